@@ -36,7 +36,7 @@ run-build: modules profiles lib tools vm-programs
 
 # --- static --------------------------------------------------------------------------------------------------------
 
-tree_checks := checkpatch cppcheck layers kernel-doc uapi optics-alone format generated attributes syzkaller licences spelling shell \
+tree_checks := checkpatch cppcheck layers kernel-doc uapi optics-alone format generated attributes public syzkaller licences spelling shell \
 	versions docs names tidy coccicheck
 # Not in "make check".
 long_checks := tidy coccicheck

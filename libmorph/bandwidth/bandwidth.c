@@ -16,9 +16,9 @@
 #define MOST_GUIDES 64 /* of a hop */
 #define MOST_CIRCUITS 1024 /* of a hop, for each unit */
 
-MORPH_API struct morph_bw *morph_bw_new(struct morph_ctx *ctx, uint32_t wavelengths)
+MORPH_API struct morph_bandwidth *morph_bandwidth_new(struct morph_ctx *ctx, uint32_t wavelengths)
 {
-	struct morph_bw *bw;
+	struct morph_bandwidth *bw;
 
 	if (!wavelengths || wavelengths > MOST_WAVELENGTHS) {
 		lm_fail(ctx, EINVAL, "a fibre has 1 to %d wavelengths, not %u", MOST_WAVELENGTHS,
@@ -35,7 +35,7 @@ MORPH_API struct morph_bw *morph_bw_new(struct morph_ctx *ctx, uint32_t waveleng
 	return bw;
 }
 
-MORPH_API void morph_bw_free(struct morph_bw *bw)
+MORPH_API void morph_bandwidth_free(struct morph_bandwidth *bw)
 {
 	if (!bw)
 		return;
@@ -53,7 +53,7 @@ MORPH_API void morph_bw_free(struct morph_bw *bw)
 
 /* ----------------------------------------------------------------- building */
 
-static int check_ports(struct morph_bw *bw, uint32_t transmit, uint32_t receive)
+static int check_ports(struct morph_bandwidth *bw, uint32_t transmit, uint32_t receive)
 {
 	if (transmit <= MOST_PORTS && receive <= MOST_PORTS)
 		return 0;
@@ -62,7 +62,7 @@ static int check_ports(struct morph_bw *bw, uint32_t transmit, uint32_t receive)
 		       transmit, receive);
 }
 
-static int check_fibres(struct morph_bw *bw, uint32_t fibres)
+static int check_fibres(struct morph_bandwidth *bw, uint32_t fibres)
 {
 	if (fibres <= MOST_FIBRES)
 		return 0;
@@ -70,7 +70,7 @@ static int check_fibres(struct morph_bw *bw, uint32_t fibres)
 		       fibres);
 }
 
-static int check_wish(struct morph_bw *bw, uint32_t least, uint32_t most)
+static int check_wish(struct morph_bandwidth *bw, uint32_t least, uint32_t most)
 {
 	if (!most || least <= most)
 		return 0;
@@ -78,14 +78,15 @@ static int check_wish(struct morph_bw *bw, uint32_t least, uint32_t most)
 		       least, most);
 }
 
-static int check_number(struct morph_bw *bw, uint32_t number, uint32_t count, const char *what)
+static int check_number(struct morph_bandwidth *bw, uint32_t number, uint32_t count,
+			const char *what)
 {
 	if (number < count)
 		return 0;
 	return lm_fail(bw->ctx, ENOENT, "there is no %s %u, %u were added", what, number, count);
 }
 
-static void add_resource(struct morph_bw *bw, enum morph_bw_part part, uint32_t index,
+static void add_resource(struct morph_bandwidth *bw, enum morph_bandwidth_part part, uint32_t index,
 			 uint32_t fibres)
 {
 	bw->resources.list[bw->resources.count++] = (struct bw_resource){
@@ -97,7 +98,8 @@ static void add_resource(struct morph_bw *bw, enum morph_bw_part part, uint32_t 
 	bw->solved = false;
 }
 
-MORPH_API int morph_bw_add_accelerator(struct morph_bw *bw, uint32_t transmit, uint32_t receive)
+MORPH_API int morph_bandwidth_add_accelerator(struct morph_bandwidth *bw, uint32_t transmit,
+					      uint32_t receive)
 {
 	uint32_t number = bw->accelerators.count;
 	int error = check_ports(bw, transmit, receive);
@@ -112,12 +114,12 @@ MORPH_API int morph_bw_add_accelerator(struct morph_bw *bw, uint32_t transmit, u
 	if (error)
 		return error;
 	bw->accelerators.list[bw->accelerators.count++] = bw->resources.count;
-	add_resource(bw, MORPH_BW_TRANSMIT, number, transmit);
-	add_resource(bw, MORPH_BW_RECEIVE, number, receive);
+	add_resource(bw, MORPH_BANDWIDTH_TRANSMIT, number, transmit);
+	add_resource(bw, MORPH_BANDWIDTH_RECEIVE, number, receive);
 	return (int)number;
 }
 
-MORPH_API int morph_bw_add_guide(struct morph_bw *bw, uint32_t fibres)
+MORPH_API int morph_bandwidth_add_guide(struct morph_bandwidth *bw, uint32_t fibres)
 {
 	uint32_t number = bw->guides.count;
 	int error = check_fibres(bw, fibres);
@@ -132,11 +134,11 @@ MORPH_API int morph_bw_add_guide(struct morph_bw *bw, uint32_t fibres)
 	if (error)
 		return error;
 	bw->guides.list[bw->guides.count++] = bw->resources.count;
-	add_resource(bw, MORPH_BW_GUIDE, number, fibres);
+	add_resource(bw, MORPH_BANDWIDTH_GUIDE, number, fibres);
 	return (int)number;
 }
 
-MORPH_API int morph_bw_add_group(struct morph_bw *bw, uint32_t least, uint32_t most)
+MORPH_API int morph_bandwidth_add_group(struct morph_bandwidth *bw, uint32_t least, uint32_t most)
 {
 	int error = check_wish(bw, least, most);
 
@@ -157,7 +159,7 @@ MORPH_API int morph_bw_add_group(struct morph_bw *bw, uint32_t least, uint32_t m
 	return (int)bw->groups.count++;
 }
 
-static int check_guides(struct morph_bw *bw, const uint32_t *guides, size_t count)
+static int check_guides(struct morph_bandwidth *bw, const uint32_t *guides, size_t count)
 {
 	if (count > MOST_GUIDES)
 		return lm_fail(bw->ctx, E2BIG, "a hop passes %zu guides, and may pass %d", count,
@@ -175,7 +177,7 @@ static int check_guides(struct morph_bw *bw, const uint32_t *guides, size_t coun
 	return 0;
 }
 
-static int check_hop(struct morph_bw *bw, uint32_t group, uint32_t source, uint32_t target,
+static int check_hop(struct morph_bandwidth *bw, uint32_t group, uint32_t source, uint32_t target,
 		     uint32_t circuits)
 {
 	int error = check_number(bw, group, bw->groups.count, "group");
@@ -207,9 +209,9 @@ static int ascending(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-MORPH_API int morph_bw_add_hop(struct morph_bw *bw, uint32_t group, uint32_t source,
-			       uint32_t target, uint32_t circuits, const uint32_t *guides,
-			       size_t count)
+MORPH_API int morph_bandwidth_add_hop(struct morph_bandwidth *bw, uint32_t group, uint32_t source,
+				      uint32_t target, uint32_t circuits, const uint32_t *guides,
+				      size_t count)
 {
 	uint32_t uses = (uint32_t)count + 2, *way;
 	int error = check_hop(bw, group, source, target, circuits);
@@ -243,8 +245,8 @@ MORPH_API int morph_bw_add_hop(struct morph_bw *bw, uint32_t group, uint32_t sou
 	return (int)bw->hops.count++;
 }
 
-int morph_bw_set_accelerator(struct morph_bw *bw, uint32_t accelerator, uint32_t transmit,
-			     uint32_t receive)
+int morph_bandwidth_set_accelerator(struct morph_bandwidth *bw, uint32_t accelerator,
+				    uint32_t transmit, uint32_t receive)
 {
 	int error = check_number(bw, accelerator, bw->accelerators.count, "accelerator");
 
@@ -257,7 +259,7 @@ int morph_bw_set_accelerator(struct morph_bw *bw, uint32_t accelerator, uint32_t
 	return 0;
 }
 
-int morph_bw_set_guide(struct morph_bw *bw, uint32_t guide, uint32_t fibres)
+int morph_bandwidth_set_guide(struct morph_bandwidth *bw, uint32_t guide, uint32_t fibres)
 {
 	int error = check_number(bw, guide, bw->guides.count, "guide");
 
@@ -268,7 +270,8 @@ int morph_bw_set_guide(struct morph_bw *bw, uint32_t guide, uint32_t fibres)
 	return error;
 }
 
-int morph_bw_set_group(struct morph_bw *bw, uint32_t group, uint32_t least, uint32_t most)
+int morph_bandwidth_set_group(struct morph_bandwidth *bw, uint32_t group, uint32_t least,
+			      uint32_t most)
 {
 	int error = check_number(bw, group, bw->groups.count, "group");
 
@@ -283,14 +286,14 @@ int morph_bw_set_group(struct morph_bw *bw, uint32_t group, uint32_t least, uint
 
 /* ------------------------------------------------------------------ answers */
 
-MORPH_API uint32_t morph_bw_bandwidth(const struct morph_bw *bw, uint32_t group)
+MORPH_API uint32_t morph_bandwidth_of_group(const struct morph_bandwidth *bw, uint32_t group)
 {
 	return bw->solved && group < bw->groups.count ? bw->groups.list[group].bandwidth : 0;
 }
 
 /* Circuits of one type are its hops', one after the other in the order of wavelengths. */
-MORPH_API size_t morph_bw_lanes(const struct morph_bw *bw, uint32_t number, uint32_t *wavelengths,
-				size_t room)
+MORPH_API size_t morph_bandwidth_lanes(const struct morph_bandwidth *bw, uint32_t number,
+				       uint32_t *wavelengths, size_t room)
 {
 	const struct bw_hop *hop;
 	size_t circuits, seen = 0;
@@ -311,7 +314,7 @@ MORPH_API size_t morph_bw_lanes(const struct morph_bw *bw, uint32_t number, uint
 	return circuits;
 }
 
-uint32_t lm_bw_lane(const struct morph_bw *bw, uint32_t number, uint32_t circuit)
+uint32_t lm_bw_lane(const struct morph_bandwidth *bw, uint32_t number, uint32_t circuit)
 {
 	const struct bw_hop *hop = &bw->hops.list[number];
 	size_t place = (size_t)hop->before + circuit, seen = 0;
@@ -325,10 +328,11 @@ uint32_t lm_bw_lane(const struct morph_bw *bw, uint32_t number, uint32_t circuit
 	return wavelength;
 }
 
-MORPH_API int morph_bw_stop(const struct morph_bw *bw, uint32_t group, struct morph_bw_stop *out)
+MORPH_API int morph_bandwidth_stop(const struct morph_bandwidth *bw, uint32_t group,
+				   struct morph_bandwidth_stop *out)
 {
-	struct morph_bw_stop stop = { 0 };
-	int error = lm_opts_check(bw->ctx, out, sizeof(*out), "morph_bw_stop");
+	struct morph_bandwidth_stop stop = { 0 };
+	int error = lm_opts_check(bw->ctx, out, sizeof(*out), "morph_bandwidth_stop");
 
 	if (error)
 		return error;
@@ -342,7 +346,8 @@ MORPH_API int morph_bw_stop(const struct morph_bw *bw, uint32_t group, struct mo
 	return 0;
 }
 
-MORPH_API uint64_t morph_bw_load(const struct morph_bw *bw, enum morph_bw_part part, uint32_t index)
+MORPH_API uint64_t morph_bandwidth_load(const struct morph_bandwidth *bw,
+					enum morph_bandwidth_part part, uint32_t index)
 {
 	uint64_t load = 0;
 
@@ -371,7 +376,7 @@ MORPH_API uint64_t morph_bw_load(const struct morph_bw *bw, enum morph_bw_part p
 #define MAKE(list, count) ((list) = calloc((count) + 1, sizeof(*(list))))
 
 /* What a group's hops use, each resource once. */
-static void sum_uses(struct morph_bw *bw, struct bw_group *group, uint32_t *where)
+static void sum_uses(struct morph_bandwidth *bw, struct bw_group *group, uint32_t *where)
 {
 	for (uint32_t at = group->hops; at != UINT32_MAX; at = bw->hops.list[at].next) {
 		const struct bw_hop *hop = &bw->hops.list[at];
@@ -395,7 +400,7 @@ static void sum_uses(struct morph_bw *bw, struct bw_group *group, uint32_t *wher
 
 static int by_way(const void *one, const void *other, void *context)
 {
-	const struct morph_bw *bw = context;
+	const struct morph_bandwidth *bw = context;
 	const struct bw_hop *a = &bw->hops.list[*(const uint32_t *)one];
 	const struct bw_hop *b = &bw->hops.list[*(const uint32_t *)other];
 	int order;
@@ -407,14 +412,14 @@ static int by_way(const void *one, const void *other, void *context)
 	return order ? order : (a > b) - (a < b);
 }
 
-static bool alike(const struct morph_bw *bw, const struct bw_hop *a, const struct bw_hop *b)
+static bool alike(const struct morph_bandwidth *bw, const struct bw_hop *a, const struct bw_hop *b)
 {
 	return a->count == b->count && !memcmp(bw->ways.list + a->first, bw->ways.list + b->first,
 					       a->count * sizeof(*bw->ways.list));
 }
 
 /* Hops that use the same resources get one type. */
-static void sort_types(struct morph_bw *bw, uint32_t *order)
+static void sort_types(struct morph_bandwidth *bw, uint32_t *order)
 {
 	for (uint32_t at = 0; at < bw->hops.count; at++)
 		order[at] = at;
@@ -430,7 +435,7 @@ static void sort_types(struct morph_bw *bw, uint32_t *order)
 	}
 }
 
-static void list_users(struct morph_bw *bw)
+static void list_users(struct morph_bandwidth *bw)
 {
 	uint32_t first = 0;
 
@@ -457,7 +462,7 @@ static void list_users(struct morph_bw *bw)
 	}
 }
 
-static bool make_colours(const struct morph_bw *bw, struct bw_colours *colours)
+static bool make_colours(const struct morph_bandwidth *bw, struct bw_colours *colours)
 {
 	return MAKE(colours->taken, (size_t)bw->types_count * bw->wavelengths) &&
 	       MAKE(colours->load, (size_t)bw->resources.count * bw->wavelengths) &&
@@ -465,7 +470,7 @@ static bool make_colours(const struct morph_bw *bw, struct bw_colours *colours)
 }
 
 /* What depends on how many types there are. */
-static bool make_memory(struct morph_bw *bw)
+static bool make_memory(struct morph_bandwidth *bw)
 {
 	size_t groups = bw->groups.count ? bw->groups.count : 1;
 
@@ -482,7 +487,7 @@ static bool make_memory(struct morph_bw *bw)
 	return bw->chain && bw->exhaust && bw->weigh;
 }
 
-static int check_size(struct morph_bw *bw)
+static int check_size(struct morph_bandwidth *bw)
 {
 	size_t most = bw->hops.count > bw->resources.count ? bw->hops.count : bw->resources.count;
 
@@ -496,7 +501,7 @@ static int check_size(struct morph_bw *bw)
 		       bw->hops.count, bw->resources.count, bw->wavelengths);
 }
 
-int lm_bw_prepare(struct morph_bw *bw)
+int lm_bw_prepare(struct morph_bandwidth *bw)
 {
 	uint32_t *scratch = NULL;
 	uint32_t uses = 0;
@@ -537,7 +542,7 @@ static void drop_colours(struct bw_colours *colours)
 	*colours = (struct bw_colours){ 0 };
 }
 
-void lm_bw_unprepare(struct morph_bw *bw)
+void lm_bw_unprepare(struct morph_bandwidth *bw)
 {
 	free(bw->uses);
 	free(bw->users);

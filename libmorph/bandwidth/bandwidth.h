@@ -11,7 +11,7 @@
 #include "../util/array.h"
 
 struct bw_resource {
-	enum morph_bw_part part;
+	enum morph_bandwidth_part part;
 	uint32_t index; /* of the accelerator or guide */
 	uint32_t fibres; /* circuits that it takes of each wavelength */
 	uint32_t first, count; /* in users, types that use it */
@@ -33,7 +33,7 @@ struct bw_group {
 	uint32_t first, count; /* in uses */
 	uint32_t level; /* what is being looked at */
 	uint32_t bandwidth; /* the answer */
-	struct morph_bw_stop stop;
+	struct morph_bandwidth_stop stop;
 };
 
 /* What one unit of a group's bandwidth takes of a resource. */
@@ -61,7 +61,7 @@ struct bw_component {
 	bool *inside; /* by type: of this one, or of one before */
 };
 
-struct morph_bw {
+struct morph_bandwidth {
 	struct morph_ctx *ctx;
 	uint32_t wavelengths;
 	ARRAY_OF(struct bw_resource) resources;
@@ -71,12 +71,12 @@ struct morph_bw {
 	ARRAY_OF(struct bw_group) groups;
 	ARRAY_OF(struct bw_hop) hops;
 	ARRAY_OF(uint32_t) ways; /* resources of all hops */
-	struct morph_bw_stop short_of; /* why there is no plan */
+	struct morph_bandwidth_stop short_of; /* why there is no plan */
 
 	/* Made by the first solution after something was added. */
 	bool prepared, solved;
 	enum morph_verdict verdict; /* of the solution */
-	enum morph_bw_proof proof;
+	enum morph_bandwidth_proof proof;
 	struct bw_use *uses; /* of all groups */
 	uint32_t *users; /* types of all resources */
 	uint32_t types_count;
@@ -101,48 +101,50 @@ enum bw_answer {
 };
 
 /* Lay out all that solving needs; 0, -EINVAL, -E2BIG or -ENOMEM. */
-int lm_bw_prepare(struct morph_bw *bw);
-void lm_bw_unprepare(struct morph_bw *bw);
+int lm_bw_prepare(struct morph_bandwidth *bw);
+void lm_bw_unprepare(struct morph_bandwidth *bw);
 
 /* Steps of looking at all types once. */
-static inline uint64_t lm_bw_look(const struct morph_bw *bw)
+static inline uint64_t lm_bw_look(const struct morph_bandwidth *bw)
 {
 	return (uint64_t)bw->types_count * bw->wavelengths / 64;
 }
 
 /* So many circuits more, or less, of one wavelength, in @bw->now. */
-void lm_bw_shift(struct morph_bw *bw, uint32_t type, uint32_t wavelength, int circuits);
+void lm_bw_shift(struct morph_bandwidth *bw, uint32_t type, uint32_t wavelength, int circuits);
 
 /* How many more circuits of a type may have that wavelength, in @bw->now. */
-uint32_t lm_bw_room(const struct morph_bw *bw, uint32_t type, uint32_t wavelength);
+uint32_t lm_bw_room(const struct morph_bandwidth *bw, uint32_t type, uint32_t wavelength);
 
-void lm_bw_copy(const struct morph_bw *bw, struct bw_colours *to, const struct bw_colours *from);
-void lm_bw_clear(const struct morph_bw *bw, struct bw_colours *colours);
+void lm_bw_copy(const struct morph_bandwidth *bw, struct bw_colours *to,
+		const struct bw_colours *from);
+void lm_bw_clear(const struct morph_bandwidth *bw, struct bw_colours *colours);
 
 /*
  * Whether there are wavelengths for the circuits that types want, of which no resource has more
  * than it takes of all wavelengths together. They are in @bw->good then.
  */
-enum bw_answer lm_bw_colour(struct morph_bw *bw);
+enum bw_answer lm_bw_colour(struct morph_bandwidth *bw);
 
 /* The same by looking at all ways, up to that step; they are in @bw->now then. */
-enum bw_answer lm_bw_exhaust(struct morph_bw *bw, uint64_t last);
+enum bw_answer lm_bw_exhaust(struct morph_bandwidth *bw, uint64_t last);
 
 /*
  * Whether a component's circuits weigh more than its wavelengths take; false if no weights are
  * found for which they do, up to that step.
  */
-bool lm_bw_outweighs(struct morph_bw *bw, const struct bw_component *component, uint64_t last);
-void lm_bw_weigh_forget(struct morph_bw *bw);
+bool lm_bw_outweighs(struct morph_bandwidth *bw, const struct bw_component *component,
+		     uint64_t last);
+void lm_bw_weigh_forget(struct morph_bandwidth *bw);
 
 /* The wavelength of the circuit of hop @number that was numbered so. O(wavelengths). */
-uint32_t lm_bw_lane(const struct morph_bw *bw, uint32_t number, uint32_t circuit);
+uint32_t lm_bw_lane(const struct morph_bandwidth *bw, uint32_t number, uint32_t circuit);
 
 /* Memory of these; NULL when out of it. */
-struct bw_chain *lm_bw_chain_new(const struct morph_bw *bw);
-struct bw_exhaust *lm_bw_exhaust_new(const struct morph_bw *bw);
+struct bw_chain *lm_bw_chain_new(const struct morph_bandwidth *bw);
+struct bw_exhaust *lm_bw_exhaust_new(const struct morph_bandwidth *bw);
 void lm_bw_exhaust_free(struct bw_exhaust *exhaust);
-struct bw_weigh *lm_bw_weigh_new(const struct morph_bw *bw);
+struct bw_weigh *lm_bw_weigh_new(const struct morph_bandwidth *bw);
 void lm_bw_weigh_free(struct bw_weigh *weigh);
 
 #endif /* LM_PLAN_BANDWIDTH_H */

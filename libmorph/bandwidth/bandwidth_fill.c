@@ -28,14 +28,15 @@ struct bw_chain {
 	uint32_t order[]; /* types */
 };
 
-struct bw_chain *lm_bw_chain_new(const struct morph_bw *bw)
+struct bw_chain *lm_bw_chain_new(const struct morph_bandwidth *bw)
 {
 	struct bw_chain *chain;
 
 	return calloc(1, sizeof(*chain) + bw->types_count * sizeof(chain->order[0]));
 }
 
-void lm_bw_copy(const struct morph_bw *bw, struct bw_colours *to, const struct bw_colours *from)
+void lm_bw_copy(const struct morph_bandwidth *bw, struct bw_colours *to,
+		const struct bw_colours *from)
 {
 	memcpy(to->taken, from->taken,
 	       (size_t)bw->types_count * bw->wavelengths * sizeof(*to->taken));
@@ -44,7 +45,7 @@ void lm_bw_copy(const struct morph_bw *bw, struct bw_colours *to, const struct b
 	memcpy(to->placed, from->placed, bw->types_count * sizeof(*to->placed));
 }
 
-void lm_bw_clear(const struct morph_bw *bw, struct bw_colours *colours)
+void lm_bw_clear(const struct morph_bandwidth *bw, struct bw_colours *colours)
 {
 	memset(colours->taken, 0,
 	       (size_t)bw->types_count * bw->wavelengths * sizeof(*colours->taken));
@@ -53,22 +54,22 @@ void lm_bw_clear(const struct morph_bw *bw, struct bw_colours *colours)
 	memset(colours->placed, 0, bw->types_count * sizeof(*colours->placed));
 }
 
-static const uint32_t *way_of(const struct morph_bw *bw, uint32_t type)
+static const uint32_t *way_of(const struct morph_bandwidth *bw, uint32_t type)
 {
 	return bw->ways.list + bw->types[type].first;
 }
 
-static uint16_t *taken(const struct morph_bw *bw, uint32_t type, uint32_t wavelength)
+static uint16_t *taken(const struct morph_bandwidth *bw, uint32_t type, uint32_t wavelength)
 {
 	return &bw->now.taken[(size_t)type * bw->wavelengths + wavelength];
 }
 
-static uint16_t *load(const struct morph_bw *bw, uint32_t resource, uint32_t wavelength)
+static uint16_t *load(const struct morph_bandwidth *bw, uint32_t resource, uint32_t wavelength)
 {
 	return &bw->now.load[(size_t)resource * bw->wavelengths + wavelength];
 }
 
-void lm_bw_shift(struct morph_bw *bw, uint32_t type, uint32_t wavelength, int circuits)
+void lm_bw_shift(struct morph_bandwidth *bw, uint32_t type, uint32_t wavelength, int circuits)
 {
 	const uint32_t *way = way_of(bw, type);
 
@@ -78,7 +79,7 @@ void lm_bw_shift(struct morph_bw *bw, uint32_t type, uint32_t wavelength, int ci
 	bw->now.placed[type] += (uint32_t)circuits;
 }
 
-uint32_t lm_bw_room(const struct morph_bw *bw, uint32_t type, uint32_t wavelength)
+uint32_t lm_bw_room(const struct morph_bandwidth *bw, uint32_t type, uint32_t wavelength)
 {
 	const uint32_t *way = way_of(bw, type);
 	uint32_t room = UINT32_MAX;
@@ -95,7 +96,7 @@ uint32_t lm_bw_room(const struct morph_bw *bw, uint32_t type, uint32_t wavelengt
 /* ------------------------------------------------------------------- chains */
 
 /* Resources of a type that have nothing left of that wavelength. */
-static uint32_t blocked(const struct morph_bw *bw, uint32_t type, uint32_t wavelength)
+static uint32_t blocked(const struct morph_bandwidth *bw, uint32_t type, uint32_t wavelength)
 {
 	const uint32_t *way = way_of(bw, type);
 	uint32_t count = 0;
@@ -115,7 +116,7 @@ static uint32_t arrived(const struct bw_chain *chain, uint32_t type, uint32_t wa
 	return count;
 }
 
-static bool move(struct morph_bw *bw, uint32_t type, uint32_t to)
+static bool move(struct morph_bandwidth *bw, uint32_t type, uint32_t to)
 {
 	struct bw_chain *chain = bw->chain;
 
@@ -128,7 +129,7 @@ static bool move(struct morph_bw *bw, uint32_t type, uint32_t to)
 }
 
 /* A resource has one too many of @from: something there is to have @to, which hurts least. */
-static bool relieve(struct morph_bw *bw, uint32_t number, uint32_t from, uint32_t to)
+static bool relieve(struct morph_bandwidth *bw, uint32_t number, uint32_t from, uint32_t to)
 {
 	const struct bw_resource *resource = &bw->resources.list[number];
 	uint32_t best = UINT32_MAX, least = UINT32_MAX;
@@ -151,7 +152,7 @@ static bool relieve(struct morph_bw *bw, uint32_t number, uint32_t from, uint32_
 }
 
 /* One more circuit of a type, with wavelength @one, exchanged with @other where need be. */
-static bool exchange(struct morph_bw *bw, uint32_t type, uint32_t one, uint32_t other)
+static bool exchange(struct morph_bandwidth *bw, uint32_t type, uint32_t one, uint32_t other)
 {
 	struct bw_chain *chain = bw->chain;
 	bool fits = true;
@@ -179,7 +180,7 @@ static bool exchange(struct morph_bw *bw, uint32_t type, uint32_t one, uint32_t 
 }
 
 /* The new circuit takes a wavelength that fewest of its resources lack. */
-static bool place_by_exchange(struct morph_bw *bw, uint32_t type)
+static bool place_by_exchange(struct morph_bandwidth *bw, uint32_t type)
 {
 	uint32_t least = UINT32_MAX;
 
@@ -204,7 +205,7 @@ static bool place_by_exchange(struct morph_bw *bw, uint32_t type)
 }
 
 /* All circuits that a type wants. */
-static bool place(struct morph_bw *bw, uint32_t type)
+static bool place(struct morph_bandwidth *bw, uint32_t type)
 {
 	uint32_t wanted = bw->types[type].wanted;
 
@@ -222,7 +223,7 @@ static bool place(struct morph_bw *bw, uint32_t type)
 /* ---------------------------------------------------------------------- all */
 
 /* From the last wavelengths that fitted. */
-static bool colour_on(struct morph_bw *bw)
+static bool colour_on(struct morph_bandwidth *bw)
 {
 	bool fits = true;
 
@@ -242,7 +243,7 @@ static bool colour_on(struct morph_bw *bw)
 }
 
 /* From nothing: first what is the same for all wavelengths, then the rest in some order. */
-static bool colour_anew(struct morph_bw *bw, uint64_t seed)
+static bool colour_anew(struct morph_bandwidth *bw, uint64_t seed)
 {
 	uint32_t *order = bw->chain->order;
 	uint64_t random = seed;
@@ -264,7 +265,7 @@ static bool colour_anew(struct morph_bw *bw, uint64_t seed)
 	return fits;
 }
 
-enum bw_answer lm_bw_colour(struct morph_bw *bw)
+enum bw_answer lm_bw_colour(struct morph_bandwidth *bw)
 {
 	uint64_t left = bw->limit > bw->steps ? bw->limit - bw->steps : 0;
 	uint64_t last = bw->steps + (left < bw->share ? left : bw->share);
@@ -304,7 +305,7 @@ enum bw_answer lm_bw_colour(struct morph_bw *bw)
 
 /* Filling of one level. */
 struct fill {
-	struct morph_bw *bw;
+	struct morph_bandwidth *bw;
 	uint32_t level;
 	uint32_t active; /* groups of the plan at hand that may go up */
 	uint32_t plans; /* at this level */
@@ -313,7 +314,7 @@ struct fill {
 	bool gave_up; /* something was not looked at, or not to the end */
 };
 
-static void set_level(struct morph_bw *bw, uint32_t number, uint32_t level)
+static void set_level(struct morph_bandwidth *bw, uint32_t number, uint32_t level)
 {
 	struct bw_group *group = &bw->groups.list[number];
 	uint32_t more = level - group->level; /* modulo 2^32, as what types want */
@@ -334,14 +335,14 @@ static void set_level(struct morph_bw *bw, uint32_t number, uint32_t level)
 	group->level = level;
 }
 
-static void set_levels(struct morph_bw *bw, const uint32_t *levels)
+static void set_levels(struct morph_bandwidth *bw, const uint32_t *levels)
 {
 	for (uint32_t at = 0; at < bw->groups.count; at++)
 		set_level(bw, at, levels[at]);
 }
 
 /* Whether all groups can have their level. */
-static enum bw_answer ask(struct morph_bw *bw)
+static enum bw_answer ask(struct morph_bandwidth *bw)
 {
 	bw->steps++;
 	if (bw->over)
@@ -351,24 +352,25 @@ static enum bw_answer ask(struct morph_bw *bw)
 }
 
 /* Where the levels at hand are too much. */
-static struct morph_bw_stop find_stop(const struct morph_bw *bw, enum bw_answer answer)
+static struct morph_bandwidth_stop find_stop(const struct morph_bandwidth *bw,
+					     enum bw_answer answer)
 {
 	for (uint32_t at = 0; bw->over && at < bw->resources.count; at++) {
 		const struct bw_resource *resource = &bw->resources.list[at];
 		uint64_t takes = (uint64_t)resource->fibres * bw->wavelengths;
 
 		if (resource->load > takes)
-			return (struct morph_bw_stop){ .part = resource->part,
-						       .index = resource->index,
-						       .have = takes,
-						       .need = resource->load };
+			return (struct morph_bandwidth_stop){ .part = resource->part,
+							      .index = resource->index,
+							      .have = takes,
+							      .need = resource->load };
 	}
 	if (answer == BW_NO)
-		return (struct morph_bw_stop){ .part = MORPH_BW_WAVELENGTHS,
-					       .index = MORPH_ANY,
-					       .have = bw->wavelengths,
-					       .need = bw->wavelengths + 1ULL };
-	return (struct morph_bw_stop){ .index = MORPH_ANY };
+		return (struct morph_bandwidth_stop){ .part = MORPH_BANDWIDTH_WAVELENGTHS,
+						      .index = MORPH_ANY,
+						      .have = bw->wavelengths,
+						      .need = bw->wavelengths + 1ULL };
+	return (struct morph_bandwidth_stop){ .index = MORPH_ANY };
 }
 
 /* ------------------------------------------------------------------ filling */
@@ -376,7 +378,7 @@ static struct morph_bw_stop find_stop(const struct morph_bw *bw, enum bw_answer 
 /* The levels at hand are a plan for the next level, in which @up groups have gone up. */
 static void follow(struct fill *fill, uint32_t up)
 {
-	struct morph_bw *bw = fill->bw;
+	struct morph_bandwidth *bw = fill->bw;
 	uint32_t *plan;
 
 	if (fill->found && up < fill->up)
@@ -402,7 +404,7 @@ static void follow(struct fill *fill, uint32_t up)
  */
 static void try_sets(struct fill *fill, uint32_t at, uint32_t up)
 {
-	struct morph_bw *bw = fill->bw;
+	struct morph_bandwidth *bw = fill->bw;
 	enum bw_answer answer;
 
 	if (at == fill->active) {
@@ -425,7 +427,7 @@ static void try_sets(struct fill *fill, uint32_t at, uint32_t up)
 
 static void fill_level(struct fill *fill)
 {
-	struct morph_bw *bw = fill->bw;
+	struct morph_bandwidth *bw = fill->bw;
 	uint32_t *next = bw->plans[1];
 
 	fill->found = fill->up = 0;
@@ -448,7 +450,7 @@ static void fill_level(struct fill *fill)
 }
 
 /* All plans that are followed have the same levels, but not for the same groups. */
-static uint32_t highest(const struct morph_bw *bw)
+static uint32_t highest(const struct morph_bandwidth *bw)
 {
 	uint32_t level = 0;
 
@@ -459,7 +461,7 @@ static uint32_t highest(const struct morph_bw *bw)
 }
 
 /* From the least that groups must have, which is feasible. Returns whether nothing was left out. */
-static bool fill_up(struct morph_bw *bw)
+static bool fill_up(struct morph_bandwidth *bw)
 {
 	struct fill fill = { .bw = bw, .plans = 1 };
 
@@ -476,7 +478,7 @@ static bool fill_up(struct morph_bw *bw)
 /* -------------------------------------------------------------------- proof */
 
 /* What stops groups that have so much: in ascending order, so that others change little. */
-static bool prove_level(struct morph_bw *bw, uint32_t level)
+static bool prove_level(struct morph_bandwidth *bw, uint32_t level)
 {
 	bool proven = true;
 
@@ -493,10 +495,10 @@ static bool prove_level(struct morph_bw *bw, uint32_t level)
 		if (group->bandwidth != level)
 			continue;
 		if (group->most == level) {
-			group->stop = (struct morph_bw_stop){ .part = MORPH_BW_WISH,
-							      .index = MORPH_ANY,
-							      .have = level,
-							      .need = level + 1ULL };
+			group->stop = (struct morph_bandwidth_stop){ .part = MORPH_BANDWIDTH_WISH,
+								     .index = MORPH_ANY,
+								     .have = level,
+								     .need = level + 1ULL };
 			continue;
 		}
 		set_level(bw, at, level + 1);
@@ -508,7 +510,7 @@ static bool prove_level(struct morph_bw *bw, uint32_t level)
 	return proven;
 }
 
-static bool prove(struct morph_bw *bw)
+static bool prove(struct morph_bandwidth *bw)
 {
 	uint32_t last = highest(bw);
 	bool proven = true;
@@ -521,7 +523,7 @@ static bool prove(struct morph_bw *bw)
 /* --------------------------------------------------------------------- all */
 
 /* Forget the last solution; the same problem has the same answer whatever was solved before. */
-static void begin(struct morph_bw *bw)
+static void begin(struct morph_bandwidth *bw)
 {
 	for (uint32_t at = 0; at < bw->resources.count; at++)
 		bw->resources.list[at].load = 0;
@@ -531,10 +533,10 @@ static void begin(struct morph_bw *bw)
 		struct bw_group *group = &bw->groups.list[at];
 
 		group->level = group->bandwidth = 0;
-		group->stop = (struct morph_bw_stop){ .index = MORPH_ANY };
+		group->stop = (struct morph_bandwidth_stop){ .index = MORPH_ANY };
 	}
 	bw->over = 0;
-	bw->short_of = (struct morph_bw_stop){ .index = MORPH_ANY };
+	bw->short_of = (struct morph_bandwidth_stop){ .index = MORPH_ANY };
 	lm_bw_clear(bw, &bw->good);
 	lm_bw_clear(bw, &bw->kept);
 	lm_bw_weigh_forget(bw);
@@ -543,7 +545,7 @@ static void begin(struct morph_bw *bw)
 }
 
 /* Number the circuits of each type through; with one wavelength that is all there is to do. */
-static void number_circuits(struct morph_bw *bw)
+static void number_circuits(struct morph_bandwidth *bw)
 {
 	for (uint32_t at = 0; at < bw->types_count; at++)
 		bw->types[at].wanted = 0;
@@ -558,7 +560,7 @@ static void number_circuits(struct morph_bw *bw)
 	}
 }
 
-static void solve(struct morph_bw *bw, uint64_t steps, struct morph_bw_result *result)
+static void solve(struct morph_bandwidth *bw, uint64_t steps, struct morph_bandwidth_result *result)
 {
 	enum bw_answer answer;
 	bool leximin;
@@ -574,9 +576,9 @@ static void solve(struct morph_bw *bw, uint64_t steps, struct morph_bw_result *r
 	if (answer == BW_YES) {
 		leximin = fill_up(bw);
 		bw->limit = bw->steps > UINT64_MAX - steps ? UINT64_MAX : bw->steps + steps;
-		result->proof = prove(bw) ? MORPH_BW_FAIR : MORPH_BW_LEGAL;
+		result->proof = prove(bw) ? MORPH_BANDWIDTH_FAIR : MORPH_BANDWIDTH_LEGAL;
 		if (leximin)
-			result->proof = MORPH_BW_LEXIMIN;
+			result->proof = MORPH_BANDWIDTH_LEXIMIN;
 	} else {
 		bw->short_of = find_stop(bw, answer);
 	}
@@ -588,15 +590,16 @@ static void solve(struct morph_bw *bw, uint64_t steps, struct morph_bw_result *r
 	bw->proof = result->proof;
 }
 
-MORPH_API int morph_bw_solve(struct morph_bw *bw, const struct morph_bw_opts *opts,
-			     struct morph_bw_result *out)
+MORPH_API int morph_bandwidth_solve(struct morph_bandwidth *bw,
+				    const struct morph_bandwidth_opts *opts,
+				    struct morph_bandwidth_result *out)
 {
-	struct morph_bw_result result = { .sz = out ? out->sz : 0 };
-	struct morph_bw_opts mine;
-	int error = lm_opts_check(bw->ctx, opts, sizeof(*opts), "morph_bw_opts");
+	struct morph_bandwidth_result result = { .sz = out ? out->sz : 0 };
+	struct morph_bandwidth_opts mine;
+	int error = lm_opts_check(bw->ctx, opts, sizeof(*opts), "morph_bandwidth_opts");
 
 	if (!error)
-		error = lm_opts_check(bw->ctx, out, sizeof(*out), "morph_bw_result");
+		error = lm_opts_check(bw->ctx, out, sizeof(*out), "morph_bandwidth_result");
 	if (!error && !bw->prepared)
 		error = lm_bw_prepare(bw);
 	if (error)

@@ -32,7 +32,7 @@ struct bw_weigh {
 
 #define MAKE(list, count) ((list) = calloc((count) + 1, sizeof(*(list))))
 
-struct bw_weigh *lm_bw_weigh_new(const struct morph_bw *bw)
+struct bw_weigh *lm_bw_weigh_new(const struct morph_bandwidth *bw)
 {
 	size_t types = bw->types_count, resources = bw->resources.count;
 	struct bw_weigh *weigh = calloc(1, sizeof(*weigh));
@@ -61,14 +61,14 @@ void lm_bw_weigh_free(struct bw_weigh *weigh)
 	free(weigh);
 }
 
-void lm_bw_weigh_forget(struct morph_bw *bw)
+void lm_bw_weigh_forget(struct morph_bandwidth *bw)
 {
 	for (uint32_t type = 0; bw->weigh && type < bw->types_count; type++)
 		bw->weigh->weights[type] = 1;
 }
 
 /* How many more of a type one wavelength takes. */
-static uint32_t room_of(const struct morph_bw *bw, uint32_t number)
+static uint32_t room_of(const struct morph_bandwidth *bw, uint32_t number)
 {
 	const struct bw_type *type = &bw->types[number];
 	uint32_t room = type->wanted;
@@ -79,7 +79,7 @@ static uint32_t room_of(const struct morph_bw *bw, uint32_t number)
 	return room;
 }
 
-static void take(const struct morph_bw *bw, uint32_t number, uint32_t circuits)
+static void take(const struct morph_bandwidth *bw, uint32_t number, uint32_t circuits)
 {
 	const struct bw_type *type = &bw->types[number];
 
@@ -89,7 +89,7 @@ static void take(const struct morph_bw *bw, uint32_t number, uint32_t circuits)
 }
 
 /* No more weight than this is taken of types from the @at-th on: each counts at one resource. */
-static int64_t bound(const struct morph_bw *bw, uint32_t at)
+static int64_t bound(const struct morph_bandwidth *bw, uint32_t at)
 {
 	struct bw_weigh *weigh = bw->weigh;
 	int64_t weight = 0;
@@ -115,7 +115,7 @@ static void note_best(struct bw_weigh *weigh, int64_t weight)
 		weigh->best[weigh->order[at]] = weigh->packed[weigh->order[at]];
 }
 
-static void pack_from(const struct morph_bw *bw, uint32_t at, int64_t weight)
+static void pack_from(const struct morph_bandwidth *bw, uint32_t at, int64_t weight)
 {
 	struct bw_weigh *weigh = bw->weigh;
 	uint32_t type;
@@ -152,7 +152,7 @@ static void sort(struct bw_weigh *weigh)
 }
 
 /* The heaviest circuits that one wavelength takes; whether they are. */
-static bool pack(const struct morph_bw *bw)
+static bool pack(const struct morph_bandwidth *bw)
 {
 	struct bw_weigh *weigh = bw->weigh;
 	const struct bw_component *component = weigh->component;
@@ -169,7 +169,7 @@ static bool pack(const struct morph_bw *bw)
 }
 
 /* The resource on a type's way that most is wanted of. */
-static void choose_owners(const struct morph_bw *bw)
+static void choose_owners(const struct morph_bandwidth *bw)
 {
 	struct bw_weigh *weigh = bw->weigh;
 	const struct bw_component *component = weigh->component;
@@ -190,7 +190,7 @@ static void choose_owners(const struct morph_bw *bw)
 }
 
 /* Heavier what the heaviest circuits have too little of. */
-static void learn(const struct morph_bw *bw, int64_t limit)
+static void learn(const struct morph_bandwidth *bw, int64_t limit)
 {
 	const struct bw_component *component = bw->weigh->component;
 
@@ -203,7 +203,8 @@ static void learn(const struct morph_bw *bw, int64_t limit)
 	}
 }
 
-bool lm_bw_outweighs(struct morph_bw *bw, const struct bw_component *component, uint64_t last)
+bool lm_bw_outweighs(struct morph_bandwidth *bw, const struct bw_component *component,
+		     uint64_t last)
 {
 	struct bw_weigh *weigh = bw->weigh;
 	uint32_t vague = 0; /* rounds in a row */
@@ -265,7 +266,7 @@ struct bw_exhaust {
 	uint64_t last; /* step */
 };
 
-struct bw_exhaust *lm_bw_exhaust_new(const struct morph_bw *bw)
+struct bw_exhaust *lm_bw_exhaust_new(const struct morph_bandwidth *bw)
 {
 	size_t types = bw->types_count, resources = bw->resources.count;
 	size_t deep = MOST_DEPTH + bw->wavelengths;
@@ -304,12 +305,12 @@ void lm_bw_exhaust_free(struct bw_exhaust *exhaust)
 	free(exhaust);
 }
 
-static const uint32_t *way_of(const struct morph_bw *bw, uint32_t type)
+static const uint32_t *way_of(const struct morph_bandwidth *bw, uint32_t type)
 {
 	return bw->ways.list + bw->types[type].first;
 }
 
-static bool uses(const struct morph_bw *bw, uint32_t type, uint32_t resource)
+static bool uses(const struct morph_bandwidth *bw, uint32_t type, uint32_t resource)
 {
 	const uint32_t *way = way_of(bw, type);
 
@@ -322,7 +323,7 @@ static bool uses(const struct morph_bw *bw, uint32_t type, uint32_t resource)
 /* ---------------------------------------------------------- what is in the way */
 
 /* Whether all that are left of one resource's users use the other. */
-static bool within(const struct morph_bw *bw, uint32_t one, uint32_t other)
+static bool within(const struct morph_bandwidth *bw, uint32_t one, uint32_t other)
 {
 	const struct bw_resource *resource = &bw->resources.list[one];
 
@@ -335,7 +336,7 @@ static bool within(const struct morph_bw *bw, uint32_t one, uint32_t other)
 	return true;
 }
 
-static bool never_binds(const struct morph_bw *bw, uint32_t number)
+static bool never_binds(const struct morph_bandwidth *bw, uint32_t number)
 {
 	const struct bw_resource *resource = &bw->resources.list[number];
 	const struct bw_exhaust *exhaust = bw->exhaust;
@@ -356,7 +357,7 @@ static bool never_binds(const struct morph_bw *bw, uint32_t number)
 	return false;
 }
 
-static bool take_out_resources(struct morph_bw *bw)
+static bool take_out_resources(struct morph_bandwidth *bw)
 {
 	struct bw_exhaust *exhaust = bw->exhaust;
 	bool changed = false;
@@ -374,7 +375,7 @@ static bool take_out_resources(struct morph_bw *bw)
 	return changed;
 }
 
-static bool take_out_types(struct morph_bw *bw)
+static bool take_out_types(struct morph_bandwidth *bw)
 {
 	struct bw_exhaust *exhaust = bw->exhaust;
 	bool changed = false;
@@ -393,7 +394,7 @@ static bool take_out_types(struct morph_bw *bw)
 	return changed;
 }
 
-static void take_out(struct morph_bw *bw)
+static void take_out(struct morph_bandwidth *bw)
 {
 	struct bw_exhaust *exhaust = bw->exhaust;
 	bool changed = true;
@@ -418,7 +419,7 @@ static void take_out(struct morph_bw *bw)
 }
 
 /* What hangs together with a type; it is not left any more. */
-static void take_component(struct morph_bw *bw, uint32_t first)
+static void take_component(struct morph_bandwidth *bw, uint32_t first)
 {
 	struct bw_exhaust *exhaust = bw->exhaust;
 
@@ -453,13 +454,13 @@ static void take_component(struct morph_bw *bw, uint32_t first)
 
 /* ------------------------------------------------------------------- search */
 
-static uint32_t missing(const struct morph_bw *bw, uint32_t type)
+static uint32_t missing(const struct morph_bandwidth *bw, uint32_t type)
 {
 	return bw->types[type].wanted - bw->now.placed[type];
 }
 
 /* Whether the wavelengths that its users could have suffice for all that they miss. */
-static bool suffices(const struct morph_bw *bw, uint32_t number)
+static bool suffices(const struct morph_bandwidth *bw, uint32_t number)
 {
 	const struct bw_exhaust *exhaust = bw->exhaust;
 	const struct bw_resource *resource = &bw->resources.list[number];
@@ -485,7 +486,7 @@ static bool suffices(const struct morph_bw *bw, uint32_t number)
 }
 
 /* The type to be shared out next, types_count when there is none; false if it is in vain. */
-static bool choose(struct morph_bw *bw, uint32_t *chosen)
+static bool choose(struct morph_bandwidth *bw, uint32_t *chosen)
 {
 	struct bw_exhaust *exhaust = bw->exhaust;
 	uint64_t least = UINT64_MAX;
@@ -515,10 +516,10 @@ static bool choose(struct morph_bw *bw, uint32_t *chosen)
 	return true;
 }
 
-static enum bw_answer search(struct morph_bw *bw, uint32_t depth);
+static enum bw_answer search(struct morph_bandwidth *bw, uint32_t depth);
 
 /* Share the circuits that a type misses out over the wavelengths from @wavelength on. */
-static enum bw_answer share_out(struct morph_bw *bw, uint32_t depth, uint32_t type,
+static enum bw_answer share_out(struct morph_bandwidth *bw, uint32_t depth, uint32_t type,
 				uint32_t wavelength)
 {
 	size_t row = (size_t)depth * bw->wavelengths;
@@ -551,7 +552,7 @@ static enum bw_answer share_out(struct morph_bw *bw, uint32_t depth, uint32_t ty
  * Wavelengths look the same as long as each type has had as many of one as of the other; @last is
  * what the last type has had, NULL for the first.
  */
-static void note_same(struct morph_bw *bw, uint32_t depth, const uint16_t *last)
+static void note_same(struct morph_bandwidth *bw, uint32_t depth, const uint16_t *last)
 {
 	int32_t *same = bw->exhaust->same + (size_t)depth * bw->wavelengths;
 
@@ -562,7 +563,7 @@ static void note_same(struct morph_bw *bw, uint32_t depth, const uint16_t *last)
 	}
 }
 
-static enum bw_answer search(struct morph_bw *bw, uint32_t depth)
+static enum bw_answer search(struct morph_bandwidth *bw, uint32_t depth)
 {
 	struct bw_exhaust *exhaust = bw->exhaust;
 	uint32_t *later = exhaust->later + (size_t)depth * bw->wavelengths;
@@ -586,7 +587,7 @@ static enum bw_answer search(struct morph_bw *bw, uint32_t depth)
 }
 
 /* Briefly all ways, for that is often enough; then by weights. */
-static enum bw_answer try_component(struct morph_bw *bw, uint64_t last)
+static enum bw_answer try_component(struct morph_bandwidth *bw, uint64_t last)
 {
 	struct bw_exhaust *exhaust = bw->exhaust;
 	uint64_t steps = last > bw->steps ? last - bw->steps : 0;
@@ -600,7 +601,7 @@ static enum bw_answer try_component(struct morph_bw *bw, uint64_t last)
 	return answer;
 }
 
-enum bw_answer lm_bw_exhaust(struct morph_bw *bw, uint64_t last)
+enum bw_answer lm_bw_exhaust(struct morph_bandwidth *bw, uint64_t last)
 {
 	struct bw_exhaust *exhaust = bw->exhaust;
 	enum bw_answer answer = BW_YES;

@@ -33,21 +33,21 @@ static int ascending(const void *one, const void *other)
 static uint32_t share(struct morph_ctx *ctx, const struct groups *groups,
 		      struct bandwidth_rows *rows, uint32_t *sorted)
 {
-	MORPH_OPTS(morph_bw_result, result);
-	struct morph_bw *bw = groups_problem(ctx, groups);
+	MORPH_OPTS(morph_bandwidth_result, result);
+	struct morph_bandwidth *bw = groups_problem(ctx, groups);
 	double begin;
 
-	if (!bw || morph_bw_solve(bw, NULL, NULL))
+	if (!bw || morph_bandwidth_solve(bw, NULL, NULL))
 		wrong(morph_error_text(ctx));
 	begin = now_us();
-	if (!bw || morph_bw_solve(bw, NULL, &result))
+	if (!bw || morph_bandwidth_solve(bw, NULL, &result))
 		wrong(morph_error_text(ctx));
 	sample(&rows->ours, now_us() - begin);
 	for (uint32_t at = 0; bw && at < groups->groups_count; at++)
-		sorted[at] = morph_bw_bandwidth(bw, at);
+		sorted[at] = morph_bandwidth_of_group(bw, at);
 	qsort(sorted, groups->groups_count, sizeof(*sorted), ascending);
-	morph_bw_free(bw);
-	if (result.verdict == MORPH_FEASIBLE && result.proof != MORPH_BW_LEXIMIN)
+	morph_bandwidth_free(bw);
+	if (result.verdict == MORPH_FEASIBLE && result.proof != MORPH_BANDWIDTH_LEXIMIN)
 		return MORPH_UNDECIDED;
 	return result.verdict;
 }

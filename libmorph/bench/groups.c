@@ -120,27 +120,28 @@ void groups_irregular(struct groups *groups, uint64_t seed, uint32_t accelerator
 	}
 }
 
-struct morph_bw *groups_problem(struct morph_ctx *ctx, const struct groups *groups)
+struct morph_bandwidth *groups_problem(struct morph_ctx *ctx, const struct groups *groups)
 {
-	struct morph_bw *bw = morph_bw_new(ctx, groups->wavelengths);
+	struct morph_bandwidth *bw = morph_bandwidth_new(ctx, groups->wavelengths);
 	int result = 0;
 
 	if (!bw)
 		return NULL;
 	for (uint32_t at = 0; result >= 0 && at < groups->accelerators_count; at++)
-		result = morph_bw_add_accelerator(bw, groups->transmit[at], groups->receive[at]);
+		result = morph_bandwidth_add_accelerator(bw, groups->transmit[at],
+							 groups->receive[at]);
 	for (uint32_t at = 0; result >= 0 && at < groups->guides_count; at++)
-		result = morph_bw_add_guide(bw, groups->fibres[at]);
+		result = morph_bandwidth_add_guide(bw, groups->fibres[at]);
 	for (uint32_t at = 0; result >= 0 && at < groups->groups_count; at++)
-		result = morph_bw_add_group(bw, groups->least[at], groups->most[at]);
+		result = morph_bandwidth_add_group(bw, groups->least[at], groups->most[at]);
 	for (uint32_t at = 0; result >= 0 && at < groups->hops_count; at++) {
 		const struct groups_hop *hop = &groups->hops[at];
 
-		result = morph_bw_add_hop(bw, hop->group, hop->source, hop->target, hop->circuits,
-					  hop->guides, hop->guides_count);
+		result = morph_bandwidth_add_hop(bw, hop->group, hop->source, hop->target,
+						 hop->circuits, hop->guides, hop->guides_count);
 	}
 	if (result >= 0)
 		return bw;
-	morph_bw_free(bw);
+	morph_bandwidth_free(bw);
 	return NULL;
 }

@@ -45,6 +45,6 @@ void groups_irregular(struct groups *groups, uint64_t seed, uint32_t accelerator
 		      uint32_t count, uint32_t hops, uint32_t wavelengths);
 
 /* As a problem; NULL when out of memory. */
-struct morph_bw *groups_problem(struct morph_ctx *ctx, const struct groups *groups);
+struct morph_bandwidth *groups_problem(struct morph_ctx *ctx, const struct groups *groups);
 
 #endif /* LM_BENCH_GROUPS_H */

@@ -119,20 +119,21 @@ void mesh_view(const struct mesh *mesh, uint64_t seed, uint32_t epoch, uint32_t 
 		view[at] = amounts[at] * exp(noise * random_normal(&random));
 }
 
-struct morph_te *mesh_problem(struct morph_ctx *ctx, const struct mesh *mesh, const double *amounts)
+struct morph_traffic *mesh_problem(struct morph_ctx *ctx, const struct mesh *mesh,
+				   const double *amounts)
 {
-	struct morph_te *te = morph_te_new(ctx);
+	struct morph_traffic *te = morph_traffic_new(ctx);
 	bool made = te;
 
 	for (uint32_t link = 0; made && link < mesh->links_count; link++)
-		made = morph_te_add_link(te, MESH_LANES) >= 0;
+		made = morph_traffic_add_link(te, MESH_LANES) >= 0;
 	for (uint32_t at = 0; made && at < mesh->demands_count; at++)
-		made = morph_te_add_demand(te, amounts ? amounts[at] : 0, 1) >= 0;
+		made = morph_traffic_add_demand(te, amounts ? amounts[at] : 0, 1) >= 0;
 	for (uint32_t at = 0; made && at < mesh->paths_count; at++)
-		made = morph_te_add_path(te, mesh->paths[at].demand, mesh->paths[at].links,
-					 mesh->paths[at].hops) >= 0;
+		made = morph_traffic_add_path(te, mesh->paths[at].demand, mesh->paths[at].links,
+					      mesh->paths[at].hops) >= 0;
 	if (made)
 		return te;
-	morph_te_free(te);
+	morph_traffic_free(te);
 	return NULL;
 }

@@ -50,7 +50,7 @@ void mesh_view(const struct mesh *mesh, uint64_t seed, uint32_t epoch, uint32_t 
 	       double noise, const double amounts[MESH_DEMANDS], double view[MESH_DEMANDS]);
 
 /* As a problem, of these amounts or NULL: none yet. NULL when out of memory. */
-struct morph_te *mesh_problem(struct morph_ctx *ctx, const struct mesh *mesh,
-			      const double *amounts);
+struct morph_traffic *mesh_problem(struct morph_ctx *ctx, const struct mesh *mesh,
+				   const double *amounts);
 
 #endif /* LM_BENCH_MESHES_H */

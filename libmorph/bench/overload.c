@@ -24,7 +24,7 @@ struct setting {
 	struct mesh mesh;
 	uint64_t seed;
 	void *oracles[CONTROLLERS + 1];
-	struct morph_te *te[CONTROLLERS + 1];
+	struct morph_traffic *te[CONTROLLERS + 1];
 };
 
 struct overload_rows {
@@ -70,7 +70,7 @@ static double solve(struct setting *setting, enum way way, uint32_t controller,
 		    const double *amounts, double *flows)
 {
 	const struct mesh *mesh = &setting->mesh;
-	struct morph_te *te = setting->te[controller];
+	struct morph_traffic *te = setting->te[controller];
 	void *oracle;
 	double took;
 
@@ -85,7 +85,7 @@ static double solve(struct setting *setting, enum way way, uint32_t controller,
 	default:
 		took = traffic_solve(setting->ctx, te, mesh, amounts, false, NULL);
 		for (uint32_t at = 0; at < mesh->paths_count; at++)
-			flows[at] = morph_te_flow(te, at);
+			flows[at] = morph_traffic_flow(te, at);
 		return took;
 	}
 }
@@ -151,7 +151,7 @@ static void measure_mesh(struct setting *setting, struct overload_rows *rows)
 		sample(&rows->ratios[way], sums[way] / sums[REGULAR]);
 	for (uint32_t at = 0; at <= CONTROLLERS; at++) {
 		oracle_free(setting->oracles[at]);
-		morph_te_free(setting->te[at]);
+		morph_traffic_free(setting->te[at]);
 	}
 }
 

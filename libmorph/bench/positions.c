@@ -78,7 +78,7 @@ static double fibres_of(enum joins joins, uint32_t position)
 	struct morph_ledger *ledger;
 	struct morph_object *info;
 	struct morph_model *model;
-	struct morph_te *te;
+	struct morph_traffic *te;
 	char profile[64];
 	double lanes = 0;
 	int links;
@@ -87,19 +87,19 @@ static double fibres_of(enum joins joins, uint32_t position)
 	model = load_model(profile);
 	check(morph_ledger_new(bench.ctx, model, &ledger));
 	check(morph_model_info(bench.ctx, model, &info));
-	te = morph_te_new(bench.ctx);
+	te = morph_traffic_new(bench.ctx);
 	if (!te)
 		die();
-	links = morph_te_add_servers(te, ledger);
+	links = morph_traffic_add_servers(te, ledger);
 	check(links);
 	for (uint32_t link = 0; link < (uint32_t)links; link++) {
 		uint32_t from, to;
 
-		check(morph_te_link_ends(te, link, &from, &to));
-		lanes += from == SPARE_SERVER ? morph_te_capacity(te, link) : 0;
+		check(morph_traffic_link_ends(te, link, &from, &to));
+		lanes += from == SPARE_SERVER ? morph_traffic_capacity(te, link) : 0;
 	}
 	lanes /= morph_object_uint(info, "wavelengths");
-	morph_te_free(te);
+	morph_traffic_free(te);
 	morph_object_free(info);
 	morph_ledger_free(ledger);
 	morph_model_put(model);

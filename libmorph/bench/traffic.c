@@ -13,27 +13,27 @@
 #define QUADRATIC 1 /* epochs of each mesh that a quadratic program is asked about */
 #define AGREE 1e-6 /* of the objective */
 
-double traffic_solve(struct morph_ctx *ctx, struct morph_te *te, const struct mesh *mesh,
-		     const double *amounts, bool cold, struct morph_te_result *result)
+double traffic_solve(struct morph_ctx *ctx, struct morph_traffic *te, const struct mesh *mesh,
+		     const double *amounts, bool cold, struct morph_traffic_result *result)
 {
-	MORPH_OPTS(morph_te_opts, opts, .tolerance = 1e-6, .cold = cold);
+	MORPH_OPTS(morph_traffic_opts, opts, .tolerance = 1e-6, .cold = cold);
 	double begin;
 
 	for (uint32_t at = 0; at < mesh->demands_count; at++)
-		morph_te_set_amount(te, at, amounts[at]);
+		morph_traffic_set_amount(te, at, amounts[at]);
 	begin = now_us();
-	if (morph_te_solve(te, &opts, result))
+	if (morph_traffic_solve(te, &opts, result))
 		wrong(morph_error_text(ctx));
 	return now_us() - begin;
 }
 
 /* What one lane more of a path would be worth, its links paid. */
-static double profit(struct morph_te *te, const struct mesh *mesh, uint32_t at, double lambda)
+static double profit(struct morph_traffic *te, const struct mesh *mesh, uint32_t at, double lambda)
 {
-	double profit = 1 - lambda * morph_te_flow(te, at);
+	double profit = 1 - lambda * morph_traffic_flow(te, at);
 
 	for (uint32_t hop = 0; hop < mesh->paths[at].hops; hop++)
-		profit -= morph_te_price(te, mesh->paths[at].links[hop]);
+		profit -= morph_traffic_price(te, mesh->paths[at].links[hop]);
 	return profit;
 }
 
@@ -43,7 +43,7 @@ static double profit(struct morph_te *te, const struct mesh *mesh, uint32_t at, 
  * has not all; a path that carries something, though others pay more. What a demand would pay
  * for more is what its best path does.
  */
-static double residual(struct morph_te *te, const struct mesh *mesh, const double *amounts,
+static double residual(struct morph_traffic *te, const struct mesh *mesh, const double *amounts,
 		       double lambda)
 {
 	double loads[MESH_LINKS] = { 0 }, sent[MESH_DEMANDS] = { 0 }, best[MESH_DEMANDS] = { 0 };
@@ -53,12 +53,12 @@ static double residual(struct morph_te *te, const struct mesh *mesh, const doubl
 		uint32_t demand = mesh->paths[at].demand;
 
 		for (uint32_t hop = 0; hop < mesh->paths[at].hops; hop++)
-			loads[mesh->paths[at].links[hop]] += morph_te_flow(te, at);
-		sent[demand] += morph_te_flow(te, at);
+			loads[mesh->paths[at].links[hop]] += morph_traffic_flow(te, at);
+		sent[demand] += morph_traffic_flow(te, at);
 		best[demand] = fmax(best[demand], profit(te, mesh, at, lambda));
 	}
 	for (uint32_t link = 0; link < mesh->links_count; link++) {
-		double room = 1 - loads[link] / MESH_LANES, price = morph_te_price(te, link);
+		double room = 1 - loads[link] / MESH_LANES, price = morph_traffic_price(te, link);
 
 		worst = fmax(worst, fmax(-room, fmax(-price, fmin(price, room))));
 	}
@@ -68,7 +68,7 @@ static double residual(struct morph_te *te, const struct mesh *mesh, const doubl
 		worst = fmax(worst, fmax(-left, fmin(best[at], left)));
 	}
 	for (uint32_t at = 0; at < mesh->paths_count; at++) {
-		double flow = morph_te_flow(te, at) / MESH_LANES;
+		double flow = morph_traffic_flow(te, at) / MESH_LANES;
 		double lost = best[mesh->paths[at].demand] - profit(te, mesh, at, lambda);
 
 		worst = fmax(worst, fmax(-flow, fmin(flow, lost)));
@@ -91,8 +91,8 @@ struct te_rows {
 };
 
 /* Our last solution beside that of a quadratic program. */
-static void ask(struct morph_te *te, const struct mesh *mesh, const double *amounts, double lambda,
-		double took, struct te_rows *rows)
+static void ask(struct morph_traffic *te, const struct mesh *mesh, const double *amounts,
+		double lambda, double took, struct te_rows *rows)
 {
 	double ours[TRAFFIC_PATHS], its[TRAFFIC_PATHS] = { 0 }, best, begin = now_us();
 
@@ -101,7 +101,7 @@ static void ask(struct morph_te *te, const struct mesh *mesh, const double *amou
 	sample(&rows->quadratic, now_us() - begin);
 	sample(&rows->asked, took);
 	for (uint32_t at = 0; at < mesh->paths_count; at++)
-		ours[at] = morph_te_flow(te, at);
+		ours[at] = morph_traffic_flow(te, at);
 	best = objective(its, mesh->paths_count, lambda);
 	sample(&rows->apart, fabs(objective(ours, mesh->paths_count, lambda) - best) / best);
 }
@@ -110,12 +110,12 @@ static void measure_mesh(struct morph_ctx *ctx, uint64_t seed, struct te_rows *r
 {
 	static struct mesh mesh;
 	double amounts[MESH_DEMANDS], view[MESH_DEMANDS];
-	struct morph_te *te;
+	struct morph_traffic *te;
 
 	mesh_make(&mesh, seed);
 	te = mesh_problem(ctx, &mesh, NULL);
 	for (uint32_t epoch = 0; te && epoch < TRAFFIC_EPOCHS; epoch++) {
-		MORPH_OPTS(morph_te_result, result);
+		MORPH_OPTS(morph_traffic_result, result);
 		double took;
 
 		mesh_epoch(&mesh, seed, epoch, 1, amounts);
@@ -128,7 +128,7 @@ static void measure_mesh(struct morph_ctx *ctx, uint64_t seed, struct te_rows *r
 		sample(&rows->warm, traffic_solve(ctx, te, &mesh, view, false, &result));
 		sample(&rows->residuals, residual(te, &mesh, view, result.lambda));
 	}
-	morph_te_free(te);
+	morph_traffic_free(te);
 }
 
 void bench_te(struct morph_ctx *ctx)

@@ -13,7 +13,7 @@
 #define TRAFFIC_PATHS (MESH_DEMANDS * MESH_PATHS)
 
 /* Solve it for these amounts; @result may be NULL. The time that it took. */
-double traffic_solve(struct morph_ctx *ctx, struct morph_te *te, const struct mesh *mesh,
-		     const double *amounts, bool cold, struct morph_te_result *result);
+double traffic_solve(struct morph_ctx *ctx, struct morph_traffic *te, const struct mesh *mesh,
+		     const double *amounts, bool cold, struct morph_traffic_result *result);
 
 #endif /* LM_BENCH_TRAFFIC_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Phases: ranks, groups and the circuits that they need. See <morph/phase.h>. */
+/* Phases: ranks, groups and the circuits that they need. See <morph/phases.h>. */
 #include "../util/sort.h"
 #include "phases.h"
 

@@ -16,13 +16,13 @@
 #define WAVELENGTHS 4u
 
 /* A ring over four accelerators; two of its hops cross from one server to the other. */
-static int add_ring(struct morph_bw *bw, uint32_t there, uint32_t back, uint32_t most)
+static int add_ring(struct morph_bandwidth *bw, uint32_t there, uint32_t back, uint32_t most)
 {
-	int group = morph_bw_add_group(bw, 1, most);
+	int group = morph_bandwidth_add_group(bw, 1, most);
 	int first = 0, hop;
 
 	for (uint32_t rank = 0; group >= 0 && rank < RANKS; rank++) {
-		int accelerator = morph_bw_add_accelerator(bw, PORTS, PORTS);
+		int accelerator = morph_bandwidth_add_accelerator(bw, PORTS, PORTS);
 
 		if (accelerator < 0)
 			return accelerator;
@@ -33,29 +33,30 @@ static int add_ring(struct morph_bw *bw, uint32_t there, uint32_t back, uint32_t
 		uint32_t guide = rank == 1 ? there : back;
 		bool crosses = rank == 1 || rank == RANKS - 1;
 
-		hop = morph_bw_add_hop(bw, (uint32_t)group, (uint32_t)first + rank,
-				       (uint32_t)first + (rank + 1) % RANKS, 1, &guide, crosses);
+		hop = morph_bandwidth_add_hop(bw, (uint32_t)group, (uint32_t)first + rank,
+					      (uint32_t)first + (rank + 1) % RANKS, 1, &guide,
+					      crosses);
 		if (hop < 0)
 			return hop;
 	}
 	return group;
 }
 
-static int print_groups(struct morph_bw *bw, uint32_t groups)
+static int print_groups(struct morph_bandwidth *bw, uint32_t groups)
 {
 	static const char *const parts[] = { "nothing",	      "its wish", "transmit ports",
 					     "receive ports", "fibres",	  "wavelengths" };
 
 	for (uint32_t group = 0; group < groups; group++) {
-		MORPH_OPTS(morph_bw_stop, stop);
+		MORPH_OPTS(morph_bandwidth_stop, stop);
 		uint32_t lanes[64];
-		size_t count = morph_bw_lanes(bw, group * RANKS + 1, lanes, 64);
+		size_t count = morph_bandwidth_lanes(bw, group * RANKS + 1, lanes, 64);
 
-		if (morph_bw_stop(bw, group, &stop))
+		if (morph_bandwidth_stop(bw, group, &stop))
 			return 1;
 		printf("group %" PRIu32 ": %" PRIu32 " lanes, stopped by %s (%" PRIu64
 		       " of %" PRIu64 "); wavelengths",
-		       group, morph_bw_bandwidth(bw, group), parts[stop.part], stop.have,
+		       group, morph_bandwidth_of_group(bw, group), parts[stop.part], stop.have,
 		       stop.need);
 		for (size_t at = 0; at < count && at < 64; at++)
 			printf(" %" PRIu32, lanes[at]);
@@ -67,28 +68,28 @@ static int print_groups(struct morph_bw *bw, uint32_t groups)
 int main(int argc, char **argv)
 {
 	uint32_t fibres = argc > 1 ? (uint32_t)atoi(argv[1]) : 1;
-	MORPH_OPTS(morph_bw_result, result);
+	MORPH_OPTS(morph_bandwidth_result, result);
 	int there, back, status = 1;
 	struct morph_ctx *ctx;
-	struct morph_bw *bw;
+	struct morph_bandwidth *bw;
 
 	if (morph_ctx_new(NULL, &ctx))
 		return 1;
-	bw = morph_bw_new(ctx, WAVELENGTHS);
-	there = bw ? morph_bw_add_guide(bw, fibres) : -1;
-	back = bw ? morph_bw_add_guide(bw, fibres) : -1;
+	bw = morph_bandwidth_new(ctx, WAVELENGTHS);
+	there = bw ? morph_bandwidth_add_guide(bw, fibres) : -1;
+	back = bw ? morph_bandwidth_add_guide(bw, fibres) : -1;
 	if (there < 0 || back < 0 || add_ring(bw, (uint32_t)there, (uint32_t)back, 0) < 0 ||
 	    add_ring(bw, (uint32_t)there, (uint32_t)back, 1) < 0 ||
-	    morph_bw_solve(bw, NULL, &result)) {
+	    morph_bandwidth_solve(bw, NULL, &result)) {
 		fprintf(stderr, "%s\n", morph_error_text(ctx));
 		goto out;
 	}
 	printf("%s, %" PRIu64 " circuits; the fibres carry %" PRIu64 " lanes\n",
-	       result.proof == MORPH_BW_LEXIMIN ? "fairest" : "fair", result.circuits,
-	       morph_bw_load(bw, MORPH_BW_GUIDE, (uint32_t)there));
+	       result.proof == MORPH_BANDWIDTH_LEXIMIN ? "fairest" : "fair", result.circuits,
+	       morph_bandwidth_load(bw, MORPH_BANDWIDTH_GUIDE, (uint32_t)there));
 	status = print_groups(bw, 2);
 out:
-	morph_bw_free(bw);
+	morph_bandwidth_free(bw);
 	morph_ctx_free(ctx);
 	return status;
 }

@@ -36,7 +36,7 @@ static int add_steps(struct morph_steps *steps)
 	return error < 0 ? error : 0;
 }
 
-static int run(struct morph_phasing *phasing, uint32_t rounds)
+static int run(struct morph_slice_phases *phasing, uint32_t rounds)
 {
 	int error = 0;
 
@@ -44,30 +44,30 @@ static int run(struct morph_phasing *phasing, uint32_t rounds)
 		uint32_t phase = round % PHASES;
 
 		/* Others have waited for another phase for some time: let them go first. */
-		if (morph_phasing_asked(phasing))
+		if (morph_slice_phases_asked(phasing))
 			continue;
 		/* With calls of its own instead of a timeout a rank says itself what it waits for. */
-		error = morph_phasing_ask(phasing, MORPH_ASK_LIGHT);
+		error = morph_slice_phases_ask(phasing, MORPH_ASK_LIGHT);
 		if (!error)
-			error = morph_phasing_enter(phasing, phase, SECOND_NS);
+			error = morph_slice_phases_enter(phasing, phase, SECOND_NS);
 		if (error)
 			break;
-		error = morph_phasing_ask(phasing, MORPH_ASK_NOTHING);
+		error = morph_slice_phases_ask(phasing, MORPH_ASK_NOTHING);
 		if (error)
 			break;
-		error = morph_phasing_announce(phasing, (phase + 1) % PHASES);
+		error = morph_slice_phases_announce(phasing, (phase + 1) % PHASES);
 		if (!error)
-			error = morph_phasing_leave(phasing, phase);
+			error = morph_slice_phases_leave(phasing, phase);
 		if (!error)
-			error = morph_phasing_provision(phasing, SECOND_NS);
+			error = morph_slice_phases_provision(phasing, SECOND_NS);
 	}
 	return error;
 }
 
 int main(int argc, char **argv)
 {
-	struct morph_phasing *phasing = NULL;
-	struct morph_phasing_counts counts;
+	struct morph_slice_phases *phasing = NULL;
+	struct morph_slice_phases_counts counts;
 	struct morph_slice *slice = NULL;
 	struct morph_steps *steps;
 	struct morph_ctx *ctx;
@@ -86,23 +86,23 @@ int main(int argc, char **argv)
 		fail(ctx, argv[1]);
 		goto out;
 	}
-	error = loads ? morph_phasing_load(slice, steps, NULL, &phasing) :
-			morph_phasing_join(slice, (uint32_t)atoi(argv[2]), NULL, &phasing);
+	error = loads ? morph_slice_phases_load(slice, steps, NULL, &phasing) :
+			morph_slice_phases_join(slice, (uint32_t)atoi(argv[2]), NULL, &phasing);
 	if (error) {
 		fail(ctx, "phases");
 		goto out;
 	}
-	printf("schedule %" PRIu32 "\n", morph_phasing_schedule(phasing));
+	printf("schedule %" PRIu32 "\n", morph_slice_phases_schedule(phasing));
 	if (run(phasing, (uint32_t)atoi(argv[3]))) {
 		fail(ctx, "phase");
 		goto out;
 	}
-	morph_phasing_counts(phasing, &counts);
+	morph_slice_phases_counts(phasing, &counts);
 	printf("entered %" PRIu64 " times, lit ahead %" PRIu64 " times\n", counts.entered,
 	       counts.provisioned);
-	status = loads && morph_phasing_unload(phasing, SECOND_NS) ? fail(ctx, "unload") : 0;
+	status = loads && morph_slice_phases_unload(phasing, SECOND_NS) ? fail(ctx, "unload") : 0;
 out:
-	morph_phasing_free(phasing);
+	morph_slice_phases_free(phasing);
 	morph_slice_close(slice);
 	morph_steps_free(steps);
 	morph_ctx_free(ctx);

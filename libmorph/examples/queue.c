@@ -54,21 +54,21 @@ static void ask_from_device(void *base, uint32_t entries, uint64_t position)
 	printf("request %u: position %llu\n", answer.tag, answer.position);
 }
 
-static int ask(struct morph_ring *ring, uint64_t position)
+static int ask(struct morph_queue *ring, uint64_t position)
 {
-	MORPH_OPTS(morph_ring_status, status);
-	MORPH_OPTS(morph_ring_answer, answer);
-	int error = morph_ring_ask(ring, MORPH_RING_GO, 0, position, 7);
+	MORPH_OPTS(morph_queue_status, status);
+	MORPH_OPTS(morph_queue_answer, answer);
+	int error = morph_queue_ask(ring, MORPH_RING_GO, 0, position, 7);
 
 	if (!error)
-		error = morph_ring_wake(ring);
+		error = morph_queue_wake(ring);
 	if (!error)
-		error = morph_ring_answer(ring, SECOND_NS, &answer);
+		error = morph_queue_answer(ring, SECOND_NS, &answer);
 	if (error < 0)
 		return error;
 	printf("request %" PRIu32 ": position %" PRIu64 ", error %" PRId32 "\n", answer.tag,
 	       answer.position, answer.error);
-	error = morph_ring_state(ring, &status);
+	error = morph_queue_state(ring, &status);
 	if (!error)
 		printf("%" PRIu64 " requests taken\n", status.taken);
 	return error;
@@ -76,9 +76,9 @@ static int ask(struct morph_ring *ring, uint64_t position)
 
 int main(int argc, char **argv)
 {
-	MORPH_OPTS(morph_ring_open_opts, opts, .entries = 64);
+	MORPH_OPTS(morph_queue_open_opts, opts, .entries = 64);
 	struct morph_slice *slice;
-	struct morph_ring *ring;
+	struct morph_queue *ring;
 	struct morph_ctx *ctx;
 	uint32_t entries;
 	int status = 0;
@@ -93,16 +93,16 @@ int main(int argc, char **argv)
 		status = fail(ctx, argv[1]);
 		goto out;
 	}
-	if (morph_slice_ring_open(slice, (uint32_t)atoi(argv[2]), &opts, &ring)) {
+	if (morph_slice_open_queue(slice, (uint32_t)atoi(argv[2]), &opts, &ring)) {
 		status = fail(ctx, "queue");
 	} else {
-		void *base = morph_ring_base(ring, &entries);
+		void *base = morph_queue_base(ring, &entries);
 
 		if (argc == 4)
 			ask_from_device(base, entries, 2);
 		else if (ask(ring, 2) || print_state(slice))
 			status = fail(ctx, "queue");
-		morph_ring_close(ring);
+		morph_queue_close(ring);
 	}
 	morph_slice_close(slice);
 out:

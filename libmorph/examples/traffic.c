@@ -23,15 +23,16 @@ static int fail(struct morph_ctx *ctx, const char *what)
 }
 
 /* Servers 0 to 3; each demand may take up to four ways. Return the number of paths. */
-static int add_demands(struct morph_te *te)
+static int add_demands(struct morph_traffic *te)
 {
 	static const double amounts[DEMANDS] = { 12.5, 100, 3.25 };
 	int paths = 0;
 
 	for (int number = 0; number < DEMANDS; number++) {
-		int demand = morph_te_add_demand(te, amounts[number], 1);
-		int ways = demand < 0 ? demand :
-					morph_te_add_ways(te, (uint32_t)demand, (uint32_t)number,
+		int demand = morph_traffic_add_demand(te, amounts[number], 1);
+		int ways = demand < 0 ?
+				   demand :
+				   morph_traffic_add_ways(te, (uint32_t)demand, (uint32_t)number,
 							  (uint32_t)number + 1, 4);
 
 		if (ways < 0)
@@ -41,26 +42,28 @@ static int add_demands(struct morph_te *te)
 	return paths;
 }
 
-static void print_path(const struct morph_te *te, uint32_t path, uint32_t lanes)
+static void print_path(const struct morph_traffic *te, uint32_t path, uint32_t lanes)
 {
 	const uint32_t *links;
-	uint32_t count = morph_te_path_links(te, path, &links);
+	uint32_t count = morph_traffic_path_links(te, path, &links);
 
 	printf("path %" PRIu32 ": %.3f lanes, %" PRIu32 " in whole, over", path,
-	       morph_te_flow(te, path), lanes);
+	       morph_traffic_flow(te, path), lanes);
 	for (uint32_t at = 0; at < count; at++) {
 		uint32_t from, to;
 
-		if (morph_te_link_ends(te, links[at], &from, &to) == 0)
+		if (morph_traffic_link_ends(te, links[at], &from, &to) == 0)
 			printf(" %" PRIu32 "-%" PRIu32 " (%.1f of %.0f, price %.3f)", from, to,
-			       morph_te_load(te, links[at]), morph_te_capacity(te, links[at]),
-			       morph_te_price(te, links[at]));
+			       morph_traffic_load(te, links[at]),
+			       morph_traffic_capacity(te, links[at]),
+			       morph_traffic_price(te, links[at]));
 	}
 	printf("\n");
 }
 
 /* A controller that has lost its memory: its last decision, from the lanes that it has reserved. */
-static int recall(struct morph_te *te, const double *flows, const uint32_t *lanes, uint32_t paths)
+static int recall(struct morph_traffic *te, const double *flows, const uint32_t *lanes,
+		  uint32_t paths)
 {
 	static const uint32_t mine[] = { 0 };
 	uint32_t *held = calloc(LINKS_MOST, sizeof(*held));
@@ -69,34 +72,34 @@ static int recall(struct morph_te *te, const double *flows, const uint32_t *lane
 
 	for (uint32_t path = 0; held && path < paths && path < 4; path++) {
 		const uint32_t *links;
-		uint32_t count = morph_te_path_links(te, path, &links);
+		uint32_t count = morph_traffic_path_links(te, path, &links);
 
 		for (uint32_t at = 0; at < count; at++)
 			held[links[at]] += lanes[path];
 	}
 	if (held)
-		differing = morph_te_recall(te, flows, mine, 1, held, last);
+		differing = morph_traffic_recall(te, flows, mine, 1, held, last);
 	if (differing >= 0)
 		printf("recalled but for %" PRId64 " lanes\n", differing);
-	if (morph_te_guide_link(te, 0) < 0)
+	if (morph_traffic_guide_link(te, 0) < 0)
 		printf("guide 0 joins no two servers\n");
 	free(held);
 	return differing < 0;
 }
 
-static int solve(struct morph_ctx *ctx, struct morph_te *te, uint64_t epoch)
+static int solve(struct morph_ctx *ctx, struct morph_traffic *te, uint64_t epoch)
 {
 	int paths = add_demands(te);
 	uint32_t lanes[PATHS_MOST];
 	double flows[PATHS_MOST];
-	MORPH_OPTS(morph_te_result, result);
+	MORPH_OPTS(morph_traffic_result, result);
 
-	if (paths < 0 || paths > PATHS_MOST || morph_te_solve(te, NULL, &result))
+	if (paths < 0 || paths > PATHS_MOST || morph_traffic_solve(te, NULL, &result))
 		return fail(ctx, "solve");
 	for (uint32_t path = 0; path < (uint32_t)paths; path++)
-		flows[path] = morph_te_flow(te, path);
+		flows[path] = morph_traffic_flow(te, path);
 	/* The epoch, the same for all controllers, decides which halves are rounded up. */
-	if (morph_te_round(te, flows, epoch, NULL, lanes))
+	if (morph_traffic_round(te, flows, epoch, NULL, lanes))
 		return fail(ctx, "round");
 	printf("%.3f lanes in all\n", result.throughput);
 	for (uint32_t path = 0; path < (uint32_t)paths; path++)
@@ -110,7 +113,7 @@ int main(int argc, char **argv)
 {
 	struct morph_ledger *ledger = NULL;
 	struct morph_model *model = NULL;
-	struct morph_te *te = NULL;
+	struct morph_traffic *te = NULL;
 	struct morph_ctx *ctx;
 	int status;
 
@@ -120,13 +123,13 @@ int main(int argc, char **argv)
 	}
 	if (morph_ctx_new(NULL, &ctx))
 		return 1;
-	te = morph_te_new(ctx);
+	te = morph_traffic_new(ctx);
 	if (!te || morph_model_load(ctx, argv[1], &model) ||
-	    morph_ledger_new(ctx, model, &ledger) || morph_te_add_servers(te, ledger) < 0)
+	    morph_ledger_new(ctx, model, &ledger) || morph_traffic_add_servers(te, ledger) < 0)
 		status = fail(ctx, argv[1]);
 	else
 		status = solve(ctx, te, strtoull(argv[2], NULL, 10));
-	morph_te_free(te);
+	morph_traffic_free(te);
 	morph_ledger_free(ledger);
 	morph_model_put(model);
 	morph_ctx_free(ctx);

@@ -6,7 +6,7 @@
 #include <morph/plan.h>
 
 /**
- * morph_bw_set_accelerator() - change an accelerator's ports
+ * morph_bandwidth_set_accelerator() - change an accelerator's ports
  * @bw: the problem
  * @accelerator: its number
  * @transmit: ports for circuits that leave it
@@ -14,21 +14,21 @@
  *
  * Return: 0, -ENOENT or -E2BIG.
  */
-int morph_bw_set_accelerator(struct morph_bw *bw, uint32_t accelerator, uint32_t transmit,
-			     uint32_t receive);
+int morph_bandwidth_set_accelerator(struct morph_bandwidth *bw, uint32_t accelerator,
+				    uint32_t transmit, uint32_t receive);
 
 /**
- * morph_bw_set_guide() - change a guide
+ * morph_bandwidth_set_guide() - change a guide
  * @bw: the problem
  * @guide: its number
  * @fibres: how many it has
  *
  * Return: 0, -ENOENT or -E2BIG.
  */
-int morph_bw_set_guide(struct morph_bw *bw, uint32_t guide, uint32_t fibres);
+int morph_bandwidth_set_guide(struct morph_bandwidth *bw, uint32_t guide, uint32_t fibres);
 
 /**
- * morph_bw_set_group() - change what a group wants
+ * morph_bandwidth_set_group() - change what a group wants
  * @bw: the problem
  * @group: its number
  * @least: what it must have
@@ -36,6 +36,7 @@ int morph_bw_set_guide(struct morph_bw *bw, uint32_t guide, uint32_t fibres);
  *
  * Return: 0, -ENOENT or -EINVAL.
  */
-int morph_bw_set_group(struct morph_bw *bw, uint32_t group, uint32_t least, uint32_t most);
+int morph_bandwidth_set_group(struct morph_bandwidth *bw, uint32_t group, uint32_t least,
+			      uint32_t most);
 
 #endif /* LM_INTERNAL_BANDWIDTH_H */

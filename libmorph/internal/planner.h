@@ -15,7 +15,7 @@
 #include "protect.h"
 #include "schedule.h"
 #include "shim.h"
-#include "te.h"
+#include "traffic.h"
 #include "wire.h"
 
 #endif /* LM_INTERNAL_PLANNER_H */

@@ -63,24 +63,24 @@ ssize_t morph_protection_write(const struct morph_protection *protection, void *
 			       size_t bytes);
 
 /**
- * morph_bw_write_problem() - a bandwidth problem in bytes
+ * morph_bandwidth_write_problem() - a bandwidth problem in bytes
  * @bw: the problem
  * @buffer: where to; NULL to ask for the size
  * @bytes: its size
  *
  * Return: the size in bytes, or -ENOSPC when @bytes is less.
  */
-ssize_t morph_bw_write_problem(const struct morph_bw *bw, void *buffer, size_t bytes);
+ssize_t morph_bandwidth_write_problem(const struct morph_bandwidth *bw, void *buffer, size_t bytes);
 
 /**
- * morph_bw_write() - the answer to a bandwidth problem in bytes
+ * morph_bandwidth_write() - the answer to a bandwidth problem in bytes
  * @bw: the problem, solved
  * @buffer: where to; NULL to ask for the size
  * @bytes: its size
  *
  * Return: the size in bytes, -ENOSPC when @bytes is less, or -EINVAL (it is not solved).
  */
-ssize_t morph_bw_write(const struct morph_bw *bw, void *buffer, size_t bytes);
+ssize_t morph_bandwidth_write(const struct morph_bandwidth *bw, void *buffer, size_t bytes);
 
 /**
  * morph_delay_write() - a delay in bytes, at the quantile that was set

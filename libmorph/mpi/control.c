@@ -21,7 +21,7 @@
 struct view {
 	struct morph_ctx *ctx;
 	struct morph_slice *slice;
-	struct morph_phasing *phasing;
+	struct morph_slice_phases *phasing;
 };
 
 /* Communicators that are lit together: of each rank the leader, or -1, and its place among those who have the same. */
@@ -42,7 +42,8 @@ static struct {
 	uint32_t announced;
 	uint64_t wishes; /* times that something was */
 	pthread_cond_t wanted;
-	struct morph_phasing_counts counts; /* of changes, without the phases that are loaded now */
+	struct morph_slice_phases_counts
+		counts; /* of changes, without the phases that are loaded now */
 	uint64_t provisioned;
 	int64_t patience_ns; /* now: less after each time that it has ended */
 	uint32_t in_time; /* operations since that was so */
@@ -81,10 +82,11 @@ static void go_on(void)
 /* Light that is in the way goes when those who use it give way. With the lock, at each try: phases may be others by then. */
 static void ask(void)
 {
-	enum morph_phasing_ask what = control.asking ? MORPH_ASK_LIGHT : MORPH_ASK_NOTHING;
+	enum morph_slice_phases_ask what = control.asking ? MORPH_ASK_LIGHT : MORPH_ASK_NOTHING;
 
 	if (control.main.phasing)
-		morph_phasing_ask(control.main.phasing, control.unloads ? MORPH_ASK_UNLOAD : what);
+		morph_slice_phases_ask(control.main.phasing,
+				       control.unloads ? MORPH_ASK_UNLOAD : what);
 }
 
 /* How long others have light before this rank asks: where changes take long it would only change. With the lock. */
@@ -122,7 +124,7 @@ bool shim_control_asked(void)
 	if (shim.mode == SHIM_OBSERVE || !is_time_of_others())
 		return false;
 	shim_lock();
-	asked = control.main.phasing && morph_phasing_asked(control.main.phasing);
+	asked = control.main.phasing && morph_slice_phases_asked(control.main.phasing);
 	shim_unlock();
 	return asked;
 }
@@ -156,7 +158,7 @@ static bool view_open(struct view *view)
 
 static void view_close(struct view *view)
 {
-	morph_phasing_free(view->phasing);
+	morph_slice_phases_free(view->phasing);
 	morph_slice_close(view->slice);
 	morph_ctx_free(view->ctx);
 	memset(view, 0, sizeof(*view));
@@ -165,13 +167,13 @@ static void view_close(struct view *view)
 /* One that is gone has been replaced by the first rank, of which this one will hear. */
 static void view_join(struct view *view, uint32_t schedule)
 {
-	MORPH_OPTS(morph_phasing_opts, opts, .locks = getenv("MORPH_LOCKS"));
+	MORPH_OPTS(morph_slice_phases_opts, opts, .locks = getenv("MORPH_LOCKS"));
 	int error = 0;
 
-	morph_phasing_free(view->phasing);
+	morph_slice_phases_free(view->phasing);
 	view->phasing = NULL;
 	if (schedule && view->slice)
-		error = morph_phasing_join(view->slice, schedule, &opts, &view->phasing);
+		error = morph_slice_phases_join(view->slice, schedule, &opts, &view->phasing);
 	if (error && error != -ENOENT)
 		shim_say("phases can't be used: %s", morph_error_text(view->ctx));
 }
@@ -255,7 +257,7 @@ static bool add_phase(struct morph_steps *steps, uint32_t *known, const struct f
 
 static bool load(bool both_ways)
 {
-	MORPH_OPTS(morph_phasing_opts, opts, .locks = getenv("MORPH_LOCKS"));
+	MORPH_OPTS(morph_slice_phases_opts, opts, .locks = getenv("MORPH_LOCKS"));
 	struct view *view = &control.main;
 	struct morph_steps *steps = morph_steps_new(view->ctx);
 	uint32_t *known = calloc((size_t)shim.size * (size_t)shim.size, sizeof(*known));
@@ -267,7 +269,7 @@ static bool load(bool both_ways)
 		made = add_phase(steps, known, &control.families[at], both_ways);
 	/* A repair, or a signal, is in the way for a moment. */
 	while (made) {
-		error = morph_phasing_load(view->slice, steps, &opts, &view->phasing);
+		error = morph_slice_phases_load(view->slice, steps, &opts, &view->phasing);
 		if ((error != -EAGAIN && error != -EINTR) ||
 		    shim_now_ns() - begin > least_patience(shim.patience_ns))
 			break;
@@ -276,7 +278,7 @@ static bool load(bool both_ways)
 		shim_lock();
 	}
 	if (!error)
-		control.schedule = morph_phasing_schedule(view->phasing);
+		control.schedule = morph_slice_phases_schedule(view->phasing);
 	morph_steps_free(steps);
 	free(known);
 	return control.schedule;
@@ -324,11 +326,11 @@ static void drop_family(void)
 /* Those of entering are not of one call each. */
 static void add_counts(struct view *view)
 {
-	struct morph_phasing_counts counts;
+	struct morph_slice_phases_counts counts;
 
 	if (!view->phasing)
 		return;
-	morph_phasing_counts(view->phasing, &counts);
+	morph_slice_phases_counts(view->phasing, &counts);
 	control.counts.changes += counts.changes;
 	control.counts.jumps += counts.jumps;
 	control.counts.repairs += counts.repairs;
@@ -357,7 +359,7 @@ static bool unload(struct view *view, bool hopeless)
 	int error;
 
 	for (;;) {
-		error = view->phasing ? morph_phasing_unload(view->phasing, 0) : 0;
+		error = view->phasing ? morph_slice_phases_unload(view->phasing, 0) : 0;
 		control.unloads = error == -ETIMEDOUT && shim_now_ns() - begin < most;
 		ask();
 		if (!control.unloads)
@@ -387,7 +389,7 @@ static uint32_t load_more(const int *leaders, const int *places, bool hopeless)
 		return NO_PHASE;
 	}
 	add_counts(view);
-	morph_phasing_free(view->phasing);
+	morph_slice_phases_free(view->phasing);
 	view->phasing = NULL;
 	control.schedule = 0;
 	control.loads++;
@@ -437,7 +439,7 @@ uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, i
 static int try_enter(uint32_t phase)
 {
 	struct view *view = &control.main;
-	int error = view->phasing ? morph_phasing_enter(view->phasing, phase, 0) : -ENOENT;
+	int error = view->phasing ? morph_slice_phases_enter(view->phasing, phase, 0) : -ENOENT;
 
 	/* Another thread takes part in loading another schedule, where one is gone. */
 	if (error == -ETIMEDOUT ||
@@ -451,10 +453,10 @@ static int try_enter(uint32_t phase)
 /* How many changes there were from here; with the lock. */
 static uint64_t changes(void)
 {
-	struct morph_phasing_counts counts = { 0 };
+	struct morph_slice_phases_counts counts = { 0 };
 
 	if (control.main.phasing)
-		morph_phasing_counts(control.main.phasing, &counts);
+		morph_slice_phases_counts(control.main.phasing, &counts);
 	return counts.changes;
 }
 
@@ -541,7 +543,7 @@ void shim_control_leave(uint32_t phase)
 {
 	shim_lock();
 	if (control.main.phasing)
-		morph_phasing_leave(control.main.phasing, phase);
+		morph_slice_phases_leave(control.main.phasing, phase);
 	shim_unlock();
 }
 
@@ -550,7 +552,7 @@ void shim_control_announce(uint32_t phase)
 	if (shim.mode != SHIM_PROVISION)
 		return;
 	shim_lock();
-	if (control.main.phasing && !morph_phasing_announce(control.main.phasing, phase)) {
+	if (control.main.phasing && !morph_slice_phases_announce(control.main.phasing, phase)) {
 		control.announced = phase;
 		control.wishes++;
 		pthread_cond_signal(&control.wanted);
@@ -558,7 +560,7 @@ void shim_control_announce(uint32_t phase)
 	shim_unlock();
 }
 
-bool shim_control_counts(struct morph_phasing_counts *counts)
+bool shim_control_counts(struct morph_slice_phases_counts *counts)
 {
 	if (shim.mode == SHIM_OBSERVE)
 		return false;
@@ -573,12 +575,12 @@ bool shim_control_counts(struct morph_phasing_counts *counts)
 /* One try. Is it worth another? */
 static bool try_ahead(struct view *view)
 {
-	struct morph_phasing_counts before, after;
+	struct morph_slice_phases_counts before, after;
 	int error;
 
-	morph_phasing_counts(view->phasing, &before);
-	error = morph_phasing_provision(view->phasing, 0);
-	morph_phasing_counts(view->phasing, &after);
+	morph_slice_phases_counts(view->phasing, &before);
+	error = morph_slice_phases_provision(view->phasing, 0);
+	morph_slice_phases_counts(view->phasing, &after);
 	__atomic_add_fetch(&control.provisioned, after.provisioned - before.provisioned,
 			   __ATOMIC_RELAXED);
 	return error == -ETIMEDOUT;
@@ -607,7 +609,7 @@ static void *help(void *unused)
 			view_join(&view, control.schedule);
 		schedule = control.schedule;
 		shim_unlock();
-		again = view.phasing && !morph_phasing_announce(view.phasing, phase) &&
+		again = view.phasing && !morph_slice_phases_announce(view.phasing, phase) &&
 			phase != NO_PHASE && try_ahead(&view);
 		if (again)
 			nap();
@@ -668,7 +670,8 @@ void shim_control_end(void)
 	view_join(&control.main, shim.rank ? 0 : control.schedule);
 	PMPI_Barrier(MPI_COMM_WORLD);
 	if (!shim.rank && control.main.phasing &&
-	    morph_phasing_unload(control.main.phasing, (int64_t)least_patience(shim.patience_ns)))
+	    morph_slice_phases_unload(control.main.phasing,
+				      (int64_t)least_patience(shim.patience_ns)))
 		shim_say("phases stay loaded: %s", morph_error_text(control.main.ctx));
 	while (control.families_count)
 		drop_family();

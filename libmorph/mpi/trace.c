@@ -71,7 +71,7 @@ static void write_stages(FILE *file, const struct morph_phases *phases)
 
 static void write_counts(FILE *file)
 {
-	struct morph_phasing_counts counts;
+	struct morph_slice_phases_counts counts;
 
 	if (!shim_control_counts(&counts))
 		return;

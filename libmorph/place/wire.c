@@ -259,7 +259,7 @@ ssize_t morph_protection_write(const struct morph_protection *protection, void *
 
 /* -------------------------------------------------------------------- bandwidth */
 
-ssize_t morph_bw_write_problem(const struct morph_bw *bw, void *buffer, size_t bytes)
+ssize_t morph_bandwidth_write_problem(const struct morph_bandwidth *bw, void *buffer, size_t bytes)
 {
 	struct words words = words_begin(buffer, bytes, MORPH_WIRE_BANDWIDTH, 0);
 	uint32_t first = 0;
@@ -289,8 +289,8 @@ ssize_t morph_bw_write_problem(const struct morph_bw *bw, void *buffer, size_t b
 			const struct bw_resource *it =
 				&bw->resources.list[bw->ways.list[hop->first + use]];
 
-			if (it->part != MORPH_BW_GUIDE)
-				ends[it->part == MORPH_BW_RECEIVE] = it->index;
+			if (it->part != MORPH_BANDWIDTH_GUIDE)
+				ends[it->part == MORPH_BANDWIDTH_RECEIVE] = it->index;
 		}
 		words_put(&words, hop->group);
 		words_put(&words, ends[0]);
@@ -303,13 +303,13 @@ ssize_t morph_bw_write_problem(const struct morph_bw *bw, void *buffer, size_t b
 	for (uint32_t at = 0; at < bw->ways.count; at++) {
 		const struct bw_resource *it = &bw->resources.list[bw->ways.list[at]];
 
-		if (it->part == MORPH_BW_GUIDE)
+		if (it->part == MORPH_BANDWIDTH_GUIDE)
 			words_put(&words, it->index);
 	}
 	return words_end(&words);
 }
 
-static void put_stop(struct words *words, const struct morph_bw_stop *stop)
+static void put_stop(struct words *words, const struct morph_bandwidth_stop *stop)
 {
 	words_put(words, stop->part);
 	words_put(words, stop->index);
@@ -317,7 +317,7 @@ static void put_stop(struct words *words, const struct morph_bw_stop *stop)
 	words_put_long(words, stop->need);
 }
 
-ssize_t morph_bw_write(const struct morph_bw *bw, void *buffer, size_t bytes)
+ssize_t morph_bandwidth_write(const struct morph_bandwidth *bw, void *buffer, size_t bytes)
 {
 	struct words words = words_begin(buffer, bytes, MORPH_WIRE_SHARES, 0);
 	bool feasible = bw->verdict == MORPH_FEASIBLE;
@@ -326,7 +326,7 @@ ssize_t morph_bw_write(const struct morph_bw *bw, void *buffer, size_t bytes)
 	if (!bw->solved)
 		return lm_fail(bw->ctx, EINVAL, "the bandwidth problem is not solved");
 	for (uint32_t at = 0; at < bw->hops.count; at++)
-		circuits += morph_bw_lanes(bw, at, NULL, 0);
+		circuits += morph_bandwidth_lanes(bw, at, NULL, 0);
 	words_put(&words, bw->verdict);
 	words_put(&words, feasible ? bw->proof : 0);
 	words_put(&words, bw->groups.count);
@@ -338,9 +338,9 @@ ssize_t morph_bw_write(const struct morph_bw *bw, void *buffer, size_t bytes)
 		put_stop(&words, &bw->groups.list[at].stop);
 	}
 	for (uint32_t at = 0; at < bw->hops.count; at++)
-		words_put(&words, (uint32_t)morph_bw_lanes(bw, at, NULL, 0));
+		words_put(&words, (uint32_t)morph_bandwidth_lanes(bw, at, NULL, 0));
 	for (uint32_t at = 0; at < bw->hops.count; at++) {
-		uint32_t count = (uint32_t)morph_bw_lanes(bw, at, NULL, 0);
+		uint32_t count = (uint32_t)morph_bandwidth_lanes(bw, at, NULL, 0);
 
 		for (uint32_t circuit = 0; circuit < count; circuit++)
 			words_put(&words, lm_bw_lane(bw, at, circuit));

@@ -23,24 +23,24 @@ void acts_planning_check(bool check)
 /* As many links, and paths, as there is no room for from the beginning. */
 int solve_traffic(void)
 {
-	struct morph_te *te = morph_te_new(ctx);
+	struct morph_traffic *te = morph_traffic_new(ctx);
 	int result = te ? 0 : -morph_error_code(ctx);
 
 	for (uint32_t at = 0; result >= 0 && at < 20; at++)
-		result = morph_te_add_link(te, 4);
+		result = morph_traffic_add_link(te, 4);
 	for (uint32_t at = 0; result >= 0 && at < 20; at++)
-		result = morph_te_add_demand(te, 6, 1);
+		result = morph_traffic_add_demand(te, 6, 1);
 	for (uint32_t at = 0; result >= 0 && at < 20; at++)
-		result = morph_te_add_path(te, at, (const uint32_t[]){ at, 19 - at }, 2);
+		result = morph_traffic_add_path(te, at, (const uint32_t[]){ at, 19 - at }, 2);
 	if (result >= 0)
-		result = morph_te_solve(te, NULL, NULL);
-	morph_te_free(te);
+		result = morph_traffic_solve(te, NULL, NULL);
+	morph_traffic_free(te);
 	return result;
 }
 
 int solve_fabric(void)
 {
-	struct morph_te *te = morph_te_new(ctx);
+	struct morph_traffic *te = morph_traffic_new(ctx);
 	struct morph_ledger *ledger = NULL;
 	struct morph_model *loaded = NULL;
 	int result = te ? morph_model_load(ctx, profile, &loaded) : -morph_error_code(ctx);
@@ -48,8 +48,8 @@ int solve_fabric(void)
 	if (!result)
 		result = morph_ledger_new(ctx, loaded, &ledger);
 	if (!result)
-		result = morph_te_add_servers(te, ledger);
-	morph_te_free(te);
+		result = morph_traffic_add_servers(te, ledger);
+	morph_traffic_free(te);
 	morph_ledger_free(ledger);
 	morph_model_put(loaded);
 	return result;
@@ -178,21 +178,21 @@ int count_spares(void)
 /* Three that meet at guides of one fibre, and more than there is room for from the beginning. */
 int share_bandwidth(void)
 {
-	struct morph_bw *bw = morph_bw_new(ctx, 2);
+	struct morph_bandwidth *bw = morph_bandwidth_new(ctx, 2);
 	int result = bw ? 0 : -morph_error_code(ctx);
 
 	for (uint32_t at = 0; result >= 0 && at < 20; at++)
-		result = morph_bw_add_accelerator(bw, 1, 1);
+		result = morph_bandwidth_add_accelerator(bw, 1, 1);
 	for (uint32_t at = 0; result >= 0 && at < 20; at++)
-		result = morph_bw_add_guide(bw, 1);
+		result = morph_bandwidth_add_guide(bw, 1);
 	for (uint32_t at = 0; result >= 0 && at < 20; at++)
-		result = morph_bw_add_group(bw, 0, 0);
+		result = morph_bandwidth_add_group(bw, 0, 0);
 	for (uint32_t at = 0; result >= 0 && at < 20; at++)
-		result = morph_bw_add_hop(bw, at, at, (at + 1) % 20, 1,
-					  (const uint32_t[]){ at % 3, (at + 1) % 3 }, 2);
+		result = morph_bandwidth_add_hop(bw, at, at, (at + 1) % 20, 1,
+						 (const uint32_t[]){ at % 3, (at + 1) % 3 }, 2);
 	if (result >= 0)
-		result = morph_bw_solve(bw, NULL, NULL);
-	morph_bw_free(bw);
+		result = morph_bandwidth_solve(bw, NULL, NULL);
+	morph_bandwidth_free(bw);
 	return result;
 }
 

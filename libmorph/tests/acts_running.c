@@ -73,22 +73,22 @@ int schedule_states(struct morph_list **out)
 }
 
 /* What could not be given to the program is closed. */
-static int use(const struct morph_ring_open_opts *opts)
+static int use(const struct morph_queue_open_opts *opts)
 {
-	MORPH_OPTS(morph_ring_answer, answer);
-	struct morph_ring *ring = POISON;
-	int error = morph_slice_ring_open(slice, STEPPING_FIRST, opts, &ring);
+	MORPH_OPTS(morph_queue_answer, answer);
+	struct morph_queue *ring = POISON;
+	int error = morph_slice_open_queue(slice, STEPPING_FIRST, opts, &ring);
 
 	if (error) {
 		assert_null(ring);
 		return error;
 	}
-	error = morph_ring_ask(ring, MORPH_RING_NOP, 0, 0, 5);
+	error = morph_queue_ask(ring, MORPH_RING_NOP, 0, 0, 5);
 	if (!error)
-		error = morph_ring_state(ring, NULL);
+		error = morph_queue_state(ring, NULL);
 	if (!error)
-		error = morph_ring_answer(ring, 0, &answer);
-	morph_ring_close(ring);
+		error = morph_queue_answer(ring, 0, &answer);
+	morph_queue_close(ring);
 	return error < 0 ? error : 0;
 }
 
@@ -100,7 +100,7 @@ int use_ring(void)
 int use_ring_of_own(void)
 {
 	static char memory[MORPH_RING_BYTES(8)] __attribute__((aligned(4096)));
-	MORPH_OPTS(morph_ring_open_opts, opts, .entries = 8, .memory = memory,
+	MORPH_OPTS(morph_queue_open_opts, opts, .entries = 8, .memory = memory,
 		   .memory_bytes = sizeof(memory));
 
 	memset(memory, 0, sizeof(memory));

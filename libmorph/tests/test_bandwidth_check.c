@@ -18,7 +18,7 @@ static struct groups groups;
 
 /* A problem and its answer, in words. */
 struct asked {
-	struct morph_bw_result result;
+	struct morph_bandwidth_result result;
 	uint32_t *problem, *answer;
 	size_t problem_bytes, answer_bytes;
 };
@@ -36,20 +36,21 @@ static uint32_t *room_for(ssize_t bytes, size_t *size)
 
 static struct asked solve(uint64_t steps)
 {
-	MORPH_OPTS(morph_bw_opts, opts, .steps = steps);
+	MORPH_OPTS(morph_bandwidth_opts, opts, .steps = steps);
 	struct asked asked = { .result.sz = sizeof(asked.result) };
-	struct morph_bw *bw = groups_problem(ctx, &groups);
+	struct morph_bandwidth *bw = groups_problem(ctx, &groups);
 
 	assert_non_null(bw);
-	assert_int_equal(morph_bw_write(bw, NULL, 0), -EINVAL);
-	assert_int_equal(morph_bw_solve(bw, &opts, &asked.result), 0);
-	asked.problem = room_for(morph_bw_write_problem(bw, NULL, 0), &asked.problem_bytes);
-	asked.answer = room_for(morph_bw_write(bw, NULL, 0), &asked.answer_bytes);
-	assert_int_equal(morph_bw_write(bw, asked.answer, asked.answer_bytes - 4), -ENOSPC);
-	assert_int_equal(morph_bw_write_problem(bw, asked.problem, asked.problem_bytes),
+	assert_int_equal(morph_bandwidth_write(bw, NULL, 0), -EINVAL);
+	assert_int_equal(morph_bandwidth_solve(bw, &opts, &asked.result), 0);
+	asked.problem = room_for(morph_bandwidth_write_problem(bw, NULL, 0), &asked.problem_bytes);
+	asked.answer = room_for(morph_bandwidth_write(bw, NULL, 0), &asked.answer_bytes);
+	assert_int_equal(morph_bandwidth_write(bw, asked.answer, asked.answer_bytes - 4), -ENOSPC);
+	assert_int_equal(morph_bandwidth_write_problem(bw, asked.problem, asked.problem_bytes),
 			 asked.problem_bytes);
-	assert_int_equal(morph_bw_write(bw, asked.answer, asked.answer_bytes), asked.answer_bytes);
-	morph_bw_free(bw);
+	assert_int_equal(morph_bandwidth_write(bw, asked.answer, asked.answer_bytes),
+			 asked.answer_bytes);
+	morph_bandwidth_free(bw);
 	return asked;
 }
 
@@ -112,7 +113,7 @@ static void whatever_is_answered_is_so(void **state)
 	print_message(
 		"%u feasible (%u legal, %u fair, %u the fairest), %u infeasible, %u undecided; of %u not all was gone through\n",
 		verdicts[1], proofs[0], proofs[1], proofs[2], verdicts[2], verdicts[3], given_up);
-	assert_true(proofs[MORPH_BW_LEXIMIN] > 100 && verdicts[MORPH_INFEASIBLE] > 10);
+	assert_true(proofs[MORPH_BANDWIDTH_LEXIMIN] > 100 && verdicts[MORPH_INFEASIBLE] > 10);
 	assert_true(given_up < 100);
 }
 
@@ -181,7 +182,8 @@ static void spoil_stop(const struct asked *asked, uint32_t group, uint64_t *seed
 
 	switch (random_below(seed, 4)) {
 	case 0:
-		stop[0] = stop[0] == MORPH_BW_WISH ? MORPH_BW_GUIDE : MORPH_BW_WISH;
+		stop[0] = stop[0] == MORPH_BANDWIDTH_WISH ? MORPH_BANDWIDTH_GUIDE :
+							    MORPH_BANDWIDTH_WISH;
 		break;
 	case 1:
 		stop[1] += 1 + random_below(seed, 3);
@@ -243,7 +245,7 @@ static void mutants_are_rejected(void **state)
 		draw(at);
 		asked = solve(0);
 		if (asked.result.verdict != MORPH_FEASIBLE ||
-		    asked.result.proof != MORPH_BW_LEXIMIN || check(&asked, report)) {
+		    asked.result.proof != MORPH_BANDWIDTH_LEXIMIN || check(&asked, report)) {
 			forget(&asked);
 			continue;
 		}

@@ -16,41 +16,41 @@
 
 static struct groups groups;
 
-static struct morph_bw *make_problem(void)
+static struct morph_bandwidth *make_problem(void)
 {
-	struct morph_bw *bw = groups_problem(ctx, &groups);
+	struct morph_bandwidth *bw = groups_problem(ctx, &groups);
 
 	if (!bw)
 		fail_msg("%s", morph_error_text(ctx));
 	return bw;
 }
 
-static struct morph_bw_result solve(struct morph_bw *bw, uint64_t steps)
+static struct morph_bandwidth_result solve(struct morph_bandwidth *bw, uint64_t steps)
 {
-	MORPH_OPTS(morph_bw_opts, opts, .steps = steps);
-	MORPH_OPTS(morph_bw_result, result);
+	MORPH_OPTS(morph_bandwidth_opts, opts, .steps = steps);
+	MORPH_OPTS(morph_bandwidth_result, result);
 
-	if (morph_bw_solve(bw, &opts, &result))
+	if (morph_bandwidth_solve(bw, &opts, &result))
 		fail_msg("%s", morph_error_text(ctx));
 	return result;
 }
 
-static struct morph_bw_stop stop_of(const struct morph_bw *bw, uint32_t group)
+static struct morph_bandwidth_stop stop_of(const struct morph_bandwidth *bw, uint32_t group)
 {
-	MORPH_OPTS(morph_bw_stop, stop);
+	MORPH_OPTS(morph_bandwidth_stop, stop);
 
-	assert_int_equal(morph_bw_stop(bw, group, &stop), 0);
+	assert_int_equal(morph_bandwidth_stop(bw, group, &stop), 0);
 	return stop;
 }
 
 /* ------------------------------------------------------ what there is room for */
 
 /* Transmit ports, receive ports, guides. */
-static uint32_t resource_of(enum morph_bw_part part, uint32_t index)
+static uint32_t resource_of(enum morph_bandwidth_part part, uint32_t index)
 {
-	return part == MORPH_BW_TRANSMIT ? index :
-	       part == MORPH_BW_RECEIVE	 ? GROUPS_ACCELERATORS + index :
-					   2 * GROUPS_ACCELERATORS + index;
+	return part == MORPH_BANDWIDTH_TRANSMIT ? index :
+	       part == MORPH_BANDWIDTH_RECEIVE	? GROUPS_ACCELERATORS + index :
+						  2 * GROUPS_ACCELERATORS + index;
 }
 
 static uint32_t fibres_of(uint32_t resource)
@@ -65,12 +65,12 @@ static uint32_t fibres_of(uint32_t resource)
 /* So many circuits of a hop more, or less: whether its resources have @lanes per fibre at most. */
 static bool load_hop(int64_t *loads, const struct groups_hop *hop, int64_t circuits, uint32_t lanes)
 {
-	uint32_t way[2 + GROUPS_WAY] = { resource_of(MORPH_BW_TRANSMIT, hop->source),
-					 resource_of(MORPH_BW_RECEIVE, hop->target) };
+	uint32_t way[2 + GROUPS_WAY] = { resource_of(MORPH_BANDWIDTH_TRANSMIT, hop->source),
+					 resource_of(MORPH_BANDWIDTH_RECEIVE, hop->target) };
 	bool fits = true;
 
 	for (uint32_t at = 0; at < hop->guides_count; at++)
-		way[2 + at] = resource_of(MORPH_BW_GUIDE, hop->guides[at]);
+		way[2 + at] = resource_of(MORPH_BANDWIDTH_GUIDE, hop->guides[at]);
 	for (uint32_t at = 0; at < hop->guides_count + 2; at++) {
 		loads[way[at]] += circuits;
 		fits &= loads[way[at]] <= (int64_t)fibres_of(way[at]) * lanes;
@@ -313,7 +313,7 @@ static const struct plan *fairest(fits_fn fits)
 /* ------------------------------------------------------------ what plans are */
 
 /* Each circuit has a wavelength, and nothing carries more than it takes. */
-static void check_legal(const struct morph_bw *bw)
+static void check_legal(const struct morph_bandwidth *bw)
 {
 	static int64_t loads[WAVELENGTHS][RESOURCES];
 	uint32_t colours[4096];
@@ -321,25 +321,26 @@ static void check_legal(const struct morph_bw *bw)
 	memset(loads, 0, sizeof(loads));
 	for (uint32_t at = 0; at < groups.hops_count; at++) {
 		const struct groups_hop *hop = &groups.hops[at];
-		size_t count = morph_bw_lanes(bw, at, colours, ARRAY_SIZE(colours));
+		size_t count = morph_bandwidth_lanes(bw, at, colours, ARRAY_SIZE(colours));
 
-		assert_int_equal(count, morph_bw_bandwidth(bw, hop->group) * hop->circuits);
+		assert_int_equal(count, morph_bandwidth_of_group(bw, hop->group) * hop->circuits);
 		for (size_t circuit = 0; circuit < count; circuit++) {
 			assert_true(colours[circuit] < groups.wavelengths);
 			assert_true(!circuit || colours[circuit] >= colours[circuit - 1]);
 			assert_true(load_hop(loads[colours[circuit]], hop, 1, 1));
 		}
 	}
-	for (enum morph_bw_part part = MORPH_BW_TRANSMIT; part <= MORPH_BW_GUIDE; part++) {
-		uint32_t count = part == MORPH_BW_GUIDE ? groups.guides_count :
-							  groups.accelerators_count;
+	for (enum morph_bandwidth_part part = MORPH_BANDWIDTH_TRANSMIT;
+	     part <= MORPH_BANDWIDTH_GUIDE; part++) {
+		uint32_t count = part == MORPH_BANDWIDTH_GUIDE ? groups.guides_count :
+								 groups.accelerators_count;
 
 		for (uint32_t index = 0; index < count; index++) {
 			int64_t load = 0;
 
 			for (uint32_t at = 0; at < groups.wavelengths; at++)
 				load += loads[at][resource_of(part, index)];
-			assert_int_equal(morph_bw_load(bw, part, index), load);
+			assert_int_equal(morph_bandwidth_load(bw, part, index), load);
 		}
 	}
 }
@@ -348,25 +349,25 @@ static void check_legal(const struct morph_bw *bw)
  * What the group would have with one more, others lowered to no less than that; and whether what
  * stops it does: wavelengths by @fits, unless that is NULL.
  */
-static void check_stop(const struct morph_bw *bw, uint32_t group, fits_fn fits)
+static void check_stop(const struct morph_bandwidth *bw, uint32_t group, fits_fn fits)
 {
 	static int64_t loads[RESOURCES];
-	struct morph_bw_stop stop = stop_of(bw, group);
-	uint32_t bandwidths[GROUPS_COUNT] = { 0 }, more = morph_bw_bandwidth(bw, group) + 1;
+	struct morph_bandwidth_stop stop = stop_of(bw, group);
+	uint32_t bandwidths[GROUPS_COUNT] = { 0 }, more = morph_bandwidth_of_group(bw, group) + 1;
 
 	for (uint32_t at = 0; at < groups.groups_count; at++) {
 		uint32_t most = groups.least[at] > more ? groups.least[at] : more;
 
-		bandwidths[at] = morph_bw_bandwidth(bw, at);
+		bandwidths[at] = morph_bandwidth_of_group(bw, at);
 		if (bandwidths[at] > most)
 			bandwidths[at] = most;
 	}
 	bandwidths[group] = more;
-	if (stop.part == MORPH_BW_WISH) {
+	if (stop.part == MORPH_BANDWIDTH_WISH) {
 		assert_int_equal(more, groups.most[group] + 1);
 		assert_int_equal(stop.have, groups.most[group]);
 		assert_int_equal(stop.need, more);
-	} else if (stop.part == MORPH_BW_WAVELENGTHS) {
+	} else if (stop.part == MORPH_BANDWIDTH_WAVELENGTHS) {
 		assert_true(fits_loads(bandwidths, loads));
 		assert_int_equal(stop.have, groups.wavelengths);
 		assert_true(stop.need > groups.wavelengths);
@@ -374,7 +375,7 @@ static void check_stop(const struct morph_bw *bw, uint32_t group, fits_fn fits)
 	} else {
 		uint32_t resource = resource_of(stop.part, stop.index);
 
-		assert_true(stop.part != MORPH_BW_NOTHING);
+		assert_true(stop.part != MORPH_BANDWIDTH_NOTHING);
 		assert_false(fits_loads(bandwidths, loads));
 		assert_int_equal(stop.have, (uint64_t)fibres_of(resource) * groups.wavelengths);
 		assert_int_equal(stop.need, loads[resource]);
@@ -385,8 +386,8 @@ static void check_stop(const struct morph_bw *bw, uint32_t group, fits_fn fits)
 /* The plan is the fairest of all, and what stops groups does. Whether there is one. */
 static bool check_fairest(fits_fn fits)
 {
-	struct morph_bw *bw = make_problem();
-	struct morph_bw_result result = solve(bw, 0);
+	struct morph_bandwidth *bw = make_problem();
+	struct morph_bandwidth_result result = solve(bw, 0);
 	const struct plan *best = fairest(fits);
 	uint32_t sorted[6] = { 0 };
 	uint64_t circuits = 0;
@@ -394,9 +395,9 @@ static bool check_fairest(fits_fn fits)
 	assert_int_equal(result.verdict, best ? MORPH_FEASIBLE : MORPH_INFEASIBLE);
 	check_legal(bw);
 	if (best) {
-		assert_int_equal(result.proof, MORPH_BW_LEXIMIN);
+		assert_int_equal(result.proof, MORPH_BANDWIDTH_LEXIMIN);
 		for (uint32_t at = 0; at < groups.groups_count; at++) {
-			sorted[at] = morph_bw_bandwidth(bw, at);
+			sorted[at] = morph_bandwidth_of_group(bw, at);
 			assert_true(sorted[at] >= groups.least[at]);
 			assert_true(!groups.most[at] || sorted[at] <= groups.most[at]);
 			check_stop(bw, at, fits);
@@ -404,12 +405,12 @@ static bool check_fairest(fits_fn fits)
 		qsort(sorted, groups.groups_count, sizeof(*sorted), ascending);
 		assert_memory_equal(sorted, best->sorted, groups.groups_count * sizeof(*sorted));
 	} else {
-		assert_int_not_equal(stop_of(bw, MORPH_ANY).part, MORPH_BW_NOTHING);
+		assert_int_not_equal(stop_of(bw, MORPH_ANY).part, MORPH_BANDWIDTH_NOTHING);
 	}
 	for (uint32_t at = 0; at < groups.hops_count; at++)
-		circuits += morph_bw_lanes(bw, at, NULL, 0);
+		circuits += morph_bandwidth_lanes(bw, at, NULL, 0);
 	assert_int_equal(result.circuits, circuits);
-	morph_bw_free(bw);
+	morph_bandwidth_free(bw);
 	return best;
 }
 
@@ -502,20 +503,20 @@ static void what_weights_refute_is_impossible(void **state)
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 100; seed++) {
-		struct morph_bw *bw;
+		struct morph_bandwidth *bw;
 
 		groups_irregular(&groups, seed, 5, 5, 3, 2, 8);
 		memset(failed, 0, sizeof(failed));
 		bw = make_problem();
 		if (solve(bw, 2000).verdict == MORPH_FEASIBLE) {
 			for (uint32_t at = 0; at < groups.groups_count; at++) {
-				if (stop_of(bw, at).part == MORPH_BW_NOTHING)
+				if (stop_of(bw, at).part == MORPH_BANDWIDTH_NOTHING)
 					continue;
 				check_stop(bw, at, fits_wavelengths_in_turn);
-				refuted += stop_of(bw, at).part == MORPH_BW_WAVELENGTHS;
+				refuted += stop_of(bw, at).part == MORPH_BANDWIDTH_WAVELENGTHS;
 			}
 		}
-		morph_bw_free(bw);
+		morph_bandwidth_free(bw);
 	}
 	assert_true(refuted > 10);
 }
@@ -524,15 +525,15 @@ static void what_weights_refute_is_impossible(void **state)
 
 static void check_fair(uint64_t steps)
 {
-	struct morph_bw *bw = make_problem();
-	struct morph_bw_result result = solve(bw, steps);
+	struct morph_bandwidth *bw = make_problem();
+	struct morph_bandwidth_result result = solve(bw, steps);
 
 	assert_int_equal(result.verdict, MORPH_FEASIBLE);
-	assert_true(result.proof >= MORPH_BW_FAIR);
+	assert_true(result.proof >= MORPH_BANDWIDTH_FAIR);
 	check_legal(bw);
 	for (uint32_t at = 0; at < groups.groups_count; at++)
 		check_stop(bw, at, NULL);
-	morph_bw_free(bw);
+	morph_bandwidth_free(bw);
 }
 
 static void many_groups_share_fairly(void **state)
@@ -561,35 +562,35 @@ static void plans_are_fair_without_any_search(void **state)
 static void solving_again_allocates_nothing(void **state)
 {
 	uint32_t first[6];
-	struct morph_bw *bw;
+	struct morph_bandwidth *bw;
 
 	(void)state;
 	groups_rings(&groups, 1, 4, 4, 6, 4, 6, 2);
 	bw = make_problem();
 	solve(bw, 0);
 	for (uint32_t at = 0; at < 6; at++)
-		first[at] = morph_bw_bandwidth(bw, at);
+		first[at] = morph_bandwidth_of_group(bw, at);
 	fault_at("memory", 1, ENOMEM);
 	for (uint32_t at = 0; at < 4; at++)
-		assert_int_equal(morph_bw_set_guide(bw, at, 1), 0);
+		assert_int_equal(morph_bandwidth_set_guide(bw, at, 1), 0);
 	solve(bw, 0);
 	/* What was solved in between leaves no trace. */
 	for (uint32_t at = 0; at < 4; at++)
-		assert_int_equal(morph_bw_set_guide(bw, at, 2), 0);
+		assert_int_equal(morph_bandwidth_set_guide(bw, at, 2), 0);
 	solve(bw, 0);
 	assert_false(fault_struck());
 	check_legal(bw);
 	for (uint32_t at = 0; at < 6; at++)
-		assert_int_equal(morph_bw_bandwidth(bw, at), first[at]);
+		assert_int_equal(morph_bandwidth_of_group(bw, at), first[at]);
 	/* What has grown is told of once it is solved. */
-	assert_int_equal(morph_bw_add_guide(bw, 1), groups.guides_count);
-	assert_int_equal(morph_bw_bandwidth(bw, 0), 0);
-	assert_int_equal(morph_bw_load(bw, MORPH_BW_GUIDE, 0), 0);
-	assert_int_equal(morph_bw_lanes(bw, 0, NULL, 0), 0);
-	assert_int_equal(stop_of(bw, 0).part, MORPH_BW_NOTHING);
+	assert_int_equal(morph_bandwidth_add_guide(bw, 1), groups.guides_count);
+	assert_int_equal(morph_bandwidth_of_group(bw, 0), 0);
+	assert_int_equal(morph_bandwidth_load(bw, MORPH_BANDWIDTH_GUIDE, 0), 0);
+	assert_int_equal(morph_bandwidth_lanes(bw, 0, NULL, 0), 0);
+	assert_int_equal(stop_of(bw, 0).part, MORPH_BANDWIDTH_NOTHING);
 	solve(bw, 0);
-	assert_int_equal(morph_bw_bandwidth(bw, 0), first[0]);
-	morph_bw_free(bw);
+	assert_int_equal(morph_bandwidth_of_group(bw, 0), first[0]);
+	morph_bandwidth_free(bw);
 }
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)

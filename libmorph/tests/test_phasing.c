@@ -34,7 +34,7 @@ static struct {
 static struct fake *fake;
 static struct morph_ctx *ctx;
 static struct morph_slice *slice;
-static struct morph_phasing *ranks[RANKS];
+static struct morph_slice_phases *ranks[RANKS];
 static uint32_t inside[PHASES]; /* ranks, as this test knows it */
 static char locks[] = "/tmp/phasing-XXXXXX";
 
@@ -177,7 +177,7 @@ static int device(struct fake *it, unsigned long command, void *argument)
 		return schedule_act(argument);
 	case MORPH_SCHEDULE_INFO:
 		kernel.reads++;
-		kernel.asked += ranks[2] && morph_phasing_asked(ranks[2]);
+		kernel.asked += ranks[2] && morph_slice_phases_asked(ranks[2]);
 		return schedule_info(argument);
 	}
 	return -ENOTTY;
@@ -201,7 +201,7 @@ static struct morph_steps *steps_of(uint32_t begin)
 
 static int begin(void **state)
 {
-	MORPH_OPTS(morph_phasing_opts, opts, .locks = locks);
+	MORPH_OPTS(morph_slice_phases_opts, opts, .locks = locks);
 	struct morph_steps *steps;
 	int fd;
 
@@ -218,11 +218,12 @@ static int begin(void **state)
 	ctx = fake_ctx(&fake->transport);
 	assert_int_equal(morph_slice_open(ctx, "9", &slice), 0);
 	steps = steps_of(MORPH_STEP_CALL);
-	assert_int_equal(morph_phasing_load(slice, steps, &opts, &ranks[0]), 0);
+	assert_int_equal(morph_slice_phases_load(slice, steps, &opts, &ranks[0]), 0);
 	morph_steps_free(steps);
 	for (uint32_t rank = 1; rank < RANKS; rank++)
-		assert_int_equal(morph_phasing_join(slice, morph_phasing_schedule(ranks[0]), &opts,
-						    &ranks[rank]),
+		assert_int_equal(morph_slice_phases_join(slice,
+							 morph_slice_phases_schedule(ranks[0]),
+							 &opts, &ranks[rank]),
 				 0);
 	return 0;
 }
@@ -231,7 +232,7 @@ static int end(void **state)
 {
 	(void)state;
 	for (uint32_t rank = 0; rank < RANKS; rank++) {
-		morph_phasing_free(ranks[rank]);
+		morph_slice_phases_free(ranks[rank]);
 		ranks[rank] = NULL;
 	}
 	morph_slice_close(slice);
@@ -242,7 +243,7 @@ static int end(void **state)
 
 static int enter(uint32_t rank, uint32_t phase, int64_t timeout_ns)
 {
-	int error = morph_phasing_enter(ranks[rank], phase, timeout_ns);
+	int error = morph_slice_phases_enter(ranks[rank], phase, timeout_ns);
 
 	if (error)
 		return error;
@@ -255,19 +256,19 @@ static int enter(uint32_t rank, uint32_t phase, int64_t timeout_ns)
 static void leave(uint32_t rank, uint32_t phase)
 {
 	inside[phase]--;
-	assert_int_equal(morph_phasing_leave(ranks[rank], phase), 0);
+	assert_int_equal(morph_slice_phases_leave(ranks[rank], phase), 0);
 }
 
 static void announce(uint32_t rank, uint32_t phase)
 {
-	assert_int_equal(morph_phasing_announce(ranks[rank], phase), 0);
+	assert_int_equal(morph_slice_phases_announce(ranks[rank], phase), 0);
 }
 
-static struct morph_phasing_counts counts_of(uint32_t rank)
+static struct morph_slice_phases_counts counts_of(uint32_t rank)
 {
-	struct morph_phasing_counts counts;
+	struct morph_slice_phases_counts counts;
 
-	morph_phasing_counts(ranks[rank], &counts);
+	morph_slice_phases_counts(ranks[rank], &counts);
 	return counts;
 }
 
@@ -276,7 +277,7 @@ static struct morph_phasing_counts counts_of(uint32_t rank)
 static void nothing_is_lit_before_it_is_entered(void **state)
 {
 	(void)state;
-	assert_int_equal(morph_phasing_phases(ranks[1]), PHASES);
+	assert_int_equal(morph_slice_phases_table(ranks[1]), PHASES);
 	assert_int_equal(kernel.state, MORPH_SCHEDULE_LOADED);
 	assert_int_equal(enter(1, 2, 0), 0);
 	assert_int_equal(kernel.starts, 1);
@@ -348,38 +349,38 @@ static void who_waits_for_long_asks(void **state)
 	assert_int_equal(kernel.asked, 0);
 	assert_int_equal(enter(1, 1, 50 * MS), -ETIMEDOUT);
 	assert_true(kernel.asked > 0);
-	assert_false(morph_phasing_asked(ranks[2]));
+	assert_false(morph_slice_phases_asked(ranks[2]));
 	leave(0, 0);
 }
 
 static void who_waits_by_himself_asks(void **state)
 {
 	(void)state;
-	assert_int_equal(morph_phasing_ask(ranks[0], MORPH_ASK_LIGHT), 0);
+	assert_int_equal(morph_slice_phases_ask(ranks[0], MORPH_ASK_LIGHT), 0);
 	for (uint32_t rank = 0; rank < RANKS; rank++)
-		assert_true(morph_phasing_asked(ranks[rank]));
-	assert_int_equal(morph_phasing_ask(ranks[1], MORPH_ASK_LIGHT), 0);
-	assert_int_equal(morph_phasing_ask(ranks[0], MORPH_ASK_NOTHING), 0);
-	assert_true(morph_phasing_asked(ranks[0]));
+		assert_true(morph_slice_phases_asked(ranks[rank]));
+	assert_int_equal(morph_slice_phases_ask(ranks[1], MORPH_ASK_LIGHT), 0);
+	assert_int_equal(morph_slice_phases_ask(ranks[0], MORPH_ASK_NOTHING), 0);
+	assert_true(morph_slice_phases_asked(ranks[0]));
 	/* Nor does a rank that is gone. */
-	morph_phasing_free(ranks[1]);
+	morph_slice_phases_free(ranks[1]);
 	ranks[1] = NULL;
-	assert_false(morph_phasing_asked(ranks[0]));
+	assert_false(morph_slice_phases_asked(ranks[0]));
 }
 
 static void nothing_else_is_lit_where_one_asks_for_the_end(void **state)
 {
 	(void)state;
 	assert_int_equal(enter(0, 0, 0), 0);
-	assert_int_equal(morph_phasing_ask(ranks[2], MORPH_ASK_UNLOAD), 0);
+	assert_int_equal(morph_slice_phases_ask(ranks[2], MORPH_ASK_UNLOAD), 0);
 	assert_int_equal(enter(1, 0, 0), 0);
 	leave(0, 0);
 	leave(1, 0);
 	assert_int_equal(enter(1, 1, 0), -ETIMEDOUT);
 	announce(0, 1);
-	assert_int_equal(morph_phasing_provision(ranks[0], 0), -ETIMEDOUT);
-	assert_int_equal(morph_phasing_ask(ranks[2], MORPH_ASK_LIGHT), 0);
-	assert_true(morph_phasing_asked(ranks[0]));
+	assert_int_equal(morph_slice_phases_provision(ranks[0], 0), -ETIMEDOUT);
+	assert_int_equal(morph_slice_phases_ask(ranks[2], MORPH_ASK_LIGHT), 0);
+	assert_true(morph_slice_phases_asked(ranks[0]));
 	assert_int_equal(enter(1, 1, 0), 0);
 	leave(1, 1);
 }
@@ -391,11 +392,11 @@ static void who_comes_back_is_waited_for_by_announcements_only(void **state)
 	assert_int_equal(enter(1, 0, 0), 0);
 	leave(0, 0);
 	announce(0, 1);
-	assert_int_equal(morph_phasing_provision(ranks[0], 0), -ETIMEDOUT);
+	assert_int_equal(morph_slice_phases_provision(ranks[0], 0), -ETIMEDOUT);
 	leave(1, 0);
-	assert_int_equal(morph_phasing_provision(ranks[0], MS), -ETIMEDOUT);
+	assert_int_equal(morph_slice_phases_provision(ranks[0], MS), -ETIMEDOUT);
 	announce(1, 1);
-	assert_int_equal(morph_phasing_provision(ranks[0], 0), 0);
+	assert_int_equal(morph_slice_phases_provision(ranks[0], 0), 0);
 	assert_int_equal(kernel.step, 1);
 	assert_int_equal(counts_of(0).provisioned, 1);
 	assert_int_equal(enter(1, 1, 0), 0);
@@ -403,7 +404,7 @@ static void who_comes_back_is_waited_for_by_announcements_only(void **state)
 	leave(1, 1);
 	/* Rank 0 comes to what it has announced; but who enters does not ask. */
 	announce(1, 2);
-	assert_int_equal(morph_phasing_provision(ranks[1], 0), -ETIMEDOUT);
+	assert_int_equal(morph_slice_phases_provision(ranks[1], 0), -ETIMEDOUT);
 	assert_int_equal(enter(1, 2, 0), 0);
 	leave(1, 2);
 	assert_int_equal(enter(0, 1, 0), 0);
@@ -416,13 +417,13 @@ static void what_was_announced_wrongly_costs_a_change(void **state)
 	assert_int_equal(enter(0, 0, 0), 0);
 	leave(0, 0);
 	announce(0, 3);
-	assert_int_equal(morph_phasing_provision(ranks[0], 0), 0);
+	assert_int_equal(morph_slice_phases_provision(ranks[0], 0), 0);
 	assert_int_equal(enter(0, 1, 0), 0);
-	assert_int_equal(morph_phasing_provision(ranks[0], 0), -ENODATA);
+	assert_int_equal(morph_slice_phases_provision(ranks[0], 0), -ENODATA);
 	leave(0, 1);
 	announce(0, MORPH_PHASE_NONE);
-	assert_int_equal(morph_phasing_provision(ranks[0], 0), -ENODATA);
-	assert_int_equal(morph_phasing_announce(ranks[0], PHASES), -ENOENT);
+	assert_int_equal(morph_slice_phases_provision(ranks[0], 0), -ENODATA);
+	assert_int_equal(morph_slice_phases_announce(ranks[0], PHASES), -ENOENT);
 	assert_int_equal(counts_of(0).changes, 3);
 }
 
@@ -431,7 +432,7 @@ static void a_rank_that_is_gone_is_in_no_phase(void **state)
 	(void)state;
 	assert_int_equal(enter(2, 0, 0), 0);
 	assert_int_equal(enter(1, 1, 0), -ETIMEDOUT);
-	morph_phasing_free(ranks[2]);
+	morph_slice_phases_free(ranks[2]);
 	ranks[2] = NULL;
 	inside[0]--;
 	assert_int_equal(enter(1, 1, 0), 0);
@@ -454,9 +455,9 @@ static void repairs_are_waited_for(void **state)
 	assert_string_equal(morph_error_text(ctx),
 			    "enter a phase: the slice is still being repaired");
 	announce(0, 1);
-	assert_int_equal(morph_phasing_provision(ranks[0], 0), -ETIMEDOUT);
+	assert_int_equal(morph_slice_phases_provision(ranks[0], 0), -ETIMEDOUT);
 	kernel.repairing = 0;
-	assert_int_equal(morph_phasing_provision(ranks[0], 0), 0);
+	assert_int_equal(morph_slice_phases_provision(ranks[0], 0), 0);
 	kernel.slice_state = MORPH_SLICE_LOST;
 	assert_int_equal(enter(0, 1, -1), -ENODEV);
 }
@@ -534,7 +535,7 @@ static void phases_that_are_freed_are_left_by_children_too(void **state)
 		_exit(0);
 	}
 	inside[0]--;
-	morph_phasing_free(ranks[0]);
+	morph_slice_phases_free(ranks[0]);
 	ranks[0] = NULL;
 	assert_int_equal(enter(1, 1, 0), 0);
 	leave(1, 1);
@@ -585,70 +586,70 @@ static void unloaded_when_nobody_is_in_a_phase(void **state)
 {
 	(void)state;
 	assert_int_equal(enter(1, 2, 0), 0);
-	assert_int_equal(morph_phasing_unload(ranks[0], MS), -ETIMEDOUT);
+	assert_int_equal(morph_slice_phases_unload(ranks[0], MS), -ETIMEDOUT);
 	leave(1, 2);
-	assert_int_equal(morph_phasing_unload(ranks[0], 0), 0);
+	assert_int_equal(morph_slice_phases_unload(ranks[0], 0), 0);
 	assert_false(kernel.loaded);
 	assert_int_equal(enter(1, 2, -1), -ENOENT);
-	assert_int_equal(morph_phasing_unload(ranks[1], -1), -ENOENT);
+	assert_int_equal(morph_slice_phases_unload(ranks[1], -1), -ENOENT);
 }
 
 static void mistakes_are_named(void **state)
 {
-	MORPH_OPTS(morph_phasing_opts, opts, .locks = "/nowhere/at/all");
-	struct morph_phasing *phasing;
+	MORPH_OPTS(morph_slice_phases_opts, opts, .locks = "/nowhere/at/all");
+	struct morph_slice_phases *phasing;
 	struct morph_steps *steps;
 
 	(void)state;
-	assert_int_equal(morph_phasing_enter(ranks[0], PHASES, 0), -ENOENT);
+	assert_int_equal(morph_slice_phases_enter(ranks[0], PHASES, 0), -ENOENT);
 	assert_string_equal(morph_error_text(ctx), "there is no phase 4 of 4");
-	assert_int_equal(morph_phasing_leave(ranks[0], 1), -ENOENT);
+	assert_int_equal(morph_slice_phases_leave(ranks[0], 1), -ENOENT);
 	assert_string_equal(morph_error_text(ctx), "leave phase 1, which was not entered");
-	assert_int_equal(morph_phasing_join(slice, SCHEDULE, &opts, &phasing), -ENOENT);
+	assert_int_equal(morph_slice_phases_join(slice, SCHEDULE, &opts, &phasing), -ENOENT);
 	assert_null(phasing);
 	opts.locks = locks;
-	assert_int_equal(morph_phasing_join(slice, SCHEDULE + 1, &opts, &phasing), -ENOENT);
+	assert_int_equal(morph_slice_phases_join(slice, SCHEDULE + 1, &opts, &phasing), -ENOENT);
 	assert_null(phasing);
 	steps = steps_of(MORPH_STEP_BARRIER);
-	assert_int_equal(morph_phasing_load(slice, steps, &opts, &phasing), -EINVAL);
+	assert_int_equal(morph_slice_phases_load(slice, steps, &opts, &phasing), -EINVAL);
 	morph_steps_clear(steps);
-	assert_int_equal(morph_phasing_load(slice, steps, &opts, &phasing), -EINVAL);
+	assert_int_equal(morph_slice_phases_load(slice, steps, &opts, &phasing), -EINVAL);
 	morph_steps_free(steps);
 	steps = steps_of(MORPH_STEP_CALL);
-	assert_int_equal(morph_phasing_load(slice, steps, &opts, &phasing), -EBUSY);
+	assert_int_equal(morph_slice_phases_load(slice, steps, &opts, &phasing), -EBUSY);
 	assert_null(phasing);
 	morph_steps_free(steps);
-	morph_phasing_free(NULL);
+	morph_slice_phases_free(NULL);
 }
 
 static void without_memory_nothing_is_joined(void **state)
 {
-	MORPH_OPTS(morph_phasing_opts, opts, .locks = locks);
-	struct morph_phasing *phasing;
+	MORPH_OPTS(morph_slice_phases_opts, opts, .locks = locks);
+	struct morph_slice_phases *phasing;
 	int error;
 
 	(void)state;
 	for (unsigned int nth = 1;; nth++) {
 		fault_at("memory", nth, ENOMEM);
-		error = morph_phasing_join(slice, SCHEDULE, &opts, &phasing);
+		error = morph_slice_phases_join(slice, SCHEDULE, &opts, &phasing);
 		if (!fault_struck())
 			break;
 		assert_int_equal(error, -ENOMEM);
 		assert_null(phasing);
 	}
 	assert_int_equal(error, 0);
-	morph_phasing_free(phasing);
+	morph_slice_phases_free(phasing);
 }
 
 static void without_memory_nothing_is_loaded(void **state)
 {
-	MORPH_OPTS(morph_phasing_opts, opts, .locks = locks);
+	MORPH_OPTS(morph_slice_phases_opts, opts, .locks = locks);
 	struct morph_steps *steps = steps_of(MORPH_STEP_CALL);
-	struct morph_phasing *phasing = NULL;
+	struct morph_slice_phases *phasing = NULL;
 
 	(void)state;
 	fault_at("memory", 1, ENOMEM);
-	assert_int_equal(morph_phasing_load(slice, steps, &opts, &phasing), -ENOMEM);
+	assert_int_equal(morph_slice_phases_load(slice, steps, &opts, &phasing), -ENOMEM);
 	assert_true(fault_struck());
 	assert_null(phasing);
 	morph_steps_free(steps);

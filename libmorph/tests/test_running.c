@@ -278,186 +278,186 @@ static void events_tell_of_schedules(void **state)
 static void rings_refuse_nonsense(void **state)
 {
 	static char memory[MORPH_RING_BYTES(8)];
-	MORPH_OPTS(morph_ring_open_opts, opts, .entries = 12);
-	struct morph_ring *ring = (void *)1;
+	MORPH_OPTS(morph_queue_open_opts, opts, .entries = 12);
+	struct morph_queue *ring = (void *)1;
 
 	(void)state;
-	assert_int_equal(morph_slice_ring_open(slice, 4, &opts, &ring), -EINVAL);
+	assert_int_equal(morph_slice_open_queue(slice, 4, &opts, &ring), -EINVAL);
 	assert_null(ring);
 	opts.entries = 8192;
-	assert_int_equal(morph_slice_ring_open(slice, 4, &opts, &ring), -EINVAL);
+	assert_int_equal(morph_slice_open_queue(slice, 4, &opts, &ring), -EINVAL);
 	opts.entries = 16;
 	opts.memory = memory;
 	opts.memory_bytes = MORPH_RING_BYTES(16) - 1;
-	assert_int_equal(morph_slice_ring_open(slice, 4, &opts, &ring), -EINVAL);
+	assert_int_equal(morph_slice_open_queue(slice, 4, &opts, &ring), -EINVAL);
 	opts.memory = NULL;
-	assert_int_equal(morph_slice_ring_open(slice, 4, &opts, &ring), -EINVAL);
+	assert_int_equal(morph_slice_open_queue(slice, 4, &opts, &ring), -EINVAL);
 	opts.memory_bytes = 0;
 	opts.reserved = 1;
-	assert_int_equal(morph_slice_ring_open(slice, 4, &opts, &ring), -EINVAL);
+	assert_int_equal(morph_slice_open_queue(slice, 4, &opts, &ring), -EINVAL);
 	opts.sz = 2;
-	assert_int_equal(morph_slice_ring_open(slice, 4, &opts, &ring), -EINVAL);
+	assert_int_equal(morph_slice_open_queue(slice, 4, &opts, &ring), -EINVAL);
 	assert_int_equal(stepping.asked, 0);
 	stepping.refusal = -ENOENT;
-	assert_int_equal(morph_slice_ring_open(slice, 99, NULL, &ring), -ENOENT);
+	assert_int_equal(morph_slice_open_queue(slice, 99, NULL, &ring), -ENOENT);
 	assert_null(ring);
 	assert_int_equal(stepping.closed, 0);
-	morph_ring_close(NULL);
+	morph_queue_close(NULL);
 }
 
 static void a_ring_that_is_not_mapped_is_closed(void **state)
 {
-	struct morph_ring *ring;
+	struct morph_queue *ring;
 
 	(void)state;
 	fault_at("kernel", 2, ENOMEM);
-	assert_int_equal(morph_slice_ring_open(slice, 4, NULL, &ring), -ENOMEM);
+	assert_int_equal(morph_slice_open_queue(slice, 4, NULL, &ring), -ENOMEM);
 	assert_string_equal(morph_error_text(ctx), "map ring 2 of slice 0: Cannot allocate memory");
 	assert_int_equal(stepping.closed, 1);
 }
 
 static void what_is_asked_is_answered_lap_after_lap(void **state)
 {
-	MORPH_OPTS(morph_ring_open_opts, opts, .entries = 8, .idle_ns = 5, .rate = 7);
-	MORPH_OPTS(morph_ring_answer, answer);
-	struct morph_ring *ring;
+	MORPH_OPTS(morph_queue_open_opts, opts, .entries = 8, .idle_ns = 5, .rate = 7);
+	MORPH_OPTS(morph_queue_answer, answer);
+	struct morph_queue *ring;
 
 	(void)state;
-	assert_int_equal(morph_slice_ring_open(slice, 4, &opts, &ring), 0);
+	assert_int_equal(morph_slice_open_queue(slice, 4, &opts, &ring), 0);
 	assert_int_equal(stepping.setup.schedule, 4);
 	assert_int_equal(stepping.setup.idle_ns, 5);
 	assert_int_equal(stepping.setup.rate, 7);
-	assert_int_equal(morph_ring_answer(ring, -1, &answer), 0); /* nothing was asked */
+	assert_int_equal(morph_queue_answer(ring, -1, &answer), 0); /* nothing was asked */
 	for (uint32_t at = 1; at < 40; at++) {
-		assert_int_equal(morph_ring_ask(ring, MORPH_RING_GO, 0, at, at + 100), 0);
-		assert_int_equal(morph_ring_answer(ring, -1, &answer), 1);
+		assert_int_equal(morph_queue_ask(ring, MORPH_RING_GO, 0, at, at + 100), 0);
+		assert_int_equal(morph_queue_answer(ring, -1, &answer), 1);
 		assert_int_equal(answer.tag, at + 100);
 		assert_int_equal(answer.error, 0);
 		assert_int_equal(answer.position, at);
 		assert_int_equal(stepping.ring->seen, at);
 	}
-	assert_int_equal(morph_ring_ask(ring, MORPH_RING_GO, 0, 99, 1), 0);
-	assert_int_equal(morph_ring_answer(ring, 0, &answer), 1);
+	assert_int_equal(morph_queue_ask(ring, MORPH_RING_GO, 0, 99, 1), 0);
+	assert_int_equal(morph_queue_answer(ring, 0, &answer), 1);
 	assert_int_equal(answer.error, -EINVAL);
 	assert_int_equal(answer.position, 39);
 	assert_int_equal(stepping.woken, 40);
-	morph_ring_close(ring);
+	morph_queue_close(ring);
 	assert_int_equal(stepping.closed, 1);
 }
 
 static void entries_that_mean_nothing_are_not_written(void **state)
 {
-	struct morph_ring *ring;
+	struct morph_queue *ring;
 
 	(void)state;
-	assert_int_equal(morph_slice_ring_open(slice, 4, NULL, &ring), 0);
-	assert_int_equal(morph_ring_ask(ring, 4, 0, 1, 0), -EINVAL);
-	assert_int_equal(morph_ring_ask(ring, MORPH_RING_GO, 1, 1, 0), -EINVAL);
-	assert_int_equal(morph_ring_ask(ring, MORPH_RING_GO, 0, MORPH_RING_POSITIONS, 0), -EINVAL);
-	assert_int_equal(morph_ring_ask(ring, MORPH_RING_GO, 0, 1, MORPH_RING_TAGS), -EINVAL);
-	assert_int_equal(morph_ring_ask(ring, MORPH_RING_ARRIVE, 1, 0, 0), -EINVAL);
-	assert_int_equal(morph_ring_ask(ring, MORPH_RING_NOP, 0, 1, 0), -EINVAL);
+	assert_int_equal(morph_slice_open_queue(slice, 4, NULL, &ring), 0);
+	assert_int_equal(morph_queue_ask(ring, 4, 0, 1, 0), -EINVAL);
+	assert_int_equal(morph_queue_ask(ring, MORPH_RING_GO, 1, 1, 0), -EINVAL);
+	assert_int_equal(morph_queue_ask(ring, MORPH_RING_GO, 0, MORPH_RING_POSITIONS, 0), -EINVAL);
+	assert_int_equal(morph_queue_ask(ring, MORPH_RING_GO, 0, 1, MORPH_RING_TAGS), -EINVAL);
+	assert_int_equal(morph_queue_ask(ring, MORPH_RING_ARRIVE, 1, 0, 0), -EINVAL);
+	assert_int_equal(morph_queue_ask(ring, MORPH_RING_NOP, 0, 1, 0), -EINVAL);
 	assert_int_equal(stepping.woken, 0);
-	assert_int_equal(morph_ring_ask(ring, MORPH_RING_ARRIVE, 1, 1, 0), 0);
+	assert_int_equal(morph_queue_ask(ring, MORPH_RING_ARRIVE, 1, 1, 0), 0);
 	assert_int_equal(stepping.woken, 1);
-	assert_int_equal(morph_ring_ask(ring, MORPH_RING_JUMP, 1, 1, 0), 0);
-	morph_ring_close(ring);
+	assert_int_equal(morph_queue_ask(ring, MORPH_RING_JUMP, 1, 1, 0), 0);
+	morph_queue_close(ring);
 }
 
 /* Whose thread looks is not called; what it has not taken has no place left in the end. */
 static void a_ring_is_full_in_the_end(void **state)
 {
-	MORPH_OPTS(morph_ring_open_opts, opts, .entries = 8);
-	MORPH_OPTS(morph_ring_answer, answer, .tag = 77);
-	struct morph_ring *ring;
+	MORPH_OPTS(morph_queue_open_opts, opts, .entries = 8);
+	MORPH_OPTS(morph_queue_answer, answer, .tag = 77);
+	struct morph_queue *ring;
 
 	(void)state;
-	assert_int_equal(morph_slice_ring_open(slice, 4, &opts, &ring), 0);
+	assert_int_equal(morph_slice_open_queue(slice, 4, &opts, &ring), 0);
 	stepping.ring->asleep = 0;
 	for (uint32_t at = 0; at < 8; at++)
-		assert_int_equal(morph_ring_ask(ring, MORPH_RING_NOP, 0, 0, at), 0);
-	assert_int_equal(morph_ring_ask(ring, MORPH_RING_NOP, 0, 0, 8), -EAGAIN);
-	assert_int_equal(morph_ring_answer(ring, 0, &answer), 0);
-	assert_int_equal(morph_ring_answer(ring, 30000000, &answer), 0);
+		assert_int_equal(morph_queue_ask(ring, MORPH_RING_NOP, 0, 0, at), 0);
+	assert_int_equal(morph_queue_ask(ring, MORPH_RING_NOP, 0, 0, 8), -EAGAIN);
+	assert_int_equal(morph_queue_answer(ring, 0, &answer), 0);
+	assert_int_equal(morph_queue_answer(ring, 30000000, &answer), 0);
 	assert_int_equal(answer.tag, 77);
 	assert_int_equal(stepping.woken, 0);
 	stepping.ring->asleep = 1; /* who waits for an answer wakes it too */
-	assert_int_equal(morph_ring_answer(ring, -1, &answer), 1);
+	assert_int_equal(morph_queue_answer(ring, -1, &answer), 1);
 	assert_int_equal(answer.tag, 0);
 	assert_int_equal(stepping.woken, 1);
-	assert_int_equal(morph_ring_ask(ring, MORPH_RING_NOP, 0, 0, 8), 0);
-	morph_ring_close(ring);
+	assert_int_equal(morph_queue_ask(ring, MORPH_RING_NOP, 0, 0, 8), 0);
+	morph_queue_close(ring);
 }
 
 static void rings_that_have_stopped_say_so(void **state)
 {
-	MORPH_OPTS(morph_ring_status, status);
-	MORPH_OPTS(morph_ring_answer, answer);
-	struct morph_ring *ring;
+	MORPH_OPTS(morph_queue_status, status);
+	MORPH_OPTS(morph_queue_answer, answer);
+	struct morph_queue *ring;
 
 	(void)state;
-	assert_int_equal(morph_slice_ring_open(slice, 4, NULL, &ring), 0);
-	assert_int_equal(morph_ring_ask(ring, MORPH_RING_NOP, 0, 0, 1), 0);
-	assert_int_equal(morph_ring_state(ring, &status), MORPH_RING_RUNNING);
+	assert_int_equal(morph_slice_open_queue(slice, 4, NULL, &ring), 0);
+	assert_int_equal(morph_queue_ask(ring, MORPH_RING_NOP, 0, 0, 1), 0);
+	assert_int_equal(morph_queue_state(ring, &status), MORPH_RING_RUNNING);
 	assert_int_equal(status.taken, 1);
 	assert_int_equal(status.sleeps, 1);
 	stepping.ring_state = stepping.ring->state = MORPH_RING_STOPPED;
-	assert_int_equal(morph_ring_ask(ring, MORPH_RING_NOP, 0, 0, 2), 0);
-	assert_int_equal(morph_ring_answer(ring, -1, &answer), 1); /* what was answered before */
-	assert_int_equal(morph_ring_answer(ring, -1, &answer), -EPROTO);
-	assert_int_equal(morph_ring_state(ring, &status), MORPH_RING_STOPPED);
+	assert_int_equal(morph_queue_ask(ring, MORPH_RING_NOP, 0, 0, 2), 0);
+	assert_int_equal(morph_queue_answer(ring, -1, &answer), 1); /* what was answered before */
+	assert_int_equal(morph_queue_answer(ring, -1, &answer), -EPROTO);
+	assert_int_equal(morph_queue_state(ring, &status), MORPH_RING_STOPPED);
 	assert_int_equal(status.error, -EPROTO);
 	stepping.ring->state = MORPH_RING_GONE;
-	assert_int_equal(morph_ring_answer(ring, -1, &answer), -ENODEV);
-	assert_int_equal(morph_ring_state(ring, NULL), MORPH_RING_STOPPED);
+	assert_int_equal(morph_queue_answer(ring, -1, &answer), -ENODEV);
+	assert_int_equal(morph_queue_state(ring, NULL), MORPH_RING_STOPPED);
 	stepping.refusal = -ENODEV;
-	assert_int_equal(morph_ring_state(ring, &status), -ENODEV);
-	morph_ring_close(ring);
+	assert_int_equal(morph_queue_state(ring, &status), -ENODEV);
+	morph_queue_close(ring);
 }
 
 /* An entry is there although the thread could not be woken: who waits for the answer tries once more. */
 static void waking_may_fail(void **state)
 {
-	MORPH_OPTS(morph_ring_answer, answer);
-	struct morph_ring *ring;
+	MORPH_OPTS(morph_queue_answer, answer);
+	struct morph_queue *ring;
 
 	(void)state;
-	assert_int_equal(morph_slice_ring_open(slice, 4, NULL, &ring), 0);
+	assert_int_equal(morph_slice_open_queue(slice, 4, NULL, &ring), 0);
 	fault_at("kernel", 1, EIO);
-	assert_int_equal(morph_ring_ask(ring, MORPH_RING_NOP, 0, 0, 6), -EIO);
+	assert_int_equal(morph_queue_ask(ring, MORPH_RING_NOP, 0, 0, 6), -EIO);
 	fault_at("kernel", 1, EIO);
-	assert_int_equal(morph_ring_answer(ring, -1, &answer), -EIO);
-	assert_int_equal(morph_ring_wake(ring), 0);
-	assert_int_equal(morph_ring_answer(ring, -1, &answer), 1);
+	assert_int_equal(morph_queue_answer(ring, -1, &answer), -EIO);
+	assert_int_equal(morph_queue_wake(ring), 0);
+	assert_int_equal(morph_queue_answer(ring, -1, &answer), 1);
 	assert_int_equal(answer.tag, 6);
-	morph_ring_close(ring);
+	morph_queue_close(ring);
 }
 
 static void memory_may_be_the_callers(void **state)
 {
 	static char memory[MORPH_RING_BYTES(8)] __attribute__((aligned(4096)));
-	MORPH_OPTS(morph_ring_open_opts, opts, .entries = 8, .memory = memory,
+	MORPH_OPTS(morph_queue_open_opts, opts, .entries = 8, .memory = memory,
 		   .memory_bytes = sizeof(memory));
 	struct morph_device_ring end = { 0 };
 	struct morph_device_answer answer = { 0 };
-	struct morph_ring *ring;
+	struct morph_queue *ring;
 	uint32_t entries;
 
 	(void)state;
-	assert_int_equal(morph_slice_ring_open(slice, 4, &opts, &ring), 0);
+	assert_int_equal(morph_slice_open_queue(slice, 4, &opts, &ring), 0);
 	assert_int_equal(stepping.setup.head.flags, MORPH_RING_USER);
-	end.base = morph_ring_base(ring, &entries);
+	end.base = morph_queue_base(ring, &entries);
 	assert_ptr_equal(end.base, memory);
 	assert_int_equal(entries, 8);
-	assert_ptr_equal(morph_ring_base(ring, NULL), memory);
+	assert_ptr_equal(morph_queue_base(ring, NULL), memory);
 	end.entries = entries;
 	assert_int_equal(morph_device_submit(&end, MORPH_DEVICE_GO, 3, 0, 1), 0);
 	assert_true(morph_device_asleep(&end));
 	assert_int_equal(morph_device_answered(&end, &answer), 0);
-	assert_int_equal(morph_ring_wake(ring), 0);
+	assert_int_equal(morph_queue_wake(ring), 0);
 	assert_int_equal(morph_device_answered(&end, &answer), 1);
 	assert_int_equal(answer.tag, 3);
-	morph_ring_close(ring);
+	morph_queue_close(ring);
 }
 
 /* ---------------------------------------------------------------- the state */
@@ -573,7 +573,7 @@ static void what_is_read_is_of_one_instant(void **state)
 static char *program(struct morph_ctx *with)
 {
 	static char memory[MORPH_RING_BYTES(8)] __attribute__((aligned(4096)));
-	MORPH_OPTS(morph_ring_open_opts, own, .entries = 8, .memory = memory,
+	MORPH_OPTS(morph_queue_open_opts, own, .entries = 8, .memory = memory,
 		   .memory_bytes = sizeof(memory));
 	MORPH_OPTS(morph_schedule_at, at);
 	struct morph_steps *steps = steps_new(with);
@@ -581,17 +581,17 @@ static char *program(struct morph_ctx *with)
 	struct morph_object *object;
 	struct morph_slice *opened;
 	struct morph_state *page;
-	struct morph_ring *ring;
+	struct morph_queue *ring;
 	uint32_t schedule;
 	char *text, *told;
 
 	assert_int_equal(morph_slice_open(with, "9", &opened), 0);
 	assert_int_equal(morph_slice_schedule_load(opened, steps, &schedule), 0);
 	assert_int_equal(morph_slice_schedule_start(opened, schedule, 0, &at), 0);
-	assert_int_equal(morph_slice_ring_open(opened, schedule, NULL, &ring), 0);
-	morph_ring_close(ring);
-	assert_int_equal(morph_slice_ring_open(opened, schedule, &own, &ring), 0);
-	morph_ring_close(ring);
+	assert_int_equal(morph_slice_open_queue(opened, schedule, NULL, &ring), 0);
+	morph_queue_close(ring);
+	assert_int_equal(morph_slice_open_queue(opened, schedule, &own, &ring), 0);
+	morph_queue_close(ring);
 	assert_int_equal(morph_slice_state_map(opened, &page), 0);
 	assert_int_equal(morph_state_read(page, 1, 2, &pair), 0);
 	morph_state_close(page);

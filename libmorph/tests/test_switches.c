@@ -195,17 +195,17 @@ static void a_refusal_of_all_racks_is_described(void **state)
 static void ways_through_switches_are_no_links(void **state)
 {
 	struct bench *bench = *state;
-	struct morph_te *te = morph_te_new(bench->ctx);
+	struct morph_traffic *te = morph_traffic_new(bench->ctx);
 
 	assert_non_null(te);
-	assert_int_equal(morph_te_add_servers(te, bench->ledger), 2 * RACKS);
+	assert_int_equal(morph_traffic_add_servers(te, bench->ledger), 2 * RACKS);
 	for (uint32_t link = 0; link < 2 * RACKS; link++)
-		assert_true(morph_te_capacity(te, link) == 16 * DIRECT);
-	assert_int_equal(morph_te_add_demand(te, 10, 1), 0);
-	assert_int_equal(morph_te_add_ways(te, 0, 0, 1, 4), 1);
-	assert_int_equal(morph_te_add_ways(te, 0, 0, 2, 4), -EHOSTUNREACH);
+		assert_true(morph_traffic_capacity(te, link) == 16 * DIRECT);
+	assert_int_equal(morph_traffic_add_demand(te, 10, 1), 0);
+	assert_int_equal(morph_traffic_add_ways(te, 0, 0, 1, 4), 1);
+	assert_int_equal(morph_traffic_add_ways(te, 0, 0, 2, 4), -EHOSTUNREACH);
 	assert_non_null(strstr(morph_error_text(bench->ctx), "from host 0 to host 2"));
-	morph_te_free(te);
+	morph_traffic_free(te);
 }
 
 /* ------------------------------------------------------------------ making room */

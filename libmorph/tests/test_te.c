@@ -18,35 +18,36 @@ static struct mesh mesh;
 static double amounts[MESH_DEMANDS];
 
 /* The mesh of a seed as a problem. */
-static struct morph_te *make_problem(uint64_t seed, double load)
+static struct morph_traffic *make_problem(uint64_t seed, double load)
 {
-	struct morph_te *te = morph_te_new(ctx);
+	struct morph_traffic *te = morph_traffic_new(ctx);
 
 	mesh_make(&mesh, seed);
 	mesh_epoch(&mesh, seed, 0, load, amounts);
 	for (uint32_t link = 0; link < mesh.links_count; link++)
-		assert_int_equal(morph_te_add_link(te, MESH_LANES), link);
+		assert_int_equal(morph_traffic_add_link(te, MESH_LANES), link);
 	for (uint32_t at = 0; at < mesh.demands_count; at++)
-		assert_int_equal(morph_te_add_demand(te, amounts[at], 1), at);
+		assert_int_equal(morph_traffic_add_demand(te, amounts[at], 1), at);
 	for (uint32_t at = 0; at < mesh.paths_count; at++)
-		assert_int_equal(morph_te_add_path(te, mesh.paths[at].demand, mesh.paths[at].links,
-						   mesh.paths[at].hops),
+		assert_int_equal(morph_traffic_add_path(te, mesh.paths[at].demand,
+							mesh.paths[at].links, mesh.paths[at].hops),
 				 at);
 	return te;
 }
 
-static void set_amounts(struct morph_te *te, const double *wanted)
+static void set_amounts(struct morph_traffic *te, const double *wanted)
 {
 	for (uint32_t at = 0; at < mesh.demands_count; at++)
-		assert_int_equal(morph_te_set_amount(te, at, wanted[at]), 0);
+		assert_int_equal(morph_traffic_set_amount(te, at, wanted[at]), 0);
 }
 
-static void solve(struct morph_te *te, double lambda, bool cold, struct morph_te_result *result)
+static void solve(struct morph_traffic *te, double lambda, bool cold,
+		  struct morph_traffic_result *result)
 {
-	MORPH_OPTS(morph_te_opts, opts, .lambda = lambda, .cold = cold);
+	MORPH_OPTS(morph_traffic_opts, opts, .lambda = lambda, .cold = cold);
 
 	result->sz = sizeof(*result);
-	if (morph_te_solve(te, &opts, result))
+	if (morph_traffic_solve(te, &opts, result))
 		fail_msg("%s", morph_error_text(ctx));
 }
 
@@ -56,23 +57,24 @@ static void solve(struct morph_te *te, double lambda, bool cold, struct morph_te
  * What a path would gain by more flow is what its links cost, and what its demand's limit
  * costs; less where it carries nothing.
  */
-static void check_demand(const struct morph_te *te, uint32_t demand, double wanted, double lambda)
+static void check_demand(const struct morph_traffic *te, uint32_t demand, double wanted,
+			 double lambda)
 {
 	double sent = 0, limit = 0;
 
 	for (uint32_t at = 0; at < mesh.paths_count; at++)
 		if (mesh.paths[at].demand == demand)
-			sent += morph_te_flow(te, at);
+			sent += morph_traffic_flow(te, at);
 	assert_true(sent <= wanted + NEAR);
 	for (int pass = 0; pass < 2; pass++) {
 		for (uint32_t at = 0; at < mesh.paths_count; at++) {
 			const struct mesh_path *path = &mesh.paths[at];
-			double flow = morph_te_flow(te, at), gain = 1 - lambda * flow;
+			double flow = morph_traffic_flow(te, at), gain = 1 - lambda * flow;
 
 			if (path->demand != demand)
 				continue;
 			for (uint32_t hop = 0; hop < path->hops; hop++)
-				gain -= morph_te_price(te, path->links[hop]);
+				gain -= morph_traffic_price(te, path->links[hop]);
 			assert_true(flow >= 0);
 			if (!pass && flow > 0)
 				limit = gain;
@@ -86,10 +88,10 @@ static void check_demand(const struct morph_te *te, uint32_t demand, double want
 	assert_true(limit < NEAR || sent > wanted - NEAR);
 }
 
-static void check_optimal(const struct morph_te *te, const double *wanted, double lambda)
+static void check_optimal(const struct morph_traffic *te, const double *wanted, double lambda)
 {
 	for (uint32_t link = 0; link < mesh.links_count; link++) {
-		double price = morph_te_price(te, link), load = morph_te_load(te, link);
+		double price = morph_traffic_price(te, link), load = morph_traffic_load(te, link);
 
 		assert_true(price >= 0);
 		assert_true(load <= MESH_LANES * (1 + NEAR));
@@ -106,15 +108,15 @@ static void solutions_meet_the_conditions_of_optimality(void **state)
 	(void)state;
 	for (uint64_t seed = 1; seed <= 8; seed++) {
 		for (size_t load = 0; load < ARRAY_SIZE(loads); load++) {
-			struct morph_te *te = make_problem(seed, loads[load]);
-			struct morph_te_result result;
+			struct morph_traffic *te = make_problem(seed, loads[load]);
+			struct morph_traffic_result result;
 
 			for (size_t at = 0; at < ARRAY_SIZE(lambdas); at++) {
 				solve(te, lambdas[at], at == 1, &result);
 				assert_true(result.residual <= 1e-9);
 				check_optimal(te, amounts, lambdas[at]);
 			}
-			morph_te_free(te);
+			morph_traffic_free(te);
 		}
 	}
 }
@@ -127,10 +129,10 @@ static void problems_are_solved_one_after_the_other(void **state)
 
 	(void)state;
 	for (size_t seed = 0; seed < ARRAY_SIZE(seeds); seed++) {
-		struct morph_te *te = make_problem(seeds[seed], 0.6);
+		struct morph_traffic *te = make_problem(seeds[seed], 0.6);
 
 		for (uint32_t epoch = 0; epoch < 8; epoch++) {
-			struct morph_te_result result;
+			struct morph_traffic_result result;
 
 			mesh_epoch(&mesh, seeds[seed], epoch, 0.6, amounts);
 			set_amounts(te, amounts);
@@ -143,54 +145,54 @@ static void problems_are_solved_one_after_the_other(void **state)
 				check_optimal(te, view, result.lambda);
 			}
 		}
-		morph_te_free(te);
+		morph_traffic_free(te);
 	}
 }
 
 static void one_link_is_shared_by_weight(void **state)
 {
-	MORPH_OPTS(morph_te_opts, opts, .lambda = 0.01);
-	struct morph_te *te = morph_te_new(ctx);
+	MORPH_OPTS(morph_traffic_opts, opts, .lambda = 0.01);
+	struct morph_traffic *te = morph_traffic_new(ctx);
 	uint32_t link = 0;
 
 	(void)state;
-	morph_te_add_link(te, 6);
+	morph_traffic_add_link(te, 6);
 	for (int at = 0; at < 3; at++) {
-		morph_te_add_demand(te, at ? 10 : 1, 1);
-		morph_te_add_path(te, (uint32_t)at, &link, 1);
+		morph_traffic_add_demand(te, at ? 10 : 1, 1);
+		morph_traffic_add_path(te, (uint32_t)at, &link, 1);
 	}
-	assert_int_equal(morph_te_solve(te, &opts, NULL), 0);
-	assert_true(fabs(morph_te_flow(te, 0) - 1) < NEAR);
-	assert_true(fabs(morph_te_flow(te, 1) - 2.5) < NEAR);
-	assert_true(fabs(morph_te_flow(te, 2) - 2.5) < NEAR);
+	assert_int_equal(morph_traffic_solve(te, &opts, NULL), 0);
+	assert_true(fabs(morph_traffic_flow(te, 0) - 1) < NEAR);
+	assert_true(fabs(morph_traffic_flow(te, 1) - 2.5) < NEAR);
+	assert_true(fabs(morph_traffic_flow(te, 2) - 2.5) < NEAR);
 	/* A path that shares nothing is full as soon as all that is wanted is sent. */
-	morph_te_add_demand(te, 7, 2);
-	assert_int_equal(morph_te_add_path(te, 3, NULL, 0), 3);
-	assert_int_equal(morph_te_set_capacity(te, 0, 0), 0);
-	assert_int_equal(morph_te_solve(te, NULL, NULL), 0);
-	assert_true(morph_te_load(te, 0) < NEAR);
-	assert_true(fabs(morph_te_flow(te, 3) - 7) < NEAR);
-	morph_te_free(te);
+	morph_traffic_add_demand(te, 7, 2);
+	assert_int_equal(morph_traffic_add_path(te, 3, NULL, 0), 3);
+	assert_int_equal(morph_traffic_set_capacity(te, 0, 0), 0);
+	assert_int_equal(morph_traffic_solve(te, NULL, NULL), 0);
+	assert_true(morph_traffic_load(te, 0) < NEAR);
+	assert_true(fabs(morph_traffic_flow(te, 3) - 7) < NEAR);
+	morph_traffic_free(te);
 }
 
 static void a_problem_without_anything_is_solved(void **state)
 {
-	MORPH_OPTS(morph_te_result, result);
-	struct morph_te *te = morph_te_new(ctx);
+	MORPH_OPTS(morph_traffic_result, result);
+	struct morph_traffic *te = morph_traffic_new(ctx);
 
 	(void)state;
-	assert_int_equal(morph_te_solve(te, NULL, &result), 0);
+	assert_int_equal(morph_traffic_solve(te, NULL, &result), 0);
 	assert_true(result.throughput == 0);
-	assert_true(morph_te_flow(te, 0) == 0 && morph_te_price(te, 0) == 0);
-	morph_te_free(te);
+	assert_true(morph_traffic_flow(te, 0) == 0 && morph_traffic_price(te, 0) == 0);
+	morph_traffic_free(te);
 }
 
 /* ------------------------------------------------------------------ stable */
 
 static void solving_again_begins_where_it_ended(void **state)
 {
-	struct morph_te *te = make_problem(1, 1);
-	struct morph_te_result cold, warm;
+	struct morph_traffic *te = make_problem(1, 1);
+	struct morph_traffic_result cold, warm;
 	double view[MESH_DEMANDS], flows[MESH_DEMANDS * MESH_PATHS] = { 0 };
 
 	(void)state;
@@ -202,12 +204,12 @@ static void solving_again_begins_where_it_ended(void **state)
 	solve(te, 0, false, &warm);
 	assert_false(fault_struck());
 	for (uint32_t at = 0; at < mesh.paths_count; at++)
-		flows[at] = morph_te_flow(te, at);
+		flows[at] = morph_traffic_flow(te, at);
 	solve(te, 0, true, &cold);
 	assert_true(warm.iterations < cold.iterations);
 	for (uint32_t at = 0; at < mesh.paths_count; at++)
-		assert_true(fabs(flows[at] - morph_te_flow(te, at)) < NEAR);
-	morph_te_free(te);
+		assert_true(fabs(flows[at] - morph_traffic_flow(te, at)) < NEAR);
+	morph_traffic_free(te);
 }
 
 /* A vertex may jump however little views differ; this optimum moves no further than they do. */
@@ -217,23 +219,23 @@ static void flows_move_no_further_than_views_differ(void **state)
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 8; seed++) {
-		struct morph_te *te = make_problem(seed, 1);
+		struct morph_traffic *te = make_problem(seed, 1);
 		double moved = 0, differed = 0;
-		struct morph_te_result result;
+		struct morph_traffic_result result;
 
 		solve(te, 0, true, &result);
 		for (uint32_t at = 0; at < mesh.paths_count; at++)
-			flows[at] = morph_te_flow(te, at);
+			flows[at] = morph_traffic_flow(te, at);
 		mesh_view(&mesh, seed, 0, 0, 0.001, amounts, view);
 		set_amounts(te, view);
 		solve(te, 0, true, &result);
 		for (uint32_t at = 0; at < mesh.paths_count; at++)
-			moved += pow(flows[at] - morph_te_flow(te, at), 2);
+			moved += pow(flows[at] - morph_traffic_flow(te, at), 2);
 		for (uint32_t at = 0; at < mesh.demands_count; at++)
 			differed += pow(view[at] - amounts[at], 2);
 		assert_true(differed > 0);
 		assert_true(sqrt(moved / differed) < 3);
-		morph_te_free(te);
+		morph_traffic_free(te);
 	}
 }
 
@@ -242,34 +244,34 @@ static void flows_move_no_further_than_views_differ(void **state)
 static void lanes_overload_no_link(void **state)
 {
 	for (uint32_t seed = 1; seed <= 20; seed++) {
-		struct morph_te *te = make_problem(seed, 1);
+		struct morph_traffic *te = make_problem(seed, 1);
 		uint32_t lanes[MESH_DEMANDS * MESH_PATHS], loads[MESH_LINKS] = { 0 };
-		struct morph_te_result result;
+		struct morph_traffic_result result;
 
 		(void)state;
 		solve(te, 0, true, &result);
-		assert_int_equal(morph_te_round(te, NULL, seed, NULL, lanes), 0);
+		assert_int_equal(morph_traffic_round(te, NULL, seed, NULL, lanes), 0);
 		for (uint32_t at = 0; at < mesh.paths_count; at++)
 			for (uint32_t hop = 0; hop < mesh.paths[at].hops; hop++)
 				loads[mesh.paths[at].links[hop]] += lanes[at];
 		for (uint32_t link = 0; link < mesh.links_count; link++)
 			assert_in_range(loads[link], 0, MESH_LANES);
-		morph_te_free(te);
+		morph_traffic_free(te);
 	}
 }
 
 static void flows_from_elsewhere_are_rounded(void **state)
 {
-	struct morph_te *te = make_problem(1, 1);
+	struct morph_traffic *te = make_problem(1, 1);
 	double flows[MESH_DEMANDS * MESH_PATHS] = { 0 };
 	uint32_t lanes[MESH_DEMANDS * MESH_PATHS];
 
 	(void)state;
 	flows[7] = 2;
-	assert_int_equal(morph_te_round(te, flows, 1, NULL, lanes), 0);
+	assert_int_equal(morph_traffic_round(te, flows, 1, NULL, lanes), 0);
 	for (uint32_t at = 0; at < mesh.paths_count; at++)
 		assert_int_equal(lanes[at], at == 7 ? 2 : 0);
-	morph_te_free(te);
+	morph_traffic_free(te);
 }
 
 /* As the planner draws it. */
@@ -282,19 +284,19 @@ static double threshold_of(uint64_t epoch, uint32_t path)
 /* Two demands want the only lane, and what is left of their flows and chance come to the same: to one. */
 static void of_turns_alike_the_first_path_s_comes_first(void **state)
 {
-	struct morph_te *te = morph_te_new(ctx);
+	struct morph_traffic *te = morph_traffic_new(ctx);
 	uint32_t link = 0, lanes[2], given = 0;
 
 	(void)state;
-	assert_int_equal(morph_te_add_link(te, 1), 0);
+	assert_int_equal(morph_traffic_add_link(te, 1), 0);
 	for (uint32_t at = 0; at < 2; at++) {
-		assert_int_equal(morph_te_add_demand(te, 1, 1), at);
-		assert_int_equal(morph_te_add_path(te, at, &link, 1), at);
+		assert_int_equal(morph_traffic_add_demand(te, 1, 1), at);
+		assert_int_equal(morph_traffic_add_path(te, at, &link, 1), at);
 	}
 	for (uint64_t epoch = 0; epoch < 100; epoch++) {
 		const double flows[] = { 1 - threshold_of(epoch, 0), 1 - threshold_of(epoch, 1) };
 
-		assert_int_equal(morph_te_round(te, flows, epoch, NULL, lanes), 0);
+		assert_int_equal(morph_traffic_round(te, flows, epoch, NULL, lanes), 0);
 		/* The second gets it where the first wants no lane in this epoch. */
 		if (lanes[0] == lanes[1])
 			continue;
@@ -303,21 +305,21 @@ static void of_turns_alike_the_first_path_s_comes_first(void **state)
 		if (lanes[1]) {
 			const double alone[] = { flows[0], 0 };
 
-			assert_int_equal(morph_te_round(te, alone, epoch, NULL, lanes), 0);
+			assert_int_equal(morph_traffic_round(te, alone, epoch, NULL, lanes), 0);
 			assert_int_equal(lanes[0], 0);
 		}
 	}
 	assert_in_range(given, 20, 80);
-	morph_te_free(te);
+	morph_traffic_free(te);
 }
 
 static void controllers_round_alike_but_for_what_their_views_differ(void **state)
 {
-	struct morph_te *one = make_problem(1, 1), *other = make_problem(1, 1);
+	struct morph_traffic *one = make_problem(1, 1), *other = make_problem(1, 1);
 	uint32_t mine[MESH_DEMANDS * MESH_PATHS], its[MESH_DEMANDS * MESH_PATHS];
 	const uint32_t epochs = 2000;
 	double view[MESH_DEMANDS], expected = 0, disagreed = 0, lanes = 0;
-	struct morph_te_result result;
+	struct morph_traffic_result result;
 
 	(void)state;
 	mesh_view(&mesh, 1, 0, 1, 0.05, amounts, view);
@@ -325,10 +327,11 @@ static void controllers_round_alike_but_for_what_their_views_differ(void **state
 	solve(one, 0, true, &result);
 	solve(other, 0, true, &result);
 	for (uint32_t at = 0; at < mesh.paths_count; at++)
-		expected += fmin(fabs(morph_te_flow(one, at) - morph_te_flow(other, at)), 1);
+		expected +=
+			fmin(fabs(morph_traffic_flow(one, at) - morph_traffic_flow(other, at)), 1);
 	for (uint32_t epoch = 0; epoch < epochs; epoch++) {
-		assert_int_equal(morph_te_round(one, NULL, epoch, NULL, mine), 0);
-		assert_int_equal(morph_te_round(other, NULL, epoch, NULL, its), 0);
+		assert_int_equal(morph_traffic_round(one, NULL, epoch, NULL, mine), 0);
+		assert_int_equal(morph_traffic_round(other, NULL, epoch, NULL, its), 0);
 		for (uint32_t at = 0; at < mesh.paths_count; at++) {
 			disagreed += mine[at] != its[at];
 			lanes += mine[at];
@@ -340,29 +343,29 @@ static void controllers_round_alike_but_for_what_their_views_differ(void **state
 	assert_true(disagreed / epochs / expected < 2);
 	assert_true(lanes / epochs / result.throughput > 0.95);
 	assert_true(lanes / epochs / result.throughput < 1.01);
-	morph_te_free(one);
-	morph_te_free(other);
+	morph_traffic_free(one);
+	morph_traffic_free(other);
 }
 
 static void lanes_stay_while_the_flow_is_near(void **state)
 {
-	struct morph_te *te = morph_te_new(ctx);
+	struct morph_traffic *te = morph_traffic_new(ctx);
 	uint32_t last = 3, out;
 
 	(void)state;
-	morph_te_add_demand(te, 3.55, 1);
-	morph_te_add_path(te, 0, NULL, 0);
-	assert_int_equal(morph_te_solve(te, NULL, NULL), 0);
+	morph_traffic_add_demand(te, 3.55, 1);
+	morph_traffic_add_path(te, 0, NULL, 0);
+	assert_int_equal(morph_traffic_solve(te, NULL, NULL), 0);
 	for (uint64_t epoch = 0; epoch < 100; epoch++) {
-		assert_int_equal(morph_te_round(te, NULL, epoch, &last, &out), 0);
+		assert_int_equal(morph_traffic_round(te, NULL, epoch, &last, &out), 0);
 		assert_int_equal(out, 3);
 	}
 	last = 5;
 	for (uint64_t epoch = 0; epoch < 100; epoch++) {
-		assert_int_equal(morph_te_round(te, NULL, epoch, &last, &out), 0);
+		assert_int_equal(morph_traffic_round(te, NULL, epoch, &last, &out), 0);
 		assert_in_range(out, 3, 4);
 	}
-	morph_te_free(te);
+	morph_traffic_free(te);
 }
 
 /* ------------------------------------------------------------- what was decided last */
@@ -406,7 +409,7 @@ static uint32_t differ(const uint32_t *one, const uint32_t *other, uint32_t *all
 }
 
 /* What all have reserved, read back link by link. Lanes that no path explains. */
-static uint32_t recall(struct morph_te *te, const uint32_t *lanes, uint32_t *last)
+static uint32_t recall(struct morph_traffic *te, const uint32_t *lanes, uint32_t *last)
 {
 	uint32_t demands[MESH_DEMANDS], loads[MESH_LINKS], sum = 0;
 
@@ -415,7 +418,7 @@ static uint32_t recall(struct morph_te *te, const uint32_t *lanes, uint32_t *las
 		int64_t left;
 
 		loads_of(controller, lanes, loads);
-		left = morph_te_recall(te, NULL, demands, count, loads, last);
+		left = morph_traffic_recall(te, NULL, demands, count, loads, last);
 		assert_true(left >= 0);
 		sum += (uint32_t)left;
 	}
@@ -432,25 +435,25 @@ static void who_reads_what_is_reserved_changes_little_more_than_who_remembers(vo
 
 	(void)state;
 	for (uint32_t seed = 1; seed <= 20; seed++) {
-		struct morph_te *te = make_problem(seed, 1);
+		struct morph_traffic *te = make_problem(seed, 1);
 		uint32_t last[MESH_DEMANDS * MESH_PATHS], lanes[MESH_DEMANDS * MESH_PATHS];
 		uint32_t recalled[MESH_DEMANDS * MESH_PATHS];
-		struct morph_te_result result;
+		struct morph_traffic_result result;
 		double view[MESH_DEMANDS];
 
 		solve(te, 0, true, &result);
-		assert_int_equal(morph_te_round(te, NULL, 1, NULL, last), 0);
+		assert_int_equal(morph_traffic_round(te, NULL, 1, NULL, last), 0);
 		mesh_view(&mesh, seed, 0, 1, 0.05, amounts, view);
 		set_amounts(te, view);
 		solve(te, 0, false, &result);
 		unexplained += recall(te, last, recalled);
-		assert_int_equal(morph_te_round(te, NULL, 2, last, lanes), 0);
+		assert_int_equal(morph_traffic_round(te, NULL, 2, last, lanes), 0);
 		remembered += differ(last, lanes, &all);
-		assert_int_equal(morph_te_round(te, NULL, 2, recalled, lanes), 0);
+		assert_int_equal(morph_traffic_round(te, NULL, 2, recalled, lanes), 0);
 		read += differ(last, lanes, &unused);
-		assert_int_equal(morph_te_round(te, NULL, 2, NULL, lanes), 0);
+		assert_int_equal(morph_traffic_round(te, NULL, 2, NULL, lanes), 0);
 		forgotten += differ(last, lanes, &unused);
-		morph_te_free(te);
+		morph_traffic_free(te);
 	}
 	print_message("# of %u lanes %u change, %u, %u; %u can't be explained\n", all, remembered,
 		      read, forgotten, unexplained);
@@ -462,54 +465,54 @@ static void who_reads_what_is_reserved_changes_little_more_than_who_remembers(vo
 /* What the paths could have had is found again, and nothing of others' is touched. */
 static void what_is_reserved_is_explained(void **state)
 {
-	struct morph_te *te = morph_te_new(ctx);
+	struct morph_traffic *te = morph_traffic_new(ctx);
 	const uint32_t both[] = { 0, 1 }, held[] = { 5, 3 }, mine[] = { 0, 1 };
 	const double flows[] = { 1.9, 1.2, 3.4, 7 };
 	uint32_t last[4] = { 9, 9, 9, 9 };
 
 	(void)state;
 	for (uint32_t link = 0; link < 2; link++)
-		assert_int_equal(morph_te_add_link(te, 16), link);
+		assert_int_equal(morph_traffic_add_link(te, 16), link);
 	for (uint32_t demand = 0; demand < 3; demand++)
-		assert_int_equal(morph_te_add_demand(te, 16, 1), demand);
-	morph_te_add_path(te, 0, &both[0], 1);
-	morph_te_add_path(te, 0, &both[1], 1);
-	morph_te_add_path(te, 1, both, 2);
-	morph_te_add_path(te, 2, &both[0], 1);
+		assert_int_equal(morph_traffic_add_demand(te, 16, 1), demand);
+	morph_traffic_add_path(te, 0, &both[0], 1);
+	morph_traffic_add_path(te, 0, &both[1], 1);
+	morph_traffic_add_path(te, 1, both, 2);
+	morph_traffic_add_path(te, 2, &both[0], 1);
 	/* 5 = 2 + 3, and 3 = 0 + 3: the first path was cut by one, or the second. */
-	assert_int_equal(morph_te_recall(te, flows, mine, 2, held, last), 0);
+	assert_int_equal(morph_traffic_recall(te, flows, mine, 2, held, last), 0);
 	assert_int_equal(last[0] + last[2], 5);
 	assert_int_equal(last[1] + last[2], 3);
 	assert_int_equal(last[3], 9);
 	/* What nobody wants any more can't be explained by one who wants nothing. */
-	assert_int_equal(morph_te_recall(te, flows, mine, 0, held, last), 8);
-	assert_int_equal(morph_te_recall(te, (const double[]){ 0, 0, 0, 0 }, mine, 2,
-					 (const uint32_t[]){ 0, 0 }, last),
+	assert_int_equal(morph_traffic_recall(te, flows, mine, 0, held, last), 8);
+	assert_int_equal(morph_traffic_recall(te, (const double[]){ 0, 0, 0, 0 }, mine, 2,
+					      (const uint32_t[]){ 0, 0 }, last),
 			 0);
 	assert_int_equal(last[0] + last[1] + last[2], 0);
-	morph_te_free(te);
+	morph_traffic_free(te);
 }
 
 /* One that is new has no lanes to keep: no flow is so small that it could never begin. */
 static void a_path_without_a_past_is_rounded_as_ever(void **state)
 {
-	struct morph_te *te = morph_te_new(ctx);
+	struct morph_traffic *te = morph_traffic_new(ctx);
 	const double flows[] = { 0.5, 0.5 };
 	const uint32_t last[] = { 0, MORPH_ANY };
 	uint32_t lanes[2], given = 0;
 
 	(void)state;
 	for (uint32_t at = 0; at < 2; at++) {
-		morph_te_add_demand(te, 1, 1);
-		morph_te_add_path(te, at, NULL, 0);
+		morph_traffic_add_demand(te, 1, 1);
+		morph_traffic_add_path(te, at, NULL, 0);
 	}
 	for (uint64_t epoch = 0; epoch < 100; epoch++) {
-		assert_int_equal(morph_te_round(te, flows, epoch, last, lanes), 0);
+		assert_int_equal(morph_traffic_round(te, flows, epoch, last, lanes), 0);
 		assert_int_equal(lanes[0], 0);
 		given += lanes[1];
 	}
 	assert_in_range(given, 10, 60);
-	morph_te_free(te);
+	morph_traffic_free(te);
 }
 
 /* ---------------------------------------------------------------- bad input */
@@ -522,66 +525,67 @@ static void a_path_without_a_past_is_rounded_as_ever(void **state)
 
 static void what_is_no_problem_is_refused_with_the_reason(void **state)
 {
-	MORPH_OPTS(morph_te_opts, opts, .lambda = -1);
-	struct morph_te *te = morph_te_new(ctx);
+	MORPH_OPTS(morph_traffic_opts, opts, .lambda = -1);
+	struct morph_traffic *te = morph_traffic_new(ctx);
 	const uint32_t twice[] = { 0, 0 }, link = 0, beyond = 1;
 	const double below = -1;
 	uint32_t many[65] = { 0 };
 
 	(void)state;
-	REFUSED(EINVAL, morph_te_add_link(te, -1), "capacity is -1");
-	REFUSED(EINVAL, morph_te_add_link(te, NAN), "0 or more");
-	assert_int_equal(morph_te_add_link(te, 1), 0);
-	REFUSED(EINVAL, morph_te_add_demand(te, INFINITY, 1), "amount is inf");
-	REFUSED(EINVAL, morph_te_add_demand(te, 1, 0), "weight is 0");
-	assert_int_equal(morph_te_add_demand(te, 1, 1), 0);
-	REFUSED(ENOENT, morph_te_add_path(te, 1, NULL, 0), "no demand 1, 1 were added");
-	REFUSED(ENOENT, morph_te_add_path(te, 0, &beyond, 1), "no link 1, 1 were added");
-	REFUSED(EINVAL, morph_te_add_path(te, 0, twice, 2), "link 0 twice");
-	REFUSED(E2BIG, morph_te_add_path(te, 0, many, 65), "65 links");
-	REFUSED(ENOENT, morph_te_set_capacity(te, 1, 1), "no link 1");
-	REFUSED(EINVAL, morph_te_set_capacity(te, 0, -2), "capacity is -2");
-	REFUSED(ENOENT, morph_te_set_amount(te, 1, 1), "no demand 1");
-	REFUSED(EINVAL, morph_te_set_amount(te, 0, -2), "amount is -2");
-	REFUSED(EINVAL, morph_te_solve(te, &opts, NULL), "lambda is -1");
-	assert_int_equal(morph_te_add_path(te, 0, &link, 1), 0);
-	REFUSED(EINVAL, morph_te_round(te, &below, 0, NULL, many), "path 0 has a flow of -1");
-	REFUSED(EINVAL, (int)morph_te_recall(te, &below, &link, 1, many, many),
+	REFUSED(EINVAL, morph_traffic_add_link(te, -1), "capacity is -1");
+	REFUSED(EINVAL, morph_traffic_add_link(te, NAN), "0 or more");
+	assert_int_equal(morph_traffic_add_link(te, 1), 0);
+	REFUSED(EINVAL, morph_traffic_add_demand(te, INFINITY, 1), "amount is inf");
+	REFUSED(EINVAL, morph_traffic_add_demand(te, 1, 0), "weight is 0");
+	assert_int_equal(morph_traffic_add_demand(te, 1, 1), 0);
+	REFUSED(ENOENT, morph_traffic_add_path(te, 1, NULL, 0), "no demand 1, 1 were added");
+	REFUSED(ENOENT, morph_traffic_add_path(te, 0, &beyond, 1), "no link 1, 1 were added");
+	REFUSED(EINVAL, morph_traffic_add_path(te, 0, twice, 2), "link 0 twice");
+	REFUSED(E2BIG, morph_traffic_add_path(te, 0, many, 65), "65 links");
+	REFUSED(ENOENT, morph_traffic_set_capacity(te, 1, 1), "no link 1");
+	REFUSED(EINVAL, morph_traffic_set_capacity(te, 0, -2), "capacity is -2");
+	REFUSED(ENOENT, morph_traffic_set_amount(te, 1, 1), "no demand 1");
+	REFUSED(EINVAL, morph_traffic_set_amount(te, 0, -2), "amount is -2");
+	REFUSED(EINVAL, morph_traffic_solve(te, &opts, NULL), "lambda is -1");
+	assert_int_equal(morph_traffic_add_path(te, 0, &link, 1), 0);
+	REFUSED(EINVAL, morph_traffic_round(te, &below, 0, NULL, many), "path 0 has a flow of -1");
+	REFUSED(EINVAL, (int)morph_traffic_recall(te, &below, &link, 1, many, many),
 		"path 0 has a flow of -1");
-	REFUSED(ENOENT, (int)morph_te_recall(te, NULL, &beyond, 1, many, many),
+	REFUSED(ENOENT, (int)morph_traffic_recall(te, NULL, &beyond, 1, many, many),
 		"no demand 1, 1 were added");
 	for (uint32_t link = 1; link < 1024; link++)
-		assert_int_equal(morph_te_add_link(te, 1), link);
-	REFUSED(E2BIG, morph_te_add_link(te, 1), "1024 links at most");
-	morph_te_free(te);
-	morph_te_free(NULL);
+		assert_int_equal(morph_traffic_add_link(te, 1), link);
+	REFUSED(E2BIG, morph_traffic_add_link(te, 1), "1024 links at most");
+	morph_traffic_free(te);
+	morph_traffic_free(NULL);
 }
 
 static void problems_that_are_too_large_are_refused(void **state)
 {
 	const int most = 1 << 20;
-	struct morph_te *te = morph_te_new(ctx);
+	struct morph_traffic *te = morph_traffic_new(ctx);
 
 	(void)state;
 	for (int at = 0; at < most; at++)
-		if (morph_te_add_demand(te, 1, 1) != at || morph_te_add_path(te, 0, NULL, 0) != at)
+		if (morph_traffic_add_demand(te, 1, 1) != at ||
+		    morph_traffic_add_path(te, 0, NULL, 0) != at)
 			fail_msg("%s", morph_error_text(ctx));
-	REFUSED(E2BIG, morph_te_add_demand(te, 1, 1), "1048576 demands at most");
-	REFUSED(E2BIG, morph_te_add_path(te, 0, NULL, 0), "1048576 paths at most");
-	morph_te_free(te);
+	REFUSED(E2BIG, morph_traffic_add_demand(te, 1, 1), "1048576 demands at most");
+	REFUSED(E2BIG, morph_traffic_add_path(te, 0, NULL, 0), "1048576 paths at most");
+	morph_traffic_free(te);
 }
 
 static void too_few_iterations_are_told(void **state)
 {
-	MORPH_OPTS(morph_te_opts, opts, .iterations = 1);
-	MORPH_OPTS(morph_te_result, result);
-	struct morph_te *te = make_problem(1, 1);
+	MORPH_OPTS(morph_traffic_opts, opts, .iterations = 1);
+	MORPH_OPTS(morph_traffic_result, result);
+	struct morph_traffic *te = make_problem(1, 1);
 
 	(void)state;
-	REFUSED(EAGAIN, morph_te_solve(te, &opts, &result), "after 1 steps");
+	REFUSED(EAGAIN, morph_traffic_solve(te, &opts, &result), "after 1 steps");
 	assert_int_equal(result.iterations, 1);
 	assert_true(result.residual > 1e-9);
-	morph_te_free(te);
+	morph_traffic_free(te);
 }
 
 int main(void)

@@ -202,7 +202,7 @@ TEST_F(running, ranks_arrive_and_are_waited_for)
 
 /* A loop that has started, and a ring for it. */
 static int ring_begin(struct morph_slice *slice, struct morph_steps *steps,
-		      const struct morph_ring_open_opts *opts, struct morph_ring **ring)
+		      const struct morph_queue_open_opts *opts, struct morph_queue **ring)
 {
 	uint32_t schedule;
 	int error = add_exchanges(steps, MORPH_STEP_CALL);
@@ -211,23 +211,23 @@ static int ring_begin(struct morph_slice *slice, struct morph_steps *steps,
 		error = morph_slice_schedule_load(slice, steps, &schedule);
 	if (!error)
 		error = morph_slice_schedule_start(slice, schedule, 0, NULL);
-	return error ? error : morph_slice_ring_open(slice, schedule, opts, ring);
+	return error ? error : morph_slice_open_queue(slice, schedule, opts, ring);
 }
 
 /* Does the kernel's thread go to sleep, as it does where nothing is asked? */
-static bool falls_asleep(struct morph_ring *ring)
+static bool falls_asleep(struct morph_queue *ring)
 {
-	struct morph_device_ring look = { .base = morph_ring_base(ring, NULL) };
+	struct morph_device_ring look = { .base = morph_queue_base(ring, NULL) };
 
 	return WAIT_UNTIL(morph_device_asleep(&look));
 }
 
 TEST_F(running, a_ring_asks_and_is_answered)
 {
-	MORPH_OPTS(morph_ring_open_opts, opts, .entries = 8);
-	MORPH_OPTS(morph_ring_status, status);
-	MORPH_OPTS(morph_ring_answer, answer);
-	struct morph_ring *ring;
+	MORPH_OPTS(morph_queue_open_opts, opts, .entries = 8);
+	MORPH_OPTS(morph_queue_status, status);
+	MORPH_OPTS(morph_queue_answer, answer);
+	struct morph_queue *ring;
 	uint32_t at;
 
 	ASSERT_EQ(0, ring_begin(self->slice, self->steps, &opts, &ring))
@@ -236,34 +236,34 @@ TEST_F(running, a_ring_asks_and_is_answered)
 		/* Some find it asleep. */
 		if (at % 10 == 0)
 			EXPECT_TRUE(falls_asleep(ring));
-		ASSERT_EQ(0, morph_ring_ask(ring, MORPH_RING_GO, 0, at, at));
-		ASSERT_EQ(1, morph_ring_answer(ring, PATIENCE_NS, &answer));
+		ASSERT_EQ(0, morph_queue_ask(ring, MORPH_RING_GO, 0, at, at));
+		ASSERT_EQ(1, morph_queue_answer(ring, PATIENCE_NS, &answer));
 		EXPECT_EQ(at, answer.tag);
 		EXPECT_EQ(0, answer.error);
 		EXPECT_EQ(at, answer.position);
 	}
-	ASSERT_EQ(0, morph_ring_ask(ring, MORPH_RING_GO, 0, 500, 7));
-	ASSERT_EQ(1, morph_ring_answer(ring, PATIENCE_NS, &answer));
+	ASSERT_EQ(0, morph_queue_ask(ring, MORPH_RING_GO, 0, 500, 7));
+	ASSERT_EQ(1, morph_queue_answer(ring, PATIENCE_NS, &answer));
 	EXPECT_EQ(-EINVAL, answer.error);
 	EXPECT_EQ(59, answer.position);
-	EXPECT_EQ(MORPH_RING_RUNNING, morph_ring_state(ring, &status));
+	EXPECT_EQ(MORPH_RING_RUNNING, morph_queue_state(ring, &status));
 	EXPECT_EQ(59, status.taken);
 	EXPECT_LT(0, status.sleeps);
-	morph_ring_close(ring);
+	morph_queue_close(ring);
 }
 
 /* A rank that there is not; the library can't know, so that the kernel has the last word. */
 TEST_F(running, a_ring_that_has_stopped_says_so)
 {
-	MORPH_OPTS(morph_ring_status, status);
-	MORPH_OPTS(morph_ring_answer, answer);
+	MORPH_OPTS(morph_queue_status, status);
+	MORPH_OPTS(morph_queue_answer, answer);
 	struct morph_events *events;
-	struct morph_ring *ring;
+	struct morph_queue *ring;
 
 	ASSERT_EQ(0, ring_begin(self->slice, self->steps, NULL, &ring));
-	ASSERT_EQ(0, morph_ring_ask(ring, MORPH_RING_ARRIVE, RANKS, 1, 0));
-	EXPECT_EQ(-EPROTO, morph_ring_answer(ring, PATIENCE_NS, &answer));
-	EXPECT_EQ(MORPH_RING_STOPPED, morph_ring_state(ring, &status));
+	ASSERT_EQ(0, morph_queue_ask(ring, MORPH_RING_ARRIVE, RANKS, 1, 0));
+	EXPECT_EQ(-EPROTO, morph_queue_answer(ring, PATIENCE_NS, &answer));
+	EXPECT_EQ(MORPH_RING_STOPPED, morph_queue_state(ring, &status));
 	EXPECT_EQ(-EPROTO, status.error);
 	events = morph_events_new(self->ctx, 0);
 	ASSERT_NE(NULL, events);
@@ -271,29 +271,29 @@ TEST_F(running, a_ring_that_has_stopped_says_so)
 	ASSERT_EQ(1, morph_slice_read_events(self->slice, events));
 	EXPECT_STREQ("ring", morph_object_text(morph_events_get(events, 0), "type"));
 	morph_events_free(events);
-	morph_ring_close(ring);
+	morph_queue_close(ring);
 }
 
 TEST_F(running, memory_may_be_ones_own)
 {
-	MORPH_OPTS(morph_ring_open_opts, opts, .entries = 8, .memory_bytes = MORPH_RING_BYTES(8));
+	MORPH_OPTS(morph_queue_open_opts, opts, .entries = 8, .memory_bytes = MORPH_RING_BYTES(8));
 	struct morph_device_ring end = {};
 	struct morph_device_answer answer;
-	struct morph_ring *ring;
+	struct morph_queue *ring;
 	uint32_t entries;
 
 	opts.memory = aligned_alloc(4096, opts.memory_bytes);
 	ASSERT_EQ(0, ring_begin(self->slice, self->steps, &opts, &ring))
 	TH_LOG("%s", morph_error_text(self->ctx));
-	end.base = morph_ring_base(ring, &entries);
+	end.base = morph_queue_base(ring, &entries);
 	EXPECT_EQ(opts.memory, end.base);
 	end.entries = entries;
 	ASSERT_EQ(0, morph_device_submit(&end, MORPH_DEVICE_GO, 5, 0, 2));
-	EXPECT_TRUE(WAIT_UNTIL((morph_device_asleep(&end) ? morph_ring_wake(ring) : 0,
+	EXPECT_TRUE(WAIT_UNTIL((morph_device_asleep(&end) ? morph_queue_wake(ring) : 0,
 				morph_device_answered(&end, &answer))));
 	EXPECT_EQ(5, answer.tag);
 	EXPECT_EQ(2, answer.position);
-	morph_ring_close(ring);
+	morph_queue_close(ring);
 	EXPECT_TRUE(WAIT_UNTIL(*morph_device_half(&end, 0) == MORPH_RING_GONE));
 	free(opts.memory);
 }

@@ -35,7 +35,7 @@ FIXTURE(phases)
 	struct morph_rank_info ranks[RANKS];
 	struct morph_ctx *ctx;
 	struct morph_slice *loader;
-	struct morph_phasing *loaded;
+	struct morph_slice_phases *loaded;
 	struct board *board;
 };
 
@@ -87,15 +87,15 @@ FIXTURE_SETUP(phases)
 	ASSERT_TRUE(WAIT_UNTIL(!access(path, R_OK)));
 	ASSERT_EQ(0, morph_slice_open(self->ctx, path, &self->loader));
 	steps = steps_of(self->ctx);
-	ASSERT_EQ(0, morph_phasing_load(self->loader, steps, NULL, &self->loaded))
+	ASSERT_EQ(0, morph_slice_phases_load(self->loader, steps, NULL, &self->loaded))
 	TH_LOG("%s", morph_error_text(self->ctx));
 	morph_steps_free(steps);
 }
 
 FIXTURE_TEARDOWN(phases)
 {
-	EXPECT_EQ(0, morph_phasing_unload(self->loaded, FOREVER));
-	morph_phasing_free(self->loaded);
+	EXPECT_EQ(0, morph_slice_phases_unload(self->loaded, FOREVER));
+	morph_slice_phases_free(self->loaded);
 	morph_slice_close(self->loader);
 	morph_ctx_free(self->ctx);
 	EXPECT_TRUE(WAIT_UNTIL(sim_all_dark(&self->sim)));
@@ -114,7 +114,7 @@ struct process {
 	uint32_t seed;
 	struct morph_ctx *ctx;
 	struct morph_slice *slice;
-	struct morph_phasing *phasing;
+	struct morph_slice_phases *phasing;
 };
 
 static uint32_t chance(struct process *process, uint32_t below)
@@ -162,11 +162,11 @@ static void note(struct process *process, unsigned int phase)
 /* It sends: at both ends of a while there is light. */
 static void send_in(struct process *process, unsigned int phase)
 {
-	must(process, morph_phasing_enter(process->phasing, phase, FOREVER));
+	must(process, morph_slice_phases_enter(process->phasing, phase, FOREVER));
 	note(process, phase);
 	usleep(chance(process, 1000));
 	note(process, phase);
-	must(process, morph_phasing_leave(process->phasing, phase));
+	must(process, morph_slice_phases_leave(process->phasing, phase));
 }
 
 static pid_t begin(FIXTURE_DATA(phases) * self, unsigned int rank, void (*body)(struct process *))
@@ -181,8 +181,9 @@ static pid_t begin(FIXTURE_DATA(phases) * self, unsigned int rank, void (*body)(
 	if (morph_ctx_new(NULL, &process.ctx))
 		_exit(1);
 	must(&process, morph_slice_open(process.ctx, path, &process.slice));
-	must(&process, morph_phasing_join(process.slice, morph_phasing_schedule(self->loaded), NULL,
-					  &process.phasing));
+	must(&process,
+	     morph_slice_phases_join(process.slice, morph_slice_phases_schedule(self->loaded), NULL,
+				     &process.phasing));
 	body(&process);
 	_exit(0);
 }
@@ -229,10 +230,10 @@ static void go_anywhere(struct process *process)
 	for (unsigned int at = 0; at < ROUNDS; at++) {
 		send_in(process, chance(process, PHASES));
 		if (!chance(process, 4))
-			must(process,
-			     morph_phasing_announce(process->phasing, chance(process, PHASES)));
+			must(process, morph_slice_phases_announce(process->phasing,
+								  chance(process, PHASES)));
 		if (!chance(process, 2))
-			morph_phasing_provision(process->phasing, 0);
+			morph_slice_phases_provision(process->phasing, 0);
 	}
 }
 
@@ -249,15 +250,15 @@ TEST_F(phases, each_rank_in_an_order_of_its_own)
 /* As one does who computes, while another thread provisions. */
 static void go_announced(struct process *process)
 {
-	struct morph_phasing_counts counts;
+	struct morph_slice_phases_counts counts;
 
 	for (unsigned int at = 0; at < ROUNDS; at++) {
 		send_in(process, at % PHASES);
-		must(process, morph_phasing_announce(process->phasing, (at + 1) % PHASES));
-		morph_phasing_provision(process->phasing, FOREVER);
+		must(process, morph_slice_phases_announce(process->phasing, (at + 1) % PHASES));
+		morph_slice_phases_provision(process->phasing, FOREVER);
 	}
-	morph_phasing_announce(process->phasing, MORPH_PHASE_NONE);
-	morph_phasing_counts(process->phasing, &counts);
+	morph_slice_phases_announce(process->phasing, MORPH_PHASE_NONE);
+	morph_slice_phases_counts(process->phasing, &counts);
 	__atomic_add_fetch(&process->self->board->foreseen, counts.lit, __ATOMIC_RELAXED);
 }
 
@@ -289,12 +290,12 @@ static void look_on(struct process *process)
 
 TEST_F(phases, what_both_hold_stays_lit_in_another_order_too)
 {
-	struct morph_phasing_counts counts;
+	struct morph_slice_phases_counts counts;
 	pid_t pid;
 	int status;
 
-	ASSERT_EQ(0, morph_phasing_enter(self->loaded, 0, FOREVER));
-	EXPECT_EQ(0, morph_phasing_leave(self->loaded, 0));
+	ASSERT_EQ(0, morph_slice_phases_enter(self->loaded, 0, FOREVER));
+	EXPECT_EQ(0, morph_slice_phases_leave(self->loaded, 0));
 	pid = begin(self, 0, look_on);
 	for (unsigned int at = 1; at <= ROUNDS; at++) {
 		unsigned int phase = at % 2 ? PAIRS : 0;
@@ -303,20 +304,20 @@ TEST_F(phases, what_both_hold_stays_lit_in_another_order_too)
 			WAIT_UNTIL(__atomic_load_n(&self->board->sent, __ATOMIC_RELAXED) +
 					   __atomic_load_n(&self->board->dark, __ATOMIC_RELAXED) >=
 				   at));
-		EXPECT_EQ(0, morph_phasing_enter(self->loaded, phase, FOREVER));
-		EXPECT_EQ(0, morph_phasing_leave(self->loaded, phase));
+		EXPECT_EQ(0, morph_slice_phases_enter(self->loaded, phase, FOREVER));
+		EXPECT_EQ(0, morph_slice_phases_leave(self->loaded, phase));
 	}
 	__atomic_store_n(&self->board->inside, 1, __ATOMIC_RELAXED);
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_EQ(0, self->board->dark);
-	morph_phasing_counts(self->loaded, &counts);
+	morph_slice_phases_counts(self->loaded, &counts);
 	EXPECT_EQ(ROUNDS / 2, counts.jumps);
 }
 
 static void stay_inside(struct process *process)
 {
-	must(process, morph_phasing_enter(process->phasing, 0, FOREVER));
+	must(process, morph_slice_phases_enter(process->phasing, 0, FOREVER));
 	__atomic_add_fetch(&process->self->board->inside, 1, __ATOMIC_RELAXED);
 	pause();
 }
@@ -328,7 +329,7 @@ TEST_F(phases, a_rank_that_is_killed_is_in_the_way_no_more)
 
 	pids[0] = begin(self, 0, stay_inside);
 	ASSERT_TRUE(WAIT_UNTIL(__atomic_load_n(&self->board->inside, __ATOMIC_RELAXED)));
-	EXPECT_EQ(-ETIMEDOUT, morph_phasing_enter(self->loaded, 1, 50000000));
+	EXPECT_EQ(-ETIMEDOUT, morph_slice_phases_enter(self->loaded, 1, 50000000));
 	for (rank = 1; rank < RANKS; rank++)
 		pids[rank] = begin(self, rank, go_anywhere);
 	usleep(50000);

@@ -35,23 +35,23 @@ extern "C" {
  */
 
 /**
- * morph_bw_new() - begin a problem
+ * morph_bandwidth_new() - begin a problem
  * @ctx: the context, which must outlive the problem
  * @wavelengths: lanes of a fibre; 1 where a circuit takes it whole
  *
- * Return: the problem, freed by morph_bw_free(); NULL (no wavelengths, more than 256, or out
+ * Return: the problem, freed by morph_bandwidth_free(); NULL (no wavelengths, more than 256, or out
  * of memory).
  */
-struct morph_bw *morph_bw_new(struct morph_ctx *ctx, uint32_t wavelengths);
+struct morph_bandwidth *morph_bandwidth_new(struct morph_ctx *ctx, uint32_t wavelengths);
 
 /**
- * morph_bw_free() - free a problem
+ * morph_bandwidth_free() - free a problem
  * @bw: the problem, or NULL
  */
-void morph_bw_free(struct morph_bw *bw);
+void morph_bandwidth_free(struct morph_bandwidth *bw);
 
 /**
- * morph_bw_add_accelerator() - an accelerator with its ports
+ * morph_bandwidth_add_accelerator() - an accelerator with its ports
  * @bw: the problem
  * @transmit: ports for circuits that leave it
  * @receive: ports for circuits that reach it
@@ -59,20 +59,21 @@ void morph_bw_free(struct morph_bw *bw);
  * Return: its number, counted from 0; -E2BIG (more than 65536 of them, or 1024 ports) or
  * -ENOMEM.
  */
-int morph_bw_add_accelerator(struct morph_bw *bw, uint32_t transmit, uint32_t receive);
+int morph_bandwidth_add_accelerator(struct morph_bandwidth *bw, uint32_t transmit,
+				    uint32_t receive);
 
 /**
- * morph_bw_add_guide() - a guide that circuits share
+ * morph_bandwidth_add_guide() - a guide that circuits share
  * @bw: the problem
  * @fibres: how many it has, in the direction that is meant
  *
  * Return: its number, counted from 0; -E2BIG (more than 65536 of them, or 4096 fibres) or
  * -ENOMEM.
  */
-int morph_bw_add_guide(struct morph_bw *bw, uint32_t fibres);
+int morph_bandwidth_add_guide(struct morph_bandwidth *bw, uint32_t fibres);
 
 /**
- * morph_bw_add_group() - a group that communicates
+ * morph_bandwidth_add_group() - a group that communicates
  * @bw: the problem
  * @least: what it must have
  * @most: what it has use for; 0 for whatever it can get
@@ -80,10 +81,10 @@ int morph_bw_add_guide(struct morph_bw *bw, uint32_t fibres);
  * Return: its number, counted from 0; -EINVAL (@least is above @most), -E2BIG (more than 4096)
  * or -ENOMEM.
  */
-int morph_bw_add_group(struct morph_bw *bw, uint32_t least, uint32_t most);
+int morph_bandwidth_add_group(struct morph_bandwidth *bw, uint32_t least, uint32_t most);
 
 /**
- * morph_bw_add_hop() - a hop of a group
+ * morph_bandwidth_add_hop() - a hop of a group
  * @bw: the problem
  * @group: its number
  * @source: the accelerator that sends
@@ -96,50 +97,51 @@ int morph_bw_add_group(struct morph_bw *bw, uint32_t least, uint32_t most);
  * or guide), -EINVAL (no circuits, a guide twice, @source is @target), -E2BIG (more than
  * 2^20 hops, 64 guides on one, or 1024 circuits) or -ENOMEM.
  */
-int morph_bw_add_hop(struct morph_bw *bw, uint32_t group, uint32_t source, uint32_t target,
-		     uint32_t circuits, const uint32_t *guides, size_t count);
+int morph_bandwidth_add_hop(struct morph_bandwidth *bw, uint32_t group, uint32_t source,
+			    uint32_t target, uint32_t circuits, const uint32_t *guides,
+			    size_t count);
 
 /**
- * enum morph_bw_proof - what is proven of a plan
- * @MORPH_BW_LEGAL: no port or guide has more than it takes, and each circuit its wavelength
- * @MORPH_BW_FAIR: besides, no group can gain unless another is lowered to as little as it has
- * @MORPH_BW_LEXIMIN: besides, no other plan is fairer
+ * enum morph_bandwidth_proof - what is proven of a plan
+ * @MORPH_BANDWIDTH_LEGAL: no port or guide has more than it takes, and each circuit its wavelength
+ * @MORPH_BANDWIDTH_FAIR: besides, no group can gain unless another is lowered to as little as it has
+ * @MORPH_BANDWIDTH_LEXIMIN: besides, no other plan is fairer
  */
-enum morph_bw_proof {
-	MORPH_BW_LEGAL,
-	MORPH_BW_FAIR,
-	MORPH_BW_LEXIMIN,
+enum morph_bandwidth_proof {
+	MORPH_BANDWIDTH_LEGAL,
+	MORPH_BANDWIDTH_FAIR,
+	MORPH_BANDWIDTH_LEXIMIN,
 };
 
 /**
- * struct morph_bw_opts - how to solve
+ * struct morph_bandwidth_opts - how to solve
  * @sz: size of this structure
  * @steps: of the searches together, and once more for what stops groups; 0: 2^22. A step takes
  *	about a microsecond at most, and mostly less
  */
-struct morph_bw_opts {
+struct morph_bandwidth_opts {
 	size_t sz;
 	uint64_t steps;
 };
 
 /**
- * struct morph_bw_result - what came of it
+ * struct morph_bandwidth_result - what came of it
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
- * @verdict: whether all can have their least; where not, morph_bw_stop() tells what is in the way
+ * @verdict: whether all can have their least; where not, morph_bandwidth_stop() tells what is in the way
  * @proof: what is proven of the plan, where there is one
  * @circuits: of all hops together
  * @steps: that were needed
  */
-struct morph_bw_result {
+struct morph_bandwidth_result {
 	size_t sz;
 	enum morph_verdict verdict;
-	enum morph_bw_proof proof;
+	enum morph_bandwidth_proof proof;
 	uint64_t circuits;
 	uint64_t steps;
 };
 
 /**
- * morph_bw_solve() - find the fairest plan
+ * morph_bandwidth_solve() - find the fairest plan
  * @bw: the problem
  * @opts: how, or NULL
  * @out: what came of it, or NULL
@@ -152,21 +154,21 @@ struct morph_bw_result {
  * Return: 0, whatever the verdict; -EINVAL (a group has no hops), -E2BIG (unknown options or
  * results, or more than 2^24 pairs of hop, port or guide and wavelength) or -ENOMEM.
  */
-int morph_bw_solve(struct morph_bw *bw, const struct morph_bw_opts *opts,
-		   struct morph_bw_result *out);
+int morph_bandwidth_solve(struct morph_bandwidth *bw, const struct morph_bandwidth_opts *opts,
+			  struct morph_bandwidth_result *out);
 
 /**
- * morph_bw_bandwidth() - what a group gets
+ * morph_bandwidth_of_group() - what a group gets
  * @bw: the problem, solved
  * @group: its number
  *
  * Return: lanes of each of its hops, for each circuit that the hop has by unit; 0 for a group
  * that does not exist.
  */
-uint32_t morph_bw_bandwidth(const struct morph_bw *bw, uint32_t group);
+uint32_t morph_bandwidth_of_group(const struct morph_bandwidth *bw, uint32_t group);
 
 /**
- * morph_bw_lanes() - the wavelengths of a hop's circuits
+ * morph_bandwidth_lanes() - the wavelengths of a hop's circuits
  * @bw: the problem, solved
  * @hop: its number
  * @wavelengths: of each circuit, counted from 0, in ascending order; or NULL
@@ -175,44 +177,45 @@ uint32_t morph_bw_bandwidth(const struct morph_bw *bw, uint32_t group);
  * Return: how many circuits the hop has, also where there is no room for all; 0 for a hop that
  * does not exist.
  */
-size_t morph_bw_lanes(const struct morph_bw *bw, uint32_t hop, uint32_t *wavelengths, size_t room);
+size_t morph_bandwidth_lanes(const struct morph_bandwidth *bw, uint32_t hop, uint32_t *wavelengths,
+			     size_t room);
 
 /**
- * enum morph_bw_part - what a group may be short of
- * @MORPH_BW_NOTHING: nothing, or nothing that is known
- * @MORPH_BW_WISH: it has all that it has use for
- * @MORPH_BW_TRANSMIT: an accelerator's transmit ports
- * @MORPH_BW_RECEIVE: an accelerator's receive ports
- * @MORPH_BW_GUIDE: a guide's fibres
- * @MORPH_BW_WAVELENGTHS: every port and guide has lanes left, but no wavelengths suit them all
+ * enum morph_bandwidth_part - what a group may be short of
+ * @MORPH_BANDWIDTH_NOTHING: nothing, or nothing that is known
+ * @MORPH_BANDWIDTH_WISH: it has all that it has use for
+ * @MORPH_BANDWIDTH_TRANSMIT: an accelerator's transmit ports
+ * @MORPH_BANDWIDTH_RECEIVE: an accelerator's receive ports
+ * @MORPH_BANDWIDTH_GUIDE: a guide's fibres
+ * @MORPH_BANDWIDTH_WAVELENGTHS: every port and guide has lanes left, but no wavelengths suit them all
  */
-enum morph_bw_part {
-	MORPH_BW_NOTHING,
-	MORPH_BW_WISH,
-	MORPH_BW_TRANSMIT,
-	MORPH_BW_RECEIVE,
-	MORPH_BW_GUIDE,
-	MORPH_BW_WAVELENGTHS,
+enum morph_bandwidth_part {
+	MORPH_BANDWIDTH_NOTHING,
+	MORPH_BANDWIDTH_WISH,
+	MORPH_BANDWIDTH_TRANSMIT,
+	MORPH_BANDWIDTH_RECEIVE,
+	MORPH_BANDWIDTH_GUIDE,
+	MORPH_BANDWIDTH_WAVELENGTHS,
 };
 
 /**
- * struct morph_bw_stop - what stops a group
+ * struct morph_bandwidth_stop - what stops a group
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
  * @part: what it is short of
  * @index: number of the accelerator or guide, else MORPH_ANY
  * @have: lanes that there are; wavelengths, or the wish, where that is the part
  * @need: lanes that would be needed, at least
  */
-struct morph_bw_stop {
+struct morph_bandwidth_stop {
 	size_t sz;
-	enum morph_bw_part part;
+	enum morph_bandwidth_part part;
 	uint32_t index;
 	uint64_t have;
 	uint64_t need;
 };
 
 /**
- * morph_bw_stop() - why a group has no more
+ * morph_bandwidth_stop() - why a group has no more
  * @bw: the problem, solved
  * @group: its number; MORPH_ANY, where the verdict is INFEASIBLE, for why all can't have
  *	their least
@@ -223,17 +226,19 @@ struct morph_bw_stop {
  *
  * Return: 0, -ENOENT or -E2BIG (unknown results).
  */
-int morph_bw_stop(const struct morph_bw *bw, uint32_t group, struct morph_bw_stop *out);
+int morph_bandwidth_stop(const struct morph_bandwidth *bw, uint32_t group,
+			 struct morph_bandwidth_stop *out);
 
 /**
- * morph_bw_load() - what ports or a guide carry
+ * morph_bandwidth_load() - what ports or a guide carry
  * @bw: the problem, solved
- * @part: MORPH_BW_TRANSMIT, MORPH_BW_RECEIVE or MORPH_BW_GUIDE
+ * @part: MORPH_BANDWIDTH_TRANSMIT, MORPH_BANDWIDTH_RECEIVE or MORPH_BANDWIDTH_GUIDE
  * @index: number of the accelerator or guide
  *
  * Return: lanes, 0 for what does not exist.
  */
-uint64_t morph_bw_load(const struct morph_bw *bw, enum morph_bw_part part, uint32_t index);
+uint64_t morph_bandwidth_load(const struct morph_bandwidth *bw, enum morph_bandwidth_part part,
+			      uint32_t index);
 
 #ifdef __cplusplus
 }

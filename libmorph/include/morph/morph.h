@@ -70,8 +70,8 @@
 #include <morph/controller.h>
 #include <morph/steps.h>
 #include <morph/running.h>
-#include <morph/phase.h>
-#include <morph/phasing.h>
+#include <morph/phases.h>
+#include <morph/slice_phases.h>
 
 #ifdef __cplusplus
 extern "C" {

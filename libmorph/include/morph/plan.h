@@ -18,7 +18,7 @@
 #include <morph/protect.h>
 #include <morph/risk.h>
 #include <morph/bandwidth.h>
-#include <morph/te.h>
+#include <morph/traffic.h>
 #include <morph/delay.h>
 #include <morph/collective.h>
 #include <morph/schedule.h>

@@ -29,7 +29,7 @@ extern "C" {
  * DOC: Rings
  *
  * A ring asks for steps through memory, with no call as long as the kernel's thread looks at it. The code that
- * writes into it is that of <morph/device.h>, here or on a device, or morph_ring_ask() and morph_ring_answer(),
+ * writes into it is that of <morph/device.h>, here or on a device, or morph_queue_ask() and morph_queue_answer(),
  * which are that and wake the thread where it sleeps. A ring has one who asks and one who reads answers; it is
  * closed before its slice is.
  */
@@ -174,7 +174,7 @@ int morph_slice_schedules(struct morph_slice *slice, struct morph_list **out);
 /* -------------------------------------------------------------------- rings */
 
 /**
- * struct morph_ring_open_opts - how a ring shall be
+ * struct morph_queue_open_opts - how a ring shall be
  * @sz: size of this structure
  * @entries: of each kind, a power of two from 8 to 4096; 0 for 64
  * @idle_ns: how long the kernel's thread looks for entries after the last one before it sleeps, at most a
@@ -184,7 +184,7 @@ int morph_slice_schedules(struct morph_slice *slice, struct morph_list **out);
  * @memory: memory of the caller's own, at the beginning of a page; NULL: the kernel's is mapped
  * @memory_bytes: how large that is: MORPH_RING_BYTES(entries) at least
  */
-struct morph_ring_open_opts {
+struct morph_queue_open_opts {
 	size_t sz;
 	uint32_t entries;
 	uint32_t idle_ns;
@@ -195,14 +195,14 @@ struct morph_ring_open_opts {
 };
 
 /**
- * struct morph_ring_status - how a ring stands
+ * struct morph_queue_status - how a ring stands
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
  * @state: enum morph_ring_state
  * @error: negative errno with which it stopped, or 0
  * @taken: entries that were taken
  * @sleeps: how often the kernel's thread went to sleep
  */
-struct morph_ring_status {
+struct morph_queue_status {
 	size_t sz;
 	uint32_t state;
 	int32_t error;
@@ -211,13 +211,13 @@ struct morph_ring_status {
 };
 
 /**
- * struct morph_ring_answer - what an entry came to
+ * struct morph_queue_answer - what an entry came to
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
  * @tag: as it was asked with
  * @error: 0, or the negative errno that the call would have
  * @position: position of the schedule that is lit
  */
-struct morph_ring_answer {
+struct morph_queue_answer {
 	size_t sz;
 	uint32_t tag;
 	int32_t error;
@@ -225,60 +225,60 @@ struct morph_ring_answer {
 };
 
 /**
- * morph_slice_ring_open() - ask for the steps of a schedule through memory
+ * morph_slice_open_queue() - ask for the steps of a schedule through memory
  * @slice: the slice
  * @schedule: number of the schedule, which stays as long as the ring is open
  * @opts: how, or NULL
- * @out: the ring, closed by morph_ring_close()
+ * @out: the ring, closed by morph_queue_close()
  *
  * Memory of the caller's own is such as a device has registered already; it is pinned, and counts as locked. A
  * slice has sixteen rings at most.
  *
  * Return: 0, -ENOENT (no such schedule), -EDQUOT, -EINVAL, -E2BIG (unknown options) or another negative errno.
  */
-int morph_slice_ring_open(struct morph_slice *slice, uint32_t schedule,
-			  const struct morph_ring_open_opts *opts, struct morph_ring **out);
+int morph_slice_open_queue(struct morph_slice *slice, uint32_t schedule,
+			   const struct morph_queue_open_opts *opts, struct morph_queue **out);
 
 /**
- * morph_ring_close() - close a ring
+ * morph_queue_close() - close a ring
  * @ring: the ring, or NULL; what was not answered may have been done or not
  *
  * Memory of the caller's own is written until its first word is MORPH_RING_GONE.
  */
-void morph_ring_close(struct morph_ring *ring);
+void morph_queue_close(struct morph_queue *ring);
 
 /**
- * morph_ring_base() - the memory of a ring, for struct morph_device_ring
+ * morph_queue_base() - the memory of a ring, for struct morph_device_ring
  * @ring: the ring
  * @entries: where to put how many entries of each kind it has; or NULL
  *
- * Who uses it with <morph/device.h> does not use morph_ring_ask() and morph_ring_answer().
+ * Who uses it with <morph/device.h> does not use morph_queue_ask() and morph_queue_answer().
  *
  * Return: the memory, MORPH_RING_BYTES(entries) long. Never fails.
  */
-void *morph_ring_base(struct morph_ring *ring, uint32_t *entries);
+void *morph_queue_base(struct morph_queue *ring, uint32_t *entries);
 
 /**
- * morph_ring_wake() - have the kernel's thread look at entries again
+ * morph_queue_wake() - have the kernel's thread look at entries again
  * @ring: the ring
  *
  * For who was told so by morph_device_asleep().
  *
  * Return: 0, -ENODEV (the slice is gone) or another negative errno.
  */
-int morph_ring_wake(struct morph_ring *ring);
+int morph_queue_wake(struct morph_queue *ring);
 
 /**
- * morph_ring_state() - how a ring stands
+ * morph_queue_state() - how a ring stands
  * @ring: the ring
  * @status: where to put it, or NULL
  *
  * Return: enum morph_ring_state or a negative errno.
  */
-int morph_ring_state(struct morph_ring *ring, struct morph_ring_status *status);
+int morph_queue_state(struct morph_queue *ring, struct morph_queue_status *status);
 
 /**
- * morph_ring_ask() - ask for something through a ring
+ * morph_queue_ask() - ask for something through a ring
  * @ring: the ring
  * @op: enum morph_ring_op
  * @rank: of MORPH_RING_ARRIVE; of MORPH_RING_JUMP the step; else 0
@@ -290,11 +290,11 @@ int morph_ring_state(struct morph_ring *ring, struct morph_ring_status *status);
  * Return: 0, -EAGAIN (no place is free: answers are to be read first), -EINVAL (no such operation, a tag or
  * position that is too large, a rank or step without MORPH_RING_ARRIVE or MORPH_RING_JUMP) or another negative errno.
  */
-int morph_ring_ask(struct morph_ring *ring, uint32_t op, uint32_t rank, uint64_t position,
-		   uint32_t tag);
+int morph_queue_ask(struct morph_queue *ring, uint32_t op, uint32_t rank, uint64_t position,
+		    uint32_t tag);
 
 /**
- * morph_ring_answer() - read the next answer of a ring
+ * morph_queue_answer() - read the next answer of a ring
  * @ring: the ring
  * @timeout_ns: how long to wait for it
  * @answer: where to put it
@@ -304,8 +304,8 @@ int morph_ring_ask(struct morph_ring *ring, uint32_t op, uint32_t rank, uint64_t
  * Return: 1; 0 when none came in time, or when nothing was asked; -EPROTO (the ring has stopped), -ENODEV (it is
  * gone) or another negative errno.
  */
-int morph_ring_answer(struct morph_ring *ring, int64_t timeout_ns,
-		      struct morph_ring_answer *answer);
+int morph_queue_answer(struct morph_queue *ring, int64_t timeout_ns,
+		       struct morph_queue_answer *answer);
 
 /* ---------------------------------------------------------------- the state */
 

@@ -50,20 +50,20 @@ struct morph_txn;
 struct morph_events;
 struct morph_monitor;
 struct morph_watch;
-struct morph_te;
+struct morph_traffic;
 struct morph_risk;
 struct morph_request;
 struct morph_ledger;
 struct morph_plan;
-struct morph_bw;
+struct morph_bandwidth;
 struct morph_defrag;
 struct morph_protection;
 struct morph_delay;
 struct morph_collective;
 struct morph_schedule;
 struct morph_steps;
-struct morph_ring;
+struct morph_queue;
 struct morph_state;
-struct morph_phasing;
+struct morph_slice_phases;
 
 #endif /* MORPH_TYPES_H */

@@ -59,8 +59,8 @@ extern "C" {
  * group, the accelerator that sends, the one that receives, circuits for each unit, its first guide and how many
  * it has. The guides.
  *
- * Its answer: enum morph_verdict; enum morph_bw_proof; the numbers of groups, hops, and circuits. Why all can't
- * have their least, as a stop: enum morph_bw_part, index, and the low and the high half of what there
+ * Its answer: enum morph_verdict; enum morph_bandwidth_proof; the numbers of groups, hops, and circuits. Why all can't
+ * have their least, as a stop: enum morph_bandwidth_part, index, and the low and the high half of what there
  * is and of what is needed. For each group what it gets, and its stop. For each hop how many circuits it has. For each
  * circuit, hop by hop, its wavelength, those of a hop in ascending order.
  *

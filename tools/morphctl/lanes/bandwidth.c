@@ -18,7 +18,7 @@ static void bandwidth_free(struct bandwidth *bandwidth)
 	free(bandwidth->guides);
 	free(bandwidth->hops);
 	json_decref(bandwidth->document);
-	morph_bw_free(bandwidth->problem);
+	morph_bandwidth_free(bandwidth->problem);
 }
 
 /* ---------------------------------------------------------------------- a profile */
@@ -26,20 +26,21 @@ static void bandwidth_free(struct bandwidth *bandwidth)
 /* Fibres between servers, as many as are free, under the names of both, as "0-1". */
 static int add_links(struct bandwidth *bandwidth, const struct morph_ledger *ledger)
 {
-	struct morph_te *links = needed(morph_te_new(bandwidth->run->client->ctx));
-	int count = morph_te_add_servers(links, ledger);
+	struct morph_traffic *links = needed(morph_traffic_new(bandwidth->run->client->ctx));
+	int count = morph_traffic_add_servers(links, ledger);
 
 	for (int at = 0; at < count; at++) {
-		double fibres = morph_te_capacity(links, (uint32_t)at) / bandwidth->wavelengths;
+		double fibres =
+			morph_traffic_capacity(links, (uint32_t)at) / bandwidth->wavelengths;
 		uint32_t src = 0, dst = 0;
 		char name[32];
 
-		morph_te_link_ends(links, (uint32_t)at, &src, &dst);
+		morph_traffic_link_ends(links, (uint32_t)at, &src, &dst);
 		snprintf(name, sizeof(name), "%u-%u", src, dst);
 		add_bandwidth_guide(bandwidth, name,
 				    fibres < MOST_FIBRES ? (uint32_t)fibres : MOST_FIBRES);
 	}
-	morph_te_free(links);
+	morph_traffic_free(links);
 	return count < 0 ? count : 0;
 }
 
@@ -88,23 +89,25 @@ static enum exit_code take_profile(struct bandwidth *bandwidth)
 
 /* --------------------------------------------------------------------- the answer */
 
-static const char *proof_word(enum morph_bw_proof proof)
+static const char *proof_word(enum morph_bandwidth_proof proof)
 {
-	return proof == MORPH_BW_LEXIMIN ? "leximin" : proof == MORPH_BW_FAIR ? "fair" : "legal";
+	return proof == MORPH_BANDWIDTH_LEXIMIN ? "leximin" :
+	       proof == MORPH_BANDWIDTH_FAIR	? "fair" :
+						  "legal";
 }
 
-static const char *part_word(enum morph_bw_part part)
+static const char *part_word(enum morph_bandwidth_part part)
 {
 	switch (part) {
-	case MORPH_BW_WISH:
+	case MORPH_BANDWIDTH_WISH:
 		return "most";
-	case MORPH_BW_TRANSMIT:
+	case MORPH_BANDWIDTH_TRANSMIT:
 		return "transmit";
-	case MORPH_BW_RECEIVE:
+	case MORPH_BANDWIDTH_RECEIVE:
 		return "receive";
-	case MORPH_BW_GUIDE:
+	case MORPH_BANDWIDTH_GUIDE:
 		return "guide";
-	case MORPH_BW_WAVELENGTHS:
+	case MORPH_BANDWIDTH_WAVELENGTHS:
 		return "wavelengths";
 	default:
 		return "unknown";
@@ -114,14 +117,14 @@ static const char *part_word(enum morph_bw_part part)
 /* What a group is short of, or all are that can't have their least. */
 static void add_stop(const struct bandwidth *bandwidth, uint32_t group, json_t *record)
 {
-	MORPH_OPTS(morph_bw_stop, stop, .index = MORPH_ANY);
+	MORPH_OPTS(morph_bandwidth_stop, stop, .index = MORPH_ANY);
 
-	if (morph_bw_stop(bandwidth->problem, group, &stop))
+	if (morph_bandwidth_stop(bandwidth->problem, group, &stop))
 		return;
 	json_object_set_new(record, "short-of", json_string(part_word(stop.part)));
-	if (stop.part == MORPH_BW_NOTHING)
+	if (stop.part == MORPH_BANDWIDTH_NOTHING)
 		return;
-	if (stop.part == MORPH_BW_GUIDE && stop.index < bandwidth->guides_count)
+	if (stop.part == MORPH_BANDWIDTH_GUIDE && stop.index < bandwidth->guides_count)
 		json_object_set_new(record, "index",
 				    json_string(bandwidth->guides[stop.index].name));
 	else if (stop.index != MORPH_ANY)
@@ -152,7 +155,7 @@ static json_t *group_records(const struct bandwidth *bandwidth)
 		uint32_t group = (uint32_t)i;
 		json_t *record = json_pack(
 			"{s:o, s:I, s:I}", "name", group_name(bandwidth, group), "lanes-count",
-			(json_int_t)morph_bw_bandwidth(bandwidth->problem, group), "least",
+			(json_int_t)morph_bandwidth_of_group(bandwidth->problem, group), "least",
 			(json_int_t)number_of(it, "least", 0));
 
 		if (number_of(it, "most", 0))
@@ -166,11 +169,11 @@ static json_t *group_records(const struct bandwidth *bandwidth)
 
 static json_t *wavelengths_of(const struct bandwidth *bandwidth, uint32_t hop)
 {
-	size_t count = morph_bw_lanes(bandwidth->problem, hop, NULL, 0);
+	size_t count = morph_bandwidth_lanes(bandwidth->problem, hop, NULL, 0);
 	uint32_t *wavelengths = needed(calloc(count + 1, sizeof(*wavelengths)));
 	json_t *list = json_array();
 
-	morph_bw_lanes(bandwidth->problem, hop, wavelengths, count);
+	morph_bandwidth_lanes(bandwidth->problem, hop, wavelengths, count);
 	for (size_t at = 0; at < count; at++)
 		json_array_append_new(list, json_integer(wavelengths[at]));
 	free(wavelengths);
@@ -201,7 +204,7 @@ static json_t *guide_records(const struct bandwidth *bandwidth)
 	json_t *records = json_array();
 
 	for (uint32_t at = 0; at < bandwidth->guides_count; at++) {
-		uint64_t load = morph_bw_load(bandwidth->problem, MORPH_BW_GUIDE, at);
+		uint64_t load = morph_bandwidth_load(bandwidth->problem, MORPH_BANDWIDTH_GUIDE, at);
 		uint32_t fibres = bandwidth->guides[at].fibres;
 
 		if (!load)
@@ -277,13 +280,13 @@ static void write_plan(const struct bandwidth *bandwidth, const json_t *record)
 
 static enum exit_code solve(struct bandwidth *bandwidth)
 {
-	MORPH_OPTS(morph_bw_opts, opts, .steps = 0);
+	MORPH_OPTS(morph_bandwidth_opts, opts, .steps = 0);
 	int error;
 
 	if (!option_u64(bandwidth->run, OPTION_LANE_STEPS, &opts.steps))
 		return EXIT_CODE_USAGE;
 	bandwidth->result.sz = sizeof(bandwidth->result);
-	error = morph_bw_solve(bandwidth->problem, &opts, &bandwidth->result);
+	error = morph_bandwidth_solve(bandwidth->problem, &opts, &bandwidth->result);
 	return error ? client_error(bandwidth->run, error) : EXIT_CODE_OK;
 }
 

@@ -292,7 +292,8 @@ static enum exit_code pose_group(struct reader *reader, const json_t *it)
 	if (!code)
 		code = read_number(reader, it, "most", 0, MOST_LANES, &most);
 	return code ? code :
-		      accept(reader, morph_bw_add_group(reader->bandwidth->problem, least, most));
+		      accept(reader,
+			     morph_bandwidth_add_group(reader->bandwidth->problem, least, most));
 }
 
 static enum exit_code pose_hop(struct reader *reader, const struct bandwidth_hop *hop)
@@ -305,8 +306,8 @@ static enum exit_code pose_hop(struct reader *reader, const struct bandwidth_hop
 
 	json_array_foreach((json_t *)hop->guides, i, it) guides[i] =
 		(uint32_t)(find_guide(bandwidth, json_string_value(it)) - bandwidth->guides);
-	number = morph_bw_add_hop(bandwidth->problem, hop->group, hop->src, hop->dst, hop->circuits,
-				  guides, count);
+	number = morph_bandwidth_add_hop(bandwidth->problem, hop->group, hop->src, hop->dst,
+					 hop->circuits, guides, count);
 	free(guides);
 	return accept(reader, number);
 }
@@ -319,14 +320,14 @@ static enum exit_code pose(struct reader *reader)
 	size_t i;
 
 	bandwidth->problem =
-		needed(morph_bw_new(bandwidth->run->client->ctx, bandwidth->wavelengths));
+		needed(morph_bandwidth_new(bandwidth->run->client->ctx, bandwidth->wavelengths));
 	for (uint32_t at = 0; at < bandwidth->accelerators && !code; at++)
-		code = accept(reader,
-			      morph_bw_add_accelerator(bandwidth->problem, bandwidth->transmit,
-						       bandwidth->receive));
+		code = accept(reader, morph_bandwidth_add_accelerator(bandwidth->problem,
+								      bandwidth->transmit,
+								      bandwidth->receive));
 	for (uint32_t at = 0; at < bandwidth->guides_count && !code; at++)
-		code = accept(reader,
-			      morph_bw_add_guide(bandwidth->problem, bandwidth->guides[at].fibres));
+		code = accept(reader, morph_bandwidth_add_guide(bandwidth->problem,
+								bandwidth->guides[at].fibres));
 	json_array_foreach(bandwidth->groups, i, it)
 	{
 		snprintf(reader->where, sizeof(reader->where), "group %zu: ", i);

@@ -16,7 +16,7 @@ struct traffic {
 	uint32_t fabric; /* MORPH_ANY: an empty one */
 	struct morph_model *model;
 	struct morph_ledger *ledger;
-	struct morph_te *te;
+	struct morph_traffic *te;
 	uint32_t links;
 	json_t *document;
 	uint64_t epoch;
@@ -27,7 +27,7 @@ struct traffic {
 	json_t *reservations; /* of the kernel; NULL of an empty fabric */
 	uint32_t *last; /* by path: lanes of the epoch before, MORPH_ANY where there was none */
 	uint32_t *lanes; /* by path, whole */
-	struct morph_te_result result;
+	struct morph_traffic_result result;
 };
 
 /* Read the file that is named: demands, epoch, ways and lambda. */
@@ -53,7 +53,7 @@ struct bandwidth_hop {
 struct bandwidth {
 	struct run *run;
 	json_t *document;
-	struct morph_bw *problem;
+	struct morph_bandwidth *problem;
 	uint32_t wavelengths, transmit, receive; /* of a fibre; ports of each accelerator */
 	uint32_t accelerators; /* how many there are; those of a file are as many as it names */
 	bool of_profile; /* numbers above and guides are those of a profile, unless the file has others */
@@ -62,7 +62,7 @@ struct bandwidth {
 	json_t *groups; /* records of the file, by number */
 	struct bandwidth_hop *hops; /* by number */
 	uint32_t hops_count;
-	struct morph_bw_result result;
+	struct morph_bandwidth_result result;
 };
 
 /* Read the file that is named, and make the problem of it. */

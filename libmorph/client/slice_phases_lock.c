@@ -5,9 +5,9 @@
 #include <stdio.h>
 #include <unistd.h>
 
-#include "phasing.h"
+#include "slice_phases.h"
 
-int lm_locks_open(struct morph_phasing *phasing, const char *path)
+int lm_locks_open(struct morph_slice_phases *phasing, const char *path)
 {
 	struct morph_ctx *ctx = phasing->slice->ctx;
 	char node[sizeof(LM_DEV_DIR) + 24];
@@ -22,7 +22,8 @@ int lm_locks_open(struct morph_phasing *phasing, const char *path)
 	return 0;
 }
 
-static off_t place_of(const struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase)
+static off_t place_of(const struct morph_slice_phases *phasing, enum lm_lock_kind kind,
+		      uint32_t phase)
 {
 	off_t place = (off_t)phasing->schedule * LM_LOCKS_ROOM;
 
@@ -41,7 +42,8 @@ static struct flock lock_of(short type, off_t first, off_t bytes)
 	};
 }
 
-static int set_lock(struct morph_phasing *phasing, int fd, short type, off_t first, off_t bytes)
+static int set_lock(struct morph_slice_phases *phasing, int fd, short type, off_t first,
+		    off_t bytes)
 {
 	struct flock lock = lock_of(type, first, bytes);
 
@@ -53,7 +55,7 @@ static int set_lock(struct morph_phasing *phasing, int fd, short type, off_t fir
 		       phasing->slice->number, strerror(errno));
 }
 
-void lm_locks_close(struct morph_phasing *phasing)
+void lm_locks_close(struct morph_slice_phases *phasing)
 {
 	const int files[] = { phasing->uses, phasing->changes };
 
@@ -67,41 +69,41 @@ void lm_locks_close(struct morph_phasing *phasing)
 	}
 }
 
-int lm_lock_share(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase)
+int lm_lock_share(struct morph_slice_phases *phasing, enum lm_lock_kind kind, uint32_t phase)
 {
 	return set_lock(phasing, phasing->uses, F_RDLCK, place_of(phasing, kind, phase), 1);
 }
 
-int lm_lock_alone(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase)
+int lm_lock_alone(struct morph_slice_phases *phasing, enum lm_lock_kind kind, uint32_t phase)
 {
 	return set_lock(phasing, phasing->changes, F_WRLCK, place_of(phasing, kind, phase), 1);
 }
 
-int lm_lock_uses(struct morph_phasing *phasing)
+int lm_lock_uses(struct morph_slice_phases *phasing)
 {
 	return set_lock(phasing, phasing->changes, F_WRLCK, place_of(phasing, LM_LOCK_USE, 0),
 			phasing->count);
 }
 
-bool lm_lock_is_shared(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase)
+bool lm_lock_is_shared(struct morph_slice_phases *phasing, enum lm_lock_kind kind, uint32_t phase)
 {
 	struct flock lock = lock_of(F_WRLCK, place_of(phasing, kind, phase), 1);
 
 	return !fcntl(phasing->changes, F_OFD_GETLK, &lock) && lock.l_type != F_UNLCK;
 }
 
-void lm_lock_drop(struct morph_phasing *phasing, enum lm_lock_kind kind, uint32_t phase)
+void lm_lock_drop(struct morph_slice_phases *phasing, enum lm_lock_kind kind, uint32_t phase)
 {
 	set_lock(phasing, phasing->uses, F_UNLCK, place_of(phasing, kind, phase), 1);
 }
 
-void lm_lock_drop_phases(struct morph_phasing *phasing)
+void lm_lock_drop_phases(struct morph_slice_phases *phasing)
 {
 	set_lock(phasing, phasing->changes, F_UNLCK, place_of(phasing, LM_LOCK_USE, 0),
 		 LM_LOCKS_ROOM - 1);
 }
 
-void lm_lock_drop_alone(struct morph_phasing *phasing)
+void lm_lock_drop_alone(struct morph_slice_phases *phasing)
 {
 	set_lock(phasing, phasing->changes, F_UNLCK, place_of(phasing, LM_LOCK_CHANGE, 0),
 		 LM_LOCKS_ROOM);

@@ -9,7 +9,7 @@
 
 #include "../util/mix.h"
 #include "../util/sort.h"
-#include "te.h"
+#include "traffic.h"
 
 #define SLIGHT 1e-6 /* lanes by which what a solver calls 0 may be off */
 #define LEAST 0.02 /* lanes: a path whose flow is less than that above whole lanes gets no more */
@@ -30,7 +30,7 @@ static double demand_threshold(uint64_t epoch, uint32_t demand)
 	return threshold(epoch, 2 * (uint64_t)demand + 1);
 }
 
-double lm_te_flow(const struct morph_te *te, const double *flows, uint32_t path)
+double lm_te_flow(const struct morph_traffic *te, const double *flows, uint32_t path)
 {
 	return flows ? fmax(flows[path], 0) : te->paths.list[path].flow;
 }
@@ -49,7 +49,7 @@ static int by_rank(const void *one, const void *other, void *context)
 }
 
 /* What each demand wants in whole lanes, and what links have. */
-static void begin(struct morph_te *te, const double *flows, uint64_t epoch)
+static void begin(struct morph_traffic *te, const double *flows, uint64_t epoch)
 {
 	for (uint32_t at = 0; at < te->demands.count; at++) {
 		uint32_t path = te->demands.list[at].first;
@@ -63,7 +63,7 @@ static void begin(struct morph_te *te, const double *flows, uint64_t epoch)
 		te->room.list[link] = te->capacities.list[link];
 }
 
-static bool has_room(const struct morph_te *te, const struct te_path *path)
+static bool has_room(const struct morph_traffic *te, const struct te_path *path)
 {
 	for (uint32_t hop = 0; hop < path->count; hop++)
 		if (te->room.list[te->links.list[path->first + hop]] < 1)
@@ -71,7 +71,7 @@ static bool has_room(const struct morph_te *te, const struct te_path *path)
 	return true;
 }
 
-static void give(struct morph_te *te, uint32_t at, uint32_t lanes, uint32_t *out)
+static void give(struct morph_traffic *te, uint32_t at, uint32_t lanes, uint32_t *out)
 {
 	const struct te_path *path = &te->paths.list[at];
 
@@ -82,7 +82,7 @@ static void give(struct morph_te *te, uint32_t at, uint32_t lanes, uint32_t *out
 }
 
 /* What no threshold can take: whole lanes of the flow, or what is lit where that is near. */
-static uint32_t give_whole(struct morph_te *te, const double *flows, uint64_t epoch,
+static uint32_t give_whole(struct morph_traffic *te, const double *flows, uint64_t epoch,
 			   const uint32_t *last, uint32_t *out)
 {
 	uint32_t turns = 0;
@@ -106,7 +106,7 @@ static uint32_t give_whole(struct morph_te *te, const double *flows, uint64_t ep
 	return turns;
 }
 
-int lm_te_check_flows(struct morph_te *te, const double *flows)
+int lm_te_check_flows(struct morph_traffic *te, const double *flows)
 {
 	for (uint32_t at = 0; flows && at < te->paths.count; at++)
 		if (!(flows[at] >= -SLIGHT && flows[at] <= INT32_MAX))
@@ -117,7 +117,7 @@ int lm_te_check_flows(struct morph_te *te, const double *flows)
 	return 0;
 }
 
-static int make_room(struct morph_te *te)
+static int make_room(struct morph_traffic *te)
 {
 	int error = ARRAY_GROW(te->ctx, te->turns, te->paths.count, "round flows");
 
@@ -128,8 +128,8 @@ static int make_room(struct morph_te *te)
 	return error;
 }
 
-MORPH_API int morph_te_round(struct morph_te *te, const double *flows, uint64_t epoch,
-			     const uint32_t *last, uint32_t *out)
+MORPH_API int morph_traffic_round(struct morph_traffic *te, const double *flows, uint64_t epoch,
+				  const uint32_t *last, uint32_t *out)
 {
 	int error = lm_te_check_flows(te, flows);
 	uint32_t turns;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* libmorph: lanes between servers, shared by several controllers. Included by <morph/plan.h>. */
-#ifndef MORPH_TE_H
-#define MORPH_TE_H
+#ifndef MORPH_TRAFFIC_H
+#define MORPH_TRAFFIC_H
 
 #include <morph/types.h>
 
@@ -24,28 +24,28 @@ extern "C" {
  *     subject to  the load of each link at most its capacity,
  *                 the flow of each demand at most its amount, x >= 0
  *
- * Lanes are whole: morph_te_round() makes them so by a threshold that all controllers share.
+ * Lanes are whole: morph_traffic_round() makes them so by a threshold that all controllers share.
  * Amounts and capacities are in lanes. A problem is used by one thread at a time.
  */
 
-#define MORPH_TE_HOPS 64 /* links of a path, at most */
+#define MORPH_TRAFFIC_HOPS 64 /* links of a path, at most */
 
 /**
- * morph_te_new() - begin a problem
+ * morph_traffic_new() - begin a problem
  * @ctx: the context, which must outlive the problem
  *
- * Return: the problem, freed by morph_te_free(); NULL when out of memory.
+ * Return: the problem, freed by morph_traffic_free(); NULL when out of memory.
  */
-struct morph_te *morph_te_new(struct morph_ctx *ctx);
+struct morph_traffic *morph_traffic_new(struct morph_ctx *ctx);
 
 /**
- * morph_te_free() - free a problem
+ * morph_traffic_free() - free a problem
  * @te: the problem, or NULL
  */
-void morph_te_free(struct morph_te *te);
+void morph_traffic_free(struct morph_traffic *te);
 
 /**
- * morph_te_add_demand() - what one server wants to send to another
+ * morph_traffic_add_demand() - what one server wants to send to another
  * @te: the problem
  * @amount: lanes wanted at most
  * @weight: what a lane of it is worth; 1 where all are worth the same
@@ -53,10 +53,10 @@ void morph_te_free(struct morph_te *te);
  * Return: its number, counted from 0; -EINVAL (@amount is negative, @weight is not positive,
  * or one is no number), -E2BIG (more than 2^20) or -ENOMEM.
  */
-int morph_te_add_demand(struct morph_te *te, double amount, double weight);
+int morph_traffic_add_demand(struct morph_traffic *te, double amount, double weight);
 
 /**
- * morph_te_add_servers() - the links of a fabric: from each server to those beside it
+ * morph_traffic_add_servers() - the links of a fabric: from each server to those beside it
  * @te: the problem, without links
  * @ledger: the fabric, and which of it is unusable; what is lit or reserved does not matter,
  *	for it is what the controllers divide
@@ -67,32 +67,32 @@ int morph_te_add_demand(struct morph_te *te, double amount, double weight);
  * Return: how many links there are now, numbered from 0; -EINVAL (the problem has links), -E2BIG
  * (more than 1024) or -ENOMEM; then the problem is as before.
  */
-int morph_te_add_servers(struct morph_te *te, const struct morph_ledger *ledger);
+int morph_traffic_add_servers(struct morph_traffic *te, const struct morph_ledger *ledger);
 
 /**
- * morph_te_link_ends() - which servers a link joins
+ * morph_traffic_link_ends() - which servers a link joins
  * @te: the problem
  * @link: its number
  * @src_host: where to put the server that it leaves
  * @dst_host: where to put the server that it reaches
  *
- * Return: 0 or -ENOENT (no such link, or not of morph_te_add_servers()).
+ * Return: 0 or -ENOENT (no such link, or not of morph_traffic_add_servers()).
  */
-int morph_te_link_ends(const struct morph_te *te, uint32_t link, uint32_t *src_host,
-		       uint32_t *dst_host);
+int morph_traffic_link_ends(const struct morph_traffic *te, uint32_t link, uint32_t *src_host,
+			    uint32_t *dst_host);
 
 /**
- * morph_te_guide_link() - which link a fibre belongs to
+ * morph_traffic_guide_link() - which link a fibre belongs to
  * @te: the problem
  * @guide: the fibre
  *
  * Return: the link's number, or -ENOENT (no fibre between servers).
  */
-int morph_te_guide_link(const struct morph_te *te, uint32_t guide);
+int morph_traffic_guide_link(const struct morph_traffic *te, uint32_t guide);
 
 /**
- * morph_te_add_ways() - the shortest ways of a demand from one server to another
- * @te: the problem, with the links of morph_te_add_servers()
+ * morph_traffic_add_ways() - the shortest ways of a demand from one server to another
+ * @te: the problem, with the links of morph_traffic_add_servers()
  * @demand: its number
  * @src_host: the server that sends
  * @dst_host: the server that receives
@@ -104,37 +104,38 @@ int morph_te_guide_link(const struct morph_te *te, uint32_t guide);
  * Return: how many were added, -ENOENT (no such demand), -EINVAL (no such server, or the same
  * twice), -EHOSTUNREACH (no way), -E2BIG or -ENOMEM.
  */
-int morph_te_add_ways(struct morph_te *te, uint32_t demand, uint32_t src_host, uint32_t dst_host,
-		      uint32_t most);
+int morph_traffic_add_ways(struct morph_traffic *te, uint32_t demand, uint32_t src_host,
+			   uint32_t dst_host, uint32_t most);
 
 /**
- * morph_te_path_links() - the links of a path
+ * morph_traffic_path_links() - the links of a path
  * @te: the problem
  * @path: its number
  * @links: where to put where they are: the problem's, until something is added to it
  *
  * Return: how many, 0 for a path that does not exist.
  */
-uint32_t morph_te_path_links(const struct morph_te *te, uint32_t path, const uint32_t **links);
+uint32_t morph_traffic_path_links(const struct morph_traffic *te, uint32_t path,
+				  const uint32_t **links);
 
 /**
- * morph_te_capacity() - what a link may carry
+ * morph_traffic_capacity() - what a link may carry
  * @te: the problem
  * @link: its number
  *
  * Return: lanes, 0 for a link that does not exist.
  */
-double morph_te_capacity(const struct morph_te *te, uint32_t link);
+double morph_traffic_capacity(const struct morph_traffic *te, uint32_t link);
 
 /**
- * struct morph_te_opts - how to solve
+ * struct morph_traffic_opts - how to solve
  * @sz: size of this structure
  * @lambda: weight of the quadratic term, per lane; 0: a tenth over the largest capacity
  * @tolerance: largest residual of the optimality conditions; 0: 1e-9
  * @iterations: at most; 0: 200
  * @cold: begin from nothing, not from the last solution
  */
-struct morph_te_opts {
+struct morph_traffic_opts {
 	size_t sz;
 	double lambda;
 	double tolerance;
@@ -143,7 +144,7 @@ struct morph_te_opts {
 };
 
 /**
- * struct morph_te_result - a solution as a whole
+ * struct morph_traffic_result - a solution as a whole
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
  * @throughput: lanes of all demands together
  * @lambda: what was used
@@ -151,7 +152,7 @@ struct morph_te_opts {
  *	largest weight, and its room left, per lane of the largest capacity; the worst link
  * @iterations: steps of Newton's method
  */
-struct morph_te_result {
+struct morph_traffic_result {
 	size_t sz;
 	double throughput;
 	double lambda;
@@ -160,7 +161,7 @@ struct morph_te_result {
 };
 
 /**
- * morph_te_solve() - find the one optimum
+ * morph_traffic_solve() - find the one optimum
  * @te: the problem
  * @opts: how, or NULL
  * @out: what came of it, or NULL
@@ -173,38 +174,38 @@ struct morph_te_result {
  * Return: 0, -EINVAL (an option is negative or no number), -E2BIG (unknown options or results), -EAGAIN
  * (the residual is above the tolerance still; flows are those of the last step) or -ENOMEM.
  */
-int morph_te_solve(struct morph_te *te, const struct morph_te_opts *opts,
-		   struct morph_te_result *out);
+int morph_traffic_solve(struct morph_traffic *te, const struct morph_traffic_opts *opts,
+			struct morph_traffic_result *out);
 
 /**
- * morph_te_flow() - what a path carries
+ * morph_traffic_flow() - what a path carries
  * @te: the problem, solved
  * @path: its number
  *
  * Return: lanes, 0 for a path that does not exist.
  */
-double morph_te_flow(const struct morph_te *te, uint32_t path);
+double morph_traffic_flow(const struct morph_traffic *te, uint32_t path);
 
 /**
- * morph_te_load() - what a link carries
+ * morph_traffic_load() - what a link carries
  * @te: the problem, solved
  * @link: its number
  *
  * Return: lanes, 0 for a link that does not exist.
  */
-double morph_te_load(const struct morph_te *te, uint32_t link);
+double morph_traffic_load(const struct morph_traffic *te, uint32_t link);
 
 /**
- * morph_te_price() - what one lane more of a link would be worth
+ * morph_traffic_price() - what one lane more of a link would be worth
  * @te: the problem, solved
  * @link: its number
  *
  * Return: the price in the weights' unit, 0 where the link is not full.
  */
-double morph_te_price(const struct morph_te *te, uint32_t link);
+double morph_traffic_price(const struct morph_traffic *te, uint32_t link);
 
 /**
- * morph_te_round() - whole lanes, as other controllers would round them
+ * morph_traffic_round() - whole lanes, as other controllers would round them
  * @te: the problem
  * @flows: of each path, that no link is overloaded with; NULL: those of the last solution
  * @epoch: number of the decision, the same for all controllers
@@ -223,11 +224,11 @@ double morph_te_price(const struct morph_te *te, uint32_t link);
  *
  * Return: 0, -EINVAL (a flow is negative, above 2^31 or no number) or -ENOMEM.
  */
-int morph_te_round(struct morph_te *te, const double *flows, uint64_t epoch, const uint32_t *last,
-		   uint32_t *out);
+int morph_traffic_round(struct morph_traffic *te, const double *flows, uint64_t epoch,
+			const uint32_t *last, uint32_t *out);
 
 /**
- * morph_te_recall() - what was decided last, from what is reserved
+ * morph_traffic_recall() - what was decided last, from what is reserved
  * @te: the problem
  * @flows: of each path, as they are now; NULL: those of the last solution
  * @demands: those that one controller decides on
@@ -236,7 +237,7 @@ int morph_te_round(struct morph_te *te, const double *flows, uint64_t epoch, con
  * @last: where to put the lanes of the paths of @demands; those of others stay as they are
  *
  * Links know lanes, not ways. Lanes of paths are sought that explain what is held, and that
- * morph_te_round() would leave where they are if it is given them as @last: so a controller that has
+ * morph_traffic_round() would leave where they are if it is given them as @last: so a controller that has
  * lost its memory, or a backup that never had it, goes on where the last one was. It is a search
  * step by step, without a proof of the best: of twenty meshes with 5 % of noise between two epochs it
  * has 1.02 times as many lanes changed as who remembers, where nothing known has 2.4 times.
@@ -248,8 +249,8 @@ int morph_te_round(struct morph_te *te, const double *flows, uint64_t epoch, con
  * Return: lanes of links by which @last differs from @held, 0 where all is explained; -ENOENT
  * (no such demand), -EINVAL (a flow is negative, above 2^31 or no number) or -ENOMEM.
  */
-int64_t morph_te_recall(struct morph_te *te, const double *flows, const uint32_t *demands,
-			size_t count, const uint32_t *held, uint32_t *last);
+int64_t morph_traffic_recall(struct morph_traffic *te, const double *flows, const uint32_t *demands,
+			     size_t count, const uint32_t *held, uint32_t *last);
 
 /**
  * morph_slicing_assign() - give tenants to controllers
@@ -280,4 +281,4 @@ int morph_slicing_assign(struct morph_ctx *ctx, const double *weights, size_t co
 }
 #endif
 
-#endif /* MORPH_TE_H */
+#endif /* MORPH_TRAFFIC_H */

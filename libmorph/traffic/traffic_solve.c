@@ -7,7 +7,7 @@
  */
 #include <math.h>
 
-#include "te.h"
+#include "traffic.h"
 
 #define TENTH 0.1
 #define TOLERANCE 1e-9
@@ -22,7 +22,7 @@
 #define MOST_DAMPING 1e12
 
 struct solver {
-	struct morph_te *te;
+	struct morph_traffic *te;
 	uint32_t links;
 	double lambda;
 	double most_capacity, most_weight;
@@ -40,7 +40,7 @@ struct solver {
 
 /* --------------------------------------------------------------------- flows */
 
-static double path_price(const struct morph_te *te, const struct te_path *path,
+static double path_price(const struct morph_traffic *te, const struct te_path *path,
 			 const double *prices)
 {
 	const uint32_t *links = te->links.list + path->first;
@@ -76,7 +76,7 @@ static double excess_of(double *pays, uint32_t count, double amount)
 static double demand_send(const struct solver *solver, const struct te_demand *demand,
 			  const double *prices)
 {
-	struct morph_te *te = solver->te;
+	struct morph_traffic *te = solver->te;
 	double scale = solver->lambda * demand->weight, worth = 0, excess;
 	uint32_t count = 0;
 
@@ -101,7 +101,7 @@ static double demand_send(const struct solver *solver, const struct te_demand *d
 /* The dual at these prices; flows and room are those at them afterwards. */
 static double dual(const struct solver *solver, const double *prices)
 {
-	struct morph_te *te = solver->te;
+	struct morph_traffic *te = solver->te;
 	double value = 0;
 
 	for (uint32_t link = 0; link < solver->links; link++) {
@@ -156,7 +156,7 @@ static void add_pair(const struct solver *solver, const struct te_path *a, const
 /* What flows of one demand do to the room of links when prices move: second derivatives. */
 static void add_demand(const struct solver *solver, const struct te_demand *demand)
 {
-	struct morph_te *te = solver->te;
+	struct morph_traffic *te = solver->te;
 	double scale = solver->lambda * demand->weight, sum = 0;
 	uint32_t sending = 0;
 	bool limited;
@@ -291,7 +291,7 @@ static bool walk(struct solver *solver, double *value, double *left)
 /* --------------------------------------------------------------------- whole */
 
 /* Memory for what there is now; prices of links that were there before stay. */
-static int make_memory(struct morph_te *te)
+static int make_memory(struct morph_traffic *te)
 {
 	size_t links = te->capacities.count;
 	size_t numbers = links * (links + 5) + te->most_paths + 1;
@@ -318,7 +318,7 @@ static int make_memory(struct morph_te *te)
 	return 0;
 }
 
-static void solver_init(struct solver *solver, struct morph_te *te, double lambda)
+static void solver_init(struct solver *solver, struct morph_traffic *te, double lambda)
 {
 	double *next = te->memory;
 	size_t links = te->capacities.count;
@@ -345,10 +345,10 @@ static void solver_init(struct solver *solver, struct morph_te *te, double lambd
 	solver->lambda = lambda > 0 ? lambda : TENTH / solver->most_capacity;
 }
 
-static int read_opts(struct morph_te *te, const struct morph_te_opts *opts,
-		     struct morph_te_opts *mine)
+static int read_opts(struct morph_traffic *te, const struct morph_traffic_opts *opts,
+		     struct morph_traffic_opts *mine)
 {
-	int error = lm_opts_check(te->ctx, opts, sizeof(*mine), "morph_te_opts");
+	int error = lm_opts_check(te->ctx, opts, sizeof(*mine), "morph_traffic_opts");
 
 	if (error)
 		return error;
@@ -366,9 +366,9 @@ static int read_opts(struct morph_te *te, const struct morph_te_opts *opts,
 }
 
 static void tell(const struct solver *solver, double left, uint32_t iterations,
-		 struct morph_te_result *out)
+		 struct morph_traffic_result *out)
 {
-	struct morph_te_result result = {
+	struct morph_traffic_result result = {
 		.sz = out->sz,
 		.lambda = solver->lambda,
 		.residual = left,
@@ -380,17 +380,17 @@ static void tell(const struct solver *solver, double left, uint32_t iterations,
 	memcpy(out, &result, out->sz < sizeof(result) ? out->sz : sizeof(result));
 }
 
-MORPH_API int morph_te_solve(struct morph_te *te, const struct morph_te_opts *opts,
-			     struct morph_te_result *out)
+MORPH_API int morph_traffic_solve(struct morph_traffic *te, const struct morph_traffic_opts *opts,
+				  struct morph_traffic_result *out)
 {
-	struct morph_te_opts mine;
+	struct morph_traffic_opts mine;
 	struct solver solver;
 	double value, left;
 	uint32_t at = 0;
 	int error = read_opts(te, opts, &mine);
 
 	if (!error && out)
-		error = lm_opts_check(te->ctx, out, sizeof(*out), "morph_te_result");
+		error = lm_opts_check(te->ctx, out, sizeof(*out), "morph_traffic_result");
 	if (!error)
 		error = make_memory(te);
 	if (error)

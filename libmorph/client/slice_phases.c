@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Phases on a slice: entered, left, announced. See <morph/phasing.h>. */
+/* Phases on a slice: entered, left, announced. See <morph/slice_phases.h>. */
 #include <time.h>
 
-#include "phasing.h"
+#include "slice_phases.h"
 #include "steps.h"
 
 #define LEAST_NAP_NS 20000
@@ -13,13 +13,13 @@
 /* ------------------------------------------------------------------- making */
 
 /* NULL: noted failure. */
-static struct morph_phasing *phasing_new(struct morph_slice *slice,
-					 const struct morph_phasing_opts *opts)
+static struct morph_slice_phases *phasing_new(struct morph_slice *slice,
+					      const struct morph_slice_phases_opts *opts)
 {
-	struct morph_phasing_opts mine;
-	struct morph_phasing *phasing;
+	struct morph_slice_phases_opts mine;
+	struct morph_slice_phases *phasing;
 
-	if (lm_opts_check(slice->ctx, opts, sizeof(mine), "morph_phasing_opts"))
+	if (lm_opts_check(slice->ctx, opts, sizeof(mine), "morph_slice_phases_opts"))
 		return NULL;
 	lm_opts_copy(&mine, opts, sizeof(mine));
 	phasing = calloc(1, sizeof(*phasing));
@@ -31,11 +31,11 @@ static struct morph_phasing *phasing_new(struct morph_slice *slice,
 	phasing->announced = phasing->stays = MORPH_PHASE_NONE;
 	if (!lm_locks_open(phasing, mine.locks))
 		return phasing;
-	morph_phasing_free(phasing);
+	morph_slice_phases_free(phasing);
 	return NULL;
 }
 
-static int set_count(struct morph_phasing *phasing, uint32_t count)
+static int set_count(struct morph_slice_phases *phasing, uint32_t count)
 {
 	phasing->count = count;
 	phasing->users = calloc(count, sizeof(*phasing->users));
@@ -57,11 +57,12 @@ static int check_steps(struct morph_ctx *ctx, const struct morph_steps *steps)
 	return 0;
 }
 
-MORPH_API int morph_phasing_load(struct morph_slice *slice, const struct morph_steps *steps,
-				 const struct morph_phasing_opts *opts, struct morph_phasing **out)
+MORPH_API int morph_slice_phases_load(struct morph_slice *slice, const struct morph_steps *steps,
+				      const struct morph_slice_phases_opts *opts,
+				      struct morph_slice_phases **out)
 {
 	struct morph_steps looped = *steps;
-	struct morph_phasing *phasing;
+	struct morph_slice_phases *phasing;
 	int error;
 
 	*out = NULL;
@@ -76,17 +77,18 @@ MORPH_API int morph_phasing_load(struct morph_slice *slice, const struct morph_s
 	if (!error)
 		error = morph_slice_schedule_load(slice, &looped, &phasing->schedule);
 	if (error)
-		morph_phasing_free(phasing);
+		morph_slice_phases_free(phasing);
 	else
 		*out = phasing;
 	return error;
 }
 
-MORPH_API int morph_phasing_join(struct morph_slice *slice, uint32_t schedule,
-				 const struct morph_phasing_opts *opts, struct morph_phasing **out)
+MORPH_API int morph_slice_phases_join(struct morph_slice *slice, uint32_t schedule,
+				      const struct morph_slice_phases_opts *opts,
+				      struct morph_slice_phases **out)
 {
 	struct morph_schedule_info info;
-	struct morph_phasing *phasing = phasing_new(slice, opts);
+	struct morph_slice_phases *phasing = phasing_new(slice, opts);
 	int error;
 
 	*out = NULL;
@@ -97,13 +99,13 @@ MORPH_API int morph_phasing_join(struct morph_slice *slice, uint32_t schedule,
 	if (!error)
 		error = set_count(phasing, info.steps.count);
 	if (error)
-		morph_phasing_free(phasing);
+		morph_slice_phases_free(phasing);
 	else
 		*out = phasing;
 	return error;
 }
 
-MORPH_API void morph_phasing_free(struct morph_phasing *phasing)
+MORPH_API void morph_slice_phases_free(struct morph_slice_phases *phasing)
 {
 	if (!phasing)
 		return;
@@ -113,18 +115,18 @@ MORPH_API void morph_phasing_free(struct morph_phasing *phasing)
 	free(phasing);
 }
 
-MORPH_API uint32_t morph_phasing_schedule(const struct morph_phasing *phasing)
+MORPH_API uint32_t morph_slice_phases_schedule(const struct morph_slice_phases *phasing)
 {
 	return phasing->schedule;
 }
 
-uint32_t morph_phasing_phases(const struct morph_phasing *phasing)
+uint32_t morph_slice_phases_table(const struct morph_slice_phases *phasing)
 {
 	return phasing->count;
 }
 
-MORPH_API void morph_phasing_counts(const struct morph_phasing *phasing,
-				    struct morph_phasing_counts *out)
+MORPH_API void morph_slice_phases_counts(const struct morph_slice_phases *phasing,
+					 struct morph_slice_phases_counts *out)
 {
 	*out = phasing->counts;
 }
@@ -138,7 +140,7 @@ struct patience {
 	uint64_t nap_ns;
 	uint32_t phase; /* that is to be lit; or MORPH_PHASE_NONE */
 	bool repair; /* was counted */
-	enum morph_phasing_ask wants,
+	enum morph_slice_phases_ask wants,
 		asked; /* what it asks for in time; what was asked for before */
 	bool asks;
 };
@@ -151,7 +153,8 @@ static uint64_t now_ns(void)
 	return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-static struct patience patience_of(uint32_t phase, int64_t timeout_ns, enum morph_phasing_ask wants)
+static struct patience patience_of(uint32_t phase, int64_t timeout_ns,
+				   enum morph_slice_phases_ask wants)
 {
 	return (struct patience){
 		.timeout_ns = timeout_ns,
@@ -187,7 +190,7 @@ static void rest(struct patience *patience)
  * repair leads round it, and the schedule can be started again. The change has begun: who waits for nobody waits for this.
  * What has failed for longer is waited for no more, by any call.
  */
-static bool may_mend(struct morph_phasing *phasing, const struct patience *patience)
+static bool may_mend(struct morph_slice_phases *phasing, const struct patience *patience)
 {
 	uint64_t *failed_ns = &phasing->failed_ns[patience->phase];
 
@@ -197,7 +200,7 @@ static bool may_mend(struct morph_phasing *phasing, const struct patience *patie
 }
 
 /* After a try: 0 to try again, or the failure that it is. */
-static int be_patient(struct morph_phasing *phasing, struct patience *patience, int error,
+static int be_patient(struct morph_slice_phases *phasing, struct patience *patience, int error,
 		      const char *what)
 {
 	if (error == -EIO && patience->phase < phasing->count && may_mend(phasing, patience)) {
@@ -218,23 +221,24 @@ static int be_patient(struct morph_phasing *phasing, struct patience *patience, 
 						    "ranks are in another phase");
 	if (patience->wants > phasing->asks && has_waited(patience, TURN_NS)) {
 		patience->asked = phasing->asks;
-		patience->asks = !morph_phasing_ask(phasing, patience->wants);
+		patience->asks = !morph_slice_phases_ask(phasing, patience->wants);
 	}
 	rest(patience);
 	return 0;
 }
 
 /* It waits no more, one way or the other. */
-static void be_done(struct morph_phasing *phasing, const struct patience *patience)
+static void be_done(struct morph_slice_phases *phasing, const struct patience *patience)
 {
 	if (patience->asks)
-		morph_phasing_ask(phasing, patience->asked);
+		morph_slice_phases_ask(phasing, patience->asked);
 }
 
 /* ------------------------------------------------------------------- asking */
 
 /* The end is asked for besides. */
-MORPH_API int morph_phasing_ask(struct morph_phasing *phasing, enum morph_phasing_ask what)
+MORPH_API int morph_slice_phases_ask(struct morph_slice_phases *phasing,
+				     enum morph_slice_phases_ask what)
 {
 	int error;
 
@@ -248,14 +252,14 @@ MORPH_API int morph_phasing_ask(struct morph_phasing *phasing, enum morph_phasin
 	return 0;
 }
 
-MORPH_API bool morph_phasing_asked(struct morph_phasing *phasing)
+MORPH_API bool morph_slice_phases_asked(struct morph_slice_phases *phasing)
 {
 	return lm_lock_is_shared(phasing, LM_LOCK_ASK, MORPH_ASK_LIGHT);
 }
 
 /* ----------------------------------------------------------------- entering */
 
-static int check_phase(const struct morph_phasing *phasing, uint32_t phase)
+static int check_phase(const struct morph_slice_phases *phasing, uint32_t phase)
 {
 	if (phase < phasing->count)
 		return 0;
@@ -264,7 +268,7 @@ static int check_phase(const struct morph_phasing *phasing, uint32_t phase)
 }
 
 /* The rank comes back to that phase, and to no other. */
-static void stay(struct morph_phasing *phasing, uint32_t phase)
+static void stay(struct morph_slice_phases *phasing, uint32_t phase)
 {
 	if (phasing->stays == phase)
 		return;
@@ -277,7 +281,7 @@ static void stay(struct morph_phasing *phasing, uint32_t phase)
 }
 
 /* @found: it was lit. */
-static int try_enter(struct morph_phasing *phasing, uint32_t phase, bool *found)
+static int try_enter(struct morph_slice_phases *phasing, uint32_t phase, bool *found)
 {
 	struct morph_schedule_info info;
 	int error = lm_lock_share(phasing, LM_LOCK_USE, phase);
@@ -295,7 +299,8 @@ static int try_enter(struct morph_phasing *phasing, uint32_t phase, bool *found)
 	return error ? error : lm_phasing_light(phasing, phase, false);
 }
 
-MORPH_API int morph_phasing_enter(struct morph_phasing *phasing, uint32_t phase, int64_t timeout_ns)
+MORPH_API int morph_slice_phases_enter(struct morph_slice_phases *phasing, uint32_t phase,
+				       int64_t timeout_ns)
 {
 	struct patience patience = patience_of(phase, timeout_ns, MORPH_ASK_LIGHT);
 	bool found = false, at_once = true;
@@ -329,7 +334,7 @@ MORPH_API int morph_phasing_enter(struct morph_phasing *phasing, uint32_t phase,
 	return 0;
 }
 
-MORPH_API int morph_phasing_leave(struct morph_phasing *phasing, uint32_t phase)
+MORPH_API int morph_slice_phases_leave(struct morph_slice_phases *phasing, uint32_t phase)
 {
 	int error = check_phase(phasing, phase);
 
@@ -343,7 +348,7 @@ MORPH_API int morph_phasing_leave(struct morph_phasing *phasing, uint32_t phase)
 
 /* --------------------------------------------------------------- announcing */
 
-MORPH_API int morph_phasing_announce(struct morph_phasing *phasing, uint32_t phase)
+MORPH_API int morph_slice_phases_announce(struct morph_slice_phases *phasing, uint32_t phase)
 {
 	int error = phase == MORPH_PHASE_NONE ? 0 : check_phase(phasing, phase);
 
@@ -355,7 +360,7 @@ MORPH_API int morph_phasing_announce(struct morph_phasing *phasing, uint32_t pha
 	return 0;
 }
 
-MORPH_API int morph_phasing_provision(struct morph_phasing *phasing, int64_t timeout_ns)
+MORPH_API int morph_slice_phases_provision(struct morph_slice_phases *phasing, int64_t timeout_ns)
 {
 	uint32_t phase = phasing->announced;
 	struct patience patience = patience_of(phase, timeout_ns, MORPH_ASK_NOTHING);
@@ -377,7 +382,7 @@ MORPH_API int morph_phasing_provision(struct morph_phasing *phasing, int64_t tim
 
 /* ---------------------------------------------------------------- unloading */
 
-static int try_unload(struct morph_phasing *phasing)
+static int try_unload(struct morph_slice_phases *phasing)
 {
 	int error = lm_lock_alone(phasing, LM_LOCK_CHANGE, 0);
 
@@ -391,7 +396,7 @@ static int try_unload(struct morph_phasing *phasing)
 	return error == -EINTR ? -EAGAIN : error;
 }
 
-MORPH_API int morph_phasing_unload(struct morph_phasing *phasing, int64_t timeout_ns)
+MORPH_API int morph_slice_phases_unload(struct morph_slice_phases *phasing, int64_t timeout_ns)
 {
 	struct patience patience = patience_of(MORPH_PHASE_NONE, timeout_ns, MORPH_ASK_UNLOAD);
 	int error;

@@ -5,7 +5,7 @@
  * and that of the phase that is lit, so that nobody is in it, nor comes in before another is lit. While the end is
  * asked for nobody does: else there would always be one who is quicker.
  */
-#include "phasing.h"
+#include "slice_phases.h"
 
 /* What another call at another time may not meet. */
 static int passing(int error)
@@ -13,7 +13,7 @@ static int passing(int error)
 	return error == -EINTR || error == -EBUSY || error == -ECANCELED ? -EAGAIN : error;
 }
 
-static int check_repair(struct morph_phasing *phasing)
+static int check_repair(struct morph_slice_phases *phasing)
 {
 	struct morph_slice *slice = phasing->slice;
 	struct morph_slice_info info;
@@ -29,7 +29,7 @@ static int check_repair(struct morph_phasing *phasing)
 	return phasing->repairing ? -EAGAIN : error;
 }
 
-int lm_phasing_read(struct morph_phasing *phasing, struct morph_schedule_info *info)
+int lm_phasing_read(struct morph_slice_phases *phasing, struct morph_schedule_info *info)
 {
 	struct morph_slice *slice = phasing->slice;
 	int error;
@@ -44,14 +44,14 @@ int lm_phasing_read(struct morph_phasing *phasing, struct morph_schedule_info *i
 	return error;
 }
 
-int lm_phasing_look(struct morph_phasing *phasing, struct morph_schedule_info *info)
+int lm_phasing_look(struct morph_slice_phases *phasing, struct morph_schedule_info *info)
 {
 	int error = check_repair(phasing);
 
 	return passing(error ? error : lm_phasing_read(phasing, info));
 }
 
-int lm_phasing_check(struct morph_phasing *phasing, const struct morph_schedule_info *schedule)
+int lm_phasing_check(struct morph_slice_phases *phasing, const struct morph_schedule_info *schedule)
 {
 	struct morph_slice *slice = phasing->slice;
 	struct morph_list *circuits;
@@ -82,7 +82,7 @@ bool lm_phasing_is_lit(const struct morph_schedule_info *info, uint32_t phase)
 	return info->state == MORPH_SCHEDULE_RUNNING && info->step == phase;
 }
 
-static int go_to(struct morph_phasing *phasing, const struct morph_schedule_info *info,
+static int go_to(struct morph_slice_phases *phasing, const struct morph_schedule_info *info,
 		 uint32_t phase)
 {
 	struct morph_slice *slice = phasing->slice;
@@ -99,7 +99,7 @@ static int go_to(struct morph_phasing *phasing, const struct morph_schedule_info
 }
 
 /* With the change's lock. Who is in the same phase, which has stopped, loses nothing when it is lit anew. */
-static int change(struct morph_phasing *phasing, const struct morph_schedule_info *info,
+static int change(struct morph_slice_phases *phasing, const struct morph_schedule_info *info,
 		  uint32_t phase, bool ahead)
 {
 	bool goes = info->step != MORPH_ANY && info->step != phase;
@@ -119,7 +119,7 @@ static int change(struct morph_phasing *phasing, const struct morph_schedule_inf
 	return 0;
 }
 
-int lm_phasing_light(struct morph_phasing *phasing, uint32_t phase, bool ahead)
+int lm_phasing_light(struct morph_slice_phases *phasing, uint32_t phase, bool ahead)
 {
 	struct morph_schedule_info info;
 	int error = lm_lock_alone(phasing, LM_LOCK_CHANGE, 0);

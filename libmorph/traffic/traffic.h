@@ -30,7 +30,7 @@ struct te_turn {
 
 struct te_servers;
 
-struct morph_te {
+struct morph_traffic {
 	struct morph_ctx *ctx;
 	struct te_servers *servers; /* that links join, or NULL */
 	ARRAY_OF(double) capacities; /* by link */
@@ -53,10 +53,10 @@ struct morph_te {
 void lm_te_servers_free(struct te_servers *servers);
 
 /* te.c: 0, or a noted -ENOENT */
-int lm_te_check_demand(const struct morph_te *te, uint32_t demand);
+int lm_te_check_demand(const struct morph_traffic *te, uint32_t demand);
 
 /* te_round.c: what a path carries, @flows or NULL for those of the last solution */
-double lm_te_flow(const struct morph_te *te, const double *flows, uint32_t path);
-int lm_te_check_flows(struct morph_te *te, const double *flows);
+double lm_te_flow(const struct morph_traffic *te, const double *flows, uint32_t path);
+int lm_te_check_flows(struct morph_traffic *te, const double *flows);
 
 #endif /* LM_PLAN_TE_H */

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "te.h"
+#include "traffic.h"
 
 #define NONE UINT32_MAX
 #define SLIGHT 1e-9 /* lanes by which a step must gain to be one */
@@ -20,7 +20,7 @@
 
 /* Lanes of paths until now, and by link what is held and not explained by them. */
 struct recall {
-	struct morph_te *te;
+	struct morph_traffic *te;
 	const double *flows;
 	const uint32_t *demands;
 	size_t count;
@@ -137,8 +137,9 @@ static void begin(struct recall *recall, const uint32_t *held)
 	}
 }
 
-MORPH_API int64_t morph_te_recall(struct morph_te *te, const double *flows, const uint32_t *demands,
-				  size_t count, const uint32_t *held, uint32_t *last)
+MORPH_API int64_t morph_traffic_recall(struct morph_traffic *te, const double *flows,
+				       const uint32_t *demands, size_t count, const uint32_t *held,
+				       uint32_t *last)
 {
 	struct recall recall = {
 		.te = te,

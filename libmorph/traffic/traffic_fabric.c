@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The traffic problem of a fabric: links are the fibres from one server to another. */
 #include "../place/place.h"
-#include "te.h"
+#include "traffic.h"
 
 #define LONGER 2 /* hops that a way may have more than the shortest */
 
@@ -35,7 +35,7 @@ static bool sound(const struct morph_ledger *ledger, const struct strand *strand
 }
 
 /* One link for each pair of servers, in the order of strands, which is by these. */
-static int add_links(struct morph_te *te, struct te_servers *servers,
+static int add_links(struct morph_traffic *te, struct te_servers *servers,
 		     const struct morph_ledger *ledger)
 {
 	const struct sites *sites = &ledger->sites;
@@ -56,19 +56,19 @@ static int add_links(struct morph_te *te, struct te_servers *servers,
 				servers->first[host++] = servers->count;
 			links[servers->count++] = (struct te_link){ strand->from, strand->to };
 			capacity = 0;
-			ret = morph_te_add_link(te, 0);
+			ret = morph_traffic_add_link(te, 0);
 		}
 		servers->link[strand->guides[0] >> 1] = servers->count - 1;
 		capacity += sound(ledger, strand) ? lanes : 0;
 		if (ret >= 0)
-			ret = morph_te_set_capacity(te, servers->count - 1, capacity);
+			ret = morph_traffic_set_capacity(te, servers->count - 1, capacity);
 	}
 	while (host <= servers->hosts)
 		servers->first[host++] = servers->count;
 	return ret;
 }
 
-MORPH_API int morph_te_add_servers(struct morph_te *te, const struct morph_ledger *ledger)
+MORPH_API int morph_traffic_add_servers(struct morph_traffic *te, const struct morph_ledger *ledger)
 {
 	struct te_servers *servers;
 	int ret;
@@ -100,8 +100,8 @@ forget:
 	return ret;
 }
 
-MORPH_API int morph_te_link_ends(const struct morph_te *te, uint32_t link, uint32_t *src_host,
-				 uint32_t *dst_host)
+MORPH_API int morph_traffic_link_ends(const struct morph_traffic *te, uint32_t link,
+				      uint32_t *src_host, uint32_t *dst_host)
 {
 	if (!te->servers || link >= te->servers->count)
 		return lm_fail(te->ctx, ENOENT, "link %u is none between servers", link);
@@ -110,7 +110,7 @@ MORPH_API int morph_te_link_ends(const struct morph_te *te, uint32_t link, uint3
 	return 0;
 }
 
-MORPH_API int morph_te_guide_link(const struct morph_te *te, uint32_t guide)
+MORPH_API int morph_traffic_guide_link(const struct morph_traffic *te, uint32_t guide)
 {
 	if (!te->servers || guide >= te->servers->guides_count ||
 	    te->servers->link[guide] == OPTICS_NONE)
@@ -122,11 +122,11 @@ MORPH_API int morph_te_guide_link(const struct morph_te *te, uint32_t guide)
 
 /* A search for ways of one length. */
 struct way_search {
-	struct morph_te *te;
+	struct morph_traffic *te;
 	uint32_t demand, target, most, found;
 	uint32_t *distance; /* to the target, by host */
 	bool *seen;
-	uint32_t links[MORPH_TE_HOPS], hops;
+	uint32_t links[MORPH_TRAFFIC_HOPS], hops;
 };
 
 /* Hops from each server to the target: links backwards, until nothing gets nearer. */
@@ -156,7 +156,8 @@ static int extend(struct way_search *search, uint32_t host, uint32_t left)
 	int ret = 0;
 
 	if (!left) {
-		ret = morph_te_add_path(search->te, search->demand, search->links, search->hops);
+		ret = morph_traffic_add_path(search->te, search->demand, search->links,
+					     search->hops);
 		search->found++;
 		return ret < 0 ? ret : 0;
 	}
@@ -183,19 +184,19 @@ static int find_ways(struct way_search *search, uint32_t src_host)
 
 	measure(search->te->servers, search);
 	least = search->distance[src_host];
-	if (least > MORPH_TE_HOPS)
+	if (least > MORPH_TRAFFIC_HOPS)
 		return lm_fail(search->te->ctx, EHOSTUNREACH,
 			       "no way of at most %d fibres leads from host %u to host %u",
-			       MORPH_TE_HOPS, src_host, search->target);
-	for (uint32_t hops = least; hops <= least + LONGER && hops <= MORPH_TE_HOPS && !ret &&
+			       MORPH_TRAFFIC_HOPS, src_host, search->target);
+	for (uint32_t hops = least; hops <= least + LONGER && hops <= MORPH_TRAFFIC_HOPS && !ret &&
 				    search->found < search->most;
 	     hops++)
 		ret = extend(search, src_host, hops);
 	return ret ? ret : (int)search->found;
 }
 
-MORPH_API int morph_te_add_ways(struct morph_te *te, uint32_t demand, uint32_t src_host,
-				uint32_t dst_host, uint32_t most)
+MORPH_API int morph_traffic_add_ways(struct morph_traffic *te, uint32_t demand, uint32_t src_host,
+				     uint32_t dst_host, uint32_t most)
 {
 	struct way_search search = {
 		.te = te, .demand = demand, .target = dst_host, .most = most ? most : 1
@@ -220,8 +221,8 @@ MORPH_API int morph_te_add_ways(struct morph_te *te, uint32_t demand, uint32_t s
 	return ret;
 }
 
-MORPH_API uint32_t morph_te_path_links(const struct morph_te *te, uint32_t path,
-				       const uint32_t **links)
+MORPH_API uint32_t morph_traffic_path_links(const struct morph_traffic *te, uint32_t path,
+					    const uint32_t **links)
 {
 	if (path >= te->paths.count)
 		return 0;

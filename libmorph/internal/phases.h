@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Functions of <morph/phase.h> that only the library, its tests and its benches call. */
+/* Functions of <morph/phases.h> that only the library, its tests and its benches call. */
 #ifndef LM_INTERNAL_PHASE_H
 #define LM_INTERNAL_PHASE_H
 

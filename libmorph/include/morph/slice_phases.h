@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* libmorph: phases of a job, on a slice. Included by <morph/morph.h>. */
-#ifndef MORPH_PHASING_H
-#define MORPH_PHASING_H
+#ifndef MORPH_SLICE_PHASES_H
+#define MORPH_SLICE_PHASES_H
 
 #include <morph/running.h>
 
@@ -14,17 +14,17 @@ extern "C" {
  *
  * A job goes through phases, each of which wants circuits of its own between the ranks of its slice. They are
  * the steps of a schedule, loaded once; of which one is lit at a time, in whatever order ranks ask for them. Each
- * rank is a process (or thread) with a struct morph_phasing of its own, over a file of the slice of its own:
+ * rank is a process (or thread) with a struct morph_slice_phases of its own, over a file of the slice of its own:
  *
- *	morph_phasing_load(slice, steps, NULL, &phasing);	one of the job's processes
- *	morph_phasing_join(slice, schedule, NULL, &phasing);	all others
+ *	morph_slice_phases_load(slice, steps, NULL, &phasing);	one of the job's processes
+ *	morph_slice_phases_join(slice, schedule, NULL, &phasing);	all others
  *
- *	morph_phasing_enter(phasing, GRADIENTS, -1);	returns when it is lit
+ *	morph_slice_phases_enter(phasing, GRADIENTS, -1);	returns when it is lit
  *	reduce();
- *	morph_phasing_leave(phasing, GRADIENTS);
- *	morph_phasing_announce(phasing, PIPELINE);	this rank wants no more of what it was in
+ *	morph_slice_phases_leave(phasing, GRADIENTS);
+ *	morph_slice_phases_announce(phasing, PIPELINE);	this rank wants no more of what it was in
  *	compute();
- *	morph_phasing_enter(phasing, PIPELINE, -1);	is lit by now
+ *	morph_slice_phases_enter(phasing, PIPELINE, -1);	is lit by now
  *
  * A phase that a rank is in stays lit until it has left. One that it has left, and not announced another after, it
  * comes back to: who has only announced another does not take it away; who enters another does. So circuits
@@ -37,7 +37,7 @@ extern "C" {
  * enter when all that take part are ready to, or with a time after which they go on without.
  *
  * Ranks that enter a phase again and again, one always before the last has left, keep others out of theirs. Who has waited
- * for some time asks; those who are about to enter together look, agree, and give way (morph_phasing_asked()).
+ * for some time asks; those who are about to enter together look, agree, and give way (morph_slice_phases_asked()).
  *
  * What is made by one process is not used by its children.
  */
@@ -45,22 +45,22 @@ extern "C" {
 #define MORPH_PHASE_NONE UINT32_MAX /* no phase */
 
 /**
- * struct morph_phasing_opts - how phases are made
- * @sz: sizeof(struct morph_phasing_opts)
+ * struct morph_slice_phases_opts - how phases are made
+ * @sz: sizeof(struct morph_slice_phases_opts)
  * @locks: a file that all ranks may open for reading and writing, for their locks; NULL: the slice's node.
  *	For slices without a name
  */
-struct morph_phasing_opts {
+struct morph_slice_phases_opts {
 	size_t sz;
 	const char *locks;
 };
 
 /**
- * morph_phasing_load() - load phases into a slice
+ * morph_slice_phases_load() - load phases into a slice
  * @slice: the slice, which must outlive them
  * @steps: a step for each phase, counted from 0, all begun by calls
  * @opts: how, or NULL
- * @out: the phases, freed by morph_phasing_free()
+ * @out: the phases, freed by morph_slice_phases_free()
  *
  * From whichever phase to whichever other what both have stays lit. Light comes fastest from a phase to the one after
  * it, and from the last to the first, which the driver has made ready. Nothing is lit yet. It is a loop whether @steps
@@ -69,46 +69,48 @@ struct morph_phasing_opts {
  * Return: 0, -EINVAL (no steps, or one that a barrier or time begins), -E2BIG (unknown options), -ENOMEM, what open() says
  * of the locks, or as morph_slice_schedule_load().
  */
-int morph_phasing_load(struct morph_slice *slice, const struct morph_steps *steps,
-		       const struct morph_phasing_opts *opts, struct morph_phasing **out);
+int morph_slice_phases_load(struct morph_slice *slice, const struct morph_steps *steps,
+			    const struct morph_slice_phases_opts *opts,
+			    struct morph_slice_phases **out);
 
 /**
- * morph_phasing_join() - use phases that another process has loaded
+ * morph_slice_phases_join() - use phases that another process has loaded
  * @slice: the slice, opened by this process
- * @schedule: the number that morph_phasing_schedule() tells there
+ * @schedule: the number that morph_slice_phases_schedule() tells there
  * @opts: as there
- * @out: the phases, freed by morph_phasing_free()
+ * @out: the phases, freed by morph_slice_phases_free()
  *
  * Return: 0, -ENOENT (no such schedule), -E2BIG, -ENOMEM, what open() says of the locks, or another negative errno.
  */
-int morph_phasing_join(struct morph_slice *slice, uint32_t schedule,
-		       const struct morph_phasing_opts *opts, struct morph_phasing **out);
+int morph_slice_phases_join(struct morph_slice *slice, uint32_t schedule,
+			    const struct morph_slice_phases_opts *opts,
+			    struct morph_slice_phases **out);
 
 /**
- * morph_phasing_free() - leave all phases
+ * morph_slice_phases_free() - leave all phases
  * @phasing: the phases, or NULL; they stay loaded, and lit
  */
-void morph_phasing_free(struct morph_phasing *phasing);
+void morph_slice_phases_free(struct morph_slice_phases *phasing);
 
 /**
- * morph_phasing_unload() - darken phases, and give back what they hold
+ * morph_slice_phases_unload() - darken phases, and give back what they hold
  * @phasing: the phases, which can only be freed afterwards, as those of all other ranks
  * @timeout_ns: how long to wait until no rank is in one
  *
  * Return: 0, -ETIMEDOUT, -ENOENT (unloaded already), or another negative errno.
  */
-int morph_phasing_unload(struct morph_phasing *phasing, int64_t timeout_ns);
+int morph_slice_phases_unload(struct morph_slice_phases *phasing, int64_t timeout_ns);
 
 /**
- * morph_phasing_schedule() - the number of the schedule that was loaded
+ * morph_slice_phases_schedule() - the number of the schedule that was loaded
  * @phasing: the phases
  *
  * Return: the number, for other processes. Never fails.
  */
-uint32_t morph_phasing_schedule(const struct morph_phasing *phasing);
+uint32_t morph_slice_phases_schedule(const struct morph_slice_phases *phasing);
 
 /**
- * morph_phasing_enter() - wait for the light of a phase
+ * morph_slice_phases_enter() - wait for the light of a phase
  * @phasing: the phases
  * @phase: which one; it may be entered several times, to be left as often
  * @timeout_ns: how long to wait for those that are in the way; a change that has begun is waited for
@@ -121,10 +123,11 @@ uint32_t morph_phasing_schedule(const struct morph_phasing *phasing);
  * -ENODEV (the slice is gone), -EIO (of what is lit a circuit has failed, and no repair has found another way), or what the
  * driver says of a step that can't be lit. On failure this rank is not in it. What fails later the slice's events tell.
  */
-int morph_phasing_enter(struct morph_phasing *phasing, uint32_t phase, int64_t timeout_ns);
+int morph_slice_phases_enter(struct morph_slice_phases *phasing, uint32_t phase,
+			     int64_t timeout_ns);
 
 /**
- * morph_phasing_leave() - nothing goes over a phase's circuits any more
+ * morph_slice_phases_leave() - nothing goes over a phase's circuits any more
  * @phasing: the phases
  * @phase: which one
  *
@@ -132,34 +135,34 @@ int morph_phasing_enter(struct morph_phasing *phasing, uint32_t phase, int64_t t
  *
  * Return: 0 or -ENOENT (it is not in it).
  */
-int morph_phasing_leave(struct morph_phasing *phasing, uint32_t phase);
+int morph_slice_phases_leave(struct morph_slice_phases *phasing, uint32_t phase);
 
 /**
- * enum morph_phasing_ask - what a rank waits for that others keep from it
+ * enum morph_slice_phases_ask - what a rank waits for that others keep from it
  * @MORPH_ASK_NOTHING: nothing
  * @MORPH_ASK_LIGHT: light of some phase
  * @MORPH_ASK_UNLOAD: that nobody is in any phase; meanwhile no other one is lit
  */
-enum morph_phasing_ask {
+enum morph_slice_phases_ask {
 	MORPH_ASK_NOTHING,
 	MORPH_ASK_LIGHT,
 	MORPH_ASK_UNLOAD,
 };
 
 /**
- * morph_phasing_ask() - say what this rank waits for
+ * morph_slice_phases_ask() - say what this rank waits for
  * @phasing: the phases
  * @what: that, until it is called again
  *
- * Never waits. For who waits by calls of its own, with a timeout of 0: morph_phasing_enter() and morph_phasing_unload() ask by
+ * Never waits. For who waits by calls of its own, with a timeout of 0: morph_slice_phases_enter() and morph_slice_phases_unload() ask by
  * themselves when they have waited for 10 ms, until they return.
  *
  * Return: 0 or a negative errno.
  */
-int morph_phasing_ask(struct morph_phasing *phasing, enum morph_phasing_ask what);
+int morph_slice_phases_ask(struct morph_slice_phases *phasing, enum morph_slice_phases_ask what);
 
 /**
- * morph_phasing_asked() - does anybody ask?
+ * morph_slice_phases_asked() - does anybody ask?
  * @phasing: the phases
  *
  * Never waits. Whoever is about to enter may give way: not enter until nobody asks any more, or for a time. One rank
@@ -168,32 +171,32 @@ int morph_phasing_ask(struct morph_phasing *phasing, enum morph_phasing_ask what
  *
  * Return: whether a rank does, this one or another. Never fails.
  */
-bool morph_phasing_asked(struct morph_phasing *phasing);
+bool morph_slice_phases_asked(struct morph_slice_phases *phasing);
 
 /**
- * morph_phasing_announce() - say which phase this rank enters next
+ * morph_slice_phases_announce() - say which phase this rank enters next
  * @phasing: the phases
  * @phase: which one; MORPH_PHASE_NONE: none that is known
  *
- * Never waits, and changes no light: morph_phasing_provision() does. It holds until the rank announces or enters another.
+ * Never waits, and changes no light: morph_slice_phases_provision() does. It holds until the rank announces or enters another.
  *
  * Return: 0 or -ENOENT (no such phase).
  */
-int morph_phasing_announce(struct morph_phasing *phasing, uint32_t phase);
+int morph_slice_phases_announce(struct morph_slice_phases *phasing, uint32_t phase);
 
 /**
- * morph_phasing_provision() - light what was announced, ahead of its time
+ * morph_slice_phases_provision() - light what was announced, ahead of its time
  * @phasing: the phases
  * @timeout_ns: how long to wait for those that are in the way, or that come back to what is
  *
  * For the idle window: from a thread of its own with phases of its own, that were joined there, or by who has nothing else to do.
  *
- * Return: 0 (it is lit), -ENODATA (nothing was announced), else as morph_phasing_enter().
+ * Return: 0 (it is lit), -ENODATA (nothing was announced), else as morph_slice_phases_enter().
  */
-int morph_phasing_provision(struct morph_phasing *phasing, int64_t timeout_ns);
+int morph_slice_phases_provision(struct morph_slice_phases *phasing, int64_t timeout_ns);
 
 /**
- * struct morph_phasing_counts - what has come of it in this process
+ * struct morph_slice_phases_counts - what has come of it in this process
  * @entered: times that a phase was entered
  * @lit: of these, such as found it lit
  * @late: times that a phase was not entered in time
@@ -203,7 +206,7 @@ int morph_phasing_provision(struct morph_phasing *phasing, int64_t timeout_ns);
  * @repairs: times that a repair was waited for
  * @wait_ns: how long it took to enter, in all
  */
-struct morph_phasing_counts {
+struct morph_slice_phases_counts {
 	uint64_t entered;
 	uint64_t lit;
 	uint64_t late;
@@ -215,14 +218,15 @@ struct morph_phasing_counts {
 };
 
 /**
- * morph_phasing_counts() - what has come of it since it was loaded or joined
+ * morph_slice_phases_counts() - what has come of it since it was loaded or joined
  * @phasing: the phases
  * @out: where to put it
  */
-void morph_phasing_counts(const struct morph_phasing *phasing, struct morph_phasing_counts *out);
+void morph_slice_phases_counts(const struct morph_slice_phases *phasing,
+			       struct morph_slice_phases_counts *out);
 
 #ifdef __cplusplus
 }
 #endif
 
-#endif /* MORPH_PHASING_H */
+#endif /* MORPH_SLICE_PHASES_H */

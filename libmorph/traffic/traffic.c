@@ -2,14 +2,14 @@
 /* Building a traffic problem, and reading its solution. */
 #include <math.h>
 
-#include "te.h"
+#include "traffic.h"
 
 #define MOST_LINKS 1024
 #define MOST_PATHS (1U << 20)
 
-MORPH_API struct morph_te *morph_te_new(struct morph_ctx *ctx)
+MORPH_API struct morph_traffic *morph_traffic_new(struct morph_ctx *ctx)
 {
-	struct morph_te *te = calloc(1, sizeof(*te));
+	struct morph_traffic *te = calloc(1, sizeof(*te));
 
 	if (!te) {
 		lm_no_memory(ctx, "begin a traffic problem");
@@ -19,7 +19,7 @@ MORPH_API struct morph_te *morph_te_new(struct morph_ctx *ctx)
 	return te;
 }
 
-MORPH_API void morph_te_free(struct morph_te *te)
+MORPH_API void morph_traffic_free(struct morph_traffic *te)
 {
 	if (!te)
 		return;
@@ -39,14 +39,14 @@ MORPH_API void morph_te_free(struct morph_te *te)
 
 #define GROW(te, array, more) ARRAY_GROW((te)->ctx, (te)->array, more, "add to a traffic problem")
 
-static int check_number(struct morph_te *te, double number, const char *what)
+static int check_number(struct morph_traffic *te, double number, const char *what)
 {
 	if (isfinite(number) && number >= 0)
 		return 0;
 	return lm_fail(te->ctx, EINVAL, "%s is %g: lanes are a number, 0 or more", what, number);
 }
 
-int morph_te_add_link(struct morph_te *te, double capacity)
+int morph_traffic_add_link(struct morph_traffic *te, double capacity)
 {
 	int error = check_number(te, capacity, "a link's capacity");
 
@@ -61,7 +61,7 @@ int morph_te_add_link(struct morph_te *te, double capacity)
 	return (int)te->capacities.count++;
 }
 
-MORPH_API int morph_te_add_demand(struct morph_te *te, double amount, double weight)
+MORPH_API int morph_traffic_add_demand(struct morph_traffic *te, double amount, double weight)
 {
 	int error = check_number(te, amount, "a demand's amount");
 
@@ -83,7 +83,7 @@ MORPH_API int morph_te_add_demand(struct morph_te *te, double amount, double wei
 	return (int)te->demands.count++;
 }
 
-int lm_te_check_demand(const struct morph_te *te, uint32_t demand)
+int lm_te_check_demand(const struct morph_traffic *te, uint32_t demand)
 {
 	if (demand < te->demands.count)
 		return 0;
@@ -91,15 +91,16 @@ int lm_te_check_demand(const struct morph_te *te, uint32_t demand)
 		       te->demands.count);
 }
 
-static int check_path(struct morph_te *te, uint32_t demand, const uint32_t *links, size_t count)
+static int check_path(struct morph_traffic *te, uint32_t demand, const uint32_t *links,
+		      size_t count)
 {
 	int error = lm_te_check_demand(te, demand);
 
 	if (error)
 		return error;
-	if (count > MORPH_TE_HOPS)
+	if (count > MORPH_TRAFFIC_HOPS)
 		return lm_fail(te->ctx, E2BIG, "a path has %zu links, and may have %d", count,
-			       MORPH_TE_HOPS);
+			       MORPH_TRAFFIC_HOPS);
 	if (te->paths.count == MOST_PATHS)
 		return lm_fail(te->ctx, E2BIG, "a traffic problem has %u paths at most",
 			       MOST_PATHS);
@@ -115,7 +116,8 @@ static int check_path(struct morph_te *te, uint32_t demand, const uint32_t *link
 	return 0;
 }
 
-int morph_te_add_path(struct morph_te *te, uint32_t demand, const uint32_t *links, size_t count)
+int morph_traffic_add_path(struct morph_traffic *te, uint32_t demand, const uint32_t *links,
+			   size_t count)
 {
 	int error = check_path(te, demand, links, count);
 
@@ -140,7 +142,7 @@ int morph_te_add_path(struct morph_te *te, uint32_t demand, const uint32_t *link
 	return (int)te->paths.count++;
 }
 
-int morph_te_set_capacity(struct morph_te *te, uint32_t link, double capacity)
+int morph_traffic_set_capacity(struct morph_traffic *te, uint32_t link, double capacity)
 {
 	int error = check_number(te, capacity, "a link's capacity");
 
@@ -152,7 +154,7 @@ int morph_te_set_capacity(struct morph_te *te, uint32_t link, double capacity)
 	return error;
 }
 
-int morph_te_set_amount(struct morph_te *te, uint32_t demand, double amount)
+int morph_traffic_set_amount(struct morph_traffic *te, uint32_t demand, double amount)
 {
 	int error = check_number(te, amount, "a demand's amount");
 
@@ -163,22 +165,22 @@ int morph_te_set_amount(struct morph_te *te, uint32_t demand, double amount)
 	return error;
 }
 
-MORPH_API double morph_te_capacity(const struct morph_te *te, uint32_t link)
+MORPH_API double morph_traffic_capacity(const struct morph_traffic *te, uint32_t link)
 {
 	return link < te->capacities.count ? te->capacities.list[link] : 0;
 }
 
-MORPH_API double morph_te_flow(const struct morph_te *te, uint32_t path)
+MORPH_API double morph_traffic_flow(const struct morph_traffic *te, uint32_t path)
 {
 	return path < te->paths.count ? te->paths.list[path].flow : 0;
 }
 
-MORPH_API double morph_te_price(const struct morph_te *te, uint32_t link)
+MORPH_API double morph_traffic_price(const struct morph_traffic *te, uint32_t link)
 {
 	return link < te->solved_links ? te->prices[link] : 0;
 }
 
-MORPH_API double morph_te_load(const struct morph_te *te, uint32_t link)
+MORPH_API double morph_traffic_load(const struct morph_traffic *te, uint32_t link)
 {
 	double load = 0;
 

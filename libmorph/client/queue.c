@@ -7,7 +7,7 @@
 #define ENTRIES 64
 #define LOOKS 1024 /* before others may run */
 
-struct morph_ring {
+struct morph_queue {
 	struct morph_slice *slice;
 	struct morph_device_ring end;
 	uint32_t number;
@@ -16,10 +16,10 @@ struct morph_ring {
 
 /* ------------------------------------------------------------------ opening */
 
-static int opts_check(struct morph_ctx *ctx, const struct morph_ring_open_opts *opts)
+static int opts_check(struct morph_ctx *ctx, const struct morph_queue_open_opts *opts)
 {
 	if (opts->reserved)
-		return lm_fail(ctx, EINVAL, "morph_ring_open_opts.reserved is not 0");
+		return lm_fail(ctx, EINVAL, "morph_queue_open_opts.reserved is not 0");
 	if (opts->entries < MORPH_RING_LEAST || opts->entries > MORPH_RING_MOST ||
 	    (opts->entries & (opts->entries - 1)))
 		return lm_fail(ctx, EINVAL,
@@ -33,8 +33,8 @@ static int opts_check(struct morph_ctx *ctx, const struct morph_ring_open_opts *
 	return 0;
 }
 
-static int ring_setup(struct morph_ring *ring, uint32_t schedule,
-		      const struct morph_ring_open_opts *opts)
+static int ring_setup(struct morph_queue *ring, uint32_t schedule,
+		      const struct morph_queue_open_opts *opts)
 {
 	struct morph_slice *slice = ring->slice;
 	struct morph_ring_setup setup;
@@ -53,7 +53,7 @@ static int ring_setup(struct morph_ring *ring, uint32_t schedule,
 	return error;
 }
 
-static int ring_map(struct morph_ring *ring, const struct morph_ring_open_opts *opts)
+static int ring_map(struct morph_queue *ring, const struct morph_queue_open_opts *opts)
 {
 	struct morph_ctx *ctx = ring->slice->ctx;
 	size_t bytes = MORPH_RING_BYTES(opts->entries);
@@ -74,7 +74,7 @@ static int ring_map(struct morph_ring *ring, const struct morph_ring_open_opts *
 }
 
 /* Without a note of failure: whoever closes has nothing to answer it with. */
-static void ring_end(struct morph_ring *ring)
+static void ring_end(struct morph_queue *ring)
 {
 	struct morph_ctx *ctx = ring->slice->ctx;
 	struct morph_ring_act act;
@@ -86,16 +86,16 @@ static void ring_end(struct morph_ring *ring)
 	ctx->transport->ops->ioctl(ctx->transport, ring->slice->fd, MORPH_RING_ACT, &act);
 }
 
-MORPH_API int morph_slice_ring_open(struct morph_slice *slice, uint32_t schedule,
-				    const struct morph_ring_open_opts *opts,
-				    struct morph_ring **out)
+MORPH_API int morph_slice_open_queue(struct morph_slice *slice, uint32_t schedule,
+				     const struct morph_queue_open_opts *opts,
+				     struct morph_queue **out)
 {
-	struct morph_ring_open_opts mine;
-	struct morph_ring *ring;
+	struct morph_queue_open_opts mine;
+	struct morph_queue *ring;
 	int error;
 
 	*out = NULL;
-	error = lm_opts_check(slice->ctx, opts, sizeof(mine), "morph_ring_open_opts");
+	error = lm_opts_check(slice->ctx, opts, sizeof(mine), "morph_queue_open_opts");
 	if (error)
 		return error;
 	lm_opts_copy(&mine, opts, sizeof(mine));
@@ -121,7 +121,7 @@ MORPH_API int morph_slice_ring_open(struct morph_slice *slice, uint32_t schedule
 	return error;
 }
 
-MORPH_API void morph_ring_close(struct morph_ring *ring)
+MORPH_API void morph_queue_close(struct morph_queue *ring)
 {
 	struct lm_transport *transport;
 
@@ -136,7 +136,7 @@ MORPH_API void morph_ring_close(struct morph_ring *ring)
 
 /* -------------------------------------------------------------------- state */
 
-static int ring_act(struct morph_ring *ring, uint32_t verb, const char *what,
+static int ring_act(struct morph_queue *ring, uint32_t verb, const char *what,
 		    struct morph_ring_act *act)
 {
 	struct morph_slice *slice = ring->slice;
@@ -148,23 +148,23 @@ static int ring_act(struct morph_ring *ring, uint32_t verb, const char *what,
 			"%s ring %u of slice %u", what, ring->number, slice->number);
 }
 
-MORPH_API void *morph_ring_base(struct morph_ring *ring, uint32_t *entries)
+MORPH_API void *morph_queue_base(struct morph_queue *ring, uint32_t *entries)
 {
 	if (entries)
 		*entries = ring->end.entries;
 	return ring->end.base;
 }
 
-MORPH_API int morph_ring_wake(struct morph_ring *ring)
+MORPH_API int morph_queue_wake(struct morph_queue *ring)
 {
 	struct morph_ring_act act;
 
 	return ring_act(ring, MORPH_RING_WAKE, "wake", &act);
 }
 
-MORPH_API int morph_ring_state(struct morph_ring *ring, struct morph_ring_status *status)
+MORPH_API int morph_queue_state(struct morph_queue *ring, struct morph_queue_status *status)
 {
-	struct morph_ring_status mine = { 0 };
+	struct morph_queue_status mine = { 0 };
 	struct morph_ring_act act;
 	int error = ring_act(ring, MORPH_RING_QUERY, "read", &act);
 
@@ -200,8 +200,8 @@ static int ask_check(struct morph_ctx *ctx, uint32_t op, uint32_t rank, uint64_t
 	return 0;
 }
 
-MORPH_API int morph_ring_ask(struct morph_ring *ring, uint32_t op, uint32_t rank, uint64_t position,
-			     uint32_t tag)
+MORPH_API int morph_queue_ask(struct morph_queue *ring, uint32_t op, uint32_t rank,
+			      uint64_t position, uint32_t tag)
 {
 	struct morph_ctx *ctx = ring->slice->ctx;
 	int error = ask_check(ctx, op, rank, position, tag);
@@ -211,18 +211,18 @@ MORPH_API int morph_ring_ask(struct morph_ring *ring, uint32_t op, uint32_t rank
 	if (morph_device_submit(&ring->end, op, tag, rank, position))
 		return lm_fail(ctx, EAGAIN, "ask ring %u: all its %u places are taken",
 			       ring->number, ring->end.entries);
-	return morph_device_asleep(&ring->end) ? morph_ring_wake(ring) : 0;
+	return morph_device_asleep(&ring->end) ? morph_queue_wake(ring) : 0;
 }
 
 /* What stands in the way of an answer: 0, or a noted failure. A thread that keeps to its rate is not woken all the time. */
-static int waiting_check(struct morph_ring *ring, uint32_t look)
+static int waiting_check(struct morph_queue *ring, uint32_t look)
 {
 	bool wakes = (!look || look >= LOOKS) && morph_device_asleep(&ring->end);
 	struct morph_ctx *ctx = ring->slice->ctx;
 
 	switch (*morph_device_half(&ring->end, 0)) {
 	case MORPH_RING_RUNNING:
-		return wakes ? morph_ring_wake(ring) : 0;
+		return wakes ? morph_queue_wake(ring) : 0;
 	case MORPH_RING_STOPPED:
 		return lm_fail(ctx, EPROTO, "ring %u has stopped at an entry that means nothing",
 			       ring->number);
@@ -232,7 +232,7 @@ static int waiting_check(struct morph_ring *ring, uint32_t look)
 }
 
 /* 1, 0 or a noted failure; an answer that is there counts more than a failure. */
-static int answer_await(struct morph_ring *ring, int64_t timeout_ns,
+static int answer_await(struct morph_queue *ring, int64_t timeout_ns,
 			struct morph_device_answer *answer)
 {
 	int64_t end_ns = timeout_ns > 0 ? lm_now_ns() + timeout_ns : 0;
@@ -254,10 +254,10 @@ static int answer_await(struct morph_ring *ring, int64_t timeout_ns,
 	}
 }
 
-MORPH_API int morph_ring_answer(struct morph_ring *ring, int64_t timeout_ns,
-				struct morph_ring_answer *answer)
+MORPH_API int morph_queue_answer(struct morph_queue *ring, int64_t timeout_ns,
+				 struct morph_queue_answer *answer)
 {
-	struct morph_ring_answer mine = { 0 };
+	struct morph_queue_answer mine = { 0 };
 	struct morph_device_answer got = { 0 };
 	int result = answer_await(ring, timeout_ns, &got);
 
