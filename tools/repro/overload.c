@@ -42,7 +42,7 @@ struct sums {
 
 struct setting {
 	struct morph_ctx *ctx;
-	struct morph_traffic *te;
+	struct morph_traffic *traffic;
 	const struct mesh *mesh;
 	uint64_t seed;
 	double noise;
@@ -52,11 +52,11 @@ struct setting {
 static void solve_regular(const struct setting *setting, const double *amounts, double *flows)
 {
 	for (uint32_t at = 0; at < setting->mesh->demands_count; at++)
-		morph_traffic_set_amount(setting->te, at, amounts[at]);
-	if (morph_traffic_solve(setting->te, NULL, NULL))
+		morph_traffic_set_amount(setting->traffic, at, amounts[at]);
+	if (morph_traffic_solve(setting->traffic, NULL, NULL))
 		repro_wrong("%s", morph_error_text(setting->ctx));
 	for (uint32_t at = 0; at < setting->mesh->paths_count; at++)
-		flows[at] = morph_traffic_flow(setting->te, at);
+		flows[at] = morph_traffic_flow(setting->traffic, at);
 }
 
 static void solve(const struct setting *setting, enum way way, uint32_t controller,
@@ -89,7 +89,7 @@ static void install(const struct setting *setting, uint32_t epoch, uint32_t cont
 	const struct mesh *mesh = setting->mesh;
 	uint32_t lanes[PATHS];
 
-	if (morph_traffic_round(setting->te, flows, epoch, NULL, lanes))
+	if (morph_traffic_round(setting->traffic, flows, epoch, NULL, lanes))
 		repro_wrong("%s", morph_error_text(setting->ctx));
 	for (uint32_t at = 0; at < mesh->paths_count; at++) {
 		if (mesh->source[mesh->paths[at].demand] % CONTROLLERS != controller)
@@ -257,8 +257,8 @@ static void run_mesh(struct morph_ctx *ctx, uint64_t seed, double noise, struct 
 	struct setting setting = { .ctx = ctx, .mesh = &mesh, .seed = seed, .noise = noise };
 
 	mesh_make(&mesh, seed);
-	setting.te = mesh_problem(ctx, &mesh, NULL);
-	if (!setting.te)
+	setting.traffic = mesh_problem(ctx, &mesh, NULL);
+	if (!setting.traffic)
 		repro_wrong("out of memory");
 	for (uint32_t at = 0; at < CONTROLLERS; at++)
 		setting.warm[at] = oracle_new(&mesh);
@@ -266,7 +266,7 @@ static void run_mesh(struct morph_ctx *ctx, uint64_t seed, double noise, struct 
 		run_epoch(&setting, epoch, sums);
 	for (uint32_t at = 0; at < CONTROLLERS; at++)
 		oracle_free(setting.warm[at]);
-	morph_traffic_free(setting.te);
+	morph_traffic_free(setting.traffic);
 }
 
 /* --------------------------------------------------------------------- rows */

@@ -16,7 +16,7 @@ struct traffic {
 	uint32_t fabric; /* MORPH_ANY: an empty one */
 	struct morph_model *model;
 	struct morph_ledger *ledger;
-	struct morph_traffic *te;
+	struct morph_traffic *problem;
 	uint32_t links;
 	json_t *document;
 	uint64_t epoch;

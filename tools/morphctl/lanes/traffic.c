@@ -20,7 +20,7 @@ void traffic_free(struct traffic *traffic)
 	free(traffic->last);
 	free(traffic->demands);
 	json_decref(traffic->document);
-	morph_traffic_free(traffic->te);
+	morph_traffic_free(traffic->problem);
 	morph_ledger_free(traffic->ledger);
 	morph_model_put(traffic->model);
 }
@@ -29,11 +29,12 @@ void traffic_free(struct traffic *traffic)
 
 static int add_demand(struct traffic *traffic, struct demand *demand, uint32_t *paths)
 {
-	int number = morph_traffic_add_demand(traffic->te, demand->amount, demand->weight), ways;
+	int number = morph_traffic_add_demand(traffic->problem, demand->amount, demand->weight),
+	    ways;
 
 	if (number < 0)
 		return number;
-	ways = morph_traffic_add_ways(traffic->te, (uint32_t)number, demand->src_host,
+	ways = morph_traffic_add_ways(traffic->problem, (uint32_t)number, demand->src_host,
 				      demand->dst_host, traffic->ways);
 	if (ways < 0)
 		return ways;
@@ -60,7 +61,7 @@ static uint32_t reserved_lanes(const struct traffic *traffic, uint32_t link, uin
 	json_array_foreach(traffic->reservations, i, record)
 	{
 		if (number_of(record, "controller", 0) == controller &&
-		    morph_traffic_guide_link(traffic->te,
+		    morph_traffic_guide_link(traffic->problem,
 					     number_of(record, "guide", NUMBER_NONE)) == (int)link)
 			sum += number_of(record, "lanes-count", 0);
 	}
@@ -83,7 +84,8 @@ static int64_t recall(struct traffic *traffic, uint32_t controller)
 		if (traffic->demands[i].controller == controller)
 			demands[count++] = (uint32_t)i;
 	if (sum)
-		ret = morph_traffic_recall(traffic->te, NULL, demands, count, held, traffic->last);
+		ret = morph_traffic_recall(traffic->problem, NULL, demands, count, held,
+					   traffic->last);
 	free(held);
 	free(demands);
 	return ret;
@@ -123,14 +125,14 @@ static enum exit_code solve(struct traffic *traffic)
 	uint32_t paths = 0;
 	int ret;
 
-	traffic->te = needed(morph_traffic_new(run->client->ctx));
-	ret = morph_traffic_add_servers(traffic->te, traffic->ledger);
+	traffic->problem = needed(morph_traffic_new(run->client->ctx));
+	ret = morph_traffic_add_servers(traffic->problem, traffic->ledger);
 	traffic->links = ret < 0 ? 0 : (uint32_t)ret;
 	for (size_t i = 0; i < traffic->demands_count && ret >= 0; i++)
 		ret = add_demand(traffic, &traffic->demands[i], &paths);
 	traffic->result.sz = sizeof(traffic->result);
 	if (ret >= 0)
-		ret = morph_traffic_solve(traffic->te, &opts, &traffic->result);
+		ret = morph_traffic_solve(traffic->problem, &opts, &traffic->result);
 	if (ret < 0)
 		return client_error(run, ret);
 	traffic->lanes = needed(calloc(paths + 1UL, sizeof(*traffic->lanes)));
@@ -139,7 +141,7 @@ static enum exit_code solve(struct traffic *traffic)
 		traffic->last[path] = MORPH_ANY;
 	ret = recall_all(traffic);
 	if (!ret)
-		ret = morph_traffic_round(traffic->te, NULL, traffic->epoch, traffic->last,
+		ret = morph_traffic_round(traffic->problem, NULL, traffic->epoch, traffic->last,
 					  traffic->lanes);
 	return ret ? client_error(run, ret) : EXIT_CODE_OK;
 }
@@ -172,7 +174,7 @@ uint32_t traffic_link_lanes(const struct traffic *traffic, uint32_t link, uint32
 		if (controller != MORPH_ANY && demand->controller != controller)
 			continue;
 		for (uint32_t path = demand->first; path < demand->first + demand->paths; path++) {
-			uint32_t hops = morph_traffic_path_links(traffic->te, path, &links);
+			uint32_t hops = morph_traffic_path_links(traffic->problem, path, &links);
 
 			for (uint32_t hop = 0; hop < hops; hop++)
 				sum += links[hop] == link ? traffic->lanes[path] : 0;
@@ -191,7 +193,7 @@ static json_t *demand_records(const struct traffic *traffic)
 		double flow = 0;
 
 		for (uint32_t path = demand->first; path < demand->first + demand->paths; path++) {
-			flow += morph_traffic_flow(traffic->te, path);
+			flow += morph_traffic_flow(traffic->problem, path);
 			lanes += traffic->lanes[path];
 		}
 		json_array_append_new(
@@ -210,10 +212,10 @@ static json_t *path_hosts(const struct traffic *traffic, uint32_t path)
 	json_t *hosts = json_array();
 	uint32_t from = 0, to = 0;
 	const uint32_t *links;
-	uint32_t hops = morph_traffic_path_links(traffic->te, path, &links);
+	uint32_t hops = morph_traffic_path_links(traffic->problem, path, &links);
 
 	for (uint32_t hop = 0; hop < hops; hop++) {
-		morph_traffic_link_ends(traffic->te, links[hop], &from, &to);
+		morph_traffic_link_ends(traffic->problem, links[hop], &from, &to);
 		if (!hop)
 			json_array_append_new(hosts, json_integer(from));
 		json_array_append_new(hosts, json_integer(to));
@@ -225,7 +227,7 @@ static json_t *path_record(const struct traffic *traffic, size_t demand, uint32_
 {
 	json_t *record = json_pack("{s:I, s:o, s:f, s:I}", "demand", (json_int_t)demand, "host",
 				   path_hosts(traffic, path), "flow",
-				   morph_traffic_flow(traffic->te, path), "lanes-count",
+				   morph_traffic_flow(traffic->problem, path), "lanes-count",
 				   (json_int_t)traffic->lanes[path]);
 
 	if (traffic->last[path] != MORPH_ANY)
@@ -252,18 +254,18 @@ static json_t *link_records(const struct traffic *traffic)
 	uint32_t from = 0, to = 0;
 
 	for (uint32_t link = 0; link < traffic->links; link++) {
-		double load = morph_traffic_load(traffic->te, link);
+		double load = morph_traffic_load(traffic->problem, link);
 
 		if (load < LEAST)
 			continue;
-		morph_traffic_link_ends(traffic->te, link, &from, &to);
+		morph_traffic_link_ends(traffic->problem, link, &from, &to);
 		json_array_append_new(
 			records, json_pack("{s:I, s:I, s:f, s:f, s:I, s:f}", "src-host",
 					   (json_int_t)from, "dst-host", (json_int_t)to, "capacity",
-					   morph_traffic_capacity(traffic->te, link), "load", load,
-					   "lanes-count",
+					   morph_traffic_capacity(traffic->problem, link), "load",
+					   load, "lanes-count",
 					   (json_int_t)traffic_link_lanes(traffic, link, MORPH_ANY),
-					   "price", morph_traffic_price(traffic->te, link)));
+					   "price", morph_traffic_price(traffic->problem, link)));
 	}
 	return records;
 }
@@ -315,7 +317,7 @@ static json_t *compare(const struct traffic *traffic, uint32_t controller, json_
 		surplus += held > planned ? held - planned : 0;
 		if (planned == held)
 			continue;
-		morph_traffic_link_ends(traffic->te, link, &from, &to);
+		morph_traffic_link_ends(traffic->problem, link, &from, &to);
 		json_array_append_new(
 			differences, json_pack("{s:I, s:I, s:I, s:I, s:I}", "controller",
 					       (json_int_t)controller, "src-host", (json_int_t)from,

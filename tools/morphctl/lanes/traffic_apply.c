@@ -73,7 +73,8 @@ static enum exit_code read_fibres(struct applying *applying)
 	applying->fibres = needed(calloc(morph_list_count(list) + 1, sizeof(struct fibre)));
 	for (size_t at = 0; at < morph_list_count(list); at++) {
 		const struct morph_object *guide = morph_list_get(list, at);
-		int link = morph_traffic_guide_link(traffic->te, morph_object_uint(guide, "id"));
+		int link =
+			morph_traffic_guide_link(traffic->problem, morph_object_uint(guide, "id"));
 
 		if (link < 0)
 			continue;
@@ -235,7 +236,7 @@ static json_t *new_record(const struct applying *applying, uint32_t link)
 {
 	uint32_t from = 0, to = 0;
 
-	morph_traffic_link_ends(applying->traffic.te, link, &from, &to);
+	morph_traffic_link_ends(applying->traffic.problem, link, &from, &to);
 	return json_pack("{s:I, s:I}", "src-host", (json_int_t)from, "dst-host", (json_int_t)to);
 }
 
