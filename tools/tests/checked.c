@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For LD_PRELOAD: each schedule that the program has planned goes through libmorph's checker, which ends it where the schedule is none, or else
- * says so in the file CHECKED. It is told what was asked, so that morphctl need not tell what it plans in any other way than it does.
+ * Linked into a morphctl of its own, in the place of the planner's functions (ld --wrap): each schedule that the program has planned
+ * goes through libmorph's checker, which ends it where the schedule is none, or else says so in the file CHECKED. It is told what was
+ * asked, so that morphctl need not tell what it plans in any other way than it does.
  */
-#include <dlfcn.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -21,16 +21,6 @@ static void wrong(const char *what)
 {
 	fprintf(stderr, "checked: %s\n", what);
 	abort();
-}
-
-/* The library's own. */
-static void *next(const char *name)
-{
-	void *found = dlsym(RTLD_NEXT, name);
-
-	if (!found)
-		wrong(name);
-	return found;
 }
 
 static uint32_t *room_for(ssize_t bytes)
@@ -119,75 +109,96 @@ static uint32_t planes_of(const struct morph_schedule_opts *opts)
 	return opts && opts->planes ? opts->planes : 1;
 }
 
-#define NEXT(function) ((__typeof__(&(function)))next(#function))
+/* The linker binds __real_NAME to the library's function, and what morphctl calls to __wrap_NAME. */
+#define REAL(function) __typeof__(function) __real_##function, __wrap_##function
+
+REAL(morph_schedule_plan);
+REAL(morph_schedule_choose);
+REAL(morph_schedule_combine);
+REAL(morph_schedule_payoff);
+REAL(morph_schedule_plan_on);
+REAL(morph_schedule_baseline);
+REAL(morph_schedule_replan);
+
 #define ASKED planes_of(opts), opts ? opts->after : NULL
 
-int morph_schedule_plan(struct morph_schedule *schedule, const struct morph_collective *collective,
-			const struct morph_delay *delay, const struct morph_schedule_opts *opts)
+int __wrap_morph_schedule_plan(struct morph_schedule *schedule,
+			       const struct morph_collective *collective,
+			       const struct morph_delay *delay,
+			       const struct morph_schedule_opts *opts)
 {
-	int error = NEXT(morph_schedule_plan)(schedule, collective, delay, opts);
+	int error = __real_morph_schedule_plan(schedule, collective, delay, opts);
 
 	return check("plan", error, schedule, collective, delay, ASKED, false);
 }
 
-int morph_schedule_choose(struct morph_schedule *schedule, struct morph_collective *collective,
-			  const struct morph_collective_opts *wanted,
-			  const struct morph_delay *delay, const struct morph_schedule_opts *opts,
-			  struct morph_choice *choices)
+int __wrap_morph_schedule_choose(struct morph_schedule *schedule,
+				 struct morph_collective *collective,
+				 const struct morph_collective_opts *wanted,
+				 const struct morph_delay *delay,
+				 const struct morph_schedule_opts *opts,
+				 struct morph_choice *choices)
 {
-	int error = NEXT(morph_schedule_choose)(schedule, collective, wanted, delay, opts, choices);
+	int error =
+		__real_morph_schedule_choose(schedule, collective, wanted, delay, opts, choices);
 
 	return check("choose", error, schedule, collective, delay, ASKED, false);
 }
 
-int morph_schedule_combine(struct morph_schedule *schedule, struct morph_collective *collective,
-			   const struct morph_collective *there, const struct morph_delay *delay,
-			   const struct morph_schedule_opts *opts)
+int __wrap_morph_schedule_combine(struct morph_schedule *schedule,
+				  struct morph_collective *collective,
+				  const struct morph_collective *there,
+				  const struct morph_delay *delay,
+				  const struct morph_schedule_opts *opts)
 {
-	int error = NEXT(morph_schedule_combine)(schedule, collective, there, delay, opts);
+	int error = __real_morph_schedule_combine(schedule, collective, there, delay, opts);
 
 	return check("combine", error, schedule, collective, delay, ASKED, false);
 }
 
-int morph_schedule_payoff(struct morph_schedule *schedule, struct morph_collective *collective,
-			  const struct morph_collective_opts *wanted,
-			  const struct morph_delay *delay, const struct morph_schedule_opts *opts,
-			  struct morph_payoff *payoff)
+int __wrap_morph_schedule_payoff(struct morph_schedule *schedule,
+				 struct morph_collective *collective,
+				 const struct morph_collective_opts *wanted,
+				 const struct morph_delay *delay,
+				 const struct morph_schedule_opts *opts,
+				 struct morph_payoff *payoff)
 {
-	int error = NEXT(morph_schedule_payoff)(schedule, collective, wanted, delay, opts, payoff);
+	int error = __real_morph_schedule_payoff(schedule, collective, wanted, delay, opts, payoff);
 
 	return check("payoff", error, schedule, collective, delay, ASKED, false);
 }
 
-int morph_schedule_plan_on(struct morph_schedule *schedule,
-			   const struct morph_collective *collective,
-			   const struct morph_delay *delay, const struct morph_schedule_opts *opts,
-			   const struct morph_pool *pool)
+int __wrap_morph_schedule_plan_on(struct morph_schedule *schedule,
+				  const struct morph_collective *collective,
+				  const struct morph_delay *delay,
+				  const struct morph_schedule_opts *opts,
+				  const struct morph_pool *pool)
 {
-	int error = NEXT(morph_schedule_plan_on)(schedule, collective, delay, opts, pool);
+	int error = __real_morph_schedule_plan_on(schedule, collective, delay, opts, pool);
 
 	return check("plan-on", error, schedule, collective, delay, ASKED, false);
 }
 
 /* Of the ideal changes take no time. */
-int morph_schedule_baseline(struct morph_schedule *schedule,
-			    const struct morph_collective *collective,
-			    const struct morph_delay *delay, const struct morph_schedule_opts *opts,
-			    uint32_t baseline)
+int __wrap_morph_schedule_baseline(struct morph_schedule *schedule,
+				   const struct morph_collective *collective,
+				   const struct morph_delay *delay,
+				   const struct morph_schedule_opts *opts, uint32_t baseline)
 {
-	int error = NEXT(morph_schedule_baseline)(schedule, collective, delay, opts, baseline);
+	int error = __real_morph_schedule_baseline(schedule, collective, delay, opts, baseline);
 
 	return check("baseline", error, schedule, collective, delay, ASKED,
 		     baseline == MORPH_BASELINE_IDEAL);
 }
 
 /* On the planes of the one before; what that follows is not told. */
-int morph_schedule_replan(struct morph_schedule *schedule, const struct morph_schedule *old,
-			  const struct morph_collective *collective,
-			  const struct morph_delay *delay, const struct morph_replan_opts *opts,
-			  struct morph_replanned *replanned)
+int __wrap_morph_schedule_replan(struct morph_schedule *schedule, const struct morph_schedule *old,
+				 const struct morph_collective *collective,
+				 const struct morph_delay *delay,
+				 const struct morph_replan_opts *opts,
+				 struct morph_replanned *replanned)
 {
-	int error = NEXT(morph_schedule_replan)(schedule, old, collective, delay, opts, replanned);
+	int error = __real_morph_schedule_replan(schedule, old, collective, delay, opts, replanned);
 
 	return check("replan", error, schedule, collective, delay, 0, NULL, false);
 }

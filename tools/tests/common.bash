@@ -5,11 +5,7 @@
 TOP=$BATS_TEST_DIRNAME/../..
 
 morphctl() {
-	if [[ -n ${PLANS_CHECKED-} ]]; then
-		LD_PRELOAD=$PLANS_CHECKED "$MORPHCTL" "$@"
-	else
-		"$MORPHCTL" "$@"
-	fi
+	"${PLANS_CHECKED:-$MORPHCTL}" "$@"
 }
 
 # In setup_file: $RECORDINGS has the files of each recording (recordings.py).
@@ -21,9 +17,7 @@ unpack_recordings() {
 # In setup_file: from here on each schedule that morphctl plans goes through libmorph's checker (checked.c), and is noted in $CHECKED. One that is
 # none is SIGABRT.
 check_plans() {
-	export PLANS_CHECKED=$BATS_FILE_TMPDIR/checked.so CHECKED=$BATS_FILE_TMPDIR/checked
-	cc -std=gnu11 -O1 -shared -fPIC -Wall -Wextra -Werror -D_GNU_SOURCE -I"$TOP/libmorph/include" -I"$TOP/uapi" \
-		-o "$PLANS_CHECKED" "$BATS_TEST_DIRNAME/checked.c" "$TOP"/libmorph/check/*.c
+	export PLANS_CHECKED=$MORPHCTL_BUILD/tests/morphctl CHECKED=$BATS_FILE_TMPDIR/checked
 }
 
 # plans_were_checked CALL...: some plans of each of these calls were.
