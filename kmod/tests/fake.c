@@ -305,7 +305,7 @@ struct fake *fake_open(struct kunit *test, const struct fake_shape *shape)
 	KUNIT_ASSERT_EQ(test, 0, morph_fabric_register(fake->fabric, &fake->desc));
 	fake->registered = true;
 	/* What comes by the clock is called for where it is tested. */
-	cancel_delayed_work_sync(&fake->fabric->patrol_work);
+	cancel_delayed_work_sync(&recovery_of(fake->fabric)->patrol_work);
 	fake_clear(fake);
 	return fake;
 }
@@ -395,8 +395,8 @@ void fake_settle(struct fake *fake)
 	for (i = 0; i < 4; i++) {
 		flush_workqueue(morph_act_wq);
 		flush_workqueue(morph_wq);
-		flush_delayed_work(&fake->fabric->recover_work);
-		flush_delayed_work(&fake->fabric->protection_work);
+		flush_delayed_work(&recovery_of(fake->fabric)->recover_work);
+		flush_delayed_work(&slices_of(fake->fabric)->protection_work);
 	}
 }
 
@@ -411,7 +411,7 @@ void fake_set_health(struct fake *fake, u32 part, u32 index, u32 health)
 
 void fake_patrol(struct fake *fake)
 {
-	struct delayed_work *work = &fake->fabric->patrol_work;
+	struct delayed_work *work = &recovery_of(fake->fabric)->patrol_work;
 
 	fake_clear(fake);
 	mod_delayed_work(morph_wq, work, 0);
@@ -617,7 +617,7 @@ u32 fake_event(struct fake *fake, u32 slice, struct morph_event *event)
 	struct morph_fabric *fabric = fake->fabric;
 
 	memset(event, 0, sizeof(*event));
-	spin_lock(&fabric->event_lock);
+	spin_lock(&interface_of(fabric)->event_lock);
 	if (file->count) {
 		*event = file->ring[file->head];
 		file->head = (file->head + 1) % MORPH_EVENT_SLOTS;
@@ -626,7 +626,7 @@ u32 fake_event(struct fake *fake, u32 slice, struct morph_event *event)
 		*event = file->ring[MORPH_EVENT_SLOTS];
 		file->lost = 0;
 	}
-	spin_unlock(&fabric->event_lock);
+	spin_unlock(&interface_of(fabric)->event_lock);
 	return event->type;
 }
 

@@ -186,9 +186,9 @@ static void suspect_that_is_oldest_lapses(struct kunit *test)
 	fake_set_health(fake, MORPH_PART_GUIDE, 0, MORPH_HEALTH_QUARANTINED);
 	for (i = 0; i < MORPH_SUSPECTS; i++)
 		suspect(fake, i);
-	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, fake->fabric->suspect_count);
+	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, recovery_of(fake->fabric)->suspect_count);
 	suspect(fake, MORPH_SUSPECTS);
-	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, fake->fabric->suspect_count);
+	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, recovery_of(fake->fabric)->suspect_count);
 	KUNIT_EXPECT_TRUE(test, suspected(fake, 0));
 	KUNIT_EXPECT_FALSE(test, suspected(fake, 1));
 	KUNIT_EXPECT_TRUE(test, suspected(fake, MORPH_SUSPECTS));
@@ -207,7 +207,7 @@ static void suspect_does_not_displace_what_is_quarantined(struct kunit *test)
 		suspect(fake, i);
 	}
 	suspect(fake, MORPH_SUSPECTS);
-	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, fake->fabric->suspect_count);
+	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, recovery_of(fake->fabric)->suspect_count);
 	KUNIT_EXPECT_FALSE(test, suspected(fake, MORPH_SUSPECTS));
 	KUNIT_EXPECT_TRUE(test, suspected(fake, 0));
 }
@@ -266,7 +266,7 @@ static void signal_marks(struct kunit *test)
 	/* A heartbeat that is back calls for a patrol: not before the hold-down is over. */
 	fake->fabric->chips[1].hold_until_ns = U64_MAX / 2;
 	tell(fake, param->type, param->index, ~0ULL, param->value);
-	flush_work(&fake->fabric->signal_work);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
 	KUNIT_EXPECT_EQ(test, param->after,
 			morph_health_get(fake->fabric, param->part, param->index));
 }
@@ -278,7 +278,7 @@ static void signal_of_an_alarm_cleared_leads_to_a_test(struct kunit *test)
 
 	fake_set_health(fake, MORPH_PART_ELEMENT, 3, MORPH_HEALTH_FAILED);
 	tell(fake, MORPH_SIGNAL_ELEMENT, 3, 0, 1);
-	flush_work(&fake->fabric->signal_work);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
 	fake_patrol(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
 			morph_health_get(fake->fabric, MORPH_PART_ELEMENT, 3));
@@ -288,7 +288,7 @@ static void signal_of_an_alarm_cleared_leads_to_a_test(struct kunit *test)
 static void signal_of_a_flap_does_not_put_patrol_off(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct delayed_work *patrol = &fake->fabric->patrol_work;
+	struct delayed_work *patrol = &recovery_of(fake->fabric)->patrol_work;
 	unsigned long due;
 
 	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
@@ -296,7 +296,7 @@ static void signal_of_a_flap_does_not_put_patrol_off(struct kunit *test)
 	mod_delayed_work(morph_wq, patrol, 3600 * HZ);
 	due = READ_ONCE(patrol->timer.expires);
 	tell(fake, MORPH_SIGNAL_HEARTBEAT, 1, 0, 1);
-	flush_work(&fake->fabric->signal_work);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
 	KUNIT_EXPECT_EQ(test, due, READ_ONCE(patrol->timer.expires));
 	cancel_delayed_work_sync(patrol);
 }
@@ -311,7 +311,7 @@ static void signal_of_nothing_is_ignored(struct kunit *test)
 		tell(fake, type, U32_MAX, ~0ULL, 0);
 		tell(fake, type, FAKE_ELEMENTS, ~0ULL, 1);
 	}
-	flush_work(&fake->fabric->signal_work);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
 	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->failed);
 	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
 }
@@ -333,14 +333,14 @@ static void signal_overrun_doubts_everything(struct kunit *test)
 	KUNIT_EXPECT_GT(test, fake_stat(fake, MORPH_STAT_SIGNALS_LOST), 0ULL);
 	KUNIT_EXPECT_LE(test, fake_stat(fake, MORPH_STAT_SIGNALS_LOST), (u64)more);
 	mutex_unlock(&fake->fabric->lock);
-	flush_work(&fake->fabric->signal_work);
-	flush_work(&slice->repair_work);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
+	flush_work(&slice->recovery->repair_work);
 	KUNIT_EXPECT_NOT_NULL(test, strchr(fake->log, FAKE_GET_RECEIVERS));
 	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_LASERS_OFF));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_LIT, fake_circuit(slice, circuit)->state);
 	KUNIT_EXPECT_FALSE(test, fake_circuit(slice, circuit)->dark);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->signal_count);
+	KUNIT_EXPECT_EQ(test, 0u, slices_of(fake->fabric)->signal_count);
 }
 
 static void signal_after_removal_is_dropped(struct kunit *test)
@@ -351,7 +351,7 @@ static void signal_after_removal_is_dropped(struct kunit *test)
 	fake->registered = false;
 	tell(fake, MORPH_SIGNAL_HEARTBEAT, 1, 0, 0);
 	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_SIGNALS));
-	KUNIT_EXPECT_FALSE(test, work_pending(&fake->fabric->signal_work));
+	KUNIT_EXPECT_FALSE(test, work_pending(&recovery_of(fake->fabric)->signal_work));
 }
 
 static struct kunit_case health_cases[] = {

@@ -35,9 +35,9 @@ static void patrol_believes_answers_only(struct kunit *test)
 	fake_clear(fake);
 	fake_rule(fake, FAKE_PROBE, 0, FAKE_ERROR, -EREMOTEIO);
 	fake_rule(fake, FAKE_GET_ELEMENTS, 0, FAKE_ERROR, -EREMOTEIO);
-	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
-	flush_work(&fake->fabric->patrol_work.work);
-	cancel_delayed_work_sync(&fake->fabric->patrol_work);
+	mod_delayed_work(morph_wq, &recovery_of(fake->fabric)->patrol_work, 0);
+	flush_work(&recovery_of(fake->fabric)->patrol_work.work);
+	cancel_delayed_work_sync(&recovery_of(fake->fabric)->patrol_work);
 	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->failed);
 	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
 }
@@ -60,7 +60,7 @@ static void patrol_until_reading(struct fake *fake, u32 skip)
 {
 	fake_clear(fake);
 	fake_rule(fake, FAKE_GET_ELEMENTS, skip, FAKE_HANG, 0);
-	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
+	mod_delayed_work(morph_wq, &recovery_of(fake->fabric)->patrol_work, 0);
 	wait_for_completion(&fake->silent);
 }
 
@@ -70,8 +70,8 @@ static void patrol_goes_on(struct fake *fake, int status,
 {
 	morph_fabric_complete(fake->fabric, fake->silent_cookie, status, settings,
 			      array_size(count, sizeof(*settings)));
-	flush_work(&fake->fabric->patrol_work.work);
-	cancel_delayed_work_sync(&fake->fabric->patrol_work);
+	flush_work(&recovery_of(fake->fabric)->patrol_work.work);
+	cancel_delayed_work_sync(&recovery_of(fake->fabric)->patrol_work);
 }
 
 /* All are parked but one. */
@@ -81,7 +81,7 @@ static void patrol_reads(struct fake *fake, u32 element, u32 state)
 	u32 total = fake->fabric->graph->elements_count, i;
 
 	for (i = 0; i < total; i++) {
-		settings[i].element = (fake->fabric->patrol_element + i) % total;
+		settings[i].element = (recovery_of(fake->fabric)->patrol_element + i) % total;
 		settings[i].state = settings[i].element == element ? state : 0;
 	}
 	patrol_goes_on(fake, 0, settings, total);
@@ -164,7 +164,7 @@ static void patrol_tells_again_what_a_schedule_holds(struct kunit *test)
 	mutex_unlock(&fake->fabric->lock);
 	fake->element[7] = 2;
 	fake_patrol(fake);
-	flush_work(&fake->fabric->review_work);
+	flush_work(&recovery_of(fake->fabric)->review_work);
 	KUNIT_EXPECT_EQ(test, (u8)0, fake->element[7]);
 	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
 	mutex_lock(&fake->fabric->lock);
@@ -213,12 +213,12 @@ static void patrol_does_not_clear_a_failure_that_comes_meanwhile(struct kunit *t
 
 	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_QUARANTINED);
 	fake_rule(fake, FAKE_LASERS_OFF, 0, FAKE_HANG, 0);
-	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
+	mod_delayed_work(morph_wq, &recovery_of(fake->fabric)->patrol_work, 0);
 	wait_for_completion(&fake->silent);
 	morph_fabric_signal(fake->fabric, &lost, 1);
-	flush_work(&fake->fabric->signal_work);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
 	morph_fabric_complete(fake->fabric, fake->silent_cookie, 0, NULL, 0);
-	flush_work(&fake->fabric->patrol_work.work);
+	flush_work(&recovery_of(fake->fabric)->patrol_work.work);
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, chip->health);
 	KUNIT_EXPECT_FALSE(test, morph_chip_fit(fake->fabric, 1));
 }
@@ -234,8 +234,8 @@ static void patrol_takes_no_error_for_a_verdict(struct kunit *test)
 	morph_suspect_add(fake->fabric, &suspect);
 	mutex_unlock(&fake->fabric->lock);
 	fake_rule(fake, FAKE_GET_RECEIVERS, FAKE_ALWAYS, FAKE_ERROR, -EIO);
-	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
-	flush_work(&fake->fabric->patrol_work.work);
+	mod_delayed_work(morph_wq, &recovery_of(fake->fabric)->patrol_work, 0);
+	flush_work(&recovery_of(fake->fabric)->patrol_work.work);
 	mutex_lock(&fake->fabric->lock);
 	KUNIT_EXPECT_TRUE(test, morph_suspect_waits(fake->fabric, suspect.part, suspect.index));
 	mutex_unlock(&fake->fabric->lock);
@@ -254,9 +254,9 @@ static void patrol_tests_a_receiver(struct fake *fake)
 	mutex_lock(&fake->fabric->lock);
 	morph_suspect_add(fake->fabric, &receiver);
 	mutex_unlock(&fake->fabric->lock);
-	mod_delayed_work(morph_wq, &fake->fabric->patrol_work, 0);
-	flush_work(&fake->fabric->patrol_work.work);
-	cancel_delayed_work_sync(&fake->fabric->patrol_work);
+	mod_delayed_work(morph_wq, &recovery_of(fake->fabric)->patrol_work, 0);
+	flush_work(&recovery_of(fake->fabric)->patrol_work.work);
+	cancel_delayed_work_sync(&recovery_of(fake->fabric)->patrol_work);
 }
 
 /* Elements that did not take their states are asked for them, and parked for certain. */
@@ -300,13 +300,13 @@ static void patrol_fails_a_laser_that_burns_on(struct kunit *test)
 static void patrol_is_not_hurried_by_reviews(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct delayed_work *patrol = &fake->fabric->patrol_work;
+	struct delayed_work *patrol = &recovery_of(fake->fabric)->patrol_work;
 	unsigned long due;
 
 	mod_delayed_work(morph_wq, patrol, 3600 * HZ);
 	due = READ_ONCE(patrol->timer.expires);
 	morph_patrol_review(fake->fabric);
-	flush_work(&fake->fabric->review_work);
+	flush_work(&recovery_of(fake->fabric)->review_work);
 	KUNIT_EXPECT_EQ(test, due, READ_ONCE(patrol->timer.expires));
 	KUNIT_EXPECT_NOT_NULL(test, strchr(fake->log, FAKE_GET_ELEMENTS));
 	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_PROBE));
@@ -347,7 +347,7 @@ static void patrol_lets_others_wait_for_a_review(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_LASERS_ON));
 	fake_go_on(fake);
 	KUNIT_EXPECT_EQ(test, 0, fake_end(&run));
-	flush_work(&fake->fabric->review_work);
+	flush_work(&recovery_of(fake->fabric)->review_work);
 	fake_expect_light(fake);
 	morph_txn_put(run.txn);
 }
@@ -365,7 +365,7 @@ static void patrol_reviews_beside_others(struct kunit *test)
 	review_hangs(fake, FAKE_PARK);
 	fake_light(fake, slice, 0, 1, 0);
 	fake_go_on(fake);
-	flush_work(&fake->fabric->review_work);
+	flush_work(&recovery_of(fake->fabric)->review_work);
 	fake_expect_light(fake);
 }
 
@@ -389,7 +389,7 @@ static void patrol_waits_for_who_tells_the_same(struct kunit *test)
 	msleep(50);
 	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_LASERS_OFF));
 	fake_go_on(fake);
-	flush_work(&fake->fabric->review_work);
+	flush_work(&recovery_of(fake->fabric)->review_work);
 	KUNIT_EXPECT_EQ(test, 0, fake_end(&run));
 	fake_expect_light(fake);
 	morph_txn_put(run.txn);

@@ -16,7 +16,7 @@ static void expect_hidden(struct fake *fake)
 	KUNIT_EXPECT_NULL(fake->test, found);
 	if (found)
 		morph_fabric_put(found);
-	KUNIT_EXPECT_NULL(fake->test, fake->fabric->debugfs);
+	KUNIT_EXPECT_NULL(fake->test, interface_of(fake->fabric)->debugfs);
 }
 
 static int register_fake(struct fake *fake)

@@ -340,7 +340,7 @@ static void failover_goes_past_a_dead_reserved_spare(struct kunit *test)
 	};
 	struct morph_slice *slice = joined_slice_like(fake, &params);
 
-	KUNIT_ASSERT_EQ(test, 2u, slice->own_spare);
+	KUNIT_ASSERT_EQ(test, 2u, slice->tenancy->own_spare);
 	fake->dead[2] = true;
 	kill_accelerator(fake, 0);
 	KUNIT_EXPECT_EQ(test, 5u, slice->ranks[0].accelerator);
@@ -405,7 +405,7 @@ static void failover_that_may_not_be_degrades(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
 	KUNIT_EXPECT_EQ(test, 1u, slice->ranks[1].accelerator);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_FAILED, only_circuit(slice)->state);
-	KUNIT_EXPECT_EQ(test, 1u, fake->fabric->degraded);
+	KUNIT_EXPECT_EQ(test, 1u, recovery_of(fake->fabric)->degraded);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_FAILING, fake_event(fake, 0, &event));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_CIRCUIT_FAILED, fake_event(fake, 0, &event));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_DEGRADED, fake_event(fake, 0, &event));
@@ -446,7 +446,7 @@ static void failover_comes_when_a_spare_does(struct kunit *test)
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
 	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[1].accelerator);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->degraded);
+	KUNIT_EXPECT_EQ(test, 0u, recovery_of(fake->fabric)->degraded);
 	KUNIT_EXPECT_TRUE(test, fake_told(fake, 0, MORPH_EVENT_RECOVERED));
 	fake_expect_light(fake);
 }
@@ -569,7 +569,7 @@ static void reroute_gives_up(struct kunit *test)
 
 	fake_rule(fake, FAKE_SET_ELEMENTS, FAKE_ALWAYS, FAKE_ERROR, -EIO);
 	fake_set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
-	flush_work(&slice->repair_work);
+	flush_work(&slice->recovery->repair_work);
 	KUNIT_EXPECT_EQ(test, MOST_ROUNDS, count_calls(fake, FAKE_SET_ELEMENTS));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
 	/* What failed may still carry light: it stays until there is a better way. */
@@ -590,7 +590,7 @@ static void reroute_is_not_repeated_in_vain(struct kunit *test)
 
 	fake_rule(fake, FAKE_SET_ELEMENTS, FAKE_ALWAYS, FAKE_ERROR, -ENOMEM);
 	fake_set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
-	flush_work(&slice->repair_work);
+	flush_work(&slice->recovery->repair_work);
 	KUNIT_EXPECT_EQ(test, 1u, count_calls(fake, FAKE_SET_ELEMENTS));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
 }

@@ -137,7 +137,7 @@ static void txn_old_light_may_die_late(struct kunit *test)
 
 	fake_begin(fake, &run, txn, FAKE_LASERS_ON, 0);
 	morph_fabric_signal(fake->fabric, &late, 1);
-	flush_work(&fake->fabric->signal_work);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
 	fake_go_on(fake);
 	KUNIT_EXPECT_EQ(test, 0, fake_end(&run));
 	KUNIT_EXPECT_EQ(test, 0ULL, txn->items[0].change.dark_ns);
@@ -159,11 +159,11 @@ static void txn_darkness_of_before_is_no_news(struct kunit *test)
 	dark.lanes = circuit->route->path.lanes;
 	alarms = circuit->alarms;
 	morph_fabric_signal(fake->fabric, &dark, 1);
-	flush_work(&fake->fabric->signal_work);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
 	KUNIT_EXPECT_EQ(test, alarms, circuit->alarms);
 	dark.since_ns = ktime_get_ns();
 	morph_fabric_signal(fake->fabric, &dark, 1);
-	flush_work(&fake->fabric->signal_work);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
 	KUNIT_EXPECT_EQ(test, alarms + 1, circuit->alarms);
 	morph_txn_put(txn);
 	fake_settle(fake);
@@ -275,11 +275,11 @@ static void txn_waits_once_for_a_device_that_hangs(struct kunit *test)
 	const struct unread_case *param = test->param_value;
 	struct fake *fake = test->priv;
 
-	fake->fabric->signals_stopped = true;	/* nor does patrol read meanwhile */
+	recovery_of(fake->fabric)->signals_stopped = true;	/* nor does patrol read meanwhile */
 	fake_rule(fake, FAKE_GET_ELEMENTS, FAKE_ALWAYS, param->answer, param->error);
 	morph_hw_read_back(fake->fabric, NULL, settings, ARRAY_SIZE(settings), true);
 	KUNIT_EXPECT_STREQ(test, param->log, (const char *)fake->log);
-	fake->fabric->signals_stopped = false;
+	recovery_of(fake->fabric)->signals_stopped = false;
 }
 
 struct blame_case {

@@ -73,8 +73,10 @@
 #define MORPH_GFP_REPAIR	(GFP_KERNEL | __GFP_NOFAIL)
 
 struct morph_circuit;
+struct morph_controller;
 struct morph_protection;
 struct morph_route;
+struct morph_schedule;
 struct morph_slice;
 struct morph_txn;
 struct morph_user;
@@ -162,7 +164,6 @@ enum morph_stat {
 struct morph_fabric {
 	/* constant after registration */
 	struct device dev;
-	struct cdev cdev;
 	u32 id;
 	char name[MORPH_NAME_BYTES];
 	u8 uuid[MORPH_UUID_BYTES];
@@ -205,54 +206,13 @@ struct morph_fabric {
 	size_t ended_bytes;
 	u64 seq;			/* counts publishes, starts at 1 */
 	u64 light_seq;			/* counts changes of claims, and so of stray light */
-	s32 temperature;
-	struct morph_times last_failover;
-	u32 patrol_next, patrol_element;
-	u32 testing;			/* accelerators that tests have */
-	u32 tests_ended;		/* how often one was given back */
-	wait_queue_head_t test_end;
-	u32 rx_blamed;			/* receive port + 1 of the last unexplained darkness */
-	struct morph_culprit suspects[MORPH_SUSPECTS];	/* to be tested by patrol: a ring */
-	u32 suspect_head, suspect_count;
-	struct list_head stale_protections;	/* of .stale_node: to be rebuilt */
-	struct list_head protections_wanted;	/* likewise: what they need is not free */
-	struct xarray controllers;	/* by number: controller.c */
-	u32 controllers_count;
-	struct hrtimer controller_timer; /* the end of the next of their leases */
-	struct work_struct controller_work;
-	u32 degraded;			/* slices in that state */
-	u32 lost;			/* schedules without paths */
-	u32 recoveries;			/* times that something became free or sound */
-	u32 repairs, repairs_begun;	/* under way; ever */
-	struct delayed_work recover_work; /* lets degraded slices try again: repair.c */
 
 	atomic64_t stats[MORPH_STAT_COUNT];
-
-	spinlock_t event_lock;		/* rings of files; see event.c */
 
 	/* op_lock, irqsave */
 	spinlock_t op_lock;
 	struct hlist_head ops_in_flight[64];
 	u64 last_op;			/* id given */
-
-	/* signal_lock, irqsave */
-	spinlock_t signal_lock;
-	struct morph_signal *signals;	/* MORPH_SIGNAL_SLOTS */
-	u32 signal_head, signal_count;
-	bool signals_overrun;		/* some were lost: everything in use is to be checked */
-	bool signals_stopped;		/* the provider is gone */
-	bool review;			/* hardware may not be as it was told; no lock */
-
-	struct work_struct signal_work;	/* signals to faults: health.c */
-	struct delayed_work protection_work;	/* stale protections: protection.c */
-	atomic_t urgent;		/* repairs, releases, last files: planning stands back */
-	struct delayed_work patrol_work; /* idle hardware, round by round: patrol.c */
-	struct work_struct review_work;	/* hardware as it was told: patrol.c */
-	struct dentry *debugfs;
-
-	/* chardev.c */
-	wait_queue_head_t hangup;	/* of poll() on the fabric file */
-	bool hung_up;
 };
 
 static inline struct morph_fabric *to_morph_fabric(struct device *dev)
@@ -315,6 +275,34 @@ struct morph_subscriber {
 	void (*txn_ended)(struct morph_txn *txn);
 	/* The circuits of a slice are those of an earlier configuration. */
 	void (*reverted)(struct morph_slice *slice);
+
+	/* Notices of slices, recovery and schedules to the layers above them. */
+
+	/* An event of a slice, for its owner. */
+	void (*event)(struct morph_slice *slice, const struct morph_event *event);
+	/* What is known of a slice has changed. */
+	void (*slice_changed)(struct morph_slice *slice);
+	void (*accelerator_changed)(struct morph_fabric *fabric, u32 accelerator);
+	void (*hardware_changed)(struct morph_fabric *fabric, u32 part, u32 index);
+	void (*controller_changed)(struct morph_fabric *fabric,
+				   const struct morph_controller *controller, u32 state);
+	void (*schedule_changed)(const struct morph_schedule *schedule);
+	/* A circuit has gone dark by itself. */
+	void (*darkened)(struct morph_circuit *circuit);
+	/* Any circuit of a slice may be lit or dark since. */
+	void (*light_reviewed)(struct morph_slice *slice);
+	/* A repair of a slice ends: its circuits are where they stay. */
+	void (*repaired)(struct morph_slice *slice);
+	/* Something became free or healthy; the slice itself needs no repair. */
+	void (*retried)(struct morph_slice *slice);
+	/* A slice begins to end. */
+	void (*slice_dying)(struct morph_slice *slice);
+	/* Nothing may change a slice by itself any more: it ends. No lock held. */
+	void (*slice_stopping)(struct morph_slice *slice);
+	/* All circuits of a slice are about to go dark: it ends. */
+	void (*slice_darkening)(struct morph_slice *slice);
+	/* A slice has ended. No lock held. */
+	void (*slice_gone)(struct morph_slice *slice);
 };
 
 /* While the module starts. */
@@ -341,6 +329,21 @@ void morph_report_broken(struct morph_txn *txn);
 void morph_report_txn_changed(struct morph_txn *txn);
 void morph_report_txn_ended(struct morph_txn *txn);
 void morph_report_reverted(struct morph_slice *slice);
+void morph_report_event(struct morph_slice *slice, const struct morph_event *event);
+void morph_report_slice_changed(struct morph_slice *slice);
+void morph_report_accelerator_changed(struct morph_fabric *fabric, u32 accelerator);
+void morph_report_hardware_changed(struct morph_fabric *fabric, u32 part, u32 index);
+void morph_report_controller_changed(struct morph_fabric *fabric,
+				     const struct morph_controller *controller, u32 state);
+void morph_report_schedule_changed(const struct morph_schedule *schedule);
+void morph_report_darkened(struct morph_circuit *circuit);
+void morph_report_light_reviewed(struct morph_slice *slice);
+void morph_report_repaired(struct morph_slice *slice);
+void morph_report_retried(struct morph_slice *slice);
+void morph_report_slice_dying(struct morph_slice *slice);
+void morph_report_slice_stopping(struct morph_slice *slice);
+void morph_report_slice_darkening(struct morph_slice *slice);
+void morph_report_slice_gone(struct morph_slice *slice);
 
 /* ----------------------------------------------------------------- fabric.c */
 
@@ -354,13 +357,6 @@ int morph_fabric_check(struct morph_fabric *fabric);
 /* -ESTALE when changes were planned for another profile; 0: they do not say for which. */
 int morph_fabric_check_profile(struct morph_fabric *fabric, u32 checksum,
 			       struct morph_refusal *refusal);
-void morph_fabric_fill_info(struct morph_fabric *fabric, struct morph_fabric_info *info);
-void morph_accelerator_fill_info(struct morph_fabric *fabric, u32 index,
-				 struct morph_accelerator_info *info);
-void morph_guide_fill_info(struct morph_fabric *fabric, u32 index, struct morph_guide_info *info);
-void morph_element_fill_info(struct morph_fabric *fabric, u32 index,
-			     struct morph_element_info *info);
-void morph_edge_fill_info(struct morph_fabric *fabric, u32 index, struct morph_edge_info *info);
 
 /* Who is charged for what is held, and how much that may be. */
 

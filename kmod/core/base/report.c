@@ -118,3 +118,74 @@ void morph_report_reverted(struct morph_slice *slice)
 {
 	report(reverted, slice);
 }
+
+void morph_report_event(struct morph_slice *slice, const struct morph_event *event)
+{
+	report(event, slice, event);
+}
+
+void morph_report_slice_changed(struct morph_slice *slice)
+{
+	report(slice_changed, slice);
+}
+
+void morph_report_accelerator_changed(struct morph_fabric *fabric, u32 accelerator)
+{
+	report(accelerator_changed, fabric, accelerator);
+}
+
+void morph_report_hardware_changed(struct morph_fabric *fabric, u32 part, u32 index)
+{
+	report(hardware_changed, fabric, part, index);
+}
+
+void morph_report_controller_changed(struct morph_fabric *fabric,
+				     const struct morph_controller *controller, u32 state)
+{
+	report(controller_changed, fabric, controller, state);
+}
+
+void morph_report_schedule_changed(const struct morph_schedule *schedule)
+{
+	report(schedule_changed, schedule);
+}
+
+void morph_report_darkened(struct morph_circuit *circuit)
+{
+	report(darkened, circuit);
+}
+
+void morph_report_light_reviewed(struct morph_slice *slice)
+{
+	report(light_reviewed, slice);
+}
+
+void morph_report_repaired(struct morph_slice *slice)
+{
+	report(repaired, slice);
+}
+
+void morph_report_retried(struct morph_slice *slice)
+{
+	report(retried, slice);
+}
+
+void morph_report_slice_dying(struct morph_slice *slice)
+{
+	report(slice_dying, slice);
+}
+
+void morph_report_slice_stopping(struct morph_slice *slice)
+{
+	report(slice_stopping, slice);
+}
+
+void morph_report_slice_darkening(struct morph_slice *slice)
+{
+	report(slice_darkening, slice);
+}
+
+void morph_report_slice_gone(struct morph_slice *slice)
+{
+	report(slice_gone, slice);
+}

@@ -102,11 +102,13 @@ static void fabric_file_free(struct fabric_file *file)
 
 static int fabric_open(struct inode *inode, struct file *filp)
 {
-	struct morph_fabric *fabric = container_of(inode->i_cdev, struct morph_fabric, cdev);
+	struct morph_interface *interface =
+		container_of(inode->i_cdev, struct morph_interface, cdev);
+	struct morph_fabric *fabric = &interface->recovery.slices.fabric;
 	struct fabric_file *file;
 	struct morph_user *user;
 
-	if (READ_ONCE(fabric->hung_up))
+	if (READ_ONCE(interface_of(fabric)->hung_up))
 		return -ENODEV;
 	user = morph_user_get(filp->f_cred->euid);
 	if (!user)
@@ -141,8 +143,8 @@ static __poll_t fabric_poll(struct file *filp, struct poll_table_struct *wait)
 {
 	struct fabric_file *file = filp->private_data;
 
-	poll_wait(filp, &file->fabric->hangup, wait);
-	return READ_ONCE(file->fabric->hung_up) ? EPOLLHUP : 0;
+	poll_wait(filp, &interface_of(file->fabric)->hangup, wait);
+	return READ_ONCE(interface_of(file->fabric)->hung_up) ? EPOLLHUP : 0;
 }
 
 #ifdef CONFIG_PROC_FS
@@ -195,18 +197,18 @@ int morph_chardev_grant_fd(struct morph_fabric *fabric, struct morph_user *grant
 
 int morph_chardev_add_fabric(struct morph_fabric *fabric)
 {
-	init_waitqueue_head(&fabric->hangup);
-	cdev_init(&fabric->cdev, &fabric_fops);
-	fabric->cdev.owner = THIS_MODULE;
+	init_waitqueue_head(&interface_of(fabric)->hangup);
+	cdev_init(&interface_of(fabric)->cdev, &fabric_fops);
+	interface_of(fabric)->cdev.owner = THIS_MODULE;
 	fabric->dev.devt = MKDEV(MAJOR(first_device), fabric->id);
-	return cdev_device_add(&fabric->cdev, &fabric->dev);
+	return cdev_device_add(&interface_of(fabric)->cdev, &fabric->dev);
 }
 
 void morph_chardev_del_fabric(struct morph_fabric *fabric)
 {
-	cdev_device_del(&fabric->cdev, &fabric->dev);
-	WRITE_ONCE(fabric->hung_up, true);
-	wake_up_all(&fabric->hangup);
+	cdev_device_del(&interface_of(fabric)->cdev, &fabric->dev);
+	WRITE_ONCE(interface_of(fabric)->hung_up, true);
+	wake_up_all(&interface_of(fabric)->hangup);
 }
 
 /* --------------------------------------------------------------- slice file */
@@ -433,13 +435,13 @@ static struct slice_node *slice_node_alloc(struct morph_slice *slice, kuid_t uid
 /* Take the node away; its device is to be put when node_lock has been given back. */
 static struct device *slice_node_remove(struct morph_slice *slice)
 {
-	struct device *dev = slice->node_dev;
+	struct device *dev = slice->interface->node_dev;
 
 	lockdep_assert_held(&node_lock);
 	if (dev)
-		cdev_device_del(slice->node_cdev, dev);
-	slice->node_dev = NULL;
-	slice->node_cdev = NULL;
+		cdev_device_del(slice->interface->node_cdev, dev);
+	slice->interface->node_dev = NULL;
+	slice->interface->node_cdev = NULL;
 	return dev;
 }
 
@@ -461,8 +463,8 @@ static int slice_node_add(struct morph_slice *slice, kuid_t uid, umode_t mode)
 		put_device(&node->dev);
 		return ret;
 	}
-	slice->node_dev = &node->dev;
-	slice->node_cdev = &node->cdev;
+	slice->interface->node_dev = &node->dev;
+	slice->interface->node_cdev = &node->cdev;
 	return 0;
 }
 
@@ -487,14 +489,15 @@ static int slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode)
 	int ret;
 
 	mutex_lock(&node_lock);
-	had = slice->node_dev;
+	had = slice->interface->node_dev;
 	ret = slice_ends(slice) ? -ENODEV : slice_node_add(slice, uid, mode);
 	if (!ret) {
 		mutex_lock(&slice->fabric->lock);
 		slice->uid = uid;
 		slice->mode = mode;
 		mutex_unlock(&slice->fabric->lock);
-	} else if (had && !slice->node_dev && slice_node_add(slice, slice->uid, slice->mode)) {
+	} else if (had && !slice->interface->node_dev &&
+		   slice_node_add(slice, slice->uid, slice->mode)) {
 		dev_err(&slice->fabric->dev,
 			"no memory for the node of slice %u; set its mode once more\n",
 			slice->number);

@@ -232,16 +232,17 @@ static int rest_show(struct seq_file *file, void *unused)
 	struct list_head *node;
 
 	mutex_lock(&fabric->lock);
-	spin_lock_irq(&fabric->signal_lock);
-	signals = fabric->signal_count;
-	spin_unlock_irq(&fabric->signal_lock);
-	seq_printf(file, "signals    %u\n", max_t(u32, signals, !!work_busy(&fabric->signal_work)));
-	seq_printf(file, "urgent     %d\n", atomic_read(&fabric->urgent));
-	seq_printf(file, "recoveries %d\n", !!work_busy(&fabric->recover_work.work));
-	list_for_each(node, &fabric->stale_protections)
+	spin_lock_irq(&recovery_of(fabric)->signal_lock);
+	signals = slices_of(fabric)->signal_count;
+	spin_unlock_irq(&recovery_of(fabric)->signal_lock);
+	seq_printf(file, "signals    %u\n",
+		   max_t(u32, signals, !!work_busy(&recovery_of(fabric)->signal_work)));
+	seq_printf(file, "urgent     %d\n", atomic_read(&slices_of(fabric)->urgent));
+	seq_printf(file, "recoveries %d\n", !!work_busy(&recovery_of(fabric)->recover_work.work));
+	list_for_each(node, &slices_of(fabric)->stale_protections)
 		plans++;
 	seq_printf(file, "plans      %u\n", plans);
-	seq_printf(file, "tests      %u\n", fabric->testing);
+	seq_printf(file, "tests      %u\n", slices_of(fabric)->testing);
 	mutex_unlock(&fabric->lock);
 	return 0;
 }
@@ -252,19 +253,22 @@ DEFINE_SHOW_ATTRIBUTE(rest);
 /* After registration; debugfs keeps files from being read once they are removed. */
 void morph_debugfs_add(struct morph_fabric *fabric)
 {
-	fabric->debugfs = debugfs_create_dir(dev_name(&fabric->dev), morph_debugfs_root);
-	debugfs_create_file("ledger", 0400, fabric->debugfs, fabric, &ledger_fops);
-	debugfs_create_file("guide_routes", 0400, fabric->debugfs, fabric, &guide_routes_fops);
-	debugfs_create_file("operations", 0400, fabric->debugfs, fabric, &operations_fops);
-	debugfs_create_file("plans", 0400, fabric->debugfs, fabric, &plans_fops);
-	debugfs_create_file("rest", 0400, fabric->debugfs, fabric, &rest_fops);
-	debugfs_create_file("stats", 0400, fabric->debugfs, fabric, &stats_fops);
+	interface_of(fabric)->debugfs =
+		debugfs_create_dir(dev_name(&fabric->dev), morph_debugfs_root);
+	debugfs_create_file("ledger", 0400, interface_of(fabric)->debugfs, fabric, &ledger_fops);
+	debugfs_create_file("guide_routes", 0400, interface_of(fabric)->debugfs, fabric,
+			    &guide_routes_fops);
+	debugfs_create_file("operations", 0400, interface_of(fabric)->debugfs, fabric,
+			    &operations_fops);
+	debugfs_create_file("plans", 0400, interface_of(fabric)->debugfs, fabric, &plans_fops);
+	debugfs_create_file("rest", 0400, interface_of(fabric)->debugfs, fabric, &rest_fops);
+	debugfs_create_file("stats", 0400, interface_of(fabric)->debugfs, fabric, &stats_fops);
 }
 
 void morph_debugfs_remove(struct morph_fabric *fabric)
 {
-	debugfs_remove_recursive(fabric->debugfs);
-	fabric->debugfs = NULL;
+	debugfs_remove_recursive(interface_of(fabric)->debugfs);
+	interface_of(fabric)->debugfs = NULL;
 }
 
 void morph_debugfs_init(void)

@@ -26,26 +26,6 @@
 #define RING_BYTES	(array_size(MORPH_EVENT_SLOTS + 1, sizeof(struct morph_event)))
 #define FILE_BYTES	(sizeof(struct morph_file) + RING_BYTES)
 
-void morph_event_init(struct morph_event *event, struct morph_slice *slice, u32 type)
-{
-	lockdep_assert_held(&slice->fabric->lock);
-	memset(event, 0, sizeof(*event));
-	event->size = sizeof(*event);
-	event->type = type;
-	event->seq = slice->fabric->seq;
-	event->generation = slice->generation;
-	event->time_ns = ktime_get_boottime_ns();
-	event->slice = slice->number;
-	event->state = slice->state;
-	event->rank = MORPH_ANY;
-	event->circuit = MORPH_ANY;
-	event->old_accelerator = MORPH_ANY;
-	event->new_accelerator = MORPH_ANY;
-	event->old_host = MORPH_ANY;
-	event->new_host = MORPH_ANY;
-	event->bandwidth_mbps = morph_slice_bandwidth(slice);
-}
-
 static struct morph_event *lost_record(struct morph_file *file)
 {
 	return &file->ring[MORPH_EVENT_SLOTS];
@@ -98,8 +78,8 @@ void morph_event_queue(struct morph_slice *slice, const struct morph_event *even
 
 	lockdep_assert_held(&fabric->lock);
 	morph_stat(fabric, MORPH_STAT_EVENTS);
-	spin_lock(&fabric->event_lock);
-	list_for_each_entry(file, &slice->files, node) {
+	spin_lock(&interface_of(fabric)->event_lock);
+	list_for_each_entry(file, &slice->interface->files, node) {
 		if (file->lost && file->count <= MORPH_EVENT_SLOTS - 2)
 			ring_push_lost(file);
 		if (!file->lost && file->count < MORPH_EVENT_SLOTS) {
@@ -112,7 +92,7 @@ void morph_event_queue(struct morph_slice *slice, const struct morph_event *even
 		}
 		wake_up_interruptible_poll(&file->wait, EPOLLIN | EPOLLRDNORM);
 	}
-	spin_unlock(&fabric->event_lock);
+	spin_unlock(&interface_of(fabric)->event_lock);
 	morph_netlink_event(slice, event);
 }
 
@@ -122,12 +102,12 @@ void morph_event_hangup(struct morph_slice *slice)
 	struct morph_file *file;
 
 	lockdep_assert_held(&fabric->lock);
-	spin_lock(&fabric->event_lock);
-	list_for_each_entry(file, &slice->files, node) {
+	spin_lock(&interface_of(fabric)->event_lock);
+	list_for_each_entry(file, &slice->interface->files, node) {
 		file->gone = true;
 		wake_up_all(&file->wait);
 	}
-	spin_unlock(&fabric->event_lock);
+	spin_unlock(&interface_of(fabric)->event_lock);
 }
 
 /**
@@ -165,9 +145,9 @@ struct morph_file *morph_file_alloc(struct morph_slice *slice, struct morph_refu
 	if (!ret) {
 		kref_get(&slice->kref);
 		slice->files_count++;
-		spin_lock(&fabric->event_lock);
-		list_add_tail(&file->node, &slice->files);
-		spin_unlock(&fabric->event_lock);
+		spin_lock(&interface_of(fabric)->event_lock);
+		list_add_tail(&file->node, &slice->interface->files);
+		spin_unlock(&interface_of(fabric)->event_lock);
 	}
 	mutex_unlock(&fabric->lock);
 	if (!ret)
@@ -189,11 +169,11 @@ void morph_file_free(struct morph_file *file)
 
 	morph_queue_close_file(file);
 	/* It may be the last one: the planner of protections makes room at once. */
-	atomic_inc(&fabric->urgent);
+	atomic_inc(&slices_of(fabric)->urgent);
 	mutex_lock(&fabric->lock);
-	spin_lock(&fabric->event_lock);
+	spin_lock(&interface_of(fabric)->event_lock);
 	list_del(&file->node);
-	spin_unlock(&fabric->event_lock);
+	spin_unlock(&interface_of(fabric)->event_lock);
 	if (!--slice->files_count && !slice->named && !slice->dying)
 		morph_slice_release(slice, 0);
 	morph_protection_go_on(fabric);
@@ -211,13 +191,13 @@ static bool file_peek(struct morph_file *file, struct morph_event *event)
 	struct morph_fabric *fabric = file->slice->fabric;
 	bool found;
 
-	spin_lock(&fabric->event_lock);
+	spin_lock(&interface_of(fabric)->event_lock);
 	if (!file->count && file->lost)
 		ring_push_lost(file);
 	found = file->count;
 	if (found)
 		*event = file->ring[file->head];
-	spin_unlock(&fabric->event_lock);
+	spin_unlock(&interface_of(fabric)->event_lock);
 	return found;
 }
 
@@ -225,10 +205,10 @@ static void file_pop(struct morph_file *file)
 {
 	struct morph_fabric *fabric = file->slice->fabric;
 
-	spin_lock(&fabric->event_lock);
+	spin_lock(&interface_of(fabric)->event_lock);
 	file->head = (file->head + 1) % MORPH_EVENT_SLOTS;
 	file->count--;
-	spin_unlock(&fabric->event_lock);
+	spin_unlock(&interface_of(fabric)->event_lock);
 }
 
 /* Copy out what is queued, whole records only; 0 when nothing is. */
@@ -257,12 +237,12 @@ static __poll_t file_ready(struct morph_file *file)
 	struct morph_fabric *fabric = file->slice->fabric;
 	__poll_t mask = 0;
 
-	spin_lock(&fabric->event_lock);
+	spin_lock(&interface_of(fabric)->event_lock);
 	if (file->count || file->lost)
 		mask |= EPOLLIN | EPOLLRDNORM;
 	if (file->gone)
 		mask |= EPOLLHUP;
-	spin_unlock(&fabric->event_lock);
+	spin_unlock(&interface_of(fabric)->event_lock);
 	return mask;
 }
 

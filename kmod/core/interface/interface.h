@@ -3,7 +3,10 @@
 #ifndef MORPH_CORE_INTERFACE_INTERFACE_H
 #define MORPH_CORE_INTERFACE_INTERFACE_H
 
+#include <linux/cdev.h>
+
 #include "core/base/base.h"
+#include "core/recovery/recovery.h"
 
 struct morph_controller;
 struct morph_file;
@@ -14,6 +17,31 @@ struct vm_area_struct;
 
 /* Subscriptions and waiters. While the module starts. */
 void morph_interface_register(void);
+
+/* What this layer keeps with a fabric. */
+struct morph_interface {
+	struct morph_recovery recovery;	/* first: the layers below */
+	struct cdev cdev;
+	spinlock_t event_lock;		/* queues of files; see event.c */
+	struct dentry *debugfs;
+	wait_queue_head_t hangup;	/* of poll() on the fabric file */
+	bool hung_up;
+};
+
+static inline struct morph_interface *interface_of(const struct morph_fabric *fabric)
+{
+	return container_of(recovery_of(fabric), struct morph_interface, recovery);
+}
+
+/* What this layer keeps with a slice. Under fabric->lock, but for files. */
+struct morph_slice_interface {
+	struct list_head files;		/* of morph_file.node; event_lock */
+	struct list_head queues;	/* of struct morph_queue: queue.c */
+	u32 last_queue;			/* number given */
+	struct morph_state_page *state_page; /* or NULL: state_page.c */
+	struct device *node_dev;	/* node of a named slice, or NULL */
+	struct cdev *node_cdev;
+};
 
 int morph_chardev_init(void);
 void morph_chardev_exit(void);
@@ -39,7 +67,7 @@ int morph_chardev_grant_fd(struct morph_fabric *fabric, struct morph_user *grant
 /* One open slice file with its queue. */
 struct morph_file {
 	struct morph_slice *slice;	/* counted */
-	struct list_head node;		/* head: slice->files; event_lock */
+	struct list_head node;		/* head: slice->interface->files; event_lock */
 	wait_queue_head_t wait;
 	struct mutex read_lock;		/* one reader at a time; outside event_lock */
 	/* event_lock */
@@ -49,8 +77,6 @@ struct morph_file {
 	bool gone;			/* the slice was deleted or the fabric is gone */
 };
 
-/* Fill the common part of an event about a slice. fabric->lock held. */
-void morph_event_init(struct morph_event *event, struct morph_slice *slice, u32 type);
 /*
  * Queue an event on all files of the slice, tell the monitor group. Never fails
  * and never allocates for the files. fabric->lock held.
@@ -120,6 +146,17 @@ void morph_state_all(struct morph_slice *slice);
 void morph_state_lose(struct morph_slice *slice);
 /* A schedule has lit a step, or its state is another one. Likewise. */
 void morph_state_schedule(const struct morph_schedule *schedule);
+
+/* ------------------------------------------------------------------- info.c */
+
+/* Fill a record. fabric->lock held. */
+void morph_fabric_fill_info(struct morph_fabric *fabric, struct morph_fabric_info *info);
+void morph_accelerator_fill_info(struct morph_fabric *fabric, u32 index,
+				 struct morph_accelerator_info *info);
+void morph_guide_fill_info(struct morph_fabric *fabric, u32 index, struct morph_guide_info *info);
+void morph_element_fill_info(struct morph_fabric *fabric, u32 index,
+			     struct morph_element_info *info);
+void morph_edge_fill_info(struct morph_fabric *fabric, u32 index, struct morph_edge_info *info);
 
 /* ---------------------------------------------------------------- debugfs.c */
 

@@ -82,9 +82,9 @@ static void snapshot_fill(struct morph_call *call, struct snapshot *snapshot)
 	}
 	snapshot->circuits_count = count;
 	morph_slice_fill_info(slice, &call->slice_info);
-	spin_lock(&call->fabric->event_lock);
+	spin_lock(&interface_of(call->fabric)->event_lock);
 	call->slice_info.events_lost = call->file->lost_total;
-	spin_unlock(&call->fabric->event_lock);
+	spin_unlock(&interface_of(call->fabric)->event_lock);
 }
 
 /*

@@ -151,7 +151,7 @@ static int tell_controllers(struct morph_nl_to *to, struct morph_nl_cursor *curs
 
 	mutex_lock(&fabric->lock);
 	morph_nl_dump_seq(to, cursor, fabric);
-	xa_for_each_start(&fabric->controllers, id, controller, cursor->index) {
+	xa_for_each_start(&slices_of(fabric)->controllers, id, controller, cursor->index) {
 		cursor->index = id;
 		ret = fill_controller(to, fabric, controller, state_now(controller));
 		if (ret)
@@ -429,7 +429,7 @@ static int tell_reservations(struct morph_nl_to *to, struct morph_nl_cursor *cur
 		cursor->index = last;
 	mutex_lock(&fabric->lock);
 	morph_nl_dump_seq(to, cursor, fabric);
-	xa_for_each_range(&fabric->controllers, id, controller, cursor->index, last) {
+	xa_for_each_range(&slices_of(fabric)->controllers, id, controller, cursor->index, last) {
 		if (id != cursor->index)
 			cursor->sub = 0;
 		cursor->index = id;

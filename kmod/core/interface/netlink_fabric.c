@@ -47,7 +47,7 @@ static int fill_fabric(struct morph_nl_to *to, struct morph_fabric *fabric)
 		 nla_put_u8(skb, MORPH_A_FABRIC_SIMULATED, fabric->simulated) ||
 		 nla_put_u32(skb, MORPH_A_FABRIC_STATE, info.state) ||
 		 put_fabric_counts(skb, fabric, &info) ||
-		 nla_put_s32(skb, MORPH_A_FABRIC_TEMPERATURE, fabric->temperature) ||
+		 nla_put_s32(skb, MORPH_A_FABRIC_TEMPERATURE, recovery_of(fabric)->temperature) ||
 		 nla_put_u64_64bit(skb, MORPH_A_FABRIC_LANE_MBPS, info.lane_mbps,
 				   MORPH_A_FABRIC_PAD) ||
 		 nla_put_u64_64bit(skb, MORPH_A_FABRIC_SETTLE_NS, info.settle_ns,
@@ -153,7 +153,8 @@ static int fill_stats(struct morph_nl_to *to, struct morph_fabric *fabric)
 				   fabric->ledger->elements_visited, MORPH_A_STATS_PAD) ||
 		 nla_put_u64_64bit(skb, MORPH_A_STATS_LANES_VISITED,
 				   fabric->ledger->lanes_visited, MORPH_A_STATS_PAD) ||
-		 morph_nl_put_times(skb, MORPH_A_STATS_LAST_FAILOVER, &fabric->last_failover);
+		 morph_nl_put_times(skb, MORPH_A_STATS_LAST_FAILOVER,
+				    &recovery_of(fabric)->last_failover);
 	return morph_nl_end(to, header, failed);
 }
 

@@ -67,8 +67,8 @@ static int put_slice(struct sk_buff *skb, struct morph_slice *slice)
 		nla_put_u32(skb, MORPH_A_SLICE_GRANT, slice->user->grant)) ||
 	       nla_put_u32(skb, MORPH_A_SLICE_USED_REPLACEMENTS,
 			   morph_repair_replacements(slice)) ||
-	       (slice->controller &&
-		nla_put_u32(skb, MORPH_A_SLICE_CONTROLLER, slice->controller));
+	       (slice->tenancy->controller &&
+		nla_put_u32(skb, MORPH_A_SLICE_CONTROLLER, slice->tenancy->controller));
 }
 
 /*

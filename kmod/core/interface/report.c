@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* What changes of circuits mean to those who look: state pages, events and notifications. */
+#include <linux/slab.h>
 #include <linux/vmalloc.h>
 
 #include "core/base/base.h"
@@ -46,6 +47,13 @@ static void published(struct morph_txn *txn)
 	morph_netlink_slice(txn->slice);
 }
 
+/* Whoever sleeps on behalf of a slice finds out that it ends. fabric->lock held. */
+static void slice_dying(struct morph_slice *slice)
+{
+	morph_event_hangup(slice);
+	morph_queue_wake_slice(slice);
+}
+
 static const struct morph_subscriber subscriber = {
 	.light_begin = morph_state_begin,
 	.light = morph_state_circuit,
@@ -56,14 +64,40 @@ static const struct morph_subscriber subscriber = {
 	.txn_changed = morph_netlink_txn,
 	.txn_ended = tell_end,
 	.reverted = morph_netlink_slice,
+	.event = morph_event_queue,
+	.slice_changed = morph_netlink_slice,
+	.accelerator_changed = morph_netlink_accelerator,
+	.hardware_changed = morph_netlink_hardware,
+	.controller_changed = morph_netlink_controller,
+	.schedule_changed = morph_state_schedule,
+	.darkened = morph_state_dark,
+	.light_reviewed = morph_state_all,
+	.slice_dying = slice_dying,
+	.slice_darkening = morph_state_lose,
+	.slice_gone = morph_chardev_del_slice,
 };
+
+static int created(struct morph_slice *slice)
+{
+	struct morph_slice_interface *interface = kzalloc(sizeof(*interface), GFP_KERNEL_ACCOUNT);
+
+	static_assert(sizeof(*interface) <= MORPH_SLICE_KEPT_BYTES / 4);
+	slice->interface = interface;
+	if (!interface)
+		return -ENOMEM;
+	INIT_LIST_HEAD(&interface->files);
+	INIT_LIST_HEAD(&interface->queues);
+	return 0;
+}
 
 static void released(struct morph_slice *slice)
 {
-	vfree(slice->state_page);
+	if (slice->interface)
+		vfree(slice->interface->state_page);
+	kfree(slice->interface);
 }
 
-static struct morph_slice_waiter waiter = { .released = released };
+static struct morph_slice_waiter waiter = { .created = created, .released = released };
 
 void morph_interface_register(void)
 {

@@ -20,14 +20,14 @@ static u64 state_bytes(const struct morph_slice *slice)
 
 static struct morph_state_pair *pair_of(struct morph_slice *slice, u32 src, u32 dst)
 {
-	struct morph_state_pair *pairs = (void *)(slice->state_page + 1);
+	struct morph_state_pair *pairs = (void *)(slice->interface->state_page + 1);
 
 	return &pairs[src * slice->ranks_count + dst];
 }
 
 void morph_state_begin(struct morph_slice *slice)
 {
-	struct morph_state_page *page = slice->state_page;
+	struct morph_state_page *page = slice->interface->state_page;
 
 	lockdep_assert_held(&slice->fabric->lock);
 	if (!page)
@@ -39,7 +39,7 @@ void morph_state_begin(struct morph_slice *slice)
 
 void morph_state_end(struct morph_slice *slice)
 {
-	struct morph_state_page *page = slice->state_page;
+	struct morph_state_page *page = slice->interface->state_page;
 
 	if (!page)
 		return;
@@ -58,7 +58,8 @@ static bool is_lit(const struct morph_circuit *circuit)
 /* Is there a page that says more than that all is gone? */
 static bool is_told(const struct morph_slice *slice)
 {
-	return slice->state_page && !slice->dying && slice->fabric->state == MORPH_FABRIC_READY;
+	return slice->interface->state_page && !slice->dying &&
+	       slice->fabric->state == MORPH_FABRIC_READY;
 }
 
 /* What the page says of the circuit, and what it is to say. */
@@ -68,7 +69,8 @@ void morph_state_circuit(struct morph_circuit *circuit)
 	struct morph_state_pair *pair;
 	u64 mbps = 0;
 
-	if (!slice->state_page || (circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
+	if (!slice->interface->state_page ||
+	    (circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
 		return;
 	pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
 	/* One that goes with its slice or fabric, and was lit, is dark: that alone is told. */
@@ -99,7 +101,7 @@ void morph_state_all(struct morph_slice *slice)
 	struct morph_circuit *circuit;
 	unsigned long index;
 
-	if (!slice->state_page)
+	if (!slice->interface->state_page)
 		return;
 	morph_state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit)
@@ -115,7 +117,7 @@ void morph_state_lose(struct morph_slice *slice)
 	struct morph_state_pair *pair;
 	unsigned long index;
 
-	if (!slice->state_page)
+	if (!slice->interface->state_page)
 		return;
 	morph_state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit) {
@@ -128,15 +130,15 @@ void morph_state_lose(struct morph_slice *slice)
 			pair->hops = 0;
 		circuit->told_mbps = 0;
 	}
-	slice->state_page->step = MORPH_ANY;
-	if (slice->state_page->schedule)
-		slice->state_page->state = MORPH_SCHEDULE_STOPPED;
+	slice->interface->state_page->step = MORPH_ANY;
+	if (slice->interface->state_page->schedule)
+		slice->interface->state_page->state = MORPH_SCHEDULE_STOPPED;
 	morph_state_end(slice);
 }
 
 void morph_state_schedule(const struct morph_schedule *schedule)
 {
-	struct morph_state_page *page = schedule->slice->state_page;
+	struct morph_state_page *page = schedule->slice->interface->state_page;
 
 	if (!is_told(schedule->slice))
 		return;
@@ -177,9 +179,9 @@ static void state_fill(struct morph_slice *slice, struct morph_state_page *page)
 	page->step = MORPH_ANY;
 	page->settle_ns = params->settle_ns;
 	page->relock_ns = params->relock_ns;
-	WRITE_ONCE(slice->state_page, page);
+	WRITE_ONCE(slice->interface->state_page, page);
 	morph_state_all(slice);
-	list_for_each_entry(schedule, &slice->schedules, node)
+	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
 		if (schedule->state != MORPH_SCHEDULE_LOADED)
 			morph_state_schedule(schedule);
 }
@@ -200,7 +202,7 @@ static int state_make(struct morph_slice *slice)
 	mutex_lock(&fabric->lock);
 	if (!ret && slice->dying)
 		ret = -ENODEV;
-	if (!ret && !slice->state_page) {
+	if (!ret && !slice->interface->state_page) {
 		state_fill(slice, page);
 		slice->bytes += bytes;		/* uncharged with the slice */
 		page = NULL;
@@ -221,11 +223,11 @@ int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma)
 		return -EACCES;
 	if (vma->vm_end - vma->vm_start > PAGE_ALIGN(state_bytes(slice)))
 		return -EINVAL;
-	if (!READ_ONCE(slice->state_page)) {
+	if (!READ_ONCE(slice->interface->state_page)) {
 		ret = state_make(slice);
 		if (ret)
 			return ret;
 	}
 	vm_flags_clear(vma, VM_MAYWRITE);
-	return morph_shared_map(vma, slice->state_page);
+	return morph_shared_map(vma, slice->interface->state_page);
 }

@@ -29,6 +29,17 @@ void morph_slice_waiter_register(struct morph_slice_waiter *waiter)
 
 /* ------------------------------------------------------------------ lifetime */
 
+int morph_slice_furnish(struct morph_slice *slice)
+{
+	int ret = 0;
+	u32 i;
+
+	for (i = 0; i < waiters_count && !ret; i++)
+		if (waiters[i]->created)
+			ret = waiters[i]->created(slice);
+	return ret;
+}
+
 void morph_slice_free(struct morph_slice *slice)
 {
 	u32 i;

@@ -71,6 +71,11 @@ static inline bool morph_circuit_shown(const struct morph_circuit *circuit)
 	return circuit->listed || circuit->state == MORPH_CIRCUIT_PREPARED;
 }
 
+struct morph_slice_interface;
+struct morph_slice_recovery;
+struct morph_slice_scheduling;
+struct morph_slice_tenancy;
+
 struct morph_rank {
 	u32 accelerator;
 	u32 replacements;
@@ -98,7 +103,6 @@ struct morph_slice {
 	struct list_head node;		/* head: fabric->slices */
 	u32 state;			/* enum morph_slice_state */
 	u32 failover, transit, spare_policy;
-	u32 controller;			/* that decides about it, or 0 */
 	bool reserved;
 	/* Some look at these three without the lock. */
 	bool dying;			/* no new work; teardown is queued or done */
@@ -112,39 +116,21 @@ struct morph_slice {
 	struct morph_protection *protections;	/* by rank */
 	struct xarray circuits;		/* by id */
 	struct list_head txns;		/* of morph_txn.node: in two phases, or going by parts */
-	struct list_head schedules;	/* of morph_schedule.node, in the order of their numbers */
-	struct list_head queues;	/* of struct morph_queue: queue.c */
-	struct morph_state_page *state_page; /* or NULL: state_page.c */
-	u32 last_schedule, last_queue;	/* numbers given */
-	u32 schedule_ids;		/* the next number of a circuit of one */
 	u32 circuits_count;
-	u32 *spare_list;		/* for MORPH_SPARES_LIST */
-	u32 spare_list_count;
-	u32 own_spare;			/* reserved spare, or MORPH_ANY */
-	u32 hour_replacements;		/* that the owner asked for within the hour */
-	u64 hour_since_ns;		/* CLOCK_BOOTTIME: when the hour began */
 	struct morph_txn *last_txn;	/* counted: the last committed one that has a cookie */
 	struct morph_txn *idle_txn;	/* memory for the next change of one circuit; xchg() */
 	struct morph_route *idle_route;	/* memory for the next route */
 	struct morph_txn *records[MORPH_TXN_RECORDS];	/* counted: a ring of those prepared */
 	u32 records_next;
 	u32 files_count;
-	u64 fault_since_ns;		/* when hardware showed the fault under repair */
-	u64 fault_noticed_ns;		/* when the core read the signal */
-	struct morph_culprit culprit;	/* what degraded it */
-	bool was_degraded;		/* counted in fabric->degraded */
-	int failover_error;		/* why its last failover was in vain, or 0 */
-	bool crowded;			/* other repairs were under way beside its last one */
-	u64 degraded_mbps;		/* what its owner was told is left then */
 
 	wait_queue_head_t idle;		/* busy went false, repairing went false */
-	struct list_head files;		/* of morph_file.node; event_lock */
-	struct work_struct repair_work;
-	struct work_struct release_work;
-	struct morph_element_setting *teardown_settings; /* MORPH_TEARDOWN_CHUNK * hops */
-	u32 *failover_lists;		/* three of ranks_count: see struct failover */
-	struct device *node_dev;	/* node of a named slice, or NULL */
-	struct cdev *node_cdev;
+
+	/* Of the layers above, each made and freed by the slice waiter of its layer. */
+	struct morph_slice_tenancy *tenancy;
+	struct morph_slice_recovery *recovery;
+	struct morph_slice_scheduling *scheduling;
+	struct morph_slice_interface *interface;
 };
 
 /*
@@ -152,9 +138,11 @@ struct morph_slice {
  * when the module starts; served in the order of registration.
  */
 struct morph_slice_waiter {
+	/* Make what the component keeps with a new slice: 0 or -ENOMEM. Or NULL. */
+	int (*created)(struct morph_slice *slice);
 	/* The slice is idle: nobody changes it. fabric->lock held. NULL: it never waits. */
 	void (*idle)(struct morph_slice *slice);
-	/* Free what the component keeps with a slice that nobody holds any more. Or NULL. */
+	/* Free what created() has made, if anything: nobody holds the slice any more. Or NULL. */
 	void (*released)(struct morph_slice *slice);
 	u32 bit;			/* in slice->waiting */
 };
@@ -230,6 +218,8 @@ void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator);
 extern struct xarray morph_slices;	/* by number; its own lock, read under RCU */
 
 void morph_slice_put(struct morph_slice *slice);
+/* What each layer keeps with a new slice: 0 or -ENOMEM, then morph_slice_free() follows. */
+int morph_slice_furnish(struct morph_slice *slice);
 /* Its memory, where it has never been seen by others. */
 void morph_slice_free(struct morph_slice *slice);
 /* Admit one change at a time. fabric->lock held, dropped while waiting, held on return. */

@@ -23,106 +23,12 @@
 /* Fabrics that are not released yet, whether registered or not. */
 static atomic_t fabrics_alive = ATOMIC_INIT(0);
 
-/* -------------------------------------------------------------------- infos */
-
-void morph_fabric_fill_info(struct morph_fabric *fabric, struct morph_fabric_info *info)
-{
-	const struct optics_graph *graph = fabric->graph;
-
-	lockdep_assert_held(&fabric->lock);
-	info->abi_version = MORPH_ABI_VERSION;
-	info->fabric = fabric->id;
-	memcpy(info->uuid, fabric->uuid, sizeof(info->uuid));
-	strscpy(info->name, fabric->name, sizeof(info->name));
-	strscpy(info->profile, graph->params.name, sizeof(info->profile));
-	info->profile_checksum = graph->params.checksum;
-	info->features = fabric->simulated ? MORPH_FABRIC_SIMULATED : 0;
-	info->state = fabric->state;
-	info->accelerators = graph->accelerators_count;
-	info->hosts = graph->hosts_count;
-	info->elements = graph->elements_count;
-	info->guides = graph->guides_count;
-	info->planes = graph->params.planes;
-	info->wavelengths = graph->params.wavelengths;
-	info->edges = graph->edges_count;
-	info->free = fabric->free;
-	info->spares = fabric->spares;
-	info->slices = fabric->slices_count;
-	info->lane_mbps = graph->params.lane_mbps;
-	info->settle_ns = graph->params.settle_ns;
-	info->relock_ns = graph->params.relock_ns;
-	info->seq = fabric->seq;
-}
-
-void morph_accelerator_fill_info(struct morph_fabric *fabric, u32 index,
-				 struct morph_accelerator_info *info)
-{
-	const struct optics_accelerator *place = &fabric->graph->accelerators[index];
-	const struct morph_chip *chip = &fabric->chips[index];
-
-	lockdep_assert_held(&fabric->lock);
-	info->accelerator = index;
-	info->host = place->host;
-	info->x = place->x;
-	info->y = place->y;
-	info->z = place->z;
-	info->use = chip->use;
-	info->health = chip->health;
-	info->cordoned = chip->cordoned;
-	memcpy(info->pci, chip->identity.pci, sizeof(info->pci));
-	memcpy(info->uuid, chip->identity.uuid, sizeof(info->uuid));
-	info->last_verified_ns = chip->last_verified_ns;
-}
-
-void morph_guide_fill_info(struct morph_fabric *fabric, u32 index, struct morph_guide_info *info)
-{
-	const struct optics_guide *guide = &fabric->graph->guides[index];
-
-	lockdep_assert_held(&fabric->lock);
-	info->guide = index;
-	info->type = guide->class;
-	info->health = morph_health_get(fabric, MORPH_PART_GUIDE, index);
-	info->cordoned = morph_health_cordoned(fabric, MORPH_PART_GUIDE, index);
-	info->lanes = fabric->graph->all_lanes;
-	info->lanes_free = fabric->graph->all_lanes & ~optics_guide_taken(fabric->ledger, index);
-	info->loss_mdb = guide->loss_mdb;
-}
-
-void morph_element_fill_info(struct morph_fabric *fabric, u32 index,
-			     struct morph_element_info *info)
-{
-	lockdep_assert_held(&fabric->lock);
-	info->element = index;
-	info->tile = fabric->graph->elements[index].tile;
-	info->state = fabric->hw_state[index];
-	info->health = morph_health_get(fabric, MORPH_PART_ELEMENT, index);
-	info->cordoned = morph_health_cordoned(fabric, MORPH_PART_ELEMENT, index);
-	info->pins = fabric->ledger->element_pins[index];
-}
-
-void morph_edge_fill_info(struct morph_fabric *fabric, u32 index, struct morph_edge_info *info)
-{
-	const struct optics_graph *graph = fabric->graph;
-	u32 end = optics_edge_end(graph, index);
-
-	lockdep_assert_held(&fabric->lock);
-	info->edge = index;
-	info->guide = graph->tx_guide[end] >> 1;
-	memcpy(info->peer_uuid, fabric->peers[index], sizeof(info->peer_uuid));
-	info->peer_edge = le32_to_cpu(graph->edges[index].peer_edge);
-	info->least_mdbm = optics_edge_least(graph, index);
-	info->most_mdbm = optics_edge_most(graph, index);
-	info->lanes_out = fabric->ledger->rx_lanes[end];
-	info->lanes_in = fabric->ledger->tx_lanes[end];
-	strscpy(info->name, graph->edges[index].name, sizeof(info->name));
-}
-
 /* ---------------------------------------------------------- alloc and free */
 
 static void fabric_free_tables(struct morph_fabric *fabric)
 {
 	kvfree(fabric->peers);
-	kvfree(fabric->signals);
+	kvfree(recovery_of(fabric)->signals);
 	kvfree(fabric->hosts_by_free);
 	kvfree(fabric->hosts);
 	kvfree(fabric->chips);
@@ -145,7 +51,7 @@ static void fabric_release(struct device *dev)
 	cleanup_srcu_struct(&fabric->telling);
 	cleanup_srcu_struct(&fabric->srcu);
 	xa_erase(&morph_fabrics, fabric->id);
-	kfree(fabric);
+	kfree(interface_of(fabric));
 	if (atomic_dec_and_test(&fabrics_alive))
 		wake_up_var(&fabrics_alive);
 }
@@ -177,6 +83,7 @@ void morph_fabric_wait_released(void)
 struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morph_fabric_ops *ops,
 					void *priv)
 {
+	struct morph_interface *interface;
 	struct morph_fabric *fabric;
 	u32 id;
 	int ret;
@@ -184,9 +91,10 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	if (!ops || !ops->set_elements || !ops->get_elements || !ops->set_lasers ||
 	    !ops->get_lasers || !ops->get_receivers || !ops->probe)
 		return ERR_PTR(-EINVAL);
-	fabric = kzalloc(sizeof(*fabric), GFP_KERNEL);
-	if (!fabric)
+	interface = kzalloc(sizeof(*interface), GFP_KERNEL);
+	if (!interface)
 		return ERR_PTR(-ENOMEM);
+	fabric = &interface->recovery.slices.fabric;
 	ret = init_srcu_struct(&fabric->srcu);
 	if (ret)
 		goto err_free;
@@ -204,18 +112,12 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	fabric->seq = 1;
 	mutex_init(&fabric->lock);
 	init_waitqueue_head(&fabric->review_end);
-	spin_lock_init(&fabric->event_lock);
+	spin_lock_init(&interface_of(fabric)->event_lock);
 	spin_lock_init(&fabric->op_lock);
-	spin_lock_init(&fabric->signal_lock);
 	INIT_LIST_HEAD(&fabric->slices);
-	INIT_LIST_HEAD(&fabric->stale_protections);
-	INIT_LIST_HEAD(&fabric->protections_wanted);
-	init_waitqueue_head(&fabric->test_end);
-	INIT_DELAYED_WORK(&fabric->recover_work, morph_repair_recover_work);
 	xa_init_flags(&fabric->txns, XA_FLAGS_ALLOC1);
+	morph_slices_init(fabric);
 	morph_health_init(fabric);
-	morph_controller_init(fabric);
-	INIT_DELAYED_WORK(&fabric->protection_work, morph_protection_work);
 	device_initialize(&fabric->dev);
 	fabric->dev.parent = parent;
 	fabric->dev.class = morph_class;
@@ -228,7 +130,7 @@ err_telling:
 err_srcu:
 	cleanup_srcu_struct(&fabric->srcu);
 err_free:
-	kfree(fabric);
+	kfree(interface);
 	return ERR_PTR(ret);
 }
 EXPORT_SYMBOL_GPL(morph_fabric_alloc);
@@ -318,9 +220,10 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 					GFP_KERNEL);
 	fabric->chips = kvcalloc(graph->accelerators_count, sizeof(*fabric->chips), GFP_KERNEL);
 	fabric->hosts = kvcalloc(graph->hosts_count, sizeof(*fabric->hosts), GFP_KERNEL);
-	fabric->signals = kvcalloc(MORPH_SIGNAL_SLOTS, sizeof(*fabric->signals), GFP_KERNEL);
+	recovery_of(fabric)->signals = kvcalloc(MORPH_SIGNAL_SLOTS, sizeof(struct morph_signal),
+						GFP_KERNEL);
 	if (!fabric->route_work || !fabric->hw_state || !fabric->tx_on || !fabric->guide_routes ||
-	    !fabric->chips || !fabric->hosts || !fabric->signals)
+	    !fabric->chips || !fabric->hosts || !recovery_of(fabric)->signals)
 		return -ENOMEM;
 	for (i = 0; i < graph->accelerators_count; i++)
 		fabric->hosts[graph->accelerators[i].host].free_count++;
@@ -493,8 +396,8 @@ void morph_fabric_unregister(struct morph_fabric *fabric)
 	morph_health_stop(fabric);
 	morph_controller_stop(fabric);
 	/* In this order: a recovery queues protections. */
-	cancel_delayed_work_sync(&fabric->recover_work);
-	cancel_delayed_work_sync(&fabric->protection_work);
+	cancel_delayed_work_sync(&recovery_of(fabric)->recover_work);
+	cancel_delayed_work_sync(&slices_of(fabric)->protection_work);
 	morph_debugfs_remove(fabric);
 	morph_chardev_del_fabric(fabric);
 

@@ -113,8 +113,8 @@ static void suspect_path(struct morph_fabric *fabric, const struct optics_path *
 void morph_health_lit(struct morph_fabric *fabric, u32 rx)
 {
 	lockdep_assert_held(&fabric->lock);
-	if (fabric->rx_blamed == rx + 1)
-		fabric->rx_blamed = 0;
+	if (recovery_of(fabric)->rx_blamed == rx + 1)
+		recovery_of(fabric)->rx_blamed = 0;
 }
 
 void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
@@ -129,9 +129,9 @@ void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path
 	}
 	mutex_lock(&fabric->lock);
 	/* Was it not dark on another path just now? */
-	if (fabric->rx_blamed != path->rx + 1) {
+	if (recovery_of(fabric)->rx_blamed != path->rx + 1) {
 		blame_span(fabric, path, culprit);
-		fabric->rx_blamed = path->rx + 1;
+		recovery_of(fabric)->rx_blamed = path->rx + 1;
 		/* It was the likeliest, no more. */
 		morph_suspect_add(fabric, culprit);
 		suspect_path(fabric, path);
@@ -143,7 +143,7 @@ void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path
 		culprit->part = MORPH_PART_RECEIVER;
 		culprit->index = path->rx;
 		culprit->lanes = path->lanes;
-		fabric->rx_blamed = 0;
+		recovery_of(fabric)->rx_blamed = 0;
 	}
 	mutex_unlock(&fabric->lock);
 }

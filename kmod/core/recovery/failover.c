@@ -7,7 +7,6 @@
 
 #include "core/base/base.h"
 #include "core/base/trace.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
 #include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
@@ -30,7 +29,8 @@ static bool is_idle(const struct morph_slice *slice, u32 accelerator)
 	u32 use = slice->fabric->chips[accelerator].use;
 
 	return (use == MORPH_USE_FREE || use == MORPH_USE_SPARE ||
-		accelerator == slice->own_spare) && morph_chip_fit(slice->fabric, accelerator);
+		accelerator == slice->tenancy->own_spare) &&
+	       morph_chip_fit(slice->fabric, accelerator);
 }
 
 /* The next spare for a rank that this repair has not taken already; it is held then. */
@@ -48,8 +48,8 @@ static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 	++*skip;
 	if (spare == MORPH_ANY)
 		return MORPH_ANY;
-	if (spare == slice->own_spare) {
-		slice->own_spare = MORPH_ANY;
+	if (spare == slice->tenancy->own_spare) {
+		slice->tenancy->own_spare = MORPH_ANY;
 		slice->fabric->chips[spare].rank = rank;
 	} else {
 		morph_slice_take_chip(slice, spare, rank);
@@ -83,7 +83,7 @@ static void give_back_spare(struct failover *failover, u32 spare, bool to_front)
 		return;
 	chip = &fabric->chips[spare];
 	if (spare == failover->reserved) {
-		slice->own_spare = spare;
+		slice->tenancy->own_spare = spare;
 		chip->rank = MORPH_ANY;
 	} else {
 		morph_chip_let_go(fabric, spare);
@@ -175,8 +175,8 @@ static bool failover_from_protection(struct failover *failover)
 		return false;
 	kref_get(&slice->kref);
 	failover->txn->slice = slice;
-	if (spare == slice->own_spare) {
-		slice->own_spare = MORPH_ANY;
+	if (spare == slice->tenancy->own_spare) {
+		slice->tenancy->own_spare = MORPH_ANY;
 		slice->fabric->chips[spare].rank = rank;
 	} else {
 		morph_slice_take_chip(slice, spare, rank);
@@ -315,7 +315,7 @@ void morph_repair_tell_failing(struct morph_slice *slice, u32 rank)
 	event.part = MORPH_PART_ACCELERATOR;
 	event.index = old;
 	fill_event_chips(slice->fabric, &event, old, MORPH_ANY);
-	morph_event_queue(slice, &event);
+	morph_report_event(slice, &event);
 }
 
 /* The spares take their places, in the moment in which their light is published. */
@@ -331,7 +331,8 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 	u32 i, old;
 
 	slice->generation++;
-	times->phase_ns[MORPH_PHASE_DETECT] = slice->fault_noticed_ns - slice->fault_since_ns;
+	times->phase_ns[MORPH_PHASE_DETECT] =
+		slice->recovery->fault_noticed_ns - slice->recovery->fault_since_ns;
 	for (i = 0; i < failover->count; i++) {
 		struct morph_rank *entry = &slice->ranks[failover->ranks[i]];
 
@@ -358,9 +359,9 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 		fill_event_chips(fabric, &event, old, entry->accelerator);
 		times->phase_ns[MORPH_PHASE_NOTIFY] = ktime_get_ns() - begin;
 		event.times = *times;
-		morph_event_queue(slice, &event);
-		morph_netlink_accelerator(fabric, old);
-		morph_netlink_accelerator(fabric, entry->accelerator);
+		morph_report_event(slice, &event);
+		morph_report_accelerator_changed(fabric, old);
+		morph_report_accelerator_changed(fabric, entry->accelerator);
 		trace_morph_failover(fabric->id, slice->number, failover->ranks[i], old,
 				     entry->accelerator, times);
 		/* It may have failed since it was chosen, when it had no rank yet. */
@@ -370,7 +371,7 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 			morph_repair_tell_failing(slice, failover->ranks[i]);
 		}
 	}
-	fabric->last_failover = *times;
+	recovery_of(fabric)->last_failover = *times;
 }
 
 /* ----------------------------------------------------------------- failover */
@@ -379,12 +380,12 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 int morph_failover_run(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	struct failover failover = { .slice = slice, .reserved = slice->own_spare };
+	struct failover failover = { .slice = slice, .reserved = slice->tenancy->own_spare };
 	u64 begin = ktime_get_ns();
 	u32 i;
 	int ret;
 
-	failover.ranks = slice->failover_lists;
+	failover.ranks = slice->recovery->failover_lists;
 	failover.spares = failover.ranks + slice->ranks_count;
 	failover.skips = failover.spares + slice->ranks_count;
 	for (i = 0; i < slice->ranks_count; i++) {

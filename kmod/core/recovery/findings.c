@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Recovery applies what hardware and transactions find, and repairs what has suffered. */
-#include <linux/mm.h>
+#include <linux/slab.h>
 
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
@@ -20,6 +20,24 @@ static void hurt(struct morph_slice *slice)
 	morph_repair_kick(slice, 0);
 }
 
+/* A slice ends: its repair ends before. No lock held. */
+static void slice_stopping(struct morph_slice *slice)
+{
+	struct morph_fabric *fabric = slice->fabric;
+
+	cancel_work_sync(&slice->recovery->repair_work);
+	mutex_lock(&fabric->lock);
+	if (slice->repairing) {
+		/* The work was cancelled before it ran: its reference is ours. */
+		WRITE_ONCE(slice->repairing, false);
+		morph_protection_go_on(fabric);
+		morph_slice_put(slice);
+	}
+	if (slice->recovery->was_degraded)
+		recovery_of(fabric)->degraded--;
+	mutex_unlock(&fabric->lock);
+}
+
 static const struct morph_subscriber subscriber = {
 	.found = found,
 	.doubted = morph_patrol_review,
@@ -27,17 +45,33 @@ static const struct morph_subscriber subscriber = {
 	.seen = morph_health_lit,
 	.freed = morph_repair_recover,
 	.hurt = hurt,
+	.slice_stopping = slice_stopping,
 };
 
 /* An act on hardware changes no circuits. */
 static const struct morph_txn_kind test_kind;
 
-static void released(struct morph_slice *slice)
+static int created(struct morph_slice *slice)
 {
-	kvfree(slice->failover_lists);
+	struct morph_slice_recovery *recovery;
+
+	static_assert(sizeof(*recovery) <= MORPH_SLICE_KEPT_BYTES / 2);
+	recovery = kvzalloc(struct_size(recovery, failover_lists, 3 * slice->ranks_count),
+			    GFP_KERNEL_ACCOUNT);
+	slice->recovery = recovery;
+	if (!recovery)
+		return -ENOMEM;
+	recovery->slice = slice;
+	INIT_WORK(&recovery->repair_work, morph_repair_work);
+	return 0;
 }
 
-static struct morph_slice_waiter waiter = { .released = released };
+static void released(struct morph_slice *slice)
+{
+	kvfree(slice->recovery);
+}
+
+static struct morph_slice_waiter waiter = { .created = created, .released = released };
 
 void morph_recovery_register(void)
 {

@@ -6,7 +6,6 @@
 
 #include "core/base/base.h"
 #include "core/base/trace.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
 #include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
@@ -140,7 +139,7 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 		fabric->chips[index].cordoned = cordon;
 		morph_chip_update(fabric, index);
 		morph_protection_touch_chip(fabric, index);
-		morph_netlink_accelerator(fabric, index);
+		morph_report_accelerator_changed(fabric, index);
 	} else {
 		marks = part == MORPH_PART_ELEMENT ? &fabric->ledger->element_marks[index] :
 						     &fabric->ledger->guide_marks[index];
@@ -153,7 +152,7 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 	fabric->seq++;
 	if (!cordon)
 		morph_repair_recover(fabric);
-	morph_netlink_hardware(fabric, part, index);
+	morph_report_hardware_changed(fabric, part, index);
 	mutex_unlock(&fabric->lock);
 	return 0;
 }
@@ -170,7 +169,7 @@ void morph_route_hit(struct morph_route *route, const struct morph_culprit *culp
 	if (!circuit)
 		return;
 	if (culprit)
-		circuit->slice->culprit = *culprit;
+		circuit->slice->recovery->culprit = *culprit;
 	/* One that is being lit for the first time is judged when it is published. */
 	if (circuit->listed)
 		morph_repair_kick(circuit->slice, since);
@@ -232,7 +231,7 @@ static void set_accelerator(struct morph_fabric *fabric, const struct morph_culp
 		chip_failed(chip);
 	morph_chip_update(fabric, culprit->index);
 	morph_protection_touch_chip(fabric, culprit->index);
-	morph_netlink_accelerator(fabric, culprit->index);
+	morph_report_accelerator_changed(fabric, culprit->index);
 	if (health == MORPH_HEALTH_OK) {
 		/* It was found well before a spare could be had: the rank keeps it. */
 		if (slice && chip->use == MORPH_USE_HELD && chip->rank != MORPH_ANY &&
@@ -248,7 +247,7 @@ static void set_accelerator(struct morph_fabric *fabric, const struct morph_culp
 	    slice->ranks[chip->rank].failed)
 		return;
 	slice->ranks[chip->rank].failed = true;
-	slice->culprit = *culprit;
+	slice->recovery->culprit = *culprit;
 	morph_repair_kick(slice, since);
 	morph_repair_tell_failing(slice, chip->rank);
 }
@@ -335,6 +334,6 @@ int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *cu
 	fabric->seq++;
 	if (health == MORPH_HEALTH_OK)
 		morph_repair_recover(fabric);
-	morph_netlink_hardware(fabric, culprit->part, index);
+	morph_report_hardware_changed(fabric, culprit->part, index);
 	return 0;
 }

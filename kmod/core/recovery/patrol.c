@@ -5,9 +5,8 @@
  */
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
-#include "core/interface/interface.h"
 #include "core/recovery/recovery.h"
-#include "core/txn/internal.h"
+#include "core/txn/txn.h"
 
 #define PATROL_CHIPS		16u	/* idle accelerators probed each period */
 #define PATROL_ELEMENTS		64u	/* elements read back each period */
@@ -15,14 +14,21 @@
 
 /* ----------------------------------------------------------------- suspects */
 
+/* Position i of the circular array of suspects. */
+static struct morph_culprit *suspect_at(struct morph_fabric *fabric, u32 i)
+{
+	struct morph_recovery *recovery = recovery_of(fabric);
+
+	return &recovery->suspects[(recovery->suspect_head + i) % MORPH_SUSPECTS];
+}
+
 /* Is it waiting for its test? fabric->lock held. */
 bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index)
 {
 	u32 i;
 
-	for (i = 0; i < fabric->suspect_count; i++) {
-		const struct morph_culprit *other =
-			&fabric->suspects[(fabric->suspect_head + i) % MORPH_SUSPECTS];
+	for (i = 0; i < recovery_of(fabric)->suspect_count; i++) {
+		const struct morph_culprit *other = suspect_at(fabric, i);
 
 		if (other->part == part && other->index == index)
 			return true;
@@ -32,8 +38,7 @@ bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index)
 
 static void suspect_append(struct morph_fabric *fabric, const struct morph_culprit *suspect)
 {
-	fabric->suspects[(fabric->suspect_head + fabric->suspect_count++) % MORPH_SUSPECTS] =
-		*suspect;
+	*suspect_at(fabric, recovery_of(fabric)->suspect_count++) = *suspect;
 }
 
 /* The oldest that is suspect and no more makes room. */
@@ -41,15 +46,14 @@ static void forget_one(struct morph_fabric *fabric)
 {
 	u32 i;
 
-	for (i = 0; i < fabric->suspect_count; i++) {
-		const struct morph_culprit oldest =
-			fabric->suspects[(fabric->suspect_head + i) % MORPH_SUSPECTS];
+	for (i = 0; i < recovery_of(fabric)->suspect_count; i++) {
+		const struct morph_culprit oldest = *suspect_at(fabric, i);
 
 		if (morph_health_get(fabric, oldest.part, oldest.index) != MORPH_HEALTH_SUSPECT)
 			continue;
 		morph_suspect_drop(fabric, oldest.part, oldest.index);
 		fabric->seq++;
-		morph_netlink_hardware(fabric, oldest.part, oldest.index);
+		morph_report_hardware_changed(fabric, oldest.part, oldest.index);
 		return;
 	}
 }
@@ -70,30 +74,28 @@ void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *
 		}
 		return;
 	}
-	if (fabric->suspect_count == MORPH_SUSPECTS)
+	if (recovery_of(fabric)->suspect_count == MORPH_SUSPECTS)
 		forget_one(fabric);
-	if (fabric->suspect_count == MORPH_SUSPECTS)
+	if (recovery_of(fabric)->suspect_count == MORPH_SUSPECTS)
 		return;
 	suspect_append(fabric, suspect);
 	if (morph_health_get(fabric, suspect->part, suspect->index) != MORPH_HEALTH_SUSPECT)
 		return;
 	fabric->seq++;
-	morph_netlink_hardware(fabric, suspect->part, suspect->index);
+	morph_report_hardware_changed(fabric, suspect->part, suspect->index);
 }
 
 void morph_suspect_drop(struct morph_fabric *fabric, u32 part, u32 index)
 {
 	u32 left = 0, i;
 
-	for (i = 0; i < fabric->suspect_count; i++) {
-		const struct morph_culprit *suspect =
-			&fabric->suspects[(fabric->suspect_head + i) % MORPH_SUSPECTS];
+	for (i = 0; i < recovery_of(fabric)->suspect_count; i++) {
+		const struct morph_culprit *suspect = suspect_at(fabric, i);
 
 		if (suspect->part != part || suspect->index != index)
-			fabric->suspects[(fabric->suspect_head + left++) % MORPH_SUSPECTS] =
-				*suspect;
+			*suspect_at(fabric, left++) = *suspect;
 	}
-	fabric->suspect_count = left;
+	recovery_of(fabric)->suspect_count = left;
 }
 
 /*
@@ -123,8 +125,8 @@ static void patrol_suspect(struct morph_fabric *fabric)
 	int ret = 0;
 
 	mutex_lock(&fabric->lock);
-	any = fabric->suspect_count;
-	suspect = fabric->suspects[fabric->suspect_head];
+	any = recovery_of(fabric)->suspect_count;
+	suspect = recovery_of(fabric)->suspects[recovery_of(fabric)->suspect_head];
 	/* Light that arrives through it is as good as a test. */
 	lit = any && suspect.part == MORPH_PART_GUIDE && morph_guide_lit(fabric, suspect.index);
 	mutex_unlock(&fabric->lock);
@@ -159,7 +161,7 @@ static void patrol_chips(struct morph_fabric *fabric)
 
 	mutex_lock(&fabric->lock);
 	for (seen = 0; seen < total && count < PATROL_CHIPS; seen++) {
-		u32 index = fabric->patrol_next++ % total;
+		u32 index = recovery_of(fabric)->patrol_next++ % total;
 
 		if (worth_a_probe(&fabric->chips[index], now))
 			probes[count++] = (struct morph_probe){ .accelerator = index };
@@ -275,7 +277,7 @@ static void patrol_elements(struct morph_fabric *fabric)
 
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++) {
-		settings[i].element = fabric->patrol_element++ % total;
+		settings[i].element = recovery_of(fabric)->patrol_element++ % total;
 		expected[i] = fabric->hw_state[settings[i].element];
 	}
 	mutex_unlock(&fabric->lock);
@@ -307,18 +309,19 @@ void morph_patrol_review(struct morph_fabric *fabric)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&fabric->signal_lock, flags);
-	if (fabric->signals && !fabric->signals_stopped) {
-		WRITE_ONCE(fabric->review, true);
-		queue_work(morph_wq, &fabric->review_work);
+	spin_lock_irqsave(&recovery_of(fabric)->signal_lock, flags);
+	if (recovery_of(fabric)->signals && !recovery_of(fabric)->signals_stopped) {
+		WRITE_ONCE(recovery_of(fabric)->review, true);
+		queue_work(morph_wq, &recovery_of(fabric)->review_work);
 	}
-	spin_unlock_irqrestore(&fabric->signal_lock, flags);
+	spin_unlock_irqrestore(&recovery_of(fabric)->signal_lock, flags);
 }
 
 /* What can't be read or told now is looked at with the next round. */
 static void review_work_fn(struct work_struct *work)
 {
-	struct morph_fabric *fabric = container_of(work, struct morph_fabric, review_work);
+	struct morph_recovery *recovery = container_of(work, struct morph_recovery, review_work);
+	struct morph_fabric *fabric = &recovery->slices.fabric;
 	const struct morph_review review = {
 		.tx_dead = fabric->ledger->tx_dead,
 		.element_state = fabric->ledger->element_state,
@@ -328,49 +331,52 @@ static void review_work_fn(struct work_struct *work)
 
 	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
 		return;
-	WRITE_ONCE(fabric->review, false);
+	WRITE_ONCE(recovery_of(fabric)->review, false);
 	if (morph_hw_review(fabric, &review))
-		WRITE_ONCE(fabric->review, true);
+		WRITE_ONCE(recovery_of(fabric)->review, true);
 }
 
 static void patrol_work_fn(struct work_struct *work)
 {
-	struct morph_fabric *fabric = container_of(to_delayed_work(work), struct morph_fabric,
-						   patrol_work);
+	struct morph_recovery *recovery = container_of(to_delayed_work(work), struct morph_recovery,
+						     patrol_work);
+	struct morph_fabric *fabric = &recovery->slices.fabric;
 	u32 tests;
 
 	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
 		return;
-	if (READ_ONCE(fabric->review))
-		queue_work(morph_wq, &fabric->review_work);
+	if (READ_ONCE(recovery_of(fabric)->review))
+		queue_work(morph_wq, &recovery_of(fabric)->review_work);
 	patrol_chips(fabric);
 	patrol_elements(fabric);
 	for (tests = 0; tests < PATROL_TESTS; tests++)
 		patrol_suspect(fabric);
-	queue_delayed_work(morph_wq, &fabric->patrol_work, MORPH_PATROL_PERIOD);
+	queue_delayed_work(morph_wq, &recovery_of(fabric)->patrol_work, MORPH_PATROL_PERIOD);
 }
 
 void morph_health_init(struct morph_fabric *fabric)
 {
-	INIT_WORK(&fabric->signal_work, morph_signal_work);
-	INIT_WORK(&fabric->review_work, review_work_fn);
-	INIT_DELAYED_WORK(&fabric->patrol_work, patrol_work_fn);
+	spin_lock_init(&recovery_of(fabric)->signal_lock);
+	INIT_DELAYED_WORK(&recovery_of(fabric)->recover_work, morph_repair_recover_work);
+	INIT_WORK(&recovery_of(fabric)->signal_work, morph_signal_work);
+	INIT_WORK(&recovery_of(fabric)->review_work, review_work_fn);
+	INIT_DELAYED_WORK(&recovery_of(fabric)->patrol_work, patrol_work_fn);
 }
 
 void morph_health_start(struct morph_fabric *fabric)
 {
-	queue_delayed_work(morph_wq, &fabric->patrol_work, MORPH_PATROL_PERIOD);
+	queue_delayed_work(morph_wq, &recovery_of(fabric)->patrol_work, MORPH_PATROL_PERIOD);
 }
 
 void morph_health_stop(struct morph_fabric *fabric)
 {
 	unsigned long flags;
 
-	spin_lock_irqsave(&fabric->signal_lock, flags);
-	fabric->signals_stopped = true;
-	spin_unlock_irqrestore(&fabric->signal_lock, flags);
-	cancel_work_sync(&fabric->signal_work);
+	spin_lock_irqsave(&recovery_of(fabric)->signal_lock, flags);
+	recovery_of(fabric)->signals_stopped = true;
+	spin_unlock_irqrestore(&recovery_of(fabric)->signal_lock, flags);
+	cancel_work_sync(&recovery_of(fabric)->signal_work);
 	/* Rounds ask for reviews; nobody else does any more. */
-	cancel_delayed_work_sync(&fabric->patrol_work);
-	cancel_work_sync(&fabric->review_work);
+	cancel_delayed_work_sync(&recovery_of(fabric)->patrol_work);
+	cancel_work_sync(&recovery_of(fabric)->review_work);
 }

@@ -7,6 +7,54 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
+/* What this layer keeps with a fabric. Under fabric->lock, but for what says otherwise. */
+struct morph_recovery {
+	struct morph_slices slices;	/* first: the layers below */
+	s32 temperature;
+	struct morph_times last_failover;
+	u32 patrol_next, patrol_element;
+	u32 rx_blamed;			/* receive port + 1 of the last unexplained darkness */
+	struct morph_culprit suspects[MORPH_SUSPECTS];	/* to be tested by patrol: a ring */
+	u32 suspect_head, suspect_count;
+	u32 degraded;			/* slices in that state */
+	u32 lost;			/* schedules without paths */
+	u32 recoveries;			/* times that something became free or healthy */
+	u32 repairs, repairs_begun;	/* under way; ever */
+	struct delayed_work recover_work; /* lets degraded slices try again: repair.c */
+	struct work_struct signal_work;	/* signals to faults: signal.c */
+	struct delayed_work patrol_work; /* idle hardware, round by round: patrol.c */
+	struct work_struct review_work;	/* hardware as it was told: patrol.c */
+	bool review;			/* hardware may not be as it was told; no lock */
+
+	/* signal_lock, irqsave */
+	spinlock_t signal_lock;
+	struct morph_signal *signals;	/* MORPH_SIGNAL_SLOTS */
+	u32 signal_head;
+	bool signals_overrun;		/* some were lost: everything in use is to be checked */
+	bool signals_stopped;		/* the provider is gone */
+};
+
+static inline struct morph_recovery *recovery_of(const struct morph_fabric *fabric)
+{
+	return container_of(slices_of(fabric), struct morph_recovery, slices);
+}
+
+/* What this layer keeps with a slice. Under fabric->lock. */
+struct morph_slice_recovery {
+	struct morph_slice *slice;
+	struct work_struct repair_work;
+	u64 fault_since_ns;		/* when hardware showed the fault under repair */
+	u64 fault_noticed_ns;		/* when the core read the signal */
+	struct morph_culprit culprit;	/* what degraded it */
+	bool was_degraded;		/* counted in fabric->degraded */
+	bool crowded;			/* other repairs were under way beside its last one */
+	int failover_error;		/* why its last failover was in vain, or 0 */
+	u64 degraded_mbps;		/* what its owner was told is left then */
+	u32 hour_replacements;		/* that the owner asked for within the hour */
+	u64 hour_since_ns;		/* CLOCK_BOOTTIME: when the hour began */
+	u32 failover_lists[];		/* three of ranks_count: see struct failover */
+};
+
 /* ----------------------------------------------------------------- health.c */
 
 void morph_signal_work(struct work_struct *work);
@@ -100,7 +148,7 @@ int morph_identity_refuse(struct morph_fabric *fabric, u32 accelerator,
 
 /* Slices that lost light or an accelerator get it back. */
 
-void morph_repair_init(struct morph_slice *slice);
+void morph_repair_work(struct work_struct *work);
 /* A repair's transaction that did not come to pass, or is done. fabric->lock held. */
 void morph_repair_free_txn(struct morph_txn *txn);
 /* Stage; what others have only prepared gives way. fabric->lock held. */

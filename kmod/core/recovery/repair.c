@@ -15,23 +15,14 @@
 #include "core/base/base.h"
 #include "core/base/trace.h"
 #include "core/hardware/hardware.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
 #include "core/recovery/recovery.h"
-#include "core/schedule/schedule.h"
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
 #define FAILED_NOW	XA_MARK_1	/* a circuit whose failure is still to be told */
 #define MAX_ROUNDS	8u	/* of one repair; each may quarantine what it trusted */
 #define RECOVER_DELAY	msecs_to_jiffies(20)
-
-static void repair_work_fn(struct work_struct *work);
-
-void morph_repair_init(struct morph_slice *slice)
-{
-	INIT_WORK(&slice->repair_work, repair_work_fn);
-}
 
 /**
  * morph_repair_kick() - something that a slice uses has failed
@@ -49,15 +40,15 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 	if (slice->dying || slice->fabric->state != MORPH_FABRIC_READY)
 		return;
 	if (!slice->repairing) {
-		slice->fault_since_ns = since_ns ? since_ns : now;
-		slice->fault_noticed_ns = now;
+		slice->recovery->fault_since_ns = since_ns ? since_ns : now;
+		slice->recovery->fault_noticed_ns = now;
 		kref_get(&slice->kref);		/* the work's */
 		WRITE_ONCE(slice->repairing, true);
 		morph_protection_stand_back(slice->fabric);
 		slice->state = MORPH_SLICE_REPAIRING;
 		trace_morph_slice_state(slice->fabric->id, slice->number, slice->state);
 	}
-	queue_work(morph_wq, &slice->repair_work);
+	queue_work(morph_wq, &slice->recovery->repair_work);
 }
 
 int morph_repair_stage(struct morph_txn *txn)
@@ -124,7 +115,7 @@ static void examine(struct morph_circuit *circuit)
 	}
 	morph_health_diagnose(fabric, &route->path, src, &culprit);
 	mutex_lock(&fabric->lock);
-	circuit->slice->culprit = culprit;
+	circuit->slice->recovery->culprit = culprit;
 	morph_health_set(fabric, &culprit,
 			 culprit.part == MORPH_PART_GUIDE ? MORPH_HEALTH_QUARANTINED :
 							    MORPH_HEALTH_FAILED, 0);
@@ -193,14 +184,14 @@ static void reroute_published(struct morph_txn *txn, struct morph_repair_job *jo
 
 	slice->generation++;
 	txn->session.times.phase_ns[MORPH_PHASE_DETECT] =
-		slice->fault_noticed_ns - slice->fault_since_ns;
+		slice->recovery->fault_noticed_ns - slice->recovery->fault_since_ns;
 	morph_event_init(&event, slice, MORPH_EVENT_CIRCUIT_MOVED);
 	event.circuit = circuit->id;
-	event.part = slice->culprit.part;
-	event.index = slice->culprit.index;
+	event.part = slice->recovery->culprit.part;
+	event.index = slice->recovery->culprit.index;
 	event.dark_ns = morph_txn_longest_dark(txn);
 	event.times = txn->session.times;
-	morph_event_queue(slice, &event);
+	morph_report_event(slice, &event);
 }
 
 static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
@@ -289,12 +280,12 @@ static void fail_dark_circuits(struct morph_slice *slice)
 	}
 	/* Not before all are marked: each event says what bandwidth is left. */
 	morph_event_init(&event, slice, MORPH_EVENT_CIRCUIT_FAILED);
-	event.part = slice->culprit.part;
-	event.index = slice->culprit.index;
+	event.part = slice->recovery->culprit.part;
+	event.index = slice->recovery->culprit.index;
 	xa_for_each_marked(&slice->circuits, index, circuit, FAILED_NOW) {
 		xa_clear_mark(&slice->circuits, index, FAILED_NOW);
 		event.circuit = circuit->id;
-		morph_event_queue(slice, &event);
+		morph_report_event(slice, &event);
 	}
 }
 
@@ -322,7 +313,7 @@ static void drop_wishes(struct morph_slice *slice)
 static void repair_end(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	bool whole, was = slice->was_degraded;
+	bool whole, was = slice->recovery->was_degraded;
 	struct morph_event event;
 	u64 left_mbps;
 
@@ -334,33 +325,34 @@ static void repair_end(struct morph_slice *slice)
 		return;
 	slice->state = whole ? MORPH_SLICE_OK : MORPH_SLICE_DEGRADED;
 	trace_morph_slice_state(fabric->id, slice->number, slice->state);
-	slice->was_degraded = !whole;
-	fabric->degraded += (int)!whole - (int)was;
+	slice->recovery->was_degraded = !whole;
+	recovery_of(fabric)->degraded += (int)!whole - (int)was;
 	fabric->seq++;
 	if (!whole)
 		fail_dark_circuits(slice);
 	if (!whole && !was)
 		slice->generation++;
-	morph_state_all(slice);
+	morph_report_light_reviewed(slice);
 	left_mbps = morph_slice_bandwidth(slice);
-	if (!whole && was && left_mbps == slice->degraded_mbps)
+	if (!whole && was && left_mbps == slice->recovery->degraded_mbps)
 		return;			/* it was said before */
-	slice->degraded_mbps = left_mbps;
+	slice->recovery->degraded_mbps = left_mbps;
 	morph_event_init(&event, slice, whole ? MORPH_EVENT_RECOVERED : MORPH_EVENT_DEGRADED);
-	event.part = slice->culprit.part;
-	event.index = slice->culprit.index;
-	morph_event_queue(slice, &event);
-	morph_netlink_slice(slice);
+	event.part = slice->recovery->culprit.part;
+	event.index = slice->recovery->culprit.index;
+	morph_report_event(slice, &event);
+	morph_report_slice_changed(slice);
 	morph_protection_touch_slice(slice);
 }
 
 /* Protections that found no spare, or not what they should hold, are made once more. */
 static void replan(struct morph_fabric *fabric)
 {
-	if (list_empty(&fabric->protections_wanted))
+	if (list_empty(&slices_of(fabric)->protections_wanted))
 		return;
-	list_splice_tail_init(&fabric->protections_wanted, &fabric->stale_protections);
-	queue_delayed_work(system_unbound_wq, &fabric->protection_work, 0);
+	list_splice_tail_init(&slices_of(fabric)->protections_wanted,
+			      &slices_of(fabric)->stale_protections);
+	queue_delayed_work(system_unbound_wq, &slices_of(fabric)->protection_work, 0);
 }
 
 /*
@@ -373,12 +365,12 @@ static void retry_crowded(struct morph_slice *last)
 	struct morph_slice *slice, *next = NULL;
 	struct morph_fabric *fabric = last->fabric;
 
-	if (fabric->repairs || fabric->state != MORPH_FABRIC_READY)
+	if (recovery_of(fabric)->repairs || fabric->state != MORPH_FABRIC_READY)
 		return;
 	replan(fabric);
 	list_for_each_entry(slice, &fabric->slices, node) {
 		/* No cause to settle what is prepared: its end lets them try. */
-		if (!slice->crowded || slice->state != MORPH_SLICE_DEGRADED ||
+		if (!slice->recovery->crowded || slice->state != MORPH_SLICE_DEGRADED ||
 		    !list_empty(&slice->txns))
 			continue;
 		if (!next || next == last)
@@ -386,13 +378,15 @@ static void retry_crowded(struct morph_slice *last)
 	}
 	if (!next)
 		return;
-	next->crowded = false;
+	next->recovery->crowded = false;
 	morph_repair_kick(next, 0);
 }
 
-static void repair_work_fn(struct work_struct *work)
+void morph_repair_work(struct work_struct *work)
 {
-	struct morph_slice *slice = container_of(work, struct morph_slice, repair_work);
+	struct morph_slice_recovery *recovery = container_of(work, struct morph_slice_recovery,
+							     repair_work);
+	struct morph_slice *slice = recovery->slice;
 	struct morph_fabric *fabric = slice->fabric;
 	u32 round, recoveries, begun;
 	bool crowded;
@@ -401,15 +395,15 @@ static void repair_work_fn(struct work_struct *work)
 	mutex_lock(&fabric->lock);
 	morph_slice_enter(slice, true);
 	morph_txn_revoke_slice(slice);
-	recoveries = fabric->recoveries;
-	crowded = fabric->repairs++;
-	begun = ++fabric->repairs_begun;
+	recoveries = recovery_of(fabric)->recoveries;
+	crowded = recovery_of(fabric)->repairs++;
+	begun = ++recovery_of(fabric)->repairs_begun;
 	for (round = 0; round < MAX_ROUNDS; round++) {
 		if (slice->dying || fabric->state != MORPH_FABRIC_READY || is_whole(slice))
 			break;
 		examine_dark(slice);
 		ret = morph_failover_run(slice);
-		slice->failover_error = ret;
+		slice->recovery->failover_error = ret;
 		rerouted = reroute_all(slice);
 		/* A spare that let us down is not made good by circuits that have no need of it. */
 		if (ret != -EIO && ret != -ETIMEDOUT)
@@ -418,16 +412,16 @@ static void repair_work_fn(struct work_struct *work)
 		if (ret != -EIO && ret != -ETIMEDOUT)
 			break;
 	}
-	morph_schedule_mend(slice);
+	morph_report_repaired(slice);
 	/* A failure that came meanwhile has queued the work again: it goes on there. */
 	if (!work_pending(work))
 		repair_end(slice);
 	/* Something became free while it was being given up, and found nobody who waited. */
 	if (slice->state == MORPH_SLICE_DEGRADED && fabric->state == MORPH_FABRIC_READY &&
-	    fabric->recoveries != recoveries)
-		queue_delayed_work(morph_wq, &fabric->recover_work, RECOVER_DELAY);
-	fabric->repairs--;
-	slice->crowded = crowded || fabric->repairs_begun != begun;
+	    recovery_of(fabric)->recoveries != recoveries)
+		queue_delayed_work(morph_wq, &recovery_of(fabric)->recover_work, RECOVER_DELAY);
+	recovery_of(fabric)->repairs--;
+	slice->recovery->crowded = crowded || recovery_of(fabric)->repairs_begun != begun;
 	ret = slice->repairing;
 	retry_crowded(slice);
 	morph_slice_leave(slice);
@@ -443,16 +437,18 @@ void morph_repair_recover(struct morph_fabric *fabric)
 	lockdep_assert_held(&fabric->lock);
 	if (fabric->state != MORPH_FABRIC_READY)
 		return;
-	fabric->recoveries++;
-	if (fabric->degraded || fabric->lost || !list_empty(&fabric->protections_wanted))
-		queue_delayed_work(morph_wq, &fabric->recover_work, RECOVER_DELAY);
+	recovery_of(fabric)->recoveries++;
+	if (recovery_of(fabric)->degraded || recovery_of(fabric)->lost ||
+	    !list_empty(&slices_of(fabric)->protections_wanted))
+		queue_delayed_work(morph_wq, &recovery_of(fabric)->recover_work, RECOVER_DELAY);
 }
 
 /* Something became free or healthy: whoever waits for such a thing tries once more. */
 void morph_repair_recover_work(struct work_struct *work)
 {
-	struct morph_fabric *fabric = container_of(to_delayed_work(work), struct morph_fabric,
-						   recover_work);
+	struct morph_recovery *recovery = container_of(to_delayed_work(work), struct morph_recovery,
+						     recover_work);
+	struct morph_fabric *fabric = &recovery->slices.fabric;
 	struct morph_slice *slice;
 
 	mutex_lock(&fabric->lock);
@@ -461,7 +457,7 @@ void morph_repair_recover_work(struct work_struct *work)
 		if (slice->state == MORPH_SLICE_DEGRADED && list_empty(&slice->txns))
 			morph_repair_kick(slice, 0);
 		else
-			morph_schedule_recover(slice);
+			morph_report_retried(slice);
 	}
 	replan(fabric);
 	mutex_unlock(&fabric->lock);

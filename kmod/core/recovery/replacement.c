@@ -5,7 +5,6 @@
  */
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
-#include "core/interface/interface.h"
 #include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
@@ -43,7 +42,7 @@ static int check_spare(struct morph_slice *slice, u32 rank, u32 spare, bool allo
 					  spare, fabric->graph->accelerators_count - 1);
 	use = fabric->chips[spare].use;
 	if (!morph_chip_fit(fabric, spare) || use == MORPH_USE_DRAINING ||
-	    (use == MORPH_USE_HELD && spare != slice->own_spare))
+	    (use == MORPH_USE_HELD && spare != slice->tenancy->own_spare))
 		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_UNFIT,
 					  MORPH_PART_ACCELERATOR, spare,
 					  "it is held, cordoned or not healthy",
@@ -64,8 +63,8 @@ static int check_spare(struct morph_slice *slice, u32 rank, u32 spare, bool allo
 u32 morph_repair_replacements(const struct morph_slice *slice)
 {
 	lockdep_assert_held(&slice->fabric->lock);
-	return ktime_get_boottime_ns() - slice->hour_since_ns < HOUR_NS ?
-	       slice->hour_replacements : 0;
+	return ktime_get_boottime_ns() - slice->recovery->hour_since_ns < HOUR_NS ?
+	       slice->recovery->hour_replacements : 0;
 }
 
 /*
@@ -86,8 +85,8 @@ static int charge_replacement(struct morph_slice *slice, struct morph_refusal *r
 		return -EDQUOT;
 	}
 	if (!had)
-		slice->hour_since_ns = ktime_get_boottime_ns();
-	slice->hour_replacements = had + 1;
+		slice->recovery->hour_since_ns = ktime_get_boottime_ns();
+	slice->recovery->hour_replacements = had + 1;
 	return 0;
 }
 
@@ -182,7 +181,7 @@ static int replacement_result(struct morph_slice *slice, u32 rank, u32 before,
 	ret = check_rank(slice, rank, refusal);
 	if (ret)
 		return ret;
-	if (slice->failover_error == -ENOMEM)
+	if (slice->recovery->failover_error == -ENOMEM)
 		return morph_refuse(refusal, -ENOMEM, MORPH_REASON_HARDWARE,
 				    MORPH_PART_ACCELERATOR, before,
 				    "the device had no memory to light a spare in place of accelerator %u",
@@ -206,7 +205,7 @@ static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool
 			ret = want_replacement(slice, rank, spare, tenant, refusal);
 		while ((ret == -ENOSPC || ret == -EBUSY) && morph_place_wait(fabric, &ret));
 		if (ret && tenant)
-			slice->hour_replacements--;
+			slice->recovery->hour_replacements--;
 	}
 	if (!ret)
 		before = slice->ranks[rank].accelerator;
@@ -242,7 +241,7 @@ static void replace_work(struct work_struct *work)
 			       &txn->refusal);
 	mutex_lock(&fabric->lock);
 	if (!ret)
-		txn->session.times = fabric->last_failover;
+		txn->session.times = recovery_of(fabric)->last_failover;
 	morph_txn_end(txn, ret ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_COMMITTED, ret);
 	mutex_unlock(&fabric->lock);
 	morph_slice_put(slice);
@@ -312,7 +311,7 @@ int morph_repair_prefer(struct morph_slice *slice, const struct morph_preference
 	}
 	if (changed) {
 		fabric->seq++;
-		morph_netlink_slice(slice);
+		morph_report_slice_changed(slice);
 	}
 	mutex_unlock(&fabric->lock);
 	return ret;

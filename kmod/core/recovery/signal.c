@@ -6,7 +6,6 @@
 
 #include "core/base/base.h"
 #include "core/base/trace.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
 #include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
@@ -17,15 +16,16 @@ static void queue_signal(struct morph_fabric *fabric, const struct morph_signal 
 {
 	u32 slot;
 
-	if (fabric->signal_count == MORPH_SIGNAL_SLOTS) {
-		fabric->signals_overrun = true;
+	if (slices_of(fabric)->signal_count == MORPH_SIGNAL_SLOTS) {
+		recovery_of(fabric)->signals_overrun = true;
 		morph_stat(fabric, MORPH_STAT_SIGNALS_LOST);
 		return;
 	}
-	slot = (fabric->signal_head + fabric->signal_count++) % MORPH_SIGNAL_SLOTS;
-	fabric->signals[slot] = *signal;
+	slot = (recovery_of(fabric)->signal_head + slices_of(fabric)->signal_count++) %
+	       MORPH_SIGNAL_SLOTS;
+	recovery_of(fabric)->signals[slot] = *signal;
 	if (!signal->since_ns)
-		fabric->signals[slot].since_ns = ktime_get_ns();
+		recovery_of(fabric)->signals[slot].since_ns = ktime_get_ns();
 }
 
 /**
@@ -42,15 +42,15 @@ void morph_fabric_signal(struct morph_fabric *fabric, const struct morph_signal 
 	unsigned long flags;
 	u32 i;
 
-	spin_lock_irqsave(&fabric->signal_lock, flags);
-	if (!fabric->signals || fabric->signals_stopped) {
-		spin_unlock_irqrestore(&fabric->signal_lock, flags);
+	spin_lock_irqsave(&recovery_of(fabric)->signal_lock, flags);
+	if (!recovery_of(fabric)->signals || recovery_of(fabric)->signals_stopped) {
+		spin_unlock_irqrestore(&recovery_of(fabric)->signal_lock, flags);
 		return;
 	}
 	for (i = 0; i < count; i++)
 		queue_signal(fabric, &signals[i]);
-	queue_work(morph_wq, &fabric->signal_work);
-	spin_unlock_irqrestore(&fabric->signal_lock, flags);
+	queue_work(morph_wq, &recovery_of(fabric)->signal_work);
+	spin_unlock_irqrestore(&recovery_of(fabric)->signal_lock, flags);
 	for (i = 0; i < count; i++) {
 		morph_stat(fabric, MORPH_STAT_SIGNALS);
 		trace_morph_signal(fabric->id, signals[i].type, signals[i].index, signals[i].value);
@@ -80,7 +80,7 @@ static void on_heartbeat(struct morph_fabric *fabric, const struct morph_signal 
 	left = chip->hold_until_ns > now ? nsecs_to_jiffies(chip->hold_until_ns - now) + 1 : 0;
 	/* Held down for longer, patrol comes by anyway: one that flaps must not put it off. */
 	if (left < MORPH_PATROL_PERIOD)
-		mod_delayed_work(morph_wq, &fabric->patrol_work, left);
+		mod_delayed_work(morph_wq, &recovery_of(fabric)->patrol_work, left);
 }
 
 /* Light is missing, or may be. @since_ns: 0 for nobody knows. */
@@ -90,7 +90,7 @@ static void count_dark(struct morph_circuit *circuit, u64 since_ns)
 		circuit->alarm_since_ns = since_ns;
 	circuit->dark = true;
 	circuit->alarms++;
-	morph_state_dark(circuit);
+	morph_report_darkened(circuit);
 }
 
 /* Was it dark before its light was sent? A change had taken it away, and this tells of it late. */
@@ -146,7 +146,7 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 			continue;
 		/* The symptom; whoever finds the cause says so. */
 		if (!circuit->slice->repairing)
-			circuit->slice->culprit = culprit;
+			circuit->slice->recovery->culprit = culprit;
 		morph_route_hit(link->route, NULL, signal->since_ns);
 	}
 }
@@ -193,7 +193,7 @@ static void on_signal(struct morph_fabric *fabric, const struct morph_signal *si
 		on_element(fabric, signal);
 		break;
 	case MORPH_SIGNAL_TEMPERATURE:
-		fabric->temperature = signal->value;
+		recovery_of(fabric)->temperature = signal->value;
 		break;
 	}
 }
@@ -211,26 +211,29 @@ static void doubt_everything(struct morph_fabric *fabric)
 		if (slice->circuits_count)
 			morph_repair_kick(slice, 0);
 	}
-	mod_delayed_work(morph_wq, &fabric->patrol_work, 0);
+	mod_delayed_work(morph_wq, &recovery_of(fabric)->patrol_work, 0);
 }
 
 void morph_signal_work(struct work_struct *work)
 {
-	struct morph_fabric *fabric = container_of(work, struct morph_fabric, signal_work);
+	struct morph_recovery *recovery = container_of(work, struct morph_recovery, signal_work);
+	struct morph_fabric *fabric = &recovery->slices.fabric;
 	struct morph_signal batch[SIGNAL_BATCH];
 	bool overrun;
 	u32 count, i;
 
 	do {
-		spin_lock_irq(&fabric->signal_lock);
-		for (count = 0; count < SIGNAL_BATCH && fabric->signal_count; count++) {
-			batch[count] = fabric->signals[fabric->signal_head];
-			fabric->signal_head = (fabric->signal_head + 1) % MORPH_SIGNAL_SLOTS;
-			fabric->signal_count--;
+		spin_lock_irq(&recovery_of(fabric)->signal_lock);
+		for (count = 0; count < SIGNAL_BATCH && slices_of(fabric)->signal_count; count++) {
+			batch[count] =
+				recovery_of(fabric)->signals[recovery_of(fabric)->signal_head];
+			recovery_of(fabric)->signal_head =
+				(recovery_of(fabric)->signal_head + 1) % MORPH_SIGNAL_SLOTS;
+			slices_of(fabric)->signal_count--;
 		}
-		overrun = fabric->signals_overrun;
-		fabric->signals_overrun = false;
-		spin_unlock_irq(&fabric->signal_lock);
+		overrun = recovery_of(fabric)->signals_overrun;
+		recovery_of(fabric)->signals_overrun = false;
+		spin_unlock_irq(&recovery_of(fabric)->signal_lock);
 
 		mutex_lock(&fabric->lock);
 		for (i = 0; i < count && fabric->state == MORPH_FABRIC_READY; i++)

@@ -8,11 +8,9 @@
 
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
 #include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
-#include "core/txn/internal.h"
 #include "core/txn/txn.h"
 
 /* ------------------------------------------------------------------- claims */
@@ -21,19 +19,19 @@
 static void test_take(struct morph_fabric *fabric, u32 accelerator)
 {
 	fabric->chips[accelerator].testing = true;
-	fabric->testing++;
+	slices_of(fabric)->testing++;
 	morph_chip_update(fabric, accelerator);
 }
 
 static void test_give_back(struct morph_fabric *fabric, u32 accelerator)
 {
 	fabric->chips[accelerator].testing = false;
-	fabric->testing--;
-	fabric->tests_ended++;
+	slices_of(fabric)->testing--;
+	slices_of(fabric)->tests_ended++;
 	morph_chip_update(fabric, accelerator);
 	morph_protection_touch_chip(fabric, accelerator);
 	morph_repair_recover(fabric);
-	wake_up_all(&fabric->test_end);
+	wake_up_all(&slices_of(fabric)->test_end);
 }
 
 /* ------------------------------------------------------------- accelerators */
@@ -420,7 +418,7 @@ int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 
 		morph_protection_touch_chip(fabric, accelerator);
 		fabric->seq++;
 		morph_repair_recover(fabric);
-		morph_netlink_accelerator(fabric, accelerator);
+		morph_report_accelerator_changed(fabric, accelerator);
 	}
 	mutex_unlock(&fabric->lock);
 	return ret;
@@ -448,7 +446,7 @@ int morph_accelerator_set_pci(struct morph_fabric *fabric, u32 accelerator, cons
 		chip->stranger = false;
 	}
 	fabric->seq++;
-	morph_netlink_accelerator(fabric, accelerator);
+	morph_report_accelerator_changed(fabric, accelerator);
 	mutex_unlock(&fabric->lock);
 	return 0;
 }

@@ -16,7 +16,7 @@
 #include "core/ledger/ledger.h"
 #include "core/schedule/schedule.h"
 #include "core/slice/slice.h"
-#include "core/txn/internal.h"
+#include "core/txn/txn.h"
 
 /*
  * In one hold of fabric->lock: the element has its entry in the hold that is being made, or is
@@ -318,7 +318,7 @@ void morph_schedule_suspend(struct morph_slice *slice)
 {
 	struct morph_schedule *schedule;
 
-	list_for_each_entry(schedule, &slice->schedules, node)
+	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
 		if (schedule->hold.taken)
 			morph_schedule_hold_suspend(schedule);
 }
@@ -327,7 +327,7 @@ void morph_schedule_resume(struct morph_slice *slice)
 {
 	struct morph_schedule *schedule;
 
-	list_for_each_entry(schedule, &slice->schedules, node)
+	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
 		if (schedule->hold.taken)
 			hold_resume(schedule, false);
 }
@@ -397,7 +397,7 @@ static void mark_live(struct morph_slice *slice, bool on)
 	struct morph_schedule *schedule;
 	u32 i, h;
 
-	list_for_each_entry(schedule, &slice->schedules, node)
+	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
 		for (i = 0; i < schedule->circuits_count; i++) {
 			const struct morph_route *route = schedule->circuits[i]->route;
 

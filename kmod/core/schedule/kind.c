@@ -3,6 +3,8 @@
  * Steps of schedules and repairs as kinds of transactions. Schedules give way to repairs alone:
  * what a tenant asks for must not take from what they hold.
  */
+#include <linux/slab.h>
+
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
 #include "core/recovery/recovery.h"
@@ -13,7 +15,7 @@
 /* The kernel's own repairs may use reservations: light goes before plans. */
 static void lift_reservations(struct morph_txn *txn)
 {
-	morph_controller_lift(txn->fabric, txn->slice->controller);
+	morph_controller_lift(txn->fabric, txn->slice->tenancy->controller);
 }
 
 static void suspend_holds(struct morph_txn *txn)
@@ -50,13 +52,39 @@ static void lit(struct morph_txn *txn, struct morph_circuit *circuit, bool had_p
 		morph_schedule_moved(circuit);
 }
 
-static const struct morph_subscriber subscriber = { .lit = lit };
+static int created(struct morph_slice *slice)
+{
+	struct morph_slice_scheduling *scheduling =
+		kzalloc(sizeof(*scheduling), GFP_KERNEL_ACCOUNT);
+
+	static_assert(sizeof(*scheduling) <= MORPH_SLICE_KEPT_BYTES / 4);
+	slice->scheduling = scheduling;
+	if (!scheduling)
+		return -ENOMEM;
+	scheduling->schedule_ids = MORPH_SCHEDULE_FIRST_ID;
+	return 0;
+}
+
+static void released(struct morph_slice *slice)
+{
+	kfree(slice->scheduling);
+}
+
+static struct morph_slice_waiter waiter = { .created = created, .released = released };
+
+static const struct morph_subscriber subscriber = {
+	.lit = lit,
+	.repaired = morph_schedule_mend,
+	.retried = morph_schedule_recover,
+	.slice_darkening = morph_schedule_drop_slice,
+};
 
 void morph_schedule_register(void)
 {
 	morph_txn_kind_register(MORPH_TXN_REPAIR, &repair_kind);
 	morph_txn_kind_register(MORPH_TXN_OF_SCHEDULE, &step_kind);
 	morph_subscribe(&subscriber);
+	morph_slice_waiter_register(&waiter);
 	morph_slice_waiter_register(&morph_schedule_recoverer);
 	morph_slice_waiter_register(&morph_schedule_stepper);
 }

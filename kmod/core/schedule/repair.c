@@ -6,7 +6,6 @@
  * and is looked at again with the next repair.
  */
 #include "core/base/base.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
 #include "core/recovery/recovery.h"
 #include "core/schedule/schedule.h"
@@ -169,7 +168,7 @@ static void mend(struct morph_schedule *schedule)
 
 	morph_schedule_unhold(schedule);
 	release_lit(schedule);
-	morph_controller_lift(fabric, schedule->slice->controller);
+	morph_controller_lift(fabric, schedule->slice->tenancy->controller);
 	ret = lead_all_back(schedule);
 	morph_controller_lower(fabric);
 	if (!ret)
@@ -179,7 +178,7 @@ static void mend(struct morph_schedule *schedule)
 	morph_schedule_unjudge(schedule);
 	schedule->moved = false;
 	schedule->crossed = false;
-	fabric->lost += !!ret - (int)lost;
+	recovery_of(fabric)->lost += !!ret - (int)lost;
 	schedule->lost = ret;
 	/* All as before: somebody else was led elsewhere, and not over what is held here. */
 	if (!moved && lost == schedule->lost && moves == schedule->moves)
@@ -187,8 +186,8 @@ static void mend(struct morph_schedule *schedule)
 	fabric->seq++;
 	schedule->slice->generation++;
 	/* The page tells the generation, too. */
-	morph_state_begin(schedule->slice);
-	morph_state_end(schedule->slice);
+	morph_report_light_begin(schedule->slice);
+	morph_report_light_end(schedule->slice);
 	/* What it held others may wait for. One that was lost before would wake itself for ever. */
 	if (ret && !lost)
 		morph_repair_recover(fabric);
@@ -203,7 +202,7 @@ void morph_schedule_moved(struct morph_circuit *circuit)
 	struct morph_schedule *schedule;
 
 	lockdep_assert_held(&circuit->slice->fabric->lock);
-	list_for_each_entry(schedule, &circuit->slice->schedules, node)
+	list_for_each_entry(schedule, &circuit->slice->tenancy->schedules, node)
 		schedule->crossed = true;
 	if (!circuit->schedule)
 		return;
@@ -223,7 +222,7 @@ void morph_schedule_recover(struct morph_slice *slice)
 	/* Of others a repair looks at them. */
 	if (slice->state != MORPH_SLICE_OK || slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
-	list_for_each_entry(schedule, &slice->schedules, node) {
+	list_for_each_entry(schedule, &slice->tenancy->schedules, node) {
 		if (!schedule->lost)
 			continue;
 		if (slice->busy) {
@@ -243,7 +242,7 @@ void morph_schedule_mend(struct morph_slice *slice)
 	lockdep_assert_held(&fabric->lock);
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
-	list_for_each_entry(schedule, &slice->schedules, node) {
+	list_for_each_entry(schedule, &slice->tenancy->schedules, node) {
 		if (!schedule->id)
 			continue;
 		whole = is_whole(schedule);

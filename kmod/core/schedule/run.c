@@ -13,7 +13,6 @@
 #include <linux/ktime.h>
 
 #include "core/base/base.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
 #include "core/recovery/recovery.h"
 #include "core/schedule/schedule.h"
@@ -108,7 +107,7 @@ static enum hrtimer_restart deadline_has_come(struct hrtimer *timer)
 void morph_run_state(struct morph_schedule *schedule, u32 state)
 {
 	WRITE_ONCE(schedule->state, state);
-	morph_state_schedule(schedule);
+	morph_report_schedule_changed(schedule);
 	wake_up_all(&schedule->changed);
 }
 
@@ -133,7 +132,7 @@ void morph_schedule_wake(struct morph_slice *slice)
 	struct morph_schedule *schedule;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	list_for_each_entry(schedule, &slice->schedules, node)
+	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
 		wake_up_all(&schedule->changed);
 }
 
@@ -220,7 +219,7 @@ int morph_run_light(struct morph_schedule *schedule, u32 number, const u32 *drop
 	schedule->is_ahead = false;
 	schedule->lit_seq = schedule->slice->fabric->seq;
 	WRITE_ONCE(schedule->position, schedule->position + 1);
-	morph_state_schedule(schedule);
+	morph_report_schedule_changed(schedule);
 	await_next(schedule);
 	if (wq_has_sleeper(&schedule->changed))
 		wake_up_all(&schedule->changed);
@@ -287,7 +286,7 @@ static void let_in(struct morph_slice *slice)
 	struct morph_schedule *schedule;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	list_for_each_entry(schedule, &slice->schedules, node) {
+	list_for_each_entry(schedule, &slice->tenancy->schedules, node) {
 		if (!schedule->held_up)
 			continue;
 		schedule->held_up = false;
@@ -451,7 +450,8 @@ void morph_schedule_go_on(struct morph_schedule *schedule)
 	if (!schedule->deadline_ns)
 		return;
 	/* The time that the repair took is not the ranks': all since it was last put off. */
-	from = max3(schedule->lit_ns, schedule->slice->fault_noticed_ns, schedule->mended_ns);
+	from = max3(schedule->lit_ns, schedule->slice->recovery->fault_noticed_ns,
+		    schedule->mended_ns);
 	schedule->mended_ns = ktime_get_ns();
 	schedule->deadline_ns += schedule->mended_ns - from;
 	hrtimer_start(&schedule->deadline, ns_to_ktime(schedule->deadline_ns), HRTIMER_MODE_ABS);

@@ -3,8 +3,8 @@
 #include <linux/slab.h>
 
 #include "core/base/base.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
 #include "core/schedule/schedule.h"
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
@@ -44,7 +44,7 @@ struct morph_schedule *morph_schedule_next(struct morph_slice *slice, u32 id)
 
 	lockdep_assert_held(&slice->fabric->lock);
 	/* One that is being loaded has no number yet. */
-	list_for_each_entry(schedule, &slice->schedules, node)
+	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
 		if (schedule->id && schedule->id >= id)
 			return morph_schedule_get(schedule);
 	return NULL;
@@ -86,7 +86,7 @@ void morph_schedule_drop(struct morph_schedule *schedule)
 		schedule->txn = NULL;
 	}
 	list_del_init(&schedule->node);
-	schedule->slice->fabric->lost -= schedule->lost;
+	recovery_of(schedule->slice->fabric)->lost -= schedule->lost;
 	schedule->slice->fabric->light_seq++;
 }
 
@@ -94,7 +94,7 @@ void morph_schedule_drop_slice(struct morph_slice *slice)
 {
 	struct morph_schedule *schedule, *next;
 
-	list_for_each_entry_safe(schedule, next, &slice->schedules, node) {
+	list_for_each_entry_safe(schedule, next, &slice->tenancy->schedules, node) {
 		morph_schedule_unhold(schedule);
 		if (slice->fabric->state == MORPH_FABRIC_READY)
 			morph_schedule_park(schedule);
@@ -142,5 +142,5 @@ void morph_schedule_tell(struct morph_schedule *schedule, u32 outcome, u32 step)
 	event.part = schedule->txn->refusal.part;
 	event.index = schedule->txn->refusal.index;
 	event.times = schedule->txn->session.times;
-	morph_event_queue(schedule->slice, &event);
+	morph_report_event(schedule->slice, &event);
 }

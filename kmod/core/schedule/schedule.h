@@ -31,6 +31,12 @@
 
 struct morph_txn;
 
+/* What this layer keeps with a slice. Under fabric->lock. */
+struct morph_slice_scheduling {
+	u32 last_schedule;		/* number given */
+	u32 schedule_ids;		/* the next number of a circuit of one */
+};
+
 /* What is asked for, in kernel memory. */
 struct morph_schedule_request {
 	const struct morph_schedule_circuit *circuits;
@@ -112,7 +118,7 @@ struct morph_schedule {
 	u32 first_circuit;		/* number within the slice */
 
 	/* fabric->lock */
-	struct list_head node;		/* head: slice->schedules */
+	struct list_head node;		/* head: slice->tenancy->schedules */
 	struct morph_hold hold;
 	struct morph_txn *txn;		/* of its steps */
 	bool moved;			/* a repair has given a circuit another path, */

@@ -10,7 +10,6 @@
 #include "core/recovery/recovery.h"
 #include "core/schedule/schedule.h"
 #include "core/slice/slice.h"
-#include "core/txn/internal.h"
 #include "core/txn/txn.h"
 
 /* As new, but for its memory. */

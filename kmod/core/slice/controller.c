@@ -18,8 +18,6 @@
 
 #include "core/base/base.h"
 #include "core/base/trace.h"
-#include "core/interface/interface.h"
-#include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
@@ -37,7 +35,7 @@ u32 morph_controller_slices(struct morph_fabric *fabric, u32 id)
 
 	lockdep_assert_held(&fabric->lock);
 	list_for_each_entry(slice, &fabric->slices, node)
-		count += slice->controller == id && !slice->dying;
+		count += slice->tenancy->controller == id && !slice->dying;
 	return count;
 }
 
@@ -50,18 +48,19 @@ static void timer_set(struct morph_fabric *fabric)
 	u64 next = U64_MAX;
 	unsigned long id;
 
-	xa_for_each(&fabric->controllers, id, controller)
+	xa_for_each(&slices_of(fabric)->controllers, id, controller)
 		if (!controller->told)
 			next = min(next, controller->lease_until_ns);
 	if (next != U64_MAX && !morph_fabric_check(fabric))
-		hrtimer_start(&fabric->controller_timer, ns_to_ktime(next), HRTIMER_MODE_ABS);
+		hrtimer_start(&slices_of(fabric)->controller_timer, ns_to_ktime(next),
+			      HRTIMER_MODE_ABS);
 }
 
 static enum hrtimer_restart timer_fn(struct hrtimer *timer)
 {
-	struct morph_fabric *fabric = container_of(timer, struct morph_fabric, controller_timer);
+	struct morph_slices *slices = container_of(timer, struct morph_slices, controller_timer);
 
-	queue_work(morph_wq, &fabric->controller_work);
+	queue_work(morph_wq, &slices->controller_work);
 	return HRTIMER_NORESTART;
 }
 
@@ -69,17 +68,18 @@ static void tell(struct morph_fabric *fabric, struct morph_controller *controlle
 {
 	trace_morph_controller(fabric->id, controller->id, controller->epoch, state);
 	fabric->seq++;
-	morph_netlink_controller(fabric, controller, state);
+	morph_report_controller_changed(fabric, controller, state);
 }
 
 static void controller_work_fn(struct work_struct *work)
 {
-	struct morph_fabric *fabric = container_of(work, struct morph_fabric, controller_work);
+	struct morph_slices *slices = container_of(work, struct morph_slices, controller_work);
+	struct morph_fabric *fabric = &slices->fabric;
 	struct morph_controller *controller;
 	unsigned long id;
 
 	mutex_lock(&fabric->lock);
-	xa_for_each(&fabric->controllers, id, controller) {
+	xa_for_each(&slices_of(fabric)->controllers, id, controller) {
 		if (controller->told || morph_controller_lease_left(controller))
 			continue;
 		controller->told = true;
@@ -100,17 +100,17 @@ static void lease_begin(struct morph_fabric *fabric, struct morph_controller *co
 
 void morph_controller_init(struct morph_fabric *fabric)
 {
-	xa_init(&fabric->controllers);
-	hrtimer_init(&fabric->controller_timer, CLOCK_BOOTTIME, HRTIMER_MODE_ABS);
-	fabric->controller_timer.function = timer_fn;
-	INIT_WORK(&fabric->controller_work, controller_work_fn);
+	xa_init(&slices_of(fabric)->controllers);
+	hrtimer_init(&slices_of(fabric)->controller_timer, CLOCK_BOOTTIME, HRTIMER_MODE_ABS);
+	slices_of(fabric)->controller_timer.function = timer_fn;
+	INIT_WORK(&slices_of(fabric)->controller_work, controller_work_fn);
 }
 
 /* A work that runs meanwhile finds the fabric gone, and sets no timer. */
 void morph_controller_stop(struct morph_fabric *fabric)
 {
-	hrtimer_cancel(&fabric->controller_timer);
-	cancel_work_sync(&fabric->controller_work);
+	hrtimer_cancel(&slices_of(fabric)->controller_timer);
+	cancel_work_sync(&slices_of(fabric)->controller_work);
 }
 
 static void controller_free(struct morph_controller *controller)
@@ -124,11 +124,11 @@ void morph_controller_free(struct morph_fabric *fabric)
 	struct morph_controller *controller;
 	unsigned long id;
 
-	xa_for_each(&fabric->controllers, id, controller) {
+	xa_for_each(&slices_of(fabric)->controllers, id, controller) {
 		morph_controller_yield(fabric, controller);
 		controller_free(controller);
 	}
-	xa_destroy(&fabric->controllers);
+	xa_destroy(&slices_of(fabric)->controllers);
 }
 
 /* ------------------------------------------------------------------ control */
@@ -136,7 +136,7 @@ void morph_controller_free(struct morph_fabric *fabric)
 struct morph_controller *morph_controller_find(struct morph_fabric *fabric, u32 id,
 					       struct morph_refusal *refusal)
 {
-	struct morph_controller *controller = xa_load(&fabric->controllers, id);
+	struct morph_controller *controller = xa_load(&slices_of(fabric)->controllers, id);
 
 	lockdep_assert_held(&fabric->lock);
 	if (controller)
@@ -180,21 +180,21 @@ int morph_controller_permits(struct morph_slice *slice, const struct morph_token
 	struct morph_controller *controller;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	if (!token->needed || token->controller != slice->controller) {
+	if (!token->needed || token->controller != slice->tenancy->controller) {
 		if (!token->needed)
 			return 0;
-		if (!slice->controller)
+		if (!slice->tenancy->controller)
 			return morph_refuse(refusal, -EPERM, MORPH_REASON_CONTROLLER, 0, 0,
 					    "the slice is assigned to no controller");
 		return morph_refuse_fixed(refusal, -EPERM, MORPH_REASON_CONTROLLER, 0,
-					  slice->controller,
+					  slice->tenancy->controller,
 					  "the slice is assigned to a controller, which is not named",
 					  "the slice is assigned to controller %u, which is not named",
-					  slice->controller);
+					  slice->tenancy->controller);
 	}
-	if (!slice->controller)
+	if (!slice->tenancy->controller)
 		return 0;
-	controller = morph_controller_find(slice->fabric, slice->controller, refusal);
+	controller = morph_controller_find(slice->fabric, slice->tenancy->controller, refusal);
 	return IS_ERR(controller) ? PTR_ERR(controller) :
 				    morph_controller_check(controller, token->epoch, refusal);
 }
@@ -206,7 +206,7 @@ static struct morph_controller *controller_add(struct morph_fabric *fabric, u32 
 	struct morph_controller *controller;
 	int ret = -ENOMEM;
 
-	if (fabric->controllers_count == MORPH_MAX_CONTROLLERS) {
+	if (slices_of(fabric)->controllers_count == MORPH_MAX_CONTROLLERS) {
 		morph_refuse(refusal, -ENOSPC, MORPH_REASON_ARGUMENT, 0, id,
 			     "a fabric has at most 256 controllers");
 		return ERR_PTR(-ENOSPC);
@@ -220,10 +220,10 @@ static struct morph_controller *controller_add(struct morph_fabric *fabric, u32 
 	if (!controller->lanes)
 		goto err_free;
 	xa_init_flags(&controller->reservations, XA_FLAGS_ACCOUNT);
-	ret = xa_err(xa_store(&fabric->controllers, id, controller, GFP_KERNEL_ACCOUNT));
+	ret = xa_err(xa_store(&slices_of(fabric)->controllers, id, controller, GFP_KERNEL_ACCOUNT));
 	if (ret)
 		goto err_free;
-	fabric->controllers_count++;
+	slices_of(fabric)->controllers_count++;
 	return controller;
 
 err_free:
@@ -235,7 +235,7 @@ err_free:
 static int take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns, bool force,
 		struct morph_refusal *refusal)
 {
-	struct morph_controller *controller = xa_load(&fabric->controllers, id);
+	struct morph_controller *controller = xa_load(&slices_of(fabric)->controllers, id);
 	u64 left;
 
 	if (!controller) {
@@ -309,10 +309,10 @@ int morph_controller_drop(struct morph_fabric *fabric, u32 id, struct morph_cont
 	morph_controller_yield(fabric, controller);
 	tell(fabric, controller, MORPH_CONTROLLER_GONE);
 	*last = *controller;
-	xa_erase(&fabric->controllers, id);
-	fabric->controllers_count--;
+	xa_erase(&slices_of(fabric)->controllers, id);
+	slices_of(fabric)->controllers_count--;
 	controller_free(controller);
-	morph_repair_recover(fabric);
+	morph_report_freed(fabric);
 out:
 	mutex_unlock(&fabric->lock);
 	return ret;
@@ -328,11 +328,11 @@ int morph_controller_assign(struct morph_slice *slice, u32 id, struct morph_refu
 		ret = -ENODEV;
 	else if (id)
 		ret = PTR_ERR_OR_ZERO(morph_controller_find(fabric, id, refusal));
-	if (!ret && slice->controller != id) {
-		slice->controller = id;
+	if (!ret && slice->tenancy->controller != id) {
+		slice->tenancy->controller = id;
 		fabric->seq++;
 		morph_protection_touch_slice(slice);
-		morph_netlink_slice(slice);
+		morph_report_slice_changed(slice);
 	}
 	mutex_unlock(&fabric->lock);
 	return ret;

@@ -13,12 +13,12 @@
 #include "core/base/base.h"
 #include "core/base/trace.h"
 #include "core/ledger/ledger.h"
-#include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
 
 void morph_controller_lift(struct morph_fabric *fabric, u32 id)
 {
-	struct morph_controller *controller = id ? xa_load(&fabric->controllers, id) : NULL;
+	struct morph_controller *controller =
+		id ? xa_load(&slices_of(fabric)->controllers, id) : NULL;
 
 	lockdep_assert_held(&fabric->lock);
 	fabric->ledger->lifted = controller ? controller->lanes : NULL;
@@ -70,7 +70,7 @@ static u64 lanes_lit(struct morph_fabric *fabric, u32 id, u32 guide)
 
 	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
 		if (link->route->role == MORPH_ROUTE_LIVE && link->route->circuit &&
-		    link->route->circuit->slice->controller == id)
+		    link->route->circuit->slice->tenancy->controller == id)
 			lanes |= link->route->path.lanes;
 	return lanes;
 }
@@ -178,7 +178,7 @@ static int reserve(struct morph_fabric *fabric, struct morph_controller *control
 	if (lanes & ~had)
 		morph_protection_touch_guide(fabric, wanted->guide);
 	if (had & ~lanes)
-		morph_repair_recover(fabric);
+		morph_report_freed(fabric);
 	return 0;
 }
 
@@ -201,7 +201,7 @@ int morph_controller_reserve(struct morph_fabric *fabric, const struct morph_lan
 		ret = reserve(fabric, controller, wanted, refusal);
 	} else if (!ret) {
 		drop(fabric, controller, wanted->guide);
-		morph_repair_recover(fabric);
+		morph_report_freed(fabric);
 	}
 	if (!ret)
 		fabric->seq++;
@@ -230,7 +230,7 @@ int morph_controller_settle(struct morph_fabric *fabric, u32 id, u64 epoch,
 		if (reservation->epoch < epoch)
 			drop(fabric, controller, guide);
 	fabric->seq++;
-	morph_repair_recover(fabric);
+	morph_report_freed(fabric);
 out:
 	mutex_unlock(&fabric->lock);
 	return ret;

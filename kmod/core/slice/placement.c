@@ -401,8 +401,8 @@ static bool walk_list(struct spare_walk *walk, struct morph_slice *slice)
 {
 	u32 i, index;
 
-	for (i = 0; i < slice->spare_list_count; i++) {
-		index = slice->spare_list[i];
+	for (i = 0; i < slice->tenancy->spare_list_count; i++) {
+		index = slice->tenancy->spare_list[i];
 		if (index != walk->preferred && is_free(walk->fabric, index) &&
 		    walk_take(walk, index))
 			return true;
@@ -418,15 +418,15 @@ bool morph_place_allows(struct morph_slice *slice, u32 accelerator, u32 spare)
 	u32 i;
 
 	lockdep_assert_held(&fabric->lock);
-	if (spare == slice->own_spare)
+	if (spare == slice->tenancy->own_spare)
 		return morph_chip_fit(slice->fabric, spare);
 	if (slice->spare_policy != MORPH_SPARES_LIST)
 		return chip->use == MORPH_USE_SPARE && chip->listed &&
 		       (slice->spare_policy == MORPH_SPARES_ANY ||
 			places[spare].host == places[accelerator].host ||
 			!host_has_tenants(slice->fabric, spare));
-	for (i = 0; i < slice->spare_list_count; i++)
-		if (slice->spare_list[i] == spare)
+	for (i = 0; i < slice->tenancy->spare_list_count; i++)
+		if (slice->tenancy->spare_list[i] == spare)
 			return is_free(slice->fabric, spare);
 	return false;
 }
@@ -441,10 +441,11 @@ u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred,
 	bool spare_hosts_only = slice->spare_policy == MORPH_SPARES_HOST;
 
 	lockdep_assert_held(&fabric->lock);
-	if (slice->own_spare != MORPH_ANY && morph_chip_fit(fabric, slice->own_spare) &&
-	    walk_take(&walk, slice->own_spare))
+	if (slice->tenancy->own_spare != MORPH_ANY &&
+	    morph_chip_fit(fabric, slice->tenancy->own_spare) &&
+	    walk_take(&walk, slice->tenancy->own_spare))
 		return walk.found;
-	if (preferred != MORPH_ANY && preferred != slice->own_spare &&
+	if (preferred != MORPH_ANY && preferred != slice->tenancy->own_spare &&
 	    morph_place_allows(slice, accelerator, preferred) && walk_take(&walk, preferred))
 		return walk.found;
 	if (slice->spare_policy == MORPH_SPARES_LIST)
@@ -456,15 +457,15 @@ u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred,
 
 bool morph_place_wait(struct morph_fabric *fabric, int *ret)
 {
-	u32 ended = fabric->tests_ended;
+	u32 ended = slices_of(fabric)->tests_ended;
 	int signalled;
 
 	lockdep_assert_held(&fabric->lock);
-	if (!fabric->testing)
+	if (!slices_of(fabric)->testing)
 		return false;
 	mutex_unlock(&fabric->lock);
-	signalled = wait_event_interruptible(fabric->test_end,
-					     READ_ONCE(fabric->tests_ended) != ended);
+	signalled = wait_event_interruptible(slices_of(fabric)->test_end,
+					     READ_ONCE(slices_of(fabric)->tests_ended) != ended);
 	mutex_lock(&fabric->lock);
 	if (signalled)
 		*ret = -EINTR;

@@ -13,7 +13,6 @@
 
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
-#include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
@@ -27,7 +26,8 @@
 /* Nobody waits for a protection: it is made with no more than the priority of those who do wait. */
 static void protection_queue_work(struct morph_fabric *fabric)
 {
-	queue_delayed_work(system_unbound_wq, &fabric->protection_work, PROTECTION_DELAY);
+	queue_delayed_work(system_unbound_wq, &slices_of(fabric)->protection_work,
+			   PROTECTION_DELAY);
 }
 
 void morph_protection_spoil(struct morph_protection *protection)
@@ -43,7 +43,7 @@ void morph_protection_spoil(struct morph_protection *protection)
 	if (protection->slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
 	protection->queued = true;
-	list_move_tail(&protection->stale_node, &fabric->stale_protections);
+	list_move_tail(&protection->stale_node, &slices_of(fabric)->stale_protections);
 	protection_queue_work(fabric);
 }
 
@@ -55,7 +55,7 @@ void morph_protection_await(struct morph_protection *protection)
 	if (!list_empty(&protection->stale_node))
 		return;			/* it is going to be made anew */
 	protection->tries = 0;
-	list_add_tail(&protection->stale_node, &fabric->protections_wanted);
+	list_add_tail(&protection->stale_node, &slices_of(fabric)->protections_wanted);
 }
 
 void morph_protection_init(struct morph_slice *slice, u32 rank)
@@ -192,20 +192,21 @@ struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32
 void morph_protection_stand_back(struct morph_fabric *fabric)
 {
 	lockdep_assert_held(&fabric->lock);
-	atomic_inc(&fabric->urgent);
+	atomic_inc(&slices_of(fabric)->urgent);
 }
 
 void morph_protection_go_on(struct morph_fabric *fabric)
 {
 	lockdep_assert_held(&fabric->lock);
-	atomic_dec(&fabric->urgent);
+	atomic_dec(&slices_of(fabric)->urgent);
 	morph_protection_wake(fabric);
 }
 
 void morph_protection_wake(struct morph_fabric *fabric)
 {
 	lockdep_assert_held(&fabric->lock);
-	if (!atomic_read(&fabric->urgent) && !list_empty(&fabric->stale_protections) &&
+	if (!atomic_read(&slices_of(fabric)->urgent) &&
+	    !list_empty(&slices_of(fabric)->stale_protections) &&
 	    fabric->state == MORPH_FABRIC_READY)
 		protection_queue_work(fabric);
 }
@@ -311,7 +312,7 @@ static int protection_paths(struct morph_slice *slice, struct morph_txn *txn, u3
 	int ret = 0;
 
 	txn->slice = slice;
-	morph_controller_lift(fabric, slice->controller);
+	morph_controller_lift(fabric, slice->tenancy->controller);
 	for (i = 0; i < txn->count; i++) {
 		circuit = xa_load(&slice->circuits, txn->items[i].change.circuit);
 		txn->items[i].old = circuit->route;
@@ -351,7 +352,8 @@ static void protection_publish(struct morph_protection *protection, struct morph
 	protection->txn = txn;
 	protection->spare = spare;
 	protection->state = MORPH_PLAN_CURRENT;
-	protection->held = protection->slice->reserved && spare == protection->slice->own_spare;
+	protection->held =
+		protection->slice->reserved && spare == protection->slice->tenancy->own_spare;
 	list_add_tail(&protection->spare_node, &fabric->chips[spare].protections);
 }
 
@@ -385,7 +387,7 @@ static int protection_make(struct morph_protection *protection)
 		return 0;
 	}
 	protection_clear(protection);
-	list_add(&protection->stale_node, &slice->fabric->stale_protections);
+	list_add(&protection->stale_node, &slices_of(slice->fabric)->stale_protections);
 	if (ret != -ENOMEM)
 		return 0;
 	protection->tries = try;
@@ -411,7 +413,7 @@ static bool protection_is_best(const struct morph_protection *protection)
 static int protection_renew(struct morph_protection *protection)
 {
 	struct morph_slice *slice = protection->slice;
-	bool scheduled = !list_empty(&slice->schedules);
+	bool scheduled = !list_empty(&slice->tenancy->schedules);
 	int ret = 0;
 
 	list_del_init(&protection->stale_node);
@@ -449,24 +451,26 @@ static int protection_renew(struct morph_protection *protection)
  */
 void morph_protection_work(struct work_struct *work)
 {
-	struct morph_fabric *fabric = container_of(to_delayed_work(work), struct morph_fabric,
-						   protection_work);
+	struct morph_slices *slices = container_of(to_delayed_work(work), struct morph_slices,
+						     protection_work);
+	struct morph_fabric *fabric = &slices->fabric;
 	struct morph_protection *protection;
 	bool more;
 	int ret = 0;
 
 	do {
 		/* Whoever ends it wakes the planner. */
-		if (atomic_read(&fabric->urgent) || READ_ONCE(fabric->signal_count))
+		if (atomic_read(&slices_of(fabric)->urgent) ||
+		    READ_ONCE(slices_of(fabric)->signal_count))
 			return;
 		mutex_lock(&fabric->lock);
-		protection = list_first_entry_or_null(&fabric->stale_protections,
+		protection = list_first_entry_or_null(&slices_of(fabric)->stale_protections,
 						      struct morph_protection, stale_node);
 		more = protection && fabric->state == MORPH_FABRIC_READY;
 		if (more)
 			ret = protection_renew(protection);
 		if (ret)
-			queue_delayed_work(system_unbound_wq, &fabric->protection_work,
+			queue_delayed_work(system_unbound_wq, &slices_of(fabric)->protection_work,
 					   PROTECTION_PATIENCE);
 		mutex_unlock(&fabric->lock);
 		cond_resched();

@@ -7,10 +7,7 @@
 
 #include "core/base/base.h"
 #include "core/base/trace.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
-#include "core/recovery/recovery.h"
-#include "core/schedule/schedule.h"
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
@@ -33,7 +30,7 @@ static u32 teardown_some(struct morph_slice *slice, bool *dark)
 	if (!count)
 		return 0;
 	if (fabric->state == MORPH_FABRIC_READY &&
-	    morph_exec_darken(fabric, routes, count, slice->teardown_settings))
+	    morph_exec_darken(fabric, routes, count, slice->tenancy->teardown_settings))
 		*dark = false;
 	for (i = 0; i < count; i++) {
 		morph_protection_touch_route(fabric, routes[i]);
@@ -50,34 +47,27 @@ static void teardown_chip(struct morph_slice *slice, u32 accelerator, bool dark)
 
 	morph_chip_let_go(fabric, accelerator);
 	if (!dark)
-		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+		morph_report_finding(fabric, &culprit, MORPH_HEALTH_QUARANTINED);
 	morph_protection_touch_chip(fabric, accelerator);
-	morph_netlink_accelerator(fabric, accelerator);
+	morph_report_accelerator_changed(fabric, accelerator);
 }
 
 void morph_slice_release_work(struct work_struct *work)
 {
-	struct morph_slice *slice = container_of(work, struct morph_slice, release_work);
+	struct morph_slice_tenancy *tenancy = container_of(work, struct morph_slice_tenancy,
+							   release_work);
+	struct morph_slice *slice = tenancy->slice;
 	struct morph_fabric *fabric = slice->fabric;
 	u32 charged = slice->ranks_count + slice->reserved;
 	bool dark = true;
 	u32 i;
 
-	cancel_work_sync(&slice->repair_work);
+	morph_report_slice_stopping(slice);
 	mutex_lock(&fabric->lock);
-	if (slice->repairing) {
-		/* The work was cancelled before it ran: its reference is ours. */
-		WRITE_ONCE(slice->repairing, false);
-		morph_protection_go_on(fabric);
-		morph_slice_put(slice);
-	}
-	if (slice->was_degraded)
-		fabric->degraded--;
 	morph_slice_enter(slice, true);
 	morph_txn_revoke_slice(slice);
-	morph_schedule_drop_slice(slice);
+	morph_report_slice_darkening(slice);
 	morph_protection_drop_slice(slice);
-	morph_state_lose(slice);
 	while (teardown_some(slice, &dark))
 		;
 	if (slice->comes_in && fabric->state == MORPH_FABRIC_READY) {
@@ -87,8 +77,8 @@ void morph_slice_release_work(struct work_struct *work)
 	}
 	for (i = 0; i < slice->ranks_count; i++)
 		teardown_chip(slice, slice->ranks[i].accelerator, dark);
-	if (slice->own_spare != MORPH_ANY)
-		teardown_chip(slice, slice->own_spare, true);
+	if (slice->tenancy->own_spare != MORPH_ANY)
+		teardown_chip(slice, slice->tenancy->own_spare, true);
 	morph_history_forget(slice);
 	/* Before anybody is told: who reacts to that may ask for as much again. */
 	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charged);
@@ -98,11 +88,11 @@ void morph_slice_release_work(struct work_struct *work)
 	fabric->seq++;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	morph_slice_leave(slice);
-	morph_repair_recover(fabric);
-	morph_netlink_slice(slice);
+	morph_report_freed(fabric);
+	morph_report_slice_changed(slice);
 	mutex_unlock(&fabric->lock);
 	trace_morph_slice_release(fabric->id, slice->number, dark);
-	morph_chardev_del_slice(slice);
+	morph_report_slice_gone(slice);
 	xa_erase(&morph_slices, slice->number);
 	morph_slice_put(slice);
 }
@@ -123,12 +113,11 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 		fabric->chips[slice->ranks[i].accelerator].use = MORPH_USE_DRAINING;
 	if (event_type) {
 		morph_event_init(&event, slice, event_type);
-		morph_event_queue(slice, &event);
+		morph_report_event(slice, &event);
 	}
-	morph_event_hangup(slice);
 	wake_up_all(&slice->idle);
-	morph_queue_wake_slice(slice);
-	queue_work(morph_wq, &slice->release_work);
+	morph_report_slice_dying(slice);
+	queue_work(morph_wq, &slice->tenancy->release_work);
 }
 
 int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refusal *refusal)

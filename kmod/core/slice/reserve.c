@@ -15,7 +15,6 @@
  * is that of all protections of the slice; slices that have reserved nothing pay nothing.
  */
 #include "core/base/base.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
@@ -89,24 +88,24 @@ void morph_reserve_drop(struct morph_protection *protection)
 void morph_reserve_replenish(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	u32 old = slice->own_spare, spare;
+	u32 old = slice->tenancy->own_spare, spare;
 
 	lockdep_assert_held(&fabric->lock);
 	if (!slice->reserved || (old != MORPH_ANY && morph_chip_fit(fabric, old)))
 		return;
-	slice->own_spare = MORPH_ANY;
+	slice->tenancy->own_spare = MORPH_ANY;
 	spare = morph_place_spare(slice, slice->ranks[0].accelerator, MORPH_ANY, 0);
 	if (old != MORPH_ANY) {
 		/* It is tested like any other that is idle, and is anybody's then. */
 		morph_chip_let_go(fabric, old);
-		morph_netlink_accelerator(fabric, old);
+		morph_report_accelerator_changed(fabric, old);
 	}
 	if (spare != MORPH_ANY) {
-		slice->own_spare = spare;
+		slice->tenancy->own_spare = spare;
 		morph_slice_take_chip(slice, spare, MORPH_ANY);
-		morph_netlink_accelerator(fabric, spare);
+		morph_report_accelerator_changed(fabric, spare);
 		morph_protection_touch_slice(slice);
 	}
-	if (old != slice->own_spare)
+	if (old != slice->tenancy->own_spare)
 		fabric->seq++;
 }

@@ -11,10 +11,7 @@
 
 #include "core/base/base.h"
 #include "core/base/trace.h"
-#include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
-#include "core/recovery/recovery.h"
-#include "core/schedule/schedule.h"
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
@@ -102,19 +99,20 @@ static int copy_spares(struct morph_slice *slice, const struct morph_slice_param
 						  slice->fabric->graph->accelerators_count - 1);
 	if (!params->spares_count)
 		return 0;
-	slice->spare_list = kvmemdup(params->spares,
-				     array_size(params->spares_count, sizeof(u32)),
-				     GFP_KERNEL_ACCOUNT);
-	if (!slice->spare_list)
+	slice->tenancy->spare_list = kvmemdup(params->spares,
+					       array_size(params->spares_count, sizeof(u32)),
+					       GFP_KERNEL_ACCOUNT);
+	if (!slice->tenancy->spare_list)
 		return -ENOMEM;
-	slice->spare_list_count = params->spares_count;
+	slice->tenancy->spare_list_count = params->spares_count;
 	return 0;
 }
 
 /* What a slice makes the kernel keep, whatever is done with it. */
 static size_t slice_bytes(const struct morph_slice_params *params)
 {
-	return sizeof(struct morph_slice) + morph_txn_idle_bytes() +
+	return sizeof(struct morph_slice) + sizeof(struct morph_slice_tenancy) +
+	       MORPH_SLICE_KEPT_BYTES + morph_txn_idle_bytes() +
 	       array_size(params->count, sizeof(struct morph_rank) +
 					 sizeof(struct morph_protection) + 3 * sizeof(u32)) +
 	       array_size(params->spares_count, sizeof(u32)) +
@@ -133,40 +131,26 @@ static struct morph_slice *slice_alloc(struct morph_fabric *fabric,
 	kref_init(&slice->kref);
 	slice->fabric = fabric;
 	slice->user = params->user;
-	slice->own_spare = MORPH_ANY;
 	slice->ranks_count = params->count;
 	slice->failover = params->failover;
 	slice->transit = params->transit;
 	slice->spare_policy = params->spare_policy;
 	slice->reserved = params->reserved;
-	slice->controller = params->controller;
 	slice->uid = params->uid;
 	slice->named = params->name[0];
 	slice->mode = params->mode ? params->mode : 0600;
 	strscpy(slice->name, params->name, sizeof(slice->name));
 	slice->generation = 1;
 	INIT_LIST_HEAD(&slice->node);
-	INIT_LIST_HEAD(&slice->files);
 	INIT_LIST_HEAD(&slice->txns);
-	INIT_LIST_HEAD(&slice->schedules);
-	INIT_LIST_HEAD(&slice->queues);
-	slice->schedule_ids = MORPH_SCHEDULE_FIRST_ID;
 	xa_init_flags(&slice->circuits, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
 	init_waitqueue_head(&slice->idle);
-	INIT_WORK(&slice->release_work, morph_slice_release_work);
-	morph_repair_init(slice);
 	slice->ranks = kvcalloc(params->count, sizeof(*slice->ranks), GFP_KERNEL_ACCOUNT);
-	slice->teardown_settings = kvcalloc(MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS,
-					    sizeof(*slice->teardown_settings),
-					    GFP_KERNEL_ACCOUNT);
-	slice->failover_lists = kvcalloc(params->count, 3 * sizeof(u32), GFP_KERNEL_ACCOUNT);
-	slice->protections = kvcalloc(params->count, sizeof(*slice->protections),
-				      GFP_KERNEL_ACCOUNT);
-	if (!slice->ranks || !slice->teardown_settings || !slice->failover_lists ||
-	    !slice->protections) {
+	if (!slice->ranks || morph_slice_furnish(slice)) {
 		morph_slice_free(slice);
 		return NULL;
 	}
+	slice->tenancy->controller = params->controller;
 	for (i = 0; i < params->count; i++)
 		slice->ranks[i].protection = &slice->protections[i];
 	return slice;
@@ -188,10 +172,10 @@ static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
 	/* None of them is held yet, but none is to be found. */
 	for (i = 0; i < slice->ranks_count; i++)
 		chips[chosen[i]].use = MORPH_USE_HELD;
-	slice->own_spare = morph_place_spare(slice, chosen[0], MORPH_ANY, 0);
+	slice->tenancy->own_spare = morph_place_spare(slice, chosen[0], MORPH_ANY, 0);
 	for (i = 0; i < slice->ranks_count; i++)
 		chips[chosen[i]].use = MORPH_USE_FREE;
-	if (slice->own_spare != MORPH_ANY)
+	if (slice->tenancy->own_spare != MORPH_ANY)
 		return 0;
 	rank = morph_place_spare(slice, chosen[0], MORPH_ANY, 0);
 	if (rank != MORPH_ANY)
@@ -243,8 +227,8 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 		morph_slice_take_chip(slice, chosen[i], i);
 		morph_protection_init(slice, i);
 	}
-	if (slice->own_spare != MORPH_ANY)
-		morph_slice_take_chip(slice, slice->own_spare, MORPH_ANY);
+	if (slice->tenancy->own_spare != MORPH_ANY)
+		morph_slice_take_chip(slice, slice->tenancy->own_spare, MORPH_ANY);
 	kref_get(&slice->kref);		/* the list's; the first one is the caller's */
 	list_add_tail(&slice->node, &fabric->slices);
 	fabric->slices_count++;
@@ -253,7 +237,7 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	/* The number is reserved, so this allocates nothing. */
 	xa_store(&morph_slices, slice->number, slice, GFP_KERNEL);
 	morph_protection_touch_slice(slice);
-	morph_netlink_slice(slice);
+	morph_report_slice_changed(slice);
 	return 0;
 }
 
@@ -349,8 +333,8 @@ int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph
 			morph_protection_drop_slice(slice);
 		morph_protection_touch_slice(slice);
 		if (slice->state == MORPH_SLICE_DEGRADED)
-			morph_repair_kick(slice, 0);
-		morph_netlink_slice(slice);
+			morph_report_hurt(slice);
+		morph_report_slice_changed(slice);
 	}
 	mutex_unlock(&fabric->lock);
 	return ret;
@@ -465,4 +449,24 @@ void morph_circuit_fill_info(struct morph_circuit *circuit, struct morph_circuit
 	info->isolation_mdb = route->verdict.isolation_mdb;
 	info->dark_ns = circuit->dark_ns;
 	info->last_verified_ns = circuit->last_verified_ns;
+}
+
+void morph_event_init(struct morph_event *event, struct morph_slice *slice, u32 type)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	memset(event, 0, sizeof(*event));
+	event->size = sizeof(*event);
+	event->type = type;
+	event->seq = slice->fabric->seq;
+	event->generation = slice->generation;
+	event->time_ns = ktime_get_boottime_ns();
+	event->slice = slice->number;
+	event->state = slice->state;
+	event->rank = MORPH_ANY;
+	event->circuit = MORPH_ANY;
+	event->old_accelerator = MORPH_ANY;
+	event->new_accelerator = MORPH_ANY;
+	event->old_host = MORPH_ANY;
+	event->new_host = MORPH_ANY;
+	event->bandwidth_mbps = morph_slice_bandwidth(slice);
 }

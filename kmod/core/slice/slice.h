@@ -33,6 +33,7 @@ struct morph_protection {
 
 /* ------------------------------------------------------------- protection.c */
 
+void morph_slices_init(struct morph_fabric *fabric);
 void morph_protection_init(struct morph_slice *slice, u32 rank);
 void morph_protection_work(struct work_struct *work);
 /* Mark protections stale that count on a guide, on all that a route uses, a spare, or a rank. */
@@ -78,6 +79,43 @@ void morph_slice_register(void);
 /* morph_chip_hold(), and protections that count on the accelerator learn of it. */
 void morph_slice_take_chip(struct morph_slice *slice, u32 accelerator, u32 rank);
 
+/* What this layer keeps with a fabric. Under fabric->lock, but for what says otherwise. */
+struct morph_slices {
+	struct morph_fabric fabric;	/* first: the layers below */
+	u32 testing;			/* accelerators that tests have */
+	u32 tests_ended;		/* how often one was given back */
+	wait_queue_head_t test_end;
+	struct list_head stale_protections;	/* of .stale_node: to be rebuilt */
+	struct list_head protections_wanted;	/* likewise: what they need is not free */
+	struct delayed_work protection_work;	/* stale protections: protection.c */
+	atomic_t urgent;		/* repairs, releases, last files: planning stands back */
+	u32 signal_count;		/* signals to be read: likewise; signal_lock */
+	struct xarray controllers;	/* by number: controller.c */
+	u32 controllers_count;
+	struct hrtimer controller_timer; /* the end of the next of their leases */
+	struct work_struct controller_work;
+};
+
+static inline struct morph_slices *slices_of(const struct morph_fabric *fabric)
+{
+	return container_of((struct morph_fabric *)fabric, struct morph_slices, fabric);
+}
+
+/* What this layer keeps with a slice. Under fabric->lock. */
+struct morph_slice_tenancy {
+	struct morph_slice *slice;
+	u32 controller;			/* that decides about it, or 0 */
+	u32 own_spare;			/* reserved spare, or MORPH_ANY */
+	u32 *spare_list;		/* for MORPH_SPARES_LIST */
+	u32 spare_list_count;
+	struct list_head schedules;	/* of morph_schedule.node, in the order of their numbers */
+	struct work_struct release_work;
+	struct morph_element_setting *teardown_settings; /* MORPH_TEARDOWN_CHUNK * hops */
+};
+
+/* For what the layers above keep with a slice, beside memory by rank; asserted by each of them. */
+#define MORPH_SLICE_KEPT_BYTES	512u
+
 /* What a slice is created from; filled by the device file or by netlink. */
 struct morph_slice_params {
 	const u32 *accelerators;	/* or NULL: the kernel chooses */
@@ -112,6 +150,8 @@ void morph_slice_fill_info(struct morph_slice *slice, struct morph_slice_info *i
 void morph_rank_fill_info(struct morph_slice *slice, u32 rank, struct morph_rank_info *info);
 void morph_circuit_fill_info(struct morph_circuit *circuit, struct morph_circuit_info *info);
 u64 morph_slice_bandwidth(struct morph_slice *slice);
+/* Fill the common part of an event about a slice. fabric->lock held. */
+void morph_event_init(struct morph_event *event, struct morph_slice *slice, u32 type);
 /* A change that moves a circuit elsewhere, between the accelerators that it has now. */
 void morph_slice_fill_move(struct morph_item *item, const struct morph_circuit *circuit);
 
