@@ -15,7 +15,7 @@ import os
 import re
 import sys
 
-HEADERS = ['morph.h', 'types.h', 'object.h', 'fabric.h', 'slice.h', 'txn.h', 'event.h', 'admin.h', 'controller.h',
+HEADERS = ['morph.h', 'types.h', 'object.h', 'fabric.h', 'request.h', 'slice.h', 'txn.h', 'event.h', 'admin.h', 'controller.h',
            'plan.h', 'model.h', 'traffic.h', 'risk.h', 'bandwidth.h', 'place.h', 'defrag.h', 'protect.h', 'delay.h',
            'collective.h', 'schedule.h', 'baseline.h', 'pool.h', 'shim.h', 'steps.h', 'light.h', 'running.h', 'device.h',
            'phases.h', 'slice_phases.h', 'wire.h', 'check.h', 'formats.h']

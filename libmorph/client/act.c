@@ -70,10 +70,10 @@ MORPH_API int morph_admin_accelerator_set(struct morph_ctx *ctx, uint32_t fabric
 }
 
 MORPH_API int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
-				       const struct morph_slice_request *wanted, uint32_t owner,
+				       const struct morph_request *wanted, uint32_t owner,
 				       struct morph_object **out)
 {
-	size_t listed = wanted->accelerators ? wanted->accelerators_count : 0;
+	size_t listed = wanted->accelerators ? wanted->ranks : 0;
 	struct nl_msg *request;
 	int error;
 
@@ -100,7 +100,7 @@ MORPH_API int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
 	if (wanted->reserved)
 		nla_put_u8(request, MORPH_A_SLICE_RESERVED, 1);
 	if (!wanted->accelerators)
-		put(request, MORPH_A_SLICE_RANKS_COUNT, wanted->accelerators_count);
+		put(request, MORPH_A_SLICE_RANKS_COUNT, wanted->ranks);
 	put_list(request, MORPH_A_SLICE_ACCELERATOR, wanted->accelerators, listed);
 	put_list(request, MORPH_A_SLICE_SPARE, wanted->spares, wanted->spares_count);
 	if (wanted->controller)

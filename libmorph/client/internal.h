@@ -7,6 +7,7 @@
 
 #include "../internal/client.h"
 #include "../util/base.h"
+#include "../util/request.h"
 #include "schema.h"
 #include "transport.h"
 
@@ -115,21 +116,6 @@ struct morph_slice {
 	uint32_t number;
 };
 
-struct morph_slice_request {
-	struct morph_ctx *ctx;
-	uint32_t *accelerators;
-	uint32_t *spares;
-	uint32_t accelerators_count; /* with accelerators NULL: how many */
-	uint32_t spares_count;
-	uint32_t failover;
-	uint32_t transit;
-	uint32_t spare_policy;
-	uint32_t mode;
-	uint32_t controller; /* that it is assigned to, over netlink; 0: to none */
-	bool reserved;
-	char name[MORPH_NAME_BYTES];
-};
-
 struct morph_txn {
 	struct morph_ctx *ctx;
 	struct morph_change *changes; /* guides.ptr points to memory of the transaction */
@@ -175,7 +161,7 @@ bool lm_is_ours(int error);
 bool lm_number(const char *text, uint32_t *value);
 
 /* 0, or a noted -EINVAL when the request says neither how many nor which. */
-int lm_request_check(const struct morph_slice_request *request);
+int lm_request_check(const struct morph_request *request);
 /* How many of its first changes go into one transaction of the kernel, and into one message: all, or at least 1. */
 uint32_t lm_txn_front(const struct morph_txn *txn);
 int lm_txn_check(const struct morph_txn *txn);

@@ -1,29 +1,216 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The builder of slices. */
+/* The builder of requests. */
 #include <ctype.h>
 
+#include "../util/array.h"
 #include "internal.h"
 
-MORPH_API struct morph_slice_request *morph_slice_request_new(struct morph_ctx *ctx)
+MORPH_API struct morph_request *morph_request_new(struct morph_ctx *ctx)
 {
-	struct morph_slice_request *request = calloc(1, sizeof(*request));
+	struct morph_request *request = calloc(1, sizeof(*request));
 
 	if (!request) {
-		lm_no_memory(ctx, "request a slice");
+		lm_no_memory(ctx, "begin a request");
 		return NULL;
 	}
+	request->layout = LM_REQUEST_LAYOUT;
 	request->ctx = ctx;
+	request->ranks = 1;
+	request->tier = MORPH_TIER_STITCHED;
+	request->bands = 1;
 	return request;
 }
 
-MORPH_API void morph_slice_request_free(struct morph_slice_request *request)
+MORPH_API void morph_request_free(struct morph_request *request)
 {
 	if (!request)
 		return;
+	free(request->circuits);
 	free(request->accelerators);
 	free(request->spares);
 	free(request);
 }
+
+/* -------------------------------------------------------------------- graphs */
+
+/* Begin anew with so many ranks. */
+static int begin(struct morph_request *request, uint64_t ranks)
+{
+	if (!ranks)
+		return lm_fail(request->ctx, EINVAL, "a slice has at least one accelerator");
+	if (ranks > MOST_RANKS)
+		return lm_fail(request->ctx, E2BIG, "a slice of %llu accelerators: at most %d",
+			       (unsigned long long)ranks, MOST_RANKS);
+	request->ranks = (uint32_t)ranks;
+	request->counted = true;
+	free(request->accelerators);
+	request->accelerators = NULL;
+	request->circuits_count = 0;
+	memset(request->extent, 0, sizeof(request->extent));
+	return 0;
+}
+
+static int add(struct morph_request *request, uint32_t src, uint32_t dst)
+{
+	int ret;
+
+	if (request->circuits_count == MOST_CIRCUITS)
+		return lm_fail(request->ctx, E2BIG, "a slice of more than %d circuits",
+			       MOST_CIRCUITS);
+	ret = array_grow(request->ctx, (void **)&request->circuits, request->circuits_count,
+			 &request->circuits_room, sizeof(*request->circuits), 1, "add a circuit");
+	if (!ret)
+		request->circuits[request->circuits_count++] =
+			(struct rank_pair){ (uint16_t)src, (uint16_t)dst };
+	return ret;
+}
+
+static int join(struct morph_request *request, uint32_t rank, uint32_t next)
+{
+	int ret = add(request, rank, next);
+
+	if (!ret && !request->simplex)
+		ret = add(request, next, rank);
+	return ret;
+}
+
+/* A ring of @extent ranks, @stride apart, or the one link of two. */
+static int join_ring(struct morph_request *request, uint32_t first, uint32_t stride,
+		     uint32_t extent)
+{
+	uint32_t links = extent > 2 ? extent : extent - 1;
+	int ret = 0;
+
+	for (uint32_t at = 0; at < links && !ret; at++)
+		ret = join(request, first + at * stride, first + (at + 1) % extent * stride);
+	return ret;
+}
+
+MORPH_API int morph_request_set_count(struct morph_request *request, uint32_t ranks)
+{
+	return begin(request, ranks);
+}
+
+MORPH_API int morph_request_set_torus(struct morph_request *request, uint32_t x, uint32_t y,
+				      uint32_t z)
+{
+	const uint32_t extent[3] = { x, y, z };
+	const uint32_t stride[3] = { 1, x, x * y };
+	uint64_t ranks = x;
+	int ret;
+
+	if (!x || !y || !z)
+		return begin(request, 0);
+	/* Not to overflow: a product that is too large stays so. */
+	for (uint32_t axis = 1; axis < 3 && ranks <= MOST_RANKS; axis++)
+		ranks *= extent[axis];
+	ret = begin(request, ranks);
+	if (ret)
+		return ret;
+	memcpy(request->extent, extent, sizeof(extent));
+	for (uint32_t axis = 0; axis < 3; axis++)
+		for (uint32_t rank = 0; rank < request->ranks && !ret; rank++)
+			if (rank / stride[axis] % extent[axis] == 0)
+				ret = join_ring(request, rank, stride[axis], extent[axis]);
+	return ret;
+}
+
+MORPH_API int morph_request_set_ring(struct morph_request *request, uint32_t ranks)
+{
+	int ret = begin(request, ranks);
+
+	return ret ? ret : join_ring(request, 0, 1, ranks);
+}
+
+MORPH_API int morph_request_set_mesh(struct morph_request *request, uint32_t ranks)
+{
+	int ret = begin(request, ranks);
+
+	for (uint32_t rank = 0; rank < ranks && !ret; rank++)
+		for (uint32_t other = rank + 1; other < ranks && !ret; other++)
+			ret = join(request, rank, other);
+	return ret;
+}
+
+MORPH_API int morph_request_add_circuit(struct morph_request *request, uint32_t src, uint32_t dst)
+{
+	if (src >= request->ranks || dst >= request->ranks)
+		return lm_fail(request->ctx, EINVAL,
+			       "a circuit from rank %u to rank %u: the request has ranks 0 to %u",
+			       src, dst, request->ranks - 1);
+	if (src == dst)
+		return lm_fail(request->ctx, EINVAL, "a circuit from rank %u to itself", src);
+	/* What is added to a shape is no part of it. */
+	memset(request->extent, 0, sizeof(request->extent));
+	return add(request, src, dst);
+}
+
+/* -------------------------------------------------------------------- wishes */
+
+MORPH_API void morph_request_set_simplex(struct morph_request *request, bool simplex)
+{
+	request->simplex = simplex;
+}
+
+MORPH_API void morph_request_set_mbps(struct morph_request *request, uint64_t mbps)
+{
+	request->mbps = mbps;
+}
+
+MORPH_API int morph_request_set_wavelengths(struct morph_request *request, uint32_t wavelengths)
+{
+	if (!wavelengths || wavelengths > BANDS)
+		return lm_fail(
+			request->ctx, EINVAL,
+			"%u wavelengths of a fibre: 1, where circuits take fibres whole, to %d",
+			wavelengths, BANDS);
+	request->bands = wavelengths;
+	return 0;
+}
+
+MORPH_API int morph_request_set_tier(struct morph_request *request, uint32_t tier)
+{
+	if (tier < MORPH_TIER_CONTIGUOUS || tier > MORPH_TIER_CROSSING)
+		return lm_fail(request->ctx, EINVAL,
+			       "tier %u: 1 is contiguous, 2 stitched in a rack, 3 across racks",
+			       tier);
+	request->tier = tier;
+	return 0;
+}
+
+MORPH_API int morph_request_set_objective(struct morph_request *request, uint32_t objective)
+{
+	if (objective > MORPH_OBJECTIVE_BLAST)
+		return lm_fail(request->ctx, EINVAL,
+			       "objective %u: 0 is fragmentation, 1 load, 2 blast radius",
+			       objective);
+	request->objective = objective;
+	return 0;
+}
+
+MORPH_API int morph_request_set_transit(struct morph_request *request, uint32_t transit)
+{
+	if (transit > MORPH_TRANSIT_OWN)
+		return lm_fail(request->ctx, EINVAL, "transit %u: 0 is any, 1 own", transit);
+	request->transit = transit;
+	return 0;
+}
+
+MORPH_API int morph_request_set_servers(struct morph_request *request, uint32_t servers)
+{
+	if (servers > MORPH_SERVERS_WHOLE)
+		return lm_fail(request->ctx, EINVAL,
+			       "servers %u: 0 may be shared, 1 are taken whole", servers);
+	request->servers = servers;
+	return 0;
+}
+
+MORPH_API void morph_request_set_budget(struct morph_request *request, uint64_t steps)
+{
+	request->steps = steps;
+}
+
+/* -------------------------------------------------------- policies of a slice */
 
 /* Copy indices that must be there and differ. */
 static int copy_indices(struct morph_ctx *ctx, const uint32_t *indices, size_t count,
@@ -48,25 +235,22 @@ static int copy_indices(struct morph_ctx *ctx, const uint32_t *indices, size_t c
 	return 0;
 }
 
-MORPH_API int morph_slice_request_set_count(struct morph_slice_request *request, uint32_t count)
+MORPH_API int morph_request_set_accelerators(struct morph_request *request,
+					     const uint32_t *accelerators, size_t count)
 {
-	if (!count)
-		return lm_fail(request->ctx, EINVAL, "a slice needs at least one accelerator");
+	uint32_t *mine = NULL;
+	int error = copy_indices(request->ctx, accelerators, count, "accelerators", &mine);
+
+	/* The links between as many ranks stay: a planner may have chosen the accelerators for them. */
+	if (!error && (!request->counted || request->ranks != count))
+		error = begin(request, count);
+	if (error) {
+		free(mine);
+		return error;
+	}
 	free(request->accelerators);
-	request->accelerators = NULL;
-	request->accelerators_count = count;
+	request->accelerators = mine;
 	return 0;
-}
-
-MORPH_API int morph_slice_request_set_accelerators(struct morph_slice_request *request,
-						   const uint32_t *accelerators, size_t count)
-{
-	int error = copy_indices(request->ctx, accelerators, count, "accelerators",
-				 &request->accelerators);
-
-	if (!error)
-		request->accelerators_count = (uint32_t)count;
-	return error;
 }
 
 static int check_word(struct morph_ctx *ctx, uint32_t enumeration, uint32_t value, const char *what)
@@ -76,8 +260,7 @@ static int check_word(struct morph_ctx *ctx, uint32_t enumeration, uint32_t valu
 	return lm_fail(ctx, EINVAL, "%u is no %s", value, what);
 }
 
-MORPH_API int morph_slice_request_set_failover(struct morph_slice_request *request,
-					       uint32_t failover)
+MORPH_API int morph_request_set_failover(struct morph_request *request, uint32_t failover)
 {
 	int error = check_word(request->ctx, MORPH_ENUM_FAILOVER, failover, "policy on failure");
 
@@ -86,23 +269,13 @@ MORPH_API int morph_slice_request_set_failover(struct morph_slice_request *reque
 	return error;
 }
 
-MORPH_API int morph_slice_request_set_transit(struct morph_slice_request *request, uint32_t transit)
-{
-	int error = check_word(request->ctx, MORPH_ENUM_TRANSIT, transit, "policy on transit");
-
-	if (!error)
-		request->transit = transit;
-	return error;
-}
-
-MORPH_API int morph_slice_request_set_spare_policy(struct morph_slice_request *request,
-						   uint32_t policy)
+MORPH_API int morph_request_set_spare_policy(struct morph_request *request, uint32_t policy)
 {
 	int error = check_word(request->ctx, MORPH_ENUM_SPARES, policy, "policy on spares");
 
 	if (!error && policy == MORPH_SPARES_LIST)
 		error = lm_fail(request->ctx, EINVAL,
-				"spares are listed by morph_slice_request_set_spares()");
+				"spares are listed by morph_request_set_spares()");
 	if (error)
 		return error;
 	free(request->spares);
@@ -112,8 +285,8 @@ MORPH_API int morph_slice_request_set_spare_policy(struct morph_slice_request *r
 	return 0;
 }
 
-MORPH_API int morph_slice_request_set_spares(struct morph_slice_request *request,
-					     const uint32_t *spares, size_t count)
+MORPH_API int morph_request_set_spares(struct morph_request *request, const uint32_t *spares,
+				       size_t count)
 {
 	int error = copy_indices(request->ctx, spares, count, "spares", &request->spares);
 
@@ -124,19 +297,17 @@ MORPH_API int morph_slice_request_set_spares(struct morph_slice_request *request
 	return 0;
 }
 
-MORPH_API void morph_slice_request_set_reserved(struct morph_slice_request *request, bool reserved)
+MORPH_API void morph_request_set_reserved(struct morph_request *request, bool reserved)
 {
 	request->reserved = reserved;
 }
 
-MORPH_API void morph_slice_request_set_controller(struct morph_slice_request *request,
-						  uint32_t controller)
+MORPH_API void morph_request_set_controller(struct morph_request *request, uint32_t controller)
 {
 	request->controller = controller;
 }
 
-MORPH_API int morph_slice_request_set_name(struct morph_slice_request *request, const char *name,
-					   uint32_t mode)
+MORPH_API int morph_request_set_name(struct morph_request *request, const char *name, uint32_t mode)
 {
 	size_t length = name ? strlen(name) : 0;
 
@@ -158,9 +329,9 @@ MORPH_API int morph_slice_request_set_name(struct morph_slice_request *request, 
 	return 0;
 }
 
-int lm_request_check(const struct morph_slice_request *request)
+int lm_request_check(const struct morph_request *request)
 {
-	if (request->accelerators_count)
+	if (request->counted)
 		return 0;
 	return lm_fail(request->ctx, EINVAL,
 		       "the request says neither how many accelerators nor which");

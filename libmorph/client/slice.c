@@ -52,8 +52,8 @@ static int slice_new(struct morph_ctx *ctx, int fd, struct morph_slice **out)
 	return -ENOMEM;
 }
 
-static int create(struct morph_fabric *fabric, const struct morph_slice_request *request,
-		  uint32_t flags, int *fd)
+static int create(struct morph_fabric *fabric, const struct morph_request *request, uint32_t flags,
+		  int *fd)
 {
 	struct morph_slice_create create;
 	int error = lm_request_check(request);
@@ -63,7 +63,7 @@ static int create(struct morph_fabric *fabric, const struct morph_slice_request 
 	memset(&create, 0, sizeof(create));
 	create.head.flags = flags | (request->reserved ? MORPH_SLICE_RESERVED : 0);
 	create.accelerators.ptr = (uintptr_t)request->accelerators;
-	create.accelerators.count = request->accelerators_count;
+	create.accelerators.count = request->ranks;
 	create.accelerators.stride = sizeof(__u32);
 	create.spares.ptr = (uintptr_t)request->spares;
 	create.spares.count = request->spares_count;
@@ -74,13 +74,12 @@ static int create(struct morph_fabric *fabric, const struct morph_slice_request 
 	create.mode = request->mode;
 	memcpy(create.name, request->name, sizeof(create.name));
 	error = lm_ioctl(fabric->ctx, fabric->fd, MORPH_SLICE_CREATE, &create, sizeof(create),
-			 "create a slice of %u", request->accelerators_count);
+			 "create a slice of %u", request->ranks);
 	*fd = error ? -1 : create.out_fd;
 	return error;
 }
 
-MORPH_API int morph_slice_create(struct morph_fabric *fabric,
-				 const struct morph_slice_request *request,
+MORPH_API int morph_slice_create(struct morph_fabric *fabric, const struct morph_request *request,
 				 struct morph_slice **out)
 {
 	struct morph_slice *slice;
@@ -98,7 +97,7 @@ MORPH_API int morph_slice_create(struct morph_fabric *fabric,
 	return error;
 }
 
-int morph_slice_check(struct morph_fabric *fabric, const struct morph_slice_request *request)
+int morph_slice_check(struct morph_fabric *fabric, const struct morph_request *request)
 {
 	int fd;
 

@@ -25,7 +25,7 @@ struct launch {
 /* The slice gets the accelerators of the plan, in the order of its ranks. */
 static int create(struct launch *l, const char *name)
 {
-	struct morph_slice_request *request = morph_slice_request_new(l->ctx);
+	struct morph_request *request = morph_request_new(l->ctx);
 	uint32_t ranks = morph_plan_ranks(l->plan);
 	uint32_t *accelerators = calloc(ranks ? ranks : 1, sizeof(*accelerators));
 	int error = -1;
@@ -33,13 +33,13 @@ static int create(struct launch *l, const char *name)
 	for (uint32_t rank = 0; accelerators && rank < ranks; rank++)
 		accelerators[rank] = morph_plan_accelerator(l->plan, rank);
 	if (request && accelerators)
-		error = morph_slice_request_set_accelerators(request, accelerators, ranks);
+		error = morph_request_set_accelerators(request, accelerators, ranks);
 	if (!error)
-		error = morph_slice_request_set_name(request, name, 0600);
+		error = morph_request_set_name(request, name, 0600);
 	if (!error)
 		error = morph_slice_create(l->fabric, request, &l->slice);
 	free(accelerators);
-	morph_slice_request_free(request);
+	morph_request_free(request);
 	return error;
 }
 

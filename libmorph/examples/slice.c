@@ -57,30 +57,29 @@ static int list_fabrics(struct morph_ctx *ctx)
 }
 
 /* Accelerators by number, a spare for this slice alone, and a controller that decides about it. */
-static int ask_exactly(struct morph_slice_request *request)
+static int ask_exactly(struct morph_request *request)
 {
 	static const uint32_t accelerators[] = { 0, 1 }, spares[] = { 2 };
 
-	morph_slice_request_set_reserved(request, true);
-	morph_slice_request_set_controller(request, 0);
-	if (morph_slice_request_set_spares(request, spares, 1))
+	morph_request_set_reserved(request, true);
+	morph_request_set_controller(request, 0);
+	if (morph_request_set_spares(request, spares, 1))
 		return 1;
-	return morph_slice_request_set_accelerators(request, accelerators, 2);
+	return morph_request_set_accelerators(request, accelerators, 2);
 }
 
-static struct morph_slice_request *make_request(struct morph_ctx *ctx, uint32_t count,
-						const char *name)
+static struct morph_request *make_request(struct morph_ctx *ctx, uint32_t count, const char *name)
 {
-	struct morph_slice_request *request = morph_slice_request_new(ctx);
+	struct morph_request *request = morph_request_new(ctx);
 
 	if (!request)
 		return NULL;
-	if ((count ? morph_slice_request_set_count(request, count) : ask_exactly(request)) ||
-	    morph_slice_request_set_failover(request, MORPH_FAILOVER_AUTOMATIC) ||
-	    morph_slice_request_set_transit(request, MORPH_TRANSIT_ANY) ||
-	    morph_slice_request_set_spare_policy(request, MORPH_SPARES_ANY) ||
-	    (name && morph_slice_request_set_name(request, name, 0660))) {
-		morph_slice_request_free(request);
+	if ((count ? morph_request_set_count(request, count) : ask_exactly(request)) ||
+	    morph_request_set_failover(request, MORPH_FAILOVER_AUTOMATIC) ||
+	    morph_request_set_transit(request, MORPH_TRANSIT_ANY) ||
+	    morph_request_set_spare_policy(request, MORPH_SPARES_ANY) ||
+	    (name && morph_request_set_name(request, name, 0660))) {
+		morph_request_free(request);
 		return NULL;
 	}
 	return request;
@@ -126,14 +125,14 @@ static int use_fd(struct morph_ctx *ctx, int fd)
 static int use_slice(struct morph_ctx *ctx, struct morph_fabric *fabric, uint32_t count,
 		     const char *name)
 {
-	struct morph_slice_request *request = make_request(ctx, count, name);
+	struct morph_request *request = make_request(ctx, count, name);
 	struct morph_slice *slice;
 	int error;
 
 	if (!request)
 		return fail(ctx, "request");
 	error = morph_slice_create(fabric, request, &slice);
-	morph_slice_request_free(request);
+	morph_request_free(request);
 	if (error) {
 		print_refusal(ctx);
 		return fail(ctx, "slice");

@@ -12,7 +12,7 @@
  *
  * Return: 0, or what morph_slice_create() would return, with its reasons.
  */
-int morph_slice_check(struct morph_fabric *fabric, const struct morph_slice_request *request);
+int morph_slice_check(struct morph_fabric *fabric, const struct morph_request *request);
 
 /**
  * morph_slice_number() - the number of a slice

@@ -421,8 +421,10 @@ int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *requ
 {
 	struct rack_search *search = &ledger->search;
 	uint16_t places[MOST_RANKS];
-	int ret;
+	int ret = lm_request_readable(ledger->ctx, request);
 
+	if (ret)
+		return ret;
 	plan->verdict = 0;
 	plan->checksum = ledger->graph->params.checksum;
 	plan->ranks = request->ranks;

@@ -5,26 +5,9 @@
 
 #include "../model/model.h"
 #include "../util/array.h"
+#include "../util/request.h"
 #include "../model/sites.h"
 #include "stitch.h"
-
-#define MOST_CIRCUITS 65536
-
-struct rank_pair {
-	uint16_t src, dst;
-};
-
-struct morph_request {
-	struct morph_ctx *ctx;
-	uint32_t ranks;
-	uint32_t extent[3]; /* of a torus; 0 where it is none */
-	uint32_t circuits_count, circuits_room;
-	struct rank_pair *circuits;
-	uint64_t mbps, steps;
-	uint32_t tier, objective, transit, servers;
-	uint32_t bands; /* wavelengths of a fibre, of which a circuit takes one */
-	bool simplex;
-};
 
 struct rack_refusal {
 	uint32_t rack;
@@ -140,6 +123,9 @@ static inline uint64_t lm_way_lanes(const struct optics_graph *graph, const stru
 {
 	return way->count ? lm_band_lanes(graph, plan->bands, way->band) : graph->all_lanes;
 }
+
+/* 0, or a noted -EINVAL when the client library that made a request lays it out in another way. */
+int lm_request_readable(struct morph_ctx *ctx, const struct morph_request *request);
 
 /* Lanes of each circuit; perhaps more than there are. */
 uint64_t lm_request_lanes(const struct morph_request *request, const struct optics_graph *graph);

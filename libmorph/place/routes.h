@@ -7,10 +7,9 @@
 #ifndef LM_PLAN_ROUTES_H
 #define LM_PLAN_ROUTES_H
 
+#include "../util/request.h"
 #include "net.h"
 #include "pattern.h"
-
-#define BANDS 16 /* at most */
 
 /* Circuits that go the same way, and the sites of that way, both ends among them. */
 struct route {

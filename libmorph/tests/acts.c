@@ -127,14 +127,14 @@ static int edges(struct morph_list **out)
 static int create_slice(void)
 {
 	static const uint32_t which[] = { 1, 2 };
-	struct morph_slice_request *request = morph_slice_request_new(ctx);
+	struct morph_request *request = morph_request_new(ctx);
 	struct morph_slice *made = NULL;
 	int error;
 
 	fake->state = 0;
 	if (!request)
 		return -morph_error_code(ctx);
-	error = morph_slice_request_set_accelerators(request, which, 2);
+	error = morph_request_set_accelerators(request, which, 2);
 	if (!error)
 		error = morph_slice_create(fabric, request, &made);
 	if (error)
@@ -142,7 +142,7 @@ static int create_slice(void)
 	if (error == -ENOMEM)
 		assert_int_equal(fake->state, 0);
 	morph_slice_close(made);
-	morph_slice_request_free(request);
+	morph_request_free(request);
 	return error;
 }
 
@@ -342,17 +342,17 @@ static int admin_slice_named(struct morph_object **out)
 
 static int admin_slice_create(struct morph_object **out)
 {
-	struct morph_slice_request *request = morph_slice_request_new(ctx);
+	struct morph_request *request = morph_request_new(ctx);
 	int error;
 
 	if (!request) {
 		*out = NULL;
 		return -morph_error_code(ctx);
 	}
-	assert_int_equal(morph_slice_request_set_count(request, 2), 0);
-	assert_int_equal(morph_slice_request_set_name(request, "job", 0), 0);
+	assert_int_equal(morph_request_set_count(request, 2), 0);
+	assert_int_equal(morph_request_set_name(request, "job", 0), 0);
 	error = morph_admin_slice_create(ctx, 3, request, 1000, out);
-	morph_slice_request_free(request);
+	morph_request_free(request);
 	return error;
 }
 

@@ -167,20 +167,20 @@ static void read_slice(const char *what)
 static void make_slice(void)
 {
 	MORPH_OPTS(morph_accelerator_opts, spare, .use = MORPH_USE_SPARE, .set = MORPH_SET_USE);
-	struct morph_slice_request *request = morph_slice_request_new(ctx);
+	struct morph_request *request = morph_request_new(ctx);
 	struct morph_object *object;
 	struct morph_slice *again;
 
 	must(morph_admin_accelerator_set(ctx, number, 3, &spare, &object), "make a spare");
 	tell("spare", 0, object);
-	must(morph_slice_request_set_count(request, 3), "count");
-	must(morph_slice_request_set_spare_policy(request, MORPH_SPARES_ANY), "spares");
-	must(morph_slice_request_set_name(request, "live", 0640), "name");
+	must(morph_request_set_count(request, 3), "count");
+	must(morph_request_set_spare_policy(request, MORPH_SPARES_ANY), "spares");
+	must(morph_request_set_name(request, "live", 0640), "name");
 	must(morph_slice_check(fabric, request), "check");
 	must(morph_slice_create(fabric, request, &slice), "create");
 	tell("the name is taken", morph_slice_create(fabric, request, &again), NULL);
-	must(morph_slice_request_set_count(request, 100000), "count");
-	must(morph_slice_request_set_name(request, NULL, 0), "name");
+	must(morph_request_set_count(request, 100000), "count");
+	must(morph_request_set_name(request, NULL, 0), "name");
 	tell("too many", morph_slice_check(fabric, request), NULL);
 	must(morph_slice_open(ctx, "live", &again), "open by name");
 	printf("opened by name: %d\n", morph_slice_number(again) == morph_slice_number(slice));
@@ -189,13 +189,13 @@ static void make_slice(void)
 	printf("slice of an fd: %d\n", morph_slice_number(again) == morph_slice_number(slice));
 	morph_slice_close(again);
 	tell("busy", morph_slice_delete(fabric, "live", false), NULL);
-	morph_slice_request_free(request);
+	morph_request_free(request);
 }
 
 static void grant_part(void)
 {
 	MORPH_OPTS(morph_grant_opts, opts, .accelerators = 1, .bytes = 1 << 20);
-	struct morph_slice_request *request = morph_slice_request_new(ctx);
+	struct morph_request *request = morph_request_new(ctx);
 	struct morph_fabric *grant, *handed;
 	uint32_t which;
 
@@ -203,14 +203,14 @@ static void grant_part(void)
 	printf("grant: %d\n", which != 0);
 	must(morph_fabric_from_fd(ctx, morph_fabric_get_fd(grant), &handed), "fabric of a grant");
 	morph_fabric_close(grant);
-	must(morph_slice_request_set_count(request, 2), "count");
+	must(morph_request_set_count(request, 2), "count");
 	tell("more than is granted", morph_slice_check(handed, request), NULL);
-	must(morph_slice_request_set_count(request, 1), "count");
+	must(morph_request_set_count(request, 1), "count");
 	tell("within the grant", morph_slice_check(handed, request), NULL);
 	morph_fabric_close(handed);
 	opts.bytes = 0;
 	tell("no room for the file", morph_fabric_grant(fabric, &opts, &grant, NULL), NULL);
-	morph_slice_request_free(request);
+	morph_request_free(request);
 }
 
 static void light(void)

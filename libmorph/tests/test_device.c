@@ -192,44 +192,42 @@ static void ranges_are_read_in_batches(void **state)
 static void requests_refuse_nonsense(void **state)
 {
 	static const uint32_t twice[] = { 1, 2, 1 };
-	struct morph_slice_request *request = morph_slice_request_new(ctx);
+	struct morph_request *request = morph_request_new(ctx);
 
 	(void)state;
 	assert_int_equal(lm_request_check(request), -EINVAL);
-	assert_int_equal(morph_slice_request_set_count(request, 0), -EINVAL);
-	assert_int_equal(morph_slice_request_set_accelerators(request, twice, 3), -EINVAL);
+	assert_int_equal(morph_request_set_count(request, 0), -EINVAL);
+	assert_int_equal(morph_request_set_accelerators(request, twice, 3), -EINVAL);
 	assert_string_equal(morph_error_text(ctx),
 			    "accelerator 1 is twice in the list of accelerators");
-	assert_int_equal(morph_slice_request_set_accelerators(request, twice, 0), -EINVAL);
-	assert_int_equal(morph_slice_request_set_spares(request, NULL, 1), -EINVAL);
-	assert_int_equal(morph_slice_request_set_failover(request, 3), -EINVAL);
-	assert_int_equal(morph_slice_request_set_transit(request, 2), -EINVAL);
-	assert_int_equal(morph_slice_request_set_spare_policy(request, MORPH_SPARES_LIST), -EINVAL);
-	assert_int_equal(morph_slice_request_set_name(request, "a/b", 0), -EINVAL);
-	assert_int_equal(morph_slice_request_set_name(request, "caf\xc3\xa9", 0), -EINVAL);
-	assert_int_equal(
-		morph_slice_request_set_name(request, "a234567890123456789012345678901", 0), 0);
-	assert_int_equal(morph_slice_request_set_name(request, "a2345678901234567890123456789012",
-						      0),
+	assert_int_equal(morph_request_set_accelerators(request, twice, 0), -EINVAL);
+	assert_int_equal(morph_request_set_spares(request, NULL, 1), -EINVAL);
+	assert_int_equal(morph_request_set_failover(request, 3), -EINVAL);
+	assert_int_equal(morph_request_set_transit(request, 2), -EINVAL);
+	assert_int_equal(morph_request_set_spare_policy(request, MORPH_SPARES_LIST), -EINVAL);
+	assert_int_equal(morph_request_set_name(request, "a/b", 0), -EINVAL);
+	assert_int_equal(morph_request_set_name(request, "caf\xc3\xa9", 0), -EINVAL);
+	assert_int_equal(morph_request_set_name(request, "a234567890123456789012345678901", 0), 0);
+	assert_int_equal(morph_request_set_name(request, "a2345678901234567890123456789012", 0),
 			 -ENAMETOOLONG);
-	assert_int_equal(morph_slice_request_set_name(request, "a", 04755), -EINVAL);
-	assert_int_equal(morph_slice_request_set_name(request, NULL, 0600), -EINVAL);
-	assert_int_equal(morph_slice_request_set_name(request, NULL, 0), 0);
-	morph_slice_request_free(request);
+	assert_int_equal(morph_request_set_name(request, "a", 04755), -EINVAL);
+	assert_int_equal(morph_request_set_name(request, NULL, 0600), -EINVAL);
+	assert_int_equal(morph_request_set_name(request, NULL, 0), 0);
+	morph_request_free(request);
 }
 
 static void slices_are_created_as_requested(void **state)
 {
 	static const uint32_t accelerators[] = { 4, 5 }, spares[] = { 8 };
-	struct morph_slice_request *request = morph_slice_request_new(ctx);
+	struct morph_request *request = morph_request_new(ctx);
 	struct morph_fabric *fabric;
 	struct morph_slice *slice;
 
 	(void)state;
 	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), 0);
-	assert_int_equal(morph_slice_request_set_accelerators(request, accelerators, 2), 0);
-	assert_int_equal(morph_slice_request_set_spares(request, spares, 1), 0);
-	assert_int_equal(morph_slice_request_set_name(request, "job.1", 0640), 0);
+	assert_int_equal(morph_request_set_accelerators(request, accelerators, 2), 0);
+	assert_int_equal(morph_request_set_spares(request, spares, 1), 0);
+	assert_int_equal(morph_request_set_name(request, "job.1", 0640), 0);
 	assert_int_equal(morph_slice_create(fabric, request, &slice), 0);
 	assert_int_equal(morph_slice_number(slice), 9);
 	morph_slice_close(slice);
@@ -249,7 +247,7 @@ static void slices_are_created_as_requested(void **state)
 			    "create a slice of 2: guide 17 has too few lanes "
 			    "(rule 9999, have 3, need 4, guide 17)");
 	reason = MORPH_REASON_LANES;
-	morph_slice_request_free(request);
+	morph_request_free(request);
 	morph_fabric_close(fabric);
 }
 

@@ -87,7 +87,7 @@ static void change(FILE *out, struct morph_slice *slice, struct morph_ctx *ctx, 
 /* What a program does; @last is what it asks for differently when it should not. */
 static char *program(struct morph_ctx *ctx, struct fake *fake, uint32_t last)
 {
-	struct morph_slice_request *request = morph_slice_request_new(ctx);
+	struct morph_request *request = morph_request_new(ctx);
 	struct morph_events *events = morph_events_new(ctx, 4);
 	struct morph_event event = { .size = sizeof(event), .type = MORPH_EVENT_RECOVERED };
 	struct morph_fabric *fabric;
@@ -100,7 +100,7 @@ static char *program(struct morph_ctx *ctx, struct fake *fake, uint32_t last)
 	FILE *out = open_memstream(&text, &bytes);
 
 	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), 0);
-	assert_int_equal(morph_slice_request_set_count(request, 4), 0);
+	assert_int_equal(morph_request_set_count(request, 4), 0);
 	assert_int_equal(morph_slice_create(fabric, request, &slice), 0);
 	change(out, slice, ctx, last);
 	assert_int_equal(morph_slice_circuit_path(slice, 21, &object), 0);
@@ -122,7 +122,7 @@ static char *program(struct morph_ctx *ctx, struct fake *fake, uint32_t last)
 	morph_watch_free(watch);
 	morph_slice_close(slice);
 	morph_fabric_close(fabric);
-	morph_slice_request_free(request);
+	morph_request_free(request);
 	morph_events_free(events);
 	fclose(out);
 	return text;
@@ -415,7 +415,7 @@ static void lines_without_memory_stop_a_replay(void **state)
 
 static void files_beyond_the_recorders_table_are_refused(void **state)
 {
-	struct morph_slice_request *request;
+	struct morph_request *request;
 	struct morph_fabric *fabric, *again, *none;
 	struct morph_slice *slice;
 	struct morph_ctx *ctx;
@@ -425,11 +425,11 @@ static void files_beyond_the_recorders_table_are_refused(void **state)
 	fake->opened = fake->closed = 154; /* the next is fd 254 */
 	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), 0);
 	assert_int_equal(morph_fabric_from_fd(ctx, morph_fabric_get_fd(fabric), &again), 0);
-	request = morph_slice_request_new(ctx);
-	assert_int_equal(morph_slice_request_set_count(request, 4), 0);
+	request = morph_request_new(ctx);
+	assert_int_equal(morph_request_set_count(request, 4), 0);
 	assert_int_equal(morph_slice_create(fabric, request, &slice), -EMFILE);
 	assert_int_equal(morph_fabric_open(ctx, "3", &none), -EMFILE);
-	morph_slice_request_free(request);
+	morph_request_free(request);
 	morph_fabric_close(again);
 	morph_fabric_close(fabric);
 	morph_ctx_free(ctx);

@@ -169,14 +169,14 @@ static void freeing_nothing_is_allowed(void **state)
 	morph_object_free(NULL);
 	morph_list_free(NULL);
 	morph_fabric_close(NULL);
-	morph_slice_request_free(NULL);
+	morph_request_free(NULL);
 	morph_slice_close(NULL);
 	morph_txn_free(NULL);
 	morph_events_free(NULL);
 	morph_monitor_free(NULL);
 	morph_watch_free(NULL);
 	assert_int_equal(morph_list_count(NULL), 0);
-	assert_string_equal(morph_library_version(), "0.1.0");
+	assert_string_equal(morph_library_version(), "1.0.0");
 }
 
 int main(void)

@@ -285,7 +285,7 @@ int morph_admin_accelerator_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t
  * morph_slice_create().
  */
 int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
-			     const struct morph_slice_request *request, uint32_t owner,
+			     const struct morph_request *request, uint32_t owner,
 			     struct morph_object **out);
 
 /**

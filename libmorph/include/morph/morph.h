@@ -10,15 +10,15 @@
  *
  *	struct morph_ctx *ctx;
  *	struct morph_fabric *fabric;
- *	struct morph_slice_request *request;
+ *	struct morph_request *request;
  *	struct morph_slice *slice;
  *
  *	if (morph_ctx_new(NULL, &ctx))
  *		return 1;
  *	if (morph_fabric_open(ctx, "0", &fabric))
  *		errx(1, "%s", morph_error_text(ctx));
- *	request = morph_slice_request_new(ctx);
- *	morph_slice_request_set_count(request, 4);
+ *	request = morph_request_new(ctx);
+ *	morph_request_set_count(request, 4);
  *	if (morph_slice_create(fabric, request, &slice))
  *		errx(1, "%s", morph_error_text(ctx));
  *	morph_slice_light_ring(slice, NULL, NULL);
@@ -26,7 +26,7 @@
  * What the kernel tells comes as snapshots: struct morph_object, immutable, freed
  * by the caller, with the attributes (and the attribute names) of the netlink
  * specification whether it came over netlink or over a device. What a program
- * asks for is put together in builders: struct morph_slice_request, struct
+ * asks for is put together in builders: struct morph_request, struct
  * morph_txn.
  *
  * DOC: Results
@@ -63,6 +63,7 @@
 #include <morph/object.h>
 #include <morph/names.h>
 #include <morph/fabric.h>
+#include <morph/request.h>
 #include <morph/slice.h>
 #include <morph/txn.h>
 #include <morph/event.h>

@@ -3,117 +3,11 @@
 #ifndef MORPH_SLICE_H
 #define MORPH_SLICE_H
 
-#include <morph/types.h>
+#include <morph/request.h>
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* ----------------------------------------------------------- slice requests */
-
-/**
- * morph_slice_request_new() - begin a request for a slice
- * @ctx: the context
- *
- * Defaults: unnamed, automatic failover, transit any, spares of the same host,
- * nothing reserved.
- *
- * Return: the request, freed by morph_slice_request_free(); NULL when out of memory.
- */
-struct morph_slice_request *morph_slice_request_new(struct morph_ctx *ctx);
-
-/**
- * morph_slice_request_free() - free a request
- * @request: the request, or NULL
- */
-void morph_slice_request_free(struct morph_slice_request *request);
-
-/**
- * morph_slice_request_set_count() - ask for so many accelerators
- * @request: the request
- * @count: how many; the kernel chooses them close to each other
- *
- * Return: 0, or -EINVAL for 0.
- */
-int morph_slice_request_set_count(struct morph_slice_request *request, uint32_t count);
-
-/**
- * morph_slice_request_set_accelerators() - ask for these accelerators
- * @request: the request
- * @accelerators: indices in the order of ranks; copied
- * @count: how many
- *
- * Return: 0, -ENOMEM, or -EINVAL for none or for one that is named twice.
- */
-int morph_slice_request_set_accelerators(struct morph_slice_request *request,
-					 const uint32_t *accelerators, size_t count);
-
-/**
- * morph_slice_request_set_failover() - what happens when an accelerator fails
- * @request: the request
- * @failover: enum morph_failover
- *
- * Return: 0, or -EINVAL for an unknown value.
- */
-int morph_slice_request_set_failover(struct morph_slice_request *request, uint32_t failover);
-
-/**
- * morph_slice_request_set_transit() - may circuits cross other tenants' tiles
- * @request: the request
- * @transit: enum morph_transit
- *
- * Return: 0, or -EINVAL for an unknown value.
- */
-int morph_slice_request_set_transit(struct morph_slice_request *request, uint32_t transit);
-
-/**
- * morph_slice_request_set_spare_policy() - which spares may step in
- * @request: the request
- * @policy: MORPH_SPARES_HOST or MORPH_SPARES_ANY; a list is given by
- *          morph_slice_request_set_spares()
- *
- * Return: 0, or -EINVAL for another value.
- */
-int morph_slice_request_set_spare_policy(struct morph_slice_request *request, uint32_t policy);
-
-/**
- * morph_slice_request_set_spares() - only these spares may step in
- * @request: the request
- * @spares: indices of accelerators; copied
- * @count: how many
- *
- * Return: 0, -ENOMEM, or -EINVAL for none or for one that is named twice.
- */
-int morph_slice_request_set_spares(struct morph_slice_request *request, const uint32_t *spares,
-				   size_t count);
-
-/**
- * morph_slice_request_set_reserved() - hold a spare, and the lanes to it, for this slice alone
- * @request: the request
- * @reserved: whether to
- */
-void morph_slice_request_set_reserved(struct morph_slice_request *request, bool reserved);
-
-/**
- * morph_slice_request_set_controller() - assign the slice to a controller from its beginning
- * @request: the request
- * @controller: the controller's number; 0, the default: to none
- *
- * Without meaning to morph_slice_create(): who opens a fabric's node assigns nothing.
- */
-void morph_slice_request_set_controller(struct morph_slice_request *request, uint32_t controller);
-
-/**
- * morph_slice_request_set_name() - give the slice a name, so that it outlives its files
- * @request: the request
- * @name: 1 to 31 of [a-zA-Z0-9_.-]; NULL or "": none
- * @mode: permission bits of its node, 0 for 0600
- *
- * Return: 0, or -EINVAL for another character, -ENAMETOOLONG, or -EINVAL for a mode
- * beyond 0777.
- */
-int morph_slice_request_set_name(struct morph_slice_request *request, const char *name,
-				 uint32_t mode);
 
 /* ------------------------------------------------------------------- slices */
 
@@ -126,7 +20,7 @@ int morph_slice_request_set_name(struct morph_slice_request *request, const char
  * Return: 0, -EINVAL (neither count nor accelerators are set), or as MORPH_SLICE_CREATE:
  * -ENOSPC, -EBUSY, -EDQUOT, -EEXIST...
  */
-int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_request *request,
+int morph_slice_create(struct morph_fabric *fabric, const struct morph_request *request,
 		       struct morph_slice **out);
 
 /**

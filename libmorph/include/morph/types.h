@@ -44,7 +44,6 @@ struct morph_object;
 struct morph_list;
 struct morph_model;
 struct morph_fabric;
-struct morph_slice_request;
 struct morph_slice;
 struct morph_txn;
 struct morph_events;

@@ -94,32 +94,32 @@ void slice_wish_free(struct slice_wish *wish)
 	free(wish->spares);
 }
 
-static int fill_request(struct morph_slice_request *request, const struct slice_wish *wish)
+static int fill_request(struct morph_request *request, const struct slice_wish *wish)
 {
-	int error = morph_slice_request_set_name(request, wish->name, wish->mode);
+	int error = morph_request_set_name(request, wish->name, wish->mode);
 
 	if (!error)
 		error = wish->accelerators_count ?
-				morph_slice_request_set_accelerators(request, wish->accelerators,
-								     wish->accelerators_count) :
-				morph_slice_request_set_count(request, wish->count);
+				morph_request_set_accelerators(request, wish->accelerators,
+							       wish->accelerators_count) :
+				morph_request_set_count(request, wish->count);
 	if (!error)
-		error = morph_slice_request_set_failover(request, wish->failover);
+		error = morph_request_set_failover(request, wish->failover);
 	if (!error)
-		error = morph_slice_request_set_transit(request, wish->transit);
+		error = morph_request_set_transit(request, wish->transit);
 	if (!error)
 		error = wish->spare_policy == MORPH_SPARES_LIST ?
-				morph_slice_request_set_spares(request, wish->spares,
-							       wish->spares_count) :
-				morph_slice_request_set_spare_policy(request, wish->spare_policy);
-	morph_slice_request_set_reserved(request, wish->reserved);
-	morph_slice_request_set_controller(request, wish->controller);
+				morph_request_set_spares(request, wish->spares,
+							 wish->spares_count) :
+				morph_request_set_spare_policy(request, wish->spare_policy);
+	morph_request_set_reserved(request, wish->reserved);
+	morph_request_set_controller(request, wish->controller);
 	return error;
 }
 
 enum exit_code slice_make(struct run *run, const struct slice_wish *wish, json_t **record)
 {
-	struct morph_slice_request *request = needed(morph_slice_request_new(run->client->ctx));
+	struct morph_request *request = needed(morph_request_new(run->client->ctx));
 	struct morph_object *object = NULL;
 	enum exit_code code;
 	int error;
@@ -129,7 +129,7 @@ enum exit_code slice_make(struct run *run, const struct slice_wish *wish, json_t
 		error = morph_admin_slice_create(run->client->ctx, wish->fabric, request,
 						 wish->owner, &object);
 	code = client_reply(run, error, object, record);
-	morph_slice_request_free(request);
+	morph_request_free(request);
 	return code;
 }
 
