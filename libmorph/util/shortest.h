@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Shortest paths between at most 64 nodes (Dijkstra, A note on two problems in connexion with graphs, Numerische
- * Mathematik 1, 1959). Sets of nodes are bits of a word. Of several open nodes with the same cost, the node with the
+ * Shortest paths between at most 64 nodes (E. W. Dijkstra, Numerische Mathematik 1, pp. 269-271, 1959).
+ * Sets of nodes are bits of a word. Of several open nodes with the same cost, the node with the
  * lowest number comes next, and of several paths with the same cost, the first that is found stays.
  *
  *	shortest_begin(&search, from);
