@@ -116,7 +116,7 @@ static void model_take(struct model_route *mine)
 /* The ledger is the sum of what the routes have. */
 static bool model_agrees(struct model *model, u32 step)
 {
-	const struct optics_state *ledger = model->fake->fabric->ledger;
+	const struct optics_state *ledger = ledger_of(model->fake->fabric)->state;
 	const struct optics_graph *graph = model->fake->fabric->graph;
 	u32 wrong = 0, i;
 
@@ -156,7 +156,8 @@ static struct morph_route *random_route(struct model *model)
 	request.lanes_count = 1 + pick(model, 2);
 	request.lanes_allowed = request.lanes_count << pick(model, FAKE_LANES - 1);
 	request.lanes_count = hweight64(request.lanes_allowed);
-	if (!optics_route(fabric->ledger, &request, fabric->route_work, &route->path, NULL, &why))
+	if (!optics_route(ledger_of(fabric)->state, &request, ledger_of(fabric)->route_work,
+			  &route->path, NULL, &why))
 		return route;
 	morph_route_free(route);
 	return NULL;

@@ -318,7 +318,7 @@ static void close_fabric(struct fake *fake)
 	for (i = 0; i < fake->slices; i++)
 		morph_file_free(fake->files[i]);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(fake->test, 0, fabric->slices_count);
+	KUNIT_EXPECT_EQ(fake->test, 0, ledger_of(fabric)->slices_count);
 	if (fake->registered)
 		morph_fabric_unregister(fabric);
 	flush_workqueue(fake->queue);
@@ -563,7 +563,7 @@ void fake_expect_light(struct fake *fake)
 	u32 port, tx;
 
 	mutex_lock(&fabric->lock);
-	list_for_each_entry(slice, &fabric->slices, node) {
+	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		xa_for_each(&slice->circuits, index, circuit) {
 			const struct optics_path *path;
 
@@ -580,9 +580,9 @@ void fake_expect_light(struct fake *fake)
 				    "lasers of port %u", port);
 		KUNIT_EXPECT_EQ_MSG(fake->test, received[port],
 				    tx == OPTICS_NONE ? 0 : fake->laser[tx], "receiver %u", port);
-		KUNIT_EXPECT_EQ_MSG(fake->test, fabric->tx_on[port], sent[port],
+		KUNIT_EXPECT_EQ_MSG(fake->test, hardware_of(fabric)->tx_on[port], sent[port],
 				    "what is known of the lasers of port %u", port);
-		claimed |= fabric->ledger->tx_lanes[port] & ~sent[port];
+		claimed |= ledger_of(fabric)->state->tx_lanes[port] & ~sent[port];
 	}
 	KUNIT_EXPECT_EQ_MSG(fake->test, 0ULL, claimed, "claimed without light");
 	mutex_unlock(&fabric->lock);
@@ -592,7 +592,7 @@ void fake_expect_dark(struct fake *fake)
 {
 	const struct morph_fabric *fabric = fake->fabric;
 	const struct optics_graph *graph = fabric->graph;
-	const struct optics_state *ledger = fabric->ledger;
+	const struct optics_state *ledger = ledger_of(fabric)->state;
 	u64 lanes = 0;
 	u32 pins = 0, turned = 0, marks = 0, i;
 
@@ -602,7 +602,8 @@ void fake_expect_dark(struct fake *fake)
 		lanes |= ledger->guide_lanes[i];
 	for (i = 0; i < graph->elements_count; i++) {
 		pins += ledger->element_pins[i];
-		turned += fake->element[i] || fabric->hw_state[i] || ledger->element_state[i];
+		turned += fake->element[i] || hardware_of(fabric)->hw_state[i] ||
+			  ledger->element_state[i];
 		marks |= ledger->element_marks[i];
 	}
 	KUNIT_EXPECT_EQ_MSG(fake->test, 0ULL, lanes, "lanes are lit or claimed");

@@ -9,7 +9,7 @@
 /* Fail and come back. Returns for how long it is held down. */
 static u64 flap(struct fake *fake, u32 accelerator)
 {
-	const struct morph_chip *chip = &fake->fabric->chips[accelerator];
+	const struct morph_chip *chip = &ledger_of(fake->fabric)->chips[accelerator];
 
 	fake_set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_FAILED);
 	fake_set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_OK);
@@ -33,8 +33,8 @@ static void health_flaps_do_not_wrap(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 
-	fake->fabric->chips[1].flaps = U8_MAX;
-	fake->fabric->chips[1].last_failed_ns = ktime_get_boottime_ns();
+	ledger_of(fake->fabric)->chips[1].flaps = U8_MAX;
+	ledger_of(fake->fabric)->chips[1].last_failed_ns = ktime_get_boottime_ns();
 	KUNIT_EXPECT_EQ(test, (u64)HOLD_DOWN_NS << 10, flap(fake, 1));
 	KUNIT_EXPECT_EQ(test, (u64)HOLD_DOWN_NS << 10, flap(fake, 1));
 }
@@ -42,7 +42,7 @@ static void health_flaps_do_not_wrap(struct kunit *test)
 static void health_an_hour_without_failure_counts(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct morph_chip *chip = &fake->fabric->chips[1];
+	struct morph_chip *chip = &ledger_of(fake->fabric)->chips[1];
 
 	flap(fake, 1);
 	flap(fake, 1);
@@ -56,7 +56,7 @@ static void health_an_hour_without_failure_counts(struct kunit *test)
 static void health_only_a_failure_is_a_flap(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct morph_chip *chip = &fake->fabric->chips[1];
+	struct morph_chip *chip = &ledger_of(fake->fabric)->chips[1];
 
 	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_QUARANTINED);
 	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
@@ -72,19 +72,19 @@ static void health_held_down_is_not_fit(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_fabric *fabric = fake->fabric;
-	u32 free = fabric->free;
+	u32 free = ledger_of(fabric)->free;
 
-	fabric->chips[1].flaps = 10;
-	fabric->chips[1].last_failed_ns = ktime_get_boottime_ns();
+	ledger_of(fabric)->chips[1].flaps = 10;
+	ledger_of(fabric)->chips[1].last_failed_ns = ktime_get_boottime_ns();
 	flap(fake, 1);
-	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, fabric->chips[1].health);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, ledger_of(fabric)->chips[1].health);
 	KUNIT_EXPECT_FALSE(test, morph_chip_fit(fabric, 1));
-	KUNIT_EXPECT_EQ(test, free - 1, fabric->free);
-	fabric->chips[1].hold_until_ns = ktime_get_boottime_ns();
+	KUNIT_EXPECT_EQ(test, free - 1, ledger_of(fabric)->free);
+	ledger_of(fabric)->chips[1].hold_until_ns = ktime_get_boottime_ns();
 	mutex_lock(&fabric->lock);
 	morph_chip_update(fabric, 1);
 	mutex_unlock(&fabric->lock);
-	KUNIT_EXPECT_EQ(test, free, fabric->free);
+	KUNIT_EXPECT_EQ(test, free, ledger_of(fabric)->free);
 }
 
 struct part_case {
@@ -120,8 +120,9 @@ static void health_counts_are_balanced(struct kunit *test)
 	for (i = 0; i < ARRAY_SIZE(ways); i++) {
 		fake_set_health(fake, param->part, 1, ways[i]);
 		bad = ways[i] != MORPH_HEALTH_OK;
-		KUNIT_EXPECT_EQ_MSG(test, chip ? bad : 0, fabric->failed, "step %u", i);
-		KUNIT_EXPECT_EQ_MSG(test, chip ? 0 : bad, fabric->impaired, "step %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, chip ? bad : 0, ledger_of(fabric)->failed, "step %u", i);
+		KUNIT_EXPECT_EQ_MSG(test, chip ? 0 : bad, ledger_of(fabric)->impaired, "step %u",
+				    i);
 		KUNIT_EXPECT_EQ_MSG(test, !bad, morph_health_get(fabric, param->part, 1) ==
 				    MORPH_HEALTH_OK, "step %u", i);
 	}
@@ -264,7 +265,7 @@ static void signal_marks(struct kunit *test)
 
 	fake_set_health(fake, param->part, param->index, param->before);
 	/* A heartbeat that is back calls for a patrol: not before the hold-down is over. */
-	fake->fabric->chips[1].hold_until_ns = U64_MAX / 2;
+	ledger_of(fake->fabric)->chips[1].hold_until_ns = U64_MAX / 2;
 	tell(fake, param->type, param->index, ~0ULL, param->value);
 	flush_work(&recovery_of(fake->fabric)->signal_work);
 	KUNIT_EXPECT_EQ(test, param->after,
@@ -292,7 +293,8 @@ static void signal_of_a_flap_does_not_put_patrol_off(struct kunit *test)
 	unsigned long due;
 
 	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
-	fake->fabric->chips[1].hold_until_ns = ktime_get_boottime_ns() + 7200 * NSEC_PER_SEC;
+	ledger_of(fake->fabric)->chips[1].hold_until_ns =
+		ktime_get_boottime_ns() + 7200 * NSEC_PER_SEC;
 	mod_delayed_work(morph_wq, patrol, 3600 * HZ);
 	due = READ_ONCE(patrol->timer.expires);
 	tell(fake, MORPH_SIGNAL_HEARTBEAT, 1, 0, 1);
@@ -312,8 +314,8 @@ static void signal_of_nothing_is_ignored(struct kunit *test)
 		tell(fake, type, FAKE_ELEMENTS, ~0ULL, 1);
 	}
 	flush_work(&recovery_of(fake->fabric)->signal_work);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->failed);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
+	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->failed);
+	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
 }
 
 /* Some are lost: which is not known, so that whatever is lit is read. */

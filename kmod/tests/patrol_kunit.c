@@ -21,8 +21,8 @@ static void patrol_finds_a_dead_accelerator(struct kunit *test)
 
 	fake->dead[4] = true;
 	fake_patrol(fake);
-	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, fake->fabric->chips[4].health);
-	KUNIT_EXPECT_EQ(test, 1u, fake->fabric->failed);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, ledger_of(fake->fabric)->chips[4].health);
+	KUNIT_EXPECT_EQ(test, 1u, ledger_of(fake->fabric)->failed);
 }
 
 /* It is told by an error of the device that nothing is known, not that all has failed or moved. */
@@ -38,8 +38,8 @@ static void patrol_believes_answers_only(struct kunit *test)
 	mod_delayed_work(morph_wq, &recovery_of(fake->fabric)->patrol_work, 0);
 	flush_work(&recovery_of(fake->fabric)->patrol_work.work);
 	cancel_delayed_work_sync(&recovery_of(fake->fabric)->patrol_work);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->failed);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
+	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->failed);
+	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
 }
 
 /* It is quarantined, and fails the test that follows. */
@@ -52,7 +52,7 @@ static void patrol_finds_an_element_that_moved(struct kunit *test)
 	fake_patrol(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_FAILED,
 			morph_health_get(fake->fabric, MORPH_PART_ELEMENT, 7));
-	KUNIT_EXPECT_EQ(test, 1u, fake->fabric->impaired);
+	KUNIT_EXPECT_EQ(test, 1u, ledger_of(fake->fabric)->impaired);
 }
 
 /* A round that waits for the device's answer to its reading number @skip + 1 of elements. */
@@ -91,9 +91,9 @@ static void patrol_reads(struct fake *fake, u32 element, u32 state)
 static void pin(struct fake *fake, u32 element, u32 state, u32 pins)
 {
 	mutex_lock(&fake->fabric->lock);
-	optics_set_state(fake->fabric->ledger, element, state);
-	fake->fabric->ledger->element_pins[element] = pins;
-	fake->fabric->hw_state[element] = state;
+	optics_set_state(ledger_of(fake->fabric)->state, element, state);
+	ledger_of(fake->fabric)->state->element_pins[element] = pins;
+	hardware_of(fake->fabric)->hw_state[element] = state;
 	mutex_unlock(&fake->fabric->lock);
 }
 
@@ -105,8 +105,8 @@ static void patrol_asks_again_before_it_suspects(struct kunit *test)
 	patrol_until_reading(fake, 0);
 	patrol_reads(fake, 7, 2);
 	KUNIT_EXPECT_STREQ(test, "pee", (const char *)fake->log);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->ledger->element_pins[7]);
+	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
+	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->state->element_pins[7]);
 }
 
 /* What a change has turned since is as it should be. */
@@ -118,7 +118,7 @@ static void patrol_leaves_what_is_turned_meanwhile(struct kunit *test)
 	pin(fake, 7, 2, 1);
 	patrol_reads(fake, 7, 2);
 	KUNIT_EXPECT_STREQ(test, "pe", (const char *)fake->log);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
+	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
 	pin(fake, 7, 0, 0);
 }
 
@@ -126,7 +126,7 @@ static void patrol_leaves_what_is_turned_meanwhile(struct kunit *test)
 static void patrol_lets_go_of_what_is_left_meanwhile(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct optics_state *ledger = fake->fabric->ledger;
+	struct optics_state *ledger = ledger_of(fake->fabric)->state;
 
 	pin(fake, 7, 2, 1);
 	patrol_until_reading(fake, 1);
@@ -137,7 +137,7 @@ static void patrol_lets_go_of_what_is_left_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u8)0, ledger->element_state[7]);
 	/* The next round parks it. */
 	fake_patrol(fake);
-	KUNIT_EXPECT_EQ(test, (u8)0, fake->fabric->hw_state[7]);
+	KUNIT_EXPECT_EQ(test, (u8)0, hardware_of(fake->fabric)->hw_state[7]);
 }
 
 /* One that moved once and obeys again passes the test: it is used as before. */
@@ -150,14 +150,14 @@ static void patrol_takes_back_what_obeys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
 			morph_health_get(fake->fabric, MORPH_PART_ELEMENT, 7));
 	KUNIT_EXPECT_EQ(test, (u8)0, fake->element[7]);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
+	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
 }
 
 /* One that a schedule holds for its steps is not tested, but told again. */
 static void patrol_tells_again_what_a_schedule_holds(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	u8 *marks = fake->fabric->ledger->element_marks;
+	u8 *marks = ledger_of(fake->fabric)->state->element_marks;
 
 	mutex_lock(&fake->fabric->lock);
 	marks[7] |= OPTICS_HELD;
@@ -166,7 +166,7 @@ static void patrol_tells_again_what_a_schedule_holds(struct kunit *test)
 	fake_patrol(fake);
 	flush_work(&recovery_of(fake->fabric)->review_work);
 	KUNIT_EXPECT_EQ(test, (u8)0, fake->element[7]);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
+	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
 	mutex_lock(&fake->fabric->lock);
 	marks[7] &= ~OPTICS_HELD;
 	mutex_unlock(&fake->fabric->lock);
@@ -178,18 +178,18 @@ static void patrol_parks_what_was_left(struct kunit *test)
 	struct fake *fake = test->priv;
 
 	fake->element[7] = 2;
-	fake->fabric->hw_state[7] = 2;
+	hardware_of(fake->fabric)->hw_state[7] = 2;
 	fake_patrol(fake);
 	KUNIT_EXPECT_STREQ(test, "peP", (const char *)fake->log);
 	KUNIT_EXPECT_EQ(test, (u8)0, fake->element[7]);
-	KUNIT_EXPECT_EQ(test, 0u, fake->fabric->impaired);
+	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
 }
 
 /* Quarantined, it comes back through a test; held down, not yet; dead, not at all. */
 static void patrol_brings_back_through_a_test(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct morph_chip *chip = &fake->fabric->chips[1];
+	struct morph_chip *chip = &ledger_of(fake->fabric)->chips[1];
 
 	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
 	chip->hold_until_ns = 0;
@@ -208,7 +208,7 @@ static void patrol_brings_back_through_a_test(struct kunit *test)
 static void patrol_does_not_clear_a_failure_that_comes_meanwhile(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct morph_chip *chip = &fake->fabric->chips[1];
+	struct morph_chip *chip = &ledger_of(fake->fabric)->chips[1];
 	const struct morph_signal lost = { .type = MORPH_SIGNAL_HEARTBEAT, .index = 1 };
 
 	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_QUARANTINED);
@@ -325,9 +325,10 @@ static void review_hangs(struct fake *fake, char call)
 /* Until somebody waits for the end of the review, or has not waited for it. */
 static bool waits_for_review(struct fake *fake)
 {
-	while (!wq_has_sleeper(&fake->fabric->review_end) && !strchr(fake->log, FAKE_LASERS_ON))
+	while (!wq_has_sleeper(&hardware_of(fake->fabric)->review_end) &&
+	       !strchr(fake->log, FAKE_LASERS_ON))
 		usleep_range(1000, 2000);
-	return wq_has_sleeper(&fake->fabric->review_end);
+	return wq_has_sleeper(&hardware_of(fake->fabric)->review_end);
 }
 
 /* Its command would else come after theirs, and darken what they have seen lit. */

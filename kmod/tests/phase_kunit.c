@@ -272,7 +272,7 @@ static void phase_commit_keeps_the_old(struct kunit *test)
 	other = fake_slice(fake, rest, 1);
 	KUNIT_EXPECT_PTR_NE(test, slice, other);
 	txn = txn_of_shape(fake, slice, MOVE, MORPH_TXN_PREPARE);
-	lanes = &fake->fabric->ledger->tx_lanes[0];
+	lanes = &ledger_of(fake->fabric)->state->tx_lanes[0];
 	txn->lease_ns = FAKE_LONG_LEASE;
 	bring_to(fake, txn, MORPH_OUTCOME_UNCONFIRMED);
 	KUNIT_EXPECT_EQ(test, 0ULL, fake->laser[0]);

@@ -175,11 +175,11 @@ static void place_checks_a_list(struct kunit *test)
 						     &refusal));
 	mutex_lock(&fabric->lock);
 	morph_health_set(fabric, &dead, MORPH_HEALTH_FAILED, 0);
-	fabric->chips[6].testing = true;
-	fabric->chips[7].use = MORPH_USE_DRAINING;
+	ledger_of(fabric)->chips[6].testing = true;
+	ledger_of(fabric)->chips[7].use = MORPH_USE_DRAINING;
 	ret = morph_place_check(fabric, param->accelerators, 3, &refusal);
-	fabric->chips[6].testing = false;
-	fabric->chips[7].use = MORPH_USE_FREE;
+	ledger_of(fabric)->chips[6].testing = false;
+	ledger_of(fabric)->chips[7].use = MORPH_USE_FREE;
 	mutex_unlock(&fabric->lock);
 	KUNIT_EXPECT_EQ(test, param->error, ret);
 	KUNIT_EXPECT_STREQ(test, param->text, (const char *)refusal.text);

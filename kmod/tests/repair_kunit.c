@@ -92,7 +92,7 @@ static void protection_is_made_for_all_ranks(struct kunit *test)
 		KUNIT_EXPECT_EQ(test, 2u, slice->ranks[i].protection->spare);
 	}
 	/* It holds nothing: the spare is free for others, and so are the lanes. */
-	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, fake->fabric->chips[2].use);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, ledger_of(fake->fabric)->chips[2].use);
 	fake_expect_light(fake);
 }
 
@@ -187,8 +187,8 @@ static void failover_puts_the_spare_in_place(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_PLANS_USED));
 	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_PLANS_INLINE));
 	/* The role goes the other way. */
-	KUNIT_EXPECT_TRUE(test, fabric->chips[1].spare);
-	KUNIT_EXPECT_FALSE(test, fabric->chips[2].spare);
+	KUNIT_EXPECT_TRUE(test, ledger_of(fabric)->chips[1].spare);
+	KUNIT_EXPECT_FALSE(test, ledger_of(fabric)->chips[2].spare);
 	fake_expect_light(fake);
 	expect_events(fake, events, ARRAY_SIZE(events));
 }
@@ -284,7 +284,7 @@ static void failover_moves_what_stays_dark(struct kunit *test)
 	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
-	const struct optics_state *ledger = fake->fabric->ledger;
+	const struct optics_state *ledger = ledger_of(fake->fabric)->state;
 
 	fake->dead[0] = true;
 	fake->dead[1] = true;
@@ -304,7 +304,7 @@ static void failover_moves_what_stays_dark(struct kunit *test)
 	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_OK);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
-	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, fake->fabric->chips[2].health);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, ledger_of(fake->fabric)->chips[2].health);
 	expect_ends(test, only_circuit(slice), 2, 1);
 	fake_expect_light(fake);
 }
@@ -318,7 +318,7 @@ static void failover_goes_past_a_dead_spare(struct kunit *test)
 	fake->dead[2] = true;
 	kill_accelerator(fake, 0);	/* the sender: a dead one drives no light */
 	KUNIT_EXPECT_EQ(test, 5u, slice->ranks[0].accelerator);
-	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, fake->fabric->chips[2].health);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, ledger_of(fake->fabric)->chips[2].health);
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_FAILOVERS));
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_FAILOVERS_FAILED));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
@@ -344,7 +344,7 @@ static void failover_goes_past_a_dead_reserved_spare(struct kunit *test)
 	fake->dead[2] = true;
 	kill_accelerator(fake, 0);
 	KUNIT_EXPECT_EQ(test, 5u, slice->ranks[0].accelerator);
-	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, fake->fabric->chips[2].health);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, ledger_of(fake->fabric)->chips[2].health);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
 	fake_expect_light(fake);
 }
@@ -470,7 +470,7 @@ static void two_want_one_spare(struct fake *fake, struct morph_slice **slices)
 	wait_for_completion(&fake->silent);
 	fake->dead[4] = true;
 	fake_set_health(fake, MORPH_PART_ACCELERATOR, 4, MORPH_HEALTH_FAILED);
-	flush_work(&slices[1]->repair_work);
+	flush_work(&slices[1]->recovery->repair_work);
 	KUNIT_EXPECT_EQ(fake->test, (u32)MORPH_SLICE_REPAIRING, slices[0]->state);
 	KUNIT_EXPECT_EQ(fake->test, (u32)MORPH_SLICE_DEGRADED, slices[1]->state);
 }
@@ -504,7 +504,7 @@ static void failover_in_vain_comes_to_rest(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slices[0]->state);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slices[1]->state);
 	KUNIT_EXPECT_EQ(test, failed + 3, fake_stat(fake, MORPH_STAT_FAILOVERS_FAILED));
-	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, fake->fabric->chips[2].use);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, ledger_of(fake->fabric)->chips[2].use);
 }
 
 /* ------------------------------------------------------------------ reroute */
@@ -630,7 +630,7 @@ static void report_needs_an_answer(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EREMOTEIO,
 			morph_repair_report(slice, 0, &state, &health, &refusal));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_PART_ACCELERATOR, refusal.part);
-	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, fake->fabric->chips[0].health);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, ledger_of(fake->fabric)->chips[0].health);
 	KUNIT_EXPECT_EQ(test, 0, morph_repair_report(slice, 0, &state, &health, &refusal));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, state);
 	KUNIT_EXPECT_EQ(test, 0u, slice->ranks[0].accelerator);
@@ -651,7 +651,8 @@ static void release_survives_one_error(struct kunit *test)
 	mutex_unlock(&fake->fabric->lock);
 	fake_settle(fake);
 	for (i = 0; i < 2; i++)
-		KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, fake->fabric->chips[i].health);
+		KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK,
+				ledger_of(fake->fabric)->chips[i].health);
 }
 
 static struct kunit_case repair_cases[] = {

@@ -348,7 +348,7 @@ static void txn_is_broken_by_a_burning_laser(struct kunit *test)
 	fake->burning[0] = 1;
 	KUNIT_EXPECT_EQ(test, -EIO, morph_txn_run(txn));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_BROKEN, txn->outcome);
-	KUNIT_EXPECT_EQ(test, 1ULL, fake->fabric->ledger->tx_dead[0]);
+	KUNIT_EXPECT_EQ(test, 1ULL, ledger_of(fake->fabric)->state->tx_dead[0]);
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_BROKEN));
 	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_LASERS_ON));
 	morph_txn_put(txn);
@@ -370,7 +370,7 @@ static void txn_finds_a_burning_laser_that_yielded(struct kunit *test)
 	txn = fake_txn(fake, slice, changes, ARRAY_SIZE(changes), 0);
 	fake->burning[0] = 1;
 	KUNIT_EXPECT_EQ(test, 0, morph_txn_run(txn));
-	KUNIT_EXPECT_EQ(test, 1ULL, fake->fabric->ledger->tx_dead[0]);
+	KUNIT_EXPECT_EQ(test, 1ULL, ledger_of(fake->fabric)->state->tx_dead[0]);
 	morph_txn_put(txn);
 	fake->burning[0] = 0;
 }
@@ -384,8 +384,8 @@ static void txn_is_broken_by_stray_light(struct kunit *test)
 	fake->stray[2] = 1;
 	KUNIT_EXPECT_EQ(test, -EIO, morph_txn_run(txn));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_BROKEN, txn->outcome);
-	KUNIT_EXPECT_EQ(test, 0ULL, fake->fabric->ledger->tx_dead[0]);
-	KUNIT_EXPECT_EQ(test, 1ULL, fake->fabric->ledger->rx_dead[2]);
+	KUNIT_EXPECT_EQ(test, 0ULL, ledger_of(fake->fabric)->state->tx_dead[0]);
+	KUNIT_EXPECT_EQ(test, 1ULL, ledger_of(fake->fabric)->state->rx_dead[2]);
 	morph_txn_put(txn);
 	fake->stray[2] = 0;
 }

@@ -97,40 +97,6 @@ struct morph_marks {
 	u64 serial;			/* PCI Device Serial Number */
 };
 
-/* What the core knows of one accelerator. All under fabric->lock. */
-struct morph_chip {
-	struct morph_identity identity;
-	u64 serial;			/* of the PCI device that was bound, 0: it has none */
-	struct morph_marks found;	/* in its place, when it was tested last */
-	bool stranger;			/* quarantined: another one than the known is there */
-	bool removed;			/* its PCI device went, and none came back */
-	bool testing;			/* a test has it: it is given to nobody */
-	struct morph_slice *slice;	/* holder, not counted: cleared before the slice goes */
-	u32 rank;
-	u8 use;				/* enum morph_use */
-	u8 health;			/* enum morph_health */
-	bool cordoned;
-	bool spare;			/* returns to the spares when it is released */
-	bool heartbeat_lost;
-	u8 listed;			/* 0: on no list, 1: host's free, 2: host's spares */
-	u8 flaps;			/* failures within the flap window */
-	u64 last_failed_ns;		/* CLOCK_BOOTTIME */
-	u64 hold_until_ns;		/* not given out before, after flapping */
-	u64 last_verified_ns;
-	struct list_head host_node;	/* head: morph_host.free, while free or spare and fit */
-	struct list_head protections;	/* that count on it; of morph_protection.spare_node */
-};
-
-/* Free accelerators of one host, so that placement need not scan the fabric. */
-struct morph_host {
-	struct list_head free;		/* of morph_chip.host_node: free, fit, not spare */
-	struct list_head spares;	/* the same for spares */
-	u32 free_count;
-	u32 spare_count;
-	u32 index;
-	struct list_head bucket;	/* head: fabric->hosts_by_free[free_count] */
-};
-
 enum morph_stat {
 	MORPH_STAT_PUBLISHES,
 	MORPH_STAT_COMMITTED,
@@ -161,6 +127,11 @@ enum morph_stat {
 	MORPH_STAT_COUNT,
 };
 
+/*
+ * The fabric has one structure for each layer. That of a layer begins with that of the layer
+ * below, so hardware_of(), ledger_of() and the like cost nothing, and no layer sees the fields
+ * of those above it.
+ */
 struct morph_fabric {
 	/* constant after registration */
 	struct device dev;
@@ -173,46 +144,12 @@ struct morph_fabric {
 	struct module *owner;
 	const struct optics_graph *graph;	/* head of its block */
 
-	/* registration */
-	struct srcu_struct srcu;
-	const struct morph_fabric_ops *ops;	/* NULL when gone; READ_ONCE under srcu */
-
-	/* what a review tells again, alone: program.c */
-	struct srcu_struct telling;
-	u32 review_of;			/* enum review, last written of the two */
-	u32 review_first;
-	wait_queue_head_t review_end;
-
 	/* fabric->lock */
 	struct mutex lock;
 	u32 state;			/* enum morph_fabric_state; some look without the lock */
-	struct optics_state *ledger;	/* head of its block */
-	void *route_work;
-	struct optics_hop route_hops[OPTICS_MAX_HOPS];	/* of the path that is being found */
-	u8 *hw_state;			/* by element: state last programmed and answered */
-	u64 *tx_on;			/* by transmit port: lanes whose laser was switched on */
-	struct hlist_head *guide_routes; /* by guide: struct morph_link of routes and protections */
-	struct morph_chip *chips;	/* by accelerator */
-	struct morph_host *hosts;	/* by host */
-	struct list_head *hosts_by_free; /* by number of free accelerators, 0 to hosts_max */
-	u32 hosts_max;
-	u32 free, spares, held, failed, impaired;
-	struct list_head slices;	/* of morph_slice.node */
-	u32 slices_count;
-	struct xarray txns;		/* by id: prepared, running, and lately ended */
-	u32 txn_next;			/* last id given */
-	struct morph_txn *ended[MORPH_TXN_HISTORY];	/* ring of those that ended, counted */
-	u32 ended_first, ended_count;
-	size_t ended_bytes;
 	u64 seq;			/* counts publishes, starts at 1 */
-	u64 light_seq;			/* counts changes of claims, and so of stray light */
 
 	atomic64_t stats[MORPH_STAT_COUNT];
-
-	/* op_lock, irqsave */
-	spinlock_t op_lock;
-	struct hlist_head ops_in_flight[64];
-	u64 last_op;			/* id given */
 };
 
 static inline struct morph_fabric *to_morph_fabric(struct device *dev)
@@ -249,6 +186,8 @@ struct morph_subscriber {
 	/* Light has not arrived over a path: *culprit gets who is to blame. No lock held. */
 	void (*diagnose)(struct morph_fabric *fabric, const struct optics_path *path,
 			 u32 src_accelerator, struct morph_culprit *culprit);
+	/* An accelerator answers: it was asked when the fabric was brought up. */
+	void (*answered)(struct morph_fabric *fabric, u32 accelerator);
 	/* Light has arrived at a receive port. */
 	void (*seen)(struct morph_fabric *fabric, u32 rx);
 
@@ -315,6 +254,7 @@ void morph_report_suspect(struct morph_fabric *fabric, const struct morph_culpri
 void morph_report_doubt(struct morph_fabric *fabric);
 void morph_report_dark(struct morph_fabric *fabric, const struct optics_path *path,
 		       u32 src_accelerator, struct morph_culprit *culprit);
+void morph_report_answer(struct morph_fabric *fabric, u32 accelerator);
 void morph_report_seen(struct morph_fabric *fabric, u32 rx);
 void morph_report_light_begin(struct morph_slice *slice);
 void morph_report_light(struct morph_circuit *circuit);

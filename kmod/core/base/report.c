@@ -49,6 +49,11 @@ void morph_report_dark(struct morph_fabric *fabric, const struct optics_path *pa
 	report(diagnose, fabric, path, src_accelerator, culprit);
 }
 
+void morph_report_answer(struct morph_fabric *fabric, u32 accelerator)
+{
+	report(answered, fabric, accelerator);
+}
+
 void morph_report_seen(struct morph_fabric *fabric, u32 rx)
 {
 	report(seen, fabric, rx);

@@ -50,7 +50,7 @@ static int bringup_elements(struct morph_fabric *fabric, struct morph_element_se
 			return ret;
 		mutex_lock(&fabric->lock);
 		for (i = 0; i < n; i++) {
-			fabric->hw_state[first + i] = settings[i].state;
+			hardware_of(fabric)->hw_state[first + i] = settings[i].state;
 			if (settings[i].state == optics_park_state(fabric->graph, first + i))
 				continue;
 			culprit.index = first + i;
@@ -111,8 +111,7 @@ static int bringup_probe(struct morph_fabric *fabric, struct morph_probe *probes
 		for (i = 0; i < n; i++) {
 			culprit.index = first + i;
 			if (probes[i].alive)
-				fabric->chips[first + i].last_verified_ns =
-					ktime_get_boottime_ns();
+				morph_report_answer(fabric, first + i);
 			else
 				morph_report_finding(fabric, &culprit, MORPH_HEALTH_FAILED);
 		}

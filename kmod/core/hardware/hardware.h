@@ -22,6 +22,33 @@ struct morph_op {
 	size_t bytes;
 };
 
+/* The hardware layer's part of the fabric. */
+struct morph_hardware {
+	struct morph_fabric fabric;
+	struct srcu_struct srcu;
+	const struct morph_fabric_ops *ops;	/* NULL when gone; READ_ONCE under srcu */
+
+	/* what a review tells again, alone: program.c */
+	struct srcu_struct telling;
+	u32 review_of;			/* enum review, last written of the two */
+	u32 review_first;
+	wait_queue_head_t review_end;
+
+	/* fabric->lock */
+	u8 *hw_state;			/* by element: state last programmed and answered */
+	u64 *tx_on;			/* by transmit port: lanes whose laser was switched on */
+
+	/* op_lock, irqsave */
+	spinlock_t op_lock;
+	struct hlist_head ops_in_flight[64];
+	u64 last_op;			/* id given */
+};
+
+static inline struct morph_hardware *hardware_of(const struct morph_fabric *fabric)
+{
+	return (struct morph_hardware *)container_of(fabric, struct morph_hardware, fabric);
+}
+
 /* Operations of one transaction: they share a morph_op and count in the same times. */
 struct morph_hw_session {
 	struct morph_op op;

@@ -26,7 +26,8 @@
 
 static struct hlist_head *op_bucket(struct morph_fabric *fabric, u64 id)
 {
-	return &fabric->ops_in_flight[id % ARRAY_SIZE(fabric->ops_in_flight)];
+	return &hardware_of(fabric)
+			->ops_in_flight[id % ARRAY_SIZE(hardware_of(fabric)->ops_in_flight)];
 }
 
 /* From here on completions find it. */
@@ -37,10 +38,10 @@ static void op_open(struct morph_fabric *fabric, struct morph_op *op)
 	init_completion(&op->done);
 	atomic64_set(&op->cookie, 0);
 	op->calls = 0;
-	spin_lock_irqsave(&fabric->op_lock, flags);
-	op->id = ++fabric->last_op;
+	spin_lock_irqsave(&hardware_of(fabric)->op_lock, flags);
+	op->id = ++hardware_of(fabric)->last_op;
 	hlist_add_head(&op->node, op_bucket(fabric, op->id));
-	spin_unlock_irqrestore(&fabric->op_lock, flags);
+	spin_unlock_irqrestore(&hardware_of(fabric)->op_lock, flags);
 }
 
 /* After this no completion can touch it. */
@@ -50,9 +51,9 @@ static void op_close(struct morph_fabric *fabric, struct morph_op *op)
 
 	if (hlist_unhashed(&op->node))
 		return;
-	spin_lock_irqsave(&fabric->op_lock, flags);
+	spin_lock_irqsave(&hardware_of(fabric)->op_lock, flags);
 	hlist_del_init(&op->node);
-	spin_unlock_irqrestore(&fabric->op_lock, flags);
+	spin_unlock_irqrestore(&hardware_of(fabric)->op_lock, flags);
 }
 
 void morph_hw_done(struct morph_fabric *fabric, struct morph_hw_session *session)
@@ -211,15 +212,15 @@ static int op_run(struct morph_fabric *fabric, struct morph_hw_session *session,
 	int srcu, result;
 
 	cookie = op_begin(fabric, op, bytes ? array : NULL, (size_t)count * bytes);
-	srcu = srcu_read_lock(&fabric->srcu);
-	ops = READ_ONCE(fabric->ops);
+	srcu = srcu_read_lock(&hardware_of(fabric)->srcu);
+	ops = READ_ONCE(hardware_of(fabric)->ops);
 	begin = session ? ktime_get_ns() : 0;
 	result = ops ? submit(fabric, ops, call, cookie, array, count) : -ENODEV;
 	if (session) {
 		session->device_ended_ns = ktime_get_ns();
 		session->times.provider_ns += session->device_ended_ns - begin;
 	}
-	srcu_read_unlock(&fabric->srcu, srcu);
+	srcu_read_unlock(&hardware_of(fabric)->srcu, srcu);
 	trace_morph_op_submit(fabric->id, cookie, calls[call].name, result);
 	result = op_finish(fabric, op, cookie, result, true);
 	if (result)
@@ -303,11 +304,11 @@ void morph_hw_identify(struct morph_fabric *fabric, u32 accelerator,
 	int idx;
 
 	memset(identity, 0, sizeof(*identity));
-	idx = srcu_read_lock(&fabric->srcu);
-	ops = READ_ONCE(fabric->ops);
+	idx = srcu_read_lock(&hardware_of(fabric)->srcu);
+	ops = READ_ONCE(hardware_of(fabric)->ops);
 	if (ops && ops->identify)
 		ops->identify(fabric, accelerator, identity);
-	srcu_read_unlock(&fabric->srcu, idx);
+	srcu_read_unlock(&hardware_of(fabric)->srcu, idx);
 }
 
 /* Sleep for @ns of CLOCK_MONOTONIC; short waits spin no longer than the time asked. */
@@ -340,19 +341,19 @@ int morph_hw_wait(struct morph_fabric *fabric, u64 ns)
 	if (!ns)
 		return 0;
 	cookie = op_begin(fabric, &op, NULL, 0);
-	idx = srcu_read_lock(&fabric->srcu);
-	ops = READ_ONCE(fabric->ops);
+	idx = srcu_read_lock(&hardware_of(fabric)->srcu);
+	ops = READ_ONCE(hardware_of(fabric)->ops);
 	if (!ops)
 		ret = -ENODEV;
 	else if (ops->wait)
 		ret = ops->wait(fabric, cookie, ns);
 	else
 		ret = -EOPNOTSUPP;
-	srcu_read_unlock(&fabric->srcu, idx);
+	srcu_read_unlock(&hardware_of(fabric)->srcu, idx);
 	if (ret == -EOPNOTSUPP) {
 		op_close(fabric, &op);
 		sleep_ns(ns);
-		return READ_ONCE(fabric->ops) ? 0 : -ENODEV;
+		return READ_ONCE(hardware_of(fabric)->ops) ? 0 : -ENODEV;
 	}
 	ret = op_finish(fabric, &op, cookie, ret, false);
 	op_close(fabric, &op);
@@ -400,14 +401,14 @@ void morph_fabric_complete(struct morph_fabric *fabric, u64 cookie, int status,
 
 	if (WARN_ON_ONCE(status == -EINPROGRESS))
 		status = -EIO;
-	spin_lock_irqsave(&fabric->op_lock, flags);
+	spin_lock_irqsave(&hardware_of(fabric)->op_lock, flags);
 	hlist_for_each_entry(op, op_bucket(fabric, cookie >> CALL_BITS), node) {
 		if (op->id == cookie >> CALL_BITS) {
 			found = op_complete(op, cookie, status, results, bytes);
 			break;
 		}
 	}
-	spin_unlock_irqrestore(&fabric->op_lock, flags);
+	spin_unlock_irqrestore(&hardware_of(fabric)->op_lock, flags);
 	if (!found) {
 		morph_stat(fabric, MORPH_STAT_LATE_COMPLETIONS);
 		morph_report_doubt(fabric);
@@ -423,11 +424,11 @@ static bool ops_under_way(struct morph_fabric *fabric)
 	bool any = false;
 	u32 i;
 
-	spin_lock_irqsave(&fabric->op_lock, flags);
-	for (i = 0; i < ARRAY_SIZE(fabric->ops_in_flight); i++)
-		hlist_for_each_entry(op, &fabric->ops_in_flight[i], node)
+	spin_lock_irqsave(&hardware_of(fabric)->op_lock, flags);
+	for (i = 0; i < ARRAY_SIZE(hardware_of(fabric)->ops_in_flight); i++)
+		hlist_for_each_entry(op, &hardware_of(fabric)->ops_in_flight[i], node)
 			any |= atomic64_read(&op->cookie) != 0;
-	spin_unlock_irqrestore(&fabric->op_lock, flags);
+	spin_unlock_irqrestore(&hardware_of(fabric)->op_lock, flags);
 	return any;
 }
 
@@ -436,7 +437,7 @@ void morph_hw_drain(struct morph_fabric *fabric)
 {
 	unsigned long until = jiffies + op_deadline(fabric);
 
-	synchronize_srcu(&fabric->srcu);
+	synchronize_srcu(&hardware_of(fabric)->srcu);
 	while (ops_under_way(fabric) && time_before(jiffies, until))
 		usleep_range(100, 1000);
 }
@@ -448,14 +449,14 @@ void morph_hw_fail_all(struct morph_fabric *fabric, int status)
 	unsigned long flags;
 	u32 i;
 
-	spin_lock_irqsave(&fabric->op_lock, flags);
-	for (i = 0; i < ARRAY_SIZE(fabric->ops_in_flight); i++) {
-		hlist_for_each_entry(op, &fabric->ops_in_flight[i], node) {
+	spin_lock_irqsave(&hardware_of(fabric)->op_lock, flags);
+	for (i = 0; i < ARRAY_SIZE(hardware_of(fabric)->ops_in_flight); i++) {
+		hlist_for_each_entry(op, &hardware_of(fabric)->ops_in_flight[i], node) {
 			u64 cookie = atomic64_read(&op->cookie);
 
 			if (cookie)
 				op_complete(op, cookie, status, NULL, 0);
 		}
 	}
-	spin_unlock_irqrestore(&fabric->op_lock, flags);
+	spin_unlock_irqrestore(&hardware_of(fabric)->op_lock, flags);
 }

@@ -20,9 +20,9 @@ static bool is_reviewed(struct morph_fabric *fabric, enum review what, const voi
 	u32 first, index, i;
 
 	/* Pairs with review_begin() and review_end(). */
-	if (likely(smp_load_acquire(&fabric->review_of) != what))
+	if (likely(smp_load_acquire(&hardware_of(fabric)->review_of) != what))
 		return false;
-	first = READ_ONCE(fabric->review_first);
+	first = READ_ONCE(hardware_of(fabric)->review_first);
 	for (i = 0; i < count; i++) {
 		index = what == REVIEW_ELEMENTS ? elements[i].element : lasers[i].port;
 		if (index - first < MORPH_REVIEW_CHUNK)
@@ -36,22 +36,24 @@ static bool is_reviewed(struct morph_fabric *fabric, enum review what, const voi
  * Whoever sees no review here is waited for by the next one. No lock held.
  */
 static int tell_begin(struct morph_fabric *fabric, enum review what, const void *settings,
-		      u32 count) __acquires(&fabric->telling)
+		      u32 count) __acquires(&hardware_of(fabric)->telling)
 {
 	int srcu;
 
 	for (;;) {
-		srcu = srcu_read_lock(&fabric->telling);
+		srcu = srcu_read_lock(&hardware_of(fabric)->telling);
 		if (!is_reviewed(fabric, what, settings, count))
 			return srcu;
-		srcu_read_unlock(&fabric->telling, srcu);
-		wait_event(fabric->review_end, !is_reviewed(fabric, what, settings, count));
+		srcu_read_unlock(&hardware_of(fabric)->telling, srcu);
+		wait_event(hardware_of(fabric)->review_end,
+			   !is_reviewed(fabric, what, settings, count));
 	}
 }
 
-static void tell_end(struct morph_fabric *fabric, int srcu) __releases(&fabric->telling)
+static void tell_end(struct morph_fabric *fabric, int srcu)
+	__releases(&hardware_of(fabric)->telling)
 {
-	srcu_read_unlock(&fabric->telling, srcu);
+	srcu_read_unlock(&hardware_of(fabric)->telling, srcu);
 }
 
 /*
@@ -61,17 +63,17 @@ static void tell_end(struct morph_fabric *fabric, int srcu) __releases(&fabric->
  */
 static void review_begin(struct morph_fabric *fabric, enum review what, u32 first)
 {
-	WRITE_ONCE(fabric->review_first, first);
+	WRITE_ONCE(hardware_of(fabric)->review_first, first);
 	/* Who sees that there is one sees of what. Pairs with is_reviewed(). */
-	smp_store_release(&fabric->review_of, what);
-	synchronize_srcu(&fabric->telling);
+	smp_store_release(&hardware_of(fabric)->review_of, what);
+	synchronize_srcu(&hardware_of(fabric)->telling);
 }
 
 static void review_end(struct morph_fabric *fabric)
 {
 	/* Whoever goes on sees what hardware was told. Pairs with is_reviewed(). */
-	smp_store_release(&fabric->review_of, REVIEW_NONE);
-	wake_up_all(&fabric->review_end);
+	smp_store_release(&hardware_of(fabric)->review_of, REVIEW_NONE);
+	wake_up_all(&hardware_of(fabric)->review_end);
 }
 
 /* ----------------------------------------------------------------- elements */
@@ -87,7 +89,7 @@ int morph_hw_ask_element(struct morph_fabric *fabric, struct morph_hw_session *s
 	ret = morph_hw_get_elements(fabric, session, &setting, 1);
 	if (!ret) {
 		mutex_lock(&fabric->lock);
-		fabric->hw_state[element] = setting.state;
+		hardware_of(fabric)->hw_state[element] = setting.state;
 		mutex_unlock(&fabric->lock);
 	}
 	tell_end(fabric, srcu);
@@ -137,7 +139,7 @@ int morph_hw_program(struct morph_fabric *fabric, struct morph_hw_session *sessi
 	if (!ret) {
 		mutex_lock(&fabric->lock);
 		for (i = 0; i < count; i++)
-			fabric->hw_state[settings[i].element] = settings[i].state;
+			hardware_of(fabric)->hw_state[settings[i].element] = settings[i].state;
 		mutex_unlock(&fabric->lock);
 	}
 	tell_end(fabric, srcu);
@@ -150,7 +152,7 @@ int morph_hw_program(struct morph_fabric *fabric, struct morph_hw_session *sessi
 u32 morph_hw_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
 		       const struct optics_path *path, bool on)
 {
-	u64 *lit = &fabric->tx_on[path->tx];
+	u64 *lit = &hardware_of(fabric)->tx_on[path->tx];
 
 	if (on)
 		*lit |= path->lanes;
@@ -168,9 +170,9 @@ bool morph_hw_update_lasers(struct morph_fabric *fabric, struct morph_laser_sett
 	u32 i;
 
 	for (i = 0; i < n; i++) {
-		if (lasers[i].lanes == fabric->tx_on[lasers[i].port])
+		if (lasers[i].lanes == hardware_of(fabric)->tx_on[lasers[i].port])
 			continue;
-		lasers[i].lanes = fabric->tx_on[lasers[i].port];
+		lasers[i].lanes = hardware_of(fabric)->tx_on[lasers[i].port];
 		changed = true;
 	}
 	return changed;
@@ -237,7 +239,7 @@ static int find_lasers(struct morph_fabric *fabric, const struct morph_review *r
 	for (i = 0; i < count; i++) {
 		u32 port = reads[i].port;
 		u64 broken = review->tx_dead[port];
-		u64 told = fabric->tx_on[port];
+		u64 told = hardware_of(fabric)->tx_on[port];
 
 		if (((reads[i].lanes | reads[i].weak) & ~told) |
 		    (told & ~broken & ~(reads[i].lanes | reads[i].weak)))
@@ -265,7 +267,7 @@ static int find_elements(struct morph_fabric *fabric, const struct morph_review 
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++) {
 		u32 element = wrong[i].element;
-		u8 told = fabric->hw_state[element];
+		u8 told = hardware_of(fabric)->hw_state[element];
 
 		if (wrong[i].state == told || review->element_state[element] != told ||
 		    review->element_marks[element] & review->skip)

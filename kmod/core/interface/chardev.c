@@ -104,7 +104,7 @@ static int fabric_open(struct inode *inode, struct file *filp)
 {
 	struct morph_interface *interface =
 		container_of(inode->i_cdev, struct morph_interface, cdev);
-	struct morph_fabric *fabric = &interface->recovery.slices.fabric;
+	struct morph_fabric *fabric = &interface->recovery.slices.txns.ledger.hardware.fabric;
 	struct fabric_file *file;
 	struct morph_user *user;
 

@@ -45,7 +45,7 @@ static int ledger_show(struct seq_file *file, void *unused)
 	u64 pins = 0;
 
 	mutex_lock(&fabric->lock);
-	ledger = fabric->ledger;
+	ledger = ledger_of(fabric)->state;
 	for (i = 0; i < graph->elements_count; i++) {
 		pinned += !!ledger->element_pins[i];
 		pins += ledger->element_pins[i];
@@ -72,7 +72,7 @@ static int ledger_show(struct seq_file *file, void *unused)
 	seq_printf(file, "transmit lanes held %llu\n",
 		   count_lanes(ledger->tx_lanes, graph->ends_count));
 	seq_printf(file, "transmit lanes on   %llu\n",
-		   count_lanes(fabric->tx_on, graph->ports_count));
+		   count_lanes(hardware_of(fabric)->tx_on, graph->ports_count));
 	seq_printf(file, "receive lanes held  %llu\n",
 		   count_lanes(ledger->rx_lanes, graph->ends_count));
 	seq_printf(file, "elements visited    %llu\n", ledger->elements_visited);
@@ -102,10 +102,10 @@ static int guide_routes_show(struct seq_file *file, void *unused)
 	seq_puts(file, "# guide, lanes held, routes: role (Live, Shadow, Plan, Held plan), slice, circuit or rank, lanes\n");
 	mutex_lock(&fabric->lock);
 	for (guide = 0; guide < fabric->graph->guides_count; guide++) {
-		if (hlist_empty(&fabric->guide_routes[guide]))
+		if (hlist_empty(&ledger_of(fabric)->guide_routes[guide]))
 			continue;
-		seq_printf(file, "%u %#llx", guide, fabric->ledger->guide_lanes[guide]);
-		hlist_for_each_entry(link, &fabric->guide_routes[guide], node) {
+		seq_printf(file, "%u %#llx", guide, ledger_of(fabric)->state->guide_lanes[guide]);
+		hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node) {
 			const struct morph_route *route = link->route;
 
 			seq_printf(file, " %c", role_letters[route->role]);
@@ -133,14 +133,14 @@ static int operations_show(struct seq_file *file, void *unused)
 	const struct morph_op *op;
 	u32 i;
 
-	spin_lock_irq(&fabric->op_lock);
-	seq_printf(file, "last id %llu\n", fabric->last_op);
-	for (i = 0; i < ARRAY_SIZE(fabric->ops_in_flight); i++)
-		hlist_for_each_entry(op, &fabric->ops_in_flight[i], node)
+	spin_lock_irq(&hardware_of(fabric)->op_lock);
+	seq_printf(file, "last id %llu\n", hardware_of(fabric)->last_op);
+	for (i = 0; i < ARRAY_SIZE(hardware_of(fabric)->ops_in_flight); i++)
+		hlist_for_each_entry(op, &hardware_of(fabric)->ops_in_flight[i], node)
 			if (atomic64_read(&op->cookie))
 				seq_printf(file, "cookie %lld result bytes %zu\n",
 					   atomic64_read(&op->cookie), op->bytes);
-	spin_unlock_irq(&fabric->op_lock);
+	spin_unlock_irq(&hardware_of(fabric)->op_lock);
 	return 0;
 }
 DEFINE_SHOW_ATTRIBUTE(operations);
@@ -162,7 +162,7 @@ static int plans_show(struct seq_file *file, void *unused)
 
 	seq_puts(file, "# slice, rank, accelerator, plan, spare\n");
 	mutex_lock(&fabric->lock);
-	list_for_each_entry(slice, &fabric->slices, node) {
+	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		for (rank = 0; rank < slice->ranks_count; rank++) {
 			const struct morph_rank *entry = &slice->ranks[rank];
 

@@ -25,9 +25,9 @@ void morph_fabric_fill_info(struct morph_fabric *fabric, struct morph_fabric_inf
 	info->planes = graph->params.planes;
 	info->wavelengths = graph->params.wavelengths;
 	info->edges = graph->edges_count;
-	info->free = fabric->free;
-	info->spares = fabric->spares;
-	info->slices = fabric->slices_count;
+	info->free = ledger_of(fabric)->free;
+	info->spares = ledger_of(fabric)->spares;
+	info->slices = ledger_of(fabric)->slices_count;
 	info->lane_mbps = graph->params.lane_mbps;
 	info->settle_ns = graph->params.settle_ns;
 	info->relock_ns = graph->params.relock_ns;
@@ -38,7 +38,7 @@ void morph_accelerator_fill_info(struct morph_fabric *fabric, u32 index,
 				 struct morph_accelerator_info *info)
 {
 	const struct optics_accelerator *place = &fabric->graph->accelerators[index];
-	const struct morph_chip *chip = &fabric->chips[index];
+	const struct morph_chip *chip = &ledger_of(fabric)->chips[index];
 
 	lockdep_assert_held(&fabric->lock);
 	info->accelerator = index;
@@ -64,7 +64,8 @@ void morph_guide_fill_info(struct morph_fabric *fabric, u32 index, struct morph_
 	info->health = morph_health_get(fabric, MORPH_PART_GUIDE, index);
 	info->cordoned = morph_health_cordoned(fabric, MORPH_PART_GUIDE, index);
 	info->lanes = fabric->graph->all_lanes;
-	info->lanes_free = fabric->graph->all_lanes & ~optics_guide_taken(fabric->ledger, index);
+	info->lanes_free = fabric->graph->all_lanes &
+			   ~optics_guide_taken(ledger_of(fabric)->state, index);
 	info->loss_mdb = guide->loss_mdb;
 }
 
@@ -74,10 +75,10 @@ void morph_element_fill_info(struct morph_fabric *fabric, u32 index,
 	lockdep_assert_held(&fabric->lock);
 	info->element = index;
 	info->tile = fabric->graph->elements[index].tile;
-	info->state = fabric->hw_state[index];
+	info->state = hardware_of(fabric)->hw_state[index];
 	info->health = morph_health_get(fabric, MORPH_PART_ELEMENT, index);
 	info->cordoned = morph_health_cordoned(fabric, MORPH_PART_ELEMENT, index);
-	info->pins = fabric->ledger->element_pins[index];
+	info->pins = ledger_of(fabric)->state->element_pins[index];
 }
 
 void morph_edge_fill_info(struct morph_fabric *fabric, u32 index, struct morph_edge_info *info)
@@ -92,7 +93,7 @@ void morph_edge_fill_info(struct morph_fabric *fabric, u32 index, struct morph_e
 	info->peer_edge = le32_to_cpu(graph->edges[index].peer_edge);
 	info->least_mdbm = optics_edge_least(graph, index);
 	info->most_mdbm = optics_edge_most(graph, index);
-	info->lanes_out = fabric->ledger->rx_lanes[end];
-	info->lanes_in = fabric->ledger->tx_lanes[end];
+	info->lanes_out = ledger_of(fabric)->state->rx_lanes[end];
+	info->lanes_in = ledger_of(fabric)->state->tx_lanes[end];
 	strscpy(info->name, graph->edges[index].name, sizeof(info->name));
 }

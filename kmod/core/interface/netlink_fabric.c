@@ -22,9 +22,9 @@ static int put_fabric_counts(struct sk_buff *skb, struct morph_fabric *fabric,
 	       nla_put_u32(skb, MORPH_A_FABRIC_EDGES, info->edges) ||
 	       nla_put_u32(skb, MORPH_A_FABRIC_FREE, info->free) ||
 	       nla_put_u32(skb, MORPH_A_FABRIC_SPARES, info->spares) ||
-	       nla_put_u32(skb, MORPH_A_FABRIC_HELD, fabric->held) ||
-	       nla_put_u32(skb, MORPH_A_FABRIC_FAILED, fabric->failed) ||
-	       nla_put_u32(skb, MORPH_A_FABRIC_IMPAIRED, fabric->impaired) ||
+	       nla_put_u32(skb, MORPH_A_FABRIC_HELD, ledger_of(fabric)->held) ||
+	       nla_put_u32(skb, MORPH_A_FABRIC_FAILED, ledger_of(fabric)->failed) ||
+	       nla_put_u32(skb, MORPH_A_FABRIC_IMPAIRED, ledger_of(fabric)->impaired) ||
 	       nla_put_u32(skb, MORPH_A_FABRIC_SLICES, info->slices);
 }
 
@@ -150,9 +150,9 @@ static int fill_stats(struct morph_nl_to *to, struct morph_fabric *fabric)
 					   atomic64_read(&fabric->stats[stat]), MORPH_A_STATS_PAD);
 	failed = failed ||
 		 nla_put_u64_64bit(skb, MORPH_A_STATS_ELEMENTS_VISITED,
-				   fabric->ledger->elements_visited, MORPH_A_STATS_PAD) ||
+				   ledger_of(fabric)->state->elements_visited, MORPH_A_STATS_PAD) ||
 		 nla_put_u64_64bit(skb, MORPH_A_STATS_LANES_VISITED,
-				   fabric->ledger->lanes_visited, MORPH_A_STATS_PAD) ||
+				   ledger_of(fabric)->state->lanes_visited, MORPH_A_STATS_PAD) ||
 		 morph_nl_put_times(skb, MORPH_A_STATS_LAST_FAILOVER,
 				    &recovery_of(fabric)->last_failover);
 	return morph_nl_end(to, header, failed);

@@ -48,7 +48,7 @@ static int fill_accelerator(struct morph_nl_to *to, struct morph_fabric *fabric,
 		 nla_put(skb, MORPH_A_ACCELERATOR_UUID, sizeof(info.uuid), info.uuid) ||
 		 nla_put_u64_64bit(skb, MORPH_A_ACCELERATOR_LAST_VERIFIED_NS,
 				   info.last_verified_ns, MORPH_A_ACCELERATOR_PAD) ||
-		 put_holder(to, &fabric->chips[index]) ||
+		 put_holder(to, &ledger_of(fabric)->chips[index]) ||
 		 nla_put_u64_64bit(skb, MORPH_A_ACCELERATOR_SEQ, fabric->seq,
 				   MORPH_A_ACCELERATOR_PAD);
 	return morph_nl_end(to, header, failed);
@@ -132,7 +132,7 @@ static int fill_element(struct morph_nl_to *to, struct morph_fabric *fabric, u32
 
 static int fill_edge(struct morph_nl_to *to, struct morph_fabric *fabric, u32 index)
 {
-	u32 slice = fabric->ledger->owner[fabric->graph->accelerators_count + index];
+	u32 slice = ledger_of(fabric)->state->owner[fabric->graph->accelerators_count + index];
 	struct morph_edge_info info = {};
 	struct sk_buff *skb = to->skb;
 	bool peer, failed;

@@ -248,7 +248,7 @@ static int tell_txns(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		cursor->index = last;
 	mutex_lock(&fabric->lock);
 	morph_nl_dump_seq(to, cursor, fabric);
-	xa_for_each_range(&fabric->txns, id, txn, cursor->index, last) {
+	xa_for_each_range(&txns_of(fabric)->txns, id, txn, cursor->index, last) {
 		if (id != cursor->index)	/* the one half told is forgotten */
 			cursor->sub = 0;
 		cursor->index = id;

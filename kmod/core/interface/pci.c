@@ -27,7 +27,7 @@ static u32 find_address(struct morph_fabric *fabric, const char *address, u32 fi
 
 	lockdep_assert_held(&fabric->lock);
 	for (i = first; i < fabric->graph->accelerators_count; i++)
-		if (!strcmp(fabric->chips[i].identity.pci, address))
+		if (!strcmp(ledger_of(fabric)->chips[i].identity.pci, address))
 			return i;
 	return MORPH_ANY;
 }
@@ -41,7 +41,7 @@ static void device_went(struct morph_fabric *fabric, const char *address)
 	while (culprit.index != MORPH_ANY && !morph_fabric_check(fabric)) {
 		dev_warn(&fabric->dev, "accelerator %u: PCI device %s was removed\n",
 			 culprit.index, address);
-		fabric->chips[culprit.index].removed = true;
+		ledger_of(fabric)->chips[culprit.index].removed = true;
 		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, ktime_get_ns());
 		culprit.index = find_address(fabric, address, culprit.index + 1);
 	}
@@ -52,7 +52,7 @@ static void device_went(struct morph_fabric *fabric, const char *address)
 static bool is_back(struct morph_fabric *fabric, u32 accelerator, u64 serial)
 {
 	const struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR, accelerator };
-	struct morph_chip *chip = &fabric->chips[accelerator];
+	struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
 
 	chip->removed = false;
 	if (chip->health != MORPH_HEALTH_OK) {

@@ -55,11 +55,12 @@ static int trial_route(struct trial *trial, u32 from, struct optics_refusal *why
 	int ret;
 
 	path->hops = &trial->hops[trial->paths_count * OPTICS_MAX_HOPS];
-	ret = optics_route(fabric->ledger, &request, fabric->route_work, path, &used, why);
+	ret = optics_route(ledger_of(fabric)->state, &request, ledger_of(fabric)->route_work, path,
+			   &used, why);
 	atomic64_add(used, &fabric->stats[MORPH_STAT_ROUTE_STEPS]);
 	trial->steps_left -= min(used, trial->steps_left);
 	if (!ret)
-		ret = optics_claim(fabric->ledger, path, why);
+		ret = optics_claim(ledger_of(fabric)->state, path, why);
 	if (!ret)
 		trial->paths_count++;
 	return ret;
@@ -67,7 +68,7 @@ static int trial_route(struct trial *trial, u32 from, struct optics_refusal *why
 
 static int trial_validate(struct trial *trial, struct optics_refusal *why)
 {
-	const struct optics_view view = optics_state_view(trial->fabric->ledger);
+	const struct optics_view view = optics_state_view(ledger_of(trial->fabric)->state);
 
 	return optics_validate(&view, trial->paths, trial->paths_count, TRIAL_OWNER,
 			       trial->transit_own, NULL, why);
@@ -76,7 +77,7 @@ static int trial_validate(struct trial *trial, struct optics_refusal *why)
 /* What nobody pins any more counts as parked, as after any release. */
 static void trial_undo(struct trial *trial)
 {
-	struct optics_state *ledger = trial->fabric->ledger;
+	struct optics_state *ledger = ledger_of(trial->fabric)->state;
 	u32 i, hop, element;
 
 	while (trial->paths_count--) {
@@ -101,7 +102,7 @@ static int trial_ring(struct trial *trial, struct morph_refusal *refusal)
 	int ret = 0;
 
 	for (i = 0; i < trial->count; i++)
-		trial->fabric->ledger->owner[trial->chosen[i]] = TRIAL_OWNER;
+		ledger_of(trial->fabric)->state->owner[trial->chosen[i]] = TRIAL_OWNER;
 	for (i = 0; i < trial->count && !ret; i++) {
 		if (!trial->steps_left) {
 			ret = morph_refuse(refusal, -EAGAIN, MORPH_REASON_GAVE_UP, 0, 0,

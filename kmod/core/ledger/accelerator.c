@@ -5,7 +5,7 @@
 
 bool morph_chip_fit(struct morph_fabric *fabric, u32 accelerator)
 {
-	const struct morph_chip *chip = &fabric->chips[accelerator];
+	const struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
 
 	return chip->health == MORPH_HEALTH_OK && !chip->cordoned && !chip->testing &&
 	       chip->hold_until_ns <= ktime_get_boottime_ns();
@@ -15,18 +15,19 @@ static void host_count(struct morph_fabric *fabric, struct morph_host *host, u8 
 {
 	if (listed == 1) {
 		host->free_count += step;
-		fabric->free += step;
-		list_move(&host->bucket, &fabric->hosts_by_free[host->free_count]);
+		ledger_of(fabric)->free += step;
+		list_move(&host->bucket, &ledger_of(fabric)->hosts_by_free[host->free_count]);
 	} else if (listed == 2) {
 		host->spare_count += step;
-		fabric->spares += step;
+		ledger_of(fabric)->spares += step;
 	}
 }
 
 void morph_chip_update(struct morph_fabric *fabric, u32 accelerator)
 {
-	struct morph_chip *chip = &fabric->chips[accelerator];
-	struct morph_host *host = &fabric->hosts[fabric->graph->accelerators[accelerator].host];
+	struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
+	struct morph_host *host =
+		&ledger_of(fabric)->hosts[fabric->graph->accelerators[accelerator].host];
 	u8 listed = 0;
 
 	lockdep_assert_held(&fabric->lock);
@@ -52,27 +53,27 @@ void morph_chip_update(struct morph_fabric *fabric, u32 accelerator)
 void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	struct morph_chip *chip = &fabric->chips[accelerator];
+	struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
 
 	chip->slice = slice;
 	chip->rank = rank;
 	chip->use = MORPH_USE_HELD;
-	fabric->held++;
-	fabric->ledger->owner[accelerator] = slice->number;
+	ledger_of(fabric)->held++;
+	ledger_of(fabric)->state->owner[accelerator] = slice->number;
 	/* Whose tile light may cross was judged by its owner. */
-	fabric->light_seq++;
+	ledger_of(fabric)->light_seq++;
 	morph_chip_update(fabric, accelerator);
 }
 
 /* An accelerator leaves a slice: it is free, or a spare, once more. */
 void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator)
 {
-	struct morph_chip *chip = &fabric->chips[accelerator];
+	struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
 
 	chip->slice = NULL;
 	chip->use = chip->spare ? MORPH_USE_SPARE : MORPH_USE_FREE;
-	fabric->held--;
-	fabric->ledger->owner[accelerator] = 0;
-	fabric->light_seq++;
+	ledger_of(fabric)->held--;
+	ledger_of(fabric)->state->owner[accelerator] = 0;
+	ledger_of(fabric)->light_seq++;
 	morph_chip_update(fabric, accelerator);
 }

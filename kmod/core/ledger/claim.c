@@ -87,7 +87,7 @@ static u32 edge_end(const struct morph_fabric *fabric, const struct morph_route 
 /* An edge belongs to the slice whose circuits use it, as long as there is one. */
 static void own_edge(struct morph_fabric *fabric, const struct morph_route *route)
 {
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	u32 end = edge_end(fabric, route);
 
 	if (end != OPTICS_NONE)
@@ -103,7 +103,7 @@ static int check_edge(struct morph_fabric *fabric, const struct morph_route *rou
 
 	if (end == OPTICS_NONE)
 		return 0;
-	owner = fabric->ledger->owner[optics_end_place(fabric->graph, end)];
+	owner = ledger_of(fabric)->state->owner[optics_end_place(fabric->graph, end)];
 	if (!owner || owner == route->owner)
 		return 0;
 	*why = (struct optics_refusal){
@@ -123,18 +123,18 @@ int morph_route_claim(struct morph_fabric *fabric, struct morph_route *route,
 	lockdep_assert_held(&fabric->lock);
 	ret = check_edge(fabric, route, why);
 	if (!ret)
-		ret = optics_claim(fabric->ledger, &route->path, why);
+		ret = optics_claim(ledger_of(fabric)->state, &route->path, why);
 	if (ret)
 		return ret;
 	route->role = MORPH_ROUTE_LIVE;
-	fabric->light_seq++;
+	ledger_of(fabric)->light_seq++;
 	own_edge(fabric, route);
 	return 0;
 }
 
 void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route)
 {
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	const struct optics_path *path = &route->path;
 	u32 i;
 
@@ -152,12 +152,12 @@ void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route)
 	ledger->rx_lanes[path->rx] |= path->lanes;
 	own_edge(fabric, route);
 	route->role = MORPH_ROUTE_LIVE;
-	fabric->light_seq++;
+	ledger_of(fabric)->light_seq++;
 }
 
 void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route)
 {
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	const struct optics_path *path = &route->path;
 	u32 i;
 
@@ -192,7 +192,7 @@ void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route)
 
 static void release_shadow(struct morph_fabric *fabric, struct morph_route *route)
 {
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	const struct optics_path *path = &route->path;
 	u32 i;
 
@@ -212,7 +212,7 @@ static void release_shadow(struct morph_fabric *fabric, struct morph_route *rout
 
 void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
 {
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	u32 i;
 
 	lockdep_assert_held(&fabric->lock);
@@ -232,7 +232,7 @@ void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
 					 optics_park_state(fabric->graph, element));
 	}
 	route->role = MORPH_ROUTE_IDLE;
-	fabric->light_seq++;
+	ledger_of(fabric)->light_seq++;
 }
 
 u32 morph_route_hold(struct morph_fabric *fabric, struct morph_route *route)
@@ -251,7 +251,7 @@ u32 morph_route_hold(struct morph_fabric *fabric, struct morph_route *route)
 		if (element == OPTICS_NONE || link->element_held)
 			continue;
 		/* The slice itself has it in another state, and only the slice shall. */
-		marks = &fabric->ledger->element_marks[element];
+		marks = &ledger_of(fabric)->state->element_marks[element];
 		link->element_marked = !(*marks & OPTICS_HELD);
 		*marks |= OPTICS_HELD;
 	}
@@ -274,7 +274,7 @@ void morph_route_list(struct morph_fabric *fabric, struct morph_route *route)
 	lockdep_assert_held(&fabric->lock);
 	for (i = 0; i < route->path.hops_count; i++)
 		hlist_add_head(&route->links[i].node,
-			       &fabric->guide_routes[route->hops[i].guide >> 1]);
+			       &ledger_of(fabric)->guide_routes[route->hops[i].guide >> 1]);
 }
 
 void morph_route_unlist(struct morph_route *route)
@@ -287,7 +287,7 @@ void morph_route_unlist(struct morph_route *route)
 
 bool morph_route_sound(struct morph_fabric *fabric, const struct morph_route *route)
 {
-	const struct optics_state *ledger = fabric->ledger;
+	const struct optics_state *ledger = ledger_of(fabric)->state;
 	u32 h;
 
 	lockdep_assert_held(&fabric->lock);

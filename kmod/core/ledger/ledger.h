@@ -9,6 +9,62 @@
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
 
+/* What the core knows of one accelerator. All under fabric->lock. */
+struct morph_chip {
+	struct morph_identity identity;
+	u64 serial;			/* of the PCI device that was bound, 0: it has none */
+	struct morph_marks found;	/* in its place, when it was tested last */
+	bool stranger;			/* quarantined: another one than the known is there */
+	bool removed;			/* its PCI device went, and none came back */
+	bool testing;			/* a test has it: it is given to nobody */
+	struct morph_slice *slice;	/* holder, not counted: cleared before the slice goes */
+	u32 rank;
+	u8 use;				/* enum morph_use */
+	u8 health;			/* enum morph_health */
+	bool cordoned;
+	bool spare;			/* returns to the spares when it is released */
+	bool heartbeat_lost;
+	u8 listed;			/* 0: on no list, 1: host's free, 2: host's spares */
+	u8 flaps;			/* failures within the flap window */
+	u64 last_failed_ns;		/* CLOCK_BOOTTIME */
+	u64 hold_until_ns;		/* not given out before, after flapping */
+	u64 last_verified_ns;
+	struct list_head host_node;	/* head: morph_host.free, while free or spare and fit */
+	struct list_head protections;	/* that count on it; of morph_protection.spare_node */
+};
+
+/* Free accelerators of one host, so that placement need not scan the fabric. */
+struct morph_host {
+	struct list_head free;		/* of morph_chip.host_node: free, fit, not spare */
+	struct list_head spares;	/* the same for spares */
+	u32 free_count;
+	u32 spare_count;
+	u32 index;
+	struct list_head bucket;	/* head: fabric->hosts_by_free[free_count] */
+};
+
+/* The ledger layer's part of the fabric. Under fabric->lock. */
+struct morph_ledger {
+	struct morph_hardware hardware;
+	struct optics_state *state;	/* head of its block */
+	void *route_work;
+	struct optics_hop route_hops[OPTICS_MAX_HOPS];	/* of the path that is being found */
+	struct hlist_head *guide_routes; /* by guide: struct morph_link of routes and protections */
+	struct morph_chip *chips;	/* by accelerator */
+	struct morph_host *hosts;	/* by host */
+	struct list_head *hosts_by_free; /* by number of free accelerators, 0 to hosts_max */
+	u32 hosts_max;
+	u32 free, spares, held, failed, impaired;
+	struct list_head slices;	/* of morph_slice.node */
+	u32 slices_count;
+	u64 light_seq;			/* counts changes of claims, and so of stray light */
+};
+
+static inline struct morph_ledger *ledger_of(const struct morph_fabric *fabric)
+{
+	return (struct morph_ledger *)container_of(fabric, struct morph_ledger, hardware.fabric);
+}
+
 /* Position of a route on one guide's list. */
 struct morph_link {
 	struct hlist_node node;		/* head: fabric->guide_routes[guide] */

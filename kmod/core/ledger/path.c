@@ -42,9 +42,9 @@ static int route_by_search(const struct morph_path_request *request,
 		.tx_accelerator = request->src,
 		.rx_accelerator = request->dst,
 		.tx_planes = planes_mask(fabric, request->src, change->src_plane,
-					 fabric->ledger->tx_dead),
+					 ledger_of(fabric)->state->tx_dead),
 		.rx_planes = planes_mask(fabric, request->dst, change->dst_plane,
-					 fabric->ledger->rx_dead),
+					 ledger_of(fabric)->state->rx_dead),
 		.lanes_allowed = change->lanes ? change->lanes : fabric->graph->all_lanes,
 		.lanes_count = lanes_wanted(change),
 		.owner = request->slice->number,
@@ -54,7 +54,8 @@ static int route_by_search(const struct morph_path_request *request,
 	u32 steps = 0;
 	int ret;
 
-	ret = optics_route(fabric->ledger, &search, fabric->route_work, path, &steps, why);
+	ret = optics_route(ledger_of(fabric)->state, &search, ledger_of(fabric)->route_work, path,
+			   &steps, why);
 	atomic64_add(steps, &fabric->stats[MORPH_STAT_ROUTE_STEPS]);
 	return ret;
 }
@@ -65,7 +66,7 @@ static u32 joining_state(struct morph_fabric *fabric, u32 element, u8 from, u8 t
 	const struct optics_graph *graph = fabric->graph;
 	const struct optics_kind *kind = &graph->kinds[graph->elements[element].kind];
 	const struct morph_profile_state *states = &graph->states[kind->first_state];
-	u32 state = fabric->ledger->element_state[element];
+	u32 state = ledger_of(fabric)->state->element_state[element];
 
 	if (states[state].joins[from] == to)
 		return state;
@@ -116,7 +117,7 @@ static int first_guide(const struct morph_path_request *request, struct optics_p
 static int choose_lanes(const struct morph_path_request *request, struct optics_path *path,
 			struct optics_refusal *why)
 {
-	const struct optics_state *ledger = request->slice->fabric->ledger;
+	const struct optics_state *ledger = ledger_of(request->slice->fabric)->state;
 	u32 need = lanes_wanted(request->change);
 	u64 lanes = request->change->lanes;
 	u32 i;
@@ -233,7 +234,7 @@ static struct morph_route *charged_route(const struct morph_path_request *reques
 int morph_path_find(const struct morph_path_request *request, struct morph_route **found,
 		    struct morph_refusal *refusal, struct optics_refusal *why)
 {
-	struct optics_path path = { .hops = request->slice->fabric->route_hops };
+	struct optics_path path = { .hops = ledger_of(request->slice->fabric)->route_hops };
 	struct morph_route *route;
 	int ret;
 

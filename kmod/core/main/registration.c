@@ -29,14 +29,14 @@ static void fabric_free_tables(struct morph_fabric *fabric)
 {
 	kvfree(fabric->peers);
 	kvfree(recovery_of(fabric)->signals);
-	kvfree(fabric->hosts_by_free);
-	kvfree(fabric->hosts);
-	kvfree(fabric->chips);
-	kvfree(fabric->guide_routes);
-	kvfree(fabric->tx_on);
-	kvfree(fabric->hw_state);
-	kvfree(fabric->route_work);
-	kvfree(fabric->ledger);
+	kvfree(ledger_of(fabric)->hosts_by_free);
+	kvfree(ledger_of(fabric)->hosts);
+	kvfree(ledger_of(fabric)->chips);
+	kvfree(ledger_of(fabric)->guide_routes);
+	kvfree(hardware_of(fabric)->tx_on);
+	kvfree(hardware_of(fabric)->hw_state);
+	kvfree(ledger_of(fabric)->route_work);
+	kvfree(ledger_of(fabric)->state);
 	kvfree(fabric->graph);
 }
 
@@ -47,9 +47,9 @@ static void fabric_release(struct device *dev)
 	morph_history_free(fabric);
 	morph_controller_free(fabric);
 	fabric_free_tables(fabric);
-	xa_destroy(&fabric->txns);
-	cleanup_srcu_struct(&fabric->telling);
-	cleanup_srcu_struct(&fabric->srcu);
+	xa_destroy(&txns_of(fabric)->txns);
+	cleanup_srcu_struct(&hardware_of(fabric)->telling);
+	cleanup_srcu_struct(&hardware_of(fabric)->srcu);
 	xa_erase(&morph_fabrics, fabric->id);
 	kfree(interface_of(fabric));
 	if (atomic_dec_and_test(&fabrics_alive))
@@ -94,11 +94,11 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	interface = kzalloc(sizeof(*interface), GFP_KERNEL);
 	if (!interface)
 		return ERR_PTR(-ENOMEM);
-	fabric = &interface->recovery.slices.fabric;
-	ret = init_srcu_struct(&fabric->srcu);
+	fabric = &interface->recovery.slices.txns.ledger.hardware.fabric;
+	ret = init_srcu_struct(&hardware_of(fabric)->srcu);
 	if (ret)
 		goto err_free;
-	ret = init_srcu_struct(&fabric->telling);
+	ret = init_srcu_struct(&hardware_of(fabric)->telling);
 	if (ret)
 		goto err_srcu;
 	/* A NULL entry: the number is taken, the fabric is not to be seen. */
@@ -106,16 +106,16 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	if (ret)
 		goto err_telling;
 	fabric->id = id;
-	fabric->ops = ops;
+	hardware_of(fabric)->ops = ops;
 	fabric->owner = ops->owner;
 	fabric->priv = priv;
 	fabric->seq = 1;
 	mutex_init(&fabric->lock);
-	init_waitqueue_head(&fabric->review_end);
+	init_waitqueue_head(&hardware_of(fabric)->review_end);
 	spin_lock_init(&interface_of(fabric)->event_lock);
-	spin_lock_init(&fabric->op_lock);
-	INIT_LIST_HEAD(&fabric->slices);
-	xa_init_flags(&fabric->txns, XA_FLAGS_ALLOC1);
+	spin_lock_init(&hardware_of(fabric)->op_lock);
+	INIT_LIST_HEAD(&ledger_of(fabric)->slices);
+	xa_init_flags(&txns_of(fabric)->txns, XA_FLAGS_ALLOC1);
 	morph_slices_init(fabric);
 	morph_health_init(fabric);
 	device_initialize(&fabric->dev);
@@ -126,9 +126,9 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	return fabric;
 
 err_telling:
-	cleanup_srcu_struct(&fabric->telling);
+	cleanup_srcu_struct(&hardware_of(fabric)->telling);
 err_srcu:
-	cleanup_srcu_struct(&fabric->srcu);
+	cleanup_srcu_struct(&hardware_of(fabric)->srcu);
 err_free:
 	kfree(interface);
 	return ERR_PTR(ret);
@@ -212,26 +212,30 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 	block = kvzalloc(optics_state_bytes(graph), GFP_KERNEL);
 	if (!block)
 		return -ENOMEM;
-	fabric->ledger = optics_state_init(block, graph);
-	fabric->route_work = kvzalloc(optics_route_bytes(MORPH_ROUTE_STEPS), GFP_KERNEL);
-	fabric->hw_state = kvzalloc(graph->elements_count, GFP_KERNEL);
-	fabric->tx_on = kvcalloc(graph->ports_count, sizeof(u64), GFP_KERNEL);
-	fabric->guide_routes = kvcalloc(graph->guides_count, sizeof(*fabric->guide_routes),
-					GFP_KERNEL);
-	fabric->chips = kvcalloc(graph->accelerators_count, sizeof(*fabric->chips), GFP_KERNEL);
-	fabric->hosts = kvcalloc(graph->hosts_count, sizeof(*fabric->hosts), GFP_KERNEL);
+	ledger_of(fabric)->state = optics_state_init(block, graph);
+	ledger_of(fabric)->route_work = kvzalloc(optics_route_bytes(MORPH_ROUTE_STEPS), GFP_KERNEL);
+	hardware_of(fabric)->hw_state = kvzalloc(graph->elements_count, GFP_KERNEL);
+	hardware_of(fabric)->tx_on = kvcalloc(graph->ports_count, sizeof(u64), GFP_KERNEL);
+	ledger_of(fabric)->guide_routes =
+		kvcalloc(graph->guides_count, sizeof(*ledger_of(fabric)->guide_routes), GFP_KERNEL);
+	ledger_of(fabric)->chips =
+		kvcalloc(graph->accelerators_count, sizeof(*ledger_of(fabric)->chips), GFP_KERNEL);
+	ledger_of(fabric)->hosts =
+		kvcalloc(graph->hosts_count, sizeof(*ledger_of(fabric)->hosts), GFP_KERNEL);
 	recovery_of(fabric)->signals = kvcalloc(MORPH_SIGNAL_SLOTS, sizeof(struct morph_signal),
 						GFP_KERNEL);
-	if (!fabric->route_work || !fabric->hw_state || !fabric->tx_on || !fabric->guide_routes ||
-	    !fabric->chips || !fabric->hosts || !recovery_of(fabric)->signals)
+	if (!ledger_of(fabric)->route_work || !hardware_of(fabric)->hw_state ||
+	    !hardware_of(fabric)->tx_on || !ledger_of(fabric)->guide_routes ||
+	    !ledger_of(fabric)->chips || !ledger_of(fabric)->hosts || !recovery_of(fabric)->signals)
 		return -ENOMEM;
 	for (i = 0; i < graph->accelerators_count; i++)
-		fabric->hosts[graph->accelerators[i].host].free_count++;
+		ledger_of(fabric)->hosts[graph->accelerators[i].host].free_count++;
 	for (i = 0; i < graph->hosts_count; i++)
-		fabric->hosts_max = max(fabric->hosts_max, fabric->hosts[i].free_count);
-	fabric->hosts_by_free = kvcalloc(fabric->hosts_max + 1, sizeof(struct list_head),
-					 GFP_KERNEL);
-	return fabric->hosts_by_free ? 0 : -ENOMEM;
+		ledger_of(fabric)->hosts_max =
+			max(ledger_of(fabric)->hosts_max, ledger_of(fabric)->hosts[i].free_count);
+	ledger_of(fabric)->hosts_by_free =
+		kvcalloc(ledger_of(fabric)->hosts_max + 1, sizeof(struct list_head), GFP_KERNEL);
+	return ledger_of(fabric)->hosts_by_free ? 0 : -ENOMEM;
 }
 
 /* Who is at the other side of the edges: the provider says it, or the profile. */
@@ -256,24 +260,24 @@ static void fabric_init_chips(struct morph_fabric *fabric)
 	struct morph_host *host;
 	u32 i;
 
-	for (i = 0; i <= fabric->hosts_max; i++)
-		INIT_LIST_HEAD(&fabric->hosts_by_free[i]);
+	for (i = 0; i <= ledger_of(fabric)->hosts_max; i++)
+		INIT_LIST_HEAD(&ledger_of(fabric)->hosts_by_free[i]);
 	for (i = 0; i < graph->hosts_count; i++) {
-		host = &fabric->hosts[i];
+		host = &ledger_of(fabric)->hosts[i];
 		host->index = i;
 		host->free_count = 0;
 		INIT_LIST_HEAD(&host->free);
 		INIT_LIST_HEAD(&host->spares);
-		list_add_tail(&host->bucket, &fabric->hosts_by_free[0]);
+		list_add_tail(&host->bucket, &ledger_of(fabric)->hosts_by_free[0]);
 	}
 	for (i = 0; i < graph->accelerators_count; i++) {
-		chip = &fabric->chips[i];
+		chip = &ledger_of(fabric)->chips[i];
 		INIT_LIST_HEAD(&chip->host_node);
 		INIT_LIST_HEAD(&chip->protections);
 		chip->spare = graph->accelerators[i].flags & MORPH_ACCELERATOR_F_SPARE;
 		chip->use = chip->spare ? MORPH_USE_SPARE : MORPH_USE_FREE;
-		if (fabric->ops->identify)
-			fabric->ops->identify(fabric, i, &chip->identity);
+		if (hardware_of(fabric)->ops->identify)
+			hardware_of(fabric)->ops->identify(fabric, i, &chip->identity);
 		chip->identity.pci[MORPH_PCI_BYTES - 1] = '\0';
 		morph_chip_update(fabric, i);
 	}
@@ -340,8 +344,8 @@ err_gone:
 	mutex_lock(&fabric->lock);
 	WRITE_ONCE(fabric->state, MORPH_FABRIC_GONE);
 	mutex_unlock(&fabric->lock);
-	WRITE_ONCE(fabric->ops, NULL);
-	synchronize_srcu(&fabric->srcu);
+	WRITE_ONCE(hardware_of(fabric)->ops, NULL);
+	synchronize_srcu(&hardware_of(fabric)->srcu);
 	morph_health_stop(fabric);
 	return ret;
 }
@@ -353,7 +357,7 @@ static void fabric_lose_slices(struct morph_fabric *fabric)
 	struct morph_slice *slice, *next;
 	struct morph_event event;
 
-	list_for_each_entry_safe(slice, next, &fabric->slices, node) {
+	list_for_each_entry_safe(slice, next, &ledger_of(fabric)->slices, node) {
 		slice->state = MORPH_SLICE_LOST;
 		slice->generation++;
 		fabric->seq++;
@@ -390,8 +394,8 @@ void morph_fabric_unregister(struct morph_fabric *fabric)
 	WRITE_ONCE(fabric->state, MORPH_FABRIC_GONE);
 	mutex_unlock(&fabric->lock);
 
-	WRITE_ONCE(fabric->ops, NULL);
-	synchronize_srcu(&fabric->srcu);
+	WRITE_ONCE(hardware_of(fabric)->ops, NULL);
+	synchronize_srcu(&hardware_of(fabric)->srcu);
 	morph_hw_fail_all(fabric, -ENODEV);
 	morph_health_stop(fabric);
 	morph_controller_stop(fabric);
@@ -421,7 +425,7 @@ void morph_fabric_shutdown(struct morph_fabric *fabric)
 	/* Nobody is to repair the darkness, or to light what he was about to. */
 	mutex_lock(&fabric->lock);
 	WRITE_ONCE(fabric->state, MORPH_FABRIC_GONE);
-	list_for_each_entry(slice, &fabric->slices, node) {
+	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		morph_state_lose(slice);
 		morph_schedule_wake(slice);
 		morph_queue_wake_slice(slice);
@@ -446,7 +450,7 @@ bool morph_fabric_is_lit(struct morph_fabric *fabric)
 
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < fabric->graph->ports_count && !lit; i++)
-		lit = fabric->tx_on[i];
+		lit = hardware_of(fabric)->tx_on[i];
 	mutex_unlock(&fabric->lock);
 	return lit;
 }

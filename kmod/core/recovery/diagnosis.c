@@ -12,7 +12,7 @@ bool morph_guide_lit(struct morph_fabric *fabric, u32 guide)
 	const struct morph_link *link;
 
 	lockdep_assert_held(&fabric->lock);
-	hlist_for_each_entry(link, &fabric->guide_routes[guide], node) {
+	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node) {
 		const struct morph_circuit *circuit = link->route->circuit;
 
 		/* What a transaction is lighting just now is no proof yet. */

@@ -26,7 +26,7 @@ static bool may_replace(const struct morph_slice *slice, u32 rank)
 /* Free for anybody, or held for this slice. */
 static bool is_idle(const struct morph_slice *slice, u32 accelerator)
 {
-	u32 use = slice->fabric->chips[accelerator].use;
+	u32 use = ledger_of(slice->fabric)->chips[accelerator].use;
 
 	return (use == MORPH_USE_FREE || use == MORPH_USE_SPARE ||
 		accelerator == slice->tenancy->own_spare) &&
@@ -50,7 +50,7 @@ static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 		return MORPH_ANY;
 	if (spare == slice->tenancy->own_spare) {
 		slice->tenancy->own_spare = MORPH_ANY;
-		slice->fabric->chips[spare].rank = rank;
+		ledger_of(slice->fabric)->chips[spare].rank = rank;
 	} else {
 		morph_slice_take_chip(slice, spare, rank);
 	}
@@ -81,7 +81,7 @@ static void give_back_spare(struct failover *failover, u32 spare, bool to_front)
 
 	if (spare == MORPH_ANY)
 		return;
-	chip = &fabric->chips[spare];
+	chip = &ledger_of(fabric)->chips[spare];
 	if (spare == failover->reserved) {
 		slice->tenancy->own_spare = spare;
 		chip->rank = MORPH_ANY;
@@ -89,7 +89,9 @@ static void give_back_spare(struct failover *failover, u32 spare, bool to_front)
 		morph_chip_let_go(fabric, spare);
 		if (to_front && chip->use == MORPH_USE_SPARE && chip->listed)
 			list_move(&chip->host_node,
-				  &fabric->hosts[fabric->graph->accelerators[spare].host].spares);
+				  &ledger_of(fabric)
+					   ->hosts[fabric->graph->accelerators[spare].host]
+					   .spares);
 	}
 	morph_protection_touch_chip(fabric, spare);
 }
@@ -177,7 +179,7 @@ static bool failover_from_protection(struct failover *failover)
 	failover->txn->slice = slice;
 	if (spare == slice->tenancy->own_spare) {
 		slice->tenancy->own_spare = MORPH_ANY;
-		slice->fabric->chips[spare].rank = rank;
+		ledger_of(slice->fabric)->chips[spare].rank = rank;
 	} else {
 		morph_slice_take_chip(slice, spare, rank);
 	}
@@ -294,14 +296,16 @@ static void fill_event_chips(struct morph_fabric *fabric, struct morph_event *ev
 
 	event->old_accelerator = old;
 	event->old_host = places[old].host;
-	memcpy(event->old_pci, fabric->chips[old].identity.pci, sizeof(event->old_pci));
-	memcpy(event->old_uuid, fabric->chips[old].identity.uuid, sizeof(event->old_uuid));
+	memcpy(event->old_pci, ledger_of(fabric)->chips[old].identity.pci, sizeof(event->old_pci));
+	memcpy(event->old_uuid, ledger_of(fabric)->chips[old].identity.uuid,
+	       sizeof(event->old_uuid));
 	if (new == MORPH_ANY)
 		return;
 	event->new_accelerator = new;
 	event->new_host = places[new].host;
-	memcpy(event->new_pci, fabric->chips[new].identity.pci, sizeof(event->new_pci));
-	memcpy(event->new_uuid, fabric->chips[new].identity.uuid, sizeof(event->new_uuid));
+	memcpy(event->new_pci, ledger_of(fabric)->chips[new].identity.pci, sizeof(event->new_pci));
+	memcpy(event->new_uuid, ledger_of(fabric)->chips[new].identity.uuid,
+	       sizeof(event->new_uuid));
 }
 
 /* Sent at once, when the failure is noticed. fabric->lock held. */
@@ -341,10 +345,11 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 		old = entry->accelerator;
 		entry->accelerator = failover->spares[i];
 		/* The role goes the other way: once it is sound again it is the spare. */
-		swap(fabric->chips[old].spare, fabric->chips[entry->accelerator].spare);
+		swap(ledger_of(fabric)->chips[old].spare,
+		     ledger_of(fabric)->chips[entry->accelerator].spare);
 		/* Somebody distrusted it: it comes back through a test. */
 		culprit.index = old;
-		if (fabric->chips[old].health == MORPH_HEALTH_OK)
+		if (ledger_of(fabric)->chips[old].health == MORPH_HEALTH_OK)
 			morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
 		morph_chip_let_go(fabric, old);
 		entry->replacements++;
@@ -365,7 +370,7 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 		trace_morph_failover(fabric->id, slice->number, failover->ranks[i], old,
 				     entry->accelerator, times);
 		/* It may have failed since it was chosen, when it had no rank yet. */
-		if (fabric->chips[entry->accelerator].health != MORPH_HEALTH_OK) {
+		if (ledger_of(fabric)->chips[entry->accelerator].health != MORPH_HEALTH_OK) {
 			entry->failed = true;
 			morph_repair_kick(slice, 0);
 			morph_repair_tell_failing(slice, failover->ranks[i]);

@@ -15,6 +15,11 @@ static void found(struct morph_fabric *fabric, const struct morph_culprit *culpr
 		morph_suspect_add(fabric, culprit);
 }
 
+static void answered(struct morph_fabric *fabric, u32 accelerator)
+{
+	ledger_of(fabric)->chips[accelerator].last_verified_ns = ktime_get_boottime_ns();
+}
+
 static void hurt(struct morph_slice *slice)
 {
 	morph_repair_kick(slice, 0);
@@ -42,6 +47,7 @@ static const struct morph_subscriber subscriber = {
 	.found = found,
 	.doubted = morph_patrol_review,
 	.diagnose = morph_health_diagnose,
+	.answered = answered,
 	.seen = morph_health_lit,
 	.freed = morph_repair_recover,
 	.hurt = hurt,

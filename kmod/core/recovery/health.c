@@ -61,15 +61,17 @@ static u32 health_for_use(struct morph_fabric *fabric, u32 part, u32 index)
 {
 	switch (part) {
 	case MORPH_PART_ACCELERATOR:
-		return fabric->chips[index].health;
+		return ledger_of(fabric)->chips[index].health;
 	case MORPH_PART_LASER:
-		return fabric->ledger->tx_dead[index] ? MORPH_HEALTH_FAILED : MORPH_HEALTH_OK;
+		return ledger_of(fabric)->state->tx_dead[index] ? MORPH_HEALTH_FAILED :
+								  MORPH_HEALTH_OK;
 	case MORPH_PART_RECEIVER:
-		return fabric->ledger->rx_dead[index] ? MORPH_HEALTH_FAILED : MORPH_HEALTH_OK;
+		return ledger_of(fabric)->state->rx_dead[index] ? MORPH_HEALTH_FAILED :
+								  MORPH_HEALTH_OK;
 	case MORPH_PART_ELEMENT:
-		return marks_health(fabric->ledger->element_marks[index]);
+		return marks_health(ledger_of(fabric)->state->element_marks[index]);
 	case MORPH_PART_GUIDE:
-		return marks_health(fabric->ledger->guide_marks[index]);
+		return marks_health(ledger_of(fabric)->state->guide_marks[index]);
 	}
 	return MORPH_HEALTH_OK;
 }
@@ -87,11 +89,11 @@ bool morph_health_cordoned(struct morph_fabric *fabric, u32 part, u32 index)
 {
 	switch (part) {
 	case MORPH_PART_ACCELERATOR:
-		return fabric->chips[index].cordoned;
+		return ledger_of(fabric)->chips[index].cordoned;
 	case MORPH_PART_ELEMENT:
-		return fabric->ledger->element_marks[index] & OPTICS_CORDONED;
+		return ledger_of(fabric)->state->element_marks[index] & OPTICS_CORDONED;
 	case MORPH_PART_GUIDE:
-		return fabric->ledger->guide_marks[index] & OPTICS_CORDONED;
+		return ledger_of(fabric)->state->guide_marks[index] & OPTICS_CORDONED;
 	}
 	return false;
 }
@@ -100,7 +102,7 @@ static void spoil_guide(struct morph_fabric *fabric, u32 guide)
 {
 	struct morph_link *link;
 
-	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
+	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node)
 		if (link->route->protection)
 			morph_protection_spoil(link->route->protection);
 }
@@ -136,13 +138,14 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 				    "accelerators, elements and guides can be cordoned, not lasers and receivers");
 	mutex_lock(&fabric->lock);
 	if (part == MORPH_PART_ACCELERATOR) {
-		fabric->chips[index].cordoned = cordon;
+		ledger_of(fabric)->chips[index].cordoned = cordon;
 		morph_chip_update(fabric, index);
 		morph_protection_touch_chip(fabric, index);
 		morph_report_accelerator_changed(fabric, index);
 	} else {
-		marks = part == MORPH_PART_ELEMENT ? &fabric->ledger->element_marks[index] :
-						     &fabric->ledger->guide_marks[index];
+		marks = part == MORPH_PART_ELEMENT ?
+				&ledger_of(fabric)->state->element_marks[index] :
+				&ledger_of(fabric)->state->guide_marks[index];
 		if (cordon)
 			*marks |= OPTICS_CORDONED;
 		else
@@ -180,7 +183,7 @@ static void guide_hit(struct morph_fabric *fabric, u32 guide, u64 lanes,
 {
 	struct morph_link *link;
 
-	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
+	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node)
 		if (link->route->path.lanes & lanes)
 			morph_route_hit(link->route, culprit, since);
 }
@@ -218,7 +221,7 @@ static void chip_failed(struct morph_chip *chip)
 static void set_accelerator(struct morph_fabric *fabric, const struct morph_culprit *culprit,
 			    u32 health, u64 since)
 {
-	struct morph_chip *chip = &fabric->chips[culprit->index];
+	struct morph_chip *chip = &ledger_of(fabric)->chips[culprit->index];
 	struct morph_slice *slice = chip->slice;
 	bool was_ok = chip->health == MORPH_HEALTH_OK;
 
@@ -226,7 +229,7 @@ static void set_accelerator(struct morph_fabric *fabric, const struct morph_culp
 	/* Whatever comes back after a failure is looked at anew. */
 	if (health != MORPH_HEALTH_QUARANTINED)
 		chip->stranger = false;
-	fabric->failed += (int)(health != MORPH_HEALTH_OK) - (int)!was_ok;
+	ledger_of(fabric)->failed += (int)(health != MORPH_HEALTH_OK) - (int)!was_ok;
 	if (was_ok && health == MORPH_HEALTH_FAILED)
 		chip_failed(chip);
 	morph_chip_update(fabric, culprit->index);
@@ -261,7 +264,7 @@ static void set_marks(struct morph_fabric *fabric, u8 *marks, u32 health)
 		*marks |= OPTICS_UNHEALTHY;
 	if (health == MORPH_HEALTH_QUARANTINED)
 		*marks |= MORPH_MARK_QUARANTINED;
-	fabric->impaired += (int)(health != MORPH_HEALTH_OK) - (int)!was_ok;
+	ledger_of(fabric)->impaired += (int)(health != MORPH_HEALTH_OK) - (int)!was_ok;
 }
 
 static void set_lanes(struct morph_fabric *fabric, u64 *dead, u64 lanes, u32 health)
@@ -274,7 +277,7 @@ static void set_lanes(struct morph_fabric *fabric, u64 *dead, u64 lanes, u32 hea
 		*dead &= ~lanes;
 	else
 		*dead |= lanes;
-	fabric->impaired += (int)(*dead != 0) - (int)!was_ok;
+	ledger_of(fabric)->impaired += (int)(*dead != 0) - (int)!was_ok;
 }
 
 /**
@@ -309,24 +312,26 @@ int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *cu
 		set_accelerator(fabric, culprit, health, since_ns);
 		break;
 	case MORPH_PART_LASER:
-		set_lanes(fabric, &fabric->ledger->tx_dead[index], culprit->lanes, health);
+		set_lanes(fabric, &ledger_of(fabric)->state->tx_dead[index], culprit->lanes,
+			  health);
 		if (health != MORPH_HEALTH_OK)
 			guide_hit(fabric, fabric->graph->tx_guide[index] >> 1, lanes, culprit,
 				  since_ns);
 		break;
 	case MORPH_PART_RECEIVER:
-		set_lanes(fabric, &fabric->ledger->rx_dead[index], culprit->lanes, health);
+		set_lanes(fabric, &ledger_of(fabric)->state->rx_dead[index], culprit->lanes,
+			  health);
 		if (health != MORPH_HEALTH_OK)
 			guide_hit(fabric, fabric->graph->rx_guide[index] >> 1, lanes, culprit,
 				  since_ns);
 		break;
 	case MORPH_PART_ELEMENT:
-		set_marks(fabric, &fabric->ledger->element_marks[index], health);
+		set_marks(fabric, &ledger_of(fabric)->state->element_marks[index], health);
 		if (health != MORPH_HEALTH_OK)
 			element_hit(fabric, index, culprit, since_ns);
 		break;
 	case MORPH_PART_GUIDE:
-		set_marks(fabric, &fabric->ledger->guide_marks[index], health);
+		set_marks(fabric, &ledger_of(fabric)->state->guide_marks[index], health);
 		if (health != MORPH_HEALTH_OK)
 			guide_hit(fabric, index, ~0ULL, culprit, since_ns);
 		break;

@@ -36,7 +36,7 @@ static void look(struct morph_fabric *fabric, u32 accelerator, struct morph_mark
 	char pci[MORPH_PCI_BYTES];
 
 	mutex_lock(&fabric->lock);
-	memcpy(pci, fabric->chips[accelerator].identity.pci, sizeof(pci));
+	memcpy(pci, ledger_of(fabric)->chips[accelerator].identity.pci, sizeof(pci));
 	mutex_unlock(&fabric->lock);
 	morph_hw_identify(fabric, accelerator, &identity);
 	memcpy(now->uuid, identity.uuid, sizeof(now->uuid));
@@ -71,13 +71,14 @@ void morph_identity_learn(struct morph_fabric *fabric)
 	u32 i;
 
 	for (i = 0; i < fabric->graph->accelerators_count; i++)
-		fabric->chips[i].serial = morph_identity_serial(fabric->chips[i].identity.pci);
+		ledger_of(fabric)->chips[i].serial =
+			morph_identity_serial(ledger_of(fabric)->chips[i].identity.pci);
 }
 
 int morph_identity_check(struct morph_fabric *fabric, u32 accelerator, bool accept)
 {
 	const struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR, accelerator };
-	struct morph_chip *chip = &fabric->chips[accelerator];
+	struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
 	struct morph_marks now;
 	int ret = 0;
 
@@ -101,7 +102,7 @@ int morph_identity_check(struct morph_fabric *fabric, u32 accelerator, bool acce
 int morph_identity_refuse(struct morph_fabric *fabric, u32 accelerator,
 			  struct morph_refusal *refusal)
 {
-	const struct morph_chip *chip = &fabric->chips[accelerator];
+	const struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
 	__be64 known = cpu_to_be64(chip->serial), found = cpu_to_be64(chip->found.serial);
 
 	lockdep_assert_held(&fabric->lock);

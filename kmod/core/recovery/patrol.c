@@ -163,7 +163,7 @@ static void patrol_chips(struct morph_fabric *fabric)
 	for (seen = 0; seen < total && count < PATROL_CHIPS; seen++) {
 		u32 index = recovery_of(fabric)->patrol_next++ % total;
 
-		if (worth_a_probe(&fabric->chips[index], now))
+		if (worth_a_probe(&ledger_of(fabric)->chips[index], now))
 			probes[count++] = (struct morph_probe){ .accelerator = index };
 		/* Held down until now: it may be given out again. */
 		morph_chip_update(fabric, index);
@@ -173,7 +173,7 @@ static void patrol_chips(struct morph_fabric *fabric)
 		return;
 	mutex_lock(&fabric->lock);
 	for (seen = 0; seen < count; seen++) {
-		struct morph_chip *chip = &fabric->chips[probes[seen].accelerator];
+		struct morph_chip *chip = &ledger_of(fabric)->chips[probes[seen].accelerator];
 
 		culprit.index = probes[seen].accelerator;
 		morph_stat(fabric, MORPH_STAT_PATROLS);
@@ -191,9 +191,9 @@ static void patrol_chips(struct morph_fabric *fabric)
 /* An element that could not be parked when it was released. fabric->lock held. */
 static bool left_behind(struct morph_fabric *fabric, u32 element)
 {
-	return !fabric->ledger->element_pins[element] &&
-	       !(fabric->ledger->element_marks[element] & ~OPTICS_CORDONED) &&
-	       fabric->hw_state[element] != optics_park_state(fabric->graph, element);
+	return !ledger_of(fabric)->state->element_pins[element] &&
+	       !(ledger_of(fabric)->state->element_marks[element] & ~OPTICS_CORDONED) &&
+	       hardware_of(fabric)->hw_state[element] != optics_park_state(fabric->graph, element);
 }
 
 /* Park one; the mark keeps everybody away meanwhile. No lock held. */
@@ -208,13 +208,13 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
 	mutex_lock(&fabric->lock);
 	ours = left_behind(fabric, element);
 	if (ours)
-		fabric->ledger->element_marks[element] |= MORPH_MARK_CHANGING;
+		ledger_of(fabric)->state->element_marks[element] |= MORPH_MARK_CHANGING;
 	mutex_unlock(&fabric->lock);
 	if (!ours)
 		return;
 	morph_hw_program(fabric, NULL, &setting, 1);
 	mutex_lock(&fabric->lock);
-	fabric->ledger->element_marks[element] &= ~MORPH_MARK_CHANGING;
+	ledger_of(fabric)->state->element_marks[element] &= ~MORPH_MARK_CHANGING;
 	mutex_unlock(&fabric->lock);
 }
 
@@ -224,9 +224,9 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
  */
 static bool at_rest(struct morph_fabric *fabric, u32 element, u8 expected, u8 tolerated)
 {
-	return fabric->hw_state[element] == expected &&
-	       fabric->ledger->element_state[element] == expected &&
-	       !(fabric->ledger->element_marks[element] & ~tolerated);
+	return hardware_of(fabric)->hw_state[element] == expected &&
+	       ledger_of(fabric)->state->element_state[element] == expected &&
+	       !(ledger_of(fabric)->state->element_marks[element] & ~tolerated);
 }
 
 /*
@@ -246,7 +246,7 @@ static void patrol_moved(struct morph_fabric *fabric, u32 element, u8 expected)
 	rests = at_rest(fabric, element, expected, OPTICS_CORDONED);
 	held = !rests && at_rest(fabric, element, expected, OPTICS_CORDONED | OPTICS_HELD);
 	if (rests)
-		fabric->ledger->element_pins[element]++;
+		ledger_of(fabric)->state->element_pins[element]++;
 	mutex_unlock(&fabric->lock);
 	if (held)
 		morph_patrol_review(fabric);
@@ -278,7 +278,7 @@ static void patrol_elements(struct morph_fabric *fabric)
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++) {
 		settings[i].element = recovery_of(fabric)->patrol_element++ % total;
-		expected[i] = fabric->hw_state[settings[i].element];
+		expected[i] = hardware_of(fabric)->hw_state[settings[i].element];
 	}
 	mutex_unlock(&fabric->lock);
 	if (morph_hw_get_elements(fabric, NULL, settings, count))
@@ -321,11 +321,11 @@ void morph_patrol_review(struct morph_fabric *fabric)
 static void review_work_fn(struct work_struct *work)
 {
 	struct morph_recovery *recovery = container_of(work, struct morph_recovery, review_work);
-	struct morph_fabric *fabric = &recovery->slices.fabric;
+	struct morph_fabric *fabric = &recovery->slices.txns.ledger.hardware.fabric;
 	const struct morph_review review = {
-		.tx_dead = fabric->ledger->tx_dead,
-		.element_state = fabric->ledger->element_state,
-		.element_marks = fabric->ledger->element_marks,
+		.tx_dead = ledger_of(fabric)->state->tx_dead,
+		.element_state = ledger_of(fabric)->state->element_state,
+		.element_marks = ledger_of(fabric)->state->element_marks,
 		.skip = MORPH_MARK_CHANGING,
 	};
 
@@ -340,7 +340,7 @@ static void patrol_work_fn(struct work_struct *work)
 {
 	struct morph_recovery *recovery = container_of(to_delayed_work(work), struct morph_recovery,
 						     patrol_work);
-	struct morph_fabric *fabric = &recovery->slices.fabric;
+	struct morph_fabric *fabric = &recovery->slices.txns.ledger.hardware.fabric;
 	u32 tests;
 
 	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)

@@ -28,9 +28,9 @@ struct leg {
 
 bool morph_chip_idle(struct morph_fabric *fabric, u32 accelerator)
 {
-	const struct morph_chip *chip = &fabric->chips[accelerator];
+	const struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
 
-	return !fabric->ledger->owner[accelerator] && chip->health == MORPH_HEALTH_OK &&
+	return !ledger_of(fabric)->state->owner[accelerator] && chip->health == MORPH_HEALTH_OK &&
 	       !chip->testing;
 }
 
@@ -45,7 +45,7 @@ static const struct optics_end *far_end(const struct leg *leg, u32 hop)
 static bool arrives(struct leg *leg)
 {
 	const struct optics_end *end = far_end(leg, leg->count - 1);
-	const struct optics_state *ledger = leg->fabric->ledger;
+	const struct optics_state *ledger = ledger_of(leg->fabric)->state;
 	u32 planes = leg->fabric->graph->params.planes, port;
 	u64 taken;
 
@@ -78,7 +78,7 @@ static bool may_cross(const struct leg *leg)
 	const struct optics_end *end = far_end(leg, leg->count - 1);
 
 	return end->type == MORPH_END_ELEMENT &&
-	       !leg->fabric->ledger->element_marks[end->index] &&
+	       !ledger_of(leg->fabric)->state->element_marks[end->index] &&
 	       !crossed(leg, leg->count - 1, end->index) &&
 	       !(leg->other && crossed(leg->other, leg->other->count - 1, end->index));
 }
@@ -86,7 +86,7 @@ static bool may_cross(const struct leg *leg)
 /* Through the element behind the last guide in the next state that leads on, or not at all. */
 static bool step_on(struct leg *leg, u32 *next_state)
 {
-	const struct optics_state *ledger = leg->fabric->ledger;
+	const struct optics_state *ledger = ledger_of(leg->fabric)->state;
 	const struct optics_graph *graph = leg->fabric->graph;
 	const struct optics_end *end = far_end(leg, leg->count - 1);
 	u32 states = graph->kinds[graph->elements[end->index].kind].states;
@@ -192,7 +192,7 @@ static bool find_path(struct morph_fabric *fabric, u32 guide, bool trusting,
 		};
 
 		if (!walk(&back, code ^ 1, fabric->graph->all_lanes &
-			  ~optics_guide_taken(fabric->ledger, guide)) ||
+			  ~optics_guide_taken(ledger_of(fabric)->state, guide)) ||
 		    !walk(&on, code, back.lanes[back.count - 1]))
 			continue;
 		join_legs(&back, &on, path);

@@ -167,7 +167,7 @@ static inline bool morph_rank_failed(const struct morph_slice *slice, u32 rank)
 	const struct morph_rank *entry = &slice->ranks[rank];
 
 	return !(rank & MORPH_RANK_EDGE) && entry->failed &&
-	       slice->fabric->chips[entry->accelerator].health != MORPH_HEALTH_OK;
+	       ledger_of(slice->fabric)->chips[entry->accelerator].health != MORPH_HEALTH_OK;
 }
 
 /* Something that the slice uses failed. fabric->lock held. */

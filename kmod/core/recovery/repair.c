@@ -124,8 +124,8 @@ static void examine(struct morph_circuit *circuit)
 /* Was it told to be lit? Of one that was not, darkness tells nothing. */
 static bool is_told_lit(struct morph_fabric *fabric, const struct morph_route *route)
 {
-	return morph_route_comes_in(fabric, route) ||
-	       (fabric->tx_on[route->path.tx] & route->path.lanes) == route->path.lanes;
+	return morph_route_comes_in(fabric, route) || (hardware_of(fabric)->tx_on[route->path.tx] &
+						       route->path.lanes) == route->path.lanes;
 }
 
 static void examine_dark(struct morph_slice *slice)
@@ -304,7 +304,7 @@ static void drop_wishes(struct morph_slice *slice)
 			continue;
 		entry->forced = false;
 		entry->wanted_spare = MORPH_ANY;
-		if (slice->fabric->chips[entry->accelerator].health == MORPH_HEALTH_OK)
+		if (ledger_of(slice->fabric)->chips[entry->accelerator].health == MORPH_HEALTH_OK)
 			entry->failed = false;
 	}
 }
@@ -368,7 +368,7 @@ static void retry_crowded(struct morph_slice *last)
 	if (recovery_of(fabric)->repairs || fabric->state != MORPH_FABRIC_READY)
 		return;
 	replan(fabric);
-	list_for_each_entry(slice, &fabric->slices, node) {
+	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		/* No cause to settle what is prepared: its end lets them try. */
 		if (!slice->recovery->crowded || slice->state != MORPH_SLICE_DEGRADED ||
 		    !list_empty(&slice->txns))
@@ -448,11 +448,11 @@ void morph_repair_recover_work(struct work_struct *work)
 {
 	struct morph_recovery *recovery = container_of(to_delayed_work(work), struct morph_recovery,
 						     recover_work);
-	struct morph_fabric *fabric = &recovery->slices.fabric;
+	struct morph_fabric *fabric = &recovery->slices.txns.ledger.hardware.fabric;
 	struct morph_slice *slice;
 
 	mutex_lock(&fabric->lock);
-	list_for_each_entry(slice, &fabric->slices, node) {
+	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		/* No cause to settle what is prepared: its end lets them try. */
 		if (slice->state == MORPH_SLICE_DEGRADED && list_empty(&slice->txns))
 			morph_repair_kick(slice, 0);

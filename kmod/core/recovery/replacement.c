@@ -40,7 +40,7 @@ static int check_spare(struct morph_slice *slice, u32 rank, u32 spare, bool allo
 					  "there is no such accelerator to be the spare",
 					  "there is no accelerator %u to be the spare, the last one is %u",
 					  spare, fabric->graph->accelerators_count - 1);
-	use = fabric->chips[spare].use;
+	use = ledger_of(fabric)->chips[spare].use;
 	if (!morph_chip_fit(fabric, spare) || use == MORPH_USE_DRAINING ||
 	    (use == MORPH_USE_HELD && spare != slice->tenancy->own_spare))
 		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_UNFIT,
@@ -103,7 +103,7 @@ static int wait_repaired(struct morph_slice *slice, u32 rank, u32 accelerator, u
 				       READ_ONCE(fabric->state) != MORPH_FABRIC_READY);
 	mutex_lock(&fabric->lock);
 	*state = slice->state;
-	*health = fabric->chips[accelerator].health;
+	*health = ledger_of(fabric)->chips[accelerator].health;
 	/* What was done is told even to one who was interrupted. */
 	if (ret && slice->ranks[rank].accelerator != accelerator)
 		ret = 0;
@@ -138,7 +138,8 @@ int morph_repair_report(struct morph_slice *slice, u32 rank, u32 *state, u32 *he
 	if (!probe.alive)
 		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, since);
 	else
-		fabric->chips[probe.accelerator].last_verified_ns = ktime_get_boottime_ns();
+		ledger_of(fabric)->chips[probe.accelerator].last_verified_ns =
+			ktime_get_boottime_ns();
 	mutex_unlock(&fabric->lock);
 	return wait_repaired(slice, rank, probe.accelerator, state, health);
 }
@@ -217,7 +218,7 @@ static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool
 		return ret;
 	mutex_lock(&fabric->lock);
 	ret = replacement_result(slice, rank, before, refusal);
-	*health = fabric->chips[before].health;
+	*health = ledger_of(fabric)->chips[before].health;
 	mutex_unlock(&fabric->lock);
 	return ret;
 }

@@ -67,7 +67,7 @@ static void on_heartbeat(struct morph_fabric *fabric, const struct morph_signal 
 
 	if (signal->index >= fabric->graph->accelerators_count)
 		return;
-	chip = &fabric->chips[signal->index];
+	chip = &ledger_of(fabric)->chips[signal->index];
 	chip->heartbeat_lost = !signal->value;
 	if (!signal->value) {
 		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, signal->since_ns);
@@ -109,12 +109,12 @@ static bool is_sent(const struct morph_fabric *fabric, const struct morph_route 
 
 	if (morph_route_comes_in(fabric, route))
 		return true;
-	if (!(route->path.lanes & lanes & fabric->tx_on[route->path.tx]))
+	if (!(route->path.lanes & lanes & hardware_of(fabric)->tx_on[route->path.tx]))
 		return false;
 	/* Its laser may be on for the route in its place. */
 	for (h = 0; h < route->path.hops_count && route->circuit->pending; h++)
 		if (route->hops[h].element != OPTICS_NONE &&
-		    fabric->hw_state[route->hops[h].element] != route->hops[h].state)
+		    hardware_of(fabric)->hw_state[route->hops[h].element] != route->hops[h].state)
 			return false;
 	return true;
 }
@@ -128,7 +128,7 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 	if (signal->index >= fabric->graph->ports_count)
 		return;
 	guide = fabric->graph->rx_guide[signal->index] >> 1;
-	hlist_for_each_entry(link, &fabric->guide_routes[guide], node) {
+	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node) {
 		struct morph_circuit *circuit = link->route->circuit;
 
 		if (link->route->role == MORPH_ROUTE_PROTECTION || !circuit ||
@@ -205,7 +205,7 @@ static void doubt_everything(struct morph_fabric *fabric)
 	struct morph_slice *slice;
 	unsigned long index;
 
-	list_for_each_entry(slice, &fabric->slices, node) {
+	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		xa_for_each(&slice->circuits, index, circuit)
 			count_dark(circuit, 0);
 		if (slice->circuits_count)
@@ -217,7 +217,7 @@ static void doubt_everything(struct morph_fabric *fabric)
 void morph_signal_work(struct work_struct *work)
 {
 	struct morph_recovery *recovery = container_of(work, struct morph_recovery, signal_work);
-	struct morph_fabric *fabric = &recovery->slices.fabric;
+	struct morph_fabric *fabric = &recovery->slices.txns.ledger.hardware.fabric;
 	struct morph_signal batch[SIGNAL_BATCH];
 	bool overrun;
 	u32 count, i;

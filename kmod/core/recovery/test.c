@@ -18,14 +18,14 @@
 /* Nobody is given an accelerator while a test has it. fabric->lock held. */
 static void test_take(struct morph_fabric *fabric, u32 accelerator)
 {
-	fabric->chips[accelerator].testing = true;
+	ledger_of(fabric)->chips[accelerator].testing = true;
 	slices_of(fabric)->testing++;
 	morph_chip_update(fabric, accelerator);
 }
 
 static void test_give_back(struct morph_fabric *fabric, u32 accelerator)
 {
-	fabric->chips[accelerator].testing = false;
+	ledger_of(fabric)->chips[accelerator].testing = false;
 	slices_of(fabric)->testing--;
 	slices_of(fabric)->tests_ended++;
 	morph_chip_update(fabric, accelerator);
@@ -58,7 +58,7 @@ static int test_lasers_off(struct morph_fabric *fabric, u32 index)
 static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
 {
 	struct morph_probe probe = { .accelerator = index };
-	struct morph_chip *chip = &fabric->chips[index];
+	struct morph_chip *chip = &ledger_of(fabric)->chips[index];
 	bool free;
 	int ret;
 
@@ -77,7 +77,7 @@ static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
 	while (chip->testing)
 		morph_place_wait(fabric, &ret);
 	/* Another test may have let it in meanwhile: its lasers may be its holder's. */
-	free = !fabric->ledger->owner[index] && chip->health != MORPH_HEALTH_OK;
+	free = !ledger_of(fabric)->state->owner[index] && chip->health != MORPH_HEALTH_OK;
 	if (free) {
 		test_take(fabric, index);
 		mutex_unlock(&fabric->lock);
@@ -108,8 +108,8 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 	mutex_lock(&fabric->lock);
 	kind = &fabric->graph->kinds[fabric->graph->elements[index].kind];
 	home = optics_park_state(fabric->graph, index);
-	marks = &fabric->ledger->element_marks[index];
-	busy = fabric->ledger->element_pins[index] || *marks & MORPH_MARK_CHANGING;
+	marks = &ledger_of(fabric)->state->element_marks[index];
+	busy = ledger_of(fabric)->state->element_pins[index] || *marks & MORPH_MARK_CHANGING;
 	if (!busy)
 		*marks |= MORPH_MARK_CHANGING;
 	mutex_unlock(&fabric->lock);
@@ -155,8 +155,8 @@ static bool try_route(struct morph_fabric *fabric, const struct morph_culprit *t
 
 	if (src == dst || !morph_chip_idle(fabric, src) || !morph_chip_idle(fabric, dst))
 		return false;
-	return !optics_route(fabric->ledger, &request, fabric->route_work, &route->path, NULL,
-			     &why);
+	return !optics_route(ledger_of(fabric)->state, &request, ledger_of(fabric)->route_work,
+			     &route->path, NULL, &why);
 }
 
 static bool find_port_route(struct morph_fabric *fabric, const struct morph_culprit *target,
@@ -180,7 +180,7 @@ static bool find_port_route(struct morph_fabric *fabric, const struct morph_culp
 static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *target,
 		       struct morph_route *route)
 {
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	struct optics_refusal why;
 	u8 *marks = NULL, marked = 0;
 	u64 *dead = NULL, were = 0, reserved = 0;
@@ -235,8 +235,8 @@ static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
 		ret = morph_hw_wait(fabric, params->settle_ns);
 	/* Not before: a review may tell the laser so at any time. */
 	mutex_lock(&fabric->lock);
-	fabric->tx_on[route->path.tx] |= route->path.lanes;
-	laser.lanes = fabric->tx_on[route->path.tx];
+	hardware_of(fabric)->tx_on[route->path.tx] |= route->path.lanes;
+	laser.lanes = hardware_of(fabric)->tx_on[route->path.tx];
 	mutex_unlock(&fabric->lock);
 	if (!ret)
 		ret = morph_hw_submit_lasers(fabric, NULL, &laser, 1);
@@ -348,11 +348,11 @@ static void test_work(struct work_struct *work)
 	mutex_lock(&fabric->lock);
 	/* What came since it was asked counts for more. */
 	if (!ret && target->part == MORPH_PART_ACCELERATOR &&
-	    fabric->chips[target->index].heartbeat_lost)
+	    ledger_of(fabric)->chips[target->index].heartbeat_lost)
 		ret = MORPH_TEST_FAILED;
 	if (!ret) {
 		if (target->part == MORPH_PART_ACCELERATOR)
-			fabric->chips[target->index].hold_until_ns = 0;
+			ledger_of(fabric)->chips[target->index].hold_until_ns = 0;
 		morph_health_set(fabric, target, MORPH_HEALTH_OK, 0);
 	} else if (ret == MORPH_TEST_FAILED) {
 		morph_health_set(fabric, target, MORPH_HEALTH_FAILED, 0);
@@ -399,7 +399,7 @@ int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool acc
 int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 use,
 			      struct morph_refusal *refusal)
 {
-	struct morph_chip *chip = &fabric->chips[accelerator];
+	struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
 	int ret = 0;
 
 	if (use != MORPH_USE_FREE && use != MORPH_USE_SPARE)
@@ -427,7 +427,7 @@ int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 
 int morph_accelerator_set_pci(struct morph_fabric *fabric, u32 accelerator, const char *pci,
 			      struct morph_refusal *refusal)
 {
-	struct morph_chip *chip = &fabric->chips[accelerator];
+	struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
 	unsigned int domain, bus, device, function;
 	u64 serial;
 	char end;

@@ -66,7 +66,7 @@ static void lanes_resume(struct morph_held_lanes *entries, u32 count, u64 *claim
 static int enter_element(struct morph_fabric *fabric, struct morph_hold *hold,
 			 const struct optics_hop *hop, struct morph_refusal *refusal)
 {
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	u8 *marks = &ledger->element_marks[hop->element];
 
 	if (!(*marks & MARK_ENTERED)) {
@@ -98,20 +98,20 @@ static void settle_elements(struct morph_fabric *fabric, struct morph_hold *hold
 
 	for (i = 0; i < hold->elements_count; i++) {
 		struct morph_held_element *entry = &hold->elements[i];
-		u8 *marks = &fabric->ledger->element_marks[entry->element];
+		u8 *marks = &ledger_of(fabric)->state->element_marks[entry->element];
 
 		*marks &= ~MARK_ENTERED;
 		entry->alone = *marks & OPTICS_HELD;
 		entry->marked = entry->alone;
 		if (entry->alone)
-			optics_set_state(fabric->ledger, entry->element,
-					 fabric->hw_state[entry->element]);
+			optics_set_state(ledger_of(fabric)->state, entry->element,
+					 hardware_of(fabric)->hw_state[entry->element]);
 	}
 }
 
 static void elements_suspend(struct morph_fabric *fabric, struct morph_hold *hold)
 {
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	u32 i;
 
 	for (i = 0; i < hold->elements_count; i++) {
@@ -129,7 +129,7 @@ static void elements_suspend(struct morph_fabric *fabric, struct morph_hold *hol
 /* False: others have one of them in another state meanwhile. */
 static bool elements_resume(struct morph_fabric *fabric, struct morph_hold *hold)
 {
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	bool all = true;
 	u32 i;
 
@@ -140,7 +140,7 @@ static bool elements_resume(struct morph_fabric *fabric, struct morph_hold *hold
 
 		if (!ledger->element_pins[element])
 			optics_set_state(ledger, element, entry->alone ?
-					 fabric->hw_state[element] : entry->state);
+					 hardware_of(fabric)->hw_state[element] : entry->state);
 		entry->pinned = entry->alone || ledger->element_state[element] == entry->state;
 		if (entry->pinned)
 			ledger->element_pins[element]++;
@@ -205,7 +205,7 @@ static int enter_route(struct morph_schedule *schedule, const struct morph_route
 		       struct morph_refusal *refusal)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	const struct optics_path *path = &route->path;
 	struct morph_hold *hold = &schedule->hold;
 	u32 h;
@@ -255,7 +255,7 @@ int morph_schedule_hold(struct morph_schedule *schedule, gfp_t gfp, struct morph
 	}
 	for (i = 0; i < hold->guides_count; i++)
 		morph_protection_touch_guide(fabric, hold->guides[i].index);
-	fabric->light_seq++;
+	ledger_of(fabric)->light_seq++;
 	schedule->own_light++;
 	return 0;
 }
@@ -264,7 +264,7 @@ int morph_schedule_hold(struct morph_schedule *schedule, gfp_t gfp, struct morph
 void morph_schedule_hold_suspend(struct morph_schedule *schedule)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	struct morph_hold *hold = &schedule->hold;
 	u32 i, h;
 
@@ -288,7 +288,7 @@ void morph_schedule_hold_suspend(struct morph_schedule *schedule)
 static void hold_resume(struct morph_schedule *schedule, bool all)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	struct morph_hold *hold = &schedule->hold;
 
 	lanes_resume(hold->guides, hold->guides_count, ledger->guide_lanes, all);
@@ -337,7 +337,7 @@ void morph_schedule_resume(struct morph_slice *slice)
 /* The state of an element is another one. fabric->lock held. */
 static void turn(struct morph_schedule *schedule, u32 element, u8 state)
 {
-	struct optics_state *ledger = schedule->slice->fabric->ledger;
+	struct optics_state *ledger = ledger_of(schedule->slice->fabric)->state;
 	u64 factor = (element ^ schedule->dice) * GOLDEN_RATIO_64;
 
 	factor = (factor ^ factor >> 32) * GOLDEN_RATIO_64;
@@ -362,12 +362,12 @@ void morph_schedule_give(struct morph_circuit *circuit)
 
 		if (element == OPTICS_NONE)
 			continue;
-		if (fabric->ledger->element_state[element] != route->hops[h].state)
+		if (ledger_of(fabric)->state->element_state[element] != route->hops[h].state)
 			turn(schedule, element, route->hops[h].state);
-		fabric->ledger->element_pins[element]++;
+		ledger_of(fabric)->state->element_pins[element]++;
 	}
 	route->role = MORPH_ROUTE_LIVE;
-	fabric->light_seq++;
+	ledger_of(fabric)->light_seq++;
 	schedule->own_light++;
 }
 
@@ -385,15 +385,15 @@ void morph_schedule_take(struct morph_circuit *circuit)
 	}
 	for (h = 0; h < route->path.hops_count; h++)
 		if (route->hops[h].element != OPTICS_NONE)
-			fabric->ledger->element_pins[route->hops[h].element]--;
+			ledger_of(fabric)->state->element_pins[route->hops[h].element]--;
 	route->role = MORPH_ROUTE_IDLE;
-	fabric->light_seq++;
+	ledger_of(fabric)->light_seq++;
 	schedule->own_light++;
 }
 
 static void mark_live(struct morph_slice *slice, bool on)
 {
-	u8 *marks = slice->fabric->ledger->element_marks;
+	u8 *marks = ledger_of(slice->fabric)->state->element_marks;
 	struct morph_schedule *schedule;
 	u32 i, h;
 
@@ -423,7 +423,7 @@ static void mark_live(struct morph_slice *slice, bool on)
 void morph_schedule_stand(struct morph_schedule *schedule)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	struct morph_txn *txn = schedule->txn;
 	u32 i, h;
 
@@ -441,8 +441,9 @@ void morph_schedule_stand(struct morph_schedule *schedule)
 			    (ledger->element_marks[element] & (OPTICS_HELD | MARK_ENTERED)) !=
 			    OPTICS_HELD)
 				continue;
-			if (ledger->element_state[element] != fabric->hw_state[element])
-				turn(schedule, element, fabric->hw_state[element]);
+			if (ledger->element_state[element] !=
+			    hardware_of(fabric)->hw_state[element])
+				turn(schedule, element, hardware_of(fabric)->hw_state[element]);
 		}
 	}
 	mark_live(schedule->slice, false);

@@ -130,7 +130,7 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
 	struct morph_circuit *circuit = schedule->circuits[index];
 	struct morph_slice *slice = schedule->slice;
 	struct morph_item *item = &scratch->items[0];
-	struct traces traces = { .ledger = slice->fabric->ledger };
+	struct traces traces = { .ledger = ledger_of(slice->fabric)->state };
 	struct morph_route *old = circuit->route;
 	struct optics_refusal why = {};
 	u32 room;
@@ -300,14 +300,14 @@ static void park_unpinned(struct optics_state *ledger, const struct morph_route 
 
 void morph_schedule_unclaim(struct morph_fabric *fabric, const struct morph_route *route)
 {
-	optics_release(fabric->ledger, &route->path);
-	park_unpinned(fabric->ledger, route);
+	optics_release(ledger_of(fabric)->state, &route->path);
+	park_unpinned(ledger_of(fabric)->state, route);
 }
 
 int morph_schedule_room(struct morph_fabric *fabric, const struct morph_route *route,
 			struct optics_refusal *why)
 {
-	int ret = optics_claim(fabric->ledger, &route->path, why);
+	int ret = optics_claim(ledger_of(fabric)->state, &route->path, why);
 
 	if (!ret)
 		morph_schedule_unclaim(fabric, route);
@@ -348,7 +348,7 @@ int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_
 {
 	struct sweep sweep = {
 		.schedule = schedule,
-		.ledger = schedule->slice->fabric->ledger,
+		.ledger = ledger_of(schedule->slice->fabric)->state,
 		.wrong = wrong,
 		.why = why,
 		.mark = 1,
@@ -377,7 +377,7 @@ int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_
 /* What others have lit, as a number that changes whenever that does. */
 static u64 others(const struct morph_schedule *schedule)
 {
-	return schedule->slice->fabric->light_seq - schedule->own_light;
+	return ledger_of(schedule->slice->fabric)->light_seq - schedule->own_light;
 }
 
 static bool holds(const struct morph_judged *judged, const struct morph_schedule *schedule)
@@ -389,7 +389,7 @@ static bool holds(const struct morph_judged *judged, const struct morph_schedule
 static u32 set_states(struct morph_schedule *schedule, const u32 *list, u32 count,
 		      struct morph_element_setting *before)
 {
-	struct optics_state *ledger = schedule->slice->fabric->ledger;
+	struct optics_state *ledger = ledger_of(schedule->slice->fabric)->state;
 	u32 n = 0, i, h;
 
 	for (i = 0; i < count; i++) {
@@ -412,7 +412,7 @@ static u32 set_states(struct morph_schedule *schedule, const u32 *list, u32 coun
 /* The marks that keep others away are no judgement of the elements. */
 static void lift_marks(struct morph_schedule *schedule, bool lift)
 {
-	u8 *marks = schedule->slice->fabric->ledger->element_marks;
+	u8 *marks = ledger_of(schedule->slice->fabric)->state->element_marks;
 	const struct morph_hold *hold = &schedule->hold;
 	u32 i;
 
@@ -431,7 +431,7 @@ static int judge(struct morph_schedule *schedule, const u32 *lit, u32 lit_count,
 		 u32 count, u32 *wrong)
 {
 	struct morph_slice *slice = schedule->slice;
-	struct optics_state *ledger = slice->fabric->ledger;
+	struct optics_state *ledger = ledger_of(slice->fabric)->state;
 	struct optics_view view = optics_state_view(ledger);
 	struct morph_txn *txn = schedule->txn;
 	struct optics_refusal why = {};

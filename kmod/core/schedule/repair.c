@@ -51,8 +51,9 @@ static void find_crossed(struct morph_schedule *schedule, const struct morph_ste
 	/* One that is unsound can't be claimed: nothing is led round it then. */
 	for (i = 0; i < step->count; i++)
 		if (circuits[held[i]]->listed)
-			schedule->stamps[held[i]] = !optics_claim(fabric->ledger,
-					&circuits[held[i]]->route->path, &why);
+			schedule->stamps[held[i]] =
+				!optics_claim(ledger_of(fabric)->state,
+					      &circuits[held[i]]->route->path, &why);
 	for (i = 0; i < step->count; i++) {
 		struct morph_circuit *circuit = circuits[held[i]];
 
@@ -91,7 +92,7 @@ static int lead_back(struct morph_schedule *schedule, struct morph_txn *scratch,
  */
 static int lead_all_back(struct morph_schedule *schedule)
 {
-	struct optics_state *ledger = schedule->slice->fabric->ledger;
+	struct optics_state *ledger = ledger_of(schedule->slice->fabric)->state;
 	struct morph_schedule_wrong wrong;
 	struct morph_txn *scratch;
 	struct optics_refusal why;

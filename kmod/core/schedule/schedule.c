@@ -87,7 +87,7 @@ void morph_schedule_drop(struct morph_schedule *schedule)
 	}
 	list_del_init(&schedule->node);
 	recovery_of(schedule->slice->fabric)->lost -= schedule->lost;
-	schedule->slice->fabric->light_seq++;
+	ledger_of(schedule->slice->fabric)->light_seq++;
 }
 
 void morph_schedule_drop_slice(struct morph_slice *slice)

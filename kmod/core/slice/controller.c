@@ -34,7 +34,7 @@ u32 morph_controller_slices(struct morph_fabric *fabric, u32 id)
 	u32 count = 0;
 
 	lockdep_assert_held(&fabric->lock);
-	list_for_each_entry(slice, &fabric->slices, node)
+	list_for_each_entry(slice, &ledger_of(fabric)->slices, node)
 		count += slice->tenancy->controller == id && !slice->dying;
 	return count;
 }
@@ -74,7 +74,7 @@ static void tell(struct morph_fabric *fabric, struct morph_controller *controlle
 static void controller_work_fn(struct work_struct *work)
 {
 	struct morph_slices *slices = container_of(work, struct morph_slices, controller_work);
-	struct morph_fabric *fabric = &slices->fabric;
+	struct morph_fabric *fabric = &slices->txns.ledger.hardware.fabric;
 	struct morph_controller *controller;
 	unsigned long id;
 

@@ -21,20 +21,20 @@ void morph_controller_lift(struct morph_fabric *fabric, u32 id)
 		id ? xa_load(&slices_of(fabric)->controllers, id) : NULL;
 
 	lockdep_assert_held(&fabric->lock);
-	fabric->ledger->lifted = controller ? controller->lanes : NULL;
+	ledger_of(fabric)->state->lifted = controller ? controller->lanes : NULL;
 }
 
 void morph_controller_lower(struct morph_fabric *fabric)
 {
 	lockdep_assert_held(&fabric->lock);
-	fabric->ledger->lifted = NULL;
+	ledger_of(fabric)->state->lifted = NULL;
 }
 
 /* Instead of what the controller has reserved of a guide. */
 static void set_lanes(struct morph_fabric *fabric, struct morph_controller *controller, u32 guide,
 		      u64 lanes)
 {
-	u64 *reserved = &fabric->ledger->guide_reserved[guide];
+	u64 *reserved = &ledger_of(fabric)->state->guide_reserved[guide];
 	u64 had = controller->lanes[guide];
 
 	*reserved = (*reserved & ~had) | lanes;
@@ -68,7 +68,7 @@ static u64 lanes_lit(struct morph_fabric *fabric, u32 id, u32 guide)
 	struct morph_link *link;
 	u64 lanes = 0;
 
-	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
+	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node)
 		if (link->route->role == MORPH_ROUTE_LIVE && link->route->circuit &&
 		    link->route->circuit->slice->tenancy->controller == id)
 			lanes |= link->route->path.lanes;
@@ -99,7 +99,7 @@ static int check_wanted(struct morph_fabric *fabric, const struct morph_lanes_wa
 	if (wanted->count > optics_weight64(wanted->among & graph->all_lanes))
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
 				    "lanes-count is more than there are to choose from");
-	if (wanted->count && fabric->ledger->guide_marks[guide])
+	if (wanted->count && ledger_of(fabric)->state->guide_marks[guide])
 		return morph_refuse_fixed(refusal, -EIO, MORPH_REASON_UNUSABLE, MORPH_PART_GUIDE,
 					  guide, "the guide is failed, quarantined or cordoned",
 					  "guide %u is failed, quarantined or cordoned", guide);
@@ -131,9 +131,9 @@ static int refuse_conflict(struct morph_fabric *fabric, struct morph_controller 
 static u64 choose(struct morph_fabric *fabric, const struct morph_lanes_wanted *wanted, u64 had,
 		  u32 *have)
 {
-	u64 others = fabric->ledger->guide_reserved[wanted->guide] & ~had;
+	u64 others = ledger_of(fabric)->state->guide_reserved[wanted->guide] & ~had;
 	u64 lit = lanes_lit(fabric, wanted->controller, wanted->guide);
-	u64 taken = others | (fabric->ledger->guide_lanes[wanted->guide] & ~(had | lit));
+	u64 taken = others | (ledger_of(fabric)->state->guide_lanes[wanted->guide] & ~(had | lit));
 	u64 left = wanted->among & fabric->graph->all_lanes & ~taken;
 	u64 chosen;
 

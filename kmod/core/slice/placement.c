@@ -16,7 +16,7 @@
 
 static u32 chip_index(struct morph_fabric *fabric, const struct morph_chip *chip)
 {
-	return chip - fabric->chips;
+	return chip - ledger_of(fabric)->chips;
 }
 
 /* Steps between two tiles of the grid. */
@@ -75,10 +75,10 @@ static struct morph_host *best_fit(struct morph_fabric *fabric, u32 count)
 {
 	u32 free;
 
-	for (free = count; free <= fabric->hosts_max; free++)
-		if (!list_empty(&fabric->hosts_by_free[free]))
-			return list_first_entry(&fabric->hosts_by_free[free], struct morph_host,
-						bucket);
+	for (free = count; free <= ledger_of(fabric)->hosts_max; free++)
+		if (!list_empty(&ledger_of(fabric)->hosts_by_free[free]))
+			return list_first_entry(&ledger_of(fabric)->hosts_by_free[free],
+						struct morph_host, bucket);
 	return NULL;
 }
 
@@ -102,10 +102,10 @@ static struct morph_host *emptiest_host(struct morph_fabric *fabric)
 {
 	u32 free;
 
-	for (free = fabric->hosts_max; free; free--)
-		if (!list_empty(&fabric->hosts_by_free[free]))
-			return list_first_entry(&fabric->hosts_by_free[free], struct morph_host,
-						bucket);
+	for (free = ledger_of(fabric)->hosts_max; free; free--)
+		if (!list_empty(&ledger_of(fabric)->hosts_by_free[free]))
+			return list_first_entry(&ledger_of(fabric)->hosts_by_free[free],
+						struct morph_host, bucket);
 	return NULL;
 }
 
@@ -118,7 +118,8 @@ struct window {
 static struct window window_around(struct morph_fabric *fabric, u32 host, u32 count)
 {
 	u32 hosts = fabric->graph->hosts_count;
-	u32 reach = DIV_ROUND_UP(count, fabric->hosts_max) * WINDOW_FACTOR + WINDOW_EXTRA;
+	u32 reach =
+		DIV_ROUND_UP(count, ledger_of(fabric)->hosts_max) * WINDOW_FACTOR + WINDOW_EXTRA;
 	struct window window;
 
 	window.first = host > reach ? host - reach : 0;
@@ -133,7 +134,7 @@ static u32 sort_window(struct morph_fabric *fabric, struct window window, u32 se
 	u32 host, count = 0;
 
 	for (host = window.first; host < window.last; host++) {
-		struct morph_host *entry = &fabric->hosts[host];
+		struct morph_host *entry = &ledger_of(fabric)->hosts[host];
 		struct morph_chip *chip;
 
 		if (!entry->free_count)
@@ -154,8 +155,8 @@ static u32 take_from_rest(struct morph_fabric *fabric, struct window window, u32
 	struct morph_host *host;
 	u32 free;
 
-	for (free = fabric->hosts_max; free && done < count; free--) {
-		list_for_each_entry(host, &fabric->hosts_by_free[free], bucket) {
+	for (free = ledger_of(fabric)->hosts_max; free && done < count; free--) {
+		list_for_each_entry(host, &ledger_of(fabric)->hosts_by_free[free], bucket) {
 			if (host->index >= window.first && host->index < window.last)
 				continue;
 			done += take_from_host(fabric, host, chosen, done, count - done);
@@ -182,8 +183,8 @@ static int place_on_hosts(struct morph_fabric *fabric, u32 count, u32 *chosen)
 		return -ENOMEM;
 	hosts = sort_window(fabric, window, seed, candidates);
 	for (i = 0; i < hosts && done < count; i++)
-		done += take_from_host(fabric, &fabric->hosts[candidates[i].host], chosen, done,
-				       count - done);
+		done += take_from_host(fabric, &ledger_of(fabric)->hosts[candidates[i].host],
+				       chosen, done, count - done);
 	kvfree(candidates);
 	done = take_from_rest(fabric, window, chosen, done, count);
 	return done == count ? 0 : -ENOSPC;
@@ -216,13 +217,13 @@ int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
 	int ret;
 
 	lockdep_assert_held(&fabric->lock);
-	if (count > fabric->free) {
+	if (count > ledger_of(fabric)->free) {
 		ret = morph_refuse(refusal, -ENOSPC, MORPH_REASON_ACCELERATORS,
 				   MORPH_PART_ACCELERATOR, MORPH_ANY,
-				   "%u accelerators are free, %u were asked for", fabric->free,
-				   count);
+				   "%u accelerators are free, %u were asked for",
+				   ledger_of(fabric)->free, count);
 		if (refusal) {
-			refusal->have = fabric->free;
+			refusal->have = ledger_of(fabric)->free;
 			refusal->need = count;
 		}
 		return ret;
@@ -274,7 +275,7 @@ static int check_one(struct morph_fabric *fabric, u32 accelerator, struct morph_
 					  "the fabric has no such accelerator",
 					  "there is no accelerator %u, the last one is %u",
 					  accelerator, fabric->graph->accelerators_count - 1);
-	chip = &fabric->chips[accelerator];
+	chip = &ledger_of(fabric)->chips[accelerator];
 	if (chip->use == MORPH_USE_SPARE)
 		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
 					  MORPH_PART_ACCELERATOR, accelerator,
@@ -347,10 +348,10 @@ static bool host_has_tenants(struct morph_fabric *fabric, u32 spare)
 
 	/* The accelerators of a host follow each other. */
 	for (i = spare; i < fabric->graph->accelerators_count && places[i].host == host; i++)
-		if (!fabric->chips[i].spare)
+		if (!ledger_of(fabric)->chips[i].spare)
 			return true;
 	for (i = spare; i-- && places[i].host == host;)
-		if (!fabric->chips[i].spare)
+		if (!ledger_of(fabric)->chips[i].spare)
 			return true;
 	return false;
 }
@@ -361,7 +362,7 @@ static bool walk_host(struct spare_walk *walk, u32 host, bool spare_hosts_only)
 	struct morph_chip *chip;
 	u32 index;
 
-	list_for_each_entry(chip, &fabric->hosts[host].spares, host_node) {
+	list_for_each_entry(chip, &ledger_of(fabric)->hosts[host].spares, host_node) {
 		index = chip_index(fabric, chip);
 		walk->seen++;
 		if (index == walk->preferred ||
@@ -379,7 +380,7 @@ static bool walk_neighbours(struct spare_walk *walk, u32 host, bool spare_hosts_
 	struct morph_fabric *fabric = walk->fabric;
 	u32 hosts = fabric->graph->hosts_count, step;
 
-	for (step = 1; step < hosts && walk->seen < fabric->spares; step++) {
+	for (step = 1; step < hosts && walk->seen < ledger_of(fabric)->spares; step++) {
 		if (step <= host && walk_host(walk, host - step, spare_hosts_only))
 			return true;
 		if (host + step < hosts && walk_host(walk, host + step, spare_hosts_only))
@@ -391,7 +392,7 @@ static bool walk_neighbours(struct spare_walk *walk, u32 host, bool spare_hosts_
 /* Those that a list names need be no spares. */
 static bool is_free(struct morph_fabric *fabric, u32 accelerator)
 {
-	u32 use = fabric->chips[accelerator].use;
+	u32 use = ledger_of(fabric)->chips[accelerator].use;
 
 	return (use == MORPH_USE_SPARE || use == MORPH_USE_FREE) &&
 	       morph_chip_fit(fabric, accelerator);
@@ -414,7 +415,7 @@ bool morph_place_allows(struct morph_slice *slice, u32 accelerator, u32 spare)
 {
 	const struct morph_fabric *fabric = slice->fabric;
 	const struct optics_accelerator *places = fabric->graph->accelerators;
-	const struct morph_chip *chip = &fabric->chips[spare];
+	const struct morph_chip *chip = &ledger_of(fabric)->chips[spare];
 	u32 i;
 
 	lockdep_assert_held(&fabric->lock);

@@ -77,7 +77,7 @@ void morph_protection_touch_guide(struct morph_fabric *fabric, u32 guide)
 	struct morph_link *link;
 
 	lockdep_assert_held(&fabric->lock);
-	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
+	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node)
 		if (link->route->role == MORPH_ROUTE_PROTECTION)
 			morph_protection_spoil(link->route->protection);
 }
@@ -95,7 +95,8 @@ void morph_protection_touch_chip(struct morph_fabric *fabric, u32 accelerator)
 	struct morph_protection *protection;
 
 	lockdep_assert_held(&fabric->lock);
-	list_for_each_entry(protection, &fabric->chips[accelerator].protections, spare_node)
+	list_for_each_entry(protection, &ledger_of(fabric)->chips[accelerator].protections,
+			    spare_node)
 		morph_protection_spoil(protection);
 }
 
@@ -354,7 +355,7 @@ static void protection_publish(struct morph_protection *protection, struct morph
 	protection->state = MORPH_PLAN_CURRENT;
 	protection->held =
 		protection->slice->reserved && spare == protection->slice->tenancy->own_spare;
-	list_add_tail(&protection->spare_node, &fabric->chips[spare].protections);
+	list_add_tail(&protection->spare_node, &ledger_of(fabric)->chips[spare].protections);
 }
 
 /* Spares that are looked at before a protection is given up. */
@@ -453,7 +454,7 @@ void morph_protection_work(struct work_struct *work)
 {
 	struct morph_slices *slices = container_of(to_delayed_work(work), struct morph_slices,
 						     protection_work);
-	struct morph_fabric *fabric = &slices->fabric;
+	struct morph_fabric *fabric = &slices->txns.ledger.hardware.fabric;
 	struct morph_protection *protection;
 	bool more;
 	int ret = 0;

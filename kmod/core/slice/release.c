@@ -83,7 +83,7 @@ void morph_slice_release_work(struct work_struct *work)
 	/* Before anybody is told: who reacts to that may ask for as much again. */
 	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charged);
 	list_del_init(&slice->node);
-	fabric->slices_count--;
+	ledger_of(fabric)->slices_count--;
 	morph_protection_go_on(fabric);
 	fabric->seq++;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
@@ -110,7 +110,7 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 	morph_protection_stand_back(fabric);
 	slice->state = MORPH_SLICE_DYING;
 	for (i = 0; i < slice->ranks_count; i++)
-		fabric->chips[slice->ranks[i].accelerator].use = MORPH_USE_DRAINING;
+		ledger_of(fabric)->chips[slice->ranks[i].accelerator].use = MORPH_USE_DRAINING;
 	if (event_type) {
 		morph_event_init(&event, slice, event_type);
 		morph_report_event(slice, &event);

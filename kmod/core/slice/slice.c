@@ -30,7 +30,7 @@ struct morph_slice *morph_slice_find(struct morph_fabric *fabric, u32 number, co
 		return found;
 	}
 	mutex_lock(&fabric->lock);
-	list_for_each_entry(slice, &fabric->slices, node) {
+	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		if (slice->dying || !slice->name[0] || strcmp(slice->name, name))
 			continue;
 		kref_get(&slice->kref);
@@ -99,9 +99,9 @@ static int copy_spares(struct morph_slice *slice, const struct morph_slice_param
 						  slice->fabric->graph->accelerators_count - 1);
 	if (!params->spares_count)
 		return 0;
-	slice->tenancy->spare_list = kvmemdup(params->spares,
-					       array_size(params->spares_count, sizeof(u32)),
-					       GFP_KERNEL_ACCOUNT);
+	slice->tenancy->spare_list =
+		kvmemdup(params->spares, array_size(params->spares_count, sizeof(u32)),
+			 GFP_KERNEL_ACCOUNT);
 	if (!slice->tenancy->spare_list)
 		return -ENOMEM;
 	slice->tenancy->spare_list_count = params->spares_count;
@@ -166,7 +166,7 @@ void morph_slice_take_chip(struct morph_slice *slice, u32 accelerator, u32 rank)
 static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
 			    struct morph_refusal *refusal)
 {
-	struct morph_chip *chips = slice->fabric->chips;
+	struct morph_chip *chips = ledger_of(slice->fabric)->chips;
 	u32 i, rank;
 
 	/* None of them is held yet, but none is to be found. */
@@ -200,7 +200,7 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	ret = morph_fabric_check(fabric);
 	if (ret)
 		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0, "the fabric is gone");
-	list_for_each_entry(other, &fabric->slices, node)
+	list_for_each_entry(other, &ledger_of(fabric)->slices, node)
 		if (slice->named && !other->dying && !strcmp(other->name, slice->name))
 			return morph_refuse_fixed(refusal, -EEXIST, MORPH_REASON_ARGUMENT, 0, 0,
 						  "there is a slice of this name already",
@@ -230,8 +230,8 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	if (slice->tenancy->own_spare != MORPH_ANY)
 		morph_slice_take_chip(slice, slice->tenancy->own_spare, MORPH_ANY);
 	kref_get(&slice->kref);		/* the list's; the first one is the caller's */
-	list_add_tail(&slice->node, &fabric->slices);
-	fabric->slices_count++;
+	list_add_tail(&slice->node, &ledger_of(fabric)->slices);
+	ledger_of(fabric)->slices_count++;
 	fabric->seq++;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	/* The number is reserved, so this allocates nothing. */
@@ -346,7 +346,7 @@ int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph
 static void keep_planes(const struct morph_circuit *circuit, struct morph_change *change)
 {
 	const struct optics_graph *graph = circuit->slice->fabric->graph;
-	const struct optics_state *ledger = circuit->slice->fabric->ledger;
+	const struct optics_state *ledger = ledger_of(circuit->slice->fabric)->state;
 	const struct optics_path *path = &circuit->route->path;
 	u32 first = path->hops[0].guide >> 1, last = path->hops[path->hops_count - 1].guide >> 1;
 
@@ -411,7 +411,7 @@ void morph_slice_fill_info(struct morph_slice *slice, struct morph_slice_info *i
 void morph_rank_fill_info(struct morph_slice *slice, u32 rank, struct morph_rank_info *info)
 {
 	const struct morph_rank *entry = &slice->ranks[rank];
-	const struct morph_chip *chip = &slice->fabric->chips[entry->accelerator];
+	const struct morph_chip *chip = &ledger_of(slice->fabric)->chips[entry->accelerator];
 
 	lockdep_assert_held(&slice->fabric->lock);
 	info->rank = rank;

@@ -81,7 +81,7 @@ void morph_slice_take_chip(struct morph_slice *slice, u32 accelerator, u32 rank)
 
 /* What this layer keeps with a fabric. Under fabric->lock, but for what says otherwise. */
 struct morph_slices {
-	struct morph_fabric fabric;	/* first: the layers below */
+	struct morph_txns txns;		/* first: the layers below */
 	u32 testing;			/* accelerators that tests have */
 	u32 tests_ended;		/* how often one was given back */
 	wait_queue_head_t test_end;
@@ -98,7 +98,7 @@ struct morph_slices {
 
 static inline struct morph_slices *slices_of(const struct morph_fabric *fabric)
 {
-	return container_of((struct morph_fabric *)fabric, struct morph_slices, fabric);
+	return container_of(txns_of(fabric), struct morph_slices, txns);
 }
 
 /* What this layer keeps with a slice. Under fabric->lock. */

@@ -89,10 +89,12 @@ static u32 collect_broken(struct exec *exec, u32 *first, struct morph_laser_read
 
 		/* One that failed is not used before a test has seen its lasers off. */
 		if (!route || morph_route_comes_in(exec->fabric, route) ||
-		    exec->fabric->chips[route->path.tx / planes].health != MORPH_HEALTH_OK)
+		    ledger_of(exec->fabric)->chips[route->path.tx / planes].health !=
+			    MORPH_HEALTH_OK)
 			continue;
 		reads[count].port = route->path.tx;
-		lanes[count++] = route->path.lanes & ~exec->fabric->tx_on[route->path.tx];
+		lanes[count++] = route->path.lanes &
+				 ~hardware_of(exec->fabric)->tx_on[route->path.tx];
 	}
 	return count;
 }

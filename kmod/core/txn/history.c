@@ -29,12 +29,12 @@ static void trim(struct morph_txn *txn)
 
 static void drop_oldest(struct morph_fabric *fabric)
 {
-	struct morph_txn *txn = fabric->ended[fabric->ended_first];
+	struct morph_txn *txn = txns_of(fabric)->ended[txns_of(fabric)->ended_first];
 
-	fabric->ended_first = (fabric->ended_first + 1) % MORPH_TXN_HISTORY;
-	fabric->ended_count--;
-	fabric->ended_bytes -= morph_txn_bytes(txn);
-	xa_erase(&fabric->txns, txn->id);
+	txns_of(fabric)->ended_first = (txns_of(fabric)->ended_first + 1) % MORPH_TXN_HISTORY;
+	txns_of(fabric)->ended_count--;
+	txns_of(fabric)->ended_bytes -= morph_txn_bytes(txn);
+	xa_erase(&txns_of(fabric)->txns, txn->id);
 	morph_txn_put(txn);
 }
 
@@ -44,16 +44,18 @@ void morph_history_add(struct morph_txn *txn)
 
 	lockdep_assert_held(&fabric->lock);
 	trim(txn);
-	fabric->ended_bytes += morph_txn_bytes(txn);
-	while (fabric->ended_count == MORPH_TXN_HISTORY ||
-	       (fabric->ended_count && fabric->ended_bytes > MORPH_TXN_HISTORY_BYTES))
+	txns_of(fabric)->ended_bytes += morph_txn_bytes(txn);
+	while (txns_of(fabric)->ended_count == MORPH_TXN_HISTORY ||
+	       (txns_of(fabric)->ended_count &&
+		txns_of(fabric)->ended_bytes > MORPH_TXN_HISTORY_BYTES))
 		drop_oldest(fabric);
-	fabric->ended[(fabric->ended_first + fabric->ended_count++) % MORPH_TXN_HISTORY] = txn;
+	txns_of(fabric)->ended[(txns_of(fabric)->ended_first + txns_of(fabric)->ended_count++) %
+			       MORPH_TXN_HISTORY] = txn;
 }
 
 void morph_history_free(struct morph_fabric *fabric)
 {
-	while (fabric->ended_count)
+	while (txns_of(fabric)->ended_count)
 		drop_oldest(fabric);
 }
 

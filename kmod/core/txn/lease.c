@@ -468,7 +468,7 @@ bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index)
 	struct morph_txn *txn;
 
 	lockdep_assert_held(&fabric->lock);
-	list_for_each_entry(slice, &fabric->slices, node) {
+	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		/* One who is inside the slice is using what it has prepared. */
 		if (slice->busy)
 			continue;

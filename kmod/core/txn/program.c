@@ -14,14 +14,14 @@
 static bool is_late(const struct exec *exec, u32 element)
 {
 	return morph_txn_kind(exec->txn)->exclusive ||
-	       exec->fabric->ledger->element_marks[element] & MORPH_MARK_CHANGING;
+	       ledger_of(exec->fabric)->state->element_marks[element] & MORPH_MARK_CHANGING;
 }
 
 /* Those of new routes that are turned late, or those that are not, from setting @first on. */
 static u32 collect_new(struct exec *exec, bool late, u32 first)
 {
 	struct morph_fabric *fabric = exec->fabric;
-	u8 *marks = fabric->ledger->element_marks;
+	u8 *marks = ledger_of(fabric)->state->element_marks;
 	u32 n = first, i, h;
 
 	for (i = 0; i < exec->txn->count; i++) {
@@ -33,7 +33,7 @@ static u32 collect_new(struct exec *exec, bool late, u32 first)
 			u32 element = route->hops[h].element;
 
 			if (element == OPTICS_NONE ||
-			    fabric->hw_state[element] == route->hops[h].state)
+			    hardware_of(fabric)->hw_state[element] == route->hops[h].state)
 				continue;
 			/* Routes may share it, in the same state. */
 			if (marks[element] & MORPH_MARK_TURNED || is_late(exec, element) != late)
@@ -63,7 +63,7 @@ void exec_collect_new(struct exec *exec)
 /* fabric->lock held, since exec_collect_new(). */
 void exec_unmark_turned(struct exec *exec)
 {
-	u8 *marks = exec->fabric->ledger->element_marks;
+	u8 *marks = ledger_of(exec->fabric)->state->element_marks;
 	u32 i;
 
 	for (i = 0; i < exec->early + exec->late; i++)
@@ -100,7 +100,7 @@ u32 exec_collect_old(struct exec *exec)
 u32 morph_park_collect(struct morph_fabric *fabric, const struct morph_route *route,
 		       struct morph_element_setting *settings, u32 n)
 {
-	struct optics_state *ledger = fabric->ledger;
+	struct optics_state *ledger = ledger_of(fabric)->state;
 	u32 h;
 
 	for (h = 0; h < route->path.hops_count; h++) {
@@ -110,7 +110,7 @@ u32 morph_park_collect(struct morph_fabric *fabric, const struct morph_route *ro
 		if (element == OPTICS_NONE || ledger->element_pins[element])
 			continue;
 		park = optics_park_state(fabric->graph, element);
-		if (fabric->hw_state[element] == park)
+		if (hardware_of(fabric)->hw_state[element] == park)
 			continue;
 		ledger->element_pins[element] = 1;
 		settings[n].element = element;
@@ -125,8 +125,8 @@ u32 morph_park_collect(struct morph_fabric *fabric, const struct morph_route *ro
  */
 void morph_park_unguard(struct morph_fabric *fabric, u32 element)
 {
-	if (!--fabric->ledger->element_pins[element])
-		optics_set_state(fabric->ledger, element,
+	if (!--ledger_of(fabric)->state->element_pins[element])
+		optics_set_state(ledger_of(fabric)->state, element,
 				 optics_park_state(fabric->graph, element));
 }
 

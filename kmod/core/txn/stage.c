@@ -268,7 +268,7 @@ static int claim_new(struct morph_txn *txn, u32 index)
 /* The judge has the last word; it has not seen how the paths were found. */
 static int validate(struct morph_txn *txn)
 {
-	const struct optics_view view = optics_state_view(txn->fabric->ledger);
+	const struct optics_view view = optics_state_view(ledger_of(txn->fabric)->state);
 	struct optics_refusal why = {};
 	u32 i, n = 0;
 	int ret;
@@ -293,7 +293,7 @@ static int validate(struct morph_txn *txn)
 /* Elements that an old route had and a new one turns: nobody may join them meanwhile. */
 static void mark_changing(struct morph_txn *txn, bool set)
 {
-	struct optics_state *ledger = txn->fabric->ledger;
+	struct optics_state *ledger = ledger_of(txn->fabric)->state;
 	u32 i, h;
 
 	for (i = 0; i < txn->count; i++) {

@@ -161,7 +161,7 @@ struct morph_txn *morph_txn_find(struct morph_fabric *fabric, u32 id)
 	struct morph_txn *txn;
 
 	lockdep_assert_held(&fabric->lock);
-	txn = xa_load(&fabric->txns, id);
+	txn = xa_load(&txns_of(fabric)->txns, id);
 	return txn ? morph_txn_get(txn) : NULL;
 }
 
@@ -172,8 +172,8 @@ int morph_txn_enter(struct morph_txn *txn)
 	int ret;
 
 	lockdep_assert_held(&fabric->lock);
-	ret = xa_alloc_cyclic(&fabric->txns, &txn->id, txn, XA_LIMIT(1, 0x7fffffff),
-			      &fabric->txn_next, GFP_KERNEL);
+	ret = xa_alloc_cyclic(&txns_of(fabric)->txns, &txn->id, txn, XA_LIMIT(1, 0x7fffffff),
+			      &txns_of(fabric)->txn_next, GFP_KERNEL);
 	if (ret < 0)
 		return ret;
 	morph_txn_get(txn);		/* the table's */

@@ -12,6 +12,22 @@
 
 /* -------------------------------------------------------------------- txn.c */
 
+/* The transaction layer's part of the fabric. Under fabric->lock. */
+struct morph_txns {
+	struct morph_ledger ledger;
+	struct xarray txns;		/* by id: prepared, running, and lately ended */
+	u32 txn_next;			/* last id given */
+	struct morph_txn *ended[MORPH_TXN_HISTORY];	/* those that ended, counted: a ring */
+	u32 ended_first, ended_count;
+	size_t ended_bytes;
+};
+
+static inline struct morph_txns *txns_of(const struct morph_fabric *fabric)
+{
+	return (struct morph_txns *)container_of(fabric, struct morph_txns,
+						 ledger.hardware.fabric);
+}
+
 enum morph_txn_kind_id {
 	MORPH_TXN_TENANT,	/* asked for by the slice's owner or an administrator */
 	MORPH_TXN_REPAIR,	/* failover and rerouting */

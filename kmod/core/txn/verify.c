@@ -145,7 +145,7 @@ static u64 steady_lanes(struct morph_fabric *fabric, u32 rx, bool dark_too)
 	struct morph_link *link;
 	u64 lanes = 0;
 
-	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
+	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node)
 		if (is_steady(fabric, link->route) && (dark_too || !link->route->circuit->dark))
 			lanes |= link->route->path.lanes;
 	return lanes;
@@ -190,7 +190,7 @@ static bool goes_on(const struct optics_state *ledger, const struct optics_end *
 static void follow(struct exec *exec, u32 code)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
-	const struct optics_state *ledger = exec->fabric->ledger;
+	const struct optics_state *ledger = ledger_of(exec->fabric)->state;
 	u32 steps;
 
 	for (steps = 0; steps < OPTICS_MAX_HOPS && code != OPTICS_NONE; steps++) {
@@ -213,7 +213,7 @@ static void follow(struct exec *exec, u32 code)
 void exec_collect_neighbours(struct exec *exec)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
-	const struct optics_state *ledger = exec->fabric->ledger;
+	const struct optics_state *ledger = ledger_of(exec->fabric)->state;
 	u32 i;
 
 	exec->neighbours = 0;
@@ -263,7 +263,7 @@ static struct morph_route *steady_route(struct morph_fabric *fabric, u32 rx, u64
 	u32 guide = fabric->graph->rx_guide[rx] >> 1;
 	struct morph_link *link;
 
-	hlist_for_each_entry(link, &fabric->guide_routes[guide], node)
+	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node)
 		if (is_steady(fabric, link->route) && link->route->path.lanes & lanes)
 			return link->route;
 	return NULL;
