@@ -34,20 +34,26 @@ MORPH_API void morph_request_free(struct morph_request *request)
 /* -------------------------------------------------------------------- graphs */
 
 /* Begin anew with so many ranks. */
-static int begin(struct morph_request *request, uint64_t ranks)
+static int begin(struct morph_request *request, uint32_t ranks)
 {
 	if (!ranks)
 		return lm_fail(request->ctx, EINVAL, "a slice has at least one accelerator");
-	if (ranks > MOST_RANKS)
-		return lm_fail(request->ctx, E2BIG, "a slice of %llu accelerators: at most %d",
-			       (unsigned long long)ranks, MOST_RANKS);
-	request->ranks = (uint32_t)ranks;
+	request->ranks = ranks;
 	request->counted = true;
 	free(request->accelerators);
 	request->accelerators = NULL;
 	request->circuits_count = 0;
 	memset(request->extent, 0, sizeof(request->extent));
 	return 0;
+}
+
+/* The same for a shape, whose circuits are laid out at once. */
+static int begin_shape(struct morph_request *request, uint64_t ranks)
+{
+	if (ranks > MOST_RANKS)
+		return lm_fail(request->ctx, E2BIG, "a slice of %llu accelerators: at most %d",
+			       (unsigned long long)ranks, MOST_RANKS);
+	return begin(request, (uint32_t)ranks);
 }
 
 static int add(struct morph_request *request, uint32_t src, uint32_t dst)
@@ -100,11 +106,11 @@ MORPH_API int morph_request_set_torus(struct morph_request *request, uint32_t x,
 	int ret;
 
 	if (!x || !y || !z)
-		return begin(request, 0);
+		return begin_shape(request, 0);
 	/* Not to overflow: a product that is too large stays so. */
 	for (uint32_t axis = 1; axis < 3 && ranks <= MOST_RANKS; axis++)
 		ranks *= extent[axis];
-	ret = begin(request, ranks);
+	ret = begin_shape(request, ranks);
 	if (ret)
 		return ret;
 	memcpy(request->extent, extent, sizeof(extent));
@@ -117,14 +123,14 @@ MORPH_API int morph_request_set_torus(struct morph_request *request, uint32_t x,
 
 MORPH_API int morph_request_set_ring(struct morph_request *request, uint32_t ranks)
 {
-	int ret = begin(request, ranks);
+	int ret = begin_shape(request, ranks);
 
 	return ret ? ret : join_ring(request, 0, 1, ranks);
 }
 
 MORPH_API int morph_request_set_mesh(struct morph_request *request, uint32_t ranks)
 {
-	int ret = begin(request, ranks);
+	int ret = begin_shape(request, ranks);
 
 	for (uint32_t rank = 0; rank < ranks && !ret; rank++)
 		for (uint32_t other = rank + 1; other < ranks && !ret; other++)
@@ -134,6 +140,9 @@ MORPH_API int morph_request_set_mesh(struct morph_request *request, uint32_t ran
 
 MORPH_API int morph_request_add_circuit(struct morph_request *request, uint32_t src, uint32_t dst)
 {
+	if (request->ranks > MOST_RANKS)
+		return lm_fail(request->ctx, E2BIG, "a slice of %u accelerators: at most %d",
+			       request->ranks, MOST_RANKS);
 	if (src >= request->ranks || dst >= request->ranks)
 		return lm_fail(request->ctx, EINVAL,
 			       "a circuit from rank %u to rank %u: the request has ranks 0 to %u",
@@ -243,7 +252,7 @@ MORPH_API int morph_request_set_accelerators(struct morph_request *request,
 
 	/* The links between as many ranks stay: a planner may have chosen the accelerators for them. */
 	if (!error && (!request->counted || request->ranks != count))
-		error = begin(request, count);
+		error = begin(request, (uint32_t)count);
 	if (error) {
 		free(mine);
 		return error;

@@ -423,9 +423,9 @@ int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *requ
 	uint16_t places[MOST_RANKS];
 	int ret = lm_request_readable(ledger->ctx, request);
 
+	plan->verdict = 0;
 	if (ret)
 		return ret;
-	plan->verdict = 0;
 	plan->checksum = ledger->graph->params.checksum;
 	plan->ranks = request->ranks;
 	plan->farthest = request->tier;

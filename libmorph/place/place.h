@@ -124,7 +124,7 @@ static inline uint64_t lm_way_lanes(const struct optics_graph *graph, const stru
 	return way->count ? lm_band_lanes(graph, plan->bands, way->band) : graph->all_lanes;
 }
 
-/* 0, or a noted -EINVAL when the client library that made a request lays it out in another way. */
+/* 0, or a noted -EINVAL (the client library lays requests out in another way) or -E2BIG (too many ranks). */
 int lm_request_readable(struct morph_ctx *ctx, const struct morph_request *request);
 
 /* Lanes of each circuit; perhaps more than there are. */

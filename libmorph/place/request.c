@@ -4,11 +4,14 @@
 
 int lm_request_readable(struct morph_ctx *ctx, const struct morph_request *request)
 {
-	if (request->layout == LM_REQUEST_LAYOUT)
-		return 0;
-	return lm_fail(ctx, EINVAL,
-		       "the request is of another version of libmorph: %u instead of %u",
-		       request->layout, LM_REQUEST_LAYOUT);
+	if (request->layout != LM_REQUEST_LAYOUT)
+		return lm_fail(ctx, EINVAL,
+			       "the request is of another version of libmorph: %u instead of %u",
+			       request->layout, LM_REQUEST_LAYOUT);
+	if (request->ranks > MOST_RANKS)
+		return lm_fail(ctx, E2BIG, "a slice of %u accelerators: at most %d", request->ranks,
+			       MOST_RANKS);
+	return 0;
 }
 
 uint64_t lm_request_lanes(const struct morph_request *request, const struct optics_graph *graph)
