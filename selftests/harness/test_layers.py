@@ -194,6 +194,48 @@ def test_provider_knows_no_slices():
                     "which kmod/include/morph_provider.h does not declare")
 
 
+def rejects_include(path, header, module):
+    """Does the script reject that path, a file of module, includes header?"""
+    return rejected({header: "int foreign(void);\n", path: f'#include "{os.path.relpath(header, os.path.dirname(path))}"\n'},
+                    f"{path} includes {header}, which {module} may not use")
+
+
+def test_client_knows_no_planner():
+    return rejects_include("libmorph/client/slice.c", "libmorph/place/place.h", "libmorph/client/")
+
+
+def test_client_knows_no_optics():
+    return rejects_include("libmorph/client/slice.c", "kmod/optics/optics.h", "libmorph/client/")
+
+
+def test_planner_knows_no_client():
+    return rejects_include("libmorph/place/place.c", "libmorph/client/internal.h", "libmorph/place/")
+
+
+def test_util_knows_nothing_above():
+    return rejects_include("libmorph/util/heap.c", "libmorph/internal/planner.h", "libmorph/util/")
+
+
+def test_check_is_independent():
+    return rejects_include("libmorph/check/check.c", "libmorph/util/sort.h", "libmorph/check/")
+
+
+def test_formats_know_no_planner():
+    return rejects_include("libmorph/formats/json.c", "libmorph/internal/planner.h", "libmorph/formats/")
+
+
+def test_mpi_knows_installed_headers_only():
+    return rejects_include("libmorph/mpi/mpi.c", "libmorph/util/sort.h", "libmorph/mpi/")
+
+
+def test_morphctl_knows_public_headers_only():
+    return rejects_include("tools/morphctl/main.c", "libmorph/internal/client.h", "tools/morphctl/")
+
+
+def test_uapi_knows_nothing():
+    return rejects_include("uapi/linux/morph.h", "libmorph/include/morph/types.h", "uapi/")
+
+
 def test_cycle_of_directories_is_rejected():
     first, second = "kmod/sim/light.c", "kmod/sim/physics/trace.c"
     return rejected({first: "int trace(int n);\nint light(int n) { return n ? trace(n) : 0; }\n",
