@@ -45,7 +45,7 @@ static int light(struct planning *p, struct morph_light *found)
 static int choose(struct planning *p)
 {
 	struct morph_choice choices[MORPH_ALGORITHMS], list[2 * MORPH_CANDIDATES];
-	struct morph_light found;
+	struct morph_light found = { 0 };
 	uint32_t count, at = 0;
 	int error = morph_schedule_choose(p->schedule, p->collective, &p->wanted, p->delay,
 					  &p->opts, choices);
