@@ -6,191 +6,296 @@
 
 #define SUBSCRIBERS_MAX	8u
 
-/* Constant once the module has started. */
-static const struct morph_subscriber *subscribers[SUBSCRIBERS_MAX];
-static u32 subscribers_count;
+/*
+ * The first entry has the first subscriber to each operation, the second the second, and so on;
+ * then NULL. So a report calls those that want it and looks at nobody else. Constant once the
+ * module has started.
+ */
+static struct morph_subscriber subscribers[SUBSCRIBERS_MAX + 1];
+
+typedef void (*operation_fn)(void);
+
+#define OPERATIONS	(sizeof(struct morph_subscriber) / sizeof(operation_fn))
 
 void morph_subscribe(const struct morph_subscriber *subscriber)
 {
-	if (!WARN_ON_ONCE(subscribers_count == SUBSCRIBERS_MAX))
-		subscribers[subscribers_count++] = subscriber;
-}
+	const operation_fn *from = (const void *)subscriber;
+	u32 operation, at;
 
-/* Call an operation of all subscribers that have it. */
-#define report(operation, ...)							\
-	do {									\
-		u32 at;								\
-										\
-		for (at = 0; at < subscribers_count; at++)			\
-			if (subscribers[at]->operation)				\
-				subscribers[at]->operation(__VA_ARGS__);	\
-	} while (0)
+	for (operation = 0; operation < OPERATIONS; operation++) {
+		if (!from[operation])
+			continue;
+		for (at = 0; ((operation_fn *)&subscribers[at])[operation]; at++)
+			;
+		if (!WARN_ON_ONCE(at == SUBSCRIBERS_MAX))
+			((operation_fn *)&subscribers[at])[operation] = from[operation];
+	}
+}
 
 void morph_report_finding(struct morph_fabric *fabric, const struct morph_culprit *culprit,
 			  u32 health)
 {
-	report(found, fabric, culprit, health, false);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->found; at++)
+		at->found(fabric, culprit, health, false);
 }
 
 void morph_report_suspect(struct morph_fabric *fabric, const struct morph_culprit *culprit,
 			  u32 health)
 {
-	report(found, fabric, culprit, health, true);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->found; at++)
+		at->found(fabric, culprit, health, true);
 }
 
 void morph_report_doubt(struct morph_fabric *fabric)
 {
-	report(doubted, fabric);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->doubted; at++)
+		at->doubted(fabric);
 }
 
 void morph_report_dark(struct morph_fabric *fabric, const struct optics_path *path,
 		       u32 src_accelerator, struct morph_culprit *culprit)
 {
-	report(diagnose, fabric, path, src_accelerator, culprit);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->diagnose; at++)
+		at->diagnose(fabric, path, src_accelerator, culprit);
 }
 
 void morph_report_answer(struct morph_fabric *fabric, u32 accelerator)
 {
-	report(answered, fabric, accelerator);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->answered; at++)
+		at->answered(fabric, accelerator);
 }
 
 void morph_report_seen(struct morph_fabric *fabric, u32 rx)
 {
-	report(seen, fabric, rx);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->seen; at++)
+		at->seen(fabric, rx);
 }
 
 void morph_report_light_begin(struct morph_slice *slice)
 {
-	report(light_begin, slice);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->light_begin; at++)
+		at->light_begin(slice);
 }
 
 void morph_report_light(struct morph_circuit *circuit)
 {
-	report(light, circuit);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->light; at++)
+		at->light(circuit);
 }
 
 void morph_report_light_end(struct morph_slice *slice)
 {
-	report(light_end, slice);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->light_end; at++)
+		at->light_end(slice);
 }
 
 void morph_report_moved(struct morph_circuit *circuit)
 {
-	report(moved, circuit);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->moved; at++)
+		at->moved(circuit);
 }
 
 void morph_report_lit(struct morph_txn *txn, struct morph_circuit *circuit, bool had_path)
 {
-	report(lit, txn, circuit, had_path);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->lit; at++)
+		at->lit(txn, circuit, had_path);
 }
 
 void morph_report_published(struct morph_txn *txn)
 {
-	report(published, txn);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->published; at++)
+		at->published(txn);
 }
 
 void morph_report_path_freed(struct morph_fabric *fabric, const struct morph_route *route)
 {
-	report(path_freed, fabric, route);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->path_freed; at++)
+		at->path_freed(fabric, route);
 }
 
 void morph_report_freed(struct morph_fabric *fabric)
 {
-	report(freed, fabric);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->freed; at++)
+		at->freed(fabric);
 }
 
 void morph_report_hurt(struct morph_slice *slice)
 {
-	report(hurt, slice);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->hurt; at++)
+		at->hurt(slice);
 }
 
 void morph_report_broken(struct morph_txn *txn)
 {
-	report(broken, txn);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->broken; at++)
+		at->broken(txn);
 }
 
 void morph_report_txn_changed(struct morph_txn *txn)
 {
-	report(txn_changed, txn);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->txn_changed; at++)
+		at->txn_changed(txn);
 }
 
 void morph_report_txn_ended(struct morph_txn *txn)
 {
-	report(txn_ended, txn);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->txn_ended; at++)
+		at->txn_ended(txn);
 }
 
 void morph_report_reverted(struct morph_slice *slice)
 {
-	report(reverted, slice);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->reverted; at++)
+		at->reverted(slice);
 }
 
 void morph_report_event(struct morph_slice *slice, const struct morph_event *event)
 {
-	report(event, slice, event);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->event; at++)
+		at->event(slice, event);
 }
 
 void morph_report_slice_changed(struct morph_slice *slice)
 {
-	report(slice_changed, slice);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->slice_changed; at++)
+		at->slice_changed(slice);
 }
 
 void morph_report_accelerator_changed(struct morph_fabric *fabric, u32 accelerator)
 {
-	report(accelerator_changed, fabric, accelerator);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->accelerator_changed; at++)
+		at->accelerator_changed(fabric, accelerator);
 }
 
 void morph_report_hardware_changed(struct morph_fabric *fabric, u32 part, u32 index)
 {
-	report(hardware_changed, fabric, part, index);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->hardware_changed; at++)
+		at->hardware_changed(fabric, part, index);
 }
 
 void morph_report_controller_changed(struct morph_fabric *fabric,
 				     const struct morph_controller *controller, u32 state)
 {
-	report(controller_changed, fabric, controller, state);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->controller_changed; at++)
+		at->controller_changed(fabric, controller, state);
 }
 
 void morph_report_schedule_changed(const struct morph_schedule *schedule)
 {
-	report(schedule_changed, schedule);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->schedule_changed; at++)
+		at->schedule_changed(schedule);
 }
 
 void morph_report_darkened(struct morph_circuit *circuit)
 {
-	report(darkened, circuit);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->darkened; at++)
+		at->darkened(circuit);
 }
 
 void morph_report_light_reviewed(struct morph_slice *slice)
 {
-	report(light_reviewed, slice);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->light_reviewed; at++)
+		at->light_reviewed(slice);
 }
 
 void morph_report_repaired(struct morph_slice *slice)
 {
-	report(repaired, slice);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->repaired; at++)
+		at->repaired(slice);
 }
 
 void morph_report_retried(struct morph_slice *slice)
 {
-	report(retried, slice);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->retried; at++)
+		at->retried(slice);
 }
 
 void morph_report_slice_dying(struct morph_slice *slice)
 {
-	report(slice_dying, slice);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->slice_dying; at++)
+		at->slice_dying(slice);
 }
 
 void morph_report_slice_stopping(struct morph_slice *slice)
 {
-	report(slice_stopping, slice);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->slice_stopping; at++)
+		at->slice_stopping(slice);
 }
 
 void morph_report_slice_darkening(struct morph_slice *slice)
 {
-	report(slice_darkening, slice);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->slice_darkening; at++)
+		at->slice_darkening(slice);
 }
 
 void morph_report_slice_gone(struct morph_slice *slice)
 {
-	report(slice_gone, slice);
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->slice_gone; at++)
+		at->slice_gone(slice);
 }

@@ -180,6 +180,7 @@ static void state_fill(struct morph_slice *slice, struct morph_state_page *page)
 	page->settle_ns = params->settle_ns;
 	page->relock_ns = params->relock_ns;
 	WRITE_ONCE(slice->interface->state_page, page);
+	slice->watched = true;
 	morph_state_all(slice);
 	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
 		if (schedule->state != MORPH_SCHEDULE_LOADED)

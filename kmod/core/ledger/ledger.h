@@ -164,6 +164,7 @@ struct morph_slice {
 	bool dying;			/* no new work; teardown is queued or done */
 	bool repairing;			/* repair_work is to run or runs */
 	bool busy;			/* a change is under way */
+	bool watched;			/* somebody above follows its light: report it */
 	u32 waiting;			/* of those that wait for it to be idle: their bits */
 	bool comes_in;			/* has, or had, circuits that come in over an edge */
 	u64 generation;
@@ -188,6 +189,31 @@ struct morph_slice {
 	struct morph_slice_scheduling *scheduling;
 	struct morph_slice_interface *interface;
 };
+
+/* Report the light of a slice, if anybody follows it. fabric->lock held. */
+static inline void morph_light_begin(struct morph_slice *slice)
+{
+	if (slice->watched)
+		morph_report_light_begin(slice);
+}
+
+static inline void morph_light(struct morph_circuit *circuit)
+{
+	if (circuit->slice->watched)
+		morph_report_light(circuit);
+}
+
+static inline void morph_light_end(struct morph_slice *slice)
+{
+	if (slice->watched)
+		morph_report_light_end(slice);
+}
+
+static inline void morph_light_moved(struct morph_circuit *circuit)
+{
+	if (circuit->slice->watched)
+		morph_report_moved(circuit);
+}
 
 /*
  * A component that waits for slices to become idle, or keeps memory with them. Registered

@@ -219,10 +219,10 @@ static void publish(struct exec *exec)
 	bool sound = true;
 	u32 i;
 
-	morph_report_light_begin(txn->slice);
+	morph_light_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		publish_item(exec, &txn->items[i]);
-		morph_report_light(txn->items[i].circuit);
+		morph_light(txn->items[i].circuit);
 		/* Hardware may have failed, or light gone out, since it was verified. */
 		if (txn->items[i].new && !txn->items[i].unlit)
 			sound &= !txn->items[i].circuit->dark &&
@@ -232,7 +232,7 @@ static void publish(struct exec *exec)
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	if (kind->published)
 		kind->published(txn);
-	morph_report_light_end(txn->slice);
+	morph_light_end(txn->slice);
 	if (!sound)
 		morph_report_hurt(txn->slice);
 	if (!kind->silent)
@@ -300,7 +300,7 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 	exec_collect_new(exec);
 	exec_collect_neighbours(exec);
 	exec_unmark_turned(exec);
-	morph_report_light_begin(txn->slice);
+	morph_light_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
@@ -308,11 +308,11 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 			item->circuit->state = MORPH_CIRCUIT_CHANGING;
 		/* What will be dark for a while, or for good, nobody is to send on. */
 		if (item->broken_first || item->change.op == MORPH_CHANGE_REMOVE)
-			morph_report_light(item->circuit);
+			morph_light(item->circuit);
 		if (item->new)
 			morph_route_list(txn->fabric, item->new);
 	}
-	morph_report_light_end(txn->slice);
+	morph_light_end(txn->slice);
 }
 
 /*
@@ -325,7 +325,7 @@ static void tell_moved(struct morph_txn *txn)
 
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].old && txn->items[i].new)
-			morph_report_moved(txn->items[i].circuit);
+			morph_light_moved(txn->items[i].circuit);
 }
 
 /* Program and verify; on success the light is there. No lock held. */
@@ -479,14 +479,14 @@ int morph_exec_revert(struct morph_txn *txn)
 	lockdep_assert_held(&txn->fabric->lock);
 	txn->outcome = MORPH_OUTCOME_RUNNING;
 	/* Its light goes out now, and nobody is to send on it until the old one is there. */
-	morph_report_light_begin(txn->slice);
+	morph_light_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		if (!txn->items[i].new)
 			continue;
 		txn->items[i].circuit->state = MORPH_CIRCUIT_CHANGING;
-		morph_report_light(txn->items[i].circuit);
+		morph_light(txn->items[i].circuit);
 	}
-	morph_report_light_end(txn->slice);
+	morph_light_end(txn->slice);
 	exec_roll_back(&exec);
 	morph_hw_done(txn->fabric, &txn->session);
 	morph_report_reverted(txn->slice);
