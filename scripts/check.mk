@@ -84,6 +84,11 @@ check-tools check-selftests/answers: tools
 # These directories have programs for the virtual machine, too: build in them once, not twice at a time.
 $(patsubst %,check-selftests/%,fuzz mpi netlink stress): vm-programs
 
+# The virtual machines take longest. "make check" therefore builds first what they need, and they start with the first checks.
+ifneq ($(filter run-check,$(MAKECMDGOALS)),)
+$(unit_rooms:%=check-%) $(tree_checks:%=check-%) $(cross_checks:%=check-%) modules-6.12: | modules-6.1 vm-programs tools
+endif
+
 # --- valgrind: what was never written and is read, which the sanitizers of the unit tests do not see --------------------------
 
 valgrind_rooms := selftests/optics libmorph tools
