@@ -6,6 +6,7 @@
 #ifndef LM_UTIL_ARRAY_H
 #define LM_UTIL_ARRAY_H
 
+#include <errno.h>
 #include <stdint.h>
 #include <stdlib.h>
 
@@ -29,8 +30,10 @@ static inline int array_grow(struct morph_ctx *ctx, void **list, uint32_t count,
 	if (wanted == *room)
 		return 0;
 	grown = reallocarray(*list, wanted, bytes);
-	if (!grown)
-		return lm_no_memory(ctx, "%s", what);
+	if (!grown) {
+		lm_no_memory(ctx, "%s", what);
+		return -ENOMEM;
+	}
 	*list = grown;
 	*room = wanted;
 	return 0;

@@ -145,7 +145,7 @@ static enum exit_code read_one_profile(const char *path, uint64_t **matrix, uint
 
 	if (!code && !*ranks)
 		code = count_ranks(path, text, ranks);
-	if (!code) {
+	if (!code && *ranks) {
 		*matrix = new_matrix(*ranks);
 		if (morph_monitoring_read(*matrix, *ranks, text, length, why, sizeof(why)))
 			code = refuse_file(path, why);
