@@ -7,17 +7,19 @@
  *   morph_registry_lock     mutex: the table of fabrics
  *   fabric->lock            mutex: ledger, slices, circuits, transactions, health
  *   user lock               mutex in user.c: quotas
- *   fabric->event_lock      spinlock: event rings of all files of the fabric
+ *   event_lock              spinlock, in struct morph_interface: event queues
+ *                           of all files of the fabric
  *
- * fabric->signal_lock and fabric->op_lock are leaf spinlocks, taken with
- * interrupts off, since the provider calls in from any context.
+ * signal_lock (struct morph_recovery) and op_lock (struct morph_hardware) are leaf
+ * spinlocks. Both are taken with interrupts off, since the provider calls in from
+ * any context.
  * The table of slices is read under RCU; an entry is erased before its last
  * reference goes.
  *
- * fabric->srcu is read-held around each single provider operation and nothing
- * else. No lock is ever held while waiting for a device. fabric->telling is read-held,
- * by program.c alone, from before hardware is told something until its answer has been
- * written down: who reviews hardware waits for those who tell the same, and they for it.
+ * struct morph_hardware has two SRCU domains. The core holds srcu for reading around
+ * each single provider operation. program.c holds telling for reading while it
+ * programs hardware, until it has recorded the answer. A review waits for these
+ * readers, and they wait for the review. No lock is held while waiting for a device.
  *
  * Lifetime: a fabric is its struct device; a slice, a transaction and a user are
  * counted by kref. A file holds its slice, a slice holds its fabric, a
@@ -91,7 +93,7 @@ struct morph_culprit {
 
 /* ----------------------------------------------------------- registration.c */
 
-/* By what one accelerator is told from another; zeros: it has no such mark. */
+/* The marks that identify an accelerator. A mark of zeros is absent. */
 struct morph_marks {
 	u8 uuid[MORPH_UUID_BYTES];
 	u64 serial;			/* PCI Device Serial Number */
