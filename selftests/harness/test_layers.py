@@ -229,7 +229,7 @@ def test_mpi_knows_installed_headers_only():
 
 
 def test_morphctl_knows_public_headers_only():
-    return rejects_include("tools/morphctl/main.c", "libmorph/internal/client.h", "tools/morphctl/")
+    return rejects_include("tools/morphctl/command/main.c", "libmorph/internal/client.h", "tools/morphctl/")
 
 
 def test_uapi_knows_nothing():
