@@ -190,8 +190,6 @@ struct morph_subscriber {
 			 u32 src_accelerator, struct morph_culprit *culprit);
 	/* An accelerator answers: it was asked when the fabric was brought up. */
 	void (*answered)(struct morph_fabric *fabric, u32 accelerator);
-	/* Light has arrived at a receive port. */
-	void (*seen)(struct morph_fabric *fabric, u32 rx);
 
 	/* Circuits of a slice are lit, dark or elsewhere from now on: all between the two. */
 	void (*light_begin)(struct morph_slice *slice);
@@ -257,7 +255,6 @@ void morph_report_doubt(struct morph_fabric *fabric);
 void morph_report_dark(struct morph_fabric *fabric, const struct optics_path *path,
 		       u32 src_accelerator, struct morph_culprit *culprit);
 void morph_report_answer(struct morph_fabric *fabric, u32 accelerator);
-void morph_report_seen(struct morph_fabric *fabric, u32 rx);
 void morph_report_light_begin(struct morph_slice *slice);
 void morph_report_light(struct morph_circuit *circuit);
 void morph_report_light_end(struct morph_slice *slice);

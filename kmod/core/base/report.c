@@ -75,14 +75,6 @@ void morph_report_answer(struct morph_fabric *fabric, u32 accelerator)
 		at->answered(fabric, accelerator);
 }
 
-void morph_report_seen(struct morph_fabric *fabric, u32 rx)
-{
-	const struct morph_subscriber *at;
-
-	for (at = subscribers; at->seen; at++)
-		at->seen(fabric, rx);
-}
-
 void morph_report_light_begin(struct morph_slice *slice)
 {
 	const struct morph_subscriber *at;

@@ -37,6 +37,7 @@ struct morph_hardware {
 	/* fabric->lock */
 	u8 *hw_state;			/* by element: state last programmed and answered */
 	u64 *tx_on;			/* by transmit port: lanes whose laser was switched on */
+	u32 rx_blamed;			/* receive port + 1 of the last unexplained darkness */
 
 	/* op_lock, irqsave */
 	spinlock_t op_lock;
@@ -77,12 +78,11 @@ int morph_hw_wait(struct morph_fabric *fabric, u64 ns);
 void morph_hw_drain(struct morph_fabric *fabric);
 void morph_hw_fail_all(struct morph_fabric *fabric, int status);
 
-/* How long hardware may take to obey, in ever longer steps. */
+/* How long hardware may take to obey, in ever longer steps. Zeroed, it begins with the first. */
 struct morph_hw_patience {
 	u64 pause, left;	/* ns */
 };
 
-struct morph_hw_patience morph_hw_patience(struct morph_fabric *fabric);
 /* 0, 1 when patience is at its end, or a negative errno. No lock held. */
 int morph_hw_wait_more(struct morph_fabric *fabric, struct morph_hw_patience *patience);
 
@@ -98,16 +98,50 @@ int morph_hw_ask_element(struct morph_fabric *fabric, struct morph_hw_session *s
 void morph_hw_read_back(struct morph_fabric *fabric, struct morph_hw_session *session,
 			struct morph_element_setting *settings, u32 count, bool told);
 /* Add a change of one path's lasers to a list; returns its length. fabric->lock held. */
-u32 morph_hw_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
-		       const struct optics_path *path, bool on);
+static inline u32 morph_hw_add_laser(struct morph_fabric *fabric,
+				     struct morph_laser_setting *lasers, u32 n,
+				     const struct optics_path *path, bool on)
+{
+	u64 *lit = &hardware_of(fabric)->tx_on[path->tx];
+
+	if (on)
+		*lit |= path->lanes;
+	else
+		*lit &= ~path->lanes;
+	lasers[n].port = path->tx;
+	lasers[n].lanes = *lit;
+	return n + 1;
+}
+
 /* Settings as they are wanted now: true when some were not. fabric->lock held. */
-bool morph_hw_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting *lasers,
-			    u32 n);
+static inline bool morph_hw_update_lasers(struct morph_fabric *fabric,
+					  struct morph_laser_setting *lasers, u32 n)
+{
+	const u64 *on = hardware_of(fabric)->tx_on;
+	bool changed = false;
+	u32 i;
+
+	for (i = 0; i < n; i++) {
+		if (lasers[i].lanes == on[lasers[i].port])
+			continue;
+		lasers[i].lanes = on[lasers[i].port];
+		changed = true;
+	}
+	return changed;
+}
+
 /* Switch the lasers of ports as fabric->tx_on has them; the second reports doubt. No lock held. */
 int morph_hw_tell_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
 			 struct morph_laser_setting *lasers, u32 n);
 int morph_hw_submit_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
 			   struct morph_laser_setting *lasers, u32 n);
+/* Light has arrived at a receive port: later darkness is another one. fabric->lock held. */
+static inline void morph_hw_seen(struct morph_fabric *fabric, u32 rx)
+{
+	lockdep_assert_held(&fabric->lock);
+	if (hardware_of(fabric)->rx_blamed == rx + 1)
+		hardware_of(fabric)->rx_blamed = 0;
+}
 
 #define MORPH_REVIEW_CHUNK	16u	/* elements or ports that a review takes at once */
 

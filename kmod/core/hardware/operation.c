@@ -360,21 +360,16 @@ int morph_hw_wait(struct morph_fabric *fabric, u64 ns)
 	return ret;
 }
 
-struct morph_hw_patience morph_hw_patience(struct morph_fabric *fabric)
-{
-	const struct optics_params *params = &fabric->graph->params;
-
-	return (struct morph_hw_patience){
-		.pause = max(max(params->settle_ns, params->relock_ns) / 4, 1000ULL),
-		.left = params->deadline_ns,
-	};
-}
-
-/* Returns 0, 1 when patience is at its end, or a negative errno. No lock held. */
 int morph_hw_wait_more(struct morph_fabric *fabric, struct morph_hw_patience *patience)
 {
-	u64 pause = patience->pause;
+	const struct optics_params *params = &fabric->graph->params;
+	u64 pause;
 
+	if (!patience->pause) {
+		patience->pause = max(max(params->settle_ns, params->relock_ns) / 4, 1000ULL);
+		patience->left = params->deadline_ns;
+	}
+	pause = patience->pause;
 	if (patience->left < pause)
 		return 1;
 	patience->left -= pause;

@@ -148,36 +148,6 @@ int morph_hw_program(struct morph_fabric *fabric, struct morph_hw_session *sessi
 
 /* ------------------------------------------------------------------- lasers */
 
-/* Add a change of one path's lasers to the list. fabric->lock held. */
-u32 morph_hw_add_laser(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n,
-		       const struct optics_path *path, bool on)
-{
-	u64 *lit = &hardware_of(fabric)->tx_on[path->tx];
-
-	if (on)
-		*lit |= path->lanes;
-	else
-		*lit &= ~path->lanes;
-	lasers[n].port = path->tx;
-	lasers[n].lanes = *lit;
-	return n + 1;
-}
-
-/* Settings as they are wanted now: true when some were not. fabric->lock held. */
-bool morph_hw_update_lasers(struct morph_fabric *fabric, struct morph_laser_setting *lasers, u32 n)
-{
-	bool changed = false;
-	u32 i;
-
-	for (i = 0; i < n; i++) {
-		if (lasers[i].lanes == hardware_of(fabric)->tx_on[lasers[i].port])
-			continue;
-		lasers[i].lanes = hardware_of(fabric)->tx_on[lasers[i].port];
-		changed = true;
-	}
-	return changed;
-}
-
 /*
  * Switch the lasers of ports as fabric->tx_on has them. A setting speaks of all lanes of
  * its port: a test by light may have changed others meanwhile, and what was submitted

@@ -109,14 +109,6 @@ static void suspect_path(struct morph_fabric *fabric, const struct optics_path *
 	}
 }
 
-/* Light arrives there: darkness that comes later is another one. fabric->lock held. */
-void morph_health_lit(struct morph_fabric *fabric, u32 rx)
-{
-	lockdep_assert_held(&fabric->lock);
-	if (recovery_of(fabric)->rx_blamed == rx + 1)
-		recovery_of(fabric)->rx_blamed = 0;
-}
-
 void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
 			   u32 src_accelerator, struct morph_culprit *culprit)
 {
@@ -129,9 +121,9 @@ void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path
 	}
 	mutex_lock(&fabric->lock);
 	/* Was it not dark on another path just now? */
-	if (recovery_of(fabric)->rx_blamed != path->rx + 1) {
+	if (hardware_of(fabric)->rx_blamed != path->rx + 1) {
 		blame_span(fabric, path, culprit);
-		recovery_of(fabric)->rx_blamed = path->rx + 1;
+		hardware_of(fabric)->rx_blamed = path->rx + 1;
 		/* It was the likeliest, no more. */
 		morph_suspect_add(fabric, culprit);
 		suspect_path(fabric, path);
@@ -143,7 +135,7 @@ void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path
 		culprit->part = MORPH_PART_RECEIVER;
 		culprit->index = path->rx;
 		culprit->lanes = path->lanes;
-		recovery_of(fabric)->rx_blamed = 0;
+		hardware_of(fabric)->rx_blamed = 0;
 	}
 	mutex_unlock(&fabric->lock);
 }

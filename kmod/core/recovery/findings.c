@@ -48,7 +48,6 @@ static const struct morph_subscriber subscriber = {
 	.doubted = morph_patrol_review,
 	.diagnose = morph_health_diagnose,
 	.answered = answered,
-	.seen = morph_health_lit,
 	.freed = morph_repair_recover,
 	.hurt = hurt,
 	.slice_stopping = slice_stopping,

@@ -13,7 +13,6 @@ struct morph_recovery {
 	s32 temperature;
 	struct morph_times last_failover;
 	u32 patrol_next, patrol_element;
-	u32 rx_blamed;			/* receive port + 1 of the last unexplained darkness */
 	struct morph_culprit suspects[MORPH_SUSPECTS];	/* to be tested by patrol: a ring */
 	u32 suspect_head, suspect_count;
 	u32 degraded;			/* slices in that state */
@@ -84,8 +83,6 @@ bool morph_health_cordoned(struct morph_fabric *fabric, u32 part, u32 index);
 /* Does the fabric have such a part? */
 int morph_health_check_part(struct morph_fabric *fabric, u32 part, u32 index,
 			    struct morph_refusal *refusal);
-/* Light has arrived at a receive port. fabric->lock held. */
-void morph_health_lit(struct morph_fabric *fabric, u32 rx);
 /* Find who is to blame for missing light on a route. Talks to the device: no lock held. */
 void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
 			   u32 src_accelerator, struct morph_culprit *culprit);

@@ -110,7 +110,7 @@ static void examine(struct morph_circuit *circuit)
 		circuit->state = MORPH_CIRCUIT_LIT;
 		circuit->power_mdbm = power;
 		circuit->last_verified_ns = ktime_get_boottime_ns();
-		morph_health_lit(fabric, route->path.rx);
+		morph_hw_seen(fabric, route->path.rx);
 		return;
 	}
 	morph_health_diagnose(fabric, &route->path, src, &culprit);

@@ -140,7 +140,7 @@ void exec_see_broken_off(struct exec *exec)
 static int see_receivers_dark(struct morph_fabric *fabric, struct morph_receiver_reading *reads,
 			      u32 count)
 {
-	struct morph_hw_patience patience = morph_hw_patience(fabric);
+	struct morph_hw_patience patience = {};
 	bool lit = true, again = true;
 	u32 i;
 	int ret = 0;

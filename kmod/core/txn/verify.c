@@ -81,7 +81,7 @@ static u32 first_wrong(struct exec *exec, enum laser_step step, bool lit)
  */
 int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 {
-	struct morph_hw_patience patience = morph_hw_patience(exec->fabric);
+	struct morph_hw_patience patience = {};
 	u32 count;
 	int ret;
 
@@ -115,7 +115,7 @@ void exec_note_power(struct exec *exec, enum laser_step step)
 			item->circuit->power_mdbm = txn->reads[n++].min_mdbm;
 		else if (morph_route_comes_in(exec->fabric, item->new))
 			continue;	/* that light comes was not looked at */
-		morph_report_seen(exec->fabric, item->new->path.rx);
+		morph_hw_seen(exec->fabric, item->new->path.rx);
 		item->circuit->last_verified_ns = now;
 	}
 }
