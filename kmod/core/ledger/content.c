@@ -53,7 +53,8 @@ void morph_slice_free(struct morph_slice *slice)
 	kfree_rcu(slice, rcu);
 }
 
-static void slice_last_put(struct kref *kref)
+/* Kept out of line: what is put is seldom the last. */
+static noinline void slice_last_put(struct kref *kref)
 {
 	struct morph_slice *slice = container_of(kref, struct morph_slice, kref);
 	struct morph_fabric *fabric = slice->fabric;

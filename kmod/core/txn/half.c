@@ -58,8 +58,8 @@ u32 exec_first_wrong_half(struct exec *exec, enum laser_step step, bool lit)
 	u32 wrong = MORPH_ANY, i;
 	int ret;
 
-	/* Before its laser is on there is nothing to see. */
-	if (step == LIGHT_NEW && !lit)
+	/* Halves end at edges; before its laser is on there is nothing to see. */
+	if (!fabric->graph->edges_count || (step == LIGHT_NEW && !lit))
 		return MORPH_ANY;
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
