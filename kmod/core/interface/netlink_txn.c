@@ -88,7 +88,7 @@ static int put_change(struct sk_buff *skb, const struct morph_txn *txn, u32 inde
 static int put_end(struct sk_buff *skb, const struct morph_txn *txn)
 {
 	const struct morph_refusal *refusal = &txn->refusal;
-	bool test = txn->kind == MORPH_TXN_TEST;
+	bool test = txn->kind == morph_txn_kinds[MORPH_TXN_TEST];
 
 	if (nla_put_s32(skb, MORPH_A_TXN_STATUS, txn->status) ||
 	    nla_put_u64_64bit(skb, MORPH_A_TXN_SEQ, txn->seq, MORPH_A_TXN_PAD) ||

@@ -147,7 +147,7 @@ static void failover_build(struct failover *failover)
 	xa_for_each(&slice->circuits, index, circuit)
 		count += circuit->listed && touches(failover, circuit);
 	failover->txn = morph_txn_alloc(slice, NULL, NULL, count, 0, MORPH_GFP_REPAIR);
-	failover->txn->kind = MORPH_TXN_REPAIR;
+	failover->txn->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
 	xa_for_each(&slice->circuits, index, circuit) {
 		struct morph_item *item = &failover->txn->items[n];
 

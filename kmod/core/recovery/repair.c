@@ -203,7 +203,7 @@ static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
 	int ret;
 
 	txn = morph_txn_alloc(slice, &change, NULL, 1, 0, MORPH_GFP_REPAIR);
-	txn->kind = MORPH_TXN_REPAIR;
+	txn->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
 	morph_slice_fill_move(&txn->items[0], circuit);
 	ret = morph_repair_stage(txn);
 	/* One of a schedule stays on its planes where it can. */

@@ -388,7 +388,7 @@ int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool acc
 	txn = morph_txn_alloc_act(fabric, GFP_KERNEL_ACCOUNT);
 	if (!txn)
 		return -ENOMEM;
-	txn->kind = MORPH_TXN_TEST;
+	txn->kind = morph_txn_kinds[MORPH_TXN_TEST];
 	txn->target = (struct morph_culprit){ .part = part, .index = index };
 	txn->accept = accept;
 	ret = morph_txn_launch(txn, test_work, id);

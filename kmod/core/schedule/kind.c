@@ -48,7 +48,7 @@ static const struct morph_txn_kind step_kind = {
 /* A repair has led a circuit elsewhere, perhaps over what a schedule holds. */
 static void lit(struct morph_txn *txn, struct morph_circuit *circuit, bool had_path)
 {
-	if (morph_txn_kind(txn)->recovers && had_path)
+	if (txn->kind->recovers && had_path)
 		morph_schedule_moved(circuit);
 }
 

@@ -399,7 +399,7 @@ static int make_txn(struct morph_schedule *schedule, struct morph_refusal *refus
 	if (!txn)
 		return -ENOMEM;
 	schedule->txn = txn;
-	txn->kind = MORPH_TXN_OF_SCHEDULE;
+	txn->kind = morph_txn_kinds[MORPH_TXN_OF_SCHEDULE];
 	/* A repair may find ways that are longer. */
 	ret = morph_txn_reserve_for(txn, changes, changes * min(2 * hops, OPTICS_MAX_HOPS));
 	return ret ? ret : morph_txn_charge(txn, schedule->slice->user, refusal);

@@ -108,7 +108,7 @@ static int lead_all_back(struct morph_schedule *schedule)
 		find_crossed(schedule, &schedule->steps[i]);
 	ledger->tolerated = 0;
 	scratch = morph_txn_alloc(schedule->slice, NULL, NULL, 1, 0, MORPH_GFP_REPAIR);
-	scratch->kind = MORPH_TXN_REPAIR;
+	scratch->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
 	for (i = 0; i < schedule->circuits_count && !ret; i++)
 		if (schedule->circuits[i]->astray)
 			ret = lead_back(schedule, scratch, i);

@@ -246,7 +246,7 @@ static struct morph_txn *protection_alloc(struct morph_slice *slice, u32 rank, u
 	txn = morph_txn_alloc(slice, NULL, NULL, count, 0, GFP_KERNEL_ACCOUNT);
 	if (!txn)
 		return NULL;
-	txn->kind = MORPH_TXN_REPAIR;
+	txn->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
 	xa_for_each(&slice->circuits, index, circuit) {
 		if (!circuit->listed || (circuit->src_rank != rank && circuit->dst_rank != rank))
 			continue;

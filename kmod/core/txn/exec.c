@@ -175,7 +175,7 @@ static void exec_darken_old(struct exec *exec)
 
 static void publish_item(struct exec *exec, struct morph_item *item)
 {
-	bool looks_in = morph_txn_kind(exec->txn)->looks_in;
+	bool looks_in = exec->txn->kind->looks_in;
 	struct morph_circuit *circuit = item->circuit;
 	u64 since = item->dark_since_ns;
 
@@ -215,7 +215,7 @@ static void publish(struct exec *exec)
 {
 	struct morph_txn *txn = exec->txn;
 	struct morph_fabric *fabric = exec->fabric;
-	const struct morph_txn_kind *kind = morph_txn_kind(txn);
+	const struct morph_txn_kind *kind = txn->kind;
 	bool sound = true;
 	u32 i;
 
@@ -242,7 +242,7 @@ static void publish(struct exec *exec)
 /* Let go of the old routes and of circuits that were removed. fabric->lock held. */
 static void drop_old(struct morph_txn *txn)
 {
-	const struct morph_txn_kind *kind = morph_txn_kind(txn);
+	const struct morph_txn_kind *kind = txn->kind;
 	struct morph_fabric *fabric = txn->fabric;
 	u32 parks = 0, i;
 
@@ -349,7 +349,7 @@ static int exec_run(struct exec *exec)
 	exec_note_power(exec, LIGHT_NEW);
 	tell_moved(txn);
 	mutex_unlock(&fabric->lock);
-	if (morph_txn_kind(txn)->looks_in)
+	if (txn->kind->looks_in)
 		exec_look_in(exec, false);
 	exec_darken_old(exec);
 	return 0;

@@ -195,7 +195,7 @@ static void expire(struct morph_txn *txn)
 static int permits(struct morph_txn *txn, const struct morph_token *token,
 		   struct morph_refusal *refusal)
 {
-	const struct morph_txn_kind *kind = morph_txn_kind(txn);
+	const struct morph_txn_kind *kind = txn->kind;
 
 	return kind->permits ? kind->permits(txn->slice, token, refusal) : 0;
 }

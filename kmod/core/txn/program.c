@@ -13,7 +13,7 @@
  */
 static bool is_late(const struct exec *exec, u32 element)
 {
-	return morph_txn_kind(exec->txn)->exclusive ||
+	return exec->txn->kind->exclusive ||
 	       ledger_of(exec->fabric)->state->element_marks[element] & MORPH_MARK_CHANGING;
 }
 
@@ -52,7 +52,7 @@ static u32 collect_new(struct exec *exec, bool late, u32 first)
  */
 void exec_collect_new(struct exec *exec)
 {
-	bool step = morph_txn_kind(exec->txn)->exclusive;
+	bool step = exec->txn->kind->exclusive;
 
 	if (!step)
 		exec->early = collect_new(exec, false, 0);
@@ -73,7 +73,7 @@ void exec_unmark_turned(struct exec *exec)
 /* Settings that give old routes back the elements which were turned. fabric->lock held. */
 u32 exec_collect_old(struct exec *exec)
 {
-	bool step = morph_txn_kind(exec->txn)->exclusive;
+	bool step = exec->txn->kind->exclusive;
 	u32 n = 0, i, h;
 
 	for (i = 0; i < exec->txn->count; i++) {

@@ -62,15 +62,15 @@ static bool old_is_lit(struct exec *exec, u32 index, u32 *n)
 /* A repair looks again by itself, as long as that may help; it would wake itself for ever. */
 static void repair_later(struct morph_txn *txn)
 {
-	if (!morph_txn_kind(txn)->recovers)
+	if (!txn->kind->recovers)
 		morph_report_hurt(txn->slice);
 }
 
 /* What the new route claims goes back to whom it was from. */
 static void take_new(struct morph_txn *txn, struct morph_item *item)
 {
-	if (morph_txn_kind(txn)->give_claims)
-		morph_txn_kind(txn)->give_claims(item->circuit);
+	if (txn->kind->give_claims)
+		txn->kind->give_claims(item->circuit);
 	else
 		morph_route_release(txn->fabric, item->new);
 }
@@ -125,7 +125,7 @@ static bool restore(struct exec *exec, int relit)
 		/* One under repair keeps its state: who gives it up tells so. */
 		if (lit)
 			circuit->state = MORPH_CIRCUIT_LIT;
-		else if (!item->dead || !morph_txn_kind(txn)->recovers)
+		else if (!item->dead || !txn->kind->recovers)
 			circuit->state = MORPH_CIRCUIT_FAILED;
 		morph_light(circuit);
 		/* What a peer does not send is not ours to put back. */
@@ -141,7 +141,7 @@ static bool restore(struct exec *exec, int relit)
 /* The routes that were not to be: their elements are parked, their memory goes. */
 static void drop_new(struct morph_txn *txn)
 {
-	const struct morph_txn_kind *kind = morph_txn_kind(txn);
+	const struct morph_txn_kind *kind = txn->kind;
 	struct morph_fabric *fabric = txn->fabric;
 	u32 parks = 0, i;
 

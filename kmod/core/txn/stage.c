@@ -61,7 +61,7 @@ static int check_end(struct morph_txn *txn, u32 index, u32 rank, u16 plane, cons
 /* What comes in over an edge is another fabric's light: it is verified in its own time. */
 static int check_prepared(struct morph_txn *txn, u32 index, u32 src_rank)
 {
-	if (!(src_rank & MORPH_RANK_EDGE) || !morph_txn_kind(txn)->checked ||
+	if (!(src_rank & MORPH_RANK_EDGE) || !txn->kind->checked ||
 	    txn->flags & (MORPH_TXN_PREPARE | MORPH_TXN_DRY_RUN))
 		return 0;
 	return refuse_item(txn, index, -EINVAL, MORPH_REASON_STATE,
@@ -155,7 +155,7 @@ static int resolve_existing(struct morph_txn *txn, u32 index)
 	if (!circuit || !circuit->listed)
 		return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT,
 				   "there is no circuit %u", item->change.circuit);
-	if (circuit->schedule && morph_txn_kind(txn)->checked)
+	if (circuit->schedule && txn->kind->checked)
 		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,
 				   "circuit %u is of a schedule, whose steps change it",
 				   item->change.circuit);
@@ -163,7 +163,7 @@ static int resolve_existing(struct morph_txn *txn, u32 index)
 		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,
 				   "circuit %u is being changed by another change or transaction",
 				   item->change.circuit);
-	if (item->change.op == MORPH_CHANGE_MOVE && morph_txn_kind(txn)->checked) {
+	if (item->change.op == MORPH_CHANGE_MOVE && txn->kind->checked) {
 		ret = check_end(txn, index, circuit->src_rank, item->change.src_plane, "");
 		if (!ret)
 			ret = check_end(txn, index, circuit->dst_rank, item->change.dst_plane, "");
@@ -205,7 +205,7 @@ static int resolve(struct morph_txn *txn, u32 index)
 /* The accelerators behind an item's ranks; a repair has set them already. */
 static void resolve_ends(struct morph_txn *txn, struct morph_item *item)
 {
-	if (morph_txn_kind(txn)->ends_given)
+	if (txn->kind->ends_given)
 		return;
 	item->new_src = morph_end_place(txn->slice, item->circuit->src_rank);
 	item->new_dst = morph_end_place(txn->slice, item->circuit->dst_rank);
@@ -220,7 +220,7 @@ int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item, struct o
 		.guides = item->guides,
 		.src = item->new_src,
 		.dst = item->new_dst,
-		.charged = morph_txn_kind(txn)->charged,
+		.charged = txn->kind->charged,
 		.gfp = txn->gfp,
 	};
 
@@ -254,7 +254,7 @@ static int claim_new(struct morph_txn *txn, u32 index)
 	ret = morph_route_claim(txn->fabric, item->new, &why);
 	if (ret)
 		return refuse_item_optics(txn, index, ret, &why);
-	if (!morph_txn_kind(txn)->charged)
+	if (!txn->kind->charged)
 		return 0;
 	ret = morph_user_charge(txn->slice->user, MORPH_RES_LANES,
 				optics_weight64(item->new->path.lanes), &txn->refusal);
@@ -387,7 +387,7 @@ int morph_txn_reserve(struct morph_txn *txn)
  */
 void morph_txn_suspend_holds(struct morph_txn *txn)
 {
-	const struct morph_txn_kind *kind = morph_txn_kind(txn);
+	const struct morph_txn_kind *kind = txn->kind;
 
 	if (kind->suspend_holds)
 		kind->suspend_holds(txn);
@@ -395,7 +395,7 @@ void morph_txn_suspend_holds(struct morph_txn *txn)
 
 void morph_txn_resume_holds(struct morph_txn *txn)
 {
-	const struct morph_txn_kind *kind = morph_txn_kind(txn);
+	const struct morph_txn_kind *kind = txn->kind;
 
 	if (kind->resume_first)
 		kind->resume_first(txn->slice);
@@ -414,7 +414,7 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 		if (!item->new)
 			continue;
 		morph_route_release(txn->fabric, item->new);
-		if (morph_txn_kind(txn)->charged)
+		if (txn->kind->charged)
 			morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,
 					    optics_weight64(item->new->path.lanes));
 	}
@@ -425,7 +425,7 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 			morph_route_reclaim(txn->fabric, item->old);
 		}
 		item->circuit->pending = NULL;
-		if (morph_txn_kind(txn)->charged) {
+		if (txn->kind->charged) {
 			morph_route_free(item->new);
 			item->new = NULL;
 		}
@@ -442,7 +442,7 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 /* Ask the kind whether the token permits the change, and which reservations it may use. */
 static int lift_reservations(struct morph_txn *txn)
 {
-	const struct morph_txn_kind *kind = morph_txn_kind(txn);
+	const struct morph_txn_kind *kind = txn->kind;
 	int ret = 0;
 
 	if (kind->permits)
@@ -454,7 +454,7 @@ static int lift_reservations(struct morph_txn *txn)
 
 static void lower_reservations(struct morph_txn *txn)
 {
-	const struct morph_txn_kind *kind = morph_txn_kind(txn);
+	const struct morph_txn_kind *kind = txn->kind;
 
 	if (kind->lower_reservations)
 		kind->lower_reservations(txn->fabric);

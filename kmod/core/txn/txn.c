@@ -10,7 +10,6 @@
 #include "core/ledger/ledger.h"
 #include "core/txn/txn.h"
 
-/* Constant once the module has started. */
 const struct morph_txn_kind *morph_txn_kinds[MORPH_TXN_KINDS];
 
 void morph_txn_kind_register(enum morph_txn_kind_id id, const struct morph_txn_kind *kind)
@@ -26,6 +25,7 @@ static struct morph_txn *txn_init(struct morph_txn *txn, struct morph_fabric *fa
 	kref_init(&txn->kref);
 	INIT_LIST_HEAD(&txn->node);
 	txn->fabric = fabric;
+	txn->kind = morph_txn_kinds[MORPH_TXN_TENANT];
 	txn->gfp = gfp;
 	txn->generation = MORPH_GENERATION_ANY;
 	txn->refusal.item = MORPH_ANY;

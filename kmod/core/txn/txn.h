@@ -109,7 +109,7 @@ struct morph_txn {
 	gfp_t gfp;			/* how it gets memory */
 	/* Head: morph_slice.txns, while prepared or unconfirmed, or under way by parts. */
 	struct list_head node;
-	u8 kind;			/* enum morph_txn_kind_id */
+	const struct morph_txn_kind *kind;	/* of morph_txn_kinds; a tenant's to begin with */
 	u32 flags;			/* MORPH_TXN_* */
 	u64 cookie, generation, lease_ns;
 	struct morph_token token;
@@ -140,12 +140,8 @@ struct morph_txn {
 	struct morph_item items[];	/* count */
 };
 
+/* By enum morph_txn_kind_id. Constant once the module has started. */
 extern const struct morph_txn_kind *morph_txn_kinds[MORPH_TXN_KINDS];
-
-static inline const struct morph_txn_kind *morph_txn_kind(const struct morph_txn *txn)
-{
-	return morph_txn_kinds[txn->kind];
-}
 
 /*
  * Build a transaction from changes in kernel memory; NULL: the caller fills the items.
