@@ -23,6 +23,37 @@ static struct nl_msg *select_request(struct morph_ctx *ctx, uint32_t command,
 	return request;
 }
 
+/* How objects of a type are read. 0 stands for no attribute. */
+struct kind {
+	uint32_t command;
+	int fabric; /* attribute with the fabric */
+	int id; /* attribute with the number in the fabric; 0: objects are only listed */
+	const char *nests; /* attribute that may be too long for a reply; or NULL */
+	const char *all; /* a failure to list them names them so; NULL: by their type */
+};
+
+static const struct kind kinds[] = {
+	[MORPH_OBJECT_FABRIC] = { MORPH_CMD_FABRIC_GET, 0, MORPH_A_FABRIC_ID, NULL },
+	[MORPH_OBJECT_ACCELERATOR] = { MORPH_CMD_ACCELERATOR_GET, MORPH_A_ACCELERATOR_FABRIC,
+				       MORPH_A_ACCELERATOR_ID, NULL },
+	[MORPH_OBJECT_GUIDE] = { MORPH_CMD_GUIDE_GET, MORPH_A_GUIDE_FABRIC, MORPH_A_GUIDE_ID,
+				 NULL },
+	[MORPH_OBJECT_ELEMENT] = { MORPH_CMD_ELEMENT_GET, MORPH_A_ELEMENT_FABRIC,
+				   MORPH_A_ELEMENT_ID, NULL },
+	[MORPH_OBJECT_EDGE] = { MORPH_CMD_EDGE_GET, MORPH_A_EDGE_FABRIC, MORPH_A_EDGE_ID, NULL },
+	[MORPH_OBJECT_SLICE] = { MORPH_CMD_SLICE_GET, MORPH_A_SLICE_FABRIC, MORPH_A_SLICE_ID,
+				 "rank" },
+	[MORPH_OBJECT_CIRCUIT] = { MORPH_CMD_CIRCUIT_GET, MORPH_A_CIRCUIT_FABRIC, 0, NULL },
+	[MORPH_OBJECT_TXN] = { MORPH_CMD_TXN_GET, MORPH_A_TXN_FABRIC, MORPH_A_TXN_ID, "change" },
+	[MORPH_OBJECT_HARDWARE] = { MORPH_CMD_HARDWARE_GET, MORPH_A_HARDWARE_FABRIC, 0, NULL },
+	[MORPH_OBJECT_QUOTA] = { MORPH_CMD_QUOTA_GET, 0, 0, NULL },
+	[MORPH_OBJECT_STATS] = { MORPH_CMD_STATS_GET, MORPH_A_STATS_FABRIC, 0, NULL },
+	[MORPH_OBJECT_CONTROLLER] = { MORPH_CMD_CONTROLLER_GET, MORPH_A_CONTROLLER_FABRIC,
+				      MORPH_A_CONTROLLER_ID, NULL, "controllers" },
+	[MORPH_OBJECT_RESERVATION] = { MORPH_CMD_RESERVATION_GET, MORPH_A_RESERVATION_FABRIC, 0,
+				       NULL, "reservations" },
+};
+
 /* One object, named by up to three numbers; 0 stands for no attribute. */
 static int get(struct morph_ctx *ctx, uint32_t command, const struct selector *selectors,
 	       size_t count, struct morph_object **out)
@@ -41,90 +72,14 @@ static int dump(struct morph_ctx *ctx, uint32_t command, const struct selector *
 		size_t count, struct morph_list **out)
 {
 	struct nl_msg *request = select_request(ctx, command, selectors, count);
-	const struct lm_command *known = lm_command(command);
+	uint32_t type = lm_command(command)->object;
+	const char *all = kinds[type].all;
 
 	*out = NULL;
 	if (!request)
 		return -ctx->error.code;
-	return lm_dump(ctx, request, out, "read all of type %s",
-		       morph_object_type_name(known->object));
-}
-
-static int get_two(struct morph_ctx *ctx, uint32_t command, int fabric_attribute, uint32_t fabric,
-		   int attribute, uint32_t value, struct morph_object **out)
-{
-	struct selector selectors[] = { { fabric_attribute, fabric }, { attribute, value } };
-
-	return get(ctx, command, selectors, ARRAY_SIZE(selectors), out);
-}
-
-static int dump_one(struct morph_ctx *ctx, uint32_t command, int attribute, uint32_t value,
-		    struct morph_list **out)
-{
-	struct selector selector = { attribute, value };
-
-	return dump(ctx, command, &selector, 1, out);
-}
-
-MORPH_API int morph_admin_fabric(struct morph_ctx *ctx, uint32_t fabric, struct morph_object **out)
-{
-	struct selector selector = { MORPH_A_FABRIC_ID, fabric };
-
-	return get(ctx, MORPH_CMD_FABRIC_GET, &selector, 1, out);
-}
-
-MORPH_API int morph_admin_fabrics(struct morph_ctx *ctx, struct morph_list **out)
-{
-	return dump(ctx, MORPH_CMD_FABRIC_GET, NULL, 0, out);
-}
-
-MORPH_API int morph_admin_accelerator(struct morph_ctx *ctx, uint32_t fabric, uint32_t accelerator,
-				      struct morph_object **out)
-{
-	return get_two(ctx, MORPH_CMD_ACCELERATOR_GET, MORPH_A_ACCELERATOR_FABRIC, fabric,
-		       MORPH_A_ACCELERATOR_ID, accelerator, out);
-}
-
-MORPH_API int morph_admin_accelerators(struct morph_ctx *ctx, uint32_t fabric,
-				       struct morph_list **out)
-{
-	return dump_one(ctx, MORPH_CMD_ACCELERATOR_GET, MORPH_A_ACCELERATOR_FABRIC, fabric, out);
-}
-
-MORPH_API int morph_admin_guide(struct morph_ctx *ctx, uint32_t fabric, uint32_t guide,
-				struct morph_object **out)
-{
-	return get_two(ctx, MORPH_CMD_GUIDE_GET, MORPH_A_GUIDE_FABRIC, fabric, MORPH_A_GUIDE_ID,
-		       guide, out);
-}
-
-MORPH_API int morph_admin_guides(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out)
-{
-	return dump_one(ctx, MORPH_CMD_GUIDE_GET, MORPH_A_GUIDE_FABRIC, fabric, out);
-}
-
-MORPH_API int morph_admin_element(struct morph_ctx *ctx, uint32_t fabric, uint32_t element,
-				  struct morph_object **out)
-{
-	return get_two(ctx, MORPH_CMD_ELEMENT_GET, MORPH_A_ELEMENT_FABRIC, fabric,
-		       MORPH_A_ELEMENT_ID, element, out);
-}
-
-MORPH_API int morph_admin_elements(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out)
-{
-	return dump_one(ctx, MORPH_CMD_ELEMENT_GET, MORPH_A_ELEMENT_FABRIC, fabric, out);
-}
-
-MORPH_API int morph_admin_edge(struct morph_ctx *ctx, uint32_t fabric, uint32_t edge,
-			       struct morph_object **out)
-{
-	return get_two(ctx, MORPH_CMD_EDGE_GET, MORPH_A_EDGE_FABRIC, fabric, MORPH_A_EDGE_ID, edge,
-		       out);
-}
-
-MORPH_API int morph_admin_edges(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out)
-{
-	return dump_one(ctx, MORPH_CMD_EDGE_GET, MORPH_A_EDGE_FABRIC, fabric, out);
+	return lm_dump(ctx, request, out, "read all %s%s", all ? "" : "of type ",
+		       all ? all : morph_object_type_name(type));
 }
 
 /*
@@ -150,16 +105,41 @@ static int get_whole(struct morph_ctx *ctx, uint32_t command, const struct selec
 	return error;
 }
 
-MORPH_API int morph_admin_slice(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
-				struct morph_object **out)
+static const struct kind *kind_of(uint32_t type)
 {
-	struct selector selectors[] = {
-		{ MORPH_A_SLICE_FABRIC, fabric },
-		{ MORPH_A_SLICE_ID, slice },
-	};
-	int error = get(ctx, MORPH_CMD_SLICE_GET, selectors, 2, out);
+	return type < ARRAY_SIZE(kinds) && kinds[type].command ? &kinds[type] : NULL;
+}
 
-	return error ? error : get_whole(ctx, MORPH_CMD_SLICE_GET, selectors, "rank", out);
+MORPH_API int morph_admin_get(struct morph_ctx *ctx, uint32_t type, uint32_t fabric, uint32_t id,
+			      struct morph_object **out)
+{
+	const struct kind *kind = kind_of(type);
+	struct selector selectors[2];
+	size_t count = 0;
+	int error;
+
+	*out = NULL;
+	if (!kind || !kind->id)
+		return lm_fail(ctx, EINVAL, "an object of type %u is not read by its number", type);
+	if (kind->fabric)
+		selectors[count++] = (struct selector){ kind->fabric, fabric };
+	selectors[count++] = (struct selector){ kind->id, kind->fabric ? id : fabric };
+	error = get(ctx, kind->command, selectors, count, out);
+	return error || !kind->nests ? error :
+				       get_whole(ctx, kind->command, selectors, kind->nests, out);
+}
+
+MORPH_API int morph_admin_list(struct morph_ctx *ctx, uint32_t type, uint32_t fabric,
+			       struct morph_list **out)
+{
+	const struct kind *kind = kind_of(type);
+	struct selector selector = { 0 };
+
+	*out = NULL;
+	if (!kind)
+		return lm_fail(ctx, EINVAL, "objects of type %u are not listed", type);
+	selector = (struct selector){ kind->fabric, fabric };
+	return dump(ctx, kind->command, &selector, kind->fabric ? 1 : 0, out);
 }
 
 int morph_admin_slice_named(struct morph_ctx *ctx, uint32_t fabric, const char *name,
@@ -182,11 +162,6 @@ int morph_admin_slice_named(struct morph_ctx *ctx, uint32_t fabric, const char *
 		return error;
 	selectors[1].value = morph_object_uint(*out, "id");
 	return get_whole(ctx, MORPH_CMD_SLICE_GET, selectors, "rank", out);
-}
-
-MORPH_API int morph_admin_slices(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out)
-{
-	return dump_one(ctx, MORPH_CMD_SLICE_GET, MORPH_A_SLICE_FABRIC, fabric, out);
 }
 
 MORPH_API int morph_admin_circuit(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
@@ -212,28 +187,6 @@ MORPH_API int morph_admin_circuits(struct morph_ctx *ctx, uint32_t fabric, uint3
 	return dump(ctx, MORPH_CMD_CIRCUIT_GET, selectors, ARRAY_SIZE(selectors), out);
 }
 
-MORPH_API int morph_admin_txn(struct morph_ctx *ctx, uint32_t fabric, uint32_t txn,
-			      struct morph_object **out)
-{
-	struct selector selectors[] = {
-		{ MORPH_A_TXN_FABRIC, fabric },
-		{ MORPH_A_TXN_ID, txn },
-	};
-	int error = get(ctx, MORPH_CMD_TXN_GET, selectors, 2, out);
-
-	return error ? error : get_whole(ctx, MORPH_CMD_TXN_GET, selectors, "change", out);
-}
-
-MORPH_API int morph_admin_txns(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out)
-{
-	return dump_one(ctx, MORPH_CMD_TXN_GET, MORPH_A_TXN_FABRIC, fabric, out);
-}
-
-MORPH_API int morph_admin_hardware(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out)
-{
-	return dump_one(ctx, MORPH_CMD_HARDWARE_GET, MORPH_A_HARDWARE_FABRIC, fabric, out);
-}
-
 int morph_admin_hardware_part(struct morph_ctx *ctx, uint32_t fabric, uint32_t part, uint32_t index,
 			      struct morph_object **out)
 {
@@ -251,14 +204,4 @@ int morph_admin_quota(struct morph_ctx *ctx, uint32_t uid, struct morph_object *
 	struct selector selector = { MORPH_A_QUOTA_UID, uid };
 
 	return get(ctx, MORPH_CMD_QUOTA_GET, &selector, 1, out);
-}
-
-MORPH_API int morph_admin_quotas(struct morph_ctx *ctx, struct morph_list **out)
-{
-	return dump(ctx, MORPH_CMD_QUOTA_GET, NULL, 0, out);
-}
-
-MORPH_API int morph_admin_stats(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out)
-{
-	return dump_one(ctx, MORPH_CMD_STATS_GET, MORPH_A_STATS_FABRIC, fabric, out);
 }

@@ -30,25 +30,6 @@ static struct nl_msg *about(struct morph_ctx *ctx, uint32_t command, uint32_t fa
 	return request;
 }
 
-MORPH_API int morph_controller_get(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
-				   struct morph_object **out)
-{
-	struct nl_msg *request = about(ctx, MORPH_CMD_CONTROLLER_GET, fabric, controller);
-
-	*out = NULL;
-	return request ? lm_do(ctx, request, out, "read controller %u", controller) :
-			 -ctx->error.code;
-}
-
-MORPH_API int morph_controller_list(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out)
-{
-	struct nl_msg *request =
-		begin(ctx, MORPH_CMD_CONTROLLER_GET, MORPH_A_CONTROLLER_FABRIC, fabric);
-
-	*out = NULL;
-	return request ? lm_dump(ctx, request, out, "read all controllers") : -ctx->error.code;
-}
-
 MORPH_API int morph_controller_take(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
 				    uint64_t epoch, uint64_t lease_ns, uint32_t flags,
 				    struct morph_object **out)

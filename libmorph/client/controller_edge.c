@@ -71,7 +71,7 @@ static void keep_uuid(char *kept, const struct morph_object *object, const char 
 static int read_fabric(struct end *end)
 {
 	struct morph_object *fabric;
-	int error = morph_admin_fabric(end->of->ctx, end->of->fabric, &fabric);
+	int error = morph_admin_get(end->of->ctx, MORPH_OBJECT_FABRIC, end->of->fabric, 0, &fabric);
 
 	if (error)
 		return error;
@@ -110,7 +110,8 @@ static int read_lit(const struct pair *pair, struct end *end, uint32_t slice)
 {
 	struct morph_object *object;
 	bool ours;
-	int error = morph_admin_slice(end->of->ctx, end->of->fabric, slice, &object);
+	int error =
+		morph_admin_get(end->of->ctx, MORPH_OBJECT_SLICE, end->of->fabric, slice, &object);
 
 	if (!error) {
 		ours = morph_object_uint(object, "controller") == pair->controller;
@@ -124,7 +125,7 @@ static int read_edge(const struct pair *pair, struct end *end)
 {
 	const struct morph_controller_end *of = end->of;
 	struct morph_object *edge;
-	int error = morph_admin_edge(of->ctx, of->fabric, of->edge, &edge);
+	int error = morph_admin_get(of->ctx, MORPH_OBJECT_EDGE, of->fabric, of->edge, &edge);
 
 	if (error)
 		return error;
@@ -141,7 +142,8 @@ static int read_edge(const struct pair *pair, struct end *end)
 static int read_free(struct end *end)
 {
 	struct morph_object *guide;
-	int error = morph_admin_guide(end->of->ctx, end->of->fabric, end->guide, &guide);
+	int error = morph_admin_get(end->of->ctx, MORPH_OBJECT_GUIDE, end->of->fabric, end->guide,
+				    &guide);
 
 	if (error)
 		return error;

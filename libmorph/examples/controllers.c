@@ -25,7 +25,7 @@ static int fail(struct morph_ctx *ctx, const char *what)
 static int print_controllers(struct morph_ctx *ctx, uint32_t fabric)
 {
 	struct morph_list *list;
-	int error = morph_controller_list(ctx, fabric, &list);
+	int error = morph_admin_list(ctx, MORPH_OBJECT_CONTROLLER, fabric, &list);
 
 	for (size_t at = 0; !error && at < morph_list_count(list); at++) {
 		const struct morph_object *controller = morph_list_get(list, at);
@@ -44,7 +44,7 @@ static uint64_t take(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller
 	struct morph_object *out;
 	uint64_t epoch = 1;
 
-	if (morph_controller_get(ctx, fabric, controller, &out) == 0) {
+	if (morph_admin_get(ctx, MORPH_OBJECT_CONTROLLER, fabric, controller, &out) == 0) {
 		epoch = morph_object_uint(out, "epoch") + 1;
 		morph_object_free(out);
 	}

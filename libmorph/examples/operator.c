@@ -28,32 +28,38 @@ static int fail(struct morph_ctx *ctx, const char *what)
 	return 1;
 }
 
-static void count(const char *what, int error, struct morph_list *list)
+static int print_count(const struct operator* op, const char *what, uint32_t type)
 {
-	if (error)
-		return;
+	struct morph_list *list;
+
+	if (morph_admin_list(op->ctx, type, op->fabric, &list))
+		return 1;
 	printf("%s: %zu\n", what, morph_list_count(list));
 	morph_list_free(list);
+	return 0;
 }
 
 /* How many there are of each kind of object. */
 static int list_all(const struct operator* op)
 {
-	struct morph_list *list;
+	struct morph_list *circuits;
 
-	if (morph_admin_fabrics(op->ctx, &list))
+	if (print_count(op, "fabrics", MORPH_OBJECT_FABRIC))
 		return fail(op->ctx, "fabrics");
-	count("fabrics", 0, list);
-	count("accelerators", morph_admin_accelerators(op->ctx, op->fabric, &list), list);
-	count("guides", morph_admin_guides(op->ctx, op->fabric, &list), list);
-	count("elements", morph_admin_elements(op->ctx, op->fabric, &list), list);
-	count("edges", morph_admin_edges(op->ctx, op->fabric, &list), list);
-	count("slices", morph_admin_slices(op->ctx, op->fabric, &list), list);
-	count("circuits", morph_admin_circuits(op->ctx, op->fabric, MORPH_ANY, &list), list);
-	count("transactions", morph_admin_txns(op->ctx, op->fabric, &list), list);
-	count("not healthy", morph_admin_hardware(op->ctx, op->fabric, &list), list);
-	count("quotas", morph_admin_quotas(op->ctx, &list), list);
-	count("counters", morph_admin_stats(op->ctx, op->fabric, &list), list);
+	print_count(op, "accelerators", MORPH_OBJECT_ACCELERATOR);
+	print_count(op, "guides", MORPH_OBJECT_GUIDE);
+	print_count(op, "elements", MORPH_OBJECT_ELEMENT);
+	print_count(op, "edges", MORPH_OBJECT_EDGE);
+	print_count(op, "slices", MORPH_OBJECT_SLICE);
+	print_count(op, "circuits", MORPH_OBJECT_CIRCUIT);
+	print_count(op, "transactions", MORPH_OBJECT_TXN);
+	print_count(op, "not healthy", MORPH_OBJECT_HARDWARE);
+	print_count(op, "quotas", MORPH_OBJECT_QUOTA);
+	print_count(op, "counters", MORPH_OBJECT_STATS);
+	if (!morph_admin_circuits(op->ctx, op->fabric, 1, &circuits)) {
+		printf("circuits of slice 1: %zu\n", morph_list_count(circuits));
+		morph_list_free(circuits);
+	}
 	return 0;
 }
 
@@ -99,7 +105,7 @@ static int make_spare(const struct operator* op, uint32_t accelerator)
 	if (morph_admin_accelerator_set(op->ctx, op->fabric, accelerator, &opts, &out))
 		return fail(op->ctx, "spare");
 	morph_object_free(out);
-	if (morph_admin_accelerator(op->ctx, op->fabric, accelerator, &out))
+	if (morph_admin_get(op->ctx, MORPH_OBJECT_ACCELERATOR, op->fabric, accelerator, &out))
 		return fail(op->ctx, "accelerator");
 	printf("accelerator %" PRIu32 " of server %" PRIu64 " is a spare\n", accelerator,
 	       morph_object_uint(out, "host"));
@@ -107,28 +113,33 @@ static int make_spare(const struct operator* op, uint32_t accelerator)
 	return 0;
 }
 
-/* Each object by its number. */
-static void print_one(const char *what, int error, struct morph_object *out)
+/* An object by its number. */
+static int print_one(const struct operator* op, const char *what, uint32_t type, uint32_t id)
 {
-	if (error)
-		return;
+	struct morph_object *out;
+
+	if (morph_admin_get(op->ctx, type, op->fabric, id, &out))
+		return 1;
 	printf("%s: type %" PRIu32 "\n", what, morph_object_type(out));
 	morph_object_free(out);
+	return 0;
 }
 
 static int show_first(const struct operator* op)
 {
-	struct morph_object *out;
+	struct morph_object *circuit;
 
-	if (morph_admin_fabric(op->ctx, op->fabric, &out))
+	if (print_one(op, "fabric", MORPH_OBJECT_FABRIC, 0))
 		return fail(op->ctx, "fabric");
-	print_one("fabric", 0, out);
-	print_one("guide 0", morph_admin_guide(op->ctx, op->fabric, 0, &out), out);
-	print_one("element 0", morph_admin_element(op->ctx, op->fabric, 0, &out), out);
-	print_one("edge 0", morph_admin_edge(op->ctx, op->fabric, 0, &out), out);
-	print_one("slice 1", morph_admin_slice(op->ctx, op->fabric, 1, &out), out);
-	print_one("circuit 1", morph_admin_circuit(op->ctx, op->fabric, 1, 1, &out), out);
-	print_one("transaction 1", morph_admin_txn(op->ctx, op->fabric, 1, &out), out);
+	print_one(op, "guide 0", MORPH_OBJECT_GUIDE, 0);
+	print_one(op, "element 0", MORPH_OBJECT_ELEMENT, 0);
+	print_one(op, "edge 0", MORPH_OBJECT_EDGE, 0);
+	print_one(op, "slice 1", MORPH_OBJECT_SLICE, 1);
+	print_one(op, "transaction 1", MORPH_OBJECT_TXN, 1);
+	if (!morph_admin_circuit(op->ctx, op->fabric, 1, 1, &circuit)) {
+		printf("circuit 1: type %" PRIu32 "\n", morph_object_type(circuit));
+		morph_object_free(circuit);
+	}
 	return 0;
 }
 

@@ -17,20 +17,20 @@ void lm_live_free(struct live *live)
 static int read_lists(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller, bool slices,
 		      struct live *live)
 {
-	int error = morph_admin_accelerators(ctx, fabric, &live->accelerators);
+	int error = morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, fabric, &live->accelerators);
 
 	if (!error)
-		error = morph_admin_guides(ctx, fabric, &live->guides);
+		error = morph_admin_list(ctx, MORPH_OBJECT_GUIDE, fabric, &live->guides);
 	if (!error)
-		error = morph_admin_elements(ctx, fabric, &live->elements);
+		error = morph_admin_list(ctx, MORPH_OBJECT_ELEMENT, fabric, &live->elements);
 	if (!error)
-		error = morph_admin_hardware(ctx, fabric, &live->hardware);
+		error = morph_admin_list(ctx, MORPH_OBJECT_HARDWARE, fabric, &live->hardware);
 	if (!error && controller)
 		error = morph_controller_reservations(ctx, fabric, controller, &live->reservations);
 	if (!error && (controller || slices))
 		error = morph_admin_circuits(ctx, fabric, MORPH_ANY, &live->circuits);
 	if (!error && slices)
-		error = morph_admin_slices(ctx, fabric, &live->slices);
+		error = morph_admin_list(ctx, MORPH_OBJECT_SLICE, fabric, &live->slices);
 	return error;
 }
 
@@ -38,7 +38,7 @@ static int read_lists(struct morph_ctx *ctx, uint32_t fabric, uint32_t controlle
 static int read_seq(struct morph_ledger *ledger, uint32_t fabric, uint64_t *seq)
 {
 	struct morph_object *info = NULL;
-	int error = morph_admin_fabric(ledger->ctx, fabric, &info);
+	int error = morph_admin_get(ledger->ctx, MORPH_OBJECT_FABRIC, fabric, 0, &info);
 
 	if (!error) {
 		*seq = morph_object_uint(info, "seq");

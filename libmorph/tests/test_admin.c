@@ -61,7 +61,7 @@ static void what_is_read_is_named(void **state)
 	struct morph_object *object;
 
 	(void)state;
-	expect(morph_admin_edge(ctx, 3, 5, &object), "edge{fabric=3 id=5}");
+	expect(morph_admin_get(ctx, MORPH_OBJECT_EDGE, 3, 5, &object), "edge{fabric=3 id=5}");
 	morph_object_free(object);
 	expect(morph_admin_slice_named(ctx, 3, "job.1", &object), "slice{fabric=3 name=job.1}");
 	morph_object_free(object);
@@ -288,7 +288,8 @@ static void controllers_are_named(void **state)
 	struct morph_object *object;
 
 	(void)state;
-	expect(morph_controller_get(ctx, 3, 7, &object), "controller{fabric=3 id=7}");
+	expect(morph_admin_get(ctx, MORPH_OBJECT_CONTROLLER, 3, 7, &object),
+	       "controller{fabric=3 id=7}");
 	morph_object_free(object);
 	expect(morph_controller_take(ctx, 3, 7, 2, 5000, 0, NULL),
 	       "controller{fabric=3 id=7 epoch=2 lease-ns=5000}");

@@ -112,7 +112,7 @@ static char *program(struct morph_ctx *ctx, struct fake *fake, uint32_t last)
 	assert_int_equal(morph_slice_wait(slice, -1), 1);
 	assert_int_equal(morph_slice_read_events(slice, events), 1);
 	fprintf(out, "%d ", morph_slice_read_events(slice, events));
-	assert_int_equal(morph_admin_stats(ctx, MORPH_ANY, &list), 0);
+	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_STATS, MORPH_ANY, &list), 0);
 	fprintf(out, "%llu\n",
 		(unsigned long long)morph_object_uint(morph_list_get(list, 0), "committed"));
 	morph_list_free(list);
@@ -220,7 +220,7 @@ static void ask_for_another_call(void)
 {
 	struct morph_list *list;
 
-	morph_admin_fabrics(replay_ctx(), &list);
+	morph_admin_list(replay_ctx(), MORPH_OBJECT_FABRIC, MORPH_ANY, &list);
 }
 
 static void ask_beyond_the_end(void)

@@ -31,133 +31,44 @@ extern "C" {
 /* --------------------------------------------------------------------- read */
 
 /**
- * morph_admin_fabric() - read a fabric
+ * morph_admin_get() - read one object by its number
  * @ctx: the context
- * @fabric: its number
- * @out: object of type "fabric"
+ * @type: MORPH_OBJECT_FABRIC, MORPH_OBJECT_ACCELERATOR, MORPH_OBJECT_GUIDE, MORPH_OBJECT_ELEMENT,
+ *	MORPH_OBJECT_EDGE, MORPH_OBJECT_SLICE, MORPH_OBJECT_TXN or MORPH_OBJECT_CONTROLLER
+ * @fabric: number of the fabric
+ * @id: number of the object in the fabric; ignored for MORPH_OBJECT_FABRIC
+ * @out: object of that type, freed by morph_object_free(). An object of type "slice" contains its
+ *	ranks, one of type "txn" its changes. Only administrators read the slice and the rank of an
+ *	accelerator
  *
- * Return: 0 or a negative errno.
+ * morph_admin_circuit() reads a circuit: its number belongs to a slice.
+ *
+ * Return: 0, -EINVAL (another type) or a negative errno.
  */
-int morph_admin_fabric(struct morph_ctx *ctx, uint32_t fabric, struct morph_object **out);
+int morph_admin_get(struct morph_ctx *ctx, uint32_t type, uint32_t fabric, uint32_t id,
+		    struct morph_object **out);
 
 /**
- * morph_admin_fabrics() - read all fabrics
+ * morph_admin_list() - read all objects of a type
  * @ctx: the context
- * @out: objects of type "fabric"
+ * @type: a type that morph_admin_get() reads, or MORPH_OBJECT_CIRCUIT, MORPH_OBJECT_HARDWARE,
+ *	MORPH_OBJECT_QUOTA, MORPH_OBJECT_STATS or MORPH_OBJECT_RESERVATION
+ * @fabric: number of the fabric, or MORPH_ANY; ignored for MORPH_OBJECT_FABRIC and
+ *	MORPH_OBJECT_QUOTA
+ * @out: objects of that type, freed by morph_list_free()
  *
- * Return: 0 or a negative errno.
- */
-int morph_admin_fabrics(struct morph_ctx *ctx, struct morph_list **out);
-
-/**
- * morph_admin_accelerator() - read an accelerator
- * @ctx: the context
- * @fabric: its fabric
- * @accelerator: its index
- * @out: object of type "accelerator"; slice and rank are told to administrators only
+ * The list contains these objects:
  *
- * Return: 0 or a negative errno.
- */
-int morph_admin_accelerator(struct morph_ctx *ctx, uint32_t fabric, uint32_t accelerator,
-			    struct morph_object **out);
-
-/**
- * morph_admin_accelerators() - read all accelerators
- * @ctx: the context
- * @fabric: of this fabric, or MORPH_ANY
- * @out: objects of type "accelerator"
+ * * transactions: those that run, and the last that ended;
+ * * circuits: with their paths. morph_admin_circuits() reads those of one slice;
+ * * hardware: only hardware that is cordoned or not healthy;
+ * * quotas: the limits of all users and grants. The quota without uid and grant is the default;
+ * * reservations: morph_controller_reservations() reads those of one controller.
  *
- * Return: 0 or a negative errno.
+ * Return: 0, -EINVAL (another type) or a negative errno.
  */
-int morph_admin_accelerators(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
-
-/**
- * morph_admin_guide() - read a guide
- * @ctx: the context
- * @fabric: its fabric
- * @guide: its index
- * @out: object of type "guide"
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_guide(struct morph_ctx *ctx, uint32_t fabric, uint32_t guide,
-		      struct morph_object **out);
-
-/**
- * morph_admin_guides() - read all guides
- * @ctx: the context
- * @fabric: of this fabric, or MORPH_ANY
- * @out: objects of type "guide"
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_guides(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
-
-/**
- * morph_admin_element() - read an element
- * @ctx: the context
- * @fabric: its fabric
- * @element: its index
- * @out: object of type "element"
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_element(struct morph_ctx *ctx, uint32_t fabric, uint32_t element,
-			struct morph_object **out);
-
-/**
- * morph_admin_elements() - read all elements
- * @ctx: the context
- * @fabric: of this fabric, or MORPH_ANY
- * @out: objects of type "element"
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_elements(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
-
-/**
- * morph_admin_edge() - read an edge
- * @ctx: the context
- * @fabric: its fabric
- * @edge: its index
- * @out: object of type "edge"
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_edge(struct morph_ctx *ctx, uint32_t fabric, uint32_t edge,
-		     struct morph_object **out);
-
-/**
- * morph_admin_edges() - read all edges
- * @ctx: the context
- * @fabric: of this fabric, or MORPH_ANY
- * @out: objects of type "edge"
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_edges(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
-
-/**
- * morph_admin_slice() - read a slice
- * @ctx: the context
- * @fabric: its fabric
- * @slice: its number
- * @out: object of type "slice" with its ranks inside
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_slice(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
-		      struct morph_object **out);
-
-/**
- * morph_admin_slices() - read all slices
- * @ctx: the context
- * @fabric: of this fabric, or MORPH_ANY
- * @out: objects of type "slice" with their ranks inside
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_slices(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
+int morph_admin_list(struct morph_ctx *ctx, uint32_t type, uint32_t fabric,
+		     struct morph_list **out);
 
 /**
  * morph_admin_circuit() - read a circuit
@@ -183,57 +94,6 @@ int morph_admin_circuit(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, 
  */
 int morph_admin_circuits(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
 			 struct morph_list **out);
-
-/**
- * morph_admin_txn() - read a transaction
- * @ctx: the context
- * @fabric: its fabric
- * @txn: its number
- * @out: object of type "txn"
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_txn(struct morph_ctx *ctx, uint32_t fabric, uint32_t txn,
-		    struct morph_object **out);
-
-/**
- * morph_admin_txns() - read all transactions, those that run and the last that ended
- * @ctx: the context
- * @fabric: of this fabric, or MORPH_ANY
- * @out: objects of type "txn"
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_txns(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
-
-/**
- * morph_admin_hardware() - read all hardware that is not healthy, or cordoned
- * @ctx: the context
- * @fabric: of this fabric, or MORPH_ANY
- * @out: objects of type "hardware"
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_hardware(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
-
-/**
- * morph_admin_quotas() - read the limits of all users and grants
- * @ctx: the context
- * @out: objects of type "quota"; the one without uid and grant is the default
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_quotas(struct morph_ctx *ctx, struct morph_list **out);
-
-/**
- * morph_admin_stats() - read the counters of fabrics
- * @ctx: the context
- * @fabric: of this fabric, or MORPH_ANY
- * @out: objects of type "stats"
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_stats(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
 
 /* ---------------------------------------------------------------------- act */
 

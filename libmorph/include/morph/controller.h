@@ -7,7 +7,7 @@
  * A controller is a program that decides about some slices of a fabric. The kernel keeps
  * who decides about which slice, under which epoch and until when, and which lanes between
  * servers are whose; Documentation/controllers.rst has what it promises. A controller that
- * starts, or takes over from another, reads the epoch with morph_controller_get(), takes
+ * starts, or takes over from another, reads the epoch with morph_admin_get(), takes
  * control with the next one, reads with morph_controller_reservations() what was last
  * decided, reserves what it wants, and gives back the rest with morph_controller_settle().
  *
@@ -23,28 +23,6 @@
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/**
- * morph_controller_get() - read a controller
- * @ctx: the context
- * @fabric: the fabric
- * @controller: its number
- * @out: object of type "controller"
- *
- * Return: 0 or a negative errno.
- */
-int morph_controller_get(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
-			 struct morph_object **out);
-
-/**
- * morph_controller_list() - read all controllers
- * @ctx: the context
- * @fabric: of this fabric, or MORPH_ANY
- * @out: objects of type "controller"
- *
- * Return: 0 or a negative errno.
- */
-int morph_controller_list(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **out);
 
 #define MORPH_TAKE_FORCE 0x1u /* even while the lease of the present epoch runs */
 

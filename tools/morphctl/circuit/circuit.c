@@ -352,7 +352,7 @@ static enum exit_code fill_ring(struct run *run, uint32_t fabric, uint32_t id,
 	enum exit_code code;
 	int error;
 
-	error = morph_admin_slice(run->client->ctx, fabric, id, &object);
+	error = morph_admin_get(run->client->ctx, MORPH_OBJECT_SLICE, fabric, id, &object);
 	code = client_reply(run, error, object, &slice);
 	if (!code)
 		code = circuit_records(run, fabric, id, &circuits);

@@ -5,7 +5,7 @@
 
 enum exit_code txn_list(struct run *run)
 {
-	return client_list(run, morph_admin_txns, MORPH_OBJECT_TXN, TXN_COLUMNS);
+	return client_list(run, MORPH_OBJECT_TXN, TXN_COLUMNS);
 }
 
 enum exit_code txn_show(struct run *run)
@@ -13,7 +13,7 @@ enum exit_code txn_show(struct run *run)
 	uint32_t fabric, id;
 	enum exit_code code = resolve_first_number(run, "transaction", &fabric, &id);
 
-	return code ? code : client_show(run, morph_admin_txn, MORPH_OBJECT_TXN, fabric, id);
+	return code ? code : client_show(run, MORPH_OBJECT_TXN, fabric, id);
 }
 
 enum exit_code txn_step(struct run *run, struct act *act, uint32_t fabric, uint32_t id,

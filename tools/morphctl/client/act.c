@@ -68,7 +68,7 @@ enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, 
 	int error;
 
 	while (act->monitor && txn) {
-		error = morph_admin_txn(run->client->ctx, fabric, txn, &object);
+		error = morph_admin_get(run->client->ctx, MORPH_OBJECT_TXN, fabric, txn, &object);
 		if (error < 0)
 			return client_error(run, error);
 		/* One that could not be taken leaves it so too, and says why. */

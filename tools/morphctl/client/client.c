@@ -59,13 +59,17 @@ enum exit_code client_reply(struct run *run, int error, struct morph_object *obj
 	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
 }
 
-static int dump_fabrics(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **list)
+static enum exit_code take_records(struct run *run, int error, struct morph_list *list,
+				   json_t **records)
 {
-	(void)fabric;
-	return morph_fabrics(ctx, list);
+	if (error < 0)
+		return client_error(run, error);
+	*records = records_of(list);
+	morph_list_free(list);
+	return EXIT_CODE_OK;
 }
 
-enum exit_code client_dump(struct run *run, client_dump_fn *dump, uint32_t fabric, json_t **records)
+enum exit_code client_dump(struct run *run, uint32_t type, uint32_t fabric, json_t **records)
 {
 	struct morph_list *list = NULL;
 	enum exit_code code = client_open(run);
@@ -74,17 +78,21 @@ enum exit_code client_dump(struct run *run, client_dump_fn *dump, uint32_t fabri
 	*records = NULL;
 	if (code)
 		return code;
-	error = dump(run->client->ctx, fabric, &list);
-	if (error < 0)
-		return client_error(run, error);
-	*records = records_of(list);
-	morph_list_free(list);
-	return EXIT_CODE_OK;
+	error = morph_admin_list(run->client->ctx, type, fabric, &list);
+	return take_records(run, error, list, records);
 }
 
 enum exit_code client_fabric_records(struct run *run, json_t **records)
 {
-	return client_dump(run, dump_fabrics, MORPH_ANY, records);
+	struct morph_list *list = NULL;
+	enum exit_code code = client_open(run);
+	int error;
+
+	*records = NULL;
+	if (code)
+		return code;
+	error = morph_fabrics(run->client->ctx, &list);
+	return take_records(run, error, list, records);
 }
 
 static bool fabric_is(const json_t *record, const char *which)
@@ -206,8 +214,7 @@ enum exit_code client_fields(const struct run *run, uint32_t type)
 	return known ? EXIT_CODE_OK : EXIT_CODE_USAGE;
 }
 
-enum exit_code client_list(struct run *run, client_dump_fn *dump, uint32_t type,
-			   const char *columns)
+enum exit_code client_list(struct run *run, uint32_t type, const char *columns)
 {
 	enum exit_code code;
 	uint32_t fabric;
@@ -216,14 +223,13 @@ enum exit_code client_list(struct run *run, client_dump_fn *dump, uint32_t type,
 	code = client_fabric(run, &fabric);
 	if (code)
 		return code;
-	code = client_dump(run, dump, fabric, &records);
+	code = client_dump(run, type, fabric, &records);
 	if (code)
 		return code;
 	return client_emit(run, type, columns, records);
 }
 
-enum exit_code client_show(struct run *run, client_get_fn *get, uint32_t type, uint32_t fabric,
-			   uint32_t id)
+enum exit_code client_show(struct run *run, uint32_t type, uint32_t fabric, uint32_t id)
 {
 	struct morph_object *object = NULL;
 	json_t *record;
@@ -231,7 +237,7 @@ enum exit_code client_show(struct run *run, client_get_fn *get, uint32_t type, u
 	struct view view;
 	int error;
 
-	error = get(run->client->ctx, fabric, id, &object);
+	error = morph_admin_get(run->client->ctx, type, fabric, id, &object);
 	code = client_reply(run, error, object, &record);
 	if (!code) {
 		view = client_view(run, type, NULL);

@@ -34,21 +34,15 @@ json_t *record_of(const struct morph_object *object);
 json_t *records_of(const struct morph_list *list);
 
 /* All that a fabric has of a kind; @records belongs to the caller. */
-typedef int client_dump_fn(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **list);
-enum exit_code client_dump(struct run *run, client_dump_fn *dump, uint32_t fabric,
-			   json_t **records);
+enum exit_code client_dump(struct run *run, uint32_t type, uint32_t fabric, json_t **records);
 /* What a call answered: frees the object; @result may be NULL. */
 enum exit_code client_reply(struct run *run, int error, struct morph_object *object,
 			    json_t **result);
 
 /* A listing from beginning to end. */
-enum exit_code client_list(struct run *run, client_dump_fn *dump, uint32_t type,
-			   const char *columns);
+enum exit_code client_list(struct run *run, uint32_t type, const char *columns);
 /* One object from beginning to end; the fabric is chosen before. */
-typedef int client_get_fn(struct morph_ctx *ctx, uint32_t fabric, uint32_t id,
-			  struct morph_object **object);
-enum exit_code client_show(struct run *run, client_get_fn *get, uint32_t type, uint32_t fabric,
-			   uint32_t id);
+enum exit_code client_show(struct run *run, uint32_t type, uint32_t fabric, uint32_t id);
 /* Writes records as a listing, and frees them. */
 enum exit_code client_emit(struct run *run, uint32_t type, const char *columns, json_t *records);
 
@@ -64,8 +58,7 @@ enum exit_code resolve_first_number(struct run *run, const char *what, uint32_t 
 				    uint32_t *id);
 /* One object from beginning to end; the first argument says which. */
 typedef enum exit_code resolve_fn(struct run *run, uint32_t fabric, const char *text, uint32_t *id);
-enum exit_code show_resolved(struct run *run, resolve_fn *resolve, client_get_fn *get,
-			     uint32_t type);
+enum exit_code show_resolved(struct run *run, resolve_fn *resolve, uint32_t type);
 
 /* act.c: what is queued, and its end */
 struct act {
@@ -98,7 +91,7 @@ enum exit_code tally_code(const struct tally *tally);
 struct state_kind {
 	const char *command; /* what a record is called in a stream */
 	const char *key; /* what the list is called in a document */
-	client_dump_fn *dump;
+	uint32_t type; /* enum morph_object_type */
 	bool admin; /* told to administrators only */
 };
 

@@ -25,15 +25,14 @@ enum exit_code resolve_first_number(struct run *run, const char *what, uint32_t 
 	return code ? code : client_fabric(run, fabric);
 }
 
-enum exit_code show_resolved(struct run *run, resolve_fn *resolve, client_get_fn *get,
-			     uint32_t type)
+enum exit_code show_resolved(struct run *run, resolve_fn *resolve, uint32_t type)
 {
 	uint32_t fabric, id;
 	enum exit_code code = client_fabric(run, &fabric);
 
 	if (!code)
 		code = resolve(run, fabric, run->argv[0], &id);
-	return code ? code : client_show(run, get, type, fabric, id);
+	return code ? code : client_show(run, type, fabric, id);
 }
 
 static bool same_text(const json_t *record, const char *key, const char *text)
@@ -54,8 +53,8 @@ static bool is_slice(const json_t *record, const char *text)
 typedef bool is_fn(const json_t *record, const char *text);
 
 /* A number, or the last record that @is; EXIT_CODE_NOT_FOUND leaves what there is in @records. */
-static enum exit_code find_id(struct run *run, uint32_t fabric, const char *text,
-			      client_dump_fn *dump, is_fn *is, uint32_t *id, json_t **records)
+static enum exit_code find_id(struct run *run, uint32_t fabric, const char *text, uint32_t type,
+			      is_fn *is, uint32_t *id, json_t **records)
 {
 	enum exit_code code;
 	json_t *record;
@@ -67,7 +66,7 @@ static enum exit_code find_id(struct run *run, uint32_t fabric, const char *text
 		*id = (uint32_t)number;
 		return EXIT_CODE_OK;
 	}
-	code = client_dump(run, dump, fabric, records);
+	code = client_dump(run, type, fabric, records);
 	if (code)
 		return code;
 	code = EXIT_CODE_NOT_FOUND;
@@ -85,7 +84,7 @@ enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char 
 {
 	json_t *records;
 	enum exit_code code =
-		find_id(run, fabric, text, morph_admin_accelerators, is_accelerator, id, &records);
+		find_id(run, fabric, text, MORPH_OBJECT_ACCELERATOR, is_accelerator, id, &records);
 
 	if (code && records)
 		warn_line("there is no accelerator '%s': it is known by number, PCI address as in "
@@ -129,7 +128,7 @@ enum exit_code resolve_slice(struct run *run, uint32_t fabric, const char *text,
 {
 	json_t *records;
 	enum exit_code code =
-		find_id(run, fabric, text, morph_admin_slices, is_slice, id, &records);
+		find_id(run, fabric, text, MORPH_OBJECT_SLICE, is_slice, id, &records);
 
 	if (code && records) {
 		warn_line("there is no slice '%s'%s", text,

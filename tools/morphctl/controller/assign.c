@@ -78,8 +78,9 @@ static enum exit_code check_controllers(struct assigning *assigning)
 	enum exit_code code = EXIT_CODE_OK;
 
 	for (uint32_t at = 0; at < json_array_size(assigning->numbers) && !code; at++) {
-		int error = morph_controller_get(assigning->run->client->ctx, assigning->fabric,
-						 controller_at(assigning, at), &known);
+		int error = morph_admin_get(assigning->run->client->ctx, MORPH_OBJECT_CONTROLLER,
+					    assigning->fabric, controller_at(assigning, at),
+					    &known);
 
 		code = client_reply(assigning->run, error, error ? NULL : known, NULL);
 	}
@@ -92,7 +93,7 @@ static enum exit_code read_slices(struct assigning *assigning)
 {
 	struct run *run = assigning->run;
 	enum exit_code code =
-		client_dump(run, morph_admin_slices, assigning->fabric, &assigning->slices);
+		client_dump(run, MORPH_OBJECT_SLICE, assigning->fabric, &assigning->slices);
 	json_t *slice;
 	size_t i;
 

@@ -26,7 +26,7 @@ enum exit_code token_given(struct run *run, struct token *token)
 
 enum exit_code controller_list(struct run *run)
 {
-	return client_list(run, morph_controller_list, MORPH_OBJECT_CONTROLLER, COLUMNS);
+	return client_list(run, MORPH_OBJECT_CONTROLLER, COLUMNS);
 }
 
 enum exit_code controller_show(struct run *run)
@@ -34,8 +34,7 @@ enum exit_code controller_show(struct run *run)
 	uint32_t fabric, id;
 	enum exit_code code = resolve_first_number(run, "controller", &fabric, &id);
 
-	return code ? code :
-		      client_show(run, morph_controller_get, MORPH_OBJECT_CONTROLLER, fabric, id);
+	return code ? code : client_show(run, MORPH_OBJECT_CONTROLLER, fabric, id);
 }
 
 /* What an act answered: frees the object. */
@@ -91,7 +90,7 @@ enum exit_code controller_take(struct run *run)
 	/* Without a wish of his own: the one after that which the kernel knows. */
 	if (!given(run, OPTION_EPOCH)) {
 		epoch = 1;
-		if (!morph_controller_get(run->client->ctx, fabric, id, &known))
+		if (!morph_admin_get(run->client->ctx, MORPH_OBJECT_CONTROLLER, fabric, id, &known))
 			epoch = morph_object_uint(known, "epoch") + 1;
 		morph_object_free(known);
 	}
@@ -246,7 +245,7 @@ static enum exit_code add_reservation(struct run *run, const struct morph_contro
 	const struct morph_object *reservation;
 	struct morph_object *edge = NULL;
 	struct morph_list *list = NULL;
-	int error = morph_admin_edge(end->ctx, end->fabric, end->edge, &edge);
+	int error = morph_admin_get(end->ctx, MORPH_OBJECT_EDGE, end->fabric, end->edge, &edge);
 
 	if (!error)
 		error = morph_controller_reservations(end->ctx, end->fabric, id, &list);
@@ -368,11 +367,12 @@ enum exit_code controller_fail(struct run *run)
 		return usage_error(run, "wants --dry-run: it fails by not renewing its lease");
 	code = resolve_first_number(run, "controller", &fabric, &id);
 	if (!code) {
-		error = morph_controller_get(run->client->ctx, fabric, id, &known);
+		error = morph_admin_get(run->client->ctx, MORPH_OBJECT_CONTROLLER, fabric, id,
+					&known);
 		code = client_reply(run, error, known, NULL);
 	}
 	if (!code)
-		code = client_dump(run, morph_admin_slices, fabric, &slices);
+		code = client_dump(run, MORPH_OBJECT_SLICE, fabric, &slices);
 	if (!code)
 		code = circuit_records(run, fabric, MORPH_ANY, &circuits);
 	if (!code) {

@@ -7,13 +7,12 @@
 
 enum exit_code accelerator_list(struct run *run)
 {
-	return client_list(run, morph_admin_accelerators, MORPH_OBJECT_ACCELERATOR, COLUMNS);
+	return client_list(run, MORPH_OBJECT_ACCELERATOR, COLUMNS);
 }
 
 enum exit_code accelerator_show(struct run *run)
 {
-	return show_resolved(run, resolve_accelerator, morph_admin_accelerator,
-			     MORPH_OBJECT_ACCELERATOR);
+	return show_resolved(run, resolve_accelerator, MORPH_OBJECT_ACCELERATOR);
 }
 
 static enum exit_code set_one(struct run *run, uint32_t fabric, const char *text,
@@ -100,7 +99,7 @@ enum exit_code spare_list(struct run *run)
 
 	code = client_fabric(run, &fabric);
 	if (!code)
-		code = client_dump(run, morph_admin_accelerators, fabric, &records);
+		code = client_dump(run, MORPH_OBJECT_ACCELERATOR, fabric, &records);
 	if (code)
 		return code;
 	spares = json_array();

@@ -24,26 +24,25 @@ enum verb {
 
 enum exit_code guide_list(struct run *run)
 {
-	return client_list(run, morph_admin_guides, MORPH_OBJECT_GUIDE, GUIDE_COLUMNS);
+	return client_list(run, MORPH_OBJECT_GUIDE, GUIDE_COLUMNS);
 }
 
 enum exit_code element_list(struct run *run)
 {
-	return client_list(run, morph_admin_elements, MORPH_OBJECT_ELEMENT, ELEMENT_COLUMNS);
+	return client_list(run, MORPH_OBJECT_ELEMENT, ELEMENT_COLUMNS);
 }
 
 enum exit_code edge_list(struct run *run)
 {
-	return client_list(run, morph_admin_edges, MORPH_OBJECT_EDGE, EDGE_COLUMNS);
+	return client_list(run, MORPH_OBJECT_EDGE, EDGE_COLUMNS);
 }
 
 enum exit_code hardware_list(struct run *run)
 {
-	return client_list(run, morph_admin_hardware, MORPH_OBJECT_HARDWARE, HARDWARE_LIST_COLUMNS);
+	return client_list(run, MORPH_OBJECT_HARDWARE, HARDWARE_LIST_COLUMNS);
 }
 
-static enum exit_code show_numbered(struct run *run, client_get_fn *get, uint32_t type,
-				    const char *what)
+static enum exit_code show_numbered(struct run *run, uint32_t type, const char *what)
 {
 	uint32_t fabric, id;
 	enum exit_code code;
@@ -51,22 +50,22 @@ static enum exit_code show_numbered(struct run *run, client_get_fn *get, uint32_
 	code = resolve_number(run, what, run->argv[0], &id);
 	if (!code)
 		code = client_fabric(run, &fabric);
-	return code ? code : client_show(run, get, type, fabric, id);
+	return code ? code : client_show(run, type, fabric, id);
 }
 
 enum exit_code guide_show(struct run *run)
 {
-	return show_numbered(run, morph_admin_guide, MORPH_OBJECT_GUIDE, "guide");
+	return show_numbered(run, MORPH_OBJECT_GUIDE, "guide");
 }
 
 enum exit_code element_show(struct run *run)
 {
-	return show_numbered(run, morph_admin_element, MORPH_OBJECT_ELEMENT, "element");
+	return show_numbered(run, MORPH_OBJECT_ELEMENT, "element");
 }
 
 enum exit_code edge_show(struct run *run)
 {
-	return show_numbered(run, morph_admin_edge, MORPH_OBJECT_EDGE, "edge");
+	return show_numbered(run, MORPH_OBJECT_EDGE, "edge");
 }
 
 static int request(struct run *run, uint32_t fabric, uint32_t part, uint32_t index, enum verb verb,
@@ -93,7 +92,7 @@ static void refresh(struct run *run, uint32_t fabric, uint32_t part, uint32_t in
 	json_t *records, *other;
 	size_t i;
 
-	if (client_dump(run, morph_admin_hardware, fabric, &records))
+	if (client_dump(run, MORPH_OBJECT_HARDWARE, fabric, &records))
 		return;
 	json_object_set_new(record, "health", json_string("ok"));
 	json_array_foreach(records, i, other) if (key_is(other, "part",

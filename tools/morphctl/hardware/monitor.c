@@ -45,7 +45,7 @@ static enum exit_code write_state(struct follow *follow)
 	size_t i;
 
 	for (size_t kind = 0; kind < state_kinds_count; kind++) {
-		code = client_dump(follow->run, state_kinds[kind].dump, follow->fabric, &records);
+		code = client_dump(follow->run, state_kinds[kind].type, follow->fabric, &records);
 		if (code)
 			return code;
 		json_array_foreach(records, i,

@@ -8,12 +8,6 @@
 	"uid,grant,accelerators,used-accelerators,circuits,used-circuits,lanes,used-lanes," \
 	"prepared,used-prepared,replacements,bytes,used-bytes"
 
-static int dump_quotas(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **list)
-{
-	(void)fabric;
-	return morph_admin_quotas(ctx, list);
-}
-
 /* In tables, the largest number is no limit; and lanes are a count here, not a mask. */
 static void for_people(json_t *record)
 {
@@ -38,7 +32,7 @@ static void for_people(json_t *record)
 enum exit_code quota_list(struct run *run)
 {
 	json_t *records, *record;
-	enum exit_code code = client_dump(run, dump_quotas, MORPH_ANY, &records);
+	enum exit_code code = client_dump(run, MORPH_OBJECT_QUOTA, MORPH_ANY, &records);
 	size_t i;
 
 	if (!given(run, OPTION_JSON))

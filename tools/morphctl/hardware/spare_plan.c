@@ -203,7 +203,7 @@ static enum exit_code servers_of_fabric(struct spare_plan *plan)
 	if (!code)
 		code = client_fabric(plan->run, &fabric);
 	if (!code)
-		code = client_dump(plan->run, morph_admin_accelerators, fabric, &records);
+		code = client_dump(plan->run, MORPH_OBJECT_ACCELERATOR, fabric, &records);
 	if (code)
 		return code;
 	plan->present = 0;

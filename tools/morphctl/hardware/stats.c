@@ -13,7 +13,7 @@ enum exit_code stats(struct run *run)
 
 	code = client_fabric(run, &fabric);
 	if (!code)
-		code = client_dump(run, morph_admin_stats, fabric, &records);
+		code = client_dump(run, MORPH_OBJECT_STATS, fabric, &records);
 	if (code)
 		return code;
 	if (given(run, OPTION_JSON) || given(run, OPTION_FIELDS))

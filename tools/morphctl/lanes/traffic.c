@@ -46,11 +46,6 @@ static int add_demand(struct traffic *traffic, struct demand *demand, uint32_t *
 
 /* ---------------------------------------------------------- what was decided last */
 
-static int dump_reservations(struct morph_ctx *ctx, uint32_t fabric, struct morph_list **list)
-{
-	return morph_controller_reservations(ctx, fabric, MORPH_ANY, list);
-}
-
 /* Lanes that a controller has reserved on the fibres of a link. */
 static uint32_t reserved_lanes(const struct traffic *traffic, uint32_t link, uint32_t controller)
 {
@@ -156,7 +151,7 @@ enum exit_code solve_traffic(struct traffic *traffic)
 		code = profile_ledger(traffic->run, traffic->fabric, 0, traffic->model,
 				      &traffic->ledger);
 	if (!code && traffic->fabric != MORPH_ANY)
-		code = client_dump(traffic->run, dump_reservations, traffic->fabric,
+		code = client_dump(traffic->run, MORPH_OBJECT_RESERVATION, traffic->fabric,
 				   &traffic->reservations);
 	return code ? code : solve(traffic);
 }

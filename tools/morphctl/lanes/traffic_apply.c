@@ -66,7 +66,8 @@ static enum exit_code read_fibres(struct applying *applying)
 {
 	struct traffic *traffic = &applying->traffic;
 	struct morph_list *list = NULL;
-	int error = morph_admin_guides(traffic->run->client->ctx, traffic->fabric, &list);
+	int error = morph_admin_list(traffic->run->client->ctx, MORPH_OBJECT_GUIDE, traffic->fabric,
+				     &list);
 
 	if (error < 0)
 		return client_error(traffic->run, error);
@@ -138,7 +139,8 @@ static uint32_t lanes_free(const struct applying *applying, const struct fibre *
 	struct morph_object *guide = NULL;
 	uint32_t lanes = 0;
 
-	if (!morph_admin_guide(traffic->run->client->ctx, traffic->fabric, fibre->guide, &guide))
+	if (!morph_admin_get(traffic->run->client->ctx, MORPH_OBJECT_GUIDE, traffic->fabric,
+			     fibre->guide, &guide))
 		lanes = lanes_in(morph_object_uint(guide, "lanes-free"));
 	morph_object_free(guide);
 	return lanes;

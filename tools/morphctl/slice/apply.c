@@ -60,7 +60,7 @@ static enum exit_code choose_others(struct apply *apply, json_t *taken, uint32_t
 	uint32_t found = 0;
 	size_t i;
 
-	code = client_dump(apply->run, morph_admin_accelerators, apply->fabric, &records);
+	code = client_dump(apply->run, MORPH_OBJECT_ACCELERATOR, apply->fabric, &records);
 	if (code)
 		return code;
 	*ids = needed(calloc(count, sizeof(**ids)));

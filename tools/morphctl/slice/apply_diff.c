@@ -238,7 +238,7 @@ enum exit_code apply_diff(struct apply *apply)
 	json_t *records, *record;
 	size_t i;
 
-	code = client_dump(apply->run, morph_admin_slices, apply->fabric, &records);
+	code = client_dump(apply->run, MORPH_OBJECT_SLICE, apply->fabric, &records);
 	for (size_t k = 0; k < apply->slices_count && !code; k++) {
 		struct apply_slice *slice = &apply->slices[k];
 

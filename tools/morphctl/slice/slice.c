@@ -13,12 +13,12 @@
 
 enum exit_code slice_list(struct run *run)
 {
-	return client_list(run, morph_admin_slices, MORPH_OBJECT_SLICE, COLUMNS);
+	return client_list(run, MORPH_OBJECT_SLICE, COLUMNS);
 }
 
 enum exit_code slice_show(struct run *run)
 {
-	return show_resolved(run, resolve_slice, morph_admin_slice, MORPH_OBJECT_SLICE);
+	return show_resolved(run, resolve_slice, MORPH_OBJECT_SLICE);
 }
 
 bool parse_mode(const char *text, uint32_t *mode)
