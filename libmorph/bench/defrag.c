@@ -11,6 +11,7 @@
 #include <morph/check.h>
 
 #include "../internal/planner.h"
+#include "../internal/request.h"
 #include "../defrag/defrag.h"
 #include "bench.h"
 #include "fenced.h"
@@ -55,9 +56,10 @@ static void draw(struct site *site)
 	int ret;
 
 	if (shape->x)
-		ret = morph_request_set_torus(site->request, shape->x, shape->y, shape->z);
+		ret = morph_request_set_shape(site->request, MORPH_SHAPE_TORUS, shape->x, shape->y,
+					      shape->z);
 	else
-		ret = morph_request_set_mesh(site->request, shape->z);
+		ret = morph_request_set_shape(site->request, MORPH_SHAPE_MESH, shape->z, 1, 1);
 	if (ret ||
 	    morph_request_set_servers(site->request,
 				      shape->x ? servers_of_torus(shape->x, shape->y, shape->z) :

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Corners of a rack with few fibres, and slices that run there by chance. */
 #include "../internal/planner.h"
+#include "../internal/request.h"
 #include "../place/place.h"
 #include "fenced.h"
 #include "random.h"
@@ -62,7 +63,7 @@ int fenced_ask(struct morph_request *request, uint64_t *seed)
 
 	morph_request_set_simplex(request, random_below(seed, 2));
 	if (random_below(seed, 3))
-		return morph_request_set_ring(request, ranks);
+		return morph_request_set_shape(request, MORPH_SHAPE_RING, ranks, 1, 1);
 	ret = morph_request_set_count(request, ranks);
 	for (uint32_t at = 0; at < ranks && !ret; at++) {
 		uint32_t src = random_below(seed, ranks), dst = random_below(seed, ranks);

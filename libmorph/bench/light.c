@@ -98,7 +98,8 @@ static void come(struct rack_of_slices *rack, struct samples *samples)
 	double begin;
 	int error;
 
-	if (morph_request_set_torus(rack->request, shape[0], shape[1], shape[2]) ||
+	if (morph_request_set_shape(rack->request, MORPH_SHAPE_TORUS, shape[0], shape[1],
+				    shape[2]) ||
 	    morph_place(rack->ledger, rack->request, tenant->plan))
 		wrong(morph_error_text(rack->ctx));
 	if (morph_plan_verdict(tenant->plan) != MORPH_FEASIBLE)

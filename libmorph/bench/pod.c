@@ -14,6 +14,7 @@
 #include <morph/check.h>
 
 #include "../internal/planner.h"
+#include "../internal/request.h"
 #include "bench.h"
 #include "random.h"
 
@@ -106,7 +107,8 @@ static uint32_t come(struct pod *pod, const struct shape *shape, struct samples 
 	uint32_t verdict;
 	double begin;
 
-	if (morph_request_set_torus(pod->request, shape->x, shape->y, shape->z) ||
+	if (morph_request_set_shape(pod->request, MORPH_SHAPE_TORUS, shape->x, shape->y,
+				    shape->z) ||
 	    morph_request_set_servers(pod->request, servers_of_torus(shape->x, shape->y, shape->z)))
 		wrong(morph_error_text(pod->ctx));
 	begin = now_us();

@@ -4,6 +4,7 @@
  * spares are near for some ranks and cut off for others. The same for a seed everywhere.
  */
 #include "../internal/planner.h"
+#include "../internal/request.h"
 #include "../protect/protect.h"
 #include "bench.h"
 #include "random.h"
@@ -40,7 +41,8 @@ static void fill(struct rack_of_slices *rack, uint32_t percent)
 		const uint8_t *shape = shapes[random_below(&rack->random, ARRAY_SIZE(shapes))];
 		struct morph_plan *plan = rack->plans[rack->count];
 
-		if (morph_request_set_torus(rack->request, shape[0], shape[1], shape[2]) ||
+		if (morph_request_set_shape(rack->request, MORPH_SHAPE_TORUS, shape[0], shape[1],
+					    shape[2]) ||
 		    morph_place(rack->ledger, rack->request, plan))
 			wrong(morph_error_text(rack->ctx));
 		if (morph_plan_verdict(plan) != MORPH_FEASIBLE)

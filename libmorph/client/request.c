@@ -97,15 +97,13 @@ MORPH_API int morph_request_set_count(struct morph_request *request, uint32_t ra
 	return begin(request, ranks);
 }
 
-MORPH_API int morph_request_set_torus(struct morph_request *request, uint32_t x, uint32_t y,
-				      uint32_t z)
+static int set_torus(struct morph_request *request, const uint32_t extent[3])
 {
-	const uint32_t extent[3] = { x, y, z };
-	const uint32_t stride[3] = { 1, x, x * y };
-	uint64_t ranks = x;
+	const uint32_t stride[3] = { 1, extent[0], extent[0] * extent[1] };
+	uint64_t ranks = extent[0];
 	int ret;
 
-	if (!x || !y || !z)
+	if (!extent[0] || !extent[1] || !extent[2])
 		return begin_shape(request, 0);
 	/* Not to overflow: a product that is too large stays so. */
 	for (uint32_t axis = 1; axis < 3 && ranks <= MOST_RANKS; axis++)
@@ -113,7 +111,7 @@ MORPH_API int morph_request_set_torus(struct morph_request *request, uint32_t x,
 	ret = begin_shape(request, ranks);
 	if (ret)
 		return ret;
-	memcpy(request->extent, extent, sizeof(extent));
+	memcpy(request->extent, extent, sizeof(request->extent));
 	for (uint32_t axis = 0; axis < 3; axis++)
 		for (uint32_t rank = 0; rank < request->ranks && !ret; rank++)
 			if (rank / stride[axis] % extent[axis] == 0)
@@ -121,14 +119,7 @@ MORPH_API int morph_request_set_torus(struct morph_request *request, uint32_t x,
 	return ret;
 }
 
-MORPH_API int morph_request_set_ring(struct morph_request *request, uint32_t ranks)
-{
-	int ret = begin_shape(request, ranks);
-
-	return ret ? ret : join_ring(request, 0, 1, ranks);
-}
-
-MORPH_API int morph_request_set_mesh(struct morph_request *request, uint32_t ranks)
+static int set_mesh(struct morph_request *request, uint32_t ranks)
 {
 	int ret = begin_shape(request, ranks);
 
@@ -136,6 +127,25 @@ MORPH_API int morph_request_set_mesh(struct morph_request *request, uint32_t ran
 		for (uint32_t other = rank + 1; other < ranks && !ret; other++)
 			ret = join(request, rank, other);
 	return ret;
+}
+
+MORPH_API int morph_request_set_shape(struct morph_request *request, uint32_t shape, uint32_t x,
+				      uint32_t y, uint32_t z)
+{
+	int ret;
+
+	if (shape == MORPH_SHAPE_TORUS)
+		return set_torus(request, (const uint32_t[3]){ x, y, z });
+	if (shape != MORPH_SHAPE_RING && shape != MORPH_SHAPE_MESH)
+		return lm_fail(request->ctx, EINVAL, "shape %u: 1 is a ring, 2 a mesh, 3 a torus",
+			       shape);
+	if (y != 1 || z != 1)
+		return lm_fail(request->ctx, EINVAL, "%ux%ux%u: only a torus has several extents",
+			       x, y, z);
+	if (shape == MORPH_SHAPE_MESH)
+		return set_mesh(request, x);
+	ret = begin_shape(request, x);
+	return ret ? ret : join_ring(request, 0, 1, x);
 }
 
 MORPH_API int morph_request_add_circuit(struct morph_request *request, uint32_t src, uint32_t dst)
@@ -156,17 +166,17 @@ MORPH_API int morph_request_add_circuit(struct morph_request *request, uint32_t 
 
 /* -------------------------------------------------------------------- wishes */
 
-MORPH_API void morph_request_set_simplex(struct morph_request *request, bool simplex)
+void morph_request_set_simplex(struct morph_request *request, bool simplex)
 {
 	request->simplex = simplex;
 }
 
-MORPH_API void morph_request_set_mbps(struct morph_request *request, uint64_t mbps)
+void morph_request_set_mbps(struct morph_request *request, uint64_t mbps)
 {
 	request->mbps = mbps;
 }
 
-MORPH_API int morph_request_set_wavelengths(struct morph_request *request, uint32_t wavelengths)
+int morph_request_set_wavelengths(struct morph_request *request, uint32_t wavelengths)
 {
 	if (!wavelengths || wavelengths > BANDS)
 		return lm_fail(
@@ -177,7 +187,7 @@ MORPH_API int morph_request_set_wavelengths(struct morph_request *request, uint3
 	return 0;
 }
 
-MORPH_API int morph_request_set_tier(struct morph_request *request, uint32_t tier)
+int morph_request_set_tier(struct morph_request *request, uint32_t tier)
 {
 	if (tier < MORPH_TIER_CONTIGUOUS || tier > MORPH_TIER_CROSSING)
 		return lm_fail(request->ctx, EINVAL,
@@ -187,7 +197,7 @@ MORPH_API int morph_request_set_tier(struct morph_request *request, uint32_t tie
 	return 0;
 }
 
-MORPH_API int morph_request_set_objective(struct morph_request *request, uint32_t objective)
+int morph_request_set_objective(struct morph_request *request, uint32_t objective)
 {
 	if (objective > MORPH_OBJECTIVE_BLAST)
 		return lm_fail(request->ctx, EINVAL,
@@ -197,7 +207,7 @@ MORPH_API int morph_request_set_objective(struct morph_request *request, uint32_
 	return 0;
 }
 
-MORPH_API int morph_request_set_transit(struct morph_request *request, uint32_t transit)
+int morph_request_set_transit(struct morph_request *request, uint32_t transit)
 {
 	if (transit > MORPH_TRANSIT_OWN)
 		return lm_fail(request->ctx, EINVAL, "transit %u: 0 is any, 1 own", transit);
@@ -205,7 +215,7 @@ MORPH_API int morph_request_set_transit(struct morph_request *request, uint32_t 
 	return 0;
 }
 
-MORPH_API int morph_request_set_servers(struct morph_request *request, uint32_t servers)
+int morph_request_set_servers(struct morph_request *request, uint32_t servers)
 {
 	if (servers > MORPH_SERVERS_WHOLE)
 		return lm_fail(request->ctx, EINVAL,
@@ -214,7 +224,7 @@ MORPH_API int morph_request_set_servers(struct morph_request *request, uint32_t 
 	return 0;
 }
 
-MORPH_API void morph_request_set_budget(struct morph_request *request, uint64_t steps)
+void morph_request_set_budget(struct morph_request *request, uint64_t steps)
 {
 	request->steps = steps;
 }
@@ -269,7 +279,7 @@ static int check_word(struct morph_ctx *ctx, uint32_t enumeration, uint32_t valu
 	return lm_fail(ctx, EINVAL, "%u is no %s", value, what);
 }
 
-MORPH_API int morph_request_set_failover(struct morph_request *request, uint32_t failover)
+int morph_request_set_failover(struct morph_request *request, uint32_t failover)
 {
 	int error = check_word(request->ctx, MORPH_ENUM_FAILOVER, failover, "policy on failure");
 
@@ -278,13 +288,13 @@ MORPH_API int morph_request_set_failover(struct morph_request *request, uint32_t
 	return error;
 }
 
-MORPH_API int morph_request_set_spare_policy(struct morph_request *request, uint32_t policy)
+int morph_request_set_spare_policy(struct morph_request *request, uint32_t policy)
 {
 	int error = check_word(request->ctx, MORPH_ENUM_SPARES, policy, "policy on spares");
 
 	if (!error && policy == MORPH_SPARES_LIST)
 		error = lm_fail(request->ctx, EINVAL,
-				"spares are listed by morph_request_set_spares()");
+				"spares are listed in morph_request_opts.spares");
 	if (error)
 		return error;
 	free(request->spares);
@@ -294,8 +304,7 @@ MORPH_API int morph_request_set_spare_policy(struct morph_request *request, uint
 	return 0;
 }
 
-MORPH_API int morph_request_set_spares(struct morph_request *request, const uint32_t *spares,
-				       size_t count)
+int morph_request_set_spares(struct morph_request *request, const uint32_t *spares, size_t count)
 {
 	int error = copy_indices(request->ctx, spares, count, "spares", &request->spares);
 
@@ -306,17 +315,17 @@ MORPH_API int morph_request_set_spares(struct morph_request *request, const uint
 	return 0;
 }
 
-MORPH_API void morph_request_set_reserved(struct morph_request *request, bool reserved)
+void morph_request_set_reserved(struct morph_request *request, bool reserved)
 {
 	request->reserved = reserved;
 }
 
-MORPH_API void morph_request_set_controller(struct morph_request *request, uint32_t controller)
+void morph_request_set_controller(struct morph_request *request, uint32_t controller)
 {
 	request->controller = controller;
 }
 
-MORPH_API int morph_request_set_name(struct morph_request *request, const char *name, uint32_t mode)
+int morph_request_set_name(struct morph_request *request, const char *name, uint32_t mode)
 {
 	size_t length = name ? strlen(name) : 0;
 
@@ -335,6 +344,71 @@ MORPH_API int morph_request_set_name(struct morph_request *request, const char *
 	memset(request->name, 0, sizeof(request->name));
 	memcpy(request->name, name ? name : "", length);
 	request->mode = mode;
+	return 0;
+}
+
+static int set_search(struct morph_request *request, const struct morph_request_opts *opts)
+{
+	int error = morph_request_set_transit(request, opts->transit);
+
+	if (!error)
+		error = morph_request_set_wavelengths(request,
+						      opts->wavelengths ? opts->wavelengths : 1);
+	if (!error)
+		error = morph_request_set_tier(request,
+					       opts->tier ? opts->tier : MORPH_TIER_STITCHED);
+	if (!error)
+		error = morph_request_set_servers(request, opts->servers);
+	if (!error)
+		error = morph_request_set_objective(request, opts->objective);
+	morph_request_set_budget(request, opts->steps);
+	morph_request_set_mbps(request, opts->mbps);
+	return error;
+}
+
+static int set_policies(struct morph_request *request, const struct morph_request_opts *opts)
+{
+	int error = morph_request_set_name(request, opts->name, opts->mode);
+
+	if (!error)
+		error = morph_request_set_failover(request, opts->failover);
+	if (!error)
+		error = opts->spares || opts->spares_count ||
+					opts->spare_policy == MORPH_SPARES_LIST ?
+				morph_request_set_spares(request, opts->spares,
+							 opts->spares_count) :
+				morph_request_set_spare_policy(request, opts->spare_policy);
+	morph_request_set_controller(request, opts->controller);
+	return error;
+}
+
+MORPH_API int morph_request_set_opts(struct morph_request *request,
+				     const struct morph_request_opts *opts)
+{
+	const uint32_t known = MORPH_REQUEST_SIMPLEX | MORPH_REQUEST_RESERVE_SPARE;
+	struct morph_request made = *request;
+	struct morph_request_opts mine;
+	int error = lm_opts_check(request->ctx, opts, sizeof(mine), "morph_request_opts");
+
+	if (error)
+		return error;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	if (mine.flags & ~known)
+		return lm_fail(request->ctx, EINVAL,
+			       "morph_request_opts.flags is 0x%x: an unknown flag", mine.flags);
+	made.spares = NULL;
+	made.spares_count = 0;
+	error = set_policies(&made, &mine);
+	if (!error)
+		error = set_search(&made, &mine);
+	if (error) {
+		free(made.spares);
+		return error;
+	}
+	morph_request_set_simplex(&made, mine.flags & MORPH_REQUEST_SIMPLEX);
+	morph_request_set_reserved(&made, mine.flags & MORPH_REQUEST_RESERVE_SPARE);
+	free(request->spares);
+	*request = made;
 	return 0;
 }
 

@@ -103,7 +103,8 @@ int main(int argc, char **argv)
 	if (morph_ctx_new(NULL, &ctx))
 		return 1;
 	request = morph_request_new(ctx);
-	if (!request || morph_request_set_ring(request, (uint32_t)atoi(argv[3])) ||
+	if (!request ||
+	    morph_request_set_shape(request, MORPH_SHAPE_RING, (uint32_t)atoi(argv[3]), 1, 1) ||
 	    morph_model_load(ctx, argv[1], &model) || morph_ledger_new(ctx, model, &ledger))
 		status = fail(ctx, argv[1]);
 	else

@@ -25,6 +25,7 @@ struct launch {
 /* The slice gets the accelerators of the plan, in the order of its ranks. */
 static int create(struct launch *l, const char *name)
 {
+	MORPH_OPTS(morph_request_opts, opts, .name = name);
 	struct morph_request *request = morph_request_new(l->ctx);
 	uint32_t ranks = morph_plan_ranks(l->plan);
 	uint32_t *accelerators = calloc(ranks ? ranks : 1, sizeof(*accelerators));
@@ -35,7 +36,7 @@ static int create(struct launch *l, const char *name)
 	if (request && accelerators)
 		error = morph_request_set_accelerators(request, accelerators, ranks);
 	if (!error)
-		error = morph_request_set_name(request, name, 0600);
+		error = morph_request_set_opts(request, &opts);
 	if (!error)
 		error = morph_slice_create(l->fabric, request, &l->slice);
 	free(accelerators);
@@ -64,7 +65,7 @@ static int protect(struct launch *l, uint32_t fabric)
 
 static int launch(struct launch *l, uint32_t fabric, uint32_t ranks, const char *name)
 {
-	int error = morph_request_set_ring(l->request, ranks);
+	int error = morph_request_set_shape(l->request, MORPH_SHAPE_RING, ranks, 1, 1);
 
 	if (!error)
 		error = morph_ledger_read(l->ledger, fabric, 0);

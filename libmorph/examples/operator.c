@@ -182,6 +182,7 @@ static int declare_failed(const struct operator* op, uint32_t accelerator)
 static int make_slice(const struct operator* op, const char *name, uint32_t ranks, uint32_t owner)
 {
 	MORPH_OPTS(morph_why_not_opts, question, .count = ranks);
+	MORPH_OPTS(morph_request_opts, opts, .name = name);
 	struct morph_request *request = morph_request_new(op->ctx);
 	struct morph_object *out;
 	int status = 1;
@@ -191,8 +192,7 @@ static int make_slice(const struct operator* op, const char *name, uint32_t rank
 	if (morph_object_has(out, "text"))
 		printf("%s\n", morph_object_text(out, "text"));
 	morph_object_free(out);
-	if (morph_request_set_count(request, ranks) ||
-	    morph_request_set_name(request, name, 0600) ||
+	if (morph_request_set_count(request, ranks) || morph_request_set_opts(request, &opts) ||
 	    morph_admin_slice_create(op->ctx, op->fabric, request, owner, &out))
 		goto out;
 	printf("slice %" PRIu64 "\n", morph_object_uint(out, "id"));

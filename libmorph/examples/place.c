@@ -37,11 +37,11 @@ static int set_shape(struct morph_request *request, const char *shape, uint32_t 
 	if (!strcmp(shape, "count"))
 		return morph_request_set_count(request, ranks);
 	if (!strcmp(shape, "ring"))
-		return morph_request_set_ring(request, ranks);
+		return morph_request_set_shape(request, MORPH_SHAPE_RING, ranks, 1, 1);
 	if (!strcmp(shape, "mesh"))
-		return morph_request_set_mesh(request, ranks);
+		return morph_request_set_shape(request, MORPH_SHAPE_MESH, ranks, 1, 1);
 	if (!strcmp(shape, "torus"))
-		return morph_request_set_torus(request, ranks / 2, 2, 1);
+		return morph_request_set_shape(request, MORPH_SHAPE_TORUS, ranks / 2, 2, 1);
 	if (!strcmp(shape, "pairs"))
 		error = morph_request_set_count(request, ranks);
 	for (uint32_t rank = 0; !error && rank + 1 < ranks; rank += 2)
@@ -51,20 +51,15 @@ static int set_shape(struct morph_request *request, const char *shape, uint32_t 
 
 static struct morph_request *make_request(struct morph_ctx *ctx, const char *shape, uint32_t ranks)
 {
+	MORPH_OPTS(morph_request_opts, opts, .mbps = 100000, .steps = 65536,
+		   .objective = MORPH_OBJECTIVE_FRAGMENTATION, .transit = MORPH_TRANSIT_ANY);
 	struct morph_request *request = morph_request_new(ctx);
 
-	if (!request || set_shape(request, shape, ranks) ||
-	    morph_request_set_tier(request, MORPH_TIER_STITCHED) ||
-	    morph_request_set_objective(request, MORPH_OBJECTIVE_FRAGMENTATION) ||
-	    morph_request_set_transit(request, MORPH_TRANSIT_ANY) ||
-	    morph_request_set_servers(request, MORPH_SERVERS_SHARED) ||
-	    morph_request_set_wavelengths(request, 1)) {
+	if (!request || morph_request_set_opts(request, &opts) ||
+	    set_shape(request, shape, ranks)) {
 		morph_request_free(request);
 		return NULL;
 	}
-	morph_request_set_simplex(request, false);
-	morph_request_set_mbps(request, 100000);
-	morph_request_set_budget(request, 65536);
 	return request;
 }
 

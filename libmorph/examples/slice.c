@@ -56,29 +56,25 @@ static int list_fabrics(struct morph_ctx *ctx)
 	return 0;
 }
 
-/* Accelerators by number, a spare for this slice alone, and a controller that decides about it. */
-static int ask_exactly(struct morph_request *request)
-{
-	static const uint32_t accelerators[] = { 0, 1 }, spares[] = { 2 };
-
-	morph_request_set_reserved(request, true);
-	morph_request_set_controller(request, 0);
-	if (morph_request_set_spares(request, spares, 1))
-		return 1;
-	return morph_request_set_accelerators(request, accelerators, 2);
-}
-
+/* @count accelerators; 0: accelerators 0 and 1, with accelerator 2 as their only spare. */
 static struct morph_request *make_request(struct morph_ctx *ctx, uint32_t count, const char *name)
 {
+	static const uint32_t accelerators[] = { 0, 1 }, spares[] = { 2 };
+	MORPH_OPTS(morph_request_opts, opts, .failover = MORPH_FAILOVER_AUTOMATIC,
+		   .transit = MORPH_TRANSIT_ANY, .spare_policy = MORPH_SPARES_ANY, .name = name,
+		   .mode = name ? 0660 : 0);
 	struct morph_request *request = morph_request_new(ctx);
 
 	if (!request)
 		return NULL;
-	if ((count ? morph_request_set_count(request, count) : ask_exactly(request)) ||
-	    morph_request_set_failover(request, MORPH_FAILOVER_AUTOMATIC) ||
-	    morph_request_set_transit(request, MORPH_TRANSIT_ANY) ||
-	    morph_request_set_spare_policy(request, MORPH_SPARES_ANY) ||
-	    (name && morph_request_set_name(request, name, 0660))) {
+	if (!count) {
+		opts.spares = spares;
+		opts.spares_count = 1;
+		opts.flags = MORPH_REQUEST_RESERVE_SPARE;
+	}
+	if (morph_request_set_opts(request, &opts) ||
+	    (count ? morph_request_set_count(request, count) :
+		     morph_request_set_accelerators(request, accelerators, 2))) {
 		morph_request_free(request);
 		return NULL;
 	}

@@ -9,6 +9,7 @@
 #include "morph.h"
 #include "object.h"
 #include "phases.h"
+#include "request.h"
 #include "slice_phases.h"
 #include "running.h"
 #include "slice.h"

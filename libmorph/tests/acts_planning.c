@@ -75,7 +75,7 @@ int place_slice(void)
 	if (!plan)
 		result = -morph_error_code(ctx);
 	if (!result)
-		result = morph_request_set_ring(request, 2);
+		result = morph_request_set_shape(request, MORPH_SHAPE_RING, 2, 1, 1);
 	if (!result)
 		result = morph_place(ledger, request, plan);
 	if (!result)
@@ -126,7 +126,7 @@ int make_room(void)
 	if (!defrag)
 		result = -morph_error_code(ctx);
 	if (!result)
-		result = morph_request_set_ring(request, 2);
+		result = morph_request_set_shape(request, MORPH_SHAPE_RING, 2, 1, 1);
 	if (!result)
 		result = morph_place(ledger, request, plan);
 	if (!result)

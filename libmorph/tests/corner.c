@@ -123,7 +123,7 @@ void corner_detours(struct corner *corner, uint32_t circuits, uint32_t away)
 		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, chip, false);
 	/* From the rank in server 2, by itself or not. */
 	morph_request_set_simplex(bench->request, true);
-	assert_int_equal(morph_request_set_ring(bench->request, 2), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 2, 1, 1), 0);
 	for (uint32_t at = 1; at < away; at++)
 		assert_int_equal(morph_request_add_circuit(bench->request, 0, 1), 0);
 	assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), 0);

@@ -26,7 +26,7 @@ uint32_t fill(struct bench *bench, uint64_t *seed, uint32_t free_percent)
 void ask_crossing(struct bench *bench, uint32_t x, uint32_t y, uint32_t z)
 {
 	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
-	assert_int_equal(morph_request_set_torus(bench->request, x, y, z), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, x, y, z), 0);
 }
 
 bool in_second(uint32_t accelerator)

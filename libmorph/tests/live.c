@@ -167,6 +167,8 @@ static void read_slice(const char *what)
 static void make_slice(void)
 {
 	MORPH_OPTS(morph_accelerator_opts, spare, .use = MORPH_USE_SPARE, .set = MORPH_SET_USE);
+	MORPH_OPTS(morph_request_opts, opts, .spare_policy = MORPH_SPARES_ANY, .name = "live",
+		   .mode = 0640);
 	struct morph_request *request = morph_request_new(ctx);
 	struct morph_object *object;
 	struct morph_slice *again;
@@ -174,13 +176,14 @@ static void make_slice(void)
 	must(morph_admin_accelerator_set(ctx, number, 3, &spare, &object), "make a spare");
 	tell("spare", 0, object);
 	must(morph_request_set_count(request, 3), "count");
-	must(morph_request_set_spare_policy(request, MORPH_SPARES_ANY), "spares");
-	must(morph_request_set_name(request, "live", 0640), "name");
+	must(morph_request_set_opts(request, &opts), "options");
 	must(morph_slice_check(fabric, request), "check");
 	must(morph_slice_create(fabric, request, &slice), "create");
 	tell("the name is taken", morph_slice_create(fabric, request, &again), NULL);
 	must(morph_request_set_count(request, 100000), "count");
-	must(morph_request_set_name(request, NULL, 0), "name");
+	opts.name = NULL;
+	opts.mode = 0;
+	must(morph_request_set_opts(request, &opts), "options");
 	tell("too many", morph_slice_check(fabric, request), NULL);
 	must(morph_slice_open(ctx, "live", &again), "open by name");
 	printf("opened by name: %d\n", morph_slice_number(again) == morph_slice_number(slice));

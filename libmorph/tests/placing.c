@@ -125,16 +125,18 @@ void ask(struct morph_request *request, uint64_t *seed)
 
 	morph_request_set_simplex(request, random_below(seed, 4) == 0);
 	if (choice < 12)
-		ret = morph_request_set_torus(request, shapes[choice][0], shapes[choice][1],
-					      shapes[choice][2]);
+		ret = morph_request_set_shape(request, MORPH_SHAPE_TORUS, shapes[choice][0],
+					      shapes[choice][1], shapes[choice][2]);
 	else if (choice == 12)
 		ret = morph_request_set_count(request, 1 + random_below(seed, 20));
 	else if (choice == 13)
-		ret = morph_request_set_ring(request, 2 + random_below(seed, 14));
+		ret = morph_request_set_shape(request, MORPH_SHAPE_RING, 2 + random_below(seed, 14),
+					      1, 1);
 	else if (choice == 14)
-		ret = morph_request_set_mesh(request, 2 + random_below(seed, 5));
+		ret = morph_request_set_shape(request, MORPH_SHAPE_MESH, 2 + random_below(seed, 5),
+					      1, 1);
 	else
-		ret = morph_request_set_torus(request, 2, 2, 4);
+		ret = morph_request_set_shape(request, MORPH_SHAPE_TORUS, 2, 2, 4);
 	assert_int_equal(ret, 0);
 	ask_servers(request, seed, choice < 12 ? shapes[choice] : none);
 	assert_int_equal(morph_request_set_objective(request, random_below(seed, 3)), 0);

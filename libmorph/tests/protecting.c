@@ -119,7 +119,8 @@ struct morph_protection *new_protection(const struct bench *bench)
 void place_torus(struct bench *bench, struct morph_plan *plan, const uint32_t extent[3],
 		 uint32_t slice)
 {
-	assert_int_equal(morph_request_set_torus(bench->request, extent[0], extent[1], extent[2]),
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, extent[0],
+						 extent[1], extent[2]),
 			 0);
 	assert_int_equal(placed(bench, plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_ledger_take(bench->ledger, plan, slice), 0);

@@ -75,27 +75,32 @@ static void what_is_read_is_named(void **state)
 static void slices_are_created_as_requested(void **state)
 {
 	static const uint32_t accelerators[] = { 4, 5, 6 }, spares[] = { 8, 9 };
+	MORPH_OPTS(morph_request_opts, opts, .spares = spares, .spares_count = 2,
+		   .transit = MORPH_TRANSIT_OWN, .failover = MORPH_FAILOVER_MANUAL,
+		   .flags = MORPH_REQUEST_RESERVE_SPARE);
 	struct morph_request *request = morph_request_new(ctx);
 
 	(void)state;
 	assert_int_equal(morph_request_set_accelerators(request, accelerators, 3), 0);
-	assert_int_equal(morph_request_set_spares(request, spares, 2), 0);
-	assert_int_equal(morph_request_set_transit(request, MORPH_TRANSIT_OWN), 0);
-	assert_int_equal(morph_request_set_failover(request, MORPH_FAILOVER_MANUAL), 0);
-	morph_request_set_reserved(request, true);
+	assert_int_equal(morph_request_set_opts(request, &opts), 0);
 	refused(morph_admin_slice_create(ctx, 3, request, 1000, NULL),
 		"a slice made for a user needs a name");
-	assert_int_equal(morph_request_set_name(request, "a234567890123456789012345678901", 0640),
-			 0);
+	opts.name = "a234567890123456789012345678901";
+	opts.mode = 0640;
+	assert_int_equal(morph_request_set_opts(request, &opts), 0);
 	expect(morph_admin_slice_create(ctx, 3, request, 1000, NULL),
 	       "slice{fabric=3 name=a234567890123456789012345678901 owner=1000 "
 	       "mode=416 failover=manual transit=own spares=list reserved=1 "
 	       "accelerator=4,5,6 spare=8,9}");
 	assert_int_equal(morph_request_set_count(request, 7), 0);
-	assert_int_equal(morph_request_set_spare_policy(request, MORPH_SPARES_ANY), 0);
-	assert_int_equal(morph_request_set_name(request, "b", 0), 0);
-	morph_request_set_reserved(request, false);
-	morph_request_set_controller(request, 12);
+	opts.spares = NULL;
+	opts.spares_count = 0;
+	opts.spare_policy = MORPH_SPARES_ANY;
+	opts.name = "b";
+	opts.mode = 0;
+	opts.flags = 0;
+	opts.controller = 12;
+	assert_int_equal(morph_request_set_opts(request, &opts), 0);
 	expect(morph_admin_slice_create(ctx, 3, request, 0, NULL),
 	       "slice{fabric=3 name=b owner=0 failover=manual transit=own spares=any "
 	       "ranks-count=7 controller=12}");

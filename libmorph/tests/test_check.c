@@ -156,7 +156,8 @@ static void mutants_of_refusals_are_rejected(void **state)
 			for (uint32_t at = 0; at < 4; at++)
 				morph_ledger_hold(bench->ledger, 4 * server + at, slice);
 		}
-		assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+		assert_int_equal(
+			morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 4, 4), 0);
 		if (placed(bench, bench->plan) != MORPH_INFEASIBLE)
 			continue;
 		for (uint32_t round = 0; round < 20; round++, mutants++) {
@@ -177,7 +178,7 @@ static void bytes_that_are_no_plan_are_refused(void **state)
 	struct written all;
 	char report[256];
 
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 2), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 2), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	all = write_all(bench, bench->plan);
 	assert_int_equal(morph_plan_write(bench->plan, bench->ledger, all.plan, all.plan_bytes - 1),

@@ -199,7 +199,7 @@ static void light_may_end_in_servers_of_others_across_racks(void **state)
 	}
 	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
 	assert_int_equal(morph_request_set_transit(bench->request, MORPH_TRANSIT_OWN), 0);
-	assert_int_equal(morph_request_set_ring(bench->request, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 4, 1, 1), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CROSSING);
 }
@@ -244,7 +244,7 @@ static void too_few_servers_are_counted(void **state)
 		morph_plan_why(bench->plan),
 		"32 accelerators are wanted; all racks together have 28 free in servers of which all are free");
 	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_SHARED), 0);
-	assert_int_equal(morph_request_set_ring(bench->request, 32), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 32, 1, 1), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 	assert_string_equal(morph_plan_why(bench->plan),
 			    "32 accelerators are wanted; all racks together have 31 free");
@@ -287,13 +287,17 @@ static void ask_odd(struct bench *bench, uint64_t *seed)
 	assert_int_equal(morph_request_set_tier(request, MORPH_TIER_CROSSING), 0);
 	switch (random_below(seed, 4)) {
 	case 0:
-		assert_int_equal(morph_request_set_ring(request, ranks), 0);
+		assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_RING, ranks, 1, 1),
+				 0);
 		break;
 	case 1:
-		assert_int_equal(morph_request_set_mesh(request, 2 + ranks % 6), 0);
+		assert_int_equal(
+			morph_request_set_shape(request, MORPH_SHAPE_MESH, 2 + ranks % 6, 1, 1), 0);
 		break;
 	case 2:
-		assert_int_equal(morph_request_set_torus(request, 3, 1 + ranks % 7, 1), 0);
+		assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_TORUS, 3,
+							 1 + ranks % 7, 1),
+				 0);
 		break;
 	default:
 		assert_int_equal(morph_request_set_count(request, ranks), 0);
@@ -337,7 +341,7 @@ static void a_ring_takes_few_servers(void **state)
 
 	hold_all_but(bench, 12);
 	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
-	assert_int_equal(morph_request_set_ring(bench->request, 42), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 42, 1, 1), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CROSSING);
 	assert_int_equal(morph_plan_servers(bench->plan, &bound), 11);

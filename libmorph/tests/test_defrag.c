@@ -257,7 +257,7 @@ static void ranks_keep_their_accelerators(void **state)
 	corner_begin(&corner, bench);
 	corner_detour(&corner, 5);
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
-	assert_int_equal(morph_request_set_ring(bench->request, 3), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 3, 1, 1), 0);
 	assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_INFEASIBLE);
 	assert_string_equal(
 		morph_defrag_why(corner.defrag),
@@ -362,7 +362,7 @@ static void ways_that_share_something_leave_doubt(void **state)
 	corner_begin(&corner, bench);
 	corner_detour(&corner, 5);
 	corner_keep_link(&corner, 0, 4, 2);
-	assert_int_equal(morph_request_set_ring(bench->request, 3), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 3, 1, 1), 0);
 	morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, 24, false);
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
 	assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_INFEASIBLE);
@@ -535,7 +535,7 @@ static void wrong_input_is_refused(void **state)
 					    NULL),
 			 -EINVAL);
 	assert_non_null(strstr(morph_error_text(bench->ctx), "morph_defrag_opts.sz is 2"));
-	assert_int_equal(morph_request_set_mesh(bench->request, 8), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_MESH, 8, 1, 1), 0);
 	assert_int_equal(morph_defrag_solve(corner.defrag, bench->ledger, bench->request, NULL,
 					    NULL),
 			 -EINVAL);

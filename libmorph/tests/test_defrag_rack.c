@@ -24,15 +24,19 @@ static void ask_shape(struct morph_request *request, uint64_t *seed)
 
 	morph_request_set_simplex(request, random_below(seed, 4) == 0);
 	if (choice < 12)
-		assert_int_equal(morph_request_set_torus(request, shapes[choice][0],
-							 shapes[choice][1], shapes[choice][2]),
+		assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_TORUS,
+							 shapes[choice][0], shapes[choice][1],
+							 shapes[choice][2]),
 				 0);
 	else if (choice < 14)
-		assert_int_equal(morph_request_set_mesh(request, 4 + choice % 2), 0);
+		assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_MESH, 4 + choice % 2,
+							 1, 1),
+				 0);
 	else /* up to more ranks than are tried everywhere */
-		assert_int_equal(morph_request_set_ring(request,
-							choice == 14 ? 3 + random_below(seed, 20) :
-								       25 + random_below(seed, 4)),
+		assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_RING,
+							 choice == 14 ? 3 + random_below(seed, 20) :
+									25 + random_below(seed, 4),
+							 1, 1),
 				 0);
 	ask_servers(request, seed, choice < 12 ? shapes[choice] : none);
 	assert_int_equal(morph_request_set_transit(request, random_below(seed, 6) == 0), 0);
@@ -147,8 +151,9 @@ static void half_a_rack_leaves_no_doubt(void **state)
 		morph_request_set_servers(bench->request, round % ARRAY_SIZE(shapes) < 3 ?
 								  MORPH_SERVERS_WHOLE :
 								  MORPH_SERVERS_SHARED);
-		assert_int_equal(
-			morph_request_set_torus(bench->request, shape[0], shape[1], shape[2]), 0);
+		assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS,
+							 shape[0], shape[1], shape[2]),
+				 0);
 		assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), 0);
 		if (morph_plan_verdict(bench->plan) != MORPH_FEASIBLE)
 			solve(&corner, 0, &tally);
@@ -171,9 +176,9 @@ static void long_rings_leave_doubt(void **state)
 	for (uint32_t at = 0; at < bench->ledger->graph->guides_count; at++)
 		if (bench->ledger->graph->guides[at].class == MORPH_GUIDE_FIBRE)
 			morph_ledger_load(bench->ledger, at, 1);
-	assert_int_equal(morph_request_set_ring(bench->request, 24), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 24, 1, 1), 0);
 	assert_int_equal(solve(&corner, 0, &tally).verdict, MORPH_INFEASIBLE);
-	assert_int_equal(morph_request_set_ring(bench->request, 25), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 25, 1, 1), 0);
 	assert_int_equal(solve(&corner, 0, &tally).verdict, MORPH_UNDECIDED);
 	corner_end(&corner);
 }

@@ -216,9 +216,79 @@ static void requests_refuse_nonsense(void **state)
 	morph_request_free(request);
 }
 
+/* Each field alone is refused, with its own text, and then nothing is set. */
+static void options_of_requests_are_all_set_or_none(void **state)
+{
+	static const uint32_t twice[] = { 1, 2, 1 };
+	struct {
+		struct morph_request_opts opts;
+		int error;
+		const char *text;
+	} wrong[] = {
+		{ { .name = "a/b" }, -EINVAL, "the name \"a/b\" may have [a-zA-Z0-9_.-] only" },
+		{ { .mode = 0600 }, -EINVAL, "a slice without a name has no node: mode 0" },
+		{ { .failover = 3 }, -EINVAL, "3 is no policy on failure" },
+		{ { .spares = twice, .spares_count = 3 },
+		  -EINVAL,
+		  "accelerator 1 is twice in the list of spares" },
+		{ { .spares = twice }, -EINVAL, "a list of spares needs at least one" },
+		{ { .spare_policy = 9 }, -EINVAL, "9 is no policy on spares" },
+		{ { .spare_policy = MORPH_SPARES_LIST },
+		  -EINVAL,
+		  "a list of spares needs at least one" },
+		{ { .transit = 2 }, -EINVAL, "transit 2: 0 is any, 1 own" },
+		{ { .wavelengths = 17 },
+		  -EINVAL,
+		  "17 wavelengths of a fibre: 1, where circuits take fibres whole, to 16" },
+		{ { .tier = 4 },
+		  -EINVAL,
+		  "tier 4: 1 is contiguous, 2 stitched in a rack, 3 across racks" },
+		{ { .servers = 2 }, -EINVAL, "servers 2: 0 may be shared, 1 are taken whole" },
+		{ { .objective = 3 },
+		  -EINVAL,
+		  "objective 3: 0 is fragmentation, 1 load, 2 blast radius" },
+		{ { .flags = 4 }, -EINVAL, "morph_request_opts.flags is 0x4: an unknown flag" },
+	};
+	MORPH_OPTS(morph_request_opts, opts, .mbps = 7, .steps = 8, .tier = MORPH_TIER_CROSSING,
+		   .objective = MORPH_OBJECTIVE_LOAD, .servers = MORPH_SERVERS_WHOLE,
+		   .wavelengths = 4, .transit = MORPH_TRANSIT_OWN,
+		   .failover = MORPH_FAILOVER_MANUAL, .spares = twice, .spares_count = 2,
+		   .controller = 5, .mode = 0640, .name = "job",
+		   .flags = MORPH_REQUEST_SIMPLEX | MORPH_REQUEST_RESERVE_SPARE);
+	struct morph_request *request = morph_request_new(ctx), was, fresh;
+
+	(void)state;
+	fresh = *request;
+	assert_int_equal(morph_request_set_opts(request, &opts), 0);
+	was = *request;
+	assert_true(was.mbps == 7 && was.steps == 8 && was.tier == MORPH_TIER_CROSSING);
+	assert_true(was.objective == MORPH_OBJECTIVE_LOAD && was.bands == 4 && was.simplex);
+	assert_true(was.servers == MORPH_SERVERS_WHOLE && was.transit == MORPH_TRANSIT_OWN);
+	assert_true(was.failover == MORPH_FAILOVER_MANUAL && was.controller == 5 && was.reserved);
+	assert_true(was.spare_policy == MORPH_SPARES_LIST && was.spares_count == 2);
+	assert_true(was.spares[0] == 1 && was.spares[1] == 2 && was.mode == 0640);
+	assert_string_equal(was.name, "job");
+	for (size_t at = 0; at < sizeof(wrong) / sizeof(wrong[0]); at++) {
+		wrong[at].opts.sz = sizeof(wrong[at].opts);
+		assert_int_equal(morph_request_set_opts(request, &wrong[at].opts), wrong[at].error);
+		assert_string_equal(morph_error_text(ctx), wrong[at].text);
+		assert_memory_equal(request, &was, sizeof(was));
+	}
+	assert_int_equal(morph_request_set_opts(request, NULL), 0);
+	assert_memory_equal(request, &fresh, sizeof(fresh));
+	assert_int_equal(morph_request_set_shape(request, 0, 4, 1, 1), -EINVAL);
+	assert_int_equal(morph_request_set_shape(request, 4, 4, 1, 1), -EINVAL);
+	assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_RING, 4, 2, 1), -EINVAL);
+	assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_MESH, 4, 1, 0), -EINVAL);
+	assert_memory_equal(request, &fresh, sizeof(fresh));
+	morph_request_free(request);
+}
+
 static void slices_are_created_as_requested(void **state)
 {
 	static const uint32_t accelerators[] = { 4, 5 }, spares[] = { 8 };
+	MORPH_OPTS(morph_request_opts, opts, .spares = spares, .spares_count = 1, .name = "job.1",
+		   .mode = 0640);
 	struct morph_request *request = morph_request_new(ctx);
 	struct morph_fabric *fabric;
 	struct morph_slice *slice;
@@ -226,8 +296,7 @@ static void slices_are_created_as_requested(void **state)
 	(void)state;
 	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), 0);
 	assert_int_equal(morph_request_set_accelerators(request, accelerators, 2), 0);
-	assert_int_equal(morph_request_set_spares(request, spares, 1), 0);
-	assert_int_equal(morph_request_set_name(request, "job.1", 0640), 0);
+	assert_int_equal(morph_request_set_opts(request, &opts), 0);
 	assert_int_equal(morph_slice_create(fabric, request, &slice), 0);
 	assert_int_equal(morph_slice_number(slice), 9);
 	morph_slice_close(slice);
@@ -404,6 +473,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(devices_come_in_order, begin, end),
 		cmocka_unit_test_setup_teardown(ranges_are_read_in_batches, begin, end),
 		cmocka_unit_test_setup_teardown(requests_refuse_nonsense, begin, end),
+		cmocka_unit_test_setup_teardown(options_of_requests_are_all_set_or_none, begin,
+						end),
 		cmocka_unit_test_setup_teardown(slices_are_created_as_requested, begin, end),
 		cmocka_unit_test_setup_teardown(transactions_refuse_nonsense, begin, end),
 		cmocka_unit_test_setup_teardown(changes_are_as_asked, begin, end),

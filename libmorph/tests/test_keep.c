@@ -192,7 +192,7 @@ static void what_is_kept_is_not_taken(void **state)
 
 	place_torus(bench, bench->plan, HALF_RACK, 7);
 	protected(bench, bench->plan, protection);
-	assert_int_equal(morph_request_set_ring(bench->request, 8), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 8, 1, 1), 0);
 	assert_int_equal(placed(bench, before), MORPH_FEASIBLE);
 	for (uint32_t at = 0; at < protection->strands.count; at++)
 		if (!protection->strands.list[at].own)

@@ -38,7 +38,7 @@ static int clear(void **state)
 static void ask_torus(struct bench *bench, uint32_t x, uint32_t y, uint32_t z)
 {
 	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
-	assert_int_equal(morph_request_set_torus(bench->request, x, y, z), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, x, y, z), 0);
 }
 
 /* Every circuit between servers has one fibre, and every server is full. */
@@ -137,7 +137,7 @@ static void what_fills_no_racks_grows(void **state)
 
 	ask_torus(bench, 10, 6, 6);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
-	assert_int_equal(morph_request_set_ring(bench->request, 1000), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 1000, 1, 1), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_plan_ranks(bench->plan), 1000);
 	assert_int_equal(morph_request_set_count(bench->request, 3000), 0);

@@ -194,7 +194,7 @@ static void a_torus_that_fills_the_rack_is_lit(void **state)
 	struct bench *bench = *state;
 	struct morph_txn *txn = morph_txn_new(bench->ctx);
 
-	assert_int_equal(morph_request_set_torus(bench->request, 4, 4, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 4, 4, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_txn_add_plan(txn, bench->plan, bench->ledger), 0);
 	assert_int_equal(morph_txn_count(txn), 384);
@@ -212,7 +212,7 @@ static void the_ledger_stays_as_it_was(void **state)
 	size_t written = (size_t)morph_ledger_write(bench->ledger, NULL, 0);
 	uint8_t *before = malloc(written), *after = malloc(written), *states = malloc(bytes);
 
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 4, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	morph_ledger_write(bench->ledger, before, written);
 	assert_int_equal(morph_txn_add_plan(first, bench->plan, bench->ledger), 0);
@@ -245,7 +245,7 @@ static void a_plan_that_can_t_be_lit_leaves_the_transaction(void **state)
 	struct morph_txn *txn = morph_txn_new(bench->ctx);
 
 	assert_int_equal(morph_txn_add_plan(txn, bench->plan, bench->ledger), -EINVAL);
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	/* Rank 5 can't send: nothing goes through any of the elements beside its lasers. */
 	for (uint32_t plane = 0; plane < bench->ledger->graph->params.planes; plane++) {
@@ -281,7 +281,7 @@ static void where_no_plan_can_be_lit_the_first_is_told(void **state)
 						   true),
 				 0);
 	}
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_txn_place(txn, bench->ledger, bench->request, bench->plan), -EBUSY);
 	assert_non_null(strstr(morph_error_text(bench->ctx), "no way was found"));
@@ -292,7 +292,7 @@ static void where_no_plan_can_be_lit_the_first_is_told(void **state)
 	for (uint32_t at = 0; at < ACCELERATORS; at++)
 		assert_int_equal(morph_ledger_hold(bench->ledger, at, at == 0 || at == 4 ? 0 : 1),
 				 0);
-	assert_int_equal(morph_request_set_mesh(bench->request, 2), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_MESH, 2, 1, 1), 0);
 	assert_int_equal(morph_txn_place(txn, bench->ledger, bench->request, bench->plan), -EBUSY);
 	assert_int_equal(morph_plan_verdict(bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(kept(bench->ledger), 0);
@@ -311,7 +311,7 @@ static void what_the_judge_refuses_is_not_lit(void **state)
 	struct optics_graph *graph = (struct optics_graph *)(uintptr_t)bench->ledger->graph;
 	int32_t most = graph->params.overload_mdbm;
 
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_txn_remove(txn, 7), 0);
 	graph->params.overload_mdbm = graph->params.sensitivity_mdbm;
@@ -402,7 +402,7 @@ static void a_feasible_plan_is_described(void **state)
 	for (uint32_t at = 0; at < ACCELERATORS; at++)
 		morph_ledger_hold(bench->ledger, at, at != 3 && at != 4);
 	morph_request_set_simplex(bench->request, true);
-	assert_int_equal(morph_request_set_ring(bench->request, 2), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 2, 1, 1), 0);
 	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), -EINVAL);
 	assert_null(plan);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
@@ -432,7 +432,7 @@ static void a_refusal_is_described_with_its_cuts(void **state)
 	hold_every_other_server(bench);
 	hold_fibres(bench, &seed, 60);
 	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 4, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);
 	assert_string_equal(morph_object_text(plan, "verdict"), "infeasible");
@@ -468,10 +468,10 @@ static void refusals_are_described_by_their_reason(void **state)
 	uint64_t seed = 6;
 
 	hold_every_other_server(bench);
-	assert_int_equal(morph_request_set_torus(bench->request, 3, 4, 3), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 3, 4, 3), 0);
 	refused(bench, MORPH_INFEASIBLE, "count", "36 accelerators are wanted, 32 are free");
 	hold_fibres(bench, &seed, 60);
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 4, 4), 0);
 	morph_request_set_budget(bench->request, 1);
 	refused(bench, MORPH_UNDECIDED, "doubt",
 		"enough accelerators are free; nothing was found, and nothing is proven");

@@ -317,7 +317,7 @@ static void what_is_dead_or_held_is_not_lit(void **state)
 		morph_ledger_mark(ledger, MORPH_PART_ACCELERATOR, at, false);
 	}
 	morph_request_set_simplex(request, true);
-	assert_int_equal(morph_request_set_ring(request, 2), 0);
+	assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_RING, 2, 1, 1), 0);
 	assert_int_equal(morph_place(ledger, request, plan), 0);
 	assert_int_equal(morph_plan_verdict(plan), MORPH_FEASIBLE);
 	/* The only laser that is not dead is that of the last plane. */

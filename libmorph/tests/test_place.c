@@ -88,7 +88,8 @@ static void refusals_for_want_of_fibres_are_proven(void **state)
 			for (uint32_t at = 0; at < 4; at++)
 				morph_ledger_hold(bench->ledger, 4 * server + at, slice);
 		}
-		assert_int_equal(morph_request_set_torus(bench->request, 2, 4, round % 2 ? 2 : 4),
+		assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 4,
+							 round % 2 ? 2 : 4),
 				 0);
 		verdicts[placed(bench, bench->plan)]++;
 	}
@@ -115,9 +116,13 @@ static void small_rings_and_meshes_are_decided(void **state)
 			morph_ledger_hold(bench->ledger, at, held);
 		}
 		if (round % 2)
-			assert_int_equal(morph_request_set_mesh(bench->request, ranks), 0);
+			assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_MESH,
+								 ranks, 1, 1),
+					 0);
 		else
-			assert_int_equal(morph_request_set_ring(bench->request, ranks), 0);
+			assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING,
+								 ranks, 1, 1),
+					 0);
 		verdicts[placed(bench, bench->plan)]++;
 		cut += morph_plan_verdict(bench->plan) == MORPH_INFEASIBLE && free >= ranks;
 	}
@@ -134,7 +139,7 @@ static void an_empty_rack_takes_a_box(void **state)
 	struct bench *bench = *state;
 	uint32_t bound;
 
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 4, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CONTIGUOUS);
 	assert_int_equal(morph_plan_ranks(bench->plan), 32);
@@ -153,7 +158,7 @@ static void what_no_box_takes_is_stitched(void **state)
 
 	for (uint32_t at = 0; at < ACCELERATORS; at++)
 		morph_ledger_hold(bench->ledger, at, (at ^ at >> 1 ^ at >> 4) & 1);
-	assert_int_equal(morph_request_set_ring(bench->request, 12), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 12, 1, 1), 0);
 	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CONTIGUOUS), 0);
 	assert_int_not_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_STITCHED), 0);
@@ -192,7 +197,7 @@ static void transit_can_be_forbidden(void **state)
 
 	for (uint32_t at = 0; at < ACCELERATORS; at++)
 		morph_ledger_hold(bench->ledger, at, at / 4 != 0 && at / 4 != 7 ? 1 : 0);
-	assert_int_equal(morph_request_set_ring(bench->request, 8), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 8, 1, 1), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_request_set_transit(bench->request, MORPH_TRANSIT_OWN), 0);
 	assert_int_not_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
@@ -209,7 +214,7 @@ static void light_may_end_where_it_may_not_cross(void **state)
 {
 	struct bench *bench = *state;
 
-	assert_int_equal(morph_request_set_ring(bench->request, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 4, 1, 1), 0);
 	assert_int_equal(morph_request_set_transit(bench->request, MORPH_TRANSIT_OWN), 0);
 	for (uint32_t away = 0; away < 2; away++) {
 		for (uint32_t at = 0; at < ACCELERATORS; at++) {
@@ -230,7 +235,7 @@ static void servers_are_shared_unless_they_are_wanted_whole(void **state)
 
 	for (uint32_t at = 0; at < ACCELERATORS; at++)
 		morph_ledger_hold(bench->ledger, at, at / 4 % 5 || at % 2);
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 1), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 1), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_STITCHED);
 	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
@@ -246,7 +251,7 @@ static void of_shared_servers_whole_ones_prove_nothing(void **state)
 
 	hold_every_other_server(bench);
 	hold_fibres(bench, &seed, 60);
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 4, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
 	assert_non_null(strstr(morph_plan_why(bench->plan), "in whole servers it can't be done"));
 	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
@@ -260,7 +265,7 @@ static void a_box_breaks_no_server_that_is_wanted_whole(void **state)
 
 	for (uint32_t at = 0; at < ACCELERATORS; at++)
 		morph_ledger_hold(bench->ledger, at, column(at) != 1 && column(at) != 2);
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CONTIGUOUS);
 	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
@@ -275,10 +280,10 @@ static void what_fills_no_servers_has_none_whole(void **state)
 
 	assert_int_equal(morph_request_set_servers(bench->request, 2), -EINVAL);
 	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
-	assert_int_equal(morph_request_set_torus(bench->request, 3, 2, 1), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 3, 2, 1), 0);
 	assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), -EINVAL);
 	assert_non_null(strstr(morph_error_text(bench->ctx), "tori that are cut evenly"));
-	assert_int_equal(morph_request_set_ring(bench->request, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 4, 1, 1), 0);
 	assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), -EINVAL);
 }
 
@@ -289,7 +294,7 @@ static void a_search_without_steps_is_undecided(void **state)
 
 	hold_every_other_server(bench);
 	hold_fibres(bench, &seed, 60);
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 4, 4), 0);
 	assert_int_equal(morph_request_set_servers(bench->request, MORPH_SERVERS_WHOLE), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 	morph_request_set_budget(bench->request, 1);
@@ -305,7 +310,7 @@ static void too_few_accelerators_are_counted(void **state)
 	struct bench *bench = *state;
 
 	morph_ledger_hold(bench->ledger, 5, 1);
-	assert_int_equal(morph_request_set_torus(bench->request, 4, 4, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 4, 4, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 	assert_string_equal(
 		morph_plan_why(bench->plan),
@@ -350,7 +355,7 @@ static void without_memory_nothing_is_planned(void **state)
 	struct bench *bench = *state;
 	uint64_t seed = 6;
 
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 4, 4), 0);
 	try_without_memory(bench, MORPH_FEASIBLE, 5);
 	hold_every_other_server(bench);
 	hold_fibres(bench, &seed, 60);
@@ -371,9 +376,11 @@ static void placing_again_allocates_nothing(void **state)
 	assert_int_equal(allocations(), 1);
 #endif
 	for (uint32_t shape = 0; shape < 3; shape++) {
-		assert_int_equal(shape == 2 ? morph_request_set_ring(bench->request, 12) :
-					      morph_request_set_torus(bench->request, 2, 4,
-								      shape ? 1 : 4),
+		assert_int_equal(shape == 2 ?
+					 morph_request_set_shape(bench->request, MORPH_SHAPE_RING,
+								 12, 1, 1) :
+					 morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS,
+								 2, 4, shape ? 1 : 4),
 				 0);
 		assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), 0);
 		allocations();
@@ -391,13 +398,13 @@ static void what_no_rack_can_do_is_said(void **state)
 {
 	struct bench *bench = *state;
 
-	assert_int_equal(morph_request_set_mesh(bench->request, 8), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_MESH, 8, 1, 1), 0);
 	assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), -EINVAL);
 	assert_string_equal(
 		morph_error_text(bench->ctx),
 		"rank 0 has 7 circuits out and 7 in: an accelerator has 6 ports each way");
 	assert_int_equal(morph_plan_verdict(bench->plan), 0);
-	assert_int_equal(morph_request_set_ring(bench->request, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 4, 1, 1), 0);
 	morph_request_set_mbps(bench->request, UINT64_MAX);
 	assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), -EINVAL);
 	assert_non_null(strstr(morph_error_text(bench->ctx), "is more than a circuit has"));
@@ -413,12 +420,13 @@ static void wrong_requests_are_refused(void **state)
 	assert_int_equal(morph_request_set_count(request, 4097), 0);
 	assert_int_equal(morph_request_add_circuit(request, 0, 1), -E2BIG);
 	assert_int_equal(morph_place(bench->ledger, request, bench->plan), -E2BIG);
-	assert_int_equal(morph_request_set_torus(request, 2, 0, 2), -EINVAL);
-	assert_int_equal(morph_request_set_torus(request, 65536, 65536, 65536), -E2BIG);
-	assert_int_equal(morph_request_set_ring(request, 5000), -E2BIG);
-	assert_int_equal(morph_request_set_mesh(request, 300), -E2BIG);
-	assert_int_equal(morph_request_set_mesh(request, 0), -EINVAL);
-	assert_int_equal(morph_request_set_mesh(request, 256), 0);
+	assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_TORUS, 2, 0, 2), -EINVAL);
+	assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_TORUS, 65536, 65536, 65536),
+			 -E2BIG);
+	assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_RING, 5000, 1, 1), -E2BIG);
+	assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_MESH, 300, 1, 1), -E2BIG);
+	assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_MESH, 0, 1, 1), -EINVAL);
+	assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_MESH, 256, 1, 1), 0);
 	assert_int_equal(morph_request_set_count(request, 3), 0);
 	assert_int_equal(morph_request_add_circuit(request, 0, 3), -EINVAL);
 	assert_int_equal(morph_request_add_circuit(request, 3, 0), -EINVAL);
@@ -443,7 +451,7 @@ static void a_single_rack_has_none_to_cross_to(void **state)
 
 	hold_fibres(bench, &seed, 100);
 	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 	morph_request_set_budget(bench->request, 1);
 	assert_int_equal(placed(bench, bench->plan), MORPH_UNDECIDED);
@@ -479,7 +487,7 @@ static void what_is_marked_is_not_used(void **state)
 		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, at, false);
 	for (uint32_t at = 0; at < section[2]; at++)
 		assert_int_equal(morph_ledger_mark(bench->ledger, MORPH_PART_ELEMENT, at, true), 0);
-	assert_int_equal(morph_request_set_ring(bench->request, 5), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 5, 1, 1), 0);
 	assert_int_not_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 }
 
@@ -502,7 +510,7 @@ static void who_is_a_spare_is_the_ledger_s_to_say(void **state)
 	for (uint32_t at = 64; at < 72; at++)
 		assert_int_equal(morph_ledger_set_spare(bench->ledger, at, at >= 68), 0);
 	assert_int_equal(morph_ledger_set_spare(bench->ledger, 5, false), 0);
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_STITCHED);
 }
@@ -513,7 +521,7 @@ static void only_what_is_free_is_taken(void **state)
 
 	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 1), -EINVAL);
 	assert_int_equal(morph_ledger_give(bench->ledger, bench->plan), -EINVAL);
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 0), -EINVAL);
 	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 1), 0);

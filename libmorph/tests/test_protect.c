@@ -142,7 +142,7 @@ static void a_server_alone_needs_no_fibres(void **state)
 
 	assert_int_equal(morph_model_load(bench->ctx, server_profile, &model), 0);
 	assert_int_equal(morph_ledger_new(bench->ctx, model, &ledger), 0);
-	assert_int_equal(morph_request_set_ring(bench->request, 8), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 8, 1, 1), 0);
 	assert_int_equal(morph_place(ledger, bench->request, bench->plan), 0);
 	assert_int_equal(morph_ledger_take(ledger, bench->plan, 1), 0);
 	assert_int_equal(morph_protect(ledger, bench->plan, protection), 0);
@@ -281,8 +281,9 @@ static uint32_t fill(struct bench *bench, struct morph_plan *plans[8], uint64_t 
 	for (uint32_t tries = 0; tries < 8 && held < 45; tries++) {
 		const uint32_t *shape = shapes[random_below(seed, ARRAY_SIZE(shapes))];
 
-		assert_int_equal(
-			morph_request_set_torus(bench->request, shape[0], shape[1], shape[2]), 0);
+		assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS,
+							 shape[0], shape[1], shape[2]),
+				 0);
 		assert_int_equal(morph_place(bench->ledger, bench->request, plans[count]), 0);
 		if (morph_plan_verdict(plans[count]) != MORPH_FEASIBLE)
 			continue;

@@ -121,7 +121,7 @@ static void protect_beside(struct bench *bench, uint32_t spare, struct morph_pro
 		morph_ledger_set_spare(bench->ledger, at, at == spare);
 		morph_ledger_hold(bench->ledger, at, at > 1 && at != spare ? 9 : 0);
 	}
-	assert_int_equal(morph_request_set_ring(bench->request, 2), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 2, 1, 1), 0);
 	assert_int_equal(morph_request_set_transit(bench->request, MORPH_TRANSIT_OWN), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 7), 0);

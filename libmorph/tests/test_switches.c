@@ -24,7 +24,7 @@ static void leave_racks(struct bench *bench, uint32_t count)
 static void place_crossing(struct bench *bench)
 {
 	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
-	assert_int_equal(morph_request_set_torus(bench->request, 8, 2, 1), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 8, 2, 1), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CROSSING);
 }
@@ -171,7 +171,7 @@ static void a_refusal_of_all_racks_is_described(void **state)
 
 	leave_racks(bench, 1);
 	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
-	assert_int_equal(morph_request_set_torus(bench->request, 8, 2, 1), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 8, 2, 1), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 	assert_int_equal(morph_plan_describe(bench->plan, bench->ledger, &plan), 0);
 	assert_int_equal(morph_object_values(plan, "refusal"), RACKS + 1);
@@ -296,7 +296,7 @@ static void switches_of_what_is_kept_are_kept(void **state)
 
 	for (uint32_t at = 2; at < RACKS * RACK_ALL; at++)
 		morph_ledger_mark(ledger, MORPH_PART_ACCELERATOR, at, true);
-	assert_int_equal(morph_request_set_ring(bench->request, 2), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 2, 1, 1), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_ledger_take(ledger, bench->plan, 7), 0);
 	morph_ledger_mark(ledger, MORPH_PART_ACCELERATOR, 4, false);

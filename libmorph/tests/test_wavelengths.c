@@ -278,7 +278,8 @@ static void slices_share_fibres_and_give_them_back(void **state)
 	for (uint32_t round = 0; round < 2; round++) {
 		struct written before, after;
 
-		assert_int_equal(morph_request_set_mesh(bench->request, 4), 0);
+		assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_MESH, 4, 1, 1),
+				 0);
 		before = write_all(bench, bench->plan);
 		most[round] = fill(bench, round ? 4 : 1, plans);
 		assert_true(most[round] > 0);
@@ -373,7 +374,7 @@ static void circuits_are_lit_in_their_wavelength(void **state)
 
 	assert_non_null(txn);
 	morph_txn_set_profile(txn, morph_model_checksum(bench->model));
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 4, 4), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 4, 4), 0);
 	assert_int_equal(morph_request_set_wavelengths(bench->request, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	for (uint32_t at = 0; at < bench->plan->circuits_count; at++)
@@ -394,7 +395,7 @@ static void a_shared_fibre_is_not_lit_for_nothing_parts_its_light(void **state)
 
 	assert_non_null(txn);
 	morph_txn_set_profile(txn, morph_model_checksum(bench->model));
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 2), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 2), 0);
 	assert_int_equal(morph_request_set_wavelengths(bench->request, 2), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_true(bench->plan->strands_count > 1);
@@ -417,7 +418,7 @@ static void wavelengths_are_described(void **state)
 	const struct morph_object *circuit;
 	struct morph_object *plan;
 
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 2), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 2), 0);
 	assert_int_equal(morph_request_set_wavelengths(bench->request, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	for (uint32_t at = 0; at < bench->plan->circuits_count; at++)
@@ -451,7 +452,7 @@ static void wavelengths_that_can_t_be_are_refused(void **state)
 
 	assert_int_equal(morph_request_set_wavelengths(request, 0), -EINVAL);
 	assert_int_equal(morph_request_set_wavelengths(request, 17), -EINVAL);
-	assert_int_equal(morph_request_set_torus(request, 2, 2, 1), 0);
+	assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_TORUS, 2, 2, 1), 0);
 	assert_int_equal(morph_request_set_wavelengths(request, 3), 0);
 	refused(bench, "16 lanes of a fibre can't be shared evenly in 3 wavelengths");
 	assert_int_equal(morph_request_set_wavelengths(request, 4), 0);
@@ -467,7 +468,7 @@ static void room_is_made_for_whole_fibres_only(void **state)
 	struct morph_defrag *defrag = morph_defrag_new(bench->ctx);
 
 	assert_non_null(defrag);
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 1), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 1), 0);
 	assert_int_equal(morph_request_set_wavelengths(bench->request, 2), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_defrag_add(defrag, bench->plan, 7, 0), -EINVAL);
@@ -483,7 +484,7 @@ static void protections_take_whole_fibres_only(void **state)
 	struct morph_protection *protection = morph_protection_new(bench->ctx);
 
 	assert_non_null(protection);
-	assert_int_equal(morph_request_set_torus(bench->request, 2, 2, 2), 0);
+	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 2), 0);
 	assert_int_equal(morph_request_set_wavelengths(bench->request, 2), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 7), 0);

@@ -19,13 +19,13 @@ extern "C" {
  *	struct morph_request *request = morph_request_new(ctx);
  *	struct morph_plan *plan = morph_plan_new(ctx);
  *
- *	morph_request_set_torus(request, 2, 4, 4);
+ *	morph_request_set_shape(request, MORPH_SHAPE_TORUS, 2, 4, 4);
  *	if (!morph_place(ledger, request, plan) && morph_plan_verdict(plan) == MORPH_FEASIBLE)
  *		morph_ledger_take(ledger, plan, 7);
  *
  * Words: a circuit is simplex, a link is one circuit each way unless asked otherwise; each circuit
  * has a way of its own, across racks each link has one; a fibre takes one circuit, unless
- * morph_request_set_wavelengths() says otherwise. Light may
+ * morph_request_opts.wavelengths says otherwise. Light may
  * cross servers that belong to others. A *part* of a slice is what one server takes of it. A
  * torus whose extents allow it is cut into parts that fill a server, as in the Morphlux paper
  * (arXiv 2508.03674v3, 5.2), and stays so; other requests are cut as the search sees fit.

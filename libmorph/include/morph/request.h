@@ -35,48 +35,47 @@ struct morph_request *morph_request_new(struct morph_ctx *ctx);
 void morph_request_free(struct morph_request *request);
 
 /**
- * morph_request_set_count() - so many accelerators, without links
+ * morph_request_set_count() - ask for a number of accelerators, without links
  * @request: the request; what it asked for before is forgotten
- * @ranks: how many
+ * @ranks: number of accelerators
  *
  * Return: 0, -EINVAL (none) or -E2BIG (more than 4096).
  */
 int morph_request_set_count(struct morph_request *request, uint32_t ranks);
 
 /**
- * morph_request_set_torus() - a torus
- * @request: the request; what it asked for before is forgotten
- * @x: extent of the first dimension; 1 for none
- * @y: of the second
- * @z: of the third
- *
- * Rank (k * y + j) * x + i is at (i, j, k). Each dimension is a ring; two are joined once.
- *
- * Return: 0, -EINVAL (an extent is 0), -E2BIG (more than 4096 ranks) or -ENOMEM.
+ * enum morph_shape - links between the ranks of a slice
+ * @MORPH_SHAPE_RING: from each rank to the next, and from the last to the first
+ * @MORPH_SHAPE_MESH: between any two ranks
+ * @MORPH_SHAPE_TORUS: rank (k * y + j) * x + i is at (i, j, k), and each dimension is a ring.
+ *	A dimension of extent 2 has one link
  */
-int morph_request_set_torus(struct morph_request *request, uint32_t x, uint32_t y, uint32_t z);
+enum morph_shape {
+	MORPH_SHAPE_RING = 1,
+	MORPH_SHAPE_MESH = 2,
+	MORPH_SHAPE_TORUS = 3,
+};
 
 /**
- * morph_request_set_ring() - a ring in the order of ranks
+ * morph_request_set_shape() - ask for accelerators with the links of a shape
  * @request: the request; what it asked for before is forgotten
- * @ranks: how many
+ * @shape: enum morph_shape
+ * @x: number of ranks of a ring or mesh; extent of the first dimension of a torus
+ * @y: extent of the second dimension; 1 for a ring or mesh
+ * @z: extent of the third dimension; 1 for a ring or mesh
  *
- * Return: 0, -EINVAL (none), -E2BIG (more than 4096) or -ENOMEM.
+ * Each link has a circuit in both directions, unless MORPH_REQUEST_SIMPLEX is set: set that option
+ * before the shape.
+ *
+ * Return: 0, -EINVAL (an unknown shape, an extent of 0, a ring or mesh with several extents),
+ * -E2BIG (more than 4096 ranks) or -ENOMEM.
  */
-int morph_request_set_ring(struct morph_request *request, uint32_t ranks);
+int morph_request_set_shape(struct morph_request *request, uint32_t shape, uint32_t x, uint32_t y,
+			    uint32_t z);
 
 /**
- * morph_request_set_mesh() - a link between any two ranks
- * @request: the request; what it asked for before is forgotten
- * @ranks: how many
- *
- * Return: 0, -EINVAL (none), -E2BIG (more than 4096) or -ENOMEM.
- */
-int morph_request_set_mesh(struct morph_request *request, uint32_t ranks);
-
-/**
- * morph_request_add_circuit() - one more circuit, of any logical graph
- * @request: the request, whose ranks have been counted
+ * morph_request_add_circuit() - add a circuit between two ranks
+ * @request: the request, after morph_request_set_count() or morph_request_set_shape()
  * @src: rank that sends
  * @dst: rank that receives
  *
@@ -85,37 +84,16 @@ int morph_request_set_mesh(struct morph_request *request, uint32_t ranks);
 int morph_request_add_circuit(struct morph_request *request, uint32_t src, uint32_t dst);
 
 /**
- * morph_request_set_simplex() - links of shapes have one circuit, in the order of ranks
- * @request: the request; say so before the shape
- * @simplex: whether
- */
-void morph_request_set_simplex(struct morph_request *request, bool simplex);
-
-/**
- * morph_request_set_mbps() - least bandwidth of each circuit
- * @request: the request
- * @mbps: megabits per second; 0, as at first: one lane
- */
-void morph_request_set_mbps(struct morph_request *request, uint64_t mbps);
-
-/**
- * morph_request_set_wavelengths() - how many circuits a fibre takes
- * @request: the request
- * @wavelengths: how many, at most 16; 1, as at first: a circuit takes its fibres whole
+ * morph_request_set_accelerators() - ask for these accelerators
+ * @request: the request; accelerators and links that it asked for before are forgotten, unless it
+ *	asked for links between as many ranks
+ * @accelerators: indices in the order of ranks; copied
+ * @count: how many
  *
- * The lanes of a fibre are shared evenly: circuit of wavelength w has the w-th share of those that
- * stand side by side, one lane where @wavelengths is all that the profile has. Nothing converts:
- * a circuit keeps its wavelength on every fibre of its way. It has one, and a way, of its own,
- * whatever others between the same servers have.
- *
- * This is for fibres that end in demultiplexers. Elements of today's profiles lead all
- * wavelengths the same way; there morph_txn_place() lights plans in which no fibre is shared,
- * which is what morph_place() prefers where there are fibres enough. Circuit switches between
- * servers are one plan's. Across racks, and for morph_defrag_solve(), it has to be 1.
- *
- * Return: 0 or -EINVAL.
+ * Return: 0, -ENOMEM, or -EINVAL for none or for one that is named twice.
  */
-int morph_request_set_wavelengths(struct morph_request *request, uint32_t wavelengths);
+int morph_request_set_accelerators(struct morph_request *request, const uint32_t *accelerators,
+				   size_t count);
 
 /**
  * enum morph_tier - how far apart the accelerators of a slice may lie
@@ -132,15 +110,6 @@ enum morph_tier {
 };
 
 /**
- * morph_request_set_tier() - the farthest that is accepted
- * @request: the request
- * @tier: enum morph_tier; at first MORPH_TIER_STITCHED. Nearer ones are tried first.
- *
- * Return: 0 or -EINVAL.
- */
-int morph_request_set_tier(struct morph_request *request, uint32_t tier);
-
-/**
  * enum morph_objective - what makes one placement better than another
  * @MORPH_OBJECTIVE_FRAGMENTATION: fewest free accelerators left in servers that are broken into,
  *	then in the fullest rack
@@ -154,26 +123,6 @@ enum morph_objective {
 };
 
 /**
- * morph_request_set_objective() - choose what is best
- * @request: the request
- * @objective: enum morph_objective; ties are broken by the others, in their order
- *
- * Return: 0 or -EINVAL.
- */
-int morph_request_set_objective(struct morph_request *request, uint32_t objective);
-
-/**
- * morph_request_set_transit() - whose servers light may cross
- * @request: the request
- * @transit: enum morph_transit; MORPH_TRANSIT_OWN: only those where nobody else has an accelerator.
- *	A server in which others have some may then have ranks, but light ends there, and
- *	takes no fibre that begins or ends at a tile of theirs.
- *
- * Return: 0 or -EINVAL.
- */
-int morph_request_set_transit(struct morph_request *request, uint32_t transit);
-
-/**
  * enum morph_servers - may a slice have a part of a server?
  * @MORPH_SERVERS_SHARED: yes; a torus that is cut evenly into servers is looked for in whole ones first
  * @MORPH_SERVERS_WHOLE: no, as where hosts are scheduled whole: only tori that are cut evenly into
@@ -184,92 +133,77 @@ enum morph_servers {
 	MORPH_SERVERS_WHOLE = 1,
 };
 
-/**
- * morph_request_set_servers() - whether servers are taken whole
- * @request: the request
- * @servers: enum morph_servers; at first MORPH_SERVERS_SHARED
- *
- * What can't be done in whole servers is proven sooner, for fewer places are to be looked at.
- *
- * Return: 0 or -EINVAL.
- */
-int morph_request_set_servers(struct morph_request *request, uint32_t servers);
+#define MORPH_REQUEST_SIMPLEX 0x1u /* links of shapes have one circuit, in the order of ranks */
+#define MORPH_REQUEST_RESERVE_SPARE \
+	0x2u /* hold a spare, and the lanes to it, for this slice alone */
 
 /**
- * morph_request_set_budget() - how long the search for one rack may take, and the one across racks
- * @request: the request
- * @steps: partial placements and routes, or changes, that are looked at; 0, as at first: 2^20
- */
-void morph_request_set_budget(struct morph_request *request, uint64_t steps);
-
-/* ------------------------------------------------------ policies of a slice */
-
-/**
- * morph_request_set_accelerators() - ask for these accelerators
- * @request: the request
- * @accelerators: indices in the order of ranks; copied
- * @count: how many
- *
- * Return: 0, -ENOMEM, or -EINVAL for none or for one that is named twice.
- */
-int morph_request_set_accelerators(struct morph_request *request, const uint32_t *accelerators,
-				   size_t count);
-
-/**
- * morph_request_set_failover() - what happens when an accelerator fails
- * @request: the request
+ * struct morph_request_opts - how accelerators are chosen, and the policies of the slice
+ * @sz: size of this structure
+ * @mbps: least bandwidth of each circuit; 0: one lane
+ * @steps: limit of a planner's search in one rack, and of its search across racks, in partial
+ *	placements, routes and changes; 0: 2^20
+ * @tier: enum morph_tier, the farthest that is accepted; nearer ones are tried first.
+ *	0: MORPH_TIER_STITCHED
+ * @objective: enum morph_objective; the others break ties, in their order
+ * @servers: enum morph_servers. MORPH_SERVERS_WHOLE proves sooner that a request does not fit
+ * @wavelengths: circuits that share a fibre, at most 16; 0: 1, a circuit takes its fibres whole
+ * @transit: enum morph_transit. With MORPH_TRANSIT_OWN light crosses only servers in which no other
+ *	tenant has an accelerator. In other servers light may end, but takes no fibre of a tile
+ *	of another tenant
  * @failover: enum morph_failover
+ * @spares: indices of the only accelerators that may replace one, copied; NULL: see @spare_policy
+ * @spares_count: number of @spares
+ * @spare_policy: MORPH_SPARES_HOST or MORPH_SPARES_ANY; ignored when @spares is set
+ * @controller: number of the controller that the slice is assigned to; 0: none.
+ *	morph_slice_create() ignores it: who opens a fabric's node assigns nothing
+ * @mode: permission bits of the node of a named slice; 0: 0600
+ * @name: 1 to 31 of [a-zA-Z0-9_.-], copied; the slice outlives its files. NULL or "": none
+ * @flags: MORPH_REQUEST_SIMPLEX, MORPH_REQUEST_RESERVE_SPARE
  *
- * Return: 0, or -EINVAL for an unknown value.
+ * Planners read @mbps, @steps, @tier, @objective, @servers, @wavelengths and @transit. The kernel
+ * reads @transit and the fields below it.
+ *
+ * With several @wavelengths the circuits of a fibre share its lanes evenly: the circuit of
+ * wavelength w has the w-th share of adjacent lanes, or one lane where @wavelengths is the number of
+ * lanes. Nothing converts wavelengths: a circuit keeps its wavelength on its whole path. Its path
+ * does not depend on other circuits between the same servers. Use several wavelengths where fibres
+ * end in demultiplexers. The elements of the installed profiles switch all wavelengths together;
+ * there morph_txn_place() lights only plans in which no fibre is shared, which morph_place() prefers.
+ * Placement across racks and morph_defrag_solve() require 1.
  */
-int morph_request_set_failover(struct morph_request *request, uint32_t failover);
+struct morph_request_opts {
+	size_t sz;
+	uint64_t mbps;
+	uint64_t steps;
+	uint32_t tier;
+	uint32_t objective;
+	uint32_t servers;
+	uint32_t wavelengths;
+	uint32_t transit;
+	uint32_t failover;
+	const uint32_t *spares;
+	size_t spares_count;
+	uint32_t spare_policy;
+	uint32_t controller;
+	uint32_t mode;
+	uint32_t flags;
+	const char *name;
+};
 
 /**
- * morph_request_set_spare_policy() - which spares may step in
+ * morph_request_set_opts() - set all options of a request
  * @request: the request
- * @policy: MORPH_SPARES_HOST or MORPH_SPARES_ANY; a list is given by
- *          morph_request_set_spares()
+ * @opts: options, which replace those set before; NULL: all defaults
  *
- * Return: 0, or -EINVAL for another value.
- */
-int morph_request_set_spare_policy(struct morph_request *request, uint32_t policy);
-
-/**
- * morph_request_set_spares() - only these spares may step in
- * @request: the request
- * @spares: indices of accelerators; copied
- * @count: how many
+ *	MORPH_OPTS(morph_request_opts, opts, .name = "job", .transit = MORPH_TRANSIT_OWN);
  *
- * Return: 0, -ENOMEM, or -EINVAL for none or for one that is named twice.
- */
-int morph_request_set_spares(struct morph_request *request, const uint32_t *spares, size_t count);
-
-/**
- * morph_request_set_reserved() - hold a spare, and the lanes to it, for this slice alone
- * @request: the request
- * @reserved: whether to
- */
-void morph_request_set_reserved(struct morph_request *request, bool reserved);
-
-/**
- * morph_request_set_controller() - assign the slice to a controller from its beginning
- * @request: the request
- * @controller: the controller's number; 0, the default: to none
+ *	morph_request_set_opts(request, &opts);
  *
- * Without meaning to morph_slice_create(): who opens a fabric's node assigns nothing.
+ * Return: 0, -EINVAL (an unknown value, a bad name or mode, a spare named twice), -ENAMETOOLONG,
+ * -E2BIG (unknown options) or -ENOMEM. On failure the request keeps its options.
  */
-void morph_request_set_controller(struct morph_request *request, uint32_t controller);
-
-/**
- * morph_request_set_name() - give the slice a name, so that it outlives its files
- * @request: the request
- * @name: 1 to 31 of [a-zA-Z0-9_.-]; NULL or "": none
- * @mode: permission bits of its node, 0 for 0600
- *
- * Return: 0, or -EINVAL for another character, -ENAMETOOLONG, or -EINVAL for a mode
- * beyond 0777.
- */
-int morph_request_set_name(struct morph_request *request, const char *name, uint32_t mode);
+int morph_request_set_opts(struct morph_request *request, const struct morph_request_opts *opts);
 
 #ifdef __cplusplus
 }

@@ -53,7 +53,7 @@ static enum exit_code describe(struct making *making)
 static enum exit_code solve(struct making *making)
 {
 	MORPH_OPTS(morph_defrag_opts, opts, .objective = making->objective,
-		   .steps = making->asked.steps);
+		   .steps = making->asked.opts.steps);
 	struct morph_ctx *ctx = making->run->client->ctx;
 	enum exit_code code;
 

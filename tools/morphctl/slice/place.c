@@ -118,7 +118,8 @@ static int find_plan(struct placing *placing)
  */
 static void try_other_transit(struct placing *placing)
 {
-	bool any = placing->asked.transit == MORPH_TRANSIT_ANY;
+	struct morph_request_opts opts = placing->asked.opts;
+	bool any = opts.transit == MORPH_TRANSIT_ANY;
 	uint32_t verdict = morph_plan_verdict(placing->plan);
 	struct morph_plan *plan;
 	int error = 0;
@@ -128,10 +129,11 @@ static void try_other_transit(struct placing *placing)
 	/* What all servers together do not lead, some of them do not either. */
 	if (!any || verdict != MORPH_INFEASIBLE) {
 		plan = needed(morph_plan_new(placing->run->client->ctx));
-		morph_request_set_transit(placing->asked.request,
-					  any ? MORPH_TRANSIT_OWN : MORPH_TRANSIT_ANY);
-		error = morph_place(placing->ground.ledger, placing->asked.request, plan);
-		morph_request_set_transit(placing->asked.request, placing->asked.transit);
+		opts.transit = any ? MORPH_TRANSIT_OWN : MORPH_TRANSIT_ANY;
+		error = morph_request_set_opts(placing->asked.request, &opts);
+		if (!error)
+			error = morph_place(placing->ground.ledger, placing->asked.request, plan);
+		morph_request_set_opts(placing->asked.request, &placing->asked.opts);
 		verdict = morph_plan_verdict(plan);
 		morph_plan_free(plan);
 	}

@@ -60,15 +60,15 @@ static enum exit_code ask_shape(struct run *run, struct morph_request *request)
 	if (given(run, OPTION_TORUS) && !parse_torus(run->option[OPTION_TORUS], extent))
 		return usage_error(run, "--shape wants extents as 2x4x4, not '%s'",
 				   run->option[OPTION_TORUS]);
-	morph_request_set_simplex(request, given(run, OPTION_SIMPLEX));
 	if (given(run, OPTION_GRAPH))
 		return ask_graph(run, request);
 	if (given(run, OPTION_TORUS))
-		error = morph_request_set_torus(request, extent[0], extent[1], extent[2]);
+		error = morph_request_set_shape(request, MORPH_SHAPE_TORUS, extent[0], extent[1],
+						extent[2]);
 	else if (given(run, OPTION_RING_OF))
-		error = morph_request_set_ring(request, count);
+		error = morph_request_set_shape(request, MORPH_SHAPE_RING, count, 1, 1);
 	else if (given(run, OPTION_MESH))
-		error = morph_request_set_mesh(request, count);
+		error = morph_request_set_shape(request, MORPH_SHAPE_MESH, count, 1, 1);
 	else
 		error = morph_request_set_count(request, count);
 	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
@@ -81,7 +81,7 @@ static enum exit_code ask_bandwidth(struct run *run, const struct morph_model *m
 	uint32_t lanes = 0;
 	int error;
 
-	if (!option_u64(run, OPTION_BANDWIDTH, &asked->mbps) ||
+	if (!option_u64(run, OPTION_BANDWIDTH, &asked->opts.mbps) ||
 	    !option_u32(run, OPTION_LANES, &lanes))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_BANDWIDTH) && given(run, OPTION_LANES))
@@ -90,52 +90,67 @@ static enum exit_code ask_bandwidth(struct run *run, const struct morph_model *m
 	if (error < 0)
 		return client_error(run, error);
 	if (given(run, OPTION_LANES))
-		asked->mbps = lanes * morph_object_uint(info, "lane-mbps");
+		asked->opts.mbps = lanes * morph_object_uint(info, "lane-mbps");
 	morph_object_free(info);
-	morph_request_set_mbps(asked->request, asked->mbps);
 	return EXIT_CODE_OK;
 }
 
 /* How the answer is looked for, and which one is best. */
 static enum exit_code ask_search(struct run *run, struct asked *asked)
 {
-	uint32_t objective = MORPH_OBJECTIVE_FRAGMENTATION;
-
 	/* No command has both. */
-	if (!option_word(run, OPTION_OBJECTIVE, &objective) ||
-	    !option_word(run, OPTION_PLACEMENT, &objective) ||
-	    !option_u64(run, OPTION_STEPS, &asked->steps))
+	if (!option_word(run, OPTION_OBJECTIVE, &asked->opts.objective) ||
+	    !option_word(run, OPTION_PLACEMENT, &asked->opts.objective) ||
+	    !option_u64(run, OPTION_STEPS, &asked->opts.steps))
 		return EXIT_CODE_USAGE;
-	if (given(run, OPTION_STEPS) && !asked->steps)
+	if (given(run, OPTION_STEPS) && !asked->opts.steps)
 		return usage_error(run, "--steps must be at least 1");
-	morph_request_set_objective(asked->request, objective);
-	morph_request_set_budget(asked->request, asked->steps);
+	return EXIT_CODE_OK;
+}
+
+/* The options that the shape depends on, or that the library alone can check. */
+static enum exit_code ask_fabric(struct run *run, struct asked *asked)
+{
+	uint32_t tier = MORPH_TIER_STITCHED - MORPH_TIER_CONTIGUOUS;
+	struct morph_request_opts *opts = &asked->opts;
+
+	if (!option_word(run, OPTION_TRANSIT, &opts->transit) ||
+	    !option_word(run, OPTION_TIER, &tier) ||
+	    !option_u32(run, OPTION_WAVELENGTHS, &opts->wavelengths))
+		return EXIT_CODE_USAGE;
+	opts->tier = tier + MORPH_TIER_CONTIGUOUS;
+	opts->servers = given(run, OPTION_WHOLE_SERVERS) ? MORPH_SERVERS_WHOLE :
+							   MORPH_SERVERS_SHARED;
+	opts->flags = given(run, OPTION_SIMPLEX) ? MORPH_REQUEST_SIMPLEX : 0;
+	/* To the library 0 is the default. */
+	if (!opts->wavelengths)
+		return usage_error(
+			run,
+			"--wavelengths: 0 wavelengths of a fibre: 1, where circuits take fibres whole, to 16");
+	if (morph_request_set_opts(asked->request, opts) < 0)
+		return usage_error(run, "--wavelengths: %s", morph_error_text(run->client->ctx));
 	return EXIT_CODE_OK;
 }
 
 enum exit_code request_given(struct run *run, const struct morph_model *model, struct asked *asked)
 {
-	uint32_t tier = MORPH_TIER_STITCHED - MORPH_TIER_CONTIGUOUS;
+	MORPH_OPTS(morph_request_opts, opts, .transit = MORPH_TRANSIT_ANY, .wavelengths = 1);
 	enum exit_code code;
+	int error;
 
-	*asked = (struct asked){ .transit = MORPH_TRANSIT_ANY, .wavelengths = 1 };
+	*asked = (struct asked){ .opts = opts };
 	asked->request = needed(morph_request_new(run->client->ctx));
-	if (!option_word(run, OPTION_TRANSIT, &asked->transit) ||
-	    !option_word(run, OPTION_TIER, &tier) ||
-	    !option_u32(run, OPTION_WAVELENGTHS, &asked->wavelengths))
-		return EXIT_CODE_USAGE;
-	asked->tier = tier + MORPH_TIER_CONTIGUOUS;
-	asked->servers = given(run, OPTION_WHOLE_SERVERS) ? MORPH_SERVERS_WHOLE :
-							    MORPH_SERVERS_SHARED;
-	if (morph_request_set_wavelengths(asked->request, asked->wavelengths) < 0)
-		return usage_error(run, "--wavelengths: %s", morph_error_text(run->client->ctx));
-	morph_request_set_transit(asked->request, asked->transit);
-	morph_request_set_tier(asked->request, asked->tier);
-	morph_request_set_servers(asked->request, asked->servers);
-	code = ask_search(run, asked);
+	code = ask_fabric(run, asked);
+	if (!code)
+		code = ask_search(run, asked);
 	if (!code)
 		code = ask_shape(run, asked->request);
-	return code ? code : ask_bandwidth(run, model, asked);
+	if (!code)
+		code = ask_bandwidth(run, model, asked);
+	if (code)
+		return code;
+	error = morph_request_set_opts(asked->request, &asked->opts);
+	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
 }
 
 void asked_free(struct asked *asked)

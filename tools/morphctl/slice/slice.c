@@ -96,25 +96,23 @@ void slice_wish_free(struct slice_wish *wish)
 
 static int fill_request(struct morph_request *request, const struct slice_wish *wish)
 {
-	int error = morph_request_set_name(request, wish->name, wish->mode);
+	MORPH_OPTS(morph_request_opts, opts, .name = wish->name, .mode = wish->mode,
+		   .failover = wish->failover, .transit = wish->transit,
+		   .spare_policy = wish->spare_policy, .controller = wish->controller,
+		   .flags = wish->reserved ? MORPH_REQUEST_RESERVE_SPARE : 0);
+	int error;
 
-	if (!error)
-		error = wish->accelerators_count ?
-				morph_request_set_accelerators(request, wish->accelerators,
-							       wish->accelerators_count) :
-				morph_request_set_count(request, wish->count);
-	if (!error)
-		error = morph_request_set_failover(request, wish->failover);
-	if (!error)
-		error = morph_request_set_transit(request, wish->transit);
-	if (!error)
-		error = wish->spare_policy == MORPH_SPARES_LIST ?
-				morph_request_set_spares(request, wish->spares,
-							 wish->spares_count) :
-				morph_request_set_spare_policy(request, wish->spare_policy);
-	morph_request_set_reserved(request, wish->reserved);
-	morph_request_set_controller(request, wish->controller);
-	return error;
+	if (wish->spare_policy == MORPH_SPARES_LIST) {
+		opts.spares = wish->spares;
+		opts.spares_count = wish->spares_count;
+	}
+	error = morph_request_set_opts(request, &opts);
+	if (error)
+		return error;
+	return wish->accelerators_count ?
+		       morph_request_set_accelerators(request, wish->accelerators,
+						      wish->accelerators_count) :
+		       morph_request_set_count(request, wish->count);
 }
 
 enum exit_code slice_make(struct run *run, const struct slice_wish *wish, json_t **record)

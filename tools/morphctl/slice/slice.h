@@ -47,12 +47,10 @@ void place_write_table(struct run *run, const char *columns, json_t *records);
 
 /* request.c: what planners are asked for, as the command line says it. */
 
-/* A request, and the terms that it was made with. */
+/* A request, and its options. */
 struct asked {
 	struct morph_request *request;
-	uint64_t mbps; /* of each circuit at least */
-	uint64_t steps; /* of the search; 0: the library's own */
-	uint32_t transit, tier, servers, wavelengths;
+	struct morph_request_opts opts;
 };
 
 /* By --count, --shape, --ring, --mesh or --graph, and what goes with them; @asked is the caller's to free. */

@@ -32,6 +32,7 @@ struct asking {
 	struct ground ground;
 	struct token token;
 	struct asked asked;
+	struct morph_request_opts opts; /* those of the request, without what is lifted */
 	struct held held; /* as the ledger was */
 	struct morph_plan *plan;
 	struct morph_ledger *other; /* where a constraint is lifted, if not in the ground's ledger */
@@ -144,58 +145,67 @@ static int darken(struct asking *asking, bool owned)
  */
 typedef int lift_fn(struct asking *asking, bool lifted);
 
+/* Give the request its options as they are now: @result, or an error. */
+static int set_opts(struct asking *asking, int result)
+{
+	int error = morph_request_set_opts(asking->asked.request, &asking->opts);
+
+	return error ? error : result;
+}
+
 static int lift_transit(struct asking *asking, bool lifted)
 {
-	const struct asked *asked = &asking->asked;
+	uint32_t asked = asking->asked.opts.transit;
 
-	if (asked->transit == MORPH_TRANSIT_ANY)
+	if (asked == MORPH_TRANSIT_ANY)
 		return 0;
-	morph_request_set_transit(asked->request, lifted ? MORPH_TRANSIT_ANY : asked->transit);
-	return 1;
+	asking->opts.transit = lifted ? MORPH_TRANSIT_ANY : asked;
+	return set_opts(asking, 1);
 }
 
 static int lift_servers(struct asking *asking, bool lifted)
 {
-	const struct asked *asked = &asking->asked;
+	uint32_t asked = asking->asked.opts.servers;
 
-	morph_request_set_servers(asked->request, lifted ? MORPH_SERVERS_SHARED : asked->servers);
-	return asked->servers == MORPH_SERVERS_WHOLE;
+	asking->opts.servers = lifted ? MORPH_SERVERS_SHARED : asked;
+	return set_opts(asking, asked == MORPH_SERVERS_WHOLE);
 }
 
 static int lift_bandwidth(struct asking *asking, bool lifted)
 {
-	const struct asked *asked = &asking->asked;
+	uint64_t asked = asking->asked.opts.mbps;
 
-	morph_request_set_mbps(asked->request, lifted ? 0 : asked->mbps);
-	return asked->mbps > 0;
+	asking->opts.mbps = lifted ? 0 : asked;
+	return set_opts(asking, asked > 0);
 }
 
 static int lift_wavelengths(struct asking *asking, bool lifted)
 {
-	const struct asked *asked = &asking->asked;
+	uint32_t asked = asking->asked.opts.wavelengths;
 
-	morph_request_set_wavelengths(asked->request, lifted ? 1 : asked->wavelengths);
-	return asked->wavelengths > 1;
+	asking->opts.wavelengths = lifted ? 1 : asked;
+	return set_opts(asking, asked > 1);
+}
+
+/* Accept @tier too, unless the request does. */
+static int lift_tier(struct asking *asking, bool lifted, uint32_t tier)
+{
+	uint32_t asked = asking->asked.opts.tier;
+
+	if (asked >= tier)
+		return 0;
+	asking->opts.tier = lifted ? tier : asked;
+	return set_opts(asking, 1);
 }
 
 static int lift_box(struct asking *asking, bool lifted)
 {
-	const struct asked *asked = &asking->asked;
-
-	if (asked->tier >= MORPH_TIER_STITCHED)
-		return 0;
-	morph_request_set_tier(asked->request, lifted ? MORPH_TIER_STITCHED : asked->tier);
-	return 1;
+	return lift_tier(asking, lifted, MORPH_TIER_STITCHED);
 }
 
 static int lift_rack(struct asking *asking, bool lifted)
 {
-	const struct asked *asked = &asking->asked;
-
-	if (asked->tier >= MORPH_TIER_CROSSING)
-		return 0;
-	morph_request_set_tier(asked->request, lifted ? MORPH_TIER_CROSSING : asked->tier);
-	return 1;
+	return lift_tier(asking, lifted, MORPH_TIER_CROSSING);
 }
 
 static int lift_hardware(struct asking *asking, bool lifted)
@@ -468,6 +478,7 @@ enum exit_code why_not_plan(struct run *run)
 		code = profile_model(run, &asking.ground.fabric, &asking.ground.model);
 	if (!code)
 		code = request_given(run, asking.ground.model, &asking.asked);
+	asking.opts = asking.asked.opts;
 	if (!code)
 		code = ground_read(&asking.ground, asking.token.controller);
 	if (!code)
