@@ -336,12 +336,12 @@ static void signal_overrun_doubts_everything(struct kunit *test)
 	KUNIT_EXPECT_LE(test, fake_stat(fake, MORPH_STAT_SIGNALS_LOST), (u64)more);
 	mutex_unlock(&fake->fabric->lock);
 	flush_work(&recovery_of(fake->fabric)->signal_work);
-	flush_work(&slice->recovery->repair_work);
+	flush_work(&slice_recovery(slice)->repair_work);
 	KUNIT_EXPECT_NOT_NULL(test, strchr(fake->log, FAKE_GET_RECEIVERS));
 	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_LASERS_OFF));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_LIT, fake_circuit(slice, circuit)->state);
 	KUNIT_EXPECT_FALSE(test, fake_circuit(slice, circuit)->dark);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 	KUNIT_EXPECT_EQ(test, 0u, slices_of(fake->fabric)->signal_count);
 }
 

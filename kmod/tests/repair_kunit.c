@@ -88,8 +88,8 @@ static void protection_is_made_for_all_ranks(struct kunit *test)
 
 	for (i = 0; i < 2; i++) {
 		KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT,
-				morph_protection_state(slice->ranks[i].protection));
-		KUNIT_EXPECT_EQ(test, 2u, slice->ranks[i].protection->spare);
+				morph_protection_state(rank_protection(slice, i)));
+		KUNIT_EXPECT_EQ(test, 2u, rank_protection(slice, i)->spare);
 	}
 	/* It holds nothing: the spare is free for others, and so are the lanes. */
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, ledger_of(fake->fabric)->chips[2].use);
@@ -116,7 +116,7 @@ static void protection_follows_its_spare(struct kunit *test)
 	struct morph_refusal refusal = {};
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, param->policy);
-	const struct morph_protection *protection = slice->ranks[0].protection;
+	const struct morph_protection *protection = rank_protection(slice, 0);
 
 	morph_health_cordon(fake->fabric, MORPH_PART_ACCELERATOR, 2, true, &refusal);
 	fake_settle(fake);
@@ -143,14 +143,14 @@ static void protection_follows_its_guides(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
-	struct morph_protection *protection = slice->ranks[0].protection;
+	struct morph_protection *protection = rank_protection(slice, 0);
 	u32 guide = protection_guide(test, protection);
 
 	fake_set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_protection_state(protection));
 	KUNIT_EXPECT_NE(test, guide, protection_guide(test, protection));
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 }
 
 /* Likewise what the operator wants to be kept free. */
@@ -159,7 +159,7 @@ static void protection_leaves_guides_that_are_kept_free(struct kunit *test)
 	struct morph_refusal refusal = {};
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
-	struct morph_protection *protection = slice->ranks[0].protection;
+	struct morph_protection *protection = rank_protection(slice, 0);
 	u32 guide = protection_guide(test, protection);
 
 	morph_health_cordon(fake->fabric, MORPH_PART_GUIDE, guide, true, &refusal);
@@ -182,7 +182,7 @@ static void failover_puts_the_spare_in_place(struct kunit *test)
 	kill_accelerator(fake, 1);
 	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[1].accelerator);
 	KUNIT_EXPECT_EQ(test, 0u, slice->ranks[0].accelerator);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 	KUNIT_EXPECT_EQ(test, generation + 1, slice->generation);
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_PLANS_USED));
 	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_PLANS_INLINE));
@@ -223,7 +223,7 @@ static void failover_of_two_is_one(struct kunit *test)
 		morph_health_set(fake->fabric, &culprit, MORPH_HEALTH_FAILED, 0);
 	mutex_unlock(&fake->fabric->lock);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 	KUNIT_EXPECT_EQ(test, 7u, slice->ranks[0].accelerator + slice->ranks[1].accelerator);
 	KUNIT_EXPECT_EQ(test, 2ULL, fake_stat(fake, MORPH_STAT_FAILOVERS));
 	KUNIT_EXPECT_EQ(test, publishes + 1, fake_stat(fake, MORPH_STAT_PUBLISHES));
@@ -248,12 +248,12 @@ static void failover_beside_a_wish_in_vain(struct kunit *test)
 	mutex_lock(&fake->fabric->lock);
 	morph_health_set(fake->fabric, &culprit, MORPH_HEALTH_FAILED, 0);
 	slice->ranks[1].failed = true;		/* as morph_repair_replace() does */
-	slice->ranks[1].forced = true;
+	rank_recovery(slice, 1)->forced = true;
 	mutex_unlock(&fake->fabric->lock);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[0].accelerator);
 	KUNIT_EXPECT_EQ(test, 1u, slice->ranks[1].accelerator);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 	expect_ends(test, only_circuit(slice), 2, 1);
 	fake_expect_light(fake);
 }
@@ -303,7 +303,7 @@ static void failover_moves_what_stays_dark(struct kunit *test)
 	fake->dead[1] = false;
 	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_OK);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, ledger_of(fake->fabric)->chips[2].health);
 	expect_ends(test, only_circuit(slice), 2, 1);
 	fake_expect_light(fake);
@@ -321,7 +321,7 @@ static void failover_goes_past_a_dead_spare(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, ledger_of(fake->fabric)->chips[2].health);
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_FAILOVERS));
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_FAILOVERS_FAILED));
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 	fake_expect_light(fake);
 }
 
@@ -340,12 +340,12 @@ static void failover_goes_past_a_dead_reserved_spare(struct kunit *test)
 	};
 	struct morph_slice *slice = joined_slice_like(fake, &params);
 
-	KUNIT_ASSERT_EQ(test, 2u, slice->tenancy->own_spare);
+	KUNIT_ASSERT_EQ(test, 2u, slice_tenancy(slice)->own_spare);
 	fake->dead[2] = true;
 	kill_accelerator(fake, 0);
 	KUNIT_EXPECT_EQ(test, 5u, slice->ranks[0].accelerator);
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, ledger_of(fake->fabric)->chips[2].health);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 	fake_expect_light(fake);
 }
 
@@ -402,7 +402,7 @@ static void failover_that_may_not_be_degrades(struct kunit *test)
 	if (!param->spare)
 		kill_accelerator(fake, 2);
 	kill_accelerator(fake, 1);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slice)->state);
 	KUNIT_EXPECT_EQ(test, 1u, slice->ranks[1].accelerator);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_FAILED, only_circuit(slice)->state);
 	KUNIT_EXPECT_EQ(test, 1u, recovery_of(fake->fabric)->degraded);
@@ -423,11 +423,11 @@ static void failover_that_is_allowed_later_is_made_then(struct kunit *test)
 	struct morph_refusal refusal = {};
 
 	kill_accelerator(fake, 1);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slice)->state);
 	KUNIT_EXPECT_EQ(test, 0,
 			morph_slice_set_policy(slice, MORPH_FAILOVER_AUTOMATIC, &refusal));
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[1].accelerator);
 	fake_expect_light(fake);
 }
@@ -441,10 +441,10 @@ static void failover_comes_when_a_spare_does(struct kunit *test)
 
 	morph_health_cordon(fake->fabric, MORPH_PART_ACCELERATOR, 2, true, &refusal);
 	kill_accelerator(fake, 1);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slice)->state);
 	morph_health_cordon(fake->fabric, MORPH_PART_ACCELERATOR, 2, false, &refusal);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[1].accelerator);
 	KUNIT_EXPECT_EQ(test, 0u, recovery_of(fake->fabric)->degraded);
 	KUNIT_EXPECT_TRUE(test, fake_told(fake, 0, MORPH_EVENT_RECOVERED));
@@ -470,9 +470,9 @@ static void two_want_one_spare(struct fake *fake, struct morph_slice **slices)
 	wait_for_completion(&fake->silent);
 	fake->dead[4] = true;
 	fake_set_health(fake, MORPH_PART_ACCELERATOR, 4, MORPH_HEALTH_FAILED);
-	flush_work(&slices[1]->recovery->repair_work);
-	KUNIT_EXPECT_EQ(fake->test, (u32)MORPH_SLICE_REPAIRING, slices[0]->state);
-	KUNIT_EXPECT_EQ(fake->test, (u32)MORPH_SLICE_DEGRADED, slices[1]->state);
+	flush_work(&slice_recovery(slices[1])->repair_work);
+	KUNIT_EXPECT_EQ(fake->test, (u32)MORPH_SLICE_REPAIRING, slice_tenancy(slices[0])->state);
+	KUNIT_EXPECT_EQ(fake->test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slices[1])->state);
 }
 
 static void failover_in_vain_leaves_the_spare_to_others(struct kunit *test)
@@ -483,8 +483,8 @@ static void failover_in_vain_leaves_the_spare_to_others(struct kunit *test)
 	two_want_one_spare(fake, slices);
 	morph_fabric_complete(fake->fabric, fake->silent_cookie, -ENOMEM, NULL, 0);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slices[0]->state);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slices[1]->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slices[0])->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slices[1])->state);
 	KUNIT_EXPECT_EQ(test, 2u, slices[1]->ranks[1].accelerator);
 }
 
@@ -501,8 +501,8 @@ static void failover_in_vain_comes_to_rest(struct kunit *test)
 	morph_fabric_complete(fake->fabric, fake->silent_cookie, -ENOMEM, NULL, 0);
 	fake_settle(fake);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slices[0]->state);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slices[1]->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slices[0])->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slices[1])->state);
 	KUNIT_EXPECT_EQ(test, failed + 3, fake_stat(fake, MORPH_STAT_FAILOVERS_FAILED));
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, ledger_of(fake->fabric)->chips[2].use);
 }
@@ -549,7 +549,7 @@ static void reroute_goes_round(struct kunit *test)
 
 	fake_set_health(fake, param->part, index, MORPH_HEALTH_FAILED);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_REROUTES));
 	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_FAILOVERS));
 	if (param->part == MORPH_PART_GUIDE || param->part == MORPH_PART_ELEMENT)
@@ -569,15 +569,15 @@ static void reroute_gives_up(struct kunit *test)
 
 	fake_rule(fake, FAKE_SET_ELEMENTS, FAKE_ALWAYS, FAKE_ERROR, -EIO);
 	fake_set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
-	flush_work(&slice->recovery->repair_work);
+	flush_work(&slice_recovery(slice)->repair_work);
 	KUNIT_EXPECT_EQ(test, MOST_ROUNDS, count_calls(fake, FAKE_SET_ELEMENTS));
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slice)->state);
 	/* What failed may still carry light: it stays until there is a better way. */
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_LIT, only_circuit(slice)->state);
 	fake_clear(fake);
 	fake_set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_OK);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 	fake_expect_light(fake);
 }
 
@@ -590,9 +590,9 @@ static void reroute_is_not_repeated_in_vain(struct kunit *test)
 
 	fake_rule(fake, FAKE_SET_ELEMENTS, FAKE_ALWAYS, FAKE_ERROR, -ENOMEM);
 	fake_set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_FAILED);
-	flush_work(&slice->recovery->repair_work);
+	flush_work(&slice_recovery(slice)->repair_work);
 	KUNIT_EXPECT_EQ(test, 1u, count_calls(fake, FAKE_SET_ELEMENTS));
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slice)->state);
 }
 
 /* The only other way ends where light is already: once tried, it is not tried again. */
@@ -606,13 +606,13 @@ static void reroute_ends_at_stray_light(struct kunit *test)
 	fake->stray[other] = ~0ULL;
 	fake_set_health(fake, MORPH_PART_LASER, laser, MORPH_HEALTH_FAILED);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slice)->state);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_FAILED,
 			morph_health_get(fake->fabric, MORPH_PART_RECEIVER, other));
 	fake->stray[other] = 0;
 	fake_set_health(fake, MORPH_PART_RECEIVER, other, MORPH_HEALTH_OK);
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 	fake_expect_light(fake);
 }
 

@@ -246,7 +246,7 @@ static void txn_survives_one_failure(struct kunit *test)
 		fake_clear(fake);
 		fake_settle(fake);
 		fake_expect_light(fake);
-		KUNIT_EXPECT_EQ_MSG(test, (u32)MORPH_SLICE_OK, slice->state,
+		KUNIT_EXPECT_EQ_MSG(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state,
 				    "operation %u failed", skip);
 		remove_all(fake, slice);
 		fake_expect_dark(fake);
@@ -448,7 +448,7 @@ static void txn_that_outlives_its_slice_is_not_kept(struct kunit *test)
 	mutex_lock(&fake->fabric->lock);
 	morph_history_keep_last(txn);
 	mutex_unlock(&fake->fabric->lock);
-	KUNIT_EXPECT_NULL(test, slice->last_txn);
+	KUNIT_EXPECT_NULL(test, slice_txns(slice)->last_txn);
 	morph_txn_put(txn);
 }
 

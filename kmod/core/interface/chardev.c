@@ -297,8 +297,8 @@ static void slice_show_fdinfo(struct seq_file *m, struct file *filp)
 	mutex_lock(&slice->fabric->lock);
 	seq_printf(m, "morph-fabric:\t%u\n", slice->fabric->id);
 	seq_printf(m, "morph-slice:\t%u\n", slice->number);
-	seq_printf(m, "morph-name:\t%s\n", slice->name);
-	seq_printf(m, "morph-state:\t%s\n", states[slice->state]);
+	seq_printf(m, "morph-name:\t%s\n", slice_tenancy(slice)->name);
+	seq_printf(m, "morph-state:\t%s\n", states[slice_tenancy(slice)->state]);
 	seq_printf(m, "morph-generation:\t%llu\n", slice->generation);
 	mutex_unlock(&slice->fabric->lock);
 }
@@ -435,13 +435,13 @@ static struct slice_node *slice_node_alloc(struct morph_slice *slice, kuid_t uid
 /* Take the node away; its device is to be put when node_lock has been given back. */
 static struct device *slice_node_remove(struct morph_slice *slice)
 {
-	struct device *dev = slice->interface->node_dev;
+	struct device *dev = slice_interface(slice)->node_dev;
 
 	lockdep_assert_held(&node_lock);
 	if (dev)
-		cdev_device_del(slice->interface->node_cdev, dev);
-	slice->interface->node_dev = NULL;
-	slice->interface->node_cdev = NULL;
+		cdev_device_del(slice_interface(slice)->node_cdev, dev);
+	slice_interface(slice)->node_dev = NULL;
+	slice_interface(slice)->node_cdev = NULL;
 	return dev;
 }
 
@@ -463,8 +463,8 @@ static int slice_node_add(struct morph_slice *slice, kuid_t uid, umode_t mode)
 		put_device(&node->dev);
 		return ret;
 	}
-	slice->interface->node_dev = &node->dev;
-	slice->interface->node_cdev = &node->cdev;
+	slice_interface(slice)->node_dev = &node->dev;
+	slice_interface(slice)->node_cdev = &node->cdev;
 	return 0;
 }
 
@@ -489,15 +489,15 @@ static int slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode)
 	int ret;
 
 	mutex_lock(&node_lock);
-	had = slice->interface->node_dev;
+	had = slice_interface(slice)->node_dev;
 	ret = slice_ends(slice) ? -ENODEV : slice_node_add(slice, uid, mode);
 	if (!ret) {
 		mutex_lock(&slice->fabric->lock);
-		slice->uid = uid;
-		slice->mode = mode;
+		slice_tenancy(slice)->uid = uid;
+		slice_tenancy(slice)->mode = mode;
 		mutex_unlock(&slice->fabric->lock);
-	} else if (had && !slice->interface->node_dev &&
-		   slice_node_add(slice, slice->uid, slice->mode)) {
+	} else if (had && !slice_interface(slice)->node_dev &&
+		   slice_node_add(slice, slice_tenancy(slice)->uid, slice_tenancy(slice)->mode)) {
 		dev_err(&slice->fabric->dev,
 			"no memory for the node of slice %u; set its mode once more\n",
 			slice->number);
@@ -514,9 +514,9 @@ int morph_chardev_create_slice(struct morph_fabric *fabric, const struct morph_s
 
 	ret = morph_slice_create(fabric, params, &slice, refusal);
 	*result = slice;
-	if (ret || !slice || !slice->named)
+	if (ret || !slice || !slice_tenancy(slice)->named)
 		return ret;
-	ret = slice_set_node(slice, slice->uid, slice->mode);
+	ret = slice_set_node(slice, slice_tenancy(slice)->uid, slice_tenancy(slice)->mode);
 	if (!ret)
 		return 0;
 	mutex_lock(&fabric->lock);
@@ -533,7 +533,7 @@ int morph_chardev_change_slice(struct morph_slice *slice, kuid_t uid, umode_t mo
 {
 	int ret;
 
-	if (!slice->named)
+	if (!slice_tenancy(slice)->named)
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
 				    "only a named slice has a node with owner and mode");
 	if (mode & ~0777)

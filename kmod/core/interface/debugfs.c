@@ -164,12 +164,13 @@ static int plans_show(struct seq_file *file, void *unused)
 	mutex_lock(&fabric->lock);
 	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		for (rank = 0; rank < slice->ranks_count; rank++) {
-			const struct morph_rank *entry = &slice->ranks[rank];
+			const struct morph_protection *protection = rank_protection(slice, rank);
 
-			seq_printf(file, "%u %u %u %s", slice->number, rank, entry->accelerator,
-				   plan_names[morph_protection_state(entry->protection)]);
-			if (entry->protection->spare != MORPH_ANY)
-				seq_printf(file, " %u", entry->protection->spare);
+			seq_printf(file, "%u %u %u %s", slice->number, rank,
+				   slice->ranks[rank].accelerator,
+				   plan_names[morph_protection_state(protection)]);
+			if (protection->spare != MORPH_ANY)
+				seq_printf(file, " %u", protection->spare);
 			seq_putc(file, '\n');
 		}
 	}

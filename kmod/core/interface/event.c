@@ -79,7 +79,7 @@ void morph_event_queue(struct morph_slice *slice, const struct morph_event *even
 	lockdep_assert_held(&fabric->lock);
 	morph_stat(fabric, MORPH_STAT_EVENTS);
 	spin_lock(&interface_of(fabric)->event_lock);
-	list_for_each_entry(file, &slice->interface->files, node) {
+	list_for_each_entry(file, &slice_interface(slice)->files, node) {
 		if (file->lost && file->count <= MORPH_EVENT_SLOTS - 2)
 			ring_push_lost(file);
 		if (!file->lost && file->count < MORPH_EVENT_SLOTS) {
@@ -103,7 +103,7 @@ void morph_event_hangup(struct morph_slice *slice)
 
 	lockdep_assert_held(&fabric->lock);
 	spin_lock(&interface_of(fabric)->event_lock);
-	list_for_each_entry(file, &slice->interface->files, node) {
+	list_for_each_entry(file, &slice_interface(slice)->files, node) {
 		file->gone = true;
 		wake_up_all(&file->wait);
 	}
@@ -144,9 +144,9 @@ struct morph_file *morph_file_alloc(struct morph_slice *slice, struct morph_refu
 	ret = slice->dying ? -ENODEV : morph_fabric_check(fabric);
 	if (!ret) {
 		kref_get(&slice->kref);
-		slice->files_count++;
+		slice_tenancy(slice)->files_count++;
 		spin_lock(&interface_of(fabric)->event_lock);
-		list_add_tail(&file->node, &slice->interface->files);
+		list_add_tail(&file->node, &slice_interface(slice)->files);
 		spin_unlock(&interface_of(fabric)->event_lock);
 	}
 	mutex_unlock(&fabric->lock);
@@ -174,7 +174,7 @@ void morph_file_free(struct morph_file *file)
 	spin_lock(&interface_of(fabric)->event_lock);
 	list_del(&file->node);
 	spin_unlock(&interface_of(fabric)->event_lock);
-	if (!--slice->files_count && !slice->named && !slice->dying)
+	if (!--slice_tenancy(slice)->files_count && !slice_tenancy(slice)->named && !slice->dying)
 		morph_slice_release(slice, 0);
 	morph_protection_go_on(fabric);
 	mutex_unlock(&fabric->lock);

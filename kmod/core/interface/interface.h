@@ -7,6 +7,7 @@
 
 #include "core/base/base.h"
 #include "core/recovery/recovery.h"
+#include "core/schedule/schedule.h"
 
 struct morph_controller;
 struct morph_file;
@@ -35,6 +36,7 @@ static inline struct morph_interface *interface_of(const struct morph_fabric *fa
 
 /* What this layer keeps with a slice. Under fabric->lock, but for files. */
 struct morph_slice_interface {
+	struct morph_slice_scheduling scheduling;	/* first: the layers below */
 	struct list_head files;		/* of morph_file.node; event_lock */
 	struct list_head queues;	/* of struct morph_queue: queue.c */
 	u32 last_queue;			/* number given */
@@ -42,6 +44,24 @@ struct morph_slice_interface {
 	struct device *node_dev;	/* node of a named slice, or NULL */
 	struct cdev *node_cdev;
 };
+
+static inline struct morph_slice_interface *slice_interface(const struct morph_slice *slice)
+{
+	return container_of(slice_scheduling(slice), struct morph_slice_interface, scheduling);
+}
+
+/* What this layer keeps with a circuit. Under fabric->lock. */
+struct morph_circuit_interface {
+	struct morph_circuit_scheduling scheduling;	/* first: the layers below */
+	u64 told_mbps;			/* in the slice's state page */
+};
+
+static inline struct morph_circuit_interface *
+circuit_interface(const struct morph_circuit *circuit)
+{
+	return container_of(circuit_scheduling(circuit), struct morph_circuit_interface,
+			    scheduling);
+}
 
 int morph_chardev_init(void);
 void morph_chardev_exit(void);
@@ -67,7 +87,7 @@ int morph_chardev_grant_fd(struct morph_fabric *fabric, struct morph_user *grant
 /* One open slice file with its queue. */
 struct morph_file {
 	struct morph_slice *slice;	/* counted */
-	struct list_head node;		/* head: slice->interface->files; event_lock */
+	struct list_head node;		/* head: slice_interface(slice)->files; event_lock */
 	wait_queue_head_t wait;
 	struct mutex read_lock;		/* one reader at a time; outside event_lock */
 	/* event_lock */

@@ -309,7 +309,7 @@ int morph_do_grant_create(struct morph_call *call)
 /* Not who opened the file: a file that was handed on gives nobody its opener's slices. */
 static bool may_delete(const struct morph_slice *slice)
 {
-	return uid_eq(current_euid(), slice->uid) || capable(CAP_NET_ADMIN);
+	return uid_eq(current_euid(), slice_tenancy(slice)->uid) || capable(CAP_NET_ADMIN);
 }
 
 int morph_do_slice_delete(struct morph_call *call)
@@ -331,7 +331,7 @@ int morph_do_slice_delete(struct morph_call *call)
 	if (!may_delete(slice))
 		ret = morph_refuse(&call->refusal, -EPERM, MORPH_REASON_STATE, 0, 0,
 				   "only a slice's owner, or CAP_NET_ADMIN, may delete it");
-	else if (!slice->named)
+	else if (!slice_tenancy(slice)->named)
 		ret = morph_refuse(&call->refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
 				   "an unnamed slice ends with its last file");
 	else

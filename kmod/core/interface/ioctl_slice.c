@@ -166,7 +166,7 @@ static int copy_path(struct morph_call *call, struct path_copy *copy)
 		return ret;
 	circuit = xa_load(&call->file->slice->circuits, id);
 	/* Those of a schedule have their ways all the time. */
-	if (!circuit || !(morph_circuit_shown(circuit) || circuit->schedule) || !circuit->route)
+	if (!circuit || !(morph_circuit_shown(circuit) || circuit->scheduled) || !circuit->route)
 		return morph_refuse_field(call, -ENOENT, "the slice has no circuit %u", id);
 	path = &circuit->route->path;
 	for (i = 0; i < path->hops_count; i++) {

@@ -15,7 +15,7 @@
 
 static int put_rank(struct sk_buff *skb, struct morph_slice *slice, u32 rank)
 {
-	u32 preferred = slice->ranks[rank].preferred;
+	u32 preferred = rank_protection(slice, rank)->preferred;
 	struct morph_rank_info info = {};
 	struct nlattr *nest;
 
@@ -42,6 +42,7 @@ static int put_rank(struct sk_buff *skb, struct morph_slice *slice, u32 rank)
 
 static int put_slice(struct sk_buff *skb, struct morph_slice *slice)
 {
+	const struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
 	struct morph_slice_info info = {};
 
 	morph_slice_fill_info(slice, &info);
@@ -49,13 +50,13 @@ static int put_slice(struct sk_buff *skb, struct morph_slice *slice)
 	       nla_put_u32(skb, MORPH_A_SLICE_ID, slice->number) ||
 	       (info.name[0] && nla_put_string(skb, MORPH_A_SLICE_NAME, info.name)) ||
 	       nla_put_u32(skb, MORPH_A_SLICE_STATE, info.state) ||
-	       nla_put_u32(skb, MORPH_A_SLICE_OWNER, from_kuid(&init_user_ns, slice->uid)) ||
-	       (info.name[0] && nla_put_u32(skb, MORPH_A_SLICE_MODE, slice->mode)) ||
+	       nla_put_u32(skb, MORPH_A_SLICE_OWNER, from_kuid(&init_user_ns, tenancy->uid)) ||
+	       (info.name[0] && nla_put_u32(skb, MORPH_A_SLICE_MODE, tenancy->mode)) ||
 	       nla_put_u32(skb, MORPH_A_SLICE_FAILOVER, info.failover) ||
 	       nla_put_u32(skb, MORPH_A_SLICE_TRANSIT, info.transit) ||
 	       nla_put_u32(skb, MORPH_A_SLICE_SPARES, info.spare_policy) ||
 	       nla_put_u8(skb, MORPH_A_SLICE_RESERVED, info.reserved) ||
-	       nla_put_u32(skb, MORPH_A_SLICE_FILES, slice->files_count) ||
+	       nla_put_u32(skb, MORPH_A_SLICE_FILES, tenancy->files_count) ||
 	       nla_put_u64_64bit(skb, MORPH_A_SLICE_GENERATION, info.generation,
 				 MORPH_A_SLICE_PAD) ||
 	       nla_put_u64_64bit(skb, MORPH_A_SLICE_SEQ, info.seq, MORPH_A_SLICE_PAD) ||
@@ -67,8 +68,8 @@ static int put_slice(struct sk_buff *skb, struct morph_slice *slice)
 		nla_put_u32(skb, MORPH_A_SLICE_GRANT, slice->user->grant)) ||
 	       nla_put_u32(skb, MORPH_A_SLICE_USED_REPLACEMENTS,
 			   morph_repair_replacements(slice)) ||
-	       (slice->tenancy->controller &&
-		nla_put_u32(skb, MORPH_A_SLICE_CONTROLLER, slice->tenancy->controller));
+	       (tenancy->controller &&
+		nla_put_u32(skb, MORPH_A_SLICE_CONTROLLER, tenancy->controller));
 }
 
 /*
@@ -407,7 +408,7 @@ static int set_node(struct genl_info *info, struct morph_slice *slice)
 	struct nlattr *owner = info->attrs[MORPH_A_SLICE_OWNER];
 	struct nlattr *mode = info->attrs[MORPH_A_SLICE_MODE];
 	struct morph_refusal refusal = {};
-	kuid_t uid = slice->uid;
+	kuid_t uid = slice_tenancy(slice)->uid;
 	int ret;
 
 	if (owner)
@@ -416,7 +417,8 @@ static int set_node(struct genl_info *info, struct morph_slice *slice)
 		NL_SET_ERR_MSG_ATTR(info->extack, owner, "owner must be a user id");
 		return -EINVAL;
 	}
-	ret = morph_chardev_change_slice(slice, uid, mode ? nla_get_u32(mode) : slice->mode,
+	ret = morph_chardev_change_slice(slice, uid,
+					 mode ? nla_get_u32(mode) : slice_tenancy(slice)->mode,
 					 &refusal);
 	return ret ? morph_nl_refuse(info, ret, &refusal, mode ?: owner) : 0;
 }

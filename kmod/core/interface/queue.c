@@ -42,7 +42,7 @@ struct morph_queue {
 	struct morph_slice *slice;	/* counted */
 	struct morph_schedule *schedule; /* counted */
 	struct morph_file *file;	/* that it was made with; fabric->lock */
-	struct list_head node;		/* head: slice->interface->queues; fabric->lock */
+	struct list_head node;		/* head: slice_interface(slice)->queues; fabric->lock */
 	u32 id, entries;
 	u32 idle_ns, entry_ns;
 
@@ -181,7 +181,7 @@ static struct morph_queue *queue_find(struct morph_slice *slice, u32 id)
 	struct morph_queue *queue;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	list_for_each_entry(queue, &slice->interface->queues, node)
+	list_for_each_entry(queue, &slice_interface(slice)->queues, node)
 		if (queue->id == id) {
 			kref_get(&queue->kref);
 			return queue;
@@ -410,7 +410,7 @@ static int queue_enter(struct morph_queue *queue, struct morph_file *file, u32 s
 
 	if (slice->dying)
 		return -ENODEV;
-	list_for_each_entry(other, &slice->interface->queues, node)
+	list_for_each_entry(other, &slice_interface(slice)->queues, node)
 		count++;
 	if (count >= MOST_QUEUES)
 		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
@@ -420,12 +420,12 @@ static int queue_enter(struct morph_queue *queue, struct morph_file *file, u32 s
 	if (!queue->schedule)
 		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, schedule,
 				    "the slice has no schedule %u", schedule);
-	queue->id = ++slice->interface->last_queue;
+	queue->id = ++slice_interface(slice)->last_queue;
 	queue->file = file;
 	kref_get(&slice->kref);
 	/* Its number can be guessed: it may be closed before it runs. */
 	kref_get(&queue->kref);		/* the list's */
-	list_add_tail(&queue->node, &slice->interface->queues);
+	list_add_tail(&queue->node, &slice_interface(slice)->queues);
 	return 0;
 }
 
@@ -607,7 +607,7 @@ int morph_queue_mmap(struct morph_file *file, u32 number, struct vm_area_struct 
 	int ret = -EINVAL;
 
 	mutex_lock(&slice->fabric->lock);
-	list_for_each_entry(queue, &slice->interface->queues, node) {
+	list_for_each_entry(queue, &slice_interface(slice)->queues, node) {
 		if (queue->id != number)
 			continue;
 		/*
@@ -630,7 +630,7 @@ void morph_queue_close_file(struct morph_file *file)
 	LIST_HEAD(closed);
 
 	mutex_lock(&slice->fabric->lock);
-	list_for_each_entry_safe(queue, next, &slice->interface->queues, node)
+	list_for_each_entry_safe(queue, next, &slice_interface(slice)->queues, node)
 		if (queue->file == file)
 			list_move(&queue->node, &closed);
 	mutex_unlock(&slice->fabric->lock);
@@ -646,6 +646,6 @@ void morph_queue_wake_slice(struct morph_slice *slice)
 	struct morph_queue *queue;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	list_for_each_entry(queue, &slice->interface->queues, node)
+	list_for_each_entry(queue, &slice_interface(slice)->queues, node)
 		wake_up_all(&queue->wake);
 }

@@ -77,24 +77,16 @@ static const struct morph_subscriber subscriber = {
 	.slice_gone = morph_chardev_del_slice,
 };
 
-static int created(struct morph_slice *slice)
+static int created(struct morph_slice *slice, void *by_rank)
 {
-	struct morph_slice_interface *interface = kzalloc(sizeof(*interface), GFP_KERNEL_ACCOUNT);
-
-	static_assert(sizeof(*interface) <= MORPH_SLICE_KEPT_BYTES / 4);
-	slice->interface = interface;
-	if (!interface)
-		return -ENOMEM;
-	INIT_LIST_HEAD(&interface->files);
-	INIT_LIST_HEAD(&interface->queues);
+	INIT_LIST_HEAD(&slice_interface(slice)->files);
+	INIT_LIST_HEAD(&slice_interface(slice)->queues);
 	return 0;
 }
 
 static void released(struct morph_slice *slice)
 {
-	if (slice->interface)
-		vfree(slice->interface->state_page);
-	kfree(slice->interface);
+	vfree(slice_interface(slice)->state_page);
 }
 
 static struct morph_slice_waiter waiter = { .created = created, .released = released };

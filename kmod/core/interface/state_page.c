@@ -20,14 +20,14 @@ static u64 state_bytes(const struct morph_slice *slice)
 
 static struct morph_state_pair *pair_of(struct morph_slice *slice, u32 src, u32 dst)
 {
-	struct morph_state_pair *pairs = (void *)(slice->interface->state_page + 1);
+	struct morph_state_pair *pairs = (void *)(slice_interface(slice)->state_page + 1);
 
 	return &pairs[src * slice->ranks_count + dst];
 }
 
 void morph_state_begin(struct morph_slice *slice)
 {
-	struct morph_state_page *page = slice->interface->state_page;
+	struct morph_state_page *page = slice_interface(slice)->state_page;
 
 	lockdep_assert_held(&slice->fabric->lock);
 	if (!page)
@@ -39,7 +39,7 @@ void morph_state_begin(struct morph_slice *slice)
 
 void morph_state_end(struct morph_slice *slice)
 {
-	struct morph_state_page *page = slice->interface->state_page;
+	struct morph_state_page *page = slice_interface(slice)->state_page;
 
 	if (!page)
 		return;
@@ -58,7 +58,7 @@ static bool is_lit(const struct morph_circuit *circuit)
 /* Is there a page that says more than that all is gone? */
 static bool is_told(const struct morph_slice *slice)
 {
-	return slice->interface->state_page && !slice->dying &&
+	return slice_interface(slice)->state_page && !slice->dying &&
 	       slice->fabric->state == MORPH_FABRIC_READY;
 }
 
@@ -69,18 +69,18 @@ void morph_state_circuit(struct morph_circuit *circuit)
 	struct morph_state_pair *pair;
 	u64 mbps = 0;
 
-	if (!slice->interface->state_page ||
+	if (!slice_interface(slice)->state_page ||
 	    (circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
 		return;
 	pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
 	/* One that goes with its slice or fabric, and was lit, is dark: that alone is told. */
 	if (is_told(slice) && is_lit(circuit))
 		mbps = slice->fabric->graph->params.lane_mbps * circuit->lanes_count;
-	if (!mbps && !circuit->told_mbps)
+	if (!mbps && !circuit_interface(circuit)->told_mbps)
 		return;
 	pair->generation++;
-	pair->mbps += mbps - circuit->told_mbps;
-	circuit->told_mbps = mbps;
+	pair->mbps += mbps - circuit_interface(circuit)->told_mbps;
+	circuit_interface(circuit)->told_mbps = mbps;
 	if (mbps)
 		pair->hops = circuit->route->path.hops_count;
 	else if (!pair->mbps)
@@ -89,7 +89,7 @@ void morph_state_circuit(struct morph_circuit *circuit)
 
 void morph_state_dark(struct morph_circuit *circuit)
 {
-	if (!circuit->told_mbps)
+	if (!circuit_interface(circuit)->told_mbps)
 		return;
 	morph_state_begin(circuit->slice);
 	morph_state_circuit(circuit);
@@ -101,11 +101,11 @@ void morph_state_all(struct morph_slice *slice)
 	struct morph_circuit *circuit;
 	unsigned long index;
 
-	if (!slice->interface->state_page)
+	if (!slice_interface(slice)->state_page)
 		return;
 	morph_state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit)
-		if (is_lit(circuit) != !!circuit->told_mbps)
+		if (is_lit(circuit) != !!circuit_interface(circuit)->told_mbps)
 			morph_state_circuit(circuit);
 	morph_state_end(slice);
 }
@@ -117,28 +117,28 @@ void morph_state_lose(struct morph_slice *slice)
 	struct morph_state_pair *pair;
 	unsigned long index;
 
-	if (!slice->interface->state_page)
+	if (!slice_interface(slice)->state_page)
 		return;
 	morph_state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit) {
-		if (!circuit->told_mbps)
+		if (!circuit_interface(circuit)->told_mbps)
 			continue;
 		pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
 		pair->generation++;
-		pair->mbps -= circuit->told_mbps;
+		pair->mbps -= circuit_interface(circuit)->told_mbps;
 		if (!pair->mbps)
 			pair->hops = 0;
-		circuit->told_mbps = 0;
+		circuit_interface(circuit)->told_mbps = 0;
 	}
-	slice->interface->state_page->step = MORPH_ANY;
-	if (slice->interface->state_page->schedule)
-		slice->interface->state_page->state = MORPH_SCHEDULE_STOPPED;
+	slice_interface(slice)->state_page->step = MORPH_ANY;
+	if (slice_interface(slice)->state_page->schedule)
+		slice_interface(slice)->state_page->state = MORPH_SCHEDULE_STOPPED;
 	morph_state_end(slice);
 }
 
 void morph_state_schedule(const struct morph_schedule *schedule)
 {
-	struct morph_state_page *page = schedule->slice->interface->state_page;
+	struct morph_state_page *page = slice_interface(schedule->slice)->state_page;
 
 	if (!is_told(schedule->slice))
 		return;
@@ -179,10 +179,10 @@ static void state_fill(struct morph_slice *slice, struct morph_state_page *page)
 	page->step = MORPH_ANY;
 	page->settle_ns = params->settle_ns;
 	page->relock_ns = params->relock_ns;
-	WRITE_ONCE(slice->interface->state_page, page);
+	WRITE_ONCE(slice_interface(slice)->state_page, page);
 	slice->watched = true;
 	morph_state_all(slice);
-	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
+	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node)
 		if (schedule->state != MORPH_SCHEDULE_LOADED)
 			morph_state_schedule(schedule);
 }
@@ -203,7 +203,7 @@ static int state_make(struct morph_slice *slice)
 	mutex_lock(&fabric->lock);
 	if (!ret && slice->dying)
 		ret = -ENODEV;
-	if (!ret && !slice->interface->state_page) {
+	if (!ret && !slice_interface(slice)->state_page) {
 		state_fill(slice, page);
 		slice->bytes += bytes;		/* uncharged with the slice */
 		page = NULL;
@@ -224,11 +224,11 @@ int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma)
 		return -EACCES;
 	if (vma->vm_end - vma->vm_start > PAGE_ALIGN(state_bytes(slice)))
 		return -EINVAL;
-	if (!READ_ONCE(slice->interface->state_page)) {
+	if (!READ_ONCE(slice_interface(slice)->state_page)) {
 		ret = state_make(slice);
 		if (ret)
 			return ret;
 	}
 	vm_flags_clear(vma, VM_MAYWRITE);
-	return morph_shared_map(vma, slice->interface->state_page);
+	return morph_shared_map(vma, slice_interface(slice)->state_page);
 }

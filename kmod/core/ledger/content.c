@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The content of slices: their circuits, their last reference, and who may change them. */
 #include <linux/bug.h>
+#include <linux/mm.h>
 #include <linux/module.h>
 #include <linux/sched.h>
 #include <linux/slab.h>
@@ -29,15 +30,61 @@ void morph_slice_waiter_register(struct morph_slice_waiter *waiter)
 
 /* ------------------------------------------------------------------ lifetime */
 
-int morph_slice_furnish(struct morph_slice *slice)
+/* Constant once the module has started. */
+static size_t slice_size = sizeof(struct morph_slice);
+static size_t circuit_size = sizeof(struct morph_circuit);
+
+void morph_content_set_sizes(size_t slice, size_t circuit)
 {
-	int ret = 0;
+	slice_size = slice;
+	circuit_size = circuit;
+}
+
+/* Where an array by rank begins behind the parts that end at a position. */
+static size_t array_at(size_t end)
+{
+	return ALIGN(end, sizeof(u64));
+}
+
+size_t morph_slice_bytes(u32 ranks_count)
+{
+	size_t end = array_at(slice_size) + ranks_count * sizeof(struct morph_rank);
 	u32 i;
 
-	for (i = 0; i < waiters_count && !ret; i++)
-		if (waiters[i]->created)
-			ret = waiters[i]->created(slice);
-	return ret;
+	for (i = 0; i < waiters_count; i++)
+		end = array_at(end) + ranks_count * waiters[i]->rank_bytes;
+	return end;
+}
+
+struct morph_slice *morph_slice_alloc(struct morph_fabric *fabric, struct morph_user *user,
+				      u32 ranks_count)
+{
+	struct morph_slice *slice;
+	size_t end;
+	u32 i;
+
+	slice = kvzalloc(morph_slice_bytes(ranks_count), GFP_KERNEL_ACCOUNT);
+	if (!slice)
+		return NULL;
+	kref_init(&slice->kref);
+	slice->fabric = fabric;
+	slice->user = user;
+	slice->ranks_count = ranks_count;
+	slice->generation = 1;
+	INIT_LIST_HEAD(&slice->node);
+	xa_init_flags(&slice->circuits, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
+	init_waitqueue_head(&slice->idle);
+	slice->ranks = (void *)slice + array_at(slice_size);
+	end = array_at(slice_size) + ranks_count * sizeof(struct morph_rank);
+	for (i = 0; i < waiters_count; i++) {
+		if (waiters[i]->created &&
+		    waiters[i]->created(slice, (void *)slice + array_at(end))) {
+			morph_slice_free(slice);
+			return NULL;
+		}
+		end = array_at(end) + ranks_count * waiters[i]->rank_bytes;
+	}
+	return slice;
 }
 
 void morph_slice_free(struct morph_slice *slice)
@@ -48,9 +95,8 @@ void morph_slice_free(struct morph_slice *slice)
 		if (waiters[i]->released)
 			waiters[i]->released(slice);
 	morph_route_free(slice->idle_route);
-	kvfree(slice->ranks);
 	xa_destroy(&slice->circuits);
-	kfree_rcu(slice, rcu);
+	kvfree_rcu(slice, rcu);
 }
 
 /* Kept out of line: what is put is seldom the last. */
@@ -149,13 +195,13 @@ struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
 	struct morph_circuit *circuit;
 	int ret;
 
-	circuit = kzalloc(sizeof(*circuit), GFP_KERNEL_ACCOUNT);
+	circuit = kzalloc(circuit_size, GFP_KERNEL_ACCOUNT);
 	if (!circuit)
 		return ERR_PTR(-ENOMEM);
 	ret = morph_user_charge(slice->user, MORPH_RES_CIRCUITS, 1, refusal);
 	if (ret)
 		goto err_free;
-	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, sizeof(*circuit), refusal);
+	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, circuit_size, refusal);
 	if (ret)
 		goto err_uncharge;
 	circuit->slice = slice;
@@ -177,7 +223,7 @@ void morph_circuit_free(struct morph_circuit *circuit)
 {
 	struct morph_slice *slice = circuit->slice;
 
-	morph_user_uncharge(slice->user, MORPH_RES_BYTES, sizeof(*circuit));
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, circuit_size);
 	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
 	kfree(circuit);
 }

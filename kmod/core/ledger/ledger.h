@@ -99,7 +99,10 @@ struct morph_route {
 	struct optics_hop hops[];	/* capacity */
 };
 
-/* A circuit of a slice. Under fabric->lock. */
+/*
+ * A circuit of a slice. Under fabric->lock. Like the fabric it has one structure for each layer
+ * that keeps something with it, and that of a layer begins with that of the layer below.
+ */
 struct morph_circuit {
 	struct morph_slice *slice;
 	u32 id;
@@ -111,11 +114,8 @@ struct morph_circuit {
 	u32 alarms;			/* how often it has said so */
 	u64 alarm_since_ns;		/* when it was first seen, of the last that found it lit */
 	bool listed;			/* in slice->circuits: was lit */
-	struct morph_schedule *schedule; /* that lights it in some steps, or NULL */
-	u64 told_mbps;			/* in the slice's state page */
-	bool astray;			/* a repair has left it a path that can't be */
+	bool scheduled;			/* a schedule lights it in some steps */
 	struct morph_route *route;	/* NULL only while being set up */
-	struct morph_txn *pending;	/* transaction that is changing it */
 	s32 power_mdbm;
 	u64 dark_ns;
 	u64 last_verified_ns;
@@ -127,21 +127,17 @@ static inline bool morph_circuit_shown(const struct morph_circuit *circuit)
 	return circuit->listed || circuit->state == MORPH_CIRCUIT_PREPARED;
 }
 
-struct morph_slice_interface;
-struct morph_slice_recovery;
-struct morph_slice_scheduling;
-struct morph_slice_tenancy;
-
 struct morph_rank {
 	u32 accelerator;
 	u32 replacements;
 	bool failed;			/* its accelerator is to be replaced */
-	bool forced;			/* somebody asked for it, whatever the policy */
-	u32 wanted_spare;		/* which one they asked for, or MORPH_ANY */
-	u32 preferred;			/* spare that is tried first, or MORPH_ANY */
-	struct morph_protection *protection;	/* how a spare would take its place */
 };
 
+/*
+ * A slice: what the ledger keeps of it. The other layers' structures are around this one, as
+ * those of the fabric are: slice_txns(), slice_tenancy() and the like find them. Arrays by
+ * rank follow in the same memory.
+ */
 struct morph_slice {
 	struct kref kref;
 	struct rcu_head rcu;
@@ -150,44 +146,24 @@ struct morph_slice {
 	struct morph_user *user;	/* counted; charged */
 	size_t bytes;			/* charged for the slice itself */
 	u32 number;			/* index in morph_slices; also the ledger's owner */
-	char name[MORPH_NAME_BYTES];
-	bool named;
-	kuid_t uid;
-	umode_t mode;
 
 	/* fabric->lock */
 	struct list_head node;		/* head: fabric->slices */
-	u32 state;			/* enum morph_slice_state */
-	u32 failover, transit, spare_policy;
-	bool reserved;
+	u32 transit;			/* enum morph_transit */
 	/* Some look at these three without the lock. */
 	bool dying;			/* no new work; teardown is queued or done */
 	bool repairing;			/* repair_work is to run or runs */
 	bool busy;			/* a change is under way */
 	bool watched;			/* somebody above follows its light: report it */
 	u32 waiting;			/* of those that wait for it to be idle: their bits */
-	bool comes_in;			/* has, or had, circuits that come in over an edge */
 	u64 generation;
 	u32 ranks_count;
-	struct morph_rank *ranks;
-	struct morph_protection *protections;	/* by rank */
-	struct xarray circuits;		/* by id */
-	struct list_head txns;		/* of morph_txn.node: in two phases, or going by parts */
 	u32 circuits_count;
-	struct morph_txn *last_txn;	/* counted: the last committed one that has a cookie */
-	struct morph_txn *idle_txn;	/* memory for the next change of one circuit; xchg() */
+	struct morph_rank *ranks;
+	struct xarray circuits;		/* by id */
 	struct morph_route *idle_route;	/* memory for the next route */
-	struct morph_txn *records[MORPH_TXN_RECORDS];	/* counted: a ring of those prepared */
-	u32 records_next;
-	u32 files_count;
 
 	wait_queue_head_t idle;		/* busy went false, repairing went false */
-
-	/* Of the layers above, each made and freed by the slice waiter of its layer. */
-	struct morph_slice_tenancy *tenancy;
-	struct morph_slice_recovery *recovery;
-	struct morph_slice_scheduling *scheduling;
-	struct morph_slice_interface *interface;
 };
 
 /* Report the light of a slice, if anybody follows it. fabric->lock held. */
@@ -220,12 +196,16 @@ static inline void morph_light_moved(struct morph_circuit *circuit)
  * when the module starts; served in the order of registration.
  */
 struct morph_slice_waiter {
-	/* Make what the component keeps with a new slice: 0 or -ENOMEM. Or NULL. */
-	int (*created)(struct morph_slice *slice);
+	/*
+	 * Fill what the component keeps with a new slice, which is zero: 0 or -ENOMEM. Or NULL.
+	 * @by_rank is its array by rank, in the memory of the slice.
+	 */
+	int (*created)(struct morph_slice *slice, void *by_rank);
 	/* The slice is idle: nobody changes it. fabric->lock held. NULL: it never waits. */
 	void (*idle)(struct morph_slice *slice);
-	/* Free what created() has made, if anything: nobody holds the slice any more. Or NULL. */
+	/* Free what the slice's parts point to: nobody holds the slice any more. Or NULL. */
 	void (*released)(struct morph_slice *slice);
+	size_t rank_bytes;		/* of an element of its array by rank, or 0 */
 	u32 bit;			/* in slice->waiting */
 };
 
@@ -299,11 +279,18 @@ void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator);
 
 extern struct xarray morph_slices;	/* by number; its own lock, read under RCU */
 
-void morph_slice_put(struct morph_slice *slice);
-/* What each layer keeps with a new slice: 0 or -ENOMEM, then morph_slice_free() follows. */
-int morph_slice_furnish(struct morph_slice *slice);
-/* Its memory, where it has never been seen by others. */
+/*
+ * Bytes of a slice and of a circuit with the parts of all layers, arrays by rank apart. Before
+ * the first slice.
+ */
+void morph_content_set_sizes(size_t slice, size_t circuit);
+/* Memory of a slice, as it is charged. */
+size_t morph_slice_bytes(u32 ranks_count);
+/* A slice in one piece of memory, that nobody else has seen yet; or NULL. */
+struct morph_slice *morph_slice_alloc(struct morph_fabric *fabric, struct morph_user *user,
+				      u32 ranks_count);
 void morph_slice_free(struct morph_slice *slice);
+void morph_slice_put(struct morph_slice *slice);
 /* Admit one change at a time. fabric->lock held, dropped while waiting, held on return. */
 int morph_slice_enter(struct morph_slice *slice, bool repair);
 void morph_slice_leave(struct morph_slice *slice);

@@ -32,6 +32,8 @@ static_assert((u32)OPTICS_PART_GUIDE == (u32)MORPH_PART_GUIDE);
  */
 static void __init register_layers(void)
 {
+	morph_content_set_sizes(sizeof(struct morph_slice_interface),
+				sizeof(struct morph_circuit_interface));
 	morph_schedule_register();
 	morph_slice_register();
 	morph_txn_register();

@@ -358,7 +358,7 @@ static void fabric_lose_slices(struct morph_fabric *fabric)
 	struct morph_event event;
 
 	list_for_each_entry_safe(slice, next, &ledger_of(fabric)->slices, node) {
-		slice->state = MORPH_SLICE_LOST;
+		slice_tenancy(slice)->state = MORPH_SLICE_LOST;
 		slice->generation++;
 		fabric->seq++;
 		morph_event_init(&event, slice, MORPH_EVENT_FABRIC_GONE);
@@ -368,8 +368,8 @@ static void fabric_lose_slices(struct morph_fabric *fabric)
 		morph_state_lose(slice);
 		morph_schedule_wake(slice);
 		morph_queue_wake_slice(slice);
-		slice->named = false;
-		if (!slice->files_count && !slice->dying)
+		slice_tenancy(slice)->named = false;
+		if (!slice_tenancy(slice)->files_count && !slice->dying)
 			morph_slice_release(slice, 0);
 	}
 }

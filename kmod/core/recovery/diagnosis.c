@@ -16,8 +16,9 @@ bool morph_guide_lit(struct morph_fabric *fabric, u32 guide)
 		const struct morph_circuit *circuit = link->route->circuit;
 
 		/* What a transaction is lighting just now is no proof yet. */
-		if (link->route->role == MORPH_ROUTE_LIVE && circuit && !circuit->pending &&
-		    !circuit->dark && circuit->state == MORPH_CIRCUIT_LIT)
+		if (link->route->role == MORPH_ROUTE_LIVE && circuit &&
+		    !circuit_txns(circuit)->pending && !circuit->dark &&
+		    circuit->state == MORPH_CIRCUIT_LIT)
 			return true;
 	}
 	return false;

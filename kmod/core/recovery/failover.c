@@ -18,9 +18,9 @@
 
 static bool may_replace(const struct morph_slice *slice, u32 rank)
 {
-	const struct morph_rank *entry = &slice->ranks[rank];
-
-	return entry->failed && (entry->forced || slice->failover == MORPH_FAILOVER_AUTOMATIC);
+	return slice->ranks[rank].failed &&
+	       (rank_recovery(slice, rank)->forced ||
+		slice_tenancy(slice)->failover == MORPH_FAILOVER_AUTOMATIC);
 }
 
 /* Free for anybody, or held for this slice. */
@@ -29,27 +29,27 @@ static bool is_idle(const struct morph_slice *slice, u32 accelerator)
 	u32 use = ledger_of(slice->fabric)->chips[accelerator].use;
 
 	return (use == MORPH_USE_FREE || use == MORPH_USE_SPARE ||
-		accelerator == slice->tenancy->own_spare) &&
+		accelerator == slice_tenancy(slice)->own_spare) &&
 	       morph_chip_fit(slice->fabric, accelerator);
 }
 
 /* The next spare for a rank that this repair has not taken already; it is held then. */
 static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 {
-	struct morph_rank *entry = &slice->ranks[rank];
-	u32 spare = entry->wanted_spare;
+	u32 spare = rank_recovery(slice, rank)->wanted_spare;
 
 	if (spare != MORPH_ANY) {
 		if (*skip || !is_idle(slice, spare))
 			return MORPH_ANY;
 	} else {
-		spare = morph_place_spare(slice, entry->accelerator, entry->preferred, *skip);
+		spare = morph_place_spare(slice, slice->ranks[rank].accelerator,
+					  rank_protection(slice, rank)->preferred, *skip);
 	}
 	++*skip;
 	if (spare == MORPH_ANY)
 		return MORPH_ANY;
-	if (spare == slice->tenancy->own_spare) {
-		slice->tenancy->own_spare = MORPH_ANY;
+	if (spare == slice_tenancy(slice)->own_spare) {
+		slice_tenancy(slice)->own_spare = MORPH_ANY;
 		ledger_of(slice->fabric)->chips[spare].rank = rank;
 	} else {
 		morph_slice_take_chip(slice, spare, rank);
@@ -83,7 +83,7 @@ static void give_back_spare(struct failover *failover, u32 spare, bool to_front)
 		return;
 	chip = &ledger_of(fabric)->chips[spare];
 	if (spare == failover->reserved) {
-		slice->tenancy->own_spare = spare;
+		slice_tenancy(slice)->own_spare = spare;
 		chip->rank = MORPH_ANY;
 	} else {
 		morph_chip_let_go(fabric, spare);
@@ -170,15 +170,15 @@ static bool failover_from_protection(struct failover *failover)
 	u32 rank = failover->ranks[0];
 	u32 spare;
 
-	if (failover->count != 1 || slice->ranks[rank].wanted_spare != MORPH_ANY)
+	if (failover->count != 1 || rank_recovery(slice, rank)->wanted_spare != MORPH_ANY)
 		return false;
 	failover->txn = morph_protection_take(slice, rank, &spare);
 	if (!failover->txn)
 		return false;
 	kref_get(&slice->kref);
 	failover->txn->slice = slice;
-	if (spare == slice->tenancy->own_spare) {
-		slice->tenancy->own_spare = MORPH_ANY;
+	if (spare == slice_tenancy(slice)->own_spare) {
+		slice_tenancy(slice)->own_spare = MORPH_ANY;
 		ledger_of(slice->fabric)->chips[spare].rank = rank;
 	} else {
 		morph_slice_take_chip(slice, spare, rank);
@@ -336,9 +336,10 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 
 	slice->generation++;
 	times->phase_ns[MORPH_PHASE_DETECT] =
-		slice->recovery->fault_noticed_ns - slice->recovery->fault_since_ns;
+		slice_recovery(slice)->fault_noticed_ns - slice_recovery(slice)->fault_since_ns;
 	for (i = 0; i < failover->count; i++) {
 		struct morph_rank *entry = &slice->ranks[failover->ranks[i]];
+		struct morph_rank_recovery *wish = rank_recovery(slice, failover->ranks[i]);
 
 		if (failover->spares[i] == MORPH_ANY)
 			continue;
@@ -354,9 +355,9 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 		morph_chip_let_go(fabric, old);
 		entry->replacements++;
 		entry->failed = false;
-		entry->forced = false;
-		entry->wanted_spare = MORPH_ANY;
-		entry->preferred = MORPH_ANY;
+		wish->forced = false;
+		wish->wanted_spare = MORPH_ANY;
+		rank_protection(slice, failover->ranks[i])->preferred = MORPH_ANY;
 		morph_stat(fabric, MORPH_STAT_FAILOVERS);
 		morph_event_init(&event, slice, MORPH_EVENT_REPLACED);
 		event.rank = failover->ranks[i];
@@ -385,12 +386,12 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 int morph_failover_run(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	struct failover failover = { .slice = slice, .reserved = slice->tenancy->own_spare };
+	struct failover failover = { .slice = slice, .reserved = slice_tenancy(slice)->own_spare };
 	u64 begin = ktime_get_ns();
 	u32 i;
 	int ret;
 
-	failover.ranks = slice->recovery->failover_lists;
+	failover.ranks = slice_recovery(slice)->failover_lists;
 	failover.spares = failover.ranks + slice->ranks_count;
 	failover.skips = failover.spares + slice->ranks_count;
 	for (i = 0; i < slice->ranks_count; i++) {

@@ -30,7 +30,7 @@ static void slice_stopping(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
 
-	cancel_work_sync(&slice->recovery->repair_work);
+	cancel_work_sync(&slice_recovery(slice)->repair_work);
 	mutex_lock(&fabric->lock);
 	if (slice->repairing) {
 		/* The work was cancelled before it ran: its reference is ours. */
@@ -38,7 +38,7 @@ static void slice_stopping(struct morph_slice *slice)
 		morph_protection_go_on(fabric);
 		morph_slice_put(slice);
 	}
-	if (slice->recovery->was_degraded)
+	if (slice_recovery(slice)->was_degraded)
 		recovery_of(fabric)->degraded--;
 	mutex_unlock(&fabric->lock);
 }
@@ -56,27 +56,23 @@ static const struct morph_subscriber subscriber = {
 /* An act on hardware changes no circuits. */
 static const struct morph_txn_kind test_kind;
 
-static int created(struct morph_slice *slice)
+static int created(struct morph_slice *slice, void *by_rank)
 {
-	struct morph_slice_recovery *recovery;
+	struct morph_slice_recovery *recovery = slice_recovery(slice);
+	u32 i;
 
-	static_assert(sizeof(*recovery) <= MORPH_SLICE_KEPT_BYTES / 2);
-	recovery = kvzalloc(struct_size(recovery, failover_lists, 3 * slice->ranks_count),
-			    GFP_KERNEL_ACCOUNT);
-	slice->recovery = recovery;
-	if (!recovery)
-		return -ENOMEM;
-	recovery->slice = slice;
+	recovery->ranks = by_rank;
+	recovery->failover_lists = (u32 *)(recovery->ranks + slice->ranks_count);
 	INIT_WORK(&recovery->repair_work, morph_repair_work);
+	for (i = 0; i < slice->ranks_count; i++)
+		recovery->ranks[i].wanted_spare = MORPH_ANY;
 	return 0;
 }
 
-static void released(struct morph_slice *slice)
-{
-	kvfree(slice->recovery);
-}
-
-static struct morph_slice_waiter waiter = { .created = created, .released = released };
+static struct morph_slice_waiter waiter = {
+	.created = created,
+	.rank_bytes = sizeof(struct morph_rank_recovery) + 3 * sizeof(u32),
+};
 
 void morph_recovery_register(void)
 {

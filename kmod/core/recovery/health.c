@@ -172,7 +172,7 @@ void morph_route_hit(struct morph_route *route, const struct morph_culprit *culp
 	if (!circuit)
 		return;
 	if (culprit)
-		circuit->slice->recovery->culprit = *culprit;
+		slice_recovery(circuit->slice)->culprit = *culprit;
 	/* One that is being lit for the first time is judged when it is published. */
 	if (circuit->listed)
 		morph_repair_kick(circuit->slice, since);
@@ -250,7 +250,7 @@ static void set_accelerator(struct morph_fabric *fabric, const struct morph_culp
 	    slice->ranks[chip->rank].failed)
 		return;
 	slice->ranks[chip->rank].failed = true;
-	slice->recovery->culprit = *culprit;
+	slice_recovery(slice)->culprit = *culprit;
 	morph_repair_kick(slice, since);
 	morph_repair_tell_failing(slice, chip->rank);
 }

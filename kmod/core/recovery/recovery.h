@@ -38,9 +38,15 @@ static inline struct morph_recovery *recovery_of(const struct morph_fabric *fabr
 	return container_of(slices_of(fabric), struct morph_recovery, slices);
 }
 
+/* What this layer keeps with a rank. Under fabric->lock. */
+struct morph_rank_recovery {
+	u32 wanted_spare;		/* of a replacement that was asked for, or MORPH_ANY */
+	bool forced;			/* somebody asked for it, whatever the policy */
+};
+
 /* What this layer keeps with a slice. Under fabric->lock. */
 struct morph_slice_recovery {
-	struct morph_slice *slice;
+	struct morph_slice_tenancy tenancy; /* first: the layers below */
 	struct work_struct repair_work;
 	u64 fault_since_ns;		/* when hardware showed the fault under repair */
 	u64 fault_noticed_ns;		/* when the core read the signal */
@@ -51,8 +57,19 @@ struct morph_slice_recovery {
 	u64 degraded_mbps;		/* what its owner was told is left then */
 	u32 hour_replacements;		/* that the owner asked for within the hour */
 	u64 hour_since_ns;		/* CLOCK_BOOTTIME: when the hour began */
-	u32 failover_lists[];		/* three of ranks_count: see struct failover */
+	struct morph_rank_recovery *ranks;	/* by rank */
+	u32 *failover_lists;		/* three of ranks_count: see struct failover */
 };
+
+static inline struct morph_slice_recovery *slice_recovery(const struct morph_slice *slice)
+{
+	return container_of(slice_tenancy(slice), struct morph_slice_recovery, tenancy);
+}
+
+static inline struct morph_rank_recovery *rank_recovery(const struct morph_slice *slice, u32 rank)
+{
+	return &slice_recovery(slice)->ranks[rank];
+}
 
 /* ----------------------------------------------------------------- health.c */
 

@@ -40,15 +40,15 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 	if (slice->dying || slice->fabric->state != MORPH_FABRIC_READY)
 		return;
 	if (!slice->repairing) {
-		slice->recovery->fault_since_ns = since_ns ? since_ns : now;
-		slice->recovery->fault_noticed_ns = now;
+		slice_recovery(slice)->fault_since_ns = since_ns ? since_ns : now;
+		slice_recovery(slice)->fault_noticed_ns = now;
 		kref_get(&slice->kref);		/* the work's */
 		WRITE_ONCE(slice->repairing, true);
 		morph_protection_stand_back(slice->fabric);
-		slice->state = MORPH_SLICE_REPAIRING;
-		trace_morph_slice_state(slice->fabric->id, slice->number, slice->state);
+		slice_tenancy(slice)->state = MORPH_SLICE_REPAIRING;
+		trace_morph_slice_state(slice->fabric->id, slice->number, MORPH_SLICE_REPAIRING);
 	}
-	queue_work(morph_wq, &slice->recovery->repair_work);
+	queue_work(morph_wq, &slice_recovery(slice)->repair_work);
 }
 
 int morph_repair_stage(struct morph_txn *txn)
@@ -115,7 +115,7 @@ static void examine(struct morph_circuit *circuit)
 	}
 	morph_health_diagnose(fabric, &route->path, src, &culprit);
 	mutex_lock(&fabric->lock);
-	circuit->slice->recovery->culprit = culprit;
+	slice_recovery(circuit->slice)->culprit = culprit;
 	morph_health_set(fabric, &culprit,
 			 culprit.part == MORPH_PART_GUIDE ? MORPH_HEALTH_QUARANTINED :
 							    MORPH_HEALTH_FAILED, 0);
@@ -151,7 +151,7 @@ static void examine_dark(struct morph_slice *slice)
 
 static bool needs_reroute(struct morph_slice *slice, const struct morph_circuit *circuit)
 {
-	if (!circuit->listed || circuit->pending)
+	if (!circuit->listed || circuit_txns(circuit)->pending)
 		return false;
 	if (morph_rank_failed(slice, circuit->src_rank) ||
 	    morph_rank_failed(slice, circuit->dst_rank))
@@ -184,11 +184,11 @@ static void reroute_published(struct morph_txn *txn, struct morph_repair_job *jo
 
 	slice->generation++;
 	txn->session.times.phase_ns[MORPH_PHASE_DETECT] =
-		slice->recovery->fault_noticed_ns - slice->recovery->fault_since_ns;
+		slice_recovery(slice)->fault_noticed_ns - slice_recovery(slice)->fault_since_ns;
 	morph_event_init(&event, slice, MORPH_EVENT_CIRCUIT_MOVED);
 	event.circuit = circuit->id;
-	event.part = slice->recovery->culprit.part;
-	event.index = slice->recovery->culprit.index;
+	event.part = slice_recovery(slice)->culprit.part;
+	event.index = slice_recovery(slice)->culprit.index;
 	event.dark_ns = morph_txn_longest_dark(txn);
 	event.times = txn->session.times;
 	morph_report_event(slice, &event);
@@ -207,7 +207,7 @@ static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
 	morph_slice_fill_move(&txn->items[0], circuit);
 	ret = morph_repair_stage(txn);
 	/* One of a schedule stays on its planes where it can. */
-	if (ret && circuit->schedule) {
+	if (ret && circuit->scheduled) {
 		txn->items[0].change.src_plane = MORPH_PLANE_ANY;
 		txn->items[0].change.dst_plane = MORPH_PLANE_ANY;
 		ret = morph_repair_stage(txn);
@@ -229,7 +229,7 @@ static int reroute_all(struct morph_slice *slice)
 	unsigned long index;
 	int first = 0, ret;
 
-	if (slice->failover == MORPH_FAILOVER_NONE)
+	if (slice_tenancy(slice)->failover == MORPH_FAILOVER_NONE)
 		return 0;
 	xa_for_each(&slice->circuits, index, circuit) {
 		if (!needs_reroute(slice, circuit))
@@ -280,8 +280,8 @@ static void fail_dark_circuits(struct morph_slice *slice)
 	}
 	/* Not before all are marked: each event says what bandwidth is left. */
 	morph_event_init(&event, slice, MORPH_EVENT_CIRCUIT_FAILED);
-	event.part = slice->recovery->culprit.part;
-	event.index = slice->recovery->culprit.index;
+	event.part = slice_recovery(slice)->culprit.part;
+	event.index = slice_recovery(slice)->culprit.index;
 	xa_for_each_marked(&slice->circuits, index, circuit, FAILED_NOW) {
 		xa_clear_mark(&slice->circuits, index, FAILED_NOW);
 		event.circuit = circuit->id;
@@ -298,12 +298,13 @@ static void drop_wishes(struct morph_slice *slice)
 	u32 i;
 
 	for (i = 0; i < slice->ranks_count; i++) {
+		struct morph_rank_recovery *wish = rank_recovery(slice, i);
 		struct morph_rank *entry = &slice->ranks[i];
 
-		if (!entry->forced)
+		if (!wish->forced)
 			continue;
-		entry->forced = false;
-		entry->wanted_spare = MORPH_ANY;
+		wish->forced = false;
+		wish->wanted_spare = MORPH_ANY;
 		if (ledger_of(slice->fabric)->chips[entry->accelerator].health == MORPH_HEALTH_OK)
 			entry->failed = false;
 	}
@@ -313,7 +314,7 @@ static void drop_wishes(struct morph_slice *slice)
 static void repair_end(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	bool whole, was = slice->recovery->was_degraded;
+	bool whole, was = slice_recovery(slice)->was_degraded;
 	struct morph_event event;
 	u64 left_mbps;
 
@@ -323,9 +324,9 @@ static void repair_end(struct morph_slice *slice)
 	morph_protection_go_on(fabric);
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
-	slice->state = whole ? MORPH_SLICE_OK : MORPH_SLICE_DEGRADED;
-	trace_morph_slice_state(fabric->id, slice->number, slice->state);
-	slice->recovery->was_degraded = !whole;
+	slice_tenancy(slice)->state = whole ? MORPH_SLICE_OK : MORPH_SLICE_DEGRADED;
+	trace_morph_slice_state(fabric->id, slice->number, slice_tenancy(slice)->state);
+	slice_recovery(slice)->was_degraded = !whole;
 	recovery_of(fabric)->degraded += (int)!whole - (int)was;
 	fabric->seq++;
 	if (!whole)
@@ -334,12 +335,12 @@ static void repair_end(struct morph_slice *slice)
 		slice->generation++;
 	morph_report_light_reviewed(slice);
 	left_mbps = morph_slice_bandwidth(slice);
-	if (!whole && was && left_mbps == slice->recovery->degraded_mbps)
+	if (!whole && was && left_mbps == slice_recovery(slice)->degraded_mbps)
 		return;			/* it was said before */
-	slice->recovery->degraded_mbps = left_mbps;
+	slice_recovery(slice)->degraded_mbps = left_mbps;
 	morph_event_init(&event, slice, whole ? MORPH_EVENT_RECOVERED : MORPH_EVENT_DEGRADED);
-	event.part = slice->recovery->culprit.part;
-	event.index = slice->recovery->culprit.index;
+	event.part = slice_recovery(slice)->culprit.part;
+	event.index = slice_recovery(slice)->culprit.index;
 	morph_report_event(slice, &event);
 	morph_report_slice_changed(slice);
 	morph_protection_touch_slice(slice);
@@ -370,15 +371,16 @@ static void retry_crowded(struct morph_slice *last)
 	replan(fabric);
 	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		/* No cause to settle what is prepared: its end lets them try. */
-		if (!slice->recovery->crowded || slice->state != MORPH_SLICE_DEGRADED ||
-		    !list_empty(&slice->txns))
+		if (!slice_recovery(slice)->crowded ||
+		    slice_tenancy(slice)->state != MORPH_SLICE_DEGRADED ||
+		    !list_empty(&slice_txns(slice)->txns))
 			continue;
 		if (!next || next == last)
 			next = slice;
 	}
 	if (!next)
 		return;
-	next->recovery->crowded = false;
+	slice_recovery(next)->crowded = false;
 	morph_repair_kick(next, 0);
 }
 
@@ -386,7 +388,7 @@ void morph_repair_work(struct work_struct *work)
 {
 	struct morph_slice_recovery *recovery = container_of(work, struct morph_slice_recovery,
 							     repair_work);
-	struct morph_slice *slice = recovery->slice;
+	struct morph_slice *slice = &recovery->tenancy.txns.slice;
 	struct morph_fabric *fabric = slice->fabric;
 	u32 round, recoveries, begun;
 	bool crowded;
@@ -403,7 +405,7 @@ void morph_repair_work(struct work_struct *work)
 			break;
 		examine_dark(slice);
 		ret = morph_failover_run(slice);
-		slice->recovery->failover_error = ret;
+		slice_recovery(slice)->failover_error = ret;
 		rerouted = reroute_all(slice);
 		/* A spare that let us down is not made good by circuits that have no need of it. */
 		if (ret != -EIO && ret != -ETIMEDOUT)
@@ -417,11 +419,12 @@ void morph_repair_work(struct work_struct *work)
 	if (!work_pending(work))
 		repair_end(slice);
 	/* Something became free while it was being given up, and found nobody who waited. */
-	if (slice->state == MORPH_SLICE_DEGRADED && fabric->state == MORPH_FABRIC_READY &&
+	if (slice_tenancy(slice)->state == MORPH_SLICE_DEGRADED &&
+	    fabric->state == MORPH_FABRIC_READY &&
 	    recovery_of(fabric)->recoveries != recoveries)
 		queue_delayed_work(morph_wq, &recovery_of(fabric)->recover_work, RECOVER_DELAY);
 	recovery_of(fabric)->repairs--;
-	slice->recovery->crowded = crowded || recovery_of(fabric)->repairs_begun != begun;
+	slice_recovery(slice)->crowded = crowded || recovery_of(fabric)->repairs_begun != begun;
 	ret = slice->repairing;
 	retry_crowded(slice);
 	morph_slice_leave(slice);
@@ -454,7 +457,8 @@ void morph_repair_recover_work(struct work_struct *work)
 	mutex_lock(&fabric->lock);
 	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		/* No cause to settle what is prepared: its end lets them try. */
-		if (slice->state == MORPH_SLICE_DEGRADED && list_empty(&slice->txns))
+		if (slice_tenancy(slice)->state == MORPH_SLICE_DEGRADED &&
+		    list_empty(&slice_txns(slice)->txns))
 			morph_repair_kick(slice, 0);
 		else
 			morph_report_retried(slice);

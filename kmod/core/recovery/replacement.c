@@ -42,7 +42,7 @@ static int check_spare(struct morph_slice *slice, u32 rank, u32 spare, bool allo
 					  spare, fabric->graph->accelerators_count - 1);
 	use = ledger_of(fabric)->chips[spare].use;
 	if (!morph_chip_fit(fabric, spare) || use == MORPH_USE_DRAINING ||
-	    (use == MORPH_USE_HELD && spare != slice->tenancy->own_spare))
+	    (use == MORPH_USE_HELD && spare != slice_tenancy(slice)->own_spare))
 		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_UNFIT,
 					  MORPH_PART_ACCELERATOR, spare,
 					  "it is held, cordoned or not healthy",
@@ -63,8 +63,8 @@ static int check_spare(struct morph_slice *slice, u32 rank, u32 spare, bool allo
 u32 morph_repair_replacements(const struct morph_slice *slice)
 {
 	lockdep_assert_held(&slice->fabric->lock);
-	return ktime_get_boottime_ns() - slice->recovery->hour_since_ns < HOUR_NS ?
-	       slice->recovery->hour_replacements : 0;
+	return ktime_get_boottime_ns() - slice_recovery(slice)->hour_since_ns < HOUR_NS ?
+	       slice_recovery(slice)->hour_replacements : 0;
 }
 
 /*
@@ -85,8 +85,8 @@ static int charge_replacement(struct morph_slice *slice, struct morph_refusal *r
 		return -EDQUOT;
 	}
 	if (!had)
-		slice->recovery->hour_since_ns = ktime_get_boottime_ns();
-	slice->recovery->hour_replacements = had + 1;
+		slice_recovery(slice)->hour_since_ns = ktime_get_boottime_ns();
+	slice_recovery(slice)->hour_replacements = had + 1;
 	return 0;
 }
 
@@ -102,7 +102,7 @@ static int wait_repaired(struct morph_slice *slice, u32 rank, u32 accelerator, u
 				       READ_ONCE(slice->dying) ||
 				       READ_ONCE(fabric->state) != MORPH_FABRIC_READY);
 	mutex_lock(&fabric->lock);
-	*state = slice->state;
+	*state = slice_tenancy(slice)->state;
 	*health = ledger_of(fabric)->chips[accelerator].health;
 	/* What was done is told even to one who was interrupted. */
 	if (ret && slice->ranks[rank].accelerator != accelerator)
@@ -151,7 +151,6 @@ int morph_repair_report(struct morph_slice *slice, u32 rank, u32 *state, u32 *he
 static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare, bool tenant,
 			    struct morph_refusal *refusal)
 {
-	struct morph_rank *entry;
 	int ret;
 
 	ret = check_rank(slice, rank, refusal);
@@ -159,14 +158,13 @@ static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare, bool
 		ret = check_spare(slice, rank, spare, tenant, refusal);
 	if (ret)
 		return ret;
-	entry = &slice->ranks[rank];
 	if (spare == MORPH_ANY &&
-	    morph_place_spare(slice, entry->accelerator, MORPH_ANY, 0) == MORPH_ANY)
+	    morph_place_spare(slice, slice->ranks[rank].accelerator, MORPH_ANY, 0) == MORPH_ANY)
 		return morph_refuse(refusal, -ENOSPC, MORPH_REASON_NO_SPARE, 0, 0,
 				    "no spare that the slice allows is free and healthy");
-	entry->failed = true;
-	entry->forced = true;
-	entry->wanted_spare = spare;
+	slice->ranks[rank].failed = true;
+	rank_recovery(slice, rank)->forced = true;
+	rank_recovery(slice, rank)->wanted_spare = spare;
 	morph_repair_kick(slice, 0);
 	return 0;
 }
@@ -182,7 +180,7 @@ static int replacement_result(struct morph_slice *slice, u32 rank, u32 before,
 	ret = check_rank(slice, rank, refusal);
 	if (ret)
 		return ret;
-	if (slice->recovery->failover_error == -ENOMEM)
+	if (slice_recovery(slice)->failover_error == -ENOMEM)
 		return morph_refuse(refusal, -ENOMEM, MORPH_REASON_HARDWARE,
 				    MORPH_PART_ACCELERATOR, before,
 				    "the device had no memory to light a spare in place of accelerator %u",
@@ -206,7 +204,7 @@ static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool
 			ret = want_replacement(slice, rank, spare, tenant, refusal);
 		while ((ret == -ENOSPC || ret == -EBUSY) && morph_place_wait(fabric, &ret));
 		if (ret && tenant)
-			slice->recovery->hour_replacements--;
+			slice_recovery(slice)->hour_replacements--;
 	}
 	if (!ret)
 		before = slice->ranks[rank].accelerator;
@@ -300,15 +298,15 @@ int morph_repair_prefer(struct morph_slice *slice, const struct morph_preference
 		ret = check_preferences(slice, list, count, refusal);
 	while (ret == -EBUSY && morph_place_wait(fabric, &ret));
 	for (i = 0; i < count && !ret; i++) {
-		struct morph_rank *entry = &slice->ranks[list[i].rank];
+		struct morph_protection *protection = rank_protection(slice, list[i].rank);
 
-		if (entry->preferred == list[i].spare)
+		if (protection->preferred == list[i].spare)
 			continue;
-		entry->preferred = list[i].spare;
+		protection->preferred = list[i].spare;
 		changed = true;
 		/* Where the protection counts on it anyway there is nothing to do. */
-		if (entry->protection->spare != entry->preferred)
-			morph_protection_spoil(entry->protection);
+		if (protection->spare != protection->preferred)
+			morph_protection_spoil(protection);
 	}
 	if (changed) {
 		fabric->seq++;

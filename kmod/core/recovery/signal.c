@@ -112,7 +112,7 @@ static bool is_sent(const struct morph_fabric *fabric, const struct morph_route 
 	if (!(route->path.lanes & lanes & hardware_of(fabric)->tx_on[route->path.tx]))
 		return false;
 	/* Its laser may be on for the route in its place. */
-	for (h = 0; h < route->path.hops_count && route->circuit->pending; h++)
+	for (h = 0; h < route->path.hops_count && circuit_txns(route->circuit)->pending; h++)
 		if (route->hops[h].element != OPTICS_NONE &&
 		    hardware_of(fabric)->hw_state[route->hops[h].element] != route->hops[h].state)
 			return false;
@@ -135,7 +135,7 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 		    !(link->route->path.lanes & signal->lanes))
 			continue;
 		/* A peer's light that is still to be verified comes and goes as it likes. */
-		if (circuit->pending && morph_route_comes_in(fabric, link->route))
+		if (circuit_txns(circuit)->pending && morph_route_comes_in(fabric, link->route))
 			continue;
 		if (!is_sent(fabric, link->route, signal->lanes) ||
 		    is_old_news(link->route, signal))
@@ -146,7 +146,7 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 			continue;
 		/* The symptom; whoever finds the cause says so. */
 		if (!circuit->slice->repairing)
-			circuit->slice->recovery->culprit = culprit;
+			slice_recovery(circuit->slice)->culprit = culprit;
 		morph_route_hit(link->route, NULL, signal->since_ns);
 	}
 }

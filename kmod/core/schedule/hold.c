@@ -318,7 +318,7 @@ void morph_schedule_suspend(struct morph_slice *slice)
 {
 	struct morph_schedule *schedule;
 
-	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
+	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node)
 		if (schedule->hold.taken)
 			morph_schedule_hold_suspend(schedule);
 }
@@ -327,7 +327,7 @@ void morph_schedule_resume(struct morph_slice *slice)
 {
 	struct morph_schedule *schedule;
 
-	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
+	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node)
 		if (schedule->hold.taken)
 			hold_resume(schedule, false);
 }
@@ -347,7 +347,7 @@ static void turn(struct morph_schedule *schedule, u32 element, u8 state)
 
 void morph_schedule_give(struct morph_circuit *circuit)
 {
-	struct morph_schedule *schedule = circuit->schedule;
+	struct morph_schedule *schedule = circuit_scheduling(circuit)->schedule;
 	struct morph_fabric *fabric = circuit->slice->fabric;
 	struct morph_route *route = circuit->route;
 	u32 h;
@@ -373,7 +373,7 @@ void morph_schedule_give(struct morph_circuit *circuit)
 
 void morph_schedule_take(struct morph_circuit *circuit)
 {
-	struct morph_schedule *schedule = circuit->schedule;
+	struct morph_schedule *schedule = circuit_scheduling(circuit)->schedule;
 	struct morph_fabric *fabric = circuit->slice->fabric;
 	struct morph_route *route = circuit->route;
 	u32 h;
@@ -397,7 +397,7 @@ static void mark_live(struct morph_slice *slice, bool on)
 	struct morph_schedule *schedule;
 	u32 i, h;
 
-	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
+	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node)
 		for (i = 0; i < schedule->circuits_count; i++) {
 			const struct morph_route *route = schedule->circuits[i]->route;
 

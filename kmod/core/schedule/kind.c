@@ -15,7 +15,7 @@
 /* The kernel's own repairs may use reservations: light goes before plans. */
 static void lift_reservations(struct morph_txn *txn)
 {
-	morph_controller_lift(txn->fabric, txn->slice->tenancy->controller);
+	morph_controller_lift(txn->fabric, slice_tenancy(txn->slice)->controller);
 }
 
 static void suspend_holds(struct morph_txn *txn)
@@ -52,25 +52,14 @@ static void lit(struct morph_txn *txn, struct morph_circuit *circuit, bool had_p
 		morph_schedule_moved(circuit);
 }
 
-static int created(struct morph_slice *slice)
+static int created(struct morph_slice *slice, void *by_rank)
 {
-	struct morph_slice_scheduling *scheduling =
-		kzalloc(sizeof(*scheduling), GFP_KERNEL_ACCOUNT);
-
-	static_assert(sizeof(*scheduling) <= MORPH_SLICE_KEPT_BYTES / 4);
-	slice->scheduling = scheduling;
-	if (!scheduling)
-		return -ENOMEM;
-	scheduling->schedule_ids = MORPH_SCHEDULE_FIRST_ID;
+	INIT_LIST_HEAD(&slice_scheduling(slice)->schedules);
+	slice_scheduling(slice)->schedule_ids = MORPH_SCHEDULE_FIRST_ID;
 	return 0;
 }
 
-static void released(struct morph_slice *slice)
-{
-	kfree(slice->scheduling);
-}
-
-static struct morph_slice_waiter waiter = { .created = created, .released = released };
+static struct morph_slice_waiter waiter = { .created = created };
 
 static const struct morph_subscriber subscriber = {
 	.lit = lit,

@@ -219,12 +219,12 @@ static void fill_uses(struct morph_schedule *schedule, const struct morph_schedu
 static int take_ids(struct morph_slice *slice, u32 count, u32 *first)
 {
 	/* The one that is being loaded is there. */
-	if (list_is_singular(&slice->tenancy->schedules))
-		slice->scheduling->schedule_ids = MORPH_SCHEDULE_FIRST_ID;
-	if (count > 0x7fffffffu - slice->scheduling->schedule_ids)
+	if (list_is_singular(&slice_scheduling(slice)->schedules))
+		slice_scheduling(slice)->schedule_ids = MORPH_SCHEDULE_FIRST_ID;
+	if (count > 0x7fffffffu - slice_scheduling(slice)->schedule_ids)
 		return -EOVERFLOW;
-	*first = slice->scheduling->schedule_ids;
-	slice->scheduling->schedule_ids += count;
+	*first = slice_scheduling(slice)->schedule_ids;
+	slice_scheduling(slice)->schedule_ids += count;
 	return 0;
 }
 
@@ -294,7 +294,8 @@ static int make_circuit(struct morph_schedule *schedule,
 	if (IS_ERR(circuit))
 		return PTR_ERR(circuit);
 	circuit->id = schedule->first_circuit + index;
-	circuit->schedule = schedule;
+	circuit->scheduled = true;
+	circuit_scheduling(circuit)->schedule = schedule;
 	schedule->circuits[index] = circuit;
 	ret = find_path(schedule, scratch, index);
 	if (ret)
@@ -513,7 +514,7 @@ static u32 held_count(const struct morph_slice *slice)
 	const struct morph_schedule *schedule;
 	u32 held = 0;
 
-	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
+	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node)
 		held += schedule->held_count;
 	return held;
 }
@@ -526,7 +527,7 @@ static int load_entered(struct morph_schedule *schedule,
 	u32 held;
 	int ret;
 
-	if (list_count(&slice->tenancy->schedules) >= MOST_SCHEDULES)
+	if (list_count(&slice_scheduling(slice)->schedules) >= MOST_SCHEDULES)
 		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
 				    "the slice has %u schedules, no more are allowed",
 				    MOST_SCHEDULES);
@@ -537,7 +538,8 @@ static int load_entered(struct morph_schedule *schedule,
 				    "steps of the slice's schedules hold %u circuits, these %u: %u in all are allowed",
 				    held, request->held_count, MORPH_SCHEDULE_MOST_HELD);
 	/* Whoever loads has what he needs for a while only: another load waits. */
-	list_add_tail(&schedule->node, &slice->tenancy->schedules);
+	list_add_tail(&schedule->node, &slice_scheduling(slice)->schedules);
+	slice_tenancy(slice)->schedules_count++;
 	/* No protections are made beside a schedule, nor may what they reserve be in its way. */
 	morph_protection_drop_slice(slice);
 	ret = load(schedule, request, wrong, refusal);
@@ -551,7 +553,7 @@ static int load_entered(struct morph_schedule *schedule,
 		morph_protection_touch_slice(slice);
 		return ret;
 	}
-	schedule->id = ++slice->scheduling->last_schedule;
+	schedule->id = ++slice_scheduling(slice)->last_schedule;
 	slice->fabric->seq++;
 	morph_protection_touch_slice(slice);
 	morph_schedule_get(schedule);	/* the caller's: the first one is the list's */

@@ -113,7 +113,7 @@ static u32 write_others(struct morph_schedule *schedule, u32 circuit, struct tra
 			const struct morph_circuit *beside = schedule->circuits[other];
 
 			/* Not made yet, or without a path of its own. */
-			if (!beside || !beside->route || beside->astray ||
+			if (!beside || !beside->route || circuit_scheduling(beside)->astray ||
 			    schedule->stamps[other] == mark)
 				continue;
 			schedule->stamps[other] = mark;

@@ -56,9 +56,10 @@ static void find_crossed(struct morph_schedule *schedule, const struct morph_ste
 					      &circuits[held[i]]->route->path, &why);
 	for (i = 0; i < step->count; i++) {
 		struct morph_circuit *circuit = circuits[held[i]];
+		bool *astray = &circuit_scheduling(circuit)->astray;
 
-		if (!circuit->listed && !circuit->astray)
-			circuit->astray = morph_schedule_room(fabric, circuit->route, &why);
+		if (!circuit->listed && !*astray)
+			*astray = morph_schedule_room(fabric, circuit->route, &why);
 	}
 	for (i = 0; i < step->count; i++)
 		if (circuits[held[i]]->listed && schedule->stamps[held[i]])
@@ -81,7 +82,7 @@ static int lead_back(struct morph_schedule *schedule, struct morph_txn *scratch,
 	}
 	if (ret)
 		return ret;
-	circuit->astray = false;
+	circuit_scheduling(circuit)->astray = false;
 	schedule->moves++;
 	return 0;
 }
@@ -99,9 +100,11 @@ static int lead_all_back(struct morph_schedule *schedule)
 	u32 i;
 	int ret = 0;
 
-	for (i = 0; i < schedule->circuits_count; i++)
-		schedule->circuits[i]->astray = !schedule->circuits[i]->listed &&
-						!is_right(schedule->circuits[i]);
+	for (i = 0; i < schedule->circuits_count; i++) {
+		struct morph_circuit *circuit = schedule->circuits[i];
+
+		circuit_scheduling(circuit)->astray = !circuit->listed && !is_right(circuit);
+	}
 	/* What is there may stay where a cordon is; what is led elsewhere keeps out of it. */
 	ledger->tolerated = OPTICS_CORDONED;
 	for (i = 0; i < schedule->steps_count; i++)
@@ -110,7 +113,7 @@ static int lead_all_back(struct morph_schedule *schedule)
 	scratch = morph_txn_alloc(schedule->slice, NULL, NULL, 1, 0, MORPH_GFP_REPAIR);
 	scratch->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
 	for (i = 0; i < schedule->circuits_count && !ret; i++)
-		if (schedule->circuits[i]->astray)
+		if (circuit_scheduling(schedule->circuits[i])->astray)
 			ret = lead_back(schedule, scratch, i);
 	morph_txn_put(scratch);
 	if (ret)
@@ -169,7 +172,7 @@ static void mend(struct morph_schedule *schedule)
 
 	morph_schedule_unhold(schedule);
 	release_lit(schedule);
-	morph_controller_lift(fabric, schedule->slice->tenancy->controller);
+	morph_controller_lift(fabric, slice_tenancy(schedule->slice)->controller);
 	ret = lead_all_back(schedule);
 	morph_controller_lower(fabric);
 	if (!ret)
@@ -203,12 +206,12 @@ void morph_schedule_moved(struct morph_circuit *circuit)
 	struct morph_schedule *schedule;
 
 	lockdep_assert_held(&circuit->slice->fabric->lock);
-	list_for_each_entry(schedule, &circuit->slice->tenancy->schedules, node)
+	list_for_each_entry(schedule, &slice_scheduling(circuit->slice)->schedules, node)
 		schedule->crossed = true;
-	if (!circuit->schedule)
+	if (!circuit_scheduling(circuit)->schedule)
 		return;
-	circuit->schedule->moved = true;
-	circuit->schedule->moves++;
+	circuit_scheduling(circuit)->schedule->moved = true;
+	circuit_scheduling(circuit)->schedule->moves++;
 }
 
 struct morph_slice_waiter morph_schedule_recoverer = { .idle = morph_schedule_recover };
@@ -221,9 +224,10 @@ void morph_schedule_recover(struct morph_slice *slice)
 	lockdep_assert_held(&fabric->lock);
 	morph_slice_wait_cancel(slice, &morph_schedule_recoverer);
 	/* Of others a repair looks at them. */
-	if (slice->state != MORPH_SLICE_OK || slice->dying || fabric->state != MORPH_FABRIC_READY)
+	if (slice_tenancy(slice)->state != MORPH_SLICE_OK || slice->dying ||
+	    fabric->state != MORPH_FABRIC_READY)
 		return;
-	list_for_each_entry(schedule, &slice->tenancy->schedules, node) {
+	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node) {
 		if (!schedule->lost)
 			continue;
 		if (slice->busy) {
@@ -243,7 +247,7 @@ void morph_schedule_mend(struct morph_slice *slice)
 	lockdep_assert_held(&fabric->lock);
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
-	list_for_each_entry(schedule, &slice->tenancy->schedules, node) {
+	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node) {
 		if (!schedule->id)
 			continue;
 		whole = is_whole(schedule);

@@ -132,7 +132,7 @@ void morph_schedule_wake(struct morph_slice *slice)
 	struct morph_schedule *schedule;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
+	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node)
 		wake_up_all(&schedule->changed);
 }
 
@@ -251,7 +251,7 @@ int morph_run_check_ways(struct morph_schedule *schedule, u32 number, struct mor
 			schedule->circuits[schedule->held[step->held + i]];
 
 		/* Of one that is astray a repair has looked for a way already. */
-		if (circuit->listed || circuit->astray ||
+		if (circuit->listed || circuit_scheduling(circuit)->astray ||
 		    morph_route_sound(slice->fabric, circuit->route))
 			continue;
 		morph_repair_kick(slice, 0);
@@ -286,7 +286,7 @@ static void let_in(struct morph_slice *slice)
 	struct morph_schedule *schedule;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	list_for_each_entry(schedule, &slice->tenancy->schedules, node) {
+	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node) {
 		if (!schedule->held_up)
 			continue;
 		schedule->held_up = false;
@@ -450,7 +450,7 @@ void morph_schedule_go_on(struct morph_schedule *schedule)
 	if (!schedule->deadline_ns)
 		return;
 	/* The time that the repair took is not the ranks': all since it was last put off. */
-	from = max3(schedule->lit_ns, schedule->slice->recovery->fault_noticed_ns,
+	from = max3(schedule->lit_ns, slice_recovery(schedule->slice)->fault_noticed_ns,
 		    schedule->mended_ns);
 	schedule->mended_ns = ktime_get_ns();
 	schedule->deadline_ns += schedule->mended_ns - from;

@@ -44,7 +44,7 @@ struct morph_schedule *morph_schedule_next(struct morph_slice *slice, u32 id)
 
 	lockdep_assert_held(&slice->fabric->lock);
 	/* One that is being loaded has no number yet. */
-	list_for_each_entry(schedule, &slice->tenancy->schedules, node)
+	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node)
 		if (schedule->id && schedule->id >= id)
 			return morph_schedule_get(schedule);
 	return NULL;
@@ -63,7 +63,8 @@ struct morph_schedule *morph_schedule_find(struct morph_slice *slice, u32 id)
 /* What is lit becomes a circuit like others; the rest goes. */
 static void drop_circuit(struct morph_circuit *circuit)
 {
-	circuit->schedule = NULL;
+	circuit->scheduled = false;
+	circuit_scheduling(circuit)->schedule = NULL;
 	if (!circuit->listed)
 		morph_circuit_drop(circuit);
 }
@@ -86,6 +87,7 @@ void morph_schedule_drop(struct morph_schedule *schedule)
 		schedule->txn = NULL;
 	}
 	list_del_init(&schedule->node);
+	slice_tenancy(schedule->slice)->schedules_count--;
 	recovery_of(schedule->slice->fabric)->lost -= schedule->lost;
 	ledger_of(schedule->slice->fabric)->light_seq++;
 }
@@ -94,7 +96,7 @@ void morph_schedule_drop_slice(struct morph_slice *slice)
 {
 	struct morph_schedule *schedule, *next;
 
-	list_for_each_entry_safe(schedule, next, &slice->tenancy->schedules, node) {
+	list_for_each_entry_safe(schedule, next, &slice_scheduling(slice)->schedules, node) {
 		morph_schedule_unhold(schedule);
 		if (slice->fabric->state == MORPH_FABRIC_READY)
 			morph_schedule_park(schedule);

@@ -27,15 +27,36 @@
 
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
 #include "core/txn/txn.h"
 
 struct morph_txn;
 
 /* What this layer keeps with a slice. Under fabric->lock. */
 struct morph_slice_scheduling {
+	struct morph_slice_recovery recovery;	/* first: the layers below */
+	struct list_head schedules;	/* of morph_schedule.node, in the order of their numbers */
 	u32 last_schedule;		/* number given */
 	u32 schedule_ids;		/* the next number of a circuit of one */
 };
+
+static inline struct morph_slice_scheduling *slice_scheduling(const struct morph_slice *slice)
+{
+	return container_of(slice_recovery(slice), struct morph_slice_scheduling, recovery);
+}
+
+/* What this layer keeps with a circuit. Under fabric->lock. */
+struct morph_circuit_scheduling {
+	struct morph_circuit_txns txns;	/* first: the layers below */
+	struct morph_schedule *schedule; /* that lights it in some steps, or NULL */
+	bool astray;			/* a repair has left it a path that can't be */
+};
+
+static inline struct morph_circuit_scheduling *
+circuit_scheduling(const struct morph_circuit *circuit)
+{
+	return container_of(circuit_txns(circuit), struct morph_circuit_scheduling, txns);
+}
 
 /* What is asked for, in kernel memory. */
 struct morph_schedule_request {
@@ -118,7 +139,7 @@ struct morph_schedule {
 	u32 first_circuit;		/* number within the slice */
 
 	/* fabric->lock */
-	struct list_head node;		/* head: slice->tenancy->schedules */
+	struct list_head node;		/* head: slice_scheduling(slice)->schedules */
 	struct morph_hold hold;
 	struct morph_txn *txn;		/* of its steps */
 	bool moved;			/* a repair has given a circuit another path, */

@@ -46,7 +46,7 @@ static struct morph_item *add_item(struct morph_txn *txn, struct morph_circuit *
 	item->dark_since_ns = 0;
 	item->alarms = circuit->alarms;
 	item->culprit.part = MORPH_PART_NONE;
-	circuit->pending = txn;
+	circuit_txns(circuit)->pending = txn;
 	return item;
 }
 
@@ -76,7 +76,8 @@ static int check_sound(struct morph_schedule *schedule, struct morph_circuit *ci
 {
 	struct morph_slice *slice = schedule->slice;
 
-	if (!circuit->astray && morph_route_sound(slice->fabric, circuit->route) &&
+	if (!circuit_scheduling(circuit)->astray &&
+	    morph_route_sound(slice->fabric, circuit->route) &&
 	    !slice->ranks[circuit->src_rank].failed && !slice->ranks[circuit->dst_rank].failed)
 		return 0;
 	return morph_refuse(&schedule->txn->refusal, -EIO, MORPH_REASON_UNUSABLE, 0, 0,
@@ -129,7 +130,7 @@ static void end_item(struct morph_item *item, bool published)
 {
 	struct morph_circuit *circuit = item->circuit;
 
-	circuit->pending = NULL;
+	circuit_txns(circuit)->pending = NULL;
 	item->circuit = NULL;
 	if (published && item->old) {
 		morph_schedule_take(circuit);
@@ -147,7 +148,7 @@ void morph_step_end(struct morph_txn *txn, bool published)
 
 	lockdep_assert_held(&txn->fabric->lock);
 	if (!published && txn->count)
-		morph_schedule_stand(txn->items[0].circuit->schedule);
+		morph_schedule_stand(circuit_scheduling(txn->items[0].circuit)->schedule);
 	for (i = 0; i < txn->count; i++)
 		end_item(&txn->items[i], published);
 	txn->staged = false;

@@ -35,7 +35,7 @@ u32 morph_controller_slices(struct morph_fabric *fabric, u32 id)
 
 	lockdep_assert_held(&fabric->lock);
 	list_for_each_entry(slice, &ledger_of(fabric)->slices, node)
-		count += slice->tenancy->controller == id && !slice->dying;
+		count += slice_tenancy(slice)->controller == id && !slice->dying;
 	return count;
 }
 
@@ -178,23 +178,23 @@ int morph_controller_permits(struct morph_slice *slice, const struct morph_token
 			     struct morph_refusal *refusal)
 {
 	struct morph_controller *controller;
+	u32 id = slice_tenancy(slice)->controller;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	if (!token->needed || token->controller != slice->tenancy->controller) {
+	if (!token->needed || token->controller != id) {
 		if (!token->needed)
 			return 0;
-		if (!slice->tenancy->controller)
+		if (!id)
 			return morph_refuse(refusal, -EPERM, MORPH_REASON_CONTROLLER, 0, 0,
 					    "the slice is assigned to no controller");
-		return morph_refuse_fixed(refusal, -EPERM, MORPH_REASON_CONTROLLER, 0,
-					  slice->tenancy->controller,
+		return morph_refuse_fixed(refusal, -EPERM, MORPH_REASON_CONTROLLER, 0, id,
 					  "the slice is assigned to a controller, which is not named",
 					  "the slice is assigned to controller %u, which is not named",
-					  slice->tenancy->controller);
+					  id);
 	}
-	if (!slice->tenancy->controller)
+	if (!id)
 		return 0;
-	controller = morph_controller_find(slice->fabric, slice->tenancy->controller, refusal);
+	controller = morph_controller_find(slice->fabric, id, refusal);
 	return IS_ERR(controller) ? PTR_ERR(controller) :
 				    morph_controller_check(controller, token->epoch, refusal);
 }
@@ -328,8 +328,8 @@ int morph_controller_assign(struct morph_slice *slice, u32 id, struct morph_refu
 		ret = -ENODEV;
 	else if (id)
 		ret = PTR_ERR_OR_ZERO(morph_controller_find(fabric, id, refusal));
-	if (!ret && slice->tenancy->controller != id) {
-		slice->tenancy->controller = id;
+	if (!ret && slice_tenancy(slice)->controller != id) {
+		slice_tenancy(slice)->controller = id;
 		fabric->seq++;
 		morph_protection_touch_slice(slice);
 		morph_report_slice_changed(slice);

@@ -10,7 +10,8 @@
 /* One that a controller makes may use what is reserved for that; one of the owner's may not. */
 static void lift_reservations(struct morph_txn *txn)
 {
-	morph_controller_lift(txn->fabric, txn->token.needed ? txn->slice->tenancy->controller : 0);
+	morph_controller_lift(txn->fabric,
+			      txn->token.needed ? slice_tenancy(txn->slice)->controller : 0);
 }
 
 static void suspend_holds(struct morph_txn *txn)
@@ -31,7 +32,7 @@ static const struct morph_txn_kind tenant_kind = {
 /* Protections do not count on what a schedule holds. */
 static void lit(struct morph_txn *txn, struct morph_circuit *circuit, bool had_path)
 {
-	if (!circuit->schedule)
+	if (!circuit->scheduled)
 		morph_protection_touch_route(txn->fabric, circuit->route);
 }
 
@@ -46,39 +47,31 @@ static const struct morph_subscriber subscriber = {
 	.path_freed = morph_protection_touch_route,
 };
 
-static int created(struct morph_slice *slice)
+static int created(struct morph_slice *slice, void *by_rank)
 {
-	struct morph_slice_tenancy *tenancy = kzalloc(sizeof(*tenancy), GFP_KERNEL_ACCOUNT);
+	struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
 
-	slice->tenancy = tenancy;
-	if (!tenancy)
-		return -ENOMEM;
-	tenancy->slice = slice;
 	tenancy->own_spare = MORPH_ANY;
-	INIT_LIST_HEAD(&tenancy->schedules);
+	tenancy->protections = by_rank;
 	INIT_WORK(&tenancy->release_work, morph_slice_release_work);
-	tenancy->teardown_settings = kvcalloc(MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS,
-					      sizeof(*tenancy->teardown_settings),
-					      GFP_KERNEL_ACCOUNT);
-	slice->protections = kvcalloc(slice->ranks_count, sizeof(*slice->protections),
-				      GFP_KERNEL_ACCOUNT);
-	return tenancy->teardown_settings && slice->protections ? 0 : -ENOMEM;
+	/* Not zeroed: each use fills what it reads. */
+	tenancy->teardown_settings = kvmalloc_array(MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS,
+						    sizeof(*tenancy->teardown_settings),
+						    GFP_KERNEL_ACCOUNT);
+	return tenancy->teardown_settings ? 0 : -ENOMEM;
 }
 
 static void released(struct morph_slice *slice)
 {
-	if (slice->tenancy) {
-		kvfree(slice->tenancy->teardown_settings);
-		kvfree(slice->tenancy->spare_list);
-	}
-	kfree(slice->tenancy);
-	kvfree(slice->protections);
+	kvfree(slice_tenancy(slice)->teardown_settings);
+	kvfree(slice_tenancy(slice)->spare_list);
 }
 
 struct morph_slice_waiter morph_protection_waiter = {
 	.created = created,
 	.idle = morph_protection_resume,
 	.released = released,
+	.rank_bytes = sizeof(struct morph_protection),
 };
 
 void morph_slices_init(struct morph_fabric *fabric)

@@ -70,7 +70,7 @@ static u64 lanes_lit(struct morph_fabric *fabric, u32 id, u32 guide)
 
 	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node)
 		if (link->route->role == MORPH_ROUTE_LIVE && link->route->circuit &&
-		    link->route->circuit->slice->tenancy->controller == id)
+		    slice_tenancy(link->route->circuit->slice)->controller == id)
 			lanes |= link->route->path.lanes;
 	return lanes;
 }

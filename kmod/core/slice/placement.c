@@ -400,10 +400,11 @@ static bool is_free(struct morph_fabric *fabric, u32 accelerator)
 
 static bool walk_list(struct spare_walk *walk, struct morph_slice *slice)
 {
+	const struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
 	u32 i, index;
 
-	for (i = 0; i < slice->tenancy->spare_list_count; i++) {
-		index = slice->tenancy->spare_list[i];
+	for (i = 0; i < tenancy->spare_list_count; i++) {
+		index = tenancy->spare_list[i];
 		if (index != walk->preferred && is_free(walk->fabric, index) &&
 		    walk_take(walk, index))
 			return true;
@@ -414,20 +415,21 @@ static bool walk_list(struct spare_walk *walk, struct morph_slice *slice)
 bool morph_place_allows(struct morph_slice *slice, u32 accelerator, u32 spare)
 {
 	const struct morph_fabric *fabric = slice->fabric;
+	const struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
 	const struct optics_accelerator *places = fabric->graph->accelerators;
 	const struct morph_chip *chip = &ledger_of(fabric)->chips[spare];
 	u32 i;
 
 	lockdep_assert_held(&fabric->lock);
-	if (spare == slice->tenancy->own_spare)
+	if (spare == tenancy->own_spare)
 		return morph_chip_fit(slice->fabric, spare);
-	if (slice->spare_policy != MORPH_SPARES_LIST)
+	if (tenancy->spare_policy != MORPH_SPARES_LIST)
 		return chip->use == MORPH_USE_SPARE && chip->listed &&
-		       (slice->spare_policy == MORPH_SPARES_ANY ||
+		       (tenancy->spare_policy == MORPH_SPARES_ANY ||
 			places[spare].host == places[accelerator].host ||
 			!host_has_tenants(slice->fabric, spare));
-	for (i = 0; i < slice->tenancy->spare_list_count; i++)
-		if (slice->tenancy->spare_list[i] == spare)
+	for (i = 0; i < tenancy->spare_list_count; i++)
+		if (tenancy->spare_list[i] == spare)
 			return is_free(slice->fabric, spare);
 	return false;
 }
@@ -439,17 +441,16 @@ u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred,
 		.fabric = fabric, .preferred = preferred, .skip = skip, .found = MORPH_ANY,
 	};
 	u32 host = fabric->graph->accelerators[accelerator].host;
-	bool spare_hosts_only = slice->spare_policy == MORPH_SPARES_HOST;
+	u32 own = slice_tenancy(slice)->own_spare;
+	bool spare_hosts_only = slice_tenancy(slice)->spare_policy == MORPH_SPARES_HOST;
 
 	lockdep_assert_held(&fabric->lock);
-	if (slice->tenancy->own_spare != MORPH_ANY &&
-	    morph_chip_fit(fabric, slice->tenancy->own_spare) &&
-	    walk_take(&walk, slice->tenancy->own_spare))
+	if (own != MORPH_ANY && morph_chip_fit(fabric, own) && walk_take(&walk, own))
 		return walk.found;
-	if (preferred != MORPH_ANY && preferred != slice->tenancy->own_spare &&
+	if (preferred != MORPH_ANY && preferred != own &&
 	    morph_place_allows(slice, accelerator, preferred) && walk_take(&walk, preferred))
 		return walk.found;
-	if (slice->spare_policy == MORPH_SPARES_LIST)
+	if (slice_tenancy(slice)->spare_policy == MORPH_SPARES_LIST)
 		walk_list(&walk, slice);
 	else if (!walk_host(&walk, host, false))
 		walk_neighbours(&walk, host, spare_hosts_only);

@@ -60,7 +60,7 @@ void morph_protection_await(struct morph_protection *protection)
 
 void morph_protection_init(struct morph_slice *slice, u32 rank)
 {
-	struct morph_protection *protection = &slice->protections[rank];
+	struct morph_protection *protection = rank_protection(slice, rank);
 
 	protection->slice = slice;
 	protection->rank = rank;
@@ -68,8 +68,7 @@ void morph_protection_init(struct morph_slice *slice, u32 rank)
 	protection->state = MORPH_PLAN_NONE;
 	INIT_LIST_HEAD(&protection->spare_node);
 	INIT_LIST_HEAD(&protection->stale_node);
-	slice->ranks[rank].wanted_spare = MORPH_ANY;
-	slice->ranks[rank].preferred = MORPH_ANY;
+	protection->preferred = MORPH_ANY;
 }
 
 void morph_protection_touch_guide(struct morph_fabric *fabric, u32 guide)
@@ -105,10 +104,10 @@ void morph_protection_touch_slice(struct morph_slice *slice)
 	u32 i;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	if (slice->dying || slice->failover == MORPH_FAILOVER_NONE)
+	if (slice->dying || slice_tenancy(slice)->failover == MORPH_FAILOVER_NONE)
 		return;
 	for (i = 0; i < slice->ranks_count; i++)
-		morph_protection_spoil(slice->ranks[i].protection);
+		morph_protection_spoil(rank_protection(slice, i));
 }
 
 void morph_protection_resume(struct morph_slice *slice)
@@ -116,12 +115,12 @@ void morph_protection_resume(struct morph_slice *slice)
 	u32 i;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	if (slice->busy || !list_empty(&slice->txns)) {
+	if (slice->busy || !list_empty(&slice_txns(slice)->txns)) {
 		morph_slice_wait(slice, &morph_protection_waiter);
 		return;
 	}
 	for (i = 0; i < slice->ranks_count; i++) {
-		struct morph_protection *protection = slice->ranks[i].protection;
+		struct morph_protection *protection = rank_protection(slice, i);
 
 		if (protection->waiting)
 			morph_protection_spoil(protection);
@@ -162,15 +161,15 @@ void morph_protection_drop_slice(struct morph_slice *slice)
 
 	lockdep_assert_held(&slice->fabric->lock);
 	for (i = 0; i < slice->ranks_count; i++) {
-		list_del_init(&slice->ranks[i].protection->stale_node);
-		slice->ranks[i].protection->queued = false;
-		protection_clear(slice->ranks[i].protection);
+		list_del_init(&rank_protection(slice, i)->stale_node);
+		rank_protection(slice, i)->queued = false;
+		protection_clear(rank_protection(slice, i));
 	}
 }
 
 struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32 *spare)
 {
-	struct morph_protection *protection = slice->ranks[rank].protection;
+	struct morph_protection *protection = rank_protection(slice, rank);
 	struct morph_txn *txn = protection->txn;
 
 	lockdep_assert_held(&slice->fabric->lock);
@@ -313,7 +312,7 @@ static int protection_paths(struct morph_slice *slice, struct morph_txn *txn, u3
 	int ret = 0;
 
 	txn->slice = slice;
-	morph_controller_lift(fabric, slice->tenancy->controller);
+	morph_controller_lift(fabric, slice_tenancy(slice)->controller);
 	for (i = 0; i < txn->count; i++) {
 		circuit = xa_load(&slice->circuits, txn->items[i].change.circuit);
 		txn->items[i].old = circuit->route;
@@ -353,8 +352,8 @@ static void protection_publish(struct morph_protection *protection, struct morph
 	protection->txn = txn;
 	protection->spare = spare;
 	protection->state = MORPH_PLAN_CURRENT;
-	protection->held =
-		protection->slice->reserved && spare == protection->slice->tenancy->own_spare;
+	protection->held = slice_tenancy(protection->slice)->reserved &&
+			   spare == slice_tenancy(protection->slice)->own_spare;
 	list_add_tail(&protection->spare_node, &ledger_of(fabric)->chips[spare].protections);
 }
 
@@ -369,13 +368,13 @@ static void protection_publish(struct morph_protection *protection, struct morph
 static int protection_make(struct morph_protection *protection)
 {
 	struct morph_slice *slice = protection->slice;
-	const struct morph_rank *entry = &slice->ranks[protection->rank];
+	u32 accelerator = slice->ranks[protection->rank].accelerator;
 	u32 try = protection->tries++, spare = MORPH_ANY;
 	int ret = -ENOMEM;
 
 	protection_clear(protection);
 	if (try < PROTECTION_TRIES)
-		spare = morph_place_spare(slice, entry->accelerator, entry->preferred, try);
+		spare = morph_place_spare(slice, accelerator, protection->preferred, try);
 	if (spare == MORPH_ANY) {
 		morph_protection_await(protection);
 		return 0;
@@ -399,12 +398,9 @@ static int protection_make(struct morph_protection *protection)
 /* Does it hold all that its slice has reserved, or else count on the spare that is preferred? */
 static bool protection_is_best(const struct morph_protection *protection)
 {
-	const struct morph_slice *slice = protection->slice;
-	u32 preferred = slice->ranks[protection->rank].preferred;
-
-	if (slice->reserved)
+	if (slice_tenancy(protection->slice)->reserved)
 		return protection->held;
-	return preferred == MORPH_ANY || protection->spare == preferred;
+	return protection->preferred == MORPH_ANY || protection->spare == protection->preferred;
 }
 
 /*
@@ -414,19 +410,19 @@ static bool protection_is_best(const struct morph_protection *protection)
 static int protection_renew(struct morph_protection *protection)
 {
 	struct morph_slice *slice = protection->slice;
-	bool scheduled = !list_empty(&slice->tenancy->schedules);
+	bool scheduled = slice_tenancy(slice)->schedules_count;
 	int ret = 0;
 
 	list_del_init(&protection->stale_node);
 	protection->queued = false;
-	if (slice->dying || slice->failover == MORPH_FAILOVER_NONE)
+	if (slice->dying || slice_tenancy(slice)->failover == MORPH_FAILOVER_NONE)
 		return 0;
 	/* What it would count on changes with each step: its circuits are moved when they must. */
 	if (scheduled)
 		protection_clear(protection);
-	if (scheduled && !slice->reserved)
+	if (scheduled && !slice_tenancy(slice)->reserved)
 		return 0;
-	if (slice->busy || !list_empty(&slice->txns)) {
+	if (slice->busy || !list_empty(&slice_txns(slice)->txns)) {
 		protection->waiting = true;
 		morph_slice_wait(slice, &morph_protection_waiter);
 		return 0;

@@ -30,7 +30,7 @@ static u32 teardown_some(struct morph_slice *slice, bool *dark)
 	if (!count)
 		return 0;
 	if (fabric->state == MORPH_FABRIC_READY &&
-	    morph_exec_darken(fabric, routes, count, slice->tenancy->teardown_settings))
+	    morph_exec_darken(fabric, routes, count, slice_tenancy(slice)->teardown_settings))
 		*dark = false;
 	for (i = 0; i < count; i++) {
 		morph_protection_touch_route(fabric, routes[i]);
@@ -56,9 +56,9 @@ void morph_slice_release_work(struct work_struct *work)
 {
 	struct morph_slice_tenancy *tenancy = container_of(work, struct morph_slice_tenancy,
 							   release_work);
-	struct morph_slice *slice = tenancy->slice;
+	struct morph_slice *slice = &tenancy->txns.slice;
 	struct morph_fabric *fabric = slice->fabric;
-	u32 charged = slice->ranks_count + slice->reserved;
+	u32 charged = slice->ranks_count + slice_tenancy(slice)->reserved;
 	bool dark = true;
 	u32 i;
 
@@ -70,15 +70,15 @@ void morph_slice_release_work(struct work_struct *work)
 	morph_protection_drop_slice(slice);
 	while (teardown_some(slice, &dark))
 		;
-	if (slice->comes_in && fabric->state == MORPH_FABRIC_READY) {
+	if (slice_txns(slice)->comes_in && fabric->state == MORPH_FABRIC_READY) {
 		mutex_unlock(&fabric->lock);
 		dark &= !morph_half_verify_dark(slice);
 		mutex_lock(&fabric->lock);
 	}
 	for (i = 0; i < slice->ranks_count; i++)
 		teardown_chip(slice, slice->ranks[i].accelerator, dark);
-	if (slice->tenancy->own_spare != MORPH_ANY)
-		teardown_chip(slice, slice->tenancy->own_spare, true);
+	if (slice_tenancy(slice)->own_spare != MORPH_ANY)
+		teardown_chip(slice, slice_tenancy(slice)->own_spare, true);
 	morph_history_forget(slice);
 	/* Before anybody is told: who reacts to that may ask for as much again. */
 	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charged);
@@ -108,7 +108,7 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 		return;
 	WRITE_ONCE(slice->dying, true);
 	morph_protection_stand_back(fabric);
-	slice->state = MORPH_SLICE_DYING;
+	slice_tenancy(slice)->state = MORPH_SLICE_DYING;
 	for (i = 0; i < slice->ranks_count; i++)
 		ledger_of(fabric)->chips[slice->ranks[i].accelerator].use = MORPH_USE_DRAINING;
 	if (event_type) {
@@ -117,7 +117,7 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 	}
 	wake_up_all(&slice->idle);
 	morph_report_slice_dying(slice);
-	queue_work(morph_wq, &slice->tenancy->release_work);
+	queue_work(morph_wq, &slice_tenancy(slice)->release_work);
 }
 
 int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refusal *refusal)
@@ -129,11 +129,11 @@ int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refus
 	if (slice->dying)
 		ret = morph_refuse(refusal, -ENOENT, MORPH_REASON_STATE, 0, 0,
 				   "the slice is going away already");
-	else if (slice->files_count && !force)
+	else if (slice_tenancy(slice)->files_count && !force)
 		ret = morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_STATE, 0, 0,
 					 "the slice is open; close it, or force the deletion",
 					 "the slice is open %u times; close it, or force the deletion",
-					 slice->files_count);
+					 slice_tenancy(slice)->files_count);
 	else
 		morph_slice_release(slice, MORPH_EVENT_SLICE_GONE);
 	mutex_unlock(&fabric->lock);

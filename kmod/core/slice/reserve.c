@@ -53,11 +53,11 @@ void morph_reserve_suspend(struct morph_slice *slice)
 	u32 i;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	if (!slice->reserved)
+	if (!slice_tenancy(slice)->reserved)
 		return;
 	for (i = 0; i < slice->ranks_count; i++)
-		if (slice->ranks[i].protection->held)
-			protection_unhold(slice->ranks[i].protection);
+		if (rank_protection(slice, i)->held)
+			protection_unhold(rank_protection(slice, i));
 }
 
 void morph_reserve_resume(struct morph_slice *slice)
@@ -65,10 +65,10 @@ void morph_reserve_resume(struct morph_slice *slice)
 	u32 i;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	if (!slice->reserved)
+	if (!slice_tenancy(slice)->reserved)
 		return;
 	for (i = 0; i < slice->ranks_count; i++) {
-		struct morph_protection *protection = slice->ranks[i].protection;
+		struct morph_protection *protection = rank_protection(slice, i);
 
 		if (!protection->held || protection_hold(protection))
 			continue;
@@ -88,12 +88,12 @@ void morph_reserve_drop(struct morph_protection *protection)
 void morph_reserve_replenish(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	u32 old = slice->tenancy->own_spare, spare;
+	u32 old = slice_tenancy(slice)->own_spare, spare;
 
 	lockdep_assert_held(&fabric->lock);
-	if (!slice->reserved || (old != MORPH_ANY && morph_chip_fit(fabric, old)))
+	if (!slice_tenancy(slice)->reserved || (old != MORPH_ANY && morph_chip_fit(fabric, old)))
 		return;
-	slice->tenancy->own_spare = MORPH_ANY;
+	slice_tenancy(slice)->own_spare = MORPH_ANY;
 	spare = morph_place_spare(slice, slice->ranks[0].accelerator, MORPH_ANY, 0);
 	if (old != MORPH_ANY) {
 		/* It is tested like any other that is idle, and is anybody's then. */
@@ -101,11 +101,11 @@ void morph_reserve_replenish(struct morph_slice *slice)
 		morph_report_accelerator_changed(fabric, old);
 	}
 	if (spare != MORPH_ANY) {
-		slice->tenancy->own_spare = spare;
+		slice_tenancy(slice)->own_spare = spare;
 		morph_slice_take_chip(slice, spare, MORPH_ANY);
 		morph_report_accelerator_changed(fabric, spare);
 		morph_protection_touch_slice(slice);
 	}
-	if (old != slice->tenancy->own_spare)
+	if (old != slice_tenancy(slice)->own_spare)
 		fabric->seq++;
 }

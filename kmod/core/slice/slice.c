@@ -31,7 +31,8 @@ struct morph_slice *morph_slice_find(struct morph_fabric *fabric, u32 number, co
 	}
 	mutex_lock(&fabric->lock);
 	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
-		if (slice->dying || !slice->name[0] || strcmp(slice->name, name))
+		if (slice->dying || !slice_tenancy(slice)->name[0] ||
+		    strcmp(slice_tenancy(slice)->name, name))
 			continue;
 		kref_get(&slice->kref);
 		found = slice;
@@ -87,6 +88,7 @@ static int check_params(struct morph_fabric *fabric, const struct morph_slice_pa
 static int copy_spares(struct morph_slice *slice, const struct morph_slice_params *params,
 		       struct morph_refusal *refusal)
 {
+	struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
 	u32 i;
 
 	for (i = 0; i < params->spares_count; i++)
@@ -99,22 +101,19 @@ static int copy_spares(struct morph_slice *slice, const struct morph_slice_param
 						  slice->fabric->graph->accelerators_count - 1);
 	if (!params->spares_count)
 		return 0;
-	slice->tenancy->spare_list =
-		kvmemdup(params->spares, array_size(params->spares_count, sizeof(u32)),
-			 GFP_KERNEL_ACCOUNT);
-	if (!slice->tenancy->spare_list)
+	tenancy->spare_list = kvmemdup(params->spares,
+				       array_size(params->spares_count, sizeof(u32)),
+				       GFP_KERNEL_ACCOUNT);
+	if (!tenancy->spare_list)
 		return -ENOMEM;
-	slice->tenancy->spare_list_count = params->spares_count;
+	tenancy->spare_list_count = params->spares_count;
 	return 0;
 }
 
 /* What a slice makes the kernel keep, whatever is done with it. */
 static size_t slice_bytes(const struct morph_slice_params *params)
 {
-	return sizeof(struct morph_slice) + sizeof(struct morph_slice_tenancy) +
-	       MORPH_SLICE_KEPT_BYTES + morph_txn_idle_bytes() +
-	       array_size(params->count, sizeof(struct morph_rank) +
-					 sizeof(struct morph_protection) + 3 * sizeof(u32)) +
+	return morph_slice_bytes(params->count) + morph_txn_idle_bytes() +
 	       array_size(params->spares_count, sizeof(u32)) +
 	       MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS * sizeof(struct morph_element_setting);
 }
@@ -122,37 +121,21 @@ static size_t slice_bytes(const struct morph_slice_params *params)
 static struct morph_slice *slice_alloc(struct morph_fabric *fabric,
 				       const struct morph_slice_params *params)
 {
-	struct morph_slice *slice;
-	u32 i;
+	struct morph_slice *slice = morph_slice_alloc(fabric, params->user, params->count);
+	struct morph_slice_tenancy *tenancy;
 
-	slice = kzalloc(sizeof(*slice), GFP_KERNEL_ACCOUNT);
 	if (!slice)
 		return NULL;
-	kref_init(&slice->kref);
-	slice->fabric = fabric;
-	slice->user = params->user;
-	slice->ranks_count = params->count;
-	slice->failover = params->failover;
+	tenancy = slice_tenancy(slice);
 	slice->transit = params->transit;
-	slice->spare_policy = params->spare_policy;
-	slice->reserved = params->reserved;
-	slice->uid = params->uid;
-	slice->named = params->name[0];
-	slice->mode = params->mode ? params->mode : 0600;
-	strscpy(slice->name, params->name, sizeof(slice->name));
-	slice->generation = 1;
-	INIT_LIST_HEAD(&slice->node);
-	INIT_LIST_HEAD(&slice->txns);
-	xa_init_flags(&slice->circuits, XA_FLAGS_ALLOC1 | XA_FLAGS_ACCOUNT);
-	init_waitqueue_head(&slice->idle);
-	slice->ranks = kvcalloc(params->count, sizeof(*slice->ranks), GFP_KERNEL_ACCOUNT);
-	if (!slice->ranks || morph_slice_furnish(slice)) {
-		morph_slice_free(slice);
-		return NULL;
-	}
-	slice->tenancy->controller = params->controller;
-	for (i = 0; i < params->count; i++)
-		slice->ranks[i].protection = &slice->protections[i];
+	tenancy->failover = params->failover;
+	tenancy->spare_policy = params->spare_policy;
+	tenancy->reserved = params->reserved;
+	tenancy->uid = params->uid;
+	tenancy->named = params->name[0];
+	tenancy->mode = params->mode ? params->mode : 0600;
+	strscpy(tenancy->name, params->name, sizeof(tenancy->name));
+	tenancy->controller = params->controller;
 	return slice;
 }
 
@@ -166,16 +149,17 @@ void morph_slice_take_chip(struct morph_slice *slice, u32 accelerator, u32 rank)
 static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
 			    struct morph_refusal *refusal)
 {
+	struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
 	struct morph_chip *chips = ledger_of(slice->fabric)->chips;
 	u32 i, rank;
 
 	/* None of them is held yet, but none is to be found. */
 	for (i = 0; i < slice->ranks_count; i++)
 		chips[chosen[i]].use = MORPH_USE_HELD;
-	slice->tenancy->own_spare = morph_place_spare(slice, chosen[0], MORPH_ANY, 0);
+	tenancy->own_spare = morph_place_spare(slice, chosen[0], MORPH_ANY, 0);
 	for (i = 0; i < slice->ranks_count; i++)
 		chips[chosen[i]].use = MORPH_USE_FREE;
-	if (slice->tenancy->own_spare != MORPH_ANY)
+	if (tenancy->own_spare != MORPH_ANY)
 		return 0;
 	rank = morph_place_spare(slice, chosen[0], MORPH_ANY, 0);
 	if (rank != MORPH_ANY)
@@ -192,6 +176,7 @@ static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
 static int slice_take(struct morph_slice *slice, const struct morph_slice_params *params,
 		      u32 *chosen, struct morph_refusal *refusal)
 {
+	struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_slice *other;
 	u32 i;
@@ -201,10 +186,12 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	if (ret)
 		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0, "the fabric is gone");
 	list_for_each_entry(other, &ledger_of(fabric)->slices, node)
-		if (slice->named && !other->dying && !strcmp(other->name, slice->name))
+		if (tenancy->named && !other->dying &&
+		    !strcmp(slice_tenancy(other)->name, tenancy->name))
 			return morph_refuse_fixed(refusal, -EEXIST, MORPH_REASON_ARGUMENT, 0, 0,
 						  "there is a slice of this name already",
-						  "there is a slice named %s already", slice->name);
+						  "there is a slice named %s already",
+						  tenancy->name);
 	if (params->controller) {
 		ret = PTR_ERR_OR_ZERO(morph_controller_find(fabric, params->controller, refusal));
 		if (ret)
@@ -218,7 +205,7 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	}
 	if (ret)
 		return ret;
-	if (slice->reserved)
+	if (tenancy->reserved)
 		ret = choose_own_spare(slice, chosen, refusal);
 	if (ret || params->dry_run)
 		return ret;
@@ -227,8 +214,8 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 		morph_slice_take_chip(slice, chosen[i], i);
 		morph_protection_init(slice, i);
 	}
-	if (slice->tenancy->own_spare != MORPH_ANY)
-		morph_slice_take_chip(slice, slice->tenancy->own_spare, MORPH_ANY);
+	if (tenancy->own_spare != MORPH_ANY)
+		morph_slice_take_chip(slice, tenancy->own_spare, MORPH_ANY);
 	kref_get(&slice->kref);		/* the list's; the first one is the caller's */
 	list_add_tail(&slice->node, &ledger_of(fabric)->slices);
 	ledger_of(fabric)->slices_count++;
@@ -317,6 +304,7 @@ err_put:
 
 int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph_refusal *refusal)
 {
+	struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
 	struct morph_fabric *fabric = slice->fabric;
 	int ret = 0;
 
@@ -326,13 +314,13 @@ int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph
 	mutex_lock(&fabric->lock);
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY) {
 		ret = -ENODEV;
-	} else if (slice->failover != failover) {
-		slice->failover = failover;
+	} else if (tenancy->failover != failover) {
+		tenancy->failover = failover;
 		fabric->seq++;
 		if (failover == MORPH_FAILOVER_NONE)
 			morph_protection_drop_slice(slice);
 		morph_protection_touch_slice(slice);
-		if (slice->state == MORPH_SLICE_DEGRADED)
+		if (tenancy->state == MORPH_SLICE_DEGRADED)
 			morph_report_hurt(slice);
 		morph_report_slice_changed(slice);
 	}
@@ -372,7 +360,7 @@ void morph_slice_fill_move(struct morph_item *item, const struct morph_circuit *
 	/* The other half is lit on the same lanes. */
 	if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
 		item->change.lanes = circuit->route->path.lanes;
-	if (circuit->schedule)
+	if (circuit->scheduled)
 		keep_planes(circuit, &item->change);
 	item->new_src = morph_end_place(slice, circuit->src_rank);
 	item->new_dst = morph_end_place(slice, circuit->dst_rank);
@@ -396,20 +384,23 @@ u64 morph_slice_bandwidth(struct morph_slice *slice)
 
 void morph_slice_fill_info(struct morph_slice *slice, struct morph_slice_info *info)
 {
+	const struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
+
 	lockdep_assert_held(&slice->fabric->lock);
 	info->slice = slice->number;
-	info->state = slice->state;
-	strscpy(info->name, slice->name, sizeof(info->name));
-	info->failover = slice->failover;
+	info->state = tenancy->state;
+	strscpy(info->name, tenancy->name, sizeof(info->name));
+	info->failover = tenancy->failover;
 	info->transit = slice->transit;
-	info->spare_policy = slice->spare_policy;
-	info->reserved = slice->reserved;
+	info->spare_policy = tenancy->spare_policy;
+	info->reserved = tenancy->reserved;
 	info->generation = slice->generation;
 	info->seq = slice->fabric->seq;
 }
 
 void morph_rank_fill_info(struct morph_slice *slice, u32 rank, struct morph_rank_info *info)
 {
+	const struct morph_protection *protection = rank_protection(slice, rank);
 	const struct morph_rank *entry = &slice->ranks[rank];
 	const struct morph_chip *chip = &ledger_of(slice->fabric)->chips[entry->accelerator];
 
@@ -418,10 +409,10 @@ void morph_rank_fill_info(struct morph_slice *slice, u32 rank, struct morph_rank
 	info->accelerator = entry->accelerator;
 	info->host = slice->fabric->graph->accelerators[entry->accelerator].host;
 	info->health = chip->health;
-	info->plan = morph_protection_state(entry->protection);
+	info->plan = morph_protection_state(protection);
 	info->spare = MORPH_ANY;
-	if (entry->protection->state != MORPH_PLAN_NONE)
-		info->spare = entry->protection->spare;
+	if (protection->state != MORPH_PLAN_NONE)
+		info->spare = protection->spare;
 	info->replacements = entry->replacements;
 	memcpy(info->pci, chip->identity.pci, sizeof(info->pci));
 	memcpy(info->uuid, chip->identity.uuid, sizeof(info->uuid));
@@ -461,7 +452,7 @@ void morph_event_init(struct morph_event *event, struct morph_slice *slice, u32 
 	event->generation = slice->generation;
 	event->time_ns = ktime_get_boottime_ns();
 	event->slice = slice->number;
-	event->state = slice->state;
+	event->state = slice_tenancy(slice)->state;
 	event->rank = MORPH_ANY;
 	event->circuit = MORPH_ANY;
 	event->old_accelerator = MORPH_ANY;

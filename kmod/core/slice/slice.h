@@ -19,6 +19,7 @@ struct morph_protection {
 	struct morph_slice *slice;
 	u32 rank;
 	u32 spare;			/* MORPH_ANY: none */
+	u32 preferred;			/* spare that is tried first, or MORPH_ANY */
 	u32 state;			/* NONE, STALE, CURRENT; see morph_protection_state() */
 	struct list_head spare_node;	/* head: morph_chip.protections */
 	/* Head: fabric->stale_protections or fabric->protections_wanted. */
@@ -103,18 +104,34 @@ static inline struct morph_slices *slices_of(const struct morph_fabric *fabric)
 
 /* What this layer keeps with a slice. Under fabric->lock. */
 struct morph_slice_tenancy {
-	struct morph_slice *slice;
+	struct morph_slice_txns txns;	/* first: the layers below */
+	char name[MORPH_NAME_BYTES];
+	bool named;
+	umode_t mode;
+	kuid_t uid;
+	u32 files_count;
+	u32 state;			/* enum morph_slice_state */
+	u32 failover, spare_policy;
+	bool reserved;
+	u32 schedules_count;		/* that are loaded, for which there are no protections */
 	u32 controller;			/* that decides about it, or 0 */
 	u32 own_spare;			/* reserved spare, or MORPH_ANY */
-	u32 *spare_list;		/* for MORPH_SPARES_LIST */
 	u32 spare_list_count;
-	struct list_head schedules;	/* of morph_schedule.node, in the order of their numbers */
+	u32 *spare_list;		/* for MORPH_SPARES_LIST */
+	struct morph_protection *protections;	/* by rank */
 	struct work_struct release_work;
 	struct morph_element_setting *teardown_settings; /* MORPH_TEARDOWN_CHUNK * hops */
 };
 
-/* For what the layers above keep with a slice, beside memory by rank; asserted by each of them. */
-#define MORPH_SLICE_KEPT_BYTES	512u
+static inline struct morph_slice_tenancy *slice_tenancy(const struct morph_slice *slice)
+{
+	return container_of(slice_txns(slice), struct morph_slice_tenancy, txns);
+}
+
+static inline struct morph_protection *rank_protection(const struct morph_slice *slice, u32 rank)
+{
+	return &slice_tenancy(slice)->protections[rank];
+}
 
 /* What a slice is created from; filled by the device file or by netlink. */
 struct morph_slice_params {

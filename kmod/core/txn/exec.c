@@ -261,7 +261,7 @@ static void drop_old(struct morph_txn *txn)
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
-		item->circuit->pending = NULL;
+		circuit_txns(item->circuit)->pending = NULL;
 		item->new = NULL;		/* the circuit's now */
 		if (!item->old)
 			continue;

@@ -63,11 +63,12 @@ void morph_history_free(struct morph_fabric *fabric)
 
 static void drop_record(struct morph_slice *slice, u32 index)
 {
-	struct morph_txn *txn = slice->records[index];
+	struct morph_slice_txns *txns = slice_txns(slice);
+	struct morph_txn *txn = txns->records[index];
 
 	if (!txn)
 		return;
-	slice->records[index] = NULL;
+	txns->records[index] = NULL;
 	morph_user_uncharge(slice->user, MORPH_RES_BYTES, morph_txn_bytes(txn));
 	morph_txn_put(txn);
 }
@@ -75,25 +76,28 @@ static void drop_record(struct morph_slice *slice, u32 index)
 void morph_history_keep_record(struct morph_txn *txn)
 {
 	struct morph_slice *slice = txn->slice;
-	u32 index = slice->records_next % MORPH_TXN_RECORDS;
+	struct morph_slice_txns *txns = slice_txns(slice);
+	u32 index = txns->records_next % MORPH_TXN_RECORDS;
 
 	lockdep_assert_held(&slice->fabric->lock);
 	if (!txn->cookie || slice->dying)
 		return;
-	slice->records_next++;
+	txns->records_next++;
 	trim(txn);
 	drop_record(slice, index);
 	morph_user_charge_anyway(slice->user, MORPH_RES_BYTES, morph_txn_bytes(txn));
-	slice->records[index] = morph_txn_get(txn);
+	txns->records[index] = morph_txn_get(txn);
 }
 
 static void forget_last(struct morph_slice *slice)
 {
-	if (!slice->last_txn)
+	struct morph_slice_txns *txns = slice_txns(slice);
+
+	if (!txns->last_txn)
 		return;
-	morph_txn_uncharge(slice->last_txn, slice->user);
-	morph_txn_put(slice->last_txn);
-	slice->last_txn = NULL;
+	morph_txn_uncharge(txns->last_txn, slice->user);
+	morph_txn_put(txns->last_txn);
+	txns->last_txn = NULL;
 }
 
 /* It lets go of the slice, which would else keep itself alive. */
@@ -108,7 +112,7 @@ void morph_history_keep_last(struct morph_txn *txn)
 	trim(txn);
 	forget_last(slice);
 	morph_txn_charge(txn, slice->user, NULL);
-	slice->last_txn = morph_txn_get(txn);
+	slice_txns(slice)->last_txn = morph_txn_get(txn);
 	if (!txn->id) {
 		txn->slice = NULL;
 		morph_slice_put(slice);
@@ -117,17 +121,18 @@ void morph_history_keep_last(struct morph_txn *txn)
 
 struct morph_txn *morph_txn_find_cookie(struct morph_slice *slice, u64 cookie)
 {
+	struct morph_slice_txns *txns = slice_txns(slice);
 	struct morph_txn *txn;
 	u32 i;
 
 	lockdep_assert_held(&slice->fabric->lock);
 	if (!cookie)
 		return NULL;
-	list_for_each_entry(txn, &slice->txns, node)
+	list_for_each_entry(txn, &txns->txns, node)
 		if (txn->cookie == cookie)
 			return morph_txn_get(txn);
 	for (i = 1; i <= MORPH_TXN_RECORDS; i++) {
-		txn = slice->records[(slice->records_next - i) % MORPH_TXN_RECORDS];
+		txn = txns->records[(txns->records_next - i) % MORPH_TXN_RECORDS];
 		if (txn && txn->cookie == cookie)
 			return morph_txn_get(txn);
 	}

@@ -384,7 +384,7 @@ static struct morph_txn *first_open(struct morph_slice *slice)
 {
 	struct morph_txn *txn;
 
-	list_for_each_entry(txn, &slice->txns, node)
+	list_for_each_entry(txn, &slice_txns(slice)->txns, node)
 		if (txn->flags & MORPH_TXN_PREPARE)
 			return txn;
 	return NULL;
@@ -472,7 +472,7 @@ bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index)
 		/* One who is inside the slice is using what it has prepared. */
 		if (slice->busy)
 			continue;
-		list_for_each_entry(txn, &slice->txns, node) {
+		list_for_each_entry(txn, &slice_txns(slice)->txns, node) {
 			if (!txn->staged || txn->keep_old || !txn_holds(txn, part, index))
 				continue;
 			lease_stop(txn);

@@ -162,7 +162,7 @@ static void drop_new(struct morph_txn *txn)
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
-		item->circuit->pending = NULL;
+		circuit_txns(item->circuit)->pending = NULL;
 		if (item->new) {
 			if (kind->charged)
 				morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,

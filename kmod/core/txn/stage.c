@@ -140,7 +140,7 @@ static int resolve_add(struct morph_txn *txn, u32 index)
 		txn->refusal.item = index;
 		return ret;
 	}
-	circuit->pending = txn;
+	circuit_txns(circuit)->pending = txn;
 	item->circuit = circuit;
 	return 0;
 }
@@ -155,11 +155,11 @@ static int resolve_existing(struct morph_txn *txn, u32 index)
 	if (!circuit || !circuit->listed)
 		return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT,
 				   "there is no circuit %u", item->change.circuit);
-	if (circuit->schedule && txn->kind->checked)
+	if (circuit->scheduled && txn->kind->checked)
 		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,
 				   "circuit %u is of a schedule, whose steps change it",
 				   item->change.circuit);
-	if (circuit->pending)
+	if (circuit_txns(circuit)->pending)
 		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,
 				   "circuit %u is being changed by another change or transaction",
 				   item->change.circuit);
@@ -180,7 +180,7 @@ static int resolve_existing(struct morph_txn *txn, u32 index)
 				item->change.lanes = circuit->route->path.lanes;
 		}
 	}
-	circuit->pending = txn;
+	circuit_txns(circuit)->pending = txn;
 	item->circuit = circuit;
 	item->old = circuit->route;
 	item->dead = circuit->state == MORPH_CIRCUIT_FAILED || circuit->dark;
@@ -250,7 +250,7 @@ static int claim_new(struct morph_txn *txn, u32 index)
 			return refuse_item_optics(txn, index, ret, &why);
 	}
 	item->new->circuit = item->circuit;
-	txn->slice->comes_in |= morph_route_comes_in(txn->fabric, item->new);
+	slice_txns(txn->slice)->comes_in |= morph_route_comes_in(txn->fabric, item->new);
 	ret = morph_route_claim(txn->fabric, item->new, &why);
 	if (ret)
 		return refuse_item_optics(txn, index, ret, &why);
@@ -424,7 +424,7 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 			morph_route_release(txn->fabric, item->old);
 			morph_route_reclaim(txn->fabric, item->old);
 		}
-		item->circuit->pending = NULL;
+		circuit_txns(item->circuit)->pending = NULL;
 		if (txn->kind->charged) {
 			morph_route_free(item->new);
 			item->new = NULL;

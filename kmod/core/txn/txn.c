@@ -46,7 +46,7 @@ struct morph_txn *morph_txn_alloc_act(struct morph_fabric *fabric, gfp_t gfp)
  */
 static struct morph_txn *txn_reuse(struct morph_slice *slice)
 {
-	struct morph_txn *txn = xchg(&slice->idle_txn, NULL);
+	struct morph_txn *txn = xchg(&slice_txns(slice)->idle_txn, NULL);
 
 	if (txn)
 		memset((void *)txn + offsetof(struct morph_txn, kref), 0,
@@ -63,8 +63,8 @@ static void txn_free(struct morph_txn *txn)
 /* Memory that a slice has kept for its next transaction. The slice is nobody's any more. */
 static void free_idle(struct morph_slice *slice)
 {
-	if (slice->idle_txn)
-		txn_free(slice->idle_txn);
+	if (slice_txns(slice)->idle_txn)
+		txn_free(slice_txns(slice)->idle_txn);
 }
 
 size_t morph_txn_idle_bytes(void)
@@ -107,7 +107,7 @@ static void txn_last_put(struct kref *kref)
 
 	for (i = 0; i < txn->count; i++)
 		kvfree(txn->items[i].many_guides);
-	if (txn->count != 1 || !slice || cmpxchg(&slice->idle_txn, NULL, txn))
+	if (txn->count != 1 || !slice || cmpxchg(&slice_txns(slice)->idle_txn, NULL, txn))
 		txn_free(txn);
 	if (slice)
 		morph_slice_put(slice);
@@ -239,7 +239,13 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 	txn_close(txn);
 }
 
-static struct morph_slice_waiter waiter = { .released = free_idle };
+static int created(struct morph_slice *slice, void *by_rank)
+{
+	INIT_LIST_HEAD(&slice_txns(slice)->txns);
+	return 0;
+}
+
+static struct morph_slice_waiter waiter = { .created = created, .released = free_idle };
 
 void morph_txn_register(void)
 {
@@ -273,10 +279,10 @@ static struct morph_txn *find_cookie(struct morph_slice *slice, u64 cookie)
 
 	if (!cookie)
 		return NULL;
-	list_for_each_entry(txn, &slice->txns, node)
+	list_for_each_entry(txn, &slice_txns(slice)->txns, node)
 		if (txn->cookie == cookie)
 			return txn;
-	txn = slice->last_txn;
+	txn = slice_txns(slice)->last_txn;
 	return txn && txn->cookie == cookie ? txn : NULL;
 }
 
@@ -286,7 +292,7 @@ struct morph_txn *morph_txn_repeated(struct morph_slice *slice, u64 cookie)
 
 	mutex_lock(&slice->fabric->lock);
 	txn = find_cookie(slice, cookie);
-	if (txn && txn != slice->last_txn && txn->id)
+	if (txn && txn != slice_txns(slice)->last_txn && txn->id)
 		morph_txn_get(txn);
 	else
 		txn = NULL;
@@ -377,7 +383,7 @@ static int prepare(struct morph_txn *txn)
 			goto err_uncharge_bytes;
 	}
 	morph_lease_init(txn);
-	list_add_tail(&txn->node, &txn->slice->txns);
+	list_add_tail(&txn->node, &slice_txns(txn->slice)->txns);
 	txn->outcome = MORPH_OUTCOME_PREPARED;
 	show_prepared(txn);
 	morph_lease_start(txn, txn->lease_ns);
@@ -512,7 +518,7 @@ static bool each_repeated(struct morph_txn *txn, int *ret)
 	if (!yes) {
 		txn->outcome = MORPH_OUTCOME_RUNNING;
 		if (txn->cookie)
-			list_add_tail(&txn->node, &txn->slice->txns);
+			list_add_tail(&txn->node, &slice_txns(txn->slice)->txns);
 	}
 	mutex_unlock(&txn->fabric->lock);
 	return yes;

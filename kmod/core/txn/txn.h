@@ -28,6 +28,34 @@ static inline struct morph_txns *txns_of(const struct morph_fabric *fabric)
 						 ledger.hardware.fabric);
 }
 
+/* What this layer keeps with a slice. Under fabric->lock. */
+struct morph_slice_txns {
+	struct morph_slice slice;	/* first: the layer below */
+	struct list_head txns;		/* of morph_txn.node: in two phases, or going by parts */
+	struct morph_txn *last_txn;	/* counted: the last committed one that has a cookie */
+	struct morph_txn *idle_txn;	/* memory for the next change of one circuit; xchg() */
+	struct morph_txn *records[MORPH_TXN_RECORDS];	/* counted: a ring of those prepared */
+	u32 records_next;
+	bool comes_in;			/* has, or had, circuits that come in over an edge */
+};
+
+static inline struct morph_slice_txns *slice_txns(const struct morph_slice *slice)
+{
+	return (struct morph_slice_txns *)container_of(slice, struct morph_slice_txns, slice);
+}
+
+/* What this layer keeps with a circuit. Under fabric->lock. */
+struct morph_circuit_txns {
+	struct morph_circuit circuit;	/* first: the layer below */
+	struct morph_txn *pending;	/* transaction that is changing it */
+};
+
+static inline struct morph_circuit_txns *circuit_txns(const struct morph_circuit *circuit)
+{
+	return (struct morph_circuit_txns *)container_of(circuit, struct morph_circuit_txns,
+							 circuit);
+}
+
 enum morph_txn_kind_id {
 	MORPH_TXN_TENANT,	/* asked for by the slice's owner or an administrator */
 	MORPH_TXN_REPAIR,	/* failover and rerouting */
@@ -107,7 +135,7 @@ struct morph_txn {
 	struct morph_slice *slice;	/* counted until the transaction has ended, or NULL */
 	u32 slice_number;		/* stays, 0: none */
 	gfp_t gfp;			/* how it gets memory */
-	/* Head: morph_slice.txns, while prepared or unconfirmed, or under way by parts. */
+	/* Head: morph_slice_txns.txns, while prepared or unconfirmed, or under way by parts. */
 	struct list_head node;
 	const struct morph_txn_kind *kind;	/* of morph_txn_kinds; a tenant's to begin with */
 	u32 flags;			/* MORPH_TXN_* */

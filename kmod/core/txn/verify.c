@@ -131,7 +131,7 @@ static bool is_steady(struct morph_fabric *fabric, const struct morph_route *rou
 	const struct morph_circuit *circuit = route->circuit;
 
 	return route->role == MORPH_ROUTE_LIVE && !morph_route_comes_in(fabric, route) &&
-	       circuit && !circuit->pending &&
+	       circuit && !circuit_txns(circuit)->pending &&
 	       circuit->state == MORPH_CIRCUIT_LIT && !circuit->slice->dying;
 }
 
