@@ -71,6 +71,8 @@ class Spec:
         with open(local_path, encoding='utf-8') as stream:
             local = yaml.safe_load(stream)
         self.enums = [self.enum(d) for d in spec['definitions'] if d['type'] == 'enum']
+        self.enums += [self.enum(d) for d in local['definitions']]
+        self.headers = [d['header'] for d in local['definitions']]
         self.local_numbers = []
         self.sets = []
         extra = local['attributes']
@@ -115,7 +117,9 @@ def banner(comment):
 
 def source(spec):
     out = banner('The tables by which messages become objects.')
-    out += ['#include <linux/morph.h>', '#include <linux/morph_netlink.h>', '',
+    out += ['#include <linux/morph.h>', '#include <linux/morph_netlink.h>']
+    out += [f'#include <{header}>' for header in sorted(set(spec.headers))]
+    out += ['',
             '#include "attrs_gen.h"', '#include "schema.h"', '']
     for name, _, entries in spec.enums:
         out.append(f'static const struct lm_word {ident(name)}_words[] = {{')
@@ -169,7 +173,7 @@ def header(spec):
     out += [' */', 'enum morph_object_type {']
     out += [f'\tMORPH_OBJECT_{macro(g.name)} = {g.number},' for g in spec.sets]
     out += ['};', '',
-            '/**', ' * enum morph_enum - the enumerations of the specification']
+            '/**', ' * enum morph_enum - enumerations that have words, of the specification and of the planners']
     out += [f' * @MORPH_ENUM_{macro(name)}: {doc}' for name, doc, _ in spec.enums]
     out += [' */', 'enum morph_enum {']
     out += [f'\tMORPH_ENUM_{macro(name)} = {n},' for n, (name, _, _) in enumerate(spec.enums, 1)]

@@ -286,7 +286,7 @@ int morph_bandwidth_set_group(struct morph_bandwidth *bw, uint32_t group, uint32
 
 /* ------------------------------------------------------------------ answers */
 
-MORPH_API uint32_t morph_bandwidth_of_group(const struct morph_bandwidth *bw, uint32_t group)
+uint32_t morph_bandwidth_of_group(const struct morph_bandwidth *bw, uint32_t group)
 {
 	return bw->solved && group < bw->groups.count ? bw->groups.list[group].bandwidth : 0;
 }
@@ -328,11 +328,11 @@ uint32_t lm_bw_lane(const struct morph_bandwidth *bw, uint32_t number, uint32_t 
 	return wavelength;
 }
 
-MORPH_API int morph_bandwidth_stop(const struct morph_bandwidth *bw, uint32_t group,
-				   struct morph_bandwidth_stop *out)
+MORPH_API int morph_bandwidth_group(const struct morph_bandwidth *bw, uint32_t group,
+				    struct morph_bandwidth_group *out)
 {
-	struct morph_bandwidth_stop stop = { 0 };
-	int error = lm_opts_check(bw->ctx, out, sizeof(*out), "morph_bandwidth_stop");
+	struct morph_bandwidth_group info = { 0 };
+	int error = lm_opts_check(bw->ctx, out, sizeof(*out), "morph_bandwidth_group");
 
 	if (error)
 		return error;
@@ -340,9 +340,9 @@ MORPH_API int morph_bandwidth_stop(const struct morph_bandwidth *bw, uint32_t gr
 		return lm_fail(bw->ctx, ENOENT, "there is no group %u, %u were added", group,
 			       bw->groups.count);
 	if (bw->solved)
-		stop = group == MORPH_ANY ? bw->short_of : bw->groups.list[group].stop;
-	stop.sz = out->sz;
-	memcpy(out, &stop, out->sz < sizeof(stop) ? out->sz : sizeof(stop));
+		info = group == MORPH_ANY ? bw->short_of : bw->groups.list[group].stop;
+	info.lanes = group == MORPH_ANY ? 0 : morph_bandwidth_of_group(bw, group);
+	lm_answer_copy(out, &info, sizeof(info));
 	return 0;
 }
 

@@ -33,7 +33,7 @@ struct bw_group {
 	uint32_t first, count; /* in uses */
 	uint32_t level; /* what is being looked at */
 	uint32_t bandwidth; /* the answer */
-	struct morph_bandwidth_stop stop;
+	struct morph_bandwidth_group stop;
 };
 
 /* What one unit of a group's bandwidth takes of a resource. */
@@ -71,7 +71,7 @@ struct morph_bandwidth {
 	ARRAY_OF(struct bw_group) groups;
 	ARRAY_OF(struct bw_hop) hops;
 	ARRAY_OF(uint32_t) ways; /* resources of all hops */
-	struct morph_bandwidth_stop short_of; /* why there is no plan */
+	struct morph_bandwidth_group short_of; /* why there is no plan */
 
 	/* Made by the first solution after something was added. */
 	bool prepared, solved;

@@ -352,25 +352,25 @@ static enum bw_answer ask(struct morph_bandwidth *bw)
 }
 
 /* Where the levels at hand are too much. */
-static struct morph_bandwidth_stop find_stop(const struct morph_bandwidth *bw,
-					     enum bw_answer answer)
+static struct morph_bandwidth_group find_stop(const struct morph_bandwidth *bw,
+					      enum bw_answer answer)
 {
 	for (uint32_t at = 0; bw->over && at < bw->resources.count; at++) {
 		const struct bw_resource *resource = &bw->resources.list[at];
 		uint64_t takes = (uint64_t)resource->fibres * bw->wavelengths;
 
 		if (resource->load > takes)
-			return (struct morph_bandwidth_stop){ .part = resource->part,
-							      .index = resource->index,
-							      .have = takes,
-							      .need = resource->load };
+			return (struct morph_bandwidth_group){ .part = resource->part,
+							       .index = resource->index,
+							       .have = takes,
+							       .need = resource->load };
 	}
 	if (answer == BW_NO)
-		return (struct morph_bandwidth_stop){ .part = MORPH_BANDWIDTH_WAVELENGTHS,
-						      .index = MORPH_ANY,
-						      .have = bw->wavelengths,
-						      .need = bw->wavelengths + 1ULL };
-	return (struct morph_bandwidth_stop){ .index = MORPH_ANY };
+		return (struct morph_bandwidth_group){ .part = MORPH_BANDWIDTH_WAVELENGTHS,
+						       .index = MORPH_ANY,
+						       .have = bw->wavelengths,
+						       .need = bw->wavelengths + 1ULL };
+	return (struct morph_bandwidth_group){ .index = MORPH_ANY };
 }
 
 /* ------------------------------------------------------------------ filling */
@@ -495,10 +495,10 @@ static bool prove_level(struct morph_bandwidth *bw, uint32_t level)
 		if (group->bandwidth != level)
 			continue;
 		if (group->most == level) {
-			group->stop = (struct morph_bandwidth_stop){ .part = MORPH_BANDWIDTH_WISH,
-								     .index = MORPH_ANY,
-								     .have = level,
-								     .need = level + 1ULL };
+			group->stop = (struct morph_bandwidth_group){ .part = MORPH_BANDWIDTH_WISH,
+								      .index = MORPH_ANY,
+								      .have = level,
+								      .need = level + 1ULL };
 			continue;
 		}
 		set_level(bw, at, level + 1);
@@ -533,10 +533,10 @@ static void begin(struct morph_bandwidth *bw)
 		struct bw_group *group = &bw->groups.list[at];
 
 		group->level = group->bandwidth = 0;
-		group->stop = (struct morph_bandwidth_stop){ .index = MORPH_ANY };
+		group->stop = (struct morph_bandwidth_group){ .index = MORPH_ANY };
 	}
 	bw->over = 0;
-	bw->short_of = (struct morph_bandwidth_stop){ .index = MORPH_ANY };
+	bw->short_of = (struct morph_bandwidth_group){ .index = MORPH_ANY };
 	lm_bw_clear(bw, &bw->good);
 	lm_bw_clear(bw, &bw->kept);
 	lm_bw_weigh_forget(bw);

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "../internal/planner.h"
 #include "bench.h"
 #include "exact.h"
 #include "groups.h"

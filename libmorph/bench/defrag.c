@@ -8,8 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <morph/check.h>
-
+#include "../check/check.h"
 #include "../internal/planner.h"
 #include "../internal/request.h"
 #include "../defrag/defrag.h"

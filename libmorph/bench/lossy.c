@@ -2,6 +2,7 @@
 /* Schedules of which some ports are lost: any algorithm, policy and scope, and any ports. */
 #include <string.h>
 
+#include "../internal/planner.h"
 #include "lossy.h"
 #include "random.h"
 

@@ -3,6 +3,7 @@
  * How plans of several controllers add up, each by its own view: by linear programs from nothing
  * and warm, and regularised. Each of the three is timed on the same views.
  */
+#include "../internal/planner.h"
 #include "bench.h"
 #include "oracle.h"
 #include "traffic.h"

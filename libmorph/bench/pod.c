@@ -11,8 +11,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
-#include <morph/check.h>
-
+#include "../check/check.h"
 #include "../internal/planner.h"
 #include "../internal/request.h"
 #include "bench.h"

@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "../internal/planner.h"
 #include "bench.h"
 #include "lossy.h"
 #include "random.h"
@@ -118,7 +119,8 @@ static void report_policies(struct samples times[MORPH_POLICIES])
 	for (uint32_t policy = 1; policy < MORPH_POLICIES; policy++) {
 		char name[32];
 
-		snprintf(name, sizeof(name), "  planned by %s", morph_policy_name(policy));
+		snprintf(name, sizeof(name), "  planned by %s",
+			 morph_enum_name(MORPH_ENUM_POLICY, policy));
 		if (times[policy].count)
 			report(name, &times[policy], NO_BAR, 0);
 	}

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "../internal/planner.h"
 #include "bench.h"
 #include "random.h"
 

@@ -6,8 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <morph/check.h>
-
+#include "../check/check.h"
 #include "../internal/planner.h"
 #include "bench.h"
 

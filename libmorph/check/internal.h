@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <morph/check.h>
+#include "check.h"
 
 #define NONE UINT32_MAX
 #define MOST_SEATS 64

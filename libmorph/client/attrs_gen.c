@@ -5,6 +5,9 @@
 
 #include <linux/morph.h>
 #include <linux/morph_netlink.h>
+#include <morph/baseline.h>
+#include <morph/collective.h>
+#include <morph/schedule.h>
 
 #include "attrs_gen.h"
 #include "schema.h"
@@ -157,6 +160,40 @@ static const struct lm_word controller_state_words[] = {
 	{ "gone", MORPH_CONTROLLER_GONE },
 };
 
+static const struct lm_word algorithm_words[] = {
+	{ "ring", MORPH_RING },
+	{ "rings", MORPH_RINGS },
+	{ "halving", MORPH_HALVING },
+	{ "halving-cyclic", MORPH_HALVING_CYCLIC },
+	{ "doubling", MORPH_DOUBLING },
+	{ "swing", MORPH_SWING },
+	{ "bruck", MORPH_BRUCK },
+	{ "shift", MORPH_SHIFT },
+	{ "pairwise", MORPH_PAIRWISE },
+	{ "ternary", MORPH_TERNARY },
+	{ "direct", MORPH_DIRECT },
+	{ "binomial", MORPH_BINOMIAL },
+	{ "binary", MORPH_BINARY },
+	{ "stragglar", MORPH_STRAGGLAR },
+};
+
+static const struct lm_word policy_words[] = {
+	{ "best", MORPH_POLICY_BEST },
+	{ "each-round", MORPH_POLICY_EACH_ROUND },
+	{ "one-shot", MORPH_POLICY_ONE_SHOT },
+	{ "segments", MORPH_POLICY_SEGMENTS },
+	{ "overlap", MORPH_POLICY_OVERLAP },
+	{ "matchings", MORPH_POLICY_MATCHINGS },
+	{ "united", MORPH_POLICY_UNITED },
+};
+
+static const struct lm_word baseline_words[] = {
+	{ "set-once", MORPH_BASELINE_SET_ONCE },
+	{ "every-step", MORPH_BASELINE_EVERY_STEP },
+	{ "static", MORPH_BASELINE_STATIC },
+	{ "ideal", MORPH_BASELINE_IDEAL },
+};
+
 const struct lm_enum lm_enums[LM_ENUMS_COUNT] = {
 	[MORPH_ENUM_REASON] = { reason_words, 28 },
 	[MORPH_ENUM_PART] = { part_words, 7 },
@@ -174,6 +211,9 @@ const struct lm_enum lm_enums[LM_ENUMS_COUNT] = {
 	[MORPH_ENUM_TXN_VERB] = { txn_verb_words, 5 },
 	[MORPH_ENUM_EVENT_TYPE] = { event_type_words, 12 },
 	[MORPH_ENUM_CONTROLLER_STATE] = { controller_state_words, 3 },
+	[MORPH_ENUM_ALGORITHM] = { algorithm_words, 14 },
+	[MORPH_ENUM_POLICY] = { policy_words, 7 },
+	[MORPH_ENUM_BASELINE] = { baseline_words, 4 },
 };
 
 static const struct lm_attr fabric_attrs[] = {

@@ -220,7 +220,7 @@ static int waiting_check(struct morph_queue *ring, uint32_t look)
 	bool wakes = (!look || look >= LOOKS) && morph_device_asleep(&ring->end);
 	struct morph_ctx *ctx = ring->slice->ctx;
 
-	switch (*morph_device_half(&ring->end, 0)) {
+	switch (*lm_device_half(&ring->end, 0)) {
 	case MORPH_RING_RUNNING:
 		return wakes ? morph_queue_wake(ring) : 0;
 	case MORPH_RING_STOPPED:

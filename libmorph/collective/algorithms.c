@@ -48,21 +48,6 @@ static const struct algorithm algorithms[] = {
 	[MORPH_STRAGGLAR] = { "StragglAR", KIND(MORPH_ALL_REDUCE), false, lm_write_straggler },
 };
 
-MORPH_API const char *morph_algorithm_name(uint32_t algorithm)
-{
-	static const char *const words[] = {
-		[MORPH_RING] = "ring",	       [MORPH_RINGS] = "rings",
-		[MORPH_HALVING] = "halving",   [MORPH_HALVING_CYCLIC] = "halving-cyclic",
-		[MORPH_DOUBLING] = "doubling", [MORPH_SWING] = "swing",
-		[MORPH_BRUCK] = "bruck",       [MORPH_SHIFT] = "shift",
-		[MORPH_PAIRWISE] = "pairwise", [MORPH_TERNARY] = "ternary",
-		[MORPH_DIRECT] = "direct",     [MORPH_BINOMIAL] = "binomial",
-		[MORPH_BINARY] = "binary",     [MORPH_STRAGGLAR] = "stragglar",
-	};
-
-	return algorithm < ARRAY_SIZE(words) ? words[algorithm] : NULL;
-}
-
 const char *lm_collective_kind(uint32_t kind)
 {
 	return kind < ARRAY_SIZE(kinds) ? kinds[kind] : NULL;

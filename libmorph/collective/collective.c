@@ -193,7 +193,7 @@ MORPH_API int morph_collective_add_run(struct morph_collective *collective, uint
 
 /* ------------------------------------------------------------------ reading */
 
-MORPH_API uint32_t morph_collective_ranks(const struct morph_collective *collective)
+uint32_t morph_collective_ranks(const struct morph_collective *collective)
 {
 	return collective->ranks;
 }
@@ -214,12 +214,28 @@ uint32_t morph_collective_busy(const struct morph_collective *collective)
 	return count;
 }
 
+MORPH_API int morph_collective_info(const struct morph_collective *collective,
+				    struct morph_collective_info *out)
+{
+	struct morph_collective_info info = { .sz = sizeof(info),
+					      .ranks = collective->ranks,
+					      .rounds = collective->rounds.count,
+					      .chunks = collective->chunks.count };
+	int ret = lm_opts_check(collective->ctx, out, sizeof(info), "morph_collective_info");
+
+	if (ret)
+		return ret;
+	info.rounds_before_last = morph_collective_rounds_before(collective, info.ranks - 1);
+	lm_answer_copy(out, &info, sizeof(info));
+	return 0;
+}
+
 uint32_t morph_collective_chunks(const struct morph_collective *collective)
 {
 	return collective->chunks.count;
 }
 
-MORPH_API uint32_t morph_collective_rounds(const struct morph_collective *collective)
+uint32_t morph_collective_rounds(const struct morph_collective *collective)
 {
 	return collective->rounds.count;
 }
@@ -292,8 +308,7 @@ uint64_t morph_collective_bytes(const struct morph_collective *collective)
 	return most;
 }
 
-MORPH_API uint32_t morph_collective_rounds_before(const struct morph_collective *collective,
-						  uint32_t rank)
+uint32_t morph_collective_rounds_before(const struct morph_collective *collective, uint32_t rank)
 {
 	for (uint32_t number = 0; number < collective->rounds.count; number++) {
 		const struct round *round = &collective->rounds.list[number];

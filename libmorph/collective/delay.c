@@ -32,8 +32,8 @@ static int check_ns(struct morph_delay *delay, uint64_t ns)
 		       (unsigned long long)ns);
 }
 
-MORPH_API int morph_delay_set_link(struct morph_delay *delay, uint64_t round_ns, uint64_t hop_ns,
-				   uint64_t mbps)
+int morph_delay_set_link(struct morph_delay *delay, uint64_t round_ns, uint64_t hop_ns,
+			 uint64_t mbps)
 {
 	int ret = check_ns(delay, round_ns);
 
@@ -111,13 +111,38 @@ int morph_delay_set_quantile(struct morph_delay *delay, uint32_t permille)
 	return 0;
 }
 
-MORPH_API int morph_delay_set_scope(struct morph_delay *delay, uint32_t scope)
+int morph_delay_set_scope(struct morph_delay *delay, uint32_t scope)
 {
 	if (scope > MORPH_DELAY_FABRIC_SCOPE)
 		return lm_fail(delay->ctx, EINVAL, "scope %u is none of 0 to %d", scope,
 			       MORPH_DELAY_FABRIC_SCOPE);
 	delay->scope = scope;
 	return 0;
+}
+
+MORPH_API int morph_delay_set(struct morph_delay *delay, const struct morph_delay_opts *opts)
+{
+	struct morph_delay_opts mine;
+	struct morph_delay set = *delay;
+	int ret = lm_opts_check(delay->ctx, opts, sizeof(mine), "morph_delay_opts");
+
+	if (ret)
+		return ret;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	const uint64_t parts[MORPH_DELAY_PARTS] = {
+		[MORPH_DELAY_DRAIN] = mine.drain_ns,	 [MORPH_DELAY_BARRIER] = mine.barrier_ns,
+		[MORPH_DELAY_PROGRAM] = mine.program_ns, [MORPH_DELAY_PORT] = mine.port_ns,
+		[MORPH_DELAY_SETTLE] = mine.settle_ns,	 [MORPH_DELAY_RELOCK] = mine.relock_ns,
+	};
+
+	ret = morph_delay_set_link(&set, mine.round_ns, mine.hop_ns, mine.mbps);
+	if (!ret)
+		ret = morph_delay_set_scope(&set, mine.scope);
+	for (uint32_t part = 0; !ret && part < MORPH_DELAY_PARTS; part++)
+		ret = morph_delay_set_part(&set, part, &parts[part], 1);
+	if (!ret)
+		*delay = set;
+	return ret;
 }
 
 /* The least of the part's numbers that is not below the quantile. */

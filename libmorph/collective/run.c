@@ -262,8 +262,8 @@ static int check_ends(const struct run *run)
 	return ret;
 }
 
-MORPH_API int morph_collective_find_fault(const struct morph_collective *collective,
-					  struct morph_collective_fault *fault)
+MORPH_API int morph_collective_run(const struct morph_collective *collective,
+				   struct morph_collective_fault *fault)
 {
 	struct run run = { .collective = collective, .fault = fault };
 	int ret = prepare(&run);
@@ -280,9 +280,4 @@ MORPH_API int morph_collective_find_fault(const struct morph_collective *collect
 	}
 	release(&run);
 	return ret;
-}
-
-MORPH_API int morph_collective_run(const struct morph_collective *collective)
-{
-	return morph_collective_find_fault(collective, NULL);
 }

@@ -23,23 +23,8 @@ static struct load load_of(const uint64_t *matrix, uint32_t ranks, uint32_t rank
 	return load;
 }
 
-MORPH_API uint32_t morph_matrix_roles(const uint64_t *matrix, uint32_t ranks, uint32_t *roles)
-{
-	uint32_t count = 0;
-
-	for (uint32_t rank = 0; rank < ranks; rank++) {
-		struct load load = load_of(matrix, ranks, rank);
-		uint32_t role = (load.sent ? MORPH_MATRIX_SENDS : 0) |
-				(load.received ? MORPH_MATRIX_RECEIVES : 0);
-
-		if (roles)
-			roles[rank] = role;
-		count += role != 0;
-	}
-	return count;
-}
-
-MORPH_API uint32_t morph_matrix_elect(const uint64_t *matrix, uint32_t ranks)
+/* The rank that takes part and has least to do, or UINT32_MAX. */
+static uint32_t elect(const uint64_t *matrix, uint32_t ranks)
 {
 	uint32_t elected = UINT32_MAX;
 	uint64_t least = 0;
@@ -54,6 +39,25 @@ MORPH_API uint32_t morph_matrix_elect(const uint64_t *matrix, uint32_t ranks)
 		}
 	}
 	return elected;
+}
+
+MORPH_API uint32_t morph_matrix_roles(const uint64_t *matrix, uint32_t ranks, uint32_t *roles,
+				      uint32_t *loader)
+{
+	uint32_t count = 0;
+
+	for (uint32_t rank = 0; rank < ranks; rank++) {
+		struct load load = load_of(matrix, ranks, rank);
+		uint32_t role = (load.sent ? MORPH_MATRIX_SENDS : 0) |
+				(load.received ? MORPH_MATRIX_RECEIVES : 0);
+
+		if (roles)
+			roles[rank] = role;
+		count += role != 0;
+	}
+	if (loader)
+		*loader = elect(matrix, ranks);
+	return count;
 }
 
 void morph_matrix_transpose(uint64_t *matrix, uint32_t ranks)

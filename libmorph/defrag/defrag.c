@@ -43,7 +43,7 @@ static void forget(struct morph_defrag *defrag)
 	defrag->why[0] = '\0';
 }
 
-MORPH_API void morph_defrag_clear(struct morph_defrag *defrag)
+void morph_defrag_clear(struct morph_defrag *defrag)
 {
 	for (uint32_t at = 0; at < defrag->slices.count; at++)
 		lm_running_free(&defrag->slices.list[at]);

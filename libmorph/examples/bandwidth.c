@@ -48,16 +48,15 @@ static int print_groups(struct morph_bandwidth *bw, uint32_t groups)
 					     "receive ports", "fibres",	  "wavelengths" };
 
 	for (uint32_t group = 0; group < groups; group++) {
-		MORPH_OPTS(morph_bandwidth_stop, stop);
+		MORPH_OPTS(morph_bandwidth_group, info);
 		uint32_t lanes[64];
 		size_t count = morph_bandwidth_lanes(bw, group * RANKS + 1, lanes, 64);
 
-		if (morph_bandwidth_stop(bw, group, &stop))
+		if (morph_bandwidth_group(bw, group, &info))
 			return 1;
 		printf("group %" PRIu32 ": %" PRIu32 " lanes, stopped by %s (%" PRIu64
 		       " of %" PRIu64 "); wavelengths",
-		       group, morph_bandwidth_of_group(bw, group), parts[stop.part], stop.have,
-		       stop.need);
+		       group, info.lanes, parts[info.part], info.have, info.need);
 		for (size_t at = 0; at < count && at < 64; at++)
 			printf(" %" PRIu32, lanes[at]);
 		printf("\n");

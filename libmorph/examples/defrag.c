@@ -21,6 +21,7 @@ static int fail(struct morph_ctx *ctx, const char *what)
 static int print_answer(struct morph_defrag *defrag, struct morph_ledger *ledger)
 {
 	const struct morph_plan *plan = morph_defrag_plan(defrag);
+	MORPH_OPTS(morph_plan_info, info);
 	struct morph_object *answer;
 	int error = morph_defrag_describe(defrag, ledger, &answer);
 
@@ -35,8 +36,8 @@ static int print_answer(struct morph_defrag *defrag, struct morph_ledger *ledger
 		printf("step %zu: %s, %" PRIu64 " ns\n", at, morph_object_text(step, "kind"),
 		       morph_object_uint(step, "takes-ns"));
 	}
-	if (plan)
-		printf("%" PRIu32 " ranks get accelerators\n", morph_plan_ranks(plan));
+	if (plan && morph_plan_info(plan, &info) == 0)
+		printf("%" PRIu32 " ranks get accelerators\n", info.ranks);
 	morph_object_free(answer);
 	return 0;
 }
@@ -79,7 +80,6 @@ static int solve(struct morph_ctx *ctx, struct morph_ledger *ledger, uint32_t fa
 	if (print_answer(defrag, ledger) ||
 	    (result.verdict == MORPH_FEASIBLE && make_transactions(ctx, defrag, result.steps)))
 		goto out;
-	morph_defrag_clear(defrag);
 	status = 0;
 out:
 	if (status)

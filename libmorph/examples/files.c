@@ -37,9 +37,12 @@ static char *read_file(const char *path, size_t *bytes)
 
 static int print_transfers(const struct morph_collective *collective)
 {
-	printf("%" PRIu32 " ranks, %" PRIu32 " rounds\n", morph_collective_ranks(collective),
-	       morph_collective_rounds(collective));
-	for (uint32_t round = 0; round < morph_collective_rounds(collective); round++)
+	MORPH_OPTS(morph_collective_info, info);
+
+	if (morph_collective_info(collective, &info))
+		return 1;
+	printf("%" PRIu32 " ranks, %" PRIu32 " rounds\n", info.ranks, info.rounds);
+	for (uint32_t round = 0; round < info.rounds; round++)
 		printf("round %" PRIu32 ": %" PRIu32 " transfers\n", round,
 		       morph_collective_transfers(collective, round));
 	return 0;
@@ -71,27 +74,23 @@ out:
 
 static int use_segments(const char *text, size_t bytes)
 {
-	struct morph_segments *segments = morph_segments_new();
+	struct morph_segments *segments;
 	struct morph_segments_about about;
-	int status = 1;
 
-	if (!segments || morph_segments_read(segments, text, bytes, why, sizeof(why)))
-		goto out;
+	if (morph_segments_read(text, bytes, &segments, why, sizeof(why)))
+		return 1;
 	morph_segments_about(segments, &about);
 	printf("%s of %" PRIu32 " ranks, %" PRIu32 " changes\n", about.collective, about.ranks,
 	       about.reconfigurations);
-	for (uint32_t step = 0; step < about.steps; step++)
-		for (uint32_t at = 0; at < morph_segments_links(segments, step); at++) {
-			struct morph_link link;
+	for (uint32_t step = 0; step < about.steps; step++) {
+		struct morph_link link;
 
-			if (morph_segments_link(segments, step, at, &link) == 0)
-				printf("step %" PRIu32 ": %" PRIu32 " to %" PRIu32 "\n", step,
-				       link.src, link.dst);
-		}
-	status = 0;
-out:
+		for (uint32_t at = 0; morph_segments_link(segments, step, at, &link) == 0; at++)
+			printf("step %" PRIu32 ": %" PRIu32 " to %" PRIu32 "\n", step, link.src,
+			       link.dst);
+	}
 	morph_segments_free(segments);
-	return status;
+	return 0;
 }
 
 static int use_monitoring(const char *text, size_t bytes, uint32_t ranks)
@@ -111,20 +110,17 @@ out:
 	return status;
 }
 
-static int print_operations(const struct morph_trace *trace, uint32_t rank)
+static void print_operations(const struct morph_trace *trace, uint32_t rank)
 {
-	for (uint32_t at = 0; at < morph_trace_operations(trace, rank); at++) {
-		struct morph_operation operation;
+	struct morph_operation operation;
 
-		if (morph_trace_operation(trace, rank, at, &operation))
-			return 1;
+	for (uint32_t at = 0; morph_trace_operation(trace, rank, at, &operation) == 0; at++) {
 		printf("rank %" PRIu32 ": %s, %" PRIu64 " bytes, after", rank, operation.name,
 		       operation.bytes);
 		for (uint32_t which = 0; which < operation.dependencies; which++)
-			printf(" %" PRIu32, morph_trace_dependency(trace, rank, at, which));
+			printf(" %" PRIu32, operation.waits_for[which]);
 		printf("\n");
 	}
-	return 0;
 }
 
 static int use_traces(struct morph_ctx *ctx, char **paths, uint32_t count)
@@ -140,8 +136,8 @@ static int use_traces(struct morph_ctx *ctx, char **paths, uint32_t count)
 		status = !data || morph_trace_read(trace, rank, data, bytes, why, sizeof(why));
 		free(data);
 	}
-	for (uint32_t rank = 0; !status && rank < morph_trace_ranks(trace); rank++)
-		status = print_operations(trace, rank);
+	for (uint32_t rank = 0; !status && rank < count; rank++)
+		print_operations(trace, rank);
 	if (!status)
 		status = morph_trace_convert(trace, collective, why, sizeof(why)) ||
 			 print_transfers(collective);

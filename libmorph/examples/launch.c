@@ -23,23 +23,18 @@ struct launch {
 };
 
 /* The slice gets the accelerators of the plan, in the order of its ranks. */
-static int create(struct launch *l, const char *name)
+static int create(struct launch *l, const struct morph_plan_info *plan, const char *name)
 {
 	MORPH_OPTS(morph_request_opts, opts, .name = name);
 	struct morph_request *request = morph_request_new(l->ctx);
-	uint32_t ranks = morph_plan_ranks(l->plan);
-	uint32_t *accelerators = calloc(ranks ? ranks : 1, sizeof(*accelerators));
-	int error = -1;
+	int error =
+		request ? morph_request_set_accelerators(request, plan->accelerators, plan->ranks) :
+			  -1;
 
-	for (uint32_t rank = 0; accelerators && rank < ranks; rank++)
-		accelerators[rank] = morph_plan_accelerator(l->plan, rank);
-	if (request && accelerators)
-		error = morph_request_set_accelerators(request, accelerators, ranks);
 	if (!error)
 		error = morph_request_set_opts(request, &opts);
 	if (!error)
 		error = morph_slice_create(l->fabric, request, &l->slice);
-	free(accelerators);
 	morph_request_free(request);
 	return error;
 }
@@ -65,19 +60,22 @@ static int protect(struct launch *l, uint32_t fabric)
 
 static int launch(struct launch *l, uint32_t fabric, uint32_t ranks, const char *name)
 {
+	MORPH_OPTS(morph_plan_info, plan);
 	int error = morph_request_set_shape(l->request, MORPH_SHAPE_RING, ranks, 1, 1);
 
 	if (!error)
 		error = morph_ledger_read(l->ledger, fabric, 0);
 	if (!error)
 		error = morph_txn_place(l->txn, l->ledger, l->request, l->plan);
+	if (!error)
+		error = morph_plan_info(l->plan, &plan);
 	if (error)
 		return error;
-	if (morph_plan_verdict(l->plan) != MORPH_FEASIBLE) {
+	if (plan.verdict != MORPH_FEASIBLE) {
 		printf("there is no room\n");
 		return 0;
 	}
-	error = create(l, name);
+	error = create(l, &plan, name);
 	if (!error)
 		error = morph_txn_run(l->slice, l->txn, NULL);
 	if (!error)

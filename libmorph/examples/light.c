@@ -56,8 +56,7 @@ static int choose(struct planning *p)
 		return error;
 	error = morph_schedule_candidates(p->schedule, p->collective, &p->wanted, p->delay,
 					  &p->opts, choices, 0, list, &count);
-	while (!error && found.verdict != MORPH_FEASIBLE && at < count &&
-	       !morph_light_is_final(found.reason)) {
+	while (!error && found.verdict != MORPH_FEASIBLE && at < count && !found.final) {
 		error = morph_schedule_take(p->schedule, p->collective, &p->wanted, p->delay,
 					    &p->opts, &list[at++]);
 		if (!error)
@@ -87,7 +86,8 @@ static void print_steps(struct planning *p, struct morph_model *model)
 
 static int plan(struct planning *p, struct morph_model *model, uint64_t bytes)
 {
-	static const uint64_t settle_ns = 3700;
+	MORPH_OPTS(morph_delay_opts, link, .mbps = 100000, .round_ns = 500, .hop_ns = 5,
+		   .settle_ns = 3700);
 
 	p->wanted = (struct morph_collective_opts){
 		.sz = sizeof(p->wanted), .kind = MORPH_ALL_TO_ALL, .ranks = RANKS, .bytes = bytes
@@ -98,9 +98,8 @@ static int plan(struct planning *p, struct morph_model *model, uint64_t bytes)
 	p->collective = morph_collective_new(p->ctx);
 	p->steps = morph_steps_new(p->ctx);
 	if (!p->delay || !p->schedule || !p->collective || !p->steps ||
-	    morph_delay_set_link(p->delay, 500, 5, 100000) ||
-	    morph_delay_set_part(p->delay, MORPH_DELAY_SETTLE, &settle_ns, 1) ||
-	    morph_ledger_new(p->ctx, model, &p->ledger) || choose(p))
+	    morph_delay_set(p->delay, &link) || morph_ledger_new(p->ctx, model, &p->ledger) ||
+	    choose(p))
 		return 1;
 	print_steps(p, model);
 	return 0;

@@ -78,9 +78,6 @@ static int print_plan(const struct morph_plan *plan, const struct morph_ledger *
 	if (morph_object_has(answer, "text"))
 		printf("%s\n", morph_object_text(answer, "text"));
 	morph_object_free(answer);
-	for (uint32_t rank = 0; rank < morph_plan_ranks(plan); rank++)
-		printf("rank %" PRIu32 ": accelerator %" PRIu32 "\n", rank,
-		       morph_plan_accelerator(plan, rank));
 	return 0;
 }
 
@@ -113,6 +110,7 @@ static int place(struct morph_ctx *ctx, struct morph_ledger *ledger, const char 
 {
 	struct morph_request *request = make_request(ctx, shape, ranks);
 	struct morph_plan *plan = morph_plan_new(ctx);
+	MORPH_OPTS(morph_plan_info, info);
 	int status = 1;
 
 	if (!request || !plan || morph_place(ledger, request, plan)) {
@@ -123,7 +121,11 @@ static int place(struct morph_ctx *ctx, struct morph_ledger *ledger, const char 
 		fail(ctx, "describe");
 		goto out;
 	}
-	if (morph_plan_verdict(plan) != MORPH_FEASIBLE)
+	morph_plan_info(plan, &info);
+	for (uint32_t rank = 0; rank < info.ranks; rank++)
+		printf("rank %" PRIu32 ": accelerator %" PRIu32 "\n", rank,
+		       info.accelerators[rank]);
+	if (info.verdict != MORPH_FEASIBLE)
 		goto out;
 	/* From here on the slice with number 8 has what the plan names. */
 	if (morph_ledger_take(ledger, plan, 8) || protect(ctx, ledger, plan) ||

@@ -7,6 +7,7 @@
  *
  * cc rounds.c $(pkg-config --cflags --libs libmorph-plan)
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <morph/plan.h>
 #include <stdio.h>
@@ -43,27 +44,22 @@ static int make_rounds(struct morph_collective *collective, uint64_t bytes)
 static int check(const struct morph_collective *collective)
 {
 	struct morph_collective_fault fault;
+	int error = morph_collective_run(collective, &fault);
 
-	if (morph_collective_run(collective) == 0)
-		return 0;
-	if (morph_collective_find_fault(collective, &fault))
+	if (error == -EBADMSG)
 		fprintf(stderr, "chunk %" PRIu32 " is lost in round %" PRIu32 "\n", fault.chunk,
 			fault.round);
-	return 1;
+	return error;
 }
 
 static void print_sends(const struct morph_schedule *schedule)
 {
-	for (uint32_t number = 0; number < morph_schedule_sends(schedule); number++) {
-		struct morph_send send;
+	struct morph_send send;
 
-		if (morph_schedule_send(schedule, number, &send))
-			return;
+	for (uint32_t number = 0; morph_schedule_send(schedule, number, &send) == 0; number++)
 		printf("round %" PRIu32 ": %" PRIu64 " bytes from %" PRIu64 " to %" PRIu64
 		       " ns, by hold %" PRIu32 "\n",
-		       send.round, send.bytes, send.from_ns, send.until_ns,
-		       morph_schedule_hop(schedule, number, 0));
-	}
+		       send.round, send.bytes, send.from_ns, send.until_ns, send.holds[0]);
 }
 
 static int plan(struct morph_ctx *ctx, const struct morph_collective *collective)
@@ -71,15 +67,15 @@ static int plan(struct morph_ctx *ctx, const struct morph_collective *collective
 	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_BEST, .planes = 1);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
 	struct morph_delay *delay = morph_delay_new(ctx);
-	static const uint64_t settle_ns = 3700;
+	MORPH_OPTS(morph_delay_opts, link, .mbps = 100000, .round_ns = 500, .hop_ns = 5,
+		   .settle_ns = 3700);
+	MORPH_OPTS(morph_schedule_result, info);
 	struct morph_object *answer;
 	int error = -1;
 
 	if (!schedule || !delay)
 		goto out;
-	error = morph_delay_set_link(delay, 500, 5, 100000);
-	if (!error)
-		error = morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle_ns, 1);
+	error = morph_delay_set(delay, &link);
 	if (!error)
 		error = morph_schedule_plan(schedule, collective, delay, &opts);
 	if (error)
@@ -95,9 +91,11 @@ static int plan(struct morph_ctx *ctx, const struct morph_collective *collective
 	/* What one would do without a planner. */
 	for (uint32_t baseline = 0; !error && baseline < MORPH_BASELINES; baseline++) {
 		error = morph_schedule_baseline(schedule, collective, delay, &opts, baseline);
-		if (!error && morph_schedule_verdict(schedule) == MORPH_FEASIBLE)
-			printf("%s: %" PRIu64 " ns\n", morph_baseline_name(baseline),
-			       morph_schedule_ns(schedule, NULL));
+		if (!error)
+			error = morph_schedule_result(schedule, &info);
+		if (!error && info.verdict == MORPH_FEASIBLE)
+			printf("%s: %" PRIu64 " ns\n",
+			       morph_enum_name(MORPH_ENUM_BASELINE, baseline), info.ns);
 	}
 out:
 	morph_delay_free(delay);

@@ -17,6 +17,7 @@ static int print_payoff(struct morph_ctx *ctx, const struct morph_delay *delay, 
 {
 	MORPH_OPTS(morph_collective_opts, wanted, .ranks = ranks, .bytes = bytes);
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
+	MORPH_OPTS(morph_collective_info, info);
 	struct morph_collective *collective = morph_collective_new(ctx);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
 	struct morph_payoff payoff;
@@ -24,6 +25,8 @@ static int print_payoff(struct morph_ctx *ctx, const struct morph_delay *delay, 
 								   delay, &opts, &payoff) :
 					     -1;
 
+	if (!error)
+		error = morph_collective_info(collective, &info);
 	if (!error) {
 		printf("the others take %" PRIu64 " ns, then all take %" PRIu64 " ns\n",
 		       payoff.late_ns, payoff.rest_ns);
@@ -31,8 +34,7 @@ static int print_payoff(struct morph_ctx *ctx, const struct morph_delay *delay, 
 		       payoff.other_ns);
 		printf("the last rank has %" PRIu32 " rounds of time; %" PRIu32
 		       " rounds after it are the least\n",
-		       morph_collective_rounds_before(collective, ranks - 1),
-		       morph_straggler_bound(ranks));
+		       info.rounds_before_last, morph_straggler_bound(ranks));
 		printf("the collective is %s\n", morph_collective_write(collective, NULL, 0) > 0 ?
 							 "written in bytes" :
 							 "empty");
@@ -44,7 +46,8 @@ static int print_payoff(struct morph_ctx *ctx, const struct morph_delay *delay, 
 
 int main(int argc, char **argv)
 {
-	static const uint64_t settle_ns = 3700;
+	MORPH_OPTS(morph_delay_opts, link, .mbps = 3600000, .round_ns = 3000, .hop_ns = 5,
+		   .settle_ns = 3700);
 	struct morph_short_cut cut;
 	struct morph_delay *delay;
 	struct morph_ctx *ctx;
@@ -61,9 +64,7 @@ int main(int argc, char **argv)
 	if (morph_ctx_new(NULL, &ctx))
 		return 1;
 	delay = morph_delay_new(ctx);
-	if (!delay || morph_delay_set_link(delay, 3000, 5, 3600000) ||
-	    morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle_ns, 1) ||
-	    print_payoff(ctx, delay, ranks, bytes) ||
+	if (!delay || morph_delay_set(delay, &link) || print_payoff(ctx, delay, ranks, bytes) ||
 	    morph_short_cut(ctx, delay, ranks, 1, bytes, &cut)) {
 		fprintf(stderr, "%s\n", morph_error_text(ctx));
 	} else {

@@ -41,22 +41,28 @@ static int plan(struct morph_ctx *ctx, const struct morph_delay *delay)
 	struct morph_collective *there = morph_collective_new(ctx),
 				*back = morph_collective_new(ctx);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	MORPH_OPTS(morph_schedule_result, info);
+	uint32_t involved, loader;
 	int error = -1;
 
 	if (!there || !back || !schedule)
 		goto out;
-	printf("%" PRIu32 " ranks take part, rank %" PRIu32 " hands the plan in\n",
-	       morph_matrix_roles(matrix, RANKS, NULL), morph_matrix_elect(matrix, RANKS));
+	involved = morph_matrix_roles(matrix, RANKS, NULL, &loader);
+	printf("%" PRIu32 " ranks take part, rank %" PRIu32 " loads the plan\n", involved, loader);
 	print_matchings(ctx, delay, &opts);
 	error = morph_collective_build(there, &wanted);
 	if (!error)
 		error = morph_schedule_plan(schedule, there, delay, &opts);
+	if (!error)
+		error = morph_schedule_result(schedule, &info);
 	if (error)
 		goto out;
-	printf("dispatch: %" PRIu64 " ns\n", morph_schedule_ns(schedule, NULL));
+	printf("dispatch: %" PRIu64 " ns\n", info.ns);
 	error = morph_schedule_combine(schedule, back, there, delay, &opts);
 	if (!error)
-		printf("combine: %" PRIu64 " ns\n", morph_schedule_ns(schedule, NULL));
+		error = morph_schedule_result(schedule, &info);
+	if (!error)
+		printf("combine: %" PRIu64 " ns\n", info.ns);
 out:
 	morph_schedule_free(schedule);
 	morph_collective_free(back);
@@ -66,7 +72,8 @@ out:
 
 int main(void)
 {
-	static const uint64_t settle_ns = 3700;
+	MORPH_OPTS(morph_delay_opts, link, .mbps = 100000, .round_ns = 500, .hop_ns = 5,
+		   .settle_ns = 3700);
 	struct morph_delay *delay;
 	struct morph_ctx *ctx;
 	int status = 0;
@@ -74,8 +81,7 @@ int main(void)
 	if (morph_ctx_new(NULL, &ctx))
 		return 1;
 	delay = morph_delay_new(ctx);
-	if (!delay || morph_delay_set_link(delay, 500, 5, 100000) ||
-	    morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle_ns, 1) || plan(ctx, delay)) {
+	if (!delay || morph_delay_set(delay, &link) || plan(ctx, delay)) {
 		fprintf(stderr, "%s\n", morph_error_text(ctx));
 		status = 1;
 	}

@@ -57,6 +57,7 @@ int main(int argc, char **argv)
 	struct morph_schedule *schedule;
 	struct morph_delay *delay;
 	struct morph_ctx *ctx;
+	MORPH_OPTS(morph_delay_opts, link, .mbps = 100000, .round_ns = 500);
 	int status = 1;
 
 	if (argc != 3 || atoi(argv[1]) > RANKS_MOST) {
@@ -70,7 +71,7 @@ int main(int argc, char **argv)
 	collective = morph_collective_new(ctx);
 	schedule = morph_schedule_new(ctx);
 	delay = morph_delay_new(ctx);
-	if (!collective || !schedule || !delay || morph_delay_set_link(delay, 500, 0, 100000) ||
+	if (!collective || !schedule || !delay || morph_delay_set(delay, &link) ||
 	    morph_collective_build(collective, &wanted) ||
 	    plan(schedule, collective, delay, wanted.ranks))
 		fprintf(stderr, "%s\n", morph_error_text(ctx));

@@ -44,19 +44,17 @@ static int add_demands(struct morph_traffic *te)
 
 static void print_path(const struct morph_traffic *te, uint32_t path, uint32_t lanes)
 {
-	const uint32_t *links;
-	uint32_t count = morph_traffic_path_links(te, path, &links);
+	MORPH_OPTS(morph_traffic_path, info);
 
-	printf("path %" PRIu32 ": %.3f lanes, %" PRIu32 " in whole, over", path,
-	       morph_traffic_flow(te, path), lanes);
-	for (uint32_t at = 0; at < count; at++) {
-		uint32_t from, to;
+	if (morph_traffic_path(te, path, &info))
+		return;
+	printf("path %" PRIu32 ": %.3f lanes, %" PRIu32 " in whole, over", path, info.flow, lanes);
+	for (uint32_t at = 0; at < info.count; at++) {
+		MORPH_OPTS(morph_traffic_link, link);
 
-		if (morph_traffic_link_ends(te, links[at], &from, &to) == 0)
-			printf(" %" PRIu32 "-%" PRIu32 " (%.1f of %.0f, price %.3f)", from, to,
-			       morph_traffic_load(te, links[at]),
-			       morph_traffic_capacity(te, links[at]),
-			       morph_traffic_price(te, links[at]));
+		if (morph_traffic_link(te, info.links[at], &link) == 0)
+			printf(" %" PRIu32 "-%" PRIu32 " (%.1f of %.0f, price %.3f)", link.src_host,
+			       link.dst_host, link.load, link.capacity, link.price);
 	}
 	printf("\n");
 }
@@ -71,11 +69,11 @@ static int recall(struct morph_traffic *te, const double *flows, const uint32_t 
 	int64_t differing = -1;
 
 	for (uint32_t path = 0; held && path < paths && path < 4; path++) {
-		const uint32_t *links;
-		uint32_t count = morph_traffic_path_links(te, path, &links);
+		MORPH_OPTS(morph_traffic_path, info);
 
-		for (uint32_t at = 0; at < count; at++)
-			held[links[at]] += lanes[path];
+		morph_traffic_path(te, path, &info);
+		for (uint32_t at = 0; at < info.count; at++)
+			held[info.links[at]] += lanes[path];
 	}
 	if (held)
 		differing = morph_traffic_recall(te, flows, mine, 1, held, last);
@@ -96,8 +94,12 @@ static int solve(struct morph_ctx *ctx, struct morph_traffic *te, uint64_t epoch
 
 	if (paths < 0 || paths > PATHS_MOST || morph_traffic_solve(te, NULL, &result))
 		return fail(ctx, "solve");
-	for (uint32_t path = 0; path < (uint32_t)paths; path++)
-		flows[path] = morph_traffic_flow(te, path);
+	for (uint32_t path = 0; path < (uint32_t)paths; path++) {
+		MORPH_OPTS(morph_traffic_path, info);
+
+		morph_traffic_path(te, path, &info);
+		flows[path] = info.flow;
+	}
 	/* The epoch, the same for all controllers, decides which halves are rounded up. */
 	if (morph_traffic_round(te, flows, epoch, NULL, lanes))
 		return fail(ctx, "round");

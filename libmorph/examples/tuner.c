@@ -59,7 +59,8 @@ static void take_plans(struct tuner *tuner)
 static int tuner_begin(struct tuner *tuner, const char *path, uint32_t ranks, uint32_t planes)
 {
 	MORPH_OPTS(morph_shim_opts, opts, .ranks = ranks, .planes = planes, .parts = 2);
-	uint64_t settle_ns = 3700, relock_ns = 500;
+	MORPH_OPTS(morph_delay_opts, link, .mbps = 800000, .round_ns = 500, .hop_ns = 100,
+		   .settle_ns = 3700, .relock_ns = 500);
 	struct morph_delay *delay;
 	int ret;
 
@@ -70,11 +71,7 @@ static int tuner_begin(struct tuner *tuner, const char *path, uint32_t ranks, ui
 	delay = morph_delay_new(tuner->ctx);
 	if (!delay)
 		return -ENOMEM;
-	ret = morph_delay_set_link(delay, 500, 100, 800000);
-	if (!ret)
-		ret = morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle_ns, 1);
-	if (!ret)
-		ret = morph_delay_set_part(delay, MORPH_DELAY_RELOCK, &relock_ns, 1);
+	ret = morph_delay_set(delay, &link);
 	if (!ret)
 		ret = morph_shim_new(tuner->ctx, delay, &opts, &tuner->shim);
 	morph_delay_free(delay);
@@ -89,7 +86,8 @@ static int tuner_begin(struct tuner *tuner, const char *path, uint32_t ranks, ui
 static void tuner_ask(struct tuner *tuner, uint32_t kind, uint64_t bytes)
 {
 	const struct morph_shim_plan *plan;
-	struct morph_choice choice;
+	MORPH_OPTS(morph_shim_plan_info, info);
+	MORPH_OPTS(morph_schedule_result, schedule);
 	char why[256];
 
 	if (morph_shim_lookup(tuner->shim, kind, bytes, tuner->before, &plan)) {
@@ -97,19 +95,20 @@ static void tuner_ask(struct tuner *tuner, uint32_t kind, uint64_t bytes)
 		printf("%s of %llu bytes: %s\n", kinds[kind - 1], (unsigned long long)bytes, why);
 		return;
 	}
-	morph_shim_plan_choice(plan, &choice);
+	morph_shim_plan_info(plan, &info);
+	morph_schedule_result(info.schedule, &schedule);
 	printf("%s of %llu bytes: %s", kinds[kind - 1], (unsigned long long)bytes,
-	       morph_algorithm_name(choice.algorithm));
-	if (choice.radix)
-		printf(" of radix %u", choice.radix);
-	if (choice.segments)
-		printf(" of %u segments", choice.segments);
-	if (choice.extent[1])
-		printf(" of %ux%ux%u", choice.extent[0], choice.extent[1],
-		       choice.extent[2] ? choice.extent[2] : 1);
-	printf(", %s, %u changes, %llu ns\n", morph_policy_name(choice.policy),
-	       morph_schedule_changes(morph_shim_plan_schedule(plan), NULL),
-	       (unsigned long long)choice.ns);
+	       morph_enum_name(MORPH_ENUM_ALGORITHM, info.choice.algorithm));
+	if (info.choice.radix)
+		printf(" of radix %u", info.choice.radix);
+	if (info.choice.segments)
+		printf(" of %u segments", info.choice.segments);
+	if (info.choice.extent[1])
+		printf(" of %ux%ux%u", info.choice.extent[0], info.choice.extent[1],
+		       info.choice.extent[2] ? info.choice.extent[2] : 1);
+	printf(", %s, %u changes, %llu ns\n",
+	       morph_enum_name(MORPH_ENUM_POLICY, info.choice.policy), schedule.changes,
+	       (unsigned long long)info.choice.ns);
 	tuner->before = plan;
 }
 

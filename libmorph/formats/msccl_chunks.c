@@ -407,7 +407,7 @@ static int check_sums(const struct follow *follow, const struct morph_collective
 {
 	const struct event *event = follow->events.list;
 	struct morph_collective_fault fault;
-	int ret = morph_collective_find_fault(collective, &fault);
+	int ret = morph_collective_run(collective, &fault);
 
 	if (ret != -EBADMSG)
 		return ret ? lm_format_no_memory(follow->why) : 0;

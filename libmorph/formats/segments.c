@@ -21,15 +21,6 @@ struct morph_segments {
 	LIST_OF(struct morph_link) links;
 };
 
-MORPH_API struct morph_segments *morph_segments_new(void)
-{
-	struct morph_segments *segments = calloc(1, sizeof(*segments));
-
-	if (segments)
-		segments->about.collective = segments->collective;
-	return segments;
-}
-
 MORPH_API void morph_segments_free(struct morph_segments *segments)
 {
 	if (!segments)
@@ -252,35 +243,41 @@ static int read_root(const struct parse *parse, const json_t *root)
 	return ret;
 }
 
-static void forget(struct morph_segments *segments)
+static int read_text(struct morph_segments *segments, const char *text, size_t length,
+		     const struct why *why)
 {
-	segments->collective[0] = '\0';
-	segments->about = (struct morph_segments_about){ .collective = segments->collective };
-	segments->steps.count = 0;
-	segments->links.count = 0;
+	const struct parse parse = { why, segments, text, length };
+	json_error_t error = { 0 };
+	json_t *root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+	int ret;
+
+	if (!root && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory))
+		return lm_format_no_memory(why);
+	if (!root)
+		return lm_format_fail(why, EINVAL, "line %d: %s", error.line, error.text);
+	ret = read_root(&parse, root);
+	json_decref(root);
+	return ret;
 }
 
-MORPH_API int morph_segments_read(struct morph_segments *segments, const char *text, size_t length,
+MORPH_API int morph_segments_read(const char *text, size_t length, struct morph_segments **out,
 				  char *why, size_t room)
 {
 	const struct why told = { why, room };
-	const struct parse parse = { &told, segments, text, length };
-	json_error_t error = { 0 };
-	json_t *root;
+	struct morph_segments *segments;
 	int ret;
 
-	forget(segments);
 	if (length > MOST_BYTES)
 		return lm_format_fail(&told, E2BIG, "the file has more than %u bytes", MOST_BYTES);
-	root = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
-	if (!root && (!error.text[0] || json_error_code(&error) == json_error_out_of_memory))
+	segments = calloc(1, sizeof(*segments));
+	if (!segments)
 		return lm_format_no_memory(&told);
-	if (!root)
-		return lm_format_fail(&told, EINVAL, "line %d: %s", error.line, error.text);
-	ret = read_root(&parse, root);
-	json_decref(root);
+	segments->about.collective = segments->collective;
+	ret = read_text(segments, text, length, &told);
 	if (ret)
-		forget(segments);
+		morph_segments_free(segments);
+	else
+		*out = segments;
 	return ret;
 }
 
@@ -290,15 +287,10 @@ MORPH_API void morph_segments_about(const struct morph_segments *segments,
 	*out = segments->about;
 }
 
-MORPH_API uint32_t morph_segments_links(const struct morph_segments *segments, uint32_t step)
-{
-	return step < segments->steps.count ? segments->steps.list[step].count : 0;
-}
-
 MORPH_API int morph_segments_link(const struct morph_segments *segments, uint32_t step,
 				  uint32_t number, struct morph_link *out)
 {
-	if (number >= morph_segments_links(segments, step))
+	if (step >= segments->steps.count || number >= segments->steps.list[step].count)
 		return -ENOENT;
 	*out = segments->links.list[segments->steps.list[step].first + number];
 	return 0;

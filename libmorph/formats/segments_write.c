@@ -19,6 +19,7 @@ struct topology {
 struct writer {
 	const struct why *why;
 	const struct morph_schedule *schedule;
+	struct morph_schedule_result info;
 	uint32_t rounds;
 	LIST_OF(struct use) uses;
 	struct topology *topologies; /* by round */
@@ -26,7 +27,7 @@ struct writer {
 
 static int find_uses(struct writer *writer, const struct morph_collective *collective)
 {
-	for (uint32_t at = 0; at < morph_schedule_sends(writer->schedule); at++) {
+	for (uint32_t at = 0; at < writer->info.sends; at++) {
 		struct morph_send send;
 
 		morph_schedule_send(writer->schedule, at, &send);
@@ -39,8 +40,7 @@ static int find_uses(struct writer *writer, const struct morph_collective *colle
 			if (GROW(writer->uses))
 				return lm_format_no_memory(writer->why);
 			writer->uses.list[writer->uses.count++] =
-				(struct use){ send.round,
-					      morph_schedule_hop(writer->schedule, at, hop) };
+				(struct use){ send.round, send.holds[hop] };
 		}
 	}
 	return 0;
@@ -72,12 +72,10 @@ static int add_circuits(struct writer *writer, struct topology *to, uint32_t num
 
 	morph_schedule_hold(writer->schedule, number, &hold);
 	for (uint32_t at = 0; at < hold.circuits; at++) {
-		struct link link = { .plane = hold.plane };
-
-		morph_schedule_circuit(writer->schedule, number, at, &link.src, &link.dst);
 		if (GROW(to->links))
 			return lm_format_no_memory(writer->why);
-		to->links.list[to->links.count++] = link;
+		to->links.list[to->links.count++] =
+			(struct link){ hold.pairs[at].src, hold.pairs[at].dst, hold.plane };
 	}
 	return 0;
 }
@@ -153,18 +151,18 @@ static uint32_t count_changes(const struct writer *writer)
 }
 
 /* What all takes but for the first topology, which is there before. */
-static uint64_t cost_ns(const struct morph_schedule *schedule)
+static uint64_t cost_ns(const struct writer *writer)
 {
-	uint64_t finish_ns = morph_schedule_ns(schedule, NULL), begin_ns = finish_ns;
+	uint64_t begin_ns = writer->info.ns;
 
-	for (uint32_t at = 0; at < morph_schedule_sends(schedule); at++) {
+	for (uint32_t at = 0; at < writer->info.sends; at++) {
 		struct morph_send send;
 
-		morph_schedule_send(schedule, at, &send);
+		morph_schedule_send(writer->schedule, at, &send);
 		if (send.from_ns < begin_ns)
 			begin_ns = send.from_ns;
 	}
-	return finish_ns - begin_ns;
+	return writer->info.ns - begin_ns;
 }
 
 static void put(const struct writer *writer, struct output *output, const char *name,
@@ -176,9 +174,8 @@ static void put(const struct writer *writer, struct output *output, const char *
 	lm_format_put(output,
 		      "{\"alpha_r\": %llu, \"collective\": \"%s\", \"cost\": %llu, "
 		      "\"num_of_reconfigs\": %llu, \"reconf_cost_total\": %llu, \"steps\": [",
-		      (unsigned long long)change_ns, name,
-		      (unsigned long long)cost_ns(writer->schedule), (unsigned long long)changes,
-		      (unsigned long long)all_ns);
+		      (unsigned long long)change_ns, name, (unsigned long long)cost_ns(writer),
+		      (unsigned long long)changes, (unsigned long long)all_ns);
 	for (uint32_t round = 0; round < writer->rounds; round++) {
 		now = lit_in(writer, round, now);
 		lm_format_put(output, "%s\n  {\"step\": %u, \"topology\": [", round ? "," : "",
@@ -198,21 +195,23 @@ MORPH_API ssize_t morph_segments_write(const struct morph_schedule *schedule,
 				       char *buffer, size_t bytes, char *why, size_t room)
 {
 	const struct why told = { why, room };
-	struct writer writer = { .why = &told,
-				 .schedule = schedule,
-				 .rounds = morph_collective_rounds(collective) };
+	MORPH_OPTS(morph_collective_info, about);
+	struct writer writer = { .why = &told, .schedule = schedule };
 	struct output output = { .at = buffer, .room = bytes };
-	uint32_t ranks = morph_collective_ranks(collective);
 	int ret = lm_format_check_name(&told, name);
 
-	if (!ret && morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
+	writer.info.sz = sizeof(writer.info);
+	morph_schedule_result(schedule, &writer.info);
+	morph_collective_info(collective, &about);
+	writer.rounds = about.rounds;
+	if (!ret && writer.info.verdict != MORPH_FEASIBLE)
 		ret = lm_format_fail(&told, EINVAL, "there is no feasible schedule");
 	if (!ret)
 		ret = find_uses(&writer, collective);
 	if (!ret)
 		ret = find_topologies(&writer);
 	if (!ret)
-		put(&writer, &output, name, morph_delay_change_ns(delay, ranks, ranks));
+		put(&writer, &output, name, morph_delay_change_ns(delay, about.ranks, about.ranks));
 	for (uint32_t round = 0; writer.topologies && round < writer.rounds; round++)
 		free(writer.topologies[round].links.list);
 	free(writer.topologies);

@@ -22,22 +22,12 @@ MORPH_API void morph_trace_free(struct morph_trace *trace)
 	free(trace);
 }
 
-MORPH_API uint32_t morph_trace_ranks(const struct morph_trace *trace)
-{
-	return trace->ranks;
-}
-
-MORPH_API uint32_t morph_trace_operations(const struct morph_trace *trace, uint32_t rank)
-{
-	return rank < trace->ranks && trace->list[rank] ? trace->list[rank]->operations.count : 0;
-}
-
 MORPH_API int morph_trace_operation(const struct morph_trace *trace, uint32_t rank, uint32_t number,
 				    struct morph_operation *out)
 {
 	const struct operation *operation;
 
-	if (number >= morph_trace_operations(trace, rank))
+	if (number >= lm_trace_count(trace, rank))
 		return -ENOENT;
 	operation = &trace->list[rank]->operations.list[number];
 	*out = (struct morph_operation){
@@ -54,18 +44,7 @@ MORPH_API int morph_trace_operation(const struct morph_trace *trace, uint32_t ra
 		.name = trace->list[rank]->texts.list + operation->name,
 		.group = trace->list[rank]->texts.list + operation->group,
 	};
+	if (operation->count)
+		out->waits_for = &trace->list[rank]->dependencies.list[operation->first];
 	return 0;
-}
-
-MORPH_API uint32_t morph_trace_dependency(const struct morph_trace *trace, uint32_t rank,
-					  uint32_t number, uint32_t which)
-{
-	const struct operation *operation;
-
-	if (number >= morph_trace_operations(trace, rank))
-		return NONE;
-	operation = &trace->list[rank]->operations.list[number];
-	return which < operation->count ?
-		       trace->list[rank]->dependencies.list[operation->first + which] :
-		       NONE;
 }

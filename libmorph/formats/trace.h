@@ -28,4 +28,10 @@ struct morph_trace {
 	struct rank *list[MOST_RANKS]; /* by rank; NULL: not read */
 };
 
+/* Operations of a rank: 0 where it was not read. */
+static inline uint32_t lm_trace_count(const struct morph_trace *trace, uint32_t rank)
+{
+	return rank < trace->ranks && trace->list[rank] ? trace->list[rank]->operations.count : 0;
+}
+
 #endif /* LM_FORMATS_TRACE_H */

@@ -79,7 +79,7 @@ static int gather(struct convert *convert)
 
 	for (uint32_t rank = 0; rank < trace->ranks; rank++) {
 		convert->first[rank] = (uint32_t)count;
-		count += morph_trace_operations(trace, rank);
+		count += lm_trace_count(trace, rank);
 		if (count > UINT32_MAX / 2)
 			return lm_format_fail(convert->why, E2BIG, "there are too many operations");
 	}
@@ -93,7 +93,7 @@ static int gather(struct convert *convert)
 	    !convert->late_receive || !convert->late_send)
 		return lm_format_no_memory(convert->why);
 	for (uint32_t rank = 0; !ret && rank < trace->ranks; rank++) {
-		for (uint32_t at = 0; !ret && at < morph_trace_operations(trace, rank); at++) {
+		for (uint32_t at = 0; !ret && at < lm_trace_count(trace, rank); at++) {
 			uint32_t number = convert->first[rank] + at;
 
 			convert->operations[number] = &trace->list[rank]->operations.list[at];

@@ -39,4 +39,14 @@ int morph_bandwidth_set_guide(struct morph_bandwidth *bw, uint32_t guide, uint32
 int morph_bandwidth_set_group(struct morph_bandwidth *bw, uint32_t group, uint32_t least,
 			      uint32_t most);
 
+/**
+ * morph_bandwidth_of_group() - what a group gets
+ * @bw: the problem, solved
+ * @group: its number
+ *
+ * Return: lanes of each of its hops, for each circuit that the hop has by unit; 0 for a group
+ * that does not exist.
+ */
+uint32_t morph_bandwidth_of_group(const struct morph_bandwidth *bw, uint32_t group);
+
 #endif /* LM_INTERNAL_BANDWIDTH_H */

@@ -6,6 +6,20 @@
 #include <morph/plan.h>
 
 /**
+ * struct morph_transfer - what one rank sends to another in a round
+ * @src: rank that sends
+ * @dst: rank that receives
+ * @bytes: how much; UINT64_MAX: so much or more
+ * @reduce: it is summed with what is there, else takes its place
+ */
+struct morph_transfer {
+	uint32_t src;
+	uint32_t dst;
+	uint64_t bytes;
+	bool reduce;
+};
+
+/**
  * morph_collective_turn() - the way back: who received sends
  * @collective: the collective; what was in it is forgotten
  * @there: the way there, in which nothing is summed and each chunk begins and ends at one rank: an all-to-all
@@ -65,5 +79,31 @@ int morph_collective_transfer(const struct morph_collective *collective, uint32_
  * Return: bytes; UINT64_MAX: so many or more.
  */
 uint64_t morph_collective_bytes(const struct morph_collective *collective);
+
+/**
+ * morph_collective_ranks() - how many there are
+ * @collective: the collective
+ *
+ * Return: how many.
+ */
+uint32_t morph_collective_ranks(const struct morph_collective *collective);
+
+/**
+ * morph_collective_rounds() - how many rounds there are
+ * @collective: the collective
+ *
+ * Return: how many.
+ */
+uint32_t morph_collective_rounds(const struct morph_collective *collective);
+
+/**
+ * morph_collective_rounds_before() - how long a rank may be late
+ * @collective: the collective
+ * @rank: the rank
+ *
+ * Return: how many rounds go by before the first in which it sends or receives; all, if there is
+ * none.
+ */
+uint32_t morph_collective_rounds_before(const struct morph_collective *collective, uint32_t rank);
 
 #endif /* LM_INTERNAL_COLLECTIVE_H */

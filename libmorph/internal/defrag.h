@@ -5,6 +5,75 @@
 
 #include <morph/plan.h>
 
+#define MORPH_DEFRAG_PINNED 0x1u /* none of a slice's circuits may move */
+
+/**
+ * enum morph_defrag_kind - what a step does
+ * @MORPH_DEFRAG_MOVE: new ways are lit, then the old go out
+ * @MORPH_DEFRAG_SWITCH: old ways go out, then the new are lit, over the same ports or fibres
+ * @MORPH_DEFRAG_BREAK: circuits go out
+ * @MORPH_DEFRAG_MAKE: circuits that went out are lit again, by another way
+ * @MORPH_DEFRAG_PLACE: the slice that was requested is lit; the last step
+ */
+enum morph_defrag_kind {
+	MORPH_DEFRAG_MOVE = 1,
+	MORPH_DEFRAG_SWITCH = 2,
+	MORPH_DEFRAG_BREAK = 3,
+	MORPH_DEFRAG_MAKE = 4,
+	MORPH_DEFRAG_PLACE = 5,
+};
+
+/**
+ * struct morph_defrag_step - one transaction
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @kind: what it does
+ * @slice: of which slice; 0: the one that was requested
+ * @changes: circuits that it changes
+ * @takes_ns: that light takes for it: to settle and to be locked to
+ */
+struct morph_defrag_step {
+	size_t sz;
+	enum morph_defrag_kind kind;
+	uint32_t slice;
+	uint32_t changes;
+	uint64_t takes_ns;
+};
+
+/**
+ * struct morph_defrag_change - what happens to a circuit in a step
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @src_rank: rank that sends
+ * @dst_rank: rank that receives
+ * @circuit: its number in its slice's plan
+ * @fibres: fibres that it takes from server to server; none where it goes out
+ * @dark: 1: its light goes out, by the kind of the step or since morph_defrag_light() found no
+ *	way beside the old one
+ */
+struct morph_defrag_change {
+	size_t sz;
+	uint32_t src_rank;
+	uint32_t dst_rank;
+	uint32_t circuit;
+	uint32_t fibres;
+	uint32_t dark;
+};
+
+/**
+ * struct morph_defrag_tenant - what a tenant would notice
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @slice: its slice
+ * @moved: circuits that are moved
+ * @dark: circuits whose light is gone meanwhile
+ * @dark_ns: for how long, of the one that is dark longest
+ */
+struct morph_defrag_tenant {
+	size_t sz;
+	uint32_t slice;
+	uint32_t moved;
+	uint32_t dark;
+	uint64_t dark_ns;
+};
+
 /**
  * morph_defrag_add() - a slice that runs
  * @defrag: the object
@@ -85,5 +154,11 @@ int morph_defrag_tenant(const struct morph_defrag *defrag, uint32_t tenant,
  * was free; nothing is changed) or -ENOMEM.
  */
 int morph_defrag_take(struct morph_defrag *defrag, struct morph_ledger *ledger, uint32_t slice);
+
+/**
+ * morph_defrag_clear() - forget the slices that were added, and the answer
+ * @defrag: the object
+ */
+void morph_defrag_clear(struct morph_defrag *defrag);
 
 #endif /* LM_INTERNAL_DEFRAG_H */

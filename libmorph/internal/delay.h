@@ -37,4 +37,25 @@ int morph_delay_set_quantile(struct morph_delay *delay, uint32_t permille);
  */
 uint64_t morph_delay_round_ns(const struct morph_delay *delay, uint64_t bytes, uint32_t hops);
 
+/**
+ * morph_delay_set_link() - what a round takes on circuits that are lit
+ * @delay: the delay
+ * @round_ns: what each round takes besides, often called alpha
+ * @hop_ns: what each hop takes besides, often called delta
+ * @mbps: bandwidth of one port on one plane, in megabits per second
+ *
+ * Return: 0 or -EINVAL (no bandwidth, or more than 2^40; a time above 2^40).
+ */
+int morph_delay_set_link(struct morph_delay *delay, uint64_t round_ns, uint64_t hop_ns,
+			 uint64_t mbps);
+
+/**
+ * morph_delay_set_scope() - say what carries nothing while circuits are changed
+ * @delay: the delay
+ * @scope: enum morph_delay_scope; at first MORPH_DELAY_PORT_SCOPE
+ *
+ * Return: 0 or -EINVAL.
+ */
+int morph_delay_set_scope(struct morph_delay *delay, uint32_t scope);
+
 #endif /* LM_INTERNAL_DELAY_H */

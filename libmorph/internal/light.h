@@ -31,4 +31,13 @@ int morph_schedule_choose_lit(struct morph_schedule *schedule, struct morph_coll
 			      const struct morph_lit_opts *lit, struct morph_steps *steps,
 			      struct morph_light *light, struct morph_choice *choices);
 
+/**
+ * morph_light_is_final() - whether it is in the way of all plans alike
+ * @reason: enum morph_light_reason
+ *
+ * Return: whether: there are fewer ports or lanes than are asked for, or an accelerator may not be
+ * used.
+ */
+bool morph_light_is_final(uint32_t reason);
+
 #endif /* LM_INTERNAL_LIGHT_H */

@@ -75,4 +75,29 @@ const char *morph_plan_why(const struct morph_plan *plan);
  */
 int morph_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct morph_ledger *ledger);
 
+/**
+ * morph_plan_verdict() - what was found
+ * @plan: the plan
+ *
+ * Return: enum morph_verdict, 0 of a plan that morph_place() has not filled.
+ */
+uint32_t morph_plan_verdict(const struct morph_plan *plan);
+
+/**
+ * morph_plan_ranks() - number of ranks
+ * @plan: a feasible plan
+ *
+ * Return: how many; 0 when the plan is none.
+ */
+uint32_t morph_plan_ranks(const struct morph_plan *plan);
+
+/**
+ * morph_plan_accelerator() - which accelerator a rank gets
+ * @plan: a feasible plan
+ * @rank: below morph_plan_ranks()
+ *
+ * Return: its index, or UINT32_MAX.
+ */
+uint32_t morph_plan_accelerator(const struct morph_plan *plan, uint32_t rank);
+
 #endif /* LM_INTERNAL_PLACE_H */

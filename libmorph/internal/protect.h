@@ -93,4 +93,18 @@ int morph_ledger_keep(struct morph_ledger *ledger, struct morph_protection *prot
  */
 int morph_ledger_unkeep(struct morph_ledger *ledger, struct morph_protection *protection);
 
+/**
+ * morph_risk_solve() - solve a model of risk, as morph_risk_spares() does first
+ * @risk: the model
+ *
+ * It takes the servers one after the other and keeps a row for each
+ * combination of the servers to come that what they share has hit. O(combinations *
+ * accelerators * accelerators of a server) for each server and each thing shared: two
+ * combinations for supplies that contain one another, 2^8 for the fibres of a 2x2x4 torus.
+ *
+ * Return: 0, -E2BIG (more than 2^23 / accelerators combinations; the text tells at which
+ * server) or -ENOMEM.
+ */
+int morph_risk_solve(struct morph_risk *risk);
+
 #endif /* LM_INTERNAL_PROTECT_H */

@@ -48,4 +48,19 @@ const struct morph_steps *morph_shim_plan_steps(const struct morph_shim_plan *pl
  */
 uint32_t morph_shim_plan_algorithm(const struct morph_shim_plan *plan, uint64_t *bytes);
 
+/**
+ * morph_shim_plan_schedule() - which circuits are held from when to when
+ * @plan: the plan
+ *
+ * Return: the schedule, owned by the shim; it may be read by any number of threads.
+ */
+const struct morph_schedule *morph_shim_plan_schedule(const struct morph_shim_plan *plan);
+
+/**
+ * morph_shim_plan_choice() - read the algorithm of a plan, its parameters and its time
+ * @plan: the plan
+ * @choice: where to put it
+ */
+void morph_shim_plan_choice(const struct morph_shim_plan *plan, struct morph_choice *choice);
+
 #endif /* LM_INTERNAL_SHIM_H */

@@ -48,4 +48,63 @@ int morph_traffic_set_capacity(struct morph_traffic *te, uint32_t link, double c
  */
 int morph_traffic_set_amount(struct morph_traffic *te, uint32_t demand, double amount);
 
+/**
+ * morph_traffic_capacity() - what a link may carry
+ * @te: the problem
+ * @link: its number
+ *
+ * Return: lanes, 0 for a link that does not exist.
+ */
+double morph_traffic_capacity(const struct morph_traffic *te, uint32_t link);
+
+/**
+ * morph_traffic_flow() - what a path carries
+ * @te: the problem, solved
+ * @path: its number
+ *
+ * Return: lanes, 0 for a path that does not exist.
+ */
+double morph_traffic_flow(const struct morph_traffic *te, uint32_t path);
+
+/**
+ * morph_traffic_load() - what a link carries
+ * @te: the problem, solved
+ * @link: its number
+ *
+ * Return: lanes, 0 for a link that does not exist.
+ */
+double morph_traffic_load(const struct morph_traffic *te, uint32_t link);
+
+/**
+ * morph_traffic_price() - what one lane more of a link would be worth
+ * @te: the problem, solved
+ * @link: its number
+ *
+ * Return: the price in the weights' unit, 0 where the link is not full.
+ */
+double morph_traffic_price(const struct morph_traffic *te, uint32_t link);
+
+/**
+ * morph_traffic_path_links() - the links of a path
+ * @te: the problem
+ * @path: its number
+ * @links: where to put where they are: the problem's, until something is added to it
+ *
+ * Return: how many, 0 for a path that does not exist.
+ */
+uint32_t morph_traffic_path_links(const struct morph_traffic *te, uint32_t path,
+				  const uint32_t **links);
+
+/**
+ * morph_traffic_link_ends() - read which servers a link joins
+ * @te: the problem
+ * @link: its number
+ * @src_host: where to put the server that it leaves
+ * @dst_host: where to put the server that it reaches
+ *
+ * Return: 0 or -ENOENT (no such link, or not of morph_traffic_add_servers()).
+ */
+int morph_traffic_link_ends(const struct morph_traffic *te, uint32_t link, uint32_t *src_host,
+			    uint32_t *dst_host);
+
 #endif /* LM_INTERNAL_TE_H */

@@ -69,7 +69,7 @@ MORPH_API int morph_matrix_methods(struct morph_ctx *ctx, const uint64_t *matrix
 				   struct morph_method *methods, uint32_t room)
 {
 	/* Of more than there may be nothing is read: they are refused. */
-	uint32_t busy = ranks <= MOST_RANKS ? morph_matrix_roles(matrix, ranks, NULL) : ranks;
+	uint32_t busy = ranks <= MOST_RANKS ? morph_matrix_roles(matrix, ranks, NULL, NULL) : ranks;
 	struct matrix_problem problem = { .ranks = ranks,
 					  .bytes = matrix,
 					  .costs = lm_delay_costs(delay, busy) };

@@ -26,7 +26,7 @@ MORPH_API void morph_plan_free(struct morph_plan *plan)
 	free(plan);
 }
 
-MORPH_API uint32_t morph_plan_verdict(const struct morph_plan *plan)
+uint32_t morph_plan_verdict(const struct morph_plan *plan)
 {
 	return plan->verdict;
 }
@@ -41,14 +41,27 @@ uint32_t morph_plan_tier(const struct morph_plan *plan)
 	return feasible(plan) ? plan->tier : 0;
 }
 
-MORPH_API uint32_t morph_plan_ranks(const struct morph_plan *plan)
+uint32_t morph_plan_ranks(const struct morph_plan *plan)
 {
 	return feasible(plan) ? plan->ranks : 0;
 }
 
-MORPH_API uint32_t morph_plan_accelerator(const struct morph_plan *plan, uint32_t rank)
+uint32_t morph_plan_accelerator(const struct morph_plan *plan, uint32_t rank)
 {
 	return rank < morph_plan_ranks(plan) ? plan->accelerators[rank] : UINT32_MAX;
+}
+
+MORPH_API int morph_plan_info(const struct morph_plan *plan, struct morph_plan_info *out)
+{
+	const struct morph_plan_info info = { .sz = sizeof(info),
+					      .verdict = plan->verdict,
+					      .ranks = morph_plan_ranks(plan),
+					      .accelerators = plan->accelerators };
+	int ret = lm_opts_check(plan->ctx, out, sizeof(info), "morph_plan_info");
+
+	if (!ret)
+		lm_answer_copy(out, &info, sizeof(info));
+	return ret;
 }
 
 uint32_t morph_plan_fibres(const struct morph_plan *plan, uint32_t *bound)

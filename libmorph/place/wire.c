@@ -309,7 +309,7 @@ ssize_t morph_bandwidth_write_problem(const struct morph_bandwidth *bw, void *bu
 	return words_end(&words);
 }
 
-static void put_stop(struct words *words, const struct morph_bandwidth_stop *stop)
+static void put_stop(struct words *words, const struct morph_bandwidth_group *stop)
 {
 	words_put(words, stop->part);
 	words_put(words, stop->index);

@@ -332,7 +332,7 @@ static int go_through_all(struct morph_risk *risk, struct table *table)
 	return error;
 }
 
-MORPH_API int morph_risk_solve(struct morph_risk *risk)
+int morph_risk_solve(struct morph_risk *risk)
 {
 	struct table table;
 	uint32_t total = 0;
@@ -367,7 +367,7 @@ MORPH_API double morph_risk_at_least(const struct morph_risk *risk, uint32_t cou
 	return risk->solved && count <= risk->total ? fmin(risk->at_least[count], 1) : 0;
 }
 
-MORPH_API int morph_risk_spares(const struct morph_risk *risk, double covered,
+MORPH_API int morph_risk_spares(struct morph_risk *risk, double covered,
 				struct morph_spare_count *out)
 {
 	struct morph_spare_count spares = { .sz = out->sz };
@@ -380,9 +380,9 @@ MORPH_API int morph_risk_spares(const struct morph_risk *risk, double covered,
 			       "spares are to suffice for %g of the time: that is above 0, up to 1",
 			       covered);
 	if (!risk->solved)
-		return lm_fail(risk->ctx, EINVAL,
-			       "the model of risk is not solved: "
-			       "morph_risk_solve() comes first");
+		error = morph_risk_solve(risk);
+	if (error)
+		return error;
 	while (morph_risk_at_least(risk, spares.enough + 1) > 1 - covered)
 		spares.enough++;
 	while (morph_risk_at_least(risk, spares.published) > 1 - covered)

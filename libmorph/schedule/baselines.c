@@ -2,18 +2,6 @@
 /* What one would do without a planner: see morph_schedule_baseline(). */
 #include "schedule.h"
 
-static const char *const names[MORPH_BASELINES] = {
-	[MORPH_BASELINE_ONE_SHOT] = "set-once",
-	[MORPH_BASELINE_EVERY_STEP] = "every-step",
-	[MORPH_BASELINE_STATIC] = "static",
-	[MORPH_BASELINE_IDEAL] = "ideal",
-};
-
-MORPH_API const char *morph_baseline_name(uint32_t baseline)
-{
-	return baseline < MORPH_BASELINES ? names[baseline] : NULL;
-}
-
 struct question {
 	const struct morph_collective *collective;
 	const struct morph_delay *delay;

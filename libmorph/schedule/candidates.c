@@ -77,7 +77,7 @@ uint64_t lm_schedule_digest(const struct morph_schedule *schedule)
 		digest = mix(digest) ^ hold->lit_ps;
 		digest = mix(digest) ^ hold->dark_ps;
 		for (uint32_t at = 0; at < matching->count; at++) {
-			const struct joined *circuit =
+			const struct morph_rank_pair *circuit =
 				&schedule->circuits.list[matching->first + at];
 
 			digest = mix(digest) ^ ((uint64_t)circuit->src << 32 | circuit->dst);

@@ -3,20 +3,8 @@
 #include "../place/writer.h"
 #include "schedule.h"
 
-static const char *const policy_names[MORPH_POLICIES] = {
-	[MORPH_POLICY_BEST] = "best",	      [MORPH_POLICY_EACH_ROUND] = "each-round",
-	[MORPH_POLICY_ONE_SHOT] = "one-shot", [MORPH_POLICY_SEGMENTS] = "segments",
-	[MORPH_POLICY_OVERLAP] = "overlap",   [MORPH_POLICY_MATCHINGS] = "matchings",
-	[MORPH_POLICY_UNITED] = "united",
-};
-
 static const char
 	*const bound_names[] = { [MORPH_BOUND_PORTS] = "ports", [MORPH_BOUND_CHAIN] = "chain" };
-
-MORPH_API const char *morph_policy_name(uint32_t policy)
-{
-	return policy < MORPH_POLICIES ? policy_names[policy] : NULL;
-}
 
 static void put_alternative(struct writer *writer, const struct morph_schedule *schedule,
 			    uint32_t policy)
@@ -28,7 +16,7 @@ static void put_alternative(struct writer *writer, const struct morph_schedule *
 		return;
 	morph_schedule_alternative(schedule, policy, &tried);
 	inner = writer_begin(MORPH_OBJECT_SCHEDULE_ALTERNATIVE);
-	put_text(&inner, "policy", policy_names[policy]);
+	put_text(&inner, "policy", morph_enum_name(MORPH_ENUM_POLICY, policy));
 	put_text(&inner, "verdict", lm_verdict_text(tried.verdict));
 	if (tried.verdict == MORPH_FEASIBLE) {
 		put(&inner, "finish-ns", tried.ns);
@@ -143,7 +131,7 @@ MORPH_API int morph_schedule_describe(const struct morph_schedule *schedule,
 		return lm_fail(schedule->ctx, EINVAL, "the schedule was not planned");
 	writer = writer_begin(MORPH_OBJECT_SCHEDULE);
 	put_text(&writer, "verdict", lm_verdict_text(schedule->verdict));
-	put_text(&writer, "policy", policy_names[schedule->policy]);
+	put_text(&writer, "policy", morph_enum_name(MORPH_ENUM_POLICY, schedule->policy));
 	if (!feasible)
 		put_text(&writer, "text", schedule->why);
 	put(&writer, "ranks-count", schedule->ranks);

@@ -24,7 +24,7 @@ uint32_t lm_lay_missing(const struct lay *lay, uint32_t plane, uint32_t matching
 	if (held == matching)
 		return 0;
 	for (uint32_t at = wanted->first; at < wanted->first + wanted->count; at++) {
-		const struct joined *circuit = &schedule->circuits.list[at];
+		const struct morph_rank_pair *circuit = &schedule->circuits.list[at];
 
 		count += lm_matching_leads(schedule, held, circuit->src) != circuit->dst;
 	}
@@ -94,14 +94,15 @@ void lm_lay_assign(const struct lay *lay, const uint32_t *matchings, uint32_t co
 
 int lm_lay_matching(struct lay *lay, const struct morph_collective *collective,
 		    const struct round *round, const uint32_t *colours, uint32_t colour,
-		    struct joined *circuits, uint32_t *out)
+		    struct morph_rank_pair *circuits, uint32_t *out)
 {
 	const struct transfer *transfers = &collective->transfers.list[round->first];
 	uint32_t count = 0;
 
 	for (uint32_t at = 0; at < round->count; at++)
 		if (colours[at] == colour)
-			circuits[count++] = (struct joined){ transfers[at].src, transfers[at].dst };
+			circuits[count++] =
+				(struct morph_rank_pair){ transfers[at].src, transfers[at].dst };
 	return lm_schedule_matching(lay->schedule, circuits, count, out);
 }
 

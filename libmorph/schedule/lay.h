@@ -37,7 +37,7 @@ void lm_lay_assign(const struct lay *lay, const uint32_t *matchings, uint32_t co
 /* The matching of the transfers of a round that have one colour. @circuits has room for all ranks. */
 int lm_lay_matching(struct lay *lay, const struct morph_collective *collective,
 		    const struct round *round, const uint32_t *colours, uint32_t colour,
-		    struct joined *circuits, uint32_t *out);
+		    struct morph_rank_pair *circuits, uint32_t *out);
 
 /* What is sent at once: transfers of some colours, each of them on planes of its own. */
 struct turn {

@@ -7,7 +7,7 @@
 
 /* Circuits of a plane that are lit at first, and stay until it is set. */
 static int add_resident(struct morph_schedule *schedule, const struct morph_schedule *after,
-			uint32_t plane, uint64_t dark_ps, struct joined *circuits)
+			uint32_t plane, uint64_t dark_ps, struct morph_rank_pair *circuits)
 {
 	uint32_t count = lm_schedule_left_lit(after, plane, circuits), matching, hold;
 	int ret;
@@ -55,7 +55,7 @@ static int take_hold(struct morph_schedule *schedule, const struct morph_schedul
 static int add_residents(struct morph_schedule *schedule, const struct morph_schedule *less,
 			 const struct morph_schedule *after)
 {
-	struct joined *circuits = calloc(schedule->ranks, sizeof(*circuits));
+	struct morph_rank_pair *circuits = calloc(schedule->ranks, sizeof(*circuits));
 	int ret = 0;
 
 	if (!circuits)

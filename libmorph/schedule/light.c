@@ -426,7 +426,7 @@ static int light_schedule(const struct asked *asked, struct morph_steps *steps,
 	return error;
 }
 
-MORPH_API bool morph_light_is_final(uint32_t reason)
+bool morph_light_is_final(uint32_t reason)
 {
 	return reason == MORPH_LIGHT_PORTS || reason == MORPH_LIGHT_LANES ||
 	       reason == MORPH_LIGHT_ACCELERATOR;
@@ -454,6 +454,7 @@ MORPH_API int morph_schedule_light(const struct morph_schedule *schedule,
 		return error;
 	asked.lanes = lanes_of(&asked);
 	error = light_schedule(&asked, steps, light);
+	light->final = morph_light_is_final(light->reason);
 	if (error)
 		morph_steps_clear(steps);
 	return error;

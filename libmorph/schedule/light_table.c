@@ -107,7 +107,7 @@ static uint32_t set_holds(struct filling *filling, uint32_t first, uint64_t *lit
 			continue;
 		row = &filling->now[(size_t)hold->plane * schedule->ranks];
 		for (uint32_t next = 0; next < matching->count; next++) {
-			const struct joined *circuit =
+			const struct morph_rank_pair *circuit =
 				&schedule->circuits.list[matching->first + next];
 
 			row[circuit->src] = (struct sending){ circuit->dst, hold->dark_ps };

@@ -36,7 +36,7 @@ static int check(struct morph_schedule *schedule, const struct morph_collective 
 			       "the collective has no ranks: morph_collective_build() makes one");
 	if (!delay->mbps)
 		return lm_fail(schedule->ctx, EINVAL,
-			       "the delay has no bandwidth: morph_delay_set_link() sets it");
+			       "the delay has no bandwidth: morph_delay_set() sets it");
 	if (!opts->planes)
 		opts->planes = 1;
 	if (opts->planes > MOST_PLANES)

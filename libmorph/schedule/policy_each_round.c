@@ -10,7 +10,7 @@ struct planning {
 	struct lay lay;
 	const struct morph_collective *collective;
 	uint32_t *colours; /* of the transfers of a round */
-	struct joined *circuits;
+	struct morph_rank_pair *circuits;
 	struct turn turn;
 	uint32_t matchings[MOST_PLANES]; /* by copy; those of a colour follow one another */
 };

@@ -81,7 +81,7 @@ static void darken(struct planning *planning, uint32_t number, uint64_t ps)
 {
 	struct morph_schedule *schedule = planning->schedule;
 	struct hold *hold = &schedule->holds.list[number];
-	const struct joined *circuit =
+	const struct morph_rank_pair *circuit =
 		&schedule->circuits.list[schedule->matchings.list[hold->matching].first];
 	size_t row = (size_t)hold->plane * schedule->ranks;
 
@@ -93,7 +93,7 @@ static void darken(struct planning *planning, uint32_t number, uint64_t ps)
 static int set_circuit(struct planning *planning, const struct matrix_send *send)
 {
 	struct morph_schedule *schedule = planning->schedule;
-	struct joined circuit = { send->src, send->dst };
+	struct morph_rank_pair circuit = { send->src, send->dst };
 	size_t row = (size_t)send->plane * schedule->ranks;
 	uint32_t matching, hold;
 	int ret = lm_schedule_matching(schedule, &circuit, 1, &matching);
@@ -268,7 +268,8 @@ static int split_residents(struct planning *planning)
 		size_t row = (size_t)holds[at].plane * schedule->ranks;
 
 		for (uint32_t next = 0; !ret && next < matching.count; next++) {
-			struct joined circuit = schedule->circuits.list[matching.first + next];
+			struct morph_rank_pair circuit =
+				schedule->circuits.list[matching.first + next];
 			uint32_t single, hold;
 
 			ret = lm_schedule_matching(schedule, &circuit, 1, &single);

@@ -12,7 +12,7 @@ struct planning {
 	uint32_t *colours; /* by transfer */
 	uint32_t *rounds; /* by round: its first of @uses, and where those of the last end */
 	uint32_t *uses; /* by round and colour: which of @matchings */
-	struct joined *circuits;
+	struct morph_rank_pair *circuits;
 	uint32_t matchings[MOST_PLANES], count; /* that differ */
 	uint64_t bytes[MOST_PLANES]; /* of the fullest transfer of each round, summed */
 	uint32_t planes[MOST_PLANES]; /* how many each has */

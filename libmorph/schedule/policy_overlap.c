@@ -21,7 +21,7 @@ struct planning {
 	struct overlap_share *shares;
 	struct change *changes;
 	uint32_t *holds; /* by round and plane, where it is used */
-	struct joined *circuits;
+	struct morph_rank_pair *circuits;
 	uint32_t resident[MOST_PLANES];
 	uint32_t *users; /* by rank: the last round, plus one, in which it sends; then in which it receives */
 };
@@ -61,7 +61,8 @@ static int pose(struct planning *planning)
 			const struct transfer *transfer =
 				&collective->transfers.list[of->first + at];
 
-			planning->circuits[at] = (struct joined){ transfer->src, transfer->dst };
+			planning->circuits[at] =
+				(struct morph_rank_pair){ transfer->src, transfer->dst };
 			to->bytes = transfer->bytes > to->bytes ? transfer->bytes : to->bytes;
 		}
 		if (!to->bytes)

@@ -43,7 +43,7 @@ static int add_lit(struct segments_planning *planning, uint32_t *number)
 			&schedule->matchings.list[schedule->holds.list[at].matching];
 
 		for (uint32_t next = 0; !ret && next < matching->count; next++) {
-			const struct joined *circuit =
+			const struct morph_rank_pair *circuit =
 				&schedule->circuits.list[matching->first + next];
 
 			if (is_member(planning, circuit->src) && is_member(planning, circuit->dst))

@@ -260,7 +260,7 @@ static int add_matching(struct planning *planning, const struct morph_schedule *
 
 	clear(planning);
 	for (uint32_t at = matching->first; at < matching->first + matching->count; at++) {
-		const struct joined *circuit = &schedule->circuits.list[at];
+		const struct morph_rank_pair *circuit = &schedule->circuits.list[at];
 
 		if (planning->takes_part[circuit->src] && planning->takes_part[circuit->dst])
 			planning->next[circuit->src] = circuit->dst;

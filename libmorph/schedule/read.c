@@ -52,7 +52,7 @@ static int read_circuits(struct reader *reader, struct morph_schedule *to, uint3
 {
 	for (uint32_t number = 0; number < to->matchings.count; number++) {
 		const struct matching *matching = &to->matchings.list[number];
-		struct joined *circuits = &to->circuits.list[matching->first];
+		struct morph_rank_pair *circuits = &to->circuits.list[matching->first];
 
 		for (uint32_t at = 0; at < matching->count; at++) {
 			circuits[at].src = take(reader);
@@ -100,7 +100,7 @@ static int take_ports(struct reader *reader, const struct morph_schedule *of, ui
 		 *receives = sends + of->ranks;
 
 	for (uint32_t at = matching->first; at < matching->first + matching->count; at++) {
-		const struct joined *circuit = &of->circuits.list[at];
+		const struct morph_rank_pair *circuit = &of->circuits.list[at];
 
 		/* One more than the time: 0 is for ports that had none. */
 		if (sends[circuit->src] > hold->set_ps + 1 ||

@@ -140,7 +140,7 @@ int lm_replan_index(struct replan *replan)
 }
 
 static bool has_end(const struct morph_schedule *old, const struct hold *hold,
-		    const struct joined *circuit)
+		    const struct morph_rank_pair *circuit)
 {
 	const struct matching *matching = &old->matchings.list[hold->matching];
 
@@ -167,8 +167,8 @@ uint32_t lm_replan_first_after(const struct replan *replan, uint32_t plane, uint
 	return low;
 }
 
-bool lm_replan_free(const struct replan *replan, uint32_t plane, const struct joined *circuit,
-		    uint64_t from_ps, uint64_t until_ps)
+bool lm_replan_free(const struct replan *replan, uint32_t plane,
+		    const struct morph_rank_pair *circuit, uint64_t from_ps, uint64_t until_ps)
 {
 	const struct morph_schedule *old = replan->old;
 
@@ -195,7 +195,8 @@ bool lm_replan_free(const struct replan *replan, uint32_t plane, const struct jo
 	return true;
 }
 
-bool lm_replan_stays(const struct replan *replan, uint32_t number, const struct joined *circuit)
+bool lm_replan_stays(const struct replan *replan, uint32_t number,
+		     const struct morph_rank_pair *circuit)
 {
 	const struct morph_schedule *old = replan->old;
 	const struct hold *hold = &old->holds.list[number];
@@ -333,7 +334,7 @@ static int check(struct morph_schedule *schedule, const struct morph_schedule *o
 
 /* ------------------------------------------------------------- what is lost */
 
-static int lose(struct replan *replan, uint32_t hold, const struct joined *circuit)
+static int lose(struct replan *replan, uint32_t hold, const struct morph_rank_pair *circuit)
 {
 	const struct hold *of = &replan->old->holds.list[hold];
 	struct piece piece = { .plane = of->plane,
@@ -371,7 +372,7 @@ static int lose_of_hold(struct replan *replan, uint32_t number)
 	int ret = 0;
 
 	for (uint32_t at = matching->first; !ret && at < matching->first + matching->count; at++) {
-		const struct joined *circuit = &old->circuits.list[at];
+		const struct morph_rank_pair *circuit = &old->circuits.list[at];
 
 		if (replan->sends_lost[circuit->src] >> hold->plane & 1 ||
 		    replan->receives_lost[circuit->dst] >> hold->plane & 1)

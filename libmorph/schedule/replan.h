@@ -22,7 +22,7 @@ struct moment {
 /* A circuit that is held by itself. What is sent over a circuit of the old hold goes over the last of its pieces by then. */
 struct piece {
 	uint32_t plane;
-	struct joined circuit;
+	struct morph_rank_pair circuit;
 	uint32_t hold, next; /* of the old schedule, and the piece of it before this; or NOTHING */
 	uint64_t from_ps, lit_ps, until_ps; /* of the old schedule: what it is for */
 	struct moment set, dark;
@@ -34,7 +34,7 @@ struct piece {
 /* A circuit of a hold that goes over a port that is lost. */
 struct lost {
 	uint32_t hold;
-	struct joined circuit;
+	struct morph_rank_pair circuit;
 	bool used; /* something is sent over it that has not arrived by then */
 	bool moved;
 	uint32_t set; /* circuits, in its place and again */
@@ -111,10 +111,11 @@ bool lm_replan_passes(const struct replan *replan, const struct send *send, uint
 /* The first of a plane's holds, in replan->plane_holds, of which one up to it is dark after that time. O(log holds). */
 uint32_t lm_replan_first_after(const struct replan *replan, uint32_t plane, uint64_t ps);
 /* No circuit has either port between these times. */
-bool lm_replan_free(const struct replan *replan, uint32_t plane, const struct joined *circuit,
-		    uint64_t from_ps, uint64_t until_ps);
+bool lm_replan_free(const struct replan *replan, uint32_t plane,
+		    const struct morph_rank_pair *circuit, uint64_t from_ps, uint64_t until_ps);
 /* Whether a hold has a circuit that stays in the next on its plane. */
-bool lm_replan_stays(const struct replan *replan, uint32_t hold, const struct joined *circuit);
+bool lm_replan_stays(const struct replan *replan, uint32_t hold,
+		     const struct morph_rank_pair *circuit);
 /* Of all ways by hops, the longest that there can be. */
 uint32_t lm_replan_most_hops(const struct replan *replan);
 int lm_replan_add_piece(struct replan *replan, const struct piece *piece, uint32_t *number);

@@ -250,7 +250,7 @@ struct laying {
 	uint32_t count;
 	uint32_t *numbers; /* by hold of the old schedule */
 	uint32_t *refs, *other; /* of a way */
-	struct joined *circuits;
+	struct morph_rank_pair *circuits;
 };
 
 /* It is asked of each hold and send: the search steps by numbers, not by jumps that nobody can foresee. */
@@ -347,7 +347,7 @@ static int matching_left(struct laying *laying, uint32_t number, uint32_t *out)
 	if (replan->pieces_of[number] == NOTHING)
 		return 0;
 	for (uint32_t at = matching->first; at < matching->first + matching->count; at++) {
-		const struct joined *circuit = &old->circuits.list[at];
+		const struct morph_rank_pair *circuit = &old->circuits.list[at];
 
 		if (lm_replan_piece(replan, number, circuit->src, UINT64_MAX) == NOTHING)
 			laying->circuits[count++] = *circuit;

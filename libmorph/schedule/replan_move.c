@@ -188,7 +188,7 @@ static uint32_t *row(const struct mover *mover, uint32_t *ports, uint32_t plane,
 
 static void take_plane(struct mover *mover, uint32_t lost, uint32_t plane)
 {
-	const struct joined *circuit = &mover->replan->losts.list[lost].circuit;
+	const struct morph_rank_pair *circuit = &mover->replan->losts.list[lost].circuit;
 	uint32_t *out = row(mover, mover->out, plane, circuit->src);
 	uint32_t *in = row(mover, mover->in, plane, circuit->dst);
 
@@ -209,7 +209,7 @@ static void unlink_from(uint32_t *first, uint32_t *next, uint32_t lost)
 
 static void leave_plane(struct mover *mover, uint32_t lost)
 {
-	const struct joined *circuit = &mover->replan->losts.list[lost].circuit;
+	const struct morph_rank_pair *circuit = &mover->replan->losts.list[lost].circuit;
 	uint32_t plane = mover->plane[lost];
 
 	unlink_from(row(mover, mover->out, plane, circuit->src), mover->next_out, lost);

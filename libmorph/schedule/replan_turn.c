@@ -6,7 +6,7 @@
 
 /* What has ports when a gap begins, and what is being changed then. */
 
-static void seat(struct gapping *gapping, uint32_t plane, const struct joined *circuit,
+static void seat(struct gapping *gapping, uint32_t plane, const struct morph_rank_pair *circuit,
 		 uint32_t ref)
 {
 	gapping->out[replan_port(gapping, plane, circuit->src)] =
@@ -22,7 +22,7 @@ static void seat_hold(struct gapping *gapping, uint32_t number)
 	const struct matching *matching = &old->matchings.list[hold->matching];
 
 	for (uint32_t at = matching->first; at < matching->first + matching->count; at++) {
-		const struct joined *circuit = &old->circuits.list[at];
+		const struct morph_rank_pair *circuit = &old->circuits.list[at];
 		uint32_t piece = replan->pieces_of[number] == NOTHING ?
 					 NOTHING :
 					 lm_replan_piece(replan, number, circuit->src, gapping->ps);
@@ -189,7 +189,7 @@ static bool carries_on(const struct gapping *gapping, uint32_t hold, uint32_t sr
 }
 
 static bool find_wanted(const struct gapping *gapping, uint32_t ref, uint32_t plane,
-			const struct joined *circuit)
+			const struct morph_rank_pair *circuit)
 {
 	const struct replan *replan = gapping->replan;
 	uint32_t hold = ref & PIECE ? replan->pieces.list[ref & ~PIECE].hold : ref;
@@ -207,7 +207,7 @@ static uint32_t wanted(struct gapping *gapping, uint32_t plane, uint32_t src)
 {
 	size_t port = replan_port(gapping, plane, src);
 	const struct seat *seat = &gapping->out[port];
-	const struct joined circuit = { src, seat->other };
+	const struct morph_rank_pair circuit = { src, seat->other };
 
 	if (gapping->wanted_at[port] != gapping->stamp) {
 		gapping->wanted_at[port] = gapping->stamp;
@@ -307,7 +307,8 @@ bool lm_replan_turn_is_free(struct gapping *gapping, const struct lost *lost)
 /* ------------------------------------------------------------------ what is set */
 
 /* What has a port goes dark; it is set again in the end if it is wanted. */
-static int steal(struct gapping *gapping, uint32_t plane, struct joined circuit, uint32_t lost)
+static int steal(struct gapping *gapping, uint32_t plane, struct morph_rank_pair circuit,
+		 uint32_t lost)
 {
 	struct replan *replan = gapping->replan;
 	struct seat *seat = &gapping->out[replan_port(gapping, plane, circuit.src)];
@@ -347,23 +348,25 @@ static int steal(struct gapping *gapping, uint32_t plane, struct joined circuit,
 	return ret;
 }
 
-static int clear_ports(struct gapping *gapping, uint32_t plane, const struct joined *circuit,
-		       uint32_t lost)
+static int clear_ports(struct gapping *gapping, uint32_t plane,
+		       const struct morph_rank_pair *circuit, uint32_t lost)
 {
 	const struct seat *out = &gapping->out[replan_port(gapping, plane, circuit->src)];
 	const struct seat *in = &gapping->in[replan_port(gapping, plane, circuit->dst)];
 	int ret = 0;
 
 	if (is_held(gapping, out))
-		ret = steal(gapping, plane, (struct joined){ circuit->src, out->other }, lost);
+		ret = steal(gapping, plane, (struct morph_rank_pair){ circuit->src, out->other },
+			    lost);
 	if (!ret && is_held(gapping, in))
-		ret = steal(gapping, plane, (struct joined){ in->other, circuit->dst }, lost);
+		ret = steal(gapping, plane, (struct morph_rank_pair){ in->other, circuit->dst },
+			    lost);
 	return ret;
 }
 
 /* What it takes to set it is known when all are that are set with it. */
-static int set_circuit(struct gapping *gapping, uint32_t plane, const struct joined *circuit,
-		       uint32_t lost, bool stays)
+static int set_circuit(struct gapping *gapping, uint32_t plane,
+		       const struct morph_rank_pair *circuit, uint32_t lost, bool stays)
 {
 	struct replan *replan = gapping->replan;
 	struct lost *its = &replan->losts.list[lost];
@@ -448,7 +451,8 @@ static uint32_t nearest(const struct gapping *gapping, uint32_t level)
 }
 
 /* A way that sets fewer than @limit. */
-static bool find_cheapest(struct gapping *gapping, const struct joined *circuit, uint32_t limit)
+static bool find_cheapest(struct gapping *gapping, const struct morph_rank_pair *circuit,
+			  uint32_t limit)
 {
 	uint32_t ranks = gapping->replan->old->ranks, level = 0;
 	struct step *steps = gapping->steps;
@@ -468,14 +472,14 @@ static bool find_cheapest(struct gapping *gapping, const struct joined *circuit,
 	return level < limit;
 }
 
-static int set_way(struct gapping *gapping, const struct joined *ends, uint32_t lost)
+static int set_way(struct gapping *gapping, const struct morph_rank_pair *ends, uint32_t lost)
 {
 	uint32_t rank = ends->dst;
 	int ret = 0;
 
 	while (!ret && rank != ends->src) {
 		const struct step *step = &gapping->steps[rank];
-		const struct joined circuit = { step->rank, rank };
+		const struct morph_rank_pair circuit = { step->rank, rank };
 
 		if (step->ref == NOTHING)
 			ret = set_circuit(gapping, step->plane, &circuit, lost, false);
@@ -486,7 +490,7 @@ static int set_way(struct gapping *gapping, const struct joined *ends, uint32_t 
 
 int lm_replan_turn(struct gapping *gapping, uint32_t number)
 {
-	const struct joined circuit = gapping->replan->losts.list[number].circuit;
+	const struct morph_rank_pair circuit = gapping->replan->losts.list[number].circuit;
 	uint32_t again, plane;
 	bool stays;
 
@@ -500,7 +504,7 @@ int lm_replan_turn(struct gapping *gapping, uint32_t number)
 
 int lm_replan_turn_between(struct gapping *gapping, uint32_t lost, uint32_t src, uint32_t dst)
 {
-	const struct joined ends = { src, dst };
+	const struct morph_rank_pair ends = { src, dst };
 
 	return find_cheapest(gapping, &ends, UINT32_MAX) ? set_way(gapping, &ends, lost) : -ENOSPC;
 }

@@ -63,13 +63,13 @@ void lm_schedule_begin(struct morph_schedule *schedule, uint32_t ranks, uint32_t
 
 static int by_src(const void *one, const void *other, void *context)
 {
-	const struct joined *a = one, *b = other;
+	const struct morph_rank_pair *a = one, *b = other;
 
 	(void)context;
 	return a->src < b->src ? -1 : a->src > b->src;
 }
 
-static uint64_t digest_of(const struct joined *circuits, uint32_t count)
+static uint64_t digest_of(const struct morph_rank_pair *circuits, uint32_t count)
 {
 	uint64_t digest = count;
 
@@ -80,7 +80,7 @@ static uint64_t digest_of(const struct joined *circuits, uint32_t count)
 
 /* Where a matching is, or is to be; there is always room. */
 static uint32_t *place_of(struct morph_schedule *schedule, uint64_t digest,
-			  const struct joined *circuits, uint32_t count)
+			  const struct morph_rank_pair *circuits, uint32_t count)
 {
 	for (uint32_t at = (uint32_t)digest;; at++) {
 		uint32_t *place = &schedule->places[at & (schedule->places_room - 1)];
@@ -120,15 +120,16 @@ static int make_places(struct morph_schedule *schedule)
 	return 0;
 }
 
-int lm_schedule_matching(struct morph_schedule *schedule, struct joined *circuits, uint32_t count,
-			 uint32_t *out)
+int lm_schedule_matching(struct morph_schedule *schedule, struct morph_rank_pair *circuits,
+			 uint32_t count, uint32_t *out)
 {
 	lm_sort(circuits, count, sizeof(*circuits), by_src, NULL);
 	return lm_schedule_sorted_matching(schedule, circuits, count, out);
 }
 
-int lm_schedule_sorted_matching(struct morph_schedule *schedule, const struct joined *circuits,
-				uint32_t count, uint32_t *out)
+int lm_schedule_sorted_matching(struct morph_schedule *schedule,
+				const struct morph_rank_pair *circuits, uint32_t count,
+				uint32_t *out)
 {
 	uint64_t digest = digest_of(circuits, count);
 	uint32_t *place;
@@ -230,7 +231,7 @@ int lm_schedule_send(struct morph_schedule *schedule, const struct send *send, c
 }
 
 uint32_t lm_schedule_left_lit(const struct morph_schedule *after, uint32_t plane,
-			      struct joined *circuits)
+			      struct morph_rank_pair *circuits)
 {
 	uint32_t count = 0;
 
@@ -250,7 +251,7 @@ uint32_t lm_schedule_left_lit(const struct morph_schedule *after, uint32_t plane
 
 int lm_schedule_resume(struct morph_schedule *schedule, const struct morph_schedule *after)
 {
-	struct joined *circuits = calloc(schedule->ranks, sizeof(*circuits));
+	struct morph_rank_pair *circuits = calloc(schedule->ranks, sizeof(*circuits));
 	int ret = 0;
 
 	if (!circuits)
@@ -323,7 +324,7 @@ static uint32_t walk_to(const struct morph_schedule *schedule, struct walk *walk
 			uint32_t src)
 {
 	const struct matching *of = &schedule->matchings.list[matching];
-	const struct joined *circuits = &schedule->circuits.list[of->first];
+	const struct morph_rank_pair *circuits = &schedule->circuits.list[of->first];
 
 	if (walk->matching != matching)
 		return lm_matching_leads(schedule, matching, src);
@@ -346,7 +347,7 @@ static uint32_t take_ports(struct morph_schedule *schedule, uint32_t number)
 	struct walk walk = { .matching = NO_MATCHING };
 
 	for (uint32_t at = matching->first; at < matching->first + matching->count; at++) {
-		const struct joined *circuit = &schedule->circuits.list[at];
+		const struct morph_rank_pair *circuit = &schedule->circuits.list[at];
 		uint32_t last = ports[circuit->src];
 		const struct hold *before = last == NO_HOLD ? NULL : &schedule->holds.list[last];
 
@@ -404,7 +405,7 @@ void lm_schedule_end(struct morph_schedule *schedule)
 uint32_t lm_matching_leads(const struct morph_schedule *schedule, uint32_t matching, uint32_t src)
 {
 	const struct matching *among = &schedule->matchings.list[matching];
-	const struct joined *circuits = &schedule->circuits.list[among->first];
+	const struct morph_rank_pair *circuits = &schedule->circuits.list[among->first];
 	uint32_t low = 0, high = among->count;
 
 	/* Where all ranks up to it have a circuit. */
@@ -423,33 +424,53 @@ uint32_t lm_matching_leads(const struct morph_schedule *schedule, uint32_t match
 
 /* ------------------------------------------------------------------ reading */
 
-MORPH_API uint32_t morph_schedule_verdict(const struct morph_schedule *schedule)
+uint32_t morph_schedule_verdict(const struct morph_schedule *schedule)
 {
 	return schedule->verdict;
 }
 
-MORPH_API uint32_t morph_schedule_policy(const struct morph_schedule *schedule)
+uint32_t morph_schedule_policy(const struct morph_schedule *schedule)
 {
 	return schedule->policy;
 }
 
-MORPH_API const char *morph_schedule_why(const struct morph_schedule *schedule)
+const char *morph_schedule_why(const struct morph_schedule *schedule)
 {
 	return schedule->why;
 }
 
-MORPH_API uint64_t morph_schedule_ns(const struct morph_schedule *schedule, uint64_t *bound)
+uint64_t morph_schedule_ns(const struct morph_schedule *schedule, uint64_t *bound)
 {
 	if (bound)
 		*bound = schedule->bound_ps / PS_PER_NS;
 	return lm_edge_ns(schedule->finish_ps);
 }
 
-MORPH_API uint32_t morph_schedule_changes(const struct morph_schedule *schedule, uint64_t *circuits)
+uint32_t morph_schedule_changes(const struct morph_schedule *schedule, uint64_t *circuits)
 {
 	if (circuits)
 		*circuits = schedule->set;
 	return schedule->changes;
+}
+
+MORPH_API int morph_schedule_result(const struct morph_schedule *schedule,
+				    struct morph_schedule_result *out)
+{
+	struct morph_schedule_result info = { .sz = sizeof(info) };
+	int ret = lm_opts_check(schedule->ctx, out, sizeof(info), "morph_schedule_result");
+
+	if (ret)
+		return ret;
+	info.verdict = schedule->verdict;
+	info.policy = schedule->policy;
+	info.why = schedule->why;
+	info.ns = morph_schedule_ns(schedule, &info.bound_ns);
+	info.bound_kind = schedule->bound_kind;
+	info.changes = morph_schedule_changes(schedule, &info.circuits);
+	info.holds = schedule->holds.count;
+	info.sends = schedule->sends.count;
+	lm_answer_copy(out, &info, sizeof(info));
+	return 0;
 }
 
 int morph_schedule_alternative(const struct morph_schedule *schedule, uint32_t policy,
@@ -469,7 +490,7 @@ int morph_schedule_alternative(const struct morph_schedule *schedule, uint32_t p
 	return 0;
 }
 
-MORPH_API uint32_t morph_schedule_holds(const struct morph_schedule *schedule)
+uint32_t morph_schedule_holds(const struct morph_schedule *schedule)
 {
 	return schedule->holds.count;
 }
@@ -477,23 +498,26 @@ MORPH_API uint32_t morph_schedule_holds(const struct morph_schedule *schedule)
 MORPH_API int morph_schedule_hold(const struct morph_schedule *schedule, uint32_t number,
 				  struct morph_hold *out)
 {
+	const struct matching *matching;
 	const struct hold *hold;
 
 	if (number >= schedule->holds.count)
 		return lm_fail(schedule->ctx, ENOENT, "there is no hold %u, the schedule has %u",
 			       number, schedule->holds.count);
 	hold = &schedule->holds.list[number];
+	matching = &schedule->matchings.list[hold->matching];
 	*out = (struct morph_hold){ .plane = hold->plane,
 				    .matching = hold->matching,
-				    .circuits = schedule->matchings.list[hold->matching].count,
+				    .circuits = matching->count,
+				    .pairs = &schedule->circuits.list[matching->first],
 				    .set_ns = lm_edge_ns(hold->set_ps),
 				    .lit_ns = lm_edge_ns(hold->lit_ps),
 				    .dark_ns = lm_edge_ns(hold->dark_ps) };
 	return 0;
 }
 
-MORPH_API int morph_schedule_circuit(const struct morph_schedule *schedule, uint32_t hold,
-				     uint32_t number, uint32_t *src, uint32_t *dst)
+int morph_schedule_circuit(const struct morph_schedule *schedule, uint32_t hold, uint32_t number,
+			   uint32_t *src, uint32_t *dst)
 {
 	const struct matching *matching;
 
@@ -508,7 +532,7 @@ MORPH_API int morph_schedule_circuit(const struct morph_schedule *schedule, uint
 	return 0;
 }
 
-MORPH_API uint32_t morph_schedule_sends(const struct morph_schedule *schedule)
+uint32_t morph_schedule_sends(const struct morph_schedule *schedule)
 {
 	return schedule->sends.count;
 }
@@ -528,12 +552,12 @@ MORPH_API int morph_schedule_send(const struct morph_schedule *schedule, uint32_
 				    .bytes = send->bytes,
 				    .from_ns = lm_edge_ns(send->from_ps),
 				    .until_ns = lm_edge_ns(send->until_ps),
-				    .hops = send->hops };
+				    .hops = send->hops,
+				    .holds = &schedule->hops.list[send->hops_first] };
 	return 0;
 }
 
-MORPH_API uint32_t morph_schedule_hop(const struct morph_schedule *schedule, uint32_t send,
-				      uint32_t number)
+uint32_t morph_schedule_hop(const struct morph_schedule *schedule, uint32_t send, uint32_t number)
 {
 	if (send >= schedule->sends.count || number >= schedule->sends.list[send].hops)
 		return UINT32_MAX;

@@ -10,11 +10,6 @@
 #define NO_HOLD UINT32_MAX
 #define NO_MATCHING UINT32_MAX
 
-/* A circuit between ranks. */
-struct joined {
-	uint32_t src, dst;
-};
-
 /* Circuits of which no two have an end in common, in the order of ranks that send; each is kept once. */
 struct matching {
 	uint32_t first, count; /* circuits */
@@ -50,7 +45,7 @@ struct morph_schedule {
 	uint32_t changes; /* times at which circuits are set, and how many are, in all */
 	uint64_t set;
 	char why[160];
-	ARRAY_OF(struct joined) circuits;
+	ARRAY_OF(struct morph_rank_pair) circuits;
 	ARRAY_OF(struct matching) matchings;
 	ARRAY_OF(struct hold) holds;
 	ARRAY_OF(struct send) sends;
@@ -70,17 +65,18 @@ int lm_schedule_resume(struct morph_schedule *schedule, const struct morph_sched
 
 /* Circuits that @after leaves lit on a plane, at most one for each rank; returns how many. */
 uint32_t lm_schedule_left_lit(const struct morph_schedule *after, uint32_t plane,
-			      struct joined *circuits);
+			      struct morph_rank_pair *circuits);
 
 /*
  * Each returns 0, the number in *out, or a noted -ENOMEM. Circuits of a matching come in any order, and are sorted in
  * place. Holds are added in the order in which they are set; the one before on the same ports is to be dark then.
  */
-int lm_schedule_matching(struct morph_schedule *schedule, struct joined *circuits, uint32_t count,
-			 uint32_t *out);
+int lm_schedule_matching(struct morph_schedule *schedule, struct morph_rank_pair *circuits,
+			 uint32_t count, uint32_t *out);
 /* The same of circuits that are in the order of ranks that send. */
-int lm_schedule_sorted_matching(struct morph_schedule *schedule, const struct joined *circuits,
-				uint32_t count, uint32_t *out);
+int lm_schedule_sorted_matching(struct morph_schedule *schedule,
+				const struct morph_rank_pair *circuits, uint32_t count,
+				uint32_t *out);
 /* All of another schedule, with their numbers; @schedule has none. */
 int lm_schedule_take_matchings(struct morph_schedule *schedule, const struct morph_schedule *from);
 int lm_schedule_hold(struct morph_schedule *schedule, uint32_t plane, uint32_t matching,

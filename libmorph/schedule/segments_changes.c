@@ -85,8 +85,8 @@ static uint32_t missing(const struct morph_schedule *schedule, uint32_t held, ui
 {
 	const struct matching *has = &schedule->matchings.list[held];
 	const struct matching *wants = &schedule->matchings.list[wanted];
-	const struct joined *old = &schedule->circuits.list[has->first];
-	const struct joined *new = &schedule->circuits.list[wants->first];
+	const struct morph_rank_pair *old = &schedule->circuits.list[has->first];
+	const struct morph_rank_pair *new = &schedule->circuits.list[wants->first];
 	uint32_t count = 0, past = 0;
 
 	if (held == wanted)

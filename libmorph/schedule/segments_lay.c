@@ -70,8 +70,8 @@ static int colour(struct segments_planning *planning, uint32_t *matchings)
 		for (uint32_t at = 0; at < copies->count; at++)
 			if (copies->colours[at] == (uint32_t)number)
 				planning->circuits[count++] =
-					(struct joined){ copies->list[at].src,
-							 copies->list[at].dst };
+					(struct morph_rank_pair){ copies->list[at].src,
+								  copies->list[at].dst };
 		ret = lm_schedule_matching(schedule, planning->circuits, count, &matchings[number]);
 	}
 	return ret ? ret : colours;

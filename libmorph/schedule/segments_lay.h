@@ -35,7 +35,7 @@ struct segments_planning {
 	struct ways ways;
 	struct copies copies;
 	struct layouts layouts; /* where what changes take depends on them */
-	struct joined *circuits;
+	struct morph_rank_pair *circuits;
 	uint64_t *loads; /* by plane and rank that sends */
 	uint32_t *hops; /* of one send */
 	uint32_t planes[MOST_PLANES]; /* by colour */

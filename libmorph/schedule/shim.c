@@ -90,7 +90,7 @@ static int list_lit(struct morph_shim *shim, const struct morph_schedule *schedu
 		    struct state *state)
 {
 	uint32_t ranks = shim->opts.ranks, planes = shim->opts.planes;
-	struct joined *circuits = calloc(ranks, sizeof(*circuits));
+	struct morph_rank_pair *circuits = calloc(ranks, sizeof(*circuits));
 
 	state->circuits = calloc((size_t)ranks * planes, sizeof(*state->circuits));
 	if (!circuits || !state->circuits) {
@@ -378,7 +378,7 @@ uint32_t morph_shim_plans(struct morph_shim *shim, uint64_t *bytes)
 	return count;
 }
 
-MORPH_API const struct morph_schedule *morph_shim_plan_schedule(const struct morph_shim_plan *plan)
+const struct morph_schedule *morph_shim_plan_schedule(const struct morph_shim_plan *plan)
 {
 	return plan->schedule;
 }
@@ -400,8 +400,7 @@ uint32_t morph_shim_plan_algorithm(const struct morph_shim_plan *plan, uint64_t 
 	return plan->algorithm;
 }
 
-MORPH_API void morph_shim_plan_choice(const struct morph_shim_plan *plan,
-				      struct morph_choice *choice)
+void morph_shim_plan_choice(const struct morph_shim_plan *plan, struct morph_choice *choice)
 {
 	*choice = (struct morph_choice){ .algorithm = plan->algorithm,
 					 .planes = plan->schedule->planes,
@@ -410,6 +409,23 @@ MORPH_API void morph_shim_plan_choice(const struct morph_shim_plan *plan,
 					 .chosen = true };
 	memcpy(choice->extent, plan->extent, sizeof(choice->extent));
 	lm_choice_note(choice, plan->schedule, plan->collective, plan->kind);
+}
+
+MORPH_API int morph_shim_plan_info(const struct morph_shim_plan *plan,
+				   struct morph_shim_plan_info *out)
+{
+	struct morph_shim_plan_info info = { .sz = sizeof(info),
+					     .schedule = plan->schedule,
+					     .collective = plan->collective,
+					     .steps = plan->steps };
+	int ret = lm_opts_check(NULL, out, sizeof(info), "morph_shim_plan_info");
+
+	if (ret)
+		return ret;
+	morph_shim_plan_algorithm(plan, &info.bytes);
+	morph_shim_plan_choice(plan, &info.choice);
+	lm_answer_copy(out, &info, sizeof(info));
+	return 0;
 }
 
 /* --------------------------------------------------------------- begin and end */
@@ -446,7 +462,7 @@ static int check(struct morph_ctx *ctx, const struct morph_delay *delay,
 			       (unsigned long long)opts->late_ns);
 	if (!delay->mbps)
 		return lm_fail(ctx, EINVAL,
-			       "the delay has no bandwidth: morph_delay_set_link() sets it");
+			       "the delay has no bandwidth: morph_delay_set() sets it");
 	return 0;
 }
 

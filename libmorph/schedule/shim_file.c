@@ -192,7 +192,7 @@ static bool begins_right(const struct morph_shim *shim, const struct morph_shim_
 		const struct matching *matching = &schedule->matchings.list[hold->matching];
 
 		for (uint32_t at = 0; at < matching->count; at++, lit++) {
-			const struct joined *circuit =
+			const struct morph_rank_pair *circuit =
 				&schedule->circuits.list[matching->first + at];
 			struct lit wanted = { hold->plane, circuit->src, circuit->dst };
 			uint32_t next = 0;

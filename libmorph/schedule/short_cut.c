@@ -59,7 +59,7 @@ MORPH_API int morph_short_cut(struct morph_ctx *ctx, const struct morph_delay *d
 			       planes);
 	if (!delay->mbps)
 		return lm_fail(ctx, EINVAL,
-			       "the delay has no bandwidth: morph_delay_set_link() sets it");
+			       "the delay has no bandwidth: morph_delay_set() sets it");
 	costs = lm_delay_costs(delay, ranks);
 	costs = costs_of_planes(&costs, planes);
 	cuts = cuts_of(&costs, ranks, planes, bytes);

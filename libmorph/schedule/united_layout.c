@@ -21,7 +21,7 @@ struct laying {
 	const struct united_plan *plan;
 	struct share *shares; /* by round and plane */
 	uint32_t *changes; /* shares that change, by time */
-	struct joined *circuits;
+	struct morph_rank_pair *circuits;
 	uint32_t *hops; /* holds of a way */
 };
 
@@ -190,7 +190,7 @@ static int matching_of(struct laying *it, uint16_t pick, uint32_t *matching)
 
 	for (uint32_t rank = 0; rank < pool->ranks; rank++)
 		if (next[rank] != UINT32_MAX)
-			it->circuits[count++] = (struct joined){ rank, next[rank] };
+			it->circuits[count++] = (struct morph_rank_pair){ rank, next[rank] };
 	return lm_schedule_sorted_matching(it->lay.schedule, it->circuits, count, matching);
 }
 

@@ -219,7 +219,7 @@ int build_collectives(void)
 		result = collective ? morph_collective_build(collective, &opts) :
 				      -morph_error_code(ctx);
 		if (!result)
-			result = morph_collective_run(collective);
+			result = morph_collective_run(collective, NULL);
 		morph_collective_free(collective);
 	}
 	return result;

@@ -3,10 +3,9 @@
 #ifndef CORNER_H
 #define CORNER_H
 
-#include <morph/check.h>
-
 #include "../bench/brute.h"
 #include "../bench/fenced.h"
+#include "../check/check.h"
 #include "../defrag/defrag.h"
 #include "placing.h"
 

@@ -3,8 +3,7 @@
 #include <stdio.h>
 #include <sys/stat.h>
 
-#include <morph/check.h>
-
+#include "../check/check.h"
 #include "../internal/planner.h"
 #include "placing.h"
 

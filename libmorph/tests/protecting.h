@@ -3,8 +3,7 @@
 #ifndef PROTECTING_H
 #define PROTECTING_H
 
-#include <morph/check.h>
-
+#include "../check/check.h"
 #include "../protect/protect.h"
 #include "corner.h"
 

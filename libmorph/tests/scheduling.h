@@ -3,8 +3,7 @@
 #ifndef SCHEDULING_H
 #define SCHEDULING_H
 
-#include <morph/check.h>
-
+#include "../check/check.h"
 #include "alone.h"
 
 /* A schedule, and what it is held against, in words. */

@@ -17,11 +17,11 @@ static struct morph_bandwidth_result solve(struct morph_bandwidth *bw, uint64_t 
 	return result;
 }
 
-static struct morph_bandwidth_stop stop_of(const struct morph_bandwidth *bw, uint32_t group)
+static struct morph_bandwidth_group stop_of(const struct morph_bandwidth *bw, uint32_t group)
 {
-	MORPH_OPTS(morph_bandwidth_stop, stop);
+	MORPH_OPTS(morph_bandwidth_group, stop);
 
-	assert_int_equal(morph_bandwidth_stop(bw, group, &stop), 0);
+	assert_int_equal(morph_bandwidth_group(bw, group, &stop), 0);
 	return stop;
 }
 
@@ -112,7 +112,7 @@ static void no_two_of_three_that_meet_have_a_wavelength_in_common(void **state)
 		assert_int_equal(result.proof, MORPH_BANDWIDTH_LEXIMIN);
 		assert_int_equal(result.circuits, wavelengths);
 		for (uint32_t at = 0; at < 3; at++) {
-			struct morph_bandwidth_stop stop = stop_of(bw, at);
+			struct morph_bandwidth_group stop = stop_of(bw, at);
 
 			assert_in_range(morph_bandwidth_of_group(bw, at), wavelengths / 3,
 					(wavelengths + 2) / 3);
@@ -222,7 +222,7 @@ static void running_out_of_steps_is_never_called_infeasible(void **state)
 static void what_all_must_have_and_what_is_short_of_it(void **state)
 {
 	struct morph_bandwidth *bw = morph_bandwidth_new(ctx, 1);
-	struct morph_bandwidth_stop stop;
+	struct morph_bandwidth_group stop;
 
 	(void)state;
 	for (int at = 0; at < 2; at++)
@@ -289,7 +289,7 @@ static void what_is_no_problem_is_refused_with_the_reason(void **state)
 	struct morph_bandwidth *bw = morph_bandwidth_new(ctx, 1);
 	const uint32_t twice[] = { 0, 0 }, beyond = 1;
 	uint32_t many[65] = { 0 };
-	MORPH_OPTS(morph_bandwidth_stop, stop);
+	MORPH_OPTS(morph_bandwidth_group, stop);
 
 	(void)state;
 	assert_null(morph_bandwidth_new(ctx, 0));
@@ -322,9 +322,9 @@ static void what_is_no_problem_is_refused_with_the_reason(void **state)
 	REFUSED(E2BIG, morph_bandwidth_set_guide(bw, 0, 5000), "not 5000");
 	REFUSED(ENOENT, morph_bandwidth_set_group(bw, 1, 1, 1), "no group 1");
 	REFUSED(EINVAL, morph_bandwidth_set_group(bw, 0, 2, 1), "must have 2");
-	REFUSED(ENOENT, morph_bandwidth_stop(bw, 1, &stop), "no group 1");
+	REFUSED(ENOENT, morph_bandwidth_group(bw, 1, &stop), "no group 1");
 	stop.sz = 1;
-	REFUSED(EINVAL, morph_bandwidth_stop(bw, 0, &stop), "morph_bandwidth_stop.sz is 1");
+	REFUSED(EINVAL, morph_bandwidth_group(bw, 0, &stop), "morph_bandwidth_group.sz is 1");
 	morph_bandwidth_free(bw);
 	morph_bandwidth_free(NULL);
 }

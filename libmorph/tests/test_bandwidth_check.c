@@ -2,8 +2,7 @@
 /* Bandwidths go through the checker, which shares no code with the planner; what was spoilt does not. */
 #include <stdio.h>
 
-#include <morph/check.h>
-
+#include "../check/check.h"
 #include "../internal/planner.h"
 #include "../bench/groups.h"
 #include "../bench/random.h"

@@ -88,7 +88,7 @@ static uint32_t hold_against(const struct morph_collective *collective, uint32_t
 			assert_true(morph_schedule_ns(schedule, NULL) <= plan);
 		else
 			assert_true(morph_schedule_ns(schedule, NULL) >= bound);
-		if (baseline == MORPH_BASELINE_ONE_SHOT)
+		if (baseline == MORPH_BASELINE_SET_ONCE)
 			assert_true(morph_schedule_changes(schedule, NULL) <= planes);
 		if (baseline == MORPH_BASELINE_STATIC && before)
 			assert_int_equal(morph_schedule_changes(schedule, NULL), 0);
@@ -172,7 +172,7 @@ static void times_are_those_that_are_known(void **state)
 	assert_in_range(ns_of(schedule, shift, delay, MORPH_BASELINE_EVERY_STEP),
 			63 * (round - 1 + 10000), 63 * (round + 10000));
 	/* A ring alone leads to all by shifts of one; nothing that is held throughout is better than it. */
-	assert_true(ns_of(schedule, shift, delay, MORPH_BASELINE_ONE_SHOT) <=
+	assert_true(ns_of(schedule, shift, delay, MORPH_BASELINE_SET_ONCE) <=
 		    ns_of(schedule, shift, delay, MORPH_BASELINE_STATIC));
 	morph_delay_free(delay);
 	morph_schedule_free(schedule);
@@ -188,9 +188,10 @@ static void what_is_wrong_is_refused(void **state)
 	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
 
 	(void)state;
-	assert_string_equal(morph_baseline_name(MORPH_BASELINE_STATIC), "static");
-	assert_string_equal(morph_baseline_name(MORPH_BASELINE_EVERY_STEP), "every-step");
-	assert_null(morph_baseline_name(MORPH_BASELINES));
+	assert_string_equal(morph_enum_name(MORPH_ENUM_BASELINE, MORPH_BASELINE_STATIC), "static");
+	assert_string_equal(morph_enum_name(MORPH_ENUM_BASELINE, MORPH_BASELINE_EVERY_STEP),
+			    "every-step");
+	assert_null(morph_enum_name(MORPH_ENUM_BASELINE, MORPH_BASELINES));
 	assert_int_equal(morph_schedule_baseline(schedule, collective, delay, NULL,
 						 MORPH_BASELINES),
 			 -EINVAL);

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* What may be done in the place of what was chosen. */
+#include "../internal/planner.h"
 #include "faults.h"
 #include "scheduling.h"
 

@@ -173,7 +173,7 @@ static struct morph_collective *draw_parts(uint64_t *seed, uint32_t roles[RANKS]
 	for (uint32_t pair = 0; pair < RANKS * RANKS; pair++)
 		if (!(idle >> pair / RANKS & 1) && !(idle >> pair % RANKS & 1))
 			matrix[pair] = 1 + random_below(seed, 1 << 20);
-	morph_matrix_roles(matrix, RANKS, roles);
+	morph_matrix_roles(matrix, RANKS, roles, NULL);
 	assert_int_equal(morph_collective_build(collective, &opts), 0);
 	return collective;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Algorithms, and what they are told, chosen together with circuits. */
+#include "../internal/planner.h"
 #include "scheduling.h"
 
 #define MIB (1 << 20)

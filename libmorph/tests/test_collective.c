@@ -29,7 +29,7 @@ static struct morph_collective *build(const struct morph_collective_opts *opts)
 
 static void prove(const struct morph_collective *collective)
 {
-	if (morph_collective_run(collective))
+	if (morph_collective_run(collective, NULL))
 		fail_msg("%s", morph_error_text(ctx));
 }
 

@@ -28,7 +28,7 @@ static struct morph_collective *build(const struct morph_collective_opts *opts)
 
 static void prove(const struct morph_collective *collective)
 {
-	if (morph_collective_run(collective))
+	if (morph_collective_run(collective, NULL))
 		fail_msg("%s", morph_error_text(ctx));
 }
 
@@ -255,7 +255,7 @@ static void what_was_tampered_with_is_told_or_does_no_harm(void **state)
 		assert_true(counted_right(from));
 		mutate(&mutant, from, &random);
 		to = copy(from, &mutant);
-		ret = morph_collective_run(to);
+		ret = morph_collective_run(to, NULL);
 		if (!ret && !counted_right(to))
 			fail_msg("mutation %u of mutant %d ends wrong and is not told",
 				 mutant.mutation, at);
@@ -305,7 +305,7 @@ static void what_goes_wrong_is_told_by_round_rank_and_chunk(void **state)
 	collective = three(0, 2);
 	give(collective, 0, 1, false, 1);
 	give(collective, 1, 2, false, 1); /* what was there before the round */
-	REFUSED(EBADMSG, morph_collective_run(collective),
+	REFUSED(EBADMSG, morph_collective_run(collective, NULL),
 		"round 0: rank 1 sends chunk 1, of which it has nothing");
 	morph_collective_free(collective);
 
@@ -315,7 +315,7 @@ static void what_goes_wrong_is_told_by_round_rank_and_chunk(void **state)
 	give(collective, 1, 2, true, 1);
 	prove(collective);
 	give(collective, 0, 2, true, 1);
-	REFUSED(EBADMSG, morph_collective_run(collective),
+	REFUSED(EBADMSG, morph_collective_run(collective, NULL),
 		"round 1: rank 2 sums chunk 1 with what is in it already");
 	morph_collective_free(collective);
 
@@ -324,24 +324,25 @@ static void what_goes_wrong_is_told_by_round_rank_and_chunk(void **state)
 	give(collective, 0, 2, false, 1);
 	prove(collective);
 	give(collective, 0, 2, false, 1);
-	REFUSED(EBADMSG, morph_collective_run(collective),
+	REFUSED(EBADMSG, morph_collective_run(collective, NULL),
 		"round 0: rank 2 gets chunk 1 again, and not to sum it");
 	morph_collective_free(collective);
 
 	collective = three(MORPH_EACH_RANK, 2);
 	give(collective, 0, 2, false, 1);
-	REFUSED(EBADMSG, morph_collective_run(collective),
+	REFUSED(EBADMSG, morph_collective_run(collective, NULL),
 		"round 0: rank 2 gets a copy of chunk 1, which lacks what is there");
 	morph_collective_free(collective);
 
 	collective = three(MORPH_EACH_RANK, MORPH_EACH_RANK);
 	give(collective, 1, 2, true, 1);
-	REFUSED(EBADMSG, morph_collective_run(collective),
+	REFUSED(EBADMSG, morph_collective_run(collective, NULL),
 		"after 1 rounds rank 0 has 1 of 3 parts of chunk 1");
 	morph_collective_free(collective);
 
 	collective = three(0, 1);
-	REFUSED(EBADMSG, morph_collective_run(collective), "rank 1 has 0 of 1 parts of chunk 1");
+	REFUSED(EBADMSG, morph_collective_run(collective, NULL),
+		"rank 1 has 0 of 1 parts of chunk 1");
 	morph_collective_free(collective);
 }
 
@@ -358,8 +359,8 @@ static void to_sum_into_nothing_is_to_copy(void **state)
 	prove(collective);
 	assert_int_equal(morph_collective_add_round(collective), 2);
 	give(collective, 0, 1, true, 1);
-	REFUSED(EBADMSG, morph_collective_run(collective), "round 2: rank 1 sums chunk 1");
-	assert_int_equal(morph_collective_find_fault(collective, &fault), -EBADMSG);
+	REFUSED(EBADMSG, morph_collective_run(collective, NULL), "round 2: rank 1 sums chunk 1");
+	assert_int_equal(morph_collective_run(collective, &fault), -EBADMSG);
 	assert_int_equal(fault.round, 2);
 	assert_int_equal(fault.src, 0);
 	assert_int_equal(fault.dst, 1);
@@ -373,7 +374,7 @@ static void what_cannot_be_added_is_refused_with_the_reason(void **state)
 	struct morph_transfer transfer;
 
 	(void)state;
-	assert_int_equal(morph_collective_run(collective), 0);
+	assert_int_equal(morph_collective_run(collective, NULL), 0);
 	assert_int_equal(morph_collective_bytes(collective), 0);
 	REFUSED(EINVAL, morph_collective_begin(collective, 0), "at least one rank");
 	REFUSED(E2BIG, morph_collective_begin(collective, 4097), "4096 ranks at most");

@@ -2,8 +2,7 @@
 /* Making room on a fabric that runs, in a kernel that is a fake: what is read of it, told, and lit. */
 #include <stdio.h>
 
-#include <morph/check.h>
-
+#include "../check/check.h"
 #include "../internal/planner.h"
 #include "../place/place.h"
 #include "kernel.h"

@@ -312,6 +312,33 @@ static void a_step_of_a_schedule_is_the_mean_of_its_runs(void **state)
 
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 
+static void all_constants_are_set_at_once(void **state)
+{
+	MORPH_OPTS(morph_delay_opts, opts, .mbps = 8000, .round_ns = 1, .hop_ns = 2, .drain_ns = 10,
+		   .barrier_ns = 20, .program_ns = 40, .port_ns = 80, .settle_ns = 160,
+		   .relock_ns = 320, .scope = MORPH_DELAY_PLANE_SCOPE);
+	struct morph_delay *delay = morph_delay_new(ctx);
+
+	(void)state;
+	assert_int_equal(morph_delay_set(delay, &opts), 0);
+	/* 8000 megabits per second are a byte in each nanosecond. */
+	assert_int_equal(morph_delay_round_ns(delay, 100, 3), 1 + 3 * 2 + 100);
+	assert_int_equal(morph_delay_change_ns(delay, 2, 1), 10 + 20 + 40 + 80 + 160 + 320);
+	assert_int_equal(morph_delay_change_ns(delay, 2, 2), 10 + 20 + 40 + 2 * 80 + 160 + 320);
+	opts.settle_ns = 1;
+	opts.relock_ns = MOST + 1;
+	REFUSED(morph_delay_set(delay, &opts), "ns at most");
+	opts.relock_ns = 1;
+	opts.scope = 3;
+	REFUSED(morph_delay_set(delay, &opts), "scope 3 is none of 0 to 2");
+	opts.scope = 0;
+	opts.mbps = 0;
+	REFUSED(morph_delay_set(delay, &opts), "megabits per second, not 0");
+	/* What was refused left all as it was. */
+	assert_int_equal(morph_delay_change_ns(delay, 2, 1), 10 + 20 + 40 + 80 + 160 + 320);
+	morph_delay_free(delay);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
@@ -324,6 +351,7 @@ int main(void)
 		TEST(barriers_are_on_the_line_between_what_was_measured),
 		TEST(the_widest_line_is_exact),
 		TEST(what_is_no_delay_is_refused_with_the_reason),
+		TEST(all_constants_are_set_at_once),
 		TEST(what_was_measured_is_split_by_circuits),
 		TEST(last_measurements_are_the_quantiles),
 		TEST(a_step_of_a_schedule_is_the_mean_of_its_runs),

@@ -35,11 +35,11 @@ static struct morph_bandwidth_result solve(struct morph_bandwidth *bw, uint64_t 
 	return result;
 }
 
-static struct morph_bandwidth_stop stop_of(const struct morph_bandwidth *bw, uint32_t group)
+static struct morph_bandwidth_group stop_of(const struct morph_bandwidth *bw, uint32_t group)
 {
-	MORPH_OPTS(morph_bandwidth_stop, stop);
+	MORPH_OPTS(morph_bandwidth_group, stop);
 
-	assert_int_equal(morph_bandwidth_stop(bw, group, &stop), 0);
+	assert_int_equal(morph_bandwidth_group(bw, group, &stop), 0);
 	return stop;
 }
 
@@ -352,7 +352,7 @@ static void check_legal(const struct morph_bandwidth *bw)
 static void check_stop(const struct morph_bandwidth *bw, uint32_t group, fits_fn fits)
 {
 	static int64_t loads[RESOURCES];
-	struct morph_bandwidth_stop stop = stop_of(bw, group);
+	struct morph_bandwidth_group stop = stop_of(bw, group);
 	uint32_t bandwidths[GROUPS_COUNT] = { 0 }, more = morph_bandwidth_of_group(bw, group) + 1;
 
 	for (uint32_t at = 0; at < groups.groups_count; at++) {

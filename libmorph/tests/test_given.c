@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Schedules on topologies that are given. */
+#include "../internal/planner.h"
 #include "scheduling.h"
 
 #include "../bench/random.h"

@@ -104,7 +104,12 @@ static void ways_are_the_shortest(void **state)
 				   hops = morph_traffic_path_links(te, path, &links);
 
 		for (uint32_t hop = 0; hop < hops; hop++) {
+			MORPH_OPTS(morph_traffic_link, link);
+
 			assert_int_equal(morph_traffic_link_ends(te, links[hop], &from, &to), 0);
+			assert_int_equal(morph_traffic_link(te, links[hop], &link), 0);
+			assert_int_equal(link.src_host, from);
+			assert_int_equal(link.dst_host, to);
 			assert_int_equal(from, at);
 			assert_false(seen >> to & 1);
 			seen |= 1U << to;

@@ -188,6 +188,13 @@ static void objectives_differ(void **state)
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	/* Not into a server that is whole. */
 	assert_true(morph_plan_accelerator(bench->plan, 0) < 8);
+	MORPH_OPTS(morph_plan_info, info);
+	assert_int_equal(morph_plan_info(bench->plan, &info), 0);
+	assert_int_equal(info.verdict, morph_plan_verdict(bench->plan));
+	assert_int_equal(info.ranks, morph_plan_ranks(bench->plan));
+	for (uint32_t rank = 0; rank < info.ranks; rank++)
+		assert_int_equal(info.accelerators[rank],
+				 morph_plan_accelerator(bench->plan, rank));
 }
 
 /* The only ways between the free servers lead through others'. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Schedules that go on without some ports: they are sound, use none that is lost, and change no more than has to be. */
+#include "../internal/planner.h"
 #include "faults.h"
 #include "spoiling.h"
 

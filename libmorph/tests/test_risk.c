@@ -5,6 +5,7 @@
  */
 #include <math.h>
 
+#include "../internal/planner.h"
 #include "../bench/random.h"
 #include "alone.h"
 
@@ -264,12 +265,17 @@ static void what_is_no_model_is_refused_with_the_reason(void **state)
 	REFUSED(ENOENT, morph_risk_add_shared(risk, &beyond, 1, 0), "no server 1, 1 were added");
 	REFUSED(EINVAL, morph_risk_add_shared(risk, &beyond, 0, 0), "what no server shares");
 	REFUSED(EINVAL, morph_risk_add_shared(risk, &beyond, 1, -1), "down for -1");
-	REFUSED(EINVAL, morph_risk_spares(risk, 0.9, &spares), "morph_risk_solve() comes first");
-	solve(risk);
 	REFUSED(EINVAL, morph_risk_spares(risk, 0, &spares), "for 0 of the time");
-	/* What is added later has to be solved again. */
+	/* Asking for spares solves the model, and again where something was added. */
+	assert_true(morph_risk_at_least(risk, 1) == 0);
+	assert_int_equal(morph_risk_spares(risk, 0.9, &spares), 0);
+	assert_int_equal(spares.enough, 1);
+	assert_true(morph_risk_at_least(risk, 1) == 0.5);
 	assert_int_equal(morph_risk_add_server(risk, 1, 0.5, 0), 1);
-	REFUSED(EINVAL, morph_risk_spares(risk, 0.9, &spares), "not solved");
+	assert_true(morph_risk_at_least(risk, 1) == 0);
+	assert_int_equal(morph_risk_spares(risk, 0.9, &spares), 0);
+	assert_int_equal(spares.enough, 2);
+	assert_true(morph_risk_at_least(risk, 1) == 0.75);
 	morph_risk_free(risk);
 	morph_risk_free(NULL);
 }

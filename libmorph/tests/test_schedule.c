@@ -304,6 +304,7 @@ static void odd_rounds_are_planned(void **state)
 /* What a policy can't do is told in words; so is the schedule that is none. */
 static void what_can_not_be_done_is_told(void **state)
 {
+	MORPH_OPTS(morph_schedule_result, result);
 	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_ONE_SHOT);
 	struct morph_collective *collective = build(MORPH_ALL_TO_ALL, MORPH_SHIFT, 5, MIB);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
@@ -315,6 +316,9 @@ static void what_can_not_be_done_is_told(void **state)
 	assert_int_equal(morph_schedule_verdict(schedule), MORPH_INFEASIBLE);
 	assert_string_equal(morph_schedule_why(schedule),
 			    "it has more matchings than there are planes");
+	assert_int_equal(morph_schedule_result(schedule, &result), 0);
+	assert_int_equal(result.verdict, MORPH_INFEASIBLE);
+	assert_string_equal(result.why, "it has more matchings than there are planes");
 	assert_int_equal(morph_schedule_describe(schedule, &object), 0);
 	assert_string_equal(morph_object_text(object, "verdict"), "infeasible");
 	assert_string_equal(morph_object_text(object, "text"), morph_schedule_why(schedule));
@@ -324,10 +328,11 @@ static void what_can_not_be_done_is_told(void **state)
 	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
 	assert_string_equal(morph_schedule_why(schedule),
 			    "planes overlap where there are 16 at most");
-	assert_string_equal(morph_policy_name(MORPH_POLICY_ONE_SHOT), "one-shot");
-	assert_null(morph_policy_name(MORPH_POLICIES));
-	assert_string_equal(morph_algorithm_name(MORPH_HALVING_CYCLIC), "halving-cyclic");
-	assert_null(morph_algorithm_name(MORPH_ALGORITHMS));
+	assert_string_equal(morph_enum_name(MORPH_ENUM_POLICY, MORPH_POLICY_ONE_SHOT), "one-shot");
+	assert_null(morph_enum_name(MORPH_ENUM_POLICY, MORPH_POLICIES));
+	assert_string_equal(morph_enum_name(MORPH_ENUM_ALGORITHM, MORPH_HALVING_CYCLIC),
+			    "halving-cyclic");
+	assert_null(morph_enum_name(MORPH_ENUM_ALGORITHM, MORPH_ALGORITHMS));
 	morph_delay_free(delay);
 	morph_schedule_free(schedule);
 	morph_collective_free(collective);
@@ -335,11 +340,14 @@ static void what_can_not_be_done_is_told(void **state)
 
 static void parts_that_there_are_not_are_refused(void **state)
 {
+	MORPH_OPTS(morph_schedule_result, result);
+	MORPH_OPTS(morph_collective_info, info);
 	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
 	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
 	struct morph_collective *collective = ring(3, 100);
 	uint32_t src, dst;
+	uint64_t bound;
 	struct morph_hold hold;
 	struct morph_send send;
 
@@ -347,11 +355,30 @@ static void parts_that_there_are_not_are_refused(void **state)
 	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
 	assert_int_equal(morph_schedule_hold(schedule, 0, &hold), 0);
 	assert_int_equal(hold.circuits, 3);
+	assert_int_equal(hold.pairs[2].src, 2);
+	assert_int_equal(hold.pairs[2].dst, 0);
 	assert_int_equal(morph_schedule_circuit(schedule, 0, 2, &src, &dst), 0);
 	assert_int_equal(src, 2);
 	assert_int_equal(dst, 0);
 	assert_int_equal(morph_schedule_send(schedule, 0, &send), 0);
+	assert_int_equal(send.hops, 1);
+	assert_int_equal(send.holds[0], 0);
 	assert_int_equal(morph_schedule_hop(schedule, 0, 0), 0);
+	assert_int_equal(morph_schedule_result(schedule, &result), 0);
+	assert_int_equal(result.verdict, MORPH_FEASIBLE);
+	assert_int_equal(result.policy, MORPH_POLICY_EACH_ROUND);
+	assert_string_equal(result.why, "");
+	assert_int_equal(result.ns, morph_schedule_ns(schedule, &bound));
+	assert_int_equal(result.bound_ns, bound);
+	assert_int_equal(result.changes, 1);
+	assert_int_equal(result.circuits, 3);
+	assert_int_equal(result.holds, 1);
+	assert_int_equal(result.sends, morph_schedule_sends(schedule));
+	assert_int_equal(morph_collective_info(collective, &info), 0);
+	assert_int_equal(info.ranks, 3);
+	assert_int_equal(info.rounds, morph_collective_rounds(collective));
+	assert_int_equal(info.chunks, morph_collective_chunks(collective));
+	assert_int_equal(info.rounds_before_last, 0);
 	assert_int_equal(morph_schedule_hold(schedule, 1, &hold), -ENOENT);
 	assert_int_equal(morph_schedule_circuit(schedule, 1, 0, &src, &dst), -ENOENT);
 	assert_int_equal(morph_schedule_circuit(schedule, 0, 3, &src, &dst), -ENOENT);

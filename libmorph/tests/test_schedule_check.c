@@ -2,6 +2,7 @@
 /* Schedules go through the checker, which shares no code with the planners; what was spoilt does not. */
 #include <stdio.h>
 
+#include "../internal/planner.h"
 #include "spoiling.h"
 
 /* Words of a schedule. */

@@ -61,6 +61,13 @@ static void a_plan_is_made_once(void **state)
 				 morph_schedule_ns(morph_shim_plan_schedule(plan), NULL));
 		assert_sound(morph_shim_plan_collective(plan), delay, 2, NULL,
 			     morph_shim_plan_schedule(plan));
+		MORPH_OPTS(morph_shim_plan_info, info);
+		assert_int_equal(morph_shim_plan_info(plan, &info), 0);
+		assert_int_equal(info.bytes, bytes);
+		assert_ptr_equal(info.schedule, morph_shim_plan_schedule(plan));
+		assert_ptr_equal(info.collective, morph_shim_plan_collective(plan));
+		assert_null(info.steps);
+		assert_int_equal(info.choice.algorithm, morph_shim_plan_algorithm(plan, NULL));
 		allocations();
 		assert_int_equal(morph_shim_lookup(shim, kind, 98304, NULL, &again), 0);
 		assert_int_equal(allocations(), 0);
@@ -235,7 +242,7 @@ static void what_cannot_be_is_said(void **state)
 			    "what is followed is a plan of another shim");
 	assert_int_equal(morph_shim_new(ctx, delay, &opts, &none), -EINVAL);
 	assert_string_equal(morph_error_text(ctx),
-			    "the delay has no bandwidth: morph_delay_set_link() sets it");
+			    "the delay has no bandwidth: morph_delay_set() sets it");
 	morph_delay_free(delay);
 	delay = some_delay(MORPH_DELAY_PORT_SCOPE);
 	for (uint32_t at = 0; at < 7; at++) {

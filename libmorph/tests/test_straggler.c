@@ -10,7 +10,7 @@ static struct morph_collective *build(uint32_t ranks)
 		   .algorithm = MORPH_STRAGGLAR, .ranks = ranks, .bytes = (ranks - 1) * 999 + 1);
 	struct morph_collective *collective = morph_collective_new(ctx);
 
-	if (morph_collective_build(collective, &opts) || morph_collective_run(collective))
+	if (morph_collective_build(collective, &opts) || morph_collective_run(collective, NULL))
 		fail_msg("%u ranks: %s", ranks, morph_error_text(ctx));
 	return collective;
 }

@@ -172,6 +172,16 @@ static void one_link_is_shared_by_weight(void **state)
 	assert_int_equal(morph_traffic_solve(te, NULL, NULL), 0);
 	assert_true(morph_traffic_load(te, 0) < NEAR);
 	assert_true(fabs(morph_traffic_flow(te, 3) - 7) < NEAR);
+	MORPH_OPTS(morph_traffic_path, path);
+	MORPH_OPTS(morph_traffic_link, first);
+	assert_int_equal(morph_traffic_path(te, 3, &path), 0);
+	assert_true(fabs(path.flow - 7) < NEAR);
+	assert_int_equal(morph_traffic_path(te, UINT32_MAX, &path), -ENOENT);
+	assert_int_equal(morph_traffic_link(te, 0, &first), 0);
+	assert_true(first.load < NEAR);
+	assert_true(fabs(first.capacity - morph_traffic_capacity(te, 0)) < NEAR);
+	assert_int_equal(first.src_host, MORPH_ANY);
+	assert_int_equal(morph_traffic_link(te, UINT32_MAX, &first), -ENOENT);
 	morph_traffic_free(te);
 }
 

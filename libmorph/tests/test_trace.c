@@ -70,17 +70,16 @@ static void operations_are_what_the_file_says(void **state)
 	struct morph_operation operation;
 
 	(void)state;
-	assert_int_equal(morph_trace_ranks(trace), 0);
+	assert_int_equal(morph_trace_operation(trace, 0, 0, &operation), -ENOENT);
 	add_file(trace, 0, "job.0.et");
-	assert_int_equal(morph_trace_ranks(trace), 1);
-	assert_int_equal(morph_trace_operations(trace, 0), 5);
-	assert_int_equal(morph_trace_operations(trace, 1), 0);
+	assert_int_equal(morph_trace_operation(trace, 1, 0, &operation), -ENOENT);
 	operation = at(trace, 0);
 	assert_int_equal(operation.kind, MORPH_TRACE_COMPUTE);
 	assert_int_equal(operation.id, 7);
 	assert_int_equal(operation.start_us, 100);
 	assert_int_equal(operation.duration_us, 250);
 	assert_int_equal(operation.dependencies, 0);
+	assert_null(operation.waits_for);
 	assert_string_equal(operation.name, "forward");
 	assert_string_equal(operation.group, "");
 	operation = at(trace, 1);
@@ -89,9 +88,8 @@ static void operations_are_what_the_file_says(void **state)
 	assert_int_equal(operation.bytes, 1ULL << 33);
 	assert_string_equal(operation.group, "dp");
 	assert_int_equal(operation.dependencies, 2);
-	assert_int_equal(morph_trace_dependency(trace, 0, 1, 0), 0);
-	assert_int_equal(morph_trace_dependency(trace, 0, 1, 1), 2);
-	assert_int_equal(morph_trace_dependency(trace, 0, 1, 2), UINT32_MAX);
+	assert_int_equal(operation.waits_for[0], 0);
+	assert_int_equal(operation.waits_for[1], 2);
 	operation = at(trace, 2);
 	assert_int_equal(operation.collective, MORPH_TRACE_REDUCE_SCATTER);
 	assert_int_equal(operation.bytes, 77);
@@ -105,7 +103,6 @@ static void operations_are_what_the_file_says(void **state)
 	operation = at(trace, 4);
 	assert_int_equal(operation.kind, MORPH_TRACE_OTHER);
 	assert_int_equal(morph_trace_operation(trace, 0, 5, &operation), -ENOENT);
-	assert_int_equal(morph_trace_dependency(trace, 0, 5, 0), UINT32_MAX);
 	morph_trace_free(trace);
 }
 
@@ -184,6 +181,7 @@ static const struct refused refused[] = {
 static void what_is_wrong_is_told_with_its_byte(void **state)
 {
 	struct morph_trace *trace = empty();
+	struct morph_operation operation;
 	char why[256];
 
 	(void)state;
@@ -194,7 +192,7 @@ static void what_is_wrong_is_told_with_its_byte(void **state)
 		if (ret != refused[which].ret || strcmp(why, refused[which].why) != 0)
 			fail_msg("number %zu: %d, %s", which, ret, why);
 	}
-	assert_int_equal(morph_trace_ranks(trace), 0);
+	assert_int_equal(morph_trace_operation(trace, 0, 0, &operation), -ENOENT);
 	add_file(trace, 0, "job.0.et");
 	assert_int_equal(morph_trace_read(trace, 0, "", 0, why, sizeof(why)), -EEXIST);
 	assert_string_equal(why, "rank 0 was read before");
@@ -208,6 +206,7 @@ static void what_is_cut_off_is_refused_or_shorter(void **state)
 {
 	size_t length;
 	uint8_t *data = read_file("job.0.et", &length);
+	struct morph_operation operation;
 	uint32_t whole = 0;
 
 	(void)state;
@@ -219,7 +218,7 @@ static void what_is_cut_off_is_refused_or_shorter(void **state)
 		memcpy(copy, data, cut);
 		if (!morph_trace_read(trace, 0, copy, cut, NULL, 0))
 			whole++;
-		assert_true(morph_trace_operations(trace, 0) < 5);
+		assert_int_equal(morph_trace_operation(trace, 0, 4, &operation), -ENOENT);
 		free(copy);
 		morph_trace_free(trace);
 	}

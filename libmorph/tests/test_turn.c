@@ -30,6 +30,14 @@ static struct morph_collective *dispatch_of(const uint64_t *matrix)
 	return collective;
 }
 
+static uint32_t loader_of(const uint64_t *matrix, uint32_t ranks)
+{
+	uint32_t loader;
+
+	morph_matrix_roles(matrix, ranks, NULL, &loader);
+	return loader;
+}
+
 static void those_that_take_part_are_told(void **state)
 {
 	const uint64_t matrix[16] = { 9, 5, 0, 0, /* has something for itself besides */
@@ -42,21 +50,21 @@ static void those_that_take_part_are_told(void **state)
 	uint32_t roles[4];
 
 	(void)state;
-	assert_int_equal(morph_matrix_roles(matrix, 4, roles), 3);
+	assert_int_equal(morph_matrix_roles(matrix, 4, roles, NULL), 3);
 	assert_int_equal(roles[0], MORPH_MATRIX_SENDS | MORPH_MATRIX_RECEIVES);
 	assert_int_equal(roles[1], MORPH_MATRIX_RECEIVES);
 	assert_int_equal(roles[2], MORPH_MATRIX_SENDS);
 	assert_int_equal(roles[3], 0);
-	assert_int_equal(morph_matrix_roles(matrix, 4, NULL), 3);
-	assert_int_equal(morph_matrix_elect(matrix, 4), 2);
-	assert_int_equal(morph_matrix_elect(even, 3), 0);
-	assert_int_equal(morph_matrix_elect(nothing, 2), UINT32_MAX);
-	assert_int_equal(morph_matrix_roles(nothing, 2, roles), 0);
+	assert_int_equal(morph_matrix_roles(matrix, 4, NULL, NULL), 3);
+	assert_int_equal(loader_of(matrix, 4), 2);
+	assert_int_equal(loader_of(even, 3), 0);
+	assert_int_equal(loader_of(nothing, 2), UINT32_MAX);
+	assert_int_equal(morph_matrix_roles(nothing, 2, roles, NULL), 0);
 	morph_matrix_transpose(even, 3);
 	assert_memory_equal(even, back, sizeof(back));
 	even[1] = even[2] = UINT64_MAX;
 	/* So much that it is not counted any more, all of them. */
-	assert_int_equal(morph_matrix_elect(even, 3), 0);
+	assert_int_equal(loader_of(even, 3), 0);
 }
 
 static void the_way_back_leads_back(void **state)
@@ -75,7 +83,7 @@ static void the_way_back_leads_back(void **state)
 
 		assert_int_equal(morph_collective_build(there, &opts), 0);
 		assert_int_equal(morph_collective_turn(back, there), 0);
-		assert_int_equal(morph_collective_run(back), 0);
+		assert_int_equal(morph_collective_run(back, NULL), 0);
 		rounds = morph_collective_rounds(there);
 		assert_int_equal(morph_collective_rounds(back), rounds);
 		assert_int_equal(morph_collective_transfer(there, 0, 1, &first), 0);
@@ -132,7 +140,7 @@ static void combine_is_the_transpose_of_dispatch(void **state)
 			assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_PORT, &none, 1),
 					 0);
 		draw(&seed, matrix);
-		morph_matrix_roles(matrix, RANKS, roles);
+		morph_matrix_roles(matrix, RANKS, roles, NULL);
 		dispatch = dispatch_of(matrix);
 		assert_int_equal(morph_schedule_plan(there, dispatch, delay, &opts), 0);
 		assert_int_equal(morph_schedule_combine(back, rounds, dispatch, delay, &opts), 0);

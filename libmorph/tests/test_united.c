@@ -463,7 +463,7 @@ static void algorithm_and_circuits_are_chosen_by_it(void **state)
 	assert_sound(collective, delay, 4, NULL, schedule);
 	assert_int_equal(morph_schedule_alternative(schedule, MORPH_POLICY_UNITED, &tried), 0);
 	assert_int_equal(tried.ns, morph_schedule_ns(schedule, NULL));
-	assert_string_equal(morph_policy_name(MORPH_POLICY_UNITED), "united");
+	assert_string_equal(morph_enum_name(MORPH_ENUM_POLICY, MORPH_POLICY_UNITED), "united");
 	morph_delay_free(delay);
 	morph_collective_free(collective);
 	morph_schedule_free(schedule);

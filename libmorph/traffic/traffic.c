@@ -28,6 +28,7 @@ MORPH_API void morph_traffic_free(struct morph_traffic *te)
 	free(te->paths.list);
 	free(te->links.list);
 	free(te->prices);
+	free(te->loads);
 	free(te->memory);
 	free(te->turns.list);
 	free(te->room.list);
@@ -165,31 +166,60 @@ int morph_traffic_set_amount(struct morph_traffic *te, uint32_t demand, double a
 	return error;
 }
 
-MORPH_API double morph_traffic_capacity(const struct morph_traffic *te, uint32_t link)
+double morph_traffic_capacity(const struct morph_traffic *te, uint32_t link)
 {
 	return link < te->capacities.count ? te->capacities.list[link] : 0;
 }
 
-MORPH_API double morph_traffic_flow(const struct morph_traffic *te, uint32_t path)
+double morph_traffic_flow(const struct morph_traffic *te, uint32_t path)
 {
 	return path < te->paths.count ? te->paths.list[path].flow : 0;
 }
 
-MORPH_API double morph_traffic_price(const struct morph_traffic *te, uint32_t link)
+double morph_traffic_price(const struct morph_traffic *te, uint32_t link)
 {
 	return link < te->solved_links ? te->prices[link] : 0;
 }
 
-MORPH_API double morph_traffic_load(const struct morph_traffic *te, uint32_t link)
+double morph_traffic_load(const struct morph_traffic *te, uint32_t link)
 {
-	double load = 0;
+	return link < te->solved_links ? te->loads[link] : 0;
+}
 
-	for (uint32_t at = 0; at < te->paths.count; at++) {
-		const struct te_path *path = &te->paths.list[at];
+MORPH_API int morph_traffic_link(const struct morph_traffic *te, uint32_t link,
+				 struct morph_traffic_link *out)
+{
+	struct morph_traffic_link info = { .sz = sizeof(info) };
+	int ret = lm_opts_check(te->ctx, out, sizeof(info), "morph_traffic_link");
 
-		for (uint32_t hop = 0; hop < path->count; hop++)
-			if (te->links.list[path->first + hop] == link)
-				load += path->flow;
-	}
-	return load;
+	if (ret)
+		return ret;
+	if (link >= te->capacities.count)
+		return lm_fail(te->ctx, ENOENT, "there is no link %u, %u were added", link,
+			       te->capacities.count);
+	info.src_host = info.dst_host = MORPH_ANY;
+	if (te->servers)
+		lm_te_link_ends(te->servers, link, &info.src_host, &info.dst_host);
+	info.capacity = morph_traffic_capacity(te, link);
+	info.load = morph_traffic_load(te, link);
+	info.price = morph_traffic_price(te, link);
+	lm_answer_copy(out, &info, sizeof(info));
+	return 0;
+}
+
+MORPH_API int morph_traffic_path(const struct morph_traffic *te, uint32_t path,
+				 struct morph_traffic_path *out)
+{
+	struct morph_traffic_path info = { .sz = sizeof(info) };
+	int ret = lm_opts_check(te->ctx, out, sizeof(info), "morph_traffic_path");
+
+	if (ret)
+		return ret;
+	if (path >= te->paths.count)
+		return lm_fail(te->ctx, ENOENT, "there is no path %u, %u were added", path,
+			       te->paths.count);
+	info.flow = morph_traffic_flow(te, path);
+	info.count = morph_traffic_path_links(te, path, &info.links);
+	lm_answer_copy(out, &info, sizeof(info));
+	return 0;
 }

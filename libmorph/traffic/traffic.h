@@ -41,6 +41,7 @@ struct morph_traffic {
 	/* Of the solver; made by the first solution after something was added. */
 	uint32_t solved_links, solved_paths;
 	double *prices; /* by link; they stay */
+	double *loads; /* by link, of the last solution */
 	double *memory;
 	/* Of rounding. */
 	ARRAY_OF(struct te_turn) turns;
@@ -51,6 +52,9 @@ struct morph_traffic {
 
 /* te_fabric.c */
 void lm_te_servers_free(struct te_servers *servers);
+/* Left alone where the link is not one of servers. */
+void lm_te_link_ends(const struct te_servers *servers, uint32_t link, uint32_t *src_host,
+		     uint32_t *dst_host);
 
 /* te.c: 0, or a noted -ENOENT */
 int lm_te_check_demand(const struct morph_traffic *te, uint32_t demand);

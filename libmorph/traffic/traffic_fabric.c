@@ -100,13 +100,21 @@ forget:
 	return ret;
 }
 
-MORPH_API int morph_traffic_link_ends(const struct morph_traffic *te, uint32_t link,
-				      uint32_t *src_host, uint32_t *dst_host)
+void lm_te_link_ends(const struct te_servers *servers, uint32_t link, uint32_t *src_host,
+		     uint32_t *dst_host)
+{
+	if (link >= servers->count)
+		return;
+	*src_host = servers->links[link].from;
+	*dst_host = servers->links[link].to;
+}
+
+int morph_traffic_link_ends(const struct morph_traffic *te, uint32_t link, uint32_t *src_host,
+			    uint32_t *dst_host)
 {
 	if (!te->servers || link >= te->servers->count)
 		return lm_fail(te->ctx, ENOENT, "link %u is none between servers", link);
-	*src_host = te->servers->links[link].from;
-	*dst_host = te->servers->links[link].to;
+	lm_te_link_ends(te->servers, link, src_host, dst_host);
 	return 0;
 }
 
@@ -221,8 +229,8 @@ MORPH_API int morph_traffic_add_ways(struct morph_traffic *te, uint32_t demand, 
 	return ret;
 }
 
-MORPH_API uint32_t morph_traffic_path_links(const struct morph_traffic *te, uint32_t path,
-					    const uint32_t **links)
+uint32_t morph_traffic_path_links(const struct morph_traffic *te, uint32_t path,
+				  const uint32_t **links)
 {
 	if (path >= te->paths.count)
 		return 0;

@@ -296,22 +296,26 @@ static int make_memory(struct morph_traffic *te)
 	size_t links = te->capacities.count;
 	size_t numbers = links * (links + 5) + te->most_paths + 1;
 	size_t words = 2 * links;
-	double *prices, *memory;
+	double *prices, *loads, *memory;
 
 	if (te->memory && te->solved_links == links && te->solved_paths == te->paths.count)
 		return 0;
 	memory = malloc(numbers * sizeof(double) + words * sizeof(uint32_t));
 	prices = calloc(links + 1, sizeof(double));
-	if (!memory || !prices) {
+	loads = calloc(links + 1, sizeof(double));
+	if (!memory || !prices || !loads) {
 		free(memory);
 		free(prices);
+		free(loads);
 		return lm_no_memory(te->ctx, "solve a traffic problem");
 	}
 	if (te->prices)
 		memcpy(prices, te->prices, te->solved_links * sizeof(double));
 	free(te->prices);
+	free(te->loads);
 	free(te->memory);
 	te->prices = prices;
+	te->loads = loads;
 	te->memory = memory;
 	te->solved_links = te->capacities.count;
 	te->solved_paths = te->paths.count;
@@ -365,6 +369,18 @@ static int read_opts(struct morph_traffic *te, const struct morph_traffic_opts *
 	return 0;
 }
 
+/* What links carry. */
+static void add_loads(struct morph_traffic *te)
+{
+	memset(te->loads, 0, te->solved_links * sizeof(*te->loads));
+	for (uint32_t at = 0; at < te->paths.count; at++) {
+		const struct te_path *path = &te->paths.list[at];
+
+		for (uint32_t hop = 0; hop < path->count; hop++)
+			te->loads[te->links.list[path->first + hop]] += path->flow;
+	}
+}
+
 static void tell(const struct solver *solver, double left, uint32_t iterations,
 		 struct morph_traffic_result *out)
 {
@@ -411,6 +427,7 @@ MORPH_API int morph_traffic_solve(struct morph_traffic *te, const struct morph_t
 			break;
 	}
 	memcpy(te->prices, solver.prices, solver.links * sizeof(double));
+	add_loads(te);
 	if (out)
 		tell(&solver, left, at, out);
 	if (left <= mine.tolerance)

@@ -206,7 +206,7 @@ TEST_F(ring, step_that_there_is_not_stops_it)
 
 TEST_F(ring, half_an_entry_is_none)
 {
-	volatile morph_word *entry = morph_device_entry(&self->ring, 0);
+	volatile morph_word *entry = lm_device_entry(&self->ring, 0);
 	struct morph_device_answer answer;
 
 	ASSERT_TRUE(WAIT_UNTIL(ring_sleeps(self->slice, self->number) == 1));
@@ -233,7 +233,7 @@ TEST_F(ring, entry_that_means_nothing_stops_it)
 	ASSERT_EQ(0, ring_act(self->slice, self->number, MORPH_RING_QUERY, &result));
 	EXPECT_EQ(MORPH_RING_STOPPED, result.out_state);
 	EXPECT_EQ(-EPROTO, result.out_error);
-	EXPECT_EQ(MORPH_RING_STOPPED, *morph_device_half(&self->ring, 0));
+	EXPECT_EQ(MORPH_RING_STOPPED, *lm_device_half(&self->ring, 0));
 }
 
 TEST_F(ring, rank_that_there_is_not_stops_it)
@@ -245,7 +245,7 @@ TEST_F(ring, rank_that_there_is_not_stops_it)
 
 TEST_F(ring, completions_counted_wrongly_stop_it)
 {
-	*morph_device_half(&self->ring, MORPH_DEVICE_SEEN) = 5;
+	*lm_device_half(&self->ring, MORPH_DEVICE_SEEN) = 5;
 	ASSERT_EQ(0, morph_device_submit(&self->ring, MORPH_DEVICE_GO, 0, 0, 2));
 	EXPECT_TRUE(WAIT_UNTIL((ring_act(self->slice, self->number, MORPH_RING_WAKE, NULL),
 				ring_state(self->slice, self->number) == MORPH_RING_STOPPED)));
@@ -259,11 +259,11 @@ TEST_F(ring, answers_that_nobody_reads_hold_it_up)
 	for (i = 0; i < ENTRIES; i++)
 		ASSERT_EQ(0, morph_device_submit(&self->ring, MORPH_DEVICE_GO, 0, 0, i + 2));
 	EXPECT_TRUE(WAIT_UNTIL((ring_act(self->slice, self->number, MORPH_RING_WAKE, NULL),
-				*morph_device_half(&self->ring, MORPH_DEVICE_TAKEN) == ENTRIES)));
+				*lm_device_half(&self->ring, MORPH_DEVICE_TAKEN) == ENTRIES)));
 	ASSERT_EQ(0, morph_device_submit(&self->ring, MORPH_DEVICE_GO, 9, 0, ENTRIES + 2));
 	/* No event tells that it has looked and found no room. */
 	usleep(20000);
-	EXPECT_EQ(ENTRIES, *morph_device_half(&self->ring, MORPH_DEVICE_TAKEN));
+	EXPECT_EQ(ENTRIES, *lm_device_half(&self->ring, MORPH_DEVICE_TAKEN));
 	for (i = 0; i <= ENTRIES; i++)
 		ASSERT_TRUE(answered(self->slice, self->number, &self->ring, &answer));
 	EXPECT_EQ(9, answer.tag);
@@ -336,7 +336,7 @@ TEST_F(ring, memory_of_ones_own_serves_as_well)
 	EXPECT_EQ(3, answer.tag);
 	EXPECT_EQ(0, answer.error);
 	EXPECT_EQ(0, ring_act(self->slice, args.out_ring, MORPH_RING_CLOSE, NULL));
-	EXPECT_TRUE(WAIT_UNTIL(*morph_device_half(&own, 0) == MORPH_RING_GONE));
+	EXPECT_TRUE(WAIT_UNTIL(*lm_device_half(&own, 0) == MORPH_RING_GONE));
 	free(own.base);
 }
 

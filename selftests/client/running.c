@@ -294,7 +294,7 @@ TEST_F(running, memory_may_be_ones_own)
 	EXPECT_EQ(5, answer.tag);
 	EXPECT_EQ(2, answer.position);
 	morph_queue_close(ring);
-	EXPECT_TRUE(WAIT_UNTIL(*morph_device_half(&end, 0) == MORPH_RING_GONE));
+	EXPECT_TRUE(WAIT_UNTIL(*lm_device_half(&end, 0) == MORPH_RING_GONE));
 	free(opts.memory);
 }
 

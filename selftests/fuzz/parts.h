@@ -3,8 +3,7 @@
 #ifndef SELFTESTS_FUZZ_PARTS_H
 #define SELFTESTS_FUZZ_PARTS_H
 
-#include <morph/check.h>
-
+#include "../../libmorph/check/check.h"
 #include "fuzz.h"
 
 /* Its length, and as much of it as there is; the data are to be freed. */

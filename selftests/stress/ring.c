@@ -150,8 +150,7 @@ static bool is_full(const struct tenant_ring *ring)
 {
 	const struct morph_device_ring *device = &ring->device;
 
-	return device->submitted - *morph_device_half(device, MORPH_DEVICE_TAKEN) >=
-	       device->entries;
+	return device->submitted - *lm_device_half(device, MORPH_DEVICE_TAKEN) >= device->entries;
 }
 
 static void submit(struct tenant *t, struct tenant_ring *ring, unsigned int op, unsigned int which,

@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../../libmorph/internal/planner.h"
 #include "../../libmorph/bench/tokens.h"
 #include "../../libmorph/matchings/matrix.h"
 #include "planned.h"

@@ -5,8 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <morph/check.h>
-
+#include "../../libmorph/check/check.h"
 #include "../../libmorph/internal/planner.h"
 #include "planned.h"
 #include "repro.h"

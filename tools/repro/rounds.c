@@ -7,6 +7,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../../libmorph/internal/planner.h"
 #include "planned.h"
 #include "repro.h"
 

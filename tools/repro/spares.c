@@ -6,6 +6,7 @@
 
 #include <morph/plan.h>
 
+#include "../../libmorph/internal/planner.h"
 #include "../../libmorph/bench/random.h"
 #include "repro.h"
 

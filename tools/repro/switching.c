@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "../../libmorph/internal/planner.h"
 #include "planned.h"
 #include "repro.h"
 #include "shapes.h"

@@ -9,9 +9,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include <morph/check.h>
 #include <morph/plan.h>
 
+#include "../../libmorph/check/check.h"
 #include "../../libmorph/internal/planner.h"
 
 #define CHANGE 7 /* words of a delay behind its head, four: what a change takes, and each circuit */

@@ -127,7 +127,8 @@ struct morph_bandwidth_opts {
 /**
  * struct morph_bandwidth_result - what came of it
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
- * @verdict: whether all can have their least; where not, morph_bandwidth_stop() tells what is in the way
+ * @verdict: whether all can have their least; where not, morph_bandwidth_group() of MORPH_ANY gives
+ *	the reason
  * @proof: what is proven of the plan, where there is one
  * @circuits: of all hops together
  * @steps: that were needed
@@ -156,16 +157,6 @@ struct morph_bandwidth_result {
  */
 int morph_bandwidth_solve(struct morph_bandwidth *bw, const struct morph_bandwidth_opts *opts,
 			  struct morph_bandwidth_result *out);
-
-/**
- * morph_bandwidth_of_group() - what a group gets
- * @bw: the problem, solved
- * @group: its number
- *
- * Return: lanes of each of its hops, for each circuit that the hop has by unit; 0 for a group
- * that does not exist.
- */
-uint32_t morph_bandwidth_of_group(const struct morph_bandwidth *bw, uint32_t group);
 
 /**
  * morph_bandwidth_lanes() - the wavelengths of a hop's circuits
@@ -199,15 +190,17 @@ enum morph_bandwidth_part {
 };
 
 /**
- * struct morph_bandwidth_stop - what stops a group
+ * struct morph_bandwidth_group - what a group gets, and what it is short of
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @lanes: lanes of each of its hops, for each circuit that the hop has by unit
  * @part: what it is short of
  * @index: number of the accelerator or guide, else MORPH_ANY
  * @have: lanes that there are; wavelengths, or the wish, where that is the part
  * @need: lanes that would be needed, at least
  */
-struct morph_bandwidth_stop {
+struct morph_bandwidth_group {
 	size_t sz;
+	uint32_t lanes;
 	enum morph_bandwidth_part part;
 	uint32_t index;
 	uint64_t have;
@@ -215,19 +208,20 @@ struct morph_bandwidth_stop {
 };
 
 /**
- * morph_bandwidth_stop() - why a group has no more
+ * morph_bandwidth_group() - read what a group gets, and why it gets no more
  * @bw: the problem, solved
- * @group: its number; MORPH_ANY, where the verdict is INFEASIBLE, for why all can't have
- *	their least
- * @out: what stops it
+ * @group: its number; MORPH_ANY, where the verdict is INFEASIBLE, for why all can't have their
+ *	least
+ * @out: where to put it
  *
- * Were the group given one more, and were all that have more than it would have then lowered to
- * that, though not below their least: it is this that would not do.
+ * @part would not suffice if the group had one lane more, even if all groups that have more than
+ *	that were lowered to
+ * the same number, or to their least.
  *
- * Return: 0, -ENOENT or -E2BIG (unknown results).
+ * Return: 0, -ENOENT (no such group) or -E2BIG (unknown results).
  */
-int morph_bandwidth_stop(const struct morph_bandwidth *bw, uint32_t group,
-			 struct morph_bandwidth_stop *out);
+int morph_bandwidth_group(const struct morph_bandwidth *bw, uint32_t group,
+			  struct morph_bandwidth_group *out);
 
 /**
  * morph_bandwidth_load() - what ports or a guide carry

@@ -13,34 +13,30 @@ extern "C" {
  * DOC: Baselines
  *
  * What one would do without a planner, as schedules that can be looked at and checked like any other, and what one would do if
- * changes took no time. How far a schedule is from the best is told by its bound, see morph_schedule_ns(): that of the ideal is no bound,
- * for it is found as the others are.
+ * changes took no time. The bound of a schedule, in
+ * struct morph_schedule_result, limits its distance from the best one. The ideal is no bound, for
+ * it is found as the others are.
  */
 
 /**
- * enum morph_baseline - what a schedule is held against
- * @MORPH_BASELINE_ONE_SHOT: circuits are set once, before the first round: MORPH_POLICY_ONE_SHOT, or the one topology on which all rounds
+ * enum morph_baseline - what a schedule is compared with
+ * @MORPH_BASELINE_SET_ONCE: circuits are set once, before the first round: MORPH_POLICY_ONE_SHOT,
+ *	or the one topology on which all rounds
  *	end first, whichever is sooner
  * @MORPH_BASELINE_EVERY_STEP: MORPH_POLICY_EACH_ROUND: each round has circuits of its own
  * @MORPH_BASELINE_STATIC: what is lit at first stays; where nothing is, a ring of those that take part is set on all planes, in one direction or in both, and stays
  * @MORPH_BASELINE_IDEAL: the soonest of each round's own circuits and those above, if all changes took no time
  * @MORPH_BASELINES: how many there are
+ *
+ * morph_enum_name(MORPH_ENUM_BASELINE, value) gives the word.
  */
 enum morph_baseline {
-	MORPH_BASELINE_ONE_SHOT = 0,
+	MORPH_BASELINE_SET_ONCE = 0,
 	MORPH_BASELINE_EVERY_STEP = 1,
 	MORPH_BASELINE_STATIC = 2,
 	MORPH_BASELINE_IDEAL = 3,
 	MORPH_BASELINES = 4,
 };
-
-/**
- * morph_baseline_name() - a baseline in a word
- * @baseline: enum morph_baseline
- *
- * Return: "set-once", "every-step", "static" or "ideal"; NULL of what is none.
- */
-const char *morph_baseline_name(uint32_t baseline);
 
 /**
  * morph_schedule_baseline() - what one would do without a planner

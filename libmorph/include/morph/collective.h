@@ -25,7 +25,7 @@ extern "C" {
  *	broadcast	at the root	at each
  *
  * morph_collective_build() makes the rounds of a known algorithm, the other calls any. morph_collective_run() carries
- * them out with sets, and says whether each chunk ends as it should.
+ * them out with sets, and reports whether each chunk ends as it should.
  *
  * A collective is used by one thread at a time while it is changed, by any number when it is not.
  */
@@ -142,10 +142,13 @@ enum morph_collective_kind {
  * @MORPH_BINOMIAL: a binomial tree: broadcast
  * @MORPH_BINARY: a binary tree, buffers in segments one after the other, to both children at once: broadcast
  * @MORPH_STRAGGLAR: all-reduce when the last rank is late (arXiv 2505.23523). Without it the others sum, and
- *	scatter the sum among them, on a ring: morph_collective_rounds_before() of the last rank says in how
- *	many rounds. After these each rank is in one pair in each round, which sends both ways. Up to 256 ranks, and
+ *	scatter the sum among them, on a ring, in as many rounds as morph_collective_info() says.
+ *	After these each rank is in one pair in each round, which sends both ways. Up to 256 ranks,
+ *	and
  *	powers of two
  * @MORPH_ALGORITHMS: one more than there are
+ *
+ * morph_enum_name(MORPH_ENUM_ALGORITHM, value) gives the word.
  */
 enum morph_algorithm {
 	MORPH_RING = 1,
@@ -164,14 +167,6 @@ enum morph_algorithm {
 	MORPH_STRAGGLAR = 14,
 	MORPH_ALGORITHMS = 15,
 };
-
-/**
- * morph_algorithm_name() - an algorithm in a word
- * @algorithm: enum morph_algorithm
- *
- * Return: its name in small letters, "ring" or "halving-cyclic" for instance; NULL of what is none.
- */
-const char *morph_algorithm_name(uint32_t algorithm);
 
 /**
  * struct morph_collective_opts - what is to be built
@@ -234,48 +229,28 @@ enum morph_matrix_role {
 };
 
 /**
- * morph_matrix_roles() - which ranks take part
+ * morph_matrix_roles() - find the ranks that take part, and the one that loads the plan
  * @matrix: what each has for each, as in struct morph_collective_opts
  * @ranks: how many
  * @roles: where to put for each rank its enum morph_matrix_role, both added, or 0: it takes no part; or NULL
+ * @loader: where to put the rank that loads the plan into the driver, UINT32_MAX where no rank has
+ *	anything for another; or NULL
  *
  * No circuit of a plan has an end at a rank that takes no part, so that a barrier before the first circuits needs those only that
  * do: nobody waits for a rank that has nothing. That is so of rounds in which each sends to whom it has something for, as of MORPH_DIRECT; an
  * algorithm that has others pass it on, as Bruck's, has them take part.
  *
+ * All ranks derive the same plan and the same @loader from the same matrix. The loader is the rank
+ * that takes part and has the least
+ * to do, by the larger of what it sends and what it receives. Of several the one with the lowest
+ * number.
+ *
  * Return: how many take part.
  */
-uint32_t morph_matrix_roles(const uint64_t *matrix, uint32_t ranks, uint32_t *roles);
-
-/**
- * morph_matrix_elect() - who hands the plan in
- * @matrix: what each has for each, which every rank has gathered
- * @ranks: how many
- *
- * All ranks derive the same plan from the same matrix; one of them, the same for all, hands it to the driver. It is one that
- * takes part, and of these the one that has least to send and to receive, the one with more of the two counted: it has the time.
- * Of several the one with the lowest number.
- *
- * Return: the rank, or UINT32_MAX where nobody has anything for another.
- */
-uint32_t morph_matrix_elect(const uint64_t *matrix, uint32_t ranks);
+uint32_t morph_matrix_roles(const uint64_t *matrix, uint32_t ranks, uint32_t *roles,
+			    uint32_t *loader);
 
 /* ---------------------------------------------------------------- reading */
-
-/**
- * morph_collective_run() - does each chunk end where and as it should?
- * @collective: the collective
- *
- * Carries rounds out with the sets of ranks whose part each rank has in each chunk. Nobody sends what it has
- * nothing of; nothing is summed twice; a copy takes the place of what it contains, and of nothing else; no
- * rank gets a chunk twice in a round but to sum it each time. A chunk that begins at one rank has one part:
- * to sum it into nothing is to copy it.
- *
- * O(chunks sent * ranks / 64), one chunk after the other; it keeps ranks^2 / 4 bytes, and 4 for each chunk sent.
- *
- * Return: 0, -EBADMSG (it does not: the text names round, rank and chunk) or -ENOMEM.
- */
-int morph_collective_run(const struct morph_collective *collective);
 
 /**
  * struct morph_collective_fault - where a collective goes wrong first
@@ -292,65 +267,66 @@ struct morph_collective_fault {
 };
 
 /**
- * morph_collective_find_fault() - does each chunk end where and as it should, and where is it lost if not?
+ * morph_collective_run() - check that each chunk ends where and as it should
  * @collective: the collective
- * @fault: where to put that; left alone unless -EBADMSG is returned
+ * @fault: where to put the first fault, of the first chunk that does not end so; or NULL. Left
+ *	alone unless -EBADMSG is returned
  *
- * For who made rounds of something else, and can tell where in that the fault is. As morph_collective_run() in all else: of
- * chunks, the first that does not end so; of that, the first round.
+ * Carries the rounds out with the sets of ranks whose part each rank has in each chunk, and
+ * verifies these rules:
  *
- * Return: as morph_collective_run().
+ *	a rank sends only what it has a part of;
+ *	no part is summed twice;
+ *	a copy replaces only what it contains;
+ *	a rank gets a chunk more than once in a round only to sum it each time.
+ *
+ * A chunk that begins at one rank has one part: to sum it into nothing is to copy it.
+ *
+ * O(chunks sent * ranks / 64), one chunk after the other; it keeps ranks^2 / 4 bytes, and 4 for
+ * each chunk sent.
+ *
+ * Return: 0, -EBADMSG (a chunk does not: the text names round, rank and chunk) or -ENOMEM.
  */
-int morph_collective_find_fault(const struct morph_collective *collective,
-				struct morph_collective_fault *fault);
+int morph_collective_run(const struct morph_collective *collective,
+			 struct morph_collective_fault *fault);
 
 /**
- * morph_collective_ranks() - how many there are
- * @collective: the collective
- *
- * Return: how many.
+ * struct morph_collective_info - sizes of a collective
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @ranks: number of ranks
+ * @rounds: number of rounds
+ * @chunks: number of chunks
+ * @rounds_before_last: number of rounds before the first in which the last rank sends or receives:
+ *	how long it may be late
  */
-uint32_t morph_collective_ranks(const struct morph_collective *collective);
+struct morph_collective_info {
+	size_t sz;
+	uint32_t ranks;
+	uint32_t rounds;
+	uint32_t chunks;
+	uint32_t rounds_before_last;
+};
 
 /**
- * morph_collective_rounds() - how many rounds there are
+ * morph_collective_info() - read the sizes of a collective
  * @collective: the collective
+ * @out: where to put them
  *
- * Return: how many.
+ * O(transfers of the rounds before the last rank takes part).
+ *
+ * Return: 0, or -E2BIG (unknown results).
  */
-uint32_t morph_collective_rounds(const struct morph_collective *collective);
+int morph_collective_info(const struct morph_collective *collective,
+			  struct morph_collective_info *out);
 
 /**
- * morph_collective_transfers() - how many transfers a round has
+ * morph_collective_transfers() - count the transfers of a round
  * @collective: the collective
  * @round: the round
  *
  * Return: how many; 0 where there is no such round.
  */
 uint32_t morph_collective_transfers(const struct morph_collective *collective, uint32_t round);
-
-/**
- * struct morph_transfer - what one rank sends to another in a round
- * @src: rank that sends
- * @dst: rank that receives
- * @bytes: how much; UINT64_MAX: so much or more
- * @reduce: it is summed with what is there, else takes its place
- */
-struct morph_transfer {
-	uint32_t src;
-	uint32_t dst;
-	uint64_t bytes;
-	bool reduce;
-};
-
-/**
- * morph_collective_rounds_before() - how long a rank may be late
- * @collective: the collective
- * @rank: the rank
- *
- * Return: how many rounds go by before the first in which it sends or receives; all, if there is none.
- */
-uint32_t morph_collective_rounds_before(const struct morph_collective *collective, uint32_t rank);
 
 #ifdef __cplusplus
 }

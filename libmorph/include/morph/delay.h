@@ -21,7 +21,8 @@ extern "C" {
  *
  *	drain + barrier(ranks) + program + ports * port + settle + relock
  *
- * have gone by. Each of these is a constant, or is known by its quantiles; the
+ * have gone by. Each of these is a constant, see morph_delay_set(), or is known by its quantiles;
+ * the
  * planner takes all parts at one quantile, as if they were late together. Ports of a plane are programmed one after the other: while
  * others of it are, one that is to change waits, whoever else goes on sending. All is at first 0, but for the bandwidth,
  * which has to be set. Inside, time is counted in whole picoseconds and rounded up, so that all who reckon
@@ -45,16 +46,55 @@ struct morph_delay *morph_delay_new(struct morph_ctx *ctx);
 void morph_delay_free(struct morph_delay *delay);
 
 /**
- * morph_delay_set_link() - what a round takes on circuits that are lit
- * @delay: the delay
+ * enum morph_delay_scope - what carries nothing while circuits are changed
+ * @MORPH_DELAY_PORT_SCOPE: the ports that get other circuits
+ * @MORPH_DELAY_PLANE_SCOPE: the plane on which any circuit is changed
+ * @MORPH_DELAY_FABRIC_SCOPE: all planes
+ */
+enum morph_delay_scope {
+	MORPH_DELAY_PORT_SCOPE = 0,
+	MORPH_DELAY_PLANE_SCOPE = 1,
+	MORPH_DELAY_FABRIC_SCOPE = 2,
+};
+
+/**
+ * struct morph_delay_opts - what rounds and changes take, as constants
+ * @sz: sizeof(struct morph_delay_opts)
+ * @mbps: bandwidth of one port on one plane, in megabits per second, from 1 to 2^40
  * @round_ns: what each round takes besides, often called alpha
  * @hop_ns: what each hop takes besides, often called delta
- * @mbps: bandwidth of one port on one plane, in megabits per second
- *
- * Return: 0 or -EINVAL (no bandwidth, or more than 2^40; a time above 2^40).
+ * @drain_ns: of a change, as MORPH_DELAY_DRAIN
+ * @barrier_ns: as MORPH_DELAY_BARRIER
+ * @program_ns: as MORPH_DELAY_PROGRAM
+ * @port_ns: as MORPH_DELAY_PORT
+ * @settle_ns: as MORPH_DELAY_SETTLE
+ * @relock_ns: as MORPH_DELAY_RELOCK
+ * @scope: enum morph_delay_scope
  */
-int morph_delay_set_link(struct morph_delay *delay, uint64_t round_ns, uint64_t hop_ns,
-			 uint64_t mbps);
+struct morph_delay_opts {
+	size_t sz;
+	uint64_t mbps;
+	uint64_t round_ns;
+	uint64_t hop_ns;
+	uint64_t drain_ns;
+	uint64_t barrier_ns;
+	uint64_t program_ns;
+	uint64_t port_ns;
+	uint64_t settle_ns;
+	uint64_t relock_ns;
+	uint32_t scope;
+};
+
+/**
+ * morph_delay_set() - set what rounds and changes take
+ * @delay: the delay
+ * @opts: all parts, which take the place of what was set or observed before
+ *
+ * Return: 0, -EINVAL (no bandwidth, or more than 2^40; a time above 2^40 ns; no such scope) or
+ * -E2BIG (an option that this
+ * library does not know). On failure the delay is as before.
+ */
+int morph_delay_set(struct morph_delay *delay, const struct morph_delay_opts *opts);
 
 /**
  * enum morph_delay_part - parts of what a change takes
@@ -77,7 +117,7 @@ enum morph_delay_part {
 };
 
 /**
- * morph_delay_set_part() - what a part of a change takes
+ * morph_delay_set_part() - set what a part of a change takes, by quantiles
  * @delay: the delay
  * @part: enum morph_delay_part
  * @ns: its quantiles, ascending: of count numbers number i is the (i + 1) / count quantile. One
@@ -106,27 +146,6 @@ int morph_delay_set_part(struct morph_delay *delay, uint32_t part, const uint64_
  */
 int morph_delay_observe(struct morph_delay *delay, const struct morph_object *times,
 			uint32_t circuits);
-
-/**
- * enum morph_delay_scope - what carries nothing while circuits are changed
- * @MORPH_DELAY_PORT_SCOPE: the ports that get other circuits
- * @MORPH_DELAY_PLANE_SCOPE: the plane on which any circuit is changed
- * @MORPH_DELAY_FABRIC_SCOPE: all planes
- */
-enum morph_delay_scope {
-	MORPH_DELAY_PORT_SCOPE = 0,
-	MORPH_DELAY_PLANE_SCOPE = 1,
-	MORPH_DELAY_FABRIC_SCOPE = 2,
-};
-
-/**
- * morph_delay_set_scope() - say what carries nothing while circuits are changed
- * @delay: the delay
- * @scope: enum morph_delay_scope; at first MORPH_DELAY_PORT_SCOPE
- *
- * Return: 0 or -EINVAL.
- */
-int morph_delay_set_scope(struct morph_delay *delay, uint32_t scope);
 
 /**
  * morph_delay_change_ns() - what a change takes

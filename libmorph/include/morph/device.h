@@ -8,6 +8,10 @@
  * want more agree among themselves who it is. Entries are complete when both words bear the lap
  * bit, so that nothing but single 8-byte reads and writes is supposed of the bus. Programs of 32 bits, which have none,
  * write the halves with the lap bits last, and read them first: the host writes a word at once.
+ *
+ * A program calls morph_device_submit(), morph_device_asleep() and morph_device_answered().
+ * Functions that begin with lm_ are parts
+ * of these, and may change.
  */
 #ifndef MORPH_DEVICE_H
 #define MORPH_DEVICE_H
@@ -59,7 +63,7 @@ struct morph_device_answer {
 };
 
 /* What was written before is there for all before what comes. */
-MORPH_DEVICE void morph_device_fence(void)
+MORPH_DEVICE void lm_device_fence(void)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
 	__threadfence_system();
@@ -68,19 +72,19 @@ MORPH_DEVICE void morph_device_fence(void)
 #endif
 }
 
-MORPH_DEVICE morph_word morph_device_lap(const struct morph_device_ring *ring, morph_half count)
+MORPH_DEVICE morph_word lm_device_lap(const struct morph_device_ring *ring, morph_half count)
 {
 	return count / ring->entries & 1 ? 0 : MORPH_DEVICE_LAP;
 }
 
-MORPH_DEVICE volatile morph_half *morph_device_half(const struct morph_device_ring *ring,
-						    morph_half index)
+MORPH_DEVICE volatile morph_half *lm_device_half(const struct morph_device_ring *ring,
+						 morph_half index)
 {
 	return (volatile morph_half *)ring->base + index;
 }
 
-MORPH_DEVICE volatile morph_word *morph_device_entry(const struct morph_device_ring *ring,
-						     morph_half index)
+MORPH_DEVICE volatile morph_word *lm_device_entry(const struct morph_device_ring *ring,
+						  morph_half index)
 {
 	return (volatile morph_word *)((char *)ring->base + MORPH_DEVICE_ENTRIES) +
 	       2 * (morph_word)index;
@@ -96,8 +100,7 @@ MORPH_DEVICE volatile morph_word *morph_device_entry(const struct morph_device_r
 /* Does this program write and read a word in two halves? */
 #define MORPH_DEVICE_NARROW (sizeof(void *) < sizeof(morph_word))
 
-MORPH_DEVICE void morph_device_write(volatile morph_word *entry, morph_word first,
-				     morph_word second)
+MORPH_DEVICE void lm_device_write(volatile morph_word *entry, morph_word first, morph_word second)
 {
 	volatile morph_half *halves = (volatile morph_half *)entry;
 
@@ -108,14 +111,14 @@ MORPH_DEVICE void morph_device_write(volatile morph_word *entry, morph_word firs
 	}
 	halves[1 - MORPH_DEVICE_HIGH] = (morph_half)first;
 	halves[3 - MORPH_DEVICE_HIGH] = (morph_half)second;
-	morph_device_fence();
+	lm_device_fence();
 	halves[MORPH_DEVICE_HIGH] = (morph_half)(first >> 32);
 	halves[2 + MORPH_DEVICE_HIGH] = (morph_half)(second >> 32);
 }
 
 /* Both words of an entry: 1, or 0 where one of them is not of this lap. */
-MORPH_DEVICE int morph_device_read(volatile morph_word *entry, morph_word lap, morph_word *first,
-				   morph_word *second)
+MORPH_DEVICE int lm_device_read(volatile morph_word *entry, morph_word lap, morph_word *first,
+				morph_word *second)
 {
 	volatile morph_half *halves = (volatile morph_half *)entry;
 
@@ -125,7 +128,7 @@ MORPH_DEVICE int morph_device_read(volatile morph_word *entry, morph_word lap, m
 	} else {
 		*first = (morph_word)halves[MORPH_DEVICE_HIGH] << 32;
 		*second = (morph_word)halves[2 + MORPH_DEVICE_HIGH] << 32;
-		morph_device_fence();
+		lm_device_fence();
 		*first |= halves[1 - MORPH_DEVICE_HIGH];
 		*second |= halves[3 - MORPH_DEVICE_HIGH];
 	}
@@ -148,26 +151,26 @@ MORPH_DEVICE int morph_device_read(volatile morph_word *entry, morph_word lap, m
 MORPH_DEVICE int morph_device_submit(struct morph_device_ring *ring, morph_half op, morph_half tag,
 				     morph_half which, morph_word position)
 {
-	morph_word lap = morph_device_lap(ring, ring->submitted);
+	morph_word lap = lm_device_lap(ring, ring->submitted);
 	volatile morph_word *entry;
 
-	if (ring->submitted - *morph_device_half(ring, MORPH_DEVICE_TAKEN) >= ring->entries)
+	if (ring->submitted - *lm_device_half(ring, MORPH_DEVICE_TAKEN) >= ring->entries)
 		return -1;
-	entry = morph_device_entry(ring, ring->submitted % ring->entries);
+	entry = lm_device_entry(ring, ring->submitted % ring->entries);
 	/* What the ranks have written over the circuits of this step comes first. */
-	morph_device_fence();
-	morph_device_write(entry,
-			   lap | (morph_word)op << 56 | (morph_word)(tag & 0xffffff) << 32 | which,
-			   lap | (position & MORPH_DEVICE_POSITION));
+	lm_device_fence();
+	lm_device_write(entry,
+			lap | (morph_word)op << 56 | (morph_word)(tag & 0xffffff) << 32 | which,
+			lap | (position & MORPH_DEVICE_POSITION));
 	ring->submitted++;
-	morph_device_fence();
+	lm_device_fence();
 	return 0;
 }
 
 /* Does somebody on the host have to wake the thread? */
 MORPH_DEVICE int morph_device_asleep(const struct morph_device_ring *ring)
 {
-	return *morph_device_half(ring, MORPH_DEVICE_ASLEEP) != 0;
+	return *lm_device_half(ring, MORPH_DEVICE_ASLEEP) != 0;
 }
 
 /**
@@ -183,18 +186,18 @@ MORPH_DEVICE int morph_device_answered(struct morph_device_ring *ring,
 				       struct morph_device_answer *answer)
 {
 	volatile morph_word *entry =
-		morph_device_entry(ring, ring->entries + ring->seen % ring->entries);
+		lm_device_entry(ring, ring->entries + ring->seen % ring->entries);
 	morph_word first, second;
 
-	if (!morph_device_read(entry, morph_device_lap(ring, ring->seen), &first, &second))
+	if (!lm_device_read(entry, lm_device_lap(ring, ring->seen), &first, &second))
 		return 0;
 	answer->tag = (morph_half)(first >> 32) & 0xffffff;
 	answer->error = (morph_half)first;
 	answer->position = second & MORPH_DEVICE_POSITION;
 	ring->seen++;
-	*morph_device_half(ring, MORPH_DEVICE_SEEN) = ring->seen;
+	*lm_device_half(ring, MORPH_DEVICE_SEEN) = ring->seen;
 	/* What is read from here on, of the state page too, is no older than the answer. */
-	morph_device_fence();
+	lm_device_fence();
 	return 1;
 }
 

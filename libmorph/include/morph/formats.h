@@ -168,6 +168,8 @@ enum morph_trace_collective_kind {
  * @start_us: when it began, in microseconds, as the file counts them
  * @duration_us: how long it took, in microseconds
  * @dependencies: how many operations it waits for
+ * @waits_for: their numbers, as of morph_trace_operation(), those of control first, then those of
+ *	data; owned by the trace
  * @name: what it is called; owned by the trace
  * @group: of a collective, the name of its group of ranks, or ""; owned by the trace
  */
@@ -182,50 +184,24 @@ struct morph_operation {
 	uint64_t start_us;
 	uint64_t duration_us;
 	uint32_t dependencies;
+	const uint32_t *waits_for;
 	const char *name;
 	const char *group;
 };
 
 /**
- * morph_trace_ranks() - how many ranks there are
- * @trace: the trace
- *
- * Return: the highest that was read, plus one; 0 of none.
- */
-uint32_t morph_trace_ranks(const struct morph_trace *trace);
-
-/**
- * morph_trace_operations() - how much a rank does
+ * morph_trace_operation() - read an operation of a rank
  * @trace: the trace
  * @rank: the rank
- *
- * Return: how many operations; 0 of a rank that was not read.
- */
-uint32_t morph_trace_operations(const struct morph_trace *trace, uint32_t rank);
-
-/**
- * morph_trace_operation() - something that a rank does
- * @trace: the trace
- * @rank: the rank
- * @number: which, in the order of the file
+ * @number: its number, from 0, in the order of the file
  * @out: where to put it
  *
- * Return: 0 or -ENOENT.
+ * To read all operations of a rank, count @number up until the call fails.
+ *
+ * Return: 0, or -ENOENT (the rank was not read, or has no more operations).
  */
 int morph_trace_operation(const struct morph_trace *trace, uint32_t rank, uint32_t number,
 			  struct morph_operation *out);
-
-/**
- * morph_trace_dependency() - what an operation waits for
- * @trace: the trace
- * @rank: the rank
- * @number: the operation
- * @which: which of its dependencies, of control first, then of data
- *
- * Return: the number of an operation of the same rank, or UINT32_MAX where there is none.
- */
-uint32_t morph_trace_dependency(const struct morph_trace *trace, uint32_t rank, uint32_t number,
-				uint32_t which);
 
 /**
  * morph_trace_convert() - what ranks send one another becomes a collective
@@ -273,23 +249,11 @@ int morph_monitoring_read(uint64_t *bytes, uint32_t ranks, const char *text, siz
 struct morph_segments;
 
 /**
- * morph_segments_new() - begin a schedule of segments, without steps
- *
- * Return: the schedule, freed by morph_segments_free(); NULL when out of memory.
- */
-struct morph_segments *morph_segments_new(void);
-
-/**
- * morph_segments_free() - free a schedule of segments
- * @segments: the schedule, or NULL
- */
-void morph_segments_free(struct morph_segments *segments);
-
-/**
- * morph_segments_read() - a schedule of topologies, as Harvest (arXiv 2602.09188) publishes them
- * @segments: the schedule; what was in it is forgotten
+ * morph_segments_read() - read a schedule of topologies, as Harvest (arXiv 2602.09188) publishes
+ * them
  * @text: the file, JSON
  * @length: its size in bytes, 64 MiB at most
+ * @out: where to put the schedule, freed by morph_segments_free(); left alone on failure
  * @why: where to put a sentence that says what is wrong; may be NULL
  * @room: its size
  *
@@ -297,8 +261,14 @@ void morph_segments_free(struct morph_segments *segments);
  *
  * Return: 0, -EINVAL (malformed), -E2BIG or -ENOMEM.
  */
-int morph_segments_read(struct morph_segments *segments, const char *text, size_t length, char *why,
+int morph_segments_read(const char *text, size_t length, struct morph_segments **out, char *why,
 			size_t room);
+
+/**
+ * morph_segments_free() - free a schedule of segments
+ * @segments: the schedule, or NULL
+ */
+void morph_segments_free(struct morph_segments *segments);
 
 /**
  * struct morph_segments_about - what a schedule of segments says of itself
@@ -321,20 +291,11 @@ struct morph_segments_about {
 };
 
 /**
- * morph_segments_about() - what a schedule of segments says of itself
+ * morph_segments_about() - read name, sizes and cost of a schedule of segments
  * @segments: the schedule
  * @out: where to put it
  */
 void morph_segments_about(const struct morph_segments *segments, struct morph_segments_about *out);
-
-/**
- * morph_segments_links() - how many links there are in a step
- * @segments: the schedule
- * @step: the step, from 0
- *
- * Return: how many; 0 where there is no such step.
- */
-uint32_t morph_segments_links(const struct morph_segments *segments, uint32_t step);
 
 /**
  * struct morph_link - a link of a topology
@@ -349,13 +310,15 @@ struct morph_link {
 };
 
 /**
- * morph_segments_link() - a link of a step
+ * morph_segments_link() - read a link of a step
  * @segments: the schedule
  * @step: the step, from 0
- * @number: which, below morph_segments_links()
+ * @number: the number of the link, from 0
  * @out: where to put it
  *
- * Return: 0 or -ENOENT.
+ * To read all links of a step, count @number up until the call fails.
+ *
+ * Return: 0, or -ENOENT (no such step, or it has no more links).
  */
 int morph_segments_link(const struct morph_segments *segments, uint32_t step, uint32_t number,
 			struct morph_link *out);

@@ -53,14 +53,6 @@ enum morph_light_reason {
 };
 
 /**
- * morph_light_is_final() - is it in the way of all plans alike?
- * @reason: enum morph_light_reason
- *
- * Return: whether: there are fewer ports or lanes than are asked for, or an accelerator may not be used.
- */
-bool morph_light_is_final(uint32_t reason);
-
-/**
  * struct morph_light_opts - how steps begin, and what circuits may have
  * @sz: sizeof(struct morph_light_opts)
  * @begin: enum morph_step_begin, of all steps; MORPH_STEP_TIME: as the schedule has it, but a microsecond apart at least, and 100 where all that is lit stays
@@ -70,7 +62,8 @@ bool morph_light_is_final(uint32_t reason);
  * @transit: enum morph_transit
  * @count_planes: where planes do not go together, find out how many of the first ones do
  * @budget: rounds of the search for ways; 0: as many as pay in most cases
- * @hold_steps: where to put the step with which each hold is set, morph_schedule_holds() of them; NULL: nowhere
+ * @hold_steps: where to put the step with which each hold is set, as many as the schedule has
+ *	holds; NULL: nowhere
  */
 struct morph_light_opts {
 	size_t sz;
@@ -102,6 +95,8 @@ struct morph_light_opts {
  * @circuits: how many the table of steps has
  * @rerouted: how often a circuit was given another way before all went together
  * @why: the reason as a sentence; "" of a feasible schedule
+ * @final: no other schedule can have ways either: there are fewer ports or lanes than are asked
+ *	for, or an accelerator may not be used
  */
 struct morph_light {
 	uint32_t verdict;
@@ -120,6 +115,7 @@ struct morph_light {
 	uint32_t circuits;
 	uint64_t rerouted;
 	char why[256];
+	bool final;
 };
 
 /**

@@ -115,7 +115,7 @@ enum morph_object_type {
 };
 
 /**
- * enum morph_enum - the enumerations of the specification
+ * enum morph_enum - enumerations that have words, of the specification and of the planners
  * @MORPH_ENUM_REASON: Which rule a request broke.
  * @MORPH_ENUM_PART: Kinds of hardware.
  * @MORPH_ENUM_HEALTH: Health of a piece of hardware.
@@ -132,6 +132,9 @@ enum morph_object_type {
  * @MORPH_ENUM_TXN_VERB: What to do with a prepared transaction.
  * @MORPH_ENUM_EVENT_TYPE: What a slice's owner and the monitor group are told.
  * @MORPH_ENUM_CONTROLLER_STATE: Does a controller decide about its slices.
+ * @MORPH_ENUM_ALGORITHM: How a collective is done.
+ * @MORPH_ENUM_POLICY: How a planner chooses when circuits change.
+ * @MORPH_ENUM_BASELINE: What a schedule is compared with.
  */
 enum morph_enum {
 	MORPH_ENUM_REASON = 1,
@@ -150,6 +153,9 @@ enum morph_enum {
 	MORPH_ENUM_TXN_VERB = 14,
 	MORPH_ENUM_EVENT_TYPE = 15,
 	MORPH_ENUM_CONTROLLER_STATE = 16,
+	MORPH_ENUM_ALGORITHM = 17,
+	MORPH_ENUM_POLICY = 18,
+	MORPH_ENUM_BASELINE = 19,
 };
 
 #ifdef __cplusplus

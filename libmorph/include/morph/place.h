@@ -18,9 +18,11 @@ extern "C" {
  *
  *	struct morph_request *request = morph_request_new(ctx);
  *	struct morph_plan *plan = morph_plan_new(ctx);
+ *	MORPH_OPTS(morph_plan_info, info);
  *
  *	morph_request_set_shape(request, MORPH_SHAPE_TORUS, 2, 4, 4);
- *	if (!morph_place(ledger, request, plan) && morph_plan_verdict(plan) == MORPH_FEASIBLE)
+ *	if (!morph_place(ledger, request, plan) && !morph_plan_info(plan, &info) &&
+ *	    info.verdict == MORPH_FEASIBLE)
  *		morph_ledger_take(ledger, plan, 7);
  *
  * Words: a circuit is simplex, a link is one circuit each way unless asked otherwise; each circuit
@@ -181,29 +183,28 @@ int morph_place(struct morph_ledger *ledger, const struct morph_request *request
 		struct morph_plan *plan);
 
 /**
- * morph_plan_verdict() - what was found
+ * struct morph_plan_info - what was found
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @verdict: enum morph_verdict; 0 of a plan that morph_place() has not filled
+ * @ranks: number of ranks of a feasible plan, else 0
+ * @accelerators: the accelerator of each rank, @ranks of them; owned by the plan until it is filled
+ *	again
+ */
+struct morph_plan_info {
+	size_t sz;
+	uint32_t verdict;
+	uint32_t ranks;
+	const uint32_t *accelerators;
+};
+
+/**
+ * morph_plan_info() - read verdict and accelerators of a plan
  * @plan: the plan
+ * @out: where to put them
  *
- * Return: enum morph_verdict, 0 of a plan that morph_place() has not filled.
+ * Return: 0, or -E2BIG (unknown results).
  */
-uint32_t morph_plan_verdict(const struct morph_plan *plan);
-
-/**
- * morph_plan_ranks() - number of ranks
- * @plan: a feasible plan
- *
- * Return: how many; 0 when the plan is none.
- */
-uint32_t morph_plan_ranks(const struct morph_plan *plan);
-
-/**
- * morph_plan_accelerator() - which accelerator a rank gets
- * @plan: a feasible plan
- * @rank: below morph_plan_ranks()
- *
- * Return: its index, or UINT32_MAX.
- */
-uint32_t morph_plan_accelerator(const struct morph_plan *plan, uint32_t rank);
+int morph_plan_info(const struct morph_plan *plan, struct morph_plan_info *out);
 
 /**
  * morph_plan_describe() - all that a plan says, its certificate included

@@ -72,29 +72,6 @@ int morph_risk_add_shared(struct morph_risk *risk, const uint32_t *servers, size
 			  double share);
 
 /**
- * morph_risk_solve() - how often so many accelerators are down
- * @risk: the model
- *
- * Servers are gone through one after the other; what they share with those that are still to
- * come is carried on, each combination of servers that it has hit for itself. O(combinations *
- * accelerators * accelerators of a server) for each server and each thing shared: two
- * combinations for supplies that contain one another, 2^8 for the fibres of a 2x2x4 torus.
- *
- * Return: 0, -E2BIG (more than 2^23 / accelerators combinations; the text tells at which
- * server) or -ENOMEM.
- */
-int morph_risk_solve(struct morph_risk *risk);
-
-/**
- * morph_risk_at_least() - how often that many accelerators or more are down
- * @risk: the model, solved
- * @count: so many
- *
- * Return: the share of time, 0 to 1; 0 for more than there are.
- */
-double morph_risk_at_least(const struct morph_risk *risk, uint32_t count);
-
-/**
  * struct morph_spare_count - how many spares are enough
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
  * @enough: least K so that more than K are down rarely enough
@@ -109,14 +86,31 @@ struct morph_spare_count {
 };
 
 /**
- * morph_risk_spares() - how many spares are enough
- * @risk: the model, solved
+ * morph_risk_spares() - find how many spares are enough
+ * @risk: the model
  * @covered: the share of time for which they shall be: above 0, up to 1
  * @out: the answer
  *
- * Return: 0, -EINVAL (@covered is no such share; not solved yet) or -E2BIG (unknown results).
+ * The first call after something was added solves the model. It takes the servers one after the
+ * other and keeps a row for each
+ * combination of the servers to come that what they share has hit. O(combinations *
+ * accelerators * accelerators of a server) for each server and each thing shared: two
+ * combinations for supplies that contain one another, 2^8 for the fibres of a 2x2x4 torus.
+ *
+ * Return: 0, -EINVAL (@covered is no such share), -E2BIG (unknown results, or more than 2^23 /
+ * accelerators combinations; the
+ * text names the server) or -ENOMEM.
  */
-int morph_risk_spares(const struct morph_risk *risk, double covered, struct morph_spare_count *out);
+int morph_risk_spares(struct morph_risk *risk, double covered, struct morph_spare_count *out);
+
+/**
+ * morph_risk_at_least() - read how often that many accelerators or more are down
+ * @risk: the model, after morph_risk_spares()
+ * @count: so many
+ *
+ * Return: the share of time, 0 to 1; 0 for more than there are.
+ */
+double morph_risk_at_least(const struct morph_risk *risk, uint32_t count);
 
 #ifdef __cplusplus
 }

@@ -19,8 +19,7 @@ extern "C" {
  * one way: over one hold, or over one after the other.
  *
  *	morph_collective_build(collective, &how);
- *	morph_delay_set_link(delay, 500, 500, 800000);
- *	morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle_ns, 1);
+ *	morph_delay_set(delay, &link);
  *	morph_schedule_plan(schedule, collective, delay, &opts);
  *
  * A round begins when the one before has ended, but for MORPH_POLICY_MATCHINGS. With each schedule comes a time
@@ -56,6 +55,8 @@ void morph_schedule_free(struct morph_schedule *schedule);
  * @MORPH_POLICY_UNITED: what segments and overlap do, in one: while some planes change others send, each over circuits of its own or over
  *	several of its plane; no later than the best of those before, with which it begins
  * @MORPH_POLICIES: how many there are
+ *
+ * morph_enum_name(MORPH_ENUM_POLICY, value) gives the word.
  */
 enum morph_policy {
 	MORPH_POLICY_BEST = 0,
@@ -351,48 +352,6 @@ int morph_schedule_replan(struct morph_schedule *schedule, const struct morph_sc
 			  struct morph_replanned *replanned);
 
 /**
- * morph_schedule_verdict() - what was found
- * @schedule: the schedule
- *
- * Return: enum morph_verdict, 0 of a schedule that was not planned.
- */
-uint32_t morph_schedule_verdict(const struct morph_schedule *schedule);
-
-/**
- * morph_schedule_policy() - by which policy it was found
- * @schedule: the schedule
- *
- * Return: enum morph_policy, none of them MORPH_POLICY_BEST but of a schedule that was not planned.
- */
-uint32_t morph_schedule_policy(const struct morph_schedule *schedule);
-
-/**
- * morph_schedule_why() - why there is none
- * @schedule: the schedule
- *
- * Return: a sentence, owned by @schedule; "" of a feasible one.
- */
-const char *morph_schedule_why(const struct morph_schedule *schedule);
-
-/**
- * struct morph_alternative - what a policy came to
- * @policy: enum morph_policy
- * @verdict: enum morph_verdict
- * @ns: when all has arrived, nanoseconds from the start; 0 where it is not feasible
- * @changes: how many times at which circuits begin to be set
- * @circuits: how many circuits are set in all
- * @why: why it is not feasible, or was not tried to the end, owned by the schedule; "" where it is
- */
-struct morph_alternative {
-	uint32_t policy;
-	uint32_t verdict;
-	uint64_t ns;
-	uint32_t changes;
-	uint64_t circuits;
-	const char *why;
-};
-
-/**
  * enum morph_schedule_bound - what a bound of a schedule follows from
  * @MORPH_BOUND_PORTS: the rank that sends or receives most does so over all of its planes
  * @MORPH_BOUND_CHAIN: transfers that wait for one another follow one another, each over all planes
@@ -403,28 +362,64 @@ enum morph_schedule_bound {
 };
 
 /**
- * morph_schedule_ns() - when all has arrived
- * @schedule: a feasible schedule
- * @bound: where to put a time that no schedule of these rounds on as many planes falls below; or NULL
+ * struct morph_schedule_result - a schedule as a whole
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @verdict: enum morph_verdict; 0 of a schedule that was not planned
+ * @policy: enum morph_policy by which it was found
+ * @why: the reason why there is none, as a sentence owned by the schedule; "" of a feasible one
+ * @ns: time at which all data has arrived, in nanoseconds from the start, rounded up
+ * @bound_ns: lower bound of @ns for any schedule of these rounds on as many planes
+ * @bound_kind: enum morph_schedule_bound
+ * @changes: number of times at which circuits begin to be set
+ * @circuits: number of circuits that are set, without those that stay on their plane from one hold
+ *	to the next
+ * @holds: number of holds, see morph_schedule_hold()
+ * @sends: number of sends, see morph_schedule_send()
  *
- * Return: nanoseconds from the start, rounded up.
+ * Only a feasible schedule has times, changes, holds and sends.
  */
-uint64_t morph_schedule_ns(const struct morph_schedule *schedule, uint64_t *bound);
+struct morph_schedule_result {
+	size_t sz;
+	uint32_t verdict;
+	uint32_t policy;
+	const char *why;
+	uint64_t ns;
+	uint64_t bound_ns;
+	uint32_t bound_kind;
+	uint32_t changes;
+	uint64_t circuits;
+	uint32_t holds;
+	uint32_t sends;
+};
 
 /**
- * morph_schedule_changes() - how often circuits change
- * @schedule: a feasible schedule
- * @circuits: where to put how many circuits are set in all, without those that stay on their plane from one hold to the next; or NULL
+ * morph_schedule_result() - read verdict, times and sizes of a schedule
+ * @schedule: the schedule
+ * @out: where to put them
  *
- * Return: how many times at which circuits begin to be set.
+ * Several threads may read a schedule that no thread plans.
+ *
+ * Return: 0, or -E2BIG (unknown results).
  */
-uint32_t morph_schedule_changes(const struct morph_schedule *schedule, uint64_t *circuits);
+int morph_schedule_result(const struct morph_schedule *schedule, struct morph_schedule_result *out);
+
+/**
+ * struct morph_rank_pair - the ends of a circuit
+ * @src: rank that sends
+ * @dst: rank that receives
+ */
+struct morph_rank_pair {
+	uint32_t src;
+	uint32_t dst;
+};
 
 /**
  * struct morph_hold - circuits of a plane that are lit together
  * @plane: the plane
  * @matching: which; of two holds the same where their circuits are the same
  * @circuits: how many
+ * @pairs: the ends of each circuit, in the order of ranks that send; owned by the schedule until it
+ *	is planned again
  * @set_ns: nanoseconds from the start at which, rounded up as the others, the first of their ports stops sending
  * @lit_ns: from when on they carry data; as @set_ns where they were there before
  * @dark_ns: from when on their ports are free
@@ -433,42 +428,22 @@ struct morph_hold {
 	uint32_t plane;
 	uint32_t matching;
 	uint32_t circuits;
+	const struct morph_rank_pair *pairs;
 	uint64_t set_ns;
 	uint64_t lit_ns;
 	uint64_t dark_ns;
 };
 
 /**
- * morph_schedule_holds() - how many holds there are
+ * morph_schedule_hold() - read a hold
  * @schedule: a feasible schedule
- *
- * Return: how many.
- */
-uint32_t morph_schedule_holds(const struct morph_schedule *schedule);
-
-/**
- * morph_schedule_hold() - a hold
- * @schedule: a feasible schedule
- * @number: which, below morph_schedule_holds(), in the order in which they are set
+ * @number: its number, from 0, in the order in which holds are set
  * @out: where to put it
  *
  * Return: 0 or -ENOENT.
  */
 int morph_schedule_hold(const struct morph_schedule *schedule, uint32_t number,
 			struct morph_hold *out);
-
-/**
- * morph_schedule_circuit() - a circuit of a hold
- * @schedule: a feasible schedule
- * @hold: the hold
- * @number: which, below the number of its circuits, in the order of ranks that send
- * @src: where to put the rank that sends
- * @dst: where to put the rank that receives
- *
- * Return: 0 or -ENOENT.
- */
-int morph_schedule_circuit(const struct morph_schedule *schedule, uint32_t hold, uint32_t number,
-			   uint32_t *src, uint32_t *dst);
 
 /**
  * struct morph_send - transfers that go the same way at the same time
@@ -478,7 +453,10 @@ int morph_schedule_circuit(const struct morph_schedule *schedule, uint32_t hold,
  * @bytes: what of each transfer goes this way
  * @from_ns: when they begin, in nanoseconds from the start, rounded up
  * @until_ns: when all has arrived
- * @hops: circuits of the way
+ * @hops: circuits of the path
+ * @holds: for each hop the number of the hold that has its circuit, from the rank that sends; owned
+ *	by the schedule until it is
+ *	planned again
  */
 struct morph_send {
 	uint32_t round;
@@ -488,44 +466,19 @@ struct morph_send {
 	uint64_t from_ns;
 	uint64_t until_ns;
 	uint32_t hops;
+	const uint32_t *holds;
 };
 
 /**
- * morph_schedule_sends() - how many sends there are
+ * morph_schedule_send() - read a send
  * @schedule: a feasible schedule
- *
- * Return: how many.
- */
-uint32_t morph_schedule_sends(const struct morph_schedule *schedule);
-
-/**
- * morph_schedule_send() - a send
- * @schedule: a feasible schedule
- * @number: which, below morph_schedule_sends()
+ * @number: its number, from 0
  * @out: where to put it
  *
  * Return: 0 or -ENOENT.
  */
 int morph_schedule_send(const struct morph_schedule *schedule, uint32_t number,
 			struct morph_send *out);
-
-/**
- * morph_schedule_hop() - the hold of a hop
- * @schedule: a feasible schedule
- * @send: the send
- * @number: which hop, from 0 at the rank that sends
- *
- * Return: the hold's number, or UINT32_MAX.
- */
-uint32_t morph_schedule_hop(const struct morph_schedule *schedule, uint32_t send, uint32_t number);
-
-/**
- * morph_policy_name() - a policy in a word
- * @policy: enum morph_policy
- *
- * Return: "best", "each-round", "one-shot", "segments", "overlap", "matchings" or "united"; NULL of what is none.
- */
-const char *morph_policy_name(uint32_t policy);
 
 /**
  * morph_schedule_describe() - all that a schedule says, and what else was tried

@@ -20,8 +20,10 @@ extern "C" {
  *	shim = morph_shim_new(ctx, delay, &opts);
  *	morph_shim_read(shim, file, length);
  *	...
- *	if (!morph_shim_lookup(shim, MORPH_ALL_REDUCE, bytes, before, &plan))
- *		run(morph_shim_plan_schedule(plan));
+ *	if (!morph_shim_lookup(shim, MORPH_ALL_REDUCE, bytes, before, &plan)) {
+ *		morph_shim_plan_info(plan, &info);
+ *		run(info.schedule);
+ *	}
  *
  * Sizes fall into buckets: they are rounded up to the next power of two, or to one of a few sizes between two of them
  * (@parts). A plan is of the size that its bucket ends with: for fewer bytes its rounds and circuits are as good as its
@@ -125,19 +127,34 @@ void morph_shim_why(struct morph_shim *shim, char *buffer, size_t room);
 /* ------------------------------------------------------------------ a plan */
 
 /**
- * morph_shim_plan_schedule() - which circuits are held from when to when
- * @plan: the plan
+ * struct morph_shim_plan_info - a plan of a shim
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @bytes: the size of the buffer that it is planned for, the largest of its bucket
+ * @schedule: which circuits are held from when to when
+ * @collective: what is sent in which round
+ * @steps: what the driver takes, see morph_slice_schedule_load(); NULL where the shim does not know
+ *	the accelerators of the ranks
+ * @choice: the algorithm, its parameters, and the time that it takes
  *
- * Return: the schedule, owned by the shim; it may be read by any number of threads.
+ * The shim owns @schedule, @collective and @steps. Any number of threads may read them.
  */
-const struct morph_schedule *morph_shim_plan_schedule(const struct morph_shim_plan *plan);
+struct morph_shim_plan_info {
+	size_t sz;
+	uint64_t bytes;
+	const struct morph_schedule *schedule;
+	const struct morph_collective *collective;
+	const struct morph_steps *steps;
+	struct morph_choice choice;
+};
 
 /**
- * morph_shim_plan_choice() - by which algorithm, what it is told, and what that came to
+ * morph_shim_plan_info() - read a plan
  * @plan: the plan
- * @choice: where to put it
+ * @out: where to put its schedule, its rounds and its steps
+ *
+ * Return: 0, or -E2BIG (unknown results).
  */
-void morph_shim_plan_choice(const struct morph_shim_plan *plan, struct morph_choice *choice);
+int morph_shim_plan_info(const struct morph_shim_plan *plan, struct morph_shim_plan_info *out);
 
 /* ------------------------------------------------------------------ files */
 
@@ -160,8 +177,9 @@ ssize_t morph_shim_write(struct morph_shim *shim, void *buffer, size_t bytes);
  * @bytes: its size
  *
  * Either all plans are taken or none. Where plans are to have ways these are looked for anew, and all of them are to have some. What is read may be anything: numbers are of things that there are, times are
- * in order, a port is in one circuit at a time, and ways lead where they should. Who does not believe that the writer was a planner holds plans against
- * <morph/check.h>.
+ * in order, a port is in one circuit at a time, and ways lead where they should. Nothing checks
+ * that a plan moves
+ * all data: read files only that a planner wrote.
  *
  * Return: 0; -ESTALE (it is of another profile, delay, or number of ranks or planes, or of other options, or a plan has no ways), -EBADMSG (its checksum is
  * wrong), -EINVAL (malformed), -EEXIST (there are plans), -ENOSPC (more than are kept) or -ENOMEM. Why, says

@@ -70,18 +70,6 @@ int morph_traffic_add_demand(struct morph_traffic *te, double amount, double wei
 int morph_traffic_add_servers(struct morph_traffic *te, const struct morph_ledger *ledger);
 
 /**
- * morph_traffic_link_ends() - which servers a link joins
- * @te: the problem
- * @link: its number
- * @src_host: where to put the server that it leaves
- * @dst_host: where to put the server that it reaches
- *
- * Return: 0 or -ENOENT (no such link, or not of morph_traffic_add_servers()).
- */
-int morph_traffic_link_ends(const struct morph_traffic *te, uint32_t link, uint32_t *src_host,
-			    uint32_t *dst_host);
-
-/**
  * morph_traffic_guide_link() - which link a fibre belongs to
  * @te: the problem
  * @guide: the fibre
@@ -106,26 +94,6 @@ int morph_traffic_guide_link(const struct morph_traffic *te, uint32_t guide);
  */
 int morph_traffic_add_ways(struct morph_traffic *te, uint32_t demand, uint32_t src_host,
 			   uint32_t dst_host, uint32_t most);
-
-/**
- * morph_traffic_path_links() - the links of a path
- * @te: the problem
- * @path: its number
- * @links: where to put where they are: the problem's, until something is added to it
- *
- * Return: how many, 0 for a path that does not exist.
- */
-uint32_t morph_traffic_path_links(const struct morph_traffic *te, uint32_t path,
-				  const uint32_t **links);
-
-/**
- * morph_traffic_capacity() - what a link may carry
- * @te: the problem
- * @link: its number
- *
- * Return: lanes, 0 for a link that does not exist.
- */
-double morph_traffic_capacity(const struct morph_traffic *te, uint32_t link);
 
 /**
  * struct morph_traffic_opts - how to solve
@@ -178,31 +146,60 @@ int morph_traffic_solve(struct morph_traffic *te, const struct morph_traffic_opt
 			struct morph_traffic_result *out);
 
 /**
- * morph_traffic_flow() - what a path carries
- * @te: the problem, solved
+ * struct morph_traffic_link - a link of a problem
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @src_host: server that it leaves; MORPH_ANY of a link that is not of morph_traffic_add_servers()
+ * @dst_host: server that it reaches, or MORPH_ANY
+ * @capacity: lanes that it may carry
+ * @load: lanes that it carries by the last solution
+ * @price: worth of one lane more, in the unit of the weights, by the last solution; 0 where the
+ *	link is not full
+ */
+struct morph_traffic_link {
+	size_t sz;
+	uint32_t src_host;
+	uint32_t dst_host;
+	double capacity;
+	double load;
+	double price;
+};
+
+/**
+ * morph_traffic_link() - read servers, capacity, load and price of a link
+ * @te: the problem
+ * @link: its number
+ * @out: where to put them
+ *
+ * Return: 0, -ENOENT (no such link) or -E2BIG (unknown results).
+ */
+int morph_traffic_link(const struct morph_traffic *te, uint32_t link,
+		       struct morph_traffic_link *out);
+
+/**
+ * struct morph_traffic_path - a path of a demand
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @flow: lanes that it carries by the last solution
+ * @links: numbers of its links, in the order from the sender; owned by the problem until something
+ *	is added to it
+ * @count: how many links it has
+ */
+struct morph_traffic_path {
+	size_t sz;
+	double flow;
+	const uint32_t *links;
+	uint32_t count;
+};
+
+/**
+ * morph_traffic_path() - read links and flow of a path
+ * @te: the problem
  * @path: its number
+ * @out: where to put them
  *
- * Return: lanes, 0 for a path that does not exist.
+ * Return: 0, -ENOENT (no such path) or -E2BIG (unknown results).
  */
-double morph_traffic_flow(const struct morph_traffic *te, uint32_t path);
-
-/**
- * morph_traffic_load() - what a link carries
- * @te: the problem, solved
- * @link: its number
- *
- * Return: lanes, 0 for a link that does not exist.
- */
-double morph_traffic_load(const struct morph_traffic *te, uint32_t link);
-
-/**
- * morph_traffic_price() - what one lane more of a link would be worth
- * @te: the problem, solved
- * @link: its number
- *
- * Return: the price in the weights' unit, 0 where the link is not full.
- */
-double morph_traffic_price(const struct morph_traffic *te, uint32_t link);
+int morph_traffic_path(const struct morph_traffic *te, uint32_t path,
+		       struct morph_traffic_path *out);
 
 /**
  * morph_traffic_round() - whole lanes, as other controllers would round them

@@ -22,8 +22,8 @@ enum exit_code ground_read(struct ground *ground, uint32_t controller)
 
 void ground_release(struct ground *ground)
 {
-	if (ground->running)
-		morph_defrag_clear(ground->running);
+	morph_defrag_free(ground->running);
+	ground->running = NULL;
 	ground->kept = 0;
 }
 

@@ -268,8 +268,6 @@ static int solve(struct spare_plan *plan)
 					      plan->down[SERVER]);
 	if (error >= 0)
 		error = add_supplies(plan);
-	if (error >= 0)
-		error = morph_risk_solve(plan->risk);
 	plan->count.sz = sizeof(plan->count);
 	if (error >= 0)
 		error = morph_risk_spares(plan->risk, plan->availability / 100, &plan->count);

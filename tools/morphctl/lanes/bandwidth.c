@@ -30,13 +30,13 @@ static int add_links(struct bandwidth *bandwidth, const struct morph_ledger *led
 	int count = morph_traffic_add_servers(links, ledger);
 
 	for (int at = 0; at < count; at++) {
-		double fibres =
-			morph_traffic_capacity(links, (uint32_t)at) / bandwidth->wavelengths;
-		uint32_t src = 0, dst = 0;
+		MORPH_OPTS(morph_traffic_link, link);
+		double fibres;
 		char name[32];
 
-		morph_traffic_link_ends(links, (uint32_t)at, &src, &dst);
-		snprintf(name, sizeof(name), "%u-%u", src, dst);
+		morph_traffic_link(links, (uint32_t)at, &link);
+		fibres = link.capacity / bandwidth->wavelengths;
+		snprintf(name, sizeof(name), "%u-%u", link.src_host, link.dst_host);
 		add_bandwidth_guide(bandwidth, name,
 				    fibres < MOST_FIBRES ? (uint32_t)fibres : MOST_FIBRES);
 	}
@@ -114,23 +114,28 @@ static const char *part_word(enum morph_bandwidth_part part)
 	}
 }
 
-/* What a group is short of, or all are that can't have their least. */
-static void add_stop(const struct bandwidth *bandwidth, uint32_t group, json_t *record)
+/* Lanes and shortage of a group; of MORPH_ANY the shortage of a problem that is infeasible. */
+static struct morph_bandwidth_group group_info(const struct bandwidth *bandwidth, uint32_t group)
 {
-	MORPH_OPTS(morph_bandwidth_stop, stop, .index = MORPH_ANY);
+	MORPH_OPTS(morph_bandwidth_group, info, .index = MORPH_ANY);
 
-	if (morph_bandwidth_stop(bandwidth->problem, group, &stop))
+	morph_bandwidth_group(bandwidth->problem, group, &info);
+	return info;
+}
+
+static void add_stop(const struct bandwidth *bandwidth, const struct morph_bandwidth_group *stop,
+		     json_t *record)
+{
+	json_object_set_new(record, "short-of", json_string(part_word(stop->part)));
+	if (stop->part == MORPH_BANDWIDTH_NOTHING)
 		return;
-	json_object_set_new(record, "short-of", json_string(part_word(stop.part)));
-	if (stop.part == MORPH_BANDWIDTH_NOTHING)
-		return;
-	if (stop.part == MORPH_BANDWIDTH_GUIDE && stop.index < bandwidth->guides_count)
+	if (stop->part == MORPH_BANDWIDTH_GUIDE && stop->index < bandwidth->guides_count)
 		json_object_set_new(record, "index",
-				    json_string(bandwidth->guides[stop.index].name));
-	else if (stop.index != MORPH_ANY)
-		json_object_set_new(record, "index", json_integer(stop.index));
-	json_object_set_new(record, "have", json_integer((json_int_t)stop.have));
-	json_object_set_new(record, "need", json_integer((json_int_t)stop.need));
+				    json_string(bandwidth->guides[stop->index].name));
+	else if (stop->index != MORPH_ANY)
+		json_object_set_new(record, "index", json_integer(stop->index));
+	json_object_set_new(record, "have", json_integer((json_int_t)stop->have));
+	json_object_set_new(record, "need", json_integer((json_int_t)stop->need));
 }
 
 /* A group's own name, or its number. */
@@ -153,15 +158,15 @@ static json_t *group_records(const struct bandwidth *bandwidth)
 	json_array_foreach(bandwidth->groups, i, it)
 	{
 		uint32_t group = (uint32_t)i;
-		json_t *record = json_pack(
-			"{s:o, s:I, s:I}", "name", group_name(bandwidth, group), "lanes-count",
-			(json_int_t)morph_bandwidth_of_group(bandwidth->problem, group), "least",
-			(json_int_t)number_of(it, "least", 0));
+		struct morph_bandwidth_group info = group_info(bandwidth, group);
+		json_t *record = json_pack("{s:o, s:I, s:I}", "name", group_name(bandwidth, group),
+					   "lanes-count", (json_int_t)info.lanes, "least",
+					   (json_int_t)number_of(it, "least", 0));
 
 		if (number_of(it, "most", 0))
 			json_object_set_new(record, "most", json_integer(number_of(it, "most", 0)));
 		if (bandwidth->result.verdict == MORPH_FEASIBLE)
-			add_stop(bandwidth, group, record);
+			add_stop(bandwidth, &info, record);
 		json_array_append_new(records, record);
 	}
 	return records;
@@ -230,7 +235,9 @@ static json_t *plan_record(const struct bandwidth *bandwidth)
 		json_object_set_new(record, "circuits-count",
 				    json_integer((json_int_t)bandwidth->result.circuits));
 	} else {
-		add_stop(bandwidth, MORPH_ANY, record);
+		const struct morph_bandwidth_group all = group_info(bandwidth, MORPH_ANY);
+
+		add_stop(bandwidth, &all, record);
 	}
 	json_object_set_new(record, "wavelengths", json_integer(bandwidth->wavelengths));
 	json_object_set_new(record, "groups", group_records(bandwidth));

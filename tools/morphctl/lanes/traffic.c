@@ -158,9 +158,16 @@ enum exit_code solve_traffic(struct traffic *traffic)
 
 /* ------------------------------------------------------------------- the answer */
 
+static struct morph_traffic_path path_info(const struct traffic *traffic, uint32_t path)
+{
+	MORPH_OPTS(morph_traffic_path, info);
+
+	morph_traffic_path(traffic->problem, path, &info);
+	return info;
+}
+
 uint32_t traffic_link_lanes(const struct traffic *traffic, uint32_t link, uint32_t controller)
 {
-	const uint32_t *links;
 	uint32_t sum = 0;
 
 	for (size_t i = 0; i < traffic->demands_count; i++) {
@@ -169,10 +176,10 @@ uint32_t traffic_link_lanes(const struct traffic *traffic, uint32_t link, uint32
 		if (controller != MORPH_ANY && demand->controller != controller)
 			continue;
 		for (uint32_t path = demand->first; path < demand->first + demand->paths; path++) {
-			uint32_t hops = morph_traffic_path_links(traffic->problem, path, &links);
+			struct morph_traffic_path info = path_info(traffic, path);
 
-			for (uint32_t hop = 0; hop < hops; hop++)
-				sum += links[hop] == link ? traffic->lanes[path] : 0;
+			for (uint32_t hop = 0; hop < info.count; hop++)
+				sum += info.links[hop] == link ? traffic->lanes[path] : 0;
 		}
 	}
 	return sum;
@@ -188,7 +195,7 @@ static json_t *demand_records(const struct traffic *traffic)
 		double flow = 0;
 
 		for (uint32_t path = demand->first; path < demand->first + demand->paths; path++) {
-			flow += morph_traffic_flow(traffic->problem, path);
+			flow += path_info(traffic, path).flow;
 			lanes += traffic->lanes[path];
 		}
 		json_array_append_new(
@@ -205,15 +212,15 @@ static json_t *demand_records(const struct traffic *traffic)
 static json_t *path_hosts(const struct traffic *traffic, uint32_t path)
 {
 	json_t *hosts = json_array();
-	uint32_t from = 0, to = 0;
-	const uint32_t *links;
-	uint32_t hops = morph_traffic_path_links(traffic->problem, path, &links);
+	struct morph_traffic_path info = path_info(traffic, path);
 
-	for (uint32_t hop = 0; hop < hops; hop++) {
-		morph_traffic_link_ends(traffic->problem, links[hop], &from, &to);
+	for (uint32_t hop = 0; hop < info.count; hop++) {
+		MORPH_OPTS(morph_traffic_link, link);
+
+		morph_traffic_link(traffic->problem, info.links[hop], &link);
 		if (!hop)
-			json_array_append_new(hosts, json_integer(from));
-		json_array_append_new(hosts, json_integer(to));
+			json_array_append_new(hosts, json_integer(link.src_host));
+		json_array_append_new(hosts, json_integer(link.dst_host));
 	}
 	return hosts;
 }
@@ -221,9 +228,8 @@ static json_t *path_hosts(const struct traffic *traffic, uint32_t path)
 static json_t *path_record(const struct traffic *traffic, size_t demand, uint32_t path)
 {
 	json_t *record = json_pack("{s:I, s:o, s:f, s:I}", "demand", (json_int_t)demand, "host",
-				   path_hosts(traffic, path), "flow",
-				   morph_traffic_flow(traffic->problem, path), "lanes-count",
-				   (json_int_t)traffic->lanes[path]);
+				   path_hosts(traffic, path), "flow", path_info(traffic, path).flow,
+				   "lanes-count", (json_int_t)traffic->lanes[path]);
 
 	if (traffic->last[path] != MORPH_ANY)
 		json_object_set_new(record, "last-lanes-count", json_integer(traffic->last[path]));
@@ -246,21 +252,19 @@ static json_t *path_records(const struct traffic *traffic)
 static json_t *link_records(const struct traffic *traffic)
 {
 	json_t *records = json_array();
-	uint32_t from = 0, to = 0;
 
 	for (uint32_t link = 0; link < traffic->links; link++) {
-		double load = morph_traffic_load(traffic->problem, link);
+		MORPH_OPTS(morph_traffic_link, info);
 
-		if (load < LEAST)
+		if (morph_traffic_link(traffic->problem, link, &info) || info.load < LEAST)
 			continue;
-		morph_traffic_link_ends(traffic->problem, link, &from, &to);
 		json_array_append_new(
-			records, json_pack("{s:I, s:I, s:f, s:f, s:I, s:f}", "src-host",
-					   (json_int_t)from, "dst-host", (json_int_t)to, "capacity",
-					   morph_traffic_capacity(traffic->problem, link), "load",
-					   load, "lanes-count",
-					   (json_int_t)traffic_link_lanes(traffic, link, MORPH_ANY),
-					   "price", morph_traffic_price(traffic->problem, link)));
+			records,
+			json_pack("{s:I, s:I, s:f, s:f, s:I, s:f}", "src-host",
+				  (json_int_t)info.src_host, "dst-host", (json_int_t)info.dst_host,
+				  "capacity", info.capacity, "load", info.load, "lanes-count",
+				  (json_int_t)traffic_link_lanes(traffic, link, MORPH_ANY), "price",
+				  info.price));
 	}
 	return records;
 }
@@ -300,11 +304,12 @@ enum exit_code traffic_solve(struct run *run)
 
 static json_t *compare(const struct traffic *traffic, uint32_t controller, json_t *differences)
 {
-	uint32_t want = 0, have = 0, missing = 0, surplus = 0, from = 0, to = 0;
+	uint32_t want = 0, have = 0, missing = 0, surplus = 0;
 
 	for (uint32_t link = 0; link < traffic->links; link++) {
 		uint32_t planned = traffic_link_lanes(traffic, link, controller);
 		uint32_t held = reserved_lanes(traffic, link, controller);
+		MORPH_OPTS(morph_traffic_link, ends);
 
 		want += planned;
 		have += held;
@@ -312,12 +317,13 @@ static json_t *compare(const struct traffic *traffic, uint32_t controller, json_
 		surplus += held > planned ? held - planned : 0;
 		if (planned == held)
 			continue;
-		morph_traffic_link_ends(traffic->problem, link, &from, &to);
-		json_array_append_new(
-			differences, json_pack("{s:I, s:I, s:I, s:I, s:I}", "controller",
-					       (json_int_t)controller, "src-host", (json_int_t)from,
-					       "dst-host", (json_int_t)to, "lanes-count",
-					       (json_int_t)planned, "reserved", (json_int_t)held));
+		morph_traffic_link(traffic->problem, link, &ends);
+		json_array_append_new(differences,
+				      json_pack("{s:I, s:I, s:I, s:I, s:I}", "controller",
+						(json_int_t)controller, "src-host",
+						(json_int_t)ends.src_host, "dst-host",
+						(json_int_t)ends.dst_host, "lanes-count",
+						(json_int_t)planned, "reserved", (json_int_t)held));
 	}
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f}", "controller", (json_int_t)controller,
 			 "lanes-count", (json_int_t)want, "reserved", (json_int_t)have, "missing",

@@ -236,10 +236,11 @@ static void carry_out(struct applying *applying, struct fibre *fibres, size_t co
 
 static json_t *new_record(const struct applying *applying, uint32_t link)
 {
-	uint32_t from = 0, to = 0;
+	MORPH_OPTS(morph_traffic_link, info);
 
-	morph_traffic_link_ends(applying->traffic.problem, link, &from, &to);
-	return json_pack("{s:I, s:I}", "src-host", (json_int_t)from, "dst-host", (json_int_t)to);
+	morph_traffic_link(applying->traffic.problem, link, &info);
+	return json_pack("{s:I, s:I}", "src-host", (json_int_t)info.src_host, "dst-host",
+			 (json_int_t)info.dst_host);
 }
 
 /* Fibres of which something is asked, or was to be given back. */

@@ -112,7 +112,8 @@ static void add_unable(const struct planning *planning, uint32_t algorithm, json
 		}
 		json_array_append_new(list,
 				      json_pack("{s:s, s:s}", "algorithm",
-						morph_algorithm_name(algorithm), "text", why));
+						morph_enum_name(MORPH_ENUM_ALGORITHM, algorithm),
+						"text", why));
 	}
 	morph_collective_free(scratch);
 }
@@ -145,8 +146,9 @@ static void add_rule(const struct planning *planning, json_t *report)
 	const struct morph_payoff *rule = &planning->rule;
 
 	if (planning->payoff.rest_ns)
-		json_object_set_new(report, "algorithm",
-				    json_string(morph_algorithm_name(MORPH_STRAGGLAR)));
+		json_object_set_new(
+			report, "algorithm",
+			json_string(morph_enum_name(MORPH_ENUM_ALGORITHM, MORPH_STRAGGLAR)));
 	if (rule->rest_ns) {
 		json_object_set_new(report, "late-ns", json_integer((json_int_t)rule->late_ns));
 		json_object_set_new(report, "rest-ns", json_integer((json_int_t)rule->rest_ns));
@@ -171,7 +173,7 @@ static void add_choices(const struct planning *planning, json_t *report)
 
 	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++) {
 		const struct morph_choice *choice = &planning->choices[at];
-		const char *name = morph_algorithm_name(at);
+		const char *name = morph_enum_name(MORPH_ENUM_ALGORITHM, at);
 		json_t *record;
 
 		if (!choice->algorithm) {
@@ -182,8 +184,9 @@ static void add_choices(const struct planning *planning, json_t *report)
 				   (int)choice->rounds);
 		add_told(record, choice);
 		if (choice->policy) {
-			json_object_set_new(record, "policy",
-					    json_string(morph_policy_name(choice->policy)));
+			json_object_set_new(
+				record, "policy",
+				json_string(morph_enum_name(MORPH_ENUM_POLICY, choice->policy)));
 			json_object_set_new(record, "finish-ns",
 					    json_integer((json_int_t)end_ns(planning, choice)));
 		}
@@ -229,13 +232,13 @@ static void add_reasons(const struct planning *planning, json_t *report)
 
 static uint64_t work_of(const struct morph_collective *collective)
 {
-	uint32_t ranks = morph_collective_ranks(collective);
+	struct morph_collective_info info = collective_info(collective);
 	uint64_t work = 0;
 
-	for (uint32_t round = 0; round < morph_collective_rounds(collective); round++) {
+	for (uint32_t round = 0; round < info.rounds; round++) {
 		uint64_t count = morph_collective_transfers(collective, round);
 
-		work += count * (count > ranks ? ranks : WORK_EACH);
+		work += count * (count > info.ranks ? info.ranks : WORK_EACH);
 	}
 	return work;
 }
@@ -280,8 +283,8 @@ enum exit_code plan_within_budget(const struct planning *planning)
 	return usage_error(
 		run,
 		"--algorithm %s among %u ranks takes minutes and gigabytes to plan: --steps %llu would, or say fewer %s or another algorithm",
-		morph_algorithm_name(wanted.algorithm), wanted.ranks, (unsigned long long)lacks,
-		given(run, OPTION_SEGMENTS) ? "--segments" : "ranks");
+		morph_enum_name(MORPH_ENUM_ALGORITHM, wanted.algorithm), wanted.ranks,
+		(unsigned long long)lacks, given(run, OPTION_SEGMENTS) ? "--segments" : "ranks");
 }
 
 void plan_choices_add(const struct planning *planning, json_t *report)
@@ -294,51 +297,46 @@ void plan_choices_add(const struct planning *planning, json_t *report)
 
 json_t *schedule_record(const struct morph_schedule *schedule, const char *name)
 {
-	uint32_t verdict = morph_schedule_verdict(schedule);
+	struct morph_schedule_result info = schedule_result(schedule);
 	json_t *record =
-		json_pack("{s:s, s:s}", "baseline", name, "verdict", verdict_word(verdict));
-	uint64_t circuits;
+		json_pack("{s:s, s:s}", "baseline", name, "verdict", verdict_word(info.verdict));
 
-	if (verdict != MORPH_FEASIBLE) {
-		json_object_set_new(record, "text", json_string(morph_schedule_why(schedule)));
+	if (info.verdict != MORPH_FEASIBLE) {
+		json_object_set_new(record, "text", json_string(info.why));
 		return record;
 	}
-	json_object_set_new(record, "finish-ns",
-			    json_integer((json_int_t)morph_schedule_ns(schedule, NULL)));
-	json_object_set_new(record, "changes",
-			    json_integer(morph_schedule_changes(schedule, &circuits)));
-	json_object_set_new(record, "circuits-set", json_integer((json_int_t)circuits));
+	json_object_set_new(record, "finish-ns", json_integer((json_int_t)info.ns));
+	json_object_set_new(record, "changes", json_integer(info.changes));
+	json_object_set_new(record, "circuits-set", json_integer((json_int_t)info.circuits));
 	return record;
 }
 
 static bool is_later(const struct morph_schedule *one, const struct morph_schedule *other)
 {
-	return morph_schedule_verdict(other) == MORPH_FEASIBLE &&
-	       (morph_schedule_verdict(one) != MORPH_FEASIBLE ||
-		morph_schedule_ns(one, NULL) > morph_schedule_ns(other, NULL));
+	struct morph_schedule_result mine = schedule_result(one), its = schedule_result(other);
+
+	return its.verdict == MORPH_FEASIBLE &&
+	       (mine.verdict != MORPH_FEASIBLE || mine.ns > its.ns);
 }
 
 /* Nothing is sooner, but for what rounding makes of it. */
 static bool meets_bound(const struct morph_schedule *schedule)
 {
-	uint64_t bound, ns;
+	struct morph_schedule_result info = schedule_result(schedule);
 
-	if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
-		return false;
-	ns = morph_schedule_ns(schedule, &bound);
-	return ns <= bound + 1;
+	return info.verdict == MORPH_FEASIBLE && info.ns <= info.bound_ns + 1;
 }
 
 /* What is ideal is no later than the plan, and than its policy where changes take no time. */
 static int find_ideal(const struct planning *planning, struct morph_schedule *ideal, json_t *list)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes,
-		   .policy = morph_schedule_policy(planning->schedule));
+		   .policy = schedule_result(planning->schedule).policy);
 	struct morph_schedule *trial = needed(morph_schedule_new(planning->run->client->ctx));
 	const struct morph_schedule *best = ideal;
 	int error = 0;
 
-	if (morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE && !meets_bound(ideal))
+	if (schedule_result(planning->schedule).verdict == MORPH_FEASIBLE && !meets_bound(ideal))
 		error = morph_schedule_plan(trial, planning->collective, planning->unchanging,
 					    &opts);
 	if (!error && is_later(best, trial))
@@ -346,8 +344,9 @@ static int find_ideal(const struct planning *planning, struct morph_schedule *id
 	if (is_later(best, planning->schedule))
 		best = planning->schedule;
 	if (!error)
-		json_array_append_new(
-			list, schedule_record(best, morph_baseline_name(MORPH_BASELINE_IDEAL)));
+		json_array_append_new(list,
+				      schedule_record(best, morph_enum_name(MORPH_ENUM_BASELINE,
+									    MORPH_BASELINE_IDEAL)));
 	morph_schedule_free(trial);
 	return error;
 }
@@ -365,8 +364,9 @@ static int add_baselines(const struct planning *planning, json_t *report)
 		if (!error && baseline == MORPH_BASELINE_IDEAL)
 			error = find_ideal(planning, schedule, list);
 		else if (!error)
-			json_array_append_new(list, schedule_record(schedule,
-								    morph_baseline_name(baseline)));
+			json_array_append_new(
+				list, schedule_record(schedule, morph_enum_name(MORPH_ENUM_BASELINE,
+										baseline)));
 	}
 	if (planning->topologies.written)
 		json_array_append(list, planning->topologies.written);
@@ -404,12 +404,12 @@ static int add_short_cut(const struct planning *planning, json_t *report)
 static void add_late_rounds(const struct planning *planning, json_t *report)
 {
 	uint32_t ranks = planning->wanted.ranks;
-	uint32_t rounds = morph_collective_rounds(planning->collective);
+	struct morph_collective_info info = collective_info(planning->collective);
 
 	if (!planning->payoff.rest_ns || ranks < 2)
 		return;
-	rounds -= morph_collective_rounds_before(planning->collective, ranks - 1);
-	json_object_set_new(report, "rounds-late", json_integer(rounds));
+	json_object_set_new(report, "rounds-late",
+			    json_integer(info.rounds - info.rounds_before_last));
 	json_object_set_new(report, "rounds-bound", json_integer(morph_straggler_bound(ranks)));
 }
 
@@ -422,7 +422,7 @@ static int add_methods(const struct planning *planning, json_t *report)
 	json_t *list;
 	int count;
 
-	if (!planning->matrix || morph_collective_rounds(planning->collective) != 1)
+	if (!planning->matrix || collective_info(planning->collective).rounds != 1)
 		return 0;
 	count = morph_matrix_methods(planning->run->client->ctx, planning->matrix,
 				     planning->wanted.ranks, planning->delay, &opts, methods,

@@ -202,15 +202,15 @@ static enum exit_code read_profiles(struct planning *planning, const char *path)
 /* That each part is summed once the reader of traces does not look at. */
 static enum exit_code take_rounds(struct planning *planning, const char *path)
 {
-	int error = morph_collective_run(planning->collective);
+	int error = morph_collective_run(planning->collective, NULL);
 
 	if (error == -EBADMSG)
 		return refuse_file(path, morph_error_text(planning->run->client->ctx));
 	if (error)
 		return client_error(planning->run, error);
 	planning->rounds_given = true;
-	planning->wanted.ranks = morph_collective_ranks(planning->collective);
-	name_it(planning, path, morph_collective_ranks(planning->collective));
+	planning->wanted.ranks = collective_info(planning->collective).ranks;
+	name_it(planning, path, collective_info(planning->collective).ranks);
 	return EXIT_CODE_OK;
 }
 
@@ -356,7 +356,7 @@ static const char *name_of(const struct planning *planning)
 	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++)
 		if (planning->choices[at].chosen)
 			algorithm = at;
-	return algorithm ? morph_algorithm_name(algorithm) : "custom";
+	return algorithm ? morph_enum_name(MORPH_ENUM_ALGORITHM, algorithm) : "custom";
 }
 
 static ssize_t write_segments(const struct planning *planning, char *buffer, size_t bytes,
@@ -414,7 +414,7 @@ static enum exit_code write_steps(const struct planning *planning, const char *p
 	if (planning->light.verdict != MORPH_FEASIBLE) {
 		warn_line("%s is not written: %s", path,
 			  planning->light.verdict ? planning->light.why :
-						    morph_schedule_why(planning->schedule));
+						    schedule_result(planning->schedule).why);
 		return EXIT_CODE_FAILED;
 	}
 	document = steps_document(planning->steps);

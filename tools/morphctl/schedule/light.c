@@ -71,7 +71,7 @@ enum exit_code plan_light(struct planning *planning)
 	uint32_t fabric;
 	enum exit_code code;
 
-	if (morph_schedule_verdict(planning->schedule) != MORPH_FEASIBLE)
+	if (schedule_result(planning->schedule).verdict != MORPH_FEASIBLE)
 		return EXIT_CODE_OK;
 	if (planning->target.slice)
 		return target_light(planning);
@@ -162,12 +162,12 @@ static void choose(struct planning *planning, const struct morph_choice *candida
 /* What was planned at first. */
 static struct morph_choice present(const struct planning *planning)
 {
-	struct morph_choice choice = { .ns = morph_schedule_ns(planning->schedule, NULL) };
+	struct morph_choice choice = { .ns = schedule_result(planning->schedule).ns };
 
 	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++)
 		if (planning->choices[at].chosen)
 			choice = planning->choices[at];
-	choice.policy = morph_schedule_policy(planning->schedule);
+	choice.policy = schedule_result(planning->schedule).policy;
 	choice.planes = planning->planes;
 	return choice;
 }
@@ -237,9 +237,8 @@ enum exit_code plan_other(struct planning *planning)
 	uint32_t count;
 
 	if (!planning->light.verdict || planning->light.verdict == MORPH_FEASIBLE ||
-	    morph_light_is_final(planning->light.reason) || given(run, OPTION_COMBINE) ||
-	    given(run, OPTION_LOST) || planning->topologies.count ||
-	    (planning->payoff.rest_ns && !planning->wanted.late_ns))
+	    planning->light.final || given(run, OPTION_COMBINE) || given(run, OPTION_LOST) ||
+	    planning->topologies.count || (planning->payoff.rest_ns && !planning->wanted.late_ns))
 		return EXIT_CODE_OK;
 	list = needed(calloc(2UL * MORPH_CANDIDATES, sizeof(*list)));
 	code = find(planning, &opts, list, &count);
@@ -255,9 +254,11 @@ void plan_other_write(const struct planning *planning)
 		const struct unlit *unlit = &planning->unlit[at];
 
 		printf("%s%s%s on %u plane%s, %llu ns: %s\n",
-		       unlit->algorithm ? morph_algorithm_name(unlit->algorithm) : "",
-		       unlit->algorithm ? ", " : "", morph_policy_name(unlit->policy),
-		       unlit->planes, PLURAL(unlit->planes), (unsigned long long)unlit->ns,
+		       unlit->algorithm ? morph_enum_name(MORPH_ENUM_ALGORITHM, unlit->algorithm) :
+					  "",
+		       unlit->algorithm ? ", " : "",
+		       morph_enum_name(MORPH_ENUM_POLICY, unlit->policy), unlit->planes,
+		       PLURAL(unlit->planes), (unsigned long long)unlit->ns,
 		       unlit->proven ? "its light has no ways" :
 				       "no ways were found for its light");
 	}
@@ -275,13 +276,14 @@ void plan_other_add(const struct planning *planning, json_t *report)
 	for (uint32_t at = 0; at < planning->unlit_count; at++) {
 		const struct unlit *unlit = &planning->unlit[at];
 		json_t *record = json_pack("{s:s, s:i, s:I, s:b}", "policy",
-					   morph_policy_name(unlit->policy), "planes-count",
-					   (int)unlit->planes, "finish-ns", (json_int_t)unlit->ns,
-					   "proven", (int)unlit->proven);
+					   morph_enum_name(MORPH_ENUM_POLICY, unlit->policy),
+					   "planes-count", (int)unlit->planes, "finish-ns",
+					   (json_int_t)unlit->ns, "proven", (int)unlit->proven);
 
 		if (unlit->algorithm)
 			json_object_set_new(record, "algorithm",
-					    json_string(morph_algorithm_name(unlit->algorithm)));
+					    json_string(morph_enum_name(MORPH_ENUM_ALGORITHM,
+									unlit->algorithm)));
 		json_array_append_new(list, record);
 	}
 	json_object_set_new(report, "unlit", list);

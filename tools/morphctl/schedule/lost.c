@@ -69,7 +69,7 @@ static enum exit_code parse_lost(struct run *run, struct morph_replan_opts *opts
 static enum exit_code check_lost(const struct planning *planning,
 				 const struct morph_replan_opts *opts)
 {
-	uint32_t ranks = morph_collective_ranks(planning->collective);
+	uint32_t ranks = collective_info(planning->collective).ranks;
 
 	for (uint32_t at = 0; at < opts->count; at++)
 		if (opts->losses[at].rank >= ranks || opts->losses[at].plane >= planning->planes)
@@ -91,12 +91,12 @@ static int try_anew(struct planning *planning, const struct morph_schedule_opts 
 	struct morph_replanned replanned = { 0 };
 	int error = morph_schedule_plan(whole, planning->collective, planning->delay, how);
 
-	if (!error && morph_schedule_verdict(whole) == MORPH_FEASIBLE)
+	if (!error && schedule_result(whole).verdict == MORPH_FEASIBLE)
 		error = morph_schedule_replan(trial, whole, planning->collective, planning->delay,
 					      opts, &replanned);
-	if (!error && morph_schedule_verdict(trial) == MORPH_FEASIBLE &&
-	    (morph_schedule_verdict(kept) != MORPH_FEASIBLE ||
-	     morph_schedule_ns(trial, NULL) < morph_schedule_ns(kept, NULL))) {
+	if (!error && schedule_result(trial).verdict == MORPH_FEASIBLE &&
+	    (schedule_result(kept).verdict != MORPH_FEASIBLE ||
+	     schedule_result(trial).ns < schedule_result(kept).ns)) {
 		planning->schedule = trial;
 		planning->replanned = replanned;
 		trial = kept;
@@ -113,22 +113,22 @@ static int plan_anew(struct planning *planning, struct morph_replan_opts *opts, 
 	uint64_t end_ns = opts->from_ns; /* it begins when ports are lost */
 	int error = 0;
 
-	if (morph_schedule_verdict(planning->schedule) != MORPH_UNDECIDED ||
+	if (schedule_result(planning->schedule).verdict != MORPH_UNDECIDED ||
 	    planning->topologies.count)
 		return 0;
 	snprintf(planning->stuck, sizeof(planning->stuck), "%s",
-		 morph_schedule_why(planning->schedule));
+		 schedule_result(planning->schedule).why);
 	opts->from_ns = 0;
 	for (how.policy = 1; !error && how.policy < MORPH_POLICIES; how.policy++) {
 		error = try_anew(planning, &how, opts);
 		/* A policy that does not do this, or gives up. */
 		error = error == -ENOMEM ? error : 0;
 	}
-	if (error || morph_schedule_verdict(planning->schedule) != MORPH_FEASIBLE) {
+	if (error || schedule_result(planning->schedule).verdict != MORPH_FEASIBLE) {
 		*planning->stuck = '\0';
 		return error;
 	}
-	end_ns += morph_schedule_ns(planning->schedule, NULL);
+	end_ns += schedule_result(planning->schedule).ns;
 	planning->replanned.later_ns = end_ns > before_ns ? end_ns - before_ns : 0;
 	return 0;
 }
@@ -144,9 +144,9 @@ enum exit_code plan_lost(struct planning *planning)
 
 	if (!code)
 		code = check_lost(planning, &opts);
-	if (code || morph_schedule_verdict(old) != MORPH_FEASIBLE)
+	if (code || schedule_result(old).verdict != MORPH_FEASIBLE)
 		return code;
-	before_ns = morph_schedule_ns(old, NULL);
+	before_ns = schedule_result(old).ns;
 	planning->schedule = needed(morph_schedule_new(planning->run->client->ctx));
 	error = morph_schedule_replan(planning->schedule, old, planning->collective,
 				      planning->delay, &opts, &planning->replanned);
@@ -167,7 +167,8 @@ void plan_lost_write(const struct planning *planning)
 		printf("without the ports that are lost what was planned can't go on: %s\n"
 		       "this is planned anew, from the beginning, by policy %s, and all has arrived %llu ns later\n\n",
 		       planning->stuck,
-		       morph_policy_name(morph_schedule_policy(planning->schedule)),
+		       morph_enum_name(MORPH_ENUM_POLICY,
+				       schedule_result(planning->schedule).policy),
 		       (unsigned long long)replanned->later_ns);
 		return;
 	}

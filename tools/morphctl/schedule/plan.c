@@ -22,6 +22,22 @@ enum format {
 
 /* ------------------------------------------------------------------------- plan */
 
+struct morph_schedule_result schedule_result(const struct morph_schedule *schedule)
+{
+	MORPH_OPTS(morph_schedule_result, info);
+
+	morph_schedule_result(schedule, &info);
+	return info;
+}
+
+struct morph_collective_info collective_info(const struct morph_collective *collective)
+{
+	MORPH_OPTS(morph_collective_info, info);
+
+	morph_collective_info(collective, &info);
+	return info;
+}
+
 enum exit_code plan_error(struct run *run, int error)
 {
 	enum exit_code code = client_error(run, error);
@@ -44,9 +60,9 @@ static void tell_others(struct planning *planning)
 	for (wanted.algorithm = 1; wanted.algorithm < MORPH_ALGORITHMS; wanted.algorithm++)
 		if (wanted.algorithm != MORPH_STRAGGLAR &&
 		    !morph_collective_build(planning->collective, &wanted))
-			length += (size_t)snprintf(names + length, sizeof(names) - length, "%s%s",
-						   length ? ", " : "",
-						   morph_algorithm_name(wanted.algorithm));
+			length += (size_t)snprintf(
+				names + length, sizeof(names) - length, "%s%s", length ? ", " : "",
+				morph_enum_name(MORPH_ENUM_ALGORITHM, wanted.algorithm));
 	if (length)
 		warn_line("these do it: --algorithm %s", names);
 }
@@ -64,13 +80,13 @@ static int solve_back(struct planning *planning, const struct morph_schedule_opt
 		error = morph_schedule_combine(planning->schedule, planning->collective, there,
 					       planning->delay, opts);
 	if (!error)
-		planning->choices[algorithm] = (struct morph_choice){
-			.algorithm = algorithm,
-			.policy = morph_schedule_policy(planning->schedule),
-			.rounds = morph_collective_rounds(planning->collective),
-			.ns = morph_schedule_ns(planning->schedule, NULL),
-			.chosen = true
-		};
+		planning->choices[algorithm] =
+			(struct morph_choice){ .algorithm = algorithm,
+					       .policy = schedule_result(planning->schedule).policy,
+					       .rounds =
+						       collective_info(planning->collective).rounds,
+					       .ns = schedule_result(planning->schedule).ns,
+					       .chosen = true };
 	morph_collective_free(there);
 	return error;
 }
@@ -259,16 +275,15 @@ static void add_collective(const struct planning *planning, json_t *report)
 		json_object_set_new(report, "bytes", json_integer((json_int_t)wanted->bytes));
 }
 
-/* Who is waited for, and who hands the plan in. */
+/* The ranks that are waited for, and the one that loads the plan. */
 static void add_roles(struct planning *planning, json_t *report)
 {
-	uint32_t ranks = planning->wanted.ranks, elected;
+	uint32_t elected, involved;
 
 	if (!planning->matrix)
 		return;
-	elected = morph_matrix_elect(planning->matrix, ranks);
-	json_object_set_new(report, "ranks-involved",
-			    json_integer(morph_matrix_roles(planning->matrix, ranks, NULL)));
+	involved = morph_matrix_roles(planning->matrix, planning->wanted.ranks, NULL, &elected);
+	json_object_set_new(report, "ranks-involved", json_integer(involved));
 	if (elected != UINT32_MAX)
 		json_object_set_new(report, "elected-rank", json_integer(elected));
 }
@@ -277,7 +292,7 @@ static enum exit_code answer(struct planning *planning, enum format format)
 {
 	struct view view = client_view(planning->run, MORPH_OBJECT_SCHEDULE, NULL);
 	const char *title = planning->run->option[OPTION_TITLE];
-	bool feasible = morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE;
+	bool feasible = schedule_result(planning->schedule).verdict == MORPH_FEASIBLE;
 	bool lit = !planning->light.verdict || planning->light.verdict == MORPH_FEASIBLE;
 	struct morph_object *object = NULL;
 	struct timeline timeline;
@@ -296,7 +311,7 @@ static enum exit_code answer(struct planning *planning, enum format format)
 		return lit ? EXIT_CODE_OK : EXIT_CODE_FAILED;
 	}
 	if (format == PICTURE) {
-		warn_line("there is nothing to draw: %s", morph_schedule_why(planning->schedule));
+		warn_line("there is nothing to draw: %s", schedule_result(planning->schedule).why);
 		return EXIT_CODE_FAILED;
 	}
 	error = morph_schedule_describe(planning->schedule, &object);

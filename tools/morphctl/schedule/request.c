@@ -222,14 +222,6 @@ static enum exit_code parse_delay(const struct run *run, uint64_t ns[PARTS], boo
 	return EXIT_CODE_OK;
 }
 
-static int set_link(struct morph_delay *delay, const uint64_t ns[PARTS], uint64_t mbps,
-		    uint32_t scope)
-{
-	int error = morph_delay_set_link(delay, ns[0], ns[1], mbps);
-
-	return error ? error : morph_delay_set_scope(delay, scope);
-}
-
 enum exit_code plan_ask_delay(struct planning *planning)
 {
 	uint64_t ns[PARTS] = { 0 }, mbps = 100000;
@@ -247,9 +239,11 @@ enum exit_code plan_ask_delay(struct planning *planning)
 	code = parse_delay(planning->run, ns, &measured);
 	if (code)
 		return code;
-	error = set_link(planning->delay, ns, mbps, scope);
+	MORPH_OPTS(morph_delay_opts, opts, .mbps = mbps, .round_ns = ns[0], .hop_ns = ns[1],
+		   .scope = scope);
+	error = morph_delay_set(planning->delay, &opts);
 	if (!error)
-		error = set_link(planning->unchanging, ns, mbps, scope);
+		error = morph_delay_set(planning->unchanging, &opts);
 	for (uint32_t part = 0; !error && part < MORPH_DELAY_PARTS; part++)
 		error = morph_delay_set_part(planning->delay, part, &ns[2 + part], 1);
 	if (error < 0)

@@ -64,6 +64,10 @@ struct planning {
 	char title[160];
 };
 
+/* plan.c: verdict, times and sizes of a schedule; sizes of a collective. */
+struct morph_schedule_result schedule_result(const struct morph_schedule *schedule);
+struct morph_collective_info collective_info(const struct morph_collective *collective);
+
 /* What the library says of a plan. It asks no kernel: what can't be planned is a mistake of who asks. */
 enum exit_code plan_error(struct run *run, int error);
 

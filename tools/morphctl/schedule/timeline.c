@@ -46,7 +46,7 @@ static void merge(struct uses *uses)
 
 static struct uses find_uses(const struct morph_schedule *schedule)
 {
-	uint32_t sends = morph_schedule_sends(schedule);
+	uint32_t sends = schedule_result(schedule).sends;
 	struct uses uses = { 0 };
 	struct morph_send send;
 	size_t room = 1;
@@ -60,8 +60,7 @@ static struct uses find_uses(const struct morph_schedule *schedule)
 		morph_schedule_send(schedule, at, &send);
 		for (uint32_t hop = 0; hop < send.hops; hop++)
 			uses.list[uses.count++] =
-				(struct use){ morph_schedule_hop(schedule, at, hop), send.from_ns,
-					      send.until_ns };
+				(struct use){ send.holds[hop], send.from_ns, send.until_ns };
 	}
 	qsort(uses.list, uses.count, sizeof(*uses.list), in_order);
 	merge(&uses);
@@ -116,7 +115,7 @@ static void add_hold(struct timeline *timeline, const struct morph_hold *hold,
 void timeline_make(struct timeline *timeline, const struct morph_schedule *schedule,
 		   uint32_t planes)
 {
-	uint32_t holds = morph_schedule_holds(schedule);
+	uint32_t holds = schedule_result(schedule).holds;
 	struct uses uses = find_uses(schedule);
 	size_t first = 0, next;
 

@@ -20,12 +20,11 @@
 static enum exit_code take_step(struct topologies *to, const struct morph_segments *segments,
 				const char *path, uint32_t step)
 {
-	for (uint32_t at = 0; at < morph_segments_links(segments, step); at++) {
-		struct morph_link link;
-		double circuits;
+	struct morph_link link;
 
-		morph_segments_link(segments, step, at, &link);
-		circuits = round(link.capacity);
+	for (uint32_t at = 0; !morph_segments_link(segments, step, at, &link); at++) {
+		double circuits = round(link.capacity);
+
 		if (fabs(link.capacity - circuits) > WHOLE) {
 			warn_line(
 				"%s: link %u of step %u is of %g circuits; circuits of planes are whole",
@@ -39,6 +38,16 @@ static enum exit_code take_step(struct topologies *to, const struct morph_segmen
 	return EXIT_CODE_OK;
 }
 
+static uint32_t count_links(const struct morph_segments *segments, uint32_t step)
+{
+	struct morph_link link;
+	uint32_t count = 0;
+
+	while (!morph_segments_link(segments, step, count, &link))
+		count++;
+	return count;
+}
+
 static enum exit_code take(struct topologies *to, const struct morph_segments *segments,
 			   const char *path)
 {
@@ -50,7 +59,7 @@ static enum exit_code take(struct topologies *to, const struct morph_segments *s
 	if (!about.steps || !about.ranks)
 		return refuse_file(path, about.steps ? "there is no link" : "there are no steps");
 	for (uint32_t step = 0; step < about.steps; step++)
-		links += morph_segments_links(segments, step);
+		links += count_links(segments, step);
 	to->ranks = about.ranks;
 	to->count = about.steps;
 	to->firsts = needed(calloc(about.steps + 1UL, sizeof(*to->firsts)));
@@ -65,7 +74,7 @@ static enum exit_code take(struct topologies *to, const struct morph_segments *s
 enum exit_code topologies_read(const struct run *run, struct topologies *to)
 {
 	const char *path = run->option[OPTION_FROM_SEGMENTS];
-	struct morph_segments *segments;
+	struct morph_segments *segments = NULL;
 	char *text, why[256];
 	size_t length;
 	enum exit_code code;
@@ -77,9 +86,8 @@ enum exit_code topologies_read(const struct run *run, struct topologies *to)
 			run, "--from-segments wants a collective: the file has topologies alone");
 	if (given(run, OPTION_POLICY))
 		return usage_error(run, "--from-segments says what --policy would");
-	segments = needed(morph_segments_new());
 	code = input_whole(path, &text, &length);
-	if (!code && morph_segments_read(segments, text, length, why, sizeof(why)))
+	if (!code && morph_segments_read(text, length, &segments, why, sizeof(why)))
 		code = refuse_file(path, why);
 	if (!code)
 		code = take(to, segments, path);
@@ -98,17 +106,18 @@ void topologies_free(struct topologies *topologies)
 
 static bool is_sooner(const struct morph_schedule *one, const struct morph_schedule *other)
 {
-	if (morph_schedule_verdict(one) != MORPH_FEASIBLE ||
-	    morph_schedule_verdict(other) != MORPH_FEASIBLE)
-		return morph_schedule_verdict(one) == MORPH_FEASIBLE;
-	return morph_schedule_ns(one, NULL) < morph_schedule_ns(other, NULL);
+	struct morph_schedule_result mine = schedule_result(one), its = schedule_result(other);
+
+	if (mine.verdict != MORPH_FEASIBLE || its.verdict != MORPH_FEASIBLE)
+		return mine.verdict == MORPH_FEASIBLE;
+	return mine.ns < its.ns;
 }
 
 static void keep_sooner(struct morph_schedule **kept, struct morph_schedule **trial)
 {
 	struct morph_schedule *other = *kept;
 
-	if (morph_schedule_verdict(*kept) && !is_sooner(*trial, *kept))
+	if (schedule_result(*kept).verdict && !is_sooner(*trial, *kept))
 		return;
 	*kept = *trial;
 	*trial = other;
@@ -216,7 +225,7 @@ static int build(struct planning *planning, const struct morph_collective_opts *
 		planning->topologies.full |= error == -E2BIG;
 		return -ENOENT;
 	}
-	if (!error && morph_collective_rounds(planning->collective) != planning->topologies.count)
+	if (!error && collective_info(planning->collective).rounds != planning->topologies.count)
 		return -ENOENT;
 	if (!error)
 		lacks = plan_lacks(planning, NULL);
@@ -242,16 +251,16 @@ static int try_one(struct planning *planning, const struct morph_schedule_opts *
 		error = plan_rounds(planning, opts);
 	if (error)
 		return error;
-	choice.rounds = morph_collective_rounds(planning->collective);
+	choice.rounds = collective_info(planning->collective).rounds;
 	if (wanted->algorithm == MORPH_BRUCK)
 		choice.radix = wanted->radix;
 	if (wanted->algorithm == MORPH_BINARY)
 		choice.segments = wanted->segments;
 	if (wanted->algorithm == MORPH_RINGS)
 		memcpy(choice.extent, wanted->extent, sizeof(choice.extent));
-	if (morph_schedule_verdict(planning->schedule) == MORPH_FEASIBLE) {
-		choice.policy = morph_schedule_policy(planning->schedule);
-		choice.ns = morph_schedule_ns(planning->schedule, NULL);
+	if (schedule_result(planning->schedule).verdict == MORPH_FEASIBLE) {
+		choice.policy = schedule_result(planning->schedule).policy;
+		choice.ns = schedule_result(planning->schedule).ns;
 	}
 	if (is_better(&choice, &planning->choices[wanted->algorithm]))
 		planning->choices[wanted->algorithm] = choice;
@@ -351,21 +360,21 @@ static bool carry_out(const struct planning *planning, const struct topologies *
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes);
 	const struct morph_pool pool = pool_of(own, true);
-	uint64_t ours = morph_schedule_ns(planning->schedule, NULL), theirs;
-	uint32_t ranks = morph_collective_ranks(planning->collective);
+	uint64_t ours = schedule_result(planning->schedule).ns, theirs;
+	uint32_t ranks = collective_info(planning->collective).ranks;
 
 	if (morph_schedule_plan_on(back, planning->collective, planning->delay, &opts, &pool)) {
 		warn_line("%s is not written: read back, %s", path,
 			  morph_error_text(planning->run->client->ctx));
 		return false;
 	}
-	if (morph_schedule_verdict(back) != MORPH_FEASIBLE) {
+	if (schedule_result(back).verdict != MORPH_FEASIBLE) {
 		warn_line(
 			"%s is not written: the form has one topology for each round, and with those of this plan there is none: %s",
-			path, morph_schedule_why(back));
+			path, schedule_result(back).why);
 		return false;
 	}
-	theirs = morph_schedule_ns(back, NULL);
+	theirs = schedule_result(back).ns;
 	if (theirs != ours)
 		warn_line(
 			"%s: read back it takes %llu ns, the plan %llu ns: the form does not tell when which plane changes, nor over which circuits a round goes",
@@ -379,13 +388,13 @@ static bool carry_out(const struct planning *planning, const struct topologies *
 bool topologies_return(const struct planning *planning, const char *path, const char *text,
 		       size_t length)
 {
-	struct morph_segments *segments = needed(morph_segments_new());
+	struct morph_segments *segments = NULL;
 	struct morph_schedule *back = needed(morph_schedule_new(planning->run->client->ctx));
 	struct topologies own = { 0 };
 	char why[256];
 	bool good = false;
 
-	if (morph_segments_read(segments, text, length, why, sizeof(why)))
+	if (morph_segments_read(text, length, &segments, why, sizeof(why)))
 		warn_line("%s is not written: it could not be read back: %s", path, why);
 	else
 		good = !take(&own, segments, "what is to be read back") &&

@@ -93,6 +93,14 @@ static enum exit_code tell_protection(struct placing *placing, uint32_t slice)
 	return EXIT_CODE_PARTIAL;
 }
 
+struct morph_plan_info place_info(const struct morph_plan *plan)
+{
+	MORPH_OPTS(morph_plan_info, info);
+
+	morph_plan_info(plan, &info);
+	return info;
+}
+
 /* The plan; with --apply one that can be lit, and its transaction. */
 static int find_plan(struct placing *placing)
 {
@@ -120,7 +128,7 @@ static void try_other_transit(struct placing *placing)
 {
 	struct morph_request_opts opts = placing->asked.opts;
 	bool any = opts.transit == MORPH_TRANSIT_ANY;
-	uint32_t verdict = morph_plan_verdict(placing->plan);
+	uint32_t verdict = place_info(placing->plan).verdict;
 	struct morph_plan *plan;
 	int error = 0;
 
@@ -134,7 +142,7 @@ static void try_other_transit(struct placing *placing)
 		if (!error)
 			error = morph_place(placing->ground.ledger, placing->asked.request, plan);
 		morph_request_set_opts(placing->asked.request, &placing->asked.opts);
-		verdict = morph_plan_verdict(plan);
+		verdict = place_info(plan).verdict;
 		morph_plan_free(plan);
 	}
 	if (error)
@@ -156,7 +164,7 @@ static enum exit_code try_unprotected(struct placing *placing)
 	error = morph_place(placing->ground.ledger, placing->asked.request, placing->plan);
 	if (error)
 		return client_error(placing->run, error);
-	if (morph_plan_verdict(placing->plan) == MORPH_FEASIBLE)
+	if (place_info(placing->plan).verdict == MORPH_FEASIBLE)
 		warn_line(
 			"%s: it would fit on fibres that are kept for the failover of %u ranks that run; --unprotect takes these too",
 			command_name(placing->run->command), kept);
@@ -173,7 +181,7 @@ static enum exit_code plan(struct placing *placing)
 	placing->plan = needed(morph_plan_new(placing->run->client->ctx));
 	error = find_plan(placing);
 	code = error < 0 ? client_error(placing->run, error) : describe(placing);
-	placing->refused = !error && morph_plan_verdict(placing->plan) != MORPH_FEASIBLE;
+	placing->refused = !error && place_info(placing->plan).verdict != MORPH_FEASIBLE;
 	if (!code && placing->refused) {
 		try_other_transit(placing);
 		return try_unprotected(placing);
@@ -186,12 +194,13 @@ static enum exit_code plan(struct placing *placing)
 enum exit_code place_create(struct run *run, uint32_t fabric, const struct morph_plan *plan,
 			    struct slice_wish *wish, json_t **slice)
 {
+	struct morph_plan_info info = place_info(plan);
+
 	wish->fabric = fabric;
 	wish->name = run->argv[0];
-	wish->accelerators_count = morph_plan_ranks(plan);
+	wish->accelerators_count = info.ranks;
 	wish->accelerators = needed(calloc(wish->accelerators_count, sizeof(uint32_t)));
-	for (uint32_t rank = 0; rank < wish->accelerators_count; rank++)
-		wish->accelerators[rank] = morph_plan_accelerator(plan, rank);
+	memcpy(wish->accelerators, info.accelerators, info.ranks * sizeof(uint32_t));
 	return slice_make(run, wish, slice);
 }
 

@@ -32,6 +32,9 @@ bool parse_mode(const char *text, uint32_t *mode);
 
 /* place.c: a plan that becomes a slice, and is told. */
 
+/* Verdict and accelerators of a plan. */
+struct morph_plan_info place_info(const struct morph_plan *plan);
+
 /* Make the slice that the first argument names, on the plan's accelerators, without circuits. */
 enum exit_code place_create(struct run *run, uint32_t fabric, const struct morph_plan *plan,
 			    struct slice_wish *wish, json_t **slice);

@@ -304,7 +304,7 @@ static int solve(struct asking *asking, uint32_t *verdict)
 	struct morph_ledger *ledger = asking->other ? asking->other : asking->ground.ledger;
 	int error = morph_place(ledger, asking->asked.request, asking->plan);
 
-	*verdict = error ? MORPH_INFEASIBLE : morph_plan_verdict(asking->plan);
+	*verdict = error ? MORPH_INFEASIBLE : place_info(asking->plan).verdict;
 	return error == -EINVAL ? 0 : error;
 }
 

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph-check: is a plan what it says? Not part of <morph/morph.h>; links libmorph-check.a. */
-#ifndef MORPH_CHECK_H
-#define MORPH_CHECK_H
+/* The checker: is a plan what it says? Tests, benches and figures link it; it is not installed. */
+#ifndef LM_CHECK_CHECK_H
+#define LM_CHECK_CHECK_H
 
 #include <stddef.h>
 #include <stdint.h>
@@ -226,4 +226,4 @@ int morph_check_light(const struct morph_check_light_input *input, char *report,
 }
 #endif
 
-#endif /* MORPH_CHECK_H */
+#endif /* LM_CHECK_CHECK_H */
