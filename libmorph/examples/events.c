@@ -40,21 +40,22 @@ static void print_object(const struct morph_object *object)
 	printf("\n");
 }
 
-static int read_events(struct morph_slice *slice, struct morph_events *events)
+static int read_events(struct morph_slice *slice)
 {
-	int count = morph_slice_read_events(slice, events);
+	struct morph_list *events;
+	int count = morph_slice_read_events(slice, &events);
 
 	if (count < 0)
 		return count;
 	for (size_t at = 0; at < (size_t)count; at++)
-		print_object(morph_events_get(events, at));
+		print_object(morph_list_get(events, at));
+	morph_list_free(events);
 	return 0;
 }
 
 int main(int argc, char **argv)
 {
 	int64_t timeout_ns = argc > 2 ? atoll(argv[2]) * SECOND_NS : -1;
-	struct morph_events *events;
 	struct morph_slice *slice;
 	struct morph_ctx *ctx;
 	int ready, status = 1;
@@ -65,20 +66,18 @@ int main(int argc, char **argv)
 	}
 	if (morph_ctx_new(NULL, &ctx))
 		return 1;
-	events = morph_events_new(ctx, 64);
-	if (!events || morph_slice_open(ctx, argv[1], &slice)) {
+	if (morph_slice_open(ctx, argv[1], &slice)) {
 		fail(ctx, argv[1]);
-		goto free_events;
+		goto free_ctx;
 	}
 	/* A program with its own poll loop takes morph_slice_get_fd() and POLLIN instead. */
 	printf("fd %d\n", morph_slice_get_fd(slice));
 	while ((ready = morph_slice_wait(slice, timeout_ns)) > 0)
-		if (read_events(slice, events))
+		if (read_events(slice))
 			break;
 	status = ready ? fail(ctx, "events") : 0;
 	morph_slice_close(slice);
-free_events:
-	morph_events_free(events);
+free_ctx:
 	morph_ctx_free(ctx);
 	return status;
 }

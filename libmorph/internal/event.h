@@ -6,14 +6,6 @@
 #include <morph/morph.h>
 
 /**
- * morph_events_count() - how many events the last read put into a buffer
- * @events: the buffer
- *
- * Return: the number. Never fails.
- */
-size_t morph_events_count(const struct morph_events *events);
-
-/**
  * morph_monitor_get_fd() - the fd of a subscription
  * @monitor: the monitor
  *

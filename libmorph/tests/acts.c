@@ -221,19 +221,17 @@ static int delete_slice(void)
 
 static int read_events(void)
 {
-	struct morph_events *events = morph_events_new(ctx, 1);
 	struct morph_event event = { .size = sizeof(event) + 8 }; /* of a newer kernel */
+	struct morph_list *events = NULL;
 	int result;
 
-	if (!events)
-		return -morph_error_code(ctx);
 	memset(fake->events, 0, sizeof(event) + 8);
 	memcpy(fake->events, &event, sizeof(event));
 	fake->events_bytes = sizeof(event) + 8;
 	result = morph_slice_wait(slice, 0);
 	if (result > 0)
-		result = morph_slice_read_events(slice, events);
-	morph_events_free(events);
+		result = morph_slice_read_events(slice, &events);
+	morph_list_free(events);
 	return result;
 }
 

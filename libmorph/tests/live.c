@@ -339,20 +339,20 @@ static uint32_t accelerator_of_rank(uint32_t rank)
 /* Read events until one of @type came. */
 static void wait_event(uint32_t type)
 {
-	struct morph_events *events = morph_events_new(ctx, 8);
+	struct morph_list *events;
 	bool found = false;
 
 	while (!found && morph_slice_wait(slice, 5 * SECOND) == 1) {
-		if (morph_slice_read_events(slice, events) < 0)
+		if (morph_slice_read_events(slice, &events) < 0)
 			break;
-		for (size_t at = 0; at < morph_events_count(events); at++) {
+		for (size_t at = 0; at < morph_list_count(events); at++) {
 			printf("event: ");
-			print(morph_events_get(events, at));
+			print(morph_list_get(events, at));
 			printf("\n");
-			found |= morph_object_uint(morph_events_get(events, at), "type") == type;
+			found |= morph_object_uint(morph_list_get(events, at), "type") == type;
 		}
+		morph_list_free(events);
 	}
-	morph_events_free(events);
 	if (!found)
 		errx(1, "no event %s: %s", morph_enum_name(MORPH_ENUM_EVENT_TYPE, type),
 		     morph_error_text(ctx));

@@ -88,7 +88,6 @@ static void change(FILE *out, struct morph_slice *slice, struct morph_ctx *ctx, 
 static char *program(struct morph_ctx *ctx, struct fake *fake, uint32_t last)
 {
 	struct morph_request *request = morph_request_new(ctx);
-	struct morph_events *events = morph_events_new(ctx, 4);
 	struct morph_event event = { .size = sizeof(event), .type = MORPH_EVENT_RECOVERED };
 	struct morph_fabric *fabric;
 	struct morph_object *object;
@@ -110,8 +109,9 @@ static char *program(struct morph_ctx *ctx, struct fake *fake, uint32_t last)
 		fake->events_bytes = sizeof(event);
 	}
 	assert_int_equal(morph_slice_wait(slice, -1), 1);
-	assert_int_equal(morph_slice_read_events(slice, events), 1);
-	fprintf(out, "%d ", morph_slice_read_events(slice, events));
+	assert_int_equal(morph_slice_read_events(slice, &list), 1);
+	morph_list_free(list);
+	fprintf(out, "%d ", morph_slice_read_events(slice, &list));
 	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_STATS, MORPH_ANY, &list), 0);
 	fprintf(out, "%llu\n",
 		(unsigned long long)morph_object_uint(morph_list_get(list, 0), "committed"));
@@ -123,7 +123,6 @@ static char *program(struct morph_ctx *ctx, struct fake *fake, uint32_t last)
 	morph_slice_close(slice);
 	morph_fabric_close(fabric);
 	morph_request_free(request);
-	morph_events_free(events);
 	fclose(out);
 	return text;
 }

@@ -172,7 +172,6 @@ static void freeing_nothing_is_allowed(void **state)
 	morph_request_free(NULL);
 	morph_slice_close(NULL);
 	morph_txn_free(NULL);
-	morph_events_free(NULL);
 	morph_monitor_free(NULL);
 	morph_watch_free(NULL);
 	assert_int_equal(morph_list_count(NULL), 0);

@@ -257,7 +257,7 @@ TEST_F(running, a_ring_that_has_stopped_says_so)
 {
 	MORPH_OPTS(morph_queue_status, status);
 	MORPH_OPTS(morph_queue_answer, answer);
-	struct morph_events *events;
+	struct morph_list *events;
 	struct morph_queue *ring;
 
 	ASSERT_EQ(0, ring_begin(self->slice, self->steps, NULL, &ring));
@@ -265,12 +265,10 @@ TEST_F(running, a_ring_that_has_stopped_says_so)
 	EXPECT_EQ(-EPROTO, morph_queue_answer(ring, PATIENCE_NS, &answer));
 	EXPECT_EQ(MORPH_RING_STOPPED, morph_queue_state(ring, &status));
 	EXPECT_EQ(-EPROTO, status.error);
-	events = morph_events_new(self->ctx, 0);
-	ASSERT_NE(NULL, events);
 	ASSERT_EQ(1, morph_slice_wait(self->slice, PATIENCE_NS));
-	ASSERT_EQ(1, morph_slice_read_events(self->slice, events));
-	EXPECT_STREQ("ring", morph_object_text(morph_events_get(events, 0), "type"));
-	morph_events_free(events);
+	ASSERT_EQ(1, morph_slice_read_events(self->slice, &events));
+	EXPECT_STREQ("ring", morph_object_text(morph_list_get(events, 0), "type"));
+	morph_list_free(events);
 	morph_queue_close(ring);
 }
 

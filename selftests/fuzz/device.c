@@ -6,13 +6,12 @@
 static void read_events(struct morph_ctx *ctx)
 {
 	struct morph_slice slice = { .ctx = ctx, .fd = FUZZ_HANDLE, .number = 1 };
-	struct morph_events *events = morph_events_new(ctx, 16);
-	int count = morph_slice_read_events(&slice, events);
+	struct morph_list *events;
+	int count = morph_slice_read_events(&slice, &events);
 
-	MUST(count < 0 || (size_t)count == morph_events_count(events));
-	for (size_t at = 0; at < morph_events_count(events); at++)
-		read_object(morph_events_get(events, at));
-	morph_events_free(events);
+	MUST(count < 0 ? !events : (size_t)count == morph_list_count(events));
+	read_list(events);
+	morph_list_free(events);
 }
 
 static void read_devices(struct morph_ctx *ctx)

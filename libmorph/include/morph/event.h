@@ -12,31 +12,6 @@ extern "C" {
 /* ------------------------------------------------------------------- events */
 
 /**
- * morph_events_new() - make a buffer for events
- * @ctx: the context
- * @capacity: how many events it holds, 0 for 64
- *
- * Return: the buffer, freed by morph_events_free(); NULL when out of memory.
- */
-struct morph_events *morph_events_new(struct morph_ctx *ctx, size_t capacity);
-
-/**
- * morph_events_free() - free a buffer and the events in it
- * @events: the buffer, or NULL
- */
-void morph_events_free(struct morph_events *events);
-
-/**
- * morph_events_get() - an event of a buffer
- * @events: the buffer
- * @index: position, below the number that morph_slice_read_events() returned, oldest first
- *
- * Return: object of type "event", which lives until the next read into the buffer;
- * NULL when there is no such position.
- */
-const struct morph_object *morph_events_get(const struct morph_events *events, size_t index);
-
-/**
  * morph_slice_wait() - wait for a slice's events
  * @slice: the slice
  * @timeout_ns: how long
@@ -49,15 +24,16 @@ int morph_slice_wait(struct morph_slice *slice, int64_t timeout_ns);
 /**
  * morph_slice_read_events() - read a slice's events
  * @slice: the slice
- * @events: the buffer; what it held is gone
+ * @out: objects of type "event", oldest first, at most 64; freed by morph_list_free()
  *
  * Does not wait: call morph_slice_wait() or poll the fd before. An event of type
- * "lost" is an event like others: @lost of them are missing, so read the slice again.
+ * "lost" is an event like others: @lost of them are missing, so read the slice again. After
+ * -ENOMEM events may be lost without such an event.
  *
  * Return: the number of events read, -EAGAIN when there are none, -ENODEV or another
  * negative errno.
  */
-int morph_slice_read_events(struct morph_slice *slice, struct morph_events *events);
+int morph_slice_read_events(struct morph_slice *slice, struct morph_list **out);
 
 /* ------------------------------------------------------------------ monitor */
 

@@ -46,7 +46,6 @@ struct morph_model;
 struct morph_fabric;
 struct morph_slice;
 struct morph_txn;
-struct morph_events;
 struct morph_monitor;
 struct morph_watch;
 struct morph_traffic;
