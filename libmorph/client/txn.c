@@ -173,25 +173,25 @@ MORPH_API int morph_txn_split(struct morph_txn *txn, struct morph_txn **rest)
 	return 0;
 }
 
-static void set_flag(struct morph_txn *txn, uint32_t flag, bool on)
+MORPH_API int morph_txn_set_opts(struct morph_txn *txn, const struct morph_txn_opts *opts)
 {
-	txn->flags = on ? txn->flags | flag : txn->flags & ~flag;
-}
+	struct morph_txn_opts mine;
+	int error = lm_opts_check(txn->ctx, opts, sizeof(mine), "morph_txn_opts");
 
-MORPH_API void morph_txn_set_dry_run(struct morph_txn *txn, bool dry_run)
-{
-	set_flag(txn, MORPH_TXN_DRY_RUN, dry_run);
-}
-
-MORPH_API void morph_txn_set_each(struct morph_txn *txn, bool each)
-{
-	set_flag(txn, MORPH_TXN_EACH, each);
-}
-
-MORPH_API void morph_txn_set_prepare(struct morph_txn *txn, uint64_t lease_ns)
-{
-	set_flag(txn, MORPH_TXN_PREPARE, lease_ns != 0);
-	txn->lease_ns = lease_ns;
+	if (error)
+		return error;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	if (mine.flags & ~(MORPH_TXN_DRY_RUN | MORPH_TXN_EACH))
+		return lm_fail(txn->ctx, EINVAL, "morph_txn_opts.flags is 0x%x: an unknown flag",
+			       mine.flags);
+	if (mine.reserved)
+		return lm_fail(txn->ctx, EINVAL, "morph_txn_opts.reserved is not 0");
+	txn->flags = mine.flags | (mine.lease_ns ? MORPH_TXN_PREPARE : 0);
+	txn->lease_ns = mine.lease_ns;
+	txn->controller = mine.controller;
+	txn->epoch = mine.epoch;
+	txn->profile_checksum = mine.profile_checksum;
+	return 0;
 }
 
 void morph_txn_set_cookie(struct morph_txn *txn, uint64_t cookie)
@@ -204,20 +204,9 @@ MORPH_API void morph_txn_set_generation(struct morph_txn *txn, uint64_t generati
 	txn->generation = generation;
 }
 
-MORPH_API void morph_txn_set_profile(struct morph_txn *txn, uint32_t checksum)
-{
-	txn->profile_checksum = checksum;
-}
-
 MORPH_API void morph_txn_set_splittable(struct morph_txn *txn, bool splittable)
 {
 	txn->splittable = splittable;
-}
-
-MORPH_API void morph_txn_set_controller(struct morph_txn *txn, uint32_t controller, uint64_t epoch)
-{
-	txn->controller = controller;
-	txn->epoch = epoch;
 }
 
 int lm_txn_check(const struct morph_txn *txn)

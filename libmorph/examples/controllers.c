@@ -82,15 +82,17 @@ static int reserve(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller, 
 static int change(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32_t controller,
 		  uint64_t epoch)
 {
+	MORPH_OPTS(morph_txn_opts, opts, .lease_ns = LEASE_NS, .controller = controller,
+		   .epoch = epoch);
 	struct morph_txn *txn = morph_txn_new(ctx);
 	struct morph_object *out;
 	uint32_t id;
 	int error = txn ? morph_txn_add(txn, 0, 1, NULL) : -1;
 
+	if (!error)
+		error = morph_txn_set_opts(txn, &opts);
 	if (error)
 		goto out;
-	morph_txn_set_prepare(txn, LEASE_NS);
-	morph_txn_set_controller(txn, controller, epoch);
 	error = morph_admin_circuit_apply(ctx, fabric, slice, txn, &out);
 	if (error)
 		goto out;

@@ -29,26 +29,27 @@ static void print_txn(const char *what, struct morph_object *txn)
 /* Ask whether the change is possible, without making it. */
 static int validate(struct morph_slice *slice, struct morph_txn *txn)
 {
+	MORPH_OPTS(morph_txn_opts, opts, .flags = MORPH_TXN_DRY_RUN);
 	struct morph_object *out;
-	int error;
+	int error = morph_txn_set_opts(txn, &opts);
 
-	morph_txn_set_dry_run(txn, true);
-	error = morph_txn_run(slice, txn, &out);
+	if (!error)
+		error = morph_txn_run(slice, txn, &out);
 	if (!error)
 		print_txn("valid", out);
-	morph_txn_set_dry_run(txn, false);
 	return error;
 }
 
 /* The old circuits stay reserved until the confirmation; a missed lease reverts the change. */
 static int change_in_phases(struct morph_slice *slice, struct morph_txn *txn)
 {
+	MORPH_OPTS(morph_txn_opts, opts, .lease_ns = 10 * SECOND_NS);
 	struct morph_object *out;
 	uint32_t id;
-	int error;
+	int error = morph_txn_set_opts(txn, &opts);
 
-	morph_txn_set_prepare(txn, 10 * SECOND_NS);
-	error = morph_txn_run(slice, txn, &out);
+	if (!error)
+		error = morph_txn_run(slice, txn, &out);
 	if (error)
 		return error;
 	id = (uint32_t)morph_object_uint(out, "id");
@@ -68,18 +69,18 @@ static int move(struct morph_slice *slice, struct morph_txn *txn, uint32_t circu
 {
 	MORPH_OPTS(morph_circuit_opts, how, .lanes_count = 1, .src_plane = MORPH_ANY,
 		   .dst_plane = MORPH_ANY);
+	MORPH_OPTS(morph_txn_opts, opts, .flags = MORPH_TXN_EACH);
 	size_t before = morph_txn_count(txn);
 	struct morph_object *out;
-	int error;
+	int error = morph_txn_set_opts(txn, &opts);
 
-	morph_txn_set_each(txn, true);
-	error = morph_txn_move(txn, circuit, &how);
+	if (!error)
+		error = morph_txn_move(txn, circuit, &how);
 	if (!error)
 		error = morph_txn_run(slice, txn, &out);
 	if (!error)
 		print_txn("moved", out);
 	morph_txn_truncate(txn, before);
-	morph_txn_set_each(txn, false);
 	return error;
 }
 
@@ -116,8 +117,6 @@ static int remove_all(struct morph_ctx *ctx, struct morph_slice *slice)
 		goto free_txn;
 	morph_txn_set_generation(txn, morph_object_uint(info, "generation"));
 	morph_txn_set_splittable(txn, true);
-	/* 0: for whatever profile; a planner states the checksum of the one that it knows. */
-	morph_txn_set_profile(txn, 0);
 	for (size_t at = 0; !error && at < morph_list_count(circuits); at++)
 		error = morph_txn_remove(
 			txn, (uint32_t)morph_object_uint(morph_list_get(circuits, at), "id"));

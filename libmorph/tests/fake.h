@@ -88,4 +88,11 @@ uint32_t fake_command(const struct nlmsghdr *request);
 /* All that an object has, as text; freed by the caller. */
 char *fake_print(const struct morph_object *object);
 
+/* Set options of a transaction, as designated initialisers, in place of those set before. */
+#define SET_TXN(txn, ...)                                                \
+	do {                                                             \
+		MORPH_OPTS(morph_txn_opts, set_opts, __VA_ARGS__);       \
+		assert_int_equal(morph_txn_set_opts(txn, &set_opts), 0); \
+	} while (0)
+
 #endif /* FAKE_H */

@@ -218,8 +218,9 @@ static void grant_part(void)
 
 static void light(void)
 {
-	MORPH_OPTS(morph_circuit_opts, opts, .src_plane = 60000, .flags = MORPH_CIRCUIT_SRC_PLANE);
+	MORPH_OPTS(morph_circuit_opts, how, .src_plane = 60000, .flags = MORPH_CIRCUIT_SRC_PLANE);
 	struct morph_txn *txn = morph_txn_new(ctx);
+	MORPH_OPTS(morph_txn_opts, opts);
 	struct morph_object *object;
 
 	must(morph_slice_light_ring(slice, NULL, &object), "light a ring");
@@ -229,18 +230,20 @@ static void light(void)
 	read_slice("slice");
 	TELL("path", morph_slice_circuit_path(slice, 1, &object));
 	TELL("no such circuit", morph_slice_circuit_path(slice, 4711, &object));
-	must(morph_txn_add(txn, 0, 2, &opts), "add");
+	must(morph_txn_add(txn, 0, 2, &how), "add");
 	TELL("no such plane", morph_txn_run(slice, txn, &object));
 	morph_txn_clear(txn);
 	must(morph_txn_add(txn, 0, 2, NULL), "add");
-	morph_txn_set_dry_run(txn, true);
+	opts.flags = MORPH_TXN_DRY_RUN;
+	must(morph_txn_set_opts(txn, &opts), "dry run");
 	TELL("dry run", morph_txn_run(slice, txn, &object));
-	morph_txn_set_dry_run(txn, false);
+	must(morph_txn_set_opts(txn, NULL), "no options");
 	morph_txn_set_generation(txn, 123456789);
 	TELL("old generation", morph_txn_run(slice, txn, &object));
 	morph_txn_set_generation(txn, MORPH_GENERATION_ANY);
 	must(morph_txn_remove(txn, 4711), "remove");
-	morph_txn_set_each(txn, true);
+	opts.flags = MORPH_TXN_EACH;
+	must(morph_txn_set_opts(txn, &opts), "each");
 	TELL("each", morph_txn_run(slice, txn, &object));
 	morph_txn_clear(txn);
 	must(morph_txn_move(txn, 1, NULL), "move");
@@ -250,12 +253,13 @@ static void light(void)
 
 static void two_phases(void)
 {
+	MORPH_OPTS(morph_txn_opts, opts, .lease_ns = 10 * SECOND);
 	struct morph_txn *txn = morph_txn_new(ctx);
 	struct morph_object *object;
 	uint32_t id;
 
 	must(morph_txn_add(txn, 1, 0, NULL), "add");
-	morph_txn_set_prepare(txn, 10 * SECOND);
+	must(morph_txn_set_opts(txn, &opts), "prepare");
 	morph_txn_set_cookie(txn, 77);
 	must(morph_txn_run(slice, txn, &object), "prepare");
 	id = morph_object_uint(object, "id");
@@ -294,6 +298,7 @@ static void ask_and_set(void)
 
 static void apply_and_step(struct morph_monitor *monitor)
 {
+	MORPH_OPTS(morph_txn_opts, opts, .lease_ns = 10 * SECOND);
 	struct morph_txn *txn = morph_txn_new(ctx);
 	struct morph_object *object;
 	uint32_t id;
@@ -307,7 +312,7 @@ static void apply_and_step(struct morph_monitor *monitor)
 	TELL("its end", morph_monitor_wait_txn(monitor, number, id, 5 * SECOND, &object));
 	morph_txn_clear(txn);
 	must(morph_txn_add(txn, 2, 1, NULL), "add");
-	morph_txn_set_prepare(txn, 10 * SECOND);
+	must(morph_txn_set_opts(txn, &opts), "prepare");
 	must(morph_admin_circuit_apply(ctx, number, morph_slice_number(slice), txn, &object),
 	     "apply");
 	id = morph_object_uint(object, "id");

@@ -144,7 +144,7 @@ static void changes_are_applied_as_asked(void **state)
 	assert_int_equal(morph_txn_remove(txn, 22), 2);
 	morph_txn_set_cookie(txn, 77);
 	morph_txn_set_generation(txn, 40);
-	morph_txn_set_each(txn, true);
+	SET_TXN(txn, .flags = MORPH_TXN_EACH);
 	expect(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL),
 	       "txn{fabric=3 slice=9 cookie=77 generation=40 each=1 "
 	       "change=change{op=add src-rank=0 src-plane=1 dst-plane=2 lanes-count=4 "
@@ -152,11 +152,10 @@ static void changes_are_applied_as_asked(void **state)
 	       "circuit=21},change{op=remove circuit=22}}");
 	morph_txn_clear(txn);
 	assert_int_equal(morph_txn_remove(txn, 22), 0);
-	morph_txn_set_dry_run(txn, true);
+	SET_TXN(txn, .flags = MORPH_TXN_DRY_RUN);
 	expect(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL),
 	       "txn{fabric=3 slice=9 dry-run=1 change=change{op=remove circuit=22}}");
-	morph_txn_set_dry_run(txn, false);
-	morph_txn_set_prepare(txn, 5000000);
+	SET_TXN(txn, .lease_ns = 5000000);
 	expect(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL),
 	       "txn{fabric=3 slice=9 lease-ns=5000000 prepare=1 "
 	       "change=change{op=remove circuit=22}}");
@@ -329,7 +328,7 @@ static void tokens_are_passed(void **state)
 	expect(morph_admin_txn_step(ctx, 3, 5, MORPH_TXN_COMMIT, 0, NULL),
 	       "txn{fabric=3 id=5 verb=commit}");
 	assert_int_equal(morph_txn_remove(txn, 1), 0);
-	morph_txn_set_controller(txn, 7, 2);
+	SET_TXN(txn, .controller = 7, .epoch = 2);
 	expect(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL),
 	       "txn{fabric=3 slice=9 change=change{op=remove circuit=1} controller=7 epoch=2}");
 	morph_txn_clear(txn);

@@ -323,6 +323,8 @@ static void slices_are_created_as_requested(void **state)
 static void transactions_refuse_nonsense(void **state)
 {
 	MORPH_OPTS(morph_circuit_opts, opts, .flags = 4);
+	MORPH_OPTS(morph_txn_opts, unknown, .flags = MORPH_TXN_PREPARE);
+	MORPH_OPTS(morph_txn_opts, reserved, .reserved = 1);
 	struct morph_txn *txn = morph_txn_new(ctx);
 
 	(void)state;
@@ -340,11 +342,17 @@ static void transactions_refuse_nonsense(void **state)
 		assert_int_equal(morph_txn_remove(txn, (uint32_t)at), at);
 	assert_int_equal(morph_txn_remove(txn, 0), -E2BIG);
 	assert_int_equal(lm_txn_check(txn), 0);
-	morph_txn_set_each(txn, true);
-	morph_txn_set_prepare(txn, 1000000);
+	SET_TXN(txn, .flags = MORPH_TXN_EACH, .lease_ns = 1000000);
 	assert_int_equal(lm_txn_check(txn), -EINVAL);
-	morph_txn_set_prepare(txn, 0);
+	assert_int_equal(morph_txn_set_opts(txn, &unknown), -EINVAL);
+	assert_string_equal(morph_error_text(ctx), "morph_txn_opts.flags is 0x4: an unknown flag");
+	assert_int_equal(morph_txn_set_opts(txn, &reserved), -EINVAL);
+	assert_int_equal(txn->lease_ns, 1000000);
+	SET_TXN(txn, .flags = MORPH_TXN_EACH);
+	assert_int_equal(txn->flags, MORPH_TXN_EACH);
 	assert_int_equal(lm_txn_check(txn), 0);
+	assert_int_equal(morph_txn_set_opts(txn, NULL), 0);
+	assert_int_equal(txn->flags, 0);
 	morph_txn_clear(txn);
 	assert_int_equal(morph_txn_count(txn), 0);
 	assert_int_equal(txn->flags, 0);
@@ -399,10 +407,9 @@ static void too_many_changes_are_split(void **state)
 	struct morph_txn *txn = large_txn(1500, 3), *rest, *none;
 
 	(void)state;
-	morph_txn_set_prepare(txn, 5000);
+	SET_TXN(txn, .lease_ns = 5000, .controller = 3, .epoch = 4);
 	morph_txn_set_cookie(txn, 77);
 	morph_txn_set_generation(txn, 12);
-	morph_txn_set_controller(txn, 3, 4);
 	assert_int_equal(lm_txn_check(txn), -E2BIG);
 	assert_non_null(strstr(morph_error_text(ctx), "morph_txn_split()"));
 	assert_int_equal(morph_txn_split(txn, &rest), 0);

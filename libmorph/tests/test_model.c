@@ -123,7 +123,7 @@ static void a_transaction_states_its_model(void **state)
 	assert_int_equal(morph_model_load(ctx, profiles[0], &model), 0);
 	assert_int_equal(morph_slice_open(ctx, "9", &slice), 0);
 	assert_int_equal(morph_txn_remove(txn, 1), 0);
-	morph_txn_set_profile(txn, morph_model_checksum(model));
+	SET_TXN(txn, .profile_checksum = morph_model_checksum(model));
 	assert_int_equal(morph_txn_run(slice, txn, NULL), -ESTALE);
 	assert_int_equal(stated, morph_model_checksum(model));
 	stated = 0;

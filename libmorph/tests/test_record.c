@@ -77,7 +77,7 @@ static void change(FILE *out, struct morph_slice *slice, struct morph_ctx *ctx, 
 
 	assert_int_equal(morph_txn_add(txn, 0, 1, &opts), 0);
 	assert_int_equal(morph_txn_add(txn, 1, 0, NULL), 1);
-	morph_txn_set_each(txn, true);
+	SET_TXN(txn, .flags = MORPH_TXN_EACH);
 	fprintf(out, "%d ", morph_txn_run(slice, txn, &object));
 	fprintf(out, "%s ", morph_error_text(ctx));
 	tell(out, object);

@@ -370,10 +370,11 @@ static void mutants_of_plans_are_rejected(void **state)
 static void circuits_are_lit_in_their_wavelength(void **state)
 {
 	struct bench *bench = *state;
+	MORPH_OPTS(morph_txn_opts, opts, .profile_checksum = morph_model_checksum(bench->model));
 	struct morph_txn *txn = morph_txn_new(bench->ctx);
 
 	assert_non_null(txn);
-	morph_txn_set_profile(txn, morph_model_checksum(bench->model));
+	assert_int_equal(morph_txn_set_opts(txn, &opts), 0);
 	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 4, 4), 0);
 	assert_int_equal(morph_request_set_wavelengths(bench->request, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
@@ -390,11 +391,12 @@ static void circuits_are_lit_in_their_wavelength(void **state)
 static void a_shared_fibre_is_not_lit_for_nothing_parts_its_light(void **state)
 {
 	struct bench *bench = *state;
+	MORPH_OPTS(morph_txn_opts, opts, .profile_checksum = morph_model_checksum(bench->model));
 	struct morph_txn *txn = morph_txn_new(bench->ctx);
 	uint32_t fibre;
 
 	assert_non_null(txn);
-	morph_txn_set_profile(txn, morph_model_checksum(bench->model));
+	assert_int_equal(morph_txn_set_opts(txn, &opts), 0);
 	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 2), 0);
 	assert_int_equal(morph_request_set_wavelengths(bench->request, 2), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);

@@ -93,7 +93,7 @@ int morph_controller_assign(struct morph_ctx *ctx, uint32_t fabric, uint32_t sli
  * @epoch: its present epoch
  * @out: object of type "txn"; may be NULL
  *
- * The token of a new transaction is set by morph_txn_set_controller().
+ * morph_txn_opts has the token of a new transaction.
  *
  * Return: as morph_txn_step(), or -EPERM (not this controller's slice), -ESTALE
  * (another epoch), -ETIME (the controller's lease has run out, or the transaction's).

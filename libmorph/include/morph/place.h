@@ -38,7 +38,8 @@ extern "C" {
  * With a kernel, the ledger is read from it and the plan becomes a transaction:
  *
  *	morph_ledger_read(ledger, fabric, 0);
- *	morph_txn_set_profile(txn, morph_model_checksum(model));
+ *	MORPH_OPTS(morph_txn_opts, opts, .profile_checksum = morph_model_checksum(model));
+ *	morph_txn_set_opts(txn, &opts);
  *	morph_txn_place(txn, ledger, request, plan);
  *
  * and then a slice of the plan's accelerators is created, in the order of ranks and with the

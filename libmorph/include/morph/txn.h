@@ -111,25 +111,38 @@ int morph_txn_move(struct morph_txn *txn, uint32_t circuit, const struct morph_c
 size_t morph_txn_count(const struct morph_txn *txn);
 
 /**
- * morph_txn_set_dry_run() - stage and validate only
- * @txn: the transaction
- * @dry_run: whether to; excludes preparing, and each change for itself
+ * struct morph_txn_opts - how a transaction runs
+ * @sz: size of this structure
+ * @lease_ns: how long resources are held for a prepared transaction, 1 ms to 1 hour;
+ *	morph_txn_step() lights it. 0: do not prepare
+ * @epoch: present epoch of @controller
+ * @controller: the controller that the slice is assigned to; 0: no controller.
+ *	morph_txn_run() ignores it: a tenant's file needs no controller
+ * @profile_checksum: checksum of the profile that the changes were planned for, see
+ *	morph_model_checksum(): another profile is refused with ESTALE. 0: any profile
+ * @flags: MORPH_TXN_DRY_RUN: only stage and validate. MORPH_TXN_EACH: each change is a transaction
+ *	of its own. These two and a lease exclude each other
+ * @reserved: 0
  */
-void morph_txn_set_dry_run(struct morph_txn *txn, bool dry_run);
+struct morph_txn_opts {
+	size_t sz;
+	uint64_t lease_ns;
+	uint64_t epoch;
+	uint32_t controller;
+	uint32_t profile_checksum;
+	uint32_t flags;
+	uint32_t reserved;
+};
 
 /**
- * morph_txn_set_each() - make each change a transaction of its own
+ * morph_txn_set_opts() - set all options of a transaction
  * @txn: the transaction
- * @each: whether to; excludes preparing and a dry run
+ * @opts: options, which replace those set before; NULL: all defaults
+ *
+ * Return: 0, -EINVAL (unknown flags) or -E2BIG (unknown options). On failure the transaction keeps
+ * its options.
  */
-void morph_txn_set_each(struct morph_txn *txn, bool each);
-
-/**
- * morph_txn_set_prepare() - hold resources now, light by morph_txn_step()
- * @txn: the transaction
- * @lease_ns: how long they are held, 1 ms to 1 hour; 0: do not prepare
- */
-void morph_txn_set_prepare(struct morph_txn *txn, uint64_t lease_ns);
+int morph_txn_set_opts(struct morph_txn *txn, const struct morph_txn_opts *opts);
 
 /**
  * morph_txn_set_generation() - refuse with ESTALE when the slice has another generation
@@ -138,13 +151,6 @@ void morph_txn_set_prepare(struct morph_txn *txn, uint64_t lease_ns);
  *              MORPH_GENERATION_ANY, the default: do not check
  */
 void morph_txn_set_generation(struct morph_txn *txn, uint64_t generation);
-
-/**
- * morph_txn_set_profile() - refuse with ESTALE when the fabric has another profile
- * @txn: the transaction
- * @checksum: checksum of the profile, see morph_model_checksum(); 0 does not state one
- */
-void morph_txn_set_profile(struct morph_txn *txn, uint32_t checksum);
 
 /**
  * morph_txn_set_splittable() - take more changes than the kernel takes at once
@@ -160,16 +166,6 @@ void morph_txn_set_splittable(struct morph_txn *txn, bool splittable);
  * @count: how many changes stay
  */
 void morph_txn_truncate(struct morph_txn *txn, size_t count);
-
-/**
- * morph_txn_set_controller() - say on whose behalf morph_admin_circuit_apply() changes circuits
- * @txn: the transaction
- * @controller: the controller that the slice is assigned to; 0, the default: nobody's
- * @epoch: its present epoch
- *
- * Without meaning to morph_txn_run(): a tenant's file needs no controller.
- */
-void morph_txn_set_controller(struct morph_txn *txn, uint32_t controller, uint64_t epoch);
 
 /**
  * morph_txn_run() - change a slice's circuits

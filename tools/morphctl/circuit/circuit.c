@@ -72,8 +72,10 @@ static enum exit_code settings(struct run *run, struct morph_txn *txn)
 {
 	uint64_t generation = MORPH_GENERATION_ANY;
 	int64_t lease_ns = INT64_C(30000000000);
+	MORPH_OPTS(morph_txn_opts, opts);
 	enum exit_code code;
 	struct token token;
+	int error;
 
 	if (!option_ns(run, OPTION_LEASE, &lease_ns) ||
 	    !option_u64(run, OPTION_GENERATION, &generation))
@@ -88,13 +90,17 @@ static enum exit_code settings(struct run *run, struct morph_txn *txn)
 	if (lease_ns < 1000000 || lease_ns > INT64_C(3600000000000))
 		return usage_error(run, "--lease wants 0.001 to 3600 seconds, not '%s'",
 				   run->option[OPTION_LEASE]);
-	morph_txn_set_dry_run(txn, given(run, OPTION_DRY_RUN));
-	morph_txn_set_each(txn, given(run, OPTION_EACH));
 	if (given(run, OPTION_PREPARE))
-		morph_txn_set_prepare(txn, (uint64_t)lease_ns);
+		opts.lease_ns = (uint64_t)lease_ns;
+	if (given(run, OPTION_DRY_RUN))
+		opts.flags = MORPH_TXN_DRY_RUN;
+	if (given(run, OPTION_EACH))
+		opts.flags = MORPH_TXN_EACH;
+	opts.controller = token.controller;
+	opts.epoch = token.epoch;
 	morph_txn_set_generation(txn, generation);
-	morph_txn_set_controller(txn, token.controller, token.epoch);
-	return EXIT_CODE_OK;
+	error = morph_txn_set_opts(txn, &opts);
+	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
 }
 
 enum exit_code circuit_run(struct run *run, struct act *act, uint32_t fabric, uint32_t slice,

@@ -158,7 +158,7 @@ enum exit_code apply_check(struct apply *apply)
 		if (!slice->present) {
 			tally_add(&tally, check_new(apply, slice, taken));
 		} else if (slice->txn) {
-			morph_txn_set_dry_run(slice->txn, true);
+			apply_set_opts(apply, slice->txn, 0, MORPH_TXN_DRY_RUN);
 			tally_add(&tally, circuit_run(apply->run, NULL, apply->fabric, slice->id,
 						      slice->txn, true, &record));
 			json_decref(record);

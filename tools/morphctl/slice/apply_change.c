@@ -46,7 +46,7 @@ static enum exit_code prepare(struct apply *apply, struct act *act)
 
 		if (!slice->txn)
 			continue;
-		morph_txn_set_prepare(slice->txn, apply->lease_ns);
+		apply_set_opts(apply, slice->txn, apply->lease_ns, 0);
 		code = circuit_run(apply->run, act, apply->fabric, slice->id, slice->txn, false,
 				   &record);
 		slice->txn_id = number_of(record, "id", 0);

@@ -160,6 +160,16 @@ static int settle_rest(struct apply *apply, struct apply_slice *slice, json_t *r
 	return error < 0 ? error : 0;
 }
 
+/* On behalf of the controller that the command line names. */
+int apply_set_opts(const struct apply *apply, struct morph_txn *txn, uint64_t lease_ns,
+		   uint32_t flags)
+{
+	MORPH_OPTS(morph_txn_opts, opts, .lease_ns = lease_ns, .epoch = apply->token.epoch,
+		   .controller = apply->token.controller, .flags = flags);
+
+	return morph_txn_set_opts(txn, &opts);
+}
+
 enum exit_code apply_diff_circuits(struct apply *apply, struct apply_slice *slice, json_t *circuits)
 {
 	json_t *rest = json_array(), *circuit;
@@ -167,7 +177,7 @@ enum exit_code apply_diff_circuits(struct apply *apply, struct apply_slice *slic
 	size_t i;
 
 	slice->txn = needed(morph_txn_new(apply->run->client->ctx));
-	morph_txn_set_controller(slice->txn, apply->token.controller, apply->token.epoch);
+	apply_set_opts(apply, slice->txn, 0, 0);
 	json_array_foreach(circuits, i, circuit)
 	{
 		struct circuit_wish *wish;

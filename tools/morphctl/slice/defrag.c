@@ -129,11 +129,13 @@ static enum exit_code measure(const struct making *making, json_t *step, uint32_
 static enum exit_code run_txn(const struct making *making, struct act *act, uint32_t slice,
 			      struct morph_txn *txn, json_t **record)
 {
+	MORPH_OPTS(morph_txn_opts, opts, .profile_checksum = morph_model_checksum(making->model),
+		   .controller = making->token.controller, .epoch = making->token.epoch);
+
 	*record = NULL;
 	if (!morph_txn_count(txn))
 		return EXIT_CODE_OK;
-	morph_txn_set_profile(txn, morph_model_checksum(making->model));
-	morph_txn_set_controller(txn, making->token.controller, making->token.epoch);
+	morph_txn_set_opts(txn, &opts);
 	return circuit_run(making->run, act, making->fabric, slice, txn, false, record);
 }
 

@@ -104,13 +104,15 @@ struct morph_plan_info place_info(const struct morph_plan *plan)
 /* The plan; with --apply one that can be lit, and its transaction. */
 static int find_plan(struct placing *placing)
 {
+	MORPH_OPTS(morph_txn_opts, opts, .controller = placing->token.controller,
+		   .epoch = placing->token.epoch,
+		   .profile_checksum = morph_model_checksum(placing->ground.model));
 	int error;
 
 	if (!given(placing->run, OPTION_CARRY_OUT))
 		return morph_place(placing->ground.ledger, placing->asked.request, placing->plan);
 	placing->txn = needed(morph_txn_new(placing->run->client->ctx));
-	morph_txn_set_profile(placing->txn, morph_model_checksum(placing->ground.model));
-	morph_txn_set_controller(placing->txn, placing->token.controller, placing->token.epoch);
+	morph_txn_set_opts(placing->txn, &opts);
 	error = morph_txn_place(placing->txn, placing->ground.ledger, placing->asked.request,
 				placing->plan);
 	if (!morph_txn_count(placing->txn)) {

@@ -127,6 +127,8 @@ static inline uint32_t wish_ranks(const struct slice_wish *wish)
 enum exit_code apply_read(struct apply *apply, const char *path);
 enum exit_code apply_fabric(struct apply *apply);
 enum exit_code apply_diff(struct apply *apply);
+int apply_set_opts(const struct apply *apply, struct morph_txn *txn, uint64_t lease_ns,
+		   uint32_t flags);
 enum exit_code apply_diff_circuits(struct apply *apply, struct apply_slice *slice,
 				   json_t *circuits);
 enum exit_code apply_check(struct apply *apply);
