@@ -137,37 +137,19 @@ MORPH_API const char *morph_error_text(const struct morph_ctx *ctx)
 	return ctx->error.text;
 }
 
-MORPH_API const char *morph_error_kernel_text(const struct morph_ctx *ctx)
+MORPH_API void morph_error_get(const struct morph_ctx *ctx, struct morph_error *out)
 {
-	return ctx->error.kernel;
-}
+	const struct lm_error *error = &ctx->error;
+	struct morph_error mine = {
+		.code = error->code,
+		.reason = error->reason,
+		.part = error->part,
+		.index = error->index,
+		.have = error->have,
+		.need = error->need,
+		.kernel_text = error->kernel,
+		.attribute = error->attribute,
+	};
 
-const char *morph_error_attribute(const struct morph_ctx *ctx)
-{
-	return ctx->error.attribute;
-}
-
-uint32_t morph_error_reason(const struct morph_ctx *ctx)
-{
-	return ctx->error.reason;
-}
-
-MORPH_API uint32_t morph_error_part(const struct morph_ctx *ctx)
-{
-	return ctx->error.part;
-}
-
-MORPH_API uint32_t morph_error_index(const struct morph_ctx *ctx)
-{
-	return ctx->error.index;
-}
-
-int64_t morph_error_have(const struct morph_ctx *ctx)
-{
-	return ctx->error.have;
-}
-
-int64_t morph_error_need(const struct morph_ctx *ctx)
-{
-	return ctx->error.need;
+	lm_answer_copy(out, &mine, sizeof(mine));
 }

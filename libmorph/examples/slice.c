@@ -24,8 +24,11 @@ static int fail(struct morph_ctx *ctx, const char *what)
 /* What a refusal says besides its sentence. */
 static void print_refusal(struct morph_ctx *ctx)
 {
+	MORPH_OPTS(morph_error, error);
+
+	morph_error_get(ctx, &error);
 	fprintf(stderr, "the kernel says '%s': part %" PRIu32 ", index %" PRIu32 "\n",
-		morph_error_kernel_text(ctx), morph_error_part(ctx), morph_error_index(ctx));
+		error.kernel_text, error.part, error.index);
 }
 
 static int print_fabric(struct morph_fabric *fabric)

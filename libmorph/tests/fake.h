@@ -88,6 +88,14 @@ uint32_t fake_command(const struct nlmsghdr *request);
 /* All that an object has, as text; freed by the caller. */
 char *fake_print(const struct morph_object *object);
 
+/* A detail of the last failure. */
+#define ERROR_OF(ctx, field)                       \
+	({                                         \
+		MORPH_OPTS(morph_error, error_of); \
+		morph_error_get(ctx, &error_of);   \
+		error_of.field;                    \
+	})
+
 /* Set options of a transaction, as designated initialisers, in place of those set before. */
 #define SET_TXN(txn, ...)                                                \
 	do {                                                             \

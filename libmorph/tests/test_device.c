@@ -304,12 +304,12 @@ static void slices_are_created_as_requested(void **state)
 	assert_string_equal(morph_error_text(ctx),
 			    "create a slice of 2: guide 17 has too few lanes "
 			    "(lanes, have 3, need 4, guide 17)");
-	assert_string_equal(morph_error_kernel_text(ctx), "guide 17 has too few lanes");
-	assert_int_equal(morph_error_reason(ctx), MORPH_REASON_LANES);
-	assert_int_equal(morph_error_part(ctx), MORPH_PART_GUIDE);
-	assert_int_equal(morph_error_index(ctx), 17);
-	assert_int_equal(morph_error_have(ctx), 3);
-	assert_int_equal(morph_error_need(ctx), 4);
+	assert_string_equal(ERROR_OF(ctx, kernel_text), "guide 17 has too few lanes");
+	assert_int_equal(ERROR_OF(ctx, reason), MORPH_REASON_LANES);
+	assert_int_equal(ERROR_OF(ctx, part), MORPH_PART_GUIDE);
+	assert_int_equal(ERROR_OF(ctx, index), 17);
+	assert_int_equal(ERROR_OF(ctx, have), 3);
+	assert_int_equal(ERROR_OF(ctx, need), 4);
 	reason = 9999; /* of a newer kernel */
 	assert_int_equal(morph_slice_check(fabric, request), -ENOSPC);
 	assert_string_equal(morph_error_text(ctx),

@@ -129,7 +129,7 @@ static void a_transaction_states_its_model(void **state)
 	stated = 0;
 	assert_int_equal(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL), -ESTALE);
 	assert_int_equal(stated, morph_model_checksum(model));
-	assert_string_equal(morph_error_attribute(ctx), "profile-checksum");
+	assert_string_equal(ERROR_OF(ctx, attribute), "profile-checksum");
 	morph_txn_clear(txn);
 	assert_int_equal(morph_txn_remove(txn, 1), 0);
 	assert_int_equal(morph_txn_run(slice, txn, NULL), -ESTALE);

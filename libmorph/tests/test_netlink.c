@@ -76,15 +76,15 @@ static void refusals_name_the_attribute(void **state)
 	assert_null(object);
 	assert_string_equal(morph_error_text(ctx), "change the circuits of slice 9: no such rank "
 						   "[attribute change.dst-rank]");
-	assert_string_equal(morph_error_attribute(ctx), "change.dst-rank");
+	assert_string_equal(ERROR_OF(ctx, attribute), "change.dst-rank");
 	fake->request = refuse_missing_named;
 	assert_int_equal(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL), -EINVAL);
-	assert_string_equal(morph_error_attribute(ctx), "change.op");
+	assert_string_equal(ERROR_OF(ctx, attribute), "change.op");
 	fake->request = refuse_missing;
 	assert_int_equal(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL), -EINVAL);
 	assert_string_equal(morph_error_text(ctx),
 			    "change the circuits of slice 9: Invalid argument");
-	assert_string_equal(morph_error_attribute(ctx), "");
+	assert_string_equal(ERROR_OF(ctx, attribute), "");
 	morph_txn_free(txn);
 }
 
@@ -328,7 +328,7 @@ static void refusals_are_read_in_every_form(void **state)
 	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_ACCELERATOR, 3, 7, &object), -EPROTO);
 	fake->request = refuse_in_dump;
 	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, 3, &list), -EPERM);
-	assert_string_equal(morph_error_kernel_text(ctx), "not for you");
+	assert_string_equal(ERROR_OF(ctx, kernel_text), "not for you");
 }
 
 /* Offsets that name no attribute that the library knows name none. */
@@ -356,7 +356,7 @@ static void what_can_not_be_named_is_left_out(void **state)
 		missing_in = refusals[at].in;
 		assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_ACCELERATOR, 3, 7, &object),
 				 -EINVAL);
-		assert_string_equal(morph_error_attribute(ctx), refusals[at].attribute);
+		assert_string_equal(ERROR_OF(ctx, attribute), refusals[at].attribute);
 	}
 }
 

@@ -250,7 +250,7 @@ static void overtaken_plans_are_made_anew(void **state)
 	stale_error = EAGAIN;
 	assert_int_equal(morph_slice_light_ring(slice, &opts, NULL), -EAGAIN);
 	assert_int_equal(snapshots, 6);
-	assert_int_equal(morph_error_reason(ctx), MORPH_REASON_GENERATION);
+	assert_int_equal(ERROR_OF(ctx, reason), MORPH_REASON_GENERATION);
 	stale_error = EBUSY; /* no reason to try again */
 	assert_int_equal(morph_slice_light_ring(slice, &opts, NULL), -EBUSY);
 	assert_int_equal(snapshots, 7);

@@ -33,9 +33,9 @@
  *
  * A call that returns int returns 0 or a count when it worked, and a negative
  * errno when it did not. The errnos are those of <linux/morph.h>. The context then
- * holds a sentence, morph_error_text(), and what the kernel said besides: the
- * rule that was broken, what stands in the way, how much there is and how much
- * was needed. A pointer given through an argument is NULL when the call failed,
+ * holds a sentence, morph_error_text(), and the details that the kernel reported,
+ * morph_error_get(): the rule that was broken, the hardware in the way, the
+ * available and the requested amount. A pointer given through an argument is NULL when the call failed,
  * unless the call says otherwise. The library prints nothing and has no global
  * state.
  *
@@ -153,29 +153,37 @@ int morph_error_set(struct morph_ctx *ctx, int code, const char *format, ...)
 const char *morph_error_text(const struct morph_ctx *ctx);
 
 /**
- * morph_error_kernel_text() - the kernel's own sentence about the last failure
- * @ctx: the context
- *
- * Return: text that lives until the next call, "" when it gave none.
+ * struct morph_error - what is known of the last call that failed
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @code: positive errno; 0 when no call has failed yet, or when a later call that asks the kernel
+ *	has worked
+ * @reason: enum morph_reason, the rule that the request broke; MORPH_REASON_NONE: not known
+ * @part: enum morph_part, the kind of hardware in the way; MORPH_PART_NONE: none
+ * @index: index of that hardware; MORPH_ANY: not a single one
+ * @have: available amount, in the unit of @reason; 0: not known
+ * @need: requested amount, in the unit of @reason; 0: not known
+ * @kernel_text: the kernel's own sentence, or ""; valid until the next call
+ * @attribute: name of the attribute that the kernel rejects, with the names of the nests around it
+ *	("change.src-rank"), or ""; valid until the next call
  */
-const char *morph_error_kernel_text(const struct morph_ctx *ctx);
+struct morph_error {
+	size_t sz;
+	int32_t code;
+	uint32_t reason;
+	uint32_t part;
+	uint32_t index;
+	int64_t have;
+	int64_t need;
+	const char *kernel_text;
+	const char *attribute;
+};
 
 /**
- * morph_error_part() - the kind of thing that stands in the way
+ * morph_error_get() - read the details of the last failure
  * @ctx: the context
- *
- * Return: enum morph_part.
+ * @out: the details, as much as @out->sz has room for. Never fails
  */
-uint32_t morph_error_part(const struct morph_ctx *ctx);
-
-/**
- * morph_error_index() - which thing stands in the way
- * @ctx: the context
- *
- * Return: its index, or MORPH_ANY where no single one does; without meaning when the part
- * is MORPH_PART_NONE.
- */
-uint32_t morph_error_index(const struct morph_ctx *ctx);
+void morph_error_get(const struct morph_ctx *ctx, struct morph_error *out);
 
 #ifdef __cplusplus
 }

@@ -40,10 +40,12 @@ void client_close(struct run *run)
 enum exit_code client_error(struct run *run, int error)
 {
 	const char *text = morph_error_text(run->client->ctx);
+	MORPH_OPTS(morph_error, details);
 
+	morph_error_get(run->client->ctx, &details);
 	warn_line("%s", *text ? text : strerror(-error));
 	/* Who lacks the capability is told nothing else. */
-	if ((error == -EPERM || error == -EACCES) && !*morph_error_kernel_text(run->client->ctx))
+	if ((error == -EPERM || error == -EACCES) && !*details.kernel_text)
 		warn_line("this needs CAP_NET_ADMIN in the initial user namespace; try it as root");
 	if (error == -EAGAIN || error == -ESTALE)
 		warn_line("something changed meanwhile; try again");

@@ -153,10 +153,12 @@ static enum exit_code tell_loaded(struct planning *planning, uint32_t number)
 /* Is there a thing in the way that the ledger does not know of? Then it does from now on. */
 static bool learn(const struct morph_ctx *ctx, struct morph_ledger *ledger)
 {
-	uint32_t part = morph_error_part(ctx), index = morph_error_index(ctx);
+	MORPH_OPTS(morph_error, error);
 
-	return (part == MORPH_PART_ELEMENT || part == MORPH_PART_GUIDE) && index != MORPH_ANY &&
-	       !morph_ledger_mark(ledger, part, index, true);
+	morph_error_get(ctx, &error);
+	return (error.part == MORPH_PART_ELEMENT || error.part == MORPH_PART_GUIDE) &&
+	       error.index != MORPH_ANY &&
+	       !morph_ledger_mark(ledger, error.part, error.index, true);
 }
 
 /* Ways, and with --load the steps into the slice: round what the kernel has in the way. */
