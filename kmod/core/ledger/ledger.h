@@ -275,6 +275,36 @@ bool morph_chip_fit(struct morph_fabric *fabric, u32 accelerator);
 void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank);
 void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator);
 
+/* ---------------------------------------------------------------- health.c */
+
+/* What a mark affects. It is read while fabric->lock is held, and not copied. */
+struct morph_affected {
+	struct morph_fabric *fabric;
+	struct morph_slice *slice;	/* that has the accelerator, or NULL */
+	u32 rank;			/* of the accelerator */
+	u32 guide;			/* what .codes points to for a mark of a guide */
+	u32 count;			/* guides that are left to be looked at */
+	const u32 *codes;		/* of these guides, twice their number and a direction */
+	u64 lanes;			/* paths that have any of these */
+	struct morph_link *link;	/* of the last path */
+};
+
+/* The next path that is affected, or NULL. A path through two guides may come twice. */
+struct morph_route *morph_affected_next(struct morph_affected *affected);
+bool morph_part_exists(struct morph_fabric *fabric, u32 part, u32 index);
+/* The same, with a reason: 0, -EOPNOTSUPP or -ENOENT. */
+int morph_health_check_part(struct morph_fabric *fabric, u32 part, u32 index,
+			    struct morph_refusal *refusal);
+/* enum morph_health, as it is marked. fabric->lock held. */
+u32 morph_health_marked(struct morph_fabric *fabric, u32 part, u32 index);
+bool morph_health_cordoned(struct morph_fabric *fabric, u32 part, u32 index);
+/* Mark a part that exists; what follows from that is recovery's. fabric->lock held. */
+void morph_health_mark(struct morph_fabric *fabric, const struct morph_culprit *culprit, u32 health,
+		       struct morph_affected *affected);
+/* Keep new paths away from an accelerator, element or guide, or no more. fabric->lock held. */
+void morph_health_mark_cordon(struct morph_fabric *fabric, const struct morph_culprit *part,
+			      bool cordon, struct morph_affected *affected);
+
 /* ----------------------------------------------------------------- content.c */
 
 extern struct xarray morph_slices;	/* by number; its own lock, read under RCU */

@@ -96,10 +96,6 @@ int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *cu
 u32 morph_health_get(struct morph_fabric *fabric, u32 part, u32 index);
 int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool cordon,
 			struct morph_refusal *refusal);
-bool morph_health_cordoned(struct morph_fabric *fabric, u32 part, u32 index);
-/* Does the fabric have such a part? */
-int morph_health_check_part(struct morph_fabric *fabric, u32 part, u32 index,
-			    struct morph_refusal *refusal);
 /* Find who is to blame for missing light on a route. Talks to the device: no lock held. */
 void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
 			   u32 src_accelerator, struct morph_culprit *culprit);
