@@ -26,10 +26,9 @@
  * transaction holds its slice. Circuits and routes belong to their slice and are
  * touched under fabric->lock only.
  *
- * A change to light in progress is marked in the ledger by its claims, taken when
- * it is staged and given back when it is published or rolled back; that is why
- * the mutex need not be held while the device works. slice->busy admits one
- * change per slice at a time.
+ * A transaction claims its paths in the ledger when it is staged. The claims keep
+ * other changes away until it is published or rolled back, so no code holds the
+ * mutex while the device works. slice->busy admits one change per slice at a time.
  */
 #ifndef MORPH_CORE_BASE_BASE_H
 #define MORPH_CORE_BASE_BASE_H
