@@ -296,7 +296,10 @@ TEST_F(ring, pages_are_such_as_devices_register)
 	int ends[2];
 	FILE *maps;
 
-	/* Pinned and handed to a pipe: VM_IO and VM_PFNMAP would not let it. */
+	/* Pinned and handed to a pipe: VM_IO and VM_PFNMAP would not let it. The queue's worker writes
+	 * to this page until it sleeps.
+	 */
+	ASSERT_TRUE(WAIT_UNTIL(ring_sleeps(self->slice, self->number) == 1));
 	ASSERT_EQ(0, pipe(ends));
 	EXPECT_EQ(64, vmsplice(ends[1], &from, 1, 0));
 	EXPECT_EQ(64, read(ends[0], copy, sizeof(copy)));
