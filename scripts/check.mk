@@ -14,7 +14,7 @@ $(stages:%=check-%): check-%:
 run-check: run-vm run-unit run-static
 
 # What "make check" leaves out, and how many minutes each takes on two processors. The first ones matter most.
-all_stages := run-vm-6.12:14 run-tidy:7 run-coccicheck:3 run-model:3 run-sweep-6.1:5 run-stress-6.1:8 run-faults-6.1:25 \
+all_stages := run-vm-6.12:14 run-tidy:7 run-sanitize:10 run-coccicheck:3 run-model:3 run-sweep-6.1:5 run-stress-6.1:8 run-faults-6.1:25 \
 	run-valgrind:18 run-compat:23
 
 check-all: deps
@@ -88,6 +88,15 @@ $(patsubst %,check-selftests/%,fuzz mpi netlink stress): vm-programs
 ifneq ($(filter run-check,$(MAKECMDGOALS)),)
 $(unit_rooms:%=check-%) $(tree_checks:%=check-%) $(cross_checks:%=check-%) modules-6.12: | modules-6.1 vm-programs tools
 endif
+
+# --- sanitized: the longest tests of the library, which "make check" runs without sanitizers -------------------------
+
+check-sanitize: deps
+	+@scripts/check run-sanitize
+
+run-sanitize: profiles lib
+	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage sanitize --ktap --timeout 3600 sanitize-libmorph \
+		$(MAKE) --silent -C libmorph sanitized
 
 # --- valgrind: what was never written and is read, which the sanitizers of the unit tests do not see --------------------------
 
@@ -208,7 +217,7 @@ $(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools vm-programs
 
 .PHONY: check check-all check-ci run-check $(stages:%=check-%) $(stages:%=run-%) $(long_checks:%=run-%) $(KERNELS:%=check-modules-%) \
 	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) $(unit_rooms:%=check-%) \
-	check-valgrind run-valgrind $(valgrind_rooms:%=valgrind-%) check-model run-model check-compat run-compat \
+	check-sanitize run-sanitize check-valgrind run-valgrind $(valgrind_rooms:%=valgrind-%) check-model run-model check-compat run-compat \
 	$(campaigns:%=check-%) $(campaigns:%=run-%) $(campaign_runs) run-fuzzers check-debug $(DEBUG_KERNELS:%=check-debug-%) \
 	$(vm_kernels:%=run-vm-%) coverage check-coverage run-coverage count counted-library run-counted \
 	run-counted-campaigns

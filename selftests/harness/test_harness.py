@@ -307,6 +307,12 @@ def test_stage_that_hangs_is_ended_in_time():
     return same((lines[-2:], status), (["failed: stage: did not end in time", "1 passed, 1 failed"], 1))
 
 
+def test_optional_stage_may_be_ended_in_time():
+    hangs_at_last = 'ok $stage"; [ $stage = first ] || sleep 1000; : "'
+    lines, status = check_says(hangs_at_last, "--within", "0.03", "first", "--", "last:0.001")
+    return same((lines[-1], status), ("2 passed, 0 failed", 0))
+
+
 def test_times_are_added_by_stage():
     report = times.Time("static", "$stage", 3, 2).line() + "\nok $stage"
     lines, _ = check_says(report, "one", "two")
