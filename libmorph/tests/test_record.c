@@ -293,7 +293,7 @@ static void malformed_recordings_abort(void **state)
 		{ "CIRCUIT_PATH", "\"after\":\"", "z200.", "the answer has another size" },
 		{ "TXN_RUN", "\"after\":\"", "z300.", "the answer has another size" },
 		{ "TXN_RUN", "\"after\":\"", "z420.", "the answer has another size" },
-		{ "\"read\"", "\"after\":\"", "z9000.", "9000 bytes, the program has room for" },
+		{ "\"read\"", "\"after\":\"", "z90000.", "90000 bytes, the program has room for" },
 		{ "\"poll\"", "\"handle\":", "9", "poll on handle 9, the program waits on" },
 		{ "\"receive\"", "\"handle\":", "9", "receive on handle 9, the program receives" },
 		{ "\"send\"", "\"handle\":", "9", "recorded is send  on handle 9" },
