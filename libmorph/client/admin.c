@@ -129,7 +129,7 @@ MORPH_API int morph_admin_get(struct morph_ctx *ctx, uint32_t type, uint32_t fab
 			      struct morph_object **out)
 {
 	const struct kind *kind = kind_of(type);
-	struct selector selectors[2];
+	struct selector selectors[2] = { 0 };
 	size_t count = 0;
 	int error;
 

@@ -51,7 +51,7 @@ MORPH_API int morph_slice_read_events(struct morph_slice *slice, struct morph_li
 {
 	struct lm_transport *transport = slice->ctx->transport;
 	struct morph_list *list = lm_list_new();
-	char *records = calloc(1, RECORDS_BYTES);
+	struct morph_event *records = calloc(MOST_EVENTS, sizeof(*records));
 	ssize_t bytes;
 	int error;
 
@@ -65,7 +65,7 @@ MORPH_API int morph_slice_read_events(struct morph_slice *slice, struct morph_li
 		error = lm_fail(slice->ctx, (int)-bytes, "read events of slice %u: %s",
 				slice->number, strerror((int)-bytes));
 	else
-		error = parse_records(slice, records, (size_t)bytes, list);
+		error = parse_records(slice, (const char *)records, (size_t)bytes, list);
 free:
 	free(records);
 	if (error) {

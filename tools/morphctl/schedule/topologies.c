@@ -63,7 +63,7 @@ static enum exit_code take(struct topologies *to, const struct morph_segments *s
 	to->ranks = about.ranks;
 	to->count = about.steps;
 	to->firsts = needed(calloc(about.steps + 1UL, sizeof(*to->firsts)));
-	to->joints = needed(calloc(links, sizeof(*to->joints)));
+	to->joints = needed(calloc(links + 1, sizeof(*to->joints)));
 	for (uint32_t step = 0; !code && step < about.steps; step++) {
 		to->firsts[step + 1] = to->firsts[step];
 		code = take_step(to, segments, path, step);
