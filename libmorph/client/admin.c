@@ -26,10 +26,10 @@ static struct nl_msg *select_request(struct morph_ctx *ctx, uint32_t command,
 /* How objects of a type are read. 0 stands for no attribute. */
 struct kind {
 	uint32_t command;
-	int fabric; /* attribute with the fabric */
-	int id; /* attribute with the number in the fabric; 0: objects are only listed */
-	const char *nests; /* attribute that may be too long for a reply; or NULL */
-	const char *all; /* a failure to list them names them so; NULL: by their type */
+	int fabric; /* attribute: number of the fabric */
+	int id; /* attribute: number of the object; 0: objects are only listed */
+	const char *nests; /* attribute that may not fit in a reply; or NULL */
+	const char *all; /* what an error calls a list of them; NULL: the type */
 };
 
 static const struct kind kinds[] = {

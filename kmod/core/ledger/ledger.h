@@ -277,15 +277,18 @@ void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator);
 
 /* ---------------------------------------------------------------- health.c */
 
-/* What a mark affects. It is read while fabric->lock is held, and not copied. */
+/*
+ * What a mark on hardware affects: a rank, or paths. The caller holds fabric->lock while it reads
+ * this structure. It must not copy the structure, because .codes may point to .guide.
+ */
 struct morph_affected {
 	struct morph_fabric *fabric;
-	struct morph_slice *slice;	/* that has the accelerator, or NULL */
+	struct morph_slice *slice;	/* the slice of the accelerator; or NULL */
 	u32 rank;			/* of the accelerator */
-	u32 guide;			/* what .codes points to for a mark of a guide */
-	u32 count;			/* guides that are left to be looked at */
-	const u32 *codes;		/* of these guides, twice their number and a direction */
-	u64 lanes;			/* paths that have any of these */
+	u32 guide;			/* 2 * the guide that is marked */
+	u32 count;			/* guides that remain */
+	const u32 *codes;		/* 2 * guide + direction, for each */
+	u64 lanes;			/* paths with one of these lanes */
 	struct morph_link *link;	/* of the last path */
 };
 

@@ -31,10 +31,10 @@ static inline struct morph_txns *txns_of(const struct morph_fabric *fabric)
 /* What this layer keeps with a slice. Under fabric->lock. */
 struct morph_slice_txns {
 	struct morph_slice slice;	/* first: the layer below */
-	struct list_head txns;		/* of morph_txn.node: in two phases, or going by parts */
-	struct morph_txn *last_txn;	/* counted: the last committed one that has a cookie */
+	struct list_head txns;		/* prepared, or run in parts; morph_txn.node */
+	struct morph_txn *last_txn;	/* the last commit with a cookie; a reference */
 	struct morph_txn *idle_txn;	/* memory for the next change of one circuit; xchg() */
-	struct morph_txn *records[MORPH_TXN_RECORDS];	/* counted: a ring of those prepared */
+	struct morph_txn *records[MORPH_TXN_RECORDS];	/* the last prepared ones; references */
 	u32 records_next;
 	bool comes_in;			/* has, or had, circuits that come in over an edge */
 };

@@ -272,13 +272,16 @@ struct morph_collective_fault {
  * @fault: where to put the first fault, of the first chunk that does not end so; or NULL. Left
  *	alone unless -EBADMSG is returned
  *
- * Carries the rounds out with the sets of ranks whose part each rank has in each chunk, and
- * verifies these rules:
+ * Runs the rounds on sets: for each rank and chunk, the ranks whose parts it contains. Verifies
+ * these rules:
  *
- *	a rank sends only what it has a part of;
- *	no part is summed twice;
- *	a copy replaces only what it contains;
- *	a rank gets a chunk more than once in a round only to sum it each time.
+ *	A rank sends a chunk only if it has a part of it.
+ *
+ *	No part is summed twice.
+ *
+ *	A copy replaces only parts that it contains.
+ *
+ *	If a rank gets a chunk several times in a round, it sums each of them.
  *
  * A chunk that begins at one rank has one part: to sum it into nothing is to copy it.
  *

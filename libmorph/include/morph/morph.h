@@ -32,12 +32,11 @@
  * DOC: Results
  *
  * A call that returns int returns 0 or a count when it worked, and a negative
- * errno when it did not. The errnos are those of <linux/morph.h>. The context then
- * holds a sentence, morph_error_text(), and the details that the kernel reported,
- * morph_error_get(): the rule that was broken, the hardware in the way, the
- * available and the requested amount. A pointer given through an argument is NULL when the call failed,
- * unless the call says otherwise. The library prints nothing and has no global
- * state.
+ * errno when it did not. The errnos are those of <linux/morph.h>. After a failure,
+ * morph_error_text() gives a sentence. morph_error_get() gives the details that the
+ * kernel reported: the broken rule, the hardware, the available and the requested
+ * amount. A pointer given through an argument is NULL when the call failed, unless
+ * the call says otherwise. The library prints nothing and has no global state.
  *
  * DOC: Lifetime and threads
  *

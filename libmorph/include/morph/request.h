@@ -133,9 +133,8 @@ enum morph_servers {
 	MORPH_SERVERS_WHOLE = 1,
 };
 
-#define MORPH_REQUEST_SIMPLEX 0x1u /* links of shapes have one circuit, in the order of ranks */
-#define MORPH_REQUEST_RESERVE_SPARE \
-	0x2u /* hold a spare, and the lanes to it, for this slice alone */
+#define MORPH_REQUEST_SIMPLEX 0x1u /* one circuit for each link of a shape */
+#define MORPH_REQUEST_RESERVE_SPARE 0x2u /* reserve a spare and its lanes for this slice */
 
 /**
  * struct morph_request_opts - how accelerators are chosen, and the policies of the slice
@@ -164,13 +163,14 @@ enum morph_servers {
  * Planners read @mbps, @steps, @tier, @objective, @servers, @wavelengths and @transit. The kernel
  * reads @transit and the fields below it.
  *
- * With several @wavelengths the circuits of a fibre share its lanes evenly: the circuit of
- * wavelength w has the w-th share of adjacent lanes, or one lane where @wavelengths is the number of
- * lanes. Nothing converts wavelengths: a circuit keeps its wavelength on its whole path. Its path
- * does not depend on other circuits between the same servers. Use several wavelengths where fibres
- * end in demultiplexers. The elements of the installed profiles switch all wavelengths together;
- * there morph_txn_place() lights only plans in which no fibre is shared, which morph_place() prefers.
- * Placement across racks and morph_defrag_solve() require 1.
+ * With several @wavelengths the circuits of a fibre share its lanes evenly. The circuit of
+ * wavelength w has the w-th share of adjacent lanes. A share is one lane if @wavelengths is the
+ * number of lanes. Nothing converts wavelengths: a circuit keeps its wavelength on its whole
+ * path. Its path does not depend on other circuits between the same servers. Use several
+ * wavelengths where fibres end in demultiplexers. The elements of the installed profiles switch
+ * all wavelengths together; there morph_txn_place() lights only plans in which no fibre is
+ * shared, which morph_place() prefers. Placement across racks and morph_defrag_solve() require
+ * 1.
  */
 struct morph_request_opts {
 	size_t sz;
