@@ -190,18 +190,13 @@ struct morph_subscriber {
 	/* An accelerator answers: it was asked when the fabric was brought up. */
 	void (*answered)(struct morph_fabric *fabric, u32 accelerator);
 
-	/* Circuits of a slice are lit, dark or elsewhere from now on: all between the two. */
-	void (*light_begin)(struct morph_slice *slice);
-	void (*light)(struct morph_circuit *circuit);
-	void (*light_end)(struct morph_slice *slice);
-	/* A circuit is lit in two places, and the old light goes out. */
-	void (*moved)(struct morph_circuit *circuit);
-
-	/* A change is published: each of its circuits that has a new path, then as a whole. */
-	void (*lit)(struct morph_txn *txn, struct morph_circuit *circuit, bool had_path);
+	/* Before a change is published, or as it is undone: items with light_changed tell whose. */
+	void (*light)(struct morph_txn *txn);
+	/* A change is published: its items have the circuits with their old and new paths. */
 	void (*published)(struct morph_txn *txn);
-	/* A path is not claimed any more; claims have been given back as a whole. */
-	void (*path_freed)(struct morph_fabric *fabric, const struct morph_route *route);
+	/* The old paths of its items are not claimed any more. */
+	void (*paths_freed)(struct morph_txn *txn);
+	/* Something that others may wait for is free, whoever had it. */
 	void (*freed)(struct morph_fabric *fabric);
 
 	/* Light of a slice is missing, or goes over bad hardware. */
@@ -254,13 +249,9 @@ void morph_report_doubt(struct morph_fabric *fabric);
 void morph_report_dark(struct morph_fabric *fabric, const struct optics_path *path,
 		       u32 src_accelerator, struct morph_culprit *culprit);
 void morph_report_answer(struct morph_fabric *fabric, u32 accelerator);
-void morph_report_light_begin(struct morph_slice *slice);
-void morph_report_light(struct morph_circuit *circuit);
-void morph_report_light_end(struct morph_slice *slice);
-void morph_report_moved(struct morph_circuit *circuit);
-void morph_report_lit(struct morph_txn *txn, struct morph_circuit *circuit, bool had_path);
+void morph_report_light(struct morph_txn *txn);
 void morph_report_published(struct morph_txn *txn);
-void morph_report_path_freed(struct morph_fabric *fabric, const struct morph_route *route);
+void morph_report_paths_freed(struct morph_txn *txn);
 void morph_report_freed(struct morph_fabric *fabric);
 void morph_report_hurt(struct morph_slice *slice);
 void morph_report_broken(struct morph_txn *txn);

@@ -75,44 +75,12 @@ void morph_report_answer(struct morph_fabric *fabric, u32 accelerator)
 		at->answered(fabric, accelerator);
 }
 
-void morph_report_light_begin(struct morph_slice *slice)
-{
-	const struct morph_subscriber *at;
-
-	for (at = subscribers; at->light_begin; at++)
-		at->light_begin(slice);
-}
-
-void morph_report_light(struct morph_circuit *circuit)
+void morph_report_light(struct morph_txn *txn)
 {
 	const struct morph_subscriber *at;
 
 	for (at = subscribers; at->light; at++)
-		at->light(circuit);
-}
-
-void morph_report_light_end(struct morph_slice *slice)
-{
-	const struct morph_subscriber *at;
-
-	for (at = subscribers; at->light_end; at++)
-		at->light_end(slice);
-}
-
-void morph_report_moved(struct morph_circuit *circuit)
-{
-	const struct morph_subscriber *at;
-
-	for (at = subscribers; at->moved; at++)
-		at->moved(circuit);
-}
-
-void morph_report_lit(struct morph_txn *txn, struct morph_circuit *circuit, bool had_path)
-{
-	const struct morph_subscriber *at;
-
-	for (at = subscribers; at->lit; at++)
-		at->lit(txn, circuit, had_path);
+		at->light(txn);
 }
 
 void morph_report_published(struct morph_txn *txn)
@@ -123,12 +91,12 @@ void morph_report_published(struct morph_txn *txn)
 		at->published(txn);
 }
 
-void morph_report_path_freed(struct morph_fabric *fabric, const struct morph_route *route)
+void morph_report_paths_freed(struct morph_txn *txn)
 {
 	const struct morph_subscriber *at;
 
-	for (at = subscribers; at->path_freed; at++)
-		at->path_freed(fabric, route);
+	for (at = subscribers; at->paths_freed; at++)
+		at->paths_freed(txn);
 }
 
 void morph_report_freed(struct morph_fabric *fabric)

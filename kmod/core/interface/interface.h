@@ -152,15 +152,13 @@ int morph_shared_map(struct vm_area_struct *vma, void *memory);
 /* Map the slice's state, which is made when it is first wanted. */
 int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma);
 /*
- * A circuit is lit, dark or elsewhere since: told between begin and end, so that who reads the
- * page sees all that changes at once or none of it. fabric->lock held from the one to the other.
+ * Write the light of a transaction's circuits: of all, or of those whose light_changed is set. A
+ * reader of the page sees all of the change or nothing of it. fabric->lock held.
  */
-void morph_state_begin(struct morph_slice *slice);
-void morph_state_circuit(struct morph_circuit *circuit);
-void morph_state_end(struct morph_slice *slice);
-/* All three, of one that has gone dark by itself; */
+void morph_state_txn(struct morph_txn *txn, bool all);
+/* Write the light of one circuit that has gone dark by itself. fabric->lock held. */
 void morph_state_dark(struct morph_circuit *circuit);
-/* and for all whose light the page has wrong. */
+/* Correct each circuit whose light the page has wrong, and the generation. fabric->lock held. */
 void morph_state_all(struct morph_slice *slice);
 /* Nothing is lit any more: the slice goes, or its fabric. fabric->lock held. */
 void morph_state_lose(struct morph_slice *slice);

@@ -42,9 +42,16 @@ static noinline_for_stack void tell_end(struct morph_txn *txn)
 	morph_event_queue(txn->slice, &event);
 }
 
+static void light(struct morph_txn *txn)
+{
+	morph_state_txn(txn, false);
+}
+
 static void published(struct morph_txn *txn)
 {
-	morph_netlink_slice(txn->slice);
+	morph_state_txn(txn, true);
+	if (!txn->kind->silent)
+		morph_netlink_slice(txn->slice);
 }
 
 /* Whoever sleeps on behalf of a slice finds out that it ends. fabric->lock held. */
@@ -55,10 +62,7 @@ static void slice_dying(struct morph_slice *slice)
 }
 
 static const struct morph_subscriber subscriber = {
-	.light_begin = morph_state_begin,
-	.light = morph_state_circuit,
-	.light_end = morph_state_end,
-	.moved = morph_state_dark,
+	.light = light,
 	.published = published,
 	.broken = tell_broken,
 	.txn_changed = morph_netlink_txn,

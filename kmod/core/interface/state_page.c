@@ -12,6 +12,7 @@
 #include "core/ledger/ledger.h"
 #include "core/schedule/schedule.h"
 #include "core/slice/slice.h"
+#include "core/txn/txn.h"
 
 static u64 state_bytes(const struct morph_slice *slice)
 {
@@ -25,7 +26,7 @@ static struct morph_state_pair *pair_of(struct morph_slice *slice, u32 src, u32 
 	return &pairs[src * slice->ranks_count + dst];
 }
 
-void morph_state_begin(struct morph_slice *slice)
+static void state_begin(struct morph_slice *slice)
 {
 	struct morph_state_page *page = slice_interface(slice)->state_page;
 
@@ -37,7 +38,7 @@ void morph_state_begin(struct morph_slice *slice)
 	dma_wmb();
 }
 
-void morph_state_end(struct morph_slice *slice)
+static void state_end(struct morph_slice *slice)
 {
 	struct morph_state_page *page = slice_interface(slice)->state_page;
 
@@ -62,8 +63,7 @@ static bool is_told(const struct morph_slice *slice)
 	       slice->fabric->state == MORPH_FABRIC_READY;
 }
 
-/* What the page says of the circuit, and what it is to say. */
-void morph_state_circuit(struct morph_circuit *circuit)
+static void state_circuit(struct morph_circuit *circuit)
 {
 	struct morph_slice *slice = circuit->slice;
 	struct morph_state_pair *pair;
@@ -87,13 +87,27 @@ void morph_state_circuit(struct morph_circuit *circuit)
 		pair->hops = 0;
 }
 
+/* The light of the transaction's circuits: of all, or of those where it has changed. */
+void morph_state_txn(struct morph_txn *txn, bool all)
+{
+	u32 i;
+
+	if (!slice_interface(txn->slice)->state_page)
+		return;
+	state_begin(txn->slice);
+	for (i = 0; i < txn->count; i++)
+		if (all || txn->items[i].light_changed)
+			state_circuit(txn->items[i].circuit);
+	state_end(txn->slice);
+}
+
 void morph_state_dark(struct morph_circuit *circuit)
 {
 	if (!circuit_interface(circuit)->told_mbps)
 		return;
-	morph_state_begin(circuit->slice);
-	morph_state_circuit(circuit);
-	morph_state_end(circuit->slice);
+	state_begin(circuit->slice);
+	state_circuit(circuit);
+	state_end(circuit->slice);
 }
 
 void morph_state_all(struct morph_slice *slice)
@@ -103,11 +117,11 @@ void morph_state_all(struct morph_slice *slice)
 
 	if (!slice_interface(slice)->state_page)
 		return;
-	morph_state_begin(slice);
+	state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit)
 		if (is_lit(circuit) != !!circuit_interface(circuit)->told_mbps)
-			morph_state_circuit(circuit);
-	morph_state_end(slice);
+			state_circuit(circuit);
+	state_end(slice);
 }
 
 /* Nothing is lit any more, whatever circuits say: the slice goes, or its fabric. */
@@ -119,7 +133,7 @@ void morph_state_lose(struct morph_slice *slice)
 
 	if (!slice_interface(slice)->state_page)
 		return;
-	morph_state_begin(slice);
+	state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit) {
 		if (!circuit_interface(circuit)->told_mbps)
 			continue;
@@ -133,7 +147,7 @@ void morph_state_lose(struct morph_slice *slice)
 	slice_interface(slice)->state_page->step = MORPH_ANY;
 	if (slice_interface(slice)->state_page->schedule)
 		slice_interface(slice)->state_page->state = MORPH_SCHEDULE_STOPPED;
-	morph_state_end(slice);
+	state_end(slice);
 }
 
 void morph_state_schedule(const struct morph_schedule *schedule)
@@ -146,12 +160,12 @@ void morph_state_schedule(const struct morph_schedule *schedule)
 	if (schedule->state != MORPH_SCHEDULE_RUNNING && page->schedule != schedule->id &&
 	    page->state == MORPH_SCHEDULE_RUNNING)
 		return;
-	morph_state_begin(schedule->slice);
+	state_begin(schedule->slice);
 	page->schedule = schedule->id;
 	page->state = schedule->state;
 	page->step = schedule->step;
 	page->position = schedule->position;
-	morph_state_end(schedule->slice);
+	state_end(schedule->slice);
 }
 
 void *morph_shared_alloc(size_t bytes)

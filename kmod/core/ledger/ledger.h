@@ -166,31 +166,6 @@ struct morph_slice {
 	wait_queue_head_t idle;		/* busy went false, repairing went false */
 };
 
-/* Report the light of a slice, if anybody follows it. fabric->lock held. */
-static inline void morph_light_begin(struct morph_slice *slice)
-{
-	if (slice->watched)
-		morph_report_light_begin(slice);
-}
-
-static inline void morph_light(struct morph_circuit *circuit)
-{
-	if (circuit->slice->watched)
-		morph_report_light(circuit);
-}
-
-static inline void morph_light_end(struct morph_slice *slice)
-{
-	if (slice->watched)
-		morph_report_light_end(slice);
-}
-
-static inline void morph_light_moved(struct morph_circuit *circuit)
-{
-	if (circuit->slice->watched)
-		morph_report_moved(circuit);
-}
-
 /*
  * A component that waits for slices to become idle, or keeps memory with them. Registered
  * when the module starts; served in the order of registration.

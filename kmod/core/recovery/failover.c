@@ -65,6 +65,8 @@ struct failover {
 	u32 *ranks;		/* failed ranks that get a spare: the lists are the slice's */
 	u32 *spares;
 	u32 *skips;
+	u32 *replaced;		/* the accelerators whose places they have taken */
+	u64 published_ns;	/* ktime_get_ns() */
 	u32 count;
 	u32 reserved;		/* the spare that the slice had of its own */
 };
@@ -328,22 +330,19 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 	struct failover *failover = container_of(job, struct failover, job);
 	struct morph_slice *slice = failover->slice;
 	struct morph_fabric *fabric = slice->fabric;
-	struct morph_times *times = &txn->session.times;
 	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
-	u64 begin = ktime_get_ns();
-	struct morph_event event;
 	u32 i, old;
 
-	slice->generation++;
-	times->phase_ns[MORPH_PHASE_DETECT] =
-		slice_recovery(slice)->fault_noticed_ns - slice_recovery(slice)->fault_since_ns;
+	failover->published_ns = ktime_get_ns();
 	for (i = 0; i < failover->count; i++) {
 		struct morph_rank *entry = &slice->ranks[failover->ranks[i]];
 		struct morph_rank_recovery *wish = rank_recovery(slice, failover->ranks[i]);
 
+		failover->replaced[i] = MORPH_ANY;
 		if (failover->spares[i] == MORPH_ANY)
 			continue;
 		old = entry->accelerator;
+		failover->replaced[i] = old;
 		entry->accelerator = failover->spares[i];
 		/* The role goes the other way: once it is sound again it is the spare. */
 		swap(ledger_of(fabric)->chips[old].spare,
@@ -359,17 +358,42 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 		wish->wanted_spare = MORPH_ANY;
 		rank_protection(slice, failover->ranks[i])->preferred = MORPH_ANY;
 		morph_stat(fabric, MORPH_STAT_FAILOVERS);
-		morph_event_init(&event, slice, MORPH_EVENT_REPLACED);
-		event.rank = failover->ranks[i];
-		event.dark_ns = morph_txn_longest_dark(txn);
-		fill_event_chips(fabric, &event, old, entry->accelerator);
-		times->phase_ns[MORPH_PHASE_NOTIFY] = ktime_get_ns() - begin;
-		event.times = *times;
-		morph_report_event(slice, &event);
-		morph_report_accelerator_changed(fabric, old);
-		morph_report_accelerator_changed(fabric, entry->accelerator);
-		trace_morph_failover(fabric->id, slice->number, failover->ranks[i], old,
-				     entry->accelerator, times);
+	}
+}
+
+static void tell_replaced(struct failover *failover, u32 rank, u32 old)
+{
+	struct morph_times *times = &failover->txn->session.times;
+	struct morph_slice *slice = failover->slice;
+	struct morph_fabric *fabric = slice->fabric;
+	u32 new = slice->ranks[rank].accelerator;
+	struct morph_event event;
+
+	morph_event_init(&event, slice, MORPH_EVENT_REPLACED);
+	event.rank = rank;
+	event.dark_ns = morph_txn_longest_dark(failover->txn);
+	fill_event_chips(fabric, &event, old, new);
+	times->phase_ns[MORPH_PHASE_NOTIFY] = ktime_get_ns() - failover->published_ns;
+	event.times = *times;
+	morph_report_event(slice, &event);
+	morph_report_accelerator_changed(fabric, old);
+	morph_report_accelerator_changed(fabric, new);
+	trace_morph_failover(fabric->id, slice->number, rank, old, new, times);
+}
+
+static void failover_announced(struct morph_txn *txn, struct morph_repair_job *job)
+{
+	struct failover *failover = container_of(job, struct failover, job);
+	struct morph_slice *slice = failover->slice;
+	struct morph_fabric *fabric = slice->fabric;
+	u32 i;
+
+	for (i = 0; i < failover->count; i++) {
+		struct morph_rank *entry = &slice->ranks[failover->ranks[i]];
+
+		if (failover->replaced[i] == MORPH_ANY)
+			continue;
+		tell_replaced(failover, failover->ranks[i], failover->replaced[i]);
 		/* It may have failed since it was chosen, when it had no rank yet. */
 		if (ledger_of(fabric)->chips[entry->accelerator].health != MORPH_HEALTH_OK) {
 			entry->failed = true;
@@ -377,7 +401,7 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 			morph_repair_tell_failing(slice, failover->ranks[i]);
 		}
 	}
-	recovery_of(fabric)->last_failover = *times;
+	recovery_of(fabric)->last_failover = txn->session.times;
 }
 
 /* ----------------------------------------------------------------- failover */
@@ -394,6 +418,7 @@ int morph_failover_run(struct morph_slice *slice)
 	failover.ranks = slice_recovery(slice)->failover_lists;
 	failover.spares = failover.ranks + slice->ranks_count;
 	failover.skips = failover.spares + slice->ranks_count;
+	failover.replaced = failover.skips + slice->ranks_count;
 	for (i = 0; i < slice->ranks_count; i++) {
 		if (!may_replace(slice, i))
 			continue;
@@ -409,7 +434,8 @@ int morph_failover_run(struct morph_slice *slice)
 	       !slice->dying);
 	if (!ret) {
 		failover.txn->session.times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
-		failover.job.apply = failover_published;
+		failover.job.published = failover_published;
+		failover.job.announced = failover_announced;
 		failover.txn->context = &failover.job;
 		ret = morph_exec_commit(failover.txn, false);
 	}

@@ -58,7 +58,7 @@ struct morph_slice_recovery {
 	u32 hour_replacements;		/* that the owner asked for within the hour */
 	u64 hour_since_ns;		/* CLOCK_BOOTTIME: when the hour began */
 	struct morph_rank_recovery *ranks;	/* by rank */
-	u32 *failover_lists;		/* three of ranks_count: see struct failover */
+	u32 *failover_lists;		/* four of ranks_count: see struct failover */
 };
 
 static inline struct morph_slice_recovery *slice_recovery(const struct morph_slice *slice)
@@ -104,10 +104,12 @@ void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path
 void morph_recovery_register(void);
 /* A repair's transaction is published: for its kind. fabric->lock held. */
 void morph_repair_published(struct morph_txn *txn);
+void morph_repair_announced(struct morph_txn *txn);
 
-/* The context of a repair's transaction: what is done when it is published. */
+/* The context of a repair's transaction: what is done when it is published, and told then. */
 struct morph_repair_job {
-	void (*apply)(struct morph_txn *txn, struct morph_repair_job *job);
+	void (*published)(struct morph_txn *txn, struct morph_repair_job *job);
+	void (*announced)(struct morph_txn *txn, struct morph_repair_job *job);
 };
 
 /* ------------------------------------------------------------------- test.c */

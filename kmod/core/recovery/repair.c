@@ -162,12 +162,25 @@ static bool needs_reroute(struct morph_slice *slice, const struct morph_circuit 
 	return circuit->dark && !morph_route_comes_in(slice->fabric, circuit->route);
 }
 
-/* A circuit has been led round: told in the moment in which its light is published. */
+/* In the moment in which the light is published. */
 void morph_repair_published(struct morph_txn *txn)
 {
 	struct morph_repair_job *job = txn->context;
 
-	job->apply(txn, job);
+	txn->slice->generation++;
+	txn->session.times.phase_ns[MORPH_PHASE_DETECT] =
+		slice_recovery(txn->slice)->fault_noticed_ns -
+		slice_recovery(txn->slice)->fault_since_ns;
+	if (job->published)
+		job->published(txn, job);
+}
+
+/* Whoever hears of it finds it on the state page. */
+void morph_repair_announced(struct morph_txn *txn)
+{
+	struct morph_repair_job *job = txn->context;
+
+	job->announced(txn, job);
 }
 
 /* A circuit that is moved elsewhere. */
@@ -176,15 +189,12 @@ struct reroute {
 	const struct morph_circuit *circuit;
 };
 
-static void reroute_published(struct morph_txn *txn, struct morph_repair_job *job)
+static void reroute_announced(struct morph_txn *txn, struct morph_repair_job *job)
 {
 	const struct morph_circuit *circuit = container_of(job, struct reroute, job)->circuit;
 	struct morph_slice *slice = circuit->slice;
 	struct morph_event event;
 
-	slice->generation++;
-	txn->session.times.phase_ns[MORPH_PHASE_DETECT] =
-		slice_recovery(slice)->fault_noticed_ns - slice_recovery(slice)->fault_since_ns;
 	morph_event_init(&event, slice, MORPH_EVENT_CIRCUIT_MOVED);
 	event.circuit = circuit->id;
 	event.part = slice_recovery(slice)->culprit.part;
@@ -196,7 +206,7 @@ static void reroute_published(struct morph_txn *txn, struct morph_repair_job *jo
 
 static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
 {
-	struct reroute reroute = { .job.apply = reroute_published, .circuit = circuit };
+	struct reroute reroute = { .job.announced = reroute_announced, .circuit = circuit };
 	struct morph_change change = {};
 	struct morph_txn *txn;
 	u64 begin = ktime_get_ns();

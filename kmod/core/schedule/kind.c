@@ -34,6 +34,7 @@ static const struct morph_txn_kind repair_kind = {
 	.resume_first = morph_schedule_resume,
 	.resume_holds = morph_reserve_resume,
 	.published = morph_repair_published,
+	.announced = morph_repair_announced,
 };
 
 static const struct morph_txn_kind step_kind = {
@@ -46,10 +47,13 @@ static const struct morph_txn_kind step_kind = {
 };
 
 /* A repair has led a circuit elsewhere, perhaps over what a schedule holds. */
-static void lit(struct morph_txn *txn, struct morph_circuit *circuit, bool had_path)
+static void published(struct morph_txn *txn)
 {
-	if (txn->kind->recovers && had_path)
-		morph_schedule_moved(circuit);
+	u32 i;
+
+	for (i = 0; txn->kind->recovers && i < txn->count; i++)
+		if (txn->items[i].old && txn->items[i].new)
+			morph_schedule_moved(txn->items[i].circuit);
 }
 
 static int created(struct morph_slice *slice, void *by_rank)
@@ -62,7 +66,7 @@ static int created(struct morph_slice *slice, void *by_rank)
 static struct morph_slice_waiter waiter = { .created = created };
 
 static const struct morph_subscriber subscriber = {
-	.lit = lit,
+	.published = published,
 	.repaired = morph_schedule_mend,
 	.retried = morph_schedule_recover,
 	.slice_darkening = morph_schedule_drop_slice,

@@ -190,8 +190,7 @@ static void mend(struct morph_schedule *schedule)
 	fabric->seq++;
 	schedule->slice->generation++;
 	/* The page tells the generation, too. */
-	morph_light_begin(schedule->slice);
-	morph_light_end(schedule->slice);
+	morph_report_light_reviewed(schedule->slice);
 	/* What it held others may wait for. One that was lost before would wake itself for ever. */
 	if (ret && !lost)
 		morph_repair_recover(fabric);

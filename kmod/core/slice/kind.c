@@ -30,21 +30,29 @@ static const struct morph_txn_kind tenant_kind = {
 };
 
 /* Protections do not count on what a schedule holds. */
-static void lit(struct morph_txn *txn, struct morph_circuit *circuit, bool had_path)
-{
-	if (!circuit->scheduled)
-		morph_protection_touch_route(txn->fabric, circuit->route);
-}
-
 static void published(struct morph_txn *txn)
 {
-	morph_protection_touch_slice(txn->slice);
+	u32 i;
+
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].new && !txn->items[i].circuit->scheduled)
+			morph_protection_touch_route(txn->fabric, txn->items[i].new);
+	if (!txn->kind->silent)
+		morph_protection_touch_slice(txn->slice);
+}
+
+static void paths_freed(struct morph_txn *txn)
+{
+	u32 i;
+
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].old)
+			morph_protection_touch_route(txn->fabric, txn->items[i].old);
 }
 
 static const struct morph_subscriber subscriber = {
-	.lit = lit,
 	.published = published,
-	.path_freed = morph_protection_touch_route,
+	.paths_freed = paths_freed,
 };
 
 static int created(struct morph_slice *slice, void *by_rank)

@@ -191,7 +191,6 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 	circuit->route = item->new;
 	circuit->lanes_count = optics_weight64(item->new->path.lanes);
 	item->change.status = 0;
-	morph_report_lit(exec->txn, circuit, item->old);
 	if (item->unlit) {
 		/* The repair that moved it says what it has come to. */
 		circuit->dark = true;
@@ -219,10 +218,8 @@ static void publish(struct exec *exec)
 	bool sound = true;
 	u32 i;
 
-	morph_light_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		publish_item(exec, &txn->items[i]);
-		morph_light(txn->items[i].circuit);
 		/* Hardware may have failed, or light gone out, since it was verified. */
 		if (txn->items[i].new && !txn->items[i].unlit)
 			sound &= !txn->items[i].circuit->dark &&
@@ -232,11 +229,11 @@ static void publish(struct exec *exec)
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	if (kind->published)
 		kind->published(txn);
-	morph_light_end(txn->slice);
+	morph_report_published(txn);
+	if (kind->announced)
+		kind->announced(txn);
 	if (!sound)
 		morph_report_hurt(txn->slice);
-	if (!kind->silent)
-		morph_report_published(txn);
 }
 
 /* Let go of the old routes and of circuits that were removed. fabric->lock held. */
@@ -255,6 +252,7 @@ static void drop_old(struct morph_txn *txn)
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].old)
 			morph_route_release(fabric, txn->items[i].old);
+	morph_report_paths_freed(txn);
 	/* An element that a schedule holds again is not to be parked, nor to be had by others. */
 	if (kind->resume_first)
 		kind->resume_first(txn->slice);
@@ -266,7 +264,6 @@ static void drop_old(struct morph_txn *txn)
 		if (!item->old)
 			continue;
 		parks = morph_park_collect(fabric, item->old, txn->settings, parks);
-		morph_report_path_freed(fabric, item->old);
 		if (item->change.op == MORPH_CHANGE_REMOVE) {
 			item->circuit->route = item->old;
 			morph_circuit_drop(item->circuit);
@@ -300,19 +297,17 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 	exec_collect_new(exec);
 	exec_collect_neighbours(exec);
 	exec_unmark_turned(exec);
-	morph_light_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
 		if (item->old && !item->dead)
 			item->circuit->state = MORPH_CIRCUIT_CHANGING;
 		/* What will be dark for a while, or for good, nobody is to send on. */
-		if (item->broken_first || item->change.op == MORPH_CHANGE_REMOVE)
-			morph_light(item->circuit);
+		item->light_changed = item->broken_first || item->change.op == MORPH_CHANGE_REMOVE;
 		if (item->new)
 			morph_route_list(txn->fabric, item->new);
 	}
-	morph_light_end(txn->slice);
+	exec_report_light(txn);
 }
 
 /*
@@ -324,8 +319,8 @@ static void tell_moved(struct morph_txn *txn)
 	u32 i;
 
 	for (i = 0; i < txn->count; i++)
-		if (txn->items[i].old && txn->items[i].new)
-			morph_light_moved(txn->items[i].circuit);
+		txn->items[i].light_changed = txn->items[i].old && txn->items[i].new;
+	exec_report_light(txn);
 }
 
 /* Program and verify; on success the light is there. No lock held. */
@@ -479,14 +474,12 @@ int morph_exec_revert(struct morph_txn *txn)
 	lockdep_assert_held(&txn->fabric->lock);
 	txn->outcome = MORPH_OUTCOME_RUNNING;
 	/* Its light goes out now, and nobody is to send on it until the old one is there. */
-	morph_light_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
-		if (!txn->items[i].new)
-			continue;
-		txn->items[i].circuit->state = MORPH_CIRCUIT_CHANGING;
-		morph_light(txn->items[i].circuit);
+		txn->items[i].light_changed = txn->items[i].new;
+		if (txn->items[i].new)
+			txn->items[i].circuit->state = MORPH_CIRCUIT_CHANGING;
 	}
-	morph_light_end(txn->slice);
+	exec_report_light(txn);
 	exec_roll_back(&exec);
 	morph_hw_done(txn->fabric, &txn->session);
 	morph_report_reverted(txn->slice);

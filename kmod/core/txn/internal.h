@@ -53,6 +53,13 @@ static inline struct morph_route *exec_laser_route(const struct exec *exec,
 	return NULL;
 }
 
+/* Report the light of the items that are marked, if anybody follows it. fabric->lock held. */
+static inline void exec_report_light(struct morph_txn *txn)
+{
+	if (txn->slice->watched)
+		morph_report_light(txn);
+}
+
 void exec_collect_new(struct exec *exec);
 void exec_unmark_turned(struct exec *exec);
 u32 exec_collect_old(struct exec *exec);

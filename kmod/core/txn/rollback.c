@@ -81,7 +81,6 @@ static void forget(struct morph_circuit *circuit)
 	if (circuit->listed)
 		circuit->slice->circuits_count--;
 	circuit->listed = false;
-	morph_light(circuit);
 }
 
 /*
@@ -100,12 +99,12 @@ static bool restore(struct exec *exec, int relit)
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
 			take_new(txn, &txn->items[i]);
-	morph_light_begin(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 		struct morph_circuit *circuit = item->circuit;
 		bool lit;
 
+		item->light_changed = true;
 		if (!item->old) {
 			forget(circuit);
 			continue;
@@ -127,14 +126,13 @@ static bool restore(struct exec *exec, int relit)
 			circuit->state = MORPH_CIRCUIT_LIT;
 		else if (!item->dead || !txn->kind->recovers)
 			circuit->state = MORPH_CIRCUIT_FAILED;
-		morph_light(circuit);
 		/* What a peer does not send is not ours to put back. */
 		if (!lit && morph_route_comes_in(fabric, item->old))
 			repair_later(txn);
 		else if (!lit && !item->dead)
 			whole = false;
 	}
-	morph_light_end(txn->slice);
+	exec_report_light(txn);
 	return whole;
 }
 

@@ -91,8 +91,9 @@ struct morph_txn_kind {
 	void (*resume_holds)(struct morph_slice *slice);
 	/* The claims of a new route go back to whom they are from. NULL: they are released. */
 	void (*give_claims)(struct morph_circuit *circuit);
-	/* Its circuits have been published, before others see them. */
+	/* Its circuits have been published: before others see them, and when they have. */
 	void (*published)(struct morph_txn *txn);
+	void (*announced)(struct morph_txn *txn);
 	/* The claims are settled: by the kind, in place of what is done for others. */
 	void (*settle)(struct morph_txn *txn, bool published);
 };
@@ -113,6 +114,7 @@ struct morph_item {
 	bool seen;			/* half a circuit: its light, as last looked at */
 	bool broken_first;		/* old must be dark before new can be lit */
 	bool dead;			/* old carries no light any more: repair */
+	bool light_changed;		/* its circuit is lit or dark from now on: report it */
 	bool unlit;			/* new stays dark: there is nobody at one of its ends */
 	u32 alarms;			/* the circuit's when it was staged */
 	u64 dark_since_ns;
