@@ -5,5 +5,5 @@
 # Planners of schedules use 128-bit integers. Compilers for 32-bit machines have none, so libmorph lacks these planners there.
 SCHEDULING	:= $(if $(shell $(CC) -dM -E -x c /dev/null | grep __SIZEOF_INT128__),collective matchings schedule)
 PLANNING	:= model place defrag protect bandwidth traffic $(SCHEDULING)
-# client/ makes libmorph, $(PLANNING) makes libmorph-plan; both link util/.
-DIRECTORIES	:= client util $(PLANNING)
+# client/ makes libmorph, $(PLANNING) makes libmorph-plan; both link util/. The MPI library links phases/.
+DIRECTORIES	:= client phases util $(PLANNING)

@@ -5,6 +5,8 @@
 
 #include <morph/plan.h>
 
+#include "../internal/phases.h"
+
 #define TRAINING_RANKS 64
 #define TRAINING_GROUPS 256
 #define TRAINING_STEPS 256

@@ -25,6 +25,8 @@
 
 #include <morph/plan.h>
 
+#include "../internal/phases.h"
+
 #define SHIM_API __attribute__((visibility("default")))
 #define NO_PHASE MORPH_PHASE_NONE
 

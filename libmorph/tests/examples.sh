@@ -47,7 +47,6 @@ shows 'recalled but for 0 lanes' traffic "$rack" 5
 shows '2 steps, 16 circuits, a loop' light "$rack" 1000000
 shows 'another algorithm takes 1026996 ns once the last rank is there' straggler 8 256000000
 shows 'feasible: accelerator 7, 7' objects quarantined
-shows 'rank 1: 1 operations in group 1, circuits change' iteration
 shows '  {"step": 6, "topology": [[0, 1, 1], [1, 2, 1], [2, 3, 1], [3, 0, 1]]}' topologies 4 1000000
 shows 'slice 4: controller 0, then 1' controllers spread
 shows '4 ranks, 6 rounds' files msccl "$files/msccl-ring4.xml" 4000000

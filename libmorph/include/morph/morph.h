@@ -70,7 +70,6 @@
 #include <morph/controller.h>
 #include <morph/steps.h>
 #include <morph/running.h>
-#include <morph/phases.h>
 #include <morph/slice_phases.h>
 
 #ifdef __cplusplus

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Phases: ranks, groups and the circuits that they need. See <morph/phases.h>. */
+/* Phases: ranks, groups and the circuits that they need. See ../internal/phases.h. */
 #include "../util/sort.h"
 #include "phases.h"
 
@@ -67,8 +67,8 @@ static bool make_all(struct morph_phases *phases)
 	return true;
 }
 
-MORPH_API struct morph_phases *morph_phases_new(struct morph_ctx *ctx, uint32_t ranks,
-						const struct morph_phases_opts *opts)
+struct morph_phases *morph_phases_new(struct morph_ctx *ctx, uint32_t ranks,
+				      const struct morph_phases_opts *opts)
 {
 	struct morph_phases *phases;
 	struct morph_phases_opts mine;
@@ -103,7 +103,7 @@ static void free_group(struct group *group)
 	free(group->going);
 }
 
-MORPH_API void morph_phases_free(struct morph_phases *phases)
+void morph_phases_free(struct morph_phases *phases)
 {
 	if (!phases)
 		return;
@@ -207,8 +207,7 @@ static int make_room(struct morph_phases *phases)
 	return ret;
 }
 
-MORPH_API int morph_phases_add_group(struct morph_phases *phases, const uint32_t *members,
-				     uint32_t count)
+int morph_phases_add_group(struct morph_phases *phases, const uint32_t *members, uint32_t count)
 {
 	struct group group = { .count = count };
 	int ret;
@@ -364,8 +363,8 @@ int morph_phases_add_circuit(struct morph_phases *phases, uint32_t group, uint32
 }
 
 /* A member that is twice in the ring sends twice. */
-MORPH_API int morph_phases_add_ring(struct morph_phases *phases, uint32_t group, uint32_t plane,
-				    const uint32_t *order)
+int morph_phases_add_ring(struct morph_phases *phases, uint32_t group, uint32_t plane,
+			  const uint32_t *order)
 {
 	int ret = lm_phase_check_group(phases, group);
 

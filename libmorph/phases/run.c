@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What ranks do, and what is to be done for it. See <morph/phases.h>. */
+/* What ranks do, and what is to be done for it. See ../internal/phases.h. */
 #include "phases.h"
 
 static int check_time(const struct morph_phases *phases, uint64_t now_ns)

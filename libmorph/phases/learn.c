@@ -221,8 +221,8 @@ static void refuse_trace(struct rank *rank)
 	begin_iteration(rank);
 }
 
-MORPH_API int morph_phases_learn(struct morph_phases *phases, const struct morph_phase_trace *trace,
-				 size_t count)
+int morph_phases_learn(struct morph_phases *phases, const struct morph_phase_trace *trace,
+		       size_t count)
 {
 	int ret = check_all_idle(phases);
 
@@ -242,7 +242,7 @@ MORPH_API int morph_phases_learn(struct morph_phases *phases, const struct morph
 
 /* ------------------------------------------------------------------ reading */
 
-MORPH_API uint32_t morph_phases_stages(const struct morph_phases *phases, uint32_t rank)
+uint32_t morph_phases_stages(const struct morph_phases *phases, uint32_t rank)
 {
 	return rank < phases->ranks ? phases->list[rank].pattern.count : 0;
 }
@@ -307,8 +307,8 @@ static uint64_t quantile_ns(const struct windows *windows, bool least)
 	return ns[least ? 0 : (kept - 1) / 2];
 }
 
-MORPH_API int morph_phases_stage(const struct morph_phases *phases, uint32_t rank, uint32_t number,
-				 struct morph_stage *out)
+int morph_phases_stage(const struct morph_phases *phases, uint32_t rank, uint32_t number,
+		       struct morph_stage *out)
 {
 	const struct stage *stages;
 	struct held held;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Phases inside. */
-#ifndef LM_SCHEDULE_PHASES_H
-#define LM_SCHEDULE_PHASES_H
+#ifndef LM_PHASES_PHASES_H
+#define LM_PHASES_PHASES_H
 
 #include "../util/array.h"
-#include "internal.h"
+#include "../internal/phases.h"
+#include "../util/base.h"
 
 #define NOTHING UINT32_MAX /* no circuit, group or stage */
 #define NEVER UINT64_MAX
@@ -164,7 +165,7 @@ static inline uint64_t lm_phase_idle_ns(const struct rank *rank, uint64_t now_ns
 }
 
 /*
- * phases_learn.c. A member counts its operations: 0, or a noted -EINVAL of a counter that does not ascend. Then its rank writes it
+ * learn.c. A member counts its operations: 0, or a noted -EINVAL of a counter that does not ascend. Then its rank writes it
  * down, where the group has circuits, with how long ports were idle before.
  */
 int lm_phase_count(const struct morph_phases *phases, uint32_t rank, struct member *member,
@@ -175,11 +176,11 @@ void lm_phase_record(struct morph_phases *phases, uint32_t rank, const struct me
 uint32_t lm_phase_follows(const struct morph_phases *phases, uint32_t rank,
 			  const struct member *member, uint32_t group);
 
-/* phases_settle.c: who waits goes on, or asks for circuits. */
+/* settle.c: who waits goes on, or asks for circuits. */
 void lm_phase_settle(struct morph_phases *phases);
 /* The last member has ended: its circuits are not busy any more. */
 void lm_phase_release(struct morph_phases *phases, struct group *group);
 /* Circuits of a change are lit, or dark. */
 void lm_phase_changed(struct morph_phases *phases, struct group *group, bool lit);
 
-#endif /* LM_SCHEDULE_PHASES_H */
+#endif /* LM_PHASES_PHASES_H */
