@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which controller decides for which tenants, and who takes over from it. */
+/* Assignment of tenants to controllers, and of a backup controller to each tenant. */
 #include <math.h>
 
 #include "../internal/planner.h"
 #include "../util/mix.h"
 
 #define DRAWS 16
-#define EVEN_ENOUGH 1.2 /* times what the most loaded controller must have at least */
+#define EVEN_ENOUGH 1.2 /* limit of the greatest load, as a multiple of its lower bound */
 
-/* A tenant in the order in which tenants are given away. */
+/* A tenant, in the order of assignment. */
 struct heavy {
 	double weight;
 	uint32_t tenant;
@@ -19,11 +19,11 @@ struct slicing {
 	size_t count;
 	uint32_t controllers;
 	uint64_t random;
-	double floor; /* of the most loaded controller's load */
+	double floor; /* lower bound of the greatest load of a controller */
 	struct heavy *order; /* heaviest first */
 	double *loads; /* by controller */
 	uint32_t *draw, *best; /* by tenant */
-	uint32_t *shared; /* by controller: tenants of one primary for which it is the backup */
+	uint32_t *shared; /* by controller: tenants of one primary that have it as their backup */
 };
 
 static int by_weight(const void *one, const void *other)
@@ -35,7 +35,7 @@ static int by_weight(const void *one, const void *other)
 	return (a->tenant > b->tenant) - (a->tenant < b->tenant);
 }
 
-/* Either of the two controllers with least load, by chance. */
+/* One of the two controllers with the least load, at random. */
 static uint32_t light_one(struct slicing *slicing)
 {
 	uint32_t least = 0, second = MORPH_ANY;
@@ -51,7 +51,7 @@ static uint32_t light_one(struct slicing *slicing)
 	return second != MORPH_ANY && mix_below(&slicing->random, 2) ? second : least;
 }
 
-/* Give away those tenants of @draw that have no controller; returns the greatest load. */
+/* Assign the tenants of @draw that have no controller. Returns the greatest load. */
 static double give_away(struct slicing *slicing)
 {
 	double most = 0;
@@ -98,7 +98,7 @@ static void assign(struct slicing *slicing, const uint32_t *last)
 	}
 }
 
-/* Of the other controllers one of those that back fewest tenants of the same primary. */
+/* One of the other controllers that are backup of the fewest tenants of this primary, at random. */
 static uint32_t choose_backup(struct slicing *slicing, uint32_t primary)
 {
 	uint32_t least = UINT32_MAX, equal = 0, chosen = MORPH_ANY;

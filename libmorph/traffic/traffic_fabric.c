@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The traffic problem of a fabric: links are the fibres from one server to another. */
+/* The traffic problem of a fabric. A link is all fibres from one server to another. */
 #include "../place/place.h"
 #include "traffic.h"
 
-#define LONGER 2 /* hops that a way may have more than the shortest */
+#define LONGER 2 /* hops that a path can have more than the shortest one */
 
 struct te_servers {
-	uint32_t hosts, guides_count, count; /* links, which are the problem's first */
+	uint32_t hosts, guides_count, count; /* links, which are the first ones of the problem */
 	struct te_link {
 		uint32_t from, to;
 	} * links; /* by the server that they leave */
 	uint32_t *first; /* by host, and one more */
-	uint32_t *link; /* by guide, OPTICS_NONE: it is of none */
+	uint32_t *link; /* by guide; OPTICS_NONE: no link */
 };
 
 void lm_te_servers_free(struct te_servers *servers)
@@ -24,7 +24,7 @@ void lm_te_servers_free(struct te_servers *servers)
 	free(servers);
 }
 
-/* May a fibre be used, by whomever? */
+/* Whether a fibre is usable, regardless of who uses it. */
 static bool sound(const struct morph_ledger *ledger, const struct strand *strand)
 {
 	const struct optics_guide *guide = &ledger->graph->guides[strand->guides[0] >> 1];
@@ -34,7 +34,7 @@ static bool sound(const struct morph_ledger *ledger, const struct strand *strand
 	       !ledger->element_marked[guide->end[1].index];
 }
 
-/* One link for each pair of servers, in the order of strands, which is by these. */
+/* One link for each pair of servers. The list of fibres is sorted by pair. */
 static int add_links(struct morph_traffic *te, struct te_servers *servers,
 		     const struct morph_ledger *ledger)
 {
@@ -48,7 +48,7 @@ static int add_links(struct morph_traffic *te, struct te_servers *servers,
 		const struct strand *strand = &sites->strands[at];
 		struct te_link *last = servers->count ? &links[servers->count - 1] : NULL;
 
-		/* Ways over circuit switches are another plan's matter. */
+		/* This planner does not use paths over circuit switches. */
 		if (strand->guides_count > 1)
 			continue;
 		if (!last || last->from != strand->from || last->to != strand->to) {
@@ -128,7 +128,7 @@ MORPH_API int morph_traffic_guide_link(const struct morph_traffic *te, uint32_t 
 
 /* ------------------------------------------------------------------------ ways */
 
-/* A search for ways of one length. */
+/* A search for paths of one length. */
 struct way_search {
 	struct morph_traffic *te;
 	uint32_t demand, target, most, found;
@@ -137,7 +137,7 @@ struct way_search {
 	uint32_t links[MORPH_TRAFFIC_HOPS], hops;
 };
 
-/* Hops from each server to the target: links backwards, until nothing gets nearer. */
+/* Hops from each server to the target: relax links backwards until no distance decreases. */
 static void measure(const struct te_servers *servers, struct way_search *search)
 {
 	bool nearer = true;
@@ -157,7 +157,7 @@ static void measure(const struct te_servers *servers, struct way_search *search)
 	}
 }
 
-/* All ways of @left more hops from @host that come by no server twice, as long as some are wanted. */
+/* All simple paths of @left more hops from @host, up to the requested number. */
 static int extend(struct way_search *search, uint32_t host, uint32_t left)
 {
 	const struct te_servers *servers = search->te->servers;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What was decided last, from what is reserved: links know lanes, not the ways that they are
- * part of. A controller that was restarted, or a backup, finds lanes of paths that come to the
- * same, or nearly, and that rounding would leave where they are.
+ * Reconstruction of the lanes of paths from the reservations of links. Links know lanes, but not
+ * the paths that use them. A restarted controller, or a backup, finds lanes of paths that explain
+ * the reservations nearly, and that morph_traffic_round() does not change.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -10,15 +10,16 @@
 #include "traffic.h"
 
 #define NONE UINT32_MAX
-#define SLIGHT 1e-9 /* lanes by which a step must gain to be one */
-#define TIE 0.01 /* of a lane: what decides between paths that stay either way */
+#define SLIGHT 1e-9 /* lanes; the least gain of a step */
+#define TIE 0.01 /* of a lane; decides between paths that both keep their lanes */
 /*
- * What a path that does not stay is taken to change, by lane that it is off: some of it is made
- * up for by others. From 0.6 to 0.9 it comes to nearly the same.
+ * Cost of a path that morph_traffic_round() changes, for each lane of distance. It is below 1
+ * because changes of other paths compensate some. Values from 0.6 to 0.9 give nearly the same
+ * result.
  */
 #define MOVED 0.75
 
-/* Lanes of paths until now, and by link what is held and not explained by them. */
+/* Lanes of paths so far, and for each link the reserved lanes that they do not explain. */
 struct recall {
 	struct morph_traffic *te;
 	const double *flows;
@@ -28,7 +29,7 @@ struct recall {
 	int64_t *left;
 };
 
-/* Lanes of links that the next rounding would change for what a path is taken to have. */
+/* Lanes of links that the next rounding would change if the path had these lanes. */
 static double path_cost(const struct recall *recall, uint32_t at)
 {
 	const struct te_path *path = &recall->te->paths.list[at];
@@ -46,7 +47,7 @@ static int64_t unexplained(const struct recall *recall, const struct te_path *pa
 	return sum;
 }
 
-/* Returns what it changes of the cost. */
+/* Returns the change of the cost. */
 static double move(struct recall *recall, uint32_t at, int32_t lanes)
 {
 	const struct te_path *path = &recall->te->paths.list[at];
@@ -58,7 +59,7 @@ static double move(struct recall *recall, uint32_t at, int32_t lanes)
 	return (double)unexplained(recall, path) + path_cost(recall, at) - before;
 }
 
-/* One lane more on the one path, one less on the other, either of them NONE, if that gains. */
+/* Add a lane to path @more and remove one from path @less, if this gains. Either can be NONE. */
 static bool step(struct recall *recall, uint32_t more, uint32_t less)
 {
 	double change = 0;
@@ -78,7 +79,7 @@ static bool step(struct recall *recall, uint32_t more, uint32_t less)
 	return false;
 }
 
-/* The path alone, and in exchange for each other of the controller. */
+/* Change this path alone, and in exchange with each other path of the controller. */
 static bool improve(struct recall *recall, uint32_t at)
 {
 	const struct te_path *paths = recall->te->paths.list;
@@ -98,7 +99,7 @@ static bool improve(struct recall *recall, uint32_t at)
 	return any;
 }
 
-/* Each path once. Returns whether that was of use. */
+/* Improve each path once. Returns whether anything changed. */
 static bool improve_all(struct recall *recall)
 {
 	bool any = false;
@@ -112,7 +113,7 @@ static bool improve_all(struct recall *recall)
 	return any;
 }
 
-/* Whole lanes of the flow, as far as all links of the path hold as many. */
+/* The whole lanes of the flow, limited by the reservations of the path's links. */
 static uint32_t first_guess(const struct recall *recall, uint32_t at, const uint32_t *held)
 {
 	const struct te_path *path = &recall->te->paths.list[at];

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whole lanes of flows, rounded by every controller for all: what another one's view would give
- * is what it installs, but for the little that the views differ.
+ * Rounding of flows to whole lanes. Every controller rounds the flows of all controllers, so the
+ * lanes differ only as much as the views do.
  */
 #include <math.h>
 #include <stdbool.h>
@@ -11,10 +11,10 @@
 #include "../util/sort.h"
 #include "traffic.h"
 
-#define SLIGHT 1e-6 /* lanes by which what a solver calls 0 may be off */
-#define LEAST 0.02 /* lanes: a path whose flow is less than that above whole lanes gets no more */
+#define SLIGHT 1e-6 /* lanes; error of a flow that a solver reports as 0 */
+#define LEAST 0.02 /* lanes; a smaller fractional flow does not get an additional lane */
 
-/* In [0, 1), from the epoch and the number of a path, or of a demand. */
+/* A number in [0, 1) from the epoch and the number of a path or demand. */
 static double threshold(uint64_t epoch, uint64_t number)
 {
 	return mix_unit(mix(epoch * 0x9e3779b97f4a7c15 + number * 0xd1342543de82ef95 + 1));
@@ -48,7 +48,7 @@ static int by_rank(const void *one, const void *other, void *context)
 	return a->path < b->path ? -1 : a->path > b->path;
 }
 
-/* What each demand wants in whole lanes, and what links have. */
+/* The whole lanes of each demand, and the capacity of each link. */
 static void begin(struct morph_traffic *te, const double *flows, uint64_t epoch)
 {
 	for (uint32_t at = 0; at < te->demands.count; at++) {
@@ -81,7 +81,10 @@ static void give(struct morph_traffic *te, uint32_t at, uint32_t lanes, uint32_t
 	out[at] += lanes;
 }
 
-/* What no threshold can take: whole lanes of the flow, or what is lit where that is near. */
+/*
+ * The lanes that depend on no threshold: the integral part of the flow, or the previous lanes if
+ * they are near.
+ */
 static uint32_t give_whole(struct morph_traffic *te, const double *flows, uint64_t epoch,
 			   const uint32_t *last, uint32_t *out)
 {

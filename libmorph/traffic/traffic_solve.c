@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The regularised traffic problem, by its dual in the prices of links. At given prices each
- * demand sends what pays: flow p of it (weight - price of p) / (lambda * weight), less what
- * all of them lose alike where that is more than is wanted. The dual is convex, piecewise
- * quadratic and once differentiable; its gradient is the room that links have left.
+ * The regularised traffic problem, solved by its dual in the prices of links. At given prices, path
+ * p of a demand carries (weight - price of p) / (lambda * weight). If the sum exceeds the amount of
+ * the demand, all of its paths carry less by the same excess. The dual is convex, piecewise
+ * quadratic and once differentiable. Its gradient is the free capacity of the links.
  */
 #include <math.h>
 
@@ -12,12 +12,12 @@
 #define TENTH 0.1
 #define TOLERANCE 1e-9
 #define ITERATIONS 200
-#define ENOUGH 1e-4 /* of the decrease that the slope promises */
+#define ENOUGH 1e-4 /* share of the decrease that the slope promises */
 #define HALVINGS 40 /* of a step, at most */
 #define LEAST_RIDGE 1e-13
-#define ROUNDING 1e-12 /* of the dual */
-#define ALMOST 1e-3 /* nothing, of the largest weight */
-#define SHORT 0.3 /* of a step: what it was made from was true nearby only */
+#define ROUNDING 1e-12 /* relative error of the dual */
+#define ALMOST 1e-3 /* of the largest weight: a price that counts as 0 */
+#define SHORT 0.3 /* a shorter step shows that the quadratic model is valid only nearby */
 #define LEAST_DAMPING 0.01
 #define MOST_DAMPING 1e12
 
@@ -26,16 +26,16 @@ struct solver {
 	uint32_t links;
 	double lambda;
 	double most_capacity, most_weight;
-	double damping; /* of steps: more of it after short ones, less after whole ones */
+	double damping; /* of steps; more after short steps, less after full ones */
 	double *prices, *trial; /* by link */
-	double *room; /* by link, at the prices last looked at */
-	double *gradient; /* by link, what that was when the step was made */
+	double *room; /* by link, at the prices of the last evaluation */
+	double *gradient; /* by link: the room from which the step was computed */
 	double *step; /* by link */
 	double *matrix; /* links * links, lower half */
 	double *pays; /* by path of one demand */
-	uint32_t *free; /* links whose prices move together */
+	uint32_t *free; /* links whose prices the step changes together */
 	uint32_t free_count;
-	uint32_t *row; /* by link: which of those, or ~0 */
+	uint32_t *row; /* by link: index in @free, or ~0 */
 };
 
 /* --------------------------------------------------------------------- flows */
@@ -51,7 +51,10 @@ static double path_price(const struct morph_traffic *te, const struct te_path *p
 	return price;
 }
 
-/* Flows in falling order: how much is to be taken from each so that no more is sent than wanted? */
+/*
+ * Sort @pays in descending order. Returns the excess to subtract from each so that the sum is at
+ * most @amount.
+ */
 static double excess_of(double *pays, uint32_t count, double amount)
 {
 	double sum = 0, excess = 0;
@@ -72,7 +75,7 @@ static double excess_of(double *pays, uint32_t count, double amount)
 	return excess;
 }
 
-/* What a demand sends at these prices; returns what it is worth to it. */
+/* Compute the flows of a demand at these prices. Returns their contribution to the dual. */
 static double demand_send(const struct solver *solver, const struct te_demand *demand,
 			  const double *prices)
 {
@@ -98,7 +101,7 @@ static double demand_send(const struct solver *solver, const struct te_demand *d
 	return worth;
 }
 
-/* The dual at these prices; flows and room are those at them afterwards. */
+/* The dual at these prices. Sets flows and room. */
 static double dual(const struct solver *solver, const double *prices)
 {
 	struct morph_traffic *te = solver->te;
@@ -119,7 +122,7 @@ static double dual(const struct solver *solver, const double *prices)
 	return value;
 }
 
-/* The worst link: its price and its room are both 0 or more, and one of them is 0. */
+/* The largest violation of complementarity: price and room are at least 0, and one of them is 0. */
 static double residual(const struct solver *solver)
 {
 	double worst = 0;
@@ -135,7 +138,7 @@ static double residual(const struct solver *solver)
 
 /* --------------------------------------------------------------------- steps */
 
-/* Add @value times the links of @a by those of @b to the matrix. */
+/* Add @value to the matrix for each pair of a link of @a and a link of @b. */
 static void add_pair(const struct solver *solver, const struct te_path *a, const struct te_path *b,
 		     double value)
 {
@@ -153,7 +156,7 @@ static void add_pair(const struct solver *solver, const struct te_path *a, const
 	}
 }
 
-/* What flows of one demand do to the room of links when prices move: second derivatives. */
+/* The second derivatives of one demand: how its flows change the room of links with the prices. */
 static void add_demand(const struct solver *solver, const struct te_demand *demand)
 {
 	struct morph_traffic *te = solver->te;
@@ -165,7 +168,7 @@ static void add_demand(const struct solver *solver, const struct te_demand *dema
 		sum += te->paths.list[at].flow;
 		sending += te->paths.list[at].flow > 0;
 	}
-	/* What is wanted is sent: what one path gains others lose. */
+	/* At the full amount, the paths of a demand exchange flow. */
 	limited = sum >= demand->amount * (1 - 1e-12);
 	for (uint32_t a = demand->first; a != UINT32_MAX; a = te->paths.list[a].next) {
 		const struct te_path *one = &te->paths.list[a];
@@ -181,9 +184,9 @@ static void add_demand(const struct solver *solver, const struct te_demand *dema
 }
 
 /*
- * Cholesky's decomposition in place, and the step that it gives for the room of free links.
- * Where flows do not heed small changes of prices the dual is straight: a ridge, which goes
- * with the residual, keeps steps there to some weights (Levenberg and Marquardt).
+ * Cholesky decomposition in place, and the step for the free links. Where flows do not depend on
+ * small changes of prices, the dual is linear. A ridge proportional to the residual limits the step
+ * there to a few weights (Levenberg and Marquardt).
  */
 static void solve_matrix(const struct solver *solver, double left)
 {
@@ -225,9 +228,8 @@ static void solve_matrix(const struct solver *solver, double left)
 }
 
 /*
- * Newton's step for all links but those that have more room to spare than a price of almost
- * nothing: these fall to nothing, for a step together with others may be one that the
- * projection spoils (Bertsekas).
+ * Newton's step. A link whose price is almost 0 and below its room goes to price 0 instead, because
+ * the projection can turn a joint step into an ascent (Bertsekas).
  */
 static void find_step(struct solver *solver, double left)
 {
@@ -251,9 +253,9 @@ static void find_step(struct solver *solver, double left)
 }
 
 /*
- * Go along the step, prices never below nothing, until the dual has fallen by a share of what
- * the slope promises (Armijo). Near the optimum that drowns in rounding; then conditions that
- * are met twice as well will do.
+ * Go along the step, with prices of at least 0, until the dual has decreased by a share of the
+ * promised slope (Armijo). Near the optimum, rounding errors hide the decrease. There it is
+ * sufficient that the residual halves.
  */
 static bool walk(struct solver *solver, double *value, double *left)
 {
@@ -290,7 +292,7 @@ static bool walk(struct solver *solver, double *value, double *left)
 
 /* --------------------------------------------------------------------- whole */
 
-/* Memory for what there is now; prices of links that were there before stay. */
+/* Allocate memory for the present problem. Prices of known links are kept. */
 static int make_memory(struct morph_traffic *te)
 {
 	size_t links = te->capacities.count;
@@ -369,7 +371,7 @@ static int read_opts(struct morph_traffic *te, const struct morph_traffic_opts *
 	return 0;
 }
 
-/* What links carry. */
+/* The loads of links. */
 static void add_loads(struct morph_traffic *te)
 {
 	memset(te->loads, 0, te->solved_links * sizeof(*te->loads));
@@ -421,7 +423,7 @@ MORPH_API int morph_traffic_solve(struct morph_traffic *te, const struct morph_t
 		find_step(&solver, left);
 		if (walk(&solver, &value, &left))
 			continue;
-		/* At a kink; with more damping the step comes to be that of steepest descent. */
+		/* At a kink of the dual. More damping turns the step towards steepest descent. */
 		solver.damping *= 64;
 		if (solver.damping > MOST_DAMPING)
 			break;
