@@ -1,20 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A bandwidth problem: built by calls, laid out for the search, and its solution read. */
+/* A bandwidth problem: builder, layout for the search, and access to the solution. */
 #include "../util/sort.h"
 #include "bandwidth.h"
 
 /* ------------------------------------------------------- building and reading */
 
-/* Building a bandwidth problem, and reading its solution. */
-
 #define MOST_WAVELENGTHS 256
 #define MOST_PORTS 1024
 #define MOST_FIBRES 4096
-#define MOST_PARTS (1U << 16) /* accelerators, and guides */
+#define MOST_PARTS (1U << 16) /* accelerators or guides */
 #define MOST_GROUPS 4096
 #define MOST_HOPS (1U << 20)
 #define MOST_GUIDES 64 /* of a hop */
-#define MOST_CIRCUITS 1024 /* of a hop, for each unit */
+#define MOST_CIRCUITS 1024 /* of a hop, for each lane of its group */
 
 MORPH_API struct morph_bandwidth *morph_bandwidth_new(struct morph_ctx *ctx, uint32_t wavelengths)
 {
@@ -236,7 +234,7 @@ MORPH_API int morph_bandwidth_add_hop(struct morph_bandwidth *bw, uint32_t group
 	way[1] = bw->accelerators.list[target] + 1;
 	for (size_t at = 0; at < count; at++)
 		way[2 + at] = bw->guides.list[guides[at]];
-	/* In order, so that two that are alike look alike. */
+	/* Sorted, so that equal types compare equal. */
 	qsort(way, uses, sizeof(*way), ascending);
 	bw->ways.count += uses;
 	bw->groups.list[group].hops = bw->hops.count;
@@ -291,7 +289,7 @@ uint32_t morph_bandwidth_of_group(const struct morph_bandwidth *bw, uint32_t gro
 	return bw->solved && group < bw->groups.count ? bw->groups.list[group].bandwidth : 0;
 }
 
-/* Circuits of one type are its hops', one after the other in the order of wavelengths. */
+/* Hops of one type number their circuits one after the other, in the order of wavelengths. */
 MORPH_API size_t morph_bandwidth_lanes(const struct morph_bandwidth *bw, uint32_t number,
 				       uint32_t *wavelengths, size_t room)
 {
@@ -367,15 +365,15 @@ MORPH_API uint64_t morph_bandwidth_load(const struct morph_bandwidth *bw,
 
 /* --------------------------------------------------------------------- layout */
 
-/* A bandwidth problem laid out for solving: what groups use, types of hops, who uses what. */
+/* Layout of a problem for the search: uses of groups, types of hops, and users of resources. */
 
-#define MOST_PAIRS (1U << 24) /* of type and wavelength, and of resource and wavelength */
-#define MOST_PLANS 1024U /* 720 for six groups, see bandwidth_fill.c */
-#define MOST_LEVELS (1U << 20) /* of groups, in all plans */
+#define MOST_PAIRS (1U << 24) /* of type and wavelength, or of resource and wavelength */
+#define MOST_PLANS 1024U /* a problem of six groups has at most 720, see bandwidth_fill.c */
+#define MOST_LEVELS (1U << 20) /* of groups, in all plans together */
 
 #define MAKE(list, count) ((list) = calloc((count) + 1, sizeof(*(list))))
 
-/* What a group's hops use, each resource once. */
+/* List the resources that the hops of a group use, each once. */
 static void sum_uses(struct morph_bandwidth *bw, struct bw_group *group, uint32_t *where)
 {
 	for (uint32_t at = group->hops; at != UINT32_MAX; at = bw->hops.list[at].next) {
@@ -385,7 +383,9 @@ static void sum_uses(struct morph_bandwidth *bw, struct bw_group *group, uint32_
 			uint32_t resource = bw->ways.list[hop->first + way];
 			struct bw_use *use = &bw->uses[where[resource]];
 
-			/* What another group has written there is no longer ours. */
+			/*
+			 * The entry is from another group, unless it points into this group's list.
+			 */
 			if (where[resource] < group->first ||
 			    where[resource] >= group->first + group->count ||
 			    use->resource != resource) {
@@ -469,7 +469,7 @@ static bool make_colours(const struct morph_bandwidth *bw, struct bw_colours *co
 	       MAKE(colours->placed, bw->types_count);
 }
 
-/* What depends on how many types there are. */
+/* Allocate the arrays whose size depends on the number of types. */
 static bool make_memory(struct morph_bandwidth *bw)
 {
 	size_t groups = bw->groups.count ? bw->groups.count : 1;

@@ -6,13 +6,14 @@
 /* ---------------------------------------------------------------- wavelengths */
 
 /*
- * Wavelengths for circuits: colouring, with resources that take several of one colour. A circuit
- * gets the first wavelength that all of its resources have left. Where there is none, two
- * wavelengths are exchanged along a chain of circuits, as in Kempe's proof: the new one takes
- * the first, those that are too many then take the second, and so on. Where circuits use two
- * resources each, one of either kind, as ports without guides, chains always come to an end
- * (König's theorem), here if they are not too long. Else they may fail; then all is begun anew, in
- * other orders, and in between all ways are looked at.
+ * Assignment of wavelengths: a colouring in which a resource can carry several circuits of one
+ * colour. A circuit gets the first wavelength that is free on all of its resources. If there is
+ * none, two wavelengths are exchanged along a chain of circuits, as in Kempe's proof. The new
+ * circuit takes the first wavelength, the circuits that exceed a capacity take the second, and so
+ * on.
+ * If each circuit uses two resources, one of either kind, as ports without guides, chains always
+ * end (König's theorem), here if they have at most MOST_MOVES moves. Otherwise a chain can fail.
+ * Then the search starts again in other orders, and between these tries an exhaustive search.
  */
 
 #define MOST_MOVES 256 /* of a chain */
@@ -95,7 +96,7 @@ uint32_t lm_bw_room(const struct morph_bandwidth *bw, uint32_t type, uint32_t wa
 
 /* ------------------------------------------------------------------- chains */
 
-/* Resources of a type that have nothing left of that wavelength. */
+/* The number of resources of a type that have no free circuit of this wavelength. */
 static uint32_t blocked(const struct morph_bandwidth *bw, uint32_t type, uint32_t wavelength)
 {
 	const uint32_t *way = way_of(bw, type);
@@ -106,7 +107,7 @@ static uint32_t blocked(const struct morph_bandwidth *bw, uint32_t type, uint32_
 	return count;
 }
 
-/* Circuits of a type that have got that wavelength in this chain: they stay. */
+/* Circuits of a type that this chain moved to the wavelength. They stay there. */
 static uint32_t arrived(const struct bw_chain *chain, uint32_t type, uint32_t wavelength)
 {
 	uint32_t count = 0;
@@ -128,7 +129,10 @@ static bool move(struct morph_bandwidth *bw, uint32_t type, uint32_t to)
 	return true;
 }
 
-/* A resource has one too many of @from: something there is to have @to, which hurts least. */
+/*
+ * A resource has one circuit of @from too many. Move the circuit to @to that exceeds the fewest
+ * capacities.
+ */
 static bool relieve(struct morph_bandwidth *bw, uint32_t number, uint32_t from, uint32_t to)
 {
 	const struct bw_resource *resource = &bw->resources.list[number];
@@ -151,7 +155,7 @@ static bool relieve(struct morph_bandwidth *bw, uint32_t number, uint32_t from, 
 	return true;
 }
 
-/* One more circuit of a type, with wavelength @one, exchanged with @other where need be. */
+/* Add a circuit of a type with wavelength @one, and exchange @one and @other where necessary. */
 static bool exchange(struct morph_bandwidth *bw, uint32_t type, uint32_t one, uint32_t other)
 {
 	struct bw_chain *chain = bw->chain;
@@ -179,7 +183,7 @@ static bool exchange(struct morph_bandwidth *bw, uint32_t type, uint32_t one, ui
 	return fits;
 }
 
-/* The new circuit takes a wavelength that fewest of its resources lack. */
+/* The new circuit takes the wavelength that is full on the fewest of its resources. */
 static bool place_by_exchange(struct morph_bandwidth *bw, uint32_t type)
 {
 	uint32_t least = UINT32_MAX;
@@ -204,7 +208,7 @@ static bool place_by_exchange(struct morph_bandwidth *bw, uint32_t type)
 	return false;
 }
 
-/* All circuits that a type wants. */
+/* Place all circuits that a type wants. */
 static bool place(struct morph_bandwidth *bw, uint32_t type)
 {
 	uint32_t wanted = bw->types[type].wanted;
@@ -222,7 +226,7 @@ static bool place(struct morph_bandwidth *bw, uint32_t type)
 
 /* ---------------------------------------------------------------------- all */
 
-/* From the last wavelengths that fitted. */
+/* Continue from the last wavelengths that fitted. */
 static bool colour_on(struct morph_bandwidth *bw)
 {
 	bool fits = true;
@@ -242,7 +246,10 @@ static bool colour_on(struct morph_bandwidth *bw)
 	return fits;
 }
 
-/* From nothing: first what is the same for all wavelengths, then the rest in some order. */
+/*
+ * Start from scratch: first the circuits that are equal in all wavelengths, then the rest in an
+ * order from the seed.
+ */
 static bool colour_anew(struct morph_bandwidth *bw, uint64_t seed)
 {
 	uint32_t *order = bw->chain->order;
@@ -289,35 +296,35 @@ enum bw_answer lm_bw_colour(struct morph_bandwidth *bw)
 /* -------------------------------------------------------------------- filling */
 
 /*
- * Fair bandwidths by filling. Of two plans that is fairer which has, at the lowest level where
- * they differ, fewer groups that stay behind there. So level by level as many groups as can be
- * go one up, and all plans in which as many do are followed. Whatever fits still fits with
- * less, so a group that stays behind never goes up later; and since it is tried last with all
- * that did go up, and nobody has yet more than one more, it can gain only if another is lowered
- * to as little: sets that can't be made larger make plans fair, largest ones leximin.
+ * Fair bandwidths by filling. Of two plans, the fairer one has fewer groups that stay behind at the
+ * lowest level where they differ. So at each level a largest set of groups rises by one, and the
+ * search follows all plans with a set of this size.
+ * Every plan still fits if a group has less, so a group that stays behind never rises later. It is
+ * tried last, with all groups that did rise, and no group is more than one level above it. So it
+ * can gain only if another group drops to its level: maximal sets give fair plans, and largest sets
+ * give leximin plans.
  *
- * Groups stay behind in at most 6! = 720 orders where there are six, so their plans are never
- * too many to be followed.
+ * Six groups stay behind in at most 6! = 720 orders, so all of their plans can be followed.
  */
 
 #define STEPS (1U << 22)
-#define SHARE 4 /* of these one search for wavelengths may take */
+#define SHARE 4 /* of the steps; limit of one search for wavelengths */
 
 /* Filling of one level. */
 struct fill {
 	struct morph_bandwidth *bw;
 	uint32_t level;
-	uint32_t active; /* groups of the plan at hand that may go up */
+	uint32_t active; /* groups of the present plan that can rise */
 	uint32_t plans; /* at this level */
 	uint32_t found; /* plans at the next level */
-	uint32_t up; /* groups that go up in each of these */
-	bool gave_up; /* something was not looked at, or not to the end */
+	uint32_t up; /* groups that rise in each of these */
+	bool gave_up; /* the search skipped a set or ran out of steps */
 };
 
 static void set_level(struct morph_bandwidth *bw, uint32_t number, uint32_t level)
 {
 	struct bw_group *group = &bw->groups.list[number];
-	uint32_t more = level - group->level; /* modulo 2^32, as what types want */
+	uint32_t more = level - group->level; /* modulo 2^32, like wanted */
 
 	if (group->level == level)
 		return;
@@ -351,7 +358,7 @@ static enum bw_answer ask(struct morph_bandwidth *bw)
 	return bw->wavelengths == 1 ? BW_YES : lm_bw_colour(bw);
 }
 
-/* Where the levels at hand are too much. */
+/* The resource that the present levels exceed. */
 static struct morph_bandwidth_group find_stop(const struct morph_bandwidth *bw,
 					      enum bw_answer answer)
 {
@@ -375,7 +382,7 @@ static struct morph_bandwidth_group find_stop(const struct morph_bandwidth *bw,
 
 /* ------------------------------------------------------------------ filling */
 
-/* The levels at hand are a plan for the next level, in which @up groups have gone up. */
+/* Record the present levels as a plan of the next level, in which @up groups have risen. */
 static void follow(struct fill *fill, uint32_t up)
 {
 	struct morph_bandwidth *bw = fill->bw;
@@ -393,14 +400,14 @@ static void follow(struct fill *fill, uint32_t up)
 	plan = bw->plans[1] + (size_t)fill->found * bw->groups.count;
 	for (uint32_t at = 0; at < bw->groups.count; at++)
 		plan[at] = bw->groups.list[at].level;
-	/* The last answer was about these levels, or no group went up. */
+	/* The last answer was about these levels, unless no group has risen. */
 	if (!fill->found++ && up)
 		lm_bw_copy(bw, &bw->kept, &bw->good);
 }
 
 /*
- * Try all sets of the groups from the @at-th on that may go up, those with more first, so that
- * the first one that is found can't be made larger. Beyond the limit only that is looked for.
+ * Try all sets of the groups from index @at on that can rise, larger ones first, so that the first
+ * set found is maximal. Beyond the limit of steps, find only this set.
  */
 static void try_sets(struct fill *fill, uint32_t at, uint32_t up)
 {
@@ -449,7 +456,7 @@ static void fill_level(struct fill *fill)
 	fill->plans = fill->found;
 }
 
-/* All plans that are followed have the same levels, but not for the same groups. */
+/* All followed plans have the same levels, but for different groups. */
 static uint32_t highest(const struct morph_bandwidth *bw)
 {
 	uint32_t level = 0;
@@ -460,7 +467,10 @@ static uint32_t highest(const struct morph_bandwidth *bw)
 	return level;
 }
 
-/* From the least that groups must have, which is feasible. Returns whether nothing was left out. */
+/*
+ * Start from the least lanes of the groups, which are feasible. Returns whether the search was
+ * complete.
+ */
 static bool fill_up(struct morph_bandwidth *bw)
 {
 	struct fill fill = { .bw = bw, .plans = 1 };
@@ -477,7 +487,10 @@ static bool fill_up(struct morph_bandwidth *bw)
 
 /* -------------------------------------------------------------------- proof */
 
-/* What stops groups that have so much: in ascending order, so that others change little. */
+/*
+ * Find the limiting resource of each group at this level. Levels ascend, so the other groups change
+ * little between calls.
+ */
 static bool prove_level(struct morph_bandwidth *bw, uint32_t level)
 {
 	bool proven = true;
@@ -522,7 +535,7 @@ static bool prove(struct morph_bandwidth *bw)
 
 /* --------------------------------------------------------------------- all */
 
-/* Forget the last solution; the same problem has the same answer whatever was solved before. */
+/* Reset the solution, so that the answer does not depend on earlier ones. */
 static void begin(struct morph_bandwidth *bw)
 {
 	for (uint32_t at = 0; at < bw->resources.count; at++)
@@ -544,7 +557,9 @@ static void begin(struct morph_bandwidth *bw)
 		set_level(bw, at, bw->groups.list[at].least);
 }
 
-/* Number the circuits of each type through; with one wavelength that is all there is to do. */
+/*
+ * Number the circuits of each type consecutively. With one wavelength this is the whole assignment.
+ */
 static void number_circuits(struct morph_bandwidth *bw)
 {
 	for (uint32_t at = 0; at < bw->types_count; at++)

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Whether wavelengths suffice: by weights of circuits, and by trying all ways. */
+/* Proofs that wavelengths do not suffice: weights of circuits, and exhaustive search. */
 #include "bandwidth.h"
 
 /* -------------------------------------------------------------------- weights */
 
 /*
- * Wavelengths that do not suffice, by weights of circuits. One wavelength takes circuits of so much
- * weight at most, found by branch and bound; if all that are wanted weigh more than all
- * wavelengths take, there is no way to give them out. Weights are learnt from the heaviest
- * circuits that one wavelength takes: those of which it has less than its share become
- * heavier, the others lighter. That is the perceptron (Rosenblatt, Psychological Review 65,
- * 1958), which finds weights that separate what is wanted from what wavelengths take, if there
- * are any (Novikoff, 1962), and knows nothing of wavelengths that are interchangeable. What was
- * learnt is kept for the next question, which is mostly like the last.
+ * Proof by weights of circuits. A branch and bound finds the greatest weight that one wavelength
+ * can carry. If all wanted circuits weigh more than all wavelengths can carry, no assignment
+ * exists.
+ * The weights are learnt from the heaviest circuits that one wavelength can carry. Types of which
+ * these have less than their share become heavier, the others lighter. This is the perceptron
+ * (Rosenblatt, Psychological Review 65, 1958). It finds weights that separate the wanted circuits
+ * from the possible ones, if any exist (Novikoff, 1962). It does not depend on the order of
+ * wavelengths, which are interchangeable. The weights are kept for the next question, which is
+ * mostly similar.
  */
 
 #define MOST_NODES 2048 /* of one branch and bound */
-#define MOST_VAGUE 16 /* of which so many in a row may end without the most */
+#define MOST_VAGUE 16 /* successive branch-and-bound runs without the optimum, at most */
 
 struct bw_weigh {
 	const struct bw_component *component;
 	int64_t *weights; /* by type */
 	uint32_t *order; /* types of the component, the heaviest first */
-	uint32_t *owner; /* by type: the resource that counts for bounds */
+	uint32_t *owner; /* by type: the resource that bound() counts it at */
 	uint32_t *packed, *best; /* by type */
 	uint32_t *free, *used; /* by resource */
-	uint32_t count; /* of these that have weight */
+	uint32_t count; /* types of @order with a weight above 0 */
 	uint32_t nodes;
-	int64_t most; /* weight of the best */
+	int64_t most; /* weight of @best */
 };
 
 #define MAKE(list, count) ((list) = calloc((count) + 1, sizeof(*(list))))
@@ -67,7 +68,7 @@ void lm_bw_weigh_forget(struct morph_bandwidth *bw)
 		bw->weigh->weights[type] = 1;
 }
 
-/* How many more of a type one wavelength takes. */
+/* The number of additional circuits of a type that fit in one wavelength. */
 static uint32_t room_of(const struct morph_bandwidth *bw, uint32_t number)
 {
 	const struct bw_type *type = &bw->types[number];
@@ -88,7 +89,7 @@ static void take(const struct morph_bandwidth *bw, uint32_t number, uint32_t cir
 	bw->weigh->packed[number] += circuits;
 }
 
-/* No more weight than this is taken of types from the @at-th on: each counts at one resource. */
+/* Upper bound of the weight of types from index @at on. Each type counts at one resource only. */
 static int64_t bound(const struct morph_bandwidth *bw, uint32_t at)
 {
 	struct bw_weigh *weigh = bw->weigh;
@@ -134,7 +135,7 @@ static void pack_from(const struct morph_bandwidth *bw, uint32_t at, int64_t wei
 	}
 }
 
-/* The heaviest first, by insertion: from one round to the next few change places. */
+/* Sort by descending weight. Insertion, because few types change places between rounds. */
 static void sort(struct bw_weigh *weigh)
 {
 	uint32_t all = weigh->component->types_count;
@@ -151,7 +152,7 @@ static void sort(struct bw_weigh *weigh)
 		weigh->count--;
 }
 
-/* The heaviest circuits that one wavelength takes; whether they are. */
+/* Find the heaviest circuits that one wavelength can carry. Returns whether they are optimal. */
 static bool pack(const struct morph_bandwidth *bw)
 {
 	struct bw_weigh *weigh = bw->weigh;
@@ -168,7 +169,7 @@ static bool pack(const struct morph_bandwidth *bw)
 	return weigh->nodes < MOST_NODES;
 }
 
-/* The resource on a type's way that most is wanted of. */
+/* For each type, choose its resource with the highest relative load. */
 static void choose_owners(const struct morph_bandwidth *bw)
 {
 	struct bw_weigh *weigh = bw->weigh;
@@ -189,7 +190,7 @@ static void choose_owners(const struct morph_bandwidth *bw)
 	}
 }
 
-/* Heavier what the heaviest circuits have too little of. */
+/* Increase the weights of types of which the packed circuits have less than their share. */
 static void learn(const struct morph_bandwidth *bw, int64_t limit)
 {
 	const struct bw_component *component = bw->weigh->component;
@@ -207,7 +208,7 @@ bool lm_bw_outweighs(struct morph_bandwidth *bw, const struct bw_component *comp
 		     uint64_t last)
 {
 	struct bw_weigh *weigh = bw->weigh;
-	uint32_t vague = 0; /* rounds in a row */
+	uint32_t vague = 0; /* successive rounds */
 	int64_t circuits = 1, limit;
 
 	weigh->component = component;
@@ -216,7 +217,7 @@ bool lm_bw_outweighs(struct morph_bandwidth *bw, const struct bw_component *comp
 		weigh->order[at] = component->types[at];
 		circuits += bw->types[component->types[at]].wanted;
 	}
-	/* So that sums over wavelengths have 63 bits. */
+	/* Sums over all wavelengths stay below 2^63. */
 	limit = INT64_MAX / 4 / bw->wavelengths / circuits;
 	while (bw->steps < last && vague < MOST_VAGUE) {
 		bool most = pack(bw);
@@ -237,33 +238,33 @@ bool lm_bw_outweighs(struct morph_bandwidth *bw, const struct bw_component *comp
 /* ------------------------------------------------------------------- all ways */
 
 /*
- * Wavelengths by looking at all ways. What can't be in the way is taken out first:
+ * Exhaustive search. First it removes parts that cannot conflict:
  *
- * - a resource of which all users together fit into one wavelength;
- * - a resource of which all users use another one too, that takes no more;
- * - a type that uses only one of the resources that are left. Whatever wavelengths the others have,
- *   there is room for it, since no resource has more than it takes of all wavelengths.
+ * - a resource whose users together fit into one wavelength;
+ * - a resource whose users all use another resource that does not have more capacity;
+ * - a type that uses only one of the remaining resources. It fits, whatever wavelengths the others
+ *   have, because no resource has more circuits than all of its wavelengths carry.
  *
- * What is left falls apart into components. In each, the type that has least room beyond what it
- * wants has its circuits shared out over the wavelengths in every way. Wavelengths that look the
- * same are interchangeable: of these a later one never gets more than an earlier one.
+ * The rest consists of components. In each one, the search takes the type with the least spare
+ * capacity and distributes its circuits over the wavelengths in every way. Wavelengths with the
+ * same history are interchangeable: a later one never gets more circuits than an earlier one.
  */
 
 #define MOST_DEPTH 8192 /* types * wavelengths of a component */
-#define BRIEFLY 16 /* the share of steps for looking at all ways */
+#define BRIEFLY 16 /* the exhaustive search gets this fraction of the steps */
 
 struct bw_exhaust {
 	bool *type_left, *resource_left;
-	uint32_t *binding; /* by type: resources that are left */
-	uint32_t *wanted; /* by resource: by types that are left */
-	uint32_t *out; /* types that were taken out, in this order */
+	uint32_t *binding; /* by type: number of remaining resources */
+	uint32_t *wanted; /* by resource: circuits of remaining types */
+	uint32_t *out; /* types that were removed, in this order */
 	uint32_t out_count;
-	struct bw_component component; /* at hand */
+	struct bw_component component; /* the present one */
 	uint32_t *chosen; /* by depth: type */
 	uint16_t *room; /* by type, then wavelength */
-	int32_t *same; /* by depth, then wavelength: the one before it that looks the same; -1 for none */
+	int32_t *same; /* by depth, then wavelength: the equal one before it, -1: none */
 	uint32_t *later; /* by depth, then wavelength: room in later ones */
-	uint64_t last; /* step */
+	uint64_t last; /* limit of steps */
 };
 
 struct bw_exhaust *lm_bw_exhaust_new(const struct morph_bandwidth *bw)
@@ -322,7 +323,7 @@ static bool uses(const struct morph_bandwidth *bw, uint32_t type, uint32_t resou
 
 /* ---------------------------------------------------------- what is in the way */
 
-/* Whether all that are left of one resource's users use the other. */
+/* Whether all remaining users of one resource also use the other. */
 static bool within(const struct morph_bandwidth *bw, uint32_t one, uint32_t other)
 {
 	const struct bw_resource *resource = &bw->resources.list[one];
@@ -418,7 +419,7 @@ static void take_out(struct morph_bandwidth *bw)
 	}
 }
 
-/* What hangs together with a type; it is not left any more. */
+/* Collect the component of a type and remove it from the rest. */
 static void take_component(struct morph_bandwidth *bw, uint32_t first)
 {
 	struct bw_exhaust *exhaust = bw->exhaust;
@@ -459,7 +460,7 @@ static uint32_t missing(const struct morph_bandwidth *bw, uint32_t type)
 	return bw->types[type].wanted - bw->now.placed[type];
 }
 
-/* Whether the wavelengths that its users could have suffice for all that they miss. */
+/* Whether the wavelengths that are possible for its users suffice for their missing circuits. */
 static bool suffices(const struct morph_bandwidth *bw, uint32_t number)
 {
 	const struct bw_exhaust *exhaust = bw->exhaust;
@@ -485,7 +486,9 @@ static bool suffices(const struct morph_bandwidth *bw, uint32_t number)
 	return have >= need;
 }
 
-/* The type to be shared out next, types_count when there is none; false if it is in vain. */
+/*
+ * The next type to distribute, or types_count if all are complete. False if no assignment exists.
+ */
 static bool choose(struct morph_bandwidth *bw, uint32_t *chosen)
 {
 	struct bw_exhaust *exhaust = bw->exhaust;
@@ -518,7 +521,7 @@ static bool choose(struct morph_bandwidth *bw, uint32_t *chosen)
 
 static enum bw_answer search(struct morph_bandwidth *bw, uint32_t depth);
 
-/* Share the circuits that a type misses out over the wavelengths from @wavelength on. */
+/* Distribute the missing circuits of a type over the wavelengths from @wavelength on. */
 static enum bw_answer share_out(struct morph_bandwidth *bw, uint32_t depth, uint32_t type,
 				uint32_t wavelength)
 {
@@ -549,8 +552,8 @@ static enum bw_answer share_out(struct morph_bandwidth *bw, uint32_t depth, uint
 }
 
 /*
- * Wavelengths look the same as long as each type has had as many of one as of the other; @last is
- * what the last type has had, NULL for the first.
+ * Wavelengths are equal while each type has the same number of circuits of both. @last: circuits of
+ * the last type by wavelength, NULL for the first.
  */
 static void note_same(struct morph_bandwidth *bw, uint32_t depth, const uint16_t *last)
 {
@@ -586,7 +589,7 @@ static enum bw_answer search(struct morph_bandwidth *bw, uint32_t depth)
 	return share_out(bw, depth, type, 0);
 }
 
-/* Briefly all ways, for that is often enough; then by weights. */
+/* A brief exhaustive search is often enough. Otherwise try weights. */
 static enum bw_answer try_component(struct morph_bandwidth *bw, uint64_t last)
 {
 	struct bw_exhaust *exhaust = bw->exhaust;
