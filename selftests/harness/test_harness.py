@@ -23,6 +23,7 @@ import ktap         # noqa: E402
 import leaks        # noqa: E402
 import machine      # noqa: E402
 import process      # noqa: E402
+import resident     # noqa: E402
 import testlist     # noqa: E402
 import times        # noqa: E402
 
@@ -296,6 +297,19 @@ def stages_run(*arguments):
     """The stages that scripts/check runs, where each passes at once."""
     lines, _ = check_says("ok $stage", *arguments)
     return [line.removeprefix("ok ") for line in lines if line.startswith("ok ")]
+
+
+def test_links_are_followed_and_kept():
+    with tempfile.TemporaryDirectory() as folder:
+        folder = os.path.realpath(folder)
+        os.mkdir(os.path.join(folder, "real"))
+        for name, target in (("library", "real"), ("real/short", "long"), ("real/long", "../real/file")):
+            os.symlink(target, os.path.join(folder, name))
+        with open(os.path.join(folder, "real/file"), "w", encoding="ascii"):
+            pass
+        steps = [step.removeprefix(folder + "/") for step in resident.walk(os.path.join(folder, "library/short"))
+                 if step.startswith(folder + "/")]
+    return same(steps, ["library", "real", "real/short", "real/long", "real", "real/file"])
 
 
 def test_campaign_without_time_is_not_begun():

@@ -5,8 +5,10 @@ import lzma
 import os
 import stat
 
+import resident
+
 # virtio comes first: 9p and the output port need it.
-WANTED = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "configfs")
+WANTED = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay", "configfs")
 
 
 def modules_in_order(tree):
@@ -37,9 +39,9 @@ class Cpio:
         self.data = bytearray()
         self.inode = 0
 
-    def add(self, name, mode, content=b"", rdev=(0, 0)):
+    def add(self, name, mode, content=b"", rdev=(0, 0), owner=(0, 0), mtime=0):
         self.inode += 1
-        fields = (self.inode, mode, 0, 0, 1, 0, len(content), 0, 0, *rdev, len(name) + 1, 0)
+        fields = (self.inode, mode, *owner, 1, mtime, len(content), 0, 0, *rdev, len(name) + 1, 0)
         self.data += b"070701" + b"".join(b"%08X" % field for field in fields)
         self.data += name.encode() + b"\0"
         self._align()
@@ -52,6 +54,17 @@ class Cpio:
     def file(self, name, content):
         self.add(name, stat.S_IFREG | 0o755, content)
 
+    def copy(self, name, path):
+        """Add what is at path on this machine: a directory without its content, a symbolic link or a file."""
+        status = os.lstat(path)
+        content = b""
+        if stat.S_ISLNK(status.st_mode):
+            content = os.readlink(path).encode()
+        elif stat.S_ISREG(status.st_mode):
+            with open(path, "rb") as file:
+                content = file.read()
+        self.add(name, status.st_mode, content, owner=(status.st_uid, status.st_gid), mtime=int(status.st_mtime))
+
     def close(self):
         self.add("TRAILER!!!", 0)
         return bytes(self.data)
@@ -60,10 +73,10 @@ class Cpio:
         self.data += b"\0" * (-len(self.data) % 4)
 
 
-def build(tree, init, busybox="/bin/busybox"):
-    """Return the archive for the kernel whose modules lie in tree."""
+def build(tree, top, init, busybox="/bin/busybox"):
+    """Return the archive for the kernel whose modules lie in tree, and for programs of the checkout top."""
     archive = Cpio()
-    for name in ("bin", "dev", "modules", "proc", "root", "sys", "top"):
+    for name in ("bin", "dev", "host", "modules", "proc", "resident", "root", "sys", "top"):
         archive.directory(name)
     archive.add("dev/console", stat.S_IFCHR | 0o600, rdev=(5, 1))
     with open(busybox, "rb") as file:
@@ -73,4 +86,7 @@ def build(tree, init, busybox="/bin/busybox"):
     for number, path in enumerate(modules_in_order(tree)):
         name = os.path.basename(path).partition(".")[0]
         archive.file(f"modules/{number:02d}-{name}.ko", read_module(os.path.join(tree, path)))
+    steps = {step for path in resident.list_paths(top) for step in resident.walk(path)}
+    for step in sorted(steps):
+        archive.copy("resident" + step, step)
     return archive.close()

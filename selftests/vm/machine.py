@@ -23,6 +23,8 @@ STATE = os.path.join(BUILD, "vm")
 APPEND = ("console=ttyS0", "loglevel=5", "panic=-1", "oops=panic", "tsc=reliable", "random.trust_cpu=on", "audit=0",
           # An emulator that waits for its processor makes the timer look broken.
           "no_timer_check",
+          # An emulator translates a program again where the program has other addresses than before.
+          "norandmaps",
           "rcupdate.rcu_cpu_stall_timeout=60", "watchdog_thresh=30", "sysctl.kernel.hung_task_timeout_secs=60",
           # A machine that hangs is asked by NMI what all its tasks and processors are doing.
           "unknown_nmi_panic", f"panic_print={1 << 0 | 1 << 6:#x}")
@@ -145,7 +147,7 @@ class Machine:
                 os.unlink(os.path.join(results, name))
         with open(os.path.join(results, "command"), "w", encoding="utf-8") as file:
             file.write(command)
-        image = initramfs.build(self.kernel.modules, os.path.join(HERE, "init"))
+        image = initramfs.build(self.kernel.modules, TOP, os.path.join(HERE, "init"))
         write_whole(os.path.join(results, "initramfs"), image)
         started = time.time()
         timed_out = self._qemu(results, patience, output, errors)
