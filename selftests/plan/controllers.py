@@ -9,7 +9,7 @@ import json
 import sys
 import tempfile
 
-from place import joins, run, tenants
+from place import run, tenants
 
 LANES = 16      # of a fibre
 
@@ -81,7 +81,7 @@ def applied(rack):
         missing = {one["controller"]: one["missing"] + one["surplus"] for one in differs["controllers"]}
         return answer, missing.get(controller)
 
-    fibres = [guide["id"] for guide in rack.ask("guide", "list") if joins(rack, guide, 0, 4)]
+    fibres = rack.between(0, 4)
     with Controllers(rack, 7, 8, 9):
         first = ((0, 4, 20, 8), (0, 1, 7, 8), (4, 0, 3, 9))
         answer, missing = apply(8, *first, options=["--dry-run"])
@@ -111,7 +111,7 @@ def applied(rack):
 
 def unusable(rack):
     """A fibre that is cordoned is told, and the next one is asked."""
-    fibres = [guide["id"] for guide in rack.ask("guide", "list") if joins(rack, guide, 0, 4)]
+    fibres = rack.between(0, 4)
     rack.do("guide", "cordon", fibres[0])
     with Controllers(rack, 8), tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump({"demands": [{"from": 0, "to": 4, "lanes": LANES + 2, "controller": 8}], "ways": 1}, file)

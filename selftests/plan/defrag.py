@@ -9,7 +9,7 @@ over the fibres that a slice in the other two servers needs. Nobody leads it bac
 
 import sys
 
-from place import FIBRE, OF_SERVER, check_lit, crossed, held, run
+from place import OF_SERVER, check_lit, crossed, held, run
 
 CIRCLE = (0, 2, 3, 1)       # servers, each beside the next
 FIRST, SECOND = (0, 1), (2, 3)
@@ -19,8 +19,7 @@ PORTS = 6
 
 def fibres_between(rack):
     """One fibre for each pair of servers, by the pair."""
-    return {(rack.host(guide["a-index"]), rack.host(guide["b-index"])): guide["id"]
-            for guide in rack.ask("guide", "list") if guide["class"] == FIBRE}
+    return {(rack.host(a), rack.host(b)): guide for guide, (a, b) in rack.ends_of_fibres().items()}
 
 
 def detour(rack, *token):

@@ -32,10 +32,9 @@ def write(name, text):
 class Rack:
     """A simulated rack, or several, asked by morphctl."""
 
-    hosts = None
-
     def __init__(self, profile="rack64"):
         self.profile = profile
+        self.hosts, self.fibre_ends = {}, {}    # what of a fabric does not change, read once
 
     def __enter__(self):
         os.mkdir(CONFIGFS)
@@ -64,9 +63,16 @@ class Rack:
         subprocess.run([MORPHCTL, *map(str, words), "--fabric", "place"], stdout=subprocess.DEVNULL, check=True,
                        timeout=6 * PATIENCE_S)
 
+    def ends_of_fibres(self):
+        """By guide between servers the elements at its ends, a and b."""
+        if not self.fibre_ends:
+            self.fibre_ends = {guide["id"]: (guide["a-index"], guide["b-index"]) for guide in self.ask("guide", "list")
+                               if guide["class"] == FIBRE}
+        return self.fibre_ends
+
     def fibres(self):
         """Guides between servers."""
-        return {guide["id"] for guide in self.ask("guide", "list") if guide["class"] == FIBRE}
+        return set(self.ends_of_fibres())
 
     def host(self, element):
         """The server on one of whose tiles an element sits."""
@@ -74,6 +80,10 @@ class Rack:
             chips = {chip["id"]: chip["host"] for chip in self.ask("accelerator", "list")}
             self.hosts = {one["id"]: chips.get(one.get("tile")) for one in self.ask("element", "list")}
         return self.hosts[element]
+
+    def between(self, src, dst):
+        """Fibres through which light gets from one server to another. End a is where light comes from."""
+        return [guide for guide, (a, b) in self.ends_of_fibres().items() if self.host(a) == src and self.host(b) == dst]
 
     def fault(self, text=None):
         """Inject a fault, or clear all."""
@@ -282,9 +292,7 @@ def divergence(rack):
         told = rack.ask("te", "divergence", file.name)
         assert told["controllers"] == [{"controller": 8, "lanes-count": 20, "reserved": 0, "missing": 20, "surplus": 0,
                                         "percent": 100.0}], told
-        fibre = next(guide["id"] for guide in rack.ask("guide", "list") if joins(rack, guide, 0, 4))
-        other = next(guide["id"] for guide in rack.ask("guide", "list") if joins(rack, guide, 0, 4) and
-                     guide["id"] != fibre)
+        fibre, other = rack.between(0, 4)[:2]
         rack.do("controller", "reserve", 8, fibre, 16, "--epoch", 1)
         rack.do("controller", "reserve", 8, other, 4, "--epoch", 1)
         told = rack.ask("te", "divergence", file.name)
@@ -305,7 +313,7 @@ def hysteresis(rack):
         return [(path.get("last-lanes-count"), path["lanes-count"]) for path in rack.ask("te", "solve", file.name)["paths"]]
 
     rack.do("controller", "take", 8, "--epoch", 1, "--lease", 600)
-    fibre = next(guide["id"] for guide in rack.ask("guide", "list") if joins(rack, guide, 0, 4))
+    fibre = rack.between(0, 4)[0]
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         free = [lanes(epoch) for epoch in range(12)]
         assert {path[0] for path in free} == {path[1] for path in free} == {(None, 2), (None, 3)}, free
@@ -315,11 +323,6 @@ def hysteresis(rack):
             assert {path[0] for path in told} == {(held, held)}, told
             assert [path[1] for path in told] == [path[1] for path in free], told
     rack.do("controller", "drop", 8)
-
-
-def joins(rack, guide, src, dst):
-    """Is it a fibre, through which light gets from one server to another? End a is where light comes from."""
-    return guide["class"] == FIBRE and rack.host(guide["a-index"]) == src and rack.host(guide["b-index"]) == dst
 
 
 def on_behalf(rack):
