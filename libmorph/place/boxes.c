@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The first tier: boxes of a rack's torus, in every place and orientation. */
+/* The first tier: boxes of a rack's torus, in every position and orientation. */
 #include "place.h"
 
-#define BOXES_ROUTED 4 /* that are tried at first, where the best one has no routes */
+#define BOXES_ROUTED 4 /* boxes that the first search routes if the best one has no routes */
 
-/* A box: extents of the torus, turned, and where it begins. */
+/* A box: its extents, its orientation, and its first cell. */
 struct box {
 	uint32_t size[3];
-	uint8_t axis[3]; /* of the rack, for each of the request's */
+	uint8_t axis[3]; /* axis of the rack, by axis of the request */
 	uint32_t at[3];
 };
 
@@ -19,7 +19,10 @@ struct boxes {
 	bool placed, doubt;
 };
 
-/* The cell of a rank: in a torus its own place; else ranks go back and forth, row by row. */
+/*
+ * The cell of a rank in the box. In a torus it is the rank's position; other ranks run back and
+ * forth, row by row.
+ */
 static void rank_cell(const struct morph_request *request, const struct box *box, uint32_t rank,
 		      uint32_t cell[3])
 {
@@ -38,8 +41,8 @@ static void rank_cell(const struct morph_request *request, const struct box *box
 }
 
 /*
- * Whether all accelerators of a box are free, and all of their servers, if these are to be taken
- * whole; then they are in search->trial.
+ * Whether all accelerators of a box are free, and all of their servers if the request wants whole
+ * servers. If so, they are in search->trial.
  */
 static bool box_free(struct boxes *boxes, const struct box *box)
 {
@@ -72,7 +75,7 @@ static bool box_free(struct boxes *boxes, const struct box *box)
 
 typedef bool (*box_fn)(struct boxes *boxes, const struct box *box, void *context);
 
-/* All boxes of one size and orientation, until @each says enough. */
+/* Call @each for all boxes of one size and orientation, until it returns true. */
 static bool each_place(struct boxes *boxes, struct box *box, box_fn each, void *context)
 {
 	const uint32_t *extent = boxes->extent;
@@ -83,7 +86,7 @@ static bool each_place(struct boxes *boxes, struct box *box, box_fn each, void *
 
 		if (box->size[axis] > extent[to])
 			return false;
-		/* A torus that goes round is the same wherever it begins. */
+		/* A torus that wraps around is the same from every first cell. */
 		most[to] = box->size[axis] == extent[to] && boxes->request->extent[0] ? 1 :
 											extent[to];
 	}
@@ -105,7 +108,7 @@ static bool each_turn(struct boxes *boxes, const uint32_t size[3], box_fn each, 
 		bool same = false;
 
 		memcpy(box.axis, turns[turn], sizeof(box.axis));
-		/* Where extents are equal, turns are. */
+		/* Orientations that exchange equal extents are the same. */
 		for (uint32_t a = 0; a < 3; a++)
 			for (uint32_t b = a + 1; b < 3; b++)
 				same |= size[a] == size[b] && box.axis[a] > box.axis[b];
@@ -115,7 +118,7 @@ static bool each_turn(struct boxes *boxes, const uint32_t size[3], box_fn each, 
 	return false;
 }
 
-/* A torus has its extents; anything else takes any box of as many cells. */
+/* A torus has its own extents. Other requests take any box with as many cells as ranks. */
 static bool each_box(struct boxes *boxes, box_fn each, void *context)
 {
 	const struct morph_request *request = boxes->request;
@@ -135,7 +138,7 @@ static bool each_box(struct boxes *boxes, box_fn each, void *context)
 	return false;
 }
 
-/* The best box. */
+/* Keep the best box. */
 static bool choose(struct boxes *boxes, const struct box *box, void *context)
 {
 	struct rack_search *search = &boxes->ledger->search;
@@ -149,7 +152,7 @@ static bool choose(struct boxes *boxes, const struct box *box, void *context)
 	return false;
 }
 
-/* Any box that has routes. */
+/* Stop at the first box that has routes. */
 static bool try_box(struct boxes *boxes, const struct box *box, void *context)
 {
 	struct rack_search *search = &boxes->ledger->search;
@@ -195,7 +198,7 @@ enum stitch_verdict lm_place_boxes(struct morph_ledger *ledger, const struct mor
 	if (lm_mapping_route(&ledger->search, request, &ledger->search.best, boxes.steps) ==
 	    STITCH_FEASIBLE)
 		return STITCH_FEASIBLE;
-	/* Ranks that go back and forth may lie in a box in other ways. */
+	/* Ranks that run back and forth are only one way to fill a box. */
 	boxes.doubt = !request->extent[0];
 	each_box(&boxes, try_box, &left);
 	if (boxes.placed)

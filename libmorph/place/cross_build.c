@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Building slices across racks: servers for their slots, by growing and by annealing. */
+/* Slices across racks: servers for their slots, by growing and by annealing. */
 #include <math.h>
 #include <string.h>
 
@@ -7,11 +7,11 @@
 #include "../util/mix.h"
 #include "net.h"
 
-#define APART 200 /* hops to where there is no way */
+#define APART 200 /* hops to an unreachable server */
 
 /* -------------------------------------------------------------------- growing */
 
-/* Distances from a server, over links that nothing has yet. */
+/* Distances from a server over unused links. */
 struct distances {
 	uint8_t hops[CROSS_SERVERS];
 };
@@ -21,7 +21,7 @@ static bool has_room(const struct cross *cross, uint32_t rack, uint32_t group)
 	return cross->used[rack][group] < cross->pod->room[rack][group];
 }
 
-/* On from what is known of a rack: Bellman and Ford, for it is small. */
+/* Extend known distances within a rack. Bellman and Ford, because a rack is small. */
 static void spread(const struct cross *cross, uint32_t rack, uint8_t hops[CROSS_SEATS])
 {
 	const struct cross_pod *pod = cross->pod;
@@ -84,13 +84,13 @@ static void exchange(struct cross *cross, uint32_t one, uint32_t other)
 	cross->place[b] = (uint16_t)one;
 }
 
-/* May the server of a place have that slot? */
+/* Whether the server at a place is large enough for the slot. */
 static bool fits(const struct cross *cross, uint32_t slot, uint32_t place)
 {
 	return cross->shape->takes[slot] <= cross->pod->takes[cross->found.servers[place]];
 }
 
-/* One for the first slot, by chance. False where there is none that is large enough. */
+/* Choose a random server for the first slot. False if none is large enough. */
 static bool begin_somewhere(struct cross *cross, uint32_t first)
 {
 	uint32_t left = cross->found.servers_count - first;
@@ -108,8 +108,8 @@ static bool begin_somewhere(struct cross *cross, uint32_t first)
 }
 
 /*
- * The servers of a slice: one by chance, and then for each slot the one nearest to what it is
- * joined to. False where none is left that is large enough.
+ * Choose the servers of a slice: a random first one, then for each slot the server nearest to its
+ * placed neighbours. False if no remaining server is large enough.
  */
 static bool grow(struct cross *cross, uint32_t slice)
 {
@@ -152,19 +152,22 @@ static bool grow(struct cross *cross, uint32_t slice)
 
 /* ------------------------------------------------------------------- annealing */
 
-/* What is to become less. */
+/* The cost that annealing minimises. */
 static int64_t energy(const struct cross *cross)
 {
 	return (int64_t)cross->over * CROSS_BEYOND + cross->taken;
 }
 
-/* How much more is accepted this time: Metropolis's rule, asked before it is known how much it is. */
+/*
+ * How much a change may add to the cost this time. Metropolis's rule, drawn before the change is
+ * known.
+ */
 static int64_t limit(struct cross *cross, double heat)
 {
 	return (int64_t)(-heat * log(1 - mix_unit(mix_next(&cross->random))));
 }
 
-/* The links of an edge go, and are kept from @kept on, or come back from there. */
+/* Take away the links of an edge and save them at index @kept, or put them back from there. */
 static uint32_t set_aside(struct cross *cross, uint32_t slice, uint32_t edge, uint32_t kept,
 			  bool back)
 {
@@ -190,7 +193,7 @@ static void try_ways(struct cross *cross, uint32_t slice, uint32_t edge, double 
 		set_aside(cross, slice, edge, 0, true);
 }
 
-/* Edges that change when the servers of two places do. */
+/* Edges that change if the servers at two places are exchanged. */
 struct touched {
 	uint32_t count;
 	struct {
@@ -217,7 +220,7 @@ static void touch(const struct cross *cross, uint32_t place, uint32_t but, struc
 	}
 }
 
-/* What the edges would take, were each alone. */
+/* The cost of the edges if each of them were alone. */
 static int64_t estimate(struct cross *cross, const struct touched *touched)
 {
 	const struct cross_shape *shape = cross->shape;
@@ -234,7 +237,7 @@ static int64_t estimate(struct cross *cross, const struct touched *touched)
 	return sum;
 }
 
-/* Most exchanges are bad at first sight, and routing is what takes long. */
+/* This estimate rejects most exchanges. Routing takes much longer. */
 static bool worth_a_try(struct cross *cross, const struct touched *touched, uint32_t one,
 			uint32_t other, double heat)
 {
@@ -281,8 +284,9 @@ static void try_exchange(struct cross *cross, uint32_t one, uint32_t other, doub
 }
 
 /*
- * A place whose server might be better in @place: of the seat of one that it is joined to, or of one
- * that this seat's links lead to, in any rack; or of its rack.
+ * Propose a place whose server may be better for @place. Take a random neighbour of @place in its
+ * slice. Mostly propose a server, in any rack, at the neighbour's position or at a position that
+ * its links lead to. Otherwise propose a server of the neighbour's rack.
  */
 static uint32_t propose(struct cross *cross, uint32_t place)
 {
@@ -325,7 +329,7 @@ static void anneal_once(struct cross *cross, double heat)
 	uint32_t one = mix_below(&cross->random, cross->found.slices * shape->slots), other;
 	uint32_t slice, edge, hot;
 
-	/* Mostly where something is wanted that there is not. */
+	/* Mostly choose an edge that uses an overloaded link. */
 	if (cross->hot_count && mix_below(&cross->random, 4)) {
 		hot = cross->hot[mix_below(&cross->random, cross->hot_count)];
 		lm_cross_who(cross, hot / CROSS_GROUPS, hot % CROSS_GROUPS,
@@ -411,7 +415,7 @@ uint32_t lm_cross_lay(struct cross *cross, const struct cross_pod *pod,
 
 /* ----------------------------------------------------------------------- settle */
 
-/* The last slice takes the number of one that goes; its servers are left over. */
+/* Remove a slice. The last slice takes its number; its servers become unused. */
 static void drop(struct cross *cross, uint32_t slice)
 {
 	const struct cross_shape *shape = cross->shape;

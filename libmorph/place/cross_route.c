@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Ways for the links of slices across racks, and what they take. */
+/* Paths for the links of slices across racks, and the links that they use. */
 #include <string.h>
 
 #include "../util/shortest.h"
 #include "cross.h"
 
-#define STATES (2 * CROSS_SEATS) /* seats of the first rack, and of the last: behind a switch */
+#define STATES (2 * CROSS_SEATS) /* positions in the first rack, then in the last one */
 
 void lm_cross_shape_init(struct cross_shape *shape, uint32_t slots)
 {
@@ -82,7 +82,7 @@ static void count_gate(struct cross *cross, cross_server server, uint32_t times,
 static void use_way(struct cross *cross, const struct cross_way *way, cross_server from,
 		    cross_server to, int by)
 {
-	/* What has no way at all wants a link that there is not. */
+	/* A link without any path counts as one overload. */
 	if (!way->hops)
 		cross->over += (uint32_t)by;
 	else
@@ -192,7 +192,7 @@ uint32_t lm_cross_excess(const struct cross *cross, uint32_t slice)
 
 /* --------------------------------------------------------------------- ways */
 
-/* What other ways take, by rack and group. */
+/* Links that other paths use, by rack and group. */
 typedef uint16_t cross_load[CROSS_RACKS][CROSS_GROUPS];
 
 static uint32_t price(const struct cross_pod *pod, const cross_load load, uint32_t rack,
@@ -201,7 +201,7 @@ static uint32_t price(const struct cross_pod *pod, const cross_load load, uint32
 	return 1 + (load[rack][group] >= pod->room[rack][group] ? CROSS_BEYOND : 0);
 }
 
-/* What light costs that passes a seat. */
+/* The cost of light that crosses a server. */
 static uint32_t toll(const struct cross_pod *pod, const cross_load load, uint32_t rack,
 		     uint32_t seat)
 {
@@ -213,12 +213,12 @@ static uint32_t toll(const struct cross_pod *pod, const cross_load load, uint32_
 }
 
 /*
- * A state is a seat, plus CROSS_SEATS where it is of the last rack, behind a switch. It costs links times STATES, plus hops:
- * of paths that take as many links the one of fewer hops.
+ * Each state is a server position; add CROSS_SEATS in the last rack, behind a switch. The cost is
+ * links times STATES, plus hops. So of paths with equally many links, the one with fewer hops wins.
  */
 struct labels {
 	struct shortest search;
-	uint8_t arc[STATES]; /* the arc from the state before */
+	uint8_t arc[STATES]; /* the arc from the preceding state */
 };
 
 static void relax(const struct cross_pod *pod, const cross_load load, struct labels *labels,
@@ -249,7 +249,7 @@ static void relax(const struct cross_pod *pod, const cross_load load, struct lab
 	}
 }
 
-/* Find the cheapest path; it has no hops if there is none. */
+/* Find the cheapest path. It has no hops if there is none. */
 static void find(const struct cross_pod *pod, const cross_load load, cross_server from,
 		 cross_server to, struct cross_way *way)
 {
@@ -280,7 +280,7 @@ static uint32_t left_in(const struct cross_pod *pod, const cross_load load, uint
 	return room > used ? room - used : 0;
 }
 
-/* How many links can go that way, 1 where it is full. */
+/* How many links fit on this path; 1 if it is full. */
 static uint32_t width(const struct cross_pod *pod, const cross_load load,
 		      const struct cross_way *way, cross_server from, cross_server to,
 		      uint32_t most)
@@ -322,7 +322,7 @@ void lm_cross_route(struct cross *cross, uint32_t slice, uint32_t edge)
 	}
 }
 
-/* What so many links on a way take, by @load, and that they take it. */
+/* Add links to a path in @load. Returns their cost per link. */
 static uint32_t load_way(const struct cross_pod *pod, cross_load load, const struct cross_way *way,
 			 cross_server from, cross_server to, int links)
 {

@@ -5,16 +5,16 @@
 
 #include "crossing.h"
 
-#define STARTS 16 /* from which a slice grows, one after the other */
-#define AIRY 8 /* of them with less light in servers than gets in, for then it finds its ways */
-#define MOVES 6000 /* from each */
+#define STARTS 16 /* random starts, one after the other */
+#define AIRY 8 /* of these leave a quarter of the light of servers unused */
+#define MOVES 6000 /* of each start */
 #define HOT 6.0
 #define COLD 1.0
 #define NO_PART UINT16_MAX
 
 /* --------------------------------------------------------------------- shape */
 
-/* Links between parts. A circuit without one that goes back takes a link all the same. */
+/* Links between parts. A simplex circuit uses a whole link too. */
 static bool find_shape(const struct morph_request *request, struct crossing *crossing,
 		       uint32_t count)
 {
@@ -46,7 +46,7 @@ static bool find_shape(const struct morph_request *request, struct crossing *cro
 
 /* -------------------------------------------------------------------- search */
 
-/* Parts, @count of them, the smallest of @least ranks. */
+/* Search for @count parts, of which the smallest has @least ranks. */
 static int search(struct morph_ledger *ledger, const struct morph_request *request,
 		  struct morph_plan *plan, uint32_t least, uint32_t count, uint64_t *steps)
 {
@@ -78,7 +78,7 @@ static int search(struct morph_ledger *ledger, const struct morph_request *reque
 	return -EAGAIN;
 }
 
-/* Parts that fill racks. */
+/* Search for parts that fill racks. */
 static int search_whole(struct morph_ledger *ledger, const struct morph_request *request,
 			struct morph_plan *plan, uint32_t count)
 {
@@ -91,7 +91,7 @@ static int search_whole(struct morph_ledger *ledger, const struct morph_request 
 	lm_crossing_room(ledger, request, request->ranks / count, false, crossing);
 	if (!lm_crossing_whole(ledger, request, servers))
 		return -EAGAIN;
-	/* Each plan that does not go through the switches leaves less that might lead somewhere. */
+	/* Each plan that fails inside the switches removes leads, so the loop ends. */
 	while (ret == -EAGAIN &&
 	       !lm_cross_lay(&crossing->cross, &crossing->pod, &crossing->shape, servers)) {
 		ret = lm_crossing_fill(ledger, plan);
@@ -99,7 +99,7 @@ static int search_whole(struct morph_ledger *ledger, const struct morph_request 
 	return ret;
 }
 
-/* A rank without a part that has most circuits to those of part @part, the first of them. */
+/* The unassigned rank with most circuits to the ranks of part @part; the first one of several. */
 static uint32_t nearest(const struct morph_request *request, const struct crossing *crossing,
 			uint32_t part)
 {
@@ -119,8 +119,8 @@ static uint32_t nearest(const struct morph_request *request, const struct crossi
 }
 
 /*
- * Ranks in parts, what is joined together: servers have @with[n] parts of n ranks, the largest
- * come first. Returns how many there are, and the ranks of the last. O(ranks * circuits).
+ * Group connected ranks into parts: @with[n] parts of n ranks, the largest first. Returns the
+ * number of parts; *least: ranks of the last one. O(ranks * circuits).
  */
 static uint32_t group(const struct morph_request *request, struct crossing *crossing,
 		      const uint32_t with[RACK_ACCELERATORS + 1], uint32_t *least)
@@ -143,8 +143,9 @@ static uint32_t group(const struct morph_request *request, struct crossing *cros
 }
 
 /*
- * What fills no servers: in parts as large as the largest server has room for, and then smaller ones;
- * and at last in those servers that have most room, in each as many as it has.
+ * For requests that do not fill servers. Try parts as large as the largest server has free
+ * accelerators, then smaller ones. Finally take the servers with most free accelerators, and give
+ * each as many ranks as it has free.
  */
 static int search_groups(struct morph_ledger *ledger, const struct morph_request *request,
 			 struct morph_plan *plan, uint64_t steps)
@@ -168,7 +169,7 @@ static int search_groups(struct morph_ledger *ledger, const struct morph_request
 	return search(ledger, request, plan, least, count, &steps);
 }
 
-/* In parts that fill servers, or else as servers have room. */
+/* Search for parts that fill servers, or else for parts of any size. */
 static int search_parts(struct morph_ledger *ledger, const struct morph_request *request,
 			struct morph_plan *plan, uint64_t steps)
 {
@@ -185,7 +186,7 @@ static int search_parts(struct morph_ledger *ledger, const struct morph_request 
 	return search(ledger, request, plan, request->ranks / count, count, &steps);
 }
 
-/* Ranks without links lie anywhere: in the racks in their order. */
+/* Ranks without links take any free accelerators, rack by rack. */
 static void take_any(struct morph_ledger *ledger, struct morph_plan *plan)
 {
 	const struct sites *sites = &ledger->sites;
@@ -210,7 +211,10 @@ static void take_any(struct morph_ledger *ledger, struct morph_plan *plan)
 
 /* ---------------------------------------------------------------------- tier */
 
-/* Free accelerators that can be had: where parts fill servers, those of servers that are free. */
+/*
+ * Free accelerators that the request can use. For parts that fill servers, only those in free
+ * servers.
+ */
 static uint32_t count_free(const struct morph_ledger *ledger, uint32_t part)
 {
 	uint32_t count = 0;

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans of what was found across racks: accelerators, and a fibre for each hop of each circuit. */
+/* Plans across racks: accelerators, and a fibre for each hop of each circuit. */
 #include <string.h>
 
 #include "crossing.h"
 
 /*
- * What a circuit wants of its fibres: it gets to those at its own accelerators' tiles most easily, and
- * on from one to another of the same tile.
+ * Preferences of a circuit among fibres. Light reaches fibres of its own accelerators' tiles most
+ * easily, and continues most easily on a fibre of the same tile.
  */
 struct wish {
 	uint32_t src, dst; /* accelerators, at first */
-	bool strict; /* those out of faces are the ones that were found */
+	bool strict; /* use exactly the fibres out of faces that the search found */
 };
 
 static uint32_t suits(const struct strand *strand, const struct wish *wish)
@@ -18,7 +18,9 @@ static uint32_t suits(const struct strand *strand, const struct wish *wish)
 	return (strand->from_tile == wish->src) + (strand->to_tile == wish->dst);
 }
 
-/* The best way of light for one hop: a fibre between neighbours, or out of a face, of which @face was found. */
+/*
+ * The best fibre for one hop: between neighbours, or out of a face, where the search found @face.
+ */
 static const struct strand *hop_strand(const struct morph_ledger *ledger, cross_server from,
 				       cross_server to, uint32_t face, const struct wish *wish)
 {
@@ -44,7 +46,7 @@ static const struct strand *hop_strand(const struct morph_ledger *ledger, cross_
 	return best;
 }
 
-/* The servers and fibres out of faces along a link, from its first slot's server on. */
+/* Servers and face fibres along a link, from the server of its first slot. */
 struct trail {
 	uint32_t hops;
 	cross_server servers[CROSS_HOPS + 1];
@@ -74,7 +76,7 @@ static void follow_way(const struct crossing *crossing, uint32_t edge, uint32_t 
 	}
 }
 
-/* The fibre of a step along a trail, or against it. */
+/* The fibre of a step along a trail, or in the opposite direction. */
 static const struct strand *step_strand(const struct morph_ledger *ledger,
 					const struct trail *trail, uint32_t step, bool back,
 					const struct wish *wish)
@@ -85,7 +87,7 @@ static const struct strand *step_strand(const struct morph_ledger *ledger,
 			  back ? trail->back[hop] : trail->out[hop], wish);
 }
 
-/* How well a link suits a circuit: by the tiles where its fibres begin and end. */
+/* How well a link suits a circuit: whether its fibres begin and end at the circuit's tiles. */
 static uint32_t rate(const struct morph_ledger *ledger, const struct trail *trail, bool back,
 		     const struct wish *wish)
 {
@@ -105,7 +107,7 @@ static uint32_t find_edge(const struct cross_shape *shape, uint32_t one, uint32_
 	return edge;
 }
 
-/* Of the links between two parts that no circuit has yet, that way, the best: there is one. */
+/* Take the best unused link between two parts in this direction. One always exists. */
 static void take_link(struct morph_ledger *ledger, uint32_t one, uint32_t other,
 		      const struct wish *wish, struct trail *trail)
 {
@@ -129,7 +131,10 @@ static void take_link(struct morph_ledger *ledger, uint32_t one, uint32_t other,
 	follow_way(crossing, edge, best, trail);
 }
 
-/* The fibres of a circuit. A hop that has none, for what is inside a switch is unusable: *hop. */
+/*
+ * The fibres of a circuit. *missing: a hop without a fibre, because an element inside a switch is
+ * unusable.
+ */
 static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_t circuit,
 		   bool strict, struct trail *trail, uint32_t *missing)
 {
@@ -159,7 +164,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 	return 0;
 }
 
-/* Places are counted over the free ones, which are all where parts fill servers. */
+/* Places count only free accelerators. If parts fill servers, these are all. */
 static void fill_ranks(struct morph_ledger *ledger, struct morph_plan *plan)
 {
 	const struct crossing *crossing = ledger->crossing;
@@ -183,7 +188,7 @@ void lm_crossing_rooms(const struct morph_ledger *ledger, uint32_t with[RACK_ACC
 		with[ledger->host_free[host]]++;
 }
 
-/* Servers, and how many there are at least: of those with most free. */
+/* The number of servers, and a lower bound: the fewest servers with enough free accelerators. */
 static void fill_figures(const struct morph_ledger *ledger, struct morph_plan *plan)
 {
 	const struct optics_graph *graph = ledger->graph;
@@ -240,8 +245,8 @@ static int fill_ways(struct morph_ledger *ledger, struct morph_plan *plan, bool 
 }
 
 /*
- * At first circuits take the fibres that suit them, of those that join the same servers; one may
- * then lack at the far end, where another has it.
+ * First let circuits take suitable fibres among those that join the same servers. Then a fibre can
+ * be missing at the far end that another circuit uses, so try again with the fibres of the search.
  */
 int lm_crossing_fill(struct morph_ledger *ledger, struct morph_plan *plan)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A fabric's racks as a pod: the faces of its racks, and what is free of all. */
+/* The racks of a fabric as a pod: the faces of racks, and the free links. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,10 @@ static bool switched(const struct strand *strand)
 	return strand->guides_count > 1;
 }
 
-/* One more group of links from seat to seat. Its number, CROSS_GROUPS where there are too many. */
+/*
+ * Add a group of links between two positions. Returns its number; CROSS_GROUPS if there are too
+ * many.
+ */
 static uint32_t add_group(struct crossing *crossing, uint32_t from, uint32_t to)
 {
 	uint32_t group = crossing->pod.groups;
@@ -47,7 +50,7 @@ static bool is_switched(const struct sites *sites, uint32_t at)
 	return switched(&sites->strands[at]);
 }
 
-/* How many ways from one host to another pass switches, or do not. */
+/* The number of paths between two hosts that pass switches, or that do not. */
 static uint32_t count_strands(const struct sites *sites, uint32_t from, uint32_t to, bool through)
 {
 	struct strand_range range = lm_strands_between(sites, from, to);
@@ -58,7 +61,10 @@ static uint32_t count_strands(const struct sites *sites, uint32_t from, uint32_t
 	return count;
 }
 
-/* What joins two seats of the first rack: neighbours by fibres, and link by link the wraps. */
+/*
+ * Join two positions of the first rack: fibres to neighbours as one group, wraps as a group per
+ * link.
+ */
 static bool join_seats(struct crossing *crossing, const struct sites *sites, uint32_t one,
 		       uint32_t other, bool faces)
 {
@@ -105,8 +111,8 @@ static bool find_arcs(struct crossing *crossing, const struct sites *sites)
 }
 
 /*
- * The fibres of a rack's faces. The wraps from one seat to another are counted in the order of
- * their fibres, so that the same number is the same link in every rack.
+ * Find the fibres of a rack's faces. Wraps between two positions are numbered in the order of their
+ * fibres, so that a number means the same link in every rack.
  */
 static void find_fibres(struct crossing *crossing, const struct sites *sites, uint32_t rack)
 {
@@ -141,7 +147,7 @@ static void find_fibres(struct crossing *crossing, const struct sites *sites, ui
 	}
 }
 
-/* The racks that light gets to from each face, by the fibre out of one and the one into the other. */
+/* Find the racks that each face reaches, by the fibre out of one face and into the other. */
 static void find_leads(struct crossing *crossing, const struct sites *sites, uint32_t host)
 {
 	uint32_t rack = sites->host_rack[host], seat = sites->host_seat[host];
@@ -163,7 +169,7 @@ static void find_leads(struct crossing *crossing, const struct sites *sites, uin
 	}
 }
 
-/* A link is there both ways, or not at all. */
+/* Links are duplex: keep a lead only if the opposite one exists. */
 static void match_lead(struct crossing *crossing, const struct cross_arc *arc, uint32_t rack)
 {
 	for (uint32_t other = 0; other < crossing->pod.racks; other++)
@@ -204,7 +210,7 @@ static void add_strands(struct fibres *fibres, const struct sites *sites, uint32
 			add_fibre(fibres, sites->strands[at].guides[0]);
 }
 
-/* The fibres into a seat's server, and out of it. */
+/* The fibres into a server, and out of it. */
 static void gather(const struct crossing *crossing, const struct sites *sites, uint32_t rack,
 		   uint32_t seat, struct fibres *in, struct fibres *out)
 {
@@ -225,7 +231,7 @@ static void gather(const struct crossing *crossing, const struct sites *sites, u
 	}
 }
 
-/* Racks are alike: how much light gets into each server of the first, and out of it. */
+/* How much light enters and leaves each server. Racks are alike, so measure the first one. */
 static int find_limits(struct crossing *crossing, const struct sites *sites)
 {
 	const uint32_t *hosts = &sites->rack_hosts[sites->racks[0].hosts_first];
@@ -328,7 +334,7 @@ static uint32_t count_lit(const struct morph_ledger *ledger, const struct fibres
 	return count;
 }
 
-/* What of a server's limit others have left. */
+/* What remains of a server's limit. */
 static uint32_t gate_room(const struct morph_ledger *ledger, const struct crossing *crossing,
 			  uint32_t rack, uint32_t seat, bool airy)
 {

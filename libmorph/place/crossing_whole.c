@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Tori that fill racks: rack beside rack, each joined to the next face to face. */
+/* Tori that fill racks: rack beside rack, joined face to face. */
 #include <string.h>
 
 #include "crossing.h"
 
-/* Is every accelerator of the rack's torus free? */
+/* Whether every accelerator of the rack's torus is free. */
 static bool is_free(const struct morph_ledger *ledger, uint32_t rack)
 {
 	const uint32_t *extent = ledger->sites.racks[rack].extent;
@@ -18,7 +18,7 @@ static bool is_free(const struct morph_ledger *ledger, uint32_t rack)
 	return true;
 }
 
-/* Links of a rack that can be had. */
+/* The number of free links of a rack. */
 static uint32_t count_links(const struct crossing *crossing, uint32_t rack)
 {
 	uint32_t links = 0;
@@ -28,7 +28,7 @@ static uint32_t count_links(const struct crossing *crossing, uint32_t rack)
 	return links;
 }
 
-/* Racks that are free, @count of them: those with most links, in the order in which they are looked at. */
+/* Choose the @count free racks with most links; among equals in the order of ledger->rack_order. */
 static bool choose_racks(const struct morph_ledger *ledger, uint32_t count,
 			 uint32_t racks[CROSS_RACKS])
 {
@@ -54,7 +54,7 @@ static bool choose_racks(const struct morph_ledger *ledger, uint32_t count,
 	return chosen >= count;
 }
 
-/* How many racks a request takes along each of its axes, turned so. 0: it does not fill racks. */
+/* How many racks a request fills along each axis in this orientation. 0: it does not fill racks. */
 static uint32_t count_racks(const struct morph_request *request, const uint32_t extent[3],
 			    const uint8_t turn[3], uint32_t tiles[3])
 {
@@ -77,7 +77,7 @@ static cross_server server_of(const struct sites *sites, uint32_t rack, const ui
 	return (cross_server)(rack * CROSS_SEATS + sites->host_seat[host]);
 }
 
-/* The servers of the parts, turned so. False where a part would lie in more than one. */
+/* The servers of the parts in this orientation. False if a part would lie in several servers. */
 static bool lay(const struct morph_ledger *ledger, const struct morph_request *request,
 		const uint8_t turn[3], const uint32_t tiles[3], const uint32_t *racks,
 		cross_server *servers)

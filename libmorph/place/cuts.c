@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Finding the sets of sites out of which there is little room. */
+/* Finding the sets of servers with little capacity out of them. */
 #include <string.h>
 
 #include "cuts.h"
 #include "../util/sort.h"
 
-#define PLANES 8 /* of bits of the room of a link */
+#define PLANES 8 /* of bits of the capacity of a link */
 
-/* Room as sets of sites, bit by bit, so that the room of many links is a few counts. */
+/* Capacities as bit planes of sets of servers, so that a few bit counts sum many links. */
 struct sweep {
 	const struct net *net;
 	const struct pattern *pattern;
 	struct cut *found;
-	const uint8_t *takes; /* slots, by site */
+	const uint8_t *takes; /* slots, by server */
 	uint32_t takes_total;
-	uint64_t free; /* sites that take any */
+	uint64_t free; /* servers that can take a slot */
 	uint32_t planes;
-	bool symmetric; /* what is true of a set is true of the rest */
+	bool symmetric; /* a set and its complement have the same capacity */
 	uint64_t out[NET_SITES][PLANES];
 	uint64_t in[NET_SITES][PLANES];
-	/* By the slots that may be inside: least and most that an embedding has to lead out. */
+	/*
+	 * By the slots that fit inside: least and most circuits that leave the set in an embedding.
+	 */
 	uint32_t least[CUT_TAKES + 1];
 	uint32_t most[CUT_TAKES + 1];
 };
@@ -61,7 +63,9 @@ static void sweep_init(struct sweep *sweep)
 	}
 }
 
-/* Where a set may take @inside slots, how many may be there, and what would leave them? */
+/*
+ * For sets that fit @inside slots: how many slots can be inside, and how many circuits then leave.
+ */
 static void sweep_bound(struct sweep *sweep)
 {
 	const struct pattern *pattern = sweep->pattern;
@@ -80,7 +84,7 @@ static void sweep_bound(struct sweep *sweep)
 	}
 }
 
-/* What the room out of @set grows by when @site, which is not in it, joins it. */
+/* The increase of the capacity out of @set when @site joins it. */
 static uint32_t growth(const struct sweep *sweep, uint64_t set, uint32_t site)
 {
 	uint32_t room = 0;
@@ -92,7 +96,7 @@ static uint32_t growth(const struct sweep *sweep, uint64_t set, uint32_t site)
 	return room;
 }
 
-/* All sets, each one site from the one before: Gray's code. */
+/* Visit all sets in Gray code order, so that each differs from the one before by one server. */
 static void sweep_all(const struct sweep *sweep)
 {
 	uint32_t sites = sweep->net->sites - sweep->symmetric;
@@ -120,7 +124,7 @@ static void sweep_all(const struct sweep *sweep)
 	}
 }
 
-/* Where there are too many sets: single sites, and all but one. Returns how many. */
+/* For too many sets: only single servers and their complements. Returns their number. */
 static uint32_t sweep_single(const struct sweep *sweep)
 {
 	uint64_t all = net_all(sweep->net->sites);
@@ -149,7 +153,7 @@ static int by_slack(const void *one, const void *other, void *context)
 	return (a->set > b->set) - (a->set < b->set);
 }
 
-/* Drop what no embedding can violate; returns how many are left. */
+/* Drop cuts that no embedding can violate. Returns how many remain. */
 static uint32_t drop_loose(const struct sweep *sweep, uint32_t count)
 {
 	uint32_t kept = 0;
@@ -186,7 +190,7 @@ void lm_cuts_find(struct cuts *cuts, const struct net *net, const struct pattern
 		sweep.free |= (uint64_t) !!takes[site] << site;
 		sweep.takes_total += takes[site];
 	}
-	/* Would not fit; it goes without cuts then. */
+	/* These would overflow; the search then has no cuts. */
 	if (pattern->units_total > INT16_MAX || sweep.takes_total > CUT_TAKES)
 		return;
 	sweep_init(&sweep);

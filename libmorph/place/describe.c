@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans as objects: all that they say, for people and programs. */
+/* Plans as objects for people and programs. */
 #include <stdio.h>
 
 #include "place.h"
@@ -20,7 +20,7 @@ static void put_ranks(struct writer *writer, const struct morph_plan *plan,
 	}
 }
 
-/* Of a circuit: where it gets to next, and how. */
+/* One hop of a circuit: the next server, and the fibres to it. */
 void lm_strand_write(struct writer *writer, const struct strand *strand)
 {
 	put(writer, "host", strand->to);
@@ -47,7 +47,10 @@ static void put_circuits(struct writer *writer, const struct morph_plan *plan,
 	}
 }
 
-/* Of the pair that the strand number @at joins; only where it is the pair's first in the plan. */
+/*
+ * The load between the two servers of fibre number @at; only for the pair's first fibre in the
+ * plan.
+ */
 static void put_load(struct writer *writer, const struct morph_plan *plan,
 		     const struct morph_ledger *ledger, uint32_t at)
 {
@@ -133,7 +136,7 @@ static void put_cut(struct writer *writer, const struct sites *sites, const stru
 	put_inner(writer, "cut", &inner);
 }
 
-/* Of a rack; or, for want of accelerators, of all racks together. */
+/* The refusal of a rack; or of all racks together, if they have too few accelerators. */
 static void put_refusal(struct writer *writer, const struct morph_plan *plan,
 			const struct morph_ledger *ledger, const struct rack_refusal *refusal)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Routes by looking at all ways; where there are none it says so and is right. */
+/* Exhaustive search for routes. If it finds none, none exist. */
 #include <string.h>
 
 #include "routes.h"
@@ -12,19 +12,19 @@ struct exhaust {
 	bool routed[PATTERN_DEMANDS];
 };
 
-/* A route on its way; the routes after it are chosen once it has arrived. */
+/* A partial route. The search chooses the next route when this one is complete. */
 struct way {
 	struct route *route;
-	const struct route *before; /* routed, with the same ends; or NULL */
-	uint32_t hops; /* that it is to have */
-	uint8_t left[NET_SITES]; /* hops to its end at least */
+	const struct route *before; /* the route before it if that has the same ends, or NULL */
+	uint32_t hops; /* hops of the complete route */
+	uint8_t left[NET_SITES]; /* least hops to its end */
 };
 
 static enum routes_verdict next_route(struct exhaust *exhaust);
 
 /*
- * @tied: it has gone as the one before it until now. Of routes with the same ends none comes
- * before the last, by hops and then by sites, for they might as well change places.
+ * @tied: so far it equals the route before it. Routes with the same ends are interchangeable, so
+ * they are in order of hops and then of servers.
  */
 static enum routes_verdict walk(struct exhaust *exhaust, struct way *way, uint32_t hop,
 				uint64_t visited, bool tied)
@@ -59,7 +59,7 @@ static enum routes_verdict walk(struct exhaust *exhaust, struct way *way, uint32
 	return ROUTES_NONE;
 }
 
-/* Whether the links of each site suffice for what begins and ends there. */
+/* Whether the links of each server suffice for the circuits that begin and end there. */
 static bool sites_suffice(const struct exhaust *exhaust)
 {
 	const struct routes *routes = exhaust->routes;
@@ -77,7 +77,7 @@ static bool sites_suffice(const struct exhaust *exhaust)
 	return true;
 }
 
-/* Hops from each site to @end, in the band where they are fewest. */
+/* Hops from each server to @end, in the band where they are fewest. */
 static void measure_to(const struct exhaust *exhaust, uint32_t end, uint8_t hops[NET_SITES])
 {
 	uint8_t other[NET_SITES];
@@ -91,8 +91,9 @@ static void measure_to(const struct exhaust *exhaust, uint32_t end, uint8_t hops
 }
 
 /*
- * Choose the route that is longest, which has the fewest ways, and measure what is left to
- * spare if all others go straight: negative where they can't. @longest: hops of the chosen one.
+ * Choose the longest route, because it has the fewest alternatives. Returns the links that remain
+ * if all other routes are shortest, negative if they do not fit. @longest: hops of the chosen
+ * route.
  */
 static int64_t choose(const struct exhaust *exhaust, uint32_t *chosen, uint32_t *longest)
 {
@@ -126,7 +127,7 @@ static int64_t choose(const struct exhaust *exhaust, uint32_t *chosen, uint32_t 
 	return spare;
 }
 
-/* Is there as much left in an earlier band, everywhere? What fits here then fits there. */
+/* Whether an earlier band has the same capacity everywhere. It then gives the same results. */
 static bool band_alike(const struct exhaust *exhaust, uint32_t band)
 {
 	for (uint32_t other = 0; other < band; other++)
@@ -136,7 +137,7 @@ static bool band_alike(const struct exhaust *exhaust, uint32_t band)
 	return false;
 }
 
-/* Route the one that was chosen in a band, in at most so many hops. */
+/* Route the chosen circuit in a band, in at most @longest hops. */
 static enum routes_verdict walk_band(struct exhaust *exhaust, uint32_t chosen, uint32_t band,
 				     uint32_t longest)
 {

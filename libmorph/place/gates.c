@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The greatest flow of light through the elements of a server. */
+/* The maximum flow of light through the elements of a server. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,9 +8,9 @@
 #include "gates.h"
 
 /*
- * A node is an element's near side, where light comes in, or its far side: 2 * element, plus 1. The edge to a node is
- * the number of a fibre from the source, WITHIN an element, or else the code of the guide between, in the direction of
- * light.
+ * A node is the near side of an element, where light enters, or its far side: 2 * element, plus 1.
+ * The edge to a node is one of these: the number of a fibre from the source, WITHIN for an element,
+ * or the code of a guide in the direction of light.
  */
 #define WITHIN UINT32_MAX
 
@@ -23,7 +23,7 @@ struct flow {
 	uint16_t *through; /* by element */
 	struct flow_search search;
 	uint8_t *listed; /* by element: it is in @touched */
-	uint32_t *touched, touched_count; /* elements that light was led through */
+	uint32_t *touched, touched_count; /* elements that light passed */
 };
 
 static const struct optics_end *end_of(const struct flow *flow, uint32_t code, bool far)
@@ -41,7 +41,7 @@ static bool is_inside(const struct flow *flow, const struct optics_end *end)
 	return tile != OPTICS_NONE && flow->graph->accelerators[tile].host == flow->gate->host;
 }
 
-/* The most light that a state of the element leads. */
+/* The number of circuits that the best state of the element can pass. */
 static uint32_t width(const struct optics_graph *graph, uint32_t element)
 {
 	const struct optics_kind *kind = &graph->kinds[graph->elements[element].kind];
@@ -57,13 +57,16 @@ static uint32_t width(const struct optics_graph *graph, uint32_t element)
 	return most;
 }
 
-/* On from a node by one guide of its element. True where light ends, or goes on, there. */
+/*
+ * Continue from a node along one guide of its element. True if light ends there or leaves the
+ * server.
+ */
 static bool follow(struct flow *flow, uint32_t node, uint32_t code)
 {
 	const struct optics_end *far = end_of(flow, code, true);
 
 	if (!(node & 1)) {
-		/* What comes in by it might be taken back, and go elsewhere. */
+		/* The flow along this guide can be taken back and rerouted. */
 		if (flow->lit[code ^ 1])
 			flow_reach(&flow->search, 2 * far->index + 1, node, code ^ 1);
 		return false;

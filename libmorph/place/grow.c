@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The second tier for everything else: from each server the ranks spread over the nearest
- * ones, in their order; then ranks change places while that takes fibres away. Proves nothing.
+ * The second tier for requests that do not fill servers. The ranks grow from each server over its
+ * nearest servers, in their order. Then ranks exchange positions while this saves fibres. It proves
+ * nothing.
  */
 #include "place.h"
 
 #define PASSES 4 /* of exchanges */
-#define STARTS 4 /* from which ranks are exchanged and routed, the best first */
+#define STARTS 4 /* the best first servers, for which ranks are exchanged and routed */
 
-/* Servers in the order of their distance from @seat; among equals the one with more free. */
+/*
+ * Servers in the order of their distance from one server; among equals the one with more free
+ * first.
+ */
 static uint32_t by_distance(const struct rack_search *search, uint32_t seat, uint8_t *order)
 {
 	uint32_t count = 0;
@@ -33,7 +37,7 @@ static uint32_t by_distance(const struct rack_search *search, uint32_t seat, uin
 	return count;
 }
 
-/* Fill servers with ranks, in that order. Returns whether there was room for all. */
+/* Fill servers with ranks in this order. Returns whether all ranks fit. */
 static bool spread(struct morph_ledger *ledger, const struct morph_request *request,
 		   const uint8_t *order, uint32_t count)
 {
@@ -56,7 +60,7 @@ static bool spread(struct morph_ledger *ledger, const struct morph_request *requ
 	return rank == request->ranks;
 }
 
-/* What the circuits of a rank take, if it sat there. */
+/* The hops of a rank's circuits, if the rank were in this server. */
 static uint32_t cost_at(const struct rack_search *search, uint32_t rank, uint32_t seat)
 {
 	uint32_t cost = 0;
@@ -83,7 +87,7 @@ static void swap_ranks(struct mapping *mapping, uint32_t a, uint32_t b)
 	mapping->seats[b] = seat;
 }
 
-/* Exchange ranks while it saves fibres. */
+/* Exchange ranks while this saves fibres. */
 static void improve(struct rack_search *search, const struct morph_request *request)
 {
 	struct mapping *trial = &search->trial;
@@ -111,12 +115,12 @@ static void improve(struct rack_search *search, const struct morph_request *requ
 	}
 }
 
-/* Seats in the order of how good it is to begin there. Returns how many do. */
+/* The first servers from which all ranks fit, in the order of their cost. Returns their number. */
 static uint32_t rank_seats(struct morph_ledger *ledger, const struct morph_request *request,
 			   uint8_t *seats)
 {
 	struct rack_search *search = &ledger->search;
-	struct mapping figures[NET_SITES]; /* their figures only */
+	struct mapping figures[NET_SITES]; /* only the figures */
 	uint32_t count = 0;
 
 	for (uint32_t seat = 0; seat < search->net.sites; seat++) {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* From a plan to a transaction: the ways inside servers, by the router and judge of the driver. */
+/* From a plan to a transaction: paths inside servers, by the driver's router and validator. */
 #include "light.h"
 #include "../model/router.h"
 
 #define LIGHT_STEPS OPTICS_ROUTE_STEPS
-#define LIGHT_TRIES 12 /* times that a circuit is stuck before that is all */
-#define LIGHT_FAITHFUL 3 /* times that a circuit is stuck before it may take other fibres */
-#define LIGHT_PATIENT 6 /* times that it is stuck before it goes out first */
+#define LIGHT_TRIES 12 /* stuck attempts of a circuit before the search gives up */
+#define LIGHT_FAITHFUL 3 /* stuck attempts before a circuit can take other fibres */
+#define LIGHT_PATIENT 6 /* stuck attempts before a lit circuit goes dark first */
 
 /* ------------------------------------------------------------------------ room */
 
@@ -58,7 +58,7 @@ int lm_light_begin_at(struct morph_ledger *ledger, const uint32_t *accelerators,
 	}
 	for (uint32_t at = 0; at < graph->elements_count; at++)
 		state->element_marks[at] = ledger->element_marked[at] ? OPTICS_UNHEALTHY : 0;
-	/* A port is in use as far as the guide at it is. */
+	/* A port is in use if its guide is. */
 	for (uint32_t at = 0; at < graph->ends_count; at++) {
 		uint32_t tx = graph->tx_guide[at], rx = graph->rx_guide[at];
 
@@ -97,7 +97,7 @@ void lm_light_end(struct morph_ledger *ledger, struct light_before *before)
 	free(before->pins);
 }
 
-/* May a circuit take other fibres than the plan's? */
+/* Whether a circuit can take other fibres than the plan's. */
 static bool loose(const struct lighting *lighting, uint32_t circuit)
 {
 	return lighting->stuck[circuit] >= LIGHT_FAITHFUL;
@@ -113,7 +113,7 @@ static void open_strand(const struct morph_ledger *ledger, const struct strand *
 	}
 }
 
-/* Nobody has light on it, not even of another wavelength, or keeps it for a spare. */
+/* No light in any wavelength, and not kept for a spare. */
 static bool dark(const struct morph_ledger *ledger, const struct strand *strand)
 {
 	for (uint32_t at = 0; at < strand->guides_count; at++)
@@ -123,8 +123,8 @@ static bool dark(const struct morph_ledger *ledger, const struct strand *strand)
 }
 
 /*
- * Open the fibres of a circuit, as far as they are sound, or close them again; and perhaps the
- * others that are dark and lead from the same servers to the same, over a switch as these do or not.
+ * Open the healthy fibres of a circuit for the router, or close them again. A loose circuit also
+ * gets the other dark fibres between the same servers, if both pass a switch or neither does.
  */
 static void open_way(const struct lighting *lighting, uint32_t circuit, bool open)
 {
@@ -147,7 +147,7 @@ static void open_way(const struct lighting *lighting, uint32_t circuit, bool ope
 
 /* ----------------------------------------------------------------------- route */
 
-/* Planes of which no lane is in use: a port sends to one place only. */
+/* Planes with no lane in use, because a port sends to one receiver only. */
 static uint64_t free_planes(const struct optics_graph *graph, uint32_t accelerator,
 			    const u64 *lanes, const u64 *dead)
 {
@@ -202,7 +202,7 @@ static void take_back(struct lighting *lighting, uint32_t circuit)
 	path->hops_count = 0;
 }
 
-/* Of the servers that a circuit crosses, its own two included; the first is number 0. */
+/* The servers that a circuit crosses, including both ends; the first is number 0. */
 static uint32_t crossed_host(const struct lighting *lighting, uint32_t circuit, uint32_t number)
 {
 	const struct wanted *wanted = &lighting->wanted[circuit];
@@ -220,7 +220,10 @@ static bool meet(const struct lighting *lighting, uint32_t one, uint32_t other)
 	return false;
 }
 
-/* Only light in the servers that it crosses can be in a circuit's way: that is found again after it. */
+/*
+ * Only light in the servers that a circuit crosses can block it. Release these circuits; they are
+ * routed again afterwards.
+ */
 static void make_room(struct lighting *lighting, uint32_t circuit)
 {
 	for (uint32_t other = 0; other < lighting->count; other++)
@@ -228,7 +231,7 @@ static void make_room(struct lighting *lighting, uint32_t circuit)
 			take_back(lighting, other);
 }
 
-/* What is asked more and more often may do more and more: it was stuck once more. */
+/* A circuit is stuck once more. With more attempts it gets more freedom. */
 static void relax(struct lighting *lighting, uint32_t circuit)
 {
 	struct wanted *wanted = &lighting->wanted[circuit];
@@ -251,8 +254,8 @@ static int no_way(const struct lighting *lighting, uint32_t circuit)
 }
 
 /*
- * Rip up and reroute: a circuit that is stuck becomes the first, before those that it meets. (Dees and
- * Smith, Performance of Interconnection Rip-Up and Reroute Strategies, DAC 1981.)
+ * Rip up and reroute: a stuck circuit becomes the first one, before those that it meets (Dees and
+ * Smith, Performance of Interconnection Rip-Up and Reroute Strategies, DAC 1981).
  */
 static int find_ways(struct lighting *lighting)
 {
@@ -284,7 +287,7 @@ static int find_ways(struct lighting *lighting)
 	return 0;
 }
 
-/* The strand from one server to another that begins with a fibre. */
+/* The path between two servers that begins with this fibre. */
 static const struct strand *strand_of(const struct sites *sites, uint32_t from, uint32_t to,
 				      uint32_t guide)
 {
@@ -295,7 +298,7 @@ static const struct strand *strand_of(const struct sites *sites, uint32_t from, 
 	return &sites->strands[at];
 }
 
-/* It is said which fibres circuits have, also where these are others than before. */
+/* Record the fibres of the circuits in the plan, because they can differ from before. */
 static void note_fibres(const struct lighting *lighting)
 {
 	const struct morph_ledger *ledger = lighting->ledger;
@@ -368,8 +371,8 @@ static bool passes(const struct strand *strand, uint32_t guide)
 }
 
 /*
- * Elements lead all wavelengths the same way: profiles have no others. Light that shares a fibre
- * with another circuit's would end where that does, so a plan is lit as far as it shares none.
+ * Elements of the installed profiles switch all wavelengths together. Light that shares a fibre
+ * with another circuit would end at the same place, so only plans without shared fibres can be lit.
  */
 static int check_shared(const struct morph_ledger *ledger, const struct morph_plan *plan)
 {
@@ -427,7 +430,7 @@ static int add_circuit(struct morph_txn *txn, const struct lighting *lighting,
 	return morph_txn_add(txn, plan->circuits[circuit].src, plan->circuits[circuit].dst, &opts);
 }
 
-/* Ways for all circuits, legal together; then changes of the transaction. */
+/* Find legal paths for all circuits, and add them to the transaction. */
 static int light_plan(struct lighting *lighting, const struct morph_plan *plan,
 		      struct morph_txn *txn)
 {

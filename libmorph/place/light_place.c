@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A plan that can be lit. Placement counts fibres; whether light gets to them inside servers is
- * seen when ways are sought. What has none is placed once more, without the fibres of the
- * circuit that was stuck.
+ * Placement with paths inside servers. morph_place() counts fibres only; the router finds out
+ * whether light reaches them. If a circuit is stuck, the slice is placed again without its fibres.
  */
 #include <stdlib.h>
 
@@ -10,8 +9,8 @@
 #include "../util/array.h"
 #include "light.h"
 
-#define PLANS 16 /* that are tried, */
-#define CIRCUITS 16384 /* with so many circuits in all, or twice */
+#define PLANS 16 /* plans to try, */
+#define CIRCUITS 16384 /* and circuits of all plans, at most */
 
 /* Fibres that are left out, each as often as it is listed. */
 struct left_out {
@@ -31,7 +30,7 @@ static int leave_out_strand(struct left_out *out, const struct strand *strand)
 	return error;
 }
 
-/* -EBUSY where it has no fibres, for another plan would be the same. */
+/* -EBUSY if the circuit has no fibres, because another plan would be the same. */
 static int leave_out(struct left_out *out, const struct morph_plan *plan, uint32_t circuit)
 {
 	const struct circuit_way *way = &plan->ways[circuit];
@@ -49,7 +48,7 @@ static void take_back(struct left_out *out)
 	free(out->guides.list);
 }
 
-/* Place and light; *stuck: the circuit that has no way, after an -EBUSY for its sake. */
+/* Place and light. *stuck: the circuit that caused an -EBUSY. */
 static int try_plan(struct morph_txn *txn, struct morph_ledger *ledger,
 		    const struct morph_request *request, struct morph_plan *plan, uint32_t *stuck)
 {
@@ -76,7 +75,9 @@ MORPH_API int morph_txn_place(struct morph_txn *txn, struct morph_ledger *ledger
 		plans++;
 	}
 	take_back(&out);
-	/* A refusal without those fibres proves nothing: it is the first plan that had no ways. */
+	/*
+	 * A refusal without those fibres proves nothing. Report that the first plan has no paths.
+	 */
 	if (plans > 1 && (error == -EBUSY || (!error && plan->verdict != MORPH_FEASIBLE)))
 		error = try_plan(txn, ledger, request, plan, &stuck);
 	return error;

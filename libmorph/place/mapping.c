@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Where ranks would lie: what that costs, and the ways of its circuits from server to server. */
+/* Mappings of ranks to accelerators: their cost, and the routes of their circuits. */
 #include "place.h"
 
-/* Circuits from server to server. */
+/* Circuits between servers. */
 static void count_units(struct rack_search *search, const struct morph_request *request,
 			const struct mapping *mapping)
 {
@@ -59,7 +59,7 @@ bool lm_mapping_better(const struct morph_request *request, const struct mapping
 	return false;
 }
 
-/* @apart: circuits with the same ends may go different ways. */
+/* @apart: circuits with the same ends can take different routes. */
 static bool collect_routes(struct rack_search *search, bool apart)
 {
 	struct routes *routes = &search->routes;
@@ -100,7 +100,10 @@ enum stitch_verdict lm_mapping_route(struct rack_search *search,
 	count_units(search, request, mapping);
 	if (request->circuits_count > PATTERN_DEMANDS)
 		return STITCH_UNDECIDED;
-	/* Together circuits have routes soon, if at all; each for itself may have what they have not. */
+	/*
+	 * Routing circuits with the same ends together is faster, but only routing each alone is
+	 * complete.
+	 */
 	if (search->bands == 1)
 		verdict = route(search, false, &steps);
 	if (verdict != ROUTES_FOUND)

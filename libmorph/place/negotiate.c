@@ -6,9 +6,9 @@
 #include "routes.h"
 
 #define ROUNDS 12
-#define HOP 64u /* price of one */
-#define GRUDGE 40u /* more for each round in which a link was wanted by too many */
-#define PRESSURE 128u /* per unit too many, of 256; grows by two fifths each round */
+#define HOP 64u /* price of one hop */
+#define GRUDGE 40u /* price added for each round in which a link was overloaded */
+#define PRESSURE 128u /* price per unit of overload, of 256; grows by two fifths each round */
 
 static void charge(struct routes_work *work, const struct route *route, int32_t units)
 {
@@ -37,7 +37,7 @@ static uint32_t price(const struct net *net, const struct routes_work *work, uin
 	return (HOP + work->grudge[from][to]) * (256 + pressure * excess) / 256;
 }
 
-/* Find the cheapest path at the prices of this round. Returns its price, UINT32_MAX if there is none. */
+/* Find the cheapest path at the prices of this round. Returns its price; UINT32_MAX: none. */
 static uint32_t route_one(const struct net *net, const struct routes_work *work,
 			  struct route *route, uint32_t pressure)
 {
@@ -62,7 +62,7 @@ static uint32_t route_one(const struct net *net, const struct routes_work *work,
 	return search.cost[route->to];
 }
 
-/* In the band where it is cheapest. */
+/* Route in the band where the path is cheapest. */
 static bool route_best(const struct net *nets, uint32_t bands, const struct routes_work *work,
 		       struct route *route, uint32_t pressure)
 {
@@ -85,7 +85,7 @@ static bool route_best(const struct net *nets, uint32_t bands, const struct rout
 	return least != UINT32_MAX;
 }
 
-/* Bear a grudge against each link that is wanted by too many. Returns whether there is one. */
+/* Raise the price of each overloaded link. Returns whether there is one. */
 static bool resent(const struct net *net, struct routes_work *work)
 {
 	bool clash = false;

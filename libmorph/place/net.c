@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sites, the room between them, and distances. */
+/* Servers, the capacities between them, and distances. */
 #include <string.h>
 
 #include "net.h"
@@ -23,7 +23,7 @@ void lm_net_take(struct net *net, uint32_t from, uint32_t to, int32_t units)
 	lm_net_set_room(net, from, to, (uint32_t)((int32_t)net->room[from][to] - units));
 }
 
-/* Breadth first, a ring of sites at a time; on from all but the stops. */
+/* Breadth-first search over sets of servers. It does not continue from stops. */
 static void measure(const uint64_t *next, uint64_t stops, uint32_t at, uint8_t distances[NET_SITES])
 {
 	uint64_t seen = 1ULL << at, ring = seen;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The second tier, to the end: parts that fill servers, or ranks, where there are few, are
- * stitched together.
- */
+/* The second tier by exhaustive search: stitch parts that fill servers, or few single ranks. */
 #include "place.h"
 
 void lm_server_order(const struct morph_ledger *ledger, uint32_t host, uint32_t *order)
@@ -11,7 +8,7 @@ void lm_server_order(const struct morph_ledger *ledger, uint32_t host, uint32_t 
 	const uint32_t *members = &sites->members[sites->members_first[host]];
 	uint32_t count = sites->members_first[host + 1] - sites->members_first[host];
 
-	/* By cell: few, and mostly in order already. */
+	/* By cell. Insertion, because they are few and mostly in order. */
 	for (uint32_t at = 0; at < count; at++) {
 		const struct cell *cell = &sites->cells[members[at]];
 		uint32_t key = (uint32_t)cell->z << 16 | (uint32_t)cell->y << 8 | cell->x, to = at;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Logical graphs between slots, and what is alike in them. */
+/* Graphs of circuits between slots, and their symmetries. */
 #include <string.h>
 
 #include "pattern.h"
 
-#define BOUND_SLOTS 16 /* up to which all sets of slots are looked at */
-#define TWIST_STEPS 4096 /* in search of one map; if not found, more is searched twice */
+#define BOUND_SLOTS 16 /* limit for the exact bounds over all sets of slots */
+#define TWIST_STEPS 4096 /* of the search for one map */
 
 void lm_pattern_init(struct pattern *pattern, uint32_t slots)
 {
@@ -47,7 +47,7 @@ void lm_pattern_torus(struct pattern *pattern, uint32_t x, uint32_t y, uint32_t 
 
 /* ------------------------------------------------------------------- order */
 
-/* Next comes the slot with most demands to those that are there already. */
+/* Order slots by the number of demands to slots that precede them. */
 static void find_order(struct pattern *pattern)
 {
 	uint64_t left = net_all(pattern->slots), placed = 0;
@@ -79,7 +79,7 @@ static void find_order(struct pattern *pattern)
 
 /* -------------------------------------------------------------------- alike */
 
-/* A map of the pattern onto itself, in the making. */
+/* A partial map of the pattern onto itself. */
 struct twist {
 	const struct pattern *pattern;
 	uint8_t to[PATTERN_SLOTS]; /* by slot; valid for the first @count in order */
@@ -104,8 +104,8 @@ static bool twist_fits(const struct twist *twist, uint32_t count, uint32_t slot,
 }
 
 /*
- * Is there a map that keeps the first @fixed slots in order and sends the next one to
- * @image? A search with a stack, since patterns are small and alike early or never.
+ * Whether a map keeps the first @fixed slots in order and sends the next one to @image. Search with
+ * an explicit stack. Patterns are small, and their symmetries show early or not at all.
  */
 static bool twist_exists(struct twist *twist, uint32_t fixed, uint32_t image)
 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Placement: racks in order, in each the tiers in order, and the plan of the first that fits. */
+/* Placement: tries racks in order, in each rack the tiers in order, and returns the first plan. */
 #include <stdio.h>
 
 #include "place.h"
 
 #define DEFAULT_STEPS (1ULL << 20)
-#define DARK 4 /* what it is worth that a fibre is dark in all bands: more than its tiles */
-#define FIRST_STEPS (1ULL << 11) /* of each rack, before any is searched to the end */
+#define DARK 4 /* score of a fibre that is dark in all bands; above that of both tiles */
+#define FIRST_STEPS (1ULL << 11) /* of each rack, before the search completes any rack */
 
 /* ---------------------------------------------------------------------- rack */
 
-/* May light cross that server? */
+/* Whether light can cross that server. */
 bool lm_may_cross(const struct morph_ledger *ledger, uint32_t host)
 {
 	const struct sites *sites = &ledger->sites;
@@ -26,7 +26,7 @@ bool lm_may_touch(const struct morph_ledger *ledger, const struct strand *strand
 	return !ledger->owner[strand->from_tile] && !ledger->owner[strand->to_tile];
 }
 
-/* A strand has room for a circuit in each band in which it is dark. */
+/* A fibre has capacity for a circuit in each band in which it is dark. */
 static void add_room(struct morph_ledger *ledger, const struct strand *strand, uint32_t from,
 		     uint32_t to)
 {
@@ -44,7 +44,7 @@ static void add_room(struct morph_ledger *ledger, const struct strand *strand, u
 	}
 }
 
-/* Light goes no further than that seat. */
+/* Light cannot cross that server. */
 static void stop_at(struct rack_search *search, uint32_t seat)
 {
 	search->net.stops |= 1ULL << seat;
@@ -52,7 +52,7 @@ static void stop_at(struct rack_search *search, uint32_t seat)
 		search->nets[band].stops |= 1ULL << seat;
 }
 
-/* What is free in a rack: accelerators by seat, and fibres from seat to seat. */
+/* Set the free resources of a rack: accelerators by server, and fibres between servers. */
 static void rack_begin(struct morph_ledger *ledger, const struct morph_request *request,
 		       uint32_t number, uint64_t steps)
 {
@@ -85,7 +85,7 @@ static void rack_begin(struct morph_ledger *ledger, const struct morph_request *
 	lm_net_measure(&search->net, search->distances);
 }
 
-/* The block of accelerators that each server of a rack has, or none if they differ. */
+/* The block of accelerators that each server of a rack has. False if they differ. */
 static bool find_block(const struct morph_ledger *ledger, uint32_t number, uint32_t block[3])
 {
 	const struct sites *sites = &ledger->sites;
@@ -95,7 +95,9 @@ static bool find_block(const struct morph_ledger *ledger, uint32_t number, uint3
 
 	if (!rack->extent[0])
 		return false;
-	/* That of the server at the corner of the torus; a rack of the paper has equal ones. */
+	/*
+	 * The block of the server at the corner of the torus. In a rack of the paper all are equal.
+	 */
 	host = ledger->graph->accelerators[sites_accelerator(sites, number, 0, 0, 0)].host;
 	first = sites->members_first[host];
 	volume = sites->members_first[host + 1] - first;
@@ -131,7 +133,10 @@ void lm_plan_note(struct morph_ledger *ledger, const struct morph_plan *plan,
 	}
 }
 
-/* A fibre from host to host that is dark in the circuit's band: in all if there is one, and at its tiles. */
+/*
+ * A fibre between two hosts that is dark in the circuit's band. Prefer one that is dark in all
+ * bands, then one at the circuit's tiles.
+ */
 static const struct strand *pick_strand(const struct morph_ledger *ledger,
 					const struct morph_plan *plan, uint32_t circuit,
 					uint32_t from, uint32_t to)
@@ -179,7 +184,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 		return 0;
 	route = &search->routes.list[search->route_of[from][to]];
 	way->band = route->band;
-	/* The next circuit takes the next route, where this one has been used up. */
+	/* When this route is used up, the next circuit takes the next route. */
 	search->route_of[from][to] += !--route->units;
 	for (uint32_t hop = 0; hop < route->hops; hop++) {
 		const struct strand *strand = pick_strand(ledger, plan, circuit,
@@ -197,7 +202,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 	return 0;
 }
 
-/* The fewest servers of the rack in which so many accelerators are free. */
+/* The least number of servers in the rack that have @ranks free accelerators together. */
 uint32_t lm_place_fewest(const struct rack_search *search, uint32_t ranks)
 {
 	uint32_t with[RACK_ACCELERATORS + 1] = { 0 }, servers = 0;
@@ -252,7 +257,9 @@ static enum stitch_verdict refuse_count(struct rack_refusal *refusal, uint32_t h
 	return STITCH_INFEASIBLE;
 }
 
-/* Look in one rack; *tier where it was found. @thorough: what growing does not find is searched for. */
+/*
+ * Search one rack. *tier: where a plan was found. @thorough: search exhaustively if growing fails.
+ */
 static enum stitch_verdict try_rack(struct morph_ledger *ledger,
 				    const struct morph_request *request,
 				    const struct morph_plan *plan, uint32_t rack, uint64_t steps,
@@ -272,11 +279,11 @@ static enum stitch_verdict try_rack(struct morph_ledger *ledger,
 		*tier = MORPH_TIER_STITCHED;
 		rest = plan->whole ? lm_place_parts(ledger, request) :
 				     lm_place_grow(ledger, request);
-		/* Ranks that are tried everywhere are tried in boxes too. */
+		/* The exhaustive search includes boxes. */
 		if (rest == STITCH_UNDECIDED && !plan->whole && thorough)
 			rest = boxes = lm_place_ranks(ledger, request);
 	}
-	/* Only where all else has been ruled out is it worth while to look at boxes to the end. */
+	/* Complete the search of boxes only if everything else is impossible. */
 	if (boxes == STITCH_UNDECIDED && rest == STITCH_INFEASIBLE) {
 		*tier = MORPH_TIER_CONTIGUOUS;
 		boxes = lm_place_boxes(ledger, request, true);
@@ -290,8 +297,8 @@ static enum stitch_verdict try_rack(struct morph_ledger *ledger,
 }
 
 /*
- * Racks in the order in which they are looked at: as the objective says the one with least
- * free first, or with most. A sort by counting, for what is free is a small number.
+ * Order the racks for the search: least or most free accelerators first, by the objective. Counting
+ * sort, because the keys are small.
  */
 void lm_place_order(struct morph_ledger *ledger, const struct morph_request *request)
 {
@@ -317,7 +324,7 @@ const char *lm_plan_remark(const struct morph_plan *plan)
 	return plan->not_whole ? "; in whole servers it can't be done" : "";
 }
 
-/* Why no rack does, in a sentence: the one that comes closest. */
+/* The sentence why no rack fits: the reason of the rack that comes closest. */
 static void explain(const struct morph_ledger *ledger, struct morph_plan *plan)
 {
 	uint32_t most = 0, doubts = 0, cut = 0;
@@ -348,7 +355,7 @@ static void explain(const struct morph_ledger *ledger, struct morph_plan *plan)
 
 /* ---------------------------------------------------------------------- begin */
 
-/* What no fabric of this model can do, whoever holds what. */
+/* Requests that no fabric of this model can satisfy. */
 static int check(const struct morph_ledger *ledger, const struct morph_request *request,
 		 struct morph_plan *plan)
 {
@@ -382,7 +389,7 @@ static int check(const struct morph_ledger *ledger, const struct morph_request *
 	return 0;
 }
 
-/* Who has circuits with whom, by rank. */
+/* The partners of each rank, which share a circuit with it. */
 static int find_partners(struct rack_search *search, const struct morph_request *request,
 			 struct morph_ctx *ctx)
 {
@@ -475,7 +482,7 @@ bool lm_place_share(struct morph_ledger *ledger, const struct morph_request *req
 	return true;
 }
 
-/* Look in all racks, as long as @steps allow in each; their refusals are in the plan. */
+/* Search all racks with @steps for each. Refusals go into the plan. */
 static int try_racks(struct morph_ledger *ledger, const struct morph_request *request,
 		     struct morph_plan *plan, uint64_t steps, bool thorough)
 {
@@ -500,7 +507,7 @@ static int try_racks(struct morph_ledger *ledger, const struct morph_request *re
 	return ret;
 }
 
-/* Look in racks, and then across them. */
+/* Search single racks, then across racks. */
 static int place(struct morph_ledger *ledger, const struct morph_request *request,
 		 struct morph_plan *plan)
 {
@@ -508,7 +515,7 @@ static int place(struct morph_ledger *ledger, const struct morph_request *reques
 	int ret = 0;
 
 	plan->verdict = 0;
-	/* One that is hard to decide may be followed by one that is easy. */
+	/* First look briefly at all racks, because an easy rack can follow a hard one. */
 	if (steps > FIRST_STEPS && ledger->sites.racks_count > 1)
 		ret = try_racks(ledger, request, plan, FIRST_STEPS, false);
 	if (!ret && (!plan->verdict || plan->verdict == MORPH_UNDECIDED))

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of placement share: requests, ledgers, plans. */
+/* Requests, ledgers and plans, as the files of placement share them. */
 #ifndef LM_PLAN_PLACE_H
 #define LM_PLAN_PLACE_H
 
@@ -13,13 +13,13 @@ struct rack_refusal {
 	uint32_t rack;
 	uint32_t reason; /* enum morph_wire_refusal */
 	uint32_t have, need;
-	uint32_t cuts_first, cuts_count; /* in plan.cuts: sets of seats */
+	uint32_t cuts_first, cuts_count; /* in plan.cuts: sets of servers */
 };
 
-/* The fibres of a circuit, one server after the other; none inside a server. */
+/* The fibres of a circuit, hop by hop; none inside a server. */
 struct circuit_way {
-	uint32_t first, count; /* in plan.strands */
-	uint32_t band; /* the same on all of them; 0 where circuits take fibres whole */
+	uint32_t first, count; /* in the plan's list of fibres */
+	uint32_t band; /* the same on all hops; 0 if circuits take fibres whole */
 };
 
 struct morph_plan {
@@ -27,9 +27,9 @@ struct morph_plan {
 	uint32_t verdict, tier;
 	uint32_t checksum; /* of the profile */
 	uint32_t ranks, lanes, farthest, transit, circuits_count;
-	uint32_t bands; /* as the request's */
+	uint32_t bands; /* of the request */
 	bool whole; /* parts that fill a server stay together */
-	bool not_whole; /* it was looked for so, and proven that it can't be done */
+	bool not_whole; /* proven: the request does not fit in whole servers */
 	uint32_t fibres_bound, servers, servers_bound;
 	uint32_t accelerators[MOST_RANKS];
 	uint16_t parts[MOST_RANKS];
@@ -44,36 +44,35 @@ struct morph_plan {
 	char why[256];
 };
 
-/* Where the ranks would lie, and what it would cost. */
+/* A mapping of ranks to accelerators, and its cost. */
 struct mapping {
 	uint32_t accelerators[RACK_ACCELERATORS];
 	uint16_t seats[RACK_ACCELERATORS];
 	uint32_t broken; /* free accelerators left over in its servers */
-	uint32_t fibres; /* at least */
+	uint32_t fibres; /* lower bound */
 	uint32_t servers;
 };
 
-#define PARTNER_SENDS 0x80000000U /* | rank: it sends to the one whose partner it is */
+#define PARTNER_SENDS 0x80000000U /* | rank: that rank sends, and this one receives */
 
 /* Memory of a search in one rack. */
 struct rack_search {
 	uint32_t rack;
 	uint64_t steps; /* left */
-	uint8_t free[NET_SITES]; /* accelerators, by seat */
+	uint8_t free[NET_SITES]; /* accelerators, by server */
 	uint32_t bands;
 	struct net net; /* of all bands together */
-	struct net nets[BANDS]; /* where there are several */
+	struct net nets[BANDS]; /* for several bands */
 	net_distances distances;
 	struct mapping best, trial;
 	struct pattern pattern;
 	bool prepared; /* the pattern is that of the request */
 	struct routes routes;
-	uint16_t units[NET_SITES][NET_SITES]; /* circuits from seat to seat */
-	uint16_t route_of[NET_SITES]
-			 [NET_SITES]; /* of the pairs that have units: the next to be used */
+	uint16_t units[NET_SITES][NET_SITES]; /* circuits between servers */
+	uint16_t route_of[NET_SITES][NET_SITES]; /* of pairs with units: the next route to use */
 	uint32_t block[3]; /* of accelerators that a whole server has */
 	uint32_t partners_first[MOST_RANKS + 1];
-	uint32_t *partners; /* ranks that a rank has circuits with; PARTNER_SENDS */
+	uint32_t *partners; /* ranks that share a circuit with a rank; PARTNER_SENDS */
 	uint32_t partners_room;
 	struct stitch stitch;
 };
@@ -85,19 +84,19 @@ struct morph_ledger {
 	struct sites sites;
 	uint32_t *owner; /* by accelerator */
 	bool *chip_marked;
-	bool *spare; /* by accelerator: nobody is given it */
+	bool *spare; /* by accelerator: no slice can have it */
 	bool *element_marked;
-	uint16_t *element_held; /* strands that pass it, of circuits taken */
-	uint32_t *element_kept; /* by how many ranks' protections */
+	uint16_t *element_held; /* fibres in use that pass it */
+	uint32_t *element_kept; /* number of ranks whose protections need it */
 	bool *guide_marked;
 	uint64_t *guide_lanes;
 	uint32_t *guide_kept;
 	uint16_t *host_free; /* accelerators */
 	uint16_t *rack_free;
-	uint32_t *rack_order; /* in which racks are looked at */
-	struct optics_state *state; /* inside servers: elements that circuits hold; NULL: none does */
+	uint32_t *rack_order; /* order of the search */
+	struct optics_state *state; /* inside servers: elements that circuits hold; NULL: none */
 	struct rack_search search;
-	struct crossing *crossing; /* memory of the tier across racks, once it was needed */
+	struct crossing *crossing; /* memory of the tier across racks; NULL until needed */
 };
 
 static inline const struct net *lm_rack_nets(const struct rack_search *search)
@@ -105,10 +104,7 @@ static inline const struct net *lm_rack_nets(const struct rack_search *search)
 	return search->bands > 1 ? search->nets : &search->net;
 }
 
-/*
- * The lanes of a band: of the wavelengths of a fibre an equal share, those that stand side by
- * side. One band has all.
- */
+/* The lanes of a band: an equal share of adjacent wavelengths of a fibre. A single band has all. */
 static inline uint64_t lm_band_lanes(const struct optics_graph *graph, uint32_t bands,
 				     uint32_t band)
 {
@@ -117,59 +113,62 @@ static inline uint64_t lm_band_lanes(const struct optics_graph *graph, uint32_t 
 	return graph->all_lanes >> (graph->params.wavelengths - each) << band * each;
 }
 
-/* What a circuit may have: inside a server all. */
+/* The lanes that a circuit can use: all if it stays inside a server. */
 static inline uint64_t lm_way_lanes(const struct optics_graph *graph, const struct morph_plan *plan,
 				    const struct circuit_way *way)
 {
 	return way->count ? lm_band_lanes(graph, plan->bands, way->band) : graph->all_lanes;
 }
 
-/* 0, or a noted -EINVAL (the client library lays requests out in another way) or -E2BIG (too many ranks). */
+/*
+ * 0, or a noted -EINVAL (the client library has another layout of requests) or -E2BIG (too many
+ * ranks).
+ */
 int lm_request_readable(struct morph_ctx *ctx, const struct morph_request *request);
 
-/* Lanes of each circuit; perhaps more than there are. */
+/* Lanes of each circuit. The result can exceed the lanes of a fibre. */
 uint64_t lm_request_lanes(const struct morph_request *request, const struct optics_graph *graph);
 
-/* 0, or a noted -EINVAL of a plan that is not feasible, or of another profile. */
+/* 0, or a noted -EINVAL if the plan is not feasible or of another profile. */
 int lm_plan_check(const struct morph_ledger *ledger, const struct morph_plan *plan);
 
-/* See that there is ledger->state: 0 or a noted -ENOMEM. */
+/* Allocate ledger->state if it does not exist. 0 or a noted -ENOMEM. */
 int lm_ledger_state(struct morph_ledger *ledger);
 
-/* May a slice be given this accelerator? */
+/* Whether a slice can get this accelerator. */
 bool lm_ledger_free(const struct morph_ledger *ledger, uint32_t accelerator);
 
-/* May it take over from another? */
+/* Whether it can replace another accelerator. */
 bool lm_ledger_spare(const struct morph_ledger *ledger, uint32_t accelerator);
 
-/* Is a strand sound, and without light in those lanes? */
+/* Whether the fibre is healthy and dark in these lanes. */
 bool lm_strand_dark(const struct morph_ledger *ledger, const struct strand *strand, uint64_t lanes);
 
-/* Does no protection keep it? */
+/* Whether no protection keeps it. */
 bool lm_strand_unkept(const struct morph_ledger *ledger, const struct strand *strand);
 
-/* May a circuit be lit on that strand, in those lanes? They are dark, and it is not kept. */
+/* Whether a circuit can be lit on the fibre in these lanes: they are dark, and it is not kept. */
 bool lm_strand_open(const struct morph_ledger *ledger, const struct strand *strand, uint64_t lanes);
 
-/* May a circuit take that strand whole? */
+/* Whether a circuit can take the whole fibre. */
 bool lm_strand_free(const struct morph_ledger *ledger, const struct strand *strand);
 
-/* May light of a slice that crosses only its own servers cross that one? */
+/* Whether light of a slice with MORPH_TRANSIT_OWN can cross that server. */
 bool lm_may_cross(const struct morph_ledger *ledger, uint32_t host);
 
-/* May it begin and end at that strand's tiles? Nobody has their accelerators. */
+/* Whether such light can begin and end at the fibre's tiles: no tenant has their accelerators. */
 bool lm_may_touch(const struct morph_ledger *ledger, const struct strand *strand);
 
-/* Accelerators of a server by their place in it, (z * y + y) * x + x, as in its parts. */
+/* Accelerators of a server by their position in it, (z * y + y) * x + x, as in its parts. */
 void lm_server_order(const struct morph_ledger *ledger, uint32_t host, uint32_t *order);
 
-/* Room in a plan's arrays, each of which may move: 0 or a noted -ENOMEM. */
+/* Reserve space in a plan's arrays, each of which can move. 0 or a noted -ENOMEM. */
 int lm_plan_reserve(struct morph_plan *plan, const struct morph_request *request);
 int lm_plan_add_strand(struct morph_plan *plan, const struct strand *strand);
 
 /*
- * The fibres of a circuit, from number @first of the plan on, are @given: they are not dark for the
- * circuits after it. Taken back when the plan is complete, for the ledger is not to change.
+ * Mark the fibres of a circuit, from number @first of the plan on, as lit for the circuits after
+ * it. Unmark them when the plan is complete, because the ledger must not change.
  */
 void lm_plan_note(struct morph_ledger *ledger, const struct morph_plan *plan,
 		  const struct circuit_way *way, uint32_t first, bool given);
@@ -177,19 +176,18 @@ int lm_plan_refuse(struct morph_plan *plan, const struct rack_refusal *refusal,
 		   const struct cuts *cuts);
 
 /*
- * How a torus is cut into parts that fill servers of that block of accelerators, with fewest
- * circuits between parts: the part of each rank, and its place in the part, (z * y + y) * x + x.
- * Returns the number of parts, 0 where that can't be done.
+ * Cut a torus into parts that fill servers with this block of accelerators, with the fewest
+ * circuits between parts. Sets the part of each rank, and its position in the part, (z * y + y) * x
+ * + x. Returns the number of parts; 0 if this is impossible.
  */
 uint32_t lm_request_cut(const struct morph_request *request, const uint32_t block[3],
 			uint16_t *parts, uint16_t *places);
 
-#define RANK_SLOTS 24 /* up to which ranks are tried everywhere */
+#define RANK_SLOTS 24 /* limit of ranks for the exhaustive search */
 
 /*
- * Look in one rack. Each returns STITCH_FEASIBLE with search->best and routes filled. Boxes and
- * parts are searched to the end, growing proves nothing; ranks are tried everywhere, where they
- * are few.
+ * Search one rack. Each function returns STITCH_FEASIBLE with search->best and routes filled. Boxes
+ * and parts are searched completely, and so are few ranks. Growing proves nothing.
  */
 enum stitch_verdict lm_place_boxes(struct morph_ledger *ledger, const struct morph_request *request,
 				   bool thorough);
@@ -200,16 +198,16 @@ enum stitch_verdict lm_place_ranks(struct morph_ledger *ledger,
 				   const struct morph_request *request);
 
 /*
- * Look across racks, when none does alone: fills the plan, or adds to its refusals that all racks
- * together have too few accelerators, or leaves it undecided. 0 or a noted error.
+ * Search across racks after no single rack fits. Fills the plan, adds the refusal that all racks
+ * together have too few accelerators, or leaves the request undecided. 0 or a noted error.
  */
 int lm_place_crossing(struct morph_ledger *ledger, const struct morph_request *request,
 		      struct morph_plan *plan, uint64_t steps);
 
 /*
- * Every box that the request could lie in, and what grows from every server, the best first, until
- * @each says enough: each is in search->trial. What of the rack is free, and how far its servers
- * are from one another, is in search.
+ * Call @each for every possible box, and for the ranks grown from every server, best first, until
+ * it returns true. Each mapping is in search->trial. The rack's free resources and distances are in
+ * search.
  */
 typedef bool (*place_fn)(void *context);
 void lm_place_each_box(struct morph_ledger *ledger, const struct morph_request *request,
@@ -217,47 +215,44 @@ void lm_place_each_box(struct morph_ledger *ledger, const struct morph_request *
 void lm_place_each_growth(struct morph_ledger *ledger, const struct morph_request *request,
 			  place_fn each, void *context);
 
-/* Lay the parts of a torus into servers: those of the seats in @sites. */
+/* Put the parts of a torus into the servers @sites. */
 void lm_place_lay_parts(struct morph_ledger *ledger, const struct morph_request *request,
 			const uint16_t *parts, const uint16_t *places, const uint8_t *sites,
 			struct mapping *mapping);
 
-/* Ranks take what is free of the servers of the seats in @sites, in order. */
+/* Give ranks the free accelerators of the servers @sites, in order. */
 void lm_place_lay_ranks(struct morph_ledger *ledger, const struct morph_request *request,
 			const uint8_t *sites, struct mapping *mapping);
 
-/*
- * Begin with a request: is it one that some fabric of this model can meet? What the plan says of
- * it is set. 0, or a noted -EINVAL or -ENOMEM.
- */
+/* Check a request against the model, and initialise the plan. 0, or a noted -EINVAL or -ENOMEM. */
 int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *request,
 		   struct morph_plan *plan);
 
 /*
- * Parts that fill servers are looked for first: with that @verdict, is there more to look at, where
- * ranks share servers with others? Then the plan is ready for it.
+ * The first search places parts that fill servers. Whether to search again, given its @verdict,
+ * with ranks that share servers with other tenants. If so, the plan is ready for it.
  */
 bool lm_place_share(struct morph_ledger *ledger, const struct morph_request *request,
 		    uint32_t verdict, struct morph_plan *plan);
 
-/* Has all been said of a request when it has been said of each rack? */
+/* Whether the refusals of all single racks are the complete answer. */
 bool lm_racks_are_all(const struct morph_ledger *ledger, const struct morph_request *request);
 
-/* What a verdict that is none has to add; "" if nothing. */
+/* An addition to the sentence of a refusal; "" if none. */
 const char *lm_plan_remark(const struct morph_plan *plan);
 
-/* The order in which racks are looked at, in ledger->rack_order. */
+/* Set ledger->rack_order, the order of the search. */
 void lm_place_order(struct morph_ledger *ledger, const struct morph_request *request);
 
-/* The fewest servers of the rack that is looked at in which so many accelerators are free. */
+/* The least number of servers in the present rack that have @ranks free accelerators together. */
 uint32_t lm_place_fewest(const struct rack_search *search, uint32_t ranks);
 
-/* Take a strand's guides and switches, or give them back; or those lanes of the guides. */
+/* Take a fibre's guides and switches, or give them back; the second function only some lanes. */
 void lm_strand_hold(struct morph_ledger *ledger, const struct strand *strand, bool hold);
 void lm_strand_light(struct morph_ledger *ledger, const struct strand *strand, uint64_t lanes,
 		     bool hold);
 
-/* What a mapping costs; routes for it, or why none. */
+/* The cost of a mapping; its routes, or the reason why it has none. */
 void lm_mapping_weigh(struct rack_search *search, const struct morph_request *request,
 		      struct mapping *mapping);
 bool lm_mapping_better(const struct morph_request *request, const struct mapping *a,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests as planners read them: lanes of a circuit, and the parts that a torus is cut into. */
+/* Requests as planners read them: lanes of a circuit, and the parts of a torus. */
 #include "place.h"
 
 int lm_request_readable(struct morph_ctx *ctx, const struct morph_request *request)
@@ -24,11 +24,14 @@ uint64_t lm_request_lanes(const struct morph_request *request, const struct opti
 
 /* --------------------------------------------------------------------- parts */
 
-/* Which way the three extents of a block are turned. */
+/* The orientations of a block. */
 static const uint8_t turns[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
 				     { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
 
-/* Cut into blocks turned so. Returns the circuits between parts, UINT32_MAX if that can't be. */
+/*
+ * Cut a torus into blocks in this orientation. Returns the circuits between parts; UINT32_MAX:
+ * impossible.
+ */
 static uint32_t cut(const struct morph_request *request, const uint32_t block[3],
 		    const uint8_t turn[3], uint16_t *parts, uint16_t *places)
 {

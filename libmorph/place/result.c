@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans: what morph_place() found, and room for it. */
+/* Plans: results of morph_place(), and their memory. */
 #include "place.h"
 
 MORPH_API struct morph_plan *morph_plan_new(struct morph_ctx *ctx)
@@ -94,7 +94,7 @@ int lm_plan_reserve(struct morph_plan *plan, const struct morph_request *request
 	uint32_t ways_room = plan->circuits_room;
 	int ret;
 
-	/* Both have as many entries; there are none yet. */
+	/* Both arrays have the same number of entries, and none so far. */
 	ret = array_grow(plan->ctx, (void **)&plan->ways, 0, &ways_room, sizeof(*plan->ways),
 			 request->circuits_count, "make a plan");
 	if (!ret)

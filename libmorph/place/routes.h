@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Routes for circuits between sites, all of them at once within the room that there is. Where a
- * fibre carries several wavelengths there is a network of each, its *bands*, with the room that
- * is left in that wavelength: nothing converts, so a route stays in one band from end to end.
+ * Routes for circuits between sites, all at once within the capacities. If a fibre carries several
+ * wavelengths, each *band* of them has its own network of free capacity. Nothing converts
+ * wavelengths, so a route stays in one band from end to end.
  */
 #ifndef LM_PLAN_ROUTES_H
 #define LM_PLAN_ROUTES_H
@@ -11,7 +11,7 @@
 #include "net.h"
 #include "pattern.h"
 
-/* Circuits that go the same way, and the sites of that way, both ends among them. */
+/* Circuits with the same route, and the sites of the route, including both ends. */
 struct route {
 	uint8_t from, to; /* sites */
 	uint8_t units;
@@ -25,7 +25,7 @@ struct routes {
 	struct route list[PATTERN_DEMANDS];
 };
 
-/* @units circuits from one site to another, @each of which go together. */
+/* Add @units circuits from one site to another, in groups of @each with the same route. */
 static inline void lm_routes_add(struct routes *routes, uint32_t from, uint32_t to, uint32_t units,
 				 uint32_t each)
 {
@@ -42,23 +42,23 @@ struct routes_work {
 };
 
 /*
- * Route everything by negotiated congestion: what overlaps is routed anew at a price that
- * rises from round to round. McMurchie and Ebeling, PathFinder (FPGA 1995). It finds routes
- * mostly, proves nothing otherwise. A route takes the band in which it is cheapest.
- * O(rounds * routes * bands * sites * links of a site).
+ * Route everything by negotiated congestion: overlapping routes are routed again at prices that
+ * rise from round to round. McMurchie and Ebeling, PathFinder (FPGA 1995). It mostly finds routes;
+ * a failure proves nothing. A route takes the band in which it is cheapest. O(rounds * routes *
+ * bands * sites * links of a site).
  */
 bool lm_routes_negotiate(const struct net *nets, uint32_t bands, struct routes *routes,
 			 struct routes_work *work);
 
 enum routes_verdict {
-	ROUTES_NONE, /* there are none: every way was tried */
+	ROUTES_NONE, /* none exist: the search was complete */
 	ROUTES_FOUND,
 	ROUTES_UNDECIDED, /* out of steps */
 };
 
 /*
- * Search all ways in all bands. @nets are changed meanwhile; @steps counts down. Routes with the
- * same ends stand side by side in the list. Exponential.
+ * Search all routes in all bands. @nets change during the search; @steps counts down. Routes with
+ * the same ends must be adjacent in the list. Exponential.
  */
 enum routes_verdict lm_routes_exhaust(struct net *nets, uint32_t bands, struct routes *routes,
 				      uint64_t *steps);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Embedding a pattern in what is free. */
+/* Embedding a pattern in the free sites. */
 #include <string.h>
 
 #include "stitch.h"
 
 /* ------------------------------------------------------------------- routes */
 
-/* Slots that share a site have the demands of both: those with the same ends are one. */
+/* Slots at the same site share its demands. Demands with the same ends become one. */
 static void routes_of_sites(struct stitch *stitch, const struct embedding *embedding, bool apart)
 {
 	const struct pattern *pattern = stitch->pattern;
@@ -27,7 +27,7 @@ static void routes_of_sites(struct stitch *stitch, const struct embedding *embed
 					      apart ? 1 : stitch->units[from][to]);
 }
 
-/* @apart: circuits with the same ends may go different ways. */
+/* @apart: circuits with the same ends can take different routes. */
 static void routes_begin(struct stitch *stitch, const struct embedding *embedding, bool apart)
 {
 	const struct pattern *pattern = stitch->pattern;
@@ -47,8 +47,8 @@ static void routes_begin(struct stitch *stitch, const struct embedding *embeddin
 }
 
 /*
- * Routes at first sight: together, which is quick, and where that is in vain each circuit for
- * itself, as it must where there are several bands.
+ * First route circuits with the same ends together, which is fast. If this fails, or if there are
+ * several bands, route each alone.
  */
 static bool negotiate(struct stitch *stitch, const struct embedding *embedding)
 {
@@ -69,7 +69,7 @@ static enum stitch_verdict found(struct stitch *stitch, const struct embedding *
 	return STITCH_FEASIBLE;
 }
 
-/* Look at all routes of an embedding, with circuits of the same ends together or apart. */
+/* Search all routes of an embedding, with circuits of the same ends together or apart. */
 static enum routes_verdict exhaust_routes(struct stitch *stitch, const struct embedding *embedding,
 					  bool apart)
 {
@@ -78,7 +78,9 @@ static enum routes_verdict exhaust_routes(struct stitch *stitch, const struct em
 	return lm_routes_exhaust(stitch->scratch, stitch->bands, &stitch->routes, &stitch->steps);
 }
 
-/* The same of one that no cut forbids: together they are soon found, if there are such. */
+/*
+ * The same for an embedding that no cut forbids. Try circuits together first, because this is fast.
+ */
 static enum stitch_verdict exhaust(struct stitch *stitch, const struct embedding *embedding)
 {
 	enum routes_verdict verdict = ROUTES_NONE;
@@ -100,7 +102,7 @@ static enum stitch_verdict exhaust(struct stitch *stitch, const struct embedding
 
 /* --------------------------------------------------------------------- cuts */
 
-/* Take from the cuts' room what leaves them between the slot at @depth and those before. */
+/* Subtract the circuits between the slot at @depth and earlier slots from the cuts they leave. */
 static void cuts_take(struct stitch *stitch, uint32_t depth, const struct embedding *embedding)
 {
 	const struct pattern *pattern = stitch->pattern;
@@ -131,7 +133,7 @@ static bool cuts_allow(const struct stitch *stitch, uint32_t depth)
 	return all >= 0;
 }
 
-/* One cut more is active. */
+/* Recompute the cuts' capacities after a cut became active. */
 static void cuts_reckon(struct stitch *stitch, const struct embedding *embedding)
 {
 	for (uint32_t cut = 0; cut < CUTS_ACTIVE; cut++)
@@ -141,7 +143,7 @@ static void cuts_reckon(struct stitch *stitch, const struct embedding *embedding
 		cuts_take(stitch, depth, embedding);
 }
 
-/* Cuts are looked for once an embedding has no routes at first sight, for it takes a while. */
+/* Find the cuts only after an embedding had no quick routes, because this takes time. */
 static bool cuts_forbid(struct stitch *stitch, const struct embedding *embedding)
 {
 	if (!stitch->cuts_known)
@@ -164,7 +166,7 @@ static enum stitch_verdict examine(struct stitch *stitch, const struct embedding
 		return found(stitch, embedding);
 	if (!stitch->cuts_known && cuts_forbid(stitch, embedding))
 		return STITCH_INFEASIBLE;
-	/* Others may have routes that are found at once. */
+	/* Postpone it, because other embeddings can have quick routes. */
 	if (stitch->doubts_count < STITCH_DOUBTS) {
 		stitch->doubts[stitch->doubts_count++] = *embedding;
 		return STITCH_INFEASIBLE;
@@ -172,7 +174,7 @@ static enum stitch_verdict examine(struct stitch *stitch, const struct embedding
 	return exhaust(stitch, embedding);
 }
 
-/* Sites that the slot at @depth may take, not to look twice at what is alike. */
+/* Sites for the slot at @depth, without symmetric cases. */
 static uint64_t candidates(const struct stitch *stitch, uint32_t depth, uint64_t free,
 			   const struct embedding *embedding)
 {
@@ -184,7 +186,7 @@ static uint64_t candidates(const struct stitch *stitch, uint32_t depth, uint64_t
 	return free & ~net_all(least);
 }
 
-/* What the circuits between @slot at @site and slots placed before take, in hops. */
+/* Hops of the circuits between @slot at @site and slots placed before. */
 static uint32_t hops_added(const struct stitch *stitch, uint32_t depth, uint32_t site,
 			   const struct embedding *embedding)
 {
@@ -200,7 +202,7 @@ static uint32_t hops_added(const struct stitch *stitch, uint32_t depth, uint32_t
 	return hops;
 }
 
-/* @hops: of what is placed, and of the rest at least. */
+/* @hops: of placed slots, and a lower bound for the rest. */
 static enum stitch_verdict place(struct stitch *stitch, uint32_t depth, uint64_t free,
 				 uint32_t hops, struct embedding *embedding)
 {
@@ -243,7 +245,7 @@ static enum stitch_verdict place(struct stitch *stitch, uint32_t depth, uint64_t
 	return STITCH_INFEASIBLE;
 }
 
-/* Sites that may take a slot. */
+/* Sites that can take a slot. */
 static uint64_t free_sites(const struct stitch *stitch)
 {
 	uint64_t free = 0;
@@ -270,9 +272,8 @@ static void least_hops_find(struct stitch *stitch)
 }
 
 /*
- * The next limit: of the hops that were beyond the last one at least, and a quarter more,
- * for to begin again with each would take longer than what it spares. Once cuts are known
- * it is a hard one, and all that there is room for is looked at.
+ * The next limit: the least hops above the last limit, plus a quarter, because each restart repeats
+ * work. Once cuts are known, the request is hard, and the limit becomes the whole capacity.
  */
 static uint32_t next_limit(const struct stitch *stitch)
 {
@@ -283,7 +284,7 @@ static uint32_t next_limit(const struct stitch *stitch)
 	return stitch->cuts_known || limit > most ? most : limit;
 }
 
-/* Embeddings with few hops first; at last those that were put off. */
+/* Embeddings with few hops first, postponed ones last. */
 static enum stitch_verdict search(struct stitch *stitch)
 {
 	uint32_t hops = stitch->pattern->units_total * stitch->least_hops;
@@ -306,7 +307,7 @@ static enum stitch_verdict search(struct stitch *stitch)
 	return STITCH_INFEASIBLE;
 }
 
-/* The room of all bands together. */
+/* The capacity of all bands together. */
 static const struct net *sum_up(struct stitch *stitch)
 {
 	if (stitch->bands == 1)
@@ -323,7 +324,7 @@ static const struct net *sum_up(struct stitch *stitch)
 	return &stitch->sum;
 }
 
-/* How many circuits may have the same ends? */
+/* The maximum number of circuits with the same ends. */
 static void weigh_units(struct stitch *stitch)
 {
 	const struct pattern *pattern = stitch->pattern;

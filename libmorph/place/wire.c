@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests, ledgers and plans in bytes, as <morph/wire.h> says. */
+/* Requests, ledgers and plans in the binary form of <morph/wire.h>. */
 #include "../bandwidth/bandwidth.h"
 #include "../defrag/defrag.h"
 #include "../protect/protect.h"
@@ -269,7 +269,7 @@ ssize_t morph_bandwidth_write_problem(const struct morph_bandwidth *bw, void *bu
 	words_put(&words, bw->guides.count);
 	words_put(&words, bw->groups.count);
 	words_put(&words, bw->hops.count);
-	/* Besides guides a way has the ports at both ends. */
+	/* Besides guides, a path contains the ports at both ends. */
 	words_put(&words, bw->ways.count - 2 * bw->hops.count);
 	for (uint32_t at = 0; at < bw->accelerators.count; at++) {
 		words_put(&words, bw->resources.list[bw->accelerators.list[at]].fibres);

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Objects that say what the planner found. */
+/* Objects that describe results of the planner. */
 #ifndef LM_PLAN_WRITER_H
 #define LM_PLAN_WRITER_H
 
 #include "place.h"
 
-/* Fills an object: attributes are put until one fails. */
+/* Fills an object. After the first error it adds no more attributes. */
 struct writer {
 	struct morph_object *object;
 	int error;
@@ -31,7 +31,7 @@ static inline void put_text(struct writer *writer, const char *attribute, const 
 		writer->error = morph_object_put_text(writer->object, attribute, text);
 }
 
-/* Takes @inner. */
+/* Takes ownership of @inner. */
 static inline void put_inner(struct writer *writer, const char *attribute, struct writer *inner)
 {
 	if (!writer->error)
@@ -42,7 +42,7 @@ static inline void put_inner(struct writer *writer, const char *attribute, struc
 		writer->error = morph_object_put_nested(writer->object, attribute, inner->object);
 }
 
-/* The object, or NULL and nothing left of it. */
+/* The object; or NULL, and everything is freed. */
 static inline struct morph_object *writer_end(struct writer *writer)
 {
 	if (!writer->error)
@@ -51,11 +51,11 @@ static inline struct morph_object *writer_end(struct writer *writer)
 	return NULL;
 }
 
-/* describe.c: a plan, whatever its verdict is. */
+/* describe.c: a plan, whatever its verdict. */
 struct writer lm_plan_write(const struct morph_plan *plan, const struct morph_ledger *ledger);
 const char *lm_verdict_text(uint32_t verdict);
 
-/* What a circuit takes to the next server. */
+/* The fibres of a circuit to the next server. */
 void lm_strand_write(struct writer *writer, const struct strand *strand);
 
 #endif /* LM_PLAN_WRITER_H */
