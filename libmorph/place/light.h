@@ -16,7 +16,7 @@ struct wanted {
 	uint32_t src, dst; /* accelerators */
 	uint32_t lanes; /* number of lanes */
 	uint64_t among; /* mask of allowed lanes */
-	struct strand *strands; /* its present path; NULL: it is not lit */
+	struct strand *strands; /* its fibres, hop by hop; the router can replace them */
 	uint32_t count; /* number of its fibres */
 	struct optics_path *old; /* path that it has now and leaves; NULL: it is not lit */
 	bool dark; /* it goes dark first; set if no path fits beside @old */
