@@ -28,6 +28,7 @@ struct kind {
 	uint32_t command;
 	int fabric; /* attribute: number of the fabric */
 	int id; /* attribute: number of the object; 0: objects are only listed */
+	int parent; /* attribute: number of the object that it belongs to */
 	const char *nests; /* attribute that may not fit in a reply; or NULL */
 	const char *all; /* what an error calls a list of them; NULL: the type */
 };
@@ -51,7 +52,9 @@ static const struct kind kinds[] = {
 				 .id = MORPH_A_SLICE_ID,
 				 .nests = "rank" },
 	[MORPH_OBJECT_CIRCUIT] = { .command = MORPH_CMD_CIRCUIT_GET,
-				   .fabric = MORPH_A_CIRCUIT_FABRIC },
+				   .fabric = MORPH_A_CIRCUIT_FABRIC,
+				   .id = MORPH_A_CIRCUIT_ID,
+				   .parent = MORPH_A_CIRCUIT_SLICE },
 	[MORPH_OBJECT_TXN] = { .command = MORPH_CMD_TXN_GET,
 			       .fabric = MORPH_A_TXN_FABRIC,
 			       .id = MORPH_A_TXN_ID,
@@ -66,6 +69,7 @@ static const struct kind kinds[] = {
 				      .all = "controllers" },
 	[MORPH_OBJECT_RESERVATION] = { .command = MORPH_CMD_RESERVATION_GET,
 				       .fabric = MORPH_A_RESERVATION_FABRIC,
+				       .parent = MORPH_A_RESERVATION_CONTROLLER,
 				       .all = "reservations" },
 };
 
@@ -125,19 +129,31 @@ static const struct kind *kind_of(uint32_t type)
 	return type < ARRAY_SIZE(kinds) && kinds[type].command ? &kinds[type] : NULL;
 }
 
-MORPH_API int morph_admin_get(struct morph_ctx *ctx, uint32_t type, uint32_t fabric, uint32_t id,
-			      struct morph_object **out)
+/* The numbers that name the fabric and the parent of objects. Returns how many these are. */
+static size_t select_within(const struct kind *kind, uint32_t fabric, uint32_t parent,
+			    struct selector *selectors)
+{
+	size_t count = 0;
+
+	if (kind->fabric)
+		selectors[count++] = (struct selector){ kind->fabric, fabric };
+	if (kind->parent)
+		selectors[count++] = (struct selector){ kind->parent, parent };
+	return count;
+}
+
+MORPH_API int morph_admin_get(struct morph_ctx *ctx, uint32_t type, uint32_t fabric,
+			      uint32_t parent, uint32_t id, struct morph_object **out)
 {
 	const struct kind *kind = kind_of(type);
-	struct selector selectors[2] = { 0 };
-	size_t count = 0;
+	struct selector selectors[3] = { 0 };
+	size_t count;
 	int error;
 
 	*out = NULL;
 	if (!kind || !kind->id)
 		return lm_fail(ctx, EINVAL, "an object of type %u is not read by its number", type);
-	if (kind->fabric)
-		selectors[count++] = (struct selector){ kind->fabric, fabric };
+	count = select_within(kind, fabric, parent, selectors);
 	selectors[count++] = (struct selector){ kind->id, kind->fabric ? id : fabric };
 	error = get(ctx, kind->command, selectors, count, out);
 	return error || !kind->nests ? error :
@@ -145,16 +161,16 @@ MORPH_API int morph_admin_get(struct morph_ctx *ctx, uint32_t type, uint32_t fab
 }
 
 MORPH_API int morph_admin_list(struct morph_ctx *ctx, uint32_t type, uint32_t fabric,
-			       struct morph_list **out)
+			       uint32_t parent, struct morph_list **out)
 {
 	const struct kind *kind = kind_of(type);
-	struct selector selector = { 0 };
+	struct selector selectors[2] = { 0 };
 
 	*out = NULL;
 	if (!kind)
 		return lm_fail(ctx, EINVAL, "objects of type %u are not listed", type);
-	selector = (struct selector){ kind->fabric, fabric };
-	return dump(ctx, kind->command, &selector, kind->fabric ? 1 : 0, out);
+	return dump(ctx, kind->command, selectors, select_within(kind, fabric, parent, selectors),
+		    out);
 }
 
 int morph_admin_slice_named(struct morph_ctx *ctx, uint32_t fabric, const char *name,
@@ -177,29 +193,6 @@ int morph_admin_slice_named(struct morph_ctx *ctx, uint32_t fabric, const char *
 		return error;
 	selectors[1].value = morph_object_uint(*out, "id");
 	return get_whole(ctx, MORPH_CMD_SLICE_GET, selectors, "rank", out);
-}
-
-MORPH_API int morph_admin_circuit(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
-				  uint32_t circuit, struct morph_object **out)
-{
-	struct selector selectors[] = {
-		{ MORPH_A_CIRCUIT_FABRIC, fabric },
-		{ MORPH_A_CIRCUIT_SLICE, slice },
-		{ MORPH_A_CIRCUIT_ID, circuit },
-	};
-
-	return get(ctx, MORPH_CMD_CIRCUIT_GET, selectors, ARRAY_SIZE(selectors), out);
-}
-
-MORPH_API int morph_admin_circuits(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
-				   struct morph_list **out)
-{
-	struct selector selectors[] = {
-		{ MORPH_A_CIRCUIT_FABRIC, fabric },
-		{ MORPH_A_CIRCUIT_SLICE, slice },
-	};
-
-	return dump(ctx, MORPH_CMD_CIRCUIT_GET, selectors, ARRAY_SIZE(selectors), out);
 }
 
 int morph_admin_hardware_part(struct morph_ctx *ctx, uint32_t fabric, uint32_t part, uint32_t index,

@@ -107,20 +107,6 @@ MORPH_API int morph_controller_reserve(struct morph_ctx *ctx, uint32_t fabric, u
 	return lm_do(ctx, request, out, "reserve %u lanes of guide %u", count, guide);
 }
 
-MORPH_API int morph_controller_reservations(struct morph_ctx *ctx, uint32_t fabric,
-					    uint32_t controller, struct morph_list **out)
-{
-	struct nl_msg *request =
-		begin(ctx, MORPH_CMD_RESERVATION_GET, MORPH_A_RESERVATION_FABRIC, fabric);
-
-	*out = NULL;
-	if (!request)
-		return -ctx->error.code;
-	if (controller != MORPH_ANY)
-		nla_put_u32(request, MORPH_A_RESERVATION_CONTROLLER, controller);
-	return lm_dump(ctx, request, out, "read all reservations");
-}
-
 MORPH_API int morph_controller_settle(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
 				      uint64_t epoch, struct morph_object **out)
 {

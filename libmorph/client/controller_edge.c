@@ -71,7 +71,8 @@ static void keep_uuid(char *kept, const struct morph_object *object, const char 
 static int read_fabric(struct end *end)
 {
 	struct morph_object *fabric;
-	int error = morph_admin_get(end->of->ctx, MORPH_OBJECT_FABRIC, end->of->fabric, 0, &fabric);
+	int error = morph_admin_get(end->of->ctx, MORPH_OBJECT_FABRIC, end->of->fabric, MORPH_ANY,
+				    0, &fabric);
 
 	if (error)
 		return error;
@@ -90,7 +91,7 @@ static int read_circuits(struct end *end, uint32_t slice)
 {
 	const struct morph_controller_end *of = end->of;
 	struct morph_list *circuits;
-	int error = morph_admin_circuits(of->ctx, of->fabric, slice, &circuits);
+	int error = morph_admin_list(of->ctx, MORPH_OBJECT_CIRCUIT, of->fabric, slice, &circuits);
 
 	if (error)
 		return error;
@@ -110,8 +111,8 @@ static int read_lit(const struct pair *pair, struct end *end, uint32_t slice)
 {
 	struct morph_object *object;
 	bool ours;
-	int error =
-		morph_admin_get(end->of->ctx, MORPH_OBJECT_SLICE, end->of->fabric, slice, &object);
+	int error = morph_admin_get(end->of->ctx, MORPH_OBJECT_SLICE, end->of->fabric, MORPH_ANY,
+				    slice, &object);
 
 	if (!error) {
 		ours = morph_object_uint(object, "controller") == pair->controller;
@@ -125,7 +126,8 @@ static int read_edge(const struct pair *pair, struct end *end)
 {
 	const struct morph_controller_end *of = end->of;
 	struct morph_object *edge;
-	int error = morph_admin_get(of->ctx, MORPH_OBJECT_EDGE, of->fabric, of->edge, &edge);
+	int error =
+		morph_admin_get(of->ctx, MORPH_OBJECT_EDGE, of->fabric, MORPH_ANY, of->edge, &edge);
 
 	if (error)
 		return error;
@@ -142,8 +144,8 @@ static int read_edge(const struct pair *pair, struct end *end)
 static int read_free(struct end *end)
 {
 	struct morph_object *guide;
-	int error = morph_admin_get(end->of->ctx, MORPH_OBJECT_GUIDE, end->of->fabric, end->guide,
-				    &guide);
+	int error = morph_admin_get(end->of->ctx, MORPH_OBJECT_GUIDE, end->of->fabric, MORPH_ANY,
+				    end->guide, &guide);
 
 	if (error)
 		return error;

@@ -369,7 +369,7 @@ MORPH_API int morph_fabrics(struct morph_ctx *ctx, struct morph_list **out)
 	struct morph_list *list;
 	int error;
 
-	if (!morph_admin_list(ctx, MORPH_OBJECT_FABRIC, MORPH_ANY, out))
+	if (!morph_admin_list(ctx, MORPH_OBJECT_FABRIC, MORPH_ANY, MORPH_ANY, out))
 		return 0;
 	list = lm_list_new();
 	if (!list)

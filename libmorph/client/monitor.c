@@ -209,8 +209,8 @@ static int look_in(const struct morph_list *list, const struct wanted *wanted, b
 static int look_up(struct morph_monitor *monitor, const struct wanted *wanted,
 		   struct morph_object **out)
 {
-	int error =
-		morph_admin_get(monitor->ctx, MORPH_OBJECT_TXN, wanted->fabric, wanted->txn, out);
+	int error = morph_admin_get(monitor->ctx, MORPH_OBJECT_TXN, wanted->fabric, MORPH_ANY,
+				    wanted->txn, out);
 
 	if (!error && !has_ended(wanted, *out)) {
 		morph_object_free(*out);

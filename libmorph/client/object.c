@@ -204,50 +204,48 @@ int lm_put_object(struct morph_object *object, uint32_t number, struct morph_obj
 	return 0;
 }
 
-/* Its number, or a negative errno when the type has no such attribute. */
-static int number_of(const struct morph_object *object, const char *name, uint32_t type)
-{
-	const struct lm_schema *schema = &lm_schemas[object->type];
-
-	for (uint32_t slot = 0; slot < schema->count; slot++)
-		if (!strcmp(schema->attrs[slot].name, name))
-			return schema->attrs[slot].type == type ||
-					       (type == MORPH_ATTR_UINT &&
-						(schema->attrs[slot].type == MORPH_ATTR_ENUM ||
-						 schema->attrs[slot].type == MORPH_ATTR_FLAG)) ?
-				       schema->attrs[slot].number :
-				       -EINVAL;
-	return -EINVAL;
-}
-
 MORPH_API struct morph_object *morph_object_new(uint32_t type)
 {
 	return lm_schema(type) ? lm_object_new(type, NULL) : NULL;
 }
 
-MORPH_API int morph_object_put_uint(struct morph_object *object, const char *name, uint64_t value)
+/* Does a value have the member that the type of the attribute has, and no other? */
+static bool is_of(const struct lm_attr *attr, const struct morph_value *value)
 {
-	int number = number_of(object, name, MORPH_ATTR_UINT);
+	bool number = attr->type == MORPH_ATTR_UINT || attr->type == MORPH_ATTR_ENUM ||
+		      attr->type == MORPH_ATTR_FLAG;
+	bool text = attr->type == MORPH_ATTR_STRING, object = attr->type == MORPH_ATTR_OBJECT;
 
-	return number < 0 ? number : lm_put_uint(object, (uint32_t)number, value);
+	return (number || text || object) && (number || !value->uint) && !value->sint &&
+	       text == !!value->text && (object || !value->object);
 }
 
-MORPH_API int morph_object_put_text(struct morph_object *object, const char *name, const char *text)
+static int put_value(struct morph_object *object, const struct lm_attr *attr,
+		     const struct morph_value *value)
 {
-	int number = number_of(object, name, MORPH_ATTR_STRING);
-
-	return number < 0 ? number : lm_put_text(object, (uint32_t)number, text, strlen(text));
+	switch (attr->type) {
+	case MORPH_ATTR_STRING:
+		return lm_put_text(object, attr->number, value->text, strlen(value->text));
+	case MORPH_ATTR_OBJECT:
+		return lm_put_object(object, attr->number, (struct morph_object *)value->object);
+	default:
+		return lm_put_uint(object, attr->number, value->uint);
+	}
 }
 
-MORPH_API int morph_object_put_nested(struct morph_object *object, const char *name,
-				      struct morph_object *inner)
+MORPH_API int morph_object_put(struct morph_object *object, const char *name,
+			       const struct morph_value *value)
 {
-	int number = number_of(object, name, MORPH_ATTR_OBJECT);
+	const struct lm_schema *schema = &lm_schemas[object->type];
+	int error = lm_opts_check(NULL, value, sizeof(*value), "morph_value");
+	struct morph_value mine;
 
-	if (number >= 0)
-		return lm_put_object(object, (uint32_t)number, inner);
-	morph_object_free(inner);
-	return number;
+	lm_opts_copy(&mine, value, sizeof(mine));
+	for (uint32_t slot = 0; !error && slot < schema->count; slot++)
+		if (!strcmp(schema->attrs[slot].name, name) && is_of(&schema->attrs[slot], &mine))
+			return put_value(object, &schema->attrs[slot], &mine);
+	morph_object_free((struct morph_object *)mine.object);
+	return error ? error : -EINVAL;
 }
 
 static int value_copy(struct morph_object *copy, const struct lm_attr *attr,
@@ -361,7 +359,7 @@ static const union value *value_of(const struct morph_object *object, const char
 	return &object->values[object->groups[group].first + index];
 }
 
-MORPH_API bool morph_object_has(const struct morph_object *object, const char *name)
+bool morph_object_has(const struct morph_object *object, const char *name)
 {
 	return find(object, name) < object->groups_count;
 }
@@ -373,14 +371,8 @@ MORPH_API size_t morph_object_values(const struct morph_object *object, const ch
 	return group < object->groups_count ? values_of(object, group) : 0;
 }
 
-MORPH_API uint64_t morph_object_uint_at(const struct morph_object *object, const char *name,
-					size_t index)
+static uint64_t uint_of(const struct lm_attr *attr, const union value *value)
 {
-	const struct lm_attr *attr;
-	const union value *value = value_of(object, name, index, &attr);
-
-	if (!value)
-		return 0;
 	switch (attr->type) {
 	case MORPH_ATTR_UINT:
 	case MORPH_ATTR_ENUM:
@@ -391,14 +383,8 @@ MORPH_API uint64_t morph_object_uint_at(const struct morph_object *object, const
 	}
 }
 
-MORPH_API int64_t morph_object_sint_at(const struct morph_object *object, const char *name,
-				       size_t index)
+static int64_t sint_of(const struct lm_attr *attr, const union value *value)
 {
-	const struct lm_attr *attr;
-	const union value *value = value_of(object, name, index, &attr);
-
-	if (!value)
-		return 0;
 	switch (attr->type) {
 	case MORPH_ATTR_UINT:
 	case MORPH_ATTR_SINT:
@@ -409,14 +395,8 @@ MORPH_API int64_t morph_object_sint_at(const struct morph_object *object, const 
 	}
 }
 
-MORPH_API const char *morph_object_text_at(const struct morph_object *object, const char *name,
-					   size_t index)
+static const char *text_of(const struct lm_attr *attr, const union value *value)
 {
-	const struct lm_attr *attr;
-	const union value *value = value_of(object, name, index, &attr);
-
-	if (!value)
-		return NULL;
 	switch (attr->type) {
 	case MORPH_ATTR_STRING:
 		return value->text;
@@ -427,6 +407,51 @@ MORPH_API const char *morph_object_text_at(const struct morph_object *object, co
 	default:
 		return NULL;
 	}
+}
+
+static const struct morph_object *object_of(const struct lm_attr *attr, const union value *value)
+{
+	return attr->type == MORPH_ATTR_OBJECT ? value->object : NULL;
+}
+
+uint64_t morph_object_uint_at(const struct morph_object *object, const char *name, size_t index)
+{
+	const struct lm_attr *attr;
+	const union value *value = value_of(object, name, index, &attr);
+
+	return value ? uint_of(attr, value) : 0;
+}
+
+int64_t morph_object_sint_at(const struct morph_object *object, const char *name, size_t index)
+{
+	const struct lm_attr *attr;
+	const union value *value = value_of(object, name, index, &attr);
+
+	return value ? sint_of(attr, value) : 0;
+}
+
+const char *morph_object_text_at(const struct morph_object *object, const char *name, size_t index)
+{
+	const struct lm_attr *attr;
+	const union value *value = value_of(object, name, index, &attr);
+
+	return value ? text_of(attr, value) : NULL;
+}
+
+MORPH_API bool morph_object_value(const struct morph_object *object, const char *name, size_t index,
+				  struct morph_value *out)
+{
+	const struct lm_attr *attr;
+	const union value *value = value_of(object, name, index, &attr);
+	struct morph_value mine = {
+		.uint = value ? uint_of(attr, value) : 0,
+		.sint = value ? sint_of(attr, value) : 0,
+		.text = value ? text_of(attr, value) : NULL,
+		.object = value ? object_of(attr, value) : NULL,
+	};
+
+	lm_answer_copy(out, &mine, sizeof(mine));
+	return value;
 }
 
 const uint8_t *morph_object_bytes_at(const struct morph_object *object, const char *name,
@@ -444,7 +469,7 @@ MORPH_API const struct morph_object *morph_object_nested_at(const struct morph_o
 	const struct lm_attr *attr;
 	const union value *value = value_of(object, name, index, &attr);
 
-	return value && attr->type == MORPH_ATTR_OBJECT ? value->object : NULL;
+	return value ? object_of(attr, value) : NULL;
 }
 
 MORPH_API uint64_t morph_object_uint(const struct morph_object *object, const char *name)
@@ -452,7 +477,7 @@ MORPH_API uint64_t morph_object_uint(const struct morph_object *object, const ch
 	return morph_object_uint_at(object, name, 0);
 }
 
-MORPH_API int64_t morph_object_sint(const struct morph_object *object, const char *name)
+int64_t morph_object_sint(const struct morph_object *object, const char *name)
 {
 	return morph_object_sint_at(object, name, 0);
 }

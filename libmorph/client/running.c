@@ -89,29 +89,19 @@ MORPH_API int morph_slice_schedule_start(struct morph_slice *slice, uint32_t sch
 	return schedule_act(slice, &act, "start", at);
 }
 
-MORPH_API int morph_slice_schedule_go(struct morph_slice *slice, uint32_t schedule,
+MORPH_API int morph_slice_schedule_go(struct morph_slice *slice, uint32_t schedule, uint32_t step,
 				      uint64_t position, struct morph_schedule_at *at)
 {
+	bool next = step == MORPH_ANY;
 	struct morph_schedule_act act = {
 		.schedule = schedule,
-		.verb = MORPH_SCHEDULE_GO,
+		.verb = next ? MORPH_SCHEDULE_GO : MORPH_SCHEDULE_JUMP,
+		.step = next ? 0 : step,
 		.position = position,
 	};
 
-	return schedule_act(slice, &act, "light the next step of", at);
-}
-
-MORPH_API int morph_slice_schedule_jump(struct morph_slice *slice, uint32_t schedule, uint32_t step,
-					uint64_t position, struct morph_schedule_at *at)
-{
-	struct morph_schedule_act act = {
-		.schedule = schedule,
-		.verb = MORPH_SCHEDULE_JUMP,
-		.step = step,
-		.position = position,
-	};
-
-	return schedule_act(slice, &act, "light another step of", at);
+	return schedule_act(slice, &act, next ? "light the next step of" : "light another step of",
+			    at);
 }
 
 MORPH_API int morph_slice_schedule_arrive(struct morph_slice *slice, uint32_t schedule,

@@ -115,20 +115,16 @@ MORPH_API void morph_slice_phases_free(struct morph_slice_phases *phasing)
 	free(phasing);
 }
 
-MORPH_API uint32_t morph_slice_phases_schedule(const struct morph_slice_phases *phasing)
-{
-	return phasing->schedule;
-}
-
 uint32_t morph_slice_phases_table(const struct morph_slice_phases *phasing)
 {
 	return phasing->count;
 }
 
-MORPH_API void morph_slice_phases_counts(const struct morph_slice_phases *phasing,
-					 struct morph_slice_phases_counts *out)
+MORPH_API void morph_slice_phases_info(const struct morph_slice_phases *phasing,
+				       struct morph_slice_phases_info *out)
 {
 	*out = phasing->counts;
+	out->schedule = phasing->schedule;
 }
 
 /* ------------------------------------------------------------------ waiting */

@@ -32,7 +32,7 @@ struct morph_slice_phases {
 	int changes;
 	enum morph_slice_phases_ask asks;
 	bool repairing, degraded; /* when the driver was asked last */
-	struct morph_slice_phases_counts counts;
+	struct morph_slice_phases_info counts;
 };
 
 /* phasing_lock.c. Files of locks: 0 or a noted failure. */

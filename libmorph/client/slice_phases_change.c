@@ -91,9 +91,9 @@ static int go_to(struct morph_slice_phases *phasing, const struct morph_schedule
 	if (info->state != MORPH_SCHEDULE_RUNNING)
 		return morph_slice_schedule_start(slice, phasing->schedule, phase, NULL);
 	if ((info->step + 1) % phasing->count == phase)
-		return morph_slice_schedule_go(slice, phasing->schedule, info->position + 1, NULL);
-	error = morph_slice_schedule_jump(slice, phasing->schedule, phase, info->position + 1,
-					  NULL);
+		return morph_slice_schedule_go(slice, phasing->schedule, MORPH_ANY,
+					       info->position + 1, NULL);
+	error = morph_slice_schedule_go(slice, phasing->schedule, phase, info->position + 1, NULL);
 	phasing->counts.jumps += !error;
 	return error;
 }

@@ -166,7 +166,7 @@ MORPH_API int morph_steps_add(struct morph_steps *steps, const uint32_t *circuit
 	return (int)steps->steps.count++;
 }
 
-MORPH_API void morph_steps_set_loop(struct morph_steps *steps, bool loop)
+void morph_steps_set_loop(struct morph_steps *steps, bool loop)
 {
 	steps->flags = loop ? MORPH_SCHEDULE_LOOP : 0;
 }
@@ -176,12 +176,25 @@ MORPH_API void morph_steps_set_generation(struct morph_steps *steps, uint64_t ge
 	steps->generation = generation;
 }
 
-MORPH_API void morph_steps_set_profile(struct morph_steps *steps, uint32_t checksum)
+void morph_steps_set_profile(struct morph_steps *steps, uint32_t checksum)
 {
 	steps->profile_checksum = checksum;
 }
 
-MORPH_API uint32_t morph_steps_count(const struct morph_steps *steps, uint32_t *circuits)
+MORPH_API int morph_steps_set_opts(struct morph_steps *steps, const struct morph_steps_opts *opts)
+{
+	struct morph_steps_opts mine;
+	int error = lm_opts_check(steps->ctx, opts, sizeof(mine), "morph_steps_opts");
+
+	if (error)
+		return error;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	morph_steps_set_loop(steps, mine.loop);
+	morph_steps_set_profile(steps, mine.profile_checksum);
+	return 0;
+}
+
+uint32_t morph_steps_count(const struct morph_steps *steps, uint32_t *circuits)
 {
 	if (circuits)
 		*circuits = steps->circuits.count;

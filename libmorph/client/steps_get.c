@@ -54,12 +54,24 @@ MORPH_API int morph_steps_get(const struct morph_steps *steps, uint32_t number,
 	return 0;
 }
 
-MORPH_API bool morph_steps_loop(const struct morph_steps *steps, uint64_t *generation,
-				uint32_t *checksum)
+bool morph_steps_loop(const struct morph_steps *steps, uint64_t *generation, uint32_t *checksum)
 {
 	if (generation)
 		*generation = steps->generation;
 	if (checksum)
 		*checksum = steps->profile_checksum;
 	return steps->flags & MORPH_SCHEDULE_LOOP;
+}
+
+MORPH_API int morph_steps_info(const struct morph_steps *steps, struct morph_steps_info *out)
+{
+	struct morph_steps_info mine = { .sz = sizeof(mine) };
+	int error = lm_opts_check(steps->ctx, out, sizeof(mine), "morph_steps_info");
+
+	if (error)
+		return error;
+	mine.loop = morph_steps_loop(steps, &mine.generation, &mine.profile_checksum);
+	mine.steps = morph_steps_count(steps, &mine.circuits);
+	lm_answer_copy(out, &mine, sizeof(mine));
+	return 0;
 }

@@ -68,8 +68,9 @@ static const char *read_ranks(struct reading *reading)
 		if (rank >= plan->ranks || chip >= ledger->graph->accelerators_count)
 			return "its ranks are not those of this profile";
 		plan->accelerators[rank] = chip;
-		reading->running->spares[rank] =
-			morph_object_has(it, "spare") ? morph_object_uint(it, "spare") : UINT32_MAX;
+		reading->running->spares[rank] = morph_object_values(it, "spare") ?
+							 morph_object_uint(it, "spare") :
+							 UINT32_MAX;
 		rack = ledger->sites.host_rack[ledger->graph->accelerators[chip].host];
 		if (at && rack != reading->rack && !reading->why)
 			reading->why = "it lies in several racks";
@@ -111,14 +112,14 @@ static bool read_path(const struct reading *reading, const struct morph_object *
 		const struct optics_end *far = &graph->guides[code >> 1].end[!(code & 1)];
 		uint32_t next, end;
 
-		if (morph_object_uint_at(circuit, "guide", hop) != code >> 1)
+		if (lm_object_uint_at(circuit, "guide", hop) != code >> 1)
 			return false;
 		path->hops[hop] = (struct optics_hop){ .guide = code, .element = OPTICS_NONE };
 		if (hop + 1 == count) {
 			path->rx = far->index * graph->params.planes + far->port;
 			return far->type == MORPH_END_RX;
 		}
-		next = morph_object_uint_at(circuit, "guide", hop + 1);
+		next = lm_object_uint_at(circuit, "guide", hop + 1);
 		if (far->type != MORPH_END_ELEMENT || next >= graph->guides_count)
 			return false;
 		end = end_at(&graph->guides[next], far->index);
@@ -201,7 +202,7 @@ static const char *read_circuit(struct reading *reading, const struct morph_obje
 
 	if (morph_object_uint(it, "state") != MORPH_CIRCUIT_LIT)
 		return "not all of its circuits are lit";
-	if (!morph_object_has(it, "src-rank") || !morph_object_has(it, "dst-rank"))
+	if (!morph_object_values(it, "src-rank") || !morph_object_values(it, "dst-rank"))
 		return "its light goes over edges";
 	lit->number = morph_object_uint(it, "id");
 	lit->path.hops = &running->hops[(size_t)circuit * OPTICS_MAX_HOPS];

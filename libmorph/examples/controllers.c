@@ -25,7 +25,7 @@ static int fail(struct morph_ctx *ctx, const char *what)
 static int print_controllers(struct morph_ctx *ctx, uint32_t fabric)
 {
 	struct morph_list *list;
-	int error = morph_admin_list(ctx, MORPH_OBJECT_CONTROLLER, fabric, &list);
+	int error = morph_admin_list(ctx, MORPH_OBJECT_CONTROLLER, fabric, MORPH_ANY, &list);
 
 	for (size_t at = 0; !error && at < morph_list_count(list); at++) {
 		const struct morph_object *controller = morph_list_get(list, at);
@@ -44,7 +44,8 @@ static uint64_t take(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller
 	struct morph_object *out;
 	uint64_t epoch = 1;
 
-	if (morph_admin_get(ctx, MORPH_OBJECT_CONTROLLER, fabric, controller, &out) == 0) {
+	if (morph_admin_get(ctx, MORPH_OBJECT_CONTROLLER, fabric, MORPH_ANY, controller, &out) ==
+	    0) {
 		epoch = morph_object_uint(out, "epoch") + 1;
 		morph_object_free(out);
 	}
@@ -66,7 +67,7 @@ static int reserve(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller, 
 		return error;
 	printf("lanes %" PRIx64 " of guide %" PRIu32 "\n", morph_object_uint(out, "lanes"), guide);
 	morph_object_free(out);
-	error = morph_controller_reservations(ctx, fabric, controller, &list);
+	error = morph_admin_list(ctx, MORPH_OBJECT_RESERVATION, fabric, controller, &list);
 	if (error)
 		return error;
 	printf("%zu reservations\n", morph_list_count(list));

@@ -23,19 +23,20 @@ static int fail(struct morph_ctx *ctx, const char *what)
 static void print_object(const struct morph_object *object)
 {
 	MORPH_OPTS(morph_attr, attr);
+	MORPH_OPTS(morph_value, value);
 
 	printf("object of type %" PRIu32, morph_object_type(object));
 	for (size_t at = 0; morph_object_attr(object, at, &attr); at++) {
+		morph_object_value(object, attr.name, 0, &value);
 		if (attr.type == MORPH_ATTR_STRING)
-			printf(" %s=%s", attr.name, morph_object_text(object, attr.name));
+			printf(" %s=%s", attr.name, value.text);
 		else if (attr.type == MORPH_ATTR_SINT)
-			printf(" %s=%" PRId64, attr.name, morph_object_sint(object, attr.name));
+			printf(" %s=%" PRId64, attr.name, value.sint);
 		else if (attr.type == MORPH_ATTR_ENUM)
 			printf(" %s=%s", attr.name,
-			       morph_enum_name(attr.enumeration,
-					       (uint32_t)morph_object_uint(object, attr.name)));
+			       morph_enum_name(attr.enumeration, (uint32_t)value.uint));
 		else if (attr.type == MORPH_ATTR_UINT)
-			printf(" %s=%" PRIu64, attr.name, morph_object_uint(object, attr.name));
+			printf(" %s=%" PRIu64, attr.name, value.uint);
 	}
 	printf("\n");
 }

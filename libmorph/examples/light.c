@@ -65,19 +65,18 @@ static int choose(struct planning *p)
 	return error;
 }
 
-static void print_steps(struct planning *p, struct morph_model *model)
+static void print_steps(struct planning *p)
 {
-	uint32_t circuits, steps, checksum;
-	uint64_t generation;
+	MORPH_OPTS(morph_steps_info, info);
 
 	/* The driver refuses steps that were planned for another state of the slice. */
 	morph_steps_set_generation(p->steps, 1);
-	morph_steps_set_profile(p->steps, morph_model_checksum(model));
-	steps = morph_steps_count(p->steps, &circuits);
-	printf("%" PRIu32 " steps, %" PRIu32 " circuits, %s\n", steps, circuits,
-	       morph_steps_loop(p->steps, &generation, &checksum) ? "a loop" : "once");
-	printf("for generation %" PRIu64 " of a slice, profile %08" PRIx32 "\n", generation,
-	       checksum);
+	if (morph_steps_info(p->steps, &info))
+		return;
+	printf("%" PRIu32 " steps, %" PRIu32 " circuits, %s\n", info.steps, info.circuits,
+	       info.loop ? "a loop" : "once");
+	printf("for generation %" PRIu64 " of a slice, profile %08" PRIx32 "\n", info.generation,
+	       info.profile_checksum);
 	/* For long, and for several threads: from here on they are only read and freed. */
 	printf("the steps take %s\n", morph_steps_seal(p->steps) ? "memory" : "none");
 	printf("the ledger takes %s\n",
@@ -101,7 +100,7 @@ static int plan(struct planning *p, struct morph_model *model, uint64_t bytes)
 	    morph_delay_set(p->delay, &link) || morph_ledger_new(p->ctx, model, &p->ledger) ||
 	    choose(p))
 		return 1;
-	print_steps(p, model);
+	print_steps(p);
 	return 0;
 }
 

@@ -37,14 +37,16 @@ static struct morph_object *make_plan(struct morph_ctx *ctx)
 {
 	struct morph_object *plan = morph_object_new(MORPH_OBJECT_PLAN);
 	struct morph_object *rank = morph_object_new(MORPH_OBJECT_PLAN_RANK);
+	MORPH_OPTS(morph_value, accelerator, .uint = 7);
+	MORPH_OPTS(morph_value, verdict, .text = "feasible");
+	MORPH_OPTS(morph_value, inner, .object = rank);
 
-	if (!plan || !rank || morph_object_put_uint(rank, "accelerator", 7)) {
+	if (!plan || !rank || morph_object_put(rank, "accelerator", &accelerator)) {
 		morph_error_set(ctx, ENOMEM, "no memory for a plan");
 		morph_object_free(rank);
 		goto fail;
 	}
-	if (morph_object_put_text(plan, "verdict", "feasible") ||
-	    morph_object_put_nested(plan, "rank", rank)) {
+	if (morph_object_put(plan, "verdict", &verdict) || morph_object_put(plan, "rank", &inner)) {
 		morph_error_set(ctx, ENOMEM, "no memory for a plan");
 		goto fail;
 	}
@@ -72,11 +74,14 @@ int main(int argc, char **argv)
 	if (plan) {
 		const struct morph_object *rank = morph_object_nested_at(plan, "rank", 0);
 
+		MORPH_OPTS(morph_value, verdict);
+		MORPH_OPTS(morph_value, accelerator);
+
 		/* The first value of a list; of others the only one. */
-		printf("%s: accelerator %" PRIu64 ", %" PRId64 "\n",
-		       morph_object_text_at(plan, "verdict", 0),
-		       morph_object_uint_at(rank, "accelerator", 0),
-		       morph_object_sint_at(rank, "accelerator", 0));
+		if (morph_object_value(plan, "verdict", 0, &verdict) &&
+		    morph_object_value(rank, "accelerator", 0, &accelerator))
+			printf("%s: accelerator %" PRIu64 ", %" PRId64 "\n", verdict.text,
+			       accelerator.uint, accelerator.sint);
 		status = 0;
 	} else {
 		fprintf(stderr, "%s\n", morph_error_text(ctx));

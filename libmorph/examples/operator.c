@@ -32,7 +32,7 @@ static int print_count(const struct operator* op, const char *what, uint32_t typ
 {
 	struct morph_list *list;
 
-	if (morph_admin_list(op->ctx, type, op->fabric, &list))
+	if (morph_admin_list(op->ctx, type, op->fabric, MORPH_ANY, &list))
 		return 1;
 	printf("%s: %zu\n", what, morph_list_count(list));
 	morph_list_free(list);
@@ -56,7 +56,7 @@ static int list_all(const struct operator* op)
 	print_count(op, "not healthy", MORPH_OBJECT_HARDWARE);
 	print_count(op, "quotas", MORPH_OBJECT_QUOTA);
 	print_count(op, "counters", MORPH_OBJECT_STATS);
-	if (!morph_admin_circuits(op->ctx, op->fabric, 1, &circuits)) {
+	if (!morph_admin_list(op->ctx, MORPH_OBJECT_CIRCUIT, op->fabric, 1, &circuits)) {
 		printf("circuits of slice 1: %zu\n", morph_list_count(circuits));
 		morph_list_free(circuits);
 	}
@@ -105,7 +105,8 @@ static int make_spare(const struct operator* op, uint32_t accelerator)
 	if (morph_admin_accelerator_set(op->ctx, op->fabric, accelerator, &opts, &out))
 		return fail(op->ctx, "spare");
 	morph_object_free(out);
-	if (morph_admin_get(op->ctx, MORPH_OBJECT_ACCELERATOR, op->fabric, accelerator, &out))
+	if (morph_admin_get(op->ctx, MORPH_OBJECT_ACCELERATOR, op->fabric, MORPH_ANY, accelerator,
+			    &out))
 		return fail(op->ctx, "accelerator");
 	printf("accelerator %" PRIu32 " of server %" PRIu64 " is a spare\n", accelerator,
 	       morph_object_uint(out, "host"));
@@ -118,7 +119,7 @@ static int print_one(const struct operator* op, const char *what, uint32_t type,
 {
 	struct morph_object *out;
 
-	if (morph_admin_get(op->ctx, type, op->fabric, id, &out))
+	if (morph_admin_get(op->ctx, type, op->fabric, MORPH_ANY, id, &out))
 		return 1;
 	printf("%s: type %" PRIu32 "\n", what, morph_object_type(out));
 	morph_object_free(out);
@@ -136,7 +137,7 @@ static int show_first(const struct operator* op)
 	print_one(op, "edge 0", MORPH_OBJECT_EDGE, 0);
 	print_one(op, "slice 1", MORPH_OBJECT_SLICE, 1);
 	print_one(op, "transaction 1", MORPH_OBJECT_TXN, 1);
-	if (!morph_admin_circuit(op->ctx, op->fabric, 1, 1, &circuit)) {
+	if (!morph_admin_get(op->ctx, MORPH_OBJECT_CIRCUIT, op->fabric, 1, 1, &circuit)) {
 		printf("circuit 1: type %" PRIu32 "\n", morph_object_type(circuit));
 		morph_object_free(circuit);
 	}
@@ -189,7 +190,7 @@ static int make_slice(const struct operator* op, const char *name, uint32_t rank
 
 	if (!request || morph_admin_why_not(op->ctx, op->fabric, &question, &out))
 		goto out;
-	if (morph_object_has(out, "text"))
+	if (morph_object_values(out, "text"))
 		printf("%s\n", morph_object_text(out, "text"));
 	morph_object_free(out);
 	if (morph_request_set_count(request, ranks) || morph_request_set_opts(request, &opts) ||

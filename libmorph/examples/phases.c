@@ -67,7 +67,7 @@ static int run(struct morph_slice_phases *phasing, uint32_t rounds)
 int main(int argc, char **argv)
 {
 	struct morph_slice_phases *phasing = NULL;
-	struct morph_slice_phases_counts counts;
+	struct morph_slice_phases_info info;
 	struct morph_slice *slice = NULL;
 	struct morph_steps *steps;
 	struct morph_ctx *ctx;
@@ -92,14 +92,15 @@ int main(int argc, char **argv)
 		fail(ctx, "phases");
 		goto out;
 	}
-	printf("schedule %" PRIu32 "\n", morph_slice_phases_schedule(phasing));
+	morph_slice_phases_info(phasing, &info);
+	printf("schedule %" PRIu32 "\n", info.schedule);
 	if (run(phasing, (uint32_t)atoi(argv[3]))) {
 		fail(ctx, "phase");
 		goto out;
 	}
-	morph_slice_phases_counts(phasing, &counts);
-	printf("entered %" PRIu64 " times, lit ahead %" PRIu64 " times\n", counts.entered,
-	       counts.provisioned);
+	morph_slice_phases_info(phasing, &info);
+	printf("entered %" PRIu64 " times, lit ahead %" PRIu64 " times\n", info.entered,
+	       info.provisioned);
 	status = loads && morph_slice_phases_unload(phasing, SECOND_NS) ? fail(ctx, "unload") : 0;
 out:
 	morph_slice_phases_free(phasing);

@@ -75,7 +75,7 @@ static int print_plan(const struct morph_plan *plan, const struct morph_ledger *
 	       ")\n",
 	       morph_object_uint(answer, "fibres"), morph_object_uint(answer, "fibres-bound"),
 	       morph_object_uint(answer, "servers"), morph_object_uint(answer, "servers-bound"));
-	if (morph_object_has(answer, "text"))
+	if (morph_object_values(answer, "text"))
 		printf("%s\n", morph_object_text(answer, "text"));
 	morph_object_free(answer);
 	return 0;

@@ -23,6 +23,7 @@ static struct morph_steps *make_steps(struct morph_ctx *ctx)
 	static const uint32_t pairs[][2] = { { 0, 1 }, { 1, 0 }, { 0, 2 }, { 2, 0 } };
 	static const uint32_t steps_of[][2] = { { 0, 1 }, { 2, 3 } };
 	MORPH_OPTS(morph_step_opts, begin, .begin = MORPH_STEP_CALL);
+	MORPH_OPTS(morph_steps_opts, whole, .loop = true);
 	struct morph_steps *steps = morph_steps_new(ctx);
 
 	if (!steps)
@@ -35,7 +36,8 @@ static struct morph_steps *make_steps(struct morph_ctx *ctx)
 	for (size_t at = 0; at < 2; at++)
 		if (morph_steps_add(steps, steps_of[at], 2, &begin) < 0)
 			goto fail;
-	morph_steps_set_loop(steps, true);
+	if (morph_steps_set_opts(steps, &whole) < 0)
+		goto fail;
 	return steps;
 fail:
 	morph_steps_free(steps);
@@ -45,10 +47,12 @@ fail:
 /* The circuits of each step, as they will be loaded. */
 static int print_steps(const struct morph_steps *steps)
 {
-	uint32_t circuits_count, steps_count = morph_steps_count(steps, &circuits_count);
+	MORPH_OPTS(morph_steps_info, info);
 
-	printf("%" PRIu32 " circuits\n", circuits_count);
-	for (uint32_t step = 0; step < steps_count; step++) {
+	if (morph_steps_info(steps, &info))
+		return 1;
+	printf("%" PRIu32 " circuits\n", info.circuits);
+	for (uint32_t step = 0; step < info.steps; step++) {
 		const uint32_t *circuits;
 		size_t count;
 
@@ -75,7 +79,7 @@ static int run(struct morph_slice *slice, uint32_t schedule, uint32_t rounds)
 
 	for (uint32_t round = 0; !error && round < rounds; round++) {
 		/* Repeated after an interruption it does nothing: that position is lit already. */
-		error = morph_slice_schedule_go(slice, schedule, at.position + 1, &at);
+		error = morph_slice_schedule_go(slice, schedule, MORPH_ANY, at.position + 1, &at);
 		if (!error)
 			error = morph_slice_schedule_wait(slice, schedule, at.position);
 		if (!error)
@@ -85,7 +89,7 @@ static int run(struct morph_slice *slice, uint32_t schedule, uint32_t rounds)
 			error = morph_slice_schedule_arrive(slice, schedule, 0, at.position);
 	}
 	if (!error)
-		error = morph_slice_schedule_jump(slice, schedule, 0, at.position + 1, &at);
+		error = morph_slice_schedule_go(slice, schedule, 0, at.position + 1, &at);
 	return error;
 }
 

@@ -24,6 +24,58 @@ int morph_object_copy(const struct morph_object *object, struct morph_object **o
 const char *morph_object_type_name(uint32_t type);
 
 /**
+ * morph_object_has() - does an object have an attribute
+ * @object: the object
+ * @name: name of the attribute
+ *
+ * Return: true or false. Never fails.
+ */
+bool morph_object_has(const struct morph_object *object, const char *name);
+
+/**
+ * morph_object_sint() - the first value of an attribute as a signed number
+ * @object: the object
+ * @name: name of the attribute
+ *
+ * Return: as morph_object_sint_at() with index 0.
+ */
+int64_t morph_object_sint(const struct morph_object *object, const char *name);
+
+/**
+ * morph_object_uint_at() - a value of an attribute as an unsigned number
+ * @object: the object
+ * @name: name of the attribute
+ * @index: which value, below morph_object_values()
+ *
+ * Return: the number of UINT and ENUM, 1 for FLAG; 0 for other types and when the
+ * value is absent.
+ */
+uint64_t morph_object_uint_at(const struct morph_object *object, const char *name, size_t index);
+
+/**
+ * morph_object_sint_at() - a value of an attribute as a signed number
+ * @object: the object
+ * @name: name of the attribute
+ * @index: which value, below morph_object_values()
+ *
+ * Return: the number of SINT, UINT and ENUM; 0 for other types and when the value
+ * is absent.
+ */
+int64_t morph_object_sint_at(const struct morph_object *object, const char *name, size_t index);
+
+/**
+ * morph_object_text_at() - a value of an attribute as text
+ * @object: the object
+ * @name: name of the attribute
+ * @index: which value, below morph_object_values()
+ *
+ * Return: the text of STRING, the usual form of UUID, the word of ENUM (NULL when
+ * the library does not know the number); NULL for other types and when the value is
+ * absent. Lives as long as the object.
+ */
+const char *morph_object_text_at(const struct morph_object *object, const char *name, size_t index);
+
+/**
  * morph_object_bytes() - the first value of an attribute as bytes
  * @object: the object
  * @name: name of the attribute

@@ -17,20 +17,25 @@ void lm_live_free(struct live *live)
 static int read_lists(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller, bool slices,
 		      struct live *live)
 {
-	int error = morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, fabric, &live->accelerators);
+	int error = morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, fabric, MORPH_ANY,
+				     &live->accelerators);
 
 	if (!error)
-		error = morph_admin_list(ctx, MORPH_OBJECT_GUIDE, fabric, &live->guides);
+		error = morph_admin_list(ctx, MORPH_OBJECT_GUIDE, fabric, MORPH_ANY, &live->guides);
 	if (!error)
-		error = morph_admin_list(ctx, MORPH_OBJECT_ELEMENT, fabric, &live->elements);
+		error = morph_admin_list(ctx, MORPH_OBJECT_ELEMENT, fabric, MORPH_ANY,
+					 &live->elements);
 	if (!error)
-		error = morph_admin_list(ctx, MORPH_OBJECT_HARDWARE, fabric, &live->hardware);
+		error = morph_admin_list(ctx, MORPH_OBJECT_HARDWARE, fabric, MORPH_ANY,
+					 &live->hardware);
 	if (!error && controller)
-		error = morph_controller_reservations(ctx, fabric, controller, &live->reservations);
+		error = morph_admin_list(ctx, MORPH_OBJECT_RESERVATION, fabric, controller,
+					 &live->reservations);
 	if (!error && (controller || slices))
-		error = morph_admin_circuits(ctx, fabric, MORPH_ANY, &live->circuits);
+		error = morph_admin_list(ctx, MORPH_OBJECT_CIRCUIT, fabric, MORPH_ANY,
+					 &live->circuits);
 	if (!error && slices)
-		error = morph_admin_list(ctx, MORPH_OBJECT_SLICE, fabric, &live->slices);
+		error = morph_admin_list(ctx, MORPH_OBJECT_SLICE, fabric, MORPH_ANY, &live->slices);
 	return error;
 }
 
@@ -38,7 +43,7 @@ static int read_lists(struct morph_ctx *ctx, uint32_t fabric, uint32_t controlle
 static int read_seq(struct morph_ledger *ledger, uint32_t fabric, uint64_t *seq)
 {
 	struct morph_object *info = NULL;
-	int error = morph_admin_get(ledger->ctx, MORPH_OBJECT_FABRIC, fabric, 0, &info);
+	int error = morph_admin_get(ledger->ctx, MORPH_OBJECT_FABRIC, fabric, MORPH_ANY, 0, &info);
 
 	if (!error) {
 		*seq = morph_object_uint(info, "seq");
@@ -188,7 +193,7 @@ static uint64_t lit_lanes(const struct morph_list *circuits, uint32_t guide)
 		const struct morph_object *it = morph_list_get(circuits, at);
 
 		for (size_t hop = 0; hop < morph_object_values(it, "guide"); hop++)
-			if (morph_object_uint_at(it, "guide", hop) == guide)
+			if (lm_object_uint_at(it, "guide", hop) == guide)
 				lanes |= morph_object_uint(it, "lanes");
 	}
 	return lanes;

@@ -23,4 +23,14 @@ void lm_live_free(struct live *live);
 /* The ledger becomes what was read. 0 or a noted errno. */
 int lm_live_take(struct morph_ledger *ledger, const struct live *live);
 
+/* A value of an attribute as an unsigned number; 0 where the object has none. */
+static inline uint64_t lm_object_uint_at(const struct morph_object *object, const char *name,
+					 size_t index)
+{
+	MORPH_OPTS(morph_value, value);
+
+	morph_object_value(object, name, index, &value);
+	return value.uint;
+}
+
 #endif /* LM_PLAN_LIVE_H */

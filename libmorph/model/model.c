@@ -146,14 +146,18 @@ MORPH_API int morph_model_info(struct morph_ctx *ctx, const struct morph_model *
 	};
 	struct morph_object *object = morph_object_new(MORPH_OBJECT_FABRIC);
 	char name[sizeof(graph->params.name) + 1];
+	MORPH_OPTS(morph_value, value);
 	int error = -ENOMEM;
 
 	snprintf(name, sizeof(name), "%.*s", (int)sizeof(graph->params.name), graph->params.name);
+	value.text = name;
 	if (object)
-		error = morph_object_put_text(object, "profile", name);
-
-	for (size_t at = 0; !error && at < ARRAY_SIZE(numbers); at++)
-		error = morph_object_put_uint(object, numbers[at].attribute, numbers[at].value);
+		error = morph_object_put(object, "profile", &value);
+	value.text = NULL;
+	for (size_t at = 0; !error && at < ARRAY_SIZE(numbers); at++) {
+		value.uint = numbers[at].value;
+		error = morph_object_put(object, numbers[at].attribute, &value);
+	}
 	*out = NULL;
 	if (error) {
 		morph_object_free(object);

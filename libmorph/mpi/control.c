@@ -42,8 +42,7 @@ static struct {
 	uint32_t announced;
 	uint64_t wishes; /* times that something was */
 	pthread_cond_t wanted;
-	struct morph_slice_phases_counts
-		counts; /* of changes, without the phases that are loaded now */
+	struct morph_slice_phases_info counts; /* of changes, without phases loaded now */
 	uint64_t provisioned;
 	int64_t patience_ns; /* now: less after each time that it has ended */
 	uint32_t in_time; /* operations since that was so */
@@ -262,6 +261,7 @@ static bool load(bool both_ways)
 	struct morph_steps *steps = morph_steps_new(view->ctx);
 	uint32_t *known = calloc((size_t)shim.size * (size_t)shim.size, sizeof(*known));
 	uint64_t begin = shim_now_ns();
+	struct morph_slice_phases_info info;
 	bool made = steps && known;
 	int error = -ENOMEM;
 
@@ -277,8 +277,10 @@ static bool load(bool both_ways)
 		go_on();
 		shim_lock();
 	}
-	if (!error)
-		control.schedule = morph_slice_phases_schedule(view->phasing);
+	if (!error) {
+		morph_slice_phases_info(view->phasing, &info);
+		control.schedule = info.schedule;
+	}
 	morph_steps_free(steps);
 	free(known);
 	return control.schedule;
@@ -326,11 +328,11 @@ static void drop_family(void)
 /* Those of entering are not of one call each. */
 static void add_counts(struct view *view)
 {
-	struct morph_slice_phases_counts counts;
+	struct morph_slice_phases_info counts;
 
 	if (!view->phasing)
 		return;
-	morph_slice_phases_counts(view->phasing, &counts);
+	morph_slice_phases_info(view->phasing, &counts);
 	control.counts.changes += counts.changes;
 	control.counts.jumps += counts.jumps;
 	control.counts.repairs += counts.repairs;
@@ -453,10 +455,10 @@ static int try_enter(uint32_t phase)
 /* How many changes there were from here; with the lock. */
 static uint64_t changes(void)
 {
-	struct morph_slice_phases_counts counts = { 0 };
+	struct morph_slice_phases_info counts = { 0 };
 
 	if (control.main.phasing)
-		morph_slice_phases_counts(control.main.phasing, &counts);
+		morph_slice_phases_info(control.main.phasing, &counts);
 	return counts.changes;
 }
 
@@ -560,7 +562,7 @@ void shim_control_announce(uint32_t phase)
 	shim_unlock();
 }
 
-bool shim_control_counts(struct morph_slice_phases_counts *counts)
+bool shim_control_counts(struct morph_slice_phases_info *counts)
 {
 	if (shim.mode == SHIM_OBSERVE)
 		return false;
@@ -575,12 +577,12 @@ bool shim_control_counts(struct morph_slice_phases_counts *counts)
 /* One try. Is it worth another? */
 static bool try_ahead(struct view *view)
 {
-	struct morph_slice_phases_counts before, after;
+	struct morph_slice_phases_info before, after;
 	int error;
 
-	morph_slice_phases_counts(view->phasing, &before);
+	morph_slice_phases_info(view->phasing, &before);
 	error = morph_slice_phases_provision(view->phasing, 0);
-	morph_slice_phases_counts(view->phasing, &after);
+	morph_slice_phases_info(view->phasing, &after);
 	__atomic_add_fetch(&control.provisioned, after.provisioned - before.provisioned,
 			   __ATOMIC_RELAXED);
 	return error == -ETIMEDOUT;

@@ -121,7 +121,7 @@ void shim_control_leave(uint32_t phase);
 bool shim_control_asked(void);
 void shim_control_give_way(void);
 void shim_control_announce(uint32_t phase);
-bool shim_control_counts(struct morph_slice_phases_counts *counts);
+bool shim_control_counts(struct morph_slice_phases_info *counts);
 
 /* request.c */
 /* An operation goes on until its request has ended. @all: all members have a part in it. */

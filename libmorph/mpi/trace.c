@@ -71,7 +71,7 @@ static void write_stages(FILE *file, const struct morph_phases *phases)
 
 static void write_counts(FILE *file)
 {
-	struct morph_slice_phases_counts counts;
+	struct morph_slice_phases_info counts;
 
 	if (!shim_control_counts(&counts))
 		return;

@@ -19,27 +19,33 @@ static inline struct writer writer_begin(uint32_t type)
 	return writer;
 }
 
-static inline void put(struct writer *writer, const char *attribute, uint64_t value)
+static inline void put(struct writer *writer, const char *attribute, uint64_t number)
 {
+	MORPH_OPTS(morph_value, value, .uint = number);
+
 	if (!writer->error)
-		writer->error = morph_object_put_uint(writer->object, attribute, value);
+		writer->error = morph_object_put(writer->object, attribute, &value);
 }
 
 static inline void put_text(struct writer *writer, const char *attribute, const char *text)
 {
+	MORPH_OPTS(morph_value, value, .text = text);
+
 	if (!writer->error)
-		writer->error = morph_object_put_text(writer->object, attribute, text);
+		writer->error = morph_object_put(writer->object, attribute, &value);
 }
 
 /* Takes ownership of @inner. */
 static inline void put_inner(struct writer *writer, const char *attribute, struct writer *inner)
 {
+	MORPH_OPTS(morph_value, value, .object = inner->object);
+
 	if (!writer->error)
 		writer->error = inner->error;
 	if (writer->error)
 		morph_object_free(inner->object);
 	else
-		writer->error = morph_object_put_nested(writer->object, attribute, inner->object);
+		writer->error = morph_object_put(writer->object, attribute, &value);
 }
 
 /* The object; or NULL, and everything is freed. */

@@ -373,6 +373,8 @@ static int write_steps(struct ways *ways, const struct asked *asked, struct morp
 		       uint32_t *held)
 {
 	const struct lit_table *table = &ways->table;
+	MORPH_OPTS(morph_steps_opts, whole, .loop = asked->opts.loop,
+		   .profile_checksum = ways->ledger->graph->params.checksum);
 	int error = add_circuits(ways, steps);
 
 	for (uint32_t number = 0; number < table->steps.count && error >= 0; number++) {
@@ -383,8 +385,7 @@ static int write_steps(struct ways *ways, const struct asked *asked, struct morp
 			held[at] = table->circuits.list[table->held.list[step->first + at]].number;
 		error = morph_steps_add(steps, held, step->count, &opts);
 	}
-	morph_steps_set_loop(steps, asked->opts.loop);
-	morph_steps_set_profile(steps, ways->ledger->graph->params.checksum);
+	morph_steps_set_opts(steps, &whole);
 	return error < 0 ? error : 0;
 }
 
@@ -392,6 +393,7 @@ static int answer(struct ways *ways, const struct asked *asked, struct morph_ste
 		  struct morph_light *light)
 {
 	uint32_t *held = calloc(ways->table.held.count + 1UL, sizeof(*held));
+	MORPH_OPTS(morph_steps_info, info);
 	int error;
 
 	if (!held)
@@ -399,7 +401,9 @@ static int answer(struct ways *ways, const struct asked *asked, struct morph_ste
 	error = write_steps(ways, asked, steps, held);
 	free(held);
 	light->planes = asked->schedule->planes;
-	light->steps = morph_steps_count(steps, &light->circuits);
+	morph_steps_info(steps, &info);
+	light->steps = info.steps;
+	light->circuits = info.circuits;
 	light->rerouted = ways->rerouted;
 	for (uint32_t hold = 0; asked->opts.hold_steps && hold < asked->schedule->holds.count;
 	     hold++)

@@ -310,27 +310,27 @@ static int connect_anew(struct morph_object **out)
 	if (ctx->netlink >= 0)
 		ctx->transport->ops->close(ctx->transport, ctx->netlink);
 	ctx->netlink = -1;
-	return morph_admin_get(ctx, MORPH_OBJECT_FABRIC, 3, 0, out);
+	return morph_admin_get(ctx, MORPH_OBJECT_FABRIC, 3, MORPH_ANY, 0, out);
 }
 
 static int admin_fabric(struct morph_object **out)
 {
-	return morph_admin_get(ctx, MORPH_OBJECT_FABRIC, 3, 0, out);
+	return morph_admin_get(ctx, MORPH_OBJECT_FABRIC, 3, MORPH_ANY, 0, out);
 }
 
 static int admin_fabrics(struct morph_list **out)
 {
-	return morph_admin_list(ctx, MORPH_OBJECT_FABRIC, MORPH_ANY, out);
+	return morph_admin_list(ctx, MORPH_OBJECT_FABRIC, MORPH_ANY, MORPH_ANY, out);
 }
 
 static int admin_edges(struct morph_list **out)
 {
-	return morph_admin_list(ctx, MORPH_OBJECT_EDGE, 3, out);
+	return morph_admin_list(ctx, MORPH_OBJECT_EDGE, 3, MORPH_ANY, out);
 }
 
 static int admin_slice(struct morph_object **out)
 {
-	return morph_admin_get(ctx, MORPH_OBJECT_SLICE, 3, 9, out);
+	return morph_admin_get(ctx, MORPH_OBJECT_SLICE, 3, MORPH_ANY, 9, out);
 }
 
 static int admin_slice_named(struct morph_object **out)
@@ -406,7 +406,7 @@ static int quota_set(struct morph_object **out)
 
 static int controller_get(struct morph_object **out)
 {
-	return morph_admin_get(ctx, MORPH_OBJECT_CONTROLLER, 3, 7, out);
+	return morph_admin_get(ctx, MORPH_OBJECT_CONTROLLER, 3, MORPH_ANY, 7, out);
 }
 
 static int controller_take(struct morph_object **out)
@@ -449,12 +449,12 @@ static int controller_reserve_edge(void)
 
 static int controller_list(struct morph_list **out)
 {
-	return morph_admin_list(ctx, MORPH_OBJECT_CONTROLLER, 3, out);
+	return morph_admin_list(ctx, MORPH_OBJECT_CONTROLLER, 3, MORPH_ANY, out);
 }
 
 static int controller_reservations(struct morph_list **out)
 {
-	return morph_controller_reservations(ctx, 3, 7, out);
+	return morph_admin_list(ctx, MORPH_OBJECT_RESERVATION, 3, 7, out);
 }
 
 /* ------------------------------------------- acts: notifications, the rest */

@@ -50,7 +50,7 @@ int go_through_schedule(void)
 	int error = morph_slice_schedule_start(slice, STEPPING_FIRST, 0, NULL);
 
 	if (!error)
-		error = morph_slice_schedule_go(slice, STEPPING_FIRST, 2, NULL);
+		error = morph_slice_schedule_go(slice, STEPPING_FIRST, MORPH_ANY, 2, NULL);
 	if (!error)
 		error = morph_slice_schedule_arrive(slice, STEPPING_FIRST, 0, 2);
 	if (!error)

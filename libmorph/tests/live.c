@@ -135,21 +135,27 @@ static void read_as_administrator(void)
 	struct morph_object *object;
 	struct morph_list *list;
 
-	TELL("fabric", morph_admin_get(ctx, MORPH_OBJECT_FABRIC, number, 0, &object));
-	TELL("accelerator", morph_admin_get(ctx, MORPH_OBJECT_ACCELERATOR, number, 0, &object));
-	TELL_LIST("accelerators", morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, number, &list));
-	TELL("guide", morph_admin_get(ctx, MORPH_OBJECT_GUIDE, number, 0, &object));
-	TELL_LIST("guides", morph_admin_list(ctx, MORPH_OBJECT_GUIDE, number, &list));
-	TELL("element", morph_admin_get(ctx, MORPH_OBJECT_ELEMENT, number, 0, &object));
-	TELL_LIST("elements", morph_admin_list(ctx, MORPH_OBJECT_ELEMENT, MORPH_ANY, &list));
-	TELL_LIST("slices", morph_admin_list(ctx, MORPH_OBJECT_SLICE, number, &list));
-	TELL_LIST("circuits", morph_admin_circuits(ctx, number, MORPH_ANY, &list));
-	TELL_LIST("transactions", morph_admin_list(ctx, MORPH_OBJECT_TXN, number, &list));
-	TELL_LIST("hardware", morph_admin_list(ctx, MORPH_OBJECT_HARDWARE, number, &list));
+	TELL("fabric", morph_admin_get(ctx, MORPH_OBJECT_FABRIC, number, MORPH_ANY, 0, &object));
+	TELL("accelerator",
+	     morph_admin_get(ctx, MORPH_OBJECT_ACCELERATOR, number, MORPH_ANY, 0, &object));
+	TELL_LIST("accelerators",
+		  morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, number, MORPH_ANY, &list));
+	TELL("guide", morph_admin_get(ctx, MORPH_OBJECT_GUIDE, number, MORPH_ANY, 0, &object));
+	TELL_LIST("guides", morph_admin_list(ctx, MORPH_OBJECT_GUIDE, number, MORPH_ANY, &list));
+	TELL("element", morph_admin_get(ctx, MORPH_OBJECT_ELEMENT, number, MORPH_ANY, 0, &object));
+	TELL_LIST("elements",
+		  morph_admin_list(ctx, MORPH_OBJECT_ELEMENT, MORPH_ANY, MORPH_ANY, &list));
+	TELL_LIST("slices", morph_admin_list(ctx, MORPH_OBJECT_SLICE, number, MORPH_ANY, &list));
+	TELL_LIST("circuits",
+		  morph_admin_list(ctx, MORPH_OBJECT_CIRCUIT, number, MORPH_ANY, &list));
+	TELL_LIST("transactions",
+		  morph_admin_list(ctx, MORPH_OBJECT_TXN, number, MORPH_ANY, &list));
+	TELL_LIST("hardware",
+		  morph_admin_list(ctx, MORPH_OBJECT_HARDWARE, number, MORPH_ANY, &list));
 	TELL("receiver", morph_admin_hardware_part(ctx, number, MORPH_PART_RECEIVER, 0, &object));
 	TELL("quota", morph_admin_quota(ctx, MORPH_ANY, &object));
-	TELL_LIST("quotas", morph_admin_list(ctx, MORPH_OBJECT_QUOTA, MORPH_ANY, &list));
-	TELL_LIST("stats", morph_admin_list(ctx, MORPH_OBJECT_STATS, number, &list));
+	TELL_LIST("quotas", morph_admin_list(ctx, MORPH_OBJECT_QUOTA, MORPH_ANY, MORPH_ANY, &list));
+	TELL_LIST("stats", morph_admin_list(ctx, MORPH_OBJECT_STATS, number, MORPH_ANY, &list));
 }
 
 static void read_slice(const char *what)
@@ -289,8 +295,10 @@ static void ask_and_set(void)
 	     morph_admin_slice_set(ctx, number, morph_slice_number(slice), &policy, &object));
 	TELL("limits", morph_admin_quota_set(ctx, 4711, &quota, &object));
 	TELL("bad address", morph_admin_accelerator_set(ctx, number, 0, &accelerator, &object));
-	TELL("no such slice", morph_admin_get(ctx, MORPH_OBJECT_SLICE, number, 4711, &object));
-	TELL("no such fabric", morph_admin_get(ctx, MORPH_OBJECT_FABRIC, 4711, 0, &object));
+	TELL("no such slice",
+	     morph_admin_get(ctx, MORPH_OBJECT_SLICE, number, MORPH_ANY, 4711, &object));
+	TELL("no such fabric",
+	     morph_admin_get(ctx, MORPH_OBJECT_FABRIC, 4711, MORPH_ANY, 0, &object));
 	TELL("cordon", morph_admin_hardware_set(ctx, number, MORPH_PART_GUIDE, 0, true, &object));
 	TELL("uncordon",
 	     morph_admin_hardware_set(ctx, number, MORPH_PART_GUIDE, 0, false, &object));

@@ -61,11 +61,13 @@ static void what_is_read_is_named(void **state)
 	struct morph_object *object;
 
 	(void)state;
-	expect(morph_admin_get(ctx, MORPH_OBJECT_EDGE, 3, 5, &object), "edge{fabric=3 id=5}");
+	expect(morph_admin_get(ctx, MORPH_OBJECT_EDGE, 3, MORPH_ANY, 5, &object),
+	       "edge{fabric=3 id=5}");
 	morph_object_free(object);
 	expect(morph_admin_slice_named(ctx, 3, "job.1", &object), "slice{fabric=3 name=job.1}");
 	morph_object_free(object);
-	expect(morph_admin_circuit(ctx, 3, 9, 21, &object), "circuit{fabric=3 slice=9 id=21}");
+	expect(morph_admin_get(ctx, MORPH_OBJECT_CIRCUIT, 3, 9, 21, &object),
+	       "circuit{fabric=3 slice=9 id=21}");
 	morph_object_free(object);
 	expect(morph_admin_hardware_part(ctx, 3, MORPH_PART_LASER, 4, &object),
 	       "hardware{fabric=3 part=laser index=4}");
@@ -292,7 +294,7 @@ static void controllers_are_named(void **state)
 	struct morph_object *object;
 
 	(void)state;
-	expect(morph_admin_get(ctx, MORPH_OBJECT_CONTROLLER, 3, 7, &object),
+	expect(morph_admin_get(ctx, MORPH_OBJECT_CONTROLLER, 3, MORPH_ANY, 7, &object),
 	       "controller{fabric=3 id=7}");
 	morph_object_free(object);
 	expect(morph_controller_take(ctx, 3, 7, 2, 5000, 0, NULL),

@@ -38,7 +38,8 @@ static void a_reply_becomes_an_object(void **state)
 
 	(void)state;
 	fake->request = answer_one;
-	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_ACCELERATOR, 3, 7, &object), 0);
+	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_ACCELERATOR, 3, MORPH_ANY, 7, &object),
+			 0);
 	text = fake_print(object);
 	assert_string_equal(text, "accelerator{fabric=3 id=7 health=failed seq=1}");
 	free(text);
@@ -108,14 +109,15 @@ static void torn_dumps_are_repeated(void **state)
 
 	(void)state;
 	fake->request = answer_torn;
-	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, 3, &list), 0);
+	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, 3, MORPH_ANY, &list), 0);
 	assert_int_equal(fake->state, 3);
 	assert_int_equal(morph_list_count(list), 2);
 	assert_int_equal(morph_list_seq(list), 5);
 	morph_list_free(list);
 	fake->state = 0;
 	ctx->dump_retries = 1;
-	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, 3, &list), -EAGAIN);
+	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, 3, MORPH_ANY, &list),
+			 -EAGAIN);
 	assert_null(list);
 	assert_int_equal(fake->state, 2);
 }
@@ -154,7 +156,7 @@ static void a_slice_beyond_one_message_is_read_whole(void **state)
 
 	(void)state;
 	fake->request = answer_large_slice;
-	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_SLICE, 3, 9, &object), 0);
+	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_SLICE, 3, MORPH_ANY, 9, &object), 0);
 	assert_int_equal(morph_object_values(object, "rank"), 300);
 	assert_int_equal(morph_object_uint(morph_object_nested_at(object, "rank", 299), "rank"),
 			 299);
@@ -176,7 +178,7 @@ static int get_odd(struct nl_msg *message, struct morph_object **out)
 {
 	odd = message;
 	fake->request = answer_odd;
-	return morph_admin_get(ctx, MORPH_OBJECT_FABRIC, 3, 0, out);
+	return morph_admin_get(ctx, MORPH_OBJECT_FABRIC, 3, MORPH_ANY, 0, out);
 }
 
 /* A message of a type that is none of the family's, with @bytes of zeros in it. */
@@ -251,7 +253,7 @@ static void answer_before_an_error_is_none(void **state)
 	odd = fake_message(MORPH_CMD_FABRIC_GET, 0);
 	nla_put_u32(odd, MORPH_A_FABRIC_ID, 3);
 	fake->request = answer_and_fail;
-	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_FABRIC, 3, 0, &object), -EIO);
+	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_FABRIC, 3, MORPH_ANY, 0, &object), -EIO);
 	assert_null(object);
 }
 
@@ -322,12 +324,15 @@ static void refusals_are_read_in_every_form(void **state)
 
 	(void)state;
 	fake->request = refuse_uncapped;
-	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_ACCELERATOR, 3, 7, &object), -EINVAL);
+	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_ACCELERATOR, 3, MORPH_ANY, 7, &object),
+			 -EINVAL);
 	assert_string_equal(morph_error_text(ctx), "read accelerator 7: not like this");
 	fake->state = 1;
-	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_ACCELERATOR, 3, 7, &object), -EPROTO);
+	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_ACCELERATOR, 3, MORPH_ANY, 7, &object),
+			 -EPROTO);
 	fake->request = refuse_in_dump;
-	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, 3, &list), -EPERM);
+	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, 3, MORPH_ANY, &list),
+			 -EPERM);
 	assert_string_equal(ERROR_OF(ctx, kernel_text), "not for you");
 }
 
@@ -354,7 +359,8 @@ static void what_can_not_be_named_is_left_out(void **state)
 		refused_at = refusals[at].at;
 		missing = refusals[at].missing;
 		missing_in = refusals[at].in;
-		assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_ACCELERATOR, 3, 7, &object),
+		assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_ACCELERATOR, 3, MORPH_ANY, 7,
+						 &object),
 				 -EINVAL);
 		assert_string_equal(ERROR_OF(ctx, attribute), refusals[at].attribute);
 	}
@@ -443,7 +449,7 @@ static void fabrics_may_be_at_different_seqs(void **state)
 
 	(void)state;
 	fake->request = answer_two_fabrics;
-	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_GUIDE, MORPH_ANY, &list), 0);
+	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_GUIDE, MORPH_ANY, MORPH_ANY, &list), 0);
 	assert_int_equal(morph_list_count(list), 2);
 	assert_int_equal(morph_list_seq(list), 0);
 	morph_list_free(list);
@@ -465,7 +471,8 @@ static void a_large_slice_may_go_away_while_it_is_read(void **state)
 
 	(void)state;
 	fake->request = answer_then_gone;
-	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_SLICE, 3, 9, &object), -ENOENT);
+	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_SLICE, 3, MORPH_ANY, 9, &object),
+			 -ENOENT);
 	assert_string_equal(morph_error_text(ctx), "it went away while it was read");
 	assert_null(object);
 }
@@ -485,7 +492,8 @@ static void a_kernel_without_the_module_says_so(void **state)
 		skip();
 	}
 	assert_int_equal(morph_ctx_new(NULL, &real), 0);
-	assert_int_equal(morph_admin_list(real, MORPH_OBJECT_FABRIC, MORPH_ANY, &list), -ENOENT);
+	assert_int_equal(morph_admin_list(real, MORPH_OBJECT_FABRIC, MORPH_ANY, MORPH_ANY, &list),
+			 -ENOENT);
 	assert_string_equal(morph_error_text(real), "the kernel has no netlink family \"morph\": "
 						    "is the module morph loaded?");
 	assert_int_equal(morph_fabrics(real, &list), 0);

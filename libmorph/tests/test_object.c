@@ -39,6 +39,74 @@ static void values_come_in_the_order_of_the_schema(void **state)
 	morph_object_free(object);
 }
 
+static void a_value_has_what_its_attribute_has(void **state)
+{
+	struct morph_object *object = lm_object_new(MORPH_OBJECT_CIRCUIT, NULL);
+	MORPH_OPTS(morph_value, value);
+	struct morph_value less = { .sz = offsetof(struct morph_value, text),
+				    .text = "left alone" };
+
+	(void)state;
+	assert_int_equal(lm_put_uint(object, MORPH_A_CIRCUIT_GUIDE, 9), 0);
+	assert_int_equal(lm_put_uint(object, MORPH_A_CIRCUIT_GUIDE, 8), 0);
+	assert_int_equal(lm_put_sint(object, MORPH_A_CIRCUIT_MARGIN_MDB, -250), 0);
+	assert_int_equal(lm_put_uint(object, MORPH_A_CIRCUIT_STATE, MORPH_CIRCUIT_FAILED), 0);
+	assert_true(morph_object_value(object, "guide", 1, &value));
+	assert_true(value.uint == 8 && value.sint == 8 && !value.text && !value.object);
+	assert_true(morph_object_value(object, "margin-mdb", 0, &value));
+	assert_true(value.uint == 0 && value.sint == -250 && !value.text && !value.object);
+	assert_true(morph_object_value(object, "state", 0, &value));
+	assert_true(value.uint == MORPH_CIRCUIT_FAILED && value.sint == MORPH_CIRCUIT_FAILED);
+	assert_string_equal(value.text, "failed");
+	assert_true(morph_object_value(object, "state", 0, &less));
+	assert_true(less.uint == MORPH_CIRCUIT_FAILED);
+	assert_string_equal(less.text, "left alone");
+	assert_false(morph_object_value(object, "guide", 2, &value));
+	assert_true(!value.uint && !value.sint && !value.text && !value.object);
+	assert_false(morph_object_value(object, "lanes", 0, &value));
+	morph_object_free(object);
+}
+
+static void assert_not_put(struct morph_object *object, const char *name, struct morph_value value,
+			   int error)
+{
+	value.sz = sizeof(value);
+	assert_int_equal(morph_object_put(object, name, &value), error);
+}
+
+static void what_an_attribute_has_not_is_not_put(void **state)
+{
+	struct morph_object *plan = morph_object_new(MORPH_OBJECT_PLAN);
+	struct morph_object *rank = morph_object_new(MORPH_OBJECT_PLAN_RANK);
+	struct {
+		struct morph_value known;
+		uint64_t more;
+	} newer = { .known = { .sz = sizeof(newer), .uint = 4 }, .more = 1 };
+	MORPH_OPTS(morph_value, number, .uint = 4);
+	MORPH_OPTS(morph_value, inner, .object = rank);
+	MORPH_OPTS(morph_value, value);
+
+	(void)state;
+	assert_int_equal(morph_object_put(rank, "accelerator", &number), 0);
+	assert_int_equal(morph_object_put(rank, "accelerator", &newer.known), -E2BIG);
+	assert_not_put(rank, "accelerator", (struct morph_value){ .text = "four" }, -EINVAL);
+	assert_not_put(rank, "accelerator", (struct morph_value){ .uint = 4, .sint = 4 }, -EINVAL);
+	assert_not_put(rank, "accelerator",
+		       (struct morph_value){ .object = morph_object_new(MORPH_OBJECT_PLAN) },
+		       -EINVAL);
+	assert_not_put(rank, "verdict", (struct morph_value){ .uint = 4 }, -EINVAL);
+	assert_not_put(plan, "verdict", (struct morph_value){ .uint = 4 }, -EINVAL);
+	assert_not_put(plan, "verdict", (struct morph_value){ 0 }, -EINVAL);
+	assert_not_put(plan, "rank", (struct morph_value){ .uint = 4 }, -EINVAL);
+	assert_not_put(plan, "rank", (struct morph_value){ 0 }, -ENOMEM);
+	assert_int_equal(morph_object_values(plan, "rank"), 0);
+	assert_int_equal(morph_object_put(plan, "rank", &inner), 0);
+	assert_true(morph_object_value(plan, "rank", 0, &value));
+	assert_ptr_equal(value.object, rank);
+	assert_int_equal(morph_object_uint(rank, "accelerator"), 4);
+	morph_object_free(plan);
+}
+
 static void a_list_of_values_grows(void **state)
 {
 	struct morph_object *object = lm_object_new(MORPH_OBJECT_CIRCUIT, NULL);
@@ -175,6 +243,8 @@ int main(void)
 		cmocka_unit_test(a_list_of_values_grows),
 		cmocka_unit_test(what_finds_no_room_is_not_put),
 		cmocka_unit_test(the_last_of_a_repeated_single_value_counts),
+		cmocka_unit_test(a_value_has_what_its_attribute_has),
+		cmocka_unit_test(what_an_attribute_has_not_is_not_put),
 		cmocka_unit_test(getters_of_another_type_answer_nothing),
 		cmocka_unit_test(a_copy_outlives_what_it_was_made_of),
 		cmocka_unit_test(parts_of_one_object_are_joined),

@@ -202,6 +202,7 @@ static struct morph_steps *steps_of(uint32_t begin)
 static int begin(void **state)
 {
 	MORPH_OPTS(morph_slice_phases_opts, opts, .locks = locks);
+	struct morph_slice_phases_info info;
 	struct morph_steps *steps;
 	int fd;
 
@@ -220,10 +221,9 @@ static int begin(void **state)
 	steps = steps_of(MORPH_STEP_CALL);
 	assert_int_equal(morph_slice_phases_load(slice, steps, &opts, &ranks[0]), 0);
 	morph_steps_free(steps);
+	morph_slice_phases_info(ranks[0], &info);
 	for (uint32_t rank = 1; rank < RANKS; rank++)
-		assert_int_equal(morph_slice_phases_join(slice,
-							 morph_slice_phases_schedule(ranks[0]),
-							 &opts, &ranks[rank]),
+		assert_int_equal(morph_slice_phases_join(slice, info.schedule, &opts, &ranks[rank]),
 				 0);
 	return 0;
 }
@@ -264,11 +264,11 @@ static void announce(uint32_t rank, uint32_t phase)
 	assert_int_equal(morph_slice_phases_announce(ranks[rank], phase), 0);
 }
 
-static struct morph_slice_phases_counts counts_of(uint32_t rank)
+static struct morph_slice_phases_info counts_of(uint32_t rank)
 {
-	struct morph_slice_phases_counts counts;
+	struct morph_slice_phases_info counts;
 
-	morph_slice_phases_counts(ranks[rank], &counts);
+	morph_slice_phases_info(ranks[rank], &counts);
 	return counts;
 }
 

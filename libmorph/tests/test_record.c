@@ -112,7 +112,7 @@ static char *program(struct morph_ctx *ctx, struct fake *fake, uint32_t last)
 	assert_int_equal(morph_slice_read_events(slice, &list), 1);
 	morph_list_free(list);
 	fprintf(out, "%d ", morph_slice_read_events(slice, &list));
-	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_STATS, MORPH_ANY, &list), 0);
+	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_STATS, MORPH_ANY, MORPH_ANY, &list), 0);
 	fprintf(out, "%llu\n",
 		(unsigned long long)morph_object_uint(morph_list_get(list, 0), "committed"));
 	morph_list_free(list);
@@ -219,7 +219,7 @@ static void ask_for_another_call(void)
 {
 	struct morph_list *list;
 
-	morph_admin_list(replay_ctx(), MORPH_OBJECT_FABRIC, MORPH_ANY, &list);
+	morph_admin_list(replay_ctx(), MORPH_OBJECT_FABRIC, MORPH_ANY, MORPH_ANY, &list);
 }
 
 static void ask_beyond_the_end(void)

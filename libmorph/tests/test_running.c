@@ -142,12 +142,12 @@ static void schedules_are_gone_through(void **state)
 	assert_int_equal(at.state, MORPH_SCHEDULE_RUNNING);
 	assert_int_equal(at.seq, 71);
 	assert_int_equal(at.times.phase_ns[MORPH_PHASE_SETTLE], 90000000);
-	assert_int_equal(morph_slice_schedule_go(slice, 4, 2, &at), 0);
+	assert_int_equal(morph_slice_schedule_go(slice, 4, MORPH_ANY, 2, &at), 0);
 	assert_int_equal(act->verb, MORPH_SCHEDULE_GO);
 	assert_int_equal(act->position, 2);
 	assert_int_equal(at.position, 2);
 	assert_int_equal(at.step, 1);
-	assert_int_equal(morph_slice_schedule_jump(slice, 4, 5, 3, &at), 0);
+	assert_int_equal(morph_slice_schedule_go(slice, 4, 5, 3, &at), 0);
 	assert_int_equal(act->verb, MORPH_SCHEDULE_JUMP);
 	assert_int_equal(act->step, 5);
 	assert_int_equal(act->position, 3);
@@ -169,11 +169,11 @@ static void where_it_is_may_be_told_in_part(void **state)
 	struct morph_schedule_at at = { .sz = offsetof(struct morph_schedule_at, seq), .seq = 5 };
 
 	(void)state;
-	assert_int_equal(morph_slice_schedule_go(slice, 4, 6, &at), 0);
+	assert_int_equal(morph_slice_schedule_go(slice, 4, MORPH_ANY, 6, &at), 0);
 	assert_int_equal(at.sz, offsetof(struct morph_schedule_at, seq));
 	assert_int_equal(at.position, 6);
 	assert_int_equal(at.seq, 5);
-	assert_int_equal(morph_slice_schedule_go(slice, 4, 7, NULL), 0);
+	assert_int_equal(morph_slice_schedule_go(slice, 4, MORPH_ANY, 7, NULL), 0);
 }
 
 /* Each is asked once: who calls knows better whether to try again. */
@@ -183,7 +183,7 @@ static void what_is_refused_is_told(void **state)
 
 	(void)state;
 	stepping.refusal = -EAGAIN;
-	assert_int_equal(morph_slice_schedule_go(slice, 4, 2, &at), -EAGAIN);
+	assert_int_equal(morph_slice_schedule_go(slice, 4, MORPH_ANY, 2, &at), -EAGAIN);
 	assert_int_equal(at.position, 77);
 	assert_string_equal(morph_error_text(ctx), "light the next step of schedule 4 of slice 0: "
 						   "Resource temporarily unavailable");

@@ -102,6 +102,32 @@ static void steps_are_as_they_were_told(void **state)
 	assert_int_equal(steps->held.list[0], 1);
 }
 
+static void options_replace_those_set_before(void **state)
+{
+	MORPH_OPTS(morph_steps_opts, opts, .profile_checksum = 6, .loop = true);
+	struct {
+		struct morph_steps_opts known;
+		uint64_t more;
+	} newer = { .known = { .sz = sizeof(newer) }, .more = 1 };
+	MORPH_OPTS(morph_steps_info, info);
+
+	(void)state;
+	assert_int_equal(morph_steps_set_opts(steps, &opts), 0);
+	morph_steps_set_generation(steps, 5);
+	assert_int_equal(morph_steps_circuit(steps, 0, 1, NULL), 0);
+	assert_int_equal(morph_steps_circuit(steps, 1, 0, NULL), 1);
+	assert_int_equal(morph_steps_add(steps, NULL, 0, NULL), 0);
+	assert_int_equal(morph_steps_set_opts(steps, &newer.known), -E2BIG);
+	assert_int_equal(morph_steps_info(steps, &info), 0);
+	assert_true(info.loop && info.profile_checksum == 6 && info.generation == 5);
+	assert_true(info.steps == 1 && info.circuits == 2);
+	assert_int_equal(morph_steps_set_opts(steps, NULL), 0);
+	assert_int_equal(morph_steps_info(steps, &info), 0);
+	assert_true(!info.loop && !info.profile_checksum && info.generation == 5);
+	info.sz = 3;
+	assert_int_equal(morph_steps_info(steps, &info), -EINVAL);
+}
+
 static void steps_are_told(void **state)
 {
 	static const uint32_t way[] = { 7, 9 }, both[] = { 1, 0 };
@@ -221,6 +247,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(circuits_refuse_nonsense, begin, end),
 		cmocka_unit_test_setup_teardown(steps_are_as_they_were_told, begin, end),
 		cmocka_unit_test_setup_teardown(steps_are_told, begin, end),
+		cmocka_unit_test_setup_teardown(options_replace_those_set_before, begin, end),
 		cmocka_unit_test_setup_teardown(steps_refuse_nonsense, begin, end),
 		cmocka_unit_test_setup_teardown(there_is_an_end_to_them, begin, end),
 		cmocka_unit_test_setup_teardown(cleared_they_are_as_new, begin, end),

@@ -29,6 +29,7 @@ FIXTURE(running)
 static int add_exchanges(struct morph_steps *steps, uint32_t begin)
 {
 	MORPH_OPTS(morph_step_opts, opts, .begin = begin);
+	MORPH_OPTS(morph_steps_opts, whole, .loop = true);
 	uint32_t held[RANKS], step, rank;
 	int number = 0;
 
@@ -40,8 +41,7 @@ static int add_exchanges(struct morph_steps *steps, uint32_t begin)
 		if (number >= 0)
 			number = morph_steps_add(steps, held, RANKS, &opts);
 	}
-	morph_steps_set_loop(steps, true);
-	return number < 0 ? number : 0;
+	return number < 0 ? number : morph_steps_set_opts(steps, &whole);
 }
 
 FIXTURE_SETUP(running)
@@ -78,16 +78,19 @@ TEST_F(running, steps_are_lit_by_calls)
 	ASSERT_EQ(0, add_exchanges(self->steps, MORPH_STEP_CALL));
 	ASSERT_EQ(0, morph_slice_schedule_load(self->slice, self->steps, &schedule))
 	TH_LOG("%s", morph_error_text(self->ctx));
-	EXPECT_GT(0, morph_slice_schedule_go(self->slice, schedule, 1, NULL)); /* it does not run */
+	EXPECT_GT(0, morph_slice_schedule_go(self->slice, schedule, MORPH_ANY, 1,
+					     NULL)); /* it does not run */
 	ASSERT_EQ(0, morph_slice_schedule_start(self->slice, schedule, 1, &at));
 	EXPECT_EQ(1, at.position);
 	EXPECT_EQ(1, at.step);
 	EXPECT_EQ(MORPH_SCHEDULE_RUNNING, at.state);
 	for (position = 2; position < 8; position++) {
-		ASSERT_EQ(0, morph_slice_schedule_go(self->slice, schedule, position, &at));
+		ASSERT_EQ(0,
+			  morph_slice_schedule_go(self->slice, schedule, MORPH_ANY, position, &at));
 		EXPECT_EQ(position, at.position);
 		EXPECT_EQ(position % STEPS, at.step);
-		EXPECT_EQ(0, morph_slice_schedule_go(self->slice, schedule, position, &at));
+		EXPECT_EQ(0,
+			  morph_slice_schedule_go(self->slice, schedule, MORPH_ANY, position, &at));
 		EXPECT_EQ(position, at.position);
 	}
 	ASSERT_EQ(0, morph_slice_schedule_info(self->slice, schedule, &info));
@@ -99,7 +102,7 @@ TEST_F(running, steps_are_lit_by_calls)
 	EXPECT_EQ(RANKS,
 		  morph_object_uint(morph_object_nested_at(info, "step", 1), "circuits-count"));
 	morph_object_free(info);
-	ASSERT_EQ(0, morph_slice_schedule_jump(self->slice, schedule, 1, 8, &at));
+	ASSERT_EQ(0, morph_slice_schedule_go(self->slice, schedule, 1, 8, &at));
 	EXPECT_EQ(8, at.position);
 	EXPECT_EQ(1, at.step);
 	ASSERT_EQ(0, morph_slice_schedule_stop(self->slice, schedule));
@@ -125,7 +128,7 @@ TEST_F(running, all_schedules_are_told)
 	EXPECT_EQ(first, morph_object_uint(morph_list_get(list, 0), "id"));
 	EXPECT_EQ(second, morph_object_uint(morph_list_get(list, 1), "id"));
 	EXPECT_STREQ("loaded", morph_object_text(morph_list_get(list, 1), "state"));
-	EXPECT_FALSE(morph_object_has(morph_list_get(list, 1), "at"));
+	EXPECT_EQ(0, morph_object_values(morph_list_get(list, 1), "at"));
 	morph_list_free(list);
 }
 
@@ -315,7 +318,7 @@ TEST_F(running, state_is_read_without_a_call)
 	ASSERT_EQ(0, morph_state_read(state, 0, 1, &before));
 	EXPECT_LT(0, before.mbps);
 	EXPECT_LT(0, before.hops);
-	ASSERT_EQ(0, morph_slice_schedule_go(self->slice, schedule, 2, NULL));
+	ASSERT_EQ(0, morph_slice_schedule_go(self->slice, schedule, MORPH_ANY, 2, NULL));
 	ASSERT_EQ(0, morph_state_read(state, 0, 1, &pair));
 	EXPECT_EQ(0, pair.mbps);
 	EXPECT_EQ(0, pair.hops);

@@ -28,27 +28,27 @@ static int dump(struct morph_ctx *ctx, enum call call, struct morph_list **list)
 {
 	switch (call) {
 	case CALL_FABRICS:
-		return morph_admin_list(ctx, MORPH_OBJECT_FABRIC, MORPH_ANY, list);
+		return morph_admin_list(ctx, MORPH_OBJECT_FABRIC, MORPH_ANY, MORPH_ANY, list);
 	case CALL_ACCELERATORS:
-		return morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, 0, list);
+		return morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, 0, MORPH_ANY, list);
 	case CALL_GUIDES:
-		return morph_admin_list(ctx, MORPH_OBJECT_GUIDE, 0, list);
+		return morph_admin_list(ctx, MORPH_OBJECT_GUIDE, 0, MORPH_ANY, list);
 	case CALL_ELEMENTS:
-		return morph_admin_list(ctx, MORPH_OBJECT_ELEMENT, 0, list);
+		return morph_admin_list(ctx, MORPH_OBJECT_ELEMENT, 0, MORPH_ANY, list);
 	case CALL_EDGES:
-		return morph_admin_list(ctx, MORPH_OBJECT_EDGE, 0, list);
+		return morph_admin_list(ctx, MORPH_OBJECT_EDGE, 0, MORPH_ANY, list);
 	case CALL_SLICES:
-		return morph_admin_list(ctx, MORPH_OBJECT_SLICE, 0, list);
+		return morph_admin_list(ctx, MORPH_OBJECT_SLICE, 0, MORPH_ANY, list);
 	case CALL_CIRCUITS:
-		return morph_admin_circuits(ctx, 0, 1, list);
+		return morph_admin_list(ctx, MORPH_OBJECT_CIRCUIT, 0, 1, list);
 	case CALL_TXNS:
-		return morph_admin_list(ctx, MORPH_OBJECT_TXN, 0, list);
+		return morph_admin_list(ctx, MORPH_OBJECT_TXN, 0, MORPH_ANY, list);
 	case CALL_HARDWARE:
-		return morph_admin_list(ctx, MORPH_OBJECT_HARDWARE, 0, list);
+		return morph_admin_list(ctx, MORPH_OBJECT_HARDWARE, 0, MORPH_ANY, list);
 	case CALL_QUOTAS:
-		return morph_admin_list(ctx, MORPH_OBJECT_QUOTA, MORPH_ANY, list);
+		return morph_admin_list(ctx, MORPH_OBJECT_QUOTA, MORPH_ANY, MORPH_ANY, list);
 	default:
-		return morph_admin_list(ctx, MORPH_OBJECT_STATS, 0, list);
+		return morph_admin_list(ctx, MORPH_OBJECT_STATS, 0, MORPH_ANY, list);
 	}
 }
 
@@ -93,7 +93,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	int error = 0;
 
 	if (call == CALL_TXN)
-		error = morph_admin_get(ctx, MORPH_OBJECT_TXN, 0, 1, &object);
+		error = morph_admin_get(ctx, MORPH_OBJECT_TXN, 0, MORPH_ANY, 1, &object);
 	else if (call == CALL_APPLY)
 		error = apply(ctx, &object);
 	else if (call == CALL_MONITOR || call == CALL_WAIT)

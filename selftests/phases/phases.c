@@ -172,6 +172,7 @@ static void send_in(struct process *process, unsigned int phase)
 static pid_t begin(FIXTURE_DATA(phases) * self, unsigned int rank, void (*body)(struct process *))
 {
 	struct process process = { .self = self, .rank = rank, .seed = 77 * rank + 1 };
+	struct morph_slice_phases_info info;
 	pid_t pid = fork();
 	char path[64];
 
@@ -181,9 +182,9 @@ static pid_t begin(FIXTURE_DATA(phases) * self, unsigned int rank, void (*body)(
 	if (morph_ctx_new(NULL, &process.ctx))
 		_exit(1);
 	must(&process, morph_slice_open(process.ctx, path, &process.slice));
+	morph_slice_phases_info(self->loaded, &info);
 	must(&process,
-	     morph_slice_phases_join(process.slice, morph_slice_phases_schedule(self->loaded), NULL,
-				     &process.phasing));
+	     morph_slice_phases_join(process.slice, info.schedule, NULL, &process.phasing));
 	body(&process);
 	_exit(0);
 }
@@ -250,7 +251,7 @@ TEST_F(phases, each_rank_in_an_order_of_its_own)
 /* As one does who computes, while another thread provisions. */
 static void go_announced(struct process *process)
 {
-	struct morph_slice_phases_counts counts;
+	struct morph_slice_phases_info counts;
 
 	for (unsigned int at = 0; at < ROUNDS; at++) {
 		send_in(process, at % PHASES);
@@ -258,7 +259,7 @@ static void go_announced(struct process *process)
 		morph_slice_phases_provision(process->phasing, FOREVER);
 	}
 	morph_slice_phases_announce(process->phasing, MORPH_PHASE_NONE);
-	morph_slice_phases_counts(process->phasing, &counts);
+	morph_slice_phases_info(process->phasing, &counts);
 	__atomic_add_fetch(&process->self->board->foreseen, counts.lit, __ATOMIC_RELAXED);
 }
 
@@ -290,7 +291,7 @@ static void look_on(struct process *process)
 
 TEST_F(phases, what_both_hold_stays_lit_in_another_order_too)
 {
-	struct morph_slice_phases_counts counts;
+	struct morph_slice_phases_info counts;
 	pid_t pid;
 	int status;
 
@@ -311,7 +312,7 @@ TEST_F(phases, what_both_hold_stays_lit_in_another_order_too)
 	ASSERT_EQ(pid, waitpid(pid, &status, 0));
 	EXPECT_EQ(0, status);
 	EXPECT_EQ(0, self->board->dark);
-	morph_slice_phases_counts(self->loaded, &counts);
+	morph_slice_phases_info(self->loaded, &counts);
 	EXPECT_EQ(ROUNDS / 2, counts.jumps);
 }
 

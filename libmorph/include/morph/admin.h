@@ -34,66 +34,42 @@ extern "C" {
  * morph_admin_get() - read one object by its number
  * @ctx: the context
  * @type: MORPH_OBJECT_FABRIC, MORPH_OBJECT_ACCELERATOR, MORPH_OBJECT_GUIDE, MORPH_OBJECT_ELEMENT,
- *	MORPH_OBJECT_EDGE, MORPH_OBJECT_SLICE, MORPH_OBJECT_TXN or MORPH_OBJECT_CONTROLLER
+ *	MORPH_OBJECT_EDGE, MORPH_OBJECT_SLICE, MORPH_OBJECT_CIRCUIT, MORPH_OBJECT_TXN or
+ *	MORPH_OBJECT_CONTROLLER
  * @fabric: number of the fabric
- * @id: number of the object in the fabric; ignored for MORPH_OBJECT_FABRIC
+ * @parent: of MORPH_OBJECT_CIRCUIT the slice; ignored for other types
+ * @id: number of the object in the fabric, or in its slice; ignored for MORPH_OBJECT_FABRIC
  * @out: object of that type, freed by morph_object_free(). An object of type "slice" contains its
- *	ranks, one of type "txn" its changes. Only administrators read the slice and the rank of an
- *	accelerator
- *
- * morph_admin_circuit() reads a circuit: its number belongs to a slice.
+ *	ranks, one of type "txn" its changes, one of type "circuit" its path. Only administrators
+ *	read the slice and the rank of an accelerator
  *
  * Return: 0, -EINVAL (another type) or a negative errno.
  */
-int morph_admin_get(struct morph_ctx *ctx, uint32_t type, uint32_t fabric, uint32_t id,
-		    struct morph_object **out);
+int morph_admin_get(struct morph_ctx *ctx, uint32_t type, uint32_t fabric, uint32_t parent,
+		    uint32_t id, struct morph_object **out);
 
 /**
  * morph_admin_list() - read all objects of a type
  * @ctx: the context
- * @type: a type that morph_admin_get() reads, or MORPH_OBJECT_CIRCUIT, MORPH_OBJECT_HARDWARE,
- *	MORPH_OBJECT_QUOTA, MORPH_OBJECT_STATS or MORPH_OBJECT_RESERVATION
+ * @type: a type that morph_admin_get() reads, or MORPH_OBJECT_HARDWARE, MORPH_OBJECT_QUOTA,
+ *	MORPH_OBJECT_STATS or MORPH_OBJECT_RESERVATION
  * @fabric: number of the fabric, or MORPH_ANY; ignored for MORPH_OBJECT_FABRIC and
  *	MORPH_OBJECT_QUOTA
+ * @parent: of MORPH_OBJECT_CIRCUIT the slice, of MORPH_OBJECT_RESERVATION the controller;
+ *	MORPH_ANY: all of them. Ignored for other types
  * @out: objects of that type, freed by morph_list_free()
  *
  * The list contains these objects:
  *
  * * transactions: those that run, and the last that ended;
- * * circuits: with their paths. morph_admin_circuits() reads those of one slice;
+ * * circuits: with their paths;
  * * hardware: only hardware that is cordoned or not healthy;
- * * quotas: the limits of all users and grants. The quota without uid and grant is the default;
- * * reservations: morph_controller_reservations() reads those of one controller.
+ * * quotas: the limits of all users and grants. The quota without uid and grant is the default.
  *
  * Return: 0, -EINVAL (another type) or a negative errno.
  */
-int morph_admin_list(struct morph_ctx *ctx, uint32_t type, uint32_t fabric,
+int morph_admin_list(struct morph_ctx *ctx, uint32_t type, uint32_t fabric, uint32_t parent,
 		     struct morph_list **out);
-
-/**
- * morph_admin_circuit() - read a circuit
- * @ctx: the context
- * @fabric: its fabric
- * @slice: its slice
- * @circuit: its number
- * @out: object of type "circuit", with its path
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_circuit(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32_t circuit,
-			struct morph_object **out);
-
-/**
- * morph_admin_circuits() - read all circuits
- * @ctx: the context
- * @fabric: of this fabric, or MORPH_ANY
- * @slice: of this slice, or MORPH_ANY
- * @out: objects of type "circuit", with their paths
- *
- * Return: 0 or a negative errno.
- */
-int morph_admin_circuits(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
-			 struct morph_list **out);
 
 /* ---------------------------------------------------------------------- act */
 

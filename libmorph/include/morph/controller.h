@@ -8,7 +8,7 @@
  * who decides about which slice, under which epoch and until when, and which lanes between
  * servers are whose; Documentation/controllers.rst has what it promises. A controller that
  * starts, or takes over from another, reads the epoch with morph_admin_get(), takes
- * control with the next one, reads with morph_controller_reservations() what was last
+ * control with the next one, reads with morph_admin_list() what was last
  * decided, reserves what it wants, and gives back the rest with morph_controller_settle().
  *
  * All calls need CAP_NET_ADMIN in the initial user namespace, wait for no device, and return
@@ -156,8 +156,8 @@ struct morph_controller_end {
  * present epoch. With @count 0 one end is given back although the other cannot be.
  *
  * Who dies between the two ends, or between them and giving back, leaves lanes reserved that are in no
- * use, but nothing lit. They are what morph_controller_reservations() tells of one end and not of the
- * other. The same call heals it, by whomever, with any @count; so does morph_controller_settle()
+ * use, but nothing lit. They are the reservations that morph_admin_list() tells of one end and not
+ * of the other. The same call heals it, by whomever, with any @count; so does morph_controller_settle()
  * with a later epoch.
  *
  * It costs about twelve requests, none of which waits for a device; one of them, where the edge has a
@@ -175,18 +175,6 @@ struct morph_controller_end {
  */
 int morph_controller_reserve_edge(const struct morph_controller_end ends[2], uint32_t controller,
 				  uint32_t count, uint64_t among, uint64_t *lanes);
-
-/**
- * morph_controller_reservations() - read what is reserved
- * @ctx: the context
- * @fabric: of this fabric, or MORPH_ANY
- * @controller: for this controller, or MORPH_ANY
- * @out: objects of type "reservation"
- *
- * Return: 0 or a negative errno.
- */
-int morph_controller_reservations(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
-				  struct morph_list **out);
 
 /**
  * morph_controller_settle() - give back what was last asked for in earlier epochs

@@ -99,20 +99,11 @@ bool morph_object_attr(const struct morph_object *object, size_t position, struc
 bool morph_schema_attr(uint32_t type, size_t position, struct morph_attr *out);
 
 /**
- * morph_object_has() - does an object have an attribute
- * @object: the object
- * @name: name of the attribute
- *
- * Return: true or false. Never fails.
- */
-bool morph_object_has(const struct morph_object *object, const char *name);
-
-/**
  * morph_object_values() - how many values an attribute has
  * @object: the object
  * @name: name of the attribute
  *
- * Return: the number, 0 when the object does not have the attribute.
+ * Return: the number, at least 1; 0 when the object does not have the attribute.
  */
 size_t morph_object_values(const struct morph_object *object, const char *name);
 
@@ -121,61 +112,47 @@ size_t morph_object_values(const struct morph_object *object, const char *name);
  * @object: the object
  * @name: name of the attribute
  *
- * Return: as morph_object_uint_at() with index 0.
+ * Return: @uint of the value, see morph_object_value().
  */
 uint64_t morph_object_uint(const struct morph_object *object, const char *name);
-
-/**
- * morph_object_sint() - the first value of an attribute as a signed number
- * @object: the object
- * @name: name of the attribute
- *
- * Return: as morph_object_sint_at() with index 0.
- */
-int64_t morph_object_sint(const struct morph_object *object, const char *name);
 
 /**
  * morph_object_text() - the first value of an attribute as text
  * @object: the object
  * @name: name of the attribute
  *
- * Return: as morph_object_text_at() with index 0.
+ * Return: @text of the value, see morph_object_value().
  */
 const char *morph_object_text(const struct morph_object *object, const char *name);
 
 /**
- * morph_object_uint_at() - a value of an attribute as an unsigned number
- * @object: the object
- * @name: name of the attribute
- * @index: which value, below morph_object_values()
- *
- * Return: the number of UINT and ENUM, 1 for FLAG; 0 for other types and when the
- * value is absent.
+ * struct morph_value - a value of an attribute
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @uint: the number of UINT and ENUM, 1 for FLAG; else 0
+ * @sint: the number of SINT, UINT and ENUM; else 0
+ * @text: the text of STRING, the usual form of UUID, the word of ENUM (NULL when the library does
+ *	not know the number); else NULL. Lives as long as the object
+ * @object: the object inside of OBJECT, which belongs to the outer one; else NULL
  */
-uint64_t morph_object_uint_at(const struct morph_object *object, const char *name, size_t index);
+struct morph_value {
+	size_t sz;
+	uint64_t uint;
+	int64_t sint;
+	const char *text;
+	const struct morph_object *object;
+};
 
 /**
- * morph_object_sint_at() - a value of an attribute as a signed number
+ * morph_object_value() - read a value of an attribute
  * @object: the object
  * @name: name of the attribute
  * @index: which value, below morph_object_values()
+ * @out: where to put it, with @sz set; 0 and NULL where there is no such value
  *
- * Return: the number of SINT, UINT and ENUM; 0 for other types and when the value
- * is absent.
+ * Return: whether the object has the value.
  */
-int64_t morph_object_sint_at(const struct morph_object *object, const char *name, size_t index);
-
-/**
- * morph_object_text_at() - a value of an attribute as text
- * @object: the object
- * @name: name of the attribute
- * @index: which value, below morph_object_values()
- *
- * Return: the text of STRING, the usual form of UUID, the word of ENUM (NULL when
- * the library does not know the number); NULL for other types and when the value is
- * absent. Lives as long as the object.
- */
-const char *morph_object_text_at(const struct morph_object *object, const char *name, size_t index);
+bool morph_object_value(const struct morph_object *object, const char *name, size_t index,
+			struct morph_value *out);
 
 /**
  * morph_object_nested_at() - a value of an attribute as an object
@@ -183,8 +160,7 @@ const char *morph_object_text_at(const struct morph_object *object, const char *
  * @name: name of the attribute
  * @index: which value, below morph_object_values()
  *
- * Return: the object inside, which belongs to the outer one; NULL for other types
- * and when the value is absent.
+ * Return: @object of the value, see morph_object_value().
  */
 const struct morph_object *morph_object_nested_at(const struct morph_object *object,
 						  const char *name, size_t index);
@@ -198,35 +174,18 @@ const struct morph_object *morph_object_nested_at(const struct morph_object *obj
 struct morph_object *morph_object_new(uint32_t type);
 
 /**
- * morph_object_put_uint() - add a value to an attribute that is a number, enumeration or flag
+ * morph_object_put() - add a value to an attribute
  * @object: the object
  * @name: name of the attribute; one that is no list keeps the last value only
- * @value: the value
+ * @value: the value, with the one member that the type of the attribute has: @uint of UINT, ENUM
+ *	and FLAG, @text of STRING, which is copied, or @object of OBJECT. This one belongs to @object
+ *	afterwards, and is freed on failure; NULL is -ENOMEM
  *
- * Return: 0, -ENOMEM, or -EINVAL when objects of this type have no such attribute.
+ * Return: 0, -ENOMEM, -EINVAL (objects of this type have no such attribute, or it has no such
+ * values), or -E2BIG (unknown members of @value).
  */
-int morph_object_put_uint(struct morph_object *object, const char *name, uint64_t value);
-
-/**
- * morph_object_put_text() - add a value to an attribute that is text
- * @object: the object
- * @name: name of the attribute
- * @text: the text, which is copied
- *
- * Return: as morph_object_put_uint().
- */
-int morph_object_put_text(struct morph_object *object, const char *name, const char *text);
-
-/**
- * morph_object_put_nested() - add a value to an attribute that is an object
- * @object: the object
- * @name: name of the attribute
- * @inner: belongs to @object afterwards, and is freed on failure; NULL is -ENOMEM
- *
- * Return: as morph_object_put_uint().
- */
-int morph_object_put_nested(struct morph_object *object, const char *name,
-			    struct morph_object *inner);
+int morph_object_put(struct morph_object *object, const char *name,
+		     const struct morph_value *value);
 
 /**
  * morph_list_free() - free a list and the objects in it

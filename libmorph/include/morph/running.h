@@ -18,7 +18,7 @@ extern "C" {
  *	morph_slice_schedule_start(slice, schedule, 0, NULL);
  *	for (position = 2; position <= rounds; position++) {
  *		exchange();
- *		morph_slice_schedule_go(slice, schedule, position, NULL);
+ *		morph_slice_schedule_go(slice, schedule, MORPH_ANY, position, NULL);
  *	}
  *	morph_slice_schedule_unload(slice, schedule);
  *
@@ -81,32 +81,21 @@ int morph_slice_schedule_start(struct morph_slice *slice, uint32_t schedule, uin
 			       struct morph_schedule_at *at);
 
 /**
- * morph_slice_schedule_go() - light the next step
+ * morph_slice_schedule_go() - light the next step, or any other
  * @slice: the slice
  * @schedule: number of the schedule
+ * @step: MORPH_ANY: the next step. Else any step that a call begins; the schedule must run
  * @position: the position that it shall be; nothing happens if that is lit. 0: whichever it is
  * @at: where the schedule is then, or NULL; left alone on failure
  *
- * Return: 0, -ENOENT (no such schedule; the last step is lit), -EINVAL (another step than the next one; one that
- * nobody calls for), -EAGAIN or another negative errno.
- */
-int morph_slice_schedule_go(struct morph_slice *slice, uint32_t schedule, uint64_t position,
-			    struct morph_schedule_at *at);
-
-/**
- * morph_slice_schedule_jump() - light any step, whichever was to be the next
- * @slice: the slice
- * @schedule: number of the schedule, which runs
- * @step: the step, which a call begins
- * @position: the position that it shall be; nothing happens if that is lit. 0: the next one
- * @at: where the schedule is then, or NULL; left alone on failure
+ * Circuits that both this step and the one that is lit hold stay lit. After it comes the step that
+ * follows it.
  *
- * What it has in common with the step that is lit stays. After it comes the step that follows it.
- *
- * Return: as morph_slice_schedule_go(), and -EINVAL (no such step).
+ * Return: 0, -ENOENT (no such schedule; the last step is lit), -EINVAL (no such step, or one that no
+ * call begins; @position is not the next one), -EAGAIN or another negative errno.
  */
-int morph_slice_schedule_jump(struct morph_slice *slice, uint32_t schedule, uint32_t step,
-			      uint64_t position, struct morph_schedule_at *at);
+int morph_slice_schedule_go(struct morph_slice *slice, uint32_t schedule, uint32_t step,
+			    uint64_t position, struct morph_schedule_at *at);
 
 /**
  * morph_slice_schedule_arrive() - a rank has done with a position

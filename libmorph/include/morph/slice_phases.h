@@ -76,7 +76,7 @@ int morph_slice_phases_load(struct morph_slice *slice, const struct morph_steps 
 /**
  * morph_slice_phases_join() - use phases that another process has loaded
  * @slice: the slice, opened by this process
- * @schedule: the number that morph_slice_phases_schedule() tells there
+ * @schedule: the number that morph_slice_phases_info() tells there
  * @opts: as there
  * @out: the phases, freed by morph_slice_phases_free()
  *
@@ -100,14 +100,6 @@ void morph_slice_phases_free(struct morph_slice_phases *phasing);
  * Return: 0, -ETIMEDOUT, -ENOENT (unloaded already), or another negative errno.
  */
 int morph_slice_phases_unload(struct morph_slice_phases *phasing, int64_t timeout_ns);
-
-/**
- * morph_slice_phases_schedule() - the number of the schedule that was loaded
- * @phasing: the phases
- *
- * Return: the number, for other processes. Never fails.
- */
-uint32_t morph_slice_phases_schedule(const struct morph_slice_phases *phasing);
 
 /**
  * morph_slice_phases_enter() - wait for the light of a phase
@@ -196,7 +188,8 @@ int morph_slice_phases_announce(struct morph_slice_phases *phasing, uint32_t pha
 int morph_slice_phases_provision(struct morph_slice_phases *phasing, int64_t timeout_ns);
 
 /**
- * struct morph_slice_phases_counts - what has come of it in this process
+ * struct morph_slice_phases_info - the number of phases, and what has come of them in this process
+ * @schedule: the number of the schedule that was loaded, for other processes
  * @entered: times that a phase was entered
  * @lit: of these, such as found it lit
  * @late: times that a phase was not entered in time
@@ -206,7 +199,8 @@ int morph_slice_phases_provision(struct morph_slice_phases *phasing, int64_t tim
  * @repairs: times that a repair was waited for
  * @wait_ns: how long it took to enter, in all
  */
-struct morph_slice_phases_counts {
+struct morph_slice_phases_info {
+	uint32_t schedule;
 	uint64_t entered;
 	uint64_t lit;
 	uint64_t late;
@@ -218,12 +212,12 @@ struct morph_slice_phases_counts {
 };
 
 /**
- * morph_slice_phases_counts() - what has come of it since it was loaded or joined
+ * morph_slice_phases_info() - the schedule of phases, and what has come of them so far
  * @phasing: the phases
- * @out: where to put it
+ * @out: where to put them
  */
-void morph_slice_phases_counts(const struct morph_slice_phases *phasing,
-			       struct morph_slice_phases_counts *out);
+void morph_slice_phases_info(const struct morph_slice_phases *phasing,
+			     struct morph_slice_phases_info *out);
 
 #ifdef __cplusplus
 }

@@ -98,11 +98,28 @@ int morph_steps_add(struct morph_steps *steps, const uint32_t *circuits, size_t 
 		    const struct morph_step_opts *opts);
 
 /**
- * morph_steps_set_loop() - after the last step comes the first
- * @steps: the steps
- * @loop: whether; what begins the first step then counts
+ * struct morph_steps_opts - options of steps as a whole
+ * @sz: size of this structure
+ * @profile_checksum: checksum of the fabric's profile that the steps were planned for, see
+ *	morph_model_checksum(); loading fails with ESTALE if it is another one. 0: not stated
+ * @loop: after the last step comes the first; what begins the first step then counts
  */
-void morph_steps_set_loop(struct morph_steps *steps, bool loop);
+struct morph_steps_opts {
+	size_t sz;
+	uint32_t profile_checksum;
+	bool loop;
+};
+
+/**
+ * morph_steps_set_opts() - set all options of steps
+ * @steps: the steps
+ * @opts: options, which replace those set before; NULL: all defaults
+ *
+ * morph_schedule_light() sets them for what it has planned.
+ *
+ * Return: 0 or -E2BIG (unknown options). On failure the steps keep their options.
+ */
+int morph_steps_set_opts(struct morph_steps *steps, const struct morph_steps_opts *opts);
 
 /**
  * morph_steps_set_generation() - the slice as it was when they were planned
@@ -110,13 +127,6 @@ void morph_steps_set_loop(struct morph_steps *steps, bool loop);
  * @generation: of the slice; loading fails with ESTALE if it has changed. MORPH_GENERATION_ANY: never
  */
 void morph_steps_set_generation(struct morph_steps *steps, uint64_t generation);
-
-/**
- * morph_steps_set_profile() - the fabric that they were planned for
- * @steps: the steps
- * @checksum: of its profile; loading fails with ESTALE if it is another one. 0: not stated
- */
-void morph_steps_set_profile(struct morph_steps *steps, uint32_t checksum);
 
 /**
  * morph_steps_seal() - keep steps for long, and for several threads
@@ -129,18 +139,36 @@ void morph_steps_set_profile(struct morph_steps *steps, uint32_t checksum);
 uint64_t morph_steps_seal(struct morph_steps *steps);
 
 /**
- * morph_steps_count() - how many steps there are
- * @steps: the steps
- * @circuits: where to put how many circuits there are; or NULL
- *
- * Return: the number. Never fails.
+ * struct morph_steps_info - steps as a whole
+ * @sz: size of this structure, set by the caller: MORPH_OPTS()
+ * @generation: generation of the slice that they are for, or MORPH_GENERATION_ANY
+ * @profile_checksum: checksum of the profile that they are for, or 0
+ * @steps: number of steps
+ * @circuits: number of circuits that steps may hold
+ * @loop: the first step comes after the last one
  */
-uint32_t morph_steps_count(const struct morph_steps *steps, uint32_t *circuits);
+struct morph_steps_info {
+	size_t sz;
+	uint64_t generation;
+	uint32_t profile_checksum;
+	uint32_t steps;
+	uint32_t circuits;
+	bool loop;
+};
+
+/**
+ * morph_steps_info() - read sizes and options of steps
+ * @steps: the steps
+ * @out: where to put them
+ *
+ * Return: 0, or -E2BIG (unknown results).
+ */
+int morph_steps_info(const struct morph_steps *steps, struct morph_steps_info *out);
 
 /**
  * morph_steps_get_circuit() - a circuit that steps may hold
  * @steps: the steps
- * @number: which, below what morph_steps_count() says
+ * @number: which, below @circuits of struct morph_steps_info
  * @src_rank: where to put the rank that sends
  * @dst_rank: where to put the rank that receives
  * @opts: where to put how, as much as @opts->sz has room for; guides are those of @steps, until one is added. Or NULL
@@ -153,7 +181,7 @@ int morph_steps_get_circuit(const struct morph_steps *steps, uint32_t number, ui
 /**
  * morph_steps_get() - a step
  * @steps: the steps
- * @number: which, below morph_steps_count()
+ * @number: which, below @steps of struct morph_steps_info
  * @circuits: where to put the numbers of the circuits that it holds: those of @steps, until a step is added
  * @count: where to put how many
  * @opts: where to put what begins it, as much as @opts->sz has room for; or NULL
@@ -162,16 +190,6 @@ int morph_steps_get_circuit(const struct morph_steps *steps, uint32_t number, ui
  */
 int morph_steps_get(const struct morph_steps *steps, uint32_t number, const uint32_t **circuits,
 		    size_t *count, struct morph_step_opts *opts);
-
-/**
- * morph_steps_loop() - does the first step come after the last one?
- * @steps: the steps
- * @generation: where to put the generation of the slice that they are for, or MORPH_GENERATION_ANY; or NULL
- * @checksum: where to put that of the profile, or 0; or NULL
- *
- * Return: whether. Never fails.
- */
-bool morph_steps_loop(const struct morph_steps *steps, uint64_t *generation, uint32_t *checksum);
 
 #ifdef __cplusplus
 }

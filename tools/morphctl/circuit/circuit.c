@@ -17,7 +17,7 @@
 enum exit_code circuit_records(struct run *run, uint32_t fabric, uint32_t slice, json_t **records)
 {
 	struct morph_list *list = NULL;
-	int error = morph_admin_circuits(run->client->ctx, fabric, slice, &list);
+	int error = morph_admin_list(run->client->ctx, MORPH_OBJECT_CIRCUIT, fabric, slice, &list);
 
 	*records = NULL;
 	if (error < 0)
@@ -57,7 +57,7 @@ enum exit_code circuit_show(struct run *run)
 		code = resolve_slice(run, fabric, run->argv[0], &slice);
 	if (code)
 		return code;
-	error = morph_admin_circuit(run->client->ctx, fabric, slice, id, &object);
+	error = morph_admin_get(run->client->ctx, MORPH_OBJECT_CIRCUIT, fabric, slice, id, &object);
 	code = client_reply(run, error, object, &record);
 	if (!code) {
 		view = client_view(run, MORPH_OBJECT_CIRCUIT, NULL);
@@ -358,7 +358,8 @@ static enum exit_code fill_ring(struct run *run, uint32_t fabric, uint32_t id,
 	enum exit_code code;
 	int error;
 
-	error = morph_admin_get(run->client->ctx, MORPH_OBJECT_SLICE, fabric, id, &object);
+	error = morph_admin_get(run->client->ctx, MORPH_OBJECT_SLICE, fabric, MORPH_ANY, id,
+				&object);
 	code = client_reply(run, error, object, &slice);
 	if (!code)
 		code = circuit_records(run, fabric, id, &circuits);

@@ -58,6 +58,14 @@ static bool step_waits(uint32_t verb, uint32_t outcome)
 	}
 }
 
+static bool has_status(const struct morph_object *txn)
+{
+	MORPH_OPTS(morph_value, status);
+
+	morph_object_value(txn, "status", 0, &status);
+	return status.sint;
+}
+
 enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, uint32_t verb,
 			     json_t **reply)
 {
@@ -68,12 +76,12 @@ enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, 
 	int error;
 
 	while (act->monitor && txn) {
-		error = morph_admin_get(run->client->ctx, MORPH_OBJECT_TXN, fabric, txn, &object);
+		error = morph_admin_get(run->client->ctx, MORPH_OBJECT_TXN, fabric, MORPH_ANY, txn,
+					&object);
 		if (error < 0)
 			return client_error(run, error);
 		/* One that could not be taken leaves it so too, and says why. */
-		if (!step_waits(verb, morph_object_uint(object, "outcome")) ||
-		    morph_object_sint(object, "status")) {
+		if (!step_waits(verb, morph_object_uint(object, "outcome")) || has_status(object)) {
 			morph_object_free(object);
 			break;
 		}

@@ -80,7 +80,7 @@ enum exit_code client_dump(struct run *run, uint32_t type, uint32_t fabric, json
 	*records = NULL;
 	if (code)
 		return code;
-	error = morph_admin_list(run->client->ctx, type, fabric, &list);
+	error = morph_admin_list(run->client->ctx, type, fabric, MORPH_ANY, &list);
 	return take_records(run, error, list, records);
 }
 
@@ -239,7 +239,7 @@ enum exit_code client_show(struct run *run, uint32_t type, uint32_t fabric, uint
 	struct view view;
 	int error;
 
-	error = morph_admin_get(run->client->ctx, type, fabric, id, &object);
+	error = morph_admin_get(run->client->ctx, type, fabric, MORPH_ANY, id, &object);
 	code = client_reply(run, error, object, &record);
 	if (!code) {
 		view = client_view(run, type, NULL);

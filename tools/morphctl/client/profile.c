@@ -50,7 +50,7 @@ static enum exit_code load_of_fabric(struct run *run, uint32_t fabric, struct mo
 	enum exit_code code;
 	int error;
 
-	error = morph_admin_get(run->client->ctx, MORPH_OBJECT_FABRIC, fabric, 0, &info);
+	error = morph_admin_get(run->client->ctx, MORPH_OBJECT_FABRIC, fabric, MORPH_ANY, 0, &info);
 	if (error < 0)
 		return client_error(run, error);
 	code = load_named(run, morph_object_text(info, "profile"), model);

@@ -18,25 +18,23 @@ static json_t *unsigned_number(uint64_t number)
 static json_t *value_of(const struct morph_object *object, const struct morph_attr *attr,
 			size_t value)
 {
-	const char *text;
+	MORPH_OPTS(morph_value, read);
 
+	morph_object_value(object, attr->name, value, &read);
 	switch (attr->type) {
 	case MORPH_ATTR_UINT:
-		return unsigned_number(morph_object_uint_at(object, attr->name, value));
+		return unsigned_number(read.uint);
 	case MORPH_ATTR_SINT:
-		return json_integer(morph_object_sint_at(object, attr->name, value));
+		return json_integer(read.sint);
 	case MORPH_ATTR_ENUM:
-		text = morph_object_text_at(object, attr->name, value);
-		/* A word that a newer kernel knows and this library does not. */
-		return text ? json_string(text) :
-			      unsigned_number(morph_object_uint_at(object, attr->name, value));
+		/* A newer kernel has words that this library does not know. */
+		return read.text ? json_string(read.text) : unsigned_number(read.uint);
 	case MORPH_ATTR_FLAG:
 		return json_true();
 	case MORPH_ATTR_OBJECT:
-		return record_of(morph_object_nested_at(object, attr->name, value));
+		return record_of(read.object);
 	default:
-		text = morph_object_text_at(object, attr->name, value);
-		return json_string(text ? text : "");
+		return json_string(read.text ? read.text : "");
 	}
 }
 

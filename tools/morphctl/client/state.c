@@ -15,7 +15,7 @@ const size_t state_kinds_count = sizeof(state_kinds) / sizeof(state_kinds[0]);
 int state_dump(struct run *run, const struct state_kind *kind, uint32_t fabric, json_t **records)
 {
 	struct morph_list *list = NULL;
-	int error = morph_admin_list(run->client->ctx, kind->type, fabric, &list);
+	int error = morph_admin_list(run->client->ctx, kind->type, fabric, MORPH_ANY, &list);
 
 	*records = error < 0 ? json_array() : records_of(list);
 	morph_list_free(list);

@@ -79,8 +79,8 @@ static enum exit_code check_controllers(struct assigning *assigning)
 
 	for (uint32_t at = 0; at < json_array_size(assigning->numbers) && !code; at++) {
 		int error = morph_admin_get(assigning->run->client->ctx, MORPH_OBJECT_CONTROLLER,
-					    assigning->fabric, controller_at(assigning, at),
-					    &known);
+					    assigning->fabric, MORPH_ANY,
+					    controller_at(assigning, at), &known);
 
 		code = client_reply(assigning->run, error, error ? NULL : known, NULL);
 	}

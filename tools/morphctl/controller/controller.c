@@ -90,7 +90,8 @@ enum exit_code controller_take(struct run *run)
 	/* Without a wish of his own: the one after that which the kernel knows. */
 	if (!given(run, OPTION_EPOCH)) {
 		epoch = 1;
-		if (!morph_admin_get(run->client->ctx, MORPH_OBJECT_CONTROLLER, fabric, id, &known))
+		if (!morph_admin_get(run->client->ctx, MORPH_OBJECT_CONTROLLER, fabric, MORPH_ANY,
+				     id, &known))
 			epoch = morph_object_uint(known, "epoch") + 1;
 		morph_object_free(known);
 	}
@@ -189,7 +190,7 @@ enum exit_code controller_reservations(struct run *run)
 			   client_fabric(run, &fabric);
 	if (code)
 		return code;
-	error = morph_controller_reservations(run->client->ctx, fabric, id, &list);
+	error = morph_admin_list(run->client->ctx, MORPH_OBJECT_RESERVATION, fabric, id, &list);
 	if (error < 0)
 		return client_error(run, error);
 	records = records_of(list);
@@ -245,10 +246,12 @@ static enum exit_code add_reservation(struct run *run, const struct morph_contro
 	const struct morph_object *reservation;
 	struct morph_object *edge = NULL;
 	struct morph_list *list = NULL;
-	int error = morph_admin_get(end->ctx, MORPH_OBJECT_EDGE, end->fabric, end->edge, &edge);
+	int error = morph_admin_get(end->ctx, MORPH_OBJECT_EDGE, end->fabric, MORPH_ANY, end->edge,
+				    &edge);
 
 	if (!error)
-		error = morph_controller_reservations(end->ctx, end->fabric, id, &list);
+		error = morph_admin_list(end->ctx, MORPH_OBJECT_RESERVATION, end->fabric, id,
+					 &list);
 	for (size_t at = 0; !error && at < morph_list_count(list); at++) {
 		reservation = morph_list_get(list, at);
 		if (morph_object_uint(reservation, "guide") == morph_object_uint(edge, "guide"))
@@ -367,8 +370,8 @@ enum exit_code controller_fail(struct run *run)
 		return usage_error(run, "wants --dry-run: it fails by not renewing its lease");
 	code = resolve_first_number(run, "controller", &fabric, &id);
 	if (!code) {
-		error = morph_admin_get(run->client->ctx, MORPH_OBJECT_CONTROLLER, fabric, id,
-					&known);
+		error = morph_admin_get(run->client->ctx, MORPH_OBJECT_CONTROLLER, fabric,
+					MORPH_ANY, id, &known);
 		code = client_reply(run, error, known, NULL);
 	}
 	if (!code)

@@ -67,7 +67,7 @@ static enum exit_code read_fibres(struct applying *applying)
 	struct traffic *traffic = &applying->traffic;
 	struct morph_list *list = NULL;
 	int error = morph_admin_list(traffic->run->client->ctx, MORPH_OBJECT_GUIDE, traffic->fabric,
-				     &list);
+				     MORPH_ANY, &list);
 
 	if (error < 0)
 		return client_error(traffic->run, error);
@@ -140,7 +140,7 @@ static uint32_t lanes_free(const struct applying *applying, const struct fibre *
 	uint32_t lanes = 0;
 
 	if (!morph_admin_get(traffic->run->client->ctx, MORPH_OBJECT_GUIDE, traffic->fabric,
-			     fibre->guide, &guide))
+			     MORPH_ANY, fibre->guide, &guide))
 		lanes = lanes_in(morph_object_uint(guide, "lanes-free"));
 	morph_object_free(guide);
 	return lanes;

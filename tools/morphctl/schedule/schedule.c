@@ -135,7 +135,7 @@ enum exit_code schedule_start(struct run *run)
 
 static int go(struct morph_slice *slice, uint32_t number, const struct where *where)
 {
-	return morph_slice_schedule_go(slice, number, where->position, NULL);
+	return morph_slice_schedule_go(slice, number, MORPH_ANY, where->position, NULL);
 }
 
 enum exit_code schedule_go(struct run *run)
@@ -149,7 +149,7 @@ enum exit_code schedule_go(struct run *run)
 
 static int jump(struct morph_slice *slice, uint32_t number, const struct where *where)
 {
-	return morph_slice_schedule_jump(slice, number, where->step, where->position, NULL);
+	return morph_slice_schedule_go(slice, number, where->step, where->position, NULL);
 }
 
 enum exit_code schedule_jump(struct run *run)

@@ -199,7 +199,7 @@ static enum exit_code read_document(struct reader *reader, const json_t *documen
 	static const char of_step[] = "circuits,begin,after-ns,deadline-ns";
 	const json_t *loop = json_object_get(document, "loop");
 	uint64_t generation = MORPH_GENERATION_ANY;
-	uint32_t checksum = 0;
+	MORPH_OPTS(morph_steps_opts, opts, .loop = json_is_true(loop));
 	enum exit_code code;
 
 	if (!json_is_object(document))
@@ -210,14 +210,13 @@ static enum exit_code read_document(struct reader *reader, const json_t *documen
 	if (!code)
 		code = read_number(reader, document, "generation", INT64_MAX, &generation);
 	if (!code)
-		code = read_u32(reader, document, "profile-checksum", &checksum);
+		code = read_u32(reader, document, "profile-checksum", &opts.profile_checksum);
 	if (!code)
 		code = read_list(reader, document, "circuits", "circuit", of_circuit, add_circuit);
 	if (!code)
 		code = read_list(reader, document, "steps", "step", of_step, add_step);
-	morph_steps_set_loop(reader->steps, json_is_true(loop));
 	morph_steps_set_generation(reader->steps, generation);
-	morph_steps_set_profile(reader->steps, checksum);
+	morph_steps_set_opts(reader->steps, &opts);
 	return code;
 }
 
@@ -289,20 +288,20 @@ static json_t *step_record(const struct morph_steps *steps, uint32_t number)
 
 json_t *steps_document(const struct morph_steps *steps)
 {
-	uint32_t circuits, checksum, count = morph_steps_count(steps, &circuits);
 	json_t *document = json_object(), *list = json_array();
-	uint64_t generation;
+	MORPH_OPTS(morph_steps_info, info);
 
-	json_object_set_new(document, "loop",
-			    json_boolean(morph_steps_loop(steps, &generation, &checksum)));
-	if (generation != MORPH_GENERATION_ANY)
-		json_object_set_new(document, "generation", json_integer((json_int_t)generation));
-	add_number(document, "profile-checksum", checksum);
-	for (uint32_t at = 0; at < circuits; at++)
+	morph_steps_info(steps, &info);
+	json_object_set_new(document, "loop", json_boolean(info.loop));
+	if (info.generation != MORPH_GENERATION_ANY)
+		json_object_set_new(document, "generation",
+				    json_integer((json_int_t)info.generation));
+	add_number(document, "profile-checksum", info.profile_checksum);
+	for (uint32_t at = 0; at < info.circuits; at++)
 		json_array_append_new(list, circuit_record(steps, at));
 	json_object_set_new(document, "circuits", list);
 	list = json_array();
-	for (uint32_t at = 0; at < count; at++)
+	for (uint32_t at = 0; at < info.steps; at++)
 		json_array_append_new(list, step_record(steps, at));
 	json_object_set_new(document, "steps", list);
 	return document;

@@ -13,7 +13,8 @@ static enum exit_code show_rank(struct run *run, uint32_t fabric, uint32_t slice
 	int error;
 	size_t i;
 
-	error = morph_admin_get(run->client->ctx, MORPH_OBJECT_SLICE, fabric, slice, &object);
+	error = morph_admin_get(run->client->ctx, MORPH_OBJECT_SLICE, fabric, MORPH_ANY, slice,
+				&object);
 	code = client_reply(run, error, object, &record);
 	if (code)
 		return code;
