@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Collectives by hand, and what is in them: see <morph/collective.h>. */
 #include "../util/mix.h"
-#include "collective.h"
+#include "straggler.h"
 
 #define MOST_CHUNKS (1U << 24)
 #define MOST_BYTES (1ULL << 50) /* of a chunk */
@@ -214,6 +214,23 @@ uint32_t morph_collective_busy(const struct morph_collective *collective)
 	return count;
 }
 
+uint32_t lm_straggler_bound(uint32_t ranks)
+{
+	uint64_t left = (uint64_t)ranks * (ranks - 1), pairs = ranks / 2 * 2;
+	uint32_t least, rounds = 0;
+
+	if (ranks < 2)
+		return 0;
+	least = ranks - 2 + 32 - (uint32_t)__builtin_clz(ranks - 1);
+	for (uint64_t holders = 1; left; holders = holders < pairs ? 2 * holders : holders) {
+		uint64_t arrivals = holders + 1 < pairs ? holders + 1 : pairs;
+
+		left -= left < arrivals ? left : arrivals;
+		rounds++;
+	}
+	return rounds > least ? rounds : least;
+}
+
 MORPH_API int morph_collective_info(const struct morph_collective *collective,
 				    struct morph_collective_info *out)
 {
@@ -226,6 +243,7 @@ MORPH_API int morph_collective_info(const struct morph_collective *collective,
 	if (ret)
 		return ret;
 	info.rounds_before_last = morph_collective_rounds_before(collective, info.ranks - 1);
+	info.late_rounds_least = lm_straggler_bound(info.ranks);
 	lm_answer_copy(out, &info, sizeof(info));
 	return 0;
 }

@@ -19,20 +19,6 @@
  */
 #include "straggler.h"
 
-uint32_t lm_straggler_bound(uint32_t ranks)
-{
-	uint64_t left = (uint64_t)ranks * (ranks - 1), pairs = ranks / 2 * 2;
-	uint32_t least = ranks - 2 + 32 - (uint32_t)__builtin_clz(ranks - 1), rounds = 0;
-
-	for (uint64_t holders = 1; left; holders = holders < pairs ? 2 * holders : holders) {
-		uint64_t arrivals = holders + 1 < pairs ? holders + 1 : pairs;
-
-		left -= left < arrivals ? left : arrivals;
-		rounds++;
-	}
-	return rounds > least ? rounds : least;
-}
-
 /* Chunk g ends at rank g: it begins its way at the rank after it. */
 static void write_others(struct writer *writer)
 {

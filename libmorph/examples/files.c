@@ -110,19 +110,6 @@ out:
 	return status;
 }
 
-static void print_operations(const struct morph_trace *trace, uint32_t rank)
-{
-	struct morph_operation operation;
-
-	for (uint32_t at = 0; morph_trace_operation(trace, rank, at, &operation) == 0; at++) {
-		printf("rank %" PRIu32 ": %s, %" PRIu64 " bytes, after", rank, operation.name,
-		       operation.bytes);
-		for (uint32_t which = 0; which < operation.dependencies; which++)
-			printf(" %" PRIu32, operation.waits_for[which]);
-		printf("\n");
-	}
-}
-
 static int use_traces(struct morph_ctx *ctx, char **paths, uint32_t count)
 {
 	struct morph_collective *collective = morph_collective_new(ctx);
@@ -136,8 +123,6 @@ static int use_traces(struct morph_ctx *ctx, char **paths, uint32_t count)
 		status = !data || morph_trace_read(trace, rank, data, bytes, why, sizeof(why));
 		free(data);
 	}
-	for (uint32_t rank = 0; !status && rank < count; rank++)
-		print_operations(trace, rank);
 	if (!status)
 		status = morph_trace_convert(trace, collective, why, sizeof(why)) ||
 			 print_transfers(collective);

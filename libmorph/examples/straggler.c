@@ -34,7 +34,7 @@ static int print_payoff(struct morph_ctx *ctx, const struct morph_delay *delay, 
 		       payoff.other_ns);
 		printf("the last rank has %" PRIu32 " rounds of time; %" PRIu32
 		       " rounds after it are the least\n",
-		       info.rounds_before_last, morph_straggler_bound(ranks));
+		       info.rounds_before_last, info.late_rounds_least);
 		printf("the collective is %s\n", morph_collective_write(collective, NULL, 0) > 0 ?
 							 "written in bytes" :
 							 "empty");

@@ -19,14 +19,14 @@
 static int plan(struct morph_schedule *schedule, const struct morph_collective *collective,
 		const struct morph_delay *delay, uint32_t ranks)
 {
-	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
 	struct morph_joint joints[RANKS_MOST];
 	const uint32_t firsts[] = { 0, ranks };
 	MORPH_OPTS(morph_pool, pool, .count = 1, .firsts = firsts, .joints = joints);
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1, .pool = &pool);
 
 	for (uint32_t rank = 0; rank < ranks; rank++)
 		joints[rank] = (struct morph_joint){ rank, (rank + 1) % ranks, 1 };
-	return morph_schedule_plan_on(schedule, collective, delay, &opts, &pool);
+	return morph_schedule_plan(schedule, collective, delay, &opts);
 }
 
 static int write(const struct morph_schedule *schedule, const struct morph_collective *collective,

@@ -22,8 +22,8 @@ MORPH_API void morph_trace_free(struct morph_trace *trace)
 	free(trace);
 }
 
-MORPH_API int morph_trace_operation(const struct morph_trace *trace, uint32_t rank, uint32_t number,
-				    struct morph_operation *out)
+int morph_trace_operation(const struct morph_trace *trace, uint32_t rank, uint32_t number,
+			  struct morph_operation *out)
 {
 	const struct operation *operation;
 

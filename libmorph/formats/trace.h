@@ -3,6 +3,7 @@
 #ifndef LM_FORMATS_TRACE_H
 #define LM_FORMATS_TRACE_H
 
+#include "../internal/formats.h"
 #include "formats.h"
 
 #define MOST_RANKS 4096

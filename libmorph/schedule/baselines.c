@@ -143,7 +143,7 @@ MORPH_API int morph_schedule_baseline(struct morph_schedule *schedule,
 {
 	struct question question = { .collective = collective, .delay = delay };
 	struct morph_schedule *trial;
-	int ret = lm_opts_check(schedule->ctx, opts, sizeof(question.opts), "morph_schedule_opts");
+	int ret = lm_schedule_opts_check(schedule->ctx, opts);
 
 	if (ret)
 		return ret;

@@ -162,7 +162,7 @@ static int look_at(struct morph_ctx *ctx, const struct morph_collective_opts *wa
 	int ret = wanted ? lm_opts_check(ctx, wanted, sizeof(*known), "morph_collective_opts") : 0;
 
 	if (!ret)
-		ret = lm_opts_check(ctx, opts, sizeof(*how), "morph_schedule_opts");
+		ret = lm_schedule_opts_check(ctx, opts);
 	if (ret)
 		return ret;
 	lm_opts_copy(known, wanted, sizeof(*known));

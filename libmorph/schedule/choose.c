@@ -499,7 +499,7 @@ morph_schedule_choose(struct morph_schedule *schedule, struct morph_collective *
 	if (choices)
 		memset(choices, 0, MORPH_ALGORITHMS * sizeof(*choices));
 	if (!ret)
-		ret = lm_opts_check(schedule->ctx, opts, sizeof(how), "morph_schedule_opts");
+		ret = lm_schedule_opts_check(schedule->ctx, opts);
 	if (ret)
 		return ret;
 	lm_opts_copy(&how, opts, sizeof(how));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules on topologies that are given: see morph_schedule_plan_on(). */
+/* Schedules on topologies that are given: see struct morph_pool. */
 #include <stdio.h>
 
 #include "segments_lay.h"
@@ -114,25 +114,20 @@ static int plan(struct morph_schedule *schedule, const struct morph_collective *
 	return ret;
 }
 
-MORPH_API int morph_schedule_plan_on(struct morph_schedule *schedule,
-				     const struct morph_collective *collective,
-				     const struct morph_delay *delay,
-				     const struct morph_schedule_opts *opts,
-				     const struct morph_pool *pool)
+int lm_schedule_plan_on(struct morph_schedule *schedule, const struct morph_collective *collective,
+			const struct morph_delay *delay, const struct morph_schedule_opts *opts)
 {
-	struct morph_schedule_opts mine;
+	struct morph_schedule_opts mine = *opts;
 	struct morph_pool known;
 	struct costs costs;
-	int ret = lm_opts_check(schedule->ctx, opts, sizeof(mine), "morph_schedule_opts");
+	int ret = lm_opts_check(schedule->ctx, opts->pool, sizeof(known), "morph_pool");
 
-	if (!ret)
-		ret = lm_opts_check(schedule->ctx, pool, sizeof(known), "morph_pool");
 	if (ret)
 		return ret;
-	lm_opts_copy(&mine, opts, sizeof(mine));
-	lm_opts_copy(&known, pool, sizeof(known));
+	lm_opts_copy(&known, opts->pool, sizeof(known));
 	mine.sz = sizeof(mine);
 	mine.policy = MORPH_POLICY_ONE_SHOT;
+	mine.pool = NULL;
 	/* What is given besides is looked at by whoever plans by a policy. */
 	ret = morph_schedule_plan(schedule, collective, delay, &mine);
 	if (ret && ret != -ERANGE)

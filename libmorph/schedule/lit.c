@@ -141,7 +141,7 @@ int morph_schedule_choose_lit(struct morph_schedule *schedule, struct morph_coll
 	int ret = lm_opts_check(schedule->ctx, wanted, sizeof(known), "morph_collective_opts");
 
 	if (!ret)
-		ret = lm_opts_check(schedule->ctx, opts, sizeof(how), "morph_schedule_opts");
+		ret = lm_schedule_opts_check(schedule->ctx, opts);
 	if (!ret)
 		ret = lm_opts_check(schedule->ctx, lit, sizeof(choosing.lit), "morph_lit_opts");
 	*light = (struct morph_light){ 0 };

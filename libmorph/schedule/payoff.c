@@ -29,7 +29,7 @@ morph_schedule_payoff(struct morph_schedule *schedule, struct morph_collective *
 	if (!ret)
 		ret = lm_opts_check(schedule->ctx, wanted, sizeof(known), "morph_collective_opts");
 	if (!ret)
-		ret = lm_opts_check(schedule->ctx, opts, sizeof(how), "morph_schedule_opts");
+		ret = lm_schedule_opts_check(schedule->ctx, opts);
 	lm_opts_copy(&known, ret ? NULL : wanted, sizeof(known));
 	known.sz = sizeof(known);
 	known.kind = MORPH_ALL_REDUCE;

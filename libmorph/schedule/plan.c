@@ -288,6 +288,19 @@ int lm_schedule_plan_costs(struct morph_schedule *schedule,
 	return plan(schedule, &question);
 }
 
+int lm_schedule_opts_check(struct morph_ctx *ctx, const struct morph_schedule_opts *opts)
+{
+	struct morph_schedule_opts mine;
+	int ret = lm_opts_check(ctx, opts, sizeof(mine), "morph_schedule_opts");
+
+	if (ret)
+		return ret;
+	lm_opts_copy(&mine, opts, sizeof(mine));
+	return mine.pool ?
+		       lm_fail(ctx, EINVAL, "a pool of topologies is for morph_schedule_plan()") :
+		       0;
+}
+
 MORPH_API int morph_schedule_plan(struct morph_schedule *schedule,
 				  const struct morph_collective *collective,
 				  const struct morph_delay *delay,
@@ -300,6 +313,8 @@ MORPH_API int morph_schedule_plan(struct morph_schedule *schedule,
 	if (ret)
 		return ret;
 	lm_opts_copy(&mine, opts, sizeof(mine));
+	if (mine.pool)
+		return lm_schedule_plan_on(schedule, collective, delay, &mine);
 	ret = check(schedule, collective, delay, &mine);
 	if (ret)
 		return ret;
@@ -338,7 +353,7 @@ MORPH_API int morph_schedule_combine(struct morph_schedule *schedule,
 	struct question question = { .collective = collective,
 				     .opts = &mine,
 				     .back = lm_plan_matchings_back };
-	int ret = lm_opts_check(schedule->ctx, opts, sizeof(mine), "morph_schedule_opts");
+	int ret = lm_schedule_opts_check(schedule->ctx, opts);
 
 	if (ret)
 		return ret;

@@ -140,6 +140,13 @@ int lm_find_exchange(struct morph_ctx *ctx, const struct morph_collective *colle
 int lm_colour_round(struct morph_ctx *ctx, uint32_t ranks, const struct transfer *transfers,
 		    uint32_t count, uint32_t *colours);
 
+/* Options for all but morph_schedule_plan(), which alone takes a pool. 0 or a noted errno. */
+int lm_schedule_opts_check(struct morph_ctx *ctx, const struct morph_schedule_opts *opts);
+
+/* given.c: morph_schedule_plan() with a pool. */
+int lm_schedule_plan_on(struct morph_schedule *schedule, const struct morph_collective *collective,
+			const struct morph_delay *delay, const struct morph_schedule_opts *opts);
+
 /* plan.c: as morph_schedule_plan(), of what was looked at. @opts has no defaults. */
 int lm_schedule_plan_costs(struct morph_schedule *schedule,
 			   const struct morph_collective *collective, const struct costs *costs,

@@ -2,7 +2,6 @@
 /* From when on it pays to change circuits of a ring: see morph_short_cut(). */
 #include "circulants.h"
 #include "schedule.h"
-#include "../collective/straggler.h"
 
 #define MOST_BYTES (1ULL << 50)
 
@@ -68,9 +67,4 @@ MORPH_API int morph_short_cut(struct morph_ctx *ctx, const struct morph_delay *d
 					 .ns = lm_edge_ns(cuts.ps),
 					 .pays_bytes = pays_from(&costs, ranks, planes) };
 	return 0;
-}
-
-MORPH_API uint32_t morph_straggler_bound(uint32_t ranks)
-{
-	return ranks < 2 ? 0 : lm_straggler_bound(ranks);
 }

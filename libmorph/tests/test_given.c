@@ -41,6 +41,18 @@ static struct morph_collective *halving(uint32_t ranks, uint64_t bytes)
 	return collective;
 }
 
+static int plan_on(struct morph_schedule *schedule, const struct morph_collective *collective,
+		   const struct morph_delay *delay, const struct morph_schedule_opts *opts,
+		   const struct morph_pool *pool)
+{
+	MORPH_OPTS(morph_schedule_opts, how);
+
+	if (opts)
+		how = *opts;
+	how.pool = pool;
+	return morph_schedule_plan(schedule, collective, delay, &how);
+}
+
 /* Of 64 ranks, 1 MiB, 800 Gb/s, 500 ns a round and a hop and 10 us a change: 75389 ns, with the first topology free. */
 static void a_published_schedule_takes_what_it_should(void **state)
 {
@@ -55,9 +67,8 @@ static void a_published_schedule_takes_what_it_should(void **state)
 	(void)state;
 	assert_int_equal(morph_delay_set_link(delay, 500, 500, 800000), 0);
 	assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle, 1), 0);
-	assert_int_equal(morph_schedule_plan_on(schedule, collective, delay, NULL,
-						circulants(published, 12, 64, true)),
-			 0);
+	assert_int_equal(
+		plan_on(schedule, collective, delay, NULL, circulants(published, 12, 64, true)), 0);
 	assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
 	assert_int_equal(morph_schedule_policy(schedule), MORPH_POLICY_SEGMENTS);
 	ns = morph_schedule_ns(schedule, NULL);
@@ -65,9 +76,8 @@ static void a_published_schedule_takes_what_it_should(void **state)
 	assert_int_equal(morph_schedule_changes(schedule, NULL), 3);
 	assert_sound(collective, delay, 1, NULL, schedule);
 	/* The same is found, in whatever order they come; and it is the best of all. */
-	assert_int_equal(morph_schedule_plan_on(schedule, collective, delay, NULL,
-						circulants(spare, 4, 64, false)),
-			 0);
+	assert_int_equal(
+		plan_on(schedule, collective, delay, NULL, circulants(spare, 4, 64, false)), 0);
 	assert_int_equal(morph_schedule_ns(schedule, NULL), ns);
 	assert_sound(collective, delay, 1, NULL, schedule);
 	morph_delay_free(delay);
@@ -94,14 +104,12 @@ static void what_is_chosen_is_no_later_than_a_turn(void **state)
 		for (uint32_t which = 0; which < rounds; which++)
 			by[which] = shifts[random_below(&seed, 4)];
 		circulants(by, rounds, 6, true);
-		assert_int_equal(
-			morph_schedule_plan_on(schedule, collective, delay, &opts, &given.pool), 0);
+		assert_int_equal(plan_on(schedule, collective, delay, &opts, &given.pool), 0);
 		if (morph_schedule_verdict(schedule) == MORPH_FEASIBLE) {
 			turn = morph_schedule_ns(schedule, NULL);
 			assert_sound(collective, delay, 1, NULL, schedule);
 			given.pool.in_turn = false;
-			assert_int_equal(morph_schedule_plan_on(schedule, collective, delay, &opts,
-								&given.pool),
+			assert_int_equal(plan_on(schedule, collective, delay, &opts, &given.pool),
 					 0);
 			assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
 			assert_true(morph_schedule_ns(schedule, NULL) <= turn);
@@ -133,8 +141,7 @@ static void what_others_left_lit_is_one_of_them(void **state)
 	assert_int_equal(morph_schedule_plan(before, collective, delay, &opts), 0);
 	opts.after = before;
 	opts.policy = 77; /* is not looked at */
-	assert_int_equal(morph_schedule_plan_on(schedule, collective, delay, &opts,
-						circulants(far, 1, 8, false)),
+	assert_int_equal(plan_on(schedule, collective, delay, &opts, circulants(far, 1, 8, false)),
 			 0);
 	assert_int_equal(morph_schedule_changes(schedule, NULL), 0);
 	assert_sound(collective, delay, 1, before, schedule);
@@ -147,8 +154,7 @@ static void what_others_left_lit_is_one_of_them(void **state)
 static void refuse(struct morph_schedule *schedule, const struct morph_collective *collective,
 		   const struct morph_delay *delay, const char *what)
 {
-	assert_int_equal(morph_schedule_plan_on(schedule, collective, delay, NULL, &given.pool),
-			 -EINVAL);
+	assert_int_equal(plan_on(schedule, collective, delay, NULL, &given.pool), -EINVAL);
 	assert_true(strstr(morph_error_text(ctx), what));
 	assert_int_equal(morph_schedule_verdict(schedule), 0);
 }
@@ -156,6 +162,7 @@ static void refuse(struct morph_schedule *schedule, const struct morph_collectiv
 static void what_is_wrong_is_refused(void **state)
 {
 	static const uint32_t by[] = { 1, 2, 3 };
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
 	struct morph_collective *collective = ring(8, 1000);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
 	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
@@ -179,8 +186,13 @@ static void what_is_wrong_is_refused(void **state)
 	given.pool.sz = 2;
 	refuse(schedule, collective, delay, "morph_pool");
 	circulants(by, 3, 8, false);
+	opts.pool = &given.pool;
+	assert_int_equal(morph_schedule_baseline(schedule, collective, delay, &opts,
+						 MORPH_BASELINE_SET_ONCE),
+			 -EINVAL);
+	assert_true(strstr(morph_error_text(ctx), "a pool of topologies is for"));
 	given.joints[8].circuits = 2;
-	assert_int_equal(morph_schedule_plan_on(schedule, collective, delay, NULL, &given.pool), 0);
+	assert_int_equal(plan_on(schedule, collective, delay, NULL, &given.pool), 0);
 	assert_int_equal(morph_schedule_verdict(schedule), MORPH_INFEASIBLE);
 	assert_true(strstr(morph_schedule_why(schedule), "topology 1 has more circuits at a rank"));
 	morph_delay_free(delay);

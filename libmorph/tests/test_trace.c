@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Chakra's execution traces, written by protobuf, which knows nothing of the reader. */
-#include <morph/formats.h>
 #include <stdio.h>
 
+#include "../internal/formats.h"
 #include "../internal/planner.h"
 #include "faults.h"
 #include "scheduling.h"

@@ -186,17 +186,27 @@ double morph_traffic_load(const struct morph_traffic *te, uint32_t link)
 	return link < te->solved_links ? te->loads[link] : 0;
 }
 
+/* May part @number of @count be read into a structure of the caller? 0 or a noted errno. */
+static int check_read(const struct morph_traffic *te, const void *out, size_t known,
+		      const char *type, const char *part, uint32_t number, uint32_t count)
+{
+	int ret = lm_opts_check(te->ctx, out, known, type);
+
+	if (!ret && number >= count)
+		ret = lm_fail(te->ctx, ENOENT, "there is no %s %u, %u were added", part, number,
+			      count);
+	return ret;
+}
+
 MORPH_API int morph_traffic_link(const struct morph_traffic *te, uint32_t link,
 				 struct morph_traffic_link *out)
 {
 	struct morph_traffic_link info = { .sz = sizeof(info) };
-	int ret = lm_opts_check(te->ctx, out, sizeof(info), "morph_traffic_link");
+	int ret = check_read(te, out, sizeof(info), "morph_traffic_link", "link", link,
+			     te->capacities.count);
 
 	if (ret)
 		return ret;
-	if (link >= te->capacities.count)
-		return lm_fail(te->ctx, ENOENT, "there is no link %u, %u were added", link,
-			       te->capacities.count);
 	info.src_host = info.dst_host = MORPH_ANY;
 	if (te->servers)
 		lm_te_link_ends(te->servers, link, &info.src_host, &info.dst_host);
@@ -211,13 +221,11 @@ MORPH_API int morph_traffic_path(const struct morph_traffic *te, uint32_t path,
 				 struct morph_traffic_path *out)
 {
 	struct morph_traffic_path info = { .sz = sizeof(info) };
-	int ret = lm_opts_check(te->ctx, out, sizeof(info), "morph_traffic_path");
+	int ret = check_read(te, out, sizeof(info), "morph_traffic_path", "path", path,
+			     te->paths.count);
 
 	if (ret)
 		return ret;
-	if (path >= te->paths.count)
-		return lm_fail(te->ctx, ENOENT, "there is no path %u, %u were added", path,
-			       te->paths.count);
 	info.flow = morph_traffic_flow(te, path);
 	info.count = morph_traffic_path_links(te, path, &info.links);
 	lm_answer_copy(out, &info, sizeof(info));

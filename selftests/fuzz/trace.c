@@ -2,8 +2,7 @@
 /* The input is execution traces of Chakra, of ranks from 0 on, each behind its length. */
 #include <errno.h>
 
-#include <morph/formats.h>
-
+#include "../../libmorph/internal/formats.h"
 #include "parts.h"
 #include "transport.h"
 

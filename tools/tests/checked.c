@@ -116,7 +116,6 @@ REAL(morph_schedule_plan);
 REAL(morph_schedule_choose);
 REAL(morph_schedule_combine);
 REAL(morph_schedule_payoff);
-REAL(morph_schedule_plan_on);
 REAL(morph_schedule_baseline);
 REAL(morph_schedule_replan);
 
@@ -129,7 +128,8 @@ int __wrap_morph_schedule_plan(struct morph_schedule *schedule,
 {
 	int error = __real_morph_schedule_plan(schedule, collective, delay, opts);
 
-	return check("plan", error, schedule, collective, delay, ASKED, false);
+	return check(opts && opts->pool ? "plan-on" : "plan", error, schedule, collective, delay,
+		     ASKED, false);
 }
 
 int __wrap_morph_schedule_choose(struct morph_schedule *schedule,
@@ -166,17 +166,6 @@ int __wrap_morph_schedule_payoff(struct morph_schedule *schedule,
 	int error = __real_morph_schedule_payoff(schedule, collective, wanted, delay, opts, payoff);
 
 	return check("payoff", error, schedule, collective, delay, ASKED, false);
-}
-
-int __wrap_morph_schedule_plan_on(struct morph_schedule *schedule,
-				  const struct morph_collective *collective,
-				  const struct morph_delay *delay,
-				  const struct morph_schedule_opts *opts,
-				  const struct morph_pool *pool)
-{
-	int error = __real_morph_schedule_plan_on(schedule, collective, delay, opts, pool);
-
-	return check("plan-on", error, schedule, collective, delay, ASKED, false);
 }
 
 /* Of the ideal changes take no time. */

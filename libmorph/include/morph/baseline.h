@@ -92,17 +92,6 @@ int morph_short_cut(struct morph_ctx *ctx, const struct morph_delay *delay, uint
 		    uint32_t planes, uint64_t bytes, struct morph_short_cut *out);
 
 /**
- * morph_straggler_bound() - in how many rounds can all-reduce end once a late rank is there?
- * @ranks: how many there are, the late one among them
- *
- * By counting: where the others have summed what is theirs, each rank is in one pair at most in a round, and sends one of ranks - 1
- * chunks in it. MORPH_STRAGGLAR takes as many where ranks are a power of two, and one more at most elsewhere, of up to 256.
- *
- * Return: rounds that there must be at least; 0 of fewer than two ranks.
- */
-uint32_t morph_straggler_bound(uint32_t ranks);
-
-/**
  * struct morph_method - what a way to find matchings of a matrix came to
  * @name: "rotation", "mesh", "longest", "greedy", "urgent", "solstice", "eclipse" or "birkhoff", never freed
  * @ns: when all has arrived; 0 where it has no plan

@@ -301,6 +301,11 @@ int morph_collective_run(const struct morph_collective *collective,
  * @chunks: number of chunks
  * @rounds_before_last: number of rounds before the first in which the last rank sends or receives:
  *	how long it may be late
+ * @late_rounds_least: an all-reduce of so many ranks has at least so many rounds once a late rank
+ *	is there; 0 of fewer than two ranks. By counting: where the others have summed what is theirs,
+ *	each rank is in one pair at most in a round, and sends one of ranks - 1 chunks in it.
+ *	MORPH_STRAGGLAR takes as many where ranks are a power of two, and one more at most elsewhere,
+ *	of up to 256
  */
 struct morph_collective_info {
 	size_t sz;
@@ -308,6 +313,7 @@ struct morph_collective_info {
 	uint32_t rounds;
 	uint32_t chunks;
 	uint32_t rounds_before_last;
+	uint32_t late_rounds_least;
 };
 
 /**

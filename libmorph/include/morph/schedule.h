@@ -4,6 +4,7 @@
 #define MORPH_SCHEDULE_H
 
 #include <morph/collective.h>
+#include <morph/pool.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -78,6 +79,8 @@ enum morph_policy {
  * @budget: how long is searched, in the units of the policy: of MORPH_POLICY_OVERLAP and MORPH_POLICY_UNITED the width of the beam, of
  *	MORPH_POLICY_MATCHINGS about a million pairs of ranks that are looked at, some milliseconds, by all methods where that is asked for, or
  *	another policy, and by those that are quick where neither is; and of MORPH_POLICY_BEST besides, which has each of them search so long, on how many planes fewer it is tried, too; 0: as long as pays in most cases
+ * @pool: topologies that are given, for morph_schedule_plan() alone: it plans on these and what is lit
+ *	at first; NULL: on any. Other calls refuse it with EINVAL
  */
 struct morph_schedule_opts {
 	size_t sz;
@@ -85,6 +88,7 @@ struct morph_schedule_opts {
 	uint32_t planes;
 	const struct morph_schedule *after;
 	uint64_t budget;
+	const struct morph_pool *pool;
 };
 
 /**
@@ -94,8 +98,15 @@ struct morph_schedule_opts {
  * @delay: what rounds and changes take
  * @opts: what may be used; NULL for one plane, dark at first, and the best policy
  *
+ * With @opts->pool the policy is not looked at; that of the answer is MORPH_POLICY_SEGMENTS. It is
+ * exact for these topologies where they take all planes, but for routes: on planes that are left what
+ * was held before stays, of which it knows nothing. Where ranks are not joined they go over several
+ * circuits. MORPH_INFEASIBLE: a topology has more circuits at a rank than there are planes, or a round
+ * has no way. MORPH_UNDECIDED: there are too many ways to be tried.
+ *
  * Return: 0, whatever the verdict; -EINVAL (no bandwidth, more than 64 planes, @opts->after is of another number of ranks or
- * planes, a policy that does not do this collective), -ERANGE (it takes more than 2^62 ps), -ENOMEM, or as morph_opts_check().
+ * planes, a policy that does not do this collective, a pool of no topologies or with other ranks, or @in_turn without one for each
+ * round), -ERANGE (it takes more than 2^62 ps), -ENOMEM, or as morph_opts_check().
  */
 int morph_schedule_plan(struct morph_schedule *schedule, const struct morph_collective *collective,
 			const struct morph_delay *delay, const struct morph_schedule_opts *opts);

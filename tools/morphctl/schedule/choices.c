@@ -410,7 +410,7 @@ static void add_late_rounds(const struct planning *planning, json_t *report)
 		return;
 	json_object_set_new(report, "rounds-late",
 			    json_integer(info.rounds - info.rounds_before_last));
-	json_object_set_new(report, "rounds-bound", json_integer(morph_straggler_bound(ranks)));
+	json_object_set_new(report, "rounds-bound", json_integer(info.late_rounds_least));
 }
 
 /* Of a matrix that goes in one round; the way back is the way there, turned. */

@@ -138,15 +138,18 @@ static int plan_rounds(struct planning *planning, const struct morph_schedule_op
 	struct topologies *from = &planning->topologies;
 	struct morph_pool pool = pool_of(from, true);
 	struct morph_schedule *trial = needed(morph_schedule_new(planning->run->client->ctx));
-	int error = morph_schedule_plan_on(planning->schedule, planning->collective,
-					   planning->delay, opts, &pool);
+	struct morph_schedule_opts how = *opts;
+	int error;
+
+	how.pool = &pool;
+	error = morph_schedule_plan(planning->schedule, planning->collective, planning->delay,
+				    &how);
 
 	if (!error) {
 		json_decref(from->written);
 		from->written = schedule_record(planning->schedule, "as-written");
 		pool.in_turn = false;
-		error = morph_schedule_plan_on(trial, planning->collective, planning->delay, opts,
-					       &pool);
+		error = morph_schedule_plan(trial, planning->collective, planning->delay, &how);
 	}
 	if (!error)
 		keep_sooner(&planning->schedule, &trial);
@@ -358,12 +361,12 @@ enum exit_code topologies_solve(struct planning *planning, const struct morph_sc
 static bool carry_out(const struct planning *planning, const struct topologies *own,
 		      const char *path, struct morph_schedule *back)
 {
-	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes);
 	const struct morph_pool pool = pool_of(own, true);
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes, .pool = &pool);
 	uint64_t ours = schedule_result(planning->schedule).ns, theirs;
 	uint32_t ranks = collective_info(planning->collective).ranks;
 
-	if (morph_schedule_plan_on(back, planning->collective, planning->delay, &opts, &pool)) {
+	if (morph_schedule_plan(back, planning->collective, planning->delay, &opts)) {
 		warn_line("%s is not written: read back, %s", path,
 			  morph_error_text(planning->run->client->ctx));
 		return false;
