@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: room for a slice by moving light of those that run. Included by <morph/plan.h>. */
+/*
+ * libmorph: defragmentation, which moves running circuits for a new slice. Included by
+ * <morph/plan.h>.
+ */
 #ifndef MORPH_DEFRAG_H
 #define MORPH_DEFRAG_H
 
@@ -12,10 +15,10 @@ extern "C" {
 /*
  * DOC: Defragmentation
  *
- * Where morph_place() refuses a request for want of fibres, others' circuits may be in its way
- * that could as well go another. morph_defrag_solve() finds accelerators and fibres for the
- * request, the circuits of running slices that have to move for it, and the order in which each
- * of them is moved; or it proves that no rewiring makes room. Ranks keep their accelerators.
+ * If morph_place() finds too few fibres, circuits of running slices can be in the way that could
+ * use other fibres. morph_defrag_solve() finds accelerators and fibres for the request, the
+ * circuits of running slices that must move, and the order of the moves; or it proves that no
+ * rerouting helps. Ranks keep their accelerators.
  *
  *	struct morph_defrag *defrag = morph_defrag_new(ctx);
  *	MORPH_OPTS(morph_defrag_result, result);
@@ -26,23 +29,25 @@ extern "C" {
  *	    result.verdict == MORPH_FEASIBLE)
  *		morph_defrag_light(defrag, ledger, &result);
  *
- * Each step is a transaction of one slice. A circuit is moved by lighting its new way beside the
- * old, which then goes out: its light is never gone. That takes free fibres, and at either end a
- * port that none of the slice's circuits uses; without the port it is dark while its path settles
- * and its receiver locks. Where circuits wait for each other's fibres in a circle, one is led aside
- * over free ones and comes back; where there are none, it goes out until there are. What each tenant
- * would notice is told. Time is what the profile says that light takes, one step after the other,
- * without that of software.
+ * Each step is a transaction of one slice. A move lights the new path of a circuit beside the old
+ * one, which then goes dark, so the circuit stays lit. This needs free fibres, and at both ends a
+ * port that no circuit of the slice uses. Without such a port the circuit is dark while its path
+ * settles and its receiver locks. If circuits wait for each other's fibres in a circle, one of them
+ * moves to free fibres for a while and returns. If none are free, it goes dark until its fibres
+ * are.
  *
- * A circuit whose fibres or switches are marked, or kept for a protection, stays where it is, and so
- * does all that the ledger holds besides the plans that were added. What a slice says of transit holds where its circuits
- * are led anew; they may cross again what they cross.
+ * The answer lists the effects on each tenant. Its times are those that light takes by the profile,
+ * one step after the other, without software.
  *
- * An object is used by one thread at a time; the answer follows from its input alone.
+ * A circuit does not move if its fibres or switches are marked, or kept for a protection. All other
+ * resources in use that do not belong to added plans stay as well. Rerouted circuits respect their
+ * slice's transit policy, but can cross again the servers that they cross now.
+ *
+ * One thread at a time can use an object. The answer depends on its input alone.
  */
 
 /**
- * morph_defrag_new() - room for the problem and its answer
+ * morph_defrag_new() - allocate a problem and its answer
  * @ctx: the context, which must outlive it
  *
  * Return: the object, some 5 MiB, freed by morph_defrag_free(); NULL when out of memory.
@@ -50,21 +55,21 @@ extern "C" {
 struct morph_defrag *morph_defrag_new(struct morph_ctx *ctx);
 
 /**
- * morph_defrag_free() - free it
- * @defrag: the object, or NULL; plans that were added are the caller's
+ * morph_defrag_free() - free a problem
+ * @defrag: the object, or NULL; the caller keeps the plans that it added
  */
 void morph_defrag_free(struct morph_defrag *defrag);
 
 /**
- * morph_defrag_read() - the slices that run on a fabric
- * @defrag: the object; slices that were added before, and the answer, are forgotten
- * @ledger: becomes what the fabric's kernel says is held, as by morph_ledger_read()
+ * morph_defrag_read() - read the running slices of a fabric
+ * @defrag: the object; slices added before, and the answer, are lost
+ * @ledger: filled from the fabric's kernel, as by morph_ledger_read()
  * @fabric: number of the fabric
- * @controller: whose slices and reservations may be used besides those that are no controller's;
- *	0: nobody's
+ * @controller: slices and reservations of this controller can be used, besides slices without a
+ *	controller; 0: only the latter
  *
- * A slice stays as it is where it is not in order, is another controller's, lies in several racks,
- * has light over circuit switches or edges, or shares a fibre by wavelength with others.
+ * A slice does not move if it is degraded, belongs to another controller, lies in several racks,
+ * has light over circuit switches or edges, or shares a fibre by wavelength.
  *
  * Return: 0 or as morph_ledger_read().
  */
@@ -72,9 +77,9 @@ int morph_defrag_read(struct morph_defrag *defrag, struct morph_ledger *ledger, 
 		      uint32_t controller);
 
 /**
- * enum morph_defrag_objective - what makes one answer better than another
- * @MORPH_DEFRAG_LIGHT: fewest circuits that go dark, then fewest that are moved
- * @MORPH_DEFRAG_MOVES: fewest circuits that are moved, then fewest that go dark
+ * enum morph_defrag_objective - what the solver minimises
+ * @MORPH_DEFRAG_LIGHT: circuits that go dark, then circuits that move
+ * @MORPH_DEFRAG_MOVES: circuits that move, then circuits that go dark
  */
 enum morph_defrag_objective {
 	MORPH_DEFRAG_LIGHT = 0,
@@ -82,10 +87,10 @@ enum morph_defrag_objective {
 };
 
 /**
- * struct morph_defrag_opts - how to search
+ * struct morph_defrag_opts - options of the search
  * @sz: size of this structure
  * @objective: enum morph_defrag_objective
- * @steps: of the search in each rack; 0: 2^20
+ * @steps: limit of the search in each rack; 0: 2^20
  */
 struct morph_defrag_opts {
 	size_t sz;
@@ -94,15 +99,15 @@ struct morph_defrag_opts {
 };
 
 /**
- * struct morph_defrag_result - the answer as a whole
+ * struct morph_defrag_result - summary of the answer
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
- * @verdict: whether there is room after rewiring; infeasible only if no accelerators of any rack and
- *	no ways of all circuits together do
- * @steps: transactions, the one that lights the new slice among them
- * @moved: circuits of running slices that are moved, for a while or for good
- * @moved_least: so many go another way in the end in any answer; 0 where that was not proven
- * @dark: circuits that go dark meanwhile
- * @tenants: slices whose circuits are moved
+ * @verdict: whether the request fits after rerouting; infeasible only if no accelerators of any
+ *	rack have routes for all circuits together
+ * @steps: transactions, including the one that lights the new slice
+ * @moved: circuits of running slices that move, temporarily or permanently
+ * @moved_least: lower bound of the circuits that end on another path; 0 if not proven
+ * @dark: circuits that go dark temporarily
+ * @tenants: slices whose circuits move
  */
 struct morph_defrag_result {
 	size_t sz;
@@ -115,106 +120,105 @@ struct morph_defrag_result {
 };
 
 /**
- * morph_defrag_solve() - make room for a request
- * @defrag: slices that run
- * @ledger: what is held; not changed, but for memory that the search uses
- * @request: what is wanted
- * @opts: how, or NULL
- * @out: the answer as a whole, or NULL
+ * morph_defrag_solve() - find moves that make a request fit
+ * @defrag: running slices
+ * @ledger: resources in use; changes only the memory of the search
+ * @request: the request
+ * @opts: options, or NULL
+ * @out: summary of the answer, or NULL
  *
- * Rack by rack, in the order of the request's objective. Ways of what runs and of what is to come
- * are negotiated together, which costs O(rounds * circuits * servers^2) for each embedding that is
- * looked at; those without any are proven to have none by lengths of links (Onaga, Kakusho and
- * Iri), which come from shares of circuits led to where least is too much (Fratta, Gerla and
- * Kleinrock), or by search, which is exponential at worst.
+ * Searches rack by rack, in the order of the request's objective. Routes of running and new
+ * circuits are negotiated together: O(rounds * circuits * servers^2) for each embedding. Embeddings
+ * without routes are refuted by lengths of links (Onaga, Kakusho and Iri), or by a search, which is
+ * exponential in the worst case. The lengths come from fractional flows that minimise overloads
+ * (Fratta, Gerla and Kleinrock).
  *
- * Return: 0, whatever the verdict; -EINVAL (no fabric of this model does; a plan is another
- * fabric's, or not what the ledger holds: what the text says; unknown objective), -E2BIG (unknown
- * options or results) or -ENOMEM.
+ * Return: 0, whatever the verdict; -EINVAL, -E2BIG (unknown options or results) or -ENOMEM. The
+ * reasons of -EINVAL are an unknown objective, a request that no fabric of this model can satisfy,
+ * and a plan of another fabric or not in the ledger. The text has the reason.
  */
 int morph_defrag_solve(struct morph_defrag *defrag, struct morph_ledger *ledger,
 		       const struct morph_request *request, const struct morph_defrag_opts *opts,
 		       struct morph_defrag_result *out);
 
 /**
- * morph_defrag_plan() - what the request gets, once all has been moved
+ * morph_defrag_plan() - read the plan of the request after all moves
  * @defrag: the object, solved
  *
- * Return: the plan, owned by @defrag; its verdict is that of the answer.
+ * Return: the plan, owned by @defrag; it has the verdict of the answer.
  */
 const struct morph_plan *morph_defrag_plan(const struct morph_defrag *defrag);
 
 /**
- * morph_defrag_keep() - keep free what the slices that run need when an accelerator fails
- * @defrag: the object, of slices that morph_defrag_read() has read
- * @ledger: the ledger that it has filled, which must outlive what is kept
+ * morph_defrag_keep() - keep the fibres that running slices need after a failure
+ * @defrag: the object, filled by morph_defrag_read()
+ * @ledger: the ledger filled by the same call; it must outlive the kept fibres
  *
- * Each slice that its kernel repairs by itself (MORPH_FAILOVER_AUTOMATIC) is protected, one after
- * the other, and its protection is kept: slices that are placed in the ledger
- * from then on take no fibre that a spare of theirs would need. Spares on which the kernel's own
- * plans count come before nearer ones. So are slices that lie in several racks, or are another
- * controller's, which solving does not move; those of which not all is known are left out. Those
- * with a reserved spare need none of it: the kernel holds their fibres. Nothing is kept any more
- * after morph_defrag_read()
- * or morph_defrag_free(). Solving moves nothing onto what is kept, nor away
- * from it.
+ * Protects each slice that its kernel repairs automatically (MORPH_FAILOVER_AUTOMATIC), one after
+ * the other, and keeps the protection's fibres. Slices that are placed in the ledger from then on
+ * take none of them. Spares in the kernel's own plans come before nearer ones. This includes slices
+ * in several racks and of other controllers, which solving does not move. It excludes slices that
+ * are not completely known, and slices with a reserved spare, for which the kernel holds the
+ * fibres.
  *
- * Return: how many ranks have a spare that could be lit, -EPROTO (the ledger is not as it was read)
- * or -ENOMEM.
+ * morph_defrag_read() and morph_defrag_free() release the kept fibres. Solving moves nothing onto
+ * them or away from them.
+ *
+ * Return: how many ranks have a spare that could be lit, -EPROTO (the ledger has changed since it
+ * was read) or -ENOMEM.
  */
 int morph_defrag_keep(struct morph_defrag *defrag, struct morph_ledger *ledger);
 
 /**
- * morph_defrag_light() - find ways inside servers for all steps
- * @defrag: the object, of slices that morph_defrag_read() has read; solved, with a feasible answer
- * @ledger: the ledger that it was solved for, as it was; not changed but for counters
- * @out: the answer as a whole once more, or NULL: a circuit for which there is no second way
- *	inside a server goes dark
+ * morph_defrag_light() - find paths inside servers for all steps
+ * @defrag: the object, filled by morph_defrag_read() and solved, with a feasible answer
+ * @ledger: the ledger that it was solved for, unchanged; only counters change
+ * @out: the new summary, or NULL: a circuit without a second path inside a server goes dark
  *
- * The router and the judge of the driver are asked for each step as the fabric will be by then.
- * Fibres may become others between the same servers.
+ * Runs the driver's router and validator for each step in the state that the fabric will then have.
+ * Circuits can get other fibres between the same servers.
  *
  * Return: 0, -EINVAL (no feasible answer; slices that were not read from a fabric), -EBUSY (no
- * ways were found for a step: the text names the circuit) or -ENOMEM; or as the judge refuses.
+ * paths for a step: the text names the circuit), -ENOMEM, or the error of the validator.
  */
 int morph_defrag_light(struct morph_defrag *defrag, struct morph_ledger *ledger,
 		       struct morph_defrag_result *out);
 
 /**
- * morph_txn_add_step() - what a step changes, as changes of a transaction
+ * morph_txn_add_step() - add the changes of a step to a transaction
  * @txn: the transaction, to be run on the slice that the answer names for the step
  * @defrag: the object, after morph_defrag_light()
  * @step: number of the step
  *
- * Steps are run one after the other, each when the one before has ended well. Where one fails,
- * all is as it was before it, and morph_txn_add_broken() lights what is out.
+ * Run the steps in order, each after the success of the one before. After a failure the fabric is
+ * as before the failed step; morph_txn_add_broken() lights dark circuits again.
  *
- * Return: 0, -EINVAL (morph_defrag_light() has not succeeded), -ENOENT (there is no such step),
- * -E2BIG (more than 1024 changes) or -ENOMEM; the transaction is as it was then.
+ * Return: 0, -EINVAL (morph_defrag_light() has not succeeded), -ENOENT (unknown step), -E2BIG (more
+ * than 1024 changes) or -ENOMEM. After an error the transaction is unchanged.
  */
 int morph_txn_add_step(struct morph_txn *txn, const struct morph_defrag *defrag, uint32_t step);
 
 /**
- * morph_txn_add_broken() - circuits that are out where a step has failed, to be lit again
+ * morph_txn_add_broken() - add circuits that earlier steps left dark
  * @txn: the transaction, to be run on @slice, each change for itself
  * @defrag: the object, after morph_defrag_light()
- * @done: how many steps were run, the first ones
- * @slice: of which slice
+ * @done: number of steps that succeeded
+ * @slice: number of the slice
  *
- * By whatever routes the driver finds. Without a broken circuit nothing is added.
+ * The driver finds the routes. Adds nothing if no circuit is dark.
  *
- * Return: 0, -EINVAL (so many steps can't have been run), -E2BIG (more than 1024 changes) or -ENOMEM;
- * the transaction is as it was then.
+ * Return: 0, -EINVAL (@done exceeds the number of steps), -E2BIG (more than 1024 changes) or
+ * -ENOMEM. After an error the transaction is unchanged.
  */
 int morph_txn_add_broken(struct morph_txn *txn, const struct morph_defrag *defrag, uint32_t done,
 			 uint32_t slice);
 
 /**
- * morph_defrag_describe() - the answer as an object
+ * morph_defrag_describe() - describe the answer completely
  * @defrag: the object, solved
  * @ledger: the ledger that it was solved for
- * @out: an object of type "defrag" with all that it says: verdict, steps, tenants, slices that
- *	stay, the request's plan; freed by morph_object_free()
+ * @out: an object of type "defrag": verdict, steps, tenants, slices that stay, the request's plan;
+ *	freed by morph_object_free()
  *
  * Return: 0, -EINVAL (not solved) or -ENOMEM.
  */

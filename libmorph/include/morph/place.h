@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: where a slice goes. Included by <morph/plan.h>. */
+/* libmorph: placement of slices. Included by <morph/plan.h>. */
 #ifndef MORPH_PLACE_H
 #define MORPH_PLACE_H
 
@@ -12,9 +12,10 @@ extern "C" {
 /*
  * DOC: Placement
  *
- * A request says what is wanted: so many ranks, and the links between them. A ledger says what
- * is held of a fabric. morph_place() answers with a plan: the accelerator of each rank and the
- * fibres of each circuit between servers; or why there is none. Nothing here needs a kernel.
+ * A request specifies a number of ranks and the links between them. A ledger records which
+ * resources of a fabric are in use. morph_place() returns a plan with the accelerator of each rank
+ * and the fibres of each circuit between servers, or the reason why no plan exists. Placement needs
+ * no kernel.
  *
  *	struct morph_request *request = morph_request_new(ctx);
  *	struct morph_plan *plan = morph_plan_new(ctx);
@@ -25,33 +26,33 @@ extern "C" {
  *	    info.verdict == MORPH_FEASIBLE)
  *		morph_ledger_take(ledger, plan, 7);
  *
- * Words: a circuit is simplex, a link is one circuit each way unless asked otherwise; each circuit
- * has a way of its own, across racks each link has one; a fibre takes one circuit, unless
- * morph_request_opts.wavelengths says otherwise. Light may
- * cross servers that belong to others. A *part* of a slice is what one server takes of it. A
- * torus whose extents allow it is cut into parts that fill a server, as in the Morphlux paper
- * (arXiv 2508.03674v3, 5.2), and stays so; other requests are cut as the search sees fit.
+ * A circuit is simplex. A link has one circuit in each direction, unless the request asks for
+ * simplex links. Each circuit has its own route; across racks each link has one. A fibre carries
+ * one circuit, unless morph_request_opts.wavelengths is greater than 1. Light can cross servers of
+ * other tenants. A *part* of a slice is the set of its ranks in one server. A torus with suitable
+ * extents is cut into parts that fill a server, as in the Morphlux paper (arXiv 2508.03674v3, 5.2).
+ * The search chooses the parts of other requests.
  *
- * A request, a ledger and a plan are each used by one thread at a time. The answer follows
- * from ledger and request alone, so that all who ask get the same.
+ * One thread at a time can use a request, a ledger or a plan. The answer depends only on ledger and
+ * request, so all callers get the same one.
  *
- * With a kernel, the ledger is read from it and the plan becomes a transaction:
+ * With a kernel, read the ledger from it and turn the plan into a transaction:
  *
  *	morph_ledger_read(ledger, fabric, 0);
  *	MORPH_OPTS(morph_txn_opts, opts, .profile_checksum = morph_model_checksum(model));
  *	morph_txn_set_opts(txn, &opts);
  *	morph_txn_place(txn, ledger, request, plan);
  *
- * and then a slice of the plan's accelerators is created, in the order of ranks and with the
- * request's policy on transit, and the transaction is run on it.
+ * Then create a slice with the plan's accelerators, in the order of ranks and with the request's
+ * transit policy, and run the transaction on it.
  */
 
 /* ------------------------------------------------------------------ ledgers */
 
 /**
- * morph_ledger_new() - what is held of a fabric, nothing at first
+ * morph_ledger_new() - create a ledger of a fabric without slices
  * @ctx: the context, which must outlive the ledger
- * @model: the fabric's model, held by the ledger
+ * @model: the fabric's model; the ledger holds a reference
  * @out: the ledger, freed by morph_ledger_free()
  *
  * O(fabric).
@@ -67,17 +68,17 @@ int morph_ledger_new(struct morph_ctx *ctx, struct morph_model *model, struct mo
 void morph_ledger_free(struct morph_ledger *ledger);
 
 /**
- * morph_ledger_hold() - an accelerator is a slice's
+ * morph_ledger_hold() - record the slice that has an accelerator
  * @ledger: the ledger
  * @accelerator: its index
- * @slice: number of the slice, 0: it is nobody's
+ * @slice: number of the slice; 0: none
  *
  * Return: 0 or -ENOENT.
  */
 int morph_ledger_hold(struct morph_ledger *ledger, uint32_t accelerator, uint32_t slice);
 
 /**
- * morph_ledger_mark() - hardware may not be used, or may again
+ * morph_ledger_mark() - record whether hardware is usable
  * @ledger: the ledger
  * @part: MORPH_PART_ACCELERATOR, MORPH_PART_ELEMENT or MORPH_PART_GUIDE
  * @index: its index
@@ -88,62 +89,63 @@ int morph_ledger_hold(struct morph_ledger *ledger, uint32_t accelerator, uint32_
 int morph_ledger_mark(struct morph_ledger *ledger, uint32_t part, uint32_t index, bool unusable);
 
 /**
- * morph_ledger_set_spare() - an accelerator is held back as a spare, or is not any more
+ * morph_ledger_set_spare() - record whether an accelerator is a spare
  * @ledger: the ledger
  * @accelerator: its index
- * @spare: whether; at first as the profile says. Who replaces another changes roles with it.
+ * @spare: whether it is a spare (default: as in the profile). A replacement exchanges the roles of
+ *	both accelerators.
  *
- * A spare is given to no slice. One of the profile's that is none any more is taken by stitched
- * slices; it has no place in the torus.
+ * No slice gets a spare. A former spare of the profile has no position in the torus, so only
+ * stitched slices can get it.
  *
  * Return: 0 or -ENOENT.
  */
 int morph_ledger_set_spare(struct morph_ledger *ledger, uint32_t accelerator, bool spare);
 
 /**
- * morph_ledger_take() - a plan is carried out
+ * morph_ledger_take() - record a plan as carried out
  * @ledger: the ledger
- * @plan: a feasible plan, for the ledger as it is
+ * @plan: a feasible plan for the ledger's present content
  * @slice: number of the slice, not 0
  *
- * Return: 0, -EINVAL (the plan is not feasible, or another fabric's) or -EBUSY (something that it
- * uses is held or unusable; nothing is taken).
+ * Return: 0, -EINVAL (the plan is not feasible, or of another fabric) or -EBUSY (a resource of the
+ * plan is in use or unusable; the ledger is unchanged).
  */
 int morph_ledger_take(struct morph_ledger *ledger, const struct morph_plan *plan, uint32_t slice);
 
 /**
- * morph_ledger_give() - what a plan took is free again
+ * morph_ledger_give() - free the resources of a plan
  * @ledger: the ledger
- * @plan: the plan, which morph_ledger_take() has taken
+ * @plan: the plan, recorded by morph_ledger_take()
  *
  * Return: 0 or -EINVAL.
  */
 int morph_ledger_give(struct morph_ledger *ledger, const struct morph_plan *plan);
 
 /**
- * morph_ledger_read() - a ledger of what a fabric's kernel says
- * @ledger: the ledger; what was in it is forgotten
+ * morph_ledger_read() - fill a ledger from the kernel
+ * @ledger: the ledger; its earlier content is lost
  * @fabric: number of the fabric
- * @controller: what this controller has reserved counts as free where no circuit of the kernel's
- *	list has it; 0: what is reserved is free for nobody
+ * @controller: lanes that this controller has reserved count as free if no circuit of the kernel's
+ *	list has them; 0: no reserved lane is free
  *
- * Reads accelerators, guides, elements and unhealthy hardware over netlink, until they are all of
- * one moment. Accelerators that are held or being drained are their slices', or UINT32_MAX's for
- * those to whom slices are not told. What is not healthy, or cordoned, is marked; suspects too.
- * What a reserved slice keeps free inside servers is not told by the kernel: there it
- * may refuse what was planned.
+ * Reads accelerators, guides, elements and unhealthy hardware over netlink, until all of them are
+ * from the same moment. Accelerators in use or being drained belong to their slices, or to
+ * UINT32_MAX if the caller cannot see slices. Unhealthy, suspect and cordoned hardware is marked.
+ * The kernel does not report which resources a reserved spare keeps inside servers, so it can
+ * refuse a plan there.
  *
- * Return: 0, -ESTALE (the fabric has another profile than the ledger's model), -EAGAIN (the
- * fabric changed during each of eight tries), -EPROTO or -ENOENT (the kernel names hardware that
- * the profile does not have), -EPERM (of a controller only administrators are told), -ENOMEM, or
- * what the lists of <morph/admin.h> return; the ledger may then have parts of what was read.
+ * Return: 0, -ESTALE (the profile differs from the ledger's model), -EAGAIN (the fabric changed
+ * during each of eight attempts), -EPERM (only administrators can name a controller), -ENOMEM, or
+ * an error of the lists of <morph/admin.h>. Hardware that the profile lacks gives -EPROTO or
+ * -ENOENT. After an error the ledger can be incomplete.
  */
 int morph_ledger_read(struct morph_ledger *ledger, uint32_t fabric, uint32_t controller);
 
 /* -------------------------------------------------------------------- plans */
 
 /**
- * morph_plan_new() - room for a plan
+ * morph_plan_new() - allocate a plan
  * @ctx: the context, which must outlive it
  *
  * Return: the plan, freed by morph_plan_free(); NULL when out of memory.
@@ -158,38 +160,42 @@ void morph_plan_free(struct morph_plan *plan);
 
 /**
  * morph_place() - find accelerators and fibres for a request
- * @ledger: what is held; not changed, but for memory that the search uses
- * @request: what is wanted
- * @plan: the answer; what was in it is forgotten
+ * @ledger: resources in use; changes only the memory of the search
+ * @request: the request
+ * @plan: the answer; its earlier content is lost
  *
- * Boxes first: O(places * orientations * ranks). Then stitched: parts that fill a server by
- * iterative deepening and negotiated congestion, with cuts to prove that there is none
- * (exponential in the parts at worst, see planner.rst); other requests, and tori for which there
- * are no whole servers, by growing from each server; up to 24 ranks are then tried everywhere, and of
- * more that there is no place is proven by too few free accelerators only. Racks are taken in the
- * order of the objective; the first that fits is it, but for racks that are hard to decide,
- * which come last. Where none does and the request accepts it, parts that fill a server are placed
- * across racks by annealing (O(changes); kept memory of some megabytes from the first time on),
- * which proves nothing unless too few servers are free. Nothing is allocated once plan and ledger
- * have seen a request as large.
+ * The search tries racks in the order of the objective, and returns the first plan. Racks that are
+ * hard to decide come last. In each rack it tries these methods:
  *
- * With several wavelengths each is a layer of its own, with the fibres on which it is dark, and
- * each circuit is routed in one of them; cuts and distances are of all layers together, and
- * where there is room but no wavelength, the search for routes is the proof.
+ * - boxes: O(places * orientations * ranks);
+ * - parts that fill a server: iterative deepening and negotiated congestion, with cuts as proof
+ *   (exponential in the parts in the worst case, see planner.rst);
+ * - other requests, and tori without whole free servers: growing from each server. Up to 24 ranks
+ *   are then searched exhaustively. For more ranks, only too few free accelerators are a proof.
  *
- * Return: 0, whatever the verdict; -EINVAL (the request can't be met by any fabric of this
- * model: what the text says) or -ENOMEM.
+ * Across racks, if the request accepts this tier, annealing places parts that fill a server
+ * (O(changes); some megabytes of memory from the first call on). Only too few free servers are a
+ * proof.
+ *
+ * With several wavelengths, each wavelength is a layer with the fibres on which it is dark. Each
+ * circuit is routed in one layer. Cuts and distances use all layers together. If capacity exists
+ * but no wavelength, the search for routes is the proof.
+ *
+ * Allocates nothing once plan and ledger have seen a request as large.
+ *
+ * Return: 0, whatever the verdict; -EINVAL (no fabric of this model can satisfy the request; the
+ * text has the reason) or -ENOMEM.
  */
 int morph_place(struct morph_ledger *ledger, const struct morph_request *request,
 		struct morph_plan *plan);
 
 /**
- * struct morph_plan_info - what was found
+ * struct morph_plan_info - verdict and accelerators of a plan
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
- * @verdict: enum morph_verdict; 0 of a plan that morph_place() has not filled
+ * @verdict: enum morph_verdict; 0 if morph_place() has not filled the plan
  * @ranks: number of ranks of a feasible plan, else 0
- * @accelerators: the accelerator of each rank, @ranks of them; owned by the plan until it is filled
- *	again
+ * @accelerators: the accelerator of each rank, @ranks of them; owned by the plan until the next
+ *	call fills it
  */
 struct morph_plan_info {
 	size_t sz;
@@ -201,41 +207,42 @@ struct morph_plan_info {
 /**
  * morph_plan_info() - read verdict and accelerators of a plan
  * @plan: the plan
- * @out: where to put them
+ * @out: the structure to fill
  *
  * Return: 0, or -E2BIG (unknown results).
  */
 int morph_plan_info(const struct morph_plan *plan, struct morph_plan_info *out);
 
 /**
- * morph_plan_describe() - all that a plan says, its certificate included
+ * morph_plan_describe() - describe a plan completely
  * @plan: the plan, filled by morph_place()
  * @ledger: the ledger that it was made for
- * @out: object of type "plan": verdict, tier, figures with their bounds and what these rest upon,
- *	ranks, circuits with servers and fibres, fibres from server to server; or of each rack
- *	why it does not do
+ * @out: object of type "plan": verdict, tier, figures with their bounds and the reasons of these,
+ *	ranks, circuits with servers and fibres, and fibres between servers; or the reason of each
+ *	rack
  *
- * Return: 0, -EINVAL (the plan is empty, or another fabric's) or -ENOMEM.
+ * Return: 0, -EINVAL (the plan is empty, or of another fabric) or -ENOMEM.
  */
 int morph_plan_describe(const struct morph_plan *plan, const struct morph_ledger *ledger,
 			struct morph_object **out);
 
 /**
- * morph_txn_place() - place a slice so that it can be lit, and light it
- * @txn: the transaction, of a slice that will have the plan's accelerators in the order of its ranks
- * @ledger: what is held; afterwards as before
- * @request: what is wanted
- * @plan: where to put the answer; what it was before is forgotten
+ * morph_txn_place() - place a slice with paths that can be lit
+ * @txn: the transaction, of a slice that will have the plan's accelerators in the order of its
+ *	ranks
+ * @ledger: resources in use; unchanged afterwards
+ * @request: the request
+ * @plan: the answer; its earlier content is lost
  *
- * As morph_place(), and where the answer is FEASIBLE the transaction gets a change for each circuit. One plan in eighty has no
- * ways inside servers, in a rack that is held to 70 %; then the slice is placed anew without the
- * fibres of the circuit that had none, up to 16 times, or as long as all plans together have 16384
- * circuits. Of 2000 slices that come to such a rack 25 have no ways by the first plan, and 3 by all
- * of them.
+ * Calls morph_place(). For a feasible plan, it adds a change for each circuit to the transaction.
+ * In a rack at 70 % load, one plan in eighty has no paths inside servers. Then the slice is placed
+ * again without the fibres of the stuck circuit: up to 16 times, or until all plans together have
+ * 16384 circuits. Of 2000 slices in such a rack, 25 have no paths with the first plan, and 3 with
+ * any.
  *
- * Return: 0: the verdict is in @plan, and the transaction has its changes if it is FEASIBLE; else
- * what morph_place() returns, or -EBUSY for the first plan where none can be
- * lit; then the transaction is as before.
+ * Return: 0: @plan has the verdict, and if it is feasible the transaction has its changes; else the
+ * errors of morph_place(), or -EBUSY for the first plan if no plan can be lit. After an error the
+ * transaction is unchanged.
  */
 int morph_txn_place(struct morph_txn *txn, struct morph_ledger *ledger,
 		    const struct morph_request *request, struct morph_plan *plan);

@@ -12,22 +12,22 @@ extern "C" {
 /*
  * DOC: Risk
  *
- * Accelerators fail one by one, with their server, and with whatever several servers share: a
- * power supply takes all of its servers, a bundle of fibres the two that it joins. From how
- * often each of these is down follows, exactly, how often so many accelerators are down at
- * once, and from that how many spares are enough. Everything fails independently of the rest.
+ * Accelerators fail alone, with their server, and with parts that several servers share: a power
+ * supply takes down all of its servers, a bundle of fibres the two that it joins. All parts fail
+ * independently. From the share of time that each part is down, the library computes exactly how
+ * often a number of accelerators is down at once, and from this the number of spares that suffice.
  *
- * Morphlux (arXiv 2508.03674v3, 5.3) takes the least K for which K or more are down rarely
- * enough. K spares fall short only when more than K are down: that rule is one too careful. Both
- * are told. A model of risk is used by one thread at a time.
+ * Morphlux (arXiv 2508.03674v3, 5.3) takes the least K for which K or more accelerators are down
+ * rarely enough. But K spares are too few only if more than K are down, so this rule takes one too
+ * many. The result has both numbers. One thread at a time can use a model of risk.
  */
 
 /**
- * morph_unavailability() - the share of time for which a thing is down
+ * morph_unavailability() - compute the share of time that a part is down
  * @active_ns: mean time from its repair to its next failure
  * @repair_ns: mean time of a repair
  *
- * Return: a number from 0 to 1; 0 where both are 0.
+ * Return: a number from 0 to 1; 0 if both are 0.
  */
 double morph_unavailability(uint64_t active_ns, uint64_t repair_ns);
 
@@ -46,37 +46,37 @@ struct morph_risk *morph_risk_new(struct morph_ctx *ctx);
 void morph_risk_free(struct morph_risk *risk);
 
 /**
- * morph_risk_add_server() - accelerators that one server has
+ * morph_risk_add_server() - add a server and its accelerators
  * @risk: the model
- * @accelerators: how many; 1 where whole servers are counted
- * @each: how often each of them is down by itself, its lasers included: 0 to 1
- * @whole: how often the server is: 0 to 1
+ * @accelerators: how many; 1 if whole servers are counted
+ * @each: share of time that each of them is down by itself, including its lasers: 0 to 1
+ * @whole: share of time that the server is down: 0 to 1
  *
- * Return: the server's number, counted from 0; -EINVAL (no accelerators, more than 4096, or
- * a share that is none), -E2BIG (more than 64 servers) or -ENOMEM.
+ * Return: the server's number, counted from 0; -EINVAL (no accelerators, more than 4096, or a share
+ * out of range), -E2BIG (more than 64 servers) or -ENOMEM.
  */
 int morph_risk_add_server(struct morph_risk *risk, uint32_t accelerators, double each,
 			  double whole);
 
 /**
- * morph_risk_add_shared() - what several servers share
+ * morph_risk_add_shared() - add a part that several servers share
  * @risk: the model
- * @servers: their numbers; all of their accelerators are down when it is
+ * @servers: their numbers; all of their accelerators are down when the part is
  * @count: how many
- * @share: how often it is down: 0 to 1
+ * @share: share of time that the part is down: 0 to 1
  *
- * Return: 0, -ENOENT (no such server), -EINVAL (no servers, or a share that is none), -E2BIG
- * (more than 4096 such things) or -ENOMEM.
+ * Return: 0, -ENOENT (no such server), -EINVAL (no servers, or a share out of range), -E2BIG (more
+ * than 4096 parts) or -ENOMEM.
  */
 int morph_risk_add_shared(struct morph_risk *risk, const uint32_t *servers, size_t count,
 			  double share);
 
 /**
- * struct morph_spare_count - how many spares are enough
+ * struct morph_spare_count - number of spares that suffice
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
- * @enough: least K so that more than K are down rarely enough
- * @published: least K so that K or more are
- * @short_of: how often @enough of them are too few
+ * @enough: least K so that more than K accelerators are down rarely enough
+ * @published: least K so that K or more are down rarely enough
+ * @short_of: share of time that @enough spares are too few
  */
 struct morph_spare_count {
 	size_t sz;
@@ -86,29 +86,27 @@ struct morph_spare_count {
 };
 
 /**
- * morph_risk_spares() - find how many spares are enough
+ * morph_risk_spares() - find the number of spares that suffice
  * @risk: the model
- * @covered: the share of time for which they shall be: above 0, up to 1
+ * @covered: required share of time: above 0, up to 1
  * @out: the answer
  *
- * The first call after something was added solves the model. It takes the servers one after the
- * other and keeps a row for each
- * combination of the servers to come that what they share has hit. O(combinations *
- * accelerators * accelerators of a server) for each server and each thing shared: two
- * combinations for supplies that contain one another, 2^8 for the fibres of a 2x2x4 torus.
+ * The first call after an addition solves the model. It takes one server after the other and keeps
+ * a row for each combination of later servers that a shared part has taken down. O(combinations *
+ * accelerators * accelerators of a server) for each server and each shared part: two combinations
+ * for supplies that contain one another, 2^8 for the fibres of a 2x2x4 torus.
  *
- * Return: 0, -EINVAL (@covered is no such share), -E2BIG (unknown results, or more than 2^23 /
- * accelerators combinations; the
- * text names the server) or -ENOMEM.
+ * Return: 0, -EINVAL (@covered is out of range), -E2BIG (unknown results, or more than 2^23 /
+ * accelerators combinations; the text names the server) or -ENOMEM.
  */
 int morph_risk_spares(struct morph_risk *risk, double covered, struct morph_spare_count *out);
 
 /**
- * morph_risk_at_least() - read how often that many accelerators or more are down
+ * morph_risk_at_least() - read how often @count or more accelerators are down
  * @risk: the model, after morph_risk_spares()
- * @count: so many
+ * @count: number of accelerators
  *
- * Return: the share of time, 0 to 1; 0 for more than there are.
+ * Return: the share of time, 0 to 1; 0 above the number of accelerators.
  */
 double morph_risk_at_least(const struct morph_risk *risk, uint32_t count);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: lanes between servers, shared by several controllers. Included by <morph/plan.h>. */
+/* libmorph: lanes between servers for several controllers. Included by <morph/plan.h>. */
 #ifndef MORPH_TRAFFIC_H
 #define MORPH_TRAFFIC_H
 
@@ -12,26 +12,25 @@ extern "C" {
 /*
  * DOC: Several controllers, one rack
  *
- * Each controller decides on the lanes that leave its own servers, from its own view of what
- * all want. Views differ a little. The vertex that a linear program ends in may then be quite
- * another one, and what several controllers install from such plans overloads links. With a
- * quadratic term in the objective the optimum is unique and moves no further than the views
- * differ, so that they agree without talking to one another: Symphony, "Stable and
- * Fault-Tolerant Decentralized Traffic Engineering" (arXiv 2510.11937), of which only the
- * abstract was at hand; the formulation is a reconstruction.
+ * Each controller decides about the lanes that leave its own servers, from its own view of all
+ * demands. The views differ a little. A linear program can then end in a different vertex, and the
+ * plans of several controllers together overload links. With a quadratic term in the objective the
+ * optimum is unique and changes only as much as the views differ. So controllers agree without
+ * communication: Symphony, "Stable and Fault-Tolerant Decentralized Traffic Engineering" (arXiv
+ * 2510.11937). The formulation is a reconstruction from its abstract:
  *
  *     maximise    sum w_k x_p - lambda / 2 sum w_k x_p^2
  *     subject to  the load of each link at most its capacity,
  *                 the flow of each demand at most its amount, x >= 0
  *
- * Lanes are whole: morph_traffic_round() makes them so by a threshold that all controllers share.
- * Amounts and capacities are in lanes. A problem is used by one thread at a time.
+ * morph_traffic_round() makes lanes whole by a threshold that all controllers share. Amounts and
+ * capacities are in lanes. One thread at a time can use a problem.
  */
 
 #define MORPH_TRAFFIC_HOPS 64 /* links of a path, at most */
 
 /**
- * morph_traffic_new() - begin a problem
+ * morph_traffic_new() - create a problem
  * @ctx: the context, which must outlive the problem
  *
  * Return: the problem, freed by morph_traffic_free(); NULL when out of memory.
@@ -45,32 +44,32 @@ struct morph_traffic *morph_traffic_new(struct morph_ctx *ctx);
 void morph_traffic_free(struct morph_traffic *te);
 
 /**
- * morph_traffic_add_demand() - what one server wants to send to another
+ * morph_traffic_add_demand() - add a demand of one server to another
  * @te: the problem
- * @amount: lanes wanted at most
- * @weight: what a lane of it is worth; 1 where all are worth the same
+ * @amount: most lanes that it can use
+ * @weight: value of a lane; 1 if all have the same value
  *
- * Return: its number, counted from 0; -EINVAL (@amount is negative, @weight is not positive,
- * or one is no number), -E2BIG (more than 2^20) or -ENOMEM.
+ * Return: its number, counted from 0; -EINVAL (@amount is negative, @weight is not positive, or one
+ * is not a number), -E2BIG (more than 2^20) or -ENOMEM.
  */
 int morph_traffic_add_demand(struct morph_traffic *te, double amount, double weight);
 
 /**
- * morph_traffic_add_servers() - the links of a fabric: from each server to those beside it
+ * morph_traffic_add_servers() - add the links of a fabric between neighbouring servers
  * @te: the problem, without links
- * @ledger: the fabric, and which of it is unusable; what is lit or reserved does not matter,
- *	for it is what the controllers divide
+ * @ledger: the fabric and its unusable hardware; light and reservations do not matter, because the
+ *	controllers divide all lanes
  *
- * A link is all fibres from one server to another; its capacity is the lanes of those that are
- * not marked. O(fibres).
+ * A link is all fibres from one server to another. Its capacity is the lanes of the unmarked ones.
+ * O(fibres).
  *
- * Return: how many links there are now, numbered from 0; -EINVAL (the problem has links), -E2BIG
- * (more than 1024) or -ENOMEM; then the problem is as before.
+ * Return: the number of links, numbered from 0; -EINVAL (the problem has links), -E2BIG (more than
+ * 1024) or -ENOMEM. After an error the problem is unchanged.
  */
 int morph_traffic_add_servers(struct morph_traffic *te, const struct morph_ledger *ledger);
 
 /**
- * morph_traffic_guide_link() - which link a fibre belongs to
+ * morph_traffic_guide_link() - find the link of a fibre
  * @te: the problem
  * @guide: the fibre
  *
@@ -79,29 +78,29 @@ int morph_traffic_add_servers(struct morph_traffic *te, const struct morph_ledge
 int morph_traffic_guide_link(const struct morph_traffic *te, uint32_t guide);
 
 /**
- * morph_traffic_add_ways() - the shortest ways of a demand from one server to another
+ * morph_traffic_add_ways() - add the shortest paths of a demand
  * @te: the problem, with the links of morph_traffic_add_servers()
  * @demand: its number
  * @src_host: the server that sends
  * @dst_host: the server that receives
- * @most: how many ways at most; 0 counts as 1
+ * @most: limit of paths; 0 counts as 1
  *
- * Ways that come by no server twice, the shortest first, up to two hops longer than that;
- * among equals in the order of servers. O(links * hops + ways * hops * links of a server).
+ * Adds simple paths, the shortest first, up to two hops longer than the shortest; equal ones in the
+ * order of servers. O(links * hops + paths * hops * links of a server).
  *
- * Return: how many were added, -ENOENT (no such demand), -EINVAL (no such server, or the same
- * twice), -EHOSTUNREACH (no way), -E2BIG or -ENOMEM.
+ * Return: how many were added, -ENOENT (no such demand), -EINVAL (no such server, or twice the
+ * same), -EHOSTUNREACH (no path), -E2BIG or -ENOMEM.
  */
 int morph_traffic_add_ways(struct morph_traffic *te, uint32_t demand, uint32_t src_host,
 			   uint32_t dst_host, uint32_t most);
 
 /**
- * struct morph_traffic_opts - how to solve
+ * struct morph_traffic_opts - options of the solver
  * @sz: size of this structure
  * @lambda: weight of the quadratic term, per lane; 0: a tenth over the largest capacity
  * @tolerance: largest residual of the optimality conditions; 0: 1e-9
- * @iterations: at most; 0: 200
- * @cold: begin from nothing, not from the last solution
+ * @iterations: limit of steps; 0: 200
+ * @cold: ignore the last solution
  */
 struct morph_traffic_opts {
 	size_t sz;
@@ -112,12 +111,13 @@ struct morph_traffic_opts {
 };
 
 /**
- * struct morph_traffic_result - a solution as a whole
+ * struct morph_traffic_result - summary of a solution
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
  * @throughput: lanes of all demands together
- * @lambda: what was used
- * @residual: of the optimality conditions: the least of a link's price, per unit of the
- *	largest weight, and its room left, per lane of the largest capacity; the worst link
+ * @lambda: the value used
+ * @residual: of the optimality conditions. For a link, it is the smaller of its price per unit of
+ *	the largest weight, and its free capacity per lane of the largest capacity. This is the
+ *	value of the worst link
  * @iterations: steps of Newton's method
  */
 struct morph_traffic_result {
@@ -129,18 +129,18 @@ struct morph_traffic_result {
 };
 
 /**
- * morph_traffic_solve() - find the one optimum
+ * morph_traffic_solve() - find the unique optimum
  * @te: the problem
- * @opts: how, or NULL
- * @out: what came of it, or NULL
+ * @opts: options, or NULL
+ * @out: summary, or NULL
  *
- * Newton's method with projection (Bertsekas, SIAM J. Control and Optimization 20, 1982) on
- * the dual, in the links' prices only: what a demand sends at given prices is known in closed
- * form. Each step costs links^3 / 6 and paths * links of a path; a dozen are usual. After the
- * first solution nothing is allocated.
+ * Newton's method with projection (Bertsekas, SIAM J. Control and Optimization 20, 1982) on the
+ * dual, in the links' prices only, because the flows at given prices have a closed form. Each step
+ * costs links^3 / 6 and paths * links of a path; a dozen are usual. After the first solution it
+ * allocates nothing.
  *
- * Return: 0, -EINVAL (an option is negative or no number), -E2BIG (unknown options or results), -EAGAIN
- * (the residual is above the tolerance still; flows are those of the last step) or -ENOMEM.
+ * Return: 0, -EINVAL (an option is negative or not a number), -E2BIG (unknown options or results),
+ * -EAGAIN (the residual is still above the tolerance; flows are those of the last step) or -ENOMEM.
  */
 int morph_traffic_solve(struct morph_traffic *te, const struct morph_traffic_opts *opts,
 			struct morph_traffic_result *out);
@@ -148,11 +148,11 @@ int morph_traffic_solve(struct morph_traffic *te, const struct morph_traffic_opt
 /**
  * struct morph_traffic_link - a link of a problem
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
- * @src_host: server that it leaves; MORPH_ANY of a link that is not of morph_traffic_add_servers()
+ * @src_host: server that it leaves; MORPH_ANY if the link is not from morph_traffic_add_servers()
  * @dst_host: server that it reaches, or MORPH_ANY
- * @capacity: lanes that it may carry
- * @load: lanes that it carries by the last solution
- * @price: worth of one lane more, in the unit of the weights, by the last solution; 0 where the
+ * @capacity: lanes that it can carry
+ * @load: lanes that it carries in the last solution
+ * @price: value of one additional lane, in the unit of the weights, in the last solution; 0 if the
  *	link is not full
  */
 struct morph_traffic_link {
@@ -168,7 +168,7 @@ struct morph_traffic_link {
  * morph_traffic_link() - read servers, capacity, load and price of a link
  * @te: the problem
  * @link: its number
- * @out: where to put them
+ * @out: the structure to fill
  *
  * Return: 0, -ENOENT (no such link) or -E2BIG (unknown results).
  */
@@ -178,10 +178,10 @@ int morph_traffic_link(const struct morph_traffic *te, uint32_t link,
 /**
  * struct morph_traffic_path - a path of a demand
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
- * @flow: lanes that it carries by the last solution
- * @links: numbers of its links, in the order from the sender; owned by the problem until something
- *	is added to it
- * @count: how many links it has
+ * @flow: lanes that it carries in the last solution
+ * @links: numbers of its links, in the order from the sender; owned by the problem until the next
+ *	addition
+ * @count: number of its links
  */
 struct morph_traffic_path {
 	size_t sz;
@@ -194,7 +194,7 @@ struct morph_traffic_path {
  * morph_traffic_path() - read links and flow of a path
  * @te: the problem
  * @path: its number
- * @out: where to put them
+ * @out: the structure to fill
  *
  * Return: 0, -ENOENT (no such path) or -E2BIG (unknown results).
  */
@@ -202,72 +202,74 @@ int morph_traffic_path(const struct morph_traffic *te, uint32_t path,
 		       struct morph_traffic_path *out);
 
 /**
- * morph_traffic_round() - whole lanes, as other controllers would round them
+ * morph_traffic_round() - round flows to whole lanes, as all controllers do
  * @te: the problem
- * @flows: of each path, that no link is overloaded with; NULL: those of the last solution
+ * @flows: flow of each path, without overloaded links; NULL: those of the last solution
  * @epoch: number of the decision, the same for all controllers
- * @last: lanes of each path in the epoch before, MORPH_ANY for one that is new; or NULL
+ * @last: lanes of each path in the epoch before, MORPH_ANY for a new path; or NULL
  * @out: lanes of each path
  *
- * Each controller rounds what it has planned for all, and installs its own part. A demand
- * gets floor(f + u) lanes of its f at most, and a path with flow x has its turn for one above
- * floor(x) in the order of x + v, as long as all of its links have room; u and v in [0, 1) are
- * drawn from @epoch and the numbers of demand and path, which all controllers give alike. So
- * no link is overloaded where views are the same, and where they differ a little, so do the
- * lanes. A path keeps its lanes while its flow is less than 0.6 lanes away from them; then a
- * link whose flows have just become less may have some too many for this epoch.
+ * Each controller rounds its plan for all demands, and installs its own part. A demand with flow f
+ * gets at most floor(f + u) lanes. Paths with flow x get one lane above floor(x) in the order of x
+ * + v, while all of their links have free capacity. The numbers u and v in [0, 1) depend on @epoch
+ * and the number of the demand or path, so all controllers draw the same. Equal views therefore
+ * overload no link, and similar views give similar lanes.
  *
- * O(paths log paths + paths * links of a path). After the first call nothing is allocated.
+ * A path keeps its lanes while its flow is less than 0.6 lanes away from them. If the flows of a
+ * link have just decreased, the link can have some lanes too many for this epoch.
  *
- * Return: 0, -EINVAL (a flow is negative, above 2^31 or no number) or -ENOMEM.
+ * O(paths log paths + paths * links of a path). After the first call it allocates nothing.
+ *
+ * Return: 0, -EINVAL (a flow is negative, above 2^31 or not a number) or -ENOMEM.
  */
 int morph_traffic_round(struct morph_traffic *te, const double *flows, uint64_t epoch,
 			const uint32_t *last, uint32_t *out);
 
 /**
- * morph_traffic_recall() - what was decided last, from what is reserved
+ * morph_traffic_recall() - reconstruct the lanes of paths from reservations
  * @te: the problem
- * @flows: of each path, as they are now; NULL: those of the last solution
- * @demands: those that one controller decides on
+ * @flows: present flow of each path; NULL: those of the last solution
+ * @demands: demands of one controller
  * @count: how many, each once
- * @held: lanes of each link that it has reserved
- * @last: where to put the lanes of the paths of @demands; those of others stay as they are
+ * @held: lanes of each link that the controller has reserved
+ * @last: set to the lanes of the paths of @demands; other entries are unchanged
  *
- * Links know lanes, not ways. Lanes of paths are sought that explain what is held, and that
- * morph_traffic_round() would leave where they are if it is given them as @last: so a controller that has
- * lost its memory, or a backup that never had it, goes on where the last one was. It is a search
- * step by step, without a proof of the best: of twenty meshes with 5 % of noise between two epochs it
- * has 1.02 times as many lanes changed as who remembers, where nothing known has 2.4 times.
- * Called for one controller after the other it gives what all of them decided, to each of them the same.
+ * Links know lanes, not paths. This function finds lanes of paths that explain the reservations,
+ * and that morph_traffic_round() does not change if it gets them as @last. So a restarted
+ * controller, or a backup, continues the last decision. The search improves lanes step by step and
+ * does not prove an optimum. Over twenty meshes with 5 % noise between two epochs, it changes 1.02
+ * times as many lanes as a controller that remembers; one that knows nothing changes 2.4 times as
+ * many. Calls for one controller after the other give the decisions of all of them, and each of
+ * them gets the same.
  *
- * O(links + sweeps * paths of the controller^2 * links of a path), a few sweeps where flows are
- * not far from what is held. After the first call nothing is allocated.
+ * O(links + sweeps * paths of the controller^2 * links of a path), a few sweeps if flows are near
+ * the reservations. After the first call it allocates nothing.
  *
- * Return: lanes of links by which @last differs from @held, 0 where all is explained; -ENOENT
- * (no such demand), -EINVAL (a flow is negative, above 2^31 or no number) or -ENOMEM.
+ * Return: lanes of links by which @last differs from @held, 0 if all are explained; -ENOENT (no
+ * such demand), -EINVAL (a flow is negative, above 2^31 or not a number) or -ENOMEM.
  */
 int64_t morph_traffic_recall(struct morph_traffic *te, const double *flows, const uint32_t *demands,
 			     size_t count, const uint32_t *held, uint32_t *last);
 
 /**
- * morph_slicing_assign() - give tenants to controllers
+ * morph_slicing_assign() - assign tenants to controllers
  * @ctx: the context, for the error only
- * @weights: of each tenant: how much it hurts when its controller fails
- * @count: how many tenants
- * @controllers: how many controllers
- * @seed: of the draws
- * @last: the controller of each tenant until now, MORPH_ANY for a new one; or NULL
+ * @weights: of each tenant: damage if its controller fails
+ * @count: number of tenants
+ * @controllers: number of controllers
+ * @seed: random seed
+ * @last: the present controller of each tenant, MORPH_ANY for a new one; or NULL
  * @primary: the controller of each tenant
- * @backup: who takes over; MORPH_ANY where there is one controller only. Or NULL
+ * @backup: the controller that takes over; MORPH_ANY with one controller only. Or NULL
  *
- * Tenants are never split, or every failure would hurt them all. The heaviest come first, each
- * to one of the two least loaded controllers by chance; of 16 draws the most even one is
- * taken (Symphony's randomised slicing; Mitzenmacher, The Power of Two Choices, IEEE TPDS 12,
- * 2001). Tenants stay where they are as long as no controller has more than 1.2 times what
- * one must have at least. A primary's tenants are spread over all others as backups, so
- * that few lose both at once (shuffle sharding). O(16 count log count + count controllers).
+ * A tenant is never split, because otherwise every failure would affect all. The heaviest come
+ * first, each to one of the two least loaded controllers at random. The most even one of 16 draws
+ * wins (Symphony's randomised slicing; Mitzenmacher, The Power of Two Choices, IEEE TPDS 12, 2001).
+ * Tenants keep their controller while no controller has more than 1.2 times the lower bound of the
+ * greatest load. All other controllers are backups of a primary's tenants, so that few tenants lose
+ * both at once (shuffle sharding). O(16 count log count + count controllers).
  *
- * Return: 0, -EINVAL (no controllers, a weight that is negative or no number, a controller in
+ * Return: 0, -EINVAL (no controllers, a weight that is negative or not a number, a controller in
  * @last that does not exist) or -ENOMEM.
  */
 int morph_slicing_assign(struct morph_ctx *ctx, const double *weights, size_t count,
