@@ -10,6 +10,7 @@
 #   make coverage    what the tests reach of core, optics and library, by file; make check-coverage judges
 #   make fuzz        libFuzzer on what reads files, texts and messages in user space, FUZZ_SECONDS each
 #   make demo        a fabric, a slice and a failover in a virtual machine
+#   make shell       a shell in a virtual machine with the modules and morphctl (KERNEL=6.12 for that kernel)
 #   make repro       published figures, computed anew beside their baselines (SEED=7, for another seed)
 #   make docs        pages generated from headers and from the netlink specification, in build/docs
 #   make install     library, tools and headers; modules too where KDIR is given (DESTDIR honoured)
@@ -106,6 +107,10 @@ demo: deps-demo
 	+@$(MAKE) $(in_parallel) modules-$(demo_kernel) profile-rack64 tools conductor
 	@selftests/demo/run
 
+shell: deps-demo
+	+@$(MAKE) $(in_parallel) modules-$(demo_kernel) profiles tools
+	@selftests/vm/run --kernel $(demo_kernel) --shell
+
 conductor:
 	+$(if $(V),,@)$(MAKE) -C selftests/demo
 
@@ -174,7 +179,7 @@ help:
 	@echo 'make $(DEBUG_KERNELS:%=check-debug-%)' | fold -s -w 100
 	@echo 'make deps $(dep_groups:%=deps-%) debug-kernels clean distclean'
 
-.PHONY: all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-kunit-%) \
+.PHONY: shell all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-kunit-%) \
 	profiles lib tools selftests vm-programs profile-rack64 deps $(dep_groups:%=deps-%) debug-kernels \
 	$(BUILT_KERNELS:%=debug-kernel-%) fuzz demo docs conductor bench bench-programs repro repro-programs \
 	install install-modules install-interface modules-kdir clean distclean help

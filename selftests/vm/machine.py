@@ -128,13 +128,16 @@ def socket_with_card(number):
 
 
 class Machine:
-    def __init__(self, kernel, accel, smp=2, memory_mb=1024, append=CHECKS, counts=False):
+    """A virtual machine. With interactive, its command uses the terminal of the caller."""
+
+    def __init__(self, kernel, accel, smp=2, memory_mb=1024, append=CHECKS, counts=False, interactive=False):
         self.kernel = kernel
         self.accel = accel
         self.smp = smp
         self.memory_mb = memory_mb
         self.append = append
         self.counts = counts    # instructions: one is a nanosecond of its clock
+        self.interactive = interactive
 
     def run(self, command, results, patience, output=None, errors=None):
         """Boot, run a shell command, and return an Outcome.
@@ -160,6 +163,9 @@ class Machine:
         return outcome
 
     def _qemu(self, results, patience, output, errors):
+        if self.interactive:
+            subprocess.run(self._arguments(results), stderr=errors, check=False)
+            return False
         with subprocess.Popen(self._arguments(results), stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
                               stderr=errors) as qemu:
             copier = Copier(qemu.stdout, os.path.join(results, "output"), output)
@@ -178,14 +184,19 @@ class Machine:
         count = ["-icount", "shift=0,sleep=off"] if self.counts else []
         # An emulator takes string instructions byte by byte: let the kernel believe that they are slow.
         cpu = "max" if self.accel == "kvm" else "max,erms=off,fsrm=off"
+        if self.interactive:
+            words.append("MORPH_TERMINAL=/dev/hvc0")
+            port = ["-chardev", "stdio,id=output,signal=off", "-device", "virtio-serial-pci",
+                    "-device", "virtconsole,chardev=output"]
+        else:
+            port = ["-chardev", "file,id=output,path=/dev/stdout", "-device", "virtio-serial-pci",
+                    "-device", "virtserialport,chardev=output,name=output"]
         return ["qemu-system-x86_64", "-M", "q35,accel=" + self.accel, "-cpu", cpu, "-smp", str(self.smp), *count,
                 "-m", str(self.memory_mb), "-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
                 "-kernel", self.kernel.bootable(), "-initrd", os.path.join(results, "initramfs"),
                 "-append", " ".join(words), "-serial", "file:" + os.path.join(results, "console"),
                 "-monitor", f"unix:{os.path.relpath(results)}/monitor,server=on,wait=off",
-                "-chardev", "file,id=output,path=/dev/stdout", "-device", "virtio-serial-pci",
-                "-device", "virtserialport,chardev=output,name=output",
-                *socket_with_card(1), *socket_with_card(2),
+                *port, *socket_with_card(1), *socket_with_card(2),
                 *share("root", "/", "readonly=on", "multidevs=remap"), *share("results", results)]
 
 
