@@ -8,7 +8,7 @@
 #include <sched.h>
 #include <time.h>
 
-#define NAP_NS 200000
+#define NAP_NS 2000000
 
 int sched_yield(void)
 {
