@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Room for a request by leading what runs another way: problem and verdict. */
+/* Defragmentation: the problem and its verdict. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -116,7 +116,7 @@ int morph_defrag_add(struct morph_defrag *defrag, struct morph_plan *plan, uint3
 
 /* ------------------------------------------------------------------------ input */
 
-/* Is a slice lit as its plan says? */
+/* Check that a slice is lit as its plan states. */
 static int check_running(struct morph_defrag *defrag, const struct morph_ledger *ledger,
 			 const struct running *running)
 {
@@ -245,7 +245,7 @@ static void explain(struct morph_defrag *defrag, const struct morph_ledger *ledg
 
 /* ----------------------------------------------------------------------- solve */
 
-/* Look in all racks until one has room. */
+/* Search all racks until a request fits in one. */
 static int try_racks(struct morph_defrag *defrag, struct morph_ledger *ledger,
 		     const struct morph_request *request, uint64_t steps)
 {
@@ -265,7 +265,7 @@ static int try_racks(struct morph_defrag *defrag, struct morph_ledger *ledger,
 				return ret;
 			switch (lm_defrag_search(defrag, ledger, request, rack, steps)) {
 			case STITCH_FEASIBLE:
-				/* In another rack, or in a part of a server, fewer might have to be moved. */
+				/* Another rack, or shared servers, might need fewer moves. */
 				if (others > 1 || (defrag->plan->whole &&
 						   request->servers != MORPH_SERVERS_WHOLE))
 					defrag->moved_least = 0;

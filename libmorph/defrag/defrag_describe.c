@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is moved, as an object: all that it says, for people and programs. */
+/* The answer as an object for people and programs. */
 #include "defrag.h"
 #include "../place/writer.h"
 

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* From steps to transactions: the ways inside servers, each in the fabric as it will be by then. */
+/*
+ * From steps to transactions: paths inside servers, each in the state that the fabric will then
+ * have.
+ */
 #include <errno.h>
 
 #include "defrag.h"
 #include "../place/light.h"
 
-/* One step after the other. */
+/* Progress through the steps. */
 struct walk {
 	struct morph_defrag *defrag;
 	struct lighting lighting;
@@ -13,7 +16,7 @@ struct walk {
 
 /* ----------------------------------------------------------------------- a step */
 
-/* What all changes of a step want, but for those that go out. */
+/* The circuits that a step lights. */
 static void want(struct walk *walk, const struct step *step)
 {
 	const struct morph_defrag *defrag = walk->defrag;
@@ -45,7 +48,7 @@ static void want(struct walk *walk, const struct step *step)
 	}
 }
 
-/* A fibre that an earlier step has come to use is left to it: another between the same servers. */
+/* An earlier step can use a planned fibre. Choose another one between the same servers. */
 static void choose_again(struct walk *walk, struct wanted *wanted)
 {
 	const struct morph_ledger *ledger = walk->lighting.ledger;
@@ -67,7 +70,7 @@ static void choose_again(struct walk *walk, struct wanted *wanted)
 	}
 }
 
-/* Each change has its guides; what is lit is so by the new path from now on. */
+/* Record the guides of each change, and the new paths as lit. */
 static int keep(struct walk *walk, const struct step *step)
 {
 	struct morph_defrag *defrag = walk->defrag;
@@ -128,7 +131,7 @@ static int do_step(struct walk *walk, const struct step *step)
 
 /* -------------------------------------------------------------------- all of them */
 
-/* The paths as the kernel has them, which the walk changes. */
+/* The paths of the kernel before the walk, which changes them. */
 struct paths_before {
 	struct lit *lit;
 	struct optics_hop *hops;
@@ -207,7 +210,7 @@ static int check(const struct morph_defrag *defrag, const struct morph_ledger *l
 	return 0;
 }
 
-/* The request's plan says which fibres it gets, also where these are others than before. */
+/* Record the fibres of the request's circuits in its plan, because they can differ from before. */
 static void note_request(struct morph_defrag *defrag)
 {
 	const struct step *step = &defrag->steps.list[defrag->steps.count - 1];
@@ -305,7 +308,7 @@ MORPH_API int morph_txn_add_step(struct morph_txn *txn, const struct morph_defra
 	return ret < 0 ? ret : 0;
 }
 
-/* Is a circuit lit again between two steps? */
+/* Whether a circuit becomes lit again between two steps. */
 static bool made(const struct morph_defrag *defrag, uint32_t from, uint32_t to, uint32_t slice,
 		 uint32_t circuit)
 {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The slices of a fabric's kernel, as plans that may be led another way. */
+/* The slices of a fabric's kernel, as plans whose circuits can move. */
 #include <errno.h>
 
 #include "defrag.h"
 #include "../model/live.h"
 #include "../protect/protect.h"
 
-/* One slice as the kernel tells of it. */
+/* A slice while it is read. */
 struct reading {
 	struct morph_defrag *defrag;
 	const struct morph_ledger *ledger;
 	const struct live *live;
 	const struct morph_object *slice;
-	struct running *running; /* the next of the list of slices */
+	struct running *running; /* the next one of the list of slices */
 	uint32_t rack;
-	const char *why; /* it stays, though all is known of it; or NULL */
+	const char *why; /* reason why it stays although it is completely known; or NULL */
 };
 
-static const char no_memory[] = "out of memory"; /* no reason to stay */
+static const char no_memory[] = "out of memory"; /* not a reason to stay */
 
 void lm_running_free(struct running *running)
 {
@@ -53,7 +53,7 @@ static uint32_t count_circuits(const struct reading *reading)
 
 /* ------------------------------------------------------------------------ ranks */
 
-/* Accelerators of all ranks. Returns NULL, or why the slice stays as it is. */
+/* Read the accelerators of all ranks. Returns NULL, or why the slice stays. */
 static const char *read_ranks(struct reading *reading)
 {
 	const struct morph_ledger *ledger = reading->ledger;
@@ -81,7 +81,7 @@ static const char *read_ranks(struct reading *reading)
 
 /* --------------------------------------------------------------------- circuits */
 
-/* The end of a guide at which an element is, or 2. */
+/* The end of a guide at an element, or 2. */
 static uint32_t end_at(const struct optics_guide *guide, uint32_t element)
 {
 	uint32_t end = 0;
@@ -92,7 +92,7 @@ static uint32_t end_at(const struct optics_guide *guide, uint32_t element)
 	return end;
 }
 
-/* The path of a lit circuit, whose elements are in the states that the ledger has. */
+/* The path of a lit circuit. The states of its elements are those of the ledger. */
 static bool read_path(const struct reading *reading, const struct morph_object *circuit,
 		      struct optics_path *path)
 {
@@ -132,7 +132,7 @@ static bool read_path(const struct reading *reading, const struct morph_object *
 	return false;
 }
 
-/* The strand that a path takes from that hop on, or NULL. */
+/* The hop that a path takes from this guide on, or NULL. */
 static const struct strand *strand_at(const struct sites *sites, uint32_t host,
 				      const struct optics_path *path, uint32_t hop)
 {
@@ -149,7 +149,7 @@ static const struct strand *strand_at(const struct sites *sites, uint32_t host,
 	return NULL;
 }
 
-/* Of those that the slice's light may cross. */
+/* The number of servers that light of the slice can cross. */
 static uint32_t servers_of(const struct reading *reading)
 {
 	const struct morph_ledger *ledger = reading->ledger;
@@ -158,7 +158,7 @@ static uint32_t servers_of(const struct reading *reading)
 			      ledger->sites.racks[reading->rack].hosts_count;
 }
 
-/* The fibres of a path. Returns NULL, or why the slice stays as it is. */
+/* The fibres of a path. Returns NULL, or why the slice stays. */
 static const char *read_strands(struct reading *reading, const struct optics_path *path,
 				uint32_t circuit)
 {
@@ -193,7 +193,7 @@ static const char *read_strands(struct reading *reading, const struct optics_pat
 	return NULL;
 }
 
-/* Returns NULL, or why the slice stays as it is. */
+/* Returns NULL, or why the slice stays. */
 static const char *read_circuit(struct reading *reading, const struct morph_object *it,
 				uint32_t circuit)
 {
@@ -274,7 +274,7 @@ static int note_stay(struct morph_defrag *defrag, uint32_t slice, const char *wh
 	return ret;
 }
 
-/* All is known of it, whether it may be moved or not. */
+/* Add a slice that is completely known, whether it can move or not. */
 static int add_running(struct reading *reading)
 {
 	struct morph_defrag *defrag = reading->defrag;
@@ -305,7 +305,7 @@ static int read_slice(struct reading *reading, uint32_t controller)
 	reading->running = &reading->defrag->slices.list[reading->defrag->slices.count];
 	*reading->running = (struct running){
 		.slice = slice,
-		/* For one that has a spare of its own the kernel holds what it takes. */
+		/* The kernel holds the fibres of a slice's own spare. */
 		.repaired = morph_object_uint(reading->slice, "failover") ==
 				    MORPH_FAILOVER_AUTOMATIC &&
 			    !morph_object_uint(reading->slice, "reserved"),
@@ -313,7 +313,7 @@ static int read_slice(struct reading *reading, uint32_t controller)
 	reading->why = its && its != controller ? "another controller decides for it" : NULL;
 	circuits = count_circuits(reading);
 	if (!circuits)
-		return 0; /* nothing to be moved */
+		return 0; /* nothing to move */
 	if (morph_object_uint(reading->slice, "state") != MORPH_SLICE_OK)
 		return note_stay(reading->defrag, slice, "it is not in order");
 	if (!ranks || ranks > MOST_RANKS)
@@ -378,7 +378,7 @@ static int keep(struct running *running, struct morph_ledger *ledger)
 	return ret;
 }
 
-/* How many ranks have a spare, or a negative errno. */
+/* The number of ranks with a spare, or a negative errno. */
 static int keep_all(struct running *list, uint32_t count, struct morph_ledger *ledger)
 {
 	int ranks = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A rack as rerouting sees it: who goes which way, and the fibres that can be had or given up. */
+/* A rack for rerouting: its circuits, and the fibres that are free or can become free. */
 #include <errno.h>
 
 #include "defrag.h"
@@ -25,7 +25,7 @@ static uint32_t seat_of(const struct morph_ledger *ledger, uint32_t accelerator)
 
 /* ------------------------------------------------------------------------ flows */
 
-/* Seats where nobody but @slice has an accelerator. */
+/* Servers in which no slice but @slice has an accelerator. */
 static uint64_t own_seats(const struct morph_ledger *ledger, uint32_t rack, uint32_t slice)
 {
 	const struct sites *sites = &ledger->sites;
@@ -60,7 +60,7 @@ static void count_ports(const struct morph_plan *plan, struct ports *ports)
 	}
 }
 
-/* May a circuit leave its fibres? Not those that are unusable, or kept. */
+/* Whether a circuit can leave its fibres. It cannot if they are unusable or kept. */
 static bool way_loose(const struct morph_ledger *ledger, const struct morph_plan *plan,
 		      uint32_t circuit)
 {
@@ -88,7 +88,7 @@ static void read_way(const struct morph_ledger *ledger, const struct morph_plan 
 	flow->goes = flow->was;
 }
 
-/* The circuits of a slice that may be moved. Returns false where there are too many. */
+/* Add the movable circuits of a slice. False if there are too many. */
 static bool add_flows(struct morph_defrag *defrag, const struct morph_ledger *ledger,
 		      const struct running *running, uint32_t rack)
 {
@@ -124,7 +124,7 @@ static bool add_flows(struct morph_defrag *defrag, const struct morph_ledger *le
 	return true;
 }
 
-/* Those that begin at the same place side by side. */
+/* Sort hops with the same start together. */
 static int by_place(const void *one, const void *other, void *context)
 {
 	const struct flow *a = one, *b = other;
@@ -158,7 +158,7 @@ static uint32_t find_strand(const struct sites *sites, const struct strand *stra
 	return at;
 }
 
-/* Take what a strand passes for the pool. False where something in it has that already. */
+/* Reserve the guides and elements of a hop for the pool. False if another hop has one of them. */
 static bool pass(struct morph_defrag *defrag, const struct strand *strand)
 {
 	for (uint32_t at = 0; at < strand->guides_count; at++)
@@ -183,7 +183,7 @@ static int pool_add(struct morph_defrag *defrag, uint32_t strand, uint32_t holde
 	return ret;
 }
 
-/* What flows hold. */
+/* Add the hops that flows use. */
 static int pool_held(struct morph_defrag *defrag, const struct morph_ledger *ledger)
 {
 	int ret = 0;
@@ -206,7 +206,7 @@ static int pool_held(struct morph_defrag *defrag, const struct morph_ledger *led
 	return ret;
 }
 
-/* What is free in the rack: of what shares something the first. */
+/* Add the free hops of the rack. Of hops that share a part, only the first is added. */
 static int pool_free(struct morph_defrag *defrag, const struct morph_ledger *ledger, uint32_t rack)
 {
 	const struct sites *sites = &ledger->sites;
@@ -228,7 +228,10 @@ static int pool_free(struct morph_defrag *defrag, const struct morph_ledger *led
 	return ret;
 }
 
-/* A strand that shares something with what is in the pool might be free in another wiring, or in its place. */
+/*
+ * A hop that shares a part with one of the pool could be free in other routings. The pool is then
+ * not exact.
+ */
 static void look_for_rivals(struct morph_defrag *defrag, const struct morph_ledger *ledger,
 			    uint32_t rack)
 {
@@ -259,7 +262,7 @@ static int by_strand(const void *one, const void *other, void *context)
 	return a->strand < b->strand ? -1 : a->strand > b->strand;
 }
 
-/* Strands are in the order of hosts, and seats are: sorted, they lie side by side by link. */
+/* Hops are sorted by host, and so are servers. After sorting, hops of one link are adjacent. */
 static void pool_sort(struct morph_defrag *defrag, const struct sites *sites)
 {
 	uint32_t at = 0;
@@ -304,7 +307,7 @@ static int scratch(struct morph_ctx *ctx, uint8_t **list, uint32_t *room, uint32
 	return 0;
 }
 
-/* The seats that the request's circuits may cross. */
+/* The servers that the request's circuits can cross. */
 static uint64_t request_seats(const struct morph_ledger *ledger,
 			      const struct morph_request *request, uint32_t rack)
 {
@@ -313,7 +316,10 @@ static uint64_t request_seats(const struct morph_ledger *ledger,
 		       net_all(ledger->sites.racks[rack].hosts_count);
 }
 
-/* Is something free where its light may not cross? It could end there, but is not led there. */
+/*
+ * Whether free hops exist where the request's light cannot cross. Light could end there, but the
+ * search does not route it there.
+ */
 static bool leaves_out(const struct morph_ledger *ledger, uint64_t through, uint32_t rack)
 {
 	const struct sites *sites = &ledger->sites;

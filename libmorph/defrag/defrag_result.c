@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading an answer, and carrying it out in a ledger. */
+/* Access to an answer, and its execution in a ledger. */
 #include <errno.h>
 
 #include "defrag.h"
@@ -26,7 +26,7 @@ static int check_out(const struct morph_defrag *defrag, const void *out, size_t 
 	return ret;
 }
 
-/* Fill as much of a structure as its owner knows. */
+/* Copy as many fields of a structure as its owner knows. */
 static void fill(void *out, const void *mine, size_t known)
 {
 	size_t size;
@@ -146,7 +146,7 @@ static const struct change *last_change(const struct morph_defrag *defrag, uint3
 	return NULL;
 }
 
-/* A slice's strands as they are after all steps, in memory of their own. */
+/* A slice's hops after all steps, in new memory. */
 static struct strand *strands_after(const struct morph_defrag *defrag,
 				    const struct running *running, uint32_t *count,
 				    struct circuit_way *ways)
@@ -175,7 +175,7 @@ static struct strand *strands_after(const struct morph_defrag *defrag,
 	return strands;
 }
 
-/* A slice's plan before, or after, all steps. */
+/* A slice's plan before or after all steps. */
 struct swap {
 	struct strand *strands;
 	struct circuit_way *ways;
@@ -237,7 +237,7 @@ static int prepare(struct morph_defrag *defrag, struct swap *swaps)
 
 		if (!is_moved(defrag, running->slice))
 			continue;
-		/* As much as there was: a plan that is used again has room for both alike. */
+		/* The same size as before, because a plan that is used again expects it. */
 		swaps[at].ways = calloc(running->plan->circuits_room + 1U, sizeof(*swaps[at].ways));
 		if (swaps[at].ways)
 			swaps[at].strands =
@@ -248,7 +248,7 @@ static int prepare(struct morph_defrag *defrag, struct swap *swaps)
 	return 0;
 }
 
-/* All moves, then the request; or nothing. */
+/* Take all moves and then the request, or nothing. */
 static int take(struct morph_defrag *defrag, struct morph_ledger *ledger, struct swap *swaps,
 		uint32_t slice)
 {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which accelerators of a rack the request gets, so that all circuits have ways. */
+/* Search for accelerators of a rack with which all circuits have routes. */
 #include "defrag.h"
 
-#define ENOUGH 8 /* answers to choose from */
-#define SPARING 4 /* times that circuits are not to be moved because they went dark */
-#define EXTRA_STEPS 2048 /* in search of better ones */
-#define IMPROVE_STEPS 65536 /* in search of those that move fewer, and for the proof */
-#define LOOK_STEPS 16 /* that negotiating and refuting cost */
+#define ENOUGH 8 /* number of answers that ends the search */
+#define SPARING 4 /* attempts to keep circuits that went dark in place */
+#define EXTRA_STEPS 2048 /* of the search for better answers */
+#define IMPROVE_STEPS 65536 /* of the search for fewer moves, and of its proof */
+#define LOOK_STEPS 16 /* cost of one negotiation and refutation */
 #define ORDER_NODES 512
 
 enum goal {
 	FIND, /* any answer */
-	PROVE, /* answers that move fewer than the least so far */
+	PROVE, /* answers with fewer moves than the best one */
 };
 
 struct hunt {
@@ -22,16 +22,16 @@ struct hunt {
 	uint64_t steps;
 	uint32_t tier;
 	uint32_t found; /* answers */
-	uint32_t least; /* circuits that go another way */
-	bool unsure; /* something was left out */
+	uint32_t least; /* circuits that take another route */
+	bool unsure; /* something was left out, so the search proves nothing */
 	bool stopped;
-	/* Embedding slots: parts, or ranks. */
+	/* Embedding of slots: parts or ranks. */
 	bool whole;
 	uint16_t parts[RACK_ACCELERATORS], places[RACK_ACCELERATORS];
 	uint32_t size; /* ranks of a slot */
 	uint8_t sites[PATTERN_SLOTS]; /* by slot */
-	uint8_t room[NET_SITES]; /* slots that a seat may take yet */
-	uint32_t known; /* metrics that left is reckoned for */
+	uint8_t room[NET_SITES]; /* slots that a server can still take */
+	uint32_t known; /* number of metrics that @left contains */
 	int64_t left[PATTERN_SLOTS + 1][REROUTE_METRICS];
 };
 
@@ -54,7 +54,7 @@ static bool better(const struct morph_defrag *defrag, const struct best *best, u
 	return false;
 }
 
-/* All flows have ways: put them in order, and keep them if they are the best yet. */
+/* All flows have routes. Order the moves, and keep the answer if it is the best one. */
 static void consider(struct hunt *hunt, const struct mapping *mapping)
 {
 	struct morph_defrag *defrag = hunt->defrag;
@@ -102,7 +102,7 @@ static bool spend(struct hunt *hunt, uint64_t steps)
 	return false;
 }
 
-/* The request's circuits from server to server. */
+/* Add the request's circuits between servers. */
 static bool add_circuits(struct hunt *hunt, const struct mapping *mapping)
 {
 	struct reroute *reroute = hunt->defrag->reroute;
@@ -119,7 +119,7 @@ static bool add_circuits(struct hunt *hunt, const struct mapping *mapping)
 	return true;
 }
 
-/* Look at all ways of one embedding, in so many steps. */
+/* Try all routes of one embedding within this number of steps. */
 static void exhaust(struct hunt *hunt, const struct mapping *mapping, uint32_t limit,
 		    uint64_t steps)
 {
@@ -139,7 +139,7 @@ static void exhaust(struct hunt *hunt, const struct mapping *mapping, uint32_t l
 	hunt->steps -= steps - left;
 }
 
-/* All flows have ways. Returns whether that is enough of such embeddings. */
+/* All flows have routes. Returns whether this is enough. */
 static bool accept(struct hunt *hunt, const struct mapping *mapping)
 {
 	consider(hunt, mapping);
@@ -148,7 +148,7 @@ static bool accept(struct hunt *hunt, const struct mapping *mapping)
 	return enough(hunt);
 }
 
-/* Look at one embedding. Returns whether that is enough of them. */
+/* Examine one embedding. Returns whether this is enough. */
 static bool examine(struct hunt *hunt, const struct mapping *mapping)
 {
 	struct reroute *reroute = hunt->defrag->reroute;
@@ -172,7 +172,7 @@ static bool examine(struct hunt *hunt, const struct mapping *mapping)
 		return false;
 	if (lm_reroute_negotiate_shares(reroute))
 		return accept(hunt, mapping);
-	/* Others may have ways that are found at once: half of the steps are theirs. */
+	/* Use half of the steps here, because other embeddings can have quick routes. */
 	exhaust(hunt, mapping, UINT32_MAX, hunt->steps / 2);
 	return enough(hunt);
 }
@@ -198,7 +198,7 @@ static bool examine_embedding(struct hunt *hunt)
 	return examine(hunt, trial);
 }
 
-/* What the metrics leave once the slot at @depth has its site. */
+/* The slack of the metrics once the slot at @depth has its server. */
 static void reckon(struct hunt *hunt, uint32_t depth, uint32_t first)
 {
 	const struct pattern *pattern = &hunt->ledger->search.pattern;
@@ -229,7 +229,7 @@ static bool metrics_allow(const struct hunt *hunt, uint32_t depth)
 	return true;
 }
 
-/* Metrics that were found below are held against the slots up to @depth. */
+/* Apply metrics that were found deeper to the slots up to @depth. */
 static void reckon_anew(struct hunt *hunt, uint32_t depth)
 {
 	uint32_t first = hunt->known;
@@ -239,7 +239,7 @@ static void reckon_anew(struct hunt *hunt, uint32_t depth)
 		reckon(hunt, at, first);
 }
 
-/* Hops of what is between the slot at @depth on @site and those before. */
+/* Hops between the slot at @depth on @site and the slots before. */
 static uint32_t hops_added(const struct hunt *hunt, uint32_t depth, uint32_t site)
 {
 	const struct rack_search *search = &hunt->ledger->search;
@@ -255,7 +255,7 @@ static uint32_t hops_added(const struct hunt *hunt, uint32_t depth, uint32_t sit
 	return hops;
 }
 
-/* Sites for the slot at @depth, the nearest first; not to look twice at what is alike. */
+/* Sites for the slot at @depth, the nearest first, without symmetric cases. */
 static uint32_t candidates(const struct hunt *hunt, uint32_t depth, uint8_t sites[NET_SITES])
 {
 	const struct pattern *pattern = &hunt->ledger->search.pattern;
@@ -280,7 +280,7 @@ static uint32_t candidates(const struct hunt *hunt, uint32_t depth, uint8_t site
 	return count;
 }
 
-/* Give the slots from @depth on a site each. Returns whether enough has been looked at. */
+/* Assign sites to the slots from @depth on. Returns whether this is enough. */
 static bool embed(struct hunt *hunt, uint32_t depth)
 {
 	const struct pattern *pattern = &hunt->ledger->search.pattern;
@@ -312,7 +312,7 @@ static bool embed(struct hunt *hunt, uint32_t depth)
 	return false;
 }
 
-/* Parts that fill a server, or ranks, as slots. False where there are too many. */
+/* Make slots of parts that fill a server, or of ranks. False if there are too many. */
 static bool make_slots(struct hunt *hunt)
 {
 	const struct morph_request *request = hunt->request;
@@ -341,7 +341,7 @@ static bool make_slots(struct hunt *hunt)
 
 /* ------------------------------------------------------------------------- rack */
 
-/* Look at boxes, at what grows, then at all embeddings, until there is enough. */
+/* Examine boxes, then growths, then all embeddings, until there are enough answers. */
 static void look(struct hunt *hunt)
 {
 	const struct morph_request *request = hunt->request;
@@ -350,7 +350,7 @@ static void look(struct hunt *hunt)
 	hunt->tier = MORPH_TIER_CONTIGUOUS;
 	lm_place_each_box(hunt->ledger, request, examine_trial, hunt);
 	if (request->tier == MORPH_TIER_CONTIGUOUS) {
-		/* Ranks that go back and forth may lie in a box in other ways. */
+		/* Ranks that run back and forth are only one way to fill a box. */
 		hunt->unsure |= !torus;
 		return;
 	}
@@ -366,7 +366,7 @@ static void look(struct hunt *hunt)
 		hunt->unsure = true;
 }
 
-/* Whose light goes out while it is moved stays where it is, if the others can be led round it. */
+/* Keep circuits that went dark in place, if the others can be rerouted around them. */
 static void spare_dark(struct hunt *hunt, const struct mapping *mapping)
 {
 	struct reroute *reroute = hunt->defrag->reroute;
@@ -388,7 +388,7 @@ static void spare_dark(struct hunt *hunt, const struct mapping *mapping)
 		reroute->flows[at].stays = false;
 }
 
-/* Move fewer with the accelerators that were found; then with any. */
+/* Find fewer moves with the same accelerators, then with any. */
 static void improve(struct hunt *hunt, uint64_t steps)
 {
 	struct best *best = hunt->defrag->best;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The order of moves as transactions, with fibres; and what tenants notice of them. */
+/* Moves as ordered transactions with fibres, and their effects on tenants. */
 #include <errno.h>
 
 #include "defrag.h"
@@ -8,7 +8,7 @@ struct making {
 	struct morph_defrag *defrag;
 	struct morph_ledger *ledger;
 	const struct morph_request *request;
-	uint32_t picked[NET_SITES]; /* in the pool: fibres of the way that is being laid */
+	uint32_t picked[NET_SITES]; /* in the pool: fibres of the present path */
 };
 
 static const struct strand *strand_at(const struct making *making, uint32_t pooled)
@@ -19,8 +19,8 @@ static const struct strand *strand_at(const struct making *making, uint32_t pool
 /* ------------------------------------------------------------------------ fibres */
 
 /*
- * A free fibre of a link that no circuit has left in this step, for those go out after the new
- * ones are lit. @src, @dst: tiles where it is best to begin and end.
+ * A free fibre of a link. Fibres that circuits of this step leave do not count, because these
+ * circuits go dark after the new paths are lit. @src, @dst: preferred tiles of its ends.
  */
 static uint32_t pick(const struct making *making, uint32_t from, uint32_t to, uint32_t src,
 		     uint32_t dst)
@@ -42,7 +42,7 @@ static uint32_t pick(const struct making *making, uint32_t from, uint32_t to, ui
 	return best;
 }
 
-/* Pick fibres for all hops of a way. False where a link has none left. */
+/* Pick fibres for all hops of a path. False if a link has none left. */
 static bool lay(struct making *making, const struct way *way, uint32_t src, uint32_t dst)
 {
 	for (uint32_t hop = 0; hop < way->hops; hop++) {
@@ -53,7 +53,7 @@ static bool lay(struct making *making, const struct way *way, uint32_t src, uint
 	return true;
 }
 
-/* What a flow holds is free; @marked: but not before this step is over. */
+/* Free the hops of a flow; with @marked only after this step. */
 static void release(struct making *making, uint32_t flow, bool marked)
 {
 	struct morph_defrag *defrag = making->defrag;
@@ -103,7 +103,7 @@ static int begin_step(struct morph_defrag *defrag, uint32_t kind, uint32_t slice
 	return ret;
 }
 
-/* Are ports left at both ends of a circuit for a second way, beside those of this step? */
+/* Whether both ends of a circuit have free ports for a second path, besides those of this step. */
 static bool ports_left(const struct making *making, const struct step *step,
 		       const struct flow *flow)
 {
@@ -126,7 +126,7 @@ static bool ports_left(const struct making *making, const struct step *step,
 	       in <= making->ledger->graph->params.planes;
 }
 
-/* Can an action be part of the last step? Then its fibres are picked. */
+/* Whether an action fits into the last step. If so, its fibres are picked. */
 static bool joins(struct making *making, const struct action *action)
 {
 	struct morph_defrag *defrag = making->defrag;
@@ -149,7 +149,7 @@ static bool joins(struct making *making, const struct action *action)
 		       lay(making, &action->way, OPTICS_NONE, OPTICS_NONE);
 	case ACTION_MAKE:
 		return lay(making, &action->way, OPTICS_NONE, OPTICS_NONE);
-	default: /* its own fibres are free before it takes others */
+	default: /* a circuit frees its own fibres before it takes new ones */
 		return false;
 	}
 }
@@ -201,7 +201,7 @@ static const struct flow *request_flow(const struct best *best, uint32_t running
 	return NULL;
 }
 
-/* The last step: its fibres, into its plan too. */
+/* Finish the last step: write its fibres into the plan as well. */
 static int place(struct making *making)
 {
 	struct morph_defrag *defrag = making->defrag;
@@ -229,7 +229,7 @@ static int place(struct making *making)
 	return ret;
 }
 
-/* Figures of the request's plan, of the rack as it is after all moves. */
+/* Figures of the request's plan after all moves. */
 static void weigh(struct making *making)
 {
 	struct morph_defrag *defrag = making->defrag;
@@ -278,7 +278,7 @@ const struct change *lm_defrag_change_of(const struct morph_defrag *defrag, cons
 	return NULL;
 }
 
-/* For how long a circuit of a slice is dark; *moved and *dark: how often it is. */
+/* How long a circuit of a slice is dark. *moved and *dark: how often. */
 static uint64_t dark_time(const struct morph_defrag *defrag, uint32_t slice, uint32_t circuit,
 			  uint32_t *moved, uint32_t *dark)
 {

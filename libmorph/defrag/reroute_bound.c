@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Proofs that circuits have no paths: lengths of links, learnt from shares of circuits. */
+/* Proofs that circuits have no routes: lengths of links, derived from fractional flows. */
 #include <string.h>
 
 #include "../util/sort.h"
@@ -7,7 +7,7 @@
 
 /* --------------------------------------------------------------------- shares */
 
-/* Shares of circuits, led so that links bear as little too much as can be. */
+/* Fractional flows that minimise overloads of links. */
 
 static int by_ends(const void *one, const void *other, void *context)
 {
@@ -67,7 +67,7 @@ static void charge(struct reroute *reroute, const struct way *way, int32_t amoun
 		reroute->load[way->sites[hop]][way->sites[hop + 1]] += (uint32_t)amount;
 }
 
-/* Room for one more share, or SHARES_NONE. */
+/* Space for one more share, or SHARES_NONE. */
 static uint32_t spare(struct reroute *reroute)
 {
 	uint32_t share = reroute->shares_spare;
@@ -79,7 +79,7 @@ static uint32_t spare(struct reroute *reroute)
 	return share;
 }
 
-/* A bundle may go this way, too; the first way is that of all of it. */
+/* Add a path to a bundle. The first path gets the whole bundle. */
 static void offer(struct reroute *reroute, struct bundle *bundle, const struct way *way)
 {
 	uint32_t at = bundle->shares;
@@ -160,7 +160,7 @@ static uint32_t price(const struct reroute *reroute, const struct net *room, con
 	return sum;
 }
 
-/* Links that only one of two ways takes. */
+/* Links of only one of two paths. */
 static uint32_t apart(const struct way *one, const struct way *other)
 {
 	uint64_t next[NET_SITES] = { 0 };
@@ -178,8 +178,8 @@ static uint32_t apart(const struct way *one, const struct way *other)
 }
 
 /*
- * From a way to a cheaper one: Newton's step, as if each link that only one of them takes bore too
- * much. Returns what was moved.
+ * Move flow to a cheaper path: a Newton step, as if each link of only one path were overloaded.
+ * Returns the amount.
  */
 static uint32_t move(struct reroute *reroute, const struct net *room, struct share *from,
 		     struct share *to)
@@ -212,7 +212,7 @@ static uint32_t cheapest(const struct reroute *reroute, const struct net *room,
 	return best;
 }
 
-/* Ways that nothing goes any more. */
+/* Drop paths without flow. */
 static void forget(struct reroute *reroute, struct bundle *bundle)
 {
 	uint32_t *link = &bundle->shares;
@@ -248,7 +248,7 @@ bool lm_shares_even(struct reroute *reroute, const struct net *room)
 
 /* ----------------------------------------------------------------------- circuits */
 
-/* The way that most is left of. */
+/* The path with the largest remaining share. */
 static struct share *largest(struct reroute *reroute, const struct bundle *bundle)
 {
 	struct share *best = NULL;
@@ -276,7 +276,7 @@ void lm_shares_deal(struct reroute *reroute)
 
 /* -------------------------------------------------------------------- lengths */
 
-/* Proofs that flows have no ways: lengths of links. */
+/* Proofs that flows have no routes: lengths of links. */
 
 #define ROUNDS 200
 #define LENGTH_MOST (1U << 15)
@@ -296,7 +296,7 @@ void lm_lengths_measure(const struct net *room, const struct lengths *lengths, u
 				       search->cost[at] + lengths->of[at][net_first(left)]);
 }
 
-/* The length of all room. */
+/* The length of all capacities. */
 static int64_t room_length(const struct net *room, const struct lengths *lengths)
 {
 	int64_t sum = 0;
@@ -308,7 +308,7 @@ static int64_t room_length(const struct net *room, const struct lengths *lengths
 	return sum;
 }
 
-/* What the room is longer than what all bundles need. */
+/* The length of all capacities minus the need of all bundles. */
 static int64_t slack(struct reroute *reroute, const struct net *room, const struct lengths *lengths)
 {
 	int64_t need = lm_shares_need(reroute, room, lengths, false);
@@ -329,7 +329,7 @@ static void set_to_hops(const struct net *room, struct lengths *lengths)
 			lengths->of[from][net_first(left)] = 1;
 }
 
-/* Not 0, as where all room is taken. */
+/* At least 1, also without any capacity. */
 static uint32_t longest(const struct net *room, const struct lengths *lengths)
 {
 	uint32_t most = 1;
@@ -341,7 +341,7 @@ static uint32_t longest(const struct net *room, const struct lengths *lengths)
 	return most;
 }
 
-/* The same lengths, of which the longest becomes @most, rounded. */
+/* Scale lengths so that the longest becomes @most, with rounding. */
 static void scale(const struct net *room, const struct lengths *fine, uint64_t most,
 		  struct lengths *coarse)
 {
@@ -359,8 +359,8 @@ static void scale(const struct net *room, const struct lengths *fine, uint64_t m
 }
 
 /*
- * Lengths that say as much, as coarse as can be: a cut becomes zeros and ones, without what is left
- * of the search. False where rounding leaves nothing to say.
+ * Find the coarsest lengths that still prove it. A cut becomes zeros and ones, without noise of the
+ * search. False if rounding loses the proof.
  */
 static bool coarsen(struct reroute *reroute, const struct net *room, struct lengths *found)
 {
@@ -373,9 +373,9 @@ static bool coarsen(struct reroute *reroute, const struct net *room, struct leng
 }
 
 /*
- * Look for lengths by which flows from @first on have no ways in @room. What links bear too much, once
- * it can't become less, is such: all shares go ways that are shortest by it, so these need what the
- * room is long, and the sum of its squares besides.
+ * Look for lengths that prove that flows from @first on have no routes in @room. The minimised
+ * overloads are such lengths: every share takes a shortest path by them, so all shares need the
+ * length of the capacities plus the sum of squared overloads.
  */
 static bool refute(struct reroute *reroute, const struct net *room, uint32_t first,
 		   struct lengths *found)
@@ -396,7 +396,7 @@ static bool refute(struct reroute *reroute, const struct net *room, uint32_t fir
 	return false;
 }
 
-/* A metric is kept: what it says of what runs, and of any two sites. */
+/* Keep a metric, with its values for running circuits and for all pairs of sites. */
 static void keep(struct reroute *reroute, struct metric *metric)
 {
 	struct shortest search;

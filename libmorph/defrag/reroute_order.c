@@ -1,26 +1,26 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* In which order circuits are moved, so that the light of as few as can be goes out meanwhile. */
+/* The order of moves, with as few dark circuits as possible. */
 #include <string.h>
 
 #include "../util/mix.h"
 #include "reroute.h"
 
-#define ASIDES 3 /* circuits that are led aside at most, before any is interrupted */
-#define WANTED 4u /* hops that a detour takes not to use a fibre that somebody waits for */
+#define ASIDES 3 /* detours, at most, before any circuit goes dark */
+#define WANTED 4u /* hops that a detour accepts to avoid a fibre that another flow waits for */
 
 enum place {
-	HOME, /* where it was */
-	ASIDE, /* where it waits */
+	HOME, /* at its old path */
+	ASIDE, /* on a detour */
 	DARK,
 	DONE,
 };
 
 struct order {
 	struct reroute *reroute;
-	uint32_t list_count, pending; /* in reroute->pins: what is moved; of these not done yet */
-	uint32_t asides, darks; /* that may still be */
+	uint32_t list_count, pending; /* in reroute->pins: flows to move, and how many are left */
+	uint32_t asides, darks; /* how many are still allowed */
 	uint32_t nodes;
-	uint32_t last; /* slice whose circuit was moved last */
+	uint32_t last; /* slice of the last move */
 };
 
 /* ------------------------------------------------------------------------ moves */
@@ -36,7 +36,7 @@ static bool fits(const struct reroute *reroute, const struct way *way)
 	return true;
 }
 
-/* The same once a flow is dark. */
+/* The same after a flow goes dark. */
 static bool fits_without(struct reroute *reroute, const struct flow *flow)
 {
 	bool fit;
@@ -47,7 +47,7 @@ static bool fits_without(struct reroute *reroute, const struct flow *flow)
 	return fit;
 }
 
-/* Can a flow go to its end at once, and how? One without a free port goes dark anyway. */
+/* Whether a flow can take its final path now, and how. Without a free port it is switched. */
 static bool direct(struct reroute *reroute, uint32_t number, enum action_kind *kind)
 {
 	const struct flow *flow = &reroute->flows[number];
@@ -59,7 +59,7 @@ static bool direct(struct reroute *reroute, uint32_t number, enum action_kind *k
 	return *kind == ACTION_SWITCH ? fits_without(reroute, flow) : fits(reroute, &flow->goes);
 }
 
-/* What is wanted is counted in grudge: fibres that what is not done is to have. */
+/* @grudge counts the fibres that unfinished flows will take. */
 static void act(struct order *order, uint32_t number, enum action_kind kind, const struct way *way,
 		enum place place)
 {
@@ -103,7 +103,7 @@ static void undo(struct order *order, enum place place, const struct way *was)
 
 static bool finish(struct order *order);
 
-/* Do that, then all the rest; or leave all as it was. */
+/* Do this action and then the rest, or restore the state. */
 static bool finish_after(struct order *order, uint32_t number, enum action_kind kind,
 			 const struct way *way, enum place place)
 {
@@ -119,13 +119,13 @@ static bool finish_after(struct order *order, uint32_t number, enum action_kind 
 	return false;
 }
 
-/* Whoever else waits for a fibre of that way still finds one. */
+/* Whether the other flows that wait for a fibre of this path still find one. */
 static bool harmless(const struct reroute *reroute, const struct flow *flow)
 {
 	for (uint32_t hop = 0; hop < flow->goes.hops; hop++) {
 		uint32_t from = flow->goes.sites[hop], to = flow->goes.sites[hop + 1];
 
-		/* It waits for one itself. */
+		/* This flow waits for one itself. */
 		if (reroute->used[from][to] + reroute->grudge[from][to] >
 		    reroute->room.room[from][to])
 			return false;
@@ -133,7 +133,7 @@ static bool harmless(const struct reroute *reroute, const struct flow *flow)
 	return true;
 }
 
-/* Remember a state; true where it was seen before. */
+/* Remember a state. Returns whether it was seen before. */
 static bool seen(const struct order *order)
 {
 	struct reroute *reroute = order->reroute;
@@ -156,7 +156,7 @@ static bool seen(const struct order *order)
 	return false;
 }
 
-/* What can go to its end: what is dark first, then what is of the same slice. */
+/* Finish flows that can take their final path: dark ones first, then those of the same slice. */
 static bool finish_directly(struct order *order, bool *enough)
 {
 	struct reroute *reroute = order->reroute;
@@ -186,7 +186,7 @@ static bool finish_directly(struct order *order, bool *enough)
 	return false;
 }
 
-/* Find a path over free fibres that avoids those that other flows wait for. */
+/* Find a path over free fibres that avoids fibres that other flows wait for. */
 static bool find_aside(const struct reroute *reroute, const struct flow *flow, struct way *way)
 {
 	struct shortest search;
@@ -210,7 +210,7 @@ static bool find_aside(const struct reroute *reroute, const struct flow *flow, s
 	return !lm_way_same(way, &flow->now);
 }
 
-/* Is a flow that is not to be moved on a fibre that is waited for, and none left? */
+/* Whether a flow that need not move occupies a fibre that others wait for, while none is left. */
 static bool in_the_way(const struct reroute *reroute, const struct flow *flow)
 {
 	for (uint32_t hop = 0; hop < flow->now.hops; hop++) {
@@ -223,7 +223,7 @@ static bool in_the_way(const struct reroute *reroute, const struct flow *flow)
 	return false;
 }
 
-/* Lead one aside: of what is moved, or of what is not, which comes back. */
+/* Move one flow to a detour: one that must move, or one that must not and returns. */
 static bool finish_aside(struct order *order)
 {
 	struct reroute *reroute = order->reroute;
@@ -258,7 +258,7 @@ static bool finish_aside(struct order *order)
 	return false;
 }
 
-/* Interrupt one: if that is enough for it alone, or until it can go on. */
+/* Interrupt one flow: only this one, or until it can continue. */
 static bool finish_in_the_dark(struct order *order)
 {
 	struct reroute *reroute = order->reroute;
@@ -358,7 +358,7 @@ static bool search(struct order *order, uint32_t nodes)
 	return false;
 }
 
-/* All go out, then all are lit. */
+/* All flows go dark, then all are lit. */
 static void all_at_once(struct order *order)
 {
 	struct reroute *reroute = order->reroute;
@@ -378,7 +378,7 @@ void lm_reroute_order(struct reroute *reroute, uint32_t nodes)
 
 	if (!search(&order, nodes))
 		all_at_once(&order);
-	/* What was gone through is counted once. */
+	/* Count each explored state once. */
 	memset(reroute->state, 0, sizeof(reroute->state));
 	reroute->interrupted = reroute->touched = 0;
 	for (uint32_t at = 0; at < reroute->actions_count; at++) {

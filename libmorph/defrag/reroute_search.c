@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Paths for running and new circuits: by negotiation, and by trying all. */
+/* Routes for running and new circuits, by negotiation and by exhaustive search. */
 #include <string.h>
 
 #include "reroute.h"
 
 /* ---------------------------------------------------------------------- begin */
 
-/* Ways for what runs and what is to come, by negotiation. */
+/* Negotiation of routes for running and new circuits. */
 
 #define ROUNDS 32
-#define ROUNDS_SURE 128 /* where shares of circuits have ways */
-#define HOP 64u /* price of one */
-#define STAY 8u /* less where it goes already */
-#define GRUDGE 40u /* more for each round in which a link was wanted by too many */
-#define PRESSURE 192u /* per unit too many, of 256; grows by two fifths each round */
+#define ROUNDS_SURE 128 /* if fractional routes exist */
+#define HOP 64u /* price of one hop */
+#define STAY 8u /* discount of the present path */
+#define GRUDGE 40u /* price added for each round in which a link was overloaded */
+#define PRESSURE 192u /* price per unit of overload, of 256; grows by two fifths each round */
 #define PRESSURE_MOST (1u << 16)
 
 bool lm_way_same(const struct way *one, const struct way *other)
@@ -30,7 +30,7 @@ void lm_way_charge(uint16_t used[NET_SITES][NET_SITES], const struct way *way, i
 	}
 }
 
-/* Hops from a flow's beginning to its end, were it alone. */
+/* Hops of a flow's shortest path. */
 static uint8_t measure(const struct reroute *reroute, const struct flow *flow)
 {
 	uint64_t seen = 1ULL << flow->from, ring = seen;
@@ -95,7 +95,7 @@ static uint32_t price(const struct reroute *reroute, uint32_t from, uint32_t to,
 			  256);
 }
 
-/* Find the cheapest path at the prices of this round; there always is one. */
+/* Find the cheapest path at the prices of this round. One always exists. */
 static void route_one(const struct reroute *reroute, struct flow *flow, uint32_t pressure)
 {
 	uint64_t stay[NET_SITES] = { 0 };
@@ -118,7 +118,7 @@ static void route_one(const struct reroute *reroute, struct flow *flow, uint32_t
 	flow->goes.hops = (uint8_t)shortest_trace(&search, flow->from, flow->to, flow->goes.sites);
 }
 
-/* Links that too many want are dearer from now on. Returns whether there are any. */
+/* Raise the prices of overloaded links. Returns whether there are any. */
 static bool bear_grudges(struct reroute *reroute)
 {
 	bool clash = false;
@@ -136,7 +136,7 @@ static bool bear_grudges(struct reroute *reroute)
 	return clash;
 }
 
-/* What was moved and needn't have been goes back. */
+/* Move flows back that need not have moved. */
 static void settle(struct reroute *reroute)
 {
 	bool changed = true;
@@ -161,7 +161,7 @@ static void settle(struct reroute *reroute)
 	}
 }
 
-/* From the ways that all go, as they clash. */
+/* Start from the present routes, which can overlap. */
 static bool negotiate(struct reroute *reroute, uint32_t rounds)
 {
 	uint32_t pressure = PRESSURE;
@@ -169,7 +169,7 @@ static bool negotiate(struct reroute *reroute, uint32_t rounds)
 	for (uint32_t round = 0; bear_grudges(reroute); round++) {
 		if (round == rounds)
 			return false;
-		/* What is to come first: it is to go round what is lit, if it can. */
+		/* New circuits first, so that they avoid running ones if possible. */
 		for (uint32_t at = reroute->count; at--;) {
 			struct flow *flow = &reroute->flows[at];
 
@@ -231,28 +231,28 @@ uint32_t lm_reroute_moved(const struct reroute *reroute)
 
 /* ------------------------------------------------------------------ all paths */
 
-/* Ways by looking at all, with few of what runs moved; where there are none it says so. */
+/* Exhaustive search that moves few running circuits. If it finds no routes, none exist. */
 
 enum flow_state {
-	STAYS, /* where it is; may have to go yet */
-	PINNED, /* stays */
-	OPEN, /* is to be led */
+	STAYS, /* at its old path; can still move */
+	PINNED, /* stays at its old path */
+	OPEN, /* needs a route */
 	LED,
 };
 
 struct exhaust {
 	struct reroute *reroute;
-	struct net hard; /* what is led or pinned has taken its part of it */
+	struct net hard; /* capacity without routed and pinned flows */
 	uint64_t *steps;
 	uint32_t limit, moved;
 	uint32_t pins_count;
 };
 
-/* A flow on its way. */
+/* A partial route. */
 struct walk {
 	uint32_t number;
-	uint32_t hops; /* that it is to have */
-	uint8_t left[NET_SITES]; /* hops to its end at least */
+	uint32_t hops; /* of the complete route */
+	uint8_t left[NET_SITES]; /* least hops to its end */
 };
 
 static enum routes_verdict next_flow(struct exhaust *exhaust);
@@ -281,7 +281,7 @@ static bool crosses(const struct way *way, uint32_t from, uint32_t to)
 
 /* ----------------------------------------------------------------- evictions */
 
-/* A flow stays for good. False where there is no room for it beside what is led. */
+/* Pin a flow. False if it does not fit beside routed flows. */
 static bool pin(struct exhaust *exhaust, uint32_t number)
 {
 	const struct way *way = &exhaust->reroute->flows[number].was;
@@ -305,7 +305,7 @@ static void unpin(struct exhaust *exhaust, uint32_t count)
 	}
 }
 
-/* Was a flow that is as good as this one pinned since there were @first? */
+/* Whether an equivalent flow was pinned after the first @first ones. */
 static bool tried_alike(const struct exhaust *exhaust, uint32_t number, uint32_t first)
 {
 	const struct flow *flow = &exhaust->reroute->flows[number];
@@ -336,7 +336,7 @@ static enum routes_verdict evict(struct exhaust *exhaust, const struct flow *flo
 	return verdict;
 }
 
-/* Where the way of a flow is wanted by too many, something that stays has to go. */
+/* If a link is overloaded, one of the flows that stay on it must move. */
 static enum routes_verdict make_way(struct exhaust *exhaust, const struct flow *flow)
 {
 	struct reroute *reroute = exhaust->reroute;
@@ -376,7 +376,7 @@ static int compare(const struct way *one, const struct way *other)
 	return memcmp(one->sites, other->sites, one->hops + 1U);
 }
 
-/* Flows of the request that are alike go ways in their order, not to look at each order. */
+/* Equal flows of the request take routes in order, which avoids permutations. */
 static bool in_order(const struct exhaust *exhaust, uint32_t number)
 {
 	const struct reroute *reroute = exhaust->reroute;
@@ -401,7 +401,7 @@ static enum routes_verdict arrive(struct exhaust *exhaust, uint32_t number)
 	struct flow *flow = &reroute->flows[number];
 	enum routes_verdict verdict;
 
-	/* Where it was it would not have had to go. */
+	/* A moved flow must not return to its old path. */
 	if (flow->running ? lm_way_same(&flow->goes, &flow->was) : !in_order(exhaust, number))
 		return ROUTES_NONE;
 	reroute->state[number] = LED;
@@ -432,7 +432,7 @@ static enum routes_verdict walk(struct exhaust *exhaust, struct walk *it, uint32
 		if (it->left[to] == NET_APART || hop + 1 + it->left[to] > it->hops ||
 		    (to == flow->to && hop + 1 < it->hops))
 			continue;
-		/* What is there can't go any more. */
+		/* No more flows can move. */
 		if (exhaust->moved == exhaust->limit &&
 		    exhaust->reroute->used[at][to] >= exhaust->reroute->room.room[at][to])
 			continue;
@@ -446,7 +446,7 @@ static enum routes_verdict walk(struct exhaust *exhaust, struct walk *it, uint32
 	return ROUTES_NONE;
 }
 
-/* Hops to a flow's end over what is left. */
+/* Hops to a flow's end over the remaining capacity. */
 static void measure_to(const struct exhaust *exhaust, const struct flow *flow,
 		       uint8_t left[NET_SITES])
 {
@@ -460,7 +460,7 @@ static void measure_to(const struct exhaust *exhaust, const struct flow *flow,
 			uint32_t at = net_first(ring);
 
 			left[at] = hops;
-			/* What may not be crossed may still be where it begins. */
+			/* Light can begin in a server that it cannot cross. */
 			if (flow->through >> at & 1 || at == flow->to)
 				reached |= exhaust->hard.in[at];
 		}
@@ -469,7 +469,7 @@ static void measure_to(const struct exhaust *exhaust, const struct flow *flow,
 	}
 }
 
-/* Whether the links of each site suffice for what begins and ends there. */
+/* Whether the links of each server suffice for the circuits that begin and end there. */
 static bool sites_suffice(const struct exhaust *exhaust)
 {
 	const struct reroute *reroute = exhaust->reroute;
@@ -489,8 +489,8 @@ static bool sites_suffice(const struct exhaust *exhaust)
 }
 
 /*
- * Choose the open flow that is longest, which has the fewest ways, and measure what is left to
- * spare if all others go straight: negative where they can't.
+ * Choose the longest open flow, because it has the fewest alternatives. Returns the links that
+ * remain if all other flows are shortest, negative if they do not fit.
  */
 static int64_t choose(const struct exhaust *exhaust, struct walk *it)
 {

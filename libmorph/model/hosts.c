@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A fabric seen by server. */
+/* A fabric by server. */
 #include "hosts.h"
 
-/* A fibre and the nodes that it joins, the lower one first. */
+/* A fibre and the nodes that it joins, the lower number first. */
 struct fibre {
 	uint32_t nodes[2];
 	uint32_t guide;
@@ -19,7 +19,7 @@ void lm_hosts_free(struct hosts *hosts)
 	free(hosts->arcs);
 }
 
-/* Each entry of @of is put into its list; @first then says where each list begins. */
+/* Sort entries into lists by @of. @first then has the begin of each list. */
 static void sort_into(uint32_t *first, uint32_t lists, const uint32_t *of, uint32_t count,
 		      uint32_t *sorted)
 {
@@ -29,7 +29,7 @@ static void sort_into(uint32_t *first, uint32_t lists, const uint32_t *of, uint3
 		first[at + 1] += first[at];
 	for (uint32_t at = count; at--;)
 		sorted[--first[of[at] + 1]] = at;
-	/* Each list's begin stands one too far on now. */
+	/* Each begin is one entry too far. */
 	memmove(first, first + 1, lists * sizeof(*first));
 	first[lists] = count;
 }
@@ -77,7 +77,7 @@ static uint32_t list_fibres(const struct hosts *hosts, struct fibre *fibres)
 	return count;
 }
 
-/* Fibres between the same two nodes stand together now. */
+/* Make bundles of the sorted fibres: those between the same two nodes are adjacent. */
 static void bundle_fibres(struct hosts *hosts, const struct fibre *fibres, uint32_t count)
 {
 	for (uint32_t at = 0; at < count; at++) {
@@ -92,7 +92,7 @@ static void bundle_fibres(struct hosts *hosts, const struct fibre *fibres, uint3
 	hosts->bundles[hosts->bundles_count].first = count;
 }
 
-/* Each bundle leads from either end to the other. @from has room for both. */
+/* Each bundle is an arc from both ends. @from has space for both. */
 static void join_nodes(struct hosts *hosts, uint32_t *from)
 {
 	uint32_t count = 2 * hosts->bundles_count;

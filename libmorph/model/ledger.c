@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is held of a fabric, as planners see it: accelerators, fibres, and what is unusable. */
+/* The resources of a fabric that are in use: accelerators, fibres, and unusable hardware. */
 #include "../place/place.h"
 
 static int ledger_arrays(struct morph_ledger *ledger)
@@ -26,7 +26,7 @@ static int ledger_arrays(struct morph_ledger *ledger)
 	return 0;
 }
 
-/* One more accelerator may be had, or one less. */
+/* Count an accelerator as free, or as not free. */
 static void count_free(struct morph_ledger *ledger, uint32_t accelerator, int by)
 {
 	uint32_t host = ledger->graph->accelerators[accelerator].host;
@@ -254,7 +254,7 @@ void lm_strand_light(struct morph_ledger *ledger, const struct strand *strand, u
 		uint64_t *lit = &ledger->guide_lanes[strand->guides[at] >> 1];
 
 		*lit = hold ? *lit | lanes : *lit & ~lanes;
-		/* Switches are one plan's, in whatever wavelengths. */
+		/* A circuit takes switches whole, in all wavelengths. */
 		if (at)
 			ledger->element_held[strand->elements[at - 1]] = hold;
 	}
@@ -265,7 +265,7 @@ void lm_strand_hold(struct morph_ledger *ledger, const struct strand *strand, bo
 	lm_strand_light(ledger, strand, ledger->graph->all_lanes, hold);
 }
 
-/* The strands of a plan's circuits, in their lanes: are all dark? Returns the first that is not, or NULL. */
+/* The first hop of a plan that is not dark in its circuit's lanes, or NULL. */
 static const struct strand *first_lit(const struct morph_ledger *ledger,
 				      const struct morph_plan *plan)
 {

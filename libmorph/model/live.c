@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A ledger of what a fabric's kernel says is held. */
+/* A ledger filled from the fabric's kernel. */
 #include "live.h"
 
 void lm_live_free(struct live *live)
@@ -39,7 +39,7 @@ static int read_lists(struct morph_ctx *ctx, uint32_t fabric, uint32_t controlle
 	return error;
 }
 
-/* Is it the fabric of the model? And which publish was its last? */
+/* Check that the fabric has the model's profile, and read its publish counter. */
 static int read_seq(struct morph_ledger *ledger, uint32_t fabric, uint64_t *seq)
 {
 	struct morph_object *info = NULL;
@@ -81,7 +81,7 @@ static bool unusable(uint32_t health, uint32_t cordoned)
 	return health != MORPH_HEALTH_OK || cordoned;
 }
 
-/* The kernel has one entry of each thing that the profile has. */
+/* The kernel has one entry for each part of the profile. */
 static int check_count(struct morph_ledger *ledger, const char *what, const struct morph_list *list,
 		       uint32_t count)
 {
@@ -131,7 +131,7 @@ static int take_guides(struct morph_ledger *ledger, const struct morph_list *lis
 	return error;
 }
 
-/* In a state that no claim pins, an element is as good as parked. */
+/* An element that no claim pins counts as parked. */
 static int take_elements(struct morph_ledger *ledger, const struct morph_list *list)
 {
 	const struct optics_graph *graph = ledger->graph;
@@ -158,7 +158,7 @@ static int take_elements(struct morph_ledger *ledger, const struct morph_list *l
 	return error;
 }
 
-/* Accelerators, guides and elements have told their health themselves. */
+/* The health of accelerators, guides and elements is in their own lists. */
 static int take_hardware(struct morph_ledger *ledger, const struct morph_list *list)
 {
 	const struct optics_graph *graph = ledger->graph;
@@ -184,7 +184,7 @@ static int take_hardware(struct morph_ledger *ledger, const struct morph_list *l
 	return 0;
 }
 
-/* The lanes of a guide that circuits have. */
+/* The lanes of a guide that circuits use. */
 static uint64_t lit_lanes(const struct morph_list *circuits, uint32_t guide)
 {
 	uint64_t lanes = 0;

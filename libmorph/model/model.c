@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Models: the profile, checked and held by the code of kmod/optics. */
+/* Models: profiles that the code of kmod/optics has checked and holds. */
 #include <fcntl.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -15,7 +15,7 @@
 
 struct morph_model {
 	atomic_uint holders;
-	const struct optics_graph *graph; /* in the memory that follows */
+	const struct optics_graph *graph; /* in the memory after this structure */
 	max_align_t block[];
 };
 
@@ -30,7 +30,7 @@ int morph_model_parse(struct morph_ctx *ctx, const void *profile, size_t bytes,
 	*out = NULL;
 	if (!profile)
 		bytes = 0;
-	/* optics wants 8-byte alignment, which the caller's memory may lack */
+	/* optics needs 8-byte alignment, which the caller's memory may lack */
 	blob = malloc(bytes ? bytes : 1);
 	if (!blob)
 		return lm_no_memory(ctx, "make a model");
@@ -53,7 +53,7 @@ int morph_model_parse(struct morph_ctx *ctx, const void *profile, size_t bytes,
 	return 0;
 }
 
-/* Read @bytes from a file that may become shorter meanwhile; what was read. */
+/* Read @bytes from a file that can shrink meanwhile. Returns the number of bytes read. */
 static ssize_t read_whole(int fd, char *into, size_t bytes)
 {
 	size_t at = 0;

@@ -7,8 +7,8 @@
 #include "optics.h"
 
 /*
- * Work space of the driver's router, or NULL. The router does not mind what is in it, and reads
- * it before it writes it; whoever looks for such reads elsewhere is not to find these.
+ * Work space of the driver's router, or NULL. The router reads it before it writes it, and accepts
+ * any content. It is zeroed so that valgrind reports such reads only in other code.
  */
 static inline void *router_work(uint32_t steps)
 {

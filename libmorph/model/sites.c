@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Servers, racks and strands, found in a fabric's graph. */
+/* Servers, racks and the fibres between servers, found in a fabric's graph. */
 #include <errno.h>
 #include <stdbool.h>
 #include <stdlib.h>
@@ -8,7 +8,7 @@
 #include "../place/net.h"
 #include "sites.h"
 
-#define LOOK_STEPS 256 /* guides looked at from the end of a fibre */
+#define LOOK_STEPS 256 /* limit of guides visited from the end of a fibre */
 
 /* ------------------------------------------------------------------ members */
 
@@ -37,7 +37,7 @@ static int find_members(struct sites *sites)
 
 /* ------------------------------------------------------------------ strands */
 
-/* What light can come from, or get to, at a port of an element: bits of END_. */
+/* The ends that light reaches from a port of an element, or comes from: bits of END_. */
 struct look {
 	const struct optics_graph *graph;
 	u32 steps;
@@ -45,8 +45,8 @@ struct look {
 };
 
 /*
- * Light is let through either way; but behind a fibre there are either transmitters or
- * receivers, in most fabrics. Depth first, until both are found or enough is looked at.
+ * Light can pass an element in both directions, but in most fabrics only transmitters or only
+ * receivers are behind a fibre. Depth-first search until both are found or the limit is reached.
  */
 static void look_behind(struct look *look, u32 element, u32 port)
 {
@@ -103,7 +103,7 @@ static int add_strand(struct sites *sites, u32 *room, const struct strand *stran
 	return 0;
 }
 
-/* On along the fibre @code, over circuit switches, to every tile it leads to. */
+/* Continue along the fibre @code, over circuit switches, to every tile that it leads to. */
 static int follow(struct sites *sites, u32 *room, struct strand *strand, u32 code)
 {
 	const struct optics_graph *graph = sites->graph;
@@ -180,7 +180,7 @@ static int find_strands(struct sites *sites)
 
 /* -------------------------------------------------------------------- racks */
 
-/* Everything that single fibres lead to from @host, one way or the other, is its rack. */
+/* The rack of @host: all servers that single fibres connect, in either direction. */
 static void spread(struct sites *sites, u32 first, u32 rack)
 {
 	u32 *queue = sites->rack_hosts, head = sites->racks[rack].hosts_first, tail = head;
@@ -188,7 +188,7 @@ static void spread(struct sites *sites, u32 first, u32 rack)
 	queue[tail++] = first;
 	sites->host_rack[first] = rack;
 	for (; head < tail; head++) {
-		/* Fibres go both ways between servers that have any. */
+		/* Between two servers with fibres, fibres lead in both directions. */
 		for (u32 at = sites->strands_first[queue[head]];
 		     at < sites->strands_first[queue[head] + 1]; at++) {
 			u32 to = sites->strands[at].to;
@@ -242,7 +242,7 @@ static int find_racks(struct sites *sites)
 
 /* --------------------------------------------------------------------- cells */
 
-/* Corner and extents of the box that the accelerators of a rack fill, spares left out. */
+/* First cell and extents of the box that the accelerators of a rack fill, without spares. */
 static u32 measure_rack(struct sites *sites, u32 rack, u32 corner[3])
 {
 	const struct optics_graph *graph = sites->graph;
@@ -275,7 +275,7 @@ static u32 measure_rack(struct sites *sites, u32 rack, u32 corner[3])
 	return count;
 }
 
-/* Give every accelerator of a rack its cell. Returns whether each has one of its own. */
+/* Give every accelerator of a rack its cell. Returns whether no two share one. */
 static bool fill_grid(struct sites *sites, u32 rack, u32 *grid, const u32 corner[3])
 {
 	const struct rack *it = &sites->racks[rack];
@@ -322,7 +322,7 @@ static int find_cells(struct sites *sites)
 		if (count > RACK_ACCELERATORS)
 			return -E2BIG;
 		sites->grid_first[rack] = room;
-		/* A box with holes in it is no torus: nothing is contiguous there. */
+		/* A box with holes is not a torus, so the rack has no contiguous tier. */
 		if ((u64)extent[0] * extent[1] * extent[2] != count ||
 		    !fill_grid(sites, rack, &sites->grid[room], corner))
 			memset(extent, 0, 3 * sizeof(*extent));

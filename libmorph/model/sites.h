@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What placement sees of a fabric: servers with their accelerators, racks of servers, and
- * strands, the fibres by which light gets from one server to another. Found once for a model,
- * by walking its graph; it never changes.
+ * A fabric as placement sees it: servers with their accelerators, racks of servers, and the fibres
+ * between servers. A walk of the model's graph finds them once; they never change.
  */
 #ifndef LM_PLAN_SITES_H
 #define LM_PLAN_SITES_H
@@ -10,27 +9,27 @@
 #include "optics.h"
 
 #define STRAND_GUIDES \
-	5 /* at most: two stages of a circuit switch at either end, and what is between */
-#define RACK_ACCELERATORS 256 /* at most */
+	5 /* limit: two stages of a circuit switch at either end, and the fibre between */
+#define RACK_ACCELERATORS 256 /* limit */
 
-/* A way from one server to another: a fibre, or several with circuit switches between. */
+/* One hop from a server to another: a fibre, or several with circuit switches between. */
 struct strand {
 	u32 from, to; /* hosts */
-	u32 from_tile, to_tile; /* accelerators at whose tiles it begins and ends */
+	u32 from_tile, to_tile; /* accelerators of the tiles where it begins and ends */
 	u32 guides_count;
 	u32 guides[STRAND_GUIDES]; /* coded as in struct optics_hop */
-	u32 elements[STRAND_GUIDES]; /* between them: elements on no tile */
+	u32 elements[STRAND_GUIDES]; /* between the guides: elements outside tiles */
 	u32 states[STRAND_GUIDES];
 };
 
-/* The place of an accelerator in the torus of its rack. */
+/* The position of an accelerator in the torus of its rack. */
 struct cell {
 	u8 x, y, z;
 };
 
 struct rack {
 	u32 hosts_first, hosts_count; /* in sites.rack_hosts */
-	u32 extent[3]; /* of the torus of its accelerators, spares left out */
+	u32 extent[3]; /* of the torus of its accelerators, without spares */
 };
 
 struct sites {
@@ -39,7 +38,7 @@ struct sites {
 	struct rack *racks;
 	u32 *rack_hosts; /* hosts, rack by rack */
 	u32 *host_rack;
-	u32 *host_seat; /* its number in its rack */
+	u32 *host_seat; /* number of the server in its rack */
 	u32 *members_first; /* by host, and one more */
 	u32 *members; /* accelerators, host by host */
 	struct cell *cells; /* by accelerator */
@@ -47,7 +46,7 @@ struct sites {
 	u32 *grid; /* accelerators by cell: (z * extent y + y) * extent x + x */
 	u32 strands_count;
 	u32 *strands_first; /* by host that they leave, and one more */
-	struct strand *strands; /* by host that they leave, then host that they reach */
+	struct strand *strands; /* by host that they leave, then by host that they reach */
 };
 
 static inline u32 sites_accelerator(const struct sites *sites, u32 rack, u32 x, u32 y, u32 z)
@@ -63,13 +62,13 @@ static inline bool sites_spare(const struct sites *sites, u32 accelerator)
 }
 
 /*
- * Find all that; O(fabric). Servers joined by single fibres are a rack. Returns 0, -ENOMEM, or
- * -E2BIG: a rack has more servers or accelerators than placement can take.
+ * Find all of this in O(fabric). Servers joined by single fibres are a rack. Returns 0, -ENOMEM, or
+ * -E2BIG if a rack has more servers or accelerators than placement supports.
  */
 int lm_sites_build(struct sites *sites, const struct optics_graph *graph);
 void lm_sites_free(struct sites *sites);
 
-/* Strands from one host to another, in sites.strands: O(log strands). */
+/* Range of the hops from one host to another in the sorted list. O(log of its length). */
 struct strand_range {
 	u32 first, end;
 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Building a model of coverage: what is lit, and what can fail. */
+/* Building a model of coverage: the light of a fabric, and the parts that can fail. */
 #include "coverage.h"
 #include "../model/router.h"
 
@@ -157,7 +157,7 @@ static int check_circuit(const struct morph_coverage *coverage, uint32_t slice,
 	return 0;
 }
 
-/* Room for one more circuit; paths refer to the array. */
+/* Space for one more circuit. Paths point into the array. */
 static int grow_circuits(struct morph_coverage *coverage)
 {
 	uint32_t room = coverage->circuits_room ? 2 * coverage->circuits_room : 64;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Failures and repairs in the order of time, again and again, and what they tell. */
+/* Simulation of failures and repairs in the order of time, in replications. */
 #include <math.h>
 
 #include "coverage.h"
@@ -50,7 +50,7 @@ static uint32_t count_things(const struct morph_coverage *coverage, uint32_t par
 	}
 }
 
-/* An accelerator that has neither rank nor role may fail unseen. */
+/* Failures of an accelerator without rank or role do not count. */
 static bool matters(const struct morph_coverage *coverage, uint32_t part, uint32_t index)
 {
 	uint32_t chip = part == MORPH_COVERAGE_LASER ? index / coverage->graph->params.planes :
@@ -79,7 +79,7 @@ static bool make_things(struct morph_coverage *coverage)
 	return true;
 }
 
-/* Circuits by rank; each has two. */
+/* List the circuits of each rank. Every circuit has two ranks. */
 static bool list_circuits(struct morph_coverage *coverage)
 {
 	uint32_t *first;
@@ -133,7 +133,7 @@ static bool make_room(struct morph_coverage *coverage)
 	       remake(&coverage->host_causes, graph->hosts_count, sizeof(uint16_t));
 }
 
-/* Everything as it was when it was built. */
+/* Restore the initial state. */
 static void restore(struct morph_coverage *coverage)
 {
 	for (size_t at = 0; at < ARRAY_SIZE(coverage->blocks); at++) {
@@ -179,7 +179,7 @@ static double draw(uint64_t *random, double mean)
 	return -log(1 - mix_unit(mix_next(random))) * mean;
 }
 
-/* Things, the next one to change first. */
+/* A heap of things, the next one to change first. */
 struct agenda {
 	const struct cover_thing *things;
 	uint32_t *heap, held;
@@ -210,7 +210,7 @@ static void move(void *context, size_t to, size_t from)
 	*(to == HEAP_HELD ? &agenda->held : &agenda->heap[to]) = at_place(agenda, from);
 }
 
-/* Begin with what is down on the mean. */
+/* Draw the initial state: each thing is down with its mean share of time. */
 static void begin(struct morph_coverage *coverage, uint64_t *random)
 {
 	struct agenda agenda = agenda_of(coverage);
@@ -240,7 +240,7 @@ static bool any_waits(const struct morph_coverage *coverage)
 	return false;
 }
 
-/* How things are from now till @time. */
+/* Integrate the present state until @time. */
 static void let_pass(struct morph_coverage *coverage, double time)
 {
 	struct cover_tally *tally = &coverage->tally;
@@ -270,11 +270,11 @@ static void replicate(struct morph_coverage *coverage, uint64_t random, uint32_t
 
 /* ------------------------------------------------------------------ answers */
 
-/* The five figures of a replication, in the order of the result. */
+/* The figures of a replication, in the order of the result. */
 #define FIGURES 5
 
 struct sums {
-	double values[FIGURES], squares[FIGURES]; /* squares: of the distances from the mean */
+	double values[FIGURES], squares[FIGURES]; /* squares: squared distances from the mean */
 	uint32_t count;
 	int64_t extra_fibres;
 };
@@ -360,7 +360,7 @@ static int check_opts(const struct morph_coverage *coverage, const struct morph_
 	return 0;
 }
 
-/* Whether any accelerator of a slice ever fails; else a run would never end. */
+/* Whether any accelerator of a slice can fail. If not, a run would never end. */
 static bool any_fails(const struct morph_coverage *coverage)
 {
 	for (uint32_t at = 0; at < coverage->things_count; at++)

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The state of a fabric in a model of coverage: its light, what failed, and what replaces it. */
+/* The state of a model of coverage: light, failures and replacements. */
 #include "coverage.h"
 
 /* ---------------------------------------------------------------------- light */
 
-/* Light of a model of coverage: routed, claimed and judged by the code of kmod/optics. */
+/* Light: routed, claimed and validated by the code of kmod/optics. */
 
-#define MOST_TRIES 16 /* spares that are tried for a rank, as in the driver */
+#define MOST_TRIES 16 /* spares tried for a rank, as in the driver */
 
 uint32_t lm_cover_count_fibres(const struct morph_coverage *coverage, struct cover_circuit *circuit)
 {
@@ -78,7 +78,7 @@ void lm_cover_set_way(struct cover_circuit *circuit, const struct cover_circuit 
 	memcpy(circuit->hops, like->hops, like->path.hops_count * sizeof(*like->hops));
 }
 
-/* What was released a moment ago is free still; and what is broken may stay claimed. */
+/* The resources were released just before, so they are free. A broken path can stay claimed. */
 void lm_cover_reclaim(struct morph_coverage *coverage, struct cover_circuit *circuit,
 		      const struct cover_circuit *kept)
 {
@@ -122,7 +122,7 @@ int lm_cover_route(struct morph_coverage *coverage, struct cover_circuit *circui
 	return error ? error : lm_cover_claim(coverage, circuit, refusal);
 }
 
-/* The judge has the last word, as in the driver. Claims have seen to it that paths differ. */
+/* The validator decides, as in the driver. The claims ensure that paths do not overlap. */
 int lm_cover_judge(struct morph_coverage *coverage, const struct optics_path *paths, uint32_t count,
 		   uint32_t slice, struct optics_refusal *refusal)
 {
@@ -179,7 +179,7 @@ bool lm_cover_is_idle(const struct morph_coverage *coverage, uint32_t accelerato
 	return chip->spare && chip->rank == COVER_NONE && !chip->causes;
 }
 
-/* The idle spare that is nearest, of those that are further than @after. */
+/* The nearest idle spare beyond the distance @after. */
 static uint32_t next_spare(const struct morph_coverage *coverage, uint64_t *after)
 {
 	uint64_t best = UINT64_MAX;
@@ -208,7 +208,7 @@ void lm_cover_set_accelerator(struct morph_coverage *coverage, uint32_t rank, ui
 	coverage->state->owner[accelerator] = coverage->ranks[rank].slice + 1;
 }
 
-/* All circuits of a rank, none of which is held, but those to ranks that have failed. */
+/* Light all circuits of a rank except those to failed ranks. None of them holds resources. */
 static int light_rank(struct morph_coverage *coverage, uint32_t rank,
 		      struct optics_refusal *refusal)
 {
@@ -233,7 +233,7 @@ static int light_rank(struct morph_coverage *coverage, uint32_t rank,
 	return error;
 }
 
-/* A spare has taken over; what it replaces is a spare from then on. */
+/* Record a replacement. The replaced accelerator becomes a spare. */
 static void settle(struct morph_coverage *coverage, uint32_t rank, uint32_t before)
 {
 	coverage->chips[before].spare = true;
@@ -264,9 +264,8 @@ static enum cover_outcome outcome_of(const struct optics_refusal *refusal)
 }
 
 /*
- * Spares in turn, with the rank's circuits let go. Of several that could not take over the
- * answer is the one that leaves most open: what the router gave up upon, then what the judge
- * refused.
+ * Try spares in order, with the rank's circuits released. After several failures, report the least
+ * certain outcome: that the router gave up, else that the validator refused.
  */
 static enum cover_outcome try_spares(struct morph_coverage *coverage, uint32_t rank)
 {
@@ -316,8 +315,8 @@ enum cover_outcome lm_cover_replace(struct morph_coverage *coverage, uint32_t ra
 /* ------------------------------------------------------------------ reversion */
 
 /*
- * Revertive switching: all that is away goes back at once. Each rank for itself could not, where
- * two neighbours are away; and first ways never stand in each other's way.
+ * Reversion: all ranks return at once. Single ranks could not, if two neighbours are away. First
+ * paths never conflict with each other.
  */
 
 static bool is_home(const struct morph_coverage *coverage, uint32_t rank)
@@ -330,7 +329,7 @@ static bool both_home(const struct morph_coverage *coverage, const struct cover_
 	return is_home(coverage, circuit->src) && is_home(coverage, circuit->dst);
 }
 
-/* A circuit as it was lit first. */
+/* The circuit in its initial state. */
 static const struct cover_circuit *first_of(const struct morph_coverage *coverage,
 					    const struct cover_circuit *circuit)
 {
@@ -369,7 +368,7 @@ static bool any_may_go_back(const struct morph_coverage *coverage)
 	return false;
 }
 
-/* First ways for all that are at home, and then any way for the others. */
+/* Light circuits between returned ranks by their first paths, then the others by any path. */
 static void light_all(struct morph_coverage *coverage)
 {
 	struct optics_refusal refusal;
@@ -410,7 +409,7 @@ static bool is_judged_well(struct morph_coverage *coverage)
 	return true;
 }
 
-/* All as it was kept. */
+/* Restore the state from before the reversion. */
 static void stay(struct morph_coverage *coverage)
 {
 	for (uint32_t at = 0; at < coverage->circuits_count; at++)
@@ -443,9 +442,9 @@ void lm_cover_revert(struct morph_coverage *coverage)
 
 /* ------------------------------------------------------------------- failures */
 
-/* Things fail and come back: what goes dark, and what is done about it. */
+/* Failures and repairs: circuits that go dark, and the reaction. */
 
-/* One cause more, or less, for an accelerator to be down; its rank is noted. */
+/* Add or remove a cause why an accelerator is down. Returns the number of hit ranks. */
 static uint32_t change_chip(struct morph_coverage *coverage, uint32_t accelerator, bool down,
 			    uint32_t hit)
 {
@@ -486,7 +485,7 @@ static uint32_t change_host(struct morph_coverage *coverage, uint32_t host, bool
 	return hit;
 }
 
-/* Mark what is down; ranks whose accelerators failed are in hit_ranks then. */
+/* Mark parts as down. Ranks whose accelerators failed are in hit_ranks. */
 static uint32_t change_parts(struct morph_coverage *coverage, const struct cover_thing *thing,
 			     bool down)
 {
@@ -514,7 +513,7 @@ static uint32_t change_parts(struct morph_coverage *coverage, const struct cover
 	}
 }
 
-/* All that fails goes dark before anything is replaced, and ranks come before circuits. */
+/* All failed circuits go dark before any replacement, and ranks come before circuits. */
 static void fail(struct morph_coverage *coverage, uint32_t hit)
 {
 	uint32_t dark = 0;
@@ -539,7 +538,7 @@ static void fail(struct morph_coverage *coverage, uint32_t hit)
 	}
 }
 
-/* Something was repaired: what could not be replaced or lit before is tried again. */
+/* After a repair, try again what could not be replaced or lit. */
 static void recover(struct morph_coverage *coverage)
 {
 	for (uint32_t at = 0; at < coverage->circuits_count; at++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which spare would take over from each rank of a slice, and by which fibres. */
+/* The spare that takes over from each rank of a slice, and the fibres to it. */
 #include <stdio.h>
 
 #include "protect.h"
@@ -9,7 +9,7 @@
 
 /* ----------------------------------------------------------------- the failure */
 
-/* What a circuit of the rank holds goes out, but for what it keeps, and is noted. */
+/* Release and record the resources of a circuit of the rank, except those that it keeps. */
 static int lift_way(struct failure *failure, uint32_t number)
 {
 	struct morph_protection *protection = failure->protection;
@@ -42,7 +42,7 @@ static int lift_way(struct failure *failure, uint32_t number)
 	return 0;
 }
 
-/* The light of the failed accelerator goes out; its circuits are the ways that are looked for. */
+/* Darken the failed accelerator's circuits; these need new routes. */
 static int lift(struct failure *failure)
 {
 	struct morph_protection *protection = failure->protection;
@@ -65,7 +65,7 @@ static int lift(struct failure *failure)
 	return ret;
 }
 
-/* All is as it was. */
+/* Restore the ledger. */
 static void lower(const struct failure *failure)
 {
 	struct morph_protection *protection = failure->protection;
@@ -101,7 +101,9 @@ static bool is_used(const struct failure *failure, const struct strand *strand)
 	return false;
 }
 
-/* From server to server: at the tiles of both ends where that can be, else one that is kept anyway. */
+/*
+ * A fibre between two servers: preferably at the tiles of both ends, else one that is already kept.
+ */
 static const struct strand *pick(const struct failure *failure, uint32_t from, uint32_t to,
 				 const struct spare_ends *ends)
 {
@@ -149,7 +151,7 @@ static int add_strands(struct failure *failure, struct spare_way *way, const str
 	return ret;
 }
 
-/* What the circuit keeps. */
+/* Add the part that the circuit keeps. */
 static int add_rest(struct failure *failure, struct spare_way *way, const struct spare_rest *rest)
 {
 	struct morph_protection *protection = failure->protection;
@@ -165,7 +167,7 @@ static int add_rest(struct failure *failure, struct spare_way *way, const struct
 	return ret;
 }
 
-/* The routes that were found become strands. */
+/* Turn the routes into hops. */
 static int add_ways(struct failure *failure)
 {
 	struct morph_protection *protection = failure->protection;
@@ -190,7 +192,7 @@ static int add_ways(struct failure *failure)
 	rank->verdict = MORPH_FEASIBLE;
 	rank->spare = failure->spare;
 	rank->strands_count = protection->strands.count - rank->strands_first;
-	/* Why nearer spares do not do is of no interest any more. */
+	/* A feasible rank needs no refusals of nearer spares. */
 	protection->refusals.count = rank->refusals_first;
 	rank->refusals_count = 0;
 	return ret;
@@ -206,7 +208,7 @@ static int refuse(struct failure *failure, enum stitch_verdict verdict)
 
 	if (ret)
 		return ret;
-	/* Nothing is proven of circuits that might leave the rack elsewhere. */
+	/* A cut proves nothing about circuits that might leave the rack elsewhere. */
 	if (!failure->rank->crossing && lm_protect_cut(failure, &refusal))
 		refusal.reason = MORPH_WIRE_SPARE_CUT;
 	else if (!failure->rank->crossing && verdict == STITCH_INFEASIBLE)
@@ -220,7 +222,7 @@ static int refuse(struct failure *failure, enum stitch_verdict verdict)
 	return 0;
 }
 
-/* Fibres that the circuits need at least to get to a spare; UINT32_MAX: one does not get there. */
+/* The least number of fibres from the circuits to a spare; UINT32_MAX if one cannot reach it. */
 static uint32_t distance(struct failure *failure, uint32_t spare)
 {
 	const struct rack_search *search = &failure->ledger->search;
@@ -238,7 +240,7 @@ static uint32_t distance(struct failure *failure, uint32_t spare)
 	return sum;
 }
 
-/* The rack's spares that are sound and nobody's, the nearest first. */
+/* The rack's healthy, unassigned spares, the nearest first. */
 static uint32_t list_spares(struct failure *failure, uint32_t spares[RACK_ACCELERATORS])
 {
 	const struct morph_ledger *ledger = failure->ledger;
@@ -268,7 +270,7 @@ static uint32_t list_spares(struct failure *failure, uint32_t spares[RACK_ACCELE
 	return count;
 }
 
-/* That one before all others, where it is among them. */
+/* Move this spare to the front, if it is in the list. */
 static void put_first(uint32_t spare, uint32_t *spares, uint32_t count)
 {
 	uint32_t at = 0;
@@ -380,7 +382,7 @@ static void explain(struct morph_protection *protection)
 			 protection->ranks[at].refusals_count);
 }
 
-/* The slice that has all of a plan, or 0 and why not. */
+/* The slice that has all resources of a plan, or 0 and the reason. */
 static uint32_t taken_by(const struct morph_ledger *ledger, const struct morph_plan *plan)
 {
 	uint32_t slice = ledger->owner[plan->accelerators[0]];

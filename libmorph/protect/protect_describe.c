@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Protections as objects: all that they say, for people and programs. */
+/* Protections as objects for people and programs. */
 #include "protect.h"
 #include "../place/writer.h"
 

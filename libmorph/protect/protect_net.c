@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Ways from and to a spare: the rack as its light would find it, routes, and cuts where there are none. */
+/*
+ * Routes from and to a spare: the rack as its light would find it, routes, and cuts if none exist.
+ */
 #include "../util/flow.h"
 #include "protect.h"
 
-#define STEPS (1ULL << 16) /* of the search for the ways to one spare */
+#define STEPS (1ULL << 16) /* of the search for routes to one spare */
 
 static const struct rank_pair *pair_of(const struct failure *failure, uint32_t way)
 {
@@ -62,7 +64,7 @@ struct spare_ends lm_protect_ends(const struct failure *failure, uint32_t way)
 	far = sites->host_seat[host];
 	ends = leaves ? (struct spare_ends){ spare, other, seat, far } :
 			(struct spare_ends){ other, spare, far, seat };
-	/* Within a server light goes no way that concerns anybody here; where it leaves the rack it goes on. */
+	/* Capacities inside a server do not matter; light out of the rack continues there. */
 	if (seat != far)
 		ends.to = rest.count && failure->arrives_at[far] != far ?
 				  NET_SITES :
@@ -72,7 +74,7 @@ struct spare_ends lm_protect_ends(const struct failure *failure, uint32_t way)
 
 /* ------------------------------------------------------------------------- net */
 
-/* Has nobody else a part of that server, nor ever will? Its accelerators are the slice's, or spares. */
+/* Whether all accelerators of the server belong to the slice or are spares. */
 static bool is_closed(const struct failure *failure, uint32_t host)
 {
 	const struct morph_ledger *ledger = failure->ledger;
@@ -87,7 +89,10 @@ static bool is_closed(const struct failure *failure, uint32_t host)
 	return true;
 }
 
-/* The sites of the rack: its seats, and those of seats once more where light may arrive but not go on. */
+/*
+ * Number the sites of the rack: its servers, then second sites of servers that light must not
+ * cross.
+ */
 static uint32_t number_sites(struct failure *failure)
 {
 	const struct sites *sites = &failure->ledger->sites;
@@ -141,7 +146,7 @@ void lm_protect_net(struct failure *failure)
 
 /* ---------------------------------------------------------------------- routes */
 
-/* Each circuit goes its own way; false: one has none at all. */
+/* Each circuit takes its own route. False if one has none. */
 static bool list_routes(const struct failure *failure, struct routes *routes)
 {
 	const struct rack_search *search = &failure->ledger->search;
@@ -190,16 +195,18 @@ enum stitch_verdict lm_protect_route(struct failure *failure)
 
 /* ------------------------------------------------------------------------ cuts */
 
-/* Light between one site and many, in one direction. */
+/* Flow between one site and many, in one direction. */
 struct stream {
 	const struct net *net;
-	bool inward; /* it ends at the one */
-	uint8_t goes[NET_SITES][NET_SITES]; /* away from the one */
-	uint8_t wanted[NET_SITES]; /* that does not go yet */
-	uint32_t root; /* the one */
+	bool inward; /* the flow ends at the one site */
+	uint8_t goes[NET_SITES][NET_SITES]; /* flow away from the one site */
+	uint8_t wanted[NET_SITES]; /* circuits that are not yet routed */
+	uint32_t root; /* the one site */
 };
 
-/* Can one more go from one site to the next, as seen from the one? */
+/*
+ * Whether one more circuit fits from one site to the next, in the direction away from the one site.
+ */
 static bool has_room(const struct stream *stream, uint32_t from, uint32_t to)
 {
 	const struct net *net = stream->net;
@@ -247,8 +254,9 @@ static void push(void *network, const struct flow_search *search, uint32_t site)
 static const struct flow_network functions = { start, expand, push };
 
 /*
- * The flow of all that goes out of the spare, or of all that comes in, leaving the other aside: O(circuits * (sites +
- * links)). If that is not all, returns the sites that the flow reaches, which are a cut.
+ * The maximum flow of all circuits out of the spare, or of all into it, without the other
+ * direction. O(circuits * (sites + links)). If it does not carry all, returns the sites that it
+ * reaches, which are a cut.
  */
 static uint64_t starve(const struct failure *failure, bool inward)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Protections: what morph_protect() found, and ledgers that keep its fibres dark. */
+/* Protections: results of morph_protect(), and ledgers that keep their fibres dark. */
 #include "protect.h"
 
 MORPH_API struct morph_protection *morph_protection_new(struct morph_ctx *ctx)
@@ -35,7 +35,7 @@ uint32_t morph_protection_ranks(const struct morph_protection *protection)
 	return protection->ranks_count;
 }
 
-/* NULL: there is no such rank. */
+/* NULL: no such rank. */
 static const struct protected_rank *rank_of(const struct morph_protection *protection,
 					    uint32_t rank)
 {
@@ -91,7 +91,7 @@ static void keep(struct morph_ledger *ledger, const struct morph_protection *pro
 	}
 }
 
-/* Is a rank's spare still one, and dark what was? */
+/* Whether a rank's spare is still one, and its fibres are still dark. */
 static int check_rank(const struct morph_ledger *ledger, const struct morph_protection *protection,
 		      uint32_t number)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How often so many accelerators are down at once. The numbers down of independent servers are
- * convolved; what servers share makes them dependent, so combinations of servers that it has
- * hit are kept apart until the last thing that a server shares has been looked at.
+ * Distribution of the number of accelerators that are down at once. The distributions of
+ * independent servers are convolved. Shared parts make servers dependent, so the table has a row
+ * for each combination of servers that shared parts have taken down. A combination ends when all
+ * shared parts of a server are done.
  */
 #include <math.h>
 
@@ -30,12 +31,12 @@ struct morph_risk {
 	struct shared *shared;
 	bool solved;
 	uint32_t total; /* accelerators */
-	double *at_least; /* by number of accelerators, total + 1 of them */
+	double *at_least; /* by number of accelerators, total + 1 entries */
 };
 
 /*
- * For each combination of servers that were hit, and are still to come, how often so many
- * accelerators of those gone through are down.
+ * For each combination of later servers that are down: the distribution of the accelerators of
+ * earlier servers that are down.
  */
 struct table {
 	uint32_t count; /* combinations */
@@ -161,7 +162,7 @@ static double *table_row(const struct table *table, uint32_t at)
 	return table->numbers + (size_t)at * table->width;
 }
 
-/* A row and what it is for. */
+/* A row and its combination. */
 struct row {
 	uint64_t hit;
 	uint32_t at;
@@ -176,7 +177,7 @@ static int by_hit(const void *one, const void *other)
 	return (a->at > b->at) - (a->at < b->at);
 }
 
-/* Rows for the same combination become one; @table is replaced. */
+/* Add rows of the same combination. Replaces @table. */
 static int unite(struct morph_ctx *ctx, struct table *table)
 {
 	struct row *rows = calloc(table->count, sizeof(*rows));
@@ -210,7 +211,7 @@ static int unite(struct morph_ctx *ctx, struct table *table)
 	return 0;
 }
 
-/* What servers share is down, or is not. */
+/* Split each row: the shared part is up or down. */
 static int look_at_shared(struct morph_ctx *ctx, struct table *table, const struct shared *shared)
 {
 	struct table both;
@@ -234,7 +235,7 @@ static int look_at_shared(struct morph_ctx *ctx, struct table *table, const stru
 	return unite(ctx, table);
 }
 
-/* How often so many accelerators of a server are down when nothing that it shares is. */
+/* The distribution of a server's own failures, without shared parts. */
 static void server_numbers(const struct server *server, double *numbers)
 {
 	memset(numbers, 0, (server->accelerators + 1) * sizeof(*numbers));
@@ -250,7 +251,10 @@ static void server_numbers(const struct server *server, double *numbers)
 	numbers[server->accelerators] += server->whole;
 }
 
-/* All that a server shares has been looked at: count what is down of it, and forget it. */
+/*
+ * All shared parts of a server are done: add its accelerators to the distribution and drop it from
+ * combinations.
+ */
 static int go_through(struct morph_ctx *ctx, struct table *table, const struct server *server,
 		      uint64_t bit)
 {
@@ -274,7 +278,7 @@ static int go_through(struct morph_ctx *ctx, struct table *table, const struct s
 	return unite(ctx, table);
 }
 
-/* Servers to be carried on if @server is next, counting those that are carried already. */
+/* Servers in combinations if @server is next, including present ones. */
 static uint64_t carried_with(const struct morph_risk *risk, uint32_t server, uint64_t done)
 {
 	uint64_t carried = 0;
@@ -285,7 +289,7 @@ static uint64_t carried_with(const struct morph_risk *risk, uint32_t server, uin
 	return carried & ~done & ~(1ULL << server);
 }
 
-/* The server after which fewest have to be carried on. */
+/* The server after which combinations have the fewest servers. */
 static uint32_t next_server(const struct morph_risk *risk, uint64_t done)
 {
 	uint32_t best = risk->servers_count;
@@ -349,7 +353,9 @@ int morph_risk_solve(struct morph_risk *risk)
 		table_free(&table);
 		return error;
 	}
-	/* One row is left. From the rare end on, so that small numbers are not lost in large ones. */
+	/*
+	 * One row is left. Sum from the rare end, so that large numbers do not absorb small ones.
+	 */
 	for (uint32_t down = total; down--;)
 		table.numbers[down] += table.numbers[down + 1];
 	free(table.hit);
