@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The smallest whole provider: a device that takes every command, answers every
- * question, and never shows any light. Documentation/provider-guide.rst walks
- * through it; where it says "registers", a real driver talks to its hardware.
+ * The smallest complete provider: its device accepts every command, answers every
+ * query, and never shows light. Documentation/provider-guide.rst explains it. A real
+ * driver accesses its hardware where this one accesses "registers".
  *
- * The core brings the fabric up, gives out slices and watches their accelerators;
- * a circuit is refused with EIO, since no receiver ever sees it.
+ * The core brings the fabric up, allocates slices and watches their accelerators. It
+ * refuses circuits with EIO, because no receiver ever sees their light.
  *
  *	insmod null_provider.ko profile=server4
  *	echo 2 > /sys/module/null_provider/parameters/dead
@@ -22,22 +22,22 @@
 #include <optics/profile.h>
 
 /*
- * The device. What stands above the lock is constant while the fabric is registered;
+ * The device. Fields above the lock are constant while the fabric is registered; fields
  * below it are the registers. Bits of @dead are atomic.
  */
 struct null_device {
 	struct morph_fabric *fabric;
-	struct workqueue_struct *queue;	/* carries out writes, in their order */
+	struct workqueue_struct *queue;	/* executes writes in order */
 	u32 elements_count;
 	u32 accelerators_count;
 	u32 ports_count;
 	spinlock_t lock;		/* guards what follows */
 	u32 *elements;			/* state of each */
 	u64 *lasers;			/* by transmit port: lanes that are on */
-	unsigned long *dead;		/* accelerators that answer no heartbeat */
+	unsigned long *dead;		/* accelerators without heartbeat */
 };
 
-/* A write on its way: the core's arrays are gone once the operation has returned. */
+/* A write in flight. The arrays of the core are valid only until the operation returns. */
 struct null_request {
 	struct work_struct work;
 	struct null_device *null;
@@ -71,7 +71,7 @@ static void request_work(struct work_struct *work)
 	kfree(request);
 }
 
-/* Memory is waited for: a change that was prepared would end for want of it. */
+/* Wait for memory: its lack would end a prepared change. */
 #define NULL_GFP	(GFP_KERNEL | __GFP_NOFAIL)
 
 static struct null_request *request_new(struct null_device *null, u64 cookie, u32 count)
@@ -94,7 +94,7 @@ static void *copy_settings(const void *settings, size_t bytes)
 	return copy;
 }
 
-/* Submit a request that has its settings. The answer comes from request_work(). */
+/* Submit a complete request. request_work() completes it. */
 static int request_submit(struct null_request *request)
 {
 	queue_work(request->null->queue, &request->work);
@@ -165,7 +165,7 @@ static int null_get_lasers(struct morph_fabric *fabric, u64 cookie,
 	return 0;
 }
 
-/* The receivers of this device are blind. */
+/* The receivers of this device see no light. */
 static int null_get_receivers(struct morph_fabric *fabric, u64 cookie,
 			      struct morph_receiver_reading *readings, u32 count)
 {
@@ -222,7 +222,7 @@ static const struct morph_fabric_ops null_ops = {
 
 static struct platform_device *null_pdev;
 
-/* Guards null_pdev: parameters can be written while the module comes and goes. */
+/* Guards null_pdev: users can write parameters during load and unload. */
 static DEFINE_MUTEX(null_mutex);
 
 /* Where a real device has an interrupt, this one has a parameter. */
@@ -259,8 +259,8 @@ MODULE_PARM_DESC(dead, "number of an accelerator that dies, or comes back");
 /* ------------------------------------------------------------ come and go */
 
 /*
- * How large the device is. The core checks a profile through and through, but only
- * when it is registered: until then it is hostile, and sizes are all that is read.
+ * Read the sizes of the device. The core checks the profile completely, but only at
+ * registration. Until then the profile is hostile, so read only the sizes.
  */
 static int null_allocate(struct device *dev, struct null_device *null, const struct firmware *file)
 {
@@ -298,8 +298,8 @@ static void unregister_fabric(void *fabric)
 }
 
 /*
- * Undone in the reverse order: unregister, so that nothing new is submitted; let the
- * writes end that were; only then put the fabric, which they complete.
+ * The reverse order undoes it: unregister, so that the core submits nothing new; drain
+ * the writes in flight; then put the fabric, which they complete.
  */
 static int null_bring_up(struct device *dev, struct null_device *null, const struct firmware *file)
 {
@@ -381,7 +381,7 @@ static struct platform_driver null_driver = {
 	},
 };
 
-/* Without a device there is nothing to do: the log says why it could not be had. */
+/* Fail without a device: the log has the reason. */
 static int __init null_init(void)
 {
 	struct platform_device *pdev;

@@ -2,10 +2,10 @@
 /*
  * Changes of the physical state, and what the hardware's monitors make of them.
  *
- * A change that may darken a receiver is made between sim_change_begin() and
- * sim_change_end(): the receivers that light through the changed part reaches are
- * read before and after, and an alarm is raised for the lanes that differ. Alarms
- * are members of the ports, so that raising one never allocates.
+ * A change that may darken a receiver happens between sim_change_begin() and
+ * sim_change_end(). They read all receivers that light through the changed part
+ * reaches, and raise an alarm for each lane that differs. Alarms are members of the
+ * ports, so raising one never allocates.
  */
 #include <linux/seq_file.h>
 #include <linux/slab.h>
@@ -48,7 +48,7 @@ void sim_change_free(struct sim_hardware *hw)
 	kvfree(hw->port_alarms);
 }
 
-/* Nobody knows how hardware wakes up: elements and lasers are as the seed has them. */
+/* After power-on the states are unknown to the core: the seed determines them. */
 void sim_power_on(struct sim_hardware *hw)
 {
 	struct sim_optics *o = &hw->optics;
@@ -91,7 +91,7 @@ static void receiver_back(struct sim_hardware *hw, u32 port, u64 lanes, u64 due)
 	raise_alarm(hw, &hw->port_alarms[port].receiver_back, lanes, due);
 }
 
-/* A receiver's alarm is due: is it still so? */
+/* The lanes for which a due alarm of a receiver still holds. */
 static u64 receiver_confirms(struct sim_hardware *hw, const struct sim_alarm *alarm, bool back)
 {
 	struct sim_reading reading;
@@ -173,9 +173,9 @@ void sim_change_begin(struct sim_hardware *hw)
 }
 
 /*
- * The core changes something: of light that it takes away itself it needs no alarm, unless
- * it is to have them. A fabric that is joined has not commanded anything. What goes dark
- * may be counted all the same.
+ * The core changes something. It needs no alarm for light that it removes itself, unless
+ * alarm_commanded is set. A joined fabric did not command the change and needs alarms.
+ * The file "dark" counts lanes in any case.
  */
 static bool command_begin(struct sim_hardware *hw)
 {
@@ -186,13 +186,13 @@ static bool command_begin(struct sim_hardware *hw)
 	return true;
 }
 
-/* Is it no news to the core what a change does to this fabric's receivers? */
+/* Whether the core commanded the change of this fabric's receivers itself. */
 static bool own_doing(const struct sim_hardware *hw, const struct sim_optics *o)
 {
 	return hw->change.commanded && o == &hw->optics;
 }
 
-/* The change may alter what a receiver shows, here or in a fabric that is joined. */
+/* Note a receiver that the change may affect, here or in a joined fabric. */
 static void touch(struct sim_hardware *hw, struct sim_optics *o, u32 port)
 {
 	struct sim_change *change = &hw->change;
@@ -216,7 +216,7 @@ void sim_touch_receiver(struct sim_hardware *hw, u32 port)
 	touch(hw, &hw->optics, port);
 }
 
-/* The receiver that light reaches which enters a guide at its coded end. */
+/* Touch the receiver of the light that enters a guide at its coded end. */
 static void touch_behind(struct sim_hardware *hw, sim_coded guide)
 {
 	struct sim_optics *o = &hw->optics;
@@ -252,7 +252,7 @@ static void count_dark(struct sim_hardware *hw, u32 port, u64 lanes)
 		hw->dark[port * hw->optics.wavelengths + __ffs64(lanes)]++;
 }
 
-/* Raise the alarms of one receiver for what a change did to it, if the core shall hear them. */
+/* Raise the alarms of a receiver that a change altered, unless the core needs none. */
 static void compare(struct sim_optics *o, u32 port, u64 now, const struct sim_reading *before,
 		    bool alarms)
 {
@@ -287,11 +287,11 @@ void sim_change_end(struct sim_hardware *hw)
 }
 
 /**
- * sim_dark_begin() - count from now on how often lanes go dark, from zero
+ * sim_dark_begin() - start to count, from zero, how often lanes go dark
  * @hw: hardware; its lock must not be held
  *
- * Whoever causes it: a fault, or the core. A lane goes dark when a receiver that is locked,
- * or would be once undisturbed, can't be any more.
+ * Both faults and the core count as causes. A lane goes dark when its receiver is locked, or
+ * would lock if left alone, and no longer can.
  *
  * Context: control_mutex held.
  * Return: 0 or -ENOMEM.
@@ -316,7 +316,7 @@ int sim_dark_begin(struct sim_hardware *hw)
 	return 0;
 }
 
-/* A line for each receiver of which lanes went dark. */
+/* Print a line for each receiver with lanes that went dark. */
 void sim_dark_show(struct sim_hardware *hw, struct seq_file *file)
 {
 	u32 lanes = hw->optics.wavelengths, port, lane;

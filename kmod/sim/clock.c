@@ -3,9 +3,9 @@
  * Time: a queue of events in order of their due time, and the clock that runs it.
  *
  * The real clock is CLOCK_MONOTONIC, with one hrtimer for the first event. A
- * stepped clock stands still until a test advances it; the queue's order is then
- * the only order, so that a run repeats exactly. Events of one time run in the
- * order in which they were queued.
+ * stepped clock stands still until a test advances it. The queue alone then
+ * determines the order, so a run repeats exactly. Events of one time run in the
+ * order of their queueing.
  */
 #include <linux/ktime.h>
 
@@ -35,7 +35,7 @@ static void arm(struct sim_hardware *hw)
 		hrtimer_start(&hw->timer, first->expires, HRTIMER_MODE_ABS_SOFT);
 }
 
-/* Let an event happen at a time; one that is queued already is moved. */
+/* Queue an event for a time, or move a queued one. */
 void sim_queue(struct sim_hardware *hw, struct sim_event *event, u64 due)
 {
 	lockdep_assert_held(hw->lock);
@@ -52,7 +52,7 @@ void sim_unqueue(struct sim_hardware *hw, struct sim_event *event)
 		timerqueue_del(&hw->queue, &event->node);
 }
 
-/* Carry out an event that was taken off the queue: is there anything to signal? */
+/* Execute a dequeued event. Returns whether there is anything to signal. */
 static bool happen(struct sim_hardware *hw, struct sim_event *event, struct morph_signal *signal)
 {
 	switch (event->type) {
@@ -76,8 +76,9 @@ static struct sim_event *first_due(struct sim_hardware *hw, u64 until)
 }
 
 /*
- * Carry out what is due first by @until, and what is due with it; a stepped clock goes
- * there. What shows at one time is signalled in one, so that nobody acts on half of it.
+ * Execute the first event that is due by @until, and all events of the same time. A stepped
+ * clock advances to it. One call signals all their effects, so that the core never acts on a
+ * part of them.
  */
 static bool run_one(struct sim_hardware *hw, u64 until)
 {
@@ -115,7 +116,7 @@ static bool run_one(struct sim_hardware *hw, u64 until)
 }
 
 /**
- * sim_run_due() - carry out what is due by now
+ * sim_run_due() - execute all due events
  * @hw: hardware; its lock must not be held
  */
 void sim_run_due(struct sim_hardware *hw)
@@ -125,7 +126,7 @@ void sim_run_due(struct sim_hardware *hw)
 }
 
 /**
- * sim_advance_to() - let a stepped clock reach a time, and all happen on the way
+ * sim_advance_to() - advance a stepped clock, and execute all events on the way
  * @hw: hardware; its lock must not be held
  * @until: time to reach
  */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Instances by hand: /sys/kernel/config/morph_sim/<name>/.
+ * Instances in configfs: /sys/kernel/config/morph_sim/<name>/.
  *
- * Make a directory, write its attributes, write 1 to "live", which registers the
- * fabric and fails with the reason's errno. While live the attributes are fixed.
+ * Make a directory, write its attributes, and write 1 to "live". This write registers
+ * the fabric, or fails with the errno of the reason. While live the attributes are fixed.
  */
 #include <linux/configfs.h>
 #include <linux/module.h>
@@ -23,7 +23,7 @@ static struct sim_group *to_group(struct config_item *item)
 	return container_of(to_config_group(item), struct sim_group, group);
 }
 
-/* Lock a group to change its configuration; not while it is live. */
+/* Lock a group to change its configuration; -EBUSY while it is live. */
 static int lock_config(struct sim_group *group)
 {
 	mutex_lock(&group->lock);
@@ -164,7 +164,7 @@ static ssize_t sim_profile_store(struct config_item *item, const char *page, siz
 	return count;
 }
 
-/* A line of words of the configuration, read when the instance goes live. */
+/* A line of words of the configuration. The instance parses it when it goes live. */
 struct words {
 	size_t offset;
 	size_t size;
@@ -313,7 +313,7 @@ static void take_down(struct sim_group *group)
 	group->instance = NULL;
 }
 
-/* Bring an instance up. One that was removed under us is replaced. */
+/* Bring an instance up. Replace one that was removed meanwhile. */
 static int bring_up(struct sim_group *group)
 {
 	struct sim_instance *instance;

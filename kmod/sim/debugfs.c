@@ -55,7 +55,7 @@ static int advance_line(struct sim_hardware *hw, char *line)
 	return 0;
 }
 
-/* What the driver core calls when the machine goes down. */
+/* Call the hook for the shutdown of the machine. */
 static int shutdown_line(struct sim_hardware *hw, char *line)
 {
 	struct device *dev = &hw->instance->dev;
@@ -150,7 +150,7 @@ static int ops_show(struct seq_file *file, void *unused)
 	return 0;
 }
 
-/* A file that is read by @show and written, line by line, to @act. */
+/* A file: @show prints it, and @act executes each written line. */
 #define LINE_FILE(name, show, act)						\
 static int name##_open(struct inode *inode, struct file *file)			\
 {										\

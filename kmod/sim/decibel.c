@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Powers in integers: thousandths of a dBm, and a linear scale on which they add.
+ * Integer powers: thousandths of a dBm, and a linear scale for sums.
  */
 #include <linux/kernel.h>
 #include <linux/math64.h>
@@ -24,7 +24,7 @@ static const u32 digits[4][10] = {
 	  268744682, 268806570, 268868472, 268930388, 268992319 },
 };
 
-/* -10000 log10(1 - e^(-2.2 i / 64)): what a rising path lacks, tau being settle / 2.2. */
+/* Missing power of a rising path: -10000 log10(1 - e^(-2.2 i / 64)); tau = settle / 2.2. */
 static const u32 rise_mdb[65] = {
 	SIM_OPAQUE_MDB, 14712, 11776, 10088, 8912, 8016, 7296, 6699, 6190, 5750,
 	5363, 5019, 4711, 4432, 4179, 3948, 3736, 3540, 3359, 3191,
@@ -56,7 +56,7 @@ u64 sim_linear(s32 mdbm)
 	return mul_u64_u64_shr(decade, factor, SCALE_SHIFT);
 }
 
-/* The greatest power in mdbm that is not above a linear one. */
+/* The greatest power in mdbm that does not exceed a linear one. */
 s32 sim_mdbm(u64 linear)
 {
 	s32 low = ZERO_MDBM, high = MOST_MDBM;

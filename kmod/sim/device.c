@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The operations that the core asks of the device.
+ * The operations of the provider interface.
  *
- * Reads are answered inline. Writes and waits take the modelled time and complete
- * from the event queue, or inline where that time is zero. The settings of a write
- * take effect one by one, as over a bus, so that the lock is short.
+ * Reads complete inline. Writes and waits take the modelled time and complete from
+ * the event queue, or inline if that time is zero. The settings of a write take
+ * effect one by one, as over a bus, so the lock is held for a short time.
  */
 #include <linux/overflow.h>
 #include <linux/slab.h>
@@ -39,7 +39,7 @@ static int begin(struct sim_hardware *hw, u64 *counter)
 	return gone ? -ENODEV : 0;
 }
 
-/* The same for one that takes no time: 0, or what it is to answer at once instead. */
+/* Count an operation that takes no time. Returns 0, or the answer of a fault. */
 static int begin_call(struct sim_hardware *hw, u64 *counter, enum sim_call call)
 {
 	struct sim_fate fate;
@@ -91,7 +91,7 @@ static void carry_out(struct sim_hardware *hw, enum sim_request_type type, const
 }
 
 /**
- * sim_request_done() - a request's time has come
+ * sim_request_done() - complete a request that is due
  * @hw: hardware; its lock must not be held
  * @request: freed here
  */
@@ -130,8 +130,8 @@ static int later(struct sim_hardware *hw, u64 ns, struct sim_request *request)
 }
 
 /*
- * The registers of a device that are written are there. What stands for them here is waited
- * for: without memory a change that was prepared would end as if the hardware had failed.
+ * A real device always has its registers; here memory replaces them. Wait for this memory:
+ * its lack would look like failed hardware and end a prepared change.
  */
 static struct sim_request *new_request(u64 cookie, enum sim_request_type type,
 				       const void *settings, size_t bytes)
@@ -147,7 +147,7 @@ static struct sim_request *new_request(u64 cookie, enum sim_request_type type,
 	return request;
 }
 
-/* A programming request of which all settings are valid. */
+/* A programming request; all settings are valid. */
 static int program(struct sim_hardware *hw, u64 cookie, enum sim_request_type type,
 		   const void *settings, u32 count, size_t bytes)
 {

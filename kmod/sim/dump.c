@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The file "hardware": all physical state, a line for each thing, for checkers
+ * The file "hardware": all physical state, one line for each object, for checkers
  * that trust neither the core nor this tracer. Documentation/sim.rst has the format.
  */
 #include <linux/debugfs.h>
@@ -9,7 +9,7 @@
 
 #include "sim.h"
 
-/* Lines come in groups; a position counts through all of them. */
+/* The groups of lines. A file position numbers the lines of all groups. */
 enum group { HEAD, ACCELERATORS, ELEMENTS, GUIDES, LASERS, RECEIVERS, EDGES, GROUPS };
 
 static u32 group_lines(const struct sim_hardware *hw, enum group group)
@@ -84,7 +84,7 @@ static void show_laser(struct sim_hardware *hw, struct seq_file *file, u32 port)
 		   tx->on & ~tx->dead, tx->weak, tx->weak_mdb);
 }
 
-/* The powers that the tracer has found, from lane @lanes on. */
+/* The powers on @lanes that the tracer has found. */
 static void show_powers(const struct sim_optics *o, struct seq_file *file, u64 lanes)
 {
 	for (; lanes; lanes &= lanes - 1) {
@@ -96,7 +96,7 @@ static void show_powers(const struct sim_optics *o, struct seq_file *file, u64 l
 	seq_putc(file, '\n');
 }
 
-/* What comes in at an edge from the peer. */
+/* The light that arrives at an edge from the peer. */
 static void show_edge(struct sim_hardware *hw, struct seq_file *file, u32 edge)
 {
 	struct sim_optics *o = &hw->optics;

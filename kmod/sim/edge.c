@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Edges: fabrics joined by fibres. An edge names its peer, a fabric's UUID and an edge
- * there; two that name each other are joined while both are powered, whichever came
- * first. What is joined is guarded by one lock, so that light can be traced from one
- * fabric into the other without a second one being taken.
+ * Edges: fabrics joined by fibres. An edge names its peer: a fabric's UUID and an edge
+ * there. Two edges that name each other are joined while both fabrics are powered, in
+ * either order. One lock guards all fabrics with edges, so the tracer follows light from
+ * one fabric into the other without a second lock.
  */
 #include <linux/slab.h>
 
@@ -12,7 +12,7 @@
 static DEFINE_SPINLOCK(edge_lock);
 static LIST_HEAD(edge_hardware);	/* of sim_hardware.edge_node; edge_lock */
 
-/* One word of "peer": a UUID for all edges that have none yet, or "edge=uuid" for one. */
+/* Parse a word of "peer": a UUID for all edges without one, or "edge=uuid" for one edge. */
 static int read_peer(struct sim_hardware *hw, const char *word)
 {
 	const struct sim_optics *o = &hw->optics;
@@ -41,7 +41,7 @@ static int read_peer(struct sim_hardware *hw, const char *word)
 	return 0;
 }
 
-/* Who the peers are, and which lock guards the hardware. Before anybody takes it. */
+/* Parse the peers and choose the lock of the hardware, before its first use. */
 int sim_edges_init(struct sim_hardware *hw)
 {
 	char *text, *rest, *word;
@@ -87,7 +87,7 @@ static struct sim_hardware *find_peer(struct sim_hardware *hw, u32 index)
 	return NULL;
 }
 
-/* Join, or part, one edge and its peer's: the receivers behind either may notice. */
+/* Join or part an edge and its peer. Receivers behind both may lose or get light. */
 static void set_joined(struct sim_hardware *hw, u32 index, struct sim_hardware *peer, bool joined)
 {
 	struct sim_edge *edge = &hw->optics.edges[index];
@@ -105,7 +105,7 @@ static void set_joined(struct sim_hardware *hw, u32 index, struct sim_hardware *
 	sim_change_end(peer);
 }
 
-/* The device has power: join what has waited for it. */
+/* The device is on: join its edges to powered peers. */
 void sim_edges_join(struct sim_hardware *hw)
 {
 	struct sim_hardware *peer;
@@ -124,7 +124,7 @@ void sim_edges_join(struct sim_hardware *hw)
 	spin_unlock_irqrestore(hw->lock, flags);
 }
 
-/* The device loses power: for its peers that is darkness, and nobody finds it any more. */
+/* The device loses power: its peers get no light from it and no longer find it. */
 void sim_edges_part(struct sim_hardware *hw)
 {
 	unsigned long flags;

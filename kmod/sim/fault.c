@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults: what is broken, since when, and what that does to the physical state.
+ * Faults: their targets, times, and effects on the physical state.
  *
- * A fault changes the state that light, monitors and writes depend upon, and
- * nothing else: the core notices it by what the hardware then shows. Where faults
- * overlap on one target, its state is worked out anew from all that are active.
+ * A fault changes only the state that light, monitors and writes depend upon. The core
+ * notices it through the readings of the hardware. If faults overlap on one target,
+ * all active ones together determine its state.
  */
 #include <linux/seq_file.h>
 #include <linux/slab.h>
 
 #include "sim.h"
 
-#define DRIFT_STEPS	8u	/* in which a drifting guide gets worse */
+#define DRIFT_STEPS	8u	/* of a drifting guide until its full loss */
 
 struct sim_fault {
 	struct list_head node;		/* sim_hardware.faults */
@@ -20,11 +20,11 @@ struct sim_fault {
 	u32 id;
 	u64 at_op;			/* starts with this call of its kind; 0: has started */
 	u64 since_op;			/* calls before it started */
-	u64 steps;			/* still to be taken: back and forth, or for the worse */
+	u64 steps;			/* remaining: flaps, or increases of a loss */
 	bool active;
 };
 
-/* The calls that a fault waits for, and what it makes of them. */
+/* The calls that a fault waits for, and their outcome. */
 static const struct {
 	enum sim_call call;
 	enum sim_verdict verdict;
@@ -38,7 +38,7 @@ static const struct {
 	[SIM_FAULT_waiting_error] = { SIM_CALL_WAIT, SIM_VERDICT_FAILS },
 };
 
-/* What a fault takes that is not given the argument; the others are 0. */
+/* Defaults of arguments; the default of all others is 0. */
 static const u64 fallbacks[SIM_ARGUMENTS_COUNT] = {
 	[SIM_ARGUMENT_MDB] = 6000,
 	[SIM_ARGUMENT_NS] = 1000000,
@@ -157,7 +157,7 @@ static void renew_element(struct sim_hardware *hw, u32 index)
 	sim_change_end(hw);
 }
 
-/* A guide that drifts loses so much by now. */
+/* The present additional loss of a drifting guide. */
 static u64 drifted_mdb(const struct sim_fault *fault)
 {
 	return div_u64(sim_argument(&fault->spec, SIM_ARGUMENT_MDB) *
@@ -193,7 +193,7 @@ static void renew_receiver(struct sim_hardware *hw, u32 port)
 	sim_change_end(hw);
 }
 
-/* Work out anew what the active faults do to the target of one of them. */
+/* Recompute the state of the target of @spec from all active faults. */
 static void renew(struct sim_hardware *hw, const struct sim_fault_spec *spec)
 {
 	static const enum sim_target targets[] = {
@@ -240,7 +240,7 @@ static void end(struct sim_hardware *hw, struct sim_fault *fault)
 	kfree(fault);
 }
 
-/* The steps of a fault that does not stay as it was when it started, and the time of one. */
+/* The number of steps of a fault that changes after its start. */
 static u64 first_steps(const struct sim_fault *fault)
 {
 	switch (fault->spec.type) {
@@ -260,7 +260,7 @@ static u64 step_ns(const struct sim_fault *fault)
 	return div_u64(sim_argument(&fault->spec, SIM_ARGUMENT_PERIOD), steps) ?: 1;
 }
 
-/* A fault starts. One that is over with that is freed. */
+/* Start a fault. Free it if it ends at once, as the removal of the device. */
 static void start(struct sim_hardware *hw, struct sim_fault *fault)
 {
 	u64 ns = sim_argument(&fault->spec, SIM_ARGUMENT_FOR);
@@ -282,7 +282,7 @@ static void start(struct sim_hardware *hw, struct sim_fault *fault)
 	}
 }
 
-/* A fault's time has come: it ends, flaps, or gets worse. Called with the lock held. */
+/* A due fault ends, flaps, or increases its loss. Called with the lock held. */
 void sim_fault_event(struct sim_hardware *hw, struct sim_event *event)
 {
 	struct sim_fault *fault = container_of(event, struct sim_fault, event);
@@ -341,7 +341,7 @@ int sim_fault_add(struct sim_hardware *hw, const struct sim_fault_spec *spec)
 	return 0;
 }
 
-/* Does a fault of calls hit this one? */
+/* Whether a fault of calls affects this call. */
 static bool hits(struct sim_hardware *hw, const struct sim_fault *fault, enum sim_call call)
 {
 	u64 every = sim_argument(&fault->spec, SIM_ARGUMENT_EVERY);
@@ -356,13 +356,13 @@ static bool hits(struct sim_hardware *hw, const struct sim_fault *fault, enum si
 }
 
 /**
- * sim_fault_call() - a request arrives
+ * sim_fault_call() - apply the faults of calls to a request
  * @hw: hardware; its lock must not be held
- * @call: of which kind
+ * @call: kind of the request
  *
  * Starts the faults that wait for it.
  *
- * Return: what becomes of the request.
+ * Return: the fate of the request.
  */
 struct sim_fate sim_fault_call(struct sim_hardware *hw, enum sim_call call)
 {
@@ -396,7 +396,7 @@ struct sim_fate sim_fault_call(struct sim_hardware *hw, enum sim_call call)
 /**
  * sim_fault_clear() - end a fault, or disarm it
  * @hw: hardware; its lock must not be held
- * @id: as sim_faults_show() tells
+ * @id: its number, as sim_faults_show() prints it
  *
  * Return: 0, or -ENOENT.
  */
@@ -441,9 +441,9 @@ void sim_fault_free(struct sim_hardware *hw)
 }
 
 /**
- * sim_flip() - change an element's state behind the core's back
+ * sim_flip() - change an element's state without a command of the core
  * @hw: hardware; its lock must not be held
- * @element: which
+ * @element: the element
  * @state: a state of its kind
  *
  * Return: 0, or -EBUSY while the element is stuck.
@@ -470,9 +470,9 @@ int sim_flip(struct sim_hardware *hw, u32 element, u32 state)
 }
 
 /**
- * sim_swap() - another accelerator is put into a socket
+ * sim_swap() - exchange the accelerator in a socket
  * @hw: hardware; its lock must not be held
- * @accelerator: which
+ * @accelerator: the socket
  * @uuid: of the new one
  */
 void sim_swap(struct sim_hardware *hw, u32 accelerator, const uuid_t *uuid)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The faults that can be injected, in one table.
+ * Injectable faults: their types, arguments and interface.
  */
 #ifndef MORPH_SIM_FAULT_H
 #define MORPH_SIM_FAULT_H
@@ -11,7 +11,7 @@ struct seq_file;
 struct sim_event;
 struct sim_hardware;
 
-/* What a fault is about. */
+/* The kind of target of a fault. */
 enum sim_target {
 	SIM_TARGET_ACCELERATOR,
 	SIM_TARGET_LASER,
@@ -21,16 +21,16 @@ enum sim_target {
 	SIM_TARGET_DEVICE,
 };
 
-/* What the core asks for, each kind counted for itself. */
+/* Kinds of requests of the core; each has its own counter. */
 enum sim_call {
-	SIM_CALL_PROGRAM,	/* set_elements, set_lasers: the operations that the log tells */
+	SIM_CALL_PROGRAM,	/* set_elements, set_lasers: the operations in the log */
 	SIM_CALL_READ,		/* get_lasers, get_receivers */
 	SIM_CALL_QUERY,		/* get_elements, probe */
 	SIM_CALL_WAIT,
 	SIM_CALLS,
 };
 
-/* Arguments, written as name=value. The last three go with every kind of fault. */
+/* Arguments, written as name=value. Every fault takes the last three. */
 enum sim_argument {
 	SIM_ARGUMENT_STATE,
 	SIM_ARGUMENT_MDB,
@@ -40,9 +40,9 @@ enum sim_argument {
 	SIM_ARGUMENT_EVERY,
 	SIM_ARGUMENT_LATE,
 	SIM_ARGUMENT_DONE,
-	SIM_ARGUMENT_AFTER,	/* start with the operation so many from now */
-	SIM_ARGUMENT_AT_OP,	/* start with the operation of this number */
-	SIM_ARGUMENT_FOR,	/* end so many ns after the start */
+	SIM_ARGUMENT_AFTER,	/* start this number of operations from now */
+	SIM_ARGUMENT_AT_OP,	/* start with this operation */
+	SIM_ARGUMENT_FOR,	/* end this number of ns after the start */
 	SIM_ARGUMENT_NONE,
 };
 
@@ -55,7 +55,7 @@ enum sim_fault_type {
 #undef SIM_FAULT
 };
 
-/* A fault as it is asked for. */
+/* A fault as requested. */
 struct sim_fault_spec {
 	enum sim_fault_type type;
 	u32 index;		/* port for lasers and receivers */
@@ -64,7 +64,7 @@ struct sim_fault_spec {
 	u64 arguments[SIM_ARGUMENTS_COUNT];
 };
 
-/* What becomes of a request. */
+/* The outcome of a request. */
 enum sim_verdict {
 	SIM_VERDICT_DONE,
 	SIM_VERDICT_FAILS,
@@ -73,9 +73,9 @@ enum sim_verdict {
 
 struct sim_fate {
 	enum sim_verdict verdict;
-	bool told;		/* how much of it is carried out is given: */
-	u64 done;		/* so many of its settings; else half */
-	u64 late_ns;		/* how much later it answers */
+	bool told;		/* the fault limits the settings: */
+	u64 done;		/* number of executed settings; otherwise half */
+	u64 late_ns;		/* delay of the answer */
 };
 
 /* fault.c */

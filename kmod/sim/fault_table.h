@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The faults, one line each: name, type of target, argument of its own (NONE: only
- * those that all have), where it is hooked, meaning. Included with SIM_FAULT defined.
+ * The faults, one line each: name, type of target, own argument (NONE: only the
+ * common ones), affected operations, meaning. Define SIM_FAULT before including it.
  */
 SIM_FAULT(accelerator_dead, ACCELERATOR, NONE, "heartbeat, probe, transmit activity, lock",
 	  "the chip stops: no heartbeat, no data; its lasers stay as they are")
@@ -24,9 +24,9 @@ SIM_FAULT(fibre_cut, GUIDE, NONE, "light",
 SIM_FAULT(receiver_deaf, RECEIVER, NONE, "receiver power and lock",
 	  "reads no power and does not lock")
 SIM_FAULT(programming_error, DEVICE, EVERY, "set_elements, set_lasers",
-	  "the next request, or each every-th, fails with EIO, half done or so many settings")
+	  "the next request, or each every-th, fails with EIO, after half or done settings")
 SIM_FAULT(programming_timeout, DEVICE, EVERY, "set_elements, set_lasers",
-	  "the same, but it never answers; with late it is all made, late by late ns")
+	  "likewise, but never answers; with late, makes all settings and answers late ns later")
 SIM_FAULT(provider_removed, DEVICE, NONE, "the device itself",
 	  "the device is gone without notice")
 SIM_FAULT(reading_error, DEVICE, EVERY, "get_lasers, get_receivers",

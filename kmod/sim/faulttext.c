@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Faults as lines of text, and at random.
+ * Parse, print and randomly generate faults.
  */
 #include <linux/ctype.h>
 #include <linux/seq_file.h>
@@ -51,7 +51,7 @@ static const char * const argument_names[SIM_ARGUMENTS_COUNT] = {
 	[SIM_ARGUMENT_FOR] = "for",
 };
 
-/* Say why a line is not carried out. */
+/* Store the reason for refusing a line. */
 __printf(2, 3)
 static int refuse(struct sim_hardware *hw, const char *format, ...)
 {
@@ -64,7 +64,7 @@ static int refuse(struct sim_hardware *hw, const char *format, ...)
 	return -EINVAL;
 }
 
-/* Arguments that a knob takes, besides what it is about. */
+/* The arguments that a knob takes besides its target. */
 static u32 arguments_of(const struct knob *knob)
 {
 	switch ((enum sim_fault_type)(knob - knobs)) {
@@ -123,7 +123,7 @@ static int check_argument(struct sim_hardware *hw, const struct sim_fault_spec *
 	}
 }
 
-/* One name=value. */
+/* Parse one name=value. */
 static int parse_argument(struct sim_hardware *hw, const struct knob *knob, char *word,
 			  struct sim_fault_spec *spec)
 {
@@ -150,7 +150,7 @@ static int parse_index(struct sim_hardware *hw, const char *word, const char *wh
 	return 0;
 }
 
-/* accelerator.plane, and for lasers .lanes */
+/* Parse accelerator.plane, and for lasers .lanes. */
 static int parse_port(struct sim_hardware *hw, char *word, bool lanes, struct sim_fault_spec *spec)
 {
 	const struct sim_optics *o = &hw->optics;
@@ -246,7 +246,7 @@ static int parse_fault(struct sim_hardware *hw, const char *name, char *rest,
 	return 0;
 }
 
-/* The fault that a number of the seeded generator stands for. */
+/* Choose a fault by a pseudo-random number. */
 static int random_fault(struct sim_hardware *hw, u64 number, u64 over,
 			struct sim_fault_spec *spec)
 {
@@ -287,7 +287,7 @@ static int random_fault(struct sim_hardware *hw, u64 number, u64 over,
 	return 0;
 }
 
-/* random <seed> <count> [over=<operations>] */
+/* Execute "random <seed> <count> [over=<operations>]". */
 static int random_line(struct sim_hardware *hw, char *rest)
 {
 	char *seed_word = next_word(&rest), *count_word = next_word(&rest);
@@ -316,9 +316,9 @@ static int random_line(struct sim_hardware *hw, char *rest)
 }
 
 /**
- * sim_fault_line() - inject what a line of text says
+ * sim_fault_line() - inject the fault that a line describes
  * @hw: hardware; its control_mutex is held
- * @line: "<name> <target> [name=value]..." or "random <seed> <count> ..."; is cut up
+ * @line: "<name> <target> [name=value]..." or "random <seed> <count> ..."; modified
  *
  * Return: 0, or a negative errno with the reason in the hardware's refusal.
  */
@@ -341,7 +341,7 @@ int sim_fault_line(struct sim_hardware *hw, char *line)
 	return err;
 }
 
-/* "all", or the number of a fault. */
+/* Clear all faults ("all"), or one by its number. */
 int sim_clear_line(struct sim_hardware *hw, char *line)
 {
 	char *word = next_word(&line);
@@ -360,7 +360,7 @@ int sim_clear_line(struct sim_hardware *hw, char *line)
 	return err;
 }
 
-/* "<element> <state>" */
+/* Execute "<element> <state>". */
 int sim_flip_line(struct sim_hardware *hw, char *line)
 {
 	const struct sim_optics *o = &hw->optics;
@@ -383,7 +383,7 @@ int sim_flip_line(struct sim_hardware *hw, char *line)
 	return err;
 }
 
-/* "<accelerator> <UUID>" */
+/* Execute "<accelerator> <UUID>". */
 int sim_swap_line(struct sim_hardware *hw, char *line)
 {
 	char *accelerator_word = next_word(&line), *uuid_word = next_word(&line);
@@ -400,7 +400,7 @@ int sim_swap_line(struct sim_hardware *hw, char *line)
 	return err;
 }
 
-/* Write a fault as sim_fault_line() would read it. */
+/* Print a fault in the notation of sim_fault_line(). */
 void sim_fault_format(const struct sim_hardware *hw, const struct sim_fault_spec *spec,
 		      char *text, size_t size)
 {
@@ -431,7 +431,7 @@ void sim_fault_format(const struct sim_hardware *hw, const struct sim_fault_spec
 					spec->arguments[i]);
 }
 
-/* The table of faults: name, target, arguments, where it is hooked, meaning. */
+/* Print the faults: name, target, arguments, affected operations, meaning. */
 void sim_knobs_show(struct seq_file *file)
 {
 	const struct knob *knob;

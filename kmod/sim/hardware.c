@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Power on and off: the hardware of an instance, from its profile to the core.
+ * Power on and off: build the hardware of an instance and register its fabric.
  */
 #include <linux/debugfs.h>
 #include <linux/firmware.h>
@@ -19,7 +19,7 @@ static int load_profile(struct sim_hardware *hw, const struct firmware **firmwar
 	snprintf(path, sizeof(path), "morph/%s.bin", hw->config->profile);
 	err = request_firmware(firmware, path, dev);
 	if (err) {
-		dev_err(dev, "no profile '%s': firmware file %s is not to be had (%d)\n",
+		dev_err(dev, "no profile '%s': firmware file %s not found (%d)\n",
 			hw->config->profile, path, err);
 		return err;
 	}
@@ -33,7 +33,7 @@ static int load_profile(struct sim_hardware *hw, const struct firmware **firmwar
 	return err;
 }
 
-/* The UUID that a seed gives: stable, and marked as made up (version 8). */
+/* Derive a UUID from a seed. It is stable, and marked as synthetic (version 8). */
 static void seeded_uuid(u64 seed, u8 *uuid)
 {
 	u64 halves[2] = { sim_mix(seed), sim_mix(~seed) };
@@ -59,7 +59,7 @@ static void fabric_uuid(struct sim_hardware *hw)
 	seeded_uuid(hash, hw->uuid);
 }
 
-/* Give the accelerators named in "accelerator=address ..." their PCI addresses. */
+/* Parse "accelerator=address ...", the PCI addresses of accelerators. */
 static int read_pci(struct sim_hardware *hw)
 {
 	struct device *dev = &hw->instance->dev;
@@ -146,7 +146,7 @@ static bool times_are_overridden(const struct sim_config *config)
 	       config->write_ns != SIM_FROM_PROFILE;
 }
 
-/* Who the edges lead to, for the core; NULL without edges, or memory. */
+/* The peers of the edges, for the core; NULL without edges, or memory. */
 static u8 (*edge_peers(const struct sim_optics *o))[16]
 {
 	u8 (*peers)[16] = kvcalloc(o->edges_count, sizeof(*peers), GFP_KERNEL);
@@ -157,7 +157,7 @@ static u8 (*edge_peers(const struct sim_optics *o))[16]
 	return peers;
 }
 
-/* The core waits as long as the profile says: it is given one with the times in force. */
+/* The core waits for the times of the profile, so it gets a copy with the configured ones. */
 static int register_fabric(struct sim_hardware *hw, const struct firmware *firmware)
 {
 	u8 (*peers)[16] = edge_peers(&hw->optics);
@@ -197,7 +197,7 @@ static int register_fabric(struct sim_hardware *hw, const struct firmware *firmw
 	return 0;
 }
 
-/* Free what has happened to nobody: requests in flight end with the device. */
+/* Free the requests in flight: they end with the device and never complete. */
 static void free_queue(struct sim_hardware *hw)
 {
 	struct timerqueue_node *node;
@@ -255,7 +255,7 @@ static int power_up(struct sim_hardware *hw, const struct firmware *firmware)
  * sim_hardware_create() - power a device on and register its fabric
  * @instance: device, being probed
  *
- * Return: the hardware, or an error pointer; why is in the kernel's log.
+ * Return: the hardware, or an error pointer with the reason in the kernel log.
  */
 struct sim_hardware *sim_hardware_create(struct sim_instance *instance)
 {
@@ -284,12 +284,12 @@ struct sim_hardware *sim_hardware_create(struct sim_instance *instance)
 }
 
 /**
- * sim_hardware_destroy() - the device is gone
+ * sim_hardware_destroy() - remove the device without notice
  * @hw: freed here
  *
- * The core learns of it as of any surprise: operations answer -ENODEV, requests in
- * flight never complete, and the fabric is unregistered. When that returns no
- * operation runs, and the clock was stopped before, so nothing calls the core.
+ * Operations return -ENODEV, requests in flight never complete, and the fabric is
+ * unregistered. After that no operation runs. The clock is stopped before, so nothing
+ * calls the core.
  */
 void sim_hardware_destroy(struct sim_hardware *hw)
 {

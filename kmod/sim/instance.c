@@ -2,7 +2,7 @@
 /*
  * Instances: a bus of their own, a driver for it, and the module's parameters.
  *
- * A device on the bus is the socket, its hardware is what the driver's probe makes.
+ * A device on the bus is a socket; the driver's probe creates its hardware.
  * Unbinding through sysfs is hot removal; binding again is a new power-on.
  */
 #include <linux/module.h>
@@ -124,7 +124,7 @@ static void removal(struct work_struct *work)
 	device_release_driver(&container_of(work, struct sim_instance, removal)->dev);
 }
 
-/* Pull the device from under the core, soon. From any context. */
+/* Schedule the removal of the device. From any context. */
 void sim_instance_pull(struct sim_instance *instance)
 {
 	queue_work(removals, &instance->removal);
@@ -140,7 +140,7 @@ void sim_config_init(struct sim_config *config)
 	config->monitor_ns = monitor_ns;
 }
 
-/* Names become devices, directories and names of fabrics. */
+/* Names must be valid for devices, directories and fabrics. */
 bool sim_name_legal(const char *name)
 {
 	static const char legal[] =
@@ -170,7 +170,7 @@ static int check_config(const char *name, const struct sim_config *config)
 /**
  * sim_instance_create() - make an instance and power it on
  * @name: legal name
- * @config: is copied
+ * @config: configuration, copied
  *
  * Return: the instance, bound and registered, or an error pointer.
  */
@@ -212,7 +212,7 @@ void sim_instance_destroy(struct sim_instance *instance)
 	put_device(&instance->dev);
 }
 
-/* Does the instance's hardware exist? */
+/* Whether the instance's hardware exists. */
 bool sim_instance_live(struct sim_instance *instance)
 {
 	bool live;
@@ -232,7 +232,7 @@ static void destroy_parameters(void)
 			sim_instance_destroy(instances[i]);
 }
 
-/* The instances that the module's parameters ask for. */
+/* Create the instances of the module's parameters. */
 static int create_parameters(void)
 {
 	struct sim_config *config = kmalloc(sizeof(*config), GFP_KERNEL);

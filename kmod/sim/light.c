@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Light: what reaches a receiver through the states that the elements have.
+ * Light that reaches a receiver through the present states of elements.
  *
- * Elements and guides are reciprocal, so a receiver's light is traced backward
- * from it, along what the states join and, to second order, along what they
- * extinguish, until a transmitter is found or too little would be left. The cost
- * follows the path, never the fabric. Powers of all paths add up; interference
- * is not modelled.
+ * Elements and guides are reciprocal, so the tracer follows light backward from the
+ * receiver. It follows ports that states join, and ports that they extinguish at most
+ * twice, until it finds a transmitter or the power is too low. The cost grows with the
+ * path, not with the fabric. Powers of all paths add up; interference is not modelled.
  */
 #include <linux/bitops.h>
 #include <linux/kernel.h>
@@ -18,7 +17,7 @@
 
 #define MAX_FOLLOW	4096	/* guides followed forward; a closed ring has no end */
 
-/* Well-spread bits from a number (the finaliser of a multiplicative generator). */
+/* Hash a number (the finaliser of a multiplicative generator). */
 u64 sim_mix(u64 value)
 {
 	value += 0x9e3779b97f4a7c15ULL;
@@ -47,15 +46,15 @@ s32 sim_drift_mdb(const struct sim_optics *o, u32 element, u64 now)
 	return triangle(o, o->drift_mdb, sim_mix(o->seed ^ sim_mix(element)) + now);
 }
 
-/* Of the whole interposer, in thousandths of a degree. */
+/* The temperature of the interposer, in thousandths of a degree. */
 s32 sim_temperature(const struct sim_optics *o, u64 now)
 {
 	return SIM_MEAN_MDEG + triangle(o, SIM_SWING_MDEG, sim_mix(o->seed) + now);
 }
 
 /*
- * Loss from port @in of an element to @out, which some state joins to it. While
- * the element changes, the path that comes rises and the one that goes fades.
+ * Loss from port @in of an element to @out, which some state joins to it. While the
+ * element changes, the path of the new state rises and the path of the old one fades.
  */
 static s32 crossing_mdb(const struct sim_optics *o, u32 index, u32 in, u32 out, u64 now,
 			bool settled, bool *leaks)
@@ -84,7 +83,7 @@ static u64 add_saturated(u64 a, u64 b)
 	return a + b < a ? U64_MAX : a + b;
 }
 
-/* Light of one transmit port, which arrives with the loss given. */
+/* Add the light of a transmit port, which arrives with @loss_mdb less. */
 static void contribute(struct sim_light *light, const struct sim_optics *o, u32 port, u64 lanes,
 		       s32 loss_mdb, u64 since)
 {
@@ -116,7 +115,7 @@ static void contribute(struct sim_light *light, const struct sim_optics *o, u32 
 	}
 }
 
-/* Nothing arrives on these lanes yet; the others are nobody's business. */
+/* Clear the light on these lanes only. */
 static void clear_light(struct sim_light *light, u64 lanes)
 {
 	for (; lanes; lanes &= lanes - 1) {
@@ -129,7 +128,7 @@ static void clear_light(struct sim_light *light, u64 lanes)
 	light->modulated = 0;
 }
 
-/* Cross one guide: the end at which it ends. */
+/* Cross a guide and return its far end. */
 static const struct sim_end *span(const struct sim_optics *o, sim_coded near, s32 *loss_mdb)
 {
 	const struct sim_guide *guide = &o->guides[near >> 1];
@@ -139,9 +138,9 @@ static const struct sim_end *span(const struct sim_optics *o, sim_coded near, s3
 }
 
 /*
- * Cross the guide of which the coded end is behind us, and where it ends at an edge
- * that is joined the peer's guide too, which ends at none. Return true where an
- * element is at the far end: it is then the step @next.
+ * Cross the guide with the coded end @near. If it ends at a joined edge, also cross the
+ * peer's guide, which never ends at an edge. Return true if an element is at the far end;
+ * @next is then its step.
  */
 static bool cross_guide(struct sim_light *light, struct sim_optics *o, sim_coded near,
 			s32 loss_mdb, u8 leaks, u64 since, u64 lanes, struct sim_step *next)
@@ -171,7 +170,7 @@ static bool cross_guide(struct sim_light *light, struct sim_optics *o, sim_coded
 	return true;
 }
 
-/* All light that comes out of the coded end of a guide of @from. */
+/* Find all light that leaves the coded end of a guide of @from. */
 static void trace(struct sim_light *light, struct sim_optics *from, sim_coded guide, u64 lanes,
 		  u64 now, bool settled)
 {
@@ -214,9 +213,9 @@ static void trace(struct sim_light *light, struct sim_optics *from, sim_coded gu
  * sim_trace() - find all light that reaches a receive port
  * @o: fabric; its scratch @light takes the result, for these lanes only
  * @port: receive port
- * @lanes: lanes to look at
+ * @lanes: lanes to trace
  * @now: time
- * @settled: true: as it will be when all elements have settled
+ * @settled: true: assume that all elements have settled
  */
 void sim_trace(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settled)
 {
@@ -224,7 +223,7 @@ void sim_trace(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settled)
 }
 
 /**
- * sim_trace_edge() - find all light that comes in at an edge
+ * sim_trace_edge() - find all light that arrives at an edge
  * @o: fabric; its scratch @light takes the result, for all its lanes
  * @edge: edge
  * @now: time
@@ -240,7 +239,7 @@ void sim_trace_edge(struct sim_optics *o, u32 edge, u64 now)
 		clear_light(o->light, o->all_lanes);
 }
 
-/* Since when the light that sim_trace() found on a lane could be locked to. */
+/* The time since which the light that sim_trace() found on a lane permits lock. */
 u64 sim_lock_since(const struct sim_optics *o, u32 port, u32 lane)
 {
 	return max3(o->light->since[lane], o->clear_at[port * o->wavelengths + lane],
@@ -251,7 +250,7 @@ u64 sim_lock_since(const struct sim_optics *o, u32 port, u32 lane)
  * sim_receive() - read a receive port
  * @o: fabric; its scratch @light keeps the powers
  * @port: receive port
- * @lanes: lanes asked for
+ * @lanes: requested lanes
  * @now: time
  * @settled: as for sim_trace()
  * @reading: result
@@ -287,8 +286,8 @@ void sim_receive(struct sim_optics *o, u32 port, u64 lanes, u64 now, bool settle
 }
 
 /**
- * sim_follow() - follow light forward along joined ports only
- * @fabric: fabric; on return the one where the light ends
+ * sim_follow() - follow light forward, along joined ports only
+ * @fabric: fabric; on return the fabric in which the light ends
  * @out: guide at whose coded end the light enters
  *
  * Return: the receive port where it ends, or SIM_NONE.

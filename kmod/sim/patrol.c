@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The monitors' own round: receivers that lose light without any change.
+ * Periodic check for receivers that lose light through drift.
  *
- * Drift moves losses slowly, and no event marks the moment at which a receiver
- * falls out of lock. A few receivers at a time are therefore looked at, and an
- * alarm is raised for the lanes that were locked at the last look, that nothing
- * has changed since, and that are not usable any more. Without drift there is
- * no round.
+ * Drift moves losses slowly, and no event marks the moment at which a receiver loses
+ * lock. So the monitors read a few receivers at a time. They raise an alarm for lanes
+ * that were locked at the last reading, that no change has touched since, and that are
+ * no longer usable. Without drift there is no check.
  */
 #include "sim.h"
 
 #define PORTS_AT_ONCE	8
-#define ROUNDS		1024	/* looks in a drift's period */
+#define ROUNDS		1024	/* checks in a period of the drift */
 #define SENSOR_STEP_MDEG	500
 
 static void look(struct sim_hardware *hw, u32 port)
@@ -26,7 +25,7 @@ static void look(struct sim_hardware *hw, u32 port)
 	for (lanes = lost; lanes; lanes &= lanes - 1) {
 		u32 lane = __ffs64(lanes);
 
-		/* Without light, or with new light, somebody has changed something. */
+		/* No light or new light: a change is the cause, not drift. */
 		if (!o->light->total[lane] || sim_lock_since(o, port, lane) > last)
 			lost &= ~BIT_ULL(lane);
 	}
@@ -49,7 +48,7 @@ void sim_patrol_start(struct sim_hardware *hw)
 	spin_unlock_irqrestore(hw->lock, flags);
 }
 
-/* The interposer's sensor tells each change of half a degree. */
+/* The sensor of the interposer signals each change of half a degree. */
 static bool read_sensor(struct sim_hardware *hw, struct morph_signal *signal)
 {
 	s32 now_mdeg = sim_temperature(&hw->optics, sim_now(hw));
@@ -64,8 +63,8 @@ static bool read_sensor(struct sim_hardware *hw, struct morph_signal *signal)
 }
 
 /*
- * Look at the next few receivers, and at the temperature. Called with the lock held.
- * Returns whether there is something to signal.
+ * Check the next few receivers and the temperature. Called with the lock held.
+ * Returns whether there is anything to signal.
  */
 bool sim_patrol(struct sim_hardware *hw, struct morph_signal *signal)
 {

@@ -2,16 +2,16 @@
 /*
  * The physical state of a simulated fabric, and the light in it.
  *
- * profile.c turns a device profile into the arrays below, light.c traces light
- * through them, decibel.c does the arithmetic. None of the three locks, allocates
- * after the profile is read, or knows the kernel beyond its types: the caller
- * serialises, and a test may build them as a program.
+ * profile.c converts a device profile to the arrays below, light.c traces light
+ * through them, decibel.c does the arithmetic. They take no locks, allocate only while
+ * they read the profile, and use only types of the kernel. The caller serialises, and
+ * a test can build them as a program.
  *
- * Nothing here is shared with kmod/optics but the layout of the profile, so that
- * one may be held against the other.
+ * This code shares only the layout of the profile with kmod/optics, so that tests can
+ * compare both.
  *
- * Two fabrics whose edges are joined are one to the tracer: light that reaches an
- * edge goes on in the peer. Their caller serialises both by the same lock.
+ * The tracer treats two fabrics with joined edges as one: light that reaches an edge
+ * continues in the peer. The caller serialises both with the same lock.
  */
 #ifndef MORPH_SIM_PHYSICS_H
 #define MORPH_SIM_PHYSICS_H
@@ -23,17 +23,17 @@
 #define SIM_NONE		0xffffffffu
 #define SIM_OPAQUE_MDB		1000000		/* 1000 dB: no light passes */
 #define SIM_FLOOR_MDB		10000		/* monitors read this far below dark */
-#define SIM_CAPTURE_RATIO	10	/* a receiver locks to light so many times the rest */
+#define SIM_CAPTURE_RATIO	10	/* lock needs this ratio of the best path to the rest */
 #define SIM_MEAN_MDEG		45000
-#define SIM_SWING_MDEG		5000		/* either way, in a drift's period */
-#define SIM_MAX_LEAKS		2	/* extinguished crossings that light is followed over */
-#define SIM_MAX_DEPTH		192		/* elements that light is followed through */
+#define SIM_SWING_MDEG		5000		/* amplitude in a period of the drift */
+#define SIM_MAX_LEAKS		2	/* extinguished crossings on a traced path */
+#define SIM_MAX_DEPTH		192		/* elements on a traced path */
 #define SIM_MAX_ELEMENTS	4194304u
 #define SIM_MAX_GUIDES		16777216u
 #define SIM_MAX_ACCELERATORS	65536u
 #define SIM_MAX_LANE_STATES	8388608u	/* receive ports times lanes */
 
-/* Where a port's guide is: guide * 2 + the end that is attached to the port. */
+/* A guide of a port: guide * 2 + the end that is attached to the port. */
 typedef u32 sim_coded;
 
 struct sim_end {
@@ -56,7 +56,7 @@ struct sim_kind {
 	u16 states;
 	u8 ports;
 	u8 park;
-	u16 leaks[MORPH_MAX_PORTS];	/* by port: mask of the ports some state joins to it */
+	u16 leaks[MORPH_MAX_PORTS];	/* by port: mask of ports that some state joins to it */
 };
 
 struct sim_element {
@@ -84,9 +84,9 @@ struct sim_receiver {
 
 struct sim_optics;
 
-/* Where a guide leaves the fabric; joined while the peer's hardware is there. */
+/* A guide leaves the fabric here. Joined while the peer's hardware exists. */
 struct sim_edge {
-	struct sim_optics *peer;	/* NULL: what leaves is lost, and nothing comes in */
+	struct sim_optics *peer;	/* NULL: light that leaves is lost, none arrives */
 	u32 peer_edge;
 	u8 peer_uuid[16];
 	sim_coded guide;
@@ -97,9 +97,9 @@ struct sim_accelerator {
 	bool alive;
 };
 
-/* Light traced backward, standing at an element: which of its ports are left to try. */
+/* A step of the backward trace: an element, and its ports that are left to try. */
 struct sim_step {
-	struct sim_optics *o;	/* the fabric that the element is of */
+	struct sim_optics *o;	/* fabric of the element */
 	u64 since;		/* when the last element behind it had settled */
 	u32 element;
 	s32 loss_mdb;
@@ -108,7 +108,7 @@ struct sim_step {
 	u8 leaks;
 };
 
-/* What reaches one receive port, by lane. */
+/* Light at one receive port, by lane. */
 struct sim_light {
 	u64 total[MORPH_MAX_WAVELENGTHS];
 	u64 best[MORPH_MAX_WAVELENGTHS];	/* strongest single path */
@@ -118,8 +118,8 @@ struct sim_light {
 };
 
 /*
- * A fabric's hardware. All that follows from the profile is constant after
- * sim_profile_read() but what the structures above mark as physical state.
+ * The hardware of a fabric. Data from the profile are constant after sim_profile_read(),
+ * except fields that the structures above mark as physical state.
  */
 struct sim_optics {
 	char name[32];
@@ -129,7 +129,7 @@ struct sim_optics {
 	s32 laser_mdbm;
 	s32 floor_mdbm;
 	s32 dark_mdbm;
-	u64 dark;			/* these as linear powers */
+	u64 dark;			/* these are linear powers */
 	u64 sensitivity;
 	u64 overload;
 	u32 drift_mdb;
@@ -165,7 +165,7 @@ struct sim_optics {
 
 	struct sim_light *light;	/* scratch of the tracer */
 	u64 traces;
-	u64 visits;			/* elements that the tracer looked at */
+	u64 visits;			/* elements that the tracer visited */
 };
 
 /* Why a profile was refused, in a sentence. */

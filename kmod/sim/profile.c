@@ -2,8 +2,8 @@
 /*
  * The simulator's own reader of device profiles (kmod/optics/profile.h).
  *
- * A profile is hostile input: nothing of it is used before it is checked. Each
- * refusal says which rule was broken, by what, and what would be right.
+ * A profile is hostile input: every value is checked before its use. Each refusal
+ * states the broken rule, the value, and the permitted values.
  */
 #include <linux/bits.h>
 #include <linux/crc32.h>
@@ -45,7 +45,7 @@ static const void *records(const struct reader *r, const struct morph_profile_se
 	return r->blob + le64_to_cpu(section->offset);
 }
 
-/* It has an end, only zeros after that, and before it what can be printed. */
+/* Whether a text is printable, terminated, and padded with zeros. */
 static bool text_ok(const char *text, size_t size)
 {
 	size_t length = strnlen(text, size), i;
@@ -155,7 +155,7 @@ static int read_parameters(struct reader *r)
 {
 	const struct morph_profile_header *head = r->head;
 	struct sim_optics *o = r->o;
-	u64 deadline_ns;		/* the core's to keep */
+	u64 deadline_ns;		/* enforced by the core */
 
 	o->wavelengths = le32_to_cpu(head->wavelengths);
 	o->planes = le32_to_cpu(head->planes);
@@ -387,7 +387,7 @@ static int check_places(struct reader *r)
 	return 0;
 }
 
-/* Where the coded end of a guide is noted at what it is attached to, or NULL. */
+/* The field of the attached object that holds the coded end of a guide, or NULL. */
 static sim_coded *attachment(struct sim_optics *o, const struct sim_end *end)
 {
 	switch (end->type) {
@@ -504,7 +504,7 @@ static int allocate_port_guide(struct sim_optics *o)
 
 /**
  * sim_profile_read() - check a profile and build the fabric that it describes
- * @o: zeroed; to be freed with sim_profile_free() whatever is returned
+ * @o: zeroed; free it with sim_profile_free(), also after an error
  * @blob: the profile, 8-byte aligned; not referred to after return
  * @bytes: its size
  * @why: filled where -EINVAL is returned
@@ -544,12 +544,12 @@ void sim_profile_free(struct sim_optics *o)
 }
 
 /**
- * sim_profile_set_times() - give a profile other times
- * @blob: profile that sim_profile_read() has taken
+ * sim_profile_set_times() - replace the times of a profile
+ * @blob: profile that sim_profile_read() has accepted
  * @bytes: its size
- * @o: what it was read into, with the times that it shall have
+ * @o: the fabric that was built from it, with the new times
  *
- * Another profile with another checksum: whoever reads it believes these times.
+ * The result is a different profile with its own checksum.
  */
 void sim_profile_set_times(void *blob, size_t bytes, const struct sim_optics *o)
 {

@@ -2,14 +2,15 @@
 /*
  * The simulated provider: instances, their hardware, time, faults.
  *
- * Locks. A device's hardware is guarded by one spinlock, *sim_hardware.lock, taken
- * with interrupts off, and that of all devices with edges by the same one, for light
- * is traced from one into the other: the physical state, the event queue, the stepped clock, the
- * faults and their log. It is held for one element, one receiver or one fault at a
- * time (the patrol: a few receivers), and never while the core is called. control_mutex serialises
- * those who write to debugfs, and with them who advances a stepped clock; it is
- * taken first. sim_group.lock of configfs guards an instance's
- * configuration and its going live, and is taken before the device lock.
+ * Locks. The spinlock *sim_hardware.lock, taken with interrupts off, guards the hardware of
+ * a device: physical state, event queue, stepped clock, faults and their log. All devices
+ * with edges share one such lock, because the tracer follows light from one into the other.
+ * The lock is held for one element, one receiver or one fault at a time (the patrol: a few
+ * receivers), and never while the core is called.
+ *
+ * control_mutex serialises writers to debugfs, and so advances of a stepped clock. It is
+ * taken before *sim_hardware.lock. sim_group.lock of configfs guards the configuration of an
+ * instance and its transition to live. It is taken before the device lock.
  */
 #ifndef MORPH_SIM_H
 #define MORPH_SIM_H
@@ -34,25 +35,25 @@
 #define SIM_MAX_TOUCHED		MORPH_MAX_PLANES
 #define SIM_LOG_ENTRIES		512
 #define SIM_MAX_FAULTS		1024
-#define SIM_STEPPED_START	NSEC_PER_SEC	/* a stepped clock begins here */
+#define SIM_STEPPED_START	NSEC_PER_SEC	/* start of a stepped clock */
 
 enum sim_clock {
 	SIM_CLOCK_REAL,		/* CLOCK_MONOTONIC and an hrtimer */
 	SIM_CLOCK_STEPPED,	/* time passes when a test advances it */
-	SIM_CLOCK_SKIPPING,	/* stepped, and each request jumps to its own end */
+	SIM_CLOCK_SKIPPING,	/* stepped; each request advances it to its end */
 };
 
-/* What an instance is made from. */
+/* The configuration of an instance. */
 struct sim_config {
 	char profile[32];
 	u64 seed;
-	u64 settle_ns;		/* these three: SIM_FROM_PROFILE, or instead of the profile's */
+	u64 settle_ns;		/* these three: SIM_FROM_PROFILE, or a replacement */
 	u64 relock_ns;
 	u64 write_ns;		/* of a whole request, whatever its size */
 	u64 monitor_ns;		/* from a loss to its alarm */
 	enum sim_clock clock;
-	bool alarm_commanded;	/* alarms also for light that the core itself takes away */
-	uuid_t uuid;		/* null: made from the name */
+	bool alarm_commanded;	/* alarms also for light that the core removes */
+	uuid_t uuid;		/* null: derived from the name */
 	char pci[SIM_PCI_BYTES];	/* "accelerator=address ..." */
 	char peer[SIM_PEER_BYTES];	/* "uuid", "edge=uuid ..." */
 };
@@ -68,7 +69,7 @@ enum sim_event_type {
 	SIM_EVENT_PATROL,
 };
 
-/* Something that happens when the clock reaches its node's time. */
+/* An event that happens when the clock reaches its node's time. */
 struct sim_event {
 	struct timerqueue_node node;
 	enum sim_event_type type;
@@ -83,7 +84,7 @@ struct sim_alarm {
 	u64 since;
 };
 
-/* The alarms of one port, each way. */
+/* The alarms of one port: loss and return. */
 struct sim_port_alarms {
 	struct sim_alarm receiver_lost;
 	struct sim_alarm receiver_back;
@@ -103,14 +104,14 @@ struct sim_request {
 	u64 cookie;
 	enum sim_request_type type;
 	int status;
-	u32 count;		/* settings to carry out */
+	u32 count;		/* settings to execute */
 	union {
 		DECLARE_FLEX_ARRAY(struct morph_element_setting, elements);
 		DECLARE_FLEX_ARRAY(struct morph_laser_setting, lasers);
 	};
 };
 
-/* Counters of what the core asked, shown in debugfs. */
+/* Counters of requests of the core, shown in debugfs. */
 struct sim_counters {
 	u64 set_elements;
 	u64 get_elements;
@@ -128,11 +129,11 @@ struct sim_counters {
 	u64 signals;
 };
 
-/* What the receivers that a change may touch showed before it. */
+/* Readings, before a change, of the receivers that it may touch. */
 struct sim_change {
 	u64 now;
 	u32 count;
-	bool commanded;		/* by the core: only the others' receivers matter */
+	bool commanded;		/* by the core: only receivers of peers matter */
 	struct sim_optics *optics[SIM_MAX_TOUCHED];
 	u32 ports[SIM_MAX_TOUCHED];
 	struct sim_reading before[SIM_MAX_TOUCHED];
@@ -144,7 +145,7 @@ struct sim_log_entry {
 	char text[SIM_FAULT_BYTES + 16];
 };
 
-/* A powered device: made by probe, gone with remove. */
+/* A powered device: probe creates it, remove frees it. */
 struct sim_hardware {
 	struct sim_instance *instance;
 	struct morph_fabric *fabric;
@@ -154,21 +155,21 @@ struct sim_hardware {
 	u64 write_each_ns;
 	u64 monitor_ns;
 
-	spinlock_t own_lock;		/* what lock is without edges */
-	spinlock_t *lock;		/* guards all that follows: own_lock, or that of edges */
+	spinlock_t own_lock;		/* used if there are no edges */
+	spinlock_t *lock;		/* guards the fields below: own_lock, or that of edges */
 	struct morph_identity *identities;	/* by accelerator */
 	struct list_head edge_node;	/* of the devices with edges, while powered */
-	u32 joined;			/* edges that have their peer */
+	u32 joined;			/* joined edges */
 	u8 uuid[16];			/* constant */
 	struct timerqueue_head queue;
 	struct hrtimer timer;
 	u64 stepped_now;
-	bool booting;			/* registering: no alarms, a stepped clock skips */
+	bool booting;			/* during registration: no alarms, a stepped clock skips */
 	bool gone;			/* removed: nothing more may happen */
 	u64 calls[SIM_CALLS];		/* requests so far */
 	struct sim_counters counters;
 	struct sim_change change;	/* scratch */
-	u32 *dark;			/* by receive port and lane: times it went dark; or NULL */
+	u32 *dark;			/* by receive port and lane: dark events; or NULL */
 	struct sim_port_alarms *port_alarms;
 	struct sim_alarm *heartbeats;
 	struct list_head faults;
@@ -177,13 +178,13 @@ struct sim_hardware {
 	struct sim_log_entry *log;	/* ring of SIM_LOG_ENTRIES */
 	u64 log_count;
 	struct sim_event patrol;
-	u64 *patrol_locked;		/* by receive port: lanes locked when last looked at */
+	u64 *patrol_locked;		/* by receive port: lanes locked at the last check */
 	u64 *patrol_at;
 	u32 patrol_port;
-	s32 told_mdeg;			/* temperature that the core was told, 0: none yet */
+	s32 told_mdeg;			/* last signalled temperature, 0: none yet */
 
 	struct mutex control_mutex;	/* one line of control at a time */
-	struct sim_refusal refusal;	/* control_mutex: why the last line was refused */
+	struct sim_refusal refusal;	/* control_mutex: reason for refusing the last line */
 	struct dentry *debugfs;
 };
 
