@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which algorithm does what, and how its rounds are written down. */
+/* The algorithms of each collective, and how their rounds are written. */
 #include "algorithms.h"
 
 #define KIND(kind) (1U << (kind))
@@ -15,7 +15,7 @@ static const char *const kinds[] = {
 struct algorithm {
 	const char *name;
 	uint32_t kinds;
-	bool powers_of_two; /* the only numbers of ranks that it has rounds for */
+	bool powers_of_two; /* has rounds for powers of two only */
 	void (*write)(struct writer *writer);
 };
 
@@ -64,7 +64,7 @@ void *lm_writer_alloc(struct writer *writer, size_t count, size_t bytes)
 	return memory;
 }
 
-/* What calls that add something return is a number, or what went wrong. */
+/* Calls that add something return a number or an error. */
 static void note(struct writer *writer, int ret)
 {
 	if (ret < 0)
@@ -110,7 +110,7 @@ void lm_write_transfer(struct writer *writer, uint32_t src, uint32_t dst, bool r
 	writer->reduce = reduce;
 }
 
-/* What was put off until there is a chunk. */
+/* Write what waits for a chunk. */
 static void begin_transfer(struct writer *writer)
 {
 	if (writer->round)

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * All-to-all: chunk source * ranks + distance is what the source has for the rank so far after it. Where
- * there is nothing to be moved the chunk ends where it begins.
+ * All-to-all: chunk source * ranks + distance goes from the source to the rank at that distance. A
+ * chunk without bytes ends where it begins.
  *
- * Most algorithms treat ranks alike: what has a distance to go takes the same hops wherever it begins. Such
- * an algorithm is a table that tells for each round and each distance how far the hop goes.
+ * Most algorithms treat ranks alike: the hops depend only on the distance. Such an algorithm is a
+ * table of the hop for each round and each distance.
  */
 #include "algorithms.h"
 
 struct shifts {
 	uint32_t ranks;
-	uint32_t *hops; /* by distance, in this round; 0: it stays */
-	uint32_t *gone; /* by distance, in rounds before */
-	uint32_t *first; /* by hop: its first place in sorted, and the end */
+	uint32_t *hops; /* by distance, in this round; 0: no hop */
+	uint32_t *gone; /* by distance, in earlier rounds */
+	uint32_t *first; /* by hop: first index in sorted, and the end */
 	uint32_t *sorted; /* distances, by hop */
 };
 
@@ -45,7 +45,7 @@ static void write_chunks(struct writer *writer)
 
 /* ------------------------------------------------------------ alike for all */
 
-/* The digit of the distance at which the round looks, of the radix. */
+/* The digit of the distance that belongs to the round, for the radix. */
 static uint32_t bruck_hop(const struct writer *writer, uint32_t distance, uint32_t round)
 {
 	uint32_t radix = writer->opts->radix ? writer->opts->radix : 2;
@@ -56,7 +56,7 @@ static uint32_t bruck_hop(const struct writer *writer, uint32_t distance, uint32
 	return power < writer->opts->ranks ? (uint32_t)(distance / power % radix * power) : 0;
 }
 
-/* The digit in balanced ternary, of the distance to the nearer side: -1 is a hop backwards. */
+/* The digit in balanced ternary of the distance in the shorter direction; -1 is a hop backwards. */
 static uint32_t ternary_hop(const struct writer *writer, uint32_t distance, uint32_t round)
 {
 	int32_t ranks = (int32_t)writer->opts->ranks, left = (int32_t)distance, power = 1, digit;
@@ -85,7 +85,7 @@ static uint32_t hop(const struct writer *writer, uint32_t distance, uint32_t rou
 	}
 }
 
-/* What goes equally far goes together. False: all are where they are to be. */
+/* Send chunks of equal hops together. False: all have arrived. */
 static bool next_round(struct shifts *shifts, const struct writer *writer, uint32_t round)
 {
 	uint32_t *place = shifts->first;
@@ -107,7 +107,7 @@ static bool next_round(struct shifts *shifts, const struct writer *writer, uint3
 	return some;
 }
 
-/* From the rank, what hops so far. */
+/* The rank at a distance in hops. */
 static void write_hop(struct shifts *shifts, struct writer *writer, uint32_t rank, uint32_t far)
 {
 	uint32_t ranks = shifts->ranks;
@@ -153,9 +153,10 @@ void lm_write_shifts(struct writer *writer)
 /* ----------------------------------------------------------------- in pairs */
 
 /*
- * Whom a rank meets in a round: in powers of two the round is how their bits differ. Else ranks whose sum is the
- * round, modulo an odd number, meet, as players of a tournament; who would meet itself meets the last, where
- * the number of ranks is even, or rests.
+ * The partner of a rank in a round. For powers of two, the round is the exclusive or of their
+ * numbers. Otherwise, partners' numbers add up to the round, modulo an odd number, as in a
+ * tournament. A rank that would meet itself meets the last one if the number of ranks is even, or
+ * rests.
  */
 static uint32_t opponent(uint32_t ranks, uint32_t rank, uint32_t round)
 {
@@ -189,7 +190,7 @@ void lm_write_pairwise(struct writer *writer)
 
 /* -------------------------------------------------------------- all-gather */
 
-/* Ranks have what those before them had, and send it by powers of the radix. */
+/* Each rank collects the data of the ranks before it, and sends it by powers of the radix. */
 void lm_write_bruck_gather(struct writer *writer)
 {
 	uint32_t ranks = writer->opts->ranks;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Halving, doubling and their like, for powers of two. In step s of log2(ranks) each rank has one partner. When
- * halving it hands it the chunks that the partner, or those whom it meets in later steps, are to end with; doubling
- * is that backwards.
+ * Halving, doubling and similar algorithms, for powers of two. In step s of log2(ranks), each rank
+ * has one partner. In halving, it sends the partner the chunks that the partner and its later
+ * partners end with. Doubling is the reverse.
  */
 #include "algorithms.h"
 
 struct halving {
 	struct writer *writer;
 	uint32_t ranks, steps;
-	bool *marked; /* places of chunks */
-	uint32_t *place; /* of the chunk of a rank: its bits, backwards */
+	bool *marked; /* positions of chunks */
+	uint32_t *place; /* position of a rank's chunk: the bits of the rank reversed */
 };
 
-/* To whom the rank sends in the step. */
+/* The receiver of the rank in the step. */
 static uint32_t partner(const struct halving *halving, uint32_t rank, uint32_t step)
 {
 	uint32_t ranks = halving->ranks, far = 1;
@@ -23,14 +23,14 @@ static uint32_t partner(const struct halving *halving, uint32_t rank, uint32_t s
 		return rank ^ 1U << step;
 	case MORPH_HALVING_CYCLIC:
 		return (rank + (1U << step)) % ranks;
-	default: /* 1, -1, 3, -5, 11 ...: (1 - (-2)^(step + 1)) / 3; the other way for odd ranks */
+	default: /* 1, -1, 3, -5, 11 ...: (1 - (-2)^(step + 1)) / 3; negated for odd ranks */
 		for (uint32_t done = 0; done < step; done++)
 			far = 1 - 2 * far;
 		return (rank % 2 ? rank - far : rank + far) % ranks;
 	}
 }
 
-/* The chunks that a rank has to have before a step, for itself and whom it will meet. */
+/* The chunks that a rank needs before a step, for itself and its later partners. */
 static void mark(struct halving *halving, uint32_t rank, uint32_t step)
 {
 	halving->marked[halving->place[rank]] = true;
@@ -56,7 +56,10 @@ static void write_step(struct halving *halving, uint32_t step, bool reduce)
 	}
 }
 
-/* Chunks are numbered by the bits of their rank backwards: those that go together are then one run, but in Swing. */
+/*
+ * The number of a chunk is its rank with reversed bits. Chunks that are sent together then form one
+ * run, except in Swing.
+ */
 static void write_chunks(struct halving *halving)
 {
 	struct writer *writer = halving->writer;
@@ -64,7 +67,7 @@ static void write_chunks(struct halving *halving)
 	for (uint32_t rank = 0; rank < halving->ranks; rank++)
 		for (uint32_t bit = 0; bit < halving->steps; bit++)
 			halving->place[rank] |= (rank >> bit & 1) << (halving->steps - 1 - bit);
-	/* To turn bits round twice is to leave them as they are. */
+	/* Reversing the bits twice restores the number. */
 	for (uint32_t chunk = 0; chunk < halving->ranks; chunk++)
 		lm_write_chunk(writer, scatters(writer) ? MORPH_EACH_RANK : halving->place[chunk],
 			       gathers(writer) ? MORPH_EACH_RANK : halving->place[chunk],

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rings along dimensions: one dimension is the ring. */
+/* Rings along dimensions. One dimension is the plain ring. */
 #include "algorithms.h"
 
 struct torus {
 	uint32_t extent[3];
-	uint32_t stride[3]; /* from a rank to the next along the dimension */
-	uint32_t block[3]; /* chunks that have coordinates up to the dimension's in common */
+	uint32_t stride[3]; /* from a rank to its successor in the dimension */
+	uint32_t block[3]; /* chunks with equal coordinates up to this dimension */
 };
 
-/* The two numbers above 1 of that product that differ least, the larger first. */
+/* The two factors above 1 that differ least, the larger first. */
 static bool even_sides(uint32_t product, uint32_t sides[2])
 {
 	uint32_t least = 0;
@@ -23,7 +23,7 @@ static bool even_sides(uint32_t product, uint32_t sides[2])
 	return true;
 }
 
-/* Rings of such extents take fewest rounds: as many as their sum, less one for each. */
+/* Rings with these extents have the fewest rounds: the sum of the extents, less one for each. */
 bool lm_even_torus(uint32_t ranks, uint32_t dimensions, uint32_t extent[3])
 {
 	uint32_t least = UINT32_MAX, sides[2];
@@ -41,7 +41,7 @@ bool lm_even_torus(uint32_t ranks, uint32_t dimensions, uint32_t extent[3])
 	return least < UINT32_MAX;
 }
 
-/* Extents that are given, or else those that are most even. False: there are none, which is noted. */
+/* Use the given extents, or the most even ones. False: none exist, which is noted. */
 static bool find_extents(struct torus *torus, struct writer *writer)
 {
 	const struct morph_collective_opts *opts = writer->opts;
@@ -62,7 +62,7 @@ static bool find_extents(struct torus *torus, struct writer *writer)
 	return true;
 }
 
-/* False: noted. */
+/* Return false, noted. */
 static bool torus_init(struct torus *torus, struct writer *writer)
 {
 	const struct morph_collective_opts *opts = writer->opts;
@@ -91,8 +91,8 @@ static uint32_t coordinate(const struct torus *torus, uint32_t rank, int dim)
 }
 
 /*
- * The first chunk of those that the rank's ring along the dimension moves, of the place @at of that ring. The first
- * dimension has most to say, so that what has coordinates in common is one run.
+ * The first chunk that the rank's ring along the dimension moves for position @at. The first
+ * dimension is the most significant, so chunks with common coordinates are one run.
  */
 static uint32_t first_of(const struct torus *torus, uint32_t rank, int dim, uint32_t at)
 {
@@ -118,7 +118,7 @@ static void write_chunks(struct writer *writer, const struct torus *torus)
 	}
 }
 
-/* Each sends to the next; in a gathering what it has, then what it just got. */
+/* Each rank sends to the next: in a gathering its own data first, then what it received last. */
 static void write_dimension(struct writer *writer, const struct torus *torus, int dim, bool reduce)
 {
 	uint32_t extent = torus->extent[dim];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Trees. Ranks are counted from the root on. */
+/* Trees. Positions are ranks counted from the root. */
 #include "algorithms.h"
 
 static uint32_t rank_at(const struct writer *writer, uint32_t place)
@@ -7,7 +7,7 @@ static uint32_t rank_at(const struct writer *writer, uint32_t place)
 	return (writer->opts->root + place) % writer->opts->ranks;
 }
 
-/* Whoever has it sends it to one who has not: those who have it are twice as many after each round. */
+/* Each rank with the data sends it to one without. Their number doubles in each round. */
 void lm_write_binomial(struct writer *writer)
 {
 	uint32_t ranks = writer->opts->ranks;
@@ -28,7 +28,9 @@ static uint32_t depth(uint32_t place)
 	return 31 - (uint32_t)__builtin_clz(place + 1);
 }
 
-/* Children of a place are at 2 * place + 1 and after it. A segment is one level deeper after each round. */
+/*
+ * The children of position p are 2 * p + 1 and 2 * p + 2. A segment moves down one level per round.
+ */
 void lm_write_binary(struct writer *writer)
 {
 	uint32_t ranks = writer->opts->ranks, levels = depth(ranks - 1);

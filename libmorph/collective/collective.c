@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Collectives by hand, and what is in them: see <morph/collective.h>. */
+/* Building and reading collectives: see <morph/collective.h>. */
 #include "../util/mix.h"
 #include "straggler.h"
 

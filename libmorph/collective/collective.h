@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Collectives inside. */
+/* The internal form of collectives. */
 #ifndef LM_SCHEDULE_COLLECTIVE_H
 #define LM_SCHEDULE_COLLECTIVE_H
 
@@ -11,7 +11,7 @@ struct chunk {
 	uint64_t bytes;
 };
 
-/* Chunks with numbers one after the other. */
+/* Consecutive chunks. */
 struct chunk_run {
 	uint32_t first, count;
 };
@@ -42,16 +42,19 @@ struct morph_collective {
 	ARRAY_OF(struct chunk_run) runs;
 };
 
-/* Ranks that send or receive in any round, in order: how many. @members has room for all. */
+/*
+ * List the ranks that send or receive in any round, in order. Return their number. @members has
+ * space for all.
+ */
 uint32_t lm_collective_members(const struct morph_collective *collective, uint32_t *members);
 
-/* A number that other transfers, or other rounds of them, don't have, but by chance. O(transfers). */
+/* A digest of the transfers of the rounds. O(transfers). */
 uint64_t lm_collective_digest(const struct morph_collective *collective);
 
-/* Forget everything but how many ranks there are. */
+/* Remove everything except the number of ranks. */
 void lm_collective_clear(struct morph_collective *collective);
 
-/* May there be as many transfers? Who is about to add gigabytes of them asks before. */
+/* Is this number of transfers allowed? Check before adding gigabytes of them. */
 int lm_collective_expect(struct morph_collective *collective, uint64_t transfers);
 
 #endif /* LM_SCHEDULE_COLLECTIVE_H */

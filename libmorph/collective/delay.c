@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What rounds and changes take: see <morph/delay.h>. */
+/* Durations of rounds and changes: see <morph/delay.h>. */
 #include "delay.h"
 
 #define MOST_MBPS (1ULL << 40)
@@ -167,7 +167,7 @@ static uint64_t barrier_ps(const struct morph_delay *delay, uint32_t ranks)
 		return delay->barrier_ns[0] * PS_PER_NS;
 	if (above == delay->barriers)
 		return delay->barrier_ns[above - 1] * PS_PER_NS;
-	/* Weights of both ends, so that nothing is negative where the line falls. */
+	/* Use weights of both ends, so that nothing is negative where the line falls. */
 	run = delay->barrier_ranks[above] - delay->barrier_ranks[above - 1];
 	rise = (unsigned __int128)delay->barrier_ns[above] *
 		       (ranks - delay->barrier_ranks[above - 1]) +

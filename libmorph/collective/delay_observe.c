@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What changes take by what the driver has measured: see morph_delay_observe(). */
+/* Durations of changes as the driver measured them: see morph_delay_observe(). */
 #include "../util/sort.h"
 #include "delay.h"
 
@@ -17,8 +17,9 @@ static int ascending(const void *one, const void *other, void *context)
 }
 
 /*
- * What each circuit takes: the slope of the line of least squares, nothing where it falls, or where all changes had as many
- * circuits. 64 numbers below 2^32 and times below 2^43 have sums of products far below 2^127.
+ * The time of each circuit: the slope of the least-squares line. It is 0 if the line falls, or if
+ * all changes had equally many circuits. 64 numbers below 2^32 and times below 2^43 have sums of
+ * products far below 2^127.
  */
 static uint64_t slope(const struct morph_delay *delay)
 {
@@ -68,7 +69,7 @@ static void fit(struct morph_delay *delay)
 /* Planning, programming, verifying and publishing. */
 #define SOFTWARE 4
 
-/* All runs of a step are told together. Its circuits were planned when it was loaded. */
+/* The object has the sum over all runs of a step. The step's circuits were planned at loading. */
 static void read_step(const struct morph_object *step, uint64_t runs, struct observation *seen,
 		      uint64_t software[SOFTWARE])
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rounds in which a rank sends what it receives in them: see lm_find_exchange(). */
+/* Rounds in which a rank sends data that it also receives: see lm_find_exchange(). */
 #include "../schedule/schedule.h"
 
 /* Chunks that a rank sends or receives in a round. */
@@ -56,7 +56,7 @@ static bool sends_what_comes(const struct morph_collective *collective, const st
 	return false;
 }
 
-/* Whether a rank sends or receives more often than it has ports. */
+/* Does a rank send or receive more often than it has ports? */
 static bool takes_turns(const struct morph_collective *collective, const struct round *round,
 			uint32_t ports, uint32_t *counts)
 {

@@ -1,32 +1,35 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rounds carried out, with sets of ranks in the place of numbers: the set of a chunk at a rank says whose
- * parts are summed in what the rank has of it. Chunks have nothing to do with each other, so that
- * one goes through all rounds before the next begins.
+ * Executes rounds with sets of ranks in place of numbers: the set of a chunk at a rank contains the
+ * ranks whose parts are summed in it. Chunks are independent, so one chunk passes all rounds before
+ * the next begins.
  *
- * A chunk that begins at one rank has one part. To sum it into nothing is to copy it; to sum it with itself is to
- * sum it twice.
+ * A chunk that begins at one rank has one part. To sum it into nothing is to copy it; to sum it
+ * with itself is to sum it twice.
  */
 #include "collective.h"
 
-/* Of what a rank has of the chunk: it is as in the beginning where the number is that of another chunk. */
+/*
+ * The state of the chunk at a rank. If the number is that of another chunk, the state is the
+ * initial one.
+ */
 struct holding {
-	uint32_t chunk, round; /* + 1, of the last that was looked at; 0: none */
-	bool reduced; /* what came in that round is summed */
+	uint32_t chunk, round; /* + 1, of the last use; 0: none */
+	bool reduced; /* data of that round is summed */
 };
 
 struct run {
 	const struct morph_collective *collective;
-	uint32_t words; /* of a set of all ranks */
-	uint32_t chunk; /* that goes through the rounds */
+	uint32_t words; /* words of a set of all ranks */
+	uint32_t chunk; /* the present chunk */
 	uint32_t width; /* words of its sets */
-	size_t *first; /* by chunk: its first place in sends; one more for the end */
-	uint32_t *sends; /* transfers with the chunk, in order */
+	size_t *first; /* by chunk: first index in sends, and the end of the last */
+	uint32_t *sends; /* transfers that carry the chunk, in order */
 	uint32_t *rounds; /* by transfer */
-	uint32_t *changed; /* ranks to which the chunk comes in the round */
+	uint32_t *changed; /* ranks that receive the chunk in the round */
 	struct holding *holdings; /* by rank */
-	uint64_t *sets, *arrived; /* by rank: before the round, and after it */
-	struct morph_collective_fault *fault; /* where to put the first, or NULL */
+	uint64_t *sets, *arrived; /* by rank: before and after the round */
+	struct morph_collective_fault *fault; /* where to put the first fault, or NULL */
 };
 
 static uint64_t *before(const struct run *run, uint32_t rank)
@@ -41,7 +44,7 @@ static uint64_t *after(const struct run *run, uint32_t rank)
 
 /* --------------------------------------------------- transfers, by chunk */
 
-/* Go through the chunks of all transfers: first to count, then to note which transfers have them. */
+/* Visit the chunks of all transfers: first to count, then to store the transfers of each. */
 static void each_send(struct run *run, bool note)
 {
 	const struct morph_collective *collective = run->collective;
@@ -79,7 +82,7 @@ static int index_sends(struct run *run)
 	if (!run->sends)
 		return -ENOMEM;
 	each_send(run, true);
-	/* Each has gone to where the next began. */
+	/* Each index now is that of the next chunk's begin. */
 	memmove(run->first + 1, run->first, chunks * sizeof(*run->first));
 	run->first[0] = 0;
 	for (uint32_t number = 0; number < collective->rounds.count; number++)
@@ -115,7 +118,7 @@ static void release(struct run *run)
 
 /* -------------------------------------------------------------------- sets */
 
-/* What the rank has of the chunk, from the beginning if it was not asked for yet. */
+/* The set of the chunk at the rank; the initial one on first use. */
 static uint64_t *set_of(const struct run *run, uint32_t rank)
 {
 	struct holding *holding = &run->holdings[rank];
@@ -172,7 +175,7 @@ static int bad(const struct run *run, uint32_t at, uint32_t rank, const char *do
 		       run->rounds[at], rank, does, run->chunk, why);
 }
 
-/* @at reads what was there before the round; what comes of it waits until all have read. */
+/* @at reads the state before the round. Results wait until all have been read. */
 static int arrive(struct run *run, uint32_t at, uint32_t *changed)
 {
 	const struct transfer *transfer = &run->collective->transfers.list[at];
@@ -221,7 +224,7 @@ static int through_rounds(struct run *run)
 	return 0;
 }
 
-/* How many parts the rank has in the end. */
+/* The number of parts at the rank at the end. */
 static uint32_t parts(const struct run *run, uint32_t rank)
 {
 	const uint64_t *set = set_of(run, rank);

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * StragglAR (Devraj et al., arXiv 2505.23523): all-reduce when the last rank is late. There are as many
- * chunks as other ranks. While it is late the others sum theirs on a ring, and chunk g ends at rank g. Then
- * the late rank meets one of them after the other; both sum what they have of the chunk of that rank, which
- * is then complete, and is handed on by all who have it.
+ * StragglAR (Devraj et al., arXiv 2505.23523): all-reduce when the last rank is late. There is one
+ * chunk for each other rank. While the last rank is late, the others sum their data on a ring, and
+ * chunk g ends at rank g. Then the late rank meets the others in turn. Both sum their data of the
+ * chunk of that rank. The chunk is then complete, and all ranks that have it pass it on.
  *
- * The authors' rounds for powers of two come from rules of who meets whom. Here they come from a finite
- * field, which does not need any: n ranks are its n elements, the late one is 0 and rank g is a^g, where a
- * makes all others by multiplication. In round t each x meets x + a^t, so that the late rank meets rank t.
- * Any log2(n) powers of a one after the other are a base of the field, as a vector space of bits. Chunk c,
- * which begins at a^c in round c, is thus in the rounds after it at a^c plus what the powers c + 1 ... t - 1
- * span: twice as many after each, none met twice, until after log2(n) - 1 rounds it is at half of all ranks,
- * and in the next, since a^(c + log2(n)) needs a^c in that base, at the other half. So a rank other than 0
- * has, before round t, exactly one of the last log2(n) chunks: with its element in the base a^(t - log2(n))
- * ... a^(t - 1), the first power in it is that chunk's. It sends that one. Once all have begun, 0 sends the
- * last one too, and whoever would send a later one; so it is done log2(n) - 1 rounds after it began: n - 2 +
- * log2(n) in all, the bound.
+ * The authors give rules of pairs for powers of two. This file uses a finite field instead: the n
+ * ranks are its n elements. The late rank is 0 and rank g is a^g, where the powers of a are all
+ * other elements. In round t each x meets x + a^t, so the late rank meets rank t. Any log2(n)
+ * consecutive powers of a are a base of the field as a vector space over bits.
+ *
+ * Chunk c begins at a^c in round c. In later rounds it is at a^c plus the span of the powers c + 1
+ * ... t - 1. This set doubles in each round without overlap. After log2(n) - 1 rounds it has half
+ * of all ranks. The next round gives the other half, because a^(c + log2(n)) needs a^c in that
+ * base. So before round t, each rank other than 0 has exactly one of the last log2(n) chunks. With
+ * its element in the base a^(t - log2(n)) ... a^(t - 1), it is the chunk of the first power. The
+ * rank sends that chunk. When all chunks have begun, 0 sends the last one too, and so do ranks that
+ * would send a later one. A chunk is complete log2(n) - 1 rounds after it begins. The total is n -
+ * 2 + log2(n) rounds, which is the bound.
  */
 #include "straggler.h"
 
-/* Chunk g ends at rank g: it begins its way at the rank after it. */
+/* Chunk g ends at rank g, so it begins at the rank after it. */
 static void write_others(struct writer *writer)
 {
 	uint32_t others = writer->opts->ranks - 1;
@@ -38,11 +40,11 @@ static void write_others(struct writer *writer)
 struct field {
 	uint32_t ranks, degree;
 	uint32_t *power; /* element of a rank */
-	uint32_t *rank; /* of an element; the late one's is 0 */
-	bool *have; /* rank * chunks + chunk: it is complete there */
+	uint32_t *rank; /* of an element; the late rank is 0 */
+	bool *have; /* rank * chunks + chunk: complete there */
 };
 
-/* By a primitive polynomial of the degree, its bits from 1 on. */
+/* By a primitive polynomial of the degree; its bits from 1 on. */
 static void make_powers(struct field *field)
 {
 	static const uint32_t polynomials[] = { 0,    0x3,   0x7,   0xb,   0x13,  0x25,	 0x43,
@@ -60,14 +62,14 @@ static void make_powers(struct field *field)
 	field->rank[0] = field->ranks - 1;
 }
 
-/* What a rank sends in the round; below 0: it has nothing yet. */
+/* The chunk that a rank sends in the round; below 0: it has none yet. */
 static int64_t chunk_sent(const struct field *field, uint32_t rank, uint32_t round)
 {
 	uint32_t others = field->ranks - 1;
 	int64_t chunk = round;
 
 	if (rank != others) {
-		/* Over a^(round - degree), so that the base is that of polynomials. */
+		/* Divide by a^(round - degree), so that the base is that of polynomials. */
 		uint32_t shifted = (rank + others + field->degree - round % others) % others;
 
 		chunk += __builtin_ctz(field->power[shifted]) - (int64_t)field->degree;

@@ -1,45 +1,52 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* All-reduce with a late rank, after the others have summed what is theirs. */
+/* All-reduce with a late rank, after the others have summed their data. */
 #ifndef LM_SCHEDULE_STRAGGLER_H
 #define LM_SCHEDULE_STRAGGLER_H
 
 #include "algorithms.h"
 
-#define STRAGGLER_SEARCHED 256 /* ranks, at most, that are no power of two */
+#define STRAGGLER_SEARCHED 256 /* largest number of ranks that is no power of two */
 
 /*
- * As many rounds as it takes at least, for 2 ranks or more, where each rank is in one pair at most in a
- * round, and sends one chunk in it at most. Proof: below, T is the rounds, n the ranks, and "late data" is a
- * sum with a part that the late rank had.
+ * Least number of rounds, for 2 ranks or more. Each rank is in at most one pair per round and sends
+ * at most one chunk in it. Proof: T is the number of rounds, n that of ranks, and "late data" is a
+ * sum that contains a part of the late rank.
  *
- * 1. The late rank has a part of n - 1 chunks to give, one in a round, so that the last of them first leaves
- *    it in round n - 1 or later. Then 2 ranks have late data of it, and at most twice as many after each
+ * 1. The late rank has to give n - 1 chunks a part, one per round. The last of them leaves it in
+ *    round n - 1 or later. Then 2 ranks have late data of it, and at most twice as many after each
  *    round: T >= n - 1 + ceil(log2(n)) - 1.
  *
- * 2. Each of n - 1 ranks needs to get late data of each of n - 1 chunks, and the late rank needs to get each
- *    of n - 1 chunks: these are n * (n - 1) arrivals, all of them different. In a round each rank gets one at
- *    most, and is in a pair to get it: 2 * floor(n / 2) at most. In round r, from 1 on, at most 2^(r - 1) ranks
- *    have any late data to send, and the late rank gets one: 2^(r - 1) + 1 at most. So the sum over
- *    r = 1 ... T of the lesser of both is n * (n - 1) at least.
+ * 2. Each of n - 1 ranks needs late data of each of n - 1 chunks, and the late rank needs each of n
+ *    - 1 chunks: n * (n - 1) different arrivals. In a round each rank receives at most one, in a
+ *    pair: at most 2 * floor(n / 2). In round r, from 1 on, at most 2^(r - 1) ranks have late data
+ *    to send, and the late rank receives one: at most 2^(r - 1) + 1. So the sum over r = 1 ... T of
+ *    the smaller of both is at least n * (n - 1).
  */
 uint32_t lm_straggler_bound(uint32_t ranks);
 
 /*
- * straggler_seeds.c: by ranks that are no power of two, with which seed the search takes the fewest rounds, of as many seeds as all
- * together take ranks^3 STRAGGLER_TRIED times, and the first of these; of 227 and 247 ranks of three more, which it takes to be within a round of
- * the bound. They are made anew where anything about the search is changed: test_straggler.c says what they are to be.
+ * straggler_seeds.c: for each number of ranks that is no power of two, the seed with which the
+ * search finds the fewest rounds. It is the first such seed of those that together take ranks^3
+ * STRAGGLER_TRIED times. For 227 and 247 ranks, three more seeds were tried to come within one
+ * round of the bound. Recompute the seeds after every change of the search; test_straggler.c says
+ * how to verify them.
  */
 #define STRAGGLER_TRIED (1U << 27)
 #define STRAGGLER_SEEDS 2000 /* at most */
 extern const uint16_t lm_straggler_seeds[STRAGGLER_SEARCHED];
 
-/* How many rounds come of a seed; UINT32_MAX: more than @most, or there is no memory. */
+/* Number of rounds for a seed; UINT32_MAX: more than @most, or no memory. */
 uint32_t lm_straggler_try(uint32_t ranks, uint64_t seed, uint32_t most);
 
-/* The rounds after the others have summed what is theirs: of a number of ranks up to STRAGGLER_SEARCHED. */
+/*
+ * Write the rounds after the others have summed their data, for at most STRAGGLER_SEARCHED ranks.
+ */
 void lm_write_straggler_search(struct writer *writer);
 
-/* What the late rank, which is the last, and the other do first with the chunk of that other's number. */
+/*
+ * The first exchange of the late rank, which is the last, with another one, about the chunk of the
+ * other's number.
+ */
 static inline void write_first(struct writer *writer, uint32_t other)
 {
 	uint32_t late = writer->opts->ranks - 1;

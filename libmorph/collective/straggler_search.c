@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * StragglAR where the number of ranks is no power of two: who meets whom is searched, round by round. In each
- * a perfect matching is wanted of much worth, where what one sends to the other is worth more
+ * StragglAR for numbers of ranks that are no power of two: a search finds the pairs, round by
+ * round. Each round is a perfect matching of high value. A sent chunk has more value
  *
- *	- the fewer have the chunk, since few are what it can be handed on by;
- *	- the more chunks the receiver lacks;
+ * - the fewer ranks have it, because few ranks can pass it on;
+ * - the more chunks the receiver lacks;
  *
- * and a little by chance. Each sends what is worth most of what the other lacks. The late rank meets any
- * whose chunk has not begun. A matching begins by chance, and is made better two pairs at a time until no two
- * can be.
+ * and a small random value. Each rank sends the most valuable chunk that the other lacks. The late
+ * rank meets any rank whose chunk has not begun. A matching begins at random. Exchanges of two
+ * pairs improve it until none helps.
  *
- * What comes of it depends on a seed. For each number of ranks seeds were tried until there were as few rounds as any could have,
- * or for some seconds; which was the best is known (straggler_seeds.c), so that one try is made. O(ranks^2) a pass over a
- * matching, O(ranks^3) a try, about: each passes some times.
+ * The result depends on a seed. For each number of ranks, seeds were tried until the rounds were
+ * minimal, or for some seconds. straggler_seeds.c stores the best seed, so that one try suffices.
+ * About O(ranks^2) for a pass over a matching and O(ranks^3) for a try, which needs several passes
+ * for each matching.
  */
 #include "../util/mix.h"
 #include "straggler.h"
@@ -23,17 +24,18 @@
 
 struct search {
 	uint32_t ranks, late;
-	uint32_t begun; /* chunks, which are numbered in the order in which they begin */
-	uint32_t oldest; /* the first that some rank lacks */
+	uint32_t begun; /* chunks, numbered in the order in which they begin */
+	uint32_t oldest; /* first chunk that some rank lacks */
 	uint32_t rounds;
 	uint64_t random;
 	uint64_t have[STRAGGLER_SEARCHED][WORDS]; /* chunks, by rank */
 	uint32_t owner[STRAGGLER_SEARCHED]; /* rank where the chunk begins */
 	bool started[STRAGGLER_SEARCHED]; /* by rank: its chunk has begun */
 	uint32_t held[STRAGGLER_SEARCHED]; /* by chunk: how many ranks have it */
-	int32_t worth[STRAGGLER_SEARCHED]; /* of a chunk, whoever gets it */
-	int32_t need[STRAGGLER_SEARCHED]; /* of a rank, whatever it gets */
-	uint32_t order[STRAGGLER_SEARCHED + 1]; /* pairs, and NONE for whom one is alone with */
+	int32_t worth[STRAGGLER_SEARCHED]; /* of a chunk, for any receiver */
+	int32_t need[STRAGGLER_SEARCHED]; /* of a rank, for any chunk */
+	/* pairs; NONE for the partner of a rank that is alone */
+	uint32_t order[STRAGGLER_SEARCHED + 1];
 	uint32_t count;
 	int32_t values[STRAGGLER_SEARCHED / 2]; /* of pairs */
 };
@@ -49,7 +51,7 @@ static void get(struct search *search, uint32_t rank, uint32_t chunk)
 	search->held[chunk]++;
 }
 
-/* Whether the late rank has chunks to begin, and meets nobody else. */
+/* Does the late rank have chunks to begin, so that it may meet only such ranks? */
 static bool beginning(const struct search *search)
 {
 	return search->begun < search->late;
@@ -57,7 +59,7 @@ static bool beginning(const struct search *search)
 
 /* -------------------------------------------------------------- what is worth what */
 
-/* Of the few weights that were tried, on numbers of ranks up to 128, these took the fewest rounds. */
+/* Of the few weights tried, on up to 128 ranks, these gave the fewest rounds. */
 static void weigh(struct search *search)
 {
 	int32_t ranks = (int32_t)search->ranks;
@@ -72,7 +74,7 @@ static void weigh(struct search *search)
 	}
 }
 
-/* What @src would send to @dst; NONE: @dst lacks nothing that it has. */
+/* The chunk that @src would send to @dst; NONE: @dst has all of its chunks. */
 static uint32_t best_chunk(const struct search *search, uint32_t src, uint32_t dst)
 {
 	uint32_t best = NONE;
@@ -119,7 +121,7 @@ static void swap(uint32_t *one, uint32_t *other)
 	*other = kept;
 }
 
-/* By chance; but the late rank comes first, with one that it may meet. */
+/* Begin at random, but put the late rank first, with a permitted partner. */
 static void begin_matching(struct search *search)
 {
 	uint32_t *order = search->order, at;
@@ -143,7 +145,7 @@ static void begin_matching(struct search *search)
 		search->values[at / 2] = value(search, order[at], order[at + 1]);
 }
 
-/* The second of the pair at @one changes places with the one at @with, of the pair at @other. */
+/* Exchange the second rank of the pair at @one with the rank at @with of the pair at @other. */
 static bool exchange(struct search *search, uint32_t one, uint32_t other, uint32_t with)
 {
 	uint32_t *order = search->order, stays = with == other ? other + 1 : other;
@@ -158,7 +160,7 @@ static bool exchange(struct search *search, uint32_t one, uint32_t other, uint32
 	return true;
 }
 
-/* The sum of values rises with each exchange, so that this ends. */
+/* Each exchange raises the sum of values, so this ends. */
 static void improve(struct search *search)
 {
 	bool better;
@@ -174,7 +176,10 @@ static void improve(struct search *search)
 
 /* ------------------------------------------------------------------ rounds */
 
-/* What pairs send is what they had before the round: it is looked at pair by pair, and each is in one. */
+/*
+ * Pairs send what they had before the round. Each rank is in one pair, so the pairs can be
+ * processed in turn.
+ */
 static void send_one(struct search *search, struct writer *writer, uint32_t src, uint32_t dst,
 		     uint32_t chunk)
 {
@@ -232,8 +237,8 @@ static void do_round(struct search *search, struct writer *writer)
 }
 
 /*
- * One try; no more rounds than @most, else NONE. It ends: in each round a chunk begins, or something is sent, for
- * as long as anything is missing anywhere two pairs of no worth would change places.
+ * Try a seed; NONE if it takes more than @most rounds. It ends: each round begins a chunk or sends
+ * one. While something is missing anywhere, two pairs without value would be exchanged.
  */
 static uint32_t try_seed(struct search *search, struct writer *writer, uint32_t ranks,
 			 uint64_t seed, uint32_t most)

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Seeds of the search for StragglAR's rounds: see straggler.h. */
+/* The best seeds of the search for StragglAR's rounds: see straggler.h. */
 #include "straggler.h"
 
-/* Powers of two have no need of any. */
+/* Powers of two need no seed. */
 const uint16_t lm_straggler_seeds[STRAGGLER_SEARCHED] = {
 	0,  0,	0,  0,	0,  0,	0,   0,	 0,  1,	 0,   0,   0,	2,   22, 13, 0, 3,  0, 0,  0, 0,
 	0,  2,	0,  0,	10, 7,	8,   20, 0,  63, 0,   216, 0,	1,   0,	 1,  0, 0,  1, 0,  0, 0,

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Dispatch and combine: who takes part, who hands the plan in, and the way back. */
+/*
+ * Dispatch and combine: the participants, the rank that loads the plan, and the reverse direction.
+ */
 #include "collective.h"
 
 /* ------------------------------------------------------------------ matrices */
 
-/* What a rank sends to others and receives from them; UINT64_MAX: so much or more. */
+/* The data that a rank sends and receives; UINT64_MAX: that or more. */
 static struct load load_of(const uint64_t *matrix, uint32_t ranks, uint32_t rank)
 {
 	struct load load = { 0 };
@@ -23,7 +25,7 @@ static struct load load_of(const uint64_t *matrix, uint32_t ranks, uint32_t rank
 	return load;
 }
 
-/* The rank that takes part and has least to do, or UINT32_MAX. */
+/* The participating rank with the least to do, or UINT32_MAX. */
 static uint32_t elect(const uint64_t *matrix, uint32_t ranks)
 {
 	uint32_t elected = UINT32_MAX;

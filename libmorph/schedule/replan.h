@@ -1,59 +1,67 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A schedule that goes on without some ports, inside. The old one stays as it is but for time that is put in at *gaps*: moments
- * at which all that was sent at once has arrived. To be later by all gaps before is to be in the same order still, and
- * each hold and send lasts at least as long: so what is legal stays so. In a gap goes what went over circuits that are lost.
+ * The internals of a schedule that continues without some ports. The old schedule stays unchanged,
+ * except for time that is inserted at *gaps*: moments at which all data of simultaneous sends has
+ * arrived. Everything after gaps is later by their total length. So the order stays, each hold and
+ * send lasts at least as long, and a valid schedule stays valid. Data for lost circuits is sent in
+ * gaps.
  */
 #ifndef LM_SCHEDULE_REPLAN_H
 #define LM_SCHEDULE_REPLAN_H
 
 #include "schedule.h"
 
-/* What holds a circuit: a hold of the old schedule, or with this bit a piece. */
+/* The holder of a circuit: a hold of the old schedule or, with this bit, a piece. */
 #define PIECE (1U << 31)
 #define NOTHING UINT32_MAX
 
-/* A time of the new schedule: one of the old, after the gap there or before it, and so much later. */
+/*
+ * A time of the new schedule: a time of the old one, before or after a gap at that time, and an
+ * offset.
+ */
 struct moment {
 	uint64_t ps, later_ps;
 	bool after;
 };
 
-/* A circuit that is held by itself. What is sent over a circuit of the old hold goes over the last of its pieces by then. */
+/*
+ * A circuit that is held alone. A send over a circuit of the old hold uses the last piece of that
+ * time.
+ */
 struct piece {
 	uint32_t plane;
 	struct morph_rank_pair circuit;
-	uint32_t hold, next; /* of the old schedule, and the piece of it before this; or NOTHING */
-	uint64_t from_ps, lit_ps, until_ps; /* of the old schedule: what it is for */
+	uint32_t hold, next; /* in the old schedule, and the previous piece of it; or NOTHING */
+	uint64_t from_ps, lit_ps, until_ps; /* times of the old schedule that it covers */
 	struct moment set, dark;
-	uint64_t takes_ps; /* to be set */
-	bool absent; /* nothing is held */
-	uint32_t number; /* of its hold in the new schedule */
+	uint64_t takes_ps; /* duration of setting it */
+	bool absent; /* no circuit is held */
+	uint32_t number; /* number of its hold in the new schedule */
 };
 
-/* A circuit of a hold that goes over a port that is lost. */
+/* A circuit of a hold that uses a lost port. */
 struct lost {
 	uint32_t hold;
 	struct morph_rank_pair circuit;
-	bool used; /* something is sent over it that has not arrived by then */
+	bool used; /* a send over it has not ended by then */
 	bool moved;
-	uint32_t set; /* circuits, in its place and again */
-	uint32_t uses; /* that are still to go another way */
-	uint32_t stamp; /* when a circuit was set for it last */
-	uint64_t planes; /* on which both ports are free as long as it is held */
+	uint32_t set; /* circuits set in its place, and set again */
+	uint32_t uses; /* remaining transfers that need another path */
+	uint32_t stamp; /* when a circuit was last set for it */
+	uint64_t planes; /* planes on which both ports are free as long as it is held */
 };
 
-/* A transfer that a send has, and that is to go another way. */
+/* A transfer of a send that needs another path. */
 struct use {
-	uint32_t send, transfer; /* of the round */
+	uint32_t send, transfer; /* in the round */
 	uint32_t lost;
-	uint64_t gap_ps; /* when all that is sent beside it has arrived */
-	bool waits; /* for a circuit that is set for it */
+	uint64_t gap_ps; /* when all data of simultaneous sends has arrived */
+	bool waits; /* for a circuit to be set for it */
 };
 
-/* Time that is put in. */
+/* Inserted time. */
 struct gap {
-	uint64_t ps, length_ps, before_ps; /* length of those before */
+	uint64_t ps, length_ps, before_ps; /* total length of earlier gaps */
 };
 
 /* A transfer, or a part of it, that is sent in a gap. */
@@ -63,13 +71,16 @@ struct resend {
 	uint64_t gap_ps, from_ps, until_ps; /* within the gap */
 };
 
-/* A transfer of a send that lasts to the end of the gap, for what comes of it must not be there before. */
+/*
+ * A transfer of a send that lasts to the end of the gap, because its result must not arrive
+ * earlier.
+ */
 struct stretch {
 	uint32_t send, transfer;
 	uint64_t gap_ps;
 };
 
-/* What has a port, and the rank at the other end. */
+/* The holder of a port, and the rank at the other end. */
 struct seat {
 	uint32_t ref, other;
 };
@@ -81,9 +92,9 @@ struct replan {
 	uint64_t lost_ps;
 	uint64_t *sends_lost, *receives_lost; /* by rank: planes */
 	uint32_t *plane_first, *plane_holds; /* by plane: its holds, in order */
-	uint64_t *dark_before; /* as plane_holds: the latest dark of these up to it */
+	uint64_t *dark_before; /* as plane_holds: the latest end of these up to it */
 	uint32_t *hold_first, *hold_sends; /* by hold: sends over it */
-	uint32_t *round_first; /* by round: its first send; one more for the end */
+	uint32_t *round_first; /* by round: first send, and the end of the last */
 	uint32_t *pieces_of; /* by hold: the last piece, or NOTHING */
 	ARRAY_OF(struct piece) pieces;
 	ARRAY_OF(struct lost) losts;
@@ -91,66 +102,74 @@ struct replan {
 	ARRAY_OF(struct gap) gaps;
 	ARRAY_OF(struct resend) resends;
 	ARRAY_OF(struct stretch) stretches;
-	ARRAY_OF(uint32_t) ways; /* holds and pieces of hops */
+	ARRAY_OF(uint32_t) ways; /* paths: holds and pieces of their hops */
 	struct morph_replanned count;
-	char why[160]; /* not "": it can't be done */
-	uint32_t verdict; /* then */
+	char why[160]; /* not "": the reason why it is impossible */
+	uint32_t verdict; /* the verdict in that case */
 };
 
 /* replan.c */
 int lm_replan_index(struct replan *replan);
-/* The piece over which goes what is sent over a circuit of an old hold from some time on; NOTHING: it is in the hold still. */
+/*
+ * The piece that carries the sends over a circuit of an old hold from a time on; NOTHING: still the
+ * hold.
+ */
 uint32_t lm_replan_piece(const struct replan *replan, uint32_t hold, uint32_t src,
 			 uint64_t from_ps);
-/* Holds and pieces of a transfer's way, as it is by now; false where it is lost. @refs has room for its hops. */
+/*
+ * List the holds and pieces of a transfer's present path. False: the path is lost. @refs has space
+ * for its hops.
+ */
 bool lm_replan_way(const struct replan *replan, const struct send *send, uint32_t transfer,
 		   uint32_t *refs);
-/* Whether a transfer's way has a circuit of a hold. */
+/* Does the path of a transfer use a circuit of a hold? */
 bool lm_replan_passes(const struct replan *replan, const struct send *send, uint32_t transfer,
 		      uint32_t hold, uint32_t src);
-/* The first of a plane's holds, in replan->plane_holds, of which one up to it is dark after that time. O(log holds). */
+/*
+ * The first of a plane's holds, in replan->plane_holds, up to which one ends after that time. O(log
+ * holds).
+ */
 uint32_t lm_replan_first_after(const struct replan *replan, uint32_t plane, uint64_t ps);
-/* No circuit has either port between these times. */
+/* Are both ports of a circuit free between these times? */
 bool lm_replan_free(const struct replan *replan, uint32_t plane,
 		    const struct morph_rank_pair *circuit, uint64_t from_ps, uint64_t until_ps);
-/* Whether a hold has a circuit that stays in the next on its plane. */
+/* Does a circuit of a hold stay in the next hold of its plane? */
 bool lm_replan_stays(const struct replan *replan, uint32_t hold,
 		     const struct morph_rank_pair *circuit);
-/* Of all ways by hops, the longest that there can be. */
+/* Upper bound for the hops of a path. */
 uint32_t lm_replan_most_hops(const struct replan *replan);
 int lm_replan_add_piece(struct replan *replan, const struct piece *piece, uint32_t *number);
-/* It can't be done. Returns -ECANCELED. */
+/* Note that it is impossible. Returns -ECANCELED. */
 int lm_replan_refuse(struct replan *replan, uint32_t verdict, const char *format, ...)
 	__attribute__((__format__(__printf__, 3, 4)));
 
-/* replan_move.c: circuits that are lost go to other planes. */
+/* replan_move.c: move lost circuits to other planes. */
 int lm_replan_move(struct replan *replan);
-/* replan_gaps.c: what is left is sent in gaps. */
+/* replan_gaps.c: send the rest in gaps. */
 int lm_replan_gaps(struct replan *replan);
 
-/* What ports have at a gap, and what is decided there. */
+/* The ports at a gap, and the decisions there. */
 struct gapping {
 	struct replan *replan;
-	struct seat *out, *in; /* by plane and rank: what has the port, or had it last */
-	uint32_t swept; /* holds that have had their seats */
-	uint64_t ps; /* when the gap is */
+	struct seat *out, *in; /* by plane and rank: present or last holder of the port */
+	uint32_t swept; /* holds that were applied to the ports */
+	uint64_t ps; /* time of the gap */
 	uint32_t round;
-	uint64_t later_ps; /* since the gap began */
-	uint64_t closed; /* planes on which nothing is sent now */
-	uint64_t busy; /* planes whose ports are programmed now, where that takes time */
-	uint64_t changed; /* planes on which something is set in the gap */
-	uint32_t stamp; /* of the gap, and of what is sent at once in it */
-	bool taken; /* something was set for what is sent next */
+	uint64_t later_ps; /* time since the begin of the gap */
+	uint64_t closed; /* planes without sends now */
+	uint64_t busy; /* planes that are programming, if that takes time */
+	uint64_t changed; /* planes on which the gap sets circuits */
+	uint32_t stamp; /* of the gap, and of simultaneous sends in it */
+	bool taken; /* a circuit was set for the next send */
 	uint32_t *taken_out, *taken_in; /* by plane and rank: stamp of a circuit that was set */
-	uint32_t *wanted_at,
-		*wanted; /* by plane and rank that sends: stamp of the answer, which is 0 or 1 */
-	uint32_t *passed; /* by plane and rank that sends: the gap, plus one, that used the circuit */
-	uint32_t *lasting; /* the same, of what lasts to the end of the gap */
-	uint64_t *loads; /* by plane and rank that sends */
+	uint32_t *wanted_at, *wanted; /* by plane and sending rank: stamp of the answer, 0 or 1 */
+	uint32_t *passed; /* by plane and sending rank: last gap that used the circuit, plus one */
+	uint32_t *lasting; /* the same for transfers that last to the end of the gap */
+	uint64_t *loads; /* by plane and sending rank */
 	struct step {
 		uint32_t rank, ref,
-			plane; /* where from, over what; NOTHING: over what is to be set */
-		uint32_t set; /* circuits so far */
+			plane; /* origin, and plane; NOTHING: a circuit that must be set */
+		uint32_t set; /* circuits set so far */
 		bool done;
 	} * steps; /* by rank */
 	uint32_t *queue;
@@ -160,32 +179,37 @@ struct gapping {
 	ARRAY_OF(uint32_t) links; /* that have loads */
 	ARRAY_OF(uint32_t) turns; /* pieces */
 	ARRAY_OF(struct stolen {
-		struct piece piece; /* as it is to be set again */
-		uint32_t lost; /* for what */
+		struct piece piece; /* as it must be set again */
+		uint32_t lost; /* the lost circuit */
 	})
 	stolen;
 };
 
-/* replan_turn.c: holds that were set before the gap have their seats. */
+/* replan_turn.c: apply the holds that were set before the gap to the ports. */
 void lm_replan_come_to(struct gapping *gapping, uint64_t ps);
-/* Wait until what is set when the gap begins is lit. Whether there was anything to wait for. */
+/*
+ * Wait until circuits that are being set at the begin of the gap are lit. Return whether there were
+ * any.
+ */
 bool lm_replan_wait(struct gapping *gapping);
-/* replan_turn.c: what circuits take that are set at once, so many on each plane. */
+/* replan_turn.c: duration of setting circuits at one moment, by their number on each plane. */
 uint64_t lm_replan_takes(const struct replan *replan, const uint32_t *set);
-/* A circuit that is lost is set for a turn; 0, -ENOSPC (no port now) or what was noted. */
+/* Set a lost circuit for one turn. Return 0, -ENOSPC (no port is free now) or the noted error. */
 int lm_replan_turn(struct gapping *gapping, uint32_t lost);
-/* The same of what makes a way between ranks, whatever else has one then. */
+/* Set the circuits of a path between ranks, whatever holds their ports. Return as above. */
 int lm_replan_turn_between(struct gapping *gapping, uint32_t lost, uint32_t src, uint32_t dst);
-/* Whether it can be for the rest of its hold, or for a turn, without anything that is set again. */
+/* Can it be set for the rest of its hold, or for one turn, without setting other circuits again? */
 bool lm_replan_turn_stays(struct gapping *gapping, const struct lost *lost);
 bool lm_replan_turn_is_free(struct gapping *gapping, const struct lost *lost);
-/* Turns are over: what is wanted later on is set again. */
+/* End the turns: set circuits again that later sends need. */
 int lm_replan_turns_end(struct gapping *gapping);
-/* What has a port carries something by now. */
+/* Is the holder of a port in use at this time? */
 bool lm_replan_lit(const struct gapping *gapping, const struct seat *seat, uint32_t plane);
-/* replan_layout.c: what comes of the round does not come to ranks before they have sent what they had. */
+/*
+ * replan_layout.c: delay data of the round so that it arrives after ranks have sent their old data.
+ */
 int lm_replan_order(struct gapping *gapping);
-/* replan_layout.c: the new schedule. */
+/* replan_layout.c: build the new schedule. */
 int lm_replan_lay(struct replan *replan);
 
 static inline const struct transfer *replan_transfer(const struct replan *replan, uint32_t round,
@@ -201,7 +225,7 @@ static inline size_t replan_port(const struct gapping *gapping, uint32_t plane, 
 	return (size_t)plane * gapping->replan->old->ranks + rank;
 }
 
-/* Each port takes time to be programmed, after those of its plane that are programmed before it. */
+/* Does each port take time to be programmed, after others of its plane? */
 static inline bool replan_queues(const struct replan *replan)
 {
 	return replan->old->costs.scope == MORPH_DELAY_PORT_SCOPE && replan->old->costs.port_ps;

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * When to change the topology inside a collective, one change at a time: each round goes on one of the
- * topologies that are given, and between rounds all circuits may change to those of another one. Rounds that
- * go on the same one after the other are a segment. What is least is found by going through the rounds once: a shortest
- * way through layers of topologies, so that it is exact.
+ * When to change the topology during a collective, one change at a time. Each round uses one of the
+ * given topologies. Between rounds, all circuits may change to those of another topology.
+ * Consecutive rounds on one topology are a segment. One pass over the rounds finds the least total
+ * time: it is a shortest path through layers of topologies, and exact.
  *
- * Segments: Harvest, arXiv 2602.09188 (SIGCOMM'26). A topology for each round, of a start topology and each
- * round's own circuits: PCCL, arXiv 2509.15450.
+ * Segments: Harvest, arXiv 2602.09188 (SIGCOMM'26). One topology for each round, from an initial
+ * topology and each round's own circuits: PCCL, arXiv 2509.15450.
  */
 #ifndef LM_SCHEDULE_SEGMENTS_H
 #define LM_SCHEDULE_SEGMENTS_H
@@ -15,85 +15,103 @@
 #include "../util/array.h"
 #include "../collective/delay.h"
 
-/* Never: what does not go, and what takes 2^64 picoseconds (half a year) or more. */
+/* Never: the round is impossible, or takes 2^64 picoseconds (half a year) or more. */
 #define NEVER_PS UINT64_MAX
-/* The price of a round that goes, and takes as long or longer. */
+/* Limit for the price of a possible round. */
 #define TOO_LONG_PS (NEVER_PS - 1)
 
-/* What holds before the first round, where it is none of the topologies. */
-#define RESIDENT_ANY UINT32_MAX /* whatever is wanted first: its change is free */
-#define RESIDENT_NONE (UINT32_MAX - 1) /* dark: the first one is charged */
+/* The initial state, if it is none of the topologies. */
+#define RESIDENT_ANY UINT32_MAX /* the first topology is free */
+#define RESIDENT_NONE (UINT32_MAX - 1) /* dark: the first change has a cost */
 
 #define MOST_TOPOLOGIES UINT16_MAX
 
 struct segments_problem {
 	uint32_t rounds, topologies;
-	/* Fill in what the round takes on each topology, or @never where it does not go. Returns the least of it. */
+	/*
+	 * Fill in the time of the round on each topology, or @never if it is impossible. Return the
+	 * least.
+	 */
 	uint64_t (*price)(const struct segments_problem *problem, uint32_t round, uint64_t never,
 			  uint64_t *row);
 	void *prices; /* for price() */
 	uint64_t change_ps; /* from any topology to any other one */
-	uint64_t most_ps; /* no round takes more on a topology that it goes on; 0: nobody knows */
-	/* Instead of that, or NULL: [from * topologies + to], and as the last row those from the dark. */
+	uint64_t most_ps; /* upper bound for the time of a possible round; 0: unknown */
+	/*
+	 * In place of change_ps, or NULL: [from * topologies + to], with a last row for a dark
+	 * start.
+	 */
 	const uint64_t *changes;
 	uint32_t resident; /* a topology, or one of those above */
 };
 
-/* For price(), of what is a table: [round * topologies + topology] in prices. */
+/* For price(), if the prices are a table: [round * topologies + topology]. */
 uint64_t lm_segments_price_table(const struct segments_problem *problem, uint32_t round,
 				 uint64_t never, uint64_t *row);
 
-/* Cost and, below, changes: of equal costs the one of fewer changes is less. Sums of 2^16 costs of 64 bits have room. */
+/*
+ * Cost in the high bits, changes in the low ones: of equal costs, fewer changes are less. 2^16
+ * costs of 64 bits fit in a sum.
+ */
 typedef unsigned __int128 segments_total;
 
-/* Kept from solve to solve, so that what is no larger than before allocates nothing. Begins as zeros with its context. */
+/*
+ * Reused by later calls, so that problems of the same size or smaller allocate nothing. Begins
+ * zeroed, with its context.
+ */
 struct segments {
 	struct morph_ctx *ctx;
-	ARRAY_OF(segments_total) now, next; /* least totals by the topology of the last round */
+	ARRAY_OF(segments_total) now, next; /* least totals, by topology of the last round */
 	ARRAY_OF(uint64_t) row;
 	ARRAY_OF(uint16_t)
-	before; /* [round * topologies + topology]: which one is held before it */
-	ARRAY_OF(uint16_t) held; /* the plan: by round */
-	/* Where totals are narrow: before the first round, then after each, by topology; and by round above what it pays to change. */
+	before; /* [round * topologies + topology]: the topology before it */
+	ARRAY_OF(uint16_t) held; /* the plan, by round */
+	/*
+	 * If totals are narrow: before the first round, then after each, by topology; and by round
+	 * the limit above which a change pays.
+	 */
 	ARRAY_OF(uint64_t) totals, limits;
 };
 
 struct segments_plan {
 	uint64_t ps;
-	uint32_t changes; /* of these the first, where it is charged */
-	uint64_t bound_ps; /* no sequence of these topologies takes less: each round on its best one, changes free */
-	const uint16_t *held; /* by round its topology; valid until the next solve */
+	uint32_t changes; /* includes the first change if it has a cost */
+	/* lower bound for all sequences: each round on its best topology, with free changes */
+	uint64_t bound_ps;
+	const uint16_t *held; /* by round: topology; valid until the next call */
 };
 
 /*
- * Find the sequence of topologies that takes the least, of these the one of fewest changes; which one of
- * several it is depends on the problem alone. Takes time as rounds * topologies where changes are all alike, and a third of it where
- * most_ps says that 64 bits have room for cost and changes together; with a
- * table at most topologies times as much, and less the nearer together the changes are.
+ * Find the sequence of topologies that takes the least time and, among these, has the fewest
+ * changes. The choice among equals depends on the problem alone. If all changes cost the same, the
+ * time is proportional to rounds * topologies. If cost and changes fit in 64 bits by most_ps, it is
+ * a third of that. With a table it is at most topologies times as much, and less if the changes
+ * cost about the same.
  *
- * Returns 0, -ENETUNREACH (a round goes on none of the topologies), -ERANGE (no sequence takes less than NEVER_PS),
- * -EINVAL (no topologies, too many, or the resident is none of them), -ENOMEM.
+ * Returns 0, -ENETUNREACH (no topology carries a round), -ERANGE (every sequence takes NEVER_PS or
+ * more), -EINVAL (no topologies, too many, or an unknown resident), -ENOMEM.
  */
 int lm_segments_solve(struct segments *work, const struct segments_problem *problem,
 		      struct segments_plan *plan);
 
-/* What one would do without planning; of what does not go the cost is NEVER_PS. */
+/* Plans without optimisation. The cost of impossible ones is NEVER_PS. */
 struct segments_choice {
 	uint64_t ps;
 	uint32_t changes;
 };
 
 struct segments_baselines {
-	struct segments_choice fixed; /* one topology that is given, for all rounds */
-	struct segments_choice one_shot; /* the best single one for all rounds */
+	struct segments_choice fixed; /* the given topology for all rounds */
+	struct segments_choice one_shot; /* the best topology for all rounds */
 	struct segments_choice
-		every_round; /* for each round the best one, and of these the one that is held */
+		every_round; /* the best topology for each round; of equal ones, the present one */
 	struct segments_choice
-		ideal; /* that, with all changes free but the cheapest that lights the dark */
-	uint32_t one_topology; /* that of one_shot */
+		/* every_round with free changes, except the cheapest first one from the dark */
+		ideal;
+	uint32_t one_topology; /* the topology of one_shot */
 };
 
-/* Returns what lm_segments_solve() does, but for -ENETUNREACH and -ERANGE. */
+/* Returns as lm_segments_solve(), but never -ENETUNREACH or -ERANGE. */
 int lm_segments_baselines(struct segments *work, const struct segments_problem *problem,
 			  uint32_t fixed, struct segments_baselines *baselines);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Shims inside: plans, what they leave lit, and where they are found. */
+/* The internal form of shims: plans, the circuits that they leave lit, and the table. */
 #ifndef LM_SCHEDULE_SHIM_H
 #define LM_SCHEDULE_SHIM_H
 
@@ -8,7 +8,7 @@
 
 #include "schedule.h"
 
-#define SHIM_DARK 0 /* the state in which nothing is lit */
+#define SHIM_DARK 0 /* the state without lit circuits */
 #define SHIM_KINDS 5 /* enum morph_collective_kind, from 1 */
 
 /* A circuit that is lit on a plane. */
@@ -16,11 +16,14 @@ struct lit {
 	uint32_t plane, src, dst;
 };
 
-/* Circuits that are lit together, in the order of planes and ranks that send. Each state is kept once. */
+/*
+ * Circuits that are lit together, in the order of planes and sending ranks. Each state is stored
+ * once.
+ */
 struct state {
 	struct lit *circuits;
 	uint32_t count;
-	const struct morph_shim_plan *by; /* leaves it; NULL: SHIM_DARK */
+	const struct morph_shim_plan *by; /* the plan that leaves it; NULL: SHIM_DARK */
 };
 
 struct morph_shim_plan {
@@ -31,21 +34,23 @@ struct morph_shim_plan {
 	uint32_t algorithm, radix, segments, extent[3];
 	uint64_t bytes, weight; /* weight: memory */
 	struct morph_collective *collective;
-	struct morph_schedule *schedule; /* not feasible: that is known too */
-	struct morph_steps *steps; /* of its light; NULL: nobody asks for ways */
-	char *unlit; /* why its light has no ways; NULL: it has some, or nobody asks */
+	struct morph_schedule *schedule; /* if not feasible, the shim remembers that */
+	struct morph_steps *steps; /* steps of its light; NULL: the shim looks for no paths */
+	char *unlit; /* why its light has no paths; NULL: it has, or the shim looks for none */
 };
 
-/* Plans by question, found without a lock: at most half of the places are ever taken, and none is given up. */
+/*
+ * Plans by question, found without a lock. At most half of the places are used, and none is freed.
+ */
 struct table {
 	_Atomic(struct morph_shim_plan *) *places;
 	uint32_t room; /* a power of two */
 };
 
 struct morph_shim {
-	/* What does not change. */
+	/* Constant: */
 	struct morph_shim_opts opts;
-	struct morph_lit_opts lit; /* with a ledger: plans are to have ways */
+	struct morph_lit_opts lit; /* with a ledger: plans need paths */
 	struct morph_light_opts light;
 	uint32_t *accelerators;
 	struct morph_delay delay;
@@ -53,34 +58,35 @@ struct morph_shim {
 	struct table table;
 	/* Under the lock: */
 	pthread_mutex_t lock;
-	struct morph_ctx *ctx; /* knows nobody but notes why something failed */
-	struct morph_shim_plan **plans; /* in the order in which they came */
+	struct morph_ctx *ctx; /* only notes errors */
+	struct morph_shim_plan **plans; /* in the order of arrival */
 	uint32_t count;
 	uint64_t weight;
-	bool full; /* a plan was too heavy to be kept beside the others */
+	bool full; /* a plan exceeded the limit of bytes */
 	ARRAY_OF(struct state) states;
 };
 
-/* The bucket of so many bytes, at least 1 and no more than 2^50, and the size that it ends with. */
+/* The bucket of a size from 1 to 2^50, and the largest size of the bucket. */
 uint32_t lm_shim_size(uint32_t parts, uint64_t bytes, uint64_t *ends);
-/* The size that a bucket ends with; 0 where there is no such bucket. */
+/* The largest size of a bucket; 0 if there is no such bucket. */
 uint64_t lm_shim_ends(uint32_t parts, uint32_t size);
 
 /*
- * A plan for a question, without schedule: NULL, out of memory, noted. lm_shim_finish() reckons what it weighs, and what it
- * leaves lit; nothing is to be added to it any more. 0, or a noted -ENOMEM or -ENOSPC.
+ * A plan for a question, without schedule: NULL, noted, without memory. lm_shim_finish() computes
+ * its weight and the state that it leaves. Nothing may be added to it afterwards. Return 0, or a
+ * noted -ENOMEM or -ENOSPC.
  */
 struct morph_shim_plan *lm_shim_plan_new(struct morph_shim *shim, uint32_t kind, uint32_t size,
 					 uint32_t before);
 int lm_shim_finish(struct morph_shim *shim, struct morph_shim_plan *plan);
-/* It is a plan to follow: feasible, and with ways where that is asked for. */
+/* Is the plan usable: feasible, and with paths if the shim looks for them? */
 bool lm_shim_plan_holds(const struct morph_shim_plan *plan);
 void lm_shim_plan_free(struct morph_shim_plan *plan);
 
-/* What the planner asks for. */
+/* The question for the planner. */
 struct morph_collective_opts lm_shim_wanted(const struct morph_shim_plan *plan);
 
-/* Forget all plans but the first, and what they left lit; nobody is to have seen the others. */
+/* Remove all plans except the first, and their states. No thread may have seen the others. */
 void lm_shim_cut(struct morph_shim *shim, uint32_t count, uint32_t states);
 
 struct morph_shim_plan *lm_table_find(const struct table *table, uint32_t kind, uint32_t size,
