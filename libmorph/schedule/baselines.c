@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What one would do without a planner: see morph_schedule_baseline(). */
+/* Schedules without planning: see morph_schedule_baseline(). */
 #include "schedule.h"
 
 struct question {
@@ -8,7 +8,7 @@ struct question {
 	struct morph_schedule_opts opts;
 };
 
-/* One that has no room for what is asked, or no number, gives up. */
+/* If something does not fit, or a time has no number, give up. */
 static int settle(struct morph_schedule *schedule, int ret)
 {
 	if (ret != -E2BIG && ret != -EOVERFLOW && ret != -ERANGE)
@@ -28,7 +28,7 @@ static int by_policy(struct morph_schedule *schedule, const struct question *que
 		      morph_schedule_plan(schedule, question->collective, question->delay, &opts));
 }
 
-/* One topology for all rounds. What is given was looked at. */
+/* One topology for all rounds. The arguments were verified. */
 static int by_one(struct morph_schedule *schedule, const struct question *question,
 		  schedule_planner *planner)
 {
@@ -80,7 +80,7 @@ static int one_shot(struct morph_schedule *schedule, struct morph_schedule *tria
 	return ret;
 }
 
-/* What is given is looked at by whoever plans by a policy. */
+/* The planner of the policy verifies the arguments. */
 static int unchanged(struct morph_schedule *schedule, const struct question *question)
 {
 	int ret = by_policy(schedule, question, MORPH_POLICY_ONE_SHOT);
@@ -88,7 +88,10 @@ static int unchanged(struct morph_schedule *schedule, const struct question *que
 	return ret ? ret : by_one(schedule, question, lm_plan_static);
 }
 
-/* Whether no rank has several partners in a round: then nothing is sooner than circuits of its own on all planes. */
+/*
+ * Does every rank have at most one partner in each round? Then each round's own circuits on all
+ * planes are optimal.
+ */
 static int has_matchings(const struct morph_schedule *schedule,
 			 const struct morph_collective *collective)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Times that no schedule of a collective's rounds falls below, whatever its circuits. */
+/* Lower bounds for all schedules of a collective's rounds, whatever their circuits. */
 #include "schedule.h"
 
-#define MOST_CELLS (1ULL << 22) /* ranks * chunks whose waiting is followed */
+#define MOST_CELLS (1ULL << 22) /* limit of ranks * chunks whose waits are followed */
 
 static uint64_t alone_ps(const struct morph_schedule *schedule, uint64_t bytes)
 {
@@ -10,7 +10,7 @@ static uint64_t alone_ps(const struct morph_schedule *schedule, uint64_t bytes)
 			     1);
 }
 
-/* When a transfer can begin: all that it sends has arrived. */
+/* A transfer can begin when all of its data has arrived. */
 static uint64_t ready_ps(const struct morph_collective *collective, const struct transfer *transfer,
 			 const uint64_t *arrived)
 {
@@ -45,8 +45,8 @@ static void arrive(const struct morph_collective *collective, const struct trans
 }
 
 /*
- * The longest chain of transfers that wait for what the one before brings. What arrives in a round is sent from the
- * next on, so the transfers of a round are all looked at before any of them arrives.
+ * The longest chain of transfers that wait for data of the one before. Data that arrives in a round
+ * is sent from the next round on. So all transfers of a round are read before any of them arrives.
  */
 static uint64_t chain_ps(const struct morph_schedule *schedule,
 			 const struct morph_collective *collective, uint64_t *arrived,
@@ -105,7 +105,7 @@ int lm_schedule_bound(struct morph_schedule *schedule, const struct morph_collec
 		schedule->bound_kind = MORPH_BOUND_CHAIN;
 		schedule->bound_ps = chain;
 	}
-	if (!schedule->residents) /* nothing is sent before something is lit */
+	if (!schedule->residents) /* nothing is sent before a circuit is lit */
 		schedule->bound_ps += costs_change_ps(&schedule->costs, 1);
 	return ret;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What may be done in the place of what was chosen: each algorithm by each policy, the soonest first. */
+/* The alternatives to a chosen plan: each algorithm by each policy, the fastest first. */
 #include "../util/mix.h"
 #include "../util/sort.h"
 #include "schedule.h"
@@ -7,19 +7,20 @@
 struct listing {
 	struct morph_schedule *schedule;
 	struct morph_collective *collective;
-	const struct morph_collective_opts *wanted; /* NULL: rounds are given */
+	const struct morph_collective_opts *wanted; /* NULL: the rounds are given */
 	const struct morph_delay *delay;
 	struct morph_schedule_opts opts;
 	uint64_t late_ns;
 	struct morph_choice *list;
 	uint64_t digests[2 *
-			 MORPH_CANDIDATES]; /* by place in the list: what circuits are held when */
+			 /* by index in the list: digest of its circuits and their times */
+			 MORPH_CANDIDATES];
 	uint32_t count;
 };
 
 /* ------------------------------------------------------------------- one of them */
 
-/* A plan of the first planes, as if nothing were lit at first, said of all. */
+/* A plan for the first planes and a dark start, as a plan of all planes. */
 static int plan_on_fewer(struct morph_schedule *schedule, const struct morph_collective *collective,
 			 const struct morph_delay *delay, const struct morph_schedule_opts *opts,
 			 const struct morph_choice *choice)
@@ -88,7 +89,7 @@ uint64_t lm_schedule_digest(const struct morph_schedule *schedule)
 
 /* ------------------------------------------------------------------------ all of them */
 
-/* One that holds what another does has ways when that has some. */
+/* If two plans hold the same circuits, both have paths or none does. */
 static void list_it(struct listing *listing, struct morph_choice candidate)
 {
 	uint64_t digest = lm_schedule_digest(listing->schedule);
@@ -102,7 +103,7 @@ static void list_it(struct listing *listing, struct morph_choice candidate)
 	listing->list[listing->count++] = candidate;
 }
 
-/* By each policy that can do it, whatever else could not. */
+/* Plan by each policy that can, even if others failed. */
 static int list_policies(struct listing *listing, const struct morph_choice *told, uint32_t planes)
 {
 	struct morph_choice candidate = *told;
@@ -154,7 +155,7 @@ static int by_end(const void *one, const void *other, void *context)
 	return a->policy < b->policy ? -1 : a->policy > b->policy;
 }
 
-/* Options as they are from now on. */
+/* Options for the next calls. */
 static int look_at(struct morph_ctx *ctx, const struct morph_collective_opts *wanted,
 		   struct morph_collective_opts *known, const struct morph_schedule_opts *opts,
 		   struct morph_schedule_opts *how)

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Algorithm and circuits are chosen together: each algorithm is planned, and the soonest is it. */
+/* Chooses algorithm and circuits together: plans each algorithm and takes the fastest. */
 #include "../collective/algorithms.h"
 #include "schedule.h"
 
 #define MOST_PORTS 8 /* for which Bruck's algorithm is tried */
 #define MOST_VARIANTS (MORPH_ALGORITHMS + 6 + MOST_PORTS)
-#define FEW_RANKS 64 /* all algorithms are soon planned */
-#define MOST_WORK (1ULL << 28) /* some seconds, of more ranks */
-#define WORK_BITS 22 /* of a step of the budget */
-#define WORK_EACH 16 /* of a transfer, where a round has no more of them than ranks */
+#define FEW_RANKS 64 /* all algorithms are planned quickly */
+#define MOST_WORK (1ULL << 28) /* some seconds, for more ranks */
+#define WORK_BITS 22 /* log2 of a step of the budget */
+#define WORK_EACH 16 /* of a transfer, if a round has no more of them than ranks */
 
-/* An algorithm and what it is told. */
+/* An algorithm and its parameters. */
 struct variant {
 	struct morph_choice told;
-	uint64_t work; /* to plan it; 0: its rounds were not looked at */
-	bool left_out; /* the budget is spent before */
+	uint64_t work; /* work of planning it; 0: unknown */
+	bool left_out; /* the budget ended before */
 };
 
 struct choosing {
@@ -24,11 +24,11 @@ struct choosing {
 	const struct morph_schedule_opts *opts;
 	struct variant variants[MOST_VARIANTS];
 	uint32_t count;
-	uint64_t late_ps; /* the last rank comes then */
+	uint64_t late_ps; /* arrival of the last rank */
 	uint32_t kind;
-	bool waits; /* whatever is done begins with the last rank */
-	uint64_t ends_ps; /* of what is best so far, when all has arrived */
-	bool some; /* one was planned */
+	bool waits; /* the whole collective begins with the last rank */
+	uint64_t ends_ps; /* end of the best plan so far */
+	bool some; /* a plan exists */
 };
 
 static void swap_schedules(struct morph_schedule *one, struct morph_schedule *other)
@@ -52,7 +52,7 @@ static uint64_t ends_after(uint64_t late_ps, uint64_t alone_ps, uint64_t finish_
 	return finish_ps + (late_ps > alone_ps ? late_ps - alone_ps : 0);
 }
 
-/* Is what was planned last sooner than what is best so far? */
+/* Is the latest plan faster than the best so far? */
 static bool is_sooner(const struct choosing *choosing, uint64_t ends_ps)
 {
 	const struct morph_schedule *one = choosing->trial, *other = choosing->schedule;
@@ -91,8 +91,8 @@ static void add_radix(struct choosing *choosing, uint32_t radix)
 }
 
 /*
- * A shift for each port, as the multiport model has it, or for some of them: with one, fewest bytes in a round; two digits, which moves
- * bytes twice. A single digit is another algorithm.
+ * Shifts for each port, as in the multiport model, or for some ports. One shift has the fewest
+ * bytes per round. Two digits move bytes twice. A single digit is another algorithm.
  */
 static void add_radices(struct choosing *choosing, const struct morph_collective_opts *wanted)
 {
@@ -111,8 +111,9 @@ static void add_radices(struct choosing *choosing, const struct morph_collective
 }
 
 /*
- * A tree takes a round for each segment and @more, each as long as a round takes and a segment on the wire: least where the square of
- * segments is more * wire / round. Rounded to a power of two.
+ * A tree takes a round for each segment and @more. Each has the time of a round and of a segment on
+ * the wire. The sum is least if the square of segments is more * wire / round. Round to a power of
+ * two.
  */
 static uint32_t best_segments(uint32_t more, uint64_t bytes, unsigned __int128 wire_ps,
 			      uint64_t round_ps)
@@ -130,7 +131,7 @@ static void add_tree(struct choosing *choosing, uint32_t segments)
 	add(choosing, (struct morph_choice){ .algorithm = MORPH_BINARY, .segments = segments });
 }
 
-/* With circuits that stay, and where both children take turns at a port; over one port, and over all. */
+/* With fixed circuits, and with children that take turns at a port; over one port, and over all. */
 static void add_segments(struct choosing *choosing, const struct morph_collective_opts *wanted)
 {
 	struct costs costs = lm_delay_costs(choosing->delay, wanted->ranks);
@@ -146,7 +147,10 @@ static void add_segments(struct choosing *choosing, const struct morph_collectiv
 	}
 }
 
-/* Two dimensions, which change circuits least often, and three, of fewest rounds. Where there are none building them says so. */
+/*
+ * Two dimensions change circuits least often, three have the fewest rounds. If there are none,
+ * building them says so.
+ */
 static void add_tori(struct choosing *choosing, uint32_t ranks)
 {
 	struct morph_choice told = { .algorithm = MORPH_RINGS };
@@ -234,7 +238,7 @@ static uint64_t ends_ns(const struct choosing *choosing, const struct morph_choi
 	return lm_choice_ends_ns(choice, lm_edge_ns(choosing->late_ps));
 }
 
-/* Before it is planned. */
+/* Before planning. */
 static struct morph_choice choice_of(const struct choosing *choosing, const struct variant *variant)
 {
 	struct morph_choice choice = variant->told;
@@ -243,7 +247,7 @@ static struct morph_choice choice_of(const struct choosing *choosing, const stru
 	return choice;
 }
 
-/* When all has arrived, where the last rank is late. */
+/* The end, if the last rank is late. */
 static uint64_t late_end_ps(const struct choosing *choosing, const struct morph_schedule *schedule)
 {
 	uint32_t before =
@@ -254,8 +258,8 @@ static uint64_t late_end_ps(const struct choosing *choosing, const struct morph_
 }
 
 /*
- * Who makes use of what is lit at first may end sooner, but not where the last rank is late: meanwhile there is time to set other
- * circuits. So it is asked, too, what is found where nothing is lit.
+ * Reusing the initial circuits can delay completion when the last rank is late, because there is
+ * time to set others meanwhile. So also try an empty start.
  */
 static int plan_dark(struct choosing *choosing, const struct variant *variant,
 		     struct morph_schedule *dark, struct morph_schedule *taken)
@@ -297,7 +301,7 @@ static int plan(struct choosing *choosing, const struct variant *variant)
 	return ret;
 }
 
-/* Plan the rounds of a variant; what is best so far is in what the caller gave. */
+/* Plan the rounds of a variant. The caller's schedule keeps the best so far. */
 static int try(struct choosing *choosing, const struct variant *variant,
 	       struct morph_choice *choices)
 {
@@ -332,7 +336,7 @@ static int try(struct choosing *choosing, const struct variant *variant,
 	return 0;
 }
 
-/* Rounds of a variant; -ENOENT: the algorithm does not do that. */
+/* Build the rounds of a variant; -ENOENT: the algorithm cannot. */
 static int build(struct choosing *choosing, const struct morph_collective_opts *wanted,
 		 const struct variant *variant)
 {
@@ -344,7 +348,10 @@ static int build(struct choosing *choosing, const struct morph_collective_opts *
 	return -ENOENT;
 }
 
-/* What it takes to plan rounds: where a rank has several partners each is weighed with all ranks. */
+/*
+ * The work of planning rounds. If a rank has several partners, each counts as many times as there
+ * are ranks.
+ */
 static uint64_t work_of(const struct morph_collective *collective)
 {
 	uint64_t work = 0;
@@ -357,7 +364,7 @@ static uint64_t work_of(const struct morph_collective *collective)
 	return work;
 }
 
-/* The least work first, as many as the budget is for, and one in any case. */
+/* Plan those with the least work first, within the budget, and at least one. */
 static void spend(struct choosing *choosing, uint64_t left)
 {
 	for (bool first = true;; first = false) {
@@ -377,7 +384,7 @@ static void spend(struct choosing *choosing, uint64_t left)
 	}
 }
 
-/* Time is not looked at, so that all ranks come to the same. */
+/* Do not measure time, so that all ranks agree. */
 static int leave_out(struct choosing *choosing, const struct morph_collective_opts *wanted)
 {
 	uint64_t budget = lm_schedule_budget(choosing->opts);
@@ -396,7 +403,7 @@ static int leave_out(struct choosing *choosing, const struct morph_collective_op
 	return 0;
 }
 
-/* Why a variant can't be planned, with its text, which others may have taken away since. */
+/* The error of a variant with its text, which later variants may have overwritten. */
 static int fail_as(struct choosing *choosing, const struct morph_collective_opts *wanted,
 		   const struct variant *variant)
 {
@@ -405,7 +412,7 @@ static int fail_as(struct choosing *choosing, const struct morph_collective_opts
 	return ret ? ret : plan(choosing, variant);
 }
 
-/* No algorithm does it: where one would, of less or among fewer ranks, that is why. */
+/* No algorithm succeeds. If one would with less data or fewer ranks, report its reason. */
 static int fail_for_all(struct choosing *choosing, const struct morph_collective_opts *wanted)
 {
 	struct morph_collective_opts named = *wanted;
@@ -422,7 +429,7 @@ static int fail_for_all(struct choosing *choosing, const struct morph_collective
 		       lm_collective_kind(wanted->kind), wanted->ranks);
 }
 
-/* Algorithms that do not do it are left out, unless none does. */
+/* Algorithms that cannot do the collective are left out, unless all cannot. */
 static int choose(struct choosing *choosing, const struct morph_collective_opts *wanted,
 		  struct morph_choice *choices)
 {
@@ -443,7 +450,7 @@ static int choose(struct choosing *choosing, const struct morph_collective_opts 
 		ret = build(choosing, wanted, variant);
 		if (!ret && !variant->left_out)
 			ret = try(choosing, variant, choices);
-		/* Others may end in time, or have room. */
+		/* Other variants may end in time, or fit. */
 		if (ret == -ERANGE || ret == -E2BIG) {
 			failed = variant;
 			ret = 0;

@@ -24,7 +24,7 @@ static int look_at(struct circulants_work *work, const struct circulants *circul
 #define ROOM(work, array, wanted) \
 	ARRAY_GROW((work)->segments.ctx, (work)->array, wanted, "plan on circulants")
 
-/* Rows for the shifts that there are. */
+/* A row for each shift in use. */
 static int number_rows(struct circulants_work *work, const struct circulants *circulants)
 {
 	uint32_t ranks = circulants->ranks, count = 1;
@@ -45,7 +45,9 @@ static int number_rows(struct circulants_work *work, const struct circulants *ci
 	return ret;
 }
 
-/* Circulant k gets to k, 2k, 3k, ... in turn, until it is back; circulant -k to -k, -2k, -3k. */
+/*
+ * Circulant k reaches k, 2k, 3k, ... in turn, until it returns; circulant -k reaches -k, -2k, -3k.
+ */
 static void count_hops(struct circulants_work *work, uint32_t ranks)
 {
 	const uint16_t *rows = work->rows.list;
@@ -64,8 +66,8 @@ static void count_hops(struct circulants_work *work, uint32_t ranks)
 }
 
 /*
- * What a round takes by the number of its hops, as lm_round_ps() has it: the quotient of bits and bandwidth is carried on
- * from one hop to the next, and divided once.
+ * The time of a round by its hops, as lm_round_ps(). The remainder of bits and bandwidth is carried
+ * from one hop to the next, so that there is one division.
  */
 static void price_hops(struct circulants_work *work, uint64_t bytes)
 {
@@ -118,7 +120,7 @@ static uint64_t change_ps(const struct circulants *circulants)
 	return ps > NEVER_PS ? NEVER_PS : (uint64_t)ps;
 }
 
-/* Of a round, by way of all ranks. */
+/* Of a round, over all ranks. */
 static uint64_t most_ps(const struct circulants *circulants, uint64_t bytes)
 {
 	uint64_t sum = 0;
@@ -229,7 +231,7 @@ bool lm_collective_shifts(const struct morph_collective *collective, uint32_t po
 		const struct transfer *first = collective->transfers.list + of->first;
 		uint32_t by;
 
-		/* Ranks follow each other, so that each is there once. */
+		/* Ranks are consecutive, so each appears once. */
 		if (of->count != ranks)
 			return false;
 		by = (first->dst + ranks - first->src) % ranks;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which transfers of a round use the same plane: a colouring of the graph of the ranks that send and receive. */
+/* Assigns the transfers of a round to planes: colours the graph of sending and receiving ranks. */
 #include "schedule.h"
 
 #include "../util/colouring.h"

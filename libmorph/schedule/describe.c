@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules as objects: all that they say, for people and programs. */
+/* Schedules as objects, with all their data, for people and programs. */
 #include "../place/writer.h"
 #include "schedule.h"
 
@@ -116,7 +116,7 @@ static void put_times(struct writer *writer, const struct morph_schedule *schedu
 	put_text(writer, "bound-kind", bound_names[schedule->bound_kind]);
 	put(writer, "changes", changes);
 	put(writer, "circuits-set", circuits);
-	/* Of what is not rounded: two times that are the same have no gap. */
+	/* Compute it from unrounded times, so that equal times have no gap. */
 	put(writer, "gap-ns", schedule->finish_ps > schedule->bound_ps ? lm_edge_ns(gap_ps) : 0);
 }
 

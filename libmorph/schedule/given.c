@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules on topologies that are given: see struct morph_pool. */
+/* Schedules on given topologies: see struct morph_pool. */
 #include <stdio.h>
 
 #include "segments_lay.h"
@@ -39,7 +39,10 @@ static int check(struct morph_schedule *schedule, const struct morph_collective 
 	return ret;
 }
 
-/* Is there a topology that has more circuits at a rank than there are planes? @ports: of each rank, those out, then those in. */
+/*
+ * Does a topology have more circuits at a rank than planes exist? @ports: by rank outgoing, then
+ * incoming circuits.
+ */
 static bool is_too_wide(const struct morph_schedule *schedule, const struct morph_pool *pool,
 			uint64_t *ports, uint32_t *topology)
 {
@@ -60,7 +63,7 @@ static bool is_too_wide(const struct morph_schedule *schedule, const struct morp
 	return false;
 }
 
-/* 0, and a verdict where one is too wide; or a noted error. */
+/* Return 0, with a verdict if a topology is too wide, or a noted error. */
 static int look_at(struct morph_schedule *schedule, const struct morph_pool *pool)
 {
 	uint64_t *ports = calloc(schedule->ranks, 2 * sizeof(*ports));
@@ -128,7 +131,7 @@ int lm_schedule_plan_on(struct morph_schedule *schedule, const struct morph_coll
 	mine.sz = sizeof(mine);
 	mine.policy = MORPH_POLICY_ONE_SHOT;
 	mine.pool = NULL;
-	/* What is given besides is looked at by whoever plans by a policy. */
+	/* The planner of the policy verifies the other arguments. */
 	ret = morph_schedule_plan(schedule, collective, delay, &mine);
 	if (ret && ret != -ERANGE)
 		return ret;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rounds that go on while the last rank is late: nothing of them may go by way of it. Planners that make hops know nothing of that. So rounds
- * before it is needed are planned among the other ranks, the rest after them, and both are joined; unless a plan of all rounds together
- * keeps clear of it, and ends no later.
+ * Plans rounds that proceed while the last rank is late. No path may pass it, but planners with
+ * hops do not know that. So the rounds before it is needed are planned among the other ranks, the
+ * rest after them, and both are joined. A plan of all rounds together is used instead if it avoids
+ * the rank and ends no later.
  */
 #include "schedule.h"
 
-/* Of what is joined: its collectives, their plans, and what the others leave lit for the rest. */
+/* The parts: their collectives and plans, and the circuits left lit for the rest. */
 struct halves {
 	struct morph_collective *before, *rest;
 	struct morph_schedule *alone, *lit, *after, *joined;
@@ -38,7 +39,7 @@ static bool passes(const struct morph_schedule *schedule, const struct send *sen
 	return src == rank;
 }
 
-/* Nothing that is sent in the first rounds goes by way of the rank. */
+/* No send of the first rounds passes the rank. */
 static bool is_clear(const struct morph_schedule *schedule,
 		     const struct morph_collective *collective, uint32_t rounds, uint32_t rank)
 {
@@ -96,7 +97,7 @@ static int copy_rounds(struct morph_collective *to, const struct morph_collectiv
 
 /* -------------------------------------------------------------------- joining */
 
-/* The hold of a plane that is lit at the end of what there is so far. */
+/* The hold of a plane that is lit at the end of the schedule so far. */
 static uint32_t lit_hold(const struct morph_schedule *schedule, uint32_t plane, uint64_t end_ps)
 {
 	uint32_t at = schedule->holds.count;
@@ -107,7 +108,10 @@ static uint32_t lit_hold(const struct morph_schedule *schedule, uint32_t plane, 
 	return at;
 }
 
-/* With numbers of the holds of what is added in @numbers; what is lit at its start is held already, unless nothing is there. */
+/*
+ * @numbers gets the numbers of the added holds. Circuits that are lit at its start are held
+ * already, unless the schedule is empty.
+ */
 static int add_holds(struct morph_schedule *to, const struct morph_schedule *from, uint64_t ps,
 		     bool begins, uint32_t *numbers)
 {
@@ -152,7 +156,7 @@ static int add_sends(struct morph_schedule *to, const struct morph_schedule *fro
 	return ret;
 }
 
-/* One schedule after another, by the numbers of its rounds and by time. */
+/* Append a schedule, with later rounds and times. */
 static int add_schedule(struct morph_schedule *to, const struct morph_schedule *from,
 			uint32_t rounds, bool begins)
 {
@@ -172,7 +176,7 @@ static int add_schedule(struct morph_schedule *to, const struct morph_schedule *
 	return ret;
 }
 
-/* What each policy made of the rest, after what all of them begin with. */
+/* The results of each policy for the rest, after the common first part. */
 static void note_tried(struct morph_schedule *joined, const struct morph_schedule *rest,
 		       const struct morph_schedule *before)
 {
@@ -212,8 +216,8 @@ static int join(struct halves *halves, const struct morph_collective *collective
 /* ------------------------------------------------------------------- planning */
 
 /*
- * The others begin with nothing that was lit, since that may lead by way of the late rank: what is lit at first stays until its plane is
- * set. -ENOENT: a half has no plan.
+ * The others begin without the lit circuits, because these may form paths over the late rank.
+ * Initial circuits stay until their plane is set. -ENOENT: a part has no plan.
  */
 static int plan_halves(struct halves *halves, const struct morph_collective *collective,
 		       uint32_t rounds, const struct costs *costs,
@@ -254,7 +258,7 @@ static bool is_sooner(const struct morph_schedule *one, const struct morph_sched
 	return ours < theirs;
 }
 
-/* Where @schedule has a plan that keeps clear it stays, unless what is joined is sooner. */
+/* If @schedule has a plan that avoids the rank, it stays, unless the joined plan is faster. */
 static int take_joined(struct morph_schedule *schedule, struct morph_schedule *joined, bool clear)
 {
 	if (joined->verdict == MORPH_FEASIBLE && (!clear || is_sooner(joined, schedule))) {

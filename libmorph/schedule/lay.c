@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* From what a planner has decided to holds: what planes have is kept, what they lack is set and paid for. */
+/*
+ * Turns the decisions of a planner into holds. Planes keep circuits that they have; others are set,
+ * which takes time.
+ */
 #include "lay.h"
 
 struct lay lm_lay_begin(struct morph_schedule *schedule)
@@ -55,7 +58,7 @@ int lm_lay_change(struct lay *lay, const uint32_t *wanted)
 		all += lacks[plane];
 	}
 	for (uint32_t plane = 0; !ret && plane < lay->schedule->planes; plane++) {
-		/* In the scope of the fabric one change is of all planes. */
+		/* If the fabric stops, one change sets all planes. */
 		bool together = costs->scope == MORPH_DELAY_FABRIC_SCOPE;
 		uint64_t lit;
 
@@ -106,7 +109,7 @@ int lm_lay_matching(struct lay *lay, const struct morph_collective *collective,
 	return lm_schedule_matching(lay->schedule, circuits, count, out);
 }
 
-/* Transfers of as many bytes, over the planes of their colour. */
+/* Transfers of equal size, over the planes of their colour. */
 static int send(struct lay *lay, struct send sent, const uint32_t *planes, uint32_t count)
 {
 	uint64_t bytes = sent.bytes;
@@ -131,7 +134,7 @@ int lm_lay_turn(struct lay *lay, const struct morph_collective *collective, uint
 	for (uint32_t at = 0, next; !ret && at < of->count; at = next) {
 		uint32_t colour = colours[at] - turn->first;
 
-		/* As many in one send as are alike and follow each other. */
+		/* Consecutive transfers of equal size form one send. */
 		for (next = at + 1; next < of->count && colours[next] == colours[at] &&
 				    transfers[next].bytes == transfers[at].bytes;
 		     next++)

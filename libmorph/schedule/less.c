@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A plan that makes use of less than there is: of fewer planes, or of nothing that is lit at first. Said of all that there is it is a plan too: what
- * is lit at first goes dark when its plane is set, and planes of no use are left as they are.
+ * Turns a plan of fewer planes, or of a dark start, into a plan of all planes. Initially lit
+ * circuits go dark when their plane is set. Unused planes stay unchanged.
  */
 #include "schedule.h"
 
-/* Circuits of a plane that are lit at first, and stay until it is set. */
+/* Initially lit circuits of a plane; they stay until it is set. */
 static int add_resident(struct morph_schedule *schedule, const struct morph_schedule *after,
 			uint32_t plane, uint64_t dark_ps, struct morph_rank_pair *circuits)
 {
@@ -51,7 +51,9 @@ static int take_hold(struct morph_schedule *schedule, const struct morph_schedul
 	return 0;
 }
 
-/* What it has at first, then what is lit besides, in its place or on other planes. */
+/*
+ * Add the holds that it has at first, then other lit circuits, in place of them or on other planes.
+ */
 static int add_residents(struct morph_schedule *schedule, const struct morph_schedule *less,
 			 const struct morph_schedule *after)
 {

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Does what a schedule lights have ways? And as which steps does the driver take it? */
+/* Finds paths for the circuits of a schedule, and the steps for the driver. */
 #include <stdio.h>
 
 #include "light.h"
 
-#define ROUNDS 64 /* of negotiation, where no other number is wanted */
-#define EARLY 3 /* of them, before it is asked for a cut */
-#define LEAST_AFTER_NS 1000 /* the driver takes no step that comes sooner by time, */
-#define LEAST_IDLE_NS 100000 /* and none of a loop in which nothing changes */
-#define JUDGEMENTS 4 /* times that what the judge refuses is negotiated anew */
+#define ROUNDS 64 /* default number of iterations */
+#define EARLY 3 /* iterations before a cut is tried */
+#define LEAST_AFTER_NS 1000 /* the driver rejects timed steps with a shorter delay, */
+#define LEAST_IDLE_NS 100000 /* and steps of a loop without changes and with a shorter delay */
+#define JUDGEMENTS 4 /* attempts after the judge's refusals */
 
-/* What is asked. */
+/* The request. */
 struct asked {
 	const struct morph_schedule *schedule;
 	struct morph_ledger *ledger;
@@ -62,7 +62,7 @@ static int check_opts(const struct asked *asked)
 	return 0;
 }
 
-/* As many as the bandwidth of a port takes. */
+/* As many lanes as the bandwidth of a port needs. */
 static uint32_t lanes_of(const struct asked *asked)
 {
 	uint64_t each = asked->ledger->graph->params.lane_mbps;
@@ -82,7 +82,7 @@ static void refuse(struct morph_light *light, uint32_t reason, uint64_t have, ui
 	light->need = (int64_t)need;
 }
 
-/* What no way can help. Fills *light, and returns whether it did. */
+/* Reasons that no path can remedy. Fills *light, and returns whether there is one. */
 static bool hopeless(const struct asked *asked, struct morph_light *light)
 {
 	const struct morph_ledger *ledger = asked->ledger;
@@ -128,7 +128,7 @@ static int begin_state(struct ways *ways, struct light_before *before)
 	for (uint32_t at = 0; at < ledger->graph->guides_count; at++)
 		if (ledger->guide_kept[at])
 			state->guide_marks[at] |= OPTICS_CORDONED;
-	/* Of a switch that somebody has it may not be known how it stands. */
+	/* The state of a switch that a tenant holds may be unknown. */
 	for (uint32_t at = 0; at < ledger->graph->elements_count; at++)
 		if (ledger->element_kept[at] ||
 		    (ledger->element_held[at] && !state->element_pins[at]))
@@ -161,7 +161,7 @@ static void give_up(const struct ways *ways, uint32_t circuit, struct morph_ligh
 		light->step, lit->src, lit->dst, lit->plane);
 }
 
-/* Negotiate and be judged, as often as that may help. */
+/* Negotiate and judge, as long as that may help. */
 static int find_ways(struct ways *ways, uint32_t first, uint32_t rounds, struct morph_light *light)
 {
 	uint32_t circuit = 0;
@@ -174,7 +174,7 @@ static int find_ways(struct ways *ways, uint32_t first, uint32_t rounds, struct 
 		if (error)
 			return error;
 		begin_light(light);
-		if (attempt) /* by the judge */
+		if (attempt) /* refused by the judge */
 			ways->table.circuits.list[circuit].hops_count = 0;
 		found = lm_ways_negotiate(ways, first, rounds, &circuit);
 		if (found == NEGOTIATED_ALONE)
@@ -205,7 +205,7 @@ static int find_cut(struct ways *ways, struct morph_light *light)
 	return error;
 }
 
-/* The table, and memory by its size. */
+/* The table, and memory of its size. */
 static int lay_out(struct ways *ways, const struct asked *asked, uint32_t planes, bool split)
 {
 	const struct optics_params *params = &asked->ledger->graph->params;
@@ -238,8 +238,8 @@ static int lay_out(struct ways *ways, const struct asked *asked, uint32_t planes
 }
 
 /*
- * Ways for the first planes: one for each circuit, and where they do not go together one for each time
- * that it is lit. *ways is to be freed in any case.
+ * Find paths for the first planes: one for each circuit, or if that fails one for each time that it
+ * is lit. The caller frees *ways in any case.
  */
 static int light_planes(struct ways *ways, const struct asked *asked, uint32_t planes,
 			struct morph_light *light)
@@ -259,13 +259,13 @@ static int light_planes(struct ways *ways, const struct asked *asked, uint32_t p
 	circuits = ways->table.circuits.count;
 	lm_ways_free(ways);
 	error = lay_out(ways, asked, planes, true);
-	/* Each is lit once: it would be the same again. */
+	/* Each is lit once, so a retry would be the same. */
 	if (error || ways->table.circuits.count == circuits)
 		return error;
 	return find_ways(ways, 0, rounds, light);
 }
 
-/* How many of the first planes go together, fewer than all. */
+/* Count the first planes that fit together, fewer than all. */
 static int count_planes(const struct asked *asked, uint32_t *planes)
 {
 	uint32_t ports = asked->ledger->graph->params.planes;
@@ -313,7 +313,7 @@ static int add_circuit(struct ways *ways, uint32_t circuit, struct morph_steps *
 	return morph_steps_circuit(steps, lit->src, lit->dst, &opts);
 }
 
-/* The same ranks by the same way are one circuit; those of the same port are chained. */
+/* Equal ranks and path are one circuit. Circuits of one port are chained. */
 static int add_circuits(struct ways *ways, struct morph_steps *steps)
 {
 	struct lit_table *table = &ways->table;
@@ -342,7 +342,7 @@ static uint64_t ns_up(uint64_t ps)
 	return ps / 1000 + (ps % 1000 != 0);
 }
 
-/* How a step begins; by time, so long after the one before was lit. */
+/* The begin of a step; by time, the delay after the previous one was lit. */
 static struct morph_step_opts step_opts(const struct asked *asked, const struct lit_table *table,
 					uint32_t number)
 {
@@ -357,7 +357,7 @@ static struct morph_step_opts step_opts(const struct asked *asked, const struct 
 		return opts;
 	if (number) {
 		lit_ps = step[-1].lit_ps;
-	} else if (asked->opts.loop) { /* after the last one */
+	} else if (asked->opts.loop) { /* after the last step */
 		set_ps += asked->schedule->finish_ps;
 		lit_ps = table->steps.list[table->steps.count - 1].lit_ps;
 	}
@@ -423,7 +423,7 @@ static int light_schedule(const struct asked *asked, struct morph_steps *steps,
 	if (!error && asks && light->verdict == MORPH_FEASIBLE)
 		error = answer(&ways, asked, steps, light);
 	lm_ways_free(&ways);
-	/* Fewer planes are no help where all circuits want what there is not. */
+	/* Fewer planes do not help if all circuits need something missing. */
 	if (!error && light->verdict != MORPH_FEASIBLE && asked->opts.count_planes &&
 	    light->reason != MORPH_LIGHT_LANES && light->reason != MORPH_LIGHT_ACCELERATOR)
 		error = count_planes(asked, &light->planes);

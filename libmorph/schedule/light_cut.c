@@ -1,39 +1,41 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Cuts: of a step, do more circuits lead out of some accelerators than ways can at once? Each way passes
- * guides and elements; a guide takes one, since elements lead all wavelengths the same way, back and forth, and an
- * element as many as a state of it joins pairs of ports. So the most ways that there are together is a flow (Ford and
- * Fulkerson, 1956). What it forgets, which ports of an element a state joins and who wants to go where,
- * only makes it greater: what it rules out is ruled out. So does flow both ways through one guide: the one makes up
- * for the other.
+ * Cuts: does a step need more circuits out of some accelerators than paths can leave? A path passes
+ * guides and elements. A guide carries one path, because elements route all wavelengths the same,
+ * in both directions. An element carries one path for each pair of ports that its state joins. So
+ * the maximum number of paths is a flow (Ford and Fulkerson, 1956).
+ *
+ * The flow ignores which ports a state joins, and the destination of each path. It also accepts
+ * flow in both directions of a guide, which cancels. All of this only increases it, so a cut that
+ * it finds is proven.
  */
 #include <stdio.h>
 
 #include "../util/flow.h"
 #include "light.h"
 
-#define MOST_STEPS 64 /* that are looked at */
+#define MOST_STEPS 64 /* limit of steps to examine */
 #define UNSEEN UINT32_MAX
 
 /*
- * Where flow can go is a place: 4 * element, and 2 where light comes in at the far side of one that joins each
- * port of a side to some of the other only, and 1 where it goes out of it.
+ * The nodes of the flow: 4 * element; plus 2 if light comes in at the far side of an element that
+ * joins ports of opposite sides only; plus 1 where it goes out.
  */
 struct light_cut {
 	struct ways *ways;
 	const struct lit_step *step;
 	uint8_t *inside; /* by accelerator */
 	uint8_t *wants; /* by port: enum wanting */
-	bool both; /* what leads out, and what leads in: backwards */
+	bool both; /* outgoing circuits, and incoming ones reversed */
 	uint8_t *guide_flow; /* by coded guide */
 	uint32_t *element_flow; /* by place / 2 */
 	uint32_t *element_most;
 	struct flow_search
-		search; /* by place; the edge is a coded guide, or UNSEEN: within the element */
-	uint32_t src, dst, plane; /* a circuit that leads out */
+		search; /* by node; the edge is a coded guide, or UNSEEN: within the element */
+	uint32_t src, dst, plane; /* an outgoing circuit */
 };
 
-/* Flow begins and ends at ports of circuits that cross: at those of what leads in, too, backwards. */
+/* Flow begins and ends at ports of circuits that cross; those of incoming circuits are reversed. */
 enum wanting {
 	SENDS_OUT = 1,
 	RECEIVES_OUT = 2,
@@ -73,7 +75,7 @@ static int cut_room(struct light_cut *cut)
 	return 0;
 }
 
-/* Pairs of ports that a state joins. */
+/* Number of port pairs that a state joins. */
 static uint32_t pairs(const struct optics_graph *graph, uint32_t element, uint32_t state)
 {
 	const struct optics_kind *kind = &graph->kinds[graph->elements[element].kind];
@@ -84,7 +86,7 @@ static uint32_t pairs(const struct optics_graph *graph, uint32_t element, uint32
 	return joined / 2;
 }
 
-/* How many ways an element lets through at once. */
+/* Number of paths that an element carries at once. */
 static void measure(struct light_cut *cut)
 {
 	const struct optics_state *state = cut->ways->ledger->state;
@@ -128,7 +130,7 @@ static bool has_sides(const struct optics_graph *graph, const struct optics_end 
 	return graph->kinds[graph->elements[end->index].kind].side;
 }
 
-/* Ports at which light comes in that is at a place, or goes out. */
+/* Ports at which the light of a node comes in, or goes out. */
 static uint32_t ports_of(const struct optics_graph *graph, uint32_t place, bool out)
 {
 	const struct optics_kind *kind = &graph->kinds[graph->elements[place / 4].kind];
@@ -147,7 +149,10 @@ static bool wanted_at(const struct light_cut *cut, const struct optics_end *end)
 	       (end->type == MORPH_END_TX && cut->wants[port] & SENDS_IN);
 }
 
-/* Light leaves an element: to another, or to a receiver that wants it. Returns whether there is such a receiver. */
+/*
+ * Light leaves an element to another one, or to a receiver that wants it. Return whether there is
+ * such a receiver.
+ */
 static bool leave(struct light_cut *cut, uint32_t place)
 {
 	const struct optics_graph *graph = cut->ways->ledger->graph;
@@ -171,7 +176,7 @@ static bool leave(struct light_cut *cut, uint32_t place)
 	return false;
 }
 
-/* What flows into an element may go elsewhere from where it came. */
+/* Flow into an element may leave elsewhere, or back where it came from. */
 static void turn_back(struct light_cut *cut, uint32_t place)
 {
 	const struct optics_graph *graph = cut->ways->ledger->graph;
@@ -185,7 +190,7 @@ static void turn_back(struct light_cut *cut, uint32_t place)
 		if (code == OPTICS_NONE || !cut->guide_flow[code ^ 1])
 			continue;
 		end = &graph->guides[code >> 1].end[!(code & 1)];
-		/* It went out at that port: so it came in at the other side. */
+		/* It left at that port, so it came in at the other side. */
 		if (end->type == MORPH_END_ELEMENT)
 			flow_reach(&cut->search,
 				   (place_behind(graph, end) ^ (has_sides(graph, end) ? 2 : 0)) + 1,
@@ -193,7 +198,10 @@ static void turn_back(struct light_cut *cut, uint32_t place)
 	}
 }
 
-/* From a port on. Returns whether that is all: it leads to where it is wanted at once. */
+/*
+ * Start from a port. Return whether the path ends there: it leads directly to a receiver that wants
+ * it.
+ */
 static bool start_at(struct light_cut *cut, uint32_t code)
 {
 	const struct optics_graph *graph = cut->ways->ledger->graph;
@@ -239,7 +247,7 @@ static bool expand(void *network, struct flow_search *search, uint32_t place)
 	return found;
 }
 
-/* Flow over an edge of the path, or cancel the flow that the path passes backwards. */
+/* Add flow on an edge of the path, or cancel flow that the path passes backwards. */
 static void push(void *network, const struct flow_search *search, uint32_t place)
 {
 	struct light_cut *cut = network;
@@ -255,7 +263,7 @@ static const struct flow_network functions = { start, expand, push };
 
 /* ------------------------------------------------------------------------ cuts */
 
-/* The guides of a way, one after the other, or backwards. */
+/* The guides of a path, in order or reversed. */
 static uint32_t code_of(const struct ways *ways, uint32_t circuit, uint32_t number, bool back)
 {
 	const struct optics_hop *hops = lit_hops(&ways->table, circuit);
@@ -265,8 +273,8 @@ static uint32_t code_of(const struct ways *ways, uint32_t circuit, uint32_t numb
 }
 
 /*
- * The way that a circuit has is a flow to begin with, where it goes beside those that are. Returns whether it does.
- * It passes no element twice: that would be too much for many.
+ * A circuit's path is initial flow if it fits beside the present flow. Return whether it does. A
+ * path that passes an element twice does not, since it would take too much of it.
  */
 static bool begin_flow(struct light_cut *cut, uint32_t circuit, bool back)
 {
@@ -299,7 +307,10 @@ static bool begin_flow(struct light_cut *cut, uint32_t circuit, bool back)
 	return false;
 }
 
-/* Circuits of the step that lead out of what is inside, and perhaps into it; *have: flow to begin with. */
+/*
+ * List the circuits of the step that leave the inside and, with both, enter it; *have becomes the
+ * initial flow.
+ */
 static uint32_t count_crossing(struct light_cut *cut, uint32_t *have)
 {
 	const struct ways *ways = cut->ways;
@@ -343,7 +354,10 @@ static void tell(const struct light_cut *cut, const char *name, uint32_t have, u
 		name, light->index, have);
 }
 
-/* Do too many lead out of what is inside, or out and in together? @name and @index: for people. */
+/*
+ * Do too many circuits leave the inside, or leave and enter together? @name and @index are for the
+ * message.
+ */
 static bool too_many(struct light_cut *cut, const char *name, uint32_t part, uint32_t index,
 		     struct morph_light *light)
 {
@@ -374,7 +388,7 @@ static uint32_t position(const struct optics_accelerator *accelerator, uint32_t 
 	return axis == 0 ? accelerator->x : axis == 1 ? accelerator->y : accelerator->z;
 }
 
-/* What lies up to some place of an axis, and what lies beyond. */
+/* The parts below and above a coordinate of an axis. */
 static bool axis_cut(struct light_cut *cut, uint32_t axis, struct morph_light *light)
 {
 	static const char *const names[3][2] = {

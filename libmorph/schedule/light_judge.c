@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the driver says of ways: of all steps as it does when they are loaded, and of one circuit alone. */
+/* The driver's judgement of paths: of all steps, as at loading, and of one circuit alone. */
 #include <stdio.h>
 
 #include "light.h"
@@ -19,7 +19,7 @@ static void refuse(const struct ways *ways, uint32_t circuit, const struct optic
 	light->need = refusal->need;
 }
 
-/* All circuits of a step are claimed beside each other, then given back. */
+/* Claim all circuits of a step together, then release them. */
 static bool claim_refused(struct ways *ways, const struct lit_step *step, uint32_t *circuit,
 			  struct optics_refusal *refusal)
 {
@@ -44,7 +44,7 @@ static bool claim_refused(struct ways *ways, const struct lit_step *step, uint32
 
 #define SEVERAL UINT32_MAX /* states */
 
-/* Which state an element has in all steps, and one; 0: it is in no way; or SEVERAL. */
+/* The state that an element has in all steps, plus one; 0: no path uses it; or SEVERAL. */
 static void note_states(struct ways *ways, uint32_t circuit, uint32_t *noted)
 {
 	const struct lit *lit = &ways->table.circuits.list[circuit];
@@ -59,7 +59,7 @@ static void note_states(struct ways *ways, uint32_t circuit, uint32_t *noted)
 	}
 }
 
-/* Elements that are turned from step to step are as they were before; others have their state. */
+/* Elements that change from step to step keep their old state; others get theirs. */
 static void hold_all(struct ways *ways)
 {
 	const struct optics_graph *graph = ways->ledger->graph;
@@ -82,7 +82,7 @@ static void hold_all(struct ways *ways)
 	}
 }
 
-/* The elements as a step has them; or, with those in @before, as they were. */
+/* Set the elements as a step has them, or with @before as they were. */
 static void set_step(struct ways *ways, const struct lit_step *step, const uint8_t *before)
 {
 	struct optics_state *state = ways->ledger->state;
@@ -149,7 +149,7 @@ bool lm_ways_refused(struct ways *ways, struct morph_light *light, uint32_t *cir
 	return true;
 }
 
-/* Somebody's light is on a port, or its hardware may not be used. */
+/* A port has light of a tenant, or its hardware may not be used. */
 static bool port_refused(const struct ways *ways, const struct optics_path *path,
 			 struct optics_refusal *refusal)
 {

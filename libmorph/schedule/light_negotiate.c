@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Ways for all circuits, by negotiated congestion. McMurchie and Ebeling, PathFinder (FPGA 1995). */
+/*
+ * Paths for all circuits, by negotiated congestion. McMurchie and Ebeling, PathFinder (FPGA 1995).
+ */
 #include "light.h"
 
-#define GRUDGE 200 /* of a guide or element that two want: about the loss of a hop */
+#define GRUDGE 200 /* penalty for sharing a guide or element: about the loss of a hop */
 #define MOST_PRESSURE 64
-#define PATIENCE 16 /* rounds in which no fewer quarrel than before */
+#define PATIENCE 16 /* iterations without fewer conflicts */
 
-/* A way costs those who want the same: or does so no longer. */
+/* Add the price of a path to the guides and elements of it, or remove it. */
 static void price(struct ways *ways, uint32_t circuit, uint32_t by)
 {
 	const struct lit *lit = &ways->table.circuits.list[circuit];
@@ -24,7 +26,10 @@ static void price(struct ways *ways, uint32_t circuit, uint32_t by)
 	}
 }
 
-/* All that some step lights together with a circuit, once; @by is 1 or, to take it back, UINT32_MAX. */
+/*
+ * Price all circuits that some step lights together with a circuit, each once; @by is 1, or
+ * UINT32_MAX to undo it.
+ */
 static void price_others(struct ways *ways, uint32_t circuit, uint32_t by)
 {
 	const struct lit_table *table = &ways->table;
@@ -45,7 +50,10 @@ static void price_others(struct ways *ways, uint32_t circuit, uint32_t by)
 	}
 }
 
-/* How many guides and elements another way that is priced wants too, or the way itself twice. Whoever has them pays. */
+/*
+ * The number of guides and elements of a path that other priced paths use too, or that it uses
+ * twice. Users of these pay.
+ */
 static uint32_t quarrels(struct ways *ways, uint32_t circuit, bool grudge)
 {
 	const struct lit *lit = &ways->table.circuits.list[circuit];
@@ -84,7 +92,10 @@ void lm_way_grudge(struct ways *ways, uint32_t circuit)
 	}
 }
 
-/* Another way, unless nobody else wants this one. *quarrel: somebody does, before or after. */
+/*
+ * Find another path if other circuits want this one. *quarrel: there was a conflict before or
+ * after.
+ */
 static bool reroute(struct ways *ways, uint32_t circuit, bool *quarrel)
 {
 	struct lit *lit = &ways->table.circuits.list[circuit];
@@ -111,7 +122,7 @@ enum negotiated lm_ways_negotiate(struct ways *ways, uint32_t first, uint32_t ro
 		uint32_t unsettled = 0;
 
 		ways->prices.pressure = round < MOST_PRESSURE ? 1 + round : MOST_PRESSURE;
-		/* One time from the first to the last, then the other way round. */
+		/* Alternate the order: forwards, then backwards. */
 		for (uint32_t next = 0; next < count; next++) {
 			uint32_t at = round & 1 ? count - 1 - next : next;
 			bool quarrel = false;
@@ -120,10 +131,13 @@ enum negotiated lm_ways_negotiate(struct ways *ways, uint32_t first, uint32_t ro
 				continue;
 			if (!reroute(ways, at, &quarrel)) {
 				*circuit = at;
-				/* The cheapest that is short enough may be hidden by one that is not. */
+				/*
+				 * A cheapest path that is too long may hide one that is short
+				 * enough.
+				 */
 				if (lm_way_alone(ways, at, &ignored))
 					return NEGOTIATED_ALONE;
-				quarrel = true; /* looked at in the next round */
+				quarrel = true; /* retry in the next iteration */
 			}
 			if (quarrel)
 				*circuit = at;

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The cheapest way of a circuit, by what others make it cost: Dijkstra (1959) over guides with the end at
- * which light enters them. The driver's router finds the best way beside others, but knows of no prices.
+ * The cheapest path of a circuit at the prices of other circuits: Dijkstra (1959) over guides, each
+ * with the end at which light enters. The driver's router finds the best free path, but knows no
+ * prices.
  */
 #include "light.h"
 
 #include "../model/router.h"
 #include "../util/heap.h"
 
-#define HOP_MDB 8 /* what each guide costs at least */
+#define HOP_MDB 8 /* least cost of a guide */
 
 void lm_ways_free(struct ways *ways)
 {
@@ -59,7 +60,7 @@ int lm_ways_room(struct ways *ways)
 
 /* ------------------------------------------------------------------------ heap */
 
-/* Labels that are open. Each label knows its place in the heap. */
+/* The open labels, as a heap. Each label knows its index. */
 struct open {
 	struct way_label *labels;
 	uint32_t *heap, held;
@@ -70,7 +71,7 @@ static uint32_t at_place(const struct open *open, size_t place)
 	return place == HEAP_HELD ? open->held : open->heap[place];
 }
 
-/* By price, and of equal prices by number, so that the order never depends on the heap. */
+/* Order by price, then by number, so that the result never depends on the heap. */
 static bool before(const void *context, size_t one, size_t other)
 {
 	const struct open *open = context;
@@ -123,7 +124,7 @@ static uint64_t guide_price(const struct ways *ways, uint32_t guide)
 	return base * (1 + (uint64_t)prices->guide_users[guide] * prices->pressure);
 }
 
-/* Of those that want the element in another state. */
+/* Users that want the element in another state. */
 static uint64_t element_price(const struct ways *ways, uint32_t element, uint32_t state)
 {
 	const struct optics_graph *graph = ways->ledger->graph;
@@ -136,7 +137,7 @@ static uint64_t element_price(const struct ways *ways, uint32_t element, uint32_
 	return base * (1 + others * prices->pressure);
 }
 
-/* A guide is entered, at a price and a loss so far, from another one, or from the transmitter. */
+/* Enter a guide, from another one or from the transmitter, with the price and loss so far. */
 static void enter(struct ways *ways, uint32_t code, uint32_t from, uint32_t state, uint64_t price,
 		  uint32_t loss_mdb, uint64_t lanes)
 {
@@ -176,8 +177,8 @@ static bool closed(const struct ways *ways, uint32_t element)
 }
 
 /*
- * Through an element, by each port that one of its states joins to where light comes in; where several
- * do, by the one that the driver takes for a path of which it knows the guides.
+ * Pass an element to each port that a state joins to the entry. If several states do, use the one
+ * that the driver takes for a path given by its guides.
  */
 static void go_on(struct ways *ways, uint32_t code)
 {
@@ -206,7 +207,7 @@ static void go_on(struct ways *ways, uint32_t code)
 	}
 }
 
-/* Back from the receiver to the transmitter; none where it is longer than any may be. */
+/* Follow the labels from the receiver back to the transmitter. A path that is too long is none. */
 static void note_way(struct ways *ways, uint32_t circuit, uint32_t code)
 {
 	const struct optics_graph *graph = ways->ledger->graph;
@@ -241,7 +242,7 @@ void lm_way_search(struct ways *ways, uint32_t circuit)
 	uint64_t lanes = graph->all_lanes & ~(state->tx_dead[tx] | state->rx_dead[rx]);
 
 	lit->hops_count = 0;
-	/* A port sends to one place only. */
+	/* A port sends to one receiver only. */
 	if (state->tx_lanes[tx] || state->rx_lanes[rx] || graph->tx_guide[tx] == OPTICS_NONE)
 		return;
 	ways->mark++;

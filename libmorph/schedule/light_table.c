@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* From holds to steps: which circuits are lit from one change to the next. */
+/* From holds to steps: the circuits that are lit from one change to the next. */
 #include "light.h"
 
-/* What a rank sends to on a plane, and until when. */
+/* The receiver of a rank on a plane, and until when. */
 struct sending {
 	uint32_t dst; /* or NO_LIT */
 	uint64_t dark_ps;
@@ -29,7 +29,7 @@ void lm_lit_table_free(struct lit_table *table)
 	memset(table, 0, sizeof(*table));
 }
 
-/* The circuit's place in the table, or NO_LIT with a noted -ENOMEM. */
+/* The index of the circuit in the table, or NO_LIT with a noted -ENOMEM. */
 static uint32_t find_circuit(struct filling *filling, uint32_t port, uint32_t dst, uint32_t step)
 {
 	struct lit_table *table = filling->table;
@@ -55,7 +55,7 @@ static uint32_t find_circuit(struct filling *filling, uint32_t port, uint32_t ds
 	return at;
 }
 
-/* All that is lit now is a step, unless it is what the step before has. */
+/* All lit circuits form a step, unless they equal those of the previous step. */
 static int add_step(struct filling *filling, uint64_t set_ps, uint64_t lit_ps)
 {
 	struct lit_table *table = filling->table;
@@ -87,7 +87,7 @@ static int add_step(struct filling *filling, uint64_t set_ps, uint64_t lit_ps)
 	return 0;
 }
 
-/* What is set at one moment. Returns the first hold that is set later. */
+/* Apply what is set at one moment. Return the first hold that is set later. */
 static uint32_t set_holds(struct filling *filling, uint32_t first, uint64_t *lit_ps)
 {
 	const struct morph_schedule *schedule = filling->schedule;
@@ -145,7 +145,7 @@ static int fill_steps(struct filling *filling)
 	return 0;
 }
 
-/* Across the end of a loop, too, a circuit that stays lit is the same one. */
+/* A circuit that stays lit across the end of a loop is the same circuit. */
 static void join_ends(struct lit_table *table)
 {
 	const struct lit_step *first = &table->steps.list[0];
@@ -166,7 +166,7 @@ static void join_ends(struct lit_table *table)
 		}
 }
 
-/* The steps of each circuit. */
+/* List the steps of each circuit. */
 static int fill_uses(struct filling *filling)
 {
 	struct lit_table *table = filling->table;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Algorithm and circuits are chosen together with the ways of these: what is soonest of what can be lit. */
+/* Chooses algorithm, circuits and paths together: the fastest plan that has paths. */
 #include <stdio.h>
 
 #include "../place/place.h"
@@ -20,7 +20,7 @@ struct choosing {
 	struct morph_choice *choices;
 };
 
-/* Whether what was planned last has ways. What is wrong is noted where that of a schedule is. */
+/* Does the latest plan have paths? The schedule notes the reason otherwise. */
 static int light(struct choosing *choosing)
 {
 	struct morph_ctx *ctx = choosing->schedule->ctx, *its = choosing->lit.ledger->ctx;
@@ -41,7 +41,7 @@ static void choose(struct morph_choice *choices, const struct morph_choice *cand
 	choices[candidate->algorithm].chosen = true;
 }
 
-/* The one that was best, as it was chosen. */
+/* Plan the chosen one again. */
 static struct morph_choice chosen(const struct choosing *choosing)
 {
 	struct morph_choice best = { 0 };
@@ -59,7 +59,7 @@ static int take(struct choosing *choosing, const struct morph_choice *choice)
 				   choosing->delay, choosing->opts, choice);
 }
 
-/* -ENOENT: none of those that were tried has ways. */
+/* -ENOENT: none of the plans tried has paths. */
 static int try_candidates(struct choosing *choosing, const struct morph_choice *list,
 			  uint32_t count, uint64_t best)
 {
@@ -68,7 +68,7 @@ static int try_candidates(struct choosing *choosing, const struct morph_choice *
 	for (uint32_t at = 0; at < count && left; at++) {
 		int ret = take(choosing, &list[at]);
 
-		/* What holds the same as what had no ways has none. */
+		/* A plan that holds the same circuits as one without paths has none. */
 		if (!ret && lm_schedule_digest(choosing->schedule) == best)
 			continue;
 		if (!ret)

@@ -8,17 +8,15 @@
 /* --------------------------------------------------------------------- bounds */
 
 /*
- * What no plan is faster than, and plans that are made without thought.
+ * Lower bounds, and plans without optimisation.
  *
- * Nothing is sent before a plane holds the first configuration. From then on no round is
- * shorter than with all planes. And over any rounds in a row: all planes together have as much time as these
- * last, of which sending takes a part; of the configurations as many as there are planes may
- * be there from before, and each further time that one has to be loaded, with the best of caches
- * (Belady), takes a change.
+ * Nothing is sent before a plane holds the first configuration. From then on, no round is shorter
+ * than with all planes. Over consecutive rounds, all planes together have the time of these rounds,
+ * of which sending takes a part. As many configurations as planes may be present before. Each
+ * further load, with an optimal cache (Belady), takes a change.
  */
 
-#define ROW \
-	64 /* rounds in a row, at most, that are looked at together, but for those from the first one on */
+#define ROW 64 /* limit of consecutive rounds examined together, except from the first round on */
 
 static uint64_t ideal(const struct overlap_problem *problem, uint32_t round)
 {
@@ -33,7 +31,7 @@ static bool holds(const struct overlap_problem *problem, uint32_t plane, uint32_
 	return problem->resident && problem->resident[plane] == configuration;
 }
 
-/* Planes that hold it at first. */
+/* Planes that hold it initially. */
 static uint32_t holders(const struct overlap_problem *problem, uint32_t configuration)
 {
 	uint32_t count = 0;
@@ -43,7 +41,7 @@ static uint32_t holders(const struct overlap_problem *problem, uint32_t configur
 	return count;
 }
 
-/* The end of the first round, at the soonest. */
+/* The earliest end of the first round. */
 static uint64_t first_end(const struct overlap_problem *problem)
 {
 	uint64_t from[OVERLAP_PLANES] = { 0 }, early[OVERLAP_PLANES] = { 0 };
@@ -58,7 +56,7 @@ static uint64_t first_end(const struct overlap_problem *problem)
 
 /* ---------------------------------------------------------------------- loads */
 
-/* Configurations that are held, each by when it is needed again. */
+/* Held configurations, each with the round that needs it next. */
 struct cache {
 	uint32_t count, misses;
 	uint32_t needed[OVERLAP_PLANES];
@@ -92,7 +90,7 @@ static int by_configuration(const void *one, const void *other, void *context)
 	return (a > b) - (a < b);
 }
 
-/* By round the next one with the same configuration, or UINT32_MAX. */
+/* By round: the next one with the same configuration, or UINT32_MAX. */
 static void find_needed(struct overlap_work *work, const struct overlap_problem *problem)
 {
 	const struct overlap_round *rounds = problem->rounds;
@@ -111,7 +109,7 @@ static void find_needed(struct overlap_work *work, const struct overlap_problem 
 	}
 }
 
-/* Rounds from @first on last so long, at least; ends after them are raised. True where loads make a difference. */
+/* Lower bound for the rounds from @first on; later ends are raised. True if changes matter. */
 static bool raise(const struct overlap_problem *problem, uint32_t first, const uint32_t *needed,
 		  uint64_t begin, uint64_t *ends)
 {
@@ -185,7 +183,7 @@ static uint64_t every(const struct overlap_problem *problem)
 	return end;
 }
 
-/* Whether no earlier round has the same configuration. */
+/* Is this the first round with its configuration? */
 static bool is_new(const struct overlap_problem *problem, uint32_t round)
 {
 	for (uint32_t at = 0; at < round; at++)
@@ -249,11 +247,11 @@ uint64_t lm_overlap_baseline(const struct overlap_problem *problem, enum overlap
 /* -------------------------------------------------------------------- windows */
 
 /*
- * Plans of overlapped rounds, see overlap.h: windows of rounds are planned one after the other, the first
- * half of each is settled, and what is settled is reckoned in whole picoseconds and bytes.
+ * Plans windows of rounds in sequence. The first half of each window becomes final, and is computed
+ * in whole picoseconds and bytes.
  */
 
-#define ROUNDING 1e-12 /* of doubles, and a few thousand times more */
+#define ROUNDING 1e-12 /* of doubles, times a few thousand */
 #define LONGEST (1ULL << 62) /* picoseconds */
 
 struct overlap_work *lm_overlap_work_new(struct morph_ctx *ctx)
@@ -316,7 +314,7 @@ static int check(struct morph_ctx *ctx, const struct overlap_problem *problem)
 	return ret;
 }
 
-/* One window gets more than each of many. */
+/* A single window gets more effort than each of many. */
 static struct overlap_options filled(const struct overlap_options *options, uint32_t rounds)
 {
 	struct overlap_options mine = options ? *options : (struct overlap_options){ 0 };
@@ -357,11 +355,11 @@ static int make_room(struct overlap_work *work, const struct overlap_problem *pr
 
 /* -------------------------------------------------------------------- settling */
 
-/* Planes, and rounds that are settled. */
+/* Planes, and final rounds. */
 struct settled {
 	uint64_t end; /* of the last round */
 	uint32_t held[OVERLAP_PLANES];
-	uint64_t free[OVERLAP_PLANES]; /* what it sent last is over */
+	uint64_t free[OVERLAP_PLANES]; /* end of its last send */
 };
 
 static void open_window(struct overlap_window *window, const struct overlap_problem *problem,
@@ -417,7 +415,7 @@ uint64_t lm_overlap_fill(const struct costs *costs, uint64_t bytes, uint32_t pla
 	return low;
 }
 
-/* A round over the planes that are to take part: they carry as much as they can until it ends. */
+/* A round over the chosen planes: each carries as much as it can until the end. */
 static void settle_round(struct settled *settled, const struct overlap_problem *problem,
 			 uint32_t round, const bool *used, const uint64_t *early,
 			 struct overlap_share *shares)
@@ -492,7 +490,7 @@ int lm_overlap_solve(struct overlap_work *work, const struct overlap_problem *pr
 {
 	struct overlap_options effort = filled(options, problem->count);
 	struct settled settled = { 0 };
-	double least = 0; /* proven, that all rounds take */
+	double least = 0; /* proven time of all rounds */
 	int ret = check(work->ctx, problem);
 
 	if (!ret)

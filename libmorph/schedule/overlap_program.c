@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What turns cost, for given numbers of planes.
+ * The cost of turns, for given numbers of planes.
  *
- * Round i with n planes, of which some begin late or end early, takes latency + (sending + all of late and
- * early) / n: every loss of time makes it longer by an nth. A turn's planes need a change: what
- * they lose at both ends, and the rounds between, must add up to it. With the lengths of rounds put in, all that
- * is left are losses: minimise them by their costs where each turn has enough. Nothing there is negative but what turns
- * have too much from the begin, so the dual simplex method begins with no losses at all, and a
- * turn that has enough then is never looked at again.
+ * Round i with n planes, of which some begin late or end early, takes latency + (sending + all of
+ * late and early) / n: every loss of time makes it longer by an nth. The planes of a turn need a
+ * change: their losses at both ends and the rounds between must add up to it. With the lengths of
+ * rounds inserted, only losses remain as variables. The program minimises them by their costs, with
+ * enough for each turn. All coefficients are positive, except for turns with surplus time at the
+ * begin. So the dual simplex method can begin without losses, and turns with enough time then are
+ * left out.
  *
- * That no plane loses more than its round is left out: where it does there is a better plan with
- * fewer planes.
+ * The program omits that a plane loses at most its round. If it does not, a plan with fewer planes
+ * is better.
  */
 #include <math.h>
 
@@ -18,7 +19,7 @@
 
 #define ZERO 1e-9
 
-/* Memory grows by the needs of the largest window. */
+/* Memory grows to the needs of the largest window. */
 int lm_overlap_program_room(struct overlap_program *program, struct morph_ctx *ctx, uint32_t rows,
 			    uint32_t columns)
 {
@@ -58,7 +59,7 @@ void lm_overlap_program_begin(struct overlap_program *program, uint32_t rows, ui
 		program->basic[row] = columns + row;
 }
 
-/* Row @at's variable and column @with's change places. */
+/* Exchange the variables of row @at and column @with. */
 static void pivot(struct overlap_program *program, uint32_t at, uint32_t with)
 {
 	uint32_t columns = program->columns + 1, name = program->basic[at];
@@ -118,7 +119,7 @@ double lm_overlap_program_solve(struct overlap_program *program, double below)
 {
 	const double *cost = program_entry(program, program->rows, program->columns);
 
-	/* Far more than there ever are; where rounding goes round in circles there is no answer. */
+	/* More pivots than ever needed; if rounding causes a cycle, there is no answer. */
 	for (uint32_t left = 20 * program->rows + 20; left; left--) {
 		uint32_t row = least_row(program), column;
 

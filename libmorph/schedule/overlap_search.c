@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The search for the numbers of planes of a window's rounds: a beam, and the improvement of its plans. */
+/*
+ * The search for the numbers of planes of a window's rounds: a beam search, and the improvement of
+ * its plans.
+ */
 #include <math.h>
 
 #include "../util/sort.h"
@@ -8,12 +11,12 @@
 /* ----------------------------------------------------------------------- beam */
 
 /*
- * Numbers of planes by round, as if planes always ended with their rounds: a beam search. A round over so many planes
- * ends when water of its bytes fills them up to one level, and no plane may be above that. Kept are states by
- * when the round after may end at best, and the rest over all planes.
+ * Beam search over the numbers of planes, as if planes always ended with their rounds. A round over
+ * some planes ends when its bytes fill them all up to one level, and no plane may be above it.
+ * States are ranked by the earliest end of the next round, plus the rest over all planes.
  */
 
-/* Rounds from @round on until one needs it again. */
+/* Number of rounds from @round until one needs it again. */
 static uint32_t needed_in(const struct overlap_window *window, uint32_t round,
 			  uint32_t configuration)
 {
@@ -24,7 +27,10 @@ static uint32_t needed_in(const struct overlap_window *window, uint32_t round,
 	return at;
 }
 
-/* Of two that are free at the same time and have to be changed: nothing is won by it but fewer changes. */
+/*
+ * Two planes are free at the same time and must change: the order affects only the number of
+ * changes.
+ */
 static bool is_needed_later(const struct overlap_window *window, uint32_t round, uint32_t one,
 			    uint32_t other)
 {
@@ -32,8 +38,8 @@ static bool is_needed_later(const struct overlap_window *window, uint32_t round,
 }
 
 /*
- * Those that hold the round's configuration, the one that can be changed last first; then those that can be changed first, and of these
- * the one whose configuration is needed last.
+ * First planes that hold the round's configuration, beginning with the one that can change last.
+ * Then those that can change first and, among these, the one whose configuration is needed last.
  */
 uint32_t lm_overlap_order(const struct overlap_window *window, uint32_t round, const uint32_t *held,
 			  const double *ready, uint8_t *order)
@@ -73,7 +79,7 @@ static double begins(const struct overlap_window *window, uint32_t round,
 	return state->ready[plane];
 }
 
-/* When the round can end at best. */
+/* The earliest end of the round. */
 static double level(const struct overlap_window *window, uint32_t round,
 		    const struct beam_state *state)
 {
@@ -102,7 +108,7 @@ static uint64_t hash_number(uint64_t value)
 	return value * 0xbf58476d1ce4e5b9;
 }
 
-/* Of states of a round; in which order planes come makes no difference. */
+/* A value of a state of a round that does not depend on the order of planes. */
 static uint64_t alike(const struct overlap_window *window, const struct beam_state *state)
 {
 	uint64_t sum = 0;
@@ -127,7 +133,7 @@ static void take(const struct overlap_window *window, uint32_t round, struct bea
 	}
 }
 
-/* What of all planes is needed at least from a round on. */
+/* The least time of all planes from a round on. */
 static double rest(const struct overlap_window *window, uint32_t round)
 {
 	double sum = 0;
@@ -182,7 +188,7 @@ static int by_score(const void *one, const void *other, void *context)
 	return (a->count > b->count) - (a->count < b->count);
 }
 
-/* The best of them are the states after the round. How many there are. */
+/* Keep the best as states after the round. Return their number. */
 static uint32_t keep(struct overlap_beam *beam, const struct overlap_window *window, uint32_t round,
 		     uint32_t children)
 {
@@ -238,12 +244,12 @@ void lm_overlap_beam_plan(const struct overlap_beam *beam, const struct overlap_
 /* ---------------------------------------------------------------- improvement */
 
 /*
- * Numbers of planes by round, with planes that may end early: those that the beam found and those around them, each
- * weighed by the program of its turns.
+ * Numbers of planes by round, with planes that may end early. The program of the turns evaluates
+ * the plans of the beam search and those near them.
  */
 
-#define STARTS 8 /* plans of the beam that are improved */
-#define APART 4 /* rounds, at most, of two whose numbers are changed together */
+#define STARTS 8 /* plans of the beam search to improve */
+#define APART 4 /* greatest distance of two rounds whose numbers change together */
 
 /* --------------------------------------------------------------------- paths */
 
@@ -258,7 +264,7 @@ static void begin_paths(struct overlap_paths *paths, const struct overlap_window
 	before->end = before->lost = 0;
 }
 
-/* All is as it was before a round. */
+/* Restore the state before a round. */
 static void go_back(struct overlap_paths *paths, uint32_t round)
 {
 	const struct overlap_before *before = &paths->before[round];
@@ -288,7 +294,7 @@ static uint32_t turn_to(struct overlap_paths *paths, int a, int b, double due)
 	return paths->turns_count++;
 }
 
-/* Of planes that sent in the same round the one that began first is the one to end first. */
+/* Of planes that sent in the same round, the first to begin is the first to end. */
 static void use_planes(struct overlap_paths *paths, const struct overlap_window *window,
 		       uint32_t round)
 {
@@ -316,7 +322,7 @@ static void use_planes(struct overlap_paths *paths, const struct overlap_window 
 		paths->in[round][plane] = turn;
 		if (!used)
 			continue;
-		/* In the order of rounds, after all from before them. */
+		/* In the order of rounds, first all that sent before them. */
 		after->ready[plane] = window->change + 1 + round + at / (2.0 * OVERLAP_PLANES);
 		after->held[plane] = window->configurations[round];
 		after->last[plane] = (int)round;
@@ -329,9 +335,10 @@ static double least(double one, double other)
 }
 
 /*
- * Turns of the round that lack something when no plane loses any time are rows of the program; and no losses until then cost less
- * than @lost. A turn by itself pays for what it lacks where that is cheapest, at one of its ends; and turns of which each begins
- * when the one before has ended have nothing in common: the most that such turns pay together.
+ * Turns of the round that lack time even without losses become rows of the program. The losses
+ * until then cost at least @lost. A single turn pays for its lack at the cheaper end. Turns that
+ * each begin after the end of the previous one are independent, so the bound is the most expensive
+ * set of such turns.
  */
 static void find_rows(struct overlap_paths *paths, const struct overlap_window *window,
 		      uint32_t round)
@@ -389,7 +396,7 @@ bool lm_overlap_paths(struct overlap_paths *paths, const struct overlap_window *
 
 /* --------------------------------------------------------------- the program */
 
-/* What a row's planes lose at one end makes that round longer, by a share. */
+/* The losses of a row's planes at one end make that round longer, by a share. */
 static void add_loss(struct overlap_program *program, const struct overlap_paths *paths,
 		     uint32_t row, uint32_t column, int round, double share)
 {
@@ -403,7 +410,7 @@ static void add_loss(struct overlap_program *program, const struct overlap_paths
 	*program_entry(program, row, column) += 1;
 }
 
-/* Two columns for each row: what its planes lose at the begin of the turn, and at its end. */
+/* Two columns for each row: losses of its planes at the begin and at the end of the turn. */
 static void fill_program(struct overlap_program *program, const struct overlap_paths *paths,
 			 const uint8_t *counts, double zero)
 {
@@ -435,12 +442,12 @@ static void read_losses(struct overlap_program *program, struct overlap_paths *p
 	}
 }
 
-/* Does each plane send some of the time, after what it loses? */
+/* Does each plane still send after its losses? */
 static bool all_carry(const struct overlap_work *work, const uint8_t *counts)
 {
 	const struct overlap_paths *paths = &work->paths;
 	const struct overlap_window *window = &work->window;
-	double sending[WINDOW]; /* of a plane that loses nothing */
+	double sending[WINDOW]; /* of a plane without losses */
 
 	for (uint32_t round = 0; round < window->count; round++)
 		sending[round] = window->sending[round] / counts[round];
@@ -488,7 +495,7 @@ double lm_overlap_weigh(struct overlap_work *work, const uint8_t *counts, uint32
 
 /* -------------------------------------------------------------------- search */
 
-/* Weigh other numbers, and take them where they are better. */
+/* Evaluate other numbers, and keep them if they are better. */
 static bool try(struct overlap_work *work, struct overlap_plan *plan, const uint8_t *counts)
 {
 	double finish;
@@ -532,7 +539,7 @@ static bool try_pairs(struct overlap_work *work, struct overlap_plan *plan, uint
 	return false;
 }
 
-/* Go on as long as something around the plan is better. */
+/* Continue while a plan near this one is better. */
 static void improve(struct overlap_work *work, struct overlap_plan *plan)
 {
 	uint32_t round = 0;
@@ -555,8 +562,8 @@ static void improve(struct overlap_work *work, struct overlap_plan *plan)
 }
 
 /*
- * All numbers, but for those whose first ones take so long that with all planes in the rest nothing is
- * won. False: that would be too many.
+ * Try all numbers, except those whose first rounds take so long that even all planes in the rest
+ * gain nothing. False: there are too many.
  */
 static bool exhaust(struct overlap_work *work, struct overlap_plan *plan)
 {

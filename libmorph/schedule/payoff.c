@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Whether it pays to begin without a rank that is late: see morph_schedule_payoff(). */
+/* Does an algorithm pay that begins without a late rank? See morph_schedule_payoff(). */
 #include "schedule.h"
 
 static void weigh(const struct morph_schedule *schedule, const struct morph_schedule *other,
@@ -36,7 +36,7 @@ morph_schedule_payoff(struct morph_schedule *schedule, struct morph_collective *
 	known.algorithm = 0;
 	lm_opts_copy(&how, ret ? NULL : opts, sizeof(how));
 	how.sz = sizeof(how);
-	/* Late enough for what is lit first to be so. */
+	/* Late enough for the initial circuits to be lit. */
 	known.late_ns = MOST_NS;
 	if (!ret)
 		ret = lm_schedule_choose(other, rounds, &known, delay, &how, NULL, true);

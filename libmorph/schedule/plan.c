@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Planning a schedule: what is given is looked at, then the policies are tried. */
+/* Planning a schedule: verify the arguments, then try the policies. */
 #include "united.h"
 
 static schedule_planner *const policies[MORPH_POLICIES] = {
@@ -50,12 +50,12 @@ static int check(struct morph_schedule *schedule, const struct morph_collective 
 
 /* -------------------------------------------------------------------- trying */
 
-/* What is asked, of each policy the same; but for MORPH_POLICY_UNITED, which begins with what others found. */
+/* The same request for each policy; MORPH_POLICY_UNITED begins with the results of the others. */
 struct question {
 	const struct morph_collective *collective;
 	struct costs costs;
 	const struct morph_schedule_opts *opts;
-	/* In the place of MORPH_POLICY_MATCHINGS, which is tried alone then; or NULL. */
+	/* In place of MORPH_POLICY_MATCHINGS, which is then tried alone; or NULL. */
 	schedule_planner *back;
 };
 
@@ -87,11 +87,13 @@ static int try(struct morph_schedule *schedule, const struct question *question,
 			schedule, question->collective, question->opts);
 	if (!ret)
 		note(schedule);
-	/* Some say so of sums that have no room. */
+	/* Some report overflow this way. */
 	return ret == -EOVERFLOW ? -ERANGE : ret;
 }
 
-/* Among others one that has no room for what is asked, or no number, is one that gives up. */
+/*
+ * Among several policies, one that has no space or no number for the request counts as giving up.
+ */
 static int try_one(struct morph_schedule *schedule, const struct question *question,
 		   uint32_t policy)
 {
@@ -105,7 +107,7 @@ static int try_one(struct morph_schedule *schedule, const struct question *quest
 	return 0;
 }
 
-/* Of two that end together the one that sets fewer circuits. */
+/* Of two that end together, the one that sets fewer circuits. */
 static bool is_better(const struct tried *one, const struct tried *other)
 {
 	if (one->verdict != MORPH_FEASIBLE || other->verdict != MORPH_FEASIBLE)
@@ -115,7 +117,7 @@ static bool is_better(const struct tried *one, const struct tried *other)
 	return one->circuits < other->circuits;
 }
 
-/* The schedules change places but for what was tried, which is with the first. */
+/* Exchange the schedules, but leave the list of policies tried with the first. */
 static void swap(struct morph_schedule *schedule, struct morph_schedule *other)
 {
 	struct morph_schedule kept = *schedule;
@@ -147,8 +149,8 @@ static int try_others(struct morph_schedule *schedule, struct morph_schedule *tr
 }
 
 /*
- * What the others found, or what is sooner. Where that is what is asked for, the best of the others is as good an answer, for
- * whatever they do it may do too.
+ * Use the plan of the others or a better one. If only this policy is wanted, the best of the others
+ * is as good, because it may do all that they do.
  */
 static int unite(struct morph_schedule *schedule, struct morph_schedule *trial,
 		 const struct question *question)
@@ -183,7 +185,7 @@ static int try_all(struct morph_schedule *schedule, const struct question *quest
 
 /* ----------------------------------------------------------- less than there is */
 
-/* Whether a plan for some planes may end before another. */
+/* Can a plan for some planes end before another? */
 static int may_be_sooner(struct morph_schedule *trial, const struct question *less,
 			 const struct morph_schedule *than)
 {
@@ -200,7 +202,7 @@ static bool is_sooner(const struct morph_schedule *one, const struct morph_sched
 	       (other->verdict != MORPH_FEASIBLE || one->finish_ps < other->finish_ps);
 }
 
-/* What is found as if there were less is taken where it is sooner. */
+/* Keep a plan that uses less if it is faster. */
 static int try_less(struct morph_schedule *schedule, struct morph_schedule *trial,
 		    const struct question *question, const struct morph_schedule_opts *opts)
 {
@@ -229,11 +231,11 @@ static int try_less(struct morph_schedule *schedule, struct morph_schedule *tria
 }
 
 #define LESS_TRANSFERS 32768 /* times planes: some tens of milliseconds */
-#define LESS_BITS 12 /* of a step of the budget */
+#define LESS_BITS 12 /* log2 of a step of the budget */
 
 /*
- * Planners look for what is good, and where there is more to make use of they may find no better plan, or a worse one. So it is asked, too, what
- * they find where nothing is lit, and on fewer planes, one after the other, as long as the budget lasts; unless the bound there says that it is in vain.
+ * Planners are heuristic: with more to use they may find no better plan, or a worse one. So also
+ * try a dark start and fewer planes, within the budget, unless the bound excludes a gain.
  */
 static int try_with_less(struct morph_schedule *schedule, const struct question *question)
 {
@@ -322,7 +324,9 @@ MORPH_API int morph_schedule_plan(struct morph_schedule *schedule,
 	return plan(schedule, &question);
 }
 
-/* What was turned round changes with each matching: where that is dear others may be sooner. */
+/*
+ * A reversed plan changes with each matching. If changes are expensive, other plans may be faster.
+ */
 static int try_anew(struct morph_schedule *schedule, const struct question *question)
 {
 	struct tried turned = schedule->tried[MORPH_POLICY_MATCHINGS];

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Each round has circuits of its own: what others are compared with. A round in which a rank has more partners than
- * ports takes as many turns as that needs, unless what came in one would be sent in the next; where it has fewer, several planes
- * lead to the same partner.
+ * Each round has its own circuits; other policies are compared with this. If a rank has more
+ * partners than ports, the round takes as many turns as necessary, unless a turn would send what an
+ * earlier one received. If it has fewer, several planes lead to the same partner.
  */
 #include "lay.h"
 
@@ -12,10 +12,10 @@ struct planning {
 	uint32_t *colours; /* of the transfers of a round */
 	struct morph_rank_pair *circuits;
 	struct turn turn;
-	uint32_t matchings[MOST_PLANES]; /* by copy; those of a colour follow one another */
+	uint32_t matchings[MOST_PLANES]; /* by copy; those of a colour are consecutive */
 };
 
-/* Planes are shared out evenly to the colours of a turn; the first have one more. */
+/* Distribute the planes evenly over the colours of a turn; the first have one more. */
 static void share_out(struct turn *turn, uint32_t planes)
 {
 	turn->firsts[0] = 0;
@@ -24,7 +24,7 @@ static void share_out(struct turn *turn, uint32_t planes)
 					   (colour < planes % turn->count);
 }
 
-/* Each copy of a matching is on the plane that wants it. */
+/* Put each copy of a matching on the plane that wants it. */
 static void find_planes(struct planning *planning, const uint32_t *wanted)
 {
 	uint32_t planes = planning->lay.schedule->planes;
@@ -40,7 +40,7 @@ static void find_planes(struct planning *planning, const uint32_t *wanted)
 	}
 }
 
-/* The colours of a turn, at most as many as there are planes; no plane is left. */
+/* The colours of a turn, limited to the number of planes. All planes are used. */
 static int take_turn(struct planning *planning, uint32_t round)
 {
 	const struct round *of = &planning->collective->rounds.list[round];

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Each circuit is set when its own two ends are free, and goes when it has sent: what matrix.c decides for each round, laid
- * out. A hold has one circuit.
+ * Lays out the decisions of matrix.c for each round: each circuit is set when its two ends are
+ * free, and goes after sending. A hold has one circuit.
  */
 #include "../util/sort.h"
 #include "lay.h"
 #include "../matchings/matrix.h"
 
-#define LOOKS_BITS 20 /* of a step of the budget: about a millisecond */
-#define LOOKS_ANYWAY 8 /* at each pair on each plane, whatever is tried */
+#define LOOKS_BITS 20 /* log2 of a step of the budget: about a millisecond */
+#define LOOKS_ANYWAY 8 /* minimum, at each pair on each plane */
 
 struct planning {
 	struct morph_schedule *schedule;
 	const struct morph_collective *collective;
 	struct matrix_solver *solver;
 	uint64_t *bytes; /* by pair of ranks */
-	uint64_t *left; /* of the round's transfers */
-	uint32_t *first; /* by pair: the first transfer that is not sent; chained by @next */
+	uint64_t *left; /* by transfer of the round */
+	uint32_t *first; /* by pair: first unsent transfer; chained by @next */
 	uint32_t *next; /* by transfer of the round */
 	uint32_t *sends, *receives; /* holds by plane and rank */
 	struct matrix_circuit *held;
 	struct matrix_send *order;
 	size_t order_room;
 	uint64_t clock_ps;
-	uint64_t looks; /* that are left of the budget */
+	uint64_t looks; /* rest of the budget */
 	bool thorough; /* as of struct matrix_problem */
-	bool turned; /* what is planned is the way there, and turned round */
+	bool turned; /* plan the original direction and reverse it */
 };
 
 void lm_matrix_effort(struct matrix_problem *problem, const struct morph_schedule_opts *opts)
@@ -37,7 +37,10 @@ void lm_matrix_effort(struct matrix_problem *problem, const struct morph_schedul
 		problem->budget = MATRIX_LOOKS;
 }
 
-/* What each has for each in a round, on the way there where that is planned; and which transfers that is. */
+/*
+ * The bytes of each pair in a round, in the original direction if that is planned, and the
+ * transfers.
+ */
 static void gather(struct planning *planning, const struct round *round)
 {
 	uint32_t ranks = planning->schedule->ranks;
@@ -57,7 +60,7 @@ static void gather(struct planning *planning, const struct round *round)
 	}
 }
 
-/* Circuits that are lit, of which each plane has each port once. */
+/* The lit circuits; on each plane each port has one. */
 static uint32_t list_held(struct planning *planning)
 {
 	const struct morph_schedule *schedule = planning->schedule;
@@ -76,7 +79,7 @@ static uint32_t list_held(struct planning *planning)
 	return count;
 }
 
-/* The one circuit of a hold goes. */
+/* The single circuit of a hold ends. */
 static void darken(struct planning *planning, uint32_t number, uint64_t ps)
 {
 	struct morph_schedule *schedule = planning->schedule;
@@ -124,7 +127,7 @@ static bool is_there(const struct planning *planning, const struct matrix_send *
 	       hold == planning->receives[row + send->dst];
 }
 
-/* What goes over a circuit is of one transfer after the other between its ends; all of it has the same times. */
+/* A circuit carries the transfers between its ends in sequence; all get the same times. */
 static int lay_send(struct planning *planning, uint32_t round, const struct matrix_send *send)
 {
 	struct morph_schedule *schedule = planning->schedule;
@@ -164,7 +167,7 @@ static int by_set(const void *one, const void *other, void *context)
 	return a->src < b->src ? -1 : a->src > b->src;
 }
 
-/* A send on a circuit that is there says when it begins, not when it was set. */
+/* A send over an existing circuit gives its begin, not the time of setting. */
 static int lay_round(struct planning *planning, uint32_t round, const struct matrix_plan *plan)
 {
 	int ret = 0;
@@ -250,7 +253,7 @@ static void free_room(struct planning *planning)
 	free(planning->order);
 }
 
-/* What is lit at first: here a hold has one circuit, so that each goes by itself. */
+/* The initial circuits: a hold has one circuit here, so each ends alone. */
 static int split_residents(struct planning *planning)
 {
 	struct morph_schedule *schedule = planning->schedule;
@@ -287,7 +290,7 @@ static int split_residents(struct planning *planning)
 	return ret;
 }
 
-/* What of the rounds can't be done pair by pair, or NULL; a noted -ENOMEM goes to *ret. */
+/* Why the rounds cannot be done pair by pair, or NULL; a noted -ENOMEM goes to *ret. */
 static const char *find_unfit(const struct planning *planning, int *ret)
 {
 	const struct morph_collective *collective = planning->collective;
@@ -295,7 +298,7 @@ static const char *find_unfit(const struct planning *planning, int *ret)
 	for (uint32_t at = 0; at < collective->transfers.count; at++)
 		if (!collective->transfers.list[at].bytes)
 			return "a transfer of its rounds has no bytes";
-	/* Pairs have times of their own here, even where a rank has one partner. */
+	/* Pairs have their own times here, even if a rank has one partner. */
 	*ret = lm_find_exchange(planning->schedule->ctx, collective, 0);
 	if (*ret <= 0)
 		return NULL;
@@ -314,7 +317,7 @@ static int plan_all(struct morph_schedule *schedule, const struct morph_collecti
 	const char *why = find_unfit(&planning, &ret);
 
 	lm_matrix_effort(&effort, opts);
-	/* Of several rounds the first would have it all. */
+	/* With several rounds, the first would use the whole budget. */
 	planning.thorough = effort.thorough && collective->rounds.count == 1;
 	planning.looks = lm_matrix_budget(schedule->ranks, effort.budget);
 

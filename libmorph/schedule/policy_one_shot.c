@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Before the first round each plane gets a matching and keeps it: where there are no more matchings than planes. Planes
- * that are left go one after the other to the matching whose rounds gain most by it; since each gains less by the next, no
- * other sharing out is better for rounds of one matching.
+ * Before the first round, each plane gets a matching and keeps it, if there are no more matchings
+ * than planes. Each remaining plane goes to the matching whose rounds gain most. Since each further
+ * plane gains less, this is optimal for rounds of one matching.
  */
 #include "lay.h"
 
@@ -10,12 +10,12 @@ struct planning {
 	struct lay lay;
 	const struct morph_collective *collective;
 	uint32_t *colours; /* by transfer */
-	uint32_t *rounds; /* by round: its first of @uses, and where those of the last end */
-	uint32_t *uses; /* by round and colour: which of @matchings */
+	uint32_t *rounds; /* by round: its first of @uses, and the end of the last */
+	uint32_t *uses; /* by round and colour: index into @matchings */
 	struct morph_rank_pair *circuits;
 	uint32_t matchings[MOST_PLANES], count; /* that differ */
-	uint64_t bytes[MOST_PLANES]; /* of the fullest transfer of each round, summed */
-	uint32_t planes[MOST_PLANES]; /* how many each has */
+	uint64_t bytes[MOST_PLANES]; /* sum over rounds of their fullest transfer */
+	uint32_t planes[MOST_PLANES]; /* number of planes of each */
 };
 
 static bool is_among(const uint32_t *list, uint32_t count, uint32_t number)
@@ -27,8 +27,8 @@ static bool is_among(const uint32_t *list, uint32_t count, uint32_t number)
 }
 
 /*
- * Which of the matchings it is, a new one if need be; NO_MATCHING where there are too many. Two colours of a round have two,
- * even where they lead to the same ranks.
+ * The index of the matching, a new one if necessary; NO_MATCHING if there are too many. Two colours
+ * of a round stay two, even with the same ranks.
  */
 static uint32_t number_of(struct planning *planning, uint32_t matching, const uint32_t *used,
 			  uint32_t used_count)
@@ -55,7 +55,10 @@ static uint64_t fullest(const struct planning *planning, const struct round *rou
 	return most;
 }
 
-/* Colours of a round, and the matching of each. 0, -ENOSPC (more matchings than planes) or a noted -ENOMEM. */
+/*
+ * Find the colours of a round, and the matching of each. Return 0, -ENOSPC (more matchings than
+ * planes) or a noted -ENOMEM.
+ */
 static int look_at(struct planning *planning, uint32_t number)
 {
 	struct morph_schedule *schedule = planning->lay.schedule;
@@ -106,7 +109,7 @@ static void share_out(struct planning *planning)
 	}
 }
 
-/* Set what planes lack; @firsts and @planes: which planes each matching has. */
+/* Set what planes lack; @firsts and @planes list the planes of each matching. */
 static int light(struct planning *planning, uint32_t *firsts, uint32_t *planes)
 {
 	uint32_t copies[MOST_PLANES], wanted[MOST_PLANES], count = 0, next = 0;

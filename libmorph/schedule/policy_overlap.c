@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * While some planes change, others send: what overlap.c decides, laid out. A round's configuration is its matching; the
- * transfers of a rank with less than the fullest take the same shares of planes.
+ * Lays out the decisions of overlap.c: while some planes change, others send. The configuration of
+ * a round is its matching. Smaller transfers are divided over the planes in the same proportion as
+ * the largest.
  */
 #include "../util/sort.h"
 #include "lay.h"
@@ -20,13 +21,14 @@ struct planning {
 	struct overlap_round *rounds; /* the configuration is a matching */
 	struct overlap_share *shares;
 	struct change *changes;
-	uint32_t *holds; /* by round and plane, where it is used */
+	uint32_t *holds; /* by round and plane, if used */
 	struct morph_rank_pair *circuits;
 	uint32_t resident[MOST_PLANES];
-	uint32_t *users; /* by rank: the last round, plus one, in which it sends; then in which it receives */
+	/* by rank: last round in which it sends, plus one; then in which it receives */
+	uint32_t *users;
 };
 
-/* Each rank sends to one, and receives from one. */
+/* Does each rank send to one rank and receive from one? */
 static bool is_matching(struct planning *planning, uint32_t round)
 {
 	const struct round *of = &planning->collective->rounds.list[round];
@@ -44,7 +46,10 @@ static bool is_matching(struct planning *planning, uint32_t round)
 	return true;
 }
 
-/* The rounds that have transfers, with their matchings; returns how many, or what was noted; -ENOENT: one is none. */
+/*
+ * List the rounds with transfers and their matchings. Return their number or a noted error;
+ * -ENOENT: a round is no matching.
+ */
 static int pose(struct planning *planning)
 {
 	const struct morph_collective *collective = planning->collective;
@@ -89,7 +94,7 @@ static int by_time(const void *one, const void *other, void *context)
 	return a->plane < b->plane ? -1 : a->plane > b->plane;
 }
 
-/* Holds in the order in which they are set, each known by the round that it was set for. */
+/* Holds in the order in which they are set, each named by the round for which it is set. */
 static int lay_changes(struct planning *planning)
 {
 	uint32_t planes = planning->problem.planes, count = 0;
@@ -115,7 +120,10 @@ static int lay_changes(struct planning *planning)
 	return ret;
 }
 
-/* A plane's part of a transfer: what comes to it of all that was shared out up to it, less what came before. */
+/*
+ * A plane's part of a transfer: its share of everything up to this plane, less that of earlier
+ * planes.
+ */
 static uint64_t part(uint64_t bytes, uint64_t before, uint64_t share, uint64_t all)
 {
 	unsigned __int128 until = (unsigned __int128)bytes * (before + share) / all;
@@ -123,7 +131,7 @@ static uint64_t part(uint64_t bytes, uint64_t before, uint64_t share, uint64_t a
 	return (uint64_t)(until - (unsigned __int128)bytes * before / all);
 }
 
-/* Transfers of as many bytes, over all planes that take part. */
+/* Transfers of equal size, over all planes that take part. */
 static int send(struct planning *planning, struct send sent, const uint32_t *now)
 {
 	const struct overlap_share *shares =

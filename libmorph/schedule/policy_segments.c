@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rounds that follow each other share the circuits of all planes: what segments.c decides of a pool of topologies, laid out.
- * The pool: what is lit at first, each round's own circuits, and shifts of all ranks that take part by as many, in one direction and, where
- * ranks have two ports, in both; and circuits of as many rounds in turn as ranks have ports for.
+ * Lays out the decisions of segments.c: consecutive rounds share the circuits of all planes. The
+ * pool has the initial circuits, each round's own, and the shifts of the participating ranks: in
+ * one direction and, with two ports, in both. It also has the circuits of consecutive rounds that
+ * fit the ports together.
  */
 #include "circulants.h"
 #include "segments_lay.h"
 
 #define MOST_STEPS (1ULL << 30) /* of routing: some seconds */
-#define MOST_CIRCULANTS 128 /* ranks; beyond, a pool has the ring alone */
+#define MOST_CIRCULANTS 128 /* ranks; above, the pool has the ring only */
 
 /* ------------------------------------------------------------------- the pool */
 
-/* Nothing goes over a rank that takes no part: nobody is to wait for it. */
+/* No path passes a rank that takes no part, so that no rank waits for it. */
 static bool is_member(const struct segments_planning *planning, uint32_t rank)
 {
 	const uint32_t *row = planning->pool.row;
@@ -58,7 +59,7 @@ static int add_lit(struct segments_planning *planning, uint32_t *number)
 	return 0;
 }
 
-/* Shifts by any number; of many ranks by one. */
+/* Add all shifts; for many ranks only the shift by one. */
 static int add_shifts(struct segments_planning *planning, enum pool_ways ways, uint32_t circuits)
 {
 	if (planning->pool.row_count <= MOST_CIRCULANTS && !planning->is_unchanged)
@@ -66,7 +67,7 @@ static int add_shifts(struct segments_planning *planning, enum pool_ways ways, u
 	return lm_pool_add_circulant(&planning->pool, 1, ways, circuits);
 }
 
-/* Topology @at of those that are given; its number, or a noted error. */
+/* Add a given topology. Return its number, or a noted error. */
 static int add_given(struct segments_planning *planning, uint32_t at)
 {
 	const struct morph_pool *given = planning->given;
@@ -87,7 +88,10 @@ static int fill_given(struct segments_planning *planning, uint32_t *resident)
 	return ret < 0 ? ret : 0;
 }
 
-/* A round that needs more ports than there are goes on what others have; on the ring everything goes. */
+/*
+ * A round that needs more ports uses topologies of the rest of the pool; the ring carries every
+ * round.
+ */
 static int fill_pool(struct segments_planning *planning, uint32_t *resident)
 {
 	uint32_t planes = planning->lay.schedule->planes;
@@ -112,7 +116,7 @@ static int fill_pool(struct segments_planning *planning, uint32_t *resident)
 	return ret < 0 ? ret : 0;
 }
 
-/* How often a way is searched for on a topology: rounds that are as the one before are not routed anew. */
+/* The number of searches on a topology. A round equal to the previous one is not routed again. */
 static uint64_t count_searches(const struct morph_collective *collective)
 {
 	uint64_t searches = 0;
@@ -123,13 +127,16 @@ static uint64_t count_searches(const struct morph_collective *collective)
 	return searches;
 }
 
-/* Whether all routing is soon done, with so many joints beside those of the pool: a search looks at each of them. */
+/*
+ * Is all routing fast, with this number of joints besides those of the pool? A search visits each
+ * joint.
+ */
 static bool is_soon(const struct segments_planning *planning, uint64_t searches, uint64_t joints)
 {
 	return searches * (planning->pool.joints.count + joints) <= MOST_STEPS;
 }
 
-/* Rounds that go together need no change between them. As many as are soon looked at. */
+/* Rounds that fit together need no change between them. Add all that can be searched quickly. */
 static int add_together(struct segments_planning *planning, uint64_t searches)
 {
 	uint32_t planes = planning->lay.schedule->planes, round = 0;
@@ -147,7 +154,7 @@ static int add_together(struct segments_planning *planning, uint64_t searches)
 
 /* ---------------------------------------------------------------------- plan */
 
-/* What all rounds take over what is lit; NEVER_PS where there is no way. 0 or -ENOMEM. */
+/* The time of all rounds on the lit circuits; NEVER_PS without a path. Return 0 or -ENOMEM. */
 static int stay_ps(struct segments_planning *planning, uint32_t resident, uint64_t *ps)
 {
 	const struct morph_collective *collective = planning->collective;
@@ -171,7 +178,9 @@ static int stay_ps(struct segments_planning *planning, uint32_t resident, uint64
 	return ret;
 }
 
-/* Where one change alone takes longer than all rounds over what is lit, nothing else needs to be looked at. */
+/*
+ * If one change takes longer than all rounds on the lit circuits, no other topology can be better.
+ */
 static int stays(struct segments_planning *planning, uint32_t resident, bool *out)
 {
 	uint64_t ps = NEVER_PS;
@@ -209,7 +218,7 @@ static int solve_one(struct segments_planning *planning, const struct segments_p
 	if (baselines.one_shot.ps == NEVER_PS) {
 		struct segments_plan plan;
 
-		/* There may be ways that take too long. */
+		/* Paths may exist that take too long. */
 		ret = lm_segments_solve(&planning->work.segments, problem, &plan);
 		if (ret == -ERANGE || ret == -ENOMEM)
 			return ret;
@@ -246,7 +255,7 @@ static int solve_pool(struct segments_planning *planning, uint32_t resident)
 	return ret ? ret : lm_segments_lay(planning, plan.held);
 }
 
-/* Which circulant on all planes is lit, or RESIDENT_NONE; the pool has what is lit alone. */
+/* The circulant that is lit on all planes, or RESIDENT_NONE; the pool has only the lit topology. */
 static int find_circulant(struct segments_planning *planning, uint32_t lit, uint32_t *resident)
 {
 	uint32_t planes = planning->lay.schedule->planes;
@@ -263,7 +272,10 @@ static int find_circulant(struct segments_planning *planning, uint32_t lit, uint
 	return 0;
 }
 
-/* Rounds that all are shifts need no routing: circulants are looked at alone, and only those that are held are laid out. */
+/*
+ * Rounds that are all shifts need no routing: use circulants only, and lay out only those that are
+ * held.
+ */
 static int solve_shifts(struct segments_planning *planning, struct shift *shifts, uint16_t *held)
 {
 	struct morph_schedule *schedule = planning->lay.schedule;
@@ -330,7 +342,7 @@ static int solve(struct segments_planning *planning)
 						solve_large(planning);
 }
 
-/* Round by round, whatever else there is. */
+/* Round by round, whatever the pool has. */
 static int lay_in_turn(struct segments_planning *planning)
 {
 	uint32_t rounds = planning->collective->rounds.count;

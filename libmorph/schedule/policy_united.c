@@ -1,28 +1,32 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The policy in which some planes change while others send: where plans begin, and how they improve. */
+/*
+ * The policy in which some planes change while others send: its initial plans, and their
+ * improvement.
+ */
 #include "lay.h"
 #include "united.h"
 
 /* ---------------------------------------------------------------- improvement */
 
 /*
- * What is near a plan: a plane leaves rounds out, takes part in others or over another matching, or ends before a round does to be
- * changed the sooner. Whatever ends sooner is kept, until there is nothing or no time left.
+ * Changes near a plan: a plane leaves out rounds, takes part in others or over another matching, or
+ * ends before a round to change sooner. The search keeps what ends sooner, until nothing helps or
+ * the steps are used up.
  */
 
-#define ROUND_STEPS 6 /* as many as so many planes takes a round, whatever planes there are */
-#define HORIZON 8 /* rounds after which a change of the plan that has not paid is given up */
+#define ROUND_STEPS 6 /* steps of a round, relative to the planes */
+#define HORIZON 8 /* rounds after which a change without gain is given up */
 
 struct improving {
 	const struct united_problem *problem;
 	const struct united_work *work;
 	struct united_plan *plan;
 	struct united_state *states; /* before each round, and after the last */
-	struct united_state *trial; /* the same of what is tried */
-	uint16_t *kept; /* picks that were there before, of those that are tried */
+	struct united_state *trial; /* the same for a trial */
+	uint16_t *kept; /* previous picks of the rounds that a trial changes */
 	uint64_t *kept_early;
-	uint64_t steps; /* that are left */
-	bool better; /* something was, since it was looked at last */
+	uint64_t steps; /* steps left */
+	bool better; /* a trial succeeded since the last check */
 };
 
 static size_t cell_of(const struct improving *it, uint32_t round, uint32_t plane)
@@ -30,7 +34,7 @@ static size_t cell_of(const struct improving *it, uint32_t round, uint32_t plane
 	return (size_t)round * it->problem->planes + plane;
 }
 
-/* Go through the rounds from one on; false where it does not end sooner, as far as that is looked at. */
+/* Recompute the rounds from one on. False: within the horizon it does not end sooner. */
 static bool ends_sooner(struct improving *it, uint32_t from, uint32_t until)
 {
 	const struct united_problem *problem = it->problem;
@@ -52,7 +56,7 @@ static bool ends_sooner(struct improving *it, uint32_t from, uint32_t until)
 	return it->trial[problem->rounds].end < it->states[problem->rounds].end;
 }
 
-/* Keep what was tried from a round to another one, or take it back. */
+/* Keep the trial for a range of rounds, or undo it. */
 static bool settle(struct improving *it, uint32_t from, uint32_t until)
 {
 	size_t first = cell_of(it, from, 0), count = cell_of(it, until, 0) - first;
@@ -77,7 +81,7 @@ static void begin(struct improving *it, uint32_t from, uint32_t until)
 	memcpy(it->kept_early, it->plan->early + first, count * sizeof(*it->kept_early));
 }
 
-/* A plane carries rounds over a matching, or none of them. */
+/* Let a plane carry rounds over a matching, or none of them. */
 static bool try_pick(struct improving *it, uint32_t plane, uint32_t from, uint32_t until,
 		     uint16_t pick)
 {
@@ -94,7 +98,7 @@ static bool try_pick(struct improving *it, uint32_t plane, uint32_t from, uint32
 	return differs && settle(it, from, until);
 }
 
-/* Rounds from one on in which the plane does the same. */
+/* Number of rounds from one on in which the plane does the same. */
 static uint32_t run_of(const struct improving *it, uint32_t plane, uint32_t from)
 {
 	uint16_t pick = it->plan->picks[cell_of(it, from, plane)];
@@ -105,7 +109,7 @@ static uint32_t run_of(const struct improving *it, uint32_t plane, uint32_t from
 	return round;
 }
 
-/* Rounds until which a matching still pays that a plane is to hold: 1, 2, 4 and so on, and as long as the plane does what it does. */
+/* Lengths to try for a new matching: 1, 2, 4 and so on, and as long as the plane does the same. */
 static void try_lengths(struct improving *it, uint32_t plane, uint32_t from, uint16_t pick)
 {
 	uint32_t rounds = it->problem->rounds, run = run_of(it, plane, from);
@@ -118,8 +122,8 @@ static void try_lengths(struct improving *it, uint32_t plane, uint32_t from, uin
 }
 
 /*
- * A plane that a round waits for ends the round that it is in before sooner: by half of what it is waited for, and by all of
- * it.
+ * If a round waits for a plane, let the plane end its previous round sooner: by half of the wait,
+ * and by all of it.
  */
 static void try_early(struct improving *it, uint32_t plane, uint32_t round)
 {
@@ -223,14 +227,15 @@ int lm_united_improve(struct morph_ctx *ctx, const struct united_problem *proble
 /* ----------------------------------------------------------------- beginnings */
 
 /*
- * While some planes change others send, each over circuits of its own or over several: what united.h decides. It begins with a
- * schedule that others found, where that can be said by planes and matchings, and with beams that think changes dear or cheap.
+ * While some planes change, others send, each over its own circuits or several: see united.h. The
+ * search begins with a schedule of the other policies, if planes and matchings can express it, and
+ * with beam searches that assume expensive or cheap changes.
  */
 
-#define MOST_CIRCULANTS 128 /* ranks; beyond, a pool has the ring alone */
+#define MOST_CIRCULANTS 128 /* ranks; above, the pool has the ring only */
 #define MOST_NEXT (1U << 22) /* ranks of all matchings */
 #define FEW 64 /* rounds */
-#define STEPS 32000 /* of improving: some milliseconds */
+#define STEPS 32000 /* of improvement: some milliseconds */
 #define STEPS_LONG 420000
 
 struct planning {
@@ -240,7 +245,7 @@ struct planning {
 	struct united_pool pool;
 	struct united_problem *problem;
 	uint32_t *next; /* of a matching */
-	uint32_t *members, count; /* ranks that take part; no others have circuits */
+	uint32_t *members, count; /* participating ranks; others have no circuits */
 	bool *takes_part; /* by rank */
 	uint16_t *numbers; /* by matching of the other schedule */
 	struct united_plan best, plan;
@@ -306,7 +311,7 @@ static int add_circulant(struct planning *planning, uint32_t by)
 	return lm_united_add(&planning->pool, planning->next);
 }
 
-/* A round's own circuits, if each rank has one partner to send to, and one to hear from. */
+/* A round's own circuits, if each rank sends to one partner and receives from one. */
 static int add_own(struct planning *planning, uint32_t round)
 {
 	struct united_problem *problem = planning->problem;
@@ -341,7 +346,7 @@ static int add_own(struct planning *planning, uint32_t round)
 	return ret;
 }
 
-/* The first of them, whose number comes back, are those that are priced always. */
+/* Add the matchings. Those up to the returned number are always priced. */
 static int fill_pool(struct planning *planning)
 {
 	uint32_t count = planning->count, always;
@@ -363,7 +368,7 @@ static int fill_pool(struct planning *planning)
 
 /* ---------------------------------------------------------- what others found */
 
-/* By how much each plane ends before its round. */
+/* How much earlier than its round each plane ends. */
 static void note_early(const struct planning *planning, struct united_plan *plan)
 {
 	const struct morph_schedule *other = planning->other;
@@ -388,7 +393,7 @@ static void note_early(const struct planning *planning, struct united_plan *plan
 	}
 }
 
-/* Whether each plane has one matching in each round, and no way is over several planes. */
+/* Does each plane have one matching in each round, without paths over several planes? */
 static bool read_other(const struct planning *planning, struct united_plan *plan)
 {
 	const struct morph_schedule *other = planning->other;
@@ -427,7 +432,7 @@ static void take_better(struct planning *planning)
 	planning->best = plan;
 }
 
-/* What other planners found and what beams found is improved, each for half of the time. */
+/* Improve the plans of other policies and of beam searches, each for half of the steps. */
 static int search(struct planning *planning, struct united_work *work)
 {
 	static const uint32_t percents[] = { 100, 30 };
@@ -456,7 +461,7 @@ static int search(struct planning *planning, struct united_work *work)
 	return ret;
 }
 
-/* When the other one ends, which may have come to nothing. */
+/* The end of the other plan, which may not exist. */
 static uint64_t other_ps(const struct planning *planning)
 {
 	return planning->other->verdict == MORPH_FEASIBLE ? planning->other->finish_ps : UINT64_MAX;
@@ -479,14 +484,14 @@ static int solve(struct planning *planning, uint32_t width)
 	if (planning->best.finish < other_ps(planning))
 		ret = lm_united_lay(schedule, planning->collective, planning->problem,
 				    &planning->best);
-	/* Parts of bytes may be what it was sooner by. */
+	/* Rounding to whole bytes may use up the gain. */
 	if (!ret &&
 	    (schedule->verdict != MORPH_FEASIBLE || schedule->finish_ps >= other_ps(planning)))
 		ret = lm_schedule_give_up(schedule, "nothing was found that ends sooner");
 	return ret;
 }
 
-/* Times have room, and there are bytes in each round. */
+/* Do times fit, and does each round have bytes? */
 static bool is_small(const struct planning *planning)
 {
 	const struct costs *costs = &planning->lay.schedule->costs;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A schedule that was written is read again: after this all numbers are of things that there are. */
+/* Reads a written schedule and verifies it: afterwards, all numbers refer to existing objects. */
 #include "schedule.h"
 
 #include "../util/words.h"
 
-#define BODY 14 /* words behind the head, before the lists */
+#define BODY 14 /* words after the head, before the lists */
 
-/* Takes words one after the other; there are as many as are taken, which was looked at. */
+/* Reads words in sequence. The caller has verified their number. */
 struct reader {
 	struct morph_ctx *ctx;
 	const uint8_t *at;
@@ -29,7 +29,7 @@ static int malformed(struct reader *reader, const char *what, uint32_t number)
 	return lm_fail(reader->ctx, EINVAL, "%s %u is malformed", what, number);
 }
 
-/* The matchings have the circuits among them, one after the other. */
+/* The matchings divide the circuits among them, in sequence. */
 static int read_matchings(struct reader *reader, struct morph_schedule *to, uint32_t circuits)
 {
 	uint32_t next = 0;
@@ -47,7 +47,7 @@ static int read_matchings(struct reader *reader, struct morph_schedule *to, uint
 	return next == circuits ? 0 : malformed(reader, "circuit", next);
 }
 
-/* In the order of ranks that send; each rank receives from one at most. */
+/* In the order of sending ranks; each rank receives from one at most. */
 static int read_circuits(struct reader *reader, struct morph_schedule *to, uint32_t *taken)
 {
 	for (uint32_t number = 0; number < to->matchings.count; number++) {
@@ -90,7 +90,9 @@ static int read_holds(struct reader *reader, struct morph_schedule *to)
 	return 0;
 }
 
-/* Until when ports of a plane have a circuit: who has it next comes after that, and after the end nobody does. */
+/*
+ * Until when ports of a plane have a circuit. The next holder comes later, and none after the end.
+ */
 static int take_ports(struct reader *reader, const struct morph_schedule *of, uint32_t number,
 		      uint64_t *until)
 {
@@ -102,7 +104,7 @@ static int take_ports(struct reader *reader, const struct morph_schedule *of, ui
 	for (uint32_t at = matching->first; at < matching->first + matching->count; at++) {
 		const struct morph_rank_pair *circuit = &of->circuits.list[at];
 
-		/* One more than the time: 0 is for ports that had none. */
+		/* The time plus one; 0 is for ports without a circuit. */
 		if (sends[circuit->src] > hold->set_ps + 1 ||
 		    receives[circuit->dst] > hold->set_ps + 1 ||
 		    sends[circuit->src] > of->finish_ps || receives[circuit->dst] > of->finish_ps)
@@ -152,7 +154,7 @@ static int read_sends(struct reader *reader, struct morph_schedule *to,
 	return next == to->hops.count ? 0 : malformed(reader, "hop", next);
 }
 
-/* Each transfer of a send goes from circuit to circuit, while they are lit, to who receives. */
+/* Each transfer of a send passes lit circuits in sequence to its receiver. */
 static int follow_send(struct reader *reader, const struct morph_schedule *of,
 		       const struct morph_collective *collective, uint32_t number)
 {
@@ -193,7 +195,10 @@ static int read_hops(struct reader *reader, struct morph_schedule *to,
 	return ret;
 }
 
-/* All that comes before the lists. Their lengths make up the whole, so that memory is not asked for what is not there. */
+/*
+ * Everything before the lists. Their lengths must add up to the total, so that no memory is
+ * allocated for missing data.
+ */
 static int read_head(struct reader *reader, struct morph_schedule *to, size_t words,
 		     uint32_t lengths[5])
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Planning a schedule again without some ports: the request, its refusals, and an index of the old schedule. */
+/*
+ * Planning a schedule again without some ports: the request, its errors, and an index of the old
+ * schedule.
+ */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -8,7 +11,7 @@
 
 /* ---------------------------------------------------------------------- index */
 
-/* What is looked up of a schedule that is planned again. */
+/* The index of the old schedule. */
 
 int lm_replan_refuse(struct replan *replan, uint32_t verdict, const char *format, ...)
 {
@@ -52,7 +55,7 @@ static void index_planes(struct replan *replan)
 		first[plane + 1] += first[plane];
 	for (uint32_t at = 0; at < old->holds.count; at++)
 		replan->plane_holds[first[old->holds.list[at].plane]++] = at;
-	/* Each has gone to where the next began. */
+	/* Each index now is that of the next one's begin. */
 	memmove(first + 1, first, old->planes * sizeof(*first));
 	first[0] = 0;
 	for (uint32_t plane = 0; plane < old->planes; plane++) {
@@ -86,7 +89,7 @@ static void index_sends(struct replan *replan)
 	first[0] = 0;
 }
 
-/* Sends come by rounds, and a round begins when the one before has ended. */
+/* Sends are in the order of rounds, and a round begins when the previous one has ended. */
 static int index_rounds(struct replan *replan)
 {
 	const struct morph_schedule *old = replan->old;
@@ -279,7 +282,7 @@ uint32_t lm_replan_most_hops(const struct replan *replan)
 
 /* ------------------------------------------------------------- what is given */
 
-/* A schedule planned again without some ports: what is given is looked at, and which circuits are lost. */
+/* Verify the arguments, and find the lost circuits. */
 
 static int check_losses(struct morph_schedule *schedule, const struct morph_schedule *old,
 			const struct morph_replan_opts *opts)
@@ -353,7 +356,7 @@ static int lose(struct replan *replan, uint32_t hold, const struct morph_rank_pa
 		return ret;
 	replan->losts.list[replan->losts.count++] =
 		(struct lost){ .hold = hold, .circuit = *circuit };
-	/* It is not lit before the port is lost: then nothing has gone over it. */
+	/* It is not lit before the loss, so nothing has used it. */
 	if (of->lit_ps > replan->lost_ps)
 		piece.absent = true;
 	ret = lm_replan_add_piece(replan, &piece, &number);
@@ -457,7 +460,7 @@ static void sum_up(struct replan *replan)
 			lm_edge_ns(replan->schedule->finish_ps - replan->old->finish_ps);
 }
 
-/* The same rounds on as many planes: what differs is whether anything is lit at first. */
+/* The same rounds on as many planes; only the initial circuits differ. */
 static void bound(struct replan *replan)
 {
 	struct morph_schedule *schedule = replan->schedule;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What went over circuits that are lost is sent in gaps: when all of the round that was sent beside it has arrived, and
- * before anything else goes on. First goes at once what has a way over circuits that are lit then; after it, circuits are set for
- * the rest, as many at once as have ports.
+ * Sends the data of lost circuits in gaps: after all data of the round that was sent beside it has
+ * arrived, and before anything continues. First, data with a path over lit circuits goes at once.
+ * Then circuits are set for the rest, as many at once as the ports allow.
  */
 #include "../util/sort.h"
 #include "replan.h"
 
-/* From when to when something is sent. */
+/* The time of a send. */
 struct span {
 	uint64_t from_ps, until_ps;
 };
@@ -38,7 +38,7 @@ static int by_from(const void *one, const void *other, void *context)
 	return a->until_ps < b->until_ps ? -1 : a->until_ps > b->until_ps;
 }
 
-/* Times without a pause of a round; returns how many. */
+/* Merge the times of a round that have no pause. Return their number. */
 static uint32_t join_spans(const struct replan *replan, uint32_t round, struct span *spans)
 {
 	uint32_t first = replan->round_first[round], joined = 0;
@@ -139,7 +139,7 @@ static int send_over(struct gapping *gapping, const struct use *use, uint64_t by
 	return 0;
 }
 
-/* Straight, over as many circuits as lead there; returns how many, or what was noted. */
+/* Send directly, over all circuits between the ranks. Return their number or a noted error. */
 static int send_straight(struct gapping *gapping, const struct use *use,
 			 const struct transfer *transfer)
 {
@@ -161,7 +161,10 @@ static int send_straight(struct gapping *gapping, const struct use *use,
 	return ret ? ret : (int)count;
 }
 
-/* The fewest hops over circuits that are lit, in breadth; steps lead back from the end. Returns how many, 0: there is no way. */
+/*
+ * The fewest hops over lit circuits, by breadth-first search; steps are stored from the end. Return
+ * their number, 0 without a path.
+ */
 static uint32_t find_way(struct gapping *gapping, const struct transfer *transfer)
 {
 	uint32_t head = 0, tail = 0, hops = 0;
@@ -199,12 +202,14 @@ static int send_by_hops(struct gapping *gapping, const struct use *use,
 
 	for (uint32_t hop = hops; hop--; rank = gapping->steps[rank].rank)
 		way[hop] = gapping->steps[rank];
-	/* The way is a part of what gapping has, and goes with it: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+	/*
+	 * The path belongs to gapping, which frees it: NOLINTNEXTLINE(clang-analyzer-unix.Malloc)
+	 */
 	return send_over(gapping, use, gapping->replan->old->sends.list[use->send].bytes, way,
 			 hops);
 }
 
-/* A circuit in its place is soonest, and nothing has to be set again for it. */
+/* A circuit in its place is fastest, and nothing must be set again for it. */
 static bool is_better_set(struct gapping *gapping, const struct use *use,
 			  const struct transfer *transfer, uint32_t hops)
 {
@@ -222,7 +227,7 @@ static bool is_better_set(struct gapping *gapping, const struct use *use,
 	       lm_replan_turn_stays(gapping, lost);
 }
 
-/* Over what is lit: 1, 0 (there is no way) or what was noted. */
+/* Use lit circuits. Return 1, 0 (no path) or a noted error. */
 static int share(struct gapping *gapping, const struct use *use, bool first)
 {
 	const struct transfer *transfer =
@@ -240,7 +245,7 @@ static int share(struct gapping *gapping, const struct use *use, bool first)
 	return 1;
 }
 
-/* What is sent at once takes as long as the fullest circuit and the longest way. */
+/* Simultaneous sends take as long as the fullest circuit and the longest path. */
 static void end_sends(struct gapping *gapping)
 {
 	struct replan *replan = gapping->replan;
@@ -276,7 +281,7 @@ static bool is_same(const struct use *one, const struct use *other)
 	return one->send == other->send && one->transfer == other->transfer;
 }
 
-/* What has no port is told, and whose it was. */
+/* Report a transfer without a port, and the rank. */
 static int no_port(struct gapping *gapping, const struct use *use)
 {
 	const struct replan *replan = gapping->replan;
@@ -295,7 +300,10 @@ static int no_port(struct gapping *gapping, const struct use *use)
 				gapping->round, transfer->src, transfer->dst);
 }
 
-/* As many circuits as have ports at once, but for what has a way by those that are set already. */
+/*
+ * Set as many circuits as the ports allow, except for transfers that have a path over those set
+ * already.
+ */
 static int set_all(struct gapping *gapping, const struct use *uses, uint32_t count)
 {
 	struct replan *replan = gapping->replan;
@@ -317,7 +325,7 @@ static int set_all(struct gapping *gapping, const struct use *uses, uint32_t cou
 	return 0;
 }
 
-/* Circuits for all, or for one transfer. */
+/* Set circuits for all, or for one transfer. */
 static int set_circuits(struct gapping *gapping, const struct use *uses, uint32_t count,
 			const struct use *alone)
 {
@@ -347,7 +355,7 @@ static int set_circuits(struct gapping *gapping, const struct use *uses, uint32_
 	return 0;
 }
 
-/* Those that wait, over what is lit now; returns how many still do, or what was noted. */
+/* Send waiting transfers over lit circuits. Return how many still wait, or a noted error. */
 static int send_waiting(struct gapping *gapping, struct use *uses, uint32_t count)
 {
 	int waiting = 0;
@@ -370,7 +378,7 @@ static int send_waiting(struct gapping *gapping, struct use *uses, uint32_t coun
 	return waiting;
 }
 
-/* Returns how many have to wait for circuits, or what was noted. */
+/* Return how many must wait for circuits, or a noted error. */
 static int send_first(struct gapping *gapping, struct use *uses, uint32_t count)
 {
 	struct replan *replan = gapping->replan;
@@ -421,7 +429,7 @@ static int fill_gap(struct gapping *gapping, struct use *uses, uint32_t count)
 			alone = false;
 		} else if (!lm_replan_wait(gapping)) {
 			ret = alone ? no_port(gapping, first_waiting(uses, count)) : 0;
-			/* Those that are set at once may have taken each other's ways. */
+			/* Circuits set at once may have broken each other's paths. */
 			alone = true;
 		}
 	}

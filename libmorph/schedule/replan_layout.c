@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The new schedule: the order of what ranks send in gaps, and all holds and sends with their times. */
+/* The new schedule: the order of sends in gaps, and all holds and sends with their times. */
 #include "../util/sort.h"
 #include "replan.h"
 
 /* -------------------------------------------------------------- order in gaps */
 
 /*
- * What a rank sends in a gap is what it had before the round. Where something of the same chunks comes to it in the round, as in an
- * exchange of whole buffers, that arrives at the end of the gap: its send lasts longer.
+ * In a gap, a rank sends the data that it had before the round. If it receives the same chunks in
+ * the round, as in an exchange of whole buffers, these arrive at the end of the gap: their send
+ * lasts longer.
  */
 
 static void index_coming(struct gapping *gapping)
@@ -43,7 +44,7 @@ static bool has_same_chunk(const struct morph_collective *collective, const stru
 	return false;
 }
 
-/* Whether it arrives within the gap, and later than that. */
+/* Does it arrive within the gap, and later than that? */
 static bool comes_later(const struct gapping *gapping, uint32_t transfer, uint64_t later_ps)
 {
 	const struct replan *replan = gapping->replan;
@@ -63,7 +64,7 @@ static bool comes_later(const struct gapping *gapping, uint32_t transfer, uint64
 	return false;
 }
 
-/* The send of a transfer that arrives last, of those that begin before the gap, or NOTHING. */
+/* Of the sends of a transfer that begin before the gap, the one that arrives last, or NOTHING. */
 static uint32_t last_send(const struct replan *replan, uint32_t round, uint32_t transfer)
 {
 	uint32_t last = NOTHING;
@@ -78,7 +79,7 @@ static uint32_t last_send(const struct replan *replan, uint32_t round, uint32_t 
 	return last;
 }
 
-/* Nothing that is set in the gap stops what is sent on a plane. */
+/* Does nothing that is set in the gap stop the plane of a send? */
 static bool goes_on(const struct gapping *gapping, uint32_t plane)
 {
 	switch (gapping->replan->old->costs.scope) {
@@ -91,7 +92,7 @@ static bool goes_on(const struct gapping *gapping, uint32_t plane)
 	}
 }
 
-/* All of its way is lit throughout the gap, and nothing else goes over it. */
+/* Is the whole path lit throughout the gap, without other data on it? */
 static bool can_last(struct gapping *gapping, const struct send *send, uint32_t number)
 {
 	const struct replan *replan = gapping->replan;
@@ -114,7 +115,7 @@ static bool can_last(struct gapping *gapping, const struct send *send, uint32_t 
 	return true;
 }
 
-/* Whether what a transfer goes over is marked; with @mark it is from now on. */
+/* Are the circuits of a transfer marked? With @mark, mark them. */
 static bool meets(struct gapping *gapping, const struct send *send, uint32_t number, bool mark)
 {
 	const struct morph_schedule *old = gapping->replan->old;
@@ -162,7 +163,10 @@ static bool is_stretched(const struct replan *replan, uint32_t send, uint32_t tr
 	return false;
 }
 
-/* Those of a send that share a circuit with what lasts longer do so too: how many, or what was noted. */
+/*
+ * Transfers of a send that share a circuit with a longer one last as long. Return their number or a
+ * noted error.
+ */
 static int stretch_sharing(struct gapping *gapping, uint32_t number)
 {
 	struct replan *replan = gapping->replan;
@@ -183,7 +187,7 @@ static int stretch_sharing(struct gapping *gapping, uint32_t number)
 	return count;
 }
 
-/* What shares a circuit has the same times. */
+/* Transfers that share a circuit have the same times. */
 static int last_longer(struct gapping *gapping, uint32_t transfer)
 {
 	struct replan *replan = gapping->replan;
@@ -236,12 +240,12 @@ int lm_replan_order(struct gapping *gapping)
 
 /* --------------------------------------------------------------------- layout */
 
-/* The new schedule: what the old one has, later by all gaps before it, and what is sent in gaps. */
+/* Build the new schedule: that of the old one, later by all earlier gaps, and the sends of gaps. */
 
-/* A hold of the new schedule that is still to be numbered. */
+/* A hold of the new schedule without a number yet. */
 struct entry {
 	uint64_t set_ps;
-	uint32_t ref, late; /* not lit at first */
+	uint32_t ref, late; /* not lit initially */
 };
 
 struct laying {
@@ -249,11 +253,11 @@ struct laying {
 	struct entry *entries;
 	uint32_t count;
 	uint32_t *numbers; /* by hold of the old schedule */
-	uint32_t *refs, *other; /* of a way */
+	uint32_t *refs, *other; /* of a path */
 	struct morph_rank_pair *circuits;
 };
 
-/* It is asked of each hold and send: the search steps by numbers, not by jumps that nobody can foresee. */
+/* Called for each hold and send: step by numbers, because branches would be unpredictable. */
 static uint64_t moved_ps(const struct replan *replan, uint64_t ps, bool after)
 {
 	uint64_t until_ps = after && ps < UINT64_MAX ? ps + 1 : ps;
@@ -262,7 +266,7 @@ static uint64_t moved_ps(const struct replan *replan, uint64_t ps, bool after)
 
 	if (!left || gap->ps >= until_ps)
 		return ps;
-	/* The first is before that time, and the last that is, is among those that are left. */
+	/* The first is before that time. The last one before it is among those left. */
 	while (left > 1) {
 		uint32_t half = left / 2;
 
@@ -310,7 +314,7 @@ static uint32_t list_pieces(const struct replan *replan, struct entry *entries)
 	return count;
 }
 
-/* Holds are in order; pieces, which are few, come among them. */
+/* Holds are in order; the few pieces are merged into them. */
 static void list_holds(struct laying *laying)
 {
 	const struct replan *replan = laying->replan;
@@ -335,7 +339,7 @@ static void list_holds(struct laying *laying)
 		laying->entries[laying->count++] = pieces[next++];
 }
 
-/* Circuits of a hold that are no pieces; returns their matching, or NOTHING where none are left. */
+/* Circuits of a hold without the pieces. Return their matching, or NOTHING if none is left. */
 static int matching_left(struct laying *laying, uint32_t number, uint32_t *out)
 {
 	const struct replan *replan = laying->replan;
@@ -414,7 +418,7 @@ static int lay_holds(struct laying *laying)
 
 /* -------------------------------------------------------------------- sends */
 
-/* Holds of the new schedule in the place of what the way has. */
+/* Replace the path's references by holds of the new schedule. */
 static int lay_send(struct laying *laying, const struct send *send, const uint32_t *way)
 {
 	const struct replan *replan = laying->replan;
@@ -426,7 +430,7 @@ static int lay_send(struct laying *laying, const struct send *send, const uint32
 	return lm_schedule_send(replan->schedule, send, hops);
 }
 
-/* As it was, but later. */
+/* Copy it, at a later time. */
 static struct send later(const struct replan *replan, const struct send *old)
 {
 	struct send send = *old;
@@ -438,7 +442,7 @@ static struct send later(const struct replan *replan, const struct send *old)
 	return send;
 }
 
-/* Whether any of a send's circuits are pieces, or any of it lasts longer. */
+/* Is a circuit of a send a piece, or does a part of it last longer? */
 static bool is_plain(const struct replan *replan, uint32_t number)
 {
 	const struct send *send = &replan->old->sends.list[number];
@@ -452,7 +456,7 @@ static bool is_plain(const struct replan *replan, uint32_t number)
 	return true;
 }
 
-/* Transfers that follow each other and still go the same way are one send. */
+/* Consecutive transfers that still use the same path are one send. */
 static int lay_parts(struct laying *laying, uint32_t number)
 {
 	const struct replan *replan = laying->replan;
@@ -483,7 +487,7 @@ static int lay_parts(struct laying *laying, uint32_t number)
 	return ret;
 }
 
-/* What was a circuit of a hold when it was sent may be a piece by now, which ends with the gap or later. */
+/* A circuit of a hold that was used then may now be a piece that ends with the gap or later. */
 static void find_refs(struct laying *laying, const struct resend *resend)
 {
 	const struct replan *replan = laying->replan;

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Circuits that are lost go to planes on which both of their ports are free as long as they are held. Those that share a rank
- * exclude each other on a plane while both are held: who comes to a plane that is taken asks the one that has it to go to another, and
- * so on (Kuhn, Naval Research Logistics Quarterly 2, 1955), which leaves as few as can be where one end is the same for all.
+ * Moves lost circuits to planes on which both of their ports are free while they are held. Two
+ * circuits with a common rank exclude each other on a plane while both are held. A circuit that
+ * wants an occupied plane asks the present one to move, and so on (Kuhn, Naval Research Logistics
+ * Quarterly 2, 1955). If all have one end in common, this leaves the fewest.
  */
 #include "replan.h"
 
@@ -10,11 +11,12 @@
 
 struct mover {
 	struct replan *replan;
-	uint32_t *plane; /* by lost: where it is, or NO_PLANE */
-	uint32_t *next_out, *next_in; /* by lost: the next that has the same port */
-	uint32_t *out, *in; /* by plane and rank: the first that has the port */
-	uint32_t *asked; /* by lost: for whom it was asked last, plus one */
-	uint32_t from[MOST_PLANES]; /* plane of those that go there, where changes stop planes; or NO_PLANE */
+	uint32_t *plane; /* by lost circuit: its plane, or NO_PLANE */
+	uint32_t *next_out, *next_in; /* by lost circuit: the next at the same port */
+	uint32_t *out, *in; /* by plane and rank: the first at the port */
+	uint32_t *asked; /* by lost circuit: for which it was last asked, plus one */
+	/* plane of the circuits that move there, if changes stop planes; or NO_PLANE */
+	uint32_t from[MOST_PLANES];
 };
 
 static const struct hold *hold_of(const struct mover *mover, uint32_t lost)
@@ -24,7 +26,10 @@ static const struct hold *hold_of(const struct mover *mover, uint32_t lost)
 
 /* ------------------------------------------------------------- who may go where */
 
-/* Where changes stop planes or the fabric, all that is set at a moment is paid for: a circuit that was not set there must not be. */
+/*
+ * If changes stop planes or the fabric, everything set at one moment counts. A circuit that was not
+ * set then must not be set.
+ */
 static bool was_there(const struct replan *replan, const struct lost *lost)
 {
 	const struct morph_schedule *old = replan->old;
@@ -45,7 +50,7 @@ static bool was_there(const struct replan *replan, const struct lost *lost)
 	return false;
 }
 
-/* All that is sent over it is sent when it is lit, and it can be set for itself in that time. */
+/* All of its sends happen while it is lit, and there is time to set it alone. */
 static bool can_go(const struct replan *replan, const struct lost *lost)
 {
 	const struct morph_schedule *old = replan->old;
@@ -62,7 +67,7 @@ static bool can_go(const struct replan *replan, const struct lost *lost)
 	       !was_there(replan, lost);
 }
 
-/* Is anything sent over a hold then? */
+/* Does a hold carry data at that time? */
 static bool sends_in(const struct replan *replan, uint32_t hold, uint64_t from_ps,
 		     uint64_t until_ps)
 {
@@ -75,7 +80,7 @@ static bool sends_in(const struct replan *replan, uint32_t hold, uint64_t from_p
 	return false;
 }
 
-/* Nothing is sent on a plane while a hold is set, where changes stop planes. */
+/* Does a plane carry no data while a hold is set, if changes stop planes? */
 static bool is_quiet(const struct replan *replan, uint32_t plane, const struct hold *set)
 {
 	const struct morph_schedule *old = replan->old;
@@ -96,7 +101,7 @@ static bool is_quiet(const struct replan *replan, uint32_t plane, const struct h
 	return true;
 }
 
-/* That are set when a hold is, on its plane, and lost: as many may come together. */
+/* Lost circuits that are set with a hold on its plane: these may move together. */
 static uint32_t count_with(const struct replan *replan, const struct hold *set)
 {
 	uint32_t count = 0;
@@ -109,18 +114,24 @@ static uint32_t count_with(const struct replan *replan, const struct hold *set)
 	return count;
 }
 
-/* What is set on a plane at a time has to do with what else is: changes stop it, or its ports are programmed one after the other. */
+/*
+ * Do circuits set on a plane at one time affect each other? Changes stop the plane, or it programs
+ * one port after another.
+ */
 static bool is_one_change(const struct replan *replan)
 {
 	return replan->old->costs.scope == MORPH_DELAY_PLANE_SCOPE || replan_queues(replan);
 }
 
-/* Nothing else is set on a plane while a hold is, where that is one change; or it is set with it, and both last long enough. */
+/*
+ * Either nothing else is set on the plane while a hold is, if that is one change; or it is set with
+ * the hold, and both last long enough.
+ */
 static bool is_still(const struct replan *replan, uint32_t plane, const struct hold *set)
 {
 	const struct morph_schedule *old = replan->old;
 	uint64_t least_ps = set->lit_ps - set->set_ps;
-	/* Behind its last port light may come while others are programmed. */
+	/* After its last port is programmed, light may come while others are being programmed. */
 	uint64_t after_ps = replan_queues(replan) ? old->costs.change_ps : 0;
 	uint32_t circuits = 0;
 
@@ -144,7 +155,7 @@ static bool is_still(const struct replan *replan, uint32_t plane, const struct h
 	       least_ps >= costs_change_ps(&old->costs, circuits + count_with(replan, set));
 }
 
-/* Nothing is set on a plane while it would send for a hold, where changes stop planes. */
+/* Is nothing set on a plane while it would send for a hold, if changes stop planes? */
 static bool is_undisturbed(const struct replan *replan, uint32_t plane, uint32_t lost)
 {
 	const struct morph_schedule *old = replan->old;
@@ -217,7 +228,10 @@ static void leave_plane(struct mover *mover, uint32_t lost)
 	mover->plane[lost] = NO_PLANE;
 }
 
-/* Adds those of a list that are held while @lost is to @found, which has room for two; returns how many there are then. */
+/*
+ * Add to @found, which has space for two, the circuits of a list that are held while @lost is.
+ * Return the new number.
+ */
 static uint32_t collide(const struct mover *mover, uint32_t first, const uint32_t *next,
 			uint32_t lost, uint32_t *found, uint32_t count)
 {
@@ -233,7 +247,7 @@ static uint32_t collide(const struct mover *mover, uint32_t first, const uint32_
 	return count;
 }
 
-/* What was on one plane does not change while it sends; what was on two would. */
+/* Circuits of one plane do not change while it sends; those of two planes might. */
 static bool is_from(const struct mover *mover, uint32_t lost, uint32_t plane)
 {
 	return !is_one_change(mover->replan) || mover->from[plane] == NO_PLANE ||
@@ -258,7 +272,7 @@ static bool settle(struct mover *mover, uint32_t lost, uint32_t whom)
 			uint32_t held = mover->plane[found[0]];
 
 			leave_plane(mover, found[0]);
-			/* In the way until it has gone elsewhere. */
+			/* An obstacle until it has moved. */
 			take_plane(mover, lost, plane);
 			if (settle(mover, found[0], whom))
 				return true;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Ports at a gap, and the circuits that are set there for lost ones. */
+/* The ports at a gap, and the circuits that are set there for lost ones. */
 #include "replan.h"
 
 /* ---------------------------------------------------------------------- ports */
 
-/* What has ports when a gap begins, and what is being changed then. */
+/* The holders of ports at the begin of a gap, and the changes in progress. */
 
 static void seat(struct gapping *gapping, uint32_t plane, const struct morph_rank_pair *circuit,
 		 uint32_t ref)
@@ -34,7 +34,10 @@ static void seat_hold(struct gapping *gapping, uint32_t number)
 	}
 }
 
-/* Planes whose ports are programmed at a time: what was put on another plane is set as it was on its own. */
+/*
+ * Planes that are programming at a time. A moved circuit is set on its plane as before on the old
+ * one.
+ */
 static void find_busy(struct gapping *gapping, uint64_t now_ps)
 {
 	const struct replan *replan = gapping->replan;
@@ -62,8 +65,8 @@ static void find_busy(struct gapping *gapping, uint64_t now_ps)
 }
 
 /*
- * Planes that change now carry nothing, where changes stop planes; or nothing else can be set on them. Returns when all is lit that was set
- * before the gap.
+ * If changes stop planes, changing planes carry nothing now; or nothing else can be set on them.
+ * Return when everything set before the gap is lit.
  */
 static uint64_t find_closed(struct gapping *gapping)
 {
@@ -117,10 +120,10 @@ bool lm_replan_wait(struct gapping *gapping)
 /* ---------------------------------------------------------------------- turns */
 
 /*
- * A circuit that is lost is set for a turn, or for as long as it is wanted. What has its ports goes dark: that it is set again,
- * where it is wanted later on, is what a turn costs besides itself. Where a straight circuit costs, or there is no plane for
- * one, the cheapest way is looked for over circuits that are lit and such as could be set (Dijkstra, Numerische Mathematik 1,
- * 1959): one unit of the cheapest flow.
+ * A lost circuit is set for one turn, or for as long as it is needed. The circuits of its ports go
+ * dark. Setting these again, if they are needed later, is the cost of a turn. If a direct circuit
+ * has a cost, or no plane, the cheapest path uses lit circuits and those that could be set
+ * (Dijkstra, Numerische Mathematik 1, 1959): one unit of the cheapest flow.
  */
 
 uint64_t lm_replan_takes(const struct replan *replan, const uint32_t *set)
@@ -134,7 +137,7 @@ uint64_t lm_replan_takes(const struct replan *replan, const uint32_t *set)
 	}
 	if (!all)
 		return 0;
-	/* Ports of a plane are programmed one after the other, whatever stops for it. */
+	/* A plane programs its ports one after another, whatever stops for it. */
 	return costs_change_ps(costs, costs->scope == MORPH_DELAY_FABRIC_SCOPE ? all : most);
 }
 
@@ -150,13 +153,13 @@ static uint64_t until_ps(const struct gapping *gapping, uint32_t ref)
 			     gapping->replan->old->holds.list[ref].dark_ps;
 }
 
-/* What is under way when the gap begins goes on in it. */
+/* Programming that is in progress at the begin of the gap continues in it. */
 static uint64_t now_ps(const struct gapping *gapping)
 {
 	return lm_sum(gapping->ps, gapping->later_ps);
 }
 
-/* A port has something, lit or not yet. */
+/* Does a port have a circuit, lit or not yet? */
 static bool is_held(const struct gapping *gapping, const struct seat *seat)
 {
 	return seat->ref != NOTHING && until_ps(gapping, seat->ref) >= gapping->ps;
@@ -202,7 +205,7 @@ static bool find_wanted(const struct gapping *gapping, uint32_t ref, uint32_t pl
 	       lm_replan_stays(replan, hold, circuit);
 }
 
-/* Whether the circuit that leaves a rank on a plane has to be set again if it goes dark now. */
+/* Must the circuit of a rank on a plane be set again if it goes dark now? */
 static uint32_t wanted(struct gapping *gapping, uint32_t plane, uint32_t src)
 {
 	size_t port = replan_port(gapping, plane, src);
@@ -261,7 +264,10 @@ static bool can_stay(const struct gapping *gapping, const struct lost *lost, uin
 	       lm_replan_free(replan, plane, &lost->circuit, gapping->ps, dark_ps);
 }
 
-/* The plane on which the least is set again, and of these one on which it can stay; NOTHING: there is none. */
+/*
+ * The plane on which the fewest circuits are set again and, among these, one on which it can stay;
+ * NOTHING: there is none.
+ */
 static uint32_t best_plane(struct gapping *gapping, const struct lost *lost, uint32_t *again,
 			   bool *stays)
 {
@@ -306,7 +312,7 @@ bool lm_replan_turn_is_free(struct gapping *gapping, const struct lost *lost)
 
 /* ------------------------------------------------------------------ what is set */
 
-/* What has a port goes dark; it is set again in the end if it is wanted. */
+/* The holder of a port goes dark; it is set again at the end if it is needed. */
 static int steal(struct gapping *gapping, uint32_t plane, struct morph_rank_pair circuit,
 		 uint32_t lost)
 {
@@ -364,7 +370,7 @@ static int clear_ports(struct gapping *gapping, uint32_t plane,
 	return ret;
 }
 
-/* What it takes to set it is known when all are that are set with it. */
+/* The time of setting it is known when all circuits set with it are. */
 static int set_circuit(struct gapping *gapping, uint32_t plane,
 		       const struct morph_rank_pair *circuit, uint32_t lost, bool stays)
 {
@@ -412,7 +418,10 @@ static void reach(struct step *steps, uint32_t from, uint32_t to, uint32_t ref, 
 	steps[to] = (struct step){ .rank = from, .ref = ref, .plane = plane, .set = set };
 }
 
-/* Go on from a rank over a plane: where its circuit leads, and wherever one could be set to for less than @limit. */
+/*
+ * Continue from a rank over a plane: to the receiver of its circuit, and to each rank to which one
+ * could be set for less than @limit.
+ */
 static void go_on(struct gapping *gapping, uint32_t rank, uint32_t plane, uint32_t limit)
 {
 	const struct seat *seat = &gapping->out[replan_port(gapping, plane, rank)];
@@ -433,7 +442,9 @@ static void go_on(struct gapping *gapping, uint32_t rank, uint32_t plane, uint32
 			      set + come_cost(gapping, plane, other));
 }
 
-/* The next rank to go on from: @level is what the last one took, and none that is left takes less. */
+/*
+ * The next rank to continue from. @level is the cost of the last one; none of the rest costs less.
+ */
 static uint32_t nearest(const struct gapping *gapping, uint32_t level)
 {
 	const struct step *steps = gapping->steps;
@@ -450,7 +461,7 @@ static uint32_t nearest(const struct gapping *gapping, uint32_t level)
 	return next;
 }
 
-/* A way that sets fewer than @limit. */
+/* A path that sets fewer than @limit. */
 static bool find_cheapest(struct gapping *gapping, const struct morph_rank_pair *circuit,
 			  uint32_t limit)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What rounds take on topologies: ways, congestion and prices. See topologies.h. */
+/* The cost of rounds on topologies: paths, congestion and prices. See topologies.h. */
 #include "topologies.h"
 
 #define MOST_CELLS (1U << 30) /* prices, changes */
@@ -27,7 +27,7 @@ static int make_room(struct pool_work *work, const struct pool *pool)
 	return ret;
 }
 
-/* Where joints of each rank begin, and nothing on any. */
+/* Index the first joint of each rank, and clear the loads. */
 static void clear(struct pool_work *work, const struct pool *pool, const struct topology *topology)
 {
 	const struct joint *joints = pool->joints.list + topology->first;
@@ -47,8 +47,8 @@ static uint64_t each_of(uint64_t bytes, uint32_t circuits)
 }
 
 /*
- * Ranks in the order of their hops: when one is left all ways to it are known, and its is the one whose fullest circuit
- * is the least full. Of several the first.
+ * Visit ranks in the order of their hops. When a rank is taken, all paths to it are known; it keeps
+ * the one whose fullest circuit has the least bytes. Of several, the first.
  */
 static void leave(struct pool_work *work, const struct joint *joints, uint32_t rank, uint64_t bytes,
 		  uint32_t *queued)
@@ -71,7 +71,7 @@ static void leave(struct pool_work *work, const struct joint *joints, uint32_t r
 	}
 }
 
-/* Whether there is a way; then the bytes are on it. */
+/* Return whether there is a path; if so, add the bytes to it. */
 static bool send(struct pool_work *work, const struct joint *joints,
 		 const struct transfer *transfer, uint32_t *hops)
 {
@@ -101,7 +101,7 @@ static bool send(struct pool_work *work, const struct joint *joints,
 	return true;
 }
 
-/* Numbers of searches begin anew before they come to what visits were left with. */
+/* Restart the numbers of searches before they reach those stored in visits. */
 static void renumber(struct pool_work *work, uint32_t searches)
 {
 	if (work->search <= UINT32_MAX - searches)
@@ -145,7 +145,7 @@ int lm_pool_route(struct pool_work *work, const struct pool *pool, uint32_t topo
 	return ret;
 }
 
-/* The way of a transfer that was just sent; visits know it from its end. */
+/* The path of the transfer that was just routed; visits store it from its end. */
 static int note_way(struct pool_work *work, const struct joint *joints,
 		    const struct transfer *transfer, uint32_t hops, struct ways *ways)
 {
@@ -220,7 +220,7 @@ bool lm_rounds_alike(const struct morph_collective *collective, uint32_t one, ui
 	return true;
 }
 
-/* Rounds that are alike are priced once: those of a ring all are. */
+/* Equal rounds are priced once; those of a ring all are equal. */
 static void price_round(struct pool_work *work, const struct pool *pool,
 			const struct morph_collective *collective, const struct pool_opts *opts,
 			uint32_t round)
@@ -244,7 +244,7 @@ static void price_round(struct pool_work *work, const struct pool *pool,
 	}
 }
 
-/* Circuits that are taken down and no others are a change too. */
+/* Only removing circuits is a change too. */
 static void price_changes(struct pool_work *work, const struct pool *pool,
 			  const struct pool_opts *opts)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules: how they are filled and read. */
+/* Writing and reading schedules. */
 #include <stdio.h>
 
 #include "../util/mix.h"
@@ -78,7 +78,7 @@ static uint64_t digest_of(const struct morph_rank_pair *circuits, uint32_t count
 	return digest;
 }
 
-/* Where a matching is, or is to be; there is always room. */
+/* The place of a matching, or a free one; there is always one. */
 static uint32_t *place_of(struct morph_schedule *schedule, uint64_t digest,
 			  const struct morph_rank_pair *circuits, uint32_t count)
 {
@@ -96,7 +96,7 @@ static uint32_t *place_of(struct morph_schedule *schedule, uint64_t digest,
 	}
 }
 
-/* Twice as many places as there are matchings. */
+/* Twice as many places as matchings. */
 static int make_places(struct morph_schedule *schedule)
 {
 	uint32_t room = schedule->places_room ? 2 * schedule->places_room : 64;
@@ -270,7 +270,7 @@ int lm_schedule_resume(struct morph_schedule *schedule, const struct morph_sched
 	return ret;
 }
 
-/* Matchings that planners asked for and nothing holds are dropped. The places that find them are of no more use. */
+/* Drop matchings that no hold uses. The table of places is then invalid. */
 static void drop_idle(struct morph_schedule *schedule)
 {
 	uint32_t *numbers = schedule->places, kept = 0, circuits = 0;
@@ -314,12 +314,12 @@ int lm_schedule_give_up(struct morph_schedule *schedule, const char *why)
 	return end_without(schedule, MORPH_UNDECIDED, why);
 }
 
-/* A matching that is gone through in the order of ranks. */
+/* An iterator over a matching in the order of ranks. */
 struct walk {
 	uint32_t matching, next;
 };
 
-/* As lm_matching_leads(), of ranks that ascend as long as the matching is the same. */
+/* As lm_matching_leads(), for ascending ranks of the same matching. */
 static uint32_t walk_to(const struct morph_schedule *schedule, struct walk *walk, uint32_t matching,
 			uint32_t src)
 {
@@ -336,8 +336,8 @@ static uint32_t walk_to(const struct morph_schedule *schedule, struct walk *walk
 }
 
 /*
- * Circuits of a hold that were not there until the moment at which it is set; its ports have it now. Most often all of its ranks were in one
- * hold before.
+ * Count the circuits of a hold that were not there when it is set; its ports now have it. Usually
+ * all of its ranks were in one hold before.
  */
 static uint32_t take_ports(struct morph_schedule *schedule, uint32_t number)
 {
@@ -408,7 +408,7 @@ uint32_t lm_matching_leads(const struct morph_schedule *schedule, uint32_t match
 	const struct morph_rank_pair *circuits = &schedule->circuits.list[among->first];
 	uint32_t low = 0, high = among->count;
 
-	/* Where all ranks up to it have a circuit. */
+	/* If all ranks up to it have a circuit. */
 	if (src < high && circuits[src].src == src)
 		return circuits[src].dst;
 	while (low < high) {

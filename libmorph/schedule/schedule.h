@@ -154,7 +154,7 @@ int lm_find_exchange(struct morph_ctx *ctx, const struct morph_collective *colle
 int lm_colour_round(struct morph_ctx *ctx, uint32_t ranks, const struct transfer *transfers,
 		    uint32_t count, uint32_t *colours);
 
-/* Verify options without a pool; only morph_schedule_plan() takes one. Return 0 or a noted errno. */
+/* Verify options without a pool, which only morph_schedule_plan() takes. 0 or a noted errno. */
 int lm_schedule_opts_check(struct morph_ctx *ctx, const struct morph_schedule_opts *opts);
 
 /* given.c: morph_schedule_plan() with a pool. */

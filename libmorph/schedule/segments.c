@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Least sequences of topologies: see segments.h. */
+/* The sequences of topologies that take least time: see segments.h. */
 #include "segments.h"
 
 #define CHANGES_BITS 32
@@ -17,7 +17,7 @@ static struct segments_choice choice_of(segments_total total)
 					 .changes = (uint32_t)total };
 }
 
-/* A change of topologies that are not the same. */
+/* A change between different topologies. */
 static segments_total change_of(const struct segments_problem *problem, uint32_t from, uint32_t to)
 {
 	if (!problem->changes)
@@ -66,11 +66,12 @@ static int look_at(struct segments *work, const struct segments_problem *problem
 	ARRAY_GROW((work)->ctx, (work)->array, wanted, "plan when topologies change")
 
 /*
- * Cost and changes in 62 bits, so many below: changes are no more than rounds. What does not go is beyond all that does. Where changes
- * differ, or costs may be too long for that, there are none.
+ * Cost and changes in 62 bits, with changes in the low ones, at most one for each round. Impossible
+ * rounds exceed all possible ones. There are no such totals if changes differ in cost, or if costs
+ * may be too long.
  */
 #define NARROW_BITS 62
-#define MOST_NARROW (1U << 20) /* totals, each of which is kept */
+#define MOST_NARROW (1U << 20) /* limit of stored totals */
 
 static uint32_t narrow_bits(const struct segments_problem *problem)
 {
@@ -130,7 +131,9 @@ static uint16_t least_of(const segments_total *totals, uint32_t count)
 	return (uint16_t)least;
 }
 
-/* By how much changes differ: only what is not further from the cheapest topology is worth leaving. */
+/*
+ * Difference of the costs of changes: only a topology within this of the cheapest is worth leaving.
+ */
 static segments_total spread_of(const struct segments_problem *problem)
 {
 	uint64_t least = UINT64_MAX, most = 0;
@@ -148,7 +151,7 @@ static segments_total spread_of(const struct segments_problem *problem)
 	return most > least ? total_of(most - least, 0) : 0;
 }
 
-/* Changes are all alike: whoever changes comes from the cheapest. */
+/* All changes cost the same, so every change starts from the cheapest topology. */
 static void change_from_least(const struct segments_problem *problem, struct segments *work,
 			      uint16_t *before)
 {
@@ -192,7 +195,7 @@ static void change_by_table(const struct segments_problem *problem, struct segme
 	work->next.list = now;
 }
 
-/* What the round takes at least. */
+/* The least time of the round. */
 static uint64_t go_on(const struct segments_problem *problem, struct segments *work, uint32_t round)
 {
 	const uint64_t *row = work->row.list;
@@ -220,7 +223,10 @@ static int refuse(struct segments *work, const struct segments_problem *problem,
 
 /* --------------------------------------------------------------- narrow totals */
 
-/* Whoever changes comes from the cheapest: no total before the round is above the limit. Returns the least after it. */
+/*
+ * Every change starts from the cheapest topology: no total before the round is above the limit.
+ * Return the least after it.
+ */
 static uint64_t go_on_narrow(const uint64_t *restrict before, uint64_t *restrict after,
 			     const uint64_t *restrict row, uint32_t count, uint64_t limit,
 			     uint32_t bits)
@@ -347,7 +353,7 @@ int lm_segments_solve(struct segments *work, const struct segments_problem *prob
 
 /* ---------------------------------------------------------------- baselines */
 
-/* The best of a row; @held where it is as good as any. */
+/* The best of a row; @held if it is as good as any. */
 static uint32_t best_of(const uint64_t *row, uint32_t count, uint32_t held)
 {
 	uint32_t best = held < count ? held : 0;

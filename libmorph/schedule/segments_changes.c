@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How many circuits a change from one topology to another sets on several planes, as segments_lay.c lays it out: each colour goes to
- * the plane that has most of it, and planes change beside each other unless the fabric stops.
+ * Counts the circuits that a change between topologies sets on several planes, as segments_lay.c
+ * lays it out. Each colour goes to the plane that has most of it. Planes change in parallel unless
+ * the fabric stops.
  */
 #include "segments_lay.h"
 
-#define MOST_COPIES (1U << 22) /* circuits to be coloured: a hundredth of a second */
-#define MOST_STEPS (1ULL << 26) /* circuits to be looked at */
+#define MOST_COPIES (1U << 22) /* circuits to colour: a hundredth of a second */
+#define MOST_STEPS (1ULL << 26) /* circuits to compare */
 
-/* One more plane that has a matching, in the last of the layouts. */
+/* One more plane with a matching, in the last of the layouts. */
 static int add_plane(struct segments_planning *planning, uint32_t matching)
 {
 	struct layouts *layouts = &planning->layouts;
@@ -28,7 +29,7 @@ static int add_plane(struct segments_planning *planning, uint32_t matching)
 	return ret;
 }
 
-/* What is lit at first is on its planes. */
+/* The initial circuits stay on their planes. */
 static int add_lit(struct segments_planning *planning)
 {
 	const struct lay *lay = &planning->lay;
@@ -51,7 +52,7 @@ static int add_colours(struct segments_planning *planning, const struct topology
 	return colours < 0 ? colours : ret;
 }
 
-/* Whether it is soon told how each differs from each. */
+/* Can all pairs be compared quickly? */
 static bool is_soon(const struct segments_planning *planning)
 {
 	uint64_t groups = planning->layouts.groups.count;
@@ -80,7 +81,7 @@ int lm_segments_layouts(struct segments_planning *planning, uint32_t resident)
 	return ret;
 }
 
-/* Circuits that a plane lacks: both are in the order of ranks that send. */
+/* Number of circuits that a plane lacks; both lists are in the order of sending ranks. */
 static uint32_t missing(const struct morph_schedule *schedule, uint32_t held, uint32_t wanted)
 {
 	const struct matching *has = &schedule->matchings.list[held];
@@ -100,7 +101,7 @@ static uint32_t missing(const struct morph_schedule *schedule, uint32_t held, ui
 	return count;
 }
 
-/* Planes that hold a topology, of which some are taken; the last group is of those that are dark. */
+/* Planes that hold a topology, of which some are assigned; the last group is the dark planes. */
 struct taking {
 	const struct morph_schedule *schedule;
 	const struct group *held;
@@ -113,7 +114,7 @@ static uint32_t lacks(const struct taking *taking, uint32_t at, uint32_t wanted)
 				    taking->schedule->matchings.list[wanted].count;
 }
 
-/* The planes that lack least of a matching. */
+/* The planes that lack the least of a matching. */
 static uint32_t nearest(const struct taking *taking, uint32_t wanted, uint32_t *least)
 {
 	uint32_t best = taking->count;
@@ -148,7 +149,7 @@ static struct taking begin(const struct segments_planning *planning, uint32_t fr
 	return taking;
 }
 
-/* Where that is not soon told all planes have as many to set. */
+/* If the comparison would take long, assume that all planes set equally many. */
 static uint64_t even(const struct segments_planning *planning, uint32_t from, uint32_t to)
 {
 	uint32_t all = lm_pool_changed_ports(&planning->pool, from, to);

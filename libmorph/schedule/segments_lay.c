@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A topology's circuits are coloured with as many colours as there are planes; what goes over several circuits between the same two
- * ranks is shared out evenly. See segments_lay.h.
+ * Colours the circuits of a topology with one colour per plane. Data that uses several circuits
+ * between the same ranks is divided evenly. See segments_lay.h.
  */
 #include "segments_lay.h"
 
 /* --------------------------------------------------------------------- light */
 
-/* Each joint as often as it has circuits. */
+/* Each joint, once for each of its circuits. */
 static void copy_joints(struct segments_planning *planning, const struct topology *topology)
 {
 	const struct joint *joints = planning->pool.joints.list + topology->first;
@@ -23,7 +23,7 @@ static void copy_joints(struct segments_planning *planning, const struct topolog
 	}
 }
 
-/* The next plane from this one on that has a circuit from one rank to another lit. */
+/* The next plane, from this one on, with a lit circuit between two ranks. */
 static uint32_t lit_plane(const struct lay *lay, uint32_t plane, const struct transfer *circuit)
 {
 	const struct morph_schedule *schedule = lay->schedule;
@@ -36,7 +36,7 @@ static uint32_t lit_plane(const struct lay *lay, uint32_t plane, const struct tr
 	return plane;
 }
 
-/* Where all circuits are lit each stays on its plane, whatever other colours there are: a plane's number is its colour. */
+/* If all circuits are lit, each stays on its plane. The colour is then the number of the plane. */
 static bool stay(struct segments_planning *planning)
 {
 	const struct copies *copies = &planning->copies;
@@ -84,7 +84,7 @@ int lm_segments_colour(struct segments_planning *planning, const struct topology
 	return colour(planning, matchings);
 }
 
-/* Set what planes lack of a topology. */
+/* Set what the planes lack of a topology. */
 static int light(struct segments_planning *planning, const struct topology *topology)
 {
 	uint32_t matchings[MOST_PLANES], wanted[MOST_PLANES];
@@ -111,7 +111,7 @@ static int light(struct segments_planning *planning, const struct topology *topo
 
 /* --------------------------------------------------------------------- sends */
 
-/* In how many parts a transfer goes: as many as its way has circuits beside each other, where it has most. */
+/* The number of parts of a transfer: the largest number of parallel circuits on its path. */
 static uint32_t parts_of(const struct segments_planning *planning, const struct joint *joints,
 			 uint32_t at)
 {
@@ -139,7 +139,7 @@ static uint64_t part_bytes(uint64_t bytes, uint32_t parts, uint32_t part)
 	return bytes / parts + (part < bytes % parts);
 }
 
-/* What goes over each circuit, and the most; how many hops the longest way has. */
+/* The load of each circuit, the largest load, and the hops of the longest path. */
 static uint64_t weigh(struct segments_planning *planning, const struct joint *joints,
 		      const struct round *round, uint32_t *longest)
 {
@@ -170,7 +170,7 @@ static uint64_t weigh(struct segments_planning *planning, const struct joint *jo
 	return most;
 }
 
-/* Holds of a part of a transfer; returns how many. */
+/* List the holds of a part of a transfer. Return their number. */
 static uint32_t way_of(struct segments_planning *planning, const struct joint *joints, uint32_t at,
 		       uint32_t part)
 {
@@ -198,7 +198,7 @@ static bool same_way(struct segments_planning *planning, const struct joint *joi
 	return true;
 }
 
-/* A part of transfers that have as many bytes and go over the same holds. */
+/* A part of transfers with equal bytes and holds. */
 static int send_part(struct segments_planning *planning, const struct joint *joints,
 		     struct send send, uint32_t parts, uint32_t part)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans by collective, size and what is lit before: see <morph/shim.h>. */
+/* Plans by collective, size and initially lit circuits: see <morph/shim.h>. */
 #include <stdio.h>
 
 #include "../util/mix.h"
@@ -8,7 +8,7 @@
 #define MOST_PARTS 8
 #define MOST_PLANS 65536
 #define MOST_BYTES (1ULL << 50) /* of a buffer */
-#define PLANS 1024 /* unless it is said otherwise */
+#define PLANS 1024 /* default */
 #define PLANS_BYTES (1ULL << 28)
 
 /* ------------------------------------------------------------------ sizes */
@@ -85,7 +85,7 @@ static int by_place(const void *one, const void *other)
 	return a->src < b->src ? -1 : a->src > b->src;
 }
 
-/* What a plan leaves lit, in memory of its own. */
+/* The circuits that a plan leaves lit, in memory of the state. */
 static int list_lit(struct morph_shim *shim, const struct morph_schedule *schedule,
 		    struct state *state)
 {
@@ -111,7 +111,7 @@ static int list_lit(struct morph_shim *shim, const struct morph_schedule *schedu
 	return 0;
 }
 
-/* The number of the state in which a plan leaves the fabric, which may be a new one. */
+/* The number of the state in which a plan leaves the fabric, possibly a new one. */
 static int find_state(struct morph_shim *shim, struct morph_shim_plan *plan)
 {
 	struct state state = { .by = plan };
@@ -225,7 +225,7 @@ int lm_shim_finish(struct morph_shim *shim, struct morph_shim_plan *plan)
 	}
 	if (ret)
 		return ret;
-	/* Whoever reads it from now on does so beside others. */
+	/* From now on, threads may read it concurrently. */
 	collective->ctx = NULL;
 	schedule->ctx = NULL;
 	plan->number = shim->count;
@@ -234,7 +234,7 @@ int lm_shim_finish(struct morph_shim *shim, struct morph_shim_plan *plan)
 	return 0;
 }
 
-/* States are forgotten with the plans that leave them. */
+/* States are removed with the plans that leave them. */
 void lm_shim_cut(struct morph_shim *shim, uint32_t count, uint32_t states)
 {
 	while (shim->states.count > states)
@@ -250,7 +250,7 @@ void lm_shim_cut(struct morph_shim *shim, uint32_t count, uint32_t states)
 
 /* ------------------------------------------------------------------- asking */
 
-/* Whatever was found, it is known from now on. */
+/* Store the result, whatever it is. */
 static int note_light(struct morph_shim *shim, struct morph_shim_plan *plan,
 		      const struct morph_light *light)
 {
@@ -288,7 +288,7 @@ static int plan_it(struct morph_shim *shim, struct morph_shim_plan *plan)
 	return ret;
 }
 
-/* Nobody has asked before; or somebody has just now. */
+/* No thread has asked before, or one has just now. */
 static int plan_anew(struct morph_shim *shim, uint32_t kind, uint32_t size, uint32_t before,
 		     struct morph_shim_plan **out)
 {
@@ -301,7 +301,7 @@ static int plan_anew(struct morph_shim *shim, uint32_t kind, uint32_t size, uint
 	if (shim->count == shim->opts.most_plans)
 		return lm_fail(shim->ctx, ENOSPC, "%u plans are kept, and no more",
 			       shim->opts.most_plans);
-	/* To plan takes long, and what does not fit is planned in vain each time that it is asked for. */
+	/* Planning takes long. A plan that does not fit would be made in vain on each call. */
 	if (shim->full)
 		return refuse_more(shim);
 	*out = lm_shim_plan_new(shim, kind, size, before);
@@ -430,7 +430,7 @@ MORPH_API int morph_shim_plan_info(const struct morph_shim_plan *plan,
 
 /* --------------------------------------------------------------- begin and end */
 
-/* Options as they were given; defaults take the place of zeros. */
+/* The given options, with defaults in place of zeros. */
 static int check(struct morph_ctx *ctx, const struct morph_delay *delay,
 		 struct morph_shim_opts *opts)
 {
@@ -466,7 +466,7 @@ static int check(struct morph_ctx *ctx, const struct morph_delay *delay,
 	return 0;
 }
 
-/* Where plans are to have ways; what it is told of that is kept. */
+/* The location for paths; copy the arguments. */
 static int take_lit(struct morph_shim *shim, struct morph_ctx *ctx)
 {
 	const struct morph_lit_opts *opts = shim->opts.lit;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans of a shim in bytes, as <morph/wire.h> says, and out of them again. */
+/* Plans of a shim in the format of <morph/wire.h>: writing and reading. */
 #include <stdio.h>
 #include <endian.h>
 
@@ -8,10 +8,10 @@
 #include "shim.h"
 
 #define MOST_FILE (1U << 30) /* bytes */
-#define ABOUT 20 /* words behind the head that say what the plans are for */
+#define ABOUT 20 /* words after the head that describe the shim */
 #define ENTRY 11 /* words of a plan before its schedule */
 
-/* CRC-32 of IEEE 802.3, reflected, as that of profiles. */
+/* CRC-32 of IEEE 802.3, reflected, as for profiles. */
 static uint32_t checksum_of(const uint8_t *data, size_t bytes)
 {
 	uint32_t table[256], crc = UINT32_MAX;
@@ -33,7 +33,7 @@ static uint32_t word_at(const uint8_t *data, size_t at)
 
 /* ------------------------------------------------------------------ writing */
 
-/* What plans depend on, that all have in common. */
+/* The common part of all keys. */
 static void put_about(struct words *words, const struct morph_shim *shim)
 {
 	words_put(words, shim->opts.ranks);
@@ -51,7 +51,7 @@ static void put_about(struct words *words, const struct morph_shim *shim)
 	words_put_long(words, shim->costs.port_ps);
 }
 
-/* The number of what it follows is among those that were written. */
+/* The number of the predecessor among the written plans. */
 static void put_plan(struct words *words, const struct morph_shim_plan *plan,
 		     const uint32_t *numbers)
 {
@@ -90,7 +90,7 @@ static ssize_t write_plans(const struct morph_shim *shim, uint32_t *numbers, voi
 	for (uint32_t at = 0; at < shim->count; at++)
 		if (lm_shim_plan_holds(shim->plans[at]))
 			put_plan(&words, shim->plans[at], numbers);
-	words_put(&words, 0); /* the checksum, when all else is there */
+	words_put(&words, 0); /* the checksum, when the rest is written */
 	size = words_end(&words);
 	if (size > 0 && buffer) {
 		uint32_t checksum = htole32(checksum_of(buffer, (size_t)size - 4));
@@ -116,7 +116,7 @@ MORPH_API ssize_t morph_shim_write(struct morph_shim *shim, void *buffer, size_t
 
 /* ------------------------------------------------------------------ reading */
 
-/* A file that is as long as it says. */
+/* Does the length match the file's? */
 struct file {
 	const uint8_t *data;
 	size_t words, next;
@@ -127,7 +127,7 @@ static int stale(struct morph_shim *shim, const char *what)
 	return lm_fail(shim->ctx, ESTALE, "the plans were made for %s", what);
 }
 
-/* Is it whole? */
+/* Is it complete? */
 static int check_whole(struct morph_shim *shim, const struct file *file, size_t bytes)
 {
 	if (bytes < 4 * (MORPH_WIRE_HEAD + ABOUT + 2) || bytes % 4 || bytes > MOST_FILE)
@@ -146,7 +146,7 @@ static int check_whole(struct morph_shim *shim, const struct file *file, size_t 
 	return 0;
 }
 
-/* Is it for this shim? The same words are written again. */
+/* Is it for this shim? Write the same words again and compare. */
 static int check_about(struct morph_shim *shim, struct file *file)
 {
 	static const struct {
@@ -180,7 +180,7 @@ static uint32_t take(struct file *file)
 	return word_at(file->data, file->next++);
 }
 
-/* What is lit when it starts is what the plan before leaves, neither more nor less. */
+/* Its initial circuits are exactly those that the previous plan leaves lit. */
 static bool begins_right(const struct morph_shim *shim, const struct morph_shim_plan *plan)
 {
 	const struct state *state = &shim->states.list[plan->before];
@@ -207,7 +207,10 @@ static bool begins_right(const struct morph_shim *shim, const struct morph_shim_
 	return lit == state->count;
 }
 
-/* The rounds are built anew, since the same options always make the same; the schedule is to be one of these. */
+/*
+ * Rebuild the rounds, since the same options always give the same. The schedule must belong to
+ * them.
+ */
 static int read_schedule(struct morph_shim *shim, struct file *file, struct morph_shim_plan *plan)
 {
 	struct morph_collective_opts wanted = lm_shim_wanted(plan);
@@ -246,7 +249,7 @@ static int read_schedule(struct morph_shim *shim, struct file *file, struct morp
 	return 0;
 }
 
-/* What is held of the fabric may be another than when it was written. */
+/* Other tenants may hold other resources than at the time of writing. */
 static int find_ways(struct morph_shim *shim, struct morph_shim_plan *plan)
 {
 	struct morph_light light;
@@ -296,7 +299,7 @@ static int read_plan(struct morph_shim *shim, struct file *file, struct table *t
 	return ret;
 }
 
-/* Add to the failure that was noted which plan it is about. */
+/* Add the plan's key to the noted error. */
 static void note_plan(struct morph_shim *shim, int code, uint32_t plan)
 {
 	char text[768];
@@ -305,7 +308,7 @@ static void note_plan(struct morph_shim *shim, int code, uint32_t plan)
 	lm_fail(shim->ctx, code, "%s", text);
 }
 
-/* Nobody sees a plan before all of them are sound. */
+/* No thread sees a plan before all are valid. */
 static int read_plans(struct morph_shim *shim, struct file *file)
 {
 	struct table table = { .room = shim->table.room };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* From when on it pays to change circuits of a ring: see morph_short_cut(). */
+/* The size from which changing the circuits of a ring pays: see morph_short_cut(). */
 #include "circulants.h"
 #include "schedule.h"
 
@@ -19,8 +19,8 @@ static bool pays(const struct costs *costs, uint32_t ranks, uint32_t planes, uin
 }
 
 /*
- * What a step saves grows with what it sends, and the last one saves most: the least size at which it has circuits of its own. It
- * grows until times are beyond what is reckoned with, so that one is looked for from below.
+ * The saving of a step grows with its bytes, and the last step saves most. Find the least size at
+ * which it has its own circuits. Search upwards, because times overflow at large sizes.
  */
 static uint64_t pays_from(const struct costs *costs, uint32_t ranks, uint32_t planes)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Topologies that a collective may go on: see topologies.h. */
+/* Topologies for a collective: see topologies.h. */
 #include "topologies.h"
 
 #include "../util/sort.h"
@@ -57,7 +57,7 @@ static int by_ranks(const void *one, const void *other, void *context)
 	return (a->dst > b->dst) - (a->dst < b->dst);
 }
 
-/* Joints of the topology that was begun, in order and each once. */
+/* The joints of the begun topology, in order and each once. */
 static struct topology *settle(struct pool *pool)
 {
 	struct topology *topology = &pool->topologies.list[pool->topologies.count];
@@ -78,13 +78,13 @@ static struct topology *settle(struct pool *pool)
 	return topology;
 }
 
-/* The topology that was begun is to be none. */
+/* Discard the begun topology. */
 static void drop(struct pool *pool)
 {
 	pool->joints.count = pool->topologies.list[pool->topologies.count].first;
 }
 
-/* The number of the topology that was begun and settled, or of the one that it equals. */
+/* The number of the finished topology, or of an equal one. */
 static int take(struct pool *pool)
 {
 	const struct topology *topology = &pool->topologies.list[pool->topologies.count];
@@ -210,10 +210,11 @@ int lm_pool_add_circulants(struct pool *pool, enum pool_ways ways, uint32_t circ
 	return ret < 0 ? ret : ring;
 }
 
-/* Neighbours @step apart, in rows of @size of them. */
+/* Neighbours at distance @step, in rows of @size. */
 static int join_rows(struct pool *pool, uint32_t step, uint32_t size, bool wraps, uint32_t circuits)
 {
-	uint32_t at = 0, next = step; /* the place in the row, and the first rank of another one */
+	/* the position in the row, and the first rank of another one */
+	uint32_t at = 0, next = step;
 	int ret = 0;
 
 	for (uint32_t rank = 0; !ret && rank < pool->ranks; rank++) {
@@ -257,7 +258,7 @@ static int join_round(struct pool *pool, const struct morph_collective *collecti
 	return ret;
 }
 
-/* So many circuits between all that were joined, however often; returns how many ports that takes. */
+/* Give each joint the same number of circuits. Return the ports that this needs. */
 static uint32_t spread(struct pool *pool, uint32_t circuits)
 {
 	struct topology *topology = settle(pool);
@@ -287,7 +288,7 @@ int lm_pool_add_round(struct pool *pool, const struct morph_collective *collecti
 	return take(pool);
 }
 
-/* Begin a topology with the circuits of some rounds, and count what ports it takes. */
+/* Begin a topology with the circuits of some rounds, and count the ports. */
 static int join_rounds(struct pool *pool, const struct morph_collective *collective, uint32_t first,
 		       uint32_t end, uint32_t *needed)
 {
@@ -317,7 +318,7 @@ int lm_pool_add_rounds(struct pool *pool, const struct morph_collective *collect
 			break;
 	}
 	if (!ret && end == begin) {
-		/* Those that are alike are as wide. */
+		/* Equal rounds need the same ports. */
 		do
 			end++;
 		while (end < collective->rounds.count && lm_rounds_alike(collective, end - 1, end));

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A beam through the rounds: what planes hold and when they are free, the most promising of them by when the next round may end, and
- * what the rest takes from there. The rest is that of planes that all hold the same and change together, by a
- * dynamic program as in segments.c, and of planes that hold others the mean.
+ * Beam search over the rounds of a collective. A state records which matching each plane holds and
+ * when the plane is free. States are ranked by the earliest end of the next round plus an estimate
+ * for the remaining rounds. The estimate assumes that all planes hold the same matching and change
+ * together (dynamic program, as in segments.c). For planes that differ it is the mean of their
+ * estimates.
  */
 #include "../util/mix.h"
 #include "united.h"
 
 #define MOST_WIDTH 64
-/* Planes in children, of a beam that is as wide as is soon done: some milliseconds. */
+/* Limits of planes in children, for the default width: some milliseconds. */
 #define STEPS 36000
 #define STEPS_LONG 360000
 #define FEW 64 /* rounds */
@@ -16,7 +18,7 @@
 
 struct child {
 	struct united_state state;
-	uint64_t score, alike; /* those that are have the same */
+	uint64_t score, alike; /* equal states have the same value */
 	uint32_t parent;
 	uint16_t picks[UNITED_PLANES];
 };
@@ -27,10 +29,10 @@ struct united_work {
 	uint32_t width;
 	uint16_t *candidates; /* by round, UNITED_CANDIDATES each */
 	uint8_t *counts; /* of candidates */
-	uint16_t *targets; /* by round: what planes that change together change to */
-	uint64_t *values; /* by round and matching: what it takes from there on */
-	uint64_t *rests; /* by round: the same at least, where changes are free */
-	uint64_t *sums; /* by round and matching: of rounds that follow one another */
+	uint16_t *targets; /* by round: the target of planes that change together */
+	uint64_t *values; /* by round and matching: time from there on */
+	uint64_t *rests; /* by round: the lower bound with free changes */
+	uint64_t *sums; /* by round and matching: of consecutive rounds */
 	struct child *children, *parents; /* best first */
 	uint32_t children_count, parents_count;
 	uint16_t *steps; /* by round and child: picks by plane */
@@ -39,7 +41,7 @@ struct united_work {
 
 /* ------------------------------------------------------------------ values */
 
-/* A round over all planes, if they all hold it. */
+/* The time of a round over all planes that hold a matching. */
 static uint64_t share_of(const struct united_problem *problem, uint32_t round, uint16_t matching)
 {
 	const struct united_price *price = united_price(problem, round, matching);
@@ -76,7 +78,7 @@ static void value(struct united_work *work, uint64_t change)
 	}
 }
 
-/* What each round takes at least over all planes, whatever they hold. */
+/* The least time of each round over all planes, whatever they hold. */
 static void sum_rests(struct united_work *work)
 {
 	const struct united_problem *problem = work->problem;
@@ -106,7 +108,10 @@ static void add_candidate(struct united_work *work, uint32_t round, uint16_t mat
 		list[work->counts[round]++] = matching;
 }
 
-/* What is best for a round and those that follow it, 1, 2, 4 and so on in all; and where there are few matchings all of them. */
+/*
+ * The best matching for a round and its successors, 1, 2, 4 and so on in all; if there are few
+ * matchings, all of them.
+ */
 static void find_candidates(struct united_work *work)
 {
 	const struct united_problem *problem = work->problem;
@@ -150,11 +155,11 @@ uint32_t lm_united_candidates(const struct united_work *work, uint32_t round,
 
 /* ---------------------------------------------------------------- children */
 
-/* What a plane may do in a round. */
+/* An option of a plane in a round. */
 struct option {
-	uint64_t ends; /* the round, if all planes did that */
+	uint64_t ends; /* end of the round if all planes took this option */
 	uint64_t begin, wire;
-	uint64_t loses; /* what it holds is worth that little later */
+	uint64_t loses; /* advantage of its present matching */
 	uint32_t plane;
 	uint16_t pick;
 	bool stays;
@@ -190,7 +195,7 @@ static bool look_at(const struct united_work *work, const struct united_state *s
 	return true;
 }
 
-/* The better of staying and changing, with what comes after. */
+/* The better of staying and changing, including the rest. */
 static bool choose(const struct united_work *work, const struct united_state *state, uint32_t round,
 		   uint32_t plane, uint16_t pick, struct option *option)
 {
@@ -206,8 +211,8 @@ static bool choose(const struct united_work *work, const struct united_state *st
 }
 
 /*
- * Does it go before? Of those that stay the one that sent last, for the other one can be changed the sooner; of those that
- * change the one whose matching is worth least.
+ * Is it first? Of planes that stay, the one that sent last, because the other can change sooner. Of
+ * planes that change, the one with the least valuable matching.
  */
 static bool goes_before(const struct united_state *state, const struct option *one,
 			const struct option *other)
@@ -223,7 +228,7 @@ static bool goes_before(const struct united_state *state, const struct option *o
 	return false;
 }
 
-/* When the next round may end, and what is left then. */
+/* The earliest end of the next round, and the rest. */
 static uint64_t score_of(const struct united_work *work, uint32_t round,
 			 const struct united_state *state)
 {
@@ -239,7 +244,7 @@ static uint64_t score_of(const struct united_work *work, uint32_t round,
 		return state->end;
 	later = values_of(work, round + 2);
 	for (uint32_t plane = 0; plane < problem->planes; plane++) {
-		/* Planes that are alike follow each other more often than not. */
+		/* Equal planes are usually adjacent. */
 		bool again = plane && state->held[plane] == state->held[plane - 1] &&
 			     state->free[plane] == state->free[plane - 1];
 
@@ -256,7 +261,7 @@ static uint64_t score_of(const struct united_work *work, uint32_t round,
 	return lm_sum(lm_united_level(ways, &count), rest);
 }
 
-/* Planes that are free for a change that takes longest are alike, and it makes no difference in which order they come. */
+/* Planes that are free for the longest change are equal, in any order. */
 static uint64_t alike(const struct united_problem *problem, const struct united_state *state)
 {
 	uint64_t change = costs_change_ps(problem->costs, problem->pool->ranks), sum = 0;
@@ -293,7 +298,7 @@ static void keep(struct united_work *work, struct child *child)
 	work->children_count += work->children_count < work->width;
 }
 
-/* A child that can't be among the best is not looked at any further. */
+/* A child that cannot be among the best is dropped early. */
 static bool is_late(const struct united_work *work, uint32_t round, const struct child *child)
 {
 	return work->children_count == work->width &&
@@ -301,7 +306,7 @@ static bool is_late(const struct united_work *work, uint32_t round, const struct
 		       work->children[work->width - 1].score;
 }
 
-/* Of its parent and picks; false: so many planes do not all have something to carry. */
+/* Build it from its parent and picks. False: some of these planes have nothing to carry. */
 static bool add_child(struct united_work *work, uint32_t round, struct child *child, uint32_t used)
 {
 	child->state = work->parents[child->parent].state;
@@ -314,7 +319,7 @@ static bool add_child(struct united_work *work, uint32_t round, struct child *ch
 	return true;
 }
 
-/* Planes one after the other take part, while each of them has something to carry. */
+/* Add planes in order, while each has something to carry. */
 static void add_children(struct united_work *work, uint32_t round, uint32_t parent,
 			 const struct option *options, uint32_t count)
 {
@@ -336,7 +341,7 @@ struct options {
 	bool mixed; /* some stay with another matching than the candidate */
 };
 
-/* Change to a matching where that is better, or with @all wherever it is possible. */
+/* Change to a matching if that is better; with @all, whenever possible. */
 static struct options options_of(const struct united_work *work, uint32_t round,
 				 const struct united_state *state, uint16_t candidate, bool all)
 {
@@ -371,7 +376,7 @@ static bool try_candidate(struct united_work *work, uint32_t round, uint32_t par
 	return options.mixed;
 }
 
-/* All planes take part: some as for one candidate, the others change to another one. */
+/* All planes take part: some for one candidate, the others change to another. */
 static void try_pair(struct united_work *work, uint32_t round, uint32_t parent, uint16_t one,
 		     uint16_t other)
 {
@@ -387,7 +392,9 @@ static void try_pair(struct united_work *work, uint32_t round, uint32_t parent, 
 	}
 }
 
-/* Where there are few rounds the first candidate beside each of the others; of two planes all of both. */
+/*
+ * If there are few rounds, the first candidate with each other one; with two planes, both of all.
+ */
 static void try_pairs(struct united_work *work, uint32_t round, uint32_t parent,
 		      const uint16_t *candidates, uint32_t count)
 {
@@ -407,7 +414,7 @@ static void bear(struct united_work *work, uint32_t round, uint32_t parent)
 	const uint16_t *candidates;
 	uint32_t count = lm_united_candidates(work, round, &candidates);
 
-	/* What is no matching changes nothing: all stay. */
+	/* Without a target, all stay. */
 	try_candidate(work, round, parent, UNITED_NONE, false);
 	if (try_candidate(work, round, parent, target, false))
 		try_candidate(work, round, parent, target, true);
@@ -474,7 +481,7 @@ void lm_united_beam(struct united_work *work, uint32_t percent, struct united_pl
 
 /* -------------------------------------------------------------------- work */
 
-/* Most times few planes after the first have something to carry. */
+/* Usually few planes after the first have something to carry. */
 static uint32_t width_of(const struct united_problem *problem)
 {
 	uint64_t steps = problem->rounds <= FEW ? STEPS : STEPS_LONG;

@@ -4,11 +4,11 @@
 #include "lay.h"
 #include "united.h"
 
-/* What a plane does in a round. */
+/* The actions of a plane in a round. */
 struct share {
 	uint64_t bytes; /* of the fullest transfer */
-	uint64_t change_from, change_until; /* where it is changed before it sends */
-	uint64_t from, until; /* it sends */
+	uint64_t change_from, change_until; /* change before it sends */
+	uint64_t from, until; /* time of sending */
 	uint16_t pick;
 	bool used, changed;
 	uint32_t hold;
@@ -22,12 +22,12 @@ struct laying {
 	struct share *shares; /* by round and plane */
 	uint32_t *changes; /* shares that change, by time */
 	struct morph_rank_pair *circuits;
-	uint32_t *hops; /* holds of a way */
+	uint32_t *hops; /* holds of a path */
 };
 
 /* ----------------------------------------------------------------- shares */
 
-/* Over the fullest circuit; where transfers differ each of them may be rounded up. */
+/* Time on the fullest circuit; if transfers differ, each may be rounded up. */
 static uint64_t load_of(const struct united_problem *problem, uint32_t round,
 			const struct united_price *price, uint64_t bytes)
 {
@@ -44,7 +44,7 @@ static uint64_t takes(const struct united_problem *problem, uint32_t round,
 	       costs_bytes_ps(problem->costs, load_of(problem, round, price, bytes));
 }
 
-/* The most bytes that take no longer. */
+/* The most bytes in that time. */
 static uint64_t bytes_within(const struct united_problem *problem, uint32_t round,
 			     const struct united_price *price, uint64_t ps)
 {
@@ -63,7 +63,7 @@ static uint64_t bytes_within(const struct united_problem *problem, uint32_t roun
 			  price->bytes);
 }
 
-/* All that planes carry until a level. */
+/* Bytes that planes carry up to a level. */
 static uint64_t carried(const struct laying *it, uint32_t round, const struct united_way *ways,
 			uint32_t count, uint64_t level)
 {
@@ -87,7 +87,7 @@ static uint64_t carried(const struct laying *it, uint32_t round, const struct un
 	return sum;
 }
 
-/* Let the level of the water rise until all bytes have room. */
+/* Raise the level until all bytes fit. */
 static void fill(const struct laying *it, uint32_t round, const struct united_way *ways,
 		 uint32_t count, uint64_t level)
 {
@@ -113,7 +113,10 @@ static void take_part(const struct laying *it, uint32_t round, uint32_t plane, u
 		share->change_from + (together ? together : costs_change_ps(problem->costs, gap));
 }
 
-/* Planes that carry the round, without those for which nothing is left: no change is paid for that these would need. */
+/*
+ * Planes that carry the round, without those for which nothing is left, so that these need no
+ * change.
+ */
 static uint32_t find_ways(const struct laying *it, uint32_t round, const struct united_state *state,
 			  uint16_t *picks, struct united_way *ways, uint64_t *level)
 {
@@ -133,7 +136,7 @@ static uint32_t find_ways(const struct laying *it, uint32_t round, const struct 
 	}
 }
 
-/* Returns whether all of the round is carried. */
+/* Return whether the whole round is carried. */
 static bool share_out(const struct laying *it, uint32_t round, struct united_state *state)
 {
 	const struct united_problem *problem = it->problem;
@@ -219,7 +222,7 @@ static int lay_changes(struct laying *it)
 
 /* ------------------------------------------------------------------- sends */
 
-/* Circuits of a transfer's way. */
+/* Circuits of a transfer's path. */
 static uint32_t hops_of(const struct laying *it, uint16_t pick, const struct transfer *transfer)
 {
 	const struct united_pool *pool = it->problem->pool;
@@ -231,7 +234,10 @@ static uint32_t hops_of(const struct laying *it, uint16_t pick, const struct tra
 	return hops;
 }
 
-/* A plane's part of a transfer: what comes to it of all that was shared out up to it, less what came before. */
+/*
+ * A plane's part of a transfer: its share of everything up to this plane, less that of earlier
+ * planes.
+ */
 static uint64_t part(uint64_t bytes, uint64_t before, uint64_t share, uint64_t all)
 {
 	unsigned __int128 until = (unsigned __int128)bytes * (before + share) / all;
@@ -239,7 +245,7 @@ static uint64_t part(uint64_t bytes, uint64_t before, uint64_t share, uint64_t a
 	return (uint64_t)(until - (unsigned __int128)bytes * before / all);
 }
 
-/* Transfers of a round over a plane: as many in one send as have the same bytes and hops, and follow each other. */
+/* Transfers of a round over a plane. Consecutive ones with equal bytes and hops are one send. */
 static int send(struct laying *it, uint32_t round, const struct share *share, uint64_t before)
 {
 	const struct round *of = &it->collective->rounds.list[round];

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Matchings that planes may hold, what rounds cost on each, and one round over planes: see united.h. */
+/* Matchings for planes, the cost of rounds on each, and one round over planes: see united.h. */
 #include "../util/mix.h"
 #include "topologies.h"
 #include "united.h"
 
 /* ------------------------------------------------------------------ matchings */
-
-/* Matchings that planes may hold, and what rounds take on each: see united.h. */
 
 #define MOST_MATCHINGS 1024
 #define MOST_STEPS (1ULL << 23) /* of pricing: a hundredth of a second */
@@ -84,14 +82,18 @@ void lm_united_pool_release(struct united_pool *pool)
 
 /* ----------------------------------------------------------------- pricing */
 
-/* A matching as paths and cycles, one after the other. */
+/* A matching as paths and cycles, one after another. */
 struct layout {
-	uint32_t *slots; /* by rank: its place */
-	uint32_t *firsts; /* by place: the first place of its path or cycle */
-	uint32_t *ends; /* by place: the first place after it */
-	bool *cycles; /* by place: it is a cycle's */
-	int64_t *loads; /* by place: by how many bytes there are more over the circuit that leaves it than before; then flows */
-	bool *seen; /* by rank: a circuit leads there; then: it has its place */
+	uint32_t *slots; /* by rank: position */
+	uint32_t *firsts; /* by position: first position of its path or cycle */
+	uint32_t *ends; /* by position: first position after it */
+	bool *cycles; /* by position: part of a cycle */
+	/*
+	 * by position: increase of bytes on its outgoing circuit over the previous one; then of
+	 * flows
+	 */
+	int64_t *loads;
+	bool *seen; /* by rank: has an incoming circuit; then: has a position */
 };
 
 static void release(struct layout *layout)
@@ -118,7 +120,7 @@ static int make_room(struct morph_ctx *ctx, struct layout *layout, uint32_t rank
 	return lm_no_memory(ctx, "plan a schedule");
 }
 
-/* Place what follows a rank; returns the next free place. */
+/* Place the successors of a rank. Return the next free position. */
 static uint32_t follow(struct layout *layout, const uint32_t *next, uint32_t ranks, uint32_t rank,
 		       uint32_t place, bool cycle)
 {
@@ -136,7 +138,7 @@ static uint32_t follow(struct layout *layout, const uint32_t *next, uint32_t ran
 	return place;
 }
 
-/* Paths begin where no circuit leads; what is left are cycles. */
+/* Paths begin at ranks without incoming circuits; the rest are cycles. */
 static void lay_out(struct layout *layout, const uint32_t *next, uint32_t ranks)
 {
 	uint32_t place = 0;
@@ -152,7 +154,7 @@ static void lay_out(struct layout *layout, const uint32_t *next, uint32_t ranks)
 		place = follow(layout, next, ranks, rank, place, true);
 }
 
-/* Add a transfer to what goes over the circuits of its way; its hops, or 0 where there is none. */
+/* Add a transfer to the circuits of its path. Return its hops, or 0 without a path. */
 static uint32_t load(struct layout *layout, uint32_t ranks, const struct transfer *transfer)
 {
 	uint32_t from = layout->slots[transfer->src], to = layout->slots[transfer->dst];
@@ -172,7 +174,7 @@ static uint32_t load(struct layout *layout, uint32_t ranks, const struct transfe
 	return layout->ends[from] - first - (from - to);
 }
 
-/* What goes over the fullest circuit. */
+/* The load of the fullest circuit. */
 static void fullest(const struct layout *layout, uint32_t ranks, struct united_price *price)
 {
 	int64_t bytes = 0, flows = 0;
@@ -218,7 +220,7 @@ static void price_round(const struct united_problem *problem, struct layout *lay
 	settle(problem, price);
 }
 
-/* All ranks send to the one so many further on; 0: they don't. */
+/* The distance at which all ranks send; 0: they differ. */
 static uint32_t shift_of(const uint32_t *next, uint32_t ranks)
 {
 	uint32_t by = next[0] == UINT32_MAX ? 0 : next[0];
@@ -229,7 +231,7 @@ static uint32_t shift_of(const uint32_t *next, uint32_t ranks)
 	return by;
 }
 
-/* Which rounds are shifts of as many bytes each: by round how far, or 0. */
+/* Rounds that are shifts of equal bytes: by round the distance, or 0. */
 static void find_shifts(const struct united_problem *problem, uint32_t *shifts)
 {
 	const struct united_pool *pool = problem->pool;
@@ -243,7 +245,7 @@ static void find_shifts(const struct united_problem *problem, uint32_t *shifts)
 					pool->ranks);
 }
 
-/* A shift on a circulant: each circuit has as many flows as there are hops. */
+/* A shift on a circulant: each circuit has as many flows as the path has hops. */
 static void price_shift(const struct united_problem *problem, const struct layout *layout,
 			uint32_t round, uint32_t by, struct united_price *price)
 {
@@ -258,7 +260,7 @@ static void price_shift(const struct united_problem *problem, const struct layou
 	settle(problem, price);
 }
 
-/* By round the first one that has the same from the same to the same. */
+/* By round: the first with the same transfers. */
 static void find_alike(const struct united_problem *problem,
 		       const struct morph_collective *collective, uint32_t *alike)
 {
@@ -273,7 +275,7 @@ static void find_alike(const struct united_problem *problem,
 	}
 }
 
-/* Whether all rounds can be told on all matchings. */
+/* Can all rounds be priced on all matchings? */
 static bool is_soon(const struct united_problem *problem, const struct morph_collective *collective,
 		    const uint32_t *shifts, const uint32_t *alike)
 {
@@ -348,7 +350,10 @@ int lm_united_price(struct united_problem *problem, const struct morph_collectiv
 
 /* ------------------------------------------------------------------ one round */
 
-/* One round over planes that are ready at unequal times and carry it over unequal ways: see united.h. */
+/*
+ * One round over planes that are ready at different times and use paths of different costs: see
+ * united.h.
+ */
 
 /* Earlier ones first. */
 static void sort(struct united_way *ways, uint32_t count)
@@ -364,8 +369,8 @@ static void sort(struct united_way *ways, uint32_t count)
 }
 
 /*
- * Water that rises over steps of unequal width: a way takes 1 / wire of the bytes in a picosecond. Weights are multiples of a
- * small part of that of the fastest.
+ * The level rises over steps of different width: a path takes 1 / wire of the bytes per picosecond.
+ * Weights are multiples of a small part of the fastest path's weight.
  */
 uint64_t lm_united_level(struct united_way *ways, uint32_t *count)
 {

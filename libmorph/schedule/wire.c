@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Collectives and schedules in bytes, as <morph/wire.h> says. */
+/* Collectives and schedules in the format of <morph/wire.h>. */
 #include "../util/words.h"
 #include "schedule.h"
 
