@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Bandwidth of groups: is the plan legal, and is it as fair as is said? */
+/* Checks that bandwidths of groups are legal, and as fair as the answer states. */
 #include <morph/wire.h>
 
 #include "internal.h"
 
 #define DEFAULT_STEPS (1ULL << 28)
-#define MOST_PARTS 65536U /* accelerators, and guides */
+#define MOST_PARTS 65536U /* accelerators or guides */
 #define MOST_GROUPS 4096U
 #define MOST_HOPS (1U << 20)
 #define MOST_WAVELENGTHS 256U
 #define MOST_CELLS (1ULL << 26) /* of a table of resources and wavelengths */
 
-/* As in the wire form; the checker includes no header of the library. */
+/* as in the wire form, because the checker includes no header of the library */
 enum part {
 	NOTHING,
 	WISH,
@@ -27,17 +27,20 @@ enum proof {
 	LEXIMIN
 };
 
-/* Ports of an accelerator, or fibres of a guide: first all that transmit, then all that receive. */
+/*
+ * Ports of an accelerator, or fibres of a guide. All transmit ports come first, then all receive
+ * ports.
+ */
 struct resource {
 	uint32_t fibres;
-	uint64_t load; /* lanes, if groups had their level */
+	uint64_t load; /* lanes at the levels of the groups */
 };
 
 struct hop {
-	uint32_t group, circuits; /* for each unit */
+	uint32_t group, circuits; /* circuits: for each unit */
 	const uint32_t *uses; /* resources */
 	uint32_t uses_count;
-	uint32_t wanted, placed; /* circuits, while wavelengths are looked for */
+	uint32_t wanted, placed; /* circuits, during the search for wavelengths */
 };
 
 struct group {
@@ -54,8 +57,8 @@ struct share {
 	uint32_t *uses;
 	uint32_t *lit; /* by resource, then wavelength */
 	uint32_t verdict, proof;
-	const uint8_t *stop; /* of all */
-	const uint8_t *counts, *lanes; /* words: circuits by hop, and the wavelengths of all */
+	const uint8_t *stop; /* of all groups together */
+	const uint8_t *counts, *lanes; /* words: circuits by hop, then all wavelengths */
 	uint32_t lanes_count;
 	uint32_t *order, *other; /* levels, sorted */
 };
@@ -154,7 +157,7 @@ static int read_problem(struct share *share, const struct morph_check_bytes *byt
 	}
 	if (ret)
 		return ret;
-	/* No two hops may have the same guides twice, or there were no room for them. */
+	/* No two hops can share a guide entry; otherwise the array would be too small. */
 	guides = at + 24 * (size_t)share->hops_count;
 	uses = share->uses;
 	for (uint32_t hop = 0, left = count; hop < share->hops_count && !ret; hop++, at += 24) {
@@ -194,7 +197,7 @@ static int read_answer(struct share *share, const struct morph_check_bytes *byte
 
 /* ----------------------------------------------------------------------- legal */
 
-/* Lanes of all resources, if groups had their level. */
+/* Lanes of all resources at the levels of the groups. */
 static void weigh(struct share *share)
 {
 	for (uint32_t at = 0; at < share->resources_count; at++)
@@ -217,7 +220,9 @@ static bool any_overloaded(const struct share *share)
 	return false;
 }
 
-/* The lanes of a hop: of each resource's fibres one has each wavelength at most. */
+/*
+ * The lanes of a hop. A resource carries at most as many circuits of a wavelength as it has fibres.
+ */
 static int light_hop(struct share *share, uint32_t number, uint32_t first)
 {
 	const struct hop *hop = &share->hops[number];
@@ -295,7 +300,7 @@ static uint32_t room_of(const struct share *share, const struct hop *hop, uint32
 	return room;
 }
 
-/* The hop with least to choose from that has not all; NULL: all have. */
+/* The incomplete hop with the fewest choices; NULL: all are complete. */
 static struct hop *scarcest(struct share *share)
 {
 	struct hop *best = NULL;
@@ -325,8 +330,8 @@ static void light(struct share *share, struct hop *hop, uint32_t lane, int by)
 }
 
 /*
- * Give the circuits of @hop wavelengths from @from on, then go on with the next hop. Wavelengths from
- * @fresh on nobody has: they are alike, and one of them stands for all.
+ * Give the circuits of @hop wavelengths from @from on, then continue with the next hop. Wavelengths
+ * from @fresh on are unused and equivalent, so one of them stands for all.
  */
 static enum answer colour(struct share *share, struct hop *hop, uint32_t from, uint32_t fresh)
 {
@@ -353,7 +358,7 @@ static enum answer colour(struct share *share, struct hop *hop, uint32_t from, u
 	return NO;
 }
 
-/* Are there wavelengths for all circuits, if groups had their level? */
+/* Whether wavelengths exist for all circuits at the levels of the groups. */
 static enum answer fits(struct share *share)
 {
 	weigh(share);
@@ -374,7 +379,7 @@ static enum answer fits(struct share *share)
 
 /* ------------------------------------------------------------------------ fair */
 
-/* Of the levels at hand it was said that this is in the way. */
+/* Check the stated limit of the present levels. */
 static int check_stop(struct share *share, const uint8_t *stop, uint32_t number)
 {
 	uint32_t part = word(stop, 0), index = word(stop, 1), resource;
@@ -406,7 +411,7 @@ static int check_stop(struct share *share, const uint8_t *stop, uint32_t number)
 	return 0;
 }
 
-/* One more for a group, and all that would have more than it then are lowered to that. */
+/* Raise a group by one, and lower all groups above the new level to it. */
 static int check_group(struct share *share, uint32_t number)
 {
 	const struct group *mine = &share->groups[number];
@@ -453,7 +458,7 @@ static bool fairer(struct share *share)
 	return false;
 }
 
-/* All plans in which nobody has less than the least that anybody has now. */
+/* Try all plans in which no group has less than the present minimum. */
 static enum answer any_fairer(struct share *share, uint32_t number)
 {
 	struct group *group = &share->groups[number];
@@ -522,7 +527,7 @@ static int judge(struct share *share)
 			share->groups[at].level = share->groups[at].least;
 		return check_stop(share, share->stop, NONE);
 	case 3:
-		return 0; /* says nothing */
+		return 0; /* without a text */
 	}
 	return ck_wrong(&share->check, EBADMSG, "verdict %u is none", share->verdict);
 }

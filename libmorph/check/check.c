@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The checker: what was written is read, then held against fabric, ledger and request. */
+/* The checker: reads the input and compares it with fabric, ledger and request. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -110,7 +110,7 @@ static int judge(struct check *check)
 	case 2:
 		return ck_refused(check);
 	case 3:
-		return 0; /* says nothing */
+		return 0; /* without a text */
 	}
 	return ck_wrong(check, EBADMSG, "verdict %u is none", check->plan.verdict);
 }

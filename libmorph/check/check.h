@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The checker: is a plan what it says? Tests, benches and figures link it; it is not installed. */
+/* The checker of plans. Tests, benches and figures link it; it is not installed. */
 #ifndef LM_CHECK_CHECK_H
 #define LM_CHECK_CHECK_H
 
@@ -13,16 +13,15 @@ extern "C" {
 /*
  * DOC: Checking plans
  *
- * The checker reads the profile and the wire form of <morph/wire.h> by itself and shares no
- * code with the planners: it finds servers, racks and fibres anew, and knows of a plan only
- * what is written in it. A witness that nothing can be done is gone through: every box, every
- * embedding.
+ * The checker reads the profile and the wire form of <morph/wire.h> itself and shares no code with
+ * the planners. It finds servers, racks and fibres again, and knows of a plan only its binary form.
+ * It checks a proof of infeasibility for every box and every embedding.
  */
 
 /**
- * struct morph_check_bytes - something written
+ * struct morph_check_bytes - binary input
  * @data: the bytes
- * @bytes: how many
+ * @bytes: their number
  */
 struct morph_check_bytes {
 	const void *data;
@@ -30,12 +29,12 @@ struct morph_check_bytes {
 };
 
 /**
- * struct morph_check_input - what is to be held against what
+ * struct morph_check_input - input of morph_check()
  * @profile: the device profile
- * @ledger: what is held, written by morph_ledger_write()
- * @request: what was wanted, in bytes
- * @plan: what was answered, in bytes
- * @steps: embeddings and routes that may be looked at to check a witness; 0: 2^28
+ * @ledger: resources in use, written by morph_ledger_write()
+ * @request: the request
+ * @plan: the answer
+ * @steps: limit of embeddings and routes in the check of a proof; 0: 2^28
  */
 struct morph_check_input {
 	struct morph_check_bytes profile;
@@ -46,26 +45,27 @@ struct morph_check_input {
 };
 
 /**
- * morph_check() - hold a plan against fabric, ledger and request
- * @input: what
- * @report: where to put a sentence that says what is wrong; may be NULL
+ * morph_check() - check a plan against fabric, ledger and request
+ * @input: the input
+ * @report: space for a sentence that describes the error; may be NULL
  * @room: its size
  *
- * A feasible plan costs O(fabric); a witness is exponential in the parts at worst. Thread-safe.
+ * A feasible plan costs O(fabric). A proof is exponential in the parts in the worst case.
+ * Thread-safe.
  *
- * Return: 0 (it is what it says), -EBADMSG (it is not), -EINVAL (something can't be read),
+ * Return: 0 (the plan is correct), -EBADMSG (it is wrong), -EINVAL (an input is unreadable),
  * -EAGAIN (the steps did not suffice) or -ENOMEM.
  */
 int morph_check(const struct morph_check_input *input, char *report, size_t room);
 
 /**
- * struct morph_check_defrag_input - what is to be held against what
+ * struct morph_check_defrag_input - input of morph_check_defrag()
  * @profile: the device profile
- * @ledger: what is held, written by morph_ledger_write() before anything is moved
- * @request: what was wanted, in bytes
- * @running: slices that run, in bytes, before anything is moved
- * @answer: what was answered, in bytes
- * @steps: ways that may be looked at to check a witness; 0: 2^28
+ * @ledger: resources in use, written by morph_ledger_write() before any move
+ * @request: the request
+ * @running: running slices before any move
+ * @answer: the answer
+ * @steps: limit of routes in the check of a proof; 0: 2^28
  */
 struct morph_check_defrag_input {
 	struct morph_check_bytes profile;
@@ -77,29 +77,28 @@ struct morph_check_defrag_input {
 };
 
 /**
- * morph_check_defrag() - hold an answer of defragmentation against what runs
- * @input: what
- * @report: where to put a sentence that says what is wrong; may be NULL
+ * morph_check_defrag() - check an answer of defragmentation
+ * @input: the input
+ * @report: space for a sentence that describes the error; may be NULL
  * @room: its size
  *
- * The steps are carried out one after the other, in a ledger of the checker's own: no fibre is ever
- * used twice, no circuit is dark that was not said to be, and in the end what was wanted is
- * lit. A refusal, and a least number of circuits that are moved, is gone through: every place of
- * the request, and every way of every circuit, but for what the metrics rule out; exponential at
- * worst. Thread-safe.
+ * Replays the steps in its own ledger. No fibre is in use twice, no circuit is dark that the answer
+ * does not list, and at the end the request is lit. For a refusal, and for a least number of moves,
+ * it tries every place of the request and every route of every circuit that the metrics do not
+ * exclude. This is exponential in the worst case. Thread-safe.
  *
  * Return: as morph_check().
  */
 int morph_check_defrag(const struct morph_check_defrag_input *input, char *report, size_t room);
 
 /**
- * struct morph_check_protection_input - what is to be held against what
+ * struct morph_check_protection_input - input of morph_check_protection()
  * @profile: the device profile
- * @ledger: what is held, written by morph_ledger_write() after the plan was taken
- * @request: what was wanted, in bytes
- * @plan: the slice's plan, in bytes
- * @protection: what was answered, in bytes
- * @steps: ways that may be looked at to check that there are none; 0: 2^28
+ * @ledger: resources in use, written by morph_ledger_write() after the plan was taken
+ * @request: the request
+ * @plan: the slice's plan
+ * @protection: the answer
+ * @steps: limit of routes in the proof that none exist; 0: 2^28
  */
 struct morph_check_protection_input {
 	struct morph_check_bytes profile;
@@ -111,15 +110,16 @@ struct morph_check_protection_input {
 };
 
 /**
- * morph_check_protection() - hold a protection against fabric, ledger and plan
- * @input: what
- * @report: where to put a sentence that says what is wrong; may be NULL
+ * morph_check_protection() - check a protection against fabric, ledger and plan
+ * @input: the input
+ * @report: space for a sentence that describes the error; may be NULL
  * @room: its size
  *
- * Of each rank that is protected, the spare is sound and nobody's, and each circuit leads to it over
- * fibres that are dark or the rank's own, none of them twice; with MORPH_TRANSIT_OWN it crosses
- * servers only of which others have no part and can get none. Of one that is not, each spare is refused, by a cut that
- * is counted, or all ways are tried, which is exponential at worst. Thread-safe.
+ * For a protected rank: the spare is healthy and unassigned, and each circuit reaches it over
+ * fibres that are dark or the rank's own, each used once. With MORPH_TRANSIT_OWN it crosses only
+ * servers of which no other tenant has a part or can get one. For an unprotected rank: a recounted
+ * cut rejects each spare, or a search of all routes, which is exponential in the worst case.
+ * Thread-safe.
  *
  * Return: as morph_check().
  */
@@ -127,10 +127,10 @@ int morph_check_protection(const struct morph_check_protection_input *input, cha
 			   size_t room);
 
 /**
- * struct morph_check_bandwidth_input - what is to be held against what
- * @problem: what was asked, in bytes
- * @answer: what was answered, in bytes
- * @steps: wavelengths and plans that may be looked at to check a proof; 0: 2^28
+ * struct morph_check_bandwidth_input - input of morph_check_bandwidth()
+ * @problem: the problem
+ * @answer: the answer
+ * @steps: limit of wavelengths and plans in the check of a proof; 0: 2^28
  */
 struct morph_check_bandwidth_input {
 	struct morph_check_bytes problem;
@@ -139,14 +139,15 @@ struct morph_check_bandwidth_input {
 };
 
 /**
- * morph_check_bandwidth() - hold the bandwidths of groups against their ports and guides
- * @input: what
- * @report: where to put a sentence that says what is wrong; may be NULL
+ * morph_check_bandwidth() - check bandwidths of groups against ports and guides
+ * @input: the input
+ * @report: space for a sentence that describes the error; may be NULL
  * @room: its size
  *
- * Each circuit has a wavelength that nobody else has where it goes. What stops a group is counted again, and
- * all wavelengths are tried where it is these that are said to be short; of the fairest plan all that would be fairer
- * are tried, which is exponential in groups and wavelengths. Thread-safe.
+ * No two circuits share a wavelength on a resource beyond its capacity. The check recounts the
+ * limit of each group, and tries all wavelengths if these are the limit. For a leximin plan it
+ * tries all plans that would be fairer, which is exponential in groups and wavelengths.
+ * Thread-safe.
  *
  * Return: as morph_check().
  */
@@ -154,12 +155,12 @@ int morph_check_bandwidth(const struct morph_check_bandwidth_input *input, char 
 			  size_t room);
 
 /**
- * struct morph_check_schedule_input - what is to be held against what
- * @collective: what was to be done, written by morph_collective_write()
- * @delay: what rounds and changes take, in bytes
+ * struct morph_check_schedule_input - input of morph_check_schedule()
+ * @collective: the collective, written by morph_collective_write()
+ * @delay: times of rounds and changes
  * @planes: ports of each rank
- * @after: the schedule before, whose light is there at first, in bytes; no data: none is
- * @schedule: what was answered, in bytes
+ * @after: the preceding schedule, whose last light exists at first; no data: none
+ * @schedule: the answer
  */
 struct morph_check_schedule_input {
 	struct morph_check_bytes collective;
@@ -170,29 +171,31 @@ struct morph_check_schedule_input {
 };
 
 /**
- * morph_check_schedule() - carry a schedule out, with a clock of its own
- * @input: what
- * @report: where to put a sentence that says what is wrong; may be NULL
+ * morph_check_schedule() - replay a schedule with a separate clock
+ * @input: the input
+ * @report: space for a sentence that describes the error; may be NULL
  * @room: its size
  *
- * On a plane each port has one circuit at a time; each change takes what the delay says; a send is over circuits that
- * are lit all the while, beside others at the same times only, and takes as long as the fullest circuit of its way
- * wants; all bytes are sent; each rank has what it sends, sums nothing twice, and each chunk ends as it should; and the
- * bound is what it says. O(circuits + sends * hops * log + chunk transfers * ranks / 64). Thread-safe.
+ * The check covers these rules. On a plane each port has one circuit at a time. Each change takes
+ * the time of the delay model. A send uses circuits that are lit for its whole time, shares them
+ * only with sends at the same times, and takes as long as the fullest circuit of its path needs.
+ * All bytes are sent. Each rank has what it sends, sums nothing twice, and each chunk ends where it
+ * must. The stated bound is correct. O(circuits + sends * hops * log + chunk transfers * ranks /
+ * 64). Thread-safe.
  *
  * Return: as morph_check(), never -EAGAIN.
  */
 int morph_check_schedule(const struct morph_check_schedule_input *input, char *report, size_t room);
 
 /**
- * struct morph_check_light_input - what is to be held against what
+ * struct morph_check_light_input - input of morph_check_light()
  * @profile: the device profile
- * @ledger: what is held, written by morph_ledger_write()
- * @schedule: when which ranks are joined, in bytes
- * @steps: by which ways, in bytes
+ * @ledger: resources in use, written by morph_ledger_write()
+ * @schedule: which ranks are joined at which time
+ * @steps: the paths
  * @accelerators: the accelerator of each rank
- * @ranks: how many
- * @lanes: that each circuit has; 0: any number
+ * @ranks: number of ranks
+ * @lanes: lanes of each circuit; 0: any number
  * @transit: enum morph_transit
  */
 struct morph_check_light_input {
@@ -207,16 +210,17 @@ struct morph_check_light_input {
 };
 
 /**
- * morph_check_light() - hold the light of steps against the schedule, and against the fabric
- * @input: what
- * @report: where to put a sentence that says what is wrong; may be NULL
+ * morph_check_light() - check the light of steps against schedule and fabric
+ * @input: the input
+ * @report: space for a sentence that describes the error; may be NULL
  * @room: its size
  *
- * Each step has the circuits that the schedule holds then, on the same planes, and no others; those that stay lit
- * stay the same. Each circuit leads from its transmitter to its receiver: its guides join, they are sound and in its lanes dark.
- * In each step each port has one circuit, no lane is used twice, and each element has a state that
- * joins what all ways through it want. What begins by time begins as the schedule has it. Loss, leakage, and how elements
- * of others stand, are not looked at. O(steps * holds + entries * guides of a way). Thread-safe.
+ * The check covers these rules. Each step has exactly the circuits that the schedule then holds, on
+ * the same planes. Circuits that stay lit stay the same. Each circuit leads from its transmitter to
+ * its receiver over adjacent, healthy guides that are dark in its lanes. In each step each port has
+ * one circuit, no lane is used twice, and each element has a state for all paths through it. Steps
+ * that begin by time begin at the schedule's time. It does not check loss, leakage, or the elements
+ * of other tenants. O(steps * holds + entries * guides of a path). Thread-safe.
  *
  * Return: as morph_check(), never -EAGAIN.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Is an answer of defragmentation what it says? */
+/* Checks an answer of defragmentation. */
 #include <morph/wire.h>
 
 #include "defrag.h"
@@ -145,7 +145,7 @@ static int read_answer(struct defrag *defrag, const struct morph_check_bytes *by
 
 /* ----------------------------------------------------------------- what is lit */
 
-/* May a circuit leave its fibres? Not those that are unusable, or kept. */
+/* Whether a circuit can leave its fibres. It cannot if they are unusable or kept. */
 static bool loose(const struct defrag *defrag, const struct lit *lit)
 {
 	const struct fabric *fabric = &defrag->check.fabric;
@@ -164,8 +164,8 @@ static bool loose(const struct defrag *defrag, const struct lit *lit)
 }
 
 /*
- * Where the circuits that run go: each is in use in the ledger, and none twice. To be followed
- * anew they must not be; what has been followed is in use again.
+ * Follow the paths of running circuits. Dark guides and elements count as in use here. So a path
+ * consists of lit ones, and no two paths share one.
  */
 static int follow_running(struct defrag *defrag)
 {
@@ -268,7 +268,7 @@ static int judge(struct defrag *defrag)
 	case 2:
 		return ck_reroute_refused(defrag);
 	case 3:
-		return 0; /* says nothing */
+		return 0; /* without a text */
 	}
 	return wrong(defrag, EBADMSG, "verdict %u is none", defrag->answer.verdict);
 }

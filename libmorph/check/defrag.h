@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What runs, and an answer of defragmentation, as the checker reads them. */
+/* Running slices and an answer of defragmentation, as the checker reads them. */
 #ifndef CHECK_DEFRAG_H
 #define CHECK_DEFRAG_H
 
@@ -7,18 +7,18 @@
 
 #include "internal.h"
 
-/* A circuit that runs. */
+/* A running circuit. */
 struct lit {
-	uint32_t slice; /* its place among those that run */
+	uint32_t slice; /* index of its slice */
 	uint32_t circuit, src, dst; /* ranks */
 	uint32_t src_host, dst_host;
-	const uint8_t *strands; /* as it goes now */
+	const uint8_t *strands; /* present path */
 	uint32_t count;
-	const uint8_t *first_strands; /* as it went at first */
+	const uint8_t *first_strands; /* first path */
 	uint32_t first_count;
-	bool may_move; /* it is not pinned, and on sound hardware */
+	bool may_move; /* it is not pinned, and its hardware is healthy */
 	bool dark;
-	uint32_t step; /* that changed it last, and one more */
+	uint32_t step; /* last step that changed it, plus one */
 	bool moved, interrupted;
 	uint64_t dark_ns;
 };
@@ -26,7 +26,7 @@ struct lit {
 struct slice {
 	uint32_t number, transit, pinned, ranks, circuits, strands;
 	const uint8_t *accelerators, *circuit_words, *strand_words;
-	uint32_t first_lit; /* its circuits in lit */
+	uint32_t first_lit; /* its first circuit in lit */
 };
 
 struct answer_words {
@@ -37,7 +37,7 @@ struct answer_words {
 };
 
 struct defrag {
-	struct check check; /* its plan: the request's ranks */
+	struct check check; /* its plan has the request's ranks */
 	struct used used;
 	uint32_t slices_count, lit_count;
 	struct slice *slices;
@@ -53,13 +53,13 @@ static inline const uint8_t *strand_at(const uint8_t *strands, uint32_t number)
 	return strands + 4 * (size_t)number * MORPH_WIRE_STRAND;
 }
 
-/* All steps, on what runs as it was at first: 0 or a report. */
+/* Replay all steps from the initial state. 0 or a report. */
 int ck_replay(struct defrag *defrag);
 
-/* Room for the request without what may move, in a rack. */
+/* Whether the request really does not fit in a rack, whatever the routes of movable circuits. */
 int ck_reroute_refused(struct defrag *defrag);
 
-/* That no answer leads fewer circuits another way. */
+/* Whether no answer moves fewer circuits. */
 int ck_reroute_least(struct defrag *defrag);
 
 #endif /* CHECK_DEFRAG_H */

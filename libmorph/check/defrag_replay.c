@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The steps of an answer of defragmentation, carried out one by one. */
+/* Replay of the steps of an answer of defragmentation. */
 #include "defrag.h"
 
 enum step_kind {
@@ -10,7 +10,7 @@ enum step_kind {
 	PLACE = 5
 };
 
-/* Light a circuit over strands of the answer, in servers that it may cross. */
+/* Light a circuit over hops of the answer, in servers that it may cross. */
 static int light(struct defrag *defrag, uint32_t slice, bool own, const uint8_t *change,
 		 uint32_t from, uint32_t to)
 {
@@ -41,7 +41,7 @@ static void leave(struct defrag *defrag, const uint8_t *strands, uint32_t count)
 		ck_leave_strand(&defrag->check, &defrag->used, strand_at(strands, at));
 }
 
-/* What a circuit crosses already it may cross again. */
+/* A circuit may cross a server again that it crosses already. */
 static bool crossed_before(const struct defrag *defrag, const struct lit *lit, uint32_t host)
 {
 	uint32_t at_host = lit->src_host;
@@ -59,7 +59,7 @@ static bool crossed_before(const struct defrag *defrag, const struct lit *lit, u
 	return at_host == host;
 }
 
-/* As light(), where servers that others hold may be crossed if they were. */
+/* As light(), but the circuit may also cross servers of other tenants that it crossed before. */
 static int lead(struct defrag *defrag, struct lit *lit, const uint8_t *change)
 {
 	const struct slice *slice = &defrag->slices[lit->slice];
@@ -87,7 +87,7 @@ static int lead(struct defrag *defrag, struct lit *lit, const uint8_t *change)
 	return 0;
 }
 
-/* Has a rank of a circuit a port for a second way, beside all that the step lights? */
+/* Check that a rank has a port for a second path, besides all circuits that the step lights. */
 static int check_ports(struct defrag *defrag, const struct slice *slice, const struct lit *mine,
 		       uint32_t step)
 {
@@ -115,7 +115,7 @@ static struct slice *find_slice(const struct defrag *defrag, uint32_t number)
 	return NULL;
 }
 
-/* The circuits that a step names: each may be moved, and is lit or dark as the kind wants. */
+/* Check that each circuit of a step can move, and is lit or dark as the kind of step requires. */
 static int name_circuits(struct defrag *defrag, const struct slice *slice, uint32_t step,
 			 uint32_t kind, const uint8_t *changes, uint32_t count)
 {
@@ -143,7 +143,7 @@ static int name_circuits(struct defrag *defrag, const struct slice *slice, uint3
 	return 0;
 }
 
-/* One change: what goes out first, goes out first. */
+/* One change. Circuits that go dark first do so here. */
 static int replay_change(struct defrag *defrag, struct slice *slice, uint32_t step, uint32_t kind,
 			 const uint8_t *change)
 {
@@ -162,7 +162,7 @@ static int replay_change(struct defrag *defrag, struct slice *slice, uint32_t st
 	return ret ? ret : lead(defrag, lit, change);
 }
 
-/* Strands of circuits before a step changes them. */
+/* Hops of circuits before a step changes them. */
 struct before {
 	const uint8_t *strands;
 	uint32_t count;
@@ -192,7 +192,7 @@ static int replay_changes(struct defrag *defrag, struct slice *slice, uint32_t s
 	return ret;
 }
 
-/* The last step lights what was requested. */
+/* The last step lights the request. */
 static int replay_place(struct defrag *defrag, const uint8_t *changes, uint32_t count)
 {
 	const struct request *request = &defrag->check.request;
@@ -217,7 +217,7 @@ static int replay_place(struct defrag *defrag, const uint8_t *changes, uint32_t 
 	return ret;
 }
 
-/* While a step lights something, what is dark stays so. */
+/* While a step lights circuits, dark circuits stay dark. */
 static void pass_time(struct defrag *defrag, uint32_t kind, uint32_t step)
 {
 	for (uint32_t at = 0; at < defrag->lit_count; at++) {

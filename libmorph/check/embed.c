@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* All places that a request could have in a rack: boxes, parts that fill servers, ranks anywhere. */
+/* All places of a request in a rack: boxes, parts that fill servers, ranks anywhere. */
 #include "search.h"
 
 bool ck_spend(struct check *check)
@@ -10,7 +10,7 @@ bool ck_spend(struct check *check)
 	return true;
 }
 
-/* Each circuit goes for itself. What a part of them has no room for, all have none for. */
+/* Each circuit is a demand of its own. If some do not fit, all do not fit. */
 static void add_demand(struct search *search, uint32_t from, uint32_t to, uint32_t units)
 {
 	for (; units && search->demands < MOST_DEMANDS; units--) {
@@ -85,7 +85,7 @@ static void read_grid(const struct search *search, struct grid *grid)
 			      count;
 }
 
-/* Have the servers of those accelerators no others? */
+/* Whether the servers of these accelerators have no others. */
 static bool servers_filled(const struct search *search, const uint32_t *chips)
 {
 	uint32_t block[3], servers = 0;
@@ -101,7 +101,7 @@ static bool servers_filled(const struct search *search, const uint32_t *chips)
 	return servers * block[0] * block[1] * block[2] == search->check->request.ranks;
 }
 
-/* A box of that size, its dimensions along those of @axis, from @begin: has it a plan? */
+/* Whether a box of this size, with dimensions along @axis and first cell @begin, has a plan. */
 static enum answer try_box(struct search *search, const struct grid *grid, const uint32_t size[3],
 			   const uint32_t axis[3], const uint32_t begin[3])
 {
@@ -124,7 +124,7 @@ static enum answer try_box(struct search *search, const struct grid *grid, const
 	}
 	if (request->whole && !servers_filled(search, chips))
 		return NO;
-	/* Ranks that go back and forth in a box may lie there in other ways. */
+	/* Ranks that run back and forth are only one way to fill a box. */
 	if (!request->extent[0])
 		return GAVE_UP;
 	search->demands = 0;
@@ -188,7 +188,7 @@ enum answer ck_try_boxes(struct search *search)
 
 /* ---------------------------------------------------------------------- parts */
 
-/* Do the parts that have a seat want more fibres than there are? */
+/* Whether the placed parts need more fibres than the rack has. */
 static bool too_far(const struct search *search, uint32_t depth)
 {
 	const struct room *room = search->room;
@@ -243,7 +243,7 @@ static enum answer embed(struct search *search, uint32_t depth)
 	return NO;
 }
 
-/* Each part after one that it is joined to, if there is one. */
+/* Order parts so that each follows a part that it is joined to, if there is one. */
 static void order_parts(struct search *search)
 {
 	bool placed[MOST_SEATS] = { false };
@@ -295,7 +295,7 @@ void ck_block_read(const struct search *search, uint32_t block[3])
 		block[axis] = far[axis] > near[axis] ? far[axis] - near[axis] : 1;
 }
 
-/* The part of a rank where the torus is cut into blocks of that size. */
+/* The part of a rank if the torus is cut into blocks of this size. */
 static uint32_t part_at(const struct request *request, const uint32_t size[3], uint32_t rank)
 {
 	uint32_t x = rank % request->extent[0] / size[0];
@@ -305,7 +305,9 @@ static uint32_t part_at(const struct request *request, const uint32_t size[3], u
 	return (z * (request->extent[1] / size[1]) + y) * (request->extent[0] / size[0]) + x;
 }
 
-/* Whether the plan's parts are blocks as large as a server, with fewest circuits between. */
+/*
+ * Whether the plan's parts are blocks of the size of a server, with fewest circuits between them.
+ */
 static bool parts_sound(const struct search *search, const uint32_t block[3])
 {
 	static const uint32_t turns[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },

@@ -6,7 +6,7 @@
 #define PORTS 16U
 #define PORT_NONE 0xffU
 #define MOST_WAVELENGTHS 64 /* a set of them is two words */
-#define LOOKED_AT 256 /* ports of a tile, from the end of a fibre on */
+#define LOOKED_AT 256 /* limit of ports of a tile visited from the end of a fibre */
 
 enum record {
 	KIND = 40,
@@ -22,7 +22,7 @@ static uint32_t half(const uint8_t *at)
 	return at[0] | (uint32_t)at[1] << 8;
 }
 
-/* A section: where it is and how many records it has. */
+/* The position of a section and the number of its records. */
 static bool section(const struct morph_check_bytes *profile, uint32_t number, uint32_t stride,
 		    size_t *offset, uint32_t *count)
 {
@@ -75,7 +75,7 @@ static bool records_sound(const struct fabric *fabric)
 	return true;
 }
 
-/* Everything that fibres without switches lead to and from is one rack. */
+/* A rack: all servers that fibres without switches connect. */
 static void find_racks(struct fabric *fabric)
 {
 	bool changed = true;
@@ -212,7 +212,7 @@ bool ck_is_spare(const struct fabric *fabric, uint32_t accelerator)
 	       1;
 }
 
-/* Ports that some state joins to that one. */
+/* Ports that some state joins to this one. */
 static uint32_t ports_behind(const struct fabric *fabric, struct end end)
 {
 	uint32_t ports = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is held, as the checker reads it, and the room that it leaves in a rack. */
+/* The ledger, as the checker reads it, and the capacity that it leaves in a rack. */
 #include <morph/wire.h>
 
 #include "internal.h"
@@ -62,7 +62,7 @@ bool ck_element_held(const struct fabric *fabric, uint32_t element)
 	return element_flags(fabric, element) & 2;
 }
 
-/* Where the ledger's words of a guide are. */
+/* The position of the ledger's words of a guide. */
 static size_t guide_at(const struct fabric *fabric, uint32_t guide)
 {
 	return 2 * (size_t)fabric->accelerators + fabric->elements + 3 * (size_t)guide;
@@ -182,7 +182,7 @@ void ck_room_measure(struct room *room)
 	for (uint32_t a = 0; a < room->seats; a++)
 		for (uint32_t b = 0; b < room->seats; b++)
 			room->hops[a][b] = a == b ? 0 : room->room[a][b] ? 1 : NONE;
-	/* Floyd and Warshall: slow, and short. */
+	/* Floyd and Warshall: slow, but short. */
 	for (uint32_t via = 0; via < room->seats; via++)
 		for (uint32_t a = 0; a < room->seats; a++)
 			for (uint32_t b = 0; b < room->seats && !(room->stops >> via & 1); b++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Do steps light what a schedule holds? */
+/* Checks that steps light the circuits that a schedule holds. */
 #include <morph/wire.h>
 
 #include "light.h"
@@ -18,7 +18,7 @@ static bool within(struct part part, uint32_t count)
 	return part.first <= count && part.count <= count - part.first;
 }
 
-/* Each array has one entry at least, so that none is NULL but for want of memory. */
+/* Each array has at least one entry, so that NULL means out of memory. */
 static int make_room(struct light_check *it)
 {
 	it->circuits = calloc((size_t)it->circuits_count + 1, sizeof(*it->circuits));
@@ -108,7 +108,7 @@ static int read_steps(struct light_check *it)
 	return ret;
 }
 
-/* Accelerators of ranks: there, sound, each but once, of one owner. */
+/* Accelerators of ranks: they exist, are healthy, different, and belong to one owner. */
 static int check_ranks(struct light_check *it)
 {
 	const struct fabric *fabric = &it->check.fabric;

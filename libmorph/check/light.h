@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the checker knows of steps: only what is written. */
+/* Steps, as the checker reads them. */
 #ifndef CHECK_LIGHT_H
 #define CHECK_LIGHT_H
 
@@ -29,9 +29,12 @@ struct light_check {
 	uint32_t *guides, *held;
 };
 
-/* light_ways.c: each circuit's guides join, and those of a step go together. 0 or what was noted. */
+/*
+ * light_ways.c: the guides of each circuit are adjacent, and the circuits of a step are compatible.
+ * 0 or a noted error.
+ */
 int ck_light_ways(struct light_check *it);
-/* light_steps.c: each step has what the schedule holds then, and begins when it should. */
+/* light_steps.c: each step has the circuits that the schedule then holds, and begins in time. */
 int ck_light_steps(struct light_check *it);
 
 #endif /* CHECK_LIGHT_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Each step has the circuits that the schedule holds then. */
+/* Checks that each step has the circuits that the schedule then holds. */
 #include "light.h"
 
 #define BY_TIME 2
@@ -7,16 +7,19 @@
 
 struct walk {
 	struct light_check *it;
-	uint32_t *wanted; /* by plane and rank that sends: the rank that receives, or NONE */
-	uint32_t *had; /* the same of the step before */
+	uint32_t *wanted; /* by plane and sending rank: the receiving rank, or NONE */
+	uint32_t *had; /* the same of the preceding step */
 	uint32_t *shown,
-		*showed; /* by the same: the circuit that the step has, and that the one before has */
+		*showed; /* by the same: the circuit of this step, and of the preceding one */
 	size_t ports;
 	uint32_t step;
-	uint64_t lit; /* of the step before */
+	uint64_t lit; /* of the preceding step */
 };
 
-/* What is held at a moment, as far as it can be seen from holds set by then; returns when the last set then is lit. */
+/*
+ * The circuits held at a moment, from the holds set until then. Returns when the last of these is
+ * lit.
+ */
 static uint64_t hold_at(struct walk *walk, uint64_t now)
 {
 	const struct schedule *schedule = &walk->it->schedule;
@@ -63,7 +66,7 @@ static int show(struct walk *walk, uint32_t number)
 	return 0;
 }
 
-/* The step has what is wanted, and what was lit before is the same circuit. */
+/* Compare a step with the schedule. A circuit that stays lit must be the same. */
 static int compare(struct walk *walk)
 {
 	struct light_check *it = walk->it;
@@ -106,7 +109,7 @@ static int check_begin(struct walk *walk, uint64_t set, uint64_t before_lit)
 	return 0;
 }
 
-/* After the last step comes the first, once all has arrived. */
+/* After the last step the first one follows, once all data has arrived. */
 static int check_first(struct walk *walk, uint64_t set)
 {
 	uint64_t finish = walk->it->schedule.finish;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Guides of circuits join, and what is lit at once goes together. */
+/*
+ * Checks that the guides of circuits are adjacent, and that simultaneous circuits are compatible.
+ */
 #include "light.h"
 
 #define PORTS 16
@@ -7,11 +9,11 @@
 
 struct ways_check {
 	struct light_check *it;
-	uint32_t *joins; /* by element and port: the port that light goes to in the step, and one; 0: none */
-	uint64_t *lanes; /* by guide: in use in the step */
+	uint32_t *joins; /* by element and port: the port that light goes to, plus 1; 0: none */
+	uint64_t *lanes; /* by guide: lanes in use in the step */
 	uint32_t *touched; /* elements of the step, each once */
 	uint32_t touched_count;
-	uint32_t *sends, *receives; /* by rank and plane: the last step that uses it, and one */
+	uint32_t *sends, *receives; /* by rank and plane: the last step that uses it, plus one */
 };
 
 static bool foreign_tile(const struct light_check *it, uint32_t element)
@@ -23,7 +25,7 @@ static bool foreign_tile(const struct light_check *it, uint32_t element)
 	return it->input->transit && owner && owner != ck_owner(fabric, it->input->accelerators[0]);
 }
 
-/* The end at which light enters the first guide: NONE where it is not the transmitter's. */
+/* The end at which light enters the first guide; NONE if it is not at the transmitter. */
 static uint32_t first_end(const struct light_check *it, const struct light_circuit *circuit)
 {
 	uint32_t guide = it->guides[circuit->guides.first];
@@ -45,7 +47,7 @@ static bool is_receiver(const struct light_check *it, const struct light_circuit
 	       end.port == circuit->dst_plane;
 }
 
-/* Is the guide sound, and dark in those lanes? */
+/* Whether the guide is healthy, and dark in these lanes. */
 static int check_guide(struct light_check *it, uint32_t number, uint32_t guide)
 {
 	const struct fabric *fabric = &it->check.fabric;
@@ -78,7 +80,7 @@ static int check_lanes(struct light_check *it, uint32_t number)
 	return 0;
 }
 
-/* The end of a guide that is at an element, but not the one given; or NONE. */
+/* The end of a guide at an element, other than the given one; or NONE. */
 static uint32_t end_at(const struct fabric *fabric, uint32_t guide, uint32_t element,
 		       const struct end * not )
 {
@@ -91,7 +93,7 @@ static uint32_t end_at(const struct fabric *fabric, uint32_t guide, uint32_t ele
 	return NONE;
 }
 
-/* Light through an element, from a port to another: each of both leads to the other only. */
+/* Join two ports of an element. Each leads to the other one only. */
 static int join(struct ways_check *ways, uint32_t number, struct end in, uint32_t out)
 {
 	uint32_t *joins = &ways->joins[(size_t)in.index * PORTS];
@@ -111,7 +113,7 @@ static int join(struct ways_check *ways, uint32_t number, struct end in, uint32_
 	return 0;
 }
 
-/* From the transmitter on; each guide gets the circuit's lanes. */
+/* Follow a circuit from the transmitter. Each guide gets the circuit's lanes. */
 static int follow(struct ways_check *ways, uint32_t number)
 {
 	struct light_check *it = ways->it;
@@ -157,7 +159,7 @@ static void forget(struct ways_check *ways, uint32_t number)
 		ways->lanes[ways->it->guides[circuit->guides.first + hop]] = 0;
 }
 
-/* Each element has a state that joins all that is wanted; then they are forgotten. */
+/* Check that each element has a state for all joined ports, and clear these. */
 static int check_elements(struct ways_check *ways)
 {
 	const struct fabric *fabric = &ways->it->check.fabric;
@@ -221,7 +223,7 @@ static int check_step(struct ways_check *ways, uint32_t number)
 	return states;
 }
 
-/* What no step holds is nothing. */
+/* Every circuit must be part of a step. */
 static int check_all_held(struct light_check *it)
 {
 	bool *held = calloc((size_t)it->circuits_count + 1, sizeof(*held));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A feasible plan: is each rank somewhere, and each circuit on fibres that are there and free? */
+/* Checks a feasible plan: each rank has an accelerator, and each circuit free fibres. */
 #include <morph/wire.h>
 
 #include "internal.h"
@@ -38,7 +38,7 @@ static int check_ranks(struct check *check)
 	return 0;
 }
 
-/* Of servers that are taken whole nobody else has any part. */
+/* No other slice has a part of a server that is taken whole. */
 static int check_whole(struct check *check)
 {
 	const struct fabric *fabric = &check->fabric;
@@ -61,7 +61,7 @@ static int check_whole(struct check *check)
 
 /* -------------------------------------------------------------------- the box */
 
-/* The torus of a rack: its corner and extents, spares left out. */
+/* First cell and extents of the torus of a rack, without spares. */
 static void measure_rack(const struct fabric *fabric, uint32_t rack, uint32_t corner[3],
 			 uint32_t extent[3])
 {
@@ -82,7 +82,7 @@ static void measure_rack(const struct fabric *fabric, uint32_t rack, uint32_t co
 		extent[axis] = far[axis] - corner[axis];
 }
 
-/* Along one dimension of the rack: do the cells that are taken lie in a row, of which length? */
+/* The length of the row of taken cells along one dimension; cells must be adjacent. */
 static uint32_t row_length(const bool *taken, uint32_t extent)
 {
 	uint32_t count = 0, begins = 0;
@@ -94,7 +94,7 @@ static uint32_t row_length(const bool *taken, uint32_t extent)
 	return begins <= 1 ? count : 0;
 }
 
-/* A torus goes through the box dimension by dimension: one step is one step. */
+/* One step in a dimension of the request is one step in one dimension of the rack. */
 static bool steps_fit(const struct check *check, const uint32_t extent[3], const uint32_t *cells)
 {
 	const struct request *request = &check->request;
@@ -144,7 +144,7 @@ static int check_box(struct check *check)
 			uint32_t at = ck_position(fabric, accelerator_of(check, rank), axis) -
 				      corner[axis];
 
-			/* A spare of the profile that is none any more stands beside it. */
+			/* A former spare of the profile is outside the torus. */
 			if (at >= extent[axis])
 				return ck_wrong(check, EBADMSG, "the accelerators are no box");
 			cells[3 * rank + axis] = at;
@@ -170,7 +170,7 @@ bool ck_touches_others(const struct fabric *fabric, uint32_t first_code, uint32_
 	return ck_owner(fabric, from) || ck_owner(fabric, to);
 }
 
-/* The same of a strand of the plan, which has been followed. */
+/* The same for a hop of the plan that was followed. */
 static bool strand_touches_others(const struct check *check, const uint8_t *strand)
 {
 	uint32_t last = word(strand, 0) - 1;
@@ -249,7 +249,7 @@ void ck_leave_strand(struct check *check, struct used *used, const uint8_t *stra
 	}
 }
 
-/* @bands: what is in use in each band. */
+/* @bands: resources in use in each band. */
 static int check_circuit(struct check *check, struct used *bands, uint32_t circuit, uint32_t *next)
 {
 	const struct fabric *fabric = &check->fabric;
@@ -352,7 +352,7 @@ static int check_circuits(struct check *check)
 
 /* -------------------------------------------------------------------- figures */
 
-/* The fewest servers with so many free accelerators. */
+/* The fewest servers with this number of free accelerators together. */
 static uint32_t fewest(const struct room *room, uint32_t ranks)
 {
 	bool taken[MOST_SEATS] = { false };
@@ -429,7 +429,7 @@ static int check_crossing_figures(struct check *check)
 	for (uint32_t many = MOST_RANKS; many && left; many--)
 		for (; with[many] && left; with[many]--, fewest_of++)
 			left -= left < many ? left : many;
-	/* A server that has been counted has nothing left to be counted for. */
+	/* Count each server once. */
 	for (uint32_t rank = 0; rank < check->plan.ranks; rank++) {
 		uint32_t host = ck_host(fabric, accelerator_of(check, rank));
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Is a protection what it says? Each rank's accelerator fails in turn. */
+/* Checks a protection. The accelerator of each rank fails in turn. */
 #include <morph/wire.h>
 
 #include "search.h"
@@ -20,13 +20,13 @@ struct protect {
 	struct check check;
 	struct protection_words words;
 	uint32_t slice;
-	struct used used; /* with the light of all ranks; what is kept may be used */
-	/* Of the rank that is looked at. */
+	struct used used; /* with the light of all ranks; kept fibres count as free */
+	/* Of the present rank. */
 	uint32_t number, rack;
 	struct used left; /* without its own light */
 	struct room *room;
 	struct search *search;
-	/* Ways, strands and refusals that have been looked at. */
+	/* Positions in the answer's paths, hops and refusals. */
 	uint32_t next_way, next_strand, next_refusal;
 };
 
@@ -110,7 +110,7 @@ static uint32_t plan_hops(const struct protect *protect, uint32_t circuit)
 	return word(protect->check.plan.way_words, 2 * (size_t)circuit + 1);
 }
 
-/* The plan's circuits are lit as it says: followed where what is not lit is as if it was in use. */
+/* Follow the plan's circuits. All other fibres count as in use. */
 static int follow_plan(struct protect *protect, struct used *dark)
 {
 	struct check *check = &protect->check;
@@ -152,7 +152,7 @@ static int read_lit(struct protect *protect)
 	return ret;
 }
 
-/* The rank's accelerator fails: its light goes out. */
+/* The rank's accelerator fails, so its light goes out. */
 static void fail(struct protect *protect, uint32_t number)
 {
 	const struct fabric *fabric = &protect->check.fabric;
@@ -177,7 +177,7 @@ static bool does(const struct protect *protect, uint32_t spare)
 	       fabric->rack[ck_host(fabric, spare)] == protect->rack;
 }
 
-/* Where a circuit begins or ends with the spare. */
+/* The server where a circuit begins or ends with the spare. */
 static uint32_t host_of(const struct protect *protect, uint32_t circuit, uint32_t end,
 			uint32_t spare)
 {
@@ -187,7 +187,7 @@ static uint32_t host_of(const struct protect *protect, uint32_t circuit, uint32_
 		       rank == protect->number ? spare : chip_of(protect, rank));
 }
 
-/* May light not go on from there? Somebody else has a part of that server, or could get one. */
+/* Whether light must not cross the server: another tenant has a part of it, or could get one. */
 static bool stops(const struct protect *protect, uint32_t host)
 {
 	const struct fabric *fabric = &protect->check.fabric;
@@ -250,7 +250,7 @@ static int check_protected(struct protect *protect, uint32_t spare)
 
 /* ----------------------------------------------------------------------- refused */
 
-/* The demands of the rank's circuits, for all ways to be tried. */
+/* List the demands of the rank's circuits for a search of all routes. */
 static void list_demands(struct protect *protect, uint32_t spare)
 {
 	struct search *search = protect->search;
@@ -277,8 +277,8 @@ static void list_demands(struct protect *protect, uint32_t spare)
 }
 
 /*
- * What begins where light departs and ends outside of where it arrives crosses between the two once at
- * least, for where it arrives and goes on it departs.
+ * A circuit that begins where light departs and ends outside @arrives crosses this cut at least
+ * once, because light that continues after its arrival departs there.
  */
 static bool is_cut(const struct protect *protect, uint64_t departs, uint64_t arrives)
 {

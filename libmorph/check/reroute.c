@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * That no rerouting does: what runs and what is wanted is led anew from nothing, in every place that
- * the request could have, but for what is too long by one of the metrics.
+ * Checks that no rerouting makes a request fit. It routes running and requested circuits from
+ * scratch, for every place of the request that no metric excludes.
  */
 #include <morph/wire.h>
 
@@ -32,7 +32,7 @@ static uint64_t own_seats(const struct defrag *defrag, const struct room *room, 
 	return own;
 }
 
-/* The circuits that run in the rack and may be moved; what they take is free in @used. */
+/* The movable circuits of the rack. Their resources are free in @used. */
 static void read_flows(struct reroute *reroute, const struct room *room, struct used *used)
 {
 	struct defrag *defrag = reroute->defrag;
@@ -66,7 +66,7 @@ static void read_flows(struct reroute *reroute, const struct room *room, struct 
 
 /* ---------------------------------------------------------------------- metrics */
 
-/* Bellman and Ford, by these lengths: slow, and short. */
+/* Bellman and Ford by these lengths: slow, but short. */
 static void measure(const struct room *room, const uint32_t *length, uint32_t from,
 		    uint64_t through, int64_t *apart)
 {
@@ -129,7 +129,7 @@ static int read_metric(struct reroute *reroute, const struct room *room, uint32_
 	return ret;
 }
 
-/* What is left of each metric when @part lies where it does, beside those before. */
+/* Subtract @part at its place, and the parts before it, from the slack of each metric. */
 static bool metrics_bear(struct search *search, uint32_t depth, uint32_t part)
 {
 	struct reroute *reroute = search->context;
@@ -158,7 +158,7 @@ static bool metrics_bear(struct search *search, uint32_t depth, uint32_t part)
 
 /* ------------------------------------------------------------------------- racks */
 
-/* The rack of @host without what may move: its room, flows, and the metrics of a refusal. */
+/* The rack of @host without movable circuits: its capacity, flows, and the metrics of a refusal. */
 static int read_rack(struct reroute *reroute, struct search *search, uint32_t host,
 		     const uint8_t *refusal)
 {
@@ -180,12 +180,12 @@ static int read_rack(struct reroute *reroute, struct search *search, uint32_t ho
 	if (!reroute->slack || !reroute->apart || !reroute->left || !reroute->flows)
 		return ck_wrong(check, ENOMEM, "out of memory");
 	ret = ck_used_read(check, &used);
-	/* Once for the seats, and again when what may move has left. */
+	/* Once for the servers, and again without the movable circuits. */
 	if (!ret)
 		ret = ck_room_read(check, &used, false, host, search->room);
 	if (!ret && defrag->lit_count > MOST_FLOWS)
 		ret = ck_wrong(check, EAGAIN, "too many circuits run");
-	/* Where nothing may go another way, all stays where it is. */
+	/* With limit 0 all circuits stay. */
 	if (!ret && reroute->limit) {
 		read_flows(reroute, search->room, &used);
 		ret = ck_room_read(check, &used, false, host, search->room);
@@ -207,13 +207,13 @@ static void reroute_free(struct reroute *reroute)
 	free(reroute);
 }
 
-/* Is there a place for the request, and ways for all, in that rack? */
+/* Whether the request has a place in the rack with routes for all circuits. */
 static enum answer try_rack(struct search *search)
 {
 	const struct check *check = search->check;
 	enum answer answer = NO;
 
-	/* Ranks that may lie anywhere may lie in a box. */
+	/* The search of ranks anywhere includes boxes. */
 	if (check->plan.whole || check->request.tier < TIER_STITCHED)
 		answer = ck_try_boxes(search);
 	if (answer != NO || check->request.tier < TIER_STITCHED)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A rack in which what runs is led anew, beside what is wanted. */
+/* A rack whose running circuits are routed again, together with the request. */
 #ifndef CHECK_REROUTE_H
 #define CHECK_REROUTE_H
 
@@ -8,10 +8,10 @@
 
 #define MOST_FLOWS 4096
 
-/* A circuit that is to be led. */
+/* A circuit to route. */
 struct flow {
-	uint32_t from, to; /* seats */
-	uint64_t through; /* seats */
+	uint32_t from, to; /* servers */
+	uint64_t through; /* servers */
 	bool runs;
 	bool led, moved;
 	uint32_t hops, was_hops;
@@ -23,10 +23,10 @@ struct reroute {
 	uint64_t through; /* of the request */
 	uint32_t running, count;
 	struct flow *flows;
-	uint32_t limit; /* circuits that may go another way; NONE: all */
+	uint32_t limit; /* limit of circuits that can take another path; NONE: all */
 	uint32_t metrics;
 	int64_t *slack; /* by metric */
-	int64_t *apart; /* by metric, seat and seat */
+	int64_t *apart; /* by metric and pair of servers */
 	int64_t *left; /* by depth and metric */
 };
 
@@ -36,7 +36,10 @@ static inline int64_t apart_by(const struct reroute *reroute, uint32_t metric, u
 	return reroute->apart[((size_t)metric * MOST_SEATS + from) * MOST_SEATS + to];
 }
 
-/* All demands of an embedding, circuit by circuit, beside what runs: search->route of a struct reroute. */
+/*
+ * Route all demands of an embedding together with running circuits. This is search->route of a
+ * struct reroute.
+ */
 enum answer ck_lead_all(struct search *search);
 
 #endif /* CHECK_REROUTE_H */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Ways for what runs and for what is wanted: all of them are tried. */
+/* Exhaustive search for routes of running and requested circuits. */
 #include "reroute.h"
 
 static enum answer lead_next(struct search *search, uint32_t left, uint32_t moved);
 
-/* Hops from each seat to a flow's end, over what is left. */
+/* Hops from each server to a flow's end over the remaining capacity. */
 static void measure_to(const struct room *room, const struct flow *flow, uint32_t hops[MOST_SEATS])
 {
 	uint32_t queue[MOST_SEATS] = { 0 }, head = 0, tail = 0;
@@ -33,8 +33,8 @@ static int compare(const struct flow *one, const struct flow *other)
 }
 
 /*
- * Of flows that are alike, the later one goes the later way: each set of ways is looked at once.
- * Where it counts which of them is moved, what runs is not alike.
+ * Equal flows take routes in order, so that the search visits each set of routes once. If the
+ * number of moves counts, running flows are not equal.
  */
 static bool in_order(const struct reroute *reroute, const struct flow *flow)
 {
@@ -98,7 +98,7 @@ static enum answer lead_on(struct search *search, struct flow *flow, const uint3
 	return NO;
 }
 
-/* Lead the flow that is farthest; what is there besides what all need is for detours. */
+/* Route the farthest flow. Capacity beyond the need of all flows is for detours. */
 static enum answer lead_next(struct search *search, uint32_t left, uint32_t moved)
 {
 	struct reroute *reroute = search->context;

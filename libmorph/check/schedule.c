@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Is a schedule what it says? */
+/* Checks a schedule. */
 #include <morph/wire.h>
 
 #include "schedule.h"

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the checker knows of collectives and schedules: only what is written. */
+/* Collectives and schedules, as the checker reads them. */
 #ifndef CHECK_SCHEDULE_H
 #define CHECK_SCHEDULE_H
 
@@ -43,8 +43,8 @@ struct joined {
 struct hold {
 	uint32_t plane, matching;
 	uint64_t set, lit, dark;
-	uint32_t changed; /* circuits that were not there before */
-	uint32_t link; /* number of its first circuit among those of all holds */
+	uint32_t changed; /* number of circuits that did not exist before */
+	uint32_t link; /* index of its first circuit among those of all holds */
 };
 
 struct send {
@@ -61,7 +61,7 @@ struct schedule {
 	struct part *matchings; /* of circuits */
 	struct joined *circuits;
 	struct hold *holds;
-	bool *stays; /* by link: the circuit was there before */
+	bool *stays; /* by link: the circuit existed before */
 	struct send *sends;
 	uint32_t *hops;
 };
@@ -73,7 +73,7 @@ struct schedule_check {
 	struct schedule schedule;
 };
 
-/* Each returns 0 or notes what is wrong. What was read is freed by the caller, in either case. */
+/* Each returns 0 or notes an error. The caller frees the output in both cases. */
 int ck_collective_read(struct check *check, const struct morph_check_bytes *bytes,
 		       struct collective *collective);
 void ck_collective_free(struct collective *collective);
@@ -81,21 +81,21 @@ int ck_schedule_read(struct check *check, const struct morph_check_bytes *bytes,
 		     struct schedule *schedule);
 void ck_schedule_free(struct schedule *schedule);
 
-/* The circuit's place in a matching, or NONE. */
+/* The circuit's index in a matching, or NONE. */
 uint32_t ck_circuit_from(const struct schedule *schedule, uint32_t matching, uint32_t src);
 
-/* schedule_light.c: each port has one circuit at a time, and changes are paid for. */
+/* schedule_light.c: each port has one circuit at a time, and changes take their time. */
 int ck_schedule_light(struct schedule_check *it, const struct schedule *after);
-/* schedule_ports.c: a plane's ports are programmed one after the other. All is paid for by itself. */
+/* schedule_ports.c: the ports of a plane are programmed one after the other. */
 int ck_schedule_ports(struct schedule_check *it);
-/* schedule_sends.c: what is sent goes over what is lit, in time, and all of it. */
+/* schedule_sends.c: sends use lit circuits, finish in time, and carry all bytes. */
 int ck_schedule_sends(struct schedule_check *it);
-/* schedule_data.c: each chunk is where it is sent from, and ends as it should. */
+/* schedule_data.c: each chunk is present where it is sent, and ends where it must. */
 int ck_schedule_data(struct schedule_check *it);
 /* schedule_bound.c */
 int ck_schedule_bound(struct schedule_check *it);
 
-/* What it takes on the wire. */
+/* Time on the wire. */
 static inline unsigned __int128 ck_wire_ps(const struct delay *delay, uint64_t bytes)
 {
 	return ((unsigned __int128)bytes * 8000000 + delay->mbps - 1) / delay->mbps;

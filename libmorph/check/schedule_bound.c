@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Bounds of schedules, reckoned again. */
+/* Recomputes the bounds of schedules. */
 #include "schedule.h"
 
 #define PORTS 1
 #define CHAIN 2
 #define MOST_CELLS (1ULL << 22)
 
-/* A transfer at its best: over all planes at once. */
+/* The least time of a transfer: over all planes at once. */
 static unsigned __int128 alone(const struct schedule_check *it, uint64_t bytes)
 {
 	uint32_t planes = it->schedule.planes;
@@ -32,7 +32,7 @@ static uint64_t busiest(const struct collective *collective)
 	return most;
 }
 
-/* Latest arrival of what a transfer has, where it comes from or goes to. */
+/* Latest arrival of the data of a transfer at its source or destination. */
 static unsigned __int128 *cell(const struct collective *collective, unsigned __int128 *arrived,
 			       uint32_t rank, uint32_t chunk)
 {

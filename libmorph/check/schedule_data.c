@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Chunks of a schedule, one after the other: the set of ranks whose part each rank has, from one send to
- * the next in the order of time. What is sent at some time is there at that time, and what arrives is there from then on.
+ * Chunks of a schedule. For each chunk, the set of ranks whose part each rank has, from send to
+ * send in the order of time. A send reads its data at its begin; arrived data is present from its
+ * arrival on.
  */
 #include "schedule.h"
 
 /*
- * When transfers read what they send, and when it is there; in the order of time what arrives comes first. What is sent in no time
- * arrives when its round has read, and before the next one does.
+ * The times when transfers read data, and when it arrives. At equal times arrivals come first. Data
+ * that is sent in no time arrives after all reads of its round, and before those of the next.
  */
 struct event {
 	uint64_t ps;
-	uint64_t turn; /* among those of the same time */
+	uint64_t turn; /* order among events of the same time */
 	bool reads;
-	uint32_t transfer; /* of those of the chunk */
+	uint32_t transfer; /* index among those of the chunk */
 };
 
-/* A transfer in whole. */
+/* The times of a transfer. */
 struct times {
 	struct part begins; /* of the list */
 	uint64_t until;
@@ -33,7 +34,7 @@ struct data {
 	uint64_t *sets; /* by rank */
 	struct event *events;
 	size_t events_count, events_room;
-	uint64_t *copies; /* by transfer of the chunk: what was read */
+	uint64_t *copies; /* by transfer of the chunk: the set that it read */
 	bool *read;
 	size_t copies_room; /* transfers */
 };
@@ -50,7 +51,7 @@ static void data_free(struct data *data)
 	free(data->read);
 }
 
-/* When the sends of each transfer begin, and when the last of them has arrived. */
+/* Find when the sends of each transfer begin, and when the last one has arrived. */
 static int time_transfers(struct data *data)
 {
 	const struct collective *collective = &data->it->collective;
@@ -91,7 +92,7 @@ static int time_transfers(struct data *data)
 	return 0;
 }
 
-/* Note that a transfer carries its chunks, where there is a list; count it in either case. */
+/* Count a chunk's carrier, and list it if there is a list. */
 static void carry(struct data *data, uint32_t number)
 {
 	const struct collective *collective = &data->it->collective;
@@ -107,7 +108,7 @@ static void carry(struct data *data, uint32_t number)
 		}
 }
 
-/* What carries each chunk: counted, then listed. */
+/* The carriers of each chunk: counted first, then listed. */
 static int index_chunks(struct data *data)
 {
 	const struct collective *collective = &data->it->collective;
@@ -144,7 +145,7 @@ static int by_time(const void *one, const void *other)
 	return a->transfer < b->transfer ? -1 : a->transfer > b->transfer;
 }
 
-/* Of one transfer. */
+/* Add the events of one transfer. */
 static void add_events(struct data *data, const struct times *times, uint32_t transfer)
 {
 	uint64_t turn = 2 * (uint64_t)times->round + 1;
@@ -226,7 +227,10 @@ static int reads(struct data *data, const struct transfer *transfer, uint32_t nu
 	return 0;
 }
 
-/* Summed with what is there, of which it has no part; or in place of what is there, of which it has all. */
+/*
+ * Data is summed with present data that shares no part with it. Without a sum it replaces present
+ * data, all of which it must contain.
+ */
 static int arrives(struct data *data, const struct transfer *transfer, uint32_t number,
 		   uint32_t chunk)
 {

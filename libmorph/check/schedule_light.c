@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Circuits of a schedule: each port has one at a time, and setting it takes what it takes. */
+/* Checks that each port has one circuit at a time, and that setting it takes its time. */
 #include "schedule.h"
 
 #define SCOPE_PORT 0
 #define SCOPE_FABRIC 2
 
-/* The hold that each port had last, by plane and rank, or NONE. */
+/* The last hold of each port, by plane and rank, or NONE. */
 struct ports {
 	uint32_t *sends, *receives;
-	uint64_t changes[MOST_PLANES]; /* until when each plane does; all of them: the first */
+	uint64_t changes[MOST_PLANES]; /* end of the change by plane; entry 0 if all stop */
 };
 
 static int resident(struct schedule_check *it, const struct schedule *after, uint32_t number)
@@ -41,7 +41,7 @@ static int resident(struct schedule_check *it, const struct schedule *after, uin
 	return 0;
 }
 
-/* A port is taken by a hold: the one that had it is dark by then. */
+/* A hold takes a port. The port's earlier circuit is dark by then. */
 static int take_port(struct schedule_check *it, uint32_t *port, uint32_t number, uint32_t rank)
 {
 	const struct schedule *schedule = &it->schedule;
@@ -54,7 +54,7 @@ static int take_port(struct schedule_check *it, uint32_t *port, uint32_t number,
 	return 0;
 }
 
-/* Was the circuit there until the moment at which the hold is set? */
+/* Whether the circuit was lit until the hold begins. */
 static bool stays(const struct schedule *schedule, const struct hold *hold, uint32_t sends,
 		  uint32_t receives, const struct joined *circuit)
 {
@@ -92,7 +92,10 @@ static int take_ports(struct schedule_check *it, struct ports *ports, uint32_t n
 	return ret;
 }
 
-/* Where changes stop planes or the fabric, what is set there at one moment is one change, and the next one waits for it. */
+/*
+ * If a change stops planes or the fabric, circuits set there at the same time are one change, and
+ * the next change waits for it.
+ */
 static int paid(struct schedule_check *it, struct ports *ports, uint32_t first, uint32_t count)
 {
 	const struct delay *delay = &it->delay;
@@ -149,7 +152,7 @@ static int light(struct schedule_check *it, const struct schedule *after, struct
 	return ret;
 }
 
-/* There are no matchings that nothing holds. */
+/* Every matching must be held. */
 static int all_held(struct schedule_check *it)
 {
 	const struct schedule *schedule = &it->schedule;
@@ -178,7 +181,7 @@ int ck_schedule_light(struct schedule_check *it, const struct schedule *after)
 	ports.receives = ports.sends + room;
 	memset(ports.sends, 0xff, room * 2 * sizeof(*ports.sends));
 	ret = light(it, after, &ports);
-	/* What stops planes or the fabric is one change at a time as it is. */
+	/* Changes that stop planes or the fabric are sequential anyway. */
 	if (!ret && it->delay.scope == SCOPE_PORT && it->delay.port_ps)
 		ret = ck_schedule_ports(it);
 	if (!ret)

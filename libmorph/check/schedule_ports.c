@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Who programs the ports of a plane does so one circuit after the other. Each hold asks for that, for each circuit that it changes, some time
- * between when it is set and what a change takes besides before it is lit. Earliest deadline first does all of it in time
- * where anything does (Jackson 1955; Horn, Naval Research Logistics Quarterly 21, 1974).
+ * The ports of a plane are programmed one after the other. Each changed circuit of a hold needs its
+ * programming between the hold's begin and its light, minus the rest of a change. Earliest deadline
+ * first meets all deadlines if any order does (Jackson 1955; Horn, Naval Research Logistics
+ * Quarterly 21, 1974).
  */
 #include "schedule.h"
 
 struct job {
 	uint32_t hold;
-	uint64_t until; /* it is to be done */
+	uint64_t until; /* deadline */
 	uint64_t left;
 };
 
-/* A heap: the first is due first. */
+/* A heap by deadline. */
 struct queue {
 	struct job *jobs;
 	uint32_t count;
@@ -49,7 +50,7 @@ static void pop(struct queue *queue)
 	}
 }
 
-/* Work until some time, or until there is none left. */
+/* Work until this time, or until the queue is empty. */
 static int work(struct schedule_check *it, struct queue *queue, unsigned __int128 until)
 {
 	while (queue->count && queue->now < until) {

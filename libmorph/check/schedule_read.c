@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Reading collectives and schedules: after this all numbers are of things that there are. */
+/* Reads collectives and schedules. Afterwards all numbers are in range. */
 #include <morph/wire.h>
 
 #include "schedule.h"
 
 #define MOST_BYTES (1ULL << 60) /* of a transfer */
-#define MOST_SENT (1ULL << 28) /* chunks, each as often as it is sent */
+#define MOST_SENT (1ULL << 28) /* chunks, counted once for each send */
 
-/* Takes words one after the other; what is behind the last is 0. */
+/* Reads words one after the other; words after the last are 0. */
 struct reader {
 	const uint8_t *at;
 	size_t words, next;
@@ -25,7 +25,7 @@ static uint64_t take_long(struct reader *reader)
 	return low | (uint64_t)take(reader) << 32;
 }
 
-/* Memory for so many of that size, at least one. */
+/* Memory for @count entries of this size, at least one. */
 static void *room_for(uint32_t count, size_t size)
 {
 	return calloc((size_t)count + 1, size);
@@ -68,7 +68,7 @@ static int read_chunks(struct check *check, struct reader *reader, struct collec
 	return 0;
 }
 
-/* The rounds have the transfers among them, one after the other. */
+/* The rounds divide the transfers among them, in order. */
 static int read_rounds(struct check *check, struct reader *reader, struct collective *to)
 {
 	uint32_t next = 0;
@@ -188,7 +188,7 @@ void ck_schedule_free(struct schedule *schedule)
 	free(schedule->hops);
 }
 
-/* The matchings have the circuits among them, one after the other. */
+/* The matchings divide the circuits among them, in order. */
 static int read_matchings(struct check *check, struct reader *reader, struct schedule *to)
 {
 	uint32_t next = 0;
@@ -211,7 +211,7 @@ static int read_matchings(struct check *check, struct reader *reader, struct sch
 	return 0;
 }
 
-/* A rank sends to one other, receives from one other; circuits are in the order of those that send. */
+/* A rank sends to one other and receives from one other. Circuits are sorted by sender. */
 static int look_at_matchings(struct check *check, const struct schedule *schedule)
 {
 	uint32_t reached[MOST_RANKS];

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sends of a schedule: over what is lit, none beside another on a circuit, and long enough for all their bytes. */
+/*
+ * Checks that sends use lit circuits, share none at different times, and last long enough for their
+ * bytes.
+ */
 #include "schedule.h"
 
 #define SCOPE_PORT 0
 #define MOST_PASSES (1ULL << 23)
 
-/* A transfer passes a circuit. */
+/* A transfer over a circuit. */
 struct pass {
 	uint32_t link, send;
 	uint64_t from, until, bytes;
@@ -15,11 +18,11 @@ struct passes {
 	struct pass *list;
 	size_t count;
 	uint64_t *sent; /* by transfer: bytes */
-	bool *sends; /* by transfer: whether any send has it */
+	bool *sends; /* by transfer: whether a send has it */
 	uint64_t *fullest; /* by send: bytes */
 };
 
-/* A circuit of a hold is lit all the while. */
+/* Check that a circuit of a hold is lit during the whole send. */
 static int lit(struct schedule_check *it, const struct send *send, uint32_t number,
 	       const struct hold *hold, uint32_t place)
 {
@@ -106,7 +109,7 @@ static int by_link(const void *one, const void *other)
 	return a->until < b->until ? -1 : a->until > b->until;
 }
 
-/* Those over a circuit at the same time share it. */
+/* Sends over a circuit at the same times share it. */
 static int share(struct schedule_check *it, struct passes *passes)
 {
 	size_t next;
@@ -118,7 +121,7 @@ static int share(struct schedule_check *it, struct passes *passes)
 
 		for (next = at; next < passes->count && !by_link(first, &passes->list[next]);
 		     next++)
-			/* What does not fit takes longer than there is time. */
+			/* An overflow takes longer than any time. */
 			bytes = bytes + passes->list[next].bytes < bytes ?
 					UINT64_MAX :
 					bytes + passes->list[next].bytes;
@@ -136,7 +139,7 @@ static int share(struct schedule_check *it, struct passes *passes)
 	return 0;
 }
 
-/* Nothing is sent over a plane that changes, where changes stop planes; or the fabric. */
+/* Nothing is sent over a plane during its change, or over the fabric, if changes stop these. */
 static int undisturbed(struct schedule_check *it, uint32_t number)
 {
 	const struct schedule *schedule = &it->schedule;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Going through all places that a request could have in a rack. */
+/* Enumeration of all places of a request in a rack. */
 #ifndef CHECK_SEARCH_H
 #define CHECK_SEARCH_H
 
@@ -17,68 +17,74 @@ enum answer {
 struct search {
 	struct check *check;
 	struct room *room; /* of all bands together */
-	/* The room of each band, where circuits share fibres: each is then a demand of its own. */
+	/*
+	 * The capacity of each band if circuits share fibres; each circuit is then a demand of its
+	 * own.
+	 */
 	uint32_t bands;
 	struct room *layers;
-	/* Circuits from seat to seat, to be routed. */
+	/* Circuits between servers, to be routed. */
 	uint32_t demands;
 	struct {
 		uint32_t from, to;
-		uint32_t units; /* circuits that go together */
-		uint32_t band; /* where it is routed */
+		uint32_t units; /* circuits with the same route */
+		uint32_t band; /* band of the route */
 		bool routed;
-		uint8_t way[MOST_SEATS]; /* then: its seats, the last one is to */
+		uint8_t way[MOST_SEATS]; /* then its servers, the last of which is @to */
 	} demand[MOST_DEMANDS];
-	/* Parts, or ranks, and their embedding. */
-	uint64_t stops; /* seats from which light that comes to them goes no further */
+	/* Parts or ranks, and their embedding. */
+	uint64_t stops; /* servers that light must not cross */
 	uint32_t parts, size;
 	uint32_t units[MOST_SEATS][MOST_SEATS]; /* from part to part */
 	uint32_t order[MOST_SEATS];
-	uint32_t seat[MOST_SEATS]; /* by part; NONE: none yet */
-	/* Sets of seats, and by depth the room that is left out of each. */
+	uint32_t seat[MOST_SEATS]; /* by part; NONE: not placed */
+	/* Sets of servers, and by depth the remaining capacity out of each. */
 	uint32_t cuts_count;
 	uint64_t *sets;
 	int32_t *left;
 	/*
-	 * What is asked of embeddings: may the part that got a seat at @depth lie there, beside
-	 * those before? And have all demands routes?
+	 * Tests of embeddings: whether the part that got a server at @depth fits beside the parts
+	 * before it, and whether all demands have routes.
 	 */
 	bool (*bear)(struct search *search, uint32_t depth, uint32_t part);
 	enum answer (*route)(struct search *search);
 	void *context;
 };
 
-/* One step less. False where there is none left. */
+/* Use a step. False if none is left. */
 bool ck_spend(struct check *check);
 
-/* The extents of what a server of search->room has. */
+/* The extents of the block of a server of search->room. */
 void ck_block_read(const struct search *search, uint32_t block[3]);
 
-/* Is there nothing more to say of a request than of each rack? */
+/* Whether the refusals of single racks are the complete answer. */
 bool ck_racks_are_all(struct check *check);
 
-/* 0, or a report: of a request that shares servers nothing is proven by parts that fill them. */
+/* 0 or a report. For a request that can share servers, parts that fill servers prove nothing. */
 int ck_proves_all(struct check *check);
 
-/* How large parts are and how many; false: the plan's are none that fill a server of search->room. */
+/* Read size and number of parts. False if the plan's parts do not fill a server of search->room. */
 bool ck_parts_read(struct search *search);
 
-/* Room for so many sets: 0 or a noted -ENOMEM. Freed by ck_cuts_free() in either case. */
+/* Allocate this number of sets. 0 or a noted -ENOMEM. ck_cuts_free() frees them in both cases. */
 int ck_cuts_new(struct search *search, uint32_t count);
-/* What room there is out of each, once the sets are there. */
+/* Compute the capacity out of each set. */
 void ck_cuts_weigh(struct search *search);
 void ck_cuts_free(struct search *search);
-/* For search->bear: take what goes out of each cut between @part and those before. Is there room? */
+/*
+ * For search->bear: subtract the circuits between @part and the parts before it from each cut.
+ * Whether capacity remains.
+ */
 bool ck_cuts_bear(struct search *search, uint32_t depth, uint32_t part);
 
-/* Can all demands be routed? What the cuts forbid can't; everything else is tried. */
+/* Whether all demands have routes. Cuts give a fast refusal; otherwise the search is exhaustive. */
 enum answer ck_route_all(struct search *search);
 
-/* All boxes, parts of a torus that fill a server, or ranks anywhere: has one of them routes? */
+/* Whether a box, parts of a torus that fill servers, or ranks anywhere have routes. */
 enum answer ck_try_boxes(struct search *search);
 enum answer ck_try_parts(struct search *search);
 enum answer ck_try_ranks(struct search *search);
-/* The same for parts, their sizes and circuits, as they stand in @search. */
+/* The same for the parts in @search, with their sizes and circuits. */
 enum answer ck_embed_all(struct search *search);
 
 #endif /* CHECK_SEARCH_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* That nothing can be done: is it so in each rack, by what the plan says? All is gone through. */
+/* Checks a proof of infeasibility, for every rack. */
 #include <morph/wire.h>
 
 #include "search.h"
@@ -9,7 +9,7 @@
 
 /* --------------------------------------------------------------------- routes */
 
-/* Hops from each seat to @to over the fibres that are left, NONE where there is no way. */
+/* Hops from each server to @to over the remaining fibres, NONE if unreachable. */
 static void measure_to(const struct room *room, uint32_t to, uint32_t hops[MOST_SEATS])
 {
 	uint32_t queue[MOST_SEATS] = { 0 }, head = 0, tail = 0;
@@ -29,7 +29,7 @@ static void measure_to(const struct room *room, uint32_t to, uint32_t hops[MOST_
 	}
 }
 
-/* Have the seats where demands begin and end that have no route as many fibres left? */
+/* Whether the ends of unrouted demands have enough remaining fibres. */
 static bool seats_bear(const struct search *search)
 {
 	uint32_t seats = search->room->seats;
@@ -56,7 +56,7 @@ static bool seats_bear(const struct search *search)
 	return true;
 }
 
-/* Is there room out of each cut for all demands? */
+/* Whether each cut has capacity for all demands. */
 static bool cuts_bear_all(const struct search *search)
 {
 	for (uint32_t cut = 0; cut < search->cuts_count; cut++) {
@@ -74,17 +74,18 @@ static bool cuts_bear_all(const struct search *search)
 
 static enum answer route_next(struct search *search, uint32_t left);
 
-/* The demand that is being routed, the room of its band, and the hops from each seat on. */
+/* The demand to route, the capacity of its band, and the hops from each server on. */
 struct walk {
 	uint32_t number;
 	struct room *room;
-	const uint8_t *before; /* the way of the last one with the same ends in this band, or NULL */
+	const uint8_t *before; /* the route of the preceding equal demand in this band, or NULL */
 	uint32_t hops[MOST_SEATS];
 };
 
 /*
- * On from the seat at @depth of its way, in at most @hops; @left fibres are left in all. @tied: it
- * goes as the one before it, and on no seat lower than that one's: they might change places.
+ * Continue from the server at @depth, in at most @hops; @left fibres remain in all. @tied: so far
+ * the route equals the preceding one, so its next server must not be lower, because equal demands
+ * are interchangeable.
  */
 static enum answer route_on(struct search *search, const struct walk *walk, uint32_t depth,
 			    uint64_t seen, uint32_t hops, uint32_t left, bool tied)
@@ -113,7 +114,7 @@ static enum answer route_on(struct search *search, const struct walk *walk, uint
 	return NO;
 }
 
-/* Hops from a seat to @to in the band where they are fewest, NONE where there is no way. */
+/* Hops from a server to @to in the band where they are fewest, NONE if unreachable. */
 static uint32_t fewest_hops(const struct search *search, uint32_t from, uint32_t to)
 {
 	uint32_t fewest = NONE, hops[MOST_SEATS] = { 0 };
@@ -126,8 +127,8 @@ static uint32_t fewest_hops(const struct search *search, uint32_t from, uint32_t
 }
 
 /*
- * Circuits with the same ends are alike, so none needs a band before that of one that is routed,
- * nor in the same band a way before its: they are routed in their order. That one, or NONE.
+ * Circuits with the same ends are interchangeable, so they take bands and routes in order. Returns
+ * the preceding one that is routed, or NONE.
  */
 static uint32_t last_alike(const struct search *search, uint32_t number)
 {
@@ -142,8 +143,8 @@ static uint32_t last_alike(const struct search *search, uint32_t number)
 }
 
 /*
- * Route the demand that is farthest. What the demands need at least, over the fibres that are
- * left, must be there; what is there besides is for detours.
+ * Route the farthest demand. The remaining fibres must suffice for the least need of all demands;
+ * the rest is for detours.
  */
 static enum answer route_next(struct search *search, uint32_t left)
 {
@@ -193,7 +194,9 @@ static enum answer route_next(struct search *search, uint32_t left)
 	return answer;
 }
 
-/* Circuits with the same ends go together, with the first of them; or each goes for itself again. */
+/*
+ * Join circuits with the same ends into one demand with the first of them, or separate them again.
+ */
 static void gather(struct search *search, bool together)
 {
 	for (uint32_t at = 0; at < search->demands; at++) {
@@ -211,7 +214,7 @@ static void gather(struct search *search, bool together)
 	}
 }
 
-/* Routes are soon found where circuits go together; that there are none takes the other search. */
+/* Joined circuits find routes quickly. Only separate circuits can prove that none exist. */
 enum answer ck_route_all(struct search *search)
 {
 	enum answer answer = NO;
@@ -228,7 +231,10 @@ enum answer ck_route_all(struct search *search)
 
 /* ----------------------------------------------------------------------- cuts */
 
-/* Take what goes out of each cut between @part and the parts before it. Is there room? */
+/*
+ * Subtract the circuits between @part and the parts before it from each cut. Whether capacity
+ * remains.
+ */
 bool ck_cuts_bear(struct search *search, uint32_t depth, uint32_t part)
 {
 	const int32_t *before = &search->left[(size_t)depth * search->cuts_count];
@@ -286,7 +292,7 @@ void ck_cuts_free(struct search *search)
 
 /* ----------------------------------------------------------------------- racks */
 
-/* The cuts of a refusal, and what room there is out of each. */
+/* The cuts of a refusal, and the capacity out of each. */
 static int read_cuts(struct check *check, struct search *search, const uint8_t *refusal)
 {
 	uint32_t first = word(refusal, 4), count = word(refusal, 5);
@@ -317,7 +323,7 @@ static int check_cuts(struct check *check, struct search *search, const uint8_t 
 	ret = read_cuts(check, search, refusal);
 	if (ret)
 		return ret;
-	/* Ranks that may lie anywhere may lie in boxes too. */
+	/* The search of ranks anywhere includes boxes. */
 	if (!check->plan.whole && check->request.tier >= TIER_STITCHED) {
 		answer = ck_try_ranks(search);
 	} else {
@@ -356,8 +362,8 @@ static int check_refusal(struct check *check, struct search *search, const uint8
 }
 
 /*
- * All racks together have fewer accelerators free than are wanted; where parts fill servers, in
- * servers that have as many free as a part.
+ * All racks together have too few free accelerators. For parts that fill servers, only servers with
+ * room for a part count.
  */
 static int check_all_racks(struct check *check, struct search *search, struct room *room,
 			   const uint8_t *refusal)
@@ -398,7 +404,7 @@ bool ck_racks_are_all(struct check *check)
 	return racks == 1 || check->request.tier < TIER_CROSSING;
 }
 
-/* Each rack is spoken of once, and what is said of it is so. */
+/* Each rack has one refusal, and each refusal is correct. */
 static int check_refusals(struct check *check, struct search *search, struct room *room,
 			  struct room *layers)
 {
