@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans for matrices: what is asked, which method does best, and the way back. */
+/* Plans for matrices: the request, the choice of the best method, and the reverse direction. */
 #include "../collective/collective.h"
 #include "matrix_work.h"
 
 #define MOST_PLANES 256
 #define MOST_SENDS (1U << 26)
-#define MOST_PS (1ULL << 61) /* that anything can take: 26 days */
+#define MOST_PS (1ULL << 61) /* limit for any duration: 26 days */
 
 struct matrix_solver *lm_matrix_new(struct morph_ctx *ctx)
 {
@@ -60,8 +60,8 @@ static int check_sizes(struct matrix_solver *solver, const struct matrix_problem
 }
 
 /*
- * The worst that any method makes of it: all bytes one after the other, and changes of as many matchings as
- * there can be.
+ * The worst result of any method: all bytes in sequence, and a change for each of the largest
+ * number of matchings.
  */
 static int check_times(struct matrix_solver *solver, const struct matrix_problem *problem)
 {
@@ -85,7 +85,7 @@ static int check_times(struct matrix_solver *solver, const struct matrix_problem
 
 /* ------------------------------------------------------------------- memory */
 
-/* Of @count words from where @next is, which goes on. */
+/* Take @count words from *next, and advance it. */
 #define CARVE(array, next, count)          \
 	do {                               \
 		(array) = (next);          \
@@ -208,7 +208,7 @@ int lm_matrix_send(struct matrix_solver *solver, uint64_t most)
 	return 0;
 }
 
-/* Circuits that are lit and of use send all they can: what they carry costs no change. */
+/* Lit circuits that are useful send all they can, since that needs no change. */
 static int use_held(struct matrix_solver *solver)
 {
 	uint32_t ranks = solver->problem.ranks, before = solver->sends.count;
@@ -232,7 +232,7 @@ static int use_held(struct matrix_solver *solver)
 
 /* ------------------------------------------------------------------ methods */
 
-/* Each plane by itself, with its share. */
+/* Each plane alone, with its share. */
 static int plan_planes(struct matrix_solver *solver, matrix_planner *planner)
 {
 	uint32_t ranks = solver->problem.ranks;
@@ -256,7 +256,7 @@ static int plan_planes(struct matrix_solver *solver, matrix_planner *planner)
 	return ret;
 }
 
-/* The sends are the best so far. */
+/* Keep the sends as the best so far. */
 static void keep(struct matrix_solver *solver)
 {
 	matrix_sends worse = solver->best;
@@ -294,8 +294,8 @@ static int try_method(struct matrix_solver *solver, uint32_t method)
 }
 
 /*
- * Is it tried when nobody has named any? Not when there is nothing to gain, or it takes long; and exact
- * decomposition, which has many changes, only when much is to be gained: where few pairs send.
+ * Is the method tried by default? Not if there is nothing to gain, or if it takes long. Exact
+ * decomposition has many changes; it is tried only if there is much to gain, when few pairs send.
  */
 static bool is_quick(const struct matrix_solver *solver, uint32_t method)
 {
@@ -316,7 +316,7 @@ static bool is_quick(const struct matrix_solver *solver, uint32_t method)
 	return MATRIX_QUICK >> method & 1;
 }
 
-/* All that are asked for, with planes shared this way. A mesh shares them itself. */
+/* Try all requested methods with planes shared this way. A mesh shares them itself. */
 static int try_sharing(struct matrix_solver *solver, enum matrix_sharing sharing)
 {
 	uint32_t asked = solver->problem.methods;
@@ -348,7 +348,7 @@ static int try_methods(struct matrix_solver *solver)
 	return ret;
 }
 
-/* What is asked, in the solver's own memory. */
+/* Copy the request into the solver's memory. */
 static int begin(struct matrix_solver *solver, const struct matrix_problem *problem)
 {
 	uint32_t ranks = problem->ranks;
@@ -374,7 +374,7 @@ static int begin(struct matrix_solver *solver, const struct matrix_problem *prob
 	return ret;
 }
 
-/* The plan is what is in best[]. */
+/* The plan is the one in best[]. */
 static void tell(struct matrix_solver *solver, struct matrix_plan *plan)
 {
 	solver->plan.sends = solver->best.list;
@@ -417,7 +417,7 @@ static struct matrix_send turned(const struct matrix_send *send, uint32_t steps)
 	return back;
 }
 
-/* Cells change places, and nothing is held any more. */
+/* Transpose the cells; no circuit is held any more. */
 static void transpose(struct matrix_solver *solver)
 {
 	uint32_t ranks = solver->problem.ranks;

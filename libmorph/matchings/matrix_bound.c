@@ -1,28 +1,28 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * No plan is sooner than this.
+ * A lower bound for all plans.
  *
- * Take what is sent by one rank (or received by one, or by a pair): bytes that take wire_ps in all, for some
- * partners, with ports on k planes. In a plan that uses u of these ports there are at least
- * max(u, partners) sends, each with its each_ps. A partner for whom no circuit is held needs one set; and a
- * port that is used, but holds no circuit that is of use, has to set one: at least max(fresh, u - held) are set. All of
- * that is done by u ports, one thing at a time, so the last is done no sooner than
+ * Take the data that one rank sends (or one receives, or a pair): wire_ps for all bytes, for some
+ * partners, with ports on k planes. A plan that uses u of these ports has at least max(u, partners)
+ * sends of each_ps. A partner without a held circuit needs one to be set. A used port without a
+ * useful held circuit has to set one. So at least max(fresh, u - held) circuits are set. The u
+ * ports do one thing at a time, so the last one ends no sooner than
  *
- *	(wire_ps + max(u, partners) * each_ps + max(fresh, u - held) * set_ps) / u
+ * 	(wire_ps + max(u, partners) * each_ps + max(fresh, u - held) * set_ps) / u
  *
- * As long as u is at most fresh + held this does not grow with u; from there on it only grows or only
- * falls. So the lesser of what it is there and at u = k bounds all plans. Besides, one of the k
- * ports sets at least fresh / k circuits, rounded up. Planes that change as a whole,
- * or a fabric that does, are never sooner than ports that change by themselves.
+ * While u is at most fresh + held, this does not grow with u. From there on it only grows or only
+ * falls. So the smaller of its values there and at u = k bounds all plans. In addition, one of the
+ * k ports sets at least fresh / k circuits, rounded up. Planes or fabrics that change as a whole
+ * are never faster than ports that change independently.
  */
 #include "matrix_work.h"
 
-/* Of one rank's ports of one kind, or of a pair. */
+/* The load of one rank's ports of one kind, or of a pair. */
 struct load {
 	uint64_t bytes;
-	uint32_t partners; /* that there is something for */
-	uint32_t known; /* of these: a circuit is held */
-	uint32_t held; /* circuits held for them, on all planes */
+	uint32_t partners; /* partners with data */
+	uint32_t known; /* of these, with a held circuit */
+	uint32_t held; /* held circuits for them, on all planes */
 };
 
 static uint64_t shared(unsigned __int128 ps, uint32_t ports)
@@ -43,7 +43,7 @@ static uint64_t bound_with(const struct matrix_solver *solver, const struct load
 	return shared(ps, ports);
 }
 
-/* Whatever is done: some port sets its part of them. */
+/* In any plan, some port sets its part of them. */
 static uint64_t bound_by_sets(const struct matrix_solver *solver, const struct load *load)
 {
 	uint32_t fresh = load->partners - load->known;

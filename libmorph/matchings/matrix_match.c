@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Matchings of ranks that transmit with ranks that receive. */
+/* Matchings of sending ranks with receiving ranks. */
 #include "matrix_work.h"
 
 /* ------------------------------------------------------------ of least cost */
@@ -9,7 +9,7 @@ static const int64_t *costs_of(const struct matrix_solver *solver, uint32_t src)
 	return (const int64_t *)solver->costs + (size_t)src * solver->problem.ranks;
 }
 
-/* Prices of columns, the last first, and those rows that are cheapest for one alone. */
+/* Prices of columns, the last first, and rows that are cheapest for one column. */
 static void reduce_columns(struct matrix_solver *solver)
 {
 	int64_t *prices = (int64_t *)solver->prices;
@@ -39,7 +39,7 @@ static void reduce_columns(struct matrix_solver *solver)
 	}
 }
 
-/* What is cheapest for a row, and what after it. */
+/* The cheapest column of a row, and the second cheapest. */
 struct cheapest {
 	uint32_t one, other;
 	int64_t ps, other_ps;
@@ -67,8 +67,9 @@ static struct cheapest cheapest_of(struct matrix_solver *solver, uint32_t src)
 }
 
 /*
- * A row that is free takes what is cheapest for it, and makes it dearer for others by as much as it would lose with the next: who had it is
- * free then, and goes on at once, for so many turns. Where it would lose nothing it takes what nobody has. Most rows have a column then.
+ * A free row takes its cheapest column and raises the price by the difference to the second
+ * cheapest. The previous row of the column becomes free and continues at once, a limited number of
+ * times. If the difference is 0, the row takes a free column. Most rows have a column then.
  */
 static void reduce_rows(struct matrix_solver *solver)
 {
@@ -101,7 +102,10 @@ static void reduce_rows(struct matrix_solver *solver)
 	}
 }
 
-/* Columns in columns[]: below ready their rows were looked at, below near their distance is known. */
+/*
+ * Columns in columns[]: the rows of those below ready were examined; the distances of those below
+ * near are known.
+ */
 struct search {
 	uint32_t ready, near;
 	int64_t distance; /* of those from ready to near */
@@ -116,7 +120,7 @@ static void move_near(struct matrix_solver *solver, struct search *search, uint3
 	columns[search->near++] = dst;
 }
 
-/* Of columns further away the nearest. One that is free, or MATRIX_NONE. */
+/* Find the nearest of the other columns. Return a free one, or MATRIX_NONE. */
 static uint32_t find_nearest(struct matrix_solver *solver, struct search *search)
 {
 	const int64_t *distances = (const int64_t *)solver->distances;
@@ -140,7 +144,10 @@ static uint32_t find_nearest(struct matrix_solver *solver, struct search *search
 	return MATRIX_NONE;
 }
 
-/* What can be reached by the row of the next column that is ready. One that is free, or MATRIX_NONE. */
+/*
+ * Find the columns that the row of the next ready column reaches. Return a free one, or
+ * MATRIX_NONE.
+ */
 static uint32_t look_further(struct matrix_solver *solver, struct search *search)
 {
 	int64_t *restrict distances = (int64_t *)solver->distances;
@@ -171,7 +178,7 @@ static uint32_t look_further(struct matrix_solver *solver, struct search *search
 	return MATRIX_NONE;
 }
 
-/* The shortest way from a row that is free to a column that is: rows on it change columns. */
+/* The shortest path from a free row to a free column: rows on it change columns. */
 static void augment(struct matrix_solver *solver, uint32_t src)
 {
 	int64_t *distances = (int64_t *)solver->distances;
@@ -235,7 +242,7 @@ static bool reaches(const struct matrix_solver *solver, uint32_t src, uint32_t d
 	return solver->stuffed[(size_t)src * solver->problem.ranks + dst] >= least;
 }
 
-/* From a row that is free, breadth first, to a column that is. */
+/* Search from a free row, breadth first, for a free column. */
 static bool extend(struct matrix_solver *solver, uint32_t src, uint64_t least)
 {
 	uint32_t *before = solver->before, *queue = solver->columns;

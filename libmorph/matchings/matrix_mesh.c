@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Circuits that stay. A limit says how many bytes a circuit carries at most, and a pair of ranks gets as many planes as that
- * takes. If no rank needs more planes than there are, a colouring of the graph of these circuits gives each circuit its
- * plane.
+ * Circuits that stay. A limit says how many bytes a circuit carries, and so how many planes each
+ * pair of ranks needs. If no rank needs more planes than exist, a colouring of the graph of these
+ * circuits gives each its plane.
  */
 #include "matrix_work.h"
 
@@ -13,7 +13,7 @@ static uint32_t copies_of(uint64_t bytes, uint64_t most)
 	return copies > UINT32_MAX ? UINT32_MAX : (uint32_t)copies;
 }
 
-/* Are there planes enough, when a circuit carries so much at most? */
+/* Are there enough planes for this limit? */
 static bool suffices(const struct matrix_solver *solver, uint64_t most)
 {
 	uint32_t ranks = solver->problem.ranks;
@@ -31,7 +31,7 @@ static bool suffices(const struct matrix_solver *solver, uint64_t most)
 	return true;
 }
 
-/* The least that a circuit has to carry; 0: there are too few planes. */
+/* The least limit of a circuit; 0: there are too few planes. */
 static uint64_t least_most(const struct matrix_solver *solver)
 {
 	size_t cells = (size_t)solver->problem.ranks * solver->problem.ranks;
@@ -54,7 +54,10 @@ static uint64_t least_most(const struct matrix_solver *solver)
 
 /* ---------------------------------------------------------------- colouring */
 
-/* The first plane that neither has a circuit on, a held one first; COLOURING_NONE: there is none. */
+/*
+ * The first plane on which both ports are free, preferably with a held circuit; COLOURING_NONE:
+ * there is none.
+ */
 static uint32_t common_plane(const struct matrix_solver *solver, const struct colouring *mesh,
 			     uint32_t src, uint32_t dst)
 {
@@ -81,7 +84,10 @@ static void add_circuit(const struct matrix_solver *solver, struct colouring *me
 		colouring_set(mesh, edge, plane);
 }
 
-/* As many circuits as each pair takes; how many in stuffed[]. Held ones first, where they are not moved again. */
+/*
+ * Place the circuits of each pair, with their number in stuffed[]. Held ones come first, where the
+ * colouring does not move them.
+ */
 static void add_circuits(struct matrix_solver *solver, struct colouring *mesh, uint64_t most)
 {
 	uint32_t ranks = solver->problem.ranks, edges = 0;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Which planes pairs send on. Changes cost most when each pair is on all planes, evenness when each is on
- * one, so there are three ways:
+ * Assigns pairs to planes. Changes cost most if each pair uses all planes; the loads differ most if
+ * each uses one. So there are three ways:
  *
- * - pairs go whole, the largest first, to the plane on which the fuller of their ports is least full; then what
- *   is on the fullest port of all is split with another plane, as long as that gains anything;
- * - each pair has the same on each plane;
- * - all is decomposed into matchings, these go to planes, the longest first, and then are split until
- *   planes have about the same to do: Spectra (arXiv 2603.07373).
+ * - Pairs go whole, the largest first, to the plane on which the fuller of their ports is least
+ *   full. Then the load of the fullest port of all is split with another plane, while that gains
+ *   anything.
+ * - Each pair is distributed evenly.
+ * - The matrix is decomposed into matchings. These go to planes, the longest first, and are split
+ *   until the planes have about equal loads: Spectra (arXiv 2603.07373).
  */
 #include "matrix_work.h"
 #include "../util/sort.h"
 
-/* How long ports have to work. */
+/* The busy time of ports. */
 struct pair_loads {
 	uint64_t *transmit, *receive;
 };
@@ -57,7 +58,7 @@ static uint64_t share_ps(const struct matrix_solver *solver, const struct matrix
 	       matrix_send_ps(solver, share->bytes);
 }
 
-/* The plane on which it is done soonest, if ports did nothing but work. */
+/* The plane on which it ends first, if ports were never idle. */
 static void choose_plane(struct matrix_solver *solver, struct matrix_share *share)
 {
 	uint64_t best = UINT64_MAX;
@@ -79,11 +80,11 @@ static void choose_plane(struct matrix_solver *solver, struct matrix_share *shar
 
 /* ----------------------------------------------------------------- evening */
 
-/* Part of a share that goes to another plane. */
+/* A part of a share that moves to another plane. */
 struct move {
 	uint32_t share, plane;
 	uint64_t bytes;
-	uint64_t gain; /* by how much the port that is fullest gets less */
+	uint64_t gain; /* decrease of the fullest port's load */
 };
 
 static size_t fullest_port(const struct matrix_solver *solver)
@@ -101,7 +102,7 @@ static uint64_t bytes_in(const struct matrix_solver *solver, uint64_t ps)
 	return (uint64_t)((unsigned __int128)ps * solver->problem.costs.mbps / 8000000);
 }
 
-/* What there is to gain when of a share on the fullest port something goes to this plane. */
+/* The gain if a part of a share of the fullest port moves to this plane. */
 static void consider(struct matrix_solver *solver, uint64_t fullest, uint32_t at, uint32_t plane,
 		     struct move *best)
 {
@@ -145,7 +146,7 @@ static int carry_out(struct matrix_solver *solver, const struct move *move)
 	return 0;
 }
 
-/* One move for the fullest port; 0 when there is none, 1, or -ENOMEM. */
+/* Make one move for the fullest port. Return 1, 0 if there is none, or -ENOMEM. */
 static int even_out(struct matrix_solver *solver)
 {
 	size_t port = fullest_port(solver);
@@ -172,7 +173,7 @@ static int even_out(struct matrix_solver *solver)
 	return ret ? ret : 1;
 }
 
-/* Pairs whole, the largest first, then split. */
+/* Whole pairs, the largest first, then split. */
 static int share_pairs(struct matrix_solver *solver)
 {
 	uint32_t moves = 8 * solver->problem.ranks * solver->problem.planes;
@@ -194,7 +195,7 @@ static int share_pairs(struct matrix_solver *solver)
 
 /* ------------------------------------------------------------------ stripes */
 
-/* On each plane the same, but for a byte. */
+/* The same on each plane, within a byte. */
 static int share_stripes(struct matrix_solver *solver)
 {
 	uint32_t planes = solver->problem.planes, pairs = solver->shares.count;
@@ -226,7 +227,7 @@ static uint64_t part_ps(const struct matrix_solver *solver, const struct matrix_
 			  MATRIX_PARTS);
 }
 
-/* All pairs as if there were one plane; a part for each matching. */
+/* All pairs as for one plane; a part for each matching. */
 static int decompose(struct matrix_solver *solver)
 {
 	uint32_t ranks = solver->problem.ranks;
@@ -299,7 +300,10 @@ static struct matrix_part *longest_part(struct matrix_solver *solver)
 	return found;
 }
 
-/* Some of the longest part of the fullest plane goes to the emptiest. Whether that gained anything. */
+/*
+ * Move some of the longest part of the fullest plane to the emptiest. Return whether that gains
+ * anything.
+ */
 static int split_part(struct matrix_solver *solver)
 {
 	uint64_t over = solver->set_ps + solver->each_ps, fullest, room, cut;
@@ -336,7 +340,7 @@ static uint64_t up_to(uint64_t bytes, uint32_t part)
 	return (uint64_t)((unsigned __int128)bytes * part / MATRIX_PARTS);
 }
 
-/* Matchings whole, the longest first, each to the plane that has least to do, then split. */
+/* Whole matchings, the longest first, each to the plane with the least load, then split. */
 static int share_matchings(struct matrix_solver *solver)
 {
 	uint32_t splits = 4 * solver->problem.planes;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Matchings that last for a while, after which pairs may have something left: Solstice, Eclipse, Birkhoff. */
+/* Matchings with a duration, after which pairs may have bytes left: Solstice, Eclipse, Birkhoff. */
 #include "matrix_work.h"
 #include "../util/sort.h"
 
-#define DURATIONS 16 /* that Eclipse tries for each matching */
+#define DURATIONS 16 /* durations that Eclipse tries for each matching */
 
-/* Bytes that could be sent instead of setting a circuit. */
+/* Bytes that could be sent in the time of setting a circuit. */
 static uint64_t change_bytes(const struct matrix_solver *solver)
 {
 	unsigned __int128 bits =
@@ -26,7 +26,7 @@ static int send_slice(struct matrix_solver *solver, uint64_t slice)
 
 /* ----------------------------------------------------------------- stuffing */
 
-/* What row and column still lack of the sum that all are to have: to where there is something, or to where there is nothing. */
+/* Fill a row and column up to the common sum: in cells with bytes, or in empty ones. */
 static void stuff(struct matrix_solver *solver, bool something, uint64_t sum, uint64_t *rows,
 		  uint64_t *columns)
 {
@@ -47,7 +47,10 @@ static void stuff(struct matrix_solver *solver, bool something, uint64_t sum, ui
 	}
 }
 
-/* Into stuffed[]: what is left, raised until all rows and columns have the same sum, which is returned. */
+/*
+ * Fill stuffed[] with the rest, raised until all rows and columns have the same sum. Return the
+ * sum.
+ */
 static uint64_t stuff_all(struct matrix_solver *solver)
 {
 	uint32_t ranks = solver->problem.ranks;
@@ -72,7 +75,7 @@ static uint64_t stuff_all(struct matrix_solver *solver)
 	return sum;
 }
 
-/* What the matching in to[] has least of. */
+/* The least entry of the matching in to[]. */
 static uint64_t least_of(const struct matrix_solver *solver)
 {
 	uint32_t ranks = solver->problem.ranks;
@@ -138,7 +141,10 @@ static int ascending(const void *one, const void *other, void *context)
 	return (a > b) - (a < b);
 }
 
-/* What pairs have left, ascending, into stuffed[]; how many have something. */
+/*
+ * Sort the rests of pairs in ascending order into stuffed[]. Return the number of pairs with a
+ * rest.
+ */
 static size_t sort_left(struct matrix_solver *solver)
 {
 	size_t cells = (size_t)solver->problem.ranks * solver->problem.ranks, count = 0;
@@ -150,7 +156,10 @@ static size_t sort_left(struct matrix_solver *solver)
 	return count;
 }
 
-/* The matching that carries most in this time, in bytes. How much; 0, and there is none: the budget is spent. */
+/*
+ * Find the matching that carries most bytes in this time. Return the bytes; 0 without a matching:
+ * the budget is spent.
+ */
 static uint64_t carry(struct matrix_solver *solver, uint64_t duration)
 {
 	uint32_t ranks = solver->problem.ranks;
@@ -169,7 +178,7 @@ static uint64_t carry(struct matrix_solver *solver, uint64_t duration)
 	return carried;
 }
 
-/* The duration with which most is carried for its time. */
+/* The duration with the most bytes per time. */
 static uint64_t best_duration(struct matrix_solver *solver, size_t count)
 {
 	uint64_t change = change_bytes(solver), last = 0, best = 0, best_carried = 0;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Matching after matching, of which each pair sends all it has. */
+/* Consecutive matchings in which each pair sends all of its bytes. */
 #include "../util/sort.h"
 #include "matrix_work.h"
 
@@ -37,7 +37,7 @@ static int list_left(struct matrix_solver *solver)
 	return ret;
 }
 
-/* The first matching in which both ports are free, which they are no more. A word has as many matchings as bits. */
+/* Take the first matching in which both ports are free. A word has one bit for each matching. */
 static uint32_t take_first(uint64_t *one, uint64_t *other)
 {
 	uint32_t word = 0, bit;
@@ -60,7 +60,7 @@ static int by_step(const void *one, const void *other, void *context)
 	return a->src < b->src ? -1 : a->src > b->src;
 }
 
-/* A port that has as many others as there are ranks finds one of twice as many matchings free. */
+/* A port with one partner for each rank finds a free matching among twice that number. */
 int lm_matrix_longest(struct matrix_solver *solver)
 {
 	uint32_t ranks = solver->problem.ranks, words = ranks / 32 + 1, first = solver->step;
@@ -76,7 +76,7 @@ int lm_matrix_longest(struct matrix_solver *solver)
 	for (uint32_t at = 0; at < solver->pairs.count; at++) {
 		struct matrix_share *pair = &solver->pairs.list[at];
 
-		/* Its plane is known: in its place is its matching. */
+		/* The plane is known, so this field has its matching. */
 		pair->plane = take_first(&solver->taken.list[(size_t)pair->src * words],
 					 &solver->taken.list[(size_t)(ranks + pair->dst) * words]);
 	}
@@ -95,7 +95,10 @@ int lm_matrix_longest(struct matrix_solver *solver)
 
 /* ------------------------------------------------------------------- greedy */
 
-/* Costs that make weights, which are in costs[], as great as can be. Whether there is any. */
+/*
+ * Turn the weights in costs[] into costs whose minimum is the maximum weight. Return whether there
+ * is any weight.
+ */
 static bool turn_weights(struct matrix_solver *solver)
 {
 	size_t cells = (size_t)solver->problem.ranks * solver->problem.ranks;
@@ -116,7 +119,7 @@ bool lm_matrix_heaviest(struct matrix_solver *solver)
 	return turn_weights(solver) && lm_matrix_assign(solver);
 }
 
-/* Those of the matching in to[] that have anything send it all. */
+/* The pairs of the matching in to[] send all of their bytes. */
 static int send_whole(struct matrix_solver *solver)
 {
 	int ret = lm_matrix_send(solver, UINT64_MAX);
@@ -125,7 +128,10 @@ static int send_whole(struct matrix_solver *solver)
 	return ret;
 }
 
-/* Weights are times, so that a pair that has little still weighs its change. What the budget leaves is as by rotation. */
+/*
+ * Weights are times, so that the weight of a small pair includes its change. When the budget is
+ * spent, rotation sends the rest.
+ */
 int lm_matrix_greedy(struct matrix_solver *solver)
 {
 	uint32_t ranks = solver->problem.ranks;
@@ -151,9 +157,9 @@ int lm_matrix_greedy(struct matrix_solver *solver)
 
 /* ------------------------------------------------------------------- urgent */
 
-/* Costs double with each part of 64 of the time that all should take; from there on there are 10 more. */
+/* Costs double with each 64th of the target time; after that there are 10 more. */
 #define PARTS 64
-#define PARTS_LEFT_OUT 30 /* whoever is so early costs nothing */
+#define PARTS_LEFT_OUT 30 /* earlier pairs cost nothing */
 
 /* Lateness in parts, of 2^16 each: late * factor / 2^42. */
 static uint64_t factor_of(uint64_t target_ps)
@@ -171,11 +177,11 @@ static int64_t cost_of(uint64_t late_ps, uint64_t factor)
 	whole -= PARTS_LEFT_OUT;
 	if (whole >= 44)
 		return MATRIX_WORST_COST - 1;
-	/* 2^whole, and on a line to the double of it. */
+	/* 2^whole, and linear up to its double. */
 	return (1LL << whole) + (int64_t)((rest << whole) >> 16);
 }
 
-/* What each port has to do. The time that all should take: what the one takes that takes longest. */
+/* The load of each port. The target time is the largest load. */
 static uint64_t reckon_due(struct matrix_solver *solver)
 {
 	uint32_t ranks = solver->problem.ranks;
@@ -218,7 +224,7 @@ static void weigh_lateness(struct matrix_solver *solver, uint64_t factor)
 	}
 }
 
-/* What those of the matching will have done. */
+/* Remove the loads of the matching. */
 static void pass_time(struct matrix_solver *solver)
 {
 	uint32_t ranks = solver->problem.ranks;

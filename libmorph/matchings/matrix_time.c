@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* When the sends of a plan begin and end. */
+/* Computes when the sends of a plan begin and end. */
 #include "matrix_work.h"
 #include "../util/sort.h"
 #include "../util/heap.h"
 
-/* The ports of a send in what is of all. */
+/* Indices of the ports of a send in arrays of all ports. */
 struct ends {
 	size_t transmit, receive;
 };
@@ -24,7 +24,7 @@ static bool is_lit(const struct matrix_solver *solver, const struct matrix_send 
 	       solver->holds[ends.receive] == send->src;
 }
 
-/* All ports free, holding what they hold at first. */
+/* All ports are free, and hold their initial circuits. */
 static void begin(struct matrix_solver *solver)
 {
 	size_t all = matrix_ports(solver, solver->problem.planes);
@@ -48,7 +48,7 @@ static void note_end(struct matrix_solver *solver, const struct matrix_send *sen
 		figure->steps = send->step + 1;
 }
 
-/* Those that follow each other on a circuit become one. */
+/* Consecutive sends on a circuit become one. */
 static void join(struct matrix_solver *solver)
 {
 	uint32_t kept = 0;
@@ -69,7 +69,10 @@ static void join(struct matrix_solver *solver)
 	solver->sends.count = kept;
 }
 
-/* From when its ends are free on: where its circuit is not lit it is set, once nothing else is programmed. */
+/*
+ * A send starts when its ends are free. If its circuit is not lit, it is set as soon as the plane
+ * programs no other.
+ */
 static void time_send(struct matrix_solver *solver, struct matrix_send *send,
 		      struct matrix_figure *figure)
 {
@@ -91,7 +94,7 @@ static void time_send(struct matrix_solver *solver, struct matrix_send *send,
 	note_end(solver, send, figure);
 }
 
-/* Sends that are ready, the first one first. */
+/* Ready sends, the first one first. */
 struct ready {
 	const struct matrix_send *sends;
 	struct matrix_turn *turns; /* the heap is in their @queued */
@@ -108,7 +111,7 @@ static uint32_t at_place(const struct ready *ready, size_t place)
 	return place == HEAP_HELD ? ready->held : ready->turns[place].queued;
 }
 
-/* Is a send ready before another? Its set_ps is since when. */
+/* Is a send ready before another? set_ps is the time since when. */
 static bool goes_before(const void *context, size_t one, size_t other)
 {
 	const struct ready *ready = context;
@@ -143,7 +146,7 @@ static uint32_t pop(struct matrix_solver *solver)
 	return first;
 }
 
-/* One of its ends has come to it; with both it is ready. */
+/* One of its ends has reached it; when both have, it is ready. */
 static void come_to(struct matrix_solver *solver, uint32_t number)
 {
 	struct matrix_send *send;
@@ -157,7 +160,7 @@ static void come_to(struct matrix_solver *solver, uint32_t number)
 	push(solver, number);
 }
 
-/* In the order in which they are ready, for those of a plane are programmed one after the other. */
+/* In the order in which they are ready, because a plane programs circuits one after another. */
 static void time_by_turns(struct matrix_solver *solver, struct matrix_figure *figure)
 {
 	size_t all = matrix_ports(solver, solver->problem.planes);
@@ -185,7 +188,7 @@ static void time_by_turns(struct matrix_solver *solver, struct matrix_figure *fi
 	}
 }
 
-/* Each as soon as its own two ends are free, and it is its turn to be programmed. */
+/* Each when its two ends are free and the plane can program it. */
 static int time_by_ports(struct matrix_solver *solver, struct matrix_figure *figure)
 {
 	uint32_t room = solver->turns.count;
@@ -204,7 +207,7 @@ static int time_by_ports(struct matrix_solver *solver, struct matrix_figure *fig
 	return 0;
 }
 
-/* Sends that are under way together: from @first on, of a step and plane, or of a step. */
+/* Simultaneous sends: from @first on, of a step and plane, or of a step. */
 static uint32_t together(const struct matrix_solver *solver, uint32_t first)
 {
 	bool fabric = solver->problem.costs.scope == MORPH_DELAY_FABRIC_SCOPE;
@@ -217,7 +220,7 @@ static uint32_t together(const struct matrix_solver *solver, uint32_t first)
 	return at - first;
 }
 
-/* All of them are set together, and wait for each other. Returns when the last ends. */
+/* Set all of them together; they wait for each other. Return the end of the last. */
 static uint64_t time_step(struct matrix_solver *solver, uint32_t first, uint32_t count,
 			  uint64_t begin_ps, struct matrix_figure *figure)
 {
@@ -254,7 +257,7 @@ static int by_step(const void *one, const void *other, void *context)
 	return (a->src > b->src) - (a->src < b->src);
 }
 
-/* Matching after matching: a change stops the plane, or all. */
+/* One matching after another: a change stops the plane, or all. */
 static void time_by_steps(struct matrix_solver *solver, struct matrix_figure *figure)
 {
 	uint64_t now_ps = 0;

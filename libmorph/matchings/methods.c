@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What ways to find matchings of a matrix come to: see morph_matrix_methods(). */
+/* The results of each method for matchings of a matrix: see morph_matrix_methods(). */
 #include "matrix.h"
 #include "../schedule/schedule.h"
 
@@ -12,7 +12,7 @@ static const char *const names[] = {
 
 _Static_assert(sizeof(names) / sizeof(names[0]) == MATRIX_METHODS, "each method has a name");
 
-/* @plan: what is planned; @all: whatever was tried, which are all methods of a @few ranks. */
+/* @plan: the plan; @all: all results, which are complete for a @few ranks. */
 static const char *why_not(const struct matrix_plan *plan, const struct matrix_plan *all, bool few,
 			   uint32_t method)
 {
@@ -68,7 +68,7 @@ MORPH_API int morph_matrix_methods(struct morph_ctx *ctx, const uint64_t *matrix
 				   const struct morph_schedule_opts *opts,
 				   struct morph_method *methods, uint32_t room)
 {
-	/* Of more than there may be nothing is read: they are refused. */
+	/* Do not read matrices of more ranks than allowed; they are rejected. */
 	uint32_t busy = ranks <= MOST_RANKS ? morph_matrix_roles(matrix, ranks, NULL, NULL) : ranks;
 	struct matrix_problem problem = { .ranks = ranks,
 					  .bytes = matrix,
