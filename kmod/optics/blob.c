@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* The head of a profile, checked as hostile input: nothing later may read outside the blob. */
+/* Check the head of a profile as hostile input, so that no reader leaves the blob. */
 #include "internal.h"
 
-#define MAX_MDB		100000		/* 100 dB: more is no optics */
+#define MAX_MDB		100000		/* 100 dB, beyond any optics */
 #define MAX_MDBM	200000		/* either sign */
 #define MAX_NS		3600000000000ull	/* one hour */
 #define MAX_MBPS	1000000000000ull	/* an exabit per second */
@@ -24,7 +24,7 @@ static u32 crc_add(u32 crc, const u8 *data, u64 bytes)
 	return crc;
 }
 
-/* The checksum of the whole blob with its own field taken as zero. */
+/* The checksum of the whole blob, with a checksum field of zero. */
 static u32 blob_checksum(const void *blob, u64 bytes)
 {
 	const u32 field = offsetof(struct morph_profile_header, checksum);
@@ -60,7 +60,7 @@ bool optics_name_ok(const char *name, u32 bytes, bool strict)
 	return true;
 }
 
-/* Sections lie in order, aligned, inside the blob, with records of the version's size. */
+/* Sections are in order, aligned, and inside the blob; their records have the right size. */
 static int check_sections(const struct morph_profile_header *header, u64 bytes,
 			  struct optics_refusal *refusal)
 {
@@ -139,7 +139,7 @@ static const void *check_times(const struct morph_profile_header *header)
 	return NULL;
 }
 
-/* The first field of the header that has no legal value, or NULL. */
+/* The first field of the header with an illegal value, or NULL. */
 static const void *check_numbers(const struct morph_profile_header *header)
 {
 	const void *field;

@@ -1,37 +1,38 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * What is left of a path at least, for the router: computed once, from the fabric
- * empty and healthy, and so true of every state that it can be in. What is claimed
- * or broken makes paths longer, never shorter.
+ * A lower bound of the remaining cost of a path, for the router. It is computed once, for
+ * the empty and healthy fabric. It holds in every state, because claims and failures make
+ * paths longer, never shorter.
  *
- * Elements are gathered in places, a tile's or an element on no tile, as the cells of
- * Sturtevant et al. (Memory-Based Heuristics for Explicit State Spaces, IJCAI 2009)
- * and the rooms of Bjoernsson and Halldorsson (Improved Heuristics for Optimal
- * Path-finding on Game Maps, AIIDE 2006). Every guide that leaves a place has a price:
- * the cost at which light from outside reaches it when it comes in where that is
- * cheapest. The slack of light inside is what it costs to get out beyond that price,
- * through the guide for which this is least. An arc from one place to the next costs the
- * price of a guide, the guide, and the slack behind it. Then
+ * A place is a set of elements: those of a tile, or one element on no tile. Places follow
+ * Sturtevant et al. (Memory-Based Heuristics for Explicit State Spaces, IJCAI 2009) and
+ * Bjoernsson and Halldorsson (Improved Heuristics for Optimal Path-finding on Game Maps,
+ * AIIDE 2006).
+ *
+ * Every guide that leaves a place has a price: the least cost at which light from outside
+ * reaches it. The slack of light inside a place is the cost of leaving beyond that price,
+ * least over all guides. An arc from one place to the next costs the price of a guide,
+ * the guide itself, and the slack behind it. Then
  *
  *	slack of the light + cheapest chain of arcs from its place to the receiver
  *
- * never exceeds what is left, whatever the prices are, and no step lowers it by more
- * than the step costs: it is admissible and consistent. With these prices it is exact
- * where the cost of crossing a place is a part for the way in plus a part for the
- * way out, as in all interposers. Chains are found at request time, by toll.c.
+ * never exceeds the remaining cost, whatever the prices are, and no step lowers it by more
+ * than its own cost: the bound is admissible and consistent. With these prices it is exact
+ * if the cost of crossing a place is the sum of a part for the entry and a part for the
+ * exit, as in all interposers. toll.c finds chains at request time.
  *
- * Receivers' elements are places apart, so that light that can only end at the wrong
- * receiver is told at once.
+ * Elements of receivers are separate places, so that the search drops light at once that
+ * can only end at a wrong receiver.
  */
 #include "internal.h"
 
 #define DEAD		OPTICS_DEAD
-#define SWEEPS_MAX	32u	/* paths inside a place are short; if not, do without */
+#define SWEEPS_MAX	32u	/* paths inside a place are short; otherwise no slack */
 #define COST_MAX	0x20000000
 #define CHANGES_MAX	64
-#define ALIKE_MAX	16u	/* arcs looked at to find one as good */
+#define ALIKE_MAX	16u	/* compared arcs */
 
-/* The places that guide @code joins; OPTICS_NONE: its end is no element. */
+/* The places that guide @code joins. OPTICS_NONE: no element at its end. */
 static u32 place_before(const struct optics_bound *b, u32 code)
 {
 	const struct optics_end *end = &b->graph->guides[code >> 1].end[code & 1];
@@ -65,7 +66,7 @@ static s32 guide_cost(const struct optics_bound *b, u32 code)
 	return (s32)optics_cost(b->graph->guides[code >> 1].loss_mdb, 0);
 }
 
-/* First round: to leave the place by any guide. Second: the same, less the guide's price. */
+/* First round: cost of leaving the place by any guide. Second: less the price of the guide. */
 static s32 cost_behind(const struct optics_bound *b, u32 code, bool priced)
 {
 	if (inside(b, code))
@@ -79,7 +80,7 @@ static s32 cost_behind(const struct optics_bound *b, u32 code, bool priced)
 	return DEAD;
 }
 
-/* The least cost of light that came through guide @code to the element at its end. */
+/* The least cost of light that reached the element at the end of guide @code. */
 static s32 cost_at(const struct optics_bound *b, u32 code, bool priced)
 {
 	const struct optics_end *at = optics_far_end(b->graph, code);
@@ -98,7 +99,7 @@ static s32 cost_at(const struct optics_bound *b, u32 code, bool priced)
 	return least == DEAD ? DEAD : least + (s32)optics_cost(kind->loss_mdb, 1);
 }
 
-/* Bellman and Ford's method inside all places at once; false if it takes too long. */
+/* Bellman-Ford inside all places at once. Returns false if it takes too many sweeps. */
 static bool settle(const struct optics_bound *b, bool priced)
 {
 	u32 codes = 2 * b->graph->guides_count, sweep, i;
@@ -126,16 +127,16 @@ static bool settle(const struct optics_bound *b, bool priced)
 	return !changed;
 }
 
-/* Whether light in a place can only go on to receivers of a tile. */
+/* Whether light in a place can only reach receivers of a tile. */
 static bool at_receivers(const struct optics_bound *b, u32 place)
 {
 	return place < 2 * b->graph->accelerators_count && place & 1;
 }
 
 /*
- * Prices, from what was found for light the other way: elements and guides are reciprocal.
- * All guides to a tile's receivers have one price, that of the cheapest: some can only be
- * reached by light that came in where it is dear.
+ * Compute prices from the costs of the opposite direction: elements and guides are
+ * reciprocal. All guides to the receivers of a tile have the price of the cheapest one,
+ * because light that enters at an expensive guide can reach only some of them.
  */
 static void price_guides(const struct optics_bound *b)
 {
@@ -168,7 +169,7 @@ static void price_guides(const struct optics_bound *b)
 		b->place_arcs[i] = OPTICS_NONE;
 }
 
-/* Put an arc at the head of its place's chain, unless one that is never dearer is near it. */
+/* Add an arc to the list of its place, unless a nearby arc is never more expensive. */
 static void add_arc(struct optics_bound *b, u32 to, const struct optics_arc *arc)
 {
 	s32 out = optics_cost_without_changes(arc->out), in = optics_cost_without_changes(arc->in);
@@ -190,7 +191,7 @@ static void add_arc(struct optics_bound *b, u32 to, const struct optics_arc *arc
 	b->place_arcs[to] = at;
 }
 
-/* Light that comes into a place; and the arcs, of which those are dropped that lead nowhere. */
+/* Compute the slack of light that enters places, and the arcs. Drop arcs without exit. */
 static void finish(struct optics_bound *b, bool exact)
 {
 	u32 codes = 2 * b->graph->guides_count, code;
@@ -224,7 +225,7 @@ static void finish(struct optics_bound *b, bool exact)
 	}
 }
 
-/* A tile has two places: its elements that have a receiver, and all others. */
+/* A tile has two places: elements with a receiver, and all other elements. */
 static void name_places(struct optics_bound *b)
 {
 	u32 places = 2 * b->graph->accelerators_count, i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* Loss, power, and where light goes that leaves its path. */
+/* Loss, power, and leakage of light. */
 #include "internal.h"
 
 #define SUM_STEP_MDB	500
@@ -66,8 +66,8 @@ u32 optics_path_spread(const struct optics_graph *graph, const struct optics_pat
 }
 
 /*
- * Light on its way. It is about to enter the guide @code, or with OPTICS_NONE it
- * is lost; @hops_left bounds a walk through states that form a ring.
+ * A light ray that is about to enter the guide @code. OPTICS_NONE: it is lost.
+ * @hops_left bounds a walk through states that form a ring.
  */
 struct ray {
 	u32 code;
@@ -75,20 +75,20 @@ struct ray {
 	u32 hops_left;
 };
 
-/* A walk for stray light, and what to tell about it. */
+/* A walk along stray light, and the data for its reports. */
 struct stray {
 	const struct optics_graph *graph;
 	const u8 *element_state;
-	u32 rx;			/* the receiver, if light is traced back from it */
-	u32 tx;			/* the transmitter, if it is traced from there */
+	u32 rx;			/* the receiver, if the walk begins there */
+	u32 tx;			/* the transmitter, if the walk begins there */
 	u64 lanes;
 	s32 floor;
-	u8 wanted;		/* enum morph_end_type at which a stray walk is told */
+	u8 wanted;		/* enum morph_end_type: report walks that end there */
 	optics_leak_fn emit;
 	void *context;
 };
 
-/* Through the next guide: the end it comes out at, or NULL when the light is lost. */
+/* Pass the next guide. Returns its far end, or NULL if the light is lost. */
 static const struct optics_end *ray_step(const struct optics_graph *graph, struct ray *ray,
 					 s32 floor)
 {
@@ -98,15 +98,15 @@ static const struct optics_end *ray_step(const struct optics_graph *graph, struc
 	return ray->power < floor ? NULL : optics_far_end(graph, ray->code);
 }
 
-/* An element that light has entered by a port, and where it goes from there. */
+/* An element that light has entered, and the next ports of the light. */
 struct crossing {
 	const struct optics_kind *kind;
 	const u32 *guides;	/* at its ports */
 	u8 entered;
-	u8 joined;		/* to the port that was entered, or MORPH_PORT_NONE */
+	u8 joined;		/* port joined to @entered, or MORPH_PORT_NONE */
 };
 
-/* The element that light enters as @end says, in @state. */
+/* The element at @end, in @state. */
 static struct crossing crossing_at(const struct optics_graph *graph, const struct optics_end *end,
 				   u32 state)
 {
@@ -127,7 +127,7 @@ static void ray_cross(struct ray *ray, const struct crossing *at)
 	ray->power -= (s32)at->kind->loss_mdb;
 }
 
-/* Ports into which @power leaks, if what leaks is not below the floor. */
+/* Ports into which @power leaks; none if it is too weak. */
 static u32 leaks_of(const struct crossing *at, s32 power, s32 floor)
 {
 	u32 leaks = at->kind->leaks[at->entered];
@@ -149,7 +149,7 @@ static void stray_tell(const struct stray *stray, const struct optics_end *end, 
 	};
 
 	if (end->type == MORPH_END_EDGE) {
-		/* Traced back it was taken for a laser's, which is no weaker. */
+		/* The backward trace started with the power of a laser, which is no weaker. */
 		if (stray->wanted == MORPH_END_TX)
 			leak.power_mdbm += optics_edge_most(graph, end->index) -
 					   graph->params.laser_mdbm;
@@ -159,7 +159,7 @@ static void stray_tell(const struct stray *stray, const struct optics_end *end, 
 	stray->emit(stray->context, &leak);
 }
 
-/* Light that has leaked twice: it follows the states to where it ends. */
+/* Follow light that has leaked twice along the states to its end. */
 static void stray_second(const struct stray *stray, struct ray ray)
 {
 	const struct optics_end *end;
@@ -176,7 +176,7 @@ static void stray_second(const struct stray *stray, struct ray ray)
 	}
 }
 
-/* Light that has leaked once: it follows the states, and leaks at each element. */
+/* Follow light that has leaked once along the states, and its leaks at each element. */
 static void stray_first(const struct stray *stray, struct ray ray)
 {
 	const struct optics_graph *graph = stray->graph;
@@ -204,9 +204,9 @@ static void stray_first(const struct stray *stray, struct ray ray)
 }
 
 /*
- * Follow the main light from one end of a circuit, and each stray from where it
- * leaves. The elements of @path count in the states that @path names; without a
- * path all are taken as the stray's element_state says.
+ * Follow the main light from one end of a circuit, and each stray from its leak. The
+ * elements of @path have the states of @path. Without a path, all elements have the
+ * states of stray->element_state.
  */
 static void stray_walk(const struct stray *stray, u32 code, const struct optics_path *path)
 {

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* Table and heap of the searches, in the caller's memory. */
+/* Hash table and heap of the searches, in memory of the caller. */
 #include "frontier.h"
 
 #define TABLE_MIN_BITS	6u
 #define BLOCK_BITS	3u	/* neighbouring keys share a block of slots */
 
-/* At least two slots for an entry. */
+/* The table has at least two slots for each entry. */
 static u32 table_bits(u32 entries)
 {
 	u32 bits = TABLE_MIN_BITS;

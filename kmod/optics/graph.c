@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* The profile, checked record by record, and turned into arrays. */
+/* Check the profile record by record and convert it to arrays. */
 #include "internal.h"
 
-#define MAX_MDB	100000	/* 100 dB: more is no optics */
+#define MAX_MDB	100000	/* 100 dB, beyond any optics */
 
-/* While the graph is built its arrays are written; afterwards they are const. */
+/* Writable pointers to the arrays of a graph, which are const afterwards. */
 struct builder {
 	const void *blob;
 	const struct morph_profile_header *header;
@@ -20,7 +20,7 @@ struct builder {
 	struct optics_refusal *refusal;
 };
 
-/* What the head alone does not tell of the memory that a graph needs. */
+/* Sizes that do not follow from the head alone. */
 struct sizes {
 	u64 ports;
 	u64 places;
@@ -38,7 +38,7 @@ static bool bad(const struct builder *b, const void *field)
 	return false;
 }
 
-/* Counts over all elements and guides; kinds are checked here, for the memory's sake. */
+/* Count over all elements. Check kinds here, because the sizes depend on them. */
 static int measure(const void *blob, struct sizes *sizes, struct optics_refusal *refusal)
 {
 	const struct morph_profile_header *header = blob;
@@ -64,7 +64,7 @@ static int measure(const void *blob, struct sizes *sizes, struct optics_refusal 
 	return 0;
 }
 
-/* The next array of a block: @cursor moves on by @count records, 8-byte aligned. */
+/* Allocate the next array of a block: advance @cursor by @count records, 8-byte aligned. */
 static u64 take(u64 *cursor, u64 count, u32 bytes)
 {
 	u64 at = *cursor;
@@ -73,7 +73,7 @@ static u64 take(u64 *cursor, u64 count, u32 bytes)
 	return at;
 }
 
-/* Lay the arrays out behind the graph; with a NULL builder only the size is told. */
+/* Lay out the arrays behind the graph. With a NULL builder, only return the size. */
 static u64 lay_out(const struct morph_profile_header *header, const struct sizes *sizes,
 		   struct builder *b)
 {
@@ -176,7 +176,7 @@ static void build_params(const struct builder *b)
 	b->graph->edges_count = count_of(&header->edges);
 }
 
-/* Joins are symmetric, between two different ports of the kind; leaks are their union. */
+/* Joins are symmetric and between two different ports. Leaks are their union. */
 static bool build_state(const struct builder *b, struct optics_kind *kind, u32 index,
 			const struct morph_profile_state *state)
 {
@@ -309,7 +309,7 @@ static bool build_places(const struct builder *b)
 	return true;
 }
 
-/* The entry that tells what guide is attached where @end points, or NULL: no such place. */
+/* The entry for the guide that is attached at @end, or NULL if @end does not exist. */
 static u32 *attached_at(const struct builder *b, const struct optics_end *end)
 {
 	const struct optics_graph *graph = b->graph;
@@ -353,7 +353,7 @@ static bool build_guide(const struct builder *b, u32 index)
 	guide->loss_mdb = le16_to_cpu(record->loss_mdb);
 	if (guide->class > MORPH_GUIDE_EDGE)
 		return bad(b, &record->class);
-	/* Two lasers or two receivers facing each other are a mistake in the profile. */
+	/* A guide between two lasers or two receivers is an error of the profile. */
 	if (guide->end[0].type == guide->end[1].type && guide->end[0].type != MORPH_END_ELEMENT)
 		return bad(b, &record->b_type);
 	for (i = 0; i < 2; i++) {

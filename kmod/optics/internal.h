@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
-/* What the files of this room share, and nobody else needs. */
+/* Declarations that only files of this directory share. */
 #ifndef MORPH_OPTICS_INTERNAL_H
 #define MORPH_OPTICS_INTERNAL_H
 
 #include "optics.h"
 
-/* The record of @section at @index; the section was checked by optics_blob_check(). */
+/* The record of @section at @index. optics_blob_check() has checked the section. */
 static inline const void *optics_record(const void *blob,
 					const struct morph_profile_section *section, u32 index)
 {
@@ -13,7 +13,7 @@ static inline const void *optics_record(const void *blob,
 	       (size_t)index * le32_to_cpu(section->stride);
 }
 
-/* Where a record or a field of the blob lies, for refusals. */
+/* The offset of a record or field in the blob, for refusals. */
 static inline s64 optics_offset(const void *blob, const void *field)
 {
 	return (const u8 *)field - (const u8 *)blob;
@@ -22,10 +22,10 @@ static inline s64 optics_offset(const void *blob, const void *field)
 /* Check head, checksum, section bounds and the numbers of the header; 0 or -EINVAL. */
 int optics_blob_check(const void *blob, u64 bytes, struct optics_refusal *refusal);
 
-/* A NUL-terminated name with nothing after it; @strict: not empty, [a-z0-9_-] only. */
+/* Check a NUL-terminated name, padded with zeros. @strict: not empty, only [a-z0-9_-]. */
 bool optics_name_ok(const char *name, u32 bytes, bool strict);
 
-/* Fill @refusal, when there is one, and return the errno of @reason. */
+/* Fill @refusal, if not NULL, and return the errno of @reason. */
 static inline int optics_refuse(struct optics_refusal *refusal, u32 reason, u32 part, u32 index,
 				s64 have, s64 need)
 {
@@ -46,21 +46,21 @@ static inline int optics_bad_profile(struct optics_refusal *refusal, s64 offset)
 	return optics_refuse(refusal, OPTICS_BAD_PROFILE, OPTICS_PART_NONE, OPTICS_NONE, offset, 0);
 }
 
-#define OPTICS_DEAD	0x7fffffff	/* no way on */
+#define OPTICS_DEAD	0x7fffffff	/* no exit */
 
-/* The graph in the making, as bound.c completes it. */
+/* A graph under construction, as bound.c completes it. */
 struct optics_bound {
 	struct optics_graph *graph;
 	struct optics_element *elements;
-	s32 *cost;		/* becomes optics_graph.slack; in between, each round's own */
+	s32 *cost;		/* optics_graph.slack at the end; scratch of each round */
 	struct optics_arc *arcs;
 	u32 *place_arcs;
 };
 
 /*
- * The place of light that came to @end, an element, and of light that leaves by it. On
- * a tile a place is a set of elements; elsewhere it is the side of one element at which
- * light came in.
+ * The place of light that entered at @end, an element, and of light that leaves there. On
+ * a tile, a place is a set of elements. Elsewhere, it is the side of one element at which
+ * light entered.
  */
 static inline u32 optics_place_entered(const struct optics_graph *graph,
 				       const struct optics_end *end)
@@ -82,15 +82,16 @@ static inline u32 optics_place_left(const struct optics_graph *graph, const stru
 	return element->place + !(side >> end->port & 1);
 }
 
-/* Name the places, compute slack and arcs. O(fabric), for the paths in a place are short. */
+/* Name places, compute slack and arcs. O(fabric), because paths in a place are short. */
 void optics_bound_build(struct optics_bound *b);
 
-/* How many arcs a profile may have; its elements' kinds have been checked. */
+/* The maximum number of arcs of a profile. Kinds of elements have been checked. */
 u64 optics_bound_arcs(const void *blob);
 
 /*
- * A cost is loss first, then the number of elements to be switched, in one number that
- * is added up and compared as such. The second part may be negative in a difference.
+ * A cost is a single number: the loss in the high bits, the number of switched elements in
+ * the low ones. Sums and comparisons use it directly. In a difference the second part may be
+ * negative.
  */
 #define OPTICS_COST_BITS	8u
 
@@ -106,13 +107,13 @@ static inline s32 optics_cost_without_changes(s32 cost)
 	return (s32)(((u32)cost + half) & ~(2 * half - 1));
 }
 
-/* Where light that entered a guide at the coded end comes out. */
+/* The far end of a guide that light enters at its coded end. */
 static inline const struct optics_end *optics_far_end(const struct optics_graph *graph, u32 code)
 {
 	return &graph->guides[code >> 1].end[!(code & 1)];
 }
 
-/* The end of a circuit that a guide's end is, if not an element. */
+/* The end of a circuit at @end, which is no element. */
 static inline u32 optics_circuit_end(const struct optics_graph *graph, const struct optics_end *end)
 {
 	if (end->type == MORPH_END_EDGE)
@@ -120,7 +121,7 @@ static inline u32 optics_circuit_end(const struct optics_graph *graph, const str
 	return end->index * graph->params.planes + end->port;
 }
 
-/* As optics_refuse(), for an end of a circuit: a laser, a receiver, or the edge in its place. */
+/* Like optics_refuse(), for an end of a circuit: a laser, a receiver, or an edge. */
 static inline int optics_refuse_end(const struct optics_graph *graph,
 				    struct optics_refusal *refusal, u32 reason, u32 part, u32 end,
 				    s64 have, s64 need)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* Who pins which element state, and which lanes are used. The caller serialises. */
+/* Claims of element states and lanes. The caller serialises. */
 #include "internal.h"
 
 /* Offsets of the arrays in a state's block. */
@@ -63,7 +63,7 @@ struct optics_state *optics_state_init(void *block, const struct optics_graph *g
 	return state;
 }
 
-/* Lanes that somebody holds, or that are dead, at one end of the path. */
+/* Refuse lanes that are held or dead at one end of the path. */
 static int check_end(const struct optics_graph *graph, u32 part, u32 end, u64 lanes, u64 held,
 		     u64 dead, struct optics_refusal *refusal)
 {
@@ -76,7 +76,7 @@ static int check_end(const struct optics_graph *graph, u32 part, u32 end, u64 la
 	return 0;
 }
 
-/* One hop against the ledger, and against the hops before it: a path can meet itself. */
+/* Check a hop against the ledger, and against earlier hops: a path can meet itself. */
 static int check_hop(const struct optics_state *state, const struct optics_path *path, u32 index,
 		     struct optics_refusal *refusal)
 {

@@ -1,26 +1,26 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * optics: what is a legal circuit, and what does it cost.
+ * optics: the rules of legal circuits, and their cost.
  *
- * Pure C that builds both into morph.ko and into libmorph. No allocation, lock,
- * log, clock, global, recursion or floating point; stack frames stay under 512
- * bytes. The caller passes all memory and serialises: a graph is immutable and
- * may be shared freely, everything else is used by one caller at a time.
- * Functions return 0 or a negative errno; where a struct optics_refusal is
- * passed it then says which rule was broken, by what, and by how much.
+ * Pure C, built into morph.ko and into libmorph. It uses no allocation, lock, log, clock,
+ * global variable, recursion or floating point. Stack frames are smaller than 512 bytes.
+ * The caller passes all memory and serialises. A graph is immutable, and callers may share
+ * it; everything else has one user at a time. Functions return 0 or a negative errno. If
+ * the caller passes a struct optics_refusal, an error fills it with the broken rule, the
+ * part and the numbers.
  *
- *   graph.c     the profile, checked and turned into arrays       (immutable)
- *   blob.c      its head, checked as hostile input
- *   bound.c     what is left of a path at least, computed beforehand
- *   ledger.c    who pins which element state, which lanes are used (mutable)
- *   route.c     the router that failover needs: what to ask, what to answer
+ *   graph.c     checks the profile and converts it to arrays (immutable)
+ *   blob.c      checks its head as hostile input
+ *   bound.c     lower bound of the remaining cost of a path, computed once
+ *   ledger.c    claims of element states and lanes (mutable)
+ *   route.c     the router of failover: its requests and answers
  *   search.c    its label search, towards the receiver
- *   toll.c      what is left from each place on the way, to direct it
- *   frontier.c  heap and table of both
+ *   toll.c      its estimates of the remaining cost from each place
+ *   frontier.c  heap and hash table of both
  *   budget.c    loss, power, leakage
- *   validate.c  the independent judge: uses the types below and budget.c,
+ *   validate.c  the independent validator: uses the types below and budget.c,
  *               never the router or the ledger
- *   text.c      reasons as sentences and errnos
+ *   text.c      sentences and errnos of reasons
  */
 #ifndef MORPH_OPTICS_H
 #define MORPH_OPTICS_H
@@ -29,7 +29,7 @@
 #include "shim.h"
 
 #define OPTICS_NONE		0xffffffffu
-#define OPTICS_EDGE		0x80000000u	/* | edge: no accelerator, but where light leaves */
+#define OPTICS_EDGE		0x80000000u	/* | edge: an edge instead of an accelerator */
 #define OPTICS_MAX_HOPS		64u	/* guides in one path */
 #define OPTICS_MAX_MDB		1000000	/* "no light": 1000 dB */
 
@@ -38,16 +38,16 @@
 /*
  * enum optics_reason - which rule a request or a blob broke
  *
- * The numbers are those of enum morph_reason in uapi/linux/morph.h; a build-time
- * assertion in the core keeps them equal.
+ * The numbers equal those of enum morph_reason in uapi/linux/morph.h. A build-time
+ * assertion in the core checks this.
  */
 enum optics_reason {
 	OPTICS_OK = 0,
 	OPTICS_BAD_PROFILE = 1,		/* -EINVAL: the blob; detail is a byte offset */
 	OPTICS_BAD_PORT = 2,		/* -EINVAL: no such port, or the same at both ends */
-	OPTICS_BAD_PATH = 3,		/* -EINVAL: guides and states do not join up */
-	OPTICS_NO_ROUTE = 4,		/* -EHOSTUNREACH: proven, whoever holds what */
-	OPTICS_BLOCKED = 5,		/* -EBUSY: routes exist, others hold them */
+	OPTICS_BAD_PATH = 3,		/* -EINVAL: guides and states form no path */
+	OPTICS_NO_ROUTE = 4,		/* -EHOSTUNREACH: proven, even without claims */
+	OPTICS_BLOCKED = 5,		/* -EBUSY: paths exist, but are held */
 	OPTICS_GAVE_UP = 6,		/* -EAGAIN: the step budget ran out */
 	OPTICS_LANES = 7,		/* -ENOSPC: too few lanes free; have, need */
 	OPTICS_ELEMENT_PINNED = 8,	/* -EBUSY: pinned in another state */
@@ -59,7 +59,7 @@ enum optics_reason {
 	OPTICS_PORT_BUSY = 14,		/* -EBUSY: a transmit or receive port is in use */
 };
 
-/* What a refusal points at; numbers are those of enum morph_part in the uapi. */
+/* The kind of part in a refusal. The numbers equal those of enum morph_part in the uapi. */
 enum optics_part {
 	OPTICS_PART_NONE = 0,
 	OPTICS_PART_ACCELERATOR = 1,
@@ -71,13 +71,13 @@ enum optics_part {
 };
 
 /**
- * struct optics_refusal - why not
+ * struct optics_refusal - the reason of a refusal
  * @reason: enum optics_reason
- * @part: enum optics_part: the kind of thing that stands in the way
- * @index: which one
+ * @part: enum optics_part: the kind of the obstacle
+ * @index: its index
  * @item: index of the offending path in a set, or OPTICS_NONE
- * @have: what there is, in the unit of the reason
- * @need: what was needed
+ * @have: available amount, in the unit of the reason
+ * @need: required amount
  */
 struct optics_refusal {
 	u32 reason;
@@ -112,8 +112,8 @@ struct optics_kind {
 	u32 first_state;	/* into optics_graph.states */
 	u32 loss_mdb;
 	u32 extinction_mdb;
-	u16 leaks[MORPH_MAX_PORTS];	/* port p: mask of ports some state joins to p */
-	u16 side;			/* ports joined to others only, as those to these; or 0 */
+	u16 leaks[MORPH_MAX_PORTS];	/* port p: mask of ports that some state joins to p */
+	u16 side;			/* ports of one side if all joins cross sides; or 0 */
 	u64 joining;			/* mask of the states that join something */
 };
 
@@ -124,12 +124,12 @@ struct optics_element {
 	u32 place;		/* see bound.c */
 };
 
-/* From one place to the next, as the router's bound sees it; see bound.c. */
+/* An arc from one place to the next in the router's bound; see bound.c. */
 struct optics_arc {
 	u32 from;	/* place */
 	u32 next;	/* arc to the same place, or OPTICS_NONE */
 	s32 out;	/* cost up to the guide */
-	s32 in;		/* cost of the guide, and the slack behind it */
+	s32 in;		/* cost of the guide, plus the slack behind it */
 };
 
 struct optics_accelerator {
@@ -164,9 +164,9 @@ struct optics_params {
 /*
  * struct optics_graph - a checked profile as arrays
  *
- * Lives in one block of memory that the caller gave. Immutable once built.
- * A guide seen from a port is coded guide * 2 + end, where end is the end of the
- * guide that is attached to the port.
+ * One block of memory of the caller contains it. Immutable once built.
+ * The code of a guide at a port is guide * 2 + end, where end is the end of the guide
+ * that is attached to the port.
  */
 struct optics_graph {
 	struct optics_params params;
@@ -197,9 +197,9 @@ struct optics_graph {
 };
 
 /*
- * Where a circuit starts or ends: a port, accelerator * planes + plane, or past the
- * ports an edge, ports_count + edge. Light comes in at an edge as from a transmitter
- * and leaves there as into a receiver, so that half a circuit is a path like any.
+ * An end of a circuit: a port (accelerator * planes + plane) or an edge (ports_count + edge).
+ * An edge counts as the transmitter of light that arrives there, and as the receiver of
+ * light that leaves there. So half a circuit is a normal path.
  */
 static inline bool optics_end_is_edge(const struct optics_graph *graph, u32 end)
 {
@@ -211,7 +211,7 @@ static inline u32 optics_edge_end(const struct optics_graph *graph, u32 edge)
 	return graph->ports_count + edge;
 }
 
-/* An end as an index of the ledger's owners: an accelerator, or past them an edge. */
+/* The index of an end in optics_state.owner: accelerators, then edges. */
 static inline u32 optics_end_place(const struct optics_graph *graph, u32 end)
 {
 	if (optics_end_is_edge(graph, end))
@@ -219,7 +219,7 @@ static inline u32 optics_end_place(const struct optics_graph *graph, u32 end)
 	return end / graph->params.planes;
 }
 
-/* Least and greatest power per lane at which light passes an edge. */
+/* Least and greatest permitted power per lane at an edge. */
 static inline s32 optics_edge_least(const struct optics_graph *graph, u32 edge)
 {
 	return (s16)le16_to_cpu(graph->edges[edge].least_mdbm);
@@ -231,7 +231,7 @@ static inline s32 optics_edge_most(const struct optics_graph *graph, u32 edge)
 }
 
 /**
- * optics_graph_bytes() - check a profile's head and tell the memory its graph needs
+ * optics_graph_bytes() - check a profile's head and return the size of its graph
  * @blob: the profile, 8-byte aligned
  * @bytes: its size
  * @refusal: filled on failure: OPTICS_BAD_PROFILE and the byte offset in @have
@@ -244,7 +244,7 @@ static inline s32 optics_edge_most(const struct optics_graph *graph, u32 edge)
 s64 optics_graph_bytes(const void *blob, u64 bytes, struct optics_refusal *refusal);
 
 /**
- * optics_graph_build() - check a profile whole and build its graph
+ * optics_graph_build() - check a whole profile and build its graph
  * @block: memory for the graph, 8-byte aligned, at least optics_graph_bytes() bytes
  * @blob: the profile; not referred to after return
  * @bytes: its size
@@ -285,10 +285,10 @@ struct optics_hop {
 };
 
 /**
- * struct optics_path - light from a transmit port to a receive port, or half of its way
- * @tx: accelerator * planes + plane of the transmitter; or the edge it comes in at
- * @rx: accelerator * planes + plane of the receiver; or the edge it leaves at
- * @lanes: mask of the wavelengths it uses, the same on every guide
+ * struct optics_path - a path from a transmit port to a receive port, or half of one
+ * @tx: accelerator * planes + plane of the transmitter; or the edge where light arrives
+ * @rx: accelerator * planes + plane of the receiver; or the edge where light leaves
+ * @lanes: mask of its wavelengths, the same on every guide
  * @loss_mdb: total loss, as optics_path_loss() computes it
  * @hops_count: entries of @hops in use
  * @hops: in the direction of light; memory belongs to the caller
@@ -304,18 +304,18 @@ struct optics_path {
 
 /* -------------------------------------------------------------------- ledger */
 
-/* Health marks in optics_state: what may not be used by a new path. */
+/* Health marks in optics_state: no new path may use the part. */
 #define OPTICS_UNHEALTHY	0x1u	/* failed or quarantined */
-#define OPTICS_CORDONED		0x2u	/* kept free by the operator */
-/* Not of health: who holds an element so may want to turn it, and nobody else may join it. */
+#define OPTICS_CORDONED		0x2u	/* cordoned by the operator */
+/* Not a health mark: a schedule that may turn the element holds it; no other path may join. */
 #define OPTICS_HELD		0x10u
 
 /*
  * struct optics_state - the mutable state of a fabric, plain arrays
  *
- * Each array is the caller's; optics_state_bytes() and optics_state_init() lay
- * them out in one block. "Pinned" counts claims: a claimed element may only be
- * joined in its present state.
+ * The arrays belong to the caller. optics_state_bytes() and optics_state_init() lay them out
+ * in one block. A pin is a claim: other paths may join a pinned element only in its present
+ * state.
  */
 struct optics_state {
 	const struct optics_graph *graph;
@@ -324,18 +324,18 @@ struct optics_state {
 	u32 *element_pins;	/* claims on it; 0: free to take any state */
 	u8 *guide_marks;
 	u64 *guide_lanes;	/* lanes claimed */
-	u64 *guide_reserved;	/* lanes, claimed or not, that no new path may have */
-	const u64 *lifted;	/* by guide: which of these may be had all the same; or NULL */
-	u8 tolerated;		/* marks that do not keep away who is there already */
-	u64 *tx_lanes;		/* by end: lanes claimed on the transmitter, or coming in */
-	u64 *rx_lanes;		/* by end: lanes claimed on the receiver, or going out */
+	u64 *guide_reserved;	/* lanes, claimed or not, that no new path may use */
+	const u64 *lifted;	/* by guide: permitted exceptions of guide_reserved; or NULL */
+	u8 tolerated;		/* marks that present users may ignore */
+	u64 *tx_lanes;		/* by end: lanes claimed on the transmitter, or arriving */
+	u64 *rx_lanes;		/* by end: lanes claimed on the receiver, or leaving */
 	u64 *tx_dead;		/* by end: lanes whose laser may not be used */
 	u64 *rx_dead;		/* by end: lanes whose receiver may not be used */
-	u64 *tx_judged;		/* by end: of the validator alone, see struct optics_view */
+	u64 *tx_judged;		/* by end: only for the validator; see struct optics_view */
 	u32 *owner;		/* by accelerator, then by edge: the slice that holds it, 0: none */
 	u32 *standing;		/* by place / 2: elements whose present state joins ports */
-	u64 elements_visited;	/* gone on from or claimed: cost can be seen to follow change */
-	u64 lanes_visited;	/* wavelengths looked at, guide by guide */
+	u64 elements_visited;	/* expanded, claimed or released; shows the cost of a change */
+	u64 lanes_visited;	/* wavelengths examined, per guide */
 };
 
 /* Bytes that optics_state_init() needs for @graph. */
@@ -344,7 +344,7 @@ u64 optics_state_bytes(const struct optics_graph *graph);
 /* Lay out a state in @block (8-byte aligned): all parked, free, healthy. O(fabric), once. */
 struct optics_state *optics_state_init(void *block, const struct optics_graph *graph);
 
-/* Lanes of a guide that no new path may have. */
+/* Lanes of a guide that no new path may use. */
 static inline u64 optics_guide_taken(const struct optics_state *state, u32 guide)
 {
 	u64 reserved = state->guide_reserved[guide];
@@ -354,7 +354,7 @@ static inline u64 optics_guide_taken(const struct optics_state *state, u32 guide
 	return state->guide_lanes[guide] | reserved;
 }
 
-/* Set the present state of an element; nobody writes optics_state.element_state but by this. */
+/* Set the state of an element. Only this function writes optics_state.element_state. */
 static inline void optics_set_state(struct optics_state *state, u32 element, u32 to)
 {
 	const struct optics_element *at = &state->graph->elements[element];
@@ -366,21 +366,20 @@ static inline void optics_set_state(struct optics_state *state, u32 element, u32
 }
 
 /**
- * optics_claim() - claim all that a path uses
+ * optics_claim() - claim all parts of a path
  * @state: the ledger
  * @path: the path, already validated
- * @refusal: filled on failure; then nothing is claimed
+ * @refusal: filled on failure; nothing is claimed then
  *
- * All or nothing. Elements are pinned in the state that the path names, lanes are
- * marked used on each guide and at both ports. O(hops), but for comparing the
- * path with itself.
+ * Claims everything or nothing: pins elements in the states of the path, and marks lanes as
+ * used on each guide and at both ports. O(hops), except for comparing the path with itself.
  *
  * Return: 0, -EBUSY, -ENOSPC or -EIO.
  */
 int optics_claim(struct optics_state *state, const struct optics_path *path,
 		 struct optics_refusal *refusal);
 
-/* Give back what optics_claim() took. Never fails. O(hops). */
+/* Release the claims of optics_claim(). Never fails. O(hops). */
 void optics_release(struct optics_state *state, const struct optics_path *path);
 
 /* ---------------------------------------------------------------------- route */
@@ -388,23 +387,23 @@ void optics_release(struct optics_state *state, const struct optics_path *path);
 #define OPTICS_ROUTE_STEPS	16384u	/* default step budget */
 
 /**
- * struct optics_route_request - a path wanted
- * @tx_accelerator: where light starts: an accelerator, or OPTICS_EDGE | edge
- * @rx_accelerator: where it shall arrive: likewise, but not both at an edge
- * @tx_planes: mask of transmit ports that may be used; an edge has none
- * @rx_planes: mask of receive ports that may be used; an edge has none
- * @lanes_allowed: mask of wavelengths that may be used
- * @lanes_count: how many are needed
- * @owner: the slice that asks; elements on tiles of other owners are foreign
- * @transit_own: only tiles of @owner, unowned tiles and no tile may be crossed
- * @avoid_guides: guides not to use, sorted ascending
- * @avoid_elements: elements not to use, sorted ascending
+ * struct optics_route_request - a requested path
+ * @tx_accelerator: start: an accelerator, or OPTICS_EDGE | edge
+ * @rx_accelerator: end: likewise, but not both may be edges
+ * @tx_planes: mask of permitted transmit ports; an edge has none
+ * @rx_planes: mask of permitted receive ports; an edge has none
+ * @lanes_allowed: mask of permitted wavelengths
+ * @lanes_count: required number of wavelengths
+ * @owner: the requesting slice; elements on tiles of other owners are foreign
+ * @transit_own: do not cross foreign tiles
+ * @avoid_guides: forbidden guides, sorted ascending
+ * @avoid_elements: forbidden elements, sorted ascending
  * @avoid_guides_count: entries of @avoid_guides
  * @avoid_elements_count: entries of @avoid_elements
- * @ignore_claims: route as if nobody held anything, so that no tile is foreign:
- *                 tells "blocked" from "impossible"
+ * @ignore_claims: route as if nothing were held and no tile were foreign, to distinguish
+ *                 "blocked" from "impossible"
  * @steps: step budget of one search, 0 for OPTICS_ROUTE_STEPS, at most 2^20; the bound
- *         has half as many to itself
+ *         gets half as many in addition
  */
 struct optics_route_request {
 	u32 tx_accelerator;
@@ -423,33 +422,32 @@ struct optics_route_request {
 	u32 steps;
 };
 
-/* Bytes of work space for a search of @steps steps; follows the budget, not the fabric. */
+/* Bytes of work space for a search of @steps steps. They depend only on @steps. */
 u64 optics_route_bytes(u32 steps);
 
 /**
- * optics_route() - find the path of least loss that is free now
- * @state: the ledger; not changed but for its counters
- * @request: what is wanted
- * @work: work space of optics_route_bytes(steps) bytes, 8-byte aligned; contents don't matter
+ * optics_route() - find the free path of least loss
+ * @state: the ledger; only its counters change
+ * @request: the request
+ * @work: work space of optics_route_bytes(steps) bytes, 8-byte aligned, of any content
  * @path: filled on success; @path->hops must have room for OPTICS_MAX_HOPS
  * @steps_used: steps taken, for statistics; may be NULL
  * @refusal: filled on failure
  *
- * A* (Hart, Nilsson and Raphael 1968) over (guide, direction) labels that carry the
- * set of wavelengths still free, with first-fit wavelength assignment. An element is
- * crossed in any state if it is unpinned, else only in the state it is pinned in. The
- * path has the least loss, and among equal loss it switches the fewest elements; among
- * these any may be taken. The bound that directs the search is that of the fabric
- * empty and healthy, see bound.c; the answer does not depend on it.
+ * A* (Hart, Nilsson and Raphael 1968) over labels of a guide and a direction. A label has
+ * the set of wavelengths that are still free; the assignment is first-fit. The path crosses
+ * an unpinned element in any state, and a pinned one only in its state. It has the least
+ * loss, and among those the fewest switched elements; further ties are arbitrary. The bound
+ * of bound.c directs the search but does not change these properties.
  *
- * O(steps log steps) whatever the size of the fabric: a step is a label placed, or a
- * place that the bound was computed for. Where the best paths are free, labels are
- * those along them and beside them. A path found needs one search, seldom two; to say
- * why there is none takes up to six. On failure the contents of @path are undefined.
+ * O(steps log steps), independent of the size of the fabric. A step is a label, or a place
+ * for which the bound was computed. If the best paths are free, only labels along and beside
+ * them are visited. A found path takes one search, seldom two; the reason of a failure takes
+ * up to six. On failure the contents of @path are undefined.
  *
- * Reasons on failure: OPTICS_NO_ROUTE and OPTICS_BLOCKED are proven; of a blocked
- * request @refusal names what stands in the way on the best path that there would
- * be, of OPTICS_UNUSABLE the hardware but for which there would be one.
+ * OPTICS_NO_ROUTE and OPTICS_BLOCKED are proven. For a blocked request, @refusal names the
+ * obstacle on the best path. For OPTICS_UNUSABLE, it names the hardware without whose
+ * failure a path would exist.
  *
  * Return: 0, -EHOSTUNREACH, -EBUSY, -ENOSPC, -EAGAIN (gave up), -EIO or -EINVAL.
  */
@@ -459,24 +457,24 @@ int optics_route(struct optics_state *state, const struct optics_route_request *
 
 /* --------------------------------------------------------------------- budget */
 
-/* Sum of two powers given in mdbm: 10 log10(10^(a/10) + 10^(b/10)), by table, within 5 mdb. */
+/* Sum of two powers in mdbm: 10 log10(10^(a/10) + 10^(b/10)), by table, within 5 mdb. */
 s32 optics_power_sum(s32 a_mdbm, s32 b_mdbm);
 
 /* Total loss of the path's guides and elements, mdb. O(hops). */
 u32 optics_path_loss(const struct optics_graph *graph, const struct optics_path *path);
 
 /*
- * Power at the end of the path, per lane, mdbm: from a healthy laser, or the least that
- * the edge lets in where it starts at one; and how much more it may be.
+ * Power per lane at the end of the path, mdbm: from a healthy laser, or for a path from an
+ * edge the least permitted power there. The spread is the possible excess over it.
  */
 s32 optics_path_power(const struct optics_graph *graph, const struct optics_path *path);
 u32 optics_path_spread(const struct optics_graph *graph, const struct optics_path *path);
 
 /**
  * struct optics_leak - light that reaches a receiver, or an edge, by leakage
- * @rx: receive port, or the edge it leaves at
- * @tx: transmit port it came from, or the edge
- * @lanes: wavelengths of it that matter
+ * @rx: receive port, or the edge where it leaves
+ * @tx: transmit port, or the edge where it arrives
+ * @lanes: its relevant wavelengths
  * @power_mdbm: power per lane at the receiver
  */
 struct optics_leak {
@@ -489,11 +487,11 @@ struct optics_leak {
 typedef void (*optics_leak_fn)(void *context, const struct optics_leak *leak);
 
 /**
- * optics_leaks_from() - where light of a transmit port leaks to
+ * optics_leaks_from() - report the receivers that light of a path leaks into
  * @graph: the fabric
  * @element_state: by element, the state to assume
  * @path: a lit path
- * @floor_mdbm: ignore what is weaker
+ * @floor_mdbm: ignore weaker light
  * @emit: called for every receive port that light of @path reaches by leaving the
  *        path at one or two elements
  * @context: handed to @emit
@@ -505,64 +503,63 @@ void optics_leaks_from(const struct optics_graph *graph, const u8 *element_state
 		       void *context);
 
 /**
- * optics_leaks_into() - which transmit ports would leak into a receiver
+ * optics_leaks_into() - report the transmit ports that would leak into a receiver
  * @graph: the fabric
  * @element_state: by element, the state to assume
- * @path: the path whose receiver it is
- * @floor_mdbm: ignore what is weaker
+ * @path: the path to this receiver
+ * @floor_mdbm: ignore weaker light
  * @emit: called for every transmit port
  * @context: handed to @emit
  *
- * The same walk from the receiving end: optics is reciprocal. @emit gets every
- * transmit port from which light would come, at the power of a healthy laser, in
- * all lanes of the path; the caller knows which of them are lit.
+ * The same walk from the receiving end, because optics is reciprocal. @emit gets every
+ * transmit port whose light would arrive, with the power of a healthy laser, in all lanes
+ * of the path. The caller knows which of them are lit.
  */
 void optics_leaks_into(const struct optics_graph *graph, const u8 *element_state,
 		       const struct optics_path *path, s32 floor_mdbm, optics_leak_fn emit,
 		       void *context);
 
 /**
- * optics_leaks_at() - which transmit ports would leak into a receiver as things are
+ * optics_leaks_at() - report the transmit ports that leak into a receiver at present
  * @graph: the fabric
- * @element_state: by element, the state it is in
+ * @element_state: by element, its present state
  * @rx: the receiver
- * @lanes: handed through to @emit
- * @floor_mdbm: ignore what is weaker
+ * @lanes: passed to @emit
+ * @floor_mdbm: ignore weaker light
  * @emit: called for every transmit port
  * @context: handed to @emit
  *
- * As optics_leaks_into(), for the light that reaches @rx through @element_state, so
- * that the path need not be known.
+ * Like optics_leaks_into(), but for the light that reaches @rx through @element_state. The
+ * caller need not know the path.
  */
 void optics_leaks_at(const struct optics_graph *graph, const u8 *element_state, u32 rx,
 		     u64 lanes, s32 floor_mdbm, optics_leak_fn emit, void *context);
 
 /*
- * The transmit port, or edge, whose light @element_state leads to @rx, and the power
- * per lane at which a healthy laser's light arrives, or the least that comes in;
- * OPTICS_NONE and -OPTICS_MAX_MDB when nothing is joined to it. O(hops).
+ * The transmit port or edge that @element_state joins to @rx, and the power per lane at
+ * @rx: from a healthy laser, or the least permitted power at the edge. OPTICS_NONE and
+ * -OPTICS_MAX_MDB if nothing is joined to @rx. O(hops).
  */
 s32 optics_signal_at(const struct optics_graph *graph, const u8 *element_state, u32 rx, u32 *tx);
 
 /* ------------------------------------------------------------------- validate */
 
 /**
- * struct optics_view - the fabric as it will be, for the validator
+ * struct optics_view - the fabric after a change, for the validator
  * @graph: the fabric
- * @element_state: by element: state once the change is made
+ * @element_state: by element: state after the change
  * @element_marks: by element
  * @guide_marks: by guide
- * @tolerated: marks of either that do not keep away who is there already
- * @tx_lanes: by end: lanes lit once the change is made
- * @rx_lanes: by end: lanes in use by receivers once the change is made
- * @tx_dead: by end: lanes that may not be used
- * @rx_dead: by end: lanes that may not be used
+ * @tolerated: marks of both that present users may ignore
+ * @tx_lanes: by end: lit lanes after the change
+ * @rx_lanes: by end: lanes in use by receivers after the change
+ * @tx_dead: by end: unusable lanes
+ * @rx_dead: by end: unusable lanes
  * @owner: by accelerator, then by edge: the slice that holds it
- * @tx_judged: by end: lanes of the paths that are being judged, where they are several; 0
- *	in between
+ * @tx_judged: by end: lanes of several paths during their validation; otherwise 0
  *
- * Arrays have the layout of struct optics_state; the core passes the ledger's own
- * after the claims of the change are in it.
+ * Arrays have the layout of struct optics_state. The core passes those of the ledger, after
+ * it has added the claims of the change.
  */
 struct optics_view {
 	const struct optics_graph *graph;
@@ -578,7 +575,7 @@ struct optics_view {
 	u64 *tx_judged;
 };
 
-/* The view of a ledger as it is; it stays true to it, since it copies no array. */
+/* The view of a ledger. It copies no array, so it follows all changes of the ledger. */
 static inline struct optics_view optics_state_view(const struct optics_state *state)
 {
 	return (struct optics_view){
@@ -597,10 +594,10 @@ static inline struct optics_view optics_state_view(const struct optics_state *st
 }
 
 /**
- * struct optics_verdict - what the validator found out about one path
+ * struct optics_verdict - the validator's findings about one path
  * @power_mdbm: power per lane at the receiver, or at the edge where light leaves
- * @spread_mdb: how much more it may be, where light comes in at an edge; else 0
- * @margin_mdb: above the receiver's sensitivity, or what the edge owes the peer
+ * @spread_mdb: possible excess of the power, if light arrives at an edge; otherwise 0
+ * @margin_mdb: above the receiver's sensitivity, or above the least power at the edge
  * @isolation_mdb: signal over summed foreign leakage, the worst of this path as
  *                 victim and of every foreign receiver it leaks into;
  *                 OPTICS_MAX_MDB when there is none
@@ -613,24 +610,25 @@ struct optics_verdict {
 };
 
 /**
- * optics_validate() - judge new paths against the fabric as it will be
- * @view: the fabric with the change made
+ * optics_validate() - validate new paths in the fabric after a change
+ * @view: the fabric after the change
  * @paths: the new paths
- * @count: how many
- * @owner: the slice they belong to
- * @transit_own: whether they may cross no foreign tile
+ * @count: number of paths
+ * @owner: the slice of the paths
+ * @transit_own: refuse paths across foreign tiles
  * @verdicts: @count entries, filled; may be NULL
  * @refusal: filled on failure, with @item the first offending path
  *
- * Checks each path from first principles: it starts and ends at its ports, both
- * of accelerators that @owner holds, or one of them at an edge; each guide ends
- * where the next element starts; the element's state joins the two; states agree
- * with the view; nothing it uses is unhealthy; no lane of a guide is used by two
- * of @paths; loss, margin
- * and overload; leakage both ways. (A receiver's leaks are summed over all the
- * lanes that it shares with them, so never underrated.) Uses no router and no
- * ledger. The cost is that of the paths and their stray light, never of the
- * fabric.
+ * Checks each path from first principles, without the router or the ledger:
+ *
+ * * It starts and ends at its ports. Both belong to accelerators of @owner, or one is an edge.
+ * * Each guide ends where the next element starts, and the element's state joins them.
+ * * The states agree with the view, and no part is unhealthy.
+ * * No two of @paths use the same lane of a guide.
+ * * Loss, margin, overload, and leakage in both directions are within the limits. The leaks
+ *   of a receiver are summed over all shared lanes, so the sum is never too small.
+ *
+ * The cost follows the paths and their stray light, not the fabric.
  *
  * Return: 0, or the errno of enum optics_reason.
  */
@@ -638,10 +636,10 @@ int optics_validate(const struct optics_view *view, const struct optics_path *pa
 		    u32 owner, bool transit_own, struct optics_verdict *verdicts,
 		    struct optics_refusal *refusal);
 
-/* A sentence for people, without full stop, the same in kernel and library. Never NULL. */
+/* The sentence of a reason, without full stop, equal in kernel and library. Never NULL. */
 const char *optics_reason_text(u32 reason);
 
-/* The errno, negative, that belongs to a reason. */
+/* The negative errno of a reason. */
 int optics_reason_errno(u32 reason);
 
 #endif /* MORPH_OPTICS_H */

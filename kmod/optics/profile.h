@@ -2,10 +2,9 @@
 /*
  * The device profile: one versioned, checksummed blob that describes a fabric.
  *
- * The same file is read by the core, by libmorph and, with a parser of its own,
- * by the simulated provider and by the checkers of the tests. It is hostile
- * input to each of them. All fields are little-endian; there is no padding that
- * is not named, and what is reserved must be zero.
+ * The core and libmorph read the same file. The simulated provider and the checkers of the
+ * tests read it with their own parsers. It is hostile input to all of them. All fields are
+ * little-endian, all padding has names, and reserved fields must be zero.
  *
  * Layout: the header, then the sections in the order of their offsets below.
  * Each section starts on an 8-byte boundary; it is an array of fixed-size
@@ -39,7 +38,7 @@
 #define MORPH_MAX_PLANES		64u	/* ports of an accelerator, each way */
 #define MORPH_PORT_NONE			0xffu	/* "joins nothing" in a state */
 
-/* What a guide's end is attached to. */
+/* The object at an end of a guide. */
 enum morph_end_type {
 	MORPH_END_ELEMENT = 0,	/* index: element, port: its port */
 	MORPH_END_TX = 1,	/* index: accelerator, port: plane */
@@ -48,7 +47,7 @@ enum morph_end_type {
 };
 
 /**
- * struct morph_profile_section - where an array of records lies
+ * struct morph_profile_section - position of an array of records
  * @offset: bytes from the start of the blob, a multiple of 8
  * @count: number of records
  * @stride: bytes of one record; must be the size of the version's structure
@@ -66,7 +65,7 @@ struct morph_profile_section {
  * @header_bytes: size of this structure
  * @total_bytes: size of the blob
  * @checksum: CRC-32 (IEEE 802.3, reflected, as zlib's crc32()) of the whole blob
- *            with this field taken as zero; it is the profile's identity
+ *            with this field zero; it is the profile's identity
  * @reserved0: must be zero
  * @name: name of the profile, NUL-terminated, [a-z0-9_-] only
  * @wavelengths: lanes of each guide, 1 to 64
@@ -74,16 +73,16 @@ struct morph_profile_section {
  * @lane_mbps: bandwidth of one lane
  * @laser_mdbm: power that a healthy laser puts into the transmit port, per lane
  * @sensitivity_mdbm: least power at which a receiver locks
- * @overload_mdbm: greatest power that a receiver bears
- * @margin_mdb: least margin above sensitivity that a circuit must have
+ * @overload_mdbm: greatest power that a receiver tolerates
+ * @margin_mdb: required margin of a circuit above sensitivity
  * @isolation_mdb: least ratio of a receiver's signal to summed foreign leakage
- * @dark_mdbm: below this a receiver reads dark
- * @window_mdb: a lit receiver's reading may differ from the computed power by this
+ * @dark_mdbm: a receiver below this power is dark
+ * @window_mdb: permitted difference between reading and computed power of a lit receiver
  * @settle_ns: time an optical path needs to reach power after programming
- * @relock_ns: time a receiver needs to lock after power is there
+ * @relock_ns: time a receiver needs to lock after power has arrived
  * @write_fixed_ns: control time of one programming request
  * @write_each_ns: control time of each element or laser in it
- * @deadline_ns: after this a request of the device counts as timed out
+ * @deadline_ns: time after which a request to the device counts as timed out
  * @drift_mdb: amplitude of slow thermal drift of an element's loss
  * @drift_period_ns: its period (0: no drift)
  * @flags: MORPH_PROFILE_F_*
@@ -140,14 +139,14 @@ struct morph_profile_header {
  * @states: number of states, 1 to MORPH_MAX_STATES
  * @first_state: index of its first state in the section of states
  * @loss_mdb: insertion loss between two ports that a state joins
- * @extinction_mdb: loss between ports that another state would join, but this does not
- * @flags: must be zero (wavelength-selective elements are a later version's)
+ * @extinction_mdb: loss between ports that only another state joins
+ * @flags: must be zero (reserved for wavelength-selective elements)
  * @reserved: must be zero
  *
- * An element is reciprocal: a state that joins a to b joins b to a. Light that
- * enters port p of an element in state s leaves at the port that s joins to p
- * with loss_mdb, and at each port that some other state of the kind joins to p
- * with extinction_mdb. It never turns back out of p.
+ * An element is reciprocal: a state that joins a to b joins b to a. Light that enters
+ * port p of an element in state s leaves at the port that s joins to p, with loss_mdb. It
+ * also leaves at each port that some other state of the kind joins to p, with
+ * extinction_mdb. It never leaves at p.
  */
 struct morph_profile_kind {
 	char name[16];
@@ -174,8 +173,8 @@ struct morph_profile_state {
 /**
  * struct morph_profile_element - one element
  * @kind: index of its kind
- * @tile: the accelerator whose tile it sits on, or 0xffffffff for none (a mesh,
- *        an optical circuit switch between servers)
+ * @tile: the accelerator of its tile, or 0xffffffff for none (a mesh, an optical
+ *        circuit switch between servers)
  */
 struct morph_profile_element {
 	__le32 kind;
@@ -184,10 +183,10 @@ struct morph_profile_element {
 
 /**
  * struct morph_profile_guide - one guide
- * @a_index: what end a is attached to
- * @b_index: what end b is attached to
- * @a_port: port there
- * @b_port: port there
+ * @a_index: object at end a
+ * @b_index: object at end b
+ * @a_port: port of this object
+ * @b_port: port of this object
  * @a_type: enum morph_end_type
  * @b_type: enum morph_end_type
  * @class: MORPH_GUIDE_*
@@ -221,7 +220,7 @@ enum morph_guide_class {
  * @x: position of the tile in the whole fabric's grid
  * @y: position
  * @z: position
- * @flags: MORPH_ACCELERATOR_F_SPARE: held back as a spare from the start
+ * @flags: MORPH_ACCELERATOR_F_SPARE: initially a spare
  */
 struct morph_profile_accelerator {
 	__le32 host;
@@ -242,19 +241,18 @@ struct morph_profile_host {
 };
 
 /**
- * struct morph_profile_edge - where a guide leaves the fabric
- * @peer_uuid: UUID of the fabric at the other side; zeros: the provider says it when
- *             the fabric is made, for it is not the same for each fabric of a kind
- * @peer_edge: edge there
- * @least_mdbm: least power per lane at which light may pass here, either way
- * @most_mdbm: greatest power per lane at which light may pass here, either way; not
- *             above laser_mdbm, which the search for stray light relies on
+ * struct morph_profile_edge - an edge, at which a guide leaves the fabric
+ * @peer_uuid: UUID of the peer fabric; zeros: the provider supplies it for each fabric
+ * @peer_edge: edge of the peer fabric
+ * @least_mdbm: least permitted power per lane at the edge, in both directions
+ * @most_mdbm: greatest permitted power per lane at the edge, in both directions; at most
+ *             laser_mdbm, because the search for stray light relies on this
  * @name: NUL-terminated
  *
- * An edge is the end of exactly one guide. It lies where that guide meets the peer's,
- * so that the loss of a fibre between two fabrics is parted between them. The two
- * powers are what each side owes the other: a circuit that leaves here arrives at the
- * edge between them, and one that comes in counts upon no other.
+ * An edge is the end of exactly one guide, where it meets the guide of the peer. So both
+ * fabrics share the loss of the fibre between them. Each side guarantees the power limits
+ * to the other: light that leaves arrives at the edge within them, and the receiving side
+ * relies only on them.
  */
 struct morph_profile_edge {
 	__u8 peer_uuid[16];

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* The router that failover needs, and what it says when there is no way. */
+/* The router of failover, and the reasons of its refusals. */
 #include "search.h"
 
 #define STEPS_MAX	1048576u
-#define GLANCE		8u	/* part of the budget for a first look */
+#define GLANCE		8u	/* divisor of the budget for a first, short search */
 
-/* How far a question was settled. */
+/* The result of a search for a path. */
 enum finding {
 	FOUND,
 	NONE_EXISTS,	/* proven */
@@ -24,7 +24,7 @@ u64 optics_route_bytes(u32 steps)
 	return optics_search_bytes(budget_of(steps));
 }
 
-/* A search that shares what is left of a budget with others. */
+/* Run a search with the remaining budget. Later searches share it. */
 static u32 run(struct search *search, u32 *budget, u32 *steps_used)
 {
 	u32 label;
@@ -41,7 +41,7 @@ static bool proven(const struct search *search)
 	return !search->inexact && !search->exhausted;
 }
 
-/* Whether there is no path even if light could do what it can't. */
+/* Whether no path exists even under the additional assumptions @more. */
 static bool none_relaxed(struct search *search, u32 more, u32 *budget, u32 *steps_used)
 {
 	u32 assume = search->assume;
@@ -54,8 +54,8 @@ static bool none_relaxed(struct search *search, u32 more, u32 *budget, u32 *step
 }
 
 /*
- * The first search failed and proved nothing, because labels were dropped. One
- * wavelength is searched exactly, but for paths that meet themselves.
+ * The first search failed without proof, because it dropped labels. For each wavelength
+ * alone the search is exact, except for paths that meet themselves.
  */
 static enum finding decide_single(struct search *search, u32 budget, u32 *steps_used, u32 *label)
 {
@@ -80,10 +80,10 @@ static enum finding decide_single(struct search *search, u32 budget, u32 *steps_
 }
 
 /*
- * Is there a path under @assume? At most two budgets of steps and a quarter. Most paths
- * are found at a glance. Where none is, what is in the way near the transmitter was met
- * by then, and what is in the way near the receiver is met as soon from there; otherwise
- * a whole fabric would be searched to prove it.
+ * Decide whether there is a path under @assume, with at most 2.25 budgets of steps. A short
+ * search finds most paths. If it fails, it has met obstacles near the transmitter. A short
+ * backward search then meets obstacles near the receiver. Without it, the proof would have to
+ * search the whole fabric.
  */
 static enum finding decide(struct search *search, u32 assume, u32 *steps_used, u32 *label)
 {
@@ -129,7 +129,7 @@ static int port_blocks(const struct search *search, u32 part, u32 port, bool rec
 	return optics_refuse_end(search->graph, refusal, reason, part, port, have, need);
 }
 
-/* The first thing on @path that somebody holds. */
+/* Refuse with the first held part of @path. */
 static int name_holder(const struct search *search, const struct optics_path *path,
 		       struct optics_refusal *refusal)
 {
@@ -172,7 +172,7 @@ static int name_holder(const struct search *search, const struct optics_path *pa
 	return error;
 }
 
-/* The first thing on @path that does not work. */
+/* Refuse with the first broken part of @path. */
 static int name_broken(const struct search *search, const struct optics_path *path,
 		       struct optics_refusal *refusal)
 {
@@ -208,7 +208,7 @@ static int give_up(struct optics_refusal *refusal, u32 steps_used, u32 budget)
 			     budget);
 }
 
-/* There is no path, or none was found: what is in the way? */
+/* No path exists or was found: refuse with the obstacle. */
 static int explain(struct search *search, enum finding finding, struct optics_path *path,
 		   u32 *steps_used, struct optics_refusal *refusal)
 {
@@ -234,7 +234,7 @@ static int explain(struct search *search, enum finding finding, struct optics_pa
 	return optics_refuse(refusal, OPTICS_NO_ROUTE, OPTICS_PART_NONE, OPTICS_NONE, 0, 0);
 }
 
-/* One end of a request: an accelerator with planes to choose from, or an edge. */
+/* Check one end of a request: an accelerator with permitted planes, or an edge. */
 static int check_end(const struct optics_graph *graph, u32 place, u64 planes, u32 part,
 		     struct optics_refusal *refusal)
 {

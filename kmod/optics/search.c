@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
  * The label search: A* (Hart, Nilsson and Raphael, IEEE Trans. SSC 4(2), 1968) in memory
- * that follows the step budget. What lies before a label at least, toll.c knows.
+ * proportional to the step budget. toll.c gives the lower bound of the remaining cost.
  */
 #include "search.h"
 
-/* Order of visits: expected cost of the whole path, then the longer part of one, then age. */
+/* Order of visits: expected cost of the whole path, then longer partial path, then age. */
 #define KEY_COST_SHIFT	28
 #define KEY_DEPTH_SHIFT	21
 
@@ -70,7 +70,7 @@ u64 optics_search_port_lanes(const struct search *search, u32 port, bool receive
 	if (!(search->assume & SEARCH_NO_CLAIMS)) {
 		lanes &= ~(receiver ? state->rx_lanes : state->tx_lanes)[port];
 		owner = state->owner[optics_end_place(search->graph, port)];
-		/* All lanes of an edge are one slice's; accelerators are the caller's matter. */
+		/* One slice holds all lanes of an edge. The caller checks accelerators. */
 		if (optics_end_is_edge(search->graph, port) && owner &&
 		    owner != search->request->owner)
 			lanes = 0;
@@ -80,7 +80,7 @@ u64 optics_search_port_lanes(const struct search *search, u32 port, bool receive
 	return lanes;
 }
 
-/* Whether a path may come to an element at all. */
+/* Whether a path may enter an element. */
 static bool may_enter(const struct search *search, u32 element)
 {
 	const struct optics_route_request *request = search->request;
@@ -105,7 +105,7 @@ static bool enough(const struct search *search, u64 lanes)
 	return need == 1 ? lanes != 0 : optics_weight64(lanes) >= need;
 }
 
-/* Is a guide's end, which is no element, where the search shall arrive? */
+/* Whether the end of a guide, which is no element, is a target of the search. */
 static bool arrives(const struct optics_route_request *request, const struct optics_end *end,
 		    bool backwards)
 {
@@ -118,7 +118,7 @@ static bool arrives(const struct optics_route_request *request, const struct opt
 	       planes >> end->port & 1;
 }
 
-/* Which of @lanes can pass the guide and get somewhere behind it. */
+/* The lanes of @lanes that can pass the guide and continue behind it. */
 static u64 passing_lanes(struct search *search, u32 code, const struct optics_end *end, u64 lanes)
 {
 	const struct optics_route_request *request = search->request;
@@ -144,9 +144,8 @@ static u64 passing_lanes(struct search *search, u32 code, const struct optics_en
 }
 
 /*
- * Put a label for guide @code, unless one at least as good is there. Of two labels for a
- * guide one stays; if the other had lanes that it has not, the search is no longer
- * exact.
+ * Add a label for guide @code, unless it has one that is at least as good. A guide keeps one
+ * label. If the dropped one had other lanes, the search is no longer exact.
  */
 static void relax(struct search *search, u32 code, struct search_label *next)
 {
@@ -186,8 +185,8 @@ static void relax(struct search *search, u32 code, struct search_label *next)
 }
 
 /*
- * The state in which the path to label @at has crossed its last element before,
- * or OPTICS_NONE if it is there for the first time.
+ * The state in which the path to label @at has crossed the same element before, or
+ * OPTICS_NONE if it has not.
  */
 static u32 crossed_before(const struct search *search, u32 at)
 {
@@ -226,9 +225,9 @@ static void cross(struct search *search, u32 at, u32 state)
 }
 
 /*
- * Go on from a label: through its element in each state that it may take. One that
- * the path has crossed before keeps its state; light then never meets its own guides,
- * because states join ports in pairs.
+ * Expand a label: cross its element in each permitted state. An element that the path has
+ * crossed before keeps its state. Light then never meets its own guides, because states
+ * join ports in pairs.
  */
 static void expand(struct search *search, u32 at)
 {
@@ -266,7 +265,7 @@ static void expand(struct search *search, u32 at)
 	}
 }
 
-/* Whether any receiver has the lanes; if none has, no path need be looked for. */
+/* Whether any receiver has the lanes. Otherwise a search is useless. */
 static bool may_arrive(const struct search *search)
 {
 	u64 planes;
@@ -279,7 +278,7 @@ static bool may_arrive(const struct search *search)
 	return false;
 }
 
-/* A label for each port that light may start from. */
+/* Add a label for each permitted port at the start. */
 static void start(struct search *search)
 {
 	const struct optics_graph *graph = search->graph;

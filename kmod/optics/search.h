@@ -1,24 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
-/* One label search, as route.c runs it under different assumptions. */
+/* A label search. route.c runs it under different assumptions. */
 #ifndef MORPH_OPTICS_SEARCH_H
 #define MORPH_OPTICS_SEARCH_H
 
 #include "frontier.h"
 
-/* What a search assumes. */
-#define SEARCH_NO_CLAIMS	0x1u	/* nobody holds anything, so no tile is foreign */
+/* Assumptions of a search. */
+#define SEARCH_NO_CLAIMS	0x1u	/* no claims, so no tile is foreign */
 #define SEARCH_NO_HEALTH	0x2u	/* all hardware works */
-#define SEARCH_NO_PAST		0x4u	/* a path may cross itself as no light can */
+#define SEARCH_NO_PAST		0x4u	/* a path may cross itself, which light cannot */
 #define SEARCH_NO_COMMON	0x8u	/* each guide has enough lanes, though not the same ones */
 #define SEARCH_BACKWARDS	0x10u	/* from the receiver to the transmitter, without a bound */
 
 /**
- * struct search_label - how light reaches the guide of a table entry
- * @lanes: wavelengths free all the way through this guide
+ * struct search_label - a partial path to the guide of a table entry
+ * @lanes: wavelengths that are free up to and through this guide
  * @element: the element at the far end, OPTICS_NONE at the receiver
- * @from: the label before, OPTICS_NONE at the transmitter
+ * @from: the previous label, OPTICS_NONE at the transmitter
  * @cost: from the transmitter to the far end of the guide; see optics_cost()
- * @state: the state taken by the element before the guide
+ * @state: the state of the element before the guide
  * @port: port of @element
  * @depth: guides so far
  */
@@ -32,13 +32,13 @@ struct search_label {
 	u8 depth;
 };
 
-/* What it costs at least from a place to the receiver; toll.c. */
+/* Lower bounds of the cost from places to the receiver; see toll.c. */
 struct search_tolls {
 	struct frontier_table places;
 	u32 *cost;		/* by entry */
 	u32 limit;
-	u32 reach;		/* a place not found yet costs no less */
-	bool cut;		/* there are such places */
+	u32 reach;		/* lower bound for all other places */
+	bool cut;		/* the table was full: other places exist */
 };
 
 /*
@@ -55,37 +55,37 @@ struct search {
 	u32 labels_limit;
 	u32 assume;		/* SEARCH_NO_* */
 	u64 lanes;		/* wavelengths that may be used */
-	bool inexact;		/* something was dropped that might have led on */
+	bool inexact;		/* a dropped label might have led to a path */
 	bool exhausted;		/* the step budget ran out */
 };
 
-/* Bytes of work space for @steps labels, and its division. */
+/* Bytes of work space for @steps labels; and its layout. */
 u64 optics_search_bytes(u32 steps);
 void optics_search_init(struct search *search, void *work, u32 steps);
 
 /*
- * Find the tolls, once for all searches of a request: they hold under every assumption.
- * Takes at most half the step budget again.
+ * Compute the tolls once for all searches of a request: they hold under every assumption.
+ * Takes at most half of the step budget in addition.
  */
 void optics_tolls_run(struct search *search);
 
-/* What light at the far @end, an element, of guide @code has before it at least; or OPTICS_NONE. */
+/* Lower bound of the remaining cost from the far @end, an element, of guide @code. */
 u32 optics_toll(const struct search *search, u32 code, const struct optics_end *end);
 
 /*
- * Search with what the fields above say. Return: the label that arrived, of which a path
- * can be made unless it came backwards, or OPTICS_NONE; a search that is neither inexact
- * nor exhausted has then proven that there is no path under its assumptions.
+ * Run the search. Returns the label that arrived, or OPTICS_NONE. A forward search can turn
+ * the label into a path. OPTICS_NONE of a search that is neither inexact nor exhausted proves
+ * that there is no path under its assumptions.
  */
 u32 optics_search_run(struct search *search);
 
 /* Turn the label that arrived into a path. */
 void optics_search_path(const struct search *search, u32 label, struct optics_path *path);
 
-/* The first end of a circuit that a request allows, and from there a mask of them. */
+/* The first permitted end of a circuit, and a mask of permitted ends relative to it. */
 u32 optics_search_ends(const struct search *search, bool receiver, u64 *planes);
 
-/* Lanes that one end of a circuit has free, under the search's assumptions. */
+/* The free lanes of an end of a circuit, under the assumptions of the search. */
 u64 optics_search_port_lanes(const struct search *search, u32 port, bool receiver);
 
 #endif /* MORPH_OPTICS_SEARCH_H */

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later */
 /*
- * All that optics needs from its surroundings, in the kernel and in user space:
- * integer types, byte order, memory and string functions, errno, 64-bit
- * division, sort. Nothing else of either world may be used in this room.
+ * Everything that optics uses of the kernel and of user space: integer types, byte order,
+ * memory and string functions, errno, 64-bit division, sort. Files of this directory may
+ * use nothing else.
  */
 #ifndef MORPH_OPTICS_SHIM_H
 #define MORPH_OPTICS_SHIM_H

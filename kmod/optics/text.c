@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-/* Reasons as sentences and as errnos. */
+/* Sentences and errnos of reasons. */
 #include "optics.h"
 
 struct reason {

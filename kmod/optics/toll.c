@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * Tolls: what it costs at least from a place to the receiver. Dijkstra's algorithm
- * backwards over the arcs of bound.c, which are few, before the search over guides
- * that needs them: Holte et al., Hierarchical A*: Searching Abstraction Hierarchies
- * Efficiently (AAAI 1996). It ends where light starts; whatever has not been reached
- * by then is at least as far.
+ * Tolls: lower bounds of the cost from a place to the receiver. Dijkstra's algorithm runs
+ * backward over the few arcs of bound.c, before the search over guides that uses the tolls
+ * (Holte et al., Hierarchical A*: Searching Abstraction Hierarchies Efficiently, AAAI 1996).
+ * It stops when it has reached all transmit ports. All other places are at least as far.
  */
 #include "search.h"
 
 #define TOLL_MAX	0xffffff00u
 
-/* Of a place in which something stands already it is not known what is to be switched. */
+/* The number of switched elements is unknown in a place with joined elements: ignore it. */
 static s32 in_place(const struct search *search, u32 place, s32 cost)
 {
 	return search->state->standing[place / 2] ? optics_cost_without_changes(cost) : cost;
 }
 
-/* A chain from @place on is known that costs @toll. */
+/* Record a chain from @place that costs @toll. */
 static void offer(struct search *search, u32 place, u64 toll)
 {
 	struct search_tolls *tolls = &search->tolls;
@@ -36,7 +35,7 @@ static void offer(struct search *search, u32 place, u64 toll)
 	optics_heap_push(&search->heap, toll << 32 | (tolls->places.count - 1));
 }
 
-/* From the receivers that may be used. */
+/* Start from the permitted receivers. */
 static void start(struct search *search)
 {
 	const struct optics_graph *graph = search->graph;
@@ -55,7 +54,7 @@ static void start(struct search *search)
 	}
 }
 
-/* Drop those transmit ports whose places have their toll. */
+/* Drop the first transmit ports of @planes whose places have their final toll. */
 static u64 without_reached(const struct search *search, u64 planes)
 {
 	const struct optics_graph *graph = search->graph;
@@ -122,7 +121,7 @@ u32 optics_toll(const struct search *search, u32 code, const struct optics_end *
 	u32 entry, toll = OPTICS_NONE;
 	s64 left;
 
-	/* The bound is about receivers; to an edge the search does without. */
+	/* The bound exists only for receivers; a search to an edge runs without it. */
 	if (search->request->rx_accelerator & OPTICS_EDGE)
 		return 0;
 	if (slack == OPTICS_DEAD)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 /*
- * The independent judge of new paths. It walks the graph by itself: nothing of
- * the router or the ledger is called here, so that a mistake of theirs is found.
+ * The independent validator of new paths. It walks the graph itself and calls nothing of
+ * the router or the ledger, so that it finds their errors.
  */
 #include "internal.h"
 
-/* Leaks this far below what would break the isolation of the faintest signal are ignored. */
+/* Ignore leaks this far below the isolation limit of the weakest signal. */
 #define FLOOR_MDB	20000
 
 struct judge {
@@ -17,7 +17,7 @@ struct judge {
 	struct optics_refusal *refusal;
 };
 
-/* What leaks into one receiver from accelerators of others. */
+/* Leaks into one receiver from accelerators of other owners. */
 struct victim {
 	const struct optics_view *view;
 	u32 owner;
@@ -25,11 +25,11 @@ struct victim {
 	s32 sum_mdbm;
 };
 
-/* The search for receivers of others into which a path leaks, in ascending order. */
+/* The search for receivers of other owners that a path leaks into, in ascending order. */
 struct victims {
 	const struct optics_view *view;
 	u32 owner;
-	u64 first;	/* the least receive port that counts */
+	u64 first;	/* the least receive port of this search */
 	u64 found;	/* the least one found */
 };
 
@@ -43,7 +43,7 @@ static int refuse_end(const struct judge *judge, u32 reason, u32 part, u32 end, 
 	return optics_refuse_end(judge->graph, judge->refusal, reason, part, end, have, need);
 }
 
-/* One end of the path: it exists, is the owner's, and none of the lanes is dead there. */
+/* Check one end of the path: it exists, belongs to the owner, and has no dead lanes. */
 static int judge_end(const struct judge *judge, u32 part, u32 end, u64 dead)
 {
 	const struct optics_graph *graph = judge->graph;
@@ -74,7 +74,7 @@ static int judge_ends(const struct judge *judge)
 	if (path->rx >= graph->ends_count)
 		return refuse(judge, OPTICS_BAD_PORT, OPTICS_PART_RECEIVER, path->rx, path->rx,
 			      graph->ends_count);
-	/* Light that only passes through is nobody's circuit here. */
+	/* A path between two edges is no circuit of this fabric. */
 	from = optics_end_place(graph, path->tx);
 	if (from == optics_end_place(graph, path->rx) ||
 	    (optics_end_is_edge(graph, path->tx) && optics_end_is_edge(graph, path->rx)))
@@ -90,14 +90,14 @@ static int judge_ends(const struct judge *judge)
 	return judge_end(judge, OPTICS_PART_RECEIVER, path->rx, judge->view->rx_dead[path->rx]);
 }
 
-/* Is the end of the last guide the end of the path? */
+/* Whether the end of the last guide is the end of the path. */
 static bool path_ends_at(const struct judge *judge, const struct optics_end *end)
 {
 	return (end->type == MORPH_END_RX || end->type == MORPH_END_EDGE) &&
 	       optics_circuit_end(judge->graph, end) == judge->path->rx;
 }
 
-/* The element at the far end of a hop's guide; *next becomes the guide that must follow. */
+/* Check the element at the far end of a hop; set *next to the guide that must follow. */
 static int judge_element(const struct judge *judge, const struct optics_hop *hop,
 			 const struct optics_end *end, u32 *next)
 {
@@ -130,7 +130,7 @@ static int judge_element(const struct judge *judge, const struct optics_hop *hop
 	return 0;
 }
 
-/* Walk the path from its transmitter: each guide is the one that the light must take. */
+/* Walk the path from its transmitter: the light must take each of its guides. */
 static int judge_hops(const struct judge *judge)
 {
 	const struct optics_graph *graph = judge->graph;
@@ -166,10 +166,10 @@ static int judge_hops(const struct judge *judge)
 }
 
 /*
- * No lane of a guide is used twice in the set. It suffices to compare transmitters: all
- * paths agree with one view, in which each element has one state, each state joins
- * ports in pairs and each port has one guide. So the light that passes a guide comes
- * from one transmitter and goes to one receiver, and it passes the guide once.
+ * No two paths use the same lane of a guide. Comparing transmitters suffices: all paths
+ * agree with one view, in which each element has one state, each state joins ports in
+ * pairs, and each port has one guide. So all light in a guide comes from one transmitter,
+ * goes to one receiver, and passes the guide once.
  */
 static int judge_overlap(const struct judge *judge)
 {
@@ -185,8 +185,8 @@ static int judge_overlap(const struct judge *judge)
 }
 
 /*
- * A receiver bears what is between its sensitivity, with the margin, and overload. At an
- * edge light is within what the edge owes the peer, who has the margin to see to.
+ * The power at a receiver is between sensitivity plus margin, and overload. At an edge it is
+ * within the limits of the edge; the peer checks the margin.
  */
 static int judge_power(const struct judge *judge, struct optics_verdict *verdict)
 {
@@ -227,8 +227,8 @@ static void victim_add(void *context, const struct optics_leak *leak)
 }
 
 /*
- * What the light of others does to a signal at @rx. Every leak that shares a lane
- * counts in full, whichever lane it is: the sum is never too small.
+ * Check the isolation of a signal at @rx from light of other owners. Every leak that
+ * shares a lane counts in full, so the sum is never too small.
  */
 static int judge_victim(const struct judge *judge, u32 rx, u64 lanes, s32 signal_mdbm,
 			struct optics_verdict *verdict)
@@ -268,8 +268,8 @@ static void victims_add(void *context, const struct optics_leak *leak)
 }
 
 /*
- * The path as victim, then each receiver of others that it leaks into. A receiver
- * in use that no lit transmitter is joined to has no signal to protect.
+ * Check the path as victim, then each receiver of other owners that it leaks into. A
+ * receiver without a joined, lit transmitter has no signal to protect.
  */
 static int judge_isolation(const struct judge *judge, struct optics_verdict *verdict)
 {
