@@ -14,7 +14,7 @@ struct event {
 	uint64_t ps;
 	uint64_t turn; /* order among events of the same time */
 	bool reads;
-	uint32_t transfer; /* index among those of the chunk */
+	uint32_t transfer;
 };
 
 /* The times of a transfer. */
@@ -28,12 +28,14 @@ struct data {
 	struct schedule_check *it;
 	struct times *times; /* by transfer */
 	uint64_t *begins;
-	struct part *carriers; /* by chunk, of the list */
-	uint32_t *carrier; /* transfers */
 	uint32_t words; /* of a set */
 	uint64_t *sets; /* by rank */
-	struct event *events;
-	size_t events_count, events_room;
+	uint64_t *all; /* one set: parts of the chunk that its ranks must get */
+	struct event *events; /* of all transfers, in the order of time */
+	size_t events_count;
+	size_t *firsts; /* by chunk, and one beyond: of the list */
+	uint32_t *list; /* events */
+	uint32_t *numbers; /* by transfer: among those of the chunk */
 	uint64_t *copies; /* by transfer of the chunk: the set that it read */
 	bool *read;
 	size_t copies_room; /* transfers */
@@ -43,10 +45,12 @@ static void data_free(struct data *data)
 {
 	free(data->times);
 	free(data->begins);
-	free(data->carriers);
-	free(data->carrier);
 	free(data->sets);
+	free(data->all);
 	free(data->events);
+	free(data->firsts);
+	free(data->list);
+	free(data->numbers);
 	free(data->copies);
 	free(data->read);
 }
@@ -92,48 +96,6 @@ static int time_transfers(struct data *data)
 	return 0;
 }
 
-/* Count a chunk's carrier, and list it if there is a list. */
-static void carry(struct data *data, uint32_t number)
-{
-	const struct collective *collective = &data->it->collective;
-	const struct part *runs = &collective->transfers[number].runs;
-
-	for (uint32_t run = runs->first; run < runs->first + runs->count; run++)
-		for (uint32_t at = 0; at < collective->runs[run].count; at++) {
-			struct part *part = &data->carriers[collective->runs[run].first + at];
-
-			if (data->carrier)
-				data->carrier[part->first + part->count] = number;
-			part->count++;
-		}
-}
-
-/* The carriers of each chunk: counted first, then listed. */
-static int index_chunks(struct data *data)
-{
-	const struct collective *collective = &data->it->collective;
-	size_t count = 0;
-
-	data->carriers = calloc((size_t)collective->chunks_count + 1, sizeof(*data->carriers));
-	if (!data->carriers)
-		return -ENOMEM;
-	for (uint32_t at = 0; at < collective->transfers_count; at++)
-		carry(data, at);
-	for (uint32_t chunk = 0; chunk < collective->chunks_count; chunk++) {
-		struct part *part = &data->carriers[chunk];
-
-		part->first = (uint32_t)count;
-		count += part->count;
-		part->count = 0;
-	}
-	data->carrier = calloc(count + 1, sizeof(*data->carrier));
-	if (!data->carrier)
-		return -ENOMEM;
-	for (uint32_t at = 0; at < collective->transfers_count; at++)
-		carry(data, at);
-	return 0;
-}
-
 static int by_time(const void *one, const void *other)
 {
 	const struct event *a = one, *b = other;
@@ -146,8 +108,9 @@ static int by_time(const void *one, const void *other)
 }
 
 /* Add the events of one transfer. */
-static void add_events(struct data *data, const struct times *times, uint32_t transfer)
+static void add_events(struct data *data, uint32_t transfer)
 {
+	const struct times *times = &data->times[transfer];
 	uint64_t turn = 2 * (uint64_t)times->round + 1;
 	bool at_once = false;
 
@@ -161,33 +124,89 @@ static void add_events(struct data *data, const struct times *times, uint32_t tr
 		(struct event){ times->until, at_once ? turn + 1 : 0, false, transfer };
 }
 
-static int list_events(struct data *data, const struct part *carriers)
+/* Sort events once: chunks share transfers, and each lists its own events in this order. */
+static int sort_events(struct data *data)
 {
+	uint32_t transfers = data->it->collective.transfers_count;
+	size_t count = transfers;
+
+	for (uint32_t at = 0; at < transfers; at++)
+		count += data->times[at].begins.count;
+	if (count > UINT32_MAX)
+		return -ENOMEM;
+	data->events = calloc(count + 1, sizeof(*data->events));
+	if (!data->events)
+		return -ENOMEM;
+	for (uint32_t at = 0; at < transfers; at++)
+		add_events(data, at);
+	qsort(data->events, data->events_count, sizeof(*data->events), by_time);
+	return 0;
+}
+
+/* Count an event of each chunk that its transfer carries, and list it if there is a list. */
+static void note_event(struct data *data, uint32_t number)
+{
+	const struct collective *collective = &data->it->collective;
+	const struct part *runs = &collective->transfers[data->events[number].transfer].runs;
+
+	for (uint32_t run = runs->first; run < runs->first + runs->count; run++)
+		for (uint32_t at = 0; at < collective->runs[run].count; at++) {
+			size_t *next = &data->firsts[collective->runs[run].first + at + 1];
+
+			if (data->list)
+				data->list[*next] = number;
+			++*next;
+		}
+}
+
+/* The events of each chunk, in the order of time: counted first, then listed. */
+static int index_events(struct data *data)
+{
+	uint32_t chunks = data->it->collective.chunks_count;
 	size_t count = 0;
 
-	for (uint32_t at = 0; at < carriers->count; at++)
-		count += 1 + data->times[data->carrier[carriers->first + at]].begins.count;
-	if (count > data->events_room) {
-		free(data->events);
-		data->events_room = 2 * count;
-		data->events = calloc(data->events_room, sizeof(*data->events));
+	data->firsts = calloc((size_t)chunks + 1, sizeof(*data->firsts));
+	if (!data->firsts)
+		return -ENOMEM;
+	for (size_t at = 0; at < data->events_count; at++)
+		note_event(data, (uint32_t)at);
+	for (uint32_t chunk = 0; chunk < chunks; chunk++) {
+		size_t its = data->firsts[chunk + 1];
+
+		data->firsts[chunk + 1] = count;
+		count += its;
 	}
-	if (carriers->count > data->copies_room) {
+	data->list = calloc(count + 1, sizeof(*data->list));
+	if (!data->list)
+		return -ENOMEM;
+	/* The begin of a chunk moves on to its end, which is the begin of the next one. */
+	for (size_t at = 0; at < data->events_count; at++)
+		note_event(data, (uint32_t)at);
+	return 0;
+}
+
+/* Number the transfers of a chunk by their arrivals, and forget all reads. */
+static int number_transfers(struct data *data, uint32_t chunk)
+{
+	uint32_t count = 0;
+
+	for (size_t at = data->firsts[chunk]; at < data->firsts[chunk + 1]; at++) {
+		const struct event *event = &data->events[data->list[at]];
+
+		if (!event->reads)
+			data->numbers[event->transfer] = count++;
+	}
+	if (count > data->copies_room) {
 		free(data->copies);
 		free(data->read);
-		data->copies_room = 2 * (size_t)carriers->count;
+		data->copies_room = 2 * (size_t)count;
 		data->copies = calloc(data->copies_room * data->words, sizeof(*data->copies));
 		data->read = calloc(data->copies_room, sizeof(*data->read));
 	}
-	if ((count && !data->events) || (carriers->count && (!data->copies || !data->read)))
+	if (count && (!data->copies || !data->read))
 		return -ENOMEM;
-	data->events_count = 0;
-	for (uint32_t at = 0; at < carriers->count; at++) {
-		data->read[at] = false;
-		add_events(data, &data->times[data->carrier[carriers->first + at]], at);
-	}
 	if (count)
-		qsort(data->events, count, sizeof(*data->events), by_time);
+		memset(data->read, 0, count * sizeof(*data->read));
 	return 0;
 }
 
@@ -254,15 +273,18 @@ static int ends(struct data *data, const struct chunk *chunk, uint32_t number)
 {
 	uint32_t ranks = data->it->collective.ranks;
 
+	memset(data->all, 0, data->words * sizeof(*data->all));
+	for (uint32_t part = 0; part < ranks; part++)
+		if (chunk->begins == NONE || chunk->begins == part)
+			data->all[part / 64] |= 1ULL << part % 64;
 	for (uint32_t rank = 0; rank < ranks; rank++) {
 		const uint64_t *set = &data->sets[(size_t)rank * data->words];
 		bool whole = true;
 
 		if (chunk->ends != NONE && chunk->ends != rank)
 			continue;
-		for (uint32_t part = 0; part < ranks; part++)
-			if (chunk->begins == NONE || chunk->begins == part)
-				whole &= set[part / 64] >> part % 64 & 1;
+		for (uint32_t at = 0; at < data->words; at++)
+			whole &= !(data->all[at] & ~set[at]);
 		if (!whole)
 			return ck_wrong(&data->it->check, EBADMSG,
 					"rank %u does not get chunk %u whole", rank, number);
@@ -273,33 +295,37 @@ static int ends(struct data *data, const struct chunk *chunk, uint32_t number)
 static int follow(struct data *data, uint32_t number)
 {
 	const struct collective *collective = &data->it->collective;
-	const struct part carriers = data->carriers[number];
-	int ret = list_events(data, &carriers);
+	int ret = number_transfers(data, number);
 
 	if (ret)
 		return ret;
 	begin(data, &collective->chunks[number]);
-	for (size_t at = 0; !ret && at < data->events_count; at++) {
-		const struct event *event = &data->events[at];
-		const struct transfer *transfer =
-			&collective->transfers[data->carrier[carriers.first + event->transfer]];
+	for (size_t at = data->firsts[number]; !ret && at < data->firsts[number + 1]; at++) {
+		const struct event *event = &data->events[data->list[at]];
+		const struct transfer *transfer = &collective->transfers[event->transfer];
+		uint32_t its = data->numbers[event->transfer];
 
-		ret = event->reads ? reads(data, transfer, event->transfer, number) :
-				     arrives(data, transfer, event->transfer, number);
+		ret = event->reads ? reads(data, transfer, its, number) :
+				     arrives(data, transfer, its, number);
 	}
 	return ret ? ret : ends(data, &collective->chunks[number], number);
 }
 
 static int prepare(struct data *data)
 {
+	const struct collective *collective = &data->it->collective;
 	int ret = time_transfers(data);
 
 	if (!ret)
-		ret = index_chunks(data);
+		ret = sort_events(data);
+	if (!ret)
+		ret = index_events(data);
 	if (ret)
 		return ret;
-	data->sets = calloc((size_t)data->it->collective.ranks * data->words, sizeof(*data->sets));
-	return data->sets ? 0 : -ENOMEM;
+	data->sets = calloc((size_t)collective->ranks * data->words, sizeof(*data->sets));
+	data->all = calloc(data->words, sizeof(*data->all));
+	data->numbers = calloc((size_t)collective->transfers_count + 1, sizeof(*data->numbers));
+	return data->sets && data->all && data->numbers ? 0 : -ENOMEM;
 }
 
 static int follow_all(struct data *data)

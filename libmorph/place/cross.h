@@ -128,7 +128,10 @@ uint32_t lm_cross_alone(struct cross *cross, cross_server from, cross_server to)
 /* Count the paths of an edge as used (@by is 1) or as unused (-1). */
 void lm_cross_use(struct cross *cross, uint32_t slice, uint32_t edge, int by);
 
-/* Find an edge with a path over this group. False if there is none. */
+/*
+ * Find an edge with a path over this group, from number @from (slice * edges + edge) on. False if
+ * there is none.
+ */
 bool lm_cross_who(const struct cross *cross, uint32_t rack, uint32_t group, uint32_t from,
 		  uint32_t *slice, uint32_t *edge);
 

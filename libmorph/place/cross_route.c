@@ -150,14 +150,19 @@ bool lm_cross_who(const struct cross *cross, uint32_t rack, uint32_t group, uint
 {
 	const struct cross_shape *shape = cross->shape;
 	uint32_t count = cross->found.slices * shape->edges_count;
+	uint32_t next_slice = from / shape->edges_count, next_edge = from % shape->edges_count;
 
-	for (uint32_t at = 0; at < count; at++, from++) {
-		uint32_t number = from % count;
-		struct ends ends;
+	for (uint32_t at = 0; at < count; at++) {
+		struct ends ends = ends_of((struct cross *)(uintptr_t)cross, next_slice, next_edge);
 
-		*slice = number / shape->edges_count;
-		*edge = number % shape->edges_count;
-		ends = ends_of((struct cross *)(uintptr_t)cross, *slice, *edge);
+		*slice = next_slice;
+		*edge = next_edge;
+		/* The caller searches often: no division by the number of edges here. */
+		if (++next_edge == shape->edges_count) {
+			next_edge = 0;
+			if (++next_slice == cross->found.slices)
+				next_slice = 0;
+		}
 		if (ends.from / CROSS_SEATS != rack && ends.to / CROSS_SEATS != rack)
 			continue;
 		for (uint32_t link = 0; link < ends.links; link++)

@@ -295,7 +295,7 @@ static void without_memory_it_says_so(void **state)
 	}
 	assert_int_equal(ret, 0);
 	/* Of the collective, both schedules, light, its ports, what is held, sends, chunks, and the chain. */
-	assert_true(failed >= 4 + 2 * 6 + 1 + 1 + 1 + 4 + 8 + 2);
+	assert_true(failed >= 4 + 2 * 6 + 1 + 1 + 1 + 4 + 10 + 2);
 }
 
 int main(void)
