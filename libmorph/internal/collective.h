@@ -22,13 +22,14 @@ struct morph_transfer {
 /**
  * morph_collective_turn() - the way back: who received sends
  * @collective: the collective; what was in it is forgotten
- * @there: the way there, in which nothing is summed and each chunk begins and ends at one rank: an all-to-all
+ * @there: the way there, in which nothing is summed and each chunk begins and ends at one rank: an
+ *         all-to-all
  *
- * Combine, where @there is dispatch: each chunk begins where it ended, rounds come in the reverse order, and each transfer
- * goes from its receiver to its sender.
+ * Combine, where @there is dispatch: each chunk begins where it ended, rounds come in the reverse
+ * order, and each transfer goes from its receiver to its sender.
  *
- * Return: 0, -EINVAL (it is the same collective, sums something, or has a chunk that each rank has or gets), -E2BIG or -ENOMEM. On failure
- * the collective has neither chunks nor rounds.
+ * Return: 0, -EINVAL (it is the same collective, sums something, or has a chunk that each rank has
+ * or gets), -E2BIG or -ENOMEM. On failure the collective has neither chunks nor rounds.
  */
 int morph_collective_turn(struct morph_collective *collective,
 			  const struct morph_collective *there);

@@ -178,7 +178,7 @@ struct morph_coverage_estimate {
  * @no_margin: not replaced: there were ways, all of which the judge refused
  * @gave_up: not replaced: the router's budget was used up for one spare at least
  * @rerouted: circuits whose fibres or lasers failed, or that lead through a server that did:
- *	led another way
+ * 	led another way
  * @dark: of such circuits those for which there was none
  * @moved: circuits that spares took over
  * @extra_fibres: fibres that each of these crosses more than before, on the mean

@@ -47,7 +47,7 @@ struct morph_defrag_step {
  * @circuit: its number in its slice's plan
  * @fibres: fibres that it takes from server to server; none where it goes out
  * @dark: 1: its light goes out, by the kind of the step or since morph_defrag_light() found no
- *	way beside the old one
+ * 	way beside the old one
  */
 struct morph_defrag_change {
 	size_t sz;

@@ -10,7 +10,7 @@
  * @delay: the delay
  * @ranks: numbers of ranks, ascending
  * @ns: what it takes for as many; between two numbers on the line from one to the other, outside as
- *	the nearest
+ * 	the nearest
  * @count: how many, at most 64; it takes the place of what MORPH_DELAY_BARRIER was
  *
  * Return: 0 or -EINVAL (no numbers or too many, one above 2^40, or ranks not ascending).

@@ -60,7 +60,7 @@ enum morph_trace_collective_kind {
  * @duration_us: how long it took, in microseconds
  * @dependencies: how many operations it waits for
  * @waits_for: their numbers, as of morph_trace_operation(), those of control first, then those of
- *	data; owned by the trace
+ * 	data; owned by the trace
  * @name: what it is called; owned by the trace
  * @group: of a collective, the name of its group of ranks, or ""; owned by the trace
  */

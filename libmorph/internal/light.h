@@ -17,10 +17,11 @@
  * @light: whether it has ways; verdict 0 where there is no feasible schedule to begin with
  * @choices: as morph_schedule_choose(); or NULL
  *
- * What morph_schedule_choose() finds best, where that has ways; else the first of morph_schedule_candidates() that has some,
- * among them those on as many of the first planes as go together. Where none of those that are tried has any, @schedule is what is best, without
- * steps, and @light says why it has none. Nothing else is tried where no plan could help: there are fewer ports or lanes than are
- * asked for, or an accelerator may not be used.
+ * What morph_schedule_choose() finds best, where that has ways; else the first of
+ * morph_schedule_candidates() that has some, among them those on as many of the first planes as go
+ * together. Where none of those that are tried has any, @schedule is what is best, without steps,
+ * and @light says why it has none. Nothing else is tried where no plan could help: there are fewer
+ * ports or lanes than are asked for, or an accelerator may not be used.
  *
  * Return: 0, whatever the verdicts, or as morph_schedule_choose() and morph_schedule_light().
  */

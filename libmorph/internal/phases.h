@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Phases that are learned from the operations of groups of ranks. The MPI library links these functions, and so do tests,
- * benches and tools/repro. Programs call <morph/slice_phases.h>.
+ * Phases that are learned from the operations of groups of ranks. The MPI library links these
+ * functions, and so do tests, benches and tools/repro. Programs call <morph/slice_phases.h>.
  */
 #ifndef LM_INTERNAL_PHASE_H
 #define LM_INTERNAL_PHASE_H
@@ -9,38 +9,43 @@
 #include <morph/morph.h>
 
 /*
- * An iteration of training goes through phases: sharded data are gathered, activations go down the pipeline, gradients are
- * summed. Each is of groups (communicators) that need circuits of their own, and between two of them ports are idle for a while.
- * A struct morph_phases says when circuits change, so that this is when they do (Opus, arXiv 2602.12521).
+ * An iteration of training goes through phases: sharded data are gathered, activations go down the
+ * pipeline, gradients are summed. Each is of groups (communicators) that need circuits of their
+ * own, and between two of them ports are idle for a while. A struct morph_phases says when circuits
+ * change, so that this is when they do (Opus, arXiv 2602.12521).
  *
  * A trace of an iteration tells it which groups each rank works in, one after the other:
  *
- *	morph_phases_learn(phases, trace, count);
- *	for (number = 0; number < morph_phases_stages(phases, rank); number++)
- *		morph_phases_stage(phases, rank, number, &stage);
+ * 	morph_phases_learn(phases, trace, count);
+ * 	for (number = 0; number < morph_phases_stages(phases, rank); number++)
+ * 		morph_phases_stage(phases, rank, number, &stage);
  *
- * An operation is ready when all members of its group have begun it, with the same counter. It goes on when all circuits
- * of the group are lit. From then until the last member has ended it they are busy, and no act ever
- * takes a busy circuit, nor one that is being set. Whatever is needed for a group is taken at once; and what is ready waits for
- * nothing but for what is busy, being set, or claimed by what was ready before. So each operation that is ready goes on in the end,
- * in whatever order ranks begin them, as long as those that go on are ended and changes are reported.
+ * An operation is ready when all members of its group have begun it, with the same counter. It goes
+ * on when all circuits of the group are lit. From then until the last member has ended it they are
+ * busy, and no act ever takes a busy circuit, nor one that is being set. Whatever is needed for a
+ * group is taken at once; and what is ready waits for nothing but for what is busy, being set, or
+ * claimed by what was ready before. So each operation that is ready goes on in the end, in whatever
+ * order ranks begin them, as long as those that go on are ended and changes are reported.
  *
- * A stage of a rank is what it does in one group, one operation after the other, before it turns to another. Stages are
- * learned from traces: two iterations that are alike, one after the
- * other, are believed. Then the end of the last operation of a stage announces the next at that rank; and when all members
- * of a group have announced it, or begun an operation, its circuits are set in the idle window. What comes in
- * another order, or not at all, finds its circuits when it is ready, and is learned when it has come twice. It costs time and is
- * counted, and nothing else happens. Groups that have no circuits, such as those inside of a server, are no stages.
+ * A stage of a rank is what it does in one group, one operation after the other, before it turns to
+ * another. Stages are learned from traces: two iterations that are alike, one after the other, are
+ * believed. Then the end of the last operation of a stage announces the next at that rank; and when
+ * all members of a group have announced it, or begun an operation, its circuits are set in the idle
+ * window. What comes in another order, or not at all, finds its circuits when it is ready, and is
+ * learned when it has come twice. It costs time and is counted, and nothing else happens. Groups
+ * that have no circuits, such as those inside of a server, are no stages.
  *
- * Times are nanoseconds of one clock. Memory is taken when ranks, groups and circuits are announced; then nothing is allocated but
- * for these. Phases are used by one thread at a time. What is told in the same order is answered alike.
+ * Times are nanoseconds of one clock. Memory is taken when ranks, groups and circuits are
+ * announced; then nothing is allocated but for these. Phases are used by one thread at a time. What
+ * is told in the same order is answered alike.
  */
 
 /**
  * enum morph_phase_mode - when circuits are asked for
  * @MORPH_PHASE_ON_DEMAND: when an operation is ready
  * @MORPH_PHASE_PROVISIONED: as soon as all members of a group have announced it, too
- * @MORPH_PHASE_UNCONTROLLED: never: all operations that are ready go on, as if all circuits were there
+ * @MORPH_PHASE_UNCONTROLLED: never: all operations that are ready go on, as if all circuits were
+ *   there
  */
 enum morph_phase_mode {
 	MORPH_PHASE_ON_DEMAND = 0,
@@ -53,9 +58,10 @@ enum morph_phase_mode {
  * @sz: sizeof(struct morph_phases_opts)
  * @planes: ports of each rank; 0: 1
  * @mode: enum morph_phase_mode
- * @scope: enum morph_delay_scope: what carries nothing while circuits change, and has to be idle for it
- * @stages: how many stages of an iteration are remembered of a rank, at most 65536; 0: 64. Of a rank that has more
- *	nothing is learned
+ * @scope: enum morph_delay_scope: what carries nothing while circuits change, and has to be idle
+ *         for it
+ * @stages: how many stages of an iteration are remembered of a rank, at most 65536; 0: 64. Of a
+ *  rank that has more nothing is learned
  */
 struct morph_phases_opts {
 	size_t sz;
@@ -73,8 +79,8 @@ struct morph_phases_opts {
  *
  * Keeps less than 200 bytes for each stage of each rank that may be remembered.
  *
- * Return: the phases, freed by morph_phases_free(); NULL (no ranks or too many, more than 64 planes, too many stages, no such
- * mode or scope, out of memory).
+ * Return: the phases, freed by morph_phases_free(); NULL (no ranks or too many, more than 64
+ * planes, too many stages, no such mode or scope, out of memory).
  */
 struct morph_phases *morph_phases_new(struct morph_ctx *ctx, uint32_t ranks,
 				      const struct morph_phases_opts *opts);
@@ -93,10 +99,11 @@ void morph_phases_free(struct morph_phases *phases);
  * @members: ranks, each once
  * @count: how many, at least two
  *
- * A pipeline that sends between two neighbours has a group for each two of them. Groups may come at any time.
+ * A pipeline that sends between two neighbours has a group for each two of them. Groups may come at
+ * any time.
  *
- * Return: its number, counted from 0; -EINVAL (too few members, or one twice), -ENOENT (no such rank), -E2BIG (more than
- * 65536) or -ENOMEM. On failure nothing has changed.
+ * Return: its number, counted from 0; -EINVAL (too few members, or one twice), -ENOENT (no such
+ * rank), -E2BIG (more than 65536) or -ENOMEM. On failure nothing has changed.
  */
 int morph_phases_add_group(struct morph_phases *phases, const uint32_t *members, uint32_t count);
 
@@ -107,8 +114,8 @@ int morph_phases_add_group(struct morph_phases *phases, const uint32_t *members,
  * @plane: the plane
  * @order: all members, in the order of the ring
  *
- * Return: 0 or a negative errno: a member that is twice in the ring has two circuits at one port. Of a ring that
- * fails no circuit is there.
+ * Return: 0 or a negative errno: a member that is twice in the ring has two circuits at one port.
+ * Of a ring that fails no circuit is there.
  */
 int morph_phases_add_ring(struct morph_phases *phases, uint32_t group, uint32_t plane,
 			  const uint32_t *order);
@@ -139,8 +146,9 @@ struct morph_phase_trace {
  *
  * O(operations + stages of all ranks).
  *
- * Return: 0, -ENOENT (no such rank, group or member), -EINVAL (an operation ends before it begins, or times or counters
- * go back) or -EBUSY (an operation is under way). On failure what was learned before stays.
+ * Return: 0, -ENOENT (no such rank, group or member), -EINVAL (an operation ends before it begins,
+ * or times or counters go back) or -EBUSY (an operation is under way). On failure what was learned
+ * before stays.
  */
 int morph_phases_learn(struct morph_phases *phases, const struct morph_phase_trace *trace,
 		       size_t count);
@@ -192,7 +200,8 @@ int morph_phases_stage(const struct morph_phases *phases, uint32_t rank, uint32_
 
 /**
  * enum morph_phase_act_kind - what is to be done
- * @MORPH_PHASE_CHANGE: circuits that are in the way of a group go dark, and those that it lacks are set
+ * @MORPH_PHASE_CHANGE: circuits that are in the way of a group go dark, and those that it lacks are
+ *   set
  * @MORPH_PHASE_GO: the operation of the group goes on
  */
 enum morph_phase_act_kind {
@@ -266,9 +275,10 @@ struct morph_phase_counts {
  *
  * Groups may need the same circuit, which is then lit for both.
  *
- * Return: 0, -ENOENT (no such group, member or plane), -EINVAL (from a rank to itself), -EEXIST (one of both ports has a
- * circuit of this group already), -EBUSY (an operation of the group was begun, or its circuits are being set), -E2BIG (more than 2^22 of
- * all groups) or -ENOMEM. On failure nothing has changed. O(circuits of the group).
+ * Return: 0, -ENOENT (no such group, member or plane), -EINVAL (from a rank to itself), -EEXIST
+ * (one of both ports has a circuit of this group already), -EBUSY (an operation of the group was
+ * begun, or its circuits are being set), -E2BIG (more than 2^22 of all groups) or -ENOMEM. On
+ * failure nothing has changed. O(circuits of the group).
  */
 int morph_phases_add_circuit(struct morph_phases *phases, uint32_t group, uint32_t plane,
 			     uint32_t src, uint32_t dst);
@@ -278,8 +288,8 @@ int morph_phases_add_circuit(struct morph_phases *phases, uint32_t group, uint32
  * @phases: the phases
  * @rank: the rank
  *
- * What it did since the last call is an iteration. Two that are alike, one after the other, take the place of what was
- * learned of this rank. Until the first call nothing is learned. O(stages).
+ * What it did since the last call is an iteration. Two that are alike, one after the other, take
+ * the place of what was learned of this rank. Until the first call nothing is learned. O(stages).
  *
  * Return: 0 or -ENOENT (no such rank).
  */
@@ -292,8 +302,8 @@ int morph_phases_iterate(struct morph_phases *phases, uint32_t rank);
  * @change_ns: what a change takes, as of morph_delay_change_ns()
  * @switches: where to put how many times its ports get other circuits; or NULL
  *
- * The sum of what of each change is longer than the shortest window that was seen before it: what is left of it
- * when it is provisioned, at ranks that keep step. O(circuits of all stages).
+ * The sum of what of each change is longer than the shortest window that was seen before it: what
+ * is left of it when it is provisioned, at ranks that keep step. O(circuits of all stages).
  *
  * Return: nanoseconds, UINT64_MAX: so many or more; 0 while nothing is learned.
  */
@@ -305,13 +315,16 @@ uint64_t morph_phases_stall_ns(const struct morph_phases *phases, uint32_t rank,
  * @phases: the phases
  * @rank: the rank
  * @group: the group
- * @counter: of the group's operations, the same at all members; at a rank it ascends within an iteration
+ * @counter: of the group's operations, the same at all members; at a rank it ascends within an
+ *           iteration
  * @now_ns: when
  *
- * It goes on with the act that says so of the group. O(circuits of all groups that wait), as all calls that tell what happened.
+ * It goes on with the act that says so of the group. O(circuits of all groups that wait), as all
+ * calls that tell what happened.
  *
- * Return: 0, -ENOENT (no such rank, group or member), -EINVAL (the counter does not ascend, time goes back),
- * -EBUSY (it has an operation of this group under way) or -ENOTCONN (a member has left).
+ * Return: 0, -ENOENT (no such rank, group or member), -EINVAL (the counter does not ascend, time
+ * goes back), -EBUSY (it has an operation of this group under way) or -ENOTCONN (a member has
+ * left).
  */
 int morph_phases_begin(struct morph_phases *phases, uint32_t rank, uint32_t group, uint64_t counter,
 		       uint64_t now_ns);
@@ -323,7 +336,8 @@ int morph_phases_begin(struct morph_phases *phases, uint32_t rank, uint32_t grou
  * @group: the group
  * @now_ns: when
  *
- * Return: 0, -ENOENT (no such rank, group or member, or it has no operation of it under way) or -EINVAL (time goes back).
+ * Return: 0, -ENOENT (no such rank, group or member, or it has no operation of it under way) or
+ * -EINVAL (time goes back).
  */
 int morph_phases_end(struct morph_phases *phases, uint32_t rank, uint32_t group, uint64_t now_ns);
 
@@ -334,8 +348,9 @@ int morph_phases_end(struct morph_phases *phases, uint32_t rank, uint32_t group,
  * @group: the group
  * @now_ns: when
  *
- * For programs that know better than what was learned: it takes the place of what was announced at this rank, and is forgotten
- * when the rank begins an operation of a group with circuits. Without effect unless MORPH_PHASE_PROVISIONED.
+ * For programs that know better than what was learned: it takes the place of what was announced at
+ * this rank, and is forgotten when the rank begins an operation of a group with circuits. Without
+ * effect unless MORPH_PHASE_PROVISIONED.
  *
  * Return: 0, -ENOENT, -EINVAL or -ENOTCONN, as morph_phases_begin().
  */
@@ -348,8 +363,8 @@ int morph_phases_announce(struct morph_phases *phases, uint32_t rank, uint32_t g
  * @group: the group
  * @now_ns: when
  *
- * As if all members had announced it, once: its circuits are set as soon as none that is in the way is busy, unless its
- * next operation comes sooner. Without effect unless MORPH_PHASE_PROVISIONED.
+ * As if all members had announced it, once: its circuits are set as soon as none that is in the way
+ * is busy, unless its next operation comes sooner. Without effect unless MORPH_PHASE_PROVISIONED.
  *
  * Return: 0, -ENOENT, -EINVAL (time goes back) or -ENOTCONN, as morph_phases_begin().
  */
@@ -361,8 +376,9 @@ int morph_phases_provision(struct morph_phases *phases, uint32_t group, uint64_t
  * @rank: the rank
  * @now_ns: when
  *
- * What it had begun is ended there. Operations of its groups go on no more: other members that wait for one have to end
- * it, as they have to end what has gone on already, for its circuits are busy until then. O(members of its groups) besides.
+ * What it had begun is ended there. Operations of its groups go on no more: other members that wait
+ * for one have to end it, as they have to end what has gone on already, for its circuits are busy
+ * until then. O(members of its groups) besides.
  *
  * Return: 0, -ENOENT (no such rank), -EINVAL (time goes back) or -ENOTCONN (it has left before).
  */

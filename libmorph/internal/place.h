@@ -27,7 +27,7 @@ uint32_t morph_plan_tier(const struct morph_plan *plan);
  * morph_plan_fibres() - how many fibres the circuits take, each counted once for each circuit
  * @plan: a feasible plan
  * @bound: where to put how many any plan with these ranks on these accelerators takes at
- *	least, by its distances, across racks one for each circuit between servers; or NULL
+ * 	least, by its distances, across racks one for each circuit between servers; or NULL
  *
  * Return: how many.
  */
@@ -37,7 +37,7 @@ uint32_t morph_plan_fibres(const struct morph_plan *plan, uint32_t *bound);
  * morph_plan_servers() - how many servers the ranks lie in
  * @plan: a feasible plan
  * @bound: where to put how many any so many accelerators lie in at least, by what is free in
- *	the servers of the rack, across racks in all; or NULL
+ * 	the servers of the rack, across racks in all; or NULL
  *
  * Return: how many.
  */
@@ -58,14 +58,14 @@ const char *morph_plan_why(const struct morph_plan *plan);
  * @ledger: the ledger that it was made for, before morph_ledger_take(); afterwards as before
  *
  * Each circuit becomes a change of the transaction, in the order of the request, with all of its
- * guides and lanes: on the plan's fibres, and inside servers by the router of the driver,
- * through what the ledger says is free there. What the driver's judge would refuse is refused here;
- * the kernel judges again. Where a circuit finds its way blocked, those that cross a server that it
+ * guides and lanes: on the plan's fibres, and inside servers by the router of the driver, through
+ * what the ledger says is free there. What the driver's judge would refuse is refused here; the
+ * kernel judges again. Where a circuit finds its way blocked, those that cross a server that it
  * crosses are taken back, and led again after it (rip up and reroute; Dees and Smith, DAC 1981). If
  * it was blocked three times it may take other free fibres between the same servers, over a switch
  * where the plan does, and the plan says so from then on; after the twelfth time that is all. Each
- * time costs O(circuits in these servers * steps log steps) with at most 2^14 steps, in most cases a
- * few dozen. What is more than the kernel takes in one transaction can be run as several:
+ * time costs O(circuits in these servers * steps log steps) with at most 2^14 steps, in most cases
+ * a few dozen. What is more than the kernel takes in one transaction can be run as several:
  * morph_txn_split().
  *
  * Return: 0, -EINVAL (the plan is not feasible, or another fabric's), -EOPNOTSUPP (circuits

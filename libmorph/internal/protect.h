@@ -27,8 +27,8 @@ uint32_t morph_protection_ranks(const struct morph_protection *protection);
  * @protection: the protection
  * @rank: below morph_protection_ranks()
  *
- * Return: enum morph_verdict: MORPH_INFEASIBLE where no spare does, which is proven of each, or where
- * there is none; 0 of a rank that does not exist.
+ * Return: enum morph_verdict: MORPH_INFEASIBLE where no spare does, which is proven of each, or
+ * where there is none; 0 of a rank that does not exist.
  */
 uint32_t morph_protection_of(const struct morph_protection *protection, uint32_t rank);
 
@@ -75,9 +75,9 @@ int morph_slice_protect(struct morph_slice *slice, const struct morph_protection
  * @ledger: the ledger that it was found for, as it was
  * @protection: the protection; it must stay until morph_ledger_unkeep()
  *
- * Ranks that are protected stay so: until morph_ledger_unkeep() no plan is placed on their fibres or
- * taken there, and defragmentation leaves what is lit there where it is. Protections of other slices may
- * share them. What is marked or loaded by its number is not looked at.
+ * Ranks that are protected stay so: until morph_ledger_unkeep() no plan is placed on their fibres
+ * or taken there, and defragmentation leaves what is lit there where it is. Protections of other
+ * slices may share them. What is marked or loaded by its number is not looked at.
  *
  * Return: 0, -EINVAL (it is empty, or another fabric's) or -EBUSY (it is kept already; a spare is
  * none any more, or a fibre not dark: nothing is changed).

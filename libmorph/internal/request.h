@@ -6,8 +6,8 @@
 #include <morph/morph.h>
 
 /*
- * Each sets one field of struct morph_request_opts, and leaves the others. They return 0 or an errno of
- * morph_request_set_opts(). Here 0 is no tier, and no number of wavelengths.
+ * Each sets one field of struct morph_request_opts, and leaves the others. They return 0 or an
+ * errno of morph_request_set_opts(). Here 0 is no tier, and no number of wavelengths.
  */
 void morph_request_set_simplex(struct morph_request *request, bool simplex);
 void morph_request_set_mbps(struct morph_request *request, uint64_t mbps);

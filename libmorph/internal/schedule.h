@@ -62,7 +62,7 @@ const char *morph_schedule_why(const struct morph_schedule *schedule);
  * morph_schedule_ns() - when all has arrived
  * @schedule: a feasible schedule
  * @bound: where to put a time that no schedule of these rounds on as many planes falls below; or
- *	NULL
+ * 	NULL
  *
  * Return: nanoseconds from the start, rounded up.
  */
@@ -72,7 +72,7 @@ uint64_t morph_schedule_ns(const struct morph_schedule *schedule, uint64_t *boun
  * morph_schedule_changes() - how often circuits change
  * @schedule: a feasible schedule
  * @circuits: where to put how many circuits are set in all, without those that stay on their plane
- *	from one hold to the next; or NULL
+ * 	from one hold to the next; or NULL
  *
  * Return: how many times at which circuits begin to be set.
  */

@@ -35,7 +35,8 @@ const struct morph_collective *morph_shim_plan_collective(const struct morph_shi
  * morph_shim_plan_steps() - what the driver takes: morph_slice_schedule_load()
  * @plan: the plan
  *
- * Return: steps, owned by the shim, which may be read by any number of threads; NULL where the shim does not know where ranks are.
+ * Return: steps, owned by the shim, which may be read by any number of threads; NULL where the shim
+ * does not know where ranks are.
  */
 const struct morph_steps *morph_shim_plan_steps(const struct morph_shim_plan *plan);
 

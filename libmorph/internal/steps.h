@@ -31,7 +31,8 @@ uint32_t morph_steps_count(const struct morph_steps *steps, uint32_t *circuits);
 /**
  * morph_steps_loop() - does the first step come after the last one?
  * @steps: the steps
- * @generation: where to put the generation of the slice that they are for, or MORPH_GENERATION_ANY; or NULL
+ * @generation: where to put the generation of the slice that they are for, or MORPH_GENERATION_ANY;
+ *   or NULL
  * @checksum: where to put that of the profile, or 0; or NULL
  *
  * Return: whether. Never fails.

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Lists that grow. The owner of a list begins it with zeros and frees @list. A list doubles, so that adding costs O(1) on the
- * mean. The caller serialises calls on one list.
+ * Lists that grow. The owner of a list begins it with zeros and frees @list. A list doubles, so
+ * that adding costs O(1) on the mean. The caller serialises calls on one list.
  */
 #ifndef LM_UTIL_ARRAY_H
 #define LM_UTIL_ARRAY_H
@@ -43,7 +43,10 @@ static inline int array_grow(struct morph_ctx *ctx, void **list, uint32_t count,
 	array_grow(ctx, (void **)&(array).list, (array).count, &(array).room, \
 		   sizeof(*(array).list), more, what)
 
-/* Give back what a list has room for and does not use; where that fails it stays. Returns what it takes. */
+/*
+ * Give back what a list has room for and does not use; where that fails it stays. Returns what it
+ * takes.
+ */
 static inline uint64_t array_trim(void **list, uint32_t count, uint32_t *room, size_t bytes)
 {
 	void *less = count && count < *room ? reallocarray(*list, count, bytes) : NULL;

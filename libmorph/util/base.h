@@ -37,7 +37,10 @@ int lm_opts_check(struct morph_ctx *ctx, const void *opts, size_t known, const c
 /* Copy checked options into the library's own structure of @known bytes, zeros for NULL. */
 void lm_opts_copy(void *mine, const void *opts, size_t known);
 
-/* Copy the library's structure of @known bytes into a caller's, as much as that has room for by its own size. */
+/*
+ * Copy the library's structure of @known bytes into a caller's, as much as that has room for by its
+ * own size.
+ */
 void lm_answer_copy(void *out, const void *mine, size_t known);
 
 #endif /* LM_UTIL_BASE_H */

@@ -14,8 +14,8 @@ static uint32_t first_free(const uint32_t *held)
 }
 
 /*
- * Free colour @one at node @dst, where @other is free: along the path of edges of these colours that begins there, each
- * gets the other one. The path cannot come to a source where @one is free.
+ * Free colour @one at node @dst, where @other is free: along the path of edges of these colours
+ * that begins there, each gets the other one. The path cannot come to a source where @one is free.
  */
 static void exchange(struct colouring *colouring, uint32_t dst, uint32_t one, uint32_t other)
 {

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Colouring the edges of a bipartite multigraph with as many colours as its largest degree, so that the edges at a node
- * have different colours (König, Mathematische Annalen 77, 1916). The caller adds one edge after the other. If the ends of
- * an edge have no free colour in common, a path of edges that alternates between two colours exchanges these colours.
+ * Colouring the edges of a bipartite multigraph with as many colours as its largest degree, so that
+ * the edges at a node have different colours (König, Mathematische Annalen 77, 1916). The caller
+ * adds one edge after the other. If the ends of an edge have no free colour in common, a path of
+ * edges that alternates between two colours exchanges these colours.
  *
  * The caller owns all memory. Nothing is allocated and nothing fails. Numbers are without unit.
  * The caller serialises calls on one colouring.
@@ -25,7 +26,11 @@ struct colouring {
 	uint32_t colours;
 	struct coloured *edges; /* memory of the caller */
 	uint32_t *out,
-		*in; /* by node and colour: the edge that has it there, or COLOURING_NONE; memory of the caller */
+		/*
+		 * by node and colour: the edge that has it there, or COLOURING_NONE; memory of the
+		 * caller
+		 */
+		*in;
 };
 
 /* The places of an edge's colour at its two ends. */
@@ -52,8 +57,9 @@ static inline void colouring_set(struct colouring *colouring, uint32_t edge, uin
 }
 
 /*
- * Give an edge the first colour that is free at @src. Where another edge has it at @dst, the path from there exchanges it
- * with the first colour that is free at @dst. Both nodes must have a free colour. O(colours + nodes).
+ * Give an edge the first colour that is free at @src. Where another edge has it at @dst, the path
+ * from there exchanges it with the first colour that is free at @dst. Both nodes must have a free
+ * colour. O(colours + nodes).
  */
 void lm_colouring_add(struct colouring *colouring, uint32_t edge);
 

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Pseudo-random numbers that are the same on every machine: splitmix64 (Steele, Lea and Flood, Fast splittable
- * pseudorandom number generators, OOPSLA 2014). Answers depend on these sequences bit for bit.
+ * Pseudo-random numbers that are the same on every machine: splitmix64 (Steele, Lea and Flood, Fast
+ * splittable pseudorandom number generators, OOPSLA 2014). Answers depend on these sequences bit
+ * for bit.
  *
- * The functions change nothing but the state that the caller passes, and never fail. Threads need a state each. A call costs a few
- * instructions.
+ * The functions change nothing but the state that the caller passes, and never fail. Threads need a
+ * state each. A call costs a few instructions.
  */
 #ifndef LM_UTIL_MIX_H
 #define LM_UTIL_MIX_H

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The request that both libraries share. The client library makes and changes it; planners read it. A field that is added
- * or moved changes LM_REQUEST_LAYOUT, so that a planner refuses the requests of a client library of another version.
+ * The request that both libraries share. The client library makes and changes it; planners read it.
+ * A field that is added or moved changes LM_REQUEST_LAYOUT, so that a planner refuses the requests
+ * of a client library of another version.
  */
 #ifndef LM_UTIL_REQUEST_H
 #define LM_UTIL_REQUEST_H

@@ -1,16 +1,17 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Shortest paths between at most 64 nodes (E. W. Dijkstra, Numerische Mathematik 1, pp. 269-271, 1959).
- * Sets of nodes are bits of a word. Of several open nodes with the same cost, the node with the
- * lowest number comes next, and of several paths with the same cost, the first that is found stays.
+ * Shortest paths between at most 64 nodes (E. W. Dijkstra, Numerische Mathematik 1, pp. 269-271,
+ * 1959). Sets of nodes are bits of a word. Of several open nodes with the same cost, the node with
+ * the lowest number comes next, and of several paths with the same cost, the first that is found
+ * stays.
  *
- *	shortest_begin(&search, from);
- *	while ((at = shortest_next(&search)) != SHORTEST_NONE && at != to)
- *		for each neighbour of @at that is not in search.done:
- *			shortest_reach(&search, at, neighbour, search.cost[at] + price);
+ * 	shortest_begin(&search, from);
+ * 	while ((at = shortest_next(&search)) != SHORTEST_NONE && at != to)
+ * 		for each neighbour of @at that is not in search.done:
+ * 			shortest_reach(&search, at, neighbour, search.cost[at] + price);
  *
- * The caller sets the unit of costs and takes care that sums fit 32 bits. Nothing is allocated and nothing fails. Threads
- * need a search each. A search costs O(nodes^2 + edges).
+ * The caller sets the unit of costs and takes care that sums fit 32 bits. Nothing is allocated and
+ * nothing fails. Threads need a search each. A search costs O(nodes^2 + edges).
  */
 #ifndef LM_UTIL_SHORTEST_H
 #define LM_UTIL_SHORTEST_H
@@ -54,7 +55,10 @@ static inline __attribute__((always_inline)) uint32_t shortest_next(struct short
 	return at;
 }
 
-/* A path reaches @to, which is not done, by @from at a total of @cost. Return whether it is the cheapest so far. */
+/*
+ * A path reaches @to, which is not done, by @from at a total of @cost. Return whether it is the
+ * cheapest so far.
+ */
 static inline __attribute__((always_inline)) bool
 shortest_reach(struct shortest *search, uint32_t from, uint32_t to, uint32_t cost)
 {
@@ -67,8 +71,8 @@ shortest_reach(struct shortest *search, uint32_t from, uint32_t to, uint32_t cos
 }
 
 /*
- * Write the nodes of the path that was found into @nodes, from @from to @to, both included. Returns the number of edges,
- * at most SHORTEST_NODES - 1.
+ * Write the nodes of the path that was found into @nodes, from @from to @to, both included. Returns
+ * the number of edges, at most SHORTEST_NODES - 1.
  */
 static inline uint32_t shortest_trace(const struct shortest *search, uint32_t from, uint32_t to,
 				      uint8_t *nodes)

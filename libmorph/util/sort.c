@@ -63,7 +63,10 @@ static void insert_all(const struct sort *sort)
 			swap(sort, place, place - 1);
 }
 
-/* A heap that the last item leaves first. The held item stays in the array: a move exchanges it with another one. */
+/*
+ * A heap that the last item leaves first. The held item stays in the array: a move exchanges it
+ * with another one.
+ */
 struct descending {
 	struct sort sort;
 	size_t held;

@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Text files, line by line: the front end of readers. A line ends with a line feed; a carriage return before it is a blank, so
- * files of both kinds read alike. Lines are numbered from 1, for messages such as "line 3: ...".
+ * Text files, line by line: the front end of readers. A line ends with a line feed; a carriage
+ * return before it is a blank, so files of both kinds read alike. Lines are numbered from 1, for
+ * messages such as "line 3: ...".
  *
- * The text belongs to the caller, needs no NUL at its end, and is never changed. Nothing is allocated. Threads need a
- * position each. Each call costs as much as the text that it passes.
+ * The text belongs to the caller, needs no NUL at its end, and is never changed. Nothing is
+ * allocated. Threads need a position each. Each call costs as much as the text that it passes.
  */
 #ifndef LM_UTIL_TEXT_H
 #define LM_UTIL_TEXT_H

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * The wire form's words, which are little-endian: see <morph/wire.h>. Buffers belong to the caller; nothing is allocated.
- * Threads need a struct words each. Each call costs a few instructions.
+ * The wire form's words, which are little-endian: see <morph/wire.h>. Buffers belong to the caller;
+ * nothing is allocated. Threads need a struct words each. Each call costs a few instructions.
  */
 #ifndef LM_UTIL_WORDS_H
 #define LM_UTIL_WORDS_H
