@@ -6,11 +6,11 @@
 #include <morph/plan.h>
 
 /**
- * struct morph_transfer - what one rank sends to another in a round
+ * struct morph_transfer - a transfer from one rank to another in a round
  * @src: rank that sends
  * @dst: rank that receives
- * @bytes: how much; UINT64_MAX: so much or more
- * @reduce: it is summed with what is there, else takes its place
+ * @bytes: number of bytes; UINT64_MAX: this many or more
+ * @reduce: it is added to the present data; if not, it replaces them
  */
 struct morph_transfer {
 	uint32_t src;
@@ -20,13 +20,12 @@ struct morph_transfer {
 };
 
 /**
- * morph_collective_turn() - the way back: who received sends
- * @collective: the collective; what was in it is forgotten
- * @there: the way there, in which nothing is summed and each chunk begins and ends at one rank: an
- *         all-to-all
+ * morph_collective_turn() - reverse an all-to-all
+ * @collective: the collective; its earlier content is lost
+ * @there: an all-to-all: it sums nothing, and each chunk begins and ends at one rank
  *
- * Combine, where @there is dispatch: each chunk begins where it ended, rounds come in the reverse
- * order, and each transfer goes from its receiver to its sender.
+ * Turns dispatch into combine. Each chunk begins where it ended, rounds come in the reverse order,
+ * and each transfer goes from its receiver to its sender.
  *
  * Return: 0, -EINVAL (it is the same collective, sums something, or has a chunk that each rank has
  * or gets), -E2BIG or -ENOMEM. On failure the collective has neither chunks nor rounds.
@@ -35,36 +34,36 @@ int morph_collective_turn(struct morph_collective *collective,
 			  const struct morph_collective *there);
 
 /**
- * morph_matrix_transpose() - what each has for each on the way back
- * @matrix: what each has for each; rows and columns change places
- * @ranks: how many
+ * morph_matrix_transpose() - transpose the bytes from each rank to each
+ * @matrix: bytes by sender, then receiver; rows and columns change places
+ * @ranks: number of ranks
  */
 void morph_matrix_transpose(uint64_t *matrix, uint32_t ranks);
 
 /**
- * morph_collective_busy() - how many of them send or receive
+ * morph_collective_busy() - count ranks that send or receive
  * @collective: the collective
  *
- * Those for whom a change waits, and no others. O(transfers).
+ * A change waits for these ranks only. O(transfers).
  *
- * Return: how many.
+ * Return: the number of ranks.
  */
 uint32_t morph_collective_busy(const struct morph_collective *collective);
 
 /**
- * morph_collective_chunks() - how many chunks there are
+ * morph_collective_chunks() - read the number of chunks
  * @collective: the collective
  *
- * Return: how many.
+ * Return: the number of chunks.
  */
 uint32_t morph_collective_chunks(const struct morph_collective *collective);
 
 /**
- * morph_collective_transfer() - a transfer of a round
+ * morph_collective_transfer() - read a transfer of a round
  * @collective: the collective
  * @round: the round
- * @number: which, below morph_collective_transfers()
- * @out: where to put it
+ * @number: its number, below morph_collective_transfers()
+ * @out: the structure to fill
  *
  * Return: 0 or -ENOENT.
  */
@@ -72,38 +71,38 @@ int morph_collective_transfer(const struct morph_collective *collective, uint32_
 			      uint32_t number, struct morph_transfer *out);
 
 /**
- * morph_collective_bytes() - the most that any rank sends or receives in all rounds
+ * morph_collective_bytes() - read the most bytes that a rank sends or receives in all rounds
  * @collective: the collective
  *
- * Over the bandwidth of all of a rank's ports this bounds from below what the rounds take.
+ * Divided by the bandwidth of all ports of a rank, this is a lower bound of the time of the rounds.
  *
- * Return: bytes; UINT64_MAX: so many or more.
+ * Return: bytes; UINT64_MAX: this many or more.
  */
 uint64_t morph_collective_bytes(const struct morph_collective *collective);
 
 /**
- * morph_collective_ranks() - how many there are
+ * morph_collective_ranks() - read the number of ranks
  * @collective: the collective
  *
- * Return: how many.
+ * Return: the number of ranks.
  */
 uint32_t morph_collective_ranks(const struct morph_collective *collective);
 
 /**
- * morph_collective_rounds() - how many rounds there are
+ * morph_collective_rounds() - read the number of rounds
  * @collective: the collective
  *
- * Return: how many.
+ * Return: the number of rounds.
  */
 uint32_t morph_collective_rounds(const struct morph_collective *collective);
 
 /**
- * morph_collective_rounds_before() - how long a rank may be late
+ * morph_collective_rounds_before() - count the rounds that a rank can be late
  * @collective: the collective
  * @rank: the rank
  *
- * Return: how many rounds go by before the first in which it sends or receives; all, if there is
- * none.
+ * Return: the number of rounds before the first one in which it sends or receives; all rounds if
+ * there is none.
  */
 uint32_t morph_collective_rounds_before(const struct morph_collective *collective, uint32_t rank);
 

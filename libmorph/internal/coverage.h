@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: how often a spare can take over, with its light. Included by <morph/plan.h>. */
+/*
+ * Simulation: how often a spare can take over together with its light. For the library, its tests
+ * and its benches.
+ */
 #ifndef MORPH_COVERAGE_H
 #define MORPH_COVERAGE_H
 
@@ -12,26 +15,26 @@ extern "C" {
 /*
  * DOC: Coverage
  *
- * A spare is of use only where light gets there. Slices are lit in a model's ledger by the
- * router of the driver's failover; then things fail and are repaired, and for each accelerator
- * of a slice that fails a spare is looked for that all of its circuits reach: routed, claimed
- * and judged as the driver does, on what is free then. Where fibres or lasers fail, circuits are
- * led another way and accelerators stay.
+ * A spare helps only if light reaches it. The router of the driver's failover lights slices in a
+ * ledger of the model. Then parts fail and are repaired. For each failed accelerator of a slice,
+ * the simulation looks for a spare that all of its circuits reach. It routes, claims and validates
+ * as the driver does, on the resources that are free then. If fibres or lasers fail, circuits are
+ * rerouted and accelerators stay.
  *
- * An accelerator that was replaced is a spare once it is repaired, as in the driver; or, where
- * switching is revertive (as ITU-T G.808 calls it), its rank goes back to it. One that could not
- * be replaced keeps its rank, and what its circuits hold; that, and circuits that stay dark, are
- * tried again with each repair. Beside the answers with routes stand those by number alone, which
- * <morph/risk.h> has exactly. A model of coverage is used by one thread at a time.
+ * A replaced accelerator becomes a spare after its repair, as in the driver. With revertive
+ * switching (ITU-T G.808) its rank returns to it instead. A failed accelerator without a
+ * replacement keeps its rank and the resources of its circuits. Each repair tries these, and dark
+ * circuits, again. The result also has figures by number alone; <morph/risk.h> computes these
+ * exactly. One thread at a time can use a model of coverage.
  */
 
 /**
- * morph_coverage_new() - begin a model of coverage
+ * morph_coverage_new() - create a model of coverage
  * @ctx: the context, which must outlive it
  * @model: the fabric; held until morph_coverage_free()
  *
- * Return: a fabric in which nothing is lit, nothing ever fails, and the spares are those that
- * the profile names; freed by morph_coverage_free(). NULL when out of memory.
+ * Return: a fabric without light or failures, with the spares of the profile, freed by
+ * morph_coverage_free(); NULL when out of memory.
  */
 struct morph_coverage *morph_coverage_new(struct morph_ctx *ctx, struct morph_model *model);
 
@@ -42,26 +45,26 @@ struct morph_coverage *morph_coverage_new(struct morph_ctx *ctx, struct morph_mo
 void morph_coverage_free(struct morph_coverage *coverage);
 
 /**
- * morph_coverage_add_slice() - accelerators that one tenant has
+ * morph_coverage_add_slice() - add a slice
  * @coverage: the model
- * @accelerators: that of each rank
- * @count: how many
+ * @accelerators: the accelerator of each rank
+ * @count: number of ranks
  *
- * Return: the slice's number, counted from 0; -EINVAL (none), -ENOENT (no such accelerator),
- * -EBUSY (a spare, or in a slice already) or -ENOMEM.
+ * Return: the slice's number, counted from 0; -EINVAL (none), -ENOENT (no such accelerator), -EBUSY
+ * (a spare, or in a slice already) or -ENOMEM.
  */
 int morph_coverage_add_slice(struct morph_coverage *coverage, const uint32_t *accelerators,
 			     size_t count);
 
 /**
- * struct morph_coverage_circuit - light from one rank of a slice to another
+ * struct morph_coverage_circuit - a circuit from one rank of a slice to another
  * @sz: size of this structure
  * @src: the rank that sends
  * @dst: the rank that receives
- * @lanes: how many; 0: all that a guide has
- * @plane: the port of both, counted from 1; 0: any
+ * @lanes: number of lanes; 0: all lanes of a guide
+ * @plane: the port of both ranks, counted from 1; 0: any
  *
- * A spare that takes over, or another way, may use any ports.
+ * After a replacement or a reroute, the circuit can use any ports.
  */
 struct morph_coverage_circuit {
 	size_t sz;
@@ -75,35 +78,35 @@ struct morph_coverage_circuit {
  * morph_coverage_add_circuit() - light a circuit of a slice
  * @coverage: the model
  * @slice: the slice
- * @circuit: between which ranks
+ * @circuit: the circuit
  *
- * Return: 0, -ENOENT (no such slice or rank), -EINVAL (one rank, or more lanes or ports than
- * there are), -E2BIG (unknown options), -ENOMEM, or what the router or the judge says: there is
- * no way for it, or none with margin and isolation.
+ * Return: 0, -ENOENT (no such slice or rank), -EINVAL (from a rank to itself, or too many lanes or
+ * ports), -E2BIG (unknown options) or -ENOMEM. Without a path, or one with margin and isolation, it
+ * is the error of the router or the validator.
  */
 int morph_coverage_add_circuit(struct morph_coverage *coverage, uint32_t slice,
 			       const struct morph_coverage_circuit *circuit);
 
 /**
- * morph_coverage_set_spares() - which accelerators are kept as spares
+ * morph_coverage_set_spares() - set the spares
  * @coverage: the model
  * @accelerators: their numbers
- * @count: how many, may be none
+ * @count: how many, can be none
  *
- * Return: 0, -ENOENT (no such accelerator) or -EBUSY (in a slice, or named twice); then the
- * spares are as before.
+ * Return: 0, -ENOENT (no such accelerator) or -EBUSY (in a slice, or named twice). After an error
+ * the spares are unchanged.
  */
 int morph_coverage_set_spares(struct morph_coverage *coverage, const uint32_t *accelerators,
 			      size_t count);
 
 /**
- * enum morph_coverage_part - what can fail
+ * enum morph_coverage_part - kinds of parts that fail
  * @MORPH_COVERAGE_ACCELERATOR: an accelerator alone; light still passes its tile
  * @MORPH_COVERAGE_LASER: the lasers of one port of an accelerator
  * @MORPH_COVERAGE_SERVER: a server: its accelerators, and all light through it
  * @MORPH_COVERAGE_SUPPLY: servers that morph_coverage_add_supply() names, likewise
  * @MORPH_COVERAGE_BUNDLE: all fibres between two servers
- * @MORPH_COVERAGE_PARTS: how many kinds there are
+ * @MORPH_COVERAGE_PARTS: number of kinds
  */
 enum morph_coverage_part {
 	MORPH_COVERAGE_ACCELERATOR,
@@ -115,21 +118,21 @@ enum morph_coverage_part {
 };
 
 /**
- * morph_coverage_set_rate() - how often each part of a kind fails
+ * morph_coverage_set_rate() - set the failure rate of a kind of parts
  * @coverage: the model
  * @part: enum morph_coverage_part
  * @active_ns: mean time from its repair to its next failure; 0: it never fails
  * @repair_ns: mean time of a repair
  *
- * Both times are exponential, and independent of everything else.
+ * Both times are exponential and independent.
  *
- * Return: 0 or -EINVAL (no such kind, or no time for a repair of what fails).
+ * Return: 0 or -EINVAL (no such kind, or no repair time for a kind that fails).
  */
 int morph_coverage_set_rate(struct morph_coverage *coverage, uint32_t part, uint64_t active_ns,
 			    uint64_t repair_ns);
 
 /**
- * morph_coverage_add_supply() - servers that fail together
+ * morph_coverage_add_supply() - add a power supply of several servers
  * @coverage: the model
  * @hosts: their numbers
  * @count: how many
@@ -139,13 +142,13 @@ int morph_coverage_set_rate(struct morph_coverage *coverage, uint32_t part, uint
 int morph_coverage_add_supply(struct morph_coverage *coverage, const uint32_t *hosts, size_t count);
 
 /**
- * struct morph_coverage_opts - how to simulate
+ * struct morph_coverage_opts - options of the simulation
  * @sz: size of this structure
- * @seed: of the draws
- * @replications: independent ones; 0: 20; 2 at least
- * @failures: of accelerators of slices, in each of them; 0: 500
+ * @seed: random seed
+ * @replications: independent replications, at least 2; 0: 20
+ * @failures: failures of accelerators of slices in each of them; 0: 500
  * @steps: the router's budget for each circuit; 0: the driver's
- * @revertive: ranks go back to their first accelerators when these are repaired
+ * @revertive: ranks return to their first accelerators after the repair
  */
 struct morph_coverage_opts {
 	size_t sz;
@@ -157,10 +160,10 @@ struct morph_coverage_opts {
 };
 
 /**
- * struct morph_coverage_estimate - a figure that was simulated
- * @mean: over the replications
- * @low: its 95 % confidence interval begins here
- * @high: and ends here
+ * struct morph_coverage_estimate - a simulated figure
+ * @mean: mean over the replications
+ * @low: begin of its 95 % confidence interval
+ * @high: end of the interval
  */
 struct morph_coverage_estimate {
 	double mean;
@@ -169,25 +172,25 @@ struct morph_coverage_estimate {
 };
 
 /**
- * struct morph_coverage_result - what came of the failures
+ * struct morph_coverage_result - results of the simulation
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
- * @failures: accelerators of slices that failed
+ * @failures: failed accelerators of slices
  * @replaced: of these, by a spare that all circuits reach, with margin and isolation
  * @no_spare: not replaced: no spare was left
- * @no_route: not replaced: there were spares, and no way to any
- * @no_margin: not replaced: there were ways, all of which the judge refused
- * @gave_up: not replaced: the router's budget was used up for one spare at least
- * @rerouted: circuits whose fibres or lasers failed, or that lead through a server that did:
- * 	led another way
- * @dark: of such circuits those for which there was none
- * @moved: circuits that spares took over
- * @extra_fibres: fibres that each of these crosses more than before, on the mean
- * @least_margin_mdb: above sensitivity, of all circuits that were lit
+ * @no_route: not replaced: no spare had a path
+ * @no_margin: not replaced: the validator refused all paths
+ * @gave_up: not replaced: the router used its budget for at least one spare
+ * @rerouted: circuits with failed fibres or lasers, or through a failed server, that got another
+ *	path
+ * @dark: such circuits that got none
+ * @moved: circuits that moved to a spare
+ * @extra_fibres: mean number of additional fibres of each moved circuit
+ * @least_margin_mdb: least margin above the sensitivity, of all lit circuits
  * @covered: share of failures that were replaced
- * @counted: share of failures at which no more accelerators were down than there are spares
- * @waiting: share of time for which some rank has no accelerator that is sound
- * @counted_waiting: share of time for which more accelerators are down than there are spares
- * @bandwidth: lanes that are lit, as a share of those wanted, over the time
+ * @counted: share of failures after which at most as many accelerators were down as spares exist
+ * @waiting: share of time during which a rank has no healthy accelerator
+ * @counted_waiting: share of time during which the number of failed accelerators exceeds the spares
+ * @bandwidth: mean share of the wanted lanes that is lit
  */
 struct morph_coverage_result {
 	size_t sz;
@@ -210,31 +213,30 @@ struct morph_coverage_result {
 };
 
 /**
- * morph_coverage_run() - let things fail and be repaired
+ * morph_coverage_run() - simulate failures and repairs
  * @coverage: the model
- * @opts: how, or NULL
- * @out: what came of it
+ * @opts: options, or NULL
+ * @out: the results
  *
- * An event-driven simulation. Each replication begins with what is lit at first and with what is
- * down on the mean, and ends with the last of its failures; what is down at the beginning
- * counts as no failure. Intervals are Student's, over the replications. Spares are tried same
- * host first, as in the driver, and then by fibres to cross, where the driver goes by the hosts'
- * numbers; sixteen at most. An event costs O(light that there is), and for each spare that is
- * tried the router's and the judge's work for the circuits of one rank. After the first run
- * nothing is allocated.
+ * An event-driven simulation. Each replication begins with the initial light and with parts down in
+ * their mean share of time. It ends with its last failure; parts down at the begin do not count as
+ * failures. Intervals are Student's, over the replications. At most sixteen spares are tried: those
+ * of the same host first, as in the driver, and then by the number of fibres, where the driver
+ * takes host numbers. An event costs O(circuits), and for each spare the work of router and
+ * validator for the circuits of one rank. After the first run it allocates nothing.
  *
- * Return: 0, -EINVAL (nothing can fail, no slices, or one replication), -E2BIG (unknown options
- * or results) or -ENOMEM.
+ * Return: 0, -EINVAL (nothing can fail, no slices, or one replication), -E2BIG (unknown options or
+ * results) or -ENOMEM.
  */
 int morph_coverage_run(struct morph_coverage *coverage, const struct morph_coverage_opts *opts,
 		       struct morph_coverage_result *out);
 
 /**
- * morph_coverage_try() - let these fail, one after the other, and nothing else
+ * morph_coverage_try() - simulate the failures of given accelerators only
  * @coverage: the model
  * @accelerators: their numbers, in order
  * @count: how many
- * @out: what came of it; shares of time are those at the end
+ * @out: the results; shares of time are those at the end
  *
  * Return: 0, -ENOENT (no such accelerator), -E2BIG (unknown results) or -ENOMEM.
  */

@@ -36,8 +36,8 @@ int morph_monitor_wait_step(struct morph_monitor *monitor, uint32_t fabric, uint
  * @ctx: the context
  * @out: the watch, freed by morph_watch_free()
  *
- * Listens to udev, not to the kernel, so that a node has its permissions when it is
- * told. Watch, then call morph_devices().
+ * Listens to udev, not to the kernel, so that a node has its permissions when the event arrives.
+ * Watch, then call morph_devices().
  *
  * Return: 0, -ENOSYS (udev is not there) or another negative errno.
  */

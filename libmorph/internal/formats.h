@@ -54,8 +54,8 @@ enum morph_trace_collective_kind {
  * @collective: of a collective, enum morph_trace_collective_kind
  * @src: of a send or receive, the rank that sends
  * @dst: of a send or receive, the rank that receives
- * @tag: of a send or receive, what tells it from others
- * @bytes: of what communicates, how much
+ * @tag: of a send or receive, the tag that identifies it
+ * @bytes: of an operation that communicates, the number of bytes
  * @start_us: when it began, in microseconds, as the file counts them
  * @duration_us: how long it took, in microseconds
  * @dependencies: how many operations it waits for

@@ -6,22 +6,22 @@
 #include <morph/plan.h>
 
 /**
- * morph_schedule_choose_lit() - choose algorithm and circuits that have ways
- * @schedule: the answer; what was in it is forgotten
- * @collective: where to put its rounds; what was in it is forgotten
+ * morph_schedule_choose_lit() - choose an algorithm and circuits that have paths
+ * @schedule: the answer; its earlier content is lost
+ * @collective: the rounds of the answer; its earlier content is lost
  * @wanted: as morph_schedule_choose()
- * @delay: as there
- * @opts: as there
- * @lit: where it is to have ways
- * @steps: where to put its steps; what was in it is forgotten
- * @light: whether it has ways; verdict 0 where there is no feasible schedule to begin with
+ * @delay: as morph_schedule_choose()
+ * @opts: as morph_schedule_choose()
+ * @lit: where the circuits need paths
+ * @steps: the steps of the answer; its earlier content is lost
+ * @light: whether it has paths; verdict 0 if no feasible schedule exists
  * @choices: as morph_schedule_choose(); or NULL
  *
- * What morph_schedule_choose() finds best, where that has ways; else the first of
- * morph_schedule_candidates() that has some, among them those on as many of the first planes as go
- * together. Where none of those that are tried has any, @schedule is what is best, without steps,
- * and @light says why it has none. Nothing else is tried where no plan could help: there are fewer
- * ports or lanes than are asked for, or an accelerator may not be used.
+ * Returns the best schedule of morph_schedule_choose() if it has paths. Otherwise it returns the
+ * first one of morph_schedule_candidates() with paths. The candidates include schedules on fewer
+ * planes, starting from the first one. If no candidate has paths, @schedule is the best one,
+ * without steps, and @light has the reason. It tries no candidate if none can help: too few ports
+ * or lanes, or an unusable accelerator.
  *
  * Return: 0, whatever the verdicts, or as morph_schedule_choose() and morph_schedule_light().
  */
@@ -33,11 +33,10 @@ int morph_schedule_choose_lit(struct morph_schedule *schedule, struct morph_coll
 			      struct morph_light *light, struct morph_choice *choices);
 
 /**
- * morph_light_is_final() - whether it is in the way of all plans alike
+ * morph_light_is_final() - whether a reason excludes all plans
  * @reason: enum morph_light_reason
  *
- * Return: whether: there are fewer ports or lanes than are asked for, or an accelerator may not be
- * used.
+ * Return: true if there are too few ports or lanes, or an accelerator is unusable.
  */
 bool morph_light_is_final(uint32_t reason);
 

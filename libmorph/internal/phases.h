@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Phases that are learned from the operations of groups of ranks. The MPI library links these
- * functions, and so do tests, benches and tools/repro. Programs call <morph/slice_phases.h>.
+ * Phases that are learnt from the operations of groups of ranks. The MPI library, tests, benches
+ * and tools/repro link these functions. Programs call <morph/slice_phases.h>.
  */
 #ifndef LM_INTERNAL_PHASE_H
 #define LM_INTERNAL_PHASE_H
@@ -9,43 +9,42 @@
 #include <morph/morph.h>
 
 /*
- * An iteration of training goes through phases: sharded data are gathered, activations go down the
- * pipeline, gradients are summed. Each is of groups (communicators) that need circuits of their
- * own, and between two of them ports are idle for a while. A struct morph_phases says when circuits
- * change, so that this is when they do (Opus, arXiv 2602.12521).
+ * An iteration of training has phases: sharded data are gathered, activations go down the pipeline,
+ * gradients are summed. Each phase uses groups (communicators) with circuits of their own. Ports
+ * are idle for a while between two phases. A struct morph_phases changes circuits in these idle
+ * windows (Opus, arXiv 2602.12521).
  *
- * A trace of an iteration tells it which groups each rank works in, one after the other:
+ * A trace of an iteration has the groups that each rank works in, one after the other:
  *
- * 	morph_phases_learn(phases, trace, count);
- * 	for (number = 0; number < morph_phases_stages(phases, rank); number++)
- * 		morph_phases_stage(phases, rank, number, &stage);
+ *	morph_phases_learn(phases, trace, count);
+ *	for (number = 0; number < morph_phases_stages(phases, rank); number++)
+ *		morph_phases_stage(phases, rank, number, &stage);
  *
- * An operation is ready when all members of its group have begun it, with the same counter. It goes
- * on when all circuits of the group are lit. From then until the last member has ended it they are
- * busy, and no act ever takes a busy circuit, nor one that is being set. Whatever is needed for a
- * group is taken at once; and what is ready waits for nothing but for what is busy, being set, or
- * claimed by what was ready before. So each operation that is ready goes on in the end, in whatever
- * order ranks begin them, as long as those that go on are ended and changes are reported.
+ * An operation is ready when all members of its group have begun it with the same counter. It goes
+ * on when all circuits of the group are lit. From then until the last member has ended it, these
+ * circuits are busy. No act takes a busy circuit, or one that is being set. All circuits of a group
+ * are taken at once. A ready operation waits only for circuits that are busy, being set, or claimed
+ * by an operation that was ready before. So each ready operation goes on in the end, in whatever
+ * order ranks begin them, if running operations end and changes are reported.
  *
- * A stage of a rank is what it does in one group, one operation after the other, before it turns to
- * another. Stages are learned from traces: two iterations that are alike, one after the other, are
- * believed. Then the end of the last operation of a stage announces the next at that rank; and when
- * all members of a group have announced it, or begun an operation, its circuits are set in the idle
- * window. What comes in another order, or not at all, finds its circuits when it is ready, and is
- * learned when it has come twice. It costs time and is counted, and nothing else happens. Groups
- * that have no circuits, such as those inside of a server, are no stages.
+ * A stage of a rank is its sequence of operations in one group, before it turns to another group.
+ * Traces teach the stages: two consecutive equal iterations are believed. Then the end of the last
+ * operation of a stage announces the next stage of that rank. When all members of a group have
+ * announced it, or begun an operation, its circuits are set in the idle window. An operation out of
+ * order gets its circuits when it is ready, and a new order is learnt when it comes twice. This
+ * costs time and is counted, but has no other effect. Groups without circuits, such as those inside
+ * a server, are not stages.
  *
- * Times are nanoseconds of one clock. Memory is taken when ranks, groups and circuits are
- * announced; then nothing is allocated but for these. Phases are used by one thread at a time. What
- * is told in the same order is answered alike.
+ * Times are nanoseconds of one clock. Memory is allocated when ranks, groups and circuits are
+ * added, and only then. One thread at a time can use phases. The same calls in the same order give
+ * the same answers.
  */
 
 /**
- * enum morph_phase_mode - when circuits are asked for
+ * enum morph_phase_mode - when circuits are requested
  * @MORPH_PHASE_ON_DEMAND: when an operation is ready
- * @MORPH_PHASE_PROVISIONED: as soon as all members of a group have announced it, too
- * @MORPH_PHASE_UNCONTROLLED: never: all operations that are ready go on, as if all circuits were
- *   there
+ * @MORPH_PHASE_PROVISIONED: also as soon as all members of a group have announced it
+ * @MORPH_PHASE_UNCONTROLLED: never: all ready operations go on, as if all circuits existed
  */
 enum morph_phase_mode {
 	MORPH_PHASE_ON_DEMAND = 0,
@@ -54,14 +53,14 @@ enum morph_phase_mode {
 };
 
 /**
- * struct morph_phases_opts - how phases are made
+ * struct morph_phases_opts - options of phases
  * @sz: sizeof(struct morph_phases_opts)
  * @planes: ports of each rank; 0: 1
  * @mode: enum morph_phase_mode
- * @scope: enum morph_delay_scope: what carries nothing while circuits change, and has to be idle
- *         for it
- * @stages: how many stages of an iteration are remembered of a rank, at most 65536; 0: 64. Of a
- *  rank that has more nothing is learned
+ * @scope: enum morph_delay_scope: what carries no data while circuits change, and must be idle for
+ *	it
+ * @stages: limit of the remembered stages of a rank, at most 65536; 0: 64. A rank with more stages
+ *	learns nothing
  */
 struct morph_phases_opts {
 	size_t sz;
@@ -72,12 +71,12 @@ struct morph_phases_opts {
 };
 
 /**
- * morph_phases_new() - begin phases, in which no circuit is lit
+ * morph_phases_new() - create phases without lit circuits
  * @ctx: the context, which must outlive them
- * @ranks: how many ranks there are, at most 4096
- * @opts: how, or NULL
+ * @ranks: number of ranks, at most 4096
+ * @opts: options, or NULL
  *
- * Keeps less than 200 bytes for each stage of each rank that may be remembered.
+ * Uses less than 200 bytes for each stage of each rank.
  *
  * Return: the phases, freed by morph_phases_free(); NULL (no ranks or too many, more than 64
  * planes, too many stages, no such mode or scope, out of memory).
@@ -94,13 +93,13 @@ struct morph_phases *morph_phases_new(struct morph_ctx *ctx, uint32_t ranks,
 void morph_phases_free(struct morph_phases *phases);
 
 /**
- * morph_phases_add_group() - ranks that communicate
+ * morph_phases_add_group() - add a group of ranks that communicate
  * @phases: the phases
  * @members: ranks, each once
  * @count: how many, at least two
  *
- * A pipeline that sends between two neighbours has a group for each two of them. Groups may come at
- * any time.
+ * A pipeline that sends between neighbours has a group for each pair. Groups can be added at any
+ * time.
  *
  * Return: its number, counted from 0; -EINVAL (too few members, or one twice), -ENOENT (no such
  * rank), -E2BIG (more than 65536) or -ENOMEM. On failure nothing has changed.
@@ -108,14 +107,14 @@ void morph_phases_free(struct morph_phases *phases);
 int morph_phases_add_group(struct morph_phases *phases, const uint32_t *members, uint32_t count);
 
 /**
- * morph_phases_add_ring() - circuits from each member of a group to the next
+ * morph_phases_add_ring() - add circuits from each member of a group to the next
  * @phases: the phases
  * @group: the group
  * @plane: the plane
  * @order: all members, in the order of the ring
  *
- * Return: 0 or a negative errno: a member that is twice in the ring has two circuits at one port.
- * Of a ring that fails no circuit is there.
+ * Return: 0 or a negative errno. A member that is twice in the ring would have two circuits at one
+ * port. A failed call adds no circuit.
  */
 int morph_phases_add_ring(struct morph_phases *phases, uint32_t group, uint32_t plane,
 			  const uint32_t *order);
@@ -123,12 +122,12 @@ int morph_phases_add_ring(struct morph_phases *phases, uint32_t group, uint32_t 
 /* ----------------------------------------------------------------- learning */
 
 /**
- * struct morph_phase_trace - an operation at a rank, as it was seen
+ * struct morph_phase_trace - an observed operation of a rank
  * @rank: the rank
  * @group: the group
  * @counter: of the group's operations, ascending
- * @begin_ns: when the rank began it
- * @end_ns: when it ended there
+ * @begin_ns: begin at the rank
+ * @end_ns: end at the rank
  */
 struct morph_phase_trace {
 	uint32_t rank;
@@ -139,7 +138,7 @@ struct morph_phase_trace {
 };
 
 /**
- * morph_phases_learn() - learn from an iteration that is over
+ * morph_phases_learn() - learn from a complete iteration
  * @phases: the phases
  * @trace: its operations, those of a rank in the order in which it began them
  * @count: how many
@@ -147,29 +146,29 @@ struct morph_phase_trace {
  * O(operations + stages of all ranks).
  *
  * Return: 0, -ENOENT (no such rank, group or member), -EINVAL (an operation ends before it begins,
- * or times or counters go back) or -EBUSY (an operation is under way). On failure what was learned
- * before stays.
+ * or times or counters go back) or -EBUSY (an operation is running). On failure the learnt stages
+ * are unchanged.
  */
 int morph_phases_learn(struct morph_phases *phases, const struct morph_phase_trace *trace,
 		       size_t count);
 
 /**
- * morph_phases_stages() - how many stages an iteration has at a rank
+ * morph_phases_stages() - count the stages of an iteration at a rank
  * @phases: the phases
  * @rank: the rank
  *
- * Return: how many; 0 while nothing is learned, or there is no such rank.
+ * Return: the number of stages; 0 before anything is learnt, or for an unknown rank.
  */
 uint32_t morph_phases_stages(const struct morph_phases *phases, uint32_t rank);
 
 /**
- * struct morph_stage - operations of a group, one after the other
+ * struct morph_stage - consecutive operations of a group
  * @group: the group
- * @first: of the group's operations in the iteration, counted from 0, the first of the stage
- * @count: how many
- * @switches: ports of the rank get other circuits for it than they have from the stages before
- * @windows: how many idle windows before it were seen, of which the last eight are kept
- * @window_least_ns: the shortest of these
+ * @first: the stage's first operation among the group's operations in the iteration, counted from 0
+ * @count: number of operations
+ * @switches: ports of the rank get other circuits than in the stages before
+ * @windows: number of observed idle windows before it, of which the last eight are kept
+ * @window_least_ns: the shortest kept window
  * @window_ns: their median, the lower one of two
  */
 struct morph_stage {
@@ -183,11 +182,11 @@ struct morph_stage {
 };
 
 /**
- * morph_phases_stage() - a stage of a rank
+ * morph_phases_stage() - read a stage of a rank
  * @phases: the phases
  * @rank: the rank
- * @number: which, below morph_phases_stages(); after the last comes the first
- * @out: where to put it
+ * @number: its number, below morph_phases_stages(); the first stage follows the last one
+ * @out: the structure to fill
  *
  * O(circuits of all stages).
  *
@@ -199,10 +198,9 @@ int morph_phases_stage(const struct morph_phases *phases, uint32_t rank, uint32_
 /* ------------------------------------------------------------------ running */
 
 /**
- * enum morph_phase_act_kind - what is to be done
- * @MORPH_PHASE_CHANGE: circuits that are in the way of a group go dark, and those that it lacks are
- *   set
- * @MORPH_PHASE_GO: the operation of the group goes on
+ * enum morph_phase_act_kind - kinds of acts that the caller performs
+ * @MORPH_PHASE_CHANGE: darken circuits that block a group, and set the circuits that it lacks
+ * @MORPH_PHASE_GO: let the operation of the group go on
  */
 enum morph_phase_act_kind {
 	MORPH_PHASE_CHANGE = 1,
@@ -210,12 +208,12 @@ enum morph_phase_act_kind {
 };
 
 /**
- * struct morph_phase_act - something that is to be done
+ * struct morph_phase_act - an act that the caller performs
  * @kind: enum morph_phase_act_kind
- * @group: of which group
- * @counter: which of its operations goes on
- * @comes: how many circuits are set
- * @goes: how many go dark before
+ * @group: the group
+ * @counter: the operation that goes on
+ * @comes: number of circuits to set
+ * @goes: number of circuits to darken first
  */
 struct morph_phase_act {
 	uint32_t kind;
@@ -238,18 +236,19 @@ struct morph_phase_circuit {
 };
 
 /**
- * struct morph_phase_counts - what has come of it
+ * struct morph_phase_counts - statistics
  * @operations: operations that were ready
- * @foreseen: of these, such as found circuits lit, or being set, because their group was announced
- * @unforeseen: such as lacked circuits that were not asked for yet
- * @waits: such as had to wait for circuits that were busy, being set for others, or claimed
- * @strays: times that a rank turned to another group than was announced there
- * @learned: times that two iterations of a rank alike took the place of what was learned of it
+ * @foreseen: of these, with circuits lit or being set, because their group was announced
+ * @unforeseen: of these, with circuits that were not requested before
+ * @waits: of these, that waited for circuits that were busy, being set for another operation, or
+ *	claimed
+ * @strays: times that a rank turned to another group than was announced
+ * @learned: times that two equal iterations of a rank replaced its learnt stages
  * @changes: acts MORPH_PHASE_CHANGE
  * @set: circuits that were set
  * @dark: circuits that went dark for it
  * @failed: changes after which circuits were dark
- * @stall_ns: how long operations that were ready have waited for circuits, in all
+ * @stall_ns: total time that ready operations have waited for circuits
  */
 struct morph_phase_counts {
 	uint64_t operations;
@@ -266,91 +265,91 @@ struct morph_phase_counts {
 };
 
 /**
- * morph_phases_add_circuit() - a circuit that a group needs
+ * morph_phases_add_circuit() - add a circuit that a group needs
  * @phases: the phases
  * @group: the group
  * @plane: transmit port of @src and receive port of @dst
  * @src: member that sends
  * @dst: member that receives
  *
- * Groups may need the same circuit, which is then lit for both.
+ * Several groups can need the same circuit, which is then lit for all of them. O(circuits of the
+ * group).
  *
- * Return: 0, -ENOENT (no such group, member or plane), -EINVAL (from a rank to itself), -EEXIST
- * (one of both ports has a circuit of this group already), -EBUSY (an operation of the group was
- * begun, or its circuits are being set), -E2BIG (more than 2^22 of all groups) or -ENOMEM. On
- * failure nothing has changed. O(circuits of the group).
+ * Return: 0, -ENOENT (no such group, member or plane), -EINVAL (from a rank to itself), -EEXIST,
+ * -EBUSY, -E2BIG (more than 2^22 of all groups) or -ENOMEM. If one of the ports has a circuit of
+ * this group already, it is -EEXIST. If an operation of the group has begun, or its circuits are
+ * being set, it is -EBUSY. On failure nothing has changed.
  */
 int morph_phases_add_circuit(struct morph_phases *phases, uint32_t group, uint32_t plane,
 			     uint32_t src, uint32_t dst);
 
 /**
- * morph_phases_iterate() - an iteration begins at a rank
+ * morph_phases_iterate() - begin an iteration at a rank
  * @phases: the phases
  * @rank: the rank
  *
- * What it did since the last call is an iteration. Two that are alike, one after the other, take
- * the place of what was learned of this rank. Until the first call nothing is learned. O(stages).
+ * The operations of the rank since the last call are an iteration. Two consecutive equal iterations
+ * replace the learnt stages of this rank. Nothing is learnt before the first call. O(stages).
  *
  * Return: 0 or -ENOENT (no such rank).
  */
 int morph_phases_iterate(struct morph_phases *phases, uint32_t rank);
 
 /**
- * morph_phases_stall_ns() - what changes of circuits cost a rank in an iteration
+ * morph_phases_stall_ns() - compute the cost of circuit changes for a rank in an iteration
  * @phases: the phases
  * @rank: the rank
- * @change_ns: what a change takes, as of morph_delay_change_ns()
- * @switches: where to put how many times its ports get other circuits; or NULL
+ * @change_ns: time of a change, as of morph_delay_change_ns()
+ * @switches: set to the number of times that its ports get other circuits; or NULL
  *
- * The sum of what of each change is longer than the shortest window that was seen before it: what
- * is left of it when it is provisioned, at ranks that keep step. O(circuits of all stages).
+ * The sum over all changes of the time that exceeds the shortest observed window before the change.
+ * This is the rest of provisioned changes at ranks that keep step. O(circuits of all stages).
  *
- * Return: nanoseconds, UINT64_MAX: so many or more; 0 while nothing is learned.
+ * Return: nanoseconds, UINT64_MAX: this much or more; 0 before anything is learnt.
  */
 uint64_t morph_phases_stall_ns(const struct morph_phases *phases, uint32_t rank, uint64_t change_ns,
 			       uint32_t *switches);
 
 /**
- * morph_phases_begin() - a rank wants to begin an operation
+ * morph_phases_begin() - report that a rank begins an operation
  * @phases: the phases
  * @rank: the rank
  * @group: the group
  * @counter: of the group's operations, the same at all members; at a rank it ascends within an
- *           iteration
- * @now_ns: when
+ *	iteration
+ * @now_ns: present time
  *
- * It goes on with the act that says so of the group. O(circuits of all groups that wait), as all
- * calls that tell what happened.
+ * The rank waits until an act MORPH_PHASE_GO of the group. O(circuits of all waiting groups), as
+ * all calls that report events.
  *
  * Return: 0, -ENOENT (no such rank, group or member), -EINVAL (the counter does not ascend, time
- * goes back), -EBUSY (it has an operation of this group under way) or -ENOTCONN (a member has
- * left).
+ * goes back), -EBUSY (it has a running operation of this group) or -ENOTCONN (a member has left).
  */
 int morph_phases_begin(struct morph_phases *phases, uint32_t rank, uint32_t group, uint64_t counter,
 		       uint64_t now_ns);
 
 /**
- * morph_phases_end() - a rank has ended an operation, or does not want it any more
+ * morph_phases_end() - report that a rank has ended or cancelled an operation
  * @phases: the phases
  * @rank: the rank
  * @group: the group
- * @now_ns: when
+ * @now_ns: present time
  *
- * Return: 0, -ENOENT (no such rank, group or member, or it has no operation of it under way) or
- * -EINVAL (time goes back).
+ * Return: 0, -ENOENT (no such rank, group or member, or no running operation) or -EINVAL (time goes
+ * back).
  */
 int morph_phases_end(struct morph_phases *phases, uint32_t rank, uint32_t group, uint64_t now_ns);
 
 /**
- * morph_phases_announce() - a rank says in which group it will communicate next
+ * morph_phases_announce() - announce the next group of a rank
  * @phases: the phases
  * @rank: the rank
  * @group: the group
- * @now_ns: when
+ * @now_ns: present time
  *
- * For programs that know better than what was learned: it takes the place of what was announced at
- * this rank, and is forgotten when the rank begins an operation of a group with circuits. Without
- * effect unless MORPH_PHASE_PROVISIONED.
+ * For programs that know more than was learnt. It replaces the announcement of this rank, and ends
+ * when the rank begins an operation of a group with circuits. No effect except with
+ * MORPH_PHASE_PROVISIONED.
  *
  * Return: 0, -ENOENT, -EINVAL or -ENOTCONN, as morph_phases_begin().
  */
@@ -358,59 +357,60 @@ int morph_phases_announce(struct morph_phases *phases, uint32_t rank, uint32_t g
 			  uint64_t now_ns);
 
 /**
- * morph_phases_provision() - a launcher says which group communicates next
+ * morph_phases_provision() - announce the next group for all of its members
  * @phases: the phases
  * @group: the group
- * @now_ns: when
+ * @now_ns: present time
  *
- * As if all members had announced it, once: its circuits are set as soon as none that is in the way
- * is busy, unless its next operation comes sooner. Without effect unless MORPH_PHASE_PROVISIONED.
+ * For launchers. As if all members had announced it once. Its circuits are set as soon as no
+ * blocking circuit is busy, unless its next operation comes sooner. No effect except with
+ * MORPH_PHASE_PROVISIONED.
  *
  * Return: 0, -ENOENT, -EINVAL (time goes back) or -ENOTCONN, as morph_phases_begin().
  */
 int morph_phases_provision(struct morph_phases *phases, uint32_t group, uint64_t now_ns);
 
 /**
- * morph_phases_leave() - a rank is gone
+ * morph_phases_leave() - remove a rank
  * @phases: the phases
  * @rank: the rank
- * @now_ns: when
+ * @now_ns: present time
  *
- * What it had begun is ended there. Operations of its groups go on no more: other members that wait
- * for one have to end it, as they have to end what has gone on already, for its circuits are busy
- * until then. O(members of its groups) besides.
+ * Ends its operations. No operation of its groups goes on any more. Other members must end
+ * operations that wait or run, because the circuits are busy until then. O(members of its groups)
+ * in addition.
  *
  * Return: 0, -ENOENT (no such rank), -EINVAL (time goes back) or -ENOTCONN (it has left before).
  */
 int morph_phases_leave(struct morph_phases *phases, uint32_t rank, uint64_t now_ns);
 
 /**
- * morph_phases_changed() - circuits of a group were set
+ * morph_phases_changed() - report that the circuits of a group were set
  * @phases: the phases
  * @group: the group of an act MORPH_PHASE_CHANGE
- * @lit: they are lit; else they are dark, and whoever needs them asks again
- * @now_ns: when
+ * @lit: they are lit; if not, they are dark, and the next operation requests them again
+ * @now_ns: present time
  *
- * Return: 0, -ENOENT (no such group, or no act has said so) or -EINVAL (time goes back).
+ * Return: 0, -ENOENT (no such group, or no such act) or -EINVAL (time goes back).
  */
 int morph_phases_changed(struct morph_phases *phases, uint32_t group, bool lit, uint64_t now_ns);
 
 /**
- * morph_phases_next() - what is to be done next
+ * morph_phases_next() - read the next act
  * @phases: the phases
- * @out: where to put it
+ * @out: the structure to fill
  *
- * Return: false when there is nothing more.
+ * Return: false if there is none.
  */
 bool morph_phases_next(struct morph_phases *phases, struct morph_phase_act *out);
 
 /**
- * morph_phases_change() - a circuit of a change
+ * morph_phases_change() - read a circuit of a change
  * @phases: the phases
  * @group: the group of an act MORPH_PHASE_CHANGE, until morph_phases_changed() is called
- * @goes: of those that go dark, else of those that are set
- * @number: which, below the act's number of them
- * @out: where to put it
+ * @goes: whether to read circuits to darken, else circuits to set
+ * @number: its number, below the act's number of them
+ * @out: the structure to fill
  *
  * Return: 0 or -ENOENT.
  */
@@ -418,9 +418,9 @@ int morph_phases_change(const struct morph_phases *phases, uint32_t group, bool 
 			uint32_t number, struct morph_phase_circuit *out);
 
 /**
- * morph_phases_counts() - what has come of it since the beginning
+ * morph_phases_counts() - read the statistics since the creation
  * @phases: the phases
- * @out: where to put it
+ * @out: the structure to fill
  */
 void morph_phases_counts(const struct morph_phases *phases, struct morph_phase_counts *out);
 

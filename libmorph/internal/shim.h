@@ -6,7 +6,7 @@
 #include <morph/plan.h>
 
 /**
- * morph_shim_bytes() - which size is planned for so many bytes
+ * morph_shim_bytes() - find the size that is planned for a number of bytes
  * @shim: the shim
  * @bytes: how many
  *

@@ -26,8 +26,8 @@ void morph_txn_set_cookie(struct morph_txn *txn, uint64_t cookie);
  * @lease_ns: as for morph_txn_step()
  * @out: as for morph_txn_step()
  *
- * What ended is found too, the last few of a slice: MORPH_TXN_QUERY tells a coordinator
- * that was restarted how far it had come.
+ * Finds the last few ended transactions of a slice too. So a restarted coordinator reads its
+ * progress with MORPH_TXN_QUERY.
  *
  * Return: as morph_txn_step().
  */
