@@ -85,7 +85,7 @@ def parse_comment(body, rest):
         elif line.startswith('Return: '):
             target = result
             target.append(line[len('Return: '):])
-        elif params and line.startswith(' ') and not text and target is text:
+        elif params and line[:1] in (' ', '\t') and not text and target is text:
             params[-1][1] += ' ' + line.strip()
         elif line or text or result:
             target.append(line)
