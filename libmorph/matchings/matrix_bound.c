@@ -8,7 +8,7 @@
  * useful held circuit has to set one. So at least max(fresh, u - held) circuits are set. The u
  * ports do one thing at a time, so the last one ends no sooner than
  *
- * 	(wire_ps + max(u, partners) * each_ps + max(fresh, u - held) * set_ps) / u
+ *	(wire_ps + max(u, partners) * each_ps + max(fresh, u - held) * set_ps) / u
  *
  * While u is at most fresh + held, this does not grow with u. From there on it only grows or only
  * falls. So the smaller of its values there and at u = k bounds all plans. In addition, one of the

@@ -72,7 +72,7 @@ void lm_circulants_release(struct circulants_work *work);
  * Halving on a ring (Short-circuiting Rings, arXiv 2510.03491): step i, from 0, sends half of the
  * rest 2^i ranks further. It has its own circuits if they save more than the change takes:
  *
- * 	(2^i - 1) * (hop + bytes / 2^(i + 1) / bandwidth) > change
+ *	(2^i - 1) * (hop + bytes / 2^(i + 1) / bandwidth) > change
  *
  * If a step satisfies this, all later ones do. This is the plan that never returns to earlier
  * circuits; lm_circulants_solve() finds no plan that takes longer.
