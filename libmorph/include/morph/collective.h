@@ -12,10 +12,10 @@ extern "C" {
 /*
  * DOC: Collectives
  *
- * A collective moves chunks among ranks, in rounds. A chunk begins at one rank, or each rank has a part of its own of
- * it, to be summed; and is to end at one rank, or at each. In a round ranks send chunks to others, all at
- * once: what is sent is what was there before the round. What arrives is summed with what is
- * there, or takes its place.
+ * A collective moves chunks among ranks, in rounds. A chunk begins at one rank; or each rank has a
+ * part of it, and the parts are summed. It ends at one rank or at each. In a round, ranks send
+ * chunks at the same time, as they were before the round. A received chunk is summed with the
+ * present one, or replaces it.
  *
  *	collective	a chunk begins	and ends
  *	all-reduce	at each rank	at each
@@ -24,10 +24,10 @@ extern "C" {
  *	all-to-all	at one		at one
  *	broadcast	at the root	at each
  *
- * morph_collective_build() makes the rounds of a known algorithm, the other calls any. morph_collective_run() carries
- * them out with sets, and reports whether each chunk ends as it should.
+ * morph_collective_build() makes the rounds of a known algorithm, the other calls make any.
+ * morph_collective_run() executes them with sets, and reports whether each chunk ends as it should.
  *
- * A collective is used by one thread at a time while it is changed, by any number when it is not.
+ * One thread at a time uses a collective while it changes; otherwise any number may read it.
  */
 
 /**
@@ -46,27 +46,27 @@ void morph_collective_free(struct morph_collective *collective);
 
 /* ------------------------------------------------------------------ by hand */
 
-/** MORPH_EACH_RANK - where a chunk begins or ends that every rank has or gets */
+/** MORPH_EACH_RANK - every rank has or gets the chunk */
 #define MORPH_EACH_RANK UINT32_MAX
 
 /**
- * morph_collective_begin() - forget what there was, and say how many take part
+ * morph_collective_begin() - start a new collective with a number of ranks
  * @collective: the collective
- * @ranks: how many
+ * @ranks: number of ranks
  *
  * Return: 0, -EINVAL (none), -E2BIG (more than 4096) or -ENOMEM.
  */
 int morph_collective_begin(struct morph_collective *collective, uint32_t ranks);
 
 /**
- * morph_collective_add_chunk() - something that is to be moved
+ * morph_collective_add_chunk() - add a chunk
  * @collective: the collective
  * @begins: the rank that has it, or MORPH_EACH_RANK: each has a part to be summed
- * @ends: the rank that is to have it in the end, or MORPH_EACH_RANK
+ * @ends: the rank at which it ends, or MORPH_EACH_RANK
  * @bytes: its size
  *
- * Return: its number, counted from 0; -ENOENT (no such rank), -E2BIG (more than 2^24 of them, or 2^50
- * bytes) or -ENOMEM.
+ * Return: its number, counted from 0; -ENOENT (no such rank), -E2BIG (more than 2^24 of them, or
+ * 2^50 bytes) or -ENOMEM.
  */
 int morph_collective_add_chunk(struct morph_collective *collective, uint32_t begins, uint32_t ends,
 			       uint64_t bytes);
@@ -80,36 +80,37 @@ int morph_collective_add_chunk(struct morph_collective *collective, uint32_t beg
 int morph_collective_add_round(struct morph_collective *collective);
 
 /**
- * morph_collective_add_transfer() - one more that sends in the round begun last
+ * morph_collective_add_transfer() - add a transfer to the last round
  * @collective: the collective
  * @src: rank that sends
  * @dst: rank that receives, another one
- * @reduce: what arrives is summed with what is there, else takes its place
+ * @reduce: sum the received data with the present data, else replace it
  *
- * Return: its number, counted from 0 over all rounds; -ENOENT (no such rank, or no round), -EINVAL (it sends to
- * itself), -E2BIG (more than 2^26) or -ENOMEM.
+ * Return: its number, counted from 0 over all rounds; -ENOENT (no such rank, or no round), -EINVAL
+ * (it sends to itself), -E2BIG (more than 2^26) or -ENOMEM.
  */
 int morph_collective_add_transfer(struct morph_collective *collective, uint32_t src, uint32_t dst,
 				  bool reduce);
 
 /**
- * morph_collective_add_run() - chunks that the transfer begun last sends
+ * morph_collective_add_run() - add chunks to the last transfer
  * @collective: the collective
- * @first: number of the first of them
- * @count: how many, with numbers one after the other
+ * @first: number of the first chunk
+ * @count: number of consecutive chunks
  *
- * Return: 0, -ENOENT (no such chunk, or no transfer), -EINVAL (none), -E2BIG (more than 2^28 runs) or -ENOMEM.
+ * Return: 0, -ENOENT (no such chunk, or no transfer), -EINVAL (none), -E2BIG (more than 2^28 runs)
+ * or -ENOMEM.
  */
 int morph_collective_add_run(struct morph_collective *collective, uint32_t first, uint32_t count);
 
 /* ------------------------------------------------------------ by algorithm */
 
 /**
- * enum morph_collective_kind - what is to be done
+ * enum morph_collective_kind - kinds of collectives
  * @MORPH_ALL_REDUCE: the sum of all ranks' buffers, for each
- * @MORPH_REDUCE_SCATTER: of the sum, a share for each
+ * @MORPH_REDUCE_SCATTER: a share of the sum, for each
  * @MORPH_ALL_GATHER: all ranks' shares, for each
- * @MORPH_ALL_TO_ALL: from each rank something for each other
+ * @MORPH_ALL_TO_ALL: data from each rank for each other
  * @MORPH_BROADCAST: the root's buffer, for each
  */
 enum morph_collective_kind {
@@ -121,34 +122,36 @@ enum morph_collective_kind {
 };
 
 /**
- * enum morph_algorithm - how it is done
- * @MORPH_RING: each to the next, ranks - 1 rounds for each half; any number of ranks. All but all-to-all and
- *	broadcast
- * @MORPH_RINGS: rings along each dimension, one after the other; all but all-to-all and broadcast
- * @MORPH_HALVING: recursive halving for reduce-scatter, doubling for all-gather, both for all-reduce; partners differ
- *	by one bit of their ranks (Thakur, Rabenseifner and Gropp, IJHPCA 19(1), 2005). Powers of two
- * @MORPH_HALVING_CYCLIC: the same with shifts by powers of two, in one direction. As in the exchange, half
- *	of the buffer goes to the nearest
- * @MORPH_DOUBLING: whole buffers with one who differs by one bit, all-reduce only; powers of two
- * @MORPH_SWING: as halving, but partners swing from side to side (De Sensi et al., NSDI 2024), for powers of two
- * @MORPH_BRUCK: shifts by powers of the radix (Bruck et al., IEEE TPDS 8(11), 1997), a digit in a round: radix - 1
- *	circuits at each rank; all-to-all and all-gather, any number of ranks
- * @MORPH_SHIFT: to the next, to the one after it, and so on: all-to-all, any number of ranks
- * @MORPH_PAIRWISE: with the one whose rank differs by round, in the bits: all-to-all, powers of two; of other
- *	numbers of ranks by the round-robin schedule of tournaments
- * @MORPH_TERNARY: to both sides by powers of three, balanced ternary (arXiv 2605.26930); all-to-all, any number of
- *	ranks
+ * enum morph_algorithm - algorithms of collectives
+ * @MORPH_RING: each to the next, ranks - 1 rounds for each half; any number of ranks. All except
+ *	all-to-all and broadcast
+ * @MORPH_RINGS: rings along each dimension in turn; all except all-to-all and broadcast
+ * @MORPH_HALVING: recursive halving for reduce-scatter, doubling for all-gather, both for
+ *	all-reduce. Partners differ by one bit of their ranks (Thakur, Rabenseifner and Gropp,
+ *	IJHPCA 19(1), 2005). Powers of two
+ * @MORPH_HALVING_CYCLIC: the same with shifts by powers of two in one direction. Half of the buffer
+ *	goes to the nearest rank
+ * @MORPH_DOUBLING: whole buffers between ranks that differ by one bit; all-reduce, powers of two
+ * @MORPH_SWING: as halving, but partners alternate sides (De Sensi et al., NSDI 2024); powers of
+ *	two
+ * @MORPH_BRUCK: shifts by powers of the radix (Bruck et al., IEEE TPDS 8(11), 1997), one digit per
+ *	round: radix - 1 circuits at each rank; all-to-all and all-gather, any number of ranks
+ * @MORPH_SHIFT: to the next rank, to the one after it, and so on: all-to-all, any number of ranks
+ * @MORPH_PAIRWISE: with the rank that differs by the bits of the round: all-to-all, powers of two.
+ *	For other numbers of ranks, the round-robin schedule of tournaments
+ * @MORPH_TERNARY: in both directions by powers of three, balanced ternary (arXiv 2605.26930);
+ *	all-to-all, any number of ranks
  * @MORPH_DIRECT: all pairs at once, a circuit for each: one round, two for all-reduce; all kinds
  * @MORPH_BINOMIAL: a binomial tree: broadcast
- * @MORPH_BINARY: a binary tree, buffers in segments one after the other, to both children at once: broadcast
- * @MORPH_STRAGGLAR: all-reduce when the last rank is late (arXiv 2505.23523). Without it the others sum, and
- *	scatter the sum among them, on a ring, in as many rounds as morph_collective_info() says.
- *	After these each rank is in one pair in each round, which sends both ways. Up to 256 ranks,
- *	and
- *	powers of two
- * @MORPH_ALGORITHMS: one more than there are
+ * @MORPH_BINARY: a binary tree, buffers in consecutive segments, to both children at once:
+ *	broadcast
+ * @MORPH_STRAGGLAR: all-reduce when the last rank is late (arXiv 2505.23523). The others first sum
+ *	their data and scatter the sum on a ring, in the rounds that morph_collective_info()
+ *	reports. Then each rank is in one pair in each round, which sends both ways. Up to 256
+ *	ranks, and powers of two
+ * @MORPH_ALGORITHMS: number of algorithms, plus one
  *
- * morph_enum_name(MORPH_ENUM_ALGORITHM, value) gives the word.
+ * morph_enum_name(MORPH_ENUM_ALGORITHM, value) returns the name.
  */
 enum morph_algorithm {
 	MORPH_RING = 1,
@@ -169,21 +172,22 @@ enum morph_algorithm {
 };
 
 /**
- * struct morph_collective_opts - what is to be built
+ * struct morph_collective_opts - the collective to build
  * @sz: sizeof(struct morph_collective_opts)
  * @kind: enum morph_collective_kind
  * @algorithm: enum morph_algorithm
- * @ranks: how many
+ * @ranks: number of ranks
  * @root: of a broadcast
- * @bytes: the whole buffer: what each rank has before, or after an all-gather; shares are rounded up
- * @radix: of Bruck's algorithm, 2 or more; 0: 2, or what morph_schedule_choose() finds best
- * @segments: of a binary tree, in how many parts the buffer goes; 0: 1, or what morph_schedule_choose() finds best
- * @extent: of MORPH_RINGS: extents of up to three dimensions, whose product is @ranks; rank (k * y + j) * x + i
- *	is at (i, j, k). 0 for 1; all 0: the two above 1 that are most alike, or what morph_schedule_choose() finds best
- * @matrix: of an all-to-all, what each rank has for each: matrix[src * ranks + dst] bytes, instead of @bytes; or
- *	NULL. What a rank has for itself is not moved
- * @late_ns: of an all-reduce that morph_schedule_choose() chooses, how much later than the others the last rank comes, up to 2^40. Who
- *	has another one that is late numbers ranks so that it is the last
+ * @bytes: the whole buffer of each rank, before or after an all-gather; shares are rounded up
+ * @radix: of Bruck's algorithm, 2 or more; 0: 2, or the best for morph_schedule_choose()
+ * @segments: of a binary tree: parts of the buffer; 0: 1, or the best for morph_schedule_choose()
+ * @extent: of MORPH_RINGS: extents of up to three dimensions, whose product is @ranks. Rank (k * y
+ *	+ j) * x + i is at (i, j, k). 0 means 1. All 0: the two extents above 1 that differ least,
+ *	or the best for morph_schedule_choose()
+ * @matrix: of an all-to-all: bytes of each pair, matrix[src * ranks + dst], in place of @bytes; or
+ *	NULL. The diagonal is ignored
+ * @late_ns: of an all-reduce for morph_schedule_choose(): how much later than the others the last
+ *	rank comes, up to 2^40. Number the ranks so that the late one is last
  */
 struct morph_collective_opts {
 	size_t sz;
@@ -200,18 +204,17 @@ struct morph_collective_opts {
 };
 
 /**
- * morph_collective_build() - the rounds of an algorithm
- * @collective: the collective; what was in it is forgotten
- * @opts: which
+ * morph_collective_build() - make the rounds of an algorithm
+ * @collective: the collective; its content is replaced
+ * @opts: the collective to build
  *
- * Shares, and what MORPH_HALVING and its like send in a round, are alike for all ranks, since shares are
- * rounded up. The same options always make the same rounds. O(transfers + chunks sent); MORPH_SWING and its
- * like take O(ranks^2 * log(ranks)), and MORPH_STRAGGLAR O(ranks^3) where the number of ranks is no power of
- * two.
+ * Shares, and data of MORPH_HALVING and similar algorithms in a round, are equal for all ranks,
+ * since shares are rounded up. The same options always make the same rounds. O(transfers + chunks
+ * sent). MORPH_SWING and similar ones take O(ranks^2 * log(ranks)), and MORPH_STRAGGLAR O(ranks^3)
+ * if the number of ranks is no power of two.
  *
- * Return: 0, -EINVAL (the algorithm does not do that, or not with so many ranks; no such root, radix or extents;
- * the text says what), -E2BIG (too much of something, or an option that this library does not know) or
- * -ENOMEM. On failure the collective has neither chunks nor rounds.
+ * Return: 0, -EINVAL (the algorithm does not do this collective or number of ranks; no such root,
+ * radix or extents), -E2BIG (a limit is exceeded, or an option is unknown) or -ENOMEM. On failure the collective has neither chunks nor rounds.
  */
 int morph_collective_build(struct morph_collective *collective,
 			   const struct morph_collective_opts *opts);
@@ -219,9 +222,9 @@ int morph_collective_build(struct morph_collective *collective,
 /* ---------------------------------------------------- bytes from each to each */
 
 /**
- * enum morph_matrix_role - what a rank does in an all-to-all of unequal parts
- * @MORPH_MATRIX_SENDS: it has something for another
- * @MORPH_MATRIX_RECEIVES: another has something for it
+ * enum morph_matrix_role - the part of a rank in an all-to-all of unequal parts
+ * @MORPH_MATRIX_SENDS: it has data for another
+ * @MORPH_MATRIX_RECEIVES: another has data for it
  */
 enum morph_matrix_role {
 	MORPH_MATRIX_SENDS = 1,
@@ -230,22 +233,22 @@ enum morph_matrix_role {
 
 /**
  * morph_matrix_roles() - find the ranks that take part, and the one that loads the plan
- * @matrix: what each has for each, as in struct morph_collective_opts
- * @ranks: how many
- * @roles: where to put for each rank its enum morph_matrix_role, both added, or 0: it takes no part; or NULL
- * @loader: where to put the rank that loads the plan into the driver, UINT32_MAX where no rank has
- *	anything for another; or NULL
+ * @matrix: bytes of each pair, as in struct morph_collective_opts
+ * @ranks: number of ranks
+ * @roles: where to put for each rank the sum of its enum morph_matrix_role, or 0: it takes no part;
+ *	or NULL
+ * @loader: where to put the rank that loads the plan into the driver, UINT32_MAX if there is no
+ *	data; or NULL
  *
- * No circuit of a plan has an end at a rank that takes no part, so that a barrier before the first circuits needs those only that
- * do: nobody waits for a rank that has nothing. That is so of rounds in which each sends to whom it has something for, as of MORPH_DIRECT; an
- * algorithm that has others pass it on, as Bruck's, has them take part.
+ * No circuit of a plan ends at a rank that takes no part, so a barrier waits for participants only.
+ * This holds for rounds in which each rank sends directly, as in MORPH_DIRECT. In algorithms with
+ * intermediate ranks, as Bruck's, these take part.
  *
- * All ranks derive the same plan and the same @loader from the same matrix. The loader is the rank
- * that takes part and has the least
- * to do, by the larger of what it sends and what it receives. Of several the one with the lowest
- * number.
+ * All ranks derive the same plan and the same @loader from the same matrix. The loader is the
+ * participant with the least to do: the larger of the bytes that it sends and receives. Of several,
+ * it is the one with the lowest number.
  *
- * Return: how many take part.
+ * Return: number of participants.
  */
 uint32_t morph_matrix_roles(const uint64_t *matrix, uint32_t ranks, uint32_t *roles,
 			    uint32_t *loader);
@@ -253,11 +256,11 @@ uint32_t morph_matrix_roles(const uint64_t *matrix, uint32_t ranks, uint32_t *ro
 /* ---------------------------------------------------------------- reading */
 
 /**
- * struct morph_collective_fault - where a collective goes wrong first
- * @round: in which round; as many as there are: only after the last, a rank has not what it should
- * @src: who sends there; at the end, the rank
- * @dst: to whom; at the end, the rank
- * @chunk: of which chunk
+ * struct morph_collective_fault - the first fault of a collective
+ * @round: its round; the number of rounds if a rank lacks data only at the end
+ * @src: the sending rank; at the end, the rank
+ * @dst: the receiving rank; at the end, the rank
+ * @chunk: the chunk
  */
 struct morph_collective_fault {
 	uint32_t round;
@@ -301,11 +304,10 @@ int morph_collective_run(const struct morph_collective *collective,
  * @chunks: number of chunks
  * @rounds_before_last: number of rounds before the first in which the last rank sends or receives:
  *	how long it may be late
- * @late_rounds_least: an all-reduce of so many ranks has at least so many rounds once a late rank
- *	is there; 0 of fewer than two ranks. By counting: where the others have summed what is theirs,
- *	each rank is in one pair at most in a round, and sends one of ranks - 1 chunks in it.
- *	MORPH_STRAGGLAR takes as many where ranks are a power of two, and one more at most elsewhere,
- *	of up to 256
+ * @late_rounds_least: lower bound for the rounds of an all-reduce after a late rank has come; 0 for
+ *	fewer than two ranks. It follows from counting: the others have summed their data. A rank is
+ *	in at most one pair in a round, and sends one of ranks - 1 chunks. MORPH_STRAGGLAR reaches
+ *	the bound for powers of two, and needs at most one round more for other numbers up to 256
  */
 struct morph_collective_info {
 	size_t sz;
@@ -333,7 +335,7 @@ int morph_collective_info(const struct morph_collective *collective,
  * @collective: the collective
  * @round: the round
  *
- * Return: how many; 0 where there is no such round.
+ * Return: the number; 0 if there is no such round.
  */
 uint32_t morph_collective_transfers(const struct morph_collective *collective, uint32_t round);
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: topologies that are given, for schedules. Included by <morph/plan.h>. */
+/* libmorph: given topologies for schedules. Included by <morph/plan.h>. */
 #ifndef MORPH_POOL_H
 #define MORPH_POOL_H
 
@@ -13,7 +13,7 @@ extern "C" {
  * struct morph_joint - circuits from one rank to another
  * @src: the rank that sends
  * @dst: the rank that receives
- * @circuits: how many, each on a plane of its own
+ * @circuits: their number, each on its own plane
  */
 struct morph_joint {
 	uint32_t src;
@@ -22,12 +22,12 @@ struct morph_joint {
 };
 
 /**
- * struct morph_pool - topologies that rounds may go on, for struct morph_schedule_opts
+ * struct morph_pool - given topologies for rounds, for struct morph_schedule_opts
  * @sz: sizeof(struct morph_pool)
- * @count: how many there are
- * @firsts: of each its first joint, and where those of the last end: one more than @count
- * @joints: one topology after the other; joints of the same two ranks are added up
- * @in_turn: round i goes on topology i; else whatever takes least, in any order
+ * @count: number of topologies
+ * @firsts: first joint of each, and the end of the last: @count + 1 entries
+ * @joints: topology after topology; joints of the same two ranks are added
+ * @in_turn: round i uses topology i; else the fastest, in any order
  */
 struct morph_pool {
 	size_t sz;
