@@ -13,6 +13,7 @@
 #define TRACED_CLUSTERS 8
 #define RACKS_LEFT 16
 #define MOST_FAILURES 4
+#define QUICK_RACKS (RACKS / 4) /* of each cluster */
 
 /* --------------------------------------------------------- overprovisioning */
 
@@ -98,12 +99,18 @@ struct costs {
 	"published as ratios to Morphlux, whose own figure by the rule given would be 0; taken " \
 	"per failed accelerator"
 
+static uint32_t racks_of_cluster(void)
+{
+	return bench.quick ? QUICK_RACKS : RACKS;
+}
+
 static void report_cost(const struct costs *costs, enum policy policy, const char *name)
 {
 	char condition[384];
 
 	snprintf(condition, sizeof(condition),
-		 "%u racks%s%s, 1 to 4 failures each, 8 spares in a rack", costs->clusters * RACKS,
+		 "%u racks%s%s, 1 to 4 failures each, 8 spares in a rack",
+		 costs->clusters * racks_of_cluster(),
 		 costs->set == TRACE_SETS ? " that are full, slices of 4 to 32" : ": ",
 		 costs->set == TRACE_SETS ? "" : trace_words[costs->set]);
 	report(
@@ -128,7 +135,7 @@ static void add_cluster(struct costs *costs, uint32_t cluster, uint64_t *random)
 	double failed = 0;
 
 	let_racks(&racks, costs->set, cluster);
-	for (uint32_t rack = 0; rack < RACKS; rack++)
+	for (uint32_t rack = 0; rack < racks_of_cluster(); rack++)
 		bench_rack(&racks, rack, random, sums);
 	for (uint32_t count = 0; count < MOST_FAILURES; count++) {
 		for (uint32_t policy = 0; policy < POLICIES; policy++)

@@ -177,6 +177,8 @@ static void solve(const struct published *published, struct published_plan *plan
 
 	snprintf(nodes, sizeof(nodes), "%u", published->place->nodes);
 	Cbc_setParameter(model, "maxNodes", nodes);
+	if (published->place->no_cuts)
+		Cbc_setParameter(model, "cuts", "off");
 	Cbc_solve(model);
 	plan->proven = Cbc_isProvenOptimal(model);
 	plan->bound = (uint32_t)fmax(0, ceil(Cbc_getBestPossibleObjValue(model) - 1e-6));

@@ -19,6 +19,7 @@ struct published_place {
 	uint32_t ways_shortest; /* of those from one site to another, so many shortest are looked at */
 	uint32_t ways_kept; /* and so many of them may be taken, those with least on their links */
 	uint32_t nodes; /* of the search, after which it is ended */
+	bool no_cuts; /* sooner, with a bound that may be lower */
 };
 
 /* A plan, and what of it is known. */

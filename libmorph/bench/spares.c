@@ -13,6 +13,7 @@
 #include "lets.h"
 
 #define TRACED_RACKS 8
+#define QUICK_AGREEMENT 5 /* replications instead of 20 */
 #define CONDITION(down)                                                                       \
 	(bench.quick ?                                                                        \
 		 "rack64 full, 8 spares, 12 failures from the first layout on; down: " down : \
@@ -285,7 +286,8 @@ static void agree(uint32_t spares, double share, double whole, const char *condi
 {
 	static const uint32_t numbers[] = { 64, 65, 66, 67, 68, 69, 70, 71 };
 	struct morph_coverage *coverage = new_rack("rack64");
-	MORPH_OPTS(morph_coverage_opts, opts, .seed = bench.seed);
+	MORPH_OPTS(morph_coverage_opts, opts, .seed = bench.seed,
+		   .replications = bench.quick ? QUICK_AGREEMENT : 0);
 	MORPH_OPTS(morph_coverage_result, result);
 
 	check(tori_light_ring(coverage));

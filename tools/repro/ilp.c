@@ -93,7 +93,8 @@ static void ask_program(const struct question *question, const struct ilp_effort
 					       .free = question->free,
 					       .ways_shortest = effort->ways_shortest,
 					       .ways_kept = effort->ways_kept,
-					       .nodes = effort->nodes };
+					       .nodes = effort->nodes,
+					       .no_cuts = effort->no_cuts };
 	static struct published_plan plan;
 
 	published_place(&place, &plan);

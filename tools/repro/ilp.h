@@ -8,6 +8,7 @@
 /* Which ways the program may take of the shortest ones, and how long it may search. */
 struct ilp_effort {
 	uint32_t ways_shortest, ways_kept, nodes;
+	bool no_cuts;
 };
 
 enum ilp_verdict {

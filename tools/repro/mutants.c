@@ -62,7 +62,7 @@ static bool spoil(struct cross_found *found, const struct racks *racks, enum kin
 int main(void)
 {
 	const struct crossing_effort effort = { .starts = 1,
-						.each = { .moves = 300000, .hot = 22, .cold = 8 } };
+						.each = { .moves = 100000, .hot = 22, .cold = 8 } };
 	static struct racks racks;
 	static struct cross_found found, spoilt;
 	struct crossing_bound bound;

@@ -384,7 +384,7 @@ static void noise_rows(const struct repro *repro, struct morph_ctx *ctx, double 
 {
 	static struct samples figures[WAYS][FIGURES], ratios[WAYS];
 	static struct throughput throughput;
-	uint32_t meshes = repro->quick ? 6 : MESHES;
+	uint32_t meshes = repro->quick ? 4 : MESHES;
 	char condition[384];
 
 	memset(figures, 0, sizeof(figures));
