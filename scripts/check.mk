@@ -78,6 +78,12 @@ run-unit: $(unit_rooms:%=check-%)
 $(unit_rooms:%=check-%): check-%: profiles lib
 	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage unit --ktap $* $(MAKE) --silent -C $* check
 
+# Both link the objects of the library with sanitizers: build them once, not twice at a time.
+check-libmorph check-selftests/fuzz: sanitized-objects
+
+sanitized-objects: lib
+	+@$(as_check) $(MAKE) --silent -C libmorph sanitized-objects
+
 # morphctl is tested, or answers.
 check-tools check-selftests/answers: tools
 
@@ -86,7 +92,7 @@ $(patsubst %,check-selftests/%,fuzz mpi netlink stress): vm-programs
 
 # The virtual machines take longest. "make check" therefore builds first what they need, and they start with the first checks.
 ifneq ($(filter run-check,$(MAKECMDGOALS)),)
-$(unit_rooms:%=check-%) $(tree_checks:%=check-%) $(cross_checks:%=check-%) modules-6.12: | modules-6.1 vm-programs tools
+$(unit_rooms:%=check-%) sanitized-objects $(tree_checks:%=check-%) $(cross_checks:%=check-%) modules-6.12: | modules-6.1 vm-programs tools
 endif
 
 # --- sanitized: the longest tests of the library, which "make check" runs without sanitizers -------------------------
@@ -217,6 +223,7 @@ $(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools vm-programs
 
 .PHONY: check check-all check-ci run-check $(stages:%=check-%) $(stages:%=run-%) $(long_checks:%=run-%) $(KERNELS:%=check-modules-%) \
 	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) $(unit_rooms:%=check-%) \
+	sanitized-objects \
 	check-sanitize run-sanitize check-valgrind run-valgrind $(valgrind_rooms:%=valgrind-%) check-model run-model check-compat run-compat \
 	$(campaigns:%=check-%) $(campaigns:%=run-%) $(campaign_runs) run-fuzzers check-debug $(DEBUG_KERNELS:%=check-debug-%) \
 	$(vm_kernels:%=run-vm-%) coverage check-coverage run-coverage count counted-library run-counted \

@@ -411,7 +411,7 @@ static int want_plan(struct lighting *lighting, struct morph_plan *plan)
 			.dst = plan->accelerators[plan->circuits[at].dst],
 			.lanes = plan->lanes,
 			.among = lm_way_lanes(lighting->ledger->graph, plan, &plan->ways[at]),
-			.strands = &plan->strands[plan->ways[at].first],
+			.strands = plan->strands ? &plan->strands[plan->ways[at].first] : NULL,
 			.count = plan->ways[at].count,
 		};
 	lighting->count = plan->circuits_count;

@@ -256,8 +256,8 @@ static void what_is_cut_off_is_refused(void **state)
 static void what_is_summed_twice_is_refused(void **state)
 {
 	static const char *const steps[] = {
-		"<step s='0' type='cpy' srcbuf='i' srcoff='0' dstbuf='s' dstoff='0' cnt='1'/>"
-		"<step s='1' type='re' srcbuf='s' srcoff='0' dstbuf='i' dstoff='0' cnt='1'/>",
+		("<step s='0' type='cpy' srcbuf='i' srcoff='0' dstbuf='s' dstoff='0' cnt='1'/>"
+		 "<step s='1' type='re' srcbuf='s' srcoff='0' dstbuf='i' dstoff='0' cnt='1'/>"),
 		"<step s='0' type='re' srcbuf='i' srcoff='1' dstbuf='i' dstoff='0' cnt='1'/>",
 		"<step s='0' type='re' srcbuf='s' srcoff='0' dstbuf='i' dstoff='0' cnt='1'/>",
 		"<step s='0' type='re' srcbuf='i' srcoff='0' dstbuf='s' dstoff='0' cnt='1'/>",

@@ -377,7 +377,7 @@ static void placing_again_allocates_nothing(void **state)
 
 	hold_every_other_server(bench);
 	hold_fibres(bench, &seed, 60);
-#ifdef __SANITIZE_ADDRESS__
+#ifdef SANITIZED
 	allocations();
 	morph_plan_free(morph_plan_new(bench->ctx));
 	assert_int_equal(allocations(), 1);
