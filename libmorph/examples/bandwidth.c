@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * How many lanes two rings get that share the fibres between two servers.
+ * Bandwidth of two rings that share the fibres between two servers.
  *
  *	bandwidth [FIBRES]
  *
@@ -15,7 +15,7 @@
 #define PORTS 6u
 #define WAVELENGTHS 4u
 
-/* A ring over four accelerators; two of its hops cross from one server to the other. */
+/* A ring over four accelerators. Two of its hops lead to the other server. */
 static int add_ring(struct morph_bandwidth *bw, uint32_t there, uint32_t back, uint32_t most)
 {
 	int group = morph_bandwidth_add_group(bw, 1, most);

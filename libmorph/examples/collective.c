@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * When circuits change in an all-reduce, which algorithm is best for its size, and how it goes on
- * when a port is lost. No kernel is needed.
+ * Plan the circuits of an all-reduce, find the best algorithm for its size, and replan after the
+ * loss of a port. Needs no kernel.
  *
  *	collective RANKS BYTES
  *
@@ -59,7 +59,7 @@ static void print_schedule(const struct morph_schedule *schedule)
 	print_holds(schedule);
 }
 
-/* One port less: as few circuits as possible become others. */
+/* Plan with one port less. As few circuits as possible change. */
 static int replan(struct morph_ctx *ctx, const struct morph_schedule *old,
 		  const struct morph_collective *collective, const struct morph_delay *delay)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * A controller takes its lease, reserves lanes of a guide between two servers, gets a slice to
- * decide about, and gives all that back.
+ * decide about, and gives everything back.
  *
  *	controllers FABRIC CONTROLLER GUIDE LANES [SLICE [edge]]
  *	controllers spread
@@ -38,7 +38,7 @@ static int print_controllers(struct morph_ctx *ctx, uint32_t fabric)
 	return error;
 }
 
-/* The epoch of the controller, once it is in charge. */
+/* Take control. Returns the epoch. */
 static uint64_t take(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller)
 {
 	struct morph_object *out;
@@ -72,14 +72,14 @@ static int reserve(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller, 
 		return error;
 	printf("%zu reservations\n", morph_list_count(list));
 	morph_list_free(list);
-	/* What was last asked for in earlier epochs is given back. */
+	/* Release reservations of earlier epochs. */
 	error = morph_controller_settle(ctx, fabric, controller, epoch, &out);
 	if (!error)
 		morph_object_free(out);
 	return error;
 }
 
-/* A circuit of the controller's slice, on its behalf: prepared, then committed. */
+/* Change a circuit of the controller's slice on its behalf: prepare, then commit. */
 static int change(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32_t controller,
 		  uint64_t epoch)
 {
@@ -106,7 +106,7 @@ out:
 	return error;
 }
 
-/* The same lanes at both ends of an edge; where one end refuses, both have what they had before. */
+/* Reserve the same lanes at both ends of an edge. If one end refuses, both are unchanged. */
 static int reserve_edge(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller, uint64_t epoch)
 {
 	const struct morph_controller_end ends[2] = { { ctx, fabric, 0, epoch },
@@ -119,7 +119,7 @@ static int reserve_edge(struct morph_ctx *ctx, uint32_t fabric, uint32_t control
 	return error;
 }
 
-/* Slices by weight: each as a whole to one controller, and the backup that would take over. */
+/* Assign whole slices to controllers by weight, with a backup for each. */
 static int spread(struct morph_ctx *ctx)
 {
 	static const double weights[] = { 16, 8, 4, 4, 2 };
@@ -144,7 +144,7 @@ static int decide(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32
 	error = change(ctx, fabric, slice, controller, epoch);
 	if (error)
 		return error;
-	/* 0: the slice is no controller's. */
+	/* 0 assigns the slice to no controller. */
 	error = morph_controller_assign(ctx, fabric, slice, 0, &out);
 	if (!error)
 		morph_object_free(out);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Make room for a ring on a fabric where others run: which circuits of theirs are moved, and in
- * which order, so that no light goes out where that can be avoided. It only plans.
+ * Make room for a ring on a fabric with running slices: find the circuits that must move, in an
+ * order that keeps them lit if possible. Plans only.
  *
  *	defrag PROFILE FABRIC RANKS
  *
@@ -42,7 +42,7 @@ static int print_answer(struct morph_defrag *defrag, struct morph_ledger *ledger
 	return 0;
 }
 
-/* Each step is a transaction of one slice. Where one fails, its broken circuits are lit again. */
+/* Each step is a transaction of one slice. After a failure, its dark circuits are lit again. */
 static int make_transactions(struct morph_ctx *ctx, const struct morph_defrag *defrag,
 			     uint32_t steps)
 {

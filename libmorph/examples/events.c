@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Wait for the events of a slice, and print all that they say.
+ * Wait for the events of a slice, and print all of their attributes.
  *
  *	events SLICE [SECONDS]
  *
@@ -19,7 +19,7 @@ static int fail(struct morph_ctx *ctx, const char *what)
 	return 1;
 }
 
-/* Every attribute of an object, whatever it has. */
+/* Print every attribute of an object. */
 static void print_object(const struct morph_object *object)
 {
 	MORPH_OPTS(morph_attr, attr);
@@ -71,7 +71,7 @@ int main(int argc, char **argv)
 		fail(ctx, argv[1]);
 		goto free_ctx;
 	}
-	/* A program with its own poll loop takes morph_slice_get_fd() and POLLIN instead. */
+	/* A program with its own poll loop uses morph_slice_get_fd() and POLLIN instead. */
 	printf("fd %d\n", morph_slice_get_fd(slice));
 	while ((ready = morph_slice_wait(slice, timeout_ns)) > 0)
 		if (read_events(slice))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Read what other programs write, and write what they read: MSCCL's algorithms, Harvest's
- * topologies, messages that Open MPI has counted, execution traces of Chakra.
+ * Read and write files of other programs: MSCCL's algorithms, Harvest's topologies, messages that
+ * Open MPI has counted, execution traces of Chakra.
  *
  *	files msccl FILE BYTES          the algorithm as a collective, and back
  *	files segments FILE             topologies of a schedule

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a job launcher does: place a ring on a fabric where others run, create the slice, light it as
- * planned, and tell the driver which spares are to take over.
+ * The work of a job launcher: place a ring on a fabric with running slices, create the slice, light
+ * it as planned, and set its preferred spares.
  *
  *	launch PROFILE FABRIC RANKS NAME
  *
@@ -22,7 +22,7 @@ struct launch {
 	struct morph_slice *slice;
 };
 
-/* The slice gets the accelerators of the plan, in the order of its ranks. */
+/* Create a slice with the accelerators of the plan, in the order of its ranks. */
 static int create(struct launch *l, const struct morph_plan_info *plan, const char *name)
 {
 	MORPH_OPTS(morph_request_opts, opts, .name = name);
@@ -39,7 +39,7 @@ static int create(struct launch *l, const struct morph_plan_info *plan, const ch
 	return error;
 }
 
-/* By its number, which the administrator's calls take. */
+/* Protect the slice by its number, which administrators' functions need. */
 static int protect(struct launch *l, uint32_t fabric)
 {
 	struct morph_protection *protection = morph_protection_new(l->ctx);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
  * From a collective to the steps that the driver loads: choose a schedule, find paths on the fabric
- * for all that it lights, and try other schedules where there are none. No kernel is needed.
+ * for its circuits, and try other schedules if there are none. Needs no kernel.
  *
  *	light PROFILE BYTES
  *
@@ -31,7 +31,7 @@ static int fail(struct morph_ctx *ctx, const char *what)
 	return 1;
 }
 
-/* Paths for the schedule as it is. */
+/* Find paths for the present schedule. */
 static int light(struct planning *p, struct morph_light *found)
 {
 	static const uint32_t accelerators[RANKS] = { 0, 1, 2, 3 };
@@ -41,7 +41,7 @@ static int light(struct planning *p, struct morph_light *found)
 				    found);
 }
 
-/* The next best schedules, until one has paths, or something is in the way of all of them. */
+/* Try the next best schedules, until one has paths, or none can have any. */
 static int choose(struct planning *p)
 {
 	struct morph_choice choices[MORPH_ALGORITHMS], list[2 * MORPH_CANDIDATES];
@@ -77,7 +77,7 @@ static void print_steps(struct planning *p)
 	       info.loop ? "a loop" : "once");
 	printf("for generation %" PRIu64 " of a slice, profile %08" PRIx32 "\n", info.generation,
 	       info.profile_checksum);
-	/* For long, and for several threads: from here on they are only read and freed. */
+	/* Sealed steps can only be read and freed, by several threads. */
 	printf("the steps take %s\n", morph_steps_seal(p->steps) ? "memory" : "none");
 	printf("the ledger takes %s\n",
 	       morph_ledger_write(p->ledger, NULL, 0) > 0 ? "memory" : "none");

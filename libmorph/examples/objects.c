@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What objects can have: the attributes of each type, the words of an enumeration; and an object of
- * one's own, as a library above libmorph makes it. No kernel is needed.
+ * Attributes of each type of object, words of an enumeration, and a new object, as a library above
+ * libmorph creates it. Needs no kernel.
  *
  *	objects WORD
  *
@@ -12,7 +12,7 @@
 #include <morph/morph.h>
 #include <stdio.h>
 
-/* Names and types of all attributes that a circuit can have. */
+/* Print names and types of all attributes that a circuit can have. */
 static void print_schema(void)
 {
 	MORPH_OPTS(morph_attr, attr);
@@ -21,7 +21,7 @@ static void print_schema(void)
 		printf("%s%s: %s\n", attr.name, attr.is_list ? " (list)" : "", attr.doc);
 }
 
-/* The value of a word, or all words that there are. */
+/* The value of a word. If it is unknown, print all words. */
 static int64_t look_up(const char *word)
 {
 	int64_t value = morph_enum_value(MORPH_ENUM_HEALTH, word);
@@ -32,7 +32,7 @@ static int64_t look_up(const char *word)
 	return value;
 }
 
-/* A plan of one rank, and a rank in it. */
+/* A plan with one rank. */
 static struct morph_object *make_plan(struct morph_ctx *ctx)
 {
 	struct morph_object *plan = morph_object_new(MORPH_OBJECT_PLAN);
@@ -77,7 +77,7 @@ int main(int argc, char **argv)
 		MORPH_OPTS(morph_value, verdict);
 		MORPH_OPTS(morph_value, accelerator);
 
-		/* The first value of a list; of others the only one. */
+		/* The first value of a list, or the only value of another attribute. */
 		if (morph_object_value(plan, "verdict", 0, &verdict) &&
 		    morph_object_value(rank, "accelerator", 0, &accelerator))
 			printf("%s: accelerator %" PRIu64 ", %" PRId64 "\n", verdict.text,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * What an operator does: look at a fabric, take hardware out of use and back, make a slice for a
- * user, follow what happens. It needs CAP_NET_ADMIN.
+ * The work of an operator: read a fabric, take hardware out of use and back, create a slice for a
+ * user, follow events. Needs CAP_NET_ADMIN.
  *
  *	operator FABRIC list | show | follow | drain GUIDE | spare ACCELERATOR | fail ACCELERATOR
  *	operator FABRIC slice NAME RANKS UID | replace SLICE RANK | delete SLICE
@@ -39,7 +39,7 @@ static int print_count(const struct operator* op, const char *what, uint32_t typ
 	return 0;
 }
 
-/* How many there are of each kind of object. */
+/* Count the objects of each kind. */
 static int list_all(const struct operator* op)
 {
 	struct morph_list *circuits;
@@ -63,7 +63,7 @@ static int list_all(const struct operator* op)
 	return 0;
 }
 
-/* No new circuit takes the guide. Then test it, and let it back into use if it passes. */
+/* No new circuit takes the guide. Test it, and return it to use if it passes. */
 static int drain_guide(const struct operator* op, uint32_t guide)
 {
 	MORPH_OPTS(morph_monitor_opts, opts, .buffer_bytes = 1 << 20);
@@ -114,7 +114,7 @@ static int make_spare(const struct operator* op, uint32_t accelerator)
 	return 0;
 }
 
-/* An object by its number. */
+/* Print an object by its number. */
 static int print_one(const struct operator* op, const char *what, uint32_t type, uint32_t id)
 {
 	struct morph_object *out;
@@ -144,7 +144,7 @@ static int show_first(const struct operator* op)
 	return 0;
 }
 
-/* The accelerator of a rank fails: another takes its place, and the user has fewer from then on. */
+/* Replace the accelerator of a rank. It counts as one of the user's replacements. */
 static int replace_rank(const struct operator* op, uint32_t slice, uint32_t rank)
 {
 	MORPH_OPTS(morph_slice_set_opts, manual, .failover = MORPH_FAILOVER_MANUAL,
@@ -179,7 +179,7 @@ static int declare_failed(const struct operator* op, uint32_t accelerator)
 	return 0;
 }
 
-/* Would the driver grant it? Then make it, as the user's. */
+/* Ask whether the driver would create the slice, then create it for the user. */
 static int make_slice(const struct operator* op, const char *name, uint32_t ranks, uint32_t owner)
 {
 	MORPH_OPTS(morph_why_not_opts, question, .count = ranks);
@@ -206,7 +206,7 @@ out:
 	return status;
 }
 
-/* A change that was not seen is told as an object of type "resync". */
+/* Missed changes arrive as an object of type "resync". */
 static int follow(const struct operator* op)
 {
 	struct morph_monitor *monitor;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: MIT
 /*
- * The phases of a job: a rank enters one, whose circuits are lit then, and announces the next
- * before it leaves, so that circuits change while nobody waits.
+ * The phases of a job. A rank enters a phase, whose circuits are then lit, and announces the next
+ * one before it leaves. So circuits change while no rank waits.
  *
  *	phases SLICE load ROUNDS        one process of the job, which loads the phases
- *	phases SLICE SCHEDULE ROUNDS    every other one
+ *	phases SLICE SCHEDULE ROUNDS    every other process
  *
  * cc phases.c $(pkg-config --cflags --libs libmorph)
  */
@@ -23,7 +23,7 @@ static int fail(struct morph_ctx *ctx, const char *what)
 	return 1;
 }
 
-/* A step for each phase: a circuit one way, and one the other way. */
+/* A step for each phase: a circuit in one direction, and one in the other. */
 static int add_steps(struct morph_steps *steps)
 {
 	int error = 0;
@@ -43,10 +43,10 @@ static int run(struct morph_slice_phases *phasing, uint32_t rounds)
 	for (uint32_t round = 0; !error && round < rounds; round++) {
 		uint32_t phase = round % PHASES;
 
-		/* Others have waited for another phase for some time: let them go first. */
+		/* Other ranks have waited for another phase for some time: yield to them. */
 		if (morph_slice_phases_asked(phasing))
 			continue;
-		/* With calls of its own instead of a timeout a rank says itself what it waits for. */
+		/* With calls instead of a timeout, a rank states what it waits for. */
 		error = morph_slice_phases_ask(phasing, MORPH_ASK_LIGHT);
 		if (!error)
 			error = morph_slice_phases_enter(phasing, phase, SECOND_NS);

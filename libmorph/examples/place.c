@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Where a slice goes in a fabric of which some is held, and which spares would take over from its
- * ranks. No kernel is needed.
+ * Place a slice in a fabric that is partly in use, and find spares for its ranks. Needs no kernel.
  *
  *	place PROFILE count|ring|mesh|torus|pairs RANKS
  *
@@ -19,7 +18,7 @@ static int fail(struct morph_ctx *ctx, const char *what)
 	return 1;
 }
 
-/* What others hold, and what may not be used. */
+/* Record resources of another slice, and unusable hardware. */
 static int fill_ledger(struct morph_ledger *ledger)
 {
 	if (morph_ledger_hold(ledger, 0, 7) || morph_ledger_hold(ledger, 1, 7) ||
@@ -29,7 +28,7 @@ static int fill_ledger(struct morph_ledger *ledger)
 	return 0;
 }
 
-/* The logical graph: what the ranks are joined by. */
+/* Set the links between ranks. */
 static int set_shape(struct morph_request *request, const char *shape, uint32_t ranks)
 {
 	int error = -1;
@@ -63,7 +62,7 @@ static struct morph_request *make_request(struct morph_ctx *ctx, const char *sha
 	return request;
 }
 
-/* The accelerator of each rank, and the certificate of the plan. */
+/* Print the accelerator of each rank, and the plan's bounds. */
 static int print_plan(const struct morph_plan *plan, const struct morph_ledger *ledger)
 {
 	struct morph_object *answer;
@@ -81,7 +80,7 @@ static int print_plan(const struct morph_plan *plan, const struct morph_ledger *
 	return 0;
 }
 
-/* The spare that would take over from each rank. */
+/* Find the spare that takes over from each rank. */
 static int protect(struct morph_ctx *ctx, struct morph_ledger *ledger,
 		   const struct morph_plan *plan)
 {
@@ -127,7 +126,7 @@ static int place(struct morph_ctx *ctx, struct morph_ledger *ledger, const char 
 		       info.accelerators[rank]);
 	if (info.verdict != MORPH_FEASIBLE)
 		goto out;
-	/* From here on the slice with number 8 has what the plan names. */
+	/* From here on, slice 8 has the resources of the plan. */
 	if (morph_ledger_take(ledger, plan, 8) || protect(ctx, ledger, plan) ||
 	    morph_ledger_give(ledger, plan))
 		fail(ctx, "ledger");

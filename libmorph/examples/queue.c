@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Ask for the steps of a schedule through shared memory, without a system call for each, and read
- * there what is lit. Code of a device uses the same memory with <morph/device.h>.
+ * Request the steps of a schedule through shared memory, without a system call for each, and read
+ * the lit circuits there. Code on a device uses the same memory with <morph/device.h>.
  *
  *	queue SLICE SCHEDULE [device]
  *
@@ -21,7 +21,7 @@ static int fail(struct morph_ctx *ctx, const char *what)
 	return 1;
 }
 
-/* The position of the slice, and what leads from rank 0 to rank 1. */
+/* Print the position of the slice, and the circuits from rank 0 to rank 1. */
 static int print_state(struct morph_slice *slice)
 {
 	MORPH_OPTS(morph_state_slice, now);
@@ -41,7 +41,7 @@ static int print_state(struct morph_slice *slice)
 	return error;
 }
 
-/* The same from a device's code, which has the address of the memory and makes no calls. */
+/* The same in code on a device, which has the address of the memory and makes no calls. */
 static void ask_from_device(void *base, uint32_t entries, uint64_t position)
 {
 	struct morph_device_ring device = { .base = base, .entries = entries };

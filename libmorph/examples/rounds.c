@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A collective of one's own: an all-gather of four ranks in two rounds. Check that each chunk ends
- * where it should, plan its circuits, and print what is sent when. No kernel is needed.
+ * A new collective: an all-gather of four ranks in two rounds. Check that each chunk ends where it
+ * must, plan its circuits, and print the sends. Needs no kernel.
  *
  *	rounds BYTES
  *
@@ -21,7 +21,10 @@ static int fail(struct morph_ctx *ctx, const char *what)
 	return 1;
 }
 
-/* Chunk r is that of rank r. In round i each rank sends what it has to the rank that differs in bit i. */
+/*
+ * Chunk r belongs to rank r. In round i each rank sends its chunks to the rank that differs in bit
+ * i.
+ */
 static int make_rounds(struct morph_collective *collective, uint64_t bytes)
 {
 	int error = morph_collective_begin(collective, RANKS);
@@ -88,7 +91,7 @@ static int plan(struct morph_ctx *ctx, const struct morph_collective *collective
 	printf("%s: %" PRIu64 " ns\n", morph_object_text(answer, "verdict"),
 	       morph_object_uint(answer, "finish-ns"));
 	morph_object_free(answer);
-	/* What one would do without a planner. */
+	/* Compare with schedules without a planner. */
 	for (uint32_t baseline = 0; !error && baseline < MORPH_BASELINES; baseline++) {
 		error = morph_schedule_baseline(schedule, collective, delay, &opts, baseline);
 		if (!error)

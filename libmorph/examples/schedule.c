@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: MIT
 /*
- * Load a schedule into a slice and step through it: two steps, of which each has its own circuits.
+ * Load a schedule with two steps into a slice and step through it. Each step has its own circuits.
  *
  *	schedule SLICE ROUNDS
  *
@@ -28,7 +28,7 @@ static struct morph_steps *make_steps(struct morph_ctx *ctx)
 
 	if (!steps)
 		return NULL;
-	/* Steps may be made anew in the same place. */
+	/* A program can reuse the object for other steps. */
 	morph_steps_clear(steps);
 	for (size_t at = 0; at < 4; at++)
 		if (morph_steps_circuit(steps, pairs[at][0], pairs[at][1], NULL) < 0)
@@ -44,7 +44,7 @@ fail:
 	return NULL;
 }
 
-/* The circuits of each step, as they will be loaded. */
+/* Print the circuits of each step, as the driver will load them. */
 static int print_steps(const struct morph_steps *steps)
 {
 	MORPH_OPTS(morph_steps_info, info);
@@ -78,13 +78,16 @@ static int run(struct morph_slice *slice, uint32_t schedule, uint32_t rounds)
 	int error = morph_slice_schedule_start(slice, schedule, 0, &at);
 
 	for (uint32_t round = 0; !error && round < rounds; round++) {
-		/* Repeated after an interruption it does nothing: that position is lit already. */
+		/*
+		 * After an interruption, repeat the call. It does nothing if that position is lit
+		 * already.
+		 */
 		error = morph_slice_schedule_go(slice, schedule, MORPH_ANY, at.position + 1, &at);
 		if (!error)
 			error = morph_slice_schedule_wait(slice, schedule, at.position);
 		if (!error)
 			printf("position %" PRIu64 ": step %" PRIu32 "\n", at.position, at.step);
-		/* Where a barrier begins a step, each rank says so. */
+		/* If a barrier begins a step, each rank reports its arrival. */
 		if (!error)
 			error = morph_slice_schedule_arrive(slice, schedule, 0, at.position);
 	}

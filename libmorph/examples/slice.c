@@ -4,7 +4,7 @@
  *
  *	slice [FABRIC ACCELERATORS [NAME]]
  *
- * FABRIC is a number, a name or a UUID. Of 0 ACCELERATORS those with the numbers 0 and 1 are taken. A
+ * FABRIC is a number, a name or a UUID. With 0 ACCELERATORS the slice gets accelerators 0 and 1. A
  * slice without a name ends with the program.
  *
  * cc slice.c $(pkg-config --cflags --libs libmorph)
@@ -21,7 +21,7 @@ static int fail(struct morph_ctx *ctx, const char *what)
 	return 1;
 }
 
-/* What a refusal says besides its sentence. */
+/* Print the details of a refusal besides its sentence. */
 static void print_refusal(struct morph_ctx *ctx)
 {
 	MORPH_OPTS(morph_error, error);
@@ -45,7 +45,7 @@ static int print_fabric(struct morph_fabric *fabric)
 	return 0;
 }
 
-/* Each fabric of this machine, where none was named. */
+/* List each fabric of this machine if none was named. */
 static int list_fabrics(struct morph_ctx *ctx)
 {
 	struct morph_list *list;
@@ -108,7 +108,7 @@ static int print_slice(struct morph_slice *slice)
 	return 0;
 }
 
-/* Another process, or a container, may have got the fd; it needs no node of a device. */
+/* Another process, or a container, can receive the fd; it needs no device node. */
 static int use_fd(struct morph_ctx *ctx, int fd)
 {
 	struct morph_slice *same;
@@ -139,7 +139,7 @@ static int use_slice(struct morph_ctx *ctx, struct morph_fabric *fabric, uint32_
 	error = morph_slice_light_ring(slice, NULL, NULL);
 	if (!error)
 		error = use_fd(ctx, morph_slice_get_fd(slice));
-	/* Spare 0 is tried first, should the accelerator of rank 0 fail. */
+	/* The driver tries spare 0 first if the accelerator of rank 0 fails. */
 	if (!error && morph_slice_prefer(slice, 0, 0))
 		printf("no preference: %s\n", morph_error_text(ctx));
 	morph_slice_close(slice);

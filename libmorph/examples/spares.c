@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * How many spares a rack of sixteen servers needs so that an accelerator that fails finds one.
- * No kernel is needed.
+ * Number of spares that a rack of sixteen servers needs, so that a failed accelerator finds one.
+ * Needs no kernel.
  *
  *	spares HOURS-BETWEEN-FAILURES HOURS-TO-REPAIR COVERED
  *

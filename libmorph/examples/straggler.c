@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Does an all-reduce that begins without the last rank pay? And from which size on does it pay to
- * change the circuits of a ring? No kernel is needed.
+ * Decide whether an all-reduce should begin without the last rank, and from which size on it pays
+ * to change the circuits of a ring. Needs no kernel.
  *
  *	straggler RANKS BYTES
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * Tokens go to experts and come back: an all-to-all of unequal parts, from which all ranks derive
- * the same plan. No kernel is needed.
+ * Tokens go to experts and return: an all-to-all of unequal parts. All ranks compute the same plan.
+ * Needs no kernel.
  *
  *	tokens
  *
@@ -14,7 +14,7 @@
 #define RANKS 4u
 #define METHODS 16u
 
-/* Bytes that the rank of a row has for that of a column. */
+/* Bytes from the rank of the row to the rank of the column. */
 static const uint64_t matrix[RANKS * RANKS] = {
 	0,	65536, 131072, 1048576, /* rank 0 */
 	5,	0,     3,      4, /* rank 1 */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * A ring all-reduce whose circuits may change between given topologies alone, written in the form
- * that Harvest's tools read. No kernel is needed.
+ * A ring all-reduce whose circuits change only between given topologies, written in the form of
+ * Harvest's tools. Needs no kernel.
  *
  *	topologies RANKS BYTES
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: MIT
 /*
- * How many lanes each demand between two servers gets, so that several controllers come to the
- * same numbers without talking to one another. No kernel is needed.
+ * Lanes of each demand between two servers. Several controllers compute the same numbers without
+ * communication. Needs no kernel.
  *
  *	traffic PROFILE EPOCH
  *
@@ -22,7 +22,7 @@ static int fail(struct morph_ctx *ctx, const char *what)
 	return 1;
 }
 
-/* Servers 0 to 3; each demand may take up to four ways. Return the number of paths. */
+/* Servers 0 to 3; each demand can use up to four paths. Returns the number of paths. */
 static int add_demands(struct morph_traffic *te)
 {
 	static const double amounts[DEMANDS] = { 12.5, 100, 3.25 };
@@ -59,7 +59,7 @@ static void print_path(const struct morph_traffic *te, uint32_t path, uint32_t l
 	printf("\n");
 }
 
-/* A controller that has lost its memory: its last decision, from the lanes that it has reserved. */
+/* Reconstruct the last decision of a restarted controller from its reserved lanes. */
 static int recall(struct morph_traffic *te, const double *flows, const uint32_t *lanes,
 		  uint32_t paths)
 {
@@ -100,7 +100,7 @@ static int solve(struct morph_ctx *ctx, struct morph_traffic *te, uint64_t epoch
 		morph_traffic_path(te, path, &info);
 		flows[path] = info.flow;
 	}
-	/* The epoch, the same for all controllers, decides which halves are rounded up. */
+	/* The epoch is the same for all controllers. It decides which halves are rounded up. */
 	if (morph_traffic_round(te, flows, epoch, NULL, lanes))
 		return fail(ctx, "round");
 	printf("%.3f lanes in all\n", result.throughput);

@@ -64,7 +64,7 @@ static int change_in_phases(struct morph_slice *slice, struct morph_txn *txn)
 	return error;
 }
 
-/* Another path for a circuit, made before the old one breaks; each change stands for itself. */
+/* Another path for a circuit, lit before the old one goes dark; each change stands alone. */
 static int move(struct morph_slice *slice, struct morph_txn *txn, uint32_t circuit)
 {
 	MORPH_OPTS(morph_circuit_opts, how, .lanes_count = 1, .src_plane = MORPH_ANY,
@@ -84,7 +84,7 @@ static int move(struct morph_slice *slice, struct morph_txn *txn, uint32_t circu
 	return error;
 }
 
-/* More changes than the kernel takes at once, one part after the other. */
+/* Run more changes than the kernel takes at once, one part after the other. */
 static int run_all(struct morph_slice *slice, struct morph_txn *txn)
 {
 	struct morph_txn *rest;
@@ -105,7 +105,7 @@ static int run_all(struct morph_slice *slice, struct morph_txn *txn)
 	return error;
 }
 
-/* All circuits of the slice go dark, unless it has changed since it was read. */
+/* Darken all circuits of the slice, unless it has changed since it was read. */
 static int remove_all(struct morph_ctx *ctx, struct morph_slice *slice)
 {
 	struct morph_txn *txn = morph_txn_new(ctx);

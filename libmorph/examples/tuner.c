@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: MIT
 /*
- * What a collective library's tuner does with libmorph: when a communicator begins it takes the plans of a file, where
- * there are some; with each call it asks which algorithm and circuits are best for so many bytes; and when the communicator
- * ends it writes what was planned for the next time.
+ * A tuner of a collective library with libmorph. When a communicator begins, it reads plans from a
+ * file, if there is one. For each call it looks up the best algorithm and circuits for the number
+ * of bytes. When the communicator ends, it writes the plans for the next time.
  *
  *	printf 'all-reduce 4000000\nall-to-all 65536\n' | tuner PLANS RANKS PLANES
  *
@@ -17,14 +17,14 @@
 struct tuner {
 	struct morph_ctx *ctx;
 	struct morph_shim *shim;
-	const struct morph_shim_plan *before; /* whose circuits are lit */
+	const struct morph_shim_plan *before; /* its circuits are lit */
 	const char *path;
 };
 
 static const char *const kinds[] = { "all-reduce", "reduce-scatter", "all-gather", "all-to-all",
 				     "broadcast" };
 
-/* What a whole file has, and how much; NULL where there is none. */
+/* The content and size of a file; NULL if there is none. */
 static void *read_file(const char *path, size_t *bytes)
 {
 	FILE *file = fopen(path, "rb");
@@ -41,7 +41,7 @@ static void *read_file(const char *path, size_t *bytes)
 	return data;
 }
 
-/* Plans that are stale or spoilt are told, and made anew. */
+/* Report stale or damaged plans, and rebuild them. */
 static void take_plans(struct tuner *tuner)
 {
 	size_t bytes = 0;
@@ -55,7 +55,7 @@ static void take_plans(struct tuner *tuner)
 	free(data);
 }
 
-/* In a program the delay is what the driver measured, see morph_delay_observe(), and the checksum that of the fabric. */
+/* A real program uses the measured delay (morph_delay_observe()) and the checksum of the fabric. */
 static int tuner_begin(struct tuner *tuner, const char *path, uint32_t ranks, uint32_t planes)
 {
 	MORPH_OPTS(morph_shim_opts, opts, .ranks = ranks, .planes = planes, .parts = 2);
@@ -82,7 +82,7 @@ static int tuner_begin(struct tuner *tuner, const char *path, uint32_t ranks, ui
 	return ret;
 }
 
-/* What the library calls for each collective. Where there is no plan it does what it would have done without. */
+/* The library's call for each collective. Without a plan it uses its own algorithm. */
 static void tuner_ask(struct tuner *tuner, uint32_t kind, uint64_t bytes)
 {
 	const struct morph_shim_plan *plan;

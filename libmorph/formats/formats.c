@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What readers and writers of files share. */
+/* Functions that readers and writers of files share. */
 #include "formats.h"
 
 #include <stdarg.h>
@@ -80,7 +80,7 @@ int lm_format_check_name(const struct why *why, const char *name)
 
 /* ------------------------------------------------------------------------ order */
 
-/* Those after a node: after[first[node]] up to first[node + 1]. */
+/* The successors of a node: after[first[node]] up to first[node + 1]. */
 struct graph {
 	uint32_t *first, *after, *waits;
 };
@@ -98,13 +98,13 @@ static int make_graph(struct graph *graph, uint32_t nodes, const struct edge *ed
 	}
 	for (uint32_t node = 0; node < nodes; node++)
 		graph->first[node + 2] += graph->first[node + 1];
-	/* Filled, first[node + 1] has moved to where it belongs. */
+	/* After filling, first[node + 1] is at its final value. */
 	for (uint32_t at = 0; at < count; at++)
 		graph->after[graph->first[edges[at].before + 1]++] = edges[at].after;
 	return 0;
 }
 
-/* Of those that were not reached, each waits for another one: who goes back far enough is on a circle. */
+/* Each unreached node waits for another one, so going back far enough leads to a cycle. */
 static uint32_t find_circle(uint32_t nodes, const struct graph *graph, const struct edge *edges,
 			    uint32_t edges_count, uint32_t *scratch)
 {

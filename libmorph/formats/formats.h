@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What readers and writers of files share. They know of libmorph what its headers say. */
+/*
+ * Functions that readers and writers of files share. They use the public headers of libmorph only.
+ */
 #ifndef LM_FORMATS_FORMATS_H
 #define LM_FORMATS_FORMATS_H
 
@@ -12,7 +14,7 @@
 
 #define MORPH_API __attribute__((visibility("default")))
 
-/* Where a caller wants to be told what is wrong. */
+/* Where a function writes the reason of an error. */
 struct why {
 	char *text; /* or NULL */
 	size_t room;
@@ -21,7 +23,7 @@ struct why {
 void lm_format_note(const struct why *why, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 
-/* Note a sentence; -@code. */
+/* Note a sentence. Returns -@code. */
 #define lm_format_fail(why, code, ...) (lm_format_note(why, __VA_ARGS__), -(code))
 
 static inline int lm_format_no_memory(const struct why *why)
@@ -29,7 +31,7 @@ static inline int lm_format_no_memory(const struct why *why)
 	return lm_format_fail(why, ENOMEM, "out of memory");
 }
 
-/* What adding to a collective returned, 0 or an error; returns it. */
+/* Pass on the result of an addition to a collective: 0 or an error. */
 int lm_format_added(const struct why *why, int ret);
 
 /* ------------------------------------------------------------------------ lists */
@@ -42,7 +44,7 @@ int lm_format_added(const struct why *why, int ret);
 
 int lm_format_grow(void **list, uint32_t wanted, uint32_t *room, size_t bytes);
 
-/* Make room for @more; 0 or -ENOMEM, without a sentence. */
+/* Reserve space for @more entries. 0 or -ENOMEM, without a sentence. */
 #define GROW_BY(array, more)                                                          \
 	lm_format_grow((void **)&(array).list, (array).count + (more), &(array).room, \
 		       sizeof(*(array).list))
@@ -50,7 +52,7 @@ int lm_format_grow(void **list, uint32_t wanted, uint32_t *room, size_t bytes);
 
 /* ---------------------------------------------------------------------- writing */
 
-/* Text that is counted, and put where there is room. */
+/* Text that is counted, and written as far as space is left. */
 struct output {
 	char *at; /* or NULL */
 	size_t room, bytes;
@@ -62,19 +64,19 @@ void lm_format_put(struct output *output, const char *format, ...)
 /* The size, or -ENOSPC. */
 ssize_t lm_format_end(const struct output *output);
 
-/* 0, or a noted -EINVAL where a name would have to be escaped. */
+/* 0, or a noted -EINVAL if a name would need escapes. */
 int lm_format_check_name(const struct why *why, const char *name);
 
 /* ------------------------------------------------------------------------ order */
 
-/* That @after can't be before @before. */
+/* @after must come after @before. */
 struct edge {
 	uint32_t before, after;
 };
 
 /*
- * Write into @order all of @nodes, none before those that it waits for; the first first where they are free.
- * O(nodes + edges). Returns 0, -ENOMEM, or -ELOOP with one of those that wait for one another in order[0].
+ * Write all of @nodes into @order, each after those that it waits for, and otherwise by number.
+ * O(nodes + edges). Returns 0, -ENOMEM, or -ELOOP with a node of a cycle in order[0].
  */
 int lm_format_order(uint32_t nodes, const struct edge *edges, uint32_t edges_count,
 		    uint32_t *order);

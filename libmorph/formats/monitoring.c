@@ -4,9 +4,9 @@
 
 #include "../util/text.h"
 
-#define MOST_BYTES (1ULL << 50) /* of a chunk, which is what a rank has for another */
+#define MOST_BYTES (1ULL << 50) /* of a chunk, which is the data of one rank for another */
 
-/* What follows is a histogram of sizes, or nothing. */
+/* The rest of the line is a histogram of sizes, or empty. */
 static int read_pair(const struct why *why, struct text *line, uint64_t *bytes, uint32_t ranks,
 		     bool back)
 {
@@ -41,7 +41,7 @@ static int read_line(const struct why *why, struct text *line, uint64_t *bytes, 
 		return 0;
 	if (lm_text_word(line, "E") || lm_text_word(line, "I") || lm_text_word(line, "S"))
 		return read_pair(why, line, bytes, ranks, false);
-	/* What the rank got by itself from another one. */
+	/* Data that the rank fetched from another one. */
 	if (lm_text_word(line, "R"))
 		return read_pair(why, line, bytes, ranks, true);
 	for (size_t at = 0; at < sizeof(known) / sizeof(*known); at++)

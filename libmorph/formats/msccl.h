@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* MSCCL's XML inside: a program of threadblocks. */
+/* Internal structures of MSCCL's XML: a program of threadblocks. */
 #ifndef LM_FORMATS_MSCCL_H
 #define LM_FORMATS_MSCCL_H
 
@@ -8,7 +8,7 @@
 #define NONE UINT32_MAX
 #define MOST_GPUS 4096
 #define MOST_PLACES (1U << 22) /* of all buffers of all gpus */
-#define MOST_MOVES (1U << 22) /* chunks, as often as steps act on them */
+#define MOST_MOVES (1U << 22) /* chunks, counted for each step that uses them */
 
 enum buffer {
 	INPUT,
@@ -17,7 +17,10 @@ enum buffer {
 	BUFFERS
 };
 
-/* What a step does, of: take what was received, or what is at src; sum the two; put it to dst; send it. */
+/*
+ * Parts of a step: take the received data, or the data at src; sum both; store the result at dst;
+ * send it.
+ */
 enum act {
 	RECEIVES = 1,
 	SUMS = 2,
@@ -26,7 +29,7 @@ enum act {
 	READS = 16, /* src */
 };
 
-/* As NCCL's run time does them: what is received is summed with src; re sums src into dst. */
+/* As in NCCL's run time: received data is summed with src; re sums src into dst. */
 enum step_type {
 	STEP_NOP = 0,
 	STEP_S = READS | SENDS,
@@ -47,8 +50,8 @@ struct place {
 struct step {
 	uint32_t line, block;
 	uint32_t count; /* chunks */
-	uint32_t waits_block, waits_step; /* as the file has them, or NONE */
-	uint32_t sender, receiver; /* steps, of what is received and sent; or NONE */
+	uint32_t waits_block, waits_step; /* from the file, or NONE */
+	uint32_t sender, receiver; /* steps that send to this one, or receive from it; or NONE */
 	struct place src, dst;
 	uint8_t does; /* enum act */
 	bool waited_for; /* hasdep */
@@ -80,21 +83,24 @@ struct program {
 	uint32_t line; /* of algo */
 	enum coll coll;
 	bool in_place;
-	uint32_t gpus_count, chunks_per_loop; /* 0: not told */
+	uint32_t gpus_count, chunks_per_loop; /* 0: not stated */
 	LIST_OF(struct gpu) gpus;
 	LIST_OF(struct block) blocks;
 	LIST_OF(struct step) steps;
-	uint32_t *gpu_at; /* by id, where it is in gpus; NONE: nowhere */
+	uint32_t *gpu_at; /* by id: index in gpus; NONE: unknown */
 };
 
-/* msccl_read.c: from the text. 0, or what was noted; free it in each case. */
+/* msccl_read.c: parse the text. 0 or a noted error; the caller frees @program in both cases. */
 int lm_msccl_parse(struct program *program, const char *text, size_t length);
 void lm_msccl_free(struct program *program);
 
-/* msccl_match.c: which step receives what another one sends. 0, or what was noted. */
+/* msccl_match.c: find the receiving step of each sending step. 0 or a noted error. */
 int lm_msccl_match(struct program *program);
 
-/* msccl_follow.c, msccl_chunks.c: what lies where, from step to step, becomes a collective. 0, or what was noted. */
+/*
+ * msccl_follow.c, msccl_chunks.c: follow values from step to step, and make a collective of them. 0
+ * or a noted error.
+ */
 int lm_msccl_follow(const struct program *program, struct morph_collective *collective,
 		    uint64_t bytes);
 

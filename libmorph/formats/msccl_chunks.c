@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * MSCCL's XML: from what was followed to a collective. The arrivals of each rank and chunk are gone through by rounds, as
- * the collective will: each value that was sent, or is output, has to be what the rank has of the chunk at that time. Then
- * the rounds are carried out, since what is summed may have an input in common.
+ * MSCCL's XML: from followed values to a collective. For each rank and chunk, the arrivals are
+ * checked round by round, as the collective will execute them. Each sent value, and each output,
+ * must be what the rank then has of the chunk. Finally the rounds are executed, because sums can
+ * have an input in common.
  */
 #include "msccl_follow.h"
 
@@ -19,7 +20,7 @@ static int by_gpu(const void *one, const void *other, void *context)
 	return a->index < b->index ? -1 : a->index > b->index;
 }
 
-/* One more input of a chunk, in the order of gpus. */
+/* Add an input of a chunk, in the order of gpus. */
 static int add_part(struct follow *follow, const struct origin *origin, struct chunk *chunk)
 {
 	if (chunk->parts && chunk->last == origin->gpu)
@@ -94,7 +95,7 @@ static int check_parts(const struct follow *follow)
 	return 0;
 }
 
-/* Whether an output is what the name of the collective promises. */
+/* Whether an output is what the collective of this name requires. */
 static bool is_promised(const struct follow *follow, const struct chunk *chunk, uint32_t gpu,
 			uint32_t index)
 {
@@ -119,7 +120,7 @@ static bool is_promised(const struct follow *follow, const struct chunk *chunk, 
 	}
 }
 
-/* What is in a gpu's output in the end. */
+/* Find the final value at a place of a gpu's output. */
 static int find_output(struct follow *follow, uint32_t gpu, uint32_t index)
 {
 	const struct gpu *about = lm_follow_gpu_of(follow, gpu);
@@ -144,7 +145,7 @@ static int find_output(struct follow *follow, uint32_t gpu, uint32_t index)
 	return lm_follow_add_event(follow, &event);
 }
 
-/* Events that are outputs tell where chunks end; they come by gpu. */
+/* Output events state where chunks end. They are sorted by gpu. */
 static int find_ends(struct follow *follow, uint32_t first)
 {
 	const uint32_t *starts = follow->starts[OUTPUT];
@@ -220,7 +221,7 @@ static uint32_t chunk_of(const struct follow *follow, const struct event *event)
 	return follow->origins.list[event->origin].chunk;
 }
 
-/* By chunk, rank and round; what is sent in a round is what was there before it. */
+/* By chunk, rank and round. A round sends what was present before it. */
 static int by_holder(const void *one, const void *other, void *context)
 {
 	const struct event *a = one, *b = other;
@@ -233,10 +234,10 @@ static int by_holder(const void *one, const void *other, void *context)
 	return 0;
 }
 
-/* What a rank has of a chunk. */
+/* The state of a chunk at a rank. */
 struct held {
 	uint32_t base, merged; /* base 0: its own input */
-	uint32_t replaced, changed; /* in which rounds at last, or NONE */
+	uint32_t replaced, changed; /* the last rounds of these changes, or NONE */
 };
 
 static int hold_event(const struct follow *follow, const struct event *event, struct held *held)
@@ -287,7 +288,7 @@ static int check_holders(struct follow *follow)
 
 /* ------------------------------------------------------------------- collectives */
 
-/* By round, who sends, whether it is summed, chunk. */
+/* By round, sender, whether it is summed, and chunk. */
 static int by_transfer(const void *one, const void *other, void *context)
 {
 	const struct follow *follow = context;
@@ -303,7 +304,7 @@ static int by_transfer(const void *one, const void *other, void *context)
 	return 0;
 }
 
-/* What is sent and output goes; arrivals stay. */
+/* Drop sends and outputs, and keep arrivals. */
 static void keep_arrivals(struct follow *follow)
 {
 	uint32_t kept = 0;
@@ -317,7 +318,7 @@ static void keep_arrivals(struct follow *follow)
 			follow);
 }
 
-/* One transfer, of the events from *at on; moves *at behind them. */
+/* Add one transfer of the events from *at on, and move *at behind them. */
 static int add_transfer(const struct follow *follow, struct morph_collective *collective,
 			uint32_t *at)
 {
@@ -344,7 +345,10 @@ static int add_transfer(const struct follow *follow, struct morph_collective *co
 	return ret;
 }
 
-/* Of the largest buffer, which is @bytes; what the file says of it besides would make each chunk larger or smaller. */
+/*
+ * Chunk sizes from the largest buffer, which has @bytes. Other statements of the file scale each
+ * chunk.
+ */
 static int find_shares(const struct follow *follow, uint32_t *shares)
 {
 	const struct program *program = follow->program;
@@ -388,7 +392,7 @@ static int fill(const struct follow *follow, struct morph_collective *collective
 	return lm_format_added(follow->why, ret < 0 ? ret : 0);
 }
 
-/* Of an arrival that the rounds can't have, why. */
+/* The reason why the rounds cannot contain an arrival. */
 static int refuse_arrival(const struct follow *follow, const struct event *event)
 {
 	if (follow->values.list[event->base].summed)
@@ -402,7 +406,7 @@ static int refuse_arrival(const struct follow *follow, const struct event *event
 		event->line, event->src);
 }
 
-/* Values know how many arrivals were added, not of whose input they are. So the rounds are carried out. */
+/* Values have the number of added arrivals, but not their inputs. So the rounds are executed. */
 static int check_sums(const struct follow *follow, const struct morph_collective *collective)
 {
 	const struct event *event = follow->events.list;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * MSCCL's XML: what lies where, followed from step to step.
+ * MSCCL's XML: the values at all places, followed from step to step.
  *
- * In a file a gpu may have a chunk in several places, some of it summed and some not yet; in a collective a rank has one
- * of each chunk, to which what arrives is added, or whose place it takes. So each value that lies somewhere is kept as what
- * it was made of: a base, which is input or has arrived, and how many arrivals were added to it. Inputs that are
- * summed anywhere are one chunk.
+ * In a file a gpu can have a chunk at several places, summed at some of them and not at others. In
+ * a collective a rank has one copy of each chunk, and arriving data is added to it or replaces it.
+ * So each value is described by its base, which is an input or has arrived, and the number of
+ * arrivals added to it. Inputs that are summed anywhere are one chunk.
  */
 #include "msccl_follow.h"
 
@@ -24,7 +24,7 @@ static int wrong_size(const struct follow *follow, const struct gpu *gpu, const 
 			      gpu->line, gpu->id, *buffer, chunks, wanted);
 }
 
-/* In place one buffer does for both, and of the smaller of them the file may say nothing. */
+/* In place, one buffer is input and output, and the file can omit the smaller one. */
 static int check_shape(const struct follow *follow, const struct gpu *gpu)
 {
 	uint32_t in = gpu->chunks[INPUT], out = gpu->chunks[OUTPUT];
@@ -40,7 +40,7 @@ static int check_shape(const struct follow *follow, const struct gpu *gpu)
 	return 0;
 }
 
-/* What each gpu has, told from the first. */
+/* Find the buffer sizes of all gpus from the first one. */
 static int find_shape(struct follow *follow)
 {
 	const struct program *program = follow->program;
@@ -83,7 +83,7 @@ uint32_t lm_follow_outputs_of(const struct follow *follow, uint32_t gpu)
 						 follow->outputs;
 }
 
-/* Each gpu's buffers, one after the other, or one in the other; none of the places has a value. */
+/* Lay out each gpu's buffers, one after the other or in place. No place has a value. */
 static int make_places(struct follow *follow)
 {
 	const struct program *program = follow->program;
@@ -120,7 +120,7 @@ static uint32_t add_value(struct follow *follow, const struct value *value)
 	return follow->values.count++;
 }
 
-/* Input is a value from when on it is read; 0 when out of memory. */
+/* An input becomes a value when it is first read. 0 when out of memory. */
 static uint32_t add_origin(struct follow *follow, uint32_t gpu, uint32_t index, uint32_t line)
 {
 	struct value value = { .origin = follow->origins.count, .base = follow->values.count };
@@ -152,7 +152,7 @@ static void join(struct follow *follow, uint32_t one, uint32_t other)
 	follow->origins.list[larger(one, other)].parent = one < other ? one : other;
 }
 
-/* What is there, 0 (nothing), or -ENOMEM noted. */
+/* The value at a place, 0 (none), or a noted -ENOMEM. */
 int64_t lm_follow_read_value(struct follow *follow, uint32_t gpu, uint32_t place, uint32_t line)
 {
 	uint32_t index = place - follow->starts[INPUT][gpu];
@@ -165,13 +165,13 @@ int64_t lm_follow_read_value(struct follow *follow, uint32_t gpu, uint32_t place
 	return follow->places[place];
 }
 
-/* Whether @other was there first: input, or what arrived in an earlier round. */
+/* Whether @other is an input, or arrived in an earlier round. */
 static bool is_older(const struct value *one, const struct value *other)
 {
 	return one->arrived && (!other->arrived || other->ready < one->ready);
 }
 
-/* The sum of two values, or what was noted. One is the base, to which the other is added. */
+/* The sum of two values, or a noted error. One is the base, to which the other one is added. */
 static int64_t sum(struct follow *follow, const struct step *step, uint32_t one, uint32_t other)
 {
 	const struct value *values = follow->values.list;
@@ -213,7 +213,9 @@ int lm_follow_add_event(struct follow *follow, const struct event *event)
 	return 0;
 }
 
-/* A chunk that a step receives, as a value of its own; or what was noted. It is sent in the round in which it arrives. */
+/*
+ * A received chunk as a new value, or a noted error. It is sent in the round in which it arrives.
+ */
 static int64_t receive(struct follow *follow, const struct step *step, uint32_t at, uint32_t round)
 {
 	const struct step *sender = &follow->program->steps.list[step->sender];
@@ -246,7 +248,7 @@ static int64_t receive(struct follow *follow, const struct step *step, uint32_t 
 	return add_value(follow, &value) ? (int64_t)value.base : lm_format_no_memory(follow->why);
 }
 
-/* What a step has of its chunk number @at: what it received, what is at src, or the sum of both; or what was noted. */
+/* A step's chunk number @at: received, from src, or the sum of both; or a noted error. */
 static int64_t gather(struct follow *follow, const struct step *step, uint32_t at, uint32_t round)
 {
 	uint32_t gpu = gpu_of_step(follow, step);
@@ -308,7 +310,7 @@ static void begin_step(struct follow *follow, uint32_t number)
 			larger(timing->next_receive, follow->timing[step->sender].last);
 }
 
-/* @round: in which it received; @ready: the first in which what it has can be sent. */
+/* @round: of the receive; @ready: the first round in which the result can be sent. */
 static void end_step(struct timing *timing, uint8_t does, uint32_t round, uint32_t ready)
 {
 	if (does == STEP_NOP) {
@@ -369,7 +371,7 @@ static int check_wait(const struct follow *follow, const struct step *step, uint
 	return 0;
 }
 
-/* All that a step waits for: the one before, depid and deps, who sends. */
+/* All steps that a step waits for: the preceding one, depid and deps, and the sender. */
 static int add_edges(struct follow *follow, uint32_t number, uint32_t *count)
 {
 	const struct program *program = follow->program;

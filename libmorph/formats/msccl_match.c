@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* MSCCL's XML: which step receives what another one sends. */
+/* MSCCL's XML: the receiving step of each sending step. */
 #include "msccl.h"
 
-/* Threadblocks by what they are an end of: a connection of a channel. */
+/* Threadblocks by their end of a connection of a channel. */
 struct end {
 	uint32_t src, dst, channel;
 	uint32_t block;
@@ -23,7 +23,7 @@ static int by_connection(const void *one, const void *other)
 	return order ? order : compare(a->channel, b->channel);
 }
 
-/* The next step of a block, from *at on, that does this; NONE. */
+/* The next step of a block, from *at on, with this part; or NONE. */
 static uint32_t next_that(const struct program *program, const struct block *block, uint8_t act,
 			  uint32_t *at)
 {
@@ -70,7 +70,7 @@ static int match_pair(struct program *program, const struct block *from, const s
 	}
 }
 
-/* Ends of one side, sorted; 0, -ENOMEM or a noted -EINVAL. */
+/* The ends of one side, sorted. 0, -ENOMEM or a noted -EINVAL. */
 static int list_ends(const struct program *program, bool sends, struct end **out, uint32_t *count)
 {
 	struct end *ends = calloc((size_t)program->blocks.count + 1, sizeof(*ends));

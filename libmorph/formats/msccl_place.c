@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* MSCCL's XML: where the chunks of a collective lie in buffers of a program. */
+/* MSCCL's XML: the places of a collective's chunks in the buffers of a program. */
 #include "msccl_write.h"
 
 #include <endian.h>
@@ -55,7 +55,9 @@ static uint64_t common_divisor(uint64_t a, uint64_t b)
 	return a;
 }
 
-/* How many of the file's chunks each chunk is, all of the same size; none where it has no bytes and others have. */
+/*
+ * The number of equal file chunks of each chunk; 0 if it has no bytes and other chunks have some.
+ */
 static int measure(struct writer *writer, uint32_t *total)
 {
 	const struct view *view = &writer->view;
@@ -78,7 +80,7 @@ static int measure(struct writer *writer, uint32_t *total)
 	return 0;
 }
 
-/* What all chunks have in common: a rank, MORPH_EACH_RANK, or NEITHER. */
+/* The common rank of all chunks, MORPH_EACH_RANK, or NEITHER. */
 #define NEITHER (UINT32_MAX - 1)
 
 static bool all_at(const struct view *view, uint32_t (*where)(const struct view *, uint32_t),
@@ -98,10 +100,7 @@ static bool all_begin_at_one(const struct view *view)
 	return true;
 }
 
-/*
- * The offset of each chunk in a buffer that has a share for each of @keys, by whatever key() says; false where
- * shares differ.
- */
+/* The offset of each chunk in a buffer with an equal share for each key. False if shares differ. */
 static bool share_out(struct writer *writer, uint32_t keys, uint32_t total,
 		      uint32_t (*key)(const struct view *, uint32_t), uint32_t *filled,
 		      uint32_t *offsets)
@@ -123,7 +122,7 @@ static bool share_out(struct writer *writer, uint32_t keys, uint32_t total,
 	return true;
 }
 
-/* What goes from one rank to another one, or to itself. */
+/* Key of a chunk by its pair of source and target rank, which can be the same. */
 static uint32_t pair_of(const struct view *view, uint32_t chunk)
 {
 	return lm_msccl_begins(view, chunk) * view->ranks + lm_msccl_ends(view, chunk);
@@ -134,7 +133,7 @@ static uint32_t pair_back(const struct view *view, uint32_t chunk)
 	return lm_msccl_ends(view, chunk) * view->ranks + lm_msccl_begins(view, chunk);
 }
 
-/* One place in one buffer does for each chunk at each rank. */
+/* One place in one buffer for each chunk at each rank. */
 static void lay_in_place(struct writer *writer, const uint32_t *offsets, const char *coll,
 			 uint32_t in, uint32_t out)
 {
@@ -147,7 +146,7 @@ static void lay_in_place(struct writer *writer, const uint32_t *offsets, const c
 	writer->out = out;
 }
 
-/* Each buffer has a place for each chunk, though most are of no use at a rank. */
+/* Each buffer has a place for each chunk, although a rank uses only some. */
 static void lay_apart(struct writer *writer, uint32_t total)
 {
 	uint32_t next = 0;
@@ -221,7 +220,7 @@ int lm_msccl_place(struct writer *writer)
 	return ret;
 }
 
-/* The buffer of a chunk at a rank, and where in it. */
+/* The buffer of a chunk at a rank, and its offset. */
 char lm_msccl_buffer(const struct writer *writer, uint32_t chunk, uint32_t rank, uint32_t *offset)
 {
 	const struct spot *spot = &writer->spots[chunk];

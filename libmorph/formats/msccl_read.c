@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* MSCCL's XML: elements and attributes become a program. */
+/* MSCCL's XML: from elements and attributes to a program. */
 #include "msccl.h"
 
 #include "../util/text.h"
@@ -9,7 +9,7 @@
 
 #define MOST_BYTES (64U << 20)
 
-/* How deep elements are, outside in. */
+/* Elements by depth. */
 static const char *const elements[] = { "algo", "gpu", "tb", "step" };
 
 #define DEEPEST ((int)(sizeof(elements) / sizeof(elements[0])))
@@ -17,7 +17,7 @@ static const char *const elements[] = { "algo", "gpu", "tb", "step" };
 struct parse {
 	XML_Parser parser;
 	struct program *program;
-	const XML_Char **attributes; /* of the element that begins */
+	const XML_Char **attributes; /* of the present element */
 	int depth, ret;
 };
 
@@ -26,7 +26,7 @@ static uint32_t line_of(const struct parse *parse)
 	return (uint32_t)XML_GetCurrentLineNumber(parse->parser);
 }
 
-/* Stops the parser; what is noted first remains. */
+/* Stop the parser. The first noted error remains. */
 static void stop(struct parse *parse, int ret)
 {
 	if (!parse->ret)
@@ -52,7 +52,7 @@ static const char *attribute(const struct parse *parse, const char *name)
 	return NULL;
 }
 
-/* A number of an attribute that has to be there, unless there is a value for where it is not. */
+/* A number of an attribute, which is mandatory unless there is a default. */
 static uint32_t number(struct parse *parse, const char *name, uint32_t most,
 		       const uint32_t *missing)
 {
@@ -74,7 +74,7 @@ static uint32_t number(struct parse *parse, const char *name, uint32_t most,
 	return (uint32_t)value;
 }
 
-/* The same where -1 says that there is none; so does what is missing. */
+/* The same, where -1 or a missing attribute means none. */
 static uint32_t number_or_none(struct parse *parse, const char *name, uint32_t most)
 {
 	const char *text = attribute(parse, name);
@@ -91,7 +91,7 @@ static bool yes(struct parse *parse, const char *name)
 	return number(parse, name, 1, &no);
 }
 
-/* One of some words, each with what it stands for. */
+/* A word and its meaning. */
 struct word {
 	const char *text;
 	uint8_t value;
@@ -107,7 +107,7 @@ static const struct word types[] = {
 	{ "rrcs", STEP_RRCS }, { 0 },
 };
 
-/* What is none of these is done as the file says, whatever it is. */
+/* Other names are executed as the file states. */
 static const struct word colls[] = {
 	{ "allreduce", ALL_REDUCE },
 	{ "allgather", ALL_GATHER },
@@ -321,7 +321,7 @@ static void XMLCALL on_end(void *context, const XML_Char *name)
 	parse->depth--;
 }
 
-/* Entities, which may become anything, begin with one. */
+/* Reject entities, which can expand to anything; they begin with a document type. */
 static void XMLCALL on_doctype(void *context, const XML_Char *name, const XML_Char *system_id,
 			       const XML_Char *public_id, int internal)
 {

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * MSCCL's XML: a collective becomes a program.
+ * MSCCL's XML: from a collective to a program.
  *
- * A gpu has a threadblock for each other that it sends to, and for each from which it receives, on each channel; and
- * one more, the gate, whose steps are nop: one for each step of the others, round by round, what is sent
- * before what is received, which waits for it. What the gpu does in a round waits for the last of the round before in which it
- * did anything; what it receives into a chunk that it sends in the same round, for the last that is sent. What is summed
- * in the same place in a round waits for one another.
+ * On each channel, a gpu has a threadblock for each gpu that it sends to, and for each gpu that it
+ * receives from. In addition it has one threadblock, the gate, with a nop for each step of the
+ * others, round by round, sends before receives. Each step waits for its nop. A step of a round
+ * waits for the last step of the preceding round in which the gpu did anything. A receive into a
+ * chunk that is sent in the same round waits for the last send. Sums at the same place in a round
+ * wait for each other.
  */
 #include "msccl_write.h"
 
@@ -20,7 +21,7 @@ static int compare(const uint32_t *left, const uint32_t *right, size_t count)
 	return 0;
 }
 
-/* By round and pair of ranks: those that need channels of their own. */
+/* By round and pair of ranks; equal entries need different channels. */
 static int by_pair(const void *one, const void *other, void *context)
 {
 	const struct view *view = context;
@@ -33,7 +34,7 @@ static int by_pair(const void *one, const void *other, void *context)
 	return compare(left, right, 4);
 }
 
-/* @list: for each transfer its round and number. */
+/* @list: round and number of each transfer. */
 static void find_channels(struct writer *writer, uint32_t (*list)[2])
 {
 	struct view *view = &writer->view;
@@ -67,7 +68,7 @@ static int add_act(struct writer *writer, const struct act *act)
 	return 0;
 }
 
-/* Whether a chunk lies right behind the one before at a rank. */
+/* Whether a chunk directly follows the preceding one at a rank. */
 static bool is_beside(struct writer *writer, uint32_t chunk, uint32_t rank)
 {
 	uint32_t before, here;
@@ -77,7 +78,7 @@ static bool is_beside(struct writer *writer, uint32_t chunk, uint32_t rank)
 	       before + writer->spots[chunk - 1].units == here;
 }
 
-/* What is needed of scratch. */
+/* Extend the scratch buffer for an act. */
 static void reach(struct writer *writer, const struct act *act)
 {
 	uint32_t chunk = act->first + act->count - 1, offset;
@@ -87,7 +88,7 @@ static void reach(struct writer *writer, const struct act *act)
 		writer->scratch = offset + writer->spots[chunk].units;
 }
 
-/* Both ends of a run of a transfer, in as many pieces as its places are. */
+/* Both ends of a run of a transfer, in one piece for each contiguous range. */
 static int list_run(struct writer *writer, uint32_t round, uint32_t number, const uint32_t *run)
 {
 	const uint32_t *transfer = lm_msccl_transfer(&writer->view, number);
@@ -140,7 +141,7 @@ static int list_acts(struct writer *writer)
 	return ret;
 }
 
-/* Threadblocks of a gpu one after the other, each with its steps. */
+/* Threadblocks of a gpu in order, each with its steps. */
 static int by_block(const void *one, const void *other, void *context)
 {
 	const struct act *acts = context;
@@ -182,7 +183,7 @@ static int sort_acts(struct writer *writer)
 
 /* -------------------------------------------------------------------------- waits */
 
-/* What touched a chunk in the same round as an act: is it to be waited for? */
+/* Whether an act must wait for another act on the same chunk in the round. */
 static int find_wait(struct writer *writer, struct act *act, const struct touch *touch,
 		     bool *conflict)
 {
@@ -204,8 +205,8 @@ static int find_wait(struct writer *writer, struct act *act, const struct touch 
 }
 
 /*
- * What is received waits for those that touched the same chunks in the round: for @sent, the gate's step for the last that was
- * sent, or for each that is summed. All else waits for @before.
+ * A receive waits for acts on the same chunks in the round. @sent: the gate's step of the last
+ * send, or of each sum. All other acts wait for @before.
  */
 static int find_waits(struct writer *writer, uint32_t number, uint32_t before, uint32_t sent)
 {
@@ -224,7 +225,7 @@ static int find_waits(struct writer *writer, uint32_t number, uint32_t before, u
 	return ret;
 }
 
-/* Goes through the gates, of which each step is for an act: what it waits for. */
+/* Find what each step of the gates waits for. */
 static int find_gates(struct writer *writer)
 {
 	size_t chunks = (size_t)writer->view.chunks_count + 1;
@@ -262,7 +263,7 @@ static bool same_block(const struct act *a, const struct act *b)
 	       a->channel == b->channel;
 }
 
-/* Threadblock 0 of each gpu is the gate. A step comes behind a nop for each that it waits for besides. */
+/* Threadblock 0 of each gpu is the gate. Additional waits of a step are nops before it. */
 static void number_acts(struct writer *writer)
 {
 	const struct act *last = NULL;
@@ -330,7 +331,7 @@ static void put_nop(struct writer *writer, uint32_t step, const struct act *wait
 	put_waits(writer, waits_for->block, waits_for->step, waited_for);
 }
 
-/* Chunks that begin where they end, in another buffer: copied when all is done. */
+/* Chunks that begin and end in different buffers of a gpu are copied at the end. */
 static void put_copies(struct writer *writer, uint32_t gpu, uint32_t step)
 {
 	const struct view *view = &writer->view;
@@ -347,7 +348,7 @@ static void put_copies(struct writer *writer, uint32_t gpu, uint32_t step)
 	}
 }
 
-/* Of a gpu with so many acts, from @first on. */
+/* Write the gate of a gpu with its acts from @first on. */
 static void put_gate(struct writer *writer, uint32_t gpu, uint32_t first, uint32_t count)
 {
 	lm_format_put(&writer->output, "    <tb id=\"0\" send=\"-1\" recv=\"-1\" chan=\"0\">\n");

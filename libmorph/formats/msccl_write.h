@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A collective that becomes a program of MSCCL: its places (msccl_place.c), acts and text (msccl_write.c). */
+/*
+ * A collective that becomes a program of MSCCL: its places (msccl_place.c), and its acts and text
+ * (msccl_write.c).
+ */
 #ifndef LM_MSCCL_WRITE_H
 #define LM_MSCCL_WRITE_H
 
@@ -7,7 +10,7 @@
 
 #define NONE UINT32_MAX
 
-/* The collective as <morph/wire.h> has it, taken apart. */
+/* A collective in the form of <morph/wire.h>, parsed. */
 struct view {
 	uint32_t *words;
 	uint32_t ranks, chunks_count, rounds_count, transfers_count, runs_count;
@@ -21,26 +24,26 @@ enum {
 	RUN = 2
 }; /* words */
 
-/* Where a chunk lies, and how many of the file's chunks it is. */
+/* The place of a chunk, and its number of file chunks. */
 struct spot {
 	uint32_t in, out, scratch, units;
 };
 
-/* A step of a threadblock, of one of the gpus. */
+/* A step of a threadblock on one gpu. */
 struct act {
 	uint32_t gpu, peer, channel;
 	uint32_t round;
-	uint32_t first, count; /* chunks, whose places are side by side on both gpus */
-	uint32_t waits_first, waits; /* others of the round that it waits for */
+	uint32_t first, count; /* chunks, whose places are adjacent on both gpus */
+	uint32_t waits_first, waits; /* other acts of the round that it waits for */
 	uint32_t gate; /* the gate's step that it waits for, or NONE */
-	uint32_t block, step; /* what it gets in the file */
+	uint32_t block, step; /* its position in the file */
 	bool sends, sums;
 };
 
-/* The last that touched a chunk. */
+/* The last act on a chunk. */
 struct touch {
 	uint32_t gpu, round;
-	uint32_t act; /* that received it, or NONE: it is sent */
+	uint32_t act; /* receiving act, or NONE: it is sent */
 };
 
 struct writer {
@@ -75,11 +78,11 @@ static inline const uint32_t *lm_msccl_transfer(const struct view *view, uint32_
 	return &view->transfers[TRANSFER * (size_t)transfer];
 }
 
-/* msccl_place.c: the collective, taken apart; writer->view.words is the caller's to free. */
+/* msccl_place.c: parse the collective. The caller frees writer->view.words. */
 int lm_msccl_take_apart(struct writer *writer, const struct morph_collective *collective);
-/* Where each chunk lies, and what the collective is called. */
+/* Find the place of each chunk and the name of the collective. */
 int lm_msccl_place(struct writer *writer);
-/* 'i', 'o' or 's', in which buffer of a rank a chunk is; and where. */
+/* The buffer of a chunk at a rank ('i', 'o' or 's'), and its offset. */
 char lm_msccl_buffer(const struct writer *writer, uint32_t chunk, uint32_t rank, uint32_t *offset);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules of segments, as Harvest has them: JSON. */
+/* Schedules of segments in Harvest's form: JSON. */
 #include "formats.h"
 
 #include <jansson.h>
@@ -41,7 +41,7 @@ struct parse {
 	size_t length;
 };
 
-/* Where a value is: of the root which element, of that which element, and so on. */
+/* The path to a value: index in the root, index in that element, and so on. */
 struct path {
 	uint32_t levels, element[MOST_LEVELS];
 };
@@ -54,7 +54,10 @@ static struct path below(const struct path *path, size_t element)
 	return out;
 }
 
-/* Of a member; of the object where it has none of that name. Jansson keeps members in the order of the text. */
+/*
+ * The path of a member, or of the object if it lacks the member. Jansson keeps members in the order
+ * of the text.
+ */
 static struct path member_of(const struct path *path, const json_t *object, const char *name)
 {
 	json_t *known = (json_t *)object;
@@ -73,7 +76,7 @@ static bool is_blank(char letter)
 	return letter == ' ' || letter == '\t' || letter == '\r' || letter == '\n';
 }
 
-/* The quote that ends a text. */
+/* The quote that ends a string. */
 static size_t end_of_text(const char *text, size_t at)
 {
 	for (at++; text[at] != '"'; at++)
@@ -82,8 +85,9 @@ static size_t end_of_text(const char *text, size_t at)
 }
 
 /*
- * Jansson doesn't tell where values are: the line on which one begins is found in the text, which is known to be well formed.
- * @left elements are to be gone by in the innermost list or object of the path that was entered, the @entered one.
+ * The line of a value. Jansson does not provide it, so this scans the text, which is well-formed.
+ * @left: elements to skip in the innermost list or object that was entered, which is number
+ *	@entered of the path.
  */
 static uint32_t line_of(const struct parse *parse, const struct path *path)
 {
@@ -113,7 +117,7 @@ static uint32_t line_of(const struct parse *parse, const struct path *path)
 
 static const struct path whole;
 
-/* A number that may be left out. */
+/* An optional number. */
 static int read_number(const struct parse *parse, const json_t *root, const char *name, double most,
 		       double *out)
 {

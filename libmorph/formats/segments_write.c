@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules become those of segments. */
+/* From schedules to schedules of segments. */
 #include "formats.h"
 
-/* That a round is sent over a hold. */
+/* A round is sent over a hold. */
 struct use {
 	uint32_t round, hold;
 };
 
-/* Of a topology, on a plane; then of how many planes, in its place. */
+/* A link of a topology on a plane; afterwards with the number of planes. */
 struct link {
 	uint32_t src, dst, plane;
 };
@@ -80,7 +80,7 @@ static int add_circuits(struct writer *writer, struct topology *to, uint32_t num
 	return 0;
 }
 
-/* The same circuit on some planes is one link; on the same plane once more it is nothing new. */
+/* The same circuit on several planes is one link; a repeated circuit on a plane does not count. */
 static void count_planes(struct topology *topology)
 {
 	struct link *list = topology->links.list;
@@ -127,7 +127,7 @@ static bool is_same(const struct topology *a, const struct topology *b)
 	       !memcmp(a->links.list, b->links.list, a->links.count * sizeof(*a->links.list));
 }
 
-/* The topology of a round: its own, or that of the one before. */
+/* The topology of a round, or of the round before if it has none. */
 static const struct topology *lit_in(const struct writer *writer, uint32_t round,
 				     const struct topology *before)
 {
@@ -150,7 +150,7 @@ static uint32_t count_changes(const struct writer *writer)
 	return changes;
 }
 
-/* What all takes but for the first topology, which is there before. */
+/* The cost of all topologies except the first one, which exists at the begin. */
 static uint64_t cost_ns(const struct writer *writer)
 {
 	uint64_t begin_ns = writer->info.ns;

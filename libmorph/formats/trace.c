@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Traces: how they are read by others. */
+/* Access to traces. */
 #include "trace.h"
 
 MORPH_API struct morph_trace *morph_trace_new(void)

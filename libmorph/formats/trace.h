@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Traces inside. */
+/* Internal structures of traces. */
 #ifndef LM_FORMATS_TRACE_H
 #define LM_FORMATS_TRACE_H
 
@@ -9,13 +9,13 @@
 #define MOST_RANKS 4096
 #define NONE UINT32_MAX
 
-/* What a rank does; @src and @dst may be NONE. */
+/* An operation of a rank; @src and @dst can be NONE. */
 struct operation {
 	uint64_t id, tag, bytes, start_us, duration_us;
 	uint32_t kind, collective, src, dst;
 	uint32_t first, count; /* dependencies */
-	uint32_t name, group; /* where they begin in the texts */
-	uint32_t byte; /* of the file, where its message begins */
+	uint32_t name, group; /* offsets in the texts */
+	uint32_t byte; /* offset in the file where its message begins */
 };
 
 struct rank {
@@ -29,7 +29,7 @@ struct morph_trace {
 	struct rank *list[MOST_RANKS]; /* by rank; NULL: not read */
 };
 
-/* Operations of a rank: 0 where it was not read. */
+/* Number of operations of a rank; 0 if it was not read. */
 static inline uint32_t lm_trace_count(const struct morph_trace *trace, uint32_t rank)
 {
 	return rank < trace->ranks && trace->list[rank] ? trace->list[rank]->operations.count : 0;

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Traces of messages become collectives. */
+/* From traces of messages to collectives. */
 #include "trace.h"
 
-/* An end of a message. */
+/* One end of a message. */
 struct end {
 	uint32_t src, dst;
 	uint64_t tag;
 	uint32_t number; /* of the operation, over all ranks */
 };
 
-/* From one end to the other. */
+/* A message with both ends. */
 struct message {
 	uint32_t send, receive;
 	uint32_t round;
@@ -28,7 +28,7 @@ struct convert {
 	uint32_t *message_of; /* by operation */
 	uint32_t *order;
 	uint32_t *late_receive,
-		*late_send; /* by operation: first rounds of those that wait for it */
+		*late_send; /* by operation: first rounds of the operations that wait for it */
 };
 
 static int gather_operation(struct convert *convert, const struct rank *rank, uint32_t number,
@@ -105,7 +105,7 @@ static int gather(struct convert *convert)
 
 /* ---------------------------------------------------------------------- matching */
 
-/* Those with the same ends and tag in the order of files. */
+/* Messages with the same ends and tag stay in the order of the files. */
 static int by_message(const void *one, const void *other, bool order)
 {
 	const struct end *a = one, *b = other;
@@ -197,7 +197,10 @@ static uint32_t larger(uint32_t a, uint32_t b)
 	return a > b ? a : b;
 }
 
-/* The rounds of messages; the operation's own dependencies have been done. What is sent is there when a round has ended. */
+/*
+ * Find the rounds of an operation's messages after its dependencies. Sent data is present at the
+ * end of a round.
+ */
 static void do_operation(struct convert *convert, uint32_t number, uint32_t own)
 {
 	const struct operation *operation = convert->operations[number];

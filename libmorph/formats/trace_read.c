@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Chakra's execution traces: protobuf, taken apart by hand. What is needed are ten fields of three messages, with numbers
- * that are public; a generated reader would build all the others too, in memory that files could make grow.
+ * Chakra's execution traces, parsed by hand from protobuf. The reader needs ten fields of three
+ * messages, with public numbers. A generated reader would build all other fields too, and a file
+ * could make its memory grow.
  */
 #include "trace.h"
 
@@ -33,7 +34,7 @@ enum {
 	COLLECTIVE = 7
 };
 
-/* How protobuf puts down a value. */
+/* Protobuf's encodings of a value. */
 enum wire {
 	VARINT = 0,
 	EIGHT_BYTES = 1,
@@ -58,7 +59,7 @@ struct parse {
 	const uint8_t *begin;
 	uint32_t own; /* the rank */
 	struct rank *rank;
-	uint64_t *waits_for; /* ids, in the place of dependencies until all are known */
+	uint64_t *waits_for; /* ids, instead of dependencies until all are known */
 	uint32_t waits_room;
 };
 
@@ -105,7 +106,7 @@ static bool take_fixed(struct span *span, uint32_t bytes, uint64_t *value)
 	return true;
 }
 
-/* 1: a field, 0: the end, or what was noted. */
+/* 1: a field, 0: the end, or a noted error. */
 static int take_field(const struct parse *parse, struct span *span, struct field *field)
 {
 	const uint8_t *at = span->at;
@@ -146,8 +147,9 @@ static bool is_called(struct span span, const char *name)
 }
 
 /*
- * The whole number that a field of an attribute is: false where it is none, or below zero. Of fields 7 to 27 each odd one is a
- * number: int32, int64, uint32, uint64, sint32, sint64, fixed32, fixed64, sfixed32, sfixed64, bool.
+ * Read a field of an attribute as a whole number. False if it is not one, or is negative. Of fields
+ * 7 to 27 each odd one is a number: int32, int64, uint32, uint64, sint32, sint64, fixed32, fixed64,
+ * sfixed32, sfixed64, bool.
  */
 static bool whole_number(const struct field *field, uint64_t *value)
 {
@@ -192,7 +194,7 @@ static int add_text(struct parse *parse, struct span text, uint32_t *out)
 	return 0;
 }
 
-/* Attributes that count, and how large they can be. */
+/* Relevant attributes, and their largest values. */
 static int set_attribute(struct parse *parse, struct operation *operation, struct span name,
 			 const struct field *value)
 {
@@ -251,7 +253,7 @@ static int add_wait(struct parse *parse, struct operation *operation, uint64_t i
 	return 0;
 }
 
-/* One number, or many in one field. */
+/* One number, or several in one field. */
 static int add_waits(struct parse *parse, struct operation *operation, struct field *field)
 {
 	const uint8_t *at = field->span.at;
@@ -268,7 +270,7 @@ static int add_waits(struct parse *parse, struct operation *operation, struct fi
 	return ret;
 }
 
-/* All fields but what it waits for. */
+/* All fields except the dependencies. */
 static int read_field(struct parse *parse, struct operation *operation, const struct field *field)
 {
 	if (field->wire == BYTES && field->number == NODE_NAME)
@@ -288,7 +290,7 @@ static int read_field(struct parse *parse, struct operation *operation, const st
 	return 0;
 }
 
-/* What a node that waits for both waits for comes in two parts, in whatever order. */
+/* Dependencies come in two parts, in any order. */
 static int read_waits(struct parse *parse, struct operation *operation, struct span span,
 		      uint32_t number)
 {
@@ -320,7 +322,7 @@ static void set_kind(const struct parse *parse, struct operation *operation)
 		operation->dst = parse->own;
 }
 
-/* @at: where its message begins, with its length. */
+/* @at: begin of its message, including the length. */
 static int read_node(struct parse *parse, const uint8_t *at, struct span span)
 {
 	struct rank *rank = parse->rank;
@@ -352,7 +354,7 @@ static int read_node(struct parse *parse, const uint8_t *at, struct span span)
 	return 0;
 }
 
-/* The first message is about the trace. */
+/* The first message describes the trace. */
 static int read_messages(struct parse *parse, struct span span)
 {
 	const struct span empty = { (const uint8_t *)"", (const uint8_t *)"" };
@@ -416,7 +418,7 @@ static int resolve_all(struct parse *parse, const struct known *known)
 	return 0;
 }
 
-/* The later of the two is blamed. */
+/* The error names the later one of the two. */
 static int is_twice(const struct parse *parse, const struct known *one, const struct known *other)
 {
 	uint32_t later = one->number > other->number ? one->number : other->number;
@@ -426,7 +428,7 @@ static int is_twice(const struct parse *parse, const struct known *one, const st
 			      (unsigned long long)one->id);
 }
 
-/* Ids become numbers. */
+/* Replace ids by numbers. */
 static int resolve(struct parse *parse)
 {
 	struct rank *rank = parse->rank;
@@ -451,7 +453,7 @@ static int resolve(struct parse *parse)
 	return ret;
 }
 
-/* Nothing waits for itself, by way of others. */
+/* No operation waits for itself through others. */
 static int check_order(const struct parse *parse)
 {
 	const struct rank *rank = parse->rank;

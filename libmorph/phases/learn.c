@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What ranks do in an iteration: it is written down, stage by stage; when two iterations are alike they are the rank's
- * pattern. Where in the pattern a rank is follows from (group, counter), so that one stage that is missing or
- * new makes no difference to those after it.
+ * The sequence of stages of each rank. Two equal iterations become the rank's pattern. The position
+ * in the pattern follows from (group, counter), so a missing or additional stage does not affect
+ * later ones.
  */
 #include "../util/sort.h"
 #include "phases.h"
@@ -38,7 +38,7 @@ static void record(struct iteration *now, uint32_t room, struct stage stage)
 		now->whole = false;
 }
 
-/* The stage that an operation is of, which most often is the one that the rank is in, or the next. */
+/* The stage of an operation, mostly the present one of the rank or the next. */
 static uint32_t find(const struct rank *rank, uint32_t group, uint64_t number)
 {
 	uint32_t count = rank->pattern.count, from = rank->at == NOTHING ? 0 : rank->at;
@@ -109,7 +109,7 @@ static void see_windows(struct rank *rank, const struct iteration *seen)
 	}
 }
 
-/* What the last two iterations have in common is the pattern. */
+/* Equal iterations, the last and the one before, become the pattern. */
 static void believe(struct morph_phases *phases, struct rank *rank)
 {
 	struct iteration *pattern = &rank->pattern;
@@ -201,7 +201,9 @@ static int check_all_idle(const struct morph_phases *phases)
 	return 0;
 }
 
-/* What the rank was doing is not written down any more, so that it is no iteration unless it had not begun. */
+/*
+ * Stop the record of a running stage. The iteration is incomplete unless the stage had not begun.
+ */
 static void begin_trace(struct rank *rank)
 {
 	rank->before.ended_ns = rank->ended_ns;
@@ -212,7 +214,7 @@ static void begin_trace(struct rank *rank)
 	begin_iteration(rank);
 }
 
-/* Nothing stays of it. */
+/* Discard the trace. */
 static void refuse_trace(struct rank *rank)
 {
 	rank->ended_ns = rank->before.ended_ns;
@@ -247,12 +249,12 @@ uint32_t morph_phases_stages(const struct morph_phases *phases, uint32_t rank)
 	return rank < phases->ranks ? phases->list[rank].pattern.count : 0;
 }
 
-/* What a rank's ports hold, plane by plane: as it goes through its stages. */
+/* The circuits at a rank's ports by plane, as it goes through its stages. */
 struct held {
 	uint32_t sends[MOST_PLANES], receives[MOST_PLANES]; /* links */
 };
 
-/* The stage's circuits are there. Returns whether any was not. */
+/* Set the stage's circuits. Returns whether any was missing. */
 static bool hold(const struct morph_phases *phases, uint32_t rank, const struct stage *stage,
 		 struct held *held)
 {
@@ -275,7 +277,7 @@ static bool hold(const struct morph_phases *phases, uint32_t rank, const struct 
 	return changed;
 }
 
-/* What ports hold after the last stage, when one iteration follows the other. */
+/* The circuits after the last stage, if iterations follow each other. */
 static struct held held_at_first(const struct morph_phases *phases, uint32_t rank)
 {
 	const struct iteration *pattern = &phases->list[rank].pattern;

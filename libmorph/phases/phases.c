@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Phases: ranks, groups and the circuits that they need. See ../internal/phases.h. */
+/* Phases: ranks, groups, and their circuits. See ../internal/phases.h. */
 #include "../util/sort.h"
 #include "phases.h"
 
@@ -192,7 +192,7 @@ static int check_members(const struct morph_phases *phases, const struct group *
 	return 0;
 }
 
-/* Queues have room for all groups, so that nothing is allocated later; there are two acts of a group at most. */
+/* Reserve queues for all groups, at most two acts for each, so that nothing is allocated later. */
 static int make_room(struct morph_phases *phases)
 {
 	uint32_t count = phases->groups.count;
@@ -248,7 +248,7 @@ static int check_idle(const struct morph_phases *phases, uint32_t number)
 	return lm_fail(phases->ctx, EBUSY, "group %u is in use, and gets no more circuits", number);
 }
 
-/* From here on ports that the group uses are those of this pass. */
+/* Mark the ports of the group for this pass. */
 static void mark_ports(struct morph_phases *phases, const struct group *group)
 {
 	phases->pass++;
@@ -286,7 +286,7 @@ static uint32_t *first_link(const struct morph_phases *phases, const struct link
 	return &phases->leaving[link->ends.plane * phases->ranks + link->ends.src];
 }
 
-/* The number of a circuit, which is made if it is a new one; there is room for it. */
+/* The index of a circuit. Adds a new circuit; space is reserved. */
 static uint32_t number_of(struct morph_phases *phases, struct link link)
 {
 	uint32_t *first = first_link(phases, &link);
@@ -320,7 +320,7 @@ static int room_for(struct morph_phases *phases, struct group *group, uint32_t m
 	return 0;
 }
 
-/* A circuit from each of these to the one after it, so many. */
+/* Add @count circuits, each from one rank to the next. */
 static int join(struct morph_phases *phases, uint32_t number, uint32_t plane, const uint32_t *order,
 		uint32_t members, uint32_t circuits)
 {
@@ -362,7 +362,7 @@ int morph_phases_add_circuit(struct morph_phases *phases, uint32_t group, uint32
 	return join(phases, group, plane, order, 2, 1);
 }
 
-/* A member that is twice in the ring sends twice. */
+/* A member that is twice in the ring would send twice. */
 int morph_phases_add_ring(struct morph_phases *phases, uint32_t group, uint32_t plane,
 			  const uint32_t *order)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What ranks do, and what is to be done for it. See ../internal/phases.h. */
+/* Events of ranks, and the acts that follow. See ../internal/phases.h. */
 #include "phases.h"
 
 static int check_time(const struct morph_phases *phases, uint64_t now_ns)
@@ -97,7 +97,7 @@ static void come_near(struct morph_phases *phases, uint32_t number)
 	}
 }
 
-/* A member does not come, after all. */
+/* A member is no longer near. */
 static void go_away(struct morph_phases *phases, uint32_t number, struct member *member)
 {
 	struct group *group = &phases->groups.list[number];
@@ -157,7 +157,7 @@ static int check_begin(const struct morph_phases *phases, uint32_t rank, uint32_
 	return lm_phase_count(phases, rank, member, number, counter);
 }
 
-/* The rank turns to a group; it is near already where it was announced. */
+/* The rank turns to a group. If the group was announced, the rank is near already. */
 static void turn_to(struct morph_phases *phases, struct rank *rank, uint32_t number,
 		    const struct member *member)
 {
@@ -194,7 +194,7 @@ int morph_phases_begin(struct morph_phases *phases, uint32_t rank, uint32_t grou
 	return 0;
 }
 
-/* Returns whether an operation that has gone on is ended. */
+/* Returns whether a running operation has ended. */
 static bool end_operation(struct morph_phases *phases, uint32_t number, struct member *member)
 {
 	struct group *group = &phases->groups.list[number];
@@ -209,7 +209,10 @@ static bool end_operation(struct morph_phases *phases, uint32_t number, struct m
 	return true;
 }
 
-/* What comes next is announced, though more may be under way at the rank: that is busy. */
+/*
+ * Announce the next group, although other operations of the rank can still run; their circuits are
+ * busy.
+ */
 static void end_activity(struct morph_phases *phases, struct rank *rank, uint32_t number,
 			 const struct member *member, bool ended)
 {

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Who gets circuits. Groups whose operation is ready come first, in the order in which they became so; then those
- * that are announced. A group takes all that it needs at once, of what is neither busy nor being set; a ready one that can't
- * claims it, and what is claimed is left alone by all after it. What is busy is ended some day and what is
- * being set is lit, so the first of all goes on some day, and then the next is the first.
+ * Assignment of circuits to groups. Groups with a ready operation come first, in the order in which
+ * they became ready; then announced groups. A group takes all of its circuits at once, if none is
+ * busy or being set. A ready group that cannot take them claims them, and later groups leave
+ * claimed circuits alone. Busy circuits become free, and circuits being set become lit, so the
+ * first group always goes on in the end. Then the next group is the first.
  */
 #include "phases.h"
 
@@ -30,13 +31,13 @@ static void act(struct morph_phases *phases, uint32_t number, uint32_t kind)
 
 /* ------------------------------------------------------------------ looking */
 
-/* What stands between a group and its circuits. */
+/* What a group lacks. */
 struct need {
-	bool dark; /* it lacks some */
-	bool setting; /* some will be lit */
-	bool claimed; /* ports, by a group before it */
-	bool awaited; /* planes, by a group before it, that are to be idle */
-	bool taken; /* what it lacks is busy, or being set for others */
+	bool dark; /* it lacks some circuits */
+	bool setting; /* some of its circuits are being set */
+	bool claimed; /* an earlier group claims ports */
+	bool awaited; /* an earlier group waits until planes are idle */
+	bool taken; /* its missing circuits are busy, or being set for another group */
 };
 
 static void look_at_port(const struct morph_phases *phases, const struct port *port,
@@ -83,7 +84,7 @@ static struct need look(const struct morph_phases *phases, const struct group *g
 
 static void claim_port(const struct morph_phases *phases, struct port *port, uint32_t number)
 {
-	/* It may be claimed by one before. */
+	/* An earlier group can have claimed it. */
 	if (port->pass == phases->pass)
 		return;
 	port->pass = phases->pass;
@@ -196,7 +197,7 @@ void lm_phase_release(struct morph_phases *phases, struct group *group)
 	}
 }
 
-/* Told once: when it is looked at first, and when it has to wait first. */
+/* Count each operation once: at the first look, and at its first wait. */
 static void count_need(struct morph_phases *phases, struct group *group, struct need need,
 		       bool blocked)
 {
@@ -216,8 +217,9 @@ static bool can_change(const struct group *group, struct need need)
 }
 
 /*
- * Returns whether the operation goes on. What has to wait for a plane that others change may change it too: each group does
- * so once at most before it goes on itself, so the first still does in the end.
+ * Returns whether the operation goes on. A group that waits for a plane under change may change it
+ * too. Each group does so at most once before it goes on, so the first group still goes on in the
+ * end.
  */
 static bool settle_ready(struct morph_phases *phases, uint32_t number)
 {
@@ -239,7 +241,7 @@ static bool settle_ready(struct morph_phases *phases, uint32_t number)
 	return goes;
 }
 
-/* Returns whether there is no more to be done. */
+/* Returns whether nothing is left to do. */
 static bool settle_wanted(struct morph_phases *phases, uint32_t number)
 {
 	struct group *group = &phases->groups.list[number];
