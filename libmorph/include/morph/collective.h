@@ -214,7 +214,8 @@ struct morph_collective_opts {
  * if the number of ranks is no power of two.
  *
  * Return: 0, -EINVAL (the algorithm does not do this collective or number of ranks; no such root,
- * radix or extents), -E2BIG (a limit is exceeded, or an option is unknown) or -ENOMEM. On failure the collective has neither chunks nor rounds.
+ * radix or extents), -E2BIG (a limit is exceeded, or an option is unknown) or -ENOMEM. On failure
+ * the collective has neither chunks nor rounds.
  */
 int morph_collective_build(struct morph_collective *collective,
 			   const struct morph_collective_opts *opts);

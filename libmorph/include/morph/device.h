@@ -1,17 +1,17 @@
 /* SPDX-License-Identifier: MIT */
 /*
- * libmorph: rings from the side of a device's code. Plain C; CUDA and HIP take it as it is.
- * It includes nothing of libmorph and calls nothing: who uses it maps the ring, and registers it with the
- * device (cudaHostRegister(), hipHostRegister()).
+ * libmorph: queues, for the code of a device. Plain C; CUDA and HIP compile it unchanged. It
+ * includes nothing of libmorph and makes no calls. The host maps the queue and registers it with
+ * the device (cudaHostRegister(), hipHostRegister()).
  *
- * A ring has one producer of submissions and one consumer of completions, who may be two: threads of a block that
- * want more agree among themselves who it is. Entries are complete when both words bear the lap
- * bit, so that nothing but single 8-byte reads and writes is supposed of the bus. Programs of 32 bits, which have none,
- * write the halves with the lap bits last, and read them first: the host writes a word at once.
+ * A queue has one producer of submissions and one consumer of completions, which may be two
+ * threads. Further threads of a block must agree which one it is. An entry is complete when both
+ * words have the lap bit, so the bus needs only single 8-byte reads and writes. Programs of 32 bits
+ * have none. They write the halves with the lap bits last and read them first, because the host
+ * writes a word at once.
  *
  * A program calls morph_device_submit(), morph_device_asleep() and morph_device_answered().
- * Functions that begin with lm_ are parts
- * of these, and may change.
+ * Functions that begin with lm_ are parts of these, and may change.
  */
 #ifndef MORPH_DEVICE_H
 #define MORPH_DEVICE_H
@@ -22,7 +22,7 @@
 #define MORPH_DEVICE static inline
 #endif
 
-/* Types of a length that compilers for devices agree about. */
+/* Types of a fixed length for compilers of devices. */
 typedef unsigned long long morph_word;
 typedef unsigned int morph_half;
 
@@ -31,15 +31,15 @@ typedef unsigned int morph_half;
 #define MORPH_DEVICE_GO 1u
 #define MORPH_DEVICE_ARRIVE 2u
 #define MORPH_DEVICE_JUMP 3u
-#define MORPH_DEVICE_ENTRIES 4096u /* bytes from the beginning of the ring to its entries */
-#define MORPH_DEVICE_ASLEEP 1u /* words of 4 bytes from the beginning */
+#define MORPH_DEVICE_ENTRIES 4096u /* offset of the entries in bytes */
+#define MORPH_DEVICE_ASLEEP 1u /* offset in words of 4 bytes */
 #define MORPH_DEVICE_TAKEN 2u
 #define MORPH_DEVICE_SEEN 32u
 
 /**
- * struct morph_device_ring - one end of a ring, in memory of the one who holds it
- * @base: where the ring is mapped, as this device sees it
- * @entries: of each kind, as it was set up
+ * struct morph_device_ring - one end of a queue, in memory of its user
+ * @base: address of the mapped queue on this device
+ * @entries: of each kind, as set up
  * @submitted: entries written so far
  * @seen: completions read so far
  */
@@ -52,7 +52,7 @@ struct morph_device_ring {
 
 /**
  * struct morph_device_answer - a completion
- * @tag: as it was submitted
+ * @tag: tag of the submission
  * @error: 0, or a positive errno
  * @position: position of the schedule that is lit
  */
@@ -62,7 +62,7 @@ struct morph_device_answer {
 	morph_word position;
 };
 
-/* What was written before is there for all before what comes. */
+/* Order earlier writes before later accesses, for all observers. */
 MORPH_DEVICE void lm_device_fence(void)
 {
 #if defined(__CUDA_ARCH__) || defined(__HIP_DEVICE_COMPILE__)
@@ -90,14 +90,14 @@ MORPH_DEVICE volatile morph_word *lm_device_entry(const struct morph_device_ring
 	       2 * (morph_word)index;
 }
 
-/* Which half of a word has its lap bit. */
+/* The half of a word with the lap bit. */
 #if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
 #define MORPH_DEVICE_HIGH 0
 #else
 #define MORPH_DEVICE_HIGH 1
 #endif
 
-/* Does this program write and read a word in two halves? */
+/* Does this program access a word in two halves? */
 #define MORPH_DEVICE_NARROW (sizeof(void *) < sizeof(morph_word))
 
 MORPH_DEVICE void lm_device_write(volatile morph_word *entry, morph_word first, morph_word second)
@@ -116,7 +116,7 @@ MORPH_DEVICE void lm_device_write(volatile morph_word *entry, morph_word first, 
 	halves[2 + MORPH_DEVICE_HIGH] = (morph_half)(second >> 32);
 }
 
-/* Both words of an entry: 1, or 0 where one of them is not of this lap. */
+/* Read both words of an entry: 1, or 0 if one of them is not of this lap. */
 MORPH_DEVICE int lm_device_read(volatile morph_word *entry, morph_word lap, morph_word *first,
 				morph_word *second)
 {
@@ -136,17 +136,17 @@ MORPH_DEVICE int lm_device_read(volatile morph_word *entry, morph_word lap, morp
 }
 
 /**
- * morph_device_submit() - ask for something
- * @ring: this end of the ring
+ * morph_device_submit() - add a request
+ * @ring: this end of the queue
  * @op: MORPH_DEVICE_GO, MORPH_DEVICE_ARRIVE or MORPH_DEVICE_JUMP
- * @tag: what the answer is known by, below 2^24
+ * @tag: identifies the answer, below 2^24
  * @which: rank of MORPH_DEVICE_ARRIVE, step of MORPH_DEVICE_JUMP, else 0
- * @position: that is to be lit, or that the rank has done with, below 2^48
+ * @position: position to light, or that the rank has finished, below 2^48
  *
- * Never waits. If the thread at the other side sleeps somebody on the host has to wake it (MORPH_RING_WAKE):
- * morph_device_asleep() says so afterwards.
+ * Never waits. If the kernel's thread sleeps, the host must wake it (MORPH_RING_WAKE): ask
+ * morph_device_asleep() afterwards.
  *
- * Return: 0, or -1 when no place is free.
+ * Return: 0, or -1 if the queue is full.
  */
 MORPH_DEVICE int morph_device_submit(struct morph_device_ring *ring, morph_half op, morph_half tag,
 				     morph_half which, morph_word position)
@@ -157,7 +157,7 @@ MORPH_DEVICE int morph_device_submit(struct morph_device_ring *ring, morph_half 
 	if (ring->submitted - *lm_device_half(ring, MORPH_DEVICE_TAKEN) >= ring->entries)
 		return -1;
 	entry = lm_device_entry(ring, ring->submitted % ring->entries);
-	/* What the ranks have written over the circuits of this step comes first. */
+	/* Data that the ranks wrote over the circuits of this step comes first. */
 	lm_device_fence();
 	lm_device_write(entry,
 			lap | (morph_word)op << 56 | (morph_word)(tag & 0xffffff) << 32 | which,
@@ -167,7 +167,7 @@ MORPH_DEVICE int morph_device_submit(struct morph_device_ring *ring, morph_half 
 	return 0;
 }
 
-/* Does somebody on the host have to wake the thread? */
+/* Must the host wake the thread? */
 MORPH_DEVICE int morph_device_asleep(const struct morph_device_ring *ring)
 {
 	return *lm_device_half(ring, MORPH_DEVICE_ASLEEP) != 0;
@@ -175,12 +175,12 @@ MORPH_DEVICE int morph_device_asleep(const struct morph_device_ring *ring)
 
 /**
  * morph_device_answered() - read a completion
- * @ring: this end of the ring
+ * @ring: this end of the queue
  * @answer: where to put it
  *
- * Never waits. The answers come in the order in which the thread has taken the entries.
+ * Never waits. Answers come in the order in which the thread has taken the requests.
  *
- * Return: 1, or 0 when none is there.
+ * Return: 1, or 0 if there is none.
  */
 MORPH_DEVICE int morph_device_answered(struct morph_device_ring *ring,
 				       struct morph_device_answer *answer)
@@ -196,7 +196,7 @@ MORPH_DEVICE int morph_device_answered(struct morph_device_ring *ring,
 	answer->position = second & MORPH_DEVICE_POSITION;
 	ring->seen++;
 	*lm_device_half(ring, MORPH_DEVICE_SEEN) = ring->seen;
-	/* What is read from here on, of the state page too, is no older than the answer. */
+	/* Later reads, also of the state page, are no older than the answer. */
 	lm_device_fence();
 	return 1;
 }

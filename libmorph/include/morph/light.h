@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph: ways for the circuits of a schedule. Included by <morph/plan.h>. */
+/* libmorph: paths for the circuits of a schedule. Included by <morph/plan.h>. */
 #ifndef MORPH_LIGHT_H
 #define MORPH_LIGHT_H
 
@@ -14,32 +14,33 @@ extern "C" {
 /*
  * DOC: Light of a schedule
  *
- * A schedule says which ranks are joined on which plane when, as if all could be joined at once.
- * morph_schedule_light() asks whether they can: it finds a way on the fabric for each circuit, such
- * that all which are lit at once go together, and puts them down as the steps that the driver takes;
- * or it says why not.
+ * A schedule says which ranks are joined on which plane when, without regard to paths.
+ * morph_schedule_light() finds a path on the fabric for each circuit, so that all circuits lit at
+ * one time fit together, and stores the steps for the driver. Otherwise it returns the reason.
  *
  *	morph_schedule_plan(schedule, collective, delay, &opts);
  *	morph_schedule_light(schedule, ledger, accelerators, ranks, NULL, steps, &light);
  *	if (light.verdict == MORPH_FEASIBLE)
  *		morph_slice_schedule_load(slice, steps, &loaded);
  *
- * Plane j is transmit and receive port j of each rank's accelerator. A step begins whenever circuits
- * are set; what the schedule finds lit is of the first one. What is dark in a plan and used by nothing goes out with
- * the step after. A circuit has one way in all steps where that can be had, and else one for each
- * time that it is lit; it has the same wavelengths from end to end. The answer follows from what is given alone.
+ * Plane j is transmit and receive port j of each rank's accelerator. A step begins whenever
+ * circuits are set. The first step includes the initially lit circuits. A circuit that goes dark
+ * without a successor on its ports goes out with the next step. A circuit has one path in all steps
+ * if possible, else one for each time that it is lit. It has the same wavelengths from end to end.
+ * The answer depends on the arguments only.
  */
 
 /**
- * enum morph_light_reason - what is in the way
- * @MORPH_LIGHT_OK: nothing
+ * enum morph_light_reason - reasons against a schedule
+ * @MORPH_LIGHT_OK: none
  * @MORPH_LIGHT_PORTS: the schedule has more planes than accelerators have ports: @have and @need
- * @MORPH_LIGHT_LANES: a circuit wants more lanes than there are: @have and @need
+ * @MORPH_LIGHT_LANES: a circuit needs more lanes than exist: @have and @need
  * @MORPH_LIGHT_ACCELERATOR: the accelerator of rank @src may not be used
- * @MORPH_LIGHT_ALONE: a circuit has no way even when it is lit alone, as the ledger is: @driver says why
- * @MORPH_LIGHT_CUT: more circuits of a step lead out of some accelerators, to others, than can at once: @have and @need
- * @MORPH_LIGHT_JUDGE: ways were found, but the validator refuses them: @driver says why
- * @MORPH_LIGHT_GAVE_UP: no ways were found, nor a proof that there are none
+ * @MORPH_LIGHT_ALONE: a circuit has no path in this ledger, even alone; see @driver
+ * @MORPH_LIGHT_CUT: more circuits of a step leave some accelerators than can at once: @have and
+ *	@need
+ * @MORPH_LIGHT_JUDGE: the validator rejects the paths that were found; see @driver
+ * @MORPH_LIGHT_GAVE_UP: neither paths nor a proof were found
  */
 enum morph_light_reason {
 	MORPH_LIGHT_OK = 0,
@@ -53,17 +54,19 @@ enum morph_light_reason {
 };
 
 /**
- * struct morph_light_opts - how steps begin, and what circuits may have
+ * struct morph_light_opts - the begin of steps, and resources of circuits
  * @sz: sizeof(struct morph_light_opts)
- * @begin: enum morph_step_begin, of all steps; MORPH_STEP_TIME: as the schedule has it, but a microsecond apart at least, and 100 where all that is lit stays
- * @loop: after the last step comes the first; by time, once all of the schedule has arrived
- * @deadline_ns: of all steps, as struct morph_step_opts has it; by time, beyond what is planned
- * @lanes: of each circuit; 0: as many as the schedule's bandwidth takes
+ * @begin: enum morph_step_begin, of all steps. MORPH_STEP_TIME: times of the schedule, at least 1
+ *	us apart, and 100 us if all lit circuits stay
+ * @loop: the first step follows the last one; by time, when all data of the schedule has arrived
+ * @deadline_ns: of all steps, as in struct morph_step_opts; by time, in addition to the planned
+ *	time
+ * @lanes: of each circuit; 0: for the bandwidth of the schedule
  * @transit: enum morph_transit
- * @count_planes: where planes do not go together, find out how many of the first ones do
- * @budget: rounds of the search for ways; 0: as many as pay in most cases
- * @hold_steps: where to put the step with which each hold is set, as many as the schedule has
- *	holds; NULL: nowhere
+ * @count_planes: if the planes do not fit together, count the first ones that do
+ * @budget: iterations of the search for paths; 0: the default
+ * @hold_steps: where to put the step that sets each hold, one entry for each hold of the schedule;
+ *	NULL: nowhere
  */
 struct morph_light_opts {
 	size_t sz;
@@ -78,25 +81,25 @@ struct morph_light_opts {
 };
 
 /**
- * struct morph_light - whether a schedule has ways, and why not
+ * struct morph_light - whether a schedule has paths, and why not
  * @verdict: enum morph_verdict; MORPH_INFEASIBLE is proven, MORPH_UNDECIDED is given up
  * @reason: enum morph_light_reason
- * @step: the step that can't be, or MORPH_ANY where it is all of them
- * @plane: plane of a circuit that is in the way or has none, or MORPH_ANY
- * @src: rank that sends it; of a cut, of those that lead across one
+ * @step: the impossible step, or MORPH_ANY for all
+ * @plane: plane of a circuit that has no path or is in the way, or MORPH_ANY
+ * @src: rank that sends it; for a cut, a rank whose circuit crosses it
  * @dst: rank that receives it
- * @driver: enum morph_reason, as the driver would say; or MORPH_REASON_NONE
- * @part: enum morph_part: what is short or in the way
- * @index: which one
- * @have: how much there is, in the unit of the reason
- * @need: how much is needed
- * @planes: how many of the first planes go together: all of a feasible schedule; else 0, unless they were to be counted
- * @steps: how many the schedule has
- * @circuits: how many the table of steps has
- * @rerouted: how often a circuit was given another way before all went together
- * @why: the reason as a sentence; "" of a feasible schedule
- * @final: no other schedule can have ways either: there are fewer ports or lanes than are asked
- *	for, or an accelerator may not be used
+ * @driver: enum morph_reason, as of the driver; or MORPH_REASON_NONE
+ * @part: enum morph_part: the scarce or occupied part
+ * @index: its index
+ * @have: available amount, in the unit of the reason
+ * @need: required amount
+ * @planes: number of first planes that fit together: all if feasible; else 0 without @count_planes
+ * @steps: number of steps
+ * @circuits: number of circuits in the table of steps
+ * @rerouted: number of reroutes until all circuits fitted together
+ * @why: the reason as a sentence; "" if feasible
+ * @final: no other schedule can have paths: too few ports or lanes exist, or an accelerator may not
+ *	be used
  */
 struct morph_light {
 	uint32_t verdict;
@@ -119,25 +122,26 @@ struct morph_light {
 };
 
 /**
- * morph_schedule_light() - find ways for all that a schedule lights
+ * morph_schedule_light() - find paths for all circuits of a schedule
  * @schedule: a feasible schedule
- * @ledger: what is held of the fabric; not changed, but for memory that the search uses
+ * @ledger: the held resources of the fabric; only memory of the search changes in it
  * @accelerators: the accelerator of each rank
- * @ranks: how many, those of the schedule
- * @opts: how steps begin, and what circuits may have; NULL for the defaults
- * @steps: where to put the steps; what was in it is forgotten. Without any where the verdict is not MORPH_FEASIBLE
+ * @ranks: number of ranks of the schedule
+ * @opts: options; NULL for the defaults
+ * @steps: where to put the steps, which replace the previous content; none unless the verdict is
+ *	MORPH_FEASIBLE
  * @light: the answer
  *
- * By negotiated congestion: circuits that are lit together raise the price of guides and elements that they
- * both want until they part (McMurchie and Ebeling, PathFinder, FPGA 1995); first with one way for each circuit in all
- * steps, then with one for each time that it is lit. What comes out is judged by the driver's own validator, step by
- * step. O(rounds * circuits * (circuits of a step * hops + fabric * log)). That there are no ways is proven of a
- * circuit alone, or by a cut: most ways that lead out of an accelerator, a server or a half of the fabric at
- * once (Ford and Fulkerson, 1956).
+ * The search negotiates congestion: circuits lit together raise the price of guides and elements
+ * that both want, until they part (McMurchie and Ebeling, PathFinder, FPGA 1995). It first tries
+ * one path for each circuit in all steps, then one for each time that it is lit. The driver's
+ * validator judges the result, step by step. O(rounds * circuits * (circuits of a step * hops +
+ * fabric * log)). Infeasibility is proven for a circuit alone, or by a cut: the maximum number of
+ * paths out of an accelerator, a server or a half of the fabric (Ford and Fulkerson, 1956).
  *
- * Return: 0, whatever the verdict; -EINVAL (the schedule is not feasible, ranks are not its own or share accelerators
- * or are of several slices, unknown options), -ENOENT (no such accelerator), -E2BIG (more steps or circuits than the driver takes) or
- * -ENOMEM.
+ * Return: 0, whatever the verdict; -EINVAL, -ENOENT (no such accelerator), -E2BIG (too many steps
+ * or circuits for the driver) or -ENOMEM. Causes of -EINVAL: the schedule is not feasible; it
+ * has other ranks; ranks share accelerators or are of several slices; unknown options.
  */
 int morph_schedule_light(const struct morph_schedule *schedule, struct morph_ledger *ledger,
 			 const uint32_t *accelerators, uint32_t ranks,
@@ -145,12 +149,12 @@ int morph_schedule_light(const struct morph_schedule *schedule, struct morph_led
 			 struct morph_light *light);
 
 /**
- * struct morph_lit_opts - where a plan is to have ways
+ * struct morph_lit_opts - where a plan needs paths
  * @sz: sizeof(struct morph_lit_opts)
- * @ledger: what is held of the fabric; not changed, but for memory that the search uses
- * @accelerators: the accelerator of each rank, as many as the collective has
- * @light: as morph_schedule_light(), or NULL; its hold_steps are of the plan that is tried last
- * @most: of how many plans ways are looked for, each of which may take seconds; 0: 24
+ * @ledger: the held resources of the fabric; only memory of the search changes in it
+ * @accelerators: the accelerator of each rank of the collective
+ * @light: as morph_schedule_light(), or NULL; its hold_steps are those of the last plan tried
+ * @most: limit of plans to try, each of which may take seconds; 0: 24
  */
 struct morph_lit_opts {
 	size_t sz;

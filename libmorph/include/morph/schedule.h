@@ -111,7 +111,7 @@ struct morph_schedule_opts {
  * MORPH_UNDECIDED: there are too many paths to try.
  *
  * Return: 0, whatever the verdict; -EINVAL, -ERANGE (it takes more than 2^62 ps), -ENOMEM, or as
- * morph_opts_check(). -EINVAL has these causes: no bandwidth; more than 64 planes; @opts->after has
+ * morph_opts_check(). Causes of -EINVAL: no bandwidth; more than 64 planes; @opts->after has
  * another number of ranks or planes; the policy does not do this collective. With a pool also: it
  * is empty, has other ranks, or has @in_turn without a topology for each round.
  */
@@ -383,8 +383,8 @@ struct morph_replanned {
  *
  * Return: 0, whatever the verdict: MORPH_INFEASIBLE if a rank that must send or receive has no port
  * left for it; MORPH_UNDECIDED if no alternative above works. Or -EINVAL (@old is @schedule, not
- * feasible, or of other ranks, rounds or delays; no such rank, plane or ports). Or -ERANGE (it takes
- * more than 2^62 ps), -ENOMEM, or as morph_opts_check().
+ * feasible, or of other ranks, rounds or delays; no such rank, plane or ports). Or -ERANGE (it
+ * takes more than 2^62 ps), -ENOMEM, or as morph_opts_check().
  */
 int morph_schedule_replan(struct morph_schedule *schedule, const struct morph_schedule *old,
 			  const struct morph_collective *collective,

@@ -12,10 +12,10 @@ extern "C" {
 /*
  * DOC: Plans for a collective library
  *
- * What stands between a collective library and the planner of schedules: it asks with each call which algorithm and
- * which circuits are best for so many bytes, and must not wait for the answer. A *shim* keeps a plan for each
- * (collective, size). The first who asks has it planned, or it comes from a file that was written beforehand;
- * from then on it is a look into a table.
+ * A *shim* stands between a collective library and the planner of schedules. With each call, the
+ * library asks for the best algorithm and circuits for a number of bytes, and cannot wait for the
+ * planner. The shim keeps a plan for each (collective, size). The first caller has it planned, or
+ * it comes from a file. Later calls look it up in a table.
  *
  *	shim = morph_shim_new(ctx, delay, &opts);
  *	morph_shim_read(shim, file, length);
@@ -25,44 +25,45 @@ extern "C" {
  *		run(info.schedule);
  *	}
  *
- * Sizes fall into buckets: they are rounded up to the next power of two, or to one of a few sizes between two of them
- * (@parts). A plan is of the size that its bucket ends with: for fewer bytes its rounds and circuits are as good as its
- * order, and its times are what they take at most.
+ * Sizes fall into buckets: they are rounded up to the next power of two, or to one of a few sizes
+ * between two of them (@parts). A plan is made for the largest size of its bucket. Smaller sizes
+ * can use its rounds and circuits, and its times are upper bounds.
  *
- * What circuits are lit before counts too: of two collectives that follow each other the second may be planned
- * after the first. A plan is kept for each (collective, size, what is lit), and not for each history: where an iteration
- * comes round to the same circuits it comes round to the same plans.
+ * The initially lit circuits count too: a plan may continue from those of the plan before. The shim
+ * keeps a plan for each (collective, size, lit circuits), and not for each history. An iteration
+ * that returns to the same circuits returns to the same plans.
  *
- * A shim that knows where the ranks are (@lit) gives plans that have ways there, each with the steps that the driver takes. What others hold
- * of the fabric by then may be in the way of these when they are loaded: then the collective goes on as it would without a plan. Once the
- * slice has other accelerators it is time for another shim.
+ * A shim that knows the accelerators of the ranks (@lit) returns plans that have paths, with the
+ * steps for the driver. Other tenants may hold these resources when the steps are loaded. Then run
+ * the collective as without a plan. When the slice gets other accelerators, make another shim.
  *
- * All ranks who ask the same shims for the same come to the same plans, whatever else they asked before: plans depend on the
- * question alone.
+ * All ranks that ask equal shims the same question get the same plans, whatever they asked before.
  *
- * Any number of threads may look plans up at once. Who finds a plan waits for nobody; of those who do not,
- * one plans at a time. Plans never change, and go with the shim. morph_shim_read() takes its turn too.
- * morph_shim_free() is for when nobody asks any more.
+ * Any number of threads may look up plans at once. A thread that finds a plan waits for no other.
+ * Of the threads that do not, one plans at a time, and so does morph_shim_read(). Plans never
+ * change, and end with the shim. Call morph_shim_free() when no thread uses it.
  */
 
 struct morph_shim;
 struct morph_shim_plan;
 
 /**
- * struct morph_shim_opts - for whom it plans
+ * struct morph_shim_opts - the questions that a shim answers
  * @sz: sizeof(struct morph_shim_opts)
- * @ranks: how many take part
+ * @ranks: number of ranks
  * @planes: ports of each rank; 0: 1
  * @policy: enum morph_policy
  * @root: of broadcasts
- * @budget: how long is searched for a plan, as in struct morph_schedule_opts
- * @parts: sizes between a power of two and the next, the next included: 1, 2, 4 or 8; 0: 1
- * @profile_checksum: of the fabric's profile, morph_model_checksum(); a file of another one is not read. 0: not stated
- * @most_plans: how many are kept, up to 65536; 0: 1024
- * @most_bytes: of all plans together; 0: 2^28
- * @late_ns: how much later than the others the last rank comes to an all-reduce, as in struct morph_collective_opts
- * @lit: where plans are to have ways; NULL: nobody asks for ways. Its accelerators and options are copied; its ledger stays as it is, and is used
- *	by nobody else, as long as the shim is there
+ * @budget: search effort for a plan, as in struct morph_schedule_opts
+ * @parts: sizes between a power of two and the next, including the next: 1, 2, 4 or 8; 0: 1
+ * @profile_checksum: of the fabric's profile, morph_model_checksum(); files for another one are
+ *	rejected. 0: not stated
+ * @most_plans: limit of plans, up to 65536; 0: 1024
+ * @most_bytes: limit of bytes of all plans; 0: 2^28
+ * @late_ns: how much later than the others the last rank comes to an all-reduce, as in struct
+ *	morph_collective_opts
+ * @lit: where plans need paths; NULL: plans without paths. The accelerators and options are copied.
+ *	The ledger must stay unchanged, and without other users, as long as the shim exists
  */
 struct morph_shim_opts {
 	size_t sz;
@@ -80,44 +81,46 @@ struct morph_shim_opts {
 };
 
 /**
- * morph_shim_new() - begin to keep plans
- * @ctx: where to note why it failed; it is not kept
- * @delay: what rounds and changes take; it is copied
- * @opts: for whom
+ * morph_shim_new() - make a shim
+ * @ctx: where to note errors of this call; it is not kept
+ * @delay: durations of rounds and changes; it is copied
+ * @opts: the questions
  * @out: the shim, freed by morph_shim_free()
  *
- * Return: 0, -EINVAL (no ranks or more than 4096, more than 64 planes, no such policy, root or parts, more than 65536 plans,
- * no bandwidth, a rank that is later than 2^40 ns, what is wrong in @opts->lit), -E2BIG (an option that this library does not know) or -ENOMEM.
+ * Return: 0, -EINVAL, -E2BIG (an unknown option) or -ENOMEM. Causes of -EINVAL: no ranks or
+ * more than 4096; more than 64 planes; no such policy, root or parts; more than 65536 plans. Also no
+ * bandwidth; a rank later than 2^40 ns; an error in @opts->lit.
  */
 int morph_shim_new(struct morph_ctx *ctx, const struct morph_delay *delay,
 		   const struct morph_shim_opts *opts, struct morph_shim **out);
 
 /**
  * morph_shim_free() - free a shim with all its plans
- * @shim: the shim, or NULL; nobody uses it or its plans
+ * @shim: the shim, or NULL; no thread may use it or its plans
  */
 void morph_shim_free(struct morph_shim *shim);
 
 /**
- * morph_shim_lookup() - which plan is for so many bytes?
+ * morph_shim_lookup() - find the plan for a number of bytes
  * @shim: the shim
  * @kind: enum morph_collective_kind
  * @bytes: the whole buffer, as in struct morph_collective_opts
- * @after: the plan that runs before, whose circuits are lit; NULL: nothing is
+ * @after: the previous plan, whose circuits are lit; NULL: none
  * @out: the plan, owned by @shim
  *
- * A plan that is there takes neither memory nor a lock. One that is not is planned by morph_schedule_choose(), with
- * paths where they are wanted; that it can't be done is kept too. Once there are as many as are kept those stay, and no more are planned.
+ * Finding an existing plan takes neither memory nor a lock. A missing plan is made by
+ * morph_schedule_choose(), with paths if the shim needs them. The shim also remembers that there is
+ * none. At its limits, it keeps the existing plans and makes no more.
  *
- * Return: 0, -ENOENT (there is no feasible schedule, or none with ways), -EINVAL (no such collective, @after is of another shim), -E2BIG (more than
- * 2^50 bytes), -ENOSPC (no more plans are kept, or no more bytes of them), or as morph_schedule_choose(). Why, says
- * morph_shim_why().
+ * Return: 0, -ENOENT (no feasible schedule with paths), -EINVAL (no such collective, @after is of
+ * another shim), -E2BIG (more than 2^50 bytes), -ENOSPC (the limit of plans or bytes), or as
+ * morph_schedule_choose(). morph_shim_why() has the message.
  */
 int morph_shim_lookup(struct morph_shim *shim, uint32_t kind, uint64_t bytes,
 		      const struct morph_shim_plan *after, const struct morph_shim_plan **out);
 
 /**
- * morph_shim_why() - why the call that failed last did so, whichever thread's it was
+ * morph_shim_why() - read the message of the last failed call of any thread
  * @shim: the shim
  * @buffer: where to put the sentence
  * @room: its size
@@ -129,12 +132,12 @@ void morph_shim_why(struct morph_shim *shim, char *buffer, size_t room);
 /**
  * struct morph_shim_plan_info - a plan of a shim
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
- * @bytes: the size of the buffer that it is planned for, the largest of its bucket
- * @schedule: which circuits are held from when to when
- * @collective: what is sent in which round
- * @steps: what the driver takes, see morph_slice_schedule_load(); NULL where the shim does not know
- *	the accelerators of the ranks
- * @choice: the algorithm, its parameters, and the time that it takes
+ * @bytes: the size that it is planned for, the largest of its bucket
+ * @schedule: when circuits are held
+ * @collective: the rounds
+ * @steps: steps for morph_slice_schedule_load(); NULL if the shim does not know the accelerators of
+ *	the ranks
+ * @choice: the algorithm, its parameters and its duration
  *
  * The shim owns @schedule, @collective and @steps. Any number of threads may read them.
  */
@@ -159,31 +162,32 @@ int morph_shim_plan_info(const struct morph_shim_plan *plan, struct morph_shim_p
 /* ------------------------------------------------------------------ files */
 
 /**
- * morph_shim_write() - all plans, in the words of <morph/wire.h>
+ * morph_shim_write() - write all plans in the format of <morph/wire.h>
  * @shim: the shim
- * @buffer: where to; NULL to ask for the size
+ * @buffer: where to put them; NULL to ask for the size
  * @bytes: its size
  *
- * What can't be done is left out. The same plans, in the order in which they were planned, are the same bytes.
+ * Questions without a plan are left out. The same plans, made in the same order, give the same
+ * bytes.
  *
- * Return: the size in bytes, or -ENOSPC when @bytes is less.
+ * Return: the size in bytes, or -ENOSPC if @bytes is less.
  */
 ssize_t morph_shim_write(struct morph_shim *shim, void *buffer, size_t bytes);
 
 /**
- * morph_shim_read() - take plans that were written
+ * morph_shim_read() - read written plans
  * @shim: the shim, without plans
- * @data: what was written
+ * @data: the written plans
  * @bytes: its size
  *
- * Either all plans are taken or none. Where plans are to have ways these are looked for anew, and all of them are to have some. What is read may be anything: numbers are of things that there are, times are
- * in order, a port is in one circuit at a time, and ways lead where they should. Nothing checks
- * that a plan moves
- * all data: read files only that a planner wrote.
+ * Reads all plans or none. If the shim needs paths, they are searched again, and every plan must
+ * have some. The call accepts arbitrary input and verifies that objects exist, times are in order,
+ * a port has one circuit at a time, and paths end where they should. It does not verify that a plan
+ * moves all data, so read only files of a planner.
  *
- * Return: 0; -ESTALE (it is of another profile, delay, or number of ranks or planes, or of other options, or a plan has no ways), -EBADMSG (its checksum is
- * wrong), -EINVAL (malformed), -EEXIST (there are plans), -ENOSPC (more than are kept) or -ENOMEM. Why, says
- * morph_shim_why().
+ * Return: 0, -ESTALE (other profile, delay, ranks, planes or options, or a plan without paths),
+ * -EBADMSG (wrong checksum), -EINVAL (malformed), -EEXIST (there are plans), -ENOSPC (more than the
+ * limits) or -ENOMEM. morph_shim_why() has the message.
  */
 int morph_shim_read(struct morph_shim *shim, const void *data, size_t bytes);
 

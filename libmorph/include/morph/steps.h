@@ -12,23 +12,24 @@ extern "C" {
 /*
  * DOC: Steps
  *
- * What the driver takes as a schedule: a table of circuits between ranks, and steps, each of which
- * says which of them are lit while it runs and what begins it. It is put together by hand, or of a planned
- * schedule by morph_schedule_light(), and loaded by morph_slice_schedule_load(). Nothing here needs a kernel.
+ * The driver's form of a schedule: a table of circuits between ranks, and steps. Each step lists
+ * its lit circuits and says what begins it. Programs build steps by hand, or from a planned
+ * schedule by morph_schedule_light(). morph_slice_schedule_load() loads them. These calls need no
+ * kernel.
  *
  *	ping = morph_steps_circuit(steps, 0, 1, NULL);
  *	pong = morph_steps_circuit(steps, 1, 0, NULL);
  *	morph_steps_add(steps, &ping, 1, NULL);
  *	morph_steps_add(steps, &pong, 1, NULL);
  *
- * Steps are used by one thread at a time.
+ * One thread at a time uses steps.
  */
 
 /**
- * enum morph_step_begin - what begins a step
- * @MORPH_STEP_CALL: morph_slice_schedule_go(), or a ring's MORPH_DEVICE_GO
- * @MORPH_STEP_BARRIER: all ranks of which a circuit comes or goes have arrived: morph_slice_schedule_arrive()
- * @MORPH_STEP_TIME: so long after the step before was lit
+ * enum morph_step_begin - the begin of a step
+ * @MORPH_STEP_CALL: morph_slice_schedule_go(), or MORPH_DEVICE_GO in a queue
+ * @MORPH_STEP_BARRIER: all ranks whose circuits change have arrived: morph_slice_schedule_arrive()
+ * @MORPH_STEP_TIME: a time after the previous step was lit
  */
 enum morph_step_begin {
 	MORPH_STEP_CALL = 0,
@@ -37,12 +38,13 @@ enum morph_step_begin {
 };
 
 /**
- * struct morph_step_opts - how a step begins
+ * struct morph_step_opts - the begin of a step
  * @sz: sizeof(struct morph_step_opts)
  * @begin: enum morph_step_begin
- * @after_ns: for MORPH_STEP_TIME: how long after the step before was lit; the driver takes 1000 at least, and 100000 where the step changes nothing
- * @deadline_ns: it is to be lit so long after the step before was; if nothing has begun it by then
- *	the schedule stops. 0: it may take as long as it likes
+ * @after_ns: for MORPH_STEP_TIME: time after the previous step was lit; the driver needs at least
+ *	1000, and 100000 if the step changes nothing
+ * @deadline_ns: latest time after the previous step was lit; if nothing has begun the step by then,
+ *	the schedule stops. 0: no deadline
  */
 struct morph_step_opts {
 	size_t sz;
@@ -52,10 +54,10 @@ struct morph_step_opts {
 };
 
 /**
- * morph_steps_new() - room for steps
+ * morph_steps_new() - make empty steps
  * @ctx: the context, which must outlive it
  *
- * Return: steps, none as yet, freed by morph_steps_free(); NULL when out of memory.
+ * Return: steps, freed by morph_steps_free(); NULL when out of memory.
  */
 struct morph_steps *morph_steps_new(struct morph_ctx *ctx);
 
@@ -66,33 +68,34 @@ struct morph_steps *morph_steps_new(struct morph_ctx *ctx);
 void morph_steps_free(struct morph_steps *steps);
 
 /**
- * morph_steps_clear() - forget all circuits and steps
+ * morph_steps_clear() - remove all circuits and steps
  * @steps: the steps, as new afterwards
  */
 void morph_steps_clear(struct morph_steps *steps);
 
 /**
- * morph_steps_circuit() - one more circuit that steps may hold
+ * morph_steps_circuit() - add a circuit that steps may hold
  * @steps: the steps
  * @src_rank: rank that sends
  * @dst_rank: rank that receives
- * @opts: how, or NULL: the kernel routes it beside those that some step holds with it
+ * @opts: options, or NULL: the kernel routes it beside the circuits of its steps
  *
- * Return: its number, from 0; -EINVAL (both ranks are the same, an edge, unknown flags, a plane beyond
- * 65534), -E2BIG (unknown options, more than 32768 circuits or 1048576 guides) or -ENOMEM.
+ * Return: its number, from 0; -EINVAL (both ranks are the same, an edge, unknown flags, a plane
+ * beyond 65534), -E2BIG (unknown options, more than 32768 circuits or 1048576 guides) or -ENOMEM.
  */
 int morph_steps_circuit(struct morph_steps *steps, uint32_t src_rank, uint32_t dst_rank,
 			const struct morph_circuit_opts *opts);
 
 /**
- * morph_steps_add() - one more step
+ * morph_steps_add() - add a step
  * @steps: the steps
- * @circuits: numbers of the circuits that it holds
- * @count: how many; 0: it is dark
+ * @circuits: numbers of its circuits
+ * @count: number of circuits; 0: it is dark
  * @opts: what begins it, or NULL: a call
  *
- * Return: its number, from 0; -EINVAL (no such circuit, one twice, an unknown way to begin, a time without
- * MORPH_STEP_TIME), -E2BIG (unknown options, more than 8192 steps that hold 262144 circuits together) or -ENOMEM.
+ * Return: its number, from 0; -EINVAL (no such circuit, one twice, an unknown begin, a time without
+ * MORPH_STEP_TIME), -E2BIG (unknown options, more than 8192 steps or 262144 circuits in all steps)
+ * or -ENOMEM.
  */
 int morph_steps_add(struct morph_steps *steps, const uint32_t *circuits, size_t count,
 		    const struct morph_step_opts *opts);
@@ -102,7 +105,7 @@ int morph_steps_add(struct morph_steps *steps, const uint32_t *circuits, size_t 
  * @sz: size of this structure
  * @profile_checksum: checksum of the fabric's profile that the steps were planned for, see
  *	morph_model_checksum(); loading fails with ESTALE if it is another one. 0: not stated
- * @loop: after the last step comes the first; what begins the first step then counts
+ * @loop: the first step follows the last one; what begins the first step then counts
  */
 struct morph_steps_opts {
 	size_t sz;
@@ -122,17 +125,18 @@ struct morph_steps_opts {
 int morph_steps_set_opts(struct morph_steps *steps, const struct morph_steps_opts *opts);
 
 /**
- * morph_steps_set_generation() - the slice as it was when they were planned
+ * morph_steps_set_generation() - set the generation of the slice for which they were planned
  * @steps: the steps
- * @generation: of the slice; loading fails with ESTALE if it has changed. MORPH_GENERATION_ANY: never
+ * @generation: of the slice; loading fails with ESTALE if it has changed. MORPH_GENERATION_ANY:
+ *	never
  */
 void morph_steps_set_generation(struct morph_steps *steps, uint64_t generation);
 
 /**
  * morph_steps_seal() - keep steps for long, and for several threads
- * @steps: the steps; from now on they are only read and freed, and note no failures
+ * @steps: the steps; from now on they are only read and freed, and note no errors
  *
- * Gives back memory that was set aside for further steps.
+ * Frees the memory for further steps.
  *
  * Return: the bytes that the steps take.
  */
@@ -166,12 +170,13 @@ struct morph_steps_info {
 int morph_steps_info(const struct morph_steps *steps, struct morph_steps_info *out);
 
 /**
- * morph_steps_get_circuit() - a circuit that steps may hold
+ * morph_steps_get_circuit() - read a circuit of steps
  * @steps: the steps
- * @number: which, below @circuits of struct morph_steps_info
+ * @number: its number, below @circuits of struct morph_steps_info
  * @src_rank: where to put the rank that sends
  * @dst_rank: where to put the rank that receives
- * @opts: where to put how, as much as @opts->sz has room for; guides are those of @steps, until one is added. Or NULL
+ * @opts: where to put its options, within @opts->sz; guides belong to @steps until one is added. Or
+ *	NULL
  *
  * Return: 0 or -ENOENT.
  */
@@ -179,12 +184,12 @@ int morph_steps_get_circuit(const struct morph_steps *steps, uint32_t number, ui
 			    uint32_t *dst_rank, struct morph_circuit_opts *opts);
 
 /**
- * morph_steps_get() - a step
+ * morph_steps_get() - read a step
  * @steps: the steps
- * @number: which, below @steps of struct morph_steps_info
- * @circuits: where to put the numbers of the circuits that it holds: those of @steps, until a step is added
- * @count: where to put how many
- * @opts: where to put what begins it, as much as @opts->sz has room for; or NULL
+ * @number: its number, below @steps of struct morph_steps_info
+ * @circuits: where to put the numbers of its circuits, which belong to @steps until a step is added
+ * @count: where to put their number
+ * @opts: where to put what begins it, within @opts->sz; or NULL
  *
  * Return: 0 or -ENOENT.
  */
