@@ -87,8 +87,8 @@ struct morph_shim_opts {
  * @opts: the questions
  * @out: the shim, freed by morph_shim_free()
  *
- * Return: 0, -EINVAL, -E2BIG (an unknown option) or -ENOMEM. Causes of -EINVAL: no ranks or
- * more than 4096; more than 64 planes; no such policy, root or parts; more than 65536 plans. Also no
+ * Return: 0, -EINVAL, -E2BIG (an unknown option) or -ENOMEM. Causes of -EINVAL: no ranks or more
+ * than 4096; more than 64 planes; no such policy, root or parts; more than 65536 plans. Also: no
  * bandwidth; a rank later than 2^40 ns; an error in @opts->lit.
  */
 int morph_shim_new(struct morph_ctx *ctx, const struct morph_delay *delay,
