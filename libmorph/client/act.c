@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-/* Room for attributes: numbers of 4 and 8 bytes with their headers. */
+/* Space for attributes: numbers of 4 and 8 bytes with their headers. */
 #define ATTR32_BYTES 8
 #define ATTR64_BYTES 12
 #define NEST_BYTES 4
@@ -25,7 +25,7 @@ static void put_list(struct nl_msg *request, int attribute, const uint32_t *valu
 		nla_put_u32(request, attribute, values[at]);
 }
 
-/* Options that name what is meant by bits: some must be set, and none unknown. */
+/* Check bits of options: at least one must be set, and none can be unknown. */
 static int check_set(struct morph_ctx *ctx, const char *what, uint32_t set, uint32_t known)
 {
 	if (!set)
@@ -208,7 +208,7 @@ uint32_t lm_txn_front(const struct morph_txn *txn)
 	return front;
 }
 
-/* How many bytes a transaction takes; 0, or a noted -EINVAL when it does not fit. */
+/* The bytes of a transaction's message. 0, or a noted -EINVAL if it is too large. */
 static int count_bytes(struct morph_ctx *ctx, const struct morph_txn *txn, size_t *bytes)
 {
 	*bytes = TXN_BYTES;
@@ -264,7 +264,7 @@ static void put_change(struct nl_msg *request, const struct morph_change *change
 	nla_nest_end(request, nest);
 }
 
-/* On whose behalf a request is; 0: nobody's. */
+/* The controller on whose behalf a request is; 0: none. */
 static void put_token(struct nl_msg *request, uint32_t controller, uint64_t epoch)
 {
 	if (!controller)
@@ -294,7 +294,7 @@ static void put_txn(struct nl_msg *request, const struct morph_txn *txn)
 		put_change(request, &txn->changes[at]);
 }
 
-/* The reply of an act on transactions, with the verdict in it. */
+/* Read the reply of a transaction command, including the verdict. */
 static int do_txn(struct morph_ctx *ctx, struct nl_msg *request, struct morph_object **out,
 		  const char *what, uint32_t which)
 {

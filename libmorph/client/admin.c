@@ -6,7 +6,7 @@
 
 #include "internal.h"
 
-/* A number that goes into a request, unless it is MORPH_ANY. */
+/* A number in a request; MORPH_ANY leaves it out. */
 struct selector {
 	int attribute;
 	uint32_t value;
@@ -23,14 +23,14 @@ static struct nl_msg *select_request(struct morph_ctx *ctx, uint32_t command,
 	return request;
 }
 
-/* How objects of a type are read. 0 stands for no attribute. */
+/* How to read objects of a type. 0 means no attribute. */
 struct kind {
 	uint32_t command;
 	int fabric; /* attribute: number of the fabric */
 	int id; /* attribute: number of the object; 0: objects are only listed */
 	int parent; /* attribute: number of the object that it belongs to */
-	const char *nests; /* attribute that may not fit in a reply; or NULL */
-	const char *all; /* what an error calls a list of them; NULL: the type */
+	const char *nests; /* attribute that can exceed a reply; or NULL */
+	const char *all; /* how an error names a list of them; NULL: by the type */
 };
 
 static const struct kind kinds[] = {
@@ -73,7 +73,7 @@ static const struct kind kinds[] = {
 				       .all = "reservations" },
 };
 
-/* One object, named by up to three numbers; 0 stands for no attribute. */
+/* Read one object, named by up to three numbers. 0 means no attribute. */
 static int get(struct morph_ctx *ctx, uint32_t command, const struct selector *selectors,
 	       size_t count, struct morph_object **out)
 {
@@ -102,8 +102,8 @@ static int dump(struct morph_ctx *ctx, uint32_t command, const struct selector *
 }
 
 /*
- * A reply holds no more than so many ranks or changes; the whole object comes with a
- * dump of it alone. *out is replaced then.
+ * A reply has at most this number of ranks or changes. A dump of one object has all; then it
+ * replaces *out.
  */
 #define NESTS_PER_REPLY 256
 
@@ -129,7 +129,7 @@ static const struct kind *kind_of(uint32_t type)
 	return type < ARRAY_SIZE(kinds) && kinds[type].command ? &kinds[type] : NULL;
 }
 
-/* The numbers that name the fabric and the parent of objects. Returns how many these are. */
+/* Set the numbers of the fabric and of the parent. Returns how many it has set. */
 static size_t select_within(const struct kind *kind, uint32_t fabric, uint32_t parent,
 			    struct selector *selectors)
 {

@@ -6,10 +6,10 @@
 
 #include "internal.h"
 
-/* The most that a request here has: numbers of 8 bytes with their headers. */
+/* Limit of a request here: numbers of 8 bytes with their headers. */
 #define REQUEST_BYTES (7 * 12)
 
-/* A request whose fabric is in @attribute, unless it is MORPH_ANY. */
+/* Begin a request with the fabric in @attribute, unless it is MORPH_ANY. */
 static struct nl_msg *begin(struct morph_ctx *ctx, uint32_t command, int attribute, uint32_t fabric)
 {
 	struct nl_msg *request = lm_request(ctx, command, REQUEST_BYTES);
@@ -19,7 +19,7 @@ static struct nl_msg *begin(struct morph_ctx *ctx, uint32_t command, int attribu
 	return request;
 }
 
-/* One about a controller. */
+/* Begin a request about a controller. */
 static struct nl_msg *about(struct morph_ctx *ctx, uint32_t command, uint32_t fabric,
 			    uint32_t controller)
 {

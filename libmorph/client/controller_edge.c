@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Lanes of an edge, reserved at both of its ends, which may be of two kernels.
+ * Reservation of lanes at both ends of an edge, which can be in two kernels.
  *
- * Neither kernel knows of the other, so no transaction covers both. In its place stands an order of
- * requests: each end gets the lanes that are wanted beside those that it has, and only when both
- * have them is given back what is beyond. So whatever fails before, all is still there that the
- * controller had, and nobody else can have taken it meanwhile.
+ * The kernels do not know each other, so no transaction covers both ends. Instead, requests have an
+ * order. Each end first gets the wanted lanes in addition to its present ones. Only when both ends
+ * have them, the surplus is released. So after a failure the controller still has all of its
+ * earlier lanes, and no other controller can have taken them.
  */
 #include <stdio.h>
 
@@ -15,7 +15,7 @@
 
 #include "internal.h"
 
-#define TRIES 8 /* while others reserve lanes of the same edge */
+#define TRIES 8 /* attempts, if other controllers reserve lanes of the edge */
 #define UUID_BYTES 37 /* as text */
 
 struct end {
@@ -25,11 +25,11 @@ struct end {
 	char peer_uuid[UUID_BYTES]; /* of the fabric that the edge leads to, or "" */
 	uint32_t peer_edge;
 	uint32_t guide;
-	bool asked; /* for a change: it may have been made although its answer was a failure */
-	uint64_t had; /* lanes that the controller had before the call */
-	uint64_t has; /* and has now */
-	uint64_t lit; /* lanes that circuits of its slices have */
-	uint64_t free; /* lanes that nobody has */
+	bool asked; /* a change was requested, and can have happened despite a failed answer */
+	uint64_t had; /* lanes of the controller before the call */
+	uint64_t has; /* and now */
+	uint64_t lit; /* lanes of circuits in its slices */
+	uint64_t free; /* lanes that are neither reserved nor lit */
 };
 
 struct pair {
@@ -37,7 +37,7 @@ struct pair {
 	uint32_t controller;
 	uint32_t count;
 	uint64_t among;
-	struct lm_error error; /* the first failure, with the end at which it was */
+	struct lm_error error; /* the first failure, with its end */
 };
 
 static uint32_t weight(uint64_t lanes)
@@ -45,7 +45,7 @@ static uint32_t weight(uint64_t lanes)
 	return (uint32_t)__builtin_popcountll(lanes);
 }
 
-/* Keep what the end's context says of a failure, unless there was one before. */
+/* Record the failure of an end's context, unless there was an earlier one. */
 static int check(struct pair *pair, const struct end *end, int error)
 {
 	const struct morph_controller_end *of = end->of;
@@ -86,7 +86,7 @@ static bool is_at(const struct morph_object *circuit, const char *name, uint32_t
 	return morph_object_has(circuit, name) && morph_object_uint(circuit, name) == edge;
 }
 
-/* Lanes that a slice's circuits have at the edge; one that is only prepared has none yet. */
+/* Lanes of a slice's circuits at the edge. A circuit that is only prepared has none. */
 static int read_circuits(struct end *end, uint32_t slice)
 {
 	const struct morph_controller_end *of = end->of;
@@ -106,7 +106,7 @@ static int read_circuits(struct end *end, uint32_t slice)
 	return 0;
 }
 
-/* Light on the edge, which only one slice has, is the controller's where the slice is. */
+/* Only one slice has light on the edge. The light belongs to the controller if that slice does. */
 static int read_lit(const struct pair *pair, struct end *end, uint32_t slice)
 {
 	struct morph_object *object;
@@ -119,7 +119,7 @@ static int read_lit(const struct pair *pair, struct end *end, uint32_t slice)
 		morph_object_free(object);
 		error = ours ? read_circuits(end, slice) : 0;
 	}
-	return error == -ENOENT ? 0 : error; /* it has gone meanwhile */
+	return error == -ENOENT ? 0 : error; /* the slice has been deleted meanwhile */
 }
 
 static int read_edge(const struct pair *pair, struct end *end)
@@ -218,7 +218,7 @@ static int check_names(struct pair *pair)
 
 /* --------------------------------------------------------------- requests */
 
-/* So many lanes of a mask in the place of what the controller has at an end. */
+/* Reserve @count lanes of a mask at an end, in place of the present ones. */
 static int reserve(const struct pair *pair, struct end *end, uint32_t count, uint64_t among)
 {
 	const struct morph_controller_end *of = end->of;
@@ -235,7 +235,7 @@ static int reserve(const struct pair *pair, struct end *end, uint32_t count, uin
 	return 0;
 }
 
-/* So many lanes of a mask beside those that it has elsewhere. */
+/* Reserve @count lanes of a mask, in addition to other present lanes. */
 static int extend(struct pair *pair, struct end *end, uint32_t count, uint64_t mask)
 {
 	uint32_t beside = weight(end->has & ~mask);
@@ -243,7 +243,10 @@ static int extend(struct pair *pair, struct end *end, uint32_t count, uint64_t m
 	return check(pair, end, reserve(pair, end, count + beside, mask | end->has));
 }
 
-/* Ask for what cannot be had: the kernel counts the conflict, and says what there is. By now it may be had. */
+/*
+ * Request lanes that are not available, so that the kernel counts the conflict and reports the
+ * numbers. The lanes can have become available by now.
+ */
 static int be_refused(struct pair *pair, struct end *first, struct end *second)
 {
 	uint64_t may = (second->free | second->has | second->lit) & pair->among;
@@ -253,7 +256,7 @@ static int be_refused(struct pair *pair, struct end *first, struct end *second)
 	return extend(pair, first, pair->count, may);
 }
 
-/* The lowest lanes of a mask, so many. */
+/* The lowest @count lanes of a mask. */
 static uint64_t lowest(uint64_t lanes, uint32_t count)
 {
 	uint64_t rest = lanes;
@@ -264,8 +267,8 @@ static uint64_t lowest(uint64_t lanes, uint32_t count)
 }
 
 /*
- * Lanes that both ends may have: first what is reserved at both, and of that what is lit; then what is
- * lit; then what is left of a call that ended between the two. Fewer where there are too few.
+ * Choose lanes that both ends can have: first lanes reserved at both, of these lit ones first; then
+ * lit lanes; then the rest of an interrupted call. Returns fewer if there are too few.
  */
 static uint64_t choose(const struct pair *pair)
 {
@@ -280,7 +283,7 @@ static uint64_t choose(const struct pair *pair)
 	return chosen;
 }
 
-/* Read both ends, before each try. */
+/* Read both ends before each attempt. */
 static int look(struct pair *pair, bool first)
 {
 	for (size_t at = 0; at < ARRAY_SIZE(pair->ends); at++) {
@@ -296,9 +299,8 @@ static int look(struct pair *pair, bool first)
 }
 
 /*
- * Both ends get the same lanes beside those that they have, or -EAGAIN: what is free has changed since
- * it was read. Whoever asks, asks the same end first: of two that want all lanes one gets them, and
- * not each of them an end.
+ * Give both ends the same additional lanes. -EAGAIN: the free lanes have changed since the read.
+ * All controllers ask the same end first, so one of two that want all lanes gets them at both ends.
  */
 static int try_both(struct pair *pair, uint64_t *chosen)
 {
@@ -317,7 +319,7 @@ static int try_both(struct pair *pair, uint64_t *chosen)
 	return error == -EBUSY ? -EAGAIN : error;
 }
 
-/* Try, until both ends have the chosen lanes, or one cannot get them. */
+/* Try until both ends have the chosen lanes, or one refuses. */
 static int reserve_both(struct pair *pair, uint64_t *chosen)
 {
 	for (unsigned int nth = 0; nth < TRIES; nth++) {
@@ -337,7 +339,7 @@ static int reserve_both(struct pair *pair, uint64_t *chosen)
 	return -EBUSY;
 }
 
-/* What either end has beyond what was chosen is given back; where it is not, the other one still does. */
+/* Release the surplus of both ends, even if one of them fails. */
 static int trim(struct pair *pair, uint64_t chosen)
 {
 	for (size_t at = 0; at < ARRAY_SIZE(pair->ends); at++) {
@@ -349,7 +351,7 @@ static int trim(struct pair *pair, uint64_t chosen)
 	return -pair->error.code;
 }
 
-/* Either end has again what it had; the failure that led to this is the one that is told. */
+/* Restore both ends. The error remains the original one. */
 static void put_back(struct pair *pair)
 {
 	for (size_t at = 0; at < ARRAY_SIZE(pair->ends); at++) {
@@ -367,7 +369,7 @@ static void put_back(struct pair *pair)
 	}
 }
 
-/* What there is at an end that cannot be reached is not in the way of what is at the other. */
+/* Release both ends. An unreachable end does not prevent the release of the other one. */
 static int give_back(struct pair *pair)
 {
 	int errors[2], error;

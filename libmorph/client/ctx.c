@@ -78,7 +78,7 @@ void lm_error_add(struct lm_error *error, const char *format, ...)
 	va_end(arguments);
 }
 
-/* What the kernel said besides its sentence: rule, numbers, culprit. */
+/* Details of the kernel's refusal: rule, numbers, culprit. */
 static void text_add_reason(struct lm_error *error)
 {
 	const char *reason = morph_enum_name(MORPH_ENUM_REASON, error->reason);
@@ -94,7 +94,7 @@ static void text_add_reason(struct lm_error *error)
 		lm_error_add(error, ", have %lld, need %lld", (long long)error->have,
 			     (long long)error->need);
 	if (error->part && part && error->index == MORPH_ANY)
-		lm_error_add(error, ", %s", part); /* no single one is to blame */
+		lm_error_add(error, ", %s", part); /* no single part is the cause */
 	else if (error->part && part)
 		lm_error_add(error, ", %s %u", part, error->index);
 	lm_error_add(error, ")");

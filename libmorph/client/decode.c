@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Netlink messages to objects, and offsets in messages to names of attributes. */
+/* From netlink messages to objects, and from offsets in messages to names of attributes. */
 #include <stdio.h>
 
 #include <netlink/attr.h>
@@ -75,7 +75,7 @@ static int decode_attr(struct morph_object *object, const struct lm_attr *schema
 	}
 }
 
-/* Attributes that the library does not know belong to a newer kernel: left out. */
+/* Unknown attributes belong to a newer kernel. Ignore them. */
 int lm_decode_attrs(struct morph_object *object, const void *attributes, int bytes)
 {
 	const struct lm_schema *schema = lm_schema(morph_object_type(object));
@@ -163,7 +163,7 @@ static void path_add(char *text, size_t room, const char *name)
 	snprintf(text + used, room - used, "%s%s", used ? "." : "", name);
 }
 
-/* Walk down to the attribute at @offset; the schema there, or NULL. */
+/* Walk down to the attribute at @offset. Returns its schema, or NULL. */
 static const struct lm_schema *walk(const struct nlmsghdr *request, uint32_t offset, char *text,
 				    size_t room)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Commands on devices, waiting, the list of nodes. */
+/* Commands on devices, waiting, and the list of device nodes. */
 #include <poll.h>
 #include <stdio.h>
 #include <time.h>
@@ -73,7 +73,7 @@ bool lm_is_ours(int error)
 	return error == -ENOMEM || error == -EMFILE || error == -ENFILE || error == -EINTR;
 }
 
-/* One line "ACTION KIND NUMBER PATH" to an object; NULL when out of memory. */
+/* Turn one line "ACTION KIND NUMBER PATH" into an object; NULL when out of memory. */
 struct morph_object *lm_device_parse(const char *line)
 {
 	char action[16], kind[16];

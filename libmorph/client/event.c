@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A slice's events, read in batches. */
+/* Events of a slice, read in batches. */
 #include "internal.h"
 
-#define MOST_EVENTS 64 /* that one call reads */
-#define LARGEST_RECORD 4096 /* of a kernel that knows more than this library */
+#define MOST_EVENTS 64 /* of one call */
+#define LARGEST_RECORD 4096 /* of a newer kernel */
 #define RECORDS_BYTES (MOST_EVENTS * sizeof(struct morph_event))
 
 _Static_assert(RECORDS_BYTES >= LARGEST_RECORD, "there is no room for the largest record");
@@ -13,7 +13,7 @@ MORPH_API int morph_slice_wait(struct morph_slice *slice, int64_t timeout_ns)
 	return lm_wait(slice->ctx, slice->fd, timeout_ns, "events of the slice");
 }
 
-/* A record of the kernel's size as one of ours: cut, or with zeros at its end. */
+/* A record of the kernel's size in this library's size: cut, or extended with zeros. */
 static struct morph_object *record_parse(const char *record, uint32_t size, uint32_t fabric)
 {
 	struct morph_event event;
@@ -23,7 +23,7 @@ static struct morph_object *record_parse(const char *record, uint32_t size, uint
 	return lm_from_event(&event, fabric);
 }
 
-/* Records to events at the end of a list. */
+/* Append records to a list as events. */
 static int parse_records(struct morph_slice *slice, const char *records, size_t bytes,
 			 struct morph_list *list)
 {

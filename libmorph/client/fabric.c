@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Fabrics: found, opened, read. */
+/* Fabrics: find, open, and read them. */
 #include <stdio.h>
 
 #include "internal.h"
@@ -44,7 +44,7 @@ static int open_path(struct morph_ctx *ctx, const char *path, struct morph_fabri
 	return fabric_new(ctx, fd, out);
 }
 
-/* Does the fabric bear this name, or this UUID? Any does with NULL. */
+/* Whether the fabric has this name or UUID; NULL matches any. */
 static int fabric_matches(struct morph_fabric *fabric, const char *which)
 {
 	struct morph_fabric_info info;
@@ -61,7 +61,7 @@ static int fabric_matches(struct morph_fabric *fabric, const char *which)
 	return lm_uuid_parse(which, uuid) && !memcmp(uuid, info.uuid, sizeof(uuid));
 }
 
-/* Open a fabric if it matches: 1, 0 or a negative errno; *out is NULL but with 1. */
+/* Open a fabric if it matches: 1, 0 or a negative errno. *out is NULL unless the result is 1. */
 static int open_if_matches(struct morph_ctx *ctx, const struct morph_object *device,
 			   const char *which, struct morph_fabric **out)
 {
@@ -77,7 +77,7 @@ static int open_if_matches(struct morph_ctx *ctx, const struct morph_object *dev
 	return match;
 }
 
-/* Open the one fabric that bears @which; NULL: the only one. */
+/* Open the fabric with name or UUID @which; NULL: the only one. */
 static int open_matching(struct morph_ctx *ctx, const struct morph_list *devices, const char *which,
 			 struct morph_fabric **out)
 {
@@ -118,7 +118,7 @@ static int open_matching(struct morph_ctx *ctx, const struct morph_list *devices
 		return lm_fail(ctx, ENOTUNIQ, "%d fabrics are called \"%s\": use number or UUID",
 			       matches, which);
 	if (refused.code) {
-		ctx->error = refused; /* what came after it has cleared it */
+		ctx->error = refused; /* later calls have cleared it */
 		return -refused.code;
 	}
 	if (which)
@@ -225,7 +225,7 @@ struct range {
 	struct morph_object *(*convert)(const void *entry, uint32_t fabric, uint64_t seq);
 };
 
-/* Read all entries once. 0, -EAGAIN when the fabric changed meanwhile, or a failure. */
+/* Read all entries once. 0, -EAGAIN if the fabric changed meanwhile, or a failure. */
 static int range_read_once(struct morph_fabric *fabric, const struct range *range,
 			   struct morph_list *list, void *entries)
 {

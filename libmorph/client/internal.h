@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What the files of the client library share. Names begin with lm_ so that the static library
- * takes no name from a program.
+/*
+ * Internal functions that the files of the client library share. Names begin with lm_ so that the
+ * static library takes no name from a program.
  */
 #ifndef LM_INTERNAL_H
 #define LM_INTERNAL_H
@@ -12,8 +13,8 @@
 #include "transport.h"
 
 #define LM_DEV_DIR "/dev/morph"
-#define LM_MAX_CHANGES 1024 /* as MORPH_TXN_RUN takes */
-#define LM_MAX_MESSAGE_BYTES (192u * 1024) /* less than anybody may have a socket send */
+#define LM_MAX_CHANGES 1024 /* limit of MORPH_TXN_RUN */
+#define LM_MAX_MESSAGE_BYTES (192u * 1024) /* below the limit of any socket */
 
 /* ---------------------------------------------------------------- contexts */
 
@@ -41,13 +42,13 @@ struct morph_ctx {
 	size_t message_bytes;
 };
 
-/* As morph_error_set(), keeping what was noted of the kernel's answer since lm_error_clear(). */
+/* As morph_error_set(), but keeps the kernel's answer since lm_error_clear(). */
 int lm_fail_kernel(struct morph_ctx *ctx, int code, const char *format, va_list arguments);
 
-/* Append to an error's text; what does not fit is cut. */
+/* Append to an error's text. Text that does not fit is cut. */
 void lm_error_add(struct lm_error *error, const char *format, ...) LM_PRINTF(2, 3);
 
-/* Flags, planes and guides of a circuit's options, which were copied: 0 or a noted -EINVAL. */
+/* Check flags, planes and guides of a circuit's copied options: 0 or a noted -EINVAL. */
 int lm_circuit_opts_check(struct morph_ctx *ctx, const struct morph_circuit_opts *opts);
 
 /* ----------------------------------------------------------------- objects */
@@ -70,7 +71,7 @@ struct morph_list *lm_list_new(void);
 int lm_list_add(struct morph_list *list, struct morph_object *object);
 /* Take the last object out of a list. */
 struct morph_object *lm_list_pop(struct morph_list *list);
-/* Join neighbours that are parts of one object, which did not fit into one message. */
+/* Join adjacent parts of one object that did not fit into one message. */
 int lm_list_join(struct morph_list *list);
 void lm_list_clear(struct morph_list *list);
 void lm_list_set_seq(struct morph_list *list, uint64_t seq);
@@ -121,48 +122,51 @@ struct morph_txn {
 	struct morph_change *changes; /* guides.ptr points to memory of the transaction */
 	uint32_t count;
 	uint32_t room;
-	bool splittable; /* takes any number of changes, for it will be split */
+	bool splittable; /* can have any number of changes, because it will be split */
 	uint32_t flags; /* MORPH_TXN_* */
 	uint64_t cookie;
 	uint64_t generation;
 	uint64_t lease_ns;
 	uint32_t profile_checksum; /* 0: not stated */
-	uint32_t controller; /* on whose behalf, over netlink; 0: nobody's */
+	uint32_t controller; /* on whose behalf, over netlink; 0: none */
 	uint64_t epoch;
 };
 
 /*
- * Run a command on a device. @argument begins with struct morph_head, of which size
- * and detail are set here; the caller has zeroed it and set its flags. On failure the
- * context has the kernel's sentence behind that of @format.
+ * Run a command on a device. @argument begins with struct morph_head, whose size and detail are set
+ * here. The caller has zeroed it and set its flags. On failure the context has the sentence of
+ * @format, followed by the kernel's.
  */
 int lm_ioctl(struct morph_ctx *ctx, int fd, unsigned long command, void *argument, size_t size,
 	     const char *format, ...) LM_PRINTF(6, 7);
 
-/* Wait for a handle to be readable: 1, 0 or a negative errno. */
+/* Wait until a handle is readable: 1, 0 or a negative errno. */
 int lm_wait(struct morph_ctx *ctx, int fd, int64_t timeout_ns, const char *what);
 
 /* CLOCK_MONOTONIC. */
 int64_t lm_now_ns(void);
 
-/* Let others run before memory that they write is looked at again. */
+/* Yield to other threads before the next look at shared memory. */
 void lm_pause(void);
 
 /* One line of lm_transport_ops.devices as an object; NULL when out of memory. */
 struct morph_object *lm_device_parse(const char *line);
 
 /*
- * Whether any other device would fail so too, since it is the caller who lacks something.
- * Whoever looks through the devices gives up then; otherwise goes on with the next.
+ * Whether an error is due to the caller, so that every other device would fail too. A search over
+ * devices then ends.
  */
 bool lm_is_ours(int error);
 
-/* A number without anything else in the text. */
+/* Parse a number. False if the text contains anything else. */
 bool lm_number(const char *text, uint32_t *value);
 
-/* 0, or a noted -EINVAL when the request says neither how many nor which. */
+/* 0, or a noted -EINVAL if the request states neither a number of accelerators nor a list. */
 int lm_request_check(const struct morph_request *request);
-/* How many of its first changes go into one transaction of the kernel, and into one message: all, or at least 1. */
+/*
+ * The number of leading changes that fit into one transaction of the kernel, and into one message:
+ * all, or at least 1.
+ */
 uint32_t lm_txn_front(const struct morph_txn *txn);
 int lm_txn_check(const struct morph_txn *txn);
 
@@ -174,34 +178,38 @@ struct nlmsghdr;
 /* Begin a request for @command; @bytes of attributes are expected. NULL: noted failure. */
 struct nl_msg *lm_request(struct morph_ctx *ctx, uint32_t command, size_t bytes);
 
-/* Send a request and free it; the reply's object, if it has one, goes to @out (may be NULL). */
+/* Send a request and free it. The object of the reply, if any, goes to @out, which can be NULL. */
 int lm_do(struct morph_ctx *ctx, struct nl_msg *request, struct morph_object **out,
 	  const char *format, ...) LM_PRINTF(4, 5);
 
-/* Send a dump request and free it; torn dumps are repeated. */
+/* Send a dump request and free it. Torn dumps are repeated. */
 int lm_dump(struct morph_ctx *ctx, struct nl_msg *request, struct morph_list **out,
 	    const char *format, ...) LM_PRINTF(4, 5);
 
 /* Resolve family and group; 0 or a noted failure. */
 int lm_netlink_connect(struct morph_ctx *ctx);
 
-/* The object in a message; NULL: not of the family (*code 0) or a failure (*code < 0). */
+/* The object in a message; NULL: of another family (*code 0), or a failure (*code < 0). */
 struct morph_object *lm_decode(struct morph_ctx *ctx, const struct nlmsghdr *header, int *code);
 
-/* Attributes to values of an object; 0 or a negative errno. */
+/* Turn attributes into values of an object; 0 or a negative errno. */
 int lm_decode_attrs(struct morph_object *object, const void *attributes, int bytes);
 
-/* The answer of generic netlink's controller: number of the family and of its group. */
+/*
+ * Read the numbers of the family and of its group from the answer of generic netlink's controller.
+ */
 int lm_family_parse(struct morph_ctx *ctx, const struct nlmsghdr *header);
 
-/* Name the attribute at @offset of a request: "change.src-rank", or "". */
+/* Write the name of the attribute at @offset of a request: "change.src-rank", or "". */
 void lm_attr_path(const struct nlmsghdr *request, uint32_t offset, char *text, size_t room);
 
-/* Name attribute @number, missing in the nest at offset @nest (0: at the top). */
+/*
+ * Write the name of attribute @number, which is missing in the nest at offset @nest (0: top level).
+ */
 void lm_missing_path(const struct nlmsghdr *request, uint32_t nest, uint32_t number, char *text,
 		     size_t room);
 
-/* The verdict in a txn object: 0, or a noted failure with its reason. */
+/* Check the verdict of a txn object: 0, or a noted failure with its reason. */
 int lm_verdict(struct morph_ctx *ctx, const struct morph_object *txn, const char *format, ...)
 	LM_PRINTF(3, 4);
 

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Lines of recordings: written, and read back. */
+/* Writing and reading of lines of recordings. */
 #include <ctype.h>
 #include <limits.h>
 
 #include "internal.h"
 #include "recording.h"
 
-#define LEAST_RUN 8 /* zero bytes that are worth a "z" */
-#define MOST_BYTES (256u << 20) /* that a run of zeros may make of a few digits */
+#define LEAST_RUN 8 /* least run of zero bytes that becomes a "z" */
+#define MOST_BYTES (256u << 20) /* limit of the zeros that a few digits can stand for */
 
 void lm_bytes_add(struct lm_bytes *bytes, const void *data, size_t count)
 {
@@ -115,7 +115,10 @@ static int hex_digit(char c)
 	return -1;
 }
 
-/* What follows a backslash: \" \\ \n and \u00XX; false for anything else. */
+/*
+ * Parse the character after a backslash: \" \\ 
+ *  and \u00XX. False for any other.
+ */
 static bool parse_escape(const char **at, char *c)
 {
 	const char *code = *at + 1;
@@ -139,7 +142,7 @@ static bool parse_escape(const char **at, char *c)
 	return false;
 }
 
-/* A string of JSON; NULL when malformed. */
+/* Parse a JSON string; NULL if malformed. */
 static char *parse_string(const char **at)
 {
 	char *text, *end;

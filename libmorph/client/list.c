@@ -77,7 +77,7 @@ void lm_list_set_seq(struct morph_list *list, uint64_t seq)
 	list->seq = seq;
 }
 
-/* Insertion sort: stable, and what comes is sorted but for a few. */
+/* Insertion sort: stable, and fast for nearly sorted input. */
 void lm_list_sort(struct morph_list *list,
 		  int (*compare)(const struct morph_object *a, const struct morph_object *b))
 {

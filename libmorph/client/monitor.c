@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Notifications: a second socket, whose overrun is an event. */
+/* Notifications: a second socket, whose overrun becomes an event. */
 #include <time.h>
 
 #include <netlink/msg.h>
@@ -18,7 +18,7 @@ struct morph_monitor {
 	int fd;
 	void *message;
 	size_t message_bytes;
-	bool lost; /* the kernel has dropped some; told when what it kept has been read */
+	bool lost; /* the kernel has dropped some; reported after the kept ones */
 };
 
 MORPH_API int morph_monitor_new(struct morph_ctx *ctx, const struct morph_monitor_opts *opts,
@@ -83,7 +83,7 @@ MORPH_API int morph_monitor_wait(struct morph_monitor *monitor, int64_t timeout_
 	if (events < 0)
 		return lm_fail(monitor->ctx, -events, "wait for notifications: %s",
 			       strerror(-events));
-	/* an overrun shows as an error on the socket, and reading tells of it */
+	/* an overrun is an error on the socket, which a read reports */
 	return events != 0;
 }
 
@@ -99,7 +99,7 @@ static int resync(struct morph_list *list)
 	return lm_list_add(list, object);
 }
 
-/* One datagram: 0, -EAGAIN when there is none, or a failure. */
+/* Read one datagram: 0, -EAGAIN if there is none, or a failure. */
 static int read_one(struct morph_monitor *monitor, struct morph_list *list)
 {
 	struct lm_transport *transport = monitor->ctx->transport;
@@ -126,10 +126,10 @@ static int read_one(struct morph_monitor *monitor, struct morph_list *list)
 }
 
 /*
- * After an overrun the kernel goes on to drop, and does not say so again, until the
- * socket has been emptied. So whoever dumps before that may miss what happens
- * meanwhile; and what is still in the socket is older than a dump. Hence a loss is
- * told behind all of it. It ends: until then nothing is added.
+ * After an overrun the kernel drops more notifications without another report, until the socket is
+ * empty. A dump before that moment could miss changes, and notifications in the socket are older
+ * than a dump. So the loss is reported after all of them. This ends, because nothing is added
+ * meanwhile.
  */
 static int tell_loss(struct morph_monitor *monitor, struct morph_list *list)
 {
@@ -154,7 +154,7 @@ MORPH_API int morph_monitor_read(struct morph_monitor *monitor, struct morph_lis
 		return (int)morph_list_count(list);
 	}
 	morph_list_free(list);
-	/* what had been read is dropped with the one that could not be */
+	/* drop notifications read with the failed one */
 	if (error && error != -EAGAIN)
 		monitor->lost = true;
 	if (!error)
@@ -164,7 +164,7 @@ MORPH_API int morph_monitor_read(struct morph_monitor *monitor, struct morph_lis
 
 /* ------------------------------------------------- the end of a transaction */
 
-/* What is waited for: that a transaction leaves all of these outcomes. */
+/* The end condition: the transaction leaves all of these outcomes. */
 struct wanted {
 	uint32_t fabric;
 	uint32_t txn;
@@ -181,14 +181,14 @@ static int64_t now_ns(void)
 	return now.tv_sec * SECOND_NS + now.tv_nsec;
 }
 
-/* A failure is an end whatever the outcome. */
+/* A failure is an end, whatever the outcome. */
 static bool has_ended(const struct wanted *wanted, const struct morph_object *txn)
 {
 	return morph_object_uint(txn, "outcome") >= 32 || morph_object_sint(txn, "status") ||
 	       !(wanted->outcomes & OUTCOME((uint32_t)morph_object_uint(txn, "outcome")));
 }
 
-/* Look for the end in notifications: a copy of what tells it goes to @out. */
+/* Look for the end in notifications. A copy of the last one goes to @out. */
 static int look_in(const struct morph_list *list, const struct wanted *wanted, bool *lost,
 		   struct morph_object **out)
 {
@@ -205,7 +205,7 @@ static int look_in(const struct morph_list *list, const struct wanted *wanted, b
 	return 0;
 }
 
-/* Ask the kernel; *out stays NULL while it runs. */
+/* Ask the kernel. *out is NULL while the transaction runs. */
 static int look_up(struct morph_monitor *monitor, const struct wanted *wanted,
 		   struct morph_object **out)
 {
@@ -219,7 +219,7 @@ static int look_up(struct morph_monitor *monitor, const struct wanted *wanted,
 	return error;
 }
 
-/* Wait for the next notifications and look into them; *out stays NULL while it runs. */
+/* Wait for the next notifications and examine them. *out is NULL while the transaction runs. */
 static int look_again(struct morph_monitor *monitor, const struct wanted *wanted,
 		      int64_t timeout_ns, struct morph_object **out)
 {

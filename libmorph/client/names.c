@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Words and schemas: the tables of attrs_gen.c, asked. */
+/* Access to words and schemas in the tables of attrs_gen.c. */
 #include <ctype.h>
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Requests over netlink: sent, answered, refused with the kernel's own words. */
+/* Requests over netlink: send them, and read answers and the kernel's errors. */
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
@@ -10,9 +10,9 @@
 #include "internal.h"
 
 #define SLACK_BYTES 64 /* for the request's own headers */
-#define MOST_ERRNO 4095 /* the kernel has none beyond */
+#define MOST_ERRNO 4095 /* the kernel's limit */
 
-/* What one exchange of messages gathers. */
+/* State of one exchange of messages. */
 struct exchange {
 	struct morph_ctx *ctx;
 	const struct nlmsghdr *request;
@@ -28,7 +28,7 @@ static uint32_t number_of(const struct nlattr *attr)
 	return nla_len(attr) == sizeof(uint32_t) ? nla_get_u32(attr) : 0;
 }
 
-/* The kernel names a bad attribute by its offset, a missing one by number and nest. */
+/* The kernel names a bad attribute by its offset, and a missing one by number and nest. */
 static void parse_ext_ack(struct exchange *x, const void *attributes, int bytes)
 {
 	struct lm_error *error = &x->ctx->error;
@@ -61,13 +61,13 @@ static void parse_ext_ack(struct exchange *x, const void *attributes, int bytes)
 		lm_attr_path(x->request, offset, error->attribute, sizeof(error->attribute));
 }
 
-/* What the kernel says has become of a request: 0 or a negative errno, and nothing else. */
+/* The kernel's result of a request: 0 or a negative errno. Other values are invalid. */
 static int result_of(int result)
 {
 	return result <= 0 && result >= -MOST_ERRNO ? result : -EPROTO;
 }
 
-/* An error, or the acknowledgement that all went well. */
+/* An error, or an acknowledgement. */
 static int parse_error(struct exchange *x, const struct nlmsghdr *header)
 {
 	const struct nlmsgerr *report = nlmsg_data(header);
@@ -88,7 +88,7 @@ static int parse_error(struct exchange *x, const struct nlmsghdr *header)
 	return result_of(report->error);
 }
 
-/* The end of a dump, which may have failed in its midst. */
+/* The end of a dump, which can have failed midway. */
 static int parse_done(struct exchange *x, const struct nlmsghdr *header)
 {
 	const char *data = nlmsg_data(header);
@@ -109,7 +109,7 @@ static int parse_message(struct exchange *x, const struct nlmsghdr *header)
 	int code;
 
 	if (header->nlmsg_seq != x->request->nlmsg_seq)
-		return 0; /* the rest of an exchange that was given up */
+		return 0; /* the rest of an abandoned exchange */
 	if (header->nlmsg_flags & NLM_F_DUMP_INTR)
 		x->torn = true;
 	switch (header->nlmsg_type) {
@@ -150,8 +150,9 @@ static int receive(struct exchange *x)
 }
 
 /*
- * The answer is not read to its end. What is left of it would come first, and while it is a
- * dump's, the kernel refuses another on this socket (EBUSY): the next request gets a new one.
+ * Close the socket after an answer that was not read completely. Its rest would come before the
+ * next answer, and during a dump the kernel refuses another one on this socket (EBUSY). The next
+ * request opens a new socket.
  */
 static void give_up(struct morph_ctx *ctx)
 {
@@ -240,7 +241,7 @@ int lm_do(struct morph_ctx *ctx, struct nl_msg *request, struct morph_object **o
 	if (x.list)
 		error = exchange(&x, nlmsg_hdr(request), NLM_F_ACK);
 	nlmsg_free(request);
-	/* What came before an error is not the answer. */
+	/* Messages before an error are not the answer. */
 	if (out)
 		*out = error ? NULL : lm_list_pop(x.list);
 	morph_list_free(x.list);
@@ -255,8 +256,8 @@ int lm_do(struct morph_ctx *ctx, struct nl_msg *request, struct morph_object **o
 }
 
 /*
- * Do entries of one fabric carry different seqs? Only those of which seq means "true
- * at"; that of a transaction is the one of its own publish.
+ * Whether entries of one fabric have different seqs. This compares only entries whose seq means
+ * "valid at"; a transaction's seq is that of its own publication.
  */
 static bool seq_differs(struct morph_list *list)
 {

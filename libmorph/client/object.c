@@ -18,7 +18,7 @@ union value {
 	struct morph_object *object;
 };
 
-/* An attribute that an object has: its slot in the schema, and its first value. */
+/* An attribute of an object: its slot in the schema, and its first value. */
 struct group {
 	uint32_t slot;
 	uint32_t first;
@@ -58,7 +58,7 @@ struct morph_object *lm_object_new(uint32_t type, const char *command)
 		return NULL;
 	object->type = type;
 	object->command = command ? command : "";
-	/* room for every attribute, so that only lists of values ever grow */
+	/* space for every attribute, so that only lists of values grow */
 	object->groups = calloc(schema->count, sizeof(*object->groups));
 	object->values = calloc(schema->count, sizeof(*object->values));
 	object->values_room = schema->count;
@@ -96,7 +96,7 @@ MORPH_API void morph_object_free(struct morph_object *object)
 	free(object);
 }
 
-/* Find the group of @slot, or make it at its place. */
+/* Find the group of @slot, or insert it. */
 static uint32_t group_get(struct morph_object *object, uint32_t slot)
 {
 	uint32_t at = object->groups_count;
@@ -114,7 +114,7 @@ static uint32_t group_get(struct morph_object *object, uint32_t slot)
 	return at;
 }
 
-/* Make room for one more value of attribute @number; NULL when out of memory. */
+/* Make space for one more value of attribute @number; NULL when out of memory. */
 static union value *value_add(struct morph_object *object, uint32_t number)
 {
 	const struct lm_schema *schema = &lm_schemas[object->type];
@@ -133,7 +133,7 @@ static union value *value_add(struct morph_object *object, uint32_t number)
 	group = group_get(object, (uint32_t)slot);
 	end = group_end(object, group);
 	if (end > object->groups[group].first && !schema->attrs[slot].list) {
-		/* a second value of what has one only: the last counts, as in the kernel */
+		/* a single-valued attribute keeps the last value, as in the kernel */
 		value_free(&schema->attrs[slot], &object->values[end - 1]);
 		return &object->values[end - 1];
 	}
@@ -209,7 +209,7 @@ MORPH_API struct morph_object *morph_object_new(uint32_t type)
 	return lm_schema(type) ? lm_object_new(type, NULL) : NULL;
 }
 
-/* Does a value have the member that the type of the attribute has, and no other? */
+/* Whether a value has exactly the member for the type of the attribute. */
 static bool is_of(const struct lm_attr *attr, const struct morph_value *value)
 {
 	bool number = attr->type == MORPH_ATTR_UINT || attr->type == MORPH_ATTR_ENUM ||
@@ -320,7 +320,7 @@ void lm_attr_describe(const struct lm_attr *attr, size_t values, struct morph_at
 	lm_answer_copy(out, &mine, sizeof(mine));
 }
 
-/* How many values the attribute of @group has. */
+/* The number of values of the attribute of @group. */
 static size_t values_of(const struct morph_object *object, size_t group)
 {
 	return group_end(object, group) - object->groups[group].first;
@@ -337,7 +337,7 @@ MORPH_API bool morph_object_attr(const struct morph_object *object, size_t posit
 	return true;
 }
 
-/* The group of the attribute with a name; groups_count when the object does not have it. */
+/* The group of the attribute with this name; groups_count if the object does not have it. */
 static size_t find(const struct morph_object *object, const char *name)
 {
 	size_t group = 0;
@@ -347,7 +347,7 @@ static size_t find(const struct morph_object *object, const char *name)
 	return group;
 }
 
-/* A value, and the attribute that it is of; NULL when the object has no such value. */
+/* A value and its attribute; NULL if the object has no such value. */
 static const union value *value_of(const struct morph_object *object, const char *name,
 				   size_t index, const struct lm_attr **attr)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans that may be overtaken, and the commonest of them, the ring. */
+/* Plans that concurrent changes can invalidate, and the most frequent one, the ring. */
 #include <time.h>
 
 #include "internal.h"
@@ -130,7 +130,7 @@ static int ring_plan(const struct morph_object *info, const struct morph_list *c
 		uint32_t dst = ring->ranks ? ring->ranks[next] : next;
 
 		error = ring_edge(ring, circuits, txn, src, dst);
-		/* of two ranks, one round is both ways already */
+		/* a ring of two ranks has both directions already */
 		if (!error && ring->both_ways && count > 2)
 			error = ring_edge(ring, circuits, txn, dst, src);
 	}

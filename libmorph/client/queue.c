@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rings: set up, mapped, and used from the host's side. */
+/* Queues: set up, map, and use them from the host. */
 #include <morph/device.h>
 
 #include "internal.h"
 
 #define ENTRIES 64
-#define LOOKS 1024 /* before others may run */
+#define LOOKS 1024 /* before the thread yields */
 
 struct morph_queue {
 	struct morph_slice *slice;
 	struct morph_device_ring end;
 	uint32_t number;
-	size_t bytes; /* that are mapped; 0: the memory is the caller's */
+	size_t bytes; /* mapped bytes; 0: the memory belongs to the caller */
 };
 
 /* ------------------------------------------------------------------ opening */
@@ -73,7 +73,7 @@ static int ring_map(struct morph_queue *ring, const struct morph_queue_open_opts
 	return 0;
 }
 
-/* Without a note of failure: whoever closes has nothing to answer it with. */
+/* Notes no failure, because the caller closes the queue. */
 static void ring_end(struct morph_queue *ring)
 {
 	struct morph_ctx *ctx = ring->slice->ctx;
@@ -193,7 +193,7 @@ static int ask_check(struct morph_ctx *ctx, uint32_t op, uint32_t rank, uint64_t
 	if (position >= MORPH_RING_POSITIONS || tag >= MORPH_RING_TAGS)
 		return lm_fail(ctx, EINVAL, "position %llu or tag %u is too large for a ring",
 			       (unsigned long long)position, tag);
-	/* Entries that mean nothing stop the ring. */
+	/* Invalid entries stop the queue. */
 	if (op == MORPH_RING_NOP ? position != 0 : op == MORPH_RING_ARRIVE && !position)
 		return lm_fail(ctx, EINVAL, "position %llu does not go with what is asked for",
 			       (unsigned long long)position);
@@ -214,7 +214,10 @@ MORPH_API int morph_queue_ask(struct morph_queue *ring, uint32_t op, uint32_t ra
 	return morph_device_asleep(&ring->end) ? morph_queue_wake(ring) : 0;
 }
 
-/* What stands in the way of an answer: 0, or a noted failure. A thread that keeps to its rate is not woken all the time. */
+/*
+ * Whether an answer can come: 0, or a noted failure. It wakes a sleeping kernel thread at the first
+ * look and after LOOKS only, because a thread with a rate limit sleeps often.
+ */
 static int waiting_check(struct morph_queue *ring, uint32_t look)
 {
 	bool wakes = (!look || look >= LOOKS) && morph_device_asleep(&ring->end);
@@ -231,7 +234,7 @@ static int waiting_check(struct morph_queue *ring, uint32_t look)
 	}
 }
 
-/* 1, 0 or a noted failure; an answer that is there counts more than a failure. */
+/* 1, 0 or a noted failure. An available answer has precedence over a failure. */
 static int answer_await(struct morph_queue *ring, int64_t timeout_ns,
 			struct morph_device_answer *answer)
 {
@@ -248,7 +251,7 @@ static int answer_await(struct morph_queue *ring, int64_t timeout_ns,
 			continue;
 		if (timeout_ns >= 0 && (!timeout_ns || lm_now_ns() >= end_ns))
 			return 0;
-		/* The answer comes at once, or when light has settled. */
+		/* The answer comes at once, or after light has settled. */
 		if (look >= LOOKS)
 			lm_pause();
 	}

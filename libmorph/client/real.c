@@ -23,7 +23,7 @@
 #define FIRST_MESSAGE_BYTES (64u * 1024)
 #define SECOND_NS 1000000000LL
 
-/* What an fd has behind it, besides being an fd. */
+/* Data of an fd besides the fd. */
 struct behind {
 	struct behind *next;
 	int fd;
@@ -105,7 +105,7 @@ static int real_poll(struct lm_transport *transport, int fd, int64_t timeout_ns)
 	return ready ? entry.revents : 0;
 }
 
-/* Files that block must not block here: look first. */
+/* Blocking files must not block here, so poll first. */
 static ssize_t real_read(struct lm_transport *transport, int fd, void *buffer, size_t bytes)
 {
 	int events = real_poll(transport, fd, 0);
@@ -157,11 +157,11 @@ static void set_option(int fd, int option)
 {
 	int on = 1;
 
-	/* kernels before the option existed are older than the module can be */
+	/* the module needs a kernel that has this option */
 	setsockopt(fd, SOL_NETLINK, option, &on, sizeof(on));
 }
 
-/* Without the privilege, as many as the administrator lets everybody have. */
+/* Without the privilege, use the limit of unprivileged processes. */
 static void set_bytes(int fd, int privileged, int plain, uint32_t bytes)
 {
 	int size = (int)bytes;
@@ -216,7 +216,7 @@ static int real_netlink_send(struct lm_transport *transport, int fd, const void 
 	return sent < 0 ? -errno : 0;
 }
 
-/* Length of the datagram that waits, or a negative errno. */
+/* Length of the next datagram, or a negative errno. */
 static ssize_t peek(int fd)
 {
 	ssize_t bytes;
@@ -251,12 +251,15 @@ static ssize_t real_netlink_receive(struct lm_transport *transport, int fd, void
 	bytes = recvfrom(fd, *buffer, *room, 0, (struct sockaddr *)&from, &length);
 	if (bytes < 0)
 		return -errno;
-	return from.nl_pid ? 0 : bytes; /* only the kernel is listened to */
+	return from.nl_pid ? 0 : bytes; /* accept messages of the kernel only */
 }
 
 /* --------------------------------------------------------------------- udev */
 
-/* Append "ACTION KIND NUMBER PATH\n" when the node is one of ours. */
+/*
+ * Append "ACTION KIND NUMBER PATH
+ * " if the node is one of the driver's.
+ */
 static void print_device(FILE *out, const char *action, const char *path)
 {
 	static const char *const kinds[] = { "fabric", "slice" };
@@ -274,7 +277,7 @@ static void print_device(FILE *out, const char *action, const char *path)
 	}
 }
 
-/* Without udev, in a container: the nodes that are there. */
+/* Without udev, in a container: list existing nodes. */
 static void print_nodes(FILE *out)
 {
 	char path[sizeof(LM_DEV_DIR) + NAME_MAX + 1];
@@ -289,7 +292,7 @@ static void print_nodes(FILE *out)
 		closedir(dir);
 }
 
-/* The text of a stream in memory is done; -ENOMEM when some of it is missing. */
+/* Finish a memory stream. -ENOMEM if some text is missing. */
 static int finish(FILE *out, char **text)
 {
 	if (!fclose(out))
@@ -299,7 +302,7 @@ static int finish(FILE *out, char **text)
 	return -ENOMEM;
 }
 
-/* The nodes that udev knows: how many. */
+/* List the nodes that udev knows. Returns their number. */
 static int print_known(FILE *out)
 {
 	struct udev *udev = udev_new();

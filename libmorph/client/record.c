@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The recording transport: asks the real one, and writes down both sides. */
+/* The recording transport: forwards calls to the real one, and writes both sides to a file. */
 #include <stdio.h>
 
 #include "internal.h"
@@ -25,7 +25,7 @@ static int handle_of(const struct record *record, int fd)
 	return fd >= 0 && fd < LM_MAX_HANDLES ? record->handles[fd] : 0;
 }
 
-/* Number a new fd; one that neither this table nor a replay's can follow is refused. */
+/* Number a new fd. Refuses an fd that neither this table nor a replay's can hold. */
 static int handle_new(struct record *record, int fd)
 {
 	int handle = 1;
@@ -42,8 +42,8 @@ static int handle_new(struct record *record, int fd)
 }
 
 /*
- * Each line reaches the file before the call returns, so that a crash loses none. One for
- * which there was no memory is marked, so that no replay passes it.
+ * Each line reaches the file before the call returns, so that a crash loses none. A line without
+ * memory is marked, so that no replay accepts it.
  */
 static void line_end(struct record *record, struct lm_line *line)
 {
@@ -66,7 +66,7 @@ static void line_begin(struct lm_line *line, const char *op, int handle, const c
 	line->result = result;
 }
 
-/* A call that opens something: its result is the handle. */
+/* A call that opens a file. Its result is the handle. */
 static int opened(struct record *record, const char *op, const char *text, int fd)
 {
 	struct lm_line line;
@@ -165,7 +165,7 @@ static void record_close(struct lm_transport *transport, int fd)
 	line_end(record, &line);
 }
 
-/* What it says at the beginning; what is written there later passes by. */
+/* Records the initial content; later writes are not recorded. */
 static int record_map(struct lm_transport *transport, int fd, uint64_t offset, size_t bytes,
 		      bool write, void **memory)
 {

@@ -1,19 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Recordings: JSON lines, one per thing asked of the kernel.
+ * Recordings: JSON lines, one for each request to the kernel.
  *
  *	{"op":"ioctl","handle":2,"text":"MORPH_SLICE_INFO","before":"..","after":"..","result":0}
  *
- * @handle numbers what is open: each gets the least number, from 1, that nothing open
- * has, below LM_MAX_HANDLES; 0: nothing. @text
- * is the path or the name of the command. @before and @after are what went to the
- * kernel and what came back: hexadecimal, with "z16." for 16 zero bytes. In a
- * command's structure pointers are 1 (or 0 for NULL), an fd is its handle, and arrays
- * follow the structure, then (in @after) the sentence about a failure. Recordings
- * depend on the byte order and the ABI, not on addresses, fds or process ids.
+ * @handle numbers open files: each gets the least free number, from 1, below LM_MAX_HANDLES; 0:
+ *	none. @text is the path or the name of the command. @before and @after are the data to and
+ *	from the kernel, in hexadecimal, with "z16." for 16 zero bytes. In a command's structure,
+ *	pointers are 1 (or 0 for NULL), an fd is its handle, and arrays follow the structure. In
+ *	@after the sentence about a failure comes last. Recordings depend on the byte order and the
+ *	ABI, not on addresses, fds or process ids.
  *
- * Memory that is shared with the kernel is recorded as it is when it is mapped. What is written there afterwards
- * is not: a state replays as it was, and a ring that is replayed answers nothing.
+ * Memory that is shared with the kernel is recorded when it is mapped; later writes are not. So a
+ * replayed state keeps its recorded value, and a replayed queue answers nothing.
  */
 #ifndef LM_RECORDING_H
 #define LM_RECORDING_H
@@ -23,7 +22,7 @@
 #include <stdint.h>
 #include <stdio.h>
 
-/* What can be open at a time, in a recording, is less. */
+/* Limit of open files in a recording. */
 #define LM_MAX_HANDLES 256
 
 /* Bytes that grow; after a failure to grow @failed stays true. */
@@ -48,10 +47,10 @@ struct lm_line {
 void lm_line_clear(struct lm_line *line);
 void lm_line_write(FILE *out, const struct lm_line *line);
 
-/* false, with *why set, when @text is no line of a recording. @line is cleared before. */
+/* False, and *why set, if @text is not a line of a recording. Clears @line first. */
 bool lm_line_parse(struct lm_line *line, const char *text, const char **why);
 
-/* What is mapped, as the text of a line. */
+/* The text of a line that describes mapped memory. */
 #define LM_MAP_TEXT_BYTES 64
 void lm_map_text(char text[LM_MAP_TEXT_BYTES], uint64_t offset, size_t bytes, bool write);
 
@@ -59,23 +58,23 @@ void lm_map_text(char text[LM_MAP_TEXT_BYTES], uint64_t offset, size_t bytes, bo
 
 struct lm_command_shape;
 
-/* NULL for a command that the library does not have. */
+/* NULL for an unknown command. */
 const struct lm_command_shape *lm_shape(unsigned long command);
 const char *lm_shape_name(const struct lm_command_shape *shape);
 size_t lm_shape_bytes(const struct lm_command_shape *shape);
 
-/* The fd that the command gave, in its structure; NULL when it gives none. */
+/* The fd that the command returns, in its structure; NULL if it returns none. */
 int32_t *lm_shape_fd(const struct lm_command_shape *shape, void *argument);
 
 /*
- * Append the structure at @argument and what it points to. @asked is a copy of the
- * structure as it was before the call: it says where arrays are and how large.
+ * Append the structure at @argument and its arrays. @asked is a copy of the structure from before
+ * the call, with the positions and sizes of arrays.
  * @answer: append the sentence too.
  */
 void lm_shape_save(const struct lm_command_shape *shape, const void *argument, const void *asked,
 		   bool answer, struct lm_bytes *bytes);
 
-/* Put an answer that lm_shape_save() made into @argument; false when it does not fit. */
+/* Restore an answer of lm_shape_save() into @argument. False if it does not fit. */
 bool lm_shape_restore(const struct lm_command_shape *shape, void *argument,
 		      const struct lm_bytes *bytes);
 

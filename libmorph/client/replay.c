@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The loopback transport: answers from a recording, line by line, and aborts when the
- * program asks for something else, so that a test can't pass by accident. The one
- * place where the library prints.
+ * The replaying transport: answers from a recording, line by line. It aborts if the program makes
+ * another request, so that a test cannot pass by accident. Only this file of the library prints.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -20,7 +19,7 @@ struct replay {
 	char *path;
 	char *text; /* buffer of getline() */
 	size_t text_room;
-	unsigned int number; /* of the line that was read last */
+	unsigned int number; /* of the last line */
 	bool ended;
 	struct lm_line line;
 	int fds[LM_MAX_HANDLES]; /* by handle; -1: closed or never opened */
@@ -68,7 +67,7 @@ static int handle_of(const struct replay *replay, int fd)
 	mismatch(replay, "fd %d was not opened here", fd);
 }
 
-/* What was asked must be what the next line has. */
+/* Compare a request with the next line. */
 static void expect(struct replay *replay, const char *op, int handle, const char *text)
 {
 	const struct lm_line *line = &replay->line;
@@ -97,7 +96,7 @@ static void expect_bytes(struct replay *replay, const struct lm_bytes *asked, co
 			 at, recorded->data[at], asked->data[at]);
 }
 
-/* An fd for a handle: always readable, so that a caller's poll() comes back. */
+/* An fd for a handle. It is always readable, so that a caller's poll() returns. */
 static int fd_new(struct replay *replay, int handle)
 {
 	int fd;
@@ -152,7 +151,7 @@ static int replay_ioctl(struct lm_transport *transport, int fd, unsigned long co
 	return replay->line.result;
 }
 
-/* Give the bytes of the line; what does not fit into @room is an error of the recording. */
+/* Return the bytes of the line. Bytes beyond @room are an error of the recording. */
 static ssize_t give(struct replay *replay, void *buffer, size_t room)
 {
 	const struct lm_line *line = &replay->line;
@@ -175,7 +174,7 @@ static ssize_t replay_read(struct lm_transport *transport, int fd, void *buffer,
 	return give(replay, buffer, bytes);
 }
 
-/* Waiting beyond the end of a recording is how a program that follows events gets there. */
+/* A program that follows events ends by waiting beyond the end of a recording. */
 static int replay_poll(struct lm_transport *transport, int fd, int64_t timeout_ns)
 {
 	struct replay *replay = replay_of(transport);
@@ -201,7 +200,7 @@ static void replay_close(struct lm_transport *transport, int fd)
 	close(fd);
 }
 
-/* As it was when it was recorded; nobody writes there, and nobody looks at what is written. */
+/* Map the recorded content. No other process writes there, and writes have no effect. */
 static int replay_map(struct lm_transport *transport, int fd, uint64_t offset, size_t bytes,
 		      bool write, void **memory)
 {
@@ -282,7 +281,7 @@ static int give_text(struct replay *replay, char **text)
 	return *text ? replay->line.result : -ENOMEM;
 }
 
-/* The text is the answer here, so only the op can be compared. */
+/* Here the text is the answer, so only the op can be compared. */
 static void expect_op(struct replay *replay, const char *op, int handle)
 {
 	if (!next(replay) || strcmp(replay->line.op, op) || replay->line.handle != handle)

@@ -33,7 +33,7 @@ MORPH_API void morph_request_free(struct morph_request *request)
 
 /* -------------------------------------------------------------------- graphs */
 
-/* Begin anew with so many ranks. */
+/* Begin again with @ranks ranks. */
 static int begin(struct morph_request *request, uint32_t ranks)
 {
 	if (!ranks)
@@ -47,7 +47,7 @@ static int begin(struct morph_request *request, uint32_t ranks)
 	return 0;
 }
 
-/* The same for a shape, whose circuits are laid out at once. */
+/* The same for a shape, with space for its circuits. */
 static int begin_shape(struct morph_request *request, uint64_t ranks)
 {
 	if (ranks > MOST_RANKS)
@@ -80,7 +80,7 @@ static int join(struct morph_request *request, uint32_t rank, uint32_t next)
 	return ret;
 }
 
-/* A ring of @extent ranks, @stride apart, or the one link of two. */
+/* A ring of @extent ranks at distance @stride, or one link for two ranks. */
 static int join_ring(struct morph_request *request, uint32_t first, uint32_t stride,
 		     uint32_t extent)
 {
@@ -105,7 +105,7 @@ static int set_torus(struct morph_request *request, const uint32_t extent[3])
 
 	if (!extent[0] || !extent[1] || !extent[2])
 		return begin_shape(request, 0);
-	/* Not to overflow: a product that is too large stays so. */
+	/* Avoid overflow: a product that is too large stays too large. */
 	for (uint32_t axis = 1; axis < 3 && ranks <= MOST_RANKS; axis++)
 		ranks *= extent[axis];
 	ret = begin_shape(request, ranks);
@@ -159,7 +159,7 @@ MORPH_API int morph_request_add_circuit(struct morph_request *request, uint32_t 
 			       src, dst, request->ranks - 1);
 	if (src == dst)
 		return lm_fail(request->ctx, EINVAL, "a circuit from rank %u to itself", src);
-	/* What is added to a shape is no part of it. */
+	/* Circuits added to a shape are not part of it. */
 	memset(request->extent, 0, sizeof(request->extent));
 	return add(request, src, dst);
 }
@@ -231,7 +231,7 @@ void morph_request_set_budget(struct morph_request *request, uint64_t steps)
 
 /* -------------------------------------------------------- policies of a slice */
 
-/* Copy indices that must be there and differ. */
+/* Copy indices, which must exist and differ. */
 static int copy_indices(struct morph_ctx *ctx, const uint32_t *indices, size_t count,
 			const char *what, uint32_t **copy)
 {
@@ -260,7 +260,10 @@ MORPH_API int morph_request_set_accelerators(struct morph_request *request,
 	uint32_t *mine = NULL;
 	int error = copy_indices(request->ctx, accelerators, count, "accelerators", &mine);
 
-	/* The links between as many ranks stay: a planner may have chosen the accelerators for them. */
+	/*
+	 * Links between the same number of ranks stay, because a planner can have chosen the
+	 * accelerators for them.
+	 */
 	if (!error && (!request->counted || request->ranks != count))
 		error = begin(request, (uint32_t)count);
 	if (error) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules of a slice: loaded, gone through, read. */
+/* Schedules of a slice: load, run, and read them. */
 #include "internal.h"
 #include "steps.h"
 
@@ -16,7 +16,7 @@ static struct morph_array array_of(const void *list, uint32_t count, size_t stri
 
 #define ARRAY(array) array_of((array).list, (array).count, sizeof(*(array).list))
 
-/* Which step, and which circuit of the table, behind the kernel's sentence. */
+/* Add the step and the circuit of the table to the kernel's sentence. */
 static void name_wrong(struct lm_error *error, const struct morph_schedule_load *load)
 {
 	if (load->out_wrong_step != MORPH_ANY && load->out_wrong_circuit != MORPH_ANY)
@@ -151,8 +151,8 @@ static int out_of_memory(struct morph_slice *slice)
 }
 
 /*
- * Read the schedule of number @least or the next one, with room for as many steps as there were a
- * moment ago, and again with more while it has more (EMSGSIZE). The array is the caller's to free.
+ * Read the schedule with number @least or the next one, with space for its last number of steps.
+ * Read again if it has grown (EMSGSIZE). The caller frees the array.
  */
 static int schedule_info(struct morph_slice *slice, uint32_t least,
 			 struct morph_schedule_info *info)
@@ -168,7 +168,9 @@ static int schedule_info(struct morph_slice *slice, uint32_t least,
 		error = lm_ioctl(slice->ctx, slice->fd, MORPH_SCHEDULE_INFO, info, sizeof(*info),
 				 "read schedule %u of slice %u", least, slice->number);
 		if (!error && info->steps.count <= room)
-			/* They are in info, as a number: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
+			/*
+			 * They are in info, as a number: NOLINTNEXTLINE(clang-analyzer-unix.Malloc)
+			 */
 			return 0;
 		free(steps);
 		if (error && error != -EMSGSIZE)
@@ -183,7 +185,7 @@ static int schedule_info(struct morph_slice *slice, uint32_t least,
 		       least, LM_RETRIES);
 }
 
-/* The schedule of that number or the next one, as an object; and its number. */
+/* The schedule with this number or the next one, as an object, and its number. */
 static int read_next(struct morph_slice *slice, uint32_t least, uint32_t *number,
 		     struct morph_object **out)
 {
@@ -230,7 +232,7 @@ MORPH_API int morph_slice_schedules(struct morph_slice *slice, struct morph_list
 		morph_list_free(list);
 		return error;
 	}
-	lm_error_clear(slice->ctx); /* after the last there is none: no failure */
+	lm_error_clear(slice->ctx); /* no schedule follows the last one, which is not a failure */
 	*out = list;
 	return 0;
 }

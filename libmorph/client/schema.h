@@ -54,7 +54,7 @@ const struct lm_schema *lm_schema(uint32_t type);
 /* The slot of the attribute with netlink number @number, or -1. */
 int lm_schema_slot(const struct lm_schema *schema, uint32_t number);
 
-/* Fill a caller's answer about an attribute that has @values values. */
+/* Fill a caller's structure about an attribute with @values values. */
 void lm_attr_describe(const struct lm_attr *attr, size_t values, struct morph_attr *out);
 
 /* The command with netlink number @number, or NULL. */

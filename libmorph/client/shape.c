@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Commands of the device as bytes without addresses, and back. */
+/* Commands of the device as bytes without addresses, and the reverse. */
 #include <stddef.h>
 
 #include "internal.h"
@@ -19,7 +19,7 @@ struct lm_command_shape {
 	size_t bytes;
 	struct shape_array arrays[4];
 	uint16_t arrays_count;
-	uint16_t fd; /* offset of the fd that the command gives, or 0 */
+	uint16_t fd; /* offset of the fd that the command returns, or 0 */
 	uint16_t address; /* offset of an address that is not followed, or 0 */
 };
 
@@ -191,7 +191,7 @@ void lm_shape_save(const struct lm_command_shape *shape, const void *argument, c
 
 /* ---------------------------------------------------------------- restoring */
 
-/* Bytes that are taken from the front. */
+/* Bytes consumed from the front. */
 struct source {
 	const uint8_t *data;
 	size_t left;

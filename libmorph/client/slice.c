@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Slices: created, opened, read, and acts on their ranks. */
+/* Slices: create, open, and read them, and act on their ranks. */
 #include <stdio.h>
 
 #include "internal.h"
@@ -86,7 +86,7 @@ MORPH_API int morph_slice_create(struct morph_fabric *fabric, const struct morph
 	int error, fd;
 
 	*out = NULL;
-	/* first, since a slice with a name would stay */
+	/* first, because a named slice would persist */
 	slice = slice_alloc(fabric->ctx);
 	if (!slice)
 		return -ENOMEM;
@@ -124,7 +124,9 @@ static int slice_is_named(struct morph_slice *slice, const char *name)
 	return error ? error : !strncmp(info.name, name, sizeof(info.name));
 }
 
-/* Open a slice if it bears this name: 1, 0 or a negative errno; *out is NULL but with 1. */
+/*
+ * Open a slice if it has this name: 1, 0 or a negative errno. *out is NULL unless the result is 1.
+ */
 static int open_if_named(struct morph_ctx *ctx, const struct morph_object *device, const char *name,
 			 struct morph_slice **out)
 {
@@ -234,8 +236,8 @@ static void array_free(struct morph_array *array)
 }
 
 /*
- * Read with room for as many entries as there were a moment ago, and again with more
- * while there are more (EMSGSIZE). The arrays are the caller's to free.
+ * Read with space for the last number of entries, and again if there are more (EMSGSIZE). The
+ * caller frees the arrays.
  */
 static int slice_info(struct morph_slice *slice, struct morph_slice_info *info)
 {

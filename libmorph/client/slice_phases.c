@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Phases on a slice: entered, left, announced. See <morph/slice_phases.h>. */
+/* Phases on a slice: enter, leave, announce. See <morph/slice_phases.h>. */
 #include <time.h>
 
 #include "slice_phases.h"
@@ -7,8 +7,8 @@
 
 #define LEAST_NAP_NS 20000
 #define LONGEST_NAP_NS 1000000
-#define TURN_NS 10000000 /* that others have before who waits asks */
-#define MENDING_NS 200000000 /* for hardware that fails in a change to be known as failed */
+#define TURN_NS 10000000 /* time that other ranks get before a waiting rank asks */
+#define MENDING_NS 200000000 /* time until hardware that fails during a change is known as failed */
 
 /* ------------------------------------------------------------------- making */
 
@@ -129,15 +129,15 @@ MORPH_API void morph_slice_phases_info(const struct morph_slice_phases *phasing,
 
 /* ------------------------------------------------------------------ waiting */
 
-/* How long somebody has waited, and will. */
+/* How long a rank has waited, and how long it will. */
 struct patience {
 	int64_t timeout_ns;
 	uint64_t begin_ns;
 	uint64_t nap_ns;
-	uint32_t phase; /* that is to be lit; or MORPH_PHASE_NONE */
-	bool repair; /* was counted */
+	uint32_t phase; /* phase to light; or MORPH_PHASE_NONE */
+	bool repair; /* already counted */
 	enum morph_slice_phases_ask wants,
-		asked; /* what it asks for in time; what was asked for before */
+		asked; /* what it requests later; what was requested before */
 	bool asks;
 };
 
@@ -182,9 +182,10 @@ static void rest(struct patience *patience)
 }
 
 /*
- * Hardware that fails while light changes is often seen there first, and known for what it is a moment later. Then a
- * repair leads round it, and the schedule can be started again. The change has begun: who waits for nobody waits for this.
- * What has failed for longer is waited for no more, by any call.
+ * A change of light often detects failed hardware first, and the driver knows it as failed a moment
+ * later. Then a repair reroutes the circuits, and the schedule can start again. The change has
+ * begun, so even a call without patience waits for this. No call waits for hardware that failed
+ * longer ago.
  */
 static bool may_mend(struct morph_slice_phases *phasing, const struct patience *patience)
 {
@@ -195,7 +196,7 @@ static bool may_mend(struct morph_slice_phases *phasing, const struct patience *
 	return now_ns() - *failed_ns < MENDING_NS;
 }
 
-/* After a try: 0 to try again, or the failure that it is. */
+/* After an attempt: 0 to try again, or the failure. */
 static int be_patient(struct morph_slice_phases *phasing, struct patience *patience, int error,
 		      const char *what)
 {
@@ -223,7 +224,7 @@ static int be_patient(struct morph_slice_phases *phasing, struct patience *patie
 	return 0;
 }
 
-/* It waits no more, one way or the other. */
+/* The rank waits no more, whatever the result. */
 static void be_done(struct morph_slice_phases *phasing, const struct patience *patience)
 {
 	if (patience->asks)
@@ -232,7 +233,7 @@ static void be_done(struct morph_slice_phases *phasing, const struct patience *p
 
 /* ------------------------------------------------------------------- asking */
 
-/* The end is asked for besides. */
+/* A request to unload comes in addition. */
 MORPH_API int morph_slice_phases_ask(struct morph_slice_phases *phasing,
 				     enum morph_slice_phases_ask what)
 {
@@ -263,7 +264,7 @@ static int check_phase(const struct morph_slice_phases *phasing, uint32_t phase)
 		       phasing->count);
 }
 
-/* The rank comes back to that phase, and to no other. */
+/* The rank returns to this phase only. */
 static void stay(struct morph_slice_phases *phasing, uint32_t phase)
 {
 	if (phasing->stays == phase)
@@ -271,12 +272,12 @@ static void stay(struct morph_slice_phases *phasing, uint32_t phase)
 	if (phasing->stays != MORPH_PHASE_NONE)
 		lm_lock_drop(phasing, LM_LOCK_STAY, phasing->stays);
 	phasing->stays = phase;
-	/* Where that fails others go sooner, which costs time. */
+	/* Without this lock other ranks change light sooner, which costs time. */
 	if (phase != MORPH_PHASE_NONE && lm_lock_share(phasing, LM_LOCK_STAY, phase))
 		phasing->stays = MORPH_PHASE_NONE;
 }
 
-/* @found: it was lit. */
+/* @found: the phase was already lit. */
 static int try_enter(struct morph_slice_phases *phasing, uint32_t phase, bool *found)
 {
 	struct morph_schedule_info info;
@@ -382,7 +383,7 @@ static int try_unload(struct morph_slice_phases *phasing)
 {
 	int error = lm_lock_alone(phasing, LM_LOCK_CHANGE, 0);
 
-	/* This rank comes back no more. */
+	/* This rank does not return. */
 	stay(phasing, MORPH_PHASE_NONE);
 	if (!error)
 		error = lm_lock_uses(phasing);

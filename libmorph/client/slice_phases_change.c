@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Phases on a slice: light. The schedule is a loop of steps that calls begin. From a phase to the one after it is a step,
- * to another one a jump; either keeps what both hold. Whoever does either has the change's lock,
- * and that of the phase that is lit, so that nobody is in it, nor comes in before another is lit. While the end is
- * asked for nobody does: else there would always be one who is quicker.
+ * Light of phases on a slice. The schedule is a loop of steps that begin by calls. A step leads to
+ * the next phase, and a jump to another one. Both keep common circuits. The changing rank has the
+ * lock of changes and that of the lit phase, so no rank is in it or enters before another phase is
+ * lit. While an unload is requested no rank changes light; otherwise a faster rank could always be
+ * first.
  */
 #include "slice_phases.h"
 
-/* What another call at another time may not meet. */
+/* Failures that can be absent at another time. */
 static int passing(int error)
 {
 	return error == -EINTR || error == -EBUSY || error == -ECANCELED ? -EAGAIN : error;
@@ -98,7 +99,10 @@ static int go_to(struct morph_slice_phases *phasing, const struct morph_schedule
 	return error;
 }
 
-/* With the change's lock. Who is in the same phase, which has stopped, loses nothing when it is lit anew. */
+/*
+ * Holds the lock of changes. Ranks in the same phase, which has stopped, lose nothing when it is
+ * lit again.
+ */
 static int change(struct morph_slice_phases *phasing, const struct morph_schedule_info *info,
 		  uint32_t phase, bool ahead)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Phases on a slice: who is in one, by locks that end with their process. */
-#define _FILE_OFFSET_BITS 64 /* else 32-bit programs have no such locks */
+/* Phases on a slice: locks of the ranks in each phase. They end with their process. */
+#define _FILE_OFFSET_BITS 64 /* 32-bit programs need it for these locks */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -62,7 +62,7 @@ void lm_locks_close(struct morph_slice_phases *phasing)
 	for (size_t at = 0; at < ARRAY_SIZE(files); at++) {
 		if (files[at] < 0)
 			continue;
-		/* A child that was forked meanwhile has them, too, as long as it has the file. */
+		/* A child that was forked meanwhile has them too, while it has the file open. */
 		set_lock(phasing, files[at], F_UNLCK, place_of(phasing, LM_LOCK_CHANGE, 0),
 			 LM_LOCKS_ROOM);
 		close(files[at]);

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A slice's state in memory, which the kernel writes at any time: its version is odd meanwhile, and
- * another one afterwards.
+ * A slice's state in shared memory, which the kernel writes at any time. Its version is odd during
+ * a write, and different after it.
  */
 #include "internal.h"
 
-#define LOOKS 64 /* before others may run, the one who writes among them */
-#define PATIENCE_NS \
-	1000000000LL /* then it is given up: whoever writes is not interrupted for so long */
+#define LOOKS 64 /* before the thread yields, possibly to the writer */
+#define PATIENCE_NS 1000000000LL /* then the read fails: no writer is interrupted this long */
 
 struct morph_state {
 	struct morph_ctx *ctx;
@@ -18,7 +17,7 @@ struct morph_state {
 
 /* ------------------------------------------------------------------ mapping */
 
-/* Ranks neither come nor go, so that they need be asked for once. */
+/* Ranks never change, so one request is sufficient. */
 static int ask_ranks(struct morph_slice *slice, uint32_t *ranks)
 {
 	struct morph_slice_info info;
@@ -83,31 +82,31 @@ MORPH_API void morph_state_close(struct morph_state *state)
 
 /* ------------------------------------------------------------------ reading */
 
-/* How often it was looked at in vain, and until when it may be. */
+/* The number of failed reads, and their time limit. */
 struct reading {
 	uint64_t version;
 	uint32_t looks;
 	int64_t end_ns;
 };
 
-/* Look at the version; false when it is odd, so that there is nothing to be read. */
+/* Read the version. False if it is odd, because a write is running. */
 static bool read_begin(const struct morph_state *state, struct reading *reading)
 {
 	reading->version = state->page->version;
-	/* What is read from here on is not older than the version. */
+	/* Later reads are not older than the version. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return !(reading->version & 1);
 }
 
-/* Has nothing been written since? */
+/* Whether no write happened since. */
 static bool read_end(const struct morph_state *state, const struct reading *reading)
 {
-	/* What was read is not newer than the version that follows. */
+	/* Earlier reads are not newer than the next read of the version. */
 	__atomic_thread_fence(__ATOMIC_ACQUIRE);
 	return state->page->version == reading->version;
 }
 
-/* Once more, unless that has gone on for too long. */
+/* Try again, unless the limit is reached. */
 static bool read_again(struct reading *reading)
 {
 	int64_t now_ns;

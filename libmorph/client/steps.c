@@ -127,7 +127,7 @@ static int check_step(struct morph_steps *steps, const uint32_t *circuits, size_
 	return 0;
 }
 
-/* A step that was refused has seen nothing. */
+/* Reset the marks of a refused step. */
 static void forget_seen(struct morph_steps *steps, const uint32_t *circuits, size_t count)
 {
 	for (size_t at = 0; at < count; at++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Steps inside: as the driver takes them. */
+/* Internal structures of steps, in the driver's form. */
 #ifndef LM_STEPS_H
 #define LM_STEPS_H
 
@@ -17,8 +17,8 @@ struct morph_steps {
 	ARRAY_OF(struct morph_schedule_circuit) circuits;
 	ARRAY_OF(struct morph_schedule_step) steps;
 	ARRAY_OF(uint32_t) guides; /* paths, one after the other */
-	ARRAY_OF(uint32_t) held; /* circuits of one step after those of another */
-	ARRAY_OF(uint32_t) seen; /* by circuit: the last step that holds it, and one */
+	ARRAY_OF(uint32_t) held; /* circuits of the steps, one step after the other */
+	ARRAY_OF(uint32_t) seen; /* by circuit: the last step that holds it, plus one */
 };
 
 #endif /* LM_STEPS_H */

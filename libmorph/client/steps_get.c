@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Steps: what has been built. */
+/* Access to the content of steps. */
 #include "internal.h"
 #include "steps.h"
 

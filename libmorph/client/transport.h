@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What libmorph asks of a kernel, and nothing besides: three transports stand behind
- * it. The real one; one that records what the real one did; and the loopback, which
- * answers from such a recording.
+ * All requests of libmorph to a kernel. There are three transports: the real one, one that records
+ * the real one, and one that replays a recording.
  */
 #ifndef LM_TRANSPORT_H
 #define LM_TRANSPORT_H
@@ -15,8 +14,8 @@
 struct lm_transport;
 
 /*
- * Handles are fds, so that a caller's poll() works on them. Calls return a negative
- * errno on failure. Texts that come back are the caller's to free().
+ * Handles are fds, so that a caller's poll() works on them. Calls return a negative errno on
+ * failure. The caller frees returned texts with free().
  */
 struct lm_transport_ops {
 	int (*open)(struct lm_transport *transport, const char *path);
@@ -25,12 +24,12 @@ struct lm_transport_ops {
 	ssize_t (*read)(struct lm_transport *transport, int fd, void *buffer, size_t bytes);
 	int (*poll)(struct lm_transport *transport, int fd, int64_t timeout_ns);
 	void (*close)(struct lm_transport *transport, int fd);
-	/* Memory that is shared with the kernel; @offset says which. */
+	/* Memory that is shared with the kernel; @offset selects it. */
 	int (*map)(struct lm_transport *transport, int fd, uint64_t offset, size_t bytes,
 		   bool write, void **memory);
 	void (*unmap)(struct lm_transport *transport, void *memory, size_t bytes);
 
-	/* A generic netlink socket; with @buffer_bytes non-blocking, for notifications. */
+	/* A generic netlink socket; with @buffer_bytes it is non-blocking, for notifications. */
 	int (*netlink_open)(struct lm_transport *transport, uint32_t buffer_bytes);
 	int (*netlink_join)(struct lm_transport *transport, int fd, uint32_t group);
 	int (*netlink_send)(struct lm_transport *transport, int fd, const void *message,

@@ -237,7 +237,7 @@ MORPH_API int morph_txn_run(struct morph_slice *slice, const struct morph_txn *t
 	error = lm_txn_check(txn);
 	if (error)
 		return error;
-	/* the kernel writes into the changes, and the builder stays as it is */
+	/* the kernel writes into the changes, but the builder must not change */
 	changes = reallocarray(NULL, txn->count, sizeof(*changes));
 	if (!changes)
 		return lm_no_memory(slice->ctx, "run a transaction");
@@ -260,7 +260,7 @@ MORPH_API int morph_txn_run(struct morph_slice *slice, const struct morph_txn *t
 	return error;
 }
 
-/* By number, or with 0 by cookie. */
+/* By number; with 0 by cookie. */
 static int step_one(struct morph_slice *slice, uint32_t id, uint64_t cookie, uint32_t verb,
 		    uint64_t lease_ns, struct morph_object **out)
 {

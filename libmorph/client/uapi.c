@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Structures of the device to objects with netlink's attributes: the one place where
- * the library looks into what a device answered. What does not apply (MORPH_ANY, no
- * PCI address, no culprit) becomes an attribute that is absent.
+ * From structures of the device to objects with netlink's attributes. Only this file reads the
+ * device's answers. Values that do not apply (MORPH_ANY, no PCI address, no culprit) become absent
+ * attributes.
  */
 #include <linux/morph_netlink.h>
 
 #include "internal.h"
 
-/* Values are put one after the other and failure is looked at once, in the end. */
+/* Values are added one after the other, and the failure is checked once at the end. */
 struct builder {
 	struct morph_object *object;
 	int error;
@@ -325,7 +325,7 @@ static struct morph_object *from_change(const struct morph_change *change, bool 
 	return end(&b);
 }
 
-/* What struct morph_head says of a failure. */
+/* The failure in struct morph_head. */
 static void put_failure(struct builder *b, const struct morph_head *head, int error)
 {
 	const char *sentence = (const char *)(uintptr_t)head->detail_ptr;

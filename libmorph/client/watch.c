@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Nodes that come and go, as udev tells. */
+/* Device nodes that appear and disappear, from udev. */
 #include "internal.h"
 
 struct morph_watch {

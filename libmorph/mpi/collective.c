@@ -2,7 +2,7 @@
 /* The shim: calls in which all members take part. */
 #include "shim.h"
 
-/* All members have begun before one of them enters: so nobody waits inside of a phase for one outside. */
+/* All members have begun before one of them enters, so no rank in a phase waits for one outside. */
 #define COLLECTIVE(name, parameters, arguments)            \
 	SHIM_API int MPI_##name parameters                 \
 	{                                                  \
@@ -15,7 +15,7 @@
 		return ret;                                \
 	}
 
-/* One that goes on: its circuits are busy until it has been waited for. */
+/* A call that continues: its circuits are busy until the program has waited for it. */
 #define NONBLOCKING(name, parameters, arguments)                    \
 	SHIM_API int MPI_##name parameters                          \
 	{                                                           \
@@ -31,7 +31,7 @@
 		return ret;                                         \
 	}
 
-/* Each comes in both forms. */
+/* Both forms of each call. */
 #define BOTH(name, iname, parameters, arguments)                                       \
 	COLLECTIVE(name, (UNPACK parameters, MPI_Comm comm), (UNPACK arguments, comm)) \
 	NONBLOCKING(iname, (UNPACK parameters, MPI_Comm comm, MPI_Request * request),  \

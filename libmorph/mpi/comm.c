@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The shim: communicators. Each bears what it is known as, as an attribute. Those that come of one call have one number, which the
- * ranks of the one that they came from agree upon; and one phase, in which each has a ring of circuits.
+ * The shim: communicators. The record of each is an attribute of it. The communicators of one call
+ * have the same number, which the ranks of their parent agree upon. They also have one phase, in
+ * which each has a ring of circuits.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ struct shim_comm *shim_comm_of(MPI_Comm comm)
 		return NULL;
 	if (PMPI_Comm_get_attr(comm, keyval, &known, &found) != MPI_SUCCESS || !found)
 		return NULL;
-	/* Members of one are alike in this: they wait for each other. */
+	/* All members decide alike, because they wait for each other. */
 	return known->size < 2 ? NULL : known;
 }
 
@@ -32,7 +33,10 @@ bool shim_comm_joins(const struct shim_comm *comm, int member)
 	       ((comm->rank + 1) % comm->size == member || (member + 1) % comm->size == comm->rank);
 }
 
-/* A duplicate has the same ranks, and so the same circuits: whichever call makes it, it is known as the same. */
+/*
+ * A duplicate has the same ranks, and so the same circuits. It shares the record, whichever call
+ * creates it.
+ */
 static int duplicate(MPI_Comm comm, int key, void *extra, void *value, void *copy, int *flag)
 {
 	struct shim_comm *known = value;
@@ -48,7 +52,7 @@ static int duplicate(MPI_Comm comm, int key, void *extra, void *value, void *cop
 	return MPI_SUCCESS;
 }
 
-/* It is remembered for the trace, and for another of the same members. */
+/* Keep it for the trace, and for another communicator of the same members. */
 static int forget(MPI_Comm comm, int key, void *value, void *extra)
 {
 	struct shim_comm *known = value;
@@ -62,7 +66,7 @@ static int forget(MPI_Comm comm, int key, void *value, void *extra)
 	return MPI_SUCCESS;
 }
 
-/* Ranks of the whole program, by those of a communicator; freed by the caller. */
+/* The members of a communicator as ranks of the whole program. The caller frees them. */
 static uint32_t *members_of(MPI_Comm comm, int size)
 {
 	uint32_t *members = calloc((size_t)size, sizeof(*members));
@@ -84,7 +88,7 @@ static uint32_t *members_of(MPI_Comm comm, int size)
 	return members;
 }
 
-/* One that was freed and had the same members, or a new one; takes @members. */
+/* The record of a freed communicator with the same members, or a new one. Takes @members. */
 static struct shim_comm *record_of(uint32_t *members, int size)
 {
 	struct shim_comm **more, *comm;
@@ -116,7 +120,7 @@ static struct shim_comm *record_of(uint32_t *members, int size)
 	return comm;
 }
 
-/* What a new communicator is known as, before it has a number; NULL without memory. */
+/* The record of a new communicator before it has a number; NULL without memory. */
 static struct shim_comm *know(MPI_Comm comm)
 {
 	struct shim_comm *known = NULL;
@@ -136,7 +140,7 @@ static struct shim_comm *know(MPI_Comm comm)
 	return PMPI_Comm_set_attr(comm, keyval, known) == MPI_SUCCESS ? known : NULL;
 }
 
-/* A number that no rank of a communicator has used; NO_NUMBER if one of them can't take part. */
+/* A number that no rank of a communicator has used; NO_NUMBER if one of them cannot take part. */
 static uint32_t agree(MPI_Comm parent, bool can)
 {
 	uint32_t number;
@@ -152,12 +156,15 @@ static uint32_t agree(MPI_Comm parent, bool can)
 	return number;
 }
 
-/* What a rank tells of a communicator that came of one that has all ranks. */
+/* Data that a rank reports about a communicator whose parent has all ranks. */
 struct part {
 	int rank, leader, place, stuck;
 };
 
-/* Room for what all tell, and to each rank its leader and place; of communicators of fewer ranks nothing is told. */
+/*
+ * Allocate the reports of all ranks, and find leader and place of each. A parent with fewer ranks
+ * has no reports.
+ */
 static bool wants_phase(MPI_Comm parent, struct part **parts)
 {
 	int size;
@@ -170,7 +177,7 @@ static bool wants_phase(MPI_Comm parent, struct part **parts)
 	return true;
 }
 
-/* The phase of those that came of one that has all ranks. */
+/* The phase of communicators whose parent has all ranks. */
 static uint32_t phase_of(MPI_Comm parent, const struct shim_comm *known, struct part *parts)
 {
 	struct part mine = { shim.rank, -1, 0, shim_holds_alone(NO_PHASE) };
@@ -189,11 +196,11 @@ static uint32_t phase_of(MPI_Comm parent, const struct shim_comm *known, struct 
 		any |= parts[at].leader >= 0;
 		stuck |= parts[at].stuck;
 	}
-	/* Who is alone wants no light. */
+	/* Single ranks need no light. */
 	return any ? shim_control_add(parent, leaders, places, root, stuck) : NO_PHASE;
 }
 
-/* Ranks of another program may have no shim, or another slice. All members see them alike. */
+/* Ranks of another program can have no shim, or another slice. All members get the same result. */
 static bool has_strangers(MPI_Comm comm)
 {
 	MPI_Group group, world, strangers;
@@ -209,7 +216,7 @@ static bool has_strangers(MPI_Comm comm)
 	return count;
 }
 
-/* All ranks of @parent have made communicators, this one @comm, which may be none. */
+/* All ranks of @parent have created communicators; @comm is this rank's, or none. */
 static void created(MPI_Comm parent, MPI_Comm comm)
 {
 	bool has = comm != MPI_COMM_NULL, wants;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The shim: phases on a slice. Ranks of the program are those of the slice. The first rank loads a phase for each call that made
- * communicators; whenever there is another they are loaded anew, at which all ranks take part. What is announced is lit by
- * a thread of its own, with files of its own.
+ * The shim: phases on a slice. Ranks of the program are those of the slice. The first rank loads a
+ * phase for each call that created communicators. All phases are loaded again when another one is
+ * added, and all ranks take part. A helper thread with its own files lights announced phases.
  */
 #include <errno.h>
 #include <signal.h>
@@ -13,18 +13,21 @@
 #include "shim.h"
 
 #define NAP_NS 100000
-#define TRUSTED 1000 /* operations in a row after which patience is more */
+#define TRUSTED 1000 /* operations in a row after which patience grows */
 #define LEAST_TURN_NS 10000000
-#define UNLOAD_NS 100000000 /* where no other thread could end what is in the way */
+#define UNLOAD_NS 100000000 /* limit if no other thread could end the blocking uses */
 
-/* What a thread has. */
+/* Files and phases of a thread. */
 struct view {
 	struct morph_ctx *ctx;
 	struct morph_slice *slice;
 	struct morph_slice_phases *phasing;
 };
 
-/* Communicators that are lit together: of each rank the leader, or -1, and its place among those who have the same. */
+/*
+ * Communicators that are lit together. For each rank: its leader, or -1, and its place among the
+ * ranks with the same leader.
+ */
 struct family {
 	int *leaders, *places;
 };
@@ -32,28 +35,28 @@ struct family {
 static struct {
 	struct view main; /* under the lock */
 	uint32_t schedule; /* 0: none is loaded */
-	uint32_t loads; /* so many of the first rank are known; each ends the schedule before */
-	bool loading_now; /* the first rank: what is not there yet comes in a moment */
-	pthread_mutex_t loading; /* before the lock, which is given up while uses end */
-	struct family *families; /* where they are loaded */
+	uint32_t loads; /* loads of the first rank that are known; each ends the schedule before */
+	bool loading_now; /* the first rank is loading: a missing schedule appears soon */
+	pthread_mutex_t loading; /* taken before the lock, which is released while uses end */
+	struct family *families; /* families in the order of phases */
 	uint32_t families_count;
 	pthread_t helper;
 	bool helps, ends;
 	uint32_t announced;
-	uint64_t wishes; /* times that something was */
+	uint64_t wishes; /* number of announcements */
 	pthread_cond_t wanted;
-	struct morph_slice_phases_info counts; /* of changes, without phases loaded now */
+	struct morph_slice_phases_info counts; /* of changes, without the present phases */
 	uint64_t provisioned;
-	int64_t patience_ns; /* now: less after each time that it has ended */
-	uint32_t in_time; /* operations since that was so */
+	int64_t patience_ns; /* present value; it shrinks with each timeout */
+	uint32_t in_time; /* operations in time since the last timeout */
 	uint32_t asking; /* threads that wait for light */
-	bool unloads; /* one waits until nobody has any */
-	uint64_t change_ns; /* that the quickest change took; 0: there was none */
+	bool unloads; /* a thread waits until no rank has a phase */
+	uint64_t change_ns; /* time of the fastest change; 0: none yet */
 } control = { .announced = NO_PHASE,
 	      .loading = PTHREAD_MUTEX_INITIALIZER,
 	      .wanted = PTHREAD_COND_INITIALIZER };
 
-/* Others may be about to change light, who waits for nothing else. */
+/* Other ranks can be about to change light, and wait for nothing else. */
 static uint64_t least_patience(int64_t patience_ns)
 {
 	return patience_ns > UNLOAD_NS ? (uint64_t)patience_ns : UNLOAD_NS;
@@ -66,7 +69,10 @@ static void nap(void)
 	nanosleep(&time, NULL);
 }
 
-/* Between two tries. MPI goes on in its calls only, and others may be in the phase for what it has to do here. */
+/*
+ * Between two attempts. MPI makes progress only in its calls, and other ranks can be in the phase
+ * because of messages to this rank.
+ */
 static void go_on(void)
 {
 	int flag;
@@ -78,7 +84,10 @@ static void go_on(void)
 
 /* ------------------------------------------------------------------- turns */
 
-/* Light that is in the way goes when those who use it give way. With the lock, at each try: phases may be others by then. */
+/*
+ * Request that ranks in a blocking phase leave it. Called with the lock, at each attempt, because
+ * the phases can have changed.
+ */
 static void ask(void)
 {
 	enum morph_slice_phases_ask what = control.asking ? MORPH_ASK_LIGHT : MORPH_ASK_NOTHING;
@@ -88,13 +97,19 @@ static void ask(void)
 				       control.unloads ? MORPH_ASK_UNLOAD : what);
 }
 
-/* How long others have light before this rank asks: where changes take long it would only change. With the lock. */
+/*
+ * How long other ranks have light before this rank asks. If changes take long, shorter turns would
+ * only cause changes. Called with the lock.
+ */
 static uint64_t turn_ns(void)
 {
 	return control.change_ns > LEAST_TURN_NS / 4 ? 4 * control.change_ns : LEAST_TURN_NS;
 }
 
-/* What is measured is the time of whatever else the machine did, too; least in the quickest one. With the lock. */
+/*
+ * The measured time includes other work of the machine, least in the fastest change. Called with
+ * the lock.
+ */
 static void count_change(uint64_t took_ns)
 {
 	if (!control.change_ns || took_ns < control.change_ns)
@@ -102,9 +117,10 @@ static void count_change(uint64_t took_ns)
 }
 
 /*
- * Is it time to give way? Who asks goes when nobody is in his way any more: so all have to stay out at once, for as long as operations
- * take that some are in. How long that is nobody knows: an eighth of 16 ms, of 128 ms and of 1024 ms, by the clock that
- * all see. If one goes on for longer than that it was in vain, and costs the others a third of their time.
+ * Whether it is time to yield. The asking rank proceeds when no rank blocks it, so all must stay
+ * out at the same time, for as long as running operations take. This time is unknown. So ranks
+ * yield for an eighth of each 16 ms, 128 ms and 1024 ms of the common clock. A longer operation
+ * makes the yield useless, and costs the other ranks a third of their time.
  */
 static bool is_time_of_others(void)
 {
@@ -137,7 +153,7 @@ void shim_control_give_way(void)
 
 /* -------------------------------------------------------------------- files */
 
-/* A number is that of an open file, where there is one that is a slice's; else it is the slice's. */
+/* A number is an open file if that belongs to a slice, else the number of the slice. */
 static bool view_open(struct view *view)
 {
 	const char *name = getenv("MORPH_SLICE");
@@ -163,7 +179,7 @@ static void view_close(struct view *view)
 	memset(view, 0, sizeof(*view));
 }
 
-/* One that is gone has been replaced by the first rank, of which this one will hear. */
+/* A missing schedule was replaced by the first rank, which will report it to this rank. */
 static void view_join(struct view *view, uint32_t schedule)
 {
 	MORPH_OPTS(morph_slice_phases_opts, opts, .locks = getenv("MORPH_LOCKS"));
@@ -209,7 +225,7 @@ static int add_circuit(struct morph_steps *steps, uint32_t *known, int src, int 
 	return (int)*circuit - 1;
 }
 
-/* The next one of a rank's ring; *count: how many there are. */
+/* The next member of a rank's ring; *count: number of members. */
 static int next_of(const struct family *family, int rank, int *count)
 {
 	int first = rank, next = -1;
@@ -267,7 +283,7 @@ static bool load(bool both_ways)
 
 	for (uint32_t at = 0; made && at < control.families_count; at++)
 		made = add_phase(steps, known, &control.families[at], both_ways);
-	/* A repair, or a signal, is in the way for a moment. */
+	/* A repair or a signal blocks it for a moment. */
 	while (made) {
 		error = morph_slice_phases_load(view->slice, steps, &opts, &view->phasing);
 		if ((error != -EAGAIN && error != -EINTR) ||
@@ -286,7 +302,7 @@ static bool load(bool both_ways)
 	return control.schedule;
 }
 
-/* Where there is no room for circuits back there may be for those forth. */
+/* If circuits in both directions do not fit, those in one direction can fit. */
 static bool load_any(void)
 {
 	bool loaded;
@@ -325,7 +341,7 @@ static void drop_family(void)
 	free(family->places);
 }
 
-/* Those of entering are not of one call each. */
+/* Counts of entering are not one for each call. */
 static void add_counts(struct view *view)
 {
 	struct morph_slice_phases_info counts;
@@ -338,7 +354,7 @@ static void add_counts(struct view *view)
 	control.counts.repairs += counts.repairs;
 }
 
-/* Programs that split a communicator again and again have the same phases. */
+/* Programs that split a communicator repeatedly get the same phases. */
 static uint32_t find_family(const int *leaders, const int *places)
 {
 	size_t bytes = (size_t)shim.size * sizeof(int);
@@ -351,8 +367,9 @@ static uint32_t find_family(const int *leaders, const int *places)
 }
 
 /*
- * Others need the lock to end what is in the way: it is held, and given up between tries. @hopeless: some of it only those
- * could end who wait for this. What somebody else has unloaded is unloaded.
+ * Other threads need the lock to end the blocking uses, so it is released between attempts.
+ * @hopeless: only the waiting threads could end some of these uses. A schedule that another process
+ * has unloaded counts as unloaded.
  */
 static bool unload(struct view *view, bool hopeless)
 {
@@ -378,7 +395,10 @@ static bool unload(struct view *view, bool hopeless)
 	return !error;
 }
 
-/* By the first rank, with the lock: a phase more. The number of it, or NO_PHASE when all is as before. */
+/*
+ * The first rank adds a phase, with the lock. Returns its number, or NO_PHASE if nothing has
+ * changed.
+ */
 static uint32_t load_more(const int *leaders, const int *places, bool hopeless)
 {
 	struct view *view = &control.main;
@@ -421,7 +441,7 @@ uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, i
 	}
 	PMPI_Bcast(&told, sizeof(told) / sizeof(uint32_t), MPI_UINT32_T, root, all);
 	shim_lock();
-	/* Threads may hear of two in another order. */
+	/* Threads can receive two loads in another order. */
 	if (told.loads > control.loads) {
 		add_counts(&control.main);
 		view_join(&control.main, told.schedule);
@@ -437,13 +457,13 @@ uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, i
 
 /* ----------------------------------------------------------- entering, leaving */
 
-/* One try, with the lock. -EAGAIN: to be tried again. */
+/* One attempt, with the lock. -EAGAIN: try again. */
 static int try_enter(uint32_t phase)
 {
 	struct view *view = &control.main;
 	int error = view->phasing ? morph_slice_phases_enter(view->phasing, phase, 0) : -ENOENT;
 
-	/* Another thread takes part in loading another schedule, where one is gone. */
+	/* Another thread takes part in the load of a new schedule if this one is gone. */
 	if (error == -ETIMEDOUT ||
 	    (error == -ENOENT && (control.schedule || control.loading_now) && shim.threads))
 		return -EAGAIN;
@@ -452,7 +472,7 @@ static int try_enter(uint32_t phase)
 	return error;
 }
 
-/* How many changes there were from here; with the lock. */
+/* The number of changes by this rank; with the lock. */
 static uint64_t changes(void)
 {
 	struct morph_slice_phases_info counts = { 0 };
@@ -463,8 +483,8 @@ static uint64_t changes(void)
 }
 
 /*
- * What waited in vain does so again, as a rule: in each iteration, however long. But others are asked before, and have the time
- * to give way. With the lock.
+ * An operation that waited in vain mostly does so in each iteration, however long it waits. But
+ * other ranks are asked first, and get time to yield. Called with the lock.
  */
 static void trust(bool in_time)
 {
@@ -483,7 +503,7 @@ static void trust(bool in_time)
 		control.patience_ns = most;
 }
 
-/* Half of it is for those who are asked. With the lock. */
+/* Half of the time is for the ranks that are asked. Called with the lock. */
 static uint64_t asks_after_ns(void)
 {
 	uint64_t half_ns = (uint64_t)control.patience_ns / 2;
@@ -574,7 +594,7 @@ bool shim_control_counts(struct morph_slice_phases_info *counts)
 
 /* ------------------------------------------------------------------- ahead */
 
-/* One try. Is it worth another? */
+/* One attempt. Returns whether to try again. */
 static bool try_ahead(struct view *view)
 {
 	struct morph_slice_phases_info before, after;
@@ -588,7 +608,7 @@ static bool try_ahead(struct view *view)
 	return error == -ETIMEDOUT;
 }
 
-/* The thread: with what was announced last, until it is lit. */
+/* The helper thread: lights the last announced phase. */
 static void *help(void *unused)
 {
 	uint32_t schedule = 0, phase = NO_PHASE;
@@ -622,7 +642,7 @@ static void *help(void *unused)
 	return NULL;
 }
 
-/* Signals are for threads of the program. */
+/* Signals belong to threads of the program. */
 static bool start_helper(void)
 {
 	sigset_t all, before;
@@ -642,7 +662,7 @@ void shim_control_begin(void)
 	int mine, all;
 
 	control.patience_ns = shim.patience_ns;
-	/* All ranks have a slice and want it used, or none has. */
+	/* All ranks have a slice and want to use it, or none has. */
 	mine = shim.mode == SHIM_OBSERVE ? 0 : (int)shim.mode;
 	if (mine && (!view_open(&control.main) || !slice_has_room(&control.main)))
 		mine = 0;
@@ -656,7 +676,7 @@ void shim_control_begin(void)
 		control.helps = start_helper();
 }
 
-/* All ranks have come to the end; who loaded it unloads it. */
+/* All ranks have reached the end. The rank that loaded the schedule unloads it. */
 void shim_control_end(void)
 {
 	if (control.helps) {
@@ -668,7 +688,10 @@ void shim_control_end(void)
 	}
 	if (shim.mode == SHIM_OBSERVE)
 		return;
-	/* What still goes on does so without light, and is not waited for: it may end in PMPI_Finalize() only. */
+	/*
+	 * Running operations continue without light. Nothing waits for them, because they can end
+	 * in PMPI_Finalize() only.
+	 */
 	view_join(&control.main, shim.rank ? 0 : control.schedule);
 	PMPI_Barrier(MPI_COMM_WORLD);
 	if (!shim.rank && control.main.phasing &&

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The shim: ranks that begin in Fortran, whose calls it does not see. They say so, for others may begin in C, and would wait for
- * what these ranks never come to.
+ * The shim: ranks that begin in Fortran, whose calls it does not see. They report this, because
+ * other ranks can begin in C and would wait for calls that never come.
  */
 #include <dlfcn.h>
 

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The shim: what a rank does, and the iteration in it. Nobody says where one begins; it is found where what was done last
- * has been done just so before. From two iterations alike morph_phases learns their stages. What comes in another order is a
- * stray, and another iteration is looked for.
+ * The shim: finds the iteration in the operations of a rank. No call marks its begin. An iteration
+ * is found where the last operations equal the ones before them. From two equal iterations
+ * morph_phases learns their stages. An operation out of order is a stray, and the search for an
+ * iteration starts again.
  */
 #include <stdlib.h>
 #include <string.h>
 
 #include "shim.h"
 
-#define REMEMBERED 8192 /* operations; an iteration has half of them at most */
+#define REMEMBERED 8192 /* operations; an iteration has at most half of them */
 #define STAGES 1024
 
 struct done {
@@ -21,14 +22,14 @@ struct done {
 static struct {
 	struct morph_ctx *ctx;
 	struct morph_phases *phases;
-	struct done *list; /* the last ones */
-	uint64_t first, count; /* number of the first that is remembered; how many */
+	struct done *list; /* the last operations */
+	uint64_t first, count; /* number of the first one in the list, and their count */
 	struct morph_stage stages[STAGES];
 	uint32_t stages_count;
 	uint64_t length; /* operations of all stages */
-	bool follows; /* the rank is at a stage that was learned */
+	bool follows; /* the rank is at a learnt stage */
 	uint32_t at;
-	uint64_t in_stage; /* operations of it so far */
+	uint64_t in_stage; /* operations of the stage so far */
 	uint32_t learned, strays;
 } learn;
 
@@ -83,7 +84,7 @@ static bool alike(uint64_t one, uint64_t other, uint64_t count)
 	return true;
 }
 
-/* How many operations the last iteration has, if @next, which begins a stage, begins another like it; or 0. */
+/* The length of the last iteration, if @next begins a stage and another equal iteration; or 0. */
 static uint64_t find_iteration(const struct shim_comm *next)
 {
 	uint64_t count = learn.count;
@@ -117,7 +118,7 @@ static int tell(uint64_t first, uint64_t length)
 	return error;
 }
 
-/* Of more nothing is learned: what is known then is of another iteration. */
+/* A longer iteration is not learnt; what is known then belongs to another one. */
 static bool has_room(uint64_t first, uint64_t length)
 {
 	uint32_t stages = 1;
@@ -130,7 +131,7 @@ static bool has_room(uint64_t first, uint64_t length)
 	return stages <= STAGES;
 }
 
-/* @next begins the third iteration of a kind. */
+/* @next begins the third equal iteration. */
 static void learn_iteration(const struct shim_comm *next)
 {
 	uint64_t length = find_iteration(next), first = learn.count - 2 * length;
@@ -152,7 +153,10 @@ static void learn_iteration(const struct shim_comm *next)
 	learn.in_stage = 1;
 }
 
-/* A place in what was learned where these two follow each other, the next one from where it was lost. */
+/*
+ * Find a place in the learnt stages where these two follow each other, searching from the last
+ * known place.
+ */
 static void find_again(const struct shim_comm *last, const struct shim_comm *next)
 {
 	uint32_t count = learn.stages_count;
@@ -184,7 +188,7 @@ static bool follow(const struct shim_comm *comm)
 	learn.in_stage = 1;
 	if ((int)learn.stages[learn.at].group != comm->group)
 		return false;
-	/* One more iteration alike: windows are learned from it. */
+	/* Learn the windows of one more equal iteration. */
 	if (!learn.at && learn.count >= learn.length)
 		tell(learn.count - learn.length, learn.length);
 	return true;
@@ -230,7 +234,7 @@ struct shim_comm *shim_learn_end(uint64_t sequence)
 {
 	if (sequence >= learn.first)
 		learn.list[sequence - learn.first].end_ns = shim_now_ns();
-	/* Only the last operation of a stage says anything. */
+	/* Only the last operation of a stage announces the next one. */
 	if (!learn.follows || learn.in_stage < learn.stages[learn.at].count ||
 	    sequence != learn.first + learn.count - 1)
 		return NULL;

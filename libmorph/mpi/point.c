@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The shim: calls between two ranks. Who sends to a neighbour in its communicator's ring has the circuit; who receives is only
- * counted. There is none to others, whom data reach some other way.
+ * The shim: calls between two ranks. A rank that sends to a neighbour in its communicator's ring
+ * has the circuit; the receiver is only counted. Other ranks have no circuit, and data reach them
+ * by another network.
  */
 #include "shim.h"
 
@@ -106,7 +107,7 @@ SHIM_API int MPI_Sendrecv_replace(void *data, int count, MPI_Datatype type, int 
 	return ret;
 }
 
-/* A message is counted where it is matched: what receives it names no communicator. */
+/* A message counts when it is matched, because its receive names no communicator. */
 SHIM_API int MPI_Mprobe(int from, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
 	struct shim_op op;

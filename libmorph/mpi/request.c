@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The shim: what goes on after its call has returned. While MPI looks at a request it is not in the table: as soon as one is over
- * another may be known by the same handle.
+ * The shim: operations that continue after their call has returned. While MPI examines a request it
+ * is not in the table, because MPI can use the same handle for another request after the end.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,12 +14,12 @@ struct held {
 	struct held *next;
 	MPI_Request request;
 	struct shim_op op;
-	struct shim_comm *comm; /* of a persistent one, else NULL */
+	struct shim_comm *comm; /* of a persistent request, else NULL */
 	bool sends;
 };
 
 static struct held *table[BUCKETS];
-static struct held *orphans; /* the program has freed them */
+static struct held *orphans; /* freed by the program */
 static uint32_t held_count, entered_count; /* of the table */
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -63,7 +63,7 @@ static struct held *take(MPI_Request request)
 	return held;
 }
 
-/* Persistent ones are so whenever they do not go on. */
+/* Persistent requests are over whenever they are not active. */
 static bool is_over(MPI_Request request)
 {
 	int over = true;
@@ -81,13 +81,13 @@ void shim_hold(MPI_Request request, bool all, const struct shim_op *op)
 	if (!op->comm)
 		return;
 	/*
-	 * All that are over at once may have one handle. What all have a part in may go on for others: who wants another phase
-	 * meanwhile finds it as they do.
+	 * All finished requests can have the same handle. A request that involves all members can
+	 * still run for other members; a rank that wants another phase finds out as they do.
 	 */
 	over = all ? request == MPI_REQUEST_NULL : is_over(request);
 	held = over ? NULL : malloc(sizeof(*held));
 	if (!held) {
-		/* Over, or circuits that nobody would give back. */
+		/* It is over, or no call would release its circuits. */
 		shim_end(&lost);
 		return;
 	}
@@ -148,7 +148,7 @@ void shim_orphans(bool leave)
 
 	if (!__atomic_load_n(&orphans, __ATOMIC_RELAXED))
 		return;
-	/* Without the lock: a handler of errors is the program's, and may call anything. */
+	/* Without the lock, because a program's error handler can call anything. */
 	pthread_mutex_lock(&lock);
 	list = orphans;
 	__atomic_store_n(&orphans, NULL, __ATOMIC_RELAXED);
@@ -168,7 +168,7 @@ void shim_orphans(bool leave)
 	}
 }
 
-/* What MPI has looked at is over, or goes on. */
+/* A request that MPI has examined is over, or goes on. */
 static void settle(struct held *held, MPI_Request request)
 {
 	if (!held)
@@ -202,7 +202,7 @@ SHIM_API int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 	return ret;
 }
 
-/* Nobody will say when it is over: it is kept, and looked at. */
+/* No call will report its end, so keep and examine it. */
 SHIM_API int MPI_Request_free(MPI_Request *request)
 {
 	struct held *held = take(*request);
@@ -220,7 +220,7 @@ SHIM_API int MPI_Request_free(MPI_Request *request)
 
 /* --------------------------------------------------------- persistent ones */
 
-/* In the table meanwhile: the next one may be of another phase. */
+/* It is in the table meanwhile, because the next request can be of another phase. */
 static void begin(MPI_Request request)
 {
 	struct held *held = take(request);
@@ -273,7 +273,7 @@ static void take_all(struct several *several, int count, const MPI_Request *requ
 		return;
 	if (count > FEW)
 		several->list = calloc((size_t)count, sizeof(*several->list));
-	/* Without memory they stay in the table, as if they went on. */
+	/* Without memory the requests stay in the table, as if they were active. */
 	for (; several->list && several->count < count; several->count++)
 		several->list[several->count] = take(requests[several->count]);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The shim: beginning, end, and what is common. */
+/* The shim: begin, end, and common state. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -103,7 +103,9 @@ void shim_start(bool seen)
 	if (started)
 		return;
 	started = true;
-	/* Ranks of the slice, and names of traces, are those of the program that spawned this one. */
+	/*
+	 * Ranks of the slice, and names of traces, are those of the program that spawned this one.
+	 */
 	PMPI_Comm_get_parent(&parent);
 	if (parent != MPI_COMM_NULL)
 		return;
@@ -114,7 +116,7 @@ void shim_start(bool seen)
 	shim.mode = mode_of(getenv("MORPH_PHASES"));
 	shim.trace = getenv("MORPH_TRACE");
 	shim.patience_ns = patience_of(getenv("MORPH_PATIENCE_MS"));
-	/* All ranks take part, or none: they wait for each other. */
+	/* All ranks take part, or none, because they wait for each other. */
 	ready = seen && shim_learn_new() && shim_comm_new();
 	PMPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 	if (!ready) {
@@ -179,9 +181,9 @@ void shim_begin(struct shim_comm *comm, MPI_Comm all, struct shim_op *op)
 	phase = comm ? comm->phase : NO_PHASE;
 	if (phase == NO_PHASE)
 		return;
-	/* Nobody but this thread could end what is in the way. */
+	/* Only this thread could end the blocking uses. */
 	here.may = !shim_holds_alone(phase);
-	/* Who is in a phase and waits for one who is not is in the way of what that one waits for. */
+	/* A rank in a phase that waits for a rank outside would block that rank. */
 	if (all != MPI_COMM_NULL) {
 		here.keeps = !shim_control_asked();
 		PMPI_Allreduce(MPI_IN_PLACE, &here, 2, MPI_INT, MPI_MIN, all);
@@ -190,7 +192,10 @@ void shim_begin(struct shim_comm *comm, MPI_Comm all, struct shim_op *op)
 		shim_control_pass(phase);
 		return;
 	}
-	/* None of them is inside, nor goes in before another comes: so nobody waits for who gives way. */
+	/*
+	 * No member is in the phase, and none enters before the others come. So no rank waits for a
+	 * rank that yields.
+	 */
 	if (!here.keeps)
 		shim_control_give_way();
 	if (shim_control_enter(phase))

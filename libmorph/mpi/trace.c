@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The shim: what was learned, as a JSON object in a file of each rank. */
+/* The shim: the learnt stages, as a JSON object in a file for each rank. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "shim.h"
 
-/* PATH.RANK, or PATH with the rank in the place of %r. */
+/* PATH.RANK, or PATH with the rank in place of %r. */
 static FILE *open_trace(void)
 {
 	const char *at = strstr(shim.trace, "%r");
