@@ -168,9 +168,7 @@ static int schedule_info(struct morph_slice *slice, uint32_t least,
 		error = lm_ioctl(slice->ctx, slice->fd, MORPH_SCHEDULE_INFO, info, sizeof(*info),
 				 "read schedule %u of slice %u", least, slice->number);
 		if (!error && info->steps.count <= room)
-			/*
-			 * They are in info, as a number: NOLINTNEXTLINE(clang-analyzer-unix.Malloc)
-			 */
+			/* @info has the array: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 			return 0;
 		free(steps);
 		if (error && error != -EMSGSIZE)
