@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The kernel's newest names on the oldest kernel supported, 6.1.
+ * Definitions of newer kernel interfaces for older kernels; the oldest supported one is 6.1.
  *
  * Force-included into every file, so that the driver is written for the newest kernel and
- * nothing outside this directory asks for a version. Each shim names the change that it stands in
- * for and when it may go. They are macros, so that no file gets headers that it does not ask for.
+ * nothing outside this directory asks for a version. Each shim names the upstream
+ * commit that it replaces, and the version with which it can be dropped. Shims are macros, so
+ * that this file includes no headers.
  */
 #ifndef MORPH_COMPAT_H
 #define MORPH_COMPAT_H
@@ -20,8 +21,8 @@
 #define COMPAT_DEVNODE_CONST
 
 /*
- * "netlink: add support for formatted extack messages". Nothing happens, so set a fixed message
- * first; it stays. Drop when the oldest is 6.2 or newer.
+ * "netlink: add support for formatted extack messages". This shim does nothing, so the caller must
+ * set a fixed message first; that message then remains. Drop when the oldest is 6.2 or newer.
  */
 #define NETLINK_MAX_FMTMSG_LEN 80
 #define NL_SET_ERR_MSG_FMT(extack, ...) ((void)(extack))
@@ -53,7 +54,8 @@
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 4, 0)
 
 /*
- * "driver core: class: remove module * from class_create()". Write it for class_create(name); drop
+ * "driver core: class: remove module * from class_create()". Write COMPAT_CLASS_CREATE(name) for
+ * class_create(name); drop
  * when the oldest is 6.4 or newer.
  */
 #define COMPAT_CLASS_CREATE(name) class_create(THIS_MODULE, name)
@@ -67,8 +69,8 @@
 #if LINUX_VERSION_CODE < KERNEL_VERSION(6, 6, 0)
 
 /*
- * "genetlink: provide struct genl_info to dumps". Before it they had a structure of their own,
- * whose attrs are the same. Drop when the oldest is 6.6 or newer.
+ * "genetlink: provide struct genl_info to dumps". Before that commit dumps used struct
+ * genl_dumpit_info, whose attrs field is the same. Drop when the oldest is 6.6 or newer.
  */
 #define genl_info_dump genl_dumpit_info
 

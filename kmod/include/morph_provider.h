@@ -1,18 +1,19 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The provider interface: what a driver of one kind of fabric tells the core,
- * and what the core asks of it.
+ * The provider interface: the operations that the driver of one kind of fabric (the
+ * provider) implements, and the functions of the core that it calls.
  *
  * A provider knows elements, lasers, receivers and their signals. It never sees
  * a circuit, a slice or a tenant. Ports are numbered accelerator * planes + plane.
  *
- * Operations are submitted and complete: either inline, by returning 0 or a
- * negative errno, or later, by returning -EINPROGRESS and calling
- * morph_fabric_complete() once with the same cookie. Arrays that the core hands
- * down are valid until the operation returns, never longer: a provider that
- * completes later copies what it needs and passes results to
- * morph_fabric_complete(). The core owns the deadline (the profile's deadline_ns);
- * after it the cookie is dead, and a late completion is counted and discarded.
+ * The core submits an operation, and the provider completes it: either inline, by
+ * returning 0 or a negative errno, or later, by returning -EINPROGRESS and calling
+ * morph_fabric_complete() once with the same cookie. An array that the core passes to
+ * an operation is valid only until the operation returns. A provider that completes
+ * later must copy the arguments that it needs, and must pass results to
+ * morph_fabric_complete(). The core watches the deadline (deadline_ns of the profile).
+ * After the deadline the cookie is invalid, and the core counts and discards a late
+ * completion.
  */
 #ifndef MORPH_PROVIDER_H
 #define MORPH_PROVIDER_H
@@ -36,7 +37,7 @@ struct morph_element_setting {
 /**
  * struct morph_laser_setting - the lasers of one transmit port
  * @port: transmit port
- * @lanes: mask of the lanes whose laser shall be on; all others go off
+ * @lanes: mask of the lanes whose lasers must be on; the provider switches all others off
  */
 struct morph_laser_setting {
 	u32 port;
@@ -44,7 +45,7 @@ struct morph_laser_setting {
 };
 
 /**
- * struct morph_laser_reading - what a transmit port's monitor diodes show
+ * struct morph_laser_reading - reading of a transmit port's monitor diodes
  * @port: in: transmit port
  * @lanes: out: mask of the lanes that emit at healthy power
  * @weak: out: mask of the lanes that emit, but below healthy power
@@ -59,14 +60,14 @@ struct morph_laser_reading {
 };
 
 /**
- * struct morph_receiver_reading - what a receive port shows
+ * struct morph_receiver_reading - reading of a receive port
  * @port: in: receive port
  * @reserved: zero
- * @lanes: in: mask of the lanes asked for
- * @lit: out: those whose power is above the profile's dark_mdbm
- * @locked: out: those whose receiver is locked
- * @min_mdbm: out: least power among @lanes
- * @max_mdbm: out: greatest power among @lanes
+ * @lanes: in: mask of the lanes to read
+ * @lit: out: mask of the lanes whose power is above the profile's dark_mdbm
+ * @locked: out: mask of the lanes whose receiver is locked
+ * @min_mdbm: out: lowest power among @lanes
+ * @max_mdbm: out: highest power among @lanes
  */
 struct morph_receiver_reading {
 	u32 port;
@@ -79,9 +80,9 @@ struct morph_receiver_reading {
 };
 
 /**
- * struct morph_probe - is an accelerator alive
+ * struct morph_probe - heartbeat of an accelerator
  * @accelerator: in: index in the profile
- * @alive: out: 1 when it answered its heartbeat, else 0
+ * @alive: out: 1 if the accelerator answered, else 0
  */
 struct morph_probe {
 	u32 accelerator;
@@ -89,7 +90,7 @@ struct morph_probe {
 };
 
 /**
- * struct morph_identity - by what the world knows an accelerator
+ * struct morph_identity - PCI address and UUID of an accelerator
  * @pci: PCI address as in lspci -D, or an empty string
  * @uuid: UUID, or zeros
  */
@@ -99,25 +100,25 @@ struct morph_identity {
 };
 
 /**
- * struct morph_fabric_ops - what a provider does
+ * struct morph_fabric_ops - operations of a provider
  * @owner: module to pin while a slice exists
- * @set_elements: program element states; all of the array or an error
- * @get_elements: read back the states that the elements really have
- * @set_lasers: switch lasers
+ * @set_elements: program element states; either all entries of the array, or return an error
+ * @get_elements: read back the states of elements from the device
+ * @set_lasers: switch lasers on and off
  * @get_lasers: read the monitor diodes
  * @get_receivers: read receivers
- * @probe: ask accelerators for their heartbeat
+ * @probe: read the heartbeat of accelerators
  * @wait: (optional) complete after @ns of the device's own time; without it the
- *        core sleeps. A simulated device with a stepped clock needs it.
- * @identify: (optional) tell an accelerator's PCI address and UUID, each as it is now;
- *            called at registration, and when an accelerator is tested, to see that it
- *            is the same one; must not sleep for the device
+ *        core sleeps. A simulated device whose clock advances in steps needs this operation.
+ * @identify: (optional) return the present PCI address and UUID of an accelerator.
+ *            The core calls it at registration, and when it tests an accelerator, to
+ *            detect a replaced one; must not wait for the device
  *
- * All operations run in process context, outside every lock of the core but the
- * SRCU read section that keeps the provider registered; several may be in
- * flight at once, for disjoint elements and ports. They must not wait for the
- * device: return -EINPROGRESS instead. A set that fails or times out may have
- * been carried out in part; the core finds out by reading back.
+ * The core calls all operations in process context. The caller holds no lock of the
+ * core except the SRCU read section that keeps the provider registered. Several
+ * operations may be in flight at once, for disjoint elements and ports. They must not
+ * wait for the device: return -EINPROGRESS instead. If a set operation fails or times
+ * out, the device may have changed some of the entries; the core reads the states back.
  */
 struct morph_fabric_ops {
 	struct module *owner;
@@ -139,11 +140,11 @@ struct morph_fabric_ops {
 };
 
 /**
- * enum morph_signal_type - what hardware can show unasked
+ * enum morph_signal_type - kinds of signals that hardware sends on its own
  * @MORPH_SIGNAL_HEARTBEAT: index: accelerator; value: 0 lost, 1 back
- * @MORPH_SIGNAL_RECEIVER: index: receive port; lanes: those concerned; value: 0
+ * @MORPH_SIGNAL_RECEIVER: index: receive port; lanes: the lanes concerned; value: 0
  *	power or lock lost, 1 back
- * @MORPH_SIGNAL_LASER: index: transmit port; lanes: those concerned; value: 0
+ * @MORPH_SIGNAL_LASER: index: transmit port; lanes: the lanes concerned; value: 0
  *	monitor reads low or dark though switched on, 1 healthy again
  * @MORPH_SIGNAL_ELEMENT: index: element; value: 0 drive alarm, 1 cleared
  * @MORPH_SIGNAL_TEMPERATURE: value: millidegrees Celsius of the interposer
@@ -159,7 +160,7 @@ enum morph_signal_type {
 /**
  * struct morph_signal - one signal of the hardware
  * @type: enum morph_signal_type
- * @index: what it is about
+ * @index: the part that the signal concerns; the type says of which kind
  * @lanes: lanes concerned, where the type says so
  * @value: as the type says
  * @since_ns: CLOCK_MONOTONIC time at which the hardware showed it, 0 for now;
@@ -174,15 +175,15 @@ struct morph_signal {
 };
 
 /**
- * struct morph_fabric_desc - what a fabric is registered with
- * @name: for people, at most 31 characters of [a-zA-Z0-9_.:-]
+ * struct morph_fabric_desc - description of a fabric for its registration
+ * @name: for display, at most 31 characters of [a-zA-Z0-9_.:-]
  * @uuid: stable identity of this piece of hardware, not all zeros
  * @profile: the device profile (kmod/optics/profile.h), read during the call only
  * @profile_bytes: its size
- * @peers: by edge: UUID of the fabric at the other side, read during the call only; NULL:
- *         as the profile says
- * @simulated: the hardware is simulated; shown to everybody, so that nobody takes
- *             its times for measured ones
+ * @peers: UUID of the fabric at the other side of each edge, read during the call only;
+ *         NULL: the UUIDs in the profile
+ * @simulated: the hardware is simulated; all interfaces report this, so that users do not take
+ *             simulated times for measured ones
  */
 struct morph_fabric_desc {
 	const char *name;
@@ -203,7 +204,7 @@ void morph_fabric_unregister(struct morph_fabric *fabric);
 void morph_fabric_shutdown(struct morph_fabric *fabric);
 bool morph_fabric_is_lit(struct morph_fabric *fabric);
 
-/* The signal entry points: callable from any context. */
+/* The functions that report signals. They may be called from any context. */
 void morph_fabric_complete(struct morph_fabric *fabric, u64 cookie, int status,
 			   const void *results, size_t bytes);
 void morph_fabric_signal(struct morph_fabric *fabric, const struct morph_signal *signals,
