@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * morph.ko, private to kmod/core.
+ * Private interface of the base layer of morph.ko.
  *
  * Lock order, outermost first:
  *
@@ -11,20 +11,19 @@
  *                           of all files of the fabric
  *
  * signal_lock (struct morph_recovery) and op_lock (struct morph_hardware) are leaf
- * spinlocks. Both are taken with interrupts off, since the provider calls in from
- * any context.
- * The table of slices is read under RCU; an entry is erased before its last
- * reference goes.
+ * spinlocks. Both are taken with interrupts off, since the provider calls
+ * into the core from any context.
+ * Readers of morph_slices (the table of slices) use RCU. The entry is erased before the last
+ * reference to the slice is dropped.
  *
  * struct morph_hardware has two SRCU domains. The core holds srcu for reading around
  * each single provider operation. program.c holds telling for reading while it
  * programs hardware, until it has recorded the answer. A review waits for these
  * readers, and they wait for the review. No lock is held while waiting for a device.
  *
- * Lifetime: a fabric is its struct device; a slice, a transaction and a user are
- * counted by kref. A file holds its slice, a slice holds its fabric, a
- * transaction holds its slice. Circuits and routes belong to their slice and are
- * touched under fabric->lock only.
+ * Lifetime: a fabric lives as long as its struct device. A slice, a transaction and a user
+ * have a kref. A file holds a reference to its slice, a slice to its fabric, a transaction to
+ * its slice. Circuits and routes belong to their slice; fabric->lock guards them.
  *
  * A transaction claims its paths in the ledger when it is staged. The claims keep
  * other changes away until it is published or rolled back, so no code holds the
@@ -58,19 +57,19 @@
 #define MORPH_MAX_RANKS		4096u
 #define MORPH_EVENT_SLOTS	64u	/* per open slice file */
 #define MORPH_SIGNAL_SLOTS	512u
-#define MORPH_ROUTE_STEPS	16384u	/* the router's budget: enough to search all of a rack */
-#define MORPH_FEW_GUIDES	16u	/* an explicit path of so many needs no memory of its own */
-#define MORPH_SUSPECTS		64u	/* hardware that waits for a test */
-#define MORPH_TXN_HISTORY	256u	/* transactions that ended and are still shown */
-#define MORPH_TXN_HISTORY_BYTES	SZ_1M	/* what they may take, the last one apart */
-#define MORPH_TXN_RECORDS	4u	/* prepared ones of a slice that ended, by their cookie */
-/* Ledger marks beside those of optics; any mark keeps new paths away. */
+#define MORPH_ROUTE_STEPS	16384u	/* budget of the router: enough for a rack */
+#define MORPH_FEW_GUIDES	16u	/* longer explicit paths need an allocation */
+#define MORPH_SUSPECTS		64u	/* at most this many parts wait for a test */
+#define MORPH_TXN_HISTORY	256u	/* ended transactions that are still reported */
+#define MORPH_TXN_HISTORY_BYTES	SZ_1M	/* limit of their memory; the last one is exempt */
+#define MORPH_TXN_RECORDS	4u	/* records of prepared transactions that a slice keeps */
+/* Ledger marks in addition to those of optics. A path search avoids hardware with any mark. */
 #define MORPH_MARK_CHANGING	0x4u	/* a transaction is turning this element */
-#define MORPH_MARK_QUARANTINED	0x8u	/* with OPTICS_UNHEALTHY: may be good, must pass a test */
-#define MORPH_MARK_TURNED	0x40u	/* what the holder of the lock has collected is turned */
+#define MORPH_MARK_QUARANTINED	0x8u	/* with OPTICS_UNHEALTHY: must pass a test before use */
+#define MORPH_MARK_TURNED	0x40u	/* the holder of fabric->lock has turned this element */
 #define MORPH_TEARDOWN_CHUNK	16u	/* circuits darkened at once on release */
 
-/* A repair may wait for memory, but must not come out otherwise for want of it. */
+/* A repair may wait for memory, but its result must not depend on a failed allocation. */
 #define MORPH_GFP_REPAIR	(GFP_KERNEL | __GFP_NOFAIL)
 
 struct morph_circuit;
@@ -83,7 +82,7 @@ struct morph_txn;
 struct morph_user;
 struct morph_refusal;
 
-/* A piece of hardware that stands in the way, or is to blame. */
+/* A piece of hardware that blocks a request or caused a failure. */
 struct morph_culprit {
 	u32 part;	/* enum morph_part */
 	u32 index;
@@ -92,7 +91,7 @@ struct morph_culprit {
 
 /* ----------------------------------------------------------- registration.c */
 
-/* The marks that identify an accelerator. A mark of zeros is absent. */
+/* The identifiers of an accelerator. One that is all zeros is absent. */
 struct morph_marks {
 	u8 uuid[MORPH_UUID_BYTES];
 	u64 serial;			/* PCI Device Serial Number */
@@ -129,9 +128,9 @@ enum morph_stat {
 };
 
 /*
- * The fabric has one structure for each layer. That of a layer begins with that of the layer
- * below, so hardware_of(), ledger_of() and the like cost nothing, and no layer sees the fields
- * of those above it.
+ * The fabric has one structure for each layer. The structure of a layer begins with the structure
+ * of the layer below, so hardware_of(), ledger_of() and the like are plain casts. A layer does not
+ * see the fields of the layers above it.
  */
 struct morph_fabric {
 	/* constant after registration */
@@ -139,16 +138,16 @@ struct morph_fabric {
 	u32 id;
 	char name[MORPH_NAME_BYTES];
 	u8 uuid[MORPH_UUID_BYTES];
-	u8 (*peers)[MORPH_UUID_BYTES];	/* by edge: the fabric at the other side */
+	u8 (*peers)[MORPH_UUID_BYTES];	/* by edge: UUID of the fabric at the other side */
 	bool simulated;
 	void *priv;
 	struct module *owner;
-	const struct optics_graph *graph;	/* head of its block */
+	const struct optics_graph *graph;	/* start of its memory block */
 
 	/* fabric->lock */
 	struct mutex lock;
-	u32 state;			/* enum morph_fabric_state; some look without the lock */
-	u64 seq;			/* counts publishes, starts at 1 */
+	u32 state;			/* enum morph_fabric_state; some readers take no lock */
+	u64 seq;			/* number of publications, starts at 1 */
 
 	atomic64_t stats[MORPH_STAT_COUNT];
 };
@@ -164,81 +163,84 @@ static inline void morph_stat(struct morph_fabric *fabric, enum morph_stat stat)
 }
 
 extern struct mutex morph_registry_lock;
-extern struct xarray morph_fabrics;	/* by id; morph_registry_lock */
+extern struct xarray morph_fabrics;	/* by id; guarded by morph_registry_lock */
 extern struct class *morph_class;
 extern struct workqueue_struct *morph_wq;	/* unbound, high priority; shared by all fabrics */
-extern struct workqueue_struct *morph_step_wq;	/* steps of schedules: there may be many */
-/* What netlink has queued: it may wait for what runs on morph_wq, and never the other way. */
+extern struct workqueue_struct *morph_step_wq;	/* steps of schedules, of which there may be many */
+/* For work that netlink queues. It may wait for work on morph_wq, never the reverse. */
 extern struct workqueue_struct *morph_act_wq;
 
 /* ----------------------------------------------------------------- report.c */
 
 /*
- * A component above that wants to know what the layers below find and change. All of its
- * operations may be NULL. They are called with fabric->lock held, if nothing else is said,
- * in the order of subscription.
+ * A component of a higher layer that wants reports of changes that lower layers find or make. Each
+ * operation may be NULL. Unless its comment says otherwise, the caller holds fabric->lock.
+ * Subscribers are called in the order of subscription.
  */
 struct morph_subscriber {
-	/* Hardware was found to be bad, or good again. test: it is tested when it can be. */
+	/* Hardware has failed or has recovered. @test: test the hardware as soon as possible. */
 	void (*found)(struct morph_fabric *fabric, const struct morph_culprit *culprit,
 		      u32 health, bool test);
-	/* Hardware may not be as it was told. Any context. */
+	/* The state of hardware may differ from the commanded state. Any context. */
 	void (*doubted)(struct morph_fabric *fabric);
-	/* Light has not arrived over a path: *culprit gets who is to blame. No lock held. */
+	/* A path has no light: set *culprit to the hardware that caused it. No lock held. */
 	void (*diagnose)(struct morph_fabric *fabric, const struct optics_path *path,
 			 u32 src_accelerator, struct morph_culprit *culprit);
-	/* An accelerator answers: it was asked when the fabric was brought up. */
+	/* An accelerator answered the probe at bring-up. */
 	void (*answered)(struct morph_fabric *fabric, u32 accelerator);
 
-	/* Before a change is published, or as it is undone: items with light_changed tell whose. */
+	/*
+	 * Before a publication, or during rollback. light_changed marks the items that are
+	 * affected.
+	 */
 	void (*light)(struct morph_txn *txn);
 	/* A change is published: its items have the circuits with their old and new paths. */
 	void (*published)(struct morph_txn *txn);
-	/* The old paths of its items are not claimed any more. */
+	/* The claims of the old paths of the items have been released. */
 	void (*paths_freed)(struct morph_txn *txn);
-	/* Something that others may wait for is free, whoever had it. */
+	/* A resource that others may wait for has become free. */
 	void (*freed)(struct morph_fabric *fabric);
 
-	/* Light of a slice is missing, or goes over bad hardware. */
+	/* A slice has lost light, or uses a path over failed hardware. */
 	void (*hurt)(struct morph_slice *slice);
-	/* Circuits could not be brought back when a change was rolled back. */
+	/* A rollback could not restore some circuits. */
 	void (*broken)(struct morph_txn *txn);
-	/* A numbered transaction has another outcome; one has ended. */
+	/* A numbered transaction has a new outcome, or has ended. */
 	void (*txn_changed)(struct morph_txn *txn);
 	void (*txn_ended)(struct morph_txn *txn);
-	/* The circuits of a slice are those of an earlier configuration. */
+	/* The circuits of a slice are those of an earlier configuration again. */
 	void (*reverted)(struct morph_slice *slice);
 
-	/* Notices of slices, recovery and schedules to the layers above them. */
+	/* Reports of slices, recovery and schedules to the layers above them. */
 
-	/* An event of a slice, for its owner. */
+	/* An event for the owner of a slice. */
 	void (*event)(struct morph_slice *slice, const struct morph_event *event);
-	/* What is known of a slice has changed. */
+	/* The reported state of a slice has changed. */
 	void (*slice_changed)(struct morph_slice *slice);
 	void (*accelerator_changed)(struct morph_fabric *fabric, u32 accelerator);
 	void (*hardware_changed)(struct morph_fabric *fabric, u32 part, u32 index);
 	void (*controller_changed)(struct morph_fabric *fabric,
 				   const struct morph_controller *controller, u32 state);
 	void (*schedule_changed)(const struct morph_schedule *schedule);
-	/* A circuit has gone dark by itself. */
+	/* A circuit went dark without a command. */
 	void (*darkened)(struct morph_circuit *circuit);
-	/* Any circuit of a slice may be lit or dark since. */
+	/* The state of any circuit of a slice may have changed. */
 	void (*light_reviewed)(struct morph_slice *slice);
-	/* A repair of a slice ends: its circuits are where they stay. */
+	/* The repair of a slice has ended; its circuits do not move any more. */
 	void (*repaired)(struct morph_slice *slice);
-	/* Something became free or healthy; the slice itself needs no repair. */
+	/* A resource became free or healthy; the slice itself needs no repair. */
 	void (*retried)(struct morph_slice *slice);
-	/* A slice begins to end. */
+	/* The slice begins to end. */
 	void (*slice_dying)(struct morph_slice *slice);
-	/* Nothing may change a slice by itself any more: it ends. No lock held. */
+	/* The slice ends: stop all work that may still change it. No lock held. */
 	void (*slice_stopping)(struct morph_slice *slice);
-	/* All circuits of a slice are about to go dark: it ends. */
+	/* The slice ends, and all its circuits are about to go dark. */
 	void (*slice_darkening)(struct morph_slice *slice);
-	/* A slice has ended. No lock held. */
+	/* The slice has ended. No lock held. */
 	void (*slice_gone)(struct morph_slice *slice);
 };
 
-/* While the module starts. */
+/* Only while the module loads. */
 void morph_subscribe(const struct morph_subscriber *subscriber);
 
 void morph_report_finding(struct morph_fabric *fabric, const struct morph_culprit *culprit,
@@ -276,35 +278,35 @@ void morph_report_slice_gone(struct morph_slice *slice);
 
 /* ----------------------------------------------------------------- fabric.c */
 
-/* Find a registered fabric and take a reference to its device, or NULL. */
+/* Find a registered fabric and take a reference to its device. Return NULL if there is none. */
 struct morph_fabric *morph_fabric_find(u32 id);
-/* The first registered fabric whose id is at least *id, referenced; sets *id. Or NULL. */
+/* Find the first fabric whose id is at least *id, take a reference and set *id. Or return NULL. */
 struct morph_fabric *morph_fabric_next(u32 *id);
 void morph_fabric_wait_released(void);
-/* Answers -ENODEV when the provider is gone. fabric->lock. */
+/* Return -ENODEV if the provider has unregistered. Caller holds fabric->lock. */
 int morph_fabric_check(struct morph_fabric *fabric);
-/* -ESTALE when changes were planned for another profile; 0: they do not say for which. */
+/* Return -ESTALE if changes were planned for another profile. @checksum 0 matches any profile. */
 int morph_fabric_check_profile(struct morph_fabric *fabric, u32 checksum,
 			       struct morph_refusal *refusal);
 
-/* Who is charged for what is held, and how much that may be. */
+/* Users and grants that are charged for resources, and their limits. */
 
-/* What one user may hold; all bits set: no limit. Replacements: of each slice in an hour. */
+/* Limits of one user; all bits set: no limit. Replacements: per slice and hour. */
 struct morph_limits {
 	u32 accelerators, circuits, lanes, prepared, replacements;
 	u64 bytes;
 };
 
-/* Who is charged: a user, or a grant, whoever has it. Counted. Use: the user lock. */
+/* A user or a grant that is charged, with a kref. The user lock guards the usage. */
 struct morph_user {
 	struct kref kref;
-	struct hlist_node node;		/* of users, by uid */
-	kuid_t uid;			/* of a user */
-	u32 grant;			/* number of a grant; 0: a user */
-	bool has_limits;		/* else the default applies */
+	struct hlist_node node;		/* entry in users, by uid */
+	kuid_t uid;			/* of a user, not of a grant */
+	u32 grant;			/* number of a grant; 0: this is a user */
+	bool has_limits;		/* false: the default limits apply */
 	struct morph_limits limits;
-	struct morph_limits used;	/* without replacements: the slices have them */
-	atomic64_t queue_turn_ns;	/* CLOCK_MONOTONIC: of the next queue; no lock */
+	struct morph_limits used;	/* without replacements, which each slice counts */
+	atomic64_t queue_turn_ns;	/* CLOCK_MONOTONIC: turn of the next queue; no lock */
 };
 
 enum morph_resource {
@@ -312,61 +314,60 @@ enum morph_resource {
 	MORPH_RES_CIRCUITS,
 	MORPH_RES_LANES,
 	MORPH_RES_PREPARED,
-	MORPH_RES_BYTES,		/* memory that is kept on behalf of the user */
+	MORPH_RES_BYTES,		/* memory that the kernel keeps for the user */
 };
 
-/* On whose behalf a request is made. All zero: the tenant's own, which no controller fences. */
+/* The requester of a change. All zero: the tenant; epochs of controllers do not apply to it. */
 struct morph_token {
 	u64 epoch;
-	u32 controller;		/* 0: none is named */
-	bool needed;		/* it came over netlink: the slice's controller must be named */
+	u32 controller;		/* 0: the request names no controller */
+	bool needed;		/* by netlink: must name the slice's controller */
 };
 
-struct morph_user *morph_user_get(kuid_t uid);	/* or NULL when out of memory */
+struct morph_user *morph_user_get(kuid_t uid);	/* NULL: out of memory */
 struct morph_user *morph_user_ref(struct morph_user *user);
 void morph_user_put(struct morph_user *user);
-/* A grant with limits of its own, counted; it is gone with its last reference. Or ENOMEM. */
+/* Create a grant with its own limits. It is freed with its last reference. Or return -ENOMEM. */
 struct morph_user *morph_grant_create(const struct morph_limits *limits);
-/* Counted, or NULL. */
+/* Find a grant and take a reference, or return NULL. */
 struct morph_user *morph_grant_find(u32 grant);
-/* -EDQUOT with the refusal filled when it would pass the limit. user may not be NULL. */
+/* Return -EDQUOT and fill the refusal if the charge exceeds the limit. user may not be NULL. */
 int morph_user_charge(struct morph_user *user, enum morph_resource resource, u64 amount,
 		      struct morph_refusal *refusal);
-/* Past the limit too: for what repairs need, and what is bounded by what was charged before. */
+/* Charge beyond the limit too, for repairs and for amounts that an earlier charge bounds. */
 void morph_user_charge_anyway(struct morph_user *user, enum morph_resource resource, u64 amount);
 void morph_user_uncharge(struct morph_user *user, enum morph_resource resource, u64 amount);
-/* NULL: the default. All of limits counts. */
+/* user NULL: set the default limits. All fields of limits apply. */
 void morph_user_set_limits(struct morph_user *user, const struct morph_limits *limits);
 void morph_user_get_default(struct morph_limits *limits);
-/* Walk users by id: the first whose id is >= *cursor, counted; sets *cursor. Or NULL. */
+/* Find the first user whose id is at least *cursor, take a reference, set *cursor. Or NULL. */
 struct morph_user *morph_user_next(unsigned long *cursor);
-/* The same for grants, by number. */
+/* Like morph_user_next(), for grants by number. */
 struct morph_user *morph_grant_next(unsigned long *cursor);
 void morph_user_limits(struct morph_user *user, struct morph_limits *limits,
 		       struct morph_limits *used);
 void morph_user_exit(void);
 
-/* Why something was refused, in a form for programs and one for people. */
+/* Reasons for refusals: a code for programs and a sentence for people. */
 
 /*
- * Why a request was refused: the optics' refusal with the core's own reasons,
- * and a sentence for people.
+ * The reason for a refusal: the reason of optics, the codes of the core, and a sentence for people.
  */
 struct morph_refusal {
 	int error;		/* negative errno */
 	u32 reason;		/* enum morph_reason */
 	u32 part;
 	u32 index;
-	u32 item;		/* change concerned, or MORPH_ANY */
+	u32 item;		/* index of the refused change, or MORPH_ANY */
 	s64 have;
 	s64 need;
-	const char *fixed;	/* the sentence without numbers, or NULL: that of the reason */
+	const char *fixed;	/* sentence without numbers; NULL: the default of the reason */
 	char text[160];
 };
 
 int __printf(6, 7) morph_refuse(struct morph_refusal *refusal, int error, u32 reason, u32 part,
 				u32 index, const char *format, ...);
-/* The same for a sentence with numbers or names, and one that says it without. */
+/* Like morph_refuse(), with an extra sentence (@fixed) that contains no numbers or names. */
 int __printf(7, 8) morph_refuse_fixed(struct morph_refusal *refusal, int error, u32 reason,
 				      u32 part, u32 index, const char *fixed, const char *format,
 				      ...);

@@ -2,13 +2,13 @@
 /* The table of fabrics, and the work queues that all fabrics share. */
 #include "core/base/base.h"
 
-/* Allocated and destroyed with the module. */
+/* Allocated when the module loads, destroyed when it unloads. */
 struct workqueue_struct *morph_wq, *morph_act_wq, *morph_step_wq;
 
 DEFINE_MUTEX(morph_registry_lock);	/* the table of fabrics */
 DEFINE_XARRAY_ALLOC(morph_fabrics);
 
-/* How long a stranger waits for nothing but the table. */
+/* Longest time for which a caller without a fabric waits for the table. */
 struct morph_fabric *morph_fabric_find(u32 id)
 {
 	struct morph_fabric *fabric;

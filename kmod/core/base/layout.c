@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The layout of the device ABI is checked whenever the core is built. */
+/* The build of the core checks the layout of the device ABI. */
 #include <linux/build_bug.h>
 #include <linux/morph.h>
 #include <linux/stddef.h>

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The layout of every structure of the device ABI, as it was first published. It holds
- * for 32-bit and 64-bit programs alike; fields are added at the end only, so a line here
- * never changes: the size is that of the first version, and the structure may grow.
+ * The layout of every structure of the device ABI in its first published version. The layout is the
+ * same for 32-bit and 64-bit programs. Later versions add fields only at the end, so a line here
+ * never changes, although the structure may grow.
  *
- * Included by those who have defined LAYOUT(type, bytes) and AT(type, field, offset), as
- * often as they like: a structure, followed by all of its fields.
+ * The file that includes this header defines LAYOUT(type, bytes) and AT(type, field, offset). Each
+ * structure is followed by all of its fields. The header may be included several times.
  */
 
 LAYOUT(morph_head, 48);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Why a request was refused: numbers for programs, a sentence for people. */
+/* Reasons for refusals: numbers for programs, a sentence for people. */
 #include <linux/math64.h>
 #include <linux/stdarg.h>
 
@@ -30,16 +30,16 @@ static void __printf(7, 0) refuse(struct morph_refusal *refusal, int error, u32 
 }
 
 /**
- * morph_refuse() - say why a request is refused
- * @refusal: where; may be NULL
+ * morph_refuse() - record the reason for a refusal
+ * @refusal: filled with the reason; may be NULL
  * @error: negative errno
  * @reason: enum morph_reason
- * @part: enum morph_part of what stands in the way
- * @index: which one
+ * @part: enum morph_part of the part that blocks the request
+ * @index: index of that part
  * @format: the sentence, without full stop, in static memory
  *
- * What the reason counts, @refusal->have and @refusal->need, is zero afterwards;
- * callers who have numbers set them.
+ * The function sets @refusal->have and @refusal->need to zero; a caller that has numbers
+ * sets them afterwards.
  *
  * Context: any.
  * Return: @error.
@@ -59,17 +59,17 @@ int morph_refuse(struct morph_refusal *refusal, int error, u32 reason, u32 part,
 }
 
 /**
- * morph_refuse_fixed() - say why a request is refused, also where numbers can't be told
- * @refusal: where; may be NULL
+ * morph_refuse_fixed() - record a reason, with a sentence that has no numbers
+ * @refusal: filled with the reason; may be NULL
  * @error: negative errno
  * @reason: enum morph_reason
- * @part: enum morph_part of what stands in the way
- * @index: which one
- * @fixed: what @format says without its numbers and names, in static memory: for netlink
- *         on kernels whose extended ack carries a fixed sentence only
+ * @part: enum morph_part of the part that blocks the request
+ * @index: index of that part
+ * @fixed: @format without its numbers and names, in static memory: netlink needs it on kernels
+ *         whose extended ack takes only a fixed sentence
  * @format: the sentence, without full stop
  *
- * As morph_refuse().
+ * Otherwise like morph_refuse().
  *
  * Context: any.
  * Return: @error.
@@ -87,7 +87,7 @@ int morph_refuse_fixed(struct morph_refusal *refusal, int error, u32 reason, u32
 	return error;
 }
 
-/* Thousandths of a dB as a number with three digits after the point. */
+/* Thousandths of a dB as a number with three decimal digits. */
 struct decibels {
 	char text[24];
 };
@@ -107,7 +107,7 @@ static const char *part_name(u32 part)
 	return part < ARRAY_SIZE(part_names) ? part_names[part] : "part";
 }
 
-/* The sentence for a reason that has a part, or numbers; else the general one. */
+/* Format the sentence for a reason that has a part or numbers; else use the default sentence. */
 static void optics_text(struct morph_refusal *refusal, const struct optics_refusal *why)
 {
 	const char *part = part_name(why->part), *general = optics_reason_text(why->reason);
@@ -144,13 +144,13 @@ static void optics_text(struct morph_refusal *refusal, const struct optics_refus
 }
 
 /**
- * morph_refuse_optics() - pass on why the optics refused
- * @refusal: where; may be NULL
- * @error: negative errno, or 0 to take the one that belongs to the reason
- * @why: what the optics said
+ * morph_refuse_optics() - convert a refusal of optics
+ * @refusal: filled with the reason; may be NULL
+ * @error: negative errno, or 0 for the errno of the reason
+ * @why: the refusal of optics
  *
  * Context: any.
- * Return: the error.
+ * Return: @error, or the errno of the reason.
  */
 int morph_refuse_optics(struct morph_refusal *refusal, int error, const struct optics_refusal *why)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reports of the lower layers to those above that have subscribed to them. */
+/* Reports of the lower layers to the components of higher layers that have subscribed. */
 #include <linux/bug.h>
 
 #include "core/base/base.h"
@@ -7,9 +7,9 @@
 #define SUBSCRIBERS_MAX	8u
 
 /*
- * The first entry has the first subscriber to each operation, the second the second, and so on;
- * then NULL. So a report calls those that want it and looks at nobody else. Constant once the
- * module has started.
+ * Entry 0 has the first subscriber to each operation, entry 1 the second one, and so on; then NULL.
+ * So a report visits only subscribers that implement its operation. Constant after the module has
+ * loaded.
  */
 static struct morph_subscriber subscribers[SUBSCRIBERS_MAX + 1];
 

@@ -1,4 +1,4 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The tracepoints themselves: every layer uses them. */
+/* Definitions of the tracepoints, which every layer uses. */
 #define CREATE_TRACE_POINTS
 #include "core/base/trace.h"

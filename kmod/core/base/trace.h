@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Tracepoints, group "morph": what the core does and in which order. Everything is
- * told in numbers that netlink and the device file know too: fabric, slice, rank,
- * transaction, part and index. Times are nanoseconds; a status is 0 or a negative
- * errno.
+ * Tracepoints, group "morph": the actions of the core in their order. The fields are the numbers
+ * that netlink and the device file use too: fabric, slice, rank, transaction, part and index. Times
+ * are in nanoseconds; a status is 0 or a negative errno.
  */
 #undef TRACE_SYSTEM
 #define TRACE_SYSTEM morph
@@ -69,7 +68,7 @@
 
 #endif /* MORPH_CORE_TRACE_NAMES */
 
-/* It was staged: all that it needs is claimed. */
+/* The transaction is staged: the ledger has its claims. */
 TRACE_EVENT(morph_txn_stage,
 	    TP_PROTO(u32 fabric, u32 slice, u32 changes),
 	    TP_ARGS(fabric, slice, changes),
@@ -83,7 +82,7 @@ TRACE_EVENT(morph_txn_stage,
 		      __entry->fabric, __entry->slice, __entry->changes)
 );
 
-/* Its light changes from here on; txn 0: it was run by its caller and needed no number. */
+/* The transaction begins to change light; txn 0: its caller runs it, and it has no number. */
 TRACE_EVENT(morph_txn_commit,
 	    TP_PROTO(u32 fabric, u32 txn, u32 slice, u32 changes),
 	    TP_ARGS(fabric, txn, slice, changes),
@@ -99,8 +98,8 @@ TRACE_EVENT(morph_txn_commit,
 		      __entry->fabric, __entry->txn, __entry->slice, __entry->changes)
 );
 
-/* It ended. */
-/* Its lease begins: it is prepared, or committed and to be confirmed. */
+/* The transaction has ended. */
+/* The lease of a transaction begins: it is prepared, or committed and awaits confirmation. */
 TRACE_EVENT(morph_txn_lease,
 	    TP_PROTO(u32 fabric, u32 txn, u32 slice, u32 outcome, u64 lease_ns),
 	    TP_ARGS(fabric, txn, slice, outcome, lease_ns),
@@ -152,19 +151,19 @@ DECLARE_EVENT_CLASS(morph_op,
 			      __entry->fabric, __entry->cookie, __entry->method, __entry->result)
 );
 
-/* The provider's operation returned; -EINPROGRESS: it will complete. @method: a literal. */
+/* The provider's operation returned; -EINPROGRESS: it completes later. @method: a literal. */
 DEFINE_EVENT(morph_op, morph_op_submit,
 	     TP_PROTO(u32 fabric, u64 cookie, const char *method, int result),
 	     TP_ARGS(fabric, cookie, method, result)
 );
 
-/* The operation failed; -ETIMEDOUT: it missed its deadline, its cookie is dead. */
+/* The operation failed; -ETIMEDOUT: it missed its deadline, and its cookie is invalid. */
 DEFINE_EVENT(morph_op, morph_op_fail,
 	     TP_PROTO(u32 fabric, u64 cookie, const char *method, int result),
 	     TP_ARGS(fabric, cookie, method, result)
 );
 
-/* It completed; not found: too late. */
+/* The provider completed an operation; not found: the completion came too late. */
 TRACE_EVENT(morph_op_complete,
 	    TP_PROTO(u32 fabric, u64 cookie, int status, bool found),
 	    TP_ARGS(fabric, cookie, status, found),
@@ -181,7 +180,7 @@ TRACE_EVENT(morph_op_complete,
 		      __entry->found ? "" : " late")
 );
 
-/* Hardware showed something. */
+/* The provider reported a signal. */
 TRACE_EVENT(morph_signal,
 	    TP_PROTO(u32 fabric, u32 type, u32 index, s32 value),
 	    TP_ARGS(fabric, type, index, value),
@@ -215,7 +214,7 @@ TRACE_EVENT(morph_fault,
 		      morph_trace_health(__entry->health))
 );
 
-/* Control was taken, its lease ran out, or it was dropped. */
+/* A controller took control, dropped it, or its lease expired. */
 TRACE_EVENT(morph_controller,
 	    TP_PROTO(u32 fabric, u32 controller, u64 epoch, u32 state),
 	    TP_ARGS(fabric, controller, epoch, state),
@@ -232,7 +231,7 @@ TRACE_EVENT(morph_controller,
 		      morph_trace_controller_state(__entry->state))
 );
 
-/* A controller wanted more lanes of a guide than others have left. */
+/* A controller asked for more lanes of a guide than are available. */
 TRACE_EVENT(morph_conflict,
 	    TP_PROTO(u32 fabric, u32 controller, u32 guide, u32 have, u32 need),
 	    TP_ARGS(fabric, controller, guide, have, need),
@@ -250,7 +249,7 @@ TRACE_EVENT(morph_conflict,
 		      __entry->controller, __entry->guide, __entry->have, __entry->need)
 );
 
-/* A rank got another accelerator; phases in the order of enum morph_phase. */
+/* A rank got another accelerator; the phases have the order of enum morph_phase. */
 TRACE_EVENT(morph_failover,
 	    TP_PROTO(u32 fabric, u32 slice, u32 rank, u32 old, u32 new,
 		     const struct morph_times *times),
@@ -291,8 +290,8 @@ TRACE_EVENT(morph_slice_create,
 		      __entry->fabric, __entry->slice, __entry->ranks)
 );
 
-/* Its circuits were darkened and verified dark, or its accelerators are quarantined. */
-/* A repair begins, or has ended and left the slice so. */
+/* The circuits of an ended slice are verified dark, or its accelerators are quarantined. */
+/* The repair of a slice begins, or has ended with this state. */
 TRACE_EVENT(morph_slice_state,
 	    TP_PROTO(u32 fabric, u32 slice, u32 state),
 	    TP_ARGS(fabric, slice, state),
@@ -319,7 +318,7 @@ TRACE_EVENT(morph_slice_release,
 		      __entry->fabric, __entry->slice, __entry->dark)
 );
 
-/* A reader's queue was full: one more event lost, @lost since it last read. */
+/* A reader's queue was full and lost an event; @lost counts them since the last read. */
 TRACE_EVENT(morph_event_lost,
 	    TP_PROTO(u32 fabric, u32 slice, u32 type, u64 lost),
 	    TP_ARGS(fabric, slice, type, lost),
@@ -337,7 +336,7 @@ TRACE_EVENT(morph_event_lost,
 
 #endif /* MORPH_CORE_TRACE_H */
 
-/* Found by the compiler's -I of kmod. */
+/* The compiler finds the file by -I of kmod. */
 #undef TRACE_INCLUDE_PATH
 #define TRACE_INCLUDE_PATH core/base
 #undef TRACE_INCLUDE_FILE

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Users and grants, and what they may hold.
+ * Users and grants with their limits.
  *
- * A user is known while it holds something, or has limits of its own; those stay
- * until the module goes. Root is not limited unless it was given limits. A grant is
- * charged like a user, has limits from the start, and is gone with its last file and
- * its last slice. The user lock guards all of it; it may be taken under fabric->lock.
+ * The kernel keeps the record of a user while the user holds a resource. A user with limits of its
+ * own stays until the module unloads. Root has no limit unless an administrator sets one. A grant
+ * is charged like a user and has limits from the start. It is freed with its last file and its last
+ * slice. The user lock guards all of this; it may be taken under fabric->lock.
  */
 #include <linux/hashtable.h>
 #include <linux/slab.h>
@@ -25,7 +25,9 @@ static DEFINE_MUTEX(user_lock);
 static DEFINE_HASHTABLE(users, 6);
 static DEFINE_XARRAY_ALLOC1(grants);	/* by number */
 
-/* For users without limits of their own: room for any one job, not for running wild. */
+/*
+ * Defaults for users without own limits: enough for any one job, and a bound for faulty programs.
+ */
 static struct morph_limits default_limits = {
 	.accelerators = 1024,
 	.circuits = 65536,
@@ -45,7 +47,7 @@ static struct morph_user *user_find(kuid_t uid)
 	return NULL;
 }
 
-/* Counted, made if need be. user_lock held. */
+/* Find or create a user and take a reference. Caller holds user_lock. */
 static struct morph_user *user_get(kuid_t uid)
 {
 	struct morph_user *user = user_find(uid);
@@ -65,10 +67,10 @@ static struct morph_user *user_get(kuid_t uid)
 
 /**
  * morph_user_get() - the record of a user
- * @uid: who
+ * @uid: id of the user
  *
  * Context: process context; takes the user lock.
- * Return: the user, counted, or NULL when memory is short.
+ * Return: the user, counted, or NULL when out of memory.
  */
 struct morph_user *morph_user_get(kuid_t uid)
 {
@@ -87,8 +89,8 @@ struct morph_user *morph_user_ref(struct morph_user *user)
 }
 
 /*
- * The last reference is given back: kref_put_mutex() has taken user_lock. All that was
- * charged had a reference, so all of it has been given back too.
+ * Free a user with its last reference; kref_put_mutex() has taken user_lock. Each charge holds a
+ * reference, so the user's usage is zero now.
  */
 static void user_last_put(struct kref *kref)
 {
@@ -124,7 +126,9 @@ struct morph_user *morph_grant_create(const struct morph_limits *limits)
 	grant->limits = *limits;
 	grant->has_limits = true;
 	mutex_lock(&user_lock);
-	/* In turn: a number that was read a while ago means no other grant by now. */
+	/*
+	 * Numbers are allocated cyclically, so that an old number does not soon name another grant.
+	 */
 	ret = xa_alloc_cyclic(&grants, &grant->grant, grant, XA_LIMIT(1, 0x7fffffff),
 			      &next_number, GFP_KERNEL_ACCOUNT);
 	mutex_unlock(&user_lock);
@@ -172,7 +176,7 @@ static const char *resource_name(enum morph_resource resource)
 	return "units";
 }
 
-/* One number of a set of limits; bytes are the only ones of 64 bits. */
+/* Return one limit of a set; only bytes have 64 bits. */
 static u64 limit_get(const struct morph_limits *limits, enum morph_resource resource)
 {
 	const u32 *counts = &limits->accelerators;
@@ -202,11 +206,11 @@ static u64 use_get(const struct morph_user *user, enum morph_resource resource)
 }
 
 /**
- * morph_user_charge() - let a user hold more of something
- * @user: who
- * @resource: of what
- * @amount: how much more
- * @refusal: filled when it would pass the limit; may be NULL
+ * morph_user_charge() - charge a user for a resource
+ * @user: user or grant
+ * @resource: resource to charge
+ * @amount: amount to add
+ * @refusal: filled when the charge exceeds the limit; may be NULL
  *
  * Context: process context; takes the user lock.
  * Return: 0 or -EDQUOT.
@@ -242,10 +246,10 @@ int morph_user_charge(struct morph_user *user, enum morph_resource resource, u64
 }
 
 /**
- * morph_user_charge_anyway() - a user holds more of something, past the limit too
- * @user: who
- * @resource: of what
- * @amount: how much more
+ * morph_user_charge_anyway() - charge a user, beyond the limit if necessary
+ * @user: user or grant
+ * @resource: resource to charge
+ * @amount: amount to add
  *
  * Context: process context; takes the user lock.
  */
@@ -257,10 +261,10 @@ void morph_user_charge_anyway(struct morph_user *user, enum morph_resource resou
 }
 
 /**
- * morph_user_uncharge() - a user holds less of something
- * @user: who
- * @resource: of what
- * @amount: how much less
+ * morph_user_uncharge() - take back a charge
+ * @user: user or grant
+ * @resource: resource
+ * @amount: amount to subtract
  *
  * Context: process context; takes the user lock.
  */
@@ -278,9 +282,9 @@ void morph_user_uncharge(struct morph_user *user, enum morph_resource resource, 
 /* ------------------------------------------------------------------- limits */
 
 /**
- * morph_user_set_limits() - change limits
- * @user: whose; NULL: the default
- * @limits: the new ones; what is held beyond them stays held
+ * morph_user_set_limits() - set limits of a user, or the default limits
+ * @user: user or grant; NULL: the default limits
+ * @limits: new limits; a user keeps resources that exceed them
  *
  * Context: process context; takes the user lock.
  */
@@ -291,7 +295,7 @@ void morph_user_set_limits(struct morph_user *user, const struct morph_limits *l
 		default_limits = *limits;
 	} else {
 		if (!user->has_limits)
-			kref_get(&user->kref);	/* a user's limits keep a reference */
+			kref_get(&user->kref);	/* a user with own limits stays: keep a reference */
 		user->limits = *limits;
 		user->has_limits = true;
 	}
@@ -307,10 +311,10 @@ void morph_user_get_default(struct morph_limits *limits)
 
 /**
  * morph_user_next() - walk users in the order of their ids
- * @cursor: least id to come; set to the id of the user found
+ * @cursor: lowest id to return; set to the id of the user found
  *
  * Context: process context; takes the user lock.
- * Return: the user, counted, or NULL at the end.
+ * Return: the user, with a reference, or NULL at the end.
  */
 struct morph_user *morph_user_next(unsigned long *cursor)
 {
@@ -353,7 +357,7 @@ void morph_user_limits(struct morph_user *user, struct morph_limits *limits,
 	mutex_unlock(&user_lock);
 }
 
-/* Forget the limits of users; nobody can set others any more. */
+/* Drop the limits of users; nobody can set others any more. */
 void morph_user_exit(void)
 {
 	struct morph_user *user;
