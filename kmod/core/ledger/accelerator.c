@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Accelerators: which may be given out, and which slice holds them. All under fabric->lock. */
+/* Allocation of accelerators to slices. Callers hold fabric->lock. */
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
 
@@ -60,12 +60,12 @@ void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank)
 	chip->use = MORPH_USE_HELD;
 	ledger_of(fabric)->held++;
 	ledger_of(fabric)->state->owner[accelerator] = slice->number;
-	/* Whose tile light may cross was judged by its owner. */
+	/* The owner decides whether light may cross the tile: earlier decisions may be stale. */
 	ledger_of(fabric)->light_seq++;
 	morph_chip_update(fabric, accelerator);
 }
 
-/* An accelerator leaves a slice: it is free, or a spare, once more. */
+/* Remove an accelerator from its slice: it becomes free or a spare again. */
 void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator)
 {
 	struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];

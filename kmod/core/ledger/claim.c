@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Routes and their claims in the ledger. All under fabric->lock.
+ * Routes and their claims in the ledger. Callers hold fabric->lock.
  *
- * While a route is being replaced both the old and the new one are wanted: the new
- * one claims first, the old one keeps as a shadow what the new one left, so that
- * nobody else can take it before the change is published or rolled back.
+ * During a replacement, both the old and the new route must stay claimed. The new route claims
+ * first. The old route then becomes a shadow: it claims the rest of its path, so that no other
+ * change can take it before publication or rollback.
  */
 #include <linux/slab.h>
 
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
 
-/* Where the links begin, behind the hops. */
+/* The links follow the hops in memory. */
 static size_t links_at(u32 capacity)
 {
 	return ALIGN(struct_size((struct morph_route *)NULL, hops, capacity), sizeof(u64));
@@ -41,8 +41,8 @@ struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp)
 }
 
 /*
- * A move makes a route and drops one, most often of the same length: a slice keeps the last
- * one that was dropped, off all lists, for the next.
+ * A move allocates one route and drops another one, usually of the same length. The slice keeps the
+ * last dropped route, which is on no list, for the next allocation.
  */
 struct morph_route *morph_route_reuse(struct morph_slice *slice, u32 capacity)
 {
@@ -76,7 +76,7 @@ void morph_route_free(struct morph_route *route)
 	kfree(route);
 }
 
-/* The edge that a route ends at, as an end of a circuit, or OPTICS_NONE. */
+/* The edge that a route ends at, in the form of a circuit's end, or OPTICS_NONE. */
 static u32 edge_end(const struct morph_fabric *fabric, const struct morph_route *route)
 {
 	if (morph_route_leaves(fabric, route))
@@ -84,7 +84,7 @@ static u32 edge_end(const struct morph_fabric *fabric, const struct morph_route 
 	return morph_route_comes_in(fabric, route) ? route->path.tx : OPTICS_NONE;
 }
 
-/* An edge belongs to the slice whose circuits use it, as long as there is one. */
+/* An edge belongs to a slice while circuits of the slice use it. */
 static void own_edge(struct morph_fabric *fabric, const struct morph_route *route)
 {
 	struct optics_state *ledger = ledger_of(fabric)->state;
@@ -95,7 +95,7 @@ static void own_edge(struct morph_fabric *fabric, const struct morph_route *rout
 			ledger->tx_lanes[end] | ledger->rx_lanes[end] ? route->owner : 0;
 }
 
-/* -EBUSY when the edge of a route is another slice's. */
+/* Return -EBUSY if the edge of a route belongs to another slice. */
 static int check_edge(struct morph_fabric *fabric, const struct morph_route *route,
 		      struct optics_refusal *why)
 {
@@ -223,7 +223,7 @@ void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
 	else
 		return;
 	own_edge(fabric, route);
-	/* What nobody pins counts as parked: whoever released it has seen to that. */
+	/* An element without a pin counts as parked: the code that released it parks it. */
 	for (i = 0; i < route->path.hops_count; i++) {
 		u32 element = route->hops[i].element;
 
@@ -250,7 +250,7 @@ u32 morph_route_hold(struct morph_fabric *fabric, struct morph_route *route)
 		lanes |= link->lanes_held;
 		if (element == OPTICS_NONE || link->element_held)
 			continue;
-		/* The slice itself has it in another state, and only the slice shall. */
+		/* The slice itself pins it in another state, and no other slice does. */
 		marks = &ledger_of(fabric)->state->element_marks[element];
 		link->element_marked = !(*marks & OPTICS_HELD);
 		*marks |= OPTICS_HELD;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The content of slices: their circuits, their last reference, and who may change them. */
+/* The content of slices: their circuits, their lifetime, and admission of one change at a time. */
 #include <linux/bug.h>
 #include <linux/mm.h>
 #include <linux/module.h>
@@ -16,7 +16,7 @@ DEFINE_XARRAY_ALLOC1(morph_slices);
 
 #define WAITERS_MAX	8u
 
-/* Constant once the module has started. */
+/* Constant after the module has loaded. */
 static struct morph_slice_waiter *waiters[WAITERS_MAX];
 static u32 waiters_count;
 
@@ -30,7 +30,7 @@ void morph_slice_waiter_register(struct morph_slice_waiter *waiter)
 
 /* ------------------------------------------------------------------ lifetime */
 
-/* Constant once the module has started. */
+/* Constant after the module has loaded. */
 static size_t slice_size = sizeof(struct morph_slice);
 static size_t circuit_size = sizeof(struct morph_circuit);
 
@@ -40,7 +40,7 @@ void morph_content_set_sizes(size_t slice, size_t circuit)
 	circuit_size = circuit;
 }
 
-/* Where an array by rank begins behind the parts that end at a position. */
+/* Offset of an array by rank, behind the parts that end at @position. */
 static size_t array_at(size_t end)
 {
 	return ALIGN(end, sizeof(u64));
@@ -99,7 +99,7 @@ void morph_slice_free(struct morph_slice *slice)
 	kvfree_rcu(slice, rcu);
 }
 
-/* Kept out of line: what is put is seldom the last. */
+/* Not inlined: a put is seldom the last one. */
 static noinline void slice_last_put(struct kref *kref)
 {
 	struct morph_slice *slice = container_of(kref, struct morph_slice, kref);
@@ -123,12 +123,12 @@ void morph_slice_put(struct morph_slice *slice)
 /* ----------------------------------------------------------- one at a time */
 
 /**
- * morph_slice_enter() - become the one who changes a slice
+ * morph_slice_enter() - enter a slice for a change
  * @slice: the slice
- * @repair: failover or teardown: waits for the change under way, whatever the state
+ * @repair: for failover or teardown: wait for the current change, whatever the slice's state
  *
- * Context: fabric->lock held; dropped while waiting.
- * Return: 0, then morph_slice_leave() must follow; -ENODEV, -EAGAIN or -EINTR.
+ * Context: fabric->lock held; the function drops it while it waits.
+ * Return: 0, and the caller must call morph_slice_leave(); -ENODEV, -EAGAIN or -EINTR.
  */
 int morph_slice_enter(struct morph_slice *slice, bool repair)
 {
@@ -156,7 +156,7 @@ int morph_slice_enter(struct morph_slice *slice, bool repair)
 	return 0;
 }
 
-/* Those that have waited for the slice to become idle. One may be made to wait on. */
+/* Serve the components that wait for the slice to become idle. One of them may wait again. */
 static void serve_waiters(struct morph_slice *slice)
 {
 	u32 i;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Marks of hardware, which keep new paths away, and what a mark affects: paths, or the rank of a
- * slice. All under fabric->lock.
+ * Marks of hardware, which exclude it from new paths, and the things that a mark affects: paths, or
+ * the rank of a slice. Callers hold fabric->lock.
  */
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
@@ -87,7 +87,7 @@ bool morph_health_cordoned(struct morph_fabric *fabric, u32 part, u32 index)
 
 /* ----------------------------------------------------------------- affected */
 
-/* Routes through an element hang on the guides at its ports. */
+/* Routes through an element are on the lists of the guides at its ports. */
 static void find_affected(struct morph_fabric *fabric, const struct morph_culprit *culprit,
 			  struct morph_affected *affected)
 {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* From what a change asks for to a path: the kernel's router, or the caller's guides. */
+/* Path search for a change: by the kernel's router, or along the caller's guides. */
 #include <linux/err.h>
 
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
 
 /*
- * The planes that a change may use at one end. A port of which some lanes are dead is
- * likely to lose the others: where the kernel may choose it takes sound ports, if any.
+ * The planes that a change may use at one end. A port with some failed lanes is likely to lose the
+ * others. Therefore, if the kernel may choose, it takes ports without failed lanes if there are
+ * any.
  */
 static u64 planes_mask(struct morph_fabric *fabric, u32 accelerator, u16 plane, const u64 *dead)
 {
@@ -60,7 +61,7 @@ static int route_by_search(const struct morph_path_request *request,
 	return ret;
 }
 
-/* The state of an element that joins two of its ports: the present one, if it does. */
+/* The state of an element that joins two ports: the present state, if it joins them. */
 static u32 joining_state(struct morph_fabric *fabric, u32 element, u8 from, u8 to)
 {
 	const struct optics_graph *graph = fabric->graph;
@@ -88,7 +89,7 @@ static int bad_guide(struct optics_refusal *why, u32 guide, u32 position)
 	return -EINVAL;
 }
 
-/* Where the first guide starts: at a transmitter of the accelerator that sends, or an edge. */
+/* The start of the first guide: a transmitter of the sending accelerator, or an edge. */
 static int first_guide(const struct morph_path_request *request, struct optics_path *path,
 		       u32 *code, struct optics_refusal *why)
 {
@@ -113,7 +114,7 @@ static int first_guide(const struct morph_path_request *request, struct optics_p
 	return bad_guide(why, request->guides[0], 0);
 }
 
-/* Lanes that are free all along the path and at both ports, the lowest first. */
+/* The lowest lanes that are free at both ports and along the whole path. */
 static int choose_lanes(const struct morph_path_request *request, struct optics_path *path,
 			struct optics_refusal *why)
 {
@@ -147,7 +148,7 @@ static int choose_lanes(const struct morph_path_request *request, struct optics_
 	return 0;
 }
 
-/* Is the end of the last guide where the light shall arrive? */
+/* Return whether the last guide ends at the destination. */
 static bool arrives(const struct morph_path_request *request, const struct optics_end *end)
 {
 	if (end->type == MORPH_END_EDGE)
@@ -200,7 +201,7 @@ static int route_by_guides(const struct morph_path_request *request,
 	return choose_lanes(request, path, why);
 }
 
-/* A route of a slice's own. What protects or repairs it is never refused for its memory. */
+/* Allocate a route for a slice. A protection or a repair is never refused for its memory. */
 static struct morph_route *charged_route(const struct morph_path_request *request, u32 hops,
 					 struct morph_refusal *refusal)
 {
@@ -210,7 +211,7 @@ static struct morph_route *charged_route(const struct morph_path_request *reques
 	int ret;
 
 	if (route)
-		return route;		/* it was charged all the time */
+		return route;		/* the slice is charged for idle_route already */
 	if (request->charged) {
 		ret = morph_user_charge(user, MORPH_RES_BYTES, bytes, refusal);
 		if (ret)
@@ -228,8 +229,8 @@ static struct morph_route *charged_route(const struct morph_path_request *reques
 }
 
 /*
- * Find a path, and make a route of it, just long enough. On -ENOMEM and -EDQUOT, which @refusal
- * explains, there is a path, but no room for it. fabric->lock held.
+ * Find a path and allocate a route for it. On -ENOMEM and -EDQUOT, which @refusal explains, a path
+ * exists, but no memory for its route. Caller holds fabric->lock.
  */
 int morph_path_find(const struct morph_path_request *request, struct morph_route **found,
 		    struct morph_refusal *refusal, struct optics_refusal *why)
