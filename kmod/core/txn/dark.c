@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Seeing that light has gone: what was told counts for nothing. What may still be lit is not
- * to be used, and who lets it shine is found out here.
+ * Verification that light is gone. An acknowledged command proves nothing, so this file reads
+ * receivers and lasers back. It quarantines hardware that may still be lit.
  */
 #include "core/hardware/hardware.h"
 #include "core/ledger/ledger.h"
@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------- of a transaction */
 
-/* Not to be used until it has passed a test, which patrol makes of a receiver. No lock held. */
+/* Quarantine a part until it passes a test; patrol tests receivers. No lock held. */
 static void quarantine(struct morph_fabric *fabric, const struct morph_culprit *culprit)
 {
 	mutex_lock(&fabric->lock);
@@ -22,10 +22,10 @@ static void quarantine(struct morph_fabric *fabric, const struct morph_culprit *
 }
 
 /*
- * A laser that does not go off may not be used again: one that emits while the last readings
- * show its receiver lit, or where there are none any that the step has switched. Light at a
- * receiver whose laser is off is stray, and the receiver is not to be used while it is there.
- * Patrol goes on with both. No lock held.
+ * Quarantine the lasers that did not switch off: those that emit and whose receiver was lit at the
+ * last reading. If there are no readings, check all lasers that the step has switched. If a
+ * receiver sees light although its laser is off, the light is stray; quarantine that receiver while
+ * the light lasts. Patrol later tests both kinds. No lock held.
  */
 static void exec_quarantine(struct exec *exec, enum laser_step step, bool read)
 {
@@ -58,14 +58,17 @@ static void exec_quarantine(struct exec *exec, enum laser_step step, bool read)
 	morph_report_doubt(exec->fabric);
 }
 
-/* See that what a step has switched off is dark. True unless something may be lit. No lock held. */
+/*
+ * Verify that the routes that a step switched off are dark. Return false if a receiver may still be
+ * lit. No lock held.
+ */
 bool exec_see_dark(struct exec *exec, enum laser_step step)
 {
 	u32 wrong;
 	int ret;
 
 	ret = exec_verify(exec, step, false, &wrong);
-	/* Once more, for a passing error. */
+	/* Retry once, because the error may be transient. */
 	if (ret < 0 && ret != -ENODEV)
 		ret = exec_verify(exec, step, false, &wrong);
 	if (!ret || ret == -ENODEV)
@@ -74,9 +77,9 @@ bool exec_see_dark(struct exec *exec, enum laser_step step)
 	return false;
 }
 
-#define BROKEN_CHUNK	8u	/* lasers asked at once */
+#define BROKEN_CHUNK	8u	/* lasers per read operation */
 
-/* Lasers that were switched off in step 2, and should still be. Returns how many from @first. */
+/* Collect lasers of step 2 that must still be off, from item *first on. Return their number. */
 static u32 collect_broken(struct exec *exec, u32 *first, struct morph_laser_reading *reads,
 			  u64 *lanes)
 {
@@ -87,7 +90,7 @@ static u32 collect_broken(struct exec *exec, u32 *first, struct morph_laser_read
 		const struct morph_item *item = &txn->items[*first];
 		const struct morph_route *route = exec_laser_route(exec, item, BREAK_OLD);
 
-		/* One that failed is not used before a test has seen its lasers off. */
+		/* A test of a failed accelerator verifies that its lasers are off. */
 		if (!route || morph_route_comes_in(exec->fabric, route) ||
 		    ledger_of(exec->fabric)->chips[route->path.tx / planes].health !=
 			    MORPH_HEALTH_OK)
@@ -100,9 +103,9 @@ static u32 collect_broken(struct exec *exec, u32 *first, struct morph_laser_read
 }
 
 /*
- * What had to yield went dark before its successor was lit, and its receiver may see nothing
- * since its elements have turned: its lasers themselves are asked whether they are off.
- * fabric->lock held, dropped meanwhile.
+ * The old circuits of step 2 went dark before their successors were lit. Their receivers may see no
+ * light only because the elements have turned. Therefore read the monitors of the lasers
+ * themselves. Caller holds fabric->lock; the function drops it meanwhile.
  */
 void exec_see_broken_off(struct exec *exec)
 {
@@ -121,7 +124,10 @@ void exec_see_broken_off(struct exec *exec)
 		mutex_unlock(&fabric->lock);
 		ret = morph_hw_get_lasers(fabric, &exec->txn->session, reads, count);
 		mutex_lock(&fabric->lock);
-		/* They obeyed: what can't be read now is left to a review. */
+		/*
+		 * The lasers acknowledged the command. If they cannot be read now, a review reads
+		 * them later.
+		 */
 		if (ret)
 			morph_report_doubt(fabric);
 		for (i = 0; i < count && !ret; i++) {
@@ -136,7 +142,7 @@ void exec_see_broken_off(struct exec *exec)
 
 /* ---------------------------------------------------------------- of any routes */
 
-/* As exec_see_dark(), where there is no transaction: 0, or -EIO if light is there to stay. */
+/* Like exec_see_dark(), without a transaction. Return 0, or -EIO if a receiver stays lit. */
 static int see_receivers_dark(struct morph_fabric *fabric, struct morph_receiver_reading *reads,
 			      u32 count)
 {
@@ -147,7 +153,7 @@ static int see_receivers_dark(struct morph_fabric *fabric, struct morph_receiver
 
 	while (lit && !ret) {
 		ret = morph_hw_get_receivers(fabric, NULL, reads, count);
-		/* Once more, for a passing error. */
+		/* Retry once, because the error may be transient. */
 		if (ret && ret != -ENODEV && again)
 			ret = morph_hw_get_receivers(fabric, NULL, reads, count);
 		again = !ret;
@@ -160,15 +166,16 @@ static int see_receivers_dark(struct morph_fabric *fabric, struct morph_receiver
 }
 
 /**
- * morph_exec_darken() - lasers off, verified dark, elements parked
+ * morph_exec_darken() - switch routes off, verify darkness, park their elements
  * @fabric: the fabric
  * @routes: up to MORPH_TEARDOWN_CHUNK routes, still claimed
- * @count: how many
+ * @count: number of routes
  * @settings: room for MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS settings
  *
- * On return the routes claim nothing; elements that nobody else pins are parked.
+ * On return the routes claim nothing; the function parks elements that no other
+ * route pins.
  *
- * Context: fabric->lock held, dropped while the device works.
+ * Context: fabric->lock held; the function drops it while the device works.
  * Return: 0, or -EIO when a receiver still sees light.
  */
 int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, u32 count,
@@ -189,7 +196,7 @@ int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, 
 	if (ret && ret != -ENODEV)
 		ret = morph_hw_submit_lasers(fabric, NULL, lasers, n);
 	for (i = 0; i < count; i++) {
-		/* Of half a circuit one end is not ours: see half.c. */
+		/* The receiver of a half circuit that leaves is in another fabric: see half.c. */
 		if (morph_route_leaves(fabric, routes[i]) && !ret)
 			ret = morph_half_verify_leaving(fabric, NULL, routes[i], false);
 		if (morph_route_leaves(fabric, routes[i]) ||

@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Making the light follow a staged transaction: program, verify by reading
- * receivers back, publish; or roll back, and prove that too.
+ * Execution of a staged transaction: program the hardware, verify the light by reading
+ * receivers back, and publish; or roll back and verify that, too.
  *
- * The one who runs here has entered the slice, so its circuits, and the lasers of
- * its accelerators, are its own. fabric->lock is dropped while the device works and
- * taken for each look at the ledger.
+ * The executing thread has entered the slice, so no other thread changes its circuits and
+ * the lasers of its accelerators. The thread drops fabric->lock while the device works, and
+ * takes it for each access to the ledger.
  *
  * Order of a commit:
  *   1. elements that no lit circuit of the transaction uses     (make)
- *   2. lasers of the circuits that must yield off, then the
+ *   2. lasers off of the old circuits that must go dark first, then the
  *      elements that these share with their successors          (break)
  *   3. settle; the new receivers must be dark
- *   4. lasers of the new circuits on; relock; they must be lit
- *      and every receiver that the turned elements reach must be as it was
+ *   4. lasers of the new circuits on; relock; they must be lit, and the
+ *      state of all other receivers that the turned elements reach must be unchanged
  *   5. lasers of the other old circuits off; they must be dark
- *   6. publish, ask the lasers of step 2 whether they are off, then park what nobody uses
- *      any more
+ *   6. publish, read the lasers of step 2 to verify that they are off, then park
+ *      elements that no route uses any more
  */
 #include "core/base/base.h"
 #include "core/base/trace.h"
@@ -32,15 +32,15 @@ static void phase_end_at(struct exec *exec, enum morph_phase phase, u64 now)
 }
 
 /*
- * A phase has ended, and the next one begun: with the device's last answer, whose time is
- * known. One in which the device was not asked took no time.
+ * End a phase and begin the next one. The time is that of the device's last answer. A phase without
+ * an operation of the device took no time.
  */
 static void phase_end(struct exec *exec, enum morph_phase phase)
 {
 	phase_end_at(exec, phase, max(exec->phase_began, exec->txn->session.device_ended_ns));
 }
 
-/* Wait for what the device needs by nature; a phase of its own. No lock held. */
+/* Wait for a time that the device needs physically; this is a separate phase. No lock held. */
 static int exec_wait(struct exec *exec, enum morph_phase phase, u64 ns)
 {
 	int ret;
@@ -55,7 +55,7 @@ static int exec_wait(struct exec *exec, enum morph_phase phase, u64 ns)
 
 /* ---------------------------------------------------------------- the steps */
 
-/* Who is to blame for an item that is not lit. Fills refusal and culprit. No lock held. */
+/* Find the hardware that leaves an item unlit; fill refusal and culprit. No lock held. */
 static void blame(struct exec *exec, u32 index)
 {
 	struct morph_item *item = &exec->txn->items[index];
@@ -85,7 +85,7 @@ static int refuse_device(struct exec *exec, int error, const char *step)
 			    "the device failed to %s: error %d", step, error);
 }
 
-/* Steps 1 to 3. */
+/* Steps 1 to 3 of a commit. */
 static int exec_program(struct exec *exec)
 {
 	struct morph_txn *txn = exec->txn;
@@ -122,7 +122,7 @@ static int exec_program(struct exec *exec)
 			    "change %u: the receiver sees light before a laser is on", wrong);
 }
 
-/* Step 4. */
+/* Step 4 of a commit. */
 static int exec_light(struct exec *exec)
 {
 	struct morph_txn *txn = exec->txn;
@@ -156,7 +156,10 @@ static int exec_light(struct exec *exec)
 	return -EIO;
 }
 
-/* Step 5. The new light is there: what fails now is quarantined, not rolled back. */
+/*
+ * Step 5 of a commit. The new light is verified, so an error here quarantines hardware but does not
+ * cause a rollback.
+ */
 static void exec_darken_old(struct exec *exec)
 {
 	int ret;
@@ -164,7 +167,7 @@ static void exec_darken_old(struct exec *exec)
 	ret = exec_set_lasers(exec, DARKEN_OLD);
 	phase_end(exec, MORPH_PHASE_PROGRAM);
 	if (!ret)
-		return;			/* none */
+		return;			/* no old circuit is left */
 	if (ret < 0)
 		exec_set_lasers(exec, DARKEN_OLD);
 	exec_see_dark(exec, DARKEN_OLD);
@@ -192,7 +195,7 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 	circuit->lanes_count = optics_weight64(item->new->path.lanes);
 	item->change.status = 0;
 	if (item->unlit) {
-		/* The repair that moved it says what it has come to. */
+		/* The repair that moved the circuit sets its final state. */
 		circuit->dark = true;
 		if (circuit->state == MORPH_CIRCUIT_LIT)
 			circuit->state = MORPH_CIRCUIT_CHANGING;
@@ -200,12 +203,14 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 	}
 	circuit->state = MORPH_CIRCUIT_LIT;
 	if (morph_route_comes_in(exec->fabric, item->new)) {
-		/* A repair wants to know at once, a tenant verifies when the peer has lit. */
+		/*
+		 * A repair reads the light at once. A tenant sends VERIFY when the peer has lit it.
+		 */
 		circuit->dark = looks_in && !item->seen;
 		if (!looks_in)
 			circuit->state = MORPH_CIRCUIT_WAITING;
 	}
-	/* Old light that went out after the new had come is not missed. */
+	/* Loss of the old light after the new light arrived does not count as a dark time. */
 	circuit->dark_ns = since && since < exec->lit_ns ? exec->lit_ns - since : 0;
 	item->change.dark_ns = circuit->dark_ns;
 }
@@ -220,7 +225,7 @@ static void publish(struct exec *exec)
 
 	for (i = 0; i < txn->count; i++) {
 		publish_item(exec, &txn->items[i]);
-		/* Hardware may have failed, or light gone out, since it was verified. */
+		/* Since the verification hardware may have failed, or the light may be gone. */
 		if (txn->items[i].new && !txn->items[i].unlit)
 			sound &= !txn->items[i].circuit->dark &&
 				 morph_route_sound(fabric, txn->items[i].new);
@@ -236,7 +241,7 @@ static void publish(struct exec *exec)
 		morph_report_hurt(txn->slice);
 }
 
-/* Let go of the old routes and of circuits that were removed. fabric->lock held. */
+/* Release old routes and removed circuits. Caller holds fabric->lock. */
 static void drop_old(struct morph_txn *txn)
 {
 	const struct morph_txn_kind *kind = txn->kind;
@@ -253,14 +258,16 @@ static void drop_old(struct morph_txn *txn)
 		if (txn->items[i].old)
 			morph_route_release(fabric, txn->items[i].old);
 	morph_report_paths_freed(txn);
-	/* An element that a schedule holds again is not to be parked, nor to be had by others. */
+	/*
+	 * Do not park elements that a schedule holds again, and do not free them for other slices.
+	 */
 	if (kind->resume_first)
 		kind->resume_first(txn->slice);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
 		circuit_txns(item->circuit)->pending = NULL;
-		item->new = NULL;		/* the circuit's now */
+		item->new = NULL;		/* the circuit has taken over the route */
 		if (!item->old)
 			continue;
 		parks = morph_park_collect(fabric, item->old, txn->settings, parks);
@@ -302,7 +309,7 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 
 		if (item->old && !item->dead)
 			item->circuit->state = MORPH_CIRCUIT_CHANGING;
-		/* What will be dark for a while, or for good, nobody is to send on. */
+		/* Report circuits that go dark, so that ranks stop sending on them. */
 		item->light_changed = item->broken_first || item->change.op == MORPH_CHANGE_REMOVE;
 		if (item->new)
 			morph_route_list(txn->fabric, item->new);
@@ -311,8 +318,9 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 }
 
 /*
- * What was moved while its old light shone is lit twice now, and no more where it was in a moment:
- * who goes on sending there is not to find the same generation afterwards. fabric->lock held.
+ * A circuit that moved without a dark time now has light on both routes, and soon only on the new
+ * one. Report its light, so that a rank that continues to send there sees another generation.
+ * Caller holds fabric->lock.
  */
 static void tell_moved(struct morph_txn *txn)
 {
@@ -323,7 +331,7 @@ static void tell_moved(struct morph_txn *txn)
 	exec_report_light(txn);
 }
 
-/* Program and verify; on success the light is there. No lock held. */
+/* Program and verify; return 0 when all new light is verified. No lock held. */
 static int exec_run(struct exec *exec)
 {
 	struct morph_fabric *fabric = exec->fabric;
@@ -339,7 +347,10 @@ static int exec_run(struct exec *exec)
 	if (ret)
 		return ret;
 	exec->lit_ns = ktime_get_ns();
-	/* Step 5 reads the old receivers: note the new ones' power first. */
+	/*
+	 * Step 5 reads the old receivers into the same array, so record the power of the new ones
+	 * first.
+	 */
 	mutex_lock(&fabric->lock);
 	exec_note_power(exec, LIGHT_NEW);
 	tell_moved(txn);
@@ -351,14 +362,14 @@ static int exec_run(struct exec *exec)
 }
 
 /**
- * morph_exec_commit() - make the light as a staged transaction wants it
+ * morph_exec_commit() - execute a staged transaction
  * @txn: staged; its slice has been entered
  * @keep_old: keep the old configuration's claims until it is confirmed
  *
- * Leaves txn->outcome: COMMITTED, ROLLED_BACK or BROKEN, and except with @keep_old
- * no claims but those of the light that shines.
+ * Sets txn->outcome to COMMITTED, ROLLED_BACK or BROKEN. Without @keep_old the only claims
+ * that remain are those of the lit circuits.
  *
- * Context: fabric->lock held, dropped while the device works.
+ * Context: fabric->lock held; the function drops it while the device works.
  * Return: 0 or a negative errno.
  */
 int morph_exec_commit(struct morph_txn *txn, bool keep_old)
@@ -382,14 +393,17 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 			exec_see_broken_off(&exec);
 		if (!keep_old)
 			drop_old(txn);
-		/* Not before: whoever sees this may turn what has been let go of. */
+		/*
+		 * Set the outcome last: a reader that sees COMMITTED may turn the released
+		 * elements.
+		 */
 		txn->outcome = MORPH_OUTCOME_COMMITTED;
 	}
 	morph_hw_done(txn->fabric, &txn->session);
 	return ret;
 }
 
-/* Who has let a verification down. fabric->lock held, dropped meanwhile. */
+/* Refuse with the hardware that made a verification fail. Holds fabric->lock, but drops it. */
 static int refuse_unlit(struct exec *exec, u32 wrong)
 {
 	const struct morph_item *item = &exec->txn->items[wrong];
@@ -434,8 +448,8 @@ int morph_exec_verify(struct morph_txn *txn)
 }
 
 /*
- * The old configuration is not wanted any more. What a peer sends may have gone out since
- * it was verified: alarms were not heard meanwhile. fabric->lock held, dropped meanwhile.
+ * Release the old configuration. The light of a peer may be gone since its verification, because
+ * alarms were ignored meanwhile. Caller holds fabric->lock; the function drops it meanwhile.
  */
 void morph_exec_confirm(struct morph_txn *txn)
 {
@@ -444,7 +458,7 @@ void morph_exec_confirm(struct morph_txn *txn)
 	u32 i;
 
 	lockdep_assert_held(&txn->fabric->lock);
-	/* No other step while the device works. */
+	/* RUNNING excludes other steps while the device works. */
 	txn->outcome = MORPH_OUTCOME_RUNNING;
 	mutex_unlock(&txn->fabric->lock);
 	exec_look_in(&exec, false);
@@ -465,7 +479,10 @@ void morph_exec_confirm(struct morph_txn *txn)
 		morph_report_hurt(txn->slice);
 }
 
-/* Back to the old configuration after a commit that kept it. Lock as above. */
+/*
+ * Restore the old configuration after a commit that kept it. Caller holds fabric->lock; the
+ * function drops it meanwhile.
+ */
 int morph_exec_revert(struct morph_txn *txn)
 {
 	struct exec exec = { .txn = txn, .fabric = txn->fabric, .relight_all = true };
@@ -473,7 +490,7 @@ int morph_exec_revert(struct morph_txn *txn)
 
 	lockdep_assert_held(&txn->fabric->lock);
 	txn->outcome = MORPH_OUTCOME_RUNNING;
-	/* Its light goes out now, and nobody is to send on it until the old one is there. */
+	/* Report that the new light goes out, so that no rank sends until the old light is back. */
 	for (i = 0; i < txn->count; i++) {
 		txn->items[i].light_changed = txn->items[i].new;
 		if (txn->items[i].new)

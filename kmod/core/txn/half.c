@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Half circuits: what can be seen of light of which one end is in another fabric.
+ * Half circuits: verification of light whose other end is in another fabric.
  *
- * Of one that leaves there is no receiver here: its lasers' monitors, the accelerator's
- * activity and the elements on its way are read. Of one that comes in there is no laser
- * here: its elements are read, and its receiver when the peer is to have lit it.
+ * The receiver of a half circuit that leaves is not in this fabric. So this file reads the monitors
+ * of its lasers, the activity of the accelerator, and the elements on its path. The laser of a half
+ * circuit that comes in is not in this fabric. So this file reads its elements, and its receiver
+ * once the peer should have lit it.
  */
 #include "core/hardware/hardware.h"
 #include "core/ledger/ledger.h"
 #include "core/txn/txn.h"
 #include "internal.h"
 
-/* Are the elements of a route as it wants them? No lock held. */
+/* Verify that the elements of a route have the states that it needs. No lock held. */
 static int verify_elements(struct morph_fabric *fabric, struct morph_hw_session *session,
 			   const struct morph_route *route)
 {
@@ -48,8 +49,8 @@ int morph_half_verify_leaving(struct morph_fabric *fabric, struct morph_hw_sessi
 }
 
 /*
- * The first item whose half circuit is not as it shall be after a step, or MORPH_ANY. Each
- * remembers what was seen of it. No lock held.
+ * Return the first item whose half circuit does not have the expected state after a step, or
+ * MORPH_ANY. Record the state that was read in each item. No lock held.
  */
 u32 exec_first_wrong_half(struct exec *exec, enum laser_step step, bool lit)
 {
@@ -58,7 +59,7 @@ u32 exec_first_wrong_half(struct exec *exec, enum laser_step step, bool lit)
 	u32 wrong = MORPH_ANY, i;
 	int ret;
 
-	/* Halves end at edges; before its laser is on there is nothing to see. */
+	/* Half circuits need edges. Before the laser is on there is no light to verify. */
 	if (!fabric->graph->edges_count || (step == LIGHT_NEW && !lit))
 		return MORPH_ANY;
 	for (i = 0; i < txn->count; i++) {
@@ -81,7 +82,7 @@ u32 exec_first_wrong_half(struct exec *exec, enum laser_step step, bool lit)
 	return wrong;
 }
 
-/* Look once whether light comes in on the new routes, or the old ones. No lock held. */
+/* Read once whether light arrives on the new (or old) routes that come in. No lock held. */
 void exec_look_in(struct exec *exec, bool old)
 {
 	struct morph_fabric *fabric = exec->fabric;
@@ -96,7 +97,7 @@ void exec_look_in(struct exec *exec, bool old)
 
 		if (!route || !morph_route_comes_in(fabric, route))
 			continue;
-		/* It may have found its way just now. */
+		/* The light may just have arrived: wait once, then read again. */
 		if (!waited)
 			morph_hw_wait(fabric, fabric->graph->params.relock_ns);
 		waited = true;
@@ -110,9 +111,9 @@ void exec_look_in(struct exec *exec, bool old)
 }
 
 /*
- * Are the receivers of a slice dark whose circuits are gone? A peer may still send: what
- * came in over an edge ends at elements that are parked now. No lock held; the slice has
- * been entered for its end.
+ * Verify that the receivers of a slice are dark after its circuits were removed. A peer may still
+ * send, but its light ends at elements that are parked now. No lock held; the caller has entered
+ * the slice to end it.
  */
 int morph_half_verify_dark(struct morph_slice *slice)
 {

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is remembered of transactions that ended. Each memory has a bound of its own:
+ * Records of ended transactions. There are three kinds, each with its own limit:
  *
- *   - the fabric's history answers who asks by number. It has the last MORPH_TXN_HISTORY,
- *     or fewer if they are large; that memory is nobody's and never more than
- *     MORPH_TXN_HISTORY_BYTES, one transaction excepted
- *   - a slice's records answer the coordinator that prepared a transaction and comes back
- *     to ask for its cookie, whatever others do in the fabric meanwhile
- *   - a slice's last commit with a cookie answers who repeats it
+ *   - The history of a fabric serves lookups by number. It has the last MORPH_TXN_HISTORY
+ *     transactions, or fewer if they are large: it takes at most MORPH_TXN_HISTORY_BYTES,
+ *     not counting the last transaction. No user is charged for it.
+ *   - The records of a slice serve a coordinator that prepared a transaction and later
+ *     looks up its cookie. Other transactions of the fabric do not displace them.
+ *   - The last commit of a slice with a cookie serves a repeated request.
  *
- * The last two are charged to the slice's user, past the limit too: an answer was
- * promised. Only what can be shown is kept.
+ * The user of the slice is charged for the last two, beyond its limit if necessary, because the
+ * interface guarantees these answers. A record keeps only the fields that interfaces report.
  */
 #include <linux/mm.h>
 
 #include "core/base/base.h"
 #include "core/txn/txn.h"
 
-/* Memory for programming is of no use to who looks back. */
+/* Free the memory for programming, which a record does not need. */
 static void trim(struct morph_txn *txn)
 {
 	kvfree(txn->reads);
@@ -100,13 +100,13 @@ static void forget_last(struct morph_slice *slice)
 	txns->last_txn = NULL;
 }
 
-/* It lets go of the slice, which would else keep itself alive. */
+/* The record drops its reference to the slice, which would otherwise never be freed. */
 void morph_history_keep_last(struct morph_txn *txn)
 {
 	struct morph_slice *slice = txn->slice;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	/* What goes change by change may end after its slice has. */
+	/* A transaction that runs change by change may end after its slice. */
 	if (!txn->cookie || slice->dying || txn->outcome != MORPH_OUTCOME_COMMITTED)
 		return;
 	trim(txn);

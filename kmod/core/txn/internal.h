@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shared by the files that make the light follow a transaction. Private to txn/. */
+/* Shared by the files that execute transactions. Private to txn/. */
 #ifndef MORPH_CORE_TXN_INTERNAL_H
 #define MORPH_CORE_TXN_INTERNAL_H
 
@@ -7,28 +7,28 @@
 #include "core/ledger/ledger.h"
 #include "core/txn/txn.h"
 
-/* One execution; on the stack of the one who runs it. */
+/* One execution, on the stack of the executing thread. */
 struct exec {
 	struct morph_txn *txn;
 	struct morph_fabric *fabric;
 	u64 phase_began;	/* ktime_get_ns() */
-	u64 lit_ns;		/* likewise: when all new light was seen */
-	u32 early, late;	/* settings in txn->settings: first the early, then the late */
-	u32 neighbours;		/* readings in txn->reads past those of the items */
-	bool broken;		/* some old circuit must yield first */
-	bool told;		/* every element was told its state, without an error */
-	bool relight_all;	/* revert of a commit: every old circuit has to come back */
+	u64 lit_ns;		/* ktime_get_ns() when all new light was verified */
+	u32 early, late;	/* settings in txn->settings: the early ones, then the late ones */
+	u32 neighbours;		/* readings in txn->reads after those of the items */
+	bool broken;		/* some old circuit must go dark first */
+	bool told;		/* all elements were programmed without an error */
+	bool relight_all;	/* revert of a commit: restore every old circuit */
 	struct morph_culprit culprit;
 };
 
-/* What is switched, and read back, at one point of an execution. */
+/* The lasers that are switched, and read back, at one point of an execution. */
 enum laser_step {
-	BREAK_OLD,	/* old circuits that must yield first */
+	BREAK_OLD,	/* old circuits that must go dark first */
 	LIGHT_NEW,
 	DARKEN_OLD,	/* the other old circuits */
-	DARKEN_NEW,	/* roll back */
+	DARKEN_NEW,	/* new circuits, for a rollback */
 	RELIGHT_OLD,
-	VERIFY_NEW,		/* nothing is switched: what was committed is read once more */
+	VERIFY_NEW,		/* switches no lasers: reads the committed circuits again */
 };
 
 /* The route whose lasers a step switches for this item, or NULL. */
@@ -53,7 +53,7 @@ static inline struct morph_route *exec_laser_route(const struct exec *exec,
 	return NULL;
 }
 
-/* Report the light of the items that are marked, if anybody follows it. fabric->lock held. */
+/* Report the light of marked items to subscribers. Caller holds fabric->lock. */
 static inline void exec_report_light(struct morph_txn *txn)
 {
 	if (txn->slice->watched)

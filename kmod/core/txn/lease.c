@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Transactions in two phases: prepared, committed and confirmed under a lease on
- * CLOCK_BOOTTIME; or reverted, by their owner or when the lease has run out.
+ * Transactions in two phases. A transaction is prepared, then committed and confirmed, under a
+ * lease on CLOCK_BOOTTIME. Its owner or the end of the lease reverts it.
  */
 #include <linux/slab.h>
 
@@ -10,10 +10,10 @@
 #include "core/ledger/ledger.h"
 #include "core/txn/txn.h"
 
-/* The lease runs on until the moment that it was given. */
+/* Restart the timer with the expiry time that the lease already has. */
 static void lease_resume(struct morph_txn *txn)
 {
-	/* The timer's, given back by lease_work or lease_stop. */
+	/* Reference of the timer; lease_work_fn() or lease_stop() drops it. */
 	morph_txn_get(txn);
 	get_device(&txn->fabric->dev);
 	hrtimer_start(&txn->lease_timer, ns_to_ktime(txn->lease_until_ns), HRTIMER_MODE_ABS);
@@ -28,9 +28,9 @@ void morph_lease_start(struct morph_txn *txn, u64 lease_ns)
 }
 
 /*
- * Stop the timer, and the work that it may have queued. What already runs waits for
- * fabric->lock, looks again, and gives its own reference back; so the next lease finds
- * nothing queued, and each firing of a timer is one run of the work.
+ * Stop the timer and cancel work that it has queued. Work that already runs waits for fabric->lock,
+ * checks the lease again, and drops its own reference. So no work is queued when the next lease
+ * begins, and the work runs once for each expiry of a timer.
  */
 static void lease_stop(struct morph_txn *txn)
 {
@@ -50,8 +50,8 @@ u64 morph_txn_lease_left(struct morph_txn *txn)
 }
 
 /*
- * A step that was taken already, by a caller who has named the transaction and may not
- * have heard the answer: nothing is left to do. fabric->lock held.
+ * Return whether the step was already taken. Its caller names the transaction, and may have missed
+ * the answer. Caller holds fabric->lock.
  */
 static bool step_repeated(const struct morph_txn *txn, u32 verb)
 {
@@ -68,7 +68,7 @@ static bool step_repeated(const struct morph_txn *txn, u32 verb)
 	return false;
 }
 
-/* Why a step can't be taken now, or 0. fabric->lock held. */
+/* Return why a step is not possible now, or 0. Caller holds fabric->lock. */
 static int step_check(struct morph_txn *txn, u32 verb, struct morph_refusal *refusal)
 {
 	switch (txn->outcome) {
@@ -96,7 +96,7 @@ static int step_check(struct morph_txn *txn, u32 verb, struct morph_refusal *ref
 			    "the transaction has ended");
 }
 
-/* Why an earlier step failed is no answer to this one. */
+/* Drop the refusal of an earlier step, which does not apply to this step. */
 static void forget_refusal(struct morph_txn *txn)
 {
 	txn->refusal = (struct morph_refusal){ .item = MORPH_ANY };
@@ -109,7 +109,10 @@ static void end_prepared(struct morph_txn *txn, u32 outcome, int status)
 	morph_txn_end(txn, outcome, status);
 }
 
-/* A committed one: see its light, and end it if asked. Else its lease runs on. */
+/*
+ * Verify the light of a committed transaction, and confirm it if @verb says so; otherwise its lease
+ * continues.
+ */
 static int verify_or_confirm(struct morph_txn *txn, u32 verb, u64 lease_ns)
 {
 	int ret = 0;
@@ -132,7 +135,7 @@ static int verify_or_confirm(struct morph_txn *txn, u32 verb, u64 lease_ns)
 	return 0;
 }
 
-/* Take the step. The slice has been entered, fabric->lock held. */
+/* Take the step. The caller has entered the slice and holds fabric->lock. */
 static int step_entered(struct morph_txn *txn, u32 verb, u64 lease_ns)
 {
 	int ret = 0;
@@ -160,8 +163,8 @@ static int step_entered(struct morph_txn *txn, u32 verb, u64 lease_ns)
 }
 
 /*
- * Does the light say that the peers have stayed with what was verified? One that reverts
- * switches its lasers off. The slice has been entered.
+ * Return whether all light is still on, which shows that the peers have kept the configuration: a
+ * peer that reverts switches its lasers off. The caller has entered the slice.
  */
 static bool light_witnesses(struct morph_txn *txn)
 {
@@ -174,7 +177,7 @@ static bool light_witnesses(struct morph_txn *txn)
 	return txn->verified && comes_in && !morph_exec_verify(txn);
 }
 
-/* The lease has run out: back to the old configuration. The slice has been entered. */
+/* Return to the old configuration after the lease has expired. The caller has entered the slice. */
 static void expire(struct morph_txn *txn)
 {
 	int ret;
@@ -191,7 +194,7 @@ static void expire(struct morph_txn *txn)
 	}
 }
 
-/* May the step be taken with that token? fabric->lock held. */
+/* Return whether the token permits the step. Caller holds fabric->lock. */
 static int permits(struct morph_txn *txn, const struct morph_token *token,
 		   struct morph_refusal *refusal)
 {
@@ -200,7 +203,7 @@ static int permits(struct morph_txn *txn, const struct morph_token *token,
 	return kind->permits ? kind->permits(txn->slice, token, refusal) : 0;
 }
 
-/* Enter the slice and take the step. fabric->lock held, dropped meanwhile. */
+/* Enter the slice and take the step. Caller holds fabric->lock; the function drops it meanwhile. */
 static int step_locked(struct morph_txn *txn, u32 verb, u64 lease_ns,
 		       const struct morph_token *token, struct morph_refusal *refusal)
 {
@@ -216,7 +219,7 @@ static int step_locked(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	ret = morph_txn_enter_slice(txn, refusal);
 	if (ret)
 		goto out_put;
-	/* The lock was perhaps dropped: look again. */
+	/* morph_slice_enter() may have dropped the lock: check again. */
 	if (step_repeated(txn, verb))
 		goto out_leave;
 	ret = step_check(txn, verb, refusal);
@@ -240,7 +243,7 @@ out_put:
 
 int morph_txn_step(struct morph_txn *txn, u32 verb, u64 lease_ns, struct morph_refusal *refusal)
 {
-	static const struct morph_token token;	/* the owner needs none */
+	static const struct morph_token token;	/* the owner needs no token */
 	struct morph_fabric *fabric = txn->fabric;
 	int ret;
 
@@ -250,7 +253,7 @@ int morph_txn_step(struct morph_txn *txn, u32 verb, u64 lease_ns, struct morph_r
 	return ret;
 }
 
-/* A step that netlink asked for. */
+/* A step that a netlink request has queued. */
 struct queued_step {
 	struct work_struct work;
 	struct morph_fabric *fabric;
@@ -260,7 +263,7 @@ struct queued_step {
 	struct morph_token token;
 };
 
-/* A step that was queued is no longer: the transaction stands where it stood before. */
+/* Restore the outcome that the transaction had before a step was queued. */
 static bool unqueue(struct morph_txn *txn)
 {
 	if (!txn->queued_from)
@@ -278,11 +281,11 @@ static void step_work(struct work_struct *work)
 
 	mutex_lock(&step->fabric->lock);
 	if (!unqueue(step->txn))
-		goto out;		/* revoked meanwhile */
+		goto out;		/* a repair has revoked it meanwhile */
 	step->txn->stepping_from = step->txn->outcome;
 	ret = step_locked(step->txn, step->verb, step->lease_ns, &step->token, &refusal);
 	step->txn->stepping_from = 0;
-	/* One that could not be taken leaves the transaction as it was; say why. */
+	/* If the step fails, the transaction keeps its state. Report the reason. */
 	if (ret && morph_txn_lease_left(step->txn)) {
 		step->txn->status = ret;
 		step->txn->refusal = refusal;
@@ -316,7 +319,7 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	if (!ret && !repeated)
 		ret = permits(txn, token, refusal);
 	if (!ret && !repeated) {
-		/* Until the step has run, those who ask are told that it is under way. */
+		/* Until the step has run, lookups report that it is running. */
 		txn->queued_from = txn->outcome;
 		txn->outcome = MORPH_OUTCOME_RUNNING;
 		txn->status = 0;
@@ -345,7 +348,7 @@ static enum hrtimer_restart lease_timer_fn(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-/* The lease has run out: back to the old configuration. Holds the timer's reference. */
+/* Return to the old configuration after the lease. Drops the reference of the timer. */
 static void lease_work_fn(struct work_struct *work)
 {
 	struct morph_txn *txn = container_of(work, struct morph_txn, lease_work);
@@ -355,10 +358,10 @@ static void lease_work_fn(struct work_struct *work)
 	mutex_lock(&fabric->lock);
 	slice = txn->slice;
 	if (!slice)
-		goto out;		/* it ended while the timer fired */
+		goto out;		/* the transaction ended while the timer fired */
 	kref_get(&slice->kref);
 	morph_slice_enter(slice, true);
-	/* A step that came first has a lease of its own; one that is queued looks itself. */
+	/* An earlier step may have set a new lease; a queued step checks the lease itself. */
 	if (!morph_txn_lease_left(txn))
 		expire(txn);
 	morph_slice_leave(slice);
@@ -379,7 +382,10 @@ void morph_lease_init(struct morph_txn *txn)
 	INIT_WORK(&txn->lease_work, lease_work_fn);
 }
 
-/* One that is prepared or not confirmed; those that go by parts have no lease. */
+/*
+ * Return the first prepared or unconfirmed transaction. Those that run change by change have no
+ * lease.
+ */
 static struct morph_txn *first_open(struct morph_slice *slice)
 {
 	struct morph_txn *txn;
@@ -391,8 +397,8 @@ static struct morph_txn *first_open(struct morph_slice *slice)
 }
 
 /*
- * Failover of a slice, or its end: what it has committed and not confirmed counts as
- * confirmed, but for halves that were not verified: of these the peers' light goes out.
+ * Confirm a committed transaction before a failover or the end of its slice. A transaction with
+ * unverified half circuits is reverted instead, so that the peers' light goes out too.
  */
 static void settle_unconfirmed(struct morph_txn *txn)
 {
@@ -413,7 +419,7 @@ static void settle_unconfirmed(struct morph_txn *txn)
 	morph_txn_end(txn, MORPH_OUTCOME_COMMITTED, 0);
 }
 
-/* Failover of a slice, or its end: what it has prepared is revoked. */
+/* Revoke a slice's prepared transactions before a failover or the end of the slice. */
 void morph_txn_revoke_slice(struct morph_slice *slice)
 {
 	struct morph_txn *txn;
@@ -469,7 +475,7 @@ bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index)
 
 	lockdep_assert_held(&fabric->lock);
 	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
-		/* One who is inside the slice is using what it has prepared. */
+		/* The thread that has entered the slice uses the prepared transaction. */
 		if (slice->busy)
 			continue;
 		list_for_each_entry(txn, &slice_txns(slice)->txns, node) {

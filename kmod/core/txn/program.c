@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Programming: which elements and lasers a change turns, and the parking of what is left. */
+/* Programming: the elements and lasers that a change turns, and parking of unused elements. */
 #include "core/hardware/hardware.h"
 #include "core/ledger/ledger.h"
 #include "core/txn/txn.h"
@@ -8,8 +8,8 @@
 /* ----------------------------------------------------------------- elements */
 
 /*
- * Is it turned after the old light has gone out? What a step of a schedule turns the step before
- * may have had, and nobody else has.
+ * Return whether the element turns only after the old light is out. All elements that a step of a
+ * schedule turns are late: the previous step may use them, but no other slice does.
  */
 static bool is_late(const struct exec *exec, u32 element)
 {
@@ -17,7 +17,7 @@ static bool is_late(const struct exec *exec, u32 element)
 	       ledger_of(exec->fabric)->state->element_marks[element] & MORPH_MARK_CHANGING;
 }
 
-/* Those of new routes that are turned late, or those that are not, from setting @first on. */
+/* Collect settings of new routes that turn late (or early), from setting @first on. */
 static u32 collect_new(struct exec *exec, bool late, u32 first)
 {
 	struct morph_fabric *fabric = exec->fabric;
@@ -35,7 +35,7 @@ static u32 collect_new(struct exec *exec, bool late, u32 first)
 			if (element == OPTICS_NONE ||
 			    hardware_of(fabric)->hw_state[element] == route->hops[h].state)
 				continue;
-			/* Routes may share it, in the same state. */
+			/* Routes may share the element in the same state. */
 			if (marks[element] & MORPH_MARK_TURNED || is_late(exec, element) != late)
 				continue;
 			marks[element] |= MORPH_MARK_TURNED;
@@ -47,8 +47,8 @@ static u32 collect_new(struct exec *exec, bool late, u32 first)
 }
 
 /*
- * Settings of new routes that hardware does not have yet, each once. Their elements are marked
- * until exec_unmark_turned(). fabric->lock held.
+ * Collect the settings of new routes that the hardware does not have yet, each setting once. Marks
+ * their elements until exec_unmark_turned(). Caller holds fabric->lock.
  */
 void exec_collect_new(struct exec *exec)
 {
@@ -60,7 +60,7 @@ void exec_collect_new(struct exec *exec)
 		exec->late = collect_new(exec, true, exec->early);
 }
 
-/* fabric->lock held, since exec_collect_new(). */
+/* Caller has held fabric->lock since exec_collect_new(). */
 void exec_unmark_turned(struct exec *exec)
 {
 	u8 *marks = ledger_of(exec->fabric)->state->element_marks;
@@ -70,7 +70,7 @@ void exec_unmark_turned(struct exec *exec)
 		marks[exec->txn->settings[i].element] &= ~MORPH_MARK_TURNED;
 }
 
-/* Settings that give old routes back the elements which were turned. fabric->lock held. */
+/* Collect the settings that restore the old routes' elements. Caller holds fabric->lock. */
 u32 exec_collect_old(struct exec *exec)
 {
 	bool step = exec->txn->kind->exclusive;
@@ -93,9 +93,9 @@ u32 exec_collect_old(struct exec *exec)
 }
 
 /*
- * Elements of a route that nobody claims any more are to be parked; to the ledger they have
- * been since the route was released. Until they are, a guard pin holds them in that state.
- * fabric->lock held.
+ * Collect the park settings of the elements that no route claims any more. In the ledger they count
+ * as parked since the release of the route. Until the hardware is programmed, a guard pin holds
+ * them in that state. Caller holds fabric->lock.
  */
 u32 morph_park_collect(struct morph_fabric *fabric, const struct morph_route *route,
 		       struct morph_element_setting *settings, u32 n)
@@ -120,8 +120,8 @@ u32 morph_park_collect(struct morph_fabric *fabric, const struct morph_route *ro
 }
 
 /*
- * Let go of a guard pin. Whoever else had pinned the element may have left meanwhile: what
- * nobody pins counts as parked, and patrol sees to that. fabric->lock held.
+ * Drop a guard pin. The other pins may be gone by now. An element without a pin counts as parked,
+ * and patrol corrects its state. Caller holds fabric->lock.
  */
 void morph_park_unguard(struct morph_fabric *fabric, u32 element)
 {
@@ -130,7 +130,10 @@ void morph_park_unguard(struct morph_fabric *fabric, u32 element)
 				 optics_park_state(fabric->graph, element));
 }
 
-/* Park what morph_park_collect() has guarded. fabric->lock held, dropped meanwhile. */
+/*
+ * Park the elements that morph_park_collect() has collected. Caller holds fabric->lock; the
+ * function drops it meanwhile.
+ */
 void morph_park_run(struct morph_fabric *fabric, struct morph_hw_session *session,
 		    struct morph_element_setting *settings, u32 count)
 {
@@ -141,7 +144,7 @@ void morph_park_run(struct morph_fabric *fabric, struct morph_hw_session *sessio
 		return;
 	mutex_unlock(&fabric->lock);
 	ret = morph_hw_program(fabric, session, settings, count);
-	/* Once more, for a passing error; then hardware is asked what it did. */
+	/* Retry once, because the error may be transient; then read the states back. */
 	if (ret && ret != -ENODEV)
 		ret = morph_hw_program(fabric, session, settings, count);
 	if (ret && ret != -ENODEV)
@@ -151,7 +154,7 @@ void morph_park_run(struct morph_fabric *fabric, struct morph_hw_session *sessio
 		morph_park_unguard(fabric, settings[i].element);
 }
 
-/* Returns how many settings were submitted, or a negative errno. No lock held. */
+/* Return the number of submitted settings, or a negative errno. No lock held. */
 int exec_set_lasers(struct exec *exec, enum laser_step step)
 {
 	bool on = step == LIGHT_NEW || step == RELIGHT_OLD;
@@ -174,7 +177,7 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 			n = morph_hw_add_laser(fabric, txn->lasers, n, &route->path, on);
 		if (step == BREAK_OLD && !item->dark_since_ns)
 			item->dark_since_ns = ktime_get_ns();
-		/* Lit when it was staged, it went out by itself before it could be moved. */
+		/* The circuit was lit at staging, but lost its light before the move. */
 		if (step == DARKEN_OLD && item->circuit->alarms != item->alarms)
 			item->dark_since_ns = item->circuit->alarm_since_ns;
 		if (step == LIGHT_NEW)

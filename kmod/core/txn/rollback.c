@@ -1,15 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rolling back: the old light is put back, and called back only if it is read back. */
+/* Rollback: restore the old light, and report it as restored only after reading it back. */
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
 #include "core/ledger/ledger.h"
 #include "core/txn/txn.h"
 #include "internal.h"
 
-/*
- * Take the new light away, and see that it is gone: what was told counts for nothing, what
- * is read for all. No lock held.
- */
+/* Switch the new light off and verify darkness by reading receivers. No lock held. */
 static bool darken_new(struct exec *exec)
 {
 	if (exec_set_lasers(exec, DARKEN_NEW) < 0)
@@ -17,7 +14,7 @@ static bool darken_new(struct exec *exec)
 	return exec_see_dark(exec, DARKEN_NEW);
 }
 
-/* Put the old light back. Returns what read-back says, as exec_verify(). No lock held. */
+/* Restore the old light. Return the result of exec_verify(). No lock held. */
 static int relight(struct exec *exec)
 {
 	const struct optics_params *params = &exec->fabric->graph->params;
@@ -45,7 +42,7 @@ static int relight(struct exec *exec)
 	return exec_verify(exec, RELIGHT_OLD, true, &wrong);
 }
 
-/* Which old circuits are lit after relight(): its last readings tell. */
+/* Return whether an old circuit is lit after relight(), from the last readings. */
 static bool old_is_lit(struct exec *exec, u32 index, u32 *n)
 {
 	struct morph_item *item = &exec->txn->items[index];
@@ -53,20 +50,20 @@ static bool old_is_lit(struct exec *exec, u32 index, u32 *n)
 	if (morph_route_comes_in(exec->fabric, item->old))
 		return item->seen;
 	if (!exec_laser_route(exec, item, RELIGHT_OLD))
-		return !item->dead;	/* it was never touched */
+		return !item->dead;	/* its lasers were not switched */
 	if (morph_route_leaves(exec->fabric, item->old))
 		return item->seen;
 	return exec_reading_lit(exec->fabric, &exec->txn->reads[(*n)++], item->old);
 }
 
-/* A repair looks again by itself, as long as that may help; it would wake itself for ever. */
+/* Queue a repair. A repair itself retries while that can help, so it must not queue itself. */
 static void repair_later(struct morph_txn *txn)
 {
 	if (!txn->kind->recovers)
 		morph_report_hurt(txn->slice);
 }
 
-/* What the new route claims goes back to whom it was from. */
+/* Return the claims of the new route to their previous holder, or release them. */
 static void take_new(struct morph_txn *txn, struct morph_item *item)
 {
 	if (txn->kind->give_claims)
@@ -75,7 +72,7 @@ static void take_new(struct morph_txn *txn, struct morph_item *item)
 		morph_route_release(txn->fabric, item->new);
 }
 
-/* One that was to come is no circuit of the slice, though it may have been lit and unconfirmed. */
+/* Drop a circuit that was not added after all. It may have been lit, but was never confirmed. */
 static void forget(struct morph_circuit *circuit)
 {
 	if (circuit->listed)
@@ -84,8 +81,8 @@ static void forget(struct morph_circuit *circuit)
 }
 
 /*
- * Settle the ledger after relight(); what the slice has reserved waits for drop_new().
- * fabric->lock held. Returns whether all is as before.
+ * Settle the ledger after relight(); drop_new() then restores the slice's reservations. Caller
+ * holds fabric->lock. Return whether all old circuits are restored.
  */
 static bool restore(struct exec *exec, int relit)
 {
@@ -119,14 +116,14 @@ static bool restore(struct exec *exec, int relit)
 		lit = relit >= 0 && old_is_lit(exec, i, &n);
 		if (relit < 0)
 			lit = !item->dead && !exec_laser_route(exec, item, RELIGHT_OLD);
-		/* An alarm that came meanwhile has queued a repair, which looks into it. */
+		/* An alarm during the change has queued a repair, which handles the circuit. */
 		circuit->dark = !lit || circuit->alarms != item->alarms;
-		/* One under repair keeps its state: who gives it up tells so. */
+		/* A circuit under repair keeps its state; the repair sets it at its end. */
 		if (lit)
 			circuit->state = MORPH_CIRCUIT_LIT;
 		else if (!item->dead || !txn->kind->recovers)
 			circuit->state = MORPH_CIRCUIT_FAILED;
-		/* What a peer does not send is not ours to put back. */
+		/* Missing light of a peer cannot be restored here. */
 		if (!lit && morph_route_comes_in(fabric, item->old))
 			repair_later(txn);
 		else if (!lit && !item->dead)
@@ -136,7 +133,7 @@ static bool restore(struct exec *exec, int relit)
 	return whole;
 }
 
-/* The routes that were not to be: their elements are parked, their memory goes. */
+/* Park the elements of the new routes that were not used, and free the routes. */
 static void drop_new(struct morph_txn *txn)
 {
 	const struct morph_txn_kind *kind = txn->kind;
@@ -148,7 +145,7 @@ static void drop_new(struct morph_txn *txn)
 		morph_txn_resume_holds(txn);
 		return;
 	}
-	/* As in drop_old(). */
+	/* The reason is in drop_old(). */
 	if (kind->resume_first)
 		kind->resume_first(txn->slice);
 	for (i = 0; i < txn->count; i++)
@@ -178,14 +175,17 @@ static void drop_new(struct morph_txn *txn)
 	}
 	txn->staged = false;
 	/*
-	 * What it held meanwhile, others may have missed. A repair would wake itself for ever:
-	 * when it has ended, those try again that were repaired beside it.
+	 * Other slices may have failed to get the resources that the change held: let them retry. A
+	 * repair must not wake itself; at its end it wakes the slices repaired meanwhile.
 	 */
 	if (!kind->recovers)
 		morph_report_freed(fabric);
 }
 
-/* Everything back as it was, proven. fabric->lock held, dropped meanwhile. */
+/*
+ * Restore the old configuration and verify it. Caller holds fabric->lock; the function drops it
+ * meanwhile.
+ */
 void exec_roll_back(struct exec *exec)
 {
 	struct morph_txn *txn = exec->txn;
@@ -205,6 +205,6 @@ void exec_roll_back(struct exec *exec)
 		repair_later(txn);
 	}
 	drop_new(txn);
-	/* Not before: whoever sees this finds the circuits as they were. */
+	/* Set the outcome last: its readers expect the old circuits to be restored. */
 	txn->outcome = whole ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_BROKEN;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Staging: from what was asked to paths that are claimed and judged, or to the reason
- * why not, with everything as it was.
+ * Staging: find, claim and validate the paths of a request. If that fails, restore the previous
+ * state and report the reason.
  */
 #include <linux/slab.h>
 
@@ -38,7 +38,7 @@ static int refuse_item_optics(struct morph_txn *txn, u32 index, int error,
 	return error;
 }
 
-/* One end of a new circuit: a rank of the slice, or an edge of the fabric. */
+/* Check one end of a new circuit: a rank of the slice, or an edge of the fabric. */
 static int check_end(struct morph_txn *txn, u32 index, u32 rank, u16 plane, const char *what)
 {
 	u32 edges = txn->fabric->graph->edges_count, edge = rank & ~MORPH_RANK_EDGE;
@@ -58,7 +58,7 @@ static int check_end(struct morph_txn *txn, u32 index, u32 rank, u16 plane, cons
 	return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT, what, rank);
 }
 
-/* What comes in over an edge is another fabric's light: it is verified in its own time. */
+/* Another fabric sends the light that comes in over an edge, so it is verified separately. */
 static int check_prepared(struct morph_txn *txn, u32 index, u32 src_rank)
 {
 	if (!(src_rank & MORPH_RANK_EDGE) || !txn->kind->checked ||
@@ -175,7 +175,7 @@ static int resolve_existing(struct morph_txn *txn, u32 index)
 			return ret;
 		if (!item->change.lanes_count && !item->change.lanes) {
 			item->change.lanes_count = optics_weight64(circuit->route->path.lanes);
-			/* The other half is lit on the same lanes. */
+			/* The other half circuit uses the same lanes. */
 			if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
 				item->change.lanes = circuit->route->path.lanes;
 		}
@@ -202,7 +202,7 @@ static int resolve(struct morph_txn *txn, u32 index)
 			   txn->items[index].change.op);
 }
 
-/* The accelerators behind an item's ranks; a repair has set them already. */
+/* Set the accelerators of an item's ranks; a repair has set them already. */
 static void resolve_ends(struct morph_txn *txn, struct morph_item *item)
 {
 	if (txn->kind->ends_given)
@@ -211,7 +211,7 @@ static void resolve_ends(struct morph_txn *txn, struct morph_item *item)
 	item->new_dst = morph_end_place(txn->slice, item->circuit->dst_rank);
 }
 
-/* Find the path of an item's new route, and make that. fabric->lock held. */
+/* Find a path for an item and allocate its new route. Caller holds fabric->lock. */
 int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why)
 {
 	const struct morph_path_request request = {
@@ -227,7 +227,7 @@ int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item, struct o
 	return morph_path_find(&request, &item->new, &txn->refusal, why);
 }
 
-/* Route and claim one item. */
+/* Find and claim the new route of one item. */
 static int claim_new(struct morph_txn *txn, u32 index)
 {
 	struct morph_item *item = &txn->items[index];
@@ -235,7 +235,7 @@ static int claim_new(struct morph_txn *txn, u32 index)
 	int ret;
 
 	resolve_ends(txn, item);
-	/* A prebuilt protection brings its path along. */
+	/* A protection has a prepared route. */
 	if (item->new) {
 		morph_route_unlist(item->new);
 		item->new->role = MORPH_ROUTE_IDLE;
@@ -265,7 +265,7 @@ static int claim_new(struct morph_txn *txn, u32 index)
 	return ret;
 }
 
-/* The judge has the last word; it has not seen how the paths were found. */
+/* Validate the paths with the judge, which is independent of the router. */
 static int validate(struct morph_txn *txn)
 {
 	const struct optics_view view = optics_state_view(ledger_of(txn->fabric)->state);
@@ -290,7 +290,7 @@ static int validate(struct morph_txn *txn)
 	return ret;
 }
 
-/* Elements that an old route had and a new one turns: nobody may join them meanwhile. */
+/* Mark elements that an old and a new route use in different states, to exclude other paths. */
 static void mark_changing(struct morph_txn *txn, bool set)
 {
 	struct optics_state *ledger = ledger_of(txn->fabric)->state;
@@ -314,7 +314,10 @@ static void mark_changing(struct morph_txn *txn, bool set)
 	}
 }
 
-/* Receivers that may have to be read: two for each change, and neighbours of what is turned. */
+/*
+ * Number of receivers that may have to be read: two for each change, and neighbours of turned
+ * elements.
+ */
 static u32 reads_room(u32 changes, u32 settings)
 {
 	return 2 * changes + min(4 * settings, 1024u);
@@ -381,9 +384,10 @@ int morph_txn_reserve(struct morph_txn *txn)
 }
 
 /*
- * While the claims of a slice change, what its protections and schedules hold is given up, to be
- * held again as far as it is left. Schedules give way to repairs alone: what a tenant asks for must
- * not take from them. fabric->lock held from the one to the other.
+ * Release what the slice's protections and schedules hold while its claims change. They take hold
+ * again of the parts that are still free. Schedules release only for repairs, because a tenant's
+ * request must not take elements from them. The caller holds fabric->lock until the matching
+ * resume.
  */
 void morph_txn_suspend_holds(struct morph_txn *txn)
 {
@@ -403,7 +407,7 @@ void morph_txn_resume_holds(struct morph_txn *txn)
 		kind->resume_holds(txn->slice);
 }
 
-/* Undo the first @resolved items, @claimed of which have their new route claimed. */
+/* Undo the first @resolved items; the new routes of the first @claimed are claimed. */
 static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool released)
 {
 	struct morph_item *item;
@@ -430,7 +434,7 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 			item->new = NULL;
 		}
 		if (!item->circuit->listed) {
-			item->circuit->route = NULL;	/* a prepared one's */
+			item->circuit->route = NULL;	/* circuit of a prepared transaction */
 			morph_circuit_drop(item->circuit);
 		}
 		item->circuit = NULL;
@@ -462,11 +466,11 @@ static void lower_reservations(struct morph_txn *txn)
 
 /**
  * morph_txn_stage() - resolve, route, claim and validate a transaction
- * @txn: the transaction; the slice has been entered
+ * @txn: the transaction; the caller has entered the slice
  *
- * On success all that the new light needs is claimed, all that the old light needs
- * stays claimed, and the memory for programming is there. On failure everything is
- * as before and txn->refusal says why. O(changes * path).
+ * On success the new paths are claimed, the old paths stay claimed, and the memory for
+ * programming is allocated. On failure the previous state is restored and txn->refusal has
+ * the reason. O(changes * path).
  *
  * Context: fabric->lock held.
  * Return: 0 or a negative errno.
@@ -542,7 +546,7 @@ void morph_txn_unstage(struct morph_txn *txn)
 	morph_txn_resume_holds(txn);
 }
 
-/* The marks of a staged transaction go when its light has changed. */
+/* Remove the marks of a staged transaction after its light has changed. */
 void morph_txn_unmark(struct morph_txn *txn)
 {
 	mark_changing(txn, false);

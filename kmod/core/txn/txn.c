@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Transactions: their life, their numbers, and how they are run. stage.c turns what was
- * asked into claims, exec.c makes the light follow, lease.c has those that are prepared.
+ * Transactions: their lifetime, numbers, and execution. stage.c claims the requested paths, exec.c
+ * programs the hardware, lease.c handles prepared transactions.
  */
 #include <linux/slab.h>
 
@@ -41,8 +41,8 @@ struct morph_txn *morph_txn_alloc_act(struct morph_fabric *fabric, gfp_t gfp)
 }
 
 /*
- * Most transactions change one circuit. A slice keeps the memory of its last such one,
- * with what was reserved for programming, for the next.
+ * Most transactions change one circuit. A slice keeps the memory of its last such transaction,
+ * including the memory for programming, for the next one.
  */
 static struct morph_txn *txn_reuse(struct morph_slice *slice)
 {
@@ -60,7 +60,7 @@ static void txn_free(struct morph_txn *txn)
 	kvfree(txn);
 }
 
-/* Memory that a slice has kept for its next transaction. The slice is nobody's any more. */
+/* Free the memory that a slice kept for its next transaction. The slice has no users any more. */
 static void free_idle(struct morph_slice *slice)
 {
 	if (slice_txns(slice)->idle_txn)
@@ -165,7 +165,7 @@ struct morph_txn *morph_txn_find(struct morph_fabric *fabric, u32 id)
 	return txn ? morph_txn_get(txn) : NULL;
 }
 
-/* Give it a number by which others find it. fabric->lock held. */
+/* Assign a number for lookups. Caller holds fabric->lock. */
 int morph_txn_enter(struct morph_txn *txn)
 {
 	struct morph_fabric *fabric = txn->fabric;
@@ -176,11 +176,11 @@ int morph_txn_enter(struct morph_txn *txn)
 			      &txns_of(fabric)->txn_next, GFP_KERNEL);
 	if (ret < 0)
 		return ret;
-	morph_txn_get(txn);		/* the table's */
+	morph_txn_get(txn);		/* reference of the table */
 	return 0;
 }
 
-/* What has a number moves to the history and lets go of the slice; listeners are told. */
+/* Move a numbered transaction to the history, drop its reference to the slice, report the end. */
 static void txn_close(struct morph_txn *txn)
 {
 	if (!txn->id)
@@ -193,14 +193,15 @@ static void txn_close(struct morph_txn *txn)
 }
 
 /**
- * morph_txn_end() - a transaction has come to its end
+ * morph_txn_end() - end a transaction
  * @txn: the transaction; its claims are settled
  * @outcome: enum morph_outcome
  * @status: 0 or a negative errno
  *
- * Counts it, tells whoever waits, and lets go of the slice if it has a number and
- * so stays to be read. Context: fabric->lock held; the caller holds a reference to
- * transaction and slice.
+ * Counts the outcome and reports the end. A transaction with a number stays in the history,
+ * so it drops its reference to the slice.
+ *
+ * Context: fabric->lock held; the caller holds references to transaction and slice.
  */
 void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 {
@@ -215,10 +216,13 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 
 	lockdep_assert_held(&txn->fabric->lock);
 	txn->outcome = outcome;
-	txn->queued_from = 0;		/* a step that is still queued finds nothing to do */
+	txn->queued_from = 0;		/* a queued step then does nothing */
 	txn->stepping_from = 0;
 	txn->status = status;
-	/* What was published knows its own; the lock may have been dropped since. */
+	/*
+	 * Publication has set seq. fabric->seq may be higher now, since the lock may have been
+	 * dropped.
+	 */
 	if (!txn->seq)
 		txn->seq = txn->fabric->seq;
 	if (outcome < ARRAY_SIZE(stat_of) && !(txn->flags & MORPH_TXN_DRY_RUN))
@@ -228,7 +232,7 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 		morph_txn_uncharge(txn, txn->slice->user);
 		morph_user_uncharge(txn->slice->user, MORPH_RES_PREPARED, 1);
 		morph_history_keep_record(txn);
-		/* A degraded slice has waited for this. */
+		/* A degraded slice may wait for the released resources. */
 		morph_report_freed(txn->fabric);
 	}
 	trace_morph_txn_end(txn->fabric->id, txn->id, txn->slice_number, outcome, status);
@@ -254,7 +258,7 @@ void morph_txn_register(void)
 
 /* ---------------------------------------------------------------------- run */
 
-/* Tell the caller what each change came to. */
+/* Fill the results of each change for the caller. */
 static void fill_results(struct morph_txn *txn)
 {
 	const struct optics_graph *graph = txn->fabric->graph;
@@ -272,7 +276,7 @@ static void fill_results(struct morph_txn *txn)
 	}
 }
 
-/* The transaction of that cookie which is under way, or was the last to be committed. */
+/* Find the running or last committed transaction with the cookie. */
 static struct morph_txn *find_cookie(struct morph_slice *slice, u64 cookie)
 {
 	struct morph_txn *txn;
@@ -300,7 +304,7 @@ struct morph_txn *morph_txn_repeated(struct morph_slice *slice, u64 cookie)
 	return txn;
 }
 
-/* What became of a change; what was asked for is the caller's own, his addresses too. */
+/* Copy the results of a change. The request fields, with user addresses, stay the caller's. */
 static void copy_result(struct morph_change *to, const struct morph_change *from)
 {
 	to->circuit = from->circuit;
@@ -315,9 +319,9 @@ static void copy_result(struct morph_change *to, const struct morph_change *from
 }
 
 /*
- * Has this been asked for before? Then it does nothing and answers as the first did, in
- * *ret. fabric->lock held; to be asked again once the slice has been entered, since the
- * first may have been under way.
+ * Return whether the request repeats an earlier one; *ret gets the earlier result. Caller holds
+ * fabric->lock, and calls again after it has entered the slice, since the earlier one may have been
+ * running.
  */
 static bool repeated(struct morph_txn *txn, int *ret)
 {
@@ -352,7 +356,7 @@ static bool repeated(struct morph_txn *txn, int *ret)
 	return true;
 }
 
-/* Circuits that a prepared transaction would add are shown with the paths that it holds. */
+/* Publish the circuits that a prepared transaction would add, with the paths that it holds. */
 static void show_prepared(struct morph_txn *txn)
 {
 	u32 i;
@@ -399,7 +403,7 @@ err_unstage:
 	return ret;
 }
 
-/* A transaction fails as one: no change of it may look as if it had been made. */
+/* A transaction fails as a whole: no change may look as if it had been made. */
 static void fail_changes(struct morph_txn *txn, int error)
 {
 	u32 i;
@@ -409,7 +413,10 @@ static void fail_changes(struct morph_txn *txn, int error)
 			txn->items[i].change.status = txn->count == 1 ? error : -ECANCELED;
 }
 
-/* Go as far as the flags say. Staged; the slice has been entered, fabric->lock held. */
+/*
+ * Run a staged transaction as far as its flags say. The caller has entered the slice and holds
+ * fabric->lock.
+ */
 static int run_staged(struct morph_txn *txn)
 {
 	fill_results(txn);
@@ -423,7 +430,7 @@ static int run_staged(struct morph_txn *txn)
 	return morph_exec_commit(txn, false);
 }
 
-/* The slice has been entered; fabric->lock held. */
+/* The caller has entered the slice and holds fabric->lock. */
 static int run_entered(struct morph_txn *txn)
 {
 	u64 begin = ktime_get_ns();
@@ -478,8 +485,8 @@ out:
 }
 
 /*
- * One change of many, as a transaction of its own. Returns what became of it; *outcome is
- * left alone when nothing did.
+ * Run one of several changes as a separate transaction. Return its status. *outcome stays unchanged
+ * if the change was not run.
  */
 static int run_item(struct morph_txn *txn, u32 index, u32 *outcome)
 {
@@ -493,7 +500,7 @@ static int run_item(struct morph_txn *txn, u32 index, u32 *outcome)
 		item->change.status = -ENOMEM;
 		return -ENOMEM;
 	}
-	one->items[0].guides = item->guides;	/* still ours */
+	one->items[0].guides = item->guides;	/* item->guides keeps the ownership */
 	one->generation = txn->generation;
 	one->token = txn->token;
 	ret = run_one(one);
@@ -508,7 +515,7 @@ static int run_item(struct morph_txn *txn, u32 index, u32 *outcome)
 	return ret;
 }
 
-/* Begin to go change by change; those who ask for the same meanwhile will find it. */
+/* Begin to run change by change, and publish the transaction for repeated requests. */
 static bool each_repeated(struct morph_txn *txn, int *ret)
 {
 	bool yes;
@@ -528,7 +535,7 @@ static void each_end(struct morph_txn *txn, u32 outcome, int status)
 {
 	mutex_lock(&txn->fabric->lock);
 	list_del_init(&txn->node);
-	/* A degraded slice has waited for this. */
+	/* A degraded slice may wait for the released resources. */
 	morph_report_freed(txn->fabric);
 	morph_slice_rest(txn->slice);
 	if (txn->id) {
@@ -541,7 +548,7 @@ static void each_end(struct morph_txn *txn, u32 outcome, int status)
 	mutex_unlock(&txn->fabric->lock);
 }
 
-/* Each change for itself: the first error is the whole's, each has its own status. */
+/* Run each change separately. The transaction gets the first error, each change its own status. */
 static int run_each(struct morph_txn *txn)
 {
 	u32 outcome = MORPH_OUTCOME_NONE, i;
@@ -565,7 +572,7 @@ int morph_txn_run(struct morph_txn *txn)
 	struct morph_slice *slice = txn->slice;
 	int ret;
 
-	/* The end of a numbered transaction lets go of the slice; the caller's stays. */
+	/* The end of a numbered transaction drops its slice reference; the caller needs its own. */
 	kref_get(&slice->kref);
 	ret = txn->flags & MORPH_TXN_EACH ? run_each(txn) : run_one(txn);
 	morph_slice_put(slice);

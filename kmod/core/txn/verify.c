@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Verification: reading receivers back, those of the change and those that it might disturb. */
+/* Verification: read back the receivers of a change, and those that it might disturb. */
 #include "core/hardware/hardware.h"
 #include "core/ledger/ledger.h"
 #include "core/txn/txn.h"
@@ -10,8 +10,8 @@
 /* --------------------------------------------------------------- own circuits */
 
 /*
- * The route whose receiver a step reads. Light that comes in over an edge comes and goes
- * as the peer likes: it is read when it is asked for.
+ * The route whose receiver a step reads. Light that comes in over an edge depends on the peer, so
+ * exec_look_in() reads it when requested.
  */
 const struct morph_route *exec_read_route(const struct exec *exec, const struct morph_item *item,
 					  enum laser_step step)
@@ -23,7 +23,7 @@ const struct morph_route *exec_read_route(const struct exec *exec, const struct 
 	return step == VERIFY_NEW || !morph_route_comes_in(exec->fabric, route) ? route : NULL;
 }
 
-/* Read the receivers of the items' routes that a step has switched. */
+/* Read the receivers of the routes that a step has switched. */
 static int read_items(struct exec *exec, enum laser_step step, u32 *count)
 {
 	struct morph_txn *txn = exec->txn;
@@ -43,7 +43,7 @@ static int read_items(struct exec *exec, enum laser_step step, u32 *count)
 	return morph_hw_get_receivers(exec->fabric, &txn->session, txn->reads, n);
 }
 
-/* Does a receiver see what it shall see of a route? */
+/* Return whether a receiver sees the expected light of a route. */
 bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
 		      const struct morph_route *route)
 {
@@ -55,7 +55,7 @@ bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_r
 		       route->verdict.power_mdbm + (s32)route->verdict.spread_mdb + window;
 }
 
-/* The first item whose receiver is not as it shall be after a step, or MORPH_ANY. */
+/* Return the first item whose receiver is not in the expected state after a step, or MORPH_ANY. */
 static u32 first_wrong(struct exec *exec, enum laser_step step, bool lit)
 {
 	struct morph_txn *txn = exec->txn;
@@ -75,9 +75,9 @@ static u32 first_wrong(struct exec *exec, enum laser_step step, bool lit)
 }
 
 /*
- * Read until every receiver of the step is lit, or dark, but not longer than the
- * profile's deadline allows: light that is late is a fault. Returns 0, 1 when *wrong is not
- * as it shall be, or a negative errno when that can't be told.
+ * Read until every receiver of the step is lit, or dark, but at most for the profile's deadline:
+ * late light counts as a fault. Return 0; 1 if item *wrong is not in the expected state; or a
+ * negative errno if the receivers cannot be read.
  */
 int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 {
@@ -89,7 +89,7 @@ int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 		ret = read_items(exec, step, &count);
 		if (ret)
 			return ret;
-		/* Of halves it is remembered what was seen: always look at all. */
+		/* Read all half circuits in any case, because their state is recorded. */
 		*wrong = min(exec_first_wrong_half(exec, step, lit), first_wrong(exec, step, lit));
 		if (*wrong == MORPH_ANY)
 			return 0;
@@ -98,7 +98,7 @@ int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 	return ret;
 }
 
-/* Remember what was read, for those who look at the circuits. fabric->lock held. */
+/* Record the power that was read for reports of the circuits. Caller holds fabric->lock. */
 void exec_note_power(struct exec *exec, enum laser_step step)
 {
 	struct morph_txn *txn = exec->txn;
@@ -114,7 +114,7 @@ void exec_note_power(struct exec *exec, enum laser_step step)
 		if (exec_read_route(exec, item, step))
 			item->circuit->power_mdbm = txn->reads[n++].min_mdbm;
 		else if (morph_route_comes_in(exec->fabric, item->new))
-			continue;	/* that light comes was not looked at */
+			continue;	/* the light of this route was not read */
 		morph_hw_seen(exec->fabric, item->new->path.rx);
 		item->circuit->last_verified_ns = now;
 	}
@@ -123,8 +123,8 @@ void exec_note_power(struct exec *exec, enum laser_step step)
 /* --------------------------------------------------------------- neighbours */
 
 /*
- * Is it light that no change is touching now? What comes in over an edge may go out at
- * any time, by no fault of ours. fabric->lock held.
+ * Return whether no change affects the light now. Light that comes in over an edge may go out at
+ * any time, without an error of this fabric. Caller holds fabric->lock.
  */
 static bool is_steady(struct morph_fabric *fabric, const struct morph_route *route)
 {
@@ -136,8 +136,8 @@ static bool is_steady(struct morph_fabric *fabric, const struct morph_route *rou
 }
 
 /*
- * Lanes of a receiver that are to be lit, whatever this change does; perhaps without
- * those that are known to be dark. fabric->lock held.
+ * Lanes of a receiver that must stay lit during this change, optionally without those already known
+ * to be dark. Caller holds fabric->lock.
  */
 static u64 steady_lanes(struct morph_fabric *fabric, u32 rx, bool dark_too)
 {
@@ -151,7 +151,7 @@ static u64 steady_lanes(struct morph_fabric *fabric, u32 rx, bool dark_too)
 	return lanes;
 }
 
-/* A lit receiver of somebody who has no part in this change: it must not notice. */
+/* Add a lit receiver of another circuit, whose light this change must not disturb. */
 static void add_neighbour(struct exec *exec, u32 rx)
 {
 	u64 lanes = steady_lanes(exec->fabric, rx, false);
@@ -169,16 +169,16 @@ static void add_neighbour(struct exec *exec, u32 rx)
 	};
 }
 
-/* The end at which light comes out that enters a guide at the coded end. */
+/* The end at which light leaves a guide that it entered at the coded end. */
 static const struct optics_end *far_end(const struct optics_graph *graph, u32 code)
 {
 	return &graph->guides[code >> 1].end[!(code & 1)];
 }
 
 /*
- * Does light in use go on behind this end? What leads to the receiver of a circuit by joined
- * ports is the circuit's own path, which is pinned. Behind an element that is turned it is followed
- * from there.
+ * Return whether light in use continues behind this end. Joined ports before the receiver of a
+ * circuit are part of the circuit's own path, whose elements are pinned. Behind a turned element,
+ * the caller follows the light from that element.
  */
 static bool goes_on(const struct optics_state *ledger, const struct optics_end *end)
 {
@@ -209,7 +209,10 @@ static void follow(struct exec *exec, u32 code)
 	}
 }
 
-/* Every lit receiver that a turned element reaches, which all are marked. fabric->lock held. */
+/*
+ * Collect the lit receivers that turned elements reach; these elements are all marked. Caller holds
+ * fabric->lock.
+ */
 void exec_collect_neighbours(struct exec *exec)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
@@ -235,7 +238,7 @@ void exec_collect_neighbours(struct exec *exec)
 	}
 }
 
-/* Keep the neighbours whose light is missing, if it is still to be there. No lock held. */
+/* Keep only neighbours whose light is missing and must still be on. No lock held. */
 static void keep_missing(struct exec *exec, struct morph_receiver_reading *reads)
 {
 	u32 kept = 0, i;
@@ -244,7 +247,7 @@ static void keep_missing(struct exec *exec, struct morph_receiver_reading *reads
 	for (i = 0; i < exec->neighbours; i++) {
 		u64 lanes = reads[i].lanes & ~reads[i].locked;
 
-		/* An alarm since then may be of this very change's making. */
+		/* This change itself may have caused an alarm since then. */
 		lanes &= steady_lanes(exec->fabric, reads[i].port, true);
 		if (!lanes)
 			continue;
@@ -257,7 +260,7 @@ static void keep_missing(struct exec *exec, struct morph_receiver_reading *reads
 	exec->neighbours = kept;
 }
 
-/* The steady route of a receiver that has some of the lanes, or NULL. fabric->lock held. */
+/* The steady route of a receiver with some of the lanes, or NULL. Caller holds fabric->lock. */
 static struct morph_route *steady_route(struct morph_fabric *fabric, u32 rx, u64 lanes)
 {
 	u32 guide = fabric->graph->rx_guide[rx] >> 1;
@@ -270,9 +273,9 @@ static struct morph_route *steady_route(struct morph_fabric *fabric, u32 rx, u64
 }
 
 /*
- * Is it the fault of the neighbour's own accelerators or lasers that its light is missing?
- * They may fail at any time, this one as well: no reason to take this change back. Elements
- * are left out, since this change may have turned the wrong one. No lock held.
+ * Return whether accelerators or lasers of the neighbour itself cause the loss of its light. They
+ * may fail at any time, including now, so this is no reason to roll back. Elements do not count,
+ * because this change may have turned the wrong one. No lock held.
  */
 static bool own_fault(struct exec *exec, u32 rx, u64 lanes)
 {
@@ -292,7 +295,7 @@ static bool own_fault(struct exec *exec, u32 rx, u64 lanes)
 	}
 	mutex_unlock(&fabric->lock);
 	if (!route)
-		return true;		/* taken away meanwhile */
+		return true;		/* the route is gone meanwhile */
 	own = morph_hw_confess(fabric, &path, path.tx / fabric->graph->params.planes, &culprit) &&
 	      culprit.part != MORPH_PART_ELEMENT;
 	if (!own)
@@ -304,9 +307,9 @@ static bool own_fault(struct exec *exec, u32 rx, u64 lanes)
 }
 
 /*
- * 1 when somebody else's light has suffered, a negative errno when that can't be told. Its
- * owner may just have taken it away, or moved it: what is missing and ought to be there is
- * read once more, and then it is asked whether it has failed by itself. No lock held.
+ * Return 1 if this change disturbed other circuits' light, or a negative errno if the receivers
+ * cannot be read. The owner may just have removed or moved its circuit. So the function reads
+ * missing light once more, and then checks whether the neighbour itself has failed. No lock held.
  */
 int exec_verify_neighbours(struct exec *exec)
 {
