@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* libmorph-formats: files of other programs, in and out. Not part of <morph/morph.h>; links libmorph-formats. */
+/* libmorph-formats: files of other programs. Not part of <morph/morph.h>; link libmorph-formats. */
 #ifndef MORPH_FORMATS_H
 #define MORPH_FORMATS_H
 
@@ -14,12 +14,12 @@ extern "C" {
 /*
  * DOC: Files of other programs
  *
- * A library of its own beside libmorph, for programs that read and write what others do: algorithms in MSCCL's XML, execution
- * traces of Chakra, profiles of Open MPI, schedules as Harvest publishes them. Calls take what is in a file, not its
- * name. They keep nothing outside of the objects that they are given, which are used by one thread at a time.
+ * A separate library for files of other programs: algorithms in MSCCL's XML, execution traces of
+ * Chakra, profiles of Open MPI, schedules in Harvest's format. Calls take the content of a file,
+ * not its name. They keep no state outside of the given objects, which one thread at a time uses.
  *
- * What is read may be anything: its size is limited, and whatever is wrong is told with the line, or the byte, and the
- * reason. The sentence goes to the caller's buffer, which may be NULL:
+ * The calls accept arbitrary input of limited size. They report errors with the line or the byte,
+ * and the reason. The sentence goes to the caller's buffer, which may be NULL:
  *
  *	char why[256];
  *
@@ -30,52 +30,55 @@ extern "C" {
 /* --------------------------------------------------------------- MSCCL's XML */
 
 /**
- * morph_msccl_read() - an algorithm in MSCCL's XML becomes a collective
- * @collective: the collective; what was in it is forgotten
+ * morph_msccl_read() - read an algorithm in MSCCL's XML as a collective
+ * @collective: the collective; its content is replaced
  * @text: the file
- * @length: its size in bytes, 64 MiB at most
- * @bytes: the buffer of each rank, of which a chunk is the share that nchunksperloop says, rounded up
- * @why: where to put a sentence that says what is wrong; may be NULL
+ * @length: its size in bytes, at most 64 MiB
+ * @bytes: the buffer of each rank; nchunksperloop gives the share of a chunk, rounded up
+ * @why: where to put the error as a sentence; may be NULL
  * @room: its size
  *
- * Steps s, r, rcs, rrs, rrc, rrcs, cpy, re and nop. The first send of a threadblock to a gpu on a channel is matched with
- * the first receive from it, and so on. What is moved is followed through buffers and copies: a chunk of the collective is
- * what is summed together, wherever it lies, and begins and ends where it does in the file, which has to be as @coll says:
- * allreduce, allgather, reduce_scatter, alltoall and broadcast; of any other, not in place, chunks end
- * where they are in an output buffer.
+ * The steps are s, r, rcs, rrs, rrc, rrcs, cpy, re and nop. The first send of a threadblock to a
+ * gpu on a channel matches the first receive from it, and so on. The call follows data through
+ * buffers and copies. A chunk of the collective is the data that is summed together, wherever it
+ * lies. It begins and ends as in the file, which must agree with @coll: allreduce, allgather,
+ * reduce_scatter, alltoall or broadcast. In any other collective, not in place, chunks end at their
+ * place in an output buffer.
  *
- * Rounds are levels of dependency: of the longest path of messages that a send waits for, because it sends what they
- * brought, or by depid and deps. Steps of a threadblock are in the same round or later ones. What a threadblock sends
- * in a round is one transfer.
+ * Rounds are levels of dependency: the longest path of messages that a send waits for, because of
+ * their data or by depid and deps. Later steps of a threadblock are in the same round or a later
+ * one. The sends of a threadblock in a round are one transfer.
  *
- * The rounds are carried out as morph_collective_run() does it: each gpu's part is summed once.
+ * The call verifies the rounds like morph_collective_run(): each gpu's part is summed once.
  *
- * O(n log n) in the chunks that all buffers have and all steps move, at most 2^22 of each, and that call's.
+ * O(n log n) in the chunks of all buffers and of all steps, at most 2^22 of each, plus that call's.
  *
- * Return: 0; -EINVAL (malformed), -EBADMSG (it does not do what it says, or not with one of each chunk for each rank),
- * -E2BIG, -ENOMEM, or what morph_collective_begin() and those after it say.
+ * Return: 0; -EINVAL (malformed), -EBADMSG (the data does not end as @coll says, or chunks of ranks
+ * differ), -E2BIG, -ENOMEM, or the errors of the morph_collective_ calls.
  */
 int morph_msccl_read(struct morph_collective *collective, const char *text, size_t length,
 		     uint64_t bytes, char *why, size_t room);
 
 /**
- * morph_msccl_write() - a collective becomes an algorithm in MSCCL's XML
+ * morph_msccl_write() - write a collective as an algorithm in MSCCL's XML
  * @collective: the collective
- * @name: what it is to be called, of letters, digits, and any of "_-."
+ * @name: its name, of letters, digits, and any of "_-."
  * @buffer: where to put it, without a NUL; NULL to ask for the size
  * @bytes: its size
- * @why: where to put a sentence that says what is wrong; may be NULL
+ * @why: where to put the error as a sentence; may be NULL
  * @room: its size
  *
- * Transfers of a round between the same two ranks are on channels of their own. What a rank does in a round waits for
- * all that it did in the one before in which it did anything. So what is read back has the same transfers, chunks in the
- * order of where they begin, and the rounds, but for those that only a rank that was idle kept apart.
+ * Transfers of a round between the same two ranks use separate channels. In a round, a rank waits
+ * for all of its work in its previous active round. Reading the file gives the same transfers, and
+ * chunks in the order of where they begin. The rounds are the same, except those that only an idle
+ * rank kept apart.
  *
- * In the file all chunks have the same size, the greatest common divisor of those of the collective. Read back with
- * that times nchunksperloop bytes they have as many as before. Those without bytes that nobody sends are left out.
+ * In the file all chunks have the same size: the greatest common divisor of the collective's sizes.
+ * To restore the sizes, read with that size times nchunksperloop bytes. Chunks without bytes that
+ * no rank sends are left out.
  *
- * Return: the size in bytes; -ENOSPC when @bytes is less; -EINVAL (a name that is none; a chunk without bytes
- * is sent beside others), -E2BIG (more than 2^20 chunks of the file's size) or -ENOMEM.
+ * Return: the size in bytes; -ENOSPC if @bytes is less; -EINVAL (an invalid name; a chunk without
+ * bytes is sent beside others), -E2BIG (more than 2^20 chunks of the file's size) or -ENOMEM.
  */
 ssize_t morph_msccl_write(const struct morph_collective *collective, const char *name, char *buffer,
 			  size_t bytes, char *why, size_t room);
@@ -85,7 +88,7 @@ ssize_t morph_msccl_write(const struct morph_collective *collective, const char 
 struct morph_trace;
 
 /**
- * morph_trace_new() - begin a trace, without ranks
+ * morph_trace_new() - make a trace without ranks
  *
  * Return: the trace, freed by morph_trace_free(); NULL when out of memory.
  */
@@ -98,38 +101,39 @@ struct morph_trace *morph_trace_new(void);
 void morph_trace_free(struct morph_trace *trace);
 
 /**
- * morph_trace_read() - add what a rank does, from its file PREFIX.RANK.et
+ * morph_trace_read() - add the operations of a rank, from its file PREFIX.RANK.et
  * @trace: the trace
  * @rank: the rank, below 4096
- * @data: the file: protobuf messages, each behind its length
- * @length: its size in bytes, 1 GiB at most
- * @why: where to put a sentence that says what is wrong; may be NULL
+ * @data: the file: protobuf messages, each after its length
+ * @length: its size in bytes, at most 1 GiB
+ * @why: where to put the error as a sentence; may be NULL
  * @room: its size
  *
- * O(n log n). Where it fails the trace is as before.
+ * O(n log n). On failure the trace is unchanged.
  *
- * Return: 0; -EINVAL (malformed; an operation waits for one that there is not, or for itself), -EEXIST (the
+ * Return: 0; -EINVAL (malformed; an operation waits for a missing one, or for itself), -EEXIST (the
  * rank was read before), -E2BIG (more than 2^24 operations, or 2^26 dependencies) or -ENOMEM.
  */
 int morph_trace_read(struct morph_trace *trace, uint32_t rank, const void *data, size_t length,
 		     char *why, size_t room);
 
 /**
- * morph_trace_convert() - what ranks send one another becomes a collective
+ * morph_trace_convert() - convert the messages of a trace to a collective
  * @trace: the trace
- * @collective: the collective; what was in it is forgotten
- * @why: where to put a sentence that says what is wrong; may be NULL
+ * @collective: the collective; its content is replaced
+ * @why: where to put the error as a sentence; may be NULL
  * @room: its size
  *
- * For traces that have sends and receives, and no collectives: such as those of an algorithm. Sends and
- * receives are matched by ranks and tag, in the order of files. Traces do not tell what is in a message: each is a chunk that
- * begins where it is sent and ends where it is received. Rounds are levels of dependency.
+ * For traces with sends and receives and without collectives, such as those of an algorithm. Sends
+ * and receives match by ranks and tag, in the order of files. Traces do not have the content of
+ * messages: each message is a chunk that begins at the sender and ends at the receiver. Rounds are
+ * levels of dependency.
  *
  * O(n log n).
  *
- * Return: 0; -EINVAL (a rank that sends to itself or to none; it has a collective), -EBADMSG (a send without a
- * receive or the reverse, another size; messages wait for one another), -ENOMEM, or what morph_collective_begin() and
- * those after it say.
+ * Return: 0; -EINVAL (a rank that sends to itself or to none; a collective), -EBADMSG (unmatched
+ * sends, receives or sizes; messages wait for each other), -ENOMEM, or the
+ * errors of the morph_collective_ calls.
  */
 int morph_trace_convert(const struct morph_trace *trace, struct morph_collective *collective,
 			char *why, size_t room);
@@ -137,18 +141,18 @@ int morph_trace_convert(const struct morph_trace *trace, struct morph_collective
 /* ------------------------------------------------------- profiles of Open MPI */
 
 /**
- * morph_monitoring_read() - add what ranks sent, from a profile of Open MPI's pml_monitoring
- * @bytes: bytes[src * ranks + dst], to which is added
- * @ranks: how many
- * @text: the file, PREFIX.RANK.prof, or several one after the other
+ * morph_monitoring_read() - add the messages of a profile of Open MPI's pml_monitoring
+ * @bytes: bytes[src * ranks + dst], to which the call adds
+ * @ranks: number of ranks
+ * @text: the file, PREFIX.RANK.prof, or several in sequence
  * @length: its size in bytes
- * @why: where to put a sentence that says what is wrong; may be NULL
+ * @why: where to put the error as a sentence; may be NULL
  * @room: its size
  *
- * Messages of programs (E), of the library, such as those of collectives (I), and one-sided ones (S, R). Lines that tell of
- * collectives as programs called them (C, D, A2A, A2O, O2A) are of what is in I already, and are left out. A rank sends
- * another 2^50 bytes at most, as chunks of a collective are limited.
- * Where it fails, lines before the one that is wrong were added.
+ * Reads messages of programs (E), of the library, such as those of collectives (I), and one-sided
+ * ones (S, R). It leaves out lines about collectives (C, D, A2A, A2O, O2A), because I already has
+ * their messages. A rank sends another at most 2^50 bytes, the limit of a chunk. On failure, the
+ * lines before the wrong one were added.
  *
  * Return: 0 or -EINVAL.
  */
@@ -160,15 +164,14 @@ int morph_monitoring_read(uint64_t *bytes, uint32_t ranks, const char *text, siz
 struct morph_segments;
 
 /**
- * morph_segments_read() - read a schedule of topologies, as Harvest (arXiv 2602.09188) publishes
- * them
+ * morph_segments_read() - read a schedule of topologies in Harvest's format (arXiv 2602.09188)
  * @text: the file, JSON
- * @length: its size in bytes, 64 MiB at most
- * @out: where to put the schedule, freed by morph_segments_free(); left alone on failure
- * @why: where to put a sentence that says what is wrong; may be NULL
+ * @length: its size in bytes, at most 64 MiB
+ * @out: where to put the schedule, freed by morph_segments_free(); unchanged on failure
+ * @why: where to put the error as a sentence; may be NULL
  * @room: its size
  *
- * Steps are numbered one after the other; where the file begins does not matter.
+ * Steps are numbered consecutively, from any number on.
  *
  * Return: 0, -EINVAL (malformed), -E2BIG or -ENOMEM.
  */
@@ -182,14 +185,14 @@ int morph_segments_read(const char *text, size_t length, struct morph_segments *
 void morph_segments_free(struct morph_segments *segments);
 
 /**
- * struct morph_segments_about - what a schedule of segments says of itself
+ * struct morph_segments_about - the sizes and times of a schedule of segments
  * @collective: its name; owned by the schedule
- * @ranks: the highest that a link names, plus one
- * @steps: how many
- * @reconfigurations: how often the topology changes
- * @reconfiguration_ns: what each of them takes
- * @all_reconfigurations_ns: what all of them take
- * @cost_ns: what all takes, but for the first topology, which is there before
+ * @ranks: the highest rank of a link, plus one
+ * @steps: number of steps
+ * @reconfigurations: number of changes of the topology
+ * @reconfiguration_ns: duration of each
+ * @all_reconfigurations_ns: duration of all
+ * @cost_ns: total time, without the first topology, which exists before
  */
 struct morph_segments_about {
 	const char *collective;
@@ -212,7 +215,7 @@ void morph_segments_about(const struct morph_segments *segments, struct morph_se
  * struct morph_link - a link of a topology
  * @src: rank that sends
  * @dst: rank that receives
- * @capacity: of how many circuits it is, which may be a fraction
+ * @capacity: number of circuits, which may be a fraction
  */
 struct morph_link {
 	uint32_t src;
@@ -235,23 +238,23 @@ int morph_segments_link(const struct morph_segments *segments, uint32_t step, ui
 			struct morph_link *out);
 
 /**
- * morph_segments_write() - a schedule becomes one of segments
+ * morph_segments_write() - write a schedule as one of segments
  * @schedule: a feasible schedule
- * @collective: what it is of
- * @delay: what it was planned with
- * @name: what the collective is called, of letters, digits, and any of "_-."
+ * @collective: its collective
+ * @delay: its delay
+ * @name: name of the collective, of letters, digits, and any of "_-."
  * @buffer: where to put it, without a NUL; NULL to ask for the size
  * @bytes: its size
- * @why: where to put a sentence that says what is wrong; may be NULL
+ * @why: where to put the error as a sentence; may be NULL
  * @room: its size
  *
- * The topology of a step is all circuits of the holds over which its round is sent, a capacity for each plane. A step
- * in which nothing is sent has that of the one before. What a reconfiguration takes is what a change of one circuit of
- * each rank does; the first topology is there before, so that what it takes to set it is not in the cost. Of what planes do
- * while others send the form says nothing.
+ * The topology of a step is all circuits of the holds that carry its round, with a capacity for
+ * each plane. A step without sends has the previous topology. The duration of a reconfiguration is
+ * that of a change of one circuit of each rank. The first topology exists before, so the cost does
+ * not include setting it. The format cannot express planes that change while others send.
  *
- * Return: the size in bytes; -ENOSPC when @bytes is less; -EINVAL (not feasible, a name that is none, or a schedule of
- * another collective) or -ENOMEM.
+ * Return: the size in bytes; -ENOSPC if @bytes is less; -EINVAL (not feasible, an invalid name, or
+ * a schedule of another collective) or -ENOMEM.
  */
 ssize_t morph_segments_write(const struct morph_schedule *schedule,
 			     const struct morph_collective *collective,
