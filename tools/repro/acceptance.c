@@ -173,7 +173,8 @@ static void ask_program(const struct repro *repro, const struct racks *racks, st
  */
 struct sequence {
 	bool taken[RACK_SLICES];
-	uint16_t length[RACK_SLICES]; /* of slices, by their first servers, which are their numbers */
+	/* of slices, by their first servers, which are their numbers */
+	uint16_t length[RACK_SLICES];
 };
 
 static uint32_t take_run(struct sequence *sequence, uint32_t servers)
@@ -296,7 +297,8 @@ struct fill {
 	const char *name, *words, *approximation;
 	make_cluster *make; /* or NULL: jobs of a trace */
 	enum trace_set set;
-	uint32_t built; /* clusters in which slices are built across racks, which takes seconds each */
+	/* clusters in which slices are built across racks, which takes seconds each */
+	uint32_t built;
 };
 
 struct counted {
@@ -369,7 +371,9 @@ static void share_row(const struct fill *fill, const struct counted *counted, en
 	row_print(&row);
 }
 
-/* Slices, beside those of aligned places in the same clusters, and shares; @row has its condition. */
+/*
+ * Slices, beside those of aligned places in the same clusters, and shares; @row has its condition.
+ */
 static void placer_rows(const struct fill *fill, const struct counted *counted, enum placer placer,
 			struct row row)
 {

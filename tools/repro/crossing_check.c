@@ -15,7 +15,10 @@
 struct check {
 	const struct racks *racks;
 	uint8_t inside[RACKS][RACK_SITES][RACK_SITES]; /* links in use between servers of a rack */
-	/* By dimension, servers of a face and link of a server: the rack that plus and minus are joined to. */
+	/*
+	 * By dimension, servers of a face and link of a server: the rack that plus and minus are
+	 * joined to.
+	 */
 	uint16_t plus[DIMENSIONS][8][RACKS][4], minus[DIMENSIONS][8][RACKS][4];
 };
 
@@ -64,7 +67,10 @@ static bool join(struct check *check, uint32_t axis, uint32_t place, uint32_t fr
 		its++;
 	if (mine == wide(axis) || its == wide(axis))
 		return false;
-	/* The links of both numbers that begin at the minus face, one after the other, change number. */
+	/*
+	 * The links of both numbers that begin at the minus face, one after the other, change
+	 * number.
+	 */
 	if (minus[to][mine] != NOBODY) {
 		bool at_minus = true;
 		uint16_t path[2 * RACKS + 2];
@@ -94,7 +100,10 @@ static bool join(struct check *check, uint32_t axis, uint32_t place, uint32_t fr
 	return true;
 }
 
-/* Slices that are there have the links between their servers, and the wraps: from the last to the first. */
+/*
+ * Slices that are there have the links between their servers, and the wraps: from the last to the
+ * first.
+ */
 static void take_there(struct check *check, const struct racks_slice *slice)
 {
 	for (uint32_t one = 0; one < RACK_SITES; one++) {

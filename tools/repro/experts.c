@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Dispatch of experts' tokens over circuits: what each way to find matchings takes, and the delay of a change from which a
- * mesh that never changes is the sooner. The sooner of all ways is planned by public calls and carried out by the checker.
+ * Dispatch of experts' tokens over circuits: what each way to find matchings takes, and the delay
+ * of a change from which a mesh that never changes is the sooner. The sooner of all ways is planned
+ * by public calls and carried out by the checker.
  */
 #include <math.h>
 #include <stdio.h>
@@ -25,10 +26,14 @@ struct skew {
 
 static const struct skew skews[] = { { "even", 0 }, { "mild", 0.5 }, { "strong", 1 } };
 
-/* A way to send; a mesh has a plane of its own for each other rank, which have the bandwidth of one port together. */
+/*
+ * A way to send; a mesh has a plane of its own for each other rank, which have the bandwidth of one
+ * port together.
+ */
 struct way {
 	const char *what;
-	uint32_t method; /* MATRIX_METHODS: the soonest of those that change circuits, by public calls */
+	/* MATRIX_METHODS: the soonest of those that change circuits, by public calls */
+	uint32_t method;
 	bool packets; /* published beside a packet switch, which is for what little is left */
 };
 

@@ -22,7 +22,10 @@ static uint32_t taken(const struct question *question, uint32_t from, uint32_t t
 	return question->links.room[from][to] - question->left.room[from][to];
 }
 
-/* Links as they would be if a plan may load each so much, and what it then leaves; it must be a plan. */
+/*
+ * Links as they would be if a plan may load each so much, and what it then leaves; it must be a
+ * plan.
+ */
 static void go_through(const struct question *question, uint32_t load, const uint8_t *seats,
 		       const struct routes *routes)
 {

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Plans of slices across racks, each spoilt in one way by a seed: the check must refuse every one. */
+/*
+ * Plans of slices across racks, each spoilt in one way by a seed: the check must refuse every one.
+ */
 #include <stdio.h>
 #include <string.h>
 

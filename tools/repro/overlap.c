@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planes that change while others send, on SWOT's evaluation: how much sooner plans end than where all planes change for
- * each step, and than where none changes after the first. Steps carry what SWOT's own tables say; each plan is gone
- * through by a replay that shares nothing with the planner. Beside what is gained stands what no plan can exceed.
+ * Planes that change while others send, on SWOT's evaluation: how much sooner plans end than where
+ * all planes change for each step, and than where none changes after the first. Steps carry what
+ * SWOT's own tables say; each plan is gone through by a replay that shares nothing with the
+ * planner. Beside what is gained stands what no plan can exceed.
  */
 #include <math.h>
 #include <stdio.h>
@@ -103,7 +104,10 @@ static double gain(const struct answer *answer, enum against against, double ms)
 	return 1 - ms / other(answer, against);
 }
 
-/* How much less time ours takes, in the instance where that is most or least; beside it what no plan exceeds there. */
+/*
+ * How much less time ours takes, in the instance where that is most or least; beside it what no
+ * plan exceeds there.
+ */
 static void extreme_row(const struct answers *answers, enum grid_algorithm table,
 			enum against against, bool most)
 {

@@ -23,7 +23,9 @@
 #define LOAD 0.6 /* of which linear programs carry 95 % */
 #define PATHS (MESH_DEMANDS * MESH_PATHS)
 
-/* How a controller plans: what is published for linear programs is of one that begins from nothing. */
+/*
+ * How a controller plans: what is published for linear programs is of one that begins from nothing.
+ */
 enum way {
 	COLD,
 	WARM,

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Schedules of collectives for figures: whatever is planned is carried out by the checker before anything is said of it. */
+/*
+ * Schedules of collectives for figures: whatever is planned is carried out by the checker before
+ * anything is said of it.
+ */
 #ifndef REPRO_PLANNED_H
 #define REPRO_PLANNED_H
 
@@ -28,7 +31,9 @@ struct planned {
 void planned_begin(struct planned *planned);
 void planned_end(struct planned *planned);
 
-/* From now on schedules begin with the circuits of the last round of the collective lit, or dark. */
+/*
+ * From now on schedules begin with the circuits of the last round of the collective lit, or dark.
+ */
 void planned_light(struct planned *planned, uint32_t ports);
 void planned_dark(struct planned *planned);
 

@@ -372,7 +372,10 @@ static void gain_rows(const struct repro *repro, const struct fill *fill)
 	}
 }
 
-/* Servers of the prototype have a port for each dimension of a plane; a slice uses those in which it extends. */
+/*
+ * Servers of the prototype have a port for each dimension of a plane; a slice uses those in which
+ * it extends.
+ */
 static double prototype_gain(const uint32_t extent[2])
 {
 	uint32_t used = 0;

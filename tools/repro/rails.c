@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rails of circuits instead of switches: what ports and transceivers cost and draw, by Opus's model, and how long an
- * iteration is where each phase of it waits for its circuits; by sums, and event by event, asked for on demand and ahead.
- * Nothing is trained here.
+ * Rails of circuits instead of switches: what ports and transceivers cost and draw, by Opus's
+ * model, and how long an iteration is where each phase of it waits for its circuits; by sums, and
+ * event by event, asked for on demand and ahead. Nothing is trained here.
  */
 #include <math.h>
 #include <stdio.h>
@@ -32,8 +32,8 @@ static struct part sum(struct part one, double ones, struct part other, double o
 }
 
 /*
- * Switches of as many ports as two tiers of them need for a rail; each rail has two tiers, and a third joins the rails.
- * Each port of a switch has a transceiver, and so has each accelerator.
+ * Switches of as many ports as two tiers of them need for a rail; each rail has two tiers, and a
+ * third joins the rails. Each port of a switch has a transceiver, and so has each accelerator.
  */
 static struct part of_switches(const struct parts *parts, uint32_t servers)
 {
@@ -78,7 +78,10 @@ static void parts_rows(const struct parts *parts, uint32_t servers)
 				 .baseline = 1 });
 }
 
-/* Each change of phase waits for all of the delay: an upper bound, for windows without traffic hide some of it. */
+/*
+ * Each change of phase waits for all of the delay: an upper bound, for windows without traffic hide
+ * some of it.
+ */
 static void iteration_row(double iteration_s, double phases, uint32_t delay_ms)
 {
 	char name[NAME], condition[CONDITION];
@@ -138,7 +141,9 @@ static void longer_row(const char *mode, uint32_t delay_ms, const struct trainin
 		.approximation = made_up });
 }
 
-/* T_comp / (T_comp + T_communication that nothing hides + T_stall), which is all of the iteration. */
+/*
+ * T_comp / (T_comp + T_communication that nothing hides + T_stall), which is all of the iteration.
+ */
 static void computing_row(const char *mode, uint32_t delay_ms, const struct training_result *result,
 			  const struct training_result *alone)
 {

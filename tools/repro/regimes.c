@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where circuits that change between rounds pay: 128 ranks that begin as a ring, a grid or a torus, by collective, size and what a
- * change takes, against the sooner of the algorithms that leave the circuits as they are; and what an iteration of training gains by
- * it. All schedules are planned by public calls and carried out by the checker.
+ * Where circuits that change between rounds pay: 128 ranks that begin as a ring, a grid or a torus,
+ * by collective, size and what a change takes, against the sooner of the algorithms that leave the
+ * circuits as they are; and what an iteration of training gains by it. All schedules are planned by
+ * public calls and carried out by the checker.
  */
 #include <math.h>
 #include <stdio.h>
@@ -27,7 +28,10 @@
 static const uint64_t changes_ns[] = { 1000, 10000, 100000, 1000000 };
 static const uint64_t sizes[] = { 1 << 16, 1 << 20, 1 << 24, 1 << 28 };
 
-/* What is lit at first, and how many ports' worth of rings lead over all of its ranks and share no circuit. */
+/*
+ * What is lit at first, and how many ports' worth of rings lead over all of its ranks and share no
+ * circuit.
+ */
 struct start {
 	struct shape shape;
 	uint32_t lanes;
@@ -41,7 +45,10 @@ static const struct start starts[] = {
 
 #define ALGORITHMS 3
 
-/* What is to be done, by algorithms whose circuits may change; those that have rounds for each rank are planned over planes only. */
+/*
+ * What is to be done, by algorithms whose circuits may change; those that have rounds for each rank
+ * are planned over planes only.
+ */
 struct kind {
 	const char *what;
 	uint32_t kind, algorithms[ALGORITHMS];
@@ -114,7 +121,10 @@ static double ring_ns(struct planned *planned, const struct question *question)
 	return time_of(planned, question, MORPH_RING, costs, MORPH_POLICY_EACH_ROUND);
 }
 
-/* Rings of each dimension; where it does not wrap they go there and back, with two hops from rank to rank. */
+/*
+ * Rings of each dimension; where it does not wrap they go there and back, with two hops from rank
+ * to rank.
+ */
 static double rings_ns(struct planned *planned, const struct question *question)
 {
 	struct shape shape = question->start->shape;
@@ -154,7 +164,10 @@ struct times {
 	double fixed, anew, ours; /* ns */
 };
 
-/* The sooner of the algorithms, with circuits of each round, and as planned; where nothing gains, what is there stays. */
+/*
+ * The sooner of the algorithms, with circuits of each round, and as planned; where nothing gains,
+ * what is there stays.
+ */
 static void changing_ns(struct planned *planned, const struct question *question,
 			uint64_t change_ns, struct times *times)
 {
@@ -248,7 +261,10 @@ static void most_row(size_t start, size_t kind)
 
 /* ---------------------------------------------------------------- iterations */
 
-/* Collectives of an iteration, by kind and size: how many. All-gather takes what ReduceScatter does, turned round. */
+/*
+ * Collectives of an iteration, by kind and size: how many. All-gather takes what ReduceScatter
+ * does, turned round.
+ */
 struct iteration {
 	const char *what, *words;
 	uint32_t counts[COUNT_OF(kinds)][COUNT_OF(sizes)];

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When circuits change between the rounds of a collective, on ranks with a port or two: segments of rounds that share
- * circuits, recursive doubling against a ring, and all-reduce with a late rank. All schedules are planned by public calls,
- * from a ring that is lit, and carried out by the checker.
+ * When circuits change between the rounds of a collective, on ranks with a port or two: segments of
+ * rounds that share circuits, recursive doubling against a ring, and all-reduce with a late rank.
+ * All schedules are planned by public calls, from a ring that is lit, and carried out by the
+ * checker.
  */
 #include <math.h>
 #include <stdio.h>
@@ -38,7 +39,10 @@ static void light_ring(struct planned *planned, uint32_t ranks, uint32_t ports)
 	planned_light(planned, ports);
 }
 
-/* What is done with circuits that change when it pays, with those of the ring only, and with each round's own. */
+/*
+ * What is done with circuits that change when it pays, with those of the ring only, and with each
+ * round's own.
+ */
 struct ways {
 	double planned, fixed, anew; /* ns */
 	uint32_t changes;
@@ -129,8 +133,8 @@ static void segments_rows(struct planned *planned, const struct case_ *this)
 }
 
 /*
- * Largest gains over the sizes and changes of Harvest's evaluation. Over each round anew alone there is no largest: it grows
- * with what a change takes.
+ * Largest gains over the sizes and changes of Harvest's evaluation. Over each round anew alone
+ * there is no largest: it grows with what a change takes.
  */
 struct gains {
 	double over_fixed, over_better;

@@ -5,7 +5,9 @@
 
 #include "planned.h"
 
-/* Each rank is joined to the next one of a row, or of a column; ranks of a row follow each other. */
+/*
+ * Each rank is joined to the next one of a row, or of a column; ranks of a row follow each other.
+ */
 struct shape {
 	const char *what;
 	uint32_t sizes[2];

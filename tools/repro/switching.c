@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How long a change may take for all-reduce to gain by it: a rack whose circuits follow the rounds. All schedules are planned by
- * public calls and carried out by the checker.
+ * How long a change may take for all-reduce to gain by it: a rack whose circuits follow the rounds.
+ * All schedules are planned by public calls and carried out by the checker.
  */
 #include <math.h>
 #include <stdio.h>
@@ -49,14 +49,20 @@ static double most_of_ring(const struct rack *rack, bool is_rate)
 	return is_rate ? 1 / (1 + rack->less) : 1 - rack->less;
 }
 
-/* The ring's circuits never change, those of halving do in each round: alpha' = alpha + what a change takes. */
+/*
+ * The ring's circuits never change, those of halving do in each round: alpha' = alpha + what a
+ * change takes.
+ */
 struct rack_case {
 	const struct rack *rack;
 	uint32_t ranks, policy;
 	bool relocks;
 };
 
-/* What halving takes of the time of a ring. Who is between others forwards, which takes a step each time. */
+/*
+ * What halving takes of the time of a ring. Who is between others forwards, which takes a step each
+ * time.
+ */
 static double of_ring(struct planned *planned, const struct rack_case *this, uint64_t step_ns,
 		      uint64_t bytes)
 {
@@ -73,7 +79,9 @@ static double of_ring(struct planned *planned, const struct rack_case *this, uin
 	return planned_or_wrong(planned, &how, &costs, this->policy) / ring;
 }
 
-/* Up to which size it is as much faster as is published, to a percent; 0 where the smallest is not. */
+/*
+ * Up to which size it is as much faster as is published, to a percent; 0 where the smallest is not.
+ */
 static double region_bytes(struct planned *planned, const struct rack_case *this, uint64_t step_ns,
 			   double most)
 {
@@ -92,7 +100,10 @@ static double region_bytes(struct planned *planned, const struct rack_case *this
 	return low;
 }
 
-/* From which time of a step on it is, of the smallest messages, to a percent; LONGEST_STEP_NS where it never is. */
+/*
+ * From which time of a step on it is, of the smallest messages, to a percent; LONGEST_STEP_NS where
+ * it never is.
+ */
 static double region_step_ns(struct planned *planned, const struct rack_case *this, double most)
 {
 	double low = 1, high = LONGEST_STEP_NS;
@@ -184,7 +195,9 @@ static void most_row(struct planned *planned, const struct rack *rack, uint32_t 
 		.approximation = unknown });
 }
 
-/* What share of a step of training AllReduce must have, for training to be so many times as fast. */
+/*
+ * What share of a step of training AllReduce must have, for training to be so many times as fast.
+ */
 static void share_row(const struct rack *rack, double training, bool is_rate)
 {
 	double most = most_of_ring(rack, is_rate);

@@ -38,8 +38,8 @@ def run(folder, seed, *programs):
 
 class Runs:
     """
-    Seed 1, and another one. Programs that use chance run with seed 1 again. The others have no need: two seeds are two
-    runs of the same there.
+    Seed 1, and another one. Programs that use chance run with seed 1 again. The others have no
+    need: two seeds are two runs of the same there.
     """
 
     def __init__(self, folder):
@@ -167,8 +167,9 @@ def apart(row, other, times):
 
 def test_another_seed_stays_within_intervals(runs):
     """
-    The two intervals of a row have a value in common. One in twenty leaves out what it is meant to hold, so that of
-    hundreds of pairs one in fifty may be apart; but none when both are twice as wide.
+    The two intervals of a row have a value in common. One in twenty leaves out what it is meant to
+    hold, so that of hundreds of pairs one in fifty may be apart; but none when both are twice as
+    wide.
     """
     others = {row["name"]: row for row in runs.other["rows"]}
     rows = [(row, others[row["name"]]) for row in runs.rows() if row["interval"]]
@@ -206,8 +207,9 @@ def test_baselines_are_no_better_than_what_has_more_choice(runs):
 
 def test_published_program_is_held_against_ours(runs):
     """
-    On both fills: within the fibres it serves no more racks than are stitched, and its objective is nowhere below ours, which
-    is the least that there can be. What it leaves undecided is told apart.
+    On both fills: within the fibres it serves no more racks than are stitched, and its objective is
+    nowhere below ours, which is the least that there can be. What it leaves undecided is told
+    apart.
     """
     ours, found = {row["name"]: row for row in runs.rows()}, []
     for fill in ("acceptance/random fill", "acceptance/sorted fill"):
@@ -311,7 +313,8 @@ def test_circuits_change_only_where_it_pays(runs):
     found = [row["name"] for row in rows if row["figure"] == "segments" and row["unit"] == "us" and row["ours"] > row["baseline"]]
     regimes = [row for row in rows if row["figure"] == "regimes" and "change of" in row["name"]]
     found += [row["name"] for row in regimes if row["ours"] < max(1, row["baseline"])]
-    # More of the region, or a shorter step, than with changes in each round; to the percent that both are found to.
+    # More of the region, or a shorter step, than with changes in each round; to the percent that
+    # both are found to.
     region = [row for row in rows if row["figure"] == "rack-allreduce" and row["baseline"] is not None]
     found += [row["name"] for row in region if row["unit"] == "KiB" and row["ours"] < row["baseline"] / 1.02]
     found += [row["name"] for row in region if row["unit"] == "us" and row["ours"] > row["baseline"] * 1.02]

@@ -99,12 +99,18 @@ bool option_ns(const struct run *run, enum option_id id, int64_t *value);
 bool option_word(const struct run *run, enum option_id id, uint32_t *value);
 json_t *option_numbers(const struct run *run, enum option_id id);
 
-/* table.c: give each alias the function, arguments and options of its command; call this before anything else. */
+/*
+ * table.c: give each alias the function, arguments and options of its command; call this before
+ * anything else.
+ */
 void resolve_aliases(void);
 const struct command *command_find(const char *object, const char *verb);
 /* The object and the verb, in a buffer that the next call overwrites. */
 const char *command_name(const struct command *command);
-/* The command that an alias stands for, or NULL. The alias of an object has all verbs of another object. */
+/*
+ * The command that an alias stands for, or NULL. The alias of an object has all verbs of another
+ * object.
+ */
 const struct command *object_alias_of(const char *object);
 
 /* help.c */
@@ -119,7 +125,10 @@ void warn_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
 enum exit_code usage_error(const struct run *run, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 enum exit_code exit_of_errno(int error);
-/* Memory that was asked for. Without it the program ends: nothing may be sent or said of which a part is missing. */
+/*
+ * Memory that was asked for. Without it the program ends: nothing may be sent or said of which a
+ * part is missing.
+ */
 void *needed(void *memory);
 
 /* Of a word that is counted. */

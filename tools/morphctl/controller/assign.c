@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl controller assign: whole slices to controllers, at random by weight, and who takes over */
+/*
+ * morphctl controller assign: whole slices to controllers, at random by weight, and who takes over
+ */
 #include <stdlib.h>
 
 #include "morphctl/circuit/circuit.h"
@@ -189,8 +191,8 @@ static void answer(struct assigning *assigning)
 }
 
 /*
- * Once more from what came of the first time, which stays: so that whoever asks afterwards, when it is so, is told
- * the same backups.
+ * Once more from what came of the first time, which stays: so that whoever asks afterwards, when it
+ * is so, is told the same backups.
  */
 static enum exit_code draw(struct assigning *assigning)
 {

@@ -16,7 +16,9 @@
 #define NS_PER_HOUR 3.6e12
 #define NOT_COUNTED UINT32_MAX
 
-/* What fails, and takes down one accelerator, all of a server, or all of the servers of a supply. */
+/*
+ * What fails, and takes down one accelerator, all of a server, or all of the servers of a supply.
+ */
 enum part {
 	ACCELERATOR,
 	SERVER,

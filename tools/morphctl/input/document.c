@@ -3,8 +3,8 @@
  * Files that people write, in YAML or JSON, as JSON values. JSON is read as the YAML that it is.
  *
  * Of YAML there is what JSON has: mappings, lists and scalars. A plain scalar is null, true, false
- * or a number if it reads so in JSON, but for exponents; else a string; so 0660, yes and 0000:3b:00.0
- * are strings.
+ * or a number if it reads so in JSON, but for exponents; else a string; so 0660, yes and
+ * 0000:3b:00.0 are strings.
  */
 #include <errno.h>
 #include <stdlib.h>

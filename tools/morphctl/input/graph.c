@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Any logical graph, as text: a line has the rank that sends and the one that receives; what follows
- * '#' is a remark.
+ * Any logical graph, as text: a line has the rank that sends and the one that receives; what
+ * follows '#' is a remark.
  */
 #include <errno.h>
 #include <stdlib.h>

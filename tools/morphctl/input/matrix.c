@@ -45,7 +45,10 @@ static uint32_t count_words(const char *line)
 	return count;
 }
 
-/* The first column, from 1 on, that a comma ends with nothing in it; 0: there is none. A comma after the last is as good as none. */
+/*
+ * The first column, from 1 on, that a comma ends with nothing in it; 0: there is none. A comma
+ * after the last is as good as none.
+ */
 static uint32_t empty_cell(const char *line)
 {
 	uint32_t column = 1;

@@ -56,7 +56,8 @@ struct bandwidth {
 	struct morph_bandwidth *problem;
 	uint32_t wavelengths, transmit, receive; /* of a fibre; ports of each accelerator */
 	uint32_t accelerators; /* how many there are; those of a file are as many as it names */
-	bool of_profile; /* numbers above and guides are those of a profile, unless the file has others */
+	/* numbers above and guides are those of a profile, unless the file has others */
+	bool of_profile;
 	struct bandwidth_guide *guides; /* by number */
 	uint32_t guides_count;
 	json_t *groups; /* records of the file, by number */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl traffic: lanes between servers that several controllers share, as all of them compute them */
+/*
+ * morphctl traffic: lanes between servers that several controllers share, as all of them compute
+ * them
+ */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl traffic apply: a controller's part of the solution, reserved in the kernel fibre by fibre */
+/*
+ * morphctl traffic apply: a controller's part of the solution, reserved in the kernel fibre by
+ * fibre
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -98,8 +101,9 @@ static uint32_t least(uint32_t one, uint32_t other)
 }
 
 /*
- * What is asked of the fibres of a link: what the controller has stays where it is, the rest is what nobody
- * has. What is missing then may be lit by slices of its own, or others': the kernel knows.
+ * What is asked of the fibres of a link: what the controller has stays where it is, the rest is
+ * what nobody has. What is missing then may be lit by slices of its own, or others': the kernel
+ * knows.
  */
 static void share(struct fibre *fibres, size_t count, uint32_t wanted)
 {
@@ -148,7 +152,8 @@ static uint32_t lanes_free(const struct applying *applying, const struct fibre *
 
 /*
  * Ask for so many lanes; where others have too many of them, for those that are left. What the
- * controller has stays as it was when it is refused. True: it has what was asked for, or what was left.
+ * controller has stays as it was when it is refused. True: it has what was asked for, or what was
+ * left.
  */
 static bool ask(struct applying *applying, struct fibre *fibre, uint32_t lanes)
 {
@@ -187,7 +192,10 @@ static uint32_t granted(const struct fibre *fibres, size_t count)
 	return sum;
 }
 
-/* As it was shared; what is refused is asked of the other fibres; what is not wanted any more is given back. */
+/*
+ * As it was shared; what is refused is asked of the other fibres; what is not wanted any more is
+ * given back.
+ */
 static void reserve_link(struct applying *applying, struct fibre *fibres, size_t count,
 			 uint32_t wanted)
 {

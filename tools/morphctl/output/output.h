@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Records for people and programs, and their members. Records are JSON objects with the specification's attribute names. */
+/*
+ * Records for people and programs, and their members. Records are JSON objects with the
+ * specification's attribute names.
+ */
 #ifndef MORPHCTL_OUTPUT_H
 #define MORPHCTL_OUTPUT_H
 

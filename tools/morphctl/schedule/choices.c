@@ -140,7 +140,10 @@ static void add_told(json_t *record, const struct morph_choice *choice)
 		json_object_set_new(record, "segments", json_integer(choice->segments));
 }
 
-/* Whether it pays not to wait for a late rank, and when all has arrived where it is as late as is said. */
+/*
+ * Whether it pays not to wait for a late rank, and when all has arrived where it is as late as is
+ * said.
+ */
 static void add_rule(const struct planning *planning, json_t *report)
 {
 	const struct morph_payoff *rule = &planning->rule;
@@ -224,7 +227,10 @@ static void add_reasons(const struct planning *planning, json_t *report)
 			json_string(why_behind(planning, wide_of(record, "finish-ns"), best_ns)));
 }
 
-/* Work, and what a unit of --steps is of it, as morph_schedule_choose() has them; without --steps twice as much: a ring of 4096 ranks. */
+/*
+ * Work, and what a unit of --steps is of it, as morph_schedule_choose() has them; without --steps
+ * twice as much: a ring of 4096 ranks.
+ */
 #define UNIT_BITS 22
 #define MOST_WORK (1ULL << 29)
 #define WORK_EACH 16
@@ -243,7 +249,10 @@ static uint64_t work_of(const struct morph_collective *collective)
 	return work;
 }
 
-/* Those of a binary tree alone are as many as one likes; of more than a collective may have none are built. */
+/*
+ * Those of a binary tree alone are as many as one likes; of more than a collective may have none
+ * are built.
+ */
 static uint64_t reckon(const struct morph_collective_opts *wanted)
 {
 	uint64_t transfers = (wanted->ranks - 1ULL) * wanted->segments;
@@ -293,7 +302,10 @@ void plan_choices_add(const struct planning *planning, json_t *report)
 	add_reasons(planning, report);
 }
 
-/* Baselines: what a plan is held against. Its gap is told by its bound, never by what changes that took no time would come to. */
+/*
+ * Baselines: what a plan is held against. Its gap is told by its bound, never by what changes that
+ * took no time would come to.
+ */
 
 json_t *schedule_record(const struct morph_schedule *schedule, const char *name)
 {
@@ -400,7 +412,10 @@ static int add_short_cut(const struct planning *planning, json_t *report)
 	return 0;
 }
 
-/* Of all-reduce that begins without the last rank: how many rounds are left when it comes, and how many there must be. */
+/*
+ * Of all-reduce that begins without the last rank: how many rounds are left when it comes, and how
+ * many there must be.
+ */
 static void add_late_rounds(const struct planning *planning, json_t *report)
 {
 	uint32_t ranks = planning->wanted.ranks;

@@ -49,7 +49,10 @@ static enum exit_code read_matrix(struct planning *planning, const char *path)
 	return code;
 }
 
-/* One more than the highest rank in lines that tell of messages, and its line; what else they say is for who reads them. */
+/*
+ * One more than the highest rank in lines that tell of messages, and its line; what else they say
+ * is for who reads them.
+ */
 static uint32_t ranks_named(const char *text, uint32_t *line)
 {
 	uint32_t ranks = 0, own, other;
@@ -80,7 +83,10 @@ static bool is_there(const char *prefix, uint32_t rank, const char *ending)
 	return !access(path, F_OK);
 }
 
-/* How many there are of PREFIX.0.ENDING, PREFIX.1.ENDING, and so on: none may be missing before the last. */
+/*
+ * How many there are of PREFIX.0.ENDING, PREFIX.1.ENDING, and so on: none may be missing before the
+ * last.
+ */
 static enum exit_code count_files(const char *prefix, const char *ending, uint32_t *count)
 {
 	uint32_t missing = 0;
@@ -404,7 +410,10 @@ static enum exit_code write_one(const struct planning *planning, enum option_id 
 	return code;
 }
 
-/* Where light has no ways there are no steps: that is said with the plan, which comes to nothing then. */
+/*
+ * Where light has no ways there are no steps: that is said with the plan, which comes to nothing
+ * then.
+ */
 static enum exit_code write_steps(const struct planning *planning, const char *path)
 {
 	json_t *document;

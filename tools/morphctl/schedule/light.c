@@ -120,8 +120,8 @@ void plan_light_add(const struct morph_light *light, json_t *report)
 }
 
 /*
- * morphctl schedule plan with --profile or --slice: where the soonest plan's light has no ways, the next ones. Algorithms, policies, and
- * as many planes as go together, by when all has arrived.
+ * morphctl schedule plan with --profile or --slice: where the soonest plan's light has no ways, the
+ * next ones. Algorithms, policies, and as many planes as go together, by when all has arrived.
  */
 
 /* Rounds of a file are what they are: there is no algorithm to choose. */

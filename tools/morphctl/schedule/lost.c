@@ -80,7 +80,10 @@ static enum exit_code check_lost(const struct planning *planning,
 	return EXIT_CODE_OK;
 }
 
-/* By one policy, from the beginning, without the ports; in the place of what is there where that is later, or can't be. */
+/*
+ * By one policy, from the beginning, without the ports; in the place of what is there where that is
+ * later, or can't be.
+ */
 static int try_anew(struct planning *planning, const struct morph_schedule_opts *how,
 		    const struct morph_replan_opts *opts)
 {
@@ -106,7 +109,10 @@ static int try_anew(struct planning *planning, const struct morph_schedule_opts 
 	return error;
 }
 
-/* What can't go on begins once more, by whichever policy needs the ports least. Topologies of a file have one alone. */
+/*
+ * What can't go on begins once more, by whichever policy needs the ports least. Topologies of a
+ * file have one alone.
+ */
 static int plan_anew(struct planning *planning, struct morph_replan_opts *opts, uint64_t before_ns)
 {
 	MORPH_OPTS(morph_schedule_opts, how, .planes = planning->planes);

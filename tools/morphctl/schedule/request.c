@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl schedule plan: what is asked of a planner: a collective, its algorithm, and what rounds and changes take. */
+/*
+ * morphctl schedule plan: what is asked of a planner: a collective, its algorithm, and what rounds
+ * and changes take.
+ */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

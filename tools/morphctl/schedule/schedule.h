@@ -33,7 +33,8 @@ struct topologies {
 	uint32_t *firsts; /* of each its first joint, and where those of the last end */
 	struct morph_joint *joints;
 	json_t *written; /* what comes of them as they are written */
-	uint64_t lacks; /* --steps for an algorithm that has as many rounds; 0: none was left out for that */
+	/* --steps for an algorithm that has as many rounds; 0: none was left out for that */
+	uint64_t lacks;
 	bool full; /* one is more than a collective may be */
 };
 
@@ -46,7 +47,8 @@ struct planning {
 	struct morph_schedule *schedule;
 	struct morph_collective_opts wanted;
 	uint64_t *matrix; /* what each rank has for each, of a file; NULL: there is none */
-	bool rounds_given; /* the collective is that of a file, with its rounds: there is nothing to choose */
+	/* the collective is that of a file, with its rounds: there is nothing to choose */
+	bool rounds_given;
 	struct morph_choice choices[MORPH_ALGORITHMS];
 	struct morph_payoff payoff; /* of a late rank, where this is what does not wait for it */
 	struct morph_payoff rule; /* the same, whatever it came to */
@@ -68,12 +70,15 @@ struct planning {
 struct morph_schedule_result schedule_result(const struct morph_schedule *schedule);
 struct morph_collective_info collective_info(const struct morph_collective *collective);
 
-/* What the library says of a plan. It asks no kernel: what can't be planned is a mistake of who asks. */
+/*
+ * What the library says of a plan. It asks no kernel: what can't be planned is a mistake of who
+ * asks.
+ */
 enum exit_code plan_error(struct run *run, int error);
 
 /*
- * request.c: an algorithm and what it is told; the collective; what rounds and changes take. Options that the collective makes no
- * use of are a usage error, those of a file's, too.
+ * request.c: an algorithm and what it is told; the collective; what rounds and changes take.
+ * Options that the collective makes no use of are a usage error, those of a file's, too.
  */
 enum exit_code plan_ask_algorithm(struct planning *planning);
 enum exit_code plan_ask_collective(struct planning *planning);
@@ -84,23 +89,29 @@ const char *kind_name(uint32_t kind);
 
 /* files.c: is the collective to come from a file of another program? Several are a usage error. */
 enum exit_code from_file(const struct run *run, bool *file);
-/* The file becomes a matrix of what each has for each, or a collective; what is wrong in it is told with its line. */
+/*
+ * The file becomes a matrix of what each has for each, or a collective; what is wrong in it is told
+ * with its line.
+ */
 enum exit_code ask_file(struct planning *planning);
 
 /*
- * topologies.c: topologies of --from-segments, where it is given. Rounds are those of the algorithm, or of the one that ends first of
- * those that have as many.
+ * topologies.c: topologies of --from-segments, where it is given. Rounds are those of the
+ * algorithm, or of the one that ends first of those that have as many.
  */
 enum exit_code topologies_read(const struct run *run, struct topologies *to);
 enum exit_code topologies_solve(struct planning *planning, const struct morph_schedule_opts *opts);
-/* Do topologies that --to-segments is about to write come to the plan when they are read back? What is another is said; false: there is no plan. */
+/*
+ * Do topologies that --to-segments is about to write come to the plan when they are read back? What
+ * is another is said; false: there is no plan.
+ */
 bool topologies_return(const struct planning *planning, const char *path, const char *text,
 		       size_t length);
 void topologies_free(struct topologies *topologies);
 
 /*
- * files.c: write the files of other programs, and of steps, that are asked for. One of them may go to standard output, in the
- * place of the answer.
+ * files.c: write the files of other programs, and of steps, that are asked for. One of them may go
+ * to standard output, in the place of the answer.
  */
 enum exit_code export_check(const struct run *run);
 bool export_is_answer(const struct run *run);
@@ -142,46 +153,54 @@ bool is_utf8(const char *text, size_t length);
 /* One SVG file without references. */
 void timeline_write_svg(FILE *stream, const struct timeline *timeline, const char *title);
 
-/* Of a feasible schedule, with --profile or --slice: whether its light has ways; verdict 0: it was not asked. */
+/*
+ * Of a feasible schedule, with --profile or --slice: whether its light has ways; verdict 0: it was
+ * not asked.
+ */
 enum exit_code plan_light(struct planning *planning);
 void plan_light_write(const struct morph_light *light);
 void plan_light_add(const struct morph_light *light, json_t *report);
 
 /*
- * light.c: where light has no ways, the next plan whose light has some, in its place. With --slice --load it is
- * loaded, like the first would have been.
+ * light.c: where light has no ways, the next plan whose light has some, in its place. With --slice
+ * --load it is loaded, like the first would have been.
  */
 enum exit_code plan_other(struct planning *planning);
 void plan_other_write(const struct planning *planning);
 void plan_other_add(const struct planning *planning, json_t *report);
 
 /*
- * choices.c: what a schedule is held against: baselines, from when on it pays to change a ring's circuits, the rounds that a
- * late rank needs, and what each method of a matrix came to. A schedule under a name; the record; and from it what people read.
+ * choices.c: what a schedule is held against: baselines, from when on it pays to change a ring's
+ * circuits, the rounds that a late rank needs, and what each method of a matrix came to. A schedule
+ * under a name; the record; and from it what people read.
  */
 json_t *schedule_record(const struct morph_schedule *schedule, const char *name);
 enum exit_code plan_against_add(const struct planning *planning, json_t *report);
 void plan_against_write(const struct run *run, const json_t *report);
 
 /*
- * choices.c: is an algorithm that was named within the planner's budget, which leaves out others? What algorithms and
- * policies came to, and why they are not the ones, into the record.
+ * choices.c: is an algorithm that was named within the planner's budget, which leaves out others?
+ * What algorithms and policies came to, and why they are not the ones, into the record.
  */
 enum exit_code plan_within_budget(const struct planning *planning);
 /*
- * The --steps that it takes to plan the rounds of the collective, or, before they are built, those that are wanted; 0: what there is will
- * do, or as far as can be reckoned.
+ * The --steps that it takes to plan the rounds of the collective, or, before they are built, those
+ * that are wanted; 0: what there is will do, or as far as can be reckoned.
  */
 uint64_t plan_lacks(const struct planning *planning, const struct morph_collective_opts *wanted);
 /* With --late: what they came to says from when on it pays not to wait. */
 void plan_choices_weigh(struct planning *planning);
-/* When all has arrived by the one that is chosen, where the last rank comes as late as --late says; 0: it does not say. */
+/*
+ * When all has arrived by the one that is chosen, where the last rank comes as late as --late says;
+ * 0: it does not say.
+ */
 uint64_t plan_choices_end(const struct planning *planning);
 void plan_choices_add(const struct planning *planning, json_t *report);
 
 /*
- * lost.c: in the place of a schedule the same without the ports that --lost names, where it is feasible, or one that is
- * planned anew; how they differ, for people and programs; and what else was tried is labelled as being from before.
+ * lost.c: in the place of a schedule the same without the ports that --lost names, where it is
+ * feasible, or one that is planned anew; how they differ, for people and programs; and what else
+ * was tried is labelled as being from before.
  */
 enum exit_code plan_lost(struct planning *planning);
 void plan_lost_write(const struct planning *planning);

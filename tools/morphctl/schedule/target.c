@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl schedule plan --slice: ways beside what is held of a fabric, and the steps into the driver */
+/*
+ * morphctl schedule plan --slice: ways beside what is held of a fabric, and the steps into the
+ * driver
+ */
 #include <errno.h>
 #include <stdlib.h>
 
@@ -7,7 +10,10 @@
 #include "morphctl/output/output.h"
 #include "morphctl/schedule/schedule.h"
 
-/* Times that what the kernel refuses is planned round: what a schedule keeps to itself is not told before. */
+/*
+ * Times that what the kernel refuses is planned round: what a schedule keeps to itself is not told
+ * before.
+ */
 #define DETOURS 32
 
 enum exit_code target_check(const struct run *run)
@@ -84,8 +90,9 @@ enum exit_code target_fits(const struct planning *planning)
 }
 
 /*
- * Circuits that a step sets: of what changes the others go dark. What it holds and does not set it has in common with the step before, which
- * had what goes dark besides. Before the first comes the last of a loop, or nothing is lit.
+ * Circuits that a step sets: of what changes the others go dark. What it holds and does not set it
+ * has in common with the step before, which had what goes dark besides. Before the first comes the
+ * last of a loop, or nothing is lit.
  */
 static uint32_t lights_of(const struct morph_object *schedule, size_t at)
 {

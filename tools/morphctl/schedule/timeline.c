@@ -67,7 +67,10 @@ static struct uses find_uses(const struct morph_schedule *schedule)
 	return uses;
 }
 
-/* Holds come in the order in which they are set, so that there are no more lanes than holds at a time. */
+/*
+ * Holds come in the order in which they are set, so that there are no more lanes than holds at a
+ * time.
+ */
 static uint32_t lane_of(struct row *row, const struct morph_hold *hold)
 {
 	uint32_t lane = 0;
@@ -214,7 +217,10 @@ static double place_of(const struct timeline *timeline, uint64_t ns)
 	return LEFT + WIDTH * (double)ns / (double)timeline->end_ns;
 }
 
-/* How many bytes the next character has, if XML has it; else 0. U+FFFE and U+FFFF are UTF-8, and none of XML's. */
+/*
+ * How many bytes the next character has, if XML has it; else 0. U+FFFE and U+FFFF are UTF-8, and
+ * none of XML's.
+ */
 static size_t character(const char *text)
 {
 	size_t length = 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * morphctl schedule plan --from-segments: topologies of a file, round by round as they are written, or whichever takes least. What is sent
- * the form does not tell: that is the collective's.
+ * morphctl schedule plan --from-segments: topologies of a file, round by round as they are written,
+ * or whichever takes least. What is sent the form does not tell: that is the collective's.
  */
 #include <errno.h>
 #include <math.h>
@@ -132,7 +132,10 @@ static struct morph_pool pool_of(const struct topologies *from, bool in_turn)
 				    .in_turn = in_turn };
 }
 
-/* The file's topologies as they are written, and as takes least: what ends first of both is the plan. */
+/*
+ * The file's topologies as they are written, and as takes least: what ends first of both is the
+ * plan.
+ */
 static int plan_rounds(struct planning *planning, const struct morph_schedule_opts *opts)
 {
 	struct topologies *from = &planning->topologies;
@@ -170,7 +173,10 @@ static uint32_t least_radix(uint32_t ranks, uint32_t digits)
 	}
 }
 
-/* Of the tori whose rings take so many rounds, extents falling, the one of that number. False: there are no more. */
+/*
+ * Of the tori whose rings take so many rounds, extents falling, the one of that number. False:
+ * there are no more.
+ */
 static bool find_torus(struct morph_collective_opts *wanted, uint32_t rounds, uint32_t number)
 {
 	uint32_t ranks = wanted->ranks, halves = wanted->kind == MORPH_ALL_REDUCE ? 2 : 1;
@@ -192,8 +198,9 @@ static bool find_torus(struct morph_collective_opts *wanted, uint32_t rounds, ui
 }
 
 /*
- * What an algorithm is told, which a file does not say: its variant of that number. False: it has no more. A round of Bruck's
- * algorithm is a digit; beyond the least radix only one is looked at that leaves no port idle.
+ * What an algorithm is told, which a file does not say: its variant of that number. False: it has
+ * no more. A round of Bruck's algorithm is a digit; beyond the least radix only one is looked at
+ * that leaves no port idle.
  */
 static bool tell(const struct planning *planning, struct morph_collective_opts *wanted,
 		 uint32_t planes, uint32_t variant)
@@ -218,7 +225,10 @@ static bool tell(const struct planning *planning, struct morph_collective_opts *
 	return !variant;
 }
 
-/* Rounds of an algorithm; 0, or -ENOENT where it has another number of them, does not do that, or takes too long to plan. */
+/*
+ * Rounds of an algorithm; 0, or -ENOENT where it has another number of them, does not do that, or
+ * takes too long to plan.
+ */
 static int build(struct planning *planning, const struct morph_collective_opts *wanted)
 {
 	uint64_t lacks = plan_lacks(planning, wanted);
@@ -270,7 +280,9 @@ static int try_one(struct planning *planning, const struct morph_schedule_opts *
 	return 0;
 }
 
-/* The soonest of those algorithms that have as many rounds as the file has steps; 0: there is none. */
+/*
+ * The soonest of those algorithms that have as many rounds as the file has steps; 0: there is none.
+ */
 static int choose(struct planning *planning, const struct morph_schedule_opts *opts,
 		  uint32_t *chosen)
 {

@@ -84,7 +84,9 @@ static json_t *step_of(const struct making *making, uint32_t step)
 	return json_array_get(json_object_get(making->report, "step"), step);
 }
 
-/* Is it a circuit that the step has changed? What it lit has a number that only the kernel knows. */
+/*
+ * Is it a circuit that the step has changed? What it lit has a number that only the kernel knows.
+ */
 static bool is_of(const json_t *circuit, const json_t *step)
 {
 	bool known = key_is(step, "kind", "move") || key_is(step, "kind", "switch");

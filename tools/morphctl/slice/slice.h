@@ -56,7 +56,10 @@ struct asked {
 	struct morph_request_opts opts;
 };
 
-/* By --count, --shape, --ring, --mesh or --graph, and what goes with them; @asked is the caller's to free. */
+/*
+ * By --count, --shape, --ring, --mesh or --graph, and what goes with them; @asked is the caller's
+ * to free.
+ */
 enum exit_code request_given(struct run *run, const struct morph_model *model, struct asked *asked);
 void asked_free(struct asked *asked);
 

@@ -65,7 +65,9 @@ enum exit_code why_not_answer(struct run *run, uint32_t fabric,
 	return code;
 }
 
-/* Options that the kernel does not know: planners are asked. A ring with a number of ranks is one. */
+/*
+ * Options that the kernel does not know: planners are asked. A ring with a number of ranks is one.
+ */
 static bool is_planned(const struct run *run)
 {
 	static const enum option_id ids[] = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * morphctl slice why-not, of what planners are asked for: the binding constraint is the first one of those
- * below without which the request fits. Each is lifted alone, and put back.
+ * morphctl slice why-not, of what planners are asked for: the binding constraint is the first one
+ * of those below without which the request fits. Each is lifted alone, and put back.
  */
 #include <endian.h>
 #include <errno.h>
@@ -35,7 +35,8 @@ struct asking {
 	struct morph_request_opts opts; /* those of the request, without what is lifted */
 	struct held held; /* as the ledger was */
 	struct morph_plan *plan;
-	struct morph_ledger *other; /* where a constraint is lifted, if not in the ground's ledger */
+	/* where a constraint is lifted, if not in the ground's ledger */
+	struct morph_ledger *other;
 	json_t *report;
 };
 
@@ -140,8 +141,8 @@ static int darken(struct asking *asking, bool owned)
 /* ------------------------------------------------------------------ the constraints */
 
 /*
- * Lift a constraint, or put it back. Returns 1, 0 where there was nothing to lift, or an error. What
- * is tried in another ledger is put back when that is freed.
+ * Lift a constraint, or put it back. Returns 1, 0 where there was nothing to lift, or an error.
+ * What is tried in another ledger is put back when that is freed.
  */
 typedef int lift_fn(struct asking *asking, bool lifted);
 
