@@ -67,7 +67,7 @@ enum exit_code circuit_show(struct run *run)
 	return code;
 }
 
-/* The settings of a transaction that the command line may give. */
+/* Copy the settings that the command line gives into a transaction. */
 static enum exit_code settings(struct run *run, struct morph_txn *txn)
 {
 	uint64_t generation = MORPH_GENERATION_ANY;
@@ -117,7 +117,7 @@ enum exit_code circuit_run(struct run *run, struct act *act, uint32_t fabric, ui
 	return act_wait(run, act, fabric, "id", record);
 }
 
-/* Where each change went its own way, some may have failed and others not. */
+/* In a transaction whose changes apply each by itself, some may have failed and others not. */
 static enum exit_code judge(json_t *record, enum exit_code code)
 {
 	struct tally tally = { 0 };
@@ -173,11 +173,11 @@ static enum exit_code run_on(struct run *run, uint32_t fabric, uint32_t slice,
 	return code;
 }
 
-/* Fills a transaction from what the command line says of the slice. */
+/* Fill a transaction with the changes that the command line asks for. */
 typedef enum exit_code fill_fn(struct run *run, uint32_t fabric, uint32_t slice,
 			       struct morph_txn *txn);
 
-/* @late: it has to read the slice first; else what is wrong is said before any kernel is asked. */
+/* @late: @fill must read the slice first. Otherwise report errors before asking any kernel. */
 static enum exit_code change(struct run *run, fill_fn *fill, bool late)
 {
 	uint32_t fabric = MORPH_ANY, slice = MORPH_ANY;
@@ -205,7 +205,7 @@ static enum exit_code change(struct run *run, fill_fn *fill, bool late)
 	return code;
 }
 
-/* @guides is the caller's to free. */
+/* The caller frees @guides. */
 static enum exit_code shape(struct run *run, struct morph_circuit_opts *opts, uint32_t **guides)
 {
 	json_t *list, *item;
@@ -234,7 +234,7 @@ static enum exit_code shape(struct run *run, struct morph_circuit_opts *opts, ui
 
 #define EDGE_PREFIX "edge:"
 
-/* A rank, or edge:NUMBER. */
+/* Resolve RANK or edge:NUMBER. */
 static enum exit_code resolve_end(struct run *run, const char *what, const char *text,
 				  uint32_t *end)
 {
@@ -342,7 +342,7 @@ static enum exit_code ring_of(struct run *run, json_t *slice, json_t *circuits,
 
 		if (!has_circuit(circuits, rank, next, opts.lanes_count))
 			error = morph_txn_add(txn, rank, next, &opts);
-		/* Two ranks: the way back is the ring's own second circuit. */
+		/* With two ranks, the second circuit of the ring is already the way back. */
 		if (error >= 0 && ranks > 2 && given(run, OPTION_BOTH) &&
 		    !has_circuit(circuits, next, rank, opts.lanes_count))
 			error = morph_txn_add(txn, next, rank, &opts);
@@ -364,7 +364,10 @@ static enum exit_code fill_ring(struct run *run, uint32_t fabric, uint32_t id,
 	if (!code)
 		code = circuit_records(run, fabric, id, &circuits);
 	if (!code) {
-		/* The ring is of the slice as read here: a failover meanwhile makes it ESTALE. */
+		/*
+		 * The ring fits the slice as read here. A failover in between makes the request
+		 * fail with ESTALE.
+		 */
 		if (!given(run, OPTION_GENERATION))
 			morph_txn_set_generation(txn, wide_of(slice, "generation"));
 		code = ring_of(run, slice, circuits, txn);

@@ -6,11 +6,11 @@
 #include "morphctl/controller/controller.h"
 
 enum exit_code circuit_records(struct run *run, uint32_t fabric, uint32_t slice, json_t **records);
-/* Applies and, unless it is a dry run, waits; *record: the transaction, or NULL. */
+/* Apply and, unless it is a dry run, wait. *record: the transaction, or NULL. */
 enum exit_code circuit_run(struct run *run, struct act *act, uint32_t fabric, uint32_t slice,
 			   const struct morph_txn *txn, bool dry_run, json_t **record);
 
-/* Runs a step and waits for its end; *record is the transaction afterwards, or NULL. */
+/* Run a step and wait for its end. *record: the transaction afterwards, or NULL. */
 enum exit_code txn_step(struct run *run, struct act *act, uint32_t fabric, uint32_t id,
 			uint32_t verb, uint64_t lease_ns, const struct token *token,
 			json_t **record);

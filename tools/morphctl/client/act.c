@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What is queued: subscribe first, then act, then wait for its end. */
+/* Queued requests: subscribe to notifications, send the request, wait for its end. */
 #include <errno.h>
 #include <time.h>
 
@@ -7,7 +7,7 @@
 #include "morphctl/output/output.h"
 
 #define DEFAULT_TIMEOUT_NS INT64_C(60000000000)
-#define STEP_LOOK_NS INT64_C(200000000) /* a step that is refused in its turn tells nobody */
+#define STEP_LOOK_NS INT64_C(200000000) /* a refused step sends no notification */
 
 enum exit_code act_begin(struct run *run, struct act *act)
 {
@@ -41,7 +41,7 @@ static int64_t now_ns(void)
 	return (int64_t)time.tv_sec * 1000000000 + time.tv_nsec;
 }
 
-/* A step that is queued leaves the outcome as it was until its turn comes; then it is under way. */
+/* A queued step leaves the outcome unchanged until its turn comes; then the step is in progress. */
 static bool step_waits(uint32_t verb, uint32_t outcome)
 {
 	if (outcome == MORPH_OUTCOME_RUNNING)
@@ -52,7 +52,7 @@ static bool step_waits(uint32_t verb, uint32_t outcome)
 	case MORPH_TXN_CONFIRM:
 		return outcome == MORPH_OUTCOME_UNCONFIRMED;
 	case MORPH_TXN_VERIFY:
-		return false; /* committed before, and afterwards */
+		return false; /* committed before the step and after it */
 	default:
 		return outcome == MORPH_OUTCOME_PREPARED || outcome == MORPH_OUTCOME_UNCONFIRMED;
 	}
@@ -80,7 +80,10 @@ enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, 
 					&object);
 		if (error < 0)
 			return client_error(run, error);
-		/* One that could not be taken leaves it so too, and says why. */
+		/*
+		 * A step that the kernel could not begin leaves the outcome unchanged, too, and has
+		 * a status.
+		 */
 		if (!step_waits(verb, morph_object_uint(object, "outcome")) || has_status(object)) {
 			morph_object_free(object);
 			break;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Context, choice of the fabric, errors, and what most commands do with them. */
+/* Context, choice of the fabric, errors, and functions that most commands share. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -36,7 +36,7 @@ void client_close(struct run *run)
 	run->client = NULL;
 }
 
-/* The kernel's sentence is in the text, word for word. */
+/* The text contains the kernel's message unchanged. */
 enum exit_code client_error(struct run *run, int error)
 {
 	const char *text = morph_error_text(run->client->ctx);
@@ -44,7 +44,7 @@ enum exit_code client_error(struct run *run, int error)
 
 	morph_error_get(run->client->ctx, &details);
 	warn_line("%s", *text ? text : strerror(-error));
-	/* Who lacks the capability is told nothing else. */
+	/* The kernel sends no message to a caller without the capability. */
 	if ((error == -EPERM || error == -EACCES) && !*details.kernel_text)
 		warn_line("this needs CAP_NET_ADMIN in the initial user namespace; try it as root");
 	if (error == -EAGAIN || error == -ESTALE)
@@ -116,7 +116,7 @@ static void list_fabrics(json_t *records)
 			text_of_key(record, "name"), text_of_key(record, "uuid"));
 }
 
-/* NULL: the only one that there is. */
+/* @which is NULL: choose the only fabric. */
 static enum exit_code choose(const char *which, json_t *records, uint32_t *fabric)
 {
 	const json_t *chosen = NULL;
@@ -166,7 +166,7 @@ enum exit_code client_fabric(struct run *run, uint32_t *fabric)
 	return client_fabric_named(run, run->option[OPTION_FABRIC], fabric);
 }
 
-/* What commands add to what the library tells. */
+/* Attributes that commands add to those of the library. */
 static const char *added_to(uint32_t type)
 {
 	return type == MORPH_OBJECT_PLAN ?
@@ -178,7 +178,7 @@ static const char *added_to(uint32_t type)
 		       "";
 }
 
-/* All attributes that the type can have, divided by commas; NULL: any. */
+/* All attributes that objects of @type can have, separated by commas. NULL: any attribute. */
 static char *attributes_of(uint32_t type)
 {
 	size_t length = strlen(added_to(type)) + 1;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The tool's side of libmorph: context, fabric, ids, errors, waiting. */
+/* The tool's use of libmorph: context, fabric, numbers of objects, errors, waiting. */
 #ifndef MORPHCTL_CLIENT_H
 #define MORPHCTL_CLIENT_H
 
@@ -13,37 +13,37 @@ struct client {
 	char *attributes; /* of the view in use */
 };
 
-/* client.c: a status other than EXIT_CODE_OK comes after a message */
+/* client.c: a function that returns another status than EXIT_CODE_OK has printed a message. */
 enum exit_code client_open(struct run *run);
 void client_close(struct run *run);
-/* The fabric of --fabric, or the only one. */
+/* The fabric that --fabric names, or the only one. */
 enum exit_code client_fabric(struct run *run, uint32_t *fabric);
-/* One by its number, name or UUID. */
+/* Find a fabric by its number, name or UUID. */
 enum exit_code client_fabric_named(struct run *run, const char *which, uint32_t *fabric);
 enum exit_code client_fabric_records(struct run *run, json_t **records);
 enum exit_code client_error(struct run *run, int error);
 struct view client_view(struct run *run, uint32_t type, const char *columns);
-/* Before anything is changed: can --fields be had of what is told afterwards? */
+/* Before any change: check that objects of @type have the attributes that --fields names. */
 enum exit_code client_fields(const struct run *run, uint32_t type);
 
-/* What enum morph_verdict is called. */
+/* The name of a value of enum morph_verdict. */
 const char *verdict_word(uint32_t verdict);
 
 /* record.c */
 json_t *record_of(const struct morph_object *object);
 json_t *records_of(const struct morph_list *list);
 
-/* All that a fabric has of a kind; @records belongs to the caller. */
+/* Read all objects of a type. @records belongs to the caller. */
 enum exit_code client_dump(struct run *run, uint32_t type, uint32_t fabric, json_t **records);
-/* What a call answered: frees the object; @result may be NULL. */
+/* Evaluate the answer of a call. Frees the object; @result may be NULL. */
 enum exit_code client_reply(struct run *run, int error, struct morph_object *object,
 			    json_t **result);
 
-/* A listing from beginning to end. */
+/* Read and print all objects of a type. */
 enum exit_code client_list(struct run *run, uint32_t type, const char *columns);
-/* One object from beginning to end; the fabric is chosen before. */
+/* Read and print one object of a fabric that the caller has chosen. */
 enum exit_code client_show(struct run *run, uint32_t type, uint32_t fabric, uint32_t id);
-/* Writes records as a listing, and frees them. */
+/* Print records as a list, and free them. */
 enum exit_code client_emit(struct run *run, uint32_t type, const char *columns, json_t *records);
 
 /* resolve.c */
@@ -53,14 +53,14 @@ enum exit_code resolve_accelerators(struct run *run, uint32_t fabric, const char
 				    uint32_t **ids, size_t *count);
 enum exit_code resolve_slice(struct run *run, uint32_t fabric, const char *text, uint32_t *id);
 enum exit_code resolve_number(struct run *run, const char *what, const char *text, uint32_t *id);
-/* The first argument, which is a number of @what, and then the fabric. */
+/* Read the first argument as the number of a @what, then choose the fabric. */
 enum exit_code resolve_first_number(struct run *run, const char *what, uint32_t *fabric,
 				    uint32_t *id);
-/* One object from beginning to end; the first argument says which. */
+/* Read and print the object that the first argument names. */
 typedef enum exit_code resolve_fn(struct run *run, uint32_t fabric, const char *text, uint32_t *id);
 enum exit_code show_resolved(struct run *run, resolve_fn *resolve, uint32_t type);
 
-/* act.c: what is queued, and its end */
+/* act.c: queued requests and their ends */
 struct act {
 	struct morph_monitor *monitor; /* NULL: --no-wait */
 	int64_t timeout_ns;
@@ -68,14 +68,14 @@ struct act {
 
 enum exit_code act_begin(struct run *run, struct act *act);
 void act_end(struct act *act);
-/* Waits for the transaction that @reply names and puts its end in the place of @reply. */
+/* Wait for the transaction that @reply names, and replace @reply by its final state. */
 enum exit_code act_wait(struct run *run, struct act *act, uint32_t fabric, const char *key,
 			json_t **reply);
-/* The same for a step of a prepared transaction. */
+/* As act_wait(), for a step of a prepared transaction. */
 enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, uint32_t verb,
 			     json_t **reply);
 
-/* Several items, each for itself. */
+/* Results of several independent changes. */
 struct tally {
 	unsigned int good, bad;
 	enum exit_code first;
@@ -86,54 +86,60 @@ enum exit_code tally_code(const struct tally *tally);
 
 #define TXN_COLUMNS "id,slice,outcome,status,reason,part,index,seq,text"
 
-/* state.c: the present state of a fabric, kind by kind. */
+/* state.c: the present state of a fabric, type by type. */
 
 struct state_kind {
-	const char *command; /* what a record is called in a stream */
-	const char *key; /* what the list is called in a document */
+	const char *command; /* name of one record in a stream */
+	const char *key; /* name of the list in a document */
 	uint32_t type; /* enum morph_object_type */
-	bool admin; /* told to administrators only */
+	bool admin; /* visible to administrators only */
 };
 
 extern const struct state_kind state_kinds[];
 extern const size_t state_kinds_count;
 
-/* As client_dump(), without a message; an error is a negative errno. */
+/* As client_dump(), but without a message. Returns a negative errno on error. */
 int state_dump(struct run *run, const struct state_kind *kind, uint32_t fabric, json_t **records);
 
-/* profile.c: the profile behind a fabric, as planners take it. */
+/* profile.c: the profile of a fabric, in the form that planners take. */
 
 /*
- * The model of --profile, or of the fabric's profile where the kernel finds its firmware. With
- * --profile alone *fabric is MORPH_ANY: no kernel is asked. @model is the caller's to put.
+ * Load the model of --profile, or of the fabric's profile from the kernel's firmware directories.
+ * With --profile alone *fabric becomes MORPH_ANY, and no kernel is asked. The caller puts @model.
  */
 enum exit_code profile_model(struct run *run, uint32_t *fabric, struct morph_model **model);
 
-/* The model of a fabric that is known: of --profile, or where the kernel finds it. */
+/* Load the model of a known fabric: from --profile, or from the kernel's firmware directories. */
 enum exit_code profile_of_fabric(struct run *run, uint32_t fabric, struct morph_model **model);
 
-/* A ledger of what is held of the fabric; of none, nothing is. @ledger is the caller's to free. */
+/*
+ * Build a ledger of the resources in use on the fabric; for MORPH_ANY, an empty one. The caller
+ * frees @ledger.
+ */
 enum exit_code profile_ledger(struct run *run, uint32_t fabric, uint32_t controller,
 			      struct morph_model *model, struct morph_ledger **ledger);
 
-/* ground.c: what requests are put to: a fabric as it is, or an empty one of a profile. */
+/*
+ * ground.c: the fabric that a planner searches: a real one in its present state, or an empty one of
+ * a profile.
+ */
 
 struct ground {
 	struct run *run;
-	uint32_t fabric; /* MORPH_ANY: an empty one */
+	uint32_t fabric; /* MORPH_ANY: an empty fabric */
 	struct morph_model *model;
 	struct morph_ledger *ledger;
-	struct morph_defrag *running; /* slices of the fabric, which have fibres to keep */
-	uint32_t kept; /* ranks of theirs that have a spare */
+	struct morph_defrag *running; /* slices of the fabric whose failover fibres are kept */
+	uint32_t kept; /* ranks of these slices that have a spare */
 };
 
 /*
- * What the fabric of @ground->model holds, and what its slices need when an accelerator of theirs
- * fails, unless --unprotect says that nothing is kept for that. @controller: whose reservations
- * may be used; 0: nobody's.
+ * Read the resources in use on the fabric of @ground->model, and keep the fibres that its slices
+ * need when one of their accelerators fails, unless --unprotect is given. @controller: the planner
+ * may use this controller's reservations; 0: no controller's.
  */
 enum exit_code ground_read(struct ground *ground, uint32_t controller);
-/* Nothing is kept for failover any more. */
+/* Stop keeping resources for failover. */
 void ground_release(struct ground *ground);
 void ground_free(struct ground *ground);
 

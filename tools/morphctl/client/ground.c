@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A fabric as it is, read from its kernel, or an empty one. */
+/* A fabric in its present state, read from the kernel, or an empty fabric. */
 #include "morphctl/client/client.h"
 
 enum exit_code ground_read(struct ground *ground, uint32_t controller)

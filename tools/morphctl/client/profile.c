@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The profile behind a fabric: found by its name, where the kernel's firmware loader looks. */
+/*
+ * The profile of a fabric. It is found by name, in the directories of the kernel's firmware loader.
+ */
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -8,7 +10,7 @@
 
 #define FIRST_PLACE "/sys/module/firmware_class/parameters/path"
 
-/* The first word of a file, or an empty one. */
+/* Read the first word of a file; an empty word if there is none. */
 static void read_word(const char *path, char *word, size_t room)
 {
 	FILE *in = fopen(path, "r");
@@ -43,7 +45,7 @@ static enum exit_code load_named(struct run *run, const char *name, struct morph
 	return EXIT_CODE_NOT_FOUND;
 }
 
-/* What the fabric says of itself is held against the model when the ledger is read. */
+/* Reading the ledger compares the fabric's attributes with the model. */
 static enum exit_code load_of_fabric(struct run *run, uint32_t fabric, struct morph_model **model)
 {
 	struct morph_object *info = NULL;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Snapshots of libmorph to records: JSON with the specification's names. */
+/* Convert objects of libmorph to records: JSON with the specification's names. */
 #include <inttypes.h>
 
 #include "morphctl/client/client.h"
 
-/* jansson's integers are signed; what does not fit is written as a string of digits. */
+/* jansson's integers are signed. A larger number becomes a string of digits. */
 static json_t *unsigned_number(uint64_t number)
 {
 	char digits[24];
@@ -27,7 +27,7 @@ static json_t *value_of(const struct morph_object *object, const struct morph_at
 	case MORPH_ATTR_SINT:
 		return json_integer(read.sint);
 	case MORPH_ATTR_ENUM:
-		/* A newer kernel has words that this library does not know. */
+		/* A newer kernel can send values for which this library has no name. */
 		return read.text ? json_string(read.text) : unsigned_number(read.uint);
 	case MORPH_ATTR_FLAG:
 		return json_true();

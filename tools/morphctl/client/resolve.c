@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What people write for an object, to its number. */
+/* Resolve names of objects on the command line to numbers. */
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -52,7 +52,10 @@ static bool is_slice(const json_t *record, const char *text)
 
 typedef bool is_fn(const json_t *record, const char *text);
 
-/* A number, or the last record that @is; EXIT_CODE_NOT_FOUND leaves what there is in @records. */
+/*
+ * Resolve a number, or find the last record that @is accepts. After EXIT_CODE_NOT_FOUND, @records
+ * contains all records.
+ */
 static enum exit_code find_id(struct run *run, uint32_t fabric, const char *text, uint32_t type,
 			      is_fn *is, uint32_t *id, json_t **records)
 {
@@ -94,7 +97,7 @@ enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char 
 	return code;
 }
 
-/* A list divided by commas; @ids is the caller's to free. */
+/* Resolve a list separated by commas. The caller frees @ids. */
 enum exit_code resolve_accelerators(struct run *run, uint32_t fabric, const char *list,
 				    uint32_t **ids, size_t *count)
 {

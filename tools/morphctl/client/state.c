@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The dumps that make up the state of a fabric. */
+/* The lists of objects that make up the state of a fabric. */
 #include "morphctl/client/client.h"
 
 const struct state_kind state_kinds[] = {

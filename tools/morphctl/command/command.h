@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* The table of commands, their options, and diagnostics: what all files of the tool share. */
+/* The table of commands, their options, and diagnostics, shared by all files of the tool. */
 #ifndef MORPHCTL_COMMAND_H
 #define MORPHCTL_COMMAND_H
 
@@ -30,7 +30,7 @@ struct option_spec {
 	const char *help;
 };
 
-/* Options, by bit: enum option_id. */
+/* Set of options, a bit for each value of enum option_id. */
 typedef unsigned __int128 option_set;
 
 struct run;
@@ -38,8 +38,8 @@ typedef enum exit_code command_fn(struct run *run);
 
 struct command {
 	const char *object;
-	const char *verb; /* NULL: the object is the whole name */
-	const struct command *alias_of; /* NULL: this is no alias */
+	const char *verb; /* NULL: the command consists of the object alone */
+	const struct command *alias_of; /* NULL: not an alias */
 	command_fn *function;
 	const char *arguments;
 	int fewest;
@@ -65,7 +65,7 @@ struct exit_spec {
 	const char *meaning;
 };
 
-/* Aliases come after the commands that they stand for. */
+/* Aliases come after the commands to which they refer. */
 extern struct command commands[];
 extern const size_t commands_count;
 extern const struct object_spec objects[];
@@ -74,11 +74,11 @@ extern const struct option_spec option_specs[OPTION_COUNT_OF];
 extern const struct exit_spec exit_specs[];
 extern const size_t exits_count;
 
-/* One call of the tool. */
+/* One invocation of the tool. */
 struct run {
 	const struct command *command;
 	const char *option[OPTION_COUNT_OF]; /* NULL: not given; "" for flags */
-	int argc; /* what follows the options */
+	int argc; /* arguments after the options */
 	char **argv;
 	struct client *client; /* opened on first use, see client.h */
 };
@@ -88,7 +88,7 @@ static inline bool given(const struct run *run, enum option_id id)
 	return run->option[id];
 }
 
-/* options.c: false after a message on stderr */
+/* options.c: returns false after a message on stderr */
 bool options_parse(struct run *run, int argc, char **argv);
 bool parse_u64(const char *text, uint64_t min, uint64_t max, uint64_t *value);
 bool parse_seconds(const char *text, int64_t *ns);
@@ -100,15 +100,15 @@ bool option_word(const struct run *run, enum option_id id, uint32_t *value);
 json_t *option_numbers(const struct run *run, enum option_id id);
 
 /*
- * table.c: give each alias the function, arguments and options of its command; call this before
- * anything else.
+ * table.c: copy function, arguments and options of its command to each alias. Call this function
+ * before any other.
  */
 void resolve_aliases(void);
 const struct command *command_find(const char *object, const char *verb);
 /* The object and the verb, in a buffer that the next call overwrites. */
 const char *command_name(const struct command *command);
 /*
- * The command that an alias stands for, or NULL. The alias of an object has all verbs of another
+ * The command that an alias refers to, or NULL. The alias of an object has all verbs of another
  * object.
  */
 const struct command *object_alias_of(const char *object);
@@ -126,12 +126,12 @@ enum exit_code usage_error(const struct run *run, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 enum exit_code exit_of_errno(int error);
 /*
- * Memory that was asked for. Without it the program ends: nothing may be sent or said of which a
- * part is missing.
+ * Check an allocation. The program ends without memory, because it must never send or print an
+ * incomplete answer.
  */
 void *needed(void *memory);
 
-/* Of a word that is counted. */
+/* Plural ending of a counted word. */
 #define PLURAL(count) ((count) == 1 ? "" : "s")
 
 /* the commands, one file per object */

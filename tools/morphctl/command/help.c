@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Help at each level, and the dump of the table from which pages and completion are made. */
+/*
+ * Help at each level, and the dump of the command table. Man pages and completion are generated
+ * from the dump.
+ */
 #include <string.h>
 
 #include "morphctl/command/command.h"
 
 #define WIDTH 78
-#define SENTENCES 38 /* column before that of what options do, */
-#define VERBS 32 /* and verbs */
+#define SENTENCES 38 /* column where the descriptions of options begin */
+#define VERBS 32 /* the same for verbs */
 
 bool object_known(const char *object)
 {
@@ -16,7 +19,7 @@ bool object_known(const char *object)
 	return false;
 }
 
-/* Words in lines of WIDTH; lines that begin with a space are kept as they are. */
+/* Print words in lines of at most WIDTH columns. Lines that begin with a space stay unchanged. */
 static void wrapped(FILE *stream, const char *text)
 {
 	size_t column = 0;
@@ -75,7 +78,7 @@ void help_all(FILE *stream)
 	print_exits(stream);
 }
 
-/* What follows begins in that column, on a line of its own where the words go past it. */
+/* Continue in @column, on a new line if the text is already past it. */
 static void padded(FILE *stream, int width, int column)
 {
 	if (width > column) {

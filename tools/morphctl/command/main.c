@@ -8,7 +8,7 @@
 #include "morphctl/client/client.h"
 #include "morphctl/command/command.h"
 
-/* Options may come before the object; -f, -o and their long names bring a value along. */
+/* Options may precede the object. -f, -o and their long names have a value. */
 static bool brings_value(const char *word)
 {
 	size_t length = strlen(word);
@@ -52,7 +52,7 @@ static enum exit_code usage_verb(const char *object, const char *verb)
 	return EXIT_CODE_USAGE;
 }
 
-/* 'help', 'help OBJECT [VERB]' and 'OBJECT help'; -1: it was none of these. */
+/* 'help', 'help OBJECT [VERB]' and 'OBJECT help'. Returns -1 for other commands. */
 static int try_help(int argc, char **argv)
 {
 	const struct command *command;
@@ -133,7 +133,7 @@ static enum exit_code dispatch(int argc, char **argv)
 	return run_command(command, argc, argv);
 }
 
-/* For jansson, whose calls are not looked at one by one. */
+/* Allocator for jansson, because the tool does not check each jansson call for missing memory. */
 static void *json_memory(size_t bytes)
 {
 	return needed(malloc(bytes));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Diagnostics, and the exit status that belongs to an errno. */
+/* Diagnostics, and the exit status for each errno. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>

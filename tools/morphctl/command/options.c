@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Options and arguments, parsed by the command table, and their values. */
+/* Parse options and arguments by the command table, and read their values. */
 #include <errno.h>
 #include <getopt.h>
 #include <math.h>
@@ -9,22 +9,28 @@
 
 #include "morphctl/command/command.h"
 
-#define LONG_BASE 256 /* what getopt_long() returns for option i is LONG_BASE + i */
+#define LONG_BASE 256 /* getopt_long() returns LONG_BASE + i for option i */
 
-/* One in brackets may be left out. */
+/* An argument in brackets is optional. */
 static bool needs_argument(const struct option_spec *spec)
 {
 	return spec->argument && *spec->argument != '[';
 }
 
-/* A number that follows an option which may have one: it is taken, not left among the arguments. */
+/*
+ * Take a number that follows an option with an optional number, so that it does not become an
+ * argument.
+ */
 static char *next_number(int argc, char **argv)
 {
 	return optind < argc && argv[optind][0] >= '0' && argv[optind][0] <= '9' ? argv[optind++] :
 										   NULL;
 }
 
-/* The options of this command only: a long name may stand for another option elsewhere. */
+/*
+ * Include the options of this command only, because other commands use a long name for other
+ * options.
+ */
 static void build(const struct command *command, struct option *longs, char *shorts)
 {
 	size_t id, count = 0;
@@ -59,7 +65,7 @@ static int option_of_letter(const struct command *command, int letter)
 	return -1;
 }
 
-/* getopt has met something wrong: optopt is a letter, or what build() gave a long name. */
+/* Report an error of getopt. optopt is a letter, or the value that build() gave to a long name. */
 static void complain(const struct run *run, int found, char **argv)
 {
 	int id = optopt >= LONG_BASE ? optopt - LONG_BASE :
@@ -154,7 +160,7 @@ bool parse_user(const char *text, uint32_t *uid)
 	return true;
 }
 
-/* An option that is not given leaves the value as it was. */
+/* Leave @value unchanged if the option is absent. */
 bool option_u64(const struct run *run, enum option_id id, uint64_t *value)
 {
 	if (!given(run, id) || parse_u64(run->option[id], 0, UINT64_MAX, value))
@@ -188,7 +194,7 @@ bool option_ns(const struct run *run, enum option_id id, int64_t *value)
 	return false;
 }
 
-/* The option's value is one of the words that its argument lists: its place among them. */
+/* Read an option whose argument is one of a list of words: *value is the index of the word. */
 bool option_word(const struct run *run, enum option_id id, uint32_t *value)
 {
 	const char *words = option_specs[id].argument, *text = run->option[id];
@@ -211,7 +217,7 @@ bool option_word(const struct run *run, enum option_id id, uint32_t *value)
 	return false;
 }
 
-/* A list of numbers divided by commas; NULL after a message. */
+/* Read a list of numbers separated by commas; NULL after a message. */
 json_t *option_numbers(const struct run *run, enum option_id id)
 {
 	json_t *list = json_array();

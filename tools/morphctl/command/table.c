@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The tables that drive the tool, made from the .def files. */
+/* The tables of commands and options, generated from the .def files. */
 #include <limits.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * morphctl controller assign: whole slices to controllers, at random by weight, and who takes over
+ * morphctl controller assign: assign whole slices to controllers, at random by weight, and choose
+ * backups
  */
 #include <stdlib.h>
 
@@ -15,11 +16,11 @@ struct assigning {
 	struct run *run;
 	uint32_t fabric;
 	uint64_t seed;
-	json_t *numbers; /* of controllers */
-	json_t *slices, *circuits; /* all that there are */
-	size_t count; /* of slices; the arrays are by slice */
+	json_t *numbers; /* number of controllers */
+	json_t *slices, *circuits; /* all of the fabric */
+	size_t count; /* number of slices; the length of the arrays */
 	double *weights;
-	uint32_t *last, *primary, *backup; /* places in @numbers, or MORPH_ANY */
+	uint32_t *last, *primary, *backup; /* indices into @numbers, or MORPH_ANY */
 	struct tally tally;
 };
 
@@ -41,7 +42,7 @@ static uint32_t controller_at(const struct assigning *assigning, uint32_t place)
 	return (uint32_t)json_integer_value(json_array_get(assigning->numbers, place));
 }
 
-/* Where a controller stands in a list of numbers, MORPH_ANY: nowhere before @end. */
+/* Index of a controller in the list, or MORPH_ANY if it is not among the first @end. */
 static uint32_t place_of(const struct assigning *assigning, uint32_t controller, size_t end)
 {
 	for (uint32_t place = 0; place < end; place++)
@@ -73,7 +74,7 @@ static enum exit_code read_options(struct assigning *assigning)
 	return EXIT_CODE_OK;
 }
 
-/* Before anything is changed: does the kernel know all of them? */
+/* Before any change: check that the kernel knows all controllers. */
 static enum exit_code check_controllers(struct assigning *assigning)
 {
 	struct morph_object *known;
@@ -127,7 +128,9 @@ static const char *assign(struct assigning *assigning, uint32_t slice, uint32_t 
 	return error ? "failed" : "assigned";
 }
 
-/* One slice, as it is told; and unless it is a dry run or it is there already, given away. */
+/*
+ * Report one slice. Transfer it, unless this is a dry run or the controller has the slice already.
+ */
 static json_t *settle(struct assigning *assigning, size_t at)
 {
 	const json_t *slice = json_array_get(assigning->slices, at);
@@ -149,7 +152,7 @@ static json_t *settle(struct assigning *assigning, size_t at)
 	return record;
 }
 
-/* What a controller is to decide about. */
+/* Sum up the slices of a controller. */
 static json_t *sum_up(const struct assigning *assigning, uint32_t place)
 {
 	uint64_t whole = 0, lanes = 0;
@@ -191,8 +194,8 @@ static void answer(struct assigning *assigning)
 }
 
 /*
- * Once more from what came of the first time, which stays: so that whoever asks afterwards, when it
- * is so, is told the same backups.
+ * Draw the backups again from the assignment that is now fixed. A later call on the finished
+ * assignment then computes the same backups.
  */
 static enum exit_code draw(struct assigning *assigning)
 {

@@ -37,7 +37,7 @@ enum exit_code controller_show(struct run *run)
 	return code ? code : client_show(run, MORPH_OBJECT_CONTROLLER, fabric, id);
 }
 
-/* What an act answered: frees the object. */
+/* Print the answer to a request, and free the object. */
 static enum exit_code answer(struct run *run, int error, struct morph_object *object, uint32_t type)
 {
 	json_t *record;
@@ -52,7 +52,7 @@ static enum exit_code answer(struct run *run, int error, struct morph_object *ob
 	return code;
 }
 
-/* The epoch that is given, which has to be. */
+/* Read --epoch, which is required. */
 static enum exit_code epoch_given(struct run *run, uint64_t *epoch)
 {
 	if (!option_u64(run, OPTION_EPOCH, epoch))
@@ -87,7 +87,7 @@ enum exit_code controller_take(struct run *run)
 		code = resolve_first_number(run, "controller", &fabric, &id);
 	if (code)
 		return code;
-	/* Without a wish of his own: the one after that which the kernel knows. */
+	/* Without --epoch, use the epoch after the one that the kernel knows. */
 	if (!given(run, OPTION_EPOCH)) {
 		epoch = 1;
 		if (!morph_admin_get(run->client->ctx, MORPH_OBJECT_CONTROLLER, fabric, MORPH_ANY,
@@ -100,7 +100,7 @@ enum exit_code controller_take(struct run *run)
 	return answer(run, error, object, MORPH_OBJECT_CONTROLLER);
 }
 
-/* What a change of the present epoch needs; @lease_ns: NULL where it has no lease. */
+/* Read the arguments of a request of the present epoch. @lease_ns is NULL if it has no lease. */
 static enum exit_code present_given(struct run *run, uint32_t *fabric, uint32_t *id,
 				    uint64_t *epoch, uint64_t *lease_ns)
 {
@@ -200,7 +200,7 @@ enum exit_code controller_reservations(struct run *run)
 
 /* --------------------------------------------------------- both ends of an edge */
 
-/* The end that is written FABRIC:EDGE. */
+/* Resolve an end of an edge in the form FABRIC:EDGE. */
 static enum exit_code resolve_end(struct run *run, const char *text,
 				  struct morph_controller_end *end)
 {
@@ -219,7 +219,10 @@ static enum exit_code resolve_end(struct run *run, const char *text,
 	return code;
 }
 
-/* What is written of both ends; the controller's epoch there is the same unless it is given. */
+/*
+ * Read the arguments that both ends share. Both ends use the same epoch, unless --to-epoch is
+ * given.
+ */
 static enum exit_code ends_given(struct run *run, struct morph_controller_end ends[2])
 {
 	enum exit_code code = epoch_given(run, &ends[0].epoch);
@@ -239,7 +242,7 @@ static enum exit_code ends_given(struct run *run, struct morph_controller_end en
 	return code;
 }
 
-/* What the controller has at an end, if anything, is added to the records. */
+/* Add the controller's reservation at an end to the records, if there is one. */
 static enum exit_code add_reservation(struct run *run, const struct morph_controller_end *end,
 				      uint32_t id, json_t *records)
 {
@@ -314,7 +317,10 @@ double controller_percent(uint64_t part, uint64_t whole)
 	return whole ? 100.0 * (double)part / (double)whole : 0;
 }
 
-/* What would be hit, as a document; @slices and @circuits are all that there are. */
+/*
+ * Report the slices that the controller's failure would affect, as a document. @slices and
+ * @circuits are all of the fabric.
+ */
 static json_t *report(uint32_t id, json_t *slices, json_t *circuits)
 {
 	uint64_t whole = controller_lanes(circuits, MORPH_ANY), sum = 0, lanes;

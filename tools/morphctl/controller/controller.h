@@ -1,19 +1,22 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* On whose behalf something is changed. */
+/* The controller on whose behalf a command acts. */
 #ifndef MORPHCTL_CONTROLLER_H
 #define MORPHCTL_CONTROLLER_H
 
 #include "morphctl/command/command.h"
 
 struct token {
-	uint32_t controller; /* 0: nobody's */
+	uint32_t controller; /* 0: no controller */
 	uint64_t epoch;
 };
 
-/* What --controller and --epoch say. */
+/* Read --controller and --epoch. */
 enum exit_code token_given(struct run *run, struct token *token);
 
-/* Lanes of all circuits, or of those of one slice: what hurts when nobody decides about it. */
+/*
+ * Count the lanes of all circuits, or of the circuits of one slice. The lanes measure the effect of
+ * a failed controller.
+ */
 uint64_t controller_lanes(json_t *circuits, uint32_t slice);
 double controller_percent(uint64_t part, uint64_t whole);
 

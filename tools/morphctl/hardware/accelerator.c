@@ -34,7 +34,7 @@ static enum exit_code set_one(struct run *run, uint32_t fabric, const char *text
 	return code;
 }
 
-/* Each accelerator that the command line names is a change of its own. */
+/* Each accelerator on the command line is an independent change. */
 static enum exit_code set_all(struct run *run, const struct morph_accelerator_opts *opts)
 {
 	struct tally tally = { 0 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl fault: the knobs of the simulated provider, in debugfs */
+/* morphctl fault: control the simulator's faults through debugfs */
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static enum exit_code no_root(void)
 	return exit_of_errno(error);
 }
 
-/* The only instance, or the one that was asked for. */
+/* The only instance of the simulator, or the one that the command line names. */
 static enum exit_code instance(struct run *run, char *name, size_t size)
 {
 	const char *asked = run->option[OPTION_INSTANCE];
@@ -71,7 +71,7 @@ static enum exit_code file_of(struct run *run, const char *file, char *path, siz
 	return code;
 }
 
-/* Columns are divided by tabs, or where there are none by blanks; the last keeps its blanks. */
+/* Tabs separate columns, or blanks if the line has no tabs. The last column keeps its blanks. */
 static json_t *words_of(char *line, const char *const *names, size_t count)
 {
 	const char *blanks = strchr(line, '\t') ? "\t" : " ";
@@ -90,7 +90,7 @@ static json_t *words_of(char *line, const char *const *names, size_t count)
 	return record;
 }
 
-/* @shown: the columns of a table; all are in JSON. */
+/* @shown: the columns of a table. JSON has all columns. */
 static enum exit_code read_file(struct run *run, const char *file, const char *const *names,
 				size_t count, const char *shown, const char *all)
 {
@@ -144,7 +144,7 @@ enum exit_code fault_log(struct run *run)
 	return read_file(run, "log", names, 3, "op,ns,text", "op,ns,text");
 }
 
-/* The simulator's own words about the line that it refused last. */
+/* Print the simulator's message about the line that it refused last. */
 static void tell_refusal(struct run *run)
 {
 	char path[PATH_BYTES], *line = NULL;
@@ -171,7 +171,7 @@ static enum exit_code write_line_to(struct run *run, const char *file, const cha
 	if (code)
 		return code;
 	fd = open(path, O_WRONLY | O_CLOEXEC);
-	/* One write: the simulator takes a line whole. */
+	/* Use a single write, because the simulator takes one whole line. */
 	if (fd < 0 || write(fd, line, (size_t)length) != length)
 		error = errno;
 	if (fd >= 0)

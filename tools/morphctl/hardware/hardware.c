@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl guide, element, edge, hardware, fail; and the acts of morphctl accelerator */
+/* morphctl guide, element, edge, hardware, fail; and the verbs of morphctl accelerator */
 #include <stdlib.h>
 #include <string.h>
 
@@ -86,7 +86,7 @@ static int request(struct run *run, uint32_t fabric, uint32_t part, uint32_t ind
 	}
 }
 
-/* What became of the part, once the act has ended: parts that are well are not dumped. */
+/* Read the part's state after the request. The kernel does not list healthy parts. */
 static void refresh(struct run *run, uint32_t fabric, uint32_t part, uint32_t index, json_t *record)
 {
 	json_t *records, *other;
@@ -135,7 +135,7 @@ static enum exit_code act_on_list(struct run *run, uint32_t fabric, uint32_t par
 	enum exit_code code;
 	struct act act = { 0 };
 
-	/* A cordon is in force when the call returns; failures and tests are queued. */
+	/* A cordon takes effect before the call returns. The kernel queues failures and tests. */
 	code = client_fields(run, MORPH_OBJECT_HARDWARE);
 	if (!code)
 		code = verb == FAIL || verb == TEST ? act_begin(run, &act) : client_open(run);
@@ -169,7 +169,7 @@ static enum exit_code act_on_arguments(struct run *run, uint32_t part, enum verb
 	return code;
 }
 
-/* ACCELERATOR.PLANE of lasers and receivers; how many planes there are the fabric tells. */
+/* Resolve ACCELERATOR.PLANE of lasers and receivers. The fabric gives the number of planes. */
 static enum exit_code port_index(struct run *run, uint32_t fabric, const char *text,
 				 uint32_t *index)
 {

@@ -12,7 +12,9 @@ static void keep_unwell(json_t *records, const char *key, const char *well)
 			json_array_remove(records, i);
 }
 
-/* Of hardware, what is only cordoned is well: somebody wanted it so. */
+/*
+ * Count hardware that is only cordoned as healthy, because an administrator cordoned it on purpose.
+ */
 static enum exit_code gather(struct run *run, uint32_t fabric, json_t *report)
 {
 	static const char *const wanted[] = { "fabrics", "hardware", "slices" };

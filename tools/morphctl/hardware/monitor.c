@@ -9,7 +9,7 @@
 struct follow {
 	struct run *run;
 	struct morph_monitor *monitor;
-	uint32_t fabric; /* MORPH_ANY: all */
+	uint32_t fabric; /* MORPH_ANY: all fabrics */
 	int64_t deadline_ns; /* CLOCK_MONOTONIC; negative: none */
 	unsigned int told;
 };
@@ -56,7 +56,7 @@ static enum exit_code write_state(struct follow *follow)
 	return EXIT_CODE_OK;
 }
 
-/* Lost notifications cost nothing but the time of a dump: subscribed is still subscribed. */
+/* Losing notifications costs a dump, but the subscription remains. */
 static enum exit_code write_notification(struct follow *follow, const struct morph_object *object)
 {
 	uint32_t type = morph_object_type(object);

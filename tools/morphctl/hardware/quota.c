@@ -8,7 +8,7 @@
 	"uid,grant,accelerators,used-accelerators,circuits,used-circuits,lanes,used-lanes," \
 	"prepared,used-prepared,replacements,bytes,used-bytes"
 
-/* In tables, the largest number is no limit; and lanes are a count here, not a mask. */
+/* In tables, show the largest number as "no limit", and lanes as a count. */
 static void for_people(json_t *record)
 {
 	void *next;
@@ -40,7 +40,7 @@ enum exit_code quota_list(struct run *run)
 	return code ? code : client_emit(run, MORPH_OBJECT_QUOTA, COLUMNS, records);
 }
 
-/* Whose limits are meant: "default", "grant:N", or a user. */
+/* Read the owner of the limits: "default", "grant:N", or a user. */
 static bool parse_whose(const char *text, uint32_t *uid, uint32_t *grant)
 {
 	static const char prefix[] = "grant:";

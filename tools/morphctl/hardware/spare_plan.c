@@ -17,7 +17,7 @@
 #define NOT_COUNTED UINT32_MAX
 
 /*
- * What fails, and takes down one accelerator, all of a server, or all of the servers of a supply.
+ * Parts that fail. A part takes down one accelerator, a whole server, or all servers of a supply.
  */
 enum part {
 	ACCELERATOR,
@@ -30,10 +30,10 @@ static const char *const parts[PARTS] = { "accelerator", "server", "supply" };
 
 struct spare_plan {
 	struct run *run;
-	uint32_t servers, accelerators; /* of all servers, spares included */
-	uint32_t each[MOST_SERVERS]; /* accelerators of a server */
-	uint32_t present; /* spares of the fabric; NOT_COUNTED: there is no fabric */
-	double down[PARTS]; /* share of time */
+	uint32_t servers, accelerators; /* total accelerators, spares included */
+	uint32_t each[MOST_SERVERS]; /* accelerators of each server */
+	uint32_t present; /* spares of the fabric; NOT_COUNTED: no fabric */
+	double down[PARTS]; /* share of time that each part is down */
 	double availability; /* percent */
 	uint32_t supply_servers;
 	struct morph_risk *risk;
@@ -42,7 +42,7 @@ struct spare_plan {
 
 /* ---------------------------------------------------------------------- options */
 
-/* HOURS/HOURS or PERCENT%, as a share of time. */
+/* Read HOURS/HOURS or PERCENT% as a share of time. */
 static bool parse_rate(const char *text, double *share)
 {
 	char *end;
@@ -167,7 +167,7 @@ static enum exit_code servers_of_options(struct spare_plan *plan)
 	return take_servers(plan, servers, each);
 }
 
-/* A profile says how many there are in all. */
+/* Read the number of accelerators of each server from a profile. */
 static enum exit_code servers_of_profile(struct spare_plan *plan)
 {
 	struct morph_object *info = NULL;
@@ -276,7 +276,7 @@ static int solve(struct spare_plan *plan)
 	return error;
 }
 
-/* Accelerators that stay for tenants. */
+/* Check that accelerators remain for tenants. */
 static bool is_feasible(const struct spare_plan *plan)
 {
 	return plan->count.enough < plan->accelerators;

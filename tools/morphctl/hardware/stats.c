@@ -2,7 +2,9 @@
 /* morphctl stats, morphctl version */
 #include "morphctl/client/client.h"
 
-/* Many counters and few fabrics: one under the other, unless fields were chosen. */
+/*
+ * There are many counters and few fabrics, so print one counter per line unless --fields is given.
+ */
 enum exit_code stats(struct run *run)
 {
 	enum exit_code code;

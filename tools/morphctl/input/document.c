@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Files that people write, in YAML or JSON, as JSON values. JSON is read as the YAML that it is.
+ * Read files in YAML or JSON as JSON values. The reader parses JSON as YAML.
  *
- * Of YAML there is what JSON has: mappings, lists and scalars. A plain scalar is null, true, false
- * or a number if it reads so in JSON, but for exponents; else a string; so 0660, yes and
- * 0000:3b:00.0 are strings.
+ * It accepts the part of YAML that JSON has: mappings, lists and scalars. A plain scalar is null,
+ * true, false or a number if it is one in JSON, except for exponents. Other scalars are strings,
+ * such as 0660, yes and 0000:3b:00.0.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -27,7 +27,7 @@ static void wrong(const struct reader *reader, yaml_mark_t mark, const char *wha
 		  what);
 }
 
-/* What libyaml has against the text, and in what it was when it met that. */
+/* Report libyaml's error and the context that it was parsing. */
 static void wrong_syntax(const struct reader *reader)
 {
 	const yaml_parser_t *parser = &reader->parser;
@@ -45,7 +45,7 @@ static void wrong_syntax(const struct reader *reader)
 		wrong(reader, parser->problem_mark, problem);
 }
 
-/* The next event, to be deleted unless false is returned. */
+/* Read the next event. The caller deletes it, unless the function returns false. */
 static bool next(struct reader *reader, yaml_event_t *event)
 {
 	if (yaml_parser_parse(&reader->parser, event))
@@ -62,7 +62,7 @@ static bool is_whole_number(const char *text)
 	       (*digits != '0' || !digits[1]);
 }
 
-/* Digits, a point, and digits. */
+/* Accept digits, a point, and digits. */
 static bool is_decimal_number(const char *text)
 {
 	const char *digits = text + (*text == '-');
@@ -120,7 +120,7 @@ static json_t *read_list(struct reader *reader)
 	return NULL;
 }
 
-/* The value that belongs to a key, put into the object. */
+/* Read the value of a key into the object. */
 static bool read_member(struct reader *reader, json_t *object, const yaml_event_t *key)
 {
 	const char *name = (const char *)key->data.scalar.value;
@@ -174,7 +174,7 @@ static bool has_tag(const yaml_event_t *event)
 	}
 }
 
-/* The value that an event begins, or NULL after a message. */
+/* Read the value that begins with an event; NULL after a message. */
 static json_t *read_value(struct reader *reader, const yaml_event_t *event)
 {
 	json_t *value;
@@ -200,7 +200,9 @@ static json_t *read_value(struct reader *reader, const yaml_event_t *event)
 	return value;
 }
 
-/* The one document of a file: stream start, document start, value, document end, stream end. */
+/*
+ * Read the only document of a file: stream start, document start, value, document end, stream end.
+ */
 static json_t *read_stream(struct reader *reader)
 {
 	json_t *value = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Opening what is to be read. */
+/* Open input files. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>

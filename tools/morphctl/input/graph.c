@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Any logical graph, as text: a line has the rank that sends and the one that receives; what
- * follows '#' is a remark.
+ * Read a logical graph as text: each line has the sending rank and the receiving rank. '#' begins a
+ * comment.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static enum exit_code read_line(struct reader *reader, char *text)
 	return code ? code : add_link(reader, link);
 }
 
-/* Is each rank below the highest one in a line? */
+/* Check that each rank below the highest one is in a line. */
 static enum exit_code check_ranks(struct reader *reader)
 {
 	if (!reader->graph->links_count) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* A file of bytes from each rank to each: a line for each rank. */
+/* Read a file of bytes from each rank to each, one line for each rank. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ struct table {
 	const char *path;
 	uint64_t *cells;
 	size_t line; /* of the file */
-	uint32_t rows, columns; /* the first row says how many */
+	uint32_t rows, columns; /* the first row gives the number of columns */
 };
 
 static uint32_t count_words(const char *line)
@@ -46,8 +46,8 @@ static uint32_t count_words(const char *line)
 }
 
 /*
- * The first column, from 1 on, that a comma ends with nothing in it; 0: there is none. A comma
- * after the last is as good as none.
+ * The first empty column before a comma, counted from 1; 0: none. A comma after the last column is
+ * allowed.
  */
 static uint32_t empty_cell(const char *line)
 {
@@ -67,7 +67,7 @@ static uint32_t empty_cell(const char *line)
 	return 0;
 }
 
-/* What follows '#' is a remark. */
+/* '#' begins a comment. */
 static enum exit_code read_row(struct table *table, char *line)
 {
 	uint32_t count, column = 0;

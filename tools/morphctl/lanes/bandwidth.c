@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl bandwidth plan: which lanes communication groups get */
+/* morphctl bandwidth plan: assign lanes to communication groups */
 #include <stdlib.h>
 
 #include "morphctl/client/client.h"
@@ -23,7 +23,7 @@ static void bandwidth_free(struct bandwidth *bandwidth)
 
 /* ---------------------------------------------------------------------- a profile */
 
-/* Fibres between servers, as many as are free, under the names of both, as "0-1". */
+/* Free fibres between two servers, under the names of both, as "0-1". */
 static int add_links(struct bandwidth *bandwidth, const struct morph_ledger *ledger)
 {
 	struct morph_traffic *links = needed(morph_traffic_new(bandwidth->run->client->ctx));
@@ -114,7 +114,7 @@ static const char *part_word(enum morph_bandwidth_part part)
 	}
 }
 
-/* Lanes and shortage of a group; of MORPH_ANY the shortage of a problem that is infeasible. */
+/* Lanes and shortage of a group. With MORPH_ANY, the shortage of an infeasible problem. */
 static struct morph_bandwidth_group group_info(const struct bandwidth *bandwidth, uint32_t group)
 {
 	MORPH_OPTS(morph_bandwidth_group, info, .index = MORPH_ANY);
@@ -138,7 +138,7 @@ static void add_stop(const struct bandwidth *bandwidth, const struct morph_bandw
 	json_object_set_new(record, "need", json_integer((json_int_t)stop->need));
 }
 
-/* A group's own name, or its number. */
+/* The name of a group, or its number. */
 static json_t *group_name(const struct bandwidth *bandwidth, uint32_t group)
 {
 	json_t *name = json_object_get(json_array_get(bandwidth->groups, group), "name");
@@ -203,7 +203,7 @@ static json_t *hop_records(const struct bandwidth *bandwidth)
 	return records;
 }
 
-/* Guides that a hop takes. */
+/* The guides that a hop uses. */
 static json_t *guide_records(const struct bandwidth *bandwidth)
 {
 	json_t *records = json_array();

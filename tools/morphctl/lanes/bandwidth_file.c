@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file of groups that morphctl bandwidth plan takes */
+/* Read the file of groups for morphctl bandwidth plan */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -8,7 +8,7 @@
 #include "morphctl/lanes/lanes.h"
 #include "morphctl/output/output.h"
 
-/* As many as libmorph takes. */
+/* The largest number that libmorph accepts. */
 #define MOST_ACCELERATORS 65536u
 #define MOST_PORTS 1024u
 #define MOST_FIBRES 4096u
@@ -35,7 +35,7 @@ static enum exit_code refuse(const struct reader *reader, const char *format, ..
 	return EXIT_CODE_USAGE;
 }
 
-/* What libmorph has against it; a number of something new is no error. */
+/* Report libmorph's error. A positive number is a new object and no error. */
 static enum exit_code accept(const struct reader *reader, int number)
 {
 	if (number >= 0)
@@ -68,7 +68,7 @@ static enum exit_code read_number(const struct reader *reader, const json_t *obj
 
 /* ----------------------------------------------------------------- the whole file */
 
-/* A number of either, or an object with both. */
+/* A number for both directions, or an object with 'transmit' and 'receive'. */
 static enum exit_code read_ports(const struct reader *reader)
 {
 	struct bandwidth *bandwidth = reader->bandwidth;
@@ -108,7 +108,7 @@ static struct bandwidth_guide *find_guide(const struct bandwidth *bandwidth, con
 	return NULL;
 }
 
-/* Those of a profile are there already; the file may say how many fibres they have. */
+/* Guides of a profile exist already. The file can set their numbers of fibres. */
 static enum exit_code read_guides(const struct reader *reader)
 {
 	struct bandwidth *bandwidth = reader->bandwidth;
@@ -163,7 +163,7 @@ static void add_hop(struct bandwidth *bandwidth, const struct bandwidth_hop *hop
 		bandwidth->accelerators = hop->dst + 1;
 }
 
-/* Each sends to the next, and the last to the first. */
+/* Each accelerator sends to the next one, and the last to the first. */
 static enum exit_code read_ring(const struct reader *reader, uint32_t group, const json_t *ring)
 {
 	size_t count = json_array_size(ring);

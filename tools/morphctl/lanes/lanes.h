@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A file of demands between servers, solved on a fabric. */
+/* Files of demands between servers, solved on a fabric. */
 #ifndef MORPHCTL_TE_H
 #define MORPHCTL_TE_H
 
@@ -13,7 +13,7 @@ struct demand {
 
 struct traffic {
 	struct run *run;
-	uint32_t fabric; /* MORPH_ANY: an empty one */
+	uint32_t fabric; /* MORPH_ANY: an empty fabric */
 	struct morph_model *model;
 	struct morph_ledger *ledger;
 	struct morph_traffic *problem;
@@ -24,21 +24,21 @@ struct traffic {
 	double lambda;
 	struct demand *demands;
 	size_t demands_count;
-	json_t *reservations; /* of the kernel; NULL of an empty fabric */
-	uint32_t *last; /* by path: lanes of the epoch before, MORPH_ANY where there was none */
-	uint32_t *lanes; /* by path, whole */
+	json_t *reservations; /* reservations in the kernel; NULL for an empty fabric */
+	uint32_t *last; /* by path: lanes of the previous epoch, MORPH_ANY if there was none */
+	uint32_t *lanes; /* by path: whole lanes */
 	struct morph_traffic_result result;
 };
 
-/* Read the file that is named: demands, epoch, ways and lambda. */
+/* Read the file on the command line: demands, epoch, paths and lambda. */
 enum exit_code read_traffic(struct traffic *traffic);
-/* The same, and solve it: whole lanes are in @traffic->lanes. */
+/* Read the file and solve it. Whole lanes are in @traffic->lanes. */
 enum exit_code solve_traffic(struct traffic *traffic);
-/* Whole lanes of a link, of one controller's demands, or of all: MORPH_ANY. */
+/* Whole lanes of a link for one controller's demands, or with MORPH_ANY for all demands. */
 uint32_t traffic_link_lanes(const struct traffic *traffic, uint32_t link, uint32_t controller);
 void traffic_free(struct traffic *traffic);
 
-/* bandwidth.c: lanes of groups that communicate. */
+/* bandwidth.c: lanes of communicating groups. */
 struct bandwidth_guide {
 	char *name;
 	uint32_t fibres;
@@ -54,9 +54,9 @@ struct bandwidth {
 	struct run *run;
 	json_t *document;
 	struct morph_bandwidth *problem;
-	uint32_t wavelengths, transmit, receive; /* of a fibre; ports of each accelerator */
-	uint32_t accelerators; /* how many there are; those of a file are as many as it names */
-	/* numbers above and guides are those of a profile, unless the file has others */
+	uint32_t wavelengths, transmit, receive; /* lanes of a fibre; ports of each accelerator */
+	uint32_t accelerators; /* number of accelerators; with a file, those that it names */
+	/* the numbers above and the guides are from a profile, unless the file replaces them */
 	bool of_profile;
 	struct bandwidth_guide *guides; /* by number */
 	uint32_t guides_count;
@@ -66,7 +66,7 @@ struct bandwidth {
 	struct morph_bandwidth_result result;
 };
 
-/* Read the file that is named, and make the problem of it. */
+/* Read the file on the command line, and build the problem. */
 enum exit_code read_bandwidth(struct bandwidth *bandwidth);
 void add_bandwidth_guide(struct bandwidth *bandwidth, const char *name, uint32_t fibres);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * morphctl traffic: lanes between servers that several controllers share, as all of them compute
- * them
+ * morphctl traffic: lanes between servers that several controllers share. All controllers compute
+ * the same solution.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "morphctl/lanes/lanes.h"
 #include "morphctl/output/output.h"
 
-#define LEAST 1e-6 /* lanes: what is less is none */
+#define LEAST 1e-6 /* fewer lanes than lanes-count are useless */
 #define DEMANDS "src-host,dst-host,controller,amount,flow,lanes-count"
 #define LINKS "src-host,dst-host,capacity,load,lanes-count,price"
 #define CONTROLLERS "controller,lanes-count,reserved,missing,surplus,percent"
@@ -66,7 +66,10 @@ static uint32_t reserved_lanes(const struct traffic *traffic, uint32_t link, uin
 	return sum;
 }
 
-/* A controller's ways, as its reservations have them. One that has none has decided nothing. */
+/*
+ * Recover a controller's paths from its reservations. A controller without reservations has no
+ * earlier decision.
+ */
 static int64_t recall(struct traffic *traffic, uint32_t controller)
 {
 	uint32_t *demands = needed(calloc(traffic->demands_count, sizeof(*demands)));
@@ -89,7 +92,7 @@ static int64_t recall(struct traffic *traffic, uint32_t controller)
 	return ret;
 }
 
-/* Has the controller of entry @i been met before it? Of demands first, then of reservations. */
+/* Check whether an earlier entry has the same controller. Demands precede reservations. */
 static bool met(const struct traffic *traffic, size_t i, uint32_t controller)
 {
 	for (size_t k = 0; k < traffic->demands_count && k < i; k++)
@@ -102,7 +105,10 @@ static bool met(const struct traffic *traffic, size_t i, uint32_t controller)
 	return false;
 }
 
-/* Every controller reads of all what they decided last, so that all go on from the same. */
+/*
+ * Read the earlier decisions of all controllers, so that every controller starts from the same
+ * state.
+ */
 static int recall_all(struct traffic *traffic)
 {
 	int64_t ret = 0;
@@ -211,7 +217,7 @@ static json_t *demand_records(const struct traffic *traffic)
 	return records;
 }
 
-/* Servers, one after the other. */
+/* The servers of a path, in order. */
 static json_t *path_hosts(const struct traffic *traffic, uint32_t path)
 {
 	json_t *hosts = json_array();

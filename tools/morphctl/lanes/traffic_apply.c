@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * morphctl traffic apply: a controller's part of the solution, reserved in the kernel fibre by
- * fibre
+ * morphctl traffic apply: reserve a controller's part of the solution in the kernel, fibre by fibre
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -15,22 +14,22 @@
 
 struct fibre {
 	uint32_t guide, link;
-	uint32_t lanes; /* that it has */
-	uint32_t held; /* of them by the controller, until now */
-	uint32_t spare; /* of them by nobody */
+	uint32_t lanes; /* lanes of the fibre */
+	uint32_t held; /* lanes that the controller held before */
+	uint32_t spare; /* lanes that no controller holds */
 	uint32_t asked, granted;
-	const char *result; /* NULL: nothing was asked of it */
-	bool refused; /* what could be had of it has been */
+	const char *result; /* NULL: no request was made */
+	bool refused; /* the rest of its lanes has been reserved */
 };
 
 struct applying {
 	struct traffic traffic;
 	struct token token;
-	struct fibre *fibres; /* by link; of each first those with most reserved */
+	struct fibre *fibres; /* sorted by link, then by reserved lanes, most first */
 	size_t count;
 	uint32_t conflicts;
-	bool changed; /* something was reserved or given back */
-	enum exit_code code; /* of what ended it before its end */
+	bool changed; /* some reservation has changed */
+	enum exit_code code; /* of the error that ended the command early */
 };
 
 /* --------------------------------------------------------------------- the fibres */
@@ -101,9 +100,9 @@ static uint32_t least(uint32_t one, uint32_t other)
 }
 
 /*
- * What is asked of the fibres of a link: what the controller has stays where it is, the rest is
- * what nobody has. What is missing then may be lit by slices of its own, or others': the kernel
- * knows.
+ * Choose the request for each fibre of a link. The controller keeps its present lanes; unreserved
+ * lanes make up the rest. Only the kernel knows whether circuits of its own or of other tenants use
+ * the missing lanes.
  */
 static void share(struct fibre *fibres, size_t count, uint32_t wanted)
 {
@@ -136,7 +135,7 @@ static int reserve(struct applying *applying, const struct fibre *fibre, uint32_
 					fibre->guide, lanes, 0, NULL);
 }
 
-/* Lanes of a fibre that nobody has now. */
+/* Lanes of a fibre that no controller has reserved. */
 static uint32_t lanes_free(const struct applying *applying, const struct fibre *fibre)
 {
 	const struct traffic *traffic = &applying->traffic;
@@ -151,9 +150,9 @@ static uint32_t lanes_free(const struct applying *applying, const struct fibre *
 }
 
 /*
- * Ask for so many lanes; where others have too many of them, for those that are left. What the
- * controller has stays as it was when it is refused. True: it has what was asked for, or what was
- * left.
+ * Request @lanes lanes. If other controllers hold too many, request the remaining lanes. A refused
+ * request leaves the reservation unchanged. Returns true if the controller got its request or the
+ * remaining lanes.
  */
 static bool ask(struct applying *applying, struct fibre *fibre, uint32_t lanes)
 {
@@ -176,7 +175,7 @@ static bool ask(struct applying *applying, struct fibre *fibre, uint32_t lanes)
 	}
 	fibre->refused = true;
 	fibre->granted = had;
-	/* Somebody was faster once more; or it is failed or cordoned. */
+	/* Another controller was faster again, or the fibre is failed or cordoned. */
 	fibre->result = error == -EBUSY ? "conflict" : error == -EIO ? "unusable" : "failed";
 	if (error != -EBUSY && error != -EIO)
 		applying->code = client_error(applying->traffic.run, error);
@@ -193,8 +192,7 @@ static uint32_t granted(const struct fibre *fibres, size_t count)
 }
 
 /*
- * As it was shared; what is refused is asked of the other fibres; what is not wanted any more is
- * given back.
+ * Reserve as share() decided. Request refused lanes from other fibres, and give back unneeded ones.
  */
 static void reserve_link(struct applying *applying, struct fibre *fibres, size_t count,
 			 uint32_t wanted)
@@ -214,7 +212,7 @@ static void reserve_link(struct applying *applying, struct fibre *fibres, size_t
 			fibres[at].result = "given-back";
 }
 
-/* Fibres of one link after the other. */
+/* Visit the fibres of each link in turn. */
 typedef void link_fn(struct applying *applying, struct fibre *fibres, size_t count, uint32_t wanted,
 		     json_t *records);
 
@@ -251,7 +249,7 @@ static json_t *new_record(const struct applying *applying, uint32_t link)
 			 (json_int_t)info.dst_host);
 }
 
-/* Fibres of which something is asked, or was to be given back. */
+/* Add the fibres with a request or a reservation to give back. */
 static void add_fibres(struct applying *applying, struct fibre *fibres, size_t count,
 		       uint32_t wanted, json_t *records)
 {
@@ -276,7 +274,7 @@ static void add_fibres(struct applying *applying, struct fibre *fibres, size_t c
 	}
 }
 
-/* Links that have fewer lanes than they should. */
+/* Links that have fewer lanes than the solution. */
 static void add_short(struct applying *applying, struct fibre *fibres, size_t count,
 		      uint32_t wanted, json_t *records)
 {
@@ -291,7 +289,7 @@ static void add_short(struct applying *applying, struct fibre *fibres, size_t co
 	json_array_append_new(records, record);
 }
 
-/* Lanes that the solution gives to the controller, over all links. */
+/* Lanes of the solution for the controller, over all links. */
 static uint32_t wanted_lanes(const struct applying *applying)
 {
 	uint32_t sum = 0;
@@ -363,7 +361,7 @@ static enum exit_code check(struct run *run, struct token *token)
 	return EXIT_CODE_OK;
 }
 
-/* Who is not in the file at all would lose all that he has. */
+/* A controller that is not in the file would lose all its reservations. */
 static enum exit_code check_demands(const struct applying *applying)
 {
 	const struct traffic *traffic = &applying->traffic;
@@ -377,7 +375,7 @@ static enum exit_code check_demands(const struct applying *applying)
 	return EXIT_CODE_USAGE;
 }
 
-/* All of it, a part, or nothing at all. */
+/* All of the solution, a part of it, or nothing was reserved. */
 static enum exit_code code_of(const struct applying *applying, const json_t *report)
 {
 	if (applying->code)

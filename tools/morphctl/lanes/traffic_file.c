@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file of demands that morphctl traffic takes */
+/* Read the file of demands for morphctl traffic */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,7 +14,7 @@ static enum exit_code wrong(const struct traffic *traffic, const char *where, co
 	return EXIT_CODE_USAGE;
 }
 
-/* Every key is one of those that are known, divided by commas. */
+/* Check that every key is in the list of known keys, which commas separate. */
 static enum exit_code check_keys(const struct traffic *traffic, const json_t *object,
 				 const char *where, const char *known)
 {
