@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Records to tables by libsmartcols, and to JSON by jansson. */
+/* Print records as tables by libsmartcols, and as JSON by jansson. */
 #include <libsmartcols.h>
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ bool emit_knows_fields(const struct run *run, const struct view *view)
 
 	if (!word || !view->attributes || !strcmp(word, "all"))
 		return true;
-	/* One that is empty is none, at the end too. */
+	/* An empty name is an error, even at the end of the list. */
 	for (;;) {
 		size_t length = strcspn(word, ",");
 
@@ -70,7 +70,7 @@ static json_t *names_of_list(const char *list)
 	return names;
 }
 
-/* All keys of all records, in the order in which they are met first. */
+/* All keys of all records, in the order of their first occurrence. */
 static json_t *names_of_records(json_t *records)
 {
 	json_t *names = json_array(), *seen = json_object(), *record, *value;
@@ -112,13 +112,13 @@ static json_t *selected(json_t *record, const char *list)
 	return part;
 }
 
-/* A table is printed whole, or not at all: what libsmartcols refuses is for want of memory. */
+/* Print a table completely or end the program: libsmartcols fails only when memory is short. */
 static void done(int error)
 {
 	needed(error ? NULL : "");
 }
 
-/* @text is the table's from now on. */
+/* The table takes over @text. */
 static void set_cell(struct libscols_line *line, size_t column, const char *key, char *text)
 {
 	const char *color = format_color(key, text);
@@ -149,7 +149,10 @@ static struct libscols_table *new_table(bool noheadings)
 	scols_table_enable_noheadings(table, noheadings);
 	scols_table_enable_colors(table, colored());
 	done(scols_table_set_column_separator(table, "  "));
-	/* Whole values always: what a script cuts out must not depend on the terminal's width. */
+	/*
+	 * Never cut values, because the output of a script must not depend on the width of the
+	 * terminal.
+	 */
 	scols_table_set_termforce(table, SCOLS_TERMFORCE_ALWAYS);
 	scols_table_set_termwidth(table, 1 << 15);
 	return table;
@@ -232,7 +235,7 @@ enum exit_code emit_list(const struct run *run, const struct view *view, json_t 
 	return EXIT_CODE_OK;
 }
 
-/* Nested records get a table of their own below. */
+/* Print nested records in a table of their own below. */
 static bool is_table(const json_t *value)
 {
 	return json_is_array(value) && json_is_object(json_array_get(value, 0));

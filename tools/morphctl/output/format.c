@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Values as text for people: units by the ending of the attribute's name. */
+/* Format values as text for people. The ending of an attribute's name gives its unit. */
 #include <inttypes.h>
 #include <pwd.h>
 #include <stdlib.h>
@@ -105,7 +105,7 @@ static char *joined(const char *key, const json_t *list)
 	return text;
 }
 
-/* A nested record in a cell: its members in brackets. */
+/* Print a nested record in a cell: its members in brackets. */
 static char *nested(const json_t *record)
 {
 	char *text = text_of("%s", "");

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records for people and programs, and their members. Records are JSON objects with the
- * specification's attribute names.
+ * Records for people and programs, and their members. Records are JSON objects with the attribute
+ * names of the specification.
  */
 #ifndef MORPHCTL_OUTPUT_H
 #define MORPHCTL_OUTPUT_H
@@ -14,29 +14,29 @@
 #include "morphctl/command/command.h"
 
 /*
- * @columns: attributes that a table shows, divided by commas; --fields wins.
- * @attributes: all attributes that there may be, divided by commas, or NULL when that is
- * not known; a field that is none of them is a usage error.
+ * @columns: attributes that a table shows, separated by commas; --fields replaces them.
+ * @attributes: all attributes that records can have, separated by commas, or NULL if they are
+ * unknown. Another attribute in --fields is a usage error.
  */
 struct view {
 	const char *columns;
 	const char *attributes;
 };
 
-/* Is every field of --fields an attribute of the view? If not, it is said. */
+/* Check that each field of --fields is an attribute of the view. Prints a message if not. */
 bool emit_knows_fields(const struct run *run, const struct view *view);
 
-/* Emitting takes no reference: the caller keeps its records. */
+/* The emit functions take no reference: the caller keeps its records. */
 enum exit_code emit_list(const struct run *run, const struct view *view, json_t *records);
 enum exit_code emit_one(const struct run *run, const struct view *view, json_t *record);
 
-/* One record on one line, at once: JSON Lines. */
+/* Print one record on one line and flush it: JSON Lines. */
 void emit_line(json_t *record);
 
-/* A JSON document as it is. */
+/* Print a JSON document unchanged. */
 void emit_document(json_t *document);
 
-/* A small table in the text of a larger output. */
+/* Print a small table inside a larger output. */
 void emit_table(const struct run *run, const char *columns, json_t *records);
 
 /* format.c: one value as text for people, in a buffer that the caller frees */
@@ -44,7 +44,7 @@ char *format_value(const char *key, const json_t *value);
 const char *format_color(const char *key, const char *text);
 bool format_is_number(const char *key, const json_t *value);
 
-/* Members of records, with a value for those that are absent. */
+/* Members of records, with a default for absent ones. */
 
 #define NUMBER_NONE UINT32_MAX
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The choices of a plan: what algorithms and policies came to, and the baselines beside them. */
+/* The choices of a plan: the results of algorithms and policies, and the baselines. */
 #include <string.h>
 
 #include "morphctl/output/output.h"
@@ -12,7 +12,7 @@
 #define SOME_RANKS 4 /* among which all algorithms do what they do at all */
 #define UNLIMITED_RANKS 64 /* of which each is planned, without --steps */
 
-/* Sooner is what was planned at first, where no ways were found for its light. */
+/* The earlier result is of the first plan, but no paths were found for its circuits. */
 static const char *why_behind(const struct planning *planning, uint64_t ns, uint64_t best_ns)
 {
 	if (ns < best_ns && planning->unlit_count)
@@ -20,7 +20,7 @@ static const char *why_behind(const struct planning *planning, uint64_t ns, uint
 	return ns > best_ns ? "later" : "no sooner";
 }
 
-/* With a rank that is late, from the start of the others. */
+/* With a late rank, the time counts from the start of the other ranks. */
 static uint64_t end_ns(const struct planning *planning, const struct morph_choice *choice)
 {
 	uint64_t late_ns = planning->wanted.late_ns;
@@ -41,7 +41,7 @@ uint64_t plan_choices_end(const struct planning *planning)
 	const struct morph_payoff *payoff = &planning->payoff;
 	uint64_t late_ns = planning->wanted.late_ns;
 
-	/* What goes on without some ports knows of no rank that is late. */
+	/* A plan without some ports ignores late ranks. */
 	if (planning->is_replanned)
 		return 0;
 	if (!late_ns || !payoff->rest_ns)
@@ -72,7 +72,7 @@ void plan_choices_weigh(struct planning *planning)
 		planning->payoff = rule;
 }
 
-/* The library does not say which of them it was. */
+/* The library does not say which reason applies. */
 static const char *why_no_plan(const struct planning *planning)
 {
 	const struct run *run = planning->run;
@@ -85,7 +85,7 @@ static const char *why_no_plan(const struct planning *planning)
 			"there is no plan of its rounds";
 }
 
-/* An algorithm that does this kind of collective, and not this one. */
+/* Add an algorithm that does this kind of collective, but not this collective. */
 static void add_unable(const struct planning *planning, uint32_t algorithm, json_t *list)
 {
 	struct morph_collective_opts wanted = planning->wanted;
@@ -118,7 +118,7 @@ static void add_unable(const struct planning *planning, uint32_t algorithm, json
 	morph_collective_free(scratch);
 }
 
-/* As --shape has it. */
+/* A shape in the form of --shape. */
 static json_t *shape_of(const uint32_t extent[3])
 {
 	uint32_t second = extent[1] ? extent[1] : 1;
@@ -129,7 +129,7 @@ static json_t *shape_of(const uint32_t extent[3])
 			   json_sprintf("%u", extent[0]);
 }
 
-/* What some algorithms are told. */
+/* Add the parameters that some algorithms have. */
 static void add_told(json_t *record, const struct morph_choice *choice)
 {
 	if (choice->extent[0])
@@ -141,8 +141,8 @@ static void add_told(json_t *record, const struct morph_choice *choice)
 }
 
 /*
- * Whether it pays not to wait for a late rank, and when all has arrived where it is as late as is
- * said.
+ * Report from which delay of the late rank on it pays to start without it. With --late, also report
+ * the end of the plan for the given delay.
  */
 static void add_rule(const struct planning *planning, json_t *report)
 {
@@ -168,7 +168,7 @@ static void add_rule(const struct planning *planning, json_t *report)
 				    json_integer((json_int_t)plan_choices_end(planning)));
 }
 
-/* What algorithms came to, and which of them it is. */
+/* Add the results of the algorithms, and mark the chosen one. */
 static void add_choices(const struct planning *planning, json_t *report)
 {
 	uint64_t best_ns = chosen_ns(planning);
@@ -210,7 +210,7 @@ static void add_choices(const struct planning *planning, json_t *report)
 	add_rule(planning, report);
 }
 
-/* Those that can't say so themselves. */
+/* Add reasons to the choices that have no reason of their own. */
 static void add_reasons(const struct planning *planning, json_t *report)
 {
 	json_t *list = json_object_get(report, "alternative"), *record;
@@ -228,13 +228,13 @@ static void add_reasons(const struct planning *planning, json_t *report)
 }
 
 /*
- * Work, and what a unit of --steps is of it, as morph_schedule_choose() has them; without --steps
- * twice as much: a ring of 4096 ranks.
+ * The measure of work and the value of a unit of --steps are those of morph_schedule_choose().
+ * Without --steps the limit is twice as high, which admits a ring of 4096 ranks.
  */
 #define UNIT_BITS 22
 #define MOST_WORK (1ULL << 29)
 #define WORK_EACH 16
-#define MOST_TRANSFERS (1ULL << 26) /* of a collective */
+#define MOST_TRANSFERS (1ULL << 26) /* the most that a collective can have */
 
 static uint64_t work_of(const struct morph_collective *collective)
 {
@@ -250,8 +250,8 @@ static uint64_t work_of(const struct morph_collective *collective)
 }
 
 /*
- * Those of a binary tree alone are as many as one likes; of more than a collective may have none
- * are built.
+ * Only binary trees have an arbitrary number of segments. Estimate their work before the build, and
+ * leave collectives to the builder that have more transfers than it accepts.
  */
 static uint64_t reckon(const struct morph_collective_opts *wanted)
 {
@@ -281,7 +281,7 @@ enum exit_code plan_within_budget(const struct planning *planning)
 
 	if (given(run, OPTION_SEGMENTS))
 		wanted.algorithm = MORPH_BINARY;
-	/* StragglAR is short, and long to be found. */
+	/* StragglAR has few transfers, and its search takes long. */
 	if (!wanted.algorithm || wanted.algorithm == MORPH_STRAGGLAR)
 		return EXIT_CODE_OK;
 	lacks = plan_lacks(planning, &wanted);
@@ -303,8 +303,8 @@ void plan_choices_add(const struct planning *planning, json_t *report)
 }
 
 /*
- * Baselines: what a plan is held against. Its gap is told by its bound, never by what changes that
- * took no time would come to.
+ * Baselines: schedules to compare a plan with. The gap of a plan refers to its bound, not to the
+ * schedule in which changes take no time.
  */
 
 json_t *schedule_record(const struct morph_schedule *schedule, const char *name)
@@ -331,7 +331,7 @@ static bool is_later(const struct morph_schedule *one, const struct morph_schedu
 	       (mine.verdict != MORPH_FEASIBLE || mine.ns > its.ns);
 }
 
-/* Nothing is sooner, but for what rounding makes of it. */
+/* No schedule can end earlier, except by a rounding error. */
 static bool meets_bound(const struct morph_schedule *schedule)
 {
 	struct morph_schedule_result info = schedule_result(schedule);
@@ -339,7 +339,10 @@ static bool meets_bound(const struct morph_schedule *schedule)
 	return info.verdict == MORPH_FEASIBLE && info.ns <= info.bound_ns + 1;
 }
 
-/* What is ideal is no later than the plan, and than its policy where changes take no time. */
+/*
+ * The ideal baseline ends no later than the plan, and no later than the plan's policy when changes
+ * take no time.
+ */
 static int find_ideal(const struct planning *planning, struct morph_schedule *ideal, json_t *list)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes,
@@ -387,7 +390,7 @@ static int add_baselines(const struct planning *planning, json_t *report)
 	return error;
 }
 
-/* Where halving does it, from which size on do circuits of its own pay? */
+/* For recursive halving: find the buffer size from which on circuits of its own pay. */
 static int add_short_cut(const struct planning *planning, json_t *report)
 {
 	const struct morph_collective_opts *wanted = &planning->wanted;
@@ -413,8 +416,8 @@ static int add_short_cut(const struct planning *planning, json_t *report)
 }
 
 /*
- * Of all-reduce that begins without the last rank: how many rounds are left when it comes, and how
- * many there must be.
+ * For an all-reduce that begins without the last rank: report the rounds after this rank arrives,
+ * and the lower bound of this number.
  */
 static void add_late_rounds(const struct planning *planning, json_t *report)
 {
@@ -428,7 +431,10 @@ static void add_late_rounds(const struct planning *planning, json_t *report)
 	json_object_set_new(report, "rounds-bound", json_integer(info.late_rounds_least));
 }
 
-/* Of a matrix that goes in one round; the way back is the way there, turned. */
+/*
+ * Compare methods for a matrix that takes one round. The way back uses the same rounds with
+ * directions reversed.
+ */
 static int add_methods(const struct planning *planning, json_t *report)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = planning->planes,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Files of other programs: what ranks send is read from them, and plans are written for them. */
+/* Files of other programs: read the bytes that ranks send, and write plans. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -10,9 +10,9 @@
 #include "morphctl/input/input.h"
 #include "morphctl/schedule/schedule.h"
 
-#define NAME "morphctl" /* of an algorithm that is written */
+#define NAME "morphctl" /* name of the algorithm in the file */
 
-/* Options that name a file, and who reads it. */
+/* Options that name a file, and the functions that read it. */
 struct source {
 	enum option_id option;
 	enum exit_code (*read)(struct planning *planning, const char *path);
@@ -50,8 +50,8 @@ static enum exit_code read_matrix(struct planning *planning, const char *path)
 }
 
 /*
- * One more than the highest rank in lines that tell of messages, and its line; what else they say
- * is for who reads them.
+ * Find the highest rank in the lines that describe messages. Returns that rank plus one, and its
+ * line. The reader of the format checks the rest.
  */
 static uint32_t ranks_named(const char *text, uint32_t *line)
 {
@@ -60,7 +60,7 @@ static uint32_t ranks_named(const char *text, uint32_t *line)
 	for (uint32_t number = 1; text; text = strchr(text, '\n'), number++) {
 		char kind, begins[64];
 
-		/* What matters is at its beginning; sscanf() asks how long all is that it gets. */
+		/* Only the beginning matters. sscanf() takes the length of its whole input. */
 		text += *text == '\n';
 		snprintf(begins, sizeof(begins), "%.*s", (int)strcspn(text, "\n"), text);
 		if (sscanf(begins, " %c%*[ \t]%u%*[ \t]%u", &kind, &own, &other) != 3 ||
@@ -84,8 +84,7 @@ static bool is_there(const char *prefix, uint32_t rank, const char *ending)
 }
 
 /*
- * How many there are of PREFIX.0.ENDING, PREFIX.1.ENDING, and so on: none may be missing before the
- * last.
+ * Count the files PREFIX.0.ENDING, PREFIX.1.ENDING, and so on. None before the last may be missing.
  */
 static enum exit_code count_files(const char *prefix, const char *ending, uint32_t *count)
 {
@@ -142,7 +141,7 @@ static uint64_t *new_matrix(uint32_t ranks)
 	return needed(calloc((size_t)ranks * ranks, sizeof(uint64_t)));
 }
 
-/* Of all ranks in one file, which is read once: it may be a pipe. */
+/* Read all ranks from one file. Read it once, because it can be a pipe. */
 static enum exit_code read_one_profile(const char *path, uint64_t **matrix, uint32_t *ranks)
 {
 	char *text, why[256];
@@ -205,7 +204,7 @@ static enum exit_code read_profiles(struct planning *planning, const char *path)
 
 /* ------------------------------------------------------------------- with rounds */
 
-/* That each part is summed once the reader of traces does not look at. */
+/* The reader of traces does not check that each part is summed once. */
 static enum exit_code take_rounds(struct planning *planning, const char *path)
 {
 	int error = morph_collective_run(planning->collective, NULL);
@@ -288,7 +287,7 @@ static const struct source *source_of(const struct run *run)
 	return source;
 }
 
-/* Options that have no say in what a file tells. */
+/* Reject options that a file with rounds makes meaningless. */
 static enum exit_code check_options(const struct run *run)
 {
 	static const enum option_id of_names[] = { OPTION_TORUS, OPTION_ROOT, OPTION_LATE },
@@ -347,14 +346,14 @@ enum exit_code ask_file(struct planning *planning)
 
 /* ------------------------------------------------------------------------ written */
 
-/* What is written has been asked for twice: for its size, and itself. */
+/* The library's writer runs twice: first for the size, then for the text. */
 static ssize_t write_msccl(const struct planning *planning, char *buffer, size_t bytes, char *why,
 			   size_t room)
 {
 	return morph_msccl_write(planning->collective, NAME, buffer, bytes, why, room);
 }
 
-/* The algorithm's; rounds of a file have none. */
+/* The name of the algorithm. Rounds of a file have none. */
 static const char *name_of(const struct planning *planning)
 {
 	uint32_t algorithm = planning->wanted.algorithm;
@@ -410,10 +409,7 @@ static enum exit_code write_one(const struct planning *planning, enum option_id 
 	return code;
 }
 
-/*
- * Where light has no ways there are no steps: that is said with the plan, which comes to nothing
- * then.
- */
+/* A plan without paths for its circuits has no steps. Report that the file is not written. */
 static enum exit_code write_steps(const struct planning *planning, const char *path)
 {
 	json_t *document;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The light of a schedule: its paths on a fabric, and the next plan where it has none. */
+/* The circuits of a schedule: their paths on a fabric, and the next plan if they have none. */
 #include <stdlib.h>
 #include <string.h>
 
 #include "morphctl/client/client.h"
 #include "morphctl/schedule/schedule.h"
 
-/* A comma with nothing before or after it. */
+/* Check for a comma without a number before or after it. */
 static bool has_gap(const char *list)
 {
 	size_t length = strlen(list);
@@ -14,7 +14,7 @@ static bool has_gap(const char *list)
 	return !length || *list == ',' || list[length - 1] == ',' || strstr(list, ",,");
 }
 
-/* As --at says, one after the other, or from the first accelerator on. */
+/* Take the accelerators of --at in their order, or all from the first one on. */
 static enum exit_code ask_accelerators(struct run *run, uint32_t ranks, uint32_t *accelerators)
 {
 	char *copy, *place = NULL;
@@ -120,11 +120,12 @@ void plan_light_add(const struct morph_light *light, json_t *report)
 }
 
 /*
- * morphctl schedule plan with --profile or --slice: where the soonest plan's light has no ways, the
- * next ones. Algorithms, policies, and as many planes as go together, by when all has arrived.
+ * morphctl schedule plan with --profile or --slice: if the circuits of the fastest plan have no
+ * paths, try the next plans. Plans differ in algorithm, policy and number of planes, and are tried
+ * in order of their end.
  */
 
-/* Rounds of a file are what they are: there is no algorithm to choose. */
+/* Rounds of a file are fixed: there is no algorithm to choose. */
 static const struct morph_collective_opts *wanted_of(const struct planning *planning)
 {
 	return planning->rounds_given ? NULL : &planning->wanted;
@@ -146,7 +147,7 @@ static void note(struct planning *planning, const struct morph_choice *candidate
 				 candidate->ns, planning->light.verdict == MORPH_INFEASIBLE };
 }
 
-/* What pays where a rank is late was of the one before. */
+/* The payoff for a late rank belonged to the plan before. */
 static void choose(struct planning *planning, const struct morph_choice *candidate)
 {
 	if (planning->rounds_given)
@@ -159,7 +160,7 @@ static void choose(struct planning *planning, const struct morph_choice *candida
 		planning->payoff = (struct morph_payoff){ 0 };
 }
 
-/* What was planned at first. */
+/* The plan that was made first. */
 static struct morph_choice present(const struct planning *planning)
 {
 	struct morph_choice choice = { .ns = schedule_result(planning->schedule).ns };
@@ -178,7 +179,10 @@ static bool is_same(const struct morph_choice *one, const struct morph_choice *o
 	       one->planes == other->planes;
 }
 
-/* The first one that has ways; or else what was planned at first, and why that has none. */
+/*
+ * Choose the first plan whose circuits have paths. If none has, keep the first plan and the reason
+ * why its circuits have none.
+ */
 static enum exit_code ask_all(struct planning *planning, const struct morph_schedule_opts *opts,
 			      const struct morph_choice *list, uint32_t count)
 {
@@ -209,7 +213,7 @@ static enum exit_code ask_all(struct planning *planning, const struct morph_sche
 	return error ? plan_error(planning->run, error) : EXIT_CODE_OK;
 }
 
-/* Found where others can be planned, which are not the rounds that are planned by now. */
+/* Find candidates. They are built in a collective of their own, so that the present rounds stay. */
 static enum exit_code find(struct planning *planning, const struct morph_schedule_opts *opts,
 			   struct morph_choice *list, uint32_t *count)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl schedule plan --lost: a schedule that goes on without some ports */
+/* morphctl schedule plan --lost: a schedule that continues without some ports */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ static enum exit_code malformed(struct run *run, const char *text)
 		text);
 }
 
-/* What is too large for a number of a rank or plane is none that there is. */
+/* A number that is too large is no rank or plane. */
 static uint32_t number_at(const char *text, char **end)
 {
 	unsigned long value = strtoul(text, end, 10);
@@ -26,7 +26,7 @@ static uint32_t number_at(const char *text, char **end)
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* RANK:PLANE, and t or r where it is one port of both. */
+/* Parse RANK:PLANE, with t or r for a single direction of the port. */
 static const char *parse_loss(const char *text, struct morph_loss *loss)
 {
 	char *end;
@@ -81,8 +81,8 @@ static enum exit_code check_lost(const struct planning *planning,
 }
 
 /*
- * By one policy, from the beginning, without the ports; in the place of what is there where that is
- * later, or can't be.
+ * Plan by one policy from the beginning, without the lost ports. The result replaces the present
+ * schedule if that one ends later or is not feasible.
  */
 static int try_anew(struct planning *planning, const struct morph_schedule_opts *how,
 		    const struct morph_replan_opts *opts)
@@ -110,13 +110,13 @@ static int try_anew(struct planning *planning, const struct morph_schedule_opts 
 }
 
 /*
- * What can't go on begins once more, by whichever policy needs the ports least. Topologies of a
- * file have one alone.
+ * If the schedule cannot continue, plan again from the beginning, by the policy that ends first
+ * without the ports. This is not possible for topologies of a file, which have a single policy.
  */
 static int plan_anew(struct planning *planning, struct morph_replan_opts *opts, uint64_t before_ns)
 {
 	MORPH_OPTS(morph_schedule_opts, how, .planes = planning->planes);
-	uint64_t end_ns = opts->from_ns; /* it begins when ports are lost */
+	uint64_t end_ns = opts->from_ns; /* the new plan begins when the ports are lost */
 	int error = 0;
 
 	if (schedule_result(planning->schedule).verdict != MORPH_UNDECIDED ||
@@ -127,7 +127,7 @@ static int plan_anew(struct planning *planning, struct morph_replan_opts *opts, 
 	opts->from_ns = 0;
 	for (how.policy = 1; !error && how.policy < MORPH_POLICIES; how.policy++) {
 		error = try_anew(planning, &how, opts);
-		/* A policy that does not do this, or gives up. */
+		/* Skip a policy that cannot plan this or gives up. */
 		error = error == -ENOMEM ? error : 0;
 	}
 	if (error || schedule_result(planning->schedule).verdict != MORPH_FEASIBLE) {
@@ -187,7 +187,7 @@ void plan_lost_write(const struct planning *planning)
 	       replanned->changed == 1 ? "s" : "", (unsigned long long)replanned->later_ns);
 }
 
-/* Rows of tables that know of no loss. */
+/* Label the rows of tables that ignore the lost ports. */
 static void label_rows(json_t *report)
 {
 	static const char *const tables[] = { "choice", "alternative", "baseline", "method" };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl schedule plan: when circuits change in a collective */
+/* morphctl schedule plan: decide when circuits change during a collective */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -47,7 +47,10 @@ enum exit_code plan_error(struct run *run, int error)
 		       code;
 }
 
-/* Algorithms that do what the one that was named does not. Of more ranks that would take time. */
+/*
+ * List algorithms that can do the collective if the named one cannot. With many ranks this would
+ * take long.
+ */
 static void tell_others(struct planning *planning)
 {
 	struct morph_collective_opts wanted = planning->wanted;
@@ -67,7 +70,7 @@ static void tell_others(struct planning *planning)
 		warn_line("these do it: --algorithm %s", names);
 }
 
-/* Combine: the plan of the file's all-to-all, turned round. */
+/* Plan the combine step: the plan of the file's all-to-all with directions reversed. */
 static int solve_back(struct planning *planning, const struct morph_schedule_opts *opts)
 {
 	struct morph_collective *there = needed(morph_collective_new(planning->run->client->ctx));
@@ -145,7 +148,7 @@ static enum exit_code solve(struct planning *planning)
 
 /* ------------------------------------------------------------------------ answer */
 
-/* Begin without the last rank, or wait for it? */
+/* Report whether starting without the last rank pays. */
 static void write_payoff(const struct planning *planning)
 {
 	const struct morph_payoff *payoff = &planning->rule;
@@ -208,7 +211,7 @@ static bool is_told(const json_t *choices, const char *what)
 	return false;
 }
 
-/* With what some algorithms are told, where one of these is told anything. */
+/* Add columns for the parameters of algorithms if one of the algorithms has any. */
 static void list_columns(const json_t *choices, char columns[ALGORITHMS_ROOM])
 {
 	snprintf(columns, ALGORITHMS_ROOM, "algorithm,%s%s%spolicy,rounds-count,finish-ns,text",
@@ -263,7 +266,9 @@ static void write_report(struct planning *planning, const json_t *report)
 	}
 }
 
-/* What is planned; a file with rounds has no name for it, and how much there is a matrix says. */
+/*
+ * Describe the planned collective. A file with rounds gives no name, and a matrix gives the bytes.
+ */
 static void add_collective(const struct planning *planning, json_t *report)
 {
 	const struct morph_collective_opts *wanted = &planning->wanted;
@@ -275,7 +280,7 @@ static void add_collective(const struct planning *planning, json_t *report)
 		json_object_set_new(report, "bytes", json_integer((json_int_t)wanted->bytes));
 }
 
-/* The ranks that are waited for, and the one that loads the plan. */
+/* Add the ranks that steps wait for, and the rank that loads the plan. */
 static void add_roles(struct planning *planning, json_t *report)
 {
 	uint32_t elected, involved;
@@ -422,7 +427,9 @@ enum exit_code schedule_plan(struct run *run)
 	enum format format = TEXT;
 	enum exit_code code;
 
-	/* Those who emit records and read profiles ask for what all commands have. */
+	/*
+	 * Functions that emit records and read profiles read the options that all commands share.
+	 */
 	run->option[OPTION_JSON] = run->option[OPTION_PLAN_JSON];
 	run->option[OPTION_PROFILE] = run->option[OPTION_PLAN_PROFILE];
 	code = export_check(run);

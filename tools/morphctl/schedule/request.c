@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * morphctl schedule plan: what is asked of a planner: a collective, its algorithm, and what rounds
- * and changes take.
+ * morphctl schedule plan: the request to the planner: a collective, its algorithm, and the times of
+ * rounds and changes.
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -21,7 +21,7 @@ const char *kind_name(uint32_t kind)
 	return kinds[kind - 1];
 }
 
-/* Numbers that no algorithm can be told. */
+/* Check numbers that no algorithm accepts. */
 static enum exit_code check_algorithm(const struct planning *planning)
 {
 	const struct morph_collective_opts *wanted = &planning->wanted;
@@ -42,7 +42,7 @@ static enum exit_code check_algorithm(const struct planning *planning)
 	return EXIT_CODE_OK;
 }
 
-/* Options that only some algorithms make use of. */
+/* Options that only some algorithms use. */
 enum exit_code plan_check_options(const struct planning *planning)
 {
 	const struct morph_collective_opts *wanted = &planning->wanted;
@@ -68,7 +68,7 @@ enum exit_code plan_check_options(const struct planning *planning)
 	return EXIT_CODE_OK;
 }
 
-/* What an algorithm is told, and how much there is. */
+/* Read the parameters of the algorithm and the bytes. */
 enum exit_code plan_ask_algorithm(struct planning *planning)
 {
 	struct morph_collective_opts *wanted = &planning->wanted;
@@ -93,7 +93,7 @@ enum exit_code plan_ask_algorithm(struct planning *planning)
 	return check_algorithm(planning);
 }
 
-/* All of a torus, or 0 where that is none or more than there may be. */
+/* The number of ranks of a torus, or 0 for an invalid or too large torus. */
 static uint32_t ranks_of(const uint32_t extent[3])
 {
 	uint64_t ranks = 1;
@@ -147,7 +147,7 @@ enum exit_code plan_ask_collective(struct planning *planning)
 	return plan_check_options(planning);
 }
 
-/* Names of what a delay has: first of rounds, then those of enum morph_delay_part. */
+/* Names of the parts of a delay: first those of rounds, then those of enum morph_delay_part. */
 static const char *const parts[] = { "round",	"hop",	"drain",  "barrier",
 				     "program", "port", "settle", "relock" };
 
@@ -155,7 +155,7 @@ static const char *const parts[] = { "round",	"hop",	"drain",  "barrier",
 #define PARTS (sizeof(parts) / sizeof(parts[0]))
 #define MOST_MBPS (1ULL << 40)
 
-/* What the driver has measured of changes takes the place of these. */
+/* "measured" replaces these parts by the driver's measurements of changes. */
 static const char *measured_too(const bool seen[PARTS])
 {
 	for (size_t part = PART_PROGRAM; part < PARTS; part++)
@@ -164,7 +164,7 @@ static const char *measured_too(const bool seen[PARTS])
 	return NULL;
 }
 
-/* One PART=NS; what comes after it. NULL: it is said what is wrong. */
+/* Parse one PART=NS. Returns the text after it, or NULL after a message. */
 static const char *parse_part(const struct run *run, const char *text, uint64_t ns[PARTS],
 			      bool *seen)
 {
@@ -197,7 +197,7 @@ static const char *parse_part(const struct run *run, const char *text, uint64_t 
 	return NULL;
 }
 
-/* PART=NS, or "measured", divided by commas. */
+/* Parse PART=NS, or "measured", separated by commas. */
 static enum exit_code parse_delay(const struct run *run, uint64_t ns[PARTS], bool *measured)
 {
 	static const char word[] = "measured";

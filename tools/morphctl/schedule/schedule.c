@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl schedule: of a slice, on the slice's own file, as its owner */
+/* morphctl schedule: act on the schedules of a slice, through the slice's own file, as its owner */
 #include "morphctl/client/client.h"
 #include "morphctl/schedule/schedule.h"
 
 #define COLUMNS "id,state,steps-count,at,position,lit,circuits-count,loop,moved,failed-step,error"
 
-/* The slice that the command line begins with; whoever got it closes it. */
+/* Open the slice that the first argument names. The caller closes it. */
 static enum exit_code open_slice(struct run *run, struct morph_slice **slice)
 {
 	enum exit_code code = client_fields(run, MORPH_OBJECT_SCHEDULE_STATE);
@@ -20,7 +20,7 @@ static enum exit_code open_slice(struct run *run, struct morph_slice **slice)
 	return error ? client_error(run, error) : EXIT_CODE_OK;
 }
 
-/* Where a schedule is; what its steps have cost is told where that is asked for. */
+/* Print the state of a schedule, and the costs of its steps on request. */
 static enum exit_code tell(struct run *run, struct morph_slice *slice, uint32_t number,
 			   bool with_steps)
 {
@@ -83,13 +83,13 @@ enum exit_code schedule_load(struct run *run)
 	return code;
 }
 
-/* At which step, rank or position, where that is meant. */
+/* The step, rank or position for verbs that need one. */
 struct where {
 	uint32_t step, rank;
 	uint64_t position;
 };
 
-/* What is done to a schedule. */
+/* An action on a schedule. */
 typedef int act_fn(struct morph_slice *slice, uint32_t number, const struct where *where);
 
 static enum exit_code act(struct run *run, act_fn *function, const struct where *where,
@@ -162,7 +162,7 @@ enum exit_code schedule_jump(struct run *run)
 	return code ? code : act(run, jump, &where, false);
 }
 
-/* Positions go on for longer than other numbers. */
+/* Positions have more bits than other numbers. */
 static enum exit_code read_position(struct run *run, const char *text, struct where *where)
 {
 	return parse_u64(text, 0, UINT64_MAX, &where->position) ?

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file of steps that morphctl schedule load takes: read, and written. */
+/* Read and write the file of steps for morphctl schedule load. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@ struct reader {
 	struct run *run;
 	const char *path;
 	struct morph_steps *steps;
-	char where[32]; /* what is being read, and ": " */
+	char where[32]; /* the part being read, and ": " */
 };
 
 static enum exit_code wrong(const struct reader *reader, const char *what)
@@ -19,7 +19,7 @@ static enum exit_code wrong(const struct reader *reader, const char *what)
 	return EXIT_CODE_USAGE;
 }
 
-/* What the library has against it, with where that is. */
+/* Report the library's error with the part of the file. */
 static enum exit_code refused(const struct reader *reader, int error)
 {
 	warn_line("%s: %s%s", reader->path, reader->where,
@@ -27,7 +27,7 @@ static enum exit_code refused(const struct reader *reader, int error)
 	return exit_of_errno(-error) == EXIT_CODE_FAILED ? EXIT_CODE_USAGE : exit_of_errno(-error);
 }
 
-/* Every key is one of those that are known, divided by commas. */
+/* Check that every key is in the list of known keys, which commas separate. */
 static enum exit_code check_keys(const struct reader *reader, const json_t *object,
 				 const char *known)
 {
@@ -39,7 +39,7 @@ static enum exit_code check_keys(const struct reader *reader, const json_t *obje
 	return EXIT_CODE_USAGE;
 }
 
-/* A whole number; what is absent stays as it was. */
+/* Read an integer. An absent key leaves *number unchanged. */
 static enum exit_code read_number(const struct reader *reader, const json_t *object,
 				  const char *key, uint64_t most, uint64_t *value)
 {
@@ -60,7 +60,7 @@ static enum exit_code read_u32(const struct reader *reader, const json_t *object
 	return code;
 }
 
-/* A list of numbers, empty where it is absent; @list is the caller's to free. */
+/* Read a list of numbers, empty if absent. The caller frees @list. */
 static enum exit_code read_numbers(const struct reader *reader, const json_t *object,
 				   const char *key, uint32_t **list, size_t *count)
 {
@@ -161,7 +161,7 @@ static enum exit_code add_step(const struct reader *reader, const json_t *it)
 
 typedef enum exit_code add_fn(const struct reader *reader, const json_t *it);
 
-/* Each entry of a list, which has one at least. */
+/* Read each entry of a list, which must not be empty. */
 static enum exit_code read_list(struct reader *reader, const json_t *document, const char *key,
 				const char *what, const char *known, add_fn *add)
 {
@@ -232,7 +232,7 @@ enum exit_code steps_read(struct run *run, const char *path, struct morph_steps 
 	return code;
 }
 
-/* Written. */
+/* Writing. */
 
 static void add_number(json_t *record, const char *key, uint64_t value)
 {

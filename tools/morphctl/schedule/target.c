@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * morphctl schedule plan --slice: ways beside what is held of a fabric, and the steps into the
- * driver
+ * morphctl schedule plan --slice: find paths beside the resources in use on a fabric, and give the
+ * steps to the driver
  */
 #include <errno.h>
 #include <stdlib.h>
@@ -11,8 +11,8 @@
 #include "morphctl/schedule/schedule.h"
 
 /*
- * Times that what the kernel refuses is planned round: what a schedule keeps to itself is not told
- * before.
+ * Limit of attempts to plan around hardware that the kernel refuses. The kernel does not reveal
+ * hardware that other schedules keep until it refuses it.
  */
 #define DETOURS 32
 
@@ -90,9 +90,9 @@ enum exit_code target_fits(const struct planning *planning)
 }
 
 /*
- * Circuits that a step sets: of what changes the others go dark. What it holds and does not set it
- * has in common with the step before, which had what goes dark besides. Before the first comes the
- * last of a loop, or nothing is lit.
+ * Count the circuits that a step lights. Changes are circuits that light plus circuits that go
+ * dark, so lit = (changes + held now - held before) / 2. Before the first step, a loop holds the
+ * circuits of its last step; otherwise no circuit is lit.
  */
 static uint32_t lights_of(const struct morph_object *schedule, size_t at)
 {
@@ -107,7 +107,7 @@ static uint32_t lights_of(const struct morph_object *schedule, size_t at)
 	return (changes + holds - held) / 2;
 }
 
-/* Steps that were lit, and set something. */
+/* Learn from steps that have run and have changed circuits. */
 static int observe_steps(struct planning *planning, const struct morph_object *schedule)
 {
 	size_t count = morph_object_values(schedule, "step");
@@ -157,7 +157,10 @@ static enum exit_code tell_loaded(struct planning *planning, uint32_t number)
 	return code;
 }
 
-/* Is there a thing in the way that the ledger does not know of? Then it does from now on. */
+/*
+ * Mark in the ledger the hardware that the kernel refused. Returns false if the error names no
+ * hardware, or if the ledger cannot be marked.
+ */
 static bool learn(const struct morph_ctx *ctx, struct morph_ledger *ledger)
 {
 	MORPH_OPTS(morph_error, error);
@@ -168,7 +171,10 @@ static bool learn(const struct morph_ctx *ctx, struct morph_ledger *ledger)
 	       !morph_ledger_mark(ledger, error.part, error.index, true);
 }
 
-/* Ways, and with --load the steps into the slice: round what the kernel has in the way. */
+/*
+ * Find paths, and with --load give the steps to the slice. Plan around hardware that the kernel
+ * refuses.
+ */
 static enum exit_code light(struct planning *planning, struct morph_ledger *ledger,
 			    const struct morph_light_opts *opts)
 {

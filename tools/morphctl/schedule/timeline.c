@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The time line of a schedule: what planes do, as lines of text and as a picture. */
+/* The time line of a schedule: the states of planes as lines of text and as a picture. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -7,7 +7,7 @@
 
 #define COLUMNS 72
 
-/* That something is sent over a hold. */
+/* A transmission over a hold. */
 struct use {
 	uint32_t hold;
 	uint64_t begin_ns, end_ns;
@@ -18,7 +18,7 @@ struct uses {
 	size_t count;
 };
 
-/* By hold, and by time. */
+/* Sort by hold, then by time. */
 static int in_order(const void *one, const void *other)
 {
 	const struct use *a = one, *b = other;
@@ -28,7 +28,7 @@ static int in_order(const void *one, const void *other)
 	return a->begin_ns < b->begin_ns ? -1 : a->begin_ns > b->begin_ns;
 }
 
-/* What is sent over the same hold at the same time is one use of it. */
+/* Transmissions over the same hold that overlap become one. */
 static void merge(struct uses *uses)
 {
 	size_t kept = 0;
@@ -68,8 +68,8 @@ static struct uses find_uses(const struct morph_schedule *schedule)
 }
 
 /*
- * Holds come in the order in which they are set, so that there are no more lanes than holds at a
- * time.
+ * Holds are sorted by the time at which they are set. So there are at most as many lanes as
+ * overlapping holds.
  */
 static uint32_t lane_of(struct row *row, const struct morph_hold *hold)
 {
@@ -95,7 +95,7 @@ static void add(struct timeline *timeline, struct stretch stretch, enum doing do
 		timeline->end_ns = end_ns;
 }
 
-/* It is set, and lit where nothing is sent. */
+/* Add the hold: first it is set, and between transmissions it is lit. */
 static void add_hold(struct timeline *timeline, const struct morph_hold *hold,
 		     const struct use *uses, size_t count)
 {
@@ -155,7 +155,7 @@ static char mark_of(unsigned int doings)
 	return doings ? '-' : ' ';
 }
 
-/* What begins in a column is seen there, however short it is. */
+/* Each stretch takes at least the column in which it begins, so that short ones are visible. */
 static void draw(unsigned int doings[COLUMNS], const struct timeline *timeline,
 		 const struct stretch *stretch)
 {
@@ -183,15 +183,15 @@ void timeline_write_text(FILE *stream, const struct timeline *timeline)
 		"          # sends, ~ changes, + both, - is lit, as time goes on to the right\n");
 }
 
-/* The picture: a row for each plane, colour is the matching, hatched is a change. */
+/* The picture: a row for each plane. Colour shows the matching; hatching shows a change. */
 
 #define LEFT 70.0
 #define TOP 56.0
-#define WIDTH 880.0 /* of the time */
+#define WIDTH 880.0 /* width of the time axis */
 #define ROW 34.0
 #define BAR 22.0
 
-/* Told apart by people who see colours otherwise, too. */
+/* These colours are distinguishable for colour-blind readers. */
 static const uint8_t palette[][3] = { { 0x00, 0x72, 0xb2 }, { 0xe6, 0x9f, 0x00 },
 				      { 0x00, 0x9e, 0x73 }, { 0x8e, 0x44, 0xad },
 				      { 0x3a, 0xa7, 0xc9 }, { 0x8d, 0x6e, 0x63 },
@@ -201,7 +201,7 @@ static const uint8_t palette[][3] = { { 0x00, 0x72, 0xb2 }, { 0xe6, 0x9f, 0x00 }
 #define HUES (sizeof(palette) / sizeof(palette[0]))
 #define SHADES 3
 
-/* When all hues are taken they come again, darker. */
+/* After all hues, use them again in darker shades. */
 static uint32_t colour_of(uint32_t matching)
 {
 	const uint8_t *hue = palette[matching % HUES];
@@ -218,8 +218,8 @@ static double place_of(const struct timeline *timeline, uint64_t ns)
 }
 
 /*
- * How many bytes the next character has, if XML has it; else 0. U+FFFE and U+FFFF are UTF-8, and
- * none of XML's.
+ * Bytes of the next character, or 0 if XML excludes it. U+FFFE and U+FFFF are valid UTF-8, but XML
+ * excludes them.
  */
 static size_t character(const char *text)
 {
@@ -234,7 +234,7 @@ static size_t character(const char *text)
 	return is_utf8(text, length) ? length : 0;
 }
 
-/* Names of files may be of any bytes, and are cut to a length. */
+/* Names of files may contain any bytes. They are cut to a length. */
 static void text_out(FILE *stream, const char *text)
 {
 	while (*text) {
@@ -281,7 +281,7 @@ static void write_stretch(FILE *stream, const struct timeline *timeline,
 		(unsigned long long)stretch->end_ns);
 }
 
-/* In a unit that suits the whole time, and with no exponent. */
+/* Write a time in a unit that suits the whole schedule, without an exponent. */
 static void write_time(FILE *stream, double ns, uint64_t end_ns)
 {
 	static const struct {

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * morphctl schedule plan --from-segments: topologies of a file, round by round as they are written,
- * or whichever takes least. What is sent the form does not tell: that is the collective's.
+ * morphctl schedule plan --from-segments: the topologies of a file, round by round as written, or
+ * by the policy that ends first. The file format does not contain transfers: these are the
+ * collective's.
  */
 #include <errno.h>
 #include <math.h>
@@ -13,10 +14,10 @@
 #include "morphctl/input/input.h"
 #include "morphctl/schedule/schedule.h"
 
-/* Solvers that relax whole numbers leave a little. */
+/* Tolerance for solvers that relax integers. */
 #define WHOLE 0.001
 
-/* Links become joints; those of no circuits are none. */
+/* Convert links to joints. Skip links without circuits. */
 static enum exit_code take_step(struct topologies *to, const struct morph_segments *segments,
 				const char *path, uint32_t step)
 {
@@ -133,8 +134,8 @@ static struct morph_pool pool_of(const struct topologies *from, bool in_turn)
 }
 
 /*
- * The file's topologies as they are written, and as takes least: what ends first of both is the
- * plan.
+ * Plan the file's topologies as written and by the best policy. The plan is the one that ends
+ * first.
  */
 static int plan_rounds(struct planning *planning, const struct morph_schedule_opts *opts)
 {
@@ -160,7 +161,7 @@ static int plan_rounds(struct planning *planning, const struct morph_schedule_op
 	return error;
 }
 
-/* The least radix of which numbers below @ranks have at most so many digits. */
+/* The smallest radix in which numbers below @ranks have at most @digits digits. */
 static uint32_t least_radix(uint32_t ranks, uint32_t digits)
 {
 	for (uint64_t radix = 2;; radix++) {
@@ -174,8 +175,8 @@ static uint32_t least_radix(uint32_t ranks, uint32_t digits)
 }
 
 /*
- * Of the tori whose rings take so many rounds, extents falling, the one of that number. False:
- * there are no more.
+ * Find a torus whose rings need @rounds rounds, by its number in the order of falling extents.
+ * Returns false if there is none.
  */
 static bool find_torus(struct morph_collective_opts *wanted, uint32_t rounds, uint32_t number)
 {
@@ -198,9 +199,9 @@ static bool find_torus(struct morph_collective_opts *wanted, uint32_t rounds, ui
 }
 
 /*
- * What an algorithm is told, which a file does not say: its variant of that number. False: it has
- * no more. A round of Bruck's algorithm is a digit; beyond the least radix only one is looked at
- * that leaves no port idle.
+ * Set the parameters of an algorithm, which the file does not contain, to variant @number. Returns
+ * false if there is no such variant. A round of Bruck's algorithm is a digit. Beyond the smallest
+ * radix, only the radix that leaves no port idle is tried.
  */
 static bool tell(const struct planning *planning, struct morph_collective_opts *wanted,
 		 uint32_t planes, uint32_t variant)
@@ -217,7 +218,7 @@ static bool tell(const struct planning *planning, struct morph_collective_opts *
 	}
 	if (wanted->algorithm == MORPH_RINGS && !wanted->extent[0])
 		return find_torus(wanted, steps, variant);
-	/* Each level below the root is a round, and so is each segment but one. */
+	/* Each level below the root is a round, and so is each segment except one. */
 	while (ranks >> (levels + 1))
 		levels++;
 	if (wanted->algorithm == MORPH_BINARY && !wanted->segments && steps >= levels)
@@ -226,8 +227,8 @@ static bool tell(const struct planning *planning, struct morph_collective_opts *
 }
 
 /*
- * Rounds of an algorithm; 0, or -ENOENT where it has another number of them, does not do that, or
- * takes too long to plan.
+ * Build the rounds of an algorithm. Returns 0, or -ENOENT if the algorithm has another number of
+ * rounds, cannot do the collective, or takes too long to plan.
  */
 static int build(struct planning *planning, const struct morph_collective_opts *wanted)
 {
@@ -253,7 +254,10 @@ static bool is_better(const struct morph_choice *one, const struct morph_choice 
 	return !other->algorithm || (one->policy && (!other->policy || one->ns < other->ns));
 }
 
-/* What an algorithm comes to as it was told; the best of that is kept. 0, or -ENOENT as build(). */
+/*
+ * Plan an algorithm with its present parameters, and keep the best result. Returns 0, or -ENOENT as
+ * build().
+ */
 static int try_one(struct planning *planning, const struct morph_schedule_opts *opts,
 		   const struct morph_collective_opts *wanted)
 {
@@ -281,7 +285,8 @@ static int try_one(struct planning *planning, const struct morph_schedule_opts *
 }
 
 /*
- * The soonest of those algorithms that have as many rounds as the file has steps; 0: there is none.
+ * Choose the algorithm that ends first among those with the file's number of rounds. *chosen is 0
+ * if there is none.
  */
 static int choose(struct planning *planning, const struct morph_schedule_opts *opts,
 		  uint32_t *chosen)
@@ -310,7 +315,7 @@ static int choose(struct planning *planning, const struct morph_schedule_opts *o
 	return 0;
 }
 
-/* Why there is none with as many rounds as the file has steps. */
+/* Report why no algorithm has the file's number of rounds. */
 static enum exit_code tell_none(const struct planning *planning)
 {
 	const struct topologies *from = &planning->topologies;
@@ -369,7 +374,7 @@ enum exit_code topologies_solve(struct planning *planning, const struct morph_sc
 
 /* ---------------------------------------------------------------------- writing */
 
-/* What the rounds of the plan take on the topologies that were written, round by round. */
+/* Carry out the rounds of the plan on the topologies as written, round by round. */
 static bool carry_out(const struct planning *planning, const struct topologies *own,
 		      const char *path, struct morph_schedule *back)
 {
