@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who is to blame when light does not arrive: what hardware shows, from the surest on. */
+/*
+ * Diagnosis of missing light: find the failed hardware, starting with the most reliable evidence.
+ */
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
 #include "core/ledger/ledger.h"
 #include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
 
-/* Does light of some circuit arrive that runs through a guide? fabric->lock held. */
+/* Return whether the light of some circuit through a guide arrives. Caller holds fabric->lock. */
 bool morph_guide_lit(struct morph_fabric *fabric, u32 guide)
 {
 	const struct morph_link *link;
@@ -15,7 +17,7 @@ bool morph_guide_lit(struct morph_fabric *fabric, u32 guide)
 	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node) {
 		const struct morph_circuit *circuit = link->route->circuit;
 
-		/* What a transaction is lighting just now is no proof yet. */
+		/* The light of a pending transaction is no proof yet. */
 		if (link->route->role == MORPH_ROUTE_LIVE && circuit &&
 		    !circuit_txns(circuit)->pending && !circuit->dark &&
 		    circuit->state == MORPH_CIRCUIT_LIT)
@@ -24,7 +26,10 @@ bool morph_guide_lit(struct morph_fabric *fabric, u32 guide)
 	return false;
 }
 
-/* A guide that is not blamed yet, and that no other circuit's light proves to be sound. */
+/*
+ * Return whether a guide may be the cause: it is not blamed yet, and no other circuit's light
+ * proves it healthy.
+ */
 static bool may_be_to_blame(struct morph_fabric *fabric, u32 guide)
 {
 	u32 health = morph_health_get(fabric, MORPH_PART_GUIDE, guide);
@@ -33,7 +38,9 @@ static bool may_be_to_blame(struct morph_fabric *fabric, u32 guide)
 	       !morph_guide_lit(fabric, guide);
 }
 
-/* The first fibre, else guide between tiles; where @suspect one that is suspected already. */
+/*
+ * Blame the first fibre, else the first guide between tiles. With @suspect, consider only suspects.
+ */
 static bool blame_long_span(struct morph_fabric *fabric, const struct optics_path *path,
 			    bool suspect, struct morph_culprit *culprit)
 {
@@ -57,9 +64,9 @@ static bool blame_long_span(struct morph_fabric *fabric, const struct optics_pat
 }
 
 /*
- * Nothing on the way owns up. The longest span is the likeliest: a fibre, then a
- * guide between tiles, then the guides inside. Spans that were blamed before are
- * not on new paths, so that a deaf receiver is what remains in the end.
+ * No hardware on the path reports an error, so blame the likeliest part. That is the longest span:
+ * a fibre, then a guide between tiles, then the guides inside. New paths avoid spans that were
+ * blamed before, so a failed receiver is found at the end.
  */
 static void blame_span(struct morph_fabric *fabric, const struct optics_path *path,
 		       struct morph_culprit *culprit)
@@ -83,8 +90,8 @@ static void blame_span(struct morph_fabric *fabric, const struct optics_path *pa
 }
 
 /*
- * Half a circuit: nothing here owns up. What comes in is missing at the edge, for all
- * that can be told on this side; what leaves is seen by the peer alone.
+ * For a half circuit, no hardware of this fabric reports an error. If light that comes in is
+ * missing, this side can only blame the edge. Only the peer can read light that leaves.
  */
 static void blame_edge(struct morph_fabric *fabric, const struct optics_path *path,
 		       struct morph_culprit *culprit)
@@ -95,7 +102,10 @@ static void blame_edge(struct morph_fabric *fabric, const struct optics_path *pa
 	culprit->index = end - fabric->graph->ports_count;
 }
 
-/* Whatever else on the way may be to blame: light will tell them apart. fabric->lock held. */
+/*
+ * Suspect the other parts of the path that may be the cause. Later light of other circuits clears
+ * some of them. Caller holds fabric->lock.
+ */
 static void suspect_path(struct morph_fabric *fabric, const struct optics_path *path)
 {
 	struct morph_culprit suspect = { MORPH_PART_RECEIVER, path->rx, path->lanes };
@@ -121,18 +131,18 @@ void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path
 		return;
 	}
 	mutex_lock(&fabric->lock);
-	/* Was it not dark on another path just now? */
+	/* Is this the first diagnosis of the receiver, without one for another path just before? */
 	if (hardware_of(fabric)->rx_blamed != path->rx + 1) {
 		blame_span(fabric, path, culprit);
 		hardware_of(fabric)->rx_blamed = path->rx + 1;
-		/* It was the likeliest, no more. */
+		/* This part is only the likeliest one: patrol must test it. */
 		morph_suspect_add(fabric, culprit);
 		suspect_path(fabric, path);
 	} else if (blame_long_span(fabric, path, true, culprit)) {
-		/* Two ways lead to this receiver, both are dark, and have this in common. */
+		/* Two paths to this receiver are dark, and both use this guide. */
 		morph_suspect_add(fabric, culprit);
 	} else {
-		/* Two ways, and both are dark: it is deaf. */
+		/* Two paths without a common span are dark: the receiver has failed. */
 		culprit->part = MORPH_PART_RECEIVER;
 		culprit->index = path->rx;
 		culprit->lanes = path->lanes;

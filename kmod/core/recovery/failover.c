@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Failover: spares take the places of failed ranks, and their circuits with them, as one
- * transaction; from the protection where one is current.
+ * Failover: one transaction replaces failed ranks by spares and moves their circuits. It uses the
+ * rank's protection if that is current.
  */
 #include <linux/slab.h>
 
@@ -12,7 +12,7 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-#define MAX_SPARE_TRIES	16u	/* spares that one repair tries for a rank */
+#define MAX_SPARE_TRIES	16u	/* spares tried per rank and repair */
 
 /* ------------------------------------------------------------------- spares */
 
@@ -23,7 +23,7 @@ static bool may_replace(const struct morph_slice *slice, u32 rank)
 		slice_tenancy(slice)->failover == MORPH_FAILOVER_AUTOMATIC);
 }
 
-/* Free for anybody, or held for this slice. */
+/* The accelerator is free, or a spare that this slice holds. */
 static bool is_idle(const struct morph_slice *slice, u32 accelerator)
 {
 	u32 use = ledger_of(slice->fabric)->chips[accelerator].use;
@@ -33,7 +33,7 @@ static bool is_idle(const struct morph_slice *slice, u32 accelerator)
 	       morph_chip_fit(slice->fabric, accelerator);
 }
 
-/* The next spare for a rank that this repair has not taken already; it is held then. */
+/* Hold the next spare for a rank that this repair has not held yet. */
 static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 {
 	u32 spare = rank_recovery(slice, rank)->wanted_spare;
@@ -57,23 +57,23 @@ static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 	return spare;
 }
 
-/* What one failover is about. */
+/* One failover of a slice. */
 struct failover {
 	struct morph_repair_job job;
 	struct morph_slice *slice;
 	struct morph_txn *txn;
-	u32 *ranks;		/* failed ranks that get a spare: the lists are the slice's */
+	u32 *ranks;		/* failed ranks that get a spare; all lists belong to the slice */
 	u32 *spares;
 	u32 *skips;
-	u32 *replaced;		/* the accelerators whose places they have taken */
+	u32 *replaced;		/* the accelerators that they have replaced */
 	u64 published_ns;	/* ktime_get_ns() */
 	u32 count;
-	u32 reserved;		/* the spare that the slice had of its own */
+	u32 reserved;		/* the spare that the slice has reserved */
 };
 
 /*
- * A spare that was not to be. One that was reserved stays so; any other goes to the
- * end of its host's list, or to the front where the next ones are still to be tried.
+ * Give back a spare that was not used. A reserved spare stays reserved. Any other goes to the end
+ * of its host's list, or to the front if the caller will try the next ones.
  */
 static void give_back_spare(struct failover *failover, u32 spare, bool to_front)
 {
@@ -114,7 +114,7 @@ static bool touches(const struct failover *failover, const struct morph_circuit 
 	       spare_of(failover, circuit->dst_rank) != MORPH_ANY;
 }
 
-/* Will there be an accelerator at this end of a circuit? */
+/* Return whether this end of a circuit will have an accelerator. */
 static bool has_place(const struct failover *failover, u32 rank)
 {
 	return spare_of(failover, rank) != MORPH_ANY ||
@@ -122,9 +122,9 @@ static bool has_place(const struct failover *failover, u32 rank)
 }
 
 /*
- * Where the other end failed too and has no spare, a circuit can't be lit. It is moved all
- * the same, and stays dark: nothing that the slice holds may end at an accelerator that it
- * has given back.
+ * A circuit cannot be lit if its other end has failed too and has no spare. The failover moves it
+ * anyway and leaves it dark, because no circuit of the slice may end at an accelerator that the
+ * slice has given back.
  */
 static void mark_unlit(struct failover *failover)
 {
@@ -138,7 +138,7 @@ static void mark_unlit(struct failover *failover)
 	}
 }
 
-/* A transaction that moves the circuits of all replaced ranks. */
+/* Build a transaction that moves the circuits of all replaced ranks. */
 static void failover_build(struct failover *failover)
 {
 	struct morph_slice *slice = failover->slice;
@@ -165,7 +165,7 @@ static void failover_build(struct failover *failover)
 	mark_unlit(failover);
 }
 
-/* A single failed rank with a current protection: nothing has to be worked out. */
+/* For a single failed rank with a current protection, use the paths of the protection. */
 static bool failover_from_protection(struct failover *failover)
 {
 	struct morph_slice *slice = failover->slice;
@@ -201,8 +201,8 @@ static bool any_spare(const struct failover *failover)
 }
 
 /*
- * Another spare for the rank whose circuit could not be staged; if none is left the
- * other ranks are replaced without it. False: there is nothing more to try.
+ * Choose another spare for the rank whose circuit could not be staged. If there is none, the
+ * failover replaces the other ranks without it. Return false if nothing is left to try.
  */
 static bool next_spare(struct failover *failover)
 {
@@ -227,7 +227,7 @@ static bool next_spare(struct failover *failover)
 	return any_spare(failover);
 }
 
-/* Find spares and paths until the transaction is staged. fabric->lock held. */
+/* Find spares and paths until the transaction is staged. Caller holds fabric->lock. */
 static int failover_stage(struct failover *failover)
 {
 	struct morph_slice *slice = failover->slice;
@@ -262,7 +262,7 @@ static int failover_stage(struct failover *failover)
 	}
 }
 
-/* A repair's transaction that did not come to pass; its routes claim nothing. */
+/* Free a repair's transaction that was not executed; its routes claim nothing. */
 void morph_repair_free_txn(struct morph_txn *txn)
 {
 	u32 i;
@@ -310,7 +310,7 @@ static void fill_event_chips(struct morph_fabric *fabric, struct morph_event *ev
 	       sizeof(event->new_uuid));
 }
 
-/* Sent at once, when the failure is noticed. fabric->lock held. */
+/* Send the event as soon as the failure is noticed. Caller holds fabric->lock. */
 void morph_repair_tell_failing(struct morph_slice *slice, u32 rank)
 {
 	u32 old = slice->ranks[rank].accelerator;
@@ -324,7 +324,7 @@ void morph_repair_tell_failing(struct morph_slice *slice, u32 rank)
 	morph_report_event(slice, &event);
 }
 
-/* The spares take their places, in the moment in which their light is published. */
+/* Replace the accelerators of the ranks at the publication of their light. */
 static void failover_published(struct morph_txn *txn, struct morph_repair_job *job)
 {
 	struct failover *failover = container_of(job, struct failover, job);
@@ -344,10 +344,12 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 		old = entry->accelerator;
 		failover->replaced[i] = old;
 		entry->accelerator = failover->spares[i];
-		/* The role goes the other way: once it is sound again it is the spare. */
+		/*
+		 * Swap the roles: the old accelerator becomes the spare once it is healthy again.
+		 */
 		swap(ledger_of(fabric)->chips[old].spare,
 		     ledger_of(fabric)->chips[entry->accelerator].spare);
-		/* Somebody distrusted it: it comes back through a test. */
+		/* A user asked for the replacement, so the old accelerator must pass a test. */
 		culprit.index = old;
 		if (ledger_of(fabric)->chips[old].health == MORPH_HEALTH_OK)
 			morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
@@ -394,7 +396,7 @@ static void failover_announced(struct morph_txn *txn, struct morph_repair_job *j
 		if (failover->replaced[i] == MORPH_ANY)
 			continue;
 		tell_replaced(failover, failover->ranks[i], failover->replaced[i]);
-		/* It may have failed since it was chosen, when it had no rank yet. */
+		/* The spare may have failed between its choice and now, when it had no rank. */
 		if (ledger_of(fabric)->chips[entry->accelerator].health != MORPH_HEALTH_OK) {
 			entry->failed = true;
 			morph_repair_kick(slice, 0);
@@ -406,7 +408,10 @@ static void failover_announced(struct morph_txn *txn, struct morph_repair_job *j
 
 /* ----------------------------------------------------------------- failover */
 
-/* Replace all failed ranks that may be. Returns 0, or why some were not. */
+/*
+ * Replace all failed ranks that the policy permits. Return 0, or the error if some were not
+ * replaced.
+ */
 int morph_failover_run(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
@@ -427,7 +432,7 @@ int morph_failover_run(struct morph_slice *slice)
 	}
 	if (!failover.count)
 		return 0;
-	/* A spare that is being tested is worth waiting for, where there is no other. */
+	/* If there is no other spare, wait for those that are being tested. */
 	do
 		ret = failover_stage(&failover);
 	while (ret == -ENOSPC && !failover.txn && morph_place_wait(fabric, &ret) &&

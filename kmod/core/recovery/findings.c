@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Recovery applies what hardware and transactions find, and repairs what has suffered. */
+/* Subscriptions of recovery: it applies findings about hardware, and repairs affected slices. */
 #include <linux/slab.h>
 
 #include "core/base/base.h"
@@ -25,7 +25,7 @@ static void hurt(struct morph_slice *slice)
 	morph_repair_kick(slice, 0);
 }
 
-/* A slice ends: its repair ends before. No lock held. */
+/* A slice ends: first end its repair. No lock held. */
 static void slice_stopping(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
@@ -33,7 +33,7 @@ static void slice_stopping(struct morph_slice *slice)
 	cancel_work_sync(&slice_recovery(slice)->repair_work);
 	mutex_lock(&fabric->lock);
 	if (slice->repairing) {
-		/* The work was cancelled before it ran: its reference is ours. */
+		/* The work was cancelled before it ran, so drop its reference here. */
 		WRITE_ONCE(slice->repairing, false);
 		morph_protection_go_on(fabric);
 		morph_slice_put(slice);
@@ -53,7 +53,7 @@ static const struct morph_subscriber subscriber = {
 	.slice_stopping = slice_stopping,
 };
 
-/* An act on hardware changes no circuits. */
+/* An action on hardware changes no circuits. */
 static const struct morph_txn_kind test_kind;
 
 static int created(struct morph_slice *slice, void *by_rank)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Health of hardware: what follows when the ledger has marked it. */
+/* Health of hardware: recovery's reactions to marks in the ledger. */
 #include <linux/slab.h>
 
 #include "core/base/base.h"
@@ -8,7 +8,7 @@
 #include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
 
-#define HOLD_DOWN_NS		(50 * NSEC_PER_MSEC)	/* after the first failure; doubles */
+#define HOLD_DOWN_NS		(50 * NSEC_PER_MSEC)	/* after the first failure */
 #define HOLD_DOWN_MAX_SHIFT	10u
 #define FLAP_WINDOW_NS		(3600ULL * NSEC_PER_SEC)
 
@@ -41,7 +41,7 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 		morph_protection_touch_chip(fabric, index);
 		morph_report_accelerator_changed(fabric, index);
 	}
-	/* Protections that count on an element or a guide which is to be kept free from now on. */
+	/* Protections depend on an element or a guide that new paths must avoid from now on. */
 	while ((route = morph_affected_next(&affected)))
 		if (route->protection)
 			morph_protection_spoil(route->protection);
@@ -55,7 +55,7 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 
 /* --------------------------------------------------------- who is affected */
 
-/* A live circuit runs over failed hardware: its slice is repaired. */
+/* A live circuit uses failed hardware: repair its slice. */
 void morph_route_hit(struct morph_route *route, const struct morph_culprit *culprit, u64 since)
 {
 	struct morph_circuit *circuit = route->circuit;
@@ -66,12 +66,12 @@ void morph_route_hit(struct morph_route *route, const struct morph_culprit *culp
 		return;
 	if (culprit)
 		slice_recovery(circuit->slice)->culprit = *culprit;
-	/* One that is being lit for the first time is judged when it is published. */
+	/* A circuit that is lit for the first time is checked when it is published. */
 	if (circuit->listed)
 		morph_repair_kick(circuit->slice, since);
 }
 
-/* Hold-down doubles with each failure of an hour. */
+/* Double the hold-down with each failure within an hour. */
 static void hold_down(struct morph_chip *chip)
 {
 	u64 now = ktime_get_boottime_ns();
@@ -85,14 +85,14 @@ static void hold_down(struct morph_chip *chip)
 		chip->flaps++;
 }
 
-/* The mark of an accelerator has changed: its rank is to be replaced, or keeps it. */
+/* The mark of an accelerator has changed: queue the replacement of its rank, or cancel it. */
 static void chip_marked(struct morph_fabric *fabric, const struct morph_culprit *culprit,
 			u32 health, u64 since, const struct morph_affected *affected)
 {
 	bool failed = health != MORPH_HEALTH_OK;
 	struct morph_slice *slice = affected->slice;
 
-	/* Whatever comes back after a failure is looked at anew. */
+	/* Hardware that returns after a failure must pass a test. */
 	if (health != MORPH_HEALTH_QUARANTINED)
 		ledger_of(fabric)->chips[culprit->index].stranger = false;
 	morph_protection_touch_chip(fabric, culprit->index);
@@ -101,7 +101,7 @@ static void chip_marked(struct morph_fabric *fabric, const struct morph_culprit 
 		return;
 	slice->ranks[affected->rank].failed = failed;
 	if (!failed) {
-		/* It was found well before a spare could be had: the rank keeps it. */
+		/* The accelerator became healthy before a spare was found: the rank keeps it. */
 		morph_repair_kick(slice, 0);
 		return;
 	}
@@ -111,17 +111,17 @@ static void chip_marked(struct morph_fabric *fabric, const struct morph_culprit 
 }
 
 /**
- * morph_health_set() - hardware was found to be bad, or good again
+ * morph_health_set() - apply a changed health of hardware
  * @fabric: the fabric
- * @culprit: what; a culprit without part is ignored
+ * @culprit: the part; the function ignores a culprit without part
  * @health: enum morph_health
  * @since_ns: CLOCK_MONOTONIC time at which hardware showed it, or 0
  *
- * Sets off the repair of every slice that uses it. The cost is that of the
- * circuits concerned.
+ * Starts the repair of every slice that uses the part. The cost is proportional to the number
+ * of affected circuits.
  *
  * Context: fabric->lock held.
- * Return: 0, or -ENOENT when there is no such thing.
+ * Return: 0, or -ENOENT if the fabric has no such part.
  */
 int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *culprit, u32 health,
 		     u64 since_ns)
@@ -135,10 +135,12 @@ int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *cu
 	if (!morph_part_exists(fabric, culprit->part, index))
 		return -ENOENT;
 	trace_morph_fault(fabric->id, culprit->part, index, health);
-	/* An accelerator that fails while it is tested fails the test, whatever that says. */
+	/* An accelerator that fails during its test fails the test, whatever the test returns. */
 	if (health == MORPH_HEALTH_OK || (health == MORPH_HEALTH_FAILED && accelerator))
 		morph_suspect_drop(fabric, culprit->part, index);
-	/* The mark takes it off the lists, and the hold-down keeps it off. */
+	/*
+	 * The mark removes it from the lists of free accelerators; the hold-down delays its return.
+	 */
 	if (accelerator && health == MORPH_HEALTH_FAILED &&
 	    ledger_of(fabric)->chips[index].health == MORPH_HEALTH_OK)
 		hold_down(&ledger_of(fabric)->chips[index]);

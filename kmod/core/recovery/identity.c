@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which accelerator it is: what comes back into use must be the one that was known.
+ * Identity of accelerators: an accelerator that comes back into use must be the known one.
  *
- * Known are the UUID that the provider tells and the serial number of the PCI device
- * at the accelerator's address, each where there is one. They are asked for again
- * whenever the accelerator is tested. Another one than the known stays quarantined
- * until the known one is back or the operator accepts it.
+ * The known identity is the UUID from the provider and the serial number of the PCI device at the
+ * accelerator's address, as far as they exist. Each test of the accelerator reads them again. If
+ * another accelerator is in its place, that one stays quarantined until the known one returns or
+ * the operator accepts it.
  */
 #include <linux/pci.h>
 
@@ -29,7 +29,7 @@ u64 morph_identity_serial(const char *address)
 	return serial;
 }
 
-/* What is in an accelerator's place now. No lock held. */
+/* Read the identity of the accelerator that is in place now. No lock held. */
 static void look(struct morph_fabric *fabric, u32 accelerator, struct morph_marks *now)
 {
 	struct morph_identity identity;
@@ -56,7 +56,7 @@ static bool serial_differs(const struct morph_chip *chip)
 	return chip->serial && chip->found.serial && chip->serial != chip->found.serial;
 }
 
-/* What was found is the known one: all that it tells, or what was not known so far. */
+/* Record the identity that was read as the known one: all of it, or only the missing parts. */
 static void remember(struct morph_chip *chip, bool all)
 {
 	if (all || !memchr_inv(chip->identity.uuid, 0, MORPH_UUID_BYTES))
@@ -65,7 +65,7 @@ static void remember(struct morph_chip *chip, bool all)
 		chip->serial = chip->found.serial;
 }
 
-/* Learn the serial numbers of what is there when the fabric is registered. */
+/* Record the serial numbers that are present at the registration of the fabric. */
 void morph_identity_learn(struct morph_fabric *fabric)
 {
 	u32 i;

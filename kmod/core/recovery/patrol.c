@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Patrol: idle hardware is looked at before somebody needs it, and what is suspected
- * is tested; it comes back into use through a test only.
+ * Patrol: read idle hardware periodically to find failures early, and test suspects. Quarantined
+ * hardware returns to use only through a test.
  */
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
@@ -22,7 +22,7 @@ static struct morph_culprit *suspect_at(struct morph_fabric *fabric, u32 i)
 	return &recovery->suspects[(recovery->suspect_head + i) % MORPH_SUSPECTS];
 }
 
-/* Is it waiting for its test? fabric->lock held. */
+/* Return whether the part waits for its test. Caller holds fabric->lock. */
 bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index)
 {
 	u32 i;
@@ -41,7 +41,7 @@ static void suspect_append(struct morph_fabric *fabric, const struct morph_culpr
 	*suspect_at(fabric, recovery_of(fabric)->suspect_count++) = *suspect;
 }
 
-/* The oldest that is suspect and no more makes room. */
+/* Drop the oldest entry that is only suspect, to make space. */
 static void forget_one(struct morph_fabric *fabric)
 {
 	u32 i;
@@ -59,14 +59,16 @@ static void forget_one(struct morph_fabric *fabric)
 }
 
 /*
- * Hardware that patrol shall test when it can: what is quarantined; what is not, is
- * suspect, and goes on being used. More than the ring holds: suspicions lapse, the oldest
- * first; what is quarantined waits for the operator. fabric->lock held.
+ * Queue hardware for a test by patrol. The hardware is quarantined, or it is suspect and stays in
+ * use. If the array overflows, suspects are dropped, the oldest first. Quarantined parts that do
+ * not fit wait for the operator. Caller holds fabric->lock.
  */
 void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect)
 {
 	if (morph_suspect_waits(fabric, suspect->part, suspect->index)) {
-		/* What several dark paths have in common is the last to lapse. */
+		/*
+		 * A suspect that several dark paths share moves to the end, so it is dropped last.
+		 */
 		if (morph_health_get(fabric, suspect->part, suspect->index) ==
 		    MORPH_HEALTH_SUSPECT) {
 			morph_suspect_drop(fabric, suspect->part, suspect->index);
@@ -99,8 +101,8 @@ void morph_suspect_drop(struct morph_fabric *fabric, u32 part, u32 index)
 }
 
 /*
- * The first suspect has been tested, unless another test was faster. What could not be goes
- * to the end. fabric->lock held.
+ * The first suspect has been tested, unless another test was faster. A suspect that could not be
+ * tested goes to the end. Caller holds fabric->lock.
  */
 static void suspect_tested(struct morph_fabric *fabric, const struct morph_culprit *suspect,
 			   int ret)
@@ -127,7 +129,7 @@ static void patrol_suspect(struct morph_fabric *fabric)
 	mutex_lock(&fabric->lock);
 	any = recovery_of(fabric)->suspect_count;
 	suspect = recovery_of(fabric)->suspects[recovery_of(fabric)->suspect_head];
-	/* Light that arrives through it is as good as a test. */
+	/* Light that arrives through the guide replaces a test. */
 	lit = any && suspect.part == MORPH_PART_GUIDE && morph_guide_lit(fabric, suspect.index);
 	mutex_unlock(&fabric->lock);
 	if (!any)
@@ -141,7 +143,10 @@ static void patrol_suspect(struct morph_fabric *fabric)
 
 /* ------------------------------------------------------------------- patrol */
 
-/* Idle or quarantined, and not held down: worth a probe. A stranger waits for the operator. */
+/*
+ * The accelerator is idle or quarantined, and its hold-down is over. One with another identity is
+ * excluded: it waits for the operator.
+ */
 static bool worth_a_probe(const struct morph_chip *chip, u64 now)
 {
 	if (chip->heartbeat_lost || chip->stranger || chip->hold_until_ns > now ||
@@ -165,7 +170,7 @@ static void patrol_chips(struct morph_fabric *fabric)
 
 		if (worth_a_probe(&ledger_of(fabric)->chips[index], now))
 			probes[count++] = (struct morph_probe){ .accelerator = index };
-		/* Held down until now: it may be given out again. */
+		/* The hold-down has ended: the accelerator may be allocated again. */
 		morph_chip_update(fabric, index);
 	}
 	mutex_unlock(&fabric->lock);
@@ -188,7 +193,7 @@ static void patrol_chips(struct morph_fabric *fabric)
 	mutex_unlock(&fabric->lock);
 }
 
-/* An element that could not be parked when it was released. fabric->lock held. */
+/* Return whether the element could not be parked on release. Caller holds fabric->lock. */
 static bool left_behind(struct morph_fabric *fabric, u32 element)
 {
 	return !ledger_of(fabric)->state->element_pins[element] &&
@@ -196,7 +201,7 @@ static bool left_behind(struct morph_fabric *fabric, u32 element)
 	       hardware_of(fabric)->hw_state[element] != optics_park_state(fabric->graph, element);
 }
 
-/* Park one; the mark keeps everybody away meanwhile. No lock held. */
+/* Park an element; its mark excludes other users meanwhile. No lock held. */
 static void patrol_park(struct morph_fabric *fabric, u32 element)
 {
 	struct morph_element_setting setting = {
@@ -219,8 +224,8 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
 }
 
 /*
- * Nobody but who has marked it so is turning the element, and it should be as it was then.
- * fabric->lock held.
+ * Return whether no other code turns the element, and the core still expects the same state.
+ * @tolerated are marks to ignore. Caller holds fabric->lock.
  */
 static bool at_rest(struct morph_fabric *fabric, u32 element, u8 expected, u8 tolerated)
 {
@@ -230,10 +235,10 @@ static bool at_rest(struct morph_fabric *fabric, u32 element, u8 expected, u8 to
 }
 
 /*
- * One was not as expected: it may have been turned, and turned back, since it was asked. So
- * it is asked again, while a guard pin keeps it as it is. What a schedule holds for itself
- * steps turn whoever has pinned it: a review asks that, and tells it again what it was told.
- * No lock held.
+ * An element did not have the expected state. Other code may have turned it, and back, since the
+ * reading. So read it again under a guard pin, which keeps its state. A pin does not stop the steps
+ * of a schedule that holds the element; there, a review reads and reprograms the element. No lock
+ * held.
  */
 static void patrol_moved(struct morph_fabric *fabric, u32 element, u8 expected)
 {
@@ -263,9 +268,9 @@ static void patrol_moved(struct morph_fabric *fabric, u32 element, u8 expected)
 }
 
 /*
- * Read elements back that nobody is turning: one that moved by itself, or has obeyed late,
- * is not to be trusted until it has passed a test. One that is cordoned carries nobody's
- * light, but may send what is stray into a receiver in use.
+ * Read back elements that no code is turning. If an element has moved by itself, or has obeyed a
+ * command late, quarantine it until it passes a test. A cordoned element carries no circuit, but
+ * may send stray light into a receiver in use.
  */
 static void patrol_elements(struct morph_fabric *fabric)
 {
@@ -298,12 +303,13 @@ static void patrol_elements(struct morph_fabric *fabric)
 /* ------------------------------------------------------------------- review */
 
 /*
- * Hardware may not be as it was told: a request that was given up has been carried out after
- * all, perhaps over what the device was told since then, or a laser did not go off. Light may
- * be where nobody wants it. Which request it was is not known any more, so that all hardware
- * is read, and told again what it was told last, until it could be. It is begun at once, and
- * never hurries the rounds: what they find sound is tried again, and hardware that no command
- * moves would be tried without end. Context: any.
+ * Start a review, because hardware may differ from the commanded state. Reasons: the device carried
+ * out a timed-out request, perhaps after newer commands, or a laser did not switch off. Light may
+ * then reach a wrong receiver. The request is not known any more. So the review reads all hardware,
+ * and reprograms differences until that succeeds.
+ *
+ * The review starts at once, but does not advance the patrol rounds. Rounds retry hardware that
+ * they find healthy, so hardware that ignores commands would be retried without end. Context: any.
  */
 void morph_patrol_review(struct morph_fabric *fabric)
 {
@@ -317,7 +323,7 @@ void morph_patrol_review(struct morph_fabric *fabric)
 	spin_unlock_irqrestore(&recovery_of(fabric)->signal_lock, flags);
 }
 
-/* What can't be read or told now is looked at with the next round. */
+/* The next round retries hardware that cannot be read or programmed now. */
 static void review_work_fn(struct work_struct *work)
 {
 	struct morph_recovery *recovery = container_of(work, struct morph_recovery, review_work);
@@ -376,7 +382,7 @@ void morph_health_stop(struct morph_fabric *fabric)
 	recovery_of(fabric)->signals_stopped = true;
 	spin_unlock_irqrestore(&recovery_of(fabric)->signal_lock, flags);
 	cancel_work_sync(&recovery_of(fabric)->signal_work);
-	/* Rounds ask for reviews; nobody else does any more. */
+	/* Only patrol rounds could still start a review. */
 	cancel_delayed_work_sync(&recovery_of(fabric)->patrol_work);
 	cancel_work_sync(&recovery_of(fabric)->review_work);
 }

@@ -1,27 +1,27 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A path for the test of a guide: from any idle accelerator to any other. The router seeks
- * between two ends and comes by the guide at best by chance; here the way is walked
- * from the guide itself, back to a transmitter and on to a receiver, depth by depth.
+ * Find a path for the test of a guide, between any two idle accelerators. The router searches
+ * between two given ends and would use the guide only by chance. This search starts at the guide:
+ * it walks back to a transmitter and forward to a receiver, by iterative deepening.
  */
 #include "core/base/base.h"
 #include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
 
-#define LEG_HOPS	12u	/* guides of one leg; both make less than a path may have */
-#define LEG_STEPS	1024u	/* guides looked at for one leg */
+#define LEG_HOPS	12u	/* guides of one leg; two legs are shorter than a longest path */
+#define LEG_STEPS	1024u	/* guides visited for one leg */
 
-/* One way from the guide, in the direction in which it is walked. */
+/* One leg from the guide, in the direction of the walk. */
 struct leg {
 	struct morph_fabric *fabric;
-	const struct leg *other;	/* what it may not cross; NULL: nothing */
-	bool backwards;			/* to a transmitter */
-	bool trusting;			/* over what is suspect, too */
-	u32 end;			/* port where it arrived */
+	const struct leg *other;	/* the leg that it may not cross; NULL: none */
+	bool backwards;			/* walks towards a transmitter */
+	bool trusting;			/* may use suspect hardware, too */
+	u32 end;			/* port at which it arrived */
 	u32 count;
-	u32 steps;			/* left */
-	u64 lanes[LEG_HOPS];		/* free so far */
-	u32 code[LEG_HOPS];		/* guide * 2 + the end at which it is entered */
+	u32 steps;			/* remaining steps */
+	u64 lanes[LEG_HOPS];		/* lanes that are free so far */
+	u32 code[LEG_HOPS];		/* guide * 2 + end at which the leg enters it */
 	u32 element[LEG_HOPS];		/* behind the guide */
 	u8 state[LEG_HOPS];		/* of that element */
 };
@@ -41,7 +41,7 @@ static const struct optics_end *far_end(const struct leg *leg, u32 hop)
 	return &leg->fabric->graph->guides[code >> 1].end[!(code & 1)];
 }
 
-/* Does the leg end here, at a port that a test may have? */
+/* Return whether the leg ends here, at a port that a test may use. */
 static bool arrives(struct leg *leg)
 {
 	const struct optics_end *end = far_end(leg, leg->count - 1);
@@ -72,7 +72,7 @@ static bool crossed(const struct leg *leg, u32 hops, u32 element)
 	return false;
 }
 
-/* May the leg cross the element behind its last guide? */
+/* Return whether the leg may cross the element behind its last guide. */
 static bool may_cross(const struct leg *leg)
 {
 	const struct optics_end *end = far_end(leg, leg->count - 1);
@@ -83,7 +83,10 @@ static bool may_cross(const struct leg *leg)
 	       !(leg->other && crossed(leg->other, leg->other->count - 1, end->index));
 }
 
-/* Through the element behind the last guide in the next state that leads on, or not at all. */
+/*
+ * Cross the element behind the last guide in its next possible state; return false if there is
+ * none.
+ */
 static bool step_on(struct leg *leg, u32 *next_state)
 {
 	const struct optics_state *ledger = ledger_of(leg->fabric)->state;
@@ -117,7 +120,7 @@ static bool step_on(struct leg *leg, u32 *next_state)
 	return false;
 }
 
-/* All ways of at most so many guides, until one arrives. */
+/* Try all legs of at most @hops guides until one arrives. */
 static bool walk_to(struct leg *leg, u32 hops)
 {
 	u32 next_state[LEG_HOPS] = {};
@@ -152,7 +155,7 @@ static bool walk(struct leg *leg, u32 code, u64 lanes)
 	return false;
 }
 
-/* Both legs, of which the first guide is the same, as one path. */
+/* Join both legs, which begin with the same guide, to one path. */
 static void join_legs(const struct leg *back, const struct leg *on, struct optics_path *path)
 {
 	u64 lanes = on->lanes[on->count - 1];
@@ -202,7 +205,7 @@ static bool find_path(struct morph_fabric *fabric, u32 guide, bool trusting,
 	return false;
 }
 
-/* Darkness would tell nothing where something else on the way is suspect. */
+/* Avoid suspect hardware first: it would make a dark receiver inconclusive. */
 bool morph_probe_path(struct morph_fabric *fabric, u32 guide, struct optics_path *path)
 {
 	lockdep_assert_held(&fabric->lock);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Failover: what failed is found (health.c), here the slice is made whole.
+ * Repair of slices. health.c finds failures; this file restores the affected slice.
  *
- * One work item per slice; different slices are repaired at the same time. A round
- * looks at the slice as it is now, so failures that come while it is repaired are
- * simply found by the next round:
+ * One work item per slice; different slices are repaired at the same time. Each round starts from
+ * the current state of the slice, so the next round handles failures that happen during the repair:
  *
- *   1. read the receivers of dark circuits: some are lit again; for the rest find
- *      the culprit
- *   2. give each failed rank a spare and move its circuits there, as one transaction,
- *      from the protection where one is current
- *   3. lead every other circuit that is dark, or uses failed hardware, round it
+ *   1. read the receivers of dark circuits: some may be lit again; for the others find
+ *      the failed hardware
+ *   2. replace each failed rank by a spare and move its circuits, as one transaction,
+ *      from the protection if that is current
+ *   3. reroute every other circuit that is dark, or that uses failed hardware
  */
 #include "core/base/base.h"
 #include "core/base/trace.h"
@@ -20,16 +19,17 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-#define FAILED_NOW	XA_MARK_1	/* a circuit whose failure is still to be told */
-#define MAX_ROUNDS	8u	/* of one repair; each may quarantine what it trusted */
+#define FAILED_NOW	XA_MARK_1	/* circuits whose failure event is not sent yet */
+#define MAX_ROUNDS	8u	/* per repair; each may quarantine further hardware */
 #define RECOVER_DELAY	msecs_to_jiffies(20)
 
 /**
- * morph_repair_kick() - something that a slice uses has failed
+ * morph_repair_kick() - start the repair of a slice
  * @slice: the slice
  * @since_ns: CLOCK_MONOTONIC time at which hardware showed it, or 0
  *
- * From now on the tenant's changes answer EAGAIN until the repair has ended.
+ * Until the repair has ended, the core refuses the tenant's changes with EAGAIN.
+ *
  * Context: fabric->lock held.
  */
 void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
@@ -42,7 +42,7 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 	if (!slice->repairing) {
 		slice_recovery(slice)->fault_since_ns = since_ns ? since_ns : now;
 		slice_recovery(slice)->fault_noticed_ns = now;
-		kref_get(&slice->kref);		/* the work's */
+		kref_get(&slice->kref);		/* reference of the work */
 		WRITE_ONCE(slice->repairing, true);
 		morph_protection_stand_back(slice->fabric);
 		slice_tenancy(slice)->state = MORPH_SLICE_REPAIRING;
@@ -60,13 +60,13 @@ int morph_repair_stage(struct morph_txn *txn)
 		ret = morph_txn_stage(txn);
 	} while (ret && morph_txn_revoke_holder(txn->fabric, txn->refusal.part,
 						txn->refusal.index));
-	/* What is known to be bad is not device trouble, which would be worth another look. */
+	/* A refusal because of hardware known to be failed is no device error: do not retry. */
 	return ret == -EIO ? -EHOSTUNREACH : ret;
 }
 
 /* ----------------------------------------------------------- dark circuits */
 
-/* Does the light of a circuit arrive, or that of half a one leave? No lock held. */
+/* Return whether the light of a circuit arrives, or that of a half circuit leaves. No lock held. */
 static bool circuit_lit(struct morph_fabric *fabric, const struct morph_route *route, s32 *power)
 {
 	s32 least = route->verdict.power_mdbm - (s32)fabric->graph->params.window_mdb;
@@ -85,8 +85,8 @@ static bool circuit_lit(struct morph_fabric *fabric, const struct morph_route *r
 }
 
 /*
- * Read a dark circuit's receiver: it may be lit again; if not, find who is to blame.
- * fabric->lock held, dropped while the device works; the slice has been entered, so
+ * Read a dark circuit's receiver. If it is still dark, find the failed hardware. Caller holds
+ * fabric->lock; the function drops it while the device works. The caller has entered the slice, so
  * the circuit stays.
  */
 static void examine(struct morph_circuit *circuit)
@@ -103,7 +103,7 @@ static void examine(struct morph_circuit *circuit)
 	lit = circuit_lit(fabric, route, &power);
 	if (lit) {
 		mutex_lock(&fabric->lock);
-		/* Dark once more since it was read: that has queued another repair. */
+		/* An alarm since the reading has queued another repair. */
 		if (circuit->alarms != alarms)
 			return;
 		circuit->dark = false;
@@ -121,7 +121,7 @@ static void examine(struct morph_circuit *circuit)
 							    MORPH_HEALTH_FAILED, 0);
 }
 
-/* Was it told to be lit? Of one that was not, darkness tells nothing. */
+/* Return whether the lasers of a route are commanded on. Otherwise darkness is no evidence. */
 static bool is_told_lit(struct morph_fabric *fabric, const struct morph_route *route)
 {
 	return morph_route_comes_in(fabric, route) || (hardware_of(fabric)->tx_on[route->path.tx] &
@@ -137,7 +137,7 @@ static void examine_dark(struct morph_slice *slice)
 	xa_for_each(&slice->circuits, index, circuit) {
 		if (!circuit->listed || !circuit->dark)
 			continue;
-		/* Known causes need no search. */
+		/* A known cause needs no diagnosis. */
 		if (morph_rank_failed(slice, circuit->src_rank) ||
 		    morph_rank_failed(slice, circuit->dst_rank) ||
 		    !is_told_lit(fabric, circuit->route) ||
@@ -158,11 +158,11 @@ static bool needs_reroute(struct morph_slice *slice, const struct morph_circuit 
 		return false;
 	if (!morph_route_sound(slice->fabric, circuit->route))
 		return true;
-	/* What a peer does not send no other way brings. */
+	/* If a peer sends no light, another path does not help. */
 	return circuit->dark && !morph_route_comes_in(slice->fabric, circuit->route);
 }
 
-/* In the moment in which the light is published. */
+/* Called at the publication of the light. */
 void morph_repair_published(struct morph_txn *txn)
 {
 	struct morph_repair_job *job = txn->context;
@@ -175,7 +175,7 @@ void morph_repair_published(struct morph_txn *txn)
 		job->published(txn, job);
 }
 
-/* Whoever hears of it finds it on the state page. */
+/* Called last, so that receivers of the event find the new state on the state page. */
 void morph_repair_announced(struct morph_txn *txn)
 {
 	struct morph_repair_job *job = txn->context;
@@ -183,7 +183,7 @@ void morph_repair_announced(struct morph_txn *txn)
 	job->announced(txn, job);
 }
 
-/* A circuit that is moved elsewhere. */
+/* A circuit that is rerouted. */
 struct reroute {
 	struct morph_repair_job job;
 	const struct morph_circuit *circuit;
@@ -216,7 +216,7 @@ static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
 	txn->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
 	morph_slice_fill_move(&txn->items[0], circuit);
 	ret = morph_repair_stage(txn);
-	/* One of a schedule stays on its planes where it can. */
+	/* A circuit of a schedule stays on its planes if possible. */
 	if (ret && circuit->scheduled) {
 		txn->items[0].change.src_plane = MORPH_PLANE_ANY;
 		txn->items[0].change.dst_plane = MORPH_PLANE_ANY;
@@ -253,7 +253,7 @@ static int reroute_all(struct morph_slice *slice)
 
 /* ------------------------------------------------------------------- rounds */
 
-/* Is anything left that a further round could mend? */
+/* Return whether the slice needs no further round. */
 static bool is_whole(struct morph_slice *slice)
 {
 	struct morph_circuit *circuit;
@@ -270,7 +270,7 @@ static bool is_whole(struct morph_slice *slice)
 	return true;
 }
 
-/* A circuit that nothing brought back. */
+/* Mark circuits failed that no repair could restore. */
 static void fail_dark_circuits(struct morph_slice *slice)
 {
 	struct morph_circuit *circuit;
@@ -283,12 +283,15 @@ static void fail_dark_circuits(struct morph_slice *slice)
 
 		if (!circuit->listed || circuit->state == MORPH_CIRCUIT_FAILED || !dark)
 			continue;
-		/* Should its accelerator come back, its light is read before it is believed. */
+		/* If its accelerator returns, its light must be read before it counts as lit. */
 		circuit->dark = true;
 		circuit->state = MORPH_CIRCUIT_FAILED;
 		xa_set_mark(&slice->circuits, index, FAILED_NOW);
 	}
-	/* Not before all are marked: each event says what bandwidth is left. */
+	/*
+	 * Send the events after all circuits are marked, since each event has the remaining
+	 * bandwidth.
+	 */
 	morph_event_init(&event, slice, MORPH_EVENT_CIRCUIT_FAILED);
 	event.part = slice_recovery(slice)->culprit.part;
 	event.index = slice_recovery(slice)->culprit.index;
@@ -299,10 +302,7 @@ static void fail_dark_circuits(struct morph_slice *slice)
 	}
 }
 
-/*
- * Replacements that somebody asked for and that could not be had: where the accelerator
- * is sound the rank keeps it.
- */
+/* Cancel requested replacements that failed. The rank keeps its accelerator if that is healthy. */
 static void drop_wishes(struct morph_slice *slice)
 {
 	u32 i;
@@ -320,7 +320,7 @@ static void drop_wishes(struct morph_slice *slice)
 	}
 }
 
-/* The repair has ended: say how the slice stands. fabric->lock held. */
+/* End a repair and report the state of the slice. Caller holds fabric->lock. */
 static void repair_end(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
@@ -346,7 +346,7 @@ static void repair_end(struct morph_slice *slice)
 	morph_report_light_reviewed(slice);
 	left_mbps = morph_slice_bandwidth(slice);
 	if (!whole && was && left_mbps == slice_recovery(slice)->degraded_mbps)
-		return;			/* it was said before */
+		return;			/* an earlier repair has sent the event */
 	slice_recovery(slice)->degraded_mbps = left_mbps;
 	morph_event_init(&event, slice, whole ? MORPH_EVENT_RECOVERED : MORPH_EVENT_DEGRADED);
 	event.part = slice_recovery(slice)->culprit.part;
@@ -356,7 +356,7 @@ static void repair_end(struct morph_slice *slice)
 	morph_protection_touch_slice(slice);
 }
 
-/* Protections that found no spare, or not what they should hold, are made once more. */
+/* Rebuild protections that have no spare, or that hold less than they should. */
 static void replan(struct morph_fabric *fabric)
 {
 	if (list_empty(&slices_of(fabric)->protections_wanted))
@@ -367,9 +367,10 @@ static void replan(struct morph_fabric *fabric)
 }
 
 /*
- * A repair in vain gives back the spares and lanes that it held, and others that were under
- * way meanwhile have missed these. They try again once nobody holds anything, one after the
- * other: each then finds all that is free and keeps it from none, so that this ends.
+ * A failed repair gives back the spares and lanes that it held. Repairs that ran at the same time
+ * may have failed for want of them. Those slices retry one after the other when no repair is
+ * running. Each then finds all free resources and takes none from another repair, so the retries
+ * end.
  */
 static void retry_crowded(struct morph_slice *last)
 {
@@ -380,7 +381,7 @@ static void retry_crowded(struct morph_slice *last)
 		return;
 	replan(fabric);
 	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
-		/* No cause to settle what is prepared: its end lets them try. */
+		/* Do not revoke prepared transactions: their end triggers a retry. */
 		if (!slice_recovery(slice)->crowded ||
 		    slice_tenancy(slice)->state != MORPH_SLICE_DEGRADED ||
 		    !list_empty(&slice_txns(slice)->txns))
@@ -417,18 +418,23 @@ void morph_repair_work(struct work_struct *work)
 		ret = morph_failover_run(slice);
 		slice_recovery(slice)->failover_error = ret;
 		rerouted = reroute_all(slice);
-		/* A spare that let us down is not made good by circuits that have no need of it. */
+		/*
+		 * If a spare failed, retry, even if circuits that do not need it could be rerouted.
+		 */
 		if (ret != -EIO && ret != -ETIMEDOUT)
 			ret = rerouted;
-		/* Only hardware that let us down is worth another look. */
+		/* Retry only after a device error. */
 		if (ret != -EIO && ret != -ETIMEDOUT)
 			break;
 	}
 	morph_report_repaired(slice);
-	/* A failure that came meanwhile has queued the work again: it goes on there. */
+	/* A failure during the repair has queued the work again: the next run ends the repair. */
 	if (!work_pending(work))
 		repair_end(slice);
-	/* Something became free while it was being given up, and found nobody who waited. */
+	/*
+	 * A resource became free during the repair, when the slice did not count as degraded:
+	 * retry.
+	 */
 	if (slice_tenancy(slice)->state == MORPH_SLICE_DEGRADED &&
 	    fabric->state == MORPH_FABRIC_READY &&
 	    recovery_of(fabric)->recoveries != recoveries)
@@ -456,7 +462,7 @@ void morph_repair_recover(struct morph_fabric *fabric)
 		queue_delayed_work(morph_wq, &recovery_of(fabric)->recover_work, RECOVER_DELAY);
 }
 
-/* Something became free or healthy: whoever waits for such a thing tries once more. */
+/* A resource became free or healthy: retry the slices that wait for one. */
 void morph_repair_recover_work(struct work_struct *work)
 {
 	struct morph_recovery *recovery = container_of(to_delayed_work(work), struct morph_recovery,
@@ -466,7 +472,7 @@ void morph_repair_recover_work(struct work_struct *work)
 
 	mutex_lock(&fabric->lock);
 	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
-		/* No cause to settle what is prepared: its end lets them try. */
+		/* Do not revoke prepared transactions: their end triggers a retry. */
 		if (slice_tenancy(slice)->state == MORPH_SLICE_DEGRADED &&
 		    list_empty(&slice_txns(slice)->txns))
 			morph_repair_kick(slice, 0);

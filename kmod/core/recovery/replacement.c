@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the owner of a slice and the operator may ask about a rank: a report of a
- * suspicion, a replacement in any case, and which spare is to be tried first.
+ * Requests of a slice's owner and of the operator that concern a rank: report a suspicion, replace
+ * its accelerator, and choose the spare that is tried first.
  */
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
@@ -23,8 +23,8 @@ static int check_rank(struct morph_slice *slice, u32 rank, struct morph_refusal 
 }
 
 /*
- * May this one be a rank's spare? The slice has those that it allows, the operator
- * any accelerator that is free.
+ * Check whether an accelerator may become a rank's spare. The owner may use spares that the slice
+ * allows, the operator any free accelerator.
  */
 static int check_spare(struct morph_slice *slice, u32 rank, u32 spare, bool allowed_only,
 		       struct morph_refusal *refusal)
@@ -68,8 +68,8 @@ u32 morph_repair_replacements(const struct morph_slice *slice)
 }
 
 /*
- * Each slice has an hour of its own, which begins with the first replacement that its
- * owner asks for; the limit is the user's. fabric->lock held.
+ * Each slice counts per hour, from the first replacement by its owner. The limit is that of the
+ * user. Caller holds fabric->lock.
  */
 static int charge_replacement(struct morph_slice *slice, struct morph_refusal *refusal)
 {
@@ -104,7 +104,7 @@ static int wait_repaired(struct morph_slice *slice, u32 rank, u32 accelerator, u
 	mutex_lock(&fabric->lock);
 	*state = slice_tenancy(slice)->state;
 	*health = ledger_of(fabric)->chips[accelerator].health;
-	/* What was done is told even to one who was interrupted. */
+	/* After a replacement return success, even if a signal interrupted the wait. */
 	if (ret && slice->ranks[rank].accelerator != accelerator)
 		ret = 0;
 	mutex_unlock(&fabric->lock);
@@ -145,8 +145,8 @@ int morph_repair_report(struct morph_slice *slice, u32 rank, u32 *state, u32 *he
 }
 
 /*
- * Mark a rank for replacement, whatever the policy. A tenant has the spares that its
- * slice allows, the operator any accelerator that is free. fabric->lock held.
+ * Mark a rank for replacement, even against the policy. The owner may use spares that the slice
+ * allows, the operator any free accelerator. Caller holds fabric->lock.
  */
 static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare, bool tenant,
 			    struct morph_refusal *refusal)
@@ -169,7 +169,7 @@ static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare, bool
 	return 0;
 }
 
-/* What a replacement came to. fabric->lock held. */
+/* Return the result of a replacement. Caller holds fabric->lock. */
 static int replacement_result(struct morph_slice *slice, u32 rank, u32 before,
 			      struct morph_refusal *refusal)
 {
@@ -304,7 +304,7 @@ int morph_repair_prefer(struct morph_slice *slice, const struct morph_preference
 			continue;
 		protection->preferred = list[i].spare;
 		changed = true;
-		/* Where the protection counts on it anyway there is nothing to do. */
+		/* If the protection uses the preferred spare already, keep it. */
 		if (protection->spare != protection->preferred)
 			morph_protection_spoil(protection);
 	}

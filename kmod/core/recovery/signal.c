@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signals of the hardware: queued from any context, turned into marks by a worker.
+ * Signals of the hardware. Providers queue them from any context; a worker converts them to marks.
  */
 #include <linux/export.h>
 
@@ -29,10 +29,10 @@ static void queue_signal(struct morph_fabric *fabric, const struct morph_signal 
 }
 
 /**
- * morph_fabric_signal() - hardware shows something unasked
+ * morph_fabric_signal() - report signals of the hardware
  * @fabric: a registered fabric
- * @signals: what, all that shows at once, so that the core need not act on half of it; copied
- * @count: how many
+ * @signals: all signals of one event, so that the core handles them together; copied
+ * @count: number of signals
  *
  * Context: any.
  */
@@ -75,15 +75,17 @@ static void on_heartbeat(struct morph_fabric *fabric, const struct morph_signal 
 	}
 	if (chip->health != MORPH_HEALTH_FAILED)
 		return;
-	/* It is back: to be trusted after its hold-down, and a test. */
+	/* The heartbeat is back: the accelerator must wait for its hold-down and pass a test. */
 	morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, signal->since_ns);
 	left = chip->hold_until_ns > now ? nsecs_to_jiffies(chip->hold_until_ns - now) + 1 : 0;
-	/* Held down for longer, patrol comes by anyway: one that flaps must not put it off. */
+	/*
+	 * Do not postpone the regular patrol round, even for an accelerator that fails repeatedly.
+	 */
 	if (left < MORPH_PATROL_PERIOD)
 		mod_delayed_work(morph_wq, &recovery_of(fabric)->patrol_work, left);
 }
 
-/* Light is missing, or may be. @since_ns: 0 for nobody knows. */
+/* Count an alarm: light is missing, or may be. @since_ns 0: time unknown. */
 static void count_dark(struct morph_circuit *circuit, u64 since_ns)
 {
 	if (!circuit->dark)
@@ -93,15 +95,18 @@ static void count_dark(struct morph_circuit *circuit, u64 since_ns)
 	morph_report_darkened(circuit);
 }
 
-/* Was it dark before its light was sent? A change had taken it away, and this tells of it late. */
+/*
+ * Return whether the signal is older than the light: it reports late that a change removed the
+ * previous light.
+ */
 static bool is_old_news(const struct morph_route *route, const struct morph_signal *signal)
 {
 	return !signal->value && signal->since_ns < route->lit_from_ns;
 }
 
 /*
- * Is light sent along a route? Where a change has taken it away, darkness is no news. What a
- * peer sends nobody here knows.
+ * Return whether light is sent along a route. Darkness is expected if a change has switched the
+ * light off. For light of a peer, the state of the laser is unknown.
  */
 static bool is_sent(const struct morph_fabric *fabric, const struct morph_route *route, u64 lanes)
 {
@@ -111,7 +116,7 @@ static bool is_sent(const struct morph_fabric *fabric, const struct morph_route 
 		return true;
 	if (!(route->path.lanes & lanes & hardware_of(fabric)->tx_on[route->path.tx]))
 		return false;
-	/* Its laser may be on for the route in its place. */
+	/* Its laser may be on for the route that replaces it. */
 	for (h = 0; h < route->path.hops_count && circuit_txns(route->circuit)->pending; h++)
 		if (route->hops[h].element != OPTICS_NONE &&
 		    hardware_of(fabric)->hw_state[route->hops[h].element] != route->hops[h].state)
@@ -134,7 +139,7 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 		if (link->route->role == MORPH_ROUTE_PROTECTION || !circuit ||
 		    !(link->route->path.lanes & signal->lanes))
 			continue;
-		/* A peer's light that is still to be verified comes and goes as it likes. */
+		/* The light of a peer may come and go until it is verified. */
 		if (circuit_txns(circuit)->pending && morph_route_comes_in(fabric, link->route))
 			continue;
 		if (!is_sent(fabric, link->route, signal->lanes) ||
@@ -144,7 +149,7 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 			count_dark(circuit, signal->since_ns);
 		if (!circuit->dark)
 			continue;
-		/* The symptom; whoever finds the cause says so. */
+		/* This is only the symptom; the diagnosis reports the cause later. */
 		if (!circuit->slice->repairing)
 			slice_recovery(circuit->slice)->culprit = culprit;
 		morph_route_hit(link->route, NULL, signal->since_ns);
@@ -169,7 +174,9 @@ static void on_element(struct morph_fabric *fabric, const struct morph_signal *s
 		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, signal->since_ns);
 		return;
 	}
-	/* Cleared: to be trusted after a test, if one has not passed it meanwhile. */
+	/*
+	 * The alarm is cleared: the element must pass a test, unless it has passed one meanwhile.
+	 */
 	if (signal->index >= fabric->graph->elements_count ||
 	    morph_health_get(fabric, culprit.part, culprit.index) != MORPH_HEALTH_FAILED)
 		return;
@@ -198,7 +205,7 @@ static void on_signal(struct morph_fabric *fabric, const struct morph_signal *si
 	}
 }
 
-/* Signals were lost: whatever is lit counts as dark until it has been read. */
+/* Signals were lost: treat all lit circuits as dark until their receivers are read. */
 static void doubt_everything(struct morph_fabric *fabric)
 {
 	struct morph_circuit *circuit;

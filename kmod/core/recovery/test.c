@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests of hardware, and other acts of the operator on it. A test is a transaction
- * without a slice: it gets a number, runs from the work queue, and what it found is
- * read like the end of any other.
+ * Tests of hardware, and other actions of the operator on it. A test is a transaction without a
+ * slice: it gets a number, runs from the work queue, and reports its result like any other
+ * transaction.
  */
 #include <linux/slab.h>
 
@@ -15,7 +15,7 @@
 
 /* ------------------------------------------------------------------- claims */
 
-/* Nobody is given an accelerator while a test has it. fabric->lock held. */
+/* Exclude an accelerator from allocation during its test. Caller holds fabric->lock. */
 static void test_take(struct morph_fabric *fabric, u32 accelerator)
 {
 	ledger_of(fabric)->chips[accelerator].testing = true;
@@ -36,7 +36,7 @@ static void test_give_back(struct morph_fabric *fabric, u32 accelerator)
 
 /* ------------------------------------------------------------- accelerators */
 
-/* The lasers of an idle accelerator: told once more to be off, and seen to be. */
+/* Switch the lasers of an idle accelerator off again, and verify that they are off. */
 static int test_lasers_off(struct morph_fabric *fabric, u32 index)
 {
 	u32 planes = fabric->graph->params.planes, plane;
@@ -62,7 +62,7 @@ static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
 	bool free;
 	int ret;
 
-	/* A heartbeat that is lost from now on counts for more than what is asked here. */
+	/* A heartbeat that is lost from now on overrides the result of this probe. */
 	mutex_lock(&fabric->lock);
 	chip->heartbeat_lost = false;
 	mutex_unlock(&fabric->lock);
@@ -76,7 +76,7 @@ static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
 	mutex_lock(&fabric->lock);
 	while (chip->testing)
 		morph_place_wait(fabric, &ret);
-	/* Another test may have let it in meanwhile: its lasers may be its holder's. */
+	/* Another test may have released it meanwhile: the lasers may be in use by a slice. */
 	free = !ledger_of(fabric)->state->owner[index] && chip->health != MORPH_HEALTH_OK;
 	if (free) {
 		test_take(fabric, index);
@@ -95,7 +95,7 @@ static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
 
 /* ----------------------------------------------------------------- elements */
 
-/* Turn an element through its states, and back. Marks keep everybody else away. */
+/* Turn an element through its states, and back. Marks exclude other users. */
 static int test_element(struct morph_fabric *fabric, u32 index)
 {
 	const struct optics_kind *kind;
@@ -116,7 +116,7 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 	if (busy)
 		return -EBUSY;
 	for (state = 0; state <= kind->states && !ret; state++) {
-		/* Home comes last. */
+		/* Return to the home state last. */
 		setting.state = state < kind->states ? state : home;
 		reading = setting;
 		ret = morph_hw_program(fabric, NULL, &setting, 1);
@@ -135,10 +135,10 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 
 /* ----------------------------------------------------- by light: a probe circuit */
 
-/* Accelerators that are tried at the other end of a port that is to be tested. */
+/* Number of accelerators tried at the other end of a port under test. */
 #define TEST_ENDS	256u
 
-/* Route between two idle accelerators, one of which has the port that is to be tested. */
+/* Find a path between two idle accelerators, one of which has the port under test. */
 static bool try_route(struct morph_fabric *fabric, const struct morph_culprit *target, u32 src,
 		      u32 dst, u64 tx_planes, u64 rx_planes, struct morph_route *route)
 {
@@ -176,7 +176,7 @@ static bool find_port_route(struct morph_fabric *fabric, const struct morph_culp
 	return false;
 }
 
-/* Claim a path through the target as if it were healthy, and nobody's. fabric->lock held. */
+/* Claim a path through the target as if it were healthy and unused. Caller holds fabric->lock. */
 static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *target,
 		       struct morph_route *route)
 {
@@ -211,7 +211,7 @@ static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *
 	return ret;
 }
 
-/* Light the claimed path, read the receiver, darken it again. No lock held. */
+/* Light the claimed path, and read the receiver. No lock held. */
 static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
 		       struct morph_element_setting *settings)
 {
@@ -233,7 +233,7 @@ static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
 		morph_hw_read_back(fabric, NULL, settings, h, false);
 	if (!ret)
 		ret = morph_hw_wait(fabric, params->settle_ns);
-	/* Not before: a review may tell the laser so at any time. */
+	/* Set tx_on only now: a review may switch the laser on as soon as it is set. */
 	mutex_lock(&fabric->lock);
 	hardware_of(fabric)->tx_on[route->path.tx] |= route->path.lanes;
 	laser.lanes = hardware_of(fabric)->tx_on[route->path.tx];
@@ -250,8 +250,9 @@ static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
 }
 
 /*
- * The probe's light goes out, or its laser is used no more: MORPH_TEST_FAILED. -EBUSY where
- * the receiver sees other light than the probe's. fabric->lock held, dropped meanwhile.
+ * Switch the probe's light off. If that fails, mark the laser failed and return MORPH_TEST_FAILED.
+ * Return -EBUSY if the receiver sees light of another laser. Caller holds fabric->lock; the
+ * function drops it meanwhile.
  */
 static int end_probe(struct morph_fabric *fabric, struct morph_route *route,
 		     struct morph_element_setting *settings)
@@ -274,7 +275,7 @@ static int end_probe(struct morph_fabric *fabric, struct morph_route *route,
 	return ret;
 }
 
-/* What light has come through is sound, whatever was to be tested. */
+/* All hardware that passed the light is healthy, not only the target. */
 static void clear_path(struct morph_fabric *fabric, const struct optics_path *path)
 {
 	struct morph_culprit guide = { .part = MORPH_PART_GUIDE };
@@ -346,7 +347,7 @@ static void test_work(struct work_struct *work)
 
 	ret = morph_test_run(fabric, target, txn->accept);
 	mutex_lock(&fabric->lock);
-	/* What came since it was asked counts for more. */
+	/* A signal during the test overrides its result. */
 	if (!ret && target->part == MORPH_PART_ACCELERATOR &&
 	    ledger_of(fabric)->chips[target->index].heartbeat_lost)
 		ret = MORPH_TEST_FAILED;
@@ -413,7 +414,7 @@ int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 
 	} else {
 		chip->spare = use == MORPH_USE_SPARE;
 		chip->use = use;
-		/* Off its list and on the other. */
+		/* Move it from the list of its old use to that of its new use. */
 		morph_chip_update(fabric, accelerator);
 		morph_protection_touch_chip(fabric, accelerator);
 		fabric->seq++;
@@ -437,7 +438,7 @@ int morph_accelerator_set_pci(struct morph_fabric *fabric, u32 accelerator, cons
 				    "pci must look like 0000:3b:00.0, or be empty");
 	serial = morph_identity_serial(pci);
 	mutex_lock(&fabric->lock);
-	/* Another address: the device that is there is the one to be known. */
+	/* With another address, the device at that address becomes the known one. */
 	if (strcmp(chip->identity.pci, pci)) {
 		memset(chip->identity.pci, 0, MORPH_PCI_BYTES);
 		strscpy(chip->identity.pci, pci, MORPH_PCI_BYTES);
