@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Controllers: several programs outside the kernel, each of which decides about whole
- * slices of a fabric.
+ * Controllers: programs outside the kernel, each of which manages whole slices of a fabric.
  *
- * A controller holds its slices under an epoch and a lease. Whoever takes control names a
- * greater epoch, so that what an earlier holder has still to say is refused: the epoch is
- * looked at again when a change is staged, under the lock under which control is taken. A
- * lease that runs out takes nothing away: light, circuits and the epoch stay, and only
- * changes on that controller's behalf are refused, until somebody takes control anew.
+ * A controller holds its slices under an epoch and a lease. To take control, a program names a
+ * higher epoch. From then on the core refuses requests with an earlier epoch. Staging checks the
+ * epoch under fabric->lock, which guards a change of control too. After the lease expires, light,
+ * circuits and the epoch stay. The core only refuses changes by that controller until a program
+ * takes control again.
  *
- * Whether a lease runs is read off the clock. The timer only sees to it that its end is
- * told.
+ * The clock decides whether a lease is valid. The timer only reports its end.
  */
 #include <linux/hrtimer.h>
 #include <linux/math64.h>
@@ -41,7 +39,7 @@ u32 morph_controller_slices(struct morph_fabric *fabric, u32 id)
 
 /* ------------------------------------------------------------------- leases */
 
-/* The timer goes off when the next lease ends that is not told to have ended. */
+/* Set the timer to the end of the next lease whose end is not reported yet. */
 static void timer_set(struct morph_fabric *fabric)
 {
 	struct morph_controller *controller;
@@ -106,7 +104,7 @@ void morph_controller_init(struct morph_fabric *fabric)
 	INIT_WORK(&slices_of(fabric)->controller_work, controller_work_fn);
 }
 
-/* A work that runs meanwhile finds the fabric gone, and sets no timer. */
+/* Work that still runs sees the fabric's state and sets no timer. */
 void morph_controller_stop(struct morph_fabric *fabric)
 {
 	hrtimer_cancel(&slices_of(fabric)->controller_timer);
@@ -199,7 +197,7 @@ int morph_controller_permits(struct morph_slice *slice, const struct morph_token
 				    morph_controller_check(controller, token->epoch, refusal);
 }
 
-/* A new one, of an epoch that has not begun. fabric->lock held. */
+/* Add a controller, in an epoch that has not begun. Caller holds fabric->lock. */
 static struct morph_controller *controller_add(struct morph_fabric *fabric, u32 id,
 					       struct morph_refusal *refusal)
 {
@@ -231,7 +229,7 @@ err_free:
 	return ERR_PTR(ret);
 }
 
-/* fabric->lock held. */
+/* Caller holds fabric->lock. */
 static int take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns, bool force,
 		struct morph_refusal *refusal)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A tenant's change, as a kind of transactions; what slices hear of changes and of idleness. */
+/* The kind of a tenant's transactions; subscriptions of the slice layer to changes and idleness. */
 #include <linux/slab.h>
 
 #include "core/base/base.h"
@@ -7,7 +7,7 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* One that a controller makes may use what is reserved for that; one of the owner's may not. */
+/* A change by a controller may use its reservations; a change by the owner may not. */
 static void lift_reservations(struct morph_txn *txn)
 {
 	morph_controller_lift(txn->fabric,
@@ -29,7 +29,7 @@ static const struct morph_txn_kind tenant_kind = {
 	.resume_holds = morph_reserve_resume,
 };
 
-/* Protections do not count on what a schedule holds. */
+/* Protections do not depend on routes that a schedule holds. */
 static void published(struct morph_txn *txn)
 {
 	u32 i;
@@ -62,7 +62,7 @@ static int created(struct morph_slice *slice, void *by_rank)
 	tenancy->own_spare = MORPH_ANY;
 	tenancy->protections = by_rank;
 	INIT_WORK(&tenancy->release_work, morph_slice_release_work);
-	/* Not zeroed: each use fills what it reads. */
+	/* Not zeroed: each use fills the entries that it reads. */
 	tenancy->teardown_settings = kvmalloc_array(MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS,
 						    sizeof(*tenancy->teardown_settings),
 						    GFP_KERNEL_ACCOUNT);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lanes between servers that controllers have reserved.
+ * Reservations of lanes between servers by controllers.
  *
- * A reservation claims nothing: it keeps others from claiming. The ledger has it beside
- * the lanes that are claimed, so that light may be lit on reserved lanes, go out, and be
- * lit again with the reservation as it was, and a reservation may go with light on its
- * lanes. Lanes of two controllers never overlap. While a change is staged that may use
- * what a controller has reserved, that is lifted, in one hold of fabric->lock.
+ * A reservation claims no lanes; it prevents claims by other tenants. The ledger records it separately
+ * from claims. So light on reserved lanes can come and go without a change of the reservation, and
+ * a reservation can end while its lanes carry light. Lanes of two controllers never overlap. If a
+ * change may use a controller's reservations, its staging lifts them, under one hold of
+ * fabric->lock.
  */
 #include <linux/slab.h>
 
@@ -30,7 +30,7 @@ void morph_controller_lower(struct morph_fabric *fabric)
 	ledger_of(fabric)->state->lifted = NULL;
 }
 
-/* Instead of what the controller has reserved of a guide. */
+/* Replace the lanes that the controller has reserved on a guide. */
 static void set_lanes(struct morph_fabric *fabric, struct morph_controller *controller, u32 guide,
 		      u64 lanes)
 {
@@ -62,7 +62,7 @@ void morph_controller_yield(struct morph_fabric *fabric, struct morph_controller
 	xa_destroy(&controller->reservations);
 }
 
-/* Lanes that circuits of a controller's slices have lit on a guide. */
+/* Lanes that circuits of a controller's slices use on a guide. */
 static u64 lanes_lit(struct morph_fabric *fabric, u32 id, u32 guide)
 {
 	struct morph_link *link;
@@ -75,7 +75,7 @@ static u64 lanes_lit(struct morph_fabric *fabric, u32 id, u32 guide)
 	return lanes;
 }
 
-/* The lowest lanes of a mask, so many. */
+/* The lowest @count lanes of a mask. */
 static u64 lowest(u64 lanes, u32 count)
 {
 	u64 rest = lanes;
@@ -125,8 +125,8 @@ static int refuse_conflict(struct morph_fabric *fabric, struct morph_controller 
 }
 
 /*
- * Choose lanes: those that it has, then those that its slices' circuits have, then the lowest
- * that are free. Answers 0 where that are too few.
+ * Choose lanes: first those already reserved, then those that circuits of its slices use, then the
+ * lowest free ones. Return 0 if there are too few.
  */
 static u64 choose(struct morph_fabric *fabric, const struct morph_lanes_wanted *wanted, u64 had,
 		  u32 *have)
@@ -146,7 +146,7 @@ static u64 choose(struct morph_fabric *fabric, const struct morph_lanes_wanted *
 	return chosen;
 }
 
-/* fabric->lock held. */
+/* Caller holds fabric->lock. */
 static int reserve(struct morph_fabric *fabric, struct morph_controller *controller,
 		   const struct morph_lanes_wanted *wanted, struct morph_refusal *refusal)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Which accelerators a slice gets. Accelerators that can be given out hang on the
- * lists of their host, and hosts on the list of those with as many free ones, so
- * that the cost follows what is asked for. All under fabric->lock.
+ * Placement: choose the accelerators of a slice. Each host lists its free accelerators, and hosts
+ * are listed by their number of free accelerators. So the cost depends on the request, not on the
+ * fabric. Callers hold fabric->lock.
  */
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -10,7 +10,7 @@
 #include "core/base/base.h"
 #include "core/slice/slice.h"
 
-/* Hosts looked at, as a multiple of those that are needed at least, and then some. */
+/* Number of hosts to search: a multiple of the least number needed, plus a constant. */
 #define WINDOW_FACTOR	4u
 #define WINDOW_EXTRA	16u
 
@@ -19,7 +19,7 @@ static u32 chip_index(struct morph_fabric *fabric, const struct morph_chip *chip
 	return chip - ledger_of(fabric)->chips;
 }
 
-/* Steps between two tiles of the grid. */
+/* Distance of two tiles in the grid, in steps. */
 static u32 grid_distance(struct morph_fabric *fabric, u32 one, u32 other)
 {
 	const struct optics_accelerator *a = &fabric->graph->accelerators[one];
@@ -39,8 +39,8 @@ static bool is_chosen(const u32 *chosen, u32 count, u32 accelerator)
 }
 
 /*
- * Append up to count free accelerators of a host to the done that are chosen, each
- * the nearest to the one before it: neighbours in rank are neighbours in place.
+ * Append up to @count free accelerators of a host to the @done chosen ones. Each is the nearest to
+ * its predecessor, so that neighbouring ranks are close to each other.
  */
 static u32 take_from_host(struct morph_fabric *fabric, struct morph_host *host, u32 *chosen,
 			  u32 done, u32 count)
@@ -70,7 +70,7 @@ static u32 take_from_host(struct morph_fabric *fabric, struct morph_host *host, 
 	return done - first;
 }
 
-/* The host with the fewest free accelerators that still has enough, or NULL. */
+/* The host with the fewest free accelerators that has enough, or NULL. */
 static struct morph_host *best_fit(struct morph_fabric *fabric, u32 count)
 {
 	u32 free;
@@ -109,10 +109,10 @@ static struct morph_host *emptiest_host(struct morph_fabric *fabric)
 	return NULL;
 }
 
-/* Where hosts around the seed lie: those of near numbers. */
+/* A range of host numbers around the seed. */
 struct window {
 	u32 first;
-	u32 last;	/* not part of it */
+	u32 last;	/* first host behind the range */
 };
 
 static struct window window_around(struct morph_fabric *fabric, u32 host, u32 count)
@@ -127,7 +127,7 @@ static struct window window_around(struct morph_fabric *fabric, u32 host, u32 co
 	return window;
 }
 
-/* The hosts of the window that have something free, nearest to the seed first. */
+/* Sort the hosts of the window with free accelerators by their distance to the seed. */
 static u32 sort_window(struct morph_fabric *fabric, struct window window, u32 seed,
 		       struct candidate *candidates)
 {
@@ -148,7 +148,7 @@ static u32 sort_window(struct morph_fabric *fabric, struct window window, u32 se
 	return count;
 }
 
-/* What the window could not give, from wherever most is free. */
+/* Take the remaining accelerators outside the window, from the hosts with the most free ones. */
 static u32 take_from_rest(struct morph_fabric *fabric, struct window window, u32 *chosen,
 			  u32 done, u32 count)
 {
@@ -264,7 +264,10 @@ static int check_duplicates(const u32 *accelerators, u32 count, struct morph_ref
 	return ret;
 }
 
-/* Use goes before health: what another tenant holds is nobody else's to examine. */
+/*
+ * Check use before health, so that a request does not reveal the health of another tenant's
+ * hardware.
+ */
 static int check_one(struct morph_fabric *fabric, u32 accelerator, struct morph_refusal *refusal)
 {
 	const struct morph_chip *chip;
@@ -320,16 +323,16 @@ int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 
 
 /* ------------------------------------------------------------------- spares */
 
-/* A walk over spares in order of preference, until the wanted one is reached. */
+/* A walk over spares in order of preference, up to the wanted one. */
 struct spare_walk {
 	struct morph_fabric *fabric;
-	u32 preferred;	/* was looked at first, or MORPH_ANY */
-	u32 skip;	/* candidates still to be passed over */
-	u32 seen;	/* of the fabric's free spares */
+	u32 preferred;	/* spare that was visited first, or MORPH_ANY */
+	u32 skip;	/* number of candidates still to skip */
+	u32 seen;	/* number of visited free spares */
 	u32 found;
 };
 
-/* Was this the one? */
+/* Count a candidate; return whether it is the wanted one. */
 static bool walk_take(struct spare_walk *walk, u32 accelerator)
 {
 	if (walk->skip) {
@@ -340,13 +343,13 @@ static bool walk_take(struct spare_walk *walk, u32 accelerator)
 	return true;
 }
 
-/* Is there an accelerator meant for tenants on the host of this spare? */
+/* Return whether the host of this spare also has accelerators for tenants. */
 static bool host_has_tenants(struct morph_fabric *fabric, u32 spare)
 {
 	const struct optics_accelerator *places = fabric->graph->accelerators;
 	u32 host = places[spare].host, i;
 
-	/* The accelerators of a host follow each other. */
+	/* The numbers of a host's accelerators are consecutive. */
 	for (i = spare; i < fabric->graph->accelerators_count && places[i].host == host; i++)
 		if (!ledger_of(fabric)->chips[i].spare)
 			return true;
@@ -374,7 +377,7 @@ static bool walk_host(struct spare_walk *walk, u32 host, bool spare_hosts_only)
 	return false;
 }
 
-/* Hosts in turn to both sides of one, till each free spare of the fabric was seen. */
+/* Visit hosts alternately on both sides of one, until all free spares are visited. */
 static bool walk_neighbours(struct spare_walk *walk, u32 host, bool spare_hosts_only)
 {
 	struct morph_fabric *fabric = walk->fabric;
@@ -389,7 +392,7 @@ static bool walk_neighbours(struct spare_walk *walk, u32 host, bool spare_hosts_
 	return false;
 }
 
-/* Those that a list names need be no spares. */
+/* Accelerators on a slice's list need not be spares. */
 static bool is_free(struct morph_fabric *fabric, u32 accelerator)
 {
 	u32 use = ledger_of(fabric)->chips[accelerator].use;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Protections: for each rank, how a spare would take its place, worked out
- * before it is needed, with all the memory that doing it takes.
+ * Protections: for each rank, a prepared failover to a spare, including all memory that it needs.
  *
- * A protection is a hint. It claims nothing; its routes hang on the lists of the guides
- * that they would use, and a commit that takes one of these guides, or the spare,
- * marks the protection stale. A worker then makes it anew. Failover stages a protection like
- * any transaction, so what the hint has missed is found by claiming. The protections of a
- * reserved slice do claim, in their own way: reserve.c.
+ * A protection is a hint. It claims nothing; its routes are on the lists of the guides that they
+ * would use. A commit that takes one of these guides, or the spare, marks the protection stale, and
+ * a worker then rebuilds it. Failover stages a protection like any transaction, so the claims find
+ * conflicts that the hint has missed. The protections of a reserved slice do claim resources: see
+ * reserve.c.
  */
 #include <linux/slab.h>
 
@@ -17,13 +16,13 @@
 #include "core/txn/txn.h"
 
 /*
- * Changes come in bursts. A protection that is made anew between two of them is lost work,
- * and its maker holds the mutex: it waits for the next tick.
+ * Changes come in bursts. A protection that is rebuilt between two changes is wasted work under
+ * fabric->lock. So the worker waits for the next tick.
  */
 #define PROTECTION_DELAY	1	/* jiffies */
-#define PROTECTION_PATIENCE	(HZ / 10)	/* for want of memory */
+#define PROTECTION_PATIENCE	(HZ / 10)	/* after a failed allocation */
 
-/* Nobody waits for a protection: it is made with no more than the priority of those who do wait. */
+/* No request waits for a protection, so use a work queue with normal priority. */
 static void protection_queue_work(struct morph_fabric *fabric)
 {
 	queue_delayed_work(system_unbound_wq, &slices_of(fabric)->protection_work,
@@ -37,7 +36,7 @@ void morph_protection_spoil(struct morph_protection *protection)
 	lockdep_assert_held(&fabric->lock);
 	protection->tries = 0;
 	if (protection->queued)
-		return;			/* a commit touches it by many guides */
+		return;			/* a commit may touch it once per guide */
 	if (protection->state == MORPH_PLAN_CURRENT)
 		protection->state = MORPH_PLAN_STALE;
 	if (protection->slice->dying || fabric->state != MORPH_FABRIC_READY)
@@ -53,7 +52,7 @@ void morph_protection_await(struct morph_protection *protection)
 
 	lockdep_assert_held(&fabric->lock);
 	if (!list_empty(&protection->stale_node))
-		return;			/* it is going to be made anew */
+		return;			/* queued already */
 	protection->tries = 0;
 	list_add_tail(&protection->stale_node, &slices_of(fabric)->protections_wanted);
 }
@@ -128,7 +127,7 @@ void morph_protection_resume(struct morph_slice *slice)
 	}
 }
 
-/* Forget what was worked out. fabric->lock held. */
+/* Free the prepared failover. Caller holds fabric->lock. */
 static void protection_clear(struct morph_protection *protection)
 {
 	struct morph_txn *txn = protection->txn;
@@ -184,7 +183,7 @@ struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32
 	list_del_init(&protection->spare_node);
 	protection->spare = MORPH_ANY;
 	protection->state = MORPH_PLAN_NONE;
-	/* Should it not come to pass, another one is wanted. */
+	/* If the failover fails, the rank needs another protection. */
 	morph_protection_spoil(protection);
 	return txn;
 }
@@ -220,7 +219,7 @@ u32 morph_protection_state(const struct morph_protection *protection)
 
 /* ----------------------------------------------------------------- planning */
 
-/* How many circuits touch a rank. */
+/* Number of circuits at a rank. */
 static u32 circuits_of_rank(struct morph_slice *slice, u32 rank)
 {
 	struct morph_circuit *circuit;
@@ -233,7 +232,7 @@ static u32 circuits_of_rank(struct morph_slice *slice, u32 rank)
 	return count;
 }
 
-/* A transaction that moves each circuit of the rank to the spare; paths not found yet. */
+/* Allocate a transaction that moves each circuit of the rank to the spare, without paths. */
 static struct morph_txn *protection_alloc(struct morph_slice *slice, u32 rank, u32 spare)
 {
 	u32 count = circuits_of_rank(slice, rank);
@@ -256,13 +255,16 @@ static struct morph_txn *protection_alloc(struct morph_slice *slice, u32 rank, u
 			txn->items[n].new_dst = spare;
 		n++;
 	}
-	/* A protection must not keep its slice alive: the slice drops it before it goes. */
+	/*
+	 * A protection holds no slice reference, so that the slice can end; the slice frees it
+	 * then.
+	 */
 	morph_slice_put(txn->slice);
 	txn->slice = NULL;
 	return txn;
 }
 
-/* One path after the other, each claimed while the next ones are found. The number of them. */
+/* Find and claim one path after the other. Return the number of paths found. */
 static u32 claim_paths(struct morph_txn *txn, int *ret)
 {
 	struct optics_refusal why = {};
@@ -281,10 +283,10 @@ static u32 claim_paths(struct morph_txn *txn, int *ret)
 	return claimed;
 }
 
-/* Orders of the circuits that are tried with one spare. */
+/* Number of circuit orders that are tried with one spare. */
 #define PROTECTION_ORDERS	4u
 
-/* All anew, and the circuit that was left without a path comes first. */
+/* Release all paths, and move the circuit without a path to the front. */
 static void reorder(struct morph_txn *txn, u32 claimed)
 {
 	struct morph_item left;
@@ -297,13 +299,13 @@ static void reorder(struct morph_txn *txn, u32 claimed)
 			morph_route_free(txn->items[i].new);
 		txn->items[i].new = NULL;
 	}
-	/* The kernel chooses the paths: no item points to guides of its own. */
+	/* Items may be reordered, since the kernel chooses the paths: no item points to guides. */
 	left = txn->items[claimed];
 	memmove(&txn->items[1], &txn->items[0], claimed * sizeof(left));
 	txn->items[0] = left;
 }
 
-/* Find paths as if the rank's circuits were gone, each without the others' lanes. */
+/* Find paths as if the rank's circuits were removed; the paths may not share lanes. */
 static int protection_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spare)
 {
 	struct morph_fabric *fabric = slice->fabric;
@@ -336,7 +338,7 @@ static int protection_paths(struct morph_slice *slice, struct morph_txn *txn, u3
 	return ret;
 }
 
-/* Hang the protection where those who spoil it will see it. */
+/* Add the protection to the lists of the guides and the spare that it depends on. */
 static void protection_publish(struct morph_protection *protection, struct morph_txn *txn,
 			       u32 spare)
 {
@@ -357,13 +359,13 @@ static void protection_publish(struct morph_protection *protection, struct morph
 	list_add_tail(&protection->spare_node, &ledger_of(fabric)->chips[spare].protections);
 }
 
-/* Spares that are looked at before a protection is given up. */
+/* Number of spares that are tried for a protection. */
 #define PROTECTION_TRIES	4u
 
 /*
- * Try the next spare; if it can't be reached, the one after it is tried in the next turn.
- * 0, also where there is none; or -ENOMEM: this says nothing about the spare, so that the
- * protection stays stale, and is first in the next turn.
+ * Try the next spare. If it cannot be reached, the next turn tries another one. Return 0, also if
+ * there is no spare, or -ENOMEM. On -ENOMEM the protection stays stale and the next turn retries
+ * the same spare first.
  */
 static int protection_make(struct morph_protection *protection)
 {
@@ -395,7 +397,7 @@ static int protection_make(struct morph_protection *protection)
 	return ret;
 }
 
-/* Does it hold all that its slice has reserved, or else count on the spare that is preferred? */
+/* Return whether it holds all reserved resources, or else uses the preferred spare. */
 static bool protection_is_best(const struct morph_protection *protection)
 {
 	if (slice_tenancy(protection->slice)->reserved)
@@ -404,8 +406,8 @@ static bool protection_is_best(const struct morph_protection *protection)
 }
 
 /*
- * Make a protection anew, or have it wait for its slice to be at rest. fabric->lock held. 0, or
- * -ENOMEM: it is still to be made.
+ * Rebuild a protection, or postpone that until its slice is idle. Caller holds fabric->lock. Return
+ * 0, or -ENOMEM if the protection is still to be rebuilt.
  */
 static int protection_renew(struct morph_protection *protection)
 {
@@ -417,7 +419,10 @@ static int protection_renew(struct morph_protection *protection)
 	protection->queued = false;
 	if (slice->dying || slice_tenancy(slice)->failover == MORPH_FAILOVER_NONE)
 		return 0;
-	/* What it would count on changes with each step: its circuits are moved when they must. */
+	/*
+	 * The steps of a schedule change its paths all the time, so its circuits have no
+	 * protection.
+	 */
 	if (scheduled)
 		protection_clear(protection);
 	if (scheduled && !slice_tenancy(slice)->reserved)
@@ -429,7 +434,7 @@ static int protection_renew(struct morph_protection *protection)
 	}
 	morph_reserve_suspend(slice);
 	morph_reserve_replenish(slice);
-	/* This one need not be told of the new spare. */
+	/* This protection need not react to the new spare. */
 	list_del_init(&protection->stale_node);
 	protection->queued = false;
 	if (!scheduled)
@@ -441,10 +446,9 @@ static int protection_renew(struct morph_protection *protection)
 }
 
 /*
- * Make stale protections anew, one spare at a time, so that nobody waits for the mutex longer
- * than one try takes, and none while a slice is repaired or released, or signals are to
- * be read: then the mutex is wanted by those who have no time. A slice that is being
- * changed is left alone until it is at rest.
+ * Rebuild stale protections, one spare at a time, so that the worker holds fabric->lock only for
+ * one try. Stop while a slice is repaired or released, or signals are queued, because these need
+ * the lock urgently. Skip a slice with a running change until it is idle.
  */
 void morph_protection_work(struct work_struct *work)
 {
@@ -456,7 +460,7 @@ void morph_protection_work(struct work_struct *work)
 	int ret = 0;
 
 	do {
-		/* Whoever ends it wakes the planner. */
+		/* The end of that urgent work calls morph_protection_wake(). */
 		if (atomic_read(&slices_of(fabric)->urgent) ||
 		    READ_ONCE(slices_of(fabric)->signal_count))
 			return;

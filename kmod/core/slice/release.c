@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The end of a slice: it is marked at once, by whoever lets go of it last; a worker
- * darkens its circuits, verifies that, and gives its accelerators back.
+ * The end of a slice. Dropping its last user marks it at once. A worker then darkens its circuits,
+ * verifies that, and gives its accelerators back.
  */
 #include <linux/slab.h>
 
@@ -11,8 +11,8 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* Take a circuit out of the slice. Its route must be unclaimed. fabric->lock held. */
-/* Darken up to a chunk of circuits. Returns how many; *dark is cleared on failure. */
+/* Remove a circuit, whose route claims nothing, from the slice. Caller holds fabric->lock. */
+/* Darken up to a chunk of circuits. Return their number; set *dark to false on failure. */
 static u32 teardown_some(struct morph_slice *slice, bool *dark)
 {
 	struct morph_circuit *circuits[MORPH_TEARDOWN_CHUNK], *circuit;
@@ -34,7 +34,7 @@ static u32 teardown_some(struct morph_slice *slice, bool *dark)
 		*dark = false;
 	for (i = 0; i < count; i++) {
 		morph_protection_touch_route(fabric, routes[i]);
-		morph_route_release(fabric, routes[i]);		/* the fabric may be gone */
+		morph_route_release(fabric, routes[i]);		/* may be unregistered */
 		morph_circuit_drop(circuits[i]);
 	}
 	return count;
@@ -80,7 +80,7 @@ void morph_slice_release_work(struct work_struct *work)
 	if (slice_tenancy(slice)->own_spare != MORPH_ANY)
 		teardown_chip(slice, slice_tenancy(slice)->own_spare, true);
 	morph_history_forget(slice);
-	/* Before anybody is told: who reacts to that may ask for as much again. */
+	/* Uncharge before the reports, because a subscriber may request the same amount again. */
 	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charged);
 	list_del_init(&slice->node);
 	ledger_of(fabric)->slices_count--;

@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Reserved protection: a slice that was created with MORPH_SLICE_RESERVED holds a spare,
- * and its protections hold in the ledger what putting that spare in the place of any one rank
- * takes.
+ * Reserved protection. A slice created with MORPH_SLICE_RESERVED holds a spare. Its protections
+ * hold, in the ledger, all resources to replace any one rank by that spare.
  *
- * One spare serves one failure, so the protections are alternatives: they overlap each other
- * and the slice's own circuits, never those of others. Hence a route of a protection claims what
- * is free of it at this moment, like the shadow of a circuit that moves, and the rest is
- * the slice's anyway. Elements that the slice has in another state than a protection needs
- * cannot be pinned twice: they are marked, so that nobody else joins them.
+ * The spare serves one failure, so the protections are alternatives. They overlap each other and
+ * the slice's own circuits, but no circuits of other slices. So a route of a protection claims the
+ * free part of its path, like the shadow of a moving circuit; the slice already has the rest. An
+ * element cannot have pins for two states. If the slice has an element in another state than a
+ * protection needs, the element gets a mark that excludes other users.
  *
- * What is held thus depends on what else the slice claims. Whoever changes that has the
- * protections let go first and take hold again afterwards, in one hold of fabric->lock. The cost
- * is that of all protections of the slice; slices that have reserved nothing pay nothing.
+ * These claims depend on the slice's other claims. Code that changes those first suspends the
+ * protections and resumes them afterwards, under one hold of fabric->lock. The cost is proportional
+ * to the protections of the slice. Slices without reservation have no cost.
  */
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* Let go for the moment: the protection still counts on its routes. */
+/* Release the claims temporarily: the protection keeps its routes. */
 static void protection_unhold(struct morph_protection *protection)
 {
 	const struct morph_txn *txn = protection->txn;
@@ -32,7 +31,7 @@ static void protection_unhold(struct morph_protection *protection)
 	protection->charged = 0;
 }
 
-/* A lane counts once for each route that has something of it: what a circuit there costs. */
+/* Charge a lane once for each route that holds a part of it, like a circuit. */
 static bool protection_hold(struct morph_protection *protection)
 {
 	const struct morph_txn *txn = protection->txn;
@@ -72,7 +71,10 @@ void morph_reserve_resume(struct morph_slice *slice)
 
 		if (!protection->held || protection_hold(protection))
 			continue;
-		/* Past the user's quota: like those of other slices, until there is more. */
+		/*
+		 * The user's quota is exceeded: leave the protection unreserved until there is
+		 * more.
+		 */
 		protection->held = false;
 		morph_protection_await(protection);
 	}
@@ -96,7 +98,7 @@ void morph_reserve_replenish(struct morph_slice *slice)
 	slice_tenancy(slice)->own_spare = MORPH_ANY;
 	spare = morph_place_spare(slice, slice->ranks[0].accelerator, MORPH_ANY, 0);
 	if (old != MORPH_ANY) {
-		/* It is tested like any other that is idle, and is anybody's then. */
+		/* The old spare is tested like other idle accelerators, and is free then. */
 		morph_chip_let_go(fabric, old);
 		morph_report_accelerator_changed(fabric, old);
 	}

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Slices: a tenant's accelerators, numbered by rank, from creation to the moment
- * at which they are dark and free again.
+ * Slices: a tenant's accelerators, numbered by rank, from the creation of the slice until its
+ * circuits are dark and its accelerators free again.
  */
 #include <linux/ctype.h>
 #include <linux/module.h>
@@ -110,7 +110,7 @@ static int copy_spares(struct morph_slice *slice, const struct morph_slice_param
 	return 0;
 }
 
-/* What a slice makes the kernel keep, whatever is done with it. */
+/* Bytes of kernel memory that a slice needs for its whole lifetime. */
 static size_t slice_bytes(const struct morph_slice_params *params)
 {
 	return morph_slice_bytes(params->count) + morph_txn_idle_bytes() +
@@ -145,7 +145,10 @@ void morph_slice_take_chip(struct morph_slice *slice, u32 accelerator, u32 rank)
 	morph_protection_touch_chip(slice->fabric, accelerator);
 }
 
-/* The spare that a slice is to hold beside what it is given, which its list may name as well. */
+/*
+ * Choose the spare that a slice holds in addition. Its list may name accelerators that the slice
+ * has just got.
+ */
 static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
 			    struct morph_refusal *refusal)
 {
@@ -153,7 +156,7 @@ static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
 	struct morph_chip *chips = ledger_of(slice->fabric)->chips;
 	u32 i, rank;
 
-	/* None of them is held yet, but none is to be found. */
+	/* These accelerators are not held yet: exclude them from the search. */
 	for (i = 0; i < slice->ranks_count; i++)
 		chips[chosen[i]].use = MORPH_USE_HELD;
 	tenancy->own_spare = morph_place_spare(slice, chosen[0], MORPH_ANY, 0);
@@ -172,7 +175,7 @@ static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
 			    "no spare is free to be reserved for this slice");
 }
 
-/* Choose and take accelerators. fabric->lock held. */
+/* Choose and take accelerators. Caller holds fabric->lock. */
 static int slice_take(struct morph_slice *slice, const struct morph_slice_params *params,
 		      u32 *chosen, struct morph_refusal *refusal)
 {
@@ -216,19 +219,19 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	}
 	if (tenancy->own_spare != MORPH_ANY)
 		morph_slice_take_chip(slice, tenancy->own_spare, MORPH_ANY);
-	kref_get(&slice->kref);		/* the list's; the first one is the caller's */
+	kref_get(&slice->kref);		/* reference of the list; the caller has the first one */
 	list_add_tail(&slice->node, &ledger_of(fabric)->slices);
 	ledger_of(fabric)->slices_count++;
 	fabric->seq++;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
-	/* The number is reserved, so this allocates nothing. */
+	/* The number is reserved, so this does not allocate. */
 	xa_store(&morph_slices, slice->number, slice, GFP_KERNEL);
 	morph_protection_touch_slice(slice);
 	morph_report_slice_changed(slice);
 	return 0;
 }
 
-/* All that may fail before a lock is taken. */
+/* Perform all steps that may fail before fabric->lock is taken. */
 static int slice_prepare(struct morph_slice *slice, const struct morph_slice_params *params,
 			 struct morph_refusal *refusal)
 {
@@ -242,7 +245,9 @@ static int slice_prepare(struct morph_slice *slice, const struct morph_slice_par
 	if (ret)
 		return ret;
 	slice->bytes = slice_bytes(params);
-	/* In turn: what still bears the number of a slice that ended is not the next one's. */
+	/*
+	 * Numbers are allocated cyclically, so that an old number does not soon name another slice.
+	 */
 	ret = xa_alloc_cyclic(&morph_slices, &slice->number, NULL, XA_LIMIT(1, 0x7fffffff),
 			      &next_number, GFP_KERNEL);
 	return ret < 0 ? ret : 0;
@@ -330,7 +335,7 @@ int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph
 
 /* ------------------------------------------------------------------- moves */
 
-/* A circuit that is moved stays on its planes, where their ports can be used. */
+/* A circuit that is moved stays on its planes, if their ports are usable. */
 static void keep_planes(const struct morph_circuit *circuit, struct morph_change *change)
 {
 	const struct optics_graph *graph = circuit->slice->fabric->graph;
@@ -357,7 +362,7 @@ void morph_slice_fill_move(struct morph_item *item, const struct morph_circuit *
 		.dst_plane = MORPH_PLANE_ANY,
 		.lanes_count = circuit->lanes_count,
 	};
-	/* The other half is lit on the same lanes. */
+	/* The other half circuit uses the same lanes. */
 	if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
 		item->change.lanes = circuit->route->path.lanes;
 	if (circuit->scheduled)
