@@ -202,9 +202,7 @@ static int send_by_hops(struct gapping *gapping, const struct use *use,
 
 	for (uint32_t hop = hops; hop--; rank = gapping->steps[rank].rank)
 		way[hop] = gapping->steps[rank];
-	/*
-	 * The path belongs to gapping, which frees it: NOLINTNEXTLINE(clang-analyzer-unix.Malloc)
-	 */
+	/* gapping frees the path: NOLINTNEXTLINE(clang-analyzer-unix.Malloc) */
 	return send_over(gapping, use, gapping->replan->old->sends.list[use->send].bytes, way,
 			 hops);
 }
