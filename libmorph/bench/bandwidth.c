@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Six groups of 16 accelerators: how soon their fairest bandwidths are found, by filling and by integer programs. */
+/*
+ * The time to find the fairest bandwidths of six groups of 16 accelerators, by filling and by
+ * integer programs.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,17 +12,17 @@
 #include "exact.h"
 #include "groups.h"
 
-/* Instances of a kind. */
+/* A kind of instances. */
 struct setting {
 	const char *name;
-	bool rings; /* or any shape */
+	bool rings; /* rings, or any shape */
 	uint32_t wavelengths, count;
-	uint32_t asked; /* of integer programs too: the first ones */
+	uint32_t asked; /* the first ones, which integer programs solve too */
 };
 
 struct bandwidth_rows {
 	struct samples ours;
-	struct samples asked, its; /* of those that integer programs were asked about */
+	struct samples asked, its; /* of instances that integer programs solved */
 	uint32_t undecided;
 };
 
@@ -30,7 +33,7 @@ static int ascending(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* Solve what is in @groups; its bandwidths in ascending order. The result's verdict. */
+/* Solve the problem in @groups. Its bandwidths are in ascending order. Returns the verdict. */
 static uint32_t share(struct morph_ctx *ctx, const struct groups *groups,
 		      struct bandwidth_rows *rows, uint32_t *sorted)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How long planners take, in processor time, on the committed instances, and how long oracles take on
- * the same: a table, and with a file an object a line there. A bar that is missed is shown and
- * fails nothing; what fails is an answer that must not be.
+ * Processor time of planners on fixed instances, and of oracles on the same instances: a table, and
+ * with a file one JSON object in each line. A missed bar is shown and fails nothing. A wrong answer
+ * fails the bench.
  */
 #include <stdio.h>
 
@@ -11,8 +11,9 @@
 #define ADDITIONS 1000000
 
 /*
- * How fast the machine is just now, which others may use, too: what an addition takes that waits for the one before, a cycle where nothing is in
- * its way. Bars are times, and this is what they are to be read by.
+ * Measure the present speed of the machine, which other programs can use too: the time of an
+ * addition that depends on the one before, one cycle on an idle machine. It is the unit for reading
+ * the bars.
  */
 static void ask_machine(struct samples *samples)
 {

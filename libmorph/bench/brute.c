@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Every place of a request and every way of every circuit; and every order of moves. */
+/* Brute force: every place of a request, every path of every circuit, and every order of moves. */
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 #define RANKS 16
 
 struct demand_of {
-	uint32_t from, to; /* seats */
+	uint32_t from, to; /* servers */
 	uint64_t through;
 	bool runs;
 	uint32_t was_hops;
@@ -26,7 +26,7 @@ struct brute {
 	struct demand_of demands[BRUTE_DEMANDS];
 	uint8_t way[BRUTE_DEMANDS][NET_SITES];
 	uint32_t free[NET_SITES], seats[RANKS];
-	uint32_t least; /* moved so far; UINT32_MAX: no ways found */
+	uint32_t least; /* moves so far; UINT32_MAX: no paths found */
 };
 
 static void brute_next(struct brute *brute, uint32_t at, uint32_t moved);
@@ -66,7 +66,7 @@ static void brute_next(struct brute *brute, uint32_t at, uint32_t moved)
 	brute_walk(brute, at, 0, 1ULL << brute->demands[at].from, moved);
 }
 
-/* Every place of every rank. */
+/* Try every place of every rank. */
 static void brute_place(struct brute *brute, uint32_t rank)
 {
 	const struct morph_request *request = brute->request;
@@ -109,7 +109,7 @@ static uint64_t brute_through(const struct morph_ledger *ledger, const struct mo
 	return through;
 }
 
-/* What runs and may move: its room is free, and it is to be led. */
+/* Release movable circuits and make them demands. */
 static void brute_running(struct brute *brute, const struct running *running)
 {
 	const struct morph_ledger *ledger = brute->ledger;
@@ -180,15 +180,15 @@ uint32_t brute_least(const struct morph_ledger *ledger, const struct morph_reque
 #define WAYS 64 /* of a circuit */
 #define STATES (1U << 18)
 
-/* Ways of each circuit that runs, and the states that can be got to with all light on. */
+/* Paths of each running circuit, and all states reachable without a dark circuit. */
 struct reach {
 	struct brute brute;
 	uint32_t ways_count[BRUTE_DEMANDS];
 	uint8_t hops[BRUTE_DEMANDS][WAYS], ways[BRUTE_DEMANDS][WAYS][NET_SITES];
-	uint64_t states[STATES]; /* in the order in which they were found: the ways in base WAYS */
+	uint64_t states[STATES]; /* in the order of discovery: indices of paths in base WAYS */
 	uint64_t seen[2 * STATES];
 	uint32_t count;
-	bool all; /* they are no more than there is room for */
+	bool all; /* the arrays hold all states */
 };
 
 static void list_ways(struct reach *reach, uint32_t at, uint8_t *way, uint32_t hop, uint64_t seen)
@@ -231,7 +231,7 @@ static void find_state(struct reach *reach, uint64_t state)
 	reach->states[reach->count++] = state;
 }
 
-/* Room that a state leaves: taken, or given back. */
+/* Take the capacity of a state, or give it back. */
 static void occupy(struct reach *reach, uint64_t state, int units)
 {
 	for (uint32_t at = 0; at < reach->brute.running; at++, state /= WAYS)
@@ -243,7 +243,7 @@ static void occupy(struct reach *reach, uint64_t state, int units)
 		}
 }
 
-/* Does the request fit into what a state leaves? */
+/* Whether the request fits into the remaining capacity of a state. */
 static bool request_fits(struct reach *reach)
 {
 	uint32_t running = reach->brute.running;
@@ -255,7 +255,7 @@ static bool request_fits(struct reach *reach)
 	return !reach->brute.least;
 }
 
-/* All states that one circuit's move leads to, its old way lit beside the new. */
+/* Add all states that one move leads to. The old path stays lit beside the new one. */
 static void spread_from(struct reach *reach, uint64_t state)
 {
 	uint64_t weight = 1;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Room made by rewiring in corners of a rack that are small enough to try everything: requests of two
- * to four ranks that are refused for want of fibres, beside up to five slices of as many whose circuits
- * go ways by chance. What can be satisfied must be.
+ * Defragmentation in corners of a rack that are small enough to try everything. Requests of two to
+ * four ranks that lack fibres compete with up to five slices of the same size, whose circuits take
+ * random paths. Every request that can be satisfied must be.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -16,13 +16,13 @@
 
 #define SLICES 6
 #define REFUSALS 200
-#define PINNED 8 /* one in so many slices must not be touched */
+#define PINNED 8 /* one in this number of slices is pinned */
 
 struct corners {
 	struct morph_ctx *ctx;
 	struct morph_ledger *ledger;
 	struct morph_request *request;
-	struct morph_plan *plan; /* of what is wanted */
+	struct morph_plan *plan; /* of the request */
 	struct morph_plan *plans[SLICES];
 	struct morph_defrag *defrag;
 	uint64_t random;
@@ -45,7 +45,7 @@ static void ask(struct corners *corners, struct morph_plan *plan)
 	try_to(corners, morph_place(corners->ledger, corners->request, plan));
 }
 
-/* One slice comes, if it can. */
+/* Add a slice if possible. */
 static bool come(struct corners *corners, uint32_t number)
 {
 	struct morph_plan *plan = corners->plans[number];
@@ -62,7 +62,7 @@ static bool come(struct corners *corners, uint32_t number)
 	return true;
 }
 
-/* A corner, and slices in it. */
+/* Build a corner and slices in it. */
 static void settle(struct corners *corners)
 {
 	uint32_t servers = 4 + random_below(&corners->random, FENCED_SERVERS - 3);

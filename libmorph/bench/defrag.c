@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Room made by rewiring, in a rack where slices have come and gone: circuits go ways by chance, up
- * to two hops longer than they need, as if others had been in their way who have left since. Where
- * a request is refused although accelerators are free, what runs is led anew. The same for a seed
- * everywhere.
+ * Defragmentation in a rack where slices have come and gone. Circuits take random paths, up to two
+ * hops longer than the shortest, as if slices that left since had been in their way. If a request
+ * is refused although accelerators are free, running circuits are rerouted. Deterministic for a
+ * seed.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -18,8 +18,8 @@
 
 #define SLICES 64
 #define REFUSALS 100
-#define DETOUR 2 /* hops that circuits take too many, at most */
-#define CHECKED 10 /* of so many answers one goes through the checker */
+#define DETOUR 2 /* most additional hops of a circuit */
+#define CHECKED 10 /* one in this number of answers is checked */
 
 struct rack_shape {
 	uint8_t x, y, z; /* of a torus; 0: a ring, or a mesh of z */
@@ -42,7 +42,7 @@ struct site {
 	struct morph_check_bytes profile;
 };
 
-/* What came of it. */
+/* Results. */
 struct outcome {
 	uint32_t refused, verdicts[4], moved, dark, tenants, fewest;
 	uint64_t dark_ns, digest;
@@ -100,7 +100,7 @@ static struct morph_check_bytes room(ssize_t bytes)
 	return (struct morph_check_bytes){ .data = malloc((size_t)bytes), .bytes = (size_t)bytes };
 }
 
-/* Is the answer what it says? */
+/* Check an answer with the checker. */
 static void check(const struct site *site)
 {
 	struct morph_check_defrag_input input = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * An electrical rack after a failure: detours are found one by one, each so that the fullest
- * link of it is as empty as can be, then the shortest; and again while that helps.
+ * An electrical rack after a failure. Detours are found one by one. Each minimises its fullest
+ * link, then its length. This repeats while it helps.
  */
 #include <stdbool.h>
 #include <string.h>
@@ -23,7 +23,7 @@ struct rack {
 
 struct flow {
 	uint32_t from, to;
-	uint32_t hops; /* 0: no way yet */
+	uint32_t hops; /* 0: no path yet */
 	uint32_t chips[MOST_HOPS + 1];
 };
 
@@ -34,7 +34,7 @@ static void join(struct rack *rack, uint32_t one, uint32_t other, bool used)
 	rack->load[one][other] = rack->load[other][one] = used;
 }
 
-/* Accelerators that are next to one in the torus. */
+/* Neighbours of an accelerator in the torus. */
 static void neighbours(uint32_t chip, uint32_t near[6])
 {
 	for (uint32_t way = 0; way < 6; way++) {
@@ -63,7 +63,10 @@ uint32_t electrical_links(uint32_t chip, const uint32_t slice[TORI_CHIPS])
 
 static void build(struct rack *rack, uint32_t failed, const uint32_t slice[TORI_CHIPS])
 {
-	/* As in rack64: beside the spare server, across the ring, and one of each other level. */
+	/*
+	 * As in rack64: the neighbour of the spare server, the opposite server of the ring, and one
+	 * server of each other level.
+	 */
 	static const uint32_t servers[] = { 0, 1, 4, 8, 12 };
 
 	memset(rack, 0, sizeof(*rack));
@@ -89,7 +92,7 @@ static void carry(struct rack *rack, const struct flow *flow, int more)
 		rack->load[flow->chips[hop]][flow->chips[hop + 1]] += (uint32_t)more;
 }
 
-/* The shortest way over links that carry @limit at most, by breadth. */
+/* The shortest path over links with a load of at most @limit. Breadth-first search. */
 static bool find(const struct rack *rack, struct flow *flow, uint32_t limit)
 {
 	uint32_t before[CHIPS], queue[CHIPS], first = 0, last = 0, hops = 0;

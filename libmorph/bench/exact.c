@@ -9,12 +9,12 @@
 
 #define MOST_BANDWIDTH 256
 
-/* That so many groups have so much. */
+/* A number of groups with a common level. */
 struct exact_level {
 	uint32_t bandwidth, groups;
 };
 
-/* An integer program, with the columns of its groups first. */
+/* An integer program. The columns of its groups come first. */
 struct exact {
 	const struct groups *groups;
 	Cbc_Model *model;
@@ -29,7 +29,7 @@ static int add_column(struct exact *exact, double lower, double upper, double wo
 	return exact->columns++;
 }
 
-/* The resources of an instance in a row: transmit ports, receive ports, guides. */
+/* The resources of an instance in order: transmit ports, receive ports, guides. */
 static uint32_t resources(const struct groups *groups)
 {
 	return 2 * groups->accelerators_count + groups->guides_count;
@@ -55,7 +55,7 @@ static bool uses(const struct groups *groups, const struct groups_hop *hop, uint
 	return false;
 }
 
-/* Circuits of each hop with each wavelength add up to what its group has. */
+/* The circuits of each hop, summed over wavelengths, equal its group's bandwidth. */
 static void add_circuits(struct exact *exact)
 {
 	const struct groups *groups = exact->groups;
@@ -94,7 +94,7 @@ static void add_circuits(struct exact *exact)
 	}
 }
 
-/* So many groups have so much; worth something for each that is more, if that is wanted. */
+/* At least a number of groups reach a level. Optionally maximise how many do. */
 static void add_level(struct exact *exact, const struct exact_level *level, double worth)
 {
 	int chosen[GROUPS_COUNT] = { 0 };
@@ -126,7 +126,7 @@ static void begin(struct exact *exact)
 		add_level(exact, &exact->levels[at], 0);
 }
 
-/* The optimum, negative when there is none. */
+/* The optimum, negative if there is none. */
 static int solve(struct exact *exact)
 {
 	int best = -1;
@@ -138,7 +138,7 @@ static int solve(struct exact *exact)
 	return best;
 }
 
-/* How much so many groups can have at least. */
+/* The highest common level of @count groups. */
 static int highest(struct exact *exact, uint32_t count)
 {
 	int chosen[GROUPS_COUNT] = { 0 }, level;

@@ -6,7 +6,7 @@
 
 #include "exact_matrix.h"
 
-/* What the fullest port has to do, and what all together have. */
+/* The load of the fullest port; *sum: of all ports together. */
 static double fullest_port(const double *times, uint32_t ranks, double *sum)
 {
 	double most = 0;
@@ -26,7 +26,10 @@ static double fullest_port(const double *times, uint32_t ranks, double *sum)
 	return most;
 }
 
-/* One of two pairs ends before the other begins, all by @end; columns of pairs are when they begin. */
+/*
+ * One of two pairs ends before the other begins, and all end by @end. The columns are the begins of
+ * pairs.
+ */
 static void add_either(Cbc_Model *model, int one, int other, int order, const double *times,
 		       double end)
 {
@@ -55,7 +58,7 @@ double exact_matrix(const double *times, uint32_t ranks, const struct exact_matr
 	Cbc_Model *model = Cbc_newModel();
 	double end, least = fullest_port(times, ranks, &end), best = -1;
 
-	/* The sooner all has to end, the tighter the program. */
+	/* An earlier deadline makes the program tighter. */
 	if (effort->enough > 0)
 		end = effort->enough > least ? effort->enough : least;
 	set_effort(model, effort);

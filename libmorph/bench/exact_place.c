@@ -11,7 +11,7 @@ struct exact {
 	const struct exact_place *place;
 	struct program program;
 	int flow[PROGRAM_SITES][PROGRAM_SITES]
-		[PROGRAM_SITES]; /* of what begins there, from site to site */
+		[PROGRAM_SITES]; /* circuits that begin there, from site to site */
 	double start[PROGRAM_COLUMNS];
 };
 
@@ -32,7 +32,7 @@ static void add_columns(struct exact *exact)
 						PROGRAM_NO_COLUMN;
 }
 
-/* What begins at a site leaves it, passes others, and ends where it is wanted. */
+/* Circuits that begin at a site leave it, pass other sites, and end at their targets. */
 static void add_flows(struct exact *exact, uint32_t source)
 {
 	struct program *program = &exact->program;
@@ -80,7 +80,7 @@ static bool in_order(const struct program *program, const uint8_t *seats)
 	return true;
 }
 
-/* Rename slots until what is alike is in order; the plan stays the same one. */
+/* Rename slots until equivalent ones are in order. The plan stays the same. */
 static bool rename_slots(const struct exact *exact, uint8_t *image, uint32_t count, uint8_t *seats)
 {
 	const struct exact_place *place = exact->place;
@@ -107,7 +107,7 @@ static uint32_t number_of(const struct exact *exact, uint32_t site)
 	return net_count(exact->place->free & net_all(site));
 }
 
-/* Values of all columns in the plan that is given. */
+/* Values of all columns in the given plan. */
 static void fill_start(struct exact *exact)
 {
 	const struct exact_place *place = exact->place;
@@ -154,7 +154,7 @@ static void give_start(const struct exact *exact, Cbc_Model *model)
 
 /* --------------------------------------------------------------------- solve */
 
-/* Parameters are those of several tried with which it was soonest done. @split: flows may be any number. */
+/* The fastest of several tried parameters. @split: flows can be fractional. */
 static enum exact_answer solve(const struct exact *exact, bool split, double *took_us)
 {
 	enum exact_answer answer = EXACT_GAVE_UP;

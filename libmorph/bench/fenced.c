@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Corners of a rack with few fibres, and slices that run there by chance. */
+/* Corners of a rack with few fibres, and random running slices. */
 #include "../internal/planner.h"
 #include "../internal/request.h"
 #include "../place/place.h"
@@ -74,7 +74,7 @@ int fenced_ask(struct morph_request *request, uint64_t *seed)
 	return ret;
 }
 
-/* A way by chance over what is free, in so many hops at most and seldom a short one; it is held. */
+/* Take a random free path of at most this number of hops, rarely a short one. */
 static bool wander(struct morph_ledger *ledger, struct morph_plan *plan, uint32_t host,
 		   uint32_t goal, uint64_t seen, uint32_t hops, uint64_t *seed)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A corner of a rack64, fenced in until it is small enough to try all that can be done there; slices and
- * circuits in it by chance. The same for a seed everywhere.
+ * A corner of rack64, reduced until everything in it can be tried, with random slices and circuits.
+ * Deterministic for a seed.
  */
 #ifndef LM_BENCH_FENCED_H
 #define LM_BENCH_FENCED_H
@@ -13,26 +13,26 @@
 
 #define FENCED_SERVERS 6
 
-/* Servers of a block, of which each is beside one before it. */
+/* Servers of a block. Each is a neighbour of an earlier one. */
 extern const uint32_t fenced_block[FENCED_SERVERS];
 
 /*
- * Leave the first @servers of the block with @chips accelerators of each, and one fibre to so many
- * of each link between them; all else is unusable.
+ * Keep the first @servers of the block with @chips accelerators of each, and one fibre of some of
+ * the links between them. Everything else becomes unusable.
  */
 void fenced_leave(struct morph_ledger *ledger, uint32_t servers, uint64_t *seed, uint32_t chips,
 		  uint32_t fibres);
 
-/* Nobody holds anything any more. */
+/* Free all resources. */
 void fenced_clear(struct morph_ledger *ledger);
 
 /* A request of a few ranks. 0 or -ENOMEM. */
 int fenced_ask(struct morph_request *request, uint64_t *seed);
 
 /*
- * The circuits of a plan for one rack, not yet taken, go ways by chance over what is free, as after
- * a long time of coming and going: up to @detour hops longer than they went, or any way for 0.
- * False: they do not all have one, and the plan is none any more.
+ * Give the circuits of a plan for one rack, not yet taken, random free paths, as after a long time
+ * of operation: up to @detour additional hops, or any path for 0. False: some circuit has no path,
+ * and the plan is lost.
  */
 bool fenced_scatter(struct morph_ledger *ledger, struct morph_plan *plan, uint32_t detour,
 		    uint64_t *seed);

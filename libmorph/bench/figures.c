@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Figures: a line of a table each, or an object. */
+/* Output of figures: a line of a table each, or an object. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,7 +150,7 @@ struct morph_coverage *new_rack(const char *profile)
 	return coverage;
 }
 
-/* How long it is up if it is down for that share of the time. */
+/* The mean time up of a part that is down for this share of the time. */
 static uint64_t active_ns(double share)
 {
 	return (uint64_t)((double)REPAIR_NS * (1 - share) / share);

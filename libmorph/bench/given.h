@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers that a program is given to compute from, as NAME=VALUE. */
+/* Numbers for a computation, given as NAME=VALUE. */
 #ifndef LM_BENCH_GIVEN_H
 #define LM_BENCH_GIVEN_H
 
 struct given {
-	const char *program; /* that complains */
+	const char *program; /* name for messages */
 	int count;
 	char **words;
 };
 
-/* Says which word is no NAME=VALUE, and ends the program. */
+/* Ends the program with a message if a word is not NAME=VALUE. */
 void given_begin(struct given *given, const char *program, int count, char **words);
 
-/* Ends the program where it was not given, or is no number. */
+/* Ends the program if the number is missing or invalid. */
 double given_number(const struct given *given, const char *name);
 
 #endif /* LM_BENCH_GIVEN_H */

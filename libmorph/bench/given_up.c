@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is given up for a failure: accelerators that are sound, and bandwidth. */
+/* Losses by a failure: healthy accelerators, and bandwidth. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,20 +18,20 @@
 /* --------------------------------------------------------- overprovisioning */
 
 enum policy {
-	MIGRATION, /* the slice is placed anew, whole */
-	EVICTION, /* the server is given up */
-	IDEAL, /* any spare reaches anything */
-	OURS, /* a spare, if its light gets there; else the slice is placed anew */
+	MIGRATION, /* the whole slice is placed again */
+	EVICTION, /* the whole server is lost */
+	IDEAL, /* any spare reaches any place */
+	OURS, /* a spare, if light reaches it; else the slice is placed again */
 	POLICIES,
 };
 
-/* Accelerators consumed beyond those that failed, of all racks. */
+/* Healthy accelerators lost in all racks. */
 struct cost {
 	double sums[POLICIES];
 	uint32_t failed, unreached;
 };
 
-/* What each policy gives up for failures in one rack. */
+/* Losses of each policy by failures in one rack. */
 static void add_cost(struct cost *cost, const struct racks *racks, uint32_t rack, uint64_t failed,
 		     const struct morph_coverage_result *result)
 {
@@ -56,7 +56,7 @@ static void add_cost(struct cost *cost, const struct racks *racks, uint32_t rack
 
 		cost->sums[EVICTION] += hit ? 4 - hit : 0;
 	}
-	/* Each that no spare reaches has its slice placed anew; the largest one, to be fair. */
+	/* A failure without a reachable spare moves a slice, and the largest one, to be fair. */
 	cost->sums[OURS] += (double)(result->failures - result->replaced) * (largest - 1);
 	cost->unreached += (uint32_t)(result->failures - result->replaced);
 	cost->failed += (uint32_t)result->failures;
@@ -88,7 +88,7 @@ static void bench_rack(const struct racks *racks, uint32_t rack, uint64_t *rando
 	morph_coverage_free(coverage);
 }
 
-/* Per failed accelerator, by cluster, and how many found no spare. */
+/* Per failed accelerator, by cluster, and the number without a spare. */
 struct costs {
 	double values[POLICIES][CLUSTERS], unreached[CLUSTERS];
 	uint32_t clusters;
@@ -174,12 +174,12 @@ void bench_overprovisioning(enum trace_set set)
 
 /* -------------------------------------------------------------- one failure */
 
-/* What the failure of one accelerator alone leaves: ours, and of an electrical rack. */
+/* Results after the failure of one accelerator: ours, and an electrical rack's. */
 enum left {
-	HIT, /* accelerators, at most */
+	HIT, /* accelerators that stop, at most */
 	REPLACED, /* links of the replaced one, as shares */
-	SLOWEST, /* link, at each failure */
-	ALL, /* links, on the mean */
+	SLOWEST, /* slowest link of each failure */
+	ALL, /* mean of all links */
 	LEFTS,
 };
 
@@ -187,7 +187,7 @@ struct left_of {
 	double ours, electrical;
 };
 
-/* Each accelerator of a rack's slices fails by itself. */
+/* Each accelerator of a rack's slices fails alone. */
 static void fail_each(struct morph_coverage *coverage, const uint32_t slice[TORI_CHIPS],
 		      struct left_of left[LEFTS])
 {
@@ -203,7 +203,7 @@ static void fail_each(struct morph_coverage *coverage, const uint32_t slice[TORI
 			continue;
 		electrical = electrical_after(chip, slice);
 		check(morph_coverage_try(coverage, &chip, 1, &result));
-		/* Its own circuits move; of those of others none, or it is hit too. */
+		/* Only its own circuits move; if circuits of other slices do, these are hit too. */
 		hit = result.replaced && result.moved == circuits && !result.rerouted &&
 				      !result.dark ?
 			      1 :
@@ -229,7 +229,7 @@ static void fail_each(struct morph_coverage *coverage, const uint32_t slice[TORI
 	"LUMION's own model is not at hand: a torus of fixed links, detours to a spare share links " \
 	"evenly, and the spare has as many cables as ours has fibres"
 
-/* By rack, each in a cluster of its own; where one slice fills it there is one only. */
+/* By rack, each in its own cluster. One slice can fill the rack; then there is only one. */
 struct lefts {
 	double ours[LEFTS][RACKS_LEFT], electrical[LEFTS][RACKS_LEFT];
 	uint32_t racks;
@@ -293,7 +293,7 @@ static void add_left(struct lefts *lefts, uint32_t number)
 	}
 }
 
-/* Accelerators that it takes from their tenants, and bandwidth afterwards. */
+/* Accelerators that a failure takes from their tenants, and the bandwidth afterwards. */
 void bench_one_failure(enum trace_set set)
 {
 	struct lefts lefts = { .racks = 1, .set = set };

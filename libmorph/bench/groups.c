@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Groups of accelerators that want bandwidth. */
+/* Groups of accelerators that share bandwidth. */
 #include "groups.h"
 #include "random.h"
 
-/* The guide from a tile to its neighbour: to the right, left, up, down. */
+/* The guide from a tile to a neighbour: right, left, up, down. */
 static uint32_t guide_of(const struct groups *groups, uint32_t tile, uint32_t direction)
 {
 	return direction * groups->accelerators_count + tile;
@@ -23,7 +23,7 @@ static struct groups_hop *add_hop(struct groups *groups, uint32_t group, uint32_
 	return hop;
 }
 
-/* From @from to @to of so many places on a ring; half of a ring goes ahead. */
+/* Whether the shorter direction on a ring leads ahead. Half of the ring does. */
 static bool goes_ahead(uint32_t from, uint32_t to, uint32_t places)
 {
 	return (to + places - from) % places <= places / 2;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Groups of accelerators that want bandwidth: what sharing it is tested and measured on. */
+/* Groups of accelerators that share bandwidth: instances of tests and measurements. */
 #ifndef LM_BENCH_GROUPS_H
 #define LM_BENCH_GROUPS_H
 
@@ -28,18 +28,17 @@ struct groups {
 };
 
 /*
- * Duplex rings of some accelerators, in any order, on a torus of @width * @height tiles of which
- * neighbours are joined by a guide each way. A hop goes along x and then along y, or the other way
- * round, the shorter way of each. Accelerators have @ports each way, guides @fibres. The same
- * for a seed everywhere.
+ * Duplex rings of accelerators in random order, on a torus of @width * @height tiles with a guide
+ * each way between neighbours. A hop goes along x and then along y, or the reverse, in the shorter
+ * direction of each. Accelerators have @ports each way, guides @fibres. Deterministic for a seed.
  */
 void groups_rings(struct groups *groups, uint64_t seed, uint32_t width, uint32_t height,
 		  uint32_t count, uint32_t wavelengths, uint32_t ports, uint32_t fibres);
 
 /*
- * Any shape: up to @hops hops for each group between any accelerators, with one circuit or two
- * for each unit and by any guides, few ports and fibres; some groups must have something, some
- * have no use for much.
+ * Any shape: each group has up to @hops hops between any accelerators, with one or two circuits for
+ * each unit and any guides. There are few ports and fibres. Some groups have a least bandwidth, and
+ * some a most.
  */
 void groups_irregular(struct groups *groups, uint64_t seed, uint32_t accelerators, uint32_t guides,
 		      uint32_t count, uint32_t hops, uint32_t wavelengths);

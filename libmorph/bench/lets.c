@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Racks that are let. */
+/* Racks with slices. */
 #include <string.h>
 
 #include "figures.h"

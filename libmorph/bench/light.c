@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Ways inside servers for slices that come and go in a rack: tori of 2 to 32 accelerators, drawn alike.
- * What was lit holds guides and elements until its slice goes, as in the driver. The same for a
- * seed everywhere.
+ * Paths inside servers for slices that come and go in a rack: tori of 2 to 32 accelerators with
+ * equal probability. Lit circuits hold guides and elements until their slice ends, as in the
+ * driver. Deterministic for a seed.
  */
 #include <stdlib.h>
 
@@ -13,7 +13,7 @@
 #include "bench.h"
 #include "random.h"
 
-#define RACK 64 /* accelerators, spares left out */
+#define RACK 64 /* accelerators without spares */
 #define EVENTS 2000
 
 static const uint8_t shapes[][3] = { { 2, 1, 1 }, { 2, 2, 1 }, { 4, 1, 1 }, { 3, 2, 1 },
@@ -34,7 +34,7 @@ struct rack_of_slices {
 	uint64_t random;
 };
 
-/* The element between two guides of a path: pinned in the state that joins them, or let go. */
+/* Pin the element between two guides of a path in the state that joins them, or release it. */
 static void hold_element(struct optics_state *state, uint32_t guide, uint32_t next, bool hold)
 {
 	const struct optics_graph *graph = state->graph;
@@ -90,7 +90,7 @@ static void leave(struct rack_of_slices *rack, uint32_t most)
 	}
 }
 
-/* One slice comes and is lit, if it can. */
+/* Add a slice and light it if possible. */
 static void come(struct rack_of_slices *rack, struct samples *samples)
 {
 	const uint8_t *shape = shapes[random_below(&rack->random, ARRAY_SIZE(shapes))];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules of which some ports are lost: any algorithm, policy and scope, and any ports. */
+/* Schedules that lose ports, with any algorithm, policy and scope. */
 #include <string.h>
 
 #include "../internal/planner.h"

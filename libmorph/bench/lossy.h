@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Schedules of which some ports are lost, by chance. */
+/* Random schedules that lose some ports. */
 #ifndef LM_BENCH_LOSSY_H
 #define LM_BENCH_LOSSY_H
 
@@ -16,14 +16,14 @@ struct lossy {
 	uint32_t planes;
 };
 
-/* What is drawn from. */
+/* Ranges of the random choice. */
 struct lossy_range {
 	uint32_t least_ranks, most_ranks;
 	uint32_t least_planes, most_planes;
 	uint32_t losses; /* at most */
 };
 
-/* Plan one. False: what was drawn has no schedule. Freed in either case. */
+/* Draw and plan a schedule. False: the draw has no schedule. The caller frees it in both cases. */
 bool lossy_draw(struct morph_ctx *ctx, uint64_t seed, const struct lossy_range *range,
 		struct lossy *lossy);
 void lossy_free(struct lossy *lossy);

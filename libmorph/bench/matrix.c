@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Dispatch of experts' tokens: how long plans take beside what the fullest port is busy, how soon they are
- * found, and what exact decomposition and integer programs make of the same matrices.
+ * Dispatch of experts' tokens: the length of plans beside the load of the fullest port, the
+ * planning time, and the results of exact decomposition and integer programs on the same matrices.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,15 +12,15 @@
 #include "tokens.h"
 
 #define LAYERS 200
-#define RACED 8U /* of them, by integer programs too */
-#define SECONDS 4 /* for each of these */
+#define RACED 8U /* of them, also by integer programs */
+#define SECONDS 4 /* limit for each of these */
 #define PERCENT(value, of) (100 * ((double)(value) / (double)(of)-1))
 
 static uint64_t matrix[TOKENS_RANKS * TOKENS_RANKS];
 
 /* Of one setting. */
 struct matrix_rows {
-	struct samples load, bound, times; /* per cent over load and bound; of processor time */
+	struct samples load, bound, times; /* per cent above load and bound; processor time */
 };
 
 static struct matrix_problem problem_of(const struct tokens *tokens, uint64_t seed,
@@ -67,7 +67,7 @@ static void report_percent(const char *name, struct samples *samples, enum figur
 	report_row(&row, samples);
 }
 
-/* What each pair takes at one go with its change, in microseconds. */
+/* The time of each pair with its change, in microseconds. */
 static void times_of(const struct matrix_problem *problem, double *times)
 {
 	for (uint32_t cell = 0; cell < problem->ranks * problem->ranks; cell++)
@@ -79,7 +79,10 @@ static void times_of(const struct matrix_problem *problem, double *times)
 				0;
 }
 
-/* The layer that bars are for: when integer programs, which may send each pair at one go, have a plan that ends by then. */
+/*
+ * The layer of the bars: the time until integer programs without preemption have a plan that ends
+ * by then.
+ */
 static void race_layer(struct morph_ctx *ctx, struct matrix_solver *solver)
 {
 	static const struct tokens tokens = TOKENS_LAYER;
@@ -110,7 +113,7 @@ static void race_layer(struct morph_ctx *ctx, struct matrix_solver *solver)
 	remark("%u of these have one by then", equal);
 }
 
-/* The layer that bars are for, beside exact decomposition. */
+/* The layer of the bars, beside exact decomposition. */
 static void measure_layer(struct morph_ctx *ctx, struct matrix_solver *solver)
 {
 	static const struct tokens tokens = TOKENS_LAYER;
@@ -135,7 +138,7 @@ static void measure_layer(struct morph_ctx *ctx, struct matrix_solver *solver)
 	race_layer(ctx, solver);
 }
 
-/* Other sizes: the worst mean of skews and tokens, for each delay and number of ranks. */
+/* Other sizes: the worst mean over skews and tokens, for each delay and number of ranks. */
 static void measure_sizes(struct morph_ctx *ctx, struct matrix_solver *solver, uint64_t change_ps)
 {
 	static const double skews[] = { 0, 0.5, 1 };
@@ -170,7 +173,7 @@ static void measure_sizes(struct morph_ctx *ctx, struct matrix_solver *solver, u
 	report_percent(name, &means, MOST, 5, NULL);
 }
 
-/* The same on some planes, which have the bandwidth of one. */
+/* The same on several planes with the same total bandwidth. */
 static void measure_planes(struct morph_ctx *ctx, struct matrix_solver *solver, uint32_t planes)
 {
 	static const struct tokens tokens = TOKENS_LAYER;
@@ -210,7 +213,7 @@ static void measure_large(struct morph_ctx *ctx, struct matrix_solver *solver)
 	report_percent("  over the bound with changes", &rows.bound, NO_BAR, 0, NULL);
 }
 
-/* Four ranks, and what integer programs say of plans in which each pair sends at one go. */
+/* Four ranks, and the result of integer programs without preemption. */
 static void measure_small(struct morph_ctx *ctx, struct matrix_solver *solver)
 {
 	static struct matrix_rows rows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The generator of meshes and of what is wanted in them. */
+/* Generator of meshes and their demands. */
 #include <math.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@ static bool link_exists(const struct mesh *mesh, uint32_t from, uint32_t to)
 	return false;
 }
 
-/* A plane: a permutation; who would send to itself, or whom another plane serves, is left out. */
+/* A plane: a random permutation, without loops and without pairs that another plane has. */
 static void add_plane(struct mesh *mesh, uint64_t *random)
 {
 	uint8_t to[MESH_SERVERS];
@@ -39,7 +39,7 @@ static void add_plane(struct mesh *mesh, uint64_t *random)
 	}
 }
 
-/* All paths of so many hops, as long as there is room for them. */
+/* All paths of this length, as far as they fit. */
 static void add_paths(struct mesh *mesh, struct mesh_path *path, uint32_t at, uint32_t target,
 		      uint32_t hops, uint32_t seen, uint32_t *count)
 {
@@ -87,7 +87,7 @@ void mesh_make(struct mesh *mesh, uint64_t seed)
 				add_demand(mesh, source, target);
 }
 
-/* Hops of a demand's shortest path: its first. */
+/* Hops of a demand's first path, which is a shortest one. */
 static uint32_t shortest(const struct mesh *mesh, uint32_t demand)
 {
 	for (uint32_t at = 0; at < mesh->paths_count; at++)

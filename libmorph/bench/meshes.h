@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Servers joined by planes of circuits, what they want to send to one another, and how several
- * controllers see that: the instances that traffic engineering is measured on. Twelve servers,
- * five planes, each a random permutation; at most four paths of at most three hops between
- * two servers, the shortest ones; heavy-tailed demands.
+ * Servers joined by planes of circuits, their demands, and the views of several controllers: the
+ * instances of traffic engineering. Twelve servers, five planes, each a random permutation; at most
+ * four paths of at most three hops between two servers, the shortest ones; heavy-tailed demands.
  */
 #ifndef LM_BENCH_MESHES_H
 #define LM_BENCH_MESHES_H
@@ -35,21 +34,21 @@ struct mesh {
 	struct mesh_path paths[MESH_DEMANDS * MESH_PATHS];
 };
 
-/* The same for a seed everywhere, but for the last digits of logarithms. */
+/* Deterministic for a seed, except for the last digits of logarithms. */
 void mesh_make(struct mesh *mesh, uint64_t seed);
 
 /*
- * What is wanted in an epoch, heavy-tailed and drawn for each anew: so much that on shortest
- * paths it takes @load times the lanes of all links together.
+ * The demands of an epoch, heavy-tailed and independent. On shortest paths they take @load times
+ * the lanes of all links.
  */
 void mesh_epoch(const struct mesh *mesh, uint64_t seed, uint32_t epoch, double load,
 		double amounts[MESH_DEMANDS]);
 
-/* The same as a controller sees it: each amount times a lognormal with deviation @noise. */
+/* The view of a controller: each amount times a lognormal factor with deviation @noise. */
 void mesh_view(const struct mesh *mesh, uint64_t seed, uint32_t epoch, uint32_t controller,
 	       double noise, const double amounts[MESH_DEMANDS], double view[MESH_DEMANDS]);
 
-/* As a problem, of these amounts or NULL: none yet. NULL when out of memory. */
+/* As a problem with these amounts, or without demands for NULL. NULL when out of memory. */
 struct morph_traffic *mesh_problem(struct morph_ctx *ctx, const struct mesh *mesh,
 				   const double *amounts);
 

@@ -26,7 +26,7 @@ void *oracle_new(const struct mesh *mesh)
 		const struct mesh_path *path = &mesh->paths[at];
 
 		starts[at] = entries;
-		worth[at] = -1; /* Clp makes things least */
+		worth[at] = -1; /* Clp minimises */
 		for (uint32_t hop = 0; hop < path->hops; hop++)
 			rows[entries++] = (int)path->links[hop];
 		rows[entries++] = (int)(mesh->links_count + path->demand);
@@ -60,7 +60,7 @@ bool oracle_solve(void *oracle, const struct mesh *mesh, const double *amounts, 
 	return Clp_status(oracle) == 0;
 }
 
-/* By the barrier, which is sooner done than the simplex for such objectives. */
+/* By the barrier method, which is faster than the simplex for such objectives. */
 bool oracle_quadratic(const struct mesh *mesh, const double *amounts, double lambda, double *flows)
 {
 	static CoinBigIndex starts[MESH_DEMANDS * MESH_PATHS + 1];
@@ -76,7 +76,7 @@ bool oracle_quadratic(const struct mesh *mesh, const double *amounts, double lam
 	for (uint32_t at = 0; at < mesh->paths_count; at++) {
 		starts[at] = (CoinBigIndex)at;
 		columns[at] = (int)at;
-		squares[at] = lambda; /* of which Clp takes half */
+		squares[at] = lambda; /* Clp uses half of it */
 	}
 	starts[mesh->paths_count] = (CoinBigIndex)mesh->paths_count;
 	Clp_loadQuadraticObjective(model, (int)mesh->paths_count, starts, columns, squares);

@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Linear and quadratic programs of traffic engineering, by COIN-OR's Clp: what planners are held against. */
+/*
+ * Linear and quadratic programs of traffic engineering by COIN-OR's Clp, as references for
+ * planners.
+ */
 #ifndef LM_BENCH_ORACLE_H
 #define LM_BENCH_ORACLE_H
 
@@ -7,20 +10,20 @@
 
 #include "meshes.h"
 
-/* Of the mesh; freed by oracle_free(). NULL when out of memory. */
+/* A program of the mesh, freed by oracle_free(). NULL when out of memory. */
 void *oracle_new(const struct mesh *mesh);
 void oracle_free(void *oracle);
 
 /*
- * As much as can be sent of @amounts, by the dual simplex; columns are paths in their order. A
- * new oracle begins from nothing, one that has solved before from that basis. Returns whether
- * it found the optimum; @flows by path.
+ * The maximum throughput of @amounts, by the dual simplex with columns in the order of paths. A new
+ * oracle starts cold, a used one from its last basis. Returns whether it found the optimum; @flows
+ * by path.
  */
 bool oracle_solve(void *oracle, const struct mesh *mesh, const double *amounts, double *flows);
 
 /*
- * The regularised problem, every path less worth by half of @lambda times the square of its flow, as
- * a quadratic program from nothing. Returns whether it found the optimum; @flows by path.
+ * The regularised problem as a quadratic program, cold: each path's value minus half of @lambda
+ * times the square of its flow. Returns whether it found the optimum; @flows by path.
  */
 bool oracle_quadratic(const struct mesh *mesh, const double *amounts, double lambda, double *flows);
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Times are in units of a million of picoseconds, and so are bytes: what they take on one plane.
+ * The unit of times is a million picoseconds. Bytes are in the time that they take on one plane.
  *
- * With the state of each plane: a plane takes a path from before the first round through those that it sends
- * in. Since a plane's sending in b never begins before any earlier round has ended, a change on the way needs no large
- * constant:
+ * In the program with the state of each plane, a plane takes a path from before the first round
+ * through the rounds that it sends in. Its sending in b never begins before the end of any earlier
+ * round, so a change needs no large constant:
  *
- *	begin of b >= end in a + change * (paths that come to b from a or a later round, and are changed)
+ *	begin of b >= end in a + change * (changed paths to b from a or a later round)
  *
- * and a plane that has no part in a round begins and ends in it, and does nothing.
+ * A plane without a part in a round begins and ends in it and does nothing.
  */
 
 #include <math.h>
@@ -28,7 +28,7 @@ struct model {
 	double latency, change, sending[EXACT_ROUNDS + 1];
 	/* Columns; rounds count from one. */
 	int step[EXACT_ROUNDS + 1][EXACT_ROUNDS + 2]
-		[OVERLAP_PLANES]; /* from, to: 0 is before the first */
+		[OVERLAP_PLANES]; /* from, to: 0 is before the first round */
 	int used[EXACT_ROUNDS + 1][OVERLAP_PLANES], changed[EXACT_ROUNDS + 1][OVERLAP_PLANES];
 	int carried[EXACT_ROUNDS + 1][OVERLAP_PLANES], begin[EXACT_ROUNDS + 1][OVERLAP_PLANES];
 	int end[EXACT_ROUNDS + 1];
@@ -55,7 +55,7 @@ struct term {
 	double times;
 };
 
-/* A sum that is not below. */
+/* A sum with a lower limit. */
 static void at_least(double least, int count, const struct term *terms)
 {
 	int row = program_row(&model.program, least, INFINITY);
@@ -97,7 +97,7 @@ static void add_path(uint32_t plane)
 	}
 }
 
-/* A plane may begin once it was changed, wherever it came from. */
+/* A plane can begin after its change, whatever its last round was. */
 static void add_changes(uint32_t plane, uint32_t to)
 {
 	struct program *program = &model.program;
@@ -118,7 +118,7 @@ static void add_changes(uint32_t plane, uint32_t to)
 	}
 }
 
-/* What both programs have: who carries what, between the ends of two rounds. */
+/* Common part of both programs: the load of each plane, between the ends of two rounds. */
 static void add_round(uint32_t round)
 {
 	struct program *program = &model.program;
@@ -153,7 +153,7 @@ static void add_columns(double most)
 	program->worth[model.end[model.problem->count]] = 1;
 }
 
-/* Planes are alike: those of lower numbers take part first. */
+/* Planes are equal, so those with lower numbers take part first. */
 static void add_order(void)
 {
 	struct program *program = &model.program;
@@ -199,8 +199,8 @@ static void add_exact(double most)
 /* ------------------------------------------------------------- the released one */
 
 /*
- * As it is: a plane is charged where the configuration is not the last round's, whether it holds it or not. Its
- * products are told apart by the same large constant.
+ * SWOT's program as published: a change costs a plane if the configuration differs from the last
+ * round's, whether the plane holds it or not. The same large constant linearises its products.
  */
 static void add_released(double most)
 {
@@ -265,7 +265,7 @@ static void set_value(int column, double value)
 	model.values[model.values_count++] = value;
 }
 
-/* A plan as values of columns. Planes in the order of their first rounds. */
+/* A plan as values of columns. Planes are in the order of their first rounds. */
 static void start_from(const struct overlap_share *shares)
 {
 	uint32_t count = model.problem->count, planes = model.problem->planes;
@@ -318,7 +318,7 @@ static void start_from(const struct overlap_share *shares)
 	}
 }
 
-/* Whole bytes; what rounding leaves over goes to the plane that carries most. */
+/* Whole bytes. The rest of rounding goes to the plane with the largest load. */
 static void bytes_of(const double *values, uint32_t round, uint64_t *bytes)
 {
 	uint64_t all = model.problem->rounds[round - 1].bytes, sum = 0;
@@ -338,7 +338,7 @@ static void bytes_of(const double *values, uint32_t round, uint64_t *bytes)
 	bytes[most] += all - sum;
 }
 
-/* As early as can be. A plane is changed where the program says so, or where @changes is not its. */
+/* The earliest times. A plane changes where the program states it, or where @changes differs. */
 static void read_plan(const double *values, bool released, struct overlap_share *shares)
 {
 	const struct overlap_problem *problem = model.problem;
@@ -420,7 +420,7 @@ void exact_overlap(const struct overlap_problem *problem, const struct exact_eff
 	solve(effort, false, shares, answer);
 }
 
-/* SWOT's large constant is twice what one plane takes. */
+/* SWOT's large constant is twice the time on one plane. */
 void released_overlap(const struct overlap_problem *problem, const struct exact_effort *effort,
 		      struct overlap_share *shares, struct exact_answer *answer)
 {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the rounds of SWOT's evaluation take by other planners, into libmorph/tests/golden/overlap.csv: a line each, in
- * picoseconds. Lines that are there are kept, so that it can be continued; small ones come first. Or the file is checked:
- * baselines of all lines, and of every so-manieth what programs say.
+ * Writes the times of SWOT's rounds by other planners to libmorph/tests/golden/overlap.csv, one
+ * line each, in picoseconds. Existing lines are kept, so that the program can continue; small
+ * instances come first. It can also check the file: baselines of all lines, and programs for some
+ * lines.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,7 +44,7 @@ double now_us(void)
 	return (double)now.tv_sec * 1e6 + (double)now.tv_nsec / 1e3;
 }
 
-/* Of programs; 0 where none is asked. */
+/* Size for programs; 0: not asked. */
 static uint64_t size_of(const struct grid_instance *instance)
 {
 	struct overlap_round rounds[GRID_ROUNDS];
@@ -94,7 +95,7 @@ static void put_time(FILE *file, uint64_t ps)
 		fprintf(file, ",%llu", (unsigned long long)ps);
 }
 
-/* Of the released program a plan that circuits do not carry is said to be invalid. */
+/* A plan of the released program that circuits cannot carry counts as invalid. */
 static void put_released(const struct golden *golden, FILE *file,
 			 const struct overlap_problem *problem)
 {
@@ -111,7 +112,7 @@ static void put_released(const struct golden *golden, FILE *file,
 		put_time(file, finish);
 }
 
-/* Begins with our plan, so that it has its time for what is better than that. */
+/* Starts with our plan, so that all of its time is for improvements. */
 static void put_exact(const struct golden *golden, FILE *file,
 		      const struct overlap_problem *problem)
 {
@@ -154,12 +155,15 @@ static void put_instance(struct golden *golden, FILE *file, const struct grid_in
 
 /* ------------------------------------------------------------------------- again */
 
-/* Of what the file says, how much was compared; of programs' answers, how many were asked for. */
+/* Numbers of compared values, and of programs asked. */
 struct compared {
 	uint32_t lines, asked, optima, released;
 };
 
-/* So many programs have to say again in time of each twelfth line, of 11: machines are not all as fast. */
+/*
+ * Of 11 twelfth lines, at least this number of programs must succeed in time, because machines
+ * differ.
+ */
 #define LEAST_OPTIMA 8
 #define LEAST_RELEASED 4
 
@@ -193,7 +197,7 @@ static bool is_empty(const char *column)
 	return !*column || *column == ',';
 }
 
-/* But for what is rounded in each round. */
+/* Equal except for rounding in each round. */
 static bool is_as_there(const struct overlap_problem *problem, const char *column, uint64_t ps)
 {
 	uint64_t there = strtoull(column, NULL, 10);
@@ -202,14 +206,14 @@ static bool is_as_there(const struct overlap_problem *problem, const char *colum
 	return ps <= there + rounding && there <= ps + rounding;
 }
 
-/* Empty where there is none. */
+/* Empty if there is none. */
 static void check_baseline(uint64_t ps, const char *column)
 {
 	if (is_empty(column) ? ps != UINT64_MAX : ps != strtoull(column, NULL, 10))
 		wrong("a baseline is not that of the golden file");
 }
 
-/* Where the exact program proves an optimum in time, it is the line's. */
+/* If the exact program proves an optimum in time, it must equal the line's. */
 static void ask_exact(const struct golden *golden, const struct overlap_problem *problem,
 		      const char *line, struct compared *compared)
 {
@@ -228,7 +232,7 @@ static void ask_exact(const struct golden *golden, const struct overlap_problem 
 	compared->optima++;
 }
 
-/* The same of the released program, whose plan may be invalid. It is slower, or has ended soon. */
+/* The same for the released program, whose plan can be invalid. It is slower, or ends soon. */
 static void ask_released(const struct golden *golden, const struct overlap_problem *problem,
 			 const char *line, struct compared *compared)
 {
@@ -263,7 +267,7 @@ static void check(const struct golden *golden, uint32_t sampled)
 	static struct overlap_round rounds[GRID_ROUNDS];
 	struct compared compared = { 0 };
 
-	/* The first says what the columns are. */
+	/* The first line names the columns. */
 	for (uint32_t at = 1; at < golden->done_count; at++) {
 		const char *line = golden->done[at];
 		const struct grid_instance *instance = find_instance(golden, line);

@@ -8,7 +8,7 @@
 #define ROUND_NS 20000
 #define KB 1000
 
-/* Every combination of ranks, sizes and changes: from the first to the last, times a factor each. */
+/* Every combination of ranks, sizes and changes, each from the first to the last by a factor. */
 struct sweep {
 	const char *algorithms; /* one digit each: enum grid_algorithm */
 	uint32_t ranks, ranks_last, ranks_times, ranks_plus;
@@ -27,7 +27,7 @@ static const struct sweep sweeps[] = {
 	/* 1.2: ranks */
 	{ "0123", 4, 1024, 2, 0, 4, 200000, 32000, 32000, 4, 200000, 200000 },
 	{ "4", 4, 14, 1, 1, 4, 200000, 32000, 32000, 4, 200000, 200000 },
-	/* 2.1: planes of one bandwidth together */
+	/* 2.1: planes with a common total bandwidth */
 	{ "1234", 256, 256, 2, 0, 2, 400000, 125, 512000, 4, 200000, 200000 },
 	{ "1234", 256, 256, 2, 0, 4, 200000, 125, 512000, 4, 200000, 200000 },
 	{ "1234", 256, 256, 2, 0, 8, 100000, 125, 512000, 4, 200000, 200000 },
@@ -42,7 +42,7 @@ static bool same(const struct grid_instance *one, const struct grid_instance *ot
 	       one->mbps == other->mbps && one->change_ns == other->change_ns;
 }
 
-/* Unless it is there. The new number of them. */
+/* Add an instance unless it exists. Returns the new number. */
 static uint32_t add(struct grid_instance *instances, uint32_t count,
 		    const struct grid_instance *instance)
 {
@@ -95,7 +95,7 @@ void grid_name(const struct grid_instance *instance, char name[GRID_NAME])
 		 (double)instance->bytes / 1e6, (double)instance->change_ns / 1e6);
 }
 
-/* Halves, one configuration each; bytes that are not whole are rounded up. */
+/* Halves, one configuration each; bytes are rounded up. */
 static uint32_t add_halves(struct overlap_round *rounds, uint64_t bytes, uint32_t steps, bool back)
 {
 	for (uint32_t step = 1; step <= steps; step++)

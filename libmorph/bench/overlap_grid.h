@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* The rounds on which SWOT (arXiv 2510.19322) is evaluated: its experiments 1.1, 1.2, 2.1 and 2.2. */
+/* The rounds of SWOT's evaluation (arXiv 2510.19322): its experiments 1.1, 1.2, 2.1 and 2.2. */
 #ifndef LM_BENCH_OVERLAP_GRID_H
 #define LM_BENCH_OVERLAP_GRID_H
 
@@ -11,9 +11,9 @@
 
 enum grid_algorithm {
 	GRID_RS_HD, /* reduce-scatter by halving */
-	GRID_AR_HD, /* and the same rounds back */
-	GRID_BRUCK_WHOLE, /* all-to-all in log2 rounds that carry all bytes each, as SWOT reckons */
-	GRID_BRUCK, /* and half of them, as it is */
+	GRID_AR_HD, /* and the same rounds in reverse */
+	GRID_BRUCK_WHOLE, /* all-to-all in log2 rounds of all bytes, as in SWOT */
+	GRID_BRUCK, /* all-to-all in log2 rounds of half of the bytes */
 	GRID_PAIRWISE, /* all-to-all with each other rank in turn */
 	GRID_ALGORITHMS,
 };
@@ -26,13 +26,13 @@ struct grid_instance {
 	uint64_t change_ns;
 };
 
-/* All of them, each once; how many. */
+/* Fill in all instances, each once. Returns their number. */
 uint32_t grid_instances(struct grid_instance instances[GRID_INSTANCES]);
 
-/* Its name, which says all of it. */
+/* The complete name of an instance. */
 void grid_name(const struct grid_instance *instance, char name[GRID_NAME]);
 
-/* As a problem on a dark fabric, with room for GRID_ROUNDS rounds. */
+/* As a problem on a dark fabric, with space for GRID_ROUNDS rounds. */
 void grid_problem(const struct grid_instance *instance, struct overlap_round *rounds,
 		  struct overlap_problem *problem);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plane by plane what it holds, and when it is free: see overlap_replay.h. */
+/* The configuration of each plane, and when it is free: see overlap_replay.h. */
 #include "overlap_replay.h"
 
 struct plane {
@@ -7,7 +7,7 @@ struct plane {
 	uint64_t free;
 };
 
-/* Long enough for the latency and every byte? */
+/* Long enough for the latency and all bytes. */
 static bool long_enough(const struct costs *costs, const struct overlap_share *share)
 {
 	unsigned __int128 takes = share->until - share->from;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rounds over planes that change while others send: how soon they are planned, on SWOT's evaluation and on longer
- * ones, and how soon an exact program has a plan that is as good.
+ * Rounds over planes that change while others send: planning time on SWOT's evaluation and on
+ * longer instances, and the time until an exact program has an equal plan.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,10 +15,10 @@
 #define FEW 64 /* rounds */
 #define FEW_US 10000
 #define MANY_US 100000
-#define ASKED 8 /* times one of them */
+#define ASKED 8 /* one in this number of instances */
 #define ASKED_ROUNDS 8
-#define SECONDS 10 /* for each that is asked */
-#define BEGUN 2 /* times one of those begins from our plan too */
+#define SECONDS 10 /* limit for each instance */
+#define BEGUN 2 /* one in this number starts from our plan too */
 #define BEGUN_SECONDS 2
 #define PROVED_ROUNDS 13
 #define PROOFS 300000
@@ -27,9 +27,9 @@
 
 struct overlap_rows {
 	struct samples few, many; /* rounds */
-	struct samples above; /* the optimum, in percent, where that can be proven */
+	struct samples above; /* excess over the optimum in per cent, if proved */
 	struct samples asked, its;
-	struct samples begun, begun_its; /* beginning from ours */
+	struct samples begun, begun_its; /* started from our plan */
 	uint32_t unequal, proved;
 };
 
@@ -56,7 +56,7 @@ static struct overlap_result plan(struct morph_ctx *ctx, struct overlap_work *wo
 	return result;
 }
 
-/* How far above the optimum that is, with as much effort as that takes. */
+/* Excess over the optimum, with the effort that this takes. */
 static void compare(struct morph_ctx *ctx, struct overlap_work *work,
 		    const struct overlap_problem *problem, uint64_t finish,
 		    struct overlap_rows *rows)
@@ -70,7 +70,7 @@ static void compare(struct morph_ctx *ctx, struct overlap_work *work,
 		sample(&rows->above, 100 * ((double)finish / (double)best.finish_ps - 1));
 }
 
-/* The first plan that the program has, of those that do not end after ours. */
+/* The first plan of the program that does not end after ours. */
 static void ask(const struct overlap_problem *problem, const struct overlap_result *result,
 		struct overlap_rows *rows)
 {
@@ -90,7 +90,7 @@ static void ask(const struct overlap_problem *problem, const struct overlap_resu
 		wrong("a program's plan of overlapped rounds is better than the optimum");
 }
 
-/* Beginning from ours, which is in @shares, with its time for what is better, or that nothing is. */
+/* Start from our plan in @shares. All of the time is for improvements, or for a proof. */
 static void begin_from(const struct overlap_problem *problem, const struct overlap_result *result,
 		       struct overlap_rows *rows)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How plans of several controllers add up, each by its own view: by linear programs from nothing
- * and warm, and regularised. Each of the three is timed on the same views.
+ * The sum of the plans of several controllers, each from its own view: by cold and warm linear
+ * programs, and regularised. All three use the same views, and are timed.
  */
 #include "../internal/planner.h"
 #include "bench.h"
@@ -9,8 +9,8 @@
 #include "traffic.h"
 
 #define CONTROLLERS 4
-#define LOAD 0.6 /* of which linear programs carry 95 % */
-#define ALL CONTROLLERS /* what knows the amounts themselves */
+#define LOAD 0.6 /* linear programs carry 95 % of it */
+#define ALL CONTROLLERS /* index of the program with the true amounts */
 
 enum way {
 	COLD,
@@ -19,7 +19,7 @@ enum way {
 	WAYS,
 };
 
-/* A mesh: each controller has its own warm problems, and there is one that has no noise. */
+/* A mesh. Each controller has its own warm problems; one more has no noise. */
 struct setting {
 	struct morph_ctx *ctx;
 	struct mesh mesh;
@@ -34,7 +34,7 @@ struct overload_rows {
 	struct samples lost; /* of the throughput, by epoch */
 };
 
-/* Lanes that are wanted of links beyond what they have. */
+/* Lanes above the capacities of links. */
 static double overload(const struct mesh *mesh, const double *flows)
 {
 	double loads[MESH_LINKS] = { 0 }, sum = 0;
@@ -48,7 +48,7 @@ static double overload(const struct mesh *mesh, const double *flows)
 	return sum;
 }
 
-/* What each controller installs: what leaves its own servers. */
+/* The lanes that a controller installs: those that leave its own servers. */
 static void install(const struct mesh *mesh, uint32_t controller, const double *flows, double *all)
 {
 	for (uint32_t at = 0; at < mesh->paths_count; at++)
@@ -56,7 +56,7 @@ static void install(const struct mesh *mesh, uint32_t controller, const double *
 			all[at] = flows[at];
 }
 
-/* The time that the linear program took. */
+/* The time of the linear program. */
 static double solve_linear(void *oracle, const struct mesh *mesh, const double *amounts,
 			   double *flows)
 {
@@ -91,7 +91,7 @@ static double solve(struct setting *setting, enum way way, uint32_t controller,
 	}
 }
 
-/* What all plan adds up to, by the three ways. */
+/* The sum of all plans, for each of the three methods. */
 static void plan_epoch(struct setting *setting, uint32_t epoch, double sums[WAYS],
 		       struct overload_rows *rows)
 {
@@ -120,7 +120,7 @@ static double sum_of(const double *flows, uint32_t count)
 	return sum;
 }
 
-/* How much less is sent than a linear program would, of the same amounts. */
+/* How much less throughput than a linear program, for the same amounts. */
 static double throughput_lost(struct setting *setting, uint32_t epoch)
 {
 	double amounts[MESH_DEMANDS], flows[TRAFFIC_PATHS] = { 0 }, most;
@@ -156,7 +156,7 @@ static void measure_mesh(struct setting *setting, struct overload_rows *rows)
 	}
 }
 
-/* How often a ratio is below one, which it must never be. */
+/* How often a ratio is below one, which is wrong. */
 static uint32_t below_one(const struct samples *ratios)
 {
 	uint32_t count = 0;

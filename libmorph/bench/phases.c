@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Circuits between collectives: what iterations of training take when they are asked for on demand, and ahead, with
- * the delays of Opus' evaluation (arXiv 2602.12521), and how soon phases answer.
+ * Circuits between collectives: times of training iterations with circuits requested on demand and
+ * in advance, with the delays of Opus' evaluation (arXiv 2602.12521), and the time of phases for an
+ * event.
  */
 #include <string.h>
 
@@ -62,7 +63,7 @@ static void compare(struct morph_ctx *ctx)
 	}
 }
 
-/* The log once more, without those who made it. */
+/* Replay the log without the training. */
 static void answer(struct morph_ctx *ctx, const struct training_log *log,
 		   const struct morph_phase_counts *counts, struct samples *samples)
 {

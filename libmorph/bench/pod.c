@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Placement in a pod of racks where slices come and go. Sizes are drawn from those below a rack
- * that the TPU v4 paper has (Jouppi et al., ISCA 2023; the split below 64 is not verified), from
- * whole racks, and one in ten from others; each slice is a torus. Before each one comes, slices go
- * at random until no more than so many in a thousand accelerators are held. The same for a seed
- * everywhere.
+ * Placement in a pod of racks where slices come and go. Sizes are random: those of the TPU v4 paper
+ * below a rack (Jouppi et al., ISCA 2023; the split below 64 is not verified), whole racks, and one
+ * in ten other sizes. Each slice is a torus. Before each one, random slices end until at most the
+ * given share of accelerators is held. Deterministic for a seed.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,14 +16,14 @@
 #include "bench.h"
 #include "random.h"
 
-#define POD 4096 /* accelerators, spares left out */
+#define POD 4096 /* accelerators without spares */
 #define EVENTS 10000
-#define CHECKED 997 /* of so many answers one goes through the checker, and all refusals up to */
+#define CHECKED 997 /* one in this number of answers is checked, and all refusals up to it */
 #define REFUSALS_CHECKED 8
 
 struct shape {
 	uint8_t x, y, z;
-	uint16_t weight; /* in a thousand */
+	uint16_t weight; /* per mille */
 };
 
 static const struct shape shapes[] = {
@@ -37,7 +36,7 @@ struct pod {
 	struct morph_ctx *ctx;
 	struct morph_ledger *ledger;
 	struct morph_request *request;
-	struct morph_plan *plans[POD]; /* used again: nothing is allocated warm */
+	struct morph_plan *plans[POD]; /* used again: a warm planner allocates nothing */
 	uint32_t live, held;
 	uint64_t random, digest;
 	struct morph_check_bytes profile;
@@ -72,7 +71,7 @@ static struct morph_check_bytes room(ssize_t bytes)
 	return (struct morph_check_bytes){ .data = malloc((size_t)bytes), .bytes = (size_t)bytes };
 }
 
-/* Is the answer what it says? */
+/* Check an answer with the checker. */
 static void check(struct pod *pod, const struct morph_plan *plan)
 {
 	struct morph_check_input input = {
@@ -99,7 +98,7 @@ static void check(struct pod *pod, const struct morph_plan *plan)
 	free(written);
 }
 
-/* One slice comes, if it can. */
+/* Add a slice if possible. */
 static uint32_t come(struct pod *pod, const struct shape *shape, struct samples *samples)
 {
 	struct morph_plan *plan = pod->plans[pod->live];
@@ -138,7 +137,7 @@ static void churn(struct pod *pod, uint32_t permille, const char *name, double b
 	pod->checked = 0;
 	pod->random = 1;
 	pod->digest = 0xcbf29ce484222325ULL;
-	/* Until it is full for the first time it is another thing that is measured. */
+	/* The time until the pod is full at first is not part of the measurement. */
 	while (pod->held < POD * permille / 1000)
 		come(pod, draw(pod), &samples);
 	samples.count = 0;
@@ -163,7 +162,7 @@ static void set_tier(struct pod *pod, uint32_t tier)
 		wrong(morph_error_text(pod->ctx));
 }
 
-/* Slices of 4, 8, 16 and 32 share all equally, come in any order, and some of them go. */
+/* Slices of 4, 8, 16 and 32 in equal shares and random order; some of them end. */
 static void fragment(struct pod *pod, struct samples *samples)
 {
 	static const struct shape sizes[] = {
@@ -186,15 +185,15 @@ static void fragment(struct pod *pod, struct samples *samples)
 	leave(pod, HELD);
 }
 
-/* What came of requests of 32, over all clusters. */
+/* Results of requests of 32 over all clusters. */
 struct filling {
 	struct samples samples;
 	uint32_t verdicts[4], tiers[4];
-	uint32_t room; /* for so many, were accelerators all that they need */
-	uint32_t short_of; /* clusters that took fewer than that, which is a bound on any answer */
+	uint32_t room; /* upper bound of placements, by free accelerators */
+	uint32_t short_of; /* clusters with fewer placements than this bound */
 };
 
-/* One request after the other, until one is not met. */
+/* Place requests until one fails. */
 static void fill_cluster(struct pod *pod, struct filling *filling)
 {
 	static const struct shape wanted = { 2, 4, 4, 0 };

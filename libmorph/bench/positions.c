@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Where a spare server stands outside the torus: five positions, two rules of what it is joined to. */
+/* The position of a spare server outside the torus: five positions, and two rules of its fibres. */
 #include <stdio.h>
 #include <string.h>
 
@@ -15,7 +15,7 @@ static const char *const positions[POSITIONS] = { "(-1,0,0)", "(0,-1,0)", "(0,0,
 static const char joined[] =
 	"which servers a spare server is joined to is not published: profiles/README.md has the rules";
 
-/* A rule of what spare servers are joined to. */
+/* A rule of the fibres of spare servers. */
 enum joins {
 	RING,
 	LEVELS,
@@ -29,7 +29,7 @@ static void profile_of(enum joins joins, uint32_t position, char profile[64])
 	snprintf(profile, 64, "spares/rack64-%s-%u", joins_names[joins], position + 1);
 }
 
-/* Of all 64 accelerators of a torus that fills the rack, each failing alone: the share replaced. */
+/* The share of replaced accelerators, of 64 in a torus that fills the rack, each failing alone. */
 static struct figure bench_position_alone(enum joins joins, uint32_t position)
 {
 	struct morph_coverage *coverage;
@@ -72,7 +72,7 @@ static struct figure bench_position_alone(enum joins joins, uint32_t position)
 	return exactly((double)replaced / TORI_CHIPS);
 }
 
-/* Fibres that leave the spare server, as its profile has them. */
+/* Fibres that leave the spare server in its profile. */
 static double fibres_of(enum joins joins, uint32_t position)
 {
 	struct morph_ledger *ledger;
@@ -144,7 +144,7 @@ static struct figure bench_position(uint32_t position)
 
 /* ------------------------------------------------------------------- winners */
 
-/* How much one figure is above another; of what is known exactly there is no interval. */
+/* The lead of one figure over another. Exact figures have no interval. */
 static struct figure lead(const struct figure *one, const struct figure *other)
 {
 	double mean = one->mean - other->mean, half;
@@ -155,7 +155,7 @@ static struct figure lead(const struct figure *one, const struct figure *other)
 	return (struct figure){ mean, mean - half, mean + half };
 }
 
-/* The best of those that are below @limit, or NULL. */
+/* The best figure below @limit, or NULL. */
 static const struct figure *best_below(const struct figure figures[POSITIONS], double limit)
 {
 	const struct figure *best = NULL;
@@ -176,7 +176,7 @@ static const struct figure *worst_of(const struct figure figures[POSITIONS])
 	return worst;
 }
 
-/* Positions with the same figure, in words. */
+/* The names of positions with the same figure. */
 static void name_all(const struct figure figures[POSITIONS], const struct figure *like, char *words,
 		     size_t size)
 {
@@ -188,7 +188,7 @@ static void name_all(const struct figure figures[POSITIONS], const struct figure
 						   length ? " " : "", positions[at]);
 }
 
-/* Which position wins, and by how much: over the next best, and over the worst. */
+/* The best position, and its lead over the next one and over the worst. */
 static void report_winner(const struct figure figures[POSITIONS], const char *what,
 			  const char *unit)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Seats of slots, and what goes to CBC. */
+/* Columns for the sites of slots, and the interface to CBC. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -57,7 +57,7 @@ bool program_can_rename(const struct pattern *pattern, uint8_t *image, uint32_t 
 	return false;
 }
 
-/* Of slots that can change places where those before them stay, the first has the lowest site. */
+/* Of interchangeable slots, the first one has the lowest site. */
 static void find_alike(struct program *program)
 {
 	const struct pattern *pattern = program->pattern;
@@ -77,7 +77,7 @@ static void find_alike(struct program *program)
 
 /* --------------------------------------------------------------------- seats */
 
-/* Both slots somewhere, but for where they can't be. */
+/* Both slots are placed, except at impossible sites. */
 static void add_both(struct program *program, uint32_t one, uint32_t other)
 {
 	bool ordered = program->below[one] >> other & 1;
@@ -103,7 +103,7 @@ static void add_columns(struct program *program)
 				add_both(program, one, other);
 }
 
-/* Each slot has a site, each site at most a slot, and what is alike is in order. */
+/* Each slot has a site, each site at most one slot, and interchangeable slots are in order. */
 static void add_seats(struct program *program)
 {
 	uint32_t slots = program->pattern->slots, count = program->free_count;
@@ -142,7 +142,7 @@ static int both_of(const struct program *program, uint32_t slot, uint32_t other,
 			      program->both[other][slot][there][at];
 }
 
-/* A slot at a site has each of its neighbours at one other, and no two at the same. */
+/* A slot at a site has each of its neighbours at one other site, and no two at the same. */
 static void add_pairs_of(struct program *program, uint32_t slot, uint32_t site)
 {
 	const struct pattern *pattern = program->pattern;
@@ -200,7 +200,7 @@ void program_begin(struct program *program, const struct pattern *pattern, uint6
 
 /* ----------------------------------------------------------------------- CBC */
 
-/* Entries in the order of columns, as CBC wants them. */
+/* Entries in the order of columns, as CBC requires. */
 Cbc_Model *program_load(const struct program *program, bool split)
 {
 	static CoinBigIndex starts[PROGRAM_COLUMNS + 1], next[PROGRAM_COLUMNS];

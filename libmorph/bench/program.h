@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What integer programs of stitching have in common: which slot is on which free site is binary, and
- * two neighbours on two sites, a product, is linear and tight: Adams and Johnson, Improved linear
- * programming-based lower bounds for the quadratic assignment problem (DIMACS 16, 1994). Slots that
- * are alike are told apart by the order of their sites. How circuits go is up to each program.
+ * Common part of integer programs of stitching. The site of each slot is binary. Two neighbours on
+ * two sites are a product, which is linear and tight: Adams and Johnson, Improved linear
+ * programming-based lower bounds for the quadratic assignment problem (DIMACS 16, 1994).
+ * Interchangeable slots are ordered by site. Each program routes circuits in its own way.
  */
 #ifndef LM_BENCH_PROGRAM_H
 #define LM_BENCH_PROGRAM_H
@@ -25,16 +25,16 @@
 enum program_kind {
 	PROGRAM_SEAT, /* zero or one */
 	PROGRAM_BOTH, /* follows from these */
-	PROGRAM_WHOLE, /* a whole number, or split where programs are relaxed */
+	PROGRAM_WHOLE, /* integral, or continuous in relaxed programs */
 };
 
-/* Minimised is the sum of columns times their worth. */
+/* Minimises the sum of columns times their cost. */
 struct program {
 	const struct pattern *pattern; /* its units only */
 	uint32_t free_count;
 	uint8_t free[PROGRAM_SITES]; /* sites, in ascending order */
-	uint32_t below[PROGRAM_SLOTS]; /* by slot: those whose sites may be taken to be higher */
-	/* Columns; of sites that may take a slot their number among these. */
+	uint32_t below[PROGRAM_SLOTS]; /* by slot: slots with a higher site */
+	/* Columns. Sites that can take a slot are numbered. */
 	int seat[PROGRAM_SLOTS][PROGRAM_SITES]; /* the slot is there */
 	int both[PROGRAM_SLOTS][PROGRAM_SLOTS][PROGRAM_SITES]
 		[PROGRAM_SITES]; /* both are, the lower slot first */
@@ -47,18 +47,20 @@ struct program {
 };
 
 /*
- * Slots of the pattern, PROGRAM_SLOTS at most, on sites of the set, which are below PROGRAM_SITES.
- * What grows beyond the arrays ends the process.
+ * Slots of the pattern, at most PROGRAM_SLOTS, on sites of the set, which are below PROGRAM_SITES.
+ * An overflow of the arrays ends the process.
  */
 void program_begin(struct program *program, const struct pattern *pattern, uint64_t free);
 
 int program_column(struct program *program, double most, enum program_kind kind);
 int program_row(struct program *program, double least, double most);
 
-/* Add so many times a column to a row; PROGRAM_NO_COLUMN adds nothing. */
+/* Add a column to a row with this factor; PROGRAM_NO_COLUMN adds nothing. */
 void program_add(struct program *program, int row, int column, double times);
 
-/* Add so many times the circuits from a site to another one, both by their numbers among the free ones. */
+/*
+ * Add the circuits from a site to another one with this factor. Both are indices among free sites.
+ */
 void program_add_demands(struct program *program, int row, uint32_t from, uint32_t to,
 			 double times);
 
@@ -67,10 +69,13 @@ static inline bool program_joined(const struct pattern *pattern, uint32_t one, u
 	return pattern->units[one][other] || pattern->units[other][one];
 }
 
-/* Can slots be renamed so that all circuits stay, the first @count of them as @image says, which it completes? */
+/*
+ * Whether slots can be renamed without a change of circuits, the first @count as in @image, which
+ * is then completed.
+ */
 bool program_can_rename(const struct pattern *pattern, uint8_t *image, uint32_t count);
 
-/* As CBC's, silent; the caller frees it. @split: whole numbers may be any. */
+/* The program in CBC, without output; the caller frees it. @split: integers can be continuous. */
 Cbc_Model *program_load(const struct program *program, bool split);
 
 #endif /* LM_BENCH_PROGRAM_H */

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans and refusals of stitching, gone through. */
+/* Checks of plans and refusals of stitching. */
 #include "../check/search.h"
 #include "proof.h"
 
-/* What there is still, and what is still wanted. */
+/* Remaining capacity and remaining demand. */
 struct ledger {
 	uint8_t room[PROOF_BANDS][PROOF_SITES][PROOF_SITES];
 	uint32_t wanted[PROOF_SITES][PROOF_SITES]; /* circuits from site to site */
 };
 
-/* Each slot has a site of its own that is free; which circuits are wanted then. */
+/* Place each slot on its own free site, and compute the demands. */
 static bool sit(const struct proof_rack *rack, const uint8_t *seats, struct ledger *ledger)
 {
 	uint64_t free = rack->free;
@@ -25,7 +25,7 @@ static bool sit(const struct proof_rack *rack, const uint8_t *seats, struct ledg
 	return true;
 }
 
-/* Take the room of a way, for circuits that are wanted. */
+/* Take the capacity of a path for demanded circuits. */
 static bool go(const struct proof_rack *rack, const struct proof_way *way, struct ledger *ledger)
 {
 	uint32_t *wanted;
@@ -81,7 +81,7 @@ static void read_room(const struct proof_rack *rack, uint32_t band, struct room 
 	}
 }
 
-/* An embedding that neither distances nor sets refute: that is right where ways were searched. */
+/* An embedding that neither distances nor sets refute needs a search of its routes. */
 static enum answer search_ways(struct search *search)
 {
 	const struct proof_refusal *refusal = search->context;

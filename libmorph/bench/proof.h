@@ -1,8 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/*
- * Is an answer of stitching what it says? By what the checker goes through racks with, and by
- * nothing of planners.
- */
+/* Checks an answer of stitching with the search of the checker, and without code of planners. */
 #ifndef LM_BENCH_PROOF_H
 #define LM_BENCH_PROOF_H
 
@@ -13,31 +10,31 @@
 #define PROOF_SLOTS 16
 #define PROOF_BANDS 4
 
-/* What was asked: circuits from slot to slot, in a rack where links have so much room in each band. */
+/* The request: circuits between slots, in a rack with capacities of links in each band. */
 struct proof_rack {
 	uint32_t sites, bands, slots;
-	uint64_t free; /* sites that may take a slot, one each */
+	uint64_t free; /* sites that can take one slot each */
 	uint8_t room[PROOF_BANDS][PROOF_SITES][PROOF_SITES]; /* [from][to] */
 	uint8_t units[PROOF_SLOTS][PROOF_SLOTS]; /* [from][to] */
 };
 
-/* Circuits that go the same way: both ends are among its hops + 1 sites. */
+/* Circuits with the same path, which has hops + 1 sites including both ends. */
 struct proof_way {
 	uint32_t units, band, hops;
 	const uint8_t *sites;
 };
 
-/* A plan: the site of each slot, and ways for all circuits. Whether it has all, and fits. */
+/* Whether a plan, with a site for each slot and paths, has all circuits and fits. */
 bool proof_of_plan(const struct proof_rack *rack, const uint8_t *seats,
 		   const struct proof_way *ways, uint32_t count);
 
-/* A refusal, which names sets of sites. */
+/* A refusal, with sets of sites. */
 struct proof_refusal {
 	uint32_t sets_count;
 	const uint64_t *sets;
-	/* Embeddings of which neither the sets nor sums of distances say why, but a search for their ways. */
+	/* Some embeddings are refused by a search for routes, not by sets or sums of distances. */
 	bool searched;
-	uint64_t steps; /* that may be looked at */
+	uint64_t steps; /* limit of the search */
 };
 
 enum proof {
@@ -47,8 +44,8 @@ enum proof {
 };
 
 /*
- * Go through all embeddings: each must want more hops than there is room, or more out of one of
- * the sets than there is; or, where the refusal says that ways were searched, have none.
+ * Check all embeddings. Each must need more hops than the capacity, exceed one of the sets, or, if
+ * the refusal has searched embeddings, have no routes.
  */
 enum proof proof_of_refusal(const struct proof_rack *rack, const struct proof_refusal *refusal);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Spares for slices of a rack: tori that fill it to about 70 %, with some of the fibres lit besides, so that
- * spares are near for some ranks and cut off for others. The same for a seed everywhere.
+ * Spares for slices of a rack: tori that fill it to about 70 %. More fibres are lit, so that some
+ * ranks have a near spare and others no reachable one. Deterministic for a seed.
  */
 #include "../internal/planner.h"
 #include "../internal/request.h"
@@ -53,7 +53,7 @@ static void fill(struct rack_of_slices *rack, uint32_t percent)
 	}
 }
 
-/* Samples are of a rank: what a slice takes, divided by its ranks. */
+/* A sample is the time of a rank: that of its slice divided by its ranks. */
 static void protect(struct rack_of_slices *rack, struct samples *samples)
 {
 	const struct morph_protection *protection = rack->protection;
@@ -97,7 +97,7 @@ void bench_protect(struct morph_ctx *ctx, const char *profile)
 
 	rack.request = morph_request_new(ctx);
 	rack.protection = morph_protection_new(ctx);
-	if (rack.request) /* what is hard to place is not what is measured */
+	if (rack.request) /* placement is not measured here */
 		morph_request_set_budget(rack.request, 256);
 	for (uint32_t at = 0; at < SLICES; at++)
 		rack.plans[at] = morph_plan_new(ctx);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The published program: ways, loads, and CBC. */
+/* The published program: paths, loads, and CBC. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,13 +7,13 @@
 
 #include "published_place.h"
 
-#define WAYS 64 /* shortest ones that are looked at, at most */
+#define WAYS 64 /* limit of the shortest paths examined */
 
 struct way {
 	uint8_t hops;
 	uint8_t sites[PROGRAM_SITES]; /* hops + 1 of them */
-	uint32_t fullest, sum; /* of what is on its links */
-	int column; /* is it taken? */
+	uint32_t fullest, sum; /* load of its fullest link, and of all links together */
+	int column; /* whether the path is used */
 };
 
 struct ways {
@@ -24,8 +24,8 @@ struct ways {
 struct published {
 	const struct published_place *place;
 	struct program program;
-	struct ways ways[PROGRAM_SITES][PROGRAM_SITES]; /* by numbers among the free sites */
-	int load; /* column: of the fullest link */
+	struct ways ways[PROGRAM_SITES][PROGRAM_SITES]; /* by indices among the free sites */
+	int load; /* column: load of the fullest link */
 	int rows[PROGRAM_SITES][PROGRAM_SITES]; /* of links */
 };
 
@@ -46,7 +46,7 @@ static void weigh(const struct published_place *place, struct way *way)
 	}
 }
 
-/* All ways of a length that pass no site twice go on from where this one is, until there are enough. */
+/* Extend a partial path to all simple paths of a length, until there are enough. */
 static void extend(const struct published_place *place, struct way *way, uint32_t hops, uint32_t to,
 		   struct ways *ways)
 {
@@ -99,7 +99,7 @@ static void choose_ways(const struct published_place *place, uint8_t from, uint3
 
 /* ------------------------------------------------------------------- program */
 
-/* The fullest link has at least what was on any, and what is added to it. */
+/* The load of the fullest link is at least the load of each link. */
 static void add_loads(struct published *published)
 {
 	const struct net *links = published->place->links;
@@ -118,7 +118,7 @@ static void add_loads(struct published *published)
 	}
 }
 
-/* One way is taken where there are neighbours, and none elsewhere. */
+/* Neighbours use one path; other pairs use none. */
 static void add_ways(struct published *published, uint32_t from, uint32_t to)
 {
 	struct program *program = &published->program;

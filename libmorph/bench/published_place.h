@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Stitching by the published integer program and with its objective, by COIN-OR's CBC. */
+/* Stitching by the published integer program with its objective, by COIN-OR's CBC. */
 #ifndef LM_BENCH_PUBLISHED_PLACE_H
 #define LM_BENCH_PUBLISHED_PLACE_H
 
@@ -12,36 +12,35 @@
 #include "program.h"
 
 struct published_place {
-	const struct net *links; /* what each link has room for when nothing is on it: its capacity */
-	const struct net *left; /* what it has room for now */
-	const struct pattern *pattern; /* its units only, one from slot to slot at most */
-	uint64_t free; /* sites that may take a slot, one each */
-	uint32_t ways_shortest; /* of those from one site to another, so many shortest are looked at */
-	uint32_t ways_kept; /* and so many of them may be taken, those with least on their links */
-	uint32_t nodes; /* of the search, after which it is ended */
-	bool no_cuts; /* sooner, with a bound that may be lower */
+	const struct net *links; /* capacity of each empty link */
+	const struct net *left; /* remaining capacity */
+	const struct pattern *pattern; /* its units only, at most one between two slots */
+	uint64_t free; /* sites that can take one slot each */
+	uint32_t ways_shortest; /* number of shortest paths examined for each pair of sites */
+	uint32_t ways_kept; /* number of them kept, those with the least load */
+	uint32_t nodes; /* limit of the search */
+	bool no_cuts; /* faster, with a possibly lower bound */
 };
 
-/* A plan, and what of it is known. */
+/* A plan, and proven facts about it. */
 struct published_plan {
 	bool found;
-	bool proven; /* none of these ways loads the fullest link less */
-	uint32_t load; /* of the fullest link, what was on it before included */
-	uint32_t bound; /* proven: less is not possible by these ways */
+	bool proven; /* no choice of these paths has a lower load */
+	uint32_t load; /* load of the fullest link, including earlier load */
+	uint32_t bound; /* proven lower bound with these paths */
 	uint8_t seats[PROGRAM_SLOTS]; /* the site of each slot */
 	struct routes routes;
 };
 
 /*
- * Morphlux (arXiv 2508.03674v3), Algorithm 1: the load of the fullest link is made least, each pair of
- * sites whose slots are neighbours takes one of the ways that were chosen beforehand, and
- * nothing is held against what links have room for, so that there is a plan whenever there are
- * sites enough. Its products are linear and tight here (program.h), which leaves its plans
- * and their worth as they are; no bound is given that it does not have. Which of the shortest
- * ways are kept is told by the authors' code alone: those with least load, taken here as that of
- * the fullest link, then of all together, then the shorter way.
+ * Morphlux (arXiv 2508.03674v3), Algorithm 1: minimise the load of the fullest link. Each pair of
+ * sites with neighbouring slots uses one of the paths chosen in advance. The program does not limit
+ * the load by capacities, so a plan exists whenever enough sites do. Here its products are linear
+ * and tight (program.h). This changes neither its plans nor their objective, and adds no bound. The
+ * paper does not state which of the shortest paths it keeps; the authors' code does: those with the
+ * least load. Here this is the load of the fullest link, then of all links, then the length.
  *
- * Deterministic: the search ends by nodes and not by time.
+ * Deterministic: nodes and not time limit the search.
  */
 void published_place(const struct published_place *place, struct published_plan *plan);
 

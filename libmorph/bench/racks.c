@@ -5,7 +5,7 @@
 #include "racks.h"
 #include "random.h"
 
-#define SIZES 4 /* of slices that share equally: 1, 2, 4 and 8 servers */
+#define SIZES 4 /* of slices in equal shares: 1, 2, 4 and 8 servers */
 #define FREE_PERMILLE 300
 
 static uint16_t site(uint32_t x, uint32_t y, uint32_t z)
@@ -13,7 +13,7 @@ static uint16_t site(uint32_t x, uint32_t y, uint32_t z)
 	return (uint16_t)(1U << (4 * z + 2 * y + x));
 }
 
-/* The aligned boxes of a size: how many there are, and one of them. */
+/* The aligned boxes of a size: their number, and one of them. */
 static const uint32_t boxes[RACK_SIZES] = { 16, 8, 4, 2, 1 };
 
 uint16_t racks_box(uint32_t size, uint32_t at)
@@ -47,7 +47,7 @@ void racks_begin(struct racks *racks, uint64_t seed)
 	racks->random = seed;
 }
 
-/* A number for a slice: that of one that is gone where there are no others. */
+/* A number for a slice: a new one, or that of an ended slice. */
 static uint32_t new_slice(struct racks *racks)
 {
 	if (racks->slices_count < RACK_SLICES)
@@ -152,7 +152,7 @@ static void open_links(uint32_t links, struct net *net)
 			lm_net_set_room(net, from, net_first(left), links);
 }
 
-/* What slices take of links, each in one of the bands. */
+/* Slices take links, each in one of the bands. */
 static void take_links(const struct racks *racks, uint32_t rack, uint32_t bands, struct net *nets)
 {
 	for (uint32_t at = 0; at < racks->slices_count; at++) {

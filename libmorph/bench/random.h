@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Numbers by chance, the same for a seed everywhere. */
+/* Random numbers, deterministic for a seed. */
 #ifndef LM_BENCH_RANDOM_H
 #define LM_BENCH_RANDOM_H
 

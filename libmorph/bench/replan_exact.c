@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The least number of circuits that change when ports are lost. Nothing is taken from the planner: a schedule is read from its wire form into
- * plain lists of circuits and of what goes over them, and all is asked of these lists anew each time. What a circuit costs at one moment is
- * the cost of a unit of flow from one of its ranks to the other: over circuits that are lit for nothing, and over such as could be set
- * for one, and one more for each that is set again (Bellman and Ford). Which of them go to planes that are free is tried out.
+ * The least number of circuits that change after the loss of ports. It uses nothing of the planner.
+ * It reads a schedule from its wire form into plain lists of circuits and of their loads, and
+ * evaluates these lists each time. The cost of replacing a circuit at one moment is the cost of a
+ * unit of flow between its ranks (Bellman and Ford). Lit circuits are free, possible circuits cost
+ * one, and each further setting costs one. All assignments of circuits to free planes are tried.
  */
 #include <endian.h>
 #include <stdlib.h>
@@ -21,8 +22,8 @@ struct link {
 	uint32_t hold, plane, src, dst;
 	uint64_t set, lit, dark;
 	bool resident, lost;
-	uint32_t cost; /* of one that is lost */
-	uint64_t planes; /* it may go to */
+	uint32_t cost; /* of a lost one */
+	uint64_t planes; /* that it can use */
 };
 
 /* A transfer of a send. */
@@ -30,7 +31,7 @@ struct part {
 	uint32_t round, src, dst;
 	uint32_t first, hops; /* links */
 	uint64_t from, until;
-	bool gone; /* it has to go another way */
+	bool gone; /* it needs another path */
 	uint64_t gap;
 };
 
@@ -47,8 +48,8 @@ struct exact {
 	uint32_t parts_count;
 	uint32_t *passed;
 	uint32_t passed_count;
-	bool waits; /* until all is lit that is set now */
-	uint64_t *dear; /* moments at which one has to be set */
+	bool waits; /* until all circuits set now are lit */
+	uint64_t *dear; /* moments at which it needs a set circuit */
 	uint32_t dear_count, dear_room;
 	bool apart;
 };
@@ -87,7 +88,7 @@ static void read_delay(struct exact *exact)
 	exact->port_ps = take_long(exact);
 }
 
-/* Matchings are two words each, and so are circuits; holds follow, of eight. */
+/* A matching has two words, and so has a circuit; holds follow, with eight. */
 static void read_links(struct exact *exact, uint32_t matchings, uint32_t circuits, uint32_t holds,
 		       uint32_t residents)
 {
@@ -155,7 +156,7 @@ static void read_part(struct exact *exact, const struct part *like, uint32_t num
 	}
 }
 
-/* Sends are eleven words each; hops are behind them. */
+/* A send has eleven words; hops follow. */
 static void read_parts(struct exact *exact, uint32_t sends, uint32_t first_send)
 {
 	for (uint32_t send = 0; send < sends; send++) {
@@ -176,7 +177,7 @@ static void read_parts(struct exact *exact, uint32_t sends, uint32_t first_send)
 	}
 }
 
-/* How many parts sends have, and how many hops these. */
+/* The number of parts of sends, and of their hops. */
 static uint32_t count_parts(struct exact *exact, uint32_t sends, uint32_t first_send,
 			    uint32_t *hops)
 {
@@ -224,7 +225,7 @@ static bool read_schedule(struct exact *exact)
 	return true;
 }
 
-/* When all has arrived that is sent without a pause beside it. */
+/* The end of all data that is sent beside it without a pause. */
 static void find_gap(struct exact *exact, struct part *part)
 {
 	bool more = true;
@@ -265,7 +266,7 @@ static bool is_changing(const struct exact *exact, const struct link *link, uint
 	return !exact->waits && link->set < ps && link->lit > ps && !link->resident;
 }
 
-/* A plane that changes carries nothing, where changes stop planes. */
+/* A changing plane carries nothing if changes stop planes. */
 static bool is_stopped(const struct exact *exact, uint32_t plane, uint64_t ps)
 {
 	if (!exact->scope)
@@ -276,7 +277,10 @@ static bool is_stopped(const struct exact *exact, uint32_t plane, uint64_t ps)
 	return false;
 }
 
-/* Ports of a plane are programmed one after the other, where that takes time: what is set on it has to wait. */
+/*
+ * If programming a port takes time, the ports of a plane are programmed one after the other, and
+ * new circuits wait.
+ */
 static bool is_programmed(const struct exact *exact, uint32_t plane, uint64_t ps)
 {
 	if (exact->scope || !exact->port_ps)
@@ -309,7 +313,7 @@ static bool is_wanted(const struct exact *exact, uint32_t number, uint64_t ps)
 	return false;
 }
 
-/* What ports cost at a moment, and which ranks are joined. */
+/* Costs of ports at a moment, and joined ranks. */
 struct moment {
 	uint32_t out[64][MOST_RANKS_ASKED], in[64][MOST_RANKS_ASKED]; /* by plane; NEVER: not now */
 	bool joined[MOST_RANKS_ASKED][MOST_RANKS_ASKED];
@@ -348,7 +352,7 @@ static void look_at(const struct exact *exact, uint64_t ps, struct moment *momen
 	}
 }
 
-/* The cost of a unit of flow; with @set false over what is lit alone. */
+/* The cost of a unit of flow; with @set false over lit circuits only. */
 static uint32_t flow(const struct exact *exact, const struct moment *moment, uint32_t src,
 		     uint32_t dst, bool set)
 {
@@ -396,7 +400,7 @@ static bool is_free(const struct exact *exact, const struct link *link, uint32_t
 	return true;
 }
 
-/* It can be set now for the rest of the time for which it was held. */
+/* Whether it can be set now for the rest of its hold. */
 static bool can_stay(const struct exact *exact, const struct moment *moment,
 		     const struct link *link, uint64_t ps)
 {
@@ -407,7 +411,7 @@ static bool can_stay(const struct exact *exact, const struct moment *moment,
 	return false;
 }
 
-/* All that has to go another way at that moment instead of over a circuit. */
+/* The cost of all loads that need another path at this moment. */
 static uint32_t cost_at(struct exact *exact, uint32_t number, uint64_t ps, bool *stays)
 {
 	static struct moment moment;
@@ -441,7 +445,7 @@ static int by_time(const void *one, const void *other)
 	return a < b ? -1 : a > b;
 }
 
-/* When it is asked for; returns how often. */
+/* The moments of its loads. Returns their number. */
 static uint32_t list_times(const struct exact *exact, uint32_t number, uint64_t *times)
 {
 	uint32_t count = 0, kept = 0;
@@ -457,7 +461,7 @@ static uint32_t list_times(const struct exact *exact, uint32_t number, uint64_t 
 	return kept;
 }
 
-/* At each moment for one circuit alone. */
+/* Costs at each moment for one circuit alone. */
 static void note_dear(struct exact *exact, uint64_t ps)
 {
 	for (uint32_t at = 0; at < exact->dear_count; at++)
@@ -482,7 +486,7 @@ static uint32_t cost_of(struct exact *exact, uint32_t number)
 			least = sum + 1;
 		if (cost)
 			note_dear(exact, times[at]);
-		/* What goes over it by way of others may go without it. */
+		/* A load that can use other circuits may not need this one. */
 		exact->apart = exact->apart && cost != NEVER;
 		if (cost == NEVER)
 			return least;
@@ -492,13 +496,19 @@ static uint32_t cost_of(struct exact *exact, uint32_t number)
 	return least ? least : 1;
 }
 
-/* What is set on a plane has to do with what else is: changes stop it, or its ports are programmed one after the other. */
+/*
+ * Whether circuits set on a plane are one change, because changes stop the plane or its ports are
+ * programmed one after the other.
+ */
 static bool is_one_change(const struct exact *exact)
 {
 	return exact->scope == 1 || (!exact->scope && exact->port_ps);
 }
 
-/* What a plane sets at once is one change: there is time for what comes, and nothing else changes meanwhile. */
+/*
+ * Whether circuits set at once on a plane fit into one change: enough time, and no other change
+ * meanwhile.
+ */
 static bool is_paid(const struct exact *exact, const struct link *link, uint32_t plane)
 {
 	uint64_t takes = link->lit - link->set, come = 0, there = 0;
@@ -519,7 +529,7 @@ static bool is_paid(const struct exact *exact, const struct link *link, uint32_t
 	return !there || takes >= exact->change_ps + exact->port_ps * (there + come);
 }
 
-/* Where it can be for as long as it is held. */
+/* Planes on which it fits for its whole hold. */
 static uint64_t planes_of(const struct exact *exact, uint32_t number)
 {
 	const struct link *link = &exact->links[number];
@@ -558,7 +568,9 @@ static uint64_t planes_of(const struct exact *exact, uint32_t number)
 
 /* ------------------------------------------------------------------ all of them */
 
-/* The least that circuits from this one on cost, each on a plane where no other is that excludes it, or where it costs what it does. */
+/*
+ * The least cost of circuits from this one on, each on a plane without a conflict, or at its cost.
+ */
 static uint32_t try_planes(const struct exact *exact, uint32_t *dear, uint32_t count, uint32_t at,
 			   uint32_t *planes)
 {
@@ -592,7 +604,7 @@ static uint32_t try_planes(const struct exact *exact, uint32_t *dear, uint32_t c
 	return least;
 }
 
-#define MOST_DEAR 12 /* tried out with planes: of more, each is taken to have its plane */
+#define MOST_DEAR 12 /* limit of the enumeration of planes */
 
 static uint32_t add_up(struct exact *exact)
 {

@@ -1,18 +1,21 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* How few circuits of a schedule have to change when ports are lost: from its wire form, by flows and by trying all. */
+/*
+ * The least number of circuits of a schedule that change after the loss of ports: from its wire
+ * form, by flows and enumeration.
+ */
 #ifndef LM_BENCH_REPLAN_EXACT_H
 #define LM_BENCH_REPLAN_EXACT_H
 
 #include "lossy.h"
 
 struct replan_least {
-	uint32_t changed; /* UINT32_MAX: a circuit has no way, or memory is short */
-	bool apart; /* at no moment are circuits set in the place of two, so that it is the least of all together */
+	uint32_t changed; /* UINT32_MAX: a circuit has no path, or out of memory */
+	bool apart; /* no circuit can replace two at once, so that the sum is the optimum */
 };
 
 /*
- * The least, as <morph/schedule.h> counts them: of each circuit alone, so that what one sets is of no use to another, but for planes, which are
- * for one of them.
+ * The least number as <morph/schedule.h> counts it: for each circuit alone, so that a set circuit
+ * does not help another one, but planes are exclusive.
  */
 struct replan_least replan_exact(const struct lossy *lossy);
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules planned again without ports that are lost: how soon, and how many circuits change, beside an oracle. */
+/*
+ * Replanning of schedules after the loss of ports: time, and number of changed circuits, beside an
+ * oracle.
+ */
 #include <stdio.h>
 #include <string.h>
 
@@ -13,7 +16,7 @@ struct replan_setting {
 	const char *name;
 	struct lossy_range range;
 	uint32_t count; /* of seeds */
-	bool asked; /* of the oracle too */
+	bool asked; /* also by the oracle */
 	double most; /* microseconds, at most; 0: no bar */
 };
 
@@ -22,7 +25,7 @@ struct replan_rows {
 	uint32_t others, undecided;
 };
 
-/* With room that was grown before: as whoever plans again keeps a schedule for it. */
+/* With memory from an earlier call, as in programs that replan repeatedly. */
 static bool replan(const struct lossy *lossy, struct morph_schedule *schedule,
 		   struct morph_replanned *replanned, struct replan_rows *rows)
 {
@@ -113,7 +116,7 @@ static bool plan_large(struct morph_ctx *ctx, struct lossy *lossy, uint32_t kind
 	       morph_schedule_verdict(lossy->schedule) == MORPH_FEASIBLE;
 }
 
-/* Each with its part of the times, so that it is seen which are late. */
+/* Each policy with its part of the times, to show the slow ones. */
 static void report_policies(struct samples times[MORPH_POLICIES])
 {
 	for (uint32_t policy = 1; policy < MORPH_POLICIES; policy++) {
@@ -126,7 +129,7 @@ static void report_policies(struct samples times[MORPH_POLICIES])
 	}
 }
 
-/* A port of each schedule, each time another, before it starts or in the middle. */
+/* Lose a different port each time, before the start or in the middle. */
 static void lose_often(const struct lossy *planned, struct morph_schedule *schedule, uint32_t times,
 		       uint64_t *random, struct replan_rows *rows)
 {
@@ -142,11 +145,11 @@ static void lose_often(const struct lossy *planned, struct morph_schedule *sched
 
 #define COUNT(array) (sizeof(array) / sizeof((array)[0]))
 
-/* Steps of matchings; MORPH_POLICY_MATCHINGS has circuits that change by themselves, tens of thousands of them. */
+/* Steps of matchings. MORPH_POLICY_MATCHINGS has tens of thousands of independent circuits. */
 #define OF_STEPS (((1U << MORPH_POLICIES) - 2) & ~(1U << MORPH_POLICY_MATCHINGS))
 #define OF_CIRCUITS (1U << MORPH_POLICY_MATCHINGS)
 
-/* The collectives that a setting is of, and the policies: a bit for each. */
+/* The collectives of a setting, and a bit for each policy. */
 struct large {
 	struct replan_setting setting;
 	const uint32_t (*wanted)[2]; /* kind and algorithm */

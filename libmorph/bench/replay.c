@@ -110,8 +110,8 @@ void replay_end_one(struct replay *replay)
 }
 
 /*
- * Where the jobs of a cluster begin. Neighbouring places have nearly the same jobs, so that few of
- * them by chance would say little of all: multiples of the golden ratio are as far apart as can be.
+ * The first job of a cluster. Neighbouring windows have nearly the same jobs, so multiples of the
+ * golden ratio spread the windows as far as possible.
  */
 static uint32_t window_of(const struct jobs *jobs, uint64_t seed, uint32_t cluster)
 {

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Clusters of 64 racks in which the jobs of a trace run: the second set of instances that figures
- * are computed for. Racks and slices are those of racks.h; tools/repro/data has the trace.
+ * Clusters of 64 racks that run the jobs of a trace: the second set of instances for figures. Racks
+ * and slices are those of racks.h; tools/repro/data has the trace.
  */
 #ifndef LM_BENCH_REPLAY_H
 #define LM_BENCH_REPLAY_H
@@ -12,15 +12,15 @@
 #define REPLAY_MOST_JOBS 8192 /* of a trace */
 #define REPLAY_JOBS 3072 /* that a replay begins */
 
-/* How likely each size of slices is. */
+/* Probability of each size of slices. */
 struct mix {
 	double weight[RACK_SIZES];
 };
 
-/* A size by chance. */
+/* A random size. */
 uint32_t mix_size(const struct mix *mix, uint64_t *random);
 
-/* Which sizes jobs have: those of the trace, or by chance as in its sample of larger ones. */
+/* Sizes of jobs: those of the trace, or random as in its sample of larger ones. */
 enum trace_set {
 	TRACE_AS_IT_IS,
 	TRACE_WIDE,
@@ -56,24 +56,24 @@ struct replay_placer {
 /* For struct racks: racks_take(), racks_give_back(). */
 extern const struct replay_placer replay_aligned;
 
-/* A cluster that runs jobs one after the other, as early as each fits. */
+/* A cluster that runs jobs one after the other, each as early as it fits. */
 struct replay {
 	const struct replay_placer *placer;
 	void *cluster;
 	uint32_t running; /* jobs */
 	double now_s;
-	double ends_s[RACK_SLICES]; /* by slice; INFINITY: there is none */
+	double ends_s[RACK_SLICES]; /* by slice; INFINITY: none */
 };
 
 /*
- * Run jobs in a cluster in which nothing is taken, until nothing fits and REPLAY_JOBS have run.
- * The clusters of a seed begin at places that are spread evenly over the trace, from one by chance
- * on; sizes by chance are each cluster's own. Ends the program where the trace can't be read.
+ * Run jobs in an empty cluster until nothing fits and REPLAY_JOBS have run. The clusters of a seed
+ * begin at places that are spread evenly over the trace, from a random one on; each cluster has its
+ * own random sizes. Ends the program if the trace is unreadable.
  */
 void replay_run(struct replay *replay, const struct trace *trace, enum trace_set set, uint64_t seed,
 		uint32_t cluster);
 
-/* The job that ends first goes; nothing comes. */
+/* End the job with the earliest end. No new job begins. */
 void replay_end_one(struct replay *replay);
 
 #endif /* LM_BENCH_REPLAY_H */

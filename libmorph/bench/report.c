@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rows of the bench: a line of a table each, and where there is a file an object of JSON. */
+/* Output of the bench: a line of a table for each row, and a JSON object if there is a file. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,9 +14,9 @@
 static FILE *rows;
 static int failures;
 static uint32_t missed;
-static char main_name[128]; /* of the last row that is not about another */
+static char main_name[128]; /* of the last row that does not add to another one */
 
-/* What a row says of its samples. */
+/* Statistics of a row's samples. */
 struct figures {
 	double mean, median, p10, p90, p99, most;
 };
@@ -42,7 +42,7 @@ static int by_value(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* Not above it are so many percent of the samples, which are sorted. */
+/* The least value that at least this percentage of the sorted samples does not exceed. */
 static double percentile(const struct samples *samples, uint32_t percent)
 {
 	return samples->values[(samples->count * percent + 99) / 100 - 1];
@@ -66,7 +66,7 @@ static struct figures figures_of(struct samples *samples)
 	return figures;
 }
 
-/* What the bar is for, and its value. */
+/* The name and value of the figure with a bar. */
 static const char *barred(const struct row *row, const struct figures *figures, double *value)
 {
 	switch (row->figure) {
@@ -92,7 +92,7 @@ static bool is_met(const struct row *row, double value)
 	return row->at_least ? value >= row->limit : value <= row->limit;
 }
 
-/* A name of its own for each row: of one that is about another that one's, too. */
+/* A unique name for each row. An additional row includes the name of its main row. */
 static void name_row(const char *name, char *whole, size_t room)
 {
 	const char *begin = name + strspn(name, " ");

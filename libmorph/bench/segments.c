@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* When circuits change inside a collective of shifts: how soon that is known, and by integer programs. */
+/* Circuit changes inside a collective of shifts: planning time, and that of integer programs. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,11 +11,11 @@
 #include "../schedule/circulants.h"
 
 #define MOST_SHIFTS_RANKS 64
-#define SECONDS 10 /* for each integer program that is to prove something */
+#define SECONDS 10 /* limit for each proof by an integer program */
 #define RACED_SECONDS 20
 #define AGREES 1e-6 /* of the cost: what floating point leaves */
 
-/* Shifts by all distances in any order, as in all-to-all. */
+/* Shifts by all distances in random order, as in all-to-all. */
 struct shifts_instance {
 	struct shift shifts[MOST_SHIFTS_RANKS];
 	uint64_t changes[MOST_SHIFTS_RANKS * MOST_SHIFTS_RANKS];
@@ -26,22 +26,22 @@ struct shifts_instance {
 struct setting {
 	const char *name;
 	uint32_t ranks;
-	bool by_port; /* changes take by ports, of which any number changes from one circulant to another */
+	bool by_port; /* change times by ports, any number of which change between circulants */
 	uint32_t count; /* of seeds */
 	uint32_t asked,
-		raced; /* the first ones: of integer programs too, to the end, and to a plan as good as ours */
+		raced; /* the first ones: proof by integer programs, and time to an equal plan */
 	double most; /* microseconds, in the median; 0: no bar */
 };
 
 struct segments_rows {
 	struct samples cold, warm;
-	struct samples asked, its; /* of those that integer programs were asked about */
+	struct samples asked, its; /* of those that integer programs solved */
 	struct samples raced, raced_its;
 	uint32_t others;
 	uint32_t undecided, unequal; /* by the integer program, in time */
 };
 
-/* From 10 ns to 10 ms, as in the published grid; each power of ten as likely. */
+/* From 10 ns to 10 ms, as in the published grid; each power of ten is equally likely. */
 static uint64_t draw_ps(uint64_t *random, double least, double most)
 {
 	return (uint64_t)pow(10, log10(least) + random_unit(random) * log10(most / least));
@@ -91,7 +91,7 @@ static struct segments_plan solve(struct circulants_work *work, const struct cir
 	return plan;
 }
 
-/* Beginning with our plan, is there one that takes less? */
+/* Starting with our plan, whether a cheaper one exists. */
 static void ask(const struct segments_problem *problem, const struct segments_plan *mine,
 		struct segments_rows *rows)
 {
@@ -110,7 +110,7 @@ static void ask(const struct segments_problem *problem, const struct segments_pl
 		wrong("an integer program finds that changes of topologies take another time");
 }
 
-/* Without it, until there is one that takes no longer. */
+/* From scratch, the time to a plan that is not longer. */
 static void race(const struct segments_problem *problem, const struct segments_plan *mine,
 		 struct segments_rows *rows)
 {
@@ -175,7 +175,10 @@ static void measure(struct morph_ctx *ctx, const struct setting *setting)
 	report_programs(&rows);
 }
 
-/* Of 63 rounds a table of changes is 250000 columns: a program gets as far as a plan, and the proofs are of smaller ones. */
+/*
+ * For 63 rounds a table of changes has 250000 columns. A program finds a plan; proofs are for
+ * smaller instances.
+ */
 void bench_segments(struct morph_ctx *ctx)
 {
 	static const struct setting settings[] = {

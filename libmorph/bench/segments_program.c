@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* When topologies change, by CBC. */
+/* The order of topologies, by CBC. */
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -7,15 +7,15 @@
 
 #include "segments_program.h"
 
-#define PS_PER_UNIT 1e6 /* so that costs are neither large nor small for floating point */
-#define EPSILON 1e-6 /* of the cost, so that what is as good is below it */
+#define PS_PER_UNIT 1e6 /* so that costs have a good range for floating point */
+#define EPSILON 1e-6 /* of the cost: an equal plan is below the limit */
 
-/* Columns are counted, since those that nothing is said of in rows yet are not. */
+/* Number of columns, because columns without rows would not count. */
 struct segments_program {
 	const struct segments_problem *problem;
 	Cbc_Model *model;
 	int columns;
-	int *where; /* of a row that is being written */
+	int *where; /* of the present row */
 	double *times;
 };
 
@@ -23,13 +23,13 @@ static int add_column(struct segments_program *program, double most, uint64_t ps
 {
 	char name[16];
 
-	/* CBC knows columns of a start by their names. */
+	/* CBC matches columns of a start by name. */
 	snprintf(name, sizeof(name), "c%d", program->columns);
 	Cbc_addCol(program->model, name, 0, most, (double)ps / PS_PER_UNIT, whole, 0, NULL, NULL);
 	return program->columns++;
 }
 
-/* Rounds are on one topology each: columns are by round and then by topology. */
+/* Each round has one topology. Columns are by round, then by topology. */
 static void add_rounds(struct segments_program *program)
 {
 	const struct segments_problem *problem = program->problem;
@@ -50,7 +50,7 @@ static void add_rounds(struct segments_program *program)
 	free(row);
 }
 
-/* What a topology gains of a round is no more than the change before it. */
+/* The gain of a topology in a round is at most the change before it. */
 static void add_changes(struct segments_program *program, int round)
 {
 	int count = (int)program->problem->topologies;
@@ -64,7 +64,7 @@ static void add_changes(struct segments_program *program, int round)
 	}
 }
 
-/* What leaves a topology, with @into what comes to it: as much as the round has of it. */
+/* The flow out of a topology, with @into the flow into it: equal to its part of the round. */
 static void add_flow(struct segments_program *program, int first, int round, int at, bool into)
 {
 	int count = (int)program->problem->topologies;
@@ -91,7 +91,7 @@ static void add_flows(struct segments_program *program, int round)
 	}
 }
 
-/* Which topology each round goes on, and whether it changes before; flows follow from these. */
+/* The topology of each round, and the changes; flows follow from these. */
 static void begin_with(struct segments_program *program, const uint16_t *start)
 {
 	const struct segments_problem *problem = program->problem;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * When topologies change, as an integer program. Which topology a round goes on is binary: each round goes on one. Where
- * changes are all alike, a change before a round is at least what any topology gains of it, and is what it takes. Else a
- * change from one to another is a flow between what two rounds go on.
+ * The order of topologies as an integer program. The topology of each round is binary. If all
+ * changes cost the same, a change before a round is at least the gain of each topology. Otherwise a
+ * change from one topology to another is a flow between the choices of two rounds.
  */
 #ifndef LM_BENCH_SEGMENTS_PROGRAM_H
 #define LM_BENCH_SEGMENTS_PROGRAM_H
@@ -10,15 +10,15 @@
 #include "../schedule/segments.h"
 
 struct segments_effort {
-	double seconds; /* processor time */
-	const uint16_t *start; /* a plan to begin with, by round its topology, or NULL */
-	uint64_t enough_ps; /* stop at a plan that takes no longer; 0: at the least */
+	double seconds; /* limit of processor time */
+	const uint16_t *start; /* an initial plan, the topology of each round, or NULL */
+	uint64_t enough_ps; /* stop at a plan that is not longer; 0: at the optimum */
 };
 
 struct segments_answer {
 	bool found;
-	bool proved; /* nothing takes less; not where a plan is enough */
-	double ps; /* of its plan, as CBC has it; the first topology is free */
+	bool proved; /* nothing is shorter; not set if a plan suffices */
+	double ps; /* of CBC's plan; the first topology is free */
 };
 
 struct segments_answer segments_by_program(const struct segments_problem *problem,

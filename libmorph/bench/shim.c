@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a collective library waits for when it asks for a plan: one that is there, one that is not, and a file of them in
- * the place of planning.
+ * Latency of plans for a collective library: a lookup of an existing plan, a new plan, and plans
+ * read from a file.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 #define PLANES 4
 #define KINDS 5
 #define POWERS 13 /* of two, from 1 KiB on */
-#define AT_ONCE 1000 /* lookups in a sample: one is too short for a clock */
+#define AT_ONCE 1000 /* lookups in a sample, because one is too short for a clock */
 
 static uint64_t size_of(uint32_t number)
 {
@@ -59,7 +59,7 @@ static void measure_misses(struct morph_shim *shim)
 	       NO_BAR, 0);
 }
 
-/* Sizes by chance, so that no two lookups one after the other find the same. */
+/* Random sizes, so that consecutive lookups differ. */
 static void measure_hits(struct morph_shim *shim)
 {
 	static uint32_t kinds[AT_ONCE];

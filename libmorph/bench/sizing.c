@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * How many spares are enough for 95 % of the time: exactly, beside racks drawn by chance. 64 accelerators
- * fail one by one; each is down for a share of the time drawn from the published ranges.
+ * The number of spares for 95 % of the time: exact, beside random racks. 64 accelerators fail one
+ * by one; each is down for a share of the time drawn from the published ranges.
  */
 #include <math.h>
 #include <string.h>
@@ -14,7 +14,7 @@
 #define CHIPS 64
 #define COVERED 0.95
 #define RACKS_DRAWN 10000
-#define DEVIATIONS 5 /* of what is counted; with so many draws chance is hardly ever further off */
+#define DEVIATIONS 5 /* limit of the error of counts */
 
 static const struct range {
 	const char *name;
@@ -28,10 +28,10 @@ static const struct range {
 
 struct sizing_rows {
 	struct samples exact, simulated, enough;
-	uint32_t apart; /* draws of which what was counted is too far from what is exact */
+	uint32_t apart; /* draws with a larger error */
 };
 
-/* Of racks drawn by chance, those of which more accelerators are down than there are spares. */
+/* Count random racks with more failed accelerators than spares. */
 static uint32_t count_short(const double *shares, uint32_t spares, uint64_t *random)
 {
 	uint32_t count = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Whole tenants given to controllers: how long it takes, and what the failure of the worst one freezes
- * beside what one must freeze at least. (That nothing stops is the driver's, and tested there.)
+ * Assignment of whole tenants to controllers: time, and the share that the worst failure freezes,
+ * beside its lower bound. (Tests of the driver show that nothing stops.)
  */
 #include <stdio.h>
 #include <string.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What spares are worth: how often one can take over with its light, from which place, beside
- * what others give up for a failure, and with how much bandwidth. All from one seed: a table, or
- * with --json one object a line. A figure misses nothing and fails nothing.
+ * The value of spares: how often one takes over with its light, from which position, beside the
+ * losses of other policies, and with how much bandwidth. One seed gives all figures, as a table, or
+ * with --json as one object in each line. A figure has no bar and fails nothing.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -28,7 +28,7 @@ static const uint32_t one_server[SERVER] = { 64, 65, 66, 67 },
 
 /* ----------------------------------------------------------------- coverage */
 
-/* How a rack is let. */
+/* Division of a rack into slices. */
 static const struct tenancy {
 	const char *name;
 	uint32_t extent[3];
@@ -85,7 +85,7 @@ static void simulate(struct morph_coverage *coverage, bool revertive, const char
 	report_coverage(&result, name, condition);
 }
 
-/* Accelerators that are down for 2 % of the time, and nothing else. */
+/* Accelerators are down for 2 % of the time; nothing else fails. */
 static void bench_coverage(void)
 {
 	for (size_t at = 0; at < sizeof(tenancies) / sizeof(tenancies[0]); at++) {
@@ -100,7 +100,7 @@ static void bench_coverage(void)
 	}
 }
 
-/* Means of a rack each, of several, in which jobs of the trace run. */
+/* Means of single racks that run jobs of the trace. */
 struct traced {
 	double covered[TRACED_RACKS], counted[TRACED_RACKS], lit[TRACED_RACKS];
 };
@@ -194,7 +194,7 @@ static void bench_nested(void)
 	}
 }
 
-/* The ranges that shares of time are published for: as they are named, and their means. */
+/* The published ranges of shares of time: names and means. */
 struct range {
 	char name[32];
 	double mean;
@@ -215,7 +215,7 @@ static struct range range_of(uint32_t number)
 	return range;
 }
 
-/* How often more accelerators are down than there are spares, exactly: of 64 and these. */
+/* Exact share of time with more failed accelerators than spares: of 64 and these. */
 static double short_of(uint32_t spares, double share, double whole)
 {
 	struct morph_risk *risk = morph_risk_new(bench.ctx);
@@ -233,7 +233,7 @@ static double short_of(uint32_t spares, double share, double whole)
 	return short_of;
 }
 
-/* The published condition: four spares, and accelerators that are down so often. */
+/* The published condition: four spares, and accelerators that are down this often. */
 static void bench_published(const uint32_t spares[SERVER], const char *which,
 			    const struct range *range)
 {
@@ -278,8 +278,8 @@ static void bench_four_spares(void)
 /* ---------------------------------------------------------------- agreement */
 
 /*
- * Where routes never bind the simulation has to find what is known exactly: the time for which
- * some rank of a ring that goes through all 64 has no accelerator.
+ * Where routes never limit, the simulation must agree with the exact share: the time during which a
+ * rank of a ring over all 64 has no accelerator.
  */
 static void agree(uint32_t spares, double share, double whole, const char *condition,
 		  const char *name)
@@ -308,7 +308,7 @@ static void agree(uint32_t spares, double share, double whole, const char *condi
 		"%s", name);
 }
 
-/* As many spares as are enough by number, themselves among what fails. */
+/* The number of spares that suffice by number. Spares can fail too. */
 static uint32_t enough_spares(double share, double covered)
 {
 	uint32_t spares = 0;
@@ -355,7 +355,7 @@ static int usage(const char *program)
 	return 2;
 }
 
-/* Options, and then numbers that are published; whether they are such. */
+/* Options, then published numbers. Returns whether they are valid. */
 static bool read_arguments(int argc, char **argv)
 {
 	const char *trace = NULL;

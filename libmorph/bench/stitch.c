@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * 32 accelerators, a torus of 2x4x4, into racks without a box for them. Plans are checked, and
- * so is what refusals say; some of the states are put to an integer program too.
+ * Stitching of 32 accelerators, a torus of 2x4x4, into racks without a free box. Plans and refusals
+ * are checked. Integer programs solve some of the states too.
  */
 #include <stdio.h>
 #include <string.h>
@@ -13,16 +13,16 @@
 #include "published_place.h"
 #include "racks.h"
 
-#define REFUSALS_CHECKED 4 /* one in so many */
+#define REFUSALS_CHECKED 4 /* one in this number is checked */
 #define REFUSAL_STEPS (1ULL << 28)
-#define ASKED 12 /* states that an integer program is asked about: the first ones */
-#define ASKED_REFUSED 6 /* and the first refused ones, these among them */
-#define ASKED_SECONDS 20 /* for each */
-#define WAYS_SHORTEST 50 /* that the published program looks at, as its authors' code does */
-#define WAYS_KEPT 5 /* that it may take */
-#define NODES 2000 /* that it is given */
+#define ASKED 12 /* the first states, which an integer program solves too */
+#define ASKED_REFUSED 6 /* including the first refused ones */
+#define ASKED_SECONDS 20 /* limit for each */
+#define WAYS_SHORTEST 50 /* examined by the published program, as in its authors' code */
+#define WAYS_KEPT 5 /* kept by it */
+#define NODES 2000 /* limit of its nodes */
 
-/* A state, and what was found. */
+/* A state and its result. */
 struct state {
 	uint32_t bands;
 	struct net nets[BANDS];
@@ -31,7 +31,7 @@ struct state {
 	double took_us;
 };
 
-/* How much room a link has for others, by more fibres or by bands that a circuit stays in. */
+/* The capacity of links, by more fibres or by bands. */
 struct setting {
 	const char *name;
 	uint32_t links, bands;
@@ -40,13 +40,13 @@ struct setting {
 	uint32_t asked, asked_refused;
 };
 
-/* What integer programs say. */
+/* Results of integer programs. */
 struct asked {
 	uint32_t states, refused, gave_up;
 	struct samples ours, cold;
 	struct samples published; /* with the published objective */
 	uint32_t unproven; /* of these */
-	struct samples planned, started; /* of those for which there is a plan */
+	struct samples planned, started; /* of states with a plan */
 };
 
 struct tally {
@@ -145,7 +145,7 @@ static void check(const struct state *state, struct tally *tally)
 
 /* ------------------------------------------------------------ integer programs */
 
-/* Ask, beginning from nothing or from our plan. */
+/* Solve from scratch or from our plan. */
 static void ask_from(const struct state *state, bool start, struct samples *samples,
 		     struct asked *asked)
 {
@@ -168,7 +168,10 @@ static void ask_from(const struct state *state, bool start, struct samples *samp
 		wrong("an integer program says something else of a rack");
 }
 
-/* The published program may leave what we find, for it has few ways, but not find what we refuse. */
+/*
+ * The published program has few paths, so it can miss our plan, but it must not find one that we
+ * refuse.
+ */
 static void ask_published(const struct state *state, const struct setting *setting,
 			  struct asked *asked)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The generator of tenants. */
+/* Generator of tenants. */
 #include <math.h>
 #include <stdlib.h>
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Matrices of what tokens choose. */
+/* Matrices from random choices of tokens. */
 #include <string.h>
 
 #include "random.h"
 #include "tokens.h"
 
-/* How often each expert is chosen, of 1 in all. */
+/* Probability of each expert. */
 static void popularity(const struct tokens *tokens, uint64_t *random, double *shares)
 {
 	uint32_t order[TOKENS_EXPERTS];
@@ -25,7 +25,7 @@ static void popularity(const struct tokens *tokens, uint64_t *random, double *sh
 		shares[at] /= sum;
 }
 
-/* The expert in whose part of sums of shares that is. */
+/* The expert at a position in the cumulative sums. */
 static uint32_t expert_at(const double *sums, uint32_t experts, double where)
 {
 	uint32_t low = 0, high = experts - 1;
@@ -41,7 +41,7 @@ static uint32_t expert_at(const double *sums, uint32_t experts, double where)
 	return low;
 }
 
-/* Different ones; which was chosen already is drawn again. */
+/* Choose different experts; repeated ones are drawn again. */
 static void choose(const struct tokens *tokens, uint64_t *random, const double *sums, uint64_t *row)
 {
 	uint64_t chosen[TOKENS_EXPERTS / 64] = { 0 };

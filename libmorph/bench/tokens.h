@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * What ranks send each other for a layer of experts: each rank has as many of the experts, and each of its tokens goes
- * to some different ones, wherever they are; what goes to experts of its own rank is not sent. How often an
- * expert is chosen has a part that is common to all ranks and one of the rank's own, equal in weight; each falls with
- * the place of the expert in an order of its own by chance, as place^-skew (Zipf): 0 is even, 1/2 mild, 1
- * strong.
+ * Data between ranks for a layer of experts. Each rank has an equal share of the experts, and each
+ * of its tokens goes to several different experts on any ranks. Data for experts of the own rank is
+ * not sent. The popularity of an expert has two parts of equal weight, one common to all ranks and
+ * one of the rank. Each falls with the expert's position in a random order, as position^-skew
+ * (Zipf): 0 is even, 1/2 mild, 1 strong.
  */
 #ifndef LM_BENCH_TOKENS_H
 #define LM_BENCH_TOKENS_H
@@ -23,8 +23,8 @@ struct tokens {
 };
 
 /*
- * The layer that plans are measured with: 8 ranks with 8 experts each, 2048 tokens per rank, 8 of 64 experts, rows
- * of 7168 numbers of 2 bytes. With ports of TOKENS_MBPS the fullest is busy for some 2.4 ms.
+ * The measured layer: 8 ranks with 8 experts each, 2048 tokens per rank, 8 of 64 experts, rows of
+ * 7168 numbers of 2 bytes. With ports of TOKENS_MBPS the fullest is busy for some 2.4 ms.
  */
 #define TOKENS_LAYER                                                                       \
 	{                                                                                  \
@@ -35,7 +35,7 @@ struct tokens {
 #define TOKENS_CHANGE_PS \
 	3700000 /* of switches of Mach-Zehnder interferometers: LUMORPH, arXiv 2501.18169 */
 
-/* The same for a seed everywhere: matrix[src * ranks + dst] bytes. */
+/* matrix[src * ranks + dst] in bytes. Deterministic for a seed. */
 void tokens_matrix(const struct tokens *tokens, uint64_t seed, uint64_t *matrix);
 
 #endif /* LM_BENCH_TOKENS_H */

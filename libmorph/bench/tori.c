@@ -5,7 +5,7 @@
 #include "../internal/planner.h"
 #include "tori.h"
 
-/* Four to a server, which stand in a 2x2x4 grid: profiles/README.md. */
+/* Four to a server, in a 2x2x4 grid of servers: profiles/README.md. */
 uint32_t tori_chip(const uint32_t place[3])
 {
 	uint32_t server = 4 * place[2] + 2 * (place[1] / 2) + place[0] / 2;
@@ -22,13 +22,13 @@ void tori_place(uint32_t chip, uint32_t place[3])
 	place[2] = server >> 2;
 }
 
-/* Rank of a place in a box, row by row. */
+/* Rank of a position in a box, row by row. */
 static uint32_t rank_of(const struct tori_box *box, const uint32_t inside[3])
 {
 	return (inside[2] * box->extent[1] + inside[1]) * box->extent[0] + inside[0];
 }
 
-/* The circuits of one rank; ports go by direction. */
+/* Light the circuits of one rank. The port depends on the direction. */
 static int light_rank(struct morph_coverage *coverage, uint32_t slice, const struct tori_box *box,
 		      const uint32_t inside[3])
 {
@@ -36,7 +36,7 @@ static int light_rank(struct morph_coverage *coverage, uint32_t slice, const str
 		uint32_t axis = way / 2, extent = box->extent[axis], there[3];
 		int error;
 
-		/* In a ring of two both ways are one. */
+		/* In a ring of two both directions are the same. */
 		if (extent == 1 || (extent == 2 && (way & 1) != inside[axis]))
 			continue;
 		memcpy(there, inside, sizeof(there));

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Slices that are tori of accelerators, lit in a model of coverage of rack64. */
+/* Slices as tori of accelerators, lit in a model of coverage of rack64. */
 #ifndef LM_BENCH_TORI_H
 #define LM_BENCH_TORI_H
 
@@ -10,22 +10,22 @@
 #define TORI_SIDE 4
 #define TORI_CHIPS 64 /* of the rack, without spares */
 
-/* A box of accelerators: where it begins, and how far it goes. */
+/* A box of accelerators: its first position and its extents. */
 struct tori_box {
 	uint32_t at[3], extent[3];
 };
 
-/* The accelerator at a place of the rack. */
+/* The accelerator at a position of the rack. */
 uint32_t tori_chip(const uint32_t place[3]);
 void tori_place(uint32_t chip, uint32_t place[3]);
 
 /*
- * Add a box as a slice with a torus in it, each circuit on all lanes: a ring both ways in a
- * dimension of extent 4, a circuit each way in one of extent 2. The slice, or an error.
+ * Add a box as a slice with a torus, each circuit on all lanes: a ring both ways in a dimension of
+ * extent 4, a circuit each way in one of extent 2. Returns the slice, or an error.
  */
 int tori_light(struct morph_coverage *coverage, const struct tori_box *box);
 
-/* Add all 64 accelerators as a slice with a ring of one lane in it. The slice, or an error. */
+/* Add all 64 accelerators as a slice with a ring of one lane. Returns the slice, or an error. */
 int tori_light_ring(struct morph_coverage *coverage);
 
 #endif /* LM_BENCH_TORI_H */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The regularised problem of traffic: how long it takes, how far from optimal it is by the
- * conditions of optimality, and by a quadratic program.
+ * The regularised traffic problem: its time, and its distance from the optimum by the optimality
+ * conditions and by a quadratic program.
  */
 #include <math.h>
 
@@ -10,7 +10,7 @@
 #include "oracle.h"
 #include "traffic.h"
 
-#define QUADRATIC 1 /* epochs of each mesh that a quadratic program is asked about */
+#define QUADRATIC 1 /* epochs of each mesh that a quadratic program solves too */
 #define AGREE 1e-6 /* of the objective */
 
 double traffic_solve(struct morph_ctx *ctx, struct morph_traffic *te, const struct mesh *mesh,
@@ -27,7 +27,7 @@ double traffic_solve(struct morph_ctx *ctx, struct morph_traffic *te, const stru
 	return now_us() - begin;
 }
 
-/* What one lane more of a path would be worth, its links paid. */
+/* The profit of one more lane on a path, after its links' prices. */
 static double profit(struct morph_traffic *te, const struct mesh *mesh, uint32_t at, double lambda)
 {
 	double profit = 1 - lambda * morph_traffic_flow(te, at);
@@ -38,10 +38,10 @@ static double profit(struct morph_traffic *te, const struct mesh *mesh, uint32_t
 }
 
 /*
- * The largest residual of the conditions of Karush, Kuhn and Tucker, lanes by the capacity of a
- * link: too much on a link or for a demand; a price where there is room, a demand's where it
- * has not all; a path that carries something, though others pay more. What a demand would pay
- * for more is what its best path does.
+ * The largest residual of the conditions of Karush, Kuhn and Tucker, in lanes per capacity of a
+ * link. The conditions exclude an overloaded link or demand, a price of a link with free capacity
+ * or of an unsatisfied demand, and a used path with less profit than another one. A demand's price
+ * is the profit of its best path.
  */
 static double residual(struct morph_traffic *te, const struct mesh *mesh, const double *amounts,
 		       double lambda)
@@ -90,7 +90,7 @@ struct te_rows {
 	struct samples asked, quadratic, apart; /* apart: of objectives */
 };
 
-/* Our last solution beside that of a quadratic program. */
+/* Compare our last solution with a quadratic program's. */
 static void ask(struct morph_traffic *te, const struct mesh *mesh, const double *amounts,
 		double lambda, double took, struct te_rows *rows)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* What is measured of lanes between servers for one controller and for several. */
+/* Measurements of lanes between servers for one and for several controllers. */
 #ifndef LM_BENCH_TRAFFIC_H
 #define LM_BENCH_TRAFFIC_H
 
@@ -12,7 +12,7 @@
 #define TRAFFIC_NOISE 0.05
 #define TRAFFIC_PATHS (MESH_DEMANDS * MESH_PATHS)
 
-/* Solve it for these amounts; @result may be NULL. The time that it took. */
+/* Solve for these amounts; @result can be NULL. Returns the time. */
 double traffic_solve(struct morph_ctx *ctx, struct morph_traffic *te, const struct mesh *mesh,
 		     const double *amounts, bool cold, struct morph_traffic_result *result);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Training, event by event. */
+/* Simulation of training, event by event. */
 #include <errno.h>
 #include <string.h>
 
@@ -30,7 +30,7 @@ static void add_step(struct training *training, uint32_t rank, uint64_t compute_
 		(struct training_step){ .compute_ns = compute_ns, .ns = ns, .group = group };
 }
 
-/* A rank's place, and the groups that it is in. */
+/* A rank's position, and its groups. */
 struct place {
 	uint32_t rank;
 	uint32_t data, tensor; /* groups */
@@ -46,7 +46,7 @@ static void gather(struct training *training, const struct training_shape *shape
 		add_step(training, place->rank, 0, place->data, shape->gather_ns);
 }
 
-/* One of the stage's microbatches: it comes, is worked on, and goes on. */
+/* Add one of the stage's microbatches: receive, compute, and send. */
 static void work(struct training *training, const struct training_shape *shape,
 		 const struct place *place, bool down, uint64_t compute_ns)
 {
@@ -75,7 +75,7 @@ static void fill(struct training *training, const struct training_shape *shape,
 	work(training, shape, place, false, 0);
 }
 
-/* Groups along a dimension: all ranks that differ by it alone. */
+/* Groups along a dimension: ranks that differ in it only. */
 static uint32_t add_line(struct training *training, uint32_t first, uint32_t count, uint32_t stride,
 			 enum training_circuits circuits)
 {
@@ -86,7 +86,7 @@ static uint32_t add_line(struct training *training, uint32_t first, uint32_t cou
 	return group;
 }
 
-/* Down: from this rank to the one below; up: from that to this. */
+/* Down: from this rank to the next one; up: the reverse. */
 static uint32_t add_pair(struct training *training, uint32_t from, uint32_t to)
 {
 	uint32_t group = add_group(training, TRAINING_SIMPLEX, 2);
@@ -196,10 +196,10 @@ struct run {
 	uint32_t iterations;
 	uint64_t change_ns, now_ns;
 	struct actor actors[TRAINING_RANKS];
-	uint64_t lit_ns[TRAINING_GROUPS]; /* when a group's change is over; NEVER: there is none */
-	uint32_t over; /* ranks that are over with the iteration before the last */
+	uint64_t lit_ns[TRAINING_GROUPS]; /* end of a group's change; NEVER: none */
+	uint32_t over; /* ranks that have finished the iteration before the last */
 	uint64_t over_ns; /* the last of them */
-	uint64_t done_ns; /* the last rank is over with the last iteration */
+	uint64_t done_ns; /* end of the last rank in the last iteration */
 	struct morph_phase_counts before; /* the last iteration */
 	struct training_log *log; /* or NULL */
 };
@@ -287,7 +287,7 @@ static int turn_over(struct run *run, uint32_t rank)
 	return tell(run, TRAINING_ITERATE, rank, 0, 0);
 }
 
-/* What the rank was doing is over. */
+/* The rank's activity has ended. */
 static int advance(struct run *run, uint32_t rank)
 {
 	struct actor *actor = &run->actors[rank];
@@ -307,7 +307,7 @@ static int advance(struct run *run, uint32_t rank)
 	return ret;
 }
 
-/* What comes next: changes before ranks, lower numbers before higher. False: nothing does. */
+/* The next event: changes before ranks, lower numbers before higher. False: none. */
 static bool happen(struct run *run, int *ret)
 {
 	const struct training *training = run->training;

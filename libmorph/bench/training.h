@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Iterations of training that are made up, and what they take when circuits change between collectives. */
+/* Synthetic iterations of training, and their times when circuits change between collectives. */
 #ifndef LM_BENCH_TRAINING_H
 #define LM_BENCH_TRAINING_H
 
@@ -37,15 +37,19 @@ struct training {
 	struct training_step step[TRAINING_RANKS][TRAINING_STEPS];
 };
 
-/* What can be changed of training in three dimensions; times of one operation, or of computing for one microbatch. */
+/*
+ * Parameters of training in three dimensions; times of one operation, or of computing for one
+ * microbatch.
+ */
 struct training_shape {
 	uint32_t data, pipeline, tensor, microbatches;
 	uint64_t gather_ns, send_ns, tensor_ns, forward_ns, optimizer_ns;
 };
 
 /*
- * Sharded data, pipeline and tensors: at each stage of the pipeline parameters are gathered, 17 times, microbatches
- * come down, parameters are gathered again, 18 times, gradients come up, are summed, 20 times, and their norm comes up.
+ * Sharded data, pipeline and tensors. At each stage of the pipeline parameters are gathered, 17
+ * times, microbatches come down, parameters are gathered again, 18 times, gradients come up, are
+ * summed, 20 times, and their norm comes up.
  */
 void training_3d(struct training *training, const struct training_shape *shape);
 
@@ -58,8 +62,8 @@ void training_3d(struct training *training, const struct training_shape *shape);
 	}
 
 /*
- * Ranks of a square that keep step: all communicate in rows, then in columns, so many times. Before each they
- * compute, as long as the windows say.
+ * Ranks of a square in step. All communicate in rows, then in columns, repeatedly. Before each they
+ * compute for the given windows.
  */
 void training_square(struct training *training, uint32_t side, const uint64_t *windows_ns,
 		     uint32_t count, uint64_t ns);
@@ -70,13 +74,13 @@ struct morph_phases *training_phases(struct morph_ctx *ctx, const struct trainin
 
 struct training_result {
 	uint64_t iteration_ns; /* the last one */
-	uint64_t stall_ns; /* of it, what all operations waited for circuits */
-	uint64_t compute_ns; /* of it, what the rank that computes most did */
+	uint64_t stall_ns; /* of it: total time that operations waited for circuits */
+	uint64_t compute_ns; /* of it: computing time of the busiest rank */
 	uint64_t changes; /* of it */
 	struct morph_phase_counts counts; /* of all */
 };
 
-/* What phases were told, one call after the other. */
+/* Calls to phases, one after the other. */
 enum training_call_kind {
 	TRAINING_ITERATE,
 	TRAINING_BEGIN,
@@ -92,15 +96,15 @@ struct training_call {
 
 struct training_log {
 	uint32_t count, room;
-	struct training_call *calls; /* what there is no room for is counted only */
+	struct training_call *calls; /* calls that do not fit are counted only */
 };
 
-/* Tell phases that; what follows from it is for the caller. As the call that it is. */
+/* Make this call. The caller handles its consequences. */
 int training_tell(struct morph_phases *phases, const struct training_call *call);
 
 /*
- * So many iterations, where setting circuits takes as long as is said. False: somebody waits for ever, or a call
- * fails. What phases are told is added to the log, where there is one.
+ * Run iterations with the given time for setting circuits. False: a rank waits for ever, or a call
+ * fails. The calls are added to the log, if there is one.
  */
 bool training_run(struct morph_phases *phases, const struct training *training, uint32_t iterations,
 		  uint64_t change_ns, struct training_log *log, struct training_result *result);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Planes that change while others send, each over circuits of its own or over several: how much sooner that ends than the best of the
- * other policies, and how soon it is planned when these have been.
+ * Planes that change while others send, each over one or several topologies: how much earlier this
+ * ends than the best of the other policies, and its additional planning time.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -14,10 +14,10 @@
 
 #define FEW_US 10000
 #define MANY_US 100000
-#define MEDIAN_PERCENT 1 /* sooner, at least */
+#define MEDIAN_PERCENT 1 /* earlier, at least */
 #define MOST_PERCENT 20
 #define BYTES (8 << 20)
-#define WORDS (1 << 22) /* of a schedule that is checked */
+#define WORDS (1 << 22) /* of a checked schedule */
 
 struct algorithm {
 	uint32_t kind, algorithm;
@@ -31,7 +31,7 @@ struct instance {
 
 struct united_rows {
 	struct samples few, many; /* times, by rounds */
-	struct samples sooner; /* percent */
+	struct samples sooner; /* per cent */
 };
 
 struct planned {
@@ -72,7 +72,7 @@ static void end(struct planned *planned)
 	morph_collective_free(planned->collective);
 }
 
-/* The soonest of the other policies from one to another one. */
+/* The earliest of the other policies in this range. */
 static void plan_others(struct morph_ctx *ctx, struct planned *planned, uint32_t first,
 			uint32_t last)
 {
@@ -102,7 +102,7 @@ static void check(const struct planned *planned)
 	struct morph_check_schedule_input input = { .planes = planned->trial->planes };
 	char report[256];
 
-	/* What is too long to be written is too long to be checked. */
+	/* A schedule that is too long to write is not checked. */
 	if (collective < 0 || delay < 0 || schedule < 0)
 		return;
 	input.collective = (struct morph_check_bytes){ words[0], (size_t)collective };
@@ -112,7 +112,7 @@ static void check(const struct planned *planned)
 		wrong(report);
 }
 
-/* From what the others found. */
+/* Start from the results of the others. */
 static void plan_united(struct morph_ctx *ctx, struct planned *planned, struct samples *times)
 {
 	struct costs costs =
@@ -147,7 +147,7 @@ static void measure(struct morph_ctx *ctx, const struct instance *instance,
 	end(&planned);
 }
 
-/* Of so many rounds the others are asked elsewhere; one of them is enough to begin with. */
+/* The other policies of this length are measured elsewhere; one of them is enough as a start. */
 static void measure_long(struct morph_ctx *ctx, const struct instance *instance,
 			 struct united_rows *rows)
 {
