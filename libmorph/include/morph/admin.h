@@ -4,20 +4,18 @@
  *
  * DOC: Administration
  *
- * Anybody may read fabrics, accelerators, guides, elements, unhealthy hardware and
- * statistics; everything else needs CAP_NET_ADMIN in the initial user namespace,
- * and all of it the initial network namespace. A @fabric of MORPH_ANY in a call that
- * gives a list means all fabrics.
+ * All calls need the initial network namespace. Any user may read fabrics, accelerators, guides,
+ * elements, unhealthy hardware and statistics. Everything else needs CAP_NET_ADMIN in the initial
+ * user namespace. For calls that return a list, a @fabric of MORPH_ANY means all fabrics.
  *
- * No call here waits for a device. What takes time is queued: the reply has the
- * number of a transaction, and its end is told to a monitor. To wait for it:
- * morph_monitor_new(), then the act, then morph_monitor_wait_txn().
+ * No call waits for a device. Longer actions are queued: the reply has the number of a transaction,
+ * and a monitor receives its end. To wait for it, call morph_monitor_new(), then the action, then
+ * morph_monitor_wait_txn().
  *
- * All calls return 0 or a negative errno; besides those that are named, -ENOENT
- * (the module is not loaded, or there is no such object), -EPERM, -ENODEV (no such
- * fabric), -ENOMEM, and for lists -EAGAIN when every try of a dump was torn.
- * After -ENOMEM the act may have been done nonetheless: the answer may be what there was
- * no memory for.
+ * All calls return 0 or a negative errno. All may return -ENOENT (the module is not loaded, or
+ * there is no such object), -EPERM, -ENODEV (no such fabric) and -ENOMEM. Lists also return -EAGAIN
+ * if all attempts of a dump were torn. After -ENOMEM the action may have happened, because the
+ * answer may be what had no memory.
  */
 #ifndef MORPH_ADMIN_H
 #define MORPH_ADMIN_H
@@ -73,14 +71,14 @@ int morph_admin_list(struct morph_ctx *ctx, uint32_t type, uint32_t fabric, uint
 
 /* ---------------------------------------------------------------------- act */
 
-#define MORPH_SET_USE 0x1u /* morph_accelerator_opts: use is meant */
-#define MORPH_SET_PCI 0x2u /* morph_accelerator_opts: pci is meant */
-#define MORPH_SET_FAILOVER 0x4u /* morph_slice_set_opts: failover is meant */
-#define MORPH_SET_OWNER 0x8u /* morph_slice_set_opts: owner is meant */
-#define MORPH_SET_MODE 0x10u /* morph_slice_set_opts: mode is meant */
+#define MORPH_SET_USE 0x1u /* morph_accelerator_opts: change use */
+#define MORPH_SET_PCI 0x2u /* morph_accelerator_opts: change pci */
+#define MORPH_SET_FAILOVER 0x4u /* morph_slice_set_opts: change failover */
+#define MORPH_SET_OWNER 0x8u /* morph_slice_set_opts: change owner */
+#define MORPH_SET_MODE 0x10u /* morph_slice_set_opts: change mode */
 
 /**
- * struct morph_accelerator_opts - what to change about an accelerator
+ * struct morph_accelerator_opts - changes of an accelerator
  * @sz: size of this structure
  * @pci: PCI address as in lspci -D, "" for none; if MORPH_SET_PCI is set
  * @use: MORPH_USE_FREE or MORPH_USE_SPARE, if MORPH_SET_USE is set
@@ -125,7 +123,7 @@ int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
 			     struct morph_object **out);
 
 /**
- * struct morph_slice_set_opts - what to change about a slice
+ * struct morph_slice_set_opts - changes of a slice
  * @sz: size of this structure
  * @failover: enum morph_failover, if MORPH_SET_FAILOVER is set
  * @owner: user id, if MORPH_SET_OWNER is set
@@ -154,9 +152,9 @@ int morph_admin_slice_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice
 			  const struct morph_slice_set_opts *opts, struct morph_object **out);
 
 /**
- * struct morph_preference - which spare is tried first, should a rank's accelerator fail
+ * struct morph_preference - the spare to try first if a rank's accelerator fails
  * @rank: the rank
- * @spare: one of the spares that the slice allows, or MORPH_ANY: none before others
+ * @spare: one of the spares that the slice allows, or MORPH_ANY: no preference
  */
 struct morph_preference {
 	uint32_t rank;
@@ -197,14 +195,14 @@ int morph_admin_slice_delete(struct morph_ctx *ctx, uint32_t fabric, uint32_t sl
  * @ctx: the context
  * @fabric: its fabric
  * @slice: its number
- * @txn: what to change; a dry run is answered at once, the rest is queued
- * @out: object of type "txn": id and outcome (running), for a dry run the verdict;
- *       may be NULL. Given on failure too, when the kernel answered
+ * @txn: the changes; a dry run is answered at once, others are queued
+ * @out: object of type "txn": id and outcome (running), for a dry run the verdict; may be NULL.
+ *	Given on failure too, if the kernel answered
  *
- * What was queued may have failed by the time of the reply: then so does this call.
+ * A queued transaction may have failed by the time of the reply. The call then fails too.
  *
- * Return: 0, -EINVAL (no changes; each and prepare at once; the changes do not fit
- * into one message) or as morph_txn_run().
+ * Return: 0, -EINVAL (no changes; each and prepare at once; the changes do not fit into one
+ * message) or as morph_txn_run().
  */
 int morph_admin_circuit_apply(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
 			      const struct morph_txn *txn, struct morph_object **out);
@@ -237,7 +235,7 @@ int morph_admin_hardware_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t pa
 int morph_admin_hardware_fail(struct morph_ctx *ctx, uint32_t fabric, uint32_t part, uint32_t index,
 			      struct morph_object **out);
 
-#define MORPH_TEST_ACCEPT 0x1u /* whatever accelerator is there is the known one from now on */
+#define MORPH_TEST_ACCEPT 0x1u /* accept the present accelerator as the known one */
 
 /**
  * morph_admin_hardware_test() - test hardware, and let it back into use if it passes
@@ -270,14 +268,14 @@ int morph_admin_hardware_test(struct morph_ctx *ctx, uint32_t fabric, uint32_t p
 int morph_admin_replace(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32_t rank,
 			uint32_t spare, struct morph_object **out);
 
-#define MORPH_WHY_NOT_RING 0x1u /* morph_why_not_opts: also a ring over them */
+#define MORPH_WHY_NOT_RING 0x1u /* morph_why_not_opts: also a ring over the accelerators */
 
 /**
- * struct morph_why_not_opts - a request that may or may not be granted
+ * struct morph_why_not_opts - a request to evaluate
  * @sz: size of this structure
- * @accelerators: just these, in the order of ranks; NULL: @count of the kernel's choice
- * @accelerators_count: how many
- * @count: how many, when @accelerators is NULL
+ * @accelerators: these, in the order of ranks; NULL: @count of the kernel's choice
+ * @accelerators_count: number of @accelerators
+ * @count: number of accelerators, if @accelerators is NULL
  * @transit: enum morph_transit
  * @flags: MORPH_WHY_NOT_RING
  * @lanes_count: wavelengths of each circuit of the ring, 0 for 1
@@ -306,12 +304,12 @@ struct morph_why_not_opts {
 int morph_admin_why_not(struct morph_ctx *ctx, uint32_t fabric,
 			const struct morph_why_not_opts *opts, struct morph_object **out);
 
-#define MORPH_QUOTA_ACCELERATORS 0x1u /* morph_quota_opts: accelerators is meant */
-#define MORPH_QUOTA_CIRCUITS 0x2u /* morph_quota_opts: circuits is meant */
-#define MORPH_QUOTA_LANES 0x4u /* morph_quota_opts: lanes is meant */
-#define MORPH_QUOTA_PREPARED 0x8u /* morph_quota_opts: prepared is meant */
-#define MORPH_QUOTA_REPLACEMENTS 0x10u /* morph_quota_opts: replacements is meant */
-#define MORPH_QUOTA_BYTES 0x20u /* morph_quota_opts: bytes is meant */
+#define MORPH_QUOTA_ACCELERATORS 0x1u /* morph_quota_opts: change accelerators */
+#define MORPH_QUOTA_CIRCUITS 0x2u /* morph_quota_opts: change circuits */
+#define MORPH_QUOTA_LANES 0x4u /* morph_quota_opts: change lanes */
+#define MORPH_QUOTA_PREPARED 0x8u /* morph_quota_opts: change prepared */
+#define MORPH_QUOTA_REPLACEMENTS 0x10u /* morph_quota_opts: change replacements */
+#define MORPH_QUOTA_BYTES 0x20u /* morph_quota_opts: change bytes */
 
 /**
  * struct morph_quota_opts - limits to change

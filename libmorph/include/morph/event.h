@@ -51,16 +51,15 @@ struct morph_monitor_opts {
 };
 
 /**
- * morph_monitor_new() - subscribe to what the kernel tells administrators
+ * morph_monitor_new() - subscribe to the kernel's notifications for administrators
  * @ctx: the context
  * @opts: options, or NULL
  * @out: the monitor, freed by morph_monitor_free()
  *
- * Subscribe, then dump: whoever does it the other way round misses what happened in
- * between.
+ * Subscribe first, then dump. In the reverse order, events in between are missed.
  *
- * Return: 0, -EPERM (needs CAP_NET_ADMIN), -ENOENT (the module is not loaded), or
- * another negative errno.
+ * Return: 0, -EPERM (needs CAP_NET_ADMIN), -ENOENT (the module is not loaded), or another negative
+ * errno.
  */
 int morph_monitor_new(struct morph_ctx *ctx, const struct morph_monitor_opts *opts,
 		      struct morph_monitor **out);
@@ -95,16 +94,16 @@ int morph_monitor_read(struct morph_monitor *monitor, struct morph_list **out);
 
 /**
  * morph_monitor_wait_txn() - wait for the end of a transaction
- * @monitor: a monitor made before the act that was queued
+ * @monitor: a monitor made before the action that was queued
  * @fabric: the fabric
- * @txn: the number of the transaction, as the act's reply told it
- * @timeout_ns: how long
- * @out: object of type "txn"; may be NULL. Given too when the transaction failed
+ * @txn: the number of the transaction in the reply
+ * @timeout_ns: how long to wait
+ * @out: object of type "txn"; may be NULL. Given too if the transaction failed
  *
- * Other notifications that come meanwhile are dropped: use a monitor of its own.
+ * Drops other notifications in the meantime: use a separate monitor.
  *
- * Return: 0 when it was committed or prepared; the negative errno of its status when
- * it ended otherwise; -ETIMEDOUT when it is still running.
+ * Return: 0 if it was committed or prepared; the negative errno of its status if it ended
+ * otherwise; -ETIMEDOUT if it is still running.
  */
 int morph_monitor_wait_txn(struct morph_monitor *monitor, uint32_t fabric, uint32_t txn,
 			   int64_t timeout_ns, struct morph_object **out);

@@ -10,12 +10,12 @@ extern "C" {
 #endif
 
 /**
- * morph_fabrics() - the fabrics that are there
+ * morph_fabrics() - list all fabrics
  * @ctx: the context
  * @out: objects of type "fabric", in the order of their numbers
  *
- * From netlink, or where that is not to be had from the device nodes; a node that
- * may not be opened is then left out.
+ * The list comes from netlink or, if that is not available, from the device nodes that the caller
+ * may open.
  *
  * Return: 0 (also for an empty list) or a negative errno.
  */
@@ -27,8 +27,8 @@ int morph_fabrics(struct morph_ctx *ctx, struct morph_list **out);
  * @which: its number, name, UUID or the path of its node; NULL: the only one
  * @out: the fabric, closed by morph_fabric_close()
  *
- * Return: 0, -ENOENT (no such fabric; none at all), -EACCES, -ENOTUNIQ (@which is
- * NULL and there are several; or a name that several bear), or what open() says.
+ * Return: 0, -ENOENT (no such fabric; none at all), -EACCES, -ENOTUNIQ (@which is NULL and there
+ * are several; or a name of several fabrics), or the error of open().
  */
 int morph_fabric_open(struct morph_ctx *ctx, const char *which, struct morph_fabric **out);
 
@@ -36,13 +36,13 @@ int morph_fabric_open(struct morph_ctx *ctx, const char *which, struct morph_fab
  * struct morph_grant_opts - the limits of a grant
  * @sz: size of this structure
  * @bytes: kernel memory; UINT64_MAX: no limit
- * @accelerators: accelerators; of this and the following MORPH_ANY means: no limit
+ * @accelerators: accelerators; for this and the following fields, MORPH_ANY means no limit
  * @circuits: circuits
  * @lanes: lanes of circuits
  * @prepared: prepared transactions
  * @replacements: replacements of each slice in an hour
  *
- * What is not named is 0: nothing of it may be held.
+ * Fields that are left out are 0: the grant may hold none of these.
  */
 struct morph_grant_opts {
 	size_t sz;
@@ -61,7 +61,7 @@ struct morph_grant_opts {
 void morph_fabric_close(struct morph_fabric *fabric);
 
 /**
- * morph_fabric_info() - what a fabric is, now
+ * morph_fabric_info() - read the present state of a fabric
  * @fabric: the fabric
  * @out: object of type "fabric"
  *

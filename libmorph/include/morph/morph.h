@@ -5,8 +5,8 @@
  *
  * DOC: Overview
  *
- * A program finds a fabric, asks it for a slice of accelerators, lights circuits
- * between the slice's ranks, and waits for events:
+ * A program finds a fabric, requests a slice of accelerators, lights circuits between the slice's
+ * ranks, and waits for events:
  *
  *	struct morph_ctx *ctx;
  *	struct morph_fabric *fabric;
@@ -23,37 +23,34 @@
  *		errx(1, "%s", morph_error_text(ctx));
  *	morph_slice_light_ring(slice, NULL, NULL);
  *
- * What the kernel tells comes as snapshots: struct morph_object, immutable, freed
- * by the caller, with the attributes (and the attribute names) of the netlink
- * specification whether it came over netlink or over a device. What a program
- * asks for is put together in builders: struct morph_request, struct
+ * The library returns the kernel's state as snapshots: struct morph_object, immutable, freed by the
+ * caller. They have the attributes (and the attribute names) of the netlink specification, over
+ * netlink and over a device. Programs build requests with struct morph_request and struct
  * morph_txn.
  *
  * DOC: Results
  *
- * A call that returns int returns 0 or a count when it worked, and a negative
- * errno when it did not. The errnos are those of <linux/morph.h>. After a failure,
- * morph_error_text() gives a sentence. morph_error_get() gives the details that the
- * kernel reported: the broken rule, the hardware, the available and the requested
- * amount. A pointer given through an argument is NULL when the call failed, unless
- * the call says otherwise. The library prints nothing and has no global state.
+ * A call that returns int returns 0 or a count on success, and a negative errno on failure. The
+ * errnos are those of <linux/morph.h>. After a failure, morph_error_text() gives a sentence.
+ * morph_error_get() gives the details that the kernel reported: the broken rule, the hardware, the
+ * available and the requested amount. A pointer given through an argument is NULL when the call
+ * failed, unless the call says otherwise. The library prints nothing and has no global state.
  *
  * DOC: Lifetime and threads
  *
- * A context and everything made with it belong to one thread at a time; threads
- * take a context each. The context is freed last. Every free and close call
- * accepts NULL. Snapshots do not refer to their context and outlive it.
+ * A context and everything made with it belong to one thread at a time; threads take a context
+ * each. The context is freed last. Every free and close call accepts NULL. Snapshots do not refer
+ * to their context and outlive it.
  *
  * DOC: Options
  *
- * Structures of options begin with their size, so that they can grow. Make them
- * with MORPH_OPTS(); a field left out is zero and means the default. A NULL
- * pointer means all defaults. Options that this library does not know must be
- * zero, else the call fails with E2BIG.
+ * Structures of options begin with their size, so that they can grow. Make them with MORPH_OPTS();
+ * a field left out is zero and means the default. A NULL pointer means all defaults. Options that
+ * this library does not know must be zero, else the call fails with E2BIG.
  *
  * DOC: Timeouts
  *
- * Timeouts are nanoseconds: 0 looks and returns, a negative one waits for ever.
+ * Timeouts are nanoseconds: 0 checks and returns, a negative one waits forever.
  */
 #ifndef MORPH_MORPH_H
 #define MORPH_MORPH_H
@@ -83,12 +80,12 @@ extern "C" {
 /**
  * struct morph_ctx_opts - options of morph_ctx_new()
  * @sz: size of this structure
- * @record_path: write all that passes between library and kernel to this file; the
- *               default is the environment's MORPH_RECORD, unless set-user-ID
- * @replay_path: do not talk to a kernel; answer from this recording, and abort the
- *               program with a message when it asks for something else
+ * @record_path: write all messages between library and kernel to this file; the default is the
+ *	environment's MORPH_RECORD, unless set-user-ID
+ * @replay_path: do not talk to a kernel; answer from this recording, and abort the program with a
+ *	message when it asks for something else
  * @dump_retries: how often a torn dump is repeated, 0 for 8
- * @unrecorded: 1 for a context that asks no kernel, only planners: MORPH_RECORD does not count
+ * @unrecorded: 1 for a context of planners only, which asks no kernel: ignore MORPH_RECORD
  */
 struct morph_ctx_opts {
 	size_t sz;
@@ -103,18 +100,17 @@ struct morph_ctx_opts {
  * @opts: options, or NULL
  * @out: the context, freed by morph_ctx_free(); NULL on failure
  *
- * Opens nothing yet: devices and sockets are opened by the first call that needs
- * them, so that a container that has only the fd of a device can use the library.
+ * Opens nothing yet. The first call that needs a device or socket opens it, so that a container
+ * with only the fd of a device can use the library.
  *
- * Return: 0, -ENOMEM, -E2BIG, -EINVAL (record and replay at once), or what open()
- * says of the recording.
+ * Return: 0, -ENOMEM, -E2BIG, -EINVAL (record and replay at once), or the error of open() for the
+ * recording.
  */
 int morph_ctx_new(const struct morph_ctx_opts *opts, struct morph_ctx **out);
 
 /**
  * morph_ctx_free() - free a context
- * @ctx: the context, or NULL; nothing made with it may be used afterwards but
- *       snapshots
+ * @ctx: the context, or NULL; nothing made with it may be used afterwards, except snapshots
  */
 void morph_ctx_free(struct morph_ctx *ctx);
 
@@ -128,11 +124,11 @@ const char *morph_library_version(void);
 /**
  * morph_error_set() - note a failure, as the calls of the library do
  * @ctx: the context; NULL notes nothing
- * @code: positive errno; 0 forgets the last failure
+ * @code: positive errno; 0 clears the last failure
  * @format: the sentence, as for printf()
  * @...: its arguments
  *
- * Libraries above this one note in it why their own calls fail.
+ * Libraries above this one note the errors of their calls in it.
  *
  * Return: -@code.
  */
@@ -140,21 +136,21 @@ int morph_error_set(struct morph_ctx *ctx, int code, const char *format, ...)
 	__attribute__((__format__(__printf__, 3, 4)));
 
 /**
- * morph_error_text() - a sentence about the last call that failed
+ * morph_error_text() - read a sentence about the last call that failed
  * @ctx: the context
  *
- * What was asked, then the kernel's sentence word for word where it gave one, and
- * the attribute that it objects to.
+ * It has the request, then the kernel's sentence word for word if there is one, and the attribute
+ * that the kernel rejects.
  *
- * Return: text that lives until the next call; never NULL.
+ * Return: text that is valid until the next call; never NULL.
  */
 const char *morph_error_text(const struct morph_ctx *ctx);
 
 /**
- * struct morph_error - what is known of the last call that failed
+ * struct morph_error - the details of the last call that failed
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
- * @code: positive errno; 0 when no call has failed yet, or when a later call that asks the kernel
- *	has worked
+ * @code: positive errno; 0 if no call has failed yet, or if a later call that asks the kernel has
+ *	succeeded
  * @reason: enum morph_reason, the rule that the request broke; MORPH_REASON_NONE: not known
  * @part: enum morph_part, the kind of hardware in the way; MORPH_PART_NONE: none
  * @index: index of that hardware; MORPH_ANY: not a single one
@@ -179,7 +175,7 @@ struct morph_error {
 /**
  * morph_error_get() - read the details of the last failure
  * @ctx: the context
- * @out: the details, as much as @out->sz has room for. Never fails
+ * @out: the details, within @out->sz. Never fails
  */
 void morph_error_get(const struct morph_ctx *ctx, struct morph_error *out);
 

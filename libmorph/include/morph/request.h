@@ -18,11 +18,11 @@ extern "C" {
 #endif
 
 /**
- * morph_request_new() - begin a request
+ * morph_request_new() - make a request
  * @ctx: the context, which must outlive it
  *
- * A planner places a request for one accelerator unless it says more; a slice is created only of
- * a request that says how many accelerators, or which.
+ * By default, a planner places one accelerator. A slice is created only from a request that gives
+ * the number of accelerators, or lists them.
  *
  * Return: the request, freed by morph_request_free(); NULL when out of memory.
  */
@@ -84,11 +84,11 @@ int morph_request_set_shape(struct morph_request *request, uint32_t shape, uint3
 int morph_request_add_circuit(struct morph_request *request, uint32_t src, uint32_t dst);
 
 /**
- * morph_request_set_accelerators() - ask for these accelerators
- * @request: the request; accelerators and links that it asked for before are forgotten, unless it
- *	asked for links between as many ranks
+ * morph_request_set_accelerators() - request these accelerators
+ * @request: the request; its previous accelerators and links are dropped, unless it requested links
+ *	between the same number of ranks
  * @accelerators: indices in the order of ranks; copied
- * @count: how many
+ * @count: number of @accelerators
  *
  * Return: 0, -ENOMEM, or -EINVAL for none or for one that is named twice.
  */
@@ -99,9 +99,9 @@ int morph_request_set_accelerators(struct morph_request *request, const uint32_t
  * enum morph_tier - how far apart the accelerators of a slice may lie
  * @MORPH_TIER_CONTIGUOUS: a box of the rack's torus, in any place and orientation
  * @MORPH_TIER_STITCHED: anywhere in one rack
- * @MORPH_TIER_CROSSING: in any racks that circuit switches join; a circuit passes one switch at most.
- *	Tori whose parts fill servers, accelerators without links, and whatever else can be had in up to
- *	1024 parts, each in a server that has room for it
+ * @MORPH_TIER_CROSSING: in any racks that circuit switches join; a circuit passes at most one
+ *	switch. This tier places tori whose parts fill servers, accelerators without links, and
+ *	other requests in up to 1024 parts that each fit in a server
  */
 enum morph_tier {
 	MORPH_TIER_CONTIGUOUS = 1,
@@ -124,9 +124,10 @@ enum morph_objective {
 
 /**
  * enum morph_servers - may a slice have a part of a server?
- * @MORPH_SERVERS_SHARED: yes; a torus that is cut evenly into servers is looked for in whole ones first
- * @MORPH_SERVERS_WHOLE: no, as where hosts are scheduled whole: only tori that are cut evenly into
- *	the blocks of accelerators that servers have can be asked for
+ * @MORPH_SERVERS_SHARED: yes; for a torus that divides evenly into servers, the planner tries whole
+ *	servers first
+ * @MORPH_SERVERS_WHOLE: no, for systems that schedule whole hosts: a request must be a torus that
+ *	divides evenly into the blocks of accelerators of servers
  */
 enum morph_servers {
 	MORPH_SERVERS_SHARED = 0,

@@ -29,21 +29,21 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_request *
  * @which: its name, its number, or the path of its node
  * @out: the slice, closed by morph_slice_close()
  *
- * A name is looked for among the nodes that the caller may open.
+ * For a name, the call searches the nodes that the caller may open.
  *
- * Return: 0, -ENOENT, -EACCES, or what open() says.
+ * Return: 0, -ENOENT, -EACCES, or the error of open().
  */
 int morph_slice_open(struct morph_ctx *ctx, const char *which, struct morph_slice **out);
 
 /**
  * morph_slice_from_fd() - use an open slice file
  * @ctx: the context
- * @fd: its fd, of which a duplicate is kept; the caller goes on owning @fd
+ * @fd: its fd, which the call duplicates; the caller still owns @fd
  * @out: the slice, closed by morph_slice_close()
  *
  * A duplicate shares the event queue of @fd.
  *
- * Return: 0, -ENOTTY (the fd is of something else) or a negative errno.
+ * Return: 0, -ENOTTY (the fd belongs to another kind of file) or a negative errno.
  */
 int morph_slice_from_fd(struct morph_ctx *ctx, int fd, struct morph_slice **out);
 
@@ -57,20 +57,20 @@ void morph_slice_close(struct morph_slice *slice);
  * morph_slice_get_fd() - the fd of a slice
  * @slice: the slice
  *
- * For poll() in the caller's own loop (readable: events wait; hung up: the slice
- * or the fabric is gone), and to be passed on to other processes.
+ * For poll() in the caller's own loop (readable: events wait; hung up: the slice or the fabric is
+ * gone), and to pass it to other processes.
  *
  * Return: the fd, which the caller must not close.
  */
 int morph_slice_get_fd(const struct morph_slice *slice);
 
 /**
- * morph_slice_read() - read a slice whole
+ * morph_slice_read() - read a slice with its ranks and circuits
  * @slice: the slice
- * @info: object of type "slice" with an object per rank inside; may be NULL
+ * @info: object of type "slice" with an object for each rank; may be NULL
  * @circuits: objects of type "circuit", without their paths; may be NULL
  *
- * Both are of the same instant.
+ * Both are of the same moment.
  *
  * Return: 0, -ENODEV or a negative errno.
  */
@@ -78,15 +78,15 @@ int morph_slice_read(struct morph_slice *slice, struct morph_object **info,
 		     struct morph_list **circuits);
 
 /**
- * morph_slice_prefer() - say which spare is tried first, should a rank's accelerator fail
+ * morph_slice_prefer() - choose the spare to try first if a rank's accelerator fails
  * @slice: the slice
- * @rank: which one
- * @spare: one of the spares that the slice allows, or MORPH_ANY: none before others
+ * @rank: the rank
+ * @spare: one of the spares that the slice allows, or MORPH_ANY: no preference
  *
  * It holds until the rank has another accelerator.
  *
- * Return: 0, -ENOENT (no such rank or accelerator), -EBUSY (the spare is held, not healthy,
- * or not among those that the slice allows) or another negative errno.
+ * Return: 0, -ENOENT (no such rank or accelerator), -EBUSY (the spare is held, not healthy, or not
+ * among those that the slice allows) or another negative errno.
  */
 int morph_slice_prefer(struct morph_slice *slice, uint32_t rank, uint32_t spare);
 

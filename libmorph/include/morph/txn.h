@@ -9,16 +9,16 @@
 extern "C" {
 #endif
 
-#define MORPH_CIRCUIT_SRC_PLANE 0x1u /* morph_circuit_opts: src_plane is meant */
-#define MORPH_CIRCUIT_DST_PLANE 0x2u /* morph_circuit_opts: dst_plane is meant */
+#define MORPH_CIRCUIT_SRC_PLANE 0x1u /* morph_circuit_opts: src_plane is set */
+#define MORPH_CIRCUIT_DST_PLANE 0x2u /* morph_circuit_opts: dst_plane is set */
 
 /**
- * struct morph_circuit_opts - how a circuit shall run
+ * struct morph_circuit_opts - options of a circuit
  * @sz: size of this structure
- * @guides: the path to take, guides in the direction of light; NULL: the kernel routes
- * @guides_count: how many
+ * @guides: the path, guides in the direction of light; NULL: the kernel routes
+ * @guides_count: number of @guides
  * @lanes: mask of the wavelengths that may be used; 0: any
- * @lanes_count: wavelengths wanted; 0: as many as @lanes has, or 1
+ * @lanes_count: number of wavelengths; 0: all of @lanes, or 1
  * @src_plane: transmit port, if MORPH_CIRCUIT_SRC_PLANE is set
  * @dst_plane: receive port, if MORPH_CIRCUIT_DST_PLANE is set
  * @flags: MORPH_CIRCUIT_SRC_PLANE, MORPH_CIRCUIT_DST_PLANE
@@ -51,19 +51,21 @@ struct morph_txn *morph_txn_new(struct morph_ctx *ctx);
 void morph_txn_free(struct morph_txn *txn);
 
 /**
- * morph_txn_split() - several transactions of one that is too large
- * @txn: the transaction; its first changes stay, as many as the kernel takes at once
- * @rest: where to put a transaction with the others, freed by morph_txn_free(); NULL if there are none
+ * morph_txn_split() - divide a transaction that is too large
+ * @txn: the transaction; it keeps the first changes, within the kernel's limit
+ * @rest: where to put a transaction with the others, freed by morph_txn_free(); NULL if there are
+ *	none
  *
  * The kernel takes at most 1024 changes in one transaction, and a message at most 192 KiB.
- * morph_txn_place() adds a whole plan all the same; what it adds can be lit one after the other:
+ * morph_txn_place() adds a whole plan nevertheless. Light it in parts:
  *
  *	for (; txn && !error; morph_txn_free(txn), txn = rest)
  *		error = morph_txn_split(txn, &rest) ? : morph_txn_run(slice, txn, NULL);
  *
- * Each is all or nothing, and all of them together are not: what fails halfway leaves the slice
- * with part of its circuits. The rest has the settings of @txn but its cookie, for that names one
- * transaction, and its generation, for the first one changes that. Numbers of changes begin anew.
+ * Each part is all or nothing, but all parts together are not: a failure in between leaves the
+ * slice with some of its circuits. The rest has the settings of @txn, except the cookie, which
+ * names one transaction, and the generation, which the first part changes. Numbers of changes
+ * restart at 0.
  *
  * Return: 0 or -ENOMEM; then @txn is as before.
  */
@@ -74,11 +76,11 @@ int morph_txn_split(struct morph_txn *txn, struct morph_txn **rest);
  * @txn: the transaction
  * @src_rank: rank that sends, or MORPH_RANK_EDGE | edge
  * @dst_rank: rank that receives, or MORPH_RANK_EDGE | edge
- * @opts: how, or NULL
+ * @opts: options, or NULL
  *
- * Return: the number of the change within the transaction, -EINVAL (both ranks are
- * the same; unknown flags; a plane beyond 65534), -E2BIG (unknown options; more than
- * 1024 changes) or -ENOMEM.
+ * Return: the number of the change within the transaction, -EINVAL (both ranks are the same;
+ * unknown flags; a plane beyond 65534), -E2BIG (unknown options; more than 1024 changes) or
+ * -ENOMEM.
  */
 int morph_txn_add(struct morph_txn *txn, uint32_t src_rank, uint32_t dst_rank,
 		  const struct morph_circuit_opts *opts);
@@ -93,10 +95,10 @@ int morph_txn_add(struct morph_txn *txn, uint32_t src_rank, uint32_t dst_rank,
 int morph_txn_remove(struct morph_txn *txn, uint32_t circuit);
 
 /**
- * morph_txn_move() - lead a circuit another way, make before break where lanes allow
+ * morph_txn_move() - reroute a circuit, make before break if lanes allow
  * @txn: the transaction
  * @circuit: its number
- * @opts: how, or NULL: as the kernel finds best
+ * @opts: options, or NULL: the kernel chooses
  *
  * Return: as morph_txn_add().
  */
@@ -186,17 +188,17 @@ int morph_txn_run(struct morph_slice *slice, const struct morph_txn *txn,
 		  struct morph_object **out);
 
 /**
- * morph_txn_step() - go on with a prepared transaction
+ * morph_txn_step() - continue a prepared transaction
  * @slice: the slice
  * @id: its number
  * @verb: enum morph_txn_verb
- * @lease_ns: for MORPH_TXN_COMMIT and MORPH_TXN_VERIFY: time within which the next
- *            step must come; 0: as long as before, from now on
- * @out: object of type "txn": id, outcome, seq, lease-ns, times; may be NULL, and
- *       NULL inside as with morph_txn_run()
+ * @lease_ns: for MORPH_TXN_COMMIT and MORPH_TXN_VERIFY: time within which the next step must come;
+ *	0: the old length, from now on
+ * @out: object of type "txn": id, outcome, seq, lease-ns, times; may be NULL, and NULL inside as
+ *	with morph_txn_run()
  *
- * Return: 0, -ENOENT, -ETIME (the lease had run out), -ECANCELED (revoked), -EAGAIN
- * (no light comes in over an edge yet) or another negative errno.
+ * Return: 0, -ENOENT, -ETIME (the lease has ended), -ECANCELED (revoked), -EAGAIN (no light comes
+ * in over an edge yet) or another negative errno.
  */
 int morph_txn_step(struct morph_slice *slice, uint32_t id, uint32_t verb, uint64_t lease_ns,
 		   struct morph_object **out);
@@ -205,25 +207,24 @@ int morph_txn_step(struct morph_slice *slice, uint32_t id, uint32_t verb, uint64
  * typedef morph_plan_fn - makes a plan from a fresh snapshot
  * @info: object of type "slice"
  * @circuits: its circuits
- * @txn: an empty transaction to put the changes in; generation is set already
+ * @txn: an empty transaction for the changes; its generation is set
  * @arg: the caller's
  *
- * Return: 0; 1 when there is nothing to change; or a negative errno, which ends the
- * matter.
+ * Return: 0; 1 if there is nothing to change; or a negative errno, which ends the call.
  */
 typedef int (*morph_plan_fn)(const struct morph_object *info, const struct morph_list *circuits,
 			     struct morph_txn *txn, void *arg);
 
-#define MORPH_RING_BOTH_WAYS 0x1u /* morph_ring_opts: a circuit back for each */
+#define MORPH_RING_BOTH_WAYS 0x1u /* morph_ring_opts: circuits in both directions */
 
 /**
- * struct morph_ring_opts - how a ring shall be lit
+ * struct morph_ring_opts - options of a ring
  * @sz: size of this structure
  * @ranks: ranks in the order of the ring; NULL: all, in their order
- * @ranks_count: how many
+ * @ranks_count: number of @ranks
  * @lanes_count: wavelengths of each circuit, 0 for 1
  * @flags: MORPH_RING_BOTH_WAYS
- * @attempts: how often it is planned anew when another change came first, 0 for 8
+ * @attempts: limit of retries if other changes come first, 0 for 8
  * @reserved: 0
  */
 struct morph_ring_opts {
@@ -239,14 +240,14 @@ struct morph_ring_opts {
 /**
  * morph_slice_light_ring() - light a ring over a slice's ranks, in one transaction
  * @slice: the slice
- * @opts: how, or NULL
+ * @opts: options, or NULL
  * @out: object of type "txn"; may be NULL
  *
- * Circuits that are there already, between the same ranks and with as many lanes or
- * more, are left alone: a second call changes nothing.
+ * Existing circuits between the same ranks, with at least the same number of lanes, stay unchanged:
+ * a second call changes nothing.
  *
- * Return: 0, -EINVAL (fewer than two ranks; a rank that is named twice), -ENOENT (no
- * such rank) or as morph_txn_run().
+ * Return: 0, -EINVAL (fewer than two ranks; a rank that is named twice), -ENOENT (no such rank) or
+ * as morph_txn_run().
  */
 int morph_slice_light_ring(struct morph_slice *slice, const struct morph_ring_opts *opts,
 			   struct morph_object **out);
