@@ -179,8 +179,7 @@ struct morph_object *morph_object_new(uint32_t type);
  * @name: name of the attribute; one that is no list keeps the last value only
  * @value: the value, with the one member that the type of the attribute has: @uint of UINT, ENUM
  *	and FLAG, @text of STRING, which is copied, or @object of OBJECT. This one belongs to
- *	@object
- *	afterwards, and is freed on failure; NULL is -ENOMEM
+ *	@object afterwards, and is freed on failure; NULL is -ENOMEM
  *
  * Return: 0, -ENOMEM, -EINVAL (objects of this type have no such attribute, or it has no such
  * values), or -E2BIG (unknown members of @value).
