@@ -9,8 +9,8 @@
 #define METHODS "method,finish-ns,turns,circuits-set,text"
 #define MOST_METHODS 16
 
-#define SOME_RANKS 4 /* among which all algorithms do what they do at all */
-#define UNLIMITED_RANKS 64 /* of which each is planned, without --steps */
+#define SOME_RANKS 4 /* ranks; each algorithm supports this number */
+#define UNLIMITED_RANKS 64 /* ranks up to which all are planned without --steps */
 
 /* The earlier result is of the first plan, but no paths were found for its circuits. */
 static const char *why_behind(const struct planning *planning, uint64_t ns, uint64_t best_ns)

@@ -41,7 +41,7 @@ static void print_changes(json_t *changes)
 	}
 }
 
-/* Accelerators that this run has promised to one new slice are not there for the next. */
+/* Accelerators that this run has chosen for one new slice are unavailable for the next one. */
 static bool promised(const json_t *taken, const json_t *id)
 {
 	json_t *other;
@@ -51,7 +51,7 @@ static bool promised(const json_t *taken, const json_t *id)
 	return false;
 }
 
-/* The free accelerators that nobody was promised, first come. */
+/* Choose the first free accelerators that this run has not chosen yet. */
 static enum exit_code choose_others(struct apply *apply, json_t *taken, uint32_t count,
 				    uint32_t **ids)
 {
@@ -146,7 +146,7 @@ static enum exit_code check_new(struct apply *apply, const struct apply_slice *s
 	return code;
 }
 
-/* Nothing is changed: the kernel is asked what it would say. */
+/* Ask the kernel for a verdict on each change, without any change. */
 enum exit_code apply_check(struct apply *apply)
 {
 	struct tally tally = { 0 };
@@ -183,7 +183,7 @@ void apply_free(struct apply *apply)
 	json_decref(apply->document);
 }
 
-/* What is wrong in the file is said before any kernel is asked. */
+/* Report errors in the file before asking any kernel. */
 enum exit_code apply_fabric(struct apply *apply)
 {
 	enum exit_code code = EXIT_CODE_OK;

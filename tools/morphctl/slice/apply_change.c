@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * The difference made good, all or nothing: create, prepare, commit, confirm; and
- * back again, in the other direction, when one of them fails.
+ * Apply the difference, all or nothing: create, prepare, commit, confirm. If one of these fails,
+ * undo the earlier ones in reverse order.
  */
 #include <errno.h>
 #include <stdlib.h>

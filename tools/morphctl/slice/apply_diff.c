@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* What differs between the wishes and what the kernel tells. */
+/* Compare the wanted slices with the kernel's state. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -22,7 +22,7 @@ static bool same_accelerators(const struct apply_slice *slice)
 
 	if (wish_ranks(&slice->wish) != number_of(slice->present, "ranks-count", 0))
 		return false;
-	/* What a failover has replaced is still what was asked for. */
+	/* A rank that a failover has replaced still satisfies the request. */
 	json_array_foreach(ranks, i, rank)
 	{
 		uint32_t number = number_of(rank, "rank", NUMBER_NONE);
@@ -127,7 +127,7 @@ static struct circuit_wish *unmet(struct apply_slice *slice, const json_t *circu
 	return NULL;
 }
 
-/* A circuit with the right ends and the wrong shape is moved: its number stays. */
+/* Move a circuit that has the right ends and the wrong shape, so that it keeps its number. */
 static int settle_rest(struct apply *apply, struct apply_slice *slice, json_t *rest)
 {
 	json_t *circuit;
@@ -160,7 +160,7 @@ static int settle_rest(struct apply *apply, struct apply_slice *slice, json_t *r
 	return error < 0 ? error : 0;
 }
 
-/* On behalf of the controller that the command line names. */
+/* Act on behalf of the controller on the command line. */
 int apply_set_opts(const struct apply *apply, struct morph_txn *txn, uint64_t lease_ns,
 		   uint32_t flags)
 {
@@ -182,7 +182,7 @@ enum exit_code apply_diff_circuits(struct apply *apply, struct apply_slice *slic
 	{
 		struct circuit_wish *wish;
 
-		/* What somebody else's transaction would add is not there yet. */
+		/* A circuit that another client's transaction would add does not exist yet. */
 		if (key_is(circuit, "state", "prepared"))
 			continue;
 		wish = unmet(slice, circuit, true);

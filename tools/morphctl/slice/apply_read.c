@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The file of 'morphctl slice apply': what it may say, and nothing else. */
+/* Read the file of 'morphctl slice apply', and reject unknown keys. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +13,7 @@ static enum exit_code wrong(const char *where, const char *what)
 	return EXIT_CODE_USAGE;
 }
 
-/* Every key must be one of those divided by commas in @known. */
+/* Check that every key is in @known, a list separated by commas. */
 static enum exit_code keys_known(const char *where, json_t *object, const char *known)
 {
 	const char *key;

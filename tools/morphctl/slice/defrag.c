@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl slice defrag: room for a slice, by leading circuits of others another way */
+/* morphctl slice defrag: make room for a slice by rerouting circuits of other slices */
 #include <stdlib.h>
 
 #include "morphctl/circuit/circuit.h"
@@ -12,7 +12,7 @@
 #define TENANTS "slice,moved,dark,dark-ns"
 #define STAYS "slice,text"
 
-/* One request from beginning to end. */
+/* A request and its results. */
 struct making {
 	struct run *run;
 	uint32_t fabric;
@@ -23,7 +23,7 @@ struct making {
 	uint32_t objective; /* enum morph_defrag_objective */
 	struct morph_defrag *defrag;
 	struct morph_defrag_result result;
-	json_t *report; /* the answer, and what was made of it */
+	json_t *report; /* the report, and the results of applying it */
 };
 
 static void making_free(struct making *making)
@@ -85,7 +85,8 @@ static json_t *step_of(const struct making *making, uint32_t step)
 }
 
 /*
- * Is it a circuit that the step has changed? What it lit has a number that only the kernel knows.
+ * Check whether the step has changed the circuit. A circuit that the step lit has a new number,
+ * which only the kernel knows.
  */
 static bool is_of(const json_t *circuit, const json_t *step)
 {
@@ -106,7 +107,7 @@ static bool is_of(const json_t *circuit, const json_t *step)
 	return false;
 }
 
-/* For how long circuits of a step were dark, as the kernel tells. */
+/* Read from the kernel how long circuits of a step were dark. */
 static enum exit_code measure(const struct making *making, json_t *step, uint32_t slice)
 {
 	json_t *circuits, *circuit;
@@ -127,7 +128,9 @@ static enum exit_code measure(const struct making *making, json_t *step, uint32_
 	return EXIT_CODE_OK;
 }
 
-/* Run a transaction on a slice, on whose behalf the command line says; one of nothing is none. */
+/*
+ * Run a transaction on a slice, on behalf of the controller on the command line. Skip an empty one.
+ */
 static enum exit_code run_txn(const struct making *making, struct act *act, uint32_t slice,
 			      struct morph_txn *txn, json_t **record)
 {
@@ -141,7 +144,7 @@ static enum exit_code run_txn(const struct making *making, struct act *act, uint
 	return circuit_run(making->run, act, making->fabric, slice, txn, false, record);
 }
 
-/* @mine: the slice that was asked for. */
+/* @mine: the requested slice. */
 static enum exit_code run_step(const struct making *making, struct act *act, uint32_t number,
 			       uint32_t mine)
 {
@@ -161,7 +164,10 @@ static enum exit_code run_step(const struct making *making, struct act *act, uin
 	return code;
 }
 
-/* A step has failed after @done others: what these have put out is lit again, as the kernel may. */
+/*
+ * A step failed after @done other steps. Light the circuits again that these steps put out, as far
+ * as the kernel permits.
+ */
 static enum exit_code mend(const struct making *making, struct act *act, uint32_t done,
 			   enum exit_code code)
 {
@@ -189,7 +195,7 @@ static enum exit_code mend(const struct making *making, struct act *act, uint32_
 	return code;
 }
 
-/* All steps, or those before the first that fails, which leave no circuit out. */
+/* Run all steps, or those before the first failure. A failure leaves no circuit dark. */
 static enum exit_code run_steps(const struct making *making, struct act *act, uint32_t mine)
 {
 	enum exit_code code = EXIT_CODE_OK;
@@ -205,7 +211,7 @@ static enum exit_code run_steps(const struct making *making, struct act *act, ui
 	return code;
 }
 
-/* The slice comes first, so that nobody else is given its accelerators meanwhile. */
+/* Create the slice first, so that no other client takes its accelerators meanwhile. */
 static enum exit_code carry_out(const struct making *making, struct slice_wish *wish)
 {
 	json_t *slice = NULL;
@@ -233,7 +239,7 @@ static enum exit_code carry_out(const struct making *making, struct slice_wish *
 
 /* -------------------------------------------------------------------- telling it */
 
-/* Steps as rows: how many changes each has, and how many of them go dark. */
+/* Steps as rows, with the number of changes and the number of circuits that go dark. */
 static json_t *rows_of(const json_t *report)
 {
 	json_t *rows = needed(json_array()), *step, *change;
@@ -314,7 +320,10 @@ enum exit_code slice_defrag(struct run *run)
 		code = slice_wish_options(run, &wish);
 	if (!code)
 		code = profile_model(run, &making.fabric, &making.model);
-	/* A profile without a fabric has no slices that could be in the way. */
+	/*
+	 * An empty fabric of a profile has no circuits to reroute, so --profile alone uses the only
+	 * fabric.
+	 */
 	if (!code && making.fabric == MORPH_ANY)
 		code = client_fabric(run, &making.fabric);
 	if (!code)
@@ -323,7 +332,7 @@ enum exit_code slice_defrag(struct run *run)
 		code = solve(&making);
 	if (!code && given(run, OPTION_CARRY_OUT))
 		code = carry_out(&making, &wish);
-	/* What was begun and not carried out is no answer. */
+	/* Print no plan that was begun and not completed. */
 	if (making.report && (!code || making.result.verdict != MORPH_FEASIBLE)) {
 		told = answer(&making);
 		code = code ? code : told;

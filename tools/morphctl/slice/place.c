@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl slice place: from a request to a plan, and from the plan to light */
+/* morphctl slice place: plan a slice, and with --apply create and light it */
 #include <stdlib.h>
 
 #include "morphctl/circuit/circuit.h"
@@ -11,17 +11,17 @@
 #define RANKS "rank,accelerator,host"
 #define CIRCUITS "src-rank,dst-rank,host,guide"
 #define SHARED \
-	"src-rank,dst-rank,host,lanes,guide" /* with the wavelengths that each has of its fibres */
+	"src-rank,dst-rank,host,lanes,guide" /* with the wavelengths of each circuit on its fibres */
 #define LOADS "src-host,dst-host,fibres,free"
 #define PROTECTED "rank,verdict,spare,host,fibres"
 
-/* In the report: what would be with the other policy on transit. */
+/* Key in the report: the result with the other transit policy. */
 #define OWN "transit-own"
 #define ANY "transit-any"
 
-#define PLANNED (UINT32_MAX - 1) /* whose slice has no number yet */
+#define PLANNED (UINT32_MAX - 1) /* the slice of the plan has no number yet */
 
-/* One request from beginning to end. */
+/* A request and its results. */
 struct placing {
 	struct run *run;
 	struct ground ground;
@@ -32,7 +32,7 @@ struct placing {
 	struct morph_txn *txn; /* with --apply */
 	bool refused;
 	bool lit;
-	json_t *report; /* the plan, and what was made of it */
+	json_t *report; /* the report, and the results of applying it */
 };
 
 static void placing_free(struct placing *placing)
@@ -57,7 +57,7 @@ static enum exit_code describe(struct placing *placing)
 	return client_reply(placing->run, error, object, &placing->report);
 }
 
-/* As if the slice was lit: who would take over from its ranks? The ledger is as before then. */
+/* Find the spare for each rank as if the slice was lit. The ledger is unchanged afterwards. */
 static enum exit_code protect(struct placing *placing)
 {
 	struct morph_protection *protection =
@@ -81,7 +81,7 @@ static enum exit_code protect(struct placing *placing)
 	return code;
 }
 
-/* The slice runs: whatever comes of this, it stays. */
+/* The slice runs already. It stays, whatever the result. */
 static enum exit_code tell_protection(struct placing *placing, uint32_t slice)
 {
 	int error = morph_protection_apply(placing->protection, placing->ground.fabric, slice);
@@ -101,7 +101,7 @@ struct morph_plan_info place_info(const struct morph_plan *plan)
 	return info;
 }
 
-/* The plan; with --apply one that can be lit, and its transaction. */
+/* Find the plan. With --apply, find a plan that the kernel can light, and its transaction. */
 static int find_plan(struct placing *placing)
 {
 	MORPH_OPTS(morph_txn_opts, opts, .controller = placing->token.controller,
@@ -123,8 +123,8 @@ static int find_plan(struct placing *placing)
 }
 
 /*
- * What light on others' servers is worth: what is said of the policy that was not asked for. Of the
- * fabric as it was read; so nobody who is waiting for light has to wait for this.
+ * Report the result under the other transit policy. This uses the fabric as read at the start,
+ * after the slice is lit, so that lighting does not wait.
  */
 static void try_other_transit(struct placing *placing)
 {
@@ -136,7 +136,7 @@ static void try_other_transit(struct placing *placing)
 
 	if (!any && verdict == MORPH_FEASIBLE)
 		return;
-	/* What all servers together do not lead, some of them do not either. */
+	/* If all servers together are infeasible, each subset is infeasible, too. */
 	if (!any || verdict != MORPH_INFEASIBLE) {
 		plan = needed(morph_plan_new(placing->run->client->ctx));
 		opts.transit = any ? MORPH_TRANSIT_OWN : MORPH_TRANSIT_ANY;
@@ -154,7 +154,7 @@ static void try_other_transit(struct placing *placing)
 				    json_string(verdict_word(verdict)));
 }
 
-/* Would it fit, if nothing were kept? */
+/* Check whether the request fits if no resources are kept for failover. */
 static enum exit_code try_unprotected(struct placing *placing)
 {
 	uint32_t kept = placing->ground.kept;
@@ -206,7 +206,9 @@ enum exit_code place_create(struct run *run, uint32_t fabric, const struct morph
 	return slice_make(run, wish, slice);
 }
 
-/* Lights the slice, in as many transactions as it takes; each goes into the list. */
+/*
+ * Light the slice, in as many transactions as the limit of changes requires. Add each to the list.
+ */
 static enum exit_code light(struct placing *placing, struct act *act, uint32_t slice, json_t *txns)
 {
 	enum exit_code code = EXIT_CODE_OK;
@@ -241,14 +243,14 @@ enum exit_code place_take_back(struct run *run, uint32_t fabric, uint32_t slice,
 	return code;
 }
 
-/* All or nothing: the slice, then its circuits; where these fail the slice goes again. */
+/* All or nothing: create the slice, then its circuits. If lighting fails, delete the slice. */
 static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish)
 {
 	json_t *slice = NULL, *txns = json_array();
 	enum exit_code code;
 	struct act act;
 
-	/* The spares of the whole rack were looked at. */
+	/* The library has searched spares in the whole rack. */
 	if (placing->protection)
 		wish->spare_policy = MORPH_SPARES_ANY;
 	code = act_begin(placing->run, &act);
@@ -300,7 +302,7 @@ void place_write_refusal(const json_t *refusal)
 	printf("%s\n", text_of_key(refusal, "text"));
 	if (!json_array_size(cuts))
 		return;
-	/* They are sorted: the first leaves embeddings least to spare. */
+	/* The cuts are sorted: the first has the least capacity for embeddings. */
 	hosts = format_value("host", json_object_get(json_array_get(cuts, 0), "host"));
 	printf("  the tightest: hosts %s\n", hosts);
 	free(hosts);
@@ -406,7 +408,7 @@ enum exit_code slice_place(struct run *run)
 		code = carry_out(&placing, &wish);
 	if (!code)
 		try_other_transit(&placing);
-	/* A plan that could not be carried out is no answer. */
+	/* Print no plan that could not be applied. */
 	if (placing.report && (!code || placing.refused || placing.lit)) {
 		told = answer(&placing);
 		code = code ? code : told;

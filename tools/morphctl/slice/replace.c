@@ -3,7 +3,7 @@
 #include "morphctl/client/client.h"
 #include "morphctl/output/output.h"
 
-/* The rank as it is afterwards, out of the slice's record. */
+/* Print the new state of the rank from the slice's record. */
 static enum exit_code show_rank(struct run *run, uint32_t fabric, uint32_t slice, uint32_t rank)
 {
 	struct morph_object *object = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From options to a request. */
+/* Convert options to a planner's request. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -25,7 +25,7 @@ bool parse_torus(const char *text, uint32_t extent[3])
 	return false;
 }
 
-/* The links of a file, one circuit each way, or one. */
+/* Read links from a file: a circuit in each direction, or one circuit. */
 static enum exit_code ask_graph(struct run *run, struct morph_request *request)
 {
 	bool simplex = given(run, OPTION_SIMPLEX);
@@ -95,10 +95,10 @@ static enum exit_code ask_bandwidth(struct run *run, const struct morph_model *m
 	return EXIT_CODE_OK;
 }
 
-/* How the answer is looked for, and which one is best. */
+/* Options for the search and its objective. */
 static enum exit_code ask_search(struct run *run, struct asked *asked)
 {
-	/* No command has both. */
+	/* No command has both options. */
 	if (!option_word(run, OPTION_OBJECTIVE, &asked->opts.objective) ||
 	    !option_word(run, OPTION_PLACEMENT, &asked->opts.objective) ||
 	    !option_u64(run, OPTION_STEPS, &asked->opts.steps))
@@ -108,7 +108,7 @@ static enum exit_code ask_search(struct run *run, struct asked *asked)
 	return EXIT_CODE_OK;
 }
 
-/* The options that the shape depends on, or that the library alone can check. */
+/* Options that the shape depends on, or that only the library can check. */
 static enum exit_code ask_fabric(struct run *run, struct asked *asked)
 {
 	uint32_t tier = MORPH_TIER_STITCHED - MORPH_TIER_CONTIGUOUS;
@@ -122,7 +122,7 @@ static enum exit_code ask_fabric(struct run *run, struct asked *asked)
 	opts->servers = given(run, OPTION_WHOLE_SERVERS) ? MORPH_SERVERS_WHOLE :
 							   MORPH_SERVERS_SHARED;
 	opts->flags = given(run, OPTION_SIMPLEX) ? MORPH_REQUEST_SIMPLEX : 0;
-	/* To the library 0 is the default. */
+	/* For the library, 0 is the default. */
 	if (!opts->wavelengths)
 		return usage_error(
 			run,

@@ -164,7 +164,7 @@ enum exit_code slice_create(struct run *run)
 	return code;
 }
 
-/* What is to be changed about a slice. */
+/* Changes to a slice. */
 struct slice_change {
 	struct morph_slice_set_opts opts;
 	uint32_t controller;
@@ -207,7 +207,7 @@ static enum exit_code parse_preferences(struct run *run, uint32_t fabric,
 	return code;
 }
 
-/* One after the other, each told by its own object. */
+/* Make the changes one by one. Each gets its own reply. */
 static int set_slice(struct run *run, uint32_t fabric, uint32_t id,
 		     const struct slice_change *change, struct morph_object **object)
 {

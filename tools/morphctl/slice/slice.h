@@ -1,18 +1,18 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Slices: made, placed, refused, and brought to a described state. */
+/* Slices: create and place them, explain refusals, and bring them to a described state. */
 #ifndef MORPHCTL_SLICE_H
 #define MORPHCTL_SLICE_H
 
 #include "morphctl/client/client.h"
 #include "morphctl/controller/controller.h"
 
-/* slice.c: a slice that is wanted. */
+/* slice.c: a wanted slice. */
 struct slice_wish {
 	uint32_t fabric;
 	const char *name;
 	uint32_t owner;
 	uint32_t mode;
-	uint32_t count; /* when accelerators_count is 0 */
+	uint32_t count; /* number of accelerators if @accelerators_count is 0 */
 	uint32_t *accelerators;
 	size_t accelerators_count;
 	uint32_t failover;
@@ -24,31 +24,31 @@ struct slice_wish {
 	uint32_t controller; /* 0: none */
 };
 
-/* What options say of owner, mode and failover of a new slice. */
+/* Read owner, mode and failover of a new slice from options. */
 enum exit_code slice_wish_options(struct run *run, struct slice_wish *wish);
 void slice_wish_free(struct slice_wish *wish);
 enum exit_code slice_make(struct run *run, const struct slice_wish *wish, json_t **record);
 bool parse_mode(const char *text, uint32_t *mode);
 
-/* place.c: a plan that becomes a slice, and is told. */
+/* place.c: turn a plan into a slice, and report it. */
 
 /* Verdict and accelerators of a plan. */
 struct morph_plan_info place_info(const struct morph_plan *plan);
 
-/* Make the slice that the first argument names, on the plan's accelerators, without circuits. */
+/* Create the slice that the first argument names, on the plan's accelerators, without circuits. */
 enum exit_code place_create(struct run *run, uint32_t fabric, const struct morph_plan *plan,
 			    struct slice_wish *wish, json_t **slice);
-/* Its circuits could not be lit, for @code: delete it again, and say so. */
+/* Lighting the circuits failed with @code: delete the slice again, and report it. */
 enum exit_code place_take_back(struct run *run, uint32_t fabric, uint32_t slice,
 			       enum exit_code code);
 
 void place_write_plan(struct run *run, const json_t *report);
-/* Why a rack does not do: of the sets of servers that forbid it the tightest. */
+/* Print why a rack cannot host the request: of the sets of servers that forbid it, the tightest. */
 void place_write_refusal(const json_t *refusal);
-/* A table after an empty line; nothing of no records. */
+/* Print an empty line and a table; nothing if there are no records. */
 void place_write_table(struct run *run, const char *columns, json_t *records);
 
-/* request.c: what planners are asked for, as the command line says it. */
+/* request.c: the request to planners, read from the command line. */
 
 /* A request, and its options. */
 struct asked {
@@ -56,32 +56,32 @@ struct asked {
 	struct morph_request_opts opts;
 };
 
-/*
- * By --count, --shape, --ring, --mesh or --graph, and what goes with them; @asked is the caller's
- * to free.
- */
+/* Read --count, --shape, --ring, --mesh or --graph, and their options. The caller frees @asked. */
 enum exit_code request_given(struct run *run, const struct morph_model *model, struct asked *asked);
 void asked_free(struct asked *asked);
 
-/* Up to three extents, divided by 'x'; others stay as they are. */
+/* Parse up to three extents, separated by 'x'. Missing extents stay unchanged. */
 bool parse_torus(const char *text, uint32_t extent[3]);
 
-/* whynot.c: asks, and writes the answer: EXIT_CODE_FAILED when the request would not be granted. */
+/* whynot.c: ask the kernel, and print the answer. Returns EXIT_CODE_FAILED if it would refuse. */
 enum exit_code why_not_answer(struct run *run, uint32_t fabric,
 			      const struct morph_why_not_opts *opts);
-/* Asks only. */
+/* Ask without printing. */
 enum exit_code why_not_ask(struct run *run, uint32_t fabric, const struct morph_why_not_opts *opts,
 			   json_t **answer);
 
-/* The same of a request that planners answer, as 'morphctl slice place' has it. */
+/* As why_not_answer(), for a request that planners answer, as in 'morphctl slice place'. */
 enum exit_code why_not_plan(struct run *run);
 
-/* apply.c: a file of wishes, what differs from them, and how the difference is made good. */
+/*
+ * apply.c: a file of wanted slices, the differences from the present state, and the changes that
+ * remove them.
+ */
 
 struct circuit_wish {
 	uint32_t src_rank, dst_rank;
 	struct morph_circuit_opts opts;
-	bool met; /* a circuit that is there answers it */
+	bool met; /* a present circuit satisfies it */
 };
 
 enum apply_stage {
@@ -94,15 +94,15 @@ enum apply_stage {
 struct apply_slice {
 	struct slice_wish wish;
 	bool owner_given, mode_given, failover_given, transit_given, spares_given, reserved_given;
-	bool circuits_given; /* else the circuits are left as they are */
-	bool ring; /* only that: validated before the slice is there */
+	bool circuits_given; /* false: leave the circuits unchanged */
+	bool ring; /* only a ring: validated before the slice exists */
 	uint32_t ring_lanes;
 	struct circuit_wish *circuits;
 	size_t circuits_count;
 
-	json_t *present; /* the slice's record, NULL: is to be created */
+	json_t *present; /* the slice's record; NULL: create the slice */
 	uint32_t id;
-	struct morph_slice_set_opts set, unset; /* what to change, and how it was */
+	struct morph_slice_set_opts set, unset; /* the change, and the state before */
 	struct morph_txn *txn; /* NULL: no circuit changes */
 	uint32_t txn_id;
 	bool created, was_set;
@@ -111,14 +111,14 @@ struct apply_slice {
 
 struct apply {
 	struct run *run;
-	json_t *document; /* names in the slices belong to it */
+	json_t *document; /* owner of the names in the slices */
 	uint32_t fabric; /* MORPH_ANY until apply_fabric() */
 	bool dry_run;
 	uint64_t lease_ns;
-	struct token token; /* on whose behalf */
+	struct token token; /* the controller on whose behalf the command acts */
 	struct apply_slice *slices;
 	size_t slices_count;
-	json_t *changes; /* what is told of the difference */
+	json_t *changes; /* the reported difference */
 };
 
 static inline uint32_t wish_ranks(const struct slice_wish *wish)
@@ -126,7 +126,7 @@ static inline uint32_t wish_ranks(const struct slice_wish *wish)
 	return wish->accelerators_count ? (uint32_t)wish->accelerators_count : wish->count;
 }
 
-/* Each returns after a message unless it returns EXIT_CODE_OK. */
+/* Each function returns EXIT_CODE_OK, or another code after a message. */
 enum exit_code apply_read(struct apply *apply, const char *path);
 enum exit_code apply_fabric(struct apply *apply);
 enum exit_code apply_diff(struct apply *apply);

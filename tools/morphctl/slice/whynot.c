@@ -31,7 +31,7 @@ static void print_answer(const json_t *answer)
 	printf("blocked by %s", text_of_key(answer, "reason"));
 	if (json_object_get(answer, "part") && !key_is(answer, "part", "none")) {
 		printf(", %s", text_of_key(answer, "part"));
-		/* The kernel tells none where no single one is to blame. */
+		/* The kernel gives no index if no single part is the cause. */
 		if (json_object_get(answer, "index"))
 			printf(" %u", number_of(answer, "index", 0));
 	}
@@ -66,7 +66,8 @@ enum exit_code why_not_answer(struct run *run, uint32_t fabric,
 }
 
 /*
- * Options that the kernel does not know: planners are asked. A ring with a number of ranks is one.
+ * Planners answer requests with options that the kernel does not have. A ring with a number of
+ * ranks is such a request.
  */
 static bool is_planned(const struct run *run)
 {

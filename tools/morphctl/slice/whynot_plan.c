@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * morphctl slice why-not, of what planners are asked for: the binding constraint is the first one
- * of those below without which the request fits. Each is lifted alone, and put back.
+ * morphctl slice why-not, for requests to planners. The binding constraint is the first one in the
+ * list below without which the request fits. Each constraint is lifted alone, and then restored.
  */
 #include <endian.h>
 #include <errno.h>
@@ -14,17 +14,17 @@
 
 #define ATTRIBUTES "verdict,text,tier,servers,fibres,binding,tried,tightest"
 
-/* A ledger in the words of <morph/wire.h>. */
+/* The words of a ledger's records, as <morph/wire.h> defines them. */
 #define ACCELERATOR_WORDS 2
 #define GUIDE_WORDS 3
 #define MARKED 1u
-#define SPARE 2u /* of an accelerator */
+#define SPARE 2u /* of each accelerator */
 
 struct held {
 	uint32_t *words;
 	const uint32_t *accelerator, *element, *guide;
-	uint32_t accelerators, elements, guides; /* how many there are */
-	uint32_t marked, spares, owned, lit; /* and how many of them are so */
+	uint32_t accelerators, elements, guides; /* numbers of parts */
+	uint32_t marked, spares, owned, lit; /* numbers of parts in these states */
 };
 
 struct asking {
@@ -32,10 +32,10 @@ struct asking {
 	struct ground ground;
 	struct token token;
 	struct asked asked;
-	struct morph_request_opts opts; /* those of the request, without what is lifted */
-	struct held held; /* as the ledger was */
+	struct morph_request_opts opts; /* options of the request, without the lifted constraint */
+	struct held held; /* the ledger before any change */
 	struct morph_plan *plan;
-	/* where a constraint is lifted, if not in the ground's ledger */
+	/* a second ledger for constraints that the first one cannot lift */
 	struct morph_ledger *other;
 	json_t *report;
 };
@@ -106,7 +106,7 @@ static void read_held(struct held *held, const struct morph_ledger *ledger)
 	count_held(held);
 }
 
-/* What was marked is, or is not any more. */
+/* Mark the parts that were marked when the ledger was read, or remove these marks. */
 static int mark(const struct held *held, struct morph_ledger *ledger, bool unusable)
 {
 	int error = 0;
@@ -123,7 +123,7 @@ static int mark(const struct held *held, struct morph_ledger *ledger, bool unusa
 	return error;
 }
 
-/* The fabric without light of anybody; @owned: who has accelerators keeps them. */
+/* Build the fabric without any lit circuits. @owned: accelerators keep their owners. */
 static int darken(struct asking *asking, bool owned)
 {
 	const struct held *held = &asking->held;
@@ -141,12 +141,12 @@ static int darken(struct asking *asking, bool owned)
 /* ------------------------------------------------------------------ the constraints */
 
 /*
- * Lift a constraint, or put it back. Returns 1, 0 where there was nothing to lift, or an error.
- * What is tried in another ledger is put back when that is freed.
+ * Lift a constraint, or restore it. Returns 1, 0 if there is nothing to lift, or an error. A change
+ * in the second ledger needs no restoring, because that ledger is freed.
  */
 typedef int lift_fn(struct asking *asking, bool lifted);
 
-/* Give the request its options as they are now: @result, or an error. */
+/* Set the request's options to their present values. Returns @result or an error. */
 static int set_opts(struct asking *asking, int result)
 {
 	int error = morph_request_set_opts(asking->asked.request, &asking->opts);
@@ -188,7 +188,7 @@ static int lift_wavelengths(struct asking *asking, bool lifted)
 	return set_opts(asking, asked > 1);
 }
 
-/* Accept @tier too, unless the request does. */
+/* Also accept @tier, unless the request does already. */
 static int lift_tier(struct asking *asking, bool lifted, uint32_t tier)
 {
 	uint32_t asked = asking->asked.opts.tier;
@@ -227,7 +227,7 @@ static int lift_spares(struct asking *asking, bool lifted)
 	return error ? error : held->spares > 0;
 }
 
-/* Nothing that comes after it is tried in this ledger. */
+/* No later constraint uses this ledger. */
 static int lift_failover(struct asking *asking, bool lifted)
 {
 	bool kept = asking->ground.kept > 0;
@@ -251,7 +251,7 @@ static int lift_tenants(struct asking *asking, bool lifted)
 	return error ? error : asking->held.owned > 0;
 }
 
-/* The loosest request, and an empty fabric that is sound. */
+/* Use the weakest request on an empty fabric without failures. */
 static int lift_all(struct asking *asking, bool lifted)
 {
 	int error = lifted ? morph_ledger_new(asking->run->client->ctx, asking->ground.model,
@@ -269,10 +269,12 @@ static int lift_all(struct asking *asking, bool lifted)
 struct constraint {
 	const char *name;
 	lift_fn *lift;
-	const char *text; /* how it would fit */
+	const char *text; /* how the request would fit */
 };
 
-/* Those that whoever asks can lift alone come first, those that hit others last. */
+/*
+ * Constraints that the caller can lift alone come first; those that affect other tenants come last.
+ */
 static const struct constraint constraints[] = {
 	{ "transit", lift_transit, "with --transit any it would fit" },
 	{ "servers", lift_servers, "without --whole-servers it would fit" },
@@ -299,7 +301,7 @@ static const struct constraint fabric = {
 
 /* ----------------------------------------------------------------------- searching */
 
-/* What planners say; what no fabric of the model can do is a no. */
+/* Ask the planners. A request that no fabric of the model can satisfy counts as infeasible. */
 static int solve(struct asking *asking, uint32_t *verdict)
 {
 	struct morph_ledger *ledger = asking->other ? asking->other : asking->ground.ledger;
@@ -309,7 +311,7 @@ static int solve(struct asking *asking, uint32_t *verdict)
 	return error == -EINVAL ? 0 : error;
 }
 
-/* Without a constraint, and then with it again. *verdict is 0 where there is nothing to lift. */
+/* Search without a constraint, and restore it. *verdict is 0 if there is nothing to lift. */
 static int try_without(struct asking *asking, const struct constraint *constraint,
 		       uint32_t *verdict)
 {
@@ -332,7 +334,7 @@ static void set_binding(struct asking *asking, const struct constraint *constrai
 				      constraint->text));
 }
 
-/* The first one without which it fits is the binding one. */
+/* The first constraint without which the request fits is the binding one. */
 static enum exit_code find_binding(struct asking *asking)
 {
 	json_t *tried = needed(json_array());
@@ -364,7 +366,7 @@ static enum exit_code find_binding(struct asking *asking)
 
 /* ---------------------------------------------------------------------- the report */
 
-/* Of several racks the one that comes closest. */
+/* Choose the rack that comes closest. */
 static bool closer(const json_t *one, const json_t *other)
 {
 	bool count = key_is(one, "reason", "count");
@@ -374,7 +376,7 @@ static bool closer(const json_t *one, const json_t *other)
 	return count && number_of(one, "have", 0) > number_of(other, "have", 0);
 }
 
-/* Of its cuts the tightest, which is the first. */
+/* The tightest cut, which is the first. */
 static json_t *tightest(const json_t *refusals)
 {
 	const json_t *closest = NULL, *cuts;
@@ -423,7 +425,7 @@ static bool fits(const json_t *report)
 	return key_is(report, "verdict", verdict_word(MORPH_FEASIBLE));
 }
 
-/* The request as it is; and if it does not fit, what is in its way. */
+/* Try the request unchanged. If it does not fit, find the cause. */
 static enum exit_code ask(struct asking *asking)
 {
 	struct morph_ctx *ctx = asking->run->client->ctx;
@@ -454,7 +456,7 @@ static void write_answer(const json_t *report)
 		return;
 	}
 	printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
-	/* Of what was not decided it is only known that it fits without that. */
+	/* For an undecided request it is only known that it fits without the constraint. */
 	if (binding)
 		printf("%sblocked by %s: %s\n",
 		       key_is(report, "verdict", verdict_word(MORPH_UNDECIDED)) ? "perhaps " : "",

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Places for tiles: x and y of a tile on its grid, one panel per z, panels side by
- * side. Between two columns or rows that no host spans there is a gap for the boxes.
+ * Positions for tiles: x and y of a tile on its grid, one panel for each z, and panels side by
+ * side. A gap for the boxes of hosts separates two columns or rows if no host spans both.
  */
 #include <stdlib.h>
 
@@ -17,7 +17,7 @@
 #define PANEL_LABEL 22.0
 #define PANELS_A_ROW 4
 
-/* One axis of one panel: where the tiles of each column (or row) have their centre. */
+/* One axis of a panel: the centre of the tiles in each column (or row). */
 struct axis {
 	double *centre;
 	uint32_t count;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The matrix, in the form of 'nvidia-smi topo -m'. */
+/* Print the matrix in the form of 'nvidia-smi topo -m'. */
 #include "morphctl/output/output.h"
 #include "morphctl/topology/topology.h"
 

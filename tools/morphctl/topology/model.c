@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* From the records of dumps to tiles, boxes and arrows. */
+/* Convert the records of dumps to tiles, boxes and arrows. */
 #include <stdlib.h>
 
 #include "morphctl/output/output.h"
@@ -34,7 +34,7 @@ static void read_slices(struct topo *topo)
 	}
 }
 
-/* A slice that no dump has told of is known by the number that its tiles carry. */
+/* A slice that no dump contains is known by the number in its tiles. */
 static int slice_of_tile(struct topo *topo, uint32_t id)
 {
 	int place = find_slice(topo, id);
@@ -153,7 +153,7 @@ bool topo_from_document(struct topo *topo, json_t *document)
 		return false;
 	}
 	read_slices(topo);
-	/* Colours follow the order: the same slice keeps its colour from picture to picture. */
+	/* Colours follow the order of slices, so that a slice keeps its colour in each picture. */
 	qsort(topo->slices, topo->slices_count, sizeof(*topo->slices), by_slice);
 	read_tiles(topo);
 	read_circuits(topo);

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The picture: colour is the slice, dashed is spare, red is failed, width is lanes. */
+/*
+ * Draw the picture: colour shows the slice, dashes show a spare, red shows a failure, width shows
+ * lanes.
+ */
 #include <math.h>
 
 #include "morphctl/output/output.h"
 #include "morphctl/topology/topology.h"
 
 #define HALF (TILE_SIZE / 2)
-#define FAR (3 * TILE_SIZE) /* further than the tile beside, on the next host */
+#define FAR (3 * TILE_SIZE) /* longer than the distance between neighbouring tiles */
 #define LEAST_WIDTH 560.0
 #define RED "#c62828"
 #define INK "#263238"
@@ -17,7 +20,7 @@ struct color {
 	const char *tint;
 };
 
-/* Told apart by people who see colours otherwise, too; red is kept for what failed. */
+/* These colours are distinguishable for colour-blind readers. Red is reserved for failed parts. */
 static const struct color palette[] = {
 	{ "#0072b2", "#cfe6f5" }, { "#e69f00", "#fdeecb" }, { "#009e73", "#cdeee3" },
 	{ "#8e44ad", "#e8d7f1" }, { "#3aa7c9", "#d6f0f8" }, { "#8d6e63", "#e8deda" },
@@ -123,7 +126,7 @@ static void write_box(FILE *stream, const struct topo_box *box)
 	label(stream, box->left + 9, box->top + 14, "host", name);
 }
 
-/* Names of planes stand where there is more than one. */
+/* Write names of planes if there is more than one plane. */
 static void write_planes(FILE *stream, const struct topo *topo)
 {
 	uint32_t last = 0;
@@ -191,7 +194,7 @@ static void write_tile_text(FILE *stream, const struct topo *topo, const struct 
 	label(stream, tile->x, tile->y - 3, "id", text);
 	if (tile->slice >= 0) {
 		slice_name(&topo->slices[tile->slice], name, sizeof(name));
-		name[8] = 0; /* the tile has no room for more; the legend tells it whole */
+		name[8] = 0; /* the tile has no space for more; the legend has the full name */
 		label(stream, tile->x, tile->y + 10, "rank", name);
 		snprintf(text, sizeof(text), "rank %u", tile->rank);
 		label(stream, tile->x, tile->y + 21, "rank", text);
@@ -210,7 +213,7 @@ struct point {
 	double x, y;
 };
 
-/* From the middle of a tile towards a point, to just outside the tile. */
+/* The point outside the tile on the line from its centre to @to. */
 static struct point leave(const struct topo_tile *tile, struct point to, double beyond)
 {
 	double dx = to.x - tile->x, dy = to.y - tile->y;
@@ -264,7 +267,7 @@ static void write_arrow(FILE *stream, const struct topo *topo, const struct topo
 		back.x + side.y * head * 0.5, back.y - side.x * head * 0.5);
 }
 
-/* Those that pass other tiles lie under them, the short ones on top. */
+/* Draw arrows that pass other tiles first, so that short arrows lie on top. */
 static void write_arrows(FILE *stream, const struct topo *topo, bool far)
 {
 	for (size_t i = 0; i < topo->arrows_count; i++) {
@@ -277,7 +280,7 @@ static void write_arrows(FILE *stream, const struct topo *topo, bool far)
 	}
 }
 
-/* Entries of the legend, one after the other, in as many rows as it takes. */
+/* Entries of the legend, in as many rows as necessary. */
 struct legend {
 	FILE *stream;
 	double x, y, width;
@@ -324,7 +327,7 @@ static void entry_line(struct legend *legend, const char *text, const char *stro
 			x, y, stroke, width, dashes);
 }
 
-/* Returns its height; a NULL stream only measures. */
+/* Returns the height. With a NULL stream, only measure. */
 static double write_legend(FILE *stream, const struct topo *topo, double top, double width)
 {
 	struct legend legend = { .stream = stream, .x = 24, .y = top + 14, .width = width };
@@ -369,7 +372,7 @@ void topo_write_svg(FILE *stream, const struct topo *topo, const char *title)
 	for (size_t i = 0; i < topo->tiles_count; i++)
 		write_tile(stream, topo, &topo->tiles[i]);
 	write_arrows(stream, topo, false);
-	/* Last, so that no arrow crosses a name. */
+	/* Draw names last, so that no arrow crosses them. */
 	for (size_t i = 0; i < topo->tiles_count; i++)
 		write_tile_text(stream, topo, &topo->tiles[i]);
 	fputs("</g>\n", stream);

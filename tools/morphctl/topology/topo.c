@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl topo: gathers the state, or reads it from a file, and has it drawn */
+/* morphctl topo: read the state from the kernel or a file, and draw it */
 #include <errno.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* A fabric as it is drawn: tiles at their places, arrows between them. */
+/* A fabric as drawn: tiles at their positions, and arrows between them. */
 #ifndef MORPHCTL_TOPO_H
 #define MORPHCTL_TOPO_H
 
@@ -11,7 +11,7 @@ struct topo_tile {
 	uint32_t id;
 	uint32_t host;
 	uint32_t at[3]; /* x, y, z */
-	int slice; /* place in topo.slices, or -1 */
+	int slice; /* index into topo.slices, or -1 */
 	uint32_t rank;
 	const char *use;
 	const char *health;
@@ -26,8 +26,8 @@ struct topo_box { /* the tiles of one host in one plane */
 	double left, top, right, bottom;
 };
 
-struct topo_arrow { /* all circuits of a slice from one tile to another */
-	size_t from, to; /* places in topo.tiles */
+struct topo_arrow { /* all circuits of a slice between two tiles; indices into topo.tiles */
+	size_t from, to; /* indices into topo.tiles */
 	int slice;
 	const char *state;
 	unsigned int circuits;
@@ -37,13 +37,13 @@ struct topo_arrow { /* all circuits of a slice from one tile to another */
 
 struct topo_slice {
 	uint32_t id;
-	const char *name; /* "" when it has none */
+	const char *name; /* "" if the slice has none */
 	const char *state;
 	unsigned int tiles;
 	unsigned int circuits;
 };
 
-/* Texts belong to @document. */
+/* @document owns the texts. */
 struct topo {
 	json_t *document;
 	struct topo_tile *tiles;
@@ -57,11 +57,11 @@ struct topo {
 	double width, height;
 };
 
-/* model.c: false after a message; takes over the reference to @document */
+/* model.c: takes over the reference to @document. Returns false after a message. */
 bool topo_from_document(struct topo *topo, json_t *document);
 void topo_free(struct topo *topo);
 
-/* layout.c: gives tiles and boxes their places */
+/* layout.c: compute the positions of tiles and boxes */
 void topo_layout(struct topo *topo);
 
 void topo_write_matrix(FILE *stream, const struct topo *topo);
