@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How many requests of 32 accelerators a cluster of 4096 serves of which 30 % are free: by where
- * slices may lie. Two denominators are told, for the published share has one that it does not
- * name: as many as all that is free would make, and as many as racks could serve each for itself.
+ * The number of requests for 32 accelerators that a cluster of 4096 serves while 30 % are free,
+ * depending on where slices may lie. The published share names no denominator, so the program
+ * reports two: the requests that all free accelerators could make, and those that racks could serve
+ * each on its own.
  */
 #include <math.h>
 #include <stdio.h>
@@ -15,15 +16,15 @@
 #define CLUSTERS 40
 #define FREE_PERMILLE 300
 #define TRACE_BUILT 10
-#define QUICKLY_BUILT 3 /* two may be alike, and their interval then has no width */
-#define ASKED 6 /* clusters of which racks are put to the published program: seconds each */
+#define QUICKLY_BUILT 3 /* two clusters can be equal, and then the interval has no width */
+#define ASKED 6 /* clusters for the published program, seconds each */
 #define QUICKLY_ASKED 2
-#define QUICKLY_ASKED_RACKS 2 /* of each cluster */
+#define QUICKLY_ASKED_RACKS 2 /* of the search in each cluster */
 #define NODES 2000
 #define QUICK_NODES 1
 #define SERVERS (1U << CLUSTER_SLICE)
 
-/* Who places. */
+/* Placement algorithms. */
 enum placer {
 	ALIGNED,
 	ANYWHERE,
@@ -32,9 +33,9 @@ enum placer {
 	WAVELENGTHS,
 	CROSSING,
 	BOUND,
-	PUBLISHED, /* by the published program, whatever fibres that needs */
-	PUBLISHED_WITHIN, /* where these are enough */
-	ALL_WAYS_WITHIN, /* where it may take all ways that it looks at */
+	PUBLISHED, /* the published program, with as many fibres as it needs */
+	PUBLISHED_WITHIN, /* the same, where the fibres suffice */
+	ALL_WAYS_WITHIN, /* the same, with all paths that it considers */
 	PLACERS,
 };
 
@@ -51,7 +52,7 @@ static const char *const placer_names[PLACERS] = {
 	"published program, all ways, within the fibres",
 };
 
-/* Whole slices of a rack: two only where it is empty. */
+/* Count the whole slices that a rack can host: two only in an empty rack. */
 static uint32_t in_rack(const struct racks *racks, uint32_t rack, enum placer placer)
 {
 	uint16_t free = racks_free(racks, rack);
@@ -85,11 +86,12 @@ static uint32_t in_racks(const struct racks *racks, enum placer placer)
 	"which ways the program may take is told by its authors' code alone, and what makes a way less loaded " \
 	"there is taken as its fullest link, then all of its links together"
 
-/* What it said of racks without an aligned place, with so many ways. */
+/* Answers of the program for racks without an aligned place, with a given set of paths. */
 struct asked {
-	uint32_t refused, beyond; /* racks that we refuse, and those of them with a plan */
+	/* racks that our planner refuses, and those of them with a plan */
+	uint32_t refused, beyond;
 	struct samples undecided, agrees;
-	struct samples fibres, our_fibres; /* of racks of which both have a plan */
+	struct samples fibres, our_fibres; /* racks for which both have a plan */
 };
 
 enum {
@@ -103,7 +105,10 @@ static uint32_t nodes(const struct repro *repro)
 	return repro->quick ? QUICK_NODES : NODES;
 }
 
-/* Whether a rack is put to the program: all are, or with --quick few that make it small. */
+/*
+ * Decide whether to ask the program about a rack: about all racks, or with --quick about the few
+ * with a small problem.
+ */
 static bool is_asked(const struct repro *repro, uint32_t free, uint32_t before)
 {
 	return !repro->quick || (free == SERVERS && before < QUICKLY_ASKED_RACKS);
@@ -123,8 +128,8 @@ static void note(struct asked *asked, const struct ilp_answer *answer)
 }
 
 /*
- * Slices of a cluster: those with an aligned place, and what the program plans. A rack that it is
- * not asked about counts as served where our planner serves it.
+ * Count the slices of a cluster: those with an aligned place, and those that the program plans. For
+ * racks that are not asked about, count the slices that our planner finds.
  */
 static void ask_program(const struct repro *repro, const struct racks *racks, struct asked *asked,
 			struct samples *served)
@@ -168,12 +173,13 @@ static void ask_program(const struct repro *repro, const struct racks *racks, st
 /* ----------------------------------------------------------------- sequence */
 
 /*
- * SiPAC places in sequence: servers have numbers, rack after rack, and a slice takes the first run
- * of free ones. It may begin anywhere and go on in the next rack, which the original does not say.
+ * SiPAC places slices in sequence: servers have numbers, rack after rack, and a slice takes the
+ * first run of free ones. This version lets a run begin anywhere and continue in the next rack,
+ * which the original does not specify.
  */
 struct sequence {
 	bool taken[RACK_SLICES];
-	/* of slices, by their first servers, which are their numbers */
+	/* of slices, indexed by their first servers */
 	uint16_t length[RACK_SLICES];
 };
 
@@ -208,7 +214,7 @@ static uint32_t free_in(const struct sequence *sequence)
 	return free;
 }
 
-/* How many requests are served, and how many there would be of all that is free. */
+/* Served requests, and the requests that all free accelerators could make. */
 struct served {
 	uint32_t slices, all;
 };
@@ -222,7 +228,7 @@ static struct served serve_in_sequence(struct sequence *sequence)
 	return served;
 }
 
-/* The slices of a cluster in the order in which they came, those that are gone among them. */
+/* Place the slices of a cluster in the order of their arrival, including those that have left. */
 static struct served serve_filled(const struct racks *racks)
 {
 	static struct sequence sequence;
@@ -250,7 +256,7 @@ static void give_back_size(void *cluster, uint32_t slice)
 	give_back_run(cluster, slice);
 }
 
-/* Jobs that SiPAC places run when its own cluster has room for them. */
+/* Run the jobs that SiPAC places as long as its own cluster has space for them. */
 static struct served serve_replayed(const struct repro *repro, uint32_t number, enum trace_set set)
 {
 	static const struct replay_placer placer = { take_size, give_back_size };
@@ -303,9 +309,9 @@ struct fill {
 
 struct counted {
 	struct samples served[PLACERS];
-	struct samples all_in_sequence; /* slices that SiPAC's free servers would make */
+	struct samples all_in_sequence; /* slices that SiPAC's free servers could make */
 	struct asked asked[WAYS];
-	uint32_t met; /* clusters in which as many were built as the bound */
+	uint32_t met; /* clusters in which the number built reaches the bound */
 	uint64_t digest;
 };
 
@@ -344,13 +350,16 @@ static void count(const struct repro *repro, const struct fill *fill, uint32_t n
 		return;
 	crossing_build(&racks, bound.slices, repro->quick ? &quick : &thorough,
 		       repro_seed(repro, number), &found);
-	/* What racks serve each for itself is served across racks, too. */
+	/* Serving across racks includes each rack's own slices. */
 	built = (uint32_t)fmax(found.slices, counted->served[STITCHED].values[number]);
 	samples_add(&counted->served[CROSSING], built);
 	counted->met += built == bound.slices;
 }
 
-/* What is served, of all that is free, or of what racks serve; @row has its condition. */
+/*
+ * Share of the free accelerators, or of the requests that racks serve, that is served. @row has the
+ * condition.
+ */
 static void share_row(const struct fill *fill, const struct counted *counted, enum placer placer,
 		      bool all, struct row row)
 {
@@ -372,7 +381,8 @@ static void share_row(const struct fill *fill, const struct counted *counted, en
 }
 
 /*
- * Slices, beside those of aligned places in the same clusters, and shares; @row has its condition.
+ * Slices compared with those of aligned places in the same clusters, and shares. @row has the
+ * condition.
  */
 static void placer_rows(const struct fill *fill, const struct counted *counted, enum placer placer,
 			struct row row)
@@ -395,14 +405,17 @@ static void placer_rows(const struct fill *fill, const struct counted *counted, 
 	if (placer == BOUND)
 		return;
 	share_row(fill, counted, placer, true, row);
-	/* What racks serve is counted in whole fibres, no more than there are. */
+	/*
+	 * The racks' requests count whole fibres that exist. So they are no measure for
+	 * wavelengths, or for plans with more fibres.
+	 */
 	if (placer != WAVELENGTHS && placer != PUBLISHED)
 		share_row(fill, counted, placer, false, row);
 }
 
 /*
- * How many times as many as by another, on the mean of both; its interval by leaving out one
- * cluster after the other, the jackknife: Tukey (1958).
+ * Ratio of the means of two algorithms. The interval is the jackknife of Tukey (1958), which leaves
+ * out one cluster at a time.
  */
 static void ratio_of(const struct samples *ours, const struct samples *theirs, uint32_t count,
 		     struct row *row)
@@ -421,8 +434,8 @@ static void ratio_of(const struct samples *ours, const struct samples *theirs, u
 }
 
 /*
- * Across racks against a baseline. Of a replay there may be nothing that is contiguous, and no
- * multiple of it: what the baseline serves is told as a share there.
+ * Compare serving across racks with a baseline. In a replay, the baseline can serve nothing, and
+ * then there is no ratio: the row has a share instead.
  */
 static void ratio_row(const struct fill *fill, const struct counted *counted, enum placer base,
 		      const char *condition)
@@ -449,7 +462,7 @@ static void ratio_row(const struct fill *fill, const struct counted *counted, en
 	row_print(&row);
 }
 
-/* What the program says of racks, beside what we say. */
+/* Compare the program's answers for racks with ours. */
 static void asked_rows(const struct fill *fill, struct asked *asked, const char *program,
 		       struct row row)
 {

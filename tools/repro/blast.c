@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What the failure of one controller touches: the share of all traffic whose tenants the worst
- * one has. Whole tenants are assigned, as a controller's failure would else hurt all of them;
- * so the largest tenant, and an even share, are a floor.
+ * The effect of one failed controller: the share of all traffic whose tenants the worst controller
+ * has. Assignments keep tenants whole, because the failure of a controller affects the whole
+ * tenant. The largest tenant and an even share are therefore lower bounds.
  */
 #include <math.h>
 #include <stdio.h>
@@ -16,9 +16,9 @@
 
 #define DRAWS 200
 #define TRACE_DRAWS 40
-#define ALL 0 /* tenants: as many as there are */
+#define ALL 0 /* tenants: all tenants */
 
-/* A case of the bench, or where the tail is 0 one of a trace. */
+/* A case of the bench, or with a tail of 0 a case from a trace. */
 struct case_ {
 	struct tenants_case of;
 	enum trace_set set;
@@ -38,7 +38,10 @@ enum way {
 	WAYS,
 };
 
-/* Tenants are tasks that run at once, some of them by chance; each weighs what it has. */
+/*
+ * Tenants are the tasks of the trace that run at the same time, sampled at random. Their weights
+ * are their accelerators.
+ */
 static uint32_t weigh_traced(const struct repro *repro, const struct case_ *this, uint32_t number,
 			     uint64_t *random, double *weights)
 {
@@ -76,7 +79,7 @@ static void draw(const struct repro *repro, struct morph_ctx *ctx, const struct 
 	} else {
 		of.tenants = weigh_traced(repro, this, number, &random, weights);
 		total = tenants_sort(weights, of.tenants);
-		/* Of a trace all weigh whole servers. */
+		/* In a trace, all tenants weigh whole servers. */
 		floor = ceil(tenants_floor(&of, weights, total));
 	}
 	for (uint32_t at = 0; at < of.tenants; at++)
@@ -92,7 +95,7 @@ static void draw(const struct repro *repro, struct morph_ctx *ctx, const struct 
 	samples_add(&shares[FLOOR], floor / total);
 }
 
-/* What rows of a case begin with, and on which condition they are. */
+/* Prefix of a case's rows, and the condition that they name. */
 struct words {
 	char name[96], condition[512];
 };
@@ -121,7 +124,7 @@ static void say(const struct case_ *this, uint32_t draws, struct samples shares[
 		is_traced ? ", in whole servers" : "", samples_mean(&shares[FLOOR]));
 }
 
-/* The worst draw of all; and how far apart the worst of so many parts of them are. */
+/* The worst of all draws, and the range of the worst draws of PARTS parts. */
 #define PARTS 5
 
 static void worst_row(const struct samples *over, const char *name, const char *condition,

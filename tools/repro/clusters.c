@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Fills, boxes, stitching, replay. */
+/* Fill clusters, look for boxes, stitch slices, and replay traces. */
 #include "../../libmorph/bench/random.h"
 #include "../../libmorph/place/stitch.h"
 #include "clusters.h"
@@ -7,7 +7,7 @@
 #define X 2
 #define Y 2
 #define Z 4
-#define LINK 1 /* of a slice takes all four fibres: libmorph/bench/racks.h */
+#define LINK 1 /* a circuit of a slice takes all four fibres: libmorph/bench/racks.h */
 #define STITCH_STEPS 50000000
 
 void cluster_begin(struct repro *repro, int argc, char **argv)
@@ -56,7 +56,9 @@ uint64_t cluster_digest(uint64_t digest, const struct racks *racks)
 
 /* -------------------------------------------------------------------- boxes */
 
-/* The boxes of a size in servers; those of a rack's whole extent have one place there. */
+/*
+ * Boxes by size in servers. A box that spans the rack in a dimension has a single position there.
+ */
 static const struct box {
 	uint8_t size, x, y, z;
 } boxes[] = {

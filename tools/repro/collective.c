@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * A ReduceScatter on a slice of eight: the ring is found in the links of the slice, its schedule
- * is run on sets of what was added up, and time follows from steps and bytes on the busiest
- * link. Nothing of the published formula is in here; Morphlux, Table 2, has it.
+ * A ReduceScatter on a slice of eight. The program finds the ring in the links of the slice, runs
+ * its schedule on sets of contributions, and computes the time from the steps and the bytes on the
+ * busiest link. It does not use the published formula (Morphlux, Table 2).
  *
- * An accelerator has six ports of the same width, three dimensions with two directions each.
- * Electrical ports stay what they are; optical ones all go to the two neighbours in the ring.
+ * An accelerator has six ports of the same width: three dimensions with two directions each.
+ * Electrical ports are fixed; all optical ports go to the two neighbours in the ring.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,7 +20,7 @@
 struct slice {
 	uint32_t extent[3];
 	uint32_t count;
-	bool joined[MEMBERS][MEMBERS]; /* by a link that no other slice uses */
+	bool joined[MEMBERS][MEMBERS]; /* links that no other slice uses */
 	uint32_t ring[MEMBERS];
 };
 
@@ -37,7 +37,7 @@ static void slice_make(struct slice *slice, uint32_t x, uint32_t y, uint32_t z)
 			uint32_t at = member / stride[axis] % extent;
 			uint32_t next = member + stride[axis];
 
-			/* The wrap of a shorter extent leads through others' accelerators. */
+			/* In a shorter extent, the wrap passes accelerators of other tenants. */
 			if (at + 1 == extent && extent == RACK)
 				next = member - at * stride[axis];
 			else if (at + 1 == extent)
@@ -63,19 +63,22 @@ static bool find_ring(struct slice *slice, uint32_t length, uint32_t seen)
 	return false;
 }
 
-/* What a schedule came to: steps, and of the buffer what the busiest link carried in all. */
+/*
+ * Result of a schedule: steps, and the share of the buffer that the busiest link carried in total.
+ */
 struct counted {
 	uint32_t steps;
 	double busiest;
 };
 
 /*
- * Two rings against one another, half of the buffer each, in pieces of one for each member: in
- * every step each hands on what it has added up of one piece.
+ * Two rings in opposite directions, with half of the buffer each, in one piece for each member. In
+ * every step, each member passes on its partial sum of one piece.
  */
 static struct counted reduce_scatter(const struct slice *slice)
 {
-	uint32_t n = slice->count, parts[2][MEMBERS][MEMBERS]; /* [way][member][piece]: whose */
+	/* [direction][member][piece]: the contributions */
+	uint32_t n = slice->count, parts[2][MEMBERS][MEMBERS];
 	double carried[MEMBERS][MEMBERS] = { 0 };
 	struct counted counted = { 0 };
 
@@ -103,7 +106,7 @@ static struct counted reduce_scatter(const struct slice *slice)
 	return counted;
 }
 
-/* What b, the time of a byte at full egress, is multiplied with where a link has @ports. */
+/* Factor of b, the time of a byte at full egress, if a link has @ports ports. */
 static double cost(const struct counted *counted, double ports)
 {
 	return counted->busiest * PORTS / ports;
@@ -112,7 +115,7 @@ static double cost(const struct counted *counted, double ports)
 /* ---------------------------------------------------------------------- rows */
 
 struct delays {
-	double a, b, r, relock; /* ns; b of a byte */
+	double a, b, r, relock; /* in ns; b for each byte */
 };
 
 static const char *const table_condition =
@@ -160,7 +163,7 @@ static void table_rows(const struct counted *counted, const struct delays *delay
 	}
 }
 
-/* Rack-scale slicing: an AllReduce, which is a ReduceScatter and as much back. */
+/* Rack-scale slicing: an AllReduce consists of a ReduceScatter and the same way back. */
 static void slicing_row(const struct counted *counted, const struct delays *delays, double mib,
 			bool relock)
 {

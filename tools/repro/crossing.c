@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Slices across racks: the pod, what bounds them, and having them built. */
+/* Slices across racks: the pod, the upper bound of their number, and the planner's slices. */
 #include <string.h>
 
 #include "../../libmorph/bench/random.h"
@@ -19,7 +19,7 @@ enum {
 	DIRECT_X = 0,
 	DIRECT_Y = 8,
 	DIRECT_Z = 16,
-	FACE_X = DIRECT_GROUPS, /* minus, then plus */
+	FACE_X = DIRECT_GROUPS, /* first the minus face, then the plus face */
 	FACE_Y = FACE_X + 16,
 	FACE_Z = FACE_Y + 16,
 };
@@ -35,7 +35,7 @@ static void add_arc(struct cross_pod *pod, uint32_t from, uint32_t to, uint32_t 
 	};
 }
 
-/* Direct links to both sides, and the face where the dimension of this extent ends. */
+/* Add the direct links to both sides, and links of the face where the dimension ends. */
 static void add_arcs(struct cross_pod *pod, uint32_t from)
 {
 	uint32_t x = from & 1, y = from >> 1 & 1, z = from >> 2;
@@ -54,7 +54,7 @@ static void add_arcs(struct cross_pod *pod, uint32_t from)
 			FACE_Z + 4 * (z == 0) + in_z);
 }
 
-/* A slice has the links between its servers, and wraps between those at opposite faces. */
+/* Take the links between a slice's servers, and the wraps between servers at opposite faces. */
 static void take_links(struct cross_pod *pod, const struct racks_slice *slice)
 {
 	for (uint32_t sites = slice->sites; sites; sites &= sites - 1) {
@@ -91,8 +91,8 @@ void crossing_pod(const struct racks *racks, struct cross_pod *pod)
 /* -------------------------------------------------------------------- bound */
 
 /*
- * A slice takes eight servers. Of a rack whose faces have fewer links left than leave the least
- * part of a slice no part can be used, but only slices as a whole.
+ * A slice takes eight servers. If a rack's faces have fewer free links than leave the smallest part
+ * of a slice, the rack can host only whole slices.
  */
 void crossing_bound_find(const struct racks *racks, struct crossing_bound *bound)
 {

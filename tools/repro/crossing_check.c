@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Looks through a plan of slices across racks: servers, ways hop by hop against the geometry, and
- * no link twice. Every link of a face gets its number, for a circuit
- * switch joins only links of the same one: a colouring of a bipartite graph, whose degree is
- * enough (Konig, 1916), by alternating paths.
+ * Check a plan of slices across racks: servers, paths hop by hop against the geometry, and no link
+ * twice. Assign a number to every link of a face, because a circuit switch joins only links with
+ * the same number. This is the colouring of a bipartite graph, for which its degree is enough
+ * (Konig, 1916), by alternating paths.
  */
 #include <string.h>
 
@@ -16,8 +16,8 @@ struct check {
 	const struct racks *racks;
 	uint8_t inside[RACKS][RACK_SITES][RACK_SITES]; /* links in use between servers of a rack */
 	/*
-	 * By dimension, servers of a face and link of a server: the rack that plus and minus are
-	 * joined to.
+	 * By dimension, server of a face and link of a server: the rack on the other end of plus
+	 * and minus.
 	 */
 	uint16_t plus[DIMENSIONS][8][RACKS][4], minus[DIMENSIONS][8][RACKS][4];
 };
@@ -39,7 +39,7 @@ static uint32_t wide(uint32_t axis)
 	return axis < 2 ? 2 : 4;
 }
 
-/* Of the servers of a face, which. */
+/* The index of a server in its face. */
 static uint32_t place_on_face(uint32_t site, uint32_t axis)
 {
 	uint32_t x = site & 1, y = site >> 1 & 1, z = site >> 2;
@@ -54,7 +54,10 @@ static bool on_face(uint32_t site, uint32_t axis, bool plus)
 	return at == (plus ? (axis < 2 ? 1 : 3) : 0);
 }
 
-/* A number that neither a plus face's server nor a minus face's has yet; others change theirs. */
+/*
+ * Find a number that both the plus face's server and the minus face's server have free. If there is
+ * none, change the numbers of other links.
+ */
 static bool join(struct check *check, uint32_t axis, uint32_t place, uint32_t from, uint32_t to)
 {
 	uint16_t(*plus)[4] = check->plus[axis][place], (*minus)[4] = check->minus[axis][place];
@@ -67,10 +70,7 @@ static bool join(struct check *check, uint32_t axis, uint32_t place, uint32_t fr
 		its++;
 	if (mine == wide(axis) || its == wide(axis))
 		return false;
-	/*
-	 * The links of both numbers that begin at the minus face, one after the other, change
-	 * number.
-	 */
+	/* Exchange both numbers along the path of links that begins at the minus face. */
 	if (minus[to][mine] != NOBODY) {
 		bool at_minus = true;
 		uint16_t path[2 * RACKS + 2];
@@ -101,7 +101,7 @@ static bool join(struct check *check, uint32_t axis, uint32_t place, uint32_t fr
 }
 
 /*
- * Slices that are there have the links between their servers, and the wraps: from the last to the
+ * Take the links between the servers of present slices, and their wraps from the last server to the
  * first.
  */
 static void take_there(struct check *check, const struct racks_slice *slice)
@@ -175,7 +175,7 @@ static const char *check_servers(const struct check *check, const struct cross_f
 	return NULL;
 }
 
-/* The links of the plan fit together: each number of a face's link has one partner. */
+/* Check that the links of the plan fit together: each number of a face's link has one partner. */
 static const char *check_numbers(const struct check *check)
 {
 	for (uint32_t at = 0; at < DIMENSIONS * 8 * RACKS * 4; at++) {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Dispatch of experts' tokens over circuits: what each way to find matchings takes, and the delay
- * of a change from which a mesh that never changes is the sooner. The sooner of all ways is planned
- * by public calls and carried out by the checker.
+ * Dispatch of experts' tokens over circuits: the time of each method for finding matchings, and the
+ * delay of a change from which a fixed mesh is faster. Public functions plan the fastest method,
+ * and the checker carries it out.
  */
 #include <math.h>
 #include <stdio.h>
@@ -27,14 +27,14 @@ struct skew {
 static const struct skew skews[] = { { "even", 0 }, { "mild", 0.5 }, { "strong", 1 } };
 
 /*
- * A way to send; a mesh has a plane of its own for each other rank, which have the bandwidth of one
- * port together.
+ * A way to send. A mesh has a plane for each other rank, and all planes share the bandwidth of one
+ * port.
  */
 struct way {
 	const char *what;
-	/* MATRIX_METHODS: the soonest of those that change circuits, by public calls */
+	/* MATRIX_METHODS: the fastest method with changing circuits, planned by public functions */
 	uint32_t method;
-	bool packets; /* published beside a packet switch, which is for what little is left */
+	bool packets; /* published in combination with a packet switch for the small rest */
 };
 
 static const struct way ways[] = {
@@ -51,7 +51,7 @@ struct dispatch {
 	const struct repro *repro;
 	struct planned planned;
 	struct matrix_solver *solver;
-	uint64_t *bytes; /* of the matrix that was drawn last */
+	uint64_t *bytes; /* of the matrix drawn last */
 	double skew;
 };
 
@@ -63,7 +63,7 @@ static void draw(struct dispatch *dispatch, uint32_t number)
 	tokens_matrix(&tokens, repro_seed(dispatch->repro, number), dispatch->bytes);
 }
 
-/* By public calls: what the checker has carried out. */
+/* Plan by public functions, and let the checker carry the plan out. */
 static double planned_us(struct dispatch *dispatch, uint64_t change_ns)
 {
 	const struct morph_collective_opts how = { .sz = sizeof(how),
@@ -98,7 +98,7 @@ static struct matrix_plan solve(struct dispatch *dispatch, uint32_t method, uint
 	return plan;
 }
 
-/* A mesh is there at first. */
+/* A mesh is lit at the start. */
 static double way_us(struct dispatch *dispatch, uint32_t method, uint64_t change_ns)
 {
 	if (method == MATRIX_METHODS)
@@ -153,7 +153,7 @@ static void way_row(struct dispatch *dispatch, const struct skew *skew, const st
 	row_print(&row);
 }
 
-/* From which delay on the mesh is sooner, to a percent. */
+/* The delay from which the mesh is faster, to a percent. */
 static double crossing_us(struct dispatch *dispatch)
 {
 	double mesh = way_us(dispatch, MATRIX_MESH, 0), low = 1, high = 1e9;

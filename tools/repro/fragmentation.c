@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Fragmentation: 1 - S / T of a rack, S accelerators in the largest slice that it still takes, T
- * free ones; a full rack has none. Racks are filled by chance and a fifth of the slices goes.
+ * Fragmentation of a rack: 1 - S / T, with S accelerators in the largest slice that still fits and
+ * T free accelerators; 0 for a full rack. Racks are filled at random, and a fifth of the slices
+ * leaves.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,7 +13,7 @@
 #define CLUSTERS 16
 #define FREED_PERMILLE 200
 
-/* Who places the next slice. */
+/* Placement algorithms for the next slice. */
 enum placer {
 	ALIGNED,
 	ANYWHERE,
@@ -24,7 +25,7 @@ enum placer {
 static const char *const placer_names[PLACERS] = { "aligned", "any place and orientation",
 						   "stitched", "stitched, any size" };
 
-/* Servers of the largest slice. */
+/* Servers of the largest slice that fits. */
 static uint32_t largest(const struct racks *racks, uint32_t rack, enum placer placer)
 {
 	uint16_t free = racks_free(racks, rack);
@@ -40,9 +41,9 @@ static uint32_t largest(const struct racks *racks, uint32_t rack, enum placer pl
 	return 0;
 }
 
-/* Of all clusters, by cluster. */
+/* Indices of all clusters. */
 struct indices {
-	struct samples means, worst, bad; /* bad: share of racks at 0.5 or above */
+	struct samples means, worst, bad; /* bad: share of racks with an index of at least 0.5 */
 	uint32_t counts[101]; /* racks by hundredths of the index, rounded up */
 	uint32_t racks;
 };
@@ -71,7 +72,7 @@ static void measure(const struct racks *racks, enum placer placer, struct indice
 	samples_add(&indices->bad, (double)bad / here.count);
 }
 
-/* Least index that a share of all racks does not exceed, in hundredths rounded up. */
+/* The smallest index that a given share of all racks does not exceed, in hundredths rounded up. */
 static double quantile(const struct indices *indices, double share)
 {
 	uint32_t at = 0, seen = indices->counts[0];
@@ -81,7 +82,7 @@ static double quantile(const struct indices *indices, double share)
 	return at / 100.0;
 }
 
-/* How the racks came to be as they are. */
+/* How the racks were filled. */
 struct fill {
 	const char *name, *words, *approximation;
 	uint64_t digest;
@@ -176,7 +177,7 @@ static void make_mix_with_racks(const struct repro *repro, uint32_t number, stru
 	cluster_free_slices(racks, FREED_PERMILLE);
 }
 
-/* A fifth of those that run goes, in the order of their ends. */
+/* Remove a fifth of the running jobs, in the order of their ends. */
 static void make_traced(const struct repro *repro, uint32_t number, enum trace_set set,
 			struct racks *racks)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* The published program and ours, asked about the same racks. */
+/* Ask the published program and our planner about the same racks. */
 #include <string.h>
 
 #include "../../libmorph/bench/proof.h"
@@ -7,13 +7,13 @@
 #include "../../libmorph/place/stitch.h"
 #include "ilp.h"
 
-#define FIBRES 4 /* of a link, all of which one circuit between servers takes */
+#define FIBRES 4 /* a circuit between servers takes all fibres of a link */
 #define STITCH_STEPS 50000000
 
-/* What is asked of a rack. */
+/* A question about a rack. */
 struct question {
 	struct pattern pattern;
-	struct net links, left; /* of a rack that is empty, and of this one */
+	struct net links, left; /* of an empty rack, and of this one */
 	uint64_t free;
 };
 
@@ -22,10 +22,7 @@ static uint32_t taken(const struct question *question, uint32_t from, uint32_t t
 	return question->links.room[from][to] - question->left.room[from][to];
 }
 
-/*
- * Links as they would be if a plan may load each so much, and what it then leaves; it must be a
- * plan.
- */
+/* Check a plan whose links may each carry @load circuits. An invalid plan ends the program. */
 static void go_through(const struct question *question, uint32_t load, const uint8_t *seats,
 		       const struct routes *routes)
 {

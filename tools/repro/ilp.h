@@ -1,33 +1,33 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
-/* Racks that are put to the published integer program of stitching, and to ours. */
+/* Racks as problems for the published integer program of stitching, and for our planner. */
 #ifndef REPRO_ILP_H
 #define REPRO_ILP_H
 
 #include "clusters.h"
 
-/* Which ways the program may take of the shortest ones, and how long it may search. */
+/* Which of the shortest paths the program may use, and its search limit. */
 struct ilp_effort {
 	uint32_t ways_shortest, ways_kept, nodes;
 	bool no_cuts;
 };
 
 enum ilp_verdict {
-	ILP_NO, /* proven: by these ways no plan is within the fibres */
+	ILP_NO, /* proven: no plan with these paths fits the fibres */
 	ILP_YES,
-	ILP_UNDECIDED, /* out of nodes */
+	ILP_UNDECIDED, /* the search used all its nodes */
 };
 
 struct ilp_answer {
-	bool planned; /* there is a plan, whatever fibres it needs */
-	enum ilp_verdict within; /* is there one within the fibres? */
-	double fibres; /* that its plan has on the fullest link */
-	bool ours; /* whether we have a plan, which is always within the fibres */
+	bool planned; /* is there a plan with any number of fibres? */
+	enum ilp_verdict within; /* is there a plan within the fibres? */
+	double fibres; /* fibres of its plan on the fullest link */
+	bool ours; /* is there a plan of ours? It is always within the fibres */
 	double our_fibres;
 };
 
 /*
- * 32 accelerators in a rack. Plans of both are gone through by the checker, link by link, and
- * one within the fibres that is there where ours says that there is none ends the program.
+ * Ask for 32 accelerators in a rack. The checker checks plans of both link by link. If the program
+ * finds a plan within the fibres where our planner proves that none exists, the program ends.
  */
 void ilp_ask(const struct racks *racks, uint32_t rack, const struct ilp_effort *effort,
 	     struct ilp_answer *answer);

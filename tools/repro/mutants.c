@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Plans of slices across racks, each spoilt in one way by a seed: the check must refuse every one.
+ * Plans of slices across racks, each corrupted in one way by a seed. The check must reject every
+ * plan.
  */
 #include <stdio.h>
 #include <string.h>
@@ -12,11 +13,11 @@
 #define MUTANTS 1000
 
 enum kind {
-	SHORTENED, /* a way ends before its server */
+	SHORTENED, /* a path ends before its server */
 	TWICE, /* a server has two slots */
-	TAKEN, /* a slot has a server of a slice that was there */
-	CROWDED, /* all links of an edge go one way, which begins with two links within a rack */
-	FULL, /* the same, with two of a face */
+	TAKEN, /* a slot has a server of a present slice */
+	CROWDED, /* all links of an edge take one path, which begins with two links within a rack */
+	FULL, /* the same, with two links of a face */
 	KINDS,
 };
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Planes that change while others send, on SWOT's evaluation: how much sooner plans end than where
- * all planes change for each step, and than where none changes after the first. Steps carry what
- * SWOT's own tables say; each plan is gone through by a replay that shares nothing with the
- * planner. Beside what is gained stands what no plan can exceed.
+ * Planes that change while other planes send, on SWOT's evaluation. The rows compare ends of plans
+ * with two baselines: all planes change for each step, and no plane changes after the first step.
+ * Steps carry the bytes of SWOT's own tables. An independent replay checks each plan. Each gain has
+ * the upper bound beside it.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,11 +20,11 @@
 static struct overlap_round rounds[GRID_ROUNDS];
 static struct overlap_share shares[GRID_ROUNDS * OVERLAP_PLANES];
 
-/* One of SWOT's instances, in milliseconds; NAN where there is no such plan. */
+/* One of SWOT's instances, in milliseconds; NAN: no such plan. */
 struct answer {
 	struct grid_instance instance;
 	double ours, bound, anew, one_shot;
-	bool proved; /* to be the best */
+	bool proved; /* proven to be the best */
 };
 
 struct answers {
@@ -98,15 +98,15 @@ static double other(const struct answer *answer, enum against against)
 	return against == ANEW ? answer->anew : answer->one_shot;
 }
 
-/* What a plan gains that ends at @ms. */
+/* The gain of a plan that ends at @ms. */
 static double gain(const struct answer *answer, enum against against, double ms)
 {
 	return 1 - ms / other(answer, against);
 }
 
 /*
- * How much less time ours takes, in the instance where that is most or least; beside it what no
- * plan exceeds there.
+ * The time that our plan saves, in the instance with the largest or smallest saving. The upper
+ * bound is beside it.
  */
 static void extreme_row(const struct answers *answers, enum grid_algorithm table,
 			enum against against, bool most)
@@ -188,7 +188,7 @@ static void proved_row(const struct answers *answers)
 				 .unit = "share of plans" });
 }
 
-/* The same algorithms with the transfers that they have, by what programs call. */
+/* The same algorithms with their own transfers, planned by public functions. */
 static void true_row(struct planned *planned, const struct morph_collective_opts *how,
 		     const char *what)
 {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Several controllers that decide on lanes from views of their own: what their plans, by linear
- * programs and regularised, add up to beyond what links have; then in whole lanes, how many
- * reservations are refused, and what rounding loses. The instances are those of the bench,
- * libmorph/bench/meshes.h.
+ * Several controllers that decide on lanes from their own views. The rows have the excess over the
+ * capacity of links when the plans are added, for linear programs and for regularised plans. Then
+ * they have, in whole lanes, the share of refused reservations and the loss by rounding. The
+ * instances are those of the bench, libmorph/bench/meshes.h.
  */
 #include <math.h>
 #include <stdio.h>
@@ -20,11 +20,12 @@
 #define MESHES 32
 #define EPOCHS 8
 #define CONTROLLERS 4
-#define LOAD 0.6 /* of which linear programs carry 95 % */
+#define LOAD 0.6 /* linear programs carry 95 % of it */
 #define PATHS (MESH_DEMANDS * MESH_PATHS)
 
 /*
- * How a controller plans: what is published for linear programs is of one that begins from nothing.
+ * How a controller plans. Published figures for linear programs are of plans without an earlier
+ * state.
  */
 enum way {
 	COLD,
@@ -37,9 +38,9 @@ static const char *const way_names[REGULAR] = { "linear program, cold", "linear 
 
 /* Sums over the epochs of a mesh. */
 struct sums {
-	double sent, carried, overload, worst; /* lanes; worst links' excess, as a share */
+	double sent, carried, overload, worst; /* lanes; the worst links' excess, as a share */
 	double asked, refused; /* in whole lanes */
-	double lost; /* what is refused on all paths of the demand */
+	double lost; /* refused on all paths of the demand */
 };
 
 struct setting {
@@ -78,13 +79,13 @@ static void solve(const struct setting *setting, enum way way, uint32_t controll
 		oracle_free(oracle);
 }
 
-/* What the controllers install. */
+/* The controllers' installed plans. */
 struct installed {
 	double flows[PATHS];
 	uint32_t lanes[PATHS];
 };
 
-/* A controller installs what leaves its own servers, of what it has planned for all. */
+/* A controller plans for all servers, and installs the part that leaves its own servers. */
 static void install(const struct setting *setting, uint32_t epoch, uint32_t controller,
 		    const double *flows, struct installed *installed)
 {
@@ -116,8 +117,8 @@ static void count_overload(const struct mesh *mesh, const double *flows, struct 
 }
 
 /*
- * What links carry of what is sent: a path as much as the worst of its links leaves it, where what
- * comes to a link beyond its capacity is lost from all alike.
+ * The traffic that links carry. A path carries the share that its worst link leaves. A link drops
+ * the traffic beyond its capacity in equal shares.
  */
 static double count_carried(const struct mesh *mesh, const double *flows)
 {
@@ -138,10 +139,10 @@ static double count_carried(const struct mesh *mesh, const double *flows)
 
 /* ------------------------------------------------------------- reservations */
 
-/* What a controller asks for next: its paths in their order. */
+/* A controller's next requests: its paths in order. */
 struct turn {
-	uint32_t next[CONTROLLERS], left[CONTROLLERS]; /* path; how many it asks for */
-	uint32_t waiting; /* of all */
+	uint32_t next[CONTROLLERS], left[CONTROLLERS]; /* path; lanes requested for it */
+	uint32_t waiting; /* over all paths */
 };
 
 static uint32_t controller_of(const struct mesh *mesh, uint32_t path)
@@ -158,7 +159,10 @@ static void turns_begin(struct turn *turn, const struct mesh *mesh, const uint32
 	}
 }
 
-/* Whose turn it is comes by chance, every order of all requests as likely as any other. */
+/*
+ * Choose the next controller at random, so that every order of all requests has the same
+ * probability.
+ */
 static uint32_t turn_of(struct turn *turn, const struct mesh *mesh, const uint32_t *lanes,
 			uint64_t *random)
 {
@@ -175,7 +179,7 @@ static uint32_t turn_of(struct turn *turn, const struct mesh *mesh, const uint32
 	return path;
 }
 
-/* Lanes of a path, as many as are left of those that are wanted. */
+/* Grant the lanes of a path that are free, up to the requested number. */
 static uint32_t grant(const struct mesh *mesh, uint32_t at, uint32_t wanted, uint32_t *left)
 {
 	const struct mesh_path *path = &mesh->paths[at];
@@ -189,9 +193,9 @@ static uint32_t grant(const struct mesh *mesh, uint32_t at, uint32_t wanted, uin
 }
 
 /*
- * The controllers reserve at once, as with the driver: who comes first is chance. What does not
- * fit is refused; with @again the loser then tries the other paths of the demand, from the next
- * one on. Returns lanes that are refused in the end.
+ * The controllers reserve concurrently, as with the driver, in random order. A request that does
+ * not fit is refused. With @again, the controller then tries the other paths of the demand, from
+ * the next one on. Returns the lanes that remain refused.
  */
 static uint32_t reserve(const struct mesh *mesh, const uint32_t *lanes, uint64_t random, bool again)
 {
@@ -233,7 +237,7 @@ static void count_reservations(const struct setting *setting, uint32_t epoch,
 	sums->lost += reserve(mesh, installed->lanes, random, true);
 }
 
-/* An epoch in which every controller plans in its own way from its own view. */
+/* An epoch in which every controller plans by @way from its own view. */
 static void run_epoch(const struct setting *setting, uint32_t epoch, struct sums sums[WAYS])
 {
 	double amounts[MESH_DEMANDS], view[MESH_DEMANDS], flows[PATHS] = { 0 };
@@ -273,7 +277,7 @@ static void run_mesh(struct morph_ctx *ctx, uint64_t seed, double noise, struct 
 
 /* --------------------------------------------------------------------- rows */
 
-/* By mesh: figures of a way that plans. */
+/* Figures by mesh, of each way to plan. */
 enum figure {
 	VOLUME,
 	WORST,
@@ -312,7 +316,7 @@ static const char *const approximation =
 	"the original's formulation, topologies and demands are not at hand: a reconstruction, 12 "
 	"servers, 5 planes of circuits";
 
-/* Ours beside one of the baselines. */
+/* Compare ours with one baseline. */
 static void figure_rows(struct samples figures[WAYS][FIGURES], enum way base, double noise,
 			const char *condition)
 {
@@ -336,7 +340,7 @@ static void figure_rows(struct samples figures[WAYS][FIGURES], enum way base, do
 	}
 }
 
-/* By mesh, of what is by a linear program from nothing. */
+/* Throughput by mesh, of linear programs without an earlier state. */
 struct throughput {
 	struct samples sent, carried;
 };
@@ -358,7 +362,7 @@ static void ratio_row(struct samples *ratios, double noise, const char *what, co
 	row_print(&row);
 }
 
-/* Throughput, of what linear programs have by the same views: sent, and carried. */
+/* Throughput of linear programs with the same views: sent traffic and carried traffic. */
 static void throughput_rows(const struct throughput *throughput, double noise,
 			    const char *condition)
 {

@@ -1,5 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""A picture of a figure: a bar for what is ours, with its interval, marks for what is published and for the baseline."""
+"""Draw a figure.
+
+Our values are bars with their intervals. Published values and baselines are marks.
+"""
 
 from xml.sax.saxutils import escape
 
@@ -21,7 +24,7 @@ def line(x1, y1, x2, y2, color, width=1.5):
 
 
 def scale(rows):
-    """Where values lie; rows of one unit share a scale, so that bars can be compared."""
+    """Positions of values. Rows of one unit share a scale, so that their bars are comparable."""
     values = [0.0]
     for row in rows:
         values += [row[key] for key in ("ours", "low", "high", "baseline") if row[key] is not None]

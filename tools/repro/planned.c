@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Planning, and having it checked. */
+/* Plan schedules and check them. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -40,7 +40,7 @@ void planned_end(struct planned *planned)
 
 /* ------------------------------------------------------------------ checking */
 
-/* What one of the three is in bytes; freed by the caller. */
+/* Write one of the checker's three inputs. The caller frees it. */
 static struct morph_check_bytes write_collective(const struct planned *planned)
 {
 	ssize_t bytes = morph_collective_write(planned->collective, NULL, 0);
@@ -95,7 +95,7 @@ static void check(const struct planned *planned, const struct morph_schedule *sc
 
 /* ------------------------------------------------------------------ planning */
 
-#define BY_POLICY MORPH_BASELINES /* no baseline, but as opts say */
+#define BY_POLICY MORPH_BASELINES /* no baseline: use the options' policy */
 
 static void plan(struct planned *planned, struct morph_schedule *schedule,
 		 const struct morph_schedule_opts *opts, uint32_t baseline)

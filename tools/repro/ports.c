@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Ports that slices use: by shape, over a cluster, and what that means for a tenant and a rack.
+ * Ports that slices use: by shape, over a cluster, and the effect for a tenant and for a rack.
  *
- * A rack is a 4x4x4 torus; an accelerator has a port in each direction of each dimension. Two
- * models of what an electrical slice can use are told apart. Extents: a port whose link leads
- * to an accelerator of the same slice. Closed rings: a port of a dimension whose whole ring is
- * the slice's own. Both are counted on the torus.
+ * A rack is a 4x4x4 torus. An accelerator has a port in each direction of each dimension. Two
+ * models of an electrical slice's usable ports are kept apart. Extents: ports whose links lead to
+ * an accelerator of the same slice. Closed rings: ports of a dimension in which the slice owns the
+ * whole ring. Both are counted on the torus.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,15 +14,15 @@
 #include "clusters.h"
 
 #define EXTENT 4
-#define PAIRS 3 /* a ring takes ports by two: to the next and from the one before */
-#define FIBRES 4 /* each way from server to server */
+#define PAIRS 3 /* a ring takes a pair of ports: to the next accelerator, and from the one before */
+#define FIBRES 4 /* each way between servers */
 #define PORTS (2 * PAIRS)
 
 struct shape {
 	uint32_t extent[3]; /* accelerators */
 };
 
-/* Those of slices, by size: 4 << size accelerators. */
+/* Shapes of slices by size: 4 << size accelerators. */
 static const struct shape shapes[RACK_SIZES] = {
 	{ { 2, 2, 1 } }, { { 2, 2, 2 } }, { { 2, 2, 4 } }, { { 2, 4, 4 } }, { { 4, 4, 4 } },
 };
@@ -32,7 +32,7 @@ static bool inside(const struct shape *shape, const uint32_t at[3])
 	return at[0] < shape->extent[0] && at[1] < shape->extent[1] && at[2] < shape->extent[2];
 }
 
-/* Ports of one dimension at one accelerator. */
+/* Usable ports of one dimension at one accelerator. */
 static uint32_t ports_of(const struct shape *shape, const uint32_t at[3], uint32_t axis,
 			 bool closed)
 {
@@ -47,7 +47,7 @@ static uint32_t ports_of(const struct shape *shape, const uint32_t at[3], uint32
 	return closed && members < EXTENT ? 0 : joined;
 }
 
-/* Ports that an accelerator of the slice uses on the mean. */
+/* Mean of the ports that an accelerator of the slice uses. */
 static double ports_used(const struct shape *shape, bool closed)
 {
 	uint32_t at[3], count = 0, ports = 0;
@@ -61,9 +61,8 @@ static double ports_used(const struct shape *shape, bool closed)
 }
 
 /*
- * Optical ports all go to rings through the slice, of which as many are lit as the fibres from
- * server to server carry: a ring through two servers crosses twice, others go once from each
- * to the next.
+ * All optical ports go to rings through the slice. The number of lit rings is limited by the fibres
+ * between servers. A ring through two servers crosses twice; a longer ring crosses each link once.
  */
 static uint32_t ports_within_fibres(uint32_t size)
 {
@@ -106,7 +105,10 @@ static void shape_rows(void)
 	}
 }
 
-/* Two rings at each accelerator, one in its plane and one along z: published floor, and pairs. */
+/*
+ * Two rings at each accelerator, one in its plane and one along z: the published minimum, and
+ * pairs.
+ */
 static void ring_rows(void)
 {
 	uint32_t rings = 2, each = PORTS / rings / 2;
@@ -125,7 +127,9 @@ static void ring_rows(void)
 
 /* ------------------------------------------------------------------- clusters */
 
-/* How a port model counts: electrical by extents, by closed rings, optical within fibres. */
+/*
+ * Models of usable ports: electrical by extents, electrical by closed rings, optical within fibres.
+ */
 enum model {
 	EXTENTS,
 	CLOSED,
@@ -144,11 +148,12 @@ static uint32_t size_of(const struct racks_slice *slice)
 	return 31 - (uint32_t)__builtin_clz(net_count(slice->sites));
 }
 
-/* How racks came to be as they are. */
+/* How the racks were filled. */
 struct fill {
-	const char *figures; /* what their names end with */
+	const char *figures; /* the suffix of their names */
 	const char *name, *words;
-	const struct mix *mix; /* sizes by chance until nothing is free, or NULL: jobs of a trace */
+	/* random sizes until no accelerator is free, or NULL: jobs of a trace */
+	const struct mix *mix;
 	enum trace_set set;
 };
 
@@ -163,7 +168,7 @@ static void make(const struct repro *repro, const struct fill *fill, uint32_t nu
 		cluster_replay_aligned(repro, number, fill->set, &replay, racks);
 }
 
-/* Whether a slice is there, in one rack. */
+/* Check that a slice is in a single rack. */
 static bool stands_in(const struct racks_slice *slice, uint32_t rack)
 {
 	return !slice->gone && slice->rack == rack;
@@ -174,7 +179,7 @@ static uint32_t taken_in(const struct racks *racks, uint32_t rack)
 	return net_count(racks->taken[rack]);
 }
 
-/* The share that is used of the ports of all that is taken in a rack. */
+/* The used share of the ports of all taken accelerators of a rack. */
 static double rack_use(const struct racks *racks, uint32_t rack, enum model model)
 {
 	double used = 0;
@@ -186,7 +191,7 @@ static double rack_use(const struct racks *racks, uint32_t rack, enum model mode
 	return used / taken_in(racks, rack);
 }
 
-/* Figures of a cluster, over its racks; each a sample of what clusters are like. */
+/* Figures of a cluster, over its racks. Each cluster is one sample. */
 enum figure {
 	LEAST,
 	TENTH,
@@ -266,8 +271,8 @@ static void use_rows(const struct repro *repro, const struct fill *fill)
 /* ----------------------------------------------------------- what it is good for */
 
 /*
- * A step of training: the same work for each accelerator, then its gradients are added up by a
- * ring. The unit of time is that of all gradients through one port.
+ * A step of training: the same work for each accelerator, then a ring adds up the gradients. The
+ * unit of time is the transfer of all gradients through one port.
  */
 static double step_time(double compute, uint32_t size, double ports)
 {
@@ -276,13 +281,13 @@ static double step_time(double compute, uint32_t size, double ports)
 	return compute + 2 * (members - 1) / members / ports;
 }
 
-/* So much computing that slices of 4 train @gain times as fast with all of their ports. */
+/* The computing time with which slices of 4 train @gain times as fast with all their ports. */
 static double compute_for(double gain)
 {
 	return (step_time(0, 0, used_by(0, EXTENTS)) - gain * step_time(0, 0, PORTS)) / (gain - 1);
 }
 
-/* How many times as much a rack trains, all of its slices together. */
+/* The gain in training speed of a rack, over all its slices. */
 static double rack_gain(const struct racks *racks, uint32_t rack, double compute, bool fibred)
 {
 	double electrical = 0, optical = 0;
@@ -301,11 +306,11 @@ static double rack_gain(const struct racks *racks, uint32_t rack, double compute
 	return optical / electrical;
 }
 
-/* Of what racks gain, two models: ports counted only, and within fibres. */
+/* Gains of racks in two models: all ports, and ports within fibres. */
 enum gain {
 	MEDIAN_GAIN,
 	BEST_GAIN,
-	ABOVE, /* share of racks that gain more than the published median */
+	ABOVE, /* share of racks with a gain above the published median */
 	GAINS,
 };
 
@@ -373,8 +378,8 @@ static void gain_rows(const struct repro *repro, const struct fill *fill)
 }
 
 /*
- * Servers of the prototype have a port for each dimension of a plane; a slice uses those in which
- * it extends.
+ * Servers of the prototype have a port for each dimension of a plane. A slice uses the ports of
+ * dimensions in which it extends.
  */
 static double prototype_gain(const uint32_t extent[2])
 {
@@ -385,7 +390,7 @@ static double prototype_gain(const uint32_t extent[2])
 	return 2.0 / used;
 }
 
-/* What a slice of so many accelerators gains in bandwidth. */
+/* The gain in bandwidth of a slice of 4 << @size accelerators. */
 static double tenant_gain(uint32_t size)
 {
 	return used_by(size, FIBRED) / used_by(size, EXTENTS);
@@ -457,7 +462,7 @@ static void tenants_of_cluster(const struct repro *repro, const struct fill *fil
 	samples_add(&figures[1], most);
 }
 
-/* The same of the slices that run at once. */
+/* The same for slices that run at the same time. */
 static void traced_tenant_rows(const struct repro *repro, const struct fill *fill)
 {
 	static const char *const names[] = { "mean slice", "best slice" };
@@ -513,7 +518,7 @@ int main(int argc, char **argv)
 	prototype_row();
 	tenant_rows(&mix);
 	for (uint32_t fill = 0; fill < sizeof(fills) / sizeof(*fills); fill++) {
-		/* Racks of which one slice is all have their own row above. */
+		/* Racks with a single slice have their own row above. */
 		if (fills[fill].mix != &with_racks)
 			gain_rows(&repro, &fills[fill]);
 		if (!fills[fill].mix)

@@ -1,12 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""The data file of what is published, read and looked through. With the name of a program: what that one is given."""
+"""Read and check the file of published values.
+
+With the name of a program, print the arguments of this program.
+"""
 
 import os
 import sys
 
 import yaml
 
-# In the order in which they run; each prints rows.
+# Programs in the order in which they run. Each prints rows.
 PROGRAMS = ("collective", "ports", "training", "spares", "coverage", "fragmentation", "blast", "overload", "acceptance",
             "overlap", "rounds", "switching", "regimes", "experts", "rails")
 CERTAINTIES = {"paper", "code", "abstract", "secondary", "unverified", "trace"}
@@ -14,7 +17,7 @@ PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published.yaml"
 
 
 def faults(data):
-    """What is wrong with the data file."""
+    """Errors of the data file."""
     found = []
     for program, parameters in data["parameters"].items():
         if program not in PROGRAMS:
@@ -47,7 +50,7 @@ def load(path=PATH):
 
 
 def arguments(data, program):
-    """What a program is given to compute from."""
+    """Arguments of a program: the published numbers from which it computes."""
     return [f"{name}={entry['value']!r}" for name, entry in data["parameters"].get(program, {}).items()]
 
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Rails of circuits instead of switches: what ports and transceivers cost and draw, by Opus's
- * model, and how long an iteration is where each phase of it waits for its circuits; by sums, and
- * event by event, asked for on demand and ahead. Nothing is trained here.
+ * Rails of circuits instead of switches. The rows have the cost and power of ports and transceivers
+ * by Opus's model, and the length of an iteration whose phases wait for their circuits. Iterations
+ * are computed as sums, and event by event, with circuits requested on demand and ahead. The
+ * program trains nothing.
  */
 #include <math.h>
 #include <stdio.h>
@@ -12,11 +13,11 @@
 
 #define NAME 96
 #define CONDITION 256
-#define ITERATIONS 6 /* ways ahead are learned from the first of them */
+#define ITERATIONS 6 /* the first ones show which circuits to request ahead */
 #define NS_OF_MS 1000000ULL
 #define RAILS 8 /* accelerators of a server, each with one port */
 
-/* Of one: dollars and watts. */
+/* Dollars and watts of one part. */
 struct part {
 	double usd, watts;
 };
@@ -32,8 +33,8 @@ static struct part sum(struct part one, double ones, struct part other, double o
 }
 
 /*
- * Switches of as many ports as two tiers of them need for a rail; each rail has two tiers, and a
- * third joins the rails. Each port of a switch has a transceiver, and so has each accelerator.
+ * Switches with enough ports for a rail in two tiers. Each rail has two tiers, and a third tier
+ * joins the rails. Each port of a switch and each accelerator has a transceiver.
  */
 static struct part of_switches(const struct parts *parts, uint32_t servers)
 {
@@ -44,7 +45,7 @@ static struct part of_switches(const struct parts *parts, uint32_t servers)
 	return sum(parts->port, ports, parts->transceiver, ports + RAILS * servers);
 }
 
-/* Each accelerator has one transceiver, and two ports of a circuit switch: in and out. */
+/* Each accelerator has one transceiver and two ports of a circuit switch: in and out. */
 static struct part of_circuits(const struct parts *parts, uint32_t servers)
 {
 	double accelerators = RAILS * servers;
@@ -79,8 +80,8 @@ static void parts_rows(const struct parts *parts, uint32_t servers)
 }
 
 /*
- * Each change of phase waits for all of the delay: an upper bound, for windows without traffic hide
- * some of it.
+ * Each change of phase waits for the whole delay. This is an upper bound, because windows without
+ * traffic hide a part of it.
  */
 static void iteration_row(double iteration_s, double phases, uint32_t delay_ms)
 {
@@ -123,7 +124,7 @@ static const char *const made_up =
 	"an iteration that is made up, sixteen ranks as there and some ten seconds: what is computed and "
 	"sent when is not told there";
 
-/* Published: its measured iteration by the one without controller. */
+/* The published figure: the measured iteration divided by the one without a controller. */
 static void longer_row(const char *mode, uint32_t delay_ms, const struct training_result *result,
 		       const struct training_result *alone)
 {
@@ -142,7 +143,8 @@ static void longer_row(const char *mode, uint32_t delay_ms, const struct trainin
 }
 
 /*
- * T_comp / (T_comp + T_communication that nothing hides + T_stall), which is all of the iteration.
+ * T_comp / (T_comp + T_communication + T_stall), where T_communication is the part that computing
+ * does not hide. The denominator is the whole iteration.
  */
 static void computing_row(const char *mode, uint32_t delay_ms, const struct training_result *result,
 			  const struct training_result *alone)

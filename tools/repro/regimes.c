@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Where circuits that change between rounds pay: 128 ranks that begin as a ring, a grid or a torus,
- * by collective, size and what a change takes, against the sooner of the algorithms that leave the
- * circuits as they are; and what an iteration of training gains by it. All schedules are planned by
- * public calls and carried out by the checker.
+ * The regimes in which it pays to change circuits between rounds. 128 ranks begin as a ring, a grid
+ * or a torus. The rows vary the collective, its size and the time of a change, and compare with the
+ * fastest algorithm on fixed circuits. They also have the gain of a training iteration. Public
+ * functions plan all schedules, and the checker carries them out.
  */
 #include <math.h>
 #include <stdio.h>
@@ -14,7 +14,7 @@
 
 #define NAME 96
 #define CONDITION 320
-#define NEVER_NS 1000000000000 /* of a change: nobody waits for it */
+#define NEVER_NS 1000000000000 /* time of a change that is never worth waiting for */
 
 #define COUNT_OF(list) (sizeof(list) / sizeof(*(list)))
 
@@ -29,7 +29,7 @@ static const uint64_t changes_ns[] = { 1000, 10000, 100000, 1000000 };
 static const uint64_t sizes[] = { 1 << 16, 1 << 20, 1 << 24, 1 << 28 };
 
 /*
- * What is lit at first, and how many ports' worth of rings lead over all of its ranks and share no
+ * Circuits lit at the start, and the number of ports whose rings visit all ranks without sharing a
  * circuit.
  */
 struct start {
@@ -46,13 +46,13 @@ static const struct start starts[] = {
 #define ALGORITHMS 3
 
 /*
- * What is to be done, by algorithms whose circuits may change; those that have rounds for each rank
+ * Collectives and the algorithms whose circuits may change. Algorithms with a round for each rank
  * are planned over planes only.
  */
 struct kind {
 	const char *what;
 	uint32_t kind, algorithms[ALGORITHMS];
-	const char *fixed; /* which never change */
+	const char *fixed; /* algorithms on fixed circuits */
 };
 
 static const struct kind kinds[] = {
@@ -74,10 +74,10 @@ struct question {
 	const struct start *start;
 	const struct kind *kind;
 	uint64_t bytes;
-	bool quick; /* no rounds of all pairs, and circuits of one hop alone */
+	bool quick; /* without rounds of all pairs, and with circuits of one hop only */
 };
 
-/* What is lit is for the caller; 0 where the policy has no schedule of it. */
+/* The caller lights the circuits. Returns 0 if the policy has no schedule. */
 static double time_of(struct planned *planned, const struct question *question, uint32_t algorithm,
 		      struct planned_costs costs, uint32_t policy)
 {
@@ -92,7 +92,7 @@ static double time_of(struct planned *planned, const struct question *question, 
 	return (double)planned_ns(planned, &how, &costs, policy);
 }
 
-/* The last one of an all-to-all is that of many rounds. */
+/* The last algorithm of an all-to-all has many rounds. */
 static size_t algorithms_of(const struct question *question)
 {
 	return ALGORITHMS - (question->quick && question->kind->kind == MORPH_ALL_TO_ALL);
@@ -109,7 +109,7 @@ static const struct planned_costs fixed_costs = { .change_ns = NEVER_NS,
 						  .mbps = MBPS,
 						  .ports = PORTS };
 
-/* A ring over all ranks; its lanes are as one, for they do the same. */
+/* A ring over all ranks. Its lanes act as one, because they do the same. */
 static double ring_ns(struct planned *planned, const struct question *question)
 {
 	const struct shape ring = { .what = "ring", .sizes = { RANKS, 1 }, .wraps = true };
@@ -122,8 +122,8 @@ static double ring_ns(struct planned *planned, const struct question *question)
 }
 
 /*
- * Rings of each dimension; where it does not wrap they go there and back, with two hops from rank
- * to rank.
+ * Rings of each dimension. Without a wrap, a ring goes there and back, with two hops from rank to
+ * rank.
  */
 static double rings_ns(struct planned *planned, const struct question *question)
 {
@@ -161,12 +161,12 @@ static double fixed_ns(struct planned *planned, const struct question *question)
 /* ------------------------------------------------------------------ changing */
 
 struct times {
-	double fixed, anew, ours; /* ns */
+	double fixed, anew, ours; /* in ns */
 };
 
 /*
- * The sooner of the algorithms, with circuits of each round, and as planned; where nothing gains,
- * what is there stays.
+ * The fastest algorithm, with circuits of each round, and as planned. If changes gain nothing, the
+ * circuits at the start stay.
  */
 static void changing_ns(struct planned *planned, const struct question *question,
 			uint64_t change_ns, struct times *times)
@@ -193,7 +193,7 @@ static void changing_ns(struct planned *planned, const struct question *question
 static const char *const unknown =
 	"bandwidths, delays and sizes of the original are not known: ours";
 
-/* By start, kind, size and change. */
+/* By start, kind, size and time of a change. */
 static struct times table[COUNT_OF(starts)][COUNT_OF(kinds)][COUNT_OF(sizes)][COUNT_OF(changes_ns)];
 
 static void regime_row(const struct question *question, uint64_t change_ns,
@@ -262,8 +262,8 @@ static void most_row(size_t start, size_t kind)
 /* ---------------------------------------------------------------- iterations */
 
 /*
- * Collectives of an iteration, by kind and size: how many. All-gather takes what ReduceScatter
- * does, turned round.
+ * Number of collectives of an iteration, by kind and size. An all-gather takes as long as a
+ * ReduceScatter in reverse.
  */
 struct iteration {
 	const char *what, *words;
@@ -283,7 +283,7 @@ static const struct iteration iterations[] = {
 	  { { 0, 0, 16, 0 }, { 0 }, { 0, 0, 128, 0 } } },
 };
 
-/* What of the waiting is left. */
+/* The share of the waiting time that remains. */
 static double left(const struct iteration *iteration, size_t start, size_t change, bool is_anew)
 {
 	double fixed = 0, now = 0;
@@ -299,7 +299,7 @@ static double left(const struct iteration *iteration, size_t start, size_t chang
 	return now / fixed;
 }
 
-/* Of an iteration that waits for its collectives so long, on circuits that never change. */
+/* Row for an iteration that waits for its collectives for a given time on fixed circuits. */
 static void iteration_row(const struct iteration *iteration, size_t start, size_t change,
 			  double waits)
 {

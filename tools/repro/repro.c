@@ -8,7 +8,7 @@
 
 #include "repro.h"
 
-#define NORMAL 1.959964 /* 97.5 % of the normal distribution lie below */
+#define NORMAL 1.959964 /* 97.5 % of the normal distribution lie below this value */
 
 void repro_wrong(const char *format, ...)
 {
@@ -144,7 +144,10 @@ double samples_quantile(struct samples *samples, double share)
 	return samples->values[at ? at - 1 : 0];
 }
 
-/* Of Student's distribution, by the first terms of its expansion: Fisher and Cornish (1960). */
+/*
+ * Quantile of Student's distribution, by the first terms of the expansion of Fisher and Cornish
+ * (1960).
+ */
 static double student(double freedom)
 {
 	double z = NORMAL, z3 = z * z * z, z5 = z3 * z * z;
@@ -166,7 +169,7 @@ void samples_row(const struct samples *samples, struct row *row)
 	row->interval = "95 % of the mean";
 }
 
-/* Wilson, Probable Inference (1927): it has a width where all samples are alike, too. */
+/* Wilson, Probable Inference (1927). The interval has a width even if all samples are equal. */
 void samples_share_row(const struct samples *samples, struct row *row)
 {
 	double share = samples_mean(samples), count = samples->count;

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * When circuits change between the rounds of a collective, on ranks with a port or two: segments of
- * rounds that share circuits, recursive doubling against a ring, and all-reduce with a late rank.
- * All schedules are planned by public calls, from a ring that is lit, and carried out by the
- * checker.
+ * Circuits that change between the rounds of a collective, on ranks with one or two ports: segments
+ * of rounds that share circuits, recursive doubling against a ring, and all-reduce with a late
+ * rank. Public functions plan all schedules from a lit ring, and the checker carries them out.
  */
 #include <math.h>
 #include <stdio.h>
@@ -17,7 +16,7 @@
 
 static const char *const lit_ring = "a ring is lit";
 
-/* Ranks in a row, joined to the next one, and with a second port to the one before. */
+/* Join each rank to the next one, and with a second port to the one before. */
 static void light_ring(struct planned *planned, uint32_t ranks, uint32_t ports)
 {
 	struct morph_collective *collective = planned->collective;
@@ -40,11 +39,11 @@ static void light_ring(struct planned *planned, uint32_t ranks, uint32_t ports)
 }
 
 /*
- * What is done with circuits that change when it pays, with those of the ring only, and with each
- * round's own.
+ * Times with circuits that change when it pays, with the ring's circuits only, and with each
+ * round's own circuits.
  */
 struct ways {
-	double planned, fixed, anew; /* ns */
+	double planned, fixed, anew; /* in ns */
 	uint32_t changes;
 };
 
@@ -133,8 +132,8 @@ static void segments_rows(struct planned *planned, const struct case_ *this)
 }
 
 /*
- * Largest gains over the sizes and changes of Harvest's evaluation. Over each round anew alone
- * there is no largest: it grows with what a change takes.
+ * Largest gains over the sizes and times of a change in Harvest's evaluation. The gain over
+ * changing in each round has no maximum: it grows with the time of a change.
  */
 struct gains {
 	double over_fixed, over_better;
@@ -202,7 +201,7 @@ struct race {
 	struct planned_costs costs;
 };
 
-/* What halving and doubling takes, times the ring, on the ring's circuits. */
+/* The time of halving and doubling divided by the ring's, both on the ring's circuits. */
 static double slower(struct planned *planned, const struct race *race, uint64_t bytes)
 {
 	struct morph_collective_opts how = { .sz = sizeof(how),
@@ -250,7 +249,7 @@ static void race_rows(struct planned *planned, double slow)
 	row_print(&row);
 }
 
-/* The better of both with circuits that change: from where on the ring is no better? */
+/* The better of both with changing circuits: find where the ring starts to be no better. */
 static void change_rows(struct planned *planned)
 {
 	static const uint64_t changes[] = { 100, 1000, 10000, 100000, 1000000 };
@@ -285,7 +284,7 @@ static void change_rows(struct planned *planned)
 
 /* ------------------------------------------------------------------ late rank */
 
-/* From where its first send of that round begins to the end of the schedule, in nanoseconds. */
+/* From the start of the first send in that round to the end of the schedule, in nanoseconds. */
 static double since(const struct planned *planned, uint32_t round)
 {
 	double begins = INFINITY;
@@ -300,7 +299,7 @@ static double since(const struct planned *planned, uint32_t round)
 	return (double)morph_schedule_ns(planned->schedule, NULL) - begins;
 }
 
-/* What is left to do when the late rank comes, its first circuits there; and how many rounds. */
+/* The time that remains when the late rank arrives, with its first circuits lit; and the rounds. */
 static double late_ns(struct planned *planned, uint32_t ranks, uint64_t bytes,
 		      const struct planned_costs *costs, uint32_t *rounds)
 {
@@ -368,7 +367,7 @@ static void late_gain_row(struct planned *planned, const struct planned_costs *c
 				 .baseline = 1 });
 }
 
-/* From this size on it is sooner than the ring, whose circuits never change; to a percent. */
+/* The size from which it is faster than the ring with fixed circuits, to a percent. */
 static void late_pays_row(struct planned *planned, struct planned_costs costs, uint32_t ranks,
 			  uint64_t change_ns)
 {

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Circuits from each rank to those beside it. */
+/* Circuits from each rank to its neighbours. */
 #include "repro.h"
 #include "shapes.h"
 
-/* Of a rank in a row, or a column; one of a ring is at most two places from the next. */
+/*
+ * The position of a rank in a row or a column. In a ring, it is at most two positions from the
+ * next.
+ */
 static uint32_t place(const struct shape *shape, uint32_t at, uint32_t size)
 {
 	if (!shape->folded)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* How many spares are enough for a rack: the published rule and the exact one. */
+/* The number of spares that a rack needs: the published rule and the exact one. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -16,8 +16,8 @@
 
 struct case_ {
 	const char *what;
-	uint32_t count; /* that fail one by one */
-	double least, most; /* of the share of time for which one is down */
+	uint32_t count; /* parts that fail one by one */
+	double least, most; /* bounds of the share of time in which one part is down */
 };
 
 /* The published range of a number. */
@@ -34,12 +34,12 @@ static struct case_ case_of(const struct repro *repro, const char *what, uint32_
 	return this;
 }
 
-/* Least K of a mean distribution: by either rule. */
+/* The smallest number of spares for a mean distribution, by each rule. */
 struct counts {
 	double published, exact;
 };
 
-/* By draw, and Pr(at least so many) on the mean of all. */
+/* By draw, and Pr(at least K down) on the mean of all draws. */
 struct found {
 	struct samples published, exact, short_of;
 	double at_least[65];
@@ -122,9 +122,9 @@ static void case_rows(const struct repro *repro, struct morph_ctx *ctx, const st
 /* ------------------------------------------------------------------- groups */
 
 /*
- * What fails together: an accelerator with its lasers, of which it has those of six ports; a
- * server; the supply of the four servers of a level; and, where they are counted, bundles of
- * fibres, each of which belongs to the two servers that it joins.
+ * Parts that fail together: an accelerator with the lasers of its six ports; a server; the supply
+ * of the four servers of a level; and, where counted, bundles of fibres. A bundle belongs to the
+ * two servers that it joins.
  */
 #define LEVELS 4
 #define LEVEL_SERVERS 4
@@ -142,13 +142,13 @@ static void good(struct morph_ctx *ctx, int error)
 		repro_wrong("%s", morph_error_text(ctx));
 }
 
-/* How often an accelerator is down by itself, with a laser that it can't do without. */
+/* The share of time in which an accelerator is down by itself or with a laser that it needs. */
 static double alone(const struct groups *groups)
 {
 	return 1 - (1 - groups->accelerator) * pow(1 - groups->laser, PORTS);
 }
 
-/* Neighbours: along x and y, of which both links are one bundle, and round the ring of levels. */
+/* Neighbours: along x and y, where both links are one bundle, and round the ring of levels. */
 static uint32_t bundles_of(uint32_t pairs[][2])
 {
 	uint32_t count = 0;
@@ -186,7 +186,10 @@ static struct morph_risk *with_groups(struct morph_ctx *ctx, const struct groups
 	return risk;
 }
 
-/* Each accelerator is down as often as with groups, but independently of the others. */
+/*
+ * Each accelerator is down for the same share of time as with groups, but independently of the
+ * others.
+ */
 static struct morph_risk *independent(struct morph_ctx *ctx, const struct groups *groups)
 {
 	uint32_t pairs[3 * SERVERS][2], bundles = bundles_of(pairs);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * How long a change may take for all-reduce to gain by it: a rack whose circuits follow the rounds.
- * All schedules are planned by public calls and carried out by the checker.
+ * The longest change with which all-reduce still gains: a rack whose circuits follow the rounds.
+ * Public functions plan all schedules, and the checker carries them out.
  */
 #include <math.h>
 #include <stdio.h>
@@ -39,19 +39,19 @@ static struct morph_collective_opts all_reduce(uint32_t algorithm, uint32_t rank
 #define LONGEST_STEP_NS 0x1p36
 
 struct rack {
-	double less; /* the published share of time that is saved */
+	double less; /* the published share of saved time */
 	uint64_t mbps, switch_ns, relock_ns;
 };
 
-/* Two readings of so many percent faster: less of the time, or as much more done in it. */
+/* "N percent faster" has two readings: less time, or more work in the same time. */
 static double most_of_ring(const struct rack *rack, bool is_rate)
 {
 	return is_rate ? 1 / (1 + rack->less) : 1 - rack->less;
 }
 
 /*
- * The ring's circuits never change, those of halving do in each round: alpha' = alpha + what a
- * change takes.
+ * The ring's circuits never change. Those of halving change in each round: alpha' = alpha + the
+ * time of a change.
  */
 struct rack_case {
 	const struct rack *rack;
@@ -60,8 +60,8 @@ struct rack_case {
 };
 
 /*
- * What halving takes of the time of a ring. Who is between others forwards, which takes a step each
- * time.
+ * The time of halving divided by the time of a ring. Ranks between others forward messages, with a
+ * step for each hop.
  */
 static double of_ring(struct planned *planned, const struct rack_case *this, uint64_t step_ns,
 		      uint64_t bytes)
@@ -79,9 +79,7 @@ static double of_ring(struct planned *planned, const struct rack_case *this, uin
 	return planned_or_wrong(planned, &how, &costs, this->policy) / ring;
 }
 
-/*
- * Up to which size it is as much faster as is published, to a percent; 0 where the smallest is not.
- */
+/* The largest size with the published gain, to a percent; 0 if the smallest size gains less. */
 static double region_bytes(struct planned *planned, const struct rack_case *this, uint64_t step_ns,
 			   double most)
 {
@@ -101,8 +99,8 @@ static double region_bytes(struct planned *planned, const struct rack_case *this
 }
 
 /*
- * From which time of a step on it is, of the smallest messages, to a percent; LONGEST_STEP_NS where
- * it never is.
+ * The shortest time of a step with the published gain for the smallest messages, to a percent;
+ * LONGEST_STEP_NS if no time has it.
  */
 static double region_step_ns(struct planned *planned, const struct rack_case *this, double most)
 {
@@ -179,7 +177,7 @@ static void region_rows(struct planned *planned, const struct rack *rack, uint32
 	step_row(planned, &ours, is_rate);
 }
 
-/* However long steps are: changes, and the message, take nothing beside them. */
+/* The gain with very long steps, beside which changes and messages take no time. */
 static void most_row(struct planned *planned, const struct rack *rack, uint32_t ranks)
 {
 	const struct rack_case this = { rack, ranks, MORPH_POLICY_SEGMENTS, false };
@@ -195,9 +193,7 @@ static void most_row(struct planned *planned, const struct rack *rack, uint32_t 
 		.approximation = unknown });
 }
 
-/*
- * What share of a step of training AllReduce must have, for training to be so many times as fast.
- */
+/* The share of AllReduce in a training step that a published training gain requires. */
 static void share_row(const struct rack *rack, double training, bool is_rate)
 {
 	double most = most_of_ring(rack, is_rate);

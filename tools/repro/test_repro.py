@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Tests of what recomputes published figures, with few samples. Prints TAP."""
+"""Test the programs that recompute published figures, with few samples. Prints TAP."""
 
 import copy
 import json
@@ -18,17 +18,17 @@ import published    # noqa: E402
 
 TRACE = os.path.join(HERE, "data", "jobs.csv")
 BENCH = os.path.join(os.path.dirname(os.path.dirname(HERE)), "libmorph", "bench")
-# Of programs that have more than a file of their name, or another one.
+# Sources of programs with several source files, or with another name.
 SOURCES = {"coverage": [os.path.join(BENCH, name + ".c") for name in ("spares", "positions", "given_up", "electrical")]}
 NUMBERS = ("ours", "low", "high", "baseline")
-# Figures that a fill matters for.
+# Figures that depend on how clusters are filled.
 TRACED = ("port-use", "rack-throughput", "tenant-bandwidth", "fragmentation", "acceptance", "coverage", "overprovisioning",
           "failure-radius", "bandwidth-after-failure", "blast-radius")
 WORDS = ("name", "condition", "unit", "program", "figure")
 
 
 def run(folder, seed, *programs):
-    """One run in a folder of its own, of some programs or of all: the file as it is read."""
+    """Run some or all programs in a directory of their own, and return the contents of the file."""
     output = os.path.join(folder, f"seed-{seed}-{len(os.listdir(folder))}")
     subprocess.run([os.path.join(HERE, "run"), "--quick", "--seed", str(seed), "--output", output, *programs],
                    check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
@@ -38,8 +38,8 @@ def run(folder, seed, *programs):
 
 class Runs:
     """
-    Seed 1, and another one. Programs that use chance run with seed 1 again. The others have no
-    need: two seeds are two runs of the same there.
+    Results with seed 1 and with another seed. Programs that use chance run twice with seed 1. The
+    other programs ignore the seed, so the two seeds already are two equal runs.
     """
 
     def __init__(self, folder):
@@ -97,13 +97,13 @@ def test_what_is_published_has_its_row(runs):
 
 
 def test_what_is_cited_only_is_not_ours(runs):
-    """No program has a row of it."""
+    """No program has a row of this figure."""
     cited = {figure for figure, entry in published.load()["figures"].items() if entry.get("cited")}
     return len(cited) == 2 and say([row["name"] for row in runs.rows() if row["figure"] in cited])
 
 
 def test_programs_have_what_they_compute_from_in_the_data_file_only(_):
-    """Each program, without each of the numbers that are published, says so and ends."""
+    """Each program reports a missing published number and ends, for each number."""
     data, found = published.load(), []
     for program in data["parameters"]:
         words = published.arguments(data, program)
@@ -117,14 +117,14 @@ def test_programs_have_what_they_compute_from_in_the_data_file_only(_):
 
 
 def numbers_of(text):
-    """Numbers with a fraction in a program's text, but for comments and intervals; as they are, and told in percent."""
+    """Fractional numbers in a program's code, except intervals; unchanged and in percent."""
     text = re.sub(r"/\*.*?\*/|//[^\n]*", "", text, flags=re.DOTALL)
     return ({float(word) for word in re.findall(r"(?<![\w.])\d+\.\d+(?:e[-+]?\d+)?", text)} |
             {float(word) / 100 for word in re.findall(r"(?<![\w.])(\d+(?:\.\d+)?) %(?! interval)", text)})
 
 
 def test_no_published_number_is_written_in_a_program(runs):
-    """Parameters, and what is published of the figures that a program prints; but for whole and half numbers."""
+    """Parameters and published values of a program's figures, except integers and halves."""
     data, found = published.load(), []
     for program in published.PROGRAMS:
         figures = {row["figure"] for row in runs.rows() if row["program"] == program}
@@ -138,12 +138,12 @@ def test_no_published_number_is_written_in_a_program(runs):
 
 
 def bytes_of(data, programs):
-    """Rows of some programs, each as a line of the file."""
+    """Rows of some programs, each as a line of JSON."""
     return [json.dumps(row) for row in data["rows"] if row["program"] in programs]
 
 
 def test_one_seed_gives_the_same_bytes(runs):
-    """Of a program that does not use chance another seed does, too."""
+    """A program without chance gives the same rows with another seed."""
     rest = [program for program in published.PROGRAMS if program not in runs.chancy]
     found = []
     for programs, data in ((runs.chancy, runs.again), (rest, runs.other)):
@@ -160,16 +160,15 @@ def test_another_seed_moves_what_depends_on_chance(runs):
 
 
 def apart(row, other, times):
-    """Have the intervals of a row, made so many times as wide, no value in common?"""
+    """Check that the intervals of a row are disjoint, even when @times times as wide."""
     least, most = ([one["ours"] + times * (one[end] - one["ours"]) for one in (row, other)] for end in ("low", "high"))
     return max(least) > min(most) + 1e-9
 
 
 def test_another_seed_stays_within_intervals(runs):
     """
-    The two intervals of a row have a value in common. One in twenty leaves out what it is meant to
-    hold, so that of hundreds of pairs one in fifty may be apart; but none when both are twice as
-    wide.
+    The two intervals of a row overlap. One interval in twenty misses the true value, so one pair in
+    fifty may be disjoint. No pair may be disjoint when both intervals are twice as wide.
     """
     others = {row["name"]: row for row in runs.other["rows"]}
     rows = [(row, others[row["name"]]) for row in runs.rows() if row["interval"]]
@@ -192,7 +191,7 @@ def test_each_figure_has_a_picture(runs):
 
 
 def test_baselines_are_no_better_than_what_has_more_choice(runs):
-    """Each tier may do all that the one before it may."""
+    """Each tier serves at least the requests of the tier before it."""
     ours, found = {row["name"]: row["ours"] for row in runs.rows()}, []
     tiers = ("aligned", "any place and orientation", "stitched in a rack", "stitched across racks", "bound across racks")
     for fill in ("acceptance/random fill", "acceptance/sorted fill", "acceptance-trace/as traced"):
@@ -207,9 +206,9 @@ def test_baselines_are_no_better_than_what_has_more_choice(runs):
 
 def test_published_program_is_held_against_ours(runs):
     """
-    On both fills: within the fibres it serves no more racks than are stitched, and its objective is
-    nowhere below ours, which is the least that there can be. What it leaves undecided is told
-    apart.
+    On both fills, the published program serves at most the racks that our planner stitches within
+    the fibres. Its objective is never below ours, which is optimal. Undecided racks have their own
+    row.
     """
     ours, found = {row["name"]: row for row in runs.rows()}, []
     for fill in ("acceptance/random fill", "acceptance/sorted fill"):
@@ -231,7 +230,7 @@ def test_published_program_is_held_against_ours(runs):
 
 
 def test_traces_drive_the_figures_that_depend_on_a_fill(runs):
-    """Each has rows for jobs as they are traced, and for more of several accelerators, with an interval."""
+    """Each has rows with intervals for the jobs of the trace, and for more large jobs."""
     found = []
     for figure in TRACED:
         rows = [row for row in runs.rows() if row["figure"] == figure + "-trace"]
@@ -242,13 +241,13 @@ def test_traces_drive_the_figures_that_depend_on_a_fill(runs):
 
 
 def test_worst_controllers_stop_at_their_bar(runs):
-    """What freezes with a controller is at most 1.2 times what must freeze with one, in the worst draw of each case."""
+    """The worst draw of a failed controller affects at most 1.2 times the lower bound."""
     rows = [row for row in runs.rows() if row["name"].endswith(", over the floor, worst draw")]
     return len(rows) > 8 and say([f"{row['name']}: {row['ours']}" for row in rows if not 1 - 1e-9 <= row["ours"] <= 1.2])
 
 
 def test_regularised_throughput_is_within_its_bar(runs):
-    """Within 0.1 % of what linear programs send at 5 % of noise, and no less carried."""
+    """At 5 % noise, it sends within 0.1 % of linear programs, and carries no less."""
     ours = {row["name"]: row["ours"] for row in runs.rows()}
     name = "overload/noise 5 %, throughput {}, of linear program, cold"
     return abs(ours[name.format("sent")] - 1) <= 0.001 and ours[name.format("carried")] >= 0.999
@@ -261,20 +260,20 @@ def test_losers_that_try_other_paths_are_refused_less(runs):
 
 
 def test_simulated_spares_agree_with_what_is_exact(runs):
-    """Four intervals of 95 %, made twice as wide: each holds what is known exactly."""
+    """Four 95 % intervals, twice as wide, contain the exactly known values."""
     rows = [row for row in runs.rows() if "where routes do not bind" in row["name"]]
     return len(rows) == 4 and say([row["name"] for row in rows
                                    if apart(row, {end: row["baseline"] for end in ("ours", "low", "high")}, 2)])
 
 
 def test_groups_need_no_fewer_spares(runs):
-    """What fails together is down at once more often than what fails as often, each for itself."""
+    """Parts that fail in groups are down together more often than independent parts."""
     rows = [row for row in runs.rows() if row["name"].startswith("spares/") and "in groups" in row["name"]]
     return len(rows) == 12 and say([row["name"] for row in rows if row["ours"] < row["baseline"]])
 
 
 def test_winners_of_positions_lead(runs):
-    """As their rows say: over the last one no less than over the next."""
+    """The lead over the last position is at least the lead over the next position."""
     ours = {row["name"]: row["ours"] for row in runs.rows()}
     names = [name for name in ours if "the winner's lead over the next" in name]
     return len(names) == 3 and say([name for name in names
@@ -282,7 +281,7 @@ def test_winners_of_positions_lead(runs):
 
 
 def test_overlapped_plans_gain_what_is_possible(runs):
-    """Nowhere more than is proved to be possible, and nowhere less than nothing; in time no more than the sooner of the others."""
+    """Gains are between 0 and the proven bound; no plan ends later than both baselines."""
     rows = [row for row in runs.rows() if row["figure"] == "overlap" and row["baseline"] is not None]
     found = [row["name"] for row in rows if not -1e-9 <= row["ours"] <= row["baseline"] + 1e-9]
     rows = [row for row in runs.rows() if row["figure"] == "overlap-true"]
@@ -290,7 +289,10 @@ def test_overlapped_plans_gain_what_is_possible(runs):
 
 
 def test_released_schedules_are_met(runs):
-    """To what a solver's tolerance leaves, with as many changes; and a late rank needs no more rounds than the released ones."""
+    """
+    Segments take the published times within a solver's tolerance, with the same number of changes.
+    A late rank needs at most the published rounds.
+    """
     found, count = [], 0
     for row in runs.rows():
         claim = row["published"]
@@ -308,13 +310,13 @@ def test_released_schedules_are_met(runs):
 
 
 def test_circuits_change_only_where_it_pays(runs):
-    """With the choice to leave them a plan is no longer than without, and no longer than with changes in each round."""
+    """A plan that may keep circuits takes at most as long as one that changes never or always."""
     rows = runs.rows()
     found = [row["name"] for row in rows if row["figure"] == "segments" and row["unit"] == "us" and row["ours"] > row["baseline"]]
     regimes = [row for row in rows if row["figure"] == "regimes" and "change of" in row["name"]]
     found += [row["name"] for row in regimes if row["ours"] < max(1, row["baseline"])]
-    # More of the region, or a shorter step, than with changes in each round; to the percent that
-    # both are found to.
+    # The region is at least as large as with changes in each round, and the step at most as long.
+    # Both are known to a percent.
     region = [row for row in rows if row["figure"] == "rack-allreduce" and row["baseline"] is not None]
     found += [row["name"] for row in region if row["unit"] == "KiB" and row["ours"] < row["baseline"] / 1.02]
     found += [row["name"] for row in region if row["unit"] == "us" and row["ours"] > row["baseline"] * 1.02]
@@ -322,7 +324,7 @@ def test_circuits_change_only_where_it_pays(runs):
 
 
 def test_iterations_gain_no_more_than_all_of_the_waiting(runs):
-    """And no less than nothing, since circuits may stay as they are; nor does a longer change gain more."""
+    """Gains are never negative, because circuits may stay. A longer change never gains more."""
     ours = {row["name"]: row for row in runs.rows() if row["figure"] == "regimes-iteration"}
     most = ours.pop("regimes-iteration/if nothing waited any more")["ours"]
     found = [name for name, row in ours.items() if not max(1, row["baseline"]) - 1e-9 <= row["ours"] <= most]
@@ -351,7 +353,10 @@ def test_dispatch_is_planned_no_later_than_by_any_matchings(runs):
 
 
 def test_rails_cost_what_is_published(runs):
-    """To the digit that is published; and no measured iteration is longer than one in which all delays are waited for."""
+    """
+    Values equal the published digits. No measured iteration is longer than one that waits for all
+    delays.
+    """
     rails = [row for row in runs.rows() if row["figure"] == "rails" and row["published"]]
     found = [row["name"] for row in rails if abs(row["ours"] - row["published"]["value"]) > 0.051]
     found += [row["name"] for row in runs.rows() if row["figure"] == "rails-iteration" and row["ours"] < row["published"]["value"]]
@@ -359,7 +364,10 @@ def test_rails_cost_what_is_published(runs):
 
 
 def test_circuits_asked_for_ahead_are_no_later(runs):
-    """An iteration is no longer than on demand, nor shorter than where nothing changes; and longer delays take longer."""
+    """
+    An iteration takes at most as long as on demand, and at least as long as without changes. Longer
+    delays make it longer.
+    """
     ours, found = {row["name"]: row["ours"] for row in runs.rows() if row["figure"] == "rails-phases"}, []
     for mode in ("on demand", "provisioned"):
         times = [ours[name] for name in ours if mode in name and name.endswith("times as long")]

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * What 1.72 times faster training says: a step computes for a while and then adds up its
- * gradients by a ring. Both are found from the published times at the largest batch; the same
- * model then tells other batches, and faster links.
+ * An analysis of the published "1.72 times faster training". A step computes and then adds up its
+ * gradients by a ring. The program derives both times from the published times at the largest
+ * batch. The same model then predicts other batches and faster links.
  */
 #include <stdio.h>
 
@@ -21,7 +21,7 @@ static double speedup(const struct step *step, double compute_share, double fast
 	return (compute + add) / (compute + add / step->ratio);
 }
 
-/* Seconds of an epoch are those of its steps: samples / (2 accelerators * batch). */
+/* The time of an epoch is the time of its steps: samples / (2 accelerators * batch). */
 static struct step fit(const struct repro *repro, double batch)
 {
 	double steps = repro_given(repro, "samples") / (2 * batch);
@@ -55,7 +55,7 @@ int main(int argc, char **argv)
 	repro_begin(&repro, argc, argv);
 	batch = repro_given(&repro, "batch");
 	step = fit(&repro, batch);
-	/* Two accelerators: the ring carries as many bytes as there are gradients. */
+	/* With two accelerators, the ring carries as many bytes as there are gradients. */
 	bytes = repro_given(&repro, "parameters") * 4;
 	snprintf(
 		condition, sizeof(condition),

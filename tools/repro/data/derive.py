@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Derive jobs.csv, the jobs that clusters are filled with, from a published trace: derive.py TRACE > jobs.csv
+"""Derive jobs.csv from a published trace: derive.py TRACE > jobs.csv. Its jobs fill clusters.
 
 TRACE is openb_pod_list_default.csv of Alibaba's cluster-trace-gpu-v2023.
 """
