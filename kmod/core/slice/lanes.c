@@ -2,11 +2,11 @@
 /*
  * Reservations of lanes between servers by controllers.
  *
- * A reservation claims no lanes; it prevents claims by other tenants. The ledger records it separately
- * from claims. So light on reserved lanes can come and go without a change of the reservation, and
- * a reservation can end while its lanes carry light. Lanes of two controllers never overlap. If a
- * change may use a controller's reservations, its staging lifts them, under one hold of
- * fabric->lock.
+ * A reservation claims no lanes; it prevents claims by other tenants. The ledger records it
+ * separately from claims. So light on reserved lanes can come and go without a change of the
+ * reservation, and a reservation can end while its lanes carry light. Lanes of two controllers
+ * never overlap. If a change may use a controller's reservations, its staging lifts them, under one
+ * hold of fabric->lock.
  */
 #include <linux/slab.h>
 
