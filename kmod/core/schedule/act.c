@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What owners of a schedule ask for: start, the next step or any, wait, stop, unload. Each enters
- * the slice, so that neither steps that time begins nor repairs come between.
+ * Requests of a schedule's owner: start, light the next step or any step, wait, stop, unload. Each
+ * enters the slice, which excludes steps begun by time and repairs.
  */
 #include "core/base/base.h"
 #include "core/recovery/recovery.h"
@@ -9,7 +9,10 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* Enter the slice for a schedule that may be gone by then. fabric->lock held on success. */
+/*
+ * Enter the slice of a schedule, which may be unloaded meanwhile. Returns with fabric->lock held on
+ * success.
+ */
 static int enter_locked(struct morph_schedule *schedule, struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = schedule->slice;
@@ -56,9 +59,10 @@ static void mark_wanted(struct morph_schedule *schedule, const struct morph_step
 }
 
 /*
- * Circuits that are lit, and that neither the step wants nor, unless it is NULL, @kept; or, if
- * @anew, that are wanted anew since they have failed: as many as the transaction has room for. In
- * schedule->stamps, which is read before it is written over. O(circuits of the schedule).
+ * Collect lit circuits that are neither in the step nor in @kept (may be NULL). The last argument
+ * adds circuits of the step that have failed and must be lit again. Stops at the capacity of the
+ * transaction. The result is in schedule->stamps; the loop reads each entry before it overwrites
+ * it. O(circuits of the schedule).
  */
 static u32 collect_unwanted(struct morph_schedule *schedule, const struct morph_step *step,
 			    const struct morph_step *kept, bool anew)
@@ -79,7 +83,7 @@ static u32 collect_unwanted(struct morph_schedule *schedule, const struct morph_
 	return n;
 }
 
-/* The schedule has stopped somewhere: what is lit, and no part of the step, goes first. */
+/* The schedule was stopped: first darken the lit circuits that are not in the step. */
 static int clear_for(struct morph_schedule *schedule, const struct morph_step *step)
 {
 	u32 count;
@@ -91,7 +95,7 @@ static int clear_for(struct morph_schedule *schedule, const struct morph_step *s
 			break;
 		ret = morph_schedule_change(schedule, schedule->stamps, count, NULL, 0);
 		if (!ret)
-			schedule->step = MORPH_ANY;	/* of the one before a part is dark */
+			schedule->step = MORPH_ANY;	/* the previous step is partly dark now */
 	}
 	return ret;
 }
@@ -145,7 +149,10 @@ out:
 	return ret;
 }
 
-/* Is the position the next one? 1: it has been reached. fabric->lock held. */
+/*
+ * Check that the position is the next one. Return 1 if it is already reached. Caller holds
+ * fabric->lock.
+ */
 static int check_position(struct morph_schedule *schedule, u64 position,
 			  struct morph_refusal *refusal)
 {
@@ -162,7 +169,7 @@ static int check_position(struct morph_schedule *schedule, u64 position,
 	return 0;
 }
 
-/* May the step be begun by a call? */
+/* Check whether a call may begin the step. */
 static int check_called(struct morph_schedule *schedule, u32 step, struct morph_refusal *refusal)
 {
 	if (step == MORPH_ANY)
@@ -197,8 +204,8 @@ int morph_schedule_advance(struct morph_schedule *schedule, u64 position,
 }
 
 /*
- * What was lit for another step than the one that comes: it goes first, since there may be no room
- * for it beside all that the step changes. What the present step has stays.
+ * First darken circuits that were lit ahead for another step than the requested one, because they
+ * may block the changes of the requested step. Circuits of the present step stay lit.
  */
 static int darken_ahead(struct morph_schedule *schedule, const struct morph_step *step)
 {
@@ -216,7 +223,10 @@ static int darken_ahead(struct morph_schedule *schedule, const struct morph_step
 	return ret;
 }
 
-/* What the step before and this one have in common stays. As morph_run_light(). */
+/*
+ * Light any step; circuits that it shares with the present step stay lit. Context as for
+ * morph_run_light().
+ */
 static int light_any(struct morph_schedule *schedule, u32 number)
 {
 	const struct morph_step *step = &schedule->steps[number];
@@ -265,7 +275,7 @@ static bool is_over(const struct morph_schedule *schedule, u32 starts, u64 posit
 	       READ_ONCE(schedule->slice->fabric->state) != MORPH_FABRIC_READY;
 }
 
-/* wait_event() calls schedule(), hence the name. */
+/* wait_event() calls schedule(), hence the parameter's name. */
 int morph_schedule_wait(struct morph_schedule *waited, u64 position,
 			struct morph_refusal *refusal)
 {
@@ -296,7 +306,7 @@ int morph_schedule_wait(struct morph_schedule *waited, u64 position,
 	return ret;
 }
 
-/* The slice has been entered, fabric->lock held. */
+/* The caller has entered the slice and holds fabric->lock. */
 static int stop_entered(struct morph_schedule *schedule)
 {
 	int ret;
@@ -306,7 +316,7 @@ static int stop_entered(struct morph_schedule *schedule)
 	morph_step_renew(schedule->txn);
 	ret = morph_schedule_darken(schedule);
 	if (ret) {
-		/* Its timers are gone: it does not go on. */
+		/* Its timers are cancelled, so the schedule cannot continue. */
 		if (schedule->state == MORPH_SCHEDULE_RUNNING)
 			morph_run_stop_at(schedule, schedule->step, ret);
 		return ret;
@@ -351,7 +361,7 @@ int morph_schedule_unload(struct morph_schedule *schedule, struct morph_refusal 
 		slice->fabric->seq++;
 		morph_repair_recover(slice->fabric);
 		morph_protection_touch_slice(slice);
-		morph_schedule_put(schedule);	/* the slice's */
+		morph_schedule_put(schedule);	/* reference of the slice */
 	}
 	leave_locked(schedule);
 	return ret;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a schedule holds in the ledger, so that no step fails for want of it: all lanes of all of
- * its circuits, and their elements. One that has the same state in all steps is pinned in it, and
- * others may join; one that has several is the slice's alone.
+ * Resources that a schedule holds in the ledger, so that no step fails for lack of them: the lanes
+ * and elements of all its circuits. An element with the same state in all steps is pinned, and
+ * other paths may join it. An element with several states is exclusive to the slice.
  *
- * While a circuit is lit its route has claims of its own on the same lanes. Outside of repairs
- * the schedule has them all the same: so light that comes and goes leaves the ledger's lanes as
- * they are. A repair moves lit circuits as it moves others. Then the schedule holds what they
- * have left of it, and is mended at the end.
+ * The route of a lit circuit has its own claims on the same lanes. Except during repairs, the
+ * schedule holds these lanes too, so the ledger's lanes do not change when circuits go on and off.
+ * A repair moves lit circuits like any others. During the repair the schedule holds only the free
+ * part, and morph_schedule_mend() completes it at the end.
  */
 #include <linux/hash.h>
 #include <linux/slab.h>
@@ -19,14 +19,14 @@
 #include "core/txn/txn.h"
 
 /*
- * In one hold of fabric->lock: the element has its entry in the hold that is being made, or is
- * crossed by what is lit.
+ * Only within one hold of fabric->lock. During morph_schedule_hold(): the element has an entry.
+ * During morph_schedule_stand(): a lit circuit uses the element.
  */
 #define MARK_ENTERED	0x20u
 
 /* -------------------------------------------------------------------- lanes */
 
-/* Those that no entry before this one has. */
+/* Add an entry for lanes that are in no earlier entry. */
 static void enter_lanes(struct morph_held_lanes *entries, u32 *count, u64 *claimed, u32 index,
 			u64 lanes)
 {
@@ -47,7 +47,7 @@ static void lanes_suspend(struct morph_held_lanes *entries, u32 count, u64 *clai
 	}
 }
 
-/* @all: what lit circuits of the schedule claim, too. */
+/* @all: also the lanes that lit circuits of the schedule claim. */
 static void lanes_resume(struct morph_held_lanes *entries, u32 count, u64 *claimed, bool all)
 {
 	u32 i;
@@ -62,7 +62,7 @@ static void lanes_resume(struct morph_held_lanes *entries, u32 count, u64 *claim
 
 /* ----------------------------------------------------------------- elements */
 
-/* After a sweep: nobody has it in another state, but perhaps a circuit that was entered. */
+/* The sweep has found no conflicting users, so another state comes from an earlier entry. */
 static int enter_element(struct morph_fabric *fabric, struct morph_hold *hold,
 			 const struct optics_hop *hop, struct morph_refusal *refusal)
 {
@@ -91,7 +91,7 @@ static int enter_element(struct morph_fabric *fabric, struct morph_hold *hold,
 	return 0;
 }
 
-/* All have been entered: those with several states are as they really are. */
+/* All elements have entries. Set those with several states to their state in hardware. */
 static void settle_elements(struct morph_fabric *fabric, struct morph_hold *hold)
 {
 	u32 i;
@@ -126,7 +126,7 @@ static void elements_suspend(struct morph_fabric *fabric, struct morph_hold *hol
 	}
 }
 
-/* False: others have one of them in another state meanwhile. */
+/* Return false if another user now needs another state of an element. */
 static bool elements_resume(struct morph_fabric *fabric, struct morph_hold *hold)
 {
 	struct optics_state *ledger = ledger_of(fabric)->state;
@@ -166,7 +166,7 @@ static void hold_free(struct morph_schedule *schedule)
 	*hold = (struct morph_hold){};
 }
 
-/* Room for as many entries as there can be, and no more: each guide has its lanes. */
+/* Allocate entries for the largest possible number; lanes bound them at each guide. */
 static int hold_alloc(struct morph_schedule *schedule, gfp_t gfp, struct morph_refusal *refusal)
 {
 	const struct optics_graph *graph = schedule->slice->fabric->graph;
@@ -223,16 +223,16 @@ static int enter_route(struct morph_schedule *schedule, const struct morph_route
 }
 
 /**
- * morph_schedule_hold() - hold what all circuits of a schedule need
- * @schedule: has paths for all, of which a sweep has found that each step has room for its own
- * @gfp: how to get memory
- * @refusal: filled on failure; NULL: memory is charged past the limit too
+ * morph_schedule_hold() - hold the resources of all circuits of a schedule
+ * @schedule: all circuits have paths, and a sweep has checked each step
+ * @gfp: flags for allocations
+ * @refusal: filled on failure; NULL: charge memory beyond the limit if necessary
  *
- * None of its circuits claims anything: those that are lit are given their claims afterwards.
- * O(circuits * path). Protections that count on any of it are made anew.
+ * No circuit may have claims; the caller gives lit circuits their claims afterwards. Protections
+ * that use any of the resources are rebuilt. O(circuits * path).
  *
  * Context: fabric->lock held.
- * Return: 0, -EBUSY (others use an element that has several states), -EDQUOT or -ENOMEM.
+ * Return: 0, -EBUSY (another path uses an element with several states), -EDQUOT or -ENOMEM.
  */
 int morph_schedule_hold(struct morph_schedule *schedule, gfp_t gfp, struct morph_refusal *refusal)
 {
@@ -260,7 +260,7 @@ int morph_schedule_hold(struct morph_schedule *schedule, gfp_t gfp, struct morph
 	return 0;
 }
 
-/* What is lit claims its own from now on. fabric->lock held. */
+/* From now on only lit circuits have claims. Caller holds fabric->lock. */
 void morph_schedule_hold_suspend(struct morph_schedule *schedule)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
@@ -294,12 +294,15 @@ static void hold_resume(struct morph_schedule *schedule, bool all)
 	lanes_resume(hold->guides, hold->guides_count, ledger->guide_lanes, all);
 	lanes_resume(hold->tx, hold->tx_count, ledger->tx_lanes, all);
 	lanes_resume(hold->rx, hold->rx_count, ledger->rx_lanes, all);
-	/* Even if the repair is undone: somebody else may have joined what it had turned. */
+	/*
+	 * During the repair, another path may have joined a turned element, even if the repair
+	 * failed.
+	 */
 	if (!elements_resume(fabric, hold))
 		schedule->crossed = true;
 }
 
-/* The repair has left its circuits where they were. fabric->lock held. */
+/* The repair has not moved the circuits. Caller holds fabric->lock. */
 void morph_schedule_hold_restore(struct morph_schedule *schedule)
 {
 	morph_schedule_hold_suspend(schedule);
@@ -334,7 +337,7 @@ void morph_schedule_resume(struct morph_slice *slice)
 
 /* --------------------------------------------------------------- one circuit */
 
-/* The state of an element is another one. fabric->lock held. */
+/* Record a new state of an element, and update stance. Caller holds fabric->lock. */
 static void turn(struct morph_schedule *schedule, u32 element, u8 state)
 {
 	struct optics_state *ledger = ledger_of(schedule->slice->fabric)->state;
@@ -417,8 +420,9 @@ static void mark_live(struct morph_slice *slice, bool on)
 }
 
 /*
- * An element that failed to turn may do so late. To the ledger it stood as the step wanted it:
- * neither a review nor who turns it next would find it wrong.
+ * An element that did not turn may still turn late. The ledger already has the state of the failed
+ * step, so neither a review nor the next step would find a difference. Set the ledger to the
+ * hardware's state.
  */
 void morph_schedule_stand(struct morph_schedule *schedule)
 {

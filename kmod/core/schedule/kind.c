@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Steps of schedules and repairs as kinds of transactions. Schedules give way to repairs alone:
- * what a tenant asks for must not take from what they hold.
+ * The kinds of transactions for steps of schedules and for repairs. Schedules release resources
+ * only for repairs, because a tenant's request must not take them.
  */
 #include <linux/slab.h>
 
@@ -12,7 +12,7 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* The kernel's own repairs may use reservations: light goes before plans. */
+/* Repairs by the kernel may use reservations, because lit circuits have priority. */
 static void lift_reservations(struct morph_txn *txn)
 {
 	morph_controller_lift(txn->fabric, slice_tenancy(txn->slice)->controller);
@@ -46,7 +46,7 @@ static const struct morph_txn_kind step_kind = {
 	.settle = morph_step_end,
 };
 
-/* A repair has led a circuit elsewhere, perhaps over what a schedule holds. */
+/* A repair has rerouted a circuit, perhaps over resources of a schedule. */
 static void published(struct morph_txn *txn)
 {
 	u32 i;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loading: from what is asked to circuits that have paths, are held, and judged step by step. */
+/* Loading of a schedule: find the paths of its circuits, hold them, and judge all steps. */
 #include <linux/random.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -11,10 +11,10 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-#define PATH_WORK	1024u	/* to find a path, in entries of schedules that are looked at */
-#define MOST_SCHEDULES	64u	/* of a slice: each may have works queued */
+#define PATH_WORK	1024u	/* work to find a path, in visited entries of schedules */
+#define MOST_SCHEDULES	64u	/* per slice: each may queue work items */
 #define LEAST_AFTER_NS	NSEC_PER_USEC
-#define LEAST_IDLE_NS	(100 * NSEC_PER_USEC)	/* of a step that only takes fabric->lock */
+#define LEAST_IDLE_NS	(100 * NSEC_PER_USEC)	/* minimum of a step that changes nothing */
 
 static int blame(struct morph_schedule_wrong *wrong, u32 step, u32 circuit, int error)
 {
@@ -99,7 +99,7 @@ static int check_request(const struct morph_schedule_request *request,
 	u32 i;
 	int ret = 0;
 
-	/* First of all, since what follows goes through the entries of all steps. */
+	/* Check this first, because later code visits the entries of all steps. */
 	for (i = 0; i < request->steps_count; i++)
 		total += request->steps[i].count;
 	if (total > request->held_count)
@@ -119,7 +119,7 @@ static size_t schedule_bytes(const struct morph_schedule_request *request, u32 r
 {
 	size_t words = request->circuits_count;
 
-	/* uses and stamps; held, used_in, changes (2) and ranks (4); ranks' arrivals and stamps */
+	/* uses and stamps; held, used_in, changes (2) and ranks (4); arrived and rank_stamps */
 	words = 2 * words + 1 + 8 * (size_t)request->held_count + 3 * (size_t)ranks;
 	return sizeof(struct morph_schedule) +
 	       array_size(request->steps_count, sizeof(struct morph_step)) +
@@ -165,7 +165,7 @@ static struct morph_schedule *schedule_alloc(struct morph_slice *slice,
 	return schedule;
 }
 
-/* Which steps hold which circuit. A step holds each but once. */
+/* Record the circuits of each step. A step holds each circuit once. */
 static int fill_steps(struct morph_schedule *schedule, const struct morph_schedule_request *request,
 		      struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
@@ -192,7 +192,7 @@ static int fill_steps(struct morph_schedule *schedule, const struct morph_schedu
 		}
 	}
 	for (i = 0; i < request->circuits_count; i++) {
-		/* No step would have seen to it that it has room beside what others have lit. */
+		/* No step would check its path against other slices' claims. */
 		if (!uses[i + 1])
 			return refuse_request(refusal, wrong, MORPH_ANY, i, -EINVAL,
 					      "circuits[%u] is held by no step", i);
@@ -201,7 +201,7 @@ static int fill_steps(struct morph_schedule *schedule, const struct morph_schedu
 	return 0;
 }
 
-/* uses[c] is where the next step of circuit c is entered; then all move up by one again. */
+/* uses[c] is the position of the next entry of circuit c; afterwards shift all by one. */
 static void fill_uses(struct morph_schedule *schedule, const struct morph_schedule_request *request)
 {
 	u32 *uses = schedule->uses, i, j;
@@ -215,10 +215,10 @@ static void fill_uses(struct morph_schedule *schedule, const struct morph_schedu
 
 /* ----------------------------------------------------------------- circuits */
 
-/* Numbers that follow each other. They are used again when no schedule is left. */
+/* Take consecutive numbers. They are reused after the last schedule is unloaded. */
 static int take_ids(struct morph_slice *slice, u32 count, u32 *first)
 {
-	/* The one that is being loaded is there. */
+	/* The list has the schedule that is being loaded. */
 	if (list_is_singular(&slice_scheduling(slice)->schedules))
 		slice_scheduling(slice)->schedule_ids = MORPH_SCHEDULE_FIRST_ID;
 	if (count > 0x7fffffffu - slice_scheduling(slice)->schedule_ids)
@@ -246,7 +246,7 @@ static void fill_change(struct morph_item *item, const struct morph_schedule_req
 	item->guides = circuit->guides_count ? request->guides + circuit->first_guide : NULL;
 }
 
-/* Its way is told, and its lanes: others of the schedule needn't be looked at. */
+/* The path and lanes are given, so the search need not consider other circuits of the schedule. */
 static bool is_fixed(const struct morph_item *item)
 {
 	const struct morph_change *change = &item->change;
@@ -276,7 +276,7 @@ static int find_path(struct morph_schedule *schedule, struct morph_txn *scratch,
 	return 0;
 }
 
-/* A circuit that is not lit, with its path. fabric->lock held. */
+/* Create a dark circuit with its path. Caller holds fabric->lock. */
 static int make_circuit(struct morph_schedule *schedule,
 			const struct morph_schedule_request *request,
 			struct morph_txn *scratch, u32 index)
@@ -321,8 +321,8 @@ err_free:
 }
 
 /*
- * Others have the lock for a while. Who loads has entered the slice, and keeps neither a repair nor
- * its end waiting until he is done. fabric->lock held, dropped meanwhile.
+ * Drop fabric->lock for a while. The loading thread has entered the slice, so check for a waiting
+ * repair or the end of the slice. Caller holds fabric->lock.
  */
 int morph_schedule_give_way(struct morph_schedule *schedule, struct morph_refusal *refusal)
 {
@@ -343,8 +343,8 @@ int morph_schedule_give_way(struct morph_schedule *schedule, struct morph_refusa
 }
 
 /*
- * All circuits; others have the lock meanwhile. Who looks for a path beside others sees those
- * made before. fabric->lock held, dropped meanwhile; the slice has been entered.
+ * Create all circuits. A path search that considers other circuits sees those created before.
+ * Caller has entered the slice and holds fabric->lock; the function drops it at times.
  */
 static int make_circuits(struct morph_schedule *schedule,
 			 const struct morph_schedule_request *request, struct morph_txn *scratch,
@@ -369,8 +369,8 @@ static int make_circuits(struct morph_schedule *schedule,
 }
 
 /*
- * Each step as it will be: what comes may disturb what stays, and a start may light any step
- * whole. Lock as above.
+ * Judge each step as it will run: new circuits may disturb the ones that stay, and a start may
+ * light any step completely. Context as above.
  */
 static int judge_steps(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong)
 {
@@ -387,7 +387,7 @@ static int judge_steps(struct morph_schedule *schedule, struct morph_schedule_wr
 	return ret;
 }
 
-/* Memory for the longest step, and to light all or darken all. */
+/* Allocate for the longest step, and for lighting or darkening all of it. */
 static int make_txn(struct morph_schedule *schedule, struct morph_refusal *refusal)
 {
 	u32 changes = max(2 * schedule->most, 1u), hops = 0, i;
@@ -401,7 +401,7 @@ static int make_txn(struct morph_schedule *schedule, struct morph_refusal *refus
 		return -ENOMEM;
 	schedule->txn = txn;
 	txn->kind = morph_txn_kinds[MORPH_TXN_OF_SCHEDULE];
-	/* A repair may find ways that are longer. */
+	/* A repair may find longer paths. */
 	ret = morph_txn_reserve_for(txn, changes, changes * min(2 * hops, OPTICS_MAX_HOPS));
 	return ret ? ret : morph_txn_charge(txn, schedule->slice->user, refusal);
 }
@@ -409,8 +409,8 @@ static int make_txn(struct morph_schedule *schedule, struct morph_refusal *refus
 /* --------------------------------------------------------------------- load */
 
 /*
- * A barrier that no rank has to come to would be over before anybody could come. Where time begins
- * a step that changes nothing no device slows a loop down, which others wait for at fabric->lock.
+ * A barrier without ranks would end at once. A loop of steps that change nothing and that time
+ * begins would never wait for the device, and would keep fabric->lock busy.
  */
 static int check_beginnings(const struct morph_schedule *schedule,
 			    struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
@@ -434,8 +434,8 @@ static int check_beginnings(const struct morph_schedule *schedule,
 }
 
 /*
- * Others may have taken what circuits need since a step of theirs was looked at. Which of them
- * agree with each other has not changed. fabric->lock held until all is held.
+ * Other slices may have taken resources since the sweep checked them. Conflicts between circuits of
+ * the schedule have not changed. Caller keeps fabric->lock until all resources are held.
  */
 static int check_room(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
 		      struct morph_refusal *refusal)
@@ -453,7 +453,7 @@ static int check_room(struct morph_schedule *schedule, struct morph_schedule_wro
 	return 0;
 }
 
-/* The slice has been entered; fabric->lock held, dropped meanwhile. */
+/* The caller has entered the slice and holds fabric->lock; the function drops it at times. */
 static int load(struct morph_schedule *schedule, const struct morph_schedule_request *request,
 		struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
@@ -482,7 +482,7 @@ static int load(struct morph_schedule *schedule, const struct morph_schedule_req
 	ret = morph_schedule_sweep(schedule, wrong, &why, refusal);
 	if (ret)
 		return why.reason ? morph_refuse_optics(refusal, ret, &why) : ret;
-	/* Which claims failed at first is nobody's business. */
+	/* Do not report claims that failed in an earlier attempt. */
 	*wrong = (struct morph_schedule_wrong){ MORPH_ANY, MORPH_ANY };
 	ret = check_beginnings(schedule, wrong, refusal);
 	if (!ret)
@@ -508,7 +508,7 @@ static size_t list_count(struct list_head *head)
 	return count;
 }
 
-/* What steps of its schedules hold, each by itself: MORPH_SCHEDULE_MOST_HELD at most. */
+/* Sum of the circuits in the steps of all schedules; at most MORPH_SCHEDULE_MOST_HELD. */
 static u32 held_count(const struct morph_slice *slice)
 {
 	const struct morph_schedule *schedule;
@@ -531,22 +531,25 @@ static int load_entered(struct morph_schedule *schedule,
 		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
 				    "the slice has %u schedules, no more are allowed",
 				    MOST_SCHEDULES);
-	/* A repair goes through all of them in one hold of the lock. */
+	/* A repair visits all of them in one hold of the lock. */
 	held = held_count(slice);
 	if (request->held_count > MORPH_SCHEDULE_MOST_HELD - held)
 		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
 				    "steps of the slice's schedules hold %u circuits, these %u: %u in all are allowed",
 				    held, request->held_count, MORPH_SCHEDULE_MOST_HELD);
-	/* Whoever loads has what he needs for a while only: another load waits. */
+	/* A load ends in bounded time, so another load waits for it. */
 	list_add_tail(&schedule->node, &slice_scheduling(slice)->schedules);
 	slice_tenancy(slice)->schedules_count++;
-	/* No protections are made beside a schedule, nor may what they reserve be in its way. */
+	/* A slice with schedules has no protections; their reservations must not block it. */
 	morph_protection_drop_slice(slice);
 	ret = load(schedule, request, wrong, refusal);
 	if (!ret && slice->dying)
 		ret = -ENODEV;
 	if (ret) {
-		/* Repairs of others may have gone without what it held while it was judged. */
+		/*
+		 * Repairs of other slices may have failed for lack of resources that the load
+		 * claimed.
+		 */
 		if (schedule->hold.taken)
 			morph_repair_recover(slice->fabric);
 		morph_schedule_drop(schedule);
@@ -556,7 +559,7 @@ static int load_entered(struct morph_schedule *schedule,
 	schedule->id = ++slice_scheduling(slice)->last_schedule;
 	slice->fabric->seq++;
 	morph_protection_touch_slice(slice);
-	morph_schedule_get(schedule);	/* the caller's: the first one is the list's */
+	morph_schedule_get(schedule);	/* reference of the caller; the list has the first one */
 	return 0;
 }
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Paths of a schedule's circuits: finding them, seeing that all steps have room for theirs, and
- * judging the light of a step.
+ * Paths of a schedule's circuits: find them, check that all steps have resources, and judge the
+ * light of a step.
  *
- * Circuits that no step holds together may have the same lanes, and the same elements in
- * different states. So a path is found beside those alone that some step holds with it: they are
- * written into the ledger while the router looks, in one hold of fabric->lock.
+ * Circuits that share no step may use the same lanes, and the same elements in different states. So
+ * a path search only considers the circuits that share a step with the new one. The search writes
+ * their paths into the ledger while the router runs, under one hold of fabric->lock.
  */
 #include <linux/slab.h>
 
@@ -17,13 +17,13 @@
 
 /* ------------------------------------------------------------- side by side */
 
-/* What was written into the ledger for the router, to be taken back in reverse. */
+/* One entry written into the ledger for the router; undone in reverse order. */
 struct trace {
-	u64 *lanes;		/* or NULL: an element */
+	u64 *lanes;		/* NULL: the entry is for an element */
 	u64 bits;
 	u32 element;
 	u8 state;
-	bool marked;		/* else pinned */
+	bool marked;		/* element was marked, else pinned */
 };
 
 struct traces {
@@ -41,7 +41,7 @@ static void write_lanes(struct traces *traces, u64 *lanes, u64 bits)
 	traces->entries[traces->count++] = (struct trace){ .lanes = lanes, .bits = bits };
 }
 
-/* In the state of the path: or in none, if steps want several of it. */
+/* Set the element to the state of the path, or exclude it if steps need several states. */
 static void write_element(struct traces *traces, const struct optics_hop *hop)
 {
 	struct optics_state *ledger = traces->ledger;
@@ -95,8 +95,8 @@ static void erase(struct traces *traces)
 }
 
 /*
- * Write the paths of all circuits that some step holds together with one. Once to count them,
- * then with room for what is written: two entries for each hop, and two for the ports.
+ * Write the paths of all circuits that share a step with one. The first call counts them; the
+ * second has memory for the entries: two for each hop, and two for the ports.
  */
 static u32 write_others(struct morph_schedule *schedule, u32 circuit, struct traces *traces)
 {
@@ -112,7 +112,7 @@ static u32 write_others(struct morph_schedule *schedule, u32 circuit, struct tra
 			u32 other = schedule->held[step->held + i];
 			const struct morph_circuit *beside = schedule->circuits[other];
 
-			/* Not made yet, or without a path of its own. */
+			/* The circuit does not exist yet, or has no path of its own. */
 			if (!beside || !beside->route || circuit_scheduling(beside)->astray ||
 			    schedule->stamps[other] == mark)
 				continue;
@@ -167,8 +167,8 @@ struct sweep {
 	struct optics_state *ledger;
 	struct morph_schedule_wrong *wrong;
 	struct optics_refusal *why;
-	u32 mark;		/* stamp of circuits of the present step */
-	u32 changes, ranks;	/* entries so far */
+	u32 mark;		/* stamp of circuits in the present step */
+	u32 changes, ranks;	/* number of entries so far */
 };
 
 static int sweep_claim(struct sweep *sweep, u32 step, u32 index)
@@ -195,7 +195,7 @@ static void sweep_release(struct sweep *sweep, u32 index)
 	route->role = MORPH_ROUTE_IDLE;
 }
 
-/* A rank of which a circuit comes or goes, once. */
+/* Add a rank with a changed circuit, once. */
 static void add_rank(struct sweep *sweep, struct morph_step *step, u32 rank)
 {
 	struct morph_schedule *schedule = sweep->schedule;
@@ -216,7 +216,7 @@ static void add_change(struct sweep *sweep, struct morph_step *step, u32 index)
 	add_rank(sweep, step, circuit->dst_rank);
 }
 
-/* What comes and what goes, from the step before, whose circuits bear the mark. */
+/* Compare a step with its predecessor, whose circuits have the stamp, and list the changes. */
 static void compare(struct sweep *sweep, const struct morph_step *before, struct morph_step *step)
 {
 	struct morph_schedule *schedule = sweep->schedule;
@@ -242,7 +242,9 @@ static void compare(struct sweep *sweep, const struct morph_step *before, struct
 	step->drops = sweep->changes - step->drop;
 }
 
-/* What fits beside the step before comes first: it may be lit while that one runs. */
+/*
+ * Sort the circuits that fit beside the previous step first: they can be lit ahead, while it runs.
+ */
 static int sweep_step(struct sweep *sweep, u32 before, u32 number)
 {
 	struct morph_schedule *schedule = sweep->schedule;
@@ -284,7 +286,7 @@ static int sweep_first(struct sweep *sweep)
 	return ret;
 }
 
-/* What nobody pins counts as parked. */
+/* An element without a pin counts as parked. */
 static void park_unpinned(struct optics_state *ledger, const struct morph_route *route)
 {
 	u32 h;
@@ -314,7 +316,7 @@ int morph_schedule_room(struct morph_fabric *fabric, const struct morph_route *r
 	return ret;
 }
 
-/* Nothing of it is claimed any more. */
+/* Release all claims of the sweep. */
 static void sweep_end(struct sweep *sweep)
 {
 	struct morph_schedule *schedule = sweep->schedule;
@@ -326,7 +328,7 @@ static void sweep_end(struct sweep *sweep)
 		park_unpinned(sweep->ledger, schedule->circuits[i]->route);
 }
 
-/* Others have the lock, while a step is claimed that it goes on from. */
+/* Drop fabric->lock while no step is claimed, then claim the step and continue. */
 static int sweep_pause(struct sweep *sweep, u32 number, struct morph_refusal *refusal)
 {
 	struct morph_schedule *schedule = sweep->schedule;
@@ -335,7 +337,7 @@ static int sweep_pause(struct sweep *sweep, u32 number, struct morph_refusal *re
 	int ret;
 
 	sweep_end(sweep);
-	/* What had no room ahead of its step is no cause. */
+	/* A failure to light a circuit ahead is no reason for a refusal. */
 	*sweep->why = (struct optics_refusal){};
 	ret = morph_schedule_give_way(schedule, refusal);
 	for (i = 0; i < step->count && !ret; i++)
@@ -374,7 +376,7 @@ int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_
 
 /* -------------------------------------------------------------------- judge */
 
-/* What others have lit, as a number that changes whenever that does. */
+/* A number that changes whenever light of other slices changes. */
 static u64 others(const struct morph_schedule *schedule)
 {
 	return ledger_of(schedule->slice->fabric)->light_seq - schedule->own_light;
@@ -385,7 +387,7 @@ static bool holds(const struct morph_judged *judged, const struct morph_schedule
 	return judged->others == others(schedule) && judged->stance == schedule->stance;
 }
 
-/* The elements as circuits have them; what they were is written down. Returns how many. */
+/* Set elements to the states of the circuits; save the old states. Return their number. */
 static u32 set_states(struct morph_schedule *schedule, const u32 *list, u32 count,
 		      struct morph_element_setting *before)
 {
@@ -409,7 +411,7 @@ static u32 set_states(struct morph_schedule *schedule, const u32 *list, u32 coun
 	return n;
 }
 
-/* The marks that keep others away are no judgement of the elements. */
+/* Ignore the marks that exclude other users while the judge runs. */
 static void lift_marks(struct morph_schedule *schedule, bool lift)
 {
 	u8 *marks = ledger_of(schedule->slice->fabric)->state->element_marks;
@@ -426,7 +428,7 @@ static void lift_marks(struct morph_schedule *schedule, bool lift)
 	}
 }
 
-/* Circuits of @list, with elements as those of @lit want them. */
+/* Judge the circuits of @list, with elements in the states that @lit needs. */
 static int judge(struct morph_schedule *schedule, const u32 *lit, u32 lit_count, const u32 *list,
 		 u32 count, u32 *wrong)
 {
@@ -441,7 +443,7 @@ static int judge(struct morph_schedule *schedule, const u32 *lit, u32 lit_count,
 	lockdep_assert_held(&slice->fabric->lock);
 	states = set_states(schedule, lit, lit_count, txn->settings);
 	lift_marks(schedule, true);
-	/* A cordon sends nobody away: what was loaded before goes on. */
+	/* Accept cordoned hardware: a schedule that was loaded before a cordon may continue. */
 	view.tolerated = OPTICS_CORDONED;
 	for (i = 0; i < count; i++)
 		txn->paths[i] = schedule->circuits[list[i]]->route->path;
@@ -492,7 +494,7 @@ int morph_schedule_judge_ahead(struct morph_schedule *schedule, u32 number)
 		return 0;
 	memcpy(list, schedule->changes + step->light, array_size(step->ahead, sizeof(u32)));
 	memcpy(list + step->ahead, schedule->held + now->held, array_size(now->count, sizeof(u32)));
-	/* The others' elements stand as they want them. */
+	/* The elements of the lit circuits already have their states. */
 	ret = judge(schedule, list, step->ahead, list, step->ahead + now->count, &wrong);
 	if (!ret)
 		step->judged_ahead = (struct morph_judged){ others(schedule), schedule->stance };

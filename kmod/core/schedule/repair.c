@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * After a repair: the ranks of a slice may have other accelerators, and what is lit may have been
- * led round failed hardware. The circuits that are dark now follow, so that the schedule goes on
- * from the step that it is at. Where no paths are left for some of them it stops, holds nothing,
- * and is looked at again with the next repair.
+ * Changes to a schedule after a repair. Ranks may have other accelerators, and lit circuits may
+ * have been rerouted. The dark circuits get matching paths now, so that the schedule can continue
+ * from its present step. If some of them have no path, the schedule stops, holds nothing, and
+ * retries after the next repair.
  */
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
@@ -12,7 +12,7 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* Does its path begin and end where its ranks are, over hardware that can be used? */
+/* Return whether a path ends at the accelerators of its ranks and uses usable hardware. */
 static bool is_right(const struct morph_circuit *circuit)
 {
 	struct morph_fabric *fabric = circuit->slice->fabric;
@@ -37,8 +37,9 @@ static bool is_whole(const struct morph_schedule *schedule)
 }
 
 /*
- * Dark circuits of a step that have no room now beside its lit ones and what others have, whom
- * the repair may have led over what was held here. O(circuits of the step * path).
+ * Mark dark circuits of a step astray if they conflict with lit circuits of the step or with other
+ * slices. The repair may have rerouted those over resources of the schedule. O(circuits of the step
+ * * path).
  */
 static void find_crossed(struct morph_schedule *schedule, const struct morph_step *step)
 {
@@ -48,7 +49,7 @@ static void find_crossed(struct morph_schedule *schedule, const struct morph_ste
 	struct optics_refusal why;
 	u32 i;
 
-	/* One that is unsound can't be claimed: nothing is led round it then. */
+	/* A path over failed hardware cannot be claimed, so it does not count as a conflict. */
 	for (i = 0; i < step->count; i++)
 		if (circuits[held[i]]->listed)
 			schedule->stamps[held[i]] =
@@ -66,7 +67,7 @@ static void find_crossed(struct morph_schedule *schedule, const struct morph_ste
 			morph_schedule_unclaim(fabric, circuits[held[i]]->route);
 }
 
-/* A path for one that is astray: on its planes, or else on others. */
+/* Find a path for an astray circuit: on its planes, or else on others. */
 static int lead_back(struct morph_schedule *schedule, struct morph_txn *scratch, u32 index)
 {
 	struct morph_circuit *circuit = schedule->circuits[index];
@@ -88,8 +89,8 @@ static int lead_back(struct morph_schedule *schedule, struct morph_txn *scratch,
 }
 
 /*
- * Paths for all that are astray. Nothing of the schedule is claimed or held; what the slice's
- * controller has reserved is for it, too.
+ * Find paths for all astray circuits. The schedule has no claims and holds nothing. The path search
+ * may use the reservations of the slice's controller.
  */
 static int lead_all_back(struct morph_schedule *schedule)
 {
@@ -105,7 +106,7 @@ static int lead_all_back(struct morph_schedule *schedule)
 
 		circuit_scheduling(circuit)->astray = !circuit->listed && !is_right(circuit);
 	}
-	/* What is there may stay where a cordon is; what is led elsewhere keeps out of it. */
+	/* Existing paths may use cordoned hardware; new paths avoid it. */
 	ledger->tolerated = OPTICS_CORDONED;
 	for (i = 0; i < schedule->steps_count; i++)
 		find_crossed(schedule, &schedule->steps[i]);
@@ -124,7 +125,7 @@ static int lead_all_back(struct morph_schedule *schedule)
 	return ret;
 }
 
-/* A way round may be longer than what there is room for. */
+/* A detour may be longer than the memory allows. */
 static void make_room(struct morph_schedule *schedule)
 {
 	struct morph_txn *txn = schedule->txn;
@@ -137,13 +138,13 @@ static void make_room(struct morph_schedule *schedule)
 	morph_txn_uncharge(txn, schedule->slice->user);
 	txn->gfp = MORPH_GFP_REPAIR;
 	morph_txn_reserve_for(txn, changes, changes * hops);
-	/* Charged is all that it has room for, not the last step. */
+	/* Charge the whole memory, not only the part of the last step. */
 	txn->count = changes;
 	morph_txn_charge(txn, schedule->slice->user, NULL);
 	txn->count = 0;
 }
 
-/* What is lit claims its own, or the schedule holds it. */
+/* Release lit circuits; then either their routes claim again, or the schedule holds them. */
 static void release_lit(struct morph_schedule *schedule)
 {
 	u32 i;
@@ -184,14 +185,17 @@ static void mend(struct morph_schedule *schedule)
 	schedule->crossed = false;
 	recovery_of(fabric)->lost += !!ret - (int)lost;
 	schedule->lost = ret;
-	/* All as before: somebody else was led elsewhere, and not over what is held here. */
+	/* Nothing has changed: the repair rerouted circuits without a conflict. */
 	if (!moved && lost == schedule->lost && moves == schedule->moves)
 		return;
 	fabric->seq++;
 	schedule->slice->generation++;
-	/* The page tells the generation, too. */
+	/* The state page also shows the generation. */
 	morph_report_light_reviewed(schedule->slice);
-	/* What it held others may wait for. One that was lost before would wake itself for ever. */
+	/*
+	 * Other slices may wait for its resources. A schedule that was lost before must not wake
+	 * itself.
+	 */
 	if (ret && !lost)
 		morph_repair_recover(fabric);
 	if (ret)
@@ -222,7 +226,7 @@ void morph_schedule_recover(struct morph_slice *slice)
 
 	lockdep_assert_held(&fabric->lock);
 	morph_slice_wait_cancel(slice, &morph_schedule_recoverer);
-	/* Of others a repair looks at them. */
+	/* In other states the repair of the slice handles its schedules. */
 	if (slice_tenancy(slice)->state != MORPH_SLICE_OK || slice->dying ||
 	    fabric->state != MORPH_FABRIC_READY)
 		return;

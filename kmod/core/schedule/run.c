@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Going through a schedule: who begins a step, and what happens when nobody does.
+ * Execution of a schedule: begin steps, and stop after a missed deadline.
  *
- * A step is begun by a call, by the last rank of a barrier, or by time; whoever begins it carries
- * it out, or queues that. What the next step wants and this one leaves room for is lit while it
- * runs. Positions count the steps that were lit, and a wish names the position that it wants: so
- * wishes may be repeated, and those that come late are void.
+ * A call, the last rank of a barrier, or time begins a step. The thread that begins it executes it,
+ * or queues a work item. Circuits of the next step that fit beside the present step are lit ahead,
+ * while the present step runs. Positions count the steps that were lit. A request names the
+ * position that it wants, so repeated requests are harmless and late ones have no effect.
  *
- * Timers and works are never cancelled: each work holds a reference, and finds the schedule gone,
- * or at another position. Timers are, under fabric->lock, which they never take.
+ * Timers and work items hold a reference each. Work items are never cancelled: they check whether
+ * the schedule is unloaded or at another position. Timers are cancelled under fabric->lock, which
+ * their functions never take.
  */
 #include <linux/ktime.h>
 
@@ -19,7 +20,7 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-#define DEADLINE_AGAIN_NS	NSEC_PER_MSEC	/* when it has come while the slice was busy */
+#define DEADLINE_AGAIN_NS	NSEC_PER_MSEC	/* retry delay while the slice is busy */
 
 /* ----------------------------------------------------------------- queueing */
 
@@ -38,7 +39,7 @@ u32 morph_run_next(const struct morph_schedule *schedule)
 	return schedule->flags & MORPH_SCHEDULE_LOOP ? 0 : MORPH_ANY;
 }
 
-/* fabric->lock held. */
+/* Caller holds fabric->lock. */
 void morph_run_cancel_timers(struct morph_schedule *schedule)
 {
 	if (schedule->due_ns)
@@ -59,7 +60,10 @@ static bool all_arrived(const struct morph_schedule *schedule, const struct morp
 	return true;
 }
 
-/* A step is lit: who begins the next one, and what of it can be lit now? fabric->lock held. */
+/*
+ * A step is lit: start its timers, and queue the circuits to light ahead. Caller holds
+ * fabric->lock.
+ */
 static void await_next(struct morph_schedule *schedule)
 {
 	u32 next = morph_run_next(schedule);
@@ -111,7 +115,7 @@ void morph_run_state(struct morph_schedule *schedule, u32 state)
 	wake_up_all(&schedule->changed);
 }
 
-/* It does not go on by itself; what is lit stays. fabric->lock held. */
+/* Stop the schedule; lit circuits stay lit. Caller holds fabric->lock. */
 void morph_run_stop_at(struct morph_schedule *schedule, u32 step, int error)
 {
 	u32 outcome = schedule->txn->outcome;
@@ -145,7 +149,7 @@ void morph_schedule_lose(struct morph_schedule *schedule, int error)
 		morph_schedule_tell(schedule, MORPH_OUTCOME_ROLLED_BACK, schedule->step);
 }
 
-/* A circuit that the step goes on with may have failed since it was lit. */
+/* A circuit that stays lit in the next step may have failed since it was lit. */
 static int check_kept(struct morph_schedule *schedule, const struct morph_step *step)
 {
 	u32 i;
@@ -190,8 +194,9 @@ static void count_run(struct morph_schedule *schedule, struct morph_step *step, 
 }
 
 /*
- * Light a step in place of what is lit. The slice has been entered; fabric->lock held, dropped
- * while the device works. What fails leaves what was lit, and stops the schedule.
+ * Light a step in place of the lit circuits. If that fails, the previous light stays, and the
+ * schedule stops. Caller has entered the slice and holds fabric->lock; the function drops it while
+ * the device works.
  */
 int morph_run_light(struct morph_schedule *schedule, u32 number, const u32 *drop, u32 drops,
 		    const u32 *light, u32 lights)
@@ -210,7 +215,9 @@ int morph_run_light(struct morph_schedule *schedule, u32 number, const u32 *drop
 	schedule->stepping = false;
 	if (ret) {
 		morph_run_stop_at(schedule, number, ret);
-		/* What is to blame may be known by now: who starts it again finds other ways. */
+		/*
+		 * If the failed hardware is known by now, find other paths before the next start.
+		 */
 		morph_run_check_ways(schedule, number, NULL);
 		return ret;
 	}
@@ -226,7 +233,7 @@ int morph_run_light(struct morph_schedule *schedule, u32 number, const u32 *drop
 	return 0;
 }
 
-/* The next step, if it is still wanted. As morph_run_light(). */
+/* Light the next step if it is still wanted. Context as for morph_run_light(). */
 int morph_run_light_next(struct morph_schedule *schedule)
 {
 	u32 next = morph_run_next(schedule);
@@ -237,8 +244,8 @@ int morph_run_light_next(struct morph_schedule *schedule)
 }
 
 /*
- * Hardware may have failed on the way of a circuit that was dark, so that nobody has missed it.
- * A repair leads it elsewhere, and comes back to what was wanted. O(circuits of the step * path).
+ * Hardware may have failed on the path of a dark circuit without any alarm. Queue a repair that
+ * reroutes the circuit and then continues with the wanted step. O(circuits of the step * path).
  */
 int morph_run_check_ways(struct morph_schedule *schedule, u32 number, struct morph_refusal *refusal)
 {
@@ -250,7 +257,7 @@ int morph_run_check_ways(struct morph_schedule *schedule, u32 number, struct mor
 		const struct morph_circuit *circuit =
 			schedule->circuits[schedule->held[step->held + i]];
 
-		/* Of one that is astray a repair has looked for a way already. */
+		/* The last repair has already searched a path for an astray circuit. */
 		if (circuit->listed || circuit_scheduling(circuit)->astray ||
 		    morph_route_sound(slice->fabric, circuit->route))
 			continue;
@@ -298,8 +305,8 @@ static void let_in(struct morph_slice *slice)
 struct morph_slice_waiter morph_schedule_stepper = { .idle = let_in };
 
 /*
- * A work waits for nobody, since others' works would wait for it: who leaves the slice queues it
- * again. fabric->lock held.
+ * Enter the slice without waiting, since a work item that waits would block others. When the slice
+ * becomes idle, morph_schedule_stepper queues the work again. Caller holds fabric->lock.
  */
 static bool enter_now(struct morph_schedule *schedule)
 {
@@ -314,9 +321,9 @@ static bool enter_now(struct morph_schedule *schedule)
 }
 
 /*
- * Carry out what a barrier or time asks for: a step, since others want the lock too. During a
- * repair it is left: who ends that comes back to it. The slice has been entered, fabric->lock
- * held, dropped meanwhile.
+ * Light one step that a barrier or time wants, so that the lock is not held for long. During a
+ * repair do nothing: its end calls morph_schedule_go_on(). Caller has entered the slice and holds
+ * fabric->lock; the function drops it meanwhile.
  */
 static void follow_entered(struct morph_schedule *schedule)
 {
@@ -347,7 +354,7 @@ static void step_work_fn(struct work_struct *work)
 	morph_schedule_put(schedule);
 }
 
-/* Time is up for the present step, unless that has been taken from it. */
+/* The time of the present step is over, unless a call has cancelled it. */
 static void time_work_fn(struct work_struct *work)
 {
 	struct morph_schedule *schedule = container_of(work, struct morph_schedule, time_work);
@@ -368,13 +375,16 @@ static void deadline_work_fn(struct work_struct *work)
 	struct morph_fabric *fabric = schedule->slice->fabric;
 
 	mutex_lock(&fabric->lock);
-	/* One that is under way is late. During a repair nobody can begin it. */
+	/* A step that is being lit is not late. During a repair no step can begin. */
 	if (schedule->gone || schedule->state != MORPH_SCHEDULE_RUNNING ||
 	    !schedule->deadline_ns || ktime_get_ns() < schedule->deadline_ns ||
 	    schedule->stepping || schedule->slice->repairing || is_wanted(schedule))
 		goto out;
 	if (schedule->changing || schedule->callers) {
-		/* It lights ahead, or was called in time. It is late nevertheless. */
+		/*
+		 * The present change or call began in time. If it does not begin the step, the step
+		 * is late.
+		 */
 		hrtimer_start(&schedule->deadline,
 			      ns_to_ktime(ktime_get_ns() + DEADLINE_AGAIN_NS),
 			      HRTIMER_MODE_ABS);
@@ -387,7 +397,7 @@ out:
 	morph_schedule_put(schedule);
 }
 
-/* What the next step wants, and the present one leaves dark. */
+/* Light the circuits of the next step that are still dark. */
 static void ahead_work_fn(struct work_struct *work)
 {
 	struct morph_schedule *schedule = container_of(work, struct morph_schedule, ahead_work);
@@ -401,7 +411,7 @@ static void ahead_work_fn(struct work_struct *work)
 		goto out;
 	step = &schedule->steps[morph_run_next(schedule)];
 	schedule->times = (struct morph_times){};
-	/* What can't be now, or fails, is tried with the step, whose failure it is then. */
+	/* If that is not possible now, the step itself tries again, and reports a failure. */
 	if (!morph_schedule_judge_ahead(schedule, morph_run_next(schedule)))
 		schedule->is_ahead = !morph_schedule_change(schedule, NULL, 0,
 							    schedule->changes + step->light,
@@ -449,7 +459,7 @@ void morph_schedule_go_on(struct morph_schedule *schedule)
 		queue_step(schedule, &schedule->ahead_work);
 	if (!schedule->deadline_ns)
 		return;
-	/* The time that the repair took is not the ranks': all since it was last put off. */
+	/* Extend the deadline by the time of the repair since the last extension. */
 	from = max3(schedule->lit_ns, slice_recovery(schedule->slice)->fault_noticed_ns,
 		    schedule->mended_ns);
 	schedule->mended_ns = ktime_get_ns();
@@ -506,7 +516,10 @@ int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 positio
 	schedule->wanted = schedule->position + 1;
 	if (!morph_slice_enter(slice, false))
 		follow_entered(schedule);
-	/* A signal is no reason to leave the others waiting. Queued twice it is queued once. */
+	/*
+	 * Queue the step even after a signal, so that other ranks need not wait. Queuing twice is
+	 * harmless.
+	 */
 	if (is_wanted(schedule))
 		queue_step(schedule, &schedule->step_work);
 out:

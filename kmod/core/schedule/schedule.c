@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Schedules of a slice: their life, and how they are read. */
+/* Schedules of a slice: their lifetime, and queries. */
 #include <linux/slab.h>
 
 #include "core/base/base.h"
@@ -43,7 +43,7 @@ struct morph_schedule *morph_schedule_next(struct morph_slice *slice, u32 id)
 	struct morph_schedule *schedule;
 
 	lockdep_assert_held(&slice->fabric->lock);
-	/* One that is being loaded has no number yet. */
+	/* A schedule that is being loaded has no number yet. */
 	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node)
 		if (schedule->id && schedule->id >= id)
 			return morph_schedule_get(schedule);
@@ -60,7 +60,7 @@ struct morph_schedule *morph_schedule_find(struct morph_slice *slice, u32 id)
 	return NULL;
 }
 
-/* What is lit becomes a circuit like others; the rest goes. */
+/* A lit circuit becomes a circuit without schedule; a dark one is freed. */
 static void drop_circuit(struct morph_circuit *circuit)
 {
 	circuit->scheduled = false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One step: a transaction that removes and adds circuits, of which everything is known
- * beforehand. It is programmed, verified, published or rolled back as others are (exec.c);
- * what its circuits claim comes from the schedule and goes back to it.
+ * One step: a transaction that removes and adds circuits, with all paths known in advance. exec.c
+ * programs, verifies, publishes or rolls it back like any other. Its circuits get their claims from
+ * the schedule and return them to it.
  */
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
@@ -12,7 +12,7 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* As new, but for its memory. */
+/* Reset all fields except the memory. */
 void morph_step_renew(struct morph_txn *txn)
 {
 	txn->outcome = MORPH_OUTCOME_NONE;
@@ -50,7 +50,7 @@ static struct morph_item *add_item(struct morph_txn *txn, struct morph_circuit *
 	return item;
 }
 
-/* What goes is dark before what comes is lit. */
+/* Old circuits are dark before new ones are lit. */
 static void add_drop(struct morph_txn *txn, struct morph_circuit *circuit)
 {
 	struct morph_item *item = add_item(txn, circuit, MORPH_CHANGE_REMOVE);
@@ -71,7 +71,7 @@ static void add_light(struct morph_txn *txn, struct morph_circuit *circuit)
 	morph_schedule_give(circuit);
 }
 
-/* Hardware has failed since it was loaded, and no repair has found another way. */
+/* Check for hardware that failed after loading and for which no repair has found another path. */
 static int check_sound(struct morph_schedule *schedule, struct morph_circuit *circuit)
 {
 	struct morph_slice *slice = schedule->slice;
@@ -84,7 +84,7 @@ static int check_sound(struct morph_schedule *schedule, struct morph_circuit *ci
 			    "circuit %u needs hardware that has failed", circuit->id);
 }
 
-/* A call may take several changes. */
+/* A call may need several changes. */
 static void add_times(struct morph_times *sum, const struct morph_times *times)
 {
 	u32 i;
@@ -125,7 +125,7 @@ int morph_schedule_change(struct morph_schedule *schedule, const u32 *drop, u32 
 	return ret;
 }
 
-/* What went, or was not to come, is not lit: its claims are the schedule's again. */
+/* Circuits that were removed, or not added, are dark: the schedule takes back their claims. */
 static void end_item(struct morph_item *item, bool published)
 {
 	struct morph_circuit *circuit = item->circuit;
@@ -154,7 +154,7 @@ void morph_step_end(struct morph_txn *txn, bool published)
 	txn->staged = false;
 }
 
-/* In parts that the transaction has room for: more may be lit than a step has. */
+/* In parts of the transaction's size, since more circuits may be lit than a step has. */
 int morph_schedule_darken(struct morph_schedule *schedule)
 {
 	u32 room = max(2 * schedule->most, 1u), *list = schedule->stamps, n = 0, i;
@@ -174,7 +174,7 @@ int morph_schedule_darken(struct morph_schedule *schedule)
 	return ret;
 }
 
-/* Elements that nobody claims any more. fabric->lock held, dropped meanwhile. */
+/* Park elements without a claim. Caller holds fabric->lock; the function drops it meanwhile. */
 void morph_schedule_park(struct morph_schedule *schedule)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
