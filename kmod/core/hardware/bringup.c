@@ -1,16 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Bringing a fabric to a known state: nothing that hardware was left with is believed.
- */
+/* Bring-up: set a fabric to a known state, whatever state the hardware has. */
 #include <linux/slab.h>
 
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
 
-/* Settings handed down at once. */
+/* Number of settings per operation. */
 #define BRINGUP_CHUNK	4096u
 
-/* Lasers off, so that nothing shines while elements move. */
+/* Switch all lasers off, so that no light is on while elements move. */
 static int lasers_off(struct morph_fabric *fabric, struct morph_laser_setting *settings)
 {
 	u32 ports = fabric->graph->ports_count;
@@ -28,7 +26,9 @@ static int lasers_off(struct morph_fabric *fabric, struct morph_laser_setting *s
 	return 0;
 }
 
-/* Park each element and read it back; what does not obey is failed, not fatal. */
+/*
+ * Park each element and read it back. One that does not obey is marked failed; bring-up continues.
+ */
 static int bringup_elements(struct morph_fabric *fabric, struct morph_element_setting *settings)
 {
 	u32 count = fabric->graph->elements_count;
@@ -61,7 +61,7 @@ static int bringup_elements(struct morph_fabric *fabric, struct morph_element_se
 	return 0;
 }
 
-/* Every laser is off: a receiver that sees light cannot be trusted. */
+/* All lasers are off, so a receiver that sees light is faulty. */
 static int bringup_receivers(struct morph_fabric *fabric, struct morph_receiver_reading *readings)
 {
 	u32 ports = fabric->graph->ports_count;
@@ -92,7 +92,7 @@ static int bringup_receivers(struct morph_fabric *fabric, struct morph_receiver_
 	return 0;
 }
 
-/* Which accelerators answer: a dead one is not given out. */
+/* Probe all accelerators: one that does not answer is not allocated. */
 static int bringup_probe(struct morph_fabric *fabric, struct morph_probe *probes)
 {
 	u32 count = fabric->graph->accelerators_count;
@@ -120,7 +120,7 @@ static int bringup_probe(struct morph_fabric *fabric, struct morph_probe *probes
 	return 0;
 }
 
-/* The state of hardware is unknown: make it known. */
+/* Set hardware in an unknown state to a known state. */
 int morph_bringup(struct morph_fabric *fabric)
 {
 	size_t each = max(sizeof(struct morph_receiver_reading), sizeof(struct morph_probe));
@@ -145,7 +145,7 @@ int morph_bringup(struct morph_fabric *fabric)
 	return ret;
 }
 
-/* All lasers off, whatever else: the fabric shuts down. */
+/* Switch all lasers off at shutdown, in any state of the fabric. */
 void morph_bringup_lasers_off(struct morph_fabric *fabric)
 {
 	struct morph_laser_setting *settings;

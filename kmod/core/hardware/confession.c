@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Faults that hardware shows by itself: accelerators, lasers and elements of a path are read. */
+/* Faults that hardware reports itself: read the accelerators, lasers and elements of a path. */
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
 
-/* Does an accelerator answer? Trouble with asking counts as an answer. */
+/* Return whether an accelerator is known not to answer; a failed probe is no evidence. */
 static bool probe_dead(struct morph_fabric *fabric, u32 accelerator)
 {
 	struct morph_probe probe = { .accelerator = accelerator };
@@ -21,7 +21,7 @@ u64 morph_hw_lasers_lit(struct morph_fabric *fabric, struct morph_hw_session *se
 	return lanes & (reading.lanes | reading.weak);
 }
 
-/* What the transmit port shows: who drives no data into it is to blame before its laser. */
+/* Read the transmit port. An accelerator that drives no data is blamed before its laser. */
 static bool sender_bad(struct morph_fabric *fabric, const struct optics_path *path,
 		       u32 accelerator, struct morph_culprit *culprit)
 {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Operations of the provider: submit, wait for the completion, keep the deadline.
+ * Operations of the provider: submit, wait for the completion, enforce the deadline.
  *
- * What is waited for is a struct morph_op, found by the upper part of the cookie. It
- * belongs to a transaction, and serves its operations one after the other, or it lies
- * on the stack of a single one. Its cookie is that of the operation in flight; who
- * takes it away, the completion or the waiter, settles what became of it. So a late
- * completion finds another cookie, or none, and is counted and discarded; what the device
- * has done so late is looked for by patrol.
- * Nothing here allocates.
+ * The upper part of a cookie is the id of a struct morph_op. It belongs to a transaction and serves
+ * its operations one after the other, or it is on the stack for one operation. Its cookie is that
+ * of the operation in flight. Either the completion or the waiter takes the cookie away, and that
+ * one sets the result. So a late completion finds another cookie, or none, and is counted and
+ * discarded. Patrol later reads the effects of such an operation on the device.
+ *
+ * This file allocates no memory.
  */
 #include <linux/hashtable.h>
 #include <linux/delay.h>
@@ -18,10 +18,10 @@
 #include "core/base/trace.h"
 #include "core/hardware/hardware.h"
 
-/* Shortest deadline: the timer wheel counts in jiffies. */
+/* Shortest deadline, since the timer wheel counts in jiffies. */
 #define MIN_DEADLINE_JIFFIES	2
 
-/* Operations of one morph_op that have cookies of their own. */
+/* Bits of the cookie that number the operations of one morph_op. */
 #define CALL_BITS		16
 
 static struct hlist_head *op_bucket(struct morph_fabric *fabric, u64 id)
@@ -30,7 +30,7 @@ static struct hlist_head *op_bucket(struct morph_fabric *fabric, u64 id)
 			->ops_in_flight[id % ARRAY_SIZE(hardware_of(fabric)->ops_in_flight)];
 }
 
-/* From here on completions find it. */
+/* From here on completions can find the operation. */
 static void op_open(struct morph_fabric *fabric, struct morph_op *op)
 {
 	unsigned long flags;
@@ -44,7 +44,7 @@ static void op_open(struct morph_fabric *fabric, struct morph_op *op)
 	spin_unlock_irqrestore(&hardware_of(fabric)->op_lock, flags);
 }
 
-/* After this no completion can touch it. */
+/* After this no completion can access the operation. */
 static void op_close(struct morph_fabric *fabric, struct morph_op *op)
 {
 	unsigned long flags;
@@ -61,7 +61,7 @@ void morph_hw_done(struct morph_fabric *fabric, struct morph_hw_session *session
 	op_close(fabric, &session->op);
 }
 
-/* The cookie of its next operation, which may now be completed. */
+/* The cookie of the next operation, which may complete from here on. */
 static inline u64 op_begin(struct morph_fabric *fabric, struct morph_op *op, void *results,
 			   size_t bytes)
 {
@@ -80,7 +80,7 @@ static inline u64 op_begin(struct morph_fabric *fabric, struct morph_op *op, voi
 	return cookie;
 }
 
-/* Take the cookie away. False: a completion was first, and has left the status. */
+/* Take the cookie away. Return false if a completion was first; it has set the status. */
 static bool op_retract(struct morph_op *op, u64 cookie)
 {
 	if (atomic64_cmpxchg(&op->cookie, cookie, 0) == cookie)
@@ -89,7 +89,7 @@ static bool op_retract(struct morph_op *op, u64 cookie)
 	return false;
 }
 
-/* The completion's side. op_lock held: what is hashed stays while it is. */
+/* The part of a completion. Caller holds op_lock, so that the operation stays in the table. */
 static bool op_complete(struct morph_op *op, u64 cookie, int status, const void *results,
 			size_t bytes)
 {
@@ -113,8 +113,8 @@ static unsigned long op_deadline(struct morph_fabric *fabric)
 }
 
 /*
- * Wait for an operation in progress. Kernel threads and tenants wait alike and without
- * regard to signals: the deadline bounds it, and light must not be left half changed.
+ * Wait for an operation in progress. The wait ignores signals: the deadline bounds it, and a signal
+ * must not leave a change half done.
  */
 static int op_wait(struct morph_fabric *fabric, struct morph_op *op, u64 cookie, bool deadline)
 {
@@ -132,7 +132,7 @@ static inline int op_finish(struct morph_fabric *fabric, struct morph_op *op, u6
 	if (result == -EINPROGRESS)
 		result = op_wait(fabric, op, cookie, deadline);
 	else if (!op_retract(op, cookie))
-		result = op->status;	/* it did complete, whatever it returned */
+		result = op->status;	/* the provider did complete it, whatever it returned */
 	else if (result > 0)
 		result = -EIO;
 	if (result)
@@ -151,7 +151,7 @@ enum call {
 
 static const struct {
 	const char *name;
-	u32 bytes;		/* of each result, 0: there are none */
+	u32 bytes;		/* size of a result; 0: no results */
 } calls[] = {
 	[SET_ELEMENTS] = { "set_elements", 0 },
 	[GET_ELEMENTS] = { "get_elements", sizeof(struct morph_element_setting) },
@@ -161,7 +161,7 @@ static const struct {
 	[PROBE] = { "probe", sizeof(struct morph_probe) },
 };
 
-/* A fabric that was shut down stays dark: light that was to be made is not any more. */
+/* A fabric that was shut down stays dark: refuse to switch lasers on. */
 static bool may_light(struct morph_fabric *fabric, const struct morph_laser_setting *settings,
 		      u32 count)
 {
@@ -175,7 +175,7 @@ static bool may_light(struct morph_fabric *fabric, const struct morph_laser_sett
 	return true;
 }
 
-/* Inside an SRCU section, for which morph_hw_drain() waits. */
+/* Inside an SRCU read section, for which morph_hw_drain() waits. */
 static int submit(struct morph_fabric *fabric, const struct morph_fabric_ops *ops, enum call call,
 		  u64 cookie, void *array, u32 count)
 {
@@ -199,9 +199,8 @@ static int submit(struct morph_fabric *fabric, const struct morph_fabric_ops *op
 }
 
 /*
- * One operation from submission to its end. The SRCU section covers the provider's
- * function alone, so that a provider which is being removed is not held up by those
- * who wait.
+ * Run one operation to its end. The SRCU section covers only the provider's function, so that
+ * waiting threads do not delay the removal of the provider.
  */
 static int op_run(struct morph_fabric *fabric, struct morph_hw_session *session,
 		  struct morph_op *op, enum call call, void *array, u32 count)
@@ -249,7 +248,7 @@ static int run(struct morph_fabric *fabric, struct morph_hw_session *session, en
 	return op_run(fabric, session, &session->op, call, array, count);
 }
 
-/* Nominal time that the device needs to take @count settings. */
+/* Nominal time that the device needs for @count settings. */
 static u64 write_time(struct morph_fabric *fabric, u32 count)
 {
 	const struct optics_params *params = &fabric->graph->params;
@@ -311,7 +310,7 @@ void morph_hw_identify(struct morph_fabric *fabric, u32 accelerator,
 	srcu_read_unlock(&hardware_of(fabric)->srcu, idx);
 }
 
-/* Sleep for @ns of CLOCK_MONOTONIC; short waits spin no longer than the time asked. */
+/* Sleep for @ns of CLOCK_MONOTONIC; a short wait may spin, but at most for @ns. */
 static void sleep_ns(u64 ns)
 {
 	ktime_t until = ns_to_ktime(ns);
@@ -321,15 +320,15 @@ static void sleep_ns(u64 ns)
 }
 
 /**
- * morph_hw_wait() - let @ns of the device's own time pass
+ * morph_hw_wait() - wait for @ns of the device's own time
  * @fabric: the fabric
  * @ns: nominal time; 0 returns at once
  *
- * A provider with a clock of its own decides when that is; it has no deadline but
- * the removal of the provider.
+ * A provider with its own clock decides when the time has passed. Only the removal of the
+ * provider ends such a wait early.
  *
  * Context: process context, no lock held.
- * Return: 0, or -ENODEV when the provider went away.
+ * Return: 0, or -ENODEV if the provider has unregistered.
  */
 int morph_hw_wait(struct morph_fabric *fabric, u64 ns)
 {
@@ -378,11 +377,11 @@ int morph_hw_wait_more(struct morph_fabric *fabric, struct morph_hw_patience *pa
 }
 
 /**
- * morph_fabric_complete() - an operation that was in progress has ended
+ * morph_fabric_complete() - complete an operation that was in progress
  * @fabric: the fabric
- * @cookie: as it was submitted
+ * @cookie: the cookie of the submission
  * @status: 0 or a negative errno
- * @results: for reads, the array that was asked for, filled; else NULL
+ * @results: for reads, the filled array of the request; else NULL
  * @bytes: its size
  *
  * Context: any.
@@ -427,7 +426,7 @@ static bool ops_under_way(struct morph_fabric *fabric)
 	return any;
 }
 
-/* Wait until what was submitted before has ended, but not past its deadline. No lock held. */
+/* Wait until operations submitted earlier have ended, at most for their deadline. No lock held. */
 void morph_hw_drain(struct morph_fabric *fabric)
 {
 	unsigned long until = jiffies + op_deadline(fabric);
@@ -437,7 +436,7 @@ void morph_hw_drain(struct morph_fabric *fabric)
 		usleep_range(100, 1000);
 }
 
-/* Wake everybody who waits for the device; the provider is gone. */
+/* Wake all threads that wait for the device, because the provider has unregistered. */
 void morph_hw_fail_all(struct morph_fabric *fabric, int status)
 {
 	struct morph_op *op;

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Programming of elements and lasers, with the record of what each was told last. A review that
- * tells hardware the same again has a range of it for itself.
+ * Programming of elements and lasers, and the record of the last commands. A review that repeats
+ * commands excludes other writers from a range.
  */
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
 
-/* What a review has for itself while it tells hardware again what that was told last. */
+/* The kind of hardware that a review is reprogramming. */
 enum review { REVIEW_NONE, REVIEW_LASERS, REVIEW_ELEMENTS };
 
 /* ------------------------------------------------------------------ telling */
 
-/* Is some of it what a review has for itself? */
+/* Return whether a setting is in the range of the running review. */
 static bool is_reviewed(struct morph_fabric *fabric, enum review what, const void *settings,
 			u32 count)
 {
@@ -32,8 +32,8 @@ static bool is_reviewed(struct morph_fabric *fabric, enum review what, const voi
 }
 
 /*
- * Hardware is about to be told these settings, or asked how they stand for fabric->hw_state.
- * Whoever sees no review here is waited for by the next one. No lock held.
+ * Begin to program these settings, or to read elements for hw_state. A later review_begin() waits
+ * for callers that see no review here. No lock held.
  */
 static int tell_begin(struct morph_fabric *fabric, enum review what, const void *settings,
 		      u32 count) __acquires(&hardware_of(fabric)->telling)
@@ -57,28 +57,28 @@ static void tell_end(struct morph_fabric *fabric, int srcu)
 }
 
 /*
- * From now until review_end() nobody else tells MORPH_REVIEW_CHUNK elements, or the lasers
- * of so many ports, from @first on; what they are told in between is what is written down. There
- * is one review at a time. No lock held.
+ * From now until review_end() only the review programs MORPH_REVIEW_CHUNK elements, or the lasers
+ * of that number of ports, from @first on. Other writers wait, so the recorded commands do not
+ * change the hardware meanwhile. One review at a time. No lock held.
  */
 static void review_begin(struct morph_fabric *fabric, enum review what, u32 first)
 {
 	WRITE_ONCE(hardware_of(fabric)->review_first, first);
-	/* Who sees that there is one sees of what. Pairs with is_reviewed(). */
+	/* A reader that sees review_of also sees review_first. Pairs with is_reviewed(). */
 	smp_store_release(&hardware_of(fabric)->review_of, what);
 	synchronize_srcu(&hardware_of(fabric)->telling);
 }
 
 static void review_end(struct morph_fabric *fabric)
 {
-	/* Whoever goes on sees what hardware was told. Pairs with is_reviewed(). */
+	/* A writer that continues sees the effects of the review. Pairs with is_reviewed(). */
 	smp_store_release(&hardware_of(fabric)->review_of, REVIEW_NONE);
 	wake_up_all(&hardware_of(fabric)->review_end);
 }
 
 /* ----------------------------------------------------------------- elements */
 
-/* How an element stands, which is remembered. No lock held. */
+/* Read the state of an element and record it. No lock held. */
 int morph_hw_ask_element(struct morph_fabric *fabric, struct morph_hw_session *session,
 			 u32 element, u32 *state)
 {
@@ -98,10 +98,10 @@ int morph_hw_ask_element(struct morph_fabric *fabric, struct morph_hw_session *s
 }
 
 /*
- * What hardware says about elements that may not have obeyed. Only those that had
- * been told without an error are to blame for it. One that can't be read now is told its
- * state again by patrol, before it can be taken for one that has moved. So is the rest, where
- * the device does not answer at all: each would be waited for. No lock held.
+ * Read elements that may not have obeyed. Quarantine an element only if its command returned no
+ * error. If an element cannot be read now, patrol programs its state again before it can count as
+ * moved. If the device does not answer at all, leave the remaining elements to patrol too, because
+ * each would time out. No lock held.
  */
 void morph_hw_read_back(struct morph_fabric *fabric, struct morph_hw_session *session,
 			struct morph_element_setting *settings, u32 count, bool told)
@@ -125,7 +125,7 @@ void morph_hw_read_back(struct morph_fabric *fabric, struct morph_hw_session *se
 	}
 }
 
-/* Program elements and remember what they were told. No lock held. */
+/* Program elements and record the commanded states. No lock held. */
 int morph_hw_program(struct morph_fabric *fabric, struct morph_hw_session *session,
 		     struct morph_element_setting *settings, u32 count)
 {
@@ -149,9 +149,9 @@ int morph_hw_program(struct morph_fabric *fabric, struct morph_hw_session *sessi
 /* ------------------------------------------------------------------- lasers */
 
 /*
- * Switch the lasers of ports as fabric->tx_on has them. A setting speaks of all lanes of
- * its port: a test by light may have changed others meanwhile, and what was submitted
- * first need not be done first. So until it agrees it is told again. No lock held.
+ * Switch the lasers of ports as in tx_on. A setting contains all lanes of its port, and a test by
+ * light may change other lanes meanwhile. The device may also reorder commands. So repeat the
+ * command until it matches tx_on. No lock held.
  */
 int morph_hw_tell_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
 			 struct morph_laser_setting *lasers, u32 n)
@@ -173,8 +173,8 @@ int morph_hw_tell_lasers(struct morph_fabric *fabric, struct morph_hw_session *s
 }
 
 /*
- * Likewise. After an error nobody knows which of them have obeyed, and a receiver that sees
- * nothing proves nothing where it is deaf: a review asks the lasers themselves.
+ * Like the function above. After an error it is unknown which lasers have obeyed, and a dark
+ * receiver proves nothing if it has failed. So request a review, which reads the lasers.
  */
 int morph_hw_submit_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
 			   struct morph_laser_setting *lasers, u32 n)
@@ -189,8 +189,8 @@ int morph_hw_submit_lasers(struct morph_fabric *fabric, struct morph_hw_session 
 /* ------------------------------------------------------------------- review */
 
 /*
- * Ports whose lasers are not as they were told, and what that was. Who tells them next is not
- * seen before fabric->lock is taken: what is found while others may tell is to be looked at again.
+ * Find ports whose lasers differ from the command. Without review_begin() the result is
+ * preliminary: a command may be in flight that is recorded only under fabric->lock.
  */
 static int find_lasers(struct morph_fabric *fabric, const struct morph_review *review,
 		       u32 first, u32 count, struct morph_laser_setting *wrong, u32 *n)
@@ -221,7 +221,7 @@ static int find_lasers(struct morph_fabric *fabric, const struct morph_review *r
 	return 0;
 }
 
-/* Elements likewise; of those that are being turned somebody else takes care. */
+/* The same for elements; skip those that other code is turning. */
 static int find_elements(struct morph_fabric *fabric, const struct morph_review *review,
 			 u32 first, u32 count, struct morph_element_setting *wrong, u32 *n)
 {
@@ -249,9 +249,8 @@ static int find_elements(struct morph_fabric *fabric, const struct morph_review 
 }
 
 /*
- * What was found wrong is looked at once more, and told again, while nobody else tells it: a
- * command that is not the last would undo what has been verified since. The review itself looks
- * once more at what does not obey.
+ * Read differing lasers again while no other code programs them, and then repeat the command.
+ * Otherwise an outdated command could undo a change that was verified meanwhile.
  */
 static int review_lasers(struct morph_fabric *fabric, const struct morph_review *review,
 			 u32 first, u32 count)
