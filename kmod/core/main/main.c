@@ -27,8 +27,8 @@ static_assert((u32)OPTICS_PART_EDGE == (u32)MORPH_PART_EDGE);
 static_assert((u32)OPTICS_PART_GUIDE == (u32)MORPH_PART_GUIDE);
 
 /*
- * What each layer adds to those below. Those that wait for a slice to be idle are served in this
- * order, and reports reach subscribers in it.
+ * Register what each layer adds to the layers below. This order is also the order in which waiters
+ * for idle slices and subscribers to reports are called.
  */
 static void __init register_layers(void)
 {
@@ -45,14 +45,16 @@ static int __init morph_init(void)
 {
 	int ret = -ENOMEM;
 
-	/* All freeze before devices are asked whether they may sleep: no light comes after. */
+	/*
+	 * All queues freeze before devices may suspend, so that no light is switched on afterwards.
+	 */
 	morph_wq = alloc_workqueue("morph", WQ_UNBOUND | WQ_HIGHPRI | WQ_FREEZABLE, 0);
 	if (!morph_wq)
 		return -ENOMEM;
 	morph_act_wq = alloc_workqueue("morph-act", WQ_UNBOUND | WQ_FREEZABLE, 0);
 	if (!morph_act_wq)
 		goto err_wq;
-	/* A step has its place until its light is there: as many as there are slices that step. */
+	/* A step occupies a worker until its light is verified, so allow one per stepping slice. */
 	morph_step_wq = alloc_workqueue("morph-step", WQ_UNBOUND | WQ_FREEZABLE, WQ_MAX_ACTIVE);
 	if (!morph_step_wq)
 		goto err_act_wq;
@@ -87,7 +89,7 @@ static void __exit morph_exit(void)
 {
 	morph_pci_exit();
 	morph_netlink_exit();
-	/* Last releases of slices may still be under way; they use all below. */
+	/* Last releases of slices may still run, and they use the objects destroyed below. */
 	destroy_workqueue(morph_act_wq);
 	destroy_workqueue(morph_step_wq);
 	drain_workqueue(morph_wq);

@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Fabrics: registration, removal, and what the core knows of accelerators.
+ * Registration and removal of fabrics, and the data of their accelerators.
  *
- * A fabric is its struct device and lives as long as somebody holds it; the
- * provider behind it may go at any moment. Setting fabric->ops to NULL and waiting
- * for SRCU is all that separates the two.
+ * A fabric is its struct device and lives while it has references. Its provider may unregister at
+ * any time: setting ops to NULL and waiting for SRCU separates the two.
  */
 #include <linux/ctype.h>
 #include <linux/module.h>
@@ -20,7 +19,7 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* Fabrics that are not released yet, whether registered or not. */
+/* Fabrics that are not released yet, registered or not. */
 static atomic_t fabrics_alive = ATOMIC_INIT(0);
 
 /* ---------------------------------------------------------- alloc and free */
@@ -57,28 +56,31 @@ static void fabric_release(struct device *dev)
 }
 
 /**
- * morph_fabric_wait_released() - wait until no fabric is left: the module goes
+ * morph_fabric_wait_released() - wait until no fabric is left, before the module unloads
  *
- * Nobody who pins the module holds one any more, but the driver core may still be about
- * to release one. Slices and their nodes hold their fabric, so they have gone before it.
+ * References that pin the module are gone by now, but the driver core may still be releasing a
+ * fabric. Slices and their nodes hold a reference to their fabric, so they were released before.
  *
  * Context: process context; waits.
  */
 void morph_fabric_wait_released(void)
 {
 	wait_var_event(&fabrics_alive, !atomic_read(&fabrics_alive));
-	/* Whoever released the last one may have been preempted on its way out of here. */
+	/*
+	 * The thread that released the last one may have been preempted before it left the
+	 * function.
+	 */
 	synchronize_rcu_tasks();
 }
 
 /**
- * morph_fabric_alloc() - a fabric that is not registered yet
+ * morph_fabric_alloc() - allocate a fabric
  * @parent: the provider's device, or NULL
- * @ops: the provider's operations; must live until morph_fabric_unregister() returned
- * @priv: handed back by morph_fabric_priv()
+ * @ops: the provider's operations; must live until morph_fabric_unregister() has returned
+ * @priv: returned by morph_fabric_priv()
  *
  * Context: process context.
- * Return: the fabric, to be given back by morph_fabric_put(), or an ERR_PTR.
+ * Return: the fabric, which the caller frees with morph_fabric_put(), or an ERR_PTR.
  */
 struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morph_fabric_ops *ops,
 					void *priv)
@@ -101,7 +103,7 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	ret = init_srcu_struct(&hardware_of(fabric)->telling);
 	if (ret)
 		goto err_srcu;
-	/* A NULL entry: the number is taken, the fabric is not to be seen. */
+	/* A NULL entry reserves the number without publishing the fabric. */
 	ret = xa_alloc(&morph_fabrics, &id, NULL, XA_LIMIT(0, MORPH_MAX_FABRICS - 1), GFP_KERNEL);
 	if (ret)
 		goto err_telling;
@@ -136,8 +138,8 @@ err_free:
 EXPORT_SYMBOL_GPL(morph_fabric_alloc);
 
 /**
- * morph_fabric_put() - give a fabric back
- * @fabric: the fabric, not registered any more
+ * morph_fabric_put() - drop the provider's reference to a fabric
+ * @fabric: the fabric, which is not registered
  */
 void morph_fabric_put(struct morph_fabric *fabric)
 {
@@ -146,7 +148,7 @@ void morph_fabric_put(struct morph_fabric *fabric)
 EXPORT_SYMBOL_GPL(morph_fabric_put);
 
 /**
- * morph_fabric_priv() - what was given to morph_fabric_alloc()
+ * morph_fabric_priv() - return the pointer given to morph_fabric_alloc()
  * @fabric: the fabric
  *
  * Return: the provider's pointer.
@@ -238,7 +240,7 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 	return ledger_of(fabric)->hosts_by_free ? 0 : -ENOMEM;
 }
 
-/* Who is at the other side of the edges: the provider says it, or the profile. */
+/* Set the UUIDs of the fabrics at the edges, from the provider or the profile. */
 static int fabric_init_peers(struct morph_fabric *fabric, const struct morph_fabric_desc *desc)
 {
 	const struct optics_graph *graph = fabric->graph;
@@ -286,11 +288,11 @@ static void fabric_init_chips(struct morph_fabric *fabric)
 /**
  * morph_fabric_register() - make a fabric usable
  * @fabric: from morph_fabric_alloc()
- * @desc: what it is
+ * @desc: description of the fabric
  *
  * Checks the profile, switches all lasers off, parks all elements, verifies that,
- * and publishes /dev/morph/fabricN. The provider's operations may be called from
- * now on.
+ * and publishes /dev/morph/fabricN. It may call the provider's operations before it
+ * returns.
  *
  * Context: process context; waits for the device.
  * Return: 0 or a negative errno; -EINVAL for a malformed description, with the
@@ -351,7 +353,7 @@ err_gone:
 }
 EXPORT_SYMBOL_GPL(morph_fabric_register);
 
-/* Nobody can use the slices any more; those that nobody holds open end now. */
+/* Mark slices lost. Slices without open files end now. */
 static void fabric_lose_slices(struct morph_fabric *fabric)
 {
 	struct morph_slice *slice, *next;
@@ -375,12 +377,12 @@ static void fabric_lose_slices(struct morph_fabric *fabric)
 }
 
 /**
- * morph_fabric_unregister() - the hardware, or its driver, goes away
+ * morph_fabric_unregister() - remove a fabric
  * @fabric: a registered fabric
  *
- * Always succeeds. When it returns no operation of the provider runs or will be
- * called; open files stay, are woken with POLLHUP, and answer ENODEV. An operation
- * that does not return delays it.
+ * Always succeeds. After it returns, no operation of the provider runs or is called.
+ * Open files stay, get POLLHUP, and return ENODEV. An operation that does not return delays
+ * the removal.
  *
  * Context: process context.
  */
@@ -399,7 +401,7 @@ void morph_fabric_unregister(struct morph_fabric *fabric)
 	morph_hw_fail_all(fabric, -ENODEV);
 	morph_health_stop(fabric);
 	morph_controller_stop(fabric);
-	/* In this order: a recovery queues protections. */
+	/* Cancel in this order, since recover_work queues protection_work. */
 	cancel_delayed_work_sync(&recovery_of(fabric)->recover_work);
 	cancel_delayed_work_sync(&slices_of(fabric)->protection_work);
 	morph_debugfs_remove(fabric);
@@ -413,7 +415,7 @@ void morph_fabric_unregister(struct morph_fabric *fabric)
 EXPORT_SYMBOL_GPL(morph_fabric_unregister);
 
 /**
- * morph_fabric_shutdown() - turn all lasers off, for the provider's shutdown hook
+ * morph_fabric_shutdown() - switch all lasers off, for the provider's shutdown hook
  * @fabric: a registered fabric
  *
  * Context: process context; waits for the device.
@@ -422,7 +424,7 @@ void morph_fabric_shutdown(struct morph_fabric *fabric)
 {
 	struct morph_slice *slice;
 
-	/* Nobody is to repair the darkness, or to light what he was about to. */
+	/* From now on no repair may start, and no running change may switch lasers on. */
 	mutex_lock(&fabric->lock);
 	WRITE_ONCE(fabric->state, MORPH_FABRIC_GONE);
 	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
@@ -437,7 +439,7 @@ void morph_fabric_shutdown(struct morph_fabric *fabric)
 EXPORT_SYMBOL_GPL(morph_fabric_shutdown);
 
 /**
- * morph_fabric_is_lit() - is any laser on; suspend is to be refused then
+ * morph_fabric_is_lit() - return whether any laser is on, to refuse a suspend
  * @fabric: a registered fabric
  *
  * Context: process context, takes fabric->lock.
