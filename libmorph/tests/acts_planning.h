@@ -7,7 +7,10 @@
 
 void acts_planning_begin(struct morph_ctx *ctx, const char *profile);
 
-/* Whether schedules go through the checker: not while anything may fail, for that would be the checker's. */
+/*
+ * Whether schedules go through the checker: not while anything may fail, for that would be the
+ * checker's.
+ */
 void acts_planning_check(bool check);
 
 int solve_traffic(void);

@@ -11,7 +11,10 @@ struct hand_part { /* of a list */
 	uint32_t first, count;
 };
 
-/* How it is written: whether it says what it is, and how many words it has less than it says, or more. */
+/*
+ * How it is written: whether it says what it is, and how many words it has less than it says, or
+ * more.
+ */
 struct hand_form {
 	uint32_t kind;
 	int32_t more;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A small schedule that is right, and some that are made of it. A picosecond for each byte, 100 for a round, 10 for a hop, 1000 for a change
- * and 50 for each circuit of it.
+ * A small schedule that is right, and some that are made of it. A picosecond for each byte, 100 for
+ * a round, 10 for a hop, 1000 for a change and 50 for each circuit of it.
  */
 #ifndef BY_HAND_SMALL_H
 #define BY_HAND_SMALL_H
@@ -13,8 +13,8 @@
 #define LONG 510 /* 400 bytes, one hop */
 
 /*
- * Rank 0 sends its part of chunk 0 to rank 1, and chunk 1, both over plane 0. Rank 1 sums the one with its own part and sends that to rank 2,
- * over plane 1, when it has it.
+ * Rank 0 sends its part of chunk 0 to rank 1, and chunk 1, both over plane 0. Rank 1 sums the one
+ * with its own part and sends that to rank 2, over plane 1, when it has it.
  */
 struct hand small(void);
 
@@ -27,7 +27,10 @@ struct hand with_hold(struct hand it, struct hand_hold hold, uint32_t src, uint3
 /* On some plane, set at some time, for as long as one circuit takes. */
 struct hand set_later(struct hand it, uint32_t plane, uint64_t set, uint32_t src, uint32_t dst);
 
-/* The second send begins when the first hold of plane 0 ends; another of the same circuit takes it over. */
+/*
+ * The second send begins when the first hold of plane 0 ends; another of the same circuit takes it
+ * over.
+ */
 struct hand taken_over(void);
 
 #endif /* BY_HAND_SMALL_H */

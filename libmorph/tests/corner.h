@@ -30,7 +30,9 @@ void corner_end(struct corner *corner);
 
 /* Servers 4z + 2y + x of a block. */
 void corner_choose(struct corner *corner, uint32_t count);
-/* Leave so many accelerators of each server of the corner, and up to so many fibres of each link. */
+/*
+ * Leave so many accelerators of each server of the corner, and up to so many fibres of each link.
+ */
 void corner_fence(struct corner *corner, uint64_t *seed, uint32_t chips, uint32_t fibres);
 /* What is requested becomes the next slice, and goes ways by chance; false: it has no place. */
 bool corner_add(struct corner *corner, uint64_t *seed);

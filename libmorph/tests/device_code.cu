@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * <morph/device.h> as code of devices: compiled, not run. What the makers' headers would say is said here, so that none
- * of them has to be there.
+ * <morph/device.h> as code of devices: compiled, not run. What the makers' headers would say is
+ * said here, so that none of them has to be there.
  */
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))

@@ -125,7 +125,9 @@ static void tell_circuit(struct site *site, const struct nlmsghdr *request, uint
 	fake_queue(site->fake, message, request->nlmsg_seq);
 }
 
-/* All of the slice's: those that leave and come in, one at another edge, and one that is prepared. */
+/*
+ * All of the slice's: those that leave and come in, one at another edge, and one that is prepared.
+ */
 static void tell_circuits(struct site *site, const struct nlmsghdr *request)
 {
 	uint64_t leaves = site->lit & 0xff, enters = site->lit & ~leaves;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Two ends of edges, of two kernels or of one, that keep books of the lanes as kmod/core/slice/lanes.c does: fakes that are
- * asked for lanes, refuse, and are overtaken by others as a test wants it.
+ * Two ends of edges, of two kernels or of one, that keep books of the lanes as
+ * kmod/core/slice/lanes.c does: fakes that are asked for lanes, refuse, and are overtaken by others
+ * as a test wants it.
  */
 #ifndef EDGE_SITES_H
 #define EDGE_SITES_H
@@ -41,7 +42,8 @@ struct site_requests {
 	uint32_t refused_at, refused_until; /* and all between the two */
 	int error;
 	const struct site *first; /* that is asked for lanes */
-	uint32_t reserved; /* requests to reserve at the second site, each of which may be overtaken */
+	/* requests to reserve at the second site, each of which may be overtaken */
+	uint32_t reserved;
 	uint32_t overtaken; /* so many of the first of them */
 };
 

@@ -19,8 +19,8 @@ bool fault_struck(void);
 unsigned int fault_calls(void);
 
 /*
- * How often memory was allocated since the last call, by whomever, the C library among them: where the
- * test is built with AddressSanitizer, which alone sees all; else 0.
+ * How often memory was allocated since the last call, by whomever, the C library among them: where
+ * the test is built with AddressSanitizer, which alone sees all; else 0.
  */
 unsigned long allocations(void);
 

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Hooks of a fake kernel that has a little of everything: whatever the library asks for is there. */
+/*
+ * Hooks of a fake kernel that has a little of everything: whatever the library asks for is there.
+ */
 #ifndef FURNISHED_H
 #define FURNISHED_H
 

@@ -35,8 +35,8 @@ struct kernel {
 extern struct kernel kernel;
 
 /*
- * All that was added to the corner's defrag is lit in the kernel, which the corner's context asks from
- * then on. False: a slice has no ways inside servers.
+ * All that was added to the corner's defrag is lit in the kernel, which the corner's context asks
+ * from then on. False: a slice has no ways inside servers.
  */
 bool kernel_boot(struct corner *corner);
 void kernel_end(void);

@@ -43,7 +43,10 @@ bool plan(struct bench *bench, const struct morph_collective_opts *how,
 /* All-to-all by shifts, each round with circuits of its own. */
 void plan_shift(struct bench *bench, uint32_t ranks, uint32_t planes);
 
-/* The verdict. One lane each, unless other options are given: that of the mesh carries less than a port of some_delay(). */
+/*
+ * The verdict. One lane each, unless other options are given: that of the mesh carries less than a
+ * port of some_delay().
+ */
 uint32_t light(struct bench *bench, uint32_t ranks, const struct morph_light_opts *opts);
 
 /* ----------------------------------------------------------------- in words */

@@ -5,7 +5,10 @@
 
 #include "../matchings/matrix.h"
 
-/* When the best plan in whole units ends: of four ranks at most, of one plane, with nothing held. Exponential. */
+/*
+ * When the best plan in whole units ends: of four ranks at most, of one plane, with nothing held.
+ * Exponential.
+ */
 uint64_t exhaust_problem(const struct matrix_problem *problem, uint64_t unit);
 
 #endif /* MATRIX_EXHAUST_H */

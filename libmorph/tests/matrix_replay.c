@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Each send in the order of time: who is free, what a change takes, and what has arrived in the end. */
+/*
+ * Each send in the order of time: who is free, what a change takes, and what has arrived in the
+ * end.
+ */
 #include <stdlib.h>
 #include <string.h>
 
@@ -61,7 +64,10 @@ static const char *replay_program(struct replay *replay, const struct costs *cos
 	return send->set_ps > free_ps && free_ps < *from ? "both ends are idle" : NULL;
 }
 
-/* By ports: each send begins when its own two ends are free, and no sooner; and it is its turn to be programmed, which takes its time. */
+/*
+ * By ports: each send begins when its own two ends are free, and no sooner; and it is its turn to
+ * be programmed, which takes its time.
+ */
 static const char *replay_port(struct replay *replay, const struct costs *costs,
 			       const struct matrix_send *send, const struct port *transmit,
 			       const struct port *receive)

@@ -8,7 +8,10 @@
 /* One that is to be filled; freed by the caller. */
 struct morph_collective *empty_collective(void);
 
-/* Fails the test unless each chunk ends where it should, with the parts of all who have any, among 64 ranks at most. */
+/*
+ * Fails the test unless each chunk ends where it should, with the parts of all who have any, among
+ * 64 ranks at most.
+ */
 void assert_done(const struct morph_collective *collective);
 
 /* The same is sent between the same; @rounds: in the same rounds. */

@@ -43,7 +43,10 @@ void shield_free(struct shield *shield);
 uint32_t protected(const struct bench *bench, const struct morph_plan *plan,
 		   struct morph_protection *protection);
 
-/* Slices in a corner of the rack, some of which cross their own servers only, and spares beside them. */
+/*
+ * Slices in a corner of the rack, some of which cross their own servers only, and spares beside
+ * them.
+ */
 void protecting_run(struct corner *corner, uint64_t *seed);
 
 /* Every spare, and every way of every circuit of the rank: is there one? */

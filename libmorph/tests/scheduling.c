@@ -77,7 +77,10 @@ void assert_sound(const struct morph_collective *collective, const struct morph_
 	forget_written(&written);
 }
 
-/* Each rank sends its part to each other one, which sums it: what comes in the round is a chunk that is sent in it. */
+/*
+ * Each rank sends its part to each other one, which sums it: what comes in the round is a chunk
+ * that is sent in it.
+ */
 static void add_exchange(struct morph_collective *collective, uint64_t bytes)
 {
 	uint32_t ranks = morph_collective_ranks(collective);

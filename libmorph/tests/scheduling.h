@@ -27,8 +27,9 @@ void assert_sound(const struct morph_collective *collective, const struct morph_
 		  const struct morph_schedule *schedule);
 
 /*
- * Rounds of transfers by chance, of chunks that begin at one rank and end at another; of one collective in four half of
- * the rounds are exchanges of all with all instead, of a chunk that each sums.
+ * Rounds of transfers by chance, of chunks that begin at one rank and end at another; of one
+ * collective in four half of the rounds are exchanges of all with all instead, of a chunk that each
+ * sums.
  */
 struct morph_collective *random_rounds(uint64_t *seed, uint32_t ranks, uint32_t rounds,
 				       uint32_t transfers);
@@ -36,7 +37,9 @@ struct morph_collective *random_rounds(uint64_t *seed, uint32_t ranks, uint32_t 
 /* All-reduce in one round: each sends its part to all others. */
 struct morph_collective *exchange(uint32_t ranks, uint64_t bytes);
 
-/* All-reduce on a ring, a chunk for each rank: what is sent in a round waits for the round before. */
+/*
+ * All-reduce on a ring, a chunk for each rank: what is sent in a round waits for the round before.
+ */
 struct morph_collective *ring(uint32_t ranks, uint64_t bytes);
 
 /* Rounds of 500 ns, hops of 100 ns, 100 Gb/s, changes of 3.7 us and 10 ns for each circuit. */

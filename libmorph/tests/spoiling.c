@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Schedules that can't be right: what is changed is told from what is written alone, and what may be so is left. Each way to spoil one says why
- * it can't be.
+ * Schedules that can't be right: what is changed is told from what is written alone, and what may
+ * be so is left. Each way to spoil one says why it can't be.
  */
 #include "spoiling_words.h"
 
@@ -108,7 +108,9 @@ static bool spoil_all(struct written *written, uint64_t *seed)
 	return true;
 }
 
-/* A matching over which something is sent has one circuit less: the last of them is then of none. */
+/*
+ * A matching over which something is sent has one circuit less: the last of them is then of none.
+ */
 static bool spoil_matching(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Chunks that are sent before they are there, summed twice or not at all, and that end elsewhere. */
+/*
+ * Chunks that are sent before they are there, summed twice or not at all, and that end elsewhere.
+ */
 #include "spoiling_words.h"
 
 #include "../bench/random.h"
@@ -44,9 +46,10 @@ static uint32_t round_of(const struct laid_collective *laid, uint32_t transfer)
 }
 
 /*
- * Whether it goes, round by round, from one rank to the next, to all of them, in no more steps than that takes: once if it begins at one of them; if
- * each has a part, once to sum them, and once to bring the sum to those that do not have it yet. So each step brings to a rank what it
- * does not have, and what is sent on without that is never whole.
+ * Whether it goes, round by round, from one rank to the next, to all of them, in no more steps than
+ * that takes: once if it begins at one of them; if each has a part, once to sum them, and once to
+ * bring the sum to those that do not have it yet. So each step brings to a rank what it does not
+ * have, and what is sent on without that is never whole.
  */
 static bool goes_round(const struct laid_collective *laid, const struct carried *carried)
 {
@@ -111,7 +114,9 @@ static uint32_t *send_on(const struct laid *laid, const struct laid_collective *
 	return NULL;
 }
 
-/* Two sends of two rounds take each other's place: the one comes before what brings what it sends. */
+/*
+ * Two sends of two rounds take each other's place: the one comes before what brings what it sends.
+ */
 bool spoil_turn(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -149,7 +154,10 @@ bool spoil_early(struct written *written, uint64_t *seed)
 	return true;
 }
 
-/* Of a chunk of which each rank has a part: a transfer, of those that sum or do not, and then the reverse. */
+/*
+ * Of a chunk of which each rank has a part: a transfer, of those that sum or do not, and then the
+ * reverse.
+ */
 static bool turn_sum(struct written *written, bool sums, uint64_t *seed)
 {
 	struct laid_collective collective = lay_collective(written->collective);

@@ -95,7 +95,10 @@ bool spoil_dark(struct written *written, uint64_t *seed)
 	return false;
 }
 
-/* Whether ports of a plane are programmed for two holds at once, which both have no more time than that takes. */
+/*
+ * Whether ports of a plane are programmed for two holds at once, which both have no more time than
+ * that takes.
+ */
 static bool collides(const struct written *written, const struct laid *laid, const uint32_t *hold)
 {
 	const uint32_t *delay = written->delay + HEAD;
@@ -150,7 +153,10 @@ static bool share_a_port(const struct laid *laid, const uint32_t *one, const uin
 	return false;
 }
 
-/* A hold keeps its ports until another, which is to have one of them for some time, has had it for a moment. */
+/*
+ * A hold keeps its ports until another, which is to have one of them for some time, has had it for
+ * a moment.
+ */
 bool spoil_port(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -205,8 +211,8 @@ bool spoil_first(struct written *written, uint64_t *seed)
 }
 
 /*
- * A circuit that is lit at first is dark when the schedule before ends, or not lit by then: in each of its holds that had it. These
- * keep their order, and each its own.
+ * A circuit that is lit at first is dark when the schedule before ends, or not lit by then: in each
+ * of its holds that had it. These keep their order, and each its own.
  */
 bool spoil_left(struct written *written, uint64_t *seed)
 {

@@ -4,7 +4,9 @@
 
 #include "../bench/random.h"
 
-/* Of a way: its first hold is another, which does not lead there, or is dark for some of the time. */
+/*
+ * Of a way: its first hold is another, which does not lead there, or is dark for some of the time.
+ */
 bool spoil_way(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -52,7 +54,9 @@ static uint32_t *next_over(const struct written *written, const struct laid *lai
 	return next;
 }
 
-/* Two sends, one after the other over a circuit, have a moment in common, but do not begin at once. */
+/*
+ * Two sends, one after the other over a circuit, have a moment in common, but do not begin at once.
+ */
 bool spoil_overlap(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -90,7 +94,10 @@ static bool passes(const struct laid *laid, const uint32_t *send, uint32_t plane
 	return false;
 }
 
-/* Where a change stops the plane, or the fabric, a send goes on for a moment when it begins, or is there before it is over. */
+/*
+ * Where a change stops the plane, or the fabric, a send goes on for a moment when it begins, or is
+ * there before it is over.
+ */
 bool spoil_change(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);

@@ -64,7 +64,10 @@ bool leads(const struct laid *laid, const uint32_t *hold, uint32_t src, uint32_t
 /* Circuits of a hold that no hold of its plane leaves when it is set. */
 uint32_t count_new(const struct laid *laid, const uint32_t *hold);
 
-/* What it takes to set a hold, with what is set at once where changes stop planes or the fabric; 0: nothing is new in it. */
+/*
+ * What it takes to set a hold, with what is set at once where changes stop planes or the fabric; 0:
+ * nothing is new in it.
+ */
 uint64_t takes(const struct written *written, const struct laid *laid, const uint32_t *hold);
 
 /* Each leaves it as it is and returns false where it can't be sure to spoil it. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A kernel that goes through schedules: a fake whose slice has two of them, a ring, of which the thread sleeps
- * whenever it is not woken, and a state page.
+ * A kernel that goes through schedules: a fake whose slice has two of them, a ring, of which the
+ * thread sleeps whenever it is not woken, and a state page.
  */
 #ifndef STEPPING_H
 #define STEPPING_H

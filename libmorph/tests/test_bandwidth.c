@@ -125,7 +125,9 @@ static void no_two_of_three_that_meet_have_a_wavelength_in_common(void **state)
 	}
 }
 
-/* The circuits of a plan never weigh more than its wavelengths take, whatever weights were learnt. */
+/*
+ * The circuits of a plan never weigh more than its wavelengths take, whatever weights were learnt.
+ */
 static void what_has_wavelengths_is_never_outweighed(void **state)
 {
 	static struct groups groups;

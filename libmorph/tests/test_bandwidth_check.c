@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Bandwidths go through the checker, which shares no code with the planner; what was spoilt does not. */
+/*
+ * Bandwidths go through the checker, which shares no code with the planner; what was spoilt does
+ * not.
+ */
 #include <stdio.h>
 
 #include "../check/check.h"

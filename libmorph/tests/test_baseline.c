@@ -60,7 +60,10 @@ static void assert_fits_reason(const struct morph_schedule *schedule, uint32_t b
 	assert_int_equal(morph_schedule_verdict(schedule), MORPH_INFEASIBLE);
 }
 
-/* Each is sound; what one does without a planner is no sooner than a plan, and what takes no time no later. */
+/*
+ * Each is sound; what one does without a planner is no sooner than a plan, and what takes no time
+ * no later.
+ */
 static uint32_t hold_against(const struct morph_collective *collective, uint32_t scope,
 			     uint32_t planes, const struct morph_schedule *before)
 {
@@ -154,7 +157,10 @@ static uint64_t ns_of(struct morph_schedule *schedule, const struct morph_collec
 	return morph_schedule_ns(schedule, NULL);
 }
 
-/* All-to-all by shifts and all-reduce by halving of 64 ranks, 1 MiB, 800 Gb/s, 500 ns a round and a hop, as published. */
+/*
+ * All-to-all by shifts and all-reduce by halving of 64 ranks, 1 MiB, 800 Gb/s, 500 ns a round and a
+ * hop, as published.
+ */
 static void times_are_those_that_are_known(void **state)
 {
 	struct morph_collective *shift = build(MORPH_ALL_TO_ALL, MORPH_SHIFT, 64, MIB);
@@ -171,7 +177,10 @@ static void times_are_those_that_are_known(void **state)
 			63 * round);
 	assert_in_range(ns_of(schedule, shift, delay, MORPH_BASELINE_EVERY_STEP),
 			63 * (round - 1 + 10000), 63 * (round + 10000));
-	/* A ring alone leads to all by shifts of one; nothing that is held throughout is better than it. */
+	/*
+	 * A ring alone leads to all by shifts of one; nothing that is held throughout is better
+	 * than it.
+	 */
 	assert_true(ns_of(schedule, shift, delay, MORPH_BASELINE_SET_ONCE) <=
 		    ns_of(schedule, shift, delay, MORPH_BASELINE_STATIC));
 	morph_delay_free(delay);

@@ -57,7 +57,10 @@ static uint64_t ends_ns(const struct asked *asked, const struct morph_choice *ch
 	return choice->ns + (late_ns > choice->alone_ns ? late_ns - choice->alone_ns : 0);
 }
 
-/* Each comes to what it is said to when it is planned, and is sound; none comes before one that ends sooner. */
+/*
+ * Each comes to what it is said to when it is planned, and is sound; none comes before one that
+ * ends sooner.
+ */
 static void assert_kept(struct asked *asked)
 {
 	for (uint32_t at = 0; at < asked->count; at++) {

@@ -44,7 +44,9 @@ static uint64_t ns_by(uint32_t policy, uint32_t planes, const struct morph_colle
 	return ns;
 }
 
-/* Planes change beside each other: what a plane sets is what is paid for, however many there are. */
+/*
+ * Planes change beside each other: what a plane sets is what is paid for, however many there are.
+ */
 static void segments_pay_for_one_plane(void **state)
 {
 	struct morph_collective *few = shifts(8, 4 * MIB), *many = shifts(16, 8 * MIB);
@@ -117,7 +119,10 @@ static void segments_are_no_later_than_each_round(void **state)
 	assert_true(sooner > 20);
 }
 
-/* Of so many ranks that shifts alone are looked at, four planes are as one with a quarter; where the fabric stops, all are paid for. */
+/*
+ * Of so many ranks that shifts alone are looked at, four planes are as one with a quarter; where
+ * the fabric stops, all are paid for.
+ */
 static void shifts_alone_pay_as_others_do(void **state)
 {
 	struct morph_collective *collective = shifts(200, 200 * MIB);

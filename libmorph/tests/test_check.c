@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The checker: plans and refusals that are spoilt are rejected, and so are bytes that are neither. */
+/*
+ * The checker: plans and refusals that are spoilt are rejected, and so are bytes that are neither.
+ */
 #include "../internal/planner.h"
 #include "placing.h"
 

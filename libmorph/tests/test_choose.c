@@ -5,7 +5,9 @@
 
 #define MIB (1 << 20)
 
-/* What is chosen is no later than any algorithm alone; and the rounds are those that were planned. */
+/*
+ * What is chosen is no later than any algorithm alone; and the rounds are those that were planned.
+ */
 static void algorithm_and_circuits_are_chosen_together(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
@@ -97,7 +99,10 @@ static uint64_t ends(struct morph_collective_opts wanted, const struct morph_sch
 	return ns;
 }
 
-/* A binary tree in one part is three times as late as in the best number of them; and that is found without trying all. */
+/*
+ * A binary tree in one part is three times as late as in the best number of them; and that is found
+ * without trying all.
+ */
 static void segments_of_a_tree_are_as_many_as_are_best(void **state)
 {
 	(void)state;
@@ -159,7 +164,10 @@ static void radix_is_the_best_of_some(void **state)
 	assert_true(others > 4);
 }
 
-/* Without extents rings go along the best of two tori; that is sooner than one ring where rounds take long, and changes are short. */
+/*
+ * Without extents rings go along the best of two tori; that is sooner than one ring where rounds
+ * take long, and changes are short.
+ */
 static void rings_go_along_the_best_of_two_tori(void **state)
 {
 	static const uint32_t tori[][2][3] = { { { 6, 6 }, { 4, 3, 3 } },
@@ -264,7 +272,10 @@ static void what_is_lit_makes_nothing_later_with_a_late_rank(void **state)
 	morph_collective_free(rounds);
 }
 
-/* StragglAR is it from the lateness on from which it pays, by the rule that is told; and in any case what ends first. */
+/*
+ * StragglAR is it from the lateness on from which it pays, by the rule that is told; and in any
+ * case what ends first.
+ */
 static void a_late_rank_is_not_waited_for_where_that_pays(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);

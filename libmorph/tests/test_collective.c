@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Algorithms: what each builds is carried out, has as many rounds and bytes as formulas say, and joins whom papers
- * say. (What carries them out is tested in test_collective_run.c.)
+ * Algorithms: what each builds is carried out, has as many rounds and bytes as formulas say, and
+ * joins whom papers say. (What carries them out is tested in test_collective_run.c.)
  */
 #include "../internal/planner.h"
 #include "../bench/random.h"
@@ -382,7 +382,10 @@ static void partners_are_those_of_the_papers(void **state)
 	}
 }
 
-/* In rounds of an all-reduce the second half is the first backwards: in the same pairs, or in the same direction. */
+/*
+ * In rounds of an all-reduce the second half is the first backwards: in the same pairs, or in the
+ * same direction.
+ */
 static void configurations_are_mirrored(void **state)
 {
 	static const uint32_t algorithms[] = { MORPH_HALVING, MORPH_HALVING_CYCLIC, MORPH_SWING };
@@ -499,7 +502,10 @@ static void make_matrix(uint64_t *matrix, uint32_t ranks, uint64_t *random)
 		matrix[at] = random_below(random, 3) ? random_below(random, 1000) : 0;
 }
 
-/* What goes directly goes between those whose bytes it is; on the way or not, what is left with a rank is for it. */
+/*
+ * What goes directly goes between those whose bytes it is; on the way or not, what is left with a
+ * rank is for it.
+ */
 static void check_matrix(const struct morph_collective *collective, const uint64_t *matrix,
 			 bool directly)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Collectives carried out: held against a machine that counts instead of keeping sets, on collectives that
- * were tampered with; and made by hand.
+ * Collectives carried out: held against a machine that counts instead of keeping sets, on
+ * collectives that were tampered with; and made by hand.
  */
 #include <stdio.h>
 
@@ -34,7 +34,9 @@ static void prove(const struct morph_collective *collective)
 
 /* ----------------------------------------------------------------- counting */
 
-/* How often each rank's part is in what each has of each chunk: no sets, and every chunk at once. */
+/*
+ * How often each rank's part is in what each has of each chunk: no sets, and every chunk at once.
+ */
 struct counts {
 	uint32_t ranks, chunks;
 	uint32_t *now, *before; /* (rank * chunks + chunk) * ranks + whose */

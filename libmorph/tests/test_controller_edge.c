@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Lanes of an edge at both of its ends: the same at both, or each end as it was, whatever is refused,
- * lost or taken by others meanwhile. The ends are of two kernels, or of one, that keep books of the
- * lanes as kmod/core/slice/lanes.c does.
+ * Lanes of an edge at both of its ends: the same at both, or each end as it was, whatever is
+ * refused, lost or taken by others meanwhile. The ends are of two kernels, or of one, that keep
+ * books of the lanes as kmod/core/slice/lanes.c does.
  */
 #include <stdio.h>
 
@@ -144,7 +144,9 @@ static void lanes_are_the_same_at_both_ends(void **state)
 	assert_both(0x3000);
 }
 
-/* What a call has left at one end is the first choice of the next, beside what is reserved and lit. */
+/*
+ * What a call has left at one end is the first choice of the next, beside what is reserved and lit.
+ */
 static void what_is_left_at_one_end_is_taken_up(void **state)
 {
 	uint64_t lanes;
@@ -216,8 +218,8 @@ static void assert_kept(const uint64_t *had, uint64_t lit, uint32_t count, uint6
 }
 
 /*
- * Both ends have the lanes where there are enough that both may have; else it is a conflict that one
- * kernel has counted, and all is as before.
+ * Both ends have the lanes where there are enough that both may have; else it is a conflict that
+ * one kernel has counted, and all is as before.
  */
 static void lanes_are_reserved_wherever_there_are_enough(void **state)
 {
@@ -416,7 +418,9 @@ static void start(size_t at)
 	sites[0].lit = sites[1].lit = 0x2;
 }
 
-/* Both, or as before; or both have the lanes, and one of them more, which the same call gives back. */
+/*
+ * Both, or as before; or both have the lanes, and one of them more, which the same call gives back.
+ */
 static void assert_ended(int error, uint64_t lanes, uint32_t count)
 {
 	if (!error) {
@@ -455,8 +459,8 @@ static void each_request_may_be_refused(void **state)
 }
 
 /*
- * Whoever asks dies before one of his requests, whichever: nothing that was there is lost, and the next
- * one, in his own epoch, has both ends by the same call.
+ * Whoever asks dies before one of his requests, whichever: nothing that was there is lost, and the
+ * next one, in his own epoch, has both ends by the same call.
  */
 static void who_dies_between_the_ends_is_followed_by_the_next(void **state)
 {

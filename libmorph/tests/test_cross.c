@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is inside the tier across racks: slices built together in pods made by hand, and the faces of racks. */
+/*
+ * What is inside the tier across racks: slices built together in pods made by hand, and the faces
+ * of racks.
+ */
 #include "../bench/random.h"
 #include "../place/crossing.h"
 #include "../place/gates.h"
@@ -162,7 +165,9 @@ static uint32_t build(uint32_t wanted, const struct cross_effort *effort, uint64
 	return stay;
 }
 
-/* Few links, and slices that want several from server to server: in the end each has what it says. */
+/*
+ * Few links, and slices that want several from server to server: in the end each has what it says.
+ */
 static void whatever_is_built_is_counted(void **state)
 {
 	uint32_t built = 0, dropped = 0;
@@ -190,8 +195,9 @@ static void whatever_is_built_is_counted(void **state)
 }
 
 /*
- * Links of an edge are led one after the other, and the first may be in the way of the next: it happens
- * where there are many ways that such an edge has come by better ones before, which it keeps.
+ * Links of an edge are led one after the other, and the first may be in the way of the next: it
+ * happens where there are many ways that such an edge has come by better ones before, which it
+ * keeps.
  */
 static void ways_that_are_worse_are_given_up(void **state)
 {

@@ -278,7 +278,10 @@ static void mutants_of_refusals_are_rejected(void **state)
 	}
 }
 
-/* What fills no servers: rings, meshes, odd tori and what is drawn by chance, beside others in their servers. */
+/*
+ * What fills no servers: rings, meshes, odd tori and what is drawn by chance, beside others in
+ * their servers.
+ */
 static void ask_odd(struct bench *bench, uint64_t *seed)
 {
 	struct morph_request *request = bench->request;
@@ -349,7 +352,10 @@ static void a_ring_takes_few_servers(void **state)
 }
 
 /* Free servers that no fibres lead to. */
-/* Each of the four tiles of a server has six planes, each with one way in from its fibres and one out. */
+/*
+ * Each of the four tiles of a server has six planes, each with one way in from its fibres and one
+ * out.
+ */
 static void no_server_gets_more_light_than_it_can_lead(void **state)
 {
 	static const uint8_t shapes[][3] = { { 3, 5, 7 }, { 6, 3, 5 }, { 3, 3, 12 }, { 7, 3, 4 } };
@@ -468,7 +474,10 @@ static void without_memory_nothing_is_placed(void **state)
 
 /* --------------------------------------------------------------------- making room */
 
-/* That one circuit is the fewest is proven of the rack alone where that is, not of another that might do. */
+/*
+ * That one circuit is the fewest is proven of the rack alone where that is, not of another that
+ * might do.
+ */
 static void how_few_are_moved_is_not_proven_of_other_racks(void **state)
 {
 	struct bench *bench = *state;

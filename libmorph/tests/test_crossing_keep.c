@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Slices across racks that are there: spares for them, and what they need while others make room; on the pod of test_crossing.c. */
+/*
+ * Slices across racks that are there: spares for them, and what they need while others make room;
+ * on the pod of test_crossing.c.
+ */
 #include "../internal/planner.h"
 #include "crossing_racks.h"
 #include "kernel.h"
@@ -129,7 +132,10 @@ static void whatever_is_protected_across_racks_is_so(void **state)
 	morph_protection_free(protection);
 }
 
-/* What was placed runs in a kernel. It is not moved, for that reason, but what its failover needs is kept. */
+/*
+ * What was placed runs in a kernel. It is not moved, for that reason, but what its failover needs
+ * is kept.
+ */
 static void stays_and_is_kept(struct bench *bench, const char *why)
 {
 	struct morph_defrag *defrag = morph_defrag_new(bench->ctx);

@@ -350,7 +350,10 @@ static void answers_are_described(void **state)
 
 /* ----------------------------------------------------------------- in other words */
 
-/* A fibre that two ways pass: what that means for other wirings is not looked for, so nothing is proven. */
+/*
+ * A fibre that two ways pass: what that means for other wirings is not looked for, so nothing is
+ * proven.
+ */
 static void ways_that_share_something_leave_doubt(void **state)
 {
 	MORPH_OPTS(morph_defrag_result, result);
@@ -366,7 +369,10 @@ static void ways_that_share_something_leave_doubt(void **state)
 	morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, 24, false);
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
 	assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_INFEASIBLE);
-	/* Two that are free, as one might be in place of the other; then one that runs, and one that is lit. */
+	/*
+	 * Two that are free, as one might be in place of the other; then one that runs, and one
+	 * that is lit.
+	 */
 	for (uint32_t round = 0; round < 2; round++) {
 		struct strand *one = &strands[bench->ledger->sites.strands_first[0]], *other;
 

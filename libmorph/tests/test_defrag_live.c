@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Making room on a fabric that runs, in a kernel that is a fake: what is read of it, told, and lit. */
+/*
+ * Making room on a fabric that runs, in a kernel that is a fake: what is read of it, told, and lit.
+ */
 #include <stdio.h>
 
 #include "../check/check.h"
@@ -102,7 +104,10 @@ static void check_beyond(const struct morph_defrag *defrag, uint32_t steps)
 	morph_txn_free(txn);
 }
 
-/* What is out where a step fails is lit again: all circuits that a slice lacks in the kernel, and no more. */
+/*
+ * What is out where a step fails is lit again: all circuits that a slice lacks in the kernel, and
+ * no more.
+ */
 static uint32_t check_broken(const struct morph_defrag *defrag, uint32_t done)
 {
 	uint32_t sum = 0;
@@ -298,7 +303,9 @@ static void the_spare_that_the_kernel_counts_on_is_kept_first(void **state)
 	corner_end(&corner);
 }
 
-/* Each allocation fails in turn: what is kept then is told, and the rest is kept when asked again. */
+/*
+ * Each allocation fails in turn: what is kept then is told, and the rest is kept when asked again.
+ */
 static void without_memory_what_they_need_is_kept_later(void **state)
 {
 	struct corner corner;
@@ -496,7 +503,9 @@ static uint32_t first_fibre(const struct morph_defrag *defrag)
 	return guide;
 }
 
-/* By then the fibre of the answer is in use: as if the ways of an earlier step had come to need it. */
+/*
+ * By then the fibre of the answer is in use: as if the ways of an earlier step had come to need it.
+ */
 static void another_fibre_is_taken_where_one_is_lit(void **state)
 {
 	struct corner corner;
@@ -582,7 +591,10 @@ static void what_stays_is_told(void **state)
 	corner_end(&corner);
 }
 
-/* What is not solved, or not read from a kernel, can't be lit; steps that are not there have no changes. */
+/*
+ * What is not solved, or not read from a kernel, can't be lit; steps that are not there have no
+ * changes.
+ */
 static void wrong_calls_are_refused(void **state)
 {
 	struct corner corner;
@@ -614,7 +626,10 @@ static void without_memory_nothing_is_read(struct morph_defrag *defrag, struct m
 	assert_int_equal(defrag->slices.count, 0);
 }
 
-/* Each allocation of what follows the reading fails in turn: that is said, and all can be done again. */
+/*
+ * Each allocation of what follows the reading fails in turn: that is said, and all can be done
+ * again.
+ */
 static void without_memory_nothing_is_lit(void **state)
 {
 	struct corner corner;
@@ -653,7 +668,10 @@ static void without_memory_nothing_is_lit(void **state)
 		failed++;
 	}
 	assert_true(failed > 20);
-	/* Most of the reading is of what the kernel tells, object by object; the last slice is made of it at the end. */
+	/*
+	 * Most of the reading is of what the kernel tells, object by object; the last slice is made
+	 * of it at the end.
+	 */
 	fault_at("memory", 0, ENOMEM);
 	assert_int_equal(morph_defrag_read(defrag, ledger, FABRIC, 0), 0);
 	all = fault_calls();

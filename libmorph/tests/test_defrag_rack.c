@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Room made in a whole rack, whose profile the command line gives, for whatever shape is asked: tori of
- * whole servers, rings, meshes, in a box or anywhere. It is too large to try everything; the checker
- * goes through answers as far as its steps allow.
+ * Room made in a whole rack, whose profile the command line gives, for whatever shape is asked:
+ * tori of whole servers, rings, meshes, in a box or anywhere. It is too large to try everything;
+ * the checker goes through answers as far as its steps allow.
  */
 #include "../internal/planner.h"
 #include "corner.h"
@@ -127,8 +127,8 @@ static void whatever_is_answered_is_so(void **state)
 }
 
 /*
- * Tori of servers, and of ranks anywhere, in racks half of whose fibres are unusable: too large to try
- * all ways, and full enough that it takes all circuits together to see that there are none.
+ * Tori of servers, and of ranks anywhere, in racks half of whose fibres are unusable: too large to
+ * try all ways, and full enough that it takes all circuits together to see that there are none.
  */
 static void half_a_rack_leaves_no_doubt(void **state)
 {

@@ -53,7 +53,10 @@ static int plan_on(struct morph_schedule *schedule, const struct morph_collectiv
 	return morph_schedule_plan(schedule, collective, delay, &how);
 }
 
-/* Of 64 ranks, 1 MiB, 800 Gb/s, 500 ns a round and a hop and 10 us a change: 75389 ns, with the first topology free. */
+/*
+ * Of 64 ranks, 1 MiB, 800 Gb/s, 500 ns a round and a hop and 10 us a change: 75389 ns, with the
+ * first topology free.
+ */
 static void a_published_schedule_takes_what_it_should(void **state)
 {
 	static const uint32_t published[] = { 1, 1, 1, 8, 8, 8, 8, 8, 8, 1, 1, 1 };

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* All-reduce that begins without the last rank: when it pays, and that nothing goes by way of that rank meanwhile. */
+/*
+ * All-reduce that begins without the last rank: when it pays, and that nothing goes by way of that
+ * rank meanwhile.
+ */
 #include "../internal/planner.h"
 #include "scheduling.h"
 
 #define MIB (1 << 20)
 
 /*
- * Facts: with n ranks the rest is n - 2 + log2(n) rounds of a share of n - 1, of which each but the first has circuits of its own. Where
- * changes take nothing it pays from the time on that the others need; where they take long it never does.
+ * Facts: with n ranks the rest is n - 2 + log2(n) rounds of a share of n - 1, of which each but the
+ * first has circuits of its own. Where changes take nothing it pays from the time on that the
+ * others need; where they take long it never does.
  */
 static void late_rank_pays_where_changes_are_short(void **state)
 {
@@ -47,7 +51,9 @@ static void late_rank_pays_where_changes_are_short(void **state)
 	morph_schedule_free(schedule);
 }
 
-/* The late rank is in nobody's way: neither where hops save changes, nor after a ring of all ranks. */
+/*
+ * The late rank is in nobody's way: neither where hops save changes, nor after a ring of all ranks.
+ */
 static void assert_without(const struct morph_collective *collective,
 			   const struct morph_schedule *schedule, uint32_t late)
 {

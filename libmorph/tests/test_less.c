@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is lit at first, and one more plane, make no plan later; and of algorithms as many are planned as the budget is for. */
+/*
+ * What is lit at first, and one more plane, make no plan later; and of algorithms as many are
+ * planned as the budget is for.
+ */
 #include "../internal/planner.h"
 #include "../bench/random.h"
 #include "scheduling.h"

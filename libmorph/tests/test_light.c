@@ -303,7 +303,10 @@ static void where_no_plan_can_be_lit_the_first_is_told(void **state)
 	morph_txn_free(txn);
 }
 
-/* The router looks for ways that are free and bright enough; that they are too bright is for the judge. */
+/*
+ * The router looks for ways that are free and bright enough; that they are too bright is for the
+ * judge.
+ */
 static void what_the_judge_refuses_is_not_lit(void **state)
 {
 	struct bench *bench = *state;

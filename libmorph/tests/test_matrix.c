@@ -439,7 +439,9 @@ static void budgets_are_kept(void **state)
 	}
 }
 
-/* Of 2048 tokens that choose 8 of 64 experts an eighth is for the rank's own, where all are alike. */
+/*
+ * Of 2048 tokens that choose 8 of 64 experts an eighth is for the rank's own, where all are alike.
+ */
 static void tokens_choose_what_is_said_of_them(void **state)
 {
 	struct tokens tokens = TOKENS_LAYER;
@@ -491,7 +493,10 @@ static void few_pairs_are_near_the_bound(void **state)
 	assert_true(sum / 50 <= 1.01);
 }
 
-/* The way back is a plan for the transposed matrix, and where nothing was held, and ports take no time each, it takes no longer. */
+/*
+ * The way back is a plan for the transposed matrix, and where nothing was held, and ports take no
+ * time each, it takes no longer.
+ */
 static void combine_is_dispatch_turned_round(void **state)
 {
 	static uint64_t transposed[RANKS * RANKS];

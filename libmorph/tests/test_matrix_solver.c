@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a solver of matrices promises whatever it is asked: the same again, no more memory, and errors. */
+/*
+ * What a solver of matrices promises whatever it is asked: the same again, no more memory, and
+ * errors.
+ */
 #include <stdlib.h>
 #include <string.h>
 

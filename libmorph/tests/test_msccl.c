@@ -74,7 +74,10 @@ static void parts_in_scratch_are_summed_where_they_arrive(void **state)
 	morph_collective_free(read);
 }
 
-/* What goes by way of another gpu keeps what it is; on two channels, with what is sent in a round as one transfer. */
+/*
+ * What goes by way of another gpu keeps what it is; on two channels, with what is sent in a round
+ * as one transfer.
+ */
 static void what_is_passed_on_keeps_what_it_is(void **state)
 {
 	struct morph_collective *read = read_whole("msccl-twostep4.xml", 4000);

@@ -252,7 +252,9 @@ static void what_is_cut_off_is_refused(void **state)
 	morph_collective_free(collective);
 }
 
-/* A chunk that is summed with itself, and others that a collective can't do, though a program may. */
+/*
+ * A chunk that is summed with itself, and others that a collective can't do, though a program may.
+ */
 static void what_is_summed_twice_is_refused(void **state)
 {
 	static const char *const steps[] = {
@@ -286,7 +288,10 @@ static void what_is_summed_twice_is_refused(void **state)
 	morph_collective_free(collective);
 }
 
-/* A chunk that goes from gpu to gpu, in this order; in the file each has a line where it is sent, and one where it is received. */
+/*
+ * A chunk that goes from gpu to gpu, in this order; in the file each has a line where it is sent,
+ * and one where it is received.
+ */
 struct move {
 	unsigned int src, dst;
 	bool summed;

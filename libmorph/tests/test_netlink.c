@@ -281,7 +281,9 @@ static void numbers_come_in_every_width(void **state)
 static uint32_t refused_at; /* offset in the request */
 static uint32_t missing_in, missing;
 
-/* As a kernel without NLM_F_CAPPED: the whole request comes back; @cut: more of it than there is. */
+/*
+ * As a kernel without NLM_F_CAPPED: the whole request comes back; @cut: more of it than there is.
+ */
 static void refuse_uncapped(struct fake *kernel, const struct nlmsghdr *request)
 {
 	struct nl_msg *message = nlmsg_alloc();

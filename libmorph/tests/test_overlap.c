@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rounds over planes that change while others send: beside all plans there are of small problems, beside what other
- * planners found for those of SWOT's evaluation, and gone through by a replay.
+ * Rounds over planes that change while others send: beside all plans there are of small problems,
+ * beside what other planners found for those of SWOT's evaluation, and gone through by a replay.
  */
 #include <math.h>
 #include <stdio.h>
@@ -63,7 +63,10 @@ static struct overlap_result solve(const struct overlap_problem *problem,
 #define SMALL_COLUMNS (SMALL_ROUNDS * (2 * SMALL_PLANES + 1))
 #define SMALL_ROWS 64
 
-/* min x[0]: rows x >= least, x >= 0, in picoseconds. The dual simplex method, by Bland's rule where costs tie. */
+/*
+ * min x[0]: rows x >= least, x >= 0, in picoseconds. The dual simplex method, by Bland's rule where
+ * costs tie.
+ */
 struct small {
 	uint32_t rows, columns;
 	double entries[SMALL_ROWS + 1][SMALL_COLUMNS + 1]; /* values come last */
@@ -289,7 +292,10 @@ static uint32_t split(char *line, char **fields, uint32_t most)
 	return count;
 }
 
-/* The best of every step anew, one shot, the released program where circuits carry it, and the exact one. */
+/*
+ * The best of every step anew, one shot, the released program where circuits carry it, and the
+ * exact one.
+ */
 static void no_other_planner_ends_before(void **state)
 {
 	FILE *file = fopen(golden, "r");

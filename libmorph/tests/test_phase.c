@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Circuits between collectives: stages are found, delays are hidden as far as windows go, and what is not as it was learned
- * costs time alone.
+ * Circuits between collectives: stages are found, delays are hidden as far as windows go, and what
+ * is not as it was learned costs time alone.
  */
 #include "../internal/client.h"
 #include "../bench/random.h"
@@ -183,8 +183,8 @@ static void what_is_kept_of_windows_is_the_last_eight(void **state)
 /* --------------------------------------------------------------------- time */
 
 /*
- * Ranks that keep step: an iteration takes what it computes and communicates, and on demand each change besides; what is
- * provisioned only what of it is longer than the window.
+ * Ranks that keep step: an iteration takes what it computes and communicates, and on demand each
+ * change besides; what is provisioned only what of it is longer than the window.
  */
 static void of_a_change_what_is_longer_than_its_window_remains(void **state)
 {
@@ -237,7 +237,9 @@ static void check_delays(const struct training_shape *shape)
 		assert_true(ahead.iteration_ns >= alone &&
 			    ahead.iteration_ns <= asked.iteration_ns);
 		assert_true(ahead.iteration_ns >= last[0] && asked.iteration_ns >= last[1]);
-		/* Longer than without by what its changes take, one after the other at each rank. */
+		/*
+		 * Longer than without by what its changes take, one after the other at each rank.
+		 */
 		if (shape->pipeline == 2)
 			assert_true(asked.iteration_ns <= alone + 6 * change_ns);
 		if (!change_ns)
@@ -312,7 +314,9 @@ static struct square new_square(uint32_t mode)
 	return square;
 }
 
-/* Both rows (0 and 1) or both columns (2 and 3) have an operation; or only one of them (of @only). */
+/*
+ * Both rows (0 and 1) or both columns (2 and 3) have an operation; or only one of them (of @only).
+ */
 static void all_do(struct square *square, bool columns, uint32_t only)
 {
 	uint32_t went = 0, groups = only == UINT32_MAX ? 2 : 1;
@@ -370,7 +374,10 @@ static void reordered_missing_and_new_stages_cost_time_and_are_learned(void **st
 		assert_int_equal(after.unforeseen, before.unforeseen);
 		assert_int_equal(after.foreseen, before.foreseen + 4);
 		assert_int_equal(after.strays, 0);
-		/* All goes on (all_do() says so), whatever it is; and once it has come twice it is foreseen. */
+		/*
+		 * All goes on (all_do() says so), whatever it is; and once it has come twice it is
+		 * foreseen.
+		 */
 		iterate_square(&square, changed[at]);
 		iterate_square(&square, changed[at]);
 		iterate_square(&square, changed[at]);

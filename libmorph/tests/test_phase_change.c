@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Changes between phases: who asks for them, in which order they come, and what becomes of those that fail. */
+/*
+ * Changes between phases: who asks for them, in which order they come, and what becomes of those
+ * that fail.
+ */
 #include "../internal/client.h"
 #include "phases.h"
 

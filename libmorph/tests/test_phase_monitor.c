@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Circuits between collectives, whatever ranks do: a monitor that knows only what was told and answered sees no busy
- * circuit go dark and nobody wait for ever.
+ * Circuits between collectives, whatever ranks do: a monitor that knows only what was told and
+ * answered sees no busy circuit go dark and nobody wait for ever.
  */
 #include "../internal/client.h"
 #include "../bench/random.h"
@@ -30,7 +30,8 @@ struct monitor {
 	int setting[PLANES][RANKS][RANKS]; /* group and one; 0: it is not */
 	bool controlled;
 	uint32_t script[6],
-		line; /* what iterations do where nothing else happens; 0 lines: nothing in particular */
+		/* what iterations do where nothing else happens; 0 lines: nothing in particular */
+		line;
 	uint32_t lines;
 };
 
@@ -157,7 +158,10 @@ static void begin_at(struct monitor *monitor, uint32_t group, uint32_t rank)
 {
 	int ret;
 
-	/* Who ended it before the others have begun is one operation ahead; not all come to the same then. */
+	/*
+	 * Who ended it before the others have begun is one operation ahead; not all come to the
+	 * same then.
+	 */
 	ret = morph_phases_begin(monitor->phases, rank, group, monitor->next[group],
 				 monitor->now_ns);
 	if (monitor->gone & (1U << rank | monitor->members[group])) {
@@ -332,7 +336,10 @@ static void happen(struct monitor *monitor)
 	}
 }
 
-/* Nothing begins any more: who is begun at all members has gone on, but where they mean different operations. */
+/*
+ * Nothing begins any more: who is begun at all members has gone on, but where they mean different
+ * operations.
+ */
 static void run_dry(struct monitor *monitor)
 {
 	finish(monitor);

@@ -15,7 +15,9 @@
 #define FIRST 20 /* number of its first circuit */
 #define MS 1000000
 
-/* The schedule, as the driver has it; and whether the slice is being repaired, for so many calls. */
+/*
+ * The schedule, as the driver has it; and whether the slice is being repaired, for so many calls.
+ */
 static struct {
 	bool loaded;
 	uint32_t state;
@@ -24,7 +26,8 @@ static struct {
 	uint32_t repairing;
 	uint32_t slice_state;
 	int fails; /* the next step does, with this errno */
-	uint32_t breaks; /* then the slice is being repaired, for so many calls, and steps fail no longer */
+	/* then the slice is being repaired, for so many calls, and steps fail no longer */
+	uint32_t breaks;
 	uint32_t goes, jumps, starts;
 	bool dark; /* a circuit of what is lit */
 	uint32_t reads; /* of the schedule */

@@ -98,7 +98,9 @@ static void refusals_for_want_of_fibres_are_proven(void **state)
 	assert_true(verdicts[1] > 1 && verdicts[2] > 3);
 }
 
-/* What fills no servers is tried everywhere where it is small, so that its refusal is proven too. */
+/*
+ * What fills no servers is tried everywhere where it is small, so that its refusal is proven too.
+ */
 static void small_rings_and_meshes_are_decided(void **state)
 {
 	struct bench *bench = *state;

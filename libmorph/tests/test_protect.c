@@ -223,9 +223,9 @@ static void open_link(struct bench *bench, uint32_t from, uint32_t to, uint32_t 
 }
 
 /*
- * From server 7 to 3, 5 and 13. From the spare in server 0 one fibre leads to server 1 and two to 2; from 1 one
- * to each of the three, from 2 two to 3. The flow to 3 begins by 1 and has to give way to that to 5; then there
- * is none to 13, and 2 and 3 are on the spare's side of the cut.
+ * From server 7 to 3, 5 and 13. From the spare in server 0 one fibre leads to server 1 and two to
+ * 2; from 1 one to each of the three, from 2 two to 3. The flow to 3 begins by 1 and has to give
+ * way to that to 5; then there is none to 13, and 2 and 3 are on the spare's side of the cut.
  */
 static void a_flow_that_gives_way_is_given_back(void **state)
 {

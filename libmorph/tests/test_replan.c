@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules that go on without some ports: they are sound, use none that is lost, and change no more than has to be. */
+/*
+ * Schedules that go on without some ports: they are sound, use none that is lost, and change no
+ * more than has to be.
+ */
 #include "../internal/planner.h"
 #include "faults.h"
 #include "spoiling.h"
@@ -143,7 +146,10 @@ static void one_port_of_few_changes_the_least(void **state)
 	assert_true(tally.verdicts[MORPH_INFEASIBLE] > 0);
 }
 
-/* Few are left undecided: where what comes to a rank is of the chunks that it has still to send, by ways of others. */
+/*
+ * Few are left undecided: where what comes to a rank is of the chunks that it has still to send, by
+ * ways of others.
+ */
 static void several_ports_are_made_good(void **state)
 {
 	static const struct lossy_range range = { 3, 16, 1, 8, 4 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Ways for circuits that are lit and for those that are to come, over nets by chance: what is found is
- * gone through hop by hop, and what is said not to be is held against all cuts and all ways.
+ * Ways for circuits that are lit and for those that are to come, over nets by chance: what is found
+ * is gone through hop by hop, and what is said not to be is held against all cuts and all ways.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -171,7 +171,9 @@ static void every_cut_that_is_violated_is_found(void **state)
 	}
 }
 
-/* Mostly one cut forbids, and is written as one: nothing of the search for lengths is left in them. */
+/*
+ * Mostly one cut forbids, and is written as one: nothing of the search for lengths is left in them.
+ */
 static void most_cuts_are_zeros_and_ones(void **state)
 {
 	uint32_t cuts = 0, longest = 0, coarse = 0;
@@ -256,7 +258,9 @@ static void what_runs_is_in_the_way_while_it_stays(void **state)
 
 /* ------------------------------------------------------------------------ ways */
 
-/* Where circuits that give way to one another find no end, they find it from where their shares go. */
+/*
+ * Where circuits that give way to one another find no end, they find it from where their shares go.
+ */
 static void shares_show_the_ways_that_negotiation_misses(void **state)
 {
 	uint32_t shown = 0, missed = 0;
@@ -283,7 +287,10 @@ static void shares_show_the_ways_that_negotiation_misses(void **state)
 	assert_true(missed < shown);
 }
 
-/* So many ways of so many bundles: what there is no room for is not gone, and what is answered holds. */
+/*
+ * So many ways of so many bundles: what there is no room for is not gone, and what is answered
+ * holds.
+ */
 static void more_ways_than_there_is_room_for(void **state)
 {
 	uint64_t seed = 6;

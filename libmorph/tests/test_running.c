@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What runs in a slice: schedules that are gone through, rings, and the state that is read without a call. */
+/*
+ * What runs in a slice: schedules that are gone through, rings, and the state that is read without
+ * a call.
+ */
 #include <pthread.h>
 #include <stdio.h>
 #include <unistd.h>
@@ -415,7 +418,10 @@ static void rings_that_have_stopped_say_so(void **state)
 	morph_queue_close(ring);
 }
 
-/* An entry is there although the thread could not be woken: who waits for the answer tries once more. */
+/*
+ * An entry is there although the thread could not be woken: who waits for the answer tries once
+ * more.
+ */
 static void waking_may_fail(void **state)
 {
 	MORPH_OPTS(morph_queue_answer, answer);

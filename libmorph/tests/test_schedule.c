@@ -22,7 +22,10 @@ static struct morph_collective *build(uint32_t kind, uint32_t algorithm, uint32_
 	return collective;
 }
 
-/* Each algorithm that does the collective, by each policy, on some planes: whatever is feasible is sound. */
+/*
+ * Each algorithm that does the collective, by each policy, on some planes: whatever is feasible is
+ * sound.
+ */
 static uint32_t plan_all(uint32_t kind, uint32_t ranks, uint32_t scope, uint32_t planes)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = planes);
@@ -128,7 +131,10 @@ static void best_is_the_soonest(void **state)
 	morph_collective_free(collective);
 }
 
-/* One collective after the other: what the first leaves lit is no change for the second, by any policy. */
+/*
+ * One collective after the other: what the first leaves lit is no change for the second, by any
+ * policy.
+ */
 static void next_begins_with_what_the_last_left(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 3);
@@ -158,7 +164,10 @@ static void next_begins_with_what_the_last_left(void **state)
 	morph_collective_free(first);
 }
 
-/* Each rank sends to both of its neighbours on a ring, first to the next or first to the one before. */
+/*
+ * Each rank sends to both of its neighbours on a ring, first to the next or first to the one
+ * before.
+ */
 static struct morph_collective *neighbours(uint32_t ranks, bool backwards)
 {
 	struct morph_collective *collective = morph_collective_new(ctx);
@@ -208,8 +217,8 @@ static void what_suffices_stays_on_its_planes(void **state)
 }
 
 /*
- * Where there are too many ways to be tried rounds of shifts are planned all the same, from what is lit too; others are
- * left undecided, and the best policy is one of the rest.
+ * Where there are too many ways to be tried rounds of shifts are planned all the same, from what is
+ * lit too; others are left undecided, and the best policy is one of the rest.
  */
 static void large_collectives_are_planned_soon(void **state)
 {
@@ -267,7 +276,10 @@ static void empty_collectives_take_nothing(void **state)
 	morph_collective_free(collective);
 }
 
-/* Rounds without transfers, two transfers between the same ranks, and more ranks than a pool has shifts for. */
+/*
+ * Rounds without transfers, two transfers between the same ranks, and more ranks than a pool has
+ * shifts for.
+ */
 static void odd_rounds_are_planned(void **state)
 {
 	struct morph_schedule *schedule = morph_schedule_new(ctx);

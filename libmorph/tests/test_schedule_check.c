@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules go through the checker, which shares no code with the planners; what was spoilt does not. */
+/*
+ * Schedules go through the checker, which shares no code with the planners; what was spoilt does
+ * not.
+ */
 #include <stdio.h>
 
 #include "../internal/planner.h"
@@ -25,7 +28,10 @@ static struct morph_collective *gather(uint32_t ranks, uint64_t bytes)
 	return collective;
 }
 
-/* A schedule of some shape by some policy that does it, for as many planes; every third follows one like it. */
+/*
+ * A schedule of some shape by some policy that does it, for as many planes; every third follows one
+ * like it.
+ */
 static struct written plan(uint64_t seed)
 {
 	uint32_t planes = 1 + (uint32_t)(seed / 6 % 5);
@@ -126,7 +132,10 @@ static struct written plan_together(uint32_t scope)
 	return written;
 }
 
-/* One change of a plane, or of the fabric, is paid for as one, whatever holds it is written as; and so are two, one after the other. */
+/*
+ * One change of a plane, or of the fabric, is paid for as one, whatever holds it is written as; and
+ * so are two, one after the other.
+ */
 static void what_is_set_together_is_paid_together(void **state)
 {
 	char report[256];
@@ -152,7 +161,10 @@ static void what_is_set_together_is_paid_together(void **state)
 	}
 }
 
-/* Ports of a plane are programmed one after the other, in as many holds as their circuits are written. */
+/*
+ * Ports of a plane are programmed one after the other, in as many holds as their circuits are
+ * written.
+ */
 static void what_is_programmed_beside_others_waits(void **state)
 {
 	struct written written = plan_together(MORPH_DELAY_PORT_SCOPE);
@@ -233,7 +245,10 @@ static void many_bytes_take_long(void **state)
 	struct morph_collective *collective = morph_collective_new(ctx), *one = ring(2, 2);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
 	struct morph_delay *delay = morph_delay_new(ctx);
-	/* Transfers 0 to 15 of round 0 at once, over a circuit from rank 0 to rank 1 that nothing is needed to set. */
+	/*
+	 * Transfers 0 to 15 of round 0 at once, over a circuit from rank 0 to rank 1 that nothing
+	 * is needed to set.
+	 */
 	static const uint32_t lists[] = { 0, 1, 0,  1, 0, 0, 0, 0, 0, 0,      100000, 0,
 					  0, 0, 16, 0, 1, 0, 0, 0, 0, 100000, 0,      0 };
 	struct written written;

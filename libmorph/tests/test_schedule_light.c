@@ -276,7 +276,10 @@ static void no_step_comes_at_once(void **state)
 	close_bench(&bench);
 }
 
-/* Circuits that one way in all steps can't lead have several, and the checker sees that none changes while it is lit. */
+/*
+ * Circuits that one way in all steps can't lead have several, and the checker sees that none
+ * changes while it is lit.
+ */
 static void a_circuit_goes_another_way_another_time(void **state)
 {
 	MORPH_OPTS(morph_collective_opts, how, .kind = MORPH_ALL_REDUCE,

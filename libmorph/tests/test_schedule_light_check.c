@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Light goes through the checker, which shares no code with planners and optics; what was spoilt does not. */
+/*
+ * Light goes through the checker, which shares no code with planners and optics; what was spoilt
+ * does not.
+ */
 #include "../internal/planner.h"
 #include "../bench/random.h"
 #include "lighting.h"
@@ -159,7 +162,10 @@ static void what_others_light_is_rejected(void **state)
 	close_bench(&bench);
 }
 
-/* Ways of the same ranks at another time, where these are there twice since one does not do: somebody has its guides. */
+/*
+ * Ways of the same ranks at another time, where these are there twice since one does not do:
+ * somebody has its guides.
+ */
 static void what_meets_is_rejected(void **state)
 {
 	MORPH_OPTS(morph_collective_opts, how, .kind = MORPH_ALL_REDUCE,

@@ -1,8 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What the checker of schedules reads: numbers of things that there are, as many as it takes, and memory for them. */
+/*
+ * What the checker of schedules reads: numbers of things that there are, as many as it takes, and
+ * memory for them.
+ */
 #include "by_hand.h"
 
-/* Ranks 0 and 1 send to each other over one matching, a chunk each; a picosecond for each byte, and 100 for a round. */
+/*
+ * Ranks 0 and 1 send to each other over one matching, a chunk each; a picosecond for each byte, and
+ * 100 for a round.
+ */
 static struct hand swap(void)
 {
 	return (struct hand){
@@ -294,7 +300,10 @@ static void without_memory_it_says_so(void **state)
 		failed++;
 	}
 	assert_int_equal(ret, 0);
-	/* Of the collective, both schedules, light, its ports, what is held, sends, chunks, and the chain. */
+	/*
+	 * Of the collective, both schedules, light, its ports, what is held, sends, chunks, and the
+	 * chain.
+	 */
 	assert_true(failed >= 4 + 2 * 6 + 1 + 1 + 1 + 4 + 10 + 2);
 }
 

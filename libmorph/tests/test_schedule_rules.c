@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rules of the checker of schedules, each by one that is right but for one thing: what is sent, what comes of it, and bounds. */
+/*
+ * Rules of the checker of schedules, each by one that is right but for one thing: what is sent,
+ * what comes of it, and bounds.
+ */
 #include "by_hand_small.h"
 
 /* -------------------------------------------------------------------- sends */
@@ -22,7 +25,10 @@ static void sends_are_over_what_is_lit(void **state)
 	REJECTS(small(), "send 2 is over a circuit that is dark", it.schedule.holds[1].dark--);
 }
 
-/* A circuit that stays, of a hold with another that does not, is lit meanwhile where changes stop no more than ports. */
+/*
+ * A circuit that stays, of a hold with another that does not, is lit meanwhile where changes stop
+ * no more than ports.
+ */
 static void what_stays_is_lit_meanwhile(void **state)
 {
 	struct hand base = taken_over();
@@ -65,7 +71,10 @@ static void sends_are_of_what_is_to_be_sent(void **state)
 		it.schedule.sends[0].transfers.count = 1 << 23);
 }
 
-/* Chunk 0 twice as fast to rank 1, both parts of it at once, over the circuit that has all of the bytes. */
+/*
+ * Chunk 0 twice as fast to rank 1, both parts of it at once, over the circuit that has all of the
+ * bytes.
+ */
 static void sends_share_a_circuit_or_do_not_meet(void **state)
 {
 	struct hand both = small();
@@ -154,7 +163,10 @@ static void the_fullest_circuit_of_a_way_counts(void **state)
 		it.schedule.sends[0].until = --it.schedule.sends[1].until);
 }
 
-/* Where changes stop planes, nothing is sent over one that changes; where they stop the fabric, nothing is. */
+/*
+ * Where changes stop planes, nothing is sent over one that changes; where they stop the fabric,
+ * nothing is.
+ */
 static void nothing_is_sent_into_a_change(void **state)
 {
 	const struct hand ends = set_later(small(), 0, LIT + 2 * LONG, 2, 0);
@@ -404,7 +416,10 @@ static void bounds_count_what_is_sent(void **state)
 	struct hand it = small();
 
 	(void)state;
-	/* Chunk 0 comes back to rank 0, which sends chunk 1 to rank 2: none gets as much as it sends. */
+	/*
+	 * Chunk 0 comes back to rank 0, which sends chunk 1 to rank 2: none gets as much as it
+	 * sends.
+	 */
 	it.collective.chunks[0].begins = it.collective.chunks[0].ends = 0;
 	it.collective.chunks[1].ends = it.collective.transfers[1].dst = 2;
 	it.collective.transfers[2].dst = it.collective.transfers[2].reduce = 0;
@@ -424,8 +439,8 @@ static void bounds_count_what_is_sent(void **state)
 }
 
 /*
- * Rank 0 sends to rank 1, which sends to rank 2, and to rank 2 itself, which sends on before it has it from both: so it ends before a chain
- * of all rounds does, which is none.
+ * Rank 0 sends to rank 1, which sends to rank 2, and to rank 2 itself, which sends on before it has
+ * it from both: so it ends before a chain of all rounds does, which is none.
  */
 static void nothing_ends_before_its_bound(void **state)
 {

@@ -161,7 +161,10 @@ static void one_change_waits_for_another(void **state)
 	      (it.schedule.holds[2].lit += 50, it.schedule.holds[2].dark += 50));
 }
 
-/* On a third plane, over which nothing is sent, ranks 0 and 1 are joined all the while, by one hold and then another. */
+/*
+ * On a third plane, over which nothing is sent, ranks 0 and 1 are joined all the while, by one hold
+ * and then another.
+ */
 static void what_changes_nothing_waits_for_nothing(void **state)
 {
 	struct hand base = small();

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* When topologies change inside a collective: costs that are known, and all that there are of small problems. */
+/*
+ * When topologies change inside a collective: costs that are known, and all that there are of small
+ * problems.
+ */
 #include <math.h>
 #include <stdio.h>
 
@@ -135,7 +138,9 @@ struct small {
 	uint64_t changes[(SMALL_TOPOLOGIES + 1) * SMALL_TOPOLOGIES];
 };
 
-/* Small numbers, so that there are ties; some that do not go; changes alike, near together, or any. */
+/*
+ * Small numbers, so that there are ties; some that do not go; changes alike, near together, or any.
+ */
 static void draw(struct small *small, uint64_t seed)
 {
 	uint64_t random = seed;
@@ -346,7 +351,10 @@ static void what_is_no_problem_is_told(void **state)
 
 /* ----------------------------------------------------------------- circulants */
 
-/* With nothing but hops to pay, and no changes, a round costs its hops on the circulant that is held. */
+/*
+ * With nothing but hops to pay, and no changes, a round costs its hops on the circulant that is
+ * held.
+ */
 static void hops_are_the_least_multiples(void **state)
 {
 	const struct costs costs = { .hop_ps = 1, .mbps = 1 };
@@ -381,7 +389,9 @@ static void hops_are_the_least_multiples(void **state)
 	lm_circulants_release(&work);
 }
 
-/* A bandwidth that does not divide: prices of hops are rounded once, as those of whoever reckons. */
+/*
+ * A bandwidth that does not divide: prices of hops are rounded once, as those of whoever reckons.
+ */
 static void prices_are_those_of_the_delay(void **state)
 {
 	const struct costs costs = { .round_ps = 7, .hop_ps = 3, .mbps = 799999, .change_ps = 1 };

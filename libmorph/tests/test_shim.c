@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans that a collective library looks up: which, how often they are made, and by how many at once. */
+/*
+ * Plans that a collective library looks up: which, how often they are made, and by how many at
+ * once.
+ */
 #include <pthread.h>
 #include <stdio.h>
 
@@ -23,7 +26,9 @@ static void sizes_are_rounded_up_to_buckets(void **state)
 		for (uint64_t bytes = 0; bytes < 5000; bytes++) {
 			uint64_t ends = morph_shim_bytes(shim, bytes);
 
-			/* Not below, never falling, a size that stays what it is, and not far away. */
+			/*
+			 * Not below, never falling, a size that stays what it is, and not far away.
+			 */
 			assert_true(ends >= bytes && ends >= last && ends);
 			assert_int_equal(morph_shim_bytes(shim, ends), ends);
 			assert_true((ends - bytes) * parts <= ends || ends - bytes <= 1);
@@ -37,7 +42,10 @@ static void sizes_are_rounded_up_to_buckets(void **state)
 	}
 }
 
-/* The plan is the planner's own, of the bucket's size; asked again it is the same one, and nothing is allocated. */
+/*
+ * The plan is the planner's own, of the bucket's size; asked again it is the same one, and nothing
+ * is allocated.
+ */
 static void a_plan_is_made_once(void **state)
 {
 	struct morph_shim *shim = some_shim(8, 2);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans of a shim in files: what was written is read, and what is not what was written is refused. */
+/*
+ * Plans of a shim in files: what was written is read, and what is not what was written is refused.
+ */
 #include <stdio.h>
 
 #include "../internal/planner.h"
@@ -196,7 +198,10 @@ static uint32_t crc_of(const uint8_t *data, size_t bytes)
 	return ~crc;
 }
 
-/* Its checksum is right, and a word in it is not. What is taken all the same is asked for all that it says. */
+/*
+ * Its checksum is right, and a word in it is not. What is taken all the same is asked for all that
+ * it says.
+ */
 static void what_is_hostile_does_no_harm(void **state)
 {
 	static const uint32_t words[] = { 0, 1, 2, 7, 0x7fffffff, 0xffffffff };
@@ -242,7 +247,8 @@ static void what_is_hostile_does_no_harm(void **state)
 static void what_no_algorithm_is_told_is_refused(void **state)
 {
 	static const struct {
-		size_t at; /* of the first plan, behind the head, what plans are for, and their number */
+		/* of the first plan, behind the head, what plans are for, and their number */
+		size_t at;
 		uint32_t word;
 	} spoilt[] = { { 30, 4097 }, { 31, 257 }, { 32, 4097 }, { 33, 4097 }, { 34, 4097 } };
 	size_t bytes;

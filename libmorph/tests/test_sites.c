@@ -130,8 +130,8 @@ static void protect_beside(struct bench *bench, uint32_t spare, struct morph_pro
 }
 
 /*
- * Servers of others, where light may end but not go on, are numbered twice. Here there are more than
- * have numbers, so that nothing is proven; what is found is found.
+ * Servers of others, where light may end but not go on, are numbered twice. Here there are more
+ * than have numbers, so that nothing is proven; what is found is found.
  */
 static void too_many_servers_of_others_leave_doubt(void **state)
 {

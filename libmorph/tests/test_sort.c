@@ -54,7 +54,10 @@ static void shuffle(uint32_t *keys, uint32_t count, uint64_t *random)
 	}
 }
 
-/* Against which the one between the first, the last and the middle one is nearly the least each time. */
+/*
+ * Against which the one between the first, the last and the middle one is nearly the least each
+ * time.
+ */
 static void oppose(uint32_t *keys, uint32_t count)
 {
 	for (uint32_t at = 0; at < count; at++)

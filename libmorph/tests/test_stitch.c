@@ -43,7 +43,10 @@ static void check_route(const struct net *whole, struct net *left, const struct 
 	}
 }
 
-/* No site has more slots than it takes, each demand has its units, no link more than it has room for. */
+/*
+ * No site has more slots than it takes, each demand has its units, no link more than it has room
+ * for.
+ */
 static void check_shared(const struct net *whole, const uint8_t *takes)
 {
 	int32_t wanted[NET_SITES][NET_SITES] = { 0 };
@@ -163,7 +166,9 @@ static uint32_t embeddings_unexplained(const struct net *whole, uint64_t free)
 
 /* -------------------------------------------------------------- the small ones */
 
-/* Route circuit @unit of demand @at and those after it through what is left, in every way there is. */
+/*
+ * Route circuit @unit of demand @at and those after it through what is left, in every way there is.
+ */
 static bool routes_exist(struct net *left, const uint8_t *sites, uint32_t at, uint32_t unit,
 			 uint32_t here, uint64_t seen)
 {

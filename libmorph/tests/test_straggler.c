@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* StragglAR: each number of ranks ends right, in pairs, within a round of the bound; and the bound is one. */
+/*
+ * StragglAR: each number of ranks ends right, in pairs, within a round of the bound; and the bound
+ * is one.
+ */
 #include "../internal/planner.h"
 #include "../collective/straggler.h"
 #include "alone.h"
@@ -58,9 +61,9 @@ static void bounds_are_those_reckoned_by_hand(void **state)
 #define FEW 4
 
 /*
- * What ranks have of chunks, two bits each: the sum of the others' parts, and the late rank's. More is
- * allowed than a schedule may do, so that there are no fewer rounds than are found: what comes is joined with
- * what is there, whatever it is.
+ * What ranks have of chunks, two bits each: the sum of the others' parts, and the late rank's. More
+ * is allowed than a schedule may do, so that there are no fewer rounds than are found: what comes
+ * is joined with what is there, whatever it is.
  */
 struct few {
 	uint32_t ranks;
@@ -163,7 +166,10 @@ static void powers_of_two_are_at_the_bound(void **state)
 	}
 }
 
-/* Each even number up to 256, and of odd ones some, 227 and 247 among them: all of them take a minute together. */
+/*
+ * Each even number up to 256, and of odd ones some, 227 and 247 among them: all of them take a
+ * minute together.
+ */
 static void many_ranks_are_within_a_round_of_the_bound(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Ways through circuit switches of two levels, of five guides each, on a pod of nine racks of two servers,
- * which the command line gives.
+ * Ways through circuit switches of two levels, of five guides each, on a pod of nine racks of two
+ * servers, which the command line gives.
  */
 #include "../internal/planner.h"
 #include "protecting.h"

@@ -291,7 +291,10 @@ static double threshold_of(uint64_t epoch, uint32_t path)
 		mix(epoch * 0x9e3779b97f4a7c15 + 2 * (uint64_t)path * 0xd1342543de82ef95 + 1));
 }
 
-/* Two demands want the only lane, and what is left of their flows and chance come to the same: to one. */
+/*
+ * Two demands want the only lane, and what is left of their flows and chance come to the same: to
+ * one.
+ */
 static void of_turns_alike_the_first_path_s_comes_first(void **state)
 {
 	struct morph_traffic *te = morph_traffic_new(ctx);

@@ -123,7 +123,9 @@ static void rounds_have_as_many_circuits_as_there_are_ports_for(void **state)
 	morph_collective_free(collective);
 }
 
-/* Two shifts go together on two ports, a third does not; a star, and one like it, go alone on none. */
+/*
+ * Two shifts go together on two ports, a third does not; a star, and one like it, go alone on none.
+ */
 static void rounds_go_together_as_far_as_there_are_ports(void **state)
 {
 	struct morph_collective *collective = collective_of(4);
@@ -307,7 +309,10 @@ static void pools_of_circulants_plan_as_the_closed_form(void **state)
 	lm_pool_work_release(&work);
 }
 
-/* Exchanges with one bit flipped, which no circulant carries in one hop: a mesh at first, and each round's own circuits. */
+/*
+ * Exchanges with one bit flipped, which no circulant carries in one hop: a mesh at first, and each
+ * round's own circuits.
+ */
 static void exchanges_get_circuits_of_their_own_where_that_pays(void **state)
 {
 	struct costs costs = { .round_ps = 1000, .hop_ps = 1000, .mbps = 800000 };
@@ -331,7 +336,10 @@ static void exchanges_get_circuits_of_their_own_where_that_pays(void **state)
 	}
 	opts.resident = (uint32_t)mesh;
 	for (costs.change_ps = 0; costs.change_ps < 50000; costs.change_ps += 1000) {
-		/* Two hops and two flows on each link instead of one, in two of four rounds; there is no way back. */
+		/*
+		 * Two hops and two flows on each link instead of one, in two of four rounds; there
+		 * is no way back.
+		 */
 		uint64_t saved = 1000 + 10000;
 		bool pays = saved > costs.change_ps;
 
@@ -342,7 +350,10 @@ static void exchanges_get_circuits_of_their_own_where_that_pays(void **state)
 				 0);
 		assert_int_equal(baselines.fixed.ps, 4 * (2000 + 10000) + 2 * saved);
 		assert_int_equal(baselines.ideal.ps, 4 * (2000 + 10000));
-		/* Of the third round's circuits none is of use in the fourth; before them the mesh comes back, if it pays. */
+		/*
+		 * Of the third round's circuits none is of use in the fourth; before them the mesh
+		 * comes back, if it pays.
+		 */
 		assert_true(plan.ps <= baselines.fixed.ps);
 		assert_int_equal(plan.held[0], mesh);
 		assert_int_equal(plan.held[3] != mesh, pays);

@@ -238,7 +238,10 @@ static void assert_no_collective(const struct morph_trace *trace, int ret, const
 	morph_collective_free(collective);
 }
 
-/* A node that sends (5) or receives (6) @bytes between 0 and 1, and waits for another one of its rank. */
+/*
+ * A node that sends (5) or receives (6) @bytes between 0 and 1, and waits for another one of its
+ * rank.
+ */
 static size_t message(char *to, char id, char kind, char bytes, char waits)
 {
 	static const char form[] = "\x08?\x18?\x20?\x52\x0c\x0a\x08"

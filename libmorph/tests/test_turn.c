@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Dispatch and combine: who takes part, who hands the plan in, and the way back as the transpose of the way there. */
+/*
+ * Dispatch and combine: who takes part, who hands the plan in, and the way back as the transpose of
+ * the way there.
+ */
 #include "../internal/planner.h"
 #include "../bench/random.h"
 #include "scheduling.h"

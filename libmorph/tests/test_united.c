@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Segments and overlap in one: beside each policy alone, beside all plans there are of tiny collectives, and carried out. */
+/*
+ * Segments and overlap in one: beside each policy alone, beside all plans there are of tiny
+ * collectives, and carried out.
+ */
 #include <math.h>
 
 #include "../internal/planner.h"
@@ -162,7 +165,10 @@ static void never_later_than_another_policy(void **state)
 	assert_true(sooner > count / 10);
 }
 
-/* Changes that take as long as what is sent between them: there others are sooner in time or in space alone, in most cases. */
+/*
+ * Changes that take as long as what is sent between them: there others are sooner in time or in
+ * space alone, in most cases.
+ */
 static void sooner_where_changes_are_as_long_as_segments(void **state)
 {
 	static const uint32_t known[][2] = { { MORPH_ALL_TO_ALL, MORPH_SHIFT },
@@ -229,7 +235,10 @@ static uint32_t tiny_gap(const struct tiny *tiny, int held, uint32_t wanted)
 	return gap;
 }
 
-/* What comes before the first byte, and what all bytes take; false: a rank does not come to its partner. */
+/*
+ * What comes before the first byte, and what all bytes take; false: a rank does not come to its
+ * partner.
+ */
 static bool tiny_price(const struct tiny *tiny, uint32_t round, uint32_t matching, double *begin,
 		       double *wire)
 {

@@ -335,7 +335,9 @@ static void degrees_are_enough(void **state)
 	}
 }
 
-/* The first colour that is free where an edge begins is its own, whoever has it at the other end. */
+/*
+ * The first colour that is free where an edge begins is its own, whoever has it at the other end.
+ */
 static void first_colours_win(void **state)
 {
 	struct coloured edges[3] = { { .src = 0, .dst = 0 },
