@@ -1,9 +1,12 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The directories whose sources make up libmorph, for the Makefiles that build them. Include it where CC is set.
+# The directories of libmorph's sources, for the Makefiles that build them. CC must be set before the
+# include.
 
-# Planners of schedules use 128-bit integers. Compilers for 32-bit machines have none, so libmorph lacks these planners there.
+# Planners of schedules use 128-bit integers. Compilers for 32-bit machines have none, so libmorph
+# lacks these planners there.
 SCHEDULING	:= $(if $(shell $(CC) -dM -E -x c /dev/null | grep __SIZEOF_INT128__),collective matchings schedule)
 PLANNING	:= model place defrag protect bandwidth traffic $(SCHEDULING)
-# client/ makes libmorph, $(PLANNING) makes libmorph-plan; both link util/. The MPI library links phases/.
+# libmorph consists of client/, and libmorph-plan of $(PLANNING). Both link util/. The MPI library
+# links phases/.
 DIRECTORIES	:= client phases util $(PLANNING)

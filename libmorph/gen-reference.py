@@ -187,7 +187,7 @@ class Examples:
 
 
 def public_calls(headers, maps, include):
-    """What programs can call: the names of the maps, and the inline functions and macros of the headers."""
+    """The public calls: the names of the maps, and inline functions and macros of the headers."""
     names = set()
     for path in maps:
         with open(path, encoding='utf-8') as stream:
