@@ -271,7 +271,8 @@ def protected(rack):
     rack.ask("place", "safe", "--shape", "2x2x4", "--apply")
     fibres = sorted(rack.fibres())
     random.Random(2).shuffle(fibres)
-    for first in range(0, len(fibres), 16):
+    rack.do("guide", "cordon", *fibres[:96])     # so few do not block the request, whichever they are
+    for first in range(96, len(fibres), 16):
         rack.do("guide", "cordon", *fibres[first:first + 16])
         said = rack.says("place", "--shape", "2x4x4")
         if said:
@@ -315,11 +316,11 @@ def hysteresis(rack):
     rack.do("controller", "take", 8, "--epoch", 1, "--lease", 600)
     fibre = rack.between(0, 4)[0]
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        free = [lanes(epoch) for epoch in range(12)]
+        free = [lanes(epoch) for epoch in range(6)]
         assert {path[0] for path in free} == {path[1] for path in free} == {(None, 2), (None, 3)}, free
         for held in (2, 3):
             rack.do("controller", "reserve", 8, fibre, held, "--epoch", 1)
-            told = [lanes(epoch) for epoch in range(12)]
+            told = [lanes(epoch) for epoch in range(6)]
             assert {path[0] for path in told} == {(held, held)}, told
             assert [path[1] for path in told] == [path[1] for path in free], told
     rack.do("controller", "drop", 8)
