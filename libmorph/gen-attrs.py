@@ -17,7 +17,7 @@ import yaml
 
 LICENCE = 'LGPL-2.1-or-later'
 LOCAL_BASE = 0x4000		# above every netlink attribute number (NLA_TYPE_MASK is 0x3fff)
-LOCAL_SETS = 0x40		# objects of attrs-local.yaml keep their numbers when netlink gains sets
+LOCAL_SETS = 0x40		# so that new netlink sets do not renumber local objects
 
 KINDS = {
     'u8': 'UINT', 'u16': 'UINT', 'u32': 'UINT', 'u64': 'UINT', 's32': 'SINT', 's64': 'SINT',

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 """Write libmorph's reference from the comments in its headers.
 
-  gen-reference.py FILE INCLUDE_DIR            write FILE
-  gen-reference.py --man DIR INCLUDE_DIR EXAMPLES             write a man page per call into DIR
-  gen-reference.py --check-examples INCLUDE_DIR EXAMPLES MAP...   fail when a public call has no example
+  gen-reference.py FILE INCLUDE_DIR                 write FILE
+  gen-reference.py --man DIR INCLUDE_DIR EXAMPLES   write a man page for each call into DIR
+  gen-reference.py --check-examples INCLUDE_DIR EXAMPLES MAP...
+                                                    fail if a public call has no example
 
 EXAMPLES is the directory of the programs that the man pages quote.
 """

@@ -13,8 +13,8 @@ SANITIZED_CC	?= $(if $(shell command -v clang),clang,$(CC))
 SANITIZERS	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DSANITIZED
 SANITIZED_FLAGS	:= -std=gnu11 -g1 -Wall -Wextra -Werror -D_GNU_SOURCE $(SANITIZERS)
 
-# Planners and the checker search for long, so they get -O1. The rest compiles in a fifth of the time
-# without it.
+# Planners and the checker search for long, so they get -O1. The rest compiles in a fifth of the
+# time without it.
 PLAIN		:= $(patsubst %,libmorph/%/,client phases formats)
 
 # The checker and the formats include public headers and their own.
