@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# The directories of libmorph's sources, for the Makefiles that build them. Set CC before the include.
+# The directories of libmorph's sources, for Makefiles. Set CC before the include.
 
 # Planners of schedules use 128-bit integers. Compilers for 32-bit machines have none, so libmorph
 # lacks these planners there.
