@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Device nodes and files: /dev/morph/fabricN, /dev/morph/sliceN for named slices,
- * and the anonymous file that creating a slice gives.
+ * Device nodes and files: /dev/morph/fabricN, /dev/morph/sliceN for named slices, and the anonymous
+ * file of a new slice.
  *
- * A file of a fabric holds its device, so that the fabric outlives its provider;
- * all that it answers then is ENODEV. A file of a slice holds the slice. What a
- * file may do was decided when it was opened, but for the deletion of slices.
+ * A file of a fabric holds a reference to the fabric's device, so the fabric outlives its provider;
+ * the file then only returns ENODEV. A file of a slice holds a reference to the slice. The
+ * permissions of a file are fixed when it is opened, except for the deletion of slices.
  */
 #include <linux/anon_inodes.h>
 #include <linux/fcntl.h>
@@ -23,7 +23,7 @@
 #include "core/txn/txn.h"
 #include "ioctl.h"
 
-/* Minor numbers: first those of fabrics, by their number, then nodes of slices. */
+/* Minor numbers: first those of fabrics, by their id, then nodes of slices. */
 #define FIRST_SLICE_MINOR	MORPH_MAX_FABRICS
 #define MINORS			(MINORMASK + 1)
 
@@ -33,7 +33,7 @@ static DEFINE_IDA(slice_minors);
 /* Guards node_dev and node_cdev of all slices; outside fabric->lock. */
 static DEFINE_MUTEX(node_lock);
 
-/* Without an answer the driver core would take the name and mode of another kind, untold. */
+/* Without this function the driver core would choose another name and mode. */
 static char *node_name(const struct device *dev)
 {
 	return kasprintf(GFP_KERNEL | __GFP_NOFAIL, "morph/%s", dev_name(dev));
@@ -46,7 +46,7 @@ static char *fabric_devnode(COMPAT_DEVNODE_CONST struct device *dev, umode_t *mo
 	return node_name(dev);
 }
 
-/* Allocated, since the driver core may look into it when the module has gone. */
+/* Allocated, since the driver core may access it after the module has unloaded. */
 struct class *morph_class;
 
 /* -------------------------------------------------------------- fabric file */
@@ -65,13 +65,13 @@ static const struct morph_command fabric_commands[] = {
 			       out_grant, 0, reserved),
 };
 
-/* One open fabric file: of a user who has opened the node, or a grant's. */
+/* One open file of a fabric, of the user who opened the node, or of a grant. */
 struct fabric_file {
-	struct morph_fabric *fabric;	/* counted */
-	struct morph_user *user;	/* counted; charged for the slices, and for this */
+	struct morph_fabric *fabric;	/* with a reference */
+	struct morph_user *user;	/* charged for slices and this file; with a reference */
 };
 
-/* Takes references of its own. */
+/* Takes its own references. */
 static struct fabric_file *fabric_file_alloc(struct morph_fabric *fabric, struct morph_user *user,
 					     struct morph_refusal *refusal)
 {
@@ -138,7 +138,7 @@ static long fabric_ioctl(struct file *filp, unsigned int number, unsigned long a
 	return morph_dispatch(&call, fabric_commands, ARRAY_SIZE(fabric_commands), number, arg);
 }
 
-/* There is nothing to wait for but the fabric's end. */
+/* Only the removal of the fabric wakes poll(). */
 static __poll_t fabric_poll(struct file *filp, struct poll_table_struct *wait)
 {
 	struct fabric_file *file = filp->private_data;
@@ -261,7 +261,7 @@ static __poll_t slice_poll(struct file *filp, struct poll_table_struct *wait)
 	return morph_file_poll(filp->private_data, filp, wait);
 }
 
-/* What is shared: the slice's state at offset 0, and its queues, each at its own. */
+/* Map the slice's state page at offset 0, or a queue at its own offset. */
 static int slice_mmap(struct file *filp, struct vm_area_struct *vma)
 {
 	struct morph_file *file = filp->private_data;
@@ -306,7 +306,7 @@ static void slice_show_fdinfo(struct seq_file *m, struct file *filp)
 
 static int slice_open(struct inode *inode, struct file *filp);
 
-/* The anonymous file and the node differ in how they are opened only. */
+/* The anonymous file and the node differ only in the way they are opened. */
 static const struct file_operations slice_fops = {
 	.owner = THIS_MODULE,
 	.open = slice_open,
@@ -348,11 +348,11 @@ int morph_chardev_slice_fd(struct morph_slice *slice, struct file **result,
 
 /* ----------------------------------------------------- nodes of named slices */
 
-/* Outlives the slice's end while the node's inode is held open. */
+/* Outlives the slice while the node's inode is open. */
 struct slice_node {
 	struct device dev;
 	struct cdev cdev;
-	struct morph_slice *slice;	/* counted */
+	struct morph_slice *slice;	/* with a reference */
 	kuid_t uid;
 	umode_t mode;
 };
@@ -417,7 +417,7 @@ static struct slice_node *slice_node_alloc(struct morph_slice *slice, kuid_t uid
 		ida_free(&slice_minors, minor);
 		return NULL;
 	}
-	/* One for each slice: whoever may have that may have this. */
+	/* One for each slice, so charge it beyond the limit if necessary. */
 	morph_user_charge_anyway(slice->user, MORPH_RES_BYTES, sizeof(*node));
 	kref_get(&slice->kref);
 	node->slice = slice;
@@ -432,7 +432,7 @@ static struct slice_node *slice_node_alloc(struct morph_slice *slice, kuid_t uid
 	return node;
 }
 
-/* Take the node away; its device is to be put when node_lock has been given back. */
+/* Remove the node; the caller drops its device after it has released node_lock. */
 static struct device *slice_node_remove(struct morph_slice *slice)
 {
 	struct device *dev = slice_interface(slice)->node_dev;
@@ -445,7 +445,7 @@ static struct device *slice_node_remove(struct morph_slice *slice)
 	return dev;
 }
 
-/* Make a node, in place of the one that there is: both can't have the name at once. */
+/* Add a node in place of the present one, since both cannot have the name at once. */
 static int slice_node_add(struct morph_slice *slice, kuid_t uid, umode_t mode)
 {
 	struct slice_node *node;
@@ -479,9 +479,9 @@ static bool slice_ends(struct morph_slice *slice)
 }
 
 /*
- * The node of a counted slice, with this owner and mode from the start; if there is no memory,
- * the one that there was. Under node_lock the slice either is not dying yet, and whoever ends
- * it will find the node, or gets none.
+ * Create the node of a slice with this owner and mode from the start; without memory, restore the
+ * previous node. The caller holds a slice reference. node_lock orders this with the end of the
+ * slice: either the slice is not dying yet, and its end removes the node, or there is no node.
  */
 static int slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode)
 {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: /sys/kernel/debug/morph/fabricN/, for people who look into the driver.
- * Read only, and no ABI. Each file is written under fabric->lock, so that what it
- * shows belongs together.
+ * debugfs: /sys/kernel/debug/morph/fabricN/, for driver developers. Read only, and no ABI. Each
+ * file is filled under fabric->lock, so that its lines are consistent.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -225,7 +224,7 @@ DEFINE_SHOW_ATTRIBUTE(stats);
 
 /* --------------------------------------------------------------------- rest */
 
-/* What is under way or due by itself, patrol aside; all zero: the core has come to rest. */
+/* Running and queued background work, except patrol; all zero: the core is idle. */
 static int rest_show(struct seq_file *file, void *unused)
 {
 	struct morph_fabric *fabric = file->private;
@@ -251,7 +250,7 @@ DEFINE_SHOW_ATTRIBUTE(rest);
 
 /* ----------------------------------------------------------- come and go */
 
-/* After registration; debugfs keeps files from being read once they are removed. */
+/* Call after registration. After the removal of a file, debugfs starts no more reads of it. */
 void morph_debugfs_add(struct morph_fabric *fabric)
 {
 	interface_of(fabric)->debugfs =

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Events: what a slice's owner is told, one queue per open slice file.
+ * Events for a slice's owner, with one queue per open slice file.
  *
- * A file's ring is allocated when it is opened, so that queueing never fails. Its
- * last slot is no part of the ring: there the record of lost events grows, from
- * the first event that found no room until it can be queued or read. Whatever
- * comes in between is counted in it, so that order is kept.
+ * The event ring of a file is allocated at open, so that queueing never fails. Its last slot is not
+ * part of the ring. It holds the record of lost events, from the first event that did not fit until
+ * the record itself can be queued or read. The record also counts all events in between, which
+ * keeps the order.
  *
- * fabric->event_lock guards rings and lists of files. file->read_lock admits one
- * reader at a time: only a reader takes events off, so the head stays where it is
- * while the reader copies it out without the spinlock.
+ * fabric->event_lock guards the event rings and the lists of files. file->read_lock admits one
+ * reader at a time. Only a reader removes events, so the head does not move while the reader copies
+ * it without the spinlock.
  */
 #include <linux/fs.h>
 #include <linux/ktime.h>
@@ -36,7 +36,7 @@ static void ring_push(struct morph_file *file, const struct morph_event *event)
 	file->ring[(file->head + file->count++) % MORPH_EVENT_SLOTS] = *event;
 }
 
-/* Count an event that found no room. The record speaks of the last one's state. */
+/* Count an event that did not fit. The record has the state of the last lost event. */
 static void ring_lose(struct morph_file *file, const struct morph_event *event)
 {
 	struct morph_event *record = lost_record(file);
@@ -64,7 +64,7 @@ static void ring_lose(struct morph_file *file, const struct morph_event *event)
 	record->lost = file->lost;
 }
 
-/* Make the record of lost events the newest in the ring; there is room. */
+/* Append the record of lost events to the ring, which has a free slot. */
 static void ring_push_lost(struct morph_file *file)
 {
 	ring_push(file, lost_record(file));
@@ -111,14 +111,14 @@ void morph_event_hangup(struct morph_slice *slice)
 }
 
 /**
- * morph_file_alloc() - what stands behind one more open file of a slice
- * @slice: the slice; the file gets a reference of its own
+ * morph_file_alloc() - allocate the data of an open slice file
+ * @slice: the slice; the file takes a reference
  * @refusal: filled on -EDQUOT; may be NULL
  *
- * File and ring are charged to the slice's user.
+ * The slice's user is charged for the file and its event ring.
  *
  * Context: process context, no lock held.
- * Return: the file, or an error pointer: ENODEV for a slice that ends, EDQUOT, ENOMEM.
+ * Return: the file, or an error pointer: ENODEV if the slice is ending, EDQUOT, ENOMEM.
  */
 struct morph_file *morph_file_alloc(struct morph_slice *slice, struct morph_refusal *refusal)
 {
@@ -161,14 +161,14 @@ err_uncharge:
 	return ERR_PTR(ret);
 }
 
-/* The last file of an unnamed slice takes the slice with it; that never waits. */
+/* The last file of an unnamed slice ends the slice; that never waits. */
 void morph_file_free(struct morph_file *file)
 {
 	struct morph_slice *slice = file->slice;
 	struct morph_fabric *fabric = slice->fabric;
 
 	morph_queue_close_file(file);
-	/* It may be the last one: the planner of protections makes room at once. */
+	/* This may be the last file, so pause the rebuilding of protections. */
 	atomic_inc(&slices_of(fabric)->urgent);
 	mutex_lock(&fabric->lock);
 	spin_lock(&interface_of(fabric)->event_lock);
@@ -185,7 +185,9 @@ void morph_file_free(struct morph_file *file)
 	morph_slice_put(slice);
 }
 
-/* The oldest event, still queued; false when there is none. file->read_lock held. */
+/*
+ * Copy the oldest event but keep it queued; false if there is none. Caller holds file->read_lock.
+ */
 static bool file_peek(struct morph_file *file, struct morph_event *event)
 {
 	struct morph_fabric *fabric = file->slice->fabric;
@@ -211,7 +213,7 @@ static void file_pop(struct morph_file *file)
 	spin_unlock(&interface_of(fabric)->event_lock);
 }
 
-/* Copy out what is queued, whole records only; 0 when nothing is. */
+/* Copy queued events out, whole records only; return 0 if there are none. */
 static ssize_t file_drain(struct morph_file *file, char __user *buffer, size_t bytes)
 {
 	struct morph_event event;
@@ -231,7 +233,7 @@ static ssize_t file_drain(struct morph_file *file, char __user *buffer, size_t b
 	return done;
 }
 
-/* What poll() and a sleeping reader look at. */
+/* The state that poll() and a sleeping reader check. */
 static __poll_t file_ready(struct morph_file *file)
 {
 	struct morph_fabric *fabric = file->slice->fabric;
@@ -254,7 +256,7 @@ ssize_t morph_file_read(struct morph_file *file, char __user *buffer, size_t byt
 	if (bytes < sizeof(struct morph_event))
 		return -EINVAL;
 	for (;;) {
-		/* Looked at first: what is queued before the hang-up is still read. */
+		/* Check this first, so that events queued before the hang-up can still be read. */
 		gone = file_ready(file) & EPOLLHUP;
 		ret = file_drain(file, buffer, bytes);
 		if (ret)

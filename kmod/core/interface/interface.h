@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Nodes, events, notifications, queues and state pages, as the rest of the core sees them. */
+/* Nodes, events, notifications, queues and state pages: the interface to the rest of the core. */
 #ifndef MORPH_CORE_INTERFACE_INTERFACE_H
 #define MORPH_CORE_INTERFACE_INTERFACE_H
 
@@ -16,12 +16,12 @@ struct morph_slice_params;
 struct poll_table_struct;
 struct vm_area_struct;
 
-/* Subscriptions and waiters. While the module starts. */
+/* Register subscriptions and waiters. Only while the module loads. */
 void morph_interface_register(void);
 
-/* What this layer keeps with a fabric. */
+/* The interface layer's part of the fabric. */
 struct morph_interface {
-	struct morph_recovery recovery;	/* first: the layers below */
+	struct morph_recovery recovery;	/* first: structure of the layers below */
 	struct cdev cdev;
 	spinlock_t event_lock;		/* queues of files; see event.c */
 	struct dentry *debugfs;
@@ -34,13 +34,13 @@ static inline struct morph_interface *interface_of(const struct morph_fabric *fa
 	return container_of(recovery_of(fabric), struct morph_interface, recovery);
 }
 
-/* What this layer keeps with a slice. Under fabric->lock, but for files. */
+/* The interface layer's part of a slice. fabric->lock guards all fields except files. */
 struct morph_slice_interface {
-	struct morph_slice_scheduling scheduling;	/* first: the layers below */
+	struct morph_slice_scheduling scheduling;	/* first: structure of the layers below */
 	struct list_head files;		/* of morph_file.node; event_lock */
 	struct list_head queues;	/* of struct morph_queue: queue.c */
-	u32 last_queue;			/* number given */
-	struct morph_state_page *state_page; /* or NULL: state_page.c */
+	u32 last_queue;			/* last assigned number */
+	struct morph_state_page *state_page; /* NULL: not mapped yet; state_page.c */
 	struct device *node_dev;	/* node of a named slice, or NULL */
 	struct cdev *node_cdev;
 };
@@ -50,10 +50,10 @@ static inline struct morph_slice_interface *slice_interface(const struct morph_s
 	return container_of(slice_scheduling(slice), struct morph_slice_interface, scheduling);
 }
 
-/* What this layer keeps with a circuit. Under fabric->lock. */
+/* The interface layer's part of a circuit. fabric->lock guards all fields. */
 struct morph_circuit_interface {
-	struct morph_circuit_scheduling scheduling;	/* first: the layers below */
-	u64 told_mbps;			/* in the slice's state page */
+	struct morph_circuit_scheduling scheduling;	/* first: structure of the layers below */
+	u64 told_mbps;			/* bandwidth in the slice's state page */
 };
 
 static inline struct morph_circuit_interface *
@@ -67,55 +67,55 @@ int morph_chardev_init(void);
 void morph_chardev_exit(void);
 int morph_chardev_add_fabric(struct morph_fabric *fabric);
 void morph_chardev_del_fabric(struct morph_fabric *fabric);
-/* morph_slice_create() with the node /dev/morph/sliceN, where the slice has a name. */
+/* morph_slice_create(), and the node /dev/morph/sliceN for a named slice. */
 int morph_chardev_create_slice(struct morph_fabric *fabric, const struct morph_slice_params *params,
 			       struct morph_slice **slice, struct morph_refusal *refusal);
-/* uid and mode of a named slice's node. */
+/* Change uid and mode of a named slice's node. */
 int morph_chardev_change_slice(struct morph_slice *slice, kuid_t uid, umode_t mode,
 			       struct morph_refusal *refusal);
-/* Waits for nothing: open files stay and answer ENODEV. */
+/* Does not wait: open files stay and return ENODEV. */
 void morph_chardev_del_slice(struct morph_slice *slice);
-/* A new file for a slice; installs nothing. *file gets the struct file, fd is returned. */
+/* Create a file for a slice without installing it. *file gets the struct file; returns the fd. */
 int morph_chardev_slice_fd(struct morph_slice *slice, struct file **file,
 			   struct morph_refusal *refusal);
-/* The same for a fabric: slices that are created by it are charged to the grant. */
+/* The same for a fabric: the grant is charged for slices that the file creates. */
 int morph_chardev_grant_fd(struct morph_fabric *fabric, struct morph_user *grant,
 			   struct file **file, struct morph_refusal *refusal);
 
-/* What happened to a slice, queued for each of its files. */
+/* Events of a slice, queued for each of its files. */
 
 /* One open slice file with its queue. */
 struct morph_file {
-	struct morph_slice *slice;	/* counted */
+	struct morph_slice *slice;	/* with a reference */
 	struct list_head node;		/* head: slice_interface(slice)->files; event_lock */
 	wait_queue_head_t wait;
-	struct mutex read_lock;		/* one reader at a time; outside event_lock */
-	/* event_lock */
-	struct morph_event *ring;	/* MORPH_EVENT_SLOTS, and one for the lost */
+	struct mutex read_lock;		/* one reader at a time; taken before event_lock */
+	/* Guarded by event_lock. */
+	struct morph_event *ring;	/* MORPH_EVENT_SLOTS, and a slot for lost events */
 	u32 head, count;
 	u64 lost, lost_total;
-	bool gone;			/* the slice was deleted or the fabric is gone */
+	bool gone;			/* slice was deleted or fabric unregistered */
 };
 
 /*
- * Queue an event on all files of the slice, tell the monitor group. Never fails
- * and never allocates for the files. fabric->lock held.
+ * Queue an event on all files of the slice, and notify the monitor group. Never fails and never
+ * allocates for the files. Caller holds fabric->lock.
  */
 void morph_event_queue(struct morph_slice *slice, const struct morph_event *event);
-/* Wake every file with POLLHUP. fabric->lock held. */
+/* Wake every file with POLLHUP. Caller holds fabric->lock. */
 void morph_event_hangup(struct morph_slice *slice);
-/* Takes a reference; counted in files_count. Error pointer: ENODEV, EDQUOT, ENOMEM. */
+/* Takes a reference; counts in files_count. Error pointer: ENODEV, EDQUOT, ENOMEM. */
 struct morph_file *morph_file_alloc(struct morph_slice *slice, struct morph_refusal *refusal);
 void morph_file_free(struct morph_file *file);
 ssize_t morph_file_read(struct morph_file *file, char __user *buffer, size_t bytes, bool nonblock);
 __poll_t morph_file_poll(struct morph_file *file, struct file *filp,
 			 struct poll_table_struct *wait);
 
-/* The netlink family, as the rest of the core sees it. */
+/* The netlink family: its interface to the rest of the core. */
 
 int morph_netlink_init(void);
 void morph_netlink_exit(void);
-/* Notifications; no-ops without listeners. fabric->lock held. */
+/* Notifications; they do nothing without listeners. Caller holds fabric->lock. */
 void morph_netlink_fabric(struct morph_fabric *fabric);
 void morph_netlink_accelerator(struct morph_fabric *fabric, u32 index);
 void morph_netlink_slice(struct morph_slice *slice);
@@ -125,49 +125,49 @@ void morph_netlink_controller(struct morph_fabric *fabric,
 			      const struct morph_controller *controller, u32 state);
 void morph_netlink_event(struct morph_slice *slice, const struct morph_event *event);
 
-/* Queues ask for steps through shared memory. The state page is read in the same way. */
+/* Queues request steps through shared memory. The state page is mapped in the same way. */
 
 /* ------------------------------------------------------------------ queue.c */
 
-/* Make a queue of a file's; *number gets its number. Takes the lock itself. */
+/* Create a queue of a file; *number gets its number. Takes fabric->lock. */
 int morph_queue_setup(struct morph_file *file, const struct morph_ring_setup *setup, u32 *number,
 		      struct morph_refusal *refusal);
 /* WAKE, CLOSE or QUERY; the results are filled. */
 int morph_queue_act(struct morph_file *file, struct morph_ring_act *act,
 		    struct morph_refusal *refusal);
-/* Map a queue of the file's slice; -EINVAL: there is none, or it is of another size. */
+/* Map a queue of the file's slice; -EINVAL: no such queue, or another size. */
 int morph_queue_mmap(struct morph_file *file, u32 number, struct vm_area_struct *vma);
-/* The file is closed: its queues end. Never waits. */
+/* The file is closed: end its queues. Never waits. */
 void morph_queue_close_file(struct morph_file *file);
-/* The slice ends: those who sleep find that out. fabric->lock held. */
+/* The slice ends: wake threads that wait for it. Caller holds fabric->lock. */
 void morph_queue_wake_slice(struct morph_slice *slice);
 
 /* ------------------------------------------------------------- state_page.c */
 
-/* Memory, zeroed and accounted, that is mapped page by page; vfree() frees it. Not under a lock. */
+/* Zeroed, accounted memory for mapping by pages; free it with vfree(). Call without locks. */
 void *morph_shared_alloc(size_t bytes);
-/* Map it from its beginning on, as long as the area is, which the caller has checked. */
+/* Map it from its start for the size of the area, which the caller has checked. */
 int morph_shared_map(struct vm_area_struct *vma, void *memory);
 
-/* Map the slice's state, which is made when it is first wanted. */
+/* Map the slice's state page, which the first call allocates. */
 int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma);
 /*
- * Write the light of a transaction's circuits: of all, or of those whose light_changed is set. A
- * reader of the page sees all of the change or nothing of it. fabric->lock held.
+ * Write the light of a transaction's circuits to the page: of all, or of those with light_changed.
+ * A reader of the page sees all of the change or nothing of it. Caller holds fabric->lock.
  */
 void morph_state_txn(struct morph_txn *txn, bool all);
-/* Write the light of one circuit that has gone dark by itself. fabric->lock held. */
+/* Write the light of a circuit that went dark without a command. Caller holds fabric->lock. */
 void morph_state_dark(struct morph_circuit *circuit);
-/* Correct each circuit whose light the page has wrong, and the generation. fabric->lock held. */
+/* Correct the light of each circuit in the page, and the generation. Caller holds fabric->lock. */
 void morph_state_all(struct morph_slice *slice);
-/* Nothing is lit any more: the slice goes, or its fabric. fabric->lock held. */
+/* All light is lost: the slice ends, or its fabric unregisters. Caller holds fabric->lock. */
 void morph_state_lose(struct morph_slice *slice);
-/* A schedule has lit a step, or its state is another one. Likewise. */
+/* A schedule has lit a step, or changed its state. Caller holds fabric->lock. */
 void morph_state_schedule(const struct morph_schedule *schedule);
 
 /* ------------------------------------------------------------------- info.c */
 
-/* Fill a record. fabric->lock held. */
+/* Fill a record. Caller holds fabric->lock. */
 void morph_fabric_fill_info(struct morph_fabric *fabric, struct morph_fabric_info *info);
 void morph_accelerator_fill_info(struct morph_fabric *fabric, u32 index,
 				 struct morph_accelerator_info *info);
@@ -190,7 +190,7 @@ void morph_pci_exit(void);
 
 /* ---------------------------------------------------------------- why_not.c */
 
-/* chosen has room for count; ring: also try a ring of circuits. Takes the locks itself. */
+/* @chosen has @count entries; @ring: also try a ring of circuits. Takes fabric->lock. */
 int morph_why_not(struct morph_fabric *fabric, const u32 *accelerators, u32 count, u32 transit,
 		  bool ring, u32 lanes, u32 *chosen, struct morph_refusal *refusal);
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One dispatcher for the commands of both kinds of files: sizes, flags, reserved
- * fields, the answer and the sentence about a failure. And arrays.
+ * Dispatcher for the commands of both kinds of files: it checks sizes, flags and reserved fields,
+ * and copies the results and the reason of a failure. Also access to arrays.
  */
 #include <linux/file.h>
 #include <linux/fs.h>
@@ -13,12 +13,12 @@
 #include "core/slice/slice.h"
 #include "ioctl.h"
 
-/* Longest structure and longest array entry that are looked at. */
+/* Longest structure and longest array entry that are accepted. */
 #define MOST_BYTES	4096u
 
 /* ------------------------------------------------------------------ answers */
 
-/* The sentence, cut to what the caller has room for. Its loss fails nothing. */
+/* Copy the reason, cut to the caller's buffer. An error here does not fail the call. */
 static void put_detail(struct morph_call *call)
 {
 	size_t bytes = min_t(size_t, call->head.detail_len, sizeof(call->refusal.text));
@@ -45,7 +45,7 @@ static void fill_head(struct morph_call *call, int ret)
 		put_detail(call);
 }
 
-/* Show the new file to its owner, or make it undone, in reverse order. */
+/* Install the new file for its owner, or undo its creation in reverse order. */
 static void settle_new_file(struct morph_call *call, int ret)
 {
 	struct morph_slice *slice = call->new_slice;
@@ -71,13 +71,13 @@ static void settle_new_file(struct morph_call *call, int ret)
 
 /* ----------------------------------------------------------------- requests */
 
-/* The whole structure, not its head alone. */
+/* Memory for the whole structure, not only its head. */
 static void *call_structure(struct morph_call *call)
 {
 	return (char *)call + offsetof(struct morph_call, head);
 }
 
-/* Copy the structure in; a longer one than ours must end in zeros. */
+/* Copy the structure in. If it is longer than the kernel's version, the rest must be zero. */
 static int get_structure(struct morph_call *call, const struct morph_command *command,
 			 void __user *user, u32 bytes)
 {
@@ -115,7 +115,7 @@ static int check_structure(struct morph_call *call, const struct morph_command *
 	return 0;
 }
 
-/* Asked without the lock, so that nothing is copied for those who are gone. */
+/* Checked without the lock, to skip copies after the removal of the fabric. */
 static bool call_is_late(const struct morph_call *call)
 {
 	if (READ_ONCE(call->fabric->state) == MORPH_FABRIC_GONE)
@@ -156,7 +156,7 @@ long morph_dispatch(struct morph_call *call, const struct morph_command *command
 		return -EFAULT;
 	if (bytes < sizeof(call->head))
 		return call_is_late(call) ? -ENODEV : -EINVAL;
-	/* The head alone first: whatever is wrong, there is where to say it. */
+	/* Copy the head first: it says where to put the reason of any refusal. */
 	if (copy_from_user(&call->head, user, sizeof(call->head)))
 		return -EFAULT;
 	call->answer_bytes = sizeof(call->head);

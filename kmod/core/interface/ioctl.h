@@ -2,10 +2,10 @@
 /*
  * The commands of the device files, private to chardev.c and ioctl*.c.
  *
- * A handler gets the whole structure in kernel memory, reads and fills it, and
- * returns 0 or a negative errno; the dispatcher copies the structure back in either
- * case. A handler that makes a file parks it in the call: only after the answer has
- * reached the caller is it installed.
+ * A handler gets the whole structure in kernel memory, reads and fills it, and returns 0 or a
+ * negative errno. The dispatcher copies the structure back in either case. A handler that
+ * creates a file stores it in the call. The dispatcher installs the file only after the results
+ * have been copied to the caller.
  */
 #ifndef MORPH_IOCTL_H
 #define MORPH_IOCTL_H
@@ -18,13 +18,13 @@
 struct morph_call {
 	struct morph_fabric *fabric;
 	struct morph_file *file;	/* NULL on the fabric file */
-	struct morph_user *user;	/* on the fabric file: who is charged for its slices */
+	struct morph_user *user;	/* on the fabric file: user charged for its slices */
 	struct morph_refusal refusal;
-	u32 answer_bytes;		/* the head's until the whole has been copied in */
-	/* parked: a file that is to be installed as new_fd */
+	u32 answer_bytes;		/* size of the head until the whole is copied in */
+	/* A file to be installed as new_fd. */
 	struct file *new_file;
 	int new_fd;
-	struct morph_slice *new_slice;	/* the slice that it is of, counted, or NULL */
+	struct morph_slice *new_slice;	/* slice of that file, with a reference, or NULL */
 	union {
 		struct morph_head head;
 		struct morph_fabric_info fabric_info;
@@ -51,7 +51,7 @@ struct morph_call {
  * @run: handler; NULL: no such command
  * @bytes: size of the structure
  * @least: its size in the first version
- * @flags: those that are known
+ * @flags: flags that are known
  * @reserved: offset of a 32-bit field that must be zero, or 0
  */
 struct morph_command {
@@ -80,7 +80,7 @@ struct morph_command {
 		.reserved = offsetof(struct type, zero),	\
 	}
 
-/* The commands that read ranges are alike. */
+/* A row for a command that reads a range of entries. */
 #define MORPH_READ(number, handler)					\
 	MORPH_COMMAND_RESERVED(number, handler, morph_fabric_read, seq, 0, reserved)
 
@@ -94,23 +94,23 @@ long morph_dispatch(struct morph_call *call, const struct morph_command *command
 
 /* ------------------------------------------------------------------- arrays */
 
-/* Is the stride one that a first-version entry of @bytes fits in? */
+/* Check that a first-version entry of @bytes fits in the stride. */
 int morph_array_check(struct morph_call *call, const struct morph_array *array, size_t bytes,
 		      const char *name);
-/* Copy one entry in: a longer one must end in zeros. */
+/* Copy one entry in. If it is longer than the kernel's version, the rest must be zero. */
 int morph_array_get(struct morph_call *call, const struct morph_array *array, u32 index,
 		    void *entry, size_t bytes, const char *name);
-/* Copy entries out, from position @first on; what a longer stride has more gets zero. */
+/* Copy entries out, from position @first on; fill the rest of a longer stride with zeros. */
 int morph_array_put(const struct morph_array *array, u32 first, const void *entries, u32 count,
 		    size_t bytes);
-/* A whole array of __u32, in the caller's memory, or in memory to be freed by kvfree(). */
+/* Fill an array of __u32 in the caller's memory, or in memory that the caller frees by kvfree(). */
 int morph_array_fill_u32(struct morph_call *call, const struct morph_array *array, u32 *values,
 			 const char *name);
 u32 *morph_array_get_u32(struct morph_call *call, const struct morph_array *array,
 			 const char *name);
 /*
- * Answer with a whole array: @array->count becomes @count; with ptr 0 nothing more is
- * wanted. -EMSGSIZE when there is too little room.
+ * Return a whole array: @array->count becomes @count. With ptr 0, copy nothing. -EMSGSIZE if the
+ * buffer is too small.
  */
 int morph_array_answer(struct morph_call *call, struct morph_array *array, const void *entries,
 		       u32 count, size_t bytes, const char *name);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Commands of the fabric file: what the hardware is and does, slices made and ended. */
+/* Commands of the fabric file: read the hardware; create and end slices. */
 #include <linux/capability.h>
 #include <linux/cred.h>
 #include <linux/file.h>
@@ -12,7 +12,7 @@
 #include "core/slice/slice.h"
 #include "ioctl.h"
 
-/* Entries read at once under fabric->lock. */
+/* Entries read in one hold of fabric->lock. */
 #define READ_CHUNK	64u
 
 int morph_do_fabric_info(struct morph_call *call)
@@ -57,7 +57,7 @@ static void fill_edge(struct morph_fabric *fabric, u32 index, void *entry)
 	morph_edge_fill_info(fabric, index, entry);
 }
 
-/* One chunk as it is at one moment. */
+/* Read one chunk under one hold of the lock. */
 static int read_chunk(struct morph_call *call, const struct read_kind *kind, u32 first, u32 count,
 		      void *buffer, u64 *seq)
 {
@@ -76,8 +76,8 @@ static int read_chunk(struct morph_call *call, const struct read_kind *kind, u32
 }
 
 /*
- * Chunk by chunk, so that the lock is never held for long. The seq reported is that
- * of the first chunk: all of the answer is as it was then, or later.
+ * Read chunk by chunk, so that the lock is not held for long. The reported seq is that of the first
+ * chunk: each entry has the state of that moment or a later one.
  */
 static int read_range(struct morph_call *call, const struct read_kind *kind)
 {
@@ -158,7 +158,7 @@ int morph_do_read_edges(struct morph_call *call)
 
 /* ------------------------------------------------------------------- create */
 
-/* The two lists of accelerators; freed by free_lists(). */
+/* Copy both lists of accelerators; free_lists() frees them. */
 static int get_lists(struct morph_call *call, struct morph_slice_params *params)
 {
 	const struct morph_slice_create *args = &call->slice_create;
@@ -196,7 +196,7 @@ static void free_lists(struct morph_slice_params *params)
 	kvfree(params->spares);
 }
 
-/* A file for the new slice, parked until the answer has been copied out. */
+/* Create the file of the new slice; it is installed after the results are copied out. */
 static int park_file(struct morph_call *call, struct morph_slice *slice)
 {
 	struct file *file;
@@ -218,8 +218,8 @@ static int park_file(struct morph_call *call, struct morph_slice *slice)
 }
 
 /*
- * Who owns the slice: the effective user who opened the fabric node, wherever the file
- * went since. A grant was opened by nobody: there it is who makes the call.
+ * The owner of a slice is the effective user who opened the fabric node, even if the file was
+ * passed on. No user opened the file of a grant; there the caller becomes the owner.
  */
 static kuid_t owner_of(const struct morph_call *call)
 {
@@ -306,7 +306,10 @@ int morph_do_grant_create(struct morph_call *call)
 
 /* ------------------------------------------------------------------- delete */
 
-/* Not who opened the file: a file that was handed on gives nobody its opener's slices. */
+/*
+ * Check the caller, not the opener: a file that was passed on gives no right to the opener's
+ * slices.
+ */
 static bool may_delete(const struct morph_slice *slice)
 {
 	return uid_eq(current_euid(), slice_tenancy(slice)->uid) || capable(CAP_NET_ADMIN);

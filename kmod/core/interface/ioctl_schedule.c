@@ -10,7 +10,7 @@
 
 /* --------------------------------------------------------------------- load */
 
-/* A request, in memory that is ours. */
+/* A request, copied to kernel memory. */
 struct request_copy {
 	struct morph_schedule_circuit *circuits;
 	struct morph_schedule_step *steps;
@@ -57,7 +57,7 @@ static int check_load(struct morph_call *call)
 						      &call->refusal);
 }
 
-/* A whole array of structures of ours. */
+/* Copy an array of structures to kernel memory. */
 static void *get_entries(struct morph_call *call, const struct morph_array *array, size_t bytes,
 			 const char *name)
 {
@@ -156,7 +156,7 @@ int morph_do_schedule_load(struct morph_call *call)
 
 /* ---------------------------------------------------------------------- act */
 
-/* Fields that go with some verbs only. */
+/* Check the fields that only some verbs use. */
 static int check_act(struct morph_call *call)
 {
 	const struct morph_schedule_act *args = &call->schedule_act;
@@ -231,7 +231,7 @@ int morph_do_schedule_act(struct morph_call *call)
 	args->out_position = schedule->position;
 	args->out_step = schedule->step;
 	args->out_state = schedule->state;
-	/* When it was lit; of what lit nothing, now. */
+	/* The seq of the lit step; the present seq if the call has lit nothing. */
 	args->out_seq = schedule->lit_seq ?: call->fabric->seq;
 	mutex_unlock(&call->fabric->lock);
 	morph_schedule_put(schedule);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Commands of the slice file but for transactions: reading it, its ranks, its policy. */
+/* Commands of the slice file except transactions: the slice, its ranks, its policy. */
 #include <linux/slab.h>
 
 #include "core/base/base.h"
@@ -8,7 +8,7 @@
 #include "core/slice/slice.h"
 #include "ioctl.h"
 
-/* The slice and its fabric are there. fabric->lock held. */
+/* Check that the slice and its fabric are usable. Caller holds fabric->lock. */
 static int slice_check(struct morph_call *call)
 {
 	int ret = call->file->slice->dying ? -ENODEV : morph_fabric_check(call->fabric);
@@ -20,7 +20,7 @@ static int slice_check(struct morph_call *call)
 
 /* --------------------------------------------------------------------- info */
 
-/* A slice at one moment, in memory of the caller's. */
+/* The state of a slice at one moment, in memory of the caller. */
 struct snapshot {
 	struct morph_rank_info *ranks;
 	struct morph_circuit_info *circuits;
@@ -34,7 +34,7 @@ static void snapshot_free(struct snapshot *snapshot)
 	kvfree(snapshot->circuits);
 }
 
-/* fabric->lock held. */
+/* Caller holds fabric->lock. */
 static void snapshot_count(struct morph_slice *slice, struct snapshot *snapshot)
 {
 	struct morph_circuit *circuit;
@@ -46,7 +46,7 @@ static void snapshot_count(struct morph_slice *slice, struct snapshot *snapshot)
 		snapshot->circuits_count += morph_circuit_shown(circuit);
 }
 
-/* Room for as much as the caller can take, and not more than there is. */
+/* Allocate for the number of entries that the caller can take, at most the number that exist. */
 static int snapshot_alloc(struct morph_call *call, struct snapshot *snapshot)
 {
 	const struct morph_slice_info *args = &call->slice_info;
@@ -62,7 +62,7 @@ static int snapshot_alloc(struct morph_call *call, struct snapshot *snapshot)
 	return snapshot->ranks && snapshot->circuits ? 0 : -ENOMEM;
 }
 
-/* fabric->lock held. */
+/* Caller holds fabric->lock. */
 static void snapshot_fill(struct morph_call *call, struct snapshot *snapshot)
 {
 	struct morph_slice *slice = call->file->slice;
@@ -88,8 +88,8 @@ static void snapshot_fill(struct morph_call *call, struct snapshot *snapshot)
 }
 
 /*
- * All at one moment. Circuits may have come while memory was being got; then again,
- * unless the caller has too little room anyway.
+ * Copy all entries under one hold of the lock. If circuits were added during the allocation, try
+ * again, unless the caller's buffer is too small anyway.
  */
 static int snapshot_take(struct morph_call *call, struct snapshot *snapshot)
 {
@@ -131,7 +131,7 @@ int morph_do_slice_info(struct morph_call *call)
 		return ret;
 	ret = snapshot_take(call, &snapshot);
 	if (!ret) {
-		/* Both counts are told even where the first array is too small. */
+		/* Set both counts even if the first array is too small. */
 		short_ranks = morph_array_answer(call, &args->ranks, snapshot.ranks,
 						 snapshot.ranks_count, sizeof(*snapshot.ranks),
 						 "ranks");
@@ -146,7 +146,7 @@ int morph_do_slice_info(struct morph_call *call)
 
 /* --------------------------------------------------------------------- path */
 
-/* A circuit's path at one moment. */
+/* The path of a circuit at one moment. */
 struct path_copy {
 	u32 guides[OPTICS_MAX_HOPS];
 	struct morph_path_element elements[OPTICS_MAX_HOPS];
@@ -165,7 +165,7 @@ static int copy_path(struct morph_call *call, struct path_copy *copy)
 	if (ret)
 		return ret;
 	circuit = xa_load(&call->file->slice->circuits, id);
-	/* Those of a schedule have their ways all the time. */
+	/* Circuits of a schedule have their paths at all times. */
 	if (!circuit || !(morph_circuit_shown(circuit) || circuit->scheduled) || !circuit->route)
 		return morph_refuse_field(call, -ENOENT, "the slice has no circuit %u", id);
 	path = &circuit->route->path;

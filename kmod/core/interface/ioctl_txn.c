@@ -41,7 +41,7 @@ static void __user *change_at(const struct morph_txn_run *args, u32 index)
 	return u64_to_user_ptr(args->changes.ptr + (u64)args->changes.stride * index);
 }
 
-/* Changes of our own size are copied as such: a size that is known needs fewer checks. */
+/* A change with the kernel's size needs fewer checks. */
 static int copy_change(struct morph_call *call, struct morph_change *change, u32 index)
 {
 	const struct morph_txn_run *args = &call->txn_run;
@@ -76,7 +76,7 @@ static int get_change(struct morph_call *call, struct morph_item *item, u32 inde
 	return get_path(call, item, index);
 }
 
-/* The transaction that the call asks for, or an error pointer. */
+/* Build the transaction that the call requests, or return an error pointer. */
 static struct morph_txn *get_txn(struct morph_call *call)
 {
 	const struct morph_txn_run *args = &call->txn_run;
@@ -116,8 +116,8 @@ static int check_run(struct morph_call *call)
 	int ret;
 
 	/*
-	 * A dry run undoes what it staged: it holds nothing, and of changes that are each for
-	 * itself it could not say what those before them leave to the later ones.
+	 * A dry run undoes its staging and holds nothing. So it cannot predict separate changes,
+	 * whose later ones depend on the resources left by earlier ones.
 	 */
 	if (flags & (flags - 1))
 		return morph_refuse_field(call, -EINVAL,
@@ -138,7 +138,7 @@ static int check_run(struct morph_call *call)
 	return morph_array_check(call, &args->changes, sizeof(struct morph_change), "changes");
 }
 
-/* What became of each change, on failure too; and of the whole. */
+/* Copy the results of each change, also after a failure, and of the transaction. */
 static int answer_run(struct morph_call *call, struct morph_txn *txn, int ret)
 {
 	struct morph_txn_run *args = &call->txn_run;
@@ -203,7 +203,7 @@ static int check_step(struct morph_call *call)
 			      : 0;
 }
 
-/* The slice's own transaction of that number, or cookie, counted. */
+/* Find the slice's transaction by number or cookie, with a reference. */
 static struct morph_txn *find_txn(struct morph_call *call)
 {
 	struct morph_slice *slice = call->file->slice;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The netlink family: its structure, and what its commands share.
+ * The netlink family: its structure, and functions shared by its commands.
  *
- * Handlers take fabric->lock for as long as they look, and never wait for a device:
- * what takes time is queued and answered with the id of a transaction. The family
- * is in the initial network namespace only. Policies and the table of operations
- * are generated from Documentation/netlink/specs/morph.yaml; the structure of the
- * family is written here, because what is generated knows no capability of the
- * monitor group.
+ * Handlers hold fabric->lock only while they read or stage, and never wait for a device: they queue
+ * longer work and return the id of a transaction. The family is in the initial network namespace
+ * only. Policies and the table of operations are generated from
+ * Documentation/netlink/specs/morph.yaml. The structure of the family is written by hand, because
+ * the generator does not support the capability of the monitor group.
  */
 #include <linux/module.h>
 #include <net/net_namespace.h>
@@ -30,18 +29,18 @@ struct genl_family morph_nl_family __ro_after_init = {
 	.name = MORPH_FAMILY_NAME,
 	.version = MORPH_FAMILY_VERSION,
 	.netnsok = false,
-	.parallel_ops = true,		/* handlers have fabric->lock */
+	.parallel_ops = true,		/* handlers take fabric->lock */
 	.module = THIS_MODULE,
 	.ops = morph_nl_ops,
 	.n_ops = ARRAY_SIZE(morph_nl_ops),
-	.resv_start_op = 1,		/* strict from the first */
+	.resv_start_op = 1,		/* strict validation for all commands */
 	.mcgrps = morph_nl_groups,
 	.n_mcgrps = ARRAY_SIZE(morph_nl_groups),
 };
 
 /* ----------------------------------------------------------------- refusals */
 
-/* The core's own reasons; the optics' have sentences of theirs. */
+/* Sentences for the core's own reasons; optics has its own. */
 static const char * const core_sentences[] = {
 	[MORPH_REASON_ACCELERATORS] = "too few accelerators are free",
 	[MORPH_REASON_ACCELERATOR_HELD] = "the accelerator belongs to a slice",
@@ -81,14 +80,14 @@ static const char *errno_sentence(int error)
 }
 
 /**
- * morph_nl_refuse() - tell the caller why a request was refused
+ * morph_nl_refuse() - report the reason for a refusal
  * @info: the request
  * @error: negative errno to answer
- * @refusal: what the core says
- * @attr: the attribute that is to blame if the core gave a reason, or NULL
+ * @refusal: the core's refusal
+ * @attr: the attribute that caused the refusal, or NULL; used only if the core gave a reason
  *
- * The sentence is a fixed one, the refusal's own or that of its reason; kernels that
- * can carry a made up one get the core's where it fits.
+ * The sentence is a fixed one, from the refusal or its reason. On kernels that support
+ * formatted sentences, it is the core's sentence if that fits.
  *
  * Return: @error.
  */
@@ -113,7 +112,7 @@ int morph_nl_refuse(struct genl_info *info, int error, const struct morph_refusa
 
 /* ---------------------------------------------------------------- look-ups */
 
-/* The fabric that an attribute names, referenced, or an ERR_PTR with the caller told. */
+/* The fabric that an attribute names, with a reference; or an ERR_PTR, and the reason in @info. */
 struct morph_fabric *morph_nl_find_fabric(struct genl_info *info, int attr)
 {
 	struct morph_fabric *fabric;
@@ -129,7 +128,7 @@ struct morph_fabric *morph_nl_find_fabric(struct genl_info *info, int attr)
 	return ERR_PTR(-ENOENT);
 }
 
-/* The slice that an attribute names, counted, or an ERR_PTR with the caller told. */
+/* The slice that an attribute names, with a reference; or an ERR_PTR, and the reason in @info. */
 struct morph_slice *morph_nl_find_slice(struct genl_info *info, struct morph_fabric *fabric,
 					int attr)
 {
@@ -149,7 +148,7 @@ struct morph_slice *morph_nl_find_slice(struct genl_info *info, struct morph_fab
 	return ERR_PTR(-ENOENT);
 }
 
-/* Is the index that an attribute holds there, and one of @count? */
+/* Check that an attribute is present and holds an index below @count. */
 int morph_nl_check_index(struct genl_info *info, int attr, u32 count)
 {
 	if (GENL_REQ_ATTR_CHECK(info, attr)) {
@@ -164,13 +163,13 @@ int morph_nl_check_index(struct genl_info *info, int attr, u32 count)
 
 /* ----------------------------------------------------------------- messages */
 
-/* Head of a message, or NULL when there is no room. */
+/* Begin a message; return its head, or NULL if it does not fit. */
 void *morph_nl_begin(struct morph_nl_to *to)
 {
 	return genlmsg_put(to->skb, to->portid, to->seq, &morph_nl_family, to->flags, to->cmd);
 }
 
-/* End of a message, which is taken back if it failed. */
+/* End a message, or remove it if it failed. */
 int morph_nl_end(struct morph_nl_to *to, void *header, bool failed)
 {
 	if (failed) {
@@ -181,7 +180,7 @@ int morph_nl_end(struct morph_nl_to *to, void *header, bool failed)
 	return 0;
 }
 
-/* Allocated before anything is done, so that what is done can be answered. */
+/* Allocate the reply before any action, so that the result of an action can be reported. */
 int morph_nl_reply_begin(struct morph_nl_to *to, struct genl_info *info, size_t bytes)
 {
 	*to = (struct morph_nl_to) {
@@ -193,7 +192,7 @@ int morph_nl_reply_begin(struct morph_nl_to *to, struct genl_info *info, size_t 
 	return to->skb ? 0 : -ENOMEM;
 }
 
-/* Send what was filled, or drop it where @ret is an error, which is handed on. */
+/* Send the reply, or drop it if @ret is an error. Return @ret or the error of sending. */
 int morph_nl_reply_end(struct morph_nl_to *to, struct genl_info *info, int ret)
 {
 	if (!ret)
@@ -202,7 +201,7 @@ int morph_nl_reply_end(struct morph_nl_to *to, struct genl_info *info, int ret)
 	return ret;
 }
 
-/* Room for the answer, the notification included: where there is none, nothing is done. */
+/* Allocate the reply and the notification; if that fails, the request changes nothing. */
 int morph_nl_answer_begin(struct morph_nl_answer *answer, struct genl_info *info, u8 ntf,
 			  size_t bytes)
 {
@@ -217,7 +216,7 @@ int morph_nl_answer_begin(struct morph_nl_answer *answer, struct genl_info *info
 	return ret ? morph_nl_answer_drop(answer, ret) : 0;
 }
 
-/* Nothing was done: @ret, which is handed on, says why. */
+/* Drop the reply of a request that failed with @ret. Return @ret. */
 int morph_nl_answer_drop(struct morph_nl_answer *answer, int ret)
 {
 	nlmsg_free(answer->echo.skb);
@@ -225,7 +224,7 @@ int morph_nl_answer_drop(struct morph_nl_answer *answer, int ret)
 	return ret;
 }
 
-/* Is there somebody to tell, and memory? Listeners learn from ENOBUFS that they missed one. */
+/* Return whether there are listeners and memory. Otherwise listeners get ENOBUFS. */
 bool morph_nl_notify_begin(struct morph_nl_to *to, u8 cmd, size_t bytes)
 {
 	if (!genl_has_listeners(&morph_nl_family, &init_net, MORPH_NLGRP_MONITOR))
@@ -233,7 +232,7 @@ bool morph_nl_notify_begin(struct morph_nl_to *to, u8 cmd, size_t bytes)
 	*to = (struct morph_nl_to) {
 		.skb = genlmsg_new(bytes, GFP_KERNEL),
 		.cmd = cmd,
-		.admin = true,		/* the group takes nobody else */
+		.admin = true,		/* only administrators are in the group */
 	};
 	if (to->skb)
 		return true;
@@ -243,7 +242,7 @@ bool morph_nl_notify_begin(struct morph_nl_to *to, u8 cmd, size_t bytes)
 
 void morph_nl_notify_end(struct morph_nl_to *to, int ret)
 {
-	if (WARN_ON_ONCE(ret)) {	/* the size was reckoned wrong */
+	if (WARN_ON_ONCE(ret)) {	/* the computed size was too small */
 		nlmsg_free(to->skb);
 		return;
 	}
@@ -275,7 +274,7 @@ int morph_nl_put_times(struct sk_buff *skb, int attr, const struct morph_times *
 
 /* -------------------------------------------------------------------- dumps */
 
-/* Refuse an attribute that names one object: a dump would disregard it. */
+/* Refuse an attribute that names one object, because a dump would ignore it. */
 int morph_nl_dump_lacks(struct netlink_callback *cb, int attr)
 {
 	struct nlattr *found = genl_info_dump(cb)->attrs[attr];
@@ -287,9 +286,9 @@ int morph_nl_dump_lacks(struct netlink_callback *cb, int attr)
 }
 
 /*
- * The state that is told next has this seq. A fabric whose seq is not what it was when
- * the dump came to it is told torn: from there on all messages carry NLM_F_DUMP_INTR,
- * the end included, since any one may be taken back for want of room. fabric->lock held.
+ * The messages that follow have this seq. If the seq of a fabric changes during its dump, the dump
+ * is inconsistent. From then on all messages carry NLM_F_DUMP_INTR, including the end, because any
+ * one may be removed again if it does not fit. Caller holds fabric->lock.
  */
 void morph_nl_dump_seq(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		       struct morph_fabric *fabric)
@@ -302,7 +301,7 @@ void morph_nl_dump_seq(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		to->flags |= NLM_F_DUMP_INTR;
 }
 
-/* The fabric to tell now, referenced, or NULL at the end. */
+/* The fabric to dump now, with a reference, or NULL at the end. */
 static struct morph_fabric *dump_fabric(struct morph_nl_cursor *cursor)
 {
 	struct morph_fabric *fabric;
@@ -315,7 +314,7 @@ static struct morph_fabric *dump_fabric(struct morph_nl_cursor *cursor)
 	else
 		fabric = morph_fabric_next(&id);
 	if (!fabric || id != cursor->fabric) {
-		if (cursor->inside)	/* it went away half told */
+		if (cursor->inside)	/* it unregistered during its dump */
 			cursor->torn = true;
 		cursor->inside = false;
 		cursor->index = 0;
@@ -347,14 +346,14 @@ static int dump_begin(struct netlink_callback *cb, struct morph_nl_cursor *curso
 }
 
 /**
- * morph_nl_dump() - tell objects of one fabric or of all
+ * morph_nl_dump() - dump objects of one fabric or of all
  * @skb: to fill
  * @cb: the dump; the cursor is in its ctx
  * @cmd: command of the messages
  * @fabric_attr: attribute that restricts the dump to a fabric
- * @tell: tells objects of one fabric
+ * @tell: dumps objects of one fabric
  *
- * Return: what a dumpit answers.
+ * Return: the result of a dumpit function.
  */
 int morph_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int fabric_attr,
 		  morph_nl_dump_fn tell)
@@ -389,7 +388,7 @@ int morph_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int 
 		cursor->done = cursor->only != MORPH_ANY || cursor->fabric == MORPH_ANY - 1;
 		cursor->fabric++;
 	}
-	cb->prev_seq = cursor->torn;	/* unlike cb->seq, which stays 0: the end says so too */
+	cb->prev_seq = cursor->torn;	/* flags the end too: cb->seq stays 0 */
 	return ret == -EMSGSIZE && skb->len ? skb->len : ret;
 }
 
@@ -403,5 +402,5 @@ int __init morph_netlink_init(void)
 void morph_netlink_exit(void)
 {
 	genl_unregister_family(&morph_nl_family);
-	morph_user_exit();	/* limits are set through the family only */
+	morph_user_exit();	/* only the family can set limits */
 }

@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the files of the netlink family share.
+ * Shared by the files of the netlink family.
  *
- * A fill function writes one object as one message: the same for the reply to a
- * get, for a dump and for a notification. Fill functions are called under
- * fabric->lock and answer 0, or -EMSGSIZE with the message taken back.
+ * A fill function writes one object as one message, for the reply to a get, for a dump and for a
+ * notification. Its caller holds fabric->lock. It returns 0, or -EMSGSIZE after it has removed
+ * the message.
  */
 #ifndef MORPH_CORE_NETLINK_H
 #define MORPH_CORE_NETLINK_H
@@ -15,40 +15,40 @@
 #include "core/slice/slice.h"
 #include "netlink_gen.h"
 
-/* Entries of a list (ranks, changes) in a reply or notification; a dump tells all. */
+/* Entries of a list (ranks, changes) in a reply or notification; a dump has all. */
 #define MORPH_NL_LIST_MAX	256u
 
 extern struct genl_family morph_nl_family;
 
-/* Where a message goes. */
+/* Destination of a message. */
 struct morph_nl_to {
 	struct sk_buff *skb;
 	u32 portid;
 	u32 seq;
 	int flags;
 	u8 cmd;
-	bool admin;			/* may see who holds what */
+	bool admin;			/* may see the holders of resources */
 	struct netlink_callback *cb;	/* of a dump, else NULL */
 };
 
-/* The answer to what changes something. */
+/* The reply to a request that changes something. */
 struct morph_nl_answer {
 	struct morph_nl_to reply;
-	struct morph_nl_to echo;	/* the notification, for who asked for it; else no skb */
+	struct morph_nl_to echo;	/* the notification, if requested; else no skb */
 };
 
-/* Where a dump stands; lives in cb->ctx. */
+/* Position of a dump, in cb->ctx. */
 struct morph_nl_cursor {
-	u64 seq;		/* of the fabric when it was last looked at */
-	u32 only;		/* the fabric asked for, or MORPH_ANY */
-	u32 fabric;		/* being told */
-	u32 seq_fabric;		/* which fabric that was */
-	u32 index;		/* of the object to tell next */
-	u32 sub;		/* within it */
+	u64 seq;		/* of the fabric at the last message */
+	u32 only;		/* the requested fabric, or MORPH_ANY */
+	u32 fabric;		/* the fabric being dumped */
+	u32 seq_fabric;		/* the fabric that seq belongs to */
+	u32 index;		/* of the next object */
+	u32 sub;		/* position within that object */
 	bool begun, inside, torn, done;
 };
 
-/* Tells objects of one fabric from the cursor on; 0: all told, -EMSGSIZE: there is more. */
+/* Dump objects of a fabric from the cursor on. 0: finished, -EMSGSIZE: there are more. */
 typedef int (*morph_nl_dump_fn)(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 				struct morph_fabric *fabric);
 
@@ -85,13 +85,13 @@ u32 *morph_nl_read_list(struct genl_info *info, int type, u32 *count);
 
 int morph_nl_put_times(struct sk_buff *skb, int attr, const struct morph_times *times);
 
-/* Does the caller want to see the notifications of what it does? */
+/* Return whether the caller requests the notifications of its own changes. */
 static inline bool morph_nl_wants_echo(struct genl_info *info)
 {
 	return info->nlhdr->nlmsg_flags & NLM_F_ECHO;
 }
 
-/* An index, unless it stands for none. */
+/* Put an index, unless it is MORPH_ANY. */
 static inline int morph_nl_put_index(struct sk_buff *skb, int attr, u32 index)
 {
 	return index == MORPH_ANY ? 0 : nla_put_u32(skb, attr, index);
@@ -107,7 +107,7 @@ static inline u64 morph_nl_get_u64(struct genl_info *info, int attr, u64 otherwi
 	return info->attrs[attr] ? nla_get_u64(info->attrs[attr]) : otherwise;
 }
 
-/* The next attribute of a type in a request after @from, or the first; NULL at the end. */
+/* The next attribute of a type after @from, or the first one; NULL at the end. */
 static inline struct nlattr *morph_nl_next(struct genl_info *info, struct nlattr *from, int type)
 {
 	struct nlattr *attr = nlmsg_attrdata(info->nlhdr, GENL_HDRLEN);
@@ -123,7 +123,7 @@ static inline struct nlattr *morph_nl_next(struct genl_info *info, struct nlattr
 	return NULL;
 }
 
-/* The attribute of a type that holds this value, or NULL. */
+/* The attribute of a type with this value, or NULL. */
 static inline struct nlattr *morph_nl_find_u32(struct genl_info *info, int type, u32 value)
 {
 	struct nlattr *attr = NULL;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Netlink: questions and quotas. Administrators only. */
+/* Netlink: the why-not query, and quotas. Administrators only. */
 #include <linux/slab.h>
 
 #include "core/base/base.h"
@@ -36,14 +36,14 @@ static int fill_answer(struct morph_nl_to *to, u32 fabric, const struct morph_re
 	return morph_nl_end(to, header, failed);
 }
 
-/* A question that cannot be asked is an error; one that is answered by "no" is not. */
+/* An invalid query is an error; a query with the answer "no" is not. */
 static bool is_answer(int status, const struct morph_refusal *refusal)
 {
 	return !status || (refusal->reason && refusal->reason != MORPH_REASON_ARGUMENT &&
 			   status != -ENODEV);
 }
 
-/* The attribute of the question that a refusal is about. */
+/* The attribute of the query that caused a refusal. */
 static const struct nlattr *question_culprit(struct genl_info *info,
 					     const struct morph_refusal *refusal)
 {
@@ -52,7 +52,7 @@ static const struct nlattr *question_culprit(struct genl_info *info,
 	return info->attrs[MORPH_A_WHY_NOT_LANES_COUNT];
 }
 
-/* No answer names more accelerators than there are, whatever was asked for. */
+/* No answer names more accelerators than the fabric has. */
 static u32 most_chosen(const struct morph_fabric *fabric, u32 count)
 {
 	return min(count, fabric->graph->accelerators_count);
@@ -83,7 +83,7 @@ static int ask(struct genl_info *info, struct morph_fabric *fabric, const u32 *a
 	return morph_nl_reply_end(&to, info, ret);
 }
 
-/* How many accelerators the question is about. */
+/* The number of accelerators in the query. */
 static int question_count(struct genl_info *info, struct morph_fabric *fabric, u32 listed,
 			  u32 *result)
 {
@@ -161,7 +161,7 @@ static int put_whose(struct sk_buff *skb, const struct morph_user *user)
 	return nla_put_u32(skb, MORPH_A_QUOTA_UID, from_kuid(&init_user_ns, user->uid));
 }
 
-/* The limits of a user or a grant, or, without one, the default. */
+/* The limits of a user or a grant, or the default limits without one. */
 static int fill_quota(struct morph_nl_to *to, struct morph_user *user)
 {
 	struct morph_limits limits, used;
@@ -190,7 +190,10 @@ static struct morph_user *named_grant(struct genl_info *info, struct nlattr *att
 	return ERR_PTR(-ENOENT);
 }
 
-/* Whom the request names, counted; NULL: nobody; or an ERR_PTR with the caller told. */
+/*
+ * The user or grant of the request, with a reference; NULL: none; or ERR_PTR, and the reason in
+ * @info.
+ */
 static struct morph_user *named_user(struct genl_info *info)
 {
 	struct nlattr *grant = info->attrs[MORPH_A_QUOTA_GRANT];
@@ -239,7 +242,7 @@ static void set_limits(struct genl_info *info, struct morph_user *user)
 	morph_user_set_limits(user, &limits);
 }
 
-/* There is room for the answer before anything is set: what can't be told is not done. */
+/* Allocate the reply before setting limits, so that each change can be reported. */
 static int answer_quota(struct genl_info *info, bool set)
 {
 	struct morph_user *user = named_user(info);
@@ -269,7 +272,7 @@ int morph_nl_quota_set_doit(struct sk_buff *skb, struct genl_info *info)
 	return answer_quota(info, true);
 }
 
-/* What a dump of quotas tells, in this order: the cursor's sub. */
+/* Parts of a dump of quotas, in this order: the cursor's sub. */
 enum { TELL_DEFAULT, TELL_USERS, TELL_GRANTS };
 
 static int tell_quotas(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
@@ -290,8 +293,8 @@ static int tell_quotas(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 }
 
 /*
- * The default, users by id, grants by number: the cursor's index is the next one's.
- * They have no seq: they come and go with what they hold.
+ * Dump the default, then users by id, then grants by number; the cursor's index is the next id.
+ * Quotas have no seq, because their users come and go.
  */
 int morph_nl_quota_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {

@@ -24,7 +24,7 @@ static int put_path(struct sk_buff *skb, const struct optics_path *path)
 	return 0;
 }
 
-/* Rank, accelerator and plane of both ends; of half a circuit an edge in place of one. */
+/* Rank, accelerator and plane of both ends; for a half circuit, an edge at one end. */
 static int put_ends(struct sk_buff *skb, const struct morph_circuit_info *info,
 		    const struct optics_path *path, u32 planes)
 {
@@ -121,7 +121,7 @@ int morph_nl_circuit_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return ret;
 }
 
-/* Circuits of one slice from the cursor's sub on. */
+/* Dump circuits of one slice, from the cursor's sub on. */
 static int tell_slice(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		      struct morph_slice *slice)
 {

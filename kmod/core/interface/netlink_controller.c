@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Netlink: controllers, and what they have reserved. Administrators only. */
+/* Netlink: controllers and their reservations. Administrators only. */
 #include "core/base/base.h"
 #include "core/interface/interface.h"
 #include "core/slice/slice.h"
@@ -56,7 +56,7 @@ void morph_netlink_controller(struct morph_fabric *fabric,
 
 /* ------------------------------------------------------------------ look-ups */
 
-/* Tell of a controller in a message that was begun, and send it. */
+/* Fill the message that was begun with a controller, and send it. */
 static int send_controller(struct morph_nl_to *to, struct genl_info *info,
 			   struct morph_fabric *fabric, u32 id)
 {
@@ -75,7 +75,7 @@ static int send_controller(struct morph_nl_to *to, struct genl_info *info,
 	return morph_nl_reply_end(to, info, ret);
 }
 
-/* What a request says, where all of it is there. */
+/* A request whose required attributes are all present. */
 struct ask {
 	u32 id;
 	u64 epoch, lease_ns;
@@ -123,7 +123,7 @@ static int get_controller(struct genl_info *info, struct morph_fabric *fabric)
 	return ret ? ret : send_controller(&to, info, fabric, ask.id);
 }
 
-/* Do it to the fabric that @attr names. */
+/* Run the request on the fabric that @attr names. */
 static int on_fabric(struct genl_info *info, int attr,
 		     int (*act)(struct genl_info *info, struct morph_fabric *fabric))
 {
@@ -171,7 +171,7 @@ int morph_nl_controller_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 
 /* --------------------------------------------------------------------- acts */
 
-/* The attribute that a refusal is about. */
+/* The attribute that caused a refusal. */
 static const struct nlattr *culprit(struct genl_info *info, int error)
 {
 	return info->attrs[error == -ENOENT || error == -ENOSPC ? MORPH_A_CONTROLLER_ID :
@@ -281,7 +281,7 @@ int morph_nl_controller_settle_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* ------------------------------------------------------------- reservations */
 
-/* Of a guide of which it has nothing, the epoch is 0. */
+/* Without a reservation of the guide, the epoch is 0. */
 static int fill_reservation(struct morph_nl_to *to, struct morph_fabric *fabric,
 			    struct morph_controller *controller, u32 guide)
 {
@@ -307,7 +307,7 @@ static int fill_reservation(struct morph_nl_to *to, struct morph_fabric *fabric,
 	return morph_nl_end(to, header, failed);
 }
 
-/* What a controller has of a guide, which may be nothing. */
+/* Send the reservation of a controller on a guide, which may be empty. */
 static int send_reservation(struct morph_nl_to *to, struct genl_info *info,
 			    struct morph_fabric *fabric, u32 id, u32 guide)
 {
@@ -326,7 +326,7 @@ static int send_reservation(struct morph_nl_to *to, struct genl_info *info,
 	return morph_nl_reply_end(to, info, ret);
 }
 
-/* Whose, and of which guide. */
+/* Read the controller and the guide of a request. */
 static int read_place(struct genl_info *info, struct morph_fabric *fabric,
 		      struct morph_lanes_wanted *wanted)
 {
@@ -374,7 +374,7 @@ static int read_wanted(struct genl_info *info, struct morph_fabric *fabric,
 	return 0;
 }
 
-/* The attribute that a refusal is about. */
+/* The attribute that caused a refusal. */
 static const struct nlattr *wanted_culprit(struct genl_info *info,
 					   const struct morph_refusal *refusal)
 {
@@ -415,7 +415,7 @@ int morph_nl_reservation_set_doit(struct sk_buff *skb, struct genl_info *info)
 	return on_fabric(info, MORPH_A_RESERVATION_FABRIC, set_reservation);
 }
 
-/* From the cursor on: its index is the controller, its sub the guide. */
+/* Dump from the cursor on: its index is the controller, its sub the guide. */
 static int tell_reservations(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			     struct morph_fabric *fabric)
 {

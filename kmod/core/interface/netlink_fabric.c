@@ -197,7 +197,7 @@ int morph_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ------------------------------------------------------------------- events */
 
-/* Who failed, and who is in its place. */
+/* The failed accelerator and its replacement. */
 static int put_event_chips(struct sk_buff *skb, const struct morph_event *event)
 {
 	bool old = event->old_accelerator != MORPH_ANY, new = event->new_accelerator != MORPH_ANY;

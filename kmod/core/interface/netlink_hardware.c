@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Netlink: accelerators, guides, elements. Anybody may read them. */
+/* Netlink: accelerators, guides, elements. Any user may read them. */
 #include "core/base/base.h"
 #include "core/interface/interface.h"
 #include "core/recovery/recovery.h"
@@ -10,7 +10,7 @@
 
 /* ------------------------------------------------------------- accelerators */
 
-/* Who holds it is nobody's business but the administrator's. */
+/* Only an administrator may see the holder. */
 static int put_holder(struct morph_nl_to *to, const struct morph_chip *chip)
 {
 	if (!to->admin || !chip->slice)
@@ -163,7 +163,7 @@ static int fill_edge(struct morph_nl_to *to, struct morph_fabric *fabric, u32 in
 
 /* ---------------------------------------------------------------- get, dump */
 
-/* A kind of object that a fabric has count of, known by index. */
+/* A kind of objects of a fabric with an index. */
 struct kind {
 	u8 get;
 	int fabric_attr, id_attr;
@@ -223,7 +223,7 @@ static const struct kind edges = {
 	.fill = fill_edge,
 };
 
-/* Fill a reply that was begun, and send it. */
+/* Fill the reply that was begun, and send it. */
 static int kind_send(const struct kind *kind, struct morph_nl_to *to, struct sk_buff *skb,
 		     struct genl_info *info, struct morph_fabric *fabric)
 {

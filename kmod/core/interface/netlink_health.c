@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Netlink: the operator's acts on hardware, its health, and replacement. */
+/* Netlink: the operator's actions on hardware, health of hardware, and replacement. */
 #include <linux/ktime.h>
 
 #include "core/base/base.h"
@@ -10,13 +10,13 @@
 
 #define HARDWARE_BYTES	512
 
-/* A part and, for the reply, the act that was queued. */
+/* A part of the hardware and, for the reply, the queued transaction. */
 struct subject {
 	u32 part, index;
 	u32 txn;	/* 0: none */
 };
 
-/* Why it is out of use, where there is more to say than its health. */
+/* The reason why the part is out of use, if its health does not show it. */
 static int put_reason(struct sk_buff *skb, struct morph_fabric *fabric,
 		      const struct subject *subject)
 {
@@ -61,13 +61,13 @@ void morph_netlink_hardware(struct morph_fabric *fabric, u32 part, u32 index)
 }
 
 /*
- * An act: called without a lock, fills refusal on failure and subject->txn where it queued.
- * NULL: the part is only looked at.
+ * An action, called without a lock. Fills the refusal on failure, and subject->txn if it queues a
+ * transaction. NULL: the request only reads the part.
  */
 typedef int (*act_fn)(struct genl_info *info, struct morph_fabric *fabric,
 		      struct subject *subject, struct morph_refusal *refusal);
 
-/* Fill a reply that was begun, and send it. */
+/* Fill the reply that was begun, and send it. */
 static int send_hardware(struct morph_nl_to *to, struct genl_info *info,
 			 struct morph_fabric *fabric, const struct subject *subject)
 {
@@ -214,7 +214,7 @@ static u32 parts_count(const struct optics_graph *graph, u32 part)
 	return 0;
 }
 
-/* The cursor's index is the part, its sub the index of that part. */
+/* The cursor's index is the kind of part, its sub the index of the part. */
 static int tell_impaired(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			 struct morph_fabric *fabric)
 {

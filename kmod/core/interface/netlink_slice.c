@@ -73,9 +73,9 @@ static int put_slice(struct sk_buff *skb, struct morph_slice *slice)
 }
 
 /*
- * A slice with its ranks from *rank on, as many as @most and the message hold; *rank
- * is then the first that is missing. A message with no rank at all is taken back,
- * since it would not get a dump on.
+ * Fill a slice with its ranks from *rank on, at most @most or until the message is full; *rank then
+ * is the first missing one. A message without any rank is removed, because a dump would make no
+ * progress.
  */
 static int fill_slice(struct morph_nl_to *to, struct morph_slice *slice, u32 *rank, u32 most)
 {
@@ -106,7 +106,7 @@ void morph_netlink_slice(struct morph_slice *slice)
 		morph_nl_notify_end(&to, fill_slice(&to, slice, &rank, MORPH_NL_LIST_MAX));
 }
 
-/* Fill a reply that was begun, and send it. */
+/* Fill the reply that was begun, and send it. */
 static int send_slice(struct morph_nl_to *to, struct genl_info *info, struct morph_slice *slice)
 {
 	u32 rank = 0;
@@ -127,7 +127,7 @@ static int get_slice(struct genl_info *info, struct morph_slice *slice)
 	return ret ? ret : send_slice(&to, info, slice);
 }
 
-/* The end of what changes a slice: the notification if asked for, then the reply. */
+/* End a request that changes a slice: send the notification if requested, then the reply. */
 static int answer_slice(struct morph_nl_answer *answer, struct genl_info *info,
 			struct morph_slice *slice)
 {
@@ -173,7 +173,7 @@ int morph_nl_slice_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return ret;
 }
 
-/* The fabric's slice of the least number that is at least *number, counted. Or NULL. */
+/* The fabric's first slice whose number is at least *number, with a reference; or NULL. */
 static struct morph_slice *slice_from(struct morph_fabric *fabric, u32 *number)
 {
 	struct morph_slice *slice;
@@ -189,14 +189,14 @@ static struct morph_slice *slice_from(struct morph_fabric *fabric, u32 *number)
 }
 
 /**
- * morph_nl_dump_slices() - tell something of each slice of a fabric, or of one slice
- * @to: where
- * @cursor: its index is the slice, its sub what of the slice comes next
+ * morph_nl_dump_slices() - dump data of all slices of a fabric, or of one slice
+ * @to: destination of the messages
+ * @cursor: its index is the slice, its sub the position within the slice
  * @fabric: the fabric
- * @only: attribute that holds the one slice to tell of, or NULL
+ * @only: attribute that names the only slice to dump, or NULL
  * @tell: called under fabric->lock; moves cursor->sub on
  *
- * Return: 0 when all was told, -EMSGSIZE when there is more.
+ * Return: 0 when all slices are dumped, -EMSGSIZE when there are more.
  */
 int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			 struct morph_fabric *fabric, const struct nlattr *only,
@@ -214,7 +214,7 @@ int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			morph_slice_put(slice);
 			break;
 		}
-		if (number != cursor->index)	/* the slice half told is gone */
+		if (number != cursor->index)	/* the slice ended during its dump */
 			cursor->sub = 0;
 		cursor->index = number;
 		mutex_lock(&fabric->lock);
@@ -227,7 +227,7 @@ int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		cursor->index = number + 1;
 		cursor->sub = 0;
 	}
-	if (!ret) {	/* slices that were to follow may have gone */
+	if (!ret) {	/* slices after the cursor may have ended */
 		mutex_lock(&fabric->lock);
 		morph_nl_dump_seq(to, cursor, fabric);
 		mutex_unlock(&fabric->lock);
@@ -263,7 +263,7 @@ int morph_nl_slice_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ------------------------------------------------------------------- create */
 
-/* The values of all attributes of a type, in their order; *count of them. */
+/* Read the values of all attributes of a type in order; *count gets their number. */
 u32 *morph_nl_read_list(struct genl_info *info, int type, u32 *count)
 {
 	struct nlattr *attr = NULL;
@@ -321,7 +321,7 @@ static int read_params(struct genl_info *info, struct morph_slice_params *params
 	return 0;
 }
 
-/* The attribute that a refusal of slice-create is about. */
+/* The attribute that caused a refusal of slice-create. */
 static struct nlattr *create_culprit(struct genl_info *info, const struct morph_refusal *refusal)
 {
 	struct nlattr *listed;
@@ -443,7 +443,7 @@ static int read_preference(struct genl_info *info, const struct nlattr *nest,
 	return 0;
 }
 
-/* The first of the preferences that a refusal is about. */
+/* The first preference that a refusal is about. */
 static struct nlattr *prefer_culprit(struct genl_info *info, const struct morph_preference *list,
 				     const struct morph_refusal *refusal)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Netlink: transactions. What changes light is queued; the reply tells the number
- * under which it is found, a notification its end.
+ * Netlink: transactions. Changes of light are queued: the reply has the number of the transaction,
+ * and a notification reports its end.
  */
 #include <linux/ktime.h>
 #include <linux/slab.h>
@@ -18,7 +18,7 @@
 
 /* -------------------------------------------------------------------- reply */
 
-/* The plane that a staged route uses, else the one that was asked for. */
+/* The plane of the staged route, else the requested one. */
 static int put_planes(struct sk_buff *skb, const struct morph_txn *txn,
 		      const struct morph_item *item)
 {
@@ -84,7 +84,7 @@ static int put_change(struct sk_buff *skb, const struct morph_txn *txn, u32 inde
 	return 0;
 }
 
-/* How it ended: what must not be looked at while the transaction runs. */
+/* The results, which may not be read while the transaction runs. */
 static int put_end(struct sk_buff *skb, const struct morph_txn *txn)
 {
 	const struct morph_refusal *refusal = &txn->refusal;
@@ -107,8 +107,8 @@ static int put_end(struct sk_buff *skb, const struct morph_txn *txn)
 }
 
 /*
- * What is told of a transaction. A queued step waits for devices without the lock: until it
- * is over the outcome that it found is not its result.
+ * The outcome to report. A queued step waits for devices without the lock; until it ends, the
+ * outcome before the step is not the result of the transaction.
  */
 static u32 told_outcome(const struct morph_txn *txn)
 {
@@ -134,10 +134,9 @@ static int put_txn(struct sk_buff *skb, struct morph_txn *txn)
 }
 
 /*
- * A transaction with its changes from *change on, as many as @most and the message
- * hold; *change is then the first that is missing. While it runs, the changes are
- * those of the thread that runs it. A message that brings none of the changes that
- * are missing is taken back, since it would not get a dump on.
+ * Fill a transaction with its changes from *change on, at most @most or until the message is full;
+ * *change then is the first missing one. While it runs, the executing thread owns its changes. A
+ * message without any missing change is removed, because a dump would make no progress.
  */
 static int fill_txn(struct morph_nl_to *to, struct morph_txn *txn, u32 *change, u32 most)
 {
@@ -182,7 +181,7 @@ static int reply_txn(struct morph_nl_to *to, struct genl_info *info, struct morp
 	return morph_nl_reply_end(to, info, ret);
 }
 
-/* The transaction that the request names, counted, or an ERR_PTR with the caller told. */
+/* The transaction that the request names, with a reference; or ERR_PTR, and the reason in @info. */
 static struct morph_txn *find_txn(struct genl_info *info, struct morph_fabric *fabric)
 {
 	struct morph_txn *txn;
@@ -249,7 +248,7 @@ static int tell_txns(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 	mutex_lock(&fabric->lock);
 	morph_nl_dump_seq(to, cursor, fabric);
 	xa_for_each_range(&txns_of(fabric)->txns, id, txn, cursor->index, last) {
-		if (id != cursor->index)	/* the one half told is forgotten */
+		if (id != cursor->index)	/* the history has dropped it */
 			cursor->sub = 0;
 		cursor->index = id;
 		do {
@@ -272,14 +271,14 @@ int morph_nl_txn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* ------------------------------------------------------------ circuit-apply */
 
-/* A request for changes while it is read. */
+/* A request for changes while it is parsed. */
 struct order {
 	u32 count;
 	u32 flags;
 	u64 cookie, generation, lease_ns;
 	struct morph_token token;
-	struct morph_change *changes;	/* count */
-	u32 **guides;			/* count; explicit paths, or NULL */
+	struct morph_change *changes;	/* count entries */
+	u32 **guides;			/* count entries: explicit paths, or NULL */
 };
 
 static void order_free(struct order *order)
@@ -318,7 +317,7 @@ static int read_guides(struct genl_info *info, struct order *order, u32 index,
 	return 0;
 }
 
-/* A number that is no edge must not look like a rank. */
+/* An invalid edge number must not look like a rank. */
 static int check_edges(struct genl_info *info, struct nlattr **tb)
 {
 	static const u8 edges[] = { MORPH_A_CHANGE_SRC_EDGE, MORPH_A_CHANGE_DST_EDGE };
@@ -337,7 +336,7 @@ static int check_edges(struct genl_info *info, struct nlattr **tb)
 	return 0;
 }
 
-/* Attributes of a change that only a reply has, or that its op needs or does not take. */
+/* Refuse attributes that only a reply has, and check those that the op requires or excludes. */
 static int check_change(struct genl_info *info, const struct nlattr *nest, struct nlattr **tb)
 {
 	static const u8 of_replies[] = {
@@ -386,7 +385,7 @@ static u32 change_u32(struct nlattr **tb, int type, u32 otherwise)
 	return tb[type] ? nla_get_u32(tb[type]) : otherwise;
 }
 
-/* One end, as the device's structure has it. */
+/* One end in the form of the device's structure. */
 static u32 change_end(struct nlattr **tb, int rank, int edge)
 {
 	return tb[edge] ? MORPH_RANK_EDGE | nla_get_u32(tb[edge]) : change_u32(tb, rank, 0);
@@ -417,7 +416,7 @@ static int read_change(struct genl_info *info, struct order *order, u32 index,
 	return read_guides(info, order, index, nest);
 }
 
-/* On whose behalf the request is made. */
+/* Read the token of the requester. */
 static int read_token(struct genl_info *info, struct morph_token *token)
 {
 	struct nlattr *controller = info->attrs[MORPH_A_TXN_CONTROLLER];
@@ -435,7 +434,7 @@ static int read_token(struct genl_info *info, struct morph_token *token)
 	return 0;
 }
 
-/* The attribute that a refusal is about: the epoch, the controller, or another. */
+/* The attribute that caused a refusal: the epoch, the controller, or another. */
 static const struct nlattr *token_culprit(struct genl_info *info,
 					  const struct morph_refusal *refusal, int otherwise)
 {
@@ -519,8 +518,8 @@ static int order_read(struct genl_info *info, struct order *order)
 }
 
 /*
- * Stage, tell what would be, and undo. A slice that is being changed is not waited
- * for, since that would be waiting for a device.
+ * Stage, report the result, and undo. Do not wait for a slice that is being changed, because that
+ * would wait for a device.
  */
 static int dry_run(struct genl_info *info, struct morph_nl_to *to, struct morph_txn *txn)
 {
@@ -567,7 +566,7 @@ static int apply(struct genl_info *info, struct morph_slice *slice, struct order
 		morph_txn_put(txn);
 		return ret;
 	}
-	/* What is known to be refused is not queued; staging looks again. */
+	/* Refuse early what is known to fail; staging checks again. */
 	mutex_lock(&slice->fabric->lock);
 	ret = morph_controller_permits(slice, &order->token, &refusal);
 	mutex_unlock(&slice->fabric->lock);

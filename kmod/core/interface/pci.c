@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Accelerators that are PCI devices: removal of the device is failure of the
- * accelerator, unbinding of its driver is nobody's business here. A device that
- * comes back at an accelerator's address is suspect until it has passed a test,
- * which looks whether it is the same one (identity.c).
+ * Accelerators that are PCI devices. The removal of a device is a failure of its accelerator;
+ * unbinding the driver has no effect here. A device that returns at an accelerator's address must
+ * pass a test, which checks its identity (identity.c).
  *
- * Hot-plug is rare, so addresses are compared one by one. The notifier runs in
- * process context inside the driver core; the core holds fabric->lock for short
- * and calls nothing of PCI under it.
+ * Hot-plug is rare, so addresses are compared one by one. The notifier runs in process context
+ * inside the driver core. It holds fabric->lock only briefly and calls no PCI function under it.
  */
 #include <linux/device.h>
 #include <linux/ktime.h>
@@ -20,7 +18,7 @@
 
 #ifdef CONFIG_PCI
 
-/* The accelerator of that address at or after the first, or MORPH_ANY. */
+/* The first accelerator with that address from @first on, or MORPH_ANY. */
 static u32 find_address(struct morph_fabric *fabric, const char *address, u32 first)
 {
 	u32 i;
@@ -48,7 +46,10 @@ static void device_went(struct morph_fabric *fabric, const char *address)
 	mutex_unlock(&fabric->lock);
 }
 
-/* A device is at an accelerator's address: is it one that went? fabric->lock held. */
+/*
+ * Check whether the device at an accelerator's address is a returned one. Caller holds
+ * fabric->lock.
+ */
 static bool is_back(struct morph_fabric *fabric, u32 accelerator, u64 serial)
 {
 	const struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR, accelerator };
@@ -59,7 +60,7 @@ static bool is_back(struct morph_fabric *fabric, u32 accelerator, u64 serial)
 		morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
 		return true;
 	}
-	/* One that never went is left alone: its address was only listed late. */
+	/* The device never went away: its address was only set late. */
 	if (!chip->serial)
 		chip->serial = serial;
 	return false;

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Queues: steps of schedules asked for through shared memory, by programs or by their devices,
- * without a call. Each has a thread, which looks for entries as long as they come, and then
- * sleeps until it is woken.
+ * Queues: programs or their devices request steps of schedules through shared memory, without a
+ * system call. Each queue has a thread, which polls for entries while they arrive, and then sleeps
+ * until it is woken.
  *
- * What is in the memory is anybody's word: it is read once, checked, and what the kernel needs
- * to know again it keeps for itself. The thread has references to the queue and to the
- * module, and ends by itself: nobody waits for it, and it may be in the middle of a step.
+ * User space can write anything to the memory at any time. So the thread reads each word once,
+ * checks it, and keeps private copies of all values that it needs again. The thread holds
+ * references to the queue and the module, and ends by itself: no other thread waits for it, since
+ * it may be executing a step.
  */
 #include <linux/cgroup.h>
 #include <linux/delay.h>
@@ -26,41 +27,41 @@
 #include "core/schedule/schedule.h"
 #include "core/slice/slice.h"
 
-#define MOST_QUEUES	16u		/* of a slice: each is a thread */
+#define MOST_QUEUES	16u		/* per slice: each is a thread */
 #define IDLE_NS		NSEC_PER_MSEC
 #define RATE		1000000u
-#define BURST_NS	NSEC_PER_MSEC	/* entries of so much time are taken at once */
-#define SETUP_NS	(10 * NSEC_PER_MSEC)	/* from one set-up of a user to the next, */
-#define SETUP_BURST	32u		/* when so many have come at once */
-#define LOOKS		64u		/* between two times that others may run */
+#define BURST_NS	NSEC_PER_MSEC	/* the rate allows bursts of this duration */
+#define SETUP_NS	(10 * NSEC_PER_MSEC)	/* least time between two set-ups of a user */
+#define SETUP_BURST	32u		/* after this number of set-ups at once */
+#define LOOKS		64u		/* polls between two calls of cond_resched() */
 
-/* Of an entry; no errno, which a device might give as well. */
+/* For a malformed entry; no errno, since a device operation might return the same. */
 #define MEANS_NOTHING	1
 
 struct morph_queue {
 	struct kref kref;
-	struct morph_slice *slice;	/* counted */
-	struct morph_schedule *schedule; /* counted */
-	struct morph_file *file;	/* that it was made with; fabric->lock */
+	struct morph_slice *slice;	/* with a reference */
+	struct morph_schedule *schedule; /* with a reference */
+	struct morph_file *file;	/* its creator; fabric->lock */
 	struct list_head node;		/* head: slice_interface(slice)->queues; fabric->lock */
 	u32 id, entries;
 	u32 idle_ns, entry_ns;
 
-	/* the memory */
-	void *memory;			/* of the kernel's, or of the user's pages */
+	/* The shared memory. */
+	void *memory;			/* of the kernel, or mapped user pages */
 	struct morph_ring_page *page;
 	struct morph_ring_entry *submissions, *completions;
 	size_t bytes;
-	struct page **pages;		/* of the user's, or NULL */
+	struct page **pages;		/* user pages, or NULL */
 	u32 pages_count;
-	struct mm_struct *mm;		/* grabbed: whose locked memory they are */
+	struct mm_struct *mm;		/* with mmgrab(): charged for locked memory */
 
-	/* the thread's */
+	/* Owned by the thread. */
 	u32 taken, answered;
 	u64 taken_ever;
-	u64 next_ns;			/* when the next entry is due, by the rate */
+	u64 next_ns;			/* when the rate permits the next entry */
 	u64 sleeps;
-	struct morph_refusal refusal;	/* which nobody reads */
+	struct morph_refusal refusal;	/* not reported */
 	u32 state;			/* enum morph_ring_state */
 	int error;
 
@@ -83,7 +84,7 @@ static void memory_free(struct morph_queue *queue)
 	kvfree(queue->pages);
 }
 
-/* A file's pages may be written back meanwhile, and are not to change then behind its back. */
+/* Pages of a file may be written back at any time, and must not change without that. */
 static bool any_of_a_file(struct page **pages, u32 count)
 {
 	u32 i;
@@ -98,7 +99,7 @@ static bool any_of_a_file(struct page **pages, u32 count)
 	return false;
 }
 
-/* Memory of the caller's own, pinned: devices may have it registered in ways of theirs. */
+/* Pin the caller's own memory, which devices may have registered by other means. */
 static int memory_pin(struct morph_queue *queue, u64 user_ptr)
 {
 	u32 count = queue->bytes / PAGE_SIZE;
@@ -175,7 +176,7 @@ static void queue_put(struct morph_queue *queue)
 	kref_put(&queue->kref, queue_last_put);
 }
 
-/* Counted, or NULL. fabric->lock held. */
+/* Find a queue and take a reference, or return NULL. Caller holds fabric->lock. */
 static struct morph_queue *queue_find(struct morph_slice *slice, u32 id)
 {
 	struct morph_queue *queue;
@@ -212,7 +213,7 @@ static void tell_stopped(struct morph_queue *queue)
 	mutex_unlock(&slice->fabric->lock);
 }
 
-/* Whoever has written it does not know what he does, or means ill: nothing more is taken. */
+/* Stop the queue after a malformed entry, which is an error or an attack. */
 static void queue_stop(struct morph_queue *queue, int error)
 {
 	queue->error = error;
@@ -221,13 +222,13 @@ static void queue_stop(struct morph_queue *queue, int error)
 	tell_stopped(queue);
 }
 
-/* The lap bit of the entry that is so many after the first. */
+/* The lap bit of entry number @count. */
 static u64 lap_of(const struct morph_queue *queue, u32 count)
 {
 	return count / queue->entries & 1 ? 0 : MORPH_RING_LAP;
 }
 
-/* The next submission, if both of its words are there. */
+/* Read the next submission; return whether both of its words are written. */
 static bool queue_look(const struct morph_queue *queue, struct morph_ring_entry *entry)
 {
 	const struct morph_ring_entry *at = &queue->submissions[queue->taken % queue->entries];
@@ -239,7 +240,7 @@ static bool queue_look(const struct morph_queue *queue, struct morph_ring_entry 
 	       (entry->words[1] & MORPH_RING_LAP) == lap;
 }
 
-/* Places for completions: negative when the program has counted wrongly. */
+/* Free entries for completions; negative if the program has counted wrongly. */
 static int queue_room(const struct morph_queue *queue)
 {
 	u32 unseen = queue->answered - READ_ONCE(queue->page->seen);
@@ -253,7 +254,7 @@ static void queue_answer(struct morph_queue *queue, u64 asked, int error)
 	u64 lap = lap_of(queue, queue->answered);
 	u64 position = READ_ONCE(queue->schedule->position) & (MORPH_RING_POSITIONS - 1);
 
-	/* Who sees the answer sees in the state page what it tells of. */
+	/* A reader of the completion sees the changes of the state page, too. */
 	dma_wmb();
 	WRITE_ONCE(at->words[0], lap | (asked & ~MORPH_RING_LAP & ~0xffffffffULL) | (u32)-error);
 	WRITE_ONCE(at->words[1], lap | position);
@@ -261,11 +262,11 @@ static void queue_answer(struct morph_queue *queue, u64 asked, int error)
 	queue->taken++;
 	WRITE_ONCE(queue->taken_ever, queue->taken_ever + 1);
 	WRITE_ONCE(queue->page->answered, queue->answered);
-	/* Not before: its place may be written over. */
+	/* Last, since the program may now overwrite the submission. */
 	smp_store_release(&queue->page->taken, queue->taken);
 }
 
-/* What an entry asks for. 0, an errno to be answered, or MEANS_NOTHING. */
+/* Execute an entry. Return 0, an errno for the completion, or MEANS_NOTHING. */
 static int queue_do(struct morph_queue *queue, const struct morph_ring_entry *entry)
 {
 	u64 position = entry->words[1] & ~MORPH_RING_LAP;
@@ -296,7 +297,7 @@ static int queue_do(struct morph_queue *queue, const struct morph_ring_entry *en
 	return MEANS_NOTHING;
 }
 
-/* Take an entry, if there is one, and time and room for it. */
+/* Take an entry if there is one, and if the rate and free completions permit it. */
 static bool queue_take(struct morph_queue *queue)
 {
 	struct morph_ring_entry entry;
@@ -324,8 +325,8 @@ static bool queue_take(struct morph_queue *queue)
 }
 
 /*
- * Nothing was taken for a while: sleep until somebody says that something has come. False: it
- * had, but can't be taken yet.
+ * Sleep until the program wakes the queue. Return false if an entry has arrived that cannot be
+ * taken yet.
  */
 static bool queue_sleep(struct morph_queue *queue)
 {
@@ -334,14 +335,17 @@ static bool queue_sleep(struct morph_queue *queue)
 
 	WRITE_ONCE(queue->woken, false);
 	WRITE_ONCE(queue->page->asleep, 1);
-	/* Who has written an entry before it could see this is seen here. */
+	/*
+	 * An entry written before the program could read asleep is visible here. Pairs with its
+	 * barrier.
+	 */
 	dma_mb();
 	if (queue->state != MORPH_RING_RUNNING || !queue_look(queue, &entry)) {
 		slept = true;
 		queue->sleeps++;
 		wait_event_freezable(queue->wake, READ_ONCE(queue->woken) || is_over(queue));
 	} else {
-		/* The rate, or the room for completions, is used up. */
+		/* The rate, or the space for completions, is used up. */
 		usleep_range(50, 200);
 	}
 	WRITE_ONCE(queue->page->asleep, 0);
@@ -357,7 +361,7 @@ static int queue_thread(void *data)
 	set_freezable();
 	while (!is_over(queue)) {
 		try_to_freeze();
-		/* Busy or not: neither others nor RCU wait for a queue that is never empty. */
+		/* Let other threads and RCU proceed even if the queue is never empty. */
 		if (!(++looks % LOOKS))
 			cond_resched_tasks_rcu_qs();
 		if (queue->state == MORPH_RING_RUNNING && queue_take(queue)) {
@@ -400,7 +404,7 @@ static int check_setup(const struct morph_ring_setup *setup, struct morph_refusa
 	return 0;
 }
 
-/* Enter it into its slice. fabric->lock held. */
+/* Add the queue to its slice. Caller holds fabric->lock. */
 static int queue_enter(struct morph_queue *queue, struct morph_file *file, u32 schedule,
 		       struct morph_refusal *refusal)
 {
@@ -423,8 +427,8 @@ static int queue_enter(struct morph_queue *queue, struct morph_file *file, u32 s
 	queue->id = ++slice_interface(slice)->last_queue;
 	queue->file = file;
 	kref_get(&slice->kref);
-	/* Its number can be guessed: it may be closed before it runs. */
-	kref_get(&queue->kref);		/* the list's */
+	/* User space can guess the number and close the queue before it runs. */
+	kref_get(&queue->kref);		/* reference of the list */
 	list_add_tail(&queue->node, &slice_interface(slice)->queues);
 	return 0;
 }
@@ -452,7 +456,7 @@ static struct morph_queue *queue_alloc(struct morph_slice *slice,
 	return queue;
 }
 
-/* The first reference becomes the thread's. */
+/* The thread takes over the first reference. */
 static int queue_run(struct morph_queue *queue)
 {
 	struct task_struct *thread;
@@ -462,21 +466,21 @@ static int queue_run(struct morph_queue *queue)
 				queue->id);
 	if (IS_ERR(thread))
 		return PTR_ERR(thread);
-	/* Its time is that of whoever wants it, and it comes before others no more than he does. */
+	/* Run the thread in the cgroups of its user, at the user's priority. */
 	ret = cgroup_attach_task_all(current, thread);
 	if (ret) {
-		kthread_stop(thread);	/* which was never woken, so that nothing of ours has run */
+		kthread_stop(thread);	/* the thread has not run yet */
 		return ret;
 	}
 	set_user_nice(thread, task_nice(current));
-	/* What is the caller's own is as it was until nothing can fail any more. */
+	/* Clear the caller's memory only when no error can follow. */
 	memset(queue->memory, 0, MORPH_RING_BYTES(queue->entries));
 	__module_get(THIS_MODULE);
 	wake_up_process(thread);
 	return 0;
 }
 
-/* Unless somebody has closed it. */
+/* Remove the queue from its slice, unless it is closed already. */
 static void queue_leave(struct morph_queue *queue)
 {
 	bool leaves;
@@ -486,12 +490,12 @@ static void queue_leave(struct morph_queue *queue)
 	list_del_init(&queue->node);
 	mutex_unlock(&queue->slice->fabric->lock);
 	if (leaves)
-		queue_put(queue);		/* the list's */
+		queue_put(queue);		/* reference of the list */
 }
 
 /*
- * A thread that joins its user's cgroups keeps all of the machine from making threads meanwhile:
- * whoever makes queues again and again waits.
+ * Joining the user's cgroups blocks the creation of threads on the whole machine for a moment. So a
+ * user that sets up queues repeatedly must wait.
  */
 static int queue_await_turn(struct morph_user *user)
 {
@@ -502,7 +506,7 @@ static int queue_await_turn(struct morph_user *user)
 		s64 turn = max(last, now - burst);
 		ktime_t until = ns_to_ktime(turn);
 
-		/* Nobody is charged for a turn that he has not waited for. */
+		/* Take a turn only when it has come: an interrupted caller takes none. */
 		if (turn <= now) {
 			if (atomic64_try_cmpxchg(&user->queue_turn_ns, &last, turn + SETUP_NS))
 				return 0;
@@ -550,7 +554,7 @@ int morph_queue_setup(struct morph_file *file, const struct morph_ring_setup *se
 	ret = queue_run(queue);
 	if (ret) {
 		queue_leave(queue);
-		queue_put(queue);		/* that the thread would have had */
+		queue_put(queue);		/* reference for the thread */
 	}
 	return ret;
 }
@@ -591,7 +595,7 @@ int morph_queue_act(struct morph_file *file, struct morph_ring_act *act,
 	if (act->verb == MORPH_RING_CLOSE)
 		queue_close(queue);
 	if (leaves)
-		queue_put(queue);		/* the list's */
+		queue_put(queue);		/* reference of the list */
 	act->out_state = READ_ONCE(queue->state);
 	act->out_error = queue->error;
 	act->out_taken = READ_ONCE(queue->taken_ever);
@@ -611,9 +615,9 @@ int morph_queue_mmap(struct morph_file *file, u32 number, struct vm_area_struct 
 		if (queue->id != number)
 			continue;
 		/*
-		 * Pages are inserted, and counted each: they outlive the queue where they are
-		 * mapped. The queue is not: who gave up the last reference would give back locked
-		 * memory, under the very lock that is held by who maps.
+		 * Insert pages, each with its own reference: they outlive the queue while they are
+		 * mapped. The mapping holds no reference to the queue, because dropping the last
+		 * one would uncharge locked memory under the mmap lock of the caller.
 		 */
 		if (!queue->pages && vma->vm_end - vma->vm_start <= queue->bytes)
 			ret = morph_shared_map(vma, queue->memory);
@@ -637,7 +641,7 @@ void morph_queue_close_file(struct morph_file *file)
 	list_for_each_entry_safe(queue, next, &closed, node) {
 		list_del_init(&queue->node);
 		queue_close(queue);
-		queue_put(queue);		/* the list's */
+		queue_put(queue);		/* reference of the list */
 	}
 }
 

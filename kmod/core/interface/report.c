@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What changes of circuits mean to those who look: state pages, events and notifications. */
+/* Effects of changes on state pages, events and notifications. */
 #include <linux/slab.h>
 #include <linux/vmalloc.h>
 
@@ -9,7 +9,7 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* Circuits that could not be brought back. fabric->lock held. */
+/* Report circuits that a rollback could not restore. Caller holds fabric->lock. */
 static void tell_broken(struct morph_txn *txn)
 {
 	struct morph_event event;
@@ -54,7 +54,7 @@ static void published(struct morph_txn *txn)
 		morph_netlink_slice(txn->slice);
 }
 
-/* Whoever sleeps on behalf of a slice finds out that it ends. fabric->lock held. */
+/* Wake threads that wait on a slice which ends. Caller holds fabric->lock. */
 static void slice_dying(struct morph_slice *slice)
 {
 	morph_event_hangup(slice);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A slice's state in memory that its programs and their devices map and read: what is lit
- * between which ranks. Written under fabric->lock, as a sequence lock without the lock: who
- * reads it looks at the version before and after.
+ * The state page of a slice, which programs and their devices map and read: the bandwidth between
+ * ranks. Written under fabric->lock, like the write side of a seqcount: readers compare the version
+ * before and after.
  */
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
@@ -34,7 +34,7 @@ static void state_begin(struct morph_slice *slice)
 	if (!page)
 		return;
 	WRITE_ONCE(page->version, page->version + 1);
-	/* Who sees what follows sees that it is odd. */
+	/* A reader that sees later writes sees the odd version. */
 	dma_wmb();
 }
 
@@ -45,7 +45,7 @@ static void state_end(struct morph_slice *slice)
 	if (!page)
 		return;
 	page->generation = slice->generation;
-	/* Who sees that it is even sees all that was written. */
+	/* A reader that sees the even version sees all writes. */
 	dma_wmb();
 	WRITE_ONCE(page->version, page->version + 1);
 }
@@ -56,7 +56,7 @@ static bool is_lit(const struct morph_circuit *circuit)
 	       !((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE);
 }
 
-/* Is there a page that says more than that all is gone? */
+/* Return whether the slice has a page that is not marked lost. */
 static bool is_told(const struct morph_slice *slice)
 {
 	return slice_interface(slice)->state_page && !slice->dying &&
@@ -73,7 +73,7 @@ static void state_circuit(struct morph_circuit *circuit)
 	    (circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
 		return;
 	pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
-	/* One that goes with its slice or fabric, and was lit, is dark: that alone is told. */
+	/* A lit circuit that ends with its slice or fabric: report only that it is dark. */
 	if (is_told(slice) && is_lit(circuit))
 		mbps = slice->fabric->graph->params.lane_mbps * circuit->lanes_count;
 	if (!mbps && !circuit_interface(circuit)->told_mbps)
@@ -87,7 +87,7 @@ static void state_circuit(struct morph_circuit *circuit)
 		pair->hops = 0;
 }
 
-/* The light of the transaction's circuits: of all, or of those where it has changed. */
+/* Write the light of a transaction's circuits: of all, or of those that have changed. */
 void morph_state_txn(struct morph_txn *txn, bool all)
 {
 	u32 i;
@@ -124,7 +124,7 @@ void morph_state_all(struct morph_slice *slice)
 	state_end(slice);
 }
 
-/* Nothing is lit any more, whatever circuits say: the slice goes, or its fabric. */
+/* All light is lost, whatever circuits record: the slice ends, or its fabric unregisters. */
 void morph_state_lose(struct morph_slice *slice)
 {
 	struct morph_circuit *circuit;
@@ -156,7 +156,7 @@ void morph_state_schedule(const struct morph_schedule *schedule)
 
 	if (!is_told(schedule->slice))
 		return;
-	/* What comes to rest is no news to those who follow another one that runs. */
+	/* A schedule that stops must not replace another one that runs. */
 	if (schedule->state != MORPH_SCHEDULE_RUNNING && page->schedule != schedule->id &&
 	    page->state == MORPH_SCHEDULE_RUNNING)
 		return;
@@ -183,7 +183,7 @@ int morph_shared_map(struct vm_area_struct *vma, void *memory)
 	return ret;
 }
 
-/* What is lit now, and the schedule that runs, if any. fabric->lock held. */
+/* Write all lit circuits, and the running schedule, if any. Caller holds fabric->lock. */
 static void state_fill(struct morph_slice *slice, struct morph_state_page *page)
 {
 	const struct optics_params *params = &slice->fabric->graph->params;
@@ -201,7 +201,7 @@ static void state_fill(struct morph_slice *slice, struct morph_state_page *page)
 			morph_state_schedule(schedule);
 }
 
-/* The slice has its page. It is the first one that was made, if two had it made at once. */
+/* Allocate the slice's page. If two threads do so, the slice keeps the first page. */
 static int state_make(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;

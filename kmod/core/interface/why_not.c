@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Why not: try a placement, and if asked a ring of circuits on it, with the router,
- * the ledger and the validator that a commit would use, and take it all back.
+ * The why-not query: try a placement, and on request a ring of circuits. It uses the same router,
+ * ledger and validator as a commit, and then undoes all claims.
  *
- * Everything happens under fabric->lock within a budget of search steps, so that
- * nobody sees what is tried here. Ring and owner never touch hardware.
+ * The trial holds fabric->lock and has a budget of search steps, so other threads never see its
+ * claims. It does not touch the hardware.
  */
 #include <linux/slab.h>
 
@@ -12,10 +12,10 @@
 #include "core/interface/interface.h"
 #include "core/slice/slice.h"
 
-/* Search steps for a whole ring; beyond it the answer is "undecided". */
+/* Search steps for a whole ring; beyond this limit the result is "undecided". */
 #define RING_STEPS	(8 * OPTICS_ROUTE_STEPS)
 
-/* Owner of the accelerators while it is tried; no slice ever has this number. */
+/* Owner of the accelerators during the trial; no slice ever has this number. */
 #define TRIAL_OWNER	0xfffffffeu
 
 struct trial {
@@ -24,9 +24,9 @@ struct trial {
 	u32 count;
 	u32 lanes;
 	bool transit_own;
-	u32 paths_count;		/* claimed */
-	struct optics_path *paths;	/* count */
-	struct optics_hop *hops;	/* count * OPTICS_MAX_HOPS */
+	u32 paths_count;		/* claimed paths */
+	struct optics_path *paths;	/* count entries */
+	struct optics_hop *hops;	/* count * OPTICS_MAX_HOPS entries */
 	u32 steps_left;
 };
 
@@ -74,7 +74,7 @@ static int trial_validate(struct trial *trial, struct optics_refusal *why)
 			       trial->transit_own, NULL, why);
 }
 
-/* What nobody pins any more counts as parked, as after any release. */
+/* An element without a pin counts as parked, as after any release. */
 static void trial_undo(struct trial *trial)
 {
 	struct optics_state *ledger = ledger_of(trial->fabric)->state;
@@ -154,21 +154,20 @@ static int check_question(struct morph_fabric *fabric, const struct trial *trial
 }
 
 /**
- * morph_why_not() - could there be such a slice now, and if not, why not
+ * morph_why_not() - check whether a slice is possible now, with the reason if not
  * @fabric: the fabric
- * @accelerators: those wanted in the order of ranks, or NULL: as the kernel chooses
- * @count: how many
+ * @accelerators: accelerators in the order of ranks, or NULL: the kernel chooses
+ * @count: number of accelerators
  * @transit: enum morph_transit
  * @ring: also try a circuit from each rank to the next, and from the last to the first
  * @lanes: lanes of each circuit of the ring; 0: 1
- * @chosen: room for @count, but for no more than the fabric has; filled on success
+ * @chosen: space for @count entries, at most the number in the fabric; filled on success
  * @refusal: filled on failure
  *
- * A ring needs two accelerators; of one it is empty, and always fits.
+ * A ring needs two accelerators; with one it is empty, and always fits.
  *
  * Context: process context; takes fabric->lock.
- * Return: 0 or a negative errno; -EAGAIN when the ring could not be decided within
- * the budget.
+ * Return: 0 or a negative errno; -EAGAIN when the search has used up its budget.
  */
 int morph_why_not(struct morph_fabric *fabric, const u32 *accelerators, u32 count, u32 transit,
 		  bool ring, u32 lanes, u32 *chosen, struct morph_refusal *refusal)
