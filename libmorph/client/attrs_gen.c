@@ -1094,7 +1094,7 @@ static const struct lm_attr circuit_attrs[] = {
 		.name = "hops",
 		.number = LM_LOCAL_CIRCUIT_HOPS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Guides that it runs through.",
+		.doc = "Guides of its path.",
 	},
 };
 
@@ -2016,7 +2016,7 @@ static const struct lm_attr event_attrs[] = {
 		.name = "lost",
 		.number = LM_LOCAL_EVENT_LOST,
 		.type = MORPH_ATTR_UINT,
-		.doc = "For lost: how many events.",
+		.doc = "For lost: number of events.",
 	},
 };
 
@@ -2167,7 +2167,7 @@ static const struct lm_attr resync_attrs[] = {
 		.name = "text",
 		.number = LM_LOCAL_RESYNC_TEXT,
 		.type = MORPH_ATTR_STRING,
-		.doc = "What happened.",
+		.doc = "Description.",
 	},
 };
 
@@ -2182,7 +2182,7 @@ static const struct lm_attr plan_attrs[] = {
 		.name = "text",
 		.number = LM_LOCAL_PLAN_TEXT,
 		.type = MORPH_ATTR_STRING,
-		.doc = "Why there is no plan; absent of a feasible one.",
+		.doc = "Why there is no plan; absent if feasible.",
 	},
 	{
 		.name = "tier",
@@ -2194,7 +2194,7 @@ static const struct lm_attr plan_attrs[] = {
 		.name = "profile-checksum",
 		.number = LM_LOCAL_PLAN_PROFILE_CHECKSUM,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Checksum of the profile that it is for.",
+		.doc = "Checksum of its profile.",
 	},
 	{
 		.name = "ranks-count",
@@ -2218,37 +2218,37 @@ static const struct lm_attr plan_attrs[] = {
 		.name = "servers",
 		.number = LM_LOCAL_PLAN_SERVERS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Servers in which the ranks lie.",
+		.doc = "Servers of its ranks.",
 	},
 	{
 		.name = "servers-bound",
 		.number = LM_LOCAL_PLAN_SERVERS_BOUND,
 		.type = MORPH_ATTR_UINT,
-		.doc = "No placement in that rack takes fewer.",
+		.doc = "Lower bound of servers in this rack.",
 	},
 	{
 		.name = "servers-bound-kind",
 		.number = LM_LOCAL_PLAN_SERVERS_BOUND_KIND,
 		.type = MORPH_ATTR_STRING,
-		.doc = "What that follows from: free-accelerators.",
+		.doc = "Proof of the bound: free-accelerators.",
 	},
 	{
 		.name = "fibres",
 		.number = LM_LOCAL_PLAN_FIBRES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Fibres that the circuits take, each counted once.",
+		.doc = "Fibres of the circuits, each counted once.",
 	},
 	{
 		.name = "fibres-bound",
 		.number = LM_LOCAL_PLAN_FIBRES_BOUND,
 		.type = MORPH_ATTR_UINT,
-		.doc = "No routes between these accelerators take fewer.",
+		.doc = "Lower bound of fibres with these accelerators.",
 	},
 	{
 		.name = "fibres-bound-kind",
 		.number = LM_LOCAL_PLAN_FIBRES_BOUND_KIND,
 		.type = MORPH_ATTR_STRING,
-		.doc = "What that follows from: distances.",
+		.doc = "Proof of the bound: distances.",
 	},
 	{
 		.name = "rank",
@@ -2272,7 +2272,7 @@ static const struct lm_attr plan_attrs[] = {
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_PLAN_LOAD,
 		.list = true,
-		.doc = "Fibres that it takes, from server to server.",
+		.doc = "Number of its fibres between servers.",
 	},
 	{
 		.name = "refusal",
@@ -2280,13 +2280,13 @@ static const struct lm_attr plan_attrs[] = {
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_PLAN_REFUSAL,
 		.list = true,
-		.doc = "Of each rack: why it does not do; and of all racks together.",
+		.doc = "The reason against each rack, and against all racks together.",
 	},
 	{
 		.name = "wavelengths",
 		.number = LM_LOCAL_PLAN_WAVELENGTHS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits that share a fibre at most; absent where they take fibres whole.",
+		.doc = "Most circuits that share a fibre; absent if circuits take fibres whole.",
 	},
 };
 
@@ -2329,20 +2329,20 @@ static const struct lm_attr plan_circuit_attrs[] = {
 		.number = LM_LOCAL_PLAN_CIRCUIT_HOST,
 		.type = MORPH_ATTR_UINT,
 		.list = true,
-		.doc = "Servers on its way.",
+		.doc = "Servers of its path.",
 	},
 	{
 		.name = "guide",
 		.number = LM_LOCAL_PLAN_CIRCUIT_GUIDE,
 		.type = MORPH_ATTR_UINT,
 		.list = true,
-		.doc = "Fibres between them.",
+		.doc = "Fibres between these servers.",
 	},
 	{
 		.name = "lanes",
 		.number = LM_LOCAL_PLAN_CIRCUIT_LANES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Mask of the wavelengths that it has of each of its fibres; absent where it takes them whole.",
+		.doc = "Mask of its wavelengths on each fibre; absent if it takes fibres whole.",
 	},
 };
 
@@ -2363,13 +2363,13 @@ static const struct lm_attr plan_load_attrs[] = {
 		.name = "fibres",
 		.number = LM_LOCAL_PLAN_LOAD_FIBRES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Fibres that it takes.",
+		.doc = "Fibres that the plan uses.",
 	},
 	{
 		.name = "free",
 		.number = LM_LOCAL_PLAN_LOAD_FREE,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Fibres that were free, these included.",
+		.doc = "Fibres that were free, including these.",
 	},
 };
 
@@ -2378,7 +2378,7 @@ static const struct lm_attr plan_refusal_attrs[] = {
 		.name = "host",
 		.number = LM_LOCAL_PLAN_REFUSAL_HOST,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Lowest server of the rack; absent of all racks together.",
+		.doc = "Lowest server of the rack; absent for all racks together.",
 	},
 	{
 		.name = "reason",
@@ -2390,13 +2390,13 @@ static const struct lm_attr plan_refusal_attrs[] = {
 		.name = "have",
 		.number = LM_LOCAL_PLAN_REFUSAL_HAVE,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Accelerators that are free in it.",
+		.doc = "Free accelerators.",
 	},
 	{
 		.name = "need",
 		.number = LM_LOCAL_PLAN_REFUSAL_NEED,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Accelerators that are wanted.",
+		.doc = "Requested accelerators.",
 	},
 	{
 		.name = "text",
@@ -2410,7 +2410,7 @@ static const struct lm_attr plan_refusal_attrs[] = {
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_PLAN_CUT,
 		.list = true,
-		.doc = "Sets of servers: out of one of them each embedding wants more fibres than there are.",
+		.doc = "Sets of servers. Each embedding needs more fibres out of one of them than it has.",
 	},
 };
 
@@ -2420,7 +2420,7 @@ static const struct lm_attr plan_cut_attrs[] = {
 		.number = LM_LOCAL_PLAN_CUT_HOST,
 		.type = MORPH_ATTR_UINT,
 		.list = true,
-		.doc = "They.",
+		.doc = "Its servers.",
 	},
 };
 
@@ -2435,25 +2435,25 @@ static const struct lm_attr defrag_attrs[] = {
 		.name = "text",
 		.number = LM_LOCAL_DEFRAG_TEXT,
 		.type = MORPH_ATTR_STRING,
-		.doc = "Why there is no room; absent of a feasible answer.",
+		.doc = "Why the request does not fit; absent if feasible.",
 	},
 	{
 		.name = "moved",
 		.number = LM_LOCAL_DEFRAG_MOVED,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits of running slices that are moved, for a while or for good.",
+		.doc = "Circuits of running slices that move, temporarily or permanently.",
 	},
 	{
 		.name = "moved-least",
 		.number = LM_LOCAL_DEFRAG_MOVED_LEAST,
 		.type = MORPH_ATTR_UINT,
-		.doc = "So many go another way in any answer; 0: not proven.",
+		.doc = "Lower bound of circuits with another final path; 0: not proven.",
 	},
 	{
 		.name = "dark",
 		.number = LM_LOCAL_DEFRAG_DARK,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits whose light is gone meanwhile.",
+		.doc = "Circuits that are dark temporarily.",
 	},
 	{
 		.name = "step",
@@ -2469,7 +2469,7 @@ static const struct lm_attr defrag_attrs[] = {
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_DEFRAG_TENANT,
 		.list = true,
-		.doc = "What tenants notice.",
+		.doc = "Effects on tenants.",
 	},
 	{
 		.name = "stay",
@@ -2477,14 +2477,14 @@ static const struct lm_attr defrag_attrs[] = {
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_DEFRAG_STAY,
 		.list = true,
-		.doc = "Slices that nothing is moved of.",
+		.doc = "Slices that do not move.",
 	},
 	{
 		.name = "plan",
 		.number = LM_LOCAL_DEFRAG_PLAN,
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_PLAN,
-		.doc = "What the request gets.",
+		.doc = "The plan of the request.",
 	},
 };
 
@@ -2499,13 +2499,13 @@ static const struct lm_attr defrag_step_attrs[] = {
 		.name = "slice",
 		.number = LM_LOCAL_DEFRAG_STEP_SLICE,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Whose; absent of the one that was asked for.",
+		.doc = "Its slice; absent for the requested slice.",
 	},
 	{
 		.name = "takes-ns",
 		.number = LM_LOCAL_DEFRAG_STEP_TAKES_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "That light takes for it.",
+		.doc = "Time of light for it.",
 	},
 	{
 		.name = "change",
@@ -2534,20 +2534,20 @@ static const struct lm_attr defrag_change_attrs[] = {
 		.name = "circuit",
 		.number = LM_LOCAL_DEFRAG_CHANGE_CIRCUIT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Its number, where a kernel has told it.",
+		.doc = "Its number in the kernel.",
 	},
 	{
 		.name = "dark",
 		.number = LM_LOCAL_DEFRAG_CHANGE_DARK,
 		.type = MORPH_ATTR_UINT,
-		.doc = "1: its light goes out.",
+		.doc = "1: it goes dark.",
 	},
 	{
 		.name = "guide",
 		.number = LM_LOCAL_DEFRAG_CHANGE_GUIDE,
 		.type = MORPH_ATTR_UINT,
 		.list = true,
-		.doc = "Fibres between servers that it takes.",
+		.doc = "Fibres between servers on its new path.",
 	},
 };
 
@@ -2562,19 +2562,19 @@ static const struct lm_attr defrag_tenant_attrs[] = {
 		.name = "moved",
 		.number = LM_LOCAL_DEFRAG_TENANT_MOVED,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits that are moved.",
+		.doc = "Circuits that move.",
 	},
 	{
 		.name = "dark",
 		.number = LM_LOCAL_DEFRAG_TENANT_DARK,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits whose light is gone meanwhile.",
+		.doc = "Circuits that are dark temporarily.",
 	},
 	{
 		.name = "dark-ns",
 		.number = LM_LOCAL_DEFRAG_TENANT_DARK_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "For how long, of the one that is dark longest, without what software takes.",
+		.doc = "Longest dark time of a circuit, without the time of software.",
 	},
 };
 
@@ -2589,7 +2589,7 @@ static const struct lm_attr defrag_stay_attrs[] = {
 		.name = "text",
 		.number = LM_LOCAL_DEFRAG_STAY_TEXT,
 		.type = MORPH_ATTR_STRING,
-		.doc = "Why.",
+		.doc = "The reason.",
 	},
 };
 
@@ -2604,7 +2604,7 @@ static const struct lm_attr protection_attrs[] = {
 		.name = "text",
 		.number = LM_LOCAL_PROTECTION_TEXT,
 		.type = MORPH_ATTR_STRING,
-		.doc = "Which rank is not protected, and why; absent where all are.",
+		.doc = "The first rank without protection, and the reason; absent if all are protected.",
 	},
 	{
 		.name = "rank",
@@ -2633,7 +2633,7 @@ static const struct lm_attr protection_rank_attrs[] = {
 		.name = "spare",
 		.number = LM_LOCAL_PROTECTION_RANK_SPARE,
 		.type = MORPH_ATTR_UINT,
-		.doc = "The accelerator that takes over; absent where none does.",
+		.doc = "The accelerator that takes over; absent if there is none.",
 	},
 	{
 		.name = "host",
@@ -2645,7 +2645,7 @@ static const struct lm_attr protection_rank_attrs[] = {
 		.name = "fibres",
 		.number = LM_LOCAL_PROTECTION_RANK_FIBRES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Fibres that its circuits take then.",
+		.doc = "Fibres of its circuits after the failure.",
 	},
 	{
 		.name = "circuit",
@@ -2661,7 +2661,7 @@ static const struct lm_attr protection_rank_attrs[] = {
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_PROTECTION_REFUSAL,
 		.list = true,
-		.doc = "Where none takes over: of each spare why it does not do.",
+		.doc = "Without a spare that takes over: the reason against each spare.",
 	},
 };
 
@@ -2683,7 +2683,7 @@ static const struct lm_attr protection_refusal_attrs[] = {
 		.number = LM_LOCAL_PROTECTION_REFUSAL_HOST,
 		.type = MORPH_ATTR_UINT,
 		.list = true,
-		.doc = "For cut: servers out of which more circuits lead than there are fibres.",
+		.doc = "For cut: servers with fewer outgoing fibres than circuits that leave them.",
 	},
 };
 
@@ -2698,55 +2698,55 @@ static const struct lm_attr schedule_attrs[] = {
 		.name = "policy",
 		.number = LM_LOCAL_SCHEDULE_POLICY,
 		.type = MORPH_ATTR_STRING,
-		.doc = "By which it was found: each-round, one-shot, segments, overlap, matchings or united.",
+		.doc = "Its policy: each-round, one-shot, segments, overlap, matchings or united.",
 	},
 	{
 		.name = "text",
 		.number = LM_LOCAL_SCHEDULE_TEXT,
 		.type = MORPH_ATTR_STRING,
-		.doc = "Why there is none; absent of a feasible one.",
+		.doc = "Why there is none; absent if feasible.",
 	},
 	{
 		.name = "ranks-count",
 		.number = LM_LOCAL_SCHEDULE_RANKS_COUNT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Ranks that take part.",
+		.doc = "Participating ranks.",
 	},
 	{
 		.name = "planes-count",
 		.number = LM_LOCAL_SCHEDULE_PLANES_COUNT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Ports of each.",
+		.doc = "Ports of each rank.",
 	},
 	{
 		.name = "finish-ns",
 		.number = LM_LOCAL_SCHEDULE_FINISH_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "When all has arrived, from the start.",
+		.doc = "Arrival of all data, from the start.",
 	},
 	{
 		.name = "bound-ns",
 		.number = LM_LOCAL_SCHEDULE_BOUND_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "No schedule of these rounds on as many planes ends before.",
+		.doc = "Lower bound of the end for these rounds and planes.",
 	},
 	{
 		.name = "bound-kind",
 		.number = LM_LOCAL_SCHEDULE_BOUND_KIND,
 		.type = MORPH_ATTR_STRING,
-		.doc = "What that follows from: ports or chain.",
+		.doc = "Proof of the bound: ports or chain.",
 	},
 	{
 		.name = "changes",
 		.number = LM_LOCAL_SCHEDULE_CHANGES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Times at which circuits begin to be set.",
+		.doc = "Number of times at which circuits change.",
 	},
 	{
 		.name = "circuits-set",
 		.number = LM_LOCAL_SCHEDULE_CIRCUITS_SET,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits that are set in all.",
+		.doc = "Total number of circuits that are set.",
 	},
 	{
 		.name = "alternative",
@@ -2754,7 +2754,7 @@ static const struct lm_attr schedule_attrs[] = {
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_SCHEDULE_ALTERNATIVE,
 		.list = true,
-		.doc = "What each policy came to that was tried.",
+		.doc = "Results of other policies.",
 	},
 	{
 		.name = "round",
@@ -2770,7 +2770,7 @@ static const struct lm_attr schedule_attrs[] = {
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_SCHEDULE_HOLD,
 		.list = true,
-		.doc = "What planes hold, in the order in which it is set.",
+		.doc = "Circuits held by planes, in the order of their times.",
 	},
 	{
 		.name = "matching",
@@ -2778,13 +2778,13 @@ static const struct lm_attr schedule_attrs[] = {
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_SCHEDULE_MATCHING,
 		.list = true,
-		.doc = "What is held, each once.",
+		.doc = "Held matchings, each once.",
 	},
 	{
 		.name = "gap-ns",
 		.number = LM_LOCAL_SCHEDULE_GAP_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "How much later it ends than its bound.",
+		.doc = "Its end minus its bound.",
 	},
 	{
 		.name = "baseline",
@@ -2792,44 +2792,44 @@ static const struct lm_attr schedule_attrs[] = {
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_SCHEDULE_BASELINE,
 		.list = true,
-		.doc = "What one would do without a planner, as morphctl tells it.",
+		.doc = "Schedules without a planner, from morphctl.",
 	},
 	{
 		.name = "short-cut",
 		.number = LM_LOCAL_SCHEDULE_SHORT_CUT,
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_SCHEDULE_SHORT_CUT,
-		.doc = "Where halving on a ring does the same: when it has circuits of its own, as morphctl tells it.",
+		.doc = "For halving on a ring: the steps with circuits of their own, from morphctl.",
 	},
 	{
 		.name = "rounds-late",
 		.number = LM_LOCAL_SCHEDULE_ROUNDS_LATE,
 		.type = MORPH_ATTR_UINT,
-		.doc = "With a late rank: rounds from when it is there on, as morphctl tells it.",
+		.doc = "With a late rank: rounds after its arrival, from morphctl.",
 	},
 	{
 		.name = "rounds-bound",
 		.number = LM_LOCAL_SCHEDULE_ROUNDS_BOUND,
 		.type = MORPH_ATTR_UINT,
-		.doc = "No rounds with a late rank are fewer from then on, as morphctl tells it.",
+		.doc = "Lower bound of the rounds after the arrival of a late rank, from morphctl.",
 	},
 	{
 		.name = "radix",
 		.number = LM_LOCAL_SCHEDULE_RADIX,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Of Bruck's algorithm, as morphctl tells it.",
+		.doc = "Radix of Bruck's algorithm, from morphctl.",
 	},
 	{
 		.name = "segments",
 		.number = LM_LOCAL_SCHEDULE_SEGMENTS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Of a binary tree: in how many parts the buffer goes, as morphctl tells it.",
+		.doc = "For a binary tree: number of parts of the buffer, from morphctl.",
 	},
 	{
 		.name = "shape",
 		.number = LM_LOCAL_SCHEDULE_SHAPE,
 		.type = MORPH_ATTR_STRING,
-		.doc = "Of rings: extents of their torus, as morphctl tells it.",
+		.doc = "For rings: extents of their torus, from morphctl.",
 	},
 	{
 		.name = "method",
@@ -2837,7 +2837,7 @@ static const struct lm_attr schedule_attrs[] = {
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_SCHEDULE_METHOD,
 		.list = true,
-		.doc = "Of a matrix: what ways to find matchings came to, as morphctl tells it.",
+		.doc = "For a matrix: results of methods that find matchings, from morphctl.",
 	},
 	{
 		.name = "send",
@@ -2845,19 +2845,19 @@ static const struct lm_attr schedule_attrs[] = {
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_SCHEDULE_SEND,
 		.list = true,
-		.doc = "What is sent over holds, round after round.",
+		.doc = "Sends over holds, round after round.",
 	},
 	{
 		.name = "collective",
 		.number = LM_LOCAL_SCHEDULE_COLLECTIVE,
 		.type = MORPH_ATTR_STRING,
-		.doc = "What is done, as all-reduce; absent where a file has its rounds, as morphctl tells it.",
+		.doc = "The kind of collective, as all-reduce; absent if a file has its rounds. From morphctl.",
 	},
 	{
 		.name = "bytes",
 		.number = LM_LOCAL_SCHEDULE_BYTES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Of the whole buffer; absent where a file says what ranks send, as morphctl tells it.",
+		.doc = "Bytes of the whole buffer; absent if a file states the sends. From morphctl.",
 	},
 };
 
@@ -2878,25 +2878,25 @@ static const struct lm_attr schedule_alternative_attrs[] = {
 		.name = "finish-ns",
 		.number = LM_LOCAL_SCHEDULE_ALTERNATIVE_FINISH_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "When all has arrived, from the start.",
+		.doc = "Arrival of all data, from the start.",
 	},
 	{
 		.name = "changes",
 		.number = LM_LOCAL_SCHEDULE_ALTERNATIVE_CHANGES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Times at which circuits begin to be set.",
+		.doc = "Number of times at which circuits change.",
 	},
 	{
 		.name = "circuits-set",
 		.number = LM_LOCAL_SCHEDULE_ALTERNATIVE_CIRCUITS_SET,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits that are set in all.",
+		.doc = "Total number of circuits that are set.",
 	},
 	{
 		.name = "text",
 		.number = LM_LOCAL_SCHEDULE_ALTERNATIVE_TEXT,
 		.type = MORPH_ATTR_STRING,
-		.doc = "Why it can't; absent where it can.",
+		.doc = "Why it is impossible; absent if feasible.",
 	},
 };
 
@@ -2911,19 +2911,19 @@ static const struct lm_attr schedule_round_attrs[] = {
 		.name = "from-ns",
 		.number = LM_LOCAL_SCHEDULE_ROUND_FROM_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "When the first of it is sent.",
+		.doc = "Begin of its first send.",
 	},
 	{
 		.name = "until-ns",
 		.number = LM_LOCAL_SCHEDULE_ROUND_UNTIL_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "When all of it has arrived.",
+		.doc = "Arrival of all of its data.",
 	},
 	{
 		.name = "hops",
 		.number = LM_LOCAL_SCHEDULE_ROUND_HOPS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits of its longest way.",
+		.doc = "Circuits of its longest path.",
 	},
 };
 
@@ -2938,31 +2938,31 @@ static const struct lm_attr schedule_hold_attrs[] = {
 		.name = "matching",
 		.number = LM_LOCAL_SCHEDULE_HOLD_MATCHING,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Which circuits.",
+		.doc = "Number of its matching.",
 	},
 	{
 		.name = "set-ns",
 		.number = LM_LOCAL_SCHEDULE_HOLD_SET_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "When the first of their ports stops sending.",
+		.doc = "Time when the first of their ports stops sending.",
 	},
 	{
 		.name = "lit-ns",
 		.number = LM_LOCAL_SCHEDULE_HOLD_LIT_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "From when on they carry data.",
+		.doc = "Time from which they carry data.",
 	},
 	{
 		.name = "dark-ns",
 		.number = LM_LOCAL_SCHEDULE_HOLD_DARK_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "From when on their ports are free.",
+		.doc = "Time from which their ports are free.",
 	},
 	{
 		.name = "circuits-count",
 		.number = LM_LOCAL_SCHEDULE_HOLD_CIRCUITS_COUNT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "How many.",
+		.doc = "Number of circuits.",
 	},
 };
 
@@ -3027,25 +3027,25 @@ static const struct lm_attr schedule_state_attrs[] = {
 		.name = "loop",
 		.number = LM_LOCAL_SCHEDULE_STATE_LOOP,
 		.type = MORPH_ATTR_UINT,
-		.doc = "1: after the last step comes the first.",
+		.doc = "1: the first step follows the last.",
 	},
 	{
 		.name = "at",
 		.number = LM_LOCAL_SCHEDULE_STATE_AT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "The step that is lit; absent: none is.",
+		.doc = "The lit step; absent: none.",
 	},
 	{
 		.name = "position",
 		.number = LM_LOCAL_SCHEDULE_STATE_POSITION,
 		.type = MORPH_ATTR_UINT,
-		.doc = "How many were lit since it was started.",
+		.doc = "Number of steps lit since its start.",
 	},
 	{
 		.name = "error",
 		.number = LM_LOCAL_SCHEDULE_STATE_ERROR,
 		.type = MORPH_ATTR_SINT,
-		.doc = "Negative errno with which it stopped; absent: it did not.",
+		.doc = "Negative errno with which it stopped; absent: none.",
 	},
 	{
 		.name = "failed-step",
@@ -3057,7 +3057,7 @@ static const struct lm_attr schedule_state_attrs[] = {
 		.name = "circuits-count",
 		.number = LM_LOCAL_SCHEDULE_STATE_CIRCUITS_COUNT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits in all.",
+		.doc = "Number of its circuits.",
 	},
 	{
 		.name = "lit",
@@ -3069,19 +3069,19 @@ static const struct lm_attr schedule_state_attrs[] = {
 		.name = "moved",
 		.number = LM_LOCAL_SCHEDULE_STATE_MOVED,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits that repairs have given other paths.",
+		.doc = "Circuits that repairs have rerouted.",
 	},
 	{
 		.name = "first-circuit",
 		.number = LM_LOCAL_SCHEDULE_STATE_FIRST_CIRCUIT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Number of the first of them within the slice; the others follow.",
+		.doc = "Number of its first circuit within the slice; the others follow.",
 	},
 	{
 		.name = "steps-count",
 		.number = LM_LOCAL_SCHEDULE_STATE_STEPS_COUNT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Steps.",
+		.doc = "Number of its steps.",
 	},
 	{
 		.name = "step",
@@ -3110,19 +3110,19 @@ static const struct lm_attr schedule_step_attrs[] = {
 		.name = "changes",
 		.number = LM_LOCAL_SCHEDULE_STEP_CHANGES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits that come or go, compared to the step before.",
+		.doc = "Circuits that differ from the step before.",
 	},
 	{
 		.name = "ahead",
 		.number = LM_LOCAL_SCHEDULE_STEP_AHEAD,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Of those that come, how many can be lit while the step before runs.",
+		.doc = "New circuits that can be lit while the step before runs.",
 	},
 	{
 		.name = "runs",
 		.number = LM_LOCAL_SCHEDULE_STEP_RUNS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "How often it was lit.",
+		.doc = "Number of times it was lit.",
 	},
 	{
 		.name = "late",
@@ -3134,43 +3134,43 @@ static const struct lm_attr schedule_step_attrs[] = {
 		.name = "wait-ns",
 		.number = LM_LOCAL_SCHEDULE_STEP_WAIT_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "From the step before until this one was begun.",
+		.doc = "Time from the step before to the begin of this one.",
 	},
 	{
 		.name = "program-ns",
 		.number = LM_LOCAL_SCHEDULE_STEP_PROGRAM_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Handing settings to the device.",
+		.doc = "Time for handing settings to the device.",
 	},
 	{
 		.name = "settle-ns",
 		.number = LM_LOCAL_SCHEDULE_STEP_SETTLE_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Waiting for optical power.",
+		.doc = "Time for optical power to settle.",
 	},
 	{
 		.name = "relock-ns",
 		.number = LM_LOCAL_SCHEDULE_STEP_RELOCK_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Waiting for receivers to lock.",
+		.doc = "Time for receivers to lock.",
 	},
 	{
 		.name = "verify-ns",
 		.number = LM_LOCAL_SCHEDULE_STEP_VERIFY_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Reading back.",
+		.doc = "Time for reading receivers back.",
 	},
 	{
 		.name = "late-ns",
 		.number = LM_LOCAL_SCHEDULE_STEP_LATE_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Begun later than it should, of steps that time begins.",
+		.doc = "Delay of the begin, for steps that begin by time.",
 	},
 	{
 		.name = "longest-ns",
 		.number = LM_LOCAL_SCHEDULE_STEP_LONGEST_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "The longest that a run took from being begun until it was lit.",
+		.doc = "Longest time of a run from its begin to light.",
 	},
 };
 
@@ -3191,25 +3191,25 @@ static const struct lm_attr schedule_baseline_attrs[] = {
 		.name = "finish-ns",
 		.number = LM_LOCAL_SCHEDULE_BASELINE_FINISH_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "When all has arrived, from the start.",
+		.doc = "Arrival of all data, from the start.",
 	},
 	{
 		.name = "changes",
 		.number = LM_LOCAL_SCHEDULE_BASELINE_CHANGES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Times at which circuits begin to be set; of the ideal they take no time.",
+		.doc = "Number of times at which circuits change; those of the ideal one take no time.",
 	},
 	{
 		.name = "circuits-set",
 		.number = LM_LOCAL_SCHEDULE_BASELINE_CIRCUITS_SET,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits that are set in all.",
+		.doc = "Total number of circuits that are set.",
 	},
 	{
 		.name = "text",
 		.number = LM_LOCAL_SCHEDULE_BASELINE_TEXT,
 		.type = MORPH_ATTR_STRING,
-		.doc = "Why it can't; absent where it can.",
+		.doc = "Why it is impossible; absent if feasible.",
 	},
 };
 
@@ -3224,13 +3224,13 @@ static const struct lm_attr schedule_short_cut_attrs[] = {
 		.name = "first-step",
 		.number = LM_LOCAL_SCHEDULE_SHORT_CUT_FIRST_STEP,
 		.type = MORPH_ATTR_UINT,
-		.doc = "The first that has circuits of its own, and all after it; absent: none has.",
+		.doc = "The first step with circuits of its own; all later steps have them. Absent: none.",
 	},
 	{
 		.name = "pays-bytes",
 		.number = LM_LOCAL_SCHEDULE_SHORT_CUT_PAYS_BYTES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "From how many bytes of each rank on the last has; absent: never.",
+		.doc = "Least bytes of each rank for which the last step has them; absent: never.",
 	},
 };
 
@@ -3245,25 +3245,25 @@ static const struct lm_attr schedule_method_attrs[] = {
 		.name = "finish-ns",
 		.number = LM_LOCAL_SCHEDULE_METHOD_FINISH_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "When all has arrived, from the start; absent where it has no plan.",
+		.doc = "Arrival of all data, from the start; absent without a plan.",
 	},
 	{
 		.name = "turns",
 		.number = LM_LOCAL_SCHEDULE_METHOD_TURNS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Matchings, one after the other, of the plane that has most.",
+		.doc = "Successive matchings on the plane with most.",
 	},
 	{
 		.name = "circuits-set",
 		.number = LM_LOCAL_SCHEDULE_METHOD_CIRCUITS_SET,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits that are set in all.",
+		.doc = "Total number of circuits that are set.",
 	},
 	{
 		.name = "text",
 		.number = LM_LOCAL_SCHEDULE_METHOD_TEXT,
 		.type = MORPH_ATTR_STRING,
-		.doc = "Why it is not the one; absent of the one that is.",
+		.doc = "Why it was not chosen; absent for the chosen one.",
 	},
 };
 
@@ -3278,38 +3278,38 @@ static const struct lm_attr schedule_send_attrs[] = {
 		.name = "first-transfer",
 		.number = LM_LOCAL_SCHEDULE_SEND_FIRST_TRANSFER,
 		.type = MORPH_ATTR_UINT,
-		.doc = "The first of them, of those of the round.",
+		.doc = "The first one, by its number in the round.",
 	},
 	{
 		.name = "transfers-count",
 		.number = LM_LOCAL_SCHEDULE_SEND_TRANSFERS_COUNT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "How many, from the first on.",
+		.doc = "Number of transfers from the first one on.",
 	},
 	{
 		.name = "bytes",
 		.number = LM_LOCAL_SCHEDULE_SEND_BYTES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "What of each of them goes this way.",
+		.doc = "Bytes of each transfer on this path.",
 	},
 	{
 		.name = "from-ns",
 		.number = LM_LOCAL_SCHEDULE_SEND_FROM_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "When they begin.",
+		.doc = "Their begin.",
 	},
 	{
 		.name = "until-ns",
 		.number = LM_LOCAL_SCHEDULE_SEND_UNTIL_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "When all has arrived.",
+		.doc = "Arrival of all data.",
 	},
 	{
 		.name = "hold",
 		.number = LM_LOCAL_SCHEDULE_SEND_HOLD,
 		.type = MORPH_ATTR_UINT,
 		.list = true,
-		.doc = "The holds of the way, from the rank that sends on, by their places in the list of holds from 0.",
+		.doc = "The holds of the path, from the sender on, as indices in the list of holds, from 0.",
 	},
 };
 

@@ -35,33 +35,33 @@ extern "C" {
  * @MORPH_OBJECT_CONTROLLER: One controller of a fabric.
  * @MORPH_OBJECT_RESERVATION: Lanes of one guide that a controller has reserved.
  * @MORPH_OBJECT_DEVICE: A device node.
- * @MORPH_OBJECT_RESYNC: Notifications were lost here; whoever follows must dump again.
- * @MORPH_OBJECT_PLAN: Where a slice would go, and what proves it; or why nowhere.
+ * @MORPH_OBJECT_RESYNC: A loss of notifications; a program that follows them must dump again.
+ * @MORPH_OBJECT_PLAN: The placement of a slice with its proof, or the reasons of a refusal.
  * @MORPH_OBJECT_PLAN_RANK: An accelerator of a plan.
  * @MORPH_OBJECT_PLAN_CIRCUIT: A circuit of a plan.
- * @MORPH_OBJECT_PLAN_LOAD: What a plan takes of the fibres from one server to another.
- * @MORPH_OBJECT_PLAN_REFUSAL: Why a rack does not do.
+ * @MORPH_OBJECT_PLAN_LOAD: Fibres of a plan from one server to another.
+ * @MORPH_OBJECT_PLAN_REFUSAL: The reason against a rack.
  * @MORPH_OBJECT_PLAN_CUT: A set of servers.
- * @MORPH_OBJECT_DEFRAG: What is moved so that a request fits, and what it gets then; or why nothing helps.
+ * @MORPH_OBJECT_DEFRAG: The moves that make a request fit, and its plan; or why none exist.
  * @MORPH_OBJECT_DEFRAG_STEP: One transaction.
- * @MORPH_OBJECT_DEFRAG_CHANGE: What happens to a circuit in a step.
- * @MORPH_OBJECT_DEFRAG_TENANT: What a tenant would notice.
- * @MORPH_OBJECT_DEFRAG_STAY: A slice that nothing is moved of.
- * @MORPH_OBJECT_PROTECTION: Which spare would take over from each rank of a plan.
- * @MORPH_OBJECT_PROTECTION_RANK: A rank of which the accelerator might fail.
- * @MORPH_OBJECT_PROTECTION_REFUSAL: Why a spare does not do.
- * @MORPH_OBJECT_SCHEDULE: When circuits change, and what else was tried.
- * @MORPH_OBJECT_SCHEDULE_ALTERNATIVE: What a policy came to.
+ * @MORPH_OBJECT_DEFRAG_CHANGE: The change of a circuit in a step.
+ * @MORPH_OBJECT_DEFRAG_TENANT: The effects on a tenant.
+ * @MORPH_OBJECT_DEFRAG_STAY: A slice that does not move.
+ * @MORPH_OBJECT_PROTECTION: The spares that take over from the ranks of a plan.
+ * @MORPH_OBJECT_PROTECTION_RANK: A rank whose accelerator can fail.
+ * @MORPH_OBJECT_PROTECTION_REFUSAL: The reason against a spare.
+ * @MORPH_OBJECT_SCHEDULE: The times of circuit changes, and results of other policies.
+ * @MORPH_OBJECT_SCHEDULE_ALTERNATIVE: The result of a policy.
  * @MORPH_OBJECT_SCHEDULE_ROUND: A round of a schedule.
  * @MORPH_OBJECT_SCHEDULE_HOLD: Circuits of a plane that are lit together.
  * @MORPH_OBJECT_SCHEDULE_MATCHING: Circuits of which no two have an end in common.
  * @MORPH_OBJECT_SCHEDULE_CIRCUIT: A circuit between ranks.
  * @MORPH_OBJECT_SCHEDULE_STATE: A schedule that a slice has loaded.
- * @MORPH_OBJECT_SCHEDULE_STEP: A step of a loaded schedule, and what all its runs together have cost.
- * @MORPH_OBJECT_SCHEDULE_BASELINE: What one would do without a planner.
- * @MORPH_OBJECT_SCHEDULE_SHORT_CUT: Halving on a ring, with circuits of its own where they pay.
- * @MORPH_OBJECT_SCHEDULE_METHOD: What a way to find matchings of a matrix came to.
- * @MORPH_OBJECT_SCHEDULE_SEND: Transfers that go the same way at the same time.
+ * @MORPH_OBJECT_SCHEDULE_STEP: A step of a loaded schedule, and the total cost of its runs.
+ * @MORPH_OBJECT_SCHEDULE_BASELINE: A schedule without a planner.
+ * @MORPH_OBJECT_SCHEDULE_SHORT_CUT: Halving on a ring, with its own circuits where they pay.
+ * @MORPH_OBJECT_SCHEDULE_METHOD: The result of a method that finds matchings of a matrix.
+ * @MORPH_OBJECT_SCHEDULE_SEND: Transfers on the same path at the same time.
  */
 enum morph_object_type {
 	MORPH_OBJECT_FABRIC = 1,
@@ -132,9 +132,9 @@ enum morph_object_type {
  * @MORPH_ENUM_TXN_VERB: What to do with a prepared transaction.
  * @MORPH_ENUM_EVENT_TYPE: What a slice's owner and the monitor group are told.
  * @MORPH_ENUM_CONTROLLER_STATE: Does a controller decide about its slices.
- * @MORPH_ENUM_ALGORITHM: How a collective is done.
- * @MORPH_ENUM_POLICY: How a planner chooses when circuits change.
- * @MORPH_ENUM_BASELINE: What a schedule is compared with.
+ * @MORPH_ENUM_ALGORITHM: Algorithms of collectives.
+ * @MORPH_ENUM_POLICY: Policies by which a planner chooses the times of circuit changes.
+ * @MORPH_ENUM_BASELINE: Schedules for comparison.
  */
 enum morph_enum {
 	MORPH_ENUM_REASON = 1,
