@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Every act of the library, on a kernel that has what it asks for. */
+/* Each call of the library, on a kernel that has all objects that the calls need. */
 #include <poll.h>
 
 #include "../internal/client.h"
@@ -23,7 +23,7 @@ static int devices(struct morph_list **out)
 	return morph_devices(ctx, out);
 }
 
-/* From netlink or from the nodes: in either case both. */
+/* Listing fabrics uses netlink or the device nodes. Each path gives both fabrics. */
 static int fabrics(struct morph_list **out)
 {
 	int error = morph_fabrics(ctx, out);
@@ -39,7 +39,7 @@ static void refuse(struct fake *kernel, const struct nlmsghdr *request)
 	fake_refuse(kernel, EPERM, NULL, 0, 0, 0);
 }
 
-/* Of the nodes, both or none. */
+/* The device nodes give both fabrics or none. */
 static int fabrics_of_nodes(struct morph_list **out)
 {
 	int error;
@@ -66,7 +66,7 @@ static int open_fabric_number(void)
 	return open_fabric("3");
 }
 
-/* The other of the two has to be looked at, to say that there are two. */
+/* Opening by name reads the second fabric, too, before it can report that the name is ambiguous. */
 static int open_fabric_name(void)
 {
 	int error = open_fabric("bench");
@@ -123,7 +123,7 @@ static int edges(struct morph_list **out)
 
 /* --------------------------------------------------------- acts: on slices */
 
-/* One that could not be given to the program must not stay. */
+/* A slice that the library could not return to the program must not exist. */
 static int create_slice(void)
 {
 	static const uint32_t which[] = { 1, 2 };
@@ -247,7 +247,7 @@ static struct morph_txn *txn_new(int *error)
 	return txn;
 }
 
-/* What the kernel did is no failure for want of memory to tell it. */
+/* A request that the kernel carried out succeeds even if memory for its report is missing. */
 static int run(void)
 {
 	struct morph_object *out = NULL;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Every act of the library: each needs nothing, and leaves nothing behind. */
+/* Each call of the library as an act. An act needs no earlier act, and leaves no object behind. */
 #ifndef ACTS_H
 #define ACTS_H
 
@@ -8,26 +8,26 @@
 
 #include <morph/morph.h>
 
-/* What a pointer has that the library shall set. */
+/* Initial value of each pointer that the library must set. */
 #define POISON ((void *)1)
 
-/* One of the three is there. */
+/* An act has exactly one of these three functions. */
 struct act {
 	const char *name;
 	int (*plain)(void);
 	int (*object)(struct morph_object **out);
 	int (*list)(struct morph_list **out);
-	bool may_succeed; /* although something failed */
+	bool may_succeed; /* true even if a part failed */
 };
 
 extern const struct act acts[];
 extern const size_t acts_count;
 
-/* The context that all of them use; @profile is the model's. */
+/* The context of all acts. @profile is the path of the model's profile. */
 struct morph_ctx *acts_begin(const char *profile);
 void acts_end(void);
 
-/* Do it and drop what it gave: on failure nothing. */
+/* Run the act and free its results. After a failure there must be no result. */
 int act_do(const struct act *act);
 
 #endif /* ACTS_H */

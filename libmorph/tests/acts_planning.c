@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Planning, for which no kernel is needed, as acts that may fail. */
+/* Calls of planners, which use no kernel, as acts that can fail. */
 #include "../internal/planner.h"
 #include "../internal/client.h"
 #include "acts.h"
@@ -20,7 +20,7 @@ void acts_planning_check(bool check)
 	checks = check;
 }
 
-/* As many links, and paths, as there is no room for from the beginning. */
+/* Exceed the initial capacity of the lists of links and paths. */
 int solve_traffic(void)
 {
 	struct morph_traffic *te = morph_traffic_new(ctx);
@@ -104,7 +104,7 @@ int place_slice(void)
 	return result;
 }
 
-/* A slice that runs, and room that is made for another: none of its circuits need be moved. */
+/* Make room for a slice beside a running one. No circuit needs to move. */
 int make_room(void)
 {
 	struct morph_ledger *ledger = NULL;
@@ -175,7 +175,7 @@ int count_spares(void)
 	return result;
 }
 
-/* Three that meet at guides of one fibre, and more than there is room for from the beginning. */
+/* Three groups that share guides of one fibre, and exceed the initial capacity of the lists. */
 int share_bandwidth(void)
 {
 	struct morph_bandwidth *bw = morph_bandwidth_new(ctx, 2);
@@ -196,7 +196,7 @@ int share_bandwidth(void)
 	return result;
 }
 
-/* One of each family: lists grow, and each keeps something of its own while it builds. */
+/* Build one collective of each family: lists grow, and each family allocates its own memory. */
 int build_collectives(void)
 {
 	static const struct {
@@ -235,7 +235,7 @@ int make_delay(void)
 	return 0;
 }
 
-/* What is planned is so. */
+/* Check the schedule by the checker. */
 static void check_schedule(const struct morph_collective *collective,
 			   const struct morph_delay *delay, const struct morph_schedule *after,
 			   const struct morph_schedule *schedule)
@@ -244,7 +244,10 @@ static void check_schedule(const struct morph_collective *collective,
 		assert_sound(collective, delay, 2, after, schedule);
 }
 
-/* By each policy, after one that left light; with what each policy keeps while it plans. */
+/*
+ * Plan by each policy, after a schedule that left circuits lit. Each policy allocates its own
+ * memory.
+ */
 int plan_schedules(void)
 {
 	MORPH_OPTS(morph_collective_opts, how, .kind = MORPH_ALL_REDUCE, .algorithm = MORPH_HALVING,

@@ -8,8 +8,8 @@
 void acts_planning_begin(struct morph_ctx *ctx, const char *profile);
 
 /*
- * Whether schedules go through the checker: not while anything may fail, for that would be the
- * checker's.
+ * Turn the checker on or off. It must be off while a call can fail, because its own calls would
+ * fail.
  */
 void acts_planning_check(bool check);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules, rings and the state of a slice, as acts that may fail. */
+/* Schedules, queues and the state of a slice, as acts that can fail. */
 #include "../internal/client.h"
 #include "acts.h"
 #include "acts_running.h"
@@ -14,7 +14,7 @@ void acts_running_begin(struct morph_ctx *of, struct morph_slice *in)
 	slice = in;
 }
 
-/* Steps of more circuits, and longer paths, than there is room for from the beginning. */
+/* Exceed the initial capacity of the lists of circuits and of paths. */
 static int add_steps(struct morph_steps *steps)
 {
 	static const uint32_t way[20];
@@ -72,7 +72,7 @@ int schedule_states(struct morph_list **out)
 	return morph_slice_schedules(slice, out);
 }
 
-/* What could not be given to the program is closed. */
+/* The library closes a queue that it cannot return to the program. */
 static int use(const struct morph_queue_open_opts *opts)
 {
 	MORPH_OPTS(morph_queue_answer, answer);

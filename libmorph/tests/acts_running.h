@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Acts on what runs in a slice; see acts.h. */
+/* Acts on a running slice; see acts.h. */
 #ifndef ACTS_RUNNING_H
 #define ACTS_RUNNING_H
 

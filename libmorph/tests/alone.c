@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A context whose kernel nobody asks. */
+/* A context that uses no kernel. */
 #include "alone.h"
 
 struct morph_ctx *ctx;

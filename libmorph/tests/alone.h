@@ -5,7 +5,10 @@
 
 #include "fake.h"
 
-/* From begin() to end(), which go round each test or all of them. */
+/*
+ * The context exists from begin() to end(). These run around each test, or around all tests of a
+ * program.
+ */
 extern struct morph_ctx *ctx;
 
 int begin(void **state);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is written by hand, in words. */
+/* Convert schedules written by hand to the wire form. */
 #include "by_hand.h"
 
 #define ROOM 1024 /* words */
@@ -37,7 +37,7 @@ static void begin_sheet(struct sheet *sheet, const struct hand_form *form)
 	put(sheet, 0);
 }
 
-/* Returns the bytes. */
+/* Returns the length in bytes. */
 static size_t end_sheet(struct sheet *sheet, const struct hand_form *form)
 {
 	for (int32_t more = 0; more < form->more; more++)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Schedules written by hand, number by number, for a test to change one of them. */
+/* Schedules written by hand, number by number. Tests change one number of them. */
 #ifndef BY_HAND_H
 #define BY_HAND_H
 
@@ -12,8 +12,8 @@ struct hand_part { /* of a list */
 };
 
 /*
- * How it is written: whether it says what it is, and how many words it has less than it says, or
- * more.
+ * How the schedule is written: with or without its head, and with a wrong length, as a difference
+ * in words.
  */
 struct hand_form {
 	uint32_t kind;
@@ -70,20 +70,20 @@ struct hand {
 	struct hand_collective collective;
 	struct hand_delay delay;
 	struct hand_schedule schedule, after;
-	bool follows; /* what is after */
-	uint32_t planes; /* that were asked for */
+	bool follows; /* the schedule that follows */
+	uint32_t planes; /* requested planes */
 };
 
 int check_hand(const struct hand *hand, char report[256]);
 
-/* The checker takes it; or says just this. */
+/* Check that the checker accepts the schedule, or rejects it with exactly this text. */
 void assert_legal_at(const struct hand *hand, const char *file, int line);
 void assert_report_at(const struct hand *hand, const char *text, const char *file, int line);
 
 #define assert_legal(hand) assert_legal_at(hand, __FILE__, __LINE__)
 #define assert_report(hand, text) assert_report_at(hand, text, __FILE__, __LINE__)
 
-/* @base, of which this is changed, is told from what is right by this text. */
+/* Check that the checker rejects @base with @change, by this text. */
 #define REJECTS(base, text, change)       \
 	do {                              \
 		struct hand it = base;    \
@@ -92,7 +92,7 @@ void assert_report_at(const struct hand *hand, const char *text, const char *fil
 		assert_report(&it, text); \
 	} while (0)
 
-/* It may be so. */
+/* Check that the checker accepts @base with @change. */
 #define TAKES(base, change)            \
 	do {                           \
 		struct hand it = base; \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A small schedule that is right, and some that are made of it. */
+/* A small valid schedule, and schedules derived from it. */
 #include "by_hand_small.h"
 
 struct hand small(void)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A small schedule that is right, and some that are made of it. A picosecond for each byte, 100 for
- * a round, 10 for a hop, 1000 for a change and 50 for each circuit of it.
+ * A small valid schedule, and schedules derived from it. A byte takes 1 ps, a round 100, a hop 10,
+ * a change 1000, and each circuit of a change 50 more.
  */
 #ifndef BY_HAND_SMALL_H
 #define BY_HAND_SMALL_H
@@ -13,23 +13,23 @@
 #define LONG 510 /* 400 bytes, one hop */
 
 /*
- * Rank 0 sends its part of chunk 0 to rank 1, and chunk 1, both over plane 0. Rank 1 sums the one
- * with its own part and sends that to rank 2, over plane 1, when it has it.
+ * Rank 0 sends its part of chunk 0 and then chunk 1 to rank 1, over plane 0. Rank 1 adds its own
+ * part to chunk 0 and sends the sum to rank 2, over plane 1, as soon as it has it.
  */
 struct hand small(void);
 
-/* The circuit of plane 0 is there at first, from a schedule before: all is sent as much sooner. */
+/* An earlier schedule has lit the circuit of plane 0, so that all sends begin earlier. */
 struct hand following(void);
 
-/* A hold more, of one circuit, over which nothing is sent. */
+/* Add a hold of one circuit that carries nothing. */
 struct hand with_hold(struct hand it, struct hand_hold hold, uint32_t src, uint32_t dst);
 
-/* On some plane, set at some time, for as long as one circuit takes. */
+/* Add a hold on a plane that is set at a given time, for as long as one circuit takes. */
 struct hand set_later(struct hand it, uint32_t plane, uint64_t set, uint32_t src, uint32_t dst);
 
 /*
- * The second send begins when the first hold of plane 0 ends; another of the same circuit takes it
- * over.
+ * The second send begins when the first hold of plane 0 ends. Another hold of the same circuit
+ * follows it.
  */
 struct hand taken_over(void);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Corners of a rack where slices run by chance, and answers that are checked. */
+/* Corners of a rack with random slices, and checked answers. */
 #include "../internal/planner.h"
 #include "corner.h"
 
@@ -15,7 +15,9 @@ void corner_fence(struct corner *corner, uint64_t *seed, uint32_t chips, uint32_
 	fenced_leave(corner->bench->ledger, corner->hosts_count, seed, chips, fibres);
 }
 
-/* The circuits of a plan go other ways; where they find none it is what it was. */
+/*
+ * Reroute the circuits of a plan at random. If there are no other paths, the plan stays unchanged.
+ */
 static void scatter(struct corner *corner, struct morph_plan *plan, uint64_t *seed)
 {
 	struct morph_ledger *ledger = corner->bench->ledger;
@@ -79,7 +81,7 @@ void corner_keep_link(struct corner *corner, uint32_t from, uint32_t to, uint32_
 	assert_int_equal(count, 0);
 }
 
-/* A free fibre of a link goes on a plan's list. */
+/* Add a free fibre of a link to a plan. */
 static void add_strand(struct corner *corner, struct morph_plan *plan, uint32_t from, uint32_t to)
 {
 	struct morph_ledger *ledger = corner->bench->ledger;
@@ -121,7 +123,7 @@ void corner_detours(struct corner *corner, uint32_t circuits, uint32_t away)
 	assert_int_equal(morph_ledger_take(bench->ledger, plan, 7), 0);
 	for (uint32_t chip = 8; chip <= 12; chip += 4)
 		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, chip, false);
-	/* From the rank in server 2, by itself or not. */
+	/* From the rank in server 2, with simplex or duplex circuits. */
 	morph_request_set_simplex(bench->request, true);
 	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_RING, 2, 1, 1), 0);
 	for (uint32_t at = 1; at < away; at++)
@@ -149,7 +151,7 @@ void corner_begin(struct corner *corner, struct bench *bench)
 	}
 }
 
-/* All slices end, and those that ran are forgotten. */
+/* End all slices, and forget those that ran. */
 void corner_clear(struct corner *corner)
 {
 	morph_defrag_clear(corner->defrag);
@@ -198,7 +200,7 @@ void answer_free(struct answer *answer)
 		free(answer->blobs[at]);
 }
 
-/* Solve; the answer has to be what it says. */
+/* Solve, and check that the answer is valid. */
 struct morph_defrag_result corner_solve(struct corner *corner, uint32_t objective)
 {
 	MORPH_OPTS(morph_defrag_opts, opts, .objective = objective);
@@ -216,7 +218,7 @@ struct morph_defrag_result corner_solve(struct corner *corner, uint32_t objectiv
 	return result;
 }
 
-/* Until a request that morph_place() refuses is satisfied by moves. */
+/* Draw corners until moves satisfy a request that morph_place() refuses. */
 bool corner_lacks_fibres(const struct corner *corner)
 {
 	const struct morph_plan *plan = corner->bench->plan;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A corner of a rack, small enough to try all that can be done in it. */
+/* A corner of a rack that is small enough for trying all solutions. */
 #ifndef CORNER_H
 #define CORNER_H
 
@@ -13,53 +13,52 @@
 #define CORNER FENCED_SERVERS
 #define DEMANDS BRUTE_DEMANDS
 
-/* Slices that run, and what is asked of them. */
+/* Running slices, and a request. */
 struct corner {
 	struct bench *bench;
 	struct morph_defrag *defrag;
 	uint32_t count;
 	struct morph_plan *plans[SLICES];
 	uint32_t hosts_count, hosts[CORNER];
-	uint32_t detour; /* hops that circuits take too many at most; 0: any number */
+	uint32_t detour; /* limit of additional hops of random paths; 0: no limit */
 };
 
 void corner_begin(struct corner *corner, struct bench *bench);
-/* All slices end, and those that ran are forgotten. */
+/* End all slices, and forget those that ran. */
 void corner_clear(struct corner *corner);
 void corner_end(struct corner *corner);
 
 /* Servers 4z + 2y + x of a block. */
 void corner_choose(struct corner *corner, uint32_t count);
-/*
- * Leave so many accelerators of each server of the corner, and up to so many fibres of each link.
- */
+/* Leave @chips accelerators of each server of the corner, and up to @fibres fibres of each link. */
 void corner_fence(struct corner *corner, uint64_t *seed, uint32_t chips, uint32_t fibres);
-/* What is requested becomes the next slice, and goes ways by chance; false: it has no place. */
+/* The request becomes the next slice, on random paths. Returns false if it has no place. */
 bool corner_add(struct corner *corner, uint64_t *seed);
-/* Slices that go ways by chance. */
+/* Add slices on random paths. */
 void corner_run(struct corner *corner, uint64_t *seed, uint32_t count);
-/* A request of a few ranks. */
+/* Draw a request for a few ranks. */
 void corner_ask(struct morph_request *request, uint64_t *seed);
 
-/* So many fibres of a link may be used, where none might. */
+/* Make a number of fibres of a link usable. Before, none is. */
 void corner_keep_link(struct corner *corner, uint32_t from, uint32_t to, uint32_t count);
 
 /*
- * Servers 0, 1, 2 and 3 in a square. Of so many circuits from 0 to 1 all but @away go straight,
- * and these go by 2 and 3, where as many are wanted. As many fibres more are straight.
+ * Servers 0, 1, 2 and 3 form a square. @circuits circuits lead from 0 to 1. @away of them take the
+ * path over 2 and 3, where the request needs as many fibres. The same number of direct fibres is
+ * free.
  */
 void corner_detours(struct corner *corner, uint32_t circuits, uint32_t away);
-/* With one of them. */
+/* The same with one circuit on the long path. */
 void corner_detour(struct corner *corner, uint32_t circuits);
 
-/* Solve; the answer has to be what it says. */
+/* Solve, and check that the answer is valid. */
 struct morph_defrag_result corner_solve(struct corner *corner, uint32_t objective);
-/* Was the request refused, and not for want of accelerators? */
+/* Check that the request was refused, and not because of missing accelerators. */
 bool corner_lacks_fibres(const struct corner *corner);
-/* Until a request that morph_place() refuses is satisfied by moves. */
+/* Draw corners until moves satisfy a request that morph_place() refuses. */
 struct morph_defrag_result corner_satisfy(struct corner *corner, uint64_t *seed);
 
-/* What the checker is given; blobs in the order of input: ledger, request, running, answer. */
+/* Input of the checker, in the order of its blobs: ledger, request, running slices, answer. */
 struct answer {
 	struct morph_check_defrag_input input;
 	void *blobs[4];

@@ -9,7 +9,7 @@ void hold_server(struct bench *bench, uint32_t rack, uint32_t server, uint32_t s
 				 0);
 }
 
-/* Each server is free with that chance; returns how many are. */
+/* Each server is free with the given probability. Returns the number of free servers. */
 uint32_t fill(struct bench *bench, uint64_t *seed, uint32_t free_percent)
 {
 	uint32_t count = 0;

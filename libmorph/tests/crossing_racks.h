@@ -13,10 +13,10 @@
 #define PLAN_HEAD 17
 
 void hold_server(struct bench *bench, uint32_t rack, uint32_t server, uint32_t slice);
-/* Each server is free with that chance; returns how many are. */
+/* Each server is free with the given probability. Returns the number of free servers. */
 uint32_t fill(struct bench *bench, uint64_t *seed, uint32_t free_percent);
 void ask_crossing(struct bench *bench, uint32_t x, uint32_t y, uint32_t z);
-/* Is it of the second rack? */
+/* Check whether an accelerator is in the second rack. */
 bool in_second(uint32_t accelerator);
 
 #endif /* CROSSING_RACKS_H */

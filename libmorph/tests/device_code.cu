@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * <morph/device.h> as code of devices: compiled, not run. What the makers' headers would say is
- * said here, so that none of them has to be there.
+ * Compile <morph/device.h> as device code, without running it. The definitions below replace the
+ * vendors' headers, so that the build does not need them.
  */
 #define __host__ __attribute__((host))
 #define __device__ __attribute__((device))

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Two ends of edges, as kernels keep them: see edge_sites.h. */
+/* Two ends of edges, with the kernel's state of each: see edge_sites.h. */
 #include "edge_sites.h"
 
 struct site sites[2];
@@ -33,7 +33,7 @@ uint64_t site_may_have(const struct site *site)
 	return LANES & ~(site->theirs | (site->prepared & ~site->ours));
 }
 
-/* Nothing that was there before is given up until both ends have what is wanted. */
+/* No end may give up earlier lanes until both ends have the wanted lanes. */
 void sites_check_kept(void)
 {
 	bool both = edge_weight(sites[0].ours & sites[1].ours) >= requests.wanted;
@@ -42,7 +42,10 @@ void sites_check_kept(void)
 		assert_true(both || !(sites[at].had & ~sites[at].ours));
 }
 
-/* As the kernel: what it has, then what its slices have lit, then the lowest. */
+/*
+ * As the kernel, choose the present lanes first, then the lanes of its own slices, then the lowest
+ * free lane.
+ */
 static int reserve(struct site *site, uint64_t epoch, uint32_t count, uint64_t among)
 {
 	uint64_t left = site_may_have(site) & among, chosen;
@@ -70,14 +73,14 @@ static int reserve(struct site *site, uint64_t epoch, uint32_t count, uint64_t a
 	return 0;
 }
 
-/* Somebody else is faster, with the lowest lane that is asked for and not reserved yet. */
+/* Another controller is faster: it takes the lowest requested lane that is not reserved yet. */
 static void overtake(struct site *site, uint64_t among)
 {
 	if (site == &sites[1] && requests.reserved++ < requests.overtaken)
 		site->theirs |= lowest(among & LANES & ~site->ours, 1);
 }
 
-/* A number of the request, of 4 or 8 bytes; 0 where it is not there. */
+/* Read a number of 4 or 8 bytes from the request; 0 if it is absent. */
 static uint64_t number(const struct nlmsghdr *request, int attribute)
 {
 	const struct genlmsghdr *genl = nlmsg_data(request);
@@ -126,7 +129,8 @@ static void tell_circuit(struct site *site, const struct nlmsghdr *request, uint
 }
 
 /*
- * All of the slice's: those that leave and come in, one at another edge, and one that is prepared.
+ * List all circuits of the slice: those that leave and enter, one at another edge, and a prepared
+ * one.
  */
 static void tell_circuits(struct site *site, const struct nlmsghdr *request)
 {
@@ -160,7 +164,7 @@ static void put_object(struct nl_msg *message, const struct site *site, uint32_t
 	}
 }
 
-/* What each command names beside the fabric. */
+/* Attributes of each command besides the fabric. */
 static const struct {
 	uint32_t command;
 	int fabric, named;

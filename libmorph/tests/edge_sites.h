@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Two ends of edges, of two kernels or of one, that keep books of the lanes as
- * kmod/core/slice/lanes.c does: fakes that are asked for lanes, refuse, and are overtaken by others
- * as a test wants it.
+ * Two ends of edges, of two kernels or of one. These fakes account for lanes as
+ * kmod/core/slice/lanes.c does. A test makes them refuse requests, or lets another controller take
+ * lanes first.
  */
 #ifndef EDGE_SITES_H
 #define EDGE_SITES_H
@@ -14,7 +14,7 @@
 #define OTHERS 8
 #define SLICE 9
 
-/* What a kernel keeps of one end. */
+/* A kernel's state of one end. */
 struct site {
 	struct fake *fake;
 	struct morph_ctx *ctx;
@@ -23,7 +23,7 @@ struct site {
 	uint64_t epoch; /* of the controller */
 	uint64_t ours; /* reserved */
 	uint64_t bears; /* epoch of that */
-	uint64_t theirs; /* reserved or lit by others */
+	uint64_t theirs; /* reserved or lit by other tenants */
 	uint64_t lit; /* by our slice */
 	uint64_t prepared; /* by a change of our slice that is not lit */
 	uint64_t had; /* before the call */
@@ -35,7 +35,7 @@ struct site {
 
 extern struct site sites[2];
 
-/* Of all that is asked of them. */
+/* Requests to both sites. */
 struct site_requests {
 	uint32_t wanted; /* by the call that is made */
 	uint32_t count; /* requests since then */
@@ -49,12 +49,12 @@ struct site_requests {
 
 extern struct site_requests requests;
 
-/* How many lanes; those of an end that may be reserved. */
+/* The number of lanes; the lanes of an end that can be reserved. */
 uint32_t edge_weight(uint64_t lanes);
 uint64_t site_may_have(const struct site *site);
-/* Nothing that was there before is given up until both ends have what is wanted. */
+/* No end may give up earlier lanes until both ends have the wanted lanes. */
 void sites_check_kept(void);
-/* The kernel's end: for fake->request. */
+/* The kernel's part, for fake->request. */
 void sites_answer(struct fake *fake, const struct nlmsghdr *request);
 
 #endif /* EDGE_SITES_H */

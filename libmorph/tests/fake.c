@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A kernel made of hooks. */
+/* A fake kernel made of hooks. */
 #include <poll.h>
 #include <stdio.h>
 
@@ -11,7 +11,7 @@ static struct fake *fake_of(struct lm_transport *transport)
 	return (struct fake *)transport;
 }
 
-/* A new handle, or a fault. */
+/* Allocate a handle, or fail on demand. */
 static int handle_new(struct lm_transport *transport)
 {
 	if (fault_strikes("kernel"))
@@ -80,7 +80,7 @@ static int fake_poll(struct lm_transport *transport, int fd, int64_t timeout_ns)
 	return fake->first != fake->last || fake->events_bytes > 0 ? POLLIN : 0;
 }
 
-/* What a socket for requests still had goes with it. */
+/* Closing a socket drops its pending answers. */
 static void drop_answers(struct fake *fake)
 {
 	for (int at = fake->first; at != fake->last; at++) {
@@ -103,7 +103,7 @@ static void fake_close(struct lm_transport *transport, int fd)
 		drop_answers(fake);
 }
 
-/* Memory of its own each time, so that what is used after it was given back is noticed. */
+/* Map new memory each time, so that a use after unmapping is detected. */
 static int fake_map(struct lm_transport *transport, int fd, uint64_t offset, size_t bytes,
 		    bool write, void **memory)
 {
@@ -169,7 +169,7 @@ void fake_answer_family(struct fake *fake)
 	fake_ack(fake);
 }
 
-/* As the kernel: one dump at a time on a socket, until its end has been received. */
+/* As in the kernel, a socket has one dump at a time, until the program has received its end. */
 static int fake_netlink_send(struct lm_transport *transport, int fd, const void *message,
 			     size_t bytes)
 {
@@ -194,7 +194,7 @@ static int fake_netlink_send(struct lm_transport *transport, int fd, const void 
 	return 0;
 }
 
-/* Copy a datagram out; the end of a dump may be in it. */
+/* Copy a datagram to the program. It can contain the end of a dump. */
 static void deliver(struct fake *fake, const struct fake_datagram *datagram, void *buffer)
 {
 	const struct nlmsghdr *header = (const void *)datagram->bytes;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A kernel made of hooks, for tests of what lies above the transport. */
+/* A fake kernel made of hooks, for tests of the layers above the transport. */
 #ifndef FAKE_H
 #define FAKE_H
 
@@ -25,7 +25,7 @@
 #define FAKE_QUEUE 64 /* notifications that one read takes */
 #define FAKE_ROOM 512 /* datagrams that may wait */
 
-/* A datagram that waits, or an error in its place. */
+/* A pending datagram, or an error instead. */
 struct fake_datagram {
 	char *bytes;
 	ssize_t length;
@@ -47,48 +47,48 @@ struct fake {
 	void (*controller)(struct fake *fake, const struct nlmsghdr *request);
 	int requests; /* the socket that was opened last for requests */
 	bool dumping; /* a dump's end is still to be received from it */
-	/* Memory that is shared from now on, which is zero: 0 or a negative errno. */
+	/* Memory that is shared with the program, initially zero. Returns 0 or a negative errno. */
 	int (*map)(struct fake *fake, uint64_t offset, size_t bytes, void *memory);
 	int mapped;
 	int state; /* for hooks */
 	const struct nlmsghdr *request_now;
 };
 
-/* The fake; it belongs to the transport that it is put behind. */
+/* The fake. The transport that it is attached to owns it. */
 struct fake *fake_new(void);
 
-/* A context whose kernel is @transport. */
+/* Create a context with @transport as its kernel. */
 struct morph_ctx *fake_ctx(struct lm_transport *transport);
 
-/* Queue a message in a datagram of its own; frees it. @seq 0: a notification. */
+/* Queue a message in a datagram of its own, and free it. @seq 0: a notification. */
 void fake_queue(struct fake *fake, struct nl_msg *message, uint32_t seq);
 void fake_queue_error(struct fake *fake, int error);
 
-/* A message of the family, to be filled. */
+/* Allocate a message of the family for the caller to fill. */
 struct nl_msg *fake_message(uint32_t command, uint16_t flags);
 
-/* An accelerator, with an attribute that the library does not know. */
+/* An accelerator with an attribute that the library does not know. */
 struct nl_msg *fake_accelerator(uint32_t id, uint64_t seq, uint16_t flags);
 
-/* The answer to who the family is. */
+/* Answer the request for the family's number. */
 void fake_answer_family(struct fake *fake);
 
-/* Answers to the request that is being made: acknowledgement, end of a dump, refusal. */
+/* Answers to the current request: acknowledgement, end of a dump, refusal. */
 void fake_ack(struct fake *fake);
 void fake_done(struct fake *fake);
 void fake_refuse(struct fake *fake, int error, const char *text, uint32_t offset, uint32_t missing,
 		 uint32_t nest);
 
-/* Offset of the first attribute @number in the request, @inner within it if not 0. */
+/* Offset of the first attribute @number in the request; with @inner, of the attribute inside it. */
 uint32_t fake_offset(const struct nlmsghdr *request, int number, int inner);
 
 /* The command of a request. */
 uint32_t fake_command(const struct nlmsghdr *request);
 
-/* All that an object has, as text; freed by the caller. */
+/* All attributes of an object, as text that the caller frees. */
 char *fake_print(const struct morph_object *object);
 
-/* A detail of the last failure. */
+/* A member of the last error. */
 #define ERROR_OF(ctx, field)                       \
 	({                                         \
 		MORPH_OPTS(morph_error, error_of); \
@@ -96,7 +96,7 @@ char *fake_print(const struct morph_object *object);
 		error_of.field;                    \
 	})
 
-/* Set options of a transaction, as designated initialisers, in place of those set before. */
+/* Set options of a transaction, as designated initialisers. They replace earlier options. */
 #define SET_TXN(txn, ...)                                                \
 	do {                                                             \
 		MORPH_OPTS(morph_txn_opts, set_opts, __VA_ARGS__);       \

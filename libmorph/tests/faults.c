@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What the library calls, so that it can fail. The Makefile renames these functions in the
- * library's objects, and only there: NAME becomes fault_NAME.
+ * Functions that the library calls, in versions that can fail. The Makefile renames these functions
+ * in the library's objects only: NAME becomes fault_NAME.
  */
 #include <dirent.h>
 #include <errno.h>
@@ -86,7 +86,7 @@ bool fault_strikes(const char *what)
 	return true;
 }
 
-/* Function @name with @params, which returns @failed where a call of @what strikes. */
+/* Function @name with @params. It returns @failed if a failure of @what is due. */
 #define FAULTY(what, failed, type, name, params, args)             \
 	type fault_##name params                                   \
 	{                                                          \
@@ -107,7 +107,9 @@ MEMORY(FILE *, open_memstream, (char **text, size_t *bytes), (text, bytes))
 MEMORY(struct nl_msg *, nlmsg_alloc_size, (size_t bytes), (bytes))
 MEMORY(struct nl_sock *, nl_socket_alloc, (void), ())
 
-/* jansson is linked where files of others are read: it is named, and not needed here. */
+/*
+ * Only readers of foreign files link jansson. This program names the function without needing it.
+ */
 json_t *json_loadb(const char *text, size_t bytes, size_t flags, json_error_t *error)
 	__attribute__((weak));
 
@@ -115,7 +117,7 @@ FAULTY("json_loadb", NULL, json_t *, json_loadb,
        (const char *text, size_t bytes, size_t flags, json_error_t *error),
        (text, bytes, flags, error))
 
-/* A stream is closed also where that fails. */
+/* fclose() closes the stream even if it fails. */
 int fault_fclose(FILE *stream)
 {
 	int result = fclose(stream);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What a fake kernel answers that has a little of everything. */
+/* Answers of a fake kernel that has an object of each type. */
 #include "furnished.h"
 #include "stepping.h"
 
@@ -32,7 +32,7 @@ static int fill_path(struct morph_circuit_path *path)
 	return fits ? 0 : -EMSGSIZE;
 }
 
-/* A name is that of one fabric only, as each is of its own number. */
+/* Each fabric has a name of its own, made from its number. */
 static void fill_fabric(struct morph_fabric_info *info)
 {
 	info->uuid[0] = 1;
@@ -107,7 +107,7 @@ static void put_object(struct nl_msg *message, uint32_t command)
 	}
 }
 
-/* A dump has two messages: of a slice they are parts of one object. */
+/* A dump has two messages. In a dump of slices, they are parts of one object. */
 void furnished_answer(struct fake *kernel, const struct nlmsghdr *request)
 {
 	uint32_t command = fake_command(request);

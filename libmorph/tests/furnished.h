@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Hooks of a fake kernel that has a little of everything: whatever the library asks for is there.
+ * Hooks of a fake kernel that has an object of each type, so that no request of the library fails.
  */
 #ifndef FURNISHED_H
 #define FURNISHED_H
@@ -11,7 +11,7 @@
 int furnished_ioctl(struct fake *kernel, unsigned long command, void *argument);
 /* fake->request */
 void furnished_answer(struct fake *kernel, const struct nlmsghdr *request);
-/* A fabric tells of itself. */
+/* Send a notification about a fabric. */
 void furnished_notify(struct fake *kernel);
 
 #endif /* FURNISHED_H */

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A kernel with books of its own. Steps are carried out there, where nothing is used twice. */
+/*
+ * A fake kernel that accounts for its resources. It carries steps out and checks that no resource
+ * is used twice.
+ */
 #include "../internal/planner.h"
 #include "kernel.h"
 
@@ -56,7 +59,7 @@ static uint32_t joining(const struct optics_graph *graph, uint32_t element, uint
 	return state;
 }
 
-/* The path of a change, as the kernel follows its guides. */
+/* Follow the path of a change guide by guide, as the kernel does. */
 static void follow(const struct morph_change *change, struct circuit *circuit)
 {
 	const struct optics_graph *graph = kernel.books->graph;
@@ -112,7 +115,7 @@ static void add(uint32_t slice, const struct morph_change *change)
 	claim(circuit);
 }
 
-/* A circuit by its new way: lit beside the old one, unless it was said to go dark. */
+/* Move a circuit to its new path: beside the old one, unless the change announces a dark period. */
 static void move(uint32_t slice, const struct morph_change *change, bool dark)
 {
 	struct circuit *circuit = kernel_find(slice, change->circuit), fresh = *circuit;
@@ -161,7 +164,7 @@ void kernel_run_step(const struct morph_defrag *defrag, uint32_t number, uint32_
 
 /* ----------------------------------------------------------------- what it tells */
 
-/* Many messages go into one datagram, as a kernel does it. */
+/* Pack many messages into one datagram, as the kernel does. */
 static struct nl_msg *one_more(struct fake *it, uint32_t command)
 {
 	struct fake_datagram *datagram = &it->queue[(it->last + FAKE_ROOM - 1) % FAKE_ROOM];
@@ -329,7 +332,7 @@ static void answer(struct fake *it, const struct nlmsghdr *request)
 
 /* ----------------------------------------------------------------------- its life */
 
-/* The fibres of a plan may be used. */
+/* Make the fibres of a plan usable. */
 static void open_fibres(const struct morph_plan *plan)
 {
 	for (uint32_t at = 0; at < plan->strands_count; at++)
@@ -348,7 +351,7 @@ bool kernel_boot(struct corner *corner)
 	assert_int_equal(morph_ledger_new(bench->ctx, bench->model, &kernel.books), 0);
 	books = kernel.books;
 	assert_int_equal(lm_ledger_state(books), 0);
-	/* Fibres that the corner's ledger has in use, and no slice has, are barred. */
+	/* Bar the fibres that are in use in the corner's ledger and belong to no slice. */
 	for (uint32_t at = 0; at < books->graph->guides_count; at++)
 		if (books->graph->guides[at].class == MORPH_GUIDE_FIBRE)
 			morph_ledger_mark(books, MORPH_PART_GUIDE, at,

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A kernel where slices run: a fake with books of its own, of what is lit, by which guides and
- * states of elements. It tells of them by netlink.
+ * A fake kernel with running slices. It accounts for the lit circuits, their guides and the states
+ * of elements, and answers dumps over netlink.
  */
 #ifndef KERNEL_H
 #define KERNEL_H
@@ -19,7 +19,7 @@ struct circuit {
 	struct optics_hop hops[OPTICS_MAX_HOPS];
 };
 
-/* What it has. Its ledger is one of the library only in as much as that has room for it. */
+/* The state of the kernel. Its ledger has the library's type, but only for storage. */
 struct kernel {
 	struct morph_ledger *books;
 	struct corner *corner;
@@ -35,16 +35,16 @@ struct kernel {
 extern struct kernel kernel;
 
 /*
- * All that was added to the corner's defrag is lit in the kernel, which the corner's context asks
- * from then on. False: a slice has no ways inside servers.
+ * Light all circuits of the corner's defrag in the kernel, and connect the corner's context to it.
+ * Returns false if a slice has no paths inside servers.
  */
 bool kernel_boot(struct corner *corner);
 void kernel_end(void);
 
-/* The circuit of that number, which there is. */
+/* Find a circuit by its number. It must exist. */
 struct circuit *kernel_find(uint32_t slice, uint32_t number);
 
-/* Carry a step out as transaction; what was requested gets the number @request. */
+/* Carry out a step as a transaction. The requested slice gets the number @request. */
 void kernel_run_step(const struct morph_defrag *defrag, uint32_t number, uint32_t request);
 
 #endif /* KERNEL_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Fabrics for tests of light. */
+/* Fabrics for tests of the circuits of schedules. */
 #include "../internal/planner.h"
 #include "lighting.h"
 

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* For tests of light of schedules: fabrics, what is planned for them, and the checker. */
+/* For tests of the circuits of schedules: fabrics, plans for them, and the checker. */
 #ifndef LIGHTING_H
 #define LIGHTING_H
 
 #include "scheduling.h"
 
-/* Of the command line, in this order: server8, server16, rack64, smartlight72. */
+/* Profiles on the command line, in this order: server8, server16, rack64, smartlight72. */
 #define PROFILES 4
 #define HEAD 5 /* words */
 #define STEPS_HEAD 7
@@ -14,7 +14,7 @@
 
 extern char **profiles;
 
-/* A fabric, and what is asked of it. */
+/* A fabric, and the requests to it. */
 struct bench {
 	struct morph_model *model;
 	struct morph_ledger *ledger;
@@ -37,15 +37,15 @@ enum {
 struct bench open_bench(uint32_t number);
 void close_bench(struct bench *bench);
 
-/* False where the algorithm or the policy does not do it. */
+/* Plan a collective. Returns false if the algorithm or the policy does not support it. */
 bool plan(struct bench *bench, const struct morph_collective_opts *how,
 	  const struct morph_schedule_opts *opts);
-/* All-to-all by shifts, each round with circuits of its own. */
+/* Plan an all-to-all by shifts. Each round has circuits of its own. */
 void plan_shift(struct bench *bench, uint32_t ranks, uint32_t planes);
 
 /*
- * The verdict. One lane each, unless other options are given: that of the mesh carries less than a
- * port of some_delay().
+ * Find paths, and return the verdict. Without other options, each circuit has one lane: a lane of
+ * the mesh carries less than a port of some_delay().
  */
 uint32_t light(struct bench *bench, uint32_t ranks, const struct morph_light_opts *opts);
 

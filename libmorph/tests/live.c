@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * The library against the real module and the simulated provider: every kind of call
- * once, and what came of it on standard output. Run as root with a simulated fabric
- * that nobody uses. With MORPH_RECORD set the run is recorded; "live RECORDING" plays
- * the same program from a recording, and must print the same.
+ * Run the library against the real module and the simulated provider. The program makes each kind
+ * of call once and prints the results. Run it as root, with a simulated fabric that no other
+ * program uses. With MORPH_RECORD set, the library records the run. "live RECORDING" replays the
+ * recording, and must print the same output.
  */
 #include <err.h>
 #include <stdio.h>
@@ -60,7 +60,7 @@ static void print_value(const struct morph_object *object, const struct morph_at
 	}
 }
 
-/* Tell an object and free it; @error is what the call returned. */
+/* Print an object and free it. @error is the call's result. */
 static void tell(const char *what, int error, struct morph_object *object)
 {
 	printf("%s: ", what);
@@ -72,7 +72,7 @@ static void tell(const char *what, int error, struct morph_object *object)
 	morph_object_free(object);
 }
 
-/* Tell how many there are and the first of them; frees the list. */
+/* Print the length of a list and its first object; free the list. */
 static void tell_list(const char *what, int error, struct morph_list *list)
 {
 	printf("%s: ", what);
@@ -85,7 +85,10 @@ static void tell_list(const char *what, int error, struct morph_list *list)
 	morph_list_free(list);
 }
 
-/* A call that gives an object, or a list: it comes before what it gives is looked at. */
+/*
+ * Make a call that returns an object or a list, and print its result. The macro evaluates the call
+ * before its output.
+ */
 #define TELL(what, call)                    \
 	do {                                \
 		int error_ = (call);        \
@@ -100,7 +103,7 @@ static void tell_list(const char *what, int error, struct morph_list *list)
 		tell_list(what, error_, list); \
 	} while (0)
 
-/* A call that this program can't go on without. */
+/* Check a call without which the program cannot continue. */
 static void must(int error, const char *what)
 {
 	if (error < 0)
@@ -349,7 +352,7 @@ static uint32_t accelerator_of_rank(uint32_t rank)
 	return accelerator;
 }
 
-/* Read events until one of @type came. */
+/* Read events until one of @type arrives. */
 static void wait_event(uint32_t type)
 {
 	struct morph_list *events;

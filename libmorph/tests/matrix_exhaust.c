@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* All plans of a small matrix: the soonest of them. */
+/* Enumerate all plans of a small matrix, and find the fastest. */
 #include "matrix_exhaust.h"
 
-/* Sends of whole units one after the other, as soon as their ends are free: all ways. */
+/*
+ * Enumerate all orders of sends of whole units. Each send begins as soon as both of its ends are
+ * free.
+ */
 struct exhaust {
 	uint32_t ranks, left[16], units;
 	uint64_t transmit[4], receive[4], unit_ps, set_ps, best_ps;
 	uint32_t peer[4], sender[4];
 };
 
-/* What ports have still to do: no plan from here is sooner. */
+/* Lower bound of the remaining time: the remaining work of the busiest port. */
 static uint64_t still(const struct exhaust *exhaust)
 {
 	uint64_t most = 0;
@@ -34,7 +37,7 @@ static uint64_t still(const struct exhaust *exhaust)
 	return most;
 }
 
-/* Sends are in the order in which they begin. */
+/* Sends are in the order of their beginnings. */
 static void exhaust_all(struct exhaust *exhaust, uint64_t last_ps)
 {
 	if (still(exhaust) >= exhaust->best_ps)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Each send in the order of time: who is free, what a change takes, and what has arrived in the
- * end.
+ * Replay a plan send by send in the order of time. Check that ports are free, changes have their
+ * time, and all bytes arrive.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "alone.h"
 #include "matrix_replay.h"
 
-/* A port: what it last did. */
+/* A port and its last use. */
 struct port {
 	uint64_t free_ps;
 	uint32_t peer;
@@ -24,7 +24,7 @@ struct replay {
 	uint32_t order[SENDS];
 };
 
-static const struct matrix_send *ordered; /* by whom sends are sorted */
+static const struct matrix_send *ordered; /* the key for sorting sends */
 
 static int by_time(const void *one, const void *other)
 {
@@ -50,7 +50,7 @@ static void replay_begin(struct replay *replay, const struct matrix_problem *pro
 	}
 }
 
-/* What is set is programmed at once, after what was, and waits for nothing else. */
+/* Program a circuit immediately after the circuits before it. */
 static const char *replay_program(struct replay *replay, const struct costs *costs,
 				  const struct matrix_send *send, uint64_t free_ps)
 {
@@ -65,8 +65,8 @@ static const char *replay_program(struct replay *replay, const struct costs *cos
 }
 
 /*
- * By ports: each send begins when its own two ends are free, and no sooner; and it is its turn to
- * be programmed, which takes its time.
+ * With changes that stop ports: each send begins as soon as both of its ports are free, and in its
+ * turn to be programmed.
  */
 static const char *replay_port(struct replay *replay, const struct costs *costs,
 			       const struct matrix_send *send, const struct port *transmit,
@@ -91,7 +91,7 @@ static const char *replay_port(struct replay *replay, const struct costs *costs,
 	return NULL;
 }
 
-/* By planes or the fabric: nothing is sent while anything is set. */
+/* With changes that stop planes or the fabric: no send is active during a change. */
 static const char *replay_stop(const struct matrix_problem *problem, const struct matrix_plan *plan,
 			       const struct matrix_send *send, const struct port *transmit,
 			       const struct port *receive)

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Plans for matrices, replayed by what shares nothing with planners but the definition. */
+/*
+ * Replay plans for matrices. The replay and the planners share only the definition of the problem.
+ */
 #ifndef MATRIX_REPLAY_H
 #define MATRIX_REPLAY_H
 
@@ -10,7 +12,7 @@
 #define PLANES 8
 #define SENDS 20000
 
-/* What is wrong with a plan; NULL: nothing. */
+/* Check a plan. Returns an error text, or NULL. */
 const char *wrong_with(const struct matrix_problem *problem, const struct matrix_plan *plan);
 
 #endif /* MATRIX_REPLAY_H */

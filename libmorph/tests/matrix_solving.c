@@ -34,7 +34,7 @@ struct matrix_plan solve(const struct matrix_problem *problem)
 	return plan;
 }
 
-/* One of many kinds, by its seed; what is held too. */
+/* Draw a problem of a random kind from a seed, with its held circuits. */
 struct matrix_problem any_problem(uint64_t seed)
 {
 	uint64_t random = seed;

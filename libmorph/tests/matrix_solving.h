@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* One solver for tests of matrices, what it is asked, and plans that were replayed. */
+/* A solver for tests of matrices, its problems, and replayed plans. */
 #ifndef MATRIX_SOLVING_H
 #define MATRIX_SOLVING_H
 
@@ -15,10 +15,10 @@ extern const struct costs link;
 int open_solver(void **state);
 int close_solver(void **state);
 
-/* A plan that is as it should be, or the test fails. */
+/* Solve the problem, and fail the test if the plan is invalid. */
 struct matrix_plan solve(const struct matrix_problem *problem);
 
-/* One of many kinds, by its seed; what is held too. */
+/* Draw a problem of a random kind from a seed, with its held circuits. */
 struct matrix_problem any_problem(uint64_t seed);
 struct matrix_problem layer(uint64_t seed, const struct tokens *tokens, uint64_t change_ps);
 

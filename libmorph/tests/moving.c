@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What is sent in a collective, chunk by chunk, read from its words. */
+/* The transfers of a collective, chunk by chunk, read from its wire form. */
 #include <morph/wire.h>
 
 #include "../internal/planner.h"
@@ -15,7 +15,7 @@ struct morph_collective *empty_collective(void)
 
 #define MOST_MOVED 64
 
-/* The words of <morph/wire.h>, and where things are in them. */
+/* The words of <morph/wire.h>, and the positions of their parts. */
 struct words {
 	uint32_t *all;
 	size_t bytes;
@@ -41,7 +41,7 @@ static struct words words_of(const struct morph_collective *collective)
 	return words;
 }
 
-/* Of whose parts each rank has the sum of a chunk, before a round and after it. */
+/* The ranks whose parts each rank's copy of a chunk contains, before and after a round. */
 struct holders {
 	uint64_t before[MOST_MOVED], after[MOST_MOVED];
 };
@@ -76,7 +76,7 @@ static void send_chunk(const uint32_t *transfer, struct holders *holders)
 	}
 }
 
-/* Each chunk ends where it should, with the parts of all who have any. */
+/* Check that each chunk ends at its destinations, with the parts of all ranks that have one. */
 void assert_done(const struct morph_collective *collective)
 {
 	struct words words = words_of(collective);
@@ -111,7 +111,7 @@ void assert_done(const struct morph_collective *collective)
 	free(words.all);
 }
 
-/* Something that is sent, in a round; @round is left out where rounds may differ. */
+/* A transfer of a round. @round is 0 if the rounds may differ. */
 struct sent {
 	uint64_t round, src, dst, bytes, reduce;
 };

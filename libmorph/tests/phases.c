@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Phases for tests, and who does what they ask for. */
+/* Phases for tests, and a driver that obeys their acts. */
 #include "../internal/client.h"
 #include "phases.h"
 

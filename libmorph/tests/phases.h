@@ -15,9 +15,9 @@
 struct morph_phases *new_phases(uint32_t ranks, uint32_t mode);
 struct morph_phases *phases_of(const struct training *of, uint32_t mode);
 struct morph_phase_counts counts_of(const struct morph_phases *phases);
-/* Reads acts, and reports changes as done. Returns how many groups go on. */
+/* Read acts, and report changes as complete. Returns the number of groups that continue. */
 uint32_t obey(struct morph_phases *phases, uint64_t now_ns);
-/* The next act is that change. */
+/* Check that the next act is this change. */
 void expect_change(struct morph_phases *phases, uint32_t group, uint32_t comes, uint32_t goes);
 
 #endif /* PHASES_H */

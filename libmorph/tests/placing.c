@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What tests of placement and of its checker share. */
+/* Shared by tests of placement and of its checker. */
 #include <stdio.h>
 #include <sys/stat.h>
 
@@ -89,7 +89,7 @@ int check_written(const struct written *all, char *report, size_t room)
 	return morph_check(&input, report, room);
 }
 
-/* Place what the request says; the answer has to be what it says. */
+/* Place the request, and check that the answer is valid. */
 uint32_t placed(struct bench *bench, struct morph_plan *plan)
 {
 	struct written all;
@@ -150,7 +150,7 @@ void hold_every_other_server(struct bench *bench)
 			assert_int_equal(morph_ledger_hold(bench->ledger, at, 1), 0);
 }
 
-/* Fibres between servers, as wires of class 2 in the profile: held or not by chance. */
+/* Fibres between servers are guides of class 2 in the profile. Hold each at random. */
 void hold_fibres(struct bench *bench, uint64_t *seed, uint32_t percent)
 {
 	const uint32_t *section = (const uint32_t *)(const void *)(rack_profile + 168 + 3 * 16);

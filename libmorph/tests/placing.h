@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* A rack to place slices in, and the checker that answers are held against. */
+/* A rack for placing slices, and the checker for the answers. */
 #ifndef PLACING_H
 #define PLACING_H
 
@@ -25,7 +25,7 @@ struct written {
 	size_t ledger_bytes, request_bytes, plan_bytes;
 };
 
-/* Of each test; bench is its state. */
+/* Set up each test. The state is the bench. */
 int placing_setup(void **state);
 int placing_teardown(void **state);
 
@@ -34,22 +34,25 @@ void written_free(struct written *all);
 /* As morph_check(). */
 int check_written(const struct written *all, char *report, size_t room);
 
-/* Place what the request says; the answer has to be what it says. Returns the verdict. */
+/* Place the request, and check that the answer is valid. Returns the verdict. */
 uint32_t placed(struct bench *bench, struct morph_plan *plan);
 
-/* Perhaps servers are wanted whole, where such a torus fills them: those of the rack have 2x2x1. */
+/*
+ * Request whole servers at random if the torus fills them. Servers of the rack have 2x2x1
+ * accelerators.
+ */
 void ask_servers(struct morph_request *request, uint64_t *seed, const uint8_t extent[3]);
 
-/* Any request. */
+/* Draw a request. */
 void ask(struct morph_request *request, uint64_t *seed);
 
-/* Of two servers one is somebody's. */
+/* Let a tenant hold every other server. */
 void hold_every_other_server(struct bench *bench);
 
-/* Fibres between servers, as wires of class 2 in the profile: held or not by chance. */
+/* Fibres between servers are guides of class 2 in the profile. Hold each at random. */
 void hold_fibres(struct bench *bench, uint64_t *seed, uint32_t percent);
 
-/* Read the rack's profile, which the command line names, and run the tests. */
+/* Read the rack's profile, which the command line gives, and run the tests. */
 int placing_run(int argc, char **argv, const char *name, const struct CMUnitTest *tests,
 		size_t count);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What tests of protection and of its checker share. */
+/* Shared by tests of protection and of its checker. */
 #include "../internal/planner.h"
 #include "protecting.h"
 
@@ -71,7 +71,7 @@ uint32_t protected(const struct bench *bench, const struct morph_plan *plan,
 	return morph_protection_verdict(protection);
 }
 
-/* So few fibres that what leaves a spare and what comes to it get in each other's way. */
+/* Leave so few fibres that circuits to a spare and circuits from it compete. */
 static void thin_out(const struct corner *corner, uint64_t *seed)
 {
 	struct morph_ledger *ledger = corner->bench->ledger;
@@ -100,7 +100,7 @@ void protecting_run(struct corner *corner, uint64_t *seed)
 		if (!ledger->owner[at] && (all || random_below(seed, 3) == 0))
 			morph_ledger_set_spare(ledger, at, true);
 	}
-	/* As of slices whose servers others have moved into since. */
+	/* As if other tenants had moved into the servers of these slices. */
 	for (uint32_t at = 0; at < corner->count; at++)
 		if (random_below(seed, 3) == 0)
 			corner->plans[at]->transit = MORPH_TRANSIT_OWN;
@@ -137,7 +137,7 @@ void *copy_of(const struct morph_ledger *ledger, size_t *bytes)
 	return copy;
 }
 
-/* As of a ledger that has just been written. */
+/* Check that the ledger is unchanged. */
 void ledger_is(const struct morph_ledger *ledger, void *copy, size_t bytes)
 {
 	void *now = copy_of(ledger, &bytes);
@@ -147,7 +147,7 @@ void ledger_is(const struct morph_ledger *ledger, void *copy, size_t bytes)
 	free(copy);
 }
 
-/* The fibres of a rack without those of a failed rank, and its circuits, each from seat to seat. */
+/* The fibres of a rack without those of a failed rank, and the rank's circuits between servers. */
 struct trial {
 	const struct corner *corner;
 	const struct morph_plan *plan;
@@ -163,7 +163,7 @@ static bool concerns(const struct trial *trial, uint32_t circuit)
 	       trial->plan->circuits[circuit].dst == trial->rank;
 }
 
-/* Is that guide one that the failed rank leaves? */
+/* Check whether the failed rank gives up a guide. */
 static bool left_alone(const struct trial *trial, uint32_t guide)
 {
 	for (uint32_t at = 0; at < trial->plan->circuits_count; at++) {
@@ -206,7 +206,7 @@ static void count_fibres(struct trial *trial)
 	}
 }
 
-/* Every way of a circuit, and with each every way of those after it. */
+/* Try each path of a circuit, with each path of the circuits after it. */
 static bool lead(struct trial *trial, uint32_t circuit, uint32_t at, uint64_t seen)
 {
 	if (circuit == trial->circuits)

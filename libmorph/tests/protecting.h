@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Slices whose accelerators may fail, and the checker that protections are held against. */
+/* Slices whose accelerators can fail, and the checker for protections. */
 #ifndef PROTECTING_H
 #define PROTECTING_H
 
@@ -7,7 +7,7 @@
 #include "../protect/protect.h"
 #include "corner.h"
 
-/* What the checker is given; blobs in the order of input: ledger, request, plan, protection. */
+/* Input of the checker, in the order of its blobs: ledger, request, plan, protection. */
 struct shield {
 	struct morph_check_protection_input input;
 	void *blobs[4];
@@ -25,31 +25,31 @@ struct shield {
 	}
 
 struct morph_protection *new_protection(const struct bench *bench);
-/* Place a torus, and take it. */
+/* Place a torus, and hold its accelerators. */
 void place_torus(struct bench *bench, struct morph_plan *plan, const uint32_t extent[3],
 		 uint32_t slice);
 
-/* What a ledger says. */
+/* Copy the contents of a ledger. */
 void *copy_of(const struct morph_ledger *ledger, size_t *bytes);
-/* It says the same still; @copy is freed. */
+/* Check that the ledger equals the copy, and free the copy. */
 void ledger_is(const struct morph_ledger *ledger, void *copy, size_t bytes);
 
-/* The bench's request becomes the plan's. */
+/* The bench's request becomes the plan's request. */
 void shield_write(const struct bench *bench, const struct morph_plan *plan,
 		  const struct morph_protection *protection, struct shield *shield);
 void shield_free(struct shield *shield);
 
-/* Protect; the answer has to be what it says, and the ledger as it was. Returns the verdict. */
+/* Protect, and check that the answer is valid and the ledger unchanged. Returns the verdict. */
 uint32_t protected(const struct bench *bench, const struct morph_plan *plan,
 		   struct morph_protection *protection);
 
 /*
- * Slices in a corner of the rack, some of which cross their own servers only, and spares beside
+ * Run slices in a corner of the rack, some of which cross only their own servers, and spares beside
  * them.
  */
 void protecting_run(struct corner *corner, uint64_t *seed);
 
-/* Every spare, and every way of every circuit of the rank: is there one? */
+/* Try each spare, and each path of each circuit of the rank. Returns true if one suffices. */
 bool any_spare_does(const struct corner *corner, uint32_t plan, uint32_t rank);
 
 #endif /* PROTECTING_H */

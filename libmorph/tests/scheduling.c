@@ -78,8 +78,8 @@ void assert_sound(const struct morph_collective *collective, const struct morph_
 }
 
 /*
- * Each rank sends its part to each other one, which sums it: what comes in the round is a chunk
- * that is sent in it.
+ * Add an exchange: each rank sends its part to each other rank, which sums it. A chunk that arrives
+ * in this round is sent in the same round.
  */
 static void add_exchange(struct morph_collective *collective, uint64_t bytes)
 {

@@ -1,19 +1,19 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Schedules for tests: whatever is planned goes through the checker. */
+/* Schedules for tests. The checker checks each planned schedule. */
 #ifndef SCHEDULING_H
 #define SCHEDULING_H
 
 #include "../check/check.h"
 #include "alone.h"
 
-/* A schedule, and what it is held against, in words. */
+/* A schedule and its inputs in the wire form. */
 struct written {
 	uint32_t *collective, *delay, *after, *schedule;
 	size_t collective_bytes, delay_bytes, after_bytes, schedule_bytes;
 	uint32_t planes;
 };
 
-/* @after: what it follows, or NULL. */
+/* @after: the schedule before, or NULL. */
 struct written write_schedule(const struct morph_collective *collective,
 			      const struct morph_delay *delay, uint32_t planes,
 			      const struct morph_schedule *after,
@@ -21,24 +21,25 @@ struct written write_schedule(const struct morph_collective *collective,
 void forget_written(struct written *written);
 int check_written(const struct written *written, char report[256]);
 
-/* Fails the test where the checker says so. */
+/* Fail the test if the checker rejects the schedule. */
 void assert_sound(const struct morph_collective *collective, const struct morph_delay *delay,
 		  uint32_t planes, const struct morph_schedule *after,
 		  const struct morph_schedule *schedule);
 
 /*
- * Rounds of transfers by chance, of chunks that begin at one rank and end at another; of one
- * collective in four half of the rounds are exchanges of all with all instead, of a chunk that each
- * sums.
+ * Random rounds of transfers, with chunks that begin at one rank and end at another. In one
+ * collective of four, half of the rounds are instead exchanges of all ranks with all, of a chunk
+ * that each rank sums.
  */
 struct morph_collective *random_rounds(uint64_t *seed, uint32_t ranks, uint32_t rounds,
 				       uint32_t transfers);
 
-/* All-reduce in one round: each sends its part to all others. */
+/* An all-reduce in one round: each rank sends its part to all others. */
 struct morph_collective *exchange(uint32_t ranks, uint64_t bytes);
 
 /*
- * All-reduce on a ring, a chunk for each rank: what is sent in a round waits for the round before.
+ * An all-reduce on a ring, with a chunk for each rank. Each send of a round waits for the round
+ * before.
  */
 struct morph_collective *ring(uint32_t ranks, uint64_t bytes);
 

@@ -45,7 +45,7 @@ uint8_t *write_shim(struct morph_shim *shim, size_t *bytes)
 	return data;
 }
 
-/* What a plan is, in words. */
+/* The wire form of a plan. */
 static uint8_t *words_of(const struct morph_shim_plan *plan, size_t *bytes)
 {
 	const struct morph_schedule *schedule = morph_shim_plan_schedule(plan);

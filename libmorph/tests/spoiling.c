@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Schedules that can't be right: what is changed is told from what is written alone, and what may
- * be so is left. Each way to spoil one says why it can't be.
+ * Corrupt schedules so that they cannot be valid. The corruption uses only the written schedule,
+ * and leaves it unchanged if the result could be valid. Each function states why its result is
+ * invalid.
  */
 #include "spoiling_words.h"
 
@@ -62,7 +63,10 @@ bool leads(const struct laid *laid, const uint32_t *hold, uint32_t src, uint32_t
 
 /* ------------------------------------------------------------------ numbers */
 
-/* A send is of the next round, or transfer, or of one more: without bytes it may be any's. */
+/*
+ * Move a send to the next round or transfer, or beyond the last one. A send without bytes can
+ * belong to any transfer.
+ */
 static bool spoil_whose(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -72,7 +76,7 @@ static bool spoil_whose(struct written *written, uint64_t *seed)
 	return long_at(&send[5]);
 }
 
-/* It has a byte more, or less, than is left of its transfers. */
+/* Add or remove a byte of a send, which then differs from its transfers. */
 static bool spoil_bytes(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -82,7 +86,7 @@ static bool spoil_bytes(struct written *written, uint64_t *seed)
 	return true;
 }
 
-/* No round is over in less than what each takes. */
+/* A round cannot take less than its minimum time. */
 static bool spoil_time(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -92,7 +96,7 @@ static bool spoil_time(struct written *written, uint64_t *seed)
 	return true;
 }
 
-/* A send is left out: nobody lacks one without bytes. */
+/* Remove a send. No rank needs a send without bytes. */
 static bool spoil_all(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -109,7 +113,8 @@ static bool spoil_all(struct written *written, uint64_t *seed)
 }
 
 /*
- * A matching over which something is sent has one circuit less: the last of them is then of none.
+ * Remove a circuit from a matching that carries something. Then the last circuit belongs to no
+ * matching.
  */
 static bool spoil_matching(struct written *written, uint64_t *seed)
 {
@@ -120,7 +125,7 @@ static bool spoil_matching(struct written *written, uint64_t *seed)
 	return true;
 }
 
-/* A circuit over which something is sent leads elsewhere. */
+/* Change the destination of a circuit that carries something. */
 static bool spoil_circuit(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -134,7 +139,7 @@ static bool spoil_circuit(struct written *written, uint64_t *seed)
 	return true;
 }
 
-/* All has arrived a picosecond later, or sooner. */
+/* Change the end of the schedule by a picosecond. */
 static bool spoil_finish(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -151,7 +156,9 @@ static bool spoil_bound(struct written *written, uint64_t *seed)
 	return true;
 }
 
-/* Verdict, ranks, planes, what is lit at first; of bounds there are two, often of the same time. */
+/*
+ * Change the verdict, ranks, planes or the circuits at the start. The two bounds often are equal.
+ */
 static bool spoil_head(struct written *written, uint64_t *seed)
 {
 	static const uint32_t words[] = { 0, 1, 2, 5, 8 };
@@ -197,7 +204,7 @@ static void *copied(const void *words, size_t bytes, size_t more)
 	return copy;
 }
 
-/* What may be changed of it is a copy. */
+/* A copy that may be changed. */
 static struct written copy_written(const struct written *of)
 {
 	struct written copy = *of;

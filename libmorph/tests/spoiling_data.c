@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Chunks that are sent before they are there, summed twice or not at all, and that end elsewhere.
+ * Corrupt the data: chunks that are sent before they arrive, summed twice or not at all, or that
+ * end elsewhere.
  */
 #include "spoiling_words.h"
 
@@ -8,7 +9,7 @@
 
 #define MOST_STEPS 128
 
-/* What carries a chunk, in the order of rounds. */
+/* The transfers of a chunk, in the order of rounds. */
 struct carried {
 	uint32_t chunk, count;
 	uint32_t steps[MOST_STEPS]; /* transfers */
@@ -25,7 +26,7 @@ static bool carries(const struct laid_collective *laid, uint32_t transfer, uint3
 	return false;
 }
 
-/* Of a chunk by chance. */
+/* Choose a chunk at random. */
 static struct carried carry(const struct laid_collective *laid, uint64_t *seed)
 {
 	struct carried carried = { .chunk = random_below(seed, laid->chunks_count) };
@@ -46,10 +47,10 @@ static uint32_t round_of(const struct laid_collective *laid, uint32_t transfer)
 }
 
 /*
- * Whether it goes, round by round, from one rank to the next, to all of them, in no more steps than
- * that takes: once if it begins at one of them; if each has a part, once to sum them, and once to
- * bring the sum to those that do not have it yet. So each step brings to a rank what it does not
- * have, and what is sent on without that is never whole.
+ * Check that a chunk goes round by round from rank to rank, visits all ranks, and takes no
+ * unnecessary step. If the chunk begins at one rank, that is one pass. If each rank has a part, a
+ * first pass sums the parts, and a second one brings the sum to the ranks without it. So each step
+ * brings new data to a rank, and a copy that lacks a step is incomplete.
  */
 static bool goes_round(const struct laid_collective *laid, const struct carried *carried)
 {
@@ -70,7 +71,7 @@ static bool goes_round(const struct laid_collective *laid, const struct carried 
 	return true;
 }
 
-/* Whether a send is of a transfer. */
+/* Check whether a send belongs to a transfer. */
 static bool is_of(const struct laid_collective *laid, const uint32_t *send, uint32_t transfer)
 {
 	uint32_t round = round_of(laid, transfer);
@@ -78,7 +79,7 @@ static bool is_of(const struct laid_collective *laid, const uint32_t *send, uint
 	return send[0] == round && transfer - laid->rounds[2 * (size_t)round] - send[1] < send[2];
 }
 
-/* When all of a transfer is there. */
+/* The time at which a whole transfer has arrived. */
 static uint64_t arrival(const struct laid *laid, const struct laid_collective *collective,
 			uint32_t transfer)
 {
@@ -93,7 +94,7 @@ static uint64_t arrival(const struct laid *laid, const struct laid_collective *c
 	return last;
 }
 
-/* A step of a chunk that goes round, and a send of the step behind it; or NULL. */
+/* A step of such a chunk, and a send of the next step; or NULL. */
 static uint32_t *send_on(const struct laid *laid, const struct laid_collective *collective,
 			 uint32_t *step, uint64_t *seed)
 {
@@ -115,7 +116,8 @@ static uint32_t *send_on(const struct laid *laid, const struct laid_collective *
 }
 
 /*
- * Two sends of two rounds take each other's place: the one comes before what brings what it sends.
+ * Exchange two sends of consecutive rounds, so that one comes before the send that delivers its
+ * data.
  */
 bool spoil_turn(struct written *written, uint64_t *seed)
 {
@@ -141,7 +143,7 @@ bool spoil_turn(struct written *written, uint64_t *seed)
 	return false;
 }
 
-/* A send begins a moment before what it sends on is there. */
+/* Let a send begin a moment before its data arrives. */
 bool spoil_early(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -155,8 +157,8 @@ bool spoil_early(struct written *written, uint64_t *seed)
 }
 
 /*
- * Of a chunk of which each rank has a part: a transfer, of those that sum or do not, and then the
- * reverse.
+ * Take a chunk of which each rank has a part, and a transfer that sums (or does not), and reverse
+ * that.
  */
 static bool turn_sum(struct written *written, bool sums, uint64_t *seed)
 {
@@ -174,19 +176,19 @@ static bool turn_sum(struct written *written, bool sums, uint64_t *seed)
 	return true;
 }
 
-/* What took the place of a part, its own among them, is summed with it. */
+/* A transfer that replaced a part is now summed. It contains that part already. */
 bool spoil_sum(struct written *written, uint64_t *seed)
 {
 	return turn_sum(written, false, seed);
 }
 
-/* What had no part of the rank's own takes its place. */
+/* A transfer without the rank's own part now replaces the part. */
 bool spoil_copy(struct written *written, uint64_t *seed)
 {
 	return turn_sum(written, true, seed);
 }
 
-/* A chunk that one rank has at first is another's: the first that sends it does not have it. */
+/* Let a chunk begin at another rank. Then the first sender does not have it. */
 bool spoil_begin(struct written *written, uint64_t *seed)
 {
 	struct laid_collective collective = lay_collective(written->collective);
@@ -199,7 +201,7 @@ bool spoil_begin(struct written *written, uint64_t *seed)
 	return true;
 }
 
-/* A chunk that one rank has at first is to end at one to which nothing brings it. */
+/* Let a chunk end at a rank to which no transfer brings it. */
 bool spoil_end(struct written *written, uint64_t *seed)
 {
 	struct laid_collective collective = lay_collective(written->collective);

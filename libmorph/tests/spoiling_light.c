@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Holds that can't be right, and what is lit at first. */
+/* Corrupt the holds and the circuits at the start. */
 #include "spoiling_words.h"
 
 #include "../bench/random.h"
@@ -44,7 +44,7 @@ uint64_t takes(const struct written *written, const struct laid *laid, const uin
 
 /* ------------------------------------------------------------------ changes */
 
-/* More than a hold has to spare of what it takes to set it; 0: none is set. */
+/* More than the spare time that a hold has for its setting; 0: the hold sets no circuit. */
 static uint64_t too_much(const struct written *written, const struct laid *laid,
 			 const uint32_t *hold, uint64_t *seed)
 {
@@ -56,7 +56,7 @@ static uint64_t too_much(const struct written *written, const struct laid *laid,
 	       long_at(&hold[4]) - long_at(&hold[2]) - least;
 }
 
-/* It is lit too soon. */
+/* Light the hold too early. */
 bool spoil_lit(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -67,7 +67,7 @@ bool spoil_lit(struct written *written, uint64_t *seed)
 	return less;
 }
 
-/* Or set too late. */
+/* Set the hold too late. */
 bool spoil_set(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -78,7 +78,7 @@ bool spoil_set(struct written *written, uint64_t *seed)
 	return less;
 }
 
-/* Or dark while something is sent. */
+/* Let the hold end while something is sent. */
 bool spoil_dark(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -96,8 +96,8 @@ bool spoil_dark(struct written *written, uint64_t *seed)
 }
 
 /*
- * Whether ports of a plane are programmed for two holds at once, which both have no more time than
- * that takes.
+ * Check whether ports of a plane are programmed for two holds at once, neither of which has spare
+ * time.
  */
 static bool collides(const struct written *written, const struct laid *laid, const uint32_t *hold)
 {
@@ -116,7 +116,7 @@ static bool collides(const struct written *written, const struct laid *laid, con
 	return false;
 }
 
-/* Of a hold that waits until other ports of its plane are programmed: it does not. */
+/* Do not let a hold wait until other ports of its plane are programmed. */
 bool spoil_queue(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -153,10 +153,7 @@ static bool share_a_port(const struct laid *laid, const uint32_t *one, const uin
 	return false;
 }
 
-/*
- * A hold keeps its ports until another, which is to have one of them for some time, has had it for
- * a moment.
- */
+/* Let a hold keep its ports until shortly after another hold has taken one of them. */
 bool spoil_port(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -174,7 +171,7 @@ bool spoil_port(struct written *written, uint64_t *seed)
 	return false;
 }
 
-/* What is held for some time is held a second time, beside it. */
+/* Hold something a second time at the same time. */
 bool spoil_twice(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -195,7 +192,7 @@ bool spoil_twice(struct written *written, uint64_t *seed)
 
 /* ------------------------------------------------------------ what was there */
 
-/* What is there before the start is lit after it. */
+/* Light circuits of the start later than the start. */
 bool spoil_first(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -211,8 +208,8 @@ bool spoil_first(struct written *written, uint64_t *seed)
 }
 
 /*
- * A circuit that is lit at first is dark when the schedule before ends, or not lit by then: in each
- * of its holds that had it. These keep their order, and each its own.
+ * A circuit at the start was dark when the schedule before ended, or was not lit by then, in each
+ * hold that had it. The holds keep their order.
  */
 bool spoil_left(struct written *written, uint64_t *seed)
 {
@@ -244,7 +241,7 @@ bool spoil_left(struct written *written, uint64_t *seed)
 	return done;
 }
 
-/* Whether what it leaves, which is there no more, is set as well: there is no time for that. */
+/* Check whether the circuits that disappear must be set as well, for which there is no time. */
 static bool is_left_unpaid(const struct written *written, const struct laid *laid, uint32_t *hold)
 {
 	for (uint32_t at = laid->residents; at < laid->holds_count; at++) {
@@ -262,7 +259,7 @@ static bool is_left_unpaid(const struct written *written, const struct laid *lai
 	return false;
 }
 
-/* A hold, of whose circuits another has some from then on, is dark a moment before. */
+/* End a hold a moment early, although the next hold keeps some of its circuits. */
 bool spoil_gap(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);

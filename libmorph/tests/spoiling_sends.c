@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sends that can't be where they are, or not then. */
+/* Corrupt the places and times of sends. */
 #include "spoiling_words.h"
 
 #include "../bench/random.h"
 
 /*
- * Of a way: its first hold is another, which does not lead there, or is dark for some of the time.
+ * Replace the first hold of a path by one that does not lead there, or is dark for some of the
+ * time.
  */
 bool spoil_way(struct written *written, uint64_t *seed)
 {
@@ -23,7 +24,7 @@ bool spoil_way(struct written *written, uint64_t *seed)
 	return true;
 }
 
-/* Whether both begin at one circuit of a hold. */
+/* Check whether both sends use one circuit of a hold first. */
 static bool begin_together(const struct written *written, const struct laid *laid,
 			   const uint32_t *one, const uint32_t *other)
 {
@@ -36,7 +37,7 @@ static bool begin_together(const struct written *written, const struct laid *lai
 	return false;
 }
 
-/* What is sent next over the first circuit of a send, for some time; or NULL. */
+/* The next send over the first circuit of a send that takes some time; or NULL. */
 static uint32_t *next_over(const struct written *written, const struct laid *laid,
 			   const uint32_t *send)
 {
@@ -54,9 +55,7 @@ static uint32_t *next_over(const struct written *written, const struct laid *lai
 	return next;
 }
 
-/*
- * Two sends, one after the other over a circuit, have a moment in common, but do not begin at once.
- */
+/* Let two consecutive sends over a circuit overlap by a moment without a common beginning. */
 bool spoil_overlap(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -69,7 +68,7 @@ bool spoil_overlap(struct written *written, uint64_t *seed)
 	return true;
 }
 
-/* They are at once, in less time than the bytes of both take on the circuit. */
+/* Send both at once, in less time than the circuit needs for the bytes of both. */
 bool spoil_beside(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
@@ -85,7 +84,7 @@ bool spoil_beside(struct written *written, uint64_t *seed)
 	return true;
 }
 
-/* Whether any of its circuits is of a plane. */
+/* Check whether any circuit of a send is on a plane. */
 static bool passes(const struct laid *laid, const uint32_t *send, uint32_t plane)
 {
 	for (uint32_t hop = 0; hop < send[4]; hop++)
@@ -95,8 +94,8 @@ static bool passes(const struct laid *laid, const uint32_t *send, uint32_t plane
 }
 
 /*
- * Where a change stops the plane, or the fabric, a send goes on for a moment when it begins, or is
- * there before it is over.
+ * With changes that stop the plane or the fabric: let a send continue after a change begins, or
+ * begin before the change ends.
  */
 bool spoil_change(struct written *written, uint64_t *seed)
 {

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
-/* Words of a collective and a schedule, for those who spoil them; and what spoils them. */
+/* Words of a collective and a schedule, and the functions that corrupt them. */
 #ifndef SPOILING_WORDS_H
 #define SPOILING_WORDS_H
 
@@ -13,14 +13,14 @@
 #define HOLD 8
 #define SEND 11
 
-/* Where things are in the words of a schedule. */
+/* Positions of the parts of a schedule. */
 struct laid {
 	uint32_t *head; /* behind that of all wire forms */
 	uint32_t *matchings, *circuits, *holds, *sends, *hops;
 	uint32_t residents, matchings_count, circuits_count, holds_count, sends_count, hops_count;
 };
 
-/* And in those of a collective. */
+/* Positions of the parts of a collective. */
 struct laid_collective {
 	uint32_t ranks, chunks_count, rounds_count, transfers_count;
 	uint32_t *chunks, *rounds, *transfers, *runs;
@@ -55,22 +55,22 @@ static inline uint32_t *send_at(const struct laid *laid, uint32_t number)
 	return laid->sends + SEND * (size_t)number;
 }
 
-/* The rank that sends some transfer of those of a send. */
+/* The rank that sends one of the transfers of a send. */
 uint32_t sender(const struct written *written, const uint32_t *send, uint32_t number);
 
-/* Whether a hold has a circuit. */
+/* Check whether a hold has a circuit. */
 bool leads(const struct laid *laid, const uint32_t *hold, uint32_t src, uint32_t dst);
 
-/* Circuits of a hold that no hold of its plane leaves when it is set. */
+/* Circuits of a hold that are new on its plane when it is set. */
 uint32_t count_new(const struct laid *laid, const uint32_t *hold);
 
 /*
- * What it takes to set a hold, with what is set at once where changes stop planes or the fabric; 0:
- * nothing is new in it.
+ * Time to set a hold, with the holds that are set at the same time if changes stop planes or the
+ * fabric; 0: the hold has no new circuit.
  */
 uint64_t takes(const struct written *written, const struct laid *laid, const uint32_t *hold);
 
-/* Each leaves it as it is and returns false where it can't be sure to spoil it. */
+/* Each function returns false, and changes nothing, if the result could be valid. */
 typedef bool spoiler(struct written *written, uint64_t *seed);
 
 spoiler spoil_lit, spoil_set, spoil_dark, spoil_queue, spoil_port, spoil_twice, spoil_first,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A kernel that goes through schedules. */
+/* A fake kernel that runs schedules. */
 #include "stepping.h"
 
 struct stepping stepping;
@@ -88,7 +88,7 @@ static int setup(struct morph_ring_setup *asked)
 	return 0;
 }
 
-/* Steps of which the one before is not lit are refused. */
+/* Refuse steps whose predecessor is not lit. */
 static uint32_t take(uint64_t asked, uint64_t position)
 {
 	if ((asked >> MORPH_RING_OP_SHIFT & 0x7f) != MORPH_RING_GO)
@@ -99,7 +99,7 @@ static uint32_t take(uint64_t asked, uint64_t position)
 	return 0;
 }
 
-/* Take what is there, as the thread does when it is woken. */
+/* Take the pending entries, as the kernel's thread does after a wake. */
 static void run_ring(void)
 {
 	struct morph_ring_page *page = stepping.ring;

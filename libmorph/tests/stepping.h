@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * A kernel that goes through schedules: a fake whose slice has two of them, a ring, of which the
- * thread sleeps whenever it is not woken, and a state page.
+ * A fake kernel that runs schedules. Its slice has two schedules, a state page, and a queue whose
+ * thread sleeps until a wake.
  */
 #ifndef STEPPING_H
 #define STEPPING_H
@@ -30,10 +30,10 @@ struct stepping {
 
 extern struct stepping stepping;
 
-/* Forget all. */
+/* Reset the state. */
 void stepping_begin(void);
 
-/* Whether the kernel has a command, and its answer. */
+/* Answer a command. Returns false if the kernel does not have it. */
 bool stepping_ioctl(unsigned long command, void *argument, int *result);
 
 int stepping_map(struct fake *fake, uint64_t offset, size_t bytes, void *memory);
