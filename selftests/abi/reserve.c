@@ -17,7 +17,9 @@ FIXTURE(reserve)
 	struct morph_circuit_info circuits[MOST];
 };
 
-/* A reserved slice: two rows of four tiles, it has the first column, the spares 8 and 9 the fifth. */
+/*
+ * A reserved slice: two rows of four tiles, it has the first column, the spares 8 and 9 the fifth.
+ */
 FIXTURE_SETUP(reserve)
 {
 	static const uint32_t wanted[RANKS] = { 0, 4 };

@@ -275,7 +275,10 @@ TEST_F(ring, idle_it_sleeps_until_it_is_woken)
 	struct morph_device_answer answer;
 	struct morph_ring_act result;
 
-	/* Not before it has looked for the last time, which it does after it has said that it sleeps. */
+	/*
+	 * Not before it has looked for the last time, which it does after it has said that it
+	 * sleeps.
+	 */
 	ASSERT_TRUE(WAIT_UNTIL(ring_sleeps(self->slice, self->number) == 1));
 	EXPECT_TRUE(morph_device_asleep(&self->ring));
 	ASSERT_EQ(0, morph_device_submit(&self->ring, MORPH_DEVICE_GO, 0, 0, 2));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is told of a schedule: in the slice's state page, in what its steps have cost, and in how its light was judged. */
+/*
+ * What is told of a schedule: in the slice's state page, in what its steps have cost, and in how
+ * its light was judged.
+ */
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
@@ -124,7 +127,9 @@ static void *run_move(void *context)
 	return NULL;
 }
 
-/* It shines twice for a while; but who sends where it was is not to believe that all has arrived. */
+/*
+ * It shines twice for a while; but who sends where it was is not to believe that all has arrived.
+ */
 TEST_F(shown, light_that_moves_unseen_is_another)
 {
 	struct mover mover = { .change = change_add(0, 1) };
@@ -345,7 +350,10 @@ TEST_F(shown, deadline_waits_for_a_repair)
 	EXPECT_EQ(2, info.position);
 }
 
-/* Elements that no circuit of a step uses stand as those before it left them: in the second lap as in the third. */
+/*
+ * Elements that no circuit of a step uses stand as those before it left them: in the second lap as
+ * in the third.
+ */
 TEST_F(shown, step_is_judged_anew_where_elements_stand_otherwise)
 {
 	long long judged[3];

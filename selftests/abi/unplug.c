@@ -281,7 +281,9 @@ TEST_F(unplug, shutdown_during_a_change)
 	sim_stop(&slow);
 }
 
-/* A fabric that is lit keeps the machine from going to sleep; a dark one, asked before, does not. */
+/*
+ * A fabric that is lit keeps the machine from going to sleep; a dark one, asked before, does not.
+ */
 TEST_F(unplug, lit_refuses_suspend)
 {
 	char blamed[64] = "";

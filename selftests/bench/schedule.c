@@ -42,9 +42,9 @@ static unsigned int load(int slice, struct morph_schedule_load *args)
 /* ------------------------------------------------------------------------ steps */
 
 /*
- * Two matchings of tiles on one plane, with the neighbour in the row and in the column, as far as the first
- * @senders of them send: each step darkens so many circuits and lights as many at the same ports,
- * so that nothing can be lit ahead.
+ * Two matchings of tiles on one plane, with the neighbour in the row and in the column, as far as
+ * the first @senders of them send: each step darkens so many circuits and lights as many at the
+ * same ports, so that nothing can be lit ahead.
  */
 static unsigned int load_exchanges(int slice, unsigned int senders)
 {
@@ -198,8 +198,8 @@ static double ring_step(struct morph_device_ring *ring, uint64_t position)
 }
 
 /*
- * Each step in turn by ring and by call. A ring does not tell what of a step was the provider's: the
- * call that took the same step next to it does.
+ * Each step in turn by ring and by call. A ring does not tell what of a step was the provider's:
+ * the call that took the same step next to it does.
  */
 static void bench_ring(unsigned int senders, const char *software_name, const char *all_name)
 {

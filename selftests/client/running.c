@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Schedules, rings and the state of a slice by the library: what it tells is what the driver has done. */
+/*
+ * Schedules, rings and the state of a slice by the library: what it tells is what the driver has
+ * done.
+ */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* In the place of morphctl's own voice: nothing is printed, everything is formatted, and counted. */
+/*
+ * In the place of morphctl's own voice: nothing is printed, everything is formatted, and counted.
+ */
 #ifndef SELFTESTS_FUZZ_COMMAND_H
 #define SELFTESTS_FUZZ_COMMAND_H
 

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The input is a file for 'morphctl slice apply'. What is read is well formed, else a sentence says why. */
+/*
+ * The input is a file for 'morphctl slice apply'. What is read is well formed, else a sentence says
+ * why.
+ */
 #include <unistd.h>
 
 #include "morphctl/slice/slice.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The input is a file for 'morphctl slice place --graph'. What is read is a graph, else a sentence says why. */
+/*
+ * The input is a file for 'morphctl slice place --graph'. What is read is a graph, else a sentence
+ * says why.
+ */
 #include <unistd.h>
 
 #include "command.h"

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The input is an algorithm in MSCCL's XML. What is read can be written, and what was written is read. */
+/*
+ * The input is an algorithm in MSCCL's XML. What is read can be written, and what was written is
+ * read.
+ */
 #include <errno.h>
 
 #include <morph/formats.h>

@@ -32,7 +32,9 @@ static void route_all(const struct optics_graph *graph)
 				continue;
 			MUST(!optics_claim(state, &route.path, &route.refusal));
 			optics_validate(&view, &route.path, 1, 1, false, &verdict, &route.refusal);
-			/* what the router found is a path, though it may be too dim or too bright */
+			/*
+			 * what the router found is a path, though it may be too dim or too bright
+			 */
 			MUST(route.refusal.reason == OPTICS_OK ||
 			     route.refusal.reason == OPTICS_MARGIN ||
 			     route.refusal.reason == OPTICS_OVERLOAD);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The input is a schedule of segments, in Harvest's form. Rounds with its links are planned; what is written of that is read. */
+/*
+ * The input is a schedule of segments, in Harvest's form. Rounds with its links are planned; what
+ * is written of that is read.
+ */
 #include <errno.h>
 
 #include <morph/formats.h>
@@ -14,7 +17,9 @@
 #define ROUNDS 8
 #define LINKS 64
 
-/* Each link of a step sends a chunk of its own. False: there is too much of something, or nothing. */
+/*
+ * Each link of a step sends a chunk of its own. False: there is too much of something, or nothing.
+ */
 static bool build(const struct morph_segments *segments, struct morph_collective *collective)
 {
 	struct morph_segments_about about;

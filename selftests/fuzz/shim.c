@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input spoils a file of plans: its length, then words of it, each with its place. All that reads less for its checksum
- * would be stopped there, so that one is set right. What is taken all the same can be looked up and gone through, and
- * what is written of it is read.
+ * The input spoils a file of plans: its length, then words of it, each with its place. All that
+ * reads less for its checksum would be stopped there, so that one is set right. What is taken all
+ * the same can be looked up and gone through, and what is written of it is read.
  */
 #include <endian.h>
 #include <errno.h>

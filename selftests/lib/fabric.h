@@ -118,7 +118,10 @@ int txn_run(int slice, struct morph_change *changes, unsigned int count,
 	    struct morph_txn_run *args);
 int txn_step(int slice, unsigned int txn, unsigned int verb, uint64_t lease_ns,
 	     struct morph_txn_step *args);
-/* A verb for a schedule; args may hold step, rank and position and gets what is answered, or be NULL. */
+/*
+ * A verb for a schedule; args may hold step, rank and position and gets what is answered, or be
+ * NULL.
+ */
 int schedule_act(int slice, unsigned int schedule, unsigned int verb,
 		 struct morph_schedule_act *args);
 /*

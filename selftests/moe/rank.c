@@ -125,7 +125,9 @@ static void gate(struct rank *rank)
 		}
 }
 
-/* Its experts work on what has come, and on what has not left; the results are what is to be sent. */
+/*
+ * Its experts work on what has come, and on what has not left; the results are what is to be sent.
+ */
 static void experts_work(struct rank *rank)
 {
 	struct world *world = rank->world;

@@ -287,7 +287,10 @@ TEST_F(change, each_refused)
 	EXPECT_EQ((uint32_t)-ENOENT, REPLY_U32(nl, MORPH_A_TXN_STATUS));
 }
 
-/* Of large transactions that ended fewer are shown: what is kept for those who ask is bounded in bytes. */
+/*
+ * Of large transactions that ended fewer are shown: what is kept for those who ask is bounded in
+ * bytes.
+ */
 TEST_F(change, large_ones_are_soon_forgotten)
 {
 	struct nl *nl = &self->nl;
@@ -554,7 +557,10 @@ TEST_F(change, reserved_lanes_are_charged)
 	/* Something becomes free: it is tried again. */
 	ASSERT_EQ(0, delete (nl, &self->sim, self->slice, 0));
 	EXPECT_TRUE(wait_plan(nl, &self->sim, own, MORPH_PLAN_RESERVED));
-	/* Whatever else becomes free makes it be planned anew, and for that while it is not charged. */
+	/*
+	 * Whatever else becomes free makes it be planned anew, and for that while it is not
+	 * charged.
+	 */
 	EXPECT_TRUE(
 		WAIT_UNTIL(!set_lanes(nl, limit) && REPLY_U32(nl, MORPH_A_QUOTA_USED_LANES) > 2));
 	ASSERT_EQ(0, delete (nl, &self->sim, own, 0));

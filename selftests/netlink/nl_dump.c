@@ -401,7 +401,9 @@ static void in_row(const struct nlmsghdr *message, void *context)
 	row->next = number + 1;
 }
 
-/* Read what has been asked for in small steps: how many there were, or -1 where one was out of row. */
+/*
+ * Read what has been asked for in small steps: how many there were, or -1 where one was out of row.
+ */
 static int read_in_row(struct nl *nl, uint16_t attr)
 {
 	struct row row = { .attr = attr };

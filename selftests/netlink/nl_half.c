@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Half circuits over netlink: two fabrics whose edges face each other, and who is told what of them. */
+/*
+ * Half circuits over netlink: two fabrics whose edges face each other, and who is told what of
+ * them.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

@@ -272,8 +272,8 @@ TEST(cordon_stops_no_schedule)
 }
 
 /*
- * A receiver goes dark for a guide's sake, all is mended, light arrives, and it goes dark again: that
- * is another failure, and no proof that the receiver itself is to blame.
+ * A receiver goes dark for a guide's sake, all is mended, light arrives, and it goes dark again:
+ * that is another failure, and no proof that the receiver itself is to blame.
  */
 TEST(dark_twice)
 {

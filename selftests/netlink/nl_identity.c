@@ -370,7 +370,9 @@ TEST_F(pci, of_nobody)
 	sim_stop(&other);
 }
 
-/* The address was listed before its device was there: nothing is wrong, and the first one is known. */
+/*
+ * The address was listed before its device was there: nothing is wrong, and the first one is known.
+ */
 TEST_F(pci, listed_before_it_comes)
 {
 	char settings[64], wanted[120];

@@ -286,7 +286,10 @@ TEST_F(lanes, expiry_leaves_reservations)
 	EXPECT_EQ(EBUSY, reserve(nl, &self->sim, 2, self->guide, 1, 0x2));
 }
 
-/* The backup finds in the kernel what was last decided, takes what it wants, and gives the rest back. */
+/*
+ * The backup finds in the kernel what was last decided, takes what it wants, and gives the rest
+ * back.
+ */
 static int settle(struct nl *nl, const struct sim *sim, uint32_t id, uint64_t epoch)
 {
 	nl_begin(nl, MORPH_CMD_CONTROLLER_SETTLE, 0);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One tenant waits for his light to settle, and nobody waits for him. The clock is stepped: while the test does not
- * advance it he is held, for as long as others take, and how long others take is counted in the device's own time.
+ * One tenant waits for his light to settle, and nobody waits for him. The clock is stepped: while
+ * the test does not advance it he is held, for as long as others take, and how long others take is
+ * counted in the device's own time.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -315,7 +316,9 @@ static int take_back(struct sim *sim, struct runner *runner)
 	return runner_join(runner);
 }
 
-/* In the midst of one's settle another sets out: he takes what he takes alone, to the nanosecond. */
+/*
+ * In the midst of one's settle another sets out: he takes what he takes alone, to the nanosecond.
+ */
 TEST_F(alike, commit_takes_no_longer)
 {
 	int alone;

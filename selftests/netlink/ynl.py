@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Every command through the generic YNL client, held against what morphctl says.
 
-Two clients that share no code, one made from the specification alone: where their JSON is the same, the
-specification is true and morphctl shows all of it. Each verb is carried out by one and seen by the other.
+Two clients that share no code, one made from the specification alone: where their JSON is the same,
+the specification is true and morphctl shows all of it. Each verb is carried out by one and seen by
+the other.
 """
 
 import errno

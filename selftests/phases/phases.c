@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Ranks that are processes go through phases: whenever one sends there is light, and whatever happens all go on. */
+/*
+ * Ranks that are processes go through phases: whenever one sends there is light, and whatever
+ * happens all go on.
+ */
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -131,7 +134,10 @@ static void must(struct process *process, int error)
 	_exit(1);
 }
 
-/* The rank's own circuit of a phase, as the driver tells it, and a receiver that sees light, as the simulator does. */
+/*
+ * The rank's own circuit of a phase, as the driver tells it, and a receiver that sees light, as the
+ * simulator does.
+ */
 static bool has_light(const struct process *process, unsigned int phase)
 {
 	unsigned int dst = partner(phase, process->rank);

@@ -7,8 +7,9 @@
  *   actor coordinator SEED LOG COUNT SLICE SLICE EDGE
  *   actor list ROLE SEED FIRST NUMBER     the acts that a seed leads to, and nothing else
  *
- * LOG is a file that is appended to, COUNT a file whose first word counts acts, GIVE and TAKE the ends of a socket.
- * Reads from its input how many acts to do, or what a coordinator is to do, and answers each line with one.
+ * LOG is a file that is appended to, COUNT a file whose first word counts acts, GIVE and TAKE the
+ * ends of a socket. Reads from its input how many acts to do, or what a coordinator is to do, and
+ * answers each line with one.
  */
 #include <fcntl.h>
 #include <grp.h>

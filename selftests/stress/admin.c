@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* An administrator by chance, over netlink: cordons, fails, tests, replaces, ends slices, changes circuits and quotas. */
+/*
+ * An administrator by chance, over netlink: cordons, fails, tests, replaces, ends slices, changes
+ * circuits and quotas.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 
 #include "../netlink/nl.h"
 #include "stress.h"
 
-/* Tenants' user ids, and how many named slices there may be; selftests/stress/tenants.py knows them too. */
+/*
+ * Tenants' user ids, and how many named slices there may be; selftests/stress/tenants.py knows them
+ * too.
+ */
 #define FIRST_UID 2000
 #define TENANTS 8
 #define NAMES 3

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A coordinator of a circuit there and one back between two fabrics, by the protocol of Documentation/device-abi.rst. */
+/*
+ * A coordinator of a circuit there and one back between two fabrics, by the protocol of
+ * Documentation/device-abi.rst.
+ */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -86,8 +89,9 @@ static int forward(struct coordinator *c)
 }
 
 /*
- * What another one left is found by its cookie and finished: forward once anything is confirmed. What was verified gets
- * a new lease first, so that none ends by itself between the question and the answer.
+ * What another one left is found by its cookie and finished: forward once anything is confirmed.
+ * What was verified gets a new lease first, so that none ends by itself between the question and
+ * the answer.
  */
 static int finish(struct coordinator *c)
 {

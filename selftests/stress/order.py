@@ -18,7 +18,8 @@ LOOP = 1
 FIRST_ID = 0x1000000        # of circuits of schedules
 
 
-# ------------------------------------------------------------------------------------------- what was loaded
+# ------------------------------------------------------------------------------------------- what
+# was loaded
 
 @dataclass
 class Load:
@@ -62,7 +63,8 @@ def lit_of(snapshot, schedule):
             if circuit["slice"] == schedule["slice"] and first <= circuit["id"] < first + schedule["circuits"]}
 
 
-# ------------------------------------------------------------------------------------------------- holds
+# -------------------------------------------------------------------------------------------------
+# holds
 
 @dataclass
 class Hold:
@@ -127,7 +129,8 @@ def schedules_hold_what_they_need(_profile, snapshot):
             yield f"{schedule_name(hold.schedule)} holds nothing, though no repair has passed"
 
 
-# ------------------------------------------------------------------------------------------------- steps
+# -------------------------------------------------------------------------------------------------
+# steps
 
 def schedules_are_as_loaded(_profile, snapshot):
     """What a schedule says of itself is what was asked for."""
@@ -216,9 +219,11 @@ AT_REST = (schedules_hold_what_they_need, schedules_are_as_loaded, steps_are_lit
            pages_show_what_is_lit)
 
 
-# ----------------------------------------------------------------------------------------------- answers
+# -----------------------------------------------------------------------------------------------
+# answers
 
-# A slice or its fabric may be gone, a repair under way, a schedule be unloaded by somebody else at any moment.
+# A slice or its fabric may be gone, a repair under way, a schedule be unloaded by somebody else at
+# any moment.
 GONE, BUSY = {"ENODEV"}, {"ENODEV", "EAGAIN"}
 LOST = BUSY | {"ENOENT", "ECANCELED"}
 LIGHT = {"EIO", "ETIMEDOUT", "EXDEV", "ERANGE"}

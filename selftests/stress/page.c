@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The state page of a tenant's slice, read while it changes. A mapping keeps a slice as a file does: they go together. */
+/*
+ * The state page of a tenant's slice, read while it changes. A mapping keeps a slice as a file
+ * does: they go together.
+ */
 #include <string.h>
 #include <sys/mman.h>
 

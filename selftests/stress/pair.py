@@ -10,7 +10,8 @@ from scene import SLOWNESS, Actor, Fabric, Scene, Wrong, say, wait_for
 MOST_ALIKE = 60         # changes that all end in the same way, until that is wrong
 MOMENT_SECONDS = 0.02 * SLOWNESS    # into a step, until a coordinator is killed
 
-# edge4: accelerator and edge of each coordinator's slices; light comes back at the fourth edge from that.
+# edge4: accelerator and edge of each coordinator's slices; light comes back at the fourth edge from
+# that.
 PLACES = ((1, 0), (0, 1), (3, 2), (2, 3))
 
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a tenant does with rings. Each entry that is submitted is told before, each answer after it was read: proof.py
- * holds the ones against the others. An entry that means nothing is told as such.
+ * What a tenant does with rings. Each entry that is submitted is told before, each answer after it
+ * was read: proof.py holds the ones against the others. An entry that means nothing is told as
+ * such.
  */
 #include <string.h>
 #include <sys/ioctl.h>
@@ -34,7 +35,10 @@ static void forget(struct tenant_ring *ring)
 	*ring = (struct tenant_ring){};
 }
 
-/* The rings go with the file, unless others have it: who gives a slice away leaves no ring of his memory there. */
+/*
+ * The rings go with the file, unless others have it: who gives a slice away leaves no ring of his
+ * memory there.
+ */
 void rings_drop(struct tenant *t)
 {
 	unsigned int i;
@@ -255,7 +259,9 @@ static unsigned int state_of(const struct tenant *t, const struct tenant_ring *r
 
 static bool has_answered(struct tenant *t, struct tenant_ring *ring)
 {
-	/* What comes up to this moment has been answered before the state is read, if it ever is. */
+	/*
+	 * What comes up to this moment has been answered before the state is read, if it ever is.
+	 */
 	unsigned int state = state_of(t, ring);
 
 	wake(t, ring);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a tenant does with schedules of its slice and its sibling's. A schedule that is left comes to rest by itself: a
- * loop has a step that a call begins. What each call answers is told; proof.py knows what it may answer.
+ * What a tenant does with schedules of its slice and its sibling's. A schedule that is left comes
+ * to rest by itself: a loop has a step that a call begins. What each call answers is told; proof.py
+ * knows what it may answer.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -525,8 +526,9 @@ int schedule_look(void *who)
 }
 
 /*
- * Steps that time begins, without end, until it is unloaded. Nobody else may be left with it, lest it never come to
- * rest: not on a slice that others have, and if it can't be unloaded the slice goes.
+ * Steps that time begins, without end, until it is unloaded. Nobody else may be left with it, lest
+ * it never come to rest: not on a slice that others have, and if it can't be unloaded the slice
+ * goes.
  */
 int schedule_spin(void *who)
 {

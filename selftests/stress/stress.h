@@ -82,7 +82,9 @@ unsigned int draw(struct tenant *tenant, unsigned int limit);
 /* A tenant's process, until the fabric goes or it is killed. */
 void tenant(unsigned int fabric, uint64_t seed) __attribute__((noreturn));
 
-/* What tenants do with schedules and rings, and the state page: see schedule.c, ring.c and page.c. */
+/*
+ * What tenants do with schedules and rings, and the state page: see schedule.c, ring.c and page.c.
+ */
 int schedule_load(void *tenant);
 int schedule_load_wrong(void *tenant);
 int schedule_start(void *tenant);

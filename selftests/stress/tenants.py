@@ -69,7 +69,8 @@ class Tenants(Scene):
         self.actors[role, index] = Actor(self, role, index, life, self.fabric.name, *words, fds=fds)
         return self.actors[role, index]
 
-    # -------------------------------------------------------------------------------------------- accidents
+    # --------------------------------------------------------------------------------------------
+    # accidents
 
     def kill(self):
         actor = self.actors[self.chance.choice(sorted(self.actors))]
@@ -121,7 +122,8 @@ class Tenants(Scene):
         self.accidents[what.__name__] += 1
         what()
 
-    # ----------------------------------------------------------------------------------------------- rounds
+    # -----------------------------------------------------------------------------------------------
+    # rounds
 
     def act(self, acts, until=None):
         """All act, with accidents, until each has done so much or all together so much."""

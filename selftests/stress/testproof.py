@@ -1,8 +1,10 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""The rules of proof.py find what they are for: each is shown a sound fabric, and then one that is doctored.
+"""The rules of proof.py find what they are for: each is shown a sound fabric, and then one that is
+doctored.
 
-The fabric is made here, from a profile alone: two tenants with circuits, one of them between two fabrics.
+The fabric is made here, from a profile alone: two tenants with circuits, one of them between two
+fabrics.
 """
 
 import copy
@@ -449,7 +451,8 @@ def light_from_the_peer_into_a_foreign_receiver():
     assert found and "('edge', 4)" in found[0], found
 
 
-# ------------------------------------------------------------------------------------------------- schedules
+# -------------------------------------------------------------------------------------------------
+# schedules
 
 def quotas(_profile, taken):
     return proof.quotas_are_what_is_held(None, taken)

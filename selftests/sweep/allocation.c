@@ -68,7 +68,9 @@ static unsigned int draw_charges(char *line, size_t room)
 	return prepared;
 }
 
-/* How many accelerators there are of each use and health; spares of another colour count as free. */
+/*
+ * How many accelerators there are of each use and health; spares of another colour count as free.
+ */
 static void draw_accelerators(char *line, size_t room)
 {
 	static struct morph_accelerator_info accelerators[64];

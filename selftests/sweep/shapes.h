@@ -39,7 +39,9 @@ struct shape {
 	int (*set)(struct scene *scene);
 	/* What is swept: 0, or an errno. scene->wanted follows what it was told. */
 	int (*act)(struct scene *scene);
-	/* The same once more, when the fault is over: it must succeed. NULL: it can't be repeated. */
+	/*
+	 * The same once more, when the fault is over: it must succeed. NULL: it can't be repeated.
+	 */
 	int (*again)(struct scene *scene);
 };
 

@@ -186,7 +186,9 @@ static const char *compare_light(const struct sim *sim, const struct need *need)
 			return say("lasers of port %u are %#llx, and should be %#llx", port,
 				   (unsigned long long)lasers[port],
 				   (unsigned long long)need->lasers[port]);
-		/* What a schedule holds is not parked: something may leak to where nobody listens. */
+		/*
+		 * What a schedule holds is not parked: something may leak to where nobody listens.
+		 */
 		if (need->schedules && !need->receivers[port])
 			lit[port] = locked[port];
 		if (lit[port] != need->receivers[port] || locked[port] != need->receivers[port])

@@ -6,9 +6,9 @@
  * fields, all else being what a careful caller would say. Programs are text, one call a
  * line, so that they can be read, kept and fed again:
  *
- *	slice_create accelerators.count=2
- *	txn_run fd=1 changes.op[0]=1 changes.dst_rank[0]=1 generation=-1
- *	nl slice-get fabric=@fabric id=@slice0
+ * 	slice_create accelerators.count=2
+ * 	txn_run fd=1 changes.op[0]=1 changes.dst_rank[0]=1 generation=-1
+ * 	nl slice-get fabric=@fabric id=@slice0
  *
  * commands   what there is: a table, of netlink one made from the specification
  * program    text to calls and back; changes at random
