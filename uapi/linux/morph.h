@@ -3,57 +3,55 @@
  * morph: programmable photonic fabrics between accelerators. The device ABI.
  *
  * /dev/morph/fabricN    query the fabric, create slices (mode 0660, group morph)
- * slice file            what MORPH_SLICE_CREATE returns, and what opening a named
- *                       slice's node /dev/morph/sliceN gives: the tenant's handle
+ * slice file            the tenant's handle: MORPH_SLICE_CREATE returns it, and so does
+ *                       open() of a named slice's node /dev/morph/sliceN
  *
  * Administration is generic netlink, family "morph"; see morph_netlink.h.
  *
  * DOC: Commands
  *
- * Every command takes one structure that begins with struct morph_head. @size is
- * the size that the caller was compiled with. A smaller structure than the first
- * version's is refused with EINVAL. A larger one than the kernel knows is accepted
- * only if the unknown tail is zero, else E2BIG. Bytes that the caller's structure
- * lacks are taken as zero, and are not written. The kernel looks at type and
- * number of a command only, not at the size coded in it.
+ * Every command takes one structure that begins with struct morph_head. @size is the size that the
+ * caller was compiled with. If it is less than the size of the first version, the kernel returns
+ * EINVAL. If it is more than the kernel's size, the unknown bytes must be zero, else the kernel
+ * returns E2BIG. If it is less than the kernel's size, the kernel takes the missing bytes as zero,
+ * and does not write them. The kernel ignores the size that is coded in the number of a command.
  *
- * Arrays are struct morph_array: pointer, number of entries, bytes per entry. On
- * return @count is the number of entries that there are; where more are there
- * than room was given the call fails with EMSGSIZE, and @count says how many.
+ * Arrays are struct morph_array: pointer, number of entries, bytes per entry. On return @count is
+ * the number of existing entries. If the array is too small for them, the call fails with EMSGSIZE.
  *
  * Every structure has the same layout for 32-bit and 64-bit programs.
  *
  * DOC: Errors
  *
  * ENOTTY         no such command
- * EINVAL         the value is known to be wrong, or @size is too small
- * E2BIG          the structure has bytes set that this kernel does not know
- * EOPNOTSUPP     a flag, a reserved field or a value that this kernel does not know
- * EFAULT         a pointer leads nowhere
- * EMSGSIZE       an array is too small; its count says what is needed
+ * EINVAL         a value is invalid, or @size is too small
+ * E2BIG          non-zero bytes behind the structure that this kernel knows
+ * EOPNOTSUPP     unknown flag, set reserved field, or value that this kernel does not know
+ * EFAULT         a pointer is invalid
+ * EMSGSIZE       an array is too small; its @count is the required number
  * ENOENT         no such accelerator, rank, circuit, transaction or slice
- * EEXIST         the name is taken
+ * EEXIST         the name is in use
  * EPERM, EACCES  the caller may not do this
  * EDQUOT         the quota of the user, or of the grant, is used up
  * ENOSPC         too few accelerators or lanes are free
- * EBUSY          another slice or transaction holds what is needed; the slice is open
- * EHOSTUNREACH   no path exists, whoever holds what
- * ERANGE         too little light, or too much, would arrive
- * EXDEV          isolation between tenants, or the transit policy, forbids it
- * ESTALE         the slice's generation or the profile's checksum is another one
- * EAGAIN         the slice is being repaired, the accelerator is being tested, a search
- *                gave up, or no light has come in over an edge yet; try again
- * ETIME          the lease had run out
- * ECANCELED      the prepared transaction was revoked; of a change: another change of
- *                its transaction failed
- * ENXIO          another accelerator is in the place of the known one, or none
- * EIO            hardware let us down; the culprit is quarantined
+ * EBUSY          another slice or transaction holds a resource, or the slice is open
+ * EHOSTUNREACH   no path exists, even without other circuits
+ * ERANGE         the receiver would get too little or too much light
+ * EXDEV          isolation between tenants, or the transit policy, forbids the path
+ * ESTALE         the slice's generation or the profile's checksum does not match
+ * EAGAIN         the slice is being repaired, the accelerator is being tested, the search
+ *                budget was used up, or no light has come in over an edge yet; retry
+ * ETIME          the lease has expired
+ * ECANCELED      the prepared transaction was revoked; for a change: another change
+ *                of its transaction failed
+ * ENXIO          the accelerator was replaced or removed
+ * EIO            hardware failed during the call; the failed part is quarantined
  * ETIMEDOUT      hardware did not answer in time
- * ENODEV         the fabric, or the slice, is gone; only close() is left
- * ENOMEM, EINTR  as everywhere; a commit that has changed light never says EINTR
+ * ENODEV         the fabric, or the slice, is gone; close the file
+ * ENOMEM, EINTR  out of memory, signal; a commit that has changed light never returns EINTR
  *
- * On failure @reason, @part and @index of the head say which rule was broken and
- * what stands in the way, and the buffer at @detail_ptr, if given, gets a sentence.
+ * On failure @reason, @part and @index of the head give the violated rule and the hardware that
+ * blocks the request. The buffer at @detail_ptr, if given, gets a sentence.
  *
  * DOC: Units
  *
@@ -72,9 +70,9 @@
 #define MORPH_PCI_BYTES		16
 #define MORPH_UUID_BYTES	16
 
-#define MORPH_ANY		0xffffffffu		/* "the kernel may choose" */
+#define MORPH_ANY		0xffffffffu		/* the kernel chooses, or none */
 #define MORPH_PLANE_ANY		0xffffu
-#define MORPH_RANK_EDGE		0x80000000u	/* | edge: no rank, but where light leaves */
+#define MORPH_RANK_EDGE		0x80000000u	/* | edge: an edge instead of a rank */
 #define MORPH_GENERATION_ANY	0xffffffffffffffffULL	/* do not check */
 
 /* ------------------------------------------------------------------- common */
@@ -86,10 +84,10 @@
  * @detail_ptr: in: buffer for a sentence about a failure, or 0
  * @detail_len: in: its size; the sentence is cut to fit and ends in NUL
  * @reason: out: enum morph_reason, on failure
- * @part: out: enum morph_part: the kind of thing that stands in the way
- * @index: out: which one, or MORPH_ANY: no single one
- * @have: out: what there is, in the unit of the reason
- * @need: out: what was needed
+ * @part: out: enum morph_part: kind of hardware that blocks the request
+ * @index: out: index of that part; MORPH_ANY: no single part
+ * @have: out: available amount, in the unit of the reason
+ * @need: out: required amount
  */
 struct morph_head {
 	__u32 size;
@@ -106,8 +104,8 @@ struct morph_head {
 /**
  * struct morph_array - an array in the caller's memory
  * @ptr: address of the first entry
- * @count: in: entries that there is room for, or that are passed; out: entries there are
- * @stride: bytes per entry, the size that the caller was compiled with
+ * @count: in: entries passed, or the capacity for results; out: existing entries
+ * @stride: bytes per entry, of the structure that the caller was compiled with
  */
 struct morph_array {
 	__aligned_u64 ptr;
@@ -116,20 +114,20 @@ struct morph_array {
 };
 
 /**
- * enum morph_reason - which rule a request broke
+ * enum morph_reason - rule that a request violates
  * @MORPH_REASON_NONE: none
- * @MORPH_REASON_PROFILE: the device profile is malformed, or not the plan's
+ * @MORPH_REASON_PROFILE: the device profile is malformed, or not the one that was stated
  * @MORPH_REASON_PORT: no such port, or both ends are the same accelerator
- * @MORPH_REASON_PATH: guides and element states of the path do not join up
- * @MORPH_REASON_NO_ROUTE: no path exists, whoever holds what
- * @MORPH_REASON_BLOCKED: paths exist, others hold them
- * @MORPH_REASON_GAVE_UP: the search's budget ran out; undecided
+ * @MORPH_REASON_PATH: guides and element states of the path do not connect
+ * @MORPH_REASON_NO_ROUTE: no path exists, even without other circuits
+ * @MORPH_REASON_BLOCKED: paths exist, but other circuits use them
+ * @MORPH_REASON_GAVE_UP: the search budget was used up; undecided
  * @MORPH_REASON_LANES: too few lanes are free
  * @MORPH_REASON_ELEMENT_PINNED: an element is held in another state
  * @MORPH_REASON_UNUSABLE: hardware is failed or quarantined
- * @MORPH_REASON_MARGIN: too little light would arrive
- * @MORPH_REASON_OVERLOAD: too much light would arrive
- * @MORPH_REASON_ISOLATION: leakage between tenants would be too strong
+ * @MORPH_REASON_MARGIN: the receiver would get too little light
+ * @MORPH_REASON_OVERLOAD: the receiver would get too much light
+ * @MORPH_REASON_ISOLATION: leakage between tenants would exceed the limit
  * @MORPH_REASON_TRANSIT: the path crosses another tenant's tile
  * @MORPH_REASON_PORT_BUSY: a transmit or receive port is in use
  * @MORPH_REASON_ACCELERATORS: too few accelerators are free
@@ -137,14 +135,14 @@ struct morph_array {
  * @MORPH_REASON_ACCELERATOR_UNFIT: the accelerator is not healthy, or cordoned
  * @MORPH_REASON_NO_SPARE: no spare that the slice allows is free and healthy
  * @MORPH_REASON_QUOTA: the quota of the user, or of the grant, is used up
- * @MORPH_REASON_GENERATION: the caller's generation is old
+ * @MORPH_REASON_GENERATION: the caller's generation is outdated
  * @MORPH_REASON_STATE: the object is not in a state that allows this
- * @MORPH_REASON_HARDWARE: hardware did not do what it was told
+ * @MORPH_REASON_HARDWARE: hardware did not obey a command
  * @MORPH_REASON_TIMEOUT: hardware did not answer in time
- * @MORPH_REASON_ARGUMENT: a field of the request is wrong; the sentence names it
- * @MORPH_REASON_IDENTITY: another accelerator is in the place of the known one, or none
- * @MORPH_REASON_PEER: the fabric at the other side of an edge has not done its part
- * @MORPH_REASON_CONTROLLER: another controller, or a later epoch of it, decides about the slice
+ * @MORPH_REASON_ARGUMENT: a field of the request is invalid; the sentence names it
+ * @MORPH_REASON_IDENTITY: the accelerator was replaced or removed
+ * @MORPH_REASON_PEER: the fabric at the other side of an edge sends no light, or not enough
+ * @MORPH_REASON_CONTROLLER: another controller, or a later epoch of it, manages the slice
  */
 enum morph_reason {
 	MORPH_REASON_NONE = 0,
@@ -200,9 +198,9 @@ enum morph_part {
 /**
  * enum morph_health - health of a piece of hardware
  * @MORPH_HEALTH_OK: usable
- * @MORPH_HEALTH_SUSPECT: perhaps to blame, to be tested by the patrol; what uses it goes on
- * @MORPH_HEALTH_FAILED: known to be bad
- * @MORPH_HEALTH_QUARANTINED: may be good; must pass a test before it is used
+ * @MORPH_HEALTH_SUSPECT: may have failed; stays in use until patrol has tested it
+ * @MORPH_HEALTH_FAILED: known to have failed
+ * @MORPH_HEALTH_QUARANTINED: must pass a test before it is used again
  */
 enum morph_health {
 	MORPH_HEALTH_OK = 0,
@@ -212,10 +210,10 @@ enum morph_health {
 };
 
 /**
- * enum morph_phase - where the time of a change goes
- * @MORPH_PHASE_DETECT: hardware showed it, until the core noticed
+ * enum morph_phase - parts of the time of a change
+ * @MORPH_PHASE_DETECT: from the failure in hardware to its detection by the core
  * @MORPH_PHASE_PLAN: choosing spare and paths, staging, validating
- * @MORPH_PHASE_PROGRAM: handing settings to the device
+ * @MORPH_PHASE_PROGRAM: sending settings to the device
  * @MORPH_PHASE_SETTLE: the modelled or specified wait for optical power
  * @MORPH_PHASE_RELOCK: the modelled or specified wait for receivers to lock
  * @MORPH_PHASE_VERIFY: reading back and comparing
@@ -234,11 +232,11 @@ enum morph_phase {
 };
 
 /**
- * struct morph_times - where the time of a change went
+ * struct morph_times - time of a change by phase
  * @phase_ns: by enum morph_phase; [7] is reserved
  * @provider_ns: time spent inside the provider's operations, part of the phases
- * @modelled_ns: nominal waits (settle, relock, write times); software time is
- *               the sum of the phases minus the waits as they really took
+ * @modelled_ns: nominal waits (settle, relock, write times); the software time is
+ *                 the sum of the phases minus the actual waits
  */
 struct morph_times {
 	__aligned_u64 phase_ns[8];
@@ -250,9 +248,9 @@ struct morph_times {
 
 /**
  * enum morph_fabric_state - state of a fabric
- * @MORPH_FABRIC_STARTING: hardware is being brought to a known state
+ * @MORPH_FABRIC_STARTING: the driver sets the hardware to a known state
  * @MORPH_FABRIC_READY: slices can be created
- * @MORPH_FABRIC_GONE: the provider is gone
+ * @MORPH_FABRIC_GONE: the provider has unregistered
  */
 enum morph_fabric_state {
 	MORPH_FABRIC_STARTING = 0,
@@ -263,31 +261,31 @@ enum morph_fabric_state {
 #define MORPH_FABRIC_SIMULATED	0x1u	/* morph_fabric_info.features */
 
 /**
- * struct morph_fabric_info - MORPH_FABRIC_INFO: what this fabric is
+ * struct morph_fabric_info - MORPH_FABRIC_INFO: properties of the fabric
  * @head: flags must be 0
  * @abi_version: out: MORPH_ABI_VERSION of the kernel
- * @fabric: out: its number, N of /dev/morph/fabricN
+ * @fabric: out: its number, the N of /dev/morph/fabricN
  * @uuid: out: stable identity of the hardware
  * @name: out: its name
  * @profile: out: name of its profile
  * @profile_checksum: out: CRC-32 of its profile
  * @features: out: MORPH_FABRIC_SIMULATED
  * @state: out: enum morph_fabric_state
- * @accelerators: out: how many
- * @hosts: out: how many
- * @elements: out: how many
- * @guides: out: how many
+ * @accelerators: out: number of accelerators
+ * @hosts: out: number of hosts
+ * @elements: out: number of elements
+ * @guides: out: number of guides
  * @planes: out: transmit ports, and receive ports, of each accelerator
  * @wavelengths: out: lanes of a guide
- * @edges: out: how many
- * @free: out: accelerators that a slice could have now, spares not counted
- * @spares: out: spares that are healthy and free now
- * @slices: out: slices that exist
+ * @edges: out: number of edges
+ * @free: out: accelerators available to slices now, without spares
+ * @spares: out: number of healthy and free spares
+ * @slices: out: number of slices
  * @reserved: out: 0
  * @lane_mbps: out: bandwidth of one lane
  * @settle_ns: out: nominal settle time
  * @relock_ns: out: nominal relock time
- * @seq: out: count of publishes
+ * @seq: out: number of publications
  */
 struct morph_fabric_info {
 	struct morph_head head;
@@ -317,11 +315,11 @@ struct morph_fabric_info {
 };
 
 /**
- * enum morph_use - what an accelerator is used for
+ * enum morph_use - use of an accelerator
  * @MORPH_USE_FREE: free
- * @MORPH_USE_SPARE: held back for failover
- * @MORPH_USE_HELD: belongs to some slice
- * @MORPH_USE_DRAINING: was released, darkness is not verified yet
+ * @MORPH_USE_SPARE: reserved for failover
+ * @MORPH_USE_HELD: belongs to a slice
+ * @MORPH_USE_DRAINING: was released; its darkness is not verified yet
  */
 enum morph_use {
 	MORPH_USE_FREE = 0,
@@ -331,7 +329,7 @@ enum morph_use {
 };
 
 /**
- * struct morph_accelerator_info - one accelerator, as anybody may see it
+ * struct morph_accelerator_info - one accelerator, as all users may read it
  * @accelerator: its index
  * @host: index of its host
  * @x: position of its tile
@@ -339,11 +337,11 @@ enum morph_use {
  * @z: position
  * @use: enum morph_use
  * @health: enum morph_health
- * @cordoned: 1 when the operator keeps it free
+ * @cordoned: 1 if the operator has cordoned it
  * @reserved: 0
  * @pci: PCI address, or an empty string
  * @uuid: UUID, or zeros
- * @last_verified_ns: when it last answered a test, CLOCK_BOOTTIME; 0: never
+ * @last_verified_ns: time of the last answered test, CLOCK_BOOTTIME; 0: never
  */
 struct morph_accelerator_info {
 	__u32 accelerator;
@@ -361,13 +359,13 @@ struct morph_accelerator_info {
 };
 
 /**
- * struct morph_guide_info - one guide, as anybody may see it
+ * struct morph_guide_info - one guide, as all users may read it
  * @guide: its index
  * @type: class of the guide, as in the profile
  * @health: enum morph_health
- * @cordoned: 1 when the operator keeps it free
+ * @cordoned: 1 if the operator has cordoned it
  * @lanes: mask of the lanes that exist
- * @lanes_free: mask of the lanes that no circuit holds
+ * @lanes_free: mask of the lanes without a circuit
  * @loss_mdb: loss from end to end
  * @reserved: 0
  */
@@ -383,13 +381,13 @@ struct morph_guide_info {
 };
 
 /**
- * struct morph_element_info - one element, as anybody may see it
+ * struct morph_element_info - one element, as all users may read it
  * @element: its index
- * @tile: accelerator on whose tile it sits, or MORPH_ANY
+ * @tile: accelerator of its tile, or MORPH_ANY
  * @state: its state
  * @health: enum morph_health
- * @cordoned: 1 when the operator keeps it free
- * @pins: circuits that hold it in this state
+ * @cordoned: 1 if the operator has cordoned it
+ * @pins: number of circuits that need this state
  */
 struct morph_element_info {
 	__u32 element;
@@ -401,13 +399,13 @@ struct morph_element_info {
 };
 
 /**
- * struct morph_edge_info - one edge: where a guide leaves the fabric, as anybody may see it
+ * struct morph_edge_info - one edge, where a guide leaves the fabric, as all users may read it
  * @edge: its index
  * @guide: the guide that ends there
- * @peer_uuid: UUID of the fabric at the other side, or zeros when there is none
- * @peer_edge: edge there
- * @least_mdbm: least power per lane that each side owes the other here
- * @most_mdbm: greatest power per lane that each side may send the other here
+ * @peer_uuid: UUID of the fabric at the other side, or zeros if there is none
+ * @peer_edge: index of the edge in that fabric
+ * @least_mdbm: minimum power per lane that each side must send
+ * @most_mdbm: maximum power per lane that each side may send
  * @reserved: 0
  * @lanes_out: mask of the lanes of circuits that leave here
  * @lanes_in: mask of the lanes of circuits that come in here
@@ -429,10 +427,10 @@ struct morph_edge_info {
 /**
  * struct morph_fabric_read - MORPH_FABRIC_READ_*: read a range of the hardware's state
  * @head: flags must be 0
- * @first: in: index of the first entry wanted
+ * @first: in: index of the first entry to read
  * @reserved: must be 0
- * @entries: in/out: the array; out count is the number written, which is less than
- *           the room only at the end (this one never answers EMSGSIZE)
+ * @entries: in/out: the array; the out count is the number of written entries, which is less than
+ *           the capacity only at the end (this command never returns EMSGSIZE)
  * @seq: out: the fabric's seq while reading
  */
 struct morph_fabric_read {
@@ -444,9 +442,9 @@ struct morph_fabric_read {
 };
 
 /**
- * enum morph_failover - what happens when a slice's accelerator fails
- * @MORPH_FAILOVER_AUTOMATIC: the kernel puts a spare in its place
- * @MORPH_FAILOVER_MANUAL: an event; the owner or the operator asks for the spare
+ * enum morph_failover - reaction to the failure of a slice's accelerator
+ * @MORPH_FAILOVER_AUTOMATIC: the kernel replaces it by a spare
+ * @MORPH_FAILOVER_MANUAL: an event; the owner or the operator requests the replacement
  * @MORPH_FAILOVER_NONE: an event, and the slice is degraded
  */
 enum morph_failover {
@@ -456,9 +454,9 @@ enum morph_failover {
 };
 
 /**
- * enum morph_transit - may circuits cross other tenants' tiles
+ * enum morph_transit - whether circuits may cross other tenants' tiles
  * @MORPH_TRANSIT_ANY: yes
- * @MORPH_TRANSIT_OWN: only own tiles and those that nobody holds
+ * @MORPH_TRANSIT_OWN: only own tiles and free tiles
  */
 enum morph_transit {
 	MORPH_TRANSIT_ANY = 0,
@@ -466,11 +464,11 @@ enum morph_transit {
 };
 
 /**
- * enum morph_spares - which spares may replace a slice's accelerators
- * @MORPH_SPARES_HOST: those on the same host as the accelerator that failed, and
- *                     where its host has none those of spare hosts
- * @MORPH_SPARES_ANY: any of the fabric
- * @MORPH_SPARES_LIST: those listed
+ * enum morph_spares - spares that may replace a slice's accelerators
+ * @MORPH_SPARES_HOST: spares on the host of the failed accelerator; if it has none,
+ *                       those of spare hosts
+ * @MORPH_SPARES_ANY: any spare of the fabric
+ * @MORPH_SPARES_LIST: the listed accelerators
  */
 enum morph_spares {
 	MORPH_SPARES_HOST = 0,
@@ -479,10 +477,10 @@ enum morph_spares {
 };
 
 #define MORPH_SLICE_RESERVED	0x1u	/* hold a spare and lanes for this slice alone */
-#define MORPH_SLICE_DRY_RUN	0x2u	/* say whether it could be, and why not; out_fd is -1 */
+#define MORPH_SLICE_DRY_RUN	0x2u	/* only check whether it is possible; out_fd is -1 */
 
 /**
- * struct morph_slice_create - MORPH_SLICE_CREATE: get accelerators
+ * struct morph_slice_create - MORPH_SLICE_CREATE: create a slice
  * @head: flags: MORPH_SLICE_RESERVED, MORPH_SLICE_DRY_RUN
  * @accelerators: in: __u32 indices in the order of ranks; ptr 0: the kernel chooses
  *                @accelerators.count of them, close to each other
@@ -490,8 +488,8 @@ enum morph_spares {
  * @failover: in: enum morph_failover
  * @transit: in: enum morph_transit
  * @spare_policy: in: enum morph_spares
- * @mode: in: permission bits of the node of a named slice, 0 for 0600; 0 when unnamed
- * @name: in: [a-zA-Z0-9_.-]; empty: unnamed, and the slice ends with its last file
+ * @mode: in: permissions of a named slice's node, 0: 0600; must be 0 without a name
+ * @name: in: [a-zA-Z0-9_.-]; empty: no name, and the slice ends with its last file
  * @out_fd: out: slice file, close-on-exec
  * @out_slice: out: number of the slice
  * @out_generation: out: its generation
@@ -510,14 +508,14 @@ struct morph_slice_create {
 	__aligned_u64 out_generation;
 };
 
-#define MORPH_SLICE_FORCE	0x1u	/* even while it is open; its files answer ENODEV */
+#define MORPH_SLICE_FORCE	0x1u	/* even if open; its files then return ENODEV */
 
 /**
  * struct morph_slice_delete - MORPH_SLICE_DELETE: end a named slice
  * @head: flags: MORPH_SLICE_FORCE
- * @slice: in: its number, or MORPH_ANY to go by name
+ * @slice: in: its number, or MORPH_ANY to use @name
  * @reserved: must be 0
- * @name: in: its name when @slice is MORPH_ANY, else empty
+ * @name: in: its name if @slice is MORPH_ANY, else empty
  *
  * Allowed to the slice's owner and to CAP_NET_ADMIN in the initial user namespace.
  */
@@ -531,7 +529,7 @@ struct morph_slice_delete {
 /**
  * struct morph_grant_create - MORPH_GRANT_CREATE: a fabric file with limits of its own
  * @head: flags must be 0
- * @accelerators: in: limit; of this and the following all bits set means: no limit
+ * @accelerators: in: limit; all bits set, here and below: no limit
  * @circuits: in: limit
  * @lanes: in: limit: lanes of circuits, each counted once
  * @prepared: in: limit: prepared transactions
@@ -541,10 +539,10 @@ struct morph_slice_delete {
  * @out_fd: out: fabric file, close-on-exec
  * @out_grant: out: number of the grant
  *
- * What is done by the new file, and by files of slices that it creates, is charged to the
- * grant, and to no user; a slice belongs to who creates it. The grant is gone with the
- * last of its files and slices. Allowed to CAP_NET_ADMIN in the initial user namespace;
- * whoever is then given the file needs no permission but the file.
+ * The kernel charges the grant, and no user, for actions through the new file and through the
+ * files of slices that it creates. A slice belongs to the process that creates it. The grant ends
+ * with the last of its files and slices. Allowed to CAP_NET_ADMIN in the initial user namespace.
+ * The receiver of the file needs no other permission.
  */
 struct morph_grant_create {
 	struct morph_head head;
@@ -564,10 +562,10 @@ struct morph_grant_create {
 /**
  * enum morph_slice_state - state of a slice
  * @MORPH_SLICE_OK: every rank is healthy, every circuit is lit
- * @MORPH_SLICE_REPAIRING: a failover is under way; changes answer EAGAIN
- * @MORPH_SLICE_DEGRADED: something is missing; the event says what
- * @MORPH_SLICE_LOST: the fabric is gone
- * @MORPH_SLICE_DYING: released; not seen by tenants
+ * @MORPH_SLICE_REPAIRING: a failover is running; changes return EAGAIN
+ * @MORPH_SLICE_DEGRADED: an accelerator or light is missing; the event says which
+ * @MORPH_SLICE_LOST: the fabric has unregistered
+ * @MORPH_SLICE_DYING: released; tenants do not see this state
  */
 enum morph_slice_state {
 	MORPH_SLICE_OK = 0,
@@ -578,11 +576,11 @@ enum morph_slice_state {
 };
 
 /**
- * enum morph_plan_state - is the protection plan of a rank ready
+ * enum morph_plan_state - state of the protection of a rank
  * @MORPH_PLAN_NONE: no spare can take the rank's place now
- * @MORPH_PLAN_STALE: something it uses has changed; being made anew
+ * @MORPH_PLAN_STALE: a resource that it uses has changed; the kernel is rebuilding it
  * @MORPH_PLAN_CURRENT: ready
- * @MORPH_PLAN_RESERVED: ready, and the spare and all lanes that it needs are held for it
+ * @MORPH_PLAN_RESERVED: ready, and holds its spare and lanes
  */
 enum morph_plan_state {
 	MORPH_PLAN_NONE = 0,
@@ -593,14 +591,14 @@ enum morph_plan_state {
 
 /**
  * struct morph_rank_info - one rank of a slice
- * @rank: number, stable for the slice's life
- * @accelerator: the accelerator behind it now
+ * @rank: number, constant for the life of the slice
+ * @accelerator: its present accelerator
  * @host: its host
  * @health: enum morph_health of the accelerator
  * @plan: enum morph_plan_state
  * @reserved: 0
- * @spare: accelerator that the plan would use, or MORPH_ANY
- * @replacements: how often the accelerator behind the rank was replaced
+ * @spare: spare of the protection, or MORPH_ANY
+ * @replacements: number of replacements of its accelerator
  * @pci: PCI address, or an empty string
  * @uuid: UUID, or zeros
  */
@@ -621,11 +619,11 @@ struct morph_rank_info {
  * enum morph_circuit_state - state of a circuit
  * @MORPH_CIRCUIT_LIT: verified by read-back
  * @MORPH_CIRCUIT_CHANGING: a transaction or a failover is moving it
- * @MORPH_CIRCUIT_FAILED: dark, because hardware failed
- * @MORPH_CIRCUIT_PREPARED: a prepared transaction would add it: what it needs is held,
- *	it is not lit yet
- * @MORPH_CIRCUIT_WAITING: comes in over an edge: all is set for the peer's light, which
- *                         is verified when the transaction is
+ * @MORPH_CIRCUIT_FAILED: dark because of a hardware failure
+ * @MORPH_CIRCUIT_PREPARED: a prepared transaction would add it: its
+ *	resources are held, and it is not lit yet
+ * @MORPH_CIRCUIT_WAITING: comes in over an edge: ready for the peer's light, which the verification
+ *                         of the transaction checks
  */
 enum morph_circuit_state {
 	MORPH_CIRCUIT_LIT = 0,
@@ -639,19 +637,19 @@ enum morph_circuit_state {
  * struct morph_circuit_info - one circuit of a slice
  * @circuit: its number within the slice
  * @state: enum morph_circuit_state
- * @src_rank: rank that sends, or MORPH_RANK_EDGE | edge where light comes in
- * @dst_rank: rank that receives, or MORPH_RANK_EDGE | edge where light leaves
+ * @src_rank: sending rank, or MORPH_RANK_EDGE | edge where light comes in
+ * @dst_rank: receiving rank, or MORPH_RANK_EDGE | edge where light leaves
  * @src_plane: transmit port; MORPH_PLANE_ANY at an edge
  * @dst_plane: receive port; MORPH_PLANE_ANY at an edge
- * @hops: guides that it runs through
+ * @hops: number of guides on its path
  * @lanes: mask of its wavelengths
  * @bandwidth_mbps: of all its lanes
- * @loss_mdb: of the path
- * @margin_mdb: above the receiver's sensitivity, or what the edge owes, computed
- * @power_mdbm: read at the receiver when last verified; at an edge computed
- * @isolation_mdb: worst case when validated
- * @dark_ns: how long it was dark in its last change; 0: hitless, or never changed
- * @last_verified_ns: when its light was last verified, CLOCK_BOOTTIME
+ * @loss_mdb: loss of the path
+ * @margin_mdb: computed margin above the receiver's sensitivity or the edge's minimum
+ * @power_mdbm: power at the receiver at the last verification; at an edge computed
+ * @isolation_mdb: worst case at validation
+ * @dark_ns: dark time in its last change; 0: hitless, or never changed
+ * @last_verified_ns: time of the last verification of its light, CLOCK_BOOTTIME
  */
 struct morph_circuit_info {
 	__u32 circuit;
@@ -672,7 +670,7 @@ struct morph_circuit_info {
 };
 
 /**
- * struct morph_slice_info - MORPH_SLICE_INFO: read a slice whole
+ * struct morph_slice_info - MORPH_SLICE_INFO: read a whole slice
  * @head: flags must be 0
  * @slice: out: its number
  * @state: out: enum morph_slice_state
@@ -680,9 +678,9 @@ struct morph_circuit_info {
  * @failover: out: enum morph_failover
  * @transit: out: enum morph_transit
  * @spare_policy: out: enum morph_spares
- * @reserved: out: 1 when it was created with MORPH_SLICE_RESERVED
- * @generation: out: changes whenever the tenant did not ask for it
- * @seq: out: the fabric's seq at which this was true
+ * @reserved: out: 1 if it was created with MORPH_SLICE_RESERVED
+ * @generation: out: counts changes that the tenant did not request
+ * @seq: out: the fabric's seq at the time of reading
  * @events_lost: out: events lost on this file so far
  * @ranks: in/out: struct morph_rank_info, or ptr 0 to learn the count only
  * @circuits: in/out: struct morph_circuit_info, or ptr 0 to learn the count only
@@ -704,13 +702,13 @@ struct morph_slice_info {
 };
 
 /**
- * struct morph_circuit_path - MORPH_CIRCUIT_PATH: the way of one circuit, of a schedule's also
- *			       while it is dark
+ * struct morph_circuit_path - MORPH_CIRCUIT_PATH: path of one circuit; for a circuit of a
+ *			       schedule, also while it is dark
  * @head: flags must be 0
  * @circuit: in: its number
  * @reserved: must be 0
  * @guides: in/out: __u32 guides in the direction of light, or ptr 0
- * @elements: in/out: struct morph_path_element between them, or ptr 0
+ * @elements: in/out: struct morph_path_element between the guides, or ptr 0
  */
 struct morph_circuit_path {
 	struct morph_head head;
@@ -731,11 +729,11 @@ struct morph_path_element {
 };
 
 /**
- * enum morph_change_op - what to do to a circuit
+ * enum morph_change_op - operation on a circuit
  * @MORPH_CHANGE_ADD: light a new circuit
- * @MORPH_CHANGE_REMOVE: darken and forget a circuit
- * @MORPH_CHANGE_MOVE: give a circuit another path or other planes or lanes; its
- *                     number and ranks stay; make before break where lanes allow
+ * @MORPH_CHANGE_REMOVE: darken and delete a circuit
+ * @MORPH_CHANGE_MOVE: change the path, planes or lanes of a circuit; its number and
+ *                     ranks stay; make before break if lanes allow it
  */
 enum morph_change_op {
 	MORPH_CHANGE_ADD = 1,
@@ -747,24 +745,24 @@ enum morph_change_op {
  * struct morph_change - one change of a transaction
  * @op: in: enum morph_change_op
  * @circuit: in: number, for REMOVE and MOVE; out: number, for ADD
- * @src_rank: in: for ADD; MORPH_RANK_EDGE | edge: half a circuit, which comes in there
- * @dst_rank: in: for ADD; MORPH_RANK_EDGE | edge: half a circuit, which leaves there
+ * @src_rank: in: for ADD; MORPH_RANK_EDGE | edge: a half circuit that comes in there
+ * @dst_rank: in: for ADD; MORPH_RANK_EDGE | edge: a half circuit that leaves there
  * @src_plane: in: transmit port or MORPH_PLANE_ANY, for ADD and MOVE; out: the one used
  * @dst_plane: in: receive port or MORPH_PLANE_ANY, for ADD and MOVE; out: the one used
- * @lanes_count: in: wavelengths wanted; 0: as many as @lanes has, or 1
- * @lanes: in: mask of the wavelengths that may be used, 0: any; out: those used
- * @guides: in: __u32 guides in the direction of light: the path to take; ptr 0: the
- *          kernel routes
- * @dark_ns: out: how long the circuit was dark; 0: hitless or new
+ * @lanes_count: in: number of wavelengths; 0: the number in @lanes, or 1
+ * @lanes: in: mask of allowed wavelengths, 0: any; out: mask of the used ones
+ * @guides: in: __u32 guides in the direction of light: the path; ptr 0: the kernel
+ *          finds the path
+ * @dark_ns: out: dark time of the circuit; 0: hitless or new
  * @status: out: 0 or a negative errno; ECANCELED: another change of the transaction failed
  * @reason: out: enum morph_reason
  * @part: out: enum morph_part
- * @index: out: which one stands in the way
+ * @index: out: index of the part that blocks the change
  *
- * Half a circuit has a rank at one end and an edge at the other, which has no planes:
- * MORPH_PLANE_ANY. The other half is the peer fabric's. One that comes in is lit by the
- * peer, so that it is added and moved with MORPH_TXN_PREPARE only, and its light
- * verified by MORPH_TXN_VERIFY or MORPH_TXN_CONFIRM.
+ * A half circuit has a rank at one end and an edge at the other end. An edge has no planes:
+ * use MORPH_PLANE_ANY. The other half belongs to the peer fabric. The peer lights a half circuit
+ * that comes in. So this fabric adds and moves it only with MORPH_TXN_PREPARE, and verifies its
+ * light with MORPH_TXN_VERIFY or MORPH_TXN_CONFIRM.
  */
 struct morph_change {
 	__u32 op;
@@ -784,16 +782,16 @@ struct morph_change {
 };
 
 /**
- * enum morph_outcome - how a transaction ended, or where it stands
- * @MORPH_OUTCOME_NONE: nothing was done
- * @MORPH_OUTCOME_COMMITTED: the light is as asked, verified by read-back
+ * enum morph_outcome - state or result of a transaction
+ * @MORPH_OUTCOME_NONE: no change was made
+ * @MORPH_OUTCOME_COMMITTED: the light is as requested, verified by read-back
  * @MORPH_OUTCOME_ROLLED_BACK: the light is as before, verified by read-back
- * @MORPH_OUTCOME_BROKEN: hardware let us down; affected circuits are FAILED, the
- *                        culprit is quarantined, everything else is as before
+ * @MORPH_OUTCOME_BROKEN: hardware failed; affected circuits are FAILED, the failed part
+ *                        is quarantined, all other circuits are as before
  * @MORPH_OUTCOME_PREPARED: resources are held under a lease
- * @MORPH_OUTCOME_REVOKED: failover seized what had been prepared
- * @MORPH_OUTCOME_EXPIRED: the lease ran out; the light is as before
- * @MORPH_OUTCOME_RUNNING: under way
+ * @MORPH_OUTCOME_REVOKED: a failover took the prepared resources
+ * @MORPH_OUTCOME_EXPIRED: the lease expired; the light is as before
+ * @MORPH_OUTCOME_RUNNING: running
  * @MORPH_OUTCOME_UNCONFIRMED: committed under a lease; old resources are still held
  */
 enum morph_outcome {
@@ -809,29 +807,28 @@ enum morph_outcome {
 };
 
 #define MORPH_TXN_DRY_RUN	0x1u	/* stage and validate only */
-#define MORPH_TXN_EACH		0x2u	/* each change is a transaction of its own */
+#define MORPH_TXN_EACH		0x2u	/* run each change as a separate transaction */
 #define MORPH_TXN_PREPARE	0x4u	/* hold resources, commit later by MORPH_TXN_STEP */
 
 /**
  * struct morph_txn_run - MORPH_TXN_RUN: change circuits
  * @head: flags: MORPH_TXN_DRY_RUN, MORPH_TXN_EACH, MORPH_TXN_PREPARE: at most one
  * @changes: in/out: struct morph_change, 1 to 1024
- * @cookie: in: the caller's name for this transaction, 0: none. A repeated call
- *          with the cookie of the slice's last committed transaction, or of one that
- *          is prepared or not confirmed, does nothing and answers as that one did; so
- *          do the steps of a prepared one. What is prepared is found again by its
- *          cookie, see MORPH_TXN_STEP
- * @generation: in: the slice's generation that the caller knows, else ESTALE;
+ * @cookie: in: identifier chosen by the caller, 0: none. A call with the cookie of the slice's
+ *          last committed transaction, or of a prepared or unconfirmed one, changes nothing and
+ *          returns the result of that transaction. Repeated steps of a prepared transaction do
+ *          the same. MORPH_TXN_STEP finds a prepared transaction by its cookie
+ * @generation: in: expected generation of the slice, ESTALE if it differs;
  *              MORPH_GENERATION_ANY: do not check
- * @lease_ns: in: for PREPARE: how long resources are held, 1 ms to 1 hour
- * @profile_checksum: in: CRC-32 of the profile that the changes were planned for, if it
- *                    is not the fabric's ESTALE; 0: not stated
+ * @lease_ns: in: for PREPARE: duration of the lease, 1 ms to 1 hour
+ * @profile_checksum: in: expected CRC-32 of the fabric's profile, ESTALE if it differs; 0: do not
+ *                    check
  * @reserved: must be 0
  * @out_txn: out: number of the transaction, for PREPARE
  * @out_outcome: out: enum morph_outcome
- * @out_seq: out: the fabric's seq of the publish
+ * @out_seq: out: the fabric's seq at the publication
  * @out_generation: out: the slice's generation
- * @out_times: out: where the time went
+ * @out_times: out: time by phase
  */
 struct morph_txn_run {
 	struct morph_head head;
@@ -849,18 +846,18 @@ struct morph_txn_run {
 };
 
 /**
- * enum morph_txn_verb - what to do with a prepared transaction
+ * enum morph_txn_verb - operation on a prepared transaction
  * @MORPH_TXN_COMMIT: program, light and verify; keep the old configuration reserved
- * @MORPH_TXN_CONFIRM: verify as VERIFY does, unless that was done; free the old
+ * @MORPH_TXN_CONFIRM: verify like VERIFY, unless that was done; then free the old
  *                     configuration
- * @MORPH_TXN_REVERT: go back to the old configuration, committed or not
- * @MORPH_TXN_QUERY: only tell where it stands
- * @MORPH_TXN_VERIFY: of a committed one: is every circuit lit, those that come in over an
- *                    edge too? EAGAIN when the peer's light is missing. Once it is
- *                    verified CONFIRM does not fail for want of light; and if no step
- *                    follows, its lease ends as the light tells: as long as all that
- *                    comes in over edges, one circuit at least, is lit, it is confirmed,
- *                    else reverted
+ * @MORPH_TXN_REVERT: restore the old configuration, committed or not
+ * @MORPH_TXN_QUERY: only report its state
+ * @MORPH_TXN_VERIFY: verify that every circuit of a committed transaction is lit,
+ *                    including those that come in over an edge. EAGAIN: the light of a peer is
+ *                    missing. After a success, CONFIRM does not fail because of missing light. If
+ *                    the lease then expires without another step, the light decides: if all
+ *                    circuits that come in over edges (at least one) are lit, the kernel confirms
+ *                    the transaction, else it reverts it
  */
 enum morph_txn_verb {
 	MORPH_TXN_COMMIT = 1,
@@ -871,19 +868,19 @@ enum morph_txn_verb {
 };
 
 /**
- * struct morph_txn_step - MORPH_TXN_STEP: go on with a prepared transaction
+ * struct morph_txn_step - MORPH_TXN_STEP: next step of a prepared transaction
  * @head: flags must be 0
- * @txn: in: its number, or 0: go by @cookie; out: its number
+ * @txn: in: its number, or 0: use @cookie; out: its number
  * @verb: in: enum morph_txn_verb
- * @lease_ns: in: for COMMIT and VERIFY: a new lease, within which the next step must
- *            come; 0: as long as before, from now on
+ * @lease_ns: in: for COMMIT and VERIFY: duration of a new lease until the next step; 0: the
+ *            previous duration, from now on
  * @out_outcome: out: enum morph_outcome
  * @reserved: must be 0
- * @out_seq: out: the fabric's seq of the publish
- * @out_lease_ns: out: what is left of the lease
- * @out_times: out: where the time went
- * @cookie: in: with @txn 0: the cookie that it was prepared with. Who prepared it need
- *          not be alive; of those that ended the slice knows the last four
+ * @out_seq: out: the fabric's seq at the publication
+ * @out_lease_ns: out: remaining time of the lease
+ * @out_times: out: time by phase
+ * @cookie: in: with @txn 0: the cookie of its preparation. The process that prepared it may have
+ *          exited. The slice keeps the last four prepared transactions that have ended
  */
 struct morph_txn_step {
 	struct morph_head head;
@@ -899,19 +896,18 @@ struct morph_txn_step {
 };
 
 /**
- * struct morph_rank_act - MORPH_RANK_REPORT, MORPH_RANK_REPLACE, MORPH_RANK_PREFER: about one rank
+ * struct morph_rank_act - MORPH_RANK_REPORT, MORPH_RANK_REPLACE, MORPH_RANK_PREFER: act on one rank
  * @head: flags must be 0
- * @rank: in: which one
- * @spare: in: for REPLACE: the accelerator to take, or MORPH_ANY; for PREFER: the one to try
- *         first, or MORPH_ANY; for REPORT 0
- * @out_state: out: enum morph_slice_state afterwards; of PREFER 0
- * @out_health: out: enum morph_health of the accelerator that was behind the rank; of PREFER 0
+ * @rank: in: number of the rank
+ * @spare: in: for REPLACE: the new accelerator, or MORPH_ANY; for PREFER: the spare to
+ *         try first, or MORPH_ANY; for REPORT: 0
+ * @out_state: out: enum morph_slice_state afterwards; for PREFER: 0
+ * @out_health: out: enum morph_health of the rank's old accelerator; for PREFER: 0
  *
- * REPORT tells a suspicion: the core probes the accelerator, and replaces it if
- * the probe confirms it. REPLACE asks for a spare in any case, within the
- * replacements that the slice may have in an hour. Both return when the matter is settled.
- * PREFER says which of the spares that the slice allows is tried first, should the rank's
- * accelerator fail; it holds until the rank has another accelerator.
+ * REPORT reports a suspicion: the core probes the accelerator, and replaces it if the probe
+ * confirms the failure. REPLACE requests a replacement in any case; the quota limits the number
+ * for each slice and hour. Both wait for the result. PREFER sets the spare, among those that the
+ * slice allows, that a failover tries first. It is valid until the rank has another accelerator.
  */
 struct morph_rank_act {
 	struct morph_head head;
@@ -922,7 +918,7 @@ struct morph_rank_act {
 };
 
 /**
- * struct morph_slice_policy - MORPH_SLICE_POLICY: change what happens on failure
+ * struct morph_slice_policy - MORPH_SLICE_POLICY: change the reaction to failures
  * @head: flags must be 0
  * @failover: in: enum morph_failover
  * @reserved: must be 0
@@ -936,11 +932,11 @@ struct morph_slice_policy {
 /* ----------------------------------------------------------------- schedules */
 
 /**
- * enum morph_advance - what begins a step of a schedule
+ * enum morph_advance - event that begins a step of a schedule
  * @MORPH_ADVANCE_CALL: MORPH_SCHEDULE_GO
- * @MORPH_ADVANCE_BARRIER: all ranks of which a circuit comes or goes have said that they have done
- *			   with the step before: MORPH_SCHEDULE_ARRIVE
- * @MORPH_ADVANCE_TIME: so long after the step before was lit
+ * @MORPH_ADVANCE_BARRIER: all ranks with a changed circuit have finished the previous step:
+ *			   MORPH_SCHEDULE_ARRIVE
+ * @MORPH_ADVANCE_TIME: a given time after the previous step was lit
  */
 enum morph_advance {
 	MORPH_ADVANCE_CALL = 0,
@@ -949,15 +945,16 @@ enum morph_advance {
 };
 
 /**
- * struct morph_schedule_circuit - a circuit that some steps of a schedule hold
- * @src_rank: in: rank that sends
- * @dst_rank: in: rank that receives
+ * struct morph_schedule_circuit - a circuit of a schedule, lit in some of its steps
+ * @src_rank: in: sending rank
+ * @dst_rank: in: receiving rank
  * @src_plane: in: transmit port or MORPH_PLANE_ANY
  * @dst_plane: in: receive port or MORPH_PLANE_ANY
- * @lanes_count: in: wavelengths wanted; 0: as many as @lanes has, or 1
- * @lanes: in: mask of the wavelengths that may be used, 0: any
- * @first_guide: in: where its path begins in struct morph_schedule_load.guides; 0 without a path
- * @guides_count: in: guides of its path, in the direction of light; 0: the kernel routes
+ * @lanes_count: in: number of wavelengths; 0: the number in @lanes, or 1
+ * @lanes: in: mask of allowed wavelengths, 0: any
+ * @first_guide: in: position of its path in struct morph_schedule_load.guides; 0 without a path
+ * @guides_count: in: number of guides on its path, in the direction of light; 0: the kernel finds
+ *                the path
  */
 struct morph_schedule_circuit {
 	__u32 src_rank;
@@ -971,14 +968,14 @@ struct morph_schedule_circuit {
 };
 
 /**
- * struct morph_schedule_step - which circuits are lit in a step, and when it begins
- * @first: in: where its circuits begin in struct morph_schedule_load.held
- * @count: in: how many it holds; 0: it is dark
- * @advance: in: enum morph_advance; of the first step too where the schedule is a loop
+ * struct morph_schedule_step - a step of a schedule: its circuits, and its beginning
+ * @first: in: position of its circuits in struct morph_schedule_load.held
+ * @count: in: number of its circuits; 0: the step is dark
+ * @advance: in: enum morph_advance; for the first step only used if the schedule is a loop
  * @reserved: must be 0
- * @after_ns: in: for MORPH_ADVANCE_TIME: how long after the step before was lit; else 0
- * @deadline_ns: in: it is to be lit at most so long after the step before was; if nothing has
- *		 begun it by then the schedule stops. 0: it may take as long as it likes
+ * @after_ns: in: for MORPH_ADVANCE_TIME: time after the previous step was lit; else 0
+ * @deadline_ns: in: maximum time from the lighting of the previous step; if the step has not begun
+ *		 by then, the schedule stops. 0: no limit
  */
 struct morph_schedule_step {
 	__u32 first;
@@ -989,35 +986,37 @@ struct morph_schedule_step {
 	__aligned_u64 deadline_ns;
 };
 
-#define MORPH_SCHEDULE_LOOP	0x1u	/* after the last step comes the first */
+#define MORPH_SCHEDULE_LOOP	0x1u	/* the first step follows the last one */
 
 #define MORPH_SCHEDULE_MOST_CIRCUITS	32768u
 #define MORPH_SCHEDULE_MOST_GUIDES	1048576u
-#define MORPH_SCHEDULE_MOST_HELD	262144u	/* of all schedules of a slice together */
+#define MORPH_SCHEDULE_MOST_HELD	262144u	/* for all schedules of a slice */
 #define MORPH_SCHEDULE_MOST_STEPS	8192u
 
 /**
- * struct morph_schedule_load - MORPH_SCHEDULE_LOAD: hold what the steps of a schedule need
+ * struct morph_schedule_load - MORPH_SCHEDULE_LOAD: load a schedule and hold its resources
  * @head: flags: MORPH_SCHEDULE_LOOP
  * @circuits: in: struct morph_schedule_circuit
  * @guides: in: __u32 guides of paths, one path after the other; or ptr 0
- * @held: in: __u32 positions in @circuits, those of one step after those of another
+ * @held: in: __u32 positions in @circuits, step by step
  * @steps: in: struct morph_schedule_step, in order
- * @generation: in: the slice's generation that the caller knows, else ESTALE;
+ * @generation: in: expected generation of the slice, ESTALE if it differs;
  *              MORPH_GENERATION_ANY: do not check
- * @profile_checksum: in: CRC-32 of the profile that it was planned for, if it is not the
- *                    fabric's ESTALE; 0: not stated
+ * @profile_checksum: in: expected CRC-32 of the fabric's profile, ESTALE if it differs; 0: do not
+ *                    check
  * @reserved: must be 0
  * @out_schedule: out: its number within the slice
- * @out_circuit: out: number of the first of @circuits within the slice; the others follow
- * @out_wrong_step: out: on failure: the step that can't be, or MORPH_ANY
- * @out_wrong_circuit: out: on failure: which of @circuits can't be, or MORPH_ANY
+ * @out_circuit: out: number of the first of @circuits within the slice; the others have
+ *                the next numbers
+ * @out_wrong_step: out: on failure: the refused step, or MORPH_ANY
+ * @out_wrong_circuit: out: on failure: position of the refused circuit in @circuits, or
+ *                     MORPH_ANY
  *
- * From now on all that any step needs is the schedule's, so that no step fails for want of lanes.
- * Elements that steps want in different states are the slice's alone. Nothing is lit before
- * MORPH_SCHEDULE_START. All circuits of a step are judged together, as those of a transaction;
- * they count in the user's quotas whether they are lit or not. A circuit of a schedule is changed
- * by its steps only. Steps are between ranks, not over edges.
+ * From now on the schedule holds the resources of all its steps, so no step fails for lack of
+ * lanes. No other slice may use elements that the steps need in different states. No circuit is
+ * lit before MORPH_SCHEDULE_START. The kernel validates all circuits of a step together, like
+ * those of a transaction. They count in the user's quotas, lit or dark. Only its steps change a
+ * circuit of a schedule. Steps connect ranks, not edges.
  */
 struct morph_schedule_load {
 	struct morph_head head;
@@ -1035,11 +1034,11 @@ struct morph_schedule_load {
 };
 
 /**
- * enum morph_schedule_state - how a schedule stands
- * @MORPH_SCHEDULE_LOADED: no circuit of it is lit
- * @MORPH_SCHEDULE_RUNNING: at a step
- * @MORPH_SCHEDULE_STOPPED: a step failed, or nothing began it in time, or a repair has left it
- *	without paths; what was lit before is lit
+ * enum morph_schedule_state - state of a schedule
+ * @MORPH_SCHEDULE_LOADED: none of its circuits is lit
+ * @MORPH_SCHEDULE_RUNNING: a step is lit, and the schedule continues
+ * @MORPH_SCHEDULE_STOPPED: a step failed or missed its deadline, or a repair found no paths;
+ *	circuits that were lit stay lit
  */
 enum morph_schedule_state {
 	MORPH_SCHEDULE_LOADED = 0,
@@ -1048,16 +1047,16 @@ enum morph_schedule_state {
 };
 
 /**
- * enum morph_schedule_verb - what to do with a schedule
- * @MORPH_SCHEDULE_START: light @step, which is then position 1; also of one that has stopped
- * @MORPH_SCHEDULE_GO: light the next step if it is position @position; do nothing if that
- *		       is lit already; @position 0: the next one, whichever it is
- * @MORPH_SCHEDULE_ARRIVE: @rank has done with position @position, and does not wait
+ * enum morph_schedule_verb - operation on a schedule
+ * @MORPH_SCHEDULE_START: light @step, which becomes position 1; also after a stop
+ * @MORPH_SCHEDULE_GO: light the next step if its position is @position; do nothing if it is lit
+ *		       already; @position 0: the next step, at any position
+ * @MORPH_SCHEDULE_ARRIVE: @rank has finished position @position; does not wait
  * @MORPH_SCHEDULE_WAIT: wait until position @position is lit
- * @MORPH_SCHEDULE_STOP: darken all
- * @MORPH_SCHEDULE_UNLOAD: darken all, and give back what is held
- * @MORPH_SCHEDULE_JUMP: as GO, but to @step, which is begun by call, whichever was to be the next;
- *			 after it comes the one that follows it
+ * @MORPH_SCHEDULE_STOP: darken all circuits
+ * @MORPH_SCHEDULE_UNLOAD: darken all circuits, and release all resources
+ * @MORPH_SCHEDULE_JUMP: like GO, but light @step instead of the next step, whatever begins it; then
+ *			 continue with its successor
  */
 enum morph_schedule_verb {
 	MORPH_SCHEDULE_START = 1,
@@ -1070,23 +1069,23 @@ enum morph_schedule_verb {
 };
 
 /**
- * struct morph_schedule_act - MORPH_SCHEDULE_ACT: go through a schedule
+ * struct morph_schedule_act - MORPH_SCHEDULE_ACT: control a schedule
  * @head: flags must be 0
  * @schedule: in: its number
  * @verb: in: enum morph_schedule_verb
  * @step: in: for START and JUMP; else 0
  * @rank: in: for ARRIVE; else 0
  * @position: in: for GO, JUMP, ARRIVE and WAIT, else 0. Positions count the steps that were lit
- *	      since START, so that who asks twice is not two steps further
- * @out_position: out: position that is lit
- * @out_step: out: the step that this is
+ *	      since START, so a repeated request does not light two steps
+ * @out_position: out: position of the lit step
+ * @out_step: out: number of the lit step
  * @out_state: out: enum morph_schedule_state
- * @out_seq: out: the fabric's seq when it was lit
- * @out_times: out: for START, GO, JUMP and STOP: where the time of the change went
+ * @out_seq: out: the fabric's seq when the step was lit
+ * @out_times: out: for START, GO, JUMP and STOP: time of the change by phase
  *
- * WAIT ends with ECANCELED when the schedule stops, or is unloaded, and EINTR by a signal. While a
- * repair moves circuits of the slice START, GO, JUMP, STOP and UNLOAD say EAGAIN; steps that a
- * barrier or time begins go on when it has ended.
+ * WAIT returns ECANCELED if the schedule stops or is unloaded, and EINTR after a signal. While a
+ * repair moves circuits of the slice, START, GO, JUMP, STOP and UNLOAD return EAGAIN. Steps that a
+ * barrier or time begins continue after the repair.
  */
 struct morph_schedule_act {
 	struct morph_head head;
@@ -1103,19 +1102,19 @@ struct morph_schedule_act {
 };
 
 /**
- * struct morph_schedule_step_info - what a step has cost, in all its runs together
- * @circuits: circuits that it holds
- * @changes: circuits that come or go, compared to the step before
- * @ahead: of those that come, how many can be lit while the step before runs
- * @late: runs that were lit after their deadline
- * @runs: how often it was lit
- * @wait_ns: from the step before until this one was begun
- * @program_ns: handing settings to the device
+ * struct morph_schedule_step_info - costs of a step, summed over its runs
+ * @circuits: number of its circuits
+ * @changes: number of circuits that differ from the previous step
+ * @ahead: number of new circuits that can be lit while the previous step runs
+ * @late: number of runs that were lit after their deadline
+ * @runs: number of runs
+ * @wait_ns: from the previous step to the beginning of this one
+ * @program_ns: sending settings to the device
  * @settle_ns: waiting for optical power
  * @relock_ns: waiting for receivers to lock
  * @verify_ns: reading back
- * @late_ns: for MORPH_ADVANCE_TIME: begun later than it should
- * @longest_ns: the longest that a run took from being begun until it was lit
+ * @late_ns: for MORPH_ADVANCE_TIME: delay of the beginning
+ * @longest_ns: longest time of a run from its beginning until it was lit
  */
 struct morph_schedule_step_info {
 	__u32 circuits;
@@ -1135,17 +1134,18 @@ struct morph_schedule_step_info {
 /**
  * struct morph_schedule_info - MORPH_SCHEDULE_INFO: read a schedule
  * @head: flags must be 0
- * @schedule: in: its number, or the least that may be; out: its number. ENOENT after the last
+ * @schedule: in: lowest number to read; out: number of the schedule found. ENOENT after the
+ *            last one
  * @state: out: enum morph_schedule_state
  * @flags: out: MORPH_SCHEDULE_LOOP
  * @step: out: the step that is lit, or MORPH_ANY
- * @position: out: how many were lit since START
+ * @position: out: number of steps that were lit since START
  * @error: out: negative errno with which it stopped, or 0
  * @failed_step: out: the step that it stopped at, or MORPH_ANY
- * @circuits: out: how many there are in all
- * @lit: out: how many of them are lit
- * @moved: out: circuits that repairs have given other paths
- * @first_circuit: out: number of the first of them within the slice
+ * @circuits: out: number of its circuits
+ * @lit: out: number of lit ones
+ * @moved: out: number of circuits that repairs have rerouted
+ * @first_circuit: out: number of its first circuit within the slice
  * @steps: in/out: struct morph_schedule_step_info, or ptr 0 to learn the count only
  */
 struct morph_schedule_info {
@@ -1167,30 +1167,31 @@ struct morph_schedule_info {
 /* --------------------------------------------------------------------- rings */
 
 /*
- * DOC: Rings
+ * DOC: Queues
  *
- * A ring is memory that a slice's programs, or their devices, share with a polling kernel
- * thread: entries of 16 bytes that ask for steps of a schedule, and entries that answer. Each of
- * the two 8-byte words of an entry bears the lap bit, so that it is complete when both have it:
- * nothing is supposed of 16-byte writes. On the first lap round the ring the bit is set, on the
- * second it is not, and so on. No word but these orders anything.
+ * A queue (MORPH_RING_*) is memory that a slice's programs, or their devices, share with a polling
+ * kernel thread. Submissions request steps of a schedule, and completions return the results. An
+ * entry has two 8-byte words with a lap bit each, and is complete if both bits have the expected
+ * value. So a 16-byte write need not be atomic. The bit is set on the first pass through the
+ * array, clear on the second, and so on. Only these words order accesses to the entries.
  *
- * submission, word 0: lap, operation (7 bits), tag (24), rank or step (32)
- * submission, word 1: lap, 15 bits that must be zero, position (48)
- * completion, word 0: lap, operation, tag, error (32): 0 or a positive errno
- * completion, word 1: lap, 15 bits zero, position that is lit (48)
+ * * submission, word 0: lap, operation (7 bits), tag (24), rank or step (32)
+ * * submission, word 1: lap, 15 bits that must be zero, position (48)
+ * * completion, word 0: lap, operation, tag, error (32): 0 or a positive errno
+ * * completion, word 1: lap, 15 bits zero, position of the lit step (48)
  *
- * It is mapped from the slice file at MORPH_RING_OFFSET(ring), MORPH_RING_BYTES(entries) long:
- * struct morph_ring_page, then submissions at MORPH_RING_ENTRIES, then completions. Or it
- * is the caller's own memory, pinned as long as the ring lives. What is written there can only
- * select among what the slice may do. An entry that means nothing stops the ring.
+ * A program maps it from the slice file at offset MORPH_RING_OFFSET(ring) with the length
+ * MORPH_RING_BYTES(entries). It has struct morph_ring_page, then the submissions at
+ * MORPH_RING_ENTRIES, then the completions. Or it is the caller's own memory, which the kernel
+ * pins for the life of the queue. Entries can only request operations that the slice permits.
+ * A malformed entry stops the queue.
  */
 #define MORPH_RING_LAP		0x8000000000000000ULL
 #define MORPH_RING_OP_SHIFT	56
 #define MORPH_RING_TAG_SHIFT	32
 #define MORPH_RING_TAGS		0x1000000u
 #define MORPH_RING_POSITIONS	0x1000000000000ULL
-#define MORPH_RING_ENTRIES	4096u	/* where they begin */
+#define MORPH_RING_ENTRIES	4096u	/* offset of the entries */
 #define MORPH_RING_LEAST	8u
 #define MORPH_RING_MOST		4096u
 #define MORPH_RING_BYTES(entries) \
@@ -1198,11 +1199,11 @@ struct morph_schedule_info {
 #define MORPH_RING_OFFSET(ring)	((__u64)(ring) << 24)
 
 /**
- * enum morph_ring_op - what an entry asks for
- * @MORPH_RING_NOP: an answer
- * @MORPH_RING_GO: as MORPH_SCHEDULE_GO
- * @MORPH_RING_ARRIVE: as MORPH_SCHEDULE_ARRIVE
- * @MORPH_RING_JUMP: as MORPH_SCHEDULE_JUMP
+ * enum morph_ring_op - operation of a submission
+ * @MORPH_RING_NOP: only a completion
+ * @MORPH_RING_GO: like MORPH_SCHEDULE_GO
+ * @MORPH_RING_ARRIVE: like MORPH_SCHEDULE_ARRIVE
+ * @MORPH_RING_JUMP: like MORPH_SCHEDULE_JUMP
  */
 enum morph_ring_op {
 	MORPH_RING_NOP = 0,
@@ -1212,18 +1213,18 @@ enum morph_ring_op {
 };
 
 /**
- * struct morph_ring_entry - an entry of either kind
- * @words: as above
+ * struct morph_ring_entry - a submission or a completion
+ * @words: see "Queues" above
  */
 struct morph_ring_entry {
 	__aligned_u64 words[2];
 };
 
 /**
- * enum morph_ring_state - does anybody read it
- * @MORPH_RING_RUNNING: yes
- * @MORPH_RING_STOPPED: an entry meant nothing, or completions were counted wrongly
- * @MORPH_RING_GONE: the slice is gone, or the ring was closed
+ * enum morph_ring_state - state of a queue
+ * @MORPH_RING_RUNNING: the kernel thread takes submissions
+ * @MORPH_RING_STOPPED: stopped by a malformed entry or a wrong count of completions
+ * @MORPH_RING_GONE: the slice has ended, or the queue was closed
  */
 enum morph_ring_state {
 	MORPH_RING_RUNNING = 0,
@@ -1232,13 +1233,13 @@ enum morph_ring_state {
 };
 
 /**
- * struct morph_ring_page - what is beside the entries
+ * struct morph_ring_page - first page of a queue
  * @state: kernel: enum morph_ring_state
- * @asleep: kernel: 1 when MORPH_RING_WAKE is needed before it looks at entries again
- * @taken: kernel: submissions taken so far, modulo 2^32: their places are free
- * @answered: kernel: completions written so far, likewise
+ * @asleep: kernel: 1 if the thread sleeps until MORPH_RING_WAKE
+ * @taken: kernel: submissions taken so far, modulo 2^32: their entries are free
+ * @answered: kernel: completions written so far, modulo 2^32
  * @reserved: 0
- * @seen: program: completions that it has read, likewise: their places are free
+ * @seen: program: completions read so far, modulo 2^32: their entries are free
  * @reserved2: 0
  */
 struct morph_ring_page {
@@ -1251,21 +1252,22 @@ struct morph_ring_page {
 	__u32 reserved2[31];
 };
 
-#define MORPH_RING_USER		0x1u	/* in memory of the caller's */
+#define MORPH_RING_USER		0x1u	/* in the caller's own memory */
 
 /**
- * struct morph_ring_setup - MORPH_RING_SETUP: a ring for a schedule
+ * struct morph_ring_setup - MORPH_RING_SETUP: create a queue for a schedule
  * @head: flags: MORPH_RING_USER
  * @schedule: in: number of the schedule
- * @entries: in: of each kind, a power of two from MORPH_RING_LEAST to MORPH_RING_MOST
- * @idle_ns: in: how long the thread looks for entries after the last one before it sleeps, at
- *	     most a second; 0: a millisecond
- * @rate: in: entries that are taken in a second, 0 for 1000000; more are taken later
- * @user_ptr: in: with MORPH_RING_USER: where, at the beginning of a page; else 0
+ * @entries: in: number of entries of each kind, a power of two from MORPH_RING_LEAST to
+ *	     MORPH_RING_MOST
+ * @idle_ns: in: polling time of the thread after the last entry, before it sleeps; at most a
+ *	     second; 0: a millisecond
+ * @rate: in: maximum entries per second, 0: 1000000; further entries wait
+ * @user_ptr: in: with MORPH_RING_USER: page-aligned address; else 0
  * @out_ring: out: its number within the slice
  * @reserved: must be 0
  *
- * It lives as long as the file that it was made with, or until MORPH_RING_CLOSE.
+ * The queue lives until the file that created it is closed, or until MORPH_RING_CLOSE.
  */
 struct morph_ring_setup {
 	struct morph_head head;
@@ -1279,10 +1281,10 @@ struct morph_ring_setup {
 };
 
 /**
- * enum morph_ring_verb - what to do with a ring
- * @MORPH_RING_WAKE: look at entries again
- * @MORPH_RING_CLOSE: take no more; the memory stays mapped
- * @MORPH_RING_QUERY: only tell
+ * enum morph_ring_verb - operation on a queue
+ * @MORPH_RING_WAKE: wake the thread
+ * @MORPH_RING_CLOSE: take no more entries; the memory stays mapped
+ * @MORPH_RING_QUERY: only report
  */
 enum morph_ring_verb {
 	MORPH_RING_WAKE = 1,
@@ -1291,14 +1293,14 @@ enum morph_ring_verb {
 };
 
 /**
- * struct morph_ring_act - MORPH_RING_ACT: about one ring
+ * struct morph_ring_act - MORPH_RING_ACT: act on one queue
  * @head: flags must be 0
  * @ring: in: its number
  * @verb: in: enum morph_ring_verb
  * @out_state: out: enum morph_ring_state
- * @out_error: out: negative errno with which it stopped, or 0
- * @out_taken: out: entries taken
- * @out_sleeps: out: how often the thread went to sleep
+ * @out_error: out: negative errno that stopped it, or 0
+ * @out_taken: out: number of entries taken
+ * @out_sleeps: out: number of sleeps of the thread
  */
 struct morph_ring_act {
 	struct morph_head head;
@@ -1311,10 +1313,10 @@ struct morph_ring_act {
 };
 
 /**
- * struct morph_state_pair - what leads from one rank to another
- * @generation: counts changes of what is lit between the two
- * @hops: guides of the circuit that was lit last, 0: none is lit
- * @mbps: bandwidth of all that are
+ * struct morph_state_pair - circuits from one rank to another
+ * @generation: counts changes of the lit circuits between the two
+ * @hops: number of guides of the circuit that was lit last, 0: none is lit
+ * @mbps: bandwidth of all lit circuits
  */
 struct morph_state_pair {
 	__u32 generation;
@@ -1323,22 +1325,22 @@ struct morph_state_pair {
 };
 
 /**
- * struct morph_state_page - a slice as it is, to be mapped and read without a call
- * @version: odd while it is written: read it before and after, and again if it differs
- * @ranks: of the slice
- * @schedule: the last of its schedules that was started or lit a step; where none runs, that
- *            was stopped or has stopped; or 0
+ * struct morph_state_page - state of a slice, for reading without a system call
+ * @version: odd during a write: read it before and after, and repeat if it differs
+ * @ranks: number of ranks of the slice
+ * @schedule: number of the schedule that last started or lit a step; if none runs, of the
+ *            one that stopped last; or 0
  * @generation: of the slice
- * @step: its step that is lit, or MORPH_ANY
- * @state: enum morph_schedule_state
+ * @step: lit step of that schedule, or MORPH_ANY
+ * @state: enum morph_schedule_state of that schedule
  * @position: its position
- * @settle_ns: what a change takes until there is light
- * @relock_ns: and until receivers have locked
+ * @settle_ns: nominal time of a change until light arrives
+ * @relock_ns: further nominal time until receivers have locked
  *
- * After it comes struct morph_state_pair of each two ranks, sender * @ranks + receiver its place.
- * At offset 0 of the slice file, MORPH_STATE_BYTES(ranks * ranks) long, to be read only.
- * Profiles tell no lengths: time of flight follows from @hops and what the reader knows of the
- * guides.
+ * An array of struct morph_state_pair follows, with the pair of two ranks at sender * @ranks +
+ * receiver. Map it read-only from offset 0 of the slice file, with the length
+ * MORPH_STATE_BYTES(ranks * ranks). Profiles contain no lengths: a reader that knows the guides
+ * can compute the time of flight from @hops.
  */
 struct morph_state_page {
 	__aligned_u64 version;
@@ -1359,10 +1361,10 @@ struct morph_state_page {
 /* --------------------------------------------------------------- controllers */
 
 /**
- * enum morph_controller_state - does a controller decide about its slices
- * @MORPH_CONTROLLER_ACTIVE: its lease runs
- * @MORPH_CONTROLLER_EXPIRED: its lease has run out: its slices stay as they are until control
- *                            is taken with a greater epoch
+ * enum morph_controller_state - state of a controller
+ * @MORPH_CONTROLLER_ACTIVE: its lease is valid
+ * @MORPH_CONTROLLER_EXPIRED: its lease has expired; circuits stay, but the core refuses its changes
+ *                            until a program takes control with a higher epoch
  * @MORPH_CONTROLLER_GONE: it was dropped
  */
 enum morph_controller_state {
@@ -1374,22 +1376,22 @@ enum morph_controller_state {
 /* -------------------------------------------------------------------- events */
 
 /**
- * enum morph_event_type - what a slice's owner is told
+ * enum morph_event_type - kinds of events for a slice's owner
  * @MORPH_EVENT_LOST: events were lost, @lost of them; read the slice again
  * @MORPH_EVENT_FAILING: a rank's accelerator failed; sent at once
- * @MORPH_EVENT_REPLACED: a spare is in its place, its light is verified
- * @MORPH_EVENT_DEGRADED: something could not be made whole; @part and @index name
- *                        the culprit, @bandwidth_mbps what is left; told again
- *                        whenever a repair ends with another bandwidth
+ * @MORPH_EVENT_REPLACED: a spare has replaced it, and the light is verified
+ * @MORPH_EVENT_DEGRADED: a repair could not restore the slice; @part and @index name the failed
+ *                        part, @bandwidth_mbps the remaining bandwidth; sent again if a
+ *                        later repair ends with another bandwidth
  * @MORPH_EVENT_RECOVERED: the slice is OK again
  * @MORPH_EVENT_CIRCUIT_FAILED: a circuit is dark
- * @MORPH_EVENT_CIRCUIT_MOVED: a circuit was led round failed hardware
- * @MORPH_EVENT_TXN: a transaction ended; @outcome says how
+ * @MORPH_EVENT_CIRCUIT_MOVED: the core rerouted a circuit around failed hardware
+ * @MORPH_EVENT_TXN: a transaction ended; @outcome has the result
  * @MORPH_EVENT_SLICE_GONE: the slice was deleted
- * @MORPH_EVENT_FABRIC_GONE: the provider is gone
- * @MORPH_EVENT_SCHEDULE: schedule @txn has stopped at step @circuit, or a repair has given it
- *                        other paths; @outcome says which: ROLLED_BACK or BROKEN, or COMMITTED
- * @MORPH_EVENT_RING: ring @txn has stopped at an entry that means nothing, its submission @circuit
+ * @MORPH_EVENT_FABRIC_GONE: the provider has unregistered
+ * @MORPH_EVENT_SCHEDULE: schedule @txn has stopped at step @circuit (@outcome ROLLED_BACK or
+ *                        BROKEN), or a repair has changed its paths (COMMITTED)
+ * @MORPH_EVENT_RING: queue @txn has stopped at a malformed entry, its submission @circuit
  */
 enum morph_event_type {
 	MORPH_EVENT_LOST = 1,
@@ -1408,19 +1410,19 @@ enum morph_event_type {
 
 /**
  * struct morph_event - one record of read() on a slice file
- * @size: size of this record in the kernel; records follow each other at this distance
+ * @size: size of this record in the kernel; the distance of records
  * @type: enum morph_event_type
- * @seq: the fabric's seq: whoever reads this event sees that state or a later one
+ * @seq: the fabric's seq: later queries return this state or a later one
  * @generation: the slice's generation
- * @time_ns: when it was queued, CLOCK_BOOTTIME
+ * @time_ns: time of the event, CLOCK_BOOTTIME
  * @slice: number of the slice
  * @state: enum morph_slice_state afterwards
- * @rank: rank concerned, or MORPH_ANY
- * @circuit: circuit concerned, or MORPH_ANY; of SCHEDULE the step that it stopped at, or is at
- * @txn: transaction concerned, or 0; of SCHEDULE the number of the schedule
+ * @rank: affected rank, or MORPH_ANY
+ * @circuit: affected circuit, or MORPH_ANY; for SCHEDULE: step that has stopped or is lit
+ * @txn: transaction, or 0; for SCHEDULE: number of the schedule
  * @outcome: enum morph_outcome
- * @part: enum morph_part of the culprit
- * @index: which one
+ * @part: enum morph_part of the failed part
+ * @index: index of that part
  * @old_accelerator: for FAILING and REPLACED, else MORPH_ANY
  * @new_accelerator: for REPLACED, else MORPH_ANY
  * @old_host: host of the old accelerator
@@ -1429,13 +1431,13 @@ enum morph_event_type {
  * @new_pci: of the new one
  * @old_uuid: UUID of the old accelerator
  * @new_uuid: of the new one
- * @lost: for LOST: how many events
- * @bandwidth_mbps: of the slice's lit circuits
- * @dark_ns: for REPLACED and CIRCUIT_MOVED: the longest that a circuit was dark
- * @times: for REPLACED, CIRCUIT_MOVED, TXN and SCHEDULE: where the time went
+ * @lost: for LOST: number of lost events
+ * @bandwidth_mbps: bandwidth of the slice's lit circuits
+ * @dark_ns: for REPLACED and CIRCUIT_MOVED: longest dark time of a circuit
+ * @times: for REPLACED, CIRCUIT_MOVED, TXN and SCHEDULE: time by phase
  *
- * read() returns whole records only, and EINVAL when not one fits; EAGAIN on a
- * non-blocking file without events.
+ * read() returns whole records only, and EINVAL if the buffer is too small for one. On a
+ * non-blocking file without events it returns EAGAIN.
  */
 struct morph_event {
 	__u32 size;
@@ -1469,7 +1471,7 @@ struct morph_event {
 
 #define MORPH_IOC	0xE7
 
-/* on the fabric file */
+/* Commands of the fabric file. */
 #define MORPH_FABRIC_INFO		_IOWR(MORPH_IOC, 0x00, struct morph_fabric_info)
 #define MORPH_FABRIC_READ_ACCELERATORS	_IOWR(MORPH_IOC, 0x01, struct morph_fabric_read)
 #define MORPH_FABRIC_READ_GUIDES	_IOWR(MORPH_IOC, 0x02, struct morph_fabric_read)
@@ -1479,7 +1481,7 @@ struct morph_event {
 #define MORPH_GRANT_CREATE		_IOWR(MORPH_IOC, 0x06, struct morph_grant_create)
 #define MORPH_FABRIC_READ_EDGES		_IOWR(MORPH_IOC, 0x07, struct morph_fabric_read)
 
-/* on the slice file; INFO and READ_* of the fabric work there too */
+/* Commands of the slice file; INFO and READ_* of the fabric work there too. */
 #define MORPH_SLICE_INFO		_IOWR(MORPH_IOC, 0x20, struct morph_slice_info)
 #define MORPH_CIRCUIT_PATH		_IOWR(MORPH_IOC, 0x21, struct morph_circuit_path)
 #define MORPH_TXN_RUN			_IOWR(MORPH_IOC, 0x22, struct morph_txn_run)
