@@ -160,9 +160,9 @@ enum morph_signal_type {
 /**
  * struct morph_signal - one signal of the hardware
  * @type: enum morph_signal_type
- * @index: the part that the signal concerns; the type says of which kind
- * @lanes: lanes concerned, where the type says so
- * @value: as the type says
+ * @index: index of the affected part; the type determines its kind
+ * @lanes: affected lanes, if the type uses them
+ * @value: meaning depends on the type
  * @since_ns: CLOCK_MONOTONIC time at which the hardware showed it, 0 for now;
  *            the time from then to the core's reaction is reported as "detect"
  */

@@ -9,7 +9,7 @@
 /* The kind of hardware that a review is reprogramming. */
 enum review { REVIEW_NONE, REVIEW_LASERS, REVIEW_ELEMENTS };
 
-/* ------------------------------------------------------------------ telling */
+/* -------------------------------------------------- programming and reviews */
 
 /* Return whether a setting is in the range of the running review. */
 static bool is_reviewed(struct morph_fabric *fabric, enum review what, const void *settings,

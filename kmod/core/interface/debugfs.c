@@ -144,7 +144,7 @@ static int operations_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(operations);
 
-/* -------------------------------------------------------------------- plans */
+/* -------------------------------------------------------------- protections */
 
 static const char *const plan_names[] = {
 	[MORPH_PLAN_NONE] = "none",
@@ -222,7 +222,7 @@ static int stats_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(stats);
 
-/* --------------------------------------------------------------------- rest */
+/* ---------------------------------------------------------- background work */
 
 /* Running and queued background work, except patrol; all zero: the core is idle. */
 static int rest_show(struct seq_file *file, void *unused)
@@ -248,7 +248,7 @@ static int rest_show(struct seq_file *file, void *unused)
 }
 DEFINE_SHOW_ATTRIBUTE(rest);
 
-/* ----------------------------------------------------------- come and go */
+/* -------------------------------------------------------- add and remove */
 
 /* Call after registration. After the removal of a file, debugfs starts no more reads of it. */
 void morph_debugfs_add(struct morph_fabric *fabric)

@@ -169,7 +169,7 @@ int morph_nl_controller_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 					 MORPH_A_CONTROLLER_FABRIC, tell_controllers);
 }
 
-/* --------------------------------------------------------------------- acts */
+/* ------------------------------------------------------------------ actions */
 
 /* The attribute that caused a refusal. */
 static const struct nlattr *culprit(struct genl_info *info, int error)

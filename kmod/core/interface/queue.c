@@ -84,7 +84,7 @@ static void memory_free(struct morph_queue *queue)
 	kvfree(queue->pages);
 }
 
-/* Pages of a file may be written back at any time, and must not change without that. */
+/* Return whether a page belongs to a file: pages may not change unnoticed during writeback. */
 static bool any_of_a_file(struct page **pages, u32 count)
 {
 	u32 i;
@@ -559,7 +559,7 @@ int morph_queue_setup(struct morph_file *file, const struct morph_ring_setup *se
 	return ret;
 }
 
-/* ------------------------------------------------------------------ what is asked */
+/* ----------------------------------------------------------------------- requests */
 
 static void queue_close(struct morph_queue *queue)
 {

@@ -120,7 +120,7 @@ void morph_slice_put(struct morph_slice *slice)
 	kref_put(&slice->kref, slice_last_put);
 }
 
-/* ----------------------------------------------------------- one at a time */
+/* ---------------------------------------------------- one change at a time */
 
 /**
  * morph_slice_enter() - enter a slice for a change

@@ -53,7 +53,7 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 	return 0;
 }
 
-/* --------------------------------------------------------- who is affected */
+/* --------------------------------------------------------- affected slices */
 
 /* A live circuit uses failed hardware: repair its slice. */
 void morph_route_hit(struct morph_route *route, const struct morph_culprit *culprit, u64 since)

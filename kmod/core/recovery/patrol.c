@@ -308,8 +308,9 @@ static void patrol_elements(struct morph_fabric *fabric)
  * then reach a wrong receiver. The request is not known any more. So the review reads all hardware,
  * and reprograms differences until that succeeds.
  *
- * The review starts at once, but does not advance the patrol rounds. Rounds retry hardware that
- * they find healthy, so hardware that ignores commands would be retried without end. Context: any.
+ * The review starts at once, but does not advance the patrol rounds. A round returns hardware that
+ * passes its test to use. Hardware that ignores commands would then fail again, cause the next
+ * review, and be tested without a pause. Context: any.
  */
 void morph_patrol_review(struct morph_fabric *fabric)
 {

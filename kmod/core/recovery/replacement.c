@@ -56,7 +56,7 @@ static int check_spare(struct morph_slice *slice, u32 rank, u32 spare, bool allo
 	return 0;
 }
 
-/* ------------------------------------------------------------ the slice's hour */
+/* ------------------------------------------------------- replacements per hour */
 
 #define HOUR_NS		(3600ULL * NSEC_PER_SEC)
 
@@ -90,7 +90,7 @@ static int charge_replacement(struct morph_slice *slice, struct morph_refusal *r
 	return 0;
 }
 
-/* ------------------------------------------------------------------- the acts */
+/* ------------------------------------------------------------------- requests */
 
 static int wait_repaired(struct morph_slice *slice, u32 rank, u32 accelerator, u32 *state,
 			 u32 *health)

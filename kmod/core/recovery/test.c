@@ -325,7 +325,7 @@ out:
 	return ret;
 }
 
-/* --------------------------------------------------------------------- acts */
+/* ------------------------------------------------------------------ actions */
 
 int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept)
 {

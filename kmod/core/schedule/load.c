@@ -26,7 +26,7 @@ static int blame(struct morph_schedule_wrong *wrong, u32 step, u32 circuit, int 
 	blame(wrong, step, circuit,							\
 	      morph_refuse(refusal, error, MORPH_REASON_ARGUMENT, 0, 0, __VA_ARGS__))
 
-/* ---------------------------------------------------------------- as it came */
+/* ------------------------------------------------------- copy of the request */
 
 static int check_step(const struct morph_schedule_request *request, u32 number,
 		      struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)

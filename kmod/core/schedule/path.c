@@ -15,7 +15,7 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* ------------------------------------------------------------- side by side */
+/* -------------------------------------------------------------- path search */
 
 /* One entry written into the ledger for the router; undone in reverse order. */
 struct trace {

@@ -3,14 +3,14 @@
  * Schedules: sequences of steps, each with its set of circuits. A schedule holds the resources
  * of all steps and lights one step after the other.
  *
- *   schedule.c        lifetime and queries
- *   load.c   conversion of a request to circuits with held resources
- *   path.c   paths of circuits, and the changes of each step
- *   hold.c   resources held in the ledger
- *   step.c   one step as a transaction
- *   run.c    barriers, time, deadlines, lighting ahead, and execution of a step
- *   act.c    requests of owners: start, call, wait, stop and unload
- *   repair.c   new paths after a repair
+ *   schedule.c  lifetime and queries
+ *   load.c      conversion of a request to circuits with held resources
+ *   path.c      paths of circuits, and the changes of each step
+ *   hold.c      resources held in the ledger
+ *   step.c      one step as a transaction
+ *   run.c       barriers, time, deadlines, lighting ahead, and execution of a step
+ *   act.c       requests of owners: start, call, wait, stop and unload
+ *   repair.c    new paths after a repair
  *
  * A circuit of a schedule is a circuit of the slice, and is in slice->circuits while it is lit.
  * The schedule holds its resources all the time. When it is lit, its route claims them; when it

@@ -8,7 +8,7 @@
 #include "core/txn/txn.h"
 #include "internal.h"
 
-/* ------------------------------------------------------------- of a transaction */
+/* ---------------------------------------------------- circuits of a transaction */
 
 /* Quarantine a part until it passes a test; patrol tests receivers. No lock held. */
 static void quarantine(struct morph_fabric *fabric, const struct morph_culprit *culprit)
@@ -140,7 +140,7 @@ void exec_see_broken_off(struct exec *exec)
 	}
 }
 
-/* ---------------------------------------------------------------- of any routes */
+/* ------------------------------------------------- routes without a transaction */
 
 /* Like exec_see_dark(), without a transaction. Return 0, or -EIO if a receiver stays lit. */
 static int see_receivers_dark(struct morph_fabric *fabric, struct morph_receiver_reading *reads,

@@ -25,7 +25,7 @@ static void trim(struct morph_txn *txn)
 	txn->reads_bytes = 0;
 }
 
-/* ----------------------------------------------------------------- the fabric's */
+/* -------------------------------------------------------- records of the fabric */
 
 static void drop_oldest(struct morph_fabric *fabric)
 {
@@ -59,7 +59,7 @@ void morph_history_free(struct morph_fabric *fabric)
 		drop_oldest(fabric);
 }
 
-/* ------------------------------------------------------------------- a slice's */
+/* ---------------------------------------------------------- records of a slice */
 
 static void drop_record(struct morph_slice *slice, u32 index)
 {

@@ -7,7 +7,7 @@
 
 #define NEIGHBOUR_READINGS	3u
 
-/* --------------------------------------------------------------- own circuits */
+/* ------------------------------------------------ circuits of the transaction */
 
 /*
  * The route whose receiver a step reads. Light that comes in over an edge depends on the peer, so
