@@ -44,7 +44,7 @@ struct site_requests {
 	const struct site *first; /* that is asked for lanes */
 	/* requests to reserve at the second site, each of which may be overtaken */
 	uint32_t reserved;
-	uint32_t overtaken; /* so many of the first of them */
+	uint32_t overtaken; /* number of these, from the first one on */
 };
 
 extern struct site_requests requests;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Administration: each request has what was asked for, and nonsense is not asked. */
+/* Administration: each request contains its arguments, and invalid requests are not sent. */
 #include "../internal/client.h"
 #include "fake.h"
 
@@ -7,7 +7,7 @@ static struct fake *fake;
 static struct morph_ctx *ctx;
 static char *asked; /* the last request, as the library reads messages */
 
-/* Keep the request as text, and answer with what names it. */
+/* Keep the request as text, and answer with the object that it names. */
 static void answer(struct fake *kernel, const struct nlmsghdr *request)
 {
 	const struct genlmsghdr *genl = nlmsg_data(request);
@@ -166,7 +166,10 @@ static void changes_are_applied_as_asked(void **state)
 	morph_txn_free(txn);
 }
 
-/* Netlink counts the bytes of an attribute with 16 bits, and the library builds none that wraps. */
+/*
+ * Netlink counts the bytes of an attribute with 16 bits. The library builds no attribute that
+ * wraps.
+ */
 static void changes_that_do_not_fit_are_refused(void **state)
 {
 	static uint32_t guides[9000];
@@ -319,7 +322,10 @@ static void reservations_are_named(void **state)
 	       "reservation{fabric=3 controller=7 guide=17 epoch=2 lanes-count=0 lanes=6}");
 }
 
-/* Steps and changes say on whose behalf they are; nobody's say nothing. */
+/*
+ * Steps and changes name the controller on whose behalf they act. Without a controller they omit
+ * it.
+ */
 static void tokens_are_passed(void **state)
 {
 	struct morph_txn *txn = morph_txn_new(ctx);
@@ -340,7 +346,7 @@ static void tokens_are_passed(void **state)
 	morph_txn_free(txn);
 }
 
-/* Options of a newer program: what this library does not know is refused by every call. */
+/* Options of a newer program: every call refuses options that this library does not know. */
 static void unknown_options_are_refused(void **state)
 {
 	struct {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Bandwidth of groups: problems of which the answer is known, and what is no problem. */
+/* Bandwidth of groups: problems with known answers, and invalid problems. */
 #include <stdio.h>
 
 #include "../internal/planner.h"
@@ -41,7 +41,10 @@ static void ring(struct morph_bandwidth *bw, uint32_t members)
 	}
 }
 
-/* Duplex rings take ports in pairs: half of six for each, rounded to pairs, leaves two dark. */
+/*
+ * Duplex rings take ports in pairs. Half of six ports each, rounded to pairs, leaves two ports
+ * dark.
+ */
 static void two_rings_use_all_six_ports(void **state)
 {
 	struct morph_bandwidth *bw = morph_bandwidth_new(ctx, 1);
@@ -65,7 +68,7 @@ static void two_rings_use_all_six_ports(void **state)
 	morph_bandwidth_free(bw);
 }
 
-/* Ports without guides: a lane that is left has a wavelength, however full they are. */
+/* Ports without guides: each free lane has a free wavelength, however full the ports are. */
 static void ports_are_filled_with_every_wavelength(void **state)
 {
 	struct morph_bandwidth *bw = morph_bandwidth_new(ctx, 16);
@@ -82,8 +85,9 @@ static void ports_are_filled_with_every_wavelength(void **state)
 }
 
 /*
- * Three groups of which every two share a guide of one fibre: each guide has lanes for half of the
- * wavelengths each, but no two circuits may have the same, so each group gets a third.
+ * Three groups, of which each two share a guide of one fibre. Each guide has lanes for half of the
+ * wavelengths for each group. But no two circuits may use the same wavelength, so each group gets a
+ * third.
  */
 static struct morph_bandwidth *triangle(uint32_t wavelengths, uint32_t least)
 {
@@ -126,7 +130,8 @@ static void no_two_of_three_that_meet_have_a_wavelength_in_common(void **state)
 }
 
 /*
- * The circuits of a plan never weigh more than its wavelengths take, whatever weights were learnt.
+ * The weight of a plan's circuits never exceeds the capacity for its wavelengths, for any learnt
+ * weights.
  */
 static void what_has_wavelengths_is_never_outweighed(void **state)
 {
@@ -153,8 +158,9 @@ static void what_has_wavelengths_is_never_outweighed(void **state)
 }
 
 /*
- * Of an odd number of groups, each with a guide in common with the next, a wavelength serves less
- * than half. There are too many to look at all ways, and too few steps for a proof.
+ * With an odd number of groups in a cycle, each sharing a guide with the next, a wavelength serves
+ * less than half of the groups. There are too many combinations to enumerate, and too few steps for
+ * a proof.
  */
 static void a_wavelength_serves_less_than_half_of_an_odd_ring(void **state)
 {
@@ -182,7 +188,10 @@ static void a_wavelength_serves_less_than_half_of_an_odd_ring(void **state)
 	morph_bandwidth_free(bw);
 }
 
-/* Any 7 of 14 can go up together: more ways than are followed, so nothing is said of the rest. */
+/*
+ * Any 7 of 14 groups can get more lanes. These are more alternatives than the solver follows, so it
+ * claims nothing about the rest.
+ */
 static void plans_that_are_not_followed_are_not_called_worse(void **state)
 {
 	struct morph_bandwidth *bw = morph_bandwidth_new(ctx, 1);
@@ -211,7 +220,7 @@ static void running_out_of_steps_is_never_called_infeasible(void **state)
 	assert_int_equal(stop_of(bw, MORPH_ANY).part, MORPH_BANDWIDTH_WAVELENGTHS);
 	assert_int_equal(morph_bandwidth_of_group(bw, 0), 0);
 	assert_int_equal(morph_bandwidth_lanes(bw, 0, NULL, 0), 0);
-	/* Nor is a plan called fair. */
+	/* The solver does not claim fairness for the plan either. */
 	for (uint32_t at = 0; at < 3; at++)
 		assert_int_equal(morph_bandwidth_set_group(bw, at, 2, 0), 0);
 	result = solve(bw, 1);
@@ -237,7 +246,7 @@ static void what_all_must_have_and_what_is_short_of_it(void **state)
 	assert_int_equal(solve(bw, 0).verdict, MORPH_FEASIBLE);
 	assert_int_equal(morph_bandwidth_of_group(bw, 0), 1);
 	assert_int_equal(morph_bandwidth_of_group(bw, 1), 3);
-	/* The other is not lowered below what it must have. */
+	/* The minimum of the other group is respected. */
 	assert_int_equal(stop_of(bw, 0).part, MORPH_BANDWIDTH_TRANSMIT);
 	assert_int_equal(stop_of(bw, 0).need, 5);
 	assert_int_equal(morph_bandwidth_set_group(bw, 0, 2, 0), 0);
@@ -254,7 +263,7 @@ static void what_all_must_have_and_what_is_short_of_it(void **state)
 	assert_int_equal(morph_bandwidth_set_guide(bw, 0, 1), 0);
 	assert_int_equal(solve(bw, 0).verdict, MORPH_INFEASIBLE);
 	assert_int_equal(stop_of(bw, MORPH_ANY).part, MORPH_BANDWIDTH_GUIDE);
-	/* A dead guide stops those who pass it and nobody else. */
+	/* A failed guide stops only the groups that use it. */
 	morph_bandwidth_set_guide(bw, 0, 0);
 	morph_bandwidth_set_group(bw, 0, 0, 0);
 	morph_bandwidth_set_group(bw, 1, 0, 0);

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Bandwidths go through the checker, which shares no code with the planner; what was spoilt does
- * not.
+ * The checker, which shares no code with the planner, accepts answers and rejects corrupted ones.
  */
 #include <stdio.h>
 
@@ -18,7 +17,7 @@
 
 static struct groups groups;
 
-/* A problem and its answer, in words. */
+/* A problem and its answer, in the wire form. */
 struct asked {
 	struct morph_bandwidth_result result;
 	uint32_t *problem, *answer;
@@ -131,7 +130,7 @@ static uint32_t *counts_of(const struct asked *asked)
 	return group_of(asked, groups.groups_count);
 }
 
-/* Of a group all lanes of its last unit go, as if it had been content with less. */
+/* Remove all lanes of the last unit of a group, as if the group needed less. */
 static bool lower(struct asked *asked, uint32_t group)
 {
 	uint32_t *counts = counts_of(asked), *lanes = counts + groups.hops_count, gone = 0;
@@ -155,7 +154,7 @@ static bool lower(struct asked *asked, uint32_t group)
 	return true;
 }
 
-/* Two circuits of one hop get the same wavelength; wrong where a fibre has room for one. */
+/* Give two circuits of a hop the same wavelength. This is wrong if a fibre has space for one. */
 static bool clash(const struct asked *asked, uint64_t *seed)
 {
 	const uint32_t *counts = counts_of(asked);
@@ -177,7 +176,7 @@ static bool clash(const struct asked *asked, uint64_t *seed)
 	return false;
 }
 
-/* Something in a stop: part, index, what there is, what is needed. */
+/* Corrupt a stop: part, index, available and needed lanes. */
 static void spoil_stop(const struct asked *asked, uint32_t group, uint64_t *seed)
 {
 	uint32_t *stop = group_of(asked, group) + 1;
@@ -218,13 +217,13 @@ static bool spoil(struct asked *asked, uint64_t *seed)
 		asked->answer[HEAD + 1] += 3;
 		return true;
 	default:
-		/* A stop may be one of several; that of another part is none. */
+		/* Several stops can be valid. A stop of another kind of part is not. */
 		spoil_stop(asked, group, seed);
 		return true;
 	}
 }
 
-/* Another guide or port may be as short as the one that is named, by as much: that is no mutant. */
+/* Another guide or port can be short by the same amount as the named one. That is no corruption. */
 static bool still_so(const struct asked *asked, const struct asked *before)
 {
 	const uint32_t *one = group_of(asked, 0), *other = group_of(before, 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What schedules are held against: baselines, thresholds, and methods of matrices. */
+/* References for schedules: baselines, thresholds, and methods for matrices. */
 #include "../internal/planner.h"
 #include "scheduling.h"
 
@@ -36,7 +36,7 @@ static struct morph_delay *link_of(uint64_t round_ns, uint64_t hop_ns, uint64_t 
 	return delay;
 }
 
-/* A copy of no changes. */
+/* Copy a delay with changes that take no time. */
 static struct morph_delay *without_changes(uint32_t scope)
 {
 	struct morph_delay *delay = some_delay(scope);
@@ -47,7 +47,10 @@ static struct morph_delay *without_changes(uint32_t scope)
 	return delay;
 }
 
-/* What is lit leads not everywhere, or turns of a round would not send what was there before it. */
+/*
+ * Check the reason: the lit circuits do not join all ranks, or turns of a round would send data
+ * that changed in the round.
+ */
 static void assert_fits_reason(const struct morph_schedule *schedule, uint32_t baseline,
 			       const struct morph_schedule *before)
 {
@@ -61,8 +64,8 @@ static void assert_fits_reason(const struct morph_schedule *schedule, uint32_t b
 }
 
 /*
- * Each is sound; what one does without a planner is no sooner than a plan, and what takes no time
- * no later.
+ * Each baseline is valid. A baseline that needs no planner ends no earlier than a plan, and one
+ * with free changes ends no later.
  */
 static uint32_t hold_against(const struct morph_collective *collective, uint32_t scope,
 			     uint32_t planes, const struct morph_schedule *before)
@@ -143,7 +146,7 @@ static void after_others_static_is_what_they_left(void **state)
 		morph_collective_free(first);
 	}
 	print_message("%u baselines\n", feasible);
-	/* A ring leads everywhere, what chance has left often does not. */
+	/* A ring joins all ranks; random circuits often do not. */
 	assert_true(feasible >= 3 * 40 && feasible < 4 * 40);
 	morph_delay_free(delay);
 	morph_schedule_free(before);
@@ -158,8 +161,8 @@ static uint64_t ns_of(struct morph_schedule *schedule, const struct morph_collec
 }
 
 /*
- * All-to-all by shifts and all-reduce by halving of 64 ranks, 1 MiB, 800 Gb/s, 500 ns a round and a
- * hop, as published.
+ * All-to-all by shifts and all-reduce by halving of 64 ranks, 1 MiB, 800 Gb/s, 500 ns for a round
+ * and a hop: the published values.
  */
 static void times_are_those_that_are_known(void **state)
 {
@@ -170,7 +173,7 @@ static void times_are_those_that_are_known(void **state)
 	const uint64_t round = 1000 + MIB / 64 / 100 + 1;
 
 	(void)state;
-	/* The ring is set first. */
+	/* The ring must be set first. */
 	assert_int_equal(ns_of(schedule, shift, delay, MORPH_BASELINE_STATIC) / 100, 13798);
 	assert_int_equal(ns_of(schedule, halving, delay, MORPH_BASELINE_STATIC) / 100, 1419);
 	assert_in_range(ns_of(schedule, shift, delay, MORPH_BASELINE_IDEAL), 63 * (round - 1),
@@ -178,8 +181,8 @@ static void times_are_those_that_are_known(void **state)
 	assert_in_range(ns_of(schedule, shift, delay, MORPH_BASELINE_EVERY_STEP),
 			63 * (round - 1 + 10000), 63 * (round + 10000));
 	/*
-	 * A ring alone leads to all by shifts of one; nothing that is held throughout is better
-	 * than it.
+	 * With a ring only, each shift passes over shifts of one. No topology that stays throughout
+	 * is better.
 	 */
 	assert_true(ns_of(schedule, shift, delay, MORPH_BASELINE_SET_ONCE) <=
 		    ns_of(schedule, shift, delay, MORPH_BASELINE_STATIC));
@@ -222,7 +225,7 @@ static void what_is_wrong_is_refused(void **state)
 
 /* ------------------------------------------------------------------- thresholds */
 
-/* One byte less, and all steps stay on the ring. */
+/* With one byte less, all steps stay on the ring. */
 static void short_cuts_pay_from_there_on(void **state)
 {
 	static const uint64_t settles[] = { 0, 1000, 3700, 100000, 10000000 };
@@ -257,7 +260,7 @@ static void short_cuts_pay_from_there_on(void **state)
 	assert_true(seen > 20);
 }
 
-/* Though bytes that are reckoned with may take longer than that reckons with. */
+/* This holds although the counted bytes take longer than the formula assumes. */
 static void short_cuts_pay_over_slow_links(void **state)
 {
 	struct morph_short_cut cut;
@@ -331,7 +334,7 @@ static const struct morph_method *method_of(const struct morph_method *methods, 
 	return NULL;
 }
 
-/* When the policy has its plan, as whoever tries several finds it. */
+/* The time of the policy's plan, in the form that callers that try several policies see. */
 static uint64_t matchings_ns(const struct morph_schedule *schedule)
 {
 	struct morph_alternative tried;
@@ -340,7 +343,7 @@ static uint64_t matchings_ns(const struct morph_schedule *schedule)
 	return tried.ns;
 }
 
-/* The chosen one is that of the policy, and each of the others is told why it is not. */
+/* The chosen method is the policy's. Each other one has a reason. */
 static void check_methods(uint32_t policy)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2, .policy = policy);
@@ -395,7 +398,7 @@ static void methods_of_a_matrix_are_told(void **state)
 	check_methods(MORPH_POLICY_MATCHINGS);
 }
 
-/* Who has the time for other policies has it for all methods. */
+/* If the search budget is enough for the other policies, it is enough for all methods. */
 static void no_method_is_sooner_than_the_best_plan(void **state)
 {
 	(void)state;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What may be done in the place of what was chosen. */
+/* Alternatives to the chosen plan. */
 #include "../internal/planner.h"
 #include "faults.h"
 #include "scheduling.h"
 
-/* What is asked, and what was chosen; then what else there is. */
+/* A request and its chosen plan, then the alternatives. */
 struct asked {
 	struct morph_collective_opts wanted;
 	struct morph_schedule_opts opts;
@@ -58,8 +58,8 @@ static uint64_t ends_ns(const struct asked *asked, const struct morph_choice *ch
 }
 
 /*
- * Each comes to what it is said to when it is planned, and is sound; none comes before one that
- * ends sooner.
+ * Each candidate takes its predicted time when it is planned, and is valid. Candidates are sorted
+ * by their end.
  */
 static void assert_kept(struct asked *asked)
 {
@@ -106,7 +106,7 @@ static void candidates_come_soonest_first_and_hold_what_they_say(void **state)
 	}
 }
 
-/* On the first of the planes, the others stay dark. */
+/* The plan uses the first planes. The others stay dark. */
 static void fewer_planes_leave_the_others_alone(void **state)
 {
 	struct asked asked = ask(MORPH_ALL_REDUCE, 8, 1 << 22, 4);
@@ -136,7 +136,7 @@ static void fewer_planes_leave_the_others_alone(void **state)
 	forget(&asked);
 }
 
-/* What is lit on planes that are of no use stays, and what comes next follows. */
+/* Circuits on unused planes stay, and the next plan follows them. */
 static void what_follows_a_plan_on_fewer_planes_follows_all_that_is_lit(void **state)
 {
 	struct asked asked = ask(MORPH_ALL_REDUCE, 8, 1 << 22, 3), next;
@@ -178,7 +178,7 @@ static void a_late_rank_puts_in_front_what_does_not_wait_for_it(void **state)
 	forget(&asked);
 }
 
-/* Rounds that are given have no algorithm: each policy is one. */
+/* Given rounds have no algorithm: the candidates are policies. */
 static void rounds_that_are_given_have_a_candidate_for_each_plan(void **state)
 {
 	struct asked asked = ask(0, 6, 0, 2);
@@ -206,7 +206,7 @@ static void what_holds_the_same_is_listed_once(void **state)
 	struct asked asked = ask(MORPH_BROADCAST, 2, 4096, 1);
 
 	(void)state;
-	/* One circuit, whatever the policy. */
+	/* One circuit, for any policy. */
 	asked.wanted.algorithm = MORPH_BINOMIAL;
 	choose(&asked);
 	assert_int_equal(list(&asked, 0), 0);

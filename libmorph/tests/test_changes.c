@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What changes set on planes, what that takes, and whom they touch. */
+/* Circuits that changes set on planes, their times, and the ranks that they affect. */
 #include "../internal/planner.h"
 #include "../bench/random.h"
 #include "scheduling.h"
 
 #define MIB (1 << 20)
 
-/* Links of 100 Gb/s, and changes that take as long as they have ports. */
+/* Links of 100 Gb/s, and changes whose time depends on their ports only. */
 static struct morph_delay *ports_alone(uint64_t port, uint32_t scope)
 {
 	struct morph_delay *delay = morph_delay_new(ctx);
@@ -44,9 +44,7 @@ static uint64_t ns_by(uint32_t policy, uint32_t planes, const struct morph_colle
 	return ns;
 }
 
-/*
- * Planes change beside each other: what a plane sets is what is paid for, however many there are.
- */
+/* Planes change concurrently. The time of a change is that of one plane, however many there are. */
 static void segments_pay_for_one_plane(void **state)
 {
 	struct morph_collective *few = shifts(8, 4 * MIB), *many = shifts(16, 8 * MIB);
@@ -57,7 +55,7 @@ static void segments_pay_for_one_plane(void **state)
 
 		assert_int_equal(ns_by(MORPH_POLICY_SEGMENTS, 4, few, delay), 129401);
 		assert_int_equal(ns_by(MORPH_POLICY_EACH_ROUND, 4, few, delay), 129401);
-		/* As the program finds that knows all shifts. */
+		/* The time that the program finds that knows all shifts. */
 		assert_in_range(ns_by(MORPH_POLICY_SEGMENTS, 32, many, delay), 115886, 115887);
 		morph_delay_free(delay);
 	}
@@ -65,7 +63,10 @@ static void segments_pay_for_one_plane(void **state)
 	morph_collective_free(few);
 }
 
-/* Each sends to one, and hears from one; not all do, and some rounds come back. */
+/*
+ * Each sending rank has one destination, and each receiving rank one source. Some ranks are idle,
+ * and some rounds repeat.
+ */
 static void add_matching(struct morph_collective *collective, uint64_t *seed)
 {
 	uint32_t ranks = morph_collective_ranks(collective), to[16] = { 0 };
@@ -120,8 +121,8 @@ static void segments_are_no_later_than_each_round(void **state)
 }
 
 /*
- * Of so many ranks that shifts alone are looked at, four planes are as one with a quarter; where
- * the fabric stops, all are paid for.
+ * With many ranks the planner tries only shifts. Four planes then count as one plane with a quarter
+ * of the bytes. If the fabric stops, all planes count.
  */
 static void shifts_alone_pay_as_others_do(void **state)
 {
@@ -143,7 +144,7 @@ static void shifts_alone_pay_as_others_do(void **state)
 	morph_collective_free(collective);
 }
 
-/* 2000 bytes over each of two circuits by turns; in between all change. */
+/* 2000 bytes over each of two circuits alternately, with a change of all circuits in between. */
 static void short_cuts_pay_for_one_plane(void **state)
 {
 	struct morph_short_cut cut;
@@ -165,7 +166,7 @@ static void short_cuts_pay_for_one_plane(void **state)
 
 #define RANKS 9
 
-/* Each has something for each but for some that have nothing, by chance. */
+/* Each rank has bytes for each other rank, except for random ranks without bytes. */
 static struct morph_collective *draw_parts(uint64_t *seed, uint32_t roles[RANKS])
 {
 	uint64_t matrix[RANKS * RANKS] = { 0 };
@@ -194,7 +195,7 @@ static uint32_t leads(const struct morph_schedule *schedule, uint32_t hold, uint
 	return rank;
 }
 
-/* Neither is a circuit set that begins or ends at who has nothing, nor does anything go over it. */
+/* No circuit begins or ends at a rank without bytes, and nothing passes one. */
 static void assert_left_alone(const struct morph_collective *collective,
 			      const struct morph_schedule *schedule, const uint32_t *roles)
 {
@@ -247,7 +248,7 @@ static uint32_t plan_alone(const struct morph_collective *collective, const uint
 	return planned;
 }
 
-/* By each policy and each baseline; after others who had other ranks to wait for, too. */
+/* By each policy and each baseline, and after schedules that waited for other ranks. */
 static void who_has_nothing_is_left_alone(void **state)
 {
 	struct morph_schedule *before = morph_schedule_new(ctx);
@@ -289,7 +290,7 @@ static bool has(const struct morph_schedule *schedule, uint32_t hold, uint32_t f
 	return false;
 }
 
-/* Whether a hold before has the circuit until then. */
+/* Check whether an earlier hold has the circuit until then. */
 static bool stays(const struct morph_schedule *schedule, uint32_t number, uint32_t src,
 		  uint32_t dst)
 {
@@ -359,7 +360,7 @@ static void what_stays_is_not_set(void **state)
 	morph_collective_free(collective);
 }
 
-/* By each policy, and after what others left. */
+/* By each policy, and after schedules that left circuits lit. */
 static void what_is_set_is_counted(void **state)
 {
 	struct morph_schedule *before = morph_schedule_new(ctx);
@@ -375,7 +376,7 @@ static void what_is_set_is_counted(void **state)
 		struct morph_collective *first =
 			random_rounds(&seed, morph_collective_ranks(collective), 1, 4);
 
-		/* A nanosecond for each byte: no two times are the same that differ. */
+		/* With a nanosecond for each byte, different times remain different. */
 		assert_int_equal(morph_delay_set_link(delay, 500, 100, 8000), 0);
 		assert_int_equal(morph_schedule_plan(before, first, delay, &opts), 0);
 		for (uint32_t which = 0; which < 2 * MORPH_POLICIES; which++) {

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * The checker: plans and refusals that are spoilt are rejected, and so are bytes that are neither.
- */
+/* The checker rejects corrupted plans and refusals, and bytes that are neither. */
 #include "../internal/planner.h"
 #include "placing.h"
 
@@ -10,7 +8,7 @@
 
 /* -------------------------------------------------------------------- mutants */
 
-/* Spoil a feasible plan, its ledger or its request, so that it can't be right any more. */
+/* Corrupt a feasible plan, its ledger or its request, so that the plan is invalid. */
 static void spoil_feasible(struct written *all, uint64_t *seed)
 {
 	uint32_t *plan = all->plan + HEAD, ranks = plan[2], circuits = plan[8], strands = plan[9];
@@ -102,7 +100,7 @@ static void mutants_of_plans_are_rejected(void **state)
 	}
 }
 
-/* Spoil a proof that there is no plan: what it says, or the world that it says it of. */
+/* Corrupt a proof that no plan exists: its claims, or the ledger that it refers to. */
 static void spoil_refusal(struct written *all, uint64_t *seed)
 {
 	uint32_t *plan = all->plan + HEAD, ranks = plan[2];

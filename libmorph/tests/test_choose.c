@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Algorithms, and what they are told, chosen together with circuits. */
+/* Algorithms and their parameters, chosen together with circuits. */
 #include "../internal/planner.h"
 #include "scheduling.h"
 
 #define MIB (1 << 20)
 
-/*
- * What is chosen is no later than any algorithm alone; and the rounds are those that were planned.
- */
+/* The chosen plan ends no later than any single algorithm, and the rounds are those of the plan. */
 static void algorithm_and_circuits_are_chosen_together(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
@@ -37,7 +35,7 @@ static void algorithm_and_circuits_are_chosen_together(void **state)
 		assert_int_equal(morph_collective_rounds(collective),
 				 choices[chosen[large]].rounds);
 	}
-	/* Few rounds where little is sent, few bytes where much is. */
+	/* Few rounds for small buffers, few bytes for large ones. */
 	assert_int_not_equal(chosen[0], chosen[1]);
 	wanted.algorithm = MORPH_RING;
 	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts, NULL),
@@ -63,7 +61,10 @@ static void assert_none(const struct morph_collective_opts *wanted, int error, c
 	morph_schedule_free(schedule);
 }
 
-/* That there is too much of what an algorithm does is another reason than that it does not. */
+/*
+ * An algorithm that exceeds a limit has another reason than one that does not support the
+ * collective.
+ */
 static void why_no_algorithm_does_it_is_told(void **state)
 {
 	const uint64_t matrix[4] = { 0, 1ULL << 51, 1, 0 };
@@ -81,7 +82,7 @@ static void why_no_algorithm_does_it_is_told(void **state)
 	assert_none(&wanted, -EINVAL, "there is no kind 77 of collectives");
 }
 
-/* When a collective ends by the algorithm that is wanted. */
+/* The end of a collective by the wanted algorithm. */
 static uint64_t ends(struct morph_collective_opts wanted, const struct morph_schedule_opts *opts,
 		     struct morph_choice *choices)
 {
@@ -100,8 +101,8 @@ static uint64_t ends(struct morph_collective_opts wanted, const struct morph_sch
 }
 
 /*
- * A binary tree in one part is three times as late as in the best number of them; and that is found
- * without trying all.
+ * A binary tree with one segment takes three times as long as with the best number. The search
+ * finds that number without trying all.
  */
 static void segments_of_a_tree_are_as_many_as_are_best(void **state)
 {
@@ -133,7 +134,7 @@ static void segments_of_a_tree_are_as_many_as_are_best(void **state)
 		}
 }
 
-/* A radix for each number of ports, and of few bytes; what is given is kept. */
+/* One radix for each number of ports and for few bytes; a given radix is kept. */
 static void radix_is_the_best_of_some(void **state)
 {
 	uint32_t others = 0;
@@ -165,8 +166,8 @@ static void radix_is_the_best_of_some(void **state)
 }
 
 /*
- * Without extents rings go along the best of two tori; that is sooner than one ring where rounds
- * take long, and changes are short.
+ * Without extents, rings use the better of two tori. That is faster than one ring if rounds are
+ * long and changes are short.
  */
 static void rings_go_along_the_best_of_two_tori(void **state)
 {
@@ -224,13 +225,13 @@ static void a_prime_of_ranks_is_on_no_torus(void **state)
 	morph_schedule_free(schedule);
 }
 
-/* When all has arrived where the last rank comes so late. */
+/* The end of the collective if the last rank is late by this time. */
 static uint64_t ends_late(const struct morph_choice *choice, uint64_t late_ns)
 {
 	return choice->ns + (late_ns > choice->alone_ns ? late_ns - choice->alone_ns : 0);
 }
 
-/* Whatever is lit before, all has arrived no later than from the dark. */
+/* Circuits lit at the start never make the end later than a dark start. */
 static void what_is_lit_makes_nothing_later_with_a_late_rank(void **state)
 {
 	MORPH_OPTS(morph_collective_opts, first, .kind = MORPH_ALL_TO_ALL, .ranks = 8,
@@ -273,8 +274,8 @@ static void what_is_lit_makes_nothing_later_with_a_late_rank(void **state)
 }
 
 /*
- * StragglAR is it from the lateness on from which it pays, by the rule that is told; and in any
- * case what ends first.
+ * StragglAR is chosen from the delay on from which the reported rule says that it pays. In any case
+ * the chosen algorithm ends first.
  */
 static void a_late_rank_is_not_waited_for_where_that_pays(void **state)
 {
@@ -314,7 +315,7 @@ static void a_late_rank_is_not_waited_for_where_that_pays(void **state)
 	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts, NULL),
 			 -EINVAL);
 	assert_non_null(strstr(morph_error_text(ctx), "a rank is 1099511627776 ns late at most"));
-	/* What begins at one rank waits for no other. */
+	/* A collective that begins at one rank waits for no other rank. */
 	wanted.kind = MORPH_BROADCAST;
 	wanted.late_ns = 5000000;
 	assert_int_equal(

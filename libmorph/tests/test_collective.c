@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Algorithms: what each builds is carried out, has as many rounds and bytes as formulas say, and
- * joins whom papers say. (What carries them out is tested in test_collective_run.c.)
+ * Algorithms: each collective is carried out, has the rounds and bytes of the formulas, and joins
+ * the ranks of the papers. (test_collective_run.c tests the code that carries them out.)
  */
 #include "../internal/planner.h"
 #include "../bench/random.h"
@@ -38,7 +38,7 @@ static uint32_t power(uint32_t base, uint32_t exponent)
 	return exponent ? base * power(base, exponent - 1) : 1;
 }
 
-/* The least exponent of which the power is no less. */
+/* The smallest exponent whose power is at least the number. */
 static uint32_t log_up(uint32_t base, uint32_t number)
 {
 	uint32_t exponent = 0;
@@ -50,7 +50,7 @@ static uint32_t log_up(uint32_t base, uint32_t number)
 
 /* -------------------------------------------------- the same for all ranks */
 
-/* What each rank sends, and receives, in each round. */
+/* Bytes that each rank sends and receives in each round. */
 struct volumes {
 	uint32_t count;
 	uint64_t bytes[MOST_ROUNDS];
@@ -61,7 +61,7 @@ static void add(struct volumes *volumes, uint64_t shares)
 	volumes->bytes[volumes->count++] = shares * SHARE;
 }
 
-/* What goes together in a half, once or mirrored. */
+/* The volumes of a half, as they are or mirrored. */
 static void mirror(struct volumes *volumes, uint32_t kind)
 {
 	uint32_t half = volumes->count;
@@ -209,7 +209,7 @@ static void shifts_send_each_share_once(void **state)
 	}
 }
 
-/* As many shares as there are distances with something in the digit. */
+/* The number of distances with a nonzero digit, in shares. */
 static uint32_t with_digit(uint32_t ranks, uint32_t radix, uint32_t digit)
 {
 	uint32_t count = 0;
@@ -238,14 +238,14 @@ static void bruck_sends_by_digits(void **state)
 			check(&opts, &exchange);
 			opts.kind = MORPH_ALL_GATHER;
 			check(&opts, &gather);
-			/* Half of the buffer in each round, as the table says. */
+			/* Half of the buffer in each round, as in the table. */
 			if (radix == 2 && !(ranks & (ranks - 1)))
 				for (uint32_t round = 0; round < exchange.count; round++)
 					assert_int_equal(exchange.bytes[round], ranks / 2 * SHARE);
 		}
 }
 
-/* Balanced ternary is ternary of what is greater by 11 ... 1, less 1 in each digit. */
+/* The balanced ternary digit is the ternary digit of the number plus 11 ... 1, minus 1. */
 static uint32_t with_balanced_digit(uint32_t ranks, uint32_t rounds, uint32_t digit)
 {
 	uint32_t count = 0;
@@ -271,7 +271,7 @@ static void balanced_ternary_sends_to_both_sides(void **state)
 		for (uint32_t digit = 0; digit < rounds; digit++)
 			add(&volumes, with_balanced_digit(ranks, rounds, digit));
 		check(&opts, &volumes);
-		/* A third to either side. */
+		/* A third to each side. */
 		if (power(3, rounds) == ranks)
 			for (uint32_t round = 0; round < rounds; round++)
 				assert_int_equal(volumes.bytes[round], ranks / 3 * 2 * SHARE);
@@ -383,8 +383,8 @@ static void partners_are_those_of_the_papers(void **state)
 }
 
 /*
- * In rounds of an all-reduce the second half is the first backwards: in the same pairs, or in the
- * same direction.
+ * In an all-reduce, the second half of the rounds mirrors the first: the same pairs, or the same
+ * direction.
  */
 static void configurations_are_mirrored(void **state)
 {
@@ -503,8 +503,8 @@ static void make_matrix(uint64_t *matrix, uint32_t ranks, uint64_t *random)
 }
 
 /*
- * What goes directly goes between those whose bytes it is; on the way or not, what is left with a
- * rank is for it.
+ * Direct transfers go between the ranks that the bytes belong to. With or without other ranks in
+ * between, the remaining bytes of a rank are its own.
  */
 static void check_matrix(const struct morph_collective *collective, const uint64_t *matrix,
 			 bool directly)

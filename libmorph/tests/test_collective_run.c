@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Collectives carried out: held against a machine that counts instead of keeping sets, on
- * collectives that were tampered with; and made by hand.
+ * Carry out collectives. Compare with a machine that counts instead of keeping sets, on corrupted
+ * collectives and on collectives made by hand.
  */
 #include <stdio.h>
 
@@ -35,7 +35,8 @@ static void prove(const struct morph_collective *collective)
 /* ----------------------------------------------------------------- counting */
 
 /*
- * How often each rank's part is in what each has of each chunk: no sets, and every chunk at once.
+ * Count the copies of each rank's part in each rank's copy of each chunk. There are no sets, and
+ * all chunks advance together.
  */
 struct counts {
 	uint32_t ranks, chunks;
@@ -54,7 +55,7 @@ static bool begins_at(const struct chunk *chunk, uint32_t rank)
 	return chunk->begins == MORPH_EACH_RANK || chunk->begins == rank;
 }
 
-/* False: what there is then depends on which of two is first. */
+/* Returns false if the result depends on the order of two transfers. */
 static bool count_chunk(struct counts *counts, const struct transfer *transfer, uint32_t chunk)
 {
 	uint32_t *src = counts_of(counts->before, counts, transfer->src, chunk);
@@ -208,7 +209,7 @@ static void mutate(struct mutant *mutant, const struct morph_collective *from, u
 				   .other = random_below(random, from->rounds.count) };
 }
 
-/* Any of all algorithms, of few ranks. */
+/* A random algorithm for few ranks. */
 static struct morph_collective *any(uint64_t *random)
 {
 	static const struct {
@@ -274,7 +275,7 @@ static void what_was_tampered_with_is_told_or_does_no_harm(void **state)
 			      harmless[mutation]);
 		assert_true(told[mutation] > 50);
 	}
-	/* A transfer that is dropped or doubled is one that was needed: there are no others. */
+	/* Every transfer is necessary, so dropping or doubling one always matters. */
 	assert_int_equal(harmless[DROPPED], 0);
 	assert_int_equal(harmless[TWICE], 0);
 }

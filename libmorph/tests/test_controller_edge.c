@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Lanes of an edge at both of its ends: the same at both, or each end as it was, whatever is
- * refused, lost or taken by others meanwhile. The ends are of two kernels, or of one, that keep
- * books of the lanes as kmod/core/slice/lanes.c does.
+ * Lanes of an edge at both of its ends. After each call, both ends have the same lanes, or each end
+ * is unchanged, even if requests are refused or lost, or other controllers take lanes meanwhile.
+ * The ends are of two kernels, or of one, that account for lanes as kmod/core/slice/lanes.c does.
  */
 #include <stdio.h>
 
@@ -44,7 +44,7 @@ static void make_kernel(struct site *site)
 	site->ctx = fake_ctx(&site->fake->transport);
 }
 
-/* Two kernels, each of which has a fabric of the same number. */
+/* Two kernels, each with a fabric of the same number. */
 static int begin(void **state)
 {
 	(void)state;
@@ -73,7 +73,7 @@ static int end(void **state)
 	return 0;
 }
 
-/* The call, with one end or the other named first. */
+/* Make the call with one end or the other first. */
 static int call_from(size_t first, uint32_t count, uint64_t among, uint64_t *lanes)
 {
 	struct morph_controller_end ends[2];
@@ -110,7 +110,7 @@ static void assert_as_before(void)
 		assert_int_equal(sites[at].ours, sites[at].had);
 }
 
-/* The failure is told in both contexts, in these words. */
+/* Both contexts report the failure, with these words. */
 static void assert_told(int error, const char *words)
 {
 	for (size_t at = 0; at < ARRAY_SIZE(sites); at++) {
@@ -133,7 +133,7 @@ static void lanes_are_the_same_at_both_ends(void **state)
 	assert_int_equal(call(3, &lanes), 0);
 	assert_int_equal(lanes, 0x38);
 	assert_both(0x38);
-	/* More, fewer, and within a mask. */
+	/* More lanes, fewer lanes, and lanes of a mask. */
 	assert_int_equal(call(5, &lanes), 0);
 	assert_both(0xf8);
 	assert_int_equal(call(2, &lanes), 0);
@@ -145,7 +145,8 @@ static void lanes_are_the_same_at_both_ends(void **state)
 }
 
 /*
- * What a call has left at one end is the first choice of the next, beside what is reserved and lit.
+ * Lanes that a call left at one end are the first choice of the next call, together with reserved
+ * and lit lanes.
  */
 static void what_is_left_at_one_end_is_taken_up(void **state)
 {
@@ -159,7 +160,7 @@ static void what_is_left_at_one_end_is_taken_up(void **state)
 	assert_both(0x1304);
 }
 
-/* Of two that begin at different ends, and want all lanes, each would have one end. */
+/* Two calls that begin at different ends and want all lanes would get one end each. */
 static void the_same_end_is_asked_first_by_whomever(void **state)
 {
 	(void)state;
@@ -171,7 +172,7 @@ static void the_same_end_is_asked_first_by_whomever(void **state)
 		}
 }
 
-/* Lanes by chance: one in two, in four, in eight. */
+/* Random lanes: one in two, in four, in eight. */
 static uint64_t one_in(uint32_t parts, uint64_t *random)
 {
 	uint64_t lanes = LANES;
@@ -181,7 +182,10 @@ static uint64_t one_in(uint32_t parts, uint64_t *random)
 	return lanes;
 }
 
-/* Each site at random, of which some lanes are had, lit, prepared, and some are others'. */
+/*
+ * Draw each site at random: some lanes are reserved, lit or prepared, and another controller has
+ * some.
+ */
 static void make_random(uint64_t *random)
 {
 	uint64_t lit = one_in(4, random), prepared = one_in(8, random) & ~lit;
@@ -201,7 +205,7 @@ static void make_random(uint64_t *random)
 	}
 }
 
-/* What was reserved stays as far as it may, then what is lit. */
+/* Reserved lanes stay as far as permitted, then lit ones. */
 static void assert_kept(const uint64_t *had, uint64_t lit, uint32_t count, uint64_t lanes)
 {
 	uint64_t both = had[0] & had[1];
@@ -218,8 +222,8 @@ static void assert_kept(const uint64_t *had, uint64_t lit, uint32_t count, uint6
 }
 
 /*
- * Both ends have the lanes where there are enough that both may have; else it is a conflict that
- * one kernel has counted, and all is as before.
+ * Both ends get the lanes if enough common lanes exist. Otherwise the call fails with a conflict
+ * that one kernel has counted, and nothing changes.
  */
 static void lanes_are_reserved_wherever_there_are_enough(void **state)
 {
@@ -251,7 +255,7 @@ static void lanes_are_reserved_wherever_there_are_enough(void **state)
 		assert_int_equal(sites[0].conflicts + sites[1].conflicts, 0);
 		assert_kept((uint64_t[]){ sites[0].had, sites[1].had },
 			    (sites[0].lit | sites[1].lit) & common, count, lanes);
-		/* The same call again, by whoever names the ends in whatever order. */
+		/* Repeat the call with the ends in any order. */
 		assert_int_equal(call_from((round + 1) % 2, count, 0, &again), 0);
 		assert_int_equal(again, lanes);
 		assert_both(lanes);
@@ -278,7 +282,7 @@ static void both_ends_are_given_back(void **state)
 	sites[1].ours = 0x3c;
 	assert_int_equal(call(0, NULL), 0);
 	assert_int_equal(sites[0].ours | sites[1].ours, 0);
-	/* Also one, where the other is not reached. */
+	/* Use one end only if the other one is unreachable. */
 	for (uint32_t nth = 1; nth <= 10; nth++) {
 		sites[0].ours = sites[1].ours = 0xf;
 		requests.refused_at = nth;
@@ -366,7 +370,7 @@ static void control_that_was_lost_changes_nothing(void **state)
 	}
 }
 
-/* Others take a lane of the second end each time, until there are no more tries. */
+/* Another controller takes a lane of the second end each time, until no tries are left. */
 static void who_is_overtaken_tries_again(void **state)
 {
 	uint64_t lanes;
@@ -388,7 +392,7 @@ static void who_is_overtaken_tries_again(void **state)
 	assert_int_equal(lanes, 0);
 	assert_as_before();
 	assert_told(EBUSY, "second end");
-	/* What is told is of the last try. */
+	/* The report refers to the last try. */
 	sites[1].theirs = 0;
 	requests.overtaken = 1;
 	requests.refused_at = 11;
@@ -401,11 +405,14 @@ static void who_is_overtaken_tries_again(void **state)
 
 /* --------------------------------------------------------- what goes wrong */
 
-/* Reservations from before: none, fewer, others, more, and what a call left that ended between. */
+/*
+ * Reservations before the call: none, fewer, others, more, and the rest of a call that ended in
+ * between.
+ */
 static const struct {
 	uint64_t first, second;
 	uint32_t count;
-	bool grows; /* the first end, and then the second */
+	bool grows; /* first end, then second end */
 } starts[] = {
 	{ 0, 0, 3, true },	  { 0x1, 0x1, 3, true }, { 0x30, 0xc0, 3, true },
 	{ 0xff, 0xff, 3, false }, { 0xf, 0, 4, false },	 { 0x1f, 0x3c, 2, false },
@@ -419,7 +426,8 @@ static void start(size_t at)
 }
 
 /*
- * Both, or as before; or both have the lanes, and one of them more, which the same call gives back.
+ * Both ends have the lanes, or both are unchanged; or both have the lanes, and one has more, which
+ * the same call returns.
  */
 static void assert_ended(int error, uint64_t lanes, uint32_t count)
 {
@@ -459,8 +467,8 @@ static void each_request_may_be_refused(void **state)
 }
 
 /*
- * Whoever asks dies before one of his requests, whichever: nothing that was there is lost, and the
- * next one, in his own epoch, has both ends by the same call.
+ * The caller dies before any one of its requests. No earlier lane is lost. The next caller, with
+ * its own epoch, gets both ends by the same call.
  */
 static void who_dies_between_the_ends_is_followed_by_the_next(void **state)
 {
@@ -485,7 +493,7 @@ static void who_dies_between_the_ends_is_followed_by_the_next(void **state)
 			assert_int_equal(edge_weight(lanes), count);
 			assert_both(lanes);
 		} while (error);
-		/* Between the two ends there is a moment at which one has more than before. */
+		/* Between the requests to the two ends, one end has more lanes than before. */
 		assert_int_equal(halves, starts[at].grows ? 1 : 0);
 	}
 }
@@ -534,7 +542,7 @@ static unsigned int sweep(const char *what, int code)
 	return calls;
 }
 
-/* Requests that are not sent, and answers that are lost, of which the change was made. */
+/* Requests that are not sent, and lost answers to requests that the kernel carried out. */
 static void each_call_of_the_kernels_may_fail(void **state)
 {
 	(void)state;

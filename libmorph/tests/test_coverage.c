@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Coverage, on the profile of the rack that the command line gives: against what is known exactly
- * where routes do not bind, and the ledger against what circuits hold after each event.
+ * Coverage, on the profile of the rack from the command line. The results equal exact values where
+ * routes are no limit. After each event, the ledger equals the resources of the circuits.
  */
 #include <math.h>
 
@@ -91,13 +91,16 @@ static void times_without_a_spare_are_as_exactly_known(void **state)
 	good(morph_coverage_run(coverage, &opts, &result));
 	assert_true(result.counted_waiting.low <= exact && exact <= result.counted_waiting.high);
 	assert_true(result.counted_waiting.high < 2 * exact);
-	/* A single lane finds a way to any spare. */
+	/* A single lane finds a path to each spare. */
 	assert_int_equal(result.no_route + result.no_margin + result.gave_up, 0);
 	assert_true(fabs(result.waiting.mean - result.counted_waiting.mean) < 1e-12);
 	morph_risk_free(risk);
 }
 
-/* How often more of 64 accelerators and so many spares are down than there are spares, exactly. */
+/*
+ * The exact probability that the number of down accelerators, of 64 and the spares, exceeds the
+ * number of spares.
+ */
 static double exactly_short(uint32_t spares, double share)
 {
 	struct morph_risk *risk = morph_risk_new(ctx);
@@ -113,7 +116,10 @@ static double exactly_short(uint32_t spares, double share)
 	return short_of;
 }
 
-/* With as many spares as suffice for 95 % of the time at the middle of each published range. */
+/*
+ * With the number of spares that suffices for 95 % of the time, at the middle of each published
+ * range.
+ */
 static void published_ranges_are_as_exactly_known(void **state)
 {
 	static const double shares[] = { 0.005, 0.02, 0.04 };
@@ -141,8 +147,8 @@ static void published_ranges_are_as_exactly_known(void **state)
 }
 
 /*
- * From a sound rack a single failure would never leave it without a spare. (Until that failure
- * there are repairs only, so that it is less often than over long times.)
+ * From a healthy rack a single failure would never exhaust the spares. (Before this failure there
+ * are only repairs, so the probability is smaller than over a long time.)
  */
 static void replications_begin_with_what_is_down_on_the_mean(void **state)
 {
@@ -178,7 +184,7 @@ static void as_many_are_replaced_as_there_are_spares(void **state)
 
 /* --------------------------------------------------------------- real routes */
 
-/* The same is found for this profile by another router, in profiles/testspares.py. */
+/* Another router, in profiles/testspares.py, finds the same for this profile. */
 static void each_accelerator_of_a_full_torus_is_replaced(void **state)
 {
 	(void)state;
@@ -194,7 +200,9 @@ static void each_accelerator_of_a_full_torus_is_replaced(void **state)
 	}
 }
 
-/* Eight spares, and eight failures of two servers: by number alone all are covered. */
+/*
+ * Eight spares, and eight failures of two servers. By number alone, all failures would be covered.
+ */
 static void spares_that_no_light_gets_to_do_not_count(void **state)
 {
 	const uint32_t failed[] = { 0, 1, 2, 3, 4, 5, 6, 7 };
@@ -211,7 +219,7 @@ static void spares_that_no_light_gets_to_do_not_count(void **state)
 	assert_true(result.bandwidth.mean < 1);
 }
 
-/* Four are away, and to any spare that is left light of the fifth would come too weak. */
+/* Four accelerators are down. Light of the fifth would arrive at each remaining spare too weak. */
 static void spares_that_light_gets_to_too_weak_do_not_count(void **state)
 {
 	const uint32_t failed[] = { 10, 41, 52, 43, 56 };
@@ -247,7 +255,7 @@ static void revertive_switching_covers_more(void **state)
 static uint64_t lanes[1 << 14];
 static uint32_t pins[1 << 13];
 
-/* What circuits hold is in the ledger, once, and nothing else is. */
+/* The ledger contains the resources of the circuits exactly once, and nothing else. */
 static void check_ledger(void)
 {
 	const struct optics_graph *graph = coverage->graph;
@@ -276,7 +284,7 @@ static void check_ledger(void)
 			    graph->elements_count * sizeof(pins[0]));
 }
 
-/* What is lit joins the accelerators of its ranks, and passes nothing that is down. */
+/* Lit circuits join the accelerators of their ranks, and pass no failed part. */
 static void check_light(void)
 {
 	uint32_t planes = coverage->graph->params.planes;
@@ -314,7 +322,7 @@ static void check_light(void)
 	}
 }
 
-/* The judge finds nothing wrong with whatever is lit, foreign light included. */
+/* The judge accepts all lit circuits, also with other tenants' light. */
 static void check_judged(void)
 {
 	const struct optics_view view = optics_state_view(coverage->state);
@@ -338,7 +346,7 @@ static void check_events(bool revertive)
 	MORPH_OPTS(morph_coverage_result, result);
 	uint64_t random = 7;
 
-	/* It leaves all sound and lit, and the list of what can fail. */
+	/* The run leaves all parts healthy and lit, and the list of parts that can fail. */
 	good(morph_coverage_run(coverage, &opts, &result));
 	for (uint32_t at = 0; at < coverage->things_count; at++)
 		coverage->things[at].down = false;
@@ -352,7 +360,7 @@ static void check_events(bool revertive)
 		if (event % 8 == 7)
 			check_judged();
 	}
-	/* All is sound again, and everything lit. */
+	/* Repair all parts, and light all circuits. */
 	for (uint32_t at = 0; at < coverage->things_count; at++)
 		if (coverage->things[at].down)
 			lm_cover_change(coverage, &coverage->things[at], false);
@@ -375,7 +383,7 @@ static void ledgers_hold_what_circuits_hold(void **state)
 	check_events(true);
 }
 
-/* Whatever is repaired, in a torus that fills the rack. */
+/* Repairs in a torus that fills the rack. */
 static void repairs_darken_nothing(void **state)
 {
 	MORPH_OPTS(morph_coverage_opts, opts, .replications = 2, .failures = 1, .revertive = true,
@@ -411,7 +419,7 @@ static void repairs_darken_nothing(void **state)
 	}
 }
 
-/* All fibres are down but those along one path, which passes each server. */
+/* All fibres are down except those of one path that passes each server. */
 static void leave_one_path(bool only)
 {
 	static const uint8_t path[] = { 0, 4, 8, 12, 14, 10, 6, 2, 3, 7, 11, 15, 13, 9, 5, 1 };
@@ -437,7 +445,7 @@ static void light_that_comes_too_weak_holds_nothing(void **state)
 	MORPH_OPTS(morph_coverage_circuit, circuit, .src = 0, .dst = 1, .plane = 1);
 
 	(void)state;
-	/* Of the first server, and of the one that is ten fibres further along the path. */
+	/* The first server, and the server ten fibres along the path. */
 	assert_int_equal(morph_coverage_add_slice(coverage, (const uint32_t[]){ 0, 44 }, 2), 0);
 	leave_one_path(true);
 	assert_int_equal(morph_coverage_add_circuit(coverage, 0, &circuit), -ERANGE);
@@ -510,7 +518,7 @@ static void runs_leave_no_trace_and_repeat(void **state)
 
 /* ------------------------------------------------------------------- servers */
 
-/* Least steps in the grid of servers, rings of two, two and four. */
+/* Shortest distance in the grid of servers, with rings of two, two and four. */
 static uint32_t grid_distance(uint32_t one, uint32_t other)
 {
 	uint32_t z = (one / 4 + 4 - other / 4) % 4;
@@ -518,7 +526,7 @@ static uint32_t grid_distance(uint32_t one, uint32_t other)
 	return ((one ^ other) & 1) + ((one ^ other) >> 1 & 1) + (z == 3 ? 1 : z);
 }
 
-/* The same where a spare server is a shorter way. */
+/* The same with a shorter path over a spare server. */
 static uint32_t rack_distance(uint32_t one, uint32_t other)
 {
 	static const uint32_t joined[2][5] = { { 0, 1, 4, 8, 12 }, { 0, 2, 6, 10, 14 } };
@@ -541,7 +549,7 @@ static void fibres_lead_as_in_the_rack(void **state)
 
 	(void)state;
 	assert_int_equal(hosts->nodes_count, 18);
-	/* 32 of the torus, and five of each spare server. */
+	/* 32 fibres of the torus, and five of each spare server. */
 	assert_int_equal(hosts->bundles_count, 42);
 	assert_int_equal(hosts->first_element[18], coverage->graph->elements_count);
 	for (uint32_t from = 0; from < 16; from++) {
@@ -551,7 +559,7 @@ static void fibres_lead_as_in_the_rack(void **state)
 	}
 }
 
-/* In a rack that one slice fills; the first half of it alone finds links that nobody uses. */
+/* One slice fills a rack. Its first half alone finds links without a user. */
 static void electrical_detours_halve_some_link(void **state)
 {
 	uint32_t slice[TORI_CHIPS], links = 0;
@@ -573,7 +581,7 @@ static void electrical_detours_halve_some_link(void **state)
 		assert_true(electrical_after(chip, slice).slowest >= 0.5);
 		links += electrical_links(chip, slice);
 	}
-	/* Two levels of the torus: rings of four in both, and one link between them. */
+	/* Two levels of the torus: four rings in both, and one link between them. */
 	assert_int_equal(links, TORI_CHIPS / 2 * 5);
 }
 
@@ -627,7 +635,7 @@ static void what_is_no_model_is_refused_with_the_reason(void **state)
 
 static void memory_that_runs_out_is_told(void **state)
 {
-	/* So many steps that the router needs more room than it has from the beginning. */
+	/* Enough steps to exceed the router's initial capacity. */
 	MORPH_OPTS(morph_coverage_opts, opts, .replications = 2, .failures = 1,
 		   .steps = 2 * OPTICS_ROUTE_STEPS);
 	bool struck = true;

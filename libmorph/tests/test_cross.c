@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is inside the tier across racks: slices built together in pods made by hand, and the faces
- * of racks.
+ * Internals of the tier across racks: slices built together in hand-made pods, and the faces of
+ * racks.
  */
 #include "../bench/random.h"
 #include "../place/crossing.h"
@@ -24,7 +24,7 @@ static void add_arc(uint32_t from, uint32_t to, uint32_t group, uint32_t far_gro
 	};
 }
 
-/* One more link between two seats, in each rack. */
+/* One more link between two slots, in each rack. */
 static void add_chord(uint32_t one, uint32_t other, uint32_t room)
 {
 	uint32_t group = pod.groups++;
@@ -35,7 +35,7 @@ static void add_chord(uint32_t one, uint32_t other, uint32_t room)
 		pod.room[rack][group] = (uint8_t)room;
 }
 
-/* Seats in a row. */
+/* Slots in a row. */
 static void make_row(uint32_t racks, uint32_t seats, uint32_t room)
 {
 	memset(&pod, 0, sizeof(pod));
@@ -47,7 +47,7 @@ static void make_row(uint32_t racks, uint32_t seats, uint32_t room)
 		pod.free[rack] = pod.pass[rack] = (1U << seats) - 1;
 }
 
-/* A link from the last seat of a rack to the first one of any. */
+/* A link from the last slot of a rack to the first slot of any rack. */
 static void add_face(void)
 {
 	uint32_t plus = pod.groups++, minus = pod.groups++;
@@ -73,7 +73,7 @@ static void use(struct counted *counted, uint32_t rack, uint32_t group)
 	counted->over += counted->used[rack][group]++ >= pod.room[rack][group];
 }
 
-/* A way leads from the one to the other, over what there is. */
+/* A path leads from one slot to the other over existing links. */
 static void walk(struct counted *counted, const struct cross_way *way, cross_server from,
 		 cross_server to)
 {
@@ -95,7 +95,7 @@ static void walk(struct counted *counted, const struct cross_way *way, cross_ser
 		assert_int_equal(from, to);
 }
 
-/* Whatever ways take is counted, once; each free server is somebody's, or left over. */
+/* Links of paths are counted once. Each free server is in a slice or left over. */
 static void check_books(void)
 {
 	const struct cross_found *found = &cross.found;
@@ -140,7 +140,7 @@ static void add_chords(uint32_t chords, uint32_t room, uint64_t *seed)
 	}
 }
 
-/* Slices whose slots form a row, with so many links at most from one to the next. */
+/* Slices whose slots form a row, with at most @links links between neighbours. */
 static void make_shape(uint32_t slots, uint32_t links, uint64_t *seed)
 {
 	lm_cross_shape_init(&shape, slots);
@@ -149,7 +149,7 @@ static void make_shape(uint32_t slots, uint32_t links, uint64_t *seed)
 			lm_cross_shape_join(&shape, slot, slot + 1, 1 + random_below(seed, links)));
 }
 
-/* Build, and let go what is built in vain. Returns how many slices stay. */
+/* Build, and release unfinished slices. Returns the number of complete slices. */
 static uint32_t build(uint32_t wanted, const struct cross_effort *effort, uint64_t seed)
 {
 	uint32_t over = lm_cross_build(&cross, &pod, &shape, wanted, effort, seed), stay;
@@ -166,7 +166,8 @@ static uint32_t build(uint32_t wanted, const struct cross_effort *effort, uint64
 }
 
 /*
- * Few links, and slices that want several from server to server: in the end each has what it says.
+ * Few links, and slices with several links between servers. In the end each slice matches the
+ * counts.
  */
 static void whatever_is_built_is_counted(void **state)
 {
@@ -195,9 +196,8 @@ static void whatever_is_built_is_counted(void **state)
 }
 
 /*
- * Links of an edge are led one after the other, and the first may be in the way of the next: it
- * happens where there are many ways that such an edge has come by better ones before, which it
- * keeps.
+ * Links of an edge are routed one by one, and the first can block the next. This happens if such an
+ * edge has tried better paths before, which it keeps.
  */
 static void ways_that_are_worse_are_given_up(void **state)
 {
@@ -214,12 +214,12 @@ static void ways_that_are_worse_are_given_up(void **state)
 	}
 }
 
-/* Slices of two servers, one link; each goes straight on in a row of seats. */
+/* Slices of two servers and one link. Each uses the next slots of a row. */
 static void build_by_hand(const cross_server servers[][2], uint32_t slices)
 {
 	const struct cross_effort none = { .moves = 1, .hot = 1, .cold = 1 };
 
-	/* None: for an empty pod, with the books of one. */
+	/* Build nothing for an empty pod, with the counts of one. */
 	assert_int_equal(lm_cross_build(&cross, &pod, &shape, 0, &none, 1), 0);
 	for (uint32_t slice = 0; slice < slices; slice++) {
 		for (uint32_t slot = 0; slot < 2; slot++) {
@@ -236,7 +236,7 @@ static void build_by_hand(const cross_server servers[][2], uint32_t slices)
 	}
 }
 
-/* The one that is in the way of two goes, and not these. */
+/* The slice that blocks two others leaves, and these stay. */
 static void the_worst_slice_goes_first(void **state)
 {
 	static const cross_server servers[][2] = { { 0, 5 }, { 1, 2 }, { 3, 4 } };
@@ -256,7 +256,7 @@ static void the_worst_slice_goes_first(void **state)
 		assert_in_range(cross.found.servers[2 * slice], 1, 3);
 }
 
-/* A slice whose link has no way at all goes as well. */
+/* A slice without any path for a link leaves, too. */
 static void a_slice_without_a_way_goes(void **state)
 {
 	static const cross_server servers[][2] = { { 0, CROSS_SEATS }, { 1, 2 } };
@@ -278,7 +278,7 @@ static void a_slice_without_a_way_goes(void **state)
 
 #define MOST_LINKS (CROSS_ARCS + 1)
 
-/* Two racks of two servers; switches join each link of the one's face with that of any other's. */
+/* Two racks of two servers. Switches join each link of a rack's face with that of any other. */
 static struct {
 	struct sites sites;
 	struct optics_graph graph;
@@ -294,7 +294,7 @@ static u32 fibre(u32 host, u32 link, bool in)
 	return (host * MOST_LINKS + link) * 2 + in;
 }
 
-/* All strands, but for those of link 0 from server @from to server @to. */
+/* All fibres and switches, except those of link 0 from server @from to server @to. */
 static void make_faces(u32 links, u32 from, u32 to)
 {
 	u32 count = 0;
@@ -334,7 +334,7 @@ static void make_faces(u32 links, u32 from, u32 to)
 				      .strands = faces.strands };
 }
 
-/* Racks that link @link of the first seat's face of a rack leads to. */
+/* Racks that a rack can reach over @link of the first slot's face. */
 static uint64_t leads_of(const struct crossing *crossing, uint32_t rack, uint32_t link)
 {
 	uint32_t group = crossing->pod.arcs[0][link].group;
@@ -349,7 +349,10 @@ static void a_link_that_leads_one_way_only_leads_nowhere(void **state)
 
 	(void)state;
 	assert_non_null(crossing);
-	/* From the second seat of the second rack there is no light to the first of the first. */
+	/*
+	 * No light leads from the second slot of the second rack to the first slot of the first
+	 * rack.
+	 */
 	make_faces(2, 3, 0);
 	assert_int_equal(lm_crossing_find(crossing, &faces.sites), 0);
 	assert_true(crossing->possible);
@@ -374,7 +377,7 @@ static void racks_with_more_links_than_are_looked_at_are_not_joined(void **state
 	}
 }
 
-/* Slots lie in servers that have room for their ranks, whatever is exchanged. */
+/* Slots are in servers with space for their ranks after each exchange. */
 static void slots_get_servers_that_are_large_enough(void **state)
 {
 	static const uint16_t takes[] = { 3, 2, 2, 1 };
@@ -424,7 +427,7 @@ enum {
 
 #define PORTS 4
 
-/* A server of one tile, whose elements lead one circuit each. */
+/* A server of one tile, whose elements carry one circuit each. */
 static struct {
 	struct optics_graph graph;
 	struct optics_kind kind;
@@ -445,7 +448,7 @@ static struct optics_end port_of(u32 element, u32 code)
 	return (struct optics_end){ .index = element, .port = (u8)port, .type = MORPH_END_ELEMENT };
 }
 
-/* From an element to another; ELEMENTS: from another server, or into a receiver. */
+/* Join two elements; ELEMENTS: another server, or a receiver. */
 static u32 join(u32 from, u32 to)
 {
 	u32 guide = maze.graph.guides_count++;
@@ -480,7 +483,10 @@ static void make_maze(void)
 					    .accelerators_count = 1 };
 }
 
-/* The first takes the shortest way, and goes round when the second has no other than that. */
+/*
+ * The first circuit takes the shortest path. It takes a longer one if the second circuit has no
+ * other path.
+ */
 static void light_makes_room_for_more(void **state)
 {
 	struct gate gate = { .end_type = MORPH_END_RX };
@@ -503,7 +509,10 @@ static void light_makes_room_for_more(void **state)
 	assert_int_equal(gate.limit, 2);
 }
 
-/* Two fibres lead to one element: it leads the light of one, into the receiver or on by a fibre. */
+/*
+ * Two fibres lead to one element. It carries the light of one, to the receiver or to the next
+ * fibre.
+ */
 static void an_element_leads_as_much_as_its_states_do(void **state)
 {
 	struct gate gates[2] = { { .end_type = MORPH_END_RX }, { .end_type = MORPH_END_TX } };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Slices across racks, on a pod of two whose circuit switches join any faces, which the command
- * line gives. Whatever is answered goes through the checker, which shares no code with the planner.
+ * Slices across racks, on a pod of two racks from the command line, whose circuit switches join any
+ * faces. The checker, which shares no code with the planner, checks each answer.
  */
 #include "../internal/planner.h"
 #include "../place/crossing.h"
@@ -13,7 +13,7 @@ static void what_no_rack_takes_crosses(void **state)
 	struct bench *bench = *state;
 	uint32_t there = 0, bound;
 
-	/* A column of four servers is free in each. */
+	/* In each rack, a column of four servers is free. */
 	for (uint32_t server = 0; server < SERVERS; server++)
 		for (uint32_t rack = 0; rack < RACKS; rack++)
 			hold_server(bench, rack, server, server % 4 ? 1 : 0);
@@ -66,7 +66,7 @@ static void whatever_crosses_is_so(void **state)
 	assert_true(tiers[MORPH_TIER_CROSSING] > 15 && verdicts[MORPH_INFEASIBLE] > 5);
 }
 
-/* One link after the other gets its fibres: nothing is promised that is not there. */
+/* Each link gets its fibres in turn. The planner promises no missing fibre. */
 static void slices_that_cross_share_the_switches(void **state)
 {
 	struct bench *bench = *state;
@@ -90,7 +90,7 @@ static void slices_that_cross_share_the_switches(void **state)
 		morph_plan_free(plans[at]);
 }
 
-/* Spoil a plan across racks, its ledger or its request, so that it can't be right any more. */
+/* Corrupt a plan across racks, its ledger or its request, so that the plan is invalid. */
 static void spoil(struct written *all, uint64_t *seed)
 {
 	uint32_t *plan = all->plan + HEAD, ranks = plan[2], circuits = plan[8], strands = plan[9];
@@ -171,7 +171,7 @@ static void mutants_of_plans_are_rejected(void **state)
 
 /* ------------------------------------------------------------------- refusals */
 
-/* One that fits a rack is found; of one that does not nothing is said. */
+/* A request that fits one rack is placed. For a larger one, the planner claims nothing. */
 static void circuits_that_share_fibres_cross_to_no_rack(void **state)
 {
 	struct bench *bench = *state;
@@ -185,14 +185,14 @@ static void circuits_that_share_fibres_cross_to_no_rack(void **state)
 		strstr(morph_plan_why(bench->plan), "across racks circuits take fibres whole"));
 }
 
-/* Of a server in each rack half is free, and the faces of these halves meet in a switch. */
+/* Half of a server in each rack is free, and the faces of these halves meet in a switch. */
 static void light_may_end_in_servers_of_others_across_racks(void **state)
 {
 	struct bench *bench = *state;
 
 	for (uint32_t at = 0; at < RACKS * RACK_ALL; at++)
 		assert_int_equal(morph_ledger_hold(bench->ledger, at, 1), 0);
-	/* Tiles at x = 3 of the one, at x = 0 of the other. */
+	/* Tiles at x = 3 of one rack, and at x = 0 of the other. */
 	for (uint32_t y = 0; y < 2; y++) {
 		assert_int_equal(morph_ledger_hold(bench->ledger, 4 + 1 + 2 * y, 0), 0);
 		assert_int_equal(morph_ledger_hold(bench->ledger, RACK_ALL + 2 * y, 0), 0);
@@ -234,7 +234,7 @@ static void too_few_servers_are_counted(void **state)
 	struct bench *bench = *state;
 
 	hold_all_but(bench, 7);
-	/* Three more are free in a server, but no part can be there. */
+	/* Three more accelerators are free in a server that can host no part. */
 	for (uint32_t at = 0; at < 3; at++)
 		morph_ledger_hold(bench->ledger, 63 - at, 0);
 	ask_crossing(bench, 2, 4, 4);
@@ -267,11 +267,11 @@ static void mutants_of_refusals_are_rejected(void **state)
 		if (mutant < 4)
 			last[mutant] += 1;
 		else if (mutant < 7)
-			/* A server more, or one less than is said. */
+			/* One server more, or one less than claimed. */
 			for (uint32_t at = 0; at < 4; at++)
 				held[2 * (4 * (mutant - 4) + at)] ^= 1;
 		else
-			plan[10]--; /* nothing is said of all racks together */
+			plan[10]--; /* the refusal has no cut for all racks together */
 		if (!check_written(&all, report, sizeof(report)))
 			fail_msg("mutant %u was taken for a proof", mutant);
 		written_free(&all);
@@ -279,8 +279,8 @@ static void mutants_of_refusals_are_rejected(void **state)
 }
 
 /*
- * What fills no servers: rings, meshes, odd tori and what is drawn by chance, beside others in
- * their servers.
+ * Requests that fill no servers: rings, meshes, odd tori and random graphs, in servers with other
+ * tenants.
  */
 static void ask_odd(struct bench *bench, uint64_t *seed)
 {
@@ -336,7 +336,7 @@ static void what_fills_no_servers_crosses_too(void **state)
 		    verdicts[MORPH_UNDECIDED] < 5);
 }
 
-/* Consecutive ranks of a ring share servers, as many as there is room for. */
+/* Consecutive ranks of a ring share servers, as far as there is space. */
 static void a_ring_takes_few_servers(void **state)
 {
 	struct bench *bench = *state;
@@ -351,10 +351,10 @@ static void a_ring_takes_few_servers(void **state)
 	assert_int_equal(bound, 11);
 }
 
-/* Free servers that no fibres lead to. */
+/* Free servers without fibres. */
 /*
- * Each of the four tiles of a server has six planes, each with one way in from its fibres and one
- * out.
+ * Each of the four tiles of a server has six planes, each with one path from its fibres and one to
+ * them.
  */
 static void no_server_gets_more_light_than_it_can_lead(void **state)
 {
@@ -379,7 +379,7 @@ static void no_server_gets_more_light_than_it_can_lead(void **state)
 	}
 }
 
-/* The fibres of the plan are those of the transaction, circuit by circuit. */
+/* The plan's fibres are the transaction's, circuit by circuit. */
 static void take_their_fibres(struct bench *bench, const struct morph_txn *txn)
 {
 	struct morph_object *plan;
@@ -401,7 +401,7 @@ static void take_their_fibres(struct bench *bench, const struct morph_txn *txn)
 	morph_object_free(plan);
 }
 
-/* Some by other fibres and switches than they were placed with: the plan then names these. */
+/* Some circuits get other fibres and switches than in the placement. The plan then names these. */
 static void what_crosses_is_lit(void **state)
 {
 	static const uint8_t shapes[][3] = { { 2, 3, 20 }, { 6, 4, 4 }, { 3, 4, 8 }, { 5, 2, 11 } };
@@ -450,7 +450,7 @@ static void accelerators_without_links_lie_anywhere(void **state)
 	assert_int_equal(morph_plan_servers(bench->plan, NULL), 25);
 }
 
-/* Memory of the tier is made when it is first asked for. */
+/* Memory for this tier is allocated at its first use. */
 static void without_memory_nothing_is_placed(void **state)
 {
 	struct bench *bench = *state;
@@ -475,8 +475,8 @@ static void without_memory_nothing_is_placed(void **state)
 /* --------------------------------------------------------------------- making room */
 
 /*
- * That one circuit is the fewest is proven of the rack alone where that is, not of another that
- * might do.
+ * A proof that moving one circuit is optimal holds for its rack only, not for another rack that
+ * could host the request.
  */
 static void how_few_are_moved_is_not_proven_of_other_racks(void **state)
 {
@@ -490,7 +490,7 @@ static void how_few_are_moved_is_not_proven_of_other_racks(void **state)
 	result = corner_solve(&corner, MORPH_DEFRAG_LIGHT);
 	assert_int_equal(result.moved, 1);
 	assert_int_equal(result.moved_least, 1);
-	/* Two are free in the other rack, with no fibre between them. */
+	/* Two servers are free in the other rack, with no fibre between them. */
 	for (uint32_t server = 0; server < 2; server++)
 		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, RACK_ALL + 4 * server,
 				  false);

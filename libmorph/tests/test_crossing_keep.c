@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Slices across racks that are there: spares for them, and what they need while others make room;
- * on the pod of test_crossing.c.
+ * Running slices across racks: their spares, and the resources that they keep while others make
+ * room. The pod is that of test_crossing.c.
  */
 #include "../internal/planner.h"
 #include "crossing_racks.h"
@@ -13,7 +13,7 @@ static bool leaves_rack(const struct morph_plan *plan, uint32_t circuit)
 	       in_second(plan->accelerators[plan->circuits[circuit].dst]);
 }
 
-/* Has the rank a circuit that ends in the other rack? */
+/* Check whether the rank has a circuit that ends in the other rack. */
 static bool rank_leaves(const struct morph_plan *plan, uint32_t rank)
 {
 	for (uint32_t at = 0; at < plan->circuits_count; at++)
@@ -23,7 +23,7 @@ static bool rank_leaves(const struct morph_plan *plan, uint32_t rank)
 	return false;
 }
 
-/* The link between the racks is the one that the circuit has. */
+/* The link between the racks is the circuit's present link. */
 static void link_is_kept(const struct morph_plan *plan, const struct morph_protection *protection,
 			 const struct spare_way *way)
 {
@@ -39,7 +39,9 @@ static void link_is_kept(const struct morph_plan *plan, const struct morph_prote
 	assert_true(is->own);
 }
 
-/* A circuit that leaves the rack is led to where it does; beyond that it stays as it is. */
+/*
+ * A circuit that leaves the rack is rerouted up to the face; beyond it, the circuit is unchanged.
+ */
 static void ranks_whose_circuits_leave_the_rack_are_protected(void **state)
 {
 	struct bench *bench = *state;
@@ -68,7 +70,7 @@ static void ranks_whose_circuits_leave_the_rack_are_protected(void **state)
 	morph_protection_free(protection);
 }
 
-/* A cut proves nothing of circuits that might leave the rack elsewhere. */
+/* A cut proves nothing about circuits that could leave the rack elsewhere. */
 static void claim_a_cut(const struct bench *bench, const struct morph_protection *protection,
 			uint32_t rank)
 {
@@ -133,8 +135,8 @@ static void whatever_is_protected_across_racks_is_so(void **state)
 }
 
 /*
- * What was placed runs in a kernel. It is not moved, for that reason, but what its failover needs
- * is kept.
+ * The placed slice runs in a kernel. Because it runs, it does not move, but the resources for its
+ * failover are kept.
  */
 static void stays_and_is_kept(struct bench *bench, const char *why)
 {

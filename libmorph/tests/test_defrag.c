@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Room made by rewiring, on a real rack, whose profile the command line gives: held against all
- * that can be done in corners of it. Whatever is answered goes through the checker, which carries
- * out each step by itself.
+ * Make room by rerouting, on a rack whose profile is on the command line. In corners of the rack,
+ * compare with all possible solutions. The checker carries out each step of each answer.
  */
 #include <stdio.h>
 
@@ -70,7 +69,7 @@ static void whatever_rewiring_can_satisfy_is_satisfied(void **state)
 		tally.verdicts[2], tally.by_search, tally.moved, tally.dark, tally.needless,
 		tally.unknown, tally.led_aside);
 	assert_true(tally.by_search > 40 && tally.dark > 0 && tally.led_aside > 0);
-	/* Where some light goes out there is no way to keep all of it on. */
+	/* Circuits go dark only if no order keeps all of them lit. */
 	assert_int_equal(tally.needless, 0);
 	assert_int_equal(tally.unknown, 0);
 	corner_end(&corner);
@@ -92,13 +91,13 @@ static void what_was_answered_is_taken(void **state)
 		plan = morph_defrag_plan(corner.defrag);
 		assert_int_equal(morph_defrag_take(corner.defrag, bench->ledger, 100), 0);
 		assert_int_equal(morph_defrag_take(corner.defrag, bench->ledger, 101), -EBUSY);
-		/* Where all has been moved, the plan of the request is one like any. */
+		/* After all moves, the plan of the request is an ordinary plan. */
 		assert_int_equal(morph_ledger_give(bench->ledger, plan), 0);
 		all = write_all(bench, plan);
 		if (check_written(&all, report, sizeof(report)))
 			fail_msg("%s", report);
 		written_free(&all);
-		/* And what runs can be asked to move again. */
+		/* Running slices can be moved again. */
 		assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_FEASIBLE);
 	}
 	corner_end(&corner);
@@ -133,7 +132,7 @@ static void the_same_is_answered_again(void **state)
 
 /* --------------------------------------------------------------------- one by one */
 
-/* The only tenant that notices. */
+/* The only tenant with dark circuits. */
 static struct morph_defrag_tenant notice(const struct corner *corner)
 {
 	MORPH_OPTS(morph_defrag_tenant, tenant);
@@ -203,7 +202,7 @@ static void without_a_port_it_is_dark_while_light_settles(void **state)
 	corner_end(&corner);
 }
 
-/* What one leaves the next may take. */
+/* A step can use fibres that an earlier step freed. */
 static void each_switch_over_is_a_step_of_its_own(void **state)
 {
 	MORPH_OPTS(morph_defrag_step, step);
@@ -241,14 +240,14 @@ static void what_is_pinned_or_marked_stays(void **state)
 	morph_defrag_clear(corner.defrag);
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
 	assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_FEASIBLE);
-	/* One of the fibres that it goes by is to be repaired. */
+	/* One fibre of its path is out for repair. */
 	guide = corner.plans[0]->strands[4].guides[0] >> 1;
 	assert_int_equal(morph_ledger_mark(bench->ledger, MORPH_PART_GUIDE, guide, true), 0);
 	assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_INFEASIBLE);
 	corner_end(&corner);
 }
 
-/* More accelerators than are free are never made room for. */
+/* The planner never makes room for more accelerators than are free. */
 static void ranks_keep_their_accelerators(void **state)
 {
 	struct bench *bench = *state;
@@ -283,7 +282,7 @@ static void a_search_without_steps_is_undecided(void **state)
 	corner_end(&corner);
 }
 
-/* Nor one of another profile; and an answer is for the ledger that it was found for. */
+/* It also refuses another profile. An answer is valid only for its ledger. */
 static void a_plan_of_what_is_not_lit_is_refused(void **state)
 {
 	struct bench *bench = *state;
@@ -314,7 +313,7 @@ static void a_plan_of_what_is_not_lit_is_refused(void **state)
 	corner_end(&corner);
 }
 
-/* For people and programs: the verdict, and why; or steps, tenants and the plan. */
+/* Text for people and for programs: the verdict and its reason, or steps, tenants and the plan. */
 static void answers_are_described(void **state)
 {
 	struct bench *bench = *state;
@@ -351,8 +350,8 @@ static void answers_are_described(void **state)
 /* ----------------------------------------------------------------- in other words */
 
 /*
- * A fibre that two ways pass: what that means for other wirings is not looked for, so nothing is
- * proven.
+ * Two paths share a fibre. The search does not try the consequences for other assignments, so it
+ * proves nothing.
  */
 static void ways_that_share_something_leave_doubt(void **state)
 {
@@ -370,8 +369,8 @@ static void ways_that_share_something_leave_doubt(void **state)
 	assert_int_equal(morph_defrag_add(corner.defrag, corner.plans[0], 7, 0), 0);
 	assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_INFEASIBLE);
 	/*
-	 * Two that are free, as one might be in place of the other; then one that runs, and one
-	 * that is lit.
+	 * Two free ones, as if one could replace the other; then one that runs, and one that is
+	 * lit.
 	 */
 	for (uint32_t round = 0; round < 2; round++) {
 		struct strand *one = &strands[bench->ledger->sites.strands_first[0]], *other;
@@ -392,7 +391,10 @@ static void ways_that_share_something_leave_doubt(void **state)
 	corner_end(&corner);
 }
 
-/* Where no order is found, as for want of steps: legal all the same, but all go dark. */
+/*
+ * If the search finds no order, as for lack of steps, the answer is still valid, but all circuits
+ * go dark.
+ */
 static void without_an_order_all_go_out_at_once(void **state)
 {
 	uint32_t joined = 0;
@@ -426,7 +428,7 @@ static void without_an_order_all_go_out_at_once(void **state)
 			fail_msg("%s", report);
 		answer_free(&answer);
 		assert_int_equal(defrag->dark, best->moved);
-		/* What is one slice's, one after the other, is one step. */
+		/* Consecutive changes of one slice form one step. */
 		joined += 2 * best->moved + 1 - defrag->steps.count;
 	}
 	corner_end(&corner);
@@ -434,7 +436,7 @@ static void without_an_order_all_go_out_at_once(void **state)
 
 /* ------------------------------------------------------------------ all or nothing */
 
-/* As written: accelerators, fibres, and the plans of what runs. */
+/* The written input: accelerators, fibres, and the plans of running slices. */
 static void *world(const struct corner *corner, struct morph_defrag *defrag, size_t *bytes)
 {
 	size_t first = (size_t)morph_ledger_write(corner->bench->ledger, NULL, 0);

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Answers of defragmentation, and refusals, that are spoilt: the checker finds each. */
+/* The checker rejects each corrupted answer and refusal of defragmentation. */
 #include <stdio.h>
 
 #include "corner.h"
 
 #define HEAD 5 /* words of the wire form */
 
-/* Where the parts of a written answer are. */
+/* Positions of the parts of a written answer. */
 struct parts {
 	uint32_t *head, *ranks, *steps, *changes, *strands, *tenants, *refusals, *metrics, *lengths;
 };
@@ -26,7 +26,7 @@ static struct parts find_parts(const struct answer *answer)
 	return parts;
 }
 
-/* Spoil an answer or the world that it is for, so that it can't be right any more. */
+/* Corrupt an answer or its ledger, so that the answer is invalid. */
 static void spoil(struct answer *answer, uint64_t *seed)
 {
 	struct parts it = find_parts(answer);
@@ -126,7 +126,7 @@ static void mutants_of_answers_are_rejected(void **state)
 	corner_end(&corner);
 }
 
-/* Leave the first step out, and its changes. */
+/* Remove the first step and its changes. */
 static void leave_out(struct answer *answer)
 {
 	struct parts it = find_parts(answer);
@@ -145,7 +145,7 @@ static void leave_out(struct answer *answer)
 	((uint32_t *)answer->blobs[3])[4] = (uint32_t)(answer->input.answer.bytes / 4);
 }
 
-/* What has to go first is in the way of what comes after. */
+/* Circuits of the first step are in the way of later steps. */
 static void no_step_can_be_left_out(void **state)
 {
 	struct corner corner;
@@ -170,7 +170,7 @@ static void no_step_can_be_left_out(void **state)
 	corner_end(&corner);
 }
 
-/* As corner_satisfy(), for a request that no rewiring satisfies for want of fibres. */
+/* As corner_satisfy(), for a request that no rerouting satisfies for lack of fibres. */
 static void refuse_corner(struct corner *corner, uint64_t *seed)
 {
 	struct bench *bench = corner->bench;

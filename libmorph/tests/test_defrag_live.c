@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Making room on a fabric that runs, in a kernel that is a fake: what is read of it, told, and lit.
- */
+/* Make room on a running fabric in a fake kernel: read it, report, and light circuits. */
 #include <stdio.h>
 
 #include "../check/check.h"
@@ -23,8 +21,8 @@ static struct morph_defrag_result solve(struct bench *bench, struct morph_defrag
 }
 
 /*
- * Slices that run in a corner, and a request; with @moves only such that something is moved for it.
- * False where there is nothing of the kind.
+ * Slices that run in a corner, and a request; with @moves only a request that needs moves. Returns
+ * false if there is none.
  */
 static bool set(struct corner *corner, uint64_t *seed, bool moves)
 {
@@ -37,7 +35,7 @@ static bool set(struct corner *corner, uint64_t *seed, bool moves)
 	       kernel_boot(corner);
 }
 
-/* The answer, with the fibres that it has by now, is what it says. */
+/* Check that the answer is valid with its present fibres. */
 static void check(struct corner *corner, struct morph_defrag *defrag, struct morph_ledger *ledger)
 {
 	struct bench bench = *corner->bench;
@@ -78,7 +76,7 @@ static void check_request(const struct morph_defrag *defrag, uint32_t request)
 	assert_int_equal(circuit, plan->circuits_count);
 }
 
-/* A transaction with room for all changes of a step but one stays as it is. */
+/* A transaction with space for all changes of a step but one stays unchanged. */
 static void check_full(const struct morph_defrag *defrag, uint32_t number)
 {
 	struct morph_txn *txn = morph_txn_new(defrag->ctx);
@@ -93,7 +91,7 @@ static void check_full(const struct morph_defrag *defrag, uint32_t number)
 	morph_txn_free(txn);
 }
 
-/* There are so many steps, and no more. */
+/* There are no further steps. */
 static void check_beyond(const struct morph_defrag *defrag, uint32_t steps)
 {
 	struct morph_txn *txn = morph_txn_new(defrag->ctx);
@@ -105,8 +103,7 @@ static void check_beyond(const struct morph_defrag *defrag, uint32_t steps)
 }
 
 /*
- * What is out where a step fails is lit again: all circuits that a slice lacks in the kernel, and
- * no more.
+ * After a failed step, dark circuits are lit again: exactly those that a slice lacks in the kernel.
  */
 static uint32_t check_broken(const struct morph_defrag *defrag, uint32_t done)
 {
@@ -203,7 +200,7 @@ static uint32_t guides_kept(const struct morph_ledger *ledger)
 	return kept;
 }
 
-/* Of slices that the kernel repairs with what is dark at the time, and of no others. */
+/* The fibres of slices that the kernel repairs while they are dark, and of no others. */
 static void what_running_slices_need_is_kept(void **state)
 {
 	struct corner corner;
@@ -247,7 +244,7 @@ static void what_running_slices_need_is_kept(void **state)
 		}
 		assert_int_equal(ranks, 0);
 		guides += guides_kept(ledger);
-		/* Again is no more. */
+		/* A second call keeps nothing more. */
 		assert_int_equal(morph_defrag_keep(defrag, ledger), 0);
 		morph_defrag_clear(defrag);
 		assert_int_equal(guides_kept(ledger), 0);
@@ -258,7 +255,7 @@ static void what_running_slices_need_is_kept(void **state)
 	corner_end(&corner);
 }
 
-/* Of all spares that do, the one is kept on which the kernel counts. */
+/* Of all suitable spares, keep the one that the kernel plans to use. */
 static void the_spare_that_the_kernel_counts_on_is_kept_first(void **state)
 {
 	uint32_t counted = 0, others = 0;
@@ -304,7 +301,8 @@ static void the_spare_that_the_kernel_counts_on_is_kept_first(void **state)
 }
 
 /*
- * Each allocation fails in turn: what is kept then is told, and the rest is kept when asked again.
+ * Each allocation fails in turn. The call reports the resources kept so far, and another call keeps
+ * the rest.
  */
 static void without_memory_what_they_need_is_kept_later(void **state)
 {
@@ -348,7 +346,7 @@ static void without_memory_what_they_need_is_kept_later(void **state)
 	corner_end(&corner);
 }
 
-/* The next answer that is lit: some circuits are moved for it. */
+/* The next answer that is lit and moves circuits. */
 static struct morph_defrag_result next_answer(struct corner *corner, uint64_t *seed,
 					      struct morph_defrag *defrag,
 					      struct morph_ledger *ledger)
@@ -417,7 +415,7 @@ static void what_a_failed_step_leaves_out_is_lit_again(void **state)
 	corner_begin(&corner, *state);
 	defrag = morph_defrag_new(corner.bench->ctx);
 	assert_int_equal(morph_ledger_new(corner.bench->ctx, corner.bench->model, &ledger), 0);
-	/* Until it is one slice of several. */
+	/* Until only one of several slices has broken circuits. */
 	while (!broken) {
 		uint32_t steps = next_answer(&corner, &seed, defrag, ledger).steps;
 
@@ -457,7 +455,7 @@ static void steps_that_do_not_fit_leave_a_transaction_as_it_was(void **state)
 	corner_end(&corner);
 }
 
-/* One slice, one of whose circuits goes round; all that is read of it. */
+/* One slice, one of whose circuits takes a detour, read completely. */
 static void read_detour(struct corner *corner, uint32_t circuits, struct morph_defrag *defrag,
 			struct morph_ledger *ledger)
 {
@@ -503,9 +501,7 @@ static uint32_t first_fibre(const struct morph_defrag *defrag)
 	return guide;
 }
 
-/*
- * By then the fibre of the answer is in use: as if the ways of an earlier step had come to need it.
- */
+/* The fibre of the answer is in use by then, as if the paths of an earlier step needed it. */
 static void another_fibre_is_taken_where_one_is_lit(void **state)
 {
 	struct corner corner;
@@ -518,7 +514,7 @@ static void another_fibre_is_taken_where_one_is_lit(void **state)
 	defrag = morph_defrag_new(corner.bench->ctx);
 	assert_int_equal(morph_ledger_new(corner.bench->ctx, corner.bench->model, &ledger), 0);
 	read_detour(&corner, 5, defrag, ledger);
-	/* One more straight on. */
+	/* One more direct fibre. */
 	for (strand = ledger->sites.strands;
 	     strand->from != 0 || strand->to != 1 || !ledger->guide_marked[strand->guides[0] >> 1];)
 		strand++;
@@ -536,7 +532,7 @@ static void another_fibre_is_taken_where_one_is_lit(void **state)
 	corner_end(&corner);
 }
 
-/* Slices that nobody may, or can, move stay, and it is said why. */
+/* Slices that must not or cannot move stay, and the answer has the reason. */
 static void what_stays_is_told(void **state)
 {
 	struct corner corner;
@@ -572,7 +568,7 @@ static void what_stays_is_told(void **state)
 	STAYS(circuit->state = MORPH_CIRCUIT_CHANGING, circuit->state = 0, "not all");
 	STAYS(circuit->dst_rank = MORPH_ANY, circuit->dst_rank = 1, "over edges");
 	STAYS(circuit->src_rank += 99, circuit->src_rank -= 99, "not of this profile");
-	/* From its second guide no light goes on to the others. */
+	/* From its second guide, no light leads to the others. */
 	second = circuit->hops[1].guide;
 	STAYS(circuit->hops[1].guide = circuit->hops[2].guide, circuit->hops[1].guide = second,
 	      "not of this profile");
@@ -592,8 +588,8 @@ static void what_stays_is_told(void **state)
 }
 
 /*
- * What is not solved, or not read from a kernel, can't be lit; steps that are not there have no
- * changes.
+ * An answer that is not solved, or not read from a kernel, cannot be lit. Steps beyond the last
+ * have no changes.
  */
 static void wrong_calls_are_refused(void **state)
 {
@@ -627,8 +623,8 @@ static void without_memory_nothing_is_read(struct morph_defrag *defrag, struct m
 }
 
 /*
- * Each allocation of what follows the reading fails in turn: that is said, and all can be done
- * again.
+ * Each allocation after the reading fails in turn. The call reports it, and a repeated call
+ * succeeds.
  */
 static void without_memory_nothing_is_lit(void **state)
 {
@@ -651,7 +647,7 @@ static void without_memory_nothing_is_lit(void **state)
 	for (unsigned int nth = 1;; nth++) {
 		int ret;
 
-		/* The list of guides has room from the last time. */
+		/* The list of guides has memory from the last time. */
 		free(defrag->guides.list);
 		memset(&defrag->guides, 0, sizeof(defrag->guides));
 		fault_at("memory", nth, ENOMEM);
@@ -669,8 +665,8 @@ static void without_memory_nothing_is_lit(void **state)
 	}
 	assert_true(failed > 20);
 	/*
-	 * Most of the reading is of what the kernel tells, object by object; the last slice is made
-	 * of it at the end.
+	 * Most allocations of the reading are for the kernel's objects. The last slice is built
+	 * from them at the end.
 	 */
 	fault_at("memory", 0, ENOMEM);
 	assert_int_equal(morph_defrag_read(defrag, ledger, FABRIC, 0), 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Room made in a whole rack, whose profile the command line gives, for whatever shape is asked:
- * tori of whole servers, rings, meshes, in a box or anywhere. It is too large to try everything;
- * the checker goes through answers as far as its steps allow.
+ * Make room in a whole rack, whose profile is on the command line, for all shapes: tori of whole
+ * servers, rings, meshes, in a box or anywhere. The rack is too large for trying everything. The
+ * checker checks answers as far as its steps permit.
  */
 #include "../internal/planner.h"
 #include "corner.h"
@@ -32,7 +32,7 @@ static void ask_shape(struct morph_request *request, uint64_t *seed)
 		assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_MESH, 4 + choice % 2,
 							 1, 1),
 				 0);
-	else /* up to more ranks than are tried everywhere */
+	else /* up to more ranks than the planner tries everywhere */
 		assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_RING,
 							 choice == 14 ? 3 + random_below(seed, 20) :
 									25 + random_below(seed, 4),
@@ -42,7 +42,7 @@ static void ask_shape(struct morph_request *request, uint64_t *seed)
 	assert_int_equal(morph_request_set_transit(request, random_below(seed, 6) == 0), 0);
 }
 
-/* Slices that have come and gone, in a rack some of whose fibres are unusable. */
+/* Slices that have come and gone, in a rack with some unusable fibres. */
 static void fill(struct corner *corner, uint64_t *seed, uint32_t percent)
 {
 	struct morph_ledger *ledger = corner->bench->ledger;
@@ -88,7 +88,7 @@ static struct morph_defrag_result solve(struct corner *corner, uint64_t steps, s
 	return result;
 }
 
-/* With fewer steps less is answered, and nothing else. */
+/* With fewer steps the planner answers less, but nothing wrong. */
 static void whatever_is_answered_is_so(void **state)
 {
 	static const uint64_t few[] = { 5, 17, 60, 300 };
@@ -127,8 +127,9 @@ static void whatever_is_answered_is_so(void **state)
 }
 
 /*
- * Tori of servers, and of ranks anywhere, in racks half of whose fibres are unusable: too large to
- * try all ways, and full enough that it takes all circuits together to see that there are none.
+ * Tori of servers, and of ranks anywhere, in racks with half of the fibres unusable. They are too
+ * large for trying all paths. They are so full that only a search over all circuits together shows
+ * that no paths exist.
  */
 static void half_a_rack_leaves_no_doubt(void **state)
 {
@@ -165,7 +166,7 @@ static void half_a_rack_leaves_no_doubt(void **state)
 	corner_end(&corner);
 }
 
-/* Of more ranks than are tried everywhere it is not known that there is no place. */
+/* With more ranks than the planner tries everywhere, it cannot prove that no place exists. */
 static void long_rings_leave_doubt(void **state)
 {
 	struct bench *bench = *state;

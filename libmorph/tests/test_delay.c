@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* What rounds and changes take: against numbers reckoned by hand. */
+/* Times of rounds and changes, compared with values computed by hand. */
 #include "../internal/planner.h"
 #include "alone.h"
 
@@ -39,7 +39,7 @@ static void a_round_is_its_parts_rounded_up_once(void **state)
 	assert_int_equal(morph_delay_round_ns(delay, 0, 0), 500);
 	assert_int_equal(morph_delay_set_link(delay, 0, 0, 8000), 0);
 	assert_int_equal(morph_delay_round_ns(delay, 1000, 7), 1000);
-	/* Picoseconds are rounded up before nanoseconds are: a byte at 3 Mb/s. */
+	/* Round up picoseconds before nanoseconds: a byte at 3 Mb/s. */
 	assert_int_equal(morph_delay_set_link(delay, 0, 0, 3), 0);
 	assert_int_equal(morph_delay_round_ns(delay, 1, 0), 2667);
 	assert_int_equal(morph_delay_round_ns(delay, 3, 0), 8000);
@@ -85,7 +85,10 @@ static void a_change_is_the_sum_of_its_parts(void **state)
 	morph_delay_free(delay);
 }
 
-/* By the definition: the least number of which at least so many per mille are no greater. */
+/*
+ * The definition: the smallest value such that the given share (in per mille) of the values is not
+ * greater.
+ */
 static uint64_t quantile(const uint64_t *ns, uint32_t count, uint32_t permille)
 {
 	for (uint32_t at = 0;; at++)
@@ -149,7 +152,7 @@ static void barriers_are_on_the_line_between_what_was_measured(void **state)
 	assert_int_equal(morph_delay_set_barrier(delay, ranks, falling, 4), 0);
 	assert_int_equal(morph_delay_change_ns(delay, 5, 1), 35);
 	assert_int_equal(morph_delay_change_ns(delay, 36, 1), 25);
-	/* The one said last holds. */
+	/* The last value counts. */
 	set_part(delay, MORPH_DELAY_BARRIER, 77);
 	assert_int_equal(morph_delay_change_ns(delay, 5, 1), 77);
 	assert_int_equal(morph_delay_set_barrier(delay, ranks, ns, 1), 0);
@@ -200,7 +203,7 @@ static void what_is_no_delay_is_refused_with_the_reason(void **state)
 	REFUSED(morph_delay_set_quantile(delay, 0), "1 to 1000 per mille, not 0");
 	REFUSED(morph_delay_set_quantile(delay, 1001), "not 1001");
 	REFUSED(morph_delay_set_scope(delay, 3), "scope 3 is none of 0 to 2");
-	/* What was refused left all as it was. */
+	/* A refused call changes nothing. */
 	assert_int_equal(morph_delay_change_ns(delay, 2, 1), 9);
 	assert_true(morph_delay_round_ns(delay, 1, 1) == UINT64_MAX);
 	for (uint32_t scope = 0; scope <= MORPH_DELAY_FABRIC_SCOPE; scope++)
@@ -211,7 +214,7 @@ static void what_is_no_delay_is_refused_with_the_reason(void **state)
 	morph_delay_free(delay);
 }
 
-/* What the driver measured; @each of its parts of software. */
+/* Measurements of the driver; @each is the time of each software part. */
 static int observe(struct morph_delay *delay, uint32_t circuits, uint64_t each, uint64_t settle,
 		   uint64_t relock)
 {
@@ -242,20 +245,20 @@ static void what_was_measured_is_split_by_circuits(void **state)
 	for (uint32_t circuits = 1; circuits <= 16; circuits *= 2)
 		assert_int_equal(observe(delay, circuits, 250 + 25 * circuits, 3700, 500), 0);
 	assert_int_equal(morph_delay_change_ns(delay, 8, 3), 7 + 1000 + 3 * 100 + 3700 + 500);
-	/* Where all set as many there is no telling what each takes. */
+	/* With equal numbers of circuits, the time of one circuit is unknown. */
 	morph_delay_free(delay);
 	delay = morph_delay_new(ctx);
 	for (uint32_t at = 0; at < 4; at++)
 		assert_int_equal(observe(delay, 8, 100 * at, 0, 0), 0);
 	assert_int_equal(morph_delay_change_ns(delay, 8, 1), 1200);
 	assert_int_equal(morph_delay_change_ns(delay, 8, 100), 1200);
-	/* Nor where more circuits take less. */
+	/* The same if more circuits take less time. */
 	assert_int_equal(observe(delay, 1000, 0, 0, 0), 0);
 	assert_int_equal(morph_delay_change_ns(delay, 8, 100), 1200);
 	morph_delay_free(delay);
 }
 
-/* Of what was measured the last 64 count, and the quantile is theirs. */
+/* The last 64 measurements count, and the quantile is theirs. */
 static void last_measurements_are_the_quantiles(void **state)
 {
 	struct morph_delay *delay = morph_delay_new(ctx);
@@ -280,7 +283,7 @@ static void last_measurements_are_the_quantiles(void **state)
 	morph_delay_free(delay);
 }
 
-/* Of all runs of a step together the mean is one change. */
+/* The mean of all runs of a step counts as one change. */
 static void a_step_of_a_schedule_is_the_mean_of_its_runs(void **state)
 {
 	struct morph_schedule_step_info steps[] = {
@@ -321,7 +324,7 @@ static void all_constants_are_set_at_once(void **state)
 
 	(void)state;
 	assert_int_equal(morph_delay_set(delay, &opts), 0);
-	/* 8000 megabits per second are a byte in each nanosecond. */
+	/* 8000 Mb/s are one byte per nanosecond. */
 	assert_int_equal(morph_delay_round_ns(delay, 100, 3), 1 + 3 * 2 + 100);
 	assert_int_equal(morph_delay_change_ns(delay, 2, 1), 10 + 20 + 40 + 80 + 160 + 320);
 	assert_int_equal(morph_delay_change_ns(delay, 2, 2), 10 + 20 + 40 + 2 * 80 + 160 + 320);
@@ -334,7 +337,7 @@ static void all_constants_are_set_at_once(void **state)
 	opts.scope = 0;
 	opts.mbps = 0;
 	REFUSED(morph_delay_set(delay, &opts), "megabits per second, not 0");
-	/* What was refused left all as it was. */
+	/* A refused call changes nothing. */
 	assert_int_equal(morph_delay_change_ns(delay, 2, 1), 10 + 20 + 40 + 80 + 160 + 320);
 	morph_delay_free(delay);
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Builders, and calls on devices, against a kernel made of hooks. */
+/* Builders and calls on devices, with a fake kernel made of hooks. */
 #include "../internal/client.h"
 #include "fake.h"
 
@@ -14,7 +14,7 @@ static void fill_fabric(struct morph_fabric_info *info)
 	info->seq = 12;
 }
 
-/* As the kernel refuses: numbers in the head, a sentence in the buffer. */
+/* Refuse as the kernel does: numbers in the head, a sentence in the buffer. */
 static uint32_t reason = MORPH_REASON_LANES;
 
 static int refuse(struct morph_head *head, int error)
@@ -40,7 +40,7 @@ static void read_accelerators(struct fake *fake, struct morph_fabric_read *read)
 		entries[read->entries.count].accelerator = at;
 		entries[read->entries.count++].use = MORPH_USE_SPARE;
 	}
-	/* the fabric changes between the two batches, as often as the test says */
+	/* the fabric changes between the two batches, as often as the test requests */
 	read->seq = 12 + (read->first ? fake->state-- > 0 : 0);
 }
 
@@ -131,7 +131,7 @@ static void fabrics_that_can_not_be_told_apart_are_refused(void **state)
 	assert_string_equal(morph_error_text(ctx), "there is no fabric");
 }
 
-/* What could not be looked at may have been the one; what follows it does not hide that. */
+/* An unreadable fabric could have been the named one. Later fabrics do not hide that. */
 static void a_fabric_that_may_have_been_meant_is_told(void **state)
 {
 	struct morph_fabric *fabric;
@@ -216,7 +216,7 @@ static void requests_refuse_nonsense(void **state)
 	morph_request_free(request);
 }
 
-/* Each field alone is refused, with its own text, and then nothing is set. */
+/* Each field alone is refused with its own text, and then no field is set. */
 static void options_of_requests_are_all_set_or_none(void **state)
 {
 	static const uint32_t twice[] = { 1, 2, 1 };
@@ -385,7 +385,7 @@ static void changes_are_as_asked(void **state)
 	morph_txn_free(txn);
 }
 
-/* A transaction with more changes than one takes, as a plan is added. */
+/* A transaction with more changes than the limit, as for a plan. */
 static struct morph_txn *large_txn(uint32_t changes, uint32_t guides)
 {
 	MORPH_OPTS(morph_circuit_opts, opts, .lanes_count = 1, .guides_count = guides);
@@ -422,7 +422,7 @@ static void too_many_changes_are_split(void **state)
 	assert_int_equal(rest->lease_ns, 5000);
 	assert_int_equal(rest->controller, 3);
 	assert_int_equal(rest->epoch, 4);
-	/* These are of the first one alone. */
+	/* These belong to the first transaction only. */
 	assert_int_equal(txn->cookie, 77);
 	assert_int_equal(rest->cookie, 0);
 	assert_true(rest->generation == MORPH_GENERATION_ANY);
@@ -445,7 +445,7 @@ static void changes_that_fill_a_message_are_split(void **state)
 	}
 	assert_int_equal(changes, 600);
 	assert_int_equal(parts, 3);
-	/* One that is too large for any stays alone. */
+	/* A slice that is too large for any transaction has one of its own. */
 	txn = large_txn(2, 30000);
 	assert_int_equal(morph_txn_split(txn, &rest), 0);
 	assert_int_equal(morph_txn_count(txn), 1);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Bandwidth of groups: plans are held against every other plan there is where that can be done,
- * against the definition of fairness elsewhere, and circuits against what ports and guides take.
- * What is here knows instances only, and nothing of how the library lays them out.
+ * Bandwidth of groups. Small plans are compared with every other plan, larger ones with the
+ * definition of fairness, and circuits with the capacity of ports and guides. This test knows only
+ * the problems, not the library's data structures.
  */
 #include <stdio.h>
 
@@ -62,7 +62,10 @@ static uint32_t fibres_of(uint32_t resource)
 	return groups.fibres[resource - 2 * GROUPS_ACCELERATORS];
 }
 
-/* So many circuits of a hop more, or less: whether its resources have @lanes per fibre at most. */
+/*
+ * Add or remove @count circuits of a hop. Returns whether its resources have at most @lanes lanes
+ * for each fibre.
+ */
 static bool load_hop(int64_t *loads, const struct groups_hop *hop, int64_t circuits, uint32_t lanes)
 {
 	uint32_t way[2 + GROUPS_WAY] = { resource_of(MORPH_BANDWIDTH_TRANSMIT, hop->source),
@@ -89,7 +92,7 @@ static bool load_group(int64_t *loads, uint32_t group, int64_t bandwidth)
 	return fits;
 }
 
-/* Whether ports and guides have lanes enough, wavelengths aside. */
+/* Check whether ports and guides have enough lanes, ignoring wavelengths. */
 static bool fits_loads(const uint32_t *bandwidths, int64_t *loads)
 {
 	bool fits = true;
@@ -100,7 +103,9 @@ static bool fits_loads(const uint32_t *bandwidths, int64_t *loads)
 	return fits;
 }
 
-/* A wavelength for each circuit from the @left-th last of hop @at on, in all ways that differ. */
+/*
+ * Assign a wavelength to each circuit, from the @left-th last of hop @at on, in all different ways.
+ */
 static bool fits_from(const uint32_t *bandwidths, int64_t loads[][RESOURCES], uint32_t at,
 		      uint32_t left, uint32_t least, uint32_t used)
 {
@@ -139,8 +144,8 @@ static bool fits_wavelengths(const uint32_t *bandwidths)
 }
 
 /*
- * The same for few hops and many wavelengths: one wavelength after the other takes as much as it
- * can, in every way. What was found not to fit into so many is remembered.
+ * The same for few hops and many wavelengths. One wavelength after the other takes as many circuits
+ * as possible, in every way. Failures are remembered.
  */
 #define FEW 6
 #define FAILED (1 << 20)
@@ -166,7 +171,7 @@ static uint32_t failure_at(const struct failure *failure)
 
 static bool fits_in_turn(const struct failure *now);
 
-/* What one wavelength takes of hops from @at on, and nothing that it could take is left over. */
+/* One wavelength takes circuits of the hops from @at on, until no further circuit fits. */
 static bool takes(struct failure *now, int64_t *loads, uint32_t at)
 {
 	uint32_t circuits = 0;
@@ -253,7 +258,7 @@ static int ascending(const void *one, const void *other)
 	return (a > b) - (a < b);
 }
 
-/* The fairest first. */
+/* Sort by fairness, fairest first. */
 static int by_fairness(const void *one, const void *other)
 {
 	const struct plan *a = one, *b = other;
@@ -264,7 +269,7 @@ static int by_fairness(const void *one, const void *other)
 	return 0;
 }
 
-/* All that ports and guides have lanes for, from the @at-th group on. */
+/* List all plans that the lanes of ports and guides permit, from the @at-th group on. */
 static void list_plans(uint32_t *bandwidths, int64_t *loads, uint32_t at)
 {
 	uint32_t most = at < groups.groups_count ? groups.most[at] : 0, now = 0;
@@ -294,7 +299,7 @@ static void list_plans(uint32_t *bandwidths, int64_t *loads, uint32_t at)
 
 typedef bool (*fits_fn)(const uint32_t *bandwidths);
 
-/* The fairest plan of all, NULL when there is none. */
+/* The fairest plan, or NULL if there is none. */
 static const struct plan *fairest(fits_fn fits)
 {
 	static int64_t loads[RESOURCES];
@@ -312,7 +317,7 @@ static const struct plan *fairest(fits_fn fits)
 
 /* ------------------------------------------------------------ what plans are */
 
-/* Each circuit has a wavelength, and nothing carries more than it takes. */
+/* Each circuit has a wavelength, and no resource exceeds its capacity. */
 static void check_legal(const struct morph_bandwidth *bw)
 {
 	static int64_t loads[WAVELENGTHS][RESOURCES];
@@ -346,8 +351,8 @@ static void check_legal(const struct morph_bandwidth *bw)
 }
 
 /*
- * What the group would have with one more, others lowered to no less than that; and whether what
- * stops it does: wavelengths by @fits, unless that is NULL.
+ * The group's bandwidth with one lane more, while others keep at least that much; and a check that
+ * the reported stop prevents it. @fits checks wavelengths, unless it is NULL.
  */
 static void check_stop(const struct morph_bandwidth *bw, uint32_t group, fits_fn fits)
 {
@@ -383,7 +388,7 @@ static void check_stop(const struct morph_bandwidth *bw, uint32_t group, fits_fn
 	}
 }
 
-/* The plan is the fairest of all, and what stops groups does. Whether there is one. */
+/* Check that the plan is the fairest, and that stops are valid. Returns whether a plan exists. */
 static bool check_fairest(fits_fn fits)
 {
 	struct morph_bandwidth *bw = make_problem();
@@ -429,7 +434,7 @@ static void small_plans_are_the_fairest_of_all(void **state)
 		feasible += check_fairest(fits_wavelengths);
 		stopped += !fits_wavelengths(plans[0].bandwidths);
 	}
-	/* Of all kinds there are enough. */
+	/* There are enough instances of each kind. */
 	assert_in_range(feasible, 2000, 2900);
 	assert_true(stopped > 10);
 }
@@ -470,7 +475,7 @@ static void irregular_groups_of_16_accelerators_get_the_fairest_plan(void **stat
 	}
 }
 
-/* Three wavelengths round a ring of five: exchanging them one by one gets stuck now and then. */
+/* Three wavelengths on a ring of five: exchanging single wavelengths sometimes gets stuck. */
 static void rings_of_few_wavelengths_get_the_fairest_plan(void **state)
 {
 	(void)state;
@@ -488,7 +493,7 @@ static bool fits_anything(const uint32_t *bandwidths)
 	return true;
 }
 
-/* As much as ports and guides have lanes for, in whatever order wavelengths have to be given. */
+/* All lanes of ports and guides are used, in any order of wavelengths. */
 static void a_ring_is_filled_where_most_orders_get_stuck(void **state)
 {
 	(void)state;
@@ -496,7 +501,10 @@ static void a_ring_is_filled_where_most_orders_get_stuck(void **state)
 	assert_true(check_fairest(fits_anything));
 }
 
-/* Weights of circuits, learnt in few steps and before all ways were looked at, never lie. */
+/*
+ * Weights of circuits that were learnt in few steps, before all combinations were tried, never
+ * prove anything false.
+ */
 static void what_weights_refute_is_impossible(void **state)
 {
 	uint32_t refuted = 0;
@@ -547,7 +555,7 @@ static void many_groups_share_fairly(void **state)
 	}
 }
 
-/* However early the search for larger sets is given up. */
+/* Also if the search for larger sets ends early. */
 static void plans_are_fair_without_any_search(void **state)
 {
 	(void)state;
@@ -574,7 +582,7 @@ static void solving_again_allocates_nothing(void **state)
 	for (uint32_t at = 0; at < 4; at++)
 		assert_int_equal(morph_bandwidth_set_guide(bw, at, 1), 0);
 	solve(bw, 0);
-	/* What was solved in between leaves no trace. */
+	/* Earlier solutions leave no trace. */
 	for (uint32_t at = 0; at < 4; at++)
 		assert_int_equal(morph_bandwidth_set_guide(bw, at, 2), 0);
 	solve(bw, 0);
@@ -582,7 +590,7 @@ static void solving_again_allocates_nothing(void **state)
 	check_legal(bw);
 	for (uint32_t at = 0; at < 6; at++)
 		assert_int_equal(morph_bandwidth_of_group(bw, at), first[at]);
-	/* What has grown is told of once it is solved. */
+	/* Growth is reported after the next solution. */
 	assert_int_equal(morph_bandwidth_add_guide(bw, 1), groups.guides_count);
 	assert_int_equal(morph_bandwidth_of_group(bw, 0), 0);
 	assert_int_equal(morph_bandwidth_load(bw, MORPH_BANDWIDTH_GUIDE, 0), 0);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Every act of the library, with the first, second, ... n-th allocation failing, and with the
- * first, second, ... n-th call of the kernel failing, until it succeeds: each time it says so,
- * gives nothing, leaks nothing (the sanitizer tells in the end), and can be done again.
+ * Each act of the library with the n-th allocation failing, and with the n-th call of the kernel
+ * failing, for n from 1 on until it succeeds. Each time the act reports the failure, returns
+ * nothing, leaks nothing (the sanitizer checks that at the end), and can be repeated.
  */
 #include <stdio.h>
 #include <unistd.h>
@@ -15,7 +15,7 @@
 static struct morph_ctx *ctx;
 static const char *profile;
 
-/* How many calls of @what there are. */
+/* Returns the number of calls of @what. */
 static unsigned int sweep(const struct act *act, const char *what, int error)
 {
 	for (unsigned int nth = 1;; nth++) {
@@ -91,7 +91,7 @@ static void contexts_are_made_or_not(void **state)
 	MORPH_OPTS(morph_ctx_opts, replayed, .replay_path = path);
 	const struct {
 		const struct morph_ctx_opts *opts;
-		unsigned int allocations; /* of a replay, before it reads */
+		unsigned int allocations; /* memory that a replay allocates before it reads */
 	} ways[] = { { &plain, 2 }, { &recorded, 4 }, { &replayed, 3 } };
 	int fd = mkstemp(path);
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules on topologies that are given. */
+/* Schedules on given topologies. */
 #include "../internal/planner.h"
 #include "scheduling.h"
 
@@ -8,7 +8,7 @@
 #define MIB (1 << 20)
 #define MOST 16
 
-/* Topologies, each of which joins each rank to the one so many further on. */
+/* Topologies that join each rank to the one at a given distance. */
 static struct given {
 	struct morph_pool pool;
 	uint32_t firsts[MOST + 1];
@@ -54,8 +54,8 @@ static int plan_on(struct morph_schedule *schedule, const struct morph_collectiv
 }
 
 /*
- * Of 64 ranks, 1 MiB, 800 Gb/s, 500 ns a round and a hop and 10 us a change: 75389 ns, with the
- * first topology free.
+ * 64 ranks, 1 MiB, 800 Gb/s, 500 ns for a round and a hop, 10 us for a change: 75389 ns if the
+ * first topology is free.
  */
 static void a_published_schedule_takes_what_it_should(void **state)
 {
@@ -78,7 +78,7 @@ static void a_published_schedule_takes_what_it_should(void **state)
 	assert_in_range(ns, 75389 + settle, 75400 + settle);
 	assert_int_equal(morph_schedule_changes(schedule, NULL), 3);
 	assert_sound(collective, delay, 1, NULL, schedule);
-	/* The same is found, in whatever order they come; and it is the best of all. */
+	/* The planner finds the same for any order, and it is the best of all. */
 	assert_int_equal(
 		plan_on(schedule, collective, delay, NULL, circulants(spare, 4, 64, false)), 0);
 	assert_int_equal(morph_schedule_ns(schedule, NULL), ns);
@@ -88,7 +88,7 @@ static void a_published_schedule_takes_what_it_should(void **state)
 	morph_collective_free(collective);
 }
 
-/* Topologies by chance: what is chosen is sound, and no later than any turn of them. */
+/* Random topologies: the chosen schedule is valid, and no later than any cyclic order of them. */
 static void what_is_chosen_is_no_later_than_a_turn(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);

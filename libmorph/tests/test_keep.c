@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Fibres that are kept for protections, while slices come and go and others are moved. */
+/* Fibres kept for protections while slices come, go and move. */
 #include "../internal/planner.h"
 #include "protecting.h"
 
 #define SHIELDED 3
 
-/* Slices of a rack that are protected, and others that come and go beside them. */
+/* Protected slices of a rack, and other slices that come and go. */
 struct town {
 	struct bench *bench;
 	struct morph_plan *plans[SHIELDED], *others[ACCELERATORS];
@@ -35,7 +35,7 @@ static void town_end(struct town *town)
 		morph_plan_free(town->others[at]);
 }
 
-/* A request of any shape, unless it is a hard one. */
+/* A random request, unless it is too expensive. */
 static bool town_place(struct bench *bench, struct morph_plan *plan, uint64_t *seed)
 {
 	ask(bench->request, seed);
@@ -44,7 +44,7 @@ static bool town_place(struct bench *bench, struct morph_plan *plan, uint64_t *s
 	return morph_plan_verdict(plan) == MORPH_FEASIBLE;
 }
 
-/* Slices of which all are protected as far as can be. */
+/* Protect all slices as far as possible. */
 static void town_settle(struct town *town, uint64_t *seed, bool keep)
 {
 	struct bench *bench = town->bench;
@@ -69,7 +69,7 @@ static void town_settle(struct town *town, uint64_t *seed, bool keep)
 	}
 }
 
-/* Slices come and go. */
+/* Let slices come and go. */
 static void town_live(struct town *town, uint64_t *seed)
 {
 	struct bench *bench = town->bench;
@@ -93,7 +93,7 @@ static void town_live(struct town *town, uint64_t *seed)
 	}
 }
 
-/* Ranks that had a spare and have none now. */
+/* Ranks that had a spare before and have none now. */
 static uint32_t town_lost(const struct town *town)
 {
 	struct morph_protection *now = new_protection(town->bench);
@@ -170,7 +170,9 @@ static void protections_share_what_they_keep(void **state)
 			copies[at] = copy_of(ledger, &bytes);
 			assert_int_equal(morph_ledger_keep(ledger, town.protections[at]), 0);
 		}
-		/* What is still another's stays kept; in the end nothing is. */
+		/*
+		 * Fibres that another protection still needs stay kept. In the end nothing is kept.
+		 */
 		for (uint32_t at = town.count; at--;) {
 			fibres_are_dark(ledger, town.protections[at]);
 			assert_int_equal(morph_ledger_unkeep(ledger, town.protections[at]), 0);
@@ -182,7 +184,7 @@ static void protections_share_what_they_keep(void **state)
 	town_end(&town);
 }
 
-/* A plan that was made before is refused as well. */
+/* A plan from before is refused, too. */
 static void what_is_kept_is_not_taken(void **state)
 {
 	struct bench *bench = *state;
@@ -209,7 +211,7 @@ static void what_is_kept_is_not_taken(void **state)
 	morph_protection_free(protection);
 }
 
-/* Defragmentation neither takes what is kept nor leads anything away from it. */
+/* Defragmentation never takes kept fibres, and never moves circuits off them. */
 static void nothing_moves_where_something_is_kept(void **state)
 {
 	struct morph_protection *protections[SLICES];
@@ -233,7 +235,7 @@ static void nothing_moves_where_something_is_kept(void **state)
 								   protections[at]),
 						 0);
 		}
-		/* One that may have to wait for moves, if there is one. */
+		/* A request that may need moves, if there is one. */
 		for (uint32_t tries = 0; tries < 10; tries++) {
 			corner_ask(corner.bench->request, &seed);
 			assert_int_equal(morph_place(corner.bench->ledger, corner.bench->request,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Slices of hundreds and thousands of ranks, on a pod of 64 racks whose circuit switches join any
- * faces, which the command line gives. Whatever is answered goes through the checker.
+ * Slices of hundreds and thousands of ranks, on a pod of 64 racks from the command line, whose
+ * circuit switches join any faces. The checker checks each answer.
  */
 #include "../internal/planner.h"
 #include "placing.h"
@@ -11,7 +11,7 @@
 #define HEAD 5 /* words of the wire form */
 #define PLAN_HEAD 17
 
-/* One for all tests, for it takes long to build. */
+/* One pod for all tests, because building it takes long. */
 static void *pod;
 
 static int begin(void **state)
@@ -22,7 +22,7 @@ static int begin(void **state)
 	return ret;
 }
 
-/* Nobody holds anything, and all is sound. */
+/* Release all resources, and make all parts healthy. */
 static int clear(void **state)
 {
 	struct bench *bench = *state;
@@ -65,7 +65,10 @@ static void tori_that_fill_racks_take_no_detour(void **state)
 	}
 }
 
-/* The rack of the first rank loses all fibres out of its faces that the plan takes. Returns it. */
+/*
+ * Disable all fibres out of the faces of the first rank's rack that the plan uses. Returns the
+ * rack.
+ */
 static uint32_t darken_faces(struct bench *bench)
 {
 	uint32_t rack = morph_plan_accelerator(bench->plan, 0) / RACK_ALL, count = 0;
@@ -157,7 +160,7 @@ static void too_few_accelerators_are_counted(void **state)
 
 /* ----------------------------------------------------------------------- light */
 
-/* In racks that close rings of their own, too: there is hardly a lane to spare inside servers. */
+/* Also in racks that close their own rings: there is hardly a free lane inside servers. */
 static void what_fills_racks_can_be_lit(void **state)
 {
 	static const uint8_t shapes[][3] = { { 4, 4, 8 }, { 8, 4, 4 }, { 8, 8, 8 } };

@@ -1,18 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * All-reduce that begins without the last rank: when it pays, and that nothing goes by way of that
- * rank meanwhile.
+ * All-reduce that begins without the last rank: when it pays, and that no data passes that rank
+ * meanwhile.
  */
 #include "../internal/planner.h"
 #include "scheduling.h"
 
 #define MIB (1 << 20)
 
-/*
- * Facts: with n ranks the rest is n - 2 + log2(n) rounds of a share of n - 1, of which each but the
- * first has circuits of its own. Where changes take nothing it pays from the time on that the
- * others need; where they take long it never does.
- */
+/* more matchings than planes */
 static void late_rank_pays_where_changes_are_short(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
@@ -52,7 +48,7 @@ static void late_rank_pays_where_changes_are_short(void **state)
 }
 
 /*
- * The late rank is in nobody's way: neither where hops save changes, nor after a ring of all ranks.
+ * The late rank blocks no other rank: neither if hops save changes, nor after a ring of all ranks.
  */
 static void assert_without(const struct morph_collective *collective,
 			   const struct morph_schedule *schedule, uint32_t late)

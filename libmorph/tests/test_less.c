@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What is lit at first, and one more plane, make no plan later; and of algorithms as many are
- * planned as the budget is for.
+ * Circuits lit at the start, and an additional plane, make no plan later. The budget limits the
+ * number of planned algorithms.
  */
 #include "../internal/planner.h"
 #include "../bench/random.h"
@@ -9,7 +9,7 @@
 
 #define MOST_PLANES 5
 
-/* Of any algorithm, or any transfers. */
+/* A random algorithm, or random transfers. */
 static struct morph_collective *draw(uint64_t *random, uint32_t ranks)
 {
 	MORPH_OPTS(morph_collective_opts, opts, .ranks = ranks);
@@ -99,7 +99,7 @@ static void what_is_more_makes_nothing_later(void **state)
 	morph_schedule_free(before);
 }
 
-/* How many algorithms are left out. */
+/* The number of skipped algorithms. */
 static uint32_t choose(uint32_t ranks, uint64_t budget, struct morph_choice *choices)
 {
 	MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_REDUCE, .ranks = ranks,
@@ -138,7 +138,7 @@ static void algorithms_are_planned_while_the_budget_lasts(void **state)
 	(void)state;
 	assert_int_equal(choose(16, 0, choices), 0);
 	assert_int_equal(choose(16, 1, choices), 0);
-	/* In rounds in which all send to all each transfer is weighed with all ranks. */
+	/* In rounds in which all ranks send to all, each transfer counts with all ranks. */
 	assert_int_equal(choose(256, 1, choices), 1);
 	assert_int_equal(choices[MORPH_DIRECT].policy, 0);
 	assert_int_equal(choices[MORPH_DIRECT].rounds, 2);

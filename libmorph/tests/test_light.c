@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * From plans to transactions, on a real rack. What becomes of a plan is followed guide by guide,
- * as the kernel does, and claimed inside servers, so that later slices find it there.
+ * From plans to transactions, on a real rack. The test follows each circuit guide by guide, as the
+ * kernel does, and takes the resources inside servers, so that later slices find them used.
  */
 #include "../internal/planner.h"
 #include "../place/light.h"
@@ -9,7 +9,7 @@
 
 #define MOST_HOPS 64
 
-/* A path as it lies in a transaction, followed. */
+/* A path of a transaction, followed guide by guide. */
 struct followed {
 	uint32_t fibres[MOST_HOPS], fibres_count;
 };
@@ -28,7 +28,7 @@ static void claim(struct optics_state *state, uint32_t element, uint8_t from, ui
 	state->element_pins[element]++;
 }
 
-/* Each guide ends where the next begins; nothing is used twice. */
+/* Each guide ends where the next begins; no resource is used twice. */
 static struct followed follow(struct bench *bench, const struct morph_change *change)
 {
 	struct morph_ledger *ledger = bench->ledger;
@@ -60,7 +60,7 @@ static struct followed follow(struct bench *bench, const struct morph_change *ch
 	return followed;
 }
 
-/* Follow all circuits of a transaction that lights bench->plan; they take its fibres. */
+/* Follow all circuits of a transaction that lights bench->plan, and take its fibres. */
 static void follow_all(struct bench *bench, const struct morph_txn *txn)
 {
 	struct morph_object *plan;
@@ -83,7 +83,7 @@ static void follow_all(struct bench *bench, const struct morph_txn *txn)
 	morph_object_free(plan);
 }
 
-/* A slice that is placed and lit; as much of its ledger as is given back with it. */
+/* A placed and lit slice, and the resources to release with it. */
 struct lit {
 	struct morph_txn *txn;
 	uint32_t ranks, accelerators[RACK_ACCELERATORS];
@@ -106,7 +106,7 @@ static void darken(struct bench *bench, struct lit *lit)
 
 			morph_ledger_load(ledger, guides[hop],
 					  ledger->guide_lanes[guides[hop]] & ~change->lanes);
-			/* The element that both have. */
+			/* The element that both guides share. */
 			for (uint32_t end = 0; next && end < 2; end++)
 				if (ends[end].type == MORPH_END_ELEMENT &&
 				    ((next[0].type == MORPH_END_ELEMENT &&
@@ -122,7 +122,7 @@ static void darken(struct bench *bench, struct lit *lit)
 	lit->txn = NULL;
 }
 
-/* Fibres that are left out, or kept for somebody. */
+/* Unusable fibres, or fibres kept for failover. */
 static uint32_t kept(const struct morph_ledger *ledger)
 {
 	uint32_t count = 0;
@@ -224,7 +224,7 @@ static void the_ledger_stays_as_it_was(void **state)
 			    bench->ledger->graph->elements_count);
 	for (uint32_t at = 0; at < bench->ledger->graph->elements_count; at++)
 		assert_int_equal(bench->ledger->state->element_pins[at], 0);
-	/* And so the same comes of it. */
+	/* Therefore the results are equal. */
 	assert_int_equal(first->count, second->count);
 	for (uint32_t at = 0; at < first->count; at++) {
 		assert_int_equal(first->changes[at].guides.count, second->changes[at].guides.count);
@@ -247,7 +247,7 @@ static void a_plan_that_can_t_be_lit_leaves_the_transaction(void **state)
 	assert_int_equal(morph_txn_add_plan(txn, bench->plan, bench->ledger), -EINVAL);
 	assert_int_equal(morph_request_set_shape(bench->request, MORPH_SHAPE_TORUS, 2, 2, 4), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
-	/* Rank 5 can't send: nothing goes through any of the elements beside its lasers. */
+	/* Rank 5 cannot send: no light passes the elements beside its lasers. */
 	for (uint32_t plane = 0; plane < bench->ledger->graph->params.planes; plane++) {
 		const struct optics_graph *graph = bench->ledger->graph;
 		uint32_t port =
@@ -266,7 +266,7 @@ static void a_plan_that_can_t_be_lit_leaves_the_transaction(void **state)
 	morph_txn_free(txn);
 }
 
-/* Nobody can send: all plans are in vain, and it is the first that is told, with its reason. */
+/* No rank can send: all plans fail, and the report has the first plan and its reason. */
 static void where_no_plan_can_be_lit_the_first_is_told(void **state)
 {
 	struct bench *bench = *state;
@@ -288,7 +288,10 @@ static void where_no_plan_can_be_lit_the_first_is_told(void **state)
 	assert_int_equal(morph_plan_verdict(bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_txn_count(txn), 0);
 	assert_int_equal(kept(bench->ledger), 0);
-	/* Without one fibre after the other there is no plan in the end: that is not the answer. */
+	/*
+	 * After all fibres have been removed one by one there is no plan. The answer is the one
+	 * before.
+	 */
 	for (uint32_t at = 0; at < ACCELERATORS; at++)
 		assert_int_equal(morph_ledger_hold(bench->ledger, at, at == 0 || at == 4 ? 0 : 1),
 				 0);
@@ -296,7 +299,7 @@ static void where_no_plan_can_be_lit_the_first_is_told(void **state)
 	assert_int_equal(morph_txn_place(txn, bench->ledger, bench->request, bench->plan), -EBUSY);
 	assert_int_equal(morph_plan_verdict(bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(kept(bench->ledger), 0);
-	/* What can't be placed is refused as ever. */
+	/* An impossible request is refused as usual. */
 	assert_int_equal(morph_request_set_count(bench->request, 65), 0);
 	assert_int_equal(morph_txn_place(txn, bench->ledger, bench->request, bench->plan), 0);
 	assert_int_equal(morph_plan_verdict(bench->plan), MORPH_INFEASIBLE);
@@ -304,8 +307,8 @@ static void where_no_plan_can_be_lit_the_first_is_told(void **state)
 }
 
 /*
- * The router looks for ways that are free and bright enough; that they are too bright is for the
- * judge.
+ * The router finds paths that are free and bright enough. Only the judge finds paths that are too
+ * bright.
  */
 static void what_the_judge_refuses_is_not_lit(void **state)
 {
@@ -328,7 +331,7 @@ static void what_the_judge_refuses_is_not_lit(void **state)
 
 /* ------------------------------------------------------------------------ moves */
 
-/* The only circuit of bench->plan as it is lit, and as it is to be lit on another fibre. */
+/* The only circuit of bench->plan as it is lit, and as it will be on another fibre. */
 static void light_one(const struct bench *bench, struct lighting *lighting, struct wanted *wanted)
 {
 	struct morph_plan *plan = bench->plan;
@@ -349,7 +352,10 @@ static void light_one(const struct bench *bench, struct lighting *lighting, stru
 	assert_true(lighting->paths[0].hops_count > 2);
 }
 
-/* Beside its old way as long as a laser is left for that; else it is told that it goes dark. */
+/*
+ * Light the new path beside the old one if a laser is free. Otherwise report that the circuit goes
+ * dark.
+ */
 static void try_move(struct bench *bench, bool lasers)
 {
 	struct lighting before, after;
@@ -370,7 +376,7 @@ static void try_move(struct bench *bench, bool lasers)
 	light_one(bench, &after, &wanted);
 	assert_int_equal(wanted.dark, !lasers);
 	assert_int_equal(after.paths[0].tx == before.paths[0].tx, !lasers);
-	/* Of both ways the new one is lit. */
+	/* Of both paths, the new one is lit. */
 	for (uint32_t plane = 0; plane < graph->params.planes; plane++)
 		assert_int_equal(ledger->state->tx_lanes[first + plane],
 				 first + plane == after.paths[0].tx ? after.paths[0].lanes : 0);
@@ -450,7 +456,7 @@ static void a_refusal_is_described_with_its_cuts(void **state)
 	morph_object_free(plan);
 }
 
-/* The only refusal of a plan, described. */
+/* The only refusal of a plan, as a description. */
 static void refused(struct bench *bench, uint32_t verdict, const char *reason, const char *text)
 {
 	const struct morph_object *refusal;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The traffic problem of a real rack: its fibres as links, and ways over them. */
+/* The traffic problem of a real rack: its fibres as links, and paths over them. */
 #include "../internal/planner.h"
 #include "placing.h"
 
@@ -29,7 +29,7 @@ static int add_servers(const struct bench *bench)
 	return morph_traffic_add_servers(te, bench->ledger);
 }
 
-/* The number of the link from one server to another; each pair has one at most. */
+/* The number of the link between two servers. Each pair has at most one. */
 static int link_of(uint32_t src, uint32_t dst)
 {
 	uint32_t from, to;
@@ -62,7 +62,7 @@ static void a_link_has_the_lanes_of_its_fibres(void **state)
 	for (int link = 0; link < links; link++)
 		lanes += (uint32_t)morph_traffic_capacity(te, (uint32_t)link);
 	assert_int_equal(lanes, 16 * fibres);
-	/* Four fibres, and across the ring of two as many again. */
+	/* Four fibres, and as many again across the ring of two. */
 	assert_true(morph_traffic_capacity(te, (uint32_t)link_of(0, 1)) == 128);
 	assert_true(morph_traffic_capacity(te, (uint32_t)link_of(0, 4)) == 64);
 	assert_int_equal(link_of(0, 0), -1);
@@ -88,7 +88,7 @@ static void what_is_marked_carries_nothing(void **state)
 	assert_true(morph_traffic_capacity(te, link) == 48);
 }
 
-/* Ways lead from server to server, none twice, and none is there twice. */
+/* Paths lead from server to server, visit no server twice, and are all different. */
 static void ways_are_the_shortest(void **state)
 {
 	uint32_t lengths[64] = { 0 };
@@ -146,7 +146,7 @@ static void ways_may_find_no_memory(void **state)
 	assert_true(nth > 4);
 }
 
-/* And what has begun is undone, so that it can be tried again. */
+/* The failed call leaves no change, so that it can be repeated. */
 static void servers_may_find_no_memory(void **state)
 {
 	unsigned int nth = 1;

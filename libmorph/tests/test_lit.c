@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans that have ways: chosen, and kept by a shim. */
+/* Plans whose circuits have paths: chosen, and kept by a shim. */
 #include "../internal/planner.h"
 #include "faults.h"
 #include "lighting.h"
 #include "shims.h"
 
-/* Eight ranks of a server on four planes: what is soonest has no ways, other plans have some. */
+/*
+ * Eight ranks of a server on four planes: the circuits of the fastest plan have no paths, those of
+ * other plans have.
+ */
 #define RANKS 8
 #define PLANES 4
 
@@ -42,7 +45,7 @@ static void forget(struct asked *asked)
 
 static int choose(struct asked *asked)
 {
-	/* It moves when what it is in is copied. */
+	/* The pointer changes when the containing structure is copied. */
 	if (asked->lit.ledger)
 		asked->lit.accelerators = asked->bench.at;
 	return morph_schedule_choose_lit(asked->bench.schedule, asked->collective, &asked->wanted,
@@ -50,7 +53,7 @@ static int choose(struct asked *asked)
 					 asked->bench.steps, &asked->bench.light, asked->choices);
 }
 
-/* As if there were no fabric. */
+/* The end of the fastest plan without a fabric. */
 static uint64_t soonest_ns(struct asked *asked)
 {
 	assert_int_equal(morph_schedule_choose(asked->bench.schedule, asked->collective,
@@ -110,7 +113,7 @@ static void where_the_soonest_has_no_ways_the_next_that_has_some_is_it(void **st
 	assert_true(passed_over > 0);
 }
 
-/* The answer is what is soonest, and why that has no ways. */
+/* The answer is the fastest plan, and the reason why its circuits have no paths. */
 static void where_none_has_ways_the_first_says_why(void **state)
 {
 	struct asked asked = ask(SERVER8, MORPH_ALL_TO_ALL, RANKS, PLANES);
@@ -118,7 +121,7 @@ static void where_none_has_ways_the_first_says_why(void **state)
 	char why[256];
 
 	(void)state;
-	/* Nothing leads out of the first accelerator. */
+	/* No guide leads out of the first accelerator. */
 	for (uint32_t guide = 0;
 	     morph_ledger_mark(asked.bench.ledger, MORPH_PART_GUIDE, guide, true) == 0;)
 		guide++;
@@ -133,7 +136,7 @@ static void where_none_has_ways_the_first_says_why(void **state)
 	forget(&asked);
 }
 
-/* As many as are allowed, and no more. */
+/* At most the permitted number of plans is tried. */
 static void no_more_plans_are_tried_than_are_allowed(void **state)
 {
 	struct asked asked = ask(SERVER8, MORPH_ALL_TO_ALL, RANKS, PLANES);
@@ -188,7 +191,7 @@ static struct morph_shim *lit_shim(const struct bench *bench, uint32_t ranks, ui
 	return shim_of(&opts);
 }
 
-/* By the checker, which knows nothing of how the ways were found. */
+/* Check with the checker, which does not know how the paths were found. */
 static void assert_plan_lit(const struct bench *bench, const struct morph_shim_plan *plan,
 			    uint32_t ranks)
 {
@@ -214,7 +217,7 @@ static void a_shim_that_knows_where_ranks_are_gives_plans_with_ways(void **state
 		assert_plan_lit(&bench, plan, RANKS);
 		assert_null(morph_shim_plan_steps(look_up(other, kind, 1 << 20, NULL)));
 	}
-	/* It comes round to what is there. */
+	/* The plans repeat. */
 	plan = look_up(shim, 1, 1 << 20, NULL);
 	allocations();
 	assert_ptr_equal(look_up(shim, 1, 1 << 20, NULL), plan);
@@ -224,7 +227,7 @@ static void a_shim_that_knows_where_ranks_are_gives_plans_with_ways(void **state
 	close_bench(&bench);
 }
 
-/* What is written has no ways in it: they are found again, or it is stale. */
+/* A file has no paths. Reading finds them again, or the plan is stale. */
 static void plans_that_are_read_have_ways_by_now_or_are_stale(void **state)
 {
 	struct bench bench = open_bench(SERVER8);
@@ -250,7 +253,7 @@ static void plans_that_are_read_have_ways_by_now_or_are_stale(void **state)
 	close_bench(&bench);
 }
 
-/* That there are no ways is known from then on, and is nothing to write. */
+/* A missing path is remembered, and not written to the file. */
 static void that_there_are_no_ways_is_kept_too(void **state)
 {
 	struct bench bench = open_bench(SERVER8);

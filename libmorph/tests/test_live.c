@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Ledgers read from a kernel, which is a fake one with the profile that the command line gives. */
+/* Ledgers read from a fake kernel with the profile from the command line. */
 #include <stdio.h>
 
 #include "../internal/planner.h"
@@ -9,7 +9,7 @@
 #define FABRIC 3
 #define PINNED 9 /* an element that circuits hold */
 
-/* What the kernel has; the rest is free, healthy and parked. */
+/* The kernel's resources in use. All others are free, healthy and parked. */
 static struct {
 	uint32_t checksum;
 	uint64_t seq;
@@ -92,7 +92,7 @@ static void tell_hardware(struct fake *it)
 	nla_put_u32(message, MORPH_A_HARDWARE_PART, MORPH_PART_LASER);
 	nla_put_u32(message, MORPH_A_HARDWARE_INDEX, 1);
 	nla_put_u32(message, MORPH_A_HARDWARE_HEALTH, MORPH_HEALTH_QUARANTINED);
-	/* One that is well, and what has told its health itself. */
+	/* A healthy part, and parts that report their own health. */
 	message = one_of_many(it, MORPH_CMD_HARDWARE_GET, message);
 	nla_put_u32(message, MORPH_A_HARDWARE_PART, MORPH_PART_LASER);
 	nla_put_u32(message, MORPH_A_HARDWARE_INDEX, 3);
@@ -218,7 +218,7 @@ static void what_the_kernel_has_is_in_the_ledger(void **state)
 	assert_int_equal(light->rx_dead[2], ledger->graph->all_lanes);
 	assert_int_equal(light->tx_dead[0] | light->rx_dead[1], 0);
 	assert_int_equal(light->tx_dead[3] | light->tx_dead[4] | light->rx_dead[4], 0);
-	/* What has gone is gone from the ledger, too. */
+	/* Resources that the kernel released are released in the ledger, too. */
 	kernel.lit = 0;
 	kernel.receiver = MORPH_ANY;
 	assert_int_equal(morph_ledger_read(ledger, FABRIC, 0), 0);
@@ -272,7 +272,7 @@ static void what_the_profile_does_not_have_is_refused(void **state)
 	assert_non_null(strstr(morph_error_text(ctx), "port"));
 }
 
-/* Whatever the kernel is asked may fail, and there may be no memory for what it says. */
+/* Each request to the kernel can fail, and each allocation for its answer. */
 static void each_failure_is_told(void **state)
 {
 	unsigned int nth = 0;
@@ -301,7 +301,7 @@ static void each_failure_is_told(void **state)
 	assert_true(nth > 8);
 }
 
-/* In a server of four nothing crosses fibres, but lasers and elements count. */
+/* In a server of four, no circuit uses fibres, but lasers and elements count. */
 static void what_is_dead_or_held_is_not_lit(void **state)
 {
 	struct morph_request *request = morph_request_new(ctx);
@@ -320,7 +320,7 @@ static void what_is_dead_or_held_is_not_lit(void **state)
 	assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_RING, 2, 1, 1), 0);
 	assert_int_equal(morph_place(ledger, request, plan), 0);
 	assert_int_equal(morph_plan_verdict(plan), MORPH_FEASIBLE);
-	/* The only laser that is not dead is that of the last plane. */
+	/* The only working laser is that of the last plane. */
 	for (uint32_t plane = 0; plane + 1 < graph->params.planes; plane++)
 		ledger->state
 			->tx_dead[morph_plan_accelerator(plan, 0) * graph->params.planes + plane] =
@@ -331,7 +331,7 @@ static void what_is_dead_or_held_is_not_lit(void **state)
 			 graph->tx_guide[morph_plan_accelerator(plan, 0) * graph->params.planes +
 					 graph->params.planes - 1] >>
 				 1);
-	/* Every element is held as it is, and that is parked. */
+	/* Each element is held in its parked state. */
 	for (uint32_t at = 0; at < graph->elements_count; at++)
 		ledger->state->element_pins[at] = 1;
 	assert_int_equal(morph_txn_add_plan(txn, plan, ledger), -EBUSY);
