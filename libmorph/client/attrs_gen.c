@@ -264,25 +264,25 @@ static const struct lm_attr fabric_attrs[] = {
 		.name = "accelerators",
 		.number = MORPH_A_FABRIC_ACCELERATORS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "How many there are.",
+		.doc = "Number of accelerators.",
 	},
 	{
 		.name = "hosts",
 		.number = MORPH_A_FABRIC_HOSTS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "How many there are.",
+		.doc = "Number of hosts.",
 	},
 	{
 		.name = "elements",
 		.number = MORPH_A_FABRIC_ELEMENTS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "How many there are.",
+		.doc = "Number of elements.",
 	},
 	{
 		.name = "guides",
 		.number = MORPH_A_FABRIC_GUIDES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "How many there are.",
+		.doc = "Number of guides.",
 	},
 	{
 		.name = "planes",
@@ -300,7 +300,7 @@ static const struct lm_attr fabric_attrs[] = {
 		.name = "edges",
 		.number = MORPH_A_FABRIC_EDGES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Ports where guides leave the fabric.",
+		.doc = "Number of ports where guides leave the fabric.",
 	},
 	{
 		.name = "free",
@@ -424,7 +424,7 @@ static const struct lm_attr accelerator_attrs[] = {
 		.number = MORPH_A_ACCELERATOR_USE,
 		.type = MORPH_ATTR_ENUM,
 		.enumeration = MORPH_ENUM_USE,
-		.doc = "What it is used for; may be set to free or spare.",
+		.doc = "Its use; a request can set free or spare.",
 	},
 	{
 		.name = "health",
@@ -594,7 +594,7 @@ static const struct lm_attr element_attrs[] = {
 		.name = "tile",
 		.number = MORPH_A_ELEMENT_TILE,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Accelerator on whose tile it sits; absent when none.",
+		.doc = "Accelerator of its tile; absent if it is on no tile.",
 	},
 	{
 		.name = "state",
@@ -676,7 +676,7 @@ static const struct lm_attr edge_attrs[] = {
 		.name = "most-mdbm",
 		.number = MORPH_A_EDGE_MOST_MDBM,
 		.type = MORPH_ATTR_SINT,
-		.doc = "Greatest power per lane that each side may send.",
+		.doc = "Greatest power per lane that each side can send.",
 	},
 	{
 		.name = "lanes-out",
@@ -694,7 +694,7 @@ static const struct lm_attr edge_attrs[] = {
 		.name = "slice",
 		.number = MORPH_A_EDGE_SLICE,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Slice whose circuits these are; to administrators only.",
+		.doc = "Slice of these circuits; to administrators only.",
 	},
 	{
 		.name = "seq",
@@ -747,7 +747,7 @@ static const struct lm_attr rank_attrs[] = {
 		.name = "replacements",
 		.number = MORPH_A_RANK_REPLACEMENTS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "How often its accelerator was replaced.",
+		.doc = "Number of replacements of its accelerator.",
 	},
 	{
 		.name = "pci",
@@ -780,7 +780,7 @@ static const struct lm_attr preference_attrs[] = {
 		.name = "spare",
 		.number = MORPH_A_PREFERENCE_SPARE,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Accelerator; absent when none is tried before others.",
+		.doc = "Accelerator that is tried first; absent if there is none.",
 	},
 };
 
@@ -814,7 +814,7 @@ static const struct lm_attr slice_attrs[] = {
 		.name = "owner",
 		.number = MORPH_A_SLICE_OWNER,
 		.type = MORPH_ATTR_UINT,
-		.doc = "User id of its owner; in slice-create also who is charged.",
+		.doc = "User id of its owner; in slice-create also the user who is charged.",
 	},
 	{
 		.name = "mode",
@@ -871,7 +871,7 @@ static const struct lm_attr slice_attrs[] = {
 		.name = "ranks-count",
 		.number = MORPH_A_SLICE_RANKS_COUNT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Ranks; in a request without accelerators: how many.",
+		.doc = "Ranks; in a request without accelerators their number.",
 	},
 	{
 		.name = "circuits-count",
@@ -977,13 +977,13 @@ static const struct lm_attr circuit_attrs[] = {
 		.name = "src-rank",
 		.number = MORPH_A_CIRCUIT_SRC_RANK,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Rank that sends; absent where light comes in at an edge.",
+		.doc = "Rank that sends; absent if light enters at an edge.",
 	},
 	{
 		.name = "dst-rank",
 		.number = MORPH_A_CIRCUIT_DST_RANK,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Rank that receives; absent where light leaves at an edge.",
+		.doc = "Rank that receives; absent if light leaves at an edge.",
 	},
 	{
 		.name = "src-accelerator",
@@ -1049,7 +1049,7 @@ static const struct lm_attr circuit_attrs[] = {
 		.name = "dark-ns",
 		.number = MORPH_A_CIRCUIT_DARK_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "How long it was dark in its last change.",
+		.doc = "Dark time in its last change.",
 	},
 	{
 		.name = "last-verified-ns",
@@ -1082,7 +1082,7 @@ static const struct lm_attr circuit_attrs[] = {
 		.name = "src-edge",
 		.number = MORPH_A_CIRCUIT_SRC_EDGE,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Edge where its light comes in.",
+		.doc = "Edge where its light enters.",
 	},
 	{
 		.name = "dst-edge",
@@ -1104,7 +1104,7 @@ static const struct lm_attr change_attrs[] = {
 		.number = MORPH_A_CHANGE_OP,
 		.type = MORPH_ATTR_ENUM,
 		.enumeration = MORPH_ENUM_CHANGE_OP,
-		.doc = "What to do.",
+		.doc = "Kind of change.",
 	},
 	{
 		.name = "circuit",
@@ -1140,13 +1140,13 @@ static const struct lm_attr change_attrs[] = {
 		.name = "lanes-count",
 		.number = MORPH_A_CHANGE_LANES_COUNT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Wavelengths wanted; absent: as many as lanes has, or 1.",
+		.doc = "Requested wavelengths; absent: all of lanes, or 1.",
 	},
 	{
 		.name = "lanes",
 		.number = MORPH_A_CHANGE_LANES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Mask of wavelengths that may be used; absent: any.",
+		.doc = "Mask of allowed wavelengths; absent: any.",
 	},
 	{
 		.name = "guide",
@@ -1185,13 +1185,13 @@ static const struct lm_attr change_attrs[] = {
 		.name = "dark-ns",
 		.number = MORPH_A_CHANGE_DARK_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "In a reply: how long the circuit was dark.",
+		.doc = "In a reply: dark time of the circuit.",
 	},
 	{
 		.name = "src-edge",
 		.number = MORPH_A_CHANGE_SRC_EDGE,
 		.type = MORPH_ATTR_UINT,
-		.doc = "For add: edge where the light comes in; only with prepare or dry-run.",
+		.doc = "For add: edge where the light enters; only with prepare or dry-run.",
 	},
 	{
 		.name = "dst-edge",
@@ -1206,7 +1206,7 @@ static const struct lm_attr times_attrs[] = {
 		.name = "detect-ns",
 		.number = MORPH_A_TIMES_DETECT_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Hardware showed it, until the core noticed.",
+		.doc = "From the hardware's signal until the core noticed it.",
 	},
 	{
 		.name = "plan-ns",
@@ -1282,7 +1282,7 @@ static const struct lm_attr txn_attrs[] = {
 		.number = MORPH_A_TXN_OUTCOME,
 		.type = MORPH_ATTR_ENUM,
 		.enumeration = MORPH_ENUM_OUTCOME,
-		.doc = "How it ended, or where it stands.",
+		.doc = "Its outcome, or its present state.",
 	},
 	{
 		.name = "status",
@@ -1302,7 +1302,7 @@ static const struct lm_attr txn_attrs[] = {
 		.number = MORPH_A_TXN_PART,
 		.type = MORPH_ATTR_ENUM,
 		.enumeration = MORPH_ENUM_PART,
-		.doc = "What stood in the way.",
+		.doc = "Kind of the part that blocks it.",
 	},
 	{
 		.name = "index",
@@ -1314,13 +1314,13 @@ static const struct lm_attr txn_attrs[] = {
 		.name = "have",
 		.number = MORPH_A_TXN_HAVE,
 		.type = MORPH_ATTR_SINT,
-		.doc = "What there is.",
+		.doc = "Available amount.",
 	},
 	{
 		.name = "need",
 		.number = MORPH_A_TXN_NEED,
 		.type = MORPH_ATTR_SINT,
-		.doc = "What was needed.",
+		.doc = "Required amount.",
 	},
 	{
 		.name = "text",
@@ -1344,7 +1344,7 @@ static const struct lm_attr txn_attrs[] = {
 		.name = "lease-ns",
 		.number = MORPH_A_TXN_LEASE_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "In a request with prepare: the lease; in a reply: what is left.",
+		.doc = "In a request with prepare: the lease; in a reply: its rest.",
 	},
 	{
 		.name = "profile-checksum",
@@ -1396,13 +1396,13 @@ static const struct lm_attr txn_attrs[] = {
 		.number = MORPH_A_TXN_TIMES,
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_TIMES,
-		.doc = "Where the time went.",
+		.doc = "Times of its parts.",
 	},
 	{
 		.name = "controller",
 		.number = MORPH_A_TXN_CONTROLLER,
 		.type = MORPH_ATTR_UINT,
-		.doc = "In a request: controller on whose behalf it is made; with epoch.",
+		.doc = "In a request: controller on whose behalf it is; with epoch.",
 	},
 	{
 		.name = "epoch",
@@ -1456,13 +1456,13 @@ static const struct lm_attr hardware_attrs[] = {
 		.number = MORPH_A_HARDWARE_REASON,
 		.type = MORPH_ATTR_ENUM,
 		.enumeration = MORPH_ENUM_REASON,
-		.doc = "Why an accelerator stays out of use; absent where its health says all.",
+		.doc = "Why an accelerator stays out of use; absent if its health is the only reason.",
 	},
 	{
 		.name = "text",
 		.number = MORPH_A_HARDWARE_TEXT,
 		.type = MORPH_ATTR_STRING,
-		.doc = "The same as a sentence, with what was found and what was known.",
+		.doc = "The same as a sentence, with the found and the expected state.",
 	},
 	{
 		.name = "accept",
@@ -1516,7 +1516,7 @@ static const struct lm_attr why_not_attrs[] = {
 		.name = "count",
 		.number = MORPH_A_WHY_NOT_COUNT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "How many accelerators.",
+		.doc = "Number of accelerators.",
 	},
 	{
 		.name = "accelerator",
@@ -1749,13 +1749,13 @@ static const struct lm_attr stats_attrs[] = {
 		.name = "plans-inline",
 		.number = MORPH_A_STATS_PLANS_INLINE,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Failovers that had to plan anew.",
+		.doc = "Failovers that had to plan again.",
 	},
 	{
 		.name = "reroutes",
 		.number = MORPH_A_STATS_REROUTES,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Circuits led round failed hardware.",
+		.doc = "Circuits rerouted around failed hardware.",
 	},
 	{
 		.name = "elements-visited",
@@ -1834,7 +1834,7 @@ static const struct lm_attr stats_attrs[] = {
 		.number = MORPH_A_STATS_LAST_FAILOVER,
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_TIMES,
-		.doc = "Where the time of the last failover went.",
+		.doc = "Times of the last failover.",
 	},
 	{
 		.name = "controllers-expired",
@@ -1852,7 +1852,7 @@ static const struct lm_attr stats_attrs[] = {
 		.name = "reservation-conflicts",
 		.number = MORPH_A_STATS_RESERVATION_CONFLICTS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Reservations that were refused: others had the lanes.",
+		.doc = "Refused reservations, because another controller or circuit had the lanes.",
 	},
 	{
 		.name = "steps-judged",
@@ -1874,7 +1874,7 @@ static const struct lm_attr event_attrs[] = {
 		.number = MORPH_A_EVENT_TYPE,
 		.type = MORPH_ATTR_ENUM,
 		.enumeration = MORPH_ENUM_EVENT_TYPE,
-		.doc = "What happened.",
+		.doc = "Kind of event.",
 	},
 	{
 		.name = "seq",
@@ -1930,7 +1930,7 @@ static const struct lm_attr event_attrs[] = {
 		.number = MORPH_A_EVENT_OUTCOME,
 		.type = MORPH_ATTR_ENUM,
 		.enumeration = MORPH_ENUM_OUTCOME,
-		.doc = "How the transaction ended.",
+		.doc = "Outcome of the transaction.",
 	},
 	{
 		.name = "part",
@@ -2010,7 +2010,7 @@ static const struct lm_attr event_attrs[] = {
 		.number = MORPH_A_EVENT_TIMES,
 		.type = MORPH_ATTR_OBJECT,
 		.object = MORPH_OBJECT_TIMES,
-		.doc = "Where the time went.",
+		.doc = "Times of its parts.",
 	},
 	{
 		.name = "lost",
@@ -2050,7 +2050,7 @@ static const struct lm_attr controller_attrs[] = {
 		.name = "lease-ns",
 		.number = MORPH_A_CONTROLLER_LEASE_NS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "In a request: the lease; in a reply: what is left.",
+		.doc = "In a request: the lease; in a reply: its rest.",
 	},
 	{
 		.name = "slices",
@@ -2080,7 +2080,7 @@ static const struct lm_attr controller_attrs[] = {
 		.name = "conflicts",
 		.number = MORPH_A_CONTROLLER_CONFLICTS,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Reservations that were refused to it: others had the lanes.",
+		.doc = "Reservations refused to it, because another controller or circuit had the lanes.",
 	},
 	{
 		.name = "seq",
@@ -2119,7 +2119,7 @@ static const struct lm_attr reservation_attrs[] = {
 		.name = "lanes-count",
 		.number = MORPH_A_RESERVATION_LANES_COUNT,
 		.type = MORPH_ATTR_UINT,
-		.doc = "How many; in a request 0 gives them back.",
+		.doc = "Number of lanes; in a request 0 releases them.",
 	},
 	{
 		.name = "lanes",

@@ -24,14 +24,14 @@ extern "C" {
  * @MORPH_OBJECT_SLICE: One slice.
  * @MORPH_OBJECT_CIRCUIT: One circuit.
  * @MORPH_OBJECT_CHANGE: One change of a transaction.
- * @MORPH_OBJECT_TIMES: Where the time of a change went.
+ * @MORPH_OBJECT_TIMES: Times of the parts of a change.
  * @MORPH_OBJECT_TXN: One transaction, or another act that takes time.
  * @MORPH_OBJECT_HARDWARE: A piece of hardware, for acts of the operator.
  * @MORPH_OBJECT_REPLACE: Replace the accelerator behind a rank.
- * @MORPH_OBJECT_WHY_NOT: Would a request be granted, and if not, what blocks it.
- * @MORPH_OBJECT_QUOTA: What one user, or one grant, may hold, and holds.
+ * @MORPH_OBJECT_WHY_NOT: Whether a request would be granted, and if not, the reason.
+ * @MORPH_OBJECT_QUOTA: Limits and use of one user or grant.
  * @MORPH_OBJECT_STATS: Counters of a fabric since it was registered.
- * @MORPH_OBJECT_EVENT: What a slice's owner is told, told to administrators too.
+ * @MORPH_OBJECT_EVENT: An event of a slice's owner, which administrators see too.
  * @MORPH_OBJECT_CONTROLLER: One controller of a fabric.
  * @MORPH_OBJECT_RESERVATION: Lanes of one guide that a controller has reserved.
  * @MORPH_OBJECT_DEVICE: A device node.
@@ -120,17 +120,17 @@ enum morph_object_type {
  * @MORPH_ENUM_PART: Kinds of hardware.
  * @MORPH_ENUM_HEALTH: Health of a piece of hardware.
  * @MORPH_ENUM_FABRIC_STATE: State of a fabric.
- * @MORPH_ENUM_USE: What an accelerator is used for.
- * @MORPH_ENUM_FAILOVER: What happens when a slice's accelerator fails.
- * @MORPH_ENUM_TRANSIT: May circuits cross other tenants' tiles.
- * @MORPH_ENUM_SPARES: Which spares may replace a slice's accelerators.
+ * @MORPH_ENUM_USE: Uses of an accelerator.
+ * @MORPH_ENUM_FAILOVER: Reactions to the failure of a slice's accelerator.
+ * @MORPH_ENUM_TRANSIT: Whether circuits may cross tiles of other tenants.
+ * @MORPH_ENUM_SPARES: Spares that may replace a slice's accelerators.
  * @MORPH_ENUM_SLICE_STATE: State of a slice.
  * @MORPH_ENUM_PLAN_STATE: Is the protection plan of a rank ready.
  * @MORPH_ENUM_CIRCUIT_STATE: State of a circuit.
- * @MORPH_ENUM_CHANGE_OP: What to do to a circuit.
- * @MORPH_ENUM_OUTCOME: How a transaction ended, or where it stands.
- * @MORPH_ENUM_TXN_VERB: What to do with a prepared transaction.
- * @MORPH_ENUM_EVENT_TYPE: What a slice's owner and the monitor group are told.
+ * @MORPH_ENUM_CHANGE_OP: Kinds of changes of a circuit.
+ * @MORPH_ENUM_OUTCOME: Outcomes of a transaction, and its states before the end.
+ * @MORPH_ENUM_TXN_VERB: Commands for a prepared transaction.
+ * @MORPH_ENUM_EVENT_TYPE: Events of a slice, for its owner and the monitor group.
  * @MORPH_ENUM_CONTROLLER_STATE: Does a controller decide about its slices.
  * @MORPH_ENUM_ALGORITHM: Algorithms of collectives.
  * @MORPH_ENUM_POLICY: Policies by which a planner chooses the times of circuit changes.
