@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Plans for matrices: each is replayed. */
+/* Plans for matrices. The test replays each plan. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,7 +40,7 @@ static void every_method_has_a_legal_plan_for_every_matrix(void **state)
 	}
 }
 
-/* Change one thing of a send. What comes of it is not what it was. */
+/* Change one property of a send. The plan must then be invalid. */
 static void mutate(uint64_t *random, const struct matrix_problem *problem, struct matrix_plan *plan,
 		   struct matrix_send *sends)
 {
@@ -95,7 +95,7 @@ static void plans_with_one_thing_changed_are_refused(void **state)
 	}
 }
 
-/* The layer that is measured, within the bars of the bench. */
+/* The measured layer stays within the limits of the bench. */
 static void layers_of_experts_are_near_the_load(void **state)
 {
 	static const struct tokens tokens = TOKENS_LAYER;
@@ -145,7 +145,9 @@ static void other_sizes_are_near_the_bound(void **state)
 
 /* ------------------------------------------------------------ exactly known */
 
-/* Of few ranks with few units for each other: the best of all ways in whole units. */
+/*
+ * For few ranks with few units for each other: compare with the best of all orders in whole units.
+ */
 static void compare_with_all_ways(uint32_t ranks, uint32_t units, uint32_t count, uint32_t equals,
 				  double most_over)
 {
@@ -202,7 +204,7 @@ static void exact_decompositions_have_no_more_matchings_than_birkhoff_says(void 
 		problem.methods = 1U << MATRIX_BIRKHOFF | 1U << MATRIX_GREEDY;
 		plan = solve(&problem);
 		assert_in_range(plan.figures[MATRIX_BIRKHOFF].steps, 7, 8 * 8 - 2 * 8 + 2);
-		/* Where changes take no time it takes no longer than the fullest port. */
+		/* With free changes, the plan takes at most the time of the busiest port. */
 		assert_true(plan.figures[MATRIX_BIRKHOFF].span_ps <= plan.bound_ps + 64);
 		assert_in_range(plan.figures[MATRIX_GREEDY].steps, 7, 2 * 8 - 1);
 	}
@@ -225,7 +227,7 @@ static void zeros_are_an_empty_plan(void **state)
 	assert_int_equal(plan.count, 0);
 }
 
-/* A rank that only one other has something for, or that has something for one only. */
+/* A rank with a single source, or a single destination. */
 static void hot_rows_and_columns_take_no_longer_than_their_port(void **state)
 {
 	struct matrix_problem problem = { .ranks = 16, .planes = 1, .bytes = matrix, .costs = link };
@@ -246,7 +248,7 @@ static void hot_rows_and_columns_take_no_longer_than_their_port(void **state)
 	}
 }
 
-/* Two pairs that have nothing to do with each other: neither waits. */
+/* Two independent pairs: neither waits for the other. */
 static void who_has_nothing_is_not_waited_for(void **state)
 {
 	struct matrix_problem problem = { .ranks = 32, .planes = 1, .bytes = matrix, .costs = link };
@@ -288,7 +290,7 @@ static void circuits_that_are_held_are_kept_and_not_charged(void **state)
 	assert_int_equal(plan.figures[plan.method].changes, 1);
 }
 
-/* Seven planes for seven partners: past some delay nothing is better than to change nothing. */
+/* Seven planes for seven partners: from some delay on, never changing is best. */
 static void a_mesh_wins_where_changes_take_long(void **state)
 {
 	static const struct tokens tokens = TOKENS_LAYER;
@@ -310,7 +312,7 @@ static void a_mesh_wins_where_changes_take_long(void **state)
 	assert_int_equal(lm_matrix_solve(solver, &problem, &plan), -ENOENT);
 }
 
-/* Planes beyond partners go to those who have most; a mesh that is held is not changed. */
+/* Additional planes go to the partners with most bytes. A mesh that is held does not change. */
 static void a_mesh_is_weighted_and_stays(void **state)
 {
 	struct matrix_problem problem = { .ranks = 4,
@@ -357,7 +359,7 @@ static void planes_share_the_load(void **state)
 	}
 }
 
-/* Where matchings of least cost take long, planes share rotations. */
+/* If matchings of least cost take long, planes share rotations. */
 static void more_ranks_than_are_quick_have_a_plan(void **state)
 {
 	struct matrix_problem problem = { .ranks = 70, .planes = 2, .bytes = matrix, .costs = link };
@@ -373,7 +375,7 @@ static void more_ranks_than_are_quick_have_a_plan(void **state)
 	assert_true((double)plan.span_ps <= 1.05 * (double)plan.bound_ps);
 }
 
-/* Many ranks of which each has something for few. */
+/* Many ranks, each with bytes for a few others. */
 static struct matrix_problem sparse_problem(uint64_t seed)
 {
 	uint64_t random = seed;
@@ -414,7 +416,10 @@ static void where_many_ranks_have_little_it_is_no_rotation(void **state)
 	assert_true(over / 24 <= 1.1);
 }
 
-/* However few pairs may be looked at there is a plan, and no more than a matching's are besides. */
+/*
+ * With any budget for pairs, there is a plan, and it takes at most the work of a matching in
+ * addition.
+ */
 static void budgets_are_kept(void **state)
 {
 	(void)state;
@@ -430,7 +435,7 @@ static void budgets_are_kept(void **state)
 			assert_true(plan.span_ps <= plan.figures[MATRIX_ROTATION].span_ps);
 		}
 	}
-	/* Of few ranks, too. */
+	/* Also for few ranks. */
 	for (uint64_t seed = 1; seed <= 100; seed++) {
 		struct matrix_problem problem = any_problem(seed);
 
@@ -440,7 +445,7 @@ static void budgets_are_kept(void **state)
 }
 
 /*
- * Of 2048 tokens that choose 8 of 64 experts an eighth is for the rank's own, where all are alike.
+ * 2048 tokens choose 8 of 64 experts each. If all experts are alike, an eighth stays on the rank.
  */
 static void tokens_choose_what_is_said_of_them(void **state)
 {
@@ -473,7 +478,7 @@ static void tokens_choose_what_is_said_of_them(void **state)
 	}
 }
 
-/* Where few pairs send, and changes are short, it pays to send in parts. */
+/* If few pairs send and changes are short, it pays to send in parts. */
 static void few_pairs_are_near_the_bound(void **state)
 {
 	struct matrix_problem problem = { .ranks = 16, .planes = 1, .bytes = matrix, .costs = link };
@@ -494,8 +499,8 @@ static void few_pairs_are_near_the_bound(void **state)
 }
 
 /*
- * The way back is a plan for the transposed matrix, and where nothing was held, and ports take no
- * time each, it takes no longer.
+ * The way back is a plan for the transposed matrix. Without held circuits, and without times for
+ * ports, it takes at most as long.
  */
 static void combine_is_dispatch_turned_round(void **state)
 {

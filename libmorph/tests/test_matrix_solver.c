@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What a solver of matrices promises whatever it is asked: the same again, no more memory, and
- * errors.
+ * Guarantees of the matrix solver for any problem: equal results for equal problems, no growing
+ * memory, and errors.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void solvers_that_are_warm_take_no_memory(void **state)
 	}
 }
 
-/* Wherever memory is out it is told, and the next time there is a plan. */
+/* Each failed allocation is reported, and the next call succeeds. */
 static void no_memory_is_told(void **state)
 {
 	static const struct tokens tokens = TOKENS_LAYER;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Models of real profiles, whose paths the command line gives: each must load, tell
- * numbers, and be refused with any byte of it changed.
+ * Models of real profiles, whose paths are on the command line. Each must load and give its
+ * numbers. The library must refuse it with any byte changed.
  */
 #include <stdio.h>
 #include <sys/stat.h>
@@ -88,7 +88,7 @@ static void spoilt_profiles_are_refused(void **state)
 	morph_ctx_free(ctx);
 }
 
-static uint32_t stated; /* the profile's checksum that a transaction has brought along */
+static uint32_t stated; /* the profile's checksum that the transaction contains */
 
 static int device(struct fake *fake, unsigned long command, void *argument)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Profiles of Open MPI's pml_monitoring become demands. */
+/* Convert profiles of Open MPI's pml_monitoring to demands. */
 #include <morph/formats.h>
 
 #include "scheduling.h"

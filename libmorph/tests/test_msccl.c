@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* MSCCL's XML: files as other programs write them, and files of our own. */
+/* MSCCL's XML: files of other programs, and files that the library wrote. */
 #include <morph/formats.h>
 #include <stdio.h>
 
@@ -42,7 +42,9 @@ static struct morph_collective *read_whole(const char *name, uint64_t bytes)
 	return collective;
 }
 
-/* Fused steps of one threadblock, in place: the ring that is built by hand, chunk by chunk. */
+/*
+ * Fused steps of one threadblock, in place: the ring that this test builds by hand, chunk by chunk.
+ */
 static void a_ring_in_fused_steps_is_the_ring(void **state)
 {
 	struct morph_collective *read = read_whole("msccl-ring4.xml", 4096);
@@ -54,7 +56,10 @@ static void a_ring_in_fused_steps_is_the_ring(void **state)
 	morph_collective_free(built);
 }
 
-/* Parts lie in scratch until they are summed: in the collective they are summed as they arrive. */
+/*
+ * In the file, parts stay in scratch until they are summed. In the collective, each is summed when
+ * it arrives.
+ */
 static void parts_in_scratch_are_summed_where_they_arrive(void **state)
 {
 	struct morph_collective *read = read_whole("msccl-allpairs4.xml", 4096);
@@ -75,8 +80,8 @@ static void parts_in_scratch_are_summed_where_they_arrive(void **state)
 }
 
 /*
- * What goes by way of another gpu keeps what it is; on two channels, with what is sent in a round
- * as one transfer.
+ * A chunk that passes another GPU stays the same chunk. It uses two channels; the sends of a round
+ * form one transfer.
  */
 static void what_is_passed_on_keeps_what_it_is(void **state)
 {
@@ -99,7 +104,7 @@ static void what_is_passed_on_keeps_what_it_is(void **state)
 
 /* ------------------------------------------------------------------- round trips */
 
-/* With a NUL behind it. */
+/* Append a NUL. */
 static char *write_text(const struct morph_collective *collective, size_t *length)
 {
 	char why[256] = "";
@@ -120,7 +125,7 @@ static char *write_text(const struct morph_collective *collective, size_t *lengt
 	return text;
 }
 
-/* Written and read, with chunks of @unit bytes in the file. */
+/* Write and read a collective, with chunks of @unit bytes in the file. */
 static struct morph_collective *trip(const struct morph_collective *collective, uint64_t unit,
 				     const char *coll)
 {
@@ -186,7 +191,7 @@ static void rings_come_back_as_they_were(void **state)
 		assert_trip(ring(ranks, 3000), 3000, "allreduce", true);
 }
 
-/* Both send what they sum into, in each round; whole buffers, and halves of them. */
+/* In each round both ranks send the buffer into which they sum: whole buffers, and halves. */
 static void exchanges_come_back_as_they_were(void **state)
 {
 	struct morph_collective *whole = begin_with(8), *halves = begin_with(8);
@@ -210,7 +215,7 @@ static void exchanges_come_back_as_they_were(void **state)
 	assert_trip(halves, 100, "reduce_scatter", true);
 }
 
-/* All that are summed at a rank in one round are. */
+/* All sums at a rank in one round stay in that round. */
 static void many_sums_in_a_round_stay_in_it(void **state)
 {
 	struct morph_collective *collective = begin_with(5);
@@ -248,7 +253,7 @@ static void gathers_come_back_as_they_were(void **state)
 	assert_trip(tree, 64, "broadcast", true);
 }
 
-/* What each rank has for each, itself too; shift by shift, and by way of one other. */
+/* Bytes of each rank for each rank, itself included, by shifts and over one other rank. */
 static void all_to_alls_come_back_as_they_were(void **state)
 {
 	struct morph_collective *shifts = begin_with(5), *relayed = begin_with(4);
@@ -271,7 +276,7 @@ static void all_to_alls_come_back_as_they_were(void **state)
 			assert_true(morph_collective_add_transfer(relayed, rank, rank ^ bit,
 								  false) >= 0);
 			for (uint32_t at = 0; at < 16; at++) {
-				/* Bits below are right already, those above are not. */
+				/* Lower bits are already correct, higher bits are not. */
 				uint32_t here = (at / 4 & ~(bit - 1)) | (at % 4 & (bit - 1));
 
 				if (here == rank && (at % 4 ^ rank) & bit)
@@ -283,7 +288,7 @@ static void all_to_alls_come_back_as_they_were(void **state)
 	assert_trip(relayed, 10, "alltoall", true);
 }
 
-/* Some of each kind, of several sizes, at once over the same pair. */
+/* Several collectives of each kind and of several sizes, at the same time on the same pair. */
 static void mixed_collectives_come_back_as_they_were(void **state)
 {
 	struct morph_collective *collective = begin_with(3);
@@ -308,7 +313,7 @@ static void mixed_collectives_come_back_as_they_were(void **state)
 	assert_trip(collective, 10, "custom", true);
 }
 
-/* Ranks that were idle may be earlier; all is sent as before, and arrives. */
+/* Idle ranks may act earlier. All transfers are the same, and all arrive. */
 static void random_rounds_come_back(void **state)
 {
 	uint64_t seed = 5;
@@ -330,7 +335,7 @@ static void random_rounds_come_back(void **state)
 				move(collective, src, dst, false, 4 * round + at, 1);
 			}
 		}
-		/* One that makes the unit what it is taken for. */
+		/* A chunk that determines the unit. */
 		chunk(collective, 0, 1, 8);
 		move(collective, 0, 1, false, 24, 1);
 		back = trip(collective, 8, "custom");
@@ -359,7 +364,7 @@ static void what_has_no_file_is_refused(void **state)
 	assert_int_equal(morph_collective_begin(collective, 2), 0);
 	chunk(collective, 0, 1, 1);
 	chunk(collective, 0, 1, 0);
-	/* It is in no file, and has to be in none, as long as nobody sends it. */
+	/* Chunks without transfers are in no file, and need not be in one. */
 	assert_true(morph_msccl_write(collective, "a", NULL, 0, NULL, 0) > 0);
 	assert_int_equal(morph_collective_add_round(collective), 0);
 	assert_int_equal(morph_collective_add_transfer(collective, 0, 1, false), 0);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* MSCCL's XML that is refused, with the line of what is wrong. */
+/* The reader refuses invalid MSCCL XML, and names the line of the error. */
 #include <morph/formats.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 #include "moving.h"
 #include "scheduling.h"
 
-/* Two gpus that sum one chunk: gpu 1 sends its part, gpu 0 the sum. */
+/* Two GPUs that sum a chunk: GPU 1 sends its part, GPU 0 sends the sum. */
 static const char small[] =
 	"<algo name='a' proto='LL' nchannels='1' nchunksperloop='1' ngpus='2' coll='allreduce' inplace='1'>\n"
 	"<gpu id='0' i_chunks='1' o_chunks='1' s_chunks='1'>\n"
@@ -123,7 +123,7 @@ static const struct spoilt spoilt[] = {
 	  "line 2: output 0 of gpu 0 is not what it should be in the end" },
 };
 
-/* The text with @old on that line replaced. */
+/* Replace @old on that line of the text. */
 static char *spoil(const struct spoilt *how, size_t *length)
 {
 	const char *line = small, *found;
@@ -171,7 +171,7 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 	"<step s='" #number "' type='" type "' srcbuf='i' srcoff='" #src "' dstbuf='" dst \
 	"' dstoff='0' cnt='1'/>\n"
 
-/* What a program may do, and a collective not: gpu 0 sends on its lines 4 and on. */
+/* Valid for a program, but not for a collective: GPU 0 sends on lines 4 and later. */
 static const struct {
 	const char *text, *why;
 } beyond[] = {
@@ -232,7 +232,7 @@ static void what_collectives_do_not_do_is_told_with_its_line(void **state)
 	morph_collective_free(collective);
 }
 
-/* No part of a file is a whole one. */
+/* No part of a file is a complete file. */
 static void what_is_cut_off_is_refused(void **state)
 {
 	struct morph_collective *collective = empty_collective();
@@ -252,9 +252,7 @@ static void what_is_cut_off_is_refused(void **state)
 	morph_collective_free(collective);
 }
 
-/*
- * A chunk that is summed with itself, and others that a collective can't do, though a program may.
- */
+/* A chunk that is summed with itself, and other programs that are no collectives. */
 static void what_is_summed_twice_is_refused(void **state)
 {
 	static const char *const steps[] = {
@@ -289,8 +287,8 @@ static void what_is_summed_twice_is_refused(void **state)
 }
 
 /*
- * A chunk that goes from gpu to gpu, in this order; in the file each has a line where it is sent,
- * and one where it is received.
+ * A chunk that goes from GPU to GPU in this order. Each GPU has a line for sending and a line for
+ * receiving.
  */
 struct move {
 	unsigned int src, dst;
@@ -299,7 +297,10 @@ struct move {
 
 #define MOST_MOVES 8
 
-/* @lines: by move, on which it is received; by gpu, from MOST_MOVES on, where that begins. */
+/*
+ * @lines: by move, the line that receives it; from MOST_MOVES on, by GPU, the line of its
+ * beginning.
+ */
 static void write_moves(char *text, unsigned int gpus, const struct move *moves, unsigned int count,
 			unsigned int *lines)
 {
@@ -339,12 +340,12 @@ static void write_moves(char *text, unsigned int gpus, const struct move *moves,
 	sprintf(text, "</algo>\n");
 }
 
-/* All that is amiss is whose input is in a sum. */
+/* The only error is a sum with missing or repeated input. */
 static void sums_that_lack_parts_or_have_them_twice_are_told_with_their_line(void **state)
 {
 	static const struct {
 		unsigned int gpus, count,
-			line; /* of that move, or from MOST_MOVES on of that gpu */
+			line; /* of that move, or from MOST_MOVES on of that GPU */
 		struct move moves[MOST_MOVES];
 		const char *why;
 	} programs[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Netlink: replies, refusals in the kernel's words, torn dumps, the family. */
+/* Netlink: replies, refusals with the kernel's text, torn dumps, and the family. */
 #include <dirent.h>
 
 #include "../internal/client.h"
@@ -89,7 +89,10 @@ static void refusals_name_the_attribute(void **state)
 	morph_txn_free(txn);
 }
 
-/* Torn twice: once as the kernel marks it, once by its seqs; then whole. */
+/*
+ * Two torn dumps, the first marked by the kernel, the second visible by its sequence numbers; then
+ * a complete one.
+ */
 static void answer_torn(struct fake *kernel, const struct nlmsghdr *request)
 {
 	int attempt = kernel->state++;
@@ -173,7 +176,7 @@ static void answer_odd(struct fake *kernel, const struct nlmsghdr *request)
 	fake_ack(kernel);
 }
 
-/* Read a fabric, and get @message. */
+/* Read a fabric, and receive @message as the answer. */
 static int get_odd(struct nl_msg *message, struct morph_object **out)
 {
 	odd = message;
@@ -181,7 +184,7 @@ static int get_odd(struct nl_msg *message, struct morph_object **out)
 	return morph_admin_get(ctx, MORPH_OBJECT_FABRIC, 3, MORPH_ANY, 0, out);
 }
 
-/* A message of a type that is none of the family's, with @bytes of zeros in it. */
+/* A message of a type outside the family, with @bytes zero bytes. */
 static struct nl_msg *bare(int type, int bytes)
 {
 	struct nl_msg *message = nlmsg_alloc();
@@ -217,7 +220,7 @@ static void malformed_messages_are_refused(void **state)
 	assert_int_equal(get_odd(bare(FAKE_FAMILY + 1, 8), &object), -EPROTO);
 }
 
-/* The end of an answer, with that result. */
+/* The end of an answer, with the given result. */
 static struct nl_msg *ending(int type, int32_t result)
 {
 	struct nl_msg *message = bare(type, sizeof(struct nlmsgerr));
@@ -282,7 +285,7 @@ static uint32_t refused_at; /* offset in the request */
 static uint32_t missing_in, missing;
 
 /*
- * As a kernel without NLM_F_CAPPED: the whole request comes back; @cut: more of it than there is.
+ * As a kernel without NLM_F_CAPPED, return the whole request. @cut: claim more bytes than it has.
  */
 static void refuse_uncapped(struct fake *kernel, const struct nlmsghdr *request)
 {
@@ -338,7 +341,7 @@ static void refusals_are_read_in_every_form(void **state)
 	assert_string_equal(ERROR_OF(ctx, kernel_text), "not for you");
 }
 
-/* Offsets that name no attribute that the library knows name none. */
+/* Offsets of no known attribute give no name. */
 static void what_can_not_be_named_is_left_out(void **state)
 {
 	static const struct {
@@ -382,7 +385,7 @@ static void answer_nothing(struct fake *kernel, const struct nlmsghdr *request)
 	fake_ack(kernel);
 }
 
-/* A family without a number, or one whose groups are not what is looked for. */
+/* A family without a number, or a family whose groups have other names. */
 static void answer_strange_family(struct fake *kernel, const struct nlmsghdr *request)
 {
 	struct nl_msg *message = nlmsg_alloc();
@@ -432,7 +435,7 @@ static void a_family_that_is_not_there_is_said_to_be(void **state)
 
 /* ------------------------------------------------------- what goes together */
 
-/* Of each fabric all at one seq, but the fabrics differ. */
+/* All objects of a fabric have the same sequence number, but the fabrics' numbers differ. */
 static void answer_two_fabrics(struct fake *kernel, const struct nlmsghdr *request)
 {
 	for (uint32_t fabric = 0; fabric < 2; fabric++) {

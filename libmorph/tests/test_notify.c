@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Netlink: notifications, what is lost of them, and waiting for the end of a transaction. */
+/* Netlink: notifications, their loss, and waiting for the end of a transaction. */
 #include <poll.h>
 
 #include "../internal/client.h"
@@ -61,7 +61,7 @@ static void an_overrun_is_an_object(void **state)
 	morph_monitor_free(monitor);
 }
 
-/* One read takes 64; the loss is told behind the last of what was kept. */
+/* One read returns 64 notifications. The report of the loss follows the last stored one. */
 static void an_overrun_is_told_when_the_socket_is_empty(void **state)
 {
 	struct morph_monitor *monitor;
@@ -84,7 +84,7 @@ static void an_overrun_is_told_when_the_socket_is_empty(void **state)
 	morph_monitor_free(monitor);
 }
 
-/* Read all that waits: how many, and whether the last says that some were lost. */
+/* Read all pending notifications. Returns their number, and whether the last one reports a loss. */
 static size_t drain(struct morph_monitor *monitor, bool *lost)
 {
 	struct morph_list *list;
@@ -144,7 +144,7 @@ static void a_loss_is_told_although_memory_was_short(void **state)
 	morph_monitor_free(monitor);
 }
 
-/* As many as one read takes, and none that the library knows. */
+/* A read takes as many messages as it can, and the library knows none of them. */
 static void a_read_may_find_nothing_it_knows(void **state)
 {
 	struct morph_monitor *monitor;
@@ -162,7 +162,7 @@ static void a_read_may_find_nothing_it_knows(void **state)
 
 /* ------------------------------------------------------------------ waiting */
 
-/* The transaction runs when asked; its end comes with the notifications. */
+/* The transaction is in progress when asked. Its end arrives with the notifications. */
 static void answer_running(struct fake *kernel, const struct nlmsghdr *request)
 {
 	uint32_t outcome = kernel->state ? MORPH_OUTCOME_BROKEN : MORPH_OUTCOME_RUNNING;
@@ -219,7 +219,7 @@ static void an_overrun_while_waiting_asks_again(void **state)
 	morph_monitor_free(monitor);
 }
 
-/* The step is queued: the transaction is still where it was, then it is not. */
+/* The step is queued. First the transaction is unchanged, then it has changed. */
 static void answer_prepared(struct fake *kernel, const struct nlmsghdr *request)
 {
 	fake_queue(kernel, txn(MORPH_CMD_TXN_GET, 8, MORPH_OUTCOME_PREPARED, 0),
@@ -272,7 +272,10 @@ static void waiting_ends(void **state)
 	morph_monitor_free(monitor);
 }
 
-/* A newer kernel's outcome is an end, whatever it is; a status above 0 is none of ours. */
+/*
+ * Any unknown outcome of a newer kernel is an end. A status above 0 is not one of the library's
+ * errors.
+ */
 static void answer_strange_end(struct fake *kernel, const struct nlmsghdr *request)
 {
 	struct nl_msg *message = fake_message(MORPH_CMD_TXN_GET, 0);

@@ -122,7 +122,7 @@ static void a_list_of_values_grows(void **state)
 	morph_object_free(object);
 }
 
-/* Lists have taken the room that was there for all, and there is no more. */
+/* Lists have used the whole capacity. */
 static void what_finds_no_room_is_not_put(void **state)
 {
 	struct morph_object *object = lm_object_new(MORPH_OBJECT_SLICE, NULL);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rounds over planes that change while others send: beside all plans there are of small problems,
- * beside what other planners found for those of SWOT's evaluation, and gone through by a replay.
+ * Rounds over planes that change while other planes send. Compare with all plans of small problems
+ * and with other planners' plans for SWOT's evaluation, and replay each plan.
  */
 #include <math.h>
 #include <stdio.h>
@@ -32,13 +32,13 @@ static int end_work(void **state)
 	return end(state);
 }
 
-/* What a plan may be longer than one of fractions of bytes. */
+/* The rounding error of a plan, compared with one in fractions of bytes. */
 static uint64_t rounding(const struct overlap_problem *problem)
 {
 	return problem->count * (costs_bytes_ps(&problem->costs, 1) + 1);
 }
 
-/* Solved, gone through, and not before what was proven. */
+/* Solve, replay, and check that the plan ends no earlier than the proven bound. */
 static struct overlap_result solve(const struct overlap_problem *problem,
 				   const struct overlap_options *options)
 {
@@ -64,8 +64,8 @@ static struct overlap_result solve(const struct overlap_problem *problem,
 #define SMALL_ROWS 64
 
 /*
- * min x[0]: rows x >= least, x >= 0, in picoseconds. The dual simplex method, by Bland's rule where
- * costs tie.
+ * min x[0]: rows x >= least, x >= 0, in picoseconds. The dual simplex method, with Bland's rule for
+ * equal costs.
  */
 struct small {
 	uint32_t rows, columns;
@@ -125,13 +125,13 @@ static uint32_t end_column(const struct overlap_problem *problem, uint32_t round
 	return problem->count - 1 - round;
 }
 
-/* Where it begins to send; what it carries, as time, comes after that. */
+/* The column of its beginning. The next column has the time of its bytes. */
 static uint32_t part_column(const struct overlap_problem *problem, uint32_t round, uint32_t plane)
 {
 	return problem->count + 2 * (round * problem->planes + plane);
 }
 
-/* A plane begins after the round before, and after what it sent last and maybe a change. */
+/* A plane begins after the round before, and after its last send and perhaps a change. */
 static void begin_part(struct small *small, const struct overlap_problem *problem, uint32_t round,
 		       uint32_t plane, uint32_t *held, int *last)
 {
@@ -160,7 +160,7 @@ static void begin_part(struct small *small, const struct overlap_problem *proble
 	*last = (int)round;
 }
 
-/* When it ends at best if these planes take part, a bit each. */
+/* The best end if these planes take part, with at least a bit each. */
 static double with_parts(const struct overlap_problem *problem, const uint32_t *parts)
 {
 	static struct small small;
@@ -187,7 +187,7 @@ static double with_parts(const struct overlap_problem *problem, const uint32_t *
 	return small_solve(&small);
 }
 
-/* Each set of planes for each round. */
+/* Try each set of planes for each round. */
 static double best_of_all(const struct overlap_problem *problem)
 {
 	uint32_t parts[SMALL_ROUNDS], sets = (1U << problem->planes) - 1;
@@ -232,7 +232,7 @@ static void random_problem(uint64_t *seed, uint32_t count, uint32_t planes, bool
 		resident[plane] = random_below(seed, 5) ? random_below(seed, 4) : OVERLAP_NONE;
 }
 
-/* Unequal parts, early ends and planes that are left out, in each way that there is. */
+/* Unequal parts, early ends and unused planes, in each combination. */
 static void no_plan_ends_before_those_of_small_problems(void **state)
 {
 	uint64_t seed = 1;
@@ -279,7 +279,7 @@ static bool find_instance(const char *name, struct overlap_problem *problem)
 	return false;
 }
 
-/* A line's fields, in place; those that are not there are empty. How many there are. */
+/* Split a line into fields, in place. Missing fields become empty. Returns the number of fields. */
 static uint32_t split(char *line, char **fields, uint32_t most)
 {
 	uint32_t count = 0;
@@ -293,8 +293,8 @@ static uint32_t split(char *line, char **fields, uint32_t most)
 }
 
 /*
- * The best of every step anew, one shot, the released program where circuits carry it, and the
- * exact one.
+ * The best plan with a change for every step, without changes, of the released program where
+ * circuits can carry it, and the exact plan.
  */
 static void no_other_planner_ends_before(void **state)
 {
@@ -333,7 +333,7 @@ static void no_other_planner_ends_before(void **state)
 	assert_true(proved > 60);
 }
 
-/* To the last digit that is given. */
+/* Compare to the last published digit. */
 static void assert_given(const char *name, const char *given, uint64_t ps)
 {
 	const char *point = strchr(given, '.');
@@ -396,7 +396,7 @@ static bool mutate_change(struct overlap_share *share, enum mutant mutant)
 	}
 }
 
-/* False where there is nothing to do it to. */
+/* Returns false if there is nothing to change. */
 static bool mutate(struct overlap_share *share, enum mutant mutant)
 {
 	switch (mutant) {
@@ -468,7 +468,7 @@ static void what_is_resident_is_not_charged(void **state)
 	assert_true(lit.finish_ps == lm_overlap_baseline(&problem, OVERLAP_STATIC));
 }
 
-/* Of planes that hold what is needed no more, and a dark one, none is ahead of another. */
+/* No plane with useless circuits or without circuits is ahead of another one. */
 static void what_is_of_no_use_is_as_good_as_dark(void **state)
 {
 	const uint32_t useless[] = { 100, 101, OVERLAP_NONE, 100 };
@@ -516,7 +516,7 @@ static void longer_rows_of_rounds_are_planned_in_windows(void **state)
 	}
 }
 
-/* Times so long, and so short, that doubles do not tell them apart. */
+/* Times that are so long or so short that doubles cannot distinguish them. */
 static void no_time_is_too_long_or_too_short(void **state)
 {
 	struct overlap_problem problem = { .rounds = rounds, .count = 6, .planes = 3 };
@@ -619,7 +619,7 @@ static void without_memory_there_is_no_plan(void **state)
 			return;
 		}
 		assert_int_equal(ret, -ENOMEM);
-		/* It goes on where there is memory again. */
+		/* The work continues when memory is available again. */
 		if (mine)
 			assert_int_equal(lm_overlap_solve(mine, &problem, NULL, shares, &result),
 					 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Circuits between collectives: stages are found, delays are hidden as far as windows go, and what
- * is not as it was learned costs time alone.
+ * Circuits between collectives: the learner finds stages, and hides delays as far as windows
+ * permit. Departures from the learned order only cost time.
  */
 #include "../internal/client.h"
 #include "../bench/random.h"
@@ -31,7 +31,7 @@ static struct training_result run(const struct training *of, uint32_t mode, uint
 
 /* ----------------------------------------------------------------- learning */
 
-/* Facts: with two data groups, two pipeline stages and four tensors there are six switches. */
+/* With two data groups, two pipeline stages and four tensors there are six switches. */
 static void stages_of_training_in_three_dimensions_are_found(void **state)
 {
 	static const uint64_t gathers[] = { 17, 18, 20 }, sends[] = { 3, 3, 1 };
@@ -70,7 +70,7 @@ static void stages_of_training_in_three_dimensions_are_found(void **state)
 	morph_phases_free(phases);
 }
 
-/* A trace says the same as ranks do when they run. */
+/* A trace teaches the same as running ranks. */
 static void traces_teach_what_ranks_would(void **state)
 {
 	static const uint64_t windows[] = { 30 * MS, 7 * MS, 0, 100 * MS };
@@ -121,7 +121,7 @@ static void traces_teach_what_ranks_would(void **state)
 	morph_phases_free(seen);
 }
 
-/* It ends long after all that follows, and what was under way when it came is no iteration. */
+/* The error is at the end of a long trace. The iteration in progress does not count. */
 static void of_a_trace_that_is_refused_nothing_stays(void **state)
 {
 	struct morph_phases *phases = new_phases(2, MORPH_PHASE_ON_DEMAND);
@@ -165,7 +165,7 @@ static void what_is_kept_of_windows_is_the_last_eight(void **state)
 	for (uint32_t iteration = 0; iteration < 12; iteration++) {
 		struct morph_phase_trace one = { .rank = 0, .group = 0, .counter = iteration };
 
-		/* Windows of 0 (not known), 1, 2 ... 11. */
+		/* Windows of 0 (unknown), 1, 2 ... 11. */
 		now_ns += iteration;
 		one.begin_ns = now_ns;
 		now_ns += 5;
@@ -183,8 +183,8 @@ static void what_is_kept_of_windows_is_the_last_eight(void **state)
 /* --------------------------------------------------------------------- time */
 
 /*
- * Ranks that keep step: an iteration takes what it computes and communicates, and on demand each
- * change besides; what is provisioned only what of it is longer than the window.
+ * Ranks keep step: an iteration takes its computing and its communication. On demand it also takes
+ * each change; with provisioning, only the part of a change that exceeds the window.
  */
 static void of_a_change_what_is_longer_than_its_window_remains(void **state)
 {
@@ -238,7 +238,8 @@ static void check_delays(const struct training_shape *shape)
 			    ahead.iteration_ns <= asked.iteration_ns);
 		assert_true(ahead.iteration_ns >= last[0] && asked.iteration_ns >= last[1]);
 		/*
-		 * Longer than without by what its changes take, one after the other at each rank.
+		 * Longer than without changes by the time of its changes, one after the other at
+		 * each rank.
 		 */
 		if (shape->pipeline == 2)
 			assert_true(asked.iteration_ns <= alone + 6 * change_ns);
@@ -272,7 +273,7 @@ static void longer_delays_take_longer_and_less_where_provisioned(void **state)
 	check_delays(&shape);
 }
 
-/* Changes wait for planes to be idle, and whoever is ready waits for changes: nobody for ever. */
+/* Changes wait for idle planes, and ready ranks wait for changes. No rank waits for ever. */
 static void where_changes_darken_planes_iterations_end_too(void **state)
 {
 	const struct training_shape shape = TRAINING_SHAPE;
@@ -290,7 +291,7 @@ static void where_changes_darken_planes_iterations_end_too(void **state)
 			assert_non_null(phases);
 			assert_true(training_run(phases, &training, 4, 10 * MS, NULL, &result));
 			assert_true(result.iteration_ns > alone);
-			/* Six changes at each rank, and as many at others that it waits for. */
+			/* Six changes at each rank, and as many at ranks that it waits for. */
 			assert_true(result.iteration_ns <= alone + 12 * 10 * MS);
 			morph_phases_free(phases);
 		}
@@ -298,7 +299,7 @@ static void where_changes_darken_planes_iterations_end_too(void **state)
 
 /* --------------------------------------------------------- where it is others */
 
-/* Ranks of a square that keep step; what they do in an iteration is given. */
+/* Ranks of a square that keep step. The script has the operations of an iteration. */
 struct square {
 	struct morph_phases *phases;
 	uint64_t now_ns;
@@ -314,9 +315,7 @@ static struct square new_square(uint32_t mode)
 	return square;
 }
 
-/*
- * Both rows (0 and 1) or both columns (2 and 3) have an operation; or only one of them (of @only).
- */
+/* Both rows (0 and 1) or both columns (2 and 3) have an operation; or only one group, in @only. */
 static void all_do(struct square *square, bool columns, uint32_t only)
 {
 	uint32_t went = 0, groups = only == UINT32_MAX ? 2 : 1;
@@ -346,7 +345,7 @@ static void all_do(struct square *square, bool columns, uint32_t only)
 		square->counters[group] += only == UINT32_MAX || only == group;
 }
 
-/* "r" rows, "c" columns, "." nothing more. */
+/* "r" rows, "c" columns, "." end. */
 static void iterate_square(struct square *square, const char *stages)
 {
 	for (uint32_t rank = 0; rank < 4; rank++)
@@ -370,13 +369,16 @@ static void reordered_missing_and_new_stages_cost_time_and_are_learned(void **st
 		assert_int_equal(before.learned, 4);
 		iterate_square(&square, "rrcc");
 		after = counts_of(square.phases);
-		/* Once learned all is foreseen: two groups turn to columns, two to rows. */
+		/*
+		 * After learning, all changes are foreseen: two groups turn to columns, two to
+		 * rows.
+		 */
 		assert_int_equal(after.unforeseen, before.unforeseen);
 		assert_int_equal(after.foreseen, before.foreseen + 4);
 		assert_int_equal(after.strays, 0);
 		/*
-		 * All goes on (all_do() says so), whatever it is; and once it has come twice it is
-		 * foreseen.
+		 * Each change of the order is carried out (all_do() checks that). After its second
+		 * time it is foreseen.
 		 */
 		iterate_square(&square, changed[at]);
 		iterate_square(&square, changed[at]);
@@ -431,7 +433,7 @@ static void more_stages_than_there_is_room_for_are_not_learned(void **state)
 
 /* ------------------------------------------------------------------ whatever */
 
-/* Training, of which each rank skips, repeats or swaps operations together with its group. */
+/* Training in which each group skips, repeats or exchanges operations. */
 static void departures_from_what_was_learned_take_time_alone(void **state)
 {
 	(void)state;

@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Changes between phases: who asks for them, in which order they come, and what becomes of those
- * that fail.
- */
+/* Changes between phases: their requests, their order, and the consequences of failed ones. */
 #include "../internal/client.h"
 #include "phases.h"
 
@@ -33,7 +30,7 @@ static void what_launchers_announce_is_set_ahead(void **state)
 	(void)state;
 	training_square(&training, 2, (const uint64_t[]){ 0 }, 1, 0);
 	phases = phases_of(&training, MORPH_PHASE_PROVISIONED);
-	/* A launcher's word is enough, and of a rank's all are needed. */
+	/* One request of a launcher is enough. Of a rank's requests, all are necessary. */
 	assert_int_equal(morph_phases_provision(phases, 0, 1), 0);
 	expect_change(phases, 0, 2, 0);
 	assert_int_equal(morph_phases_change(phases, 0, false, 0, &circuit), 0);
@@ -100,7 +97,7 @@ static void a_change_that_fails_is_asked_for_again(void **state)
 	morph_phases_free(phases);
 }
 
-/* What is ready first goes first, though circuits of the other are lit. */
+/* The group that is ready first goes first, even if circuits of the other group are lit. */
 static void nobody_is_overtaken_for_ever(void **state)
 {
 	struct morph_phases *phases;
@@ -111,13 +108,15 @@ static void nobody_is_overtaken_for_ever(void **state)
 	for (uint32_t rank = 0; rank < 4; rank++)
 		assert_int_equal(morph_phases_begin(phases, rank, rank / 2, 0, 1), 0);
 	assert_int_equal(obey(phases, 1), 2);
-	/* A column of ranks 0 and 2 is ready while both rows run; row 1 ends, and row 0. */
+	/*
+	 * The column of ranks 0 and 2 is ready while both rows run. First row 1 ends, then row 0.
+	 */
 	assert_int_equal(morph_phases_begin(phases, 0, 2, 0, 2), 0);
 	assert_int_equal(morph_phases_begin(phases, 2, 2, 0, 2), 0);
 	assert_int_equal(morph_phases_end(phases, 2, 1, 3), 0);
 	assert_int_equal(morph_phases_end(phases, 3, 1, 3), 0);
 	expect_nothing(phases);
-	/* The row's next one waits, for what comes after the column. */
+	/* The next operation of the row waits until the column has finished. */
 	assert_int_equal(morph_phases_begin(phases, 2, 1, 1, 4), 0);
 	assert_int_equal(morph_phases_begin(phases, 3, 1, 1, 4), 0);
 	expect_nothing(phases);
@@ -149,7 +148,7 @@ static void begin_pair(struct morph_phases *phases, uint32_t group, uint64_t cou
 		assert_int_equal(morph_phases_begin(phases, rank, group, counter, 1), 0);
 }
 
-/* Where a change darkens the plane it gets its turn, though the others leave no gap. */
+/* A change that darkens the plane gets its turn, even if other groups leave no gap. */
 static void a_plane_that_is_to_be_changed_is_left_alone_first(void **state)
 {
 	for (uint32_t scope = MORPH_DELAY_PORT_SCOPE; scope <= MORPH_DELAY_FABRIC_SCOPE; scope++) {
@@ -182,7 +181,7 @@ static void a_plane_that_is_to_be_changed_is_left_alone_first(void **state)
 	}
 }
 
-/* One of two circuits is taken while the other is set: it is set in the next change. */
+/* One of two circuits is taken away while the other is set. The next change sets it. */
 static void a_group_has_one_change_at_a_time(void **state)
 {
 	struct morph_phases *phases = new_phases(4, MORPH_PHASE_PROVISIONED);
@@ -234,7 +233,7 @@ static void who_is_gone_is_waited_for_by_nobody(void **state)
 	REFUSED(morph_phases_announce(phases, 0, 0, 2), ENOTCONN, "rank 0 has left");
 	REFUSED(morph_phases_announce(phases, 1, 0, 2), ENOTCONN, "1 members of group 0");
 	REFUSED(morph_phases_provision(phases, 0, 2), ENOTCONN, "1 members of group 0");
-	/* Rank 1 still sends; the column of 1 and 3 gets nothing from it. */
+	/* Rank 1 still sends. The column of 1 and 3 gets no circuit from it. */
 	assert_int_equal(morph_phases_begin(phases, 1, 3, 0, 3), 0);
 	assert_int_equal(morph_phases_begin(phases, 3, 3, 0, 3), 0);
 	expect_nothing(phases);

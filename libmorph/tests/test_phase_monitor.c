@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Circuits between collectives, whatever ranks do: a monitor that knows only what was told and
- * answered sees no busy circuit go dark and nobody wait for ever.
+ * Circuits between collectives with arbitrary ranks. A monitor that knows only the calls and their
+ * answers checks that no busy circuit goes dark and no rank waits for ever.
  */
 #include "../internal/client.h"
 #include "../bench/random.h"
@@ -13,7 +13,7 @@
 #define EVENTS 120
 #define SEQUENCES 10000
 
-/* What anybody can see from outside: what was told, and which acts followed. */
+/* The state that is visible from outside: calls, and the acts that follow. */
 struct monitor {
 	struct morph_phases *phases;
 	uint64_t seed, now_ns;
@@ -30,7 +30,7 @@ struct monitor {
 	int setting[PLANES][RANKS][RANKS]; /* group and one; 0: it is not */
 	bool controlled;
 	uint32_t script[6],
-		/* what iterations do where nothing else happens; 0 lines: nothing in particular */
+		/* operations of an undisturbed iteration; 0 lines: none */
 		line;
 	uint32_t lines;
 };
@@ -45,7 +45,7 @@ static bool busy(const struct monitor *monitor, const struct morph_phase_circuit
 	return false;
 }
 
-/* A change of a circuit darkens all that the scope says: nothing there may be busy. */
+/* A change of a circuit darkens its whole scope: no circuit there may be busy. */
 static void check_scope(const struct monitor *monitor, uint32_t plane)
 {
 	for (uint32_t group = 0; group < monitor->groups; group++)
@@ -159,8 +159,8 @@ static void begin_at(struct monitor *monitor, uint32_t group, uint32_t rank)
 	int ret;
 
 	/*
-	 * Who ended it before the others have begun is one operation ahead; not all come to the
-	 * same then.
+	 * A rank that ended before the others began is one operation ahead. Then the ranks'
+	 * operations can differ.
 	 */
 	ret = morph_phases_begin(monitor->phases, rank, group, monitor->next[group],
 				 monitor->now_ns);
@@ -195,7 +195,7 @@ static void leave_at(struct monitor *monitor, uint32_t rank)
 	see(monitor);
 }
 
-/* A ring over members in any order, and at times single circuits on another plane. */
+/* A ring over the members in any order, and sometimes single circuits on another plane. */
 static void add_group(struct monitor *monitor)
 {
 	uint32_t order[RANKS], count = 0, number = monitor->groups;
@@ -237,7 +237,7 @@ static uint32_t some_member(struct monitor *monitor, uint32_t group)
 	return rank;
 }
 
-/* All members of a group begin its next operation, those that can. */
+/* All members of a group that can begin its next operation do so. */
 static void begin_everywhere(struct monitor *monitor, uint32_t group)
 {
 	monitor->next[group]++;
@@ -246,7 +246,7 @@ static void begin_everywhere(struct monitor *monitor, uint32_t group)
 			begin_at(monitor, group, rank);
 }
 
-/* A group by chance, if there is one of which it is true one of those. */
+/* A random group in one of the given states, if there is one. */
 static uint32_t some_group(struct monitor *monitor, bool runs, bool changes)
 {
 	uint32_t first = random_below(&monitor->seed, monitor->groups);
@@ -267,7 +267,7 @@ static void end_everywhere(struct monitor *monitor, uint32_t group)
 			end_at(monitor, group, rank);
 }
 
-/* What goes on is ended, and what is being set is lit, until there is nothing more. */
+/* End operations in progress, and light circuits that are being set, until nothing remains. */
 static void finish(struct monitor *monitor)
 {
 	bool moved = true;
@@ -283,7 +283,7 @@ static void finish(struct monitor *monitor)
 	}
 }
 
-/* The next line of the script, most often; iterations follow one another. */
+/* Usually take the next line of the script. Iterations follow one another. */
 static void go_on(struct monitor *monitor, uint32_t group)
 {
 	if (monitor->lines && random_below(&monitor->seed, 16)) {
@@ -337,8 +337,8 @@ static void happen(struct monitor *monitor)
 }
 
 /*
- * Nothing begins any more: who is begun at all members has gone on, but where they mean different
- * operations.
+ * No operation begins any more. Operations that began at all members have run, unless members mean
+ * different operations.
  */
 static void run_dry(struct monitor *monitor)
 {
@@ -393,7 +393,7 @@ static void whatever_happens_no_busy_circuit_goes_dark_and_all_go_on(void **stat
 		all.dark += counts.dark;
 		morph_phases_free(monitor.phases);
 	}
-	/* It was not for nothing. */
+	/* The test did not run in vain. */
 	assert_true(all.operations > 10ULL * SEQUENCES);
 	assert_true(all.foreseen > SEQUENCES / 10);
 	assert_true(all.waits > SEQUENCES);

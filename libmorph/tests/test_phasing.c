@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Phases on a slice: three ranks, and a kernel that has a schedule. */
+/* Phases on a slice: three ranks, and a kernel with a schedule. */
 #include <fcntl.h>
 #include <signal.h>
 #include <stdio.h>
@@ -15,9 +15,7 @@
 #define FIRST 20 /* number of its first circuit */
 #define MS 1000000
 
-/*
- * The schedule, as the driver has it; and whether the slice is being repaired, for so many calls.
- */
+/* The driver's state of the schedule; and for how many calls the slice is under repair. */
 static struct {
 	bool loaded;
 	uint32_t state;
@@ -25,8 +23,8 @@ static struct {
 	uint64_t position;
 	uint32_t repairing;
 	uint32_t slice_state;
-	int fails; /* the next step does, with this errno */
-	/* then the slice is being repaired, for so many calls, and steps fail no longer */
+	int fails; /* the next step fails with this errno */
+	/* then the slice is under repair for this number of calls, and steps no longer fail */
 	uint32_t breaks;
 	uint32_t goes, jumps, starts;
 	bool dark; /* a circuit of what is lit */
@@ -43,7 +41,7 @@ static char locks[] = "/tmp/phasing-XXXXXX";
 
 /* ------------------------------------------------------------------ kernel */
 
-/* What is lit goes, but for that step: nobody may be in it. */
+/* The lit circuits go dark, except those of @step. No rank may be in the step that goes dark. */
 static void take_away_for(uint32_t step)
 {
 	if (kernel.step != MORPH_ANY && kernel.step != step)
@@ -143,7 +141,7 @@ static int schedule_info(struct morph_schedule_info *info)
 	return 0;
 }
 
-/* Circuits of the schedule, of which one may be dark, and one that is not of it. */
+/* Circuits of the schedule, one of which can be dark, and a circuit outside the schedule. */
 static void slice_info(struct morph_slice_info *info)
 {
 	struct morph_circuit_info *circuits = (void *)(uintptr_t)info->circuits.ptr;
@@ -334,7 +332,7 @@ static void who_is_in_a_phase_keeps_it(void **state)
 	assert_string_equal(morph_error_text(ctx), "enter a phase: ranks are in another phase");
 	assert_int_equal(enter(1, 3, 3 * MS), -ETIMEDOUT);
 	assert_int_equal(counts_of(1).late, 2);
-	/* Neither does the rank itself take it away; and it may be in it twice. */
+	/* The rank itself does not take the step away either. It can enter the step twice. */
 	assert_int_equal(enter(0, 1, 0), -ETIMEDOUT);
 	assert_int_equal(enter(0, 0, 0), 0);
 	leave(0, 0);
@@ -365,7 +363,7 @@ static void who_waits_by_himself_asks(void **state)
 	assert_int_equal(morph_slice_phases_ask(ranks[1], MORPH_ASK_LIGHT), 0);
 	assert_int_equal(morph_slice_phases_ask(ranks[0], MORPH_ASK_NOTHING), 0);
 	assert_true(morph_slice_phases_asked(ranks[0]));
-	/* Nor does a rank that is gone. */
+	/* Neither does a rank that has left. */
 	morph_slice_phases_free(ranks[1]);
 	ranks[1] = NULL;
 	assert_false(morph_slice_phases_asked(ranks[0]));
@@ -405,7 +403,7 @@ static void who_comes_back_is_waited_for_by_announcements_only(void **state)
 	assert_int_equal(enter(1, 1, 0), 0);
 	assert_int_equal(counts_of(1).lit, 2);
 	leave(1, 1);
-	/* Rank 0 comes to what it has announced; but who enters does not ask. */
+	/* Rank 0 reaches its announced operation. A rank that enters does not ask. */
 	announce(1, 2);
 	assert_int_equal(morph_slice_phases_provision(ranks[1], 0), -ETIMEDOUT);
 	assert_int_equal(enter(1, 2, 0), 0);
@@ -448,7 +446,7 @@ static void repairs_are_waited_for(void **state)
 	kernel.repairing = 5;
 	assert_int_equal(enter(0, 0, -1), 0);
 	leave(0, 0);
-	/* What is lit may be dark meanwhile. */
+	/* Lit circuits can be dark meanwhile. */
 	kernel.repairing = 4;
 	assert_int_equal(enter(0, 0, -1), 0);
 	leave(0, 0);
@@ -478,13 +476,13 @@ static void what_has_failed_for_good_is_not_entered(void **state)
 	assert_string_equal(
 		morph_error_text(ctx),
 		"enter a phase: circuit 21 of it has failed, and no other way was found");
-	/* A repair may find one after all. */
+	/* A repair can find a path after all. */
 	kernel.dark = false;
 	assert_int_equal(enter(0, 0, 0), 0);
 	leave(0, 0);
 }
 
-/* In its time many look; then each call looks once. */
+/* Many ranks look during the wait. Afterwards each call looks once. */
 static void what_has_failed_is_waited_for_once(void **state)
 {
 	uint32_t before;
@@ -511,7 +509,7 @@ static void what_has_failed_is_waited_for_once(void **state)
 	assert_true(kernel.reads > before + 1);
 }
 
-/* The one inside may wait for the one that comes. */
+/* The rank inside can wait for the arriving one. */
 static void a_phase_that_has_stopped_is_lit_anew_beside_who_is_in_it(void **state)
 {
 	(void)state;
@@ -558,7 +556,9 @@ static void what_breaks_in_a_change_is_waited_for(void **state)
 	assert_int_equal(kernel.step, 2);
 	assert_int_equal(kernel.starts, 2);
 	leave(1, 2);
-	/* Also by who waits for nobody: it fails for the repair, and not for good. */
+	/*
+	 * Also with a rank that waits for no other: it fails for the duration of the repair only.
+	 */
 	kernel.fails = EIO;
 	kernel.breaks = 4;
 	assert_int_equal(enter(1, 0, 0), -ETIMEDOUT);
@@ -576,7 +576,7 @@ static void a_phase_that_fails_is_tried_again(void **state)
 	assert_int_equal(kernel.state, MORPH_SCHEDULE_STOPPED);
 	assert_int_equal(enter(1, 0, -1), -EIO);
 	kernel.fails = 0;
-	/* What was lit before is lit, but the schedule has stopped there. */
+	/* The circuits of the step before are lit, but the schedule has stopped there. */
 	assert_int_equal(enter(1, 0, 0), 0);
 	assert_int_equal(enter(0, 0, 0), 0);
 	leave(0, 0);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Placement on a real rack, whose profile the command line gives. Whatever is answered goes
- * through the checker, which shares no code with the planner and goes through every witness.
+ * Placement on a real rack, whose profile is on the command line. The checker, which shares no code
+ * with the planner, checks each answer and each witness.
  */
 #include "../internal/planner.h"
 #include "placing.h"
@@ -10,7 +10,7 @@ struct tally {
 	uint32_t verdicts[4], tiers[3];
 };
 
-/* Slices come and go. Returns how often what. */
+/* Slices come and go. Returns the counts of each outcome. */
 static struct tally churn(struct bench *bench, uint64_t seed, uint32_t events)
 {
 	struct morph_plan *live[ACCELERATORS] = { NULL };
@@ -99,7 +99,7 @@ static void refusals_for_want_of_fibres_are_proven(void **state)
 }
 
 /*
- * What fills no servers is tried everywhere where it is small, so that its refusal is proven too.
+ * Small shapes that fill no servers are tried everywhere, so that their refusals are proven, too.
  */
 static void small_rings_and_meshes_are_decided(void **state)
 {
@@ -153,7 +153,7 @@ static void an_empty_rack_takes_a_box(void **state)
 	assert_string_equal(morph_plan_why(bench->plan), "");
 }
 
-/* Every other accelerator along each dimension is free: no two are neighbours. */
+/* Every other accelerator along each dimension is free, so that no two are neighbours. */
 static void what_no_box_takes_is_stitched(void **state)
 {
 	struct bench *bench = *state;
@@ -173,7 +173,7 @@ static void objectives_differ(void **state)
 	struct bench *bench = *state;
 	uint32_t servers[3];
 
-	/* Two servers have two left each, all others are free. */
+	/* Two servers have two free accelerators each. All other servers are free. */
 	for (uint32_t at = 0; at < 8; at++)
 		if (at % 4 < 2)
 			morph_ledger_hold(bench->ledger, at, 1);
@@ -188,7 +188,7 @@ static void objectives_differ(void **state)
 	assert_int_equal(morph_request_set_objective(bench->request, MORPH_OBJECTIVE_FRAGMENTATION),
 			 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
-	/* Not into a server that is whole. */
+	/* The slice does not enter a free server. */
 	assert_true(morph_plan_accelerator(bench->plan, 0) < 8);
 	MORPH_OPTS(morph_plan_info, info);
 	assert_int_equal(morph_plan_info(bench->plan, &info), 0);
@@ -199,7 +199,7 @@ static void objectives_differ(void **state)
 				 morph_plan_accelerator(bench->plan, rank));
 }
 
-/* The only ways between the free servers lead through others'. */
+/* The only paths between the free servers pass other tenants' servers. */
 static void transit_can_be_forbidden(void **state)
 {
 	struct bench *bench = *state;
@@ -212,13 +212,13 @@ static void transit_can_be_forbidden(void **state)
 	assert_int_not_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 }
 
-/* Where the torus of the rack has an accelerator: 0 to 3 along x. Servers have 2x2x1. */
+/* Position of an accelerator along x in the rack's torus: 0 to 3. Servers have 2x2x1. */
 static uint32_t column(uint32_t accelerator)
 {
 	return (accelerator & 1) | (accelerator >> 1 & 2);
 }
 
-/* Half of two neighbours is free, on the side where they meet, or on the other one. */
+/* Half of two neighbouring servers is free, on the side where they meet, or on the other side. */
 static void light_may_end_where_it_may_not_cross(void **state)
 {
 	struct bench *bench = *state;
@@ -237,7 +237,7 @@ static void light_may_end_where_it_may_not_cross(void **state)
 	}
 }
 
-/* What is free are halves of servers that lie far apart. */
+/* The free accelerators are halves of servers that lie far apart. */
 static void servers_are_shared_unless_they_are_wanted_whole(void **state)
 {
 	struct bench *bench = *state;
@@ -252,7 +252,10 @@ static void servers_are_shared_unless_they_are_wanted_whole(void **state)
 	assert_non_null(strstr(morph_plan_why(bench->plan), "whole servers"));
 }
 
-/* Cuts prove that parts of whole servers have no ways, but nothing of ranks that lie otherwise. */
+/*
+ * Cuts prove that parts of whole servers have no paths. They prove nothing about ranks in other
+ * positions.
+ */
 static void of_shared_servers_whole_ones_prove_nothing(void **state)
 {
 	struct bench *bench = *state;
@@ -267,7 +270,7 @@ static void of_shared_servers_whole_ones_prove_nothing(void **state)
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 }
 
-/* Half of each server is free, in a row: a box that is no server's. */
+/* Half of each server is free, in a row. The box consists of no whole servers. */
 static void a_box_breaks_no_server_that_is_wanted_whole(void **state)
 {
 	struct bench *bench = *state;
@@ -332,7 +335,7 @@ static void too_few_accelerators_are_counted(void **state)
 
 /* ---------------------------------------------------------------------- memory */
 
-/* Each allocation fails in turn: nothing is planned then, and the ledger is as before. */
+/* Each allocation fails in turn. Then there is no plan, and the ledger is unchanged. */
 static void try_without_memory(struct bench *bench, uint32_t verdict, unsigned int least)
 {
 	size_t bytes = (size_t)morph_ledger_write(bench->ledger, NULL, 0);
@@ -371,7 +374,7 @@ static void without_memory_nothing_is_planned(void **state)
 	try_without_memory(bench, MORPH_UNDECIDED, 4);
 }
 
-/* Neither the library nor what it calls. */
+/* Neither the library nor functions that it calls allocate. */
 static void placing_again_allocates_nothing(void **state)
 {
 	struct bench *bench = *state;
@@ -425,7 +428,7 @@ static void wrong_requests_are_refused(void **state)
 	struct morph_request *request = bench->request;
 
 	assert_int_equal(morph_request_set_count(request, 0), -EINVAL);
-	/* The kernel may have an answer for so many; a planner has none. */
+	/* The kernel may answer such a large request. A planner does not. */
 	assert_int_equal(morph_request_set_count(request, 4097), 0);
 	assert_int_equal(morph_request_add_circuit(request, 0, 1), -E2BIG);
 	assert_int_equal(morph_place(bench->ledger, request, bench->plan), -E2BIG);
@@ -452,7 +455,7 @@ static void wrong_requests_are_refused(void **state)
 	assert_int_equal(morph_request_add_circuit(request, 0, 1), -E2BIG);
 }
 
-/* One rack is asked for more than its fibres bear: there is nothing else to look at. */
+/* A single rack is asked for more than its fibres carry. There is no other rack to try. */
 static void a_single_rack_has_none_to_cross_to(void **state)
 {
 	struct bench *bench = *state;
@@ -500,7 +503,7 @@ static void what_is_marked_is_not_used(void **state)
 	assert_int_not_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 }
 
-/* Spares whose role has moved: the rack has eight, in two servers beside the torus. */
+/* Spares whose role has changed. The rack has eight, in two servers beside the torus. */
 static void who_is_a_spare_is_the_ledger_s_to_say(void **state)
 {
 	struct bench *bench = *state;
@@ -513,7 +516,7 @@ static void who_is_a_spare_is_the_ledger_s_to_say(void **state)
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	for (uint32_t rank = 0; rank < 64; rank++)
 		assert_int_not_equal(morph_plan_accelerator(bench->plan, rank), 5);
-	/* A server of spares that are none any more takes a part as others do. */
+	/* A server of former spares takes a part like other servers. */
 	for (uint32_t at = 0; at < ACCELERATORS; at++)
 		morph_ledger_hold(bench->ledger, at, at >= 12);
 	for (uint32_t at = 64; at < 72; at++)
@@ -536,7 +539,7 @@ static void only_what_is_free_is_taken(void **state)
 	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 1), 0);
 	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 2), -EBUSY);
 	assert_non_null(strstr(morph_error_text(bench->ctx), "is not free"));
-	/* Accelerators alone do not make it free. */
+	/* Releasing the accelerators alone does not make the server free. */
 	for (uint32_t rank = 0; rank < 16; rank++)
 		morph_ledger_hold(bench->ledger, morph_plan_accelerator(bench->plan, rank), 0);
 	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 2), -EBUSY);

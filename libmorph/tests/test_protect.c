@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Protection: which spare takes over from each rank. */
+/* Protection: the spare that takes over from each rank. */
 #include "../internal/planner.h"
 #include "faults.h"
 #include "protecting.h"
 
 static const char *server_profile; /* of a server that stands alone */
 
-/* How many ranks there were of each verdict, and spares that were refused for each reason. */
+/* Number of ranks with each verdict, and of spares refused for each reason. */
 struct tally {
 	uint32_t verdicts[4], reasons[3], own;
 };
@@ -103,7 +103,7 @@ static void without_spares_no_rank_is_protected(void **state)
 	morph_protection_free(protection);
 }
 
-/* The fibres of its spare servers are all that is short. */
+/* The only short resource are the fibres of its spare servers. */
 static void a_refusal_names_the_servers_of_the_cut(void **state)
 {
 	struct bench *bench = *state;
@@ -126,13 +126,13 @@ static void a_refusal_names_the_servers_of_the_cut(void **state)
 	assert_int_equal(morph_object_values(rank, "refusal"), 8);
 	refusal = morph_object_nested_at(rank, "refusal", 0);
 	assert_string_equal(morph_object_text(refusal, "reason"), "cut");
-	/* All that leads to the spare, that one left out. */
+	/* Without the one fibre, these are all fibres that lead to the spare. */
 	assert_true(morph_object_values(refusal, "host") >= 16);
 	morph_object_free(object);
 	morph_protection_free(protection);
 }
 
-/* Its spares stand beside its accelerators, and light finds its way without the rack's fibres. */
+/* Its spares are beside its accelerators, so that light needs no fibres of the rack. */
 static void a_server_alone_needs_no_fibres(void **state)
 {
 	struct bench *bench = *state;
@@ -208,7 +208,7 @@ static void bad_input_is_refused_with_its_reason(void **state)
 	morph_protection_free(protection);
 }
 
-/* So many fibres of a link are dark. */
+/* A number of fibres of a link are dark. */
 static void open_link(struct bench *bench, uint32_t from, uint32_t to, uint32_t count)
 {
 	const struct sites *sites = &bench->ledger->sites;
@@ -223,9 +223,10 @@ static void open_link(struct bench *bench, uint32_t from, uint32_t to, uint32_t 
 }
 
 /*
- * From server 7 to 3, 5 and 13. From the spare in server 0 one fibre leads to server 1 and two to
- * 2; from 1 one to each of the three, from 2 two to 3. The flow to 3 begins by 1 and has to give
- * way to that to 5; then there is none to 13, and 2 and 3 are on the spare's side of the cut.
+ * Circuits from server 7 to 3, 5 and 13. From the spare in server 0, one fibre leads to server 1
+ * and two to 2; from 1, one to each of the three; from 2, two to 3. The flow to 3 begins over 1 and
+ * must give way to the flow to 5. Then there is none to 13, and 2 and 3 are on the spare's side of
+ * the cut.
  */
 static void a_flow_that_gives_way_is_given_back(void **state)
 {
@@ -265,7 +266,7 @@ static void a_flow_that_gives_way_is_given_back(void **state)
 
 /* ------------------------------------------------------------------ hard to say */
 
-/* Tori that fill most of a rack, half of whose other fibres are lit. */
+/* Tori that fill most of a rack, with half of its other fibres lit. */
 static uint32_t fill(struct bench *bench, struct morph_plan *plans[8], uint64_t *seed)
 {
 	static const uint32_t shapes[][3] = { { 2, 2, 1 }, { 4, 1, 1 }, { 2, 2, 2 },
@@ -299,7 +300,7 @@ static void a_search_that_takes_too_long_is_given_up(void **state)
 	struct morph_protection *protection = new_protection(bench);
 	uint32_t verdicts[4] = { 0 }, doubts = 0, count;
 	struct morph_plan *plans[8];
-	/* Of a hundred racks one of three with such ranks. */
+	/* In a third of a hundred racks there are such ranks. */
 	uint64_t seed = 0xdaa66d2c7ddf743f;
 
 	morph_request_set_budget(bench->request, 256);
@@ -397,14 +398,14 @@ static void spares_are_told_to_the_kernel(void **state)
 	assert_int_equal(morph_slice_protect(slice, protection), 0);
 	told_are_spares_of(protection, 0, 32);
 
-	/* The first that is refused ends it. */
+	/* The first refusal ends the call. */
 	memset(&told, 0xaa, sizeof(told));
 	told.refused = REFUSED;
 	assert_int_equal(morph_slice_protect(slice, protection), -EBUSY);
 	told_are_spares_of(protection, 0, REFUSED);
 	assert_int_equal(told.spare[REFUSED + 1], 0xaaaaaaaa);
 
-	/* Without spares none is preferred. */
+	/* Without spares, no accelerator is preferred. */
 	for (uint32_t at = ACCELERATORS; at < 72; at++)
 		morph_ledger_mark(bench->ledger, MORPH_PART_ACCELERATOR, at, true);
 	assert_int_equal(morph_protect(bench->ledger, bench->plan, protection), 0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Protections, and refusals of spares, that are spoilt: the checker finds each. */
+/* The checker rejects each corrupted protection and each corrupted refusal of spares. */
 #include "protecting.h"
 
 #define HEAD 5 /* words of the wire form */
 
-/* Where the parts of a written protection, and of the ledger that it is for, are. */
+/* Positions of the parts of a written protection and its ledger. */
 struct parts {
 	uint32_t *head, *ranks, *ways, *strands, *refusals, *chips, *guides;
 };
@@ -23,7 +23,7 @@ static struct parts find_parts(const struct shield *shield)
 	return it;
 }
 
-/* One of the ranks that are protected, by fibres. */
+/* One of the ranks that are protected by fibres. */
 static uint32_t any_rank(const struct morph_protection *protection, uint64_t *seed)
 {
 	for (;;) {
@@ -34,7 +34,7 @@ static uint32_t any_rank(const struct morph_protection *protection, uint64_t *se
 	}
 }
 
-/* Spoil a protection, or the world that it is for, so that it can't be right any more. */
+/* Corrupt a protection or its ledger, so that the protection is invalid. */
 static void spoil(const struct shield *shield, const struct morph_protection *protection,
 		  const struct morph_plan *plan, uint64_t *seed)
 {
@@ -141,7 +141,7 @@ static void mutants_of_protections_are_rejected(void **state)
 	corner_end(&corner);
 }
 
-/* Light up to the spare again, of which there is none: any fibre that leaves the cut. */
+/* Open a path to the spare: make any fibre that leaves the cut usable. */
 static void open_cut(const struct morph_ledger *ledger, const struct parts *it,
 		     const struct spare_refusal *refusal)
 {
@@ -183,7 +183,7 @@ static void spoil_refusal(const struct shield *shield, const struct morph_protec
 		words[1] = MORPH_WIRE_SPARE_CUT;
 		words[4] = words[5] = UINT32_MAX;
 		break;
-	case 5: /* the world: of a search, another one is spoilt */
+	case 5: /* the ledger; for a refusal by search, another part is corrupted */
 		if (refusal->reason == MORPH_WIRE_SPARE_CUT) {
 			open_cut(ledger, &it, refusal);
 			break;
@@ -242,7 +242,7 @@ static void bytes_that_are_no_protection_are_refused(void **state)
 		uint32_t *words = shield.blobs[3], was = words[word];
 
 		words[word] += 1;
-		/* The checksum is read, and so is the verdict. */
+		/* The checker reads the checksum and the verdict. */
 		assert_int_equal(morph_check_protection(&shield.input, report, sizeof(report)),
 				 word == 3 || word == 5 ? -EBADMSG : -EINVAL);
 		words[word] = was;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The real transport, on what every kernel has; udev is udev.c's. */
+/* The real transport, with features of every kernel. udev.c has a fake udev. */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdio.h>
@@ -104,7 +104,7 @@ static void memory_is_shared(void **state)
 
 /* ------------------------------------------------------------------ netlink */
 
-/* Ask generic netlink's controller for itself. */
+/* Ask generic netlink's controller about itself. */
 static int ask(int fd)
 {
 	struct nl_msg *message = nlmsg_alloc();
@@ -149,7 +149,7 @@ static void messages_are_sent_and_received(void **state)
 	assert_int_equal(fcntl(fd, F_GETFD), -1);
 }
 
-/* Whoever is not the kernel is not listened to. */
+/* The library ignores messages that are not from the kernel. */
 static void other_programs_are_not_listened_to(void **state)
 {
 	int fd = ops->netlink_open(real, 0), other;
@@ -255,7 +255,7 @@ static int end_nodes(void **state)
 	return end(state);
 }
 
-/* The devices as text, in their order. */
+/* Print the devices as text, in order. */
 static void expect_devices(const char *expected)
 {
 	struct morph_list *list;
@@ -280,7 +280,7 @@ static void devices_are_what_udev_knows(void **state)
 	(void)state;
 	expect_devices(
 		"present fabric 3 /dev/morph/fabric3\npresent slice 12 /dev/morph/slice12\n");
-	fault_at("udev", 5, ENODEV); /* the first device went away before it was looked at */
+	fault_at("udev", 5, ENODEV); /* the first device disappeared before the library read it */
 	expect_devices("present slice 12 /dev/morph/slice12\n");
 	assert_true(fault_struck());
 }

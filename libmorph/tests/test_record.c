@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Recordings: what was recorded replays, and what was not aborts. */
+/* Recordings: recorded calls replay, and other calls abort. */
 #include <stdio.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -84,7 +84,7 @@ static void change(FILE *out, struct morph_slice *slice, struct morph_ctx *ctx, 
 	morph_txn_free(txn);
 }
 
-/* What a program does; @last is what it asks for differently when it should not. */
+/* The calls of a program. It makes the call @last differently when it must not match. */
 static char *program(struct morph_ctx *ctx, struct fake *fake, uint32_t last)
 {
 	struct morph_request *request = morph_request_new(ctx);
@@ -172,7 +172,7 @@ static void a_recording_replays(void **state)
 	morph_ctx_free(ctx);
 }
 
-/* A program that aborts would count nothing. */
+/* A program that aborts would not write its coverage counters. */
 static void keep_counters(int signal)
 {
 	(void)signal;
@@ -183,7 +183,7 @@ static void keep_counters(int signal)
 #endif
 }
 
-/* Run a child that must abort; what it said on standard error. */
+/* Run a child that must abort, and read its standard error. */
 static void expect_abort(void (*child)(void), const char *message)
 {
 	char said[1024] = "";
@@ -239,7 +239,7 @@ static void a_program_that_differs_aborts(void **state)
 	expect_abort(ask_beyond_the_end, "the program asks for devices");
 }
 
-/* Replace the value of a field, in the first line of the recording that has @where in it. */
+/* Replace the value of a field, in the first line of the recording that contains @where. */
 static void spoil(const char *where, const char *field, const char *value)
 {
 	char *line = NULL, *kept = NULL;
@@ -434,7 +434,7 @@ static void files_beyond_the_recorders_table_are_refused(void **state)
 	morph_ctx_free(ctx);
 }
 
-/* A program that runs for long opens many files, though few at a time. */
+/* A program that runs for long opens many files, but few at the same time. */
 static void open_one_after_the_other(struct morph_ctx *ctx, struct fake *fake)
 {
 	struct morph_fabric *fabric;

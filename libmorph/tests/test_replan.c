@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Schedules that go on without some ports: they are sound, use none that is lost, and change no
- * more than has to be.
+ * Schedules that continue without some ports: they are valid, use no lost port, and change no more
+ * than necessary.
  */
 #include "../internal/planner.h"
 #include "faults.h"
@@ -12,7 +12,7 @@
 
 #define SEEDS 4000 /* a quarter of which has a schedule */
 
-/* What is held on a port that is lost is dark by then. */
+/* Holds on a lost port end before the loss. */
 static void assert_unused(const struct lossy *lossy, const struct morph_schedule *schedule)
 {
 	for (uint32_t at = 0; at < morph_schedule_holds(schedule); at++) {
@@ -57,7 +57,7 @@ static void assert_infeasible(const struct lossy *lossy, const struct morph_sche
 	assert_true(all);
 }
 
-/* Plan without what is lost, and look at what comes of it. Returns the verdict. */
+/* Plan without the lost ports, and check the result. Returns the verdict. */
 static uint32_t make_good(const struct lossy *lossy, struct morph_schedule *schedule,
 			  struct morph_replanned *replanned)
 {
@@ -74,7 +74,7 @@ static uint32_t make_good(const struct lossy *lossy, struct morph_schedule *sche
 	return MORPH_FEASIBLE;
 }
 
-/* How many schedules came to what. */
+/* Number of schedules with each result. */
 struct tally {
 	uint32_t verdicts[4];
 	uint32_t same, fewer, more; /* circuits than the oracle has, where it is not exact */
@@ -121,7 +121,7 @@ static struct tally lose_by_chance(const struct lossy_range *range, uint64_t fir
 	return tally;
 }
 
-/* As few as can be, always. */
+/* The number of changes is always the least. */
 static void one_port_changes_the_least(void **state)
 {
 	static const struct lossy_range range = { 4, 16, 2, 8, 1 };
@@ -133,7 +133,7 @@ static void one_port_changes_the_least(void **state)
 	assert_int_equal(tally.verdicts[MORPH_INFEASIBLE], 0);
 }
 
-/* On few planes there are few ways. */
+/* With few planes there are few alternatives. */
 static void one_port_of_few_changes_the_least(void **state)
 {
 	static const struct lossy_range range = { 2, 8, 1, 3, 1 };
@@ -147,8 +147,8 @@ static void one_port_of_few_changes_the_least(void **state)
 }
 
 /*
- * Few are left undecided: where what comes to a rank is of the chunks that it has still to send, by
- * ways of others.
+ * Few are undecided: those in which data for a rank consists of chunks that it must still send,
+ * over other ranks.
  */
 static void several_ports_are_made_good(void **state)
 {
@@ -161,7 +161,7 @@ static void several_ports_are_made_good(void **state)
 	assert_true(tally.more < SEEDS / 1000);
 }
 
-/* Times that were put in do not hide it. */
+/* Inserted waits do not hide the corruption. */
 static void what_was_spoilt_is_rejected(void **state)
 {
 	static const struct lossy_range range = { 2, 12, 1, 6, MOST_LOSSES };
@@ -187,7 +187,7 @@ static void what_was_spoilt_is_rejected(void **state)
 	assert_true(rejected > 4000);
 }
 
-/* What was lit when it started may be lost too. */
+/* Ports of circuits lit at the start can be lost, too. */
 static void what_follows_another_is_made_good(void **state)
 {
 	static const struct lossy_range range = { 2, 12, 1, 6, MOST_LOSSES };
@@ -261,7 +261,7 @@ static void every_allocation_may_fail(void **state)
 
 /* ------------------------------------------------------------------------ by hand */
 
-/* Each round sends from one rank to another, over a circuit of its own. */
+/* Each round sends from one rank to another, over its own circuit. */
 static void plan_rounds(struct lossy *lossy, uint32_t policy, uint32_t planes,
 			const uint32_t (*pairs)[2], uint32_t count)
 {
@@ -287,7 +287,10 @@ static void plan_rounds(struct lossy *lossy, uint32_t policy, uint32_t planes,
 		morph_schedule_plan(lossy->schedule, lossy->collective, lossy->delay, &opts), 0);
 }
 
-/* What two planes share, one has alone, and takes longer; without it there is none. */
+/*
+ * Data of two planes goes over the remaining one and takes longer. Without that one there is no
+ * schedule.
+ */
 static void what_is_left_is_shared(void **state)
 {
 	static const uint32_t pairs[][2] = { { 0, 1 } };
@@ -305,9 +308,9 @@ static void what_is_left_is_shared(void **state)
 	assert_int_equal(replanned.changed, 1);
 	assert_int_equal(replanned.shared, 1);
 	assert_int_equal(replanned.turns, 0);
-	/* A round, a hop, and 50000 bytes at 12.5 of them in a nanosecond. */
+	/* A round, a hop, and 50000 bytes at 12.5 bytes per nanosecond. */
 	assert_int_equal(replanned.later_ns, 500 + 100 + 4000);
-	/* By way of another rank: two circuits in the place of one. */
+	/* Over another rank: two circuits instead of one. */
 	lossy.opts.count = 2;
 	assert_int_equal(make_good(&lossy, schedule, &replanned), MORPH_FEASIBLE);
 	assert_int_equal(replanned.lost, 2);
@@ -320,7 +323,7 @@ static void what_is_left_is_shared(void **state)
 	lossy_free(&lossy);
 }
 
-/* Holds that end before the loss are those of before; without a loss all are. */
+/* Holds that end before the loss are unchanged; without a loss, all are. */
 static void what_was_before_stays(void **state)
 {
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
@@ -407,7 +410,7 @@ static void bad_losses_are_refused(void **state)
 	lossy_free(&lossy);
 }
 
-/* As many ranks, but fewer rounds, fewer transfers, others, or such of other bytes. */
+/* The same number of ranks, but fewer rounds, fewer or other transfers, or other bytes. */
 static void other_rounds_are_refused(void **state)
 {
 	static const uint32_t planned[][2] = { { 0, 1 }, { 1, 2 }, { 2, 0 } };
@@ -438,7 +441,7 @@ static void other_rounds_are_refused(void **state)
 	lossy_free(&lossy);
 }
 
-/* The same of schedules that begin with what another has left lit. */
+/* The same for schedules that begin with the lit circuits of another schedule. */
 static void what_is_lit_at_first_is_made_good(void **state)
 {
 	static const struct lossy_range range = { 3, 16, 1, 8, 3 };
@@ -475,7 +478,7 @@ static void what_is_lit_at_first_is_made_good(void **state)
 	morph_schedule_free(schedule);
 }
 
-/* Wherever memory fails it is told, and the next time all is well. */
+/* Each failed allocation is reported, and the next call succeeds. */
 static void memory_that_fails_is_told(void **state)
 {
 	static const struct lossy_range range = { 8, 8, 2, 3, 3 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Ways for circuits that are lit and for those that are to come, over nets by chance: what is found
- * is gone through hop by hop, and what is said not to be is held against all cuts and all ways.
+ * Paths for running circuits and for requested ones, in random networks. Found paths are checked
+ * hop by hop, and refusals are compared with all cuts and all paths.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -20,7 +20,7 @@ static struct reroute *reroute;
 
 /* ----------------------------------------------------------------------- nets */
 
-/* A ring both ways, so that no site is apart, and links across it. */
+/* A ring in both directions, which connects all sites, and links across it. */
 static void make_net(uint64_t *seed, uint32_t sites, uint32_t across)
 {
 	lm_net_init(&reroute->room, sites);
@@ -40,7 +40,7 @@ static void make_net(uint64_t *seed, uint32_t sites, uint32_t across)
 	reroute->running = 0;
 }
 
-/* A circuit that goes by chance over what is left of @room, from a site to whichever it gets to. */
+/* A circuit on a random path in the free capacity @room, from a site to any other. */
 static void run_one(uint64_t *seed, struct net *room)
 {
 	struct flow *flow = &reroute->flows[reroute->running];
@@ -79,7 +79,7 @@ static void make_flows(uint64_t *seed, uint32_t running, uint32_t wanted)
 	}
 }
 
-/* Each flow has a way from its beginning to its end, and no link more than it has room for. */
+/* Each flow has a path from its beginning to its end, and no link exceeds its capacity. */
 static void check_ways(void)
 {
 	struct net left = reroute->room;
@@ -99,7 +99,7 @@ static void check_ways(void)
 	}
 }
 
-/* Does a set of sites have less room out of it than is wanted out of it? */
+/* Check whether the demand out of some set of sites exceeds its capacity. */
 static bool some_cut_is_violated(void)
 {
 	for (uint64_t set = 1; set < net_all(reroute->room.sites); set++) {
@@ -172,7 +172,8 @@ static void every_cut_that_is_violated_is_found(void **state)
 }
 
 /*
- * Mostly one cut forbids, and is written as one: nothing of the search for lengths is left in them.
+ * Usually one cut proves the refusal, and is written as such, without values of the search for
+ * lengths.
  */
 static void most_cuts_are_zeros_and_ones(void **state)
 {
@@ -201,7 +202,7 @@ static void most_cuts_are_zeros_and_ones(void **state)
 	assert_true(coarse > 50);
 }
 
-/* A proof counts, whether or not there is room to keep it for others. */
+/* A proof counts, even without space for keeping it for other requests. */
 static void a_refutation_needs_no_room_among_the_metrics(void **state)
 {
 	uint64_t seed = 4;
@@ -216,7 +217,7 @@ static void a_refutation_needs_no_room_among_the_metrics(void **state)
 	assert_int_equal(reroute->metrics_count, REROUTE_METRICS);
 }
 
-/* What has no way at all is refuted by hops. */
+/* Hops refute a request without any path. */
 static void what_is_apart_is_refuted(void **state)
 {
 	(void)state;
@@ -231,7 +232,7 @@ static void what_is_apart_is_refuted(void **state)
 	assert_true(lm_reroute_refute(reroute));
 }
 
-/* What runs may stay and have its link for itself, or go round and leave it. */
+/* Running circuits can stay and keep their link, or take another path and leave it. */
 static void what_runs_is_in_the_way_while_it_stays(void **state)
 {
 	(void)state;
@@ -259,7 +260,8 @@ static void what_runs_is_in_the_way_while_it_stays(void **state)
 /* ------------------------------------------------------------------------ ways */
 
 /*
- * Where circuits that give way to one another find no end, they find it from where their shares go.
+ * If negotiation between circuits does not end, the paths of their fractional shares lead to a
+ * solution.
  */
 static void shares_show_the_ways_that_negotiation_misses(void **state)
 {
@@ -287,10 +289,7 @@ static void shares_show_the_ways_that_negotiation_misses(void **state)
 	assert_true(missed < shown);
 }
 
-/*
- * So many ways of so many bundles: what there is no room for is not gone, and what is answered
- * holds.
- */
+/* Many paths of many bundles: paths beyond the capacity are not lost, and the answer is valid. */
 static void more_ways_than_there_is_room_for(void **state)
 {
 	uint64_t seed = 6;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Risk: small racks against every combination of what is up and down, larger ones against what
- * is published and what was computed from it elsewhere.
+ * Risk: compare small racks with every combination of failed parts, and larger ones with published
+ * values and values computed from these elsewhere.
  */
 #include <math.h>
 
@@ -22,7 +22,7 @@ static void solve(struct morph_risk *risk)
 #define SERVERS 4
 #define THINGS 16
 
-/* What can be down: how often, and which accelerators are then. */
+/* A part that can be down: its share of time, and its accelerators. */
 struct thing {
 	double share;
 	uint32_t accelerators;
@@ -73,7 +73,7 @@ static void make_rack(struct rack *rack, uint64_t *random)
 	}
 }
 
-/* How often so many accelerators are down, by trying everything. */
+/* Probability that at least the given number of accelerators is down, by enumeration. */
 static double at_least(const struct rack *rack, uint32_t least)
 {
 	double sum = 0;
@@ -113,7 +113,7 @@ static void small_racks_are_as_by_trying_everything(void **state)
 
 /* ----------------------------------------------------------- published ones */
 
-/* What is down by itself @draws times, each with a share of its own between two limits. */
+/* Draw the shares of time of independent parts 400 times, between @least and @most. */
 static void check_published(uint32_t count, double least, double most, const double *at_least,
 			    uint32_t published, uint32_t enough)
 {
@@ -138,7 +138,7 @@ static void check_published(uint32_t count, double least, double most, const dou
 	assert_true(mean[enough] <= 0.05 && mean[enough - 1] > 0.05);
 }
 
-/* shared/facts: the mean of 400 draws of what is down, for 95 % of the time. */
+/* The mean of 400 draws of failed parts, for 95 % of the time. */
 static void published_rates_need_one_spare_less_than_is_published(void **state)
 {
 	(void)state;
@@ -164,7 +164,7 @@ static void spares_are_told_by_both_rules(void **state)
 	assert_int_equal(spares.published, 4);
 	assert_true(fabs(spares.short_of - morph_risk_at_least(risk, 4)) < ALIKE);
 	assert_true(spares.short_of <= 0.05 && morph_risk_at_least(risk, 3) > 0.05);
-	/* Always enough is enough for all. */
+	/* A spare for each accelerator is always enough. */
 	assert_int_equal(morph_risk_spares(risk, 1, &spares), 0);
 	assert_int_equal(spares.enough, 64);
 	morph_risk_free(risk);
@@ -172,7 +172,10 @@ static void spares_are_told_by_both_rules(void **state)
 
 /* ------------------------------------------------------------------- shared */
 
-/* A bundle of fibres for each pair of neighbours of the rack's torus; each takes two servers. */
+/*
+ * A bundle of fibres for each pair of neighbours in the rack's torus. A bundle takes two servers
+ * down.
+ */
 static void fibres_of_a_torus_are_exact(void **state)
 {
 	const double share = 0.01;
@@ -197,10 +200,12 @@ static void fibres_of_a_torus_are_exact(void **state)
 	}
 	assert_int_equal(bundles, 32);
 	solve(risk);
-	/* Nothing is down where no bundle, no server and no accelerator is. */
+	/* No accelerator is down if no bundle, no server and no accelerator is. */
 	none = pow(1 - share, 32) * pow(0.998, 16) * pow(0.999, 64);
 	assert_true(fabs(1 - morph_risk_at_least(risk, 1) - none) < ALIKE);
-	/* All are where each server is hit: by inclusion and exclusion over those that are not. */
+	/*
+	 * All are down if each server is: by inclusion and exclusion over the servers that are up.
+	 */
 	none = 0;
 	for (uint32_t up = 0; up < 1U << 16; up++) {
 		uint32_t touched = 0, servers = (uint32_t)__builtin_popcount(up);
@@ -213,7 +218,7 @@ static void fibres_of_a_torus_are_exact(void **state)
 					touched += (up >> at & 1) || (up >> near[axis] & 1);
 		}
 		independent++;
-		/* Those of @up are hit by no bundle, and are not down by themselves. */
+		/* No bundle takes servers of @up down, and they are not down themselves. */
 		none += (servers & 1 ? -1 : 1) * pow(1 - share, touched) *
 			pow(0.998 * (1 - pow(0.001, 4)), servers);
 	}
@@ -222,7 +227,7 @@ static void fibres_of_a_torus_are_exact(void **state)
 	morph_risk_free(risk);
 }
 
-/* Supplies that contain one another need two combinations, however many servers they have. */
+/* Nested supplies need two combinations, for any number of servers. */
 static void nested_supplies_are_solved_for_64_servers(void **state)
 {
 	struct morph_risk *risk = morph_risk_new(ctx);
@@ -266,7 +271,7 @@ static void what_is_no_model_is_refused_with_the_reason(void **state)
 	REFUSED(EINVAL, morph_risk_add_shared(risk, &beyond, 0, 0), "what no server shares");
 	REFUSED(EINVAL, morph_risk_add_shared(risk, &beyond, 1, -1), "down for -1");
 	REFUSED(EINVAL, morph_risk_spares(risk, 0, &spares), "for 0 of the time");
-	/* Asking for spares solves the model, and again where something was added. */
+	/* Asking for spares solves the model, and again after an addition. */
 	assert_true(morph_risk_at_least(risk, 1) == 0);
 	assert_int_equal(morph_risk_spares(risk, 0.9, &spares), 0);
 	assert_int_equal(spares.enough, 1);
@@ -280,7 +285,7 @@ static void what_is_no_model_is_refused_with_the_reason(void **state)
 	morph_risk_free(NULL);
 }
 
-/* Each of 40 servers shares with each other. */
+/* Each of 40 servers shares a part with each other one. */
 static void servers_that_share_with_too_many_are_refused(void **state)
 {
 	struct morph_risk *risk = morph_risk_new(ctx);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * What runs in a slice: schedules that are gone through, rings, and the state that is read without
- * a call.
+ * Functions for running slices: schedules, queues, and the state page, which is read without a
+ * system call.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -166,7 +166,7 @@ static void schedules_are_gone_through(void **state)
 	assert_int_equal(act->verb, MORPH_SCHEDULE_UNLOAD);
 }
 
-/* A program that knows less of it gets what it knows. */
+/* A program with a smaller structure gets the members that it knows. */
 static void where_it_is_may_be_told_in_part(void **state)
 {
 	struct morph_schedule_at at = { .sz = offsetof(struct morph_schedule_at, seq), .seq = 5 };
@@ -179,7 +179,7 @@ static void where_it_is_may_be_told_in_part(void **state)
 	assert_int_equal(morph_slice_schedule_go(slice, 4, MORPH_ANY, 7, NULL), 0);
 }
 
-/* Each is asked once: who calls knows better whether to try again. */
+/* Each request is sent once. The caller decides about repetitions. */
 static void what_is_refused_is_told(void **state)
 {
 	MORPH_OPTS(morph_schedule_at, at, .position = 77);
@@ -367,7 +367,10 @@ static void entries_that_mean_nothing_are_not_written(void **state)
 	morph_queue_close(ring);
 }
 
-/* Whose thread looks is not called; what it has not taken has no place left in the end. */
+/*
+ * While the thread is awake, no call wakes it. Entries that it has not taken fill the queue in the
+ * end.
+ */
 static void a_ring_is_full_in_the_end(void **state)
 {
 	MORPH_OPTS(morph_queue_open_opts, opts, .entries = 8);
@@ -419,8 +422,8 @@ static void rings_that_have_stopped_say_so(void **state)
 }
 
 /*
- * An entry is there although the thread could not be woken: who waits for the answer tries once
- * more.
+ * The entry is in the queue although the thread could not be woken. A caller that waits for the
+ * answer tries again.
  */
 static void waking_may_fail(void **state)
 {
@@ -530,7 +533,7 @@ static void a_state_of_another_slice_is_refused(void **state)
 
 #define WRITES 200000
 
-/* As the kernel: what is between two even versions is of one instant. */
+/* As the kernel, write a consistent state between two even versions. */
 static void *write_state(void *unused)
 {
 	volatile struct morph_state_page *page = stepping.page;
@@ -575,7 +578,7 @@ static void what_is_read_is_of_one_instant(void **state)
 
 /* --------------------------------------------------------------- recordings */
 
-/* What a program does; what it was told is the same when it is replayed. */
+/* The calls of a program. A replay gives it the same answers. */
 static char *program(struct morph_ctx *with)
 {
 	static char memory[MORPH_RING_BYTES(8)] __attribute__((aligned(4096)));
@@ -633,7 +636,7 @@ static void recordings_have_it_too(void **state)
 	unlink(path);
 }
 
-/* What could not be mapped can not be mapped when it is replayed. */
+/* A mapping that failed also fails in the replay. */
 static void recorded_maps_may_fail(void **state)
 {
 	char path[] = "/tmp/libmorph-running-XXXXXX";

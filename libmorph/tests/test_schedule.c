@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules of known collectives by each policy: what comes of them, and what is refused. */
+/* Schedules of known collectives by each policy: results and refusals. */
 #include "../internal/planner.h"
 #include "scheduling.h"
 
@@ -23,8 +23,8 @@ static struct morph_collective *build(uint32_t kind, uint32_t algorithm, uint32_
 }
 
 /*
- * Each algorithm that does the collective, by each policy, on some planes: whatever is feasible is
- * sound.
+ * Each algorithm for the collective, by each policy, on some planes: each feasible schedule is
+ * valid.
  */
 static uint32_t plan_all(uint32_t kind, uint32_t ranks, uint32_t scope, uint32_t planes)
 {
@@ -60,7 +60,7 @@ static uint32_t plan_all(uint32_t kind, uint32_t ranks, uint32_t scope, uint32_t
 	return planned;
 }
 
-/* Without bytes, on links that take no time, all is sent at once, round by round. */
+/* Without bytes, and on links without delay, all sends are immediate, round by round. */
 static void what_takes_no_time_is_sound(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
@@ -103,7 +103,7 @@ static void each_algorithm_by_each_policy(void **state)
 	assert_true(planned > 400);
 }
 
-/* The best is the one of its alternatives that ends first, and says so. */
+/* The best policy is the alternative that ends first, and reports which one it is. */
 static void best_is_the_soonest(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 4);
@@ -132,8 +132,8 @@ static void best_is_the_soonest(void **state)
 }
 
 /*
- * One collective after the other: what the first leaves lit is no change for the second, by any
- * policy.
+ * One collective after another: circuits that the first leaves lit need no change in the second, by
+ * any policy.
  */
 static void next_begins_with_what_the_last_left(void **state)
 {
@@ -165,8 +165,7 @@ static void next_begins_with_what_the_last_left(void **state)
 }
 
 /*
- * Each rank sends to both of its neighbours on a ring, first to the next or first to the one
- * before.
+ * Each rank sends to both neighbours on a ring, first to the next one or first to the one before.
  */
 static struct morph_collective *neighbours(uint32_t ranks, bool backwards)
 {
@@ -185,7 +184,7 @@ static struct morph_collective *neighbours(uint32_t ranks, bool backwards)
 	return collective;
 }
 
-/* Circuits that are lit, and suffice, stay where they are, however they came to their planes. */
+/* Lit circuits that suffice stay on their planes, whatever planes these are. */
 static void what_suffices_stays_on_its_planes(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
@@ -217,8 +216,8 @@ static void what_suffices_stays_on_its_planes(void **state)
 }
 
 /*
- * Where there are too many ways to be tried rounds of shifts are planned all the same, from what is
- * lit too; others are left undecided, and the best policy is one of the rest.
+ * With too many alternatives, rounds of shifts are still planned, also from lit circuits. Other
+ * rounds remain undecided, and the best policy is one of the others.
  */
 static void large_collectives_are_planned_soon(void **state)
 {
@@ -257,7 +256,7 @@ static void large_collectives_are_planned_soon(void **state)
 	morph_collective_free(shifts);
 }
 
-/* Nothing to do takes no time. */
+/* An empty collective takes no time. */
 static void empty_collectives_take_nothing(void **state)
 {
 	struct morph_collective *collective = morph_collective_new(ctx);
@@ -313,7 +312,7 @@ static void odd_rounds_are_planned(void **state)
 	morph_schedule_free(schedule);
 }
 
-/* What a policy can't do is told in words; so is the schedule that is none. */
+/* Errors have a text, and a schedule that is not feasible has one, too. */
 static void what_can_not_be_done_is_told(void **state)
 {
 	MORPH_OPTS(morph_schedule_result, result);
@@ -404,7 +403,7 @@ static void parts_that_there_are_not_are_refused(void **state)
 	morph_schedule_free(schedule);
 }
 
-/* A month of picoseconds is more than are counted. */
+/* A month in picoseconds exceeds the limit. */
 static void what_takes_too_long_is_refused(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND);
@@ -475,7 +474,7 @@ static void bad_input_is_refused(void **state)
 	morph_collective_free(none);
 }
 
-/* By each policy; with @after or dark. */
+/* By each policy, with @after or from the dark. */
 static void each_is_sound(const struct morph_collective *collective,
 			  const struct morph_delay *delay, uint32_t planes,
 			  const struct morph_schedule *after)
@@ -494,7 +493,10 @@ static void each_is_sound(const struct morph_collective *collective,
 	morph_schedule_free(schedule);
 }
 
-/* One of two that exchange a chunk has its circuit from before, the other's is to be set. */
+/*
+ * Of two ranks that exchange a chunk, one has its circuit already. The circuit of the other must be
+ * set.
+ */
 static void what_comes_in_a_round_is_not_sent_in_it(void **state)
 {
 	struct morph_collective *first = build(MORPH_BROADCAST, MORPH_BINOMIAL, 2, 1000);
@@ -511,7 +513,7 @@ static void what_comes_in_a_round_is_not_sent_in_it(void **state)
 	morph_collective_free(first);
 }
 
-/* What others would send in a second turn has changed in the first. */
+/* Data of a second turn changed in the first. */
 static void turns_send_what_was_there_before_the_round(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
@@ -575,7 +577,7 @@ static void round_without_transfers_takes_nothing(void **state)
 	morph_collective_free(collective);
 }
 
-/* Of that many pairs on that many planes matchings know nothing. */
+/* The policy of matchings does not support that many pairs on that many planes. */
 static void policy_without_room_ends_no_other(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 5);
