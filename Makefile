@@ -19,7 +19,8 @@
 # All output is below build/.
 
 KERNELS := 6.1 6.12
-# Kernels that look for bugs, and one that counts what was reached: selftests/vm/debug has their configurations.
+# Kernels that look for bugs, and one that counts what was reached: selftests/vm/debug has their
+# configurations.
 DEBUG_KERNELS := $(foreach version,$(KERNELS),$(version)-kasan $(version)-kcsan)
 COVERAGE_KERNEL := 6.1-gcov
 BUILT_KERNELS := $(DEBUG_KERNELS) $(COVERAGE_KERNEL)
@@ -36,7 +37,7 @@ MAKEFLAGS += --no-print-directory --no-builtin-rules
 
 all: modules profiles lib tools selftests
 
-# --- rooms -----------------------------------------------------------------------------------------------------
+# --- rooms ----------------------------------------------------------------------------------------
 
 modules: $(KERNELS:%=modules-%)
 
@@ -71,7 +72,7 @@ vm-programs: lib profiles | build/linux/6.12
 profile-rack64: profile-%:
 	+$(if $(V),,@)$(MAKE) -C profiles OUT=$(BUILD)/profiles $(BUILD)/profiles/$*.checked
 
-# --- what comes from Debian ---------------------------------------------------------------------------------------
+# --- what comes from Debian -----------------------------------------------------------------------
 
 build/linux/6.12:
 	@scripts/fetch-linux
@@ -91,7 +92,7 @@ debug-kernels: $(DEBUG_KERNELS:%=debug-kernel-%)
 $(BUILT_KERNELS:%=debug-kernel-%): debug-kernel-%: | build/linux/6.12
 	@scripts/debug-kernel $*
 
-# --- proof ----------------------------------------------------------------------------------------------------------
+# --- proof ----------------------------------------------------------------------------------------
 
 include scripts/check.mk
 
@@ -130,7 +131,7 @@ repro: deps-repro
 repro-programs: profiles lib
 	+$(if $(V),,@)$(MAKE) --silent -C tools/repro
 
-# --- the machine ------------------------------------------------------------------------------------------------------
+# --- the machine ----------------------------------------------------------------------------------
 
 export PREFIX ?= /usr/local
 FIRMWARE_DIR ?= /lib/firmware
@@ -143,7 +144,8 @@ docs: | build/linux/6.12
 	$(if $(V),,@)scripts/ynl-regen --page $(BUILD)/docs/netlink/morph.rst
 	$(if $(V),,@)scripts/syzkaller
 
-# KDIR=/lib/modules/$(uname -r)/build adds the modules, built for that kernel, and the provider interface.
+# KDIR=/lib/modules/$(uname -r)/build adds the modules, built for that kernel, and the provider
+# interface.
 install: lib tools profiles docs $(if $(KDIR),install-modules install-interface)
 	+$(MAKE) -C libmorph install
 	+$(MAKE) -C tools install
@@ -154,8 +156,8 @@ install: lib tools profiles docs $(if $(KDIR),install-modules install-interface)
 install-modules: modules-kdir
 	+$(MAKE) -C $(KDIR) M=$(STAGE) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
 
-# Headers and Module.symvers for providers of other source trees. The directory is the one that DKMS uses for sources:
-# with PREFIX=/usr both install the same files.
+# Headers and Module.symvers for providers of other source trees. The directory is the one that DKMS
+# uses for sources: with PREFIX=/usr both install the same files.
 install-interface: modules-kdir
 	@kmod/include/install $(STAGE) $$(cut -sd'"' -f2 $(KDIR)/include/generated/utsrelease.h) \
 		$(DESTDIR)$(PREFIX)/src/morph-$(VERSION)

@@ -25,7 +25,8 @@ MOST_PORTS = 1 << 16            # of all accelerators together; more would take 
 
 TILE_AT, SERVER_AT = sequence(integer(0, 63), 2, 2), sequence(integer(0, 15), 3, 3)
 FIBRES_TO = integer(0, 15)      # to one neighbour, of one tile
-REACHES = ("ring", "levels")    # servers that a spare server is joined to, where it is not told one by one
+# servers that a spare server is joined to, where it is not told one by one
+REACHES = ("ring", "levels")
 JOINS = either(text("|".join(REACHES), " or ".join(REACHES) + ", or a list of servers"), sequence(SERVER_AT, 1, 64))
 
 
@@ -85,7 +86,8 @@ class Interposer:
         self.edge_tiles = [((0, 0, 0), tuple(tile)) for tile in spec["edges"]["fibres"]]
         self.links = self.rack_links()
         self.fibre_counts = self.count_fibres()
-        # (rack, link): elements at the source's and sink's side, or what they choose from: (element, port) by rack.
+        # (rack, link): elements at the source's and sink's side, or what they choose from:
+        # (element, port) by rack.
         self.switches = {}
 
     # ------------------------------------------------------------ what the rules can't see
@@ -372,7 +374,8 @@ class Interposer:
         self.switches[rack, number] = (first, second)
 
     def choices(self, tile, side):
-        """Selectors that lead a fibre of a tile to any rack, the way out or the way in: (element, port) by rack.
+        """Selectors that lead a fibre of a tile to any rack, the way out or the way in: (element,
+        port) by rack.
 
         In a circuit switch with so many ports as racks a circuit from one to another is
         what the selectors of both have chosen. A pass loses as much in two levels as in one.

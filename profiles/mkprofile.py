@@ -27,7 +27,8 @@ def rising(parameters, *keys):
 
 
 def make(path, instead=()):
-    """The bytes of the profile that a YAML file describes, with some keys' values changed: (key, YAML)."""
+    """The bytes of the profile that a YAML file describes, with some keys' values changed: (key,
+    YAML)."""
     description = Description(path)
     for key, content in instead:
         description.put(key, content)

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 """Reading of the YAML descriptions, with messages that name file, line and key of what is wrong.
 
-A rule is a function of a YAML node and its place; it returns the value, or raises a ValueError. Those of this file
-make rules for numbers, texts, lists and mappings:
+A rule is a function of a YAML node and its place; it returns the value, or raises a ValueError.
+Those of this file make rules for numbers, texts, lists and mappings:
 
     corner = sequence(integer(0, 63), 2, 2)
     shape = mapping({"tiles": corner, "spare": boolean})
@@ -49,7 +49,8 @@ class Sequence(list):
         self.places = []
 
 
-# --------------------------------------------------------------------------------------------------- rules
+# ---------------------------------------------------------------------------------------------------
+# rules
 
 def scalar(node, place, kind, wanted):
     """The value of a scalar of one of YAML's own kinds."""
@@ -148,7 +149,8 @@ def table(name, rule, most):
     return whole
 
 
-# --------------------------------------------------------------------------------------------------- files
+# ---------------------------------------------------------------------------------------------------
+# files
 
 def load(path):
     """What YAML makes of a file, as nodes, each of which is in one place only."""

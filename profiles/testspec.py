@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 """Descriptions that are wrong: testspec.py [SEED [COUNT]]
 
-From each wrong description either comes a profile that the independent reader takes, or an error with file, line and
-key of what is wrong. Some are wrong in one way each, and the error is known; then COUNT (default 150) are made by
-chance: descriptions with values of their tree, and then with bytes of their text, changed. Prints TAP.
+From each wrong description either comes a profile that the independent reader takes, or an error
+with file, line and key of what is wrong. Some are wrong in one way each, and the error is known;
+then COUNT (default 150) are made by chance: descriptions with values of their tree, and then with
+bytes of their text, changed. Prints TAP.
 """
 
 import os
@@ -30,7 +31,8 @@ SNIPPETS = ("\t", "\0", "\xff", "&a ", "*a", "!!int ", "!!bool ", "!!python/none
             "]", '"', "'", "|\n", "\n",
             "#", "---\n", "<<: ", "0x", "1_000", "1:30", "9" * 5000, "[" * 2000, "%YAML 9.9\n")
 
-# What is changed in smartlight72, edge4 or rack64 (a pattern and what comes instead), and what the message must say.
+# What is changed in smartlight72, edge4 or rack64 (a pattern and what comes instead), and what the
+# message must say.
 REFUSALS = (
     ("edge4", "name: edge4", "name: Edge4", "name: must be 1 to 31"),
     ("edge4", "name: edge4", "nome: edge4", "the file: key 'name' is missing"),
@@ -123,7 +125,8 @@ class Room:
                                             name.encode() in lines[int(line) - 1])
 
     def answer(self, text):
-        """The sentence of a refusal, or None for a profile that is sound. What else is raised is a defect."""
+        """The sentence of a refusal, or None for a profile that is sound. What else is raised is a
+        defect."""
         with open(self.path, "wb") as file:
             file.write(text.encode("latin-1"))
         try:
@@ -155,7 +158,8 @@ def known(tap, room):
         tap.check(bool(re.match(r"[^:]*:\d+: " + message, said)), f"{name}: {instead.strip()[:40]!r}: {said[:120]!r}")
 
 
-# ------------------------------------------------------------------------------------------------- by chance
+# -------------------------------------------------------------------------------------------------
+# by chance
 
 def places(tree, found):
     """Each (container, key) of a tree."""

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-# The checks. scripts/check runs a target run-<stage>, which prints flat TAP, and counts the results.
+# The checks. scripts/check runs a target run-<stage>, which prints flat TAP, and counts the
+# results.
 
 stages := build static unit vm
 
@@ -13,28 +14,29 @@ $(stages:%=check-%): check-%:
 # Long parts are first, so that short ones fill the processors at the end.
 run-check: run-vm run-unit run-static
 
-# What "make check" leaves out, and how many minutes each takes on two processors. The first ones matter most.
+# What "make check" leaves out, and how many minutes each takes on two processors. The first ones
+# matter most.
 all_stages := run-vm-6.12:14 run-tidy:7 run-sanitize:10 run-coccicheck:3 run-model:3 run-sweep-6.1:5 run-stress-6.1:8 run-faults-6.1:25 \
 	run-valgrind:18 run-compat:23
 
 check-all: deps
 	+@scripts/check run-check $(foreach stage,$(all_stages),$(firstword $(subst :, ,$(stage))))
 
-# CI has 90 minutes and must end 15 minutes earlier. It skips stages of check-all that cannot end in time. CI_STARTED is
-# when .ci/run began.
+# CI has 90 minutes and must end 15 minutes earlier. It skips stages of check-all that cannot end in
+# time. CI_STARTED is when .ci/run began.
 ci_minutes := 75
 
 check-ci: deps
 	+@scripts/check --within $(ci_minutes) $(if $(CI_STARTED),--since $(CI_STARTED)) run-check -- $(all_stages)
 
-# --- build ---------------------------------------------------------------------------------------------------------
+# --- build ----------------------------------------------------------------------------------------
 
 # In these stages each part of the build is a check.
 run-check $(stages:%=run-%): as_check = scripts/tap --stage build $@
 
 run-build: modules profiles lib tools vm-programs
 
-# --- static --------------------------------------------------------------------------------------------------------
+# --- static ---------------------------------------------------------------------------------------
 
 tree_checks := checkpatch cppcheck layers kernel-doc uapi optics-alone format generated attributes public syzkaller licences spelling shell \
 	versions docs names tidy coccicheck
@@ -68,7 +70,7 @@ $(KERNELS:%=check-modules-%): check-modules-%: modules-%
 $(kernel_checks:%=check-%): check-%: | build/linux/6.12
 	+@scripts/tap --stage static $* scripts/static/$(firstword $(subst -, ,$*)) $(lastword $(subst -, ,$*))
 
-# --- unit: what rooms can check without a kernel -----------------------------------------------------------------------
+# --- unit: what rooms can check without a kernel --------------------------------------------------
 
 unit_rooms := libmorph selftests/fuzz tools tools/repro selftests/optics profiles selftests/mpi selftests/harness \
 	selftests/netlink selftests/sim selftests/stress selftests/answers
@@ -87,15 +89,17 @@ sanitized-objects: lib
 # morphctl is tested, or answers.
 check-tools check-selftests/answers: tools
 
-# These directories have programs for the virtual machine, too: build in them once, not twice at a time.
+# These directories have programs for the virtual machine, too: build in them once, not twice at a
+# time.
 $(patsubst %,check-selftests/%,fuzz mpi netlink stress): vm-programs
 
-# The virtual machines take longest. "make check" therefore builds first what they need, and they start with the first checks.
+# The virtual machines take longest. "make check" therefore builds first what they need, and they
+# start with the first checks.
 ifneq ($(filter run-check,$(MAKECMDGOALS)),)
 $(unit_rooms:%=check-%) sanitized-objects $(tree_checks:%=check-%) $(cross_checks:%=check-%) modules-6.12: | modules-6.1 vm-programs tools
 endif
 
-# --- sanitized: the longest tests of the library, which "make check" runs without sanitizers -------------------------
+# --- sanitized: the longest tests of the library, which "make check" runs without sanitizers ------
 
 check-sanitize: deps
 	+@scripts/check run-sanitize
@@ -116,7 +120,7 @@ run-valgrind: $(valgrind_rooms:%=valgrind-%)
 $(valgrind_rooms:%=valgrind-%): valgrind-%: profiles lib tools
 	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage valgrind --ktap --timeout 3600 valgrind-$* $(MAKE) --silent -C $* valgrind
 
-# --- vm: programs that need one ---------------------------------------------------------------------------------------
+# --- vm: programs that need one -------------------------------------------------------------------
 
 run-vm: run-vm-6.1
 
@@ -128,7 +132,7 @@ check-model: deps
 run-model: run-traces
 	+@scripts/tap --ktap --timeout 1800 model selftests/model/check
 
-# --- compat: programs, library and modules of the tagged ABI together with those of this tree ------------------------------
+# --- compat: programs, library and modules of the tagged ABI together with those of this tree -----
 
 check-compat: deps
 	+@scripts/check run-compat
@@ -136,7 +140,7 @@ check-compat: deps
 run-compat: modules-6.1 profiles lib tools vm-programs
 	@scripts/compat 6.1
 
-# --- campaigns: groups of selftests/vm.list that take long ---------------------------------------------------------------
+# --- campaigns: groups of selftests/vm.list that take long ----------------------------------------
 #
 # campaign_on_NAME: the kernels that it runs on.
 
@@ -170,7 +174,7 @@ $(campaign_on_kunit:%=run-kunit-%): run-kunit-%: modules-kunit-%
 run-fuzzers: profiles
 	+@scripts/tap --ktap --timeout 36000 fuzz $(MAKE) --silent --keep-going --jobs=$(shell nproc) -C selftests/fuzz fuzz
 
-# --- debug: the same programs on kernels that look for bugs; too long for `make check` -----------------------------------
+# --- debug: the same programs on kernels that look for bugs; too long for `make check` ------------
 
 check-debug: deps
 	+@scripts/check $(DEBUG_KERNELS:%=run-vm-%)
@@ -191,7 +195,8 @@ check-coverage: coverage
 run-coverage:
 	@scripts/tap --stage coverage coverage scripts/coverage --judge $(COVERAGE_KERNEL)
 
-# Campaigns that reach what the suite does not: what fails once in a while, and what no program can order.
+# Campaigns that reach what the suite does not: what fails once in a while, and what no program can
+# order.
 counted_campaigns := sweep kunit
 
 # A test that fails while it is counted does not hide the table.

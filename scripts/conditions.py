@@ -1,14 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Read C as far as it takes to say which lines decide something, and by what words.
 
-A compiler counts as a branch whatever it jumps over, a macro's inside too. Here a branch is a decision that the
-source spells out: a statement with if, while, for, switch, for_each, ?:, && or ||. An assertion (WARN_ON and the like) is none:
-its other way is a bug.
+A compiler counts as a branch whatever it jumps over, a macro's inside too. Here a branch is a
+decision that the source spells out: a statement with if, while, for, switch, for_each, ?:, && or
+||. An assertion (WARN_ON and the like) is none: its other way is a bug.
 """
 
 import re
 
-# What must keep its length, but says nothing: comments, strings, characters, directives with their continuations.
+# What must keep its length, but says nothing: comments, strings, characters, directives with their
+# continuations.
 SILENT = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|^[ \t]*\#(?:\\\n|[^\n])*""",
                     re.DOTALL | re.MULTILINE)
 DECISION = re.compile(r"\b(if|while|for|switch|\w*for_each\w*)\s*\(|\?|&&|\|\|")
@@ -22,7 +23,8 @@ def blank(match):
 
 
 def statements(text):
-    """Yield (first line, last line, words) of what ends with a semicolon or a brace, outside of parentheses."""
+    """Yield (first line, last line, words) of what ends with a semicolon or a brace, outside of
+    parentheses."""
     line, depth, start, words = 1, 0, None, []
     for char in SILENT.sub(blank, text):
         if start is None and not char.isspace() and char not in ";{}":

@@ -45,7 +45,8 @@ class Reader:
 
     def __init__(self):
         self.results = []
-        self.depths = []    # of results, so that a point can find the deeper ones before it: its children
+        # of results, so that a point can find the deeper ones before it: its children
+        self.depths = []
         self.planned = {}   # depth -> points announced there
         self.seen = {}      # depth -> points found there
 
@@ -94,7 +95,8 @@ class Reader:
 
 
 def parse(text):
-    """List the leaves in the output of one or more programs, and what they planned but did not report."""
+    """List the leaves in the output of one or more programs, and what they planned but did not
+    report."""
     reader = Reader()
     for line in text.splitlines():
         reader.read(line)

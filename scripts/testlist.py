@@ -8,7 +8,8 @@ from dataclasses import dataclass
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# How many times longer a debug kernel may take over anything, by its configuration: checks have their price.
+# How many times longer a debug kernel may take over anything, by its configuration: checks have
+# their price.
 SLOWNESS = {"kasan": 5, "kcsan": 3, "gcov": 2}
 
 

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Requests to the planning verbs of morphctl, made from a profile, a verb and a seed.
 
-The same arguments give the same requests. A request needs no kernel: it names a profile of which nothing is held.
+The same arguments give the same requests. A request needs no kernel: it names a profile of which
+nothing is held.
 """
 
 import json
@@ -18,7 +19,8 @@ SHAPES = {4: "2x2", 6: "2x3", 8: "2x4", 9: "3x3", 12: "3x4", 16: "4x4"}
 # How far a request searches; None leaves that to morphctl.
 PLACE_STEPS, SCHEDULE_STEPS = (4096, 65536), (1, 2, 4, None)
 RANKS = ((2, 8), (2, 16), (9, 20))
-# In a larger fabric ranks are the first accelerators: a search for paths from end to end takes minutes there.
+# In a larger fabric ranks are the first accelerators: a search for paths from end to end takes
+# minutes there.
 ANYWHERE = 200
 
 
@@ -47,7 +49,8 @@ class Profile:
     wavelengths: int
 
 
-# Those that are built by default, and pods whose circuit switches join any racks (make -C profiles pods).
+# Those that are built by default, and pods whose circuit switches join any racks (make -C profiles
+# pods).
 PROFILES = (Profile("server4", 4, 1, 6, 16), Profile("edge4", 5, 1, 6, 16), Profile("server8", 10, 1, 6, 16),
             Profile("server16", 18, 1, 6, 16), Profile("rack64", 72, 18, 6, 16), Profile("smartlight72", 14, 4, 1, 4),
             Profile("pod4096", 4608, 1152, 6, 16))
@@ -56,7 +59,8 @@ PODS = (Profile("pod72", 72, 18, 6, 16), Profile("pod128", 144, 36, 6, 16))
 
 @dataclass
 class Case:
-    """One call of morphctl: its name, its arguments, and the files that it reads. It may write a file `out`."""
+    """One call of morphctl: its name, its arguments, and the files that it reads. It may write a
+    file `out`."""
 
     name: str
     words: list
@@ -160,7 +164,8 @@ def algorithm_of(chance, collective, ranks):
 
 
 def fabric_words(chance, profile, ranks):
-    """The accelerators of the ranks, so that the answer names paths, or says that there are none."""
+    """The accelerators of the ranks, so that the answer names paths, or says that there are
+    none."""
     if profile.accelerators < ranks or chance.random() < 0.5:
         return []
     words = ["--profile", f"{profile.name}.bin"]

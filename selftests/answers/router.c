@@ -3,7 +3,7 @@
  * What the router answers to random requests, one line each, so that two versions of it
  * can be compared:
  *
- *	router COUNT SEED PROFILE...
+ * 	router COUNT SEED PROFILE...
  *
  * The fabric fills up on the way: two slices own its accelerators, some hardware is marked
  * unhealthy or cordoned, some lanes are reserved, and most paths that the router finds are

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The answers of morphctl's planning verbs and of the router are the recorded ones. Prints TAP.
 
-The environment has MORPHCTL and PROFILES, and in ROUTED the file of what the router has answered just now.
+The environment has MORPHCTL and PROFILES, and in ROUTED the file of what the router has answered
+just now.
 """
 
 import difflib
@@ -61,7 +62,8 @@ def altered(path, change):
 
 
 def the_check_can_fail():
-    """Another answer, another exit status, a case that was never asked, and one that was never recorded."""
+    """Another answer, another exit status, a case that was never asked, and one that was never
+    recorded."""
     changes = {"answer": lambda _records, one: one.update(json="0" * 16), "status": lambda _records, one: one.update(status=99),
                "case that nobody asks": lambda _records, one: one.update(case="server4/place/none"),
                "case that is not recorded": lambda records, one: records.remove(one)}

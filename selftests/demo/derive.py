@@ -1,10 +1,12 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""Derive jobs.csv, the jobs that the demo replays, from a published trace: derive.py TRACE > jobs.csv
+"""Derive jobs.csv, the jobs that the demo replays, from a published trace: derive.py TRACE >
+jobs.csv
 
-TRACE is openb_pod_list_default.csv of Alibaba's cluster-trace-gpu-v2023. Kept are the tasks of a window of days:
-every one of several accelerators, and every so manieth of one. Shapes of more than eight, which the trace lacks,
-are drawn by seed from the published mix of a production torus cluster, and marked so.
+TRACE is openb_pod_list_default.csv of Alibaba's cluster-trace-gpu-v2023. Kept are the tasks of a
+window of days: every one of several accelerators, and every so manieth of one. Shapes of more than
+eight, which the trace lacks, are drawn by seed from the published mix of a production torus
+cluster, and marked so.
 """
 
 import csv

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tables at the end of the demo, from build/demo.json; by hand: python3 show.py build/demo.json"""
+"""The tables at the end of the demo, from build/demo.json; by hand: python3 show.py
+build/demo.json"""
 
 import collections
 import json

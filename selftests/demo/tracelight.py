@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does the light of a snapshot come from where its circuits say? Traced from the profile, by neither core nor simulator.
+"""Does the light of a snapshot come from where its circuits say? Traced from the profile, by
+neither core nor simulator.
 
-A snapshot is the simulator's file "hardware" and a line for each circuit: circuit N job N tx PORT rx PORT lanes MASK.
+A snapshot is the simulator's file "hardware" and a line for each circuit: circuit N job N tx PORT
+rx PORT lanes MASK.
 """
 
 import math

@@ -202,7 +202,8 @@ def test_emulator_that_hangs_is_told_from_the_machine():
 
 
 def suite_that_runs(*runs):
-    """What the suite prints of one group with tests a and b where machines, one after the other, report and end so."""
+    """What the suite prints of one group with tests a and b where machines, one after the other,
+    report and end so."""
     suite = load_suite()
     machines = iter(runs)
     suite.command = lambda group, tests: ["sh", "-c", "printf '{}'; exit {}".format(*next(machines))]
@@ -243,7 +244,8 @@ def test_program_that_hangs_is_ended_with_its_children():
 
 
 def given_up(boot, silence, booted, says=""):
-    """Is a machine taken to hang that needs a second and a half, and at its beginning says so much?"""
+    """Is a machine taken to hang that needs a second and a half, and at its beginning says so
+    much?"""
     with tempfile.TemporaryDirectory() as results:
         with subprocess.Popen(["sh", "-c", f"printf '{says}'; sleep 1.5"], stdout=subprocess.PIPE) as qemu:
             copier = machine.Copier(qemu.stdout, os.path.join(results, "output"), None)
@@ -281,7 +283,8 @@ def test_machine_whose_clock_runs_away_is_ended():
 
 
 def check_says(report, *arguments):
-    """What scripts/check prints and its status, where each stage reports the same at once; $stage is its name."""
+    """What scripts/check prints and its status, where each stage reports the same at once; $stage
+    is its name."""
     with tempfile.NamedTemporaryFile("w", suffix=".sh", delete=False) as make:
         os.fchmod(make.fileno(), 0o755)
         make.write(f'#!/bin/sh\nfor stage; do :; done; echo "{report}"\n')

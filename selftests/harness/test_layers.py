@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tests of scripts/static/layers: small source trees with one forbidden dependency each. Prints TAP."""
+"""Tests of scripts/static/layers: small source trees with one forbidden dependency each. Prints
+TAP."""
 
 import os
 import subprocess

@@ -1,6 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""The KUnit suites of morph.ko: load the build that has them, run them, and print what the kernel reports.
+"""The KUnit suites of morph.ko: load the build that has them, run them, and print what the kernel
+reports.
 
 The module stays loaded, so that whoever runs this finds what it has leaked.
 """
@@ -28,7 +29,8 @@ def suites():
 
 
 class Reader(threading.Thread):
-    """Prints kernel messages as they come, without waiting for the end: the log has only so much room."""
+    """Prints kernel messages as they come, without waiting for the end: the log has only so much
+    room."""
 
     def __init__(self):
         super().__init__(daemon=True)

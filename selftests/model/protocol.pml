@@ -332,7 +332,10 @@ inline roll_back(s, was_on, dead)
 			lit = true;
 			read_back(new[s], lit, ret);
 			if :: ret == 1 -> read_back(new[s], lit, ret) :: else fi;
-			/* Where light can not arrive, the laser's own monitor tells; here: the laser. */
+			/*
+			 * Where light can not arrive, the laser's own monitor tells; here: the
+			 * laser.
+			 */
 			new_dark = (ret == 0 && !lit && laser[new[s]] == NOBODY)
 		fi
 	:: else -> new_dark = true
@@ -350,7 +353,10 @@ inline roll_back(s, was_on, dead)
 	atomic {
 		if
 		:: new[s] != NOBODY && new[s] != old[s] ->
-			/* A laser that does not go off may not be used again, nor what it shines into. */
+			/*
+			 * A laser that does not go off may not be used again, nor what it shines
+			 * into.
+			 */
 			if :: !new_dark && !gone -> guide_is_bad(s, new[s]) :: else fi;
 			release_guide(new[s], s)
 		:: else
@@ -364,7 +370,9 @@ inline roll_back(s, was_on, dead)
 		if :: result == BROKEN -> kick(s) :: else fi;
 		new[s] = NOBODY;
 		old[s] = NOBODY;
-		/* Freed for others. What a repair gives back is not offered: it would wake itself. */
+		/*
+		 * Freed for others. What a repair gives back is not offered: it would wake itself.
+		 */
 		if :: !dead && defect != ROLLBACK_TELLS_NOBODY -> recover() :: else fi
 	}
 }
@@ -469,11 +477,17 @@ inline pick(g)
 	fi
 }
 
-/* Stage, and go as far as can be gone without the device: run_entered(). ret 0: it has to commit. In atomic. */
+/*
+ * Stage, and go as far as can be gone without the device: run_entered(). ret 0: it has to commit.
+ * In atomic.
+ */
 inline stage(s)
 {
 	chip_for = chip[s];
-	/* Nothing there to take, or a request that is wrong. One open transaction for a slice, here. */
+	/*
+	 * Nothing there to take, or a request that is wrong. One open transaction for a slice,
+	 * here.
+	 */
 	if
 	:: OPEN(s) || outcome[s] == RUNNING -> ret = 1
 	:: !OPEN(s) && outcome[s] != RUNNING -> pick(guide); ret = (guide == NOBODY -> 1 : 0)
@@ -597,7 +611,10 @@ inline step(s, verb)
 		/* The device parks what the old light needed. */
 		atomic { drop_old(s); ends(s, COMMITTED, END_COMMITTED); leave(s); forget() }
 	:: ret == 0 && !over[s] && verb == CONFIRM ->
-		/* Its light can not be read, or is not there: the lease runs on. Or VERIFY, with a new one. */
+		/*
+		 * Its light can not be read, or is not there: the lease runs on. Or VERIFY, with a
+		 * new one.
+		 */
 		atomic {
 			outcome[s] = UNCONFIRMED;
 			armed[s] = true;
@@ -774,7 +791,8 @@ inline examine(s)
 inline repair_ends(s)
 {
 	if
-	:: kicked[s] && defect != FAILURE_FORGOTTEN	/* a failure that came meanwhile: go on there */
+	/* a failure that came meanwhile: go on there */
+	:: kicked[s] && defect != FAILURE_FORGOTTEN
 	:: !kicked[s] && (dying[s] || gone) -> repairing[s] = false
 	:: !kicked[s] && !dying[s] && !gone && WHOLE(s) ->
 		repairing[s] = false; degraded[s] = false; state[s] = OK; observe(s, STATE_OK)
@@ -980,7 +998,10 @@ end:	do
 		atomic { if
 			:: holder[i] != NOBODY && (light[holder[i]] == i || new[holder[i]] == i) ->
 				dark[holder[i]] = true;
-				/* One that is lit for the first time is judged when it is published. */
+				/*
+				 * One that is lit for the first time is judged when it is
+				 * published.
+				 */
 				if :: light[holder[i]] != NOBODY -> kick(holder[i]) :: else fi
 			:: else
 			fi;
@@ -1083,7 +1104,10 @@ end:	if
 			 (!chip_bad[chip[s]] && (light[s] == NOBODY || ARRIVES(light[s]))))
 #define IN_LEDGER(g)	(gone || laser[g] == NOBODY || guide_bad[g] || chip_bad[laser_chip[g]] || \
 			 (holder[g] == laser[g] && light[laser[g]] == g))
-/* A repair gave up for want of something that is there: an accelerator to take, a guide for its light. */
+/*
+ * A repair gave up for want of something that is there: an accelerator to take, a guide for its
+ * light.
+ */
 #define WAY(c)		((CLAIMABLE(c) && !guide_cut[c]) || (CLAIMABLE(SHARED) && !guide_cut[SHARED]))
 #define WOULD_DO(s, c)	(FIT(c) && !chip_dead[c] && (light[s] == NOBODY || WAY(c)))
 #define HELP(s)		(rank_failed[s] -> WOULD_DO(s, 0) || WOULD_DO(s, 1) || WOULD_DO(s, 2) : \

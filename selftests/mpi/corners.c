@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What programs for MPI may do besides what training.c does, by four ranks who know nothing of light. Each case is named for the
- * one thing in it that is easily got wrong. Data are checked.
+ * What programs for MPI may do besides what training.c does, by four ranks who know nothing of
+ * light. Each case is named for the one thing in it that is easily got wrong. Data are checked.
  *
- *	corners CASE
+ * 	corners CASE
  */
 #include <stdio.h>
 #include <stdlib.h>

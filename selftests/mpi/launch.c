@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A simulated fabric, and a slice of so many ranks with a name, for a command that finds it in MORPH_SLICE. Afterwards all
- * must be dark.
+ * A simulated fabric, and a slice of so many ranks with a name, for a command that finds it in
+ * MORPH_SLICE. Afterwards all must be dark.
  *
- *	launch PROFILE RANKS [--fail MS] COMMAND...
+ * 	launch PROFILE RANKS [--fail MS] COMMAND...
  *
  * With --fail the accelerator of rank 1 dies so long after the slice's first light.
  */

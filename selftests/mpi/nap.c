@@ -2,8 +2,9 @@
 /*
  * Let an MPI sleep where it would yield the processor: nap.so, to be loaded before it.
  *
- * Its ranks wait for messages in a loop that yields. Where they outnumber the processors, waiting takes most of the time of
- * those that work, and an emulated processor forgets all translated addresses each time that another process has it.
+ * Its ranks wait for messages in a loop that yields. Where they outnumber the processors, waiting
+ * takes most of the time of those that work, and an emulated processor forgets all translated
+ * addresses each time that another process has it.
  */
 #include <sched.h>
 #include <time.h>

@@ -1,6 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is learned of a program for MPI that knows nothing of phases, under libmorph-mpi.so. Prints TAP."""
+"""What is learned of a program for MPI that knows nothing of phases, under libmorph-mpi.so. Prints
+TAP."""
 
 import json
 import os
@@ -19,7 +20,8 @@ CORNERS = os.path.join(PROGRAMS, "corners")
 FORTRAN = os.path.join(PROGRAMS, "fortran")
 RANKS = 4
 SECONDS = 120 * int(os.environ.get("SLOWNESS", "1"))
-# Ranks of one machine have no use for networks, nor for its parts: without these an MPI opens a third of the files.
+# Ranks of one machine have no use for networks, nor for its parts: without these an MPI opens a
+# third of the files.
 OWN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
        "OMPI_MCA_pml": "ob1", "OMPI_MCA_osc": "sm,pt2pt", "OMPI_MCA_op": "^avx",
        "OMPI_MCA_coll": "basic,libnbc,self,inter,tuned",
@@ -143,7 +145,8 @@ def trace_that_cant_be_written():
 
 
 def corner(name, **settings):
-    """What was observed of a case of corners.c: of each rank how many operations its communicators had."""
+    """What was observed of a case of corners.c: of each rank how many operations its communicators
+    had."""
     run = Run(name, program=(CORNERS,), **settings)
     assert run.status == 0 and not run.lines() and len(run.traces) == RANKS, run
     return [[(comm["members"], comm["operations"]) for comm in trace["communicators"] if comm["operations"]]

@@ -1,8 +1,10 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""Circuits come and go for a program for MPI that knows nothing of them, under libmorph-mpi.so. Prints TAP.
+"""Circuits come and go for a program for MPI that knows nothing of them, under libmorph-mpi.so.
+Prints TAP.
 
-Its communicators are two pairs, two other pairs, and all, whose circuits share ports: so each iteration needs three phases.
+Its communicators are two pairs, two other pairs, and all, whose circuits share ports: so each
+iteration needs three phases.
 """
 
 import os
@@ -14,7 +16,8 @@ import observe
 
 LAUNCH = os.path.join(observe.BUILD, "selftests", "mpi", "launch")
 ITERATIONS = 12
-# Of each iteration: a sum, a gradient and an activation for each of three batches from either side, three sums.
+# Of each iteration: a sum, a gradient and an activation for each of three batches from either side,
+# three sums.
 ENTERED = 1 + 3 + 3
 LEAST_ENTERED = ITERATIONS * ENTERED
 TURNS = 10

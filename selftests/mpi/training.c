@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An iteration of training by four ranks, as a program that knows nothing of light: two pipelines of two, whose stages sum their
- * gradients; then all sum a loss. Each sum is checked. Once, there is an evaluation between two iterations.
+ * An iteration of training by four ranks, as a program that knows nothing of light: two pipelines
+ * of two, whose stages sum their gradients; then all sum a loss. Each sum is checked. Once, there
+ * is an evaluation between two iterations.
  *
- *	training ITERATIONS [threads | turns | long]
+ * 	training ITERATIONS [threads | turns | long]
  *
- * A long iteration changes between the two more often than anybody remembers. Where threads take turns two of them use one
- * phase again and again, until a third has used another one.
+ * A long iteration changes between the two more often than anybody remembers. Where threads take
+ * turns two of them use one phase again and again, until a third has used another one.
  */
 #include <pthread.h>
 #include <stdio.h>

@@ -1,10 +1,10 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""From a collective to light: what `morphctl plan --load` has planned for a slice is what its receivers see, step by step.
-Prints TAP.
+"""From a collective to light: what `morphctl plan --load` has planned for a slice is what its
+receivers see, step by step. Prints TAP.
 
-What a step holds is worked out here from the plan's holds; what there is light of is read from the simulator's receivers
-and lasers, which know neither the plan nor the driver.
+What a step holds is worked out here from the plan's holds; what there is light of is read from the
+simulator's receivers and lasers, which know neither the plan nor the driver.
 """
 
 import json
@@ -72,7 +72,8 @@ def accelerators(rack, name):
 
 
 def seen(rack, name, now, after):
-    """All ports of a step have light, of as many lanes, and no others have but such as the next step has too."""
+    """All ports of a step have light, of as many lanes, and no others have but such as the next
+    step has too."""
     chips = accelerators(rack, name)
     sends = {(plane, src): chips[src] * PLANES + plane for plane, src, _dst in now | after}
     receives = {(plane, dst): chips[dst] * PLANES + plane for plane, _src, dst in now | after}
@@ -88,7 +89,8 @@ def seen(rack, name, now, after):
 
 
 def joined(rack, name, now):
-    """By the dump of circuits: who has light to whom. Receivers tell that there is some, not whose."""
+    """By the dump of circuits: who has light to whom. Receivers tell that there is some, not
+    whose."""
     lit = {(one["src-plane"], one["src-rank"], one["dst-rank"]) for one in rack.ask("circuit", "list", name)
            if one["state"] == "lit"}
     return now <= lit
@@ -157,7 +159,8 @@ def eight(rack):
 
 
 def failure(rack):
-    """An accelerator fails in the middle: its spare has the rank's light, and the schedule goes on."""
+    """An accelerator fails in the middle: its spare has the rank's light, and the schedule goes
+    on."""
     rack.do("slice", "create", "job", "--count", 4)
     before = accelerators(rack, "job")
 
@@ -186,7 +189,8 @@ def ways(rack, name):
 
 
 def beside_others(rack):
-    """What another tenant has lit is gone round where that can be, and else it is said what is short."""
+    """What another tenant has lit is gone round where that can be, and else it is said what is
+    short."""
     rack.do("slice", "create", "theirs", "--accelerators", "1,2,6,5")
     theirs = plan("all-reduce", "theirs", "--planes", 6, "--policy", "one-shot", "--load")["loaded"]["id"]
     schedule("start", "theirs", theirs)
@@ -202,7 +206,8 @@ def beside_others(rack):
 
 
 def its_own(rack):
-    """What the slice has lit itself stays lit, and is gone round too; what its schedules hold no other one of it gets."""
+    """What the slice has lit itself stays lit, and is gone round too; what its schedules hold no
+    other one of it gets."""
     rack.do("slice", "create", "job", "--accelerators", "0,1,5,4")
     rack.do("circuit", "add", "job", 0, 1, "--src-plane", 5, "--dst-plane", 5)
     before = ways(rack, "job")
@@ -215,7 +220,8 @@ def its_own(rack):
 
 
 def begun(rack):
-    """Steps that time begins go by themselves, as far apart as they are planned; those of a barrier wait for ranks."""
+    """Steps that time begins go by themselves, as far apart as they are planned; those of a barrier
+    wait for ranks."""
     rack.do("slice", "create", "job", "--count", 4)
     answer = plan("all-to-all", "job", "--algorithm", "shift", "--policy", "each-round", "--bytes", "64M", "--load",
                   "--begin", "time")
@@ -235,7 +241,8 @@ def begun(rack):
 
 
 def by_a_file(rack):
-    """Steps that were written into a file are those that would have been loaded; once ranks have moved they are stale."""
+    """Steps that were written into a file are those that would have been loaded; once ranks have
+    moved they are stale."""
     rack.do("slice", "create", "job", "--count", 4)
     with tempfile.NamedTemporaryFile("r", suffix=".json") as file:
         answer = plan("all-to-all", "job", "--to-steps", file.name)

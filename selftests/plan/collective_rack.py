@@ -1,6 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""From a collective to light, on a rack: as collective.py, where circuits cross fibres between servers. Prints TAP."""
+"""From a collective to light, on a rack: as collective.py, where circuits cross fibres between
+servers. Prints TAP."""
 
 import sys
 

@@ -1,8 +1,10 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""Slices are given to controllers, and what controllers should have of the fibres is reserved. Prints TAP.
+"""Slices are given to controllers, and what controllers should have of the fibres is reserved.
+Prints TAP.
 
-What `morphctl controller assign` and `morphctl te apply` say is held against what the kernel tells afterwards.
+What `morphctl controller assign` and `morphctl te apply` say is held against what the kernel tells
+afterwards.
 """
 
 import json
@@ -41,7 +43,8 @@ def reserved(rack):
 
 
 def assigned(rack):
-    """Whole slices are spread by weight; once that is so nothing moves, and the backups are the same."""
+    """Whole slices are spread by weight; once that is so nothing moves, and the backups are the
+    same."""
     names = tenants(rack)
     wish = ["controller", "assign", "--controllers", "7,8,9"]
     with Controllers(rack, 7, 8, 9):
@@ -69,7 +72,8 @@ def assigned(rack):
 
 
 def applied(rack):
-    """A controller gets the lanes that the solution gives it, and keeps those that it has had where they are."""
+    """A controller gets the lanes that the solution gives it, and keeps those that it has had where
+    they are."""
     def apply(controller, *demands, options=(), epoch=1, status=0):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump({"epoch": 1, "ways": 1, "demands": [dict(zip(("from", "to", "lanes", "controller"), demand))
@@ -92,7 +96,8 @@ def applied(rack):
         assert reserved(rack) == {(8, guide): lanes for guide, lanes in asked.items()}
         before = reserved(rack)
         assert apply(8, *first)[1] == 0 and reserved(rack) == before
-        # Of the four fibres two are 8's, in whole or for the most part: the rest is 9's, and it is short of what is not.
+        # Of the four fibres two are 8's, in whole or for the most part: the rest is 9's, and it is
+        # short of what is not.
         answer, missing = apply(9, (0, 4, 4 * LANES, 9), (0, 1, 1, 8), status=7)
         assert missing == 20 and answer["granted"] == 4 * LANES - 20 and answer["conflicts"] >= 2, answer
         assert answer["short"] == [{"src-host": 0, "dst-host": 4, "lanes-count": 4 * LANES, "granted": 4 * LANES - 20}]

@@ -2,9 +2,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Room is made for a slice while others run, and they are seen to run on. Prints TAP.
 
-Four servers in a circle have one fibre left each way from each to the next; all others of the rack are cordoned. The
-slice `first` lies in two neighbours. While the fibres between them were cordoned too it was lit the other way round,
-over the fibres that a slice in the other two servers needs. Nobody leads it back when they are free again.
+Four servers in a circle have one fibre left each way from each to the next; all others of the rack
+are cordoned. The slice `first` lies in two neighbours. While the fibres between them were cordoned
+too it was lit the other way round, over the fibres that a slice in the other two servers needs.
+Nobody leads it back when they are free again.
 """
 
 import sys
@@ -23,7 +24,8 @@ def fibres_between(rack):
 
 
 def detour(rack, *token):
-    """What is told above, on behalf of a controller or of none. Ranks 0 and 2 of `first` are in one server, 1 and 3 in the other."""
+    """What is told above, on behalf of a controller or of none. Ranks 0 and 2 of `first` are in one
+    server, 1 and 3 in the other."""
     fibre = fibres_between(rack)
     circle = {fibre[pair] for at in range(4) for pair in ((CIRCLE[at], CIRCLE[at - 1]), (CIRCLE[at - 1], CIRCLE[at]))}
     direct = [fibre[FIRST], fibre[FIRST[::-1]]]
@@ -52,7 +54,8 @@ def moved(before, after):
 
 
 def room_is_made(rack):
-    """A circuit is led back beside its old way, without a moment of darkness, and the request fits."""
+    """A circuit is led back beside its old way, without a moment of darkness, and the request
+    fits."""
     detour(rack)
     before = held(rack.ask("circuit", "list"))
     answer = rack.ask("defrag", "second", *WISH, "--apply")
@@ -71,7 +74,8 @@ def room_is_made(rack):
 
 
 def dry_run_changes_nothing(rack):
-    """Without --apply it is only said what would be moved; here one circuit is the least, whatever is best."""
+    """Without --apply it is only said what would be moved; here one circuit is the least, whatever
+    is best."""
     detour(rack)
     before = held(rack.ask("circuit", "list"))
     for options in (["--dry-run"], ["--objective", "dark"], ["--objective", "moves", "--placement", "load"]):
@@ -82,7 +86,8 @@ def dry_run_changes_nothing(rack):
 
 
 def without_a_port_it_is_dark(rack):
-    """Where the ends have no port left a circuit goes out first: it is said before, and seen afterwards."""
+    """Where the ends have no port left a circuit goes out first: it is said before, and seen
+    afterwards."""
     detour(rack)
     for ends in ((0, 2), (2, 0), (1, 3), (3, 1)):
         for _port in range(PORTS - 1):
@@ -111,7 +116,8 @@ def controllers_decide(rack):
 
 
 def a_step_that_fails(rack):
-    """An element on the new way is stuck: the light goes on by the old one, and the new slice is gone again."""
+    """An element on the new way is stuck: the light goes on by the old one, and the new slice is
+    gone again."""
     detour(rack)
     before = held(rack.ask("circuit", "list"))
     rack.fault("programming_error - after=0")

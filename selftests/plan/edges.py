@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """Lanes of an edge are reserved at both of its ends, or at neither. Prints TAP.
 
-Two simulated fabrics lead to each other. What `morphctl controller reserve-edge` says is held against what either
-fabric tells afterwards.
+Two simulated fabrics lead to each other. What `morphctl controller reserve-edge` says is held
+against what either fabric tells afterwards.
 """
 
 import json
@@ -110,7 +110,8 @@ def same_lanes_at_both_ends(pair):
 
 
 def conflict_leaves_both_as_they_were(pair):
-    """The far end has too few lanes left by another controller; where both have, but not the same ones, likewise."""
+    """The far end has too few lanes left by another controller; where both have, but not the same
+    ones, likewise."""
     pair.reserve(7, 1)
     pair.one_end(0, 7, 2, 0x3)
     had, before = pair.reserved(7), pair.conflicts(7)
@@ -140,7 +141,8 @@ def ends_that_are_wrong(pair):
 
 
 def light_is_where_lanes_are_reserved(pair):
-    """Lanes that circuits of the controller's slice have are taken first; those that are only prepared cannot be."""
+    """Lanes that circuits of the controller's slice have are taken first; those that are only
+    prepared cannot be."""
     for fabric in (0, 1):
         pair.ask(fabric, "slice", "create", f"{NAMES[fabric]}-job", "--accelerators", "1,0", "--owner", 0,
                  "--controller", 7)
@@ -157,7 +159,8 @@ def light_is_where_lanes_are_reserved(pair):
 
 
 def one_of_two_gets_all(pair):
-    """Both controllers want all lanes at once, from different ends: one of them has both ends, and not each an end."""
+    """Both controllers want all lanes at once, from different ends: one of them has both ends, and
+    not each an end."""
     everything = pair.lanes.bit_count()
     for _ in range(ROUNDS):
         asking = [subprocess.Popen(pair.command(near, *pair.words(controller, everything, near=near)),
@@ -171,7 +174,8 @@ def one_of_two_gets_all(pair):
 
 
 def killed_on_the_way(pair):
-    """Whoever is killed leaves what the next one, in his epoch, gets at both ends, and gives back."""
+    """Whoever is killed leaves what the next one, in his epoch, gets at both ends, and gives
+    back."""
     chance, halves = random.Random(1), 0
     began = time.monotonic()
     pair.reserve(7, 4)

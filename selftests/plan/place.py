@@ -1,9 +1,11 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is lit is what was planned: slices placed on a rack, held against what the kernel tells. Prints TAP.
+"""What is lit is what was planned: slices placed on a rack, held against what the kernel tells.
+Prints TAP.
 
-The plan is what `morphctl place --apply --json` has written. That it was carried out is seen by the dumps of the
-kernel alone: which accelerators the slice has, and which of the guides of each circuit are fibres.
+The plan is what `morphctl place --apply --json` has written. That it was carried out is seen by the
+dumps of the kernel alone: which accelerators the slice has, and which of the guides of each circuit
+are fibres.
 """
 
 import json
@@ -21,7 +23,8 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 MORPHCTL = os.path.join(TOP, "build/tools/morphctl/morphctl")
 PATIENCE_S = 20 * int(os.environ.get("SLOWNESS", 1))
 SERVERS, OF_SERVER, FIBRE = 16, 4, 2
-TENANTS = (0, 3, 5, 6, 9, 10)       # servers in which others have accelerators: no eight others make a box of 2x4x4
+# servers in which others have accelerators: no eight others make a box of 2x4x4
+TENANTS = (0, 3, 5, 6, 9, 10)
 
 
 def write(name, text):
@@ -82,7 +85,8 @@ class Rack:
         return self.hosts[element]
 
     def between(self, src, dst):
-        """Fibres through which light gets from one server to another. End a is where light comes from."""
+        """Fibres through which light gets from one server to another. End a is where light comes
+        from."""
         return [guide for guide, (a, b) in self.ends_of_fibres().items() if self.host(a) == src and self.host(b) == dst]
 
     def fault(self, text=None):
@@ -112,7 +116,8 @@ def held(circuits):
 
 
 def check_lit(rack, name, plan):
-    """The slice has the plan's accelerators; each of its circuits is lit, on the plan's fibres and no others."""
+    """The slice has the plan's accelerators; each of its circuits is lit, on the plan's fibres and
+    no others."""
     fibres = rack.fibres()
     ranks = rack.ask("slice", "show", name)["rank"]
     assert [(rank["rank"], rank["accelerator"]) for rank in ranks] == \
@@ -176,7 +181,8 @@ def among_others(rack):
 
 
 def wavelengths(rack):
-    """Circuits are lit in the wavelengths of the plan; one that would share a fibre is refused, as are those it is with."""
+    """Circuits are lit in the wavelengths of the plan; one that would share a fibre is refused, as
+    are those it is with."""
     plan = rack.ask("place", "waves", "--shape", "2x2x4", "--wavelengths", "4", "--apply")
     check_lit(rack, "waves", plan)
     planned = {(circuit["src-rank"], circuit["dst-rank"]): circuit.get("lanes") for circuit in plan["circuit"]}
@@ -193,7 +199,8 @@ def wavelengths(rack):
 
 
 def other_shapes(rack):
-    """Rings of several lanes, meshes, accelerators alone: one after the other, each in what the others leave."""
+    """Rings of several lanes, meshes, accelerators alone: one after the other, each in what the
+    others leave."""
     wishes = [("ring", ["--ring", "10", "--lanes", "2"]), ("mesh", ["--mesh", "6"]), ("count", ["--count", "7"]),
               ("box", ["--shape", "2x2x4"]), ("row", ["--shape", "3x2"]), ("own", ["--ring", "4", "--transit", "own"])]
     plans = {name: rack.ask("place", name, *wish, "--apply") for name, wish in wishes}
@@ -233,7 +240,8 @@ def unusable(rack):
 
 
 def spares(rack):
-    """A spare whose role has moved is an accelerator like others, and one that became a spare is none."""
+    """A spare whose role has moved is an accelerator like others, and one that became a spare is
+    none."""
     count = len(rack.ask("accelerator", "list"))
     assert "refusal" in rack.ask("place", "--count", "65", status=1)
     rack.do("spare", "remove", *range(64, count))
@@ -246,7 +254,8 @@ def spares(rack):
 
 
 def reservations(rack):
-    """Fibres that a controller has reserved are its own: planned and lit with its token, and by nobody else."""
+    """Fibres that a controller has reserved are its own: planned and lit with its token, and by
+    nobody else."""
     rack.do("controller", "take", 7, "--epoch", 1, "--lease", 600)
     first = rack.ask("place", "--shape", "2x2x4")
     mine = {guide for circuit in first["circuit"] for guide in circuit.get("guide", [])}
@@ -267,11 +276,13 @@ def reservations(rack):
 
 
 def protected(rack):
-    """Fibres that the failover of a running slice needs are nobody else's, but for who takes them knowingly."""
+    """Fibres that the failover of a running slice needs are nobody else's, but for who takes them
+    knowingly."""
     rack.ask("place", "safe", "--shape", "2x2x4", "--apply")
     fibres = sorted(rack.fibres())
     random.Random(2).shuffle(fibres)
-    rack.do("guide", "cordon", *fibres[:96])     # so few do not block the request, whichever they are
+    # so few do not block the request, whichever they are
+    rack.do("guide", "cordon", *fibres[:96])
     for first in range(96, len(fibres), 16):
         rack.do("guide", "cordon", *fibres[first:first + 16])
         said = rack.says("place", "--shape", "2x4x4")
@@ -285,7 +296,8 @@ def protected(rack):
 
 
 def divergence(rack):
-    """What is reserved is held against the solution: nothing of it, all of it, and too much of it."""
+    """What is reserved is held against the solution: nothing of it, all of it, and too much of
+    it."""
     rack.do("controller", "take", 8, "--epoch", 1, "--lease", 600)
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump({"epoch": 2, "demands": [{"from": 0, "to": 4, "lanes": 20, "controller": 8}], "ways": 1}, file)
@@ -306,7 +318,8 @@ def divergence(rack):
 
 
 def hysteresis(rack):
-    """What was decided last is read from the kernel: half a lane is rounded as it was, in whatever epoch; else by chance."""
+    """What was decided last is read from the kernel: half a lane is rounded as it was, in whatever
+    epoch; else by chance."""
     def lanes(epoch):
         json.dump({"epoch": epoch, "ways": 1, "demands": [{"from": 0, "to": 4, "lanes": 2.5, "controller": 8},
                                                           {"from": 4, "to": 0, "lanes": 2.5, "controller": 9}]},
@@ -327,7 +340,8 @@ def hysteresis(rack):
 
 
 def on_behalf(rack):
-    """A slice is a controller's from its beginning, and apply changes it with the controller's token only."""
+    """A slice is a controller's from its beginning, and apply changes it with the controller's
+    token only."""
     rack.do("controller", "take", 9, "--epoch", 1, "--lease", 600)
     made = rack.ask("slice", "create", "theirs", "--accelerators", "0,1", "--controller", 9)
     assert made["controller"] == 9
@@ -349,7 +363,8 @@ TESTS = (empty_rack, whole_rack, among_others, wavelengths, other_shapes, refuse
 
 
 def run(tests, profile="rack64"):
-    """Run tests one after the other on one fabric; what a failed one leaves behind is cleared away."""
+    """Run tests one after the other on one fabric; what a failed one leaves behind is cleared
+    away."""
     print(f"TAP version 13\n1..{len(tests)}", flush=True)
     failed = 0
     with Rack(profile) as rack:

@@ -1,6 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""A slice in several racks, of more circuits than one transaction takes: lit, given back as a whole, protected. Prints TAP."""
+"""A slice in several racks, of more circuits than one transaction takes: lit, given back as a
+whole, protected. Prints TAP."""
 
 import os
 import sys
@@ -34,7 +35,8 @@ def lit_in_several_transactions(rack):
 
 
 def one_that_fails_takes_all_back(rack):
-    """The last request that programs the hardware fails: what the first transaction has lit goes with the slice."""
+    """The last request that programs the hardware fails: what the first transaction has lit goes
+    with the slice."""
     had, began = free(rack), operations()
     rack.ask("place", "pod", *WISH, "--apply")
     last = operations() - began - 1
@@ -49,7 +51,8 @@ def one_that_fails_takes_all_back(rack):
 
 
 def protected_across_racks(rack):
-    """Each rank of the full racks counts on the spare of its protection, and the spare takes over."""
+    """Each rank of the full racks counts on the spare of its protection, and the spare takes
+    over."""
     plan = rack.ask("place", "pod", *WISH, "--protect", "--apply")
     spares = {rank["rank"]: rank["spare"] for rank in plan["protection"]["rank"]}
     assert plan["protection"]["verdict"] == "feasible" and len(spares) == plan["ranks-count"]

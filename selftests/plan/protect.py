@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """The spares that a protection has found are those that take over. Prints TAP.
 
-Each test looks at what the kernel tells of a slice: which spare is preferred for a rank, on which one its plan counts,
-and which one has taken its place after the accelerator was failed.
+Each test looks at what the kernel tells of a slice: which spare is preferred for a rank, on which
+one its plan counts, and which one has taken its place after the accelerator was failed.
 """
 
 import sys
@@ -54,8 +54,8 @@ def reset(rack, *slices):
 
 
 def of_all_ranks(rack):
-    """Beside other tenants, every second rank of a slice fails in its turn and moves to the spare of its protection.
-    The kernel would have chosen another spare by itself."""
+    """Beside other tenants, every second rank of a slice fails in its turn and moves to the spare
+    of its protection. The kernel would have chosen another spare by itself."""
     names, differing = tenants(rack), 0
     rack.ask("place", "plain", "--shape", "2x2x4", "--apply")
     by_itself = chosen(rack, "plain")

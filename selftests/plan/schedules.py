@@ -1,6 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""Schedules by morphctl: what a file says is loaded, gone through and told, by the owner of a slice. Prints TAP.
+"""Schedules by morphctl: what a file says is loaded, gone through and told, by the owner of a
+slice. Prints TAP.
 
 What is lit is seen by the dumps of the kernel's circuits, which `morphctl schedule` does not read.
 """
@@ -37,7 +38,8 @@ def schedule(*words, status=0, text=None, user=None):
 
 
 def lit(rack, name, *pairs):
-    """Whether there is light between these pairs of ranks; none are given: nowhere. The next step may be lit ahead."""
+    """Whether there is light between these pairs of ranks; none are given: nowhere. The next step
+    may be lit ahead."""
     there = {(circuit["src-rank"], circuit["dst-rank"]) for circuit in rack.ask("circuit", "list", name)
              if circuit["state"] == "lit"}
     return there >= set(pairs) if pairs else not there
@@ -72,7 +74,8 @@ BARRIERS = STEPS.replace("[0, 2]}", "[0, 2], begin: barrier}")
 
 
 def jumped_and_waited(rack):
-    """Any step is the next; who waits goes on when its position is lit, which the last rank that arrives does."""
+    """Any step is the next; who waits goes on when its position is lit, which the last rank that
+    arrives does."""
     rack.do("slice", "create", "job", "--count", 4)
     number = schedule("load", "job", "-", text=BARRIERS)["id"]
     schedule("start", "job", number)

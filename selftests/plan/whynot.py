@@ -1,9 +1,10 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is said to be in the way of a request is in its way: without it the request fits. Prints TAP.
+"""What is said to be in the way of a request is in its way: without it the request fits. Prints
+TAP.
 
-Each test lets something be in the way, asks `morphctl why-not` for the binding constraint, lifts just that, and has
-`morphctl place` find room.
+Each test lets something be in the way, asks `morphctl why-not` for the binding constraint, lifts
+just that, and has `morphctl place` find room.
 """
 
 import sys
@@ -25,7 +26,8 @@ def fits(rack, *wish):
 
 
 def transit(rack):
-    """Light may not cross the servers of others; place says what would be if it might, and the reverse."""
+    """Light may not cross the servers of others; place says what would be if it might, and the
+    reverse."""
     names, wish = tenants(rack), ("--shape", "2x4x4", "--whole-servers")
     assert binding(rack, *wish, "--transit", "own") == ("transit", set())
     refused = rack.ask("place", *wish, "--transit", "own", status=1)
@@ -54,7 +56,8 @@ def hardware(rack):
 
 
 def mesh(rack, name, *servers):
-    """A mesh of seven in two servers, however many fibres that takes: all other accelerators are held meanwhile."""
+    """A mesh of seven in two servers, however many fibres that takes: all other accelerators are
+    held meanwhile."""
     free = [chip["id"] for chip in rack.ask("accelerator", "list")
             if chip["use"] == "free" and chip["host"] not in servers]
     rack.do("slice", "create", "others", "--accelerators", ",".join(map(str, free)))

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Build the initramfs that leads a stock kernel to the host's file system: busybox, an init, a few modules."""
+"""Build the initramfs that leads a stock kernel to the host's file system: busybox, an init, a few
+modules."""
 
 import lzma
 import os
@@ -55,7 +56,8 @@ class Cpio:
         self.add(name, stat.S_IFREG | 0o755, content)
 
     def copy(self, name, path):
-        """Add what is at path on this machine: a directory without its content, a symbolic link or a file."""
+        """Add what is at path on this machine: a directory without its content, a symbolic link or
+        a file."""
         status = os.lstat(path)
         content = b""
         if stat.S_ISLNK(status.st_mode):
@@ -74,7 +76,8 @@ class Cpio:
 
 
 def build(tree, top, init, busybox="/bin/busybox"):
-    """Return the archive for the kernel whose modules lie in tree, and for programs of the checkout top."""
+    """Return the archive for the kernel whose modules lie in tree, and for programs of the checkout
+    top."""
     archive = Cpio()
     for name in ("bin", "dev", "host", "modules", "proc", "resident", "root", "sys", "top"):
         archive.directory(name)

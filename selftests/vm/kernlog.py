@@ -61,15 +61,16 @@ def excerpt_end(lines, start):
 def emulator_hangs(log):
     """Is it the emulator that hangs, by what a machine that hung has answered to an NMI?
 
-    QEMU 7.2 may go on running a breakpoint that the kernel, which patches its own text behind one, has taken away
-    again: that processor traps for ever, and the one that patches waits for it. Or there is no answer at all, for
-    which the machine has no means.
+    QEMU 7.2 may go on running a breakpoint that the kernel, which patches its own text behind one,
+    has taken away again: that processor traps for ever, and the one that patches waits for it. Or
+    there is no answer at all, for which the machine has no means.
     """
     return ANSWER not in log or "text_poke_bp_batch" in log and "exc_int3" in log
 
 
 def hanging(log):
-    """The stacks, in what the kernel prints of all tasks, of those that may be what hangs: all but idle kernel threads."""
+    """The stacks, in what the kernel prints of all tasks, of those that may be what hangs: all but
+    idle kernel threads."""
     lines = log.splitlines()
     told = []
     for position, line in enumerate(lines):

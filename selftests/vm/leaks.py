@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
 """What the modules do to kernel memory, and what they leave behind when unloaded.
 
-The test machine tracks who allocated each object (slub_debug=U). An address that the kernel can't name any more
-is code that is gone. What such code allocated and is still there has leaked, except where it was there before:
-every module's own start is code that goes.
+The test machine tracks who allocated each object (slub_debug=U). An address that the kernel can't
+name any more is code that is gone. What such code allocated and is still there has leaked, except
+where it was there before: every module's own start is code that goes.
 """
 
 import glob
@@ -15,7 +15,8 @@ ENTRY = re.compile(r"\n(?=\s{1,7}\d)")
 GONE = re.compile(r"\b0x(ffffffff[a-f][0-9a-f]{7})\b")
 MODULE = re.compile(r" \[\w+\]")
 NAMES = ("/sys/kernel/debug/morph*", "/sys/class/morph*", "/sys/bus/morph*", "/sys/kernel/config/morph*", "/dev/morph*")
-PATIENCE_SECONDS = 10 * int(os.environ.get("SLOWNESS", 1))    # for what is freed after a grace period
+# for what is freed after a grace period
+PATIENCE_SECONDS = 10 * int(os.environ.get("SLOWNESS", 1))
 KMEMLEAK = "/sys/kernel/debug/kmemleak"
 KMEMLEAK_AGE_SECONDS = 5    # what is younger, it does not report
 
@@ -35,7 +36,8 @@ def allocations():
 
 
 def unreferenced():
-    """What kmemleak, where the kernel has it, finds that nothing refers to. The first scan only takes checksums."""
+    """What kmemleak, where the kernel has it, finds that nothing refers to. The first scan only
+    takes checksums."""
     if not os.path.exists(KMEMLEAK):
         return []
     time.sleep(KMEMLEAK_AGE_SECONDS)
@@ -59,8 +61,8 @@ def nameless():
 
 
 def allocated_by_gone(entry, known):
-    """Whether, of all modules in this stack, one that is gone allocated. (A cache may keep what a call filled; so does
-    gcov, of the counters of every module that ever was.)"""
+    """Whether, of all modules in this stack, one that is gone allocated. (A cache may keep what a
+    call filled; so does gcov, of the counters of every module that ever was.)"""
     for line in entry.splitlines():
         if MODULE.search(line) or "__gcov_" in line:
             return False
@@ -90,17 +92,20 @@ def names():
 
 
 def empty_quarantine():
-    """Have KASAN give up the freed objects that it keeps: the allocator counts them as allocated."""
+    """Have KASAN give up the freed objects that it keeps: the allocator counts them as
+    allocated."""
     for path in glob.glob("/sys/kernel/slab/*/shrink"):
         with open(path, "w", encoding="ascii") as file:
             file.write("1")
 
 
 def left_behind(known):
-    """List what is still there when the kernel has had time to free it. known: nameless() before."""
+    """List what is still there when the kernel has had time to free it. known: nameless()
+    before."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
-        # A name that was looked up keeps the directory that it was looked up in until it has been forgotten itself.
+        # A name that was looked up keeps the directory that it was looked up in until it has been
+        # forgotten itself.
         drop_caches()
         empty_quarantine()
         found = caches() + leaked(known) + names()

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A test machine: a kernel in QEMU on the host's own file system, read-only, and one directory to write to."""
+"""A test machine: a kernel in QEMU on the host's own file system, read-only, and one directory to
+write to."""
 
 import fcntl
 import lzma
@@ -23,18 +24,21 @@ STATE = os.path.join(BUILD, "vm")
 APPEND = ("console=ttyS0", "loglevel=5", "panic=-1", "oops=panic", "tsc=reliable", "random.trust_cpu=on", "audit=0",
           # An emulator that waits for its processor makes the timer look broken.
           "no_timer_check",
-          # An emulator translates a program again where the program has other addresses than before.
+          # An emulator translates a program again where the program has other addresses than
+          # before.
           "norandmaps",
           "rcupdate.rcu_cpu_stall_timeout=60", "watchdog_thresh=30", "sysctl.kernel.hung_task_timeout_secs=60",
           # A machine that hangs is asked by NMI what all its tasks and processors are doing.
           "unknown_nmi_panic", f"panic_print={1 << 0 | 1 << 6:#x}")
 NMI_SECONDS = 20
 LOOK_SECONDS = 0.5
-# Red zones, poison and the allocator's caller in every object that a driver may own; no shared caches.
+# Red zones, poison and the allocator's caller in every object that a driver may own; no shared
+# caches.
 CHECKS = ("slab_nomerge", "slub_debug=FZPU,kmalloc-*,morph*")
 
 
-# A debug kernel has nothing to do after its first complaint, poisons what it can, and runs the tests of modules.
+# A debug kernel has nothing to do after its first complaint, poisons what it can, and runs the
+# tests of modules.
 DEBUG = ("panic_on_warn=1", "page_poison=1", "kunit.enable=1")
 
 
@@ -51,7 +55,8 @@ class Kernel:
         return subprocess.run([tool, self.version, what], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
 
     def bootable(self):
-        """The image, decompressed here where it is xz: under emulation the kernel needs seconds for that."""
+        """The image, decompressed here where it is xz: under emulation the kernel needs seconds for
+        that."""
         path = os.path.join(STATE, "vmlinux-" + self.release)
         if os.path.exists(path):
             return path
@@ -73,7 +78,8 @@ def write_whole(path, content):
 
 @dataclass
 class Patience:
-    """After how many seconds a machine has hung: since power-on until it is up, without a word from then on, and in all."""
+    """After how many seconds a machine has hung: since power-on until it is up, without a word from
+    then on, and in all."""
     boot: float
     silence: float
     total: float
@@ -84,7 +90,8 @@ CLOCK_FASTER, CLOCK_SLACK_SECONDS = 3, 20     # of a kernel than ours, before it
 
 
 class Outcome:
-    """How a run ended: the command's status, or None and a reason, and what the kernel complained of."""
+    """How a run ended: the command's status, or None and a reason, and what the kernel complained
+    of."""
 
     def __init__(self, results, timed_out):
         self.booted_after = None
@@ -121,7 +128,8 @@ def share(tag, path, *options):
 
 
 def socket_with_card(number):
-    """A PCI Express port with a card that has a serial number, which follows its address: for tests of hot-plug."""
+    """A PCI Express port with a card that has a serial number, which follows its address: for tests
+    of hot-plug."""
     return ["-device", f"pcie-root-port,id=port{number},chassis={number},hotplug=off",
             "-netdev", f"user,id=net{number},restrict=on",
             "-device", f"e1000e,bus=port{number},netdev=net{number},mac=52:54:00:00:00:0{number},romfile="]
@@ -182,7 +190,8 @@ class Machine:
         words = [*APPEND, *(DEBUG if self.kernel.config else ()), "firmware_class.path=" + os.path.join(BUILD, "firmware"), "MORPH_TOP=" + TOP,
                  "MORPH_RESULTS=" + results, "MORPH_MODULES=" + self.kernel.modules, *self.append]
         count = ["-icount", "shift=0,sleep=off"] if self.counts else []
-        # An emulator takes string instructions byte by byte: let the kernel believe that they are slow.
+        # An emulator takes string instructions byte by byte: let the kernel believe that they are
+        # slow.
         cpu = "max" if self.accel == "kvm" else "max,erms=off,fsrm=off"
         if self.interactive:
             words.append("MORPH_TERMINAL=/dev/hvc0")
@@ -209,10 +218,11 @@ def ends(qemu, timeout):
 
 
 def clock_runs_away(booted, seconds):
-    """Was the kernel up for much longer, by its own account in that file, than the seconds since power-on?
+    """Was the kernel up for much longer, by its own account in that file, than the seconds since
+    power-on?
 
-    It counts the processor's ticks against another clock while it boots, and counts far too few when the emulator is
-    starved just then. All its timeouts are over at once then.
+    It counts the processor's ticks against another clock while it boots, and counts far too few
+    when the emulator is starved just then. All its timeouts are over at once then.
     """
     try:
         with open(booted, encoding="ascii") as file:

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The files of the host that the test machine has in memory: programs that tests start often, and what these read.
+"""The files of the host that the test machine has in memory: programs that tests start often, and
+what these read.
 
 For any other file, to open it or to find that it does not exist takes up to three requests to the
 host. An emulated processor needs about a millisecond for a request.
@@ -39,7 +40,8 @@ def linked_libraries(programs):
 
 
 def python_modules():
-    """Sources and compiled files of those modules of Python's library that this process has loaded."""
+    """Sources and compiled files of those modules of Python's library that this process has
+    loaded."""
     library = sysconfig.get_path("stdlib")
     for module in list(sys.modules.values()):
         for path in (getattr(module, "__file__", None), getattr(module, "__cached__", None)):

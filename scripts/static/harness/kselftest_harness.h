@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
  * The interface of the kernel's kselftest_harness.h, for cppcheck alone. The macros of the kernel's
- * header grow each comparison to 40 tokens and take two thirds of the time that cppcheck needs for a
- * test. Here a comparison is a loop that ends at once, or ends the program, after the handler that
- * may follow it.
+ * header grow each comparison to 40 tokens and take two thirds of the time that cppcheck needs for
+ * a test. Here a comparison is a loop that ends at once, or ends the program, after the handler
+ * that may follow it.
  */
 #ifndef KSELFTEST_HARNESS_H
 #define KSELFTEST_HARNESS_H
