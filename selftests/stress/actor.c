@@ -2,10 +2,10 @@
 /*
  * Somebody who acts by chance, for selftests/stress/campaign:
  *
- *   actor tenant SEED LOG COUNT FABRIC UID GIVE TAKE
- *   actor admin SEED LOG COUNT FABRIC ACCELERATOR GUIDE ELEMENT SPARE
- *   actor coordinator SEED LOG COUNT SLICE SLICE EDGE
- *   actor list ROLE SEED FIRST NUMBER     the acts that a seed leads to, and nothing else
+ *	actor tenant SEED LOG COUNT FABRIC UID GIVE TAKE
+ *	actor admin SEED LOG COUNT FABRIC ACCELERATOR GUIDE ELEMENT SPARE
+ *	actor coordinator SEED LOG COUNT SLICE SLICE EDGE
+ *	actor list ROLE SEED FIRST NUMBER     the acts that a seed leads to, and nothing else
  *
  * LOG is a file that is appended to, COUNT a file whose first word counts acts, GIVE and TAKE the
  * ends of a socket. Reads from its input how many acts to do, or what a coordinator is to do, and
@@ -35,7 +35,9 @@ static void answer(const char *word)
 static struct tenant tenants[2];
 static unsigned int wanted;
 
-/* Half of the acts each. No fabric: the other half of an accident, tried again next time. */
+/*
+ * Each of two threads runs half of the acts. If there is no fabric, the caller tries again later.
+ */
 static void *act_as_tenant(void *data)
 {
 	struct tenant *t = data;
@@ -46,13 +48,13 @@ static void *act_as_tenant(void *data)
 	return NULL;
 }
 
-/* If the fabric has gone, keep nothing of it, and look for the next one of its name. */
+/* If the fabric has gone, drop all of it and look for the next fabric of that name. */
 static void attend(struct tenant *t, const char *fabric)
 {
 	struct morph_slice_info slice;
 	struct morph_fabric_info info;
 
-	/* Who was born since may have been handed a slice of the fabric before. */
+	/* The sibling may have received a slice of the old fabric after the fabric had gone. */
 	if (t->slice >= 0 && slice_info(t->slice, &slice))
 		tenant_drop(t);
 	if (t->fabric >= 0 && !fabric_info(t->fabric, &info))
@@ -69,7 +71,7 @@ static void be_tenant(char **argv)
 	unsigned int acts, i;
 	pthread_t thread;
 
-	/* Both write to one log, which tells them apart by the parity of what they number. */
+	/* Both tenants write to one log. The parity of their serial numbers distinguishes them. */
 	for (i = 0; i < 2; i++)
 		tenants[i] = (struct tenant){
 			.actor = actor,
@@ -103,7 +105,7 @@ static void be_tenant(char **argv)
 	}
 }
 
-/* -------------------------------------------------------------------- others */
+/* -------------------------------------------------------------------- other roles */
 
 static void be_admin(char **argv)
 {
@@ -155,7 +157,7 @@ static _Atomic unsigned int *open_count(const char *path)
 	close(fd);
 	if (page == MAP_FAILED)
 		return NULL;
-	return page; /* for as long as the process lives */
+	return page; /* valid as long as the process lives */
 }
 
 int main(int argc, char **argv)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An administrator by chance, over netlink: cordons, fails, tests, replaces, ends slices, changes
- * circuits and quotas.
+ * A random administrator: over netlink it cordons, fails, tests and replaces hardware, ends slices,
+ * and changes circuits and quotas.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -10,8 +10,8 @@
 #include "stress.h"
 
 /*
- * Tenants' user ids, and how many named slices there may be; selftests/stress/tenants.py knows them
- * too.
+ * User ids of the tenants, and the number of named slices. Keep them equal to
+ * selftests/stress/tenants.py.
  */
 #define FIRST_UID 2000
 #define TENANTS 8
@@ -23,9 +23,9 @@ struct admin {
 	struct nl nl;
 	const char *name;
 	struct morph_fabric_info info;
-	unsigned int barred[4]; /* an accelerator, a guide, an element, a spare */
-	unsigned int slices[KEPT], slices_count; /* seen last */
-	unsigned int txns[KEPT]; /* asked for last */
+	unsigned int barred[4]; /* an accelerator, a guide, an element and a spare */
+	unsigned int slices[KEPT], slices_count; /* slices of the latest dump */
+	unsigned int txns[KEPT]; /* transactions of the latest requests */
 	unsigned int txns_count;
 };
 
@@ -50,7 +50,7 @@ static bool is_barred(const struct admin *a, unsigned int part, unsigned int ind
 	       (part == MORPH_PART_ELEMENT && index == a->barred[2]);
 }
 
-/* Any piece of hardware but those that are barred. */
+/* Choose a part of the hardware at random, except the barred parts. */
 static void put_part(struct admin *a)
 {
 	const unsigned int parts[] = { MORPH_PART_ACCELERATOR, MORPH_PART_GUIDE, MORPH_PART_ELEMENT,
@@ -117,7 +117,7 @@ static void note_sick(const struct nlmsghdr *message, void *context)
 	sick->count++;
 }
 
-/* Go round: what is not healthy is tested, what is only cordoned is given back. */
+/* For all parts: test those that are not healthy, and uncordon those that are only cordoned. */
 static int repair(void *who)
 {
 	struct admin *a = who;
@@ -161,7 +161,7 @@ static void note_slice(const struct nlmsghdr *message, void *context)
 	a->slices[a->slices_count++ % KEPT] = nl_get_u32(nl_find(message, MORPH_A_SLICE_ID));
 }
 
-/* One of the slices that there are. */
+/* Choose one of the existing slices. */
 static unsigned int any_slice(struct admin *a)
 {
 	unsigned int count;
@@ -286,7 +286,9 @@ static int why_not(void *who)
 	return nl_do(&a->nl);
 }
 
-/* Limits, tight ones too, of a tenant; what is held beyond them stays held. */
+/*
+ * Set limits of a tenant, also below its current use: the driver then keeps what the tenant holds.
+ */
 static int limit(void *who)
 {
 	struct admin *a = who;
@@ -297,7 +299,7 @@ static int limit(void *who)
 	nl_put_u32(&a->nl, MORPH_A_QUOTA_CIRCUITS, 4 + chance(a, 60));
 	nl_put_u32(&a->nl, MORPH_A_QUOTA_LANES, 4 + chance(a, 100));
 	nl_put_u32(&a->nl, MORPH_A_QUOTA_PREPARED, chance(a, 8));
-	/* Schedules and rings want memory. */
+	/* Schedules and queues need locked memory. */
 	nl_put_u64(&a->nl, MORPH_A_QUOTA_BYTES, chance(a, 3) ? 1 << 30 : 20000 + chance(a, 200000));
 	return nl_do(&a->nl);
 }
@@ -308,7 +310,7 @@ static int look(void *who)
 					    MORPH_CMD_CIRCUIT_GET, MORPH_CMD_TXN_GET };
 	struct admin *a = who;
 
-	/* The fabric is the first attribute of each of them. */
+	/* The fabric is the first attribute of each request. */
 	begin(a, commands[chance(a, 4)], MORPH_A_CIRCUIT_FABRIC);
 	return nl_dump(&a->nl, NULL, NULL);
 }
@@ -346,7 +348,7 @@ struct admin *admin_new(struct actor actor, const char *fabric, const unsigned i
 	return a;
 }
 
-/* The fabric may have gone, and come back with another number. */
+/* The fabric may have gone and come back with another number. */
 void admin_act(struct admin *a)
 {
 	int fd = find_fabric(a->name, &a->info);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The books of the core against the state of the hardware. */
+/* Compare the accounts of the core with the state of the hardware. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,13 +14,13 @@ static long long ledger(const struct sim *sim, const char *key)
 	return core_counter(sim, "ledger", key);
 }
 
-/* Operations that the core waits for now. */
+/* Is the core waiting for operations of the provider? */
 static bool at_work(const struct sim *sim)
 {
 	return core_counter(sim, "operations", "cookie") >= 0;
 }
 
-/* Every line of the hardware's state through a function; its sum. */
+/* Apply a function to each line of the hardware's state, and return the sum of the results. */
 static long long hardware(const struct sim *sim,
 			  long long (*look)(const struct sim *sim, const char *line))
 {
@@ -47,9 +47,9 @@ static long long lasers_on(const struct sim *sim, const char *line)
 }
 
 static unsigned int compared;
-static char first[120]; /* of the elements that differ */
+static char first[120]; /* number of elements that differ */
 
-/* An element whose state is not the one that the core believes in. */
+/* Count an element whose state differs from the state in the core. */
 static long long element_differs(const struct sim *sim, const char *line)
 {
 	struct morph_element_info element = {};
@@ -92,8 +92,8 @@ static const char *disagree(const struct sim *sim)
 }
 
 /*
- * An idle element that has moved by itself is found when patrol has come round, 64 a second:
- * on rack64 after 51 s. Nothing else takes longer than the repairs and releases under way.
+ * Patrol reads back 64 elements per second, 51 s for all of rack64. It finds an idle element that
+ * moved by itself within one pass. Only running repairs and releases can take longer.
  */
 static long long patrol_ms(const struct sim *sim)
 {
@@ -106,7 +106,7 @@ const char *balance_held(const struct sim *sim)
 	long long until = now_ms() + PATIENCE_MS + patrol_ms(sim);
 	unsigned int calm = 0;
 
-	/* Repairs and patrols may still be at work between two looks. */
+	/* Repairs and patrols may start again between two samples. */
 	while (now_ms() < until) {
 		usleep(50000);
 		if (at_work(sim)) {
@@ -122,7 +122,7 @@ const char *balance_held(const struct sim *sim)
 	return what;
 }
 
-/* What is still held, or NULL. */
+/* Return a description of a resource that is still held, or NULL. */
 static const char *leftover(const struct sim *sim)
 {
 	static const char *const keys[] = {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Chance from a seed, and the log of what it led to. */
+/* Random numbers from a seed, and the log of an actor. */
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -31,7 +31,7 @@ const struct act *actor_choose(struct actor *actor, const struct act *acts)
 	return act;
 }
 
-/* One write for each line: a process that is killed leaves whole ones. */
+/* Write each line with one write(): a process that is killed leaves only whole lines. */
 void actor_tell(struct actor *actor, const char *format, ...)
 {
 	char line[200];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A coordinator of a circuit there and one back between two fabrics, by the protocol of
+ * A coordinator of two circuits between two fabrics, one in each direction. It uses the protocol of
  * Documentation/device-abi.rst.
  */
 #include <fcntl.h>
@@ -13,14 +13,14 @@
 
 #define SECOND 1000000000ull
 #define LEASE (SECOND * slowness())
-/* edge4: what leaves at an edge comes in at the peer's fourth from it. */
+/* edge4: light that leaves at an edge arrives at edge (n + 4) of the peer. */
 #define BACK 4
 
 struct coordinator {
 	struct actor *actor;
 	uint64_t cookie;
 	unsigned int edge;
-	unsigned int left; /* steps until it hangs, to be killed; 0: it does not */
+	unsigned int left; /* steps until it hangs and waits to be killed; 0: it does not hang */
 	int slices[2];
 };
 
@@ -89,9 +89,9 @@ static int forward(struct coordinator *c)
 }
 
 /*
- * What another one left is found by its cookie and finished: forward once anything is confirmed.
- * What was verified gets a new lease first, so that none ends by itself between the question and
- * the answer.
+ * Find the transactions of a killed coordinator by their cookie, and finish them: confirm both if
+ * one is confirmed, otherwise revert both. Renew the leases of verified transactions first, so that
+ * none expires between the query and the decision.
  */
 static int finish(struct coordinator *c)
 {
@@ -109,7 +109,7 @@ static int finish(struct coordinator *c)
 	return 0;
 }
 
-/* Take away what was confirmed, so that the next change finds nothing. */
+/* Remove the confirmed circuits, so that the next change starts without any. */
 static int clear(const int *slices)
 {
 	long long until = now_ms() + PATIENCE_MS;
@@ -119,7 +119,7 @@ static int clear(const int *slices)
 	unsigned int i, side;
 
 	for (side = 0; side < 2; side++)
-		/* While the peer's darkness is looked into, changes are to be tried again. */
+		/* While the driver verifies darkness at the peer, changes fail: repeat them. */
 		while (!slice_read(slices[side], &info, NULL, 0, circuits, 4) &&
 		       info.circuits.count && now_ms() < until) {
 			for (i = 0; i < info.circuits.count; i++)

@@ -63,8 +63,7 @@ def lit_of(snapshot, schedule):
             if circuit["slice"] == schedule["slice"] and first <= circuit["id"] < first + schedule["circuits"]}
 
 
-# -------------------------------------------------------------------------------------------------
-# holds
+# -------------------------------------------------------------------------------------------- holds
 
 @dataclass
 class Hold:
@@ -129,8 +128,7 @@ def schedules_hold_what_they_need(_profile, snapshot):
             yield f"{schedule_name(hold.schedule)} holds nothing, though no repair has passed"
 
 
-# -------------------------------------------------------------------------------------------------
-# steps
+# -------------------------------------------------------------------------------------------- steps
 
 def schedules_are_as_loaded(_profile, snapshot):
     """What a schedule says of itself is what was asked for."""
@@ -219,8 +217,7 @@ AT_REST = (schedules_hold_what_they_need, schedules_are_as_loaded, steps_are_lit
            pages_show_what_is_lit)
 
 
-# -----------------------------------------------------------------------------------------------
-# answers
+# ------------------------------------------------------------------------------------------ answers
 
 # A slice or its fabric may be gone, a repair under way, a schedule be unloaded by somebody else at
 # any moment.

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The state page of a tenant's slice, read while it changes. A mapping keeps a slice as a file
- * does: they go together.
+ * Read the state page of a tenant's slice while it changes. A mapping keeps a slice alive as a file
+ * does, so tenant_drop() ends both.
  */
 #include <string.h>
 #include <sys/mman.h>
@@ -28,7 +28,7 @@ static bool page_copy(const volatile struct morph_state_page *page, void *copy, 
 	return false;
 }
 
-/* What is wrong with a page of one version, or NULL. */
+/* Return a description of the error in a page of one version, or NULL. */
 static const char *page_wrong(const struct morph_state_page *page, size_t bytes)
 {
 	const struct morph_state_pair *pairs = (const void *)(page + 1);
@@ -86,7 +86,7 @@ int page_read(void *who)
 	return error;
 }
 
-/* The slice may have gone before: its page is still whole. */
+/* The slice may have gone before: its page must still be consistent. */
 void page_drop(struct tenant *t)
 {
 	if (!t->page)

@@ -58,8 +58,7 @@ def reserving(snapshot):
     return any(slice_["reserved"] for slice_ in snapshot.objects["slice"])
 
 
-# ----------------------------------------------------------------------------------------------------
-# lanes
+# -------------------------------------------------------------------------------------------- lanes
 
 def lanes_are_used_once(profile, snapshot):
     """No two circuits have the same wavelength of a guide, a transmitter or a receiver."""
@@ -120,8 +119,7 @@ def ledger_has_circuits(_profile, snapshot):
             yield f"{key}: {snapshot.ledger[key]}, circuits have {lanes}, schedules at most {held_lanes[1]}"
 
 
-# -------------------------------------------------------------------------------------------------
-# hardware
+# ----------------------------------------------------------------------------------------- hardware
 
 def elements_are_as_believed(_profile, snapshot):
     """Each element is in the state that the driver says, and that its circuits want."""
@@ -260,8 +258,7 @@ def darkness_has_a_cause(profile, snapshot):
             yield f"{name_of(circuit)} is dark, and its slice says that it is well"
 
 
-# ---------------------------------------------------------------------------------------------
-# accelerators
+# ------------------------------------------------------------------------------------- accelerators
 
 def accelerators_have_one_slice(_profile, snapshot):
     """No accelerator is in two slices."""
@@ -333,8 +330,7 @@ def nothing_uses_what_is_barred(_profile, snapshot, barred):
                 yield f"{kind} {part['id']} is cordoned no more"
 
 
-# ---------------------------------------------------------------------------------------------------
-# owners
+# ------------------------------------------------------------------------------------------- owners
 
 def slices_have_owners(_profile, snapshot):
     """A slice without a name lives as long as a file is open; files count as they are."""
@@ -380,8 +376,7 @@ def quotas_are_what_is_held(_profile, *snapshots):
                 yield f"{user[0]} {user[1]} is charged {used} {key}, and holds {right}"
 
 
-# ------------------------------------------------------------------------------------------------------
-# rest
+# --------------------------------------------------------------------------------------------- rest
 
 def all_is_at_rest(_profile, snapshot):
     """Nothing is under way."""
@@ -426,8 +421,7 @@ def broken(rules, profile, snapshot, *more):
     return [f"{rule.__name__}: {sentence}" for rule in rules for sentence in rule(profile, snapshot, *more)]
 
 
-# ----------------------------------------------------------------------------------------------------
-# events
+# ------------------------------------------------------------------------------------------- events
 
 def key_of(event):
     return event["type"], event["seq"], event["time_ns"]
@@ -460,8 +454,7 @@ def events_are_whole(told, read, since, emptied):
         yield findings[0]
 
 
-# -------------------------------------------------------------------------------------------------
-# answers
+# ------------------------------------------------------------------------------------------ answers
 
 def stale_is_refused(lines):
     """What was meant for a generation that has gone by was not done: lines of an actor's log, as words."""
@@ -471,8 +464,7 @@ def stale_is_refused(lines):
             yield f"act {words[1]} was meant for an older generation, and was done"
 
 
-# --------------------------------------------------------------------------------------------- two
-# fabrics
+# -------------------------------------------------------------------------------------- two fabrics
 
 def ending(snapshot, slice_, cookie):
     """Is a slice's transaction of that cookie confirmed? None: it has not ended."""

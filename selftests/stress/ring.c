@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a tenant does with rings. Each entry that is submitted is told before, each answer after it
- * was read: proof.py holds the ones against the others. An entry that means nothing is told as
- * such.
+ * Acts of a tenant on queues. The log has each entry before its submission and each answer after it
+ * was read, and proof.py compares them. The log marks invalid entries.
  */
 #include <string.h>
 #include <sys/ioctl.h>
@@ -36,8 +35,8 @@ static void forget(struct tenant_ring *ring)
 }
 
 /*
- * The rings go with the file, unless others have it: who gives a slice away leaves no ring of his
- * memory there.
+ * Closing the file ends the queues, unless another process shares the file. A tenant that gives a
+ * slice away closes the queues in its own memory first.
  */
 void rings_drop(struct tenant *t)
 {
@@ -60,7 +59,7 @@ static void *own_memory(size_t bytes)
 	return memory == MAP_FAILED ? NULL : memory;
 }
 
-/* A ring for a schedule of its own slice: it goes with that file. */
+/* Make a queue for a schedule of the tenant's own slice. It ends with that file. */
 int ring_new(void *who)
 {
 	struct tenant *t = who;
@@ -78,7 +77,7 @@ int ring_new(void *who)
 		forget(ring);
 		return error;
 	}
-	/* One that has not started, or has stopped, will do as well. */
+	/* A schedule that has not started, or has stopped, serves as well. */
 	if (any_schedule(t, t->slice, &schedule)) {
 		error = -running_schedule(t, t->slice, &schedule);
 		if (error)
@@ -120,7 +119,7 @@ int ring_new(void *who)
 
 /* --------------------------------------------------------------------- entries */
 
-/* One of the tenant's rings, or NULL. */
+/* Return one of the tenant's queues, or NULL. */
 static struct tenant_ring *any_ring(struct tenant *t)
 {
 	unsigned int first = draw(t, MOST_RINGS), i;
@@ -175,7 +174,7 @@ static void wake(struct tenant *t, struct tenant_ring *ring)
 		tell_call(t, "ring-wake", ring_act(t->slice, ring->number, MORPH_RING_WAKE, NULL));
 }
 
-/* Positions are guessed: what comes of it is the answer. */
+/* Guess positions: the driver accepts or rejects them, and the log has its answer. */
 int ring_submit(void *who)
 {
 	struct tenant *t = who;
@@ -212,7 +211,7 @@ int ring_submit(void *who)
 	return 0;
 }
 
-/* What means nothing stops the ring, and nothing else. */
+/* An invalid entry stops its queue and nothing else. */
 int ring_spoil(void *who)
 {
 	struct tenant *t = who;
@@ -227,7 +226,7 @@ int ring_spoil(void *who)
 	return 0;
 }
 
-/* By number, in any slice: those of others too. */
+/* Act on a queue by number in any slice, also in slices of other tenants. */
 int ring_touch(void *who)
 {
 	struct tenant *t = who;
@@ -249,7 +248,7 @@ int ring_touch(void *who)
 
 /* ------------------------------------------------------------------------ rest */
 
-/* Its state, or GONE of one that somebody has closed. */
+/* Return the state of a queue, or GONE if another process closed it. */
 static unsigned int state_of(const struct tenant *t, const struct tenant_ring *ring)
 {
 	unsigned int state;
@@ -260,7 +259,8 @@ static unsigned int state_of(const struct tenant *t, const struct tenant_ring *r
 static bool has_answered(struct tenant *t, struct tenant_ring *ring)
 {
 	/*
-	 * What comes up to this moment has been answered before the state is read, if it ever is.
+	 * Read the state first: read_answers() then finds the answers to all earlier entries,
+	 * unless the queue has stopped.
 	 */
 	unsigned int state = state_of(t, ring);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What a tenant does with schedules of its slice and its sibling's. A schedule that is left comes
- * to rest by itself: a loop has a step that a call begins. What each call answers is told; proof.py
- * knows what it may answer.
+ * Acts of a tenant on schedules of its own slice and of its sibling's slice. A schedule that is
+ * left running must stop by itself, so each loop has a step that waits for a call. The log has the
+ * answer to each call, and proof.py has a rule for each.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -28,7 +28,10 @@ int tell_call(struct tenant *t, const char *call, int ret)
 	return error;
 }
 
-/* A number of its own, which stays the slice's while the sibling closes his and opens another. */
+/*
+ * Duplicate the file: the number stays valid when the sibling closes its slice and opens another
+ * one.
+ */
 int borrow_slice(struct tenant *t, struct morph_slice_info *info)
 {
 	int slice = fcntl(tenant_either(t), F_DUPFD_CLOEXEC, 0), error;
@@ -53,7 +56,7 @@ static int look(int slice, unsigned int least, struct morph_schedule_info *info,
 	return ioctl(slice, MORPH_SCHEDULE_INFO, info);
 }
 
-/* The numbers of a slice's schedules, as many as there is room for. */
+/* Read the numbers of a slice's schedules, up to the size of the array. */
 static unsigned int list(int slice, unsigned int *numbers, unsigned int room)
 {
 	struct morph_schedule_info info;
@@ -86,7 +89,10 @@ struct plan {
 	struct morph_schedule_load load;
 };
 
-/* Each of so many ranks to the one so far on: no two share a port. */
+/*
+ * Add a step with @count circuits, each from rank i to rank (i + @far) % @ranks. No two share a
+ * port.
+ */
 static void plan_shift(struct plan *plan, const struct morph_schedule_circuit *like,
 		       unsigned int ranks, unsigned int count, unsigned int far)
 {
@@ -105,7 +111,7 @@ static void plan_shift(struct plan *plan, const struct morph_schedule_circuit *l
 	}
 }
 
-/* A step of circuits that the first two have: one of each. */
+/* Add a step of one circuit of the first step and one of the second. */
 static void plan_mix(struct plan *plan)
 {
 	struct morph_schedule_step *step = &plan->steps[plan->steps_count++];
@@ -126,7 +132,7 @@ static void plan_begin(struct tenant *t, struct morph_schedule_step *step, bool 
 		step->deadline_ns = step->after_ns + MS + draw(t, 20 * MS);
 }
 
-/* Wavelengths that it names, of the few that all want, or so many of any. */
+/* Choose explicit wavelengths from the few that all tenants use, or a number of any wavelengths. */
 static void plan_lanes(struct tenant *t, struct morph_schedule_circuit *like,
 		       const struct morph_fabric_info *fabric)
 {
@@ -143,7 +149,10 @@ static void plan_make(struct tenant *t, struct plan *plan, unsigned int ranks,
 	unsigned int planes = fabric->planes;
 	unsigned int steps = 1 + draw(t, MOST_STEPS), plane = draw(t, planes), i;
 	struct morph_schedule_circuit like = { .src_plane = plane, .dst_plane = plane };
-	/* On planes of their own steps can be lit ahead; on any the driver chooses. */
+	/*
+	 * On different planes the driver can light steps ahead. With any, the driver chooses the
+	 * planes.
+	 */
 	bool apart = draw(t, 2), any = !draw(t, 4), loop = steps > 1 && draw(t, 2);
 
 	*plan = (struct plan){};
@@ -172,7 +181,7 @@ static void plan_make(struct tenant *t, struct plan *plan, unsigned int ranks,
 		plan->load.head.flags = MORPH_SCHEDULE_LOOP;
 }
 
-/* What was loaded: proof.py reads it. */
+/* Log the loaded schedule for proof.py. */
 static void plan_tell(struct tenant *t, const struct plan *plan,
 		      const struct morph_slice_info *slice)
 {
@@ -185,7 +194,7 @@ static void plan_tell(struct tenant *t, const struct plan *plan,
 			 (unsigned long long)slice->generation, (unsigned long long)like->lanes,
 			 like->lanes ? __builtin_popcountll(like->lanes) : like->lanes_count,
 			 plan->load.head.flags & MORPH_SCHEDULE_LOOP);
-	/* A blank before each step, a comma between its circuits. */
+	/* Put a blank before each step and a comma between its circuits. */
 	for (i = 0; i < plan->held_count && bytes < sizeof(line); i++) {
 		unsigned int step = 0;
 
@@ -245,7 +254,7 @@ static int start(struct tenant *t, int slice, struct morph_schedule_info *info)
 	return error || !look(slice, info->schedule, info, NULL) ? error : errno;
 }
 
-/* One of them, which is loaded if there is none. */
+/* Choose one of the slice's schedules; load one if there is none. */
 static int some_schedule(struct tenant *t, int slice, const struct morph_slice_info *info,
 			 struct morph_schedule_info *schedule)
 {
@@ -270,7 +279,7 @@ int running_schedule(struct tenant *t, int slice, struct morph_schedule_info *sc
 	return -error;
 }
 
-/* A slice with a schedule, to be closed; or a negative errno. */
+/* Return a slice with a schedule, to be closed by the caller, or a negative errno. */
 static int borrow_schedule(struct tenant *t, struct morph_schedule_info *schedule)
 {
 	struct morph_slice_info info;
@@ -285,7 +294,7 @@ static int borrow_schedule(struct tenant *t, struct morph_schedule_info *schedul
 	return -error;
 }
 
-/* One verb about any schedule. */
+/* Apply one verb to any schedule. */
 static int borrow_and_act(struct tenant *t, unsigned int verb)
 {
 	struct morph_schedule_act args = {};
@@ -326,7 +335,7 @@ int schedule_load(void *who)
 	return error;
 }
 
-/* What can't be: each is refused, whatever there is. */
+/* Invalid schedules: the driver must refuse each of them, whatever the state of the fabric. */
 static void plan_spoil(struct tenant *t, struct plan *plan)
 {
 	unsigned int last = plan->held_count - 1;
@@ -366,7 +375,7 @@ static void plan_spoil(struct tenant *t, struct plan *plan)
 		plan->circuits[0].dst_rank = plan->circuits[0].src_rank;
 		break;
 	case 11:
-		/* One past the end, and the same twice. */
+		/* Choose one past the end, and the same one twice. */
 		plan->steps[plan->steps_count - 1].count++;
 		plan->held[last] = plan->held[0];
 		break;
@@ -406,7 +415,7 @@ int schedule_unload(void *who)
 	return borrow_and_act(who, MORPH_SCHEDULE_UNLOAD);
 }
 
-/* All ranks, or all but one. */
+/* Choose all ranks, or all but one. */
 static int arrive(struct tenant *t, int slice, const struct morph_schedule_info *info,
 		  unsigned int ranks)
 {
@@ -423,7 +432,9 @@ static int arrive(struct tenant *t, int slice, const struct morph_schedule_info 
 	return error;
 }
 
-/* The next position, whichever it is; the one that was to be; one that has been; one too far. */
+/*
+ * Choose a position: 0 (the next one), the correct one, a past one, or one that is too far ahead.
+ */
 static uint64_t position(struct tenant *t, const struct morph_schedule_info *info)
 {
 	unsigned int kind = draw(t, 8);
@@ -471,7 +482,10 @@ static void be_interrupted(int number)
 	(void)number;
 }
 
-/* Nobody may ever light what is waited for: a signal ends that, again and again until it does. */
+/*
+ * No other process may ever begin this step. A periodic signal ends the wait, also if one signal
+ * comes too early.
+ */
 int schedule_wait(void *who)
 {
 	struct sigaction action = { .sa_handler = be_interrupted };
@@ -497,7 +511,7 @@ int schedule_wait(void *who)
 	return error;
 }
 
-/* Statistics belong together, whoever steps meanwhile. */
+/* The statistics must be consistent while other threads step. */
 int schedule_look(void *who)
 {
 	struct morph_schedule_step_info steps[MOST_STEPS];
@@ -526,9 +540,9 @@ int schedule_look(void *who)
 }
 
 /*
- * Steps that time begins, without end, until it is unloaded. Nobody else may be left with it, lest
- * it never come to rest: not on a slice that others have, and if it can't be unloaded the slice
- * goes.
+ * Run steps that a timer begins, in an endless loop, until the schedule is unloaded. No other
+ * process may keep such a schedule, because it never stops. So skip shared slices, and close the
+ * slice if the schedule cannot be unloaded.
  */
 int schedule_spin(void *who)
 {

@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * stress [seed [seconds [operator]]], or stress hold for a tenant and nothing else.
+ * stress [seed [seconds [operator]]], or stress hold to run one tenant only.
  *
- * Tenants come, change and die on one fabric after another while its hardware fails at
- * random and its provider is pulled from under them. Now and then all hold still, and the
- * books of the core must agree with the hardware; in the end all has to be dark, free and
- * given back.
+ * Tenants start, change circuits and die on one fabric after another. At random, hardware fails and
+ * sim_pull() removes the provider. At intervals all tenants pause, and the accounts of the core
+ * must agree with the hardware. At the end all lanes must be dark, free and released.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -23,7 +22,7 @@ struct scene {
 	struct sim sim;
 	uint64_t seed;
 	pid_t tenants[TENANTS], operators[OPERATORS];
-	const char *operator; /* program that acts as one, or NULL */
+	const char *operator; /* program of the operator, or NULL */
 	unsigned int born, killed, faults, pulls;
 };
 
@@ -54,7 +53,7 @@ static void bury(struct scene *scene, unsigned int index)
 	scene->killed++;
 }
 
-/* Operators' programs have programs of their own: each is a group. */
+/* Operators start further programs, so each operator has a process group of its own. */
 static void hire(struct scene *scene)
 {
 	char word[16];
@@ -93,7 +92,7 @@ static void clean(struct scene *scene)
 		waitpid(pid, NULL, 0);
 }
 
-/* One fault of any kind but the loss of the provider, which is sim_pull()'s. */
+/* Inject one fault of any kind except the loss of the provider, which sim_pull() injects. */
 static void fault(struct scene *scene)
 {
 	const struct morph_fabric_info *info = &scene->sim.info;
@@ -148,7 +147,7 @@ static void signal_all(struct scene *scene, int number)
 		kill(scene->tenants[i], number);
 }
 
-/* The provider goes with everything under way, and comes back as another fabric. */
+/* Remove the provider with all operations in progress, and add it again as another fabric. */
 static void pull(struct scene *scene)
 {
 	unsigned int i;
@@ -224,7 +223,7 @@ int main(int argc, char **argv)
 	long long seconds = argc > 2 ? atoll(argv[2]) : 6;
 	unsigned int i;
 
-	/* A tenant of whichever fabric there is: for programs that unload the modules. */
+	/* Run a tenant on any available fabric, for programs that unload the modules. */
 	if (argc > 1 && !strcmp(argv[1], "hold"))
 		tenant(0, getpid());
 	printf("KTAP version 1\n1..%zu\n# seed %llu, %lld seconds each\n",

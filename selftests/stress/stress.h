@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the files of the stress programs share. */
+/* Declarations that the files of the stress programs share. */
 #ifndef SELFTESTS_STRESS_H
 #define SELFTESTS_STRESS_H
 
@@ -8,83 +8,84 @@
 #include "../../libmorph/include/morph/device.h"
 #include "fabric.h"
 
-/* Chance from a seed: 0 to limit - 1, and 0 of nothing. */
+/* Random number from a seed: 0 to limit - 1, or 0 if limit is 0. */
 unsigned int pick(uint64_t *seed, unsigned int limit);
 
 /*
- * Whoever acts by chance. Each act is chosen by the seed and by how many came before it, and
- * has a chance of its own: what an act finds, and how much it draws, changes no later one.
+ * An actor performs random acts. The seed and the number of earlier acts choose each act. Each act
+ * has its own random numbers, so its results and its number of draws change no later act.
  */
 struct actor {
 	uint64_t seed;
-	uint64_t chance; /* of the act under way */
+	uint64_t chance; /* random state of the current act */
 	unsigned int done;
-	int log; /* where acts are told, or -1 */
-	_Atomic unsigned int *count; /* of all actors together, or NULL */
+	int log; /* file of the log, or -1 */
+	_Atomic unsigned int *count; /* shared counter of all actors, or NULL */
 };
 
 struct act {
 	const char *name;
 	unsigned int weight;
-	int (*run)(void *who); /* 0 or an errno, which is told and no more */
+	int (*run)(void *who); /* returns 0 or an errno for the log */
 };
 
-/* The next act of a table, which ends with a nameless one. */
+/* Perform the next act of a table, which ends with an entry without a name. */
 const struct act *actor_choose(struct actor *actor, const struct act *acts);
 void actor_act(struct actor *actor, const struct act *acts, void *who);
-/* A line in the log that is no act. */
+/* Write a line to the log that describes no act. */
 void actor_tell(struct actor *actor, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define MOST_RANKS 6
 #define MOST_CIRCUITS 32
 #define MOST_RINGS 4
 
-/* A ring that a tenant has made and mapped; a slice's number of 0: none. */
+/* A queue that a tenant made and mapped. If @slice is 0 the entry is free. */
 struct tenant_ring {
 	unsigned int slice, number;
-	unsigned int steps; /* of its schedule */
-	bool user; /* in memory of the tenant's own */
+	unsigned int steps; /* number of steps of its schedule */
+	bool user; /* whether it lies in memory of the tenant */
 	void *memory;
 	size_t bytes;
 	struct morph_device_ring device;
-	unsigned int tag; /* of the next entry */
-	bool spoilt; /* an entry means nothing: those after it are not answered */
+	unsigned int tag; /* tag of the next entry */
+	bool spoilt; /* an entry was invalid: the driver answers none after it */
 };
 
-/* Slices and circuits at random. Two threads of a process may be a tenant each. */
+/*
+ * A tenant that uses slices and circuits at random. Two threads of a process may be one tenant
+ * each.
+ */
 struct tenant {
 	struct actor actor;
 	int fabric; /* file, or -1 */
 	_Atomic int slice; /* file, or -1 */
-	struct tenant *sibling; /* in whose slice it meddles, or NULL */
-	int give, take; /* a socket through which slices are handed on, or -1 */
+	struct tenant *sibling; /* tenant whose slice it also changes, or NULL */
+	int give, take; /* socket for passing slices to other tenants, or -1 */
 	unsigned int ranks;
-	unsigned int serial; /* of the slice's file, as the log calls it */
+	unsigned int serial; /* number of the slice's file in the log */
 	struct morph_slice_info info;
 	struct morph_circuit_info circuits[MOST_CIRCUITS];
 	unsigned int circuits_count;
-	bool shared; /* others may have the file, too */
+	bool shared; /* other tenants may have the file, too */
 	struct tenant_ring rings[MOST_RINGS];
-	void *page; /* of its slice's state, or NULL */
+	void *page; /* its slice's state page, or NULL */
 	size_t page_bytes;
 };
 
 extern const struct act tenant_acts[];
-/* One act, if there is a fabric; false: there is none any more. */
+/* Perform one act; false if there is no fabric any more. */
 bool tenant_act(struct tenant *tenant);
-/* Read all events; close the slice. */
+/* Read all events, or close the slice. */
 int tenant_listen(void *tenant);
 int tenant_drop(void *tenant);
-/* Whose slice an act is about: its own, if it has one, or its sibling's. */
+/* Return the file of the slice that an act uses: the tenant's own, or else its sibling's. */
 int tenant_either(struct tenant *tenant);
-/* Chance of the act under way: 0 to limit - 1. */
+/* Random number of the current act: 0 to limit - 1. */
 unsigned int draw(struct tenant *tenant, unsigned int limit);
-/* A tenant's process, until the fabric goes or it is killed. */
+/* Run a tenant's process until the fabric goes or the process is killed. */
 void tenant(unsigned int fabric, uint64_t seed) __attribute__((noreturn));
 
-/*
- * What tenants do with schedules and rings, and the state page: see schedule.c, ring.c and page.c.
- */
+/* Acts on schedules, queues and state pages: see schedule.c, ring.c and page.c. */
 int schedule_load(void *tenant);
 int schedule_load_wrong(void *tenant);
 int schedule_start(void *tenant);
@@ -94,7 +95,7 @@ int schedule_stop(void *tenant);
 int schedule_unload(void *tenant);
 int schedule_look(void *tenant);
 int schedule_spin(void *tenant);
-/* Those who are about to hold still leave something that runs, now and then. */
+/* Sometimes leave a running schedule before a pause. */
 int schedule_leave(void *tenant);
 int ring_new(void *tenant);
 int ring_submit(void *tenant);
@@ -102,36 +103,43 @@ int ring_spoil(void *tenant);
 int ring_touch(void *tenant);
 int page_read(void *tenant);
 
-/* The answer to a call of these, which proof.py has a rule for: 0 or an errno. */
+/* Log the answer (0 or an errno) to a call for which proof.py has a rule. */
 int tell_call(struct tenant *tenant, const char *call, int ret);
-/* A file of the slice that an act is about, to be closed; or a negative errno. */
+/* Return a file of the slice that an act uses, to be closed by the caller, or a negative errno. */
 int borrow_slice(struct tenant *tenant, struct morph_slice_info *info);
-/* One of its schedules, or a negative errno; and one that runs, loaded and started if need be. */
+/*
+ * Find a schedule of the slice, or a running one (loaded and started if necessary). 0 or a negative
+ * errno.
+ */
 int any_schedule(struct tenant *tenant, int slice, struct morph_schedule_info *info);
 int running_schedule(struct tenant *tenant, int slice, struct morph_schedule_info *info);
 
-/* With nobody acting: all that was submitted is answered. What is pinned is told. */
+/* While no actor runs: wait until all entries are answered, and log the amount of pinned memory. */
 void rings_settle(struct tenant *tenant);
-/* The tenant lets go of its slice. */
+/* Release queues and state page before the tenant closes its slice. */
 void rings_drop(struct tenant *tenant);
 void page_drop(struct tenant *tenant);
 
-/* An administrator, by netlink, of a fabric by its name; hardware that he must leave alone. */
+/* Run an administrator over netlink on the fabric of that name, except on the given parts. */
 struct admin;
 extern const struct act admin_acts[];
 struct admin *admin_new(struct actor actor, const char *fabric, const unsigned int *barred);
 void admin_act(struct admin *admin);
 
-/* A coordinator of a change in two fabrics: forward, or finishing what another one began. */
+/*
+ * Run a coordinator of a change in two fabrics. It starts a change, or finishes one of a killed
+ * coordinator.
+ */
 int coordinate(struct actor *actor, char **slices, unsigned int edge, uint64_t cookie,
 	       const char *verb, unsigned int steps);
 
 /*
- * With nobody left and no fault: wait until every slice has gone and nothing is claimed,
- * pinned or lit, by the core's books and by the hardware's own state. NULL, or what is wrong.
+ * While no tenant and no fault is left: wait until all slices have gone and nothing is claimed,
+ * pinned or lit, both in the accounts of the core and in the hardware. Return NULL or a
+ * description.
  */
 const char *balance_empty(const struct sim *sim);
-/* With tenants that hold still: core and hardware agree on elements and lasers. */
+/* While tenants pause: compare elements and lasers of the core and the hardware. */
 const char *balance_held(const struct sim *sim);
 
 #endif /* SELFTESTS_STRESS_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One tenant. What a call answers is of no interest here, as long as it answers: with
- * faults, rivals and accidents about, nearly every errno is a right one. ENODEV says that
- * slice or fabric have gone. Calls about schedules are told one by one (schedule.c).
+ * Acts of one tenant. With faults, other tenants and accidents nearly every errno is possible, so
+ * only the calls on schedules (schedule.c) go to the log one by one. ENODEV means that the slice or
+ * the fabric has gone.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -26,7 +26,7 @@ static int as_errno(int ret)
 	return ret < 0 ? errno : 0;
 }
 
-/* The file is the tenant's from now on, and the only one of its slice if it is @fresh. */
+/* Adopt the file; @fresh means that it is the only file of its slice. */
 static void adopt(struct tenant *t, int slice, bool fresh)
 {
 	t->serial++;
@@ -72,7 +72,7 @@ static int create(void *who)
 	if (!draw(t, 6))
 		grant = grant_create(t->fabric, &all);
 	slice = slice_create_with(grant < 0 ? t->fabric : grant, &args, NULL, ranks);
-	/* Rather a small one than none, where all want some. */
+	/* If memory or hardware is short, a small slice is better than none. */
 	if (slice < 0 && errno == ENOSPC && ranks > 2)
 		slice = slice_create_with(grant < 0 ? t->fabric : grant, &args, NULL, 2);
 	if (slice < 0)
@@ -103,7 +103,7 @@ static void read_circuits(struct tenant *t, int slice)
 					    MOST_CIRCUITS;
 }
 
-/* Any of the three changes, at random. */
+/* Make one of the three kinds of changes at random. */
 static struct morph_change any_change(struct tenant *t)
 {
 	struct morph_change change;
@@ -153,7 +153,7 @@ static int change_dry(void *who)
 	return change_some(who, MORPH_TXN_DRY_RUN);
 }
 
-/* What is meant for a generation that has gone by: proof.py has a rule for the answer. */
+/* Send a change for an old generation: proof.py has a rule for the answer. */
 static int change_stale(void *who)
 {
 	struct tenant *t = who;
@@ -175,7 +175,7 @@ static int light(void *who)
 	return as_errno(light_ring(t->slice, t->ranks));
 }
 
-/* Prepare, and go as far as chance will have it; the lease takes the rest back. */
+/* Prepare a transaction and take a random number of steps. The lease reverts the rest. */
 static int two_phases(void *who)
 {
 	struct tenant *t = who;
@@ -197,7 +197,7 @@ static int two_phases(void *who)
 	if (!draw(t, 4))
 		return as_errno(txn_step(slice, args.out_txn, MORPH_TXN_REVERT, 0, NULL));
 	if (!draw(t, 4))
-		usleep(draw(t, 40000)); /* into the lease's end */
+		usleep(draw(t, 40000)); /* wait until the lease expires */
 	if (txn_step(slice, args.out_txn, MORPH_TXN_COMMIT, draw(t, 2) * 5000000, NULL))
 		return errno;
 	if (!draw(t, 3))
@@ -223,7 +223,7 @@ static int replace(void *who)
 	return as_errno(rank_act(t->slice, MORPH_RANK_REPLACE, rank, MORPH_ANY, NULL));
 }
 
-/* A spare, perhaps, or one that is refused, or none. */
+/* Prefer a spare for a rank, an unsuitable one, or none. */
 static int prefer(void *who)
 {
 	struct tenant *t = who;
@@ -255,7 +255,7 @@ int tenant_listen(void *who)
 	return 0;
 }
 
-/* Hand the slice on, as a launcher does to what it launches, and keep it or not. */
+/* Pass the slice on as a launcher passes it to its ranks; keep the file or close it. */
 static int give(void *who)
 {
 	struct tenant *t = who;
@@ -304,7 +304,7 @@ static int take(void *who)
 	return 0;
 }
 
-/* Open the node of a named slice, if one lets itself be opened. */
+/* Open the node of a named slice, if permitted. */
 static int visit(void *who)
 {
 	struct tenant *t = who;
@@ -363,7 +363,7 @@ bool tenant_act(struct tenant *t)
 
 	if (t->fabric < 0 || poll(&gone, 1, 0))
 		return false;
-	/* Whoever has no slice tries to get one, before what chance has chosen. */
+	/* A tenant without a slice tries to create one before its random act. */
 	if (t->slice >= 0 && slice_info(t->slice, &info))
 		tenant_drop(t);
 	if (t->slice < 0)

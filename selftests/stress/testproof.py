@@ -451,8 +451,7 @@ def light_from_the_peer_into_a_foreign_receiver():
     assert found and "('edge', 4)" in found[0], found
 
 
-# -------------------------------------------------------------------------------------------------
-# schedules
+# ---------------------------------------------------------------------------------------- schedules
 
 def quotas(_profile, taken):
     return proof.quotas_are_what_is_held(None, taken)
