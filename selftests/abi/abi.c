@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What holds for every command: sizes, flags, reserved fields, numbers, pointers,
- * sentences about failures, arrays. The same program is built for 32 bits.
+ * Properties of every command: sizes, flags, reserved fields, numbers, pointers, detail strings of
+ * failures, and arrays. Make also builds this program for 32 bits.
  */
 #include <fcntl.h>
 #include <sys/ioctl.h>
@@ -10,7 +10,7 @@
 #include "fabric.h"
 #include "kselftest_harness.h"
 
-/* One layout for 32-bit and 64-bit programs, and for ever. */
+/* 32-bit and 64-bit programs have the same layout, and it never changes. */
 #define SAME(name, bytes) _Static_assert(sizeof(struct name) == (bytes), #name " has changed")
 
 SAME(morph_head, 48);
@@ -55,7 +55,7 @@ FIXTURE(command)
 {
 	struct sim sim;
 	int slice;
-	int fd; /* the file that the command is for */
+	int fd; /* file for which the command is valid */
 	uint8_t buffer[8192];
 	struct morph_head *head;
 };
@@ -114,7 +114,7 @@ FIXTURE_TEARDOWN(command)
 	sim_stop(&self->sim);
 }
 
-/* errno of the command on the buffer, or 0. */
+/* Return the errno of the command on the buffer, or 0. */
 #define RUN() (ioctl(self->fd, variant->number, self->buffer) ? errno : 0)
 
 TEST_F(command, too_small)
@@ -168,7 +168,7 @@ TEST_F(command, pointer_leads_nowhere)
 	EXPECT_EQ(EFAULT, errno);
 }
 
-/* The structure begins on a page that exists and ends on one that does not. */
+/* The structure begins on a valid page and ends on an invalid page. */
 TEST_F(command, structure_ends_nowhere)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -219,7 +219,7 @@ TEST_F(command, sentence_about_a_failure)
 	detail[0] = 'x';
 	EXPECT_EQ(EOPNOTSUPP, RUN());
 	EXPECT_EQ('x', detail[0]);
-	/* The error that there is matters more than a place for its sentence. */
+	/* The command must return its own error, even if its detail string has no valid address. */
 	self->head->detail_len = 8;
 	self->head->detail_ptr = 16;
 	EXPECT_EQ(EOPNOTSUPP, RUN());
@@ -410,7 +410,9 @@ TEST_F(numbers, strides)
 	EXPECT_EQ(EFAULT, errno);
 }
 
-/* Entries of a program that is newer than the kernel: their unknown ends read as zero. */
+/*
+ * Entries of a program that is newer than the kernel: the kernel reads their unknown ends as zero.
+ */
 TEST_F(numbers, longer_entries_of_every_range)
 {
 	static const struct {
@@ -466,7 +468,7 @@ TEST_F(numbers, changes_with_a_longer_stride)
 	EXPECT_EQ(EINVAL, errno);
 }
 
-/* What is copied in may not be changed under the kernel's hands: the size above all. */
+/* The kernel cannot write the result back, so the request must fail and leave nothing. */
 TEST_F(numbers, read_only_structure)
 {
 	struct morph_slice_create *args;
@@ -483,7 +485,7 @@ TEST_F(numbers, read_only_structure)
 	close(lowest);
 	EXPECT_EQ(-1, ioctl(self->sim.fd, MORPH_SLICE_CREATE, args));
 	EXPECT_EQ(EFAULT, errno);
-	/* Neither a file nor a slice nor its accelerators stay behind. */
+	/* No file, slice or accelerator is left behind. */
 	EXPECT_EQ(-1, fcntl(lowest, F_GETFD));
 	EXPECT_TRUE(sim_wait_free(&self->sim, 2));
 	EXPECT_EQ(1, self->sim.info.slices);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A coordinator that lights a circuit between two fabrics and one back, and dies on the way: both
- * ends are confirmed, or neither is.
+ * A coordinator lights one circuit between two fabrics in each direction, and dies in between:
+ * either both fabrics confirm, or neither does.
  */
 #include <fcntl.h>
 #include <signal.h>
@@ -36,7 +36,7 @@ FIXTURE_TEARDOWN(coordinator)
 
 #define STEPS 8
 
-/* The coordinator's protocol, as Documentation/device-abi.rst has it, up to a step. */
+/* Follow the protocol of Documentation/device-abi.rst up to a step. */
 static void coordinate(struct side *a, struct side *b, uint64_t cookie, int steps)
 {
 	struct side *const sides[] = { a, b };
@@ -61,7 +61,7 @@ static void coordinate(struct side *a, struct side *b, uint64_t cookie, int step
 	}
 }
 
-/* A process that opens the slices by itself, as a coordinator would, and hangs at a step. */
+/* Start a process that opens the slices itself, as a coordinator does, and hangs at a step. */
 static pid_t start_coordinator(struct side *a, struct side *b, uint64_t cookie, int steps,
 			       int *ready)
 {
@@ -91,7 +91,7 @@ static void kill_coordinator(pid_t pid, int ready)
 	close(ready);
 }
 
-/* What became of a transaction, once it has ended: 1 confirmed, 0 reverted, or never there. */
+/* Return the outcome of a transaction after its end: 1 confirmed, 0 reverted or never prepared. */
 static int ending(struct side *side, uint64_t cookie)
 {
 	do {
@@ -109,7 +109,7 @@ static int ending(struct side *side, uint64_t cookie)
 	return -1;
 }
 
-/* Take away what was confirmed, so that the next coordinator finds nothing. */
+/* Remove the confirmed circuits, so that the next coordinator finds none. */
 static void clear(struct side *side)
 {
 	long long until = now_ms() + PATIENCE_MS;
@@ -117,8 +117,8 @@ static void clear(struct side *side)
 	unsigned int i;
 
 	/*
-	 * While the peer's darkness is looked into, changes answer EAGAIN. No event tells the end
-	 * of that, so they are tried again.
+	 * While the driver verifies darkness at the peer, changes fail with EAGAIN. No event
+	 * reports the end of that, so repeat them.
 	 */
 	while (!side_read(side) && side->info.circuits.count && now_ms() < until) {
 		for (i = 0; i < side->info.circuits.count; i++)
@@ -129,7 +129,7 @@ static void clear(struct side *side)
 	drain_events(side->slice);
 }
 
-/* The lights are as the endings say. */
+/* The light must agree with the outcomes. */
 #define EXPECT_SAME_ENDING(step, cookie)                                                \
 	({                                                                              \
 		int __a = ending(&self->a, cookie), __b = ending(&self->b, cookie);     \
@@ -164,7 +164,7 @@ TEST_F_TIMEOUT(coordinator, killed_for_good, 240)
 	EXPECT_GT(STEPS, confirmed);
 }
 
-/* At any moment, in the middle of a step too. */
+/* Kill it at any moment, also in the middle of a step. */
 TEST_F_TIMEOUT(coordinator, killed_at_random, 240)
 {
 	unsigned int seed = 12345;
@@ -182,7 +182,7 @@ TEST_F_TIMEOUT(coordinator, killed_at_random, 240)
 	}
 }
 
-/* What was verified gets a new lease, so that it does not end while somebody thinks. */
+/* Renew the lease of a verified transaction, so that it does not expire before the decision. */
 static void renew(struct side *side, uint64_t cookie)
 {
 	side->step = (struct morph_txn_step){
@@ -194,7 +194,10 @@ static void renew(struct side *side, uint64_t cookie)
 	ioctl(side->slice, MORPH_TXN_STEP, &side->step);
 }
 
-/* What it left is found by its cookie and finished: forward once anything is confirmed. */
+/*
+ * Find the transactions of the dead coordinator by their cookie, and finish them: confirm both if
+ * one is confirmed, otherwise revert both.
+ */
 static void recover(struct side *a, struct side *b, uint64_t cookie)
 {
 	struct side *const sides[] = { a, b };
@@ -211,7 +214,7 @@ static void recover(struct side *a, struct side *b, uint64_t cookie)
 				    confirmed ? MORPH_TXN_CONFIRM : MORPH_TXN_REVERT);
 }
 
-/* One that comes late, and thinks for longer than the leases that it found, can still go back. */
+/* A coordinator that starts late, and takes longer than the leases it found, can still revert. */
 TEST_F(coordinator, restarted_late_goes_back)
 {
 	ASSERT_EQ(0, side_prepare(&self->a, 300, LONG));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Half circuits: two fabrics whose edges face each other. */
+/* Half circuits: two fabrics whose edges are connected to each other. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -29,7 +29,7 @@ FIXTURE_TEARDOWN(edge)
 	side_stop(&self->b, "b");
 }
 
-/* Both ways lit and confirmed. */
+/* Light and confirm both directions. */
 #define LIGHT_BOTH()                                                    \
 	({                                                              \
 		ASSERT_EQ(0, side_prepare(&self->a, 1, LONG));          \
@@ -84,7 +84,7 @@ TEST_F(edge, circuit_there_and_back)
 	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_out(&self->a));
 	EXPECT_EQ(MORPH_CIRCUIT_WAITING, side_state_in(&self->a));
 	EXPECT_EQ(0, sim_lit_lanes(&self->a.sim, AT_EDGE));
-	/* The light is in the fibre before the peer's elements let it in. */
+	/* The light is already in the fibre before the elements of the peer pass it. */
 	ASSERT_EQ(0, side_step(&self->b, MORPH_TXN_COMMIT, 0));
 	EXPECT_EQ(1, sim_lit_lanes(&self->a.sim, AT_EDGE));
 	EXPECT_EQ(1, sim_lit_lanes(&self->b.sim, AT_EDGE));
@@ -115,14 +115,14 @@ TEST_F(edge, ends_that_are_wrong)
 	change.dst_plane = 0;
 	EXPECT_EQ(-1, txn_run(self->a.slice, &change, 1, NULL));
 	EXPECT_EQ(EINVAL, errno);
-	/* Nobody would look whether its light arrives. */
+	/* Nothing would verify that its light arrives. */
 	change = change_add(EDGE(IN), 0);
 	EXPECT_EQ(-1, txn_run(self->a.slice, &change, 1, NULL));
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(MORPH_REASON_STATE, change.reason);
 	dry.head.flags = MORPH_TXN_DRY_RUN;
 	EXPECT_EQ(0, txn_run(self->a.slice, &change, 1, &dry));
-	/* Light leaves at some edges, and comes in at others. */
+	/* An edge is either an exit or an entry for light. */
 	change = change_add(0, EDGE(IN));
 	EXPECT_EQ(-1, txn_run(self->a.slice, &change, 1, NULL));
 	EXPECT_EQ(EHOSTUNREACH, errno);
@@ -191,7 +191,7 @@ TEST_F(edge, lease_without_light_reverts)
 	EXPECT_EQ(MORPH_OUTCOME_EXPIRED, self->b.step.out_outcome);
 }
 
-/* Once it is verified its lease ends as the light tells. */
+/* If the light was verified, the expiring lease confirms the transaction. */
 TEST_F(edge, lease_with_light_that_was_verified_confirms)
 {
 	struct morph_event event;
@@ -203,7 +203,9 @@ TEST_F(edge, lease_with_light_that_was_verified_confirms)
 	ASSERT_EQ(0, side_step(&self->a, MORPH_TXN_VERIFY, 200 * MS));
 	ASSERT_EQ(0, wait_event(self->a.slice, MORPH_EVENT_TXN, PATIENCE_MS, &event));
 	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, event.outcome);
-	/* The other one has not been verified: it reverts, and that is seen. */
+	/*
+	 * The other half was not verified: it reverts, and the first fabric detects the lost light.
+	 */
 	ASSERT_EQ(0, side_step(&self->b, MORPH_TXN_REVERT, 0));
 	ASSERT_EQ(0, wait_event(self->a.slice, MORPH_EVENT_CIRCUIT_FAILED, PATIENCE_MS, &event));
 	EXPECT_EQ(MORPH_PART_EDGE, event.part);
@@ -220,7 +222,7 @@ TEST_F(edge, found_again_by_its_cookie)
 	EXPECT_EQ(txn, self->a.run.out_txn);
 	EXPECT_EQ(ENOENT, side_step_by_cookie(&self->a, 78, MORPH_TXN_QUERY));
 	EXPECT_EQ(ENOENT, side_step_by_cookie(&self->a, 0, MORPH_TXN_QUERY));
-	/* Whoever prepared it is gone; the named slice is not. */
+	/* The file that prepared it is closed, but the named slice is still there. */
 	close(self->a.slice);
 	self->a.slice = open(self->a.node, O_RDWR | O_CLOEXEC);
 	ASSERT_LE(0, self->a.slice);
@@ -251,7 +253,7 @@ TEST_F(edge, peer_that_goes_dark_and_comes_back)
 	EXPECT_EQ(MORPH_SLICE_OK, self->b.info.state);
 }
 
-/* What comes in is led to another plane of its accelerator: prepared and committed. */
+/* Move the incoming half to another plane of its accelerator: prepare and commit. */
 static int move_in(struct side *side)
 {
 	struct morph_change change = {
@@ -287,7 +289,10 @@ TEST_F(edge, half_that_comes_in_is_moved_and_goes_back)
 	EXPECT_EQ(plane, self->a.circuits[1].dst_plane);
 }
 
-/* What the peer no longer sends is not put back; it is repaired once it is sent again. */
+/*
+ * If the peer has stopped sending, the revert leaves the half failed. The driver repairs it when
+ * the peer sends again.
+ */
 TEST_F(edge, half_that_went_dark_meanwhile_goes_back_failed)
 {
 	struct morph_change change;
@@ -305,7 +310,7 @@ TEST_F(edge, half_that_went_dark_meanwhile_goes_back_failed)
 	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_in(&self->a));
 }
 
-/* The guide that ends at an edge of a side. */
+/* Return the guide that ends at an edge of a side. */
 static unsigned int guide_at(struct side *side, unsigned int edge)
 {
 	struct morph_edge_info info = {};
@@ -338,7 +343,7 @@ TEST_F(edge, peer_that_is_removed_is_darkness)
 	close(self->b.slice);
 	self->b.slice = -1;
 	close(self->b.sim.fd);
-	/* It comes back as another one, dark, and is joined again. */
+	/* The peer returns as another fabric, dark, and the test connects it again. */
 	sim_replug(&self->b.sim);
 	self->b.slice = slice_create_at(self->b.sim.fd, (const uint32_t[]){ AT_EDGE, 0 }, 2);
 	ASSERT_LE(0, self->b.slice);
@@ -364,12 +369,15 @@ TEST_F(edge, failover_keeps_edge_and_lane)
 	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_in(&self->a));
 	EXPECT_EQ(1, self->a.circuits[0].lanes);
 	EXPECT_EQ(1, self->a.circuits[1].lanes);
-	/* The peer has lost light for a moment, no more. */
+	/* The peer has lost light only for a moment. */
 	EXPECT_TRUE(slice_wait_state(self->b.slice, MORPH_SLICE_OK));
 	EXPECT_EQ(MORPH_CIRCUIT_LIT, side_state_in(&self->b));
 }
 
-/* What was committed and not verified is given up: its accelerators stand elsewhere from now on. */
+/*
+ * A failover reverts what was committed but not verified, because the accelerators of the slice
+ * change.
+ */
 TEST_F(edge, failover_reverts_halves_that_were_not_verified)
 {
 	ASSERT_EQ(0, side_prepare(&self->a, 1, LONG));

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Events of a slice's files: read, poll, queues, loss. */
+/* Events of a slice's files: read, poll, queues and lost events. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -8,13 +8,13 @@
 #include "fabric.h"
 #include "kselftest_harness.h"
 
-#define SLOTS 64 /* of a file's queue */
+#define SLOTS 64 /* size of a file's queue */
 
 FIXTURE(events)
 {
 	struct sim sim;
 	int slice;
-	int second; /* the slice once more, through its node */
+	int second; /* a second file of the slice, opened through its node */
 };
 
 FIXTURE_SETUP(events)
@@ -39,7 +39,7 @@ FIXTURE_TEARDOWN(events)
 	sim_stop(&self->sim);
 }
 
-/* Something that ends with an event: prepared and reverted. */
+/* Cause one event: prepare a transaction and revert it. */
 static int make_event(int slice)
 {
 	struct morph_txn_run args = {
@@ -110,7 +110,9 @@ TEST_F(events, whole_records_only)
 	EXPECT_EQ((ssize_t)sizeof(*events), read(self->slice, events, sizeof(events)));
 }
 
-/* A buffer that ends nowhere: what was copied is told, and nothing is lost. */
+/*
+ * The buffer ends in an invalid page: read() returns the events that it copied, and none is lost.
+ */
 TEST_F(events, bad_buffer_loses_nothing)
 {
 	size_t page = sysconf(_SC_PAGESIZE);
@@ -197,13 +199,13 @@ TEST_F(events, overflow_leaves_one_record)
 	EXPECT_EQ(info.generation, event.generation);
 	EXPECT_EQ(0, event.txn);
 	EXPECT_EQ(0, readable(self->slice));
-	/* The other file lost its own. */
+	/* The other file lost its own events. */
 	EXPECT_EQ(SLOTS + 1, drain_events(self->second));
 	ASSERT_EQ(0, make_event(self->slice));
 	EXPECT_EQ(1, drain_events(self->slice));
 }
 
-/* Once there is room again the record stands where the events are missing. */
+/* When the queue has room again, the record stands in the place of the lost events. */
 TEST_F(events, order_after_overflow)
 {
 	struct morph_event event;

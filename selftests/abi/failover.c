@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Failover: accelerators die, spares take their places, ranks stay. */
+/* Failover: accelerators die, spares replace them, and ranks keep their numbers. */
 #include <poll.h>
 #include <sys/ioctl.h>
 
@@ -7,7 +7,7 @@
 #include "kselftest_harness.h"
 
 #define RANKS 4
-#define SPARES 2 /* of server8: accelerators 8 and 9 */
+#define SPARES 2 /* spares of server8: accelerators 8 and 9 */
 
 FIXTURE(failover)
 {
@@ -42,7 +42,7 @@ FIXTURE_TEARDOWN(failover)
 #define REVIVE_ALL() ASSERT_EQ(0, sim_control(&self->sim, "clear", "all"))
 #define WAIT(type, event) ASSERT_EQ(0, wait_event(self->slice, type, PATIENCE_MS, event))
 
-/* Both spares die, then the accelerator of rank 1: nothing can take its place. */
+/* Both spares die, then the accelerator of rank 1: no accelerator can replace it. */
 #define DEGRADE(event)                                                        \
 	({                                                                    \
 		KILL(8);                                                      \
@@ -53,7 +53,7 @@ FIXTURE_TEARDOWN(failover)
 		WAIT(MORPH_EVENT_DEGRADED, event);                            \
 	})
 
-/* The ring is as it was made, but for the accelerators behind the ranks. */
+/* The ring is as before, except for the accelerators of the ranks. */
 #define EXPECT_WHOLE_RING()                                                                    \
 	({                                                                                     \
 		unsigned int __i;                                                              \
@@ -107,7 +107,7 @@ TEST_F(failover, spare_takes_the_place)
 	EXPECT_EQ(0, sim_lit_lanes(&self->sim, 1));
 }
 
-/* What was planned before is old. */
+/* The earlier plans are now stale. */
 TEST_F(failover, generation_is_checked_afterwards)
 {
 	struct morph_txn_run args = {};
@@ -139,7 +139,7 @@ TEST_F(failover, two_at_once)
 	EXPECT_LE(8, self->ranks[2].accelerator);
 }
 
-/* The spare that took the place dies as well. */
+/* The spare that replaced the accelerator dies as well. */
 TEST_F(failover, spare_dies_too)
 {
 	struct morph_event event;
@@ -155,7 +155,7 @@ TEST_F(failover, spare_dies_too)
 	EXPECT_EQ(2, self->ranks[3].replacements);
 }
 
-/* Spares that died in stock are not taken. */
+/* The driver does not use spares that died while idle. */
 TEST_F(failover, dead_spares_are_passed_over)
 {
 	struct morph_event event;
@@ -187,7 +187,7 @@ TEST_F(failover, no_spare_is_left_and_then_it_comes_back)
 	EXPECT_WHOLE_RING();
 }
 
-/* Each time that a repair ends with another bandwidth, be it less or more. */
+/* Each repair that ends with a different bandwidth, lower or higher, is reported. */
 TEST_F(failover, what_is_left_is_told_again)
 {
 	struct morph_event event;
@@ -238,12 +238,12 @@ TEST_F(failover, none)
 	EXPECT_EQ(1, self->ranks[1].accelerator);
 	sim_refresh(&self->sim);
 	EXPECT_EQ(SPARES, self->sim.info.spares);
-	/* The other circuits can be changed still. */
+	/* The other circuits can still be changed. */
 	change = change_remove(self->circuits[2].circuit);
 	EXPECT_EQ(0, txn_run(self->slice, &change, 1, NULL));
 }
 
-/* ------------------------------------------------------------- asked for by name */
+/* ------------------------------------------------------------- requested by name */
 
 TEST_F(failover, replace_a_healthy_one)
 {
@@ -258,7 +258,7 @@ TEST_F(failover, replace_a_healthy_one)
 	EXPECT_EQ(9, event.new_accelerator);
 	EXPECT_WHOLE_RING();
 	EXPECT_EQ(9, self->ranks[2].accelerator);
-	/* Somebody distrusted it: it is given out again after a test. */
+	/* The report made it suspect: after a test it is available again. */
 	EXPECT_TRUE(wait_health(&self->sim, 5, MORPH_HEALTH_OK));
 }
 
@@ -294,7 +294,7 @@ TEST_F(failover, report_of_a_healthy_one)
 	EXPECT_EQ(ENOENT, errno);
 }
 
-/* Hardware that says nothing by itself for a minute: the tenant is first. */
+/* The provider reports nothing for a minute, so the tenant reports the failure first. */
 TEST_F(failover, report_of_a_dead_one)
 {
 	struct morph_rank_act act;
@@ -330,7 +330,7 @@ TEST_F(failover, reserved_spare_is_the_slice_s_own)
 	ASSERT_LE(0, own);
 	sim_refresh(&self->sim);
 	ASSERT_EQ(1, self->sim.info.spares);
-	/* Others have but one, and then none. */
+	/* The other ranks have one spare left, and then none. */
 	KILL(0);
 	WAIT(MORPH_EVENT_REPLACED, &event);
 	KILL(1);
@@ -363,7 +363,7 @@ TEST_F(failover, listed_spares_only)
 	close(own);
 }
 
-/* A prepared transaction gives way. */
+/* A prepared transaction yields to a failover. */
 TEST_F(failover, prepared_is_revoked)
 {
 	struct morph_txn_run args = {
@@ -401,7 +401,7 @@ FIXTURE_TEARDOWN(rack)
 	sim_stop(&self->sim);
 }
 
-/* Of eight spares the last is not the one that the kernel would take. */
+/* Of eight spares the kernel would not choose the last one. */
 TEST_F(rack, preferred_spare_takes_over)
 {
 	struct morph_rank_info ranks[4];
@@ -420,7 +420,7 @@ TEST_F(rack, preferred_spare_takes_over)
 	close(slice);
 }
 
-/* No server of the rack has spares of its own: spare servers (64 to 71) give them. */
+/* No server of the rack has spares of its own: the spare servers (64 to 71) supply them. */
 TEST_F(rack, spare_server_gives_the_spare)
 {
 	struct morph_rank_info ranks[4];

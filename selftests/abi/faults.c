@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Hardware lets a slice down in other ways than a dead accelerator: lasers, elements,
- * guides, receivers, and the programming itself. Whatever the outcome says must be so.
+ * Failures of hardware other than a dead accelerator: lasers, elements, guides, receivers and
+ * programming. The outcome that the driver returns must always match the light.
  */
 #include <sys/ioctl.h>
 
@@ -40,7 +40,7 @@ FIXTURE_TEARDOWN(faults)
 #define RUN() (txn_run(self->slice, &self->change, 1, &self->args) ? errno : 0)
 #define READ_SLICE() ASSERT_EQ(0, slice_read(self->slice, &self->info, NULL, 0, self->circuits, 4))
 
-/* The circuit was led round and is lit; its new path is not the old one. */
+/* The driver rerouted the circuit: it is lit, and its path has changed. */
 #define EXPECT_MOVED(kind, what)                                                             \
 	({                                                                                   \
 		struct morph_event __event;                                                  \
@@ -68,7 +68,7 @@ TEST_F(faults, dead_laser)
 	FAULT("laser_dead 0.%u.%llx", self->change.src_plane,
 	      (unsigned long long)self->change.lanes);
 	EXPECT_MOVED(MORPH_PART_LASER, 0 * planes + self->change.src_plane);
-	/* The accelerator is kept; another lane or port of it is used. */
+	/* The driver keeps the accelerator and uses another lane or port of it. */
 	EXPECT_TRUE(self->circuits[0].lanes != self->change.lanes ||
 		    self->circuits[0].src_plane != self->change.src_plane);
 	EXPECT_EQ(MORPH_HEALTH_OK, read_accelerator(&self->sim, 0).health);
@@ -85,7 +85,7 @@ TEST_F(faults, element_moves_by_itself)
 	ASSERT_EQ(0, RUN());
 	path.circuit = self->change.circuit;
 	ASSERT_EQ(0, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path));
-	/* It is parked behind the core's back, and will not move again. */
+	/* The test parks the element without the driver, and the element does not move again. */
 	FAULT("element_stuck %u state=0", elements[1].element);
 	EXPECT_MOVED(MORPH_PART_ELEMENT, elements[1].element);
 }
@@ -107,7 +107,10 @@ TEST_F(faults, guide_loses_light)
 	EXPECT_NE(0, sim_lit_lanes(&self->sim, 1));
 }
 
-/* It dies while it is being lit, and its transmitter shows that long before its heartbeat. */
+/*
+ * The accelerator dies while the driver lights its circuit. Its transmitter shows that long before
+ * its heartbeat.
+ */
 TEST(silent_sender)
 {
 	static const uint32_t wanted[] = { 0, 1 };
@@ -133,7 +136,7 @@ TEST_F(faults, deaf_receiver)
 {
 	ASSERT_EQ(0, RUN());
 	FAULT("receiver_deaf 1.%u", self->change.dst_plane);
-	/* Whoever is blamed first, in the end another receiver is used. */
+	/* Whatever part the driver suspects first, it uses another receiver in the end. */
 	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_CIRCUIT_MOVED, PATIENCE_MS, NULL));
 	ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));
 	READ_SLICE();
@@ -141,7 +144,10 @@ TEST_F(faults, deaf_receiver)
 	EXPECT_NE(self->change.dst_plane, self->circuits[0].dst_plane);
 }
 
-/* The spare dies while the only circuit is led to it: there is another. */
+/*
+ * The spare dies while the driver reroutes the only circuit to it, so the driver uses the other
+ * spare.
+ */
 TEST_F(faults, spare_dies_before_it_is_lit)
 {
 	struct morph_event event;
@@ -157,7 +163,7 @@ TEST_F(faults, spare_dies_before_it_is_lit)
 
 /* --------------------------------------------------------- programming goes wrong */
 
-/* Light is as before, and nothing is held. */
+/* The light is as before, and nothing is held. */
 #define EXPECT_NOTHING_DONE()                            \
 	({                                               \
 		READ_SLICE();                            \
@@ -177,7 +183,7 @@ TEST_F(faults, programming_fails_once)
 	EXPECT_NE(MORPH_REASON_NONE, self->args.head.reason);
 	EXPECT_NE('\0', last_detail[0]);
 	EXPECT_NOTHING_DONE();
-	/* The next one goes through. */
+	/* The next transaction succeeds. */
 	self->change = change_add(0, 1);
 	EXPECT_EQ(0, RUN())
 	{
@@ -205,7 +211,10 @@ TEST_F(faults, programming_never_answers)
 	}
 }
 
-/* An element does not obey: it is found out, blamed, and avoided the next time. */
+/*
+ * An element does not turn: the driver detects this, blames the element and avoids it the next
+ * time.
+ */
 TEST_F(faults, element_does_not_obey)
 {
 	struct morph_path_element elements[64];
@@ -243,7 +252,7 @@ TEST_F(faults, element_does_not_obey)
 		EXPECT_NE(stuck, elements[i].element);
 }
 
-/* Each of the first operations of a commit fails once: the outcome is true each time. */
+/* Each of the first operations of a commit fails once: the outcome must be true each time. */
 TEST_F(faults, every_operation_fails_once)
 {
 	struct morph_change changes[2];
@@ -283,7 +292,10 @@ TEST_F(faults, every_operation_fails_once)
 	EXPECT_LE(2, failures);
 }
 
-/* A circuit goes dark while it is to be removed. That fails, so it stays, and is mended. */
+/*
+ * A circuit goes dark while the driver removes it. The removal fails, so the circuit stays, and the
+ * driver repairs it.
+ */
 TEST(dark_while_a_change_fails)
 {
 	struct morph_change change = change_add(0, 1);
@@ -305,7 +317,7 @@ TEST(dark_while_a_change_fails)
 	before = sim_counter(&sim, "ops", "set_elements");
 	ASSERT_EQ(0, runner_start(&exchange));
 	ASSERT_TRUE(sim_wait_counter(&sim, "ops", "set_elements", before + 1));
-	/* The elements settle; the lasers will not go on. */
+	/* The elements settle, but the lasers do not turn on. */
 	ASSERT_EQ(0, sim_control(&sim, "fault", "guide_lossy %u mdb=60000", guides[count / 2]));
 	ASSERT_EQ(0, sim_control(&sim, "fault", "programming_error -"));
 	EXPECT_EQ(EIO, runner_join(&exchange));
@@ -316,14 +328,18 @@ TEST(dark_while_a_change_fails)
 	sim_stop(&sim);
 }
 
-/* Darkness can't be verified: the accelerators are not given out again at once. */
+/*
+ * The driver cannot verify darkness, so it does not give the accelerators to another slice at once.
+ */
 TEST_F(faults, release_with_broken_hardware)
 {
 	ASSERT_EQ(0, RUN());
 	FAULT("programming_error - every=1 for=300000000");
 	close(self->slice);
 	self->slice = -1;
-	/* In the end they have passed a test, or stay quarantined; never lit and free. */
+	/*
+	 * In the end they have passed a test or stay quarantined. They are never both lit and free.
+	 */
 	EXPECT_TRUE(sim_wait_free(&self->sim, 8) ||
 		    read_accelerator(&self->sim, 0).health != MORPH_HEALTH_OK);
 	sim_refresh(&self->sim);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Grants: fabric files with limits of their own, and who may give and use them. */
+/* Grants: fabric files with their own limits, and the rights to make and use them. */
 #include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
@@ -42,7 +42,7 @@ static void become(uid_t uid)
 		_exit(99);
 }
 
-/* Run a block in a child as the tenant; its exit status. */
+/* Run a block in a child as the tenant; its exit status is the result. */
 #define AS_TENANT(expression)                                 \
 	({                                                    \
 		pid_t child = fork();                         \
@@ -56,7 +56,7 @@ static void become(uid_t uid)
 		WIFEXITED(status) ? WEXITSTATUS(status) : -1; \
 	})
 
-/* ------------------------------------------------------------------ who may */
+/* ---------------------------------------------------------------- permissions */
 
 static int try_grant(int fabric)
 {
@@ -70,7 +70,7 @@ TEST_F(grant, takes_the_capability)
 	EXPECT_EQ(EPERM, AS_TENANT(try_grant(self->sim.fd)));
 }
 
-/* The file of a grant gives its holder no right to give on. */
+/* The file of a grant gives its holder no right to make further grants. */
 TEST_F(grant, does_not_give_grants)
 {
 	int grant = GRANT();
@@ -134,7 +134,7 @@ TEST_F(grant, accelerators)
 	{
 		TH_LOG("%s", last_detail);
 	}
-	/* Who gave it is not charged, nor bound. */
+	/* The limits of the grant and its use do not count for the user who made it. */
 	EXPECT_EQ(0, close(slice_create(self->sim.fd, 4)));
 	close(slice);
 	close(grant);
@@ -213,7 +213,7 @@ TEST_F(grant, replacements)
 	close(grant);
 }
 
-/* A dry run of one's own limits takes nothing of them. */
+/* A dry run within the limits uses nothing of them. */
 TEST_F(grant, dry_run_holds_nothing)
 {
 	struct morph_slice_create create = { .head.flags = MORPH_SLICE_DRY_RUN };
@@ -229,7 +229,7 @@ TEST_F(grant, dry_run_holds_nothing)
 	close(grant);
 }
 
-/* --------------------------------------------------------------- handed over */
+/* --------------------------------------------------------------- passed on */
 
 static void send_fd(int socket, int fd)
 {
@@ -276,7 +276,7 @@ static int receive_fd(int socket)
 	return fd;
 }
 
-/* A tenant who may not open the node, and has the file alone. */
+/* A tenant that may not open the node, and has only the file. */
 static int live_on_grant(const struct sim *sim, int socket)
 {
 	struct morph_change change = change_add(0, 1);
@@ -292,7 +292,7 @@ static int live_on_grant(const struct sim *sim, int socket)
 	if (slice < 0 || txn_run(slice, &change, 1, NULL))
 		return 3;
 	close(slice);
-	/* It belongs to who makes it: he may end it too. */
+	/* The slice belongs to the tenant that makes it, so he may also end it. */
 	slice = slice_create_with(grant, &named, NULL, 1);
 	if (slice < 0)
 		return 4;
@@ -345,7 +345,7 @@ TEST_F(grant, file_is_close_on_exec_and_says_what_it_is)
 	close(grant);
 }
 
-/* It outlives its fabric, and is then good for nothing. */
+/* The grant outlives its fabric, and is then useless. */
 TEST_F(grant, gone_fabric)
 {
 	int grant = GRANT();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tenants beside each other: neither sees the other, disturbs him, or waits for him. */
+/* Concurrent tenants: none sees another one, disturbs it or waits for it. */
 #include <sys/ioctl.h>
 
 #include "fabric.h"
@@ -59,7 +59,7 @@ TEST_F(isolation, each_sees_his_own)
 	EXPECT_EQ(2, self->info.circuits.count);
 }
 
-/* What anybody may see names no owner. */
+/* Public attributes name no owner. */
 TEST_F(isolation, guides_show_lanes_without_owners)
 {
 	static struct morph_guide_info guides[1000];
@@ -116,7 +116,10 @@ TEST_F(isolation, light_passes_foreign_tiles)
 	EXPECT_EQ(0, light_ring(self->other, 2));
 }
 
-/* Policy own: the upper row is taken; when the lower one is too, no way is left. */
+/*
+ * With policy own, the first fence takes the upper row. When the second takes the lower row, no
+ * path is left.
+ */
 TEST_F(isolation, own_tiles_only)
 {
 	static const uint32_t below[] = { 4, 7 }, wall[] = { 5 };
@@ -143,7 +146,7 @@ TEST_F(isolation, own_tiles_only)
 
 	fence = slice_create_at(self->sim.fd, wall, 1);
 	ASSERT_LE(0, fence);
-	/* The router finds no way, and says who stands in it, but not whose it is. */
+	/* The router finds no path. It names the accelerator that blocks it, but not the tenant. */
 	change = change_add(0, 1);
 	EXPECT_EQ(-1, txn_run(own, &change, 1, NULL));
 	EXPECT_EQ(EBUSY, errno);
@@ -151,7 +154,7 @@ TEST_F(isolation, own_tiles_only)
 	EXPECT_EQ(MORPH_PART_ACCELERATOR, change.part);
 	EXPECT_TRUE(change.index == 5 || change.index == 0 || change.index == 1 ||
 		    change.index == 2 || change.index == 3);
-	/* The way that was there before crosses a foreign tile now. */
+	/* The former path now crosses a tile of another tenant. */
 	change = change_add(0, 1);
 	change.guides = (struct morph_array)ARRAY(guides, path.guides.count);
 	EXPECT_EQ(-1, txn_run(own, &change, 1, NULL));
@@ -161,7 +164,7 @@ TEST_F(isolation, own_tiles_only)
 	close(own);
 }
 
-/* A lane that another tenant uses: refused, with no word about him. */
+/* A lane that another tenant uses: the driver refuses it, and reveals nothing about that tenant. */
 TEST_F(isolation, other_s_lane_is_not_had)
 {
 	struct morph_circuit_path path;
@@ -175,7 +178,9 @@ TEST_F(isolation, other_s_lane_is_not_had)
 		.guides = ARRAY(guides, 64),
 	};
 	ASSERT_EQ(0, ioctl(self->one, MORPH_CIRCUIT_PATH, &path));
-	/* From another's transmitter, or a path that does not start at one's own. */
+	/*
+	 * Use the transmitter of another tenant, or a path that does not start at the tenant's own.
+	 */
 	same.guides = (struct morph_array)ARRAY(guides, path.guides.count);
 	EXPECT_EQ(-1, txn_run(self->other, &same, 1, NULL));
 	EXPECT_EQ(EINVAL, errno);
@@ -188,9 +193,9 @@ TEST_F(isolation, other_s_lane_is_not_had)
 	EXPECT_EQ(MORPH_CIRCUIT_LIT, self->circuits[0].state);
 }
 
-/* -------------------------------------------------------------- nobody waits */
+/* --------------------------------------------------------- no tenant waits */
 
-/* Wait until elements have been programmed more than so many times; how many it is then. */
+/* Wait until elements were programmed more often than *times, and store the new count there. */
 static bool programmed(const struct sim *sim, long long *times)
 {
 	bool more = sim_wait_counter(sim, "ops", "set_elements", *times + 1);
@@ -200,9 +205,9 @@ static bool programmed(const struct sim *sim, long long *times)
 }
 
 /*
- * Light takes long to settle. While one tenant waits for his, others read, the elements
- * of another's change are programmed, and so are those of a third's failover: all of it
- * comes before the first one's end, however slow the machine is.
+ * Light takes long to settle. While one tenant waits, others must be able to read, to program the
+ * elements of a change and to program those of a failover. All of this must end before the first
+ * change does, however slow the machine is.
  */
 TEST_F(isolation, long_settle_holds_nobody_up)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One mistake in an otherwise good call: the errno, and a sentence that names it. */
+/* One error in an otherwise correct call: the errno, and a detail string that names the error. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -31,7 +31,7 @@ FIXTURE_TEARDOWN(mistakes)
 	sim_stop(&self->sim);
 }
 
-/* The call failed so, for that reason. */
+/* The call fails with this errno and this detail string. */
 #define EXPECT_REFUSED(error, call, sentence)        \
 	do {                                         \
 		last_detail[0] = '\0';               \
@@ -65,7 +65,7 @@ TEST_F(mistakes, there_is_no_such_plane)
 	change.dst_plane = self->sim.info.planes;
 	snprintf(sentence, sizeof(sentence), "there is no receive port %u", self->sim.info.planes);
 	EXPECT_REFUSED(EINVAL, txn_run(self->slice, &change, 1, NULL), sentence);
-	/* Nor for a circuit that moves. */
+	/* A move has the same limit. */
 	change = change_add(0, 1);
 	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
 	change.op = MORPH_CHANGE_MOVE;
@@ -73,7 +73,7 @@ TEST_F(mistakes, there_is_no_such_plane)
 	EXPECT_REFUSED(EINVAL, txn_run(self->slice, &change, 1, NULL), sentence);
 }
 
-/* A path of more guides than a change has room for by itself is read like a short one. */
+/* A path too long for the space inside a change is checked like a short one. */
 TEST_F(mistakes, a_long_path_does_not_join)
 {
 	struct morph_change change = change_add(0, 1);
@@ -89,7 +89,7 @@ TEST_F(mistakes, a_long_path_does_not_join)
 	EXPECT_EQ(EFAULT, errno);
 }
 
-/* So many bytes at the end of all that may be read or written. */
+/* Return the last bytes before an invalid page. */
 static void *last_bytes(size_t bytes)
 {
 	size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -101,7 +101,7 @@ static void *last_bytes(size_t bytes)
 	return pages + page - bytes;
 }
 
-/* The size says more than there is behind the head. */
+/* The size exceeds the memory behind the head. */
 TEST_F(mistakes, a_structure_is_all_there)
 {
 	struct morph_slice_info *info = last_bytes(sizeof(info->head));
@@ -109,7 +109,7 @@ TEST_F(mistakes, a_structure_is_all_there)
 	info->head = (struct morph_head)HEAD(morph_slice_info);
 	EXPECT_EQ(-1, ioctl(self->slice, MORPH_SLICE_INFO, info));
 	EXPECT_EQ(EFAULT, errno);
-	/* Or behind what the kernel knows of it. */
+	/* The size exceeds the memory behind the part that the kernel knows. */
 	info = last_bytes(sizeof(*info));
 	info->head = (struct morph_head)HEAD(morph_slice_info);
 	info->head.size += 8;
@@ -130,7 +130,10 @@ TEST_F(mistakes, a_list_is_all_there)
 	args.spares = (struct morph_array)ARRAY(one, 2);
 	EXPECT_EQ(-1, slice_create_with(self->sim.fd, &args, wanted, 1));
 	EXPECT_EQ(EFAULT, errno);
-	/* Entries longer than the kernel's are read one by one: here the second is missing. */
+	/*
+	 * The kernel reads entries that are longer than its own one by one: here the second is
+	 * missing.
+	 */
 	wide->index = 5;
 	wide->more = 0;
 	args.spares = (struct morph_array)ARRAY(wide, 2);
@@ -209,7 +212,7 @@ TEST_F(mistakes, a_spare_exists_and_is_allowed)
 	EXPECT_REFUSED(ENOENT, rank_act(self->slice, MORPH_RANK_REPLACE, 0, total, NULL), sentence);
 	EXPECT_REFUSED(ENOENT, rank_act(self->slice, MORPH_RANK_PREFER, 0, total, NULL), sentence);
 
-	/* One that is free, but not listed, is not for this slice. */
+	/* An accelerator that is free but not listed is not for this slice. */
 	slice = slice_create_with(self->sim.fd, &args, wanted, 1);
 	ASSERT_LE(0, slice) TH_LOG("%s", last_detail);
 	for (other = 0; other < total; other++)

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Circuits of which the caller gives each guide: where they may lead, and where not. */
+/* Circuits with explicit guides: which paths the driver accepts, and which it refuses. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -8,9 +8,9 @@
 #include "kselftest_harness.h"
 
 #define ROOM 64
-#define FEW 16 /* guides that the kernel keeps in a change itself */
+#define FEW 16 /* number of guides that the kernel stores inside a change */
 #define LONG_LEASE (600 * 1000000000ULL)
-/* edge4: edge 0 lies at accelerator 1; light leaves there. */
+/* edge4: edge 0 is at accelerator 1, and is an exit for light. */
 #define AT_EDGE 1
 #define OUT 0
 #define EDGE (MORPH_RANK_EDGE | OUT)
@@ -20,7 +20,10 @@ struct path {
 	unsigned int count;
 };
 
-/* Two ranks; the path that the kernel finds from the first to @dst is read, and dark again. */
+/*
+ * Make a slice of two ranks, read the path that the driver finds from the first to @dst, and remove
+ * the circuit.
+ */
 static int slice_with_path(const struct sim *sim, uint32_t first, uint32_t second, unsigned int dst,
 			   struct path *path)
 {
@@ -36,7 +39,7 @@ static int slice_with_path(const struct sim *sim, uint32_t first, uint32_t secon
 	return guides < 2 || txn_run(slice, &change, 1, NULL) ? -1 : slice;
 }
 
-/* A circuit from rank 0 along a path. */
+/* Request a circuit from rank 0 along a path. */
 static struct morph_change along(unsigned int dst, struct path *path)
 {
 	struct morph_change change = change_add(0, dst);
@@ -67,7 +70,7 @@ FIXTURE_TEARDOWN(paths)
 	sim_stop(&self->sim);
 }
 
-/* The path is refused at this guide. */
+/* The driver refuses the path at this guide. */
 #define EXPECT_BAD(change, guide)                                     \
 	do {                                                          \
 		EXPECT_EQ(-1, txn_run(self->slice, change, 1, NULL)); \
@@ -120,7 +123,7 @@ TEST_F(paths, full_ones_are_refused)
 	EXPECT_EQ(self->path.guides[0], change.index);
 }
 
-/* A path of more guides than a change has room for is kept from prepare to commit. */
+/* The driver keeps a path that is too long for a change from prepare to commit. */
 TEST(long_one_is_prepared_and_committed)
 {
 	struct morph_txn_run args = {
@@ -188,7 +191,7 @@ TEST_F(leaving, path_to_another_edge_is_refused)
 	EXPECT_BAD(&change, self->path.guides[self->path.count - 1]);
 }
 
-/* Who gives the path gets no lane of another slice's edge either. */
+/* An explicit path gives no access to a lane of another slice's edge either. */
 TEST_F(leaving, edge_of_another_slice_is_busy)
 {
 	struct morph_change change;
@@ -210,7 +213,7 @@ TEST_F(leaving, edge_of_another_slice_is_busy)
 	close(other);
 }
 
-/* The other half is lit on the same lanes. */
+/* Light the other half on the same lanes. */
 TEST_F(leaving, lanes_stay_in_a_move_that_names_none)
 {
 	struct morph_change change = change_add(0, EDGE);
@@ -228,7 +231,7 @@ TEST_F(leaving, lanes_stay_in_a_move_that_names_none)
 	EXPECT_EQ(4, change.lanes);
 }
 
-/* Its new laser gives no light: the old one goes on, of which nobody here sees the other end. */
+/* Its new laser gives no light, so the old one stays on. This fabric does not see its other end. */
 TEST_F(leaving, move_that_fails_leaves_it_lit)
 {
 	struct morph_change change = change_add(0, EDGE);

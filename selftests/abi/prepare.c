@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Two phases: prepare, commit, confirm, revert, and leases that run out. */
+/* Two-phase transactions: prepare, commit, confirm, revert, and leases that expire. */
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -79,7 +79,7 @@ TEST_F(prepare, commit_and_confirm)
 	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, self->step.out_outcome);
 }
 
-/* What is held is shown, with its path, as what it is. */
+/* A read of the slice shows the prepared circuit with its path and state. */
 TEST_F(prepare, shown_while_prepared)
 {
 	struct morph_change change = change_add(0, 1);
@@ -98,7 +98,7 @@ TEST_F(prepare, shown_while_prepared)
 	EXPECT_NE(0, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path));
 }
 
-/* Who reads the state page sees it come, and go. */
+/* The state page shows the circuit when it is lit, and no longer when it is reverted. */
 TEST_F(prepare, state_page_forgets_what_is_reverted)
 {
 	size_t bytes = MORPH_STATE_BYTES(3 * 3);
@@ -122,7 +122,7 @@ TEST_F(prepare, state_page_forgets_what_is_reverted)
 	munmap((void *)page, bytes);
 }
 
-/* Who has named his transaction may ask again, for it and for each of its steps. */
+/* A tenant that named its transaction may repeat the request and each of its steps. */
 TEST_F(prepare, same_cookie_again)
 {
 	struct morph_change change = change_add(0, 1), again = change_add(0, 1);
@@ -150,7 +150,7 @@ TEST_F(prepare, same_cookie_again)
 	EXPECT_EQ(1, self->info.circuits.count);
 }
 
-/* What was reverted is not held any more: it is prepared anew. */
+/* A reverted transaction holds nothing: prepare it again. */
 TEST_F(prepare, same_cookie_again_after_revert)
 {
 	struct morph_change change = change_add(0, 1), again = change_add(0, 1);
@@ -192,7 +192,7 @@ TEST_F(prepare, revert_after_commit)
 	EXPECT_TRUE(sim_all_dark(&self->sim));
 }
 
-/* A removal that is reverted: the old light is there again. */
+/* Revert a removal: the old light is back. */
 TEST_F(prepare, reverted_removal)
 {
 	struct morph_change change = change_add(0, 1);
@@ -224,7 +224,7 @@ TEST_F(prepare, lease_runs_out)
 	EXPECT_EQ(MORPH_OUTCOME_EXPIRED, self->step.out_outcome);
 	READ_SLICE();
 	EXPECT_EQ(0, self->info.circuits.count);
-	/* What it held is free. */
+	/* The hardware that it held is free. */
 	change = change_add(0, 1);
 	EXPECT_EQ(0, txn_run(self->slice, &change, 1, NULL));
 }
@@ -266,7 +266,7 @@ TEST_F(prepare, wrong_steps)
 	EXPECT_EQ(0, STEP(MORPH_TXN_CONFIRM, 0));
 }
 
-/* Another slice's transactions are not there. */
+/* Transactions of another slice are invisible. */
 TEST_F(prepare, of_another_slice)
 {
 	struct morph_change change = change_add(0, 1);
@@ -283,7 +283,7 @@ TEST_F(prepare, of_another_slice)
 	close(other);
 }
 
-/* Nor are those of a slice that has ended, whatever the number of the next one. */
+/* So are those of a slice that has ended, even if the next slice has its number. */
 TEST_F(prepare, of_a_slice_that_ended)
 {
 	struct morph_change change = change_add(0, 1);
@@ -298,7 +298,7 @@ TEST_F(prepare, of_a_slice_that_ended)
 	EXPECT_EQ(ENOENT, STEP(MORPH_TXN_QUERY, 0));
 }
 
-/* What is prepared is held: nobody else gets these lanes. */
+/* A prepared transaction holds its lanes: no other one gets them. */
 TEST_F(prepare, holds_what_it_will_use)
 {
 	struct morph_change change = change_add(0, 1), same;
@@ -318,8 +318,9 @@ TEST_F(prepare, holds_what_it_will_use)
 }
 
 /*
- * Alarms for the light that a commit takes away are no failure: that would confirm it. The
- * accelerator that dies is nobody's; once that is known, so is all that was signalled before.
+ * Alarms for light that a commit takes away must not count as a failure, because a failure would
+ * confirm the removal. The accelerator that dies is unassigned. When the driver knows that it is
+ * dead, it has handled all earlier signals.
  */
 TEST(commanded_alarms_confirm_nothing)
 {
@@ -356,7 +357,7 @@ TEST(commanded_alarms_confirm_nothing)
 	sim_stop(&sim);
 }
 
-/* The slice ends with a transaction prepared, and with one committed. */
+/* The slice ends with one transaction prepared and one committed. */
 TEST_F(prepare, slice_ends_meanwhile)
 {
 	struct morph_change change = change_add(0, 1);

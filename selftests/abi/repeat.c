@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A whole run on a device whose clock each request moves to its own end: made, lit, failed
- * over, led round a dead laser. The same seed gives the same run, byte for byte.
+ * A whole run on a device whose clock each request advances to its own end. The test makes a slice,
+ * lights it, and waits for a failover and a reroute around a dead laser. The same seed must give
+ * the same run, byte for byte.
  */
 #include <sys/ioctl.h>
 
@@ -11,7 +12,7 @@
 #define RANKS 4
 #define LASER_OF 1 /* rank whose laser dies */
 
-/* Everything that events tell but when it was; until one of the type. */
+/* Log everything in the events except times, up to one event of the type. */
 static int tell_events(int slice, FILE *to, unsigned int last)
 {
 	struct morph_event event = {};
@@ -46,7 +47,7 @@ static int tell_slice(int slice, FILE *to)
 	return 0;
 }
 
-/* What the simulator has: clock, states, lasers, light, and what was done to it when. */
+/* Log the state of the simulator: clock, elements, lasers, light, and the history of operations. */
 static void tell_hardware(const struct sim *sim, const char *file, FILE *to)
 {
 	char path[160], line[512];
@@ -60,7 +61,7 @@ static void tell_hardware(const struct sim *sim, const char *file, FILE *to)
 		fclose(from);
 }
 
-/* Failover takes the plan, which a worker makes. */
+/* A failover uses the plan of a worker, so wait for it. */
 static bool planned(int slice)
 {
 	return wait_plans(slice, RANKS, MORPH_PLAN_CURRENT);
@@ -89,7 +90,7 @@ out:
 	return ret;
 }
 
-/* One run from power-on, as text. NULL: it went wrong. */
+/* Return the text of one run from power-on, or NULL on failure. */
 static char *one_run(unsigned int seed)
 {
 	char settings[120], *text = NULL;
@@ -122,7 +123,7 @@ TEST(same_seed_same_run)
 	ASSERT_NE(NULL, other);
 	EXPECT_STREQ(first, second);
 	EXPECT_STRNE(first, other);
-	/* It is a run with something in it. */
+	/* The run must not be empty. */
 	EXPECT_NE(NULL, strstr(first, "accelerator_dead 2"));
 	EXPECT_NE(NULL, strstr(first, "locked"));
 	free(first);

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Reserved protection: a spare and the lanes to it are held, and nobody else gets them. */
+/*
+ * Reserved protection: the driver holds a spare and the lanes to it, and no other slice gets them.
+ */
 #include <string.h>
 
 #include "fabric.h"
@@ -18,7 +20,8 @@ FIXTURE(reserve)
 };
 
 /*
- * A reserved slice: two rows of four tiles, it has the first column, the spares 8 and 9 the fifth.
+ * A slice with reserved protection: of two rows of four tiles it has the first column. Spares 8 and
+ * 9 form the fifth.
  */
 FIXTURE_SETUP(reserve)
 {
@@ -31,13 +34,13 @@ FIXTURE_SETUP(reserve)
 	ASSERT_EQ(0, light_ring(self->slice, RANKS));
 }
 
-/* A number of the fabric's books. */
+/* Read a number from the accounts of the fabric. */
 static long long ledger(const struct sim *sim, const char *key)
 {
 	return core_counter(sim, "ledger", key);
 }
 
-/* When all slices are gone nothing is held any more. */
+/* When all slices have gone, nothing is held any more. */
 FIXTURE_TEARDOWN(reserve)
 {
 	static const char *const keys[] = { "pins", "elements held", "guide lanes held",
@@ -65,8 +68,8 @@ FIXTURE_TEARDOWN(reserve)
 #define EXPECT_PLANS(wanted) EXPECT_TRUE(wait_plans(self->slice, RANKS, MORPH_PLAN_##wanted))
 
 /*
- * Light circuits of one lane between pairs of ranks until none gets another. What is
- * refused is held by somebody, and is not broken. Returns how many were lit.
+ * Light circuits of one lane between pairs of ranks until none gets another lane. The driver must
+ * refuse a lane because it is held, not because it is broken. Return the number of circuits.
  */
 static unsigned int fill(struct __test_metadata *_metadata, int slice, const uint8_t (*pairs)[2],
 			 unsigned int count)
@@ -110,7 +113,7 @@ TEST_F(reserve, plans_hold_lanes)
 		lit += self->circuits[i].hops;
 	EXPECT_LT(lit, ledger(&self->sim, "guide lanes held"));
 	EXPECT_LT(0, ledger(&self->sim, "elements held"));
-	/* Without failover nothing has to be held for it. */
+	/* Without failover the driver holds nothing for it. */
 	ASSERT_EQ(0, slice_policy(self->slice, MORPH_FAILOVER_NONE));
 	EXPECT_PLANS(NONE);
 	EXPECT_EQ(lit, ledger(&self->sim, "guide lanes held"));
@@ -119,7 +122,7 @@ TEST_F(reserve, plans_hold_lanes)
 	EXPECT_PLANS(RESERVED);
 }
 
-/* Others have each lane between the slice and the spares but those that are reserved. */
+/* The other slices have every lane between the slice and the spares except the reserved ones. */
 TEST_F(reserve, others_leave_the_way_to_the_spare)
 {
 	static const uint32_t rest[] = { 1, 3, 5, 7 };
@@ -143,8 +146,8 @@ TEST_F(reserve, others_leave_the_way_to_the_spare)
 }
 
 /*
- * What is reserved is the slice's own: its changes come first, and its plans follow. Hundreds of
- * transactions, which take their time where each is checked.
+ * Reserved lanes belong to the slice: its changes may use them, and its plans follow. These are
+ * hundreds of transactions, which take long if each is checked.
  */
 TEST_F_TIMEOUT(reserve, own_circuits_may_have_it_all, 240)
 {
@@ -155,7 +158,7 @@ TEST_F_TIMEOUT(reserve, own_circuits_may_have_it_all, 240)
 	lit = fill(_metadata, self->slice, pairs, 2);
 	READ_SLICE();
 	ASSERT_EQ(RANKS + lit, self->info.circuits.count);
-	/* As many as a slice without a reservation gets. */
+	/* exactly the number that a slice without a reservation gets */
 	ASSERT_EQ(0, slice_policy(self->slice, MORPH_FAILOVER_NONE));
 	EXPECT_EQ(0, fill(_metadata, self->slice, pairs, 2));
 	ASSERT_EQ(0, slice_policy(self->slice, MORPH_FAILOVER_AUTOMATIC));
@@ -190,7 +193,7 @@ TEST_F(reserve, prepared_and_reverted)
 	EXPECT_EQ(held, ledger(&self->sim, "elements held"));
 }
 
-/* A reserved slice whose spares are listed. */
+/* A slice with reserved protection and a list of spares. */
 static int create_with_spares(int fabric, const uint32_t *accelerators, const uint32_t *spares,
 			      unsigned int spares_count)
 {
@@ -204,7 +207,7 @@ static int create_with_spares(int fabric, const uint32_t *accelerators, const ui
 	return slice_create_with(fabric, &args, accelerators, 1);
 }
 
-/* What a slice is given to compute on can't be held for it as well. */
+/* An accelerator of a rank cannot also be a spare of its slice. */
 TEST_F(reserve, own_rank_is_no_spare)
 {
 	static const uint32_t accelerators[] = { 1, 2 };
@@ -218,7 +221,7 @@ TEST_F(reserve, own_rank_is_no_spare)
 	{
 		TH_LOG("%s", last_detail);
 	}
-	/* The next one that is listed is another. */
+	/* The next spare of the list is another one. */
 	slice = create_with_spares(self->sim.fd, accelerators, accelerators, 2);
 	ASSERT_LE(0, slice);
 	EXPECT_EQ(MORPH_USE_HELD, read_accelerator(&self->sim, 2).use);
@@ -239,7 +242,7 @@ TEST_F(reserve, chosen_rank_is_no_spare)
 	ASSERT_EQ(0, slice_read(slice, &info, &rank, 1, NULL, 0));
 	close(slice);
 	ASSERT_TRUE(sim_wait_free(&self->sim, 6));
-	/* The same one would be chosen again. */
+	/* The driver would choose the same spare again. */
 	EXPECT_EQ(-1, create_with_spares(self->sim.fd, NULL, &rank.accelerator, 1));
 	EXPECT_EQ(ENOSPC, errno);
 	slice = create_with_spares(self->sim.fd, NULL, all, 6);
@@ -265,9 +268,9 @@ TEST_F(reserve, used_spare_is_replaced_while_there_are_any)
 	KILL(4);
 	ASSERT_EQ(0, replaced(self->slice, &second));
 	EXPECT_NE(first.new_accelerator, second.new_accelerator);
-	/* Both spares are used. */
+	/* Both spares are in use. */
 	EXPECT_PLANS(NONE);
-	/* One of those that come back is held again. */
+	/* The driver holds one of the returning accelerators again. */
 	ASSERT_EQ(0, sim_control(&self->sim, "clear", "all"));
 	EXPECT_PLANS(RESERVED);
 	READ_SLICE();
@@ -275,7 +278,7 @@ TEST_F(reserve, used_spare_is_replaced_while_there_are_any)
 	EXPECT_EQ(MORPH_USE_HELD, read_accelerator(&self->sim, self->ranks[0].spare).use);
 }
 
-/* Plans are not made beside a schedule; the spare is held nevertheless. */
+/* The driver makes no plans while a schedule is loaded, but still holds the spare. */
 TEST_F(reserve, used_spare_is_replaced_beside_a_schedule)
 {
 	static const struct morph_schedule_circuit circuit = { .dst_rank = 1, .lanes_count = 1 };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who may do what: modes of nodes, owners, capabilities, user namespaces, fds handed on. */
+/* Permissions: modes of nodes, owners, capabilities, user namespaces, and files passed on. */
 #include <fcntl.h>
 #include <grp.h>
 #include <sched.h>
@@ -35,7 +35,7 @@ static void become(uid_t uid)
 		_exit(99);
 }
 
-/* Run a block in a child as another user; its exit status. */
+/* Run a block in a child as another user; its exit status is the result. */
 #define AS(uid, expression)                                   \
 	({                                                    \
 		pid_t child = fork();                         \
@@ -110,7 +110,7 @@ TEST_F(rights, slice_node_belongs_to_who_opened_the_fabric)
 	EXPECT_EQ(0, slice_delete(fd, MORPH_ANY, "for-all", 0));
 }
 
-/* The other user opens the node himself, makes a slice and leaves it. */
+/* The other user opens the node, makes a slice and leaves it. */
 static int make_own(const struct sim *sim, const char *name)
 {
 	int fd = open_fabric(sim->number), slice;
@@ -142,7 +142,7 @@ TEST_F(rights, only_owner_or_administrator_deletes)
 	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
 }
 
-/* A file handed on gives nobody the slices of him who opened it. */
+/* A file passed on gives no access to the slices of the user who opened it. */
 TEST_F(rights, inherited_file_is_no_ownership)
 {
 	int slice = named_slice(self->sim.fd, "mine", 0);
@@ -153,7 +153,7 @@ TEST_F(rights, inherited_file_is_no_ownership)
 	EXPECT_EQ(0, try_delete(&self->sim, "mine", 0));
 }
 
-/* Root of a namespace of its own has every capability, but none that counts here. */
+/* Root of its own namespace has every capability, but none that counts here. */
 static int namespace_root_deletes(const struct sim *sim, const char *name)
 {
 	FILE *map;
@@ -182,7 +182,7 @@ out:
 	EXPECT_EQ(0, try_delete(&self->sim, "outside", 0));
 }
 
-/* But with the file alone a container works. */
+/* With only the file, a container can work. */
 static int use_handed_file(const struct sim *sim, int slice)
 {
 	struct morph_change change = change_add(0, 1);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Rings: steps asked for through shared memory, by those who may be wrong about it. */
+/* Queues: steps requested through shared memory, also with invalid contents. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@
 #define ENTRIES 8u
 #define INSTANT "settle_ns=0 relock_ns=0 write_ns=0"
 
-/* The header for devices includes nothing: it says the same as the kernel's all the same. */
+/* The header for devices includes nothing, and must agree with the kernel's header. */
 _Static_assert(MORPH_DEVICE_LAP == MORPH_RING_LAP, "lap");
 _Static_assert(MORPH_DEVICE_POSITION == MORPH_RING_POSITIONS - 1, "position");
 _Static_assert(MORPH_DEVICE_ENTRIES == MORPH_RING_ENTRIES, "entries");
@@ -28,7 +28,7 @@ _Static_assert(MORPH_DEVICE_ASLEEP * 4 == offsetof(struct morph_ring_page, aslee
 _Static_assert(MORPH_DEVICE_TAKEN * 4 == offsetof(struct morph_ring_page, taken), "taken");
 _Static_assert(MORPH_DEVICE_SEEN * 4 == offsetof(struct morph_ring_page, seen), "seen");
 
-/* All that a test has open. */
+/* All resources of a test. */
 FIXTURE(ring)
 {
 	struct sim sim;
@@ -38,7 +38,7 @@ FIXTURE(ring)
 	size_t bytes;
 };
 
-/* Exchanges between four ranks; a loop of three steps. */
+/* Exchanges between four ranks: a loop of three steps. */
 static int load(int slice, unsigned int advance)
 {
 	struct morph_schedule_circuit circuits[RANKS * STEPS] = {};
@@ -104,7 +104,7 @@ static uint64_t ring_sleeps(int slice, unsigned int number)
 	return ring_act(slice, number, MORPH_RING_QUERY, &result) ? 0 : result.out_sleeps;
 }
 
-/* The answer to what was submitted last; the thread may have to be woken. */
+/* Read the answer to the latest entry. The thread may need a wake-up. */
 static bool answered(int slice, unsigned int number, struct morph_device_ring *ring,
 		     struct morph_device_answer *answer)
 {
@@ -190,7 +190,7 @@ TEST_F(ring, any_step_may_follow_any_other)
 		ASSERT_EQ(0, schedule_act(self->slice, self->schedule, MORPH_SCHEDULE_WAIT, &args));
 		EXPECT_EQ(steps[i], args.out_step);
 	}
-	/* Said twice it is done once. */
+	/* The driver ignores the repetition of an entry. */
 	ASSERT_EQ(0, morph_device_submit(&self->ring, MORPH_DEVICE_JUMP, 0, 1, i + 1));
 	ASSERT_TRUE(answered(self->slice, self->number, &self->ring, &answer));
 	EXPECT_EQ(0, answer.error);
@@ -212,7 +212,7 @@ TEST_F(ring, half_an_entry_is_none)
 	ASSERT_TRUE(WAIT_UNTIL(ring_sleeps(self->slice, self->number) == 1));
 	entry[0] = MORPH_DEVICE_LAP | (morph_word)MORPH_DEVICE_GO << 56;
 	ring_act(self->slice, self->number, MORPH_RING_WAKE, NULL);
-	/* It has looked, and found nothing. */
+	/* The thread has looked and found nothing. */
 	ASSERT_TRUE(WAIT_UNTIL(ring_sleeps(self->slice, self->number) == 2));
 	EXPECT_EQ(0, morph_device_answered(&self->ring, &answer));
 	entry[1] = MORPH_DEVICE_LAP | 2;
@@ -261,7 +261,7 @@ TEST_F(ring, answers_that_nobody_reads_hold_it_up)
 	EXPECT_TRUE(WAIT_UNTIL((ring_act(self->slice, self->number, MORPH_RING_WAKE, NULL),
 				*lm_device_half(&self->ring, MORPH_DEVICE_TAKEN) == ENTRIES)));
 	ASSERT_EQ(0, morph_device_submit(&self->ring, MORPH_DEVICE_GO, 9, 0, ENTRIES + 2));
-	/* No event tells that it has looked and found no room. */
+	/* No event reports that it looked and found no space. */
 	usleep(20000);
 	EXPECT_EQ(ENTRIES, *lm_device_half(&self->ring, MORPH_DEVICE_TAKEN));
 	for (i = 0; i <= ENTRIES; i++)
@@ -276,13 +276,13 @@ TEST_F(ring, idle_it_sleeps_until_it_is_woken)
 	struct morph_ring_act result;
 
 	/*
-	 * Not before it has looked for the last time, which it does after it has said that it
-	 * sleeps.
+	 * Wait until the thread has looked for the last time, which it does after it has announced
+	 * its sleep.
 	 */
 	ASSERT_TRUE(WAIT_UNTIL(ring_sleeps(self->slice, self->number) == 1));
 	EXPECT_TRUE(morph_device_asleep(&self->ring));
 	ASSERT_EQ(0, morph_device_submit(&self->ring, MORPH_DEVICE_GO, 0, 0, 2));
-	/* Time enough for one that does look; that one does not there is no event to tell. */
+	/* A thread that is awake needs less time. No event reports that it does not look. */
 	usleep(20000);
 	EXPECT_EQ(0, morph_device_answered(&self->ring, &answer));
 	ASSERT_EQ(0, ring_act(self->slice, self->number, MORPH_RING_WAKE, &result));
@@ -299,8 +299,9 @@ TEST_F(ring, pages_are_such_as_devices_register)
 	int ends[2];
 	FILE *maps;
 
-	/* Pinned and handed to a pipe: VM_IO and VM_PFNMAP would not let it. The queue's worker writes
-	 * to this page until it sleeps.
+	/*
+	 * Pin the page through a pipe, which fails for VM_IO and VM_PFNMAP. The worker of the queue
+	 * writes to this page until it sleeps.
 	 */
 	ASSERT_TRUE(WAIT_UNTIL(ring_sleeps(self->slice, self->number) == 1));
 	ASSERT_EQ(0, pipe(ends));
@@ -450,7 +451,10 @@ TEST_F(ring, rate_is_kept)
 		ASSERT_EQ(0, morph_device_submit(&slow, 0, 0, 0, 0));
 		ASSERT_TRUE(answered(self->slice, args.out_ring, &slow, &answer));
 	}
-	/* Each but the first takes two milliseconds, one of which may be taken beforehand. */
+	/*
+	 * Each step but the first takes two milliseconds; the driver may do one millisecond of it
+	 * ahead.
+	 */
 	EXPECT_LE(2 * 19, now_ms() - begin);
 	munmap(slow.base, self->bytes);
 }
@@ -460,7 +464,10 @@ struct guesser {
 	unsigned int first, count;
 };
 
-/* Numbers follow each other: who guesses the next one closes the ring while it is being made. */
+/*
+ * Numbers are consecutive: this thread guesses the next one and closes the queue while the driver
+ * makes it.
+ */
 static void *close_next(void *context)
 {
 	const struct guesser *guesser = context;
@@ -485,7 +492,7 @@ TEST_F(ring, ring_may_be_closed_while_it_is_being_made)
 	ASSERT_EQ(0, pthread_create(&thread, NULL, close_next, &guesser));
 	for (i = 0; i < guesser.count; i++) {
 		args = (struct morph_ring_setup){ .schedule = self->schedule };
-		/* There may be as many as are allowed that were not closed yet. */
+		/* Wait while the limit of queues that are not closed yet is reached. */
 		while (setup(self->slice, &args) && errno == EDQUOT)
 			nap();
 		EXPECT_EQ(guesser.first + i, args.out_ring);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Schedules: what they hold, and who goes through them, and how far. */
+/* Schedules: the hardware that they hold, the ways to step them, and their limits. */
 #include <pthread.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -45,7 +45,7 @@ static int arrive(int slice, unsigned int schedule, unsigned int rank, uint64_t 
 	return schedule_act(slice, schedule, MORPH_SCHEDULE_ARRIVE, &args);
 }
 
-/* The state that it has now, or -1. */
+/* Return the current state of the element, or -1. */
 static int state_of(int slice, unsigned int schedule)
 {
 	struct morph_schedule_info info;
@@ -60,7 +60,7 @@ static uint64_t position_of(int slice, unsigned int schedule)
 	return shifts_info(slice, schedule, &info, NULL) ? 0 : info.position;
 }
 
-/* Are just those circuits lit that lead from each rank so far on? */
+/* Are exactly the circuits from each rank to the rank @shift further lit? */
 static bool shift_is_lit(int slice, unsigned int shift)
 {
 	struct morph_circuit_info circuits[RANKS * STEPS];
@@ -196,7 +196,7 @@ TEST_F(schedule, unloaded_it_holds_nothing)
 	unsigned int id, guide;
 	int lost = 0;
 
-	/* Twice what one schedule holds there is not. */
+	/* The hardware that one schedule holds is not available for a second one. */
 	id = LOAD(0);
 	ASSERT_EQ(-1, load(self->slice, &self->shifts, 0));
 	EXPECT_EQ(EBUSY, errno);
@@ -234,7 +234,7 @@ TEST_F(schedule, what_is_held_no_other_circuit_gets)
 	unsigned int lit = 0;
 
 	LOAD(0);
-	/* Its ports of plane 0 are held for each step. */
+	/* The schedule holds its ports of plane 0 for each step. */
 	change.src_plane = 0;
 	ASSERT_EQ(-1, txn_run(self->slice, &change, 1, NULL));
 	for (lit = 0; lit < 64; lit++) {
@@ -252,7 +252,7 @@ TEST_F(schedule, barrier_waits_for_ranks_that_change)
 	unsigned int id, rank;
 
 	shifts_make(&self->shifts, MORPH_ADVANCE_BARRIER, false);
-	/* Rank 3 has nothing in the first two steps: 0 to 1, 1 to 2; 0 to 2. */
+	/* Rank 3 has no circuit in the first two steps: 0 to 1, 1 to 2; then 0 to 2. */
 	self->shifts.steps[0].count = 2;
 	self->shifts.steps[1].count = 1;
 	self->shifts.circuits[2] = self->shifts.circuits[RANKS];
@@ -309,7 +309,7 @@ TEST_F(schedule, past_its_deadline_it_stops_and_what_is_lit_stays)
 	EXPECT_TRUE(shift_is_lit(self->slice, 1));
 	ASSERT_EQ(-1, act(self->slice, id, MORPH_SCHEDULE_GO, 0, NULL));
 	EXPECT_EQ(ECANCELED, errno);
-	/* It goes on from where it is told to. */
+	/* It continues from the given step. */
 	self->shifts.steps[1].deadline_ns = 0;
 	ASSERT_EQ(0, start_at(self->slice, id, 1));
 	EXPECT_TRUE(shift_is_lit(self->slice, 2));
@@ -349,7 +349,7 @@ TEST_F(schedule, jump_leaves_out_steps_and_what_was_lit_for_them)
 	EXPECT_EQ(2, info.step);
 	EXPECT_EQ(2, info.position);
 	EXPECT_TRUE(WAIT_UNTIL(shift_is_lit(self->slice, 3)));
-	/* The step after it is the one that follows it. */
+	/* This step is followed by the one after it. */
 	ASSERT_EQ(0, act(self->slice, id, MORPH_SCHEDULE_GO, 3, NULL));
 	ASSERT_EQ(0, shifts_info(self->slice, id, &info, NULL));
 	EXPECT_EQ(0, info.step);
@@ -357,7 +357,10 @@ TEST_F(schedule, jump_leaves_out_steps_and_what_was_lit_for_them)
 	EXPECT_EQ(EINVAL, errno);
 }
 
-/* A guide of the circuits of one step that those of the two others do not lead over, or -1. */
+/*
+ * Return a guide of the circuits of one step that the circuits of the two other steps do not use,
+ * or -1.
+ */
 static long guide_of_shift(int slice, unsigned int first, unsigned int shift)
 {
 	uint32_t guides[RANKS * STEPS][64], own = (shift - 1) * RANKS;
@@ -391,7 +394,7 @@ TEST_F(schedule, jump_that_fails_keeps_what_was_lit)
 		WAIT_UNTIL(!shifts_info(self->slice, id, &info, NULL) && info.lit == 2 * RANKS));
 	guide = guide_of_shift(self->slice, info.first_circuit, 3);
 	ASSERT_LE(0, guide);
-	/* Of what is dark nobody misses it. */
+	/* No one notices lost light in a dark guide. */
 	ASSERT_EQ(0, sim_control(&self->sim, "fault", "guide_lossy %ld mdb=60000", guide));
 	EXPECT_EQ(-1, jump(self->slice, id, 2, 2));
 	EXPECT_EQ(EIO, errno) TH_LOG("%s", last_detail);
@@ -428,7 +431,9 @@ TEST_F(schedule, failed_accelerator_is_replaced_and_it_goes_on)
 	ASSERT_EQ(0, shifts_info(self->slice, id, &info, NULL));
 	EXPECT_EQ(MORPH_SCHEDULE_RUNNING, info.state);
 	EXPECT_EQ(1, info.position);
-	/* In each step one from the rank and one to it; those of the first were lit. */
+	/*
+	 * Each step has one circuit from the rank and one to it. Those of the first step were lit.
+	 */
 	EXPECT_LE(2 * STEPS, info.moved);
 	for (lap = 1; lap < 2 * STEPS; lap++) {
 		ASSERT_EQ(0, act(self->slice, id, MORPH_SCHEDULE_GO, lap + 1, NULL))
@@ -437,7 +442,7 @@ TEST_F(schedule, failed_accelerator_is_replaced_and_it_goes_on)
 	}
 }
 
-/* Slice, schedule, and the thread once it runs. */
+/* slice, schedule, and the thread when it runs */
 static void *wait_for_second(void *context)
 {
 	int *at = context;
@@ -466,7 +471,7 @@ TEST_F(schedule, who_waits_is_told_that_it_was_unloaded)
 
 TEST_F(schedule, step_that_has_no_room_is_named)
 {
-	/* Rank 1 would receive from two on one port. */
+	/* Rank 1 would receive from two ranks on one port. */
 	self->shifts.circuits[RANKS + 2].dst_rank = 2;
 	self->shifts.circuits[RANKS + 2].src_rank = 3;
 	ASSERT_EQ(-1, load(self->slice, &self->shifts, 0));

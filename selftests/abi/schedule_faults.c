@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Schedules whose hardware fails, or goes; and rings that are made again and again. */
+/* Schedules whose hardware fails or disappears, and queues that are closed and made again. */
 #include <fcntl.h>
 #include <pthread.h>
 #include <string.h>
@@ -28,7 +28,7 @@ FIXTURE(faults)
 	struct morph_schedule_load load;
 };
 
-/* One circuit of rank 0's, in one step. */
+/* One circuit of rank 0, in one step. */
 FIXTURE_SETUP(faults)
 {
 	sim_start(&self->sim, "server8", INSTANT);
@@ -57,7 +57,7 @@ FIXTURE_TEARDOWN(faults)
 
 #define LOAD() ioctl(self->slice, MORPH_SCHEDULE_LOAD, &self->load)
 
-/* Circuits that are lit, or -1; what they are goes to *circuits. */
+/* Return the number of lit circuits, or -1; store them in *circuits. */
 static int lit(int slice, struct morph_circuit_info *circuits)
 {
 	struct morph_rank_info ranks[MOST_RANKS];
@@ -71,7 +71,7 @@ static int lit(int slice, struct morph_circuit_info *circuits)
 	return (int)count;
 }
 
-/* The first guide of a circuit's way lets no light through any more. */
+/* The first guide of a circuit's path loses its light. */
 static int break_first_guide(const struct sim *sim, int slice, unsigned int circuit)
 {
 	uint32_t guides[64];
@@ -88,7 +88,7 @@ TEST_F(faults, barrier_that_no_rank_would_begin_is_refused)
 	ASSERT_EQ(-1, LOAD());
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(0, self->load.out_wrong_step);
-	/* One that is gone through once is begun by START. */
+	/* A schedule without a loop starts with START. */
 	self->load.head.flags = 0;
 	EXPECT_EQ(0, LOAD());
 }
@@ -123,7 +123,7 @@ TEST_F(faults, schedules_of_a_slice_are_counted)
 	EXPECT_EQ(EDQUOT, errno);
 }
 
-/* A repair goes through all that the steps of a slice hold. */
+/* A repair handles everything that the steps of a slice hold. */
 TEST_F(faults, what_schedules_of_a_slice_hold_is_counted)
 {
 	static struct morph_schedule_step steps[MORPH_SCHEDULE_MOST_STEPS];
@@ -169,7 +169,9 @@ TEST_F(faults, repair_of_another_circuit_leaves_the_schedule_what_it_needs)
 	EXPECT_NE(0, sim_lit_lanes(&self->sim, circuits[0].dst_rank));
 }
 
-/* It moves to another plane, since the schedule has all other lanes of the way that it leaves. */
+/*
+ * The circuit moves to another plane, because the schedule holds all other lanes of its old path.
+ */
 TEST_F(faults, way_that_a_repair_leaves_stands_as_the_schedule_needs_it)
 {
 	struct morph_change change = change_add(0, 1);
@@ -196,7 +198,7 @@ TEST_F(faults, way_that_a_repair_leaves_stands_as_the_schedule_needs_it)
 
 #define TARGETS 7u
 
-/* Rank 0's light goes to some ranks, one after the other, again and again. */
+/* Rank 0 sends to several ranks, one after the other, in a loop. */
 struct turns {
 	struct morph_schedule_circuit circuits[TARGETS];
 	struct morph_schedule_step steps[TARGETS];
@@ -241,7 +243,7 @@ static int position_in(const struct way *way, uint32_t guide)
 	return at;
 }
 
-/* Is there an element that two of the ways cross otherwise, and the third does not? */
+/* Do two of the paths cross an element in different states, while the third does not cross it? */
 static bool parts_off(const struct way *one, const struct way *other, const struct way *beside)
 {
 	int at, there;
@@ -255,7 +257,7 @@ static bool parts_off(const struct way *one, const struct way *other, const stru
 	return false;
 }
 
-/* Ranks to which light goes so: the last follows the second. */
+/* Find ranks for parts_off(): the first, the one beside, and the other one. */
 static bool find_turns(int slice, struct turns *turns, unsigned int *ranks)
 {
 	static const unsigned int all[TARGETS] = { 1, 2, 3, 4, 5, 6, 7 };
@@ -287,14 +289,14 @@ static bool find_turns(int slice, struct turns *turns, unsigned int *ranks)
 	return false;
 }
 
-/* Of the sim's chunks of elements that a review asks for, all. */
+/* The patrol has read back all elements, which it does in chunks of the simulator's size. */
 static bool reviewed(const struct sim *sim, long long before)
 {
 	return sim_counter(sim, "ops", "get_elements") >= before + sim->info.elements / 16 &&
 	       core_rests(sim);
 }
 
-/* Elements that are the schedule's alone turn as they were told, when they have been given up. */
+/* The driver turns elements back that only the schedule uses, even after the step failed. */
 TEST_F(faults, elements_that_turn_late_are_turned_back)
 {
 	struct morph_circuit_info circuits[MOST_CIRCUITS];
@@ -312,7 +314,7 @@ TEST_F(faults, elements_that_turn_late_are_turned_back)
 	ASSERT_EQ(0, schedule_act(slice, turns.load.out_schedule, MORPH_SCHEDULE_START, NULL));
 	ASSERT_EQ(0, schedule_act(slice, turns.load.out_schedule, MORPH_SCHEDULE_GO, NULL));
 	before = sim_counter(&self->sim, "ops", "get_elements");
-	/* First lasers are told to be off, then elements. */
+	/* The driver turns off lasers first, then programs elements. */
 	ASSERT_EQ(0, sim_control(&self->sim, "fault", "programming_timeout - after=2 late=%lld",
 				 LATE_NS));
 	ASSERT_EQ(-1, schedule_act(slice, turns.load.out_schedule, MORPH_SCHEDULE_GO, NULL));
@@ -339,7 +341,7 @@ TEST_F(faults, lit_circuit_leaves_its_plane_where_that_has_no_other_way)
 	EXPECT_EQ(1, lit(self->slice, circuits));
 }
 
-/* Slice, schedule, and the thread once it runs. */
+/* slice, schedule, and the thread when it runs */
 static void *wait_for_second(void *context)
 {
 	int *at = context;
@@ -405,7 +407,10 @@ TEST_F(faults, way_that_fails_while_it_is_dark_is_led_round)
 	info.schedule = self->load.out_schedule;
 	ASSERT_EQ(0, ioctl(self->slice, MORPH_SCHEDULE_INFO, &info));
 	ASSERT_EQ(0, break_first_guide(&self->sim, self->slice, info.first_circuit));
-	/* Nobody knows it before light is missing, and not at once what is to blame. */
+	/*
+	 * The driver notices it only when light is missing, and does not know at once which part
+	 * failed.
+	 */
 	for (tries = 0; tries < 8; tries++) {
 		ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));
 		if (!schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, NULL))
@@ -445,9 +450,12 @@ TEST_F(faults, schedule_without_ways_has_them_again_when_hardware_is_sound)
 	}
 	ASSERT_GT(64, tries)
 	TH_LOG("%s", last_detail);
-	/* It was not running: its owner is told nevertheless. */
+	/* The schedule was not running: the driver still notifies its owner. */
 	EXPECT_EQ(0, wait_event(self->slice, MORPH_EVENT_SCHEDULE, PATIENCE_MS, &event));
-	/* Once: what others give back is no help, and no news. */
+	/*
+	 * The driver notifies once. Hardware that other slices release does not help, and causes no
+	 * event.
+	 */
 	ASSERT_EQ(0, slice_info(self->slice, &before));
 	close(slice_create(self->sim.fd, 2));
 	EXPECT_TRUE(sim_wait_free(&self->sim, self->sim.info.free));
@@ -546,7 +554,10 @@ TEST_F(faults, schedule_does_not_go_on_while_the_machine_sleeps)
 	EXPECT_EQ(0, write_file("/sys/power/state", "freeze"));
 	EXPECT_EQ(0, write_file("/sys/power/pm_test", "none"));
 	ASSERT_EQ(0, schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_WAIT, &act));
-	/* The rehearsal takes five seconds, in which it would have come on by some hundred. */
+	/*
+	 * The rehearsal takes five seconds. Without it the schedule would have advanced by some
+	 * hundred steps.
+	 */
 	EXPECT_GT(before + 50, act.out_position);
 }
 
@@ -569,7 +580,7 @@ TEST_F(faults, ring_in_the_pages_of_a_file_is_refused)
 	setup.head.flags = MORPH_RING_USER;
 	setup.user_ptr = (uintptr_t)memory;
 	EXPECT_EQ(-1, ioctl(self->slice, MORPH_RING_SETUP, &setup));
-	/* Newer kernels pin no such pages. */
+	/* Newer kernels refuse to pin such pages. */
 	EXPECT_TRUE(errno == EOPNOTSUPP || errno == EFAULT);
 	munmap(memory, bytes);
 	close(file);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What is told of a schedule: in the slice's state page, in what its steps have cost, and in how
- * its light was judged.
+ * How the driver shows a schedule: in the slice's state page, in the cost of its steps, and in the
+ * count of light checks.
  */
 #include <fcntl.h>
 #include <pthread.h>
@@ -18,7 +18,7 @@
 #define MS 1000000ull
 #define INSTANT "settle_ns=0 relock_ns=0 write_ns=0"
 #define TIMED "settle_ns=1000000 relock_ns=100000 write_ns=0"
-/* So long that whoever looks meanwhile sees it. */
+/* long enough for a reader to see it meanwhile */
 #define SLOW "settle_ns=500000000 relock_ns=0 write_ns=0"
 #define SLOW_TO_LOCK "settle_ns=0 relock_ns=500000000 write_ns=0"
 #define VERY_SLOW "settle_ns=2500000000 relock_ns=0 write_ns=0"
@@ -109,7 +109,7 @@ TEST_F(shown, light_that_went_out_and_came_back_is_another)
 		  sim_control(&self->sim, "fault", "guide_lossy %u mdb=%u", guides[0], OPAQUE_MDB));
 	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_RECOVERED, PATIENCE_MS, &event));
 	EXPECT_NE(0, self->pairs[1].mbps);
-	/* Once when it went out, once when it came. */
+	/* One generation when it went out, and one when it came back. */
 	EXPECT_LE(generation + 2, self->pairs[1].generation);
 }
 
@@ -128,7 +128,8 @@ static void *run_move(void *context)
 }
 
 /*
- * It shines twice for a while; but who sends where it was is not to believe that all has arrived.
+ * Both lights are on for a while, but the generation must change: a sender that used the old light
+ * must not assume that all data has arrived.
  */
 TEST_F(shown, light_that_moves_unseen_is_another)
 {
@@ -146,7 +147,7 @@ TEST_F(shown, light_that_moves_unseen_is_another)
 	mover.change.src_plane = mover.change.dst_plane = 1;
 	mover.change.lanes = 0;
 	ASSERT_EQ(0, pthread_create(&thread, NULL, run_move, &mover));
-	/* Before its old light goes. */
+	/* This happens before the old light goes out. */
 	EXPECT_TRUE(WAIT_UNTIL(!self->pairs[1].mbps));
 	pthread_join(thread, NULL);
 	ASSERT_EQ(0, mover.error) TH_LOG("%s", last_detail);
@@ -169,7 +170,7 @@ static void *run_revert(void *context)
 	return NULL;
 }
 
-/* Until the old light is there nobody is to send. */
+/* No rank may send until the old light is back. */
 TEST_F(shown, light_that_is_reverted_is_not_shown_meanwhile)
 {
 	struct morph_txn_run args = { .head.flags = MORPH_TXN_PREPARE,
@@ -250,7 +251,7 @@ TEST_F(shown, step_tells_what_it_has_cost)
 	ASSERT_EQ(0, load(self));
 	ASSERT_EQ(0, act(self, MORPH_SCHEDULE_START));
 	for (lap = 0; lap < 2 * STEPS; lap++) {
-		/* What the ranks take for their part, which is measured. */
+		/* The driver measures the part of the ranks. */
 		usleep(2000);
 		ASSERT_EQ(0, act(self, MORPH_SCHEDULE_GO));
 	}
@@ -262,7 +263,7 @@ TEST_F(shown, step_tells_what_it_has_cost)
 	EXPECT_LE(2 * MS / 10, steps[1].relock_ns);
 	EXPECT_LT(0, steps[1].program_ns);
 	EXPECT_LT(0, steps[1].verify_ns);
-	/* Nobody waits for the first one. */
+	/* The first step has no earlier step to wait for. */
 	EXPECT_LE(2 * 2 * MS, steps[0].wait_ns);
 	EXPECT_LE(2 * 2 * MS, steps[1].wait_ns);
 	EXPECT_LE(MS + MS / 10, steps[1].longest_ns);
@@ -301,7 +302,7 @@ TEST_F(shown, step_that_is_under_way_at_its_deadline_is_late)
 	EXPECT_EQ(1, steps[1].late);
 }
 
-/* It waits for another change of the slice, and was called in time. */
+/* The step waits for another change of the slice, although the call came in time. */
 TEST_F(shown, step_that_was_called_before_its_deadline_is_late)
 {
 	struct morph_schedule_step_info steps[STEPS];
@@ -351,8 +352,8 @@ TEST_F(shown, deadline_waits_for_a_repair)
 }
 
 /*
- * Elements that no circuit of a step uses stand as those before it left them: in the second lap as
- * in the third.
+ * Elements that no circuit of a step uses stay as the earlier steps left them, so the second lap
+ * differs from the first, and the third is like the second.
  */
 TEST_F(shown, step_is_judged_anew_where_elements_stand_otherwise)
 {
@@ -371,7 +372,9 @@ TEST_F(shown, step_is_judged_anew_where_elements_stand_otherwise)
 	EXPECT_EQ(judged[1], judged[2]);
 }
 
-/* Over whose tile light goes is judged, too, though nothing is lit there. */
+/*
+ * The check also covers accelerators whose tile the light crosses, although nothing is lit there.
+ */
 TEST_F(shown, step_is_judged_anew_where_accelerators_change_hands)
 {
 	unsigned int lap, step;

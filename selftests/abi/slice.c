@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Slices: what they are made from, their names and files, their end. */
+/* Slices: their accelerators, names, files and end. */
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
@@ -24,7 +24,7 @@ FIXTURE_TEARDOWN(slice)
 	sim_stop(&self->sim);
 }
 
-/* errno of a creation that must fail, or 0. */
+/* Return the errno of a creation that must fail, or 0. */
 #define CREATE(list, entries) \
 	(slice_create_with(self->sim.fd, &self->args, list, entries) < 0 ? errno : 0)
 
@@ -236,7 +236,7 @@ TEST_F(slice, forced_deletion)
 	pollfd.fd = fd;
 	EXPECT_EQ(1, poll(&pollfd, 1, 0));
 	EXPECT_EQ(POLLIN | POLLHUP, pollfd.revents);
-	/* What was queued is still read, then the file is dead. */
+	/* A reader still gets the queued events, then the file is dead. */
 	EXPECT_EQ((ssize_t)sizeof(event), read(fd, &event, sizeof(event)));
 	EXPECT_EQ(MORPH_EVENT_SLICE_GONE, event.type);
 	EXPECT_EQ(-1, read(fd, &event, sizeof(event)));
@@ -265,14 +265,14 @@ TEST_F(slice, delete_names_one_slice)
 	EXPECT_EQ(EINVAL, errno);
 	EXPECT_EQ(-1, slice_delete(self->sim.fd, 0x7ffffffe, NULL, 0));
 	EXPECT_EQ(ENOENT, errno);
-	/* An unnamed one ends with its last file only. */
+	/* A slice without a name ends only with its last file. */
 	ASSERT_EQ(0, slice_info(fd, &info));
 	EXPECT_EQ(-1, slice_delete(self->sim.fd, info.slice, NULL, MORPH_SLICE_FORCE));
 	EXPECT_EQ(EINVAL, errno);
 	close(fd);
 }
 
-/* A slice of another fabric is not there. */
+/* A slice of another fabric is invisible. */
 TEST_F(slice, of_another_fabric)
 {
 	struct sim other;
@@ -284,7 +284,7 @@ TEST_F(slice, of_another_fabric)
 	EXPECT_EQ(ENOENT, errno);
 	EXPECT_EQ(-1, slice_delete(other.fd, MORPH_ANY, "elsewhere", MORPH_SLICE_FORCE));
 	EXPECT_EQ(ENOENT, errno);
-	/* Names are the fabric's own. */
+	/* Names are local to a fabric. */
 	self->args.out_fd = slice_create_with(other.fd, &self->args, NULL, 1);
 	EXPECT_LE(0, self->args.out_fd);
 	sim_stop(&other);

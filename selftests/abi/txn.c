@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transactions: circuits added, moved and removed, all or nothing, each for itself, again. */
+/* Transactions: circuits added, moved and removed, all or nothing, each by itself, and repeated. */
 #include <sys/ioctl.h>
 
 #include "fabric.h"
@@ -32,7 +32,7 @@ FIXTURE_TEARDOWN(txn)
 	sim_stop(&self->sim);
 }
 
-/* errno of a transaction, or 0. */
+/* Return the errno of a transaction, or 0. */
 #define RUN(list, entries) (txn_run(self->slice, list, entries, &self->args) ? errno : 0)
 #define READ_SLICE() ASSERT_EQ(0, slice_read(self->slice, &self->info, NULL, 0, self->circuits, 16))
 
@@ -107,7 +107,7 @@ TEST_F(txn, wrong_paths)
 	change.guides.count = 1;
 	change.guides.stride = 2;
 	EXPECT_EQ(EINVAL, RUN(&change, 1));
-	/* Guides that exist, but do not join up. */
+	/* The guides exist, but are not connected. */
 	change.guides = (struct morph_array)ARRAY(guides, 3);
 	EXPECT_EQ(EINVAL, RUN(&change, 1));
 	EXPECT_EQ(-EINVAL, change.status);
@@ -126,11 +126,11 @@ TEST_F(txn, old_generation)
 	EXPECT_EQ(self->info.generation, self->args.out_generation);
 	self->args.generation = self->info.generation;
 	EXPECT_EQ(0, RUN(&change, 1));
-	/* What the tenant asks for himself is no new generation. */
+	/* A request of the tenant itself does not change the generation. */
 	EXPECT_EQ(self->info.generation, self->args.out_generation);
 }
 
-/* Guides and lanes of another profile are other hardware: the sentence tells both checksums. */
+/* Guides and lanes of another profile are other hardware: the detail string has both checksums. */
 TEST_F(txn, planned_for_another_profile)
 {
 	static const uint32_t flags[] = { 0, MORPH_TXN_DRY_RUN, MORPH_TXN_EACH };
@@ -240,7 +240,9 @@ TEST_F(txn, dry_run_changes_nothing)
 	EXPECT_EQ(0, self->info.circuits.count);
 }
 
-/* A dry run holds nothing, and cannot tell what changes for themselves leave to the next. */
+/*
+ * A dry run holds nothing, so it cannot predict what independent changes leave for the next ones.
+ */
 TEST_F(txn, flags_exclude_each_other)
 {
 	const unsigned int pairs[] = {
@@ -283,7 +285,7 @@ TEST_F(txn, same_cookie_again)
 	EXPECT_EQ(2, self->info.circuits.count);
 }
 
-/* Of many that go each for itself some have failed: they are not tried again. */
+/* Some of these independent changes failed. The repetition does not try them again. */
 TEST_F(txn, same_cookie_again_each_for_itself)
 {
 	struct morph_change first[] = { change_add(0, 1), change_remove(77), change_add(2, 3) };
@@ -304,7 +306,7 @@ TEST_F(txn, same_cookie_again_each_for_itself)
 	EXPECT_EQ(2, self->info.circuits.count);
 }
 
-/* What came to nothing may be tried again. */
+/* A transaction that failed completely may be tried again. */
 TEST_F(txn, same_cookie_again_after_a_failure)
 {
 	struct morph_change change = change_add(0, RANKS);
@@ -359,7 +361,7 @@ TEST_F(txn, move_to_other_lanes)
 	EXPECT_EQ(change.dark_ns, self->circuits[0].dark_ns);
 }
 
-/* A path that was read can be asked for. */
+/* A path read from the driver is a valid request. */
 TEST_F(txn, path_and_back)
 {
 	struct morph_path_element elements[64];
@@ -491,7 +493,7 @@ TEST_F(txn, longer_strides_of_a_path)
 		EXPECT_EQ(0, elements[i].more);
 }
 
-/* Every lane of a guide can be used, and not one more. */
+/* Each lane of a guide can be used, and no more. */
 TEST_F(txn, until_nothing_is_left)
 {
 	struct morph_change change;

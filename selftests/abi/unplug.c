@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The provider goes while files are open: they are woken, and answer ENODEV. */
+/* The provider goes while files are open: sleepers wake up, and calls fail with ENODEV. */
 #include <fcntl.h>
 #include <poll.h>
 #include <pthread.h>
@@ -49,7 +49,7 @@ static bool exists(const char *kind, unsigned int number)
 	return !stat(path, &st);
 }
 
-/* errno of a command whose structure holds nothing but its size. */
+/* Return the errno of a command whose structure has only its size set. */
 static int plain(int fd, unsigned long number)
 {
 	uint8_t buffer[1024] = {};
@@ -103,7 +103,7 @@ TEST_F(unplug, files_are_woken)
 	EXPECT_EQ(ENODEV, errno);
 }
 
-/* Those who sleep in poll() and read() when it happens. */
+/* Threads that sleep in poll() and read() when it happens. */
 TEST_F(unplug, sleepers_are_woken)
 {
 	struct pollfd pollfd = { .fd = self->sim.fd, .events = POLLIN };
@@ -125,7 +125,7 @@ TEST_F(unplug, sleepers_are_woken)
 	EXPECT_EQ(0, status);
 }
 
-/* Wait until a node has gone, by a watch of the directory from before; false: it never goes. */
+/* Wait until a node has gone, with a watch of its directory from before; false if it never goes. */
 static bool wait_gone(int watch, const char *kind, unsigned int number)
 {
 	struct pollfd pollfd = { .fd = watch, .events = POLLIN };
@@ -157,7 +157,7 @@ TEST_F(unplug, nodes_go)
 	EXPECT_EQ(-1, open(path, O_RDWR));
 }
 
-/* The hardware comes back as a fabric that knows nothing of before. */
+/* The hardware comes back as a fabric without any former state. */
 TEST_F(unplug, and_plugged_in_again)
 {
 	int old = self->sim.fd, fresh;
@@ -179,11 +179,11 @@ TEST_F(unplug, and_plugged_in_again)
 
 /* ------------------------------------------------------------ in the middle of it */
 
-#define COMMITS 8 /* of each worker, before the provider goes */
+#define COMMITS 8 /* commits of each worker before the provider goes */
 
 struct worker {
 	int slice;
-	sem_t committed; /* once for each pair of transactions */
+	sem_t committed; /* posted once for each pair of transactions */
 	int last_error;
 };
 
@@ -205,7 +205,7 @@ static void *work(void *data)
 	return NULL;
 }
 
-/* Wait for a worker's next commits; false: there are not so many. */
+/* Wait for a worker's next commits; false if there are not enough. */
 static bool wait_commits(struct worker *worker, unsigned int count)
 {
 	struct timespec until;
@@ -236,7 +236,7 @@ TEST_F(unplug, while_transactions_run)
 	}
 }
 
-/* The same, but the device itself says that it is gone. */
+/* As before, but the device itself reports that it is gone. */
 TEST_F(unplug, device_vanishes)
 {
 	struct pollfd pollfd = { .fd = self->sim.fd, .events = POLLIN };
@@ -247,7 +247,7 @@ TEST_F(unplug, device_vanishes)
 	EXPECT_EQ(ENODEV, plain(self->sim.fd, MORPH_FABRIC_INFO));
 }
 
-/* The machine goes down: no laser stays on, and nobody repairs that. */
+/* The machine shuts down: every laser is off, and the driver repairs nothing. */
 TEST_F(unplug, shutdown_turns_lasers_off)
 {
 	struct morph_slice_info info;
@@ -260,7 +260,7 @@ TEST_F(unplug, shutdown_turns_lasers_off)
 	EXPECT_EQ(ENODEV, errno);
 }
 
-/* A change that waits for its elements to settle finds that it is too late for light. */
+/* A change that waits for its elements to settle must not turn on light after that. */
 TEST_F(unplug, shutdown_during_a_change)
 {
 	struct runner runner;
@@ -281,9 +281,7 @@ TEST_F(unplug, shutdown_during_a_change)
 	sim_stop(&slow);
 }
 
-/*
- * A fabric that is lit keeps the machine from going to sleep; a dark one, asked before, does not.
- */
+/* A lit fabric refuses suspend. A dark fabric, asked before, does not. */
 TEST_F(unplug, lit_refuses_suspend)
 {
 	char blamed[64] = "";
