@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Schedules go through the checker, which shares no code with the planners; what was spoilt does
- * not.
+ * The checker, which shares no code with the planners, accepts schedules and rejects corrupted
+ * ones.
  */
 #include <stdio.h>
 
 #include "../internal/planner.h"
 #include "spoiling.h"
 
-/* Words of a schedule. */
+/* Positions of words in a schedule. */
 #define FINISH 8
 #define BOUND_KIND 10
 #define MATCHINGS_COUNT 14
 #define HOLDS 16
 #define MATCHINGS 19
 
-#define LEAST 100 /* spoilt in each way */
+#define LEAST 100 /* corruptions of each kind */
 
 /* Each rank's chunk goes round a ring. */
 static struct morph_collective *gather(uint32_t ranks, uint64_t bytes)
@@ -29,8 +29,8 @@ static struct morph_collective *gather(uint32_t ranks, uint64_t bytes)
 }
 
 /*
- * A schedule of some shape by some policy that does it, for as many planes; every third follows one
- * like it.
+ * Draw a schedule of some shape by a policy that supports it, on one to five planes. Every third
+ * one follows a similar schedule.
  */
 static struct written plan(uint64_t seed)
 {
@@ -82,7 +82,7 @@ static void what_is_planned_is_so(void **state)
 	}
 }
 
-/* In each way so often that no way can be lost unseen. */
+/* Each corruption is tried so often that a missing one would be noticed. */
 static void what_was_spoilt_is_rejected(void **state)
 {
 	uint32_t made[SPOILINGS] = { 0 }, rejected = 0;
@@ -100,7 +100,7 @@ static void what_was_spoilt_is_rejected(void **state)
 	assert_true(rejected > 25000);
 }
 
-/* On a ring, of many rounds, the bounds differ. */
+/* On a ring with many rounds, the bounds differ. */
 static void one_bound_is_not_the_other(void **state)
 {
 	struct written written = plan(2);
@@ -113,7 +113,7 @@ static void one_bound_is_not_the_other(void **state)
 	forget_written(&written);
 }
 
-/* Circuits that are set together, each in a hold of its own, on one plane. */
+/* Circuits that are set together, each in its own hold, on one plane. */
 static struct written plan_together(uint32_t scope)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_MATCHINGS, .planes = 1);
@@ -133,8 +133,8 @@ static struct written plan_together(uint32_t scope)
 }
 
 /*
- * One change of a plane, or of the fabric, is paid for as one, whatever holds it is written as; and
- * so are two, one after the other.
+ * A change of a plane, or of the fabric, takes its time once, in any number of holds. Two
+ * consecutive changes take it twice.
  */
 static void what_is_set_together_is_paid_together(void **state)
 {
@@ -150,7 +150,7 @@ static void what_is_set_together_is_paid_together(void **state)
 
 		assert_int_equal(hold[2], 0);
 		assert_int_equal(hold[4], 3750000);
-		hold[4] = 3710000; /* as it would by itself */
+		hold[4] = 3710000; /* as it would alone */
 		assert_int_equal(check_written(&written, report), -EBADMSG);
 		assert_non_null(strstr(report, "sets 1 circuits"));
 		hold[4] = 3750000;
@@ -161,10 +161,7 @@ static void what_is_set_together_is_paid_together(void **state)
 	}
 }
 
-/*
- * Ports of a plane are programmed one after the other, in as many holds as their circuits are
- * written.
- */
+/* Ports of a plane are programmed one after the other, whatever holds their circuits are in. */
 static void what_is_programmed_beside_others_waits(void **state)
 {
 	struct written written = plan_together(MORPH_DELAY_PORT_SCOPE);
@@ -178,10 +175,10 @@ static void what_is_programmed_beside_others_waits(void **state)
 		assert_int_equal(holds[8 * at + 2], 10000 * at);
 		assert_int_equal(holds[8 * at + 4], 10000 * at + 3710000);
 	}
-	/* Asked for with the one before, and done in time. */
+	/* Requested together with the one before, and completed in time. */
 	holds[8 * 4 + 2] = 30000;
 	assert_int_equal(check_written(&written, report), 0);
-	/* In as little time as it takes alone. */
+	/* In the time that it takes alone. */
 	holds[8 * 4 + 4] = 3740000;
 	assert_int_equal(check_written(&written, report), -EBADMSG);
 	assert_non_null(strstr(report, "hold 4 is programmed while plane 0 programs others"));
@@ -192,7 +189,7 @@ static void what_is_programmed_beside_others_waits(void **state)
 	forget_written(&written);
 }
 
-/* What the schedule before leaves lit need not be set; what it does not, must. */
+/* Circuits that the schedule before left lit need no setting. All others do. */
 static void what_is_there_is_not_set(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND, .planes = 2);
@@ -217,7 +214,7 @@ static void what_is_there_is_not_set(void **state)
 	assert_int_equal(check_written(&written, report), -EBADMSG);
 	assert_non_null(strstr(report, "nothing leaves a circuit"));
 	forget_written(&written);
-	/* Nor is there what is still set when the first has ended. */
+	/* Circuits that are still being set at the end of the first schedule are not lit either. */
 	written = write_schedule(collective, delay, 2, first, second);
 	assert_int_equal(check_written(&written, report), 0);
 	hold = written.after + MATCHINGS +
@@ -239,15 +236,15 @@ static void put_long(uint32_t *words, uint64_t value)
 	words[1] = (uint32_t)(value >> 32);
 }
 
-/* More bytes than 64 bits count take as long as they take: here 2^64 of them. */
+/* More bytes than 64 bits can count take their full time: here 2^64 bytes. */
 static void many_bytes_take_long(void **state)
 {
 	struct morph_collective *collective = morph_collective_new(ctx), *one = ring(2, 2);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
 	struct morph_delay *delay = morph_delay_new(ctx);
 	/*
-	 * Transfers 0 to 15 of round 0 at once, over a circuit from rank 0 to rank 1 that nothing
-	 * is needed to set.
+	 * Transfers 0 to 15 of round 0 at the same time, over a circuit from rank 0 to rank 1 that
+	 * needs no setting.
 	 */
 	static const uint32_t lists[] = { 0, 1, 0,  1, 0, 0, 0, 0, 0, 0,      100000, 0,
 					  0, 0, 16, 0, 1, 0, 0, 0, 0, 100000, 0,      0 };
@@ -278,7 +275,7 @@ static void many_bytes_take_long(void **state)
 		words[at] = at > BOUND_KIND + 3; /* nothing is lit at first; one of each there is */
 	memcpy(&words[MATCHINGS], lists, sizeof(lists));
 	put_long(&words[MATCHINGS + 17], 1ULL << 60);
-	/* The bound is of all 2^64 bytes, or would be of none. */
+	/* The bound includes all 2^64 bytes. With an overflow it would include none. */
 	for (uint32_t most = 0; most < 2; most++) {
 		put_long(&words[BOUND_KIND + 1], (most ? 8000000ULL << 24 : 0) + 100000);
 		assert_int_equal(check_written(&written, report), -EBADMSG);

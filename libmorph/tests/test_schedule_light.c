@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Light of schedules: what has ways is what the checker takes, and what has none says why. */
+/* Circuits of schedules: the checker accepts those with paths, and those without have a reason. */
 #include "../internal/planner.h"
 #include "faults.h"
 #include "lighting.h"
@@ -8,7 +8,7 @@ struct found {
 	uint32_t feasible, infeasible, undecided;
 };
 
-/* Each algorithm by each policy: what is lit is sound, and what is not says why. */
+/* Each algorithm by each policy: lit schedules are valid, and others have a reason. */
 static struct found light_all(struct bench *bench, uint32_t kind, uint32_t ranks, uint32_t planes)
 {
 	struct found found = { 0 };
@@ -92,7 +92,8 @@ static void refusals_say_what_is_short(void **state)
 	assert_int_equal(said->have, 6);
 	assert_int_equal(said->need, 7);
 	plan_shift(&bench, 4, 1);
-	assert_int_equal(light(&bench, 4, &lanes), MORPH_FEASIBLE); /* as many as 100 Gb/s take */
+	/* the number that 100 Gb/s need */
+	assert_int_equal(light(&bench, 4, &lanes), MORPH_FEASIBLE);
 	assert_lit(&bench, 4);
 	lanes.lanes = 17;
 	assert_int_equal(light(&bench, 4, &lanes), MORPH_INFEASIBLE);
@@ -105,7 +106,7 @@ static void refusals_say_what_is_short(void **state)
 	close_bench(&bench);
 }
 
-/* All guides lit: no port is free. All but some marked: there is no way. */
+/* With all guides lit, no port is free. With all but some marked, there is no path. */
 static void a_circuit_alone_is_refused_by_the_driver(void **state)
 {
 	struct bench bench = open_bench(SERVER8);
@@ -157,7 +158,7 @@ static void what_is_wrong_is_refused(void **state)
 	close_bench(&bench);
 }
 
-/* Of planes that do not go together it is said how many do. */
+/* If planes do not fit together, the answer has the number that does. */
 static void planes_are_counted(void **state)
 {
 	MORPH_OPTS(morph_light_opts, opts, .count_planes = true, .lanes = 1);
@@ -171,7 +172,7 @@ static void planes_are_counted(void **state)
 	close_bench(&bench);
 }
 
-/* The ledger is what it was, and the answer the same. */
+/* The ledger is unchanged, and the answer is the same. */
 static void it_is_always_the_same(void **state)
 {
 	struct bench bench = open_bench(RACK64);
@@ -194,7 +195,7 @@ static void it_is_always_the_same(void **state)
 	close_bench(&bench);
 }
 
-/* By time, in a loop: as long after the step before was lit as is planned. */
+/* By time, in a loop: each step begins as long after the step before as planned. */
 static void steps_begin_as_is_planned(void **state)
 {
 	MORPH_OPTS(morph_light_opts, opts, .begin = MORPH_STEP_TIME, .loop = true,
@@ -237,7 +238,7 @@ static void steps_begin_as_is_planned(void **state)
 	close_bench(&bench);
 }
 
-/* The driver would only be kept busy by it. */
+/* Otherwise it would only keep the driver busy. */
 static void a_loop_that_changes_nothing_turns_slowly(void **state)
 {
 	MORPH_OPTS(morph_light_opts, opts, .begin = MORPH_STEP_TIME, .loop = true);
@@ -259,7 +260,7 @@ static void a_loop_that_changes_nothing_turns_slowly(void **state)
 	close_bench(&bench);
 }
 
-/* Not even the first, which nothing comes before, is sooner than the driver takes. */
+/* Even the first step, which follows no other, begins no sooner than the driver permits. */
 static void no_step_comes_at_once(void **state)
 {
 	MORPH_OPTS(morph_light_opts, opts, .begin = MORPH_STEP_TIME);
@@ -277,8 +278,8 @@ static void no_step_comes_at_once(void **state)
 }
 
 /*
- * Circuits that one way in all steps can't lead have several, and the checker sees that none
- * changes while it is lit.
+ * A circuit that no single path serves in all steps has several. The checker sees that none changes
+ * while it is lit.
  */
 static void a_circuit_goes_another_way_another_time(void **state)
 {
@@ -309,7 +310,7 @@ static void a_circuit_goes_another_way_another_time(void **state)
 	close_bench(&bench);
 }
 
-/* What is lit at first, is so in the first step. */
+/* Circuits lit at the start are lit in the first step. */
 static void what_is_there_is_of_the_first_step(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND, .planes = 2);
@@ -334,7 +335,7 @@ static void what_is_there_is_of_the_first_step(void **state)
 	close_bench(&bench);
 }
 
-/* Whatever fails for want of memory leaves nothing behind, and the ledger as it was. */
+/* A failed allocation leaves nothing behind, and the ledger is unchanged. */
 static void without_memory_nothing_is_left(void **state)
 {
 	struct bench bench = open_bench(SERVER8);

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Light goes through the checker, which shares no code with planners and optics; what was spoilt
- * does not.
+ * The checker, which shares no code with planners and optics, accepts the circuits of schedules and
+ * rejects corrupted ones.
  */
 #include "../internal/planner.h"
 #include "../bench/random.h"
 #include "lighting.h"
 
-/* Of a circuit: its guides, ports, lanes or ranks; of a step: what it holds, or when it begins. */
+/*
+ * Corrupt a circuit: its guides, ports, lanes or ranks; or a step: its circuits, or its beginning.
+ */
 static bool spoil(struct words *steps, uint64_t *seed)
 {
 	uint32_t *head = steps->list + HEAD, circuits = head[3], count = head[4];
@@ -37,7 +39,7 @@ static bool spoil(struct words *steps, uint64_t *seed)
 	case 4: /* another rank */
 		circuit[random_below(seed, 2)] ^= 1;
 		return true;
-	case 5: /* a wavelength that there is not, or more than are told */
+	case 5: /* a missing wavelength, or too many */
 		circuit[5] ^= random_below(seed, 2) ? 1U << 16 : 1U << 15;
 		return true;
 	case 6: /* another circuit */
@@ -95,7 +97,10 @@ static void what_was_spoilt_is_rejected(void **state)
 	assert_true(rejected > 600);
 }
 
-/* Any algorithm, policy and scope, in steps that begin in any way; what has no ways is left. */
+/*
+ * Any algorithm, policy and scope, in steps that begin in any way. Schedules without paths are
+ * skipped.
+ */
 static bool light_by_chance(struct bench *bench, uint64_t chance, uint32_t *ranks)
 {
 	MORPH_OPTS(morph_collective_opts, how, .kind = 1 + random_below(&chance, MORPH_BROADCAST),
@@ -163,8 +168,8 @@ static void what_others_light_is_rejected(void **state)
 }
 
 /*
- * Ways of the same ranks at another time, where these are there twice since one does not do:
- * somebody has its guides.
+ * Paths of the same ranks at another time. These ranks have two circuits, because one does not
+ * suffice: a tenant has its guides.
  */
 static void what_meets_is_rejected(void **state)
 {

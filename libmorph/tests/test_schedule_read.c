@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * What the checker of schedules reads: numbers of things that there are, as many as it takes, and
- * memory for them.
- */
+/* Input of the schedule checker: indices, size limits, and memory. */
 #include "by_hand.h"
 
 /*
- * Ranks 0 and 1 send to each other over one matching, a chunk each; a picosecond for each byte, and
- * 100 for a round.
+ * Ranks 0 and 1 send a chunk to each other over one matching. A byte takes 1 ps, and a round 100
+ * ps.
  */
 static struct hand swap(void)
 {
@@ -87,7 +84,7 @@ static void a_collective_is_of_what_there_is(void **state)
 	REJECTS(swap(), "transfer 1 is malformed", it.collective.transfers[1].runs.count = 2);
 	REJECTS(swap(), "run 1 is malformed", it.collective.runs[1].first = 3);
 	REJECTS(swap(), "run 1 is malformed", it.collective.runs[1].count = 2);
-	/* Each chunk is as large as it may be, and the two are not. */
+	/* Each chunk has the largest permitted size, and both together exceed the limit. */
 	REJECTS(swap(), "transfer 0 has too much",
 		(it.collective.chunks[0].bytes = 1ULL << 60, it.collective.runs[0].count = 2));
 }
@@ -108,7 +105,7 @@ static void a_schedule_has_its_size(void **state)
 	REJECTS(swap(), malformed, it.schedule.planes = 0);
 	REJECTS(swap(), malformed, it.planes = it.schedule.planes = 65);
 	REJECTS(swap(), malformed, it.schedule.residents = 2);
-	/* So is that which it follows. */
+	/* The schedule before is malformed, too. */
 	REJECTS(swap(), malformed,
 		(it.follows = true, it.after = it.schedule, it.after.form.kind = 0));
 }
@@ -145,7 +142,7 @@ static void a_matching_is_one(void **state)
 		(it.schedule.ranks = it.schedule.circuits_count = it.schedule.matchings[0].count =
 			 3,
 		 it.schedule.circuits[1].dst = 2, it.schedule.circuits[2].src = 1));
-	/* So it says where they are in another order, too. */
+	/* The report names the positions in another order, too. */
 	REJECTS(swap(), "matching 0 uses a port of rank 0 twice",
 		(it.schedule.circuits[0].src = it.schedule.circuits[1].dst = 1,
 		 it.schedule.circuits[1].src = it.schedule.circuits[0].dst = 0,
@@ -168,7 +165,7 @@ static void times_are_in_order(void **state)
 
 /* --------------------------------------------------------------------- much */
 
-/* A collective, a delay or a schedule of many things, in words; the head is as it has to be. */
+/* A collective, a delay or a schedule with many entries, in the wire form. The head is valid. */
 static uint32_t *words_for(uint32_t kind, size_t count)
 {
 	uint32_t *words = calloc(MORPH_WIRE_HEAD + count, sizeof(*words));
@@ -186,7 +183,7 @@ static size_t bytes_of(const uint32_t *words)
 	return words[4] * sizeof(*words);
 }
 
-/* Chunks without bytes, of rank 0 and for it; each run has all of them. */
+/* Chunks without bytes, from rank 0 and to it. Each run has all of them. */
 static uint32_t *collective_of(uint32_t ranks, uint32_t chunks, uint32_t runs)
 {
 	const uint32_t head[] = { ranks, chunks, runs ? 1 : 0, runs ? 1 : 0, runs };
@@ -209,7 +206,7 @@ static uint32_t *collective_of(uint32_t ranks, uint32_t chunks, uint32_t runs)
 	return words;
 }
 
-/* Holds of one matching, from each rank to the next, at once. */
+/* Holds of one matching, from each rank to the next, at the same time. */
 static uint32_t *schedule_of(uint32_t ranks, uint32_t holds, uint32_t bound_kind)
 {
 	const uint32_t circuits = holds ? ranks : 0, matchings = holds ? 1 : 0;
@@ -255,7 +252,7 @@ static void assert_much(uint32_t *collective, uint32_t *schedule, const char *te
 	free(schedule);
 }
 
-/* There is no more than can be counted, and followed in some time. */
+/* Entries are limited to what the checker can count, and follow in reasonable time. */
 static void much_is_too_much(void **state)
 {
 	(void)state;
@@ -268,7 +265,7 @@ static void much_is_too_much(void **state)
 		    "there are too many circuits");
 }
 
-/* Wherever memory is short it says so, and leaves nothing behind. */
+/* A failed allocation is reported, and leaves nothing behind. */
 static void without_memory_it_says_so(void **state)
 {
 	struct hand base = swap();
@@ -301,8 +298,8 @@ static void without_memory_it_says_so(void **state)
 	}
 	assert_int_equal(ret, 0);
 	/*
-	 * Of the collective, both schedules, light, its ports, what is held, sends, chunks, and the
-	 * chain.
+	 * Allocations for the collective, both schedules, circuits, their ports, holds, sends,
+	 * chunks, and the chain.
 	 */
 	assert_true(failed >= 4 + 2 * 6 + 1 + 1 + 1 + 4 + 10 + 2);
 }

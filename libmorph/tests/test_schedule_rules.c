@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Rules of the checker of schedules, each by one that is right but for one thing: what is sent,
- * what comes of it, and bounds.
+ * Rules of the schedule checker, each with a schedule that is valid except for one property: sends,
+ * their results, and bounds.
  */
 #include "by_hand_small.h"
 
@@ -26,8 +26,8 @@ static void sends_are_over_what_is_lit(void **state)
 }
 
 /*
- * A circuit that stays, of a hold with another that does not, is lit meanwhile where changes stop
- * no more than ports.
+ * A circuit that stays, in a hold with another circuit that changes, is lit meanwhile if changes
+ * stop only ports.
  */
 static void what_stays_is_lit_meanwhile(void **state)
 {
@@ -45,7 +45,7 @@ static void what_stays_is_lit_meanwhile(void **state)
 	REJECTS(base, "send 1 is over a circuit that is dark",
 		it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
 	REJECTS(base, "send 1 is over a circuit that is dark", it.schedule.sends[1].from--);
-	/* Of what does not stay it is not so. */
+	/* This does not hold for circuits that change. */
 	REJECTS(base, "send 1 is over a circuit that is dark",
 		(it.schedule.holds[2].lit += 50, it.schedule.holds[2].dark += 50,
 		 it.schedule.holds[0].dark--, it.schedule.sends[0].until--));
@@ -62,7 +62,7 @@ static void sends_are_of_what_is_to_be_sent(void **state)
 		it.schedule.sends[2].bytes++);
 	REJECTS(small(), "of transfer 2 there are 399 bytes sent, it has 400",
 		it.schedule.sends[2].bytes--);
-	/* What has no bytes is sent too. */
+	/* Transfers without bytes need a send, too. */
 	REJECTS(small(), "of transfer 1 there are 0 bytes sent, it has 0",
 		(it.collective.chunks[1].bytes = 0, it.schedule.sends[1] = it.schedule.sends[2],
 		 it.schedule.sends[1].hops.first = 1, it.schedule.hops[1] = 1,
@@ -72,7 +72,7 @@ static void sends_are_of_what_is_to_be_sent(void **state)
 }
 
 /*
- * Chunk 0 twice as fast to rank 1, both parts of it at once, over the circuit that has all of the
+ * Send chunk 0 to rank 1 in half the time, both parts at once, over the circuit that carries all
  * bytes.
  */
 static void sends_share_a_circuit_or_do_not_meet(void **state)
@@ -105,13 +105,13 @@ static void sends_take_what_they_take(void **state)
 	REJECTS(small(), "send 0 takes 510 ps, not 509", it.schedule.sends[0].until--);
 	REJECTS(small(), "send 0 takes 511 ps, not 510", it.delay.round_ps++);
 	REJECTS(small(), "send 0 takes 511 ps, not 510", it.delay.hop_ps++);
-	/* A byte that begins to be sent is sent. */
+	/* A send must deliver the bytes that it began to send. */
 	REJECTS(small(), "send 0 takes 511 ps, not 510", it.delay.mbps--);
 	REJECTS(small(), "all has arrived after 2070 ps, not 2071", it.schedule.finish++);
 	REJECTS(small(), "all has arrived after 2070 ps, not 2069", it.schedule.finish--);
 }
 
-/* Chunk 1 goes to rank 2 over rank 1, when all else has arrived, and ends there. */
+/* Chunk 1 goes to rank 2 over rank 1 after all other data has arrived, and ends there. */
 static struct hand by_two_hops(void)
 {
 	struct hand base = small();
@@ -140,12 +140,12 @@ static void each_hop_takes_time(void **state)
 	REJECTS(base, "send 1 leads to rank 1, not to rank 2",
 		(it.schedule.sends[1].hops.count = 1, it.schedule.sends[2].hops.first = 2,
 		 it.schedule.hops_count = 3));
-	/* One at the same time over one of its circuits, whichever that is. */
+	/* Another send at the same time over any one of its circuits. */
 	REJECTS(base, "sends 2 and 1 are over one circuit, with other times",
 		it.schedule.sends[2].until++);
 }
 
-/* Of a way the fullest circuit counts, here the first. */
+/* The circuit with most bytes limits a path, here the first one. */
 static void the_fullest_circuit_of_a_way_counts(void **state)
 {
 	struct hand base = by_two_hops();
@@ -164,8 +164,8 @@ static void the_fullest_circuit_of_a_way_counts(void **state)
 }
 
 /*
- * Where changes stop planes, nothing is sent over one that changes; where they stop the fabric,
- * nothing is.
+ * If changes stop planes, nothing is sent over a changing plane. If they stop the fabric, nothing
+ * is sent at all.
  */
 static void nothing_is_sent_into_a_change(void **state)
 {
@@ -179,7 +179,7 @@ static void nothing_is_sent_into_a_change(void **state)
 	TAKES(early, );
 	REJECTS(early, "hold 2 is set while send 1 is", it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
 	REJECTS(other, "hold 2 is set while send 2 is", it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
-	/* On a plane that nothing of it is on: only the fabric's. */
+	/* A change on a plane that the send does not use matters only if it stops the fabric. */
 	fabric.planes = fabric.schedule.planes = 3;
 	fabric.schedule.bound = LIT + 267 + 110;
 	fabric.schedule.holds[0].lit += 50;
@@ -196,23 +196,23 @@ static void nothing_is_sent_into_a_change(void **state)
 		it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
 	TAKES(set_later(fabric, 2, LIT + 50 + 2 * LONG, 0, 1),
 	      it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
-	/* Any plane of its way. */
+	/* Any plane of its path. */
 	REJECTS(set_later(by_two_hops(), 0, LIT + 3 * LONG, 2, 0), "hold 2 is set while send 1 is",
 		it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
-	/* Of what is lit at first nothing changes. */
+	/* Circuits lit at the start do not change. */
 	TAKES(following(), it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
 	REJECTS(following(), "hold 1 is set while send 0 is",
 		it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
 }
 
-/* A hold in the place of one like it is no change. */
+/* A hold that replaces an equal one is no change. */
 static void what_stays_disturbs_nothing(void **state)
 {
 	struct hand base = following();
 	struct hand_schedule *schedule = &base.schedule;
 
 	(void)state;
-	/* Rank 2 is joined with rank 0 at first, and then by another hold, while send 0 is. */
+	/* Rank 2 has a circuit to rank 0 at the start, and then in another hold, during send 0. */
 	schedule->residents = 2;
 	schedule->holds[2] = schedule->holds[1];
 	schedule->hops[2] = 2;
@@ -227,7 +227,7 @@ static void what_stays_disturbs_nothing(void **state)
 	base.after.holds[2].dark = base.after.finish;
 	base.delay.scope = MORPH_DELAY_PLANE_SCOPE;
 	assert_legal(&base);
-	/* But for a moment it is dark. */
+	/* For a moment the circuit is dark. */
 	REJECTS(base, "hold 3 is set while send 0 is",
 		(it.schedule.holds[1].dark--, it.schedule.holds[3].lit += LIT,
 		 it.schedule.holds[3].dark += LIT));
@@ -248,13 +248,13 @@ static void parts_are_summed_once(void **state)
 	REJECTS(small(), "rank 1 sums chunk 0 with what it has",
 		(it.collective.transfers[1].reduce = 1, it.collective.runs[1].first = 0));
 	REJECTS(small(), "rank 2 loses a part of chunk 0", it.collective.transfers[2].reduce = 0);
-	/* With nothing it may be summed; and what is there may come again. */
+	/* Empty data can be summed, and a chunk that is present can arrive again. */
 	TAKES(small(), it.collective.transfers[1].reduce = 1);
 	TAKES(small(), (it.collective.runs[1].first = 0, it.collective.chunks[0].begins = 0,
 			it.collective.chunks[1].ends = 0));
 }
 
-/* What rank 1 sends on goes in two parts, one after the other. */
+/* Rank 1 sends its data in two parts, one after the other. */
 static struct hand in_parts(struct hand it)
 {
 	struct hand_schedule *schedule = &it.schedule;
@@ -270,7 +270,7 @@ static struct hand in_parts(struct hand it)
 	return it;
 }
 
-/* So does what it waits for; the last part is the first in the list. */
+/* The data that it waits for is in two parts, too. The last part comes first in the list. */
 static struct hand last_first(void)
 {
 	struct hand it = small();
@@ -301,7 +301,7 @@ static void what_arrives_is_there_from_then_on(void **state)
 	TAKES(in_parts(small()), );
 	REJECTS(in_parts(small()), "chunk 0 changes at rank 1 while it is sent",
 		it.schedule.sends[2].from--);
-	/* Of whatever round it is: here of the last, and what it is sent on in is the first. */
+	/* In any round: here the data arrives in the last round, and the send is in the first. */
 	TAKES(small(),
 	      (it.collective.transfers[0] = small().collective.transfers[2],
 	       it.collective.transfers[1] = small().collective.transfers[0],
@@ -316,7 +316,7 @@ static void what_arrives_is_there_from_then_on(void **state)
 	REJECTS(last_first(), "rank 2 does not get chunk 0 whole", it.schedule.sends[3].from--);
 }
 
-/* What takes no time is in the order of rounds. */
+/* Sends that take no time are in the order of rounds. */
 static void rounds_follow_rounds_at_once(void **state)
 {
 	struct hand base = small();
@@ -332,11 +332,11 @@ static void rounds_follow_rounds_at_once(void **state)
 	}
 	schedule->finish = schedule->bound = LIT;
 	assert_legal(&base);
-	/* Each of a round reads what was there before it. */
+	/* All sends of a round read the data from before the round. */
 	REJECTS(base, "rank 2 does not get chunk 0 whole",
 		(it.collective.rounds_count = 1, it.collective.rounds[0].count = 3,
 		 it.schedule.sends[2].round = 0, it.schedule.sends[2].transfers.first = 2));
-	/* What is sent later has read all of it. */
+	/* A later send reads all of it. */
 	TAKES(base, (it.schedule.sends[2].until++, it.schedule.finish++));
 	REJECTS(base, "rank 2 does not get chunk 0 whole",
 		(it.schedule.sends[0].until++, it.schedule.sends[1].from++,
@@ -352,7 +352,7 @@ static void chunks_end_where_they_end(void **state)
 	REJECTS(small(), "rank 1 does not get chunk 0 whole", it.collective.chunks[0].ends = 1);
 }
 
-/* Of ranks whose parts are not in the first 64 bits of a set. */
+/* Ranks whose parts are not in the first 64 bits of a set. */
 static struct hand behind(void)
 {
 	struct hand it = small();
@@ -404,7 +404,7 @@ static void bounds_are_reckoned_again(void **state)
 		it.schedule.bound_kind = MORPH_BOUND_CHAIN);
 	TAKES(small(), (it.schedule.bound_kind = MORPH_BOUND_CHAIN, it.schedule.bound = 1670));
 	REJECTS(following(), "the bound is 510 ps, not 1560", it.schedule.bound += LIT);
-	/* What a rank gets counts as what it sends. */
+	/* The bytes that a rank receives count like those that it sends. */
 	REJECTS(small(), "the bound is 1760 ps, not 1560",
 		(it.collective.transfers[2].src = 2, it.collective.transfers[2].dst = 1,
 		 it.collective.chunks[0].ends = 1, it.schedule.circuits[1].src = 2,
@@ -417,7 +417,7 @@ static void bounds_count_what_is_sent(void **state)
 
 	(void)state;
 	/*
-	 * Chunk 0 comes back to rank 0, which sends chunk 1 to rank 2: none gets as much as it
+	 * Chunk 0 returns to rank 0, which sends chunk 1 to rank 2: no rank receives as much as it
 	 * sends.
 	 */
 	it.collective.chunks[0].begins = it.collective.chunks[0].ends = 0;
@@ -430,7 +430,7 @@ static void bounds_count_what_is_sent(void **state)
 	it.schedule.holds[1].lit += 50;
 	it.schedule.hops[1] = 1;
 	assert_legal(&it);
-	/* Of nothing there is no bound, nor a change. */
+	/* Without bytes there is no bound and no change. */
 	it = small();
 	it.collective.chunks_count = it.collective.transfers_count = it.collective.runs_count = 0;
 	it.collective.rounds_count = it.schedule.sends_count = it.schedule.hops_count = 0;
@@ -440,7 +440,7 @@ static void bounds_count_what_is_sent(void **state)
 
 /*
  * Rank 0 sends to rank 1, which sends to rank 2, and to rank 2 itself, which sends on before it has
- * it from both: so it ends before a chain of all rounds does, which is none.
+ * the data of both. So the schedule ends earlier than a chain over all rounds, which is no bound.
  */
 static void nothing_ends_before_its_bound(void **state)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Rules of the checker of schedules, each by one that is right but for one thing: what is lit. */
+/*
+ * Rules of the schedule checker, each with a schedule that is valid except for one property of its
+ * holds.
+ */
 #include "by_hand_small.h"
 
 /* ------------------------------------------------------------------- before */
@@ -66,11 +69,11 @@ static void a_port_is_of_one_hold_at_a_time(void **state)
 	REJECTS(set_later(following(), 0, 2 * LONG, 2, 1),
 		"hold 2 takes a port of rank 1 on plane 0 from hold 0",
 		it.schedule.holds[0].dark++);
-	/* What is lit at first is so too. */
+	/* The same for circuits lit at the start. */
 	REJECTS(following(), "hold 1 takes a port of rank 0 on plane 0 from hold 0",
 		(it.schedule.residents = 2, it.schedule.holds[1] = it.schedule.holds[0],
 		 it.schedule.matchings_count = 1, it.schedule.circuits_count = 1));
-	/* Others' ports, and those of other planes, are not taken. */
+	/* Ports of other ranks and other planes are free. */
 	TAKES(set_later(small(), 0, LIT, 2, 0), );
 	TAKES(set_later(small(), 1, LIT, 0, 1), );
 }
@@ -81,7 +84,7 @@ static void changes_are_paid_for(void **state)
 	REJECTS(small(), "hold 1 sets 1 circuits in 1049 ps", it.schedule.holds[1].lit--);
 	REJECTS(small(), "hold 1 sets 1 circuits in 1049 ps",
 		(it.schedule.holds[1].lit--, it.delay.scope = MORPH_DELAY_PLANE_SCOPE));
-	/* Each plane for itself; the fabric for all of it. */
+	/* Each plane counts alone; the fabric counts all its planes. */
 	TAKES(small(), it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
 	REJECTS(small(), "hold 0 sets 1 circuits in 1050 ps",
 		it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
@@ -93,12 +96,12 @@ static void what_stays_is_not_set(void **state)
 {
 	(void)state;
 	TAKES(taken_over(), it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
-	/* It was dark before. */
+	/* The circuit was dark before. */
 	REJECTS(taken_over(), "hold 2 sets 1 circuits in 0 ps", it.schedule.holds[0].dark--);
-	/* It led elsewhere. */
+	/* The circuit had another destination before. */
 	REJECTS(set_later(small(), 0, LIT + 2 * LONG, 0, 2), "hold 2 sets 1 circuits in 0 ps",
 		it.schedule.holds[2].lit = it.schedule.holds[2].set);
-	/* Both of its ports had others before, of one hold. */
+	/* Both ports had other circuits before, in one hold. */
 	REJECTS(set_later(small(), 0, LIT + 2 * LONG, 2, 1), "hold 2 sets 1 circuits in 0 ps",
 		(it.schedule.holds[2].lit = it.schedule.holds[2].set,
 		 it.schedule.matchings[0].count = 2, it.schedule.matchings[1].first = 2,
@@ -110,14 +113,14 @@ static void what_stays_is_not_set(void **state)
 		 it.schedule.sends[1].from += 50, it.schedule.sends[1].until += 50));
 }
 
-/* Another had the port where it arrives, if only for a moment. */
+/* Another hold had the receiving port, even for a moment only. */
 static void what_another_took_does_not_stay(void **state)
 {
 	struct hand base = following();
 	struct hand_schedule *schedule = &base.schedule;
 
 	(void)state;
-	/* What is lit at first: 0 to 1, until it is dark at once; then 2 to 1, which is so too. */
+	/* At the start, 0 to 1 is lit and ends at once; then 2 to 1, which ends at once, too. */
 	schedule->residents = 2;
 	schedule->holds_count = 4;
 	schedule->holds[3] = schedule->holds[1];
@@ -142,7 +145,7 @@ static void what_another_took_does_not_stay(void **state)
 static void one_change_waits_for_another(void **state)
 {
 	(void)state;
-	/* Of one plane. */
+	/* On a single plane. */
 	TAKES(set_later(small(), 0, LIT + 2 * LONG, 2, 0),
 	      it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
 	REJECTS(set_later(small(), 0, LIT - 1, 2, 0), "hold 2 is set while others are",
@@ -150,7 +153,7 @@ static void one_change_waits_for_another(void **state)
 	REJECTS(set_later(small(), 2, LIT - 1, 2, 0), "hold 2 is set while others are",
 		(it.schedule.planes = it.planes = 3, it.delay.scope = MORPH_DELAY_FABRIC_SCOPE,
 		 it.schedule.holds[0].lit += 50, it.schedule.holds[1].lit += 50));
-	/* It is the last to be lit, on whatever plane that was. */
+	/* This hold is the last to be lit, on any plane. */
 	REJECTS(set_later(small(), 0, LIT + 149, 2, 0), "hold 2 is set while others are",
 		(it.delay.scope = MORPH_DELAY_FABRIC_SCOPE, it.schedule.holds[0].lit += 50,
 		 it.schedule.holds[1].lit += 150));
@@ -162,8 +165,8 @@ static void one_change_waits_for_another(void **state)
 }
 
 /*
- * On a third plane, over which nothing is sent, ranks 0 and 1 are joined all the while, by one hold
- * and then another.
+ * On a third plane, which carries nothing, ranks 0 and 1 always have a circuit, first in one hold
+ * and then in another.
  */
 static void what_changes_nothing_waits_for_nothing(void **state)
 {
@@ -175,7 +178,7 @@ static void what_changes_nothing_waits_for_nothing(void **state)
 	base.schedule.bound = LIT + 267 + 110; /* a third of 800 bytes */
 	base = with_hold(base, (struct hand_hold){ 2, 0, 0, LIT, 2 * LIT - 10 }, 0, 1);
 	base = set_later(base, 2, LIT, 2, 0);
-	/* While a circuit of rank 2 is set; it says that it is lit later than that. */
+	/* While a circuit of rank 2 is set. The hold states a later time of being lit. */
 	base = with_hold(base, (struct hand_hold){ 2, 0, 2 * LIT - 10, 2 * LIT + 20, 3 * LIT }, 0,
 			 1);
 	base = set_later(base, 2, 2 * LIT, 1, 2);
@@ -186,7 +189,7 @@ static void what_changes_nothing_waits_for_nothing(void **state)
 	REJECTS(base, "hold 5 is set while others are", it.schedule.holds[5].set--);
 }
 
-/* Which is due first is programmed first, whatever was begun before. */
+/* Ports are programmed in the order of their due times, in whatever order the settings began. */
 static void ports_are_programmed_in_turn(void **state)
 {
 	struct hand base = small();
@@ -200,7 +203,7 @@ static void ports_are_programmed_in_turn(void **state)
 		it.schedule.holds[3].lit--);
 	REJECTS(base, "hold 1 is programmed while plane 1 programs others",
 		it.schedule.holds[1].lit--);
-	/* None is programmed before it is asked for. */
+	/* No port is programmed before its request. */
 	REJECTS(set_later(set_later(small(), 0, LIT, 2, 0), 0, LIT, 1, 2),
 		"hold 3 is programmed while plane 0 programs others", );
 }

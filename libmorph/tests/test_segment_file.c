@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Schedules of segments, in Harvest's form. */
+/* Schedules of segments, in the format of Harvest. */
 #include <morph/formats.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 #include "faults.h"
 #include "scheduling.h"
 
-/* How many links a step has. */
+/* The number of links of a step. */
 static uint32_t count_links(const struct morph_segments *segments, uint32_t step)
 {
 	struct morph_link link;
@@ -198,7 +198,7 @@ static const struct refused refused[] = {
 	  "line 4: link 1 of step 1 has a capacity that is not above 0, or above 4096" },
 };
 
-/* A list of more steps than there may be. */
+/* A list with more steps than the limit. */
 static char *too_many(size_t *length)
 {
 	char *text = malloc(1 << 20), *at = text;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * When topologies change inside a collective: costs that are known, and all that there are of small
- * problems.
+ * Times for changing topologies inside a collective: compare with known costs, and with all
+ * sequences of small problems.
  */
 #include <math.h>
 #include <stdio.h>
@@ -47,7 +47,7 @@ static uint32_t all_to_all(struct shift *shifts, uint32_t ranks, uint64_t bytes)
 	return ranks - 1;
 }
 
-/* Cyclic halving, then doubling with @both. */
+/* Cyclic halving; with @both, followed by doubling. */
 static uint32_t halving(struct shift *shifts, uint32_t ranks, uint64_t bytes, bool both)
 {
 	uint32_t steps = 0;
@@ -71,7 +71,7 @@ static void write_segments(char *text, size_t room, const uint16_t *held, uint32
 	}
 }
 
-/* Whether its row is what is found. */
+/* Check that the row of the file equals the result. */
 static void look_up(struct circulants_work *work, const struct known *known)
 {
 	struct shift shifts[MOST_SHIFTS];
@@ -139,7 +139,8 @@ struct small {
 };
 
 /*
- * Small numbers, so that there are ties; some that do not go; changes alike, near together, or any.
+ * Small numbers, so that ties occur. Some topologies cannot carry a round. Changes are equal,
+ * similar, or arbitrary.
  */
 static void draw(struct small *small, uint64_t seed)
 {
@@ -176,7 +177,7 @@ static void draw(struct small *small, uint64_t seed)
 	}
 }
 
-/* Walk a sequence: what is free, what is charged, and what never goes. */
+/* Walk through a sequence: check its free first topology, its costs, and its impossible rounds. */
 static struct segments_choice walk(const struct small *small, const uint16_t *held)
 {
 	const struct segments_problem *problem = &small->problem;
@@ -203,7 +204,7 @@ static bool is_less(struct segments_choice one, struct segments_choice other)
 	return one.ps != other.ps ? one.ps < other.ps : one.changes < other.changes;
 }
 
-/* The best of all sequences, and of those that hold one topology. */
+/* The best of all sequences, and of those with a single topology. */
 static struct segments_choice try_all(const struct small *small, struct segments_choice *single)
 {
 	struct segments_choice best = { .ps = NEVER_PS };
@@ -228,7 +229,7 @@ static struct segments_choice try_all(const struct small *small, struct segments
 	return best;
 }
 
-/* Totals have room in 64 bits, or it is not known whether they have: the plan is the same. */
+/* The plan does not depend on whether totals are known to fit 64 bits. */
 static void assert_same_in_any_width(struct segments *wide, const struct small *small,
 				     const struct segments_plan *plan)
 {
@@ -283,7 +284,10 @@ static void nothing_is_better_of_all_sequences(void **state)
 	lm_segments_release(&work);
 }
 
-/* Each round is best on a topology of its own but the last, which goes on as before. */
+/*
+ * For each round except the last, its own topology is best. The last round keeps the topology
+ * before it.
+ */
 static void baselines_are_what_one_would_do_without_planning(void **state)
 {
 	static uint64_t prices[] = { 1, 5, 9, 7, 2, 9, 9, 6, 3, 9, 3, 3 };
@@ -328,7 +332,7 @@ static void what_is_no_problem_is_told(void **state)
 	(void)state;
 	assert_int_equal(lm_segments_solve(&work, &problem, &plan), -ENETUNREACH);
 	assert_non_null(strstr(morph_error_text(ctx), "round 1"));
-	/* What takes too long goes nevertheless. */
+	/* Rounds that take too long are chosen if there are no others. */
 	prices[1] = TOO_LONG_PS;
 	assert_int_equal(lm_segments_solve(&work, &problem, &plan), -ERANGE);
 	assert_non_null(strstr(morph_error_text(ctx), "round 1 takes 2^64 picoseconds or more"));
@@ -351,10 +355,7 @@ static void what_is_no_problem_is_told(void **state)
 
 /* ----------------------------------------------------------------- circulants */
 
-/*
- * With nothing but hops to pay, and no changes, a round costs its hops on the circulant that is
- * held.
- */
+/* With costs for hops only, and no changes, a round costs its hops on the held circulant. */
 static void hops_are_the_least_multiples(void **state)
 {
 	const struct costs costs = { .hop_ps = 1, .mbps = 1 };
@@ -369,7 +370,7 @@ static void hops_are_the_least_multiples(void **state)
 			};
 			uint64_t changes[64 * 64];
 
-			/* No circulant but the resident one is ever reached. */
+			/* Only the resident circulant can be used. */
 			memset(changes, 0xff, sizeof(changes));
 			for (circulants.resident = 0; circulants.resident < ranks - 1;
 			     circulants.resident++) {
@@ -389,9 +390,7 @@ static void hops_are_the_least_multiples(void **state)
 	lm_circulants_release(&work);
 }
 
-/*
- * A bandwidth that does not divide: prices of hops are rounded once, as those of whoever reckons.
- */
+/* A bandwidth that does not divide the bytes: prices of hops are rounded once, as in the delay. */
 static void prices_are_those_of_the_delay(void **state)
 {
 	const struct costs costs = { .round_ps = 7, .hop_ps = 3, .mbps = 799999, .change_ps = 1 };
@@ -462,7 +461,10 @@ static void what_is_no_shift_is_told(void **state)
 	lm_circulants_release(&work);
 }
 
-/* The second time, and with less; each allocation of the first time may fail. */
+/*
+ * The second solution, of an equal or smaller problem, allocates nothing. Each allocation of the
+ * first can fail.
+ */
 static void warm_solves_allocate_nothing(void **state)
 {
 	const struct costs costs = { .hop_ps = 5, .mbps = 800000, .change_ps = 100 };
@@ -499,7 +501,7 @@ static void warm_solves_allocate_nothing(void **state)
 
 /* --------------------------------------------------------- short-circuited rings */
 
-/* Topology 0 is the ring, topology 1 + i step i's own, which serves no other step. */
+/* Topology 0 is the ring. Topology 1 + i belongs to step i and serves no other step. */
 static uint64_t without_reuse(struct segments *work, const struct circulants *circulants)
 {
 	uint64_t prices[12 * 13];
@@ -555,7 +557,7 @@ static void threshold_is_what_plans_without_reuse_come_to(void **state)
 		some += cuts.first < cuts.steps;
 		if (ranks > 256)
 			continue;
-		/* The ring holds, as in the rule. */
+		/* The ring stays, as in the rule. */
 		assert_int_equal(lm_circulants_solve(&work, &circulants, &plan), 0);
 		assert_true(plan.ps <= cuts.ps);
 		saved += plan.ps < cuts.ps;
@@ -569,7 +571,7 @@ static void what_saves_no_more_than_the_change_stays_on_the_ring(void **state)
 	struct costs costs = { .hop_ps = 100, .mbps = 1, .change_ps = 300 };
 
 	(void)state;
-	/* Of three steps the last one saves three hops. */
+	/* Of three steps, the last one saves three hops. */
 	assert_int_equal(lm_short_cuts(&costs, 8, 0).first, 3);
 	costs.change_ps = 299;
 	assert_int_equal(lm_short_cuts(&costs, 8, 0).first, 2);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Plans that a collective library looks up: which, how often they are made, and by how many at
- * once.
+ * Plans that a collective library looks up: which plans, how often they are made, and concurrent
+ * lookups.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -27,7 +27,8 @@ static void sizes_are_rounded_up_to_buckets(void **state)
 			uint64_t ends = morph_shim_bytes(shim, bytes);
 
 			/*
-			 * Not below, never falling, a size that stays what it is, and not far away.
+			 * A bucket's size is at least the request, grows with it, is its own
+			 * bucket, and is close to the request.
 			 */
 			assert_true(ends >= bytes && ends >= last && ends);
 			assert_int_equal(morph_shim_bytes(shim, ends), ends);
@@ -43,8 +44,8 @@ static void sizes_are_rounded_up_to_buckets(void **state)
 }
 
 /*
- * The plan is the planner's own, of the bucket's size; asked again it is the same one, and nothing
- * is allocated.
+ * The plan is the planner's own plan for the bucket's size. A second lookup returns the same plan
+ * and allocates nothing.
  */
 static void a_plan_is_made_once(void **state)
 {
@@ -88,7 +89,7 @@ static void a_plan_is_made_once(void **state)
 	morph_shim_free(shim);
 }
 
-/* Whatever each has asked before. */
+/* The plan does not depend on a rank's earlier lookups. */
 static void all_ranks_come_to_the_same(void **state)
 {
 	struct morph_shim *one = some_shim(6, 2), *other = some_shim(6, 2);
@@ -105,7 +106,7 @@ static void all_ranks_come_to_the_same(void **state)
 	morph_shim_free(other);
 }
 
-/* What is lit counts and nothing else: where circuits come round, plans do. */
+/* Plans depend on the lit circuits only: if the circuits repeat, the plans repeat. */
 static void plans_follow_one_another(void **state)
 {
 	static const struct {
@@ -131,7 +132,7 @@ static void plans_follow_one_another(void **state)
 	}
 	assert_int_equal(morph_shim_plans(shim, NULL), count);
 	assert_true(count <= 9);
-	/* It need not light what is lit. */
+	/* The plan need not light circuits that are lit. */
 	plan = look_up(shim, MORPH_ALL_GATHER, 1 << 20, NULL);
 	before = look_up(shim, MORPH_ALL_GATHER, 1 << 20, plan);
 	assert_true(morph_schedule_ns(morph_shim_plan_schedule(before), NULL) <
@@ -221,7 +222,7 @@ static void memory_is_bounded(void **state)
 			    -ENOSPC, "plans take 100000 bytes at most, and there are ");
 	assert_int_equal(morph_shim_plans(shim, &bytes), found);
 	assert_true(found && bytes <= 100000);
-	/* Then nothing is planned any more: there is no memory asked for. */
+	/* From here on nothing is planned: no memory is allocated. */
 	fault_at("memory", 1, ENOMEM);
 	assert_shim_refused(shim,
 			    morph_shim_lookup(shim, MORPH_ALL_TO_ALL, 1ULL << found, NULL, &plan),
@@ -270,7 +271,7 @@ static void what_cannot_be_is_said(void **state)
 	morph_shim_free(NULL);
 }
 
-/* That no schedule is feasible is known the second time, and not written. */
+/* The shim remembers that no schedule is feasible, and does not write it to the file. */
 static void what_cannot_be_done_is_kept(void **state)
 {
 	MORPH_OPTS(morph_shim_opts, opts, .ranks = 8, .policy = MORPH_POLICY_ONE_SHOT);
@@ -292,7 +293,7 @@ static void what_cannot_be_done_is_kept(void **state)
 }
 
 /* Each allocation fails in turn: nothing is lost, and the next lookup works. */
-/* Without memory to make lists shorter they stay long; what is planned is the same. */
+/* Without memory for shorter lists they stay long. The plans are the same. */
 static void out_of_memory(void **state)
 {
 	struct morph_shim *with = some_shim(4, 2);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/*
- * Plans of a shim in files: what was written is read, and what is not what was written is refused.
- */
+/* Files of a shim's plans: the shim reads its own files, and refuses all others. */
 #include <stdio.h>
 
 #include "../internal/planner.h"
@@ -76,7 +74,7 @@ static void what_was_written_is_read(void **state)
 	morph_shim_free(writes);
 }
 
-/* Nobody has told the shim of a torus; what it found is in its answer, and in the file. */
+/* The caller gave no torus. The plan found one, and the answer and the file contain it. */
 static void a_torus_is_found_and_kept(void **state)
 {
 	struct morph_shim *writes = some_shim(36, 2), *reads = some_shim(36, 2);
@@ -96,7 +94,7 @@ static void a_torus_is_found_and_kept(void **state)
 	morph_shim_free(writes);
 }
 
-/* Another fabric, delay, size of the group, or way of planning. */
+/* Another fabric, delay, group size, or way of planning. */
 static void what_is_stale_is_refused(void **state)
 {
 	MORPH_OPTS(morph_shim_opts, right, .ranks = 4, .planes = 2, .parts = 2,
@@ -199,8 +197,8 @@ static uint32_t crc_of(const uint8_t *data, size_t bytes)
 }
 
 /*
- * Its checksum is right, and a word in it is not. What is taken all the same is asked for all that
- * it says.
+ * A file with a valid checksum and an invalid word. Plans that the shim accepts can be used
+ * completely.
  */
 static void what_is_hostile_does_no_harm(void **state)
 {
@@ -243,7 +241,7 @@ static void what_is_hostile_does_no_harm(void **state)
 	free(data);
 }
 
-/* What an algorithm is told makes its rounds, before anything of the schedule is looked at. */
+/* The parameters of an algorithm determine its rounds. They are checked before the schedule. */
 static void what_no_algorithm_is_told_is_refused(void **state)
 {
 	static const struct {
@@ -272,7 +270,7 @@ static void what_no_algorithm_is_told_is_refused(void **state)
 	free(data);
 }
 
-/* A file that is too large has no part in what there is room for afterwards. */
+/* A file beyond the limit takes no capacity from later plans. */
 static void plans_that_are_not_read_take_no_room(void **state)
 {
 	MORPH_OPTS(morph_shim_opts, opts, .ranks = 8, .planes = 2);

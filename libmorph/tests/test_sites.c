@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Racks of other sizes and shapes than those of the paper: made here, and one of 36 servers with an
- * accelerator each, whose profile the command line gives.
+ * Racks of other sizes and shapes than in the paper: built here, and one of 36 servers with one
+ * accelerator each, whose profile is on the command line.
  */
 #include "protecting.h"
 
@@ -32,7 +32,7 @@ static void a_rack_has_at_most_256_accelerators(void **state)
 	assert_int_equal(build(&sites, chips, RACK_ACCELERATORS), 0);
 	assert_int_equal(sites.racks[0].extent[0], RACK_ACCELERATORS);
 	lm_sites_free(&sites);
-	/* Spares stand beside the torus. */
+	/* Spares are beside the torus. */
 	chips[5].flags = MORPH_ACCELERATOR_F_SPARE;
 	chips[5].x = 0;
 	for (uint32_t at = 6; at <= RACK_ACCELERATORS; at++)
@@ -68,7 +68,7 @@ static void what_is_no_full_box_is_no_torus(void **state)
 	lm_sites_free(&sites);
 }
 
-/* Of a tile's element port 0 is the fibre's, and port 2 the accelerator's; nothing is at port 1. */
+/* On a tile's element, port 0 is the fibre's and port 2 the accelerator's. Port 1 has no guide. */
 static void a_port_without_a_guide_leads_nowhere(void **state)
 {
 	static const struct optics_kind kind = { .ports = 3, .states = 1, .leaks = { 6, 5, 3 } };
@@ -86,7 +86,7 @@ static void a_port_without_a_guide_leads_nowhere(void **state)
 		  MORPH_GUIDE_WAVEGUIDE,
 		  0 },
 	};
-	/* Coded by the end that is at the port. */
+	/* The code contains the end of the guide that is at the port. */
 	static const uint32_t port_guide[] = { 2, OPTICS_NONE, 1, 3, OPTICS_NONE, 4 };
 	static const struct optics_graph graph = {
 		.hosts_count = 2,
@@ -113,7 +113,7 @@ static void a_port_without_a_guide_leads_nowhere(void **state)
 
 /* ------------------------------------------------------------------ protection */
 
-/* Two ranks in servers 0 and 1, which cross their own servers only, and a spare. */
+/* Two ranks in servers 0 and 1, which cross only their own servers, and a spare. */
 static void protect_beside(struct bench *bench, uint32_t spare, struct morph_protection *protection,
 			   uint32_t verdict)
 {
@@ -130,8 +130,8 @@ static void protect_beside(struct bench *bench, uint32_t spare, struct morph_pro
 }
 
 /*
- * Servers of others, where light may end but not go on, are numbered twice. Here there are more
- * than have numbers, so that nothing is proven; what is found is found.
+ * Other tenants' servers, where light can end but not continue, have two numbers. Here there are
+ * more than the limit, so nothing is proven, but each found path is valid.
  */
 static void too_many_servers_of_others_leave_doubt(void **state)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Slices: read whole, plans that are overtaken, events. */
+/* Slices: complete reads, outdated plans, events. */
 #include <poll.h>
 
 #include "../internal/client.h"
@@ -14,7 +14,7 @@ static uint32_t stale_runs; /* runs that are still to be refused */
 static int stale_error;
 static uint32_t snapshots;
 static uint32_t added;
-static uint32_t growing; /* by so many ranks with each look at the slice */
+static uint32_t growing; /* number of ranks that each read of the slice adds */
 
 static void fill_slice(struct morph_slice_info *info)
 {

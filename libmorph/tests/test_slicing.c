@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Which controller decides for which tenant: how even that is, and what moves. */
+/* Assign tenants to controllers: how even the shares are, and how many tenants move. */
 #include <math.h>
 #include <stdio.h>
 
@@ -70,14 +70,17 @@ static void tenants_stay_where_they_are(void **state)
 	morph_slicing_assign(ctx, weights, TENANTS, CONTROLLERS, 2, last, primary, NULL);
 	for (uint32_t at = 0; at < TENANTS; at++)
 		assert_true(at == 5 ? primary[at] < CONTROLLERS : primary[at] == last[at]);
-	/* Not if one of them has far too much. */
+	/* Unless one controller has far too much. */
 	for (uint32_t at = 0; at < TENANTS; at++)
 		last[at] = 0;
 	morph_slicing_assign(ctx, weights, TENANTS, CONTROLLERS, 2, last, primary, NULL);
 	assert_true(most_loaded() < make_weights(1) / 2);
 }
 
-/* Each of the others backs a share of a primary's tenants, as even as can be. */
+/*
+ * Each other controller is the backup for a share of a primary's tenants. The shares are as even as
+ * possible.
+ */
 static void backups_are_shared_out(void **state)
 {
 	(void)state;

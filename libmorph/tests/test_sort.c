@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Sorting in place, of items of any size in any order. */
+/* Sort in place, for items of any size in any order. */
 #include <string.h>
 
 #include "../util/mix.h"
@@ -8,7 +8,7 @@
 
 #define MOST 3000
 
-/* Of odd size, so that swaps have a rest. */
+/* An odd size, so that exchanges have a remainder. */
 struct odd {
 	uint8_t key[3], rest[8];
 };
@@ -45,7 +45,7 @@ static void swap(uint32_t *one, uint32_t *other)
 	*other = kept;
 }
 
-/* Of numbers from 0 on, each once. */
+/* A permutation of the numbers from 0 on. */
 static void shuffle(uint32_t *keys, uint32_t count, uint64_t *random)
 {
 	for (uint32_t at = 0; at < count; at++) {
@@ -55,8 +55,8 @@ static void shuffle(uint32_t *keys, uint32_t count, uint64_t *random)
 }
 
 /*
- * Against which the one between the first, the last and the middle one is nearly the least each
- * time.
+ * An order in which the median of the first, the last and the middle item is always almost the
+ * smallest.
  */
 static void oppose(uint32_t *keys, uint32_t count)
 {
@@ -116,7 +116,7 @@ static void what_is_in_order_is_gone_through_once(void **state)
 	assert_sorted(keys, 0, 0);
 }
 
-/* Many are equal: all of them are there still. */
+/* Many keys are equal, and all items are still there. */
 static void items_of_an_odd_size_go_whole(void **state)
 {
 	static struct odd items[MOST];

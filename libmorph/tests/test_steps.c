@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Steps: what the builder takes, and what it refuses. */
+/* Steps: valid and invalid input of the builder. */
 #include "fake.h"
 #include "steps.h"
 
@@ -175,7 +175,7 @@ static void steps_are_told(void **state)
 	assert_int_equal(morph_steps_get(steps, 2, &held, &count, NULL), -ENOENT);
 }
 
-/* A step that was refused is none, and may be added again as it should be. */
+/* A refused step is not added. The corrected step can be added afterwards. */
 static void steps_refuse_nonsense(void **state)
 {
 	static const uint32_t beyond[] = { 0, 2 }, twice[] = { 1, 0, 1 };

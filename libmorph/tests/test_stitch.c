@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Stitching against what is true by definition: answers are looked through here, small
- * instances are decided by trying everything, and nothing of the planner's is used to judge
- * but its data.
+ * Stitching. The test checks answers by definition, and decides small instances by enumeration.
+ * From the planner it uses only its data.
  */
 #include <stdarg.h>
 #include <stddef.h>
@@ -44,8 +43,8 @@ static void check_route(const struct net *whole, struct net *left, const struct 
 }
 
 /*
- * No site has more slots than it takes, each demand has its units, no link more than it has room
- * for.
+ * No site has more slots than its space, each demand has its units, and no link exceeds its
+ * capacity.
  */
 static void check_shared(const struct net *whole, const uint8_t *takes)
 {
@@ -71,7 +70,7 @@ static void check_shared(const struct net *whole, const uint8_t *takes)
 			assert_int_equal(wanted[from][to], 0);
 }
 
-/* The same, where each site takes one slot. */
+/* The same if each site takes one slot. */
 static void check_plan(const struct net *whole, uint64_t free)
 {
 	uint8_t takes[NET_SITES];
@@ -83,7 +82,7 @@ static void check_plan(const struct net *whole, uint64_t free)
 
 /* ----------------------------------------------------- why there is no plan */
 
-/* Fewest hops between all pairs: Floyd and Warshall. */
+/* Fewest hops between all pairs, by Floyd and Warshall. */
 static void distances_of(const struct net *whole, uint32_t hops[NET_SITES][NET_SITES])
 {
 	for (uint32_t a = 0; a < whole->sites; a++)
@@ -129,7 +128,7 @@ static bool wants_too_much(const struct refutation *refutation, uint32_t slots)
 	return false;
 }
 
-/* Every embedding, with nothing left out for being like another. */
+/* Every embedding, without skipping equivalent ones. */
 static void refute(struct refutation *refutation, uint32_t slots, uint64_t unused)
 {
 	if (wants_too_much(refutation, slots))
@@ -144,7 +143,7 @@ static void refute(struct refutation *refutation, uint32_t slots, uint64_t unuse
 	}
 }
 
-/* How many embeddings neither a cut nor the sum of distances forbids. */
+/* Number of embeddings that neither a cut nor the sum of distances excludes. */
 static uint32_t embeddings_unexplained(const struct net *whole, uint64_t free)
 {
 	static struct refutation refutation;
@@ -167,7 +166,8 @@ static uint32_t embeddings_unexplained(const struct net *whole, uint64_t free)
 /* -------------------------------------------------------------- the small ones */
 
 /*
- * Route circuit @unit of demand @at and those after it through what is left, in every way there is.
+ * Route circuit @unit of demand @at and those after it through the remaining capacity, in every
+ * way.
  */
 static bool routes_exist(struct net *left, const uint8_t *sites, uint32_t at, uint32_t unit,
 			 uint32_t here, uint64_t seen)
@@ -217,7 +217,7 @@ static bool embedding_exists(struct net *left, uint8_t *sites, uint32_t slots, u
 	return false;
 }
 
-/* Sites with room here and there, and a pattern of some slots with demands here and there. */
+/* Sites with some free capacity, and a pattern of some slots with some demands. */
 static uint64_t make_small(uint64_t *random)
 {
 	uint32_t sites = 4 + random_below(random, 2), slots = 3 + random_below(random, 2);
@@ -271,13 +271,13 @@ static void small_ones_are_decided_as_by_trying_everything(void **state)
 				    stitch.exhausted_count > 0);
 	}
 	assert_int_equal(counts[STITCH_UNDECIDED], 0);
-	/* All ways to an answer were gone. */
+	/* Each way to reach an answer has occurred. */
 	assert_true(counts[STITCH_FEASIBLE] > 100);
 	assert_true(counts[STITCH_INFEASIBLE] > 100);
 	assert_true(searched > 10);
 }
 
-/* Does a plan lead circuits with the same ends by different ways? */
+/* Check whether a plan routes circuits with the same ends on different paths. */
 static bool goes_apart(void)
 {
 	for (uint32_t at = 1; at < stitch.routes.count; at++) {
@@ -291,7 +291,7 @@ static bool goes_apart(void)
 	return false;
 }
 
-/* Slots may share a site, and circuits with the same ends part. */
+/* Slots can share a site, and circuits with the same ends can take different paths. */
 static void shared_sites_are_decided_as_by_trying_everything(void **state)
 {
 	uint32_t counts[3] = { 0 }, apart = 0;
@@ -325,7 +325,7 @@ static void shared_sites_are_decided_as_by_trying_everything(void **state)
 
 /* ---------------------------------------------------------------- alike or not */
 
-/* Orders in which slots may take sites 0, 1, 2, ... by what is said to be alike. */
+/* Count the orders in which slots can take sites 0, 1, 2, ..., given the reported symmetries. */
 static uint32_t orders(uint32_t depth, uint8_t *site_of, uint64_t unused)
 {
 	uint32_t count = 0;
@@ -357,7 +357,7 @@ static uint32_t different_embeddings(void)
 static void embeddings_that_are_alike_are_searched_once(void **state)
 {
 	(void)state;
-	lm_pattern_torus(&pattern, 1, 2, 4, 1); /* a cube: 48 maps onto itself */
+	lm_pattern_torus(&pattern, 1, 2, 4, 1); /* a cube: 48 symmetries */
 	assert_int_equal(different_embeddings(), 40320 / 48);
 	lm_pattern_torus(&pattern, 1, 1, 5, 1); /* a ring: 10 */
 	assert_int_equal(different_embeddings(), 120 / 10);
@@ -375,7 +375,7 @@ static void embeddings_that_are_alike_are_searched_once(void **state)
 
 #define STATES 300
 
-/* The instances are the same everywhere, and for ever. */
+/* The instances are equal on each machine, and never change. */
 static void racks_of_a_seed_are_always_the_same(void **state)
 {
 	uint64_t digest = 14695981039346656037U; /* FNV-1a, by words */
@@ -457,7 +457,7 @@ static void too_few_steps_are_no_proof(void **state)
 	assert_true(undecided > 0);
 }
 
-/* One of 17000 by chance: negotiation ends without routes, and there are some. */
+/* One of 17000 random racks: negotiation finds no routes, although there are some. */
 static void routes_that_negotiation_misses_are_searched(void **state)
 {
 	static const uint8_t room[6][6] = {
@@ -481,14 +481,17 @@ static void routes_that_negotiation_misses_are_searched(void **state)
 			lm_pattern_add(&pattern, b, a, units[b][a]);
 		}
 	lm_pattern_prepare(&pattern);
-	/* All embeddings are looked at, and none by more than negotiation. */
+	/* The search tries all embeddings, each by negotiation only. */
 	assert_int_equal(lm_stitch(&stitch, &net, &pattern, net_all(6), 2500), STITCH_UNDECIDED);
 	assert_true(stitch.doubts_count > 0);
 	assert_int_equal(lm_stitch(&stitch, &net, &pattern, net_all(6), ALL), STITCH_FEASIBLE);
 	check_plan(&net, net_all(6));
 }
 
-/* Too many sites for all sets of them: single ones are looked at, and searches decide the rest. */
+/*
+ * Too many sites for all their subsets. The search tries cuts around single sites, and enumeration
+ * decides the rest.
+ */
 static void larger_networks_have_cuts_about_single_sites(void **state)
 {
 	const uint32_t sites = 24;
@@ -504,7 +507,7 @@ static void larger_networks_have_cuts_about_single_sites(void **state)
 	lm_pattern_prepare(&pattern);
 	assert_int_equal(lm_stitch(&stitch, &net, &pattern, net_all(sites), ALL), STITCH_FEASIBLE);
 	check_plan(&net, net_all(sites));
-	/* Nothing leaves a ring's site by three ways. */
+	/* Only two paths leave a site of a ring, not three. */
 	lm_pattern_torus(&pattern, 1, 2, 3, 1);
 	lm_pattern_prepare(&pattern);
 	assert_int_equal(lm_stitch(&stitch, &net, &pattern, 0x3f, ALL), STITCH_INFEASIBLE);
@@ -514,13 +517,13 @@ static void larger_networks_have_cuts_about_single_sites(void **state)
 	assert_true(found);
 }
 
-/* Two of a ring's links share the middle of a line, which has room for one. */
+/* Two links of the ring share the middle of a line, which has capacity for one. */
 static void wide_demands_are_added_up(void **state)
 {
 	(void)state;
 	lm_net_init(&net, 6);
 	for (uint32_t at = 0; at < 5; at++) {
-		if (at == 3) /* the last two stand apart: room enough, but elsewhere */
+		if (at == 3) /* the last two sites are apart: enough capacity, but elsewhere */
 			continue;
 		lm_net_set_room(&net, at, at + 1, NET_ROOM);
 		lm_net_set_room(&net, at + 1, at, NET_ROOM);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * StragglAR: each number of ranks ends right, in pairs, within a round of the bound; and the bound
- * is one.
+ * StragglAR: for each number of ranks the result is complete, in pairs, and within a round of the
+ * bound. The bound is valid.
  */
 #include "../internal/planner.h"
 #include "../collective/straggler.h"
@@ -18,7 +18,7 @@ static struct morph_collective *build(uint32_t ranks)
 	return collective;
 }
 
-/* While it is not waited for: rounds in which it takes part, and after them. */
+/* Rounds in which the late rank takes part, and all rounds after them. */
 static uint32_t late_rounds(const struct morph_collective *collective)
 {
 	return morph_collective_rounds(collective) -
@@ -61,9 +61,9 @@ static void bounds_are_those_reckoned_by_hand(void **state)
 #define FEW 4
 
 /*
- * What ranks have of chunks, two bits each: the sum of the others' parts, and the late rank's. More
- * is allowed than a schedule may do, so that there are no fewer rounds than are found: what comes
- * is joined with what is there, whatever it is.
+ * State of chunks at ranks, two bits each: the sum of the other ranks' parts, and the late rank's
+ * part. The model permits more than a schedule does, so its least number of rounds is a lower
+ * bound: arriving data always joins the data that is present.
  */
 struct few {
 	uint32_t ranks;
@@ -81,14 +81,17 @@ static bool all_there(const struct few *few)
 
 static bool some_way(const struct few *few, uint32_t rounds);
 
-/* The rest of a round, of which the ranks in @met are in pairs. @next is what it makes of @few. */
+/*
+ * Enumerate the rest of a round, in which the ranks in @met have partners. @next is the state after
+ * @few.
+ */
 static bool some_round(const struct few *few, struct few next, uint32_t met, uint32_t rounds)
 {
 	uint32_t chunks = few->ranks - 1, one = (uint32_t)__builtin_ctz(~met);
 
 	if (one >= few->ranks)
 		return some_way(&next, rounds - 1);
-	/* It may rest. */
+	/* The rank can be idle. */
 	if (some_round(few, next, met | 1U << one, rounds))
 		return true;
 	for (uint32_t other = one + 1; other < few->ranks; other++) {
@@ -167,8 +170,8 @@ static void powers_of_two_are_at_the_bound(void **state)
 }
 
 /*
- * Each even number up to 256, and of odd ones some, 227 and 247 among them: all of them take a
- * minute together.
+ * Each even number up to 256, and some odd ones, 227 and 247 among them. All of them together take
+ * a minute.
  */
 static void many_ranks_are_within_a_round_of_the_bound(void **state)
 {
@@ -202,7 +205,7 @@ static uint32_t best_seed(uint32_t ranks)
 	return best;
 }
 
-/* Of those that are soon tried again. */
+/* Check the seeds of rank counts that take little time. */
 static void seeds_are_the_best_of_those_that_were_tried(void **state)
 {
 	static const uint32_t more[] = { 48, 49, 52, 92, 96 };
@@ -230,7 +233,7 @@ static struct morph_transfer transfer_of(const struct morph_collective *collecti
 	return transfer;
 }
 
-/* A ring of those that are not late. */
+/* A ring of the ranks that are not late. */
 static void check_early(const struct morph_collective *collective, uint32_t round)
 {
 	uint32_t others = morph_collective_ranks(collective) - 1;
@@ -269,7 +272,7 @@ static uint32_t check_late(const struct morph_collective *collective, uint32_t r
 	return count;
 }
 
-/* In pairs, each chunk comes once to each rank: the fewest bytes that there can be. */
+/* In pairs, each chunk reaches each rank once: the fewest bytes possible. */
 static void each_rank_is_in_one_pair_and_gets_each_chunk_once(void **state)
 {
 	(void)state;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Ways through circuit switches of two levels, of five guides each, on a pod of nine racks of two
- * servers, which the command line gives.
+ * Paths over circuit switches of two levels, of five guides each, on a pod of nine racks with two
+ * servers each, which the command line gives.
  */
 #include "../internal/planner.h"
 #include "protecting.h"
@@ -13,14 +13,14 @@
 #define PLAN_HEAD 17
 #define DIRECT 4 /* fibres from a server to the other one of its rack; as many pass switches */
 
-/* Only so many racks are free, and of these all. */
+/* Free only some racks, all servers of them. */
 static void leave_racks(struct bench *bench, uint32_t count)
 {
 	for (uint32_t at = 0; at < RACKS * RACK_ALL; at++)
 		assert_int_equal(morph_ledger_hold(bench->ledger, at, at >= RACK_ALL * count), 0);
 }
 
-/* A ring of four servers, which no rack has. */
+/* A ring of four servers, which no single rack has. */
 static void place_crossing(struct bench *bench)
 {
 	assert_int_equal(morph_request_set_tier(bench->request, MORPH_TIER_CROSSING), 0);
@@ -55,7 +55,7 @@ static void ways_of_five_guides_are_planned(void **state)
 	assert_in_range(switched, 4, bench->plan->strands_count);
 }
 
-/* Spoil one guide of a way, so that it can't be right any more. False: that can't be done so. */
+/* Corrupt one guide of a path, so that it is invalid. Returns false if that is impossible. */
 static bool spoil(struct written *all, uint32_t *strand, uint32_t guide, uint32_t how)
 {
 	uint32_t *code = &strand[1 + 3 * guide];
@@ -121,7 +121,7 @@ static void each_of_five_guides_is_checked(void **state)
 	assert_int_equal(mutants, GUIDES * 9 - 3);
 }
 
-/* The guides of a plan's way are in that of the circuit, in their order. */
+/* The guides of a plan's path are in the circuit's path, in order. */
 static void five_guides_are_lit(void **state)
 {
 	struct bench *bench = *state;
@@ -162,7 +162,7 @@ static void a_plan_across_racks_is_described(void **state)
 	morph_object_free(plan);
 }
 
-/* Each rack by its lowest server, then all racks together, which have none. */
+/* Each rack with its lowest server, then all racks together, which have no server. */
 static void a_refusal_of_all_racks_is_described(void **state)
 {
 	const struct morph_object *refusal;
@@ -210,7 +210,7 @@ static void ways_through_switches_are_no_links(void **state)
 
 /* ------------------------------------------------------------------ making room */
 
-/* So many circuits from one rank to another. */
+/* Request a number of circuits from one rank to another. */
 static void ask_for(struct bench *bench, uint32_t circuits)
 {
 	assert_int_equal(morph_request_set_count(bench->request, 2), 0);
@@ -218,7 +218,7 @@ static void ask_for(struct bench *bench, uint32_t circuits)
 		assert_int_equal(morph_request_add_circuit(bench->request, 0, 1), 0);
 }
 
-/* Light to other racks holds switches that two ways from server 0 to server 1 would pass. */
+/* Light to other racks holds switches that two paths from server 0 to server 1 would use. */
 static void hold_two_switches(struct bench *bench)
 {
 	const struct sites *sites = &bench->ledger->sites;
@@ -260,7 +260,7 @@ static void what_passes_held_switches_is_no_room(void **state)
 	for (uint32_t at = sites->strands_first[0]; at < sites->strands_first[1]; at++)
 		left += sites->strands[at].to == 1 &&
 			lm_strand_free(bench->ledger, &sites->strands[at]);
-	/* Of eight ways five are taken, and two can't be had. */
+	/* Of eight paths, five are in use, and two are unavailable. */
 	assert_int_equal(left, 1);
 	ask_for(bench, left);
 	assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_FEASIBLE);
@@ -269,7 +269,7 @@ static void what_passes_held_switches_is_no_room(void **state)
 	corner_end(&corner);
 }
 
-/* Room is made in a rack, by moves in that rack. */
+/* Moves within a rack make space in that rack. */
 static void what_crosses_racks_is_not_moved(void **state)
 {
 	struct bench *bench = *state;
@@ -285,7 +285,7 @@ static void what_crosses_racks_is_not_moved(void **state)
 
 /* --------------------------------------------------------------------- keeping */
 
-/* Server 1 has the spare, and all that leads there without switches is lit. */
+/* Server 1 has the spare, and all paths to it without switches are in use. */
 static void switches_of_what_is_kept_are_kept(void **state)
 {
 	struct bench *bench = *state;
@@ -310,7 +310,7 @@ static void switches_of_what_is_kept_are_kept(void **state)
 	assert_int_equal(morph_ledger_keep(ledger, protection), 0);
 	for (uint32_t at = 0; at < sites->strands_count; at++)
 		open += lm_strand_free(ledger, &sites->strands[at]);
-	/* One way there and one back: all that leave by the same fibre, or arrive by it. */
+	/* One path in each direction: all that leave or arrive by the same fibre. */
 	assert_int_equal(before - open, 2 * (2 * RACKS - 1));
 	for (uint32_t at = 0; at < ledger->graph->elements_count; at++)
 		open += ledger->element_kept[at] != 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Traffic between servers: solutions are held against the conditions of optimality as they
- * follow from the problem, whole lanes against chance, controllers against one another.
+ * Traffic between servers. Solutions satisfy the conditions of optimality of the problem. The test
+ * compares whole lanes with their expected values, and controllers with each other.
  */
 #include <math.h>
 #include <stdio.h>
@@ -54,8 +54,8 @@ static void solve(struct morph_traffic *te, double lambda, bool cold,
 /* ------------------------------------------------------- optimal, and why */
 
 /*
- * What a path would gain by more flow is what its links cost, and what its demand's limit
- * costs; less where it carries nothing.
+ * The gain of a path by more flow is the cost of its links and of its demand's limit. It is less if
+ * the path carries nothing.
  */
 static void check_demand(const struct morph_traffic *te, uint32_t demand, double wanted,
 			 double lambda)
@@ -121,7 +121,9 @@ static void solutions_meet_the_conditions_of_optimality(void **state)
 	}
 }
 
-/* One after the other, each from where the last one ended; one of them ends beside a kink. */
+/*
+ * One problem after the other, each from the end of the last one. One of them ends beside a kink.
+ */
 static void problems_are_solved_one_after_the_other(void **state)
 {
 	const uint64_t seeds[] = { 2, 25 };
@@ -165,7 +167,7 @@ static void one_link_is_shared_by_weight(void **state)
 	assert_true(fabs(morph_traffic_flow(te, 0) - 1) < NEAR);
 	assert_true(fabs(morph_traffic_flow(te, 1) - 2.5) < NEAR);
 	assert_true(fabs(morph_traffic_flow(te, 2) - 2.5) < NEAR);
-	/* A path that shares nothing is full as soon as all that is wanted is sent. */
+	/* An independent path is full as soon as it carries the whole demand. */
 	morph_traffic_add_demand(te, 7, 2);
 	assert_int_equal(morph_traffic_add_path(te, 3, NULL, 0), 3);
 	assert_int_equal(morph_traffic_set_capacity(te, 0, 0), 0);
@@ -209,7 +211,7 @@ static void solving_again_begins_where_it_ended(void **state)
 	mesh_view(&mesh, 1, 0, 0, 0.05, amounts, view);
 	solve(te, 0, true, &cold);
 	set_amounts(te, view);
-	/* Nothing is allocated either. */
+	/* It also allocates nothing. */
 	fault_at("memory", 1, ENOMEM);
 	solve(te, 0, false, &warm);
 	assert_false(fault_struck());
@@ -222,7 +224,10 @@ static void solving_again_begins_where_it_ended(void **state)
 	morph_traffic_free(te);
 }
 
-/* A vertex may jump however little views differ; this optimum moves no further than they do. */
+/*
+ * A vertex can jump for any difference between views. This optimum moves at most as far as the
+ * views differ.
+ */
 static void flows_move_no_further_than_views_differ(void **state)
 {
 	double view[MESH_DEMANDS], flows[MESH_DEMANDS * MESH_PATHS] = { 0 };
@@ -284,7 +289,7 @@ static void flows_from_elsewhere_are_rounded(void **state)
 	morph_traffic_free(te);
 }
 
-/* As the planner draws it. */
+/* The same random threshold as in the planner. */
 static double threshold_of(uint64_t epoch, uint32_t path)
 {
 	return mix_unit(
@@ -292,8 +297,8 @@ static double threshold_of(uint64_t epoch, uint32_t path)
 }
 
 /*
- * Two demands want the only lane, and what is left of their flows and chance come to the same: to
- * one.
+ * Two demands want the only lane. The remainders of their flows and their random numbers are equal,
+ * so one of them gets it.
  */
 static void of_turns_alike_the_first_path_s_comes_first(void **state)
 {
@@ -310,7 +315,7 @@ static void of_turns_alike_the_first_path_s_comes_first(void **state)
 		const double flows[] = { 1 - threshold_of(epoch, 0), 1 - threshold_of(epoch, 1) };
 
 		assert_int_equal(morph_traffic_round(te, flows, epoch, NULL, lanes), 0);
-		/* The second gets it where the first wants no lane in this epoch. */
+		/* The second gets it if the first wants no lane in this epoch. */
 		if (lanes[0] == lanes[1])
 			continue;
 		given += lanes[0];
@@ -352,7 +357,10 @@ static void controllers_round_alike_but_for_what_their_views_differ(void **state
 	}
 	solve(one, 0, false, &result);
 	assert_true(expected > 1);
-	/* Of those who would round each path by itself: once as many, and all lanes on the mean. */
+	/*
+	 * Fewer than twice the differences of rounding each path alone, and nearly all lanes on
+	 * average.
+	 */
 	assert_true(disagreed / epochs / expected < 2);
 	assert_true(lanes / epochs / result.throughput > 0.95);
 	assert_true(lanes / epochs / result.throughput < 1.01);
@@ -395,7 +403,7 @@ static size_t demands_of(uint32_t controller, uint32_t *demands)
 	return count;
 }
 
-/* Lanes of each link, of one controller's demands. */
+/* Lanes of each link, for one controller's demands. */
 static void loads_of(uint32_t controller, const uint32_t *lanes, uint32_t *loads)
 {
 	memset(loads, 0, MESH_LINKS * sizeof(*loads));
@@ -405,7 +413,7 @@ static void loads_of(uint32_t controller, const uint32_t *lanes, uint32_t *loads
 				loads[mesh.paths[at].links[hop]] += lanes[at];
 }
 
-/* Lanes of links by which two decisions differ, and of the one. */
+/* Lanes of links that differ between two decisions, and the lanes of one decision. */
 static uint32_t differ(const uint32_t *one, const uint32_t *other, uint32_t *all)
 {
 	uint32_t mine[MESH_LINKS], its[MESH_LINKS], sum = 0;
@@ -421,7 +429,7 @@ static uint32_t differ(const uint32_t *one, const uint32_t *other, uint32_t *all
 	return sum;
 }
 
-/* What all have reserved, read back link by link. Lanes that no path explains. */
+/* Recall all reservations link by link. Returns the lanes that no path explains. */
 static uint32_t recall(struct morph_traffic *te, const uint32_t *lanes, uint32_t *last)
 {
 	uint32_t demands[MESH_DEMANDS], loads[MESH_LINKS], sum = 0;
@@ -439,8 +447,8 @@ static uint32_t recall(struct morph_traffic *te, const uint32_t *lanes, uint32_t
 }
 
 /*
- * The next epoch is decided three times: by those who remember the last one, by those who read
- * what is reserved, and by those who know nothing of it.
+ * The next epoch is decided three times: by controllers that remember the last one, by controllers
+ * that read the reservations, and by controllers that know nothing about it.
  */
 static void who_reads_what_is_reserved_changes_little_more_than_who_remembers(void **state)
 {
@@ -475,7 +483,7 @@ static void who_reads_what_is_reserved_changes_little_more_than_who_remembers(vo
 	assert_true(unexplained < all / 20);
 }
 
-/* What the paths could have had is found again, and nothing of others' is touched. */
+/* The lanes that the paths can have had are found again. Other controllers' lanes are untouched. */
 static void what_is_reserved_is_explained(void **state)
 {
 	struct morph_traffic *te = morph_traffic_new(ctx);
@@ -492,12 +500,12 @@ static void what_is_reserved_is_explained(void **state)
 	morph_traffic_add_path(te, 0, &both[1], 1);
 	morph_traffic_add_path(te, 1, both, 2);
 	morph_traffic_add_path(te, 2, &both[0], 1);
-	/* 5 = 2 + 3, and 3 = 0 + 3: the first path was cut by one, or the second. */
+	/* 5 = 2 + 3, and 3 = 0 + 3: either the first path or the second was cut by one. */
 	assert_int_equal(morph_traffic_recall(te, flows, mine, 2, held, last), 0);
 	assert_int_equal(last[0] + last[2], 5);
 	assert_int_equal(last[1] + last[2], 3);
 	assert_int_equal(last[3], 9);
-	/* What nobody wants any more can't be explained by one who wants nothing. */
+	/* Lanes that no demand wants any more cannot be explained without demands. */
 	assert_int_equal(morph_traffic_recall(te, flows, mine, 0, held, last), 8);
 	assert_int_equal(morph_traffic_recall(te, (const double[]){ 0, 0, 0, 0 }, mine, 2,
 					      (const uint32_t[]){ 0, 0 }, last),
@@ -506,7 +514,7 @@ static void what_is_reserved_is_explained(void **state)
 	morph_traffic_free(te);
 }
 
-/* One that is new has no lanes to keep: no flow is so small that it could never begin. */
+/* A new path has no earlier lanes. No flow is too small to begin. */
 static void a_path_without_a_past_is_rounded_as_ever(void **state)
 {
 	struct morph_traffic *te = morph_traffic_new(ctx);

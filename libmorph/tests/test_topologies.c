@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Pools of topologies: which they are, what rounds take on them, and when to change among them. */
+/* Pools of topologies: their members, the times of rounds on them, and changes between them. */
 #include "../util/mix.h"
 #include "../schedule/circulants.h"
 #include "../schedule/topologies.h"
@@ -63,7 +63,10 @@ static void equal_topologies_are_one(void **state)
 	assert_int_equal(pool.topologies.count, 5);
 	assert_int_equal(lm_pool_add_circulants(&pool, POOL_BOTH, 1), 5);
 	assert_int_equal(pool.topologies.count, 8);
-	/* A circulant by half of the ranks, both ways, has two circuits for each pair. */
+	/*
+	 * A circulant with a distance of half of the ranks, in both directions, has two circuits
+	 * for each pair.
+	 */
 	assert_int_equal(lm_pool_add_circulant(&pool, 3, POOL_FORTH, 2), 7);
 	grid = lm_pool_add_grid(&pool, (const uint32_t[]){ 6, 1, 1 }, true, 1);
 	assert_int_equal(grid, 5);
@@ -86,7 +89,7 @@ static void tori_wrap_and_grids_do_not(void **state)
 	(void)state;
 	torus = lm_pool_add_grid(&pool, sizes, true, 1);
 	grid = lm_pool_add_grid(&pool, sizes, false, 1);
-	/* The two of a dimension of two are neighbours twice. */
+	/* The two ranks of a dimension of two are neighbours twice. */
 	assert_int_equal(pool.topologies.list[torus].count, 24 * (2 + 2 + 1));
 	assert_int_equal(lm_pool_ports(&pool, (uint32_t)torus), 6);
 	assert_int_equal(pool.topologies.list[grid].count, 2 * (3 * 6 + 2 * 8 + 12));
@@ -123,9 +126,7 @@ static void rounds_have_as_many_circuits_as_there_are_ports_for(void **state)
 	morph_collective_free(collective);
 }
 
-/*
- * Two shifts go together on two ports, a third does not; a star, and one like it, go alone on none.
- */
+/* Two shifts fit two ports together, a third does not. A star needs all ports alone. */
 static void rounds_go_together_as_far_as_there_are_ports(void **state)
 {
 	struct morph_collective *collective = collective_of(4);
@@ -151,7 +152,7 @@ static void rounds_go_together_as_far_as_there_are_ports(void **state)
 	assert_int_equal(lm_pool_add_rounds(&pool, collective, 2, &first), 0);
 	assert_int_equal(first, 4);
 	assert_int_equal(pool.joints.list[8].circuits, 2);
-	/* Nothing of them stays in the pool. */
+	/* None of them stays in the pool. */
 	assert_int_equal(lm_pool_add_rounds(&pool, collective, 2, &first), 0);
 	assert_int_equal(first, 6);
 	assert_int_equal(pool.topologies.count, 2);
@@ -206,14 +207,14 @@ static void shifts_on_rings_stack_their_flows(void **state)
 	assert_congestion(route(&work, &pool, third, collective, 0), 7, 700);
 	assert_false(route(&work, &pool, even, collective, 0).reached);
 	assert_congestion(route(&work, &pool, ring, collective, 2), 0, 0);
-	/* From (3, 3) to (0, 1), and the like. */
+	/* From (3, 3) to (0, 1), and similar ones. */
 	assert_int_equal(route(&work, &pool, grid, collective, 0).hops, 5);
 	lm_pool_work_release(&work);
 	lm_pool_release(&pool);
 	morph_collective_free(collective);
 }
 
-/* From 0 to 3 by 1 or by 2, and the first half of the way to 1 by a pair of circuits. */
+/* From 0 to 3 by 1 or by 2; a pair of circuits loads the first half of the path to 1. */
 static void of_ways_as_short_the_least_full_is_taken(void **state)
 {
 	struct morph_collective *collective = collective_of(5);
@@ -232,7 +233,7 @@ static void of_ways_as_short_the_least_full_is_taken(void **state)
 	transfer(collective, 0, 1, 90);
 	transfer(collective, 0, 3, 30);
 	transfer(collective, 4, 3, 40);
-	/* 90 in two halves; then 30 by 2, and 40 after it by 1 would be 65, by 2 70. */
+	/* 90 in two halves. Then 30 by 2; 40 after it would give 65 by 1, and 70 by 2. */
 	assert_congestion(route(&work, &pool, 0, collective, 0), 3, 65);
 	lm_pool_work_release(&work);
 	lm_pool_release(&pool);
@@ -310,8 +311,8 @@ static void pools_of_circulants_plan_as_the_closed_form(void **state)
 }
 
 /*
- * Exchanges with one bit flipped, which no circulant carries in one hop: a mesh at first, and each
- * round's own circuits.
+ * Exchanges between ranks that differ in one bit, which no circulant carries in one hop: first a
+ * mesh, then each round's own circuits.
  */
 static void exchanges_get_circuits_of_their_own_where_that_pays(void **state)
 {
@@ -337,8 +338,8 @@ static void exchanges_get_circuits_of_their_own_where_that_pays(void **state)
 	opts.resident = (uint32_t)mesh;
 	for (costs.change_ps = 0; costs.change_ps < 50000; costs.change_ps += 1000) {
 		/*
-		 * Two hops and two flows on each link instead of one, in two of four rounds; there
-		 * is no way back.
+		 * Two hops and two flows on each link instead of one, in two of four rounds. There
+		 * is no change back.
 		 */
 		uint64_t saved = 1000 + 10000;
 		bool pays = saved > costs.change_ps;
@@ -351,8 +352,8 @@ static void exchanges_get_circuits_of_their_own_where_that_pays(void **state)
 		assert_int_equal(baselines.fixed.ps, 4 * (2000 + 10000) + 2 * saved);
 		assert_int_equal(baselines.ideal.ps, 4 * (2000 + 10000));
 		/*
-		 * Of the third round's circuits none is of use in the fourth; before them the mesh
-		 * comes back, if it pays.
+		 * None of the third round's circuits is useful in the fourth. Before them the mesh
+		 * returns if it pays.
 		 */
 		assert_true(plan.ps <= baselines.fixed.ps);
 		assert_int_equal(plan.held[0], mesh);

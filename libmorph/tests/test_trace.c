@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Chakra's execution traces, written by protobuf, which knows nothing of the reader. */
+/* Chakra's execution traces, written by protobuf, which is independent of the reader. */
 #include <stdio.h>
 
 #include "../internal/formats.h"
@@ -136,7 +136,7 @@ static void messages_become_rounds(void **state)
 
 /* --------------------------------------------------------------------- refusals */
 
-/* Nodes of our own: { length, bytes... }, behind metadata of no bytes. */
+/* Nodes made by hand: { length, bytes... }, after metadata of no bytes. */
 struct refused {
 	const char *data;
 	size_t length;
@@ -222,7 +222,10 @@ static void what_is_cut_off_is_refused_or_shorter(void **state)
 		free(copy);
 		morph_trace_free(trace);
 	}
-	/* After nothing, the metadata, and the first node; those after it need one another. */
+	/*
+	 * After nothing, after the metadata, and after the first node. Later nodes depend on each
+	 * other.
+	 */
 	assert_in_range(whole, 3, 5);
 	free(data);
 }
@@ -239,7 +242,7 @@ static void assert_no_collective(const struct morph_trace *trace, int ret, const
 }
 
 /*
- * A node that sends (5) or receives (6) @bytes between 0 and 1, and waits for another one of its
+ * A node that sends (5) or receives (6) @bytes between 0 and 1, and waits for another node of its
  * rank.
  */
 static size_t message(char *to, char id, char kind, char bytes, char waits)
@@ -271,7 +274,7 @@ static void messages_that_do_not_meet_are_refused(void **state)
 {
 	struct morph_trace *trace = empty();
 	char send[128] = "", receive[128] = "";
-	/* Node 1 waits for node 2, another kind of thing. */
+	/* Node 1 waits for node 2, which is of another kind. */
 	static const char second[] = { 2, 8, 2 };
 	size_t sent = 1 + message(send + 1, 1, 5, 9, 2), received = 1;
 
@@ -309,7 +312,7 @@ static void messages_that_do_not_meet_are_refused(void **state)
 	morph_trace_free(trace);
 }
 
-/* Of each rank: it sends once it has received, what the other one sends as late. */
+/* Each rank sends after it has received what the other one sends just as late. */
 static void messages_that_wait_for_one_another_are_refused(void **state)
 {
 	static const char last[] = { 2, 8, 3 };
@@ -321,7 +324,7 @@ static void messages_that_wait_for_one_another_are_refused(void **state)
 		size_t sent = 1 + message(data + 1, 1, 5, 9, 2);
 		size_t received = sent + message(data + sent, 2, 6, 9, 3);
 
-		/* From whom, and to whom. */
+		/* The sender and the receiver. */
 		data[1 + 20] = data[sent + 34] = rank;
 		data[1 + 34] = data[sent + 20] = !rank;
 		memcpy(data + received, last, sizeof(last));

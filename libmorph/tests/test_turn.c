@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Dispatch and combine: who takes part, who hands the plan in, and the way back as the transpose of
- * the way there.
+ * Dispatch and combine: which ranks take part, which rank loads the plan, and the way back as the
+ * transpose of the way there.
  */
 #include "../internal/planner.h"
 #include "../bench/random.h"
@@ -9,7 +9,7 @@
 
 #define RANKS 8
 
-/* Unequal parts; some ranks have nothing, by chance. */
+/* Unequal parts; random ranks have nothing. */
 static void draw(uint64_t *seed, uint64_t matrix[RANKS * RANKS])
 {
 	uint32_t idle = random_below(seed, 1 << RANKS);
@@ -66,7 +66,7 @@ static void those_that_take_part_are_told(void **state)
 	morph_matrix_transpose(even, 3);
 	assert_memory_equal(even, back, sizeof(back));
 	even[1] = even[2] = UINT64_MAX;
-	/* So much that it is not counted any more, all of them. */
+	/* So large that the sum saturates, at each rank. */
 	assert_int_equal(loader_of(even, 3), 0);
 }
 
@@ -106,7 +106,7 @@ static void the_way_back_leads_back(void **state)
 	morph_collective_free(back);
 }
 
-/* Circuits by ends, and how often each is held. */
+/* Circuits by their ends, with the number of their holds. */
 static void count_circuits(const struct morph_schedule *schedule, bool turned,
 			   uint32_t counts[RANKS * RANKS])
 {
@@ -148,18 +148,18 @@ static void combine_is_the_transpose_of_dispatch(void **state)
 		assert_int_equal(morph_schedule_plan(there, dispatch, delay, &opts), 0);
 		assert_int_equal(morph_schedule_combine(back, rounds, dispatch, delay, &opts), 0);
 		assert_sound(rounds, delay, opts.planes, NULL, back);
-		/* Turned round, ports that take time are programmed when others are. */
+		/* In reverse, ports that take time are programmed in another order. */
 		if (scope == MORPH_DELAY_PORT_SCOPE && trial % 2)
 			assert_true(morph_schedule_ns(back, NULL) <=
 				    morph_schedule_ns(there, NULL));
 		count_circuits(there, false, counts);
 		count_circuits(back, true, turned);
 		assert_memory_equal(counts, turned, sizeof(counts));
-		/* Nobody waits for a rank that has nothing. */
+		/* No rank waits for a rank without bytes. */
 		for (uint32_t pair = 0; pair < RANKS * RANKS; pair++)
 			assert_true(!counts[pair] || (roles[pair / RANKS] & MORPH_MATRIX_SENDS &&
 						      roles[pair % RANKS] & MORPH_MATRIX_RECEIVES));
-		/* With what dispatch leaves lit. */
+		/* With the circuits that dispatch leaves lit. */
 		opts.after = there;
 		assert_int_equal(morph_schedule_combine(back, rounds, dispatch, delay, &opts), 0);
 		assert_sound(rounds, delay, opts.planes, there, back);
@@ -171,7 +171,7 @@ static void combine_is_the_transpose_of_dispatch(void **state)
 	morph_collective_free(rounds);
 }
 
-/* Nobody waits for a rank that has nothing, in no barrier either. */
+/* No rank waits for a rank without bytes, in any barrier. */
 static void barriers_are_of_those_who_take_part(void **state)
 {
 	static const uint32_t ranks[] = { 2, 8 };
@@ -201,7 +201,7 @@ static void barriers_are_of_those_who_take_part(void **state)
 	morph_schedule_free(schedule);
 }
 
-/* It is spent in the midst of one method or another. */
+/* The budget ends in the middle of one method or another. */
 static void however_short_the_search_there_are_matchings(void **state)
 {
 	static uint64_t matrix[16 * 16];
@@ -277,7 +277,7 @@ static void rounds_go_back_too(void **state)
 	morph_schedule_free(schedule);
 }
 
-/* Each with a context of its own, from the matrix alone. */
+/* Each rank has its own context, and starts from the matrix alone. */
 static void every_rank_derives_the_same_plan(void **state)
 {
 	uint64_t seed = 7, matrix[RANKS * RANKS];

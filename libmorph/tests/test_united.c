@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Segments and overlap in one: beside each policy alone, beside all plans there are of tiny
- * collectives, and carried out.
+ * Segments and overlap combined. Compare with each policy alone, and with all plans of tiny
+ * collectives, and carry the plans out.
  */
 #include <math.h>
 
@@ -38,7 +38,7 @@ static void add_round(struct morph_collective *collective, const uint32_t *next,
 	}
 }
 
-/* Changes of that many nanoseconds, and more for each port; links of 800 Gb/s. */
+/* Changes of @set nanoseconds and more for each port; links of 800 Gb/s. */
 static struct morph_delay *delay_of(uint64_t settle, uint64_t port, uint32_t scope)
 {
 	struct morph_delay *delay = morph_delay_new(ctx);
@@ -50,7 +50,7 @@ static struct morph_delay *delay_of(uint64_t settle, uint64_t port, uint32_t sco
 	return delay;
 }
 
-/* The soonest of the other policies, each asked alone. */
+/* The fastest of the other policies, each on its own. */
 static uint64_t others_ns(const struct morph_collective *collective,
 			  const struct morph_delay *delay, struct morph_schedule_opts opts)
 {
@@ -68,7 +68,7 @@ static uint64_t others_ns(const struct morph_collective *collective,
 	return best;
 }
 
-/* Planned and carried out. */
+/* Plan and carry out. */
 static uint64_t united_ns(struct morph_schedule *schedule,
 			  const struct morph_collective *collective,
 			  const struct morph_delay *delay, struct morph_schedule_opts opts)
@@ -87,7 +87,7 @@ static uint64_t united_ns(struct morph_schedule *schedule,
 
 /* --------------------------------------------------------------- by chance */
 
-/* Rounds of permutations, of which some come back; not all ranks send. */
+/* Rounds of permutations, some of which repeat. Not all ranks send. */
 static struct morph_collective *permutations(uint64_t *random, uint32_t ranks, uint32_t rounds)
 {
 	struct morph_collective *collective = morph_collective_new(ctx);
@@ -155,7 +155,7 @@ static void never_later_than_another_policy(void **state)
 		sooner += ns < others;
 		opts.policy = MORPH_POLICY_BEST;
 		assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
-		/* It asks what there is on fewer planes, too. */
+		/* The policy tries fewer planes, too. */
 		assert_true(morph_schedule_ns(schedule, NULL) <= ns);
 		morph_delay_free(delay);
 		morph_collective_free(collective);
@@ -166,8 +166,8 @@ static void never_later_than_another_policy(void **state)
 }
 
 /*
- * Changes that take as long as what is sent between them: there others are sooner in time or in
- * space alone, in most cases.
+ * If changes take as long as the transfers between them, the combination is faster than changes in
+ * time or in space alone, in most cases.
  */
 static void sooner_where_changes_are_as_long_as_segments(void **state)
 {
@@ -208,10 +208,10 @@ static void sooner_where_changes_are_as_long_as_segments(void **state)
 #define TINY_ROUNDS 4
 #define TINY_PLANES 2
 #define TINY_MATCHINGS (TINY_ROUNDS + TINY_RANKS - 1)
-#define TINY_GAP 0.02 /* more is told */
+#define TINY_GAP 0.02 /* larger gaps are printed */
 #define TINY_WORST 0.04 /* one of the 400 is 3.1 % above */
 
-/* The question anew, in nanoseconds. */
+/* The same problem again, in nanoseconds. */
 struct tiny {
 	uint32_t rounds, matchings;
 	uint32_t next[TINY_MATCHINGS][TINY_RANKS];
@@ -236,8 +236,8 @@ static uint32_t tiny_gap(const struct tiny *tiny, int held, uint32_t wanted)
 }
 
 /*
- * What comes before the first byte, and what all bytes take; false: a rank does not come to its
- * partner.
+ * The time before the first byte, and the time of all bytes. Returns false if a rank does not reach
+ * its partner.
  */
 static bool tiny_price(const struct tiny *tiny, uint32_t round, uint32_t matching, double *begin,
 		       double *wire)
@@ -264,7 +264,7 @@ static bool tiny_price(const struct tiny *tiny, uint32_t round, uint32_t matchin
 static void tiny_search(struct tiny *tiny, uint32_t round, double end,
 			const struct tiny_plane *planes);
 
-/* Two planes carry a round, or one of them; picks below 0 carry nothing. */
+/* Let two planes carry a round, or one of them. Negative picks carry nothing. */
 static void tiny_try(struct tiny *tiny, uint32_t round, double end, const struct tiny_plane *planes,
 		     const int *picks)
 {
@@ -328,7 +328,7 @@ static void tiny_draw(struct tiny *tiny, uint64_t seed)
 		tiny->sends[round] = random_below(&random, TINY_RANKS - 1);
 		if (random_below(&random, 2))
 			continue;
-		/* Ranks in pairs, of which a shift has one kind alone. */
+		/* Ranks in pairs. A shift has only one kind of them. */
 		tiny->sends[round] = tiny->matchings++;
 		for (uint32_t rank = 0; rank < TINY_RANKS; rank++)
 			next[rank] = rank ^ (1 + 2 * (seed & round & 1));
@@ -400,7 +400,7 @@ static void same_question_same_answer(void **state)
 	morph_collective_free(collective);
 }
 
-/* What is lit at first is used: changes that take longer than all else are left out. */
+/* Circuits lit at the start are used. Changes that take longer than the rest are avoided. */
 static void what_is_lit_at_first_is_used(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 4);
@@ -427,7 +427,7 @@ static void what_is_lit_at_first_is_used(void **state)
 	morph_collective_free(first);
 }
 
-/* Two rounds whose circuits differ at two of eight ranks: the second change is of these. */
+/* Two rounds whose circuits differ at two of eight ranks: the second change concerns only these. */
 static void changes_are_paid_for_by_ports(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
@@ -452,7 +452,7 @@ static void changes_are_paid_for_by_ports(void **state)
 	morph_collective_free(collective);
 }
 
-/* Which algorithm is best depends on what circuits do meanwhile. */
+/* The best algorithm depends on the changes of circuits during it. */
 static void algorithm_and_circuits_are_chosen_by_it(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 4);

@@ -293,7 +293,7 @@ static uint32_t largest_degree(const struct coloured *edges, uint32_t count)
 	return most;
 }
 
-/* Each edge is where its colour says, and nothing else is anywhere. */
+/* Each edge is stored under its colour, and nowhere else. */
 static void check_colours(const struct colouring *colouring, uint32_t count)
 {
 	uint32_t places = 0;
@@ -336,7 +336,8 @@ static void degrees_are_enough(void **state)
 }
 
 /*
- * The first colour that is free where an edge begins is its own, whoever has it at the other end.
+ * The first free colour at the beginning of an edge becomes its colour, even if another edge has it
+ * at the end.
  */
 static void first_colours_win(void **state)
 {
@@ -364,7 +365,7 @@ static struct text text_of(const char *text)
 	return text_begin(text, strlen(text));
 }
 
-/* Lines of either kind read alike; the last one needs no end, and an end begins no line. */
+/* Lines of both kinds read alike. The last line needs no end, and an end begins no line. */
 static void lines_are_numbered(void **state)
 {
 	static const char *const texts[] = { "one 1\n\n two\t2", "one 1\r\n\r\n two\t2\r\n" };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Fibres that carry several wavelengths, of which a circuit keeps one: small instances against
- * trying everything, and racks against the checker, which is held against spoilt answers in turn.
+ * Fibres with several wavelengths. A circuit keeps its wavelength. Compare small instances with
+ * enumeration, and racks with the checker, which must reject corrupted answers.
  */
 #include "../internal/planner.h"
 #include "../place/place.h"
@@ -15,7 +15,7 @@ static struct stitch stitch;
 static struct pattern pattern;
 static struct net nets[2];
 
-/* What is tried by force: circuits one after the other, in so many bands. */
+/* Enumeration: one circuit after the other, in each band. */
 struct force {
 	struct net left[2];
 	uint32_t bands, count;
@@ -68,7 +68,7 @@ static bool force_embed(struct force *force, uint32_t slot, uint64_t unused)
 	return false;
 }
 
-/* Is there a plan? @converts: as if wavelengths could be changed on the way. */
+/* Check whether a plan exists. @converts: as if wavelengths could change on the way. */
 static bool exists(uint64_t free, bool converts)
 {
 	static struct force force;
@@ -89,7 +89,7 @@ static bool exists(uint64_t free, bool converts)
 	return force_embed(&force, 0, free);
 }
 
-/* Each circuit keeps its band, and no band has more than there is room for. */
+/* Each circuit keeps its band, and no band exceeds its capacity. */
 static void check_routes(void)
 {
 	uint32_t wanted[PATTERN_SLOTS][PATTERN_SLOTS] = { 0 };
@@ -168,7 +168,10 @@ static void small_ones_are_decided_as_by_trying_everything(void **state)
 	assert_true(searched > 50);
 }
 
-/* From the first of three servers to the last: each link has room, but in another wavelength. */
+/*
+ * From the first of three servers to the last: each link has capacity, but in different
+ * wavelengths.
+ */
 static void room_in_other_wavelengths_is_none(void **state)
 {
 	(void)state;
@@ -189,7 +192,10 @@ static void room_in_other_wavelengths_is_none(void **state)
 
 /* ----------------------------------------------------------------------- racks */
 
-/* What others have of fibres: one lane of a wavelength, or all, each with that chance. */
+/*
+ * Other tenants' use of fibres: one lane of a wavelength, or all lanes, each with the given
+ * probability.
+ */
 static void light_fibres(struct bench *bench, uint64_t *seed, uint32_t bands, uint32_t percent)
 {
 	const struct optics_graph *graph = bench->ledger->graph;
@@ -244,7 +250,7 @@ static void whatever_is_placed_is_so(void **state)
 	assert_true(shared > 100);
 }
 
-/* The same slices, one after the other, until no more fit. */
+/* Place equal slices, one after the other, until no more fit. */
 static uint32_t fill(struct bench *bench, uint32_t bands, struct morph_plan **plans)
 {
 	uint32_t count = 0;
@@ -269,7 +275,7 @@ static void slices_share_fibres_and_give_them_back(void **state)
 	struct bench *bench = *state;
 	uint32_t most[2];
 
-	/* Of each four three accelerators are left, and of fibres two. */
+	/* Of each four accelerators three remain, and two fibres. */
 	for (uint32_t at = 0; at < ACCELERATORS; at += 4)
 		morph_ledger_hold(bench->ledger, at, 1000);
 	for (uint32_t guide = 0; guide < bench->ledger->graph->guides_count; guide++)
@@ -302,7 +308,9 @@ static void slices_share_fibres_and_give_them_back(void **state)
 #define HEAD 5 /* words of the wire form */
 #define PLAN_HEAD 17
 
-/* Spoil the wavelength of a circuit that has fibres, or of what others have of these. */
+/*
+ * Corrupt the wavelength of a circuit with fibres, or other tenants' wavelengths on these fibres.
+ */
 static void spoil(struct written *all, const struct bench *bench, uint64_t *seed)
 {
 	const struct morph_plan *plan = bench->plan;
@@ -322,7 +330,7 @@ static void spoil(struct written *all, const struct bench *bench, uint64_t *seed
 	case 0: /* one that there is not */
 		way[2 * circuit + 1] += plan->bands << 16;
 		break;
-	case 1: /* held by others on one of its fibres */
+	case 1: /* held by another tenant on one of its fibres */
 		guides[3 * guide + 1] |= (uint32_t)lanes;
 		guides[3 * guide + 2] |= (uint32_t)(lanes >> 32);
 		break;
@@ -401,7 +409,7 @@ static void a_shared_fibre_is_not_lit_for_nothing_parts_its_light(void **state)
 	assert_int_equal(morph_request_set_wavelengths(bench->request, 2), 0);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_true(bench->plan->strands_count > 1);
-	/* Others' light in the other wavelength, then two circuits of the plan. */
+	/* Other tenants' light in the other wavelength, then two circuits of the plan. */
 	fibre = bench->plan->strands[1].guides[0] >> 1;
 	morph_ledger_load(bench->ledger, fibre, 0xff00);
 	assert_int_equal(morph_txn_add_plan(txn, bench->plan, bench->ledger), -EOPNOTSUPP);
@@ -429,7 +437,7 @@ static void wavelengths_are_described(void **state)
 	assert_int_equal(morph_object_uint(plan, "wavelengths"), 4);
 	for (uint32_t at = 0; at < bench->plan->circuits_count; at++) {
 		circuit = morph_object_nested_at(plan, "circuit", at);
-		/* Inside a server there is no fibre to be shared. */
+		/* Inside a server there is no fibre to share. */
 		assert_int_equal(morph_object_has(circuit, "lanes"),
 				 bench->plan->ways[at].count > 0);
 		if (bench->plan->ways[at].count)

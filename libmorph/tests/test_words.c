@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* Words both ways, schemas, numbers and UUIDs, options. */
+/* Names of values in both directions, schemas, numbers and UUIDs, options. */
 #include "../internal/client.h"
 #include "fake.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * A udev that knows fault_nodes, for the library in the place of libudev. Entries of its list
- * and its devices are nodes; what comes from a monitor is the same list, taken from its front.
+ * A fake udev with the nodes of fault_nodes, which replaces libudev. Entries of its list and its
+ * devices are nodes. A monitor returns the same list, from its front.
  */
 #include <errno.h>
 #include <stddef.h>
@@ -11,7 +11,7 @@
 static const struct fault_node no_nodes[] = { { 0 } };
 const struct fault_node *fault_nodes = no_nodes;
 
-static int handle; /* all of udev, enumerations and monitors */
+static int handle; /* a single handle for udev, enumerations and monitors */
 
 static void *handle_new(void)
 {
@@ -79,7 +79,7 @@ const void *fault_udev_list_entry_get_next(const struct fault_node *entry)
 
 const char *fault_udev_list_entry_get_name(const struct fault_node *entry)
 {
-	return (const char *)entry; /* which is then made a device of */
+	return (const char *)entry; /* the node that becomes a device */
 }
 
 /* ------------------------------------------------------------------ devices */
