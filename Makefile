@@ -1,26 +1,26 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
-#   make             everything: modules for each kernel, profiles, library, tools, test programs
-#   make check       static checks, unit tests, and the virtual machine on Linux 6.1; ends with "N passed, M failed"
-#   make check-all   the same, then clang-tidy, coccicheck, Linux 6.12 and the long campaigns
-#   make check-debug the selftests on kernels that look for bugs, which it builds
-#   make check-kunit the inside of the core, with a provider that follows a script, on two of those kernels
-#   make check-model the protocol of transactions and failover, every state of a small setting
-#   make check-compat what was built for the tagged ABI, with these modules, and the reverse
-#   make coverage    what the tests reach of core, optics and library, by file; make check-coverage judges
-#   make fuzz        libFuzzer on what reads files, texts and messages in user space, FUZZ_SECONDS each
+# Targets:
+#   make             modules for each kernel, profiles, library, tools, test programs
+#   make check       static checks, unit tests and virtual machine (Linux 6.1); prints a count
+#   make check-all   also clang-tidy, coccicheck, Linux 6.12 and the long campaigns
+#   make check-debug selftests on KASAN and KCSAN kernels, which this target builds
+#   make check-kunit KUnit tests of the core with a scripted provider, on two of those kernels
+#   make check-model the protocol of transactions and failover: all states of a small model
+#   make check-compat programs for the tagged ABI with these modules, and the reverse
+#   make coverage    lines that tests reach in core, optics and library; check-coverage judges
+#   make fuzz        libFuzzer on parsers of files, texts and messages, FUZZ_SECONDS each
 #   make demo        a fabric, a slice and a failover in a virtual machine
-#   make shell       a shell in a virtual machine with the modules and morphctl (KERNEL=6.12 for that kernel)
-#   make repro       published figures, computed anew beside their baselines (SEED=7, for another seed)
-#   make docs        pages generated from headers and from the netlink specification, in build/docs
-#   make install     library, tools and headers; modules too where KDIR is given (DESTDIR honoured)
-#   make help        the rest
+#   make shell       a shell in a virtual machine (KERNEL=6.12 for that kernel)
+#   make repro       published figures, recomputed beside their baselines (SEED=7: another seed)
+#   make docs        pages generated from headers and netlink specification, in build/docs
+#   make install     library, tools, headers; modules if KDIR is set (honours DESTDIR)
+#   make help        all other targets
 #
 # All output is below build/.
 
 KERNELS := 6.1 6.12
-# Kernels that look for bugs, and one that counts what was reached: selftests/vm/debug has their
-# configurations.
+# Debug kernels, and one that counts executed lines. selftests/vm/debug has their configurations.
 DEBUG_KERNELS := $(foreach version,$(KERNELS),$(version)-kasan $(version)-kcsan)
 COVERAGE_KERNEL := 6.1-gcov
 BUILT_KERNELS := $(DEBUG_KERNELS) $(COVERAGE_KERNEL)
@@ -28,7 +28,7 @@ BUILT_KERNELS := $(DEBUG_KERNELS) $(COVERAGE_KERNEL)
 export TOP := $(CURDIR)
 export BUILD := $(TOP)/build
 
-# Rooms choose where their output goes; what the environment calls so is something else.
+# Each directory's Makefile chooses its OUT. Ignore a variable OUT of the caller's environment.
 unexport OUT
 
 MAKEFLAGS += --no-print-directory --no-builtin-rules
@@ -37,11 +37,11 @@ MAKEFLAGS += --no-print-directory --no-builtin-rules
 
 all: modules profiles lib tools selftests
 
-# --- rooms ----------------------------------------------------------------------------------------
+# --- directories ----------------------------------------------------------------------------------
 
 modules: $(KERNELS:%=modules-%)
 
-# Debian installs 6.1; 6.12 is unpacked here.
+# Debian's package of 6.1 is installed; the one of 6.12 is unpacked in the build directory.
 modules-6.12: | build/linux/6.12
 
 $(KERNELS:%=modules-%): modules-%:
@@ -50,7 +50,7 @@ $(KERNELS:%=modules-%): modules-%:
 $(BUILT_KERNELS:%=modules-%): modules-%: debug-kernel-%
 	+$(if $(V),,@)scripts/modules $* $(if $(filter %-gcov,$*),GCOV_PROFILE=y) $(if $(filter %-kasan,$*),KCOV_INSTRUMENT=y)
 
-# With the tests of the inside: kmod/tests.
+# With CONFIG_KUNIT, for kmod/tests.
 $(BUILT_KERNELS:%=modules-kunit-%): modules-kunit-%: debug-kernel-%
 	+$(if $(V),,@)STAGE=$(BUILD)/kmod-$*-kunit scripts/modules $* KUNIT=y $(if $(filter %-gcov,$*),GCOV_PROFILE=y)
 
@@ -65,14 +65,14 @@ room_of_selftests := selftests
 tools selftests: lib
 selftests: profiles | build/linux/6.12
 
-# Those selftests that run in virtual machines.
+# Selftests that run in virtual machines.
 vm-programs: lib profiles | build/linux/6.12
 	+$(if $(V),,@)$(as_check) $(MAKE) -C selftests vm
 
 profile-rack64: profile-%:
 	+$(if $(V),,@)$(MAKE) -C profiles OUT=$(BUILD)/profiles $(BUILD)/profiles/$*.checked
 
-# --- what comes from Debian -----------------------------------------------------------------------
+# --- packages of Debian ---------------------------------------------------------------------------
 
 build/linux/6.12:
 	@scripts/fetch-linux
@@ -82,21 +82,21 @@ dep_groups := build demo check bench repro fuzz
 deps: deps-check
 	@scripts/fetch-linux
 
-# The packages that one command needs.
+# Packages for one command.
 $(dep_groups:%=deps-%): deps-%:
 	@scripts/deps $*
 
-# One is built with as many compilers as there are processors, and then the next.
+# Each kernel is built with one compiler per processor, one kernel after the other.
 debug-kernels: $(DEBUG_KERNELS:%=debug-kernel-%)
 
 $(BUILT_KERNELS:%=debug-kernel-%): debug-kernel-%: | build/linux/6.12
 	@scripts/debug-kernel $*
 
-# --- proof ----------------------------------------------------------------------------------------
+# --- checks ---------------------------------------------------------------------------------------
 
 include scripts/check.mk
 
-# One job for each processor, unless the caller has said how many.
+# One job per processor (default; the caller's -j takes precedence).
 in_parallel = $(if $(findstring jobserver,$(MAKEFLAGS)),,--jobs=$(shell nproc))
 
 fuzz: deps-fuzz
@@ -131,7 +131,7 @@ repro: deps-repro
 repro-programs: profiles lib
 	+$(if $(V),,@)$(MAKE) --silent -C tools/repro
 
-# --- the machine ----------------------------------------------------------------------------------
+# --- virtual machine ------------------------------------------------------------------------------
 
 export PREFIX ?= /usr/local
 FIRMWARE_DIR ?= /lib/firmware
@@ -144,7 +144,7 @@ docs: | build/linux/6.12
 	$(if $(V),,@)scripts/ynl-regen --page $(BUILD)/docs/netlink/morph.rst
 	$(if $(V),,@)scripts/syzkaller
 
-# KDIR=/lib/modules/$(uname -r)/build adds the modules, built for that kernel, and the provider
+# KDIR=/lib/modules/$(uname -r)/build also installs the modules for that kernel and the provider
 # interface.
 install: lib tools profiles docs $(if $(KDIR),install-modules install-interface)
 	+$(MAKE) -C libmorph install
@@ -156,8 +156,8 @@ install: lib tools profiles docs $(if $(KDIR),install-modules install-interface)
 install-modules: modules-kdir
 	+$(MAKE) -C $(KDIR) M=$(STAGE) $(if $(DESTDIR),INSTALL_MOD_PATH=$(DESTDIR)) modules_install
 
-# Headers and Module.symvers for providers of other source trees. The directory is the one that DKMS
-# uses for sources: with PREFIX=/usr both install the same files.
+# Headers and Module.symvers for providers outside this source tree. DKMS uses the same directory
+# for its sources; with PREFIX=/usr both install the same files.
 install-interface: modules-kdir
 	@kmod/include/install $(STAGE) $$(cut -sd'"' -f2 $(KDIR)/include/generated/utsrelease.h) \
 		$(DESTDIR)$(PREFIX)/src/morph-$(VERSION)
@@ -165,7 +165,7 @@ install-interface: modules-kdir
 modules-kdir:
 	+@STAGE=$(STAGE) scripts/modules kdir
 
-# What was downloaded and unpacked stays, debug kernels too; distclean takes all that.
+# Keeps downloads, unpacked packages and debug kernels. distclean removes them.
 clean:
 	rm -rf $(filter-out build/linux build/cache build/debug,$(wildcard build/*))
 

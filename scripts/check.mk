@@ -11,11 +11,11 @@ check: deps
 $(stages:%=check-%): check-%:
 	+@scripts/check run-$*
 
-# Long parts are first, so that short ones fill the processors at the end.
+# Long stages begin first, and short ones fill the processors at the end.
 run-check: run-vm run-unit run-static
 
-# What "make check" leaves out, and how many minutes each takes on two processors. The first ones
-# matter most.
+# Stages that "make check" leaves out, and their minutes on two processors. The most important ones
+# are first.
 all_stages := run-vm-6.12:14 run-tidy:7 run-sanitize:10 run-coccicheck:3 run-model:3 run-sweep-6.1:5 run-stress-6.1:8 run-faults-6.1:25 \
 	run-valgrind:18 run-compat:23
 
@@ -31,7 +31,7 @@ check-ci: deps
 
 # --- build ----------------------------------------------------------------------------------------
 
-# In these stages each part of the build is a check.
+# These stages report each part of the build as one check.
 run-check $(stages:%=run-%): as_check = scripts/tap --stage build $@
 
 run-build: modules profiles lib tools vm-programs
@@ -40,7 +40,7 @@ run-build: modules profiles lib tools vm-programs
 
 tree_checks := checkpatch cppcheck layers kernel-doc uapi optics-alone format generated attributes public syzkaller licences spelling shell \
 	versions docs names tidy coccicheck
-# Not in "make check".
+# "make check" leaves this out.
 long_checks := tidy coccicheck
 cross_checks := cross-powerpc cross-i386
 checks_of_modules := warnings sparse clang samples
@@ -53,14 +53,14 @@ $(long_checks:%=run-%): run-%: check-%
 $(tree_checks:%=check-%): check-%: | build/linux/6.12
 	+@scripts/tap --stage static $* scripts/static/$*
 
-# It reads the objects.
+# This check reads the objects.
 check-layers: modules-6.1
 
 # cross-i386 is scripts/static/cross for i386.
 $(cross_checks:%=check-%): check-cross-%: | build/linux/6.12
 	+@scripts/tap --stage static cross-$* scripts/static/cross $*
 
-# The checks of the modules for one kernel use the build tree of these modules, one after the other.
+# Checks of the modules for one kernel share a build tree, so they run one after the other.
 $(KERNELS:%=check-modules-%): check-modules-%: modules-%
 	+@status=0; for check in $(checks_of_modules); do \
 		scripts/tap --stage static $$check-$* scripts/static/$$check $* || status=1; \
@@ -70,7 +70,7 @@ $(KERNELS:%=check-modules-%): check-modules-%: modules-%
 $(kernel_checks:%=check-%): check-%: | build/linux/6.12
 	+@scripts/tap --stage static $* scripts/static/$(firstword $(subst -, ,$*)) $(lastword $(subst -, ,$*))
 
-# --- unit: what rooms can check without a kernel --------------------------------------------------
+# --- unit: checks that need no kernel -------------------------------------------------------------
 
 unit_rooms := libmorph selftests/fuzz tools tools/repro selftests/optics profiles selftests/mpi selftests/harness \
 	selftests/netlink selftests/sim selftests/stress selftests/answers
@@ -80,26 +80,26 @@ run-unit: $(unit_rooms:%=check-%)
 $(unit_rooms:%=check-%): check-%: profiles lib
 	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage unit --ktap $* $(MAKE) --silent -C $* check
 
-# Both link the objects of the library with sanitizers: build them once, not twice at a time.
+# Both link the library's objects with sanitizers. Build these once, not twice at the same time.
 check-libmorph check-selftests/fuzz: sanitized-objects
 
 sanitized-objects: lib
 	+@$(as_check) $(MAKE) --silent -C libmorph sanitized-objects
 
-# morphctl is tested, or answers.
+# These test morphctl or run it.
 check-tools check-selftests/answers: tools
 
-# These directories have programs for the virtual machine, too: build in them once, not twice at a
-# time.
+# These directories also have programs for the virtual machine. Build there once, not twice at the
+# same time.
 $(patsubst %,check-selftests/%,fuzz mpi netlink stress): vm-programs
 
-# The virtual machines take longest. "make check" therefore builds first what they need, and they
+# The virtual machines take longest. "make check" therefore builds their files first, so that they
 # start with the first checks.
 ifneq ($(filter run-check,$(MAKECMDGOALS)),)
 $(unit_rooms:%=check-%) sanitized-objects $(tree_checks:%=check-%) $(cross_checks:%=check-%) modules-6.12: | modules-6.1 vm-programs tools
 endif
 
-# --- sanitized: the longest tests of the library, which "make check" runs without sanitizers ------
+# sanitized: the longest tests of the library; "make check" runs them without sanitizers
 
 check-sanitize: deps
 	+@scripts/check run-sanitize
@@ -108,7 +108,7 @@ run-sanitize: profiles lib
 	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage sanitize --ktap --timeout 3600 sanitize-libmorph \
 		$(MAKE) --silent -C libmorph sanitized
 
-# --- valgrind: what was never written and is read, which the sanitizers of the unit tests do not see --------------------------
+# --- valgrind: reads of uninitialised memory, which the sanitizers do not detect ------------------
 
 valgrind_rooms := selftests/optics libmorph tools
 
@@ -120,11 +120,11 @@ run-valgrind: $(valgrind_rooms:%=valgrind-%)
 $(valgrind_rooms:%=valgrind-%): valgrind-%: profiles lib tools
 	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage valgrind --ktap --timeout 3600 valgrind-$* $(MAKE) --silent -C $* valgrind
 
-# --- vm: programs that need one -------------------------------------------------------------------
+# --- vm: programs that need a virtual machine -----------------------------------------------------
 
 run-vm: run-vm-6.1
 
-# --- model: the protocol of transactions and failover, by spin; and what the driver really did, replayed -------------------
+# --- model: the protocol of transactions and failover in spin, and recordings of the driver -------
 
 check-model: deps
 	+@scripts/check run-model
@@ -132,7 +132,7 @@ check-model: deps
 run-model: run-traces
 	+@scripts/tap --ktap --timeout 1800 model selftests/model/check
 
-# --- compat: programs, library and modules of the tagged ABI together with those of this tree -----
+# compat: programs, library and modules of the tagged ABI together with the current ones
 
 check-compat: deps
 	+@scripts/check run-compat
@@ -140,9 +140,9 @@ check-compat: deps
 run-compat: modules-6.1 profiles lib tools vm-programs
 	@scripts/compat 6.1
 
-# --- campaigns: groups of selftests/vm.list that take long ----------------------------------------
+# --- campaigns: long groups of selftests/vm.list --------------------------------------------------
 #
-# campaign_on_NAME: the kernels that it runs on.
+# campaign_on_NAME lists the kernels that NAME runs on.
 
 campaign_on_faults := 6.1
 campaign_on_traces := 6.1
@@ -156,7 +156,7 @@ campaigns := $(patsubst campaign_on_%,%,$(filter campaign_on_%,$(.VARIABLES)))
 $(campaigns:%=check-%): check-%: deps
 	+@scripts/check run-$*
 
-# run-stress runs it on all of them, run-stress-6.1 on one.
+# run-stress runs on all these kernels, run-stress-6.1 on one of them.
 define campaign_rules
 campaign_runs += $(campaign_on_$(1):%=run-$(1)-%)
 
@@ -169,12 +169,12 @@ $(foreach campaign,$(campaigns),$(eval $(call campaign_rules,$(campaign))))
 
 $(campaign_on_kunit:%=run-kunit-%): run-kunit-%: modules-kunit-%
 
-# --- fuzz: what reads files, texts and messages in user space; the kernel's own interfaces are the campaign fuzz ------------
+# --- fuzz: parsers in user space; the campaign fuzz covers the kernel's interfaces ----------------
 
 run-fuzzers: profiles
 	+@scripts/tap --ktap --timeout 36000 fuzz $(MAKE) --silent --keep-going --jobs=$(shell nproc) -C selftests/fuzz fuzz
 
-# --- debug: the same programs on kernels that look for bugs; too long for `make check` ------------
+# --- debug: the same programs on debug kernels; too long for `make check` -------------------------
 
 check-debug: deps
 	+@scripts/check $(DEBUG_KERNELS:%=run-vm-%)
@@ -182,7 +182,7 @@ check-debug: deps
 $(DEBUG_KERNELS:%=check-debug-%): check-debug-%: deps
 	+@scripts/check run-vm-$*
 
-# --- coverage: the same programs once more, counted; in user space with counters in the place of sanitizers -----------------
+# --- coverage: the same programs with counters; in user space instead of sanitizers ---------------
 
 COUNTED := $(BUILD)/gcov
 
@@ -195,11 +195,11 @@ check-coverage: coverage
 run-coverage:
 	@scripts/tap --stage coverage coverage scripts/coverage --judge $(COVERAGE_KERNEL)
 
-# Campaigns that reach what the suite does not: what fails once in a while, and what no program can
-# order.
+# Campaigns that reach more than the suite: rare races, and failures that no program can cause at
+# will.
 counted_campaigns := sweep kunit
 
-# A test that fails while it is counted does not hide the table.
+# Print the table even if a test fails.
 count: deps
 	+-@scripts/check run-counted run-vm-$(COVERAGE_KERNEL) run-counted-campaigns
 
@@ -211,7 +211,7 @@ run-counted-campaigns: modules-$(COVERAGE_KERNEL) modules-kunit-$(COVERAGE_KERNE
 counted-library: profiles
 	+@CFLAGS="-O1 -g --coverage" $(MAKE) -C libmorph OUT=$(COUNTED)/libmorph
 
-# The counters of an earlier run go.
+# Remove the counters of an earlier run.
 run-counted: counted-library
 	@rm -rf $(BUILD)/vm/suite-$(COVERAGE_KERNEL)-*
 	@find $(COUNTED) -name '*.gcda' -delete

@@ -1,15 +1,15 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Read C as far as it takes to say which lines decide something, and by what words.
+"""Parse C far enough to find the lines that make decisions, and the words of their conditions.
 
-A compiler counts as a branch whatever it jumps over, a macro's inside too. Here a branch is a
-decision that the source spells out: a statement with if, while, for, switch, for_each, ?:, && or
-||. An assertion (WARN_ON and the like) is none: its other way is a bug.
+A compiler counts every jump as a branch, also those inside macros. Here a branch is a decision in
+the source: a statement with if, while, for, switch, for_each, ?:, && or ||. An assertion (WARN_ON
+and similar) does not count, because only a bug takes its other branch.
 """
 
 import re
 
-# What must keep its length, but says nothing: comments, strings, characters, directives with their
-# continuations.
+# Comments, strings, characters, and directives with their continuations. Blanks of the same length
+# replace them.
 SILENT = re.compile(r"""/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|^[ \t]*\#(?:\\\n|[^\n])*""",
                     re.DOTALL | re.MULTILINE)
 DECISION = re.compile(r"\b(if|while|for|switch|\w*for_each\w*)\s*\(|\?|&&|\|\|")
@@ -23,8 +23,8 @@ def blank(match):
 
 
 def statements(text):
-    """Yield (first line, last line, words) of what ends with a semicolon or a brace, outside of
-    parentheses."""
+    """Yield (first line, last line, words) of each statement: text outside of parentheses that a
+    semicolon or a brace ends."""
     line, depth, start, words = 1, 0, None, []
     for char in SILENT.sub(blank, text):
         if start is None and not char.isspace() and char not in ";{}":
@@ -65,7 +65,7 @@ class Source:
         return bool(DECISION.search(words)) and not ASSERTION.search(words)
 
     def label(self, line):
-        """The label, or the else, by which the statement of this line is reached, or None."""
+        """The label or the else before the statement of this line, or None."""
         words = self.words.get(line, "")
         label = LABEL.match(words)
         if label:
@@ -73,7 +73,7 @@ class Source:
         return "else" if re.match(r"else\b(?! if)", words) else None
 
     def decision(self, line):
-        """The decision that the statement of this line makes, or None."""
+        """The decision in the statement of this line, or None."""
         words = self.words.get(line, "")
         head = HEAD.search(words)
         if head:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Read KTAP, as nested as it comes, into flat results.
+"""Read KTAP of any depth into flat results.
 
-A result is a leaf: a test point that contains other points is not counted beside them.
+A result is a leaf. A test point that contains other points does not count.
 """
 
 import re
@@ -41,14 +41,14 @@ def parse_point(match):
 
 
 class Reader:
-    """Collects the leaves of one program after another."""
+    """Collects the leaves of programs, one after another."""
 
     def __init__(self):
         self.results = []
-        # of results, so that a point can find the deeper ones before it: its children
+        # For each depth the number of results when its point began: later results are its children.
         self.depths = []
-        self.planned = {}   # depth -> points announced there
-        self.seen = {}      # depth -> points found there
+        self.planned = {}   # depth: points that the plan announced
+        self.seen = {}      # depth: points read
 
     def read(self, line):
         if VERSION.match(line):
@@ -59,7 +59,7 @@ class Reader:
             self.point(len(match["indent"]), parse_point(match))
 
     def plan(self, depth, count):
-        """A plan may come before the points or after them; a second one is another program's."""
+        """A plan may stand before or after its points. A second plan belongs to another program."""
         if not depth and depth in self.planned:
             self.end_program()
         self.planned[depth] = count
@@ -74,13 +74,13 @@ class Reader:
         for child in children:
             child.name = f"{point.name}/{child.name}"
         self.depths[first:] = [depth] * len(children)
-        # A parent that failed though no child did has something to say of its own.
+        # A parent that failed without a failed child reports a failure of its own.
         if not children or lost or (not point.passed and all(child.passed for child in children)):
             point.passed = point.passed and not lost
             self.add(depth, point)
 
     def lost(self, depth):
-        """How many points a plan announced in vain; the next plan of that depth is another one."""
+        """The number of missing points of a plan. The next plan of this depth is a new one."""
         return max(self.planned.pop(depth, 0) - self.seen.pop(depth, 0), 0)
 
     def end_program(self):
@@ -95,8 +95,8 @@ class Reader:
 
 
 def parse(text):
-    """List the leaves in the output of one or more programs, and what they planned but did not
-    report."""
+    """List the leaves in the output of one or more programs, and the planned points that are
+    missing."""
     reader = Reader()
     for line in text.splitlines():
         reader.read(line)
@@ -121,12 +121,12 @@ def judge(name, text, status, timed_out=False):
 
 
 def last_words(text):
-    """Why a program that reported no point left: its last line."""
+    """The reason why a program ended without a point: its last line."""
     lines = [line.strip("# ") for line in text.splitlines() if line.strip()]
     return re.sub(r"^1\.\.0\s*(# )?(SKIP)?\s*", "", lines[-1]) if lines else "no reason given"
 
 
 def read_flat(line):
-    """The result on a line that Result.line() wrote, or None."""
+    """The result in a line from Result.line(), or None."""
     match = POINT.match(line)
     return parse_point(match) if match and not match["indent"] else None

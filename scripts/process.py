@@ -7,13 +7,14 @@ import subprocess
 import sys
 import tempfile
 
-PATIENCE_SECONDS = 10   # for a killed program to go
+PATIENCE_SECONDS = 10   # seconds until a killed program must be gone
 
 
 def run(command, timeout, environment=None):
-    """Return output, status and whether time ran out. The program's whole session is ended with it.
+    """Return output, status and whether the program timed out. Kills the whole session of the
+    program.
 
-    Output goes through a file: whoever else still holds a pipe open would keep its reader waiting.
+    Output goes to a file. With a pipe, the reader would wait for every process that holds it open.
     """
     with tempfile.TemporaryFile() as output:
         try:
@@ -39,7 +40,7 @@ def end_group(leader):
 
 
 def exit_when_told():
-    """Unwind on SIGTERM, so that what was started is ended too."""
+    """Raise an exception on SIGTERM, so that cleanup code ends all started programs."""
     signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
 
 

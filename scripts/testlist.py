@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Read selftests/*.list: which programs to run, and how."""
+"""Read selftests/*.list: the programs to run, and their options."""
 
 import fnmatch
 import os
@@ -8,13 +8,12 @@ from dataclasses import dataclass
 
 TOP = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 
-# How many times longer a debug kernel may take over anything, by its configuration: checks have
-# their price.
+# How many times slower programs are on a debug kernel, by its configuration.
 SLOWNESS = {"kasan": 5, "kcsan": 3, "gcov": 2}
 
 
 def slowness(kernel):
-    """The factor by which every time limit grows on a kernel."""
+    """Factor of all time limits on a kernel."""
     return SLOWNESS.get(kernel.partition("-")[2], 1)
 
 
@@ -36,11 +35,11 @@ class Test:
         return os.path.join(TOP, self.path)
 
     def seconds(self, kernel):
-        """How long it may take."""
+        """Time limit of the test."""
         return self.timeout * slowness(kernel)
 
     def runs_on(self, kernel):
-        """A debug kernel is also one of its version."""
+        """Whether the test runs on a kernel. A debug kernel counts as its version, too."""
         return not self.kernels or kernel in self.kernels or kernel.partition("-")[0] in self.kernels
 
 
@@ -65,13 +64,13 @@ def parse_line(words):
 
 @dataclass
 class Difference:
-    """A failure of programs and modules that are not of one tree, which is expected."""
+    """An expected failure if programs and modules belong to different versions."""
     name: str
     reason: str
 
     @property
     def by_chance(self):
-        """May it pass as well?"""
+        """Whether the test may also pass."""
         return self.reason.startswith("a race: ")
 
     def explains(self, result):
@@ -80,7 +79,7 @@ class Difference:
 
 @dataclass
 class Skip:
-    """A skip that is expected."""
+    """An expected skip."""
     name: str
     reason: str
 
@@ -89,21 +88,21 @@ class Skip:
 
 
 def lines(name, top=TOP):
-    """The words of each line of selftests/<name>.list."""
+    """Words of each line of selftests/<name>.list."""
     with open(os.path.join(top, "selftests", name + ".list"), encoding="utf-8") as file:
         return [words for words in (shlex.split(line, comments=True) for line in file) if words]
 
 
 def read(name, top=TOP):
-    """The tests in selftests/<name>.list."""
+    """Tests in selftests/<name>.list."""
     return [parse_line(words) for words in lines(name, top)]
 
 
 def skips():
-    """The skips in selftests/skips.list."""
+    """Skips in selftests/skips.list."""
     return [Skip(*words) for words in lines("skips")]
 
 
 def differences():
-    """The differences in selftests/compat.list."""
+    """Differences in selftests/compat.list."""
     return [Difference(*words) for words in lines("compat")]

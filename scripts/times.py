@@ -9,8 +9,8 @@ from collections import defaultdict
 from dataclasses import dataclass
 
 LINE = re.compile(r"^# time: (?P<stage>\S+) (?P<name>.*): (?P<seconds>[\d.]+) s, (?P<processor>[\d.]+) s of processor$")
-SHOWN_PARTS = 8     # of a stage, in the table
-VM_PROGRAMS = "vm-programs"     # a stage whose parts the machines of the stage vm count, too
+SHOWN_PARTS = 8     # parts per stage in the table
+VM_PROGRAMS = "vm-programs"     # a stage whose parts are also in the stage vm
 
 
 @dataclass
@@ -25,13 +25,13 @@ class Time:
 
 
 def read(line):
-    """The time that Time.line() wrote, or None."""
+    """The time in a line from Time.line(), or None."""
     match = LINE.match(line)
     return match and Time(match["stage"], match["name"], float(match["seconds"]), float(match["processor"]))
 
 
 def total(times):
-    """Processor seconds of all."""
+    """Total of the processor seconds."""
     return sum(part.processor for part in times if part.stage != VM_PROGRAMS)
 
 
