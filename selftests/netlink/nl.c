@@ -16,7 +16,10 @@
 #define SOL_NETLINK 270
 #endif
 
-/* A family's description fits; a larger buffer would make the kernel's messages larger. */
+/*
+ * Large enough for the description of a family. With a larger buffer the kernel would send larger
+ * messages.
+ */
 #define CONTROL_ROOM 4096
 
 static struct nlmsghdr *request_of(struct nl *nl)
@@ -219,7 +222,7 @@ const char *nl_get_text(const struct nlattr *attr)
 	return attr ? (const char *)attr + NLA_HDRLEN : "";
 }
 
-/* What the kernel says besides the errno. */
+/* Read the kernel's extended acknowledgement. */
 static void read_extack(struct nl *nl, const struct nlmsghdr *message, size_t skip)
 {
 	const unsigned char *at = (const unsigned char *)NLMSG_DATA(message) + skip;
@@ -237,7 +240,7 @@ static void read_extack(struct nl *nl, const struct nlmsghdr *message, size_t sk
 			       NLA_TYPE_MASK;
 }
 
-/* An acknowledgement or an error: its errno. */
+/* Return the errno of an acknowledgement or an error. */
 static int read_error(struct nl *nl, const struct nlmsghdr *message)
 {
 	const struct nlmsgerr *error = NLMSG_DATA(message);
@@ -296,7 +299,7 @@ int nl_do(struct nl *nl)
 		for (message = (struct nlmsghdr *)buffer; NLMSG_OK(message, bytes);
 		     message = NLMSG_NEXT(message, bytes)) {
 			if (message->nlmsg_seq != nl->seq)
-				continue; /* of the group */
+				continue; /* id of the group */
 			if (message->nlmsg_type == NLMSG_ERROR)
 				return read_error(nl, message);
 			keep(nl, message);
@@ -445,7 +448,7 @@ bool nl_wait(struct nl *nl, uint8_t cmd, int timeout_ms)
 	return false;
 }
 
-/* A process that does one act when the pipe is closed; it ends with the errno. */
+/* Start a process that performs one act when the pipe is closed, and exits with the errno. */
 static pid_t rival(const struct sim *sim, const int start[2], nl_act_fn act, unsigned int which)
 {
 	static struct nl nl;

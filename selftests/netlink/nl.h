@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A generic netlink client for the tests of family "morph": raw sockets, so that a
- * test can say what no library would let it say. One request at a time.
+ * A generic netlink client for tests of the family "morph". It uses raw sockets, so a test can send
+ * invalid messages that no library would send. It handles one request at a time.
  */
 #ifndef SELFTESTS_NETLINK_NL_H
 #define SELFTESTS_NETLINK_NL_H
@@ -19,25 +19,24 @@
 struct nl {
 	int fd;
 	uint16_t family;
-	uint32_t group; /* of the multicast group "monitor" */
+	uint32_t group; /* id of the multicast group "monitor" */
 	uint32_t seq;
-	size_t room; /* of the buffer that replies are read into */
+	size_t room; /* size of the buffer for replies */
 
 	/* the request */
 	unsigned char request[NL_ROOM];
 
-	/* what came back */
-	unsigned char
-		reply[NL_ROOM]; /* the first reply that is no notification; its length may be 0 */
-	char text[256]; /* the kernel's sentence, or empty */
-	int bad_attr; /* type of the attribute that the kernel points at, or -1 */
-	int missing; /* type of the attribute that it misses, or -1 */
-	bool interrupted; /* some message of the dump carried NLM_F_DUMP_INTR */
-	unsigned int messages; /* of the dump */
+	/* the answer */
+	unsigned char reply[NL_ROOM]; /* the first reply except notifications; may be empty */
+	char text[256]; /* detail string of the kernel, or empty */
+	int bad_attr; /* type of the attribute that the kernel rejects, or -1 */
+	int missing; /* type of the attribute that the kernel misses, or -1 */
+	bool interrupted; /* a message of the dump had NLM_F_DUMP_INTR */
+	unsigned int messages; /* number of messages of the dump */
 	uint8_t echoed; /* command of a notification that came with the reply, or 0 */
 };
 
-/* Open a socket and find the family: 0 or an errno; ENOENT: there is no such family here. */
+/* Open a socket and find the family: 0 or an errno; ENOENT: the kernel has no such family. */
 int nl_open(struct nl *nl);
 void nl_close(struct nl *nl);
 
@@ -48,10 +47,10 @@ void nl_put_u8(struct nl *nl, uint16_t type, uint8_t value);
 void nl_put_u32(struct nl *nl, uint16_t type, uint32_t value);
 void nl_put_u64(struct nl *nl, uint16_t type, uint64_t value);
 void nl_put_text(struct nl *nl, uint16_t type, const char *text);
-/* Begin a circuit-apply; one of its changes: a circuit between two ranks. */
+/* Begin a circuit-apply; add one of its changes: a circuit between two ranks. */
 void nl_apply(struct nl *nl, unsigned int fabric, unsigned int slice);
 void nl_put_add(struct nl *nl, unsigned int src, unsigned int dst);
-/* On whose behalf a circuit-apply or txn-step is. */
+/* Set the controller of a circuit-apply or txn-step. */
 void nl_put_token(struct nl *nl, uint32_t controller, uint64_t epoch);
 /* Take or renew control: 0 or an errno. */
 int nl_control(struct nl *nl, uint8_t cmd, unsigned int fabric, uint32_t controller, uint64_t epoch,
@@ -59,7 +58,7 @@ int nl_control(struct nl *nl, uint8_t cmd, unsigned int fabric, uint32_t control
 /* Begin a command about a part of the hardware. */
 void nl_on_part(struct nl *nl, uint8_t cmd, unsigned int fabric, unsigned int part,
 		unsigned int index);
-/* Begin a nest, and end it with what nl_nest() returned. */
+/* Begin a nest; end it with the result of nl_nest(). */
 size_t nl_nest(struct nl *nl, uint16_t type);
 void nl_nest_end(struct nl *nl, size_t nest);
 struct genlmsghdr *nl_genl(struct nl *nl);
@@ -67,40 +66,40 @@ struct genlmsghdr *nl_genl(struct nl *nl);
 /* Send the request and wait for its acknowledgement: 0 or an errno. */
 int nl_do(struct nl *nl);
 
-/* The outcome of a transaction, which is then the reply; or a negative errno. */
+/* Read the outcome of a transaction, which is then the reply; or a negative errno. */
 int nl_outcome(struct nl *nl, unsigned int fabric, unsigned int txn);
-/* The same when it has ended, or patience has: it still runs then. */
+/* Wait for the end of a transaction and return its outcome. After a timeout it still runs. */
 int nl_wait_outcome(struct nl *nl, unsigned int fabric, unsigned int txn);
 
 typedef void (*nl_object_fn)(const struct nlmsghdr *message, void *context);
 
-/* Send the request as a dump and hand over each object: 0 or an errno. */
+/* Send the request as a dump and pass each object to the function: 0 or an errno. */
 int nl_dump(struct nl *nl, nl_object_fn object, void *context);
-/* The same in steps, reading with so small a buffer: more says whether there is more. */
+/* Dump in steps with a buffer of @room bytes; *more is false after the last step. */
 int nl_dump_begin(struct nl *nl);
 int nl_dump_read(struct nl *nl, size_t room, nl_object_fn object, void *context, bool *more);
 
 /*
- * An act that so many processes do at once, each of its number: how many did it. The others
- * were refused with that errno; else the answer is negative.
+ * Start @count processes that perform an act at once, each with its number. Return the number of
+ * successes if all others failed with the errno @refused, otherwise a negative number.
  */
 struct sim;
 typedef int (*nl_act_fn)(struct nl *nl, const struct sim *sim, unsigned int which);
 int nl_race(const struct sim *sim, unsigned int count, nl_act_fn act, int refused);
 
-/* Join "monitor": 0 or an errno. */
+/* Join the group "monitor": 0 or an errno. */
 int nl_join(struct nl *nl);
-/* Wait for a notification of this kind: false when none came. It is then the reply. */
+/* Wait for a notification of this kind, which is then the reply; false after a timeout. */
 bool nl_wait(struct nl *nl, uint8_t cmd, int timeout_ms);
 
-/* Attributes of a message. first: NULL for the first of that type. */
+/* Find attributes of a message; from = NULL finds the first of that type. */
 const struct nlattr *nl_find(const struct nlmsghdr *message, uint16_t type);
 const struct nlattr *nl_next(const struct nlmsghdr *message, uint16_t type,
 			     const struct nlattr *from);
 const struct nlattr *nl_find_nested(const struct nlattr *nest, uint16_t type);
 unsigned int nl_count(const struct nlmsghdr *message, uint16_t type);
-uint32_t nl_get_u32(const struct nlattr *attr); /* 0xffffffff: there is none, or it is no u32 */
-uint64_t nl_get_u64(const struct nlattr *attr); /* all ones: the same */
+uint32_t nl_get_u32(const struct nlattr *attr); /* 0xffffffff if @attr is NULL or no u32 */
+uint64_t nl_get_u64(const struct nlattr *attr); /* all ones if @attr is NULL or no u64 */
 const char *nl_get_text(const struct nlattr *attr);
 
 static inline const struct nlmsghdr *nl_reply(const struct nl *nl)
@@ -113,7 +112,7 @@ static inline uint8_t nl_cmd(const struct nlmsghdr *message)
 	return ((const struct genlmsghdr *)NLMSG_DATA(message))->cmd;
 }
 
-/* A u32 and a u64 of the reply. */
+/* Read a u32 or a u64 of the reply. */
 #define REPLY_U32(nl, type) nl_get_u32(nl_find(nl_reply(nl), type))
 #define REPLY_U64(nl, type) nl_get_u64(nl_find(nl_reply(nl), type))
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transactions and questions asked for once more, for one alone, or for what can't be. */
+/* Repeated transactions and questions, requests for one alternative, and impossible requests. */
 #include <errno.h>
 #include <stdio.h>
 
@@ -38,7 +38,7 @@ FIXTURE_TEARDOWN(again)
 	sim_stop(&self->sim);
 }
 
-/* Prepare a circuit: the transaction's number, or 0. */
+/* Prepare a circuit and return the number of the transaction, or 0. */
 static unsigned int prepare(struct nl *nl, unsigned int fabric, unsigned int slice)
 {
 	nl_apply(nl, fabric, slice);
@@ -49,7 +49,10 @@ static unsigned int prepare(struct nl *nl, unsigned int fabric, unsigned int sli
 	return nl_do(nl) ? 0 : REPLY_U32(nl, MORPH_A_TXN_ID);
 }
 
-/* Who did not hear the answer asks again, and hears of the same one; nothing more is held. */
+/*
+ * A client that lost the answer repeats the request and gets the same transaction. Nothing more is
+ * held.
+ */
 TEST_F(again, prepared_is_found_by_its_cookie)
 {
 	unsigned int txn = prepare(&self->nl, self->sim.number, self->number);
@@ -91,7 +94,7 @@ TEST_F(again, one_transaction_is_dumped_alone)
 	EXPECT_EQ(txns[1], told);
 }
 
-/* The accelerators could be had, but not joined: all lasers of one are dead. */
+/* The accelerators are free, but cannot be connected: all lasers of one are dead. */
 TEST_F(again, ring_that_cannot_be_says_why_not)
 {
 	unsigned int plane, planes = self->sim.info.planes;

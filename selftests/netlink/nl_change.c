@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What administrators change: slices, circuits, prepared transactions, replacements, quotas. */
+/* Changes by administrators: slices, circuits, prepared transactions, replacements and quotas. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -21,7 +21,7 @@ FIXTURE(change)
 	unsigned int slice;
 };
 
-/* A slice of four for another user: its number, or 0. */
+/* Make a slice of four for another user and return its number, or 0. */
 static unsigned int create(struct nl *nl, const struct sim *sim, uint16_t flags)
 {
 	nl_begin(nl, MORPH_CMD_SLICE_CREATE, flags);
@@ -52,7 +52,7 @@ FIXTURE_SETUP(change)
 {
 	sim_start(&self->sim, "server8", NULL);
 	ASSERT_EQ(0, nl_open(&self->nl));
-	/* Slices end in their own time, also when their fabric has gone before them. */
+	/* Slices end asynchronously, also when their fabric has gone before them. */
 	ASSERT_TRUE(WAIT_UNTIL(owns_nothing(&self->nl)));
 	ASSERT_EQ(0, nl_open(&self->monitor));
 	ASSERT_EQ(0, nl_join(&self->monitor));
@@ -97,11 +97,11 @@ TEST_F(change, slice_has_what_was_asked_for)
 	ASSERT_EQ(0, nl_do(&self->nl));
 	EXPECT_EQ(self->slice, REPLY_U32(&self->nl, MORPH_A_SLICE_ID));
 
-	EXPECT_EQ(0, create(&self->nl, &self->sim, 0)); /* the name is taken */
+	EXPECT_EQ(0, create(&self->nl, &self->sim, 0)); /* the name is in use */
 	EXPECT_EQ(MORPH_A_SLICE_NAME, self->nl.bad_attr);
 }
 
-/* Wait until slices are announced to have that state. */
+/* Wait for a notification that a slice has that state. */
 static bool wait_state(struct nl *monitor, unsigned int state)
 {
 	while (nl_wait(monitor, MORPH_CMD_SLICE_NTF, PATIENCE_MS))
@@ -120,7 +120,7 @@ TEST_F(change, slice_is_announced)
 	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
 }
 
-/* Who hears of the end may ask for as much again at once. */
+/* After the notification of the end, a client may use the whole quota again at once. */
 TEST_F(change, slice_that_is_told_to_have_ended_is_not_charged)
 {
 	ASSERT_EQ(0, delete (&self->nl, &self->sim, self->slice, 0));
@@ -188,7 +188,7 @@ TEST_F(change, circuits_come_and_go)
 	EXPECT_EQ(1, circuits(nl, &self->sim, self->slice));
 }
 
-/* The repetition of a committed transaction ends as it did, and lights nothing more. */
+/* The repetition of a committed transaction returns the same outcome and lights nothing more. */
 TEST_F(change, repeated_cookie)
 {
 	struct nl *nl = &self->nl;
@@ -270,7 +270,7 @@ TEST_F(change, each_for_itself)
 	EXPECT_EQ(1, circuits(nl, &self->sim, self->slice));
 }
 
-/* With not one change made, the whole has ended all the same. */
+/* The transaction ends although it changed nothing. */
 TEST_F(change, each_refused)
 {
 	struct nl *nl = &self->nl;
@@ -288,8 +288,8 @@ TEST_F(change, each_refused)
 }
 
 /*
- * Of large transactions that ended fewer are shown: what is kept for those who ask is bounded in
- * bytes.
+ * The driver keeps fewer large transactions after their end, because the memory for their records
+ * has a limit in bytes.
  */
 TEST_F(change, large_ones_are_soon_forgotten)
 {
@@ -490,7 +490,7 @@ TEST_F(change, quota)
 	EXPECT_EQ(MORPH_A_SLICE_OWNER, nl->bad_attr);
 	EXPECT_STRNE("", nl->text);
 
-	/* The default is another thing, and what is not named stays. */
+	/* The default of all users is separate. Limits that the request does not name stay. */
 	nl_begin(nl, MORPH_CMD_QUOTA_GET, 0);
 	ASSERT_EQ(0, nl_do(nl));
 	EXPECT_EQ(NULL, nl_find(nl_reply(nl), MORPH_A_QUOTA_UID));
@@ -526,7 +526,10 @@ static int set_lanes(struct nl *nl, unsigned int limit)
 	return nl_do(nl);
 }
 
-/* What is reserved counts; beyond the quota circuits come first, and nothing is reserved. */
+/*
+ * Reserved lanes count for the quota. Beyond the quota circuits come first, and the driver reserves
+ * nothing.
+ */
 TEST_F(change, reserved_lanes_are_charged)
 {
 	struct nl *nl = &self->nl;
@@ -554,12 +557,12 @@ TEST_F(change, reserved_lanes_are_charged)
 	EXPECT_TRUE(wait_plan(nl, &self->sim, own, MORPH_PLAN_CURRENT));
 	ASSERT_EQ(0, set_lanes(nl, limit));
 	EXPECT_EQ(2, REPLY_U32(nl, MORPH_A_QUOTA_USED_LANES));
-	/* Something becomes free: it is tried again. */
+	/* Some hardware becomes free: the driver tries to reserve again. */
 	ASSERT_EQ(0, delete (nl, &self->sim, self->slice, 0));
 	EXPECT_TRUE(wait_plan(nl, &self->sim, own, MORPH_PLAN_RESERVED));
 	/*
-	 * Whatever else becomes free makes it be planned anew, and for that while it is not
-	 * charged.
+	 * The driver plans again when any other hardware becomes free, and charges nothing while it
+	 * plans.
 	 */
 	EXPECT_TRUE(
 		WAIT_UNTIL(!set_lanes(nl, limit) && REPLY_U32(nl, MORPH_A_QUOTA_USED_LANES) > 2));
@@ -592,7 +595,7 @@ TEST_F(change, why_not)
 	EXPECT_STRNE("", nl_get_text(nl_find(nl_reply(nl), MORPH_A_WHY_NOT_TEXT)));
 	EXPECT_EQ(0, nl_count(nl_reply(nl), MORPH_A_WHY_NOT_CHOSEN));
 
-	/* More than there are is a question like any other. */
+	/* A count beyond all accelerators is a valid question. */
 	nl_begin(nl, MORPH_CMD_WHY_NOT, 0);
 	nl_put_u32(nl, MORPH_A_WHY_NOT_FABRIC, self->sim.number);
 	nl_put_u32(nl, MORPH_A_WHY_NOT_COUNT, 0xfffffffe);

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Controllers: who may change which slices, under which epoch, and until when.
- */
+/* Controllers: which controller may change which slices, with which epoch, and until when. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -20,7 +18,7 @@ FIXTURE(control)
 {
 	struct sim sim;
 	struct nl nl;
-	unsigned int slice; /* of two ranks, controller 7's */
+	unsigned int slice; /* slice of two ranks that belongs to controller 7 */
 };
 
 static void begin(struct nl *nl, const struct sim *sim, uint8_t cmd, uint32_t id)
@@ -101,7 +99,7 @@ static void put_token(struct nl *nl, uint32_t controller, uint64_t epoch)
 		nl_put_token(nl, controller, epoch);
 }
 
-/* A circuit between the two ranks: the errno of the request. */
+/* Request a circuit between the two ranks and return the errno of the request. */
 static int add(struct nl *nl, const struct sim *sim, unsigned int slice, uint32_t controller,
 	       uint64_t epoch)
 {
@@ -111,7 +109,7 @@ static int add(struct nl *nl, const struct sim *sim, unsigned int slice, uint32_
 	return nl_do(nl);
 }
 
-/* The same, and how it ended: an outcome, or a negative errno. */
+/* Request the circuit and wait for the outcome; or return a negative errno. */
 static int light(struct nl *nl, const struct sim *sim, unsigned int slice, uint32_t controller,
 		 uint64_t epoch)
 {
@@ -120,7 +118,7 @@ static int light(struct nl *nl, const struct sim *sim, unsigned int slice, uint3
 	return error ? -error : nl_wait_outcome(nl, sim->number, REPLY_U32(nl, MORPH_A_TXN_ID));
 }
 
-/* Prepared for long: the number of the transaction, or 0. */
+/* Prepare with a long lease and return the number of the transaction, or 0. */
 static unsigned int prepare(struct nl *nl, const struct sim *sim, unsigned int slice,
 			    uint32_t controller, uint64_t epoch)
 {
@@ -197,7 +195,7 @@ TEST_F(control, epochs_only_grow)
 	EXPECT_EQ(UINT64_MAX, REPLY_U64(nl, MORPH_A_CONTROLLER_EPOCH));
 }
 
-/* Who takes control in spite of a lease that runs has to say that he means it. */
+/* Taking control despite a running lease needs the force flag. */
 TEST_F(control, lease_keeps_others_out)
 {
 	struct nl *nl = &self->nl;
@@ -208,7 +206,7 @@ TEST_F(control, lease_keeps_others_out)
 	EXPECT_EQ(2, REPLY_U64(nl, MORPH_A_CONTROLLER_EPOCH));
 }
 
-/* An epoch whose lease has run out is over, for who had it too. */
+/* An epoch whose lease has expired is over, also for its own controller. */
 TEST_F(control, expired_epoch_does_not_come_back)
 {
 	struct nl *nl = &self->nl;
@@ -232,7 +230,7 @@ TEST_F(control, renewal_moves_the_end_of_the_lease)
 	usleep(30 * SHORT / 1000 * slowness());
 	EXPECT_EQ(0, get(nl, &self->sim, 8));
 	EXPECT_EQ(MORPH_CONTROLLER_ACTIVE, REPLY_U32(nl, MORPH_A_CONTROLLER_STATE));
-	/* And to an earlier time as well. */
+	/* A renewal may also shorten the lease. */
 	ASSERT_EQ(0, hold(nl, &self->sim, MORPH_CMD_CONTROLLER_RENEW, 8, 1, SHORT));
 	EXPECT_TRUE(wait_expired(nl, &self->sim, 8));
 }
@@ -279,7 +277,7 @@ TEST_F(control, echo)
 	EXPECT_EQ(MORPH_CMD_CONTROLLER_NTF, nl->echoed);
 }
 
-/* The next lease to end is not always the last that was given. */
+/* The lease that expires next is not always the latest one. */
 TEST_F(control, each_of_several_leases_ends)
 {
 	struct nl *nl = &self->nl;
@@ -332,7 +330,7 @@ TEST_F(control, slices_are_handed_over)
 	EXPECT_EQ(MORPH_A_SLICE_CONTROLLER, nl->bad_attr);
 }
 
-/* Steps of what an earlier epoch has prepared are the next one's to take. */
+/* The controller of the next epoch may step transactions that an earlier epoch prepared. */
 TEST_F(control, steps_need_the_token)
 {
 	struct nl *nl = &self->nl;
@@ -351,7 +349,7 @@ TEST_F(control, steps_need_the_token)
 	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, nl_wait_outcome(nl, self->sim.number, txn));
 }
 
-/* A change that was queued before control was taken, and is staged afterwards. */
+/* A change is queued before another controller takes control, and staged afterwards. */
 TEST_F(control, queued_changes_of_an_earlier_epoch_are_refused)
 {
 	struct nl *nl = &self->nl;
@@ -363,7 +361,7 @@ TEST_F(control, queued_changes_of_an_earlier_epoch_are_refused)
 	ASSERT_EQ(0, take(nl, &slow, 7, 1, LONG));
 	slice = create(nl, &slow, "slow", 7);
 	ASSERT_NE(0, slice);
-	/* The first keeps the slice busy for as long as light settles. */
+	/* The first change keeps the slice busy as long as light settles. */
 	writes = sim_counter(&slow, "ops", "set_elements");
 	ASSERT_EQ(0, add(nl, &slow, slice, 7, 1));
 	first = REPLY_U32(nl, MORPH_A_TXN_ID);
@@ -409,7 +407,7 @@ TEST_F(control, dry_runs_need_the_token)
 	}
 }
 
-/* His file is the tenant's right, whatever becomes of controllers. */
+/* The tenant's file keeps its permissions whatever happens to controllers. */
 TEST_F(control, tenants_file_needs_no_token)
 {
 	struct morph_change change = change_add(0, 1);
@@ -425,7 +423,7 @@ TEST_F(control, tenants_file_needs_no_token)
 
 /* -------------------------------------------------------------------- failing */
 
-/* Lost control darkens nothing, and stops nobody's light. */
+/* A lost controller darkens nothing and stops no light. */
 TEST_F(control, expiry_keeps_light)
 {
 	struct nl *nl = &self->nl;
@@ -439,14 +437,14 @@ TEST_F(control, expiry_keeps_light)
 	EXPECT_EQ(ETIME, add(nl, &self->sim, self->slice, 7, 1));
 	EXPECT_FALSE(sim_all_dark(&self->sim));
 	EXPECT_EQ(lasers, sim_counter(&self->sim, "ops", "set_lasers"));
-	/* The backup reads the epoch from the kernel, and goes on. */
+	/* The backup reads the epoch from the kernel and continues. */
 	ASSERT_EQ(0, get(nl, &self->sim, 7));
 	ASSERT_EQ(0, take(nl, &self->sim, 7, REPLY_U64(nl, MORPH_A_CONTROLLER_EPOCH) + 1, LONG));
 	EXPECT_EQ(ESTALE, add(nl, &self->sim, self->slice, 7, 1));
 	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, light(nl, &self->sim, self->slice, 7, 2));
 }
 
-/* The kernel's own repairs go on without a controller. */
+/* The repairs of the kernel need no controller. */
 TEST_F(control, expiry_stops_no_failover)
 {
 	struct morph_rank_info ranks[2];
@@ -474,7 +472,7 @@ static int take_second_epoch(struct nl *nl, const struct sim *sim, unsigned int 
 	return seize(nl, sim, 7, 2);
 }
 
-/* Of backups that take the same epoch at once, one gets it. */
+/* If several backups take the same epoch at once, exactly one gets it. */
 TEST_F(control, one_of_several_backups_takes_over)
 {
 	EXPECT_EQ(1, nl_race(&self->sim, 4, take_second_epoch, ESTALE));
@@ -568,7 +566,7 @@ TEST_F(control, dump_tells_all)
 {
 	struct nl *nl = &self->nl;
 	unsigned int seen = 0;
-	static struct nl slow; /* of which the kernel knows no large buffer */
+	static struct nl slow; /* The kernel knows no large buffer of this socket yet. */
 	bool more = true;
 	uint32_t id;
 
@@ -587,7 +585,7 @@ TEST_F(control, dump_tells_all)
 	EXPECT_EQ(EINVAL, nl_dump(nl, count, &seen));
 }
 
-/* The provider goes with controllers that hold leases, and one whose lease ends then. */
+/* The provider goes while controllers hold leases, one of which expires then. */
 TEST_F(control, fabric_goes_with_controllers)
 {
 	struct nl *nl = &self->nl;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Dumps: complete, filtered, cut into messages, and marked when they were torn. */
+/* Dumps: complete, filtered, split into messages, and marked if objects changed in between. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -9,8 +9,8 @@
 #include "nl.h"
 
 /*
- * So small that a dump of anything takes many reads. The kernel's messages grow with the largest
- * buffer that the socket was ever read with, so tests that need small ones do nothing else.
+ * A buffer so small that each dump takes many reads. The size of the kernel's messages grows with
+ * the largest buffer ever used on the socket, so these tests use sockets of their own.
  */
 #define SMALL_ROOM 4096
 
@@ -49,17 +49,17 @@ static const struct kind kinds[] = {
 	  MORPH_A_ELEMENT_SEQ },
 };
 
-/* What came, of each of the two fabrics. */
+/* Count the objects of each of the two fabrics. */
 struct tally {
 	const struct kind *kind;
 	unsigned int fabric[2];
 	unsigned int count[2];
-	unsigned int others; /* of fabrics that are not the test's */
-	unsigned int disordered; /* ids that did not follow the one before */
+	unsigned int others; /* objects of fabrics outside the test */
+	unsigned int disordered; /* ids that did not ascend */
 	unsigned int seq_zero;
 };
 
-/* Nothing came yet. Within a test of the fixture. */
+/* No object has come yet. For use inside a test of the fixture. */
 #define TALLY(what)                                                          \
 	{                                                                    \
 		.kind = (what), .fabric = { self->a.number, self->b.number } \
@@ -130,7 +130,7 @@ TEST_F(dump, filtered_by_fabric)
 	}
 }
 
-/* The fabric publishes something while its elements are being read. */
+/* Make the fabric publish a change while the test reads its elements. */
 static int disturb(const struct sim *sim)
 {
 	static struct nl nl;
@@ -154,7 +154,7 @@ static int torn_dump(struct nl *nl, const struct sim *read, const struct sim *di
 	nl_begin(nl, MORPH_CMD_ELEMENT_GET, 0);
 	nl_put_u32(nl, MORPH_A_ELEMENT_FABRIC, read->number);
 	error = nl_dump_begin(nl);
-	/* Two parts: the second was cut before the first was read. */
+	/* There are two parts: the kernel built the second before the test read the first. */
 	if (!error)
 		error = nl_dump_read(nl, SMALL_ROOM, count_object, tally, &more);
 	if (!error && disturbed)
@@ -182,7 +182,7 @@ TEST_F(dump, whole_dump_does_not)
 	EXPECT_FALSE(self->nl.interrupted);
 }
 
-/* Another fabric's publishes are nothing to this one's readers. */
+/* Changes of another fabric do not mark this dump. */
 TEST_F(dump, other_fabric_does_not_tear)
 {
 	struct tally tally = TALLY(&kinds[2]);
@@ -193,9 +193,9 @@ TEST_F(dump, other_fabric_does_not_tear)
 }
 
 /*
- * A fabric that goes while it is read leaves a mark too. It need not be the first to be told: the
- * number of an old fabric is free again when the last who has it open lets go of it, and that may
- * be between the two.
+ * A fabric that disappears during the dump marks it too. The mark need not be on the first message
+ * after that. Another fabric can get the number of the old one when the last holder closes it,
+ * possibly between two messages.
  */
 TEST_F(dump, fabric_goes)
 {
@@ -220,7 +220,7 @@ TEST_F(dump, fabric_goes)
 
 struct slices {
 	unsigned int messages, ranks, next, counts;
-	unsigned int slice; /* only this is looked at */
+	unsigned int slice; /* the only slice to examine */
 	unsigned int others;
 };
 
@@ -271,7 +271,7 @@ TEST_F(dump, slices_by_fabric_and_id)
 	EXPECT_EQ(1, slices.messages);
 	EXPECT_EQ(0, slices.others);
 
-	/* It is not of that fabric. */
+	/* The slice is not of that fabric. */
 	slices = (struct slices){ .slice = slice_number(third) };
 	nl_begin(&self->nl, MORPH_CMD_SLICE_GET, 0);
 	nl_put_u32(&self->nl, MORPH_A_SLICE_FABRIC, self->a.number);
@@ -283,7 +283,7 @@ TEST_F(dump, slices_by_fabric_and_id)
 	close(third);
 }
 
-/* More ranks than a message of the dump holds: several messages, each rank once. */
+/* More ranks than fit into one message of the dump: several messages, and each rank once. */
 TEST_F(dump, slice_in_several_messages)
 {
 	bool more = true;
@@ -305,7 +305,7 @@ TEST_F(dump, slice_in_several_messages)
 	EXPECT_EQ(64, slices.next);
 	EXPECT_EQ(64, slices.counts);
 
-	/* One reply holds them all. */
+	/* One reply holds all ranks. */
 	nl_begin(&self->nl, MORPH_CMD_SLICE_GET, 0);
 	nl_put_u32(&self->nl, MORPH_A_SLICE_FABRIC, rack.number);
 	nl_put_u32(&self->nl, MORPH_A_SLICE_ID, slices.slice);
@@ -317,7 +317,7 @@ TEST_F(dump, slice_in_several_messages)
 
 #define MANY 64
 
-/* What was to follow has gone, and no message is left to say so but the end. */
+/* The remaining slices disappear, and only the end of the dump can carry the mark. */
 TEST_F(dump, rest_of_slices_goes)
 {
 	struct slices slices = { .slice = UINT32_MAX };
@@ -384,9 +384,9 @@ TEST_F(dump, circuits_of_one_slice)
 	close(second);
 }
 
-/* Of a dump in several messages: each number once and in order. */
+/* A dump in several messages must have each number once and in order. */
 struct row {
-	uint16_t attr; /* the number, or what says where it is */
+	uint16_t attr; /* the number, or the attribute that orders the objects */
 	unsigned int next, wrong;
 };
 
@@ -402,7 +402,8 @@ static void in_row(const struct nlmsghdr *message, void *context)
 }
 
 /*
- * Read what has been asked for in small steps: how many there were, or -1 where one was out of row.
+ * Read the answer to a request in small steps. Return the number of steps, or -1 if an object was
+ * out of order.
  */
 static int read_in_row(struct nl *nl, uint16_t attr)
 {
@@ -446,7 +447,8 @@ TEST_F(dump, grants_in_several_messages)
 	}
 	nl_begin(&self->nl, MORPH_CMD_QUOTA_GET, 0);
 	EXPECT_LT(GRANTS,
-		  read_in_row(&self->nl, MORPH_A_QUOTA_GRANT)); /* the default is there, too */
+		  /* the default is in the dump, too */
+		  read_in_row(&self->nl, MORPH_A_QUOTA_GRANT));
 	for (i = 0; i < GRANTS; i++)
 		close(grants[i]);
 }
@@ -467,7 +469,7 @@ static int cordon(struct nl *nl, const struct sim *sim, unsigned int part, unsig
 	return nl_do(nl);
 }
 
-/* Only what is not healthy, or cordoned. */
+/* Dump only parts that are not healthy, or cordoned. */
 TEST_F(dump, impaired_hardware)
 {
 	unsigned int parts[MORPH_PART_EDGE + 1] = {};
@@ -499,7 +501,7 @@ TEST_F(dump, impaired_hardware_in_several_messages)
 
 	for (i = 0; i < CORDONED; i++)
 		ASSERT_EQ(0, cordon(&self->nl, &self->a, MORPH_PART_GUIDE, i));
-	/* The replies were read with a large buffer. */
+	/* The test read the replies with a large buffer. */
 	nl_close(&self->nl);
 	ASSERT_EQ(0, nl_open(&self->nl));
 	nl_begin(&self->nl, MORPH_CMD_HARDWARE_GET, 0);

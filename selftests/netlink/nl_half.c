@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Half circuits over netlink: two fabrics whose edges face each other, and who is told what of
+ * Half circuits over netlink: two fabrics whose edges are connected to each other, and who may read
  * them.
  */
 #include <errno.h>
@@ -17,7 +17,7 @@
 #define UUID_A "11111111-1111-4111-8111-111111111111"
 #define UUID_B "22222222-2222-4222-8222-222222222222"
 
-/* edge4: edge 0 lies at accelerator 1 and leads to the peer's edge 4, which does likewise. */
+/* edge4: edge 0 is at accelerator 1 and leads to edge 4 of the peer, and the reverse. */
 #define OUT 0
 #define IN 4
 #define EDGES 8
@@ -77,7 +77,7 @@ FIXTURE_TEARDOWN(half)
 	nl_close(&self->nl);
 }
 
-/* A change that adds a circuit on lane 0, with these two attributes as its ends. */
+/* Build a change that adds a circuit on lane 0, with these two attributes as its ends. */
 static void put_half(struct nl *nl, uint16_t src, uint32_t from, uint16_t dst, uint32_t to)
 {
 	size_t nest = nl_nest(nl, MORPH_A_TXN_CHANGE);
@@ -99,13 +99,13 @@ static void put_in(struct nl *nl)
 	put_half(nl, MORPH_A_CHANGE_SRC_EDGE, IN, MORPH_A_CHANGE_DST_RANK, 0);
 }
 
-/* Wait until a transaction does not run any more: has it that outcome? It is then the reply. */
+/* Wait until a transaction has ended, and compare its outcome. It is then the reply. */
 static bool wait_outcome(struct nl *nl, const struct side *side, uint32_t outcome)
 {
 	return nl_wait_outcome(nl, side->sim.number, side->txn) == (int)outcome;
 }
 
-/* Both halves of this side, there and back. */
+/* Prepare both halves of this side, one in each direction. */
 static bool prepare(struct nl *nl, struct side *side)
 {
 	nl_apply(nl, side->sim.number, side->slice);
@@ -144,11 +144,11 @@ static int get_edge(struct nl *nl, const struct side *side, unsigned int edge)
 
 /* ------------------------------------------------------------------ circuits */
 
-/* What a dump of circuits has of the halves of a slice. */
+/* Attributes of a slice's half circuits in a dump of circuits. */
 struct halves {
 	unsigned int slice, count;
 	uint32_t out_edge, out_state, in_edge, in_state;
-	bool has_other_end; /* a rank, an accelerator or a plane where there is an edge */
+	bool has_other_end; /* a rank, an accelerator or a plane in place of an edge */
 };
 
 static bool has(const struct nlmsghdr *message, uint16_t a, uint16_t b, uint16_t c)
@@ -219,7 +219,7 @@ TEST_F(half, there_and_back)
 	EXPECT_FALSE(halves.has_other_end);
 }
 
-/* The changes of a transaction are told as they were asked for. */
+/* The reply lists the changes of a transaction in the form of the request. */
 TEST_F(half, transaction_names_its_edges)
 {
 	struct nl *nl = &self->nl;
@@ -310,7 +310,7 @@ TEST_F(half, edges_are_dumped)
 
 /* ------------------------------------------------------------------- refusals */
 
-/* The answer to a dry run of a circuit between these ends. */
+/* Return the answer to a dry run of a circuit between these ends. */
 static int wrong_ends(struct nl *nl, const struct side *side, uint16_t src, uint32_t from,
 		      uint16_t dst, uint32_t to)
 {
@@ -330,11 +330,11 @@ TEST_F(half, rank_and_edge_are_not_mixed_up)
 	EXPECT_EQ(MORPH_A_CHANGE_DST_RANK, nl->bad_attr);
 	EXPECT_EQ(ENOENT, wrong_ends(nl, &self->a, src_rank, 0, dst_edge, MORPH_RANK_EDGE | OUT));
 	EXPECT_EQ(MORPH_A_CHANGE_DST_EDGE, nl->bad_attr);
-	/* Two beginnings, and no end. */
+	/* Two sources, and no destination. */
 	EXPECT_EQ(EINVAL, wrong_ends(nl, &self->a, src_rank, 0, src_edge, IN));
 	EXPECT_NE(NULL, strstr(nl->text, "dst-edge"));
 
-	/* An edge at both ends, one that is not, and one that light comes in at. */
+	/* An edge at both ends, an edge that does not exist, and an edge of the wrong direction. */
 	ASSERT_EQ(0, wrong_ends(nl, &self->a, src_edge, IN, dst_edge, OUT));
 	EXPECT_EQ((uint32_t)-EINVAL, REPLY_U32(nl, MORPH_A_TXN_STATUS));
 	ASSERT_EQ(0, wrong_ends(nl, &self->a, src_rank, 0, dst_edge, EDGES));
@@ -346,8 +346,8 @@ TEST_F(half, rank_and_edge_are_not_mixed_up)
 }
 
 /*
- * Each for itself: what leaves is verified here and is lit; what comes in would be
- * verified by nobody, and is refused alone.
+ * In independent changes, the driver verifies and lights outgoing light. It refuses incoming light,
+ * which nothing would verify.
  */
 TEST_F(half, each_for_itself)
 {

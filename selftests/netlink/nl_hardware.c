@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests of hardware that others want meanwhile. The clock is stepped, so that a test is
- * under way for as long as it takes to look: it waits for elements and light, which has no
- * deadline, while a write that took any time would have one by the core's own clock.
+ * Tests of hardware that other tenants request meanwhile. The simulator's clock is stepped, so a
+ * test lasts until the program advances the clock. The test waits for elements and light, which has
+ * no deadline. A slow write would run into a deadline of the core, which uses its own clock.
  */
 #include <poll.h>
 #include <signal.h>
@@ -40,7 +40,10 @@ static int on_laser(struct nl *nl, uint8_t command, const struct sim *sim, unsig
 	return nl_do(nl);
 }
 
-/* A laser of an accelerator, which needs another idle one to shine on: the act, under way; or 0. */
+/*
+ * Start a test of a laser, which needs another idle accelerator to shine on. Return its
+ * transaction, or 0.
+ */
 static unsigned int begin_test(struct nl *nl, const struct sim *sim, unsigned int accelerator)
 {
 	unsigned int txn;
@@ -52,7 +55,7 @@ static unsigned int begin_test(struct nl *nl, const struct sim *sim, unsigned in
 	return sim_wait_counter(sim, "ops", "in_flight", 1) ? txn : 0;
 }
 
-/* Let the device's time pass until the test has ended: its outcome. */
+/* Advance the device's time until the test has ended, and return its outcome. */
 static int end_test(struct nl *nl, const struct sim *sim, unsigned int txn)
 {
 	long long until = now_ms() + PATIENCE_MS;
@@ -66,7 +69,10 @@ static int end_test(struct nl *nl, const struct sim *sim, unsigned int txn)
 	return outcome;
 }
 
-/* A tenant that wants accelerators 0 and 1, and tells whether they were dark when it got them. */
+/*
+ * Start a tenant that requests accelerators 0 and 1, and reports whether they were dark at that
+ * time.
+ */
 static pid_t start_tenant(const struct sim *sim, int *answer)
 {
 	static const uint32_t wanted[] = { 0, 1 };
@@ -91,7 +97,10 @@ static pid_t start_tenant(const struct sim *sim, int *answer)
 	return pid;
 }
 
-/* What is under test is given to nobody; who can wait gets it dark when the test has ended. */
+/*
+ * The driver gives hardware under test to no tenant. A tenant that can wait gets it dark after the
+ * test.
+ */
 TEST_F(tested, given_out_when_dark)
 {
 	struct pollfd pollfd = { .events = POLLIN };
@@ -131,7 +140,7 @@ TEST_F(tested, administrator_is_told_to_try_again)
 	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, end_test(nl, &self->sim, txn));
 }
 
-/* Both spares are under test when an accelerator dies: one of them replaces it all the same. */
+/* Both spares are under test when an accelerator dies: one of them replaces it nevertheless. */
 TEST_F(tested, failover_waits_for_the_spare)
 {
 	int slice = slice_create(self->sim.fd, FIRST_SPARE);
@@ -164,15 +173,16 @@ static unsigned int health_of(struct nl *nl, const struct sim *sim, unsigned int
 	return nl_do(nl) ? MORPH_ANY : REPLY_U32(nl, MORPH_A_HARDWARE_HEALTH);
 }
 
-/* Wait until a part is well; false: it never is. */
+/* Wait until a part is healthy; false after a timeout. */
 static bool wait_sound(struct nl *nl, const struct sim *sim, unsigned int part, unsigned int index)
 {
 	return WAIT_UNTIL(health_of(nl, sim, part, index) == MORPH_HEALTH_OK);
 }
 
 /*
- * A guide loses its light, and nothing tells it from the receiver: the guide is out of use,
- * the receiver suspect and used on, until the patrol has an accelerator to test it with.
+ * A guide loses its light, and the driver cannot distinguish this from a failed receiver. It takes
+ * the guide out of use, and goes on using the suspect receiver until the patrol has an accelerator
+ * to test it with.
  */
 TEST(suspect_receiver)
 {
@@ -197,14 +207,14 @@ TEST(suspect_receiver)
 	ASSERT_EQ(0, wait_event(slice, MORPH_EVENT_CIRCUIT_FAILED, PATIENCE_MS, NULL));
 	EXPECT_EQ(MORPH_HEALTH_QUARANTINED, health_of(&nl, &sim, MORPH_PART_GUIDE, guide));
 	EXPECT_EQ(MORPH_HEALTH_SUSPECT, health_of(&nl, &sim, MORPH_PART_RECEIVER, receiver));
-	/* Without the slice its accelerators can send light through it. */
+	/* Without the slice its accelerators can send test light through the guide. */
 	close(slice);
 	EXPECT_TRUE(wait_sound(&nl, &sim, MORPH_PART_RECEIVER, receiver));
 	sim_stop(&sim);
 	nl_close(&nl);
 }
 
-/* Wait until the monitor is told that an element has that health. */
+/* Wait for a notification that an element has that health. */
 static bool told_health(struct nl *monitor, unsigned int element, unsigned int health)
 {
 	while (nl_wait(monitor, MORPH_CMD_HARDWARE_NTF, PATIENCE_MS))
@@ -215,7 +225,7 @@ static bool told_health(struct nl *monitor, unsigned int element, unsigned int h
 	return false;
 }
 
-/* Nobody's light goes through it, but what is stray would. */
+/* No circuit uses the element, but stray light could cross it. */
 TEST(cordoned_element_that_moved_is_found)
 {
 	const unsigned int element = 26;
@@ -240,7 +250,10 @@ TEST(cordoned_element_that_moved_is_found)
 	nl_close(&nl);
 }
 
-/* What is there stays, also where it is dark at times and others' light has changed since. */
+/*
+ * Existing circuits and schedules stay, also if they are dark at times and other tenants' light has
+ * changed since.
+ */
 TEST(cordon_stops_no_schedule)
 {
 	static const struct morph_schedule_circuit wanted = { .dst_rank = 1, .lanes_count = 1 };
@@ -272,8 +285,8 @@ TEST(cordon_stops_no_schedule)
 }
 
 /*
- * A receiver goes dark for a guide's sake, all is mended, light arrives, and it goes dark again:
- * that is another failure, and no proof that the receiver itself is to blame.
+ * A receiver goes dark because of a guide, everything is repaired, light arrives, and the receiver
+ * goes dark again. This is a second failure and no proof that the receiver itself failed.
  */
 TEST(dark_twice)
 {

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What comes back into use is tested, and must be the accelerator that was known: by
- * UUID, or by serial number of the PCI device, whose removal is failure.
+ * The driver tests hardware that comes back into use. It must be the known accelerator: by UUID, or
+ * by serial number of the PCI device, whose removal is a failure.
  *
- * Any two PCI devices will do that have a serial number, sit alone behind a port each, and
- * that no driver has. They change places by exchanging the bus numbers of their ports.
+ * Use any two PCI devices that have a serial number, sit alone behind a port each, and have no
+ * driver. The test exchanges them by exchanging the bus numbers of their ports.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -18,17 +18,17 @@
 #include "nl.h"
 
 #define DEVICES "/sys/bus/pci/devices"
-#define BUS_NUMBERS 0x18 /* of a bridge: primary, secondary, subordinate */
-#define EXTENDED 0x100 /* where extended capabilities begin */
-#define SERIAL_NUMBER 3 /* the capability */
+#define BUS_NUMBERS 0x18 /* bus numbers of a bridge: primary, secondary, subordinate */
+#define EXTENDED 0x100 /* begin of extended capabilities */
+#define SERIAL_NUMBER 3 /* id of the capability */
 
 struct card {
 	char address[MORPH_PCI_BYTES];
 	char port[PATH_MAX]; /* directory of the port above */
-	char serial[24]; /* as the kernel writes it */
+	char serial[24]; /* as the kernel prints it */
 };
 
-/* What the kernel said of an accelerator or of its test. */
+/* The kernel's detail string about an accelerator or its test. */
 static char said[200];
 
 static void keep(struct nl *nl, uint16_t attribute)
@@ -38,7 +38,7 @@ static void keep(struct nl *nl, uint16_t attribute)
 	snprintf(said, sizeof(said), "%s", text ? nl_get_text(text) : "");
 }
 
-/* The operator tests accelerator 1, and waits: 0 or the errno that it came to. */
+/* Test accelerator 1 as operator, and wait: 0 or the errno of the outcome. */
 static int operator_tests(const struct sim *sim, bool accepts)
 {
 	struct nl nl;
@@ -60,7 +60,10 @@ static int operator_tests(const struct sim *sim, bool accepts)
 	return error;
 }
 
-/* Why accelerator 1 is out of use, as everybody may read it: enum morph_reason, 0: all is said. */
+/*
+ * Read without privileges why accelerator 1 is out of use: enum morph_reason; 0: all attributes
+ * agree.
+ */
 static unsigned int reason_told(const struct sim *sim)
 {
 	unsigned int reason = MORPH_REASON_NONE;
@@ -114,7 +117,7 @@ static bool come_back_as(const struct sim *sim, const char *uuid)
 	       !sim_control(sim, "swap", "1 %s", uuid) && !sim_control(sim, "clear", "all");
 }
 
-/* The patrol tests it by itself, and says what it has found. */
+/* The patrol tests it without a request and reports the result. */
 TEST_F(uuid, stranger_stays_out)
 {
 	long long until = now_ms() + PATIENCE_MS;
@@ -159,12 +162,12 @@ TEST_F(uuid, stranger_is_accepted)
 	EXPECT_EQ(MORPH_HEALTH_OK, info.health);
 	EXPECT_EQ(0x0a, info.uuid[0]);
 	EXPECT_EQ(MORPH_REASON_NONE, reason_told(&self->sim));
-	/* It is the known one now. */
+	/* The new UUID is the known one now. */
 	ASSERT_TRUE(come_back_as(&self->sim, OTHER_UUID));
 	EXPECT_TRUE(wait_health(&self->sim, 1, MORPH_HEALTH_OK));
 }
 
-/* Found by a test of what is in use: a stranger does not stay behind a rank. */
+/* The test of an accelerator in use finds an unknown device, which must not stay behind a rank. */
 TEST_F(uuid, stranger_in_use)
 {
 	static const uint32_t wanted[] = { 0, 1 };
@@ -211,7 +214,7 @@ static int write_to(const char *path, const char *text)
 	return done < 0 ? -1 : 0;
 }
 
-/* Read from, or write to, the configuration of a device. */
+/* Read or write the configuration space of a device. */
 static bool configuration(const char *directory, unsigned int at, void *bytes, size_t count,
 			  bool writes)
 {
@@ -294,7 +297,7 @@ static int put_in(void)
 	return write_to("/sys/bus/pci/rescan", "1");
 }
 
-/* Each card where the other one was. */
+/* Exchange the two cards. */
 static bool change_places(const struct card *cards)
 {
 	unsigned char first[3], second[3];
@@ -346,11 +349,11 @@ TEST_F(pci, removed_and_back)
 	EXPECT_EQ(MORPH_HEALTH_FAILED, read_accelerator(&self->sim, 1).health);
 	ASSERT_EQ(0, put_in());
 	EXPECT_TRUE(wait_health(&self->sim, 1, MORPH_HEALTH_OK));
-	/* The one in its place was a spare; that is its part from now on. */
+	/* The accelerator that was replaced takes the role of the spare from now on. */
 	EXPECT_EQ(MORPH_USE_SPARE, read_accelerator(&self->sim, 1).use);
 }
 
-/* A device that goes and is nobody's: nothing happens. */
+/* A device of an unassigned accelerator disappears: nothing happens. */
 TEST_F(pci, of_nobody)
 {
 	struct morph_slice_info info;
@@ -371,7 +374,8 @@ TEST_F(pci, of_nobody)
 }
 
 /*
- * The address was listed before its device was there: nothing is wrong, and the first one is known.
+ * The address was in the list before its device appeared: that is correct, and the first device
+ * becomes the known one.
  */
 TEST_F(pci, listed_before_it_comes)
 {
@@ -391,7 +395,9 @@ TEST_F(pci, listed_before_it_comes)
 	sim_stop(&early);
 }
 
-/* While its device is away no test brings an accelerator back, though the provider hears it. */
+/*
+ * While its device is away, no test brings an accelerator back, although the provider reaches it.
+ */
 TEST_F(pci, away_is_no_passing)
 {
 	ASSERT_EQ(0, take_out(&self->card[0]));
@@ -401,7 +407,7 @@ TEST_F(pci, away_is_no_passing)
 	EXPECT_EQ(MORPH_HEALTH_FAILED, read_accelerator(&self->sim, 1).health);
 }
 
-/* Another device at the address stays out until the operator accepts it. */
+/* Another device at the address stays out of use until the operator accepts it. */
 TEST_F(pci, stranger_at_the_address)
 {
 	char wanted[120];
@@ -414,13 +420,13 @@ TEST_F(pci, stranger_at_the_address)
 	EXPECT_EQ(MORPH_HEALTH_QUARANTINED, read_accelerator(&self->sim, 1).health);
 	EXPECT_EQ(0, operator_tests(&self->sim, true)) TH_LOG("%s", said);
 	EXPECT_EQ(MORPH_HEALTH_OK, read_accelerator(&self->sim, 1).health);
-	/* It is the one that is known now: the first one would be a stranger. */
+	/* The new device is the known one now, and the first one would be unknown. */
 	ASSERT_TRUE(change_places(self->card));
 	EXPECT_EQ(ENXIO, operator_tests(&self->sim, false));
 	EXPECT_EQ(MORPH_HEALTH_QUARANTINED, read_accelerator(&self->sim, 1).health);
 }
 
-/* The known device comes back where a stranger was: its own test lets it in. */
+/* The known device replaces the unknown one: its test brings it back into use. */
 TEST_F(pci, stranger_and_back)
 {
 	ASSERT_TRUE(change_places(self->card));

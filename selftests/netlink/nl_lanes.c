@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Lanes between servers that controllers reserve: who gets them, who may use them, and what
- * becomes of them and of the light on them when control changes hands.
+ * Lanes between servers that controllers reserve: which controller gets them, which tenants may use
+ * them, and the fate of the lanes and their light when control changes.
  */
 #include <errno.h>
 #include <string.h>
@@ -16,7 +16,7 @@
 #define UUID_A "11111111-1111-4111-8111-111111111111"
 #define UUID_B "22222222-2222-4222-8222-222222222222"
 
-/* edge4: edge 0 lies at accelerator 1 and leads to the peer's edge 4. */
+/* edge4: edge 0 is at accelerator 1 and leads to edge 4 of the peer. */
 #define OUT 0
 #define IN 4
 #define AT_EDGE 1
@@ -28,7 +28,7 @@ FIXTURE(lanes)
 	struct nl nl;
 	unsigned int slice, guide, count;
 	uint64_t all;
-	int file; /* the slice's */
+	int file; /* file of the slice */
 };
 
 static int expire(struct nl *nl, const struct sim *sim, uint32_t id, uint64_t epoch)
@@ -90,7 +90,7 @@ FIXTURE_TEARDOWN(lanes)
 	sim_stop(&self->sim);
 }
 
-/* Light half a circuit out of edge 0 on these lanes, on the controller's behalf. */
+/* Light half a circuit out of edge 0 on these lanes, on behalf of the controller. */
 static int light(struct nl *nl, const struct sim *sim, unsigned int slice, uint64_t epoch,
 		 uint64_t lanes)
 {
@@ -109,7 +109,7 @@ static int light(struct nl *nl, const struct sim *sim, unsigned int slice, uint6
 	return error ? error : txn_status(nl, sim);
 }
 
-/* The same by the tenant himself. */
+/* The tenant requests the same without the controller. */
 static int light_by_file(int file, uint64_t lanes)
 {
 	struct morph_change change = change_add(0, MORPH_RANK_EDGE | OUT);
@@ -128,7 +128,7 @@ TEST_F(lanes, reserved_lanes_are_their_controllers)
 	EXPECT_EQ(0x2, REPLY_U64(nl, MORPH_A_RESERVATION_LANES));
 	EXPECT_EQ(1, REPLY_U32(nl, MORPH_A_RESERVATION_LANES_COUNT));
 	EXPECT_EQ(self->all & ~0x2ULL, free_lanes(nl, &self->sim, self->guide));
-	/* Not the tenant's by himself. */
+	/* The tenant alone may not use them. */
 	EXPECT_EQ(EBUSY, light_by_file(self->file, 0x2));
 	EXPECT_EQ(0, light(nl, &self->sim, self->slice, 1, 0x2)) TH_LOG("%s", nl->text);
 	EXPECT_EQ(0, light_by_file(self->file, 0x4));
@@ -146,7 +146,7 @@ TEST_F(lanes, reserved_lanes_are_nobody_elses)
 	EXPECT_EQ(0, light(nl, &self->sim, self->slice, 1, 0x2)) TH_LOG("%s", nl->text);
 }
 
-/* The router leaves them out, where it may choose. */
+/* The router avoids them if it may choose. */
 TEST_F(lanes, router_goes_round_them)
 {
 	struct morph_change change = change_add(0, MORPH_RANK_EDGE | OUT);
@@ -189,7 +189,7 @@ TEST_F(lanes, light_outlives_the_reservation_under_it)
 	EXPECT_EQ(lasers, sim_counter(&self->sim, "ops", "set_lasers"));
 }
 
-/* A tenant who moves a circuit from lanes that are reserved keeps it lit meanwhile. */
+/* A tenant that moves a circuit away from reserved lanes keeps it lit meanwhile. */
 TEST_F(lanes, circuit_leaves_reserved_lanes_by_file)
 {
 	struct morph_change change = { .op = MORPH_CHANGE_MOVE, .circuit = 1 };
@@ -257,7 +257,7 @@ static int reserve_most(struct nl *nl, const struct sim *sim, unsigned int which
 		       0);
 }
 
-/* Of several that want more than half at once, one gets it. */
+/* If several controllers request more than half at once, exactly one gets it. */
 TEST_F(lanes, one_of_several_gets_them)
 {
 	struct nl *nl = &self->nl;
@@ -287,8 +287,8 @@ TEST_F(lanes, expiry_leaves_reservations)
 }
 
 /*
- * The backup finds in the kernel what was last decided, takes what it wants, and gives the rest
- * back.
+ * The backup reads the latest decisions from the kernel, keeps the lanes that it needs, and
+ * releases the rest.
  */
 static int settle(struct nl *nl, const struct sim *sim, uint32_t id, uint64_t epoch)
 {
@@ -347,7 +347,7 @@ TEST_F(lanes, dropped_controllers_leave_nothing)
 	EXPECT_EQ(0, core_counter(&self->sim, "ledger", "lanes reserved"));
 }
 
-/* Both ends of a fibre between two fabrics: a token for both, and each keeps its own end. */
+/* Reserve both ends of a fibre between two fabrics, each with the token of its own fabric. */
 TEST_F(lanes, both_ends_of_an_edge)
 {
 	struct nl *nl = &self->nl;
@@ -359,7 +359,7 @@ TEST_F(lanes, both_ends_of_an_edge)
 	ASSERT_EQ(0, controller_take(nl, &peer, 2, 1));
 	guide = edge_guide(nl, &peer, IN);
 	ASSERT_EQ(0, reserve(nl, &self->sim, 1, self->guide, 1, 0x2));
-	/* The other end is another's already: the first has it in vain, and gives it back. */
+	/* Another controller has the other end, so the first releases its own end again. */
 	ASSERT_EQ(0, reserve(nl, &peer, 2, guide, 1, 0x2));
 	EXPECT_EQ(EBUSY, reserve(nl, &peer, 1, guide, 1, 0x2));
 	ASSERT_EQ(0, reserve(nl, &self->sim, 1, self->guide, 0, 0));

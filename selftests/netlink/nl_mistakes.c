@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One mistake in an otherwise good request, a row of a table each: the errno, the sentence, and
- * the attribute that is wrong or missing.
+ * One error in an otherwise correct request, one row of a table each: the errno, the detail string,
+ * and the attribute that is wrong or missing.
  */
 #include <errno.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@ FIXTURE(mistakes)
 	struct sim sim;
 	struct nl nl;
 	int slice;
-	unsigned int number; /* of the slice */
+	unsigned int number; /* number of the slice */
 };
 
 FIXTURE_SETUP(mistakes)
@@ -108,7 +108,7 @@ static const struct mistake changes[] = {
 	  MORPH_A_TXN_CHANGE,
 	  NONE,
 	  "add takes a rank or an edge at each end, remove and move take a circuit" },
-	/* The highest bit is how the device's structure tells an edge from a rank. */
+	/* The structure of the device ABI marks an edge by the highest bit. */
 	{ { OP(ADD), SRC(EDGE, TOP_BIT), DST(RANK, 1) },
 	  ENOENT,
 	  MORPH_A_CHANGE_SRC_EDGE,
@@ -160,7 +160,7 @@ TEST_F(mistakes, in_an_explicit_path)
 	nl_apply(nl, self->sim.number, self->number);
 	put_path(nl, 65);
 	expect(_metadata, nl, &too_long);
-	/* As many as there may be, but they do not join: it is told what would be. */
+	/* The maximum number of guides, but they are not connected: the dry run reports that. */
 	nl_apply(nl, self->sim.number, self->number);
 	nl_put(nl, MORPH_A_TXN_DRY_RUN, NULL, 0);
 	put_path(nl, 64);
@@ -233,7 +233,7 @@ TEST_F(mistakes, in_a_step)
 		nl_put_u64(nl, MORPH_A_TXN_LEASE_NS, leases[i].lease_ns);
 		expect(_metadata, nl, &lease);
 	}
-	/* All these have left it as it was. */
+	/* None of these requests changed the transaction. */
 	EXPECT_EQ(MORPH_OUTCOME_PREPARED, nl_outcome(nl, self->sim.number, txn));
 }
 
@@ -301,7 +301,7 @@ TEST_F(mistakes, in_who_owns_a_slice)
 	expect(_metadata, nl, &unnamed);
 }
 
-/* More reserved than there are spares to reserve. */
+/* The request reserves more spares than exist. */
 TEST_F(mistakes, in_reserving)
 {
 	static const struct mistake none = { {},
@@ -396,7 +396,7 @@ TEST_F(mistakes, in_naming_a_rank)
 	expect(_metadata, nl, &unnamed);
 }
 
-/* That a spare is not there turns out when the replacement is made: its end tells. */
+/* The replacement itself detects a missing spare, so its outcome reports it. */
 TEST_F(mistakes, in_naming_a_spare)
 {
 	unsigned int total = self->sim.info.accelerators, txn;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What users and grants are charged: every kind of thing, and nothing in the end. */
+/* Charges of users and grants: every kind of resource, and zero at the end. */
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/securebits.h>
@@ -23,7 +23,10 @@ FIXTURE(quota)
 	int fd; /* the fabric node, opened by OWNER */
 };
 
-/* The owner's effective id with root's capabilities: the node's mode does not matter. */
+/*
+ * Use the effective id of the owner with root's capabilities, so that the node's mode does not
+ * matter.
+ */
 static int open_as_owner(const struct sim *sim)
 {
 	int fd;
@@ -55,7 +58,7 @@ static int set_limit(struct nl *nl, uint16_t whose, uint32_t number, uint16_t li
 	return nl_do(nl);
 }
 
-/* What is used now, into the reply. */
+/* Read the current use into the reply. */
 static int get(struct nl *nl, uint16_t whose, uint32_t number)
 {
 	nl_begin(nl, MORPH_CMD_QUOTA_GET, 0);
@@ -69,7 +72,7 @@ static uint64_t bytes_used(struct nl *nl)
 						   REPLY_U64(nl, MORPH_A_QUOTA_USED_BYTES);
 }
 
-/* Teardown is queued: wait until so many bytes are used. */
+/* Teardown is asynchronous: wait until this number of bytes is in use. */
 static bool wait_used(struct nl *nl, uint64_t bytes)
 {
 	return WAIT_UNTIL(bytes_used(nl) == bytes);
@@ -104,7 +107,7 @@ TEST_F(quota, open_files)
 	EXPECT_EQ(before, bytes_used(&self->nl));
 }
 
-/* By far the most of what a slice costs before it is used are its ring and its tables. */
+/* Most of the memory of an unused slice is its event queue and its tables. */
 TEST_F(quota, slice_by_size)
 {
 	uint64_t before = bytes_used(&self->nl), one, four;
@@ -151,7 +154,7 @@ FIXTURE(lit)
 	int slice;
 };
 
-/* Without protection, so that nothing is charged behind the test's back. */
+/* Without protection, so that the driver charges nothing in the background. */
 FIXTURE_SETUP(lit)
 {
 	struct morph_slice_create args = { .failover = MORPH_FAILOVER_NONE };
@@ -230,7 +233,7 @@ TEST_F(lit, prepared_transaction)
 	EXPECT_GT(prepared, bytes_used(&self->nl));
 }
 
-/* Whoever prepared it may come back and ask for the cookie: that memory is the slice's. */
+/* A client may come back and query the cookie: the memory of the record belongs to the slice. */
 TEST_F(lit, record_of_a_prepared_transaction)
 {
 	struct morph_change change = change_add(0, 1);
@@ -255,7 +258,7 @@ TEST_F(lit, record_of_a_prepared_transaction)
 	EXPECT_EQ(before + 4 * one, bytes_used(&self->nl));
 }
 
-/* The memory of the last cookie is one for each slice. */
+/* Each slice has memory for one last cookie. */
 TEST_F(lit, remembered_transaction)
 {
 	struct morph_change change = change_add(0, 1);
@@ -308,7 +311,10 @@ TEST_F(lit, queue_of_an_open_file)
 	second = open(path, O_RDWR);
 	ASSERT_LE(0, second);
 	EXPECT_LE(before + 64 * sizeof(struct morph_event), bytes_used(&self->nl));
-	/* Whoever opens it: the slice's user is charged, and his limit counts. */
+	/*
+	 * The driver charges the user of the slice, whoever opens it, and applies that user's
+	 * limit.
+	 */
 	ASSERT_EQ(0, set_limit(&self->nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_BYTES,
 			       bytes_used(&self->nl)));
 	EXPECT_EQ(-1, open(path, O_RDWR));
@@ -320,7 +326,9 @@ TEST_F(lit, queue_of_an_open_file)
 	ASSERT_EQ(0, set_limit(&self->nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_BYTES, 1 << 30));
 }
 
-/* At every number of bytes that is too few the change is refused whole, and costs nothing. */
+/*
+ * With each insufficient limit in bytes, the driver refuses the whole change and charges nothing.
+ */
 TEST_F(lit, too_few_bytes_at_every_step)
 {
 	struct morph_change change = change_add(0, 1);
@@ -354,7 +362,7 @@ TEST_F(lit, too_few_bytes_at_every_step)
 	ASSERT_EQ(0, set_limit(&self->nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_BYTES, 1 << 30));
 }
 
-/* A failure must not find the repair refused. */
+/* A quota must never prevent a repair. */
 TEST_F(lit, repair_is_never_refused)
 {
 	ASSERT_EQ(0, light_ring(self->slice, 4));
@@ -391,7 +399,7 @@ TEST_F(quota, each_slice_has_replacements_of_its_own)
 	second = slice_create(self->fd, 2);
 	ASSERT_LE(0, first);
 	ASSERT_LE(0, second);
-	/* One that is refused for another reason does not count. */
+	/* A replacement that fails for another reason is not charged. */
 	EXPECT_EQ(-1, rank_act(first, MORPH_RANK_REPLACE, 2, MORPH_ANY, &act));
 	EXPECT_EQ(ENOENT, errno);
 	EXPECT_EQ(0, replacements_of(nl, &self->sim, first));
@@ -486,7 +494,7 @@ TEST_F(quota, grant_lives_as_long_as_its_slices)
 	EXPECT_TRUE(wait_no_grant(nl, args.out_grant));
 }
 
-/* To take a grant back is to leave it nothing. */
+/* Setting the limits to zero revokes a grant. */
 TEST_F(quota, limits_of_a_grant_are_changed)
 {
 	struct morph_grant_create args = GRANT_ALL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A rack whose fibres controllers have reserved: what repairs, and the schedules that go on after
- * them, may use of it; and a dump too long for one message.
+ * A rack with reserved fibres: which lanes repairs and the schedules after them may use; and a dump
+ * too long for one message.
  */
 #include <unistd.h>
 
@@ -11,7 +11,7 @@
 #include "reservation.h"
 
 #define FIBRE 2 /* class of a guide */
-#define SMALL_ROOM 4096 /* less than a hundred reservations need */
+#define SMALL_ROOM 4096 /* less than the space of a hundred reservations */
 
 struct fibres {
 	uint32_t guides[4096];
@@ -26,7 +26,7 @@ static void find_fibres(const struct nlmsghdr *message, void *context)
 		fibres->guides[fibres->count++] = nl_get_u32(nl_find(message, MORPH_A_GUIDE_ID));
 }
 
-/* The fibre that a circuit of the slice runs over. */
+/* Find the fibre that a circuit of the slice uses. */
 static uint32_t fibre_of(int file, unsigned int circuit, const struct fibres *fibres)
 {
 	uint32_t guides[64];
@@ -46,11 +46,11 @@ FIXTURE(rack)
 	struct nl nl;
 	unsigned int slice, all;
 	int file;
-	uint32_t fibre; /* that its circuit runs over */
+	uint32_t fibre; /* fibre that its circuit uses */
 	struct fibres fibres;
 };
 
-/* A circuit from one server to the next. */
+/* Light a circuit from one server to the next. */
 FIXTURE_SETUP(rack)
 {
 	struct nl *nl = &self->nl;
@@ -96,7 +96,7 @@ TEST_F(rack, long_dump_goes_on_where_it_was)
 	for (at = 0; at < self->fibres.count && fibres < 100; at++)
 		fibres += !reserve(nl, &self->sim, 2, self->fibres.guides[at], 1, 0);
 	ASSERT_EQ(100, fibres);
-	/* A socket that has never read more gets messages of that size. */
+	/* A socket that was never read with a larger buffer gets messages of that size. */
 	ASSERT_EQ(0, nl_open(&reader));
 	nl_begin(&reader, MORPH_CMD_RESERVATION_GET, 0);
 	nl_put_u32(&reader, MORPH_A_RESERVATION_FABRIC, self->sim.number);
@@ -108,7 +108,7 @@ TEST_F(rack, long_dump_goes_on_where_it_was)
 	EXPECT_EQ(100, tally.lanes);
 }
 
-/* Reserve all of all fibres that can be had for one controller, then lose the fibre in use. */
+/* Reserve all available lanes of all fibres for one controller, then fail the fibre in use. */
 static int lose_fibre(struct nl *nl, const struct sim *sim, const struct fibres *fibres,
 		      uint32_t id, unsigned int count, uint32_t fibre)
 {
@@ -137,7 +137,7 @@ TEST_F(rack, repairs_may_use_what_their_controller_has)
 	EXPECT_NE(self->fibre, fibre_of(self->file, 1, &self->fibres));
 }
 
-/* What a repair may use the schedule that goes on after it may use, too. */
+/* A schedule that continues after a repair may use the same lanes as the repair. */
 TEST_F(rack, schedules_may_use_what_their_controller_has)
 {
 	static const struct morph_schedule_circuit circuits[] = {
@@ -162,7 +162,7 @@ TEST_F(rack, schedules_may_use_what_their_controller_has)
 	TH_LOG("%s", last_detail);
 }
 
-/* What others have reserved they may not; they get it as soon as it is given back. */
+/* They may not use lanes of another controller, but get them when that controller releases them. */
 TEST_F(rack, repairs_may_not_use_what_others_have)
 {
 	struct nl *nl = &self->nl;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Bad requests: each is refused with an errno, a sentence, and the attribute that is wrong. */
+/*
+ * Invalid requests: the kernel refuses each with an errno, a detail string, and the attribute that
+ * is wrong.
+ */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -32,7 +35,9 @@ FIXTURE_TEARDOWN(refuse)
 	sim_stop(&self->sim);
 }
 
-/* A command that needs an object, by which attributes that is named, and what else it needs. */
+/*
+ * A command that needs an object, the attributes that name it, and the other attributes it needs.
+ */
 struct command {
 	uint8_t cmd;
 	uint16_t fabric, object;
@@ -145,7 +150,7 @@ TEST_F(refuse, attribute_unknown)
 	}
 }
 
-/* An attribute that the family knows, but this command does not take. */
+/* The family has this attribute, but the command does not accept it. */
 TEST_F(refuse, attribute_of_another_command)
 {
 	struct nl *nl = &self->nl;
@@ -190,13 +195,13 @@ TEST_F(refuse, command_unknown)
 
 	nl_begin(nl, MORPH_CMD_MAX + 1, 0);
 	EXPECT_EQ(EOPNOTSUPP, nl_do(nl));
-	nl_begin(nl, MORPH_CMD_SLICE_NTF, 0); /* the kernel's, not ours */
+	nl_begin(nl, MORPH_CMD_SLICE_NTF, 0); /* only the kernel sends it */
 	EXPECT_EQ(EOPNOTSUPP, nl_do(nl));
-	nl_begin(nl, MORPH_CMD_SLICE_CREATE, 0); /* can't be dumped */
+	nl_begin(nl, MORPH_CMD_SLICE_CREATE, 0); /* has no dump */
 	EXPECT_EQ(EOPNOTSUPP, nl_dump(nl, NULL, NULL));
 }
 
-/* A dump refuses what names one object, rather than disregard it. */
+/* A dump refuses an attribute that names one object instead of ignoring it. */
 TEST_F(refuse, dump_of_one_object)
 {
 	static const struct {
@@ -291,7 +296,7 @@ TEST_F(refuse, slice_create)
 	EXPECT_EQ(0, self->sim.info.slices);
 }
 
-/* Do kernels of this version carry a sentence with numbers, or a fixed one only? */
+/* Does this kernel send detail strings with numbers, or only fixed ones? */
 static bool carries_numbers(void)
 {
 	unsigned int major = 0, minor = 0;
@@ -312,7 +317,7 @@ static uint32_t accelerator_with(const struct sim *sim, unsigned int use)
 	return i;
 }
 
-/* Each mistake reads differently, with numbers and without, and points at its attribute. */
+/* Each error has its own detail string, with and without numbers, and points at its attribute. */
 static void refused(struct __test_metadata *_metadata, struct nl *nl, int error, int attr,
 		    const char *fixed, const char *whole)
 {
@@ -400,7 +405,7 @@ TEST_F(refuse, slice_create_says_what_is_wrong)
 	EXPECT_EQ(0, slice_delete(self->sim.fd, MORPH_ANY, "job", 0));
 }
 
-/* MORPH_ANY in place of the rank: it is not named. */
+/* MORPH_ANY in place of the rank means that no rank is named. */
 static void put_preference(struct nl *nl, uint32_t fabric, uint32_t slice, uint32_t rank,
 			   uint32_t spare)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Who may do what: capabilities, user and network namespaces, the monitor group. */
+/* Permissions: capabilities, user and network namespaces, and the monitor group. */
 #include <errno.h>
 #include <grp.h>
 #include <sched.h>
@@ -51,7 +51,7 @@ static int enter_net_namespace(void)
 	return unshare(CLONE_NEWNET);
 }
 
-/* The status of act() in a child after leave(); 255: it could not leave. */
+/* Return the status of act() in a child after leave(); 255: leave() failed. */
 static int elsewhere(int (*leave)(void), int (*act)(const struct sim *sim), const struct sim *sim)
 {
 	int status = -1;
@@ -79,7 +79,7 @@ static const uint8_t guarded_dumps[] = {
 	MORPH_CMD_QUOTA_GET, MORPH_CMD_CONTROLLER_GET, MORPH_CMD_RESERVATION_GET,
 };
 
-/* The first guarded command that is not answered by EPERM, or 0. */
+/* Return the first guarded command that does not fail with EPERM, or 0. */
 static int administer(const struct sim *sim)
 {
 	static struct nl nl;
@@ -130,7 +130,7 @@ static void look(const struct nlmsghdr *message, void *context)
 			 nl_count(message, MORPH_A_ACCELERATOR_RANK);
 }
 
-/* How many attributes tell who holds an accelerator; 253: not all are told at all. */
+/* Count the attributes that name the holder of an accelerator; 253: the dump is not complete. */
 static int see_holders(const struct sim *sim)
 {
 	static struct nl nl;
@@ -154,7 +154,7 @@ static int see_holders(const struct sim *sim)
 	return seen.holders;
 }
 
-/* 0 when anybody may read all of the hardware. */
+/* Return 0 if every user may read all hardware. */
 static int read_hardware(const struct sim *sim)
 {
 	static const struct {
@@ -187,7 +187,7 @@ TEST_F(rights, user_without_capability)
 	EXPECT_EQ(EPERM, elsewhere(drop_root, listen_in, &self->sim));
 }
 
-/* All capabilities in a user namespace of one's own are none here. */
+/* All capabilities in its own user namespace count as none here. */
 TEST_F(rights, user_namespace)
 {
 	EXPECT_EQ(0, elsewhere(enter_user_namespace, administer, &self->sim));
@@ -199,7 +199,7 @@ TEST_F(rights, net_namespace)
 	EXPECT_EQ(ENOENT, elsewhere(enter_net_namespace, find_family, &self->sim));
 }
 
-/* A socket that was opened with the capability serves nobody who has it not. */
+/* A socket opened with the capability gives no permission to a process without it. */
 TEST_F(rights, socket_handed_on)
 {
 	int status = -1;
@@ -222,7 +222,7 @@ TEST_F(rights, hardware_is_for_everybody)
 	EXPECT_EQ(0, elsewhere(drop_root, see_holders, &self->sim));
 }
 
-/* The administrator sees slice and rank of both accelerators, in the dump and one by one. */
+/* The administrator sees slice and rank of both accelerators, in the dump and in single replies. */
 TEST_F(rights, administrator_sees_holders)
 {
 	EXPECT_EQ(8, see_holders(&self->sim));

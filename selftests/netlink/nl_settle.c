@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * One tenant waits for his light to settle, and nobody waits for him. The clock is stepped: while
- * the test does not advance it he is held, for as long as others take, and how long others take is
- * counted in the device's own time.
+ * The light of one tenant takes long to settle, and no other tenant waits for it. The clock is
+ * stepped: the tenant waits until the test advances the clock. The test counts the time of the
+ * others in the device's own time.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -14,22 +14,22 @@
 #include "runner.h"
 
 #define SETTLE_NS 90000000
-/* Within the profile's deadline for light, by what the core reads in ever longer steps. */
+/* Within the profile's deadline for light, although the core reads in ever longer intervals. */
 #define SLOW_NS 50000000
 
-/* Wait until so many wait for the device. */
+/* Wait until @count operations wait for the device. */
 static bool held(const struct sim *sim, int count)
 {
 	return sim_wait_counter(sim, "ops", "in_flight", count);
 }
 
-/* Half a settle of the device's time. */
+/* Advance the device's time by half a settle time. */
 static int half(struct sim *sim)
 {
 	return sim_control(sim, "advance", "%d", SETTLE_NS / 2);
 }
 
-/* Whether something is seen to have come. */
+/* A condition for halves_until(). */
 typedef bool (*seen_fn)(void *what);
 
 static bool has_ended(void *what)
@@ -38,8 +38,8 @@ static bool has_ended(void *what)
 }
 
 /*
- * Let time pass by halves of a settle until something has come; how many. Before each,
- * wait until it has come, or waits for the device beside so many others.
+ * Advance the time by half settle times until the condition holds; return their number. Before
+ * each, wait until the condition holds or @others + 1 operations wait for the device.
  */
 static int halves_until(struct sim *sim, seen_fn seen, void *what, int others)
 {
@@ -60,18 +60,18 @@ static int halves_until(struct sim *sim, seen_fn seen, void *what, int others)
 	return -1;
 }
 
-/* ------------------------------------------------- one is held, others take no time */
+/* ------------------------------------------------- one waits, the others take no time */
 
-/* His elements are slow, all others settle at once: only he waits. */
+/* The elements of one tenant are slow, and all others settle at once: only that tenant waits. */
 FIXTURE(slow)
 {
 	struct sim sim;
 	struct nl nl;
-	struct runner slow; /* accelerators 0 and 3: his light passes the tiles of others */
+	struct runner slow; /* accelerators 0 and 3: its light crosses the tiles of other tenants */
 	int others[3]; /* 1 and 2; 4 and 5; 6 and 7 */
 };
 
-/* The elements of his way become slow, and he sets out on it. */
+/* Make the elements of the path slow, and start the change. */
 static int hold(struct sim *sim, struct runner *slow)
 {
 	struct morph_path_element elements[64];
@@ -90,7 +90,7 @@ static int hold(struct sim *sim, struct runner *slow)
 	change = change_remove(change.circuit);
 	if (txn_run(slow->slice, &change, 1, NULL))
 		return errno;
-	/* Parked elements that need not turn would be no slower. */
+	/* Parked elements that need not turn would take no longer, so flip them. */
 	for (i = 0; i < path.elements.count; i++) {
 		sim_control(sim, "fault", "element_slow %u ns=%d", elements[i].element, SLOW_NS);
 		sim_control(sim, "flip", "%u %u", elements[i].element, !elements[i].state);
@@ -116,13 +116,13 @@ FIXTURE_SETUP(slow)
 	ASSERT_EQ(0, hold(&self->sim, &self->slow));
 }
 
-/* Only now the device's time goes on, and his change ends well: he was held, not broken. */
+/* Only now the device's time advances, and the change succeeds: it was waiting, not broken. */
 FIXTURE_TEARDOWN(slow)
 {
 	int i;
 
 	EXPECT_FALSE(atomic_load(&self->slow.done));
-	/* He may look in the midst of a step, and wait once more. */
+	/* The driver may read in the middle of a step, and wait once more. */
 	EXPECT_LT(0, halves_until(&self->sim, has_ended, &self->slow, 0));
 	EXPECT_EQ(0, runner_join(&self->slow));
 	close(self->slow.slice);
@@ -183,7 +183,7 @@ TEST_F(slow, slices_come_and_go)
 {
 	ASSERT_EQ(0, light_ring(self->others[2], 2));
 	close(self->others[2]);
-	/* Given back means dark, which the device was asked about. */
+	/* A released accelerator is dark: the driver has read that from the device. */
 	EXPECT_TRUE(sim_wait_free(&self->sim, 2));
 	self->others[2] = slice_create(self->sim.fd, 2);
 	EXPECT_LE(0, self->others[2]);
@@ -225,7 +225,7 @@ TEST_F(slow, administrators_change_circuits_and_replace)
 	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, nl_wait_outcome(&self->nl, self->sim.number, txn));
 }
 
-/* What his change comes to is not known yet, and nobody waits for it. */
+/* The outcome of the change is unknown, and a dry run does not wait for it. */
 TEST_F(slow, dry_run_on_him_is_refused)
 {
 	struct morph_slice_info info;
@@ -258,7 +258,7 @@ TEST_F(slow, other_fabrics_come_and_go)
 	sim_stop(&other);
 }
 
-/* ------------------------------------------- all wait alike, and each for his own light */
+/* ------------------------------------------------- all take equally long, none for another */
 
 FIXTURE(alike)
 {
@@ -303,7 +303,7 @@ static bool is_replaced(void *what)
 	return false;
 }
 
-/* The same circuit once more, as if it had never been. */
+/* Remove the circuit again, as if it had never been lit. */
 static int take_back(struct sim *sim, struct runner *runner)
 {
 	int error = runner_join(runner);
@@ -317,7 +317,8 @@ static int take_back(struct sim *sim, struct runner *runner)
 }
 
 /*
- * In the midst of one's settle another sets out: he takes what he takes alone, to the nanosecond.
+ * While one change settles, another one starts. It must take exactly as long as alone, to the
+ * nanosecond.
  */
 TEST_F(alike, commit_takes_no_longer)
 {
@@ -333,7 +334,7 @@ TEST_F(alike, commit_takes_no_longer)
 	ASSERT_EQ(0, half(&self->sim));
 	ASSERT_EQ(0, runner_add(&self->other, 0, 1));
 	ASSERT_TRUE(held(&self->sim, 2));
-	/* The first one's settle ends with this half, and he begins another one at once. */
+	/* The first change settles within this half, and another one starts at once. */
 	ASSERT_EQ(0, half(&self->sim));
 	ASSERT_EQ(0, runner_join(&self->one));
 	ASSERT_EQ(0, runner_add(&self->one, 1, 0));

@@ -9,36 +9,36 @@
 /* A lease that outlasts the test. */
 #define LONG 600000000000ULL
 
-/* Take control of the fabric for long: 0 or an errno. */
+/* Take control of the fabric with that lease: 0 or an errno. */
 int controller_take(struct nl *nl, const struct sim *sim, uint32_t id, uint64_t epoch);
-/* A slice of a controller's, named "job", of two accelerators: its number, or 0. */
+/* Make a slice named "job" of two accelerators for a controller: its number, or 0. */
 unsigned int controller_slice(struct nl *nl, const struct sim *sim, uint32_t id, unsigned int first,
 			      unsigned int second);
 /* Open the slice's node: its file, or -1. */
 int slice_open(unsigned int slice);
 
-/* How the transaction that netlink has just begun ended: 0, or an errno. */
+/* Wait for the transaction that the latest request started: 0 or an errno. */
 int txn_status(struct nl *nl, const struct sim *sim);
 
-/* Begin a command about a controller's lanes of a guide. */
+/* Begin a command about the lanes of a guide for a controller. */
 void reservation_begin(struct nl *nl, const struct sim *sim, uint8_t cmd, uint32_t id,
 		       uint32_t guide);
-/* So many lanes, of these; 0: of any. 0 or an errno. */
+/* Reserve @count lanes among @among, or any lanes if that is 0: 0 or an errno. */
 int reserve_epoch(struct nl *nl, const struct sim *sim, uint32_t id, uint64_t epoch, uint32_t guide,
 		  uint32_t count, uint64_t among);
-/* The same at epoch 1. */
+/* Reserve at epoch 1. */
 int reserve(struct nl *nl, const struct sim *sim, uint32_t id, uint32_t guide, uint32_t count,
 	    uint64_t among);
-/* The lanes that a controller has of a guide; all ones: that was refused. */
+/* Return the lanes of a guide that a controller has reserved; all ones on failure. */
 uint64_t reserved(struct nl *nl, const struct sim *sim, uint32_t id, uint32_t guide);
 
-/* What a dump tells of controllers 1 and 2. */
+/* The reservations of controllers 1 and 2 in a dump. */
 struct reservations {
 	unsigned int first, second;
 	uint64_t lanes;
 };
 
-/* One object of that dump, into a struct reservations. */
+/* Add one object of that dump to a struct reservations. */
 void reservation_count(const struct nlmsghdr *message, void *context);
 
 #endif /* SELFTESTS_NETLINK_RESERVATION_H */
