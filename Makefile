@@ -1,21 +1,21 @@
 # SPDX-License-Identifier: GPL-2.0-only
 #
 # Targets:
-#   make             modules for each kernel, profiles, library, tools, test programs
-#   make check       static checks, unit tests and virtual machine (Linux 6.1); prints a count
-#   make check-all   also clang-tidy, coccicheck, Linux 6.12 and the long campaigns
-#   make check-debug selftests on KASAN and KCSAN kernels, which this target builds
-#   make check-kunit KUnit tests of the core with a scripted provider, on two of those kernels
-#   make check-model the protocol of transactions and failover: all states of a small model
-#   make check-compat programs for the tagged ABI with these modules, and the reverse
-#   make coverage    lines that tests reach in core, optics and library; check-coverage judges
-#   make fuzz        libFuzzer on parsers of files, texts and messages, FUZZ_SECONDS each
-#   make demo        a fabric, a slice and a failover in a virtual machine
-#   make shell       a shell in a virtual machine (KERNEL=6.12 for that kernel)
-#   make repro       published figures, recomputed beside their baselines (SEED=7: another seed)
-#   make docs        pages generated from headers and netlink specification, in build/docs
-#   make install     library, tools, headers; modules if KDIR is set (honours DESTDIR)
-#   make help        all other targets
+#   make               modules for each kernel, profiles, library, tools, test programs
+#   make check         static checks, unit tests and virtual machine (Linux 6.1); prints a count
+#   make check-all     also clang-tidy, coccicheck, Linux 6.12 and the long campaigns
+#   make check-debug   selftests on KASAN and KCSAN kernels, which this target builds
+#   make check-kunit   KUnit tests of the core with a scripted provider, on two of those kernels
+#   make check-model   the protocol of transactions and failover: all states of a small model
+#   make check-compat  programs for the tagged ABI with these modules, and the reverse
+#   make coverage      lines that tests reach in core, optics and library; check-coverage judges
+#   make fuzz          libFuzzer on parsers of files, texts and messages, FUZZ_SECONDS each
+#   make demo          a fabric, a slice and a failover in a virtual machine
+#   make shell         a shell in a virtual machine (KERNEL=6.12 for that kernel)
+#   make repro         published figures, recomputed beside their baselines (SEED=7: another seed)
+#   make docs          pages generated from headers and netlink specification, in build/docs
+#   make install       library, tools, headers; modules if KDIR is set (honours DESTDIR)
+#   make help          all other targets
 #
 # All output is below build/.
 
@@ -174,9 +174,9 @@ distclean:
 
 help:
 	@sed -n 's/^#   \(make.*\)/\1/p' $(firstword $(MAKEFILE_LIST))
-	@echo 'make modules profiles lib tools selftests      one room'
+	@echo 'make modules profiles lib tools selftests      one directory'
 	@echo 'make modules-6.1 modules-6.12                  modules for one kernel'
-	@echo 'make check-static check-unit check-vm bench    one stage of the proof'
+	@echo 'make check-static check-unit check-vm bench    one stage of the checks'
 	@echo 'make $(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%)' | fold -s -w 100
 	@echo 'make $(DEBUG_KERNELS:%=check-debug-%)' | fold -s -w 100
 	@echo 'make deps $(dep_groups:%=deps-%) debug-kernels clean distclean'

@@ -1,9 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The interface of the kernel's kselftest_harness.h, for cppcheck alone. The macros of the kernel's
- * header grow each comparison to 40 tokens and take two thirds of the time that cppcheck needs for
- * a test. Here a comparison is a loop that ends at once, or ends the program, after the handler
- * that may follow it.
+ * The interface of the kernel's kselftest_harness.h, for cppcheck only. The macros of the kernel's
+ * header expand each comparison to 40 tokens and take two thirds of cppcheck's time for a test.
+ * Here a comparison is a loop that ends at once, or ends the program, after the optional handler.
  */
 #ifndef KSELFTEST_HARNESS_H
 #define KSELFTEST_HARNESS_H
