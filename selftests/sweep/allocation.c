@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every allocation that a command makes fails in turn:
+ * Fail in turn every allocation of a command:
  *
  *   allocation [--record] [command [n]]
  *
- * The first, second, ... n-th allocation of the calling task fails, until the command makes
- * fewer than n. After each: what failed has changed nothing, what succeeded has done all. It
- * needs a kernel with fault injection.
+ * The first, second, ... n-th allocation of the calling task fails, until the command makes fewer
+ * than n. After each run, a failed command must have changed nothing, and a successful one must be
+ * complete. The kernel must have fault injection.
  */
 #include <dirent.h>
 #include <fcntl.h>
@@ -20,14 +20,14 @@
 #include "progress.h"
 #include "schedule.h"
 
-#define WORKER_TRIES 60 /* one in eight hits, on a kernel that counts */
+#define WORKER_TRIES 60 /* about one try in eight succeeds on RECORDED_ON */
 #define MOST_POINTS 400
 #define RECORDED_ON "6.1-kasan"
 #define DEBUGFS "/sys/kernel/debug/"
 
 static struct stage stage;
 
-/* Everything that a command might change, as a line. */
+/* All state that a command might change, as one line. */
 struct picture {
 	char line[600];
 	bool prepared;
@@ -41,11 +41,11 @@ void must(int error, const char *what)
 	exit(1);
 }
 
-/* ------------------------------------------------------------------ the picture */
+/* ------------------------------------------------------------------ the state */
 
-static struct nl watcher; /* what looks uses no socket of the command's */
+static struct nl watcher; /* a separate socket for reading the state */
 
-/* The quota of a user is in the watcher's reply. */
+/* Read the quota of a user into the watcher's reply. */
 static void ask_quota(uint32_t user)
 {
 	nl_begin(&watcher, MORPH_CMD_QUOTA_GET, 0);
@@ -68,9 +68,7 @@ static unsigned int draw_charges(char *line, size_t room)
 	return prepared;
 }
 
-/*
- * How many accelerators there are of each use and health; spares of another colour count as free.
- */
+/* Count the accelerators of each use and health. Spares of other colours count as free. */
 static void draw_accelerators(char *line, size_t room)
 {
 	static struct morph_accelerator_info accelerators[64];
@@ -106,7 +104,7 @@ static unsigned int odd_elements(void)
 	return odd;
 }
 
-/* How many nodes there are, and the sums of their owners and modes. */
+/* The number of nodes, and the sums of their owners and modes. */
 static void draw_nodes(char *line, size_t room)
 {
 	unsigned int nodes = 0, owners = 0, modes = 0;
@@ -126,7 +124,7 @@ static void draw_nodes(char *line, size_t room)
 	snprintf(line, room, "%u of %u mode %o", nodes, owners, modes);
 }
 
-/* Is the process of that number called so, at least at first? */
+/* Does the name of that process begin like this? */
 static bool is_called(const char *number, const char *name)
 {
 	char path[300], line[32] = "";
@@ -152,7 +150,7 @@ static void draw_controller(const struct nlmsghdr *message, void *context)
 		nl_get_u32(nl_find(message, MORPH_A_CONTROLLER_LANES_COUNT)));
 }
 
-/* Number, epoch and lanes of each controller; there is one at most. */
+/* Number, epoch and lanes of each controller; there is at most one. */
 static void draw_controllers(char *line)
 {
 	*line = '\0';
@@ -161,7 +159,7 @@ static void draw_controllers(char *line)
 	must(nl_dump(&watcher, draw_controller, line), "controllers");
 }
 
-/* How many threads there are that look for entries. */
+/* The number of threads that poll for queue entries. */
 static unsigned int ring_threads(void)
 {
 	DIR *dir = opendir("/proc");
@@ -175,7 +173,7 @@ static unsigned int ring_threads(void)
 	return threads;
 }
 
-/* Of each schedule of the slice: its state, its step, how many circuits are lit. */
+/* For each schedule of the slice: its state, its step, and its number of lit circuits. */
 static void draw_schedules(char *line, size_t room)
 {
 	unsigned int at = snprintf(line, room, "%u", ring_threads());
@@ -215,7 +213,10 @@ static bool same(const struct picture *a, const struct picture *b)
 	return !strcmp(a->line, b->line);
 }
 
-/* Wait until it is one of two pictures, and nothing is under way. NULL, or what is seen. */
+/*
+ * Wait until the state is one of two, and no operation is in progress. Return NULL, or the actual
+ * state.
+ */
 static const char *becomes(const struct picture *one, const struct picture *other,
 			   struct picture *now)
 {
@@ -233,7 +234,7 @@ static const char *becomes(const struct picture *one, const struct picture *othe
 	}
 }
 
-/* Light and books; while something is prepared they are no function of the circuits. */
+/* Compare light and accounts with the circuits. With a prepared transaction they do not match. */
 static const char *wrong_light(const struct picture *now)
 {
 	return now->prepared ? NULL : world_wrong(&stage.sim, stage.parked, &stage.slice, 1);
@@ -254,7 +255,7 @@ static void set_knob(const char *path, const char *value)
 	close(fd);
 }
 
-/* Allocations that may wait fail, too; in silence. */
+/* Allocations that may sleep fail, too. Print no warnings. */
 static bool failures_ready(void)
 {
 	fail_nth_fd = open("/proc/thread-self/fail-nth", O_RDWR | O_CLOEXEC);
@@ -269,13 +270,13 @@ static bool failures_ready(void)
 	return true;
 }
 
-/* Whose allocations fail: the caller's own, or those of all workers of the kernel. */
+/* The tasks whose allocations fail: the caller, or all workers of the kernel. */
 enum victim {
 	SELF,
 	WORKERS
 };
 
-/* Write a number to each worker's fail-nth, or find the least: 0 has failed. */
+/* Write a number to fail-nth of each worker, or find the lowest value: 0 means that one failed. */
 static unsigned int workers(const char *number)
 {
 	unsigned int least = MORPH_ANY, value;
@@ -318,7 +319,7 @@ static void fail_nth(enum victim victim, unsigned int n)
 	}
 }
 
-/* How many allocations were left to go. */
+/* The number of allocations left until the failure. */
 static unsigned int fail_nth_left(enum victim victim)
 {
 	char number[16] = "";
@@ -371,27 +372,27 @@ static void prepare_stage(void)
 	stage.guide = edge_guide();
 }
 
-/* What kind of caller a command has. */
+/* The caller of a command. */
 enum caller {
 	ABI,
 	NETLINK,
 	WORKER
 };
 
-/* Errors that want of memory may come out as. */
+/* Is this an error that a lack of memory may cause? */
 static bool documented(int error, enum caller caller)
 {
 	return error == ENOMEM || (caller == NETLINK && error == ENOBUFS);
 }
 
-/* Is it as it should be by the answer? NULL, or what is wrong. */
+/* Does the state match the answer? Return NULL or a description. */
 static const char *judge(const struct command *command, enum caller caller, int error,
 			 const struct picture *set, const struct picture *after,
 			 struct picture *now)
 {
 	const char *what;
 
-	/* Whether a request was carried out whose answer got lost nobody can know. */
+	/* If the answer was lost, the request may or may not have been carried out. */
 	if (caller == NETLINK && error == ENOBUFS)
 		what = becomes(set, after, now);
 	else if (caller == WORKER && !command->must)
@@ -401,7 +402,7 @@ static const char *judge(const struct command *command, enum caller caller, int 
 	return what ? what : wrong_light(now);
 }
 
-/* What a command looks like when all of it is done. */
+/* Find the state after the complete command. */
 static void learn(const struct command *command, const struct picture *set, struct picture *after)
 {
 	if (command->restores) {
@@ -414,7 +415,7 @@ static void learn(const struct command *command, const struct picture *set, stru
 	draw(after);
 }
 
-/* What the command needs; *set is how it looks then. */
+/* Prepare the command; *set is the state after that. */
 static void set_stage(const struct command *command, const struct picture *before,
 		      struct picture *set)
 {
@@ -426,7 +427,7 @@ static void set_stage(const struct command *command, const struct picture *befor
 	draw(set);
 }
 
-/* Take back what was done, or what was set for it. */
+/* Undo the command, or its preparation. */
 static void clear_stage(const struct command *command, bool done)
 {
 	if (done && command->undo)
@@ -436,9 +437,10 @@ static void clear_stage(const struct command *command, bool done)
 }
 
 /*
- * The command once, its n-th allocation failing; 0: none. What is wrong, or NULL; *failed:
- * there was such an allocation. It looks like *before, and does so again in the end; *after
- * is what it looks like when all is done; at n = 0 that is found out.
+ * Run the command once while its n-th allocation fails; n = 0: none fails. Return NULL or a
+ * description; *failed reports whether there was such an allocation. The state must be *before at
+ * the start and at the end. *after is the state after the complete command, which the run with n =
+ * 0 finds.
  */
 static const char *once(const struct command *command, enum caller caller, unsigned int n,
 			const struct picture *before, struct picture *after, bool *failed)
@@ -455,7 +457,7 @@ static const char *once(const struct command *command, enum caller caller, unsig
 		fail_nth(victim, n);
 	error = command->act(&stage);
 	if (n && caller == WORKER) {
-		/* It may not have begun. */
+		/* The worker may not have begun. */
 		usleep(200000 * slowness());
 		must(!world_rest(&stage.sim), "rest");
 	}
@@ -464,7 +466,7 @@ static const char *once(const struct command *command, enum caller caller, unsig
 		nl_close(&stage.nl);
 		return say("it answers %s: %s", strerror(error), last_detail);
 	}
-	/* It has perhaps not begun to look otherwise. */
+	/* The state may not have begun to change. */
 	if ((command->restores || error == ENOBUFS) && caller != WORKER)
 		usleep(200000 * slowness());
 	if (!n)
@@ -490,8 +492,8 @@ static void result(const char *name, const char *what)
 }
 
 /*
- * How many allocations a command makes depends on the kernel, too: where it looks for bugs each
- * of ours may bring others with it. One kernel's numbers are recorded.
+ * The number of allocations depends on the kernel, too: a debug kernel may add others to each of
+ * the driver's. The file has the numbers of one kernel.
  */
 static const char *wrong_number(const char *command, unsigned int points)
 {
@@ -511,7 +513,7 @@ static void sweep(const struct command *command, enum caller caller, unsigned in
 	draw(&before);
 	what = once(command, caller, 0, &before, &after, &failed);
 	for (n = only ? only : 1; n <= MOST_POINTS && !what; n++) {
-		/* It may have been done by a worker that was not there when all were chosen. */
+		/* A worker started later may have done the work, so try again. */
 		tries = caller == WORKER && !points ? WORKER_TRIES : 1;
 		do
 			what = once(command, caller, n, &before, &after, &failed);
@@ -523,7 +525,10 @@ static void sweep(const struct command *command, enum caller caller, unsigned in
 		points++;
 	}
 	points_all += points;
-	/* Which worker does what is a matter of chance; a little also when slabs are filled up. */
+	/*
+	 * The assignment of work to workers is random. So is, to a small extent, the filling of
+	 * slabs.
+	 */
 	if (!what && !only && caller != WORKER)
 		what = wrong_number(command->name, points);
 	if (!what && !only && caller == WORKER && !points)

@@ -54,7 +54,7 @@ static int read_event(struct stage *stage)
 	return read(stage->slice, &event, sizeof(event)) == sizeof(event) ? 0 : errno;
 }
 
-/* A transaction with a number tells its end. */
+/* A transaction with a cookie reports its end in an event. */
 static void make_event(struct stage *stage)
 {
 	struct morph_change change = change_add(1, 0);
@@ -313,7 +313,7 @@ static void removed(struct stage *stage)
 	must(remove_it(stage), "removing a circuit");
 }
 
-/* Along a path of the caller's. */
+/* Light a circuit along an explicit path. */
 static int add_along(struct stage *stage)
 {
 	struct morph_change change = change_add(1, 0);
@@ -437,7 +437,7 @@ const unsigned int abi_commands_count = COUNT(abi_commands);
 
 /* ------------------------------------------------------------ what workers do */
 
-/* Who asks for a test need not wait until what fails time and again is tested by itself. */
+/* Request a test: the driver retests parts that fail repeatedly only after a long time. */
 static void ask_for_test(struct stage *stage, unsigned int accelerator)
 {
 	nl_begin(&stage->nl, MORPH_CMD_HARDWARE_TEST, 0);
@@ -447,7 +447,7 @@ static void ask_for_test(struct stage *stage, unsigned int accelerator)
 	must(nl_do(&stage->nl), "hardware-test");
 }
 
-/* A test that lacks memory has found nothing: it is asked for again. */
+/* A test without memory has no result: request it again. */
 static void trusted_again(struct stage *stage, unsigned int accelerator)
 {
 	long long until = now_ms() + PATIENCE_MS;
@@ -459,7 +459,7 @@ static void trusted_again(struct stage *stage, unsigned int accelerator)
 		 now_ms() < until);
 }
 
-/* The accelerator behind rank 0 dies, and comes back when another is in its place. */
+/* The accelerator of rank 0 dies, and comes back after a spare has replaced it. */
 static int fail_over(struct stage *stage)
 {
 	long long until = now_ms() + PATIENCE_MS;
@@ -479,7 +479,10 @@ static int fail_over(struct stage *stage)
 	return view.ranks[0].accelerator == old ? ETIME : 0;
 }
 
-/* Plans are made for all ranks, of which one that lacks memory is made once there is some. */
+/*
+ * The driver makes plans for all ranks. It makes a plan that lacked memory when memory is available
+ * again.
+ */
 static int plan(struct stage *stage)
 {
 	long long until = now_ms() + PATIENCE_MS;

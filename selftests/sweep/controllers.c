@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Every command that is about controllers, and about the lanes that they reserve. */
+/* Every command on controllers, and on the lanes that they reserve. */
 #include "allocation.h"
 
 #define LONG 600000000000ULL
-#define NEW 9 /* a controller that there is not yet */
+#define NEW 9 /* a controller that does not exist yet */
 #define EPOCH 5
 #define LANES 2
 
@@ -96,7 +96,7 @@ static void reserved(struct stage *stage)
 	must(reserve(stage), "reservation-set");
 }
 
-/* A later epoch has begun, in which nothing has been asked for again. */
+/* A later epoch has begun, in which no lane has been reserved again. */
 static void outlived(struct stage *stage)
 {
 	struct nl *nl;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Every call that the core makes of the provider fails in turn, in every shape of change:
+ * Fail in turn every call of the core to the provider, for every shape of change:
  *
  *   provider [--quick] [--record] [shape [kind [point]]]
  *
- * For each shape and each kind of failure the first call fails, then the second, and so on,
- * until one is not reached any more. After each the light must be as it was before, or as it
- * was asked for, by the answer that was given; no other tenant's light may have flickered; and
- * when the slice has gone nothing of it may be left.
+ * For each shape and each kind of failure the first call fails, then the second, and so on, until
+ * the shape makes no more calls. After each failure the light must be as before or as requested,
+ * according to the answer. The light of other tenants must not have flickered. After the end of the
+ * slice nothing of it may be left.
  */
 #include <poll.h>
 #include <stdio.h>
@@ -20,18 +20,18 @@
 
 #define MOST_POINTS 64
 #define NEIGHBOURS 2
-/* Later than the profiles' deadline by far. */
+/* Much later than the deadline of the profiles. */
 #define LATE "late=300000000"
 #define ERROR "programming_error - after=%u"
 
-/* A way in which calls fail. %u is the number of the call, and of those after it. */
+/* A kind of failure. %u is the number of the call, then the numbers of the calls after it. */
 struct kind {
 	const char *name;
 	const char *faults[3];
-	bool quick; /* also in the short run */
-	bool patrol; /* it is patrol that puts right what can't be at once */
-	bool lasts; /* what is lost meanwhile must be told */
-	bool no_query; /* from the first call on no state of hardware can be asked for */
+	bool quick; /* also part of the short run */
+	bool patrol; /* patrol repairs the rest later */
+	bool lasts; /* the driver must report a loss in between */
+	bool no_query; /* after the first failure the driver can read no state of the hardware */
 };
 
 static const struct kind kinds[] = {
@@ -41,7 +41,10 @@ static const struct kind kinds[] = {
 	{ "lost", .faults = { "programming_timeout - after=%u" } },
 	{ "lost-all-done", .faults = { "programming_timeout - done=9999 after=%u" } },
 	{ "late", .faults = { "programming_timeout - " LATE " after=%u" }, .patrol = true },
-	/* The next call is the first of the rollback, or the second try of one that must be. */
+	/*
+	 * The next call is the first of the rollback, or the second attempt of a call that must
+	 * succeed.
+	 */
 	{ "rollback-error", .faults = { ERROR, ERROR }, .quick = true, .patrol = true },
 	{ "rollback-lost", .faults = { ERROR, "programming_timeout - after=%u" }, .patrol = true },
 	{ "rollback-late", .faults = { ERROR, "programming_timeout - " LATE " after=%u" },
@@ -58,13 +61,13 @@ static const struct kind kinds[] = {
 
 static struct scene scene;
 static struct nl nl;
-static bool alive; /* the scene's fabric is there */
-static bool real; /* and goes by the real clock */
-static unsigned int charged_at_first; /* before there was any */
+static bool alive; /* the fabric of the scene exists */
+static bool real; /* and runs by real time */
+static unsigned int charged_at_first; /* charge before the first fabric */
 
 /* ------------------------------------------------------------------- the scene */
 
-/* What root is charged for: circuits, lanes and prepared transactions. */
+/* The charge of root: circuits, lanes and prepared transactions. */
 static unsigned int charged(void)
 {
 	nl_begin(&nl, MORPH_CMD_QUOTA_GET, 0);
@@ -89,7 +92,7 @@ static void scene_close(void)
 	if (scene.peer.fd >= 0)
 		sim_stop(&scene.peer);
 	alive = false;
-	/* Slices end in their own time, also when their fabric has gone before them. */
+	/* Slices end asynchronously, also when their fabric has gone before them. */
 	if (!WAIT_UNTIL(charged() <= charged_at_first)) {
 		fprintf(stderr, "# root is still charged for slices of fabrics that are gone\n");
 		exit(1);
@@ -99,13 +102,13 @@ static void scene_close(void)
 #define UUID_A "11111111-1111-4111-8111-111111111111"
 #define UUID_B "22222222-2222-4222-8222-222222222222"
 
-/* Lateness, and joined fabrics, need real time; for all else its length is of no matter. */
+/* Late completions and joined fabrics need real time. All other cases do not depend on time. */
 static bool wants_real(const struct shape *shape, const struct kind *kind)
 {
 	return shape->edge || strstr(kind->name, "late");
 }
 
-/* A fabric, or two that are joined, and a tenant who has nothing to do with it all. */
+/* Make one fabric or two joined ones, and a slice of an uninvolved tenant. */
 static void scene_open(const struct shape *shape, const struct kind *kind)
 {
 	static const uint32_t others[] = { 2, 3 }, farther[] = { 4, 5 };
@@ -131,7 +134,7 @@ static void scene_open(const struct shape *shape, const struct kind *kind)
 	sim_refresh(&scene.sim);
 }
 
-/* A slice as the shape wants it: 0 or an errno. */
+/* Make a slice for the shape: 0 or an errno. */
 static int try_set(const struct shape *shape)
 {
 	static const uint32_t wanted[] = { 0, 1, 2 }, at_edge[] = { 1, 0 };
@@ -148,7 +151,7 @@ static int try_set(const struct shape *shape)
 	return shape->set(&scene);
 }
 
-/* By the real clock a device may miss its deadline where the machine is starved. */
+/* In real time a device may miss its deadline if the machine is overloaded. */
 static void scene_set(const struct shape *shape, const struct kind *kind)
 {
 	unsigned int tries = 3;
@@ -166,7 +169,7 @@ static void scene_set(const struct shape *shape, const struct kind *kind)
 	drain_events(scene.slice);
 }
 
-/* Parts of the fabric that are not trusted. */
+/* Parts of the fabric that are not healthy. */
 struct impaired {
 	struct part {
 		uint32_t kind, index;
@@ -174,7 +177,7 @@ struct impaired {
 	unsigned int count;
 };
 
-/* Hardware that is not trusted would make the next point another one. */
+/* With unhealthy hardware the next point would differ. */
 static bool scene_sound(void)
 {
 	nl_begin(&nl, MORPH_CMD_FABRIC_GET, 0);
@@ -183,7 +186,7 @@ static bool scene_sound(void)
 	       !REPLY_U32(&nl, MORPH_A_FABRIC_IMPAIRED);
 }
 
-/* A part that is not well. It is tested only while it lies idle. */
+/* Note a part that is not healthy. The driver can test it only while it is idle. */
 static void note_impaired(const struct nlmsghdr *message, void *context)
 {
 	struct impaired *impaired = context;
@@ -196,7 +199,7 @@ static void note_impaired(const struct nlmsghdr *message, void *context)
 	impaired->count++;
 }
 
-/* Whoever wants the same once more has what has failed tested first. */
+/* Test failed parts before the repetition of the change. */
 static void test_impaired(void)
 {
 	struct impaired impaired = {};
@@ -225,7 +228,7 @@ static const struct morph_circuit_info *find(const struct view *view, unsigned i
 	return NULL;
 }
 
-/* The circuits are those that the answers promised. */
+/* The circuits must match the answers. */
 static const char *wrong_circuits(const struct view *view)
 {
 	unsigned int i, ahead = 0;
@@ -247,7 +250,7 @@ static const char *wrong_circuits(const struct view *view)
 	return NULL;
 }
 
-/* A circuit, or the slice, is said to be bad: was its owner told? */
+/* Did the driver notify the owner of a failed circuit or a degraded slice? */
 static const char *wrong_silence(const struct view *view)
 {
 	struct pollfd pollfd = { .fd = scene.slice, .events = POLLIN };
@@ -287,7 +290,7 @@ static const char *wrong_neighbour(void)
 	return NULL;
 }
 
-/* Idle elements that could not be parked are parked by patrol; nothing else may need time. */
+/* Patrol parks idle elements that could not be parked at once. Nothing else may take time. */
 static const char *wrong_world(bool late)
 {
 	const int slices[] = { scene.neighbour, scene.slice };
@@ -313,7 +316,7 @@ static bool come_to_rest(struct view *view)
 	do {
 		if (!world_rest(&scene.sim))
 			return false;
-		/* What was turned last settles, though nobody waits for that, and is signalled. */
+		/* The last turned elements settle and signal, although no caller waits for that. */
 		if (!real &&
 		    (sim_control(&scene.sim, "advance", "1000000") || !world_rest(&scene.sim)))
 			return false;
@@ -325,7 +328,7 @@ static bool come_to_rest(struct view *view)
 	return view->info.state != MORPH_SLICE_REPAIRING;
 }
 
-/* All has been said and done, and the fault is over. */
+/* Judge the state after the change has ended and the fault is cleared. */
 static const char *judge(const struct kind *kind)
 {
 	const char *what = NULL;
@@ -349,7 +352,7 @@ static const char *judge(const struct kind *kind)
 	return what ? what : wrong_neighbour();
 }
 
-/* What has failed can be had once the fault is over. NULL, or what is wrong then. */
+/* After the fault is cleared, the same change must succeed. Return NULL or a description. */
 static const char *wrong_again(const struct shape *shape, const struct kind *kind)
 {
 	long long until = now_ms() + PATIENCE_MS;
@@ -364,7 +367,7 @@ static const char *wrong_again(const struct shape *shape, const struct kind *kin
 	return judge(kind);
 }
 
-/* The slice goes, and leaves nothing. */
+/* The slice ends, and must leave nothing. */
 static const char *wrong_end(unsigned int charged_before)
 {
 	const int slices[] = { scene.neighbour };
@@ -417,7 +420,7 @@ static long long first_fault(bool armed)
 	return first;
 }
 
-/* Let the calls from number point on fail; the fault's number. */
+/* Fail the calls from number @point on; return the number of the fault. */
 static long long inject(const struct kind *kind, unsigned int point)
 {
 	unsigned int i;
@@ -434,7 +437,7 @@ static long long inject(const struct kind *kind, unsigned int point)
 	return first_fault(false);
 }
 
-/* One point: what is wrong, or NULL. *reached: there was such a call. */
+/* Sweep one point. Return NULL or a description; *reached reports whether there was such a call. */
 static const char *sweep_point(const struct shape *shape, const struct kind *kind,
 			       unsigned int point, bool *reached)
 {
@@ -457,7 +460,10 @@ static const char *sweep_point(const struct shape *shape, const struct kind *kin
 		return say("it never came to rest while the fault lasts");
 	}
 	*reached = first_fault(true) != id;
-	/* Of a half that leaves, the laser is asked, too: that may have failed by itself. */
+	/*
+	 * For an outgoing half the driver also reads the laser, and that read may be the one that
+	 * failed.
+	 */
 	if (error && !*reached && !(shape->edge && kind->no_query)) {
 		scene_close();
 		return say("it answers %s though nothing has failed: %s", strerror(error),
@@ -486,7 +492,7 @@ static void result(const char *name, const char *kind, const char *what)
 	fflush(stdout);
 }
 
-/* One kind of failure in one shape, at one point or at all. */
+/* Sweep one kind of failure in one shape, at one point or at all points. */
 static void sweep(const struct shape *shape, const struct kind *kind, unsigned int only)
 {
 	unsigned int point, points = 0;

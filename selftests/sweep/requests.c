@@ -6,12 +6,12 @@
 #include "allocation.h"
 
 #define LONG 600000000000ULL
-/* Has everybody's limits, until others are set. */
+/* A user with the default limits, until a command sets others. */
 #define USER 4444
-/* Has nothing, and is unknown. */
+/* A user that has nothing and is unknown to the driver. */
 #define STRANGER 5555
 #define DEFAULT 65536
-/* Nobody's element, and an accelerator that nobody holds. */
+/* An unused element, and an unused accelerator. */
 #define ELEMENT(stage) ((stage)->sim.info.elements - 1)
 #define IDLE 7
 
@@ -22,7 +22,7 @@ static struct nl *begin(struct stage *stage, uint8_t cmd, uint16_t fabric)
 	return &stage->nl;
 }
 
-/* A get of one thing, and the dump of all: what they ask for is in the same attributes. */
+/* A get of one object and a dump of all objects. Both have the same attributes. */
 #define GET(name, CMD, FABRIC, ...)                                              \
 	static int get_##name(struct stage *stage)                               \
 	{                                                                        \
@@ -63,7 +63,7 @@ DUMP(stats, STATS_GET, STATS_FABRIC)
 GET(why_not, WHY_NOT, WHY_NOT_FABRIC, nl_put_u32(nl, MORPH_A_WHY_NOT_COUNT, 99))
 DUMP(edge, EDGE_GET, EDGE_FABRIC)
 
-/* Of two that are named, and joined in a ring. */
+/* Make a ring of two named accelerators. */
 static int get_why_not_ring(struct stage *stage)
 {
 	struct nl *nl = begin(stage, MORPH_CMD_WHY_NOT, MORPH_A_WHY_NOT_FABRIC);
@@ -209,7 +209,7 @@ static int delete (struct stage *stage)
 	return nl_do(nl);
 }
 
-/* By its name: who made it may not have heard its number. */
+/* Delete by name: the client may have lost the reply with the number. */
 static void deleted(struct stage *stage)
 {
 	must(ERRNO(slice_delete(stage->sim.fd, MORPH_ANY, "asked", 0)), "slice-delete");
@@ -229,7 +229,7 @@ static void policy_back(struct stage *stage)
 	must(ERRNO(slice_policy(stage->slice, MORPH_FAILOVER_AUTOMATIC)), "policy");
 }
 
-/* Its node is made anew. */
+/* The kernel makes its node again. */
 static int own(struct stage *stage, uint32_t owner, uint32_t mode)
 {
 	struct nl *nl = begin(stage, MORPH_CMD_SLICE_SET, MORPH_A_SLICE_FABRIC);
@@ -310,7 +310,7 @@ static int apply_dry(struct stage *stage)
 	return apply(stage, MORPH_A_TXN_DRY_RUN);
 }
 
-/* The last circuit of the slice is the one that was added. */
+/* The last circuit of the slice is the one that the command added. */
 void take_back(struct stage *stage)
 {
 	struct morph_change change;
@@ -352,15 +352,15 @@ static void revert_open(const struct nlmsghdr *message, void *context)
 	uint32_t txn = nl_get_u32(nl_find(message, MORPH_A_TXN_ID));
 	const struct stage *stage = context;
 
-	/* One that can't be reverted shows in the picture. */
+	/* The state shows a transaction that could not be reverted. */
 	if (outcome == MORPH_OUTCOME_PREPARED || outcome == MORPH_OUTCOME_UNCONFIRMED)
 		txn_step(stage->slice, txn, MORPH_TXN_REVERT, 0, NULL);
 }
 
-/* All that is prepared: who prepared it may not have heard its number. */
+/* Revert all prepared transactions: the client may have lost the reply with the number. */
 static void reverted(struct stage *stage)
 {
-	/* What is left of an answer that was lost is none of the dump's. */
+	/* Close the socket first, because the rest of a lost answer does not belong to the dump. */
 	nl_close(&stage->nl);
 	must(nl_open(&stage->nl), "netlink");
 	must(nl_dump(begin(stage, MORPH_CMD_TXN_GET, MORPH_A_TXN_FABRIC), revert_open, stage),

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is wrong, in words. */
+/* Descriptions of errors. */
 #include <stdarg.h>
 #include <stdio.h>
 
@@ -7,7 +7,7 @@
 
 const char *say(const char *format, ...)
 {
-	/* Room for two pictures of a stage. */
+	/* Large enough for two states of a stage. */
 	static char texts[4][1400];
 	static unsigned int turn;
 	char *text = texts[turn++ % COUNT(texts)];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A schedule of three ranks, and a ring for it. */
+/* A schedule of three ranks, and a queue for it. */
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -10,7 +10,10 @@
 #define CIRCUITS (2 * SCHEDULE_RANKS)
 #define ENTRIES 8u
 
-/* On the same ports nothing can be lit ahead. What else a slice has lit is on other lanes. */
+/*
+ * On the same ports the driver can light nothing ahead. Other circuits of the slice are on other
+ * lanes.
+ */
 static void fill_circuits(struct morph_schedule_circuit *circuits, bool apart)
 {
 	unsigned int i;

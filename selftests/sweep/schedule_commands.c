@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Every command about schedules and rings, and what a slice file maps. */
+/* Every command on schedules and queues, and the mappings of a slice file. */
 #include <sys/mman.h>
 
 #include "allocation.h"
@@ -47,7 +47,7 @@ static int jump(struct stage *stage)
 	return act(stage, MORPH_SCHEDULE_JUMP, 2, 2);
 }
 
-/* The last one that is waited for. */
+/* Wait for the last position. */
 static int arrive(struct stage *stage)
 {
 	return act(stage, MORPH_SCHEDULE_ARRIVE, 0, 1);
@@ -150,7 +150,7 @@ static void ring_unmapped(struct stage *stage)
 
 /* ---------------------------------------------------------------- state page */
 
-/* A slice that has none yet: the first who maps it has it made. */
+/* The first mapping of a slice's state page allocates it. */
 static void make_slice(struct stage *stage)
 {
 	stage->fd = slice_create(stage->sim.fd, 2);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Schedules: each verb, asked for by call and through a ring. */
+/* Schedules: each verb, by call and through a queue. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -26,8 +26,8 @@ static bool is_wanted(const struct scene *scene, unsigned int circuit)
 }
 
 /*
- * What is lit by the schedule's own word: those of its step, also where it has stopped. Those of
- * the next one may be, where a repair has led circuits apart.
+ * Collect the circuits that must be lit according to the schedule: those of its step, also after a
+ * stop. Circuits of the next step may be lit, if a repair has separated them from the current ones.
  */
 static void follow(struct scene *scene)
 {
@@ -40,7 +40,7 @@ static void follow(struct scene *scene)
 	count = schedule_step(info.step, circuits);
 	for (i = 0; i < count; i++)
 		want(scene, circuits[i]);
-	/* One that has stopped on the way to a step it was not at has some of them. */
+	/* A schedule that stopped on the way to its first step has lit some of them. */
 	if (info.step == MORPH_ANY && info.state == MORPH_SCHEDULE_STOPPED)
 		for (i = 0; i < info.circuits; i++)
 			scene->ahead[scene->ahead_count++] = scene->first_circuit + i;
@@ -67,7 +67,7 @@ static int start(struct scene *scene)
 	return act_at(scene, MORPH_SCHEDULE_START, 0, 0);
 }
 
-/* One that has failed has stopped the schedule: it is gone on with by START. */
+/* A failed step has stopped the schedule, so START continues it. */
 static int restart_at(struct scene *scene, unsigned int step)
 {
 	struct morph_schedule_info info;
@@ -94,7 +94,7 @@ static int third_again(struct scene *scene)
 	return restart_at(scene, 2);
 }
 
-/* ------------------------------------------------------------------ what is there */
+/* ----------------------------------------------------------------------- scenes */
 
 static int load(struct scene *scene, unsigned int advance, bool apart)
 {
@@ -131,7 +131,7 @@ static int set_barrier(struct scene *scene)
 	return load_and_start(scene, MORPH_ADVANCE_BARRIER, false);
 }
 
-/* Nothing has begun the second step in time. */
+/* Wait until the second step has missed its deadline. */
 static int set_stopped(struct scene *scene)
 {
 	int error = load_and_start(scene, SCHEDULE_TOO_LATE, false);
@@ -145,7 +145,7 @@ static int set_stopped(struct scene *scene)
 	return 0;
 }
 
-/* What the second step wants, and the first leaves room for, is lit already. */
+/* The driver has lit ahead the circuits of the second step that the first leaves room for. */
 static int set_ahead(struct scene *scene)
 {
 	int error = load_and_start(scene, MORPH_ADVANCE_CALL, true);
@@ -177,7 +177,7 @@ static int set_ring(struct scene *scene)
 	return scene->memory ? 0 : errno;
 }
 
-/* -------------------------------------------------------------------- what is done */
+/* ------------------------------------------------------------------------ verbs */
 
 static int go(struct scene *scene)
 {
@@ -194,7 +194,7 @@ static int restart(struct scene *scene)
 	return act_at(scene, MORPH_SCHEDULE_START, 2, 0);
 }
 
-/* The last rank that arrives begins the step; how that ends is told to those who wait. */
+/* The last rank that arrives begins the step; the waiting ranks get its result. */
 static int arrive(struct scene *scene)
 {
 	unsigned int rank;
@@ -224,13 +224,13 @@ static int unload(struct scene *scene)
 {
 	struct morph_schedule_info info;
 
-	/* It has gone. */
+	/* The schedule has gone. */
 	if (schedule_info(scene->slice, scene->schedule, &info) && errno == ENOENT)
 		return 0;
 	return act_at(scene, MORPH_SCHEDULE_UNLOAD, 0, 0);
 }
 
-/* Two steps on, and darkened where it stands; what is lit ahead goes, too. */
+/* Make two steps, then stop, which darkens also the circuits lit ahead. */
 static int go_and_stop(struct scene *scene)
 {
 	int error = go(scene);

@@ -13,7 +13,7 @@
 #define SECOND 1000000000ULL
 #define LONG (600 * SECOND)
 #define EDGE(index) (MORPH_RANK_EDGE | (index))
-/* edge4: what leaves at edge 0 comes in at the peer's edge 4, and the other way. */
+/* edge4: light that leaves at edge 0 arrives at edge 4 of the peer, and the reverse. */
 #define OUT 0
 #define IN 4
 
@@ -37,7 +37,7 @@ static void want(struct scene *scene, const struct morph_change *change)
 	}
 }
 
-/* A transaction, and what is wanted after it by its own word. */
+/* Run a transaction, and note the circuits that must exist according to its answer. */
 static int run(struct scene *scene, struct morph_change *changes, unsigned int count,
 	       unsigned int flags)
 {
@@ -90,7 +90,7 @@ static int remove_all(struct scene *scene)
 	return run(scene, changes, 3, 0);
 }
 
-/* A circuit as it is. */
+/* Read a circuit. */
 static struct morph_circuit_info look(struct scene *scene, unsigned int circuit)
 {
 	struct view view;
@@ -114,7 +114,7 @@ static struct morph_change move_of(const struct morph_circuit_info *circuit)
 	};
 }
 
-/* To another lane: the new light shines before the old one goes out. */
+/* Move to another lane: the new light comes on before the old one goes out. */
 static int move_apart(struct scene *scene)
 {
 	struct morph_circuit_info circuit = look(scene, scene->wanted[0].circuit);
@@ -124,7 +124,7 @@ static int move_apart(struct scene *scene)
 	return run(scene, &change, 1, 0);
 }
 
-/* Two circuits exchange their receivers, lanes and ports: the old light must go first. */
+/* Two circuits exchange their receivers, lanes and ports: the old light must go out first. */
 static int swap(struct scene *scene)
 {
 	struct morph_circuit_info a = look(scene, scene->wanted[0].circuit);
@@ -138,7 +138,7 @@ static int swap(struct scene *scene)
 	return run(scene, changes, 4, 0);
 }
 
-/* Some go, some come, some move, in one transaction. */
+/* Remove, add and move circuits in one transaction. */
 static int all_kinds(struct scene *scene)
 {
 	struct morph_circuit_info circuit = look(scene, scene->wanted[2].circuit);
@@ -148,7 +148,7 @@ static int all_kinds(struct scene *scene)
 	return run(scene, changes, 4, 0);
 }
 
-/* The third can't be: no such circuit. */
+/* The third change is invalid: no such circuit. */
 static int each(struct scene *scene)
 {
 	struct morph_change changes[] = { change_add(1, 0), change_remove(scene->wanted[0].circuit),
@@ -169,7 +169,7 @@ static int dry_run(struct scene *scene)
 
 /* ------------------------------------------------------------------ two phases */
 
-/* What a coordinator knows of its transaction. */
+/* The state that a coordinator has of its transaction. */
 struct phases {
 	int slice;
 	unsigned int txn;
@@ -196,7 +196,7 @@ static int step(const struct phases *phases, unsigned int verb, uint64_t lease_n
 	return txn_step(phases->slice, phases->txn, verb, lease_ns, NULL) ? errno : 0;
 }
 
-/* A moved and a new circuit. */
+/* Move one circuit and add another one. */
 static struct phases two_changes(struct scene *scene)
 {
 	struct morph_circuit_info circuit = look(scene, scene->wanted[0].circuit);
@@ -220,8 +220,8 @@ static void want_all(struct scene *scene, const struct phases *phases)
 }
 
 /*
- * What became of it, by its own word: a repair that comes between ends it, and its owner is
- * told by the next step that it has ended.
+ * Wait for the end of the transaction and note its outcome. A repair in between ends it, and the
+ * next step reports that to its owner.
  */
 static int ended(struct scene *scene, const struct phases *phases, int error)
 {
@@ -249,7 +249,7 @@ static int prepared_and_committed(struct phases *phases, uint64_t lease_ns)
 	return error ? error : step(phases, MORPH_TXN_COMMIT, lease_ns);
 }
 
-/* A confirmation that fails leaves it committed: it is asked for once more. */
+/* A failed confirmation leaves the transaction committed: confirm it again. */
 static int confirm(struct scene *scene, const struct phases *phases)
 {
 	int error = step(phases, MORPH_TXN_CONFIRM, 0);
@@ -291,7 +291,7 @@ static int prepare_revert(struct scene *scene)
 	return error ? error : ended(scene, &phases, step(&phases, MORPH_TXN_REVERT, 0));
 }
 
-/* Committed, and never heard of again. */
+/* Commit, and take no further step. */
 static int lease(struct scene *scene)
 {
 	struct phases phases = two_changes(scene);
@@ -315,7 +315,7 @@ static struct phases halves(int slice)
 	return phases;
 }
 
-/* Take a step here and there; where it fails both go back. */
+/* Take a step on both sides; if it fails, revert both. */
 static int both(const struct phases *here, const struct phases *there, unsigned int verb)
 {
 	uint64_t lease_ns = verb == MORPH_TXN_CONFIRM ? 0 : LONG;
@@ -354,7 +354,7 @@ static int edge(struct scene *scene)
 
 /* ------------------------------------------------------------ repair and the end */
 
-/* A slice has been repaired, or was given up: both are told. */
+/* Wait until the driver has repaired the slice or given it up, and has reported either. */
 static int repaired(struct scene *scene)
 {
 	long long until = now_ms() + PATIENCE_MS;
@@ -370,7 +370,7 @@ static int repaired(struct scene *scene)
 	return 0;
 }
 
-/* The hardware shows it, and the core takes notice. */
+/* Inject a fault, and wait until the core has noticed it. */
 static int repaired_after(struct scene *scene, const char *fault)
 {
 	uint64_t generation;
@@ -425,7 +425,7 @@ static int release(struct scene *scene)
 	return 0;
 }
 
-/* The slice's only file belongs to a process that is killed. */
+/* The only file of the slice belongs to a process that is killed. */
 static int killed(struct scene *scene)
 {
 	pid_t owner = fork();

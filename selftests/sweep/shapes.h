@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Shapes of what a slice can go through, each from a scene that is set for it. */
+/* Shapes of changes to a slice. Each starts from a prepared scene. */
 #ifndef SELFTESTS_SWEEP_SHAPES_H
 #define SELFTESTS_SWEEP_SHAPES_H
 
 #include "sweep.h"
 
-/* A circuit that is to be there. */
+/* A circuit that must exist. */
 struct wanted {
 	unsigned int circuit, src, dst;
 };
@@ -13,17 +13,17 @@ struct wanted {
 struct scene {
 	struct sim sim;
 	unsigned int parked[4096];
-	int neighbour; /* another tenant, lit */
+	int neighbour; /* slice of another tenant, lit */
 	struct view neighbour_view;
-	int slice; /* the one that the shape is about, or -1: it has gone */
+	int slice; /* slice of the shape, or -1 if it has gone */
 
 	struct wanted wanted[MAX_CIRCUITS];
 	unsigned int wanted_count;
 
 	unsigned int schedule, first_circuit;
-	unsigned int ahead[6], ahead_count; /* circuits that may be lit, too */
+	unsigned int ahead[6], ahead_count; /* other circuits that may be lit */
 	int ring;
-	void *memory; /* of the ring */
+	void *memory; /* memory of the queue */
 
 	/* at an edge: the other side */
 	struct sim peer;
@@ -34,13 +34,14 @@ struct scene {
 struct shape {
 	const char *name;
 	bool edge; /* two fabrics, joined */
-	bool spoils; /* leaves hardware that is broken: the next point has a new fabric */
-	/* What is there before; 0, or an errno. */
+	bool spoils; /* the hardware stays broken, so the next point needs a new fabric */
+	/* Prepare the scene: 0 or an errno. */
 	int (*set)(struct scene *scene);
-	/* What is swept: 0, or an errno. scene->wanted follows what it was told. */
+	/* The change under test: 0 or an errno. scene->wanted must match the answers. */
 	int (*act)(struct scene *scene);
 	/*
-	 * The same once more, when the fault is over: it must succeed. NULL: it can't be repeated.
+	 * Repeat the change after the fault is cleared: it must succeed. NULL: it cannot be
+	 * repeated.
 	 */
 	int (*again)(struct scene *scene);
 };

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * Failing every call in turn. What is checked after each failure knows nothing of the driver
- * but its answers, and nothing of the light but what the simulated hardware shows.
+ * Fail every call in turn. The checks after each failure use only the driver's answers and the
+ * light in the simulated hardware.
  */
 #ifndef SELFTESTS_SWEEP_H
 #define SELFTESTS_SWEEP_H
@@ -13,7 +13,9 @@
 
 /* -------------------------------------------------------------------- say.c */
 
-/* A sentence. It is overwritten by the fourth one after it, so that one may quote another. */
+/*
+ * Format a text. The fourth call after it overwrites the result, so that texts can include others.
+ */
 const char *say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* ------------------------------------------------------------------ world.c */
@@ -25,39 +27,38 @@ struct view {
 	struct morph_circuit_info circuits[MAX_CIRCUITS];
 };
 
-/* 0 or -1, as slice_read(). */
+/* 0 or -1, like slice_read(). */
 int view_read(int slice, struct view *view);
 
-/* The states that elements of a fabric have which nobody uses. Nothing may be lit. */
+/* Read the states of the elements of an idle fabric. Nothing may be lit. */
 void world_parked(const struct sim *sim, unsigned int *parked);
 /*
- * Are circuits and hardware one? Lasers, receivers, elements, and the books that the driver
- * keeps of lanes and pins, against the circuits of these files. NULL, or what is wrong.
+ * Compare lasers, receivers, elements, and the driver's accounts of lanes and pins with the
+ * circuits of these slices. Return NULL or a description.
  */
 const char *world_wrong(const struct sim *sim, const unsigned int *parked, const int *slices,
 			unsigned int count);
-/* Wait until nothing is under way, in the core or in the hardware: false: it never ended. */
+/* Wait until no operation is in progress in the core or in the hardware; false after a timeout. */
 bool world_rest(const struct sim *sim);
-/* Has a receiver of the slice gone dark since the simulator was told to count that? */
+/* Has a receiver of the slice gone dark since the simulator began to count that? */
 bool world_flickered(const struct sim *sim, const struct view *view);
 
 /* ------------------------------------------------------------------ table.c */
 
 /*
- * How many points were swept must not be less than what is recorded for them, in
- * selftests/sweep/points: a point that is not reached any more is a test that is lost. With
- * --record the file is written anew.
+ * Compare the number of points with the recorded one in selftests/sweep/points. A point that the
+ * sweep no longer reaches is a lost test. With --record, the program writes the file again.
  */
 void points_begin(bool record);
 /*
- * NULL, or how the number differs from the recorded one: more is good news, and only told; so
- * many less may be chance.
+ * Return NULL, or how the number differs from the recorded one. A higher number is only logged. A
+ * number lower by at most @chance may be random.
  */
 const char *points_check(const char *sweep, const char *name, unsigned int points,
 			 unsigned int chance);
 /*
- * After a whole sweep: NULL, or what is recorded of it and was not swept, which --record
- * forgets.
+ * After a complete sweep: return NULL, or the recorded points that were not swept, which --record
+ * removes.
  */
 const char *points_end(const char *sweep);
 

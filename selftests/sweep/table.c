@@ -12,7 +12,7 @@ static struct row {
 	char sweep[16];
 	char name[48];
 	unsigned int points;
-	bool swept; /* this time */
+	bool swept; /* in this run */
 } rows[MAX_ROWS];
 
 static unsigned int count;
@@ -59,7 +59,7 @@ void points_begin(bool record)
 
 	recording = record;
 	if (record)
-		stream = fopen(recorded(), "r"); /* goes on where another has begun */
+		stream = fopen(recorded(), "r"); /* continue the file of an earlier program */
 	if (!stream)
 		stream = fopen(POINTS, "r");
 	while (stream && fgets(line, sizeof(line), stream))
@@ -70,8 +70,8 @@ void points_begin(bool record)
 }
 
 /*
- * Recorded numbers go where a test machine can write; whoever asked for them copies the file.
- * It is written each time: a run that is cut short has recorded what it swept.
+ * Write the recorded numbers to a directory that a test machine can write; the user copies the
+ * file. Write it after each sweep, so that an aborted run keeps its results.
  */
 static void write_all(void)
 {

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is, seen from outside: circuits as the driver tells them, light as the hardware has it. */
+/*
+ * The state seen from outside: circuits as the driver reports them, and light from the simulated
+ * hardware.
+ */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,14 +14,14 @@
 #define MAX_GUIDES 8192
 #define MAX_PORTS 512
 
-/* What the circuits ask of the hardware, and what it shows. */
+/* The requirements of the circuits, and the actual hardware. */
 struct need {
 	uint64_t lanes[MAX_GUIDES];
 	unsigned int pins[MAX_ELEMENTS];
 	unsigned int state[MAX_ELEMENTS];
 	uint64_t lasers[MAX_PORTS];
 	uint64_t receivers[MAX_PORTS];
-	/* schedules: circuits that lead there, and how many of them have it, lit or not */
+	/* schedules: number of circuits, lit or not, that use each guide and element */
 	bool schedules;
 	unsigned int held_guides[MAX_GUIDES];
 	unsigned int held_elements[MAX_ELEMENTS];
@@ -30,9 +33,9 @@ int view_read(int slice, struct view *view)
 			  COUNT(view->circuits));
 }
 
-/* ----------------------------------------------------------- what there should be */
+/* ------------------------------------------------------------- requirements */
 
-/* The way of a circuit. */
+/* Add the path of a circuit. */
 struct way {
 	struct morph_path_element elements[64];
 	uint32_t guides[64];
@@ -78,7 +81,7 @@ static const char *need_path(int slice, const struct morph_circuit_info *circuit
 	return NULL;
 }
 
-/* What a schedule holds: each element once, whatever its circuits do with it. */
+/* Add the hardware that a schedule holds: each element once, however many circuits use it. */
 static const char *need_schedule(int slice, const struct morph_schedule_info *info,
 				 struct need *need)
 {
@@ -138,7 +141,7 @@ static const char *need_slice(const struct sim *sim, int slice, struct need *nee
 	return need_schedules(slice, need);
 }
 
-/* ------------------------------------------------------------------ what there is */
+/* --------------------------------------------------------------- the hardware */
 
 static FILE *open_hardware(const struct sim *sim, const char *file)
 {
@@ -161,7 +164,7 @@ void world_parked(const struct sim *sim, unsigned int *parked)
 		fclose(stream);
 }
 
-/* The light. Ports that are not listed are dark. */
+/* Compare the light. Ports that are not in the file are dark. */
 static const char *compare_light(const struct sim *sim, const struct need *need)
 {
 	unsigned int ports = sim->info.accelerators * sim->info.planes, port;
@@ -187,7 +190,8 @@ static const char *compare_light(const struct sim *sim, const struct need *need)
 				   (unsigned long long)lasers[port],
 				   (unsigned long long)need->lasers[port]);
 		/*
-		 * What a schedule holds is not parked: something may leak to where nobody listens.
+		 * The driver does not park elements that a schedule holds, so light may leak to
+		 * unused receivers.
 		 */
 		if (need->schedules && !need->receivers[port])
 			lit[port] = locked[port];
@@ -200,7 +204,10 @@ static const char *compare_light(const struct sim *sim, const struct need *need)
 	return NULL;
 }
 
-/* Which lanes a schedule holds for what is dark nobody tells: one for each circuit at most. */
+/*
+ * The driver does not report which lanes a schedule holds for dark circuits: at most one for each
+ * circuit.
+ */
 static bool wrong_guide(const struct morph_guide_info *guide, uint64_t lit, unsigned int held)
 {
 	uint64_t taken = guide->lanes & ~guide->lanes_free;
@@ -248,7 +255,7 @@ static const char *compare_elements(const struct sim *sim, const unsigned int *p
 		if (elements[i].pins != need->pins[i] + need->held_elements[i])
 			return say("element %u has %u pins, and should have %u", i,
 				   elements[i].pins, need->pins[i] + need->held_elements[i]);
-		/* One that is held stays where light was last. */
+		/* A held element keeps the state for the latest light. */
 		if (!need->pins[i] && need->held_elements[i])
 			continue;
 		if (elements[i].state != wanted || states[i] != wanted)
@@ -315,7 +322,7 @@ bool world_flickered(const struct sim *sim, const struct view *view)
 	return flickered;
 }
 
-/* A probe of the patrol holds a path for a moment, whatever else rests: what is wrong stays so. */
+/* A probe of the patrol holds a path for a moment, so report only differences that stay. */
 const char *world_wrong(const struct sim *sim, const unsigned int *parked, const int *slices,
 			unsigned int count)
 {
