@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Claims of routes: random sequences of what transactions and protections do with them, against
- * a model that keeps for each route what it has, and adds that up.
+ * Claims of routes. Random sequences of the operations of transactions and protections run against
+ * a model. The model stores the claims of each route and adds them up.
  */
 #include <linux/prandom.h>
 
@@ -12,7 +12,7 @@
 #define STEPS		400u
 #define MOST_GUIDES	512u
 
-/* What a route has by the model. */
+/* The claims of a route in the model. */
 struct model_route {
 	struct morph_route *route;
 	u64 tx, rx;
@@ -25,7 +25,7 @@ struct model {
 	struct fake *fake;
 	struct model_route routes[ROUTES];
 	struct rnd_state random;
-	/* the sum of all routes */
+	/* Sum over all routes. */
 	u64 guide[MOST_GUIDES];
 	u64 tx[FAKE_PORTS], rx[FAKE_PORTS];
 	u32 pins[FAKE_ELEMENTS];
@@ -57,7 +57,7 @@ static void model_add_up(struct model *model)
 	}
 }
 
-/* Could it have all of its path now? */
+/* Whether the route can claim its whole path now. */
 static bool model_free(const struct model *model, const struct model_route *mine)
 {
 	const struct optics_path *path = &mine->route->path;
@@ -80,7 +80,10 @@ static bool model_free(const struct model *model, const struct model_route *mine
 	return true;
 }
 
-/* It gets all of its path, or what the others have left; a held one marks the rest. */
+/*
+ * A route claims its whole path, or the parts that no other route claims. A held route claims the
+ * rest as held.
+ */
 static u64 model_give(struct model *model, struct model_route *mine, bool all, bool mark)
 {
 	const struct optics_path *path = &mine->route->path;
@@ -113,7 +116,7 @@ static void model_take(struct model_route *mine)
 	mine->route = route;
 }
 
-/* The ledger is the sum of what the routes have. */
+/* The ledger equals the sum of the routes' claims. */
 static bool model_agrees(struct model *model, u32 step)
 {
 	const struct optics_state *ledger = ledger_of(model->fake->fabric)->state;
@@ -139,7 +142,7 @@ static u32 pick(struct model *model, u32 below)
 	return prandom_u32_state(&model->random) % below;
 }
 
-/* A path between two accelerators, found as if nobody had anything. */
+/* A path between two accelerators that ignores all claims. */
 static struct morph_route *random_route(struct model *model)
 {
 	struct morph_fabric *fabric = model->fake->fabric;
@@ -163,7 +166,7 @@ static struct morph_route *random_route(struct model *model)
 	return NULL;
 }
 
-/* Held ones let go while claims change, and then take what is left. */
+/* Held routes release their claims while claims change, and then claim the free parts again. */
 static void suspend_held(struct model *model)
 {
 	u32 i;
@@ -196,7 +199,9 @@ static void resume_held(struct model *model)
 	}
 }
 
-/* One that has nothing is claimed if it can be: the ledger and the model must agree on that. */
+/*
+ * Claim a route without claims if possible. Ledger and model must agree on whether it is possible.
+ */
 static bool step_claim(struct model *model, struct model_route *mine)
 {
 	struct optics_refusal why = {};
@@ -220,8 +225,8 @@ static void step_release(struct model *model, struct model_route *mine)
 }
 
 /*
- * A change of one for another, as a transaction makes it: the old one lets go, the new one
- * claims, the old one keeps what is left; then one of them goes.
+ * Replace a route by another one, as a transaction does. The old route releases its claims, the new
+ * route claims its path, the old route keeps the free parts. Then one of the two ends.
  */
 static void step_change(struct model *model, struct model_route *old, struct model_route *new)
 {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Queues of events: order, and what becomes of those that find no room. */
+/* Queues of events: their order, and lost events when a queue is full. */
 #include "fake.h"
 #include "suites.h"
 
@@ -11,7 +11,10 @@ static int event_init(struct kunit *test)
 	return 0;
 }
 
-/* Events that are told apart by their circuit, from first on. */
+/*
+ * Events with consecutive circuit numbers, beginning with first, so that tests can distinguish
+ * them.
+ */
 static void queue_events(struct fake *fake, u32 first, u32 count)
 {
 	struct morph_slice *slice = fake->files[0]->slice;
@@ -67,7 +70,7 @@ static void event_queue_holds_its_slots(struct kunit *test)
 	expect_no_event(fake);
 }
 
-/* Round the ring more than once. */
+/* More events than the queue has slots. */
 static void event_order_is_kept(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -92,7 +95,9 @@ static void event_overflow_leaves_one_record(struct kunit *test)
 	expect_no_event(fake);
 }
 
-/* It needs room for the record and for the event after it: one slot is not enough. */
+/*
+ * The record of lost events and the next event need one slot each, so one free slot is not enough.
+ */
 static void event_record_comes_before_what_follows(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -121,7 +126,10 @@ static void event_losses_are_counted_anew(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 5ULL, fake->files[0]->lost_total);
 }
 
-/* The record says from where on the slice is to be read again, and of no event of its own. */
+/*
+ * The record contains the sequence number from which the reader must read the slice again, and no
+ * other event.
+ */
 static void event_record_is_of_the_last_state(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -143,7 +151,7 @@ static void event_record_is_of_the_last_state(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0ULL, event.dark_ns);
 }
 
-/* One who does not read costs the others nothing. */
+/* A file that does not read does not affect other files. */
 static void event_queues_are_for_themselves(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -163,7 +171,7 @@ static void event_queues_are_for_themselves(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0u, event.circuit);
 }
 
-/* A file that is opened later sees what comes later. */
+/* A file that opens later gets only later events. */
 static void event_before_opening_is_not_told(struct kunit *test)
 {
 	struct fake *fake = test->priv;

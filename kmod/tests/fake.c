@@ -11,9 +11,9 @@ const struct fake_shape fake_small = {
 	.spares = 1,
 };
 
-/* --------------------------------------------------------------- what it is told */
+/* -------------------------------------------------------------------- operations */
 
-/* A completion on its way. */
+/* A completion that is pending. */
 struct later {
 	struct work_struct work;
 	struct fake *fake;
@@ -54,14 +54,14 @@ static int complete_later(struct fake *fake, const struct fake_rule *rule, u64 c
 	later->bytes = bytes;
 	if (bytes) {
 		memcpy(later->results, results, bytes);
-		/* What is handed down is not to be counted on any longer. */
+		/* The record is not valid after the completion. */
 		memset(results, 0x5a, bytes);
 	}
 	queue_work(fake->queue, &later->work);
 	return -EINPROGRESS;
 }
 
-/* The deadline of the operation that is being submitted. */
+/* The deadline of the operation that the core is submitting. */
 static void set_deadline(struct fake *fake, u64 ns)
 {
 	struct optics_params *params = (void *)&fake->fabric->graph->params;
@@ -69,7 +69,7 @@ static void set_deadline(struct fake *fake, u64 ns)
 	WRITE_ONCE(params->deadline_ns, ns);
 }
 
-/* Write it down, and find the rule that is for it. */
+/* Log the operation and find its rule. */
 static struct fake_rule take(struct fake *fake, char call, u64 cookie)
 {
 	struct fake_rule found = { .answer = FAKE_NOW };
@@ -92,7 +92,7 @@ static struct fake_rule take(struct fake *fake, char call, u64 cookie)
 		}
 		found = *rule;
 		rule->used = rule->skip == FAKE_ALWAYS;
-		/* The device's own time has no deadline: somebody must mean it. */
+		/* Only a rule can make an operation with the device's own deadline hang. */
 		if (rule->call == FAKE_ANY && call == FAKE_WAIT && rule->answer == FAKE_SILENT)
 			found.answer = FAKE_NOW;
 		break;
@@ -189,7 +189,7 @@ static int fake_set_lasers(struct morph_fabric *fabric, u64 cookie,
 	return give(fake, &rule, cookie, NULL, 0);
 }
 
-/* Lanes that come out of a transmit port. */
+/* Lanes that leave a transmit port. */
 static u64 shining(const struct fake *fake, u32 port)
 {
 	return (READ_ONCE(fake->laser[port]) & ~fake->dim[port]) | fake->burning[port];
@@ -245,7 +245,7 @@ static int fake_probe(struct morph_fabric *fabric, u64 cookie, struct morph_prob
 	return give(fake, &rule, cookie, probes, array_size(count, sizeof(*probes)));
 }
 
-/* Its time passes at once. */
+/* Its delay ends at once. */
 static int fake_wait(struct morph_fabric *fabric, u64 cookie, u64 ns)
 {
 	struct fake *fake = morph_fabric_priv(fabric);
@@ -265,7 +265,7 @@ static const struct morph_fabric_ops fake_ops = {
 	.wait = fake_wait,
 };
 
-/* ------------------------------------------------------------------ come and go */
+/* ---------------------------------------------------------------- start and end */
 
 struct fake *fake_alloc(struct kunit *test, const struct fake_shape *shape)
 {
@@ -304,7 +304,7 @@ struct fake *fake_open(struct kunit *test, const struct fake_shape *shape)
 
 	KUNIT_ASSERT_EQ(test, 0, morph_fabric_register(fake->fabric, &fake->desc));
 	fake->registered = true;
-	/* What comes by the clock is called for where it is tested. */
+	/* Tests call periodic work themselves. */
 	cancel_delayed_work_sync(&recovery_of(fake->fabric)->patrol_work);
 	fake_clear(fake);
 	return fake;
@@ -323,7 +323,7 @@ static void close_fabric(struct fake *fake)
 		morph_fabric_unregister(fabric);
 	flush_workqueue(fake->queue);
 	flush_workqueue(morph_wq);
-	/* Nobody else has it any more. */
+	/* No other reference is left. */
 	KUNIT_EXPECT_EQ(fake->test, 1, kref_read(&fabric->dev.kobj.kref));
 	morph_fabric_put(fabric);
 }
@@ -358,7 +358,7 @@ void fake_exit(struct kunit *test)
 		fake_close(test->priv);
 }
 
-/* ------------------------------------------------------------------- what tests do */
+/* ---------------------------------------------------------------- helpers of tests */
 
 void fake_rule(struct fake *fake, char call, u32 skip, enum fake_answer answer, int error)
 {
@@ -387,7 +387,7 @@ u64 fake_stat(struct fake *fake, enum morph_stat stat)
 	return atomic64_read(&fake->fabric->stats[stat]);
 }
 
-/* A repair and its sequel may call each other up a few times. */
+/* A repair and the work after it may queue each other a few times. */
 void fake_settle(struct fake *fake)
 {
 	u32 i;
@@ -415,7 +415,7 @@ void fake_patrol(struct fake *fake)
 
 	fake_clear(fake);
 	mod_delayed_work(morph_wq, work, 0);
-	flush_work(&work->work);	/* not what it has queued for later */
+	flush_work(&work->work);	/* not the work that it has queued for later */
 	cancel_delayed_work_sync(work);
 }
 
@@ -551,7 +551,7 @@ struct morph_circuit *fake_circuit(struct morph_slice *slice, u32 id)
 	return xa_load(&slice->circuits, id);
 }
 
-/* ------------------------------------------------------------------ what is looked at */
+/* ----------------------------------------------------------------------------- checks */
 
 void fake_expect_light(struct fake *fake)
 {

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A provider that does what a test tells it, for KUnit.
+ * A provider for KUnit tests. Rules of a test control its answers.
  *
- * The device is a full mesh: on each plane a transmit selector and a receive selector stand
- * at every accelerator, and a guide leads from each to each. State 0 of a selector joins
- * nothing, state n + 1 leads to accelerator n. Light follows elements and lasers as they are;
- * rules say what becomes of single operations, and the log has all of them as letters.
+ * The device is a full mesh. On each plane, each accelerator has a transmit selector and a receive
+ * selector, and a guide leads from each accelerator to each other one. State 0 of a selector joins
+ * nothing, and state n + 1 leads to accelerator n. Light follows from the states of elements and
+ * lasers. Rules determine the results of single operations, and the log has one letter for each
+ * operation.
  */
 #ifndef MORPH_TESTS_FAKE_H
 #define MORPH_TESTS_FAKE_H
@@ -28,14 +29,14 @@
 #define FAKE_LOG	512u
 #define FAKE_RULES	8u
 #define FAKE_SLICES	8u
-/* However slow the machine: what is answered is answered in time, and nobody waits for the rest. */
+/* So long that no answered operation times out, however slow the machine is. */
 #define FAKE_DEADLINE	(600 * NSEC_PER_SEC)
 #define FAKE_SHORT_DEADLINE (1 * NSEC_PER_MSEC)	/* in effect a few jiffies */
 #define FAKE_LONG_LEASE	(3600 * NSEC_PER_SEC)
 
-/* Operations, as they are written into the log. */
+/* Letters of operations in the log. */
 #define FAKE_SET_ELEMENTS	'E'
-#define FAKE_PARK		'P'	/* all of them to the parking state */
+#define FAKE_PARK		'P'	/* all elements to the parking state */
 #define FAKE_GET_ELEMENTS	'e'
 #define FAKE_LASERS_ON		'+'
 #define FAKE_LASERS_OFF		'-'
@@ -44,26 +45,27 @@
 #define FAKE_PROBE		'p'
 #define FAKE_WAIT		'w'
 #define FAKE_ANY		0	/* for rules */
-#define FAKE_ALWAYS		U32_MAX	/* as skip: each of them */
+#define FAKE_ALWAYS		U32_MAX	/* as skip: each operation */
 
-/* What becomes of an operation. */
+/* Results of an operation. "Done" means that the device has executed it. */
 enum fake_answer {
-	FAKE_NOW,	/* done, and said so when it returns */
-	FAKE_ERROR,	/* not done; an error when it returns */
-	FAKE_ODD,	/* done; a positive number when it returns */
-	FAKE_LATER,	/* done, and completed from elsewhere */
-	FAKE_LATER_ERROR, /* not done; completed with an error from elsewhere */
-	FAKE_INSIDE,	/* done, and completed before it returns */
-	FAKE_BOTH,	/* done; completed and then returned as done */
-	FAKE_TWICE,	/* done, completed two times */
-	FAKE_FOREIGN,	/* done; a completion for nobody, then the right one */
-	FAKE_STALE,	/* done; once more a completion for the silent one, then the right one */
-	FAKE_SHORT,	/* completed with too few bytes */
-	FAKE_SILENT,	/* done, but not said before a deadline that is short for once */
-	FAKE_HANG,	/* done, but not said, and the deadline is far */
+	FAKE_NOW,	/* done; returns success */
+	FAKE_ERROR,	/* not done; returns an error */
+	FAKE_ODD,	/* done; returns a positive number */
+	FAKE_LATER,	/* done; completes from another context */
+	FAKE_LATER_ERROR, /* not done; completes with an error from another context */
+	FAKE_INSIDE,	/* done; completes before it returns */
+	FAKE_BOTH,	/* done; completes and also returns success */
+	FAKE_TWICE,	/* done; completes twice */
+	FAKE_FOREIGN,	/* done; completes with an unknown cookie, then with the right one */
+	/* done; completes with the cookie of the silent operation, then with the right one */
+	FAKE_STALE,
+	FAKE_SHORT,	/* completes with too few bytes */
+	FAKE_SILENT,	/* done; does not complete before a short deadline */
+	FAKE_HANG,	/* done; does not complete, and the deadline is long */
 };
 
-/* What shall become of the operation after @skip more of its kind. */
+/* The result of the operation after @skip operations of the same type. */
 struct fake_rule {
 	char call;
 	u32 skip;
@@ -72,11 +74,11 @@ struct fake_rule {
 	bool used;
 };
 
-/* What the fabric is like. */
+/* Size of the fabric. */
 struct fake_shape {
 	u32 hosts;
-	u32 each;		/* accelerators of a host */
-	u32 spares;		/* of these the last ones are spares */
+	u32 each;		/* accelerators per host */
+	u32 spares;		/* the last accelerators of each host are spares */
 };
 
 struct fake {
@@ -88,7 +90,7 @@ struct fake {
 	struct morph_fabric_desc desc;
 	struct morph_fabric *fabric;
 	bool registered;
-	struct morph_user *user;	/* of this test alone */
+	struct morph_user *user;	/* only this test uses it */
 	struct morph_file *files[FAKE_SLICES];
 	u32 slices;
 
@@ -97,35 +99,38 @@ struct fake {
 	u8 element[FAKE_ELEMENTS];
 	u64 laser[FAKE_PORTS];
 	bool dead[FAKE_MOST];		/* accelerator answers no heartbeat */
-	u64 dim[FAKE_PORTS];		/* by transmit port: lanes whose laser gives no light */
-	u64 burning[FAKE_PORTS];	/* by transmit port: lanes that never go off */
-	u64 stray[FAKE_PORTS];		/* by receive port: lanes lit from who knows where */
-	bool stuck[FAKE_ELEMENTS];	/* element stays as it is */
-	u32 deaf;			/* receive port + 1 that sees nothing */
+	u64 dim[FAKE_PORTS];		/* by transmit port: lanes whose laser emits no light */
+	/* by transmit port: lanes whose laser cannot be switched off */
+	u64 burning[FAKE_PORTS];
+	/* by receive port: lanes with light from an unknown source */
+	u64 stray[FAKE_PORTS];
+	bool stuck[FAKE_ELEMENTS];	/* element does not change its state */
+	u32 deaf;			/* receive port + 1 that detects no light */
 
-	/* the test's side of it */
+	/* the test */
 	struct fake_rule rules[FAKE_RULES];
 	char log[FAKE_LOG + 1];
-	u64 seq[FAKE_LOG];		/* of the fabric when it was asked */
+	u64 seq[FAKE_LOG];		/* sequence number of the fabric at the operation */
 	u32 logged;
 	u64 last_cookie;
-	bool cookie_fell;		/* one was not greater than the last */
+	bool cookie_fell;		/* a cookie was not greater than the previous one */
 	u64 silent_cookie;
 	struct completion silent;	/* an operation was not answered */
 	struct workqueue_struct *queue;
 };
 
-extern const struct fake_shape fake_small;	/* two hosts of three, one of these a spare */
+/* two hosts of three accelerators, one of these a spare */
+extern const struct fake_shape fake_small;
 
 /* fake_profile.c: the profile of fake->shape, and its checksum after a change. */
 void fake_make_profile(struct fake *fake);
 void fake_seal(struct fake *fake);
 
-/* A profile and a fabric that is not registered. Fails the test if it can't. */
+/* Allocate a profile and a fabric that is not registered. Fails the test on an error. */
 struct fake *fake_alloc(struct kunit *test, const struct fake_shape *shape);
-/* The same, registered and at rest; the log is empty. */
+/* Also register the fabric, wait until it is idle, and clear the log. */
 struct fake *fake_open(struct kunit *test, const struct fake_shape *shape);
-/* All gone, and nothing kept. Also for a test that ended early. */
+/* Free everything, also after a test that ended early. */
 void fake_close(struct fake *fake);
 /* For suites: test->priv is a registered fake_small. */
 int fake_init(struct kunit *test);
@@ -134,22 +139,22 @@ void fake_exit(struct kunit *test);
 void fake_rule(struct fake *fake, char call, u32 skip, enum fake_answer answer, int error);
 void fake_clear(struct fake *fake);	/* log and rules */
 u64 fake_stat(struct fake *fake, enum morph_stat stat);
-/* Until whatever follows from what was done has been done. */
+/* Wait until all work that the test has caused is complete. */
 void fake_settle(struct fake *fake);
 void fake_set_health(struct fake *fake, u32 part, u32 index, u32 health);
-/* One round of patrol, now; the next is called off. */
+/* Run one patrol round now, and cancel the next one. */
 void fake_patrol(struct fake *fake);
 
 struct morph_slice *fake_slice_like(struct fake *fake, const struct morph_slice_params *params);
 struct morph_slice *fake_slice(struct fake *fake, const u32 *accelerators, u32 count);
 
-/* One change, on plane 0 unless it is said otherwise. */
+/* Changes, on plane 0 if there is no argument for it. */
 struct morph_change fake_add(u32 src, u32 dst, u32 plane, u32 lanes);
 struct morph_change fake_remove(u32 circuit);
 struct morph_change fake_move(u32 circuit, u32 plane);
 struct morph_txn *fake_txn(struct fake *fake, struct morph_slice *slice,
 			   const struct morph_change *changes, u32 count, u32 flags);
-/* One that runs beside the test. */
+/* A transaction that runs concurrently with the test. */
 struct fake_run {
 	struct work_struct work;
 	struct morph_txn *txn;
@@ -157,28 +162,28 @@ struct fake_run {
 };
 
 void fake_start(struct fake_run *run, struct morph_txn *txn);
-/* It has begun when an operation of it waits for its answer. */
+/* Start a transaction. Returns when an operation of it waits for its answer. */
 void fake_begin(struct fake *fake, struct fake_run *run, struct morph_txn *txn, char call,
 		u32 skip);
-/* Answer the operation that waits: done. */
+/* Complete the waiting operation successfully. */
 void fake_go_on(struct fake *fake);
-/* Wait for its end: what it returned. */
+/* Wait for the end of the transaction. Returns its result. */
 int fake_end(struct fake_run *run);
 
-/* A circuit of a slice's ranks 0 and 1, prepared for as long as the test may take. */
+/* Prepare a circuit from rank 0 to rank 1, with a lease longer than the test. */
 struct morph_txn *fake_prepare(struct fake *fake, struct morph_slice *slice);
-/* Add a circuit: its number. Must succeed. */
+/* Add a circuit. Returns its number. Fails the test on an error. */
 u32 fake_light(struct fake *fake, struct morph_slice *slice, u32 src, u32 dst, u32 plane);
 struct morph_circuit *fake_circuit(struct morph_slice *slice, u32 id);
 
-/* Is the light that of the circuits which are said to be lit, and no other? */
+/* Expect the light of all circuits that are lit, and no other light. */
 void fake_expect_light(struct fake *fake);
-/* Nothing is claimed, lit or held. */
+/* Expect no claims, no light and no holders. */
 void fake_expect_dark(struct fake *fake);
 
-/* The oldest event of a slice, taken off; 0: there is none. */
+/* Remove the oldest event of a slice. Returns 0 if there is none. */
 u32 fake_event(struct fake *fake, u32 slice, struct morph_event *event);
-/* Is there an event of the type? Takes all off. */
+/* Whether the queue has an event of the type. Removes all events. */
 bool fake_told(struct fake *fake, u32 slice, u32 type);
 
 #define FAKE_CASE_DESC(array, field)						\

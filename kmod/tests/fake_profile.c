@@ -4,7 +4,7 @@
 
 #define SECTIONS	7u
 
-/* How many records each section has. */
+/* Number of records in each section. */
 static void count_records(const struct fake *fake, u32 *counts)
 {
 	u32 ports = fake->accelerators * FAKE_PLANES;
@@ -73,7 +73,7 @@ static void fill_guide(struct morph_profile_guide *guide, u8 a_type, u32 a_index
 	guide->loss_mdb = cpu_to_le16(300);
 }
 
-/* The selectors of a port, and the guides that leave it. */
+/* The selectors of a port, and the guides that start there. */
 static u32 fill_port(struct fake *fake, struct morph_profile_element *elements,
 		     struct morph_profile_guide *guides, u32 at, u32 accelerator, u32 plane)
 {
@@ -115,7 +115,7 @@ static void fill_places(struct fake *fake, struct morph_profile_accelerator *acc
 		snprintf(hosts[i].name, sizeof(hosts[i].name), "host%u", i);
 }
 
-/* CRC-32 as the format wants it, bit by bit: the optics' own has a table. */
+/* CRC-32 of the format, bit by bit. The implementation in optics uses a table. */
 void fake_seal(struct fake *fake)
 {
 	struct morph_profile_header *header = fake->blob;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Health: hold-down, suspects, signals. Times are set, not waited for. */
+/* Health: hold-down, suspects, signals. Tests set times and do not wait. */
 #include "fake.h"
 #include "suites.h"
 
 #define HOLD_DOWN_NS	(50 * NSEC_PER_MSEC)
 #define FLAP_WINDOW_NS	(3600 * NSEC_PER_SEC)
 
-/* Fail and come back. Returns for how long it is held down. */
+/* Fail and recover. Returns the length of the hold-down. */
 static u64 flap(struct fake *fake, u32 accelerator)
 {
 	const struct morph_chip *chip = &ledger_of(fake->fabric)->chips[accelerator];
@@ -24,11 +24,11 @@ static void health_hold_down_doubles(struct kunit *test)
 	for (i = 0; i <= 10; i++)
 		KUNIT_EXPECT_EQ_MSG(test, (u64)HOLD_DOWN_NS << i, flap(fake, 1), "failure %u", i);
 	KUNIT_EXPECT_EQ(test, (u64)HOLD_DOWN_NS << 10, flap(fake, 1));
-	/* Each for itself. */
+	/* Each part has its own hold-down. */
 	KUNIT_EXPECT_EQ(test, (u64)HOLD_DOWN_NS, flap(fake, 3));
 }
 
-/* More failures than can be counted. */
+/* More failures than the counter can hold. */
 static void health_flaps_do_not_wrap(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -52,7 +52,7 @@ static void health_an_hour_without_failure_counts(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u64)HOLD_DOWN_NS, flap(fake, 1));
 }
 
-/* What is in doubt, or failed already, does not fail once more. */
+/* A part that is suspect or failed does not fail again. */
 static void health_only_a_failure_is_a_flap(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -67,7 +67,7 @@ static void health_only_a_failure_is_a_flap(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u8)1, chip->flaps);
 }
 
-/* Held down it is healthy, and yet not given out; then it is. */
+/* A part in hold-down is healthy, but placement does not use it until the hold-down ends. */
 static void health_held_down_is_not_fit(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -90,7 +90,7 @@ static void health_held_down_is_not_fit(struct kunit *test)
 struct part_case {
 	const char *name;
 	u32 part;
-	u32 past;	/* the first index that there is not */
+	u32 past;	/* the first invalid index */
 };
 
 static const struct part_case part_cases[] = {
@@ -103,7 +103,7 @@ static const struct part_case part_cases[] = {
 
 FAKE_CASE_DESC(part_cases, name);
 
-/* Whatever is marked and unmarked in whatever order: the counts come back to where they were. */
+/* After setting and clearing marks in any order, all counts have their initial values. */
 static void health_counts_are_balanced(struct kunit *test)
 {
 	static const u32 ways[] = {
@@ -145,7 +145,7 @@ static void health_knows_how_many_there_are(struct kunit *test)
 	mutex_unlock(&fake->fabric->lock);
 }
 
-/* An edge has no health of its own: its fibre, a guide, has. */
+/* An edge has no health of its own. Its fibre, which is a guide, has. */
 static void health_is_of_five_kinds(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
@@ -178,7 +178,7 @@ static bool suspected(struct fake *fake, u32 guide)
 	return waits;
 }
 
-/* The oldest suspicion makes room for one more; what is quarantined is none, and stays. */
+/* A new suspect replaces the oldest one. A quarantined part is no suspect, and stays. */
 static void suspect_that_is_oldest_lapses(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -193,7 +193,7 @@ static void suspect_that_is_oldest_lapses(struct kunit *test)
 	KUNIT_EXPECT_TRUE(test, suspected(fake, 0));
 	KUNIT_EXPECT_FALSE(test, suspected(fake, 1));
 	KUNIT_EXPECT_TRUE(test, suspected(fake, MORPH_SUSPECTS));
-	/* It counts as healthy from now on. */
+	/* It counts as healthy now. */
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
 			morph_health_get(fake->fabric, MORPH_PART_GUIDE, 1));
 }
@@ -264,7 +264,7 @@ static void signal_marks(struct kunit *test)
 	struct fake *fake = test->priv;
 
 	fake_set_health(fake, param->part, param->index, param->before);
-	/* A heartbeat that is back calls for a patrol: not before the hold-down is over. */
+	/* A heartbeat that returns requests a patrol round, but not before the hold-down ends. */
 	ledger_of(fake->fabric)->chips[1].hold_until_ns = U64_MAX / 2;
 	tell(fake, param->type, param->index, ~0ULL, param->value);
 	flush_work(&recovery_of(fake->fabric)->signal_work);
@@ -272,7 +272,7 @@ static void signal_marks(struct kunit *test)
 			morph_health_get(fake->fabric, param->part, param->index));
 }
 
-/* An alarm that is cleared calls for a test, and that for use. */
+/* A cleared alarm requests a test. After a successful test the part is in use again. */
 static void signal_of_an_alarm_cleared_leads_to_a_test(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -285,7 +285,7 @@ static void signal_of_an_alarm_cleared_leads_to_a_test(struct kunit *test)
 			morph_health_get(fake->fabric, MORPH_PART_ELEMENT, 3));
 }
 
-/* One that comes and goes, held down for long: patrol comes by no later for that. */
+/* An alarm that comes and goes causes a long hold-down, but does not delay patrol. */
 static void signal_of_a_flap_does_not_put_patrol_off(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -303,7 +303,7 @@ static void signal_of_a_flap_does_not_put_patrol_off(struct kunit *test)
 	cancel_delayed_work_sync(patrol);
 }
 
-/* Indices come from hardware: none is believed. */
+/* Hardware sends the indices, so the core checks each of them. */
 static void signal_of_nothing_is_ignored(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -318,14 +318,18 @@ static void signal_of_nothing_is_ignored(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
 }
 
-/* Some are lost: which is not known, so that whatever is lit is read. */
+/*
+ * After an overflow, some signals are lost and unknown. The core therefore reads the receivers of
+ * all lit circuits.
+ */
 static void signal_overrun_doubts_everything(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	const u32 accelerators[] = { 0, 1 };
 	struct morph_slice *slice = fake_slice(fake, accelerators, 2);
 	u32 circuit = fake_light(fake, slice, 0, 1, 0), i;
-	const u32 more = 30;	/* of these the worker may take a batch before it has to wait */
+	/* the worker may take a batch of these signals before it has to wait */
+	const u32 more = 30;
 
 	fake_settle(fake);
 	fake_clear(fake);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Operations of the provider: what they come to however they are answered, and cookies. */
+/* Operations of the provider: their results for each kind of answer, and cookies. */
 #include "fake.h"
 #include "suites.h"
 
@@ -8,8 +8,8 @@ struct answer_case {
 	enum fake_answer answer;
 	int error;
 	int result;		/* of the operation */
-	u32 errors, timeouts;	/* counted */
-	u32 late;		/* completions that nobody waited for */
+	u32 errors, timeouts;	/* counters */
+	u32 late;		/* completions without a waiting operation */
 };
 
 static const struct answer_case answer_cases[] = {
@@ -42,7 +42,7 @@ static void hw_expect_counted(struct fake *fake, const struct answer_case *param
 			fake_stat(fake, MORPH_STAT_LATE_COMPLETIONS));
 }
 
-/* A read: its results arrive with the completion, and only with a good one. */
+/* A read returns its data with the completion, and only with a successful one. */
 static void hw_read_answered(struct kunit *test)
 {
 	const struct answer_case *param = test->param_value;
@@ -60,7 +60,7 @@ static void hw_read_answered(struct kunit *test)
 	hw_expect_counted(fake, param);
 }
 
-/* Results of another size than was asked for are none. */
+/* Data of a wrong size are an error. */
 static void hw_short_answer_is_an_error(struct kunit *test)
 {
 	struct morph_probe probe = { .accelerator = 1 };
@@ -82,7 +82,7 @@ static void hw_write_answered(struct kunit *test)
 	hw_expect_counted(fake, param);
 }
 
-/* The same by a transaction, which uses one record for all of its operations. */
+/* The same for a transaction, which uses one record for all of its operations. */
 static void hw_transaction_goes_on(struct kunit *test)
 {
 	const struct answer_case *param = test->param_value;
@@ -115,7 +115,7 @@ static void hw_late_completion_is_discarded(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1u, probe.accelerator);
 }
 
-/* One that timed out completes while the next of the same transaction is under way. */
+/* An operation that timed out completes during the next operation of the same transaction. */
 static void hw_late_completion_spares_the_next(struct kunit *test)
 {
 	struct morph_probe probe = { .accelerator = 1 };
@@ -133,7 +133,7 @@ static void hw_late_completion_spares_the_next(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* More operations than a transaction's record has cookies for, 16 bits of them. */
+/* More operations than a transaction's record has cookies (16 bits). */
 static void hw_cookies_only_rise(struct kunit *test)
 {
 	struct morph_probe probe = { .accelerator = 1 };
@@ -163,7 +163,7 @@ static void hw_nothing_is_asked_for_nothing(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "", (const char *)fake->log);
 }
 
-/* A provider's own clock has no deadline but what the provider says. */
+/* An operation with the provider's own deadline has no other deadline. */
 static void hw_wait_ends_with_the_provider(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -175,7 +175,7 @@ static void hw_wait_ends_with_the_provider(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_PROVIDER_TIMEOUTS));
 }
 
-/* After shutdown() light goes off, and none comes on. */
+/* After shutdown(), lasers go off and cannot be switched on. */
 static void hw_shutdown_lets_no_light_on(struct kunit *test)
 {
 	struct morph_laser_setting setting = { .port = 1, .lanes = 1 };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The structures of the device ABI have no holes, and programs of 32 bits see the same.
- * Where fields lie is asserted when the core is built (core/base/layout.c), from the same lines.
+ * The structures of the device ABI have no holes, and 32-bit programs use the same layout.
+ * core/base/layout.c asserts the offsets at build time, from the same list.
  */
 #include <kunit/test.h>
 #include <linux/morph.h>
@@ -12,8 +12,8 @@
 
 struct row {
 	const char *type;
-	const char *field;	/* NULL: the structure itself, followed by its fields */
-	u32 offset;		/* of the structure: its first size */
+	const char *field;	/* NULL: the structure itself; its fields follow */
+	u32 offset;		/* structure: its first size */
 	u32 bytes;
 	u32 align;
 };
@@ -51,7 +51,7 @@ static int layout_init(struct kunit_suite *suite)
 	return rows_count <= MOST_ROWS ? 0 : -E2BIG;
 }
 
-/* The next structure, as a parameter. */
+/* The next structure, as a test parameter. */
 static const void *layout_next(const void *prev, char *desc)
 {
 	const struct row *row = prev ? (const struct row *)prev + 1 : rows;
@@ -68,7 +68,7 @@ static const void *layout_next(const void *prev, char *desc)
 #define for_each_field(field, type) \
 	for ((field) = (type) + 1; (field) < rows + rows_count && (field)->field; (field)++)
 
-/* What lies between fields would go to user space unwritten. */
+/* A hole would copy uninitialised memory to user space. */
 static void layout_has_no_holes(struct kunit *test)
 {
 	const struct row *type = test->param_value, *field;
@@ -82,7 +82,7 @@ static void layout_has_no_holes(struct kunit *test)
 	KUNIT_EXPECT_EQ_MSG(test, end, type->bytes, "at the end of %s", type->type);
 }
 
-/* Programs of 32 bits align 64-bit numbers to 4 bytes, unless the type says otherwise. */
+/* 32-bit programs align 64-bit numbers to 4 bytes, unless the type has an attribute. */
 static void layout_is_aligned_by_itself(struct kunit *test)
 {
 	const struct row *type = test->param_value, *field;
@@ -104,7 +104,7 @@ static void layout_has_only_grown(struct kunit *test)
 	KUNIT_EXPECT_GE(test, type->bytes, type->offset);
 }
 
-/* Size and flags come first, so that the dispatcher can read them before all else. */
+/* Size and flags come first, because the dispatcher reads them before all other fields. */
 static void layout_begins_with_the_head(struct kunit *test)
 {
 	const struct row *row;

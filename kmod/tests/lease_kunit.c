@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is prepared: who may take it away, steps that are queued, cookies that are taken. */
+/* Prepared transactions: seizing them, queued steps, and cookies in use. */
 #include "shapes.h"
 #include "suites.h"
 
-/* What a request of nobody's in particular says. */
+/* The error of a request without a particular holder. */
 static const struct morph_token token;
 
-/* Prepared: a circuit from accelerator 0 to 1, ports 0 and 2, elements 0 and 5. */
+/* A prepared circuit from accelerator 0 to 1: ports 0 and 2, elements 0 and 5. */
 static struct morph_txn *prepared(struct fake *fake)
 {
 	return fake_prepare(fake, fake->files[0]->slice);
@@ -52,7 +52,7 @@ static const struct holder_case holder_cases[] = {
 
 FAKE_CASE_DESC(holder_cases, name);
 
-/* Failover may seize what is prepared: of the transaction that holds the part, no other. */
+/* Failover may seize a prepared transaction, but only the one that holds the part. */
 static void lease_revokes_the_holder(struct kunit *test)
 {
 	const struct holder_case *param = test->param_value;
@@ -76,7 +76,7 @@ static void lease_revokes_the_holder(struct kunit *test)
 	fake_expect_dark(fake);
 }
 
-/* Never what is committed. */
+/* Failover never seizes a committed transaction. */
 static void lease_keeps_what_is_committed(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
@@ -90,7 +90,7 @@ static void lease_keeps_what_is_committed(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* Nor what somebody who is inside the slice is using. */
+/* Failover does not seize a transaction while another thread works in the slice. */
 static void lease_keeps_what_is_in_use(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -137,7 +137,7 @@ static void lease_queues_no_other_verb(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* A queued step that fails leaves the transaction where it was, and says why. */
+/* A queued step that fails leaves the state of the transaction unchanged, and reports the error. */
 static void lease_tells_why_a_queued_step_failed(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
@@ -157,8 +157,8 @@ static void lease_tells_why_a_queued_step_failed(struct kunit *test)
 }
 
 /*
- * Its laser does not obey, and the receiver that would have shown it is deaf: after the error
- * the laser itself is asked, and told again.
+ * The laser does not obey, and its receiver is deaf. After the error the core reads the laser, and
+ * switches it off again.
  */
 static void lease_end_reviews_what_failed(struct kunit *test)
 {
@@ -177,7 +177,10 @@ static void lease_end_reviews_what_failed(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* Who has to wait for a repair, or comes when all is gone, is told so. */
+/*
+ * A request that has to wait for a repair, or comes after the end of the slice, gets that as its
+ * error.
+ */
 static void lease_tells_why_no_step_can_be_taken(struct kunit *test)
 {
 	struct morph_refusal repaired = {}, gone = {};
@@ -197,7 +200,7 @@ static void lease_tells_why_no_step_can_be_taken(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* A step that works has nothing to say of one before it that did not. */
+/* A step that succeeds does not report an earlier failure. */
 static void lease_forgets_why_a_step_failed(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
@@ -235,7 +238,7 @@ static struct morph_txn *with_cookie(struct fake *fake, u32 flags)
 	return txn;
 }
 
-/* Somebody else has prepared it between the question for its cookie and its turn. */
+/* Another thread prepares the cookie between its lookup and its turn. */
 static void lease_cookie_of_a_prepared_one_is_taken(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -253,7 +256,10 @@ static void lease_cookie_of_a_prepared_one_is_taken(struct kunit *test)
 	morph_txn_put(first);
 }
 
-/* One that goes change by change leaves the slice to others in between: not to its own cookie. */
+/*
+ * A transaction that runs change by change lets other transactions into the slice between changes,
+ * but none with its own cookie.
+ */
 static void lease_cookie_of_a_running_one_is_busy(struct kunit *test)
 {
 	static const u32 flags[] = { 0, MORPH_TXN_EACH };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Patrol: rounds that are called for, tests of what is suspected, reviews. */
+/* Patrol: requested rounds, tests of suspects, reviews. */
 #include <linux/delay.h>
 
 #include "core/txn/internal.h"
@@ -25,7 +25,10 @@ static void patrol_finds_a_dead_accelerator(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1u, ledger_of(fake->fabric)->failed);
 }
 
-/* It is told by an error of the device that nothing is known, not that all has failed or moved. */
+/*
+ * If the device returns an error, the state is unknown. It does not mean that all parts failed or
+ * moved.
+ */
 static void patrol_believes_answers_only(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -42,7 +45,7 @@ static void patrol_believes_answers_only(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
 }
 
-/* It is quarantined, and fails the test that follows. */
+/* Quarantine a part, which then fails its test. */
 static void patrol_finds_an_element_that_moved(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -55,7 +58,7 @@ static void patrol_finds_an_element_that_moved(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1u, ledger_of(fake->fabric)->impaired);
 }
 
-/* A round that waits for the device's answer to its reading number @skip + 1 of elements. */
+/* A round that waits for the answer to its read number @skip + 1 of elements. */
 static void patrol_until_reading(struct fake *fake, u32 skip)
 {
 	fake_clear(fake);
@@ -64,7 +67,7 @@ static void patrol_until_reading(struct fake *fake, u32 skip)
 	wait_for_completion(&fake->silent);
 }
 
-/* The device answers, and the round goes on to its end. */
+/* The device answers, and the round continues to its end. */
 static void patrol_goes_on(struct fake *fake, int status,
 			   const struct morph_element_setting *settings, u32 count)
 {
@@ -74,7 +77,7 @@ static void patrol_goes_on(struct fake *fake, int status,
 	cancel_delayed_work_sync(&recovery_of(fake->fabric)->patrol_work);
 }
 
-/* All are parked but one. */
+/* All elements except one are in the parking state. */
 static void patrol_reads(struct fake *fake, u32 element, u32 state)
 {
 	struct morph_element_setting settings[FAKE_ELEMENTS];
@@ -87,7 +90,7 @@ static void patrol_reads(struct fake *fake, u32 element, u32 state)
 	patrol_goes_on(fake, 0, settings, total);
 }
 
-/* To core and ledger an element is in a state, and so often pinned in it. */
+/* Core and ledger expect this state of an element, with this number of pins. */
 static void pin(struct fake *fake, u32 element, u32 state, u32 pins)
 {
 	mutex_lock(&fake->fabric->lock);
@@ -97,7 +100,10 @@ static void pin(struct fake *fake, u32 element, u32 state, u32 pins)
 	mutex_unlock(&fake->fabric->lock);
 }
 
-/* It was read while a change had it turned, which is taken back before patrol looks: no test. */
+/*
+ * Patrol read the element while a change had turned it, but the change is rolled back before patrol
+ * compares. There is no test.
+ */
 static void patrol_asks_again_before_it_suspects(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -109,7 +115,7 @@ static void patrol_asks_again_before_it_suspects(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->state->element_pins[7]);
 }
 
-/* What a change has turned since is as it should be. */
+/* An element that a change has turned since then is in the right state. */
 static void patrol_leaves_what_is_turned_meanwhile(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -122,7 +128,9 @@ static void patrol_leaves_what_is_turned_meanwhile(struct kunit *test)
 	pin(fake, 7, 0, 0);
 }
 
-/* The circuit that had it goes while it is asked again: to the ledger it is parked then. */
+/*
+ * The circuit ends while patrol reads its element again. The ledger then expects the parking state.
+ */
 static void patrol_lets_go_of_what_is_left_meanwhile(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -140,7 +148,7 @@ static void patrol_lets_go_of_what_is_left_meanwhile(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u8)0, hardware_of(fake->fabric)->hw_state[7]);
 }
 
-/* One that moved once and obeys again passes the test: it is used as before. */
+/* An element that moved once, and obeys again, passes the test and is in use as before. */
 static void patrol_takes_back_what_obeys(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -153,7 +161,10 @@ static void patrol_takes_back_what_obeys(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
 }
 
-/* One that a schedule holds for its steps is not tested, but told again. */
+/*
+ * Patrol does not test an element that a schedule holds for its steps. It programs the element
+ * again.
+ */
 static void patrol_tells_again_what_a_schedule_holds(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -172,7 +183,7 @@ static void patrol_tells_again_what_a_schedule_holds(struct kunit *test)
 	mutex_unlock(&fake->fabric->lock);
 }
 
-/* One that could not be parked when it was released is parked now. */
+/* Park an element now that could not be parked at its release. */
 static void patrol_parks_what_was_left(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -185,7 +196,9 @@ static void patrol_parks_what_was_left(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
 }
 
-/* Quarantined, it comes back through a test; held down, not yet; dead, not at all. */
+/*
+ * A quarantined part returns after a test, but not during its hold-down, and never if it is dead.
+ */
 static void patrol_brings_back_through_a_test(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -204,7 +217,7 @@ static void patrol_brings_back_through_a_test(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, chip->health);
 }
 
-/* Its heartbeat is lost while it is tested: the test does not bring it back. */
+/* The heartbeat stops during the test, so the test does not bring the part back. */
 static void patrol_does_not_clear_a_failure_that_comes_meanwhile(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -223,7 +236,7 @@ static void patrol_does_not_clear_a_failure_that_comes_meanwhile(struct kunit *t
 	KUNIT_EXPECT_FALSE(test, morph_chip_fit(fake->fabric, 1));
 }
 
-/* The device could not be asked: that is no verdict, and the test is made again. */
+/* A read error is no verdict. Patrol repeats the test. */
 static void patrol_takes_no_error_for_a_verdict(struct kunit *test)
 {
 	const struct morph_culprit suspect = { MORPH_PART_RECEIVER, 1, 0 };
@@ -245,7 +258,7 @@ static void patrol_takes_no_error_for_a_verdict(struct kunit *test)
 			morph_health_get(fake->fabric, suspect.part, suspect.index));
 }
 
-/* Quarantined, receiver 1 waits for its test by light, which patrol makes now. */
+/* Receiver 1 is quarantined. Patrol now tests it with light. */
 static void patrol_tests_a_receiver(struct fake *fake)
 {
 	const struct morph_culprit receiver = { MORPH_PART_RECEIVER, 1, 0 };
@@ -259,7 +272,7 @@ static void patrol_tests_a_receiver(struct fake *fake)
 	cancel_delayed_work_sync(&recovery_of(fake->fabric)->patrol_work);
 }
 
-/* Elements that did not take their states are asked for them, and parked for certain. */
+/* If elements did not take their states, the core reads them back and parks them again. */
 static void patrol_asks_elements_that_refused_a_test(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -273,14 +286,14 @@ static void patrol_asks_elements_that_refused_a_test(struct kunit *test)
 	for (i = 0; i < FAKE_ELEMENTS; i++)
 		parked += !fake->element[i];
 	KUNIT_EXPECT_EQ(test, FAKE_ELEMENTS, parked);
-	/* That is no verdict on the receiver. */
+	/* This is no verdict on the receiver. */
 	mutex_lock(&fake->fabric->lock);
 	KUNIT_EXPECT_TRUE(test, morph_suspect_waits(fake->fabric, MORPH_PART_RECEIVER, 1));
 	mutex_unlock(&fake->fabric->lock);
 	fake_clear(fake);
 }
 
-/* A laser that lights a test and then does not go out is used no more, whatever was tested. */
+/* A laser that does not go off after a test is taken out of use, whatever the test was for. */
 static void patrol_fails_a_laser_that_burns_on(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -296,7 +309,10 @@ static void patrol_fails_a_laser_that_burns_on(struct kunit *test)
 	memset(fake->burning, 0, sizeof(fake->burning));
 }
 
-/* Hardware that nothing moves is asked for at once, again and again: the rounds keep their pace. */
+/*
+ * A request for an idle fabric starts a round at once. Repeated requests do not change the interval
+ * of rounds.
+ */
 static void patrol_is_not_hurried_by_reviews(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -313,7 +329,7 @@ static void patrol_is_not_hurried_by_reviews(struct kunit *test)
 	cancel_delayed_work_sync(patrol);
 }
 
-/* A review begins, and its command hangs. */
+/* Start a review whose command hangs. */
 static void review_hangs(struct fake *fake, char call)
 {
 	fake_clear(fake);
@@ -322,7 +338,7 @@ static void review_hangs(struct fake *fake, char call)
 	wait_for_completion(&fake->silent);
 }
 
-/* Until somebody waits for the end of the review, or has not waited for it. */
+/* Until another thread waits for the end of the review, or does not. */
 static bool waits_for_review(struct fake *fake)
 {
 	while (!wq_has_sleeper(&hardware_of(fake->fabric)->review_end) &&
@@ -331,7 +347,7 @@ static bool waits_for_review(struct fake *fake)
 	return wq_has_sleeper(&hardware_of(fake->fabric)->review_end);
 }
 
-/* Its command would else come after theirs, and darken what they have seen lit. */
+/* Otherwise its command would follow theirs, and darken a circuit that they have verified. */
 static void patrol_lets_others_wait_for_a_review(struct kunit *test)
 {
 	static const u32 ranks[] = { 0, 1 };
@@ -340,7 +356,7 @@ static void patrol_lets_others_wait_for_a_review(struct kunit *test)
 	struct morph_change change = fake_add(0, 1, 0, 1);
 	struct fake_run run;
 
-	/* One burns that was told to be off. */
+	/* A laser is on that should be off. */
 	fake->laser[0] = BIT_ULL(FAKE_LANES - 1);
 	review_hangs(fake, FAKE_LASERS_OFF);
 	fake_start(&run, fake_txn(fake, slice, &change, 1, 0));
@@ -353,7 +369,7 @@ static void patrol_lets_others_wait_for_a_review(struct kunit *test)
 	morph_txn_put(run.txn);
 }
 
-/* Who turns other elements does not wait. */
+/* A transaction with other elements does not wait for the review. */
 static void patrol_reviews_beside_others(struct kunit *test)
 {
 	static const u32 ranks[] = { 0, 1 };
@@ -370,7 +386,10 @@ static void patrol_reviews_beside_others(struct kunit *test)
 	fake_expect_light(fake);
 }
 
-/* What is found wrong while somebody is telling it is looked at again when that has ended. */
+/*
+ * A transaction is changing the part that patrol finds in a wrong state. Patrol reads it again
+ * after the transaction.
+ */
 static void patrol_waits_for_who_tells_the_same(struct kunit *test)
 {
 	static const u32 ranks[] = { 0, 1 };
@@ -381,7 +400,7 @@ static void patrol_waits_for_who_tells_the_same(struct kunit *test)
 
 	fake_clear(fake);
 	fake_begin(fake, &run, fake_txn(fake, slice, &change, 1, 0), FAKE_LASERS_ON, 0);
-	/* One of that port burns that was not told to. */
+	/* Another laser of this port is on that should be off. */
 	fake->laser[0] |= BIT_ULL(FAKE_LANES - 1);
 	fake_clear(fake);
 	morph_patrol_review(fake->fabric);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transactions in two phases: which step follows which, leases that run out, what is kept. */
+/* Two-phase transactions: the order of steps, expired leases, and reserved resources. */
 #include <linux/delay.h>
 
 #include "shapes.h"
 #include "suites.h"
 
-/* What a failover does first. */
+/* The first step of a failover. */
 static void enter_and_revoke(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
@@ -17,7 +17,7 @@ static void enter_and_revoke(struct morph_slice *slice)
 	mutex_unlock(&fabric->lock);
 }
 
-/* Its lease is over, and the timer says so. */
+/* Its lease has expired, and the timer reports that. */
 static void expire(struct morph_txn *txn)
 {
 	mutex_lock(&txn->fabric->lock);
@@ -118,9 +118,9 @@ static void phase_step_from_state(struct kunit *test)
 	ret = morph_txn_step(txn, param->verb, 0, &refusal);
 	KUNIT_EXPECT_EQ_MSG(test, param->result, ret, "%s", refusal.text);
 	KUNIT_EXPECT_EQ(test, param->to, txn->outcome);
-	/* Who is refused is told why. */
+	/* A refused request gets the reason. */
 	KUNIT_EXPECT_EQ(test, !!param->result, !!refusal.text[0]);
-	/* What has ended holds nothing, and what has not can still be ended. */
+	/* A transaction that has ended holds nothing. Others can still be ended. */
 	if (morph_txn_lease_left(txn))
 		KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_REVERT, 0, &refusal));
 	morph_txn_put(txn);
@@ -132,7 +132,7 @@ struct expire_case {
 	const char *name;
 	enum shape shape;
 	u32 from;
-	const char *log;	/* what the device is asked when the lease runs out */
+	const char *log;	/* operations when the lease expires */
 };
 
 static const struct expire_case expire_cases[] = {
@@ -146,7 +146,7 @@ static const struct expire_case expire_cases[] = {
 
 FAKE_CASE_DESC(expire_cases, name);
 
-/* A missed lease takes all back. */
+/* An expired lease rolls everything back. */
 static void phase_lease_runs_out(struct kunit *test)
 {
 	const struct expire_case *param = test->param_value;
@@ -167,7 +167,7 @@ static void phase_lease_runs_out(struct kunit *test)
 	fake_expect_light(fake);
 }
 
-/* The lease is over, but the timer has not fired yet when somebody comes. */
+/* The lease has expired, but the next request comes before the timer. */
 static void phase_step_comes_too_late(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
@@ -184,7 +184,7 @@ static void phase_step_comes_too_late(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* Each step gives the lease anew, verify and commit as long as they say. */
+/* Each step renews the lease, verify and commit with their own duration. */
 static void phase_lease_is_given_anew(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
@@ -204,7 +204,7 @@ static void phase_lease_is_given_anew(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* What was verified is not read once more by confirm; what was not, is. */
+/* Confirm does not repeat the check of verify, but does it if verify was left out. */
 static void phase_confirm_looks_once(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
@@ -235,7 +235,9 @@ static const struct alarm_case alarm_cases[] = {
 
 FAKE_CASE_DESC(alarm_cases, name);
 
-/* That the old light is gone from its receiver is no failure: it can be put back. */
+/*
+ * Old light that is missing at its receiver is no failure, because the old state can be restored.
+ */
 static void phase_old_light_is_not_missed(struct kunit *test)
 {
 	const struct morph_signal dark = { .type = MORPH_SIGNAL_RECEIVER, .index = 2, .lanes = 1 };

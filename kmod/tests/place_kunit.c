@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Placement: which accelerators a slice gets, and in which order spares are tried. */
+/* Placement: the accelerators of a slice, and the order in which repairs try spares. */
 #include "fake.h"
 #include "suites.h"
 
-/* Four hosts of three. */
+/* Four hosts of three accelerators. */
 static const struct fake_shape four_hosts = {
 	.hosts = 4,
 	.each = 3,
@@ -15,7 +15,7 @@ static int place_init(struct kunit *test)
 	return 0;
 }
 
-/* Somebody has these. */
+/* Mark accelerators as held. */
 static void hold(struct fake *fake, u32 mask)
 {
 	u32 accelerators[FAKE_MOST], count = 0, i;
@@ -66,7 +66,7 @@ static void place_chooses(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, param->expected[i], chosen[i], "rank %u", i);
 }
 
-/* More than a host has: the hosts that are taken lie beside each other. */
+/* A request for more accelerators than a host has gets adjacent hosts. */
 static void place_spreads_over_neighbours(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
@@ -82,7 +82,7 @@ static void place_spreads_over_neighbours(struct kunit *test)
 		hosts |= 1u << chosen[i] / 3;
 	KUNIT_EXPECT_EQ(test, 2u, hweight32(hosts));
 	KUNIT_EXPECT_TRUE_MSG(test, hosts & hosts << 1, "hosts %x", hosts);
-	/* The first host is filled before the next is begun. */
+	/* Placement fills the first host before it uses the next one. */
 	for (i = 1; i < 3; i++)
 		KUNIT_EXPECT_EQ(test, chosen[0] / 3, chosen[i] / 3);
 }
@@ -188,7 +188,7 @@ static void place_checks_a_list(struct kunit *test)
 
 /* ------------------------------------------------------------------- spares */
 
-/* Spares are 2, 4, 5, 8, 9, 10 and 11: the last host is of spares only. */
+/* Spares are 2, 4, 5, 8, 9, 10 and 11: all accelerators of the last host are spares. */
 static void make_spares(struct fake *fake)
 {
 	static const u32 spares[] = { 2, 4, 5, 8, 9, 10, 11 };
@@ -202,10 +202,10 @@ static void make_spares(struct fake *fake)
 struct spare_case {
 	const char *name;
 	u32 policy;
-	bool reserved;		/* it has a spare of its own */
+	bool reserved;		/* the rank has a reserved spare */
 	u32 sick;		/* mask */
 	u32 list[3];
-	u32 expected[8];	/* in this order, then none */
+	u32 expected[8];	/* in this order; then no further spare */
 	u32 count;
 	u32 preferred;		/* 0: none */
 };
@@ -268,7 +268,7 @@ static void place_spares_in_order(struct kunit *test)
 		KUNIT_EXPECT_EQ_MSG(test, param->expected[i],
 				    morph_place_spare(slice, 3, preferred, i), "number %u", i);
 	KUNIT_EXPECT_EQ(test, MORPH_ANY, morph_place_spare(slice, 3, preferred, param->count));
-	/* Those that are allowed are those that can be reached so. */
+	/* Allowed spares are those that a path reaches. */
 	for (spare = 0; spare < fake->accelerators; spare++) {
 		for (i = 0; i < param->count && param->expected[i] != spare; i++)
 			;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Refusals: the sentence, and what programs get beside it. */
+/* Refusals: the message, and the numbers that programs get with it. */
 #include "fake.h"
 #include "suites.h"
 
@@ -67,7 +67,10 @@ static void refusal_may_have_no_listener(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EBUSY, morph_refuse_optics(NULL, 0, &why));
 }
 
-/* Where numbers can't be told there is a sentence without: the whole one, if it has none. */
+/*
+ * Where numbers cannot be passed, the message has a form without them, or is complete if there is
+ * no such form.
+ */
 static void refusal_has_a_fixed_sentence(struct kunit *test)
 {
 	static const char *const sentence = "the lease has run out";
@@ -83,7 +86,7 @@ static void refusal_has_a_fixed_sentence(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, "3 ran out", (const char *)refusal.text);
 }
 
-/* Numbers of an earlier refusal do not stay with a later one. */
+/* A refusal does not contain numbers of an earlier one. */
 static void refusal_forgets_the_last(struct kunit *test)
 {
 	struct morph_refusal refusal = { .have = 5, .need = 6, .item = 7 };

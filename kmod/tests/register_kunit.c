@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Registration, step by step and undone; removal, also while something is under way. */
+/* Registration, step by step and with rollback. Removal, also during operations. */
 #include "fake.h"
 #include "suites.h"
 
@@ -27,7 +27,7 @@ static int register_fake(struct fake *fake)
 	return ret;
 }
 
-/* Dark before anything moves, and nobody is believed who has not been asked. */
+/* All light is off before elements move. The core reads every part before it relies on it. */
 static void register_asks_in_order(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -47,11 +47,11 @@ static void register_asks_in_order(struct kunit *test)
 struct step_case {
 	const char *name;
 	char call;
-	const char *log;	/* what was asked until then */
+	const char *log;	/* operations up to the failure */
 };
 
 static const struct step_case step_cases[] = {
-	{ "settled", FAKE_WAIT, "-Pew" },	/* the only one without a deadline */
+	{ "settled", FAKE_WAIT, "-Pew" },	/* the only operation without a deadline */
 	{ "lasers off", FAKE_LASERS_OFF, "-" },
 	{ "elements parked", FAKE_PARK, "-P" },
 	{ "elements read back", FAKE_GET_ELEMENTS, "-Pe" },
@@ -79,7 +79,7 @@ static const void *timed_gen_params(const void *prev, char *desc)
 	return step_cases_gen_params(prev ? prev : &step_cases[0], desc);
 }
 
-/* A device that does not answer is no other case than one that answers with an error. */
+/* A device that does not answer has the same effect as one that returns an error. */
 static void register_times_out_with_its_step(struct kunit *test)
 {
 	const struct step_case *param = test->param_value;
@@ -117,7 +117,7 @@ static const struct desc_case desc_cases[] = {
 
 FAKE_CASE_DESC(desc_cases, name);
 
-/* Refused before the device is asked anything. */
+/* The core rejects the profile before its first operation on the device. */
 static void register_refuses_description(struct kunit *test)
 {
 	const struct desc_case *param = test->param_value;
@@ -157,7 +157,7 @@ static const struct damage_case damage_cases[] = {
 
 FAKE_CASE_DESC(damage_cases, name);
 
-/* What is broken from the start is marked, and the rest is used. */
+/* Registration marks parts that are broken from the start, and uses the others. */
 static void register_marks_what_is_bad(struct kunit *test)
 {
 	const struct damage_case *param = test->param_value;
@@ -170,7 +170,10 @@ static void register_marks_what_is_bad(struct kunit *test)
 		fake->stuck[param->index] = true;
 		break;
 	case MORPH_PART_RECEIVER:
-		/* Accelerator 0 burns into accelerator 1, whose selectors are stuck that way. */
+		/*
+		 * The laser of accelerator 0 stays on, and the stuck selectors lead it to
+		 * accelerator 1.
+		 */
 		fake->burning[0] = 1;
 		fake->element[0] = 2;
 		fake->element[5] = 1;
@@ -201,7 +204,10 @@ static const struct step_case removal_cases[] = {
 
 FAKE_CASE_DESC(removal_cases, name);
 
-/* The provider goes while a transaction waits for its answer: at once, not at the deadline. */
+/*
+ * The provider leaves while a transaction waits for its answer. The transaction ends at once, not
+ * at the deadline.
+ */
 static void remove_ends_what_is_under_way(struct kunit *test)
 {
 	const struct step_case *param = test->param_value;

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Protections, failover, rerouting, and the end: what a slice comes to when its hardware fails. */
+/* Protections, failover, rerouting, and the end of slices after hardware failures. */
 #include "fake.h"
 #include "suites.h"
 
 #define MOST_ROUNDS	8u	/* of one repair */
 
-/* Its first two ranks are joined by light. */
+/* A circuit joins its first two ranks. */
 static struct morph_slice *joined_slice_like(struct fake *fake,
 					     const struct morph_slice_params *params)
 {
@@ -34,7 +34,7 @@ static struct morph_slice *slice_of_host(struct fake *fake, u32 host, u32 failov
 	return joined_slice_like(fake, &params);
 }
 
-/* Accelerators 0 and 1, joined by light; spares are 2 on their host and 5 on the other. */
+/* Accelerators 0 and 1 with a circuit. The spares are 2 on their host and 5 on the other one. */
 static struct morph_slice *joined_slice(struct fake *fake, u32 failover, u32 spare_policy)
 {
 	return slice_of_host(fake, 0, failover, spare_policy);
@@ -47,7 +47,7 @@ static struct morph_circuit *only_circuit(struct morph_slice *slice)
 	return xa_find(&slice->circuits, &index, ULONG_MAX, XA_PRESENT);
 }
 
-/* An accelerator dies, and what has to follow follows. */
+/* Kill an accelerator and wait for the failover. */
 static void kill_accelerator(struct fake *fake, u32 accelerator)
 {
 	fake->dead[accelerator] = true;
@@ -91,7 +91,7 @@ static void protection_is_made_for_all_ranks(struct kunit *test)
 				morph_protection_state(rank_protection(slice, i)));
 		KUNIT_EXPECT_EQ(test, 2u, rank_protection(slice, i)->spare);
 	}
-	/* It holds nothing: the spare is free for others, and so are the lanes. */
+	/* A protection claims nothing: other tenants can use the spare and the lanes. */
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, ledger_of(fake->fabric)->chips[2].use);
 	fake_expect_light(fake);
 }
@@ -99,7 +99,7 @@ static void protection_is_made_for_all_ranks(struct kunit *test)
 struct spoil_case {
 	const char *name;
 	u32 policy;
-	u32 spare;		/* of the next protection, or MORPH_ANY: none can be made */
+	u32 spare;		/* of the next protection; MORPH_ANY: no protection is possible */
 };
 
 static const struct spoil_case spoil_cases[] = {
@@ -109,7 +109,10 @@ static const struct spoil_case spoil_cases[] = {
 
 FAKE_CASE_DESC(spoil_cases, name);
 
-/* Its spare is kept free by the operator: another protection, or none till the spare is back. */
+/*
+ * The operator cordons its spare. The slice gets another protection, or none until the spare is
+ * back.
+ */
 static void protection_follows_its_spare(struct kunit *test)
 {
 	const struct spoil_case *param = test->param_value;
@@ -131,14 +134,14 @@ static void protection_follows_its_spare(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT, morph_protection_state(protection));
 }
 
-/* The guide in the midst of a protection's first circuit. */
+/* The middle guide of a protection's first circuit. */
 static u32 protection_guide(struct kunit *test, const struct morph_protection *protection)
 {
 	KUNIT_ASSERT_NOT_NULL(test, protection->txn);
 	return protection->txn->items[0].new->hops[1].guide >> 1;
 }
 
-/* A guide that it would use fails: it finds another way. */
+/* A guide of the protection fails. The protection gets another path. */
 static void protection_follows_its_guides(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -153,7 +156,7 @@ static void protection_follows_its_guides(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 }
 
-/* Likewise what the operator wants to be kept free. */
+/* The same for a guide that the operator cordons. */
 static void protection_leaves_guides_that_are_kept_free(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
@@ -186,7 +189,7 @@ static void failover_puts_the_spare_in_place(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, generation + 1, slice->generation);
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_PLANS_USED));
 	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_PLANS_INLINE));
-	/* The role goes the other way. */
+	/* The role moves in the other direction. */
 	KUNIT_EXPECT_TRUE(test, ledger_of(fabric)->chips[1].spare);
 	KUNIT_EXPECT_FALSE(test, ledger_of(fabric)->chips[2].spare);
 	fake_expect_light(fake);
@@ -208,7 +211,7 @@ static void failover_without_a_protection_is_planned_then(struct kunit *test)
 	fake_expect_light(fake);
 }
 
-/* Two failures that are seen at once are one transaction. */
+/* One transaction handles two failures that are detected together. */
 static void failover_of_two_is_one(struct kunit *test)
 {
 	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
@@ -230,14 +233,17 @@ static void failover_of_two_is_one(struct kunit *test)
 	fake_expect_light(fake);
 }
 
-/* Where a circuit ends. */
+/* The ends of a circuit. */
 static void expect_ends(struct kunit *test, const struct morph_circuit *circuit, u32 src, u32 dst)
 {
 	KUNIT_EXPECT_EQ(test, src, circuit->route->path.tx / FAKE_PLANES);
 	KUNIT_EXPECT_EQ(test, dst, circuit->route->path.rx / FAKE_PLANES);
 }
 
-/* The only spare goes to the dead one: who is only wished away stays, and is joined to it. */
+/*
+ * The dead accelerator gets the only spare. The one that the user wants to replace stays, with a
+ * circuit to the spare.
+ */
 static void failover_beside_a_wish_in_vain(struct kunit *test)
 {
 	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
@@ -271,8 +277,8 @@ static const struct dark_case dark_cases[] = {
 FAKE_CASE_DESC(dark_cases, name);
 
 /*
- * The other end is dead too, and there is no spare for it: the circuit stays dark, but leaves
- * the accelerator that its slice has no more, and is lit when its other end is back.
+ * The other end is dead, too, and has no spare, so the circuit stays dark. But it leaves the
+ * accelerator that the slice has lost, and is lit when its other end is back.
  */
 static void failover_moves_what_stays_dark(struct kunit *test)
 {
@@ -309,14 +315,14 @@ static void failover_moves_what_stays_dark(struct kunit *test)
 	fake_expect_light(fake);
 }
 
-/* The spare turns out to be dead: it is marked, and the next one is taken. */
+/* The spare proves to be dead. It is marked, and failover takes the next one. */
 static void failover_goes_past_a_dead_spare(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_slice *slice = joined_slice(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_ANY);
 
 	fake->dead[2] = true;
-	kill_accelerator(fake, 0);	/* the sender: a dead one drives no light */
+	kill_accelerator(fake, 0);	/* the sender: a dead one emits no light */
 	KUNIT_EXPECT_EQ(test, 5u, slice->ranks[0].accelerator);
 	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, ledger_of(fake->fabric)->chips[2].health);
 	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_FAILOVERS));
@@ -325,7 +331,7 @@ static void failover_goes_past_a_dead_spare(struct kunit *test)
 	fake_expect_light(fake);
 }
 
-/* The same of the one that it holds for itself: another is taken from those of all. */
+/* The same for the slice's own reserved spare. Failover takes a shared spare instead. */
 static void failover_goes_past_a_dead_reserved_spare(struct kunit *test)
 {
 	static const u32 accelerators[] = { 0, 1 };
@@ -362,7 +368,7 @@ static const struct vain_case vain_cases[] = {
 
 FAKE_CASE_DESC(vain_cases, name);
 
-/* Who asks for another accelerator is told why there is none. */
+/* A request for a replacement gets the reason why there is no spare. */
 static void replacement_in_vain_says_why(struct kunit *test)
 {
 	const struct vain_case *param = test->param_value;
@@ -380,7 +386,7 @@ static void replacement_in_vain_says_why(struct kunit *test)
 struct policy_case {
 	const char *name;
 	u32 failover;
-	bool spare;		/* there is one */
+	bool spare;		/* a spare exists */
 };
 
 static const struct policy_case policy_cases[] = {
@@ -391,7 +397,7 @@ static const struct policy_case policy_cases[] = {
 
 FAKE_CASE_DESC(policy_cases, name);
 
-/* Nobody takes its place: the slice says what it has lost, and to whom. */
+/* No spare replaces it. The slice reports the lost accelerator and the holder. */
 static void failover_that_may_not_be_degrades(struct kunit *test)
 {
 	const struct policy_case *param = test->param_value;
@@ -415,7 +421,7 @@ static void failover_that_may_not_be_degrades(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0u, fake_event(fake, 0, &event));
 }
 
-/* A degraded slice that may be repaired from now on is repaired now. */
+/* The repair of a degraded slice begins when its flags permit it. */
 static void failover_that_is_allowed_later_is_made_then(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -432,7 +438,7 @@ static void failover_that_is_allowed_later_is_made_then(struct kunit *test)
 	fake_expect_light(fake);
 }
 
-/* A spare is there later: the slice that has waited for it is made whole. */
+/* When a spare becomes free, the waiting slice is repaired. */
 static void failover_comes_when_a_spare_does(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
@@ -452,8 +458,8 @@ static void failover_comes_when_a_spare_does(struct kunit *test)
 }
 
 /*
- * Slices of either host, and one spare that both want. While the first one tries it the second
- * finds none; the first one's attempt is in vain, for a reason that is not the spare's.
+ * One slice on each host, and one spare for both. While the first slice tries it, the second one
+ * finds none. The first attempt fails for a reason other than the spare.
  */
 static void two_want_one_spare(struct fake *fake, struct morph_slice **slices)
 {
@@ -488,7 +494,7 @@ static void failover_in_vain_leaves_the_spare_to_others(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 2u, slices[1]->ranks[1].accelerator);
 }
 
-/* The device goes on like that: each of them tries once more, and they do not wake each other. */
+/* The device keeps failing. Each slice tries once more, and they do not wake each other. */
 static void failover_in_vain_comes_to_rest(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -538,7 +544,7 @@ static u32 used_part(const struct morph_circuit *circuit, u32 part)
 	return path->rx;
 }
 
-/* The accelerators stay, the light goes another way. */
+/* The accelerators stay, and the light takes another path. */
 static void reroute_goes_round(struct kunit *test)
 {
 	static const u32 events[] = { MORPH_EVENT_CIRCUIT_MOVED, MORPH_EVENT_RECOVERED };
@@ -560,7 +566,7 @@ static void reroute_goes_round(struct kunit *test)
 	expect_events(fake, events, ARRAY_SIZE(events));
 }
 
-/* Hardware that lets a repair down again and again: so many rounds, and no more. */
+/* Hardware fails during each repair. The number of rounds has a limit. */
 static void reroute_gives_up(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -572,7 +578,10 @@ static void reroute_gives_up(struct kunit *test)
 	flush_work(&slice_recovery(slice)->repair_work);
 	KUNIT_EXPECT_EQ(test, MOST_ROUNDS, count_calls(fake, FAKE_SET_ELEMENTS));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slice)->state);
-	/* What failed may still carry light: it stays until there is a better way. */
+	/*
+	 * A failed part may still carry light. The circuit stays on it until there is a better
+	 * path.
+	 */
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_LIT, only_circuit(slice)->state);
 	fake_clear(fake);
 	fake_set_health(fake, MORPH_PART_GUIDE, guide, MORPH_HEALTH_OK);
@@ -581,7 +590,7 @@ static void reroute_gives_up(struct kunit *test)
 	fake_expect_light(fake);
 }
 
-/* An error that is not the hardware's is no reason to try again. */
+/* The repair is not repeated after an error that is not the hardware's. */
 static void reroute_is_not_repeated_in_vain(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -595,7 +604,7 @@ static void reroute_is_not_repeated_in_vain(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slice)->state);
 }
 
-/* The only other way ends where light is already: once tried, it is not tried again. */
+/* The only other path ends at a receiver with light. The repair tries it once and not again. */
 static void reroute_ends_at_stray_light(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -618,7 +627,7 @@ static void reroute_ends_at_stray_light(struct kunit *test)
 
 /* ------------------------------------------------------------------ reports */
 
-/* The device can't say whether it is alive: that is told, and nothing is held against it. */
+/* The device cannot read a heartbeat. The core reports that, and marks nothing. */
 static void report_needs_an_answer(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -638,7 +647,7 @@ static void report_needs_an_answer(struct kunit *test)
 
 /* -------------------------------------------------------------------------- the end */
 
-/* A reading that fails once is no reason to take accelerators out of use. */
+/* One failed read does not take accelerators out of use. */
 static void release_survives_one_error(struct kunit *test)
 {
 	struct fake *fake = test->priv;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Tests run when somebody writes to /sys/module/morph/parameters/kunit. Suites that a module
- * announces to KUnit run before its init function, and there is no class and no work queue then.
+ * Tests run on a write to /sys/module/morph/parameters/kunit. KUnit runs the suites of a module
+ * before its init function, but class and workqueues do not exist at that time.
  */
 #include <linux/module.h>
 

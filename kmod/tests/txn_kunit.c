@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Transactions: in which order the device is asked, what failures come to, and repetition. */
+/* Transactions: order of operations, effects of failures, and repetition. */
 #include <linux/delay.h>
 
 #include "core/txn/internal.h"
@@ -43,7 +43,7 @@ static void txn_asks_in_order(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* Nobody sees a circuit before its light was seen. */
+/* A circuit becomes visible after its light has been verified. */
 static void txn_publishes_after_verification(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -58,7 +58,10 @@ static void txn_publishes_after_verification(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* While it parks what it has left, others publish: that is not its own. */
+/*
+ * Other transactions publish while this one parks its old elements. It does not count their
+ * sequence numbers.
+ */
 static void txn_tells_its_own_publish(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -76,7 +79,7 @@ static void txn_tells_its_own_publish(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* While it parks what it has left, others who want to turn that are refused: it is under way. */
+/* While a transaction parks its old elements, another one that wants to turn them is refused. */
 static void txn_has_ended_when_it_has_parked(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -94,8 +97,8 @@ static void txn_has_ended_when_it_has_parked(struct kunit *test)
 }
 
 /*
- * Two circuits change lanes with each other and must yield; a third has its old light taken
- * away last, which takes its time. That is none of theirs.
+ * Two circuits exchange lanes and must yield. A third one loses its old light last, which takes
+ * time. This time does not count as an interruption of the first two.
  */
 static void txn_dark_time_ends_with_the_light(struct kunit *test)
 {
@@ -122,7 +125,10 @@ static void txn_dark_time_ends_with_the_light(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* An alarm for old light after the new was seen: hitless all the same. */
+/*
+ * An alarm for the old light comes after the new light was verified. The move is hitless all the
+ * same.
+ */
 static void txn_old_light_may_die_late(struct kunit *test)
 {
 	const struct morph_signal late = {
@@ -144,7 +150,7 @@ static void txn_old_light_may_die_late(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* Its receiver was dark before it was lit; who is told of that when it is need not repair it. */
+/* Its receiver was dark before it was lit. A signal for that time must not start a repair. */
 static void txn_darkness_of_before_is_no_news(struct kunit *test)
 {
 	struct morph_signal dark = { .type = MORPH_SIGNAL_RECEIVER, .since_ns = ktime_get_ns() };
@@ -192,7 +198,7 @@ static const struct sweep_case sweep_cases[] = {
 
 FAKE_CASE_DESC(sweep_cases, name);
 
-/* The log of a commit without failures; one more operation than it has does not fail. */
+/* The log of a commit without failures. One rule beyond its last operation fails nothing. */
 static u32 operations_of(enum shape shape)
 {
 	u32 i;
@@ -203,7 +209,7 @@ static u32 operations_of(enum shape shape)
 	return 0;
 }
 
-/* All light off, so that the next round begins as the first. */
+/* Switch all light off, so that each round begins like the first. */
 static void remove_all(struct fake *fake, struct morph_slice *slice)
 {
 	struct morph_circuit *circuit;
@@ -220,8 +226,8 @@ static void remove_all(struct fake *fake, struct morph_slice *slice)
 }
 
 /*
- * Each operation of a commit fails once, the first, the second and so on: then all is as
- * before or as asked, in the books and in the light.
+ * Each operation of a commit fails once. Afterwards, ledger and light are as before or as
+ * requested.
  */
 static void txn_survives_one_failure(struct kunit *test)
 {
@@ -257,7 +263,7 @@ struct unread_case {
 	const char *name;
 	enum fake_answer answer;
 	int error;
-	const char *log;	/* of three elements that are to be read */
+	const char *log;	/* of three elements to read */
 };
 
 static const struct unread_case unread_cases[] = {
@@ -267,7 +273,7 @@ static const struct unread_case unread_cases[] = {
 
 FAKE_CASE_DESC(unread_cases, name);
 
-/* Elements are read back one by one, but a device that hangs is waited for once. */
+/* The core reads elements back one by one, but waits only once for a device that hangs. */
 static void txn_waits_once_for_a_device_that_hangs(struct kunit *test)
 {
 	struct morph_element_setting settings[] = { { .element = 0 }, { .element = 2 },
@@ -275,7 +281,7 @@ static void txn_waits_once_for_a_device_that_hangs(struct kunit *test)
 	const struct unread_case *param = test->param_value;
 	struct fake *fake = test->priv;
 
-	recovery_of(fake->fabric)->signals_stopped = true;	/* nor does patrol read meanwhile */
+	recovery_of(fake->fabric)->signals_stopped = true;	/* patrol must not read meanwhile */
 	fake_rule(fake, FAKE_GET_ELEMENTS, FAKE_ALWAYS, param->answer, param->error);
 	morph_hw_read_back(fake->fabric, NULL, settings, ARRAY_SIZE(settings), true);
 	KUNIT_EXPECT_STREQ(test, param->log, (const char *)fake->log);
@@ -284,8 +290,8 @@ static void txn_waits_once_for_a_device_that_hangs(struct kunit *test)
 
 struct blame_case {
 	const char *name;
-	u32 part, index;	/* that is broken */
-	u32 health;		/* afterwards */
+	u32 part, index;	/* the defective part */
+	u32 health;		/* after the transaction */
 };
 
 /* The circuit from accelerator 0 to 1 on plane 0: ports 0 and 2, elements 0 and 5. */
@@ -298,7 +304,7 @@ static const struct blame_case blame_cases[] = {
 
 FAKE_CASE_DESC(blame_cases, name);
 
-/* Light does not arrive: all is put back, and who is to blame is named and marked. */
+/* Light does not arrive. The transaction is rolled back, and names and marks the defective part. */
 static void txn_finds_the_culprit(struct kunit *test)
 {
 	const struct blame_case *param = test->param_value;
@@ -323,7 +329,10 @@ static void txn_finds_the_culprit(struct kunit *test)
 	fake_expect_light(fake);
 }
 
-/* Lasers fail for reasons of their own: one that did not turn before is found all the same. */
+/*
+ * Lasers can fail independently of the change. The core also finds a failed one that the change did
+ * not switch.
+ */
 static void txn_finds_who_did_not_obey_when_lasers_fail(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -339,7 +348,7 @@ static void txn_finds_who_did_not_obey_when_lasers_fail(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* Light that does not go off: it is not called rolled back, and the laser is not used again. */
+/* Light does not go off. The outcome is not rolled back, and the laser is taken out of use. */
 static void txn_is_broken_by_a_burning_laser(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -355,7 +364,10 @@ static void txn_is_broken_by_a_burning_laser(struct kunit *test)
 	fake->burning[0] = 0;
 }
 
-/* One that had to yield to its successor: nobody's receiver tells, so the laser is asked. */
+/*
+ * A circuit had to yield to its successor. No receiver shows its laser, so the core reads the
+ * laser.
+ */
 static void txn_finds_a_burning_laser_that_yielded(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -375,7 +387,7 @@ static void txn_finds_a_burning_laser_that_yielded(struct kunit *test)
 	fake->burning[0] = 0;
 }
 
-/* Light that arrives from elsewhere: nor is it rolled back, but no laser is to blame. */
+/* Light from an unknown source arrives. The outcome is not rolled back, but no laser is marked. */
 static void txn_is_broken_by_stray_light(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -392,7 +404,7 @@ static void txn_is_broken_by_stray_light(struct kunit *test)
 
 /* --------------------------------------------------------------- repetition */
 
-/* The same cookie does nothing again, and is told the same. */
+/* The same cookie changes nothing again, and gets the same answer. */
 static void txn_of_same_cookie_is_the_same(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -413,7 +425,7 @@ static void txn_of_same_cookie_is_the_same(struct kunit *test)
 	morph_txn_put(first);
 }
 
-/* The first caller's addresses are of no use to the second. */
+/* The second caller gets no addresses of the first one. */
 static void txn_of_same_cookie_keeps_its_own_addresses(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -433,7 +445,10 @@ static void txn_of_same_cookie_keeps_its_own_addresses(struct kunit *test)
 	morph_txn_put(first);
 }
 
-/* One that went change by change ends after its slice: nobody would give back what it keeps. */
+/*
+ * A transaction that runs change by change ends after its slice, whose end would not release its
+ * claims.
+ */
 static void txn_that_outlives_its_slice_is_not_kept(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -476,7 +491,7 @@ static void txn_of_a_fabric_that_is_gone_is_refused(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* One that cannot be: none of the others is made either, and each says what it came to. */
+/* One change is impossible. None of the others happens either, and each has its outcome. */
 static void txn_is_all_or_nothing(struct kunit *test)
 {
 	struct morph_change changes[] = { fake_add(0, 1, 0, 1), fake_add(0, 2, 0, 1),
@@ -484,7 +499,7 @@ static void txn_is_all_or_nothing(struct kunit *test)
 	struct fake *fake = test->priv;
 	struct morph_txn *txn;
 
-	/* The selector of transmit port 0 can't lead to 1 and 2. */
+	/* The selector of transmit port 0 cannot lead to 1 and 2. */
 	txn = fake_txn(fake, txn_slice(fake), changes, 3, 0);
 	KUNIT_EXPECT_NE(test, 0, morph_txn_run(txn));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_NONE, txn->outcome);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Quotas: what is charged is given back, and who is refused is told how much was left. */
+/* Quotas: the core returns all charges, and a refusal contains the amount left. */
 #include "fake.h"
 #include "suites.h"
 
@@ -37,7 +37,7 @@ static u64 used_of(struct morph_user *user, enum morph_resource resource)
 	return 0;
 }
 
-/* A grant that may hold so much of one thing, and nothing of the others. */
+/* A grant with a limit for one resource, and zero for the others. */
 static struct morph_user *grant_of(enum morph_resource resource, u64 limit)
 {
 	struct morph_limits limits = {};
@@ -80,7 +80,7 @@ static const struct resource_case resource_cases[] = {
 
 FAKE_CASE_DESC(resource_cases, name);
 
-/* Up to the limit and not past it; of this resource, and of no other. */
+/* A user can reach the limit of a resource, but not exceed it. Other resources do not count. */
 static void user_charge_up_to_limit(struct kunit *test)
 {
 	const struct resource_case *param = test->param_value;
@@ -120,7 +120,7 @@ static void user_refusal_has_the_numbers(struct kunit *test)
 	morph_user_put(grant);
 }
 
-/* What repairs hold past the limit: nothing is left, not less than nothing. */
+/* Repairs may exceed the limit. The amount left is then zero, not negative. */
 static void user_past_the_limit_has_none_left(struct kunit *test)
 {
 	const struct resource_case *param = test->param_value;
@@ -137,7 +137,7 @@ static void user_past_the_limit_has_none_left(struct kunit *test)
 	morph_user_put(grant);
 }
 
-/* Amounts near the end of the numbers do not wrap round. */
+/* Amounts near the maximum of their type do not overflow. */
 static void user_charge_does_not_wrap(struct kunit *test)
 {
 	struct morph_user *grant = grant_of(MORPH_RES_BYTES, U64_MAX - 1);
@@ -181,7 +181,7 @@ static void user_root_has_no_limits(struct kunit *test)
 	morph_user_put(root);
 }
 
-/* The same person is one record, however often and by whatever way. */
+/* Each user has one record, however often and in whatever way the core finds it. */
 static void user_is_one_record(struct kunit *test)
 {
 	struct morph_user *again = morph_user_get(TENANT);
@@ -210,7 +210,7 @@ static void user_grant_goes_with_its_last_reference(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, morph_grant_find(number));
 }
 
-/* A number that was read a while ago means no other grant by now. */
+/* An old number of a grant does not refer to a later grant. */
 static void user_grant_numbers_are_not_used_again(struct kunit *test)
 {
 	struct morph_user *first = grant_of(MORPH_RES_LANES, 1), *second;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The light of others during a change. In a full mesh no change reaches anybody else's
- * receiver, so a neighbour is named here as the collection would have found him.
+ * The light of neighbours during a change. In a full mesh no change affects other receivers, so a
+ * test adds the neighbour that the core would have collected.
  */
 #include "core/txn/internal.h"
 #include "fake.h"
@@ -23,7 +23,7 @@ static int neighbour_init(struct kunit *test)
 	return 0;
 }
 
-/* A change that has been staged, and so has room for what it reads. */
+/* A staged change, which has buffers for its reads. */
 static struct morph_txn *our_change(struct fake *fake)
 {
 	struct morph_txn *txn = fake_prepare(fake, fake->files[1]->slice);
@@ -46,10 +46,10 @@ static int verify_neighbour(struct fake *fake, struct morph_txn *txn, u64 lanes)
 
 struct neighbour_case {
 	const char *name;
-	u32 part, index;	/* what is wrong */
+	u32 part, index;	/* the defective part */
 	int result;
-	u32 health;		/* of the part, afterwards */
-	const char *readings;	/* how the log begins */
+	u32 health;		/* of the part, after the change */
+	const char *readings;	/* the beginning of the log */
 };
 
 static const struct neighbour_case neighbour_cases[] = {
@@ -80,7 +80,10 @@ static void spoil(struct fake *fake, u32 part, u32 index)
 		fake->deaf = HIS_RX + 1;
 }
 
-/* Light that is missing is our doing, but where his own accelerators or lasers own up. */
+/*
+ * A change has caused missing light, unless the neighbour's own accelerators or lasers report a
+ * failure.
+ */
 static void neighbour_is_looked_at(struct kunit *test)
 {
 	const struct neighbour_case *param = test->param_value;
@@ -101,7 +104,7 @@ static void neighbour_is_looked_at(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* Lanes that he does not use any more are not missed. */
+/* Lanes that the neighbour does not use any more do not count as missing. */
 static void neighbour_who_has_gone_is_not_missed(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
@@ -114,7 +117,7 @@ static void neighbour_who_has_gone_is_not_missed(struct kunit *test)
 	morph_txn_put(txn);
 }
 
-/* What can't be read is not taken for light. */
+/* A failed read does not count as light. */
 static void neighbour_must_be_read(struct kunit *test)
 {
 	struct exec exec = { .neighbours = 1 };
