@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The core's books against the circuits that there are, and against the hardware. Patrol tests
- * what is suspect when it pleases, and holds what it lights meanwhile: what differs counts if it
- * stays so.
+ * Compare the accounts of the core with the existing circuits and with the hardware. Patrol tests
+ * suspect parts at any time, and holds the lanes that it lights meanwhile. So only a difference
+ * that stays counts.
  */
 #include <stdarg.h>
 #include <stdlib.h>
@@ -13,7 +13,7 @@
 
 #define TOLD_MAX 8
 
-/* What the last look found to differ. */
+/* The differences of the latest check. */
 static struct {
 	char told[TOLD_MAX][200];
 	unsigned int count;
@@ -37,7 +37,7 @@ static bool agree(void (*look)(void))
 	return !differences.count;
 }
 
-/* Look until nothing differs, or for as long as a test could take. */
+/* Check until there is no difference, or for the time that a test could take. */
 static void expect_agreement(void (*look)(void))
 {
 	unsigned int i;
@@ -66,7 +66,7 @@ static void check_elements(void)
 	}
 }
 
-/* Lanes that reserved plans hold, which are no circuits. */
+/* Add lanes that reserved plans hold without a circuit. */
 static void add_reserved(uint64_t *held)
 {
 	char path[80], line[1024], *at;
@@ -92,7 +92,7 @@ static void add_reserved(uint64_t *held)
 	fclose(file);
 }
 
-/* A lane of a guide is taken where a circuit runs through it, and nowhere else. */
+/* A lane of a guide is in use if and only if a circuit or plan uses it. */
 static void check_guides(void)
 {
 	static uint64_t *held;
@@ -125,7 +125,7 @@ static void look_at_circuits(void)
 	if (!expected)
 		expected = calloc(rack.ports, sizeof(*expected));
 	memset(expected, 0, rack.ports * sizeof(*expected));
-	/* A clock that skips stands still after the last request: what that has turned settles. */
+	/* A skipping clock stops after the last request, so let the hardware settle first. */
 	if (sim_control(&rack.sim, "advance", "%llu", (unsigned long long)rack.sim.info.settle_ns))
 		differs("the clock can't be advanced");
 	rack_read_light();

@@ -1,11 +1,11 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The fault campaign: a rack with tenants of several shapes, whose components break one by one,
- * and in pairs and triples. What has to be true afterwards is read from the simulator, which
- * knows what is broken, and from the core, which does not.
+ * The fault campaign: a rack with slices of several shapes, whose components fail one by one, and
+ * in pairs and triples. The checks read the expected state from the simulator, which knows the
+ * faults, and the actual state from the core, which does not.
  *
- * The clock skips: what the device waits for takes no time, so that a fault costs what the
- * core's software costs.
+ * The clock skips: waiting for the device takes no time, so a fault costs only the time of the
+ * core's software.
  */
 #ifndef SELFTESTS_FAULTS_CAMPAIGN_H
 #define SELFTESTS_FAULTS_CAMPAIGN_H
@@ -30,7 +30,7 @@ struct fault;
 
 struct circuit {
 	struct morph_circuit_info info;
-	uint32_t tx, rx; /* ports */
+	uint32_t tx, rx; /* number of ports */
 	uint32_t guides[HOPS_MAX];
 	struct morph_path_element elements[HOPS_MAX];
 	unsigned int guides_count, elements_count;
@@ -39,7 +39,7 @@ struct circuit {
 struct slice {
 	const char *name;
 	int fd;
-	uint32_t wanted[RANKS_MAX]; /* accelerators that it is made with */
+	uint32_t wanted[RANKS_MAX]; /* accelerators of the first creation */
 	struct morph_slice_info info;
 	struct morph_rank_info ranks[RANKS_MAX];
 	unsigned int ranks_count;
@@ -47,7 +47,7 @@ struct slice {
 	unsigned int circuits_count;
 };
 
-/* What the simulator shows. */
+/* The light and the states in the simulator. */
 struct light {
 	uint64_t *lit, *locked; /* by receive port */
 	uint64_t *emits; /* by transmit port */
@@ -60,9 +60,9 @@ struct rack {
 	struct nl nl;
 	unsigned int planes, ports;
 	struct slice slices[SLICES];
-	uint8_t *users[PARTS]; /* by part and index: slices whose light runs through it */
+	uint8_t *users[PARTS]; /* by part and index: mask of the slices whose light uses it */
 	uint8_t *guide_class; /* by guide */
-	uint64_t *guide_held; /* by guide: lanes that the core has as taken */
+	uint64_t *guide_held; /* by guide: lanes in use according to the core */
 	uint64_t *dark; /* by receive port: lanes that went dark since rack_watch() */
 	struct light light;
 };
@@ -72,38 +72,38 @@ extern struct rack rack;
 void rack_start(uint64_t seed);
 void rack_stop(void);
 /*
- * Make the slices that are not there and light them, as they were made first. Who makes them may
- * be the one who finds out what is broken, so that his first attempt fails; or it is NULL.
+ * Make and light the missing slices, in their first form. If @broken is not NULL, the first attempt
+ * may fail because it detects that fault.
  */
 bool rack_build(const struct fault *broken);
-/* Take a slice away, and wait until its accelerators are free; roles of spares are as at first. */
+/* Delete a slice, and wait until its accelerators are free; restore the roles of its spares. */
 void rack_remove(unsigned int slice);
 unsigned int rack_count(unsigned int part);
-/* What slices have and where their light runs: into rack.slices and rack.users. */
+/* Read the slices and the paths of their light into rack.slices and rack.users. */
 bool slice_load(struct slice *slice);
 void rack_load(void);
-/* Count dark moments from now on; and read what went dark. */
+/* Count losses of light from now on; read the ports that lost light. */
 void rack_watch(void);
 void rack_read_dark(void);
-/* Wait until the core has come to rest: false if it does not. */
+/* Wait until the core is idle; false after a timeout. */
 bool rack_rest(void);
-/* Is that so now? */
+/* Is the core idle now? */
 bool rack_rests(void);
-/* Number of the last change that the core has published. */
+/* Return the number of the latest change that the core published. */
 uint64_t rack_seq(void);
-/* Read the simulator's hardware. */
+/* Read the hardware of the simulator. */
 void rack_read_light(void);
 void rack_read_guides(void);
-/* An element, and health, by the core. */
+/* Read an element, or the health of a part, from the core. */
 struct morph_element_info rack_element(uint32_t element);
 uint32_t rack_health(uint32_t part, uint32_t index);
-/* Hardware that the core does not count as healthy; at most so many. How many there are. */
+/* List the parts that the core does not consider healthy, at most @room; return their number. */
 struct part {
 	uint32_t part, index, health;
 };
 
 unsigned int rack_impaired(struct part *list, unsigned int room);
-/* The operator's test; the outcome, and why not. */
+/* Run the operator's test; return the outcome and the detail string. */
 uint32_t rack_test(uint32_t part, uint32_t index, char *why, size_t bytes);
 const char *part_name(uint32_t part);
 
@@ -114,12 +114,12 @@ enum kind {
 	ACCELERATOR_FLAPS,
 	LASER_DEAD,
 	LASER_DIM,
-	ELEMENT_MOVED, /* into another state, and stays there */
-	ELEMENT_HELD, /* stays in the state that it has */
+	ELEMENT_MOVED, /* moves into another state, and stays there */
+	ELEMENT_HELD, /* stays in its current state */
 	FIBRE_CUT,
 	GUIDE_BROKEN,
 	GUIDE_DIM,
-	GUIDE_DRIFTS, /* ever dimmer */
+	GUIDE_DRIFTS, /* loses more and more light */
 	RECEIVER_DEAF,
 	KINDS,
 };
@@ -127,21 +127,21 @@ enum kind {
 struct fault {
 	enum kind kind;
 	uint32_t index;
-	unsigned int after; /* operations of the core */
-	unsigned int state; /* that an element moves into */
+	unsigned int after; /* number of core operations until then */
+	unsigned int state; /* state into which an element moves */
 };
 
 struct kind_info {
 	const char *name;
 	uint32_t part;
-	bool takes_time; /* of the simulator's clock, to have its effect */
+	bool takes_time; /* simulated time until its effect */
 };
 
 extern const struct kind_info kinds[KINDS];
 
-/* Whether a component can have a fault of that kind. */
+/* Can the component have a fault of that kind? */
 bool fault_fits(enum kind kind, uint32_t index);
-/* Where an element moves depends on where it is. */
+/* The new state of an element depends on its current state. */
 void fault_aim(struct fault *fault);
 bool fault_inject(const struct fault *fault);
 void fault_text(const struct fault *fault, char *text, size_t bytes);
@@ -149,10 +149,10 @@ void fault_text(const struct fault *fault, char *text, size_t bytes);
 /* -------------------------------------------------------------------- trials */
 
 enum outcome {
-	UNTOUCHED, /* no slice used it, or its light did not suffer */
-	SURVIVED, /* every slice is whole */
-	DEGRADED, /* some slice is not, and has said so */
-	LOST, /* a slice or light is missing, and nobody was told */
+	UNTOUCHED, /* no slice used it, or no light suffered */
+	SURVIVED, /* every slice is intact */
+	DEGRADED, /* a slice is degraded, and has reported it */
+	LOST, /* a slice or light is lost, and no owner was notified */
 	OUTCOMES,
 };
 
@@ -160,55 +160,56 @@ struct trial {
 	struct fault faults[FAULTS_MAX];
 	unsigned int count;
 	unsigned int number;
-	unsigned int first; /* of several that are looked at together, up to this one; or 0 */
-	bool together; /* several: one expects less */
+	/* first of several trials that are checked together, up to this one; or 0 */
+	unsigned int first;
+	bool together; /* several at once: the checks expect less */
 };
 
 extern const char *const outcome_names[OUTCOMES];
 
-/* Inject, wait, check, mend, check. */
+/* Inject, wait, check, repair, check. */
 enum outcome trial_run(const struct trial *trial);
-/* Slices as they are now are what they are compared with; what goes dark from now on is counted. */
+/* Record the current slices for later comparison, and count losses of light from now on. */
 void trial_begin(void);
-/* No slice has noticed anything since then. */
+/* Check that no slice was affected since then. */
 void check_nobody_noticed(void);
-/* Slices that are not what they were are made anew, so that each trial begins alike. */
+/* Make changed slices again, so that each trial begins in the same state. */
 void start_over(void);
-/* Something that must not be; the trial that it is about is named with it. */
+/* Report a violation, with the name of its trial. */
 void violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void violations_are_about(const struct trial *trial);
 extern unsigned int violations;
-extern unsigned int untestable; /* idle components through which no test could send light */
+extern unsigned int untestable; /* idle components that no test light can cross */
 extern uint64_t seed;
 
 /* ---------------------------------------------------------------------- idle */
 
 /*
- * What nobody uses breaks, a test finds it, it is mended, and passes a test. Whether others
- * have noticed is looked at after so many: idle_look() does it for those that are left. False
- * if slices are in the way of the test.
+ * Fail an unused part, find the fault by a test, repair the part, and test it again. idle_look()
+ * checks the slices after several trials, and must be called at the end for the rest. Return false
+ * if slices block the test.
  */
 bool idle_run(const struct trial *trial);
 void idle_look(void);
 extern unsigned int idle_look_after;
-/* One that slices were in the way of: when all others have been tried, they go, and it is tried. */
+/* Postpone a trial that slices block: it runs without slices after all other trials. */
 void idle_put_off(const struct trial *trial);
 void idle_run_alone(void);
-/* The test of something that is broken must fail. False if nobody could test it. */
+/* The test of a failed part must fail. Return false if no test is possible. */
 bool idle_test(const struct fault *fault);
 
 /* ---------------------------------------------------------------------- mend */
 
-/* All slices go, and leave nothing behind in the core's books. */
+/* Delete all slices: they must leave nothing in the accounts of the core. */
 void remove_all(void);
-/* The operator tests what is not healthy, until all is. */
+/* Test unhealthy parts as operator until all are healthy. */
 void mend(void);
 void check_mended(void);
 void test_moved(const struct trial *trial);
 
 /* --------------------------------------------------------------------- books */
 
-/* All is mended: every light is somebody's, and core and hardware are of one mind. */
+/* After the repair: all light belongs to a circuit, and core and hardware agree. */
 void check_books(void);
 /* There are no slices. */
 void check_nothing_held(void);

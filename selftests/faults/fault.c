@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What can break, and how the simulator is told. */
+/* The kinds of faults, and their injection into the simulator. */
 #include <string.h>
 
 #include "campaign.h"
 
-#define BROKEN_MDB 60000u /* more than any circuit can lose */
-#define DIM_MDB 6000u /* light goes on, with less than the core counted on */
+#define BROKEN_MDB 60000u /* above the limit of any circuit */
+#define DIM_MDB 6000u /* the light stays on with less power than the core expects */
 #define DRIFT_MDB 16000u
-#define STEP_NS 1000000u /* of what takes time */
+#define STEP_NS 1000000u /* step of a gradual fault */
 #define STEPS 4u
 
 const struct kind_info kinds[KINDS] = {
@@ -28,13 +28,13 @@ bool fault_fits(enum kind kind, uint32_t index)
 {
 	if (index >= rack_count(kinds[kind].part))
 		return false;
-	/* A fibre is cut; what is no fibre breaks. */
+	/* Only fibres are cut; other guides break. */
 	if (kind == FIBRE_CUT || kind == GUIDE_BROKEN)
 		return (rack.guide_class[index] == 2) == (kind == FIBRE_CUT);
 	return true;
 }
 
-/* Another state than the one it has: light on its way goes nowhere, or elsewhere. */
+/* Choose a state other than the current one, so that light is lost or goes elsewhere. */
 void fault_aim(struct fault *fault)
 {
 	uint32_t now;
@@ -101,7 +101,7 @@ bool fault_inject(const struct fault *fault)
 	fault_text(fault, text, sizeof(text));
 	if (sim_control(&rack.sim, "fault", "%s", text))
 		return false;
-	/* A clock that skips stands still while nobody asks for anything. */
+	/* A skipping clock stops while there is no request. */
 	for (i = 0; kinds[fault->kind].takes_time && i < STEPS; i++)
 		if (!rack_rest() || sim_control(&rack.sim, "advance", "%u", STEP_NS))
 			return false;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What nobody uses: one after the other breaks, is found by a test, is mended, and passes a
- * test. Nobody may notice. What slices are told and which light went dark is kept until it is
- * looked at, so that one look does for many.
+ * Idle parts: each fails, a test finds it, it is repaired, and passes a test. No slice may be
+ * affected. Events of slices and losses of light are kept until the next check, so one check covers
+ * several trials.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -12,9 +12,9 @@
 #define LOOK_AFTER 64
 
 unsigned int idle_look_after = LOOK_AFTER;
-static unsigned int unseen; /* trials since the last look */
-static struct trial together; /* all of them */
-static bool alone; /* no slices are there */
+static unsigned int unseen; /* trials since the last check */
+static struct trial together; /* those trials as one */
+static bool alone; /* there are no slices */
 
 bool idle_test(const struct fault *fault)
 {
@@ -39,7 +39,7 @@ bool idle_test(const struct fault *fault)
 	return true;
 }
 
-/* It is mended, which the operator's test finds, too. */
+/* The operator's test must also find that the part is repaired. */
 static void pass_test(const struct fault *fault)
 {
 	uint32_t part = kinds[fault->kind].part;

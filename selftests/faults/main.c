@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The fault campaign. From the environment: SEED; SINGLES, of each kind of fault so many
- * components, or all; COMBOS, so many pairs and triples; ONLY, some of them: s17, c17 or s17-80;
- * PART, every so many-th of all: 2/8 begins with the second.
+ * The fault campaign. Environment: SEED; SINGLES: number of components for each kind of fault, or
+ * all; COMBOS: number of pairs and triples; ONLY: some trials (s17, c17 or s17-80); PART: a share
+ * of all trials (2/8: every eighth, from the second).
  */
 #include <stdlib.h>
 #include <string.h>
@@ -32,7 +32,7 @@ static uint32_t chance(uint32_t below)
 	return state % below;
 }
 
-/* The run may be split into parts, for several machines at a time. */
+/* The run may be split into parts for several machines. */
 static struct {
 	unsigned int number, of;
 } part = { 1, 1 };
@@ -98,7 +98,7 @@ static void run(struct trial *trial)
 
 /* ------------------------------------------------------------------- singles */
 
-/* How many components can have a fault of that kind, idle ones and those in use. */
+/* Count the components that can have a fault of that kind, idle ones and used ones. */
 static void count_candidates(unsigned int kind, unsigned int *candidates)
 {
 	struct fault fault = { .kind = kind };
@@ -109,7 +109,7 @@ static void count_candidates(unsigned int kind, unsigned int *candidates)
 			candidates[is_used(&fault)]++;
 }
 
-/* Is the component one of the so many of its kind that this run tries, half of them in use? */
+/* Is the component in this run's sample, half of which is in use? */
 static bool drawn(const struct fault *fault, unsigned int share, const unsigned int *candidates)
 {
 	unsigned int all = candidates[is_used(fault)];
@@ -120,7 +120,7 @@ static bool drawn(const struct fault *fault, unsigned int share, const unsigned 
 	       (share + 1) / 2;
 }
 
-/* A reserved plan holds it in its state: slices have to go before it can be tested. */
+/* A reserved plan holds the element in its state: the test must wait until the slices are gone. */
 static bool is_reserved(const struct fault *fault)
 {
 	return kinds[fault->kind].part == MORPH_PART_ELEMENT && rack_element(fault->index).pins;
@@ -169,7 +169,7 @@ static void singles(unsigned int share)
 
 /* -------------------------------------------------------------------- combos */
 
-/* A fault by chance, of something that is in use three times out of four. */
+/* A random fault, of a component in use with probability 3/4. */
 static struct fault draw_fault(void)
 {
 	bool use = chance(4);
@@ -194,7 +194,7 @@ static void combos(unsigned int count)
 		trial.count = 2 + chance(2);
 		for (i = 0; i < trial.count; i++) {
 			trial.faults[i] = draw_fault();
-			/* Together, or while the first is being repaired. */
+			/* Inject them together, or one while the driver repairs the other. */
 			if (i && chance(2) && !kinds[trial.faults[i].kind].takes_time)
 				trial.faults[i].after = 1 + chance(6);
 		}
@@ -214,7 +214,7 @@ static void result(bool good, const char *name)
 
 int main(void)
 {
-	/* The short run, which is part of every check, bears another name. */
+	/* The short run of every check has a name of its own. */
 	bool all = !strcmp(program_invocation_short_name, "break_all");
 	unsigned int share = number("SINGLES", all ? 0 : 12), bad;
 

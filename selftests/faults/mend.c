@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What broke is sound again: the operator has it tested, and all is as it was. */
+/* After the fault is cleared: the operator tests the part, and the state must be as before. */
 #include "campaign.h"
 
 #define MENDS 5
@@ -14,7 +14,7 @@ void remove_all(void)
 	check_nothing_held();
 }
 
-/* The operator tests what is not healthy: how much that was, and why the last one failed. */
+/* Test unhealthy parts as operator; note their number, and the reason of the last failure. */
 static unsigned int test_impaired(struct part *list, bool alone, char *why, size_t bytes)
 {
 	unsigned int count, i;
@@ -30,8 +30,8 @@ static unsigned int test_impaired(struct part *list, bool alone, char *why, size
 }
 
 /*
- * Until all is healthy. A part of an accelerator that a slice holds is tested when the
- * slice has gone, so if need be they go.
+ * Repeat until all parts are healthy. A part of an accelerator in a slice cannot be tested, so
+ * delete the slices if necessary.
  */
 void mend(void)
 {
@@ -50,9 +50,9 @@ void mend(void)
 }
 
 /*
- * A slice that is degraded becomes whole by itself once what it waits for has passed a test.
- * One that is not protected is not led round anything, and what it still holds itself can't be
- * tested: then it has to go, like its owner would let it.
+ * A degraded slice recovers after the part that it waits for has passed a test. The driver does not
+ * reroute a slice without protection, and nobody can test the parts that it holds: then delete it,
+ * as its owner would.
  */
 void check_mended(void)
 {
@@ -77,8 +77,8 @@ void check_mended(void)
 }
 
 /*
- * An element that moved where no light goes, or did not obey there, is for patrol to find in its
- * turn, which takes a minute: the operator tests it now, so that the books can be compared.
+ * An element without light that moved, or did not turn, waits for patrol, which takes a minute. The
+ * operator tests it now, so that the accounts can be compared.
  */
 void test_moved(const struct trial *trial)
 {

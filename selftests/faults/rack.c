@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The rack: its fabric, the tenants in it, and what core and simulator say of both. */
+/* The rack: its fabric, its slices, and their state in core and simulator. */
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +11,7 @@
 
 struct rack rack;
 
-/* Tenants by the servers that they are on; the spare servers and half of the rack stay free. */
+/* The servers of each slice; the spare servers and half of the rack stay free. */
 enum pattern {
 	RING,
 	ALL_TO_ALL
@@ -46,7 +46,7 @@ static const struct shape {
 	  1,
 	  MORPH_SLICE_RESERVED,
 	  0 },
-	/* What breaks here stays broken. */
+	/* Failed parts stay failed. */
 	{ "unprotected-ring",
 	  { { 7, 0 }, { 7, 1 }, { 8, 1 }, { 8, 0 } },
 	  4,
@@ -116,7 +116,7 @@ void rack_read_guides(void)
 	}
 }
 
-/* The place-th accelerator of a host. */
+/* Return the accelerator of a host at that place. */
 static uint32_t accelerator_at(unsigned int host, unsigned int place)
 {
 	uint32_t i;
@@ -197,7 +197,7 @@ static unsigned int pattern_changes(const struct shape *shape, struct morph_chan
 	return n;
 }
 
-/* He has been told that hardware failed, and what did is known. */
+/* The creation failed because of the hardware, and the core knows the failed part. */
 static bool has_found(const struct fault *broken)
 {
 	return errno == EIO && broken &&
@@ -255,7 +255,9 @@ static bool set_use(uint32_t accelerator, uint32_t use)
 	return !nl_do(&rack.nl);
 }
 
-/* After a failover the role of the spare is another one's: as it was, once it is nobody's. */
+/*
+ * A failover exchanges the roles of accelerator and spare: restore them when they are unassigned.
+ */
 static void restore_role(uint32_t accelerator, bool spare)
 {
 	uint32_t use = spare ? MORPH_USE_SPARE : MORPH_USE_FREE;
@@ -431,7 +433,7 @@ void rack_read_light(void)
 
 /* ------------------------------------------------------------------ the core */
 
-/* What the core still has to do; patrol aside. */
+/* Is work pending in the core, other than patrol? */
 static long long core_work(void)
 {
 	long long sum = 0, value;

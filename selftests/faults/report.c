@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What became of how many, by kind of component: as text, and as JSON in $RESULTS. */
+/* Counts of outcomes by kind of component: as text, and as JSON in $RESULTS. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -21,7 +21,7 @@ static unsigned int total(const unsigned int *row)
 	return row[UNTOUCHED] + row[SURVIVED] + row[DEGRADED] + row[LOST];
 }
 
-/* '.' untouched, '=' survived, 'd' degraded, 'L' lost: in parts of all. */
+/* A bar with the share of each outcome: '.' untouched, '=' survived, 'd' degraded, 'L' lost. */
 static void bar(const unsigned int *row)
 {
 	static const char letters[OUTCOMES] = { '.', '=', 'd', 'L' };

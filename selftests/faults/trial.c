@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One trial: inject, wait until the core rests, check, mend, check again. */
+/* One trial: inject, wait until the core is idle, check, repair, check again. */
 #include <poll.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -45,9 +45,9 @@ void violations_are_about(const struct trial *trial)
 	current = trial;
 }
 
-/* --------------------------------------------------------------- what is told */
+/* --------------------------------------------------------------- events */
 
-/* What a slice's owner was told since the last look. */
+/* The events of a slice's owner since the last check. */
 struct told {
 	unsigned int events, degraded;
 	uint64_t bandwidth_mbps;
@@ -106,7 +106,7 @@ static bool is_named(const struct told *told, uint32_t part, uint32_t index)
 
 static struct slice before[SLICES];
 
-/* Did any lane of a slice's light go dark, however shortly? */
+/* Did any lane of a slice's light go dark, however briefly? */
 static bool went_dark(const struct slice *slice)
 {
 	unsigned int i;
@@ -138,7 +138,7 @@ static bool same_light(const struct slice *one, const struct slice *other)
 	return true;
 }
 
-/* The same circuits between the same ranks, with as many lanes. */
+/* The slice must have the same circuits between the same ranks, with the same number of lanes. */
 static bool all_there(const struct slice *now, const struct slice *then)
 {
 	unsigned int i;
@@ -164,14 +164,14 @@ static bool is_locked(const struct circuit *circuit)
 	return (rack.light.locked[circuit->rx] & lanes) == lanes;
 }
 
-/* An accelerator that is back after it failed is not trusted before it has passed a test. */
+/* An accelerator that is back after a failure must pass a test before its next use. */
 static bool is_trusted(const struct slice *slice, const struct circuit *circuit)
 {
 	return slice->ranks[circuit->info.src_rank].health == MORPH_HEALTH_OK &&
 	       slice->ranks[circuit->info.dst_rank].health == MORPH_HEALTH_OK;
 }
 
-/* Bandwidth of the circuits that really are lit, by the simulator. */
+/* Sum the bandwidth of the circuits that are lit in the simulator. */
 static uint64_t real_bandwidth(const struct slice *slice)
 {
 	uint64_t lanes = 0;
@@ -183,7 +183,7 @@ static uint64_t real_bandwidth(const struct slice *slice)
 	return lanes * rack.sim.info.lane_mbps;
 }
 
-/* Who used nothing that broke must not have noticed. */
+/* A slice that used no failed part must not be affected. */
 static void check_bystander(unsigned int s, const struct told *told)
 {
 	const struct slice *slice = &rack.slices[s];
@@ -198,7 +198,10 @@ static void check_bystander(unsigned int s, const struct told *told)
 		violation("slice %s has changed, which uses nothing that broke", slice->name);
 }
 
-/* Whoever's circuit goes another way is told of that circuit, or of an end that was replaced. */
+/*
+ * The owner of each circuit with a new path has an event about that circuit or about a replaced
+ * end.
+ */
 static void check_moved(const struct slice *now, const struct slice *then, const struct told *told)
 {
 	unsigned int i;
@@ -254,7 +257,7 @@ static enum outcome check_degraded(const struct slice *slice, const struct told 
 	return DEGRADED;
 }
 
-/* A slice whose light ran through something that broke. */
+/* Check a slice whose light used a failed part. */
 static enum outcome check_affected(unsigned int s, const struct told *told)
 {
 	const struct slice *slice = &rack.slices[s];
@@ -276,8 +279,8 @@ static enum outcome check_affected(unsigned int s, const struct told *told)
 }
 
 /*
- * The owner is told of what broke. Of guides and receivers the core knows the symptom
- * alone: there it must be a suspect, at least.
+ * The owner must have an event about the failed part. For guides and receivers the core sees only
+ * symptoms, so the part must at least be suspect.
  */
 static void check_culprit(const struct trial *trial, unsigned int s, const struct told *told)
 {
@@ -298,7 +301,7 @@ static void check_culprit(const struct trial *trial, unsigned int s, const struc
 		  n ? others : " nothing", part_name(part), fault->index);
 }
 
-/* What shows its own state is blamed for what it has done, and for nothing else. */
+/* A part that reports its own state must be blamed only for its own fault. */
 static void check_innocent(const struct trial *trial, unsigned int s, const struct told *told)
 {
 	unsigned int i, k;
@@ -380,14 +383,14 @@ void start_over(void)
 
 /* ---------------------------------------------------------------------- trial */
 
-/* A reservation holds it, or what leads there is in use: all go, and it is tested then. */
+/* A reservation holds the part, or its neighbours are in use: delete all slices, then test it. */
 static void use_alone(const struct fault *fault)
 {
 	remove_all();
 	untestable += !idle_test(fault);
 }
 
-/* It holds the state that it is wanted in; so the slice goes and comes while it does. */
+/* The stuck element has the wanted state, so make the slice again while it is stuck. */
 static void use_held(const struct fault *fault, uint8_t affected)
 {
 	unsigned int s;
@@ -399,8 +402,8 @@ static void use_held(const struct fault *fault, uint8_t affected)
 }
 
 /*
- * Slices, with the light that they have then: patrol may bring something back at any time, and
- * what was read before and after that does not belong together.
+ * Read slices and their light together. Patrol may restore a part at any time, so data from before
+ * and after that do not match.
  */
 static void look_at_slices(bool light)
 {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is what the checkers of room made by rewiring and of protections read: which of the
- * two, then profile, ledger, request, running slices or plan, and answer, each with its length
- * before it. They must say something of any bytes, and the same again.
+ * The input is data for the checkers of defragmentation and of protections: the choice of the
+ * checker, then profile, ledger, request, running slices or plan, and answer. Each has its length
+ * before it. A checker must give a verdict on any bytes, and the same verdict again.
  */
 #include "parts.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is what the checker of bandwidths reads: problem and answer, each with its length
- * before it. It must say something of any bytes, and the same again.
+ * The input is data for the checker of bandwidths: problem and answer, each with its length before
+ * it. The checker must give a verdict on any bytes, and the same verdict again.
  */
 #include "parts.h"
 

@@ -1,17 +1,15 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/*
- * In the place of morphctl's own voice: nothing is printed, everything is formatted, and counted.
- */
+/* Replaces the output of morphctl: it formats and counts everything, and prints nothing. */
 #ifndef SELFTESTS_FUZZ_COMMAND_H
 #define SELFTESTS_FUZZ_COMMAND_H
 
 #include <stddef.h>
 #include <stdint.h>
 
-/* What was said since it was set to zero. */
+/* Number of bytes since it was set to zero. */
 extern unsigned int complaints;
 
-/* The input as a file that is opened by name: its descriptor, to be closed. */
+/* Make the input a file that can be opened by name; the caller closes the descriptor. */
 int command_file(const uint8_t *data, size_t size, char path[64]);
 
 #endif /* SELFTESTS_FUZZ_COMMAND_H */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The input is what libmorph reads of devices: records of events, lists of nodes. */
+/* The input is data that libmorph reads from devices: records of events, and lists of nodes. */
 #include "../../libmorph/internal/client.h"
 #include "transport.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is a file for 'morphctl slice apply'. What is read is well formed, else a sentence says
- * why.
+ * The input is a file for 'morphctl slice apply'. A valid file must be well formed. The error text
+ * of any other file must give a reason.
  */
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is a line to one of the simulator's control files. What it injects must be
- * of this hardware, and written out as text must be read back as the same.
+ * The input is a line for one of the simulator's control files. An injected fault must name
+ * existing hardware. Its text must give the same fault again.
  */
 #include "fuzz.h"
 
@@ -106,7 +106,7 @@ static void set_up(struct sim_hardware *hw)
 	hw->faults_count = 7;
 }
 
-/* A fault that was told in words must be what those words say. */
+/* A fault made from text must match that text. */
 static void read_back(struct sim_hardware *hw)
 {
 	struct sim_fault_spec first = given;

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * What the targets share. A target is one function that eats any bytes whatever; it ends
- * the process where something is wrong, by a sanitizer or by MUST(). Linked with libFuzzer
- * it is fed what reaches new code, with replay.c the files that it is given.
+ * Common code of the targets. A target is one function that accepts any bytes. On an error it ends
+ * the process, by a sanitizer or by MUST(). With libFuzzer it gets inputs that reach new code, with
+ * replay.c the given files.
  */
 #ifndef SELFTESTS_FUZZ_H
 #define SELFTESTS_FUZZ_H
@@ -15,7 +15,7 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
-/* Something that holds whatever the input was. */
+/* A condition that must hold for every input. */
 #define MUST(condition)                                                                         \
 	do {                                                                                    \
 		if (!(condition)) {                                                             \
@@ -24,7 +24,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 		}                                                                               \
 	} while (0)
 
-/* The input, eaten from the front; behind its end there are zeros. */
+/* The input, consumed from the front; after its end every read returns zeros. */
 struct input {
 	const uint8_t *data;
 	size_t left;
@@ -59,7 +59,10 @@ static inline uint64_t eat64(struct input *input)
 	return low | (uint64_t)eat32(input) << 32;
 }
 
-/* Bytes in memory of just their size, so that reading past them is seen; to be freed. */
+/*
+ * Copy bytes into memory of exactly their size, so that a sanitizer detects reads past the end. The
+ * caller frees it.
+ */
 static inline void *eat_bytes(struct input *input, size_t count)
 {
 	void *copy = malloc(count);
@@ -73,7 +76,7 @@ static inline void *eat_bytes(struct input *input, size_t count)
 	return copy;
 }
 
-/* All that is left as a text; to be freed. */
+/* Return the rest of the input as a text, which the caller frees. */
 static inline char *eat_text(struct input *input)
 {
 	size_t count = input->left;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is a file for 'morphctl slice place --graph'. What is read is a graph, else a sentence
- * says why.
+ * The input is a file for 'morphctl slice place --graph'. A valid file must give a valid graph. The
+ * error text of any other file must give a reason.
  */
 #include <unistd.h>
 
@@ -9,7 +9,7 @@
 #include "fuzz.h"
 #include "morphctl/input/input.h"
 
-/* Each rank is in a link, and no link goes to where it comes from. */
+/* Each rank has a link, and no link connects a rank to itself. */
 static void check(const struct graph *graph)
 {
 	bool *named = calloc(graph->ranks + 1, sizeof(*named));

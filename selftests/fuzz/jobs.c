@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The input is the demo's file of jobs, for a fabric of some seats and a demo of some length. */
+/*
+ * The input is the demo's file of jobs, for a fabric of several servers and a demo of limited
+ * length.
+ */
 #include "fuzz.h"
 #include "demo.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is a sequence of operations on a small fabric: route and claim, release, mark,
- * give to another owner, judge a path that nobody would make. After each the ledger must
- * be the sum of the paths that are claimed, and at the end it must be as at the start.
+ * The input is a sequence of operations on a small fabric: route and claim, release, mark, change
+ * the owner, and validate an unusual path. After each the ledger must be the sum of the claimed
+ * paths. At the end it must be as at the start.
  */
 #include "fuzz.h"
 #include "maker.h"
@@ -18,7 +18,7 @@ struct world {
 	u32 count;
 };
 
-/* Three fabrics, made once: tiles, a mesh, tiles with edges. */
+/* Three fabrics, made once: tiles, a mesh, and tiles with edges. */
 static struct fabric *fabric_of(u8 which)
 {
 	static struct fabric fabrics[3];
@@ -90,7 +90,7 @@ static void check_sums(const struct world *world)
 	MUST(!memcmp(rx, state->rx_lanes, graph->ends_count * sizeof(u64)));
 }
 
-/* What was claimed for its owner a moment ago; light and leaks may still be refused. */
+/* The path was claimed for its owner just before; light and leaks may still fail. */
 static void check_new(const struct world *world, const struct optics_route_request *request,
 		      struct route *route)
 {
@@ -106,7 +106,7 @@ static void check_new(const struct world *world, const struct optics_route_reque
 	reason = route->refusal.reason;
 	MUST(reason == OPTICS_OK || reason == OPTICS_MARGIN || reason == OPTICS_OVERLOAD ||
 	     reason == OPTICS_ISOLATION || reason == OPTICS_BAD_PORT);
-	/* the port is bad only where the request named an end that is not its owner's */
+	/* the port fails only if the request named an end of another owner */
 	if (reason == OPTICS_BAD_PORT)
 		MUST(view.owner[optics_end_place(world->fabric.graph, route->path.tx)] !=
 			     request->owner ||
@@ -208,7 +208,7 @@ static void give(struct world *world)
 		which & 3;
 }
 
-/* A path that nobody would make may be refused, but never believed to be more than it is. */
+/* The validator may reject an unusual path, but must never count more of it than exists. */
 static void judge(struct world *world)
 {
 	struct optics_view view = fabric_view(&world->fabric);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is a file for 'morphctl schedule plan --matrix'. What is read is a matrix, else a
- * sentence says why.
+ * The input is a file for 'morphctl schedule plan --matrix'. A valid file must give a valid matrix.
+ * The error text of any other file must give a reason.
  */
 #include <unistd.h>
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is an algorithm in MSCCL's XML. What is read can be written, and what was written is
- * read.
+ * The input is an algorithm in MSCCL's XML. The library must write each algorithm that it reads,
+ * and read its own output.
  */
 #include <errno.h>
 
@@ -9,7 +9,7 @@
 
 #include "transport.h"
 
-/* It has its reason, and that is a sentence; but for too much of something, with its line. */
+/* Each error has a reason as a sentence, and a line number except for limits. */
 static void check_refusal(int ret, const char *why)
 {
 	MUST(ret == -EINVAL || ret == -EBADMSG || ret == -E2BIG);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The input is what the kernel answers to one netlink request of libmorph's. */
+/* The input is the kernel's answers to one netlink request of libmorph. */
 #include "../../libmorph/internal/client.h"
 #include "transport.h"
 
@@ -52,7 +52,7 @@ static int dump(struct morph_ctx *ctx, enum call call, struct morph_list **list)
 	}
 }
 
-/* A request with nests, so that refusals have something to point into. */
+/* The request has nests, so that the offsets of extended acknowledgements can point into them. */
 static int apply(struct morph_ctx *ctx, struct morph_object **out)
 {
 	struct morph_txn *txn = morph_txn_new(ctx);

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* Inputs of several parts, as the checkers read them. */
+/* Inputs of several parts, in the form of the checkers. */
 #ifndef SELFTESTS_FUZZ_PARTS_H
 #define SELFTESTS_FUZZ_PARTS_H
 
 #include "../../libmorph/check/check.h"
 #include "fuzz.h"
 
-/* Its length, and as much of it as there is; the data are to be freed. */
+/* Read the length of a part and its available data, which the caller frees. */
 static inline struct morph_check_bytes eat_part(struct input *input)
 {
 	size_t bytes = eat32(input);

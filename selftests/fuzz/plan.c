@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is what the checker of plans reads: profile, ledger, request and plan, each with its
- * length before it. It must say something of any bytes; and what it says is sound, it must say
- * again.
+ * The input is data for the checker of placements: profile, ledger, request and plan, each with its
+ * length before it. The checker must give a verdict on any bytes, and a positive verdict again.
  */
 #include "parts.h"
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is a profile. What kmod/optics accepts the simulator's reader must accept, and
- * nothing else. What is accepted must bear routing from everywhere to everywhere.
+ * The input is a profile. The simulator's reader must accept exactly the profiles that kmod/optics
+ * accepts. With an accepted profile, routing between all ports must work.
  */
 #include "fuzz.h"
 #include "maker.h"
@@ -33,7 +33,8 @@ static void route_all(const struct optics_graph *graph)
 			MUST(!optics_claim(state, &route.path, &route.refusal));
 			optics_validate(&view, &route.path, 1, 1, false, &verdict, &route.refusal);
 			/*
-			 * what the router found is a path, though it may be too dim or too bright
+			 * the router's path is valid, though its light may be too weak or too
+			 * strong
 			 */
 			MUST(route.refusal.reason == OPTICS_OK ||
 			     route.refusal.reason == OPTICS_MARGIN ||

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is a line of a recording. One that is read must be written as one that is
- * read as the same, and its answer either fits a command or is refused.
+ * The input is a line of a recording. A valid line must be written as a line that gives the same
+ * data. Its answer either fits a command or is rejected.
  */
 #include "fuzz.h"
 #include "internal.h"
@@ -33,7 +33,7 @@ static void write_again(const struct lm_line *line)
 
 	lm_line_write(out, line);
 	fclose(out);
-	/* an op needs no quoting, for those that there are; others are only ever refused */
+	/* no existing op needs quoting; others are always rejected */
 	if (!strpbrk(line->op, "\"\\\n")) {
 		MUST(lm_line_parse(&again, text, &why));
 		MUST(!strcmp(again.op, line->op) && again.handle == line->handle &&
@@ -45,7 +45,7 @@ static void write_again(const struct lm_line *line)
 	free(text);
 }
 
-/* Arrays of few entries where the command has some, at the end of its structure or in it. */
+/* Use short arrays for a command that has any, at the end of its structure or inside it. */
 static void restore(const struct lm_command_shape *shape, unsigned long command,
 		    const struct lm_bytes *answer)
 {

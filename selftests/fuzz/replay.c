@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Feed a target the files that it is given, or those of the directories: replay NAME PATH...
- * Each in a process of its own, so that one crash does not hide another. TAP.
+ * Feed a target the given files, or the files of given directories: replay NAME PATH... Use one
+ * process for each, so that one crash does not hide another. TAP.
  */
 #include <dirent.h>
 #include <sys/stat.h>

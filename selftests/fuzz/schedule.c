@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is what the checker of schedules reads: how many planes, then collective, delay, the
- * schedule before it, which there need not be, and the schedule, each with its length before it. It
- * must say something of any bytes, and the same again.
+ * The input is data for the checker of schedules: number of planes, then collective, delay,
+ * optional previous schedule, and schedule, each with its length before it. The checker must give a
+ * verdict on any bytes, and the same verdict again.
  */
 #include "parts.h"
 

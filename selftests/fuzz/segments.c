@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input is a schedule of segments, in Harvest's form. Rounds with its links are planned; what
- * is written of that is read.
+ * The input is a schedule of segments, in Harvest's form. The target plans rounds with its links,
+ * and reads the written plan again.
  */
 #include <errno.h>
 
@@ -12,13 +12,14 @@
 
 #define SETTLE_NS 1000
 
-/* Of what is planned: more would take longer, and reach no more. */
+/* Limits of the plans: larger ones take longer and reach no more code. */
 #define RANKS 16
 #define ROUNDS 8
 #define LINKS 64
 
 /*
- * Each link of a step sends a chunk of its own. False: there is too much of something, or nothing.
+ * Each link of a step sends its own chunk. Return false if a limit is exceeded or there is nothing
+ * to send.
  */
 static bool build(const struct morph_segments *segments, struct morph_collective *collective)
 {
@@ -47,7 +48,7 @@ static bool build(const struct morph_segments *segments, struct morph_collective
 	return true;
 }
 
-/* A circuit for each transfer in its round's step. */
+/* Add a circuit for each transfer to the step of its round. */
 static void check_steps(const struct morph_segments *segments,
 			const struct morph_collective *collective)
 {
@@ -83,7 +84,7 @@ static void write_and_read(const struct morph_collective *collective,
 	free(text);
 	morph_segments_about(segments, &about);
 	MUST(about.steps == morph_collective_rounds(collective));
-	/* The first topology is there before, and is set in no time. */
+	/* The first topology exists from the start, and takes no time to set. */
 	MUST(about.cost_ns + (morph_schedule_sends(schedule) ? SETTLE_NS : 0) ==
 	     (double)morph_schedule_ns(schedule, NULL));
 	check_steps(segments, collective);

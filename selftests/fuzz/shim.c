@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The input spoils a file of plans: its length, then words of it, each with its place. All that
- * reads less for its checksum would be stopped there, so that one is set right. What is taken all
- * the same can be looked up and gone through, and what is written of it is read.
+ * The input corrupts a file of plans: the length of the file, then words with their places. The
+ * reader rejects a wrong checksum, so the target corrects the checksum. If the reader accepts the
+ * file, the target looks up all plans, and reads the written file again.
  */
 #include <endian.h>
 #include <errno.h>
@@ -13,7 +13,7 @@
 #define RANKS 4
 #define PLANES 2
 #define KINDS 5
-#define ABOUT 22 /* words, before the checksum: the least that is not merely cut off */
+#define ABOUT 22 /* number of words before the checksum: shorter files are only truncated */
 
 static struct morph_shim *make(struct morph_ctx *ctx)
 {
@@ -29,7 +29,7 @@ static struct morph_shim *make(struct morph_ctx *ctx)
 	return shim;
 }
 
-/* All that there is. */
+/* Use everything in the file. */
 static void read_schedule(const struct morph_schedule *schedule)
 {
 	struct morph_hold hold;
@@ -49,7 +49,7 @@ static void read_schedule(const struct morph_schedule *schedule)
 	}
 }
 
-/* Each collective after the one before it. Returns how many there are. */
+/* Look up each collective after the one before it. Return their number. */
 static uint32_t look_up(struct morph_shim *shim)
 {
 	const struct morph_shim_plan *plan, *last = NULL;
@@ -65,7 +65,7 @@ static uint32_t look_up(struct morph_shim *shim)
 	return found;
 }
 
-/* The same at each call. */
+/* Return the same valid file at each call. */
 static uint8_t *sound(struct morph_ctx *ctx, size_t *bytes)
 {
 	static uint8_t *file;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What kmod/sim/sim.h and faulttext.c need of the kernel beyond selftests/sim/kernel.h. */
+/* Kernel definitions for kmod/sim/sim.h and faulttext.c beyond selftests/sim/kernel.h. */
 #ifndef FUZZ_SIMKERNEL_H
 #define FUZZ_SIMKERNEL_H
 
@@ -19,7 +19,7 @@
 	}
 #define lockdep_assert_held(lock) ((void)(lock))
 
-/* Members of structures of which nothing is used here. */
+/* Members of structures that the targets do not use. */
 struct list_head {
 	struct list_head *next, *prev;
 };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The simulator's reader of profiles, for targets that do not see its headers. */
+/* The simulator's reader of profiles, for targets that cannot include its headers. */
 #ifndef SIMPROFILE_H
 #define SIMPROFILE_H
 

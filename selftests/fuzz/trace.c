@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The input is execution traces of Chakra, of ranks from 0 on, each behind its length. */
+/*
+ * The input is execution traces of Chakra for the ranks from 0 on, each with its length before it.
+ */
 #include <errno.h>
 
 #include "../../libmorph/internal/formats.h"

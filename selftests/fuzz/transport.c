@@ -14,7 +14,7 @@ struct kernel {
 	struct lm_transport transport;
 	struct input *input;
 	struct morph_ctx *ctx;
-	unsigned int messages; /* that were made of the input, so that it ends */
+	unsigned int messages; /* limit for the input, so that it ends */
 };
 
 #define MOST_MESSAGES 256
@@ -110,7 +110,7 @@ static int any_netlink_send(struct lm_transport *transport, int fd, const void *
 	return 0;
 }
 
-/* Give the message at @header the type of its kind; its body is the input's. */
+/* Set the type of the message at @header to its kind; its body comes from the input. */
 static void shape(const struct kernel *kernel, enum kind kind, struct nlmsghdr *header)
 {
 	static const uint16_t types[KINDS] = {
@@ -124,7 +124,7 @@ static void shape(const struct kernel *kernel, enum kind kind, struct nlmsghdr *
 	header->nlmsg_seq = kernel->ctx->seq;
 }
 
-/* One message: kind, flags, length of the body, body. Its memory ends where it does. */
+/* One message: kind, flags, length of the body, body. Its memory ends with it. */
 static ssize_t any_netlink_receive(struct lm_transport *transport, int fd, void **buffer,
 				   size_t *room)
 {
@@ -219,7 +219,7 @@ struct morph_ctx *transport_ctx(struct input *input, bool connected)
 
 /* ------------------------------------------------------------------ reading */
 
-static size_t sink; /* so that what is read is read */
+static size_t sink; /* use the values that were read */
 
 static void read_value(const struct morph_object *object, const struct morph_attr *attr,
 		       size_t value)
@@ -239,7 +239,7 @@ static void read_value(const struct morph_object *object, const struct morph_att
 		break;
 	default:
 		text = morph_object_text_at(object, attr->name, value);
-		/* a number of an enum may be newer than its words */
+		/* a number of an enum may be newer than its names */
 		MUST(text || attr->type == MORPH_ATTR_ENUM);
 		sink += text ? strlen(text) : 0;
 	}

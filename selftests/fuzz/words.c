@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The input is a word as people type them: numbers, lists, UUIDs, names of enums. */
+/* The input is a word typed by a user: numbers, lists, UUIDs, or names of enums. */
 #include "fuzz.h"
 #include "internal.h"
 #include "morphctl/command/command.h"

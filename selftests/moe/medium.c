@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The medium: tokens pass where light does, by what the receivers of the simulated hardware
- * show. It asks neither the core nor those who send. Steps that follow each other have different
- * wavelengths, and so light of the step before is not taken for this one's.
+ * The medium carries tokens only over light, as the receivers of the simulated hardware show it. It
+ * asks neither the core nor the senders. Consecutive steps have different wavelengths, so light of
+ * the earlier step cannot count as light of the current one.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ bool medium_shines(const struct world *world, uint32_t src, uint32_t dst, uint64
 void medium_carry(struct world *world, uint32_t src, uint32_t dst, uint64_t position,
 		  struct inbox *into, const struct item *items, uint32_t count)
 {
-	/* There before, and still there afterwards. */
+	/* The light must be there before and after the transfer. */
 	bool before = medium_shines(world, src, dst, position);
 
 	memcpy(into->items, items, count * sizeof(*items));

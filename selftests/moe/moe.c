@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Tokens go out and come back over light that the ranks have asked for themselves. */
+/* Tokens go out and come back over light that the ranks requested themselves. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -46,7 +46,7 @@ FIXTURE_TEARDOWN(moe)
 	munmap(self->world, sizeof(*self->world));
 }
 
-/* What the elected rank does, and then a process for each rank that takes part. */
+/* Prepare the schedule as the elected rank, then start a process for each participating rank. */
 static bool begin(struct world *world, pid_t *processes)
 {
 	uint32_t rank;
@@ -65,7 +65,7 @@ static bool begin(struct world *world, pid_t *processes)
 	return true;
 }
 
-/* All of them have ended, and by themselves. */
+/* All processes have ended by themselves. */
 static bool ended(const pid_t *processes)
 {
 	bool well = true;
@@ -126,7 +126,10 @@ TEST_F_TIMEOUT(moe, ranks_with_nothing_to_send_are_not_waited_for, 200)
 	EXPECT_LE(world->iterations * STEPS, schedule_info(world).position);
 }
 
-/* The receivers catch who does not wait: else nothing that is seen above would mean anything. */
+/*
+ * Check that the receivers detect a rank that does not wait; otherwise the tests above prove
+ * nothing.
+ */
 TEST_F_TIMEOUT(moe, what_is_sent_before_there_is_light_is_lost, 200)
 {
 	struct world *world = self->world;
@@ -139,7 +142,7 @@ TEST_F_TIMEOUT(moe, what_is_sent_before_there_is_light_is_lost, 200)
 	EXPECT_NE(0, sum(world->wrong));
 }
 
-/* Elements of a rank's tile that are not at rest settle later than the profile says. */
+/* Moving elements of a rank's tile settle later than the profile says. */
 static void be_late(const struct world *world, uint32_t rank)
 {
 	struct morph_element_info element;
@@ -159,7 +162,7 @@ TEST_F_TIMEOUT(moe, light_that_settles_late_stops_the_schedule_and_nothing_is_se
 	struct world *world = self->world;
 	struct morph_schedule_info info;
 
-	/* Or a repair would lead the circuits elsewhere. */
+	/* Otherwise a repair would reroute the circuits. */
 	ASSERT_EQ(0, slice_policy(world->slice, MORPH_FAILOVER_NONE));
 	ASSERT_TRUE(begin(world, self->processes));
 	be_late(world, 6);

@@ -29,7 +29,7 @@ uint64_t expert_does(uint32_t expert, uint64_t value)
 	return mix_first(value ^ expert);
 }
 
-/* The shift of a step: tokens come back by the same in the other order, and the other way. */
+/* Return the shift of a step: tokens return by the same shifts in reverse order and direction. */
 static uint32_t shift_of(uint64_t position)
 {
 	uint32_t step = (position - 1) % STEPS;
@@ -57,7 +57,7 @@ uint32_t lane_of(uint64_t position)
 	return (position - 1) % STEPS % LANES;
 }
 
-/* Servers of two rows have few guides in a plane, and so neighbours take different ones. */
+/* Servers of two rows have few guides in a plane, so neighbours use different planes. */
 uint32_t plane_of(const struct world *world, uint32_t src)
 {
 	return src % world->sim.info.planes;

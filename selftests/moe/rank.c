@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a rank does. It reads the state page and writes to its ring, as code on a device would. */
+/* One rank. It reads the state page and writes to its queue, like code on a device. */
 #include <sched.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,7 +14,7 @@ struct rank {
 	uint32_t ring_number;
 	struct morph_device_ring ring;
 	const volatile struct morph_state_page *state;
-	struct item items[RANKS][ITEMS]; /* to be sent, by receiver */
+	struct item items[RANKS][ITEMS]; /* items to send, by receiver */
 	uint32_t counts[RANKS];
 };
 
@@ -56,7 +56,7 @@ static void host_wakes(struct rank *rank)
 
 /* -------------------------------------------------------------- the device's part */
 
-/* The position that is lit; 0 when the schedule does not run. */
+/* Return the lit position; 0 if the schedule does not run. */
 static uint64_t position_now(const struct rank *rank)
 {
 	const volatile struct morph_state_page *state = rank->state;
@@ -105,7 +105,7 @@ static void say_done(struct rank *rank, uint64_t position)
 		stand_still(rank, position);
 }
 
-/* Tokens of its own, by the ranks of the experts that they chose. */
+/* Sort its own tokens by the ranks of their experts. */
 static void gate(struct rank *rank)
 {
 	uint32_t number, choice, expert;
@@ -125,9 +125,7 @@ static void gate(struct rank *rank)
 		}
 }
 
-/*
- * Its experts work on what has come, and on what has not left; the results are what is to be sent.
- */
+/* Process the received tokens and its own local tokens; the results are the next items to send. */
 static void experts_work(struct rank *rank)
 {
 	struct world *world = rank->world;
@@ -150,7 +148,7 @@ static void experts_work(struct rank *rank)
 	world->back[rank->number][rank->number] = world->out[rank->number][rank->number];
 }
 
-/* All tokens are back, each from all of its experts. */
+/* Check that all tokens are back from all of their experts. */
 static void check_back(struct rank *rank)
 {
 	struct world *world = rank->world;
@@ -196,7 +194,10 @@ static void send_step(struct rank *rank, uint64_t position, struct inbox inboxes
 			stand_still(rank, position);
 		sched_yield();
 	}
-	/* Who was hasty waits now, or it would say that it has done with what is still to come. */
+	/*
+	 * Also a rank that did not wait must wait here. Otherwise it would report a step as done
+	 * that is not lit yet.
+	 */
 	await_light(rank, position);
 	say_done(rank, position);
 }

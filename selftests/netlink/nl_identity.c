@@ -61,8 +61,8 @@ static int operator_tests(const struct sim *sim, bool accepts)
 }
 
 /*
- * Read without privileges why accelerator 1 is out of use: enum morph_reason; 0: all attributes
- * agree.
+ * Read without privileges why accelerator 1 is out of use: enum morph_reason; 0: no further
+ * reason.
  */
 static unsigned int reason_told(const struct sim *sim)
 {

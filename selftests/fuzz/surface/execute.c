@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What a program does on a simulated fabric, and what must hold after each call and at its end. */
+/* Run a program on a simulated fabric, and check the conditions after each call and at its end. */
 #include <fcntl.h>
 #include <poll.h>
 #include <stdarg.h>
@@ -14,7 +14,7 @@
 #include "nl.h"
 #include "surface.h"
 
-#define ARENA_BYTES 65536u /* for one array; behind it there is no memory */
+#define ARENA_BYTES 65536u /* size of one array; the memory after it is invalid */
 #define ARENAS 4u
 #define STRUCT_BYTES 8192u
 #define MOST_FILES 24u
@@ -23,7 +23,7 @@
 
 struct world {
 	struct sim sim;
-	bool gone; /* a program has pulled it */
+	bool gone; /* a program has removed the provider */
 	bool hurt; /* hardware has failed since the fabric was made */
 	unsigned int fabrics;
 	struct nl nl, monitor;
@@ -33,7 +33,7 @@ struct world {
 	unsigned int files;
 	uint32_t slices[MOST_KNOWN], txns[MOST_KNOWN];
 	unsigned int slices_count, txns_count;
-	int fail; /* /proc/self/fail-nth, or -1 where the kernel has none */
+	int fail; /* /proc/self/fail-nth, or -1 if the kernel has none */
 	char wrong[200];
 };
 
@@ -133,7 +133,7 @@ static uint64_t resolve(const struct world *world, const struct value *value)
 	}
 }
 
-/* Names that mean something, that collide, that are too long. */
+/* Names that are valid, duplicate or too long. */
 static const char *text_of(uint64_t number)
 {
 	static const char *const texts[] = {
@@ -186,7 +186,7 @@ static void know_txn(struct world *world, uint32_t txn)
 
 /* -------------------------------------------------------------------- ioctl */
 
-/* Arrays that the program says nothing of hold what it filled in, or room for a few. */
+/* Fill arrays that the program does not set with its own values, or with a few empty entries. */
 static void lay_arrays(struct world *world, const struct command *command, const struct call *call)
 {
 	uint32_t counts[ARENAS] = { 0 };
@@ -219,7 +219,7 @@ static void lay_arrays(struct world *world, const struct command *command, const
 	}
 }
 
-/* Commands whose arrays are for answers get room for them. */
+/* Commands with arrays for answers get arrays of that size. */
 static void make_room(struct world *world, const struct command *command)
 {
 	for (unsigned int at = 0; at < command->lists_count; at++) {
@@ -236,7 +236,7 @@ static void make_room(struct world *world, const struct command *command)
 	}
 }
 
-/* Errnos that uapi/linux/morph.h says, or that stand for memory and signals. */
+/* Errnos that uapi/linux/morph.h documents, or that mean lack of memory or signals. */
 static bool errno_known(int error)
 {
 	static const int known[] = {
@@ -251,7 +251,7 @@ static bool errno_known(int error)
 	return false;
 }
 
-/* What was not the kernel's to write is as before. */
+/* Memory that the kernel must not write is unchanged. */
 static void check_answer(struct world *world, const struct command *command, uint32_t size,
 			 uint32_t flags, int error)
 {
@@ -328,7 +328,7 @@ static void put_attribute(struct world *world, const struct field *field, const 
 	}
 }
 
-/* The nests of one list: an entry for each number up to the greatest. */
+/* Write the nests of one list: an entry for each number up to the highest. */
 static void put_nests(struct world *world, const struct command *command, const struct call *call,
 		      unsigned int list)
 {
@@ -487,7 +487,7 @@ static int run_call(struct world *world, const struct call *call)
 	case HOW_IOCTL:
 		return run_ioctl(world, command, call);
 	case HOW_NETLINK:
-		/* what is set for all users, or forbids the rest, would outlive the program */
+		/* defaults of all users, and marks on hardware, would outlive the program */
 		if (command->number == MORPH_CMD_HARDWARE_FAIL ||
 		    command->number == MORPH_CMD_HARDWARE_SET ||
 		    command->number == MORPH_CMD_ACCELERATOR_SET)
@@ -523,7 +523,7 @@ static void list_slice(const struct nlmsghdr *message, void *context)
 			nl_get_u32(nl_find(message, MORPH_A_SLICE_ID));
 }
 
-/* End what the program has left: files, named slices, limits, faults. */
+/* Remove the rest of the program: files, named slices, limits and faults. */
 static void clean(struct world *world)
 {
 	rings_forget();
@@ -551,7 +551,7 @@ static void clean(struct world *world)
 		continue;
 }
 
-/* All that the program held must come back, and its light go out. */
+/* All resources of the program must be released, and its light must go out. */
 static void check_end(struct world *world)
 {
 	long long until = now_ms() + PATIENCE_MS;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Programs that reach new code are kept, cut to what it takes, and changed further. */
+/*
+ * Keep programs that reach new code, reduce them to the necessary calls, and mutate them further.
+ */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -22,10 +24,10 @@
 struct search {
 	struct world *world;
 	const char *results;
-	unsigned long *cover; /* KCOV's: a count, then as many addresses */
+	unsigned long *cover; /* the format of KCOV: a count, then that number of addresses */
 	int kcov;
 	uint8_t *seen; /* by hash of the address */
-	uint32_t *fresh; /* hashes that the last program was the first to reach */
+	uint32_t *fresh; /* hashes that the last program reached first */
 	unsigned int fresh_count, points, runs;
 };
 
@@ -50,7 +52,7 @@ static uint32_t hash(unsigned long address)
 	return (uint32_t)(address * 0x9e3779b97f4a7c15ull >> (64 - SEEN_BITS));
 }
 
-/* What the host can read when this machine is no more. */
+/* Save data that the host can read after a crash of this machine. */
 static void save(const struct search *search, const char *name, const struct program *program)
 {
 	char path[512], text[PROGRAM_BYTES];
@@ -76,7 +78,7 @@ static const char *run(struct search *search, const struct program *program)
 	return wrong;
 }
 
-/* How many places the last run was the first to reach; they are then no longer new. */
+/* Count the places that the last run reached first; after that they are no longer new. */
 static unsigned int take_fresh(struct search *search)
 {
 	unsigned long count = __atomic_load_n(&search->cover[0], __ATOMIC_RELAXED);
@@ -94,7 +96,7 @@ static unsigned int take_fresh(struct search *search)
 	return search->fresh_count;
 }
 
-/* Does the last run reach all that the one before the cutting was the first to reach? */
+/* Does the last run reach everything that the run before the reduction reached first? */
 static bool still_reaches(const struct search *search)
 {
 	unsigned long count = __atomic_load_n(&search->cover[0], __ATOMIC_RELAXED);
@@ -109,7 +111,7 @@ static bool still_reaches(const struct search *search)
 	return true;
 }
 
-/* Leave out calls that the new places do not need. */
+/* Remove calls that the new places do not need. */
 static const char *cut(struct search *search, struct program *program)
 {
 	const char *wrong = NULL;

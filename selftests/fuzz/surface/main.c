@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * surface [FILE...]             run programs, by default those kept in the tree; KTAP
- * surface -v FILE...            the same, and tell of each call how it ended
- * surface explore SECONDS SEED  search for more, from those kept, led by KCOV
- * surface blind SECONDS SEED    the same on a kernel without KCOV: changes at random
+ * surface [FILE...]
+ *	run programs (default: those in the tree); KTAP
+ * surface -v FILE...
+ *	run programs, and print the outcome of each call
+ * surface explore SECONDS SEED
+ *	search for more programs, guided by KCOV
+ * surface blind SECONDS SEED
+ *	search with random changes, for kernels without KCOV
  */
 #include <dirent.h>
 #include <stdio.h>
@@ -63,7 +67,7 @@ static void load_all(const char *directory)
 	free(entries);
 }
 
-/* What is written must be read as the same. */
+/* A written program must give the same program again. */
 static bool survives_text(const struct program *program)
 {
 	char text[PROGRAM_BYTES], again[PROGRAM_BYTES];

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Programs: read, written, changed at random. */
+/* Programs: reading, writing and random changes. */
 #include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -215,7 +215,7 @@ static void fill_call(struct call *call)
 	memset(call, 0, sizeof(*call));
 	call->command = (uint16_t)random_below(commands_count);
 	command = &commands[call->command];
-	if (command->how == HOW_PULL && random_below(8)) /* what follows has no fabric */
+	if (command->how == HOW_PULL && random_below(8)) /* the calls after it have no fabric */
 		command = &commands[call->command = 0];
 	call->fd = (uint8_t)(random_below(4) ? random_below(3) : 0);
 	count = command->fields_count ? 1 + random_below(6) : 0;

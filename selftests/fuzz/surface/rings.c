@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What is done with a slice file beside calls: its memory is mapped, and written to. */
+/* Use a slice file without calls: map its memory, and write to it. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -24,7 +24,7 @@ struct mapped {
 static struct mapped mapped[MOST_MAPPED];
 static unsigned int mapped_count;
 
-/* Kinds: 1 to be read only, 2 private. */
+/* Kinds: 1 means read only, 2 means private. */
 int ring_map(int fd, const uint64_t values[MAP_FIELDS])
 {
 	uint32_t entries = values[1] ? (uint32_t)values[1] % (2 * MORPH_RING_MOST) : 8;
@@ -43,7 +43,7 @@ int ring_map(int fd, const uint64_t values[MAP_FIELDS])
 	return 0;
 }
 
-/* The next entry of the ring that was mapped last, and how many completions were read. */
+/* The next entry of the latest queue, and the number of completions that were read. */
 int ring_submit(const uint64_t values[SUBMIT_FIELDS])
 {
 	struct mapped *ring = mapped_count ? &mapped[mapped_count - 1] : NULL;
@@ -61,7 +61,7 @@ int ring_submit(const uint64_t values[SUBMIT_FIELDS])
 	entry->words[0] = lap | (values[0] & 0x7f) << MORPH_RING_OP_SHIFT |
 			  (values[3] & 0xffffff) << MORPH_RING_TAG_SHIFT | (uint32_t)values[1];
 	entry->words[1] = lap | (values[2] & ~MORPH_RING_LAP);
-	usleep(2000); /* its thread may look */
+	usleep(2000); /* let its thread look */
 	return 0;
 }
 
@@ -79,7 +79,7 @@ static void wake(int signal)
 	(void)signal;
 }
 
-/* Nobody else would end the wait of a program that waits for itself. */
+/* No other process would end the wait of a program that waits for itself. */
 void patience(bool short_one)
 {
 	struct itimerval timer = { .it_interval.tv_usec = short_one ? PATIENCE_US : 0,

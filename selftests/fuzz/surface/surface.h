@@ -1,20 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * A fuzzer of what the kernel offers: the ioctls of the device and the netlink family.
+ * A fuzzer of the kernel's interfaces: the ioctls of the device and the netlink family.
  *
- * A program is a few calls; a call is a command of the table and values for some of its
- * fields, all else being what a careful caller would say. Programs are text, one call a
- * line, so that they can be read, kept and fed again:
+ * A program is a few calls. A call is a command of the table, with values for some of its fields;
+ * all other fields have valid values. Programs are text, one call a line, so that people can read,
+ * keep and run them:
  *
- * 	slice_create accelerators.count=2
- * 	txn_run fd=1 changes.op[0]=1 changes.dst_rank[0]=1 generation=-1
- * 	nl slice-get fabric=@fabric id=@slice0
+ *	slice_create accelerators.count=2
+ *	txn_run fd=1 changes.op[0]=1 changes.dst_rank[0]=1 generation=-1
+ *	nl slice-get fabric=@fabric id=@slice0
  *
- * commands   what there is: a table, of netlink one made from the specification
- * program    text to calls and back; changes at random
- * rings      what it does with memory that it shares with the kernel
- * execute    what a program does on a simulated fabric, and what must hold after it
- * explore    keeps what reaches new code, told by KCOV
+ * commands: the table of commands; the specification gives its netlink part
+ *
+ * program: converts between text and calls, and changes programs at random
+ *
+ * rings: uses memory that a program shares with the kernel
+ *
+ * execute: runs a program on a simulated fabric, and checks the conditions after it
+ *
+ * explore: keeps programs that reach new code according to KCOV
  */
 #ifndef SURFACE_H
 #define SURFACE_H
@@ -25,28 +29,28 @@
 
 #define MOST_CALLS 16u
 #define MOST_VALUES 24u
-#define MOST_ENTRIES 8u /* of an array that a program fills in */
-#define PROGRAM_BYTES 16384u /* as text */
+#define MOST_ENTRIES 8u /* size of an array that a program fills in */
+#define PROGRAM_BYTES 16384u /* size as text */
 
 /* ------------------------------------------------------------------ commands */
 
 enum how {
 	HOW_IOCTL,
 	HOW_NETLINK,
-	HOW_READ, /* events of a slice's file */
+	HOW_READ, /* read events of a slice's file */
 	HOW_POLL,
 	HOW_CLOSE,
-	HOW_OPEN, /* one more file of the fabric */
-	HOW_FAULT, /* the simulator's hardware fails */
-	HOW_CLEAR, /* and is well again */
-	HOW_PULL, /* the provider goes */
-	HOW_MAP, /* memory of a slice's file */
-	HOW_SUBMIT, /* an entry into the ring that was mapped last */
+	HOW_OPEN, /* open one more file of the fabric */
+	HOW_FAULT, /* fail hardware of the simulator */
+	HOW_CLEAR, /* clear the faults */
+	HOW_PULL, /* remove the provider */
+	HOW_MAP, /* map memory of a slice's file */
+	HOW_SUBMIT, /* submit an entry to the latest queue */
 };
 
 enum form {
 	FORM_NUMBER,
-	FORM_TEXT, /* the value says which of a few */
+	FORM_TEXT, /* the value chooses one of a few */
 	FORM_UUID,
 	FORM_FLAG,
 };
@@ -61,10 +65,11 @@ struct field {
 	enum form form;
 };
 
-/* An array that a structure points to, or a nest that may stand several times. */
+/* An array that a structure points to, or a nest that may occur several times. */
 struct list {
 	const char *name;
-	uint16_t at; /* of the struct morph_array, or number of the nest; SCRATCH: see execute.c */
+	/* offset of the struct morph_array, or number of the nest; SCRATCH: see execute.c */
+	uint16_t at;
 	uint16_t stride;
 };
 
@@ -86,14 +91,14 @@ extern const unsigned int commands_count;
 
 /* ------------------------------------------------------------------ programs */
 
-/* What a value stands for: itself, or something that only a run knows. */
+/* The meaning of a value: itself, or a number that only a run knows. */
 enum reference {
 	REF_NONE,
 	REF_FABRIC, /* number of the fabric */
 	REF_SLICE, /* number of the value-th slice that the program made */
 	REF_TXN, /* number of the value-th transaction that it prepared */
 	REF_BUFFER, /* address of memory */
-	REF_BRINK, /* address of the last bytes before memory that is not there */
+	REF_BRINK, /* address of the last bytes before invalid memory */
 	REFERENCES,
 };
 
@@ -106,8 +111,8 @@ struct value {
 
 struct call {
 	uint16_t command;
-	uint8_t fd; /* 0: the fabric; n: the n-th file that the program got */
-	uint8_t fail; /* which allocation fails, 0: none */
+	uint8_t fd; /* 0: the fabric; n: the n-th file of the program */
+	uint8_t fail; /* number of the allocation to fail; 0: none */
 	uint8_t count;
 	struct value values[MOST_VALUES];
 };
@@ -120,7 +125,7 @@ struct program {
 extern uint64_t random_state;
 uint32_t random_below(uint32_t limit);
 
-/* false, and the line at fault in *line, when the text is no program. */
+/* False if the text is no program; *line is then the line of the error. */
 bool program_read(struct program *program, const char *text, unsigned int *line);
 size_t program_write(const struct program *program, char text[PROGRAM_BYTES]);
 void program_mutate(struct program *program, const struct program *other);
@@ -131,24 +136,24 @@ struct world;
 
 struct world *world_open(void);
 void world_close(struct world *world);
-/* NULL, or what should not have been. @told: print each call's outcome. */
+/* Return NULL, or a description of an error. @told: print the outcome of each call. */
 const char *world_run(struct world *world, const struct program *program, bool told);
-unsigned int world_fabrics(const struct world *world); /* that were used up */
+unsigned int world_fabrics(const struct world *world); /* number of fabrics that were used up */
 
 /* -------------------------------------------------------------------- rings */
 
 #define MAP_FIELDS 3u
 #define SUBMIT_FIELDS 5u
 
-/* Values by field, as in the table of commands. */
+/* Values by field, in the order of the table of commands. */
 int ring_map(int fd, const uint64_t values[MAP_FIELDS]);
 int ring_submit(const uint64_t values[SUBMIT_FIELDS]);
-/* Unmap all. */
+/* Unmap all memory. */
 void rings_forget(void);
-/* From now on what waits is interrupted soon; or it may wait again. */
+/* Interrupt waiting calls soon, or let them wait again. */
 void patience(bool short_one);
 
-/* Ends with NULL, or with what was wrong. @led: by KCOV, else at random. */
+/* Return NULL at the end, or a description of an error. @led: guided by KCOV, else at random. */
 const char *explore(struct world *world, struct program *corpus, unsigned int count,
 		    unsigned int most, unsigned int seconds, bool led);
 
