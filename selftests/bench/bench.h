@@ -2,8 +2,8 @@
 /*
  * The benchmark: samples, rows of the report, and fabrics of equal shape.
  *
- * The unit is an ioctl on /dev/null of the same run. Sizes are compared at equal
- * slice shape and path length: always accelerators of one server of 2x2 tiles.
+ * The unit is an ioctl on /dev/null in the same run. Rows of different fabrics use the same slice
+ * shape and path length: always accelerators of one server of 2x2 tiles.
  */
 #ifndef SELFTESTS_BENCH_H
 #define SELFTESTS_BENCH_H
@@ -17,7 +17,7 @@
 #define MOST_SAMPLES 8192u
 #define MOST_HOPS 64u
 
-/* What was measured, one value for each run. */
+/* Measured values, one for each run. */
 struct samples {
 	unsigned int count;
 	double values[MOST_SAMPLES];
@@ -28,12 +28,12 @@ double sample_percentile(struct samples *samples, unsigned int percent);
 double sample_median(struct samples *samples);
 
 uint64_t now_ns(void);
-/* CLOCK_BOOTTIME, as events carry. */
+/* CLOCK_BOOTTIME, the clock of events. */
 uint64_t boottime_ns(void);
 
 /*
- * One row of the report. What is smaller is better, but for a count that must be reached.
- * limit and aim are of the ratio, 0: there is none.
+ * One row of the report. A smaller value is better, except for a count that must be reached. limit
+ * and aim apply to the ratio; 0: none.
  */
 struct row {
 	const char *name;
@@ -45,17 +45,17 @@ struct row {
 };
 
 void report(const struct row *row, struct samples *samples);
-/* In units of the ioctl on /dev/null, measured in turn with it. */
+/* Report in units of the ioctl on /dev/null, measured alternately with it. */
 void report_nulls(const char *name, struct samples *samples, struct samples *nulls, double limit,
 		  double aim);
-/* Against the same on another fabric. */
+/* Report relative to the same operation on another fabric. */
 void report_against(const char *name, struct samples *samples, const char *reference_name,
 		    struct samples *reference, double limit);
-/* The bench has found something wrong, not slow: it will fail. */
+/* The benchmark found an error, not a slow result: it will fail. */
 void wrong(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void __attribute__((noreturn)) stop(const char *what);
 
-/* An ioctl on /dev/null, ns. */
+/* Time of an ioctl on /dev/null, ns. */
 void null_sample(struct samples *nulls);
 
 /* A circuit from accelerator 0 to 1 of a fabric, and two paths for it. */
@@ -65,38 +65,39 @@ struct pair {
 	uint32_t circuit;
 	unsigned int hops;
 	uint32_t guides[2][MOST_HOPS];
-	unsigned int now; /* path that it has */
+	unsigned int now; /* the current path */
 };
 
 struct move {
 	double total, provider, software; /* ns */
 };
 
-/* policy: enum morph_failover; plans of protection cost time behind our back. */
+/* policy: enum morph_failover; plans of protection take time in the background. */
 void pair_start(struct pair *pair, const char *profile, unsigned int policy);
 void pair_stop(struct pair *pair);
-/* Move the circuit to its other path, named guide by guide, or found by the kernel. */
+/* Move the circuit to its other path, which the caller names guide by guide or the kernel finds. */
 void pair_move(struct pair *pair, bool routed, struct move *move);
 
-/* A failover of rank 0 of a slice of three on one server, to the fourth accelerator. */
+/* Fail rank 0 of a slice of three on one server over to the fourth accelerator. */
 struct failover {
-	double software; /* failure noticed to owner woken, without modelled waits */
+	/* from detection of the failure to wake-up of the owner, without modelled waits */
+	double software;
 	double provider;
-	double injected; /* fault injected to owner woken */
+	double injected; /* from injection of the fault to wake-up of the owner */
 	double phases[MORPH_PHASE_COUNT];
 	unsigned int hops;
 };
 
-/* On the first free server from *server on; that is the one after it then. */
+/* Use the first free server from *server on, and set *server to the one after it. */
 void failover_run(struct sim *sim, unsigned int *server, struct failover *result);
 
-/* Counters of what the core visited, exported in debugfs. */
+/* Counters of the core's visits, exported in debugfs. */
 struct visits {
 	long long elements, lanes, steps;
 };
 
 void visits_read(const struct sim *sim, struct visits *visits);
-/* Wait until nothing is counted any more: plans are made behind our back. */
+/* Wait until the counters stop, because the driver makes plans in the background. */
 void visits_quiet(const struct sim *sim);
 
 void bench_reconfigure(void);

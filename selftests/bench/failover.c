@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Failover: an accelerator dies, the owner of its slice sleeps in read() and is told.
+ * Failover: an accelerator dies while the owner of its slice sleeps in read(), and an event wakes
+ * the owner.
  *
- * The slice has three accelerators of a server in a ring; the fourth, which the slice
- * names as its spare, takes the place of the first. So the shape is the same on all
- * profiles of servers of 2x2 tiles, and none needs spares of its own. Each server is
- * used once: what failed is held down before it may fail again.
+ * The slice has a ring of three accelerators of a server. The fourth, which the slice names as its
+ * spare, replaces the first. So the shape is the same on all profiles with servers of 2x2 tiles,
+ * and none needs spares of its own. Use each server once, because the driver holds a failed
+ * accelerator back before it may fail again.
  */
 #include <poll.h>
 #include <pthread.h>
@@ -25,13 +26,13 @@
 struct owner {
 	int slice;
 	pid_t tid;
-	sem_t started; /* tid is known, and read() comes next */
+	sem_t started; /* tid is valid, and read() comes next */
 	struct morph_event failing, replaced;
-	uint64_t woken_ns; /* CLOCK_BOOTTIME, back from the read() of replaced */
+	uint64_t woken_ns; /* CLOCK_BOOTTIME at the return of read() with the event "replaced" */
 	uint64_t woken_mono;
 };
 
-/* What an owner does: sleep until there is news. */
+/* Act as an owner: sleep until there is an event. */
 static void *owner_run(void *argument)
 {
 	struct owner *owner = argument;
@@ -84,7 +85,7 @@ static void evaluate(const struct sim *sim, const struct owner *owner, uint64_t 
 		result->phases[i] = times->phase_ns[i];
 }
 
-/* The next server whose accelerators are for tenants and all free. */
+/* Find the next server whose accelerators are for tenants and all free. */
 static unsigned int next_server(const struct sim *sim, unsigned int server)
 {
 	unsigned int i;
@@ -145,7 +146,7 @@ static void series_add(struct series *series, const struct failover *failover)
 		sample_add(&series->phases[i], failover->phases[i]);
 }
 
-/* So many failovers on instances of a profile, each with so many servers. */
+/* Run a number of failovers on instances of a profile, each with several servers. */
 static void run_series(const char *profile, unsigned int servers, unsigned int rounds,
 		       struct series *series)
 {

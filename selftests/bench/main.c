@@ -2,12 +2,12 @@
 /*
  * Measure the driver with its simulated provider: bench FILE [row...]
  *
- * Writes a line of JSON for each row to FILE. Time decides nothing; the exit status
- * is 1 where something was wrong: light that did not come, a slice that could not
- * be had, counters of visits that grow with the fabric.
+ * Write a line of JSON for each row to FILE. No time makes the program fail. The exit status is 1
+ * after an error: missing light, an impossible slice, or counters of visits that grow with the
+ * fabric.
  *
- * What the machine runs on may be shared, and run at half its speed for a while. So the
- * unit is measured in turn with what is counted in it.
+ * The host of the machine may be shared and slow for a while. So the program measures the unit
+ * alternately with the rows that use it.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -172,7 +172,7 @@ static void null_measure(void)
 	if (null_fd < 0)
 		stop("/dev/null");
 	for (n = 0; n < 2 * NULL_SAMPLES; n++) {
-		/* The first half lets an emulator translate, and caches warm. */
+		/* The first half warms the caches and an emulator's translation. */
 		if (n == NULL_SAMPLES)
 			nulls.count = 0;
 		null_sample(&nulls);

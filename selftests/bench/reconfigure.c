@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Moving one circuit to another path: through the device, verified, settle time zero. */
+/* Move one circuit to another path: over the device, verified, with settle time zero. */
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -109,7 +109,7 @@ static void series_add(struct series *series, const struct move *move)
 	sample_add(&series->software, move->software);
 }
 
-/* One move after another. */
+/* Move again and again. */
 static void run_alone(struct pair *pair, bool routed, struct series *series)
 {
 	struct move move;
@@ -123,7 +123,7 @@ static void run_alone(struct pair *pair, bool routed, struct series *series)
 	}
 }
 
-/* In turn on one and the other, so that whatever else the machine does meets both alike. */
+/* Alternate between the two fabrics, so that other load on the machine affects both equally. */
 static void run_in_turn(struct pair *one, struct pair *other, struct series *ones,
 			struct series *others)
 {

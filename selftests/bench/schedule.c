@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loading a schedule, and going from step to step: settle time zero, all receivers read back. */
+/* Load a schedule, and step it: settle time zero, all receivers read back. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -42,9 +42,9 @@ static unsigned int load(int slice, struct morph_schedule_load *args)
 /* ------------------------------------------------------------------------ steps */
 
 /*
- * Two matchings of tiles on one plane, with the neighbour in the row and in the column, as far as
- * the first @senders of them send: each step darkens so many circuits and lights as many at the
- * same ports, so that nothing can be lit ahead.
+ * Two matchings of tiles on one plane, with the neighbour in the row and in the column, for the
+ * first @senders tiles. Each step darkens circuits and lights the same number at the same ports, so
+ * that the driver can light nothing ahead.
  */
 static unsigned int load_exchanges(int slice, unsigned int senders)
 {
@@ -72,7 +72,7 @@ static unsigned int load_exchanges(int slice, unsigned int senders)
 	return load(slice, &args);
 }
 
-/* A slice of all tiles, row by row, whose schedule is at its first step; its number. */
+/* Make a slice of all tiles, row by row, with a schedule at its first step; return its number. */
 static unsigned int begin_on(const struct sim *sim, const uint32_t tiles[RANKS], int *slice,
 			     unsigned int senders)
 {
@@ -127,7 +127,10 @@ static void bench_steps(void)
 	report_nulls("step of a schedule, 8 circuits, server8, in all", &total, &nulls, 0, 0);
 }
 
-/* Each step follows one of another slice on the same interposer: its stray light has changed. */
+/*
+ * Each step follows a step of another slice on the same interposer, which has changed the stray
+ * light.
+ */
 static void bench_steps_beside(void)
 {
 	static const uint32_t upper[RANKS] = { 0, 1, 2, 3, 4, 5, 6, 7 };
@@ -167,7 +170,7 @@ static void ring_map(int slice, unsigned int schedule, struct morph_device_ring 
 		.head = HEAD(morph_ring_setup),
 		.schedule = schedule,
 		.entries = ENTRIES,
-		.idle_ns = 1000000000, /* it is awake all the time */
+		.idle_ns = 1000000000, /* the thread never sleeps */
 	};
 
 	if (ioctl(slice, MORPH_RING_SETUP, &setup))
@@ -179,7 +182,7 @@ static void ring_map(int slice, unsigned int schedule, struct morph_device_ring 
 		stop("mmap of a ring");
 }
 
-/* From the submission until it is answered that the step is lit: no call in between. */
+/* From the submission until the answer that the step is lit, without a system call. */
 static double ring_step(struct morph_device_ring *ring, uint64_t position)
 {
 	struct morph_device_answer answer;
@@ -198,8 +201,8 @@ static double ring_step(struct morph_device_ring *ring, uint64_t position)
 }
 
 /*
- * Each step in turn by ring and by call. A ring does not tell what of a step was the provider's:
- * the call that took the same step next to it does.
+ * Take each step in turn by queue and by call. A queue does not report the provider's share of a
+ * step; the call that takes the same step next to it does.
  */
 static void bench_ring(unsigned int senders, const char *software_name, const char *all_name)
 {
@@ -219,7 +222,7 @@ static void bench_ring(unsigned int senders, const char *software_name, const ch
 		double by_ring[2], by_call[2];
 
 		null_sample(&nulls);
-		/* Steps 1 and 0 by ring, call, call, ring: each is taken both ways. */
+		/* Take steps 1 and 0 by queue, call, call, queue: each is taken both ways. */
 		for (at = 0; at < 4; at++) {
 			position++;
 			if (at == 0 || at == 3) {
@@ -240,7 +243,7 @@ static void bench_ring(unsigned int senders, const char *software_name, const ch
 	close(slice);
 	sim_stop(&sim);
 	report_nulls(software_name, &software, &nulls, 60, 0);
-	/* From a submission to a circuit: all of it. */
+	/* The whole time from a submission to a circuit. */
 	report_nulls(all_name, &total, &nulls, senders == 1 ? 60 : 0, 0);
 }
 
@@ -255,9 +258,9 @@ struct rack {
 };
 
 /*
- * Ranks are accelerators of a rack of servers of four, server by server. In each server tiles are
- * exchanged in one of three ways that share no circuit; from one matching to the next each server
- * takes one of the other two, so that all circuits change and the matchings are distinct.
+ * Ranks are accelerators of a rack with servers of four, server by server. Each server exchanges
+ * its tiles in one of three patterns that share no circuit. From one matching to the next each
+ * server takes one of the other two. So all circuits change, and the matchings are distinct.
  */
 static void make_matchings(struct rack *rack)
 {
@@ -290,7 +293,7 @@ static void load_args(struct rack *rack, struct morph_schedule_load *args)
 	};
 }
 
-/* The ways that the kernel has found, to be told to it the next time. */
+/* Store the paths that the kernel found, for explicit use in the next schedule. */
 static void read_paths(int slice, struct rack *rack, unsigned int first)
 {
 	struct morph_circuit_path path;
@@ -311,7 +314,7 @@ static void read_paths(int slice, struct rack *rack, unsigned int first)
 	}
 }
 
-/* Accelerators that can be had, server by server, and their tiles row by row. */
+/* List the free accelerators, server by server, and their tiles row by row. */
 static void rack_order(const struct sim *sim, uint32_t *ranks)
 {
 	unsigned int host, tile, i, at = 0;
@@ -342,7 +345,7 @@ static void bench_load(void)
 
 	if (!rack)
 		stop("memory");
-	/* Not between the loads, which leave the processor's caches to nobody. */
+	/* Not between the loads, which would evict the processor's caches. */
 	for (i = 0; i < 1000; i++)
 		null_sample(&nulls);
 	sim_start(&sim, "rack64", INSTANT);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Slices: created and released, lost with their owner, and of any shape. */
+/* Slices: creation and release, loss of their owner, and any shape. */
 #include <poll.h>
 #include <signal.h>
 #include <stdio.h>
@@ -17,7 +17,7 @@
 #define KILL_ROUNDS 60
 #define RANKS 4u
 
-/* Until so many accelerators are free, without a pause. */
+/* Poll without a pause until @count accelerators are free. */
 static void spin_until_free(struct sim *sim, unsigned int count)
 {
 	long long until = now_ms() + PATIENCE_MS;
@@ -65,7 +65,7 @@ void bench_slice(void)
 	report_nulls("slice of 4 on rack64, create until free again", &free_again, &nulls, 150, 60);
 }
 
-/* A process that has a slice with a ring lit, and tells when it has. */
+/* Start a process that has a slice with a lit ring, and reports when it is ready. */
 static pid_t owner_start(struct sim *sim)
 {
 	int ready[2], slice;
@@ -126,7 +126,7 @@ void bench_kill(void)
 	report(&row, &samples);
 }
 
-/* Ask the simulator, not the core, whether light arrives at every accelerator. */
+/* Check in the simulator, not in the core, that light arrives at every accelerator. */
 static bool ring_is_lit(const struct sim *sim, int slice, const uint32_t *members,
 			unsigned int count)
 {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Cost follows the change, never the fabric: the core counts the elements and lanes
- * that it visits, and the router its steps. The same operation on the same shape must
- * count the same on every profile; where it counts more the bench fails.
+ * The cost must follow the change, never the size of the fabric. The core counts the elements and
+ * lanes that it visits, and the router its steps. The same operation on the same shape must have
+ * the same count on every profile. The benchmark fails if a count is higher.
  *
- * A router looks at what lies around its path. Tiles of server4 have no fibres: what the
- * kernel routes is compared between rack64 and pod4096. Both ways round a ring of two
- * servers meet at once, those of a pod do not: a search for one circuit may look at a few
- * tiles more there, BESIDE at most, however many the pod has.
+ * The router also examines the surroundings of its path. Tiles of server4 have no fibres, so routes
+ * of the kernel are compared between rack64 and pod4096. In a ring of two servers both directions
+ * meet at once, in a pod they do not. So a search for one circuit may visit a few more tiles there,
+ * at most BESIDE, whatever the size of the pod.
  */
 #include <stdio.h>
 #include <string.h>
@@ -33,7 +33,7 @@ static const struct {
 	const char *name;
 	unsigned int reference; /* profile */
 	double limit;
-	unsigned int beside; /* steps of the router on top of that */
+	unsigned int beside; /* further steps that the router may take */
 } operations[OPERATIONS] = {
 	[MOVE] = { "reconfigure a circuit", 0, 1, 0 },
 	[MOVE_ROUTED] = { "reconfigure, the kernel routes", 1, 1.1, BESIDE },
@@ -54,7 +54,7 @@ static struct visits since(const struct sim *sim, const struct visits *before)
 	};
 }
 
-/* One slice on the first server, all of it. */
+/* Make one slice of the whole first server. */
 static void slice_once(struct sim *sim)
 {
 	static const uint32_t members[] = { 0, 1, 2, 3 };
@@ -99,7 +99,7 @@ static void measure(const char *profile, struct visits *visits)
 	sim_stop(&sim);
 }
 
-/* @room: what may be counted on top of the limit of @operation. */
+/* @room: allowed count above the limit of @operation. */
 static void report_one(const char *what, enum operation operation, long long reference,
 		       unsigned int room, long long value, const char *profile)
 {

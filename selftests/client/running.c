@@ -1,8 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/*
- * Schedules, rings and the state of a slice by the library: what it tells is what the driver has
- * done.
- */
+/* Schedules, queues and state pages over the library: its results must match the driver's. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -19,7 +16,7 @@
 #define PATIENCE_NS (PATIENCE_MS * 1000000LL)
 #define INSTANT "settle_ns=0 relock_ns=0 write_ns=0"
 
-/* All that a test has open. */
+/* All resources of a test. */
 FIXTURE(running)
 {
 	struct sim sim;
@@ -28,7 +25,7 @@ FIXTURE(running)
 	struct morph_steps *steps;
 };
 
-/* Exchanges between four ranks; a loop of three steps. */
+/* Exchanges between four ranks: a loop of three steps. */
 static int add_exchanges(struct morph_steps *steps, uint32_t begin)
 {
 	MORPH_OPTS(morph_step_opts, opts, .begin = begin);
@@ -82,7 +79,7 @@ TEST_F(running, steps_are_lit_by_calls)
 	ASSERT_EQ(0, morph_slice_schedule_load(self->slice, self->steps, &schedule))
 	TH_LOG("%s", morph_error_text(self->ctx));
 	EXPECT_GT(0, morph_slice_schedule_go(self->slice, schedule, MORPH_ANY, 1,
-					     NULL)); /* it does not run */
+					     NULL)); /* the schedule does not run */
 	ASSERT_EQ(0, morph_slice_schedule_start(self->slice, schedule, 1, &at));
 	EXPECT_EQ(1, at.position);
 	EXPECT_EQ(1, at.step);
@@ -152,12 +149,12 @@ TEST_F(running, what_can_not_be_is_named)
 	EXPECT_EQ(-ESTALE, morph_slice_schedule_load(self->slice, self->steps, &schedule));
 }
 
-/* What a thread of its own waits for, with a context of its own. */
+/* A thread that waits, with its own context. */
 struct waiter {
 	int fd;
 	uint32_t schedule;
 	uint64_t position;
-	pid_t tid; /* once it is about to wait */
+	pid_t tid; /* posted just before it waits */
 	int result;
 };
 
@@ -206,7 +203,7 @@ TEST_F(running, ranks_arrive_and_are_waited_for)
 	EXPECT_GT(0, waiter.result);
 }
 
-/* A loop that has started, and a ring for it. */
+/* A loop that has started, and a queue for it. */
 static int ring_begin(struct morph_slice *slice, struct morph_steps *steps,
 		      const struct morph_queue_open_opts *opts, struct morph_queue **ring)
 {
@@ -220,7 +217,7 @@ static int ring_begin(struct morph_slice *slice, struct morph_steps *steps,
 	return error ? error : morph_slice_open_queue(slice, schedule, opts, ring);
 }
 
-/* Does the kernel's thread go to sleep, as it does where nothing is asked? */
+/* Does the kernel's thread sleep when there is no entry? */
 static bool falls_asleep(struct morph_queue *ring)
 {
 	struct morph_device_ring look = { .base = morph_queue_base(ring, NULL) };
@@ -239,7 +236,7 @@ TEST_F(running, a_ring_asks_and_is_answered)
 	ASSERT_EQ(0, ring_begin(self->slice, self->steps, &opts, &ring))
 	TH_LOG("%s", morph_error_text(self->ctx));
 	for (at = 2; at < 60; at++) {
-		/* Some find it asleep. */
+		/* Some entries find the thread asleep. */
 		if (at % 10 == 0)
 			EXPECT_TRUE(falls_asleep(ring));
 		ASSERT_EQ(0, morph_queue_ask(ring, MORPH_RING_GO, 0, at, at));
@@ -258,7 +255,7 @@ TEST_F(running, a_ring_asks_and_is_answered)
 	morph_queue_close(ring);
 }
 
-/* A rank that there is not; the library can't know, so that the kernel has the last word. */
+/* The library does not know the number of ranks, so the kernel rejects this one. */
 TEST_F(running, a_ring_that_has_stopped_says_so)
 {
 	MORPH_OPTS(morph_queue_status, status);

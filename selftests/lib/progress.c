@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Signs of life from a program that runs for minutes. Its standard output is read when it has
- * ended; what goes to $PROGRESS_FD is shown at once.
+ * Progress lines of a program that runs for minutes. Its standard output is read after its end;
+ * text on $PROGRESS_FD is shown at once.
  */
 #include <stdarg.h>
 #include <stdio.h>

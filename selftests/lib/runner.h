@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* A thread that makes one transaction, while the test looks at what else goes on. */
+/* A thread that runs one transaction while the test observes the rest. */
 #ifndef SELFTESTS_LIB_RUNNER_H
 #define SELFTESTS_LIB_RUNNER_H
 
@@ -14,13 +14,13 @@ struct runner {
 	unsigned int count;
 
 	pthread_t thread;
-	int error; /* of the transaction, once it is done */
+	int error; /* errno of the transaction, after it is done */
 	atomic_bool done;
 };
 
-/* Start it with the changes that the caller has filled in: 0 or an errno. */
+/* Start it with the caller's changes: 0 or an errno. */
 int runner_start(struct runner *runner);
-/* Start it with a circuit from a rank to another. */
+/* Start it with a circuit from one rank to another. */
 int runner_add(struct runner *runner, unsigned int src, unsigned int dst);
 /* Wait for its end: 0, or the errno of its transaction. */
 int runner_join(struct runner *runner);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* One side of two fabrics that face each other. */
+/* One side of two connected fabrics. */
 #include <errno.h>
 #include <stdio.h>
 #include <sys/ioctl.h>

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Simulated fabrics for tests: made in configfs, steered in debugfs. */
+/* Simulated fabrics for tests: made in configfs, controlled in debugfs. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -104,7 +104,7 @@ int find_fabric(const char *name, struct morph_fabric_info *info)
 	return fd;
 }
 
-/* The node of the fabric of that name. */
+/* Find the node of the fabric of that name. */
 static void find_node(struct sim *sim)
 {
 	sim->fd = find_fabric(sim->name, &sim->info);
@@ -205,7 +205,7 @@ bool core_rests(const struct sim *sim)
 	       core_counter(sim, "operations", "cookie") < 0;
 }
 
-/* Go through the receivers that see light; the mask of those of one accelerator. */
+/* Examine the receivers that see light; return the mask of those of one accelerator. */
 static uint64_t read_receivers(const struct sim *sim, unsigned int accelerator, bool all)
 {
 	unsigned int port, planes = sim->info.planes;

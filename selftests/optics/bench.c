@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Time of routing, claiming and judging one circuit, alone on a profile, at several
- * distances; and of the ioctl on /dev/null that is the unit of ratios. Beside it the
- * router's work: steps, elements gone on from, and both without the bound that directs
- * it; last the same on average in a rack with many circuits, for
- * requests that can be met and for those that can't.
+ * Time of routing, claiming and judging one circuit, alone on a profile, at several distances; and
+ * of the ioctl on /dev/null, the unit of ratios. Further columns show the router's work: steps,
+ * expanded elements, and both without the bound that directs it. The last rows give averages in a
+ * rack with many circuits, for feasible and infeasible requests.
  */
 #include "maker.h"
 
@@ -55,7 +54,7 @@ struct work {
 	u32 routes;
 };
 
-/* The router's work for one request, with and without its bound, on the fabric as it is. */
+/* The router's work for one request, with and without its bound, on the current fabric. */
 static void add_work(struct fabric *fabric, struct optics_route_request request, struct route *r,
 		     struct work *work)
 {
@@ -95,7 +94,7 @@ static void sum_work(struct work *sum, const struct work *work)
 	sum->routes += work->routes;
 }
 
-/* What nobody holds counts as parked, as the core has it. */
+/* Elements that no circuit holds count as parked, as in the core. */
 static void park_all(struct fabric *fabric)
 {
 	u32 i;
@@ -105,7 +104,7 @@ static void park_all(struct fabric *fabric)
 			optics_set_state(fabric->state, i, optics_park_state(fabric->graph, i));
 }
 
-/* Circuits at random pairs until many are up, then the work of further requests. */
+/* Set up many circuits between random pairs, then measure further requests. */
 static void measure_loaded(struct fabric *fabric, const char *label)
 {
 	static struct route live[LOADED];

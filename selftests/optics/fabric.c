@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Opening and closing of fabrics for tests. */
+/* Open and close fabrics for tests. */
 #include "maker.h"
 
 #include <stdio.h>

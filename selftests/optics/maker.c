@@ -7,7 +7,7 @@ static void *vector_add(struct vector *vector)
 {
 	void *record;
 
-	/* Room for the next power of two. */
+	/* Round up to the next power of two. */
 	if (!(vector->count & (vector->count - 1))) {
 		vector->data =
 			realloc(vector->data, (size_t)(2 * vector->count + 1) * vector->stride);
@@ -271,9 +271,9 @@ void make_interposer(struct maker *maker, u32 width, u32 height, u32 planes, u32
 }
 
 /*
- * Cells lie on the edges of a brick wall. Light passes a cell from the side of its
- * ports 0 and 3 to the side of 1 and 2. Around each vertex the cells that meet
- * there are joined in a circle, a port of one to a port of the next.
+ * Cells lie on the edges of a brick wall. Light crosses a cell from the side of its ports 0 and 3
+ * to the side of 1 and 2. Around each vertex guides join the cells there in a circle, a port of one
+ * to a port of the next.
  */
 struct wall {
 	u32 width, height;

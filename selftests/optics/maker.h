@@ -11,7 +11,7 @@ struct vector {
 	u32 stride;
 };
 
-/* The sections of a profile in the making, in the order of the header. */
+/* The sections of a profile under construction, in the order of the header. */
 struct maker {
 	struct morph_profile_header header;
 	struct vector kinds, states, elements, guides, accelerators, hosts, edges;
@@ -32,7 +32,7 @@ struct place {
 void maker_init(struct maker *maker, u32 planes, u32 wavelengths);
 void maker_free(struct maker *maker);
 u32 maker_kind(struct maker *maker, const char *name, u32 ports, u32 loss_mdb, u32 extinction_mdb);
-/* A further state of the last kind: "0-1 2-3"; the first one is its parking state. */
+/* Add a state to the latest kind: "0-1 2-3"; the first one is its parking state. */
 void maker_state(struct maker *maker, const char *joins);
 u32 maker_element(struct maker *maker, u32 kind, u32 tile);
 u32 maker_guide(struct maker *maker, struct place a, struct place b, u32 loss_mdb);
@@ -43,7 +43,7 @@ u32 maker_edge(struct maker *maker, s16 least_mdbm, s16 most_mdbm);
 /* The finished blob, from malloc(). */
 void *maker_blob(struct maker *maker, u64 *bytes);
 
-/* The checksum as the format defines it, bit by bit; and putting it in place. */
+/* Compute the checksum as the format defines it, bit by bit; and store it. */
 u32 profile_checksum(const void *blob, u64 bytes);
 void profile_seal(void *blob, u64 bytes);
 
@@ -57,12 +57,12 @@ void make_mesh(struct maker *maker, u32 width, u32 height, u32 wavelengths);
 enum role {
 	ROLE_TX,
 	ROLE_RX,
-	ROLE_INGRESS, /* and one more for each further direction */
+	ROLE_INGRESS, /* plus one for each further direction */
 	ROLE_EGRESS = ROLE_INGRESS + 4,
 	ROLES = ROLE_EGRESS + 4,
 };
 
-/* A fabric ready for use. */
+/* A complete fabric. */
 struct fabric {
 	struct maker maker;
 	void *blob;
@@ -74,7 +74,7 @@ struct fabric {
 	u32 steps;
 };
 
-/* Finish @fabric->maker; aborts if the profile is not accepted. */
+/* Finish @fabric->maker; abort if the profile is rejected. */
 void fabric_open(struct fabric *fabric, u32 steps);
 bool fabric_open_file(struct fabric *fabric, const char *name, u32 steps);
 void fabric_close(struct fabric *fabric);
@@ -96,8 +96,8 @@ void fabric_route(struct fabric *fabric, const struct optics_route_request *requ
 		  struct route *route);
 
 /*
- * A fabric as it is, but for the router's bound, which promises nothing: the router then
- * searches as Dijkstra's algorithm does. Shares all other arrays of the fabric.
+ * Copy a fabric with a bound of zero: then the router searches like Dijkstra's algorithm. The copy
+ * shares all other arrays.
  */
 struct unbound {
 	struct optics_graph graph;
@@ -109,7 +109,7 @@ struct unbound {
 void unbound_open(struct unbound *unbound, const struct fabric *fabric);
 void unbound_close(struct unbound *unbound);
 
-/* A generator of numbers that repeats: xorshift. */
+/* A reproducible random number generator: xorshift. */
 u32 next_random(u64 *seed);
 
 #endif /* MAKER_H */

@@ -15,13 +15,13 @@ struct oracle {
 	u8 *held; /* state that circuits need, or FREE */
 	u64 *lanes; /* by guide */
 	u64 *tx, *rx;
-	/* the exhaustive search */
-	u8 *tried; /* state the path under way needs, or FREE */
+	/* data of the exhaustive search */
+	u8 *tried; /* state that the current path needs, or FREE */
 	u32 *crossings;
 	bool *used;
 	unsigned long tries;
 	long best;
-	u64 lane; /* or lanes, all needed together */
+	u64 lane; /* or lanes, if a circuit needs all of them */
 	u32 target;
 };
 
@@ -91,7 +91,7 @@ static u8 join(const struct oracle *oracle, u32 element, u32 state, u8 port)
 	return oracle->states[le32toh(kind_of(oracle, element)->first_state) + state].joins[port];
 }
 
-/* Where end @side of @guide is. */
+/* Return the place of end @side of @guide. */
 static void guide_end(const struct oracle *oracle, u32 guide, int side, u8 *type, u32 *index,
 		      u8 *port)
 {
@@ -102,7 +102,7 @@ static void guide_end(const struct oracle *oracle, u32 guide, int side, u8 *type
 	*port = side ? record->b_port : record->a_port;
 }
 
-/* The guide at a place, and on which side, by looking at every guide there is. */
+/* Find the guide at a place, and its side, by a search of all guides. */
 static bool guide_at(const struct oracle *oracle, u8 type, u32 index, u8 port, u32 *guide,
 		     int *side)
 {
@@ -118,7 +118,7 @@ static bool guide_at(const struct oracle *oracle, u8 type, u32 index, u8 port, u
 	return false;
 }
 
-/* What a circuit's end is attached to; past the ports come the edges. */
+/* Return the owner of a circuit's end; edges come after the ports. */
 static u8 circuit_end(const struct oracle *oracle, u32 end, u8 type, u32 *index, u8 *port)
 {
 	*index = end < oracle->ports_count ? end / oracle->planes : end - oracle->ports_count;
@@ -234,7 +234,7 @@ static u32 state_of(const struct oracle *oracle, u32 element)
 					       oracle->held[element];
 }
 
-/* Whether some state of the element joins two ports. */
+/* Does a state of the element join the two ports? */
 static bool ever_joined(const struct oracle *oracle, u32 element, u8 a, u8 b)
 {
 	u32 state, states = le16toh(kind_of(oracle, element)->states);

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* The least that a test program needs to speak the Test Anything Protocol. */
+/* The minimum that a test program needs for the Test Anything Protocol. */
 #ifndef TAP_H
 #define TAP_H
 
@@ -13,7 +13,7 @@ struct tap_test {
 
 extern bool tap_failed;
 
-/* A condition that must hold; the test goes on, so that one failure does not hide another. */
+/* A condition that must hold; the test continues, so that one failure does not hide another. */
 #define CHECK(condition)                                                                 \
 	do {                                                                             \
 		if (!(condition)) {                                                      \
@@ -39,7 +39,7 @@ extern bool tap_failed;
 #function, function \
 	}
 
-/* Run them all; the exit status of the program. */
+/* Run all tests and return the exit status of the program. */
 int tap_main(const struct tap_test *tests, unsigned int count);
 
 #endif /* TAP_H */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The router's lower bound: never above what is left, nowhere falling by more than a step
- * costs, and without influence on what is found. The plain search is the same router on
- * a fabric whose bound promises nothing.
+ * The router's lower bound: it never exceeds the remaining loss, it never falls by more than the
+ * cost of a step, and it has no influence on the result. The plain search is the same router on a
+ * fabric with a bound of zero.
  */
 #include "maker.h"
 #include "optics/search.h"
@@ -40,7 +40,7 @@ static bool open_profile(struct fabric *fabric, const char *name)
 	return false;
 }
 
-/* What light at the end of guide @code has before it according to the bound; dead: OPTICS_NONE. */
+/* Return the bound for light at the end of guide @code; dead: OPTICS_NONE. */
 static u32 bound_at(const struct search *search, u32 code)
 {
 	const struct optics_end *end = optics_far_end(search->graph, code);
@@ -52,7 +52,7 @@ static u32 bound_at(const struct search *search, u32 code)
 		       OPTICS_NONE;
 }
 
-/* The bound before an element against those behind it, in each state that joins two ports. */
+/* Compare the bound before an element with those after it, in each state that joins two ports. */
 static u32 count_falls(const struct search *search, u32 code)
 {
 	const struct optics_graph *graph = search->graph;
@@ -82,8 +82,8 @@ static u32 count_falls(const struct search *search, u32 code)
 }
 
 /*
- * Consistent everywhere and 0 at the receiver: so by induction from the receiver the bound is
- * nowhere above what is left.
+ * The bound is consistent and 0 at the receiver. By induction from the receiver it never exceeds
+ * the remaining loss.
  */
 static void check_consistent(struct fabric *fabric, u32 rx)
 {
@@ -102,7 +102,7 @@ static void check_consistent(struct fabric *fabric, u32 rx)
 	CHECK_EQUAL(falls, 0);
 }
 
-/* Set up a circuit at random, or take one down. */
+/* Set up a random circuit, or remove one. */
 static void change_circuits(struct pair *p)
 {
 	struct optics_state *state = p->fabric.state;
@@ -125,7 +125,7 @@ static void change_circuits(struct pair *p)
 		p->live_count++;
 }
 
-/* What nobody holds is parked, all is mended, and owned by one slice. */
+/* Reset: no element is held, all are parked and healthy, and one slice owns everything. */
 static void tidy_up(struct pair *p)
 {
 	const struct optics_graph *graph = p->fabric.graph;
@@ -143,7 +143,7 @@ static void tidy_up(struct pair *p)
 		optics_release(state, &p->live[--p->live_count].path);
 }
 
-/* Something breaks or is mended; somebody takes a tile. */
+/* Break or repair a part at random, or change the owner of a tile. */
 static void change_state(struct pair *p)
 {
 	const struct optics_graph *graph = p->fabric.graph;
@@ -187,7 +187,7 @@ static struct optics_route_request random_request(struct pair *p, u32 *avoid)
 	return request;
 }
 
-/* Elements that a path needs switched. */
+/* Count the elements that a path needs switched. */
 static u32 changes_of(const struct optics_state *state, const struct optics_path *path)
 {
 	u32 changes = 0, i;
@@ -197,7 +197,7 @@ static u32 changes_of(const struct optics_state *state, const struct optics_path
 	return changes;
 }
 
-/* The same question to both routers. Of one wavelength the answer is exact. */
+/* Ask both routers the same. For one wavelength the answer is exact. */
 static void compare(struct pair *p)
 {
 	u32 avoid[AVOID_MAX];
@@ -299,7 +299,7 @@ static void hexagons_made_at_random_are_searched_as_without_bound(void)
 	}
 }
 
-/* Where nothing is in the way the router goes on from few elements beside those of the path. */
+/* On an empty fabric the router expands few elements beyond those of the path. */
 static void try_empty(const char *name, u32 stride)
 {
 	u32 from, to, strayed = 0;
@@ -331,7 +331,7 @@ static void empty_interposer_is_crossed_straight(void)
 	try_empty("rack64", 5);
 }
 
-/* Without a look from the other end all of the rack would be searched, lane by lane. */
+/* Without the search from the other end the router would search the whole rack, lane by lane. */
 static void obstacle_at_either_end_is_proven_in_few_steps(void)
 {
 	u32 i, end;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Half circuits: routed, claimed and judged where a guide leaves the fabric. */
+/* Half circuits: routed, claimed and judged at a guide that leaves the fabric. */
 #include "maker.h"
 #include "oracle.h"
 #include "tap.h"
@@ -8,8 +8,8 @@
 #define MOST 8000
 
 /*
- * One cell. As it is parked, transmitter 0 is joined to edge 0 by the arm 0-1, and
- * edge 1 to receiver 1 by the arm 3-2.
+ * One cell. In its parking state, the arm 0-1 joins transmitter 0 to edge 0, and the arm 3-2 joins
+ * edge 1 to receiver 1.
  */
 struct halves {
 	struct fabric fabric;
@@ -195,7 +195,7 @@ static void light_that_only_passes_through_is_no_circuit(void)
 	fabric_close(&h.fabric);
 }
 
-/* What comes in for another slice leaks out with what this one sends. */
+/* Incoming light of another slice leaks into the outgoing light of this one. */
 static void leak_out_of_an_edge_counts(void)
 {
 	struct optics_verdict verdict = {};
@@ -210,12 +210,12 @@ static void leak_out_of_an_edge_counts(void)
 	CHECK_EQUAL(verdict.isolation_mdb, OPTICS_MAX_MDB);
 	h.fabric.state->tx_lanes[optics_edge_end(h.fabric.graph, 1)] = 1;
 	CHECK_EQUAL(judge(&h, &h.out, 1, &verdict), 0);
-	/* 10 - 2 - 0.25 - 0.5 dBm of its own, 8 - 0.5 - 30 - 0.5 dBm of the other's. */
+	/* 10 - 2 - 0.25 - 0.5 dBm of its own, 8 - 0.5 - 30 - 0.5 dBm of the other slice. */
 	CHECK_EQUAL(verdict.isolation_mdb, 7250 - (MOST - 500 - 30000 - 500));
 	fabric_close(&h.fabric);
 }
 
-/* The same seen from who comes in: the transmitter leaks into its receiver. */
+/* The same for the incoming circuit: the transmitter leaks into its receiver. */
 static void leak_into_what_comes_in_counts_at_its_least(void)
 {
 	struct halves h;
@@ -230,7 +230,7 @@ static void leak_into_what_comes_in_counts_at_its_least(void)
 	CHECK_EQUAL(judge(&h, &h.in, 2, NULL), -EXDEV);
 	CHECK_EQUAL(h.in.refusal.reason, OPTICS_ISOLATION);
 	CHECK_EQUAL(h.in.refusal.have, LEAST - 500 - 250 - 2000 - (10000 - 2000 - 30000 - 2000));
-	/* From the other side the victim is found and named too. */
+	/* From the other side the router finds and names the victim, too. */
 	CHECK_EQUAL(judge(&h, &h.out, 1, NULL), -EXDEV);
 	CHECK_EQUAL(h.out.refusal.part, OPTICS_PART_RECEIVER);
 	CHECK_EQUAL(h.out.refusal.index, 1);

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The profiles that are shipped: accepted, and every pair that can be joined is, within budget. */
+/*
+ * The supplied profiles: optics accepts them, and the router connects every possible pair within
+ * the power budget.
+ */
 #include "maker.h"
 #include "tap.h"
 
@@ -16,7 +19,7 @@ static bool open_profile(struct fabric *fabric, const char *name)
 	return false;
 }
 
-/* One circuit, alone in the fabric: route, claim, judge, release. */
+/* Route, claim, judge and release one circuit alone in the fabric. */
 static void try_pair(struct fabric *fabric, u32 from, u32 to, u32 *worst_loss, u32 *most_steps)
 {
 	struct optics_route_request request = fabric_request(fabric, from, to, 1);

@@ -42,7 +42,7 @@ static void *snapshot(const struct fabric *fabric)
 	return memcpy(malloc((size_t)bytes), fabric->state, (size_t)bytes);
 }
 
-/* Whether the ledger is as it was, but for its counters. */
+/* Is the ledger unchanged, except for its counters? */
 static bool same(const struct fabric *fabric, void *before)
 {
 	struct optics_state *old = before;
@@ -151,7 +151,7 @@ static void lanes_in_use_are_refused_and_nothing_is_claimed(void)
 	fabric_close(&f);
 }
 
-/* What is claimed already may be given back and reserved lanes stay reserved. */
+/* Claimed lanes may be returned, and reserved lanes stay reserved. */
 static void reserved_lanes_are_refused_and_stay_reserved(void)
 {
 	struct fabric f;

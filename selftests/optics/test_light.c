@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Loss, power, leakage, and the validator that judges by them. */
+/* Loss, power, leakage, and the validator that uses them. */
 #include "maker.h"
 #include "oracle.h"
 #include "tap.h"
@@ -136,7 +136,7 @@ static void foreign_victim_is_found_when_it_is_the_fainter_one(void)
 	struct optics_verdict verdict;
 	struct pair p;
 
-	/* Tenant 1's signal is 10 dB fainter: tenant 2's harms it, not vice versa. */
+	/* Tenant 1's signal is 10 dB weaker: tenant 2's light harms it, but not the reverse. */
 	pair_open(&p, 26000, 10100);
 	CHECK_EQUAL(claim(&p, &p.a), 0);
 	CHECK_EQUAL(claim(&p, &p.b), 0);
@@ -316,7 +316,7 @@ static void transit_policy_is_judged(void)
 	fabric_close(&f);
 }
 
-/* The leaked power that optics finds between two ports, in milliwatts. */
+/* Return the leaked power that optics finds between two ports, in milliwatts. */
 struct sum {
 	u32 tx, rx;
 	double milliwatts;

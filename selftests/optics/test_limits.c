@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Long ways: obstacles that no first look meets, more guides than a path has, no bound. */
+/* Long paths: obstacles beyond the first search, more guides than a path can have, and no bound. */
 #include "maker.h"
 #include "optics/search.h"
 #include "tap.h"
 
-/* An eighth, the first look, ends within either half of what is built here; all of it is enough. */
+/*
+ * The first search, with an eighth of the steps, ends inside either half of this fabric; all steps
+ * are enough.
+ */
 #define STEPS 48
 
-/* Two accelerators, and a kind of elements that light goes straight through. */
+/* Two accelerators, and a kind of element that light crosses straight. */
 static u32 chain_begin(struct maker *maker, u32 wavelengths, u32 loss_mdb)
 {
 	u32 kind;
@@ -21,7 +24,7 @@ static u32 chain_begin(struct maker *maker, u32 wavelengths, u32 loss_mdb)
 	return kind;
 }
 
-/* @count elements in a row behind @from, all on @tile; where the last one ends. */
+/* Add @count elements in a row behind @from, all on @tile; return the end of the last one. */
 static struct place chain_go_on(struct maker *maker, struct place from, u32 count, u32 kind,
 				u32 tile)
 {
@@ -42,7 +45,7 @@ static void chain_end(struct fabric *fabric, struct place from, u32 steps)
 	fabric_own_all(fabric, 1);
 }
 
-/* From accelerator 0 to 1 through @count elements: guide i is the i-th of the way. */
+/* From accelerator 0 to 1 through @count elements: guide i is the i-th of the path. */
 static void open_chain(struct fabric *fabric, u32 count, u32 steps)
 {
 	u32 kind = chain_begin(&fabric->maker, 1, 100);
@@ -69,7 +72,7 @@ static void way_of_more_guides_than_a_path_has_is_not_found(void)
 	CHECK_EQUAL(r.error, 0);
 	CHECK_EQUAL(r.path.hops_count, OPTICS_MAX_HOPS);
 	fabric_close(&f);
-	/* There is a way; that it can't be taken is no proof that there is none. */
+	/* There is a path. That the router cannot take it does not prove that there is none. */
 	open_chain(&f, OPTICS_MAX_HOPS, 1024);
 	route_over(&f, &r);
 	CHECK_EQUAL(r.refusal.reason, OPTICS_GAVE_UP);
@@ -91,8 +94,8 @@ static void obstacle_far_from_both_ends_is_named(void)
 }
 
 /*
- * The cheap way around the middle lacks the lane that is free behind it: known when all has been
- * searched once, and then there must be steps left to look for each lane.
+ * The cheap path around the middle lacks the lane that is free after it. The router detects that
+ * after a complete search. Then it must have steps left to search for each lane.
  */
 static void dear_way_far_from_both_ends_is_found(void)
 {
@@ -122,7 +125,9 @@ static void dear_way_far_from_both_ends_is_found(void)
 	fabric_close(&f);
 }
 
-/* The bound before each element of a way, against the one behind it and what lies between. */
+/*
+ * Compare the bound before each element of a path with the bound after it and the loss in between.
+ */
 static u32 count_falls(struct fabric *fabric, const struct optics_path *path)
 {
 	struct optics_route_request request = fabric_request(fabric, 0, 1, 1);
@@ -145,7 +150,7 @@ static u32 count_falls(struct fabric *fabric, const struct optics_path *path)
 	return falls;
 }
 
-/* A tile that light crosses at such a loss that the bound does without. */
+/* A tile that light crosses with so much loss that the router works without the bound. */
 static void tile_too_large_for_the_bound_is_crossed_without(void)
 {
 	static const u32 on_tile[] = { 4, 24 };

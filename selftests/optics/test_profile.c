@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The profile is hostile input: what is wrong is refused, and named by its offset. */
+/* The profile is hostile input: optics must reject each error and report its offset. */
 #include "maker.h"
 #include "tap.h"
 
 #define FIELD(member) ((s64)offsetof(struct morph_profile_header, member))
 
-/* A small profile with one of everything, and its pieces within reach. */
+/* A small profile with one object of every kind, and access to its parts. */
 struct sample {
 	struct maker maker;
 	u8 *blob;
@@ -62,7 +62,7 @@ static void sample_close(struct sample *sample)
 	maker_free(&sample->maker);
 }
 
-/* The offset at which a blob is refused, or -1 if it is accepted. */
+/* Return the offset at which optics rejects a blob, or -1 if it accepts it. */
 static s64 refused_at(const void *blob, u64 bytes)
 {
 	struct optics_refusal refusal = { .reason = OPTICS_OK, .have = -2 };
@@ -89,7 +89,7 @@ static s64 sealed_refused_at(struct sample *sample)
 	return refused_at(sample->blob, sample->bytes);
 }
 
-/* Spoil one field of a good profile: the refusal must point at @offset. */
+/* Change one field of a good profile: the error must point at @offset. */
 #define SPOIL(field, value, offset)                                \
 	do {                                                       \
 		struct sample s;                                   \
@@ -100,7 +100,7 @@ static s64 sealed_refused_at(struct sample *sample)
 		sample_close(&s);                                  \
 	} while (0)
 
-/* The same, pointing at the field itself, or at @named beside it. */
+/* As above, pointing at the field itself, or at the field @named. */
 #define SPOIL_HERE(field, value) SPOIL_NAMED(field, value, field)
 #define SPOIL_NAMED(field, value, named)                                            \
 	do {                                                                        \
@@ -206,7 +206,7 @@ static void kind_malformed_is_refused(void)
 	SPOIL_NAMED(kinds[0].name[0], '\n', kinds[0].name);
 }
 
-/* A kind that no element has takes part in no size, and must be sound all the same. */
+/* A kind without elements has no effect on sizes, and must be valid nevertheless. */
 static void kind_malformed_and_unused_is_refused(void)
 {
 	struct sample s;
@@ -225,10 +225,10 @@ static void kind_malformed_and_unused_is_refused(void)
 
 static void state_asymmetric_is_refused(void)
 {
-	SPOIL_HERE(states[0].joins[0], 0); /* to itself */
+	SPOIL_HERE(states[0].joins[0], 0); /* joined to itself */
 	SPOIL_HERE(states[0].joins[0], 2); /* 2 is joined to 3 */
 	SPOIL_HERE(states[0].joins[0], 4); /* no such port */
-	SPOIL_HERE(states[0].joins[7], 0); /* past the ports */
+	SPOIL_HERE(states[0].joins[7], 0); /* after the last port */
 	SPOIL_NAMED(states[1].joins[3], MORPH_PORT_NONE, states[1].joins[1]);
 }
 
@@ -239,8 +239,8 @@ static void record_with_bad_index_is_refused(void)
 	SPOIL_HERE(accelerators[1].host, htole32(1));
 	SPOIL_HERE(accelerators[1].flags, htole16(2));
 	SPOIL_NAMED(hosts[0].name[31], 'x', hosts[0]);
-	SPOIL_HERE(edges[0].most_mdbm, htole16(10001)); /* more than a laser gives */
-	SPOIL_HERE(edges[0].least_mdbm, htole16(5001)); /* more than the most */
+	SPOIL_HERE(edges[0].most_mdbm, htole16(10001)); /* more than a laser emits */
+	SPOIL_HERE(edges[0].least_mdbm, htole16(5001)); /* more than the maximum */
 	SPOIL_NAMED(edges[0].name[0], '\t', edges[0].name);
 }
 
@@ -250,13 +250,13 @@ static void guide_malformed_is_refused(void)
 	SPOIL_NAMED(guides[0].a_port, 1, guides[0].a_index); /* no such plane */
 	SPOIL_NAMED(guides[0].a_type, 9, guides[0].a_index);
 	SPOIL_NAMED(guides[0].b_port, 4, guides[0].b_index); /* no such port */
-	SPOIL_NAMED(guides[2].b_port, 0, guides[2].b_index); /* taken by guide 0 */
-	SPOIL_HERE(guides[2].a_index, htole32(0)); /* taken by guide 0 */
+	SPOIL_NAMED(guides[2].b_port, 0, guides[2].b_index); /* used by guide 0 */
+	SPOIL_HERE(guides[2].a_index, htole32(0)); /* used by guide 0 */
 	SPOIL_NAMED(guides[4].b_port, 1, guides[4].b_index); /* edges have port 0 */
 	SPOIL_HERE(guides[4].b_index, htole32(1));
 	SPOIL_HERE(guides[0].class, htole16(4));
 	SPOIL_HERE(guides[0].b_type, MORPH_END_TX); /* laser to laser */
-	/* A receiver without a guide: the accelerator is named. */
+	/* A receiver without a guide: the error names the accelerator. */
 	SPOIL_NAMED(guides[3].b_type, MORPH_END_EDGE, guides[3].b_index);
 	SPOIL_NAMED(guides[4].b_type, MORPH_END_RX, guides[4].b_index);
 }
@@ -316,7 +316,7 @@ static void byte_flipped_breaks_checksum(void)
 	sample_close(&s);
 }
 
-/* Whoever has asked for the size before may be shown something else the second time. */
+/* The blob may have changed after the caller read the size. */
 static void blob_changed_between_size_and_graph_is_refused(void)
 {
 	struct optics_refusal refusal;
@@ -333,7 +333,7 @@ static void blob_changed_between_size_and_graph_is_refused(void)
 	sample_close(&s);
 }
 
-/* Use whatever a mutated profile makes: routes, claims, leaks. Sanitizers judge. */
+/* Use the result of a mutated profile: routes, claims, leaks. The sanitizers detect errors. */
 static void exercise(const void *blob, u64 bytes)
 {
 	struct optics_refusal refusal;

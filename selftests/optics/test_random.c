@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Random circuits on small fabrics. Each route found is judged by the validator and
- * by the oracle; each "no" is checked by trying everything.
+ * Random circuits on small fabrics. The validator and the oracle judge each route. An exhaustive
+ * search checks each "no".
  */
 #include "maker.h"
 #include "oracle.h"
@@ -21,7 +21,7 @@ struct run {
 	u32 found, refused, proven, gave_up, optimal, unsettled;
 };
 
-/* The oracle's picture of all circuits that are up. */
+/* The oracle's model of all circuits. */
 static void oracle_refresh(struct run *run)
 {
 	u32 i;
@@ -53,7 +53,7 @@ static struct optics_route_request random_request(struct run *run)
 	return request;
 }
 
-/* A route was found: is it the best for its one wavelength? */
+/* A route was found: is it the best one for a single wavelength? */
 static void check_found(struct run *run, const struct optics_route_request *request,
 			const struct route *route)
 {
@@ -67,14 +67,14 @@ static void check_found(struct run *run, const struct optics_route_request *requ
 			     1, TRIES);
 	if (best == -2)
 		return;
-	/* A mesh's path may have to go out of its own way, so there the best can be missed. */
+	/* A path in a mesh may have to avoid its own elements, so there the router can miss the best one. */
 	CHECK(best >= 0 && best <= (long)route->path.loss_mdb);
 	if (!run->mesh)
 		CHECK_EQUAL(best, route->path.loss_mdb);
 	run->optimal += best == (long)route->path.loss_mdb;
 }
 
-/* None was found: what was called proven must be true. */
+/* No route was found: if the router calls that proven, it must be true. */
 static void check_refused(struct run *run, const struct optics_route_request *request,
 			  const struct route *route)
 {
@@ -83,7 +83,9 @@ static void check_refused(struct run *run, const struct optics_route_request *re
 
 	run->refused++;
 	if (route->refusal.reason == OPTICS_GAVE_UP) {
-		/* Of one wavelength on route-and-select nodes the router can always tell. */
+		/*
+		 * For one wavelength on route-and-select nodes the router always finds an answer.
+		 */
 		CHECK(run->mesh || request->lanes_count > 1);
 		run->gave_up++;
 		return;
@@ -134,7 +136,7 @@ static void take_down(struct run *run)
 	run->live[which].path.hops = run->live[which].hops;
 }
 
-/* The ledger as at the start, but for last states and counters. */
+/* The ledger is as at the start, except for last states and counters. */
 static bool ledger_is_empty(struct run *run, const void *initial)
 {
 	struct optics_state *state = run->fabric.state;
@@ -147,7 +149,7 @@ static bool ledger_is_empty(struct run *run, const void *initial)
 	return !memcmp(state, initial, (size_t)optics_state_bytes(run->fabric.graph));
 }
 
-/* Now and then other lanes of other guides are out of reach. */
+/* At times, block other lanes of other guides. */
 static void change_background(struct run *run)
 {
 	u32 i;
@@ -167,7 +169,7 @@ static void change_background(struct run *run)
 	}
 }
 
-/* No two ways cost the same, and the one found first is often not the best. */
+/* No two paths have the same cost, and the first one found is often not the best. */
 static void vary_losses(struct run *run)
 {
 	struct morph_profile_guide *guides = run->fabric.maker.guides.data;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The router: finds the best way, proves that there is none, or says that it can't tell. */
+/* The router finds the best path, proves that there is none, or reports that it cannot decide. */
 #include "maker.h"
 #include "oracle.h"
 #include "tap.h"
@@ -18,7 +18,7 @@ static u32 element_of(u32 planes, u32 tile, u32 plane, u32 role)
 	return (tile * planes + plane) * ROLES + role;
 }
 
-/* Route, validate and claim; the reason of a failure. */
+/* Route, validate and claim; return the reason of a failure. */
 static u32 take(struct fabric *fabric, const struct optics_route_request *request,
 		struct route *route)
 {
@@ -132,7 +132,7 @@ static void guide_avoided_or_full_is_gone_around(void)
 	CHECK_EQUAL(take(&f, &request, &r), OPTICS_OK);
 	CHECK_EQUAL(r.path.hops_count, 5);
 	CHECK_EQUAL(r.path.lanes, 0x8);
-	/* Lanes that are reserved are no more to be had than those that are claimed. */
+	/* Reserved lanes are as unavailable as claimed lanes. */
 	optics_release(f.state, &r.path);
 	f.state->guide_lanes[direct] = 0x1;
 	f.state->guide_reserved[direct] = 0xa;
@@ -183,7 +183,7 @@ static void element_pinned_is_crossed_in_its_state_only(void)
 	struct optics_route_request request;
 	u32 pinned = element_of(1, 1, 0, ROLE_RX);
 
-	/* A row of three: 0 -> 1 pins the receiver's selector of 1, so 2 -> 1 is shut out. */
+	/* A row of three: 0 -> 1 pins the receiver's selector of 1, so 2 -> 1 is impossible. */
 	open_tiles(&f, 3, 1, 1, 4);
 	request = fabric_request(&f, 0, 1, 1);
 	CHECK_EQUAL(take(&f, &request, &a), OPTICS_OK);
@@ -226,7 +226,7 @@ static void hardware_broken_is_named(void)
 	fabric_close(&f);
 }
 
-/* One lane is dead at the laser, the other at the receiver: nothing on the way is to blame. */
+/* One lane is dead at the laser, the other at the receiver: no part of the path is to blame. */
 static void lanes_dead_at_different_ends_leave_none(void)
 {
 	struct fabric f;
@@ -241,7 +241,7 @@ static void lanes_dead_at_different_ends_leave_none(void)
 	CHECK_EQUAL(r.refusal.part, OPTICS_PART_NONE);
 	CHECK_EQUAL(r.refusal.have, 0);
 	CHECK_EQUAL(r.refusal.need, 1);
-	/* Nor does it help to ask what would be if nobody held anything. */
+	/* The result is the same if the router ignores all holders. */
 	request.ignore_claims = true;
 	fabric_route(&f, &request, &r);
 	CHECK_EQUAL(r.refusal.reason, OPTICS_UNUSABLE);
@@ -288,9 +288,9 @@ static void budget_too_small_gives_up(void)
 }
 
 /*
- * Two ways to the middle, the cheap one with lane 1 free, the dear one with lane 0;
- * behind the middle only lane 0 is free. A label for the middle keeps the cheap way's
- * lanes; one wavelength must still be found.
+ * Two paths to the middle, the cheap one with lane 1 free, the expensive one with lane 0. After the
+ * middle only lane 0 is free. A label for the middle has the lanes of the cheap path. The router
+ * must still find one wavelength.
  */
 static void open_diamond(struct fabric *fabric, u32 wavelengths)
 {
@@ -334,7 +334,7 @@ static void dear_way_is_found_when_the_cheap_one_lacks_the_lane(void)
 	f.state->guide_lanes[2] = 0x3;
 	fabric_route(&f, &request, &r);
 	CHECK_EQUAL(r.refusal.reason, OPTICS_BLOCKED);
-	CHECK_EQUAL(r.refusal.part, OPTICS_PART_NONE); /* no guide alone is in the way */
+	CHECK_EQUAL(r.refusal.part, OPTICS_PART_NONE); /* no single guide blocks it */
 	CHECK_EQUAL(r.refusal.have, 0);
 	CHECK_EQUAL(r.refusal.need, 1);
 	f.state->guide_lanes[1] = 0x3;
@@ -369,7 +369,9 @@ static void lanes_wanted_together_are_undecided_where_ways_merge(void)
 	struct route r;
 	struct optics_route_request request;
 
-	/* The cheap way lacks lane 2, the dear one lane 1, the end lane 0: each has two left. */
+	/*
+	 * The cheap path lacks lane 2, the expensive one lane 1, the end lane 0: each has two left.
+	 */
 	open_diamond(&f, 3);
 	f.state->guide_lanes[1] = 0x4;
 	f.state->guide_lanes[2] = 0x2;
@@ -377,7 +379,7 @@ static void lanes_wanted_together_are_undecided_where_ways_merge(void)
 	request = fabric_request(&f, 0, 1, 2);
 	fabric_route(&f, &request, &r);
 	CHECK_EQUAL(r.refusal.reason, OPTICS_GAVE_UP);
-	/* One lane fewer at the end, and no way has two: proven. */
+	/* With one lane fewer at the end, no path has two: proven. */
 	f.state->guide_lanes[4] = 0x3;
 	fabric_route(&f, &request, &r);
 	CHECK_EQUAL(r.refusal.reason, OPTICS_BLOCKED);
@@ -417,12 +419,12 @@ static void element_crossed_twice_must_keep_its_state(void)
 	CHECK_EQUAL(r.path.hops_count, 3);
 	CHECK_EQUAL(f.state->element_pins[0], 2);
 	fabric_close(&f);
-	/* Light would need the cell in two states at once. That this is so, it can't prove. */
+	/* Light would need the cell in two states at once. The router cannot prove that. */
 	open_loop(&f, "0-1", "2-3", 2, 3);
 	request = fabric_request(&f, 0, 1, 1);
 	CHECK_EQUAL(take(&f, &request, &r), OPTICS_GAVE_UP);
 	fabric_close(&f);
-	/* But a port that no state leads to is out of reach for any light. */
+	/* No light can reach a port that no state joins to another. */
 	open_loop(&f, "0-1", "0-2", 2, 3);
 	request = fabric_request(&f, 0, 1, 1);
 	CHECK_EQUAL(take(&f, &request, &r), OPTICS_NO_ROUTE);
@@ -477,8 +479,8 @@ static void direct_guide_is_taken_beside_a_way_through_an_element(void)
 }
 
 /*
- * Of two ways around a square of equal loss the one that needs fewer elements switched,
- * whether all of it stands already, all but its first element, or its last alone.
+ * Two paths around a square have equal loss. The router takes the one with fewer elements to
+ * switch: if its elements are all set, if all but the first are, or if only the last one is.
  */
 static void state_already_there_is_preferred(void)
 {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Linked without route.o, search.o and ledger.o: that this program exists proves that
- * the validator needs neither. It judges paths written by hand.
+ * This program links without route.o, search.o and ledger.o, which proves that the validator needs
+ * none of them. It judges explicit paths.
  */
 #include "maker.h"
 #include "tap.h"
 
-/* Two accelerators: a guide straight from 1 to 0, and from 0 to 1 an element between two. */
+/* Two accelerators: a guide directly from 1 to 0, and from 0 to 1 an element between two guides. */
 struct hand {
 	struct maker maker;
 	void *blob, *block;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Ranks that are processes go through phases: whenever one sends there is light, and whatever
- * happens all go on.
+ * Ranks are processes and run through phases. Whenever a rank sends there must be light, and every
+ * rank must always continue.
  */
 #include <signal.h>
 #include <stdio.h>
@@ -18,23 +18,23 @@
 
 #define RANKS 4u
 #define PHASES 4u
-#define PAIRS 3u /* the phase of pairs; the others are shifts by one more */
+#define PAIRS 3u /* the phase of pairs; the others are shifts, each by one more */
 #define TIMED "settle_ns=200000 relock_ns=100000 write_ns=0"
 #define FOREVER (-1)
 
-/* What processes tell each other. */
+/* Data that the processes share. */
 struct board {
 	unsigned int sent; /* times that a rank was in a phase with light */
-	unsigned int dark; /* and without */
+	unsigned int dark; /* times without light */
 	unsigned int foreseen; /* phases that were lit ahead */
-	unsigned int inside; /* ranks that have entered, and wait to be killed */
+	unsigned int inside; /* ranks that have entered a phase, and wait to be killed */
 };
 
 FIXTURE(phases)
 {
 	struct sim sim;
 	int slice;
-	unsigned int number; /* of the slice */
+	unsigned int number; /* file of the slice */
 	struct morph_rank_info ranks[RANKS];
 	struct morph_ctx *ctx;
 	struct morph_slice *loader;
@@ -47,13 +47,13 @@ static unsigned int partner(unsigned int phase, unsigned int rank)
 	return phase == PAIRS ? rank ^ 1 : (rank + phase + 1) % RANKS;
 }
 
-/* All on one plane: no two phases have room beside each other, but some share circuits. */
+/* All on one plane: no two phases fit next to each other, but some share circuits. */
 static struct morph_steps *steps_of(struct morph_ctx *ctx)
 {
 	MORPH_OPTS(morph_circuit_opts, opts,
 		   .flags = MORPH_CIRCUIT_SRC_PLANE | MORPH_CIRCUIT_DST_PLANE);
 	struct morph_steps *steps = morph_steps_new(ctx);
-	uint32_t known[RANKS][RANKS] = {}, held[RANKS]; /* a circuit's number, and one */
+	uint32_t known[RANKS][RANKS] = {}, held[RANKS]; /* number of a circuit, plus one */
 
 	for (unsigned int phase = 0; phase < PHASES; phase++) {
 		for (unsigned int rank = 0; rank < RANKS; rank++) {
@@ -135,8 +135,8 @@ static void must(struct process *process, int error)
 }
 
 /*
- * The rank's own circuit of a phase, as the driver tells it, and a receiver that sees light, as the
- * simulator does.
+ * The rank's circuit of a phase, from the driver, and a receiver that sees light, from the
+ * simulator.
  */
 static bool has_light(const struct process *process, unsigned int phase)
 {
@@ -152,7 +152,7 @@ static bool has_light(const struct process *process, unsigned int phase)
 	for (unsigned int at = 0; at < info.circuits.count; at++)
 		lit |= circuits[at].src_rank == process->rank && circuits[at].dst_rank == dst &&
 		       circuits[at].state == MORPH_CIRCUIT_LIT;
-	/* What a repair moves is dark, which no rank has asked for. */
+	/* A repair makes circuits dark without a request of a rank. */
 	return info.state == MORPH_SLICE_REPAIRING ||
 	       (lit && sim_lit_lanes(&process->self->sim, ranks[dst].accelerator));
 }
@@ -165,7 +165,7 @@ static void note(struct process *process, unsigned int phase)
 			   __ATOMIC_RELAXED);
 }
 
-/* It sends: at both ends of a while there is light. */
+/* Send: there must be light at the beginning and at the end. */
 static void send_in(struct process *process, unsigned int phase)
 {
 	must(process, morph_slice_phases_enter(process->phasing, phase, FOREVER));
@@ -201,7 +201,7 @@ static void begin_all(FIXTURE_DATA(phases) * self, pid_t *pids, void (*body)(str
 		pids[rank] = begin(self, rank, body);
 }
 
-/* How many have ended well. */
+/* Count the processes that ended without an error. */
 static unsigned int join_all(const pid_t *pids)
 {
 	unsigned int well = 0;
@@ -254,7 +254,7 @@ TEST_F(phases, each_rank_in_an_order_of_its_own)
 	EXPECT_EQ(2 * RANKS * ROUNDS, self->board->sent);
 }
 
-/* As one does who computes, while another thread provisions. */
+/* Like a rank that computes while another thread provisions. */
 static void go_announced(struct process *process)
 {
 	struct morph_slice_phases_info counts;
@@ -280,7 +280,10 @@ TEST_F(phases, announced_they_are_lit_ahead)
 	EXPECT_LE(RANKS * (ROUNDS - 1), self->board->foreseen);
 }
 
-/* Receivers of circuits that the first phase and that of pairs have both: they never see dark. */
+/*
+ * Receivers of circuits that both the first phase and the phase of pairs have: they must never go
+ * dark.
+ */
 static void look_on(struct process *process)
 {
 	const struct sim *sim = &process->self->sim;
@@ -358,7 +361,7 @@ TEST_F(phases, a_failover_is_waited_out)
 	EXPECT_EQ(0, wait_event(self->slice, MORPH_EVENT_REPLACED, PATIENCE_MS, &event));
 	EXPECT_EQ(RANKS, join_all(pids));
 	EXPECT_EQ(2 * RANKS * ROUNDS, self->board->sent + self->board->dark);
-	/* Between the failure and its being seen there is no light, and nobody knows. */
+	/* Between the failure and its detection there is no light, and no rank knows that. */
 	EXPECT_LT(self->board->dark, RANKS);
 }
 

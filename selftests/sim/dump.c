@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* A simulated fabric in user space, for tests, and printed for crosscheck.py. */
+/* A simulated fabric in user space, for tests, and its output for crosscheck.py. */
 #include "dump.h"
 
 void *read_profile(const char *path, size_t *bytes)

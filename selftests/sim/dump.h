@@ -4,9 +4,9 @@
 
 #include "sim/physics.h"
 
-/* A profile in memory, from $PROFILES. Exits where there is none. */
+/* Read a profile from $PROFILES into memory. Exit if there is none. */
 void *read_profile(const char *path, size_t *bytes);
-/* A fabric without drift, its elements and lasers as the seed has them. */
+/* Make a fabric without drift; the seed chooses the states of elements and lasers. */
 void start_fabric(struct sim_optics *o, const void *blob, size_t bytes, u64 seed);
 /* Print it in the format of the file "hardware" in debugfs. */
 void print_fabric(struct sim_optics *o);

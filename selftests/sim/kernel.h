@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
-/* What the simulator's pure files need of the kernel, for a program in user space. */
+/* Kernel definitions for the simulator's pure files in a user-space program. */
 #ifndef SIM_TEST_KERNEL_H
 #define SIM_TEST_KERNEL_H
 

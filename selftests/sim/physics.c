@@ -19,7 +19,7 @@ static void *load(const char *name, size_t *bytes)
 	return read_profile(path, bytes);
 }
 
-/* Make the checksum right, so that what lies behind it is reached. */
+/* Correct the checksum, so that the reader reaches the data after it. */
 static void sign(u8 *blob, size_t bytes)
 {
 	const size_t at = offsetof(struct morph_profile_header, checksum);
@@ -30,7 +30,7 @@ static void sign(u8 *blob, size_t bytes)
 	memcpy(blob + at, &crc, sizeof(crc));
 }
 
-/* A blob must be refused with a sentence that has the word. */
+/* The reader must reject the blob with a text that contains the word. */
 static void expect_refusal(const void *blob, size_t bytes, const char *word)
 {
 	struct sim_refusal why = {};
@@ -139,7 +139,7 @@ static void test_record_rules(void)
 	free(blob);
 }
 
-/* Whatever is accepted can be traced; the sanitizers watch. */
+/* Trace light in every accepted profile; the sanitizers detect errors. */
 static void test_random_bytes(void)
 {
 	struct sim_optics *end;
@@ -196,7 +196,7 @@ static void test_decibels(void)
 	CHECK_EQUAL(sim_mdbm(0), -150000);
 }
 
-/* The path from port 0 of accelerator 0 to any receiver: set its states; the receiver. */
+/* Set the states of a path from port 0 of accelerator 0 to any receiver; return the receiver. */
 static u32 make_path(struct sim_optics *o, u32 *last)
 {
 	struct sim_optics *end = o;
@@ -324,7 +324,7 @@ static void test_drift(void)
 	      sim_drift_mdb(&o, 7, 0) != sim_drift_mdb(&o, 5, 0));
 }
 
-/* One fabric, or two whose edges face each other. */
+/* Print one fabric, or two whose edges are connected to each other. */
 static int print(const char *path, const char *seed)
 {
 	struct sim_optics o, peer;
