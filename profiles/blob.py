@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 """Writer of device profiles: the binary layout of kmod/optics/profile.h.
 
-A Blob collects records and turns them into bytes. It refuses what the format
-cannot hold; it does not judge whether the fabric makes sense, which is the work
-of checkprofile.py.
+A Blob collects records and turns them into bytes. It rejects records that the format cannot hold.
+checkprofile.py checks whether the fabric makes sense.
 """
 
 import struct
@@ -50,7 +49,7 @@ HOST_NAME = text("[!-~]{1,31}", "1 to 31 printable characters")
 
 
 class Impossible(Exception):
-    """No profile can have that."""
+    """The format cannot hold this."""
 
 
 class Blob:
@@ -70,7 +69,7 @@ class Blob:
         self.edges = bytearray()
 
     def kind(self, name, ports, states, loss_mdb, extinction_mdb):
-        """The index of a kind, which is made on first use.
+        """The index of a kind. Adds the kind on first use.
 
         states is a list of lists of joined pairs of ports; the first is the
         parking state.
@@ -92,7 +91,7 @@ class Blob:
         return self.kinds[name]
 
     def element(self, kind, tile=TILE_NONE):
-        """Add an element; its index."""
+        """Add an element. Returns its index."""
         index = len(self.elements) // ELEMENT.size
         self.elements += ELEMENT.pack(kind, tile)
         return index
@@ -102,7 +101,7 @@ class Blob:
         self.guides += GUIDE.pack(a[1], b[1], a[2], b[2], a[0], b[0], guide_class, loss_mdb)
 
     def accelerator(self, host, position, spare):
-        """Add an accelerator; its index."""
+        """Add an accelerator. Returns its index."""
         if tuple(position) in self.positions:
             raise Impossible(f"two accelerators would be at position {tuple(position)}")
         self.positions.add(tuple(position))
@@ -111,13 +110,13 @@ class Blob:
         return index
 
     def host(self, name):
-        """Add a server; its index."""
+        """Add a server. Returns its index."""
         index = len(self.hosts) // HOST.size
         self.hosts += HOST.pack(name.encode("ascii"))
         return index
 
     def edge(self, name, peer_edge, least_mdbm, most_mdbm):
-        """Add an edge, whose peer's UUID the provider gives; its index."""
+        """Add an edge. The provider gives the UUID of its peer. Returns its index."""
         index = len(self.edges) // EDGE.size
         self.edges += EDGE.pack(bytes(16), peer_edge, least_mdbm, most_mdbm, name.encode("ascii"))
         return index

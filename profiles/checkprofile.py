@@ -1,12 +1,16 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-"""Check a device profile and show what is in it: checkprofile.py [--json] [--format-only] FILE...
+"""Check a device profile and print its counts: checkprofile.py [--json] [--format-only] FILE...
 
-Three things are checked: every rule of the format (morphprofile.py), what is
-published of the fabric that the profile is named after, and that light can go from
-every accelerator to every other within the budget. In a fabric of more than
-SAMPLE accelerators the last is checked from a sample of them, to all within their
-own rack. Exits with 1 and a sentence when a check fails.
+The script checks three things:
+
+ * every rule of the format (morphprofile.py),
+ * published figures of the fabric with the profile's name,
+ * that light can go from every accelerator to every other one within the power budget. In a
+   fabric with more than SAMPLE accelerators, it checks paths from a sample of them, and only to
+   accelerators of the same rack.
+
+It exits with 1 and a message if a check fails.
 """
 
 import argparse
@@ -19,9 +23,9 @@ import morphprofile as mp
 SAMPLE = 512            # above this many accelerators, paths are checked from a sample
 SAMPLE_STEP = 577       # a prime, so that the sample meets every place in a rack
 MOST_GUIDES = 64        # in one path: the limit of kernel and library
-LABELS = 32             # ways to one place that the exact search keeps
+LABELS = 32             # paths to one guide that the exact search keeps
 
-# What is published of each fabric, or was decided where nothing is (README.md).
+# Published figures of each fabric, or assumptions where there are none (README.md).
 KNOWN = {
     "server4": {"accelerators": 4, "spares": 0, "hosts": 1},
     "server8": {"accelerators": 10, "spares": 2, "hosts": 1},
@@ -37,13 +41,13 @@ RACK_ACCELERATORS = {"pod4096": 72}
 
 
 class Unsound(Exception):
-    """The profile is well formed, but is not the fabric that it is said to be."""
+    """The profile is well-formed, but does not match the figures of its fabric."""
 
 
 # ------------------------------------------------------------------------- counts
 
 def summary(profile):
-    """The counts of a profile, for people and for tests."""
+    """The counts of a profile, for output and tests."""
     classes = dict.fromkeys(mp.CLASS_NAMES, 0)
     for number in profile.guide_class:
         classes[mp.CLASS_NAMES[number]] += 1
@@ -70,13 +74,13 @@ def summary(profile):
 
 
 def mesh_counts(profile):
-    """The counts by which a hexagonal mesh is known."""
+    """Counts that identify a hexagonal mesh."""
     follows, joined = {}, 0
     for guide in range(profile.guides_count):
         ends = [profile.guide_end(guide, end) for end in (0, 1)]
         if all(end[0] == mp.ELEMENT for end in ends):
             joined += 1
-            # Clockwise round a cell, light passes ports 0 to 1 or 2 to 3 of each PUC.
+            # Clockwise around a cell, light passes each PUC from port 0 to 1 or from port 2 to 3.
             first, second = sorted(ends, key=lambda end: end[2] % 2, reverse=True)
             if first[2] % 2 == second[2] % 2:
                 raise Unsound(f"guide {guide} joins ports {first[2]} and {second[2]} of two PUCs, "
@@ -92,10 +96,10 @@ def mesh_counts(profile):
 
 
 def orientations(profile, follows):
-    """How many PUCs lie in each of the three directions.
+    """Number of PUCs in each of the three directions.
 
-    The side that follows clockwise in a cell is turned by 60 degrees, and opposite
-    sides are parallel, so directions repeat after three sides.
+    The next side of a cell, clockwise, is turned by 60 degrees. Opposite sides are parallel, so
+    directions repeat after three sides.
     """
     turned = {}
     for (a, _), (b, _) in follows.items():
@@ -118,7 +122,7 @@ def orientations(profile, follows):
 
 
 def closed_hexagons(follows):
-    """The cells that have a PUC at each of their six sides, as sets of (PUC, first port)."""
+    """The cells with a PUC at each of their six sides, as sets of (PUC, first port)."""
     cells = set()
     for start in follows:
         cell, here = [start], follows[start]
@@ -131,7 +135,7 @@ def closed_hexagons(follows):
 
 
 def check_known(profile, found):
-    """Compare the counts with what is known of the fabric."""
+    """Compare the counts with the known figures of the fabric."""
     for key, value in KNOWN.get(profile.name, {}).items():
         if found[key] != value:
             raise Unsound(f"{key} is {found[key]}, must be {value}")
@@ -144,7 +148,7 @@ def check_known(profile, found):
 # -------------------------------------------------------------------------- paths
 
 def crossings(profile, code):
-    """Where light that enters a guide can go: (element, state, next guide entered, loss)."""
+    """Where light that enters a guide can go: (element, state, next guide, loss)."""
     what, element, port = profile.guide_end(code >> 1, 1 - (code & 1))
     if what != mp.ELEMENT:
         return
@@ -159,7 +163,7 @@ def crossings(profile, code):
 
 
 def conflict(label, element, state):
-    """Whether a path has crossed an element in another state already."""
+    """Whether a path has already crossed the element in another state."""
     while label:
         _, label, passed, in_state = label
         if passed == element and in_state != state:
@@ -170,8 +174,8 @@ def conflict(label, element, state):
 def search(profile, accelerator, targets, budget, labels):
     """Cheapest paths from an accelerator to those of targets: {accelerator: (loss, label)}.
 
-    A label is (guide entered, label before, element crossed before, its state). With
-    more than one label for each guide, no path crosses an element in two states.
+    A label is (guide, previous label, element before this guide, its state). With several labels
+    for each guide, no path crosses an element in two states.
     """
     planes = profile.parameters["planes"]
     heap, tries, seen, found = [], 0, {}, {}
@@ -218,7 +222,7 @@ def guides_in(label):
 
 
 def check_paths(profile):
-    """Find a path for each pair of accelerators; the figures of the worst ones."""
+    """Find a path for each pair of accelerators. Returns the worst figures."""
     head = profile.parameters
     budget = head["laser_mdbm"] - head["sensitivity_mdbm"] - head["margin_mdb"]
     least = head["laser_mdbm"] - head["overload_mdbm"]
@@ -256,7 +260,7 @@ def check_paths(profile):
 # ------------------------------------------------------------------- command line
 
 def show(found):
-    """Print a summary for people."""
+    """Print a summary."""
     print(f"{found['name']}: {found['bytes']} bytes, checksum {found['checksum']}")
     for key, value in found.items():
         if key in ("name", "bytes", "checksum", "parameters"):

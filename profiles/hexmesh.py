@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 """Geometry of the recirculating hexagonal mesh of 2x2 cells (PUCs).
 
-Cells stand in columns; every side that two cells share carries one PUC. The rules
-of numbering are those of the published prototype; profiles/README.md has them.
+Cells are arranged in columns. Each side that two cells share has one PUC. The numbering follows the
+published prototype; profiles/README.md has the rules.
 """
 
 from blob import END_ELEMENT, END_RX, END_TX, GUIDE_LOSS, HOST_NAME, KIND_LOSS, WAVEGUIDE
@@ -12,7 +12,7 @@ RIGHT, LEFT, BELOW = 1, 2, 3    # side of cell a that touches b: upper right, lo
 BAR = [(0, 1), (2, 3)]
 CROSS = [(0, 2), (1, 3)]
 PARTIAL = []
-MOST_CELLS = 64                 # either way
+MOST_CELLS = 64                 # maximum of width and height
 PORT = integer(0, 8 * MOST_CELLS)
 
 
@@ -31,7 +31,7 @@ def pucs(width, height):
         size, after = sizes[column], sizes[column + 1]
         if size == height + 1:
             result += vertical(first[column], size)
-            # Inner cells of the next column start one lower where it is the longer one.
+            # Inner cells of the next column start one lower if that column is longer.
             shift = 1 if after > height else 0
             for cell in range(size):
                 if cell > 0:
@@ -56,7 +56,7 @@ def vertical(first, size):
 
 
 def puc_nodes(a, b, side):
-    """The nodes n0 to n3 of a PUC, which are its ports 0 to 3."""
+    """The nodes n0 to n3 of a PUC. They are its ports 0 to 3."""
     return (6 * a + side % 6, 6 * a + (side + 1) % 6,
             6 * b + (side + 3) % 6, 6 * b + (side + 4) % 6)
 
@@ -84,7 +84,7 @@ class HexMesh:
         """The whole fabric."""
         kind = self.blob.kind("puc", 4, [BAR, CROSS, PARTIAL], self.losses["element_mdb"],
                               self.losses["extinction_mdb"])
-        ends = {}                       # node: the (element, port) that meet there
+        ends = {}                       # node: the (element, port) pairs that meet there
         for a, b, side in pucs(self.spec["width"], self.spec["height"]):
             element = self.blob.element(kind)
             for port, node in enumerate(puc_nodes(a, b, side)):
@@ -95,7 +95,7 @@ class HexMesh:
         self.accelerators({node: end[0] for node, end in ends.items() if len(end) == 1})
 
     def accelerators(self, free):
-        """Accelerators, each with its transmit and receive channel at a port of the mesh."""
+        """Accelerators. Each has a transmit and a receive channel at a port of the mesh."""
         nodes = self.spec["port_nodes"]
         if sorted(nodes) != sorted(free):
             wrong = sorted(set(nodes) ^ set(free)) or [node for node in free if nodes.count(node) > 1]

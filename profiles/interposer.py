@@ -1,11 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 """Geometry of optical interposers: route-and-select nodes, one per tile and plane.
 
-Every way out of a tile (a neighbour on the interposer, or its fibres) has an
-ingress and an egress. An ingress selects where light that comes in goes: to the
-receiver, or to the egress of another way. An egress selects where light that goes
-out comes from: the transmitter, or the ingress of another way. profiles/README.md
-has the pictures and the numbering of ports.
+Every exit of a tile (a neighbour on the interposer, or its fibres) has an ingress and an egress. An
+ingress leads incoming light to the receiver or to the egress of another exit. An egress selects its
+light from the transmitter or from the ingress of another exit. profiles/README.md has pictures and
+the numbering of ports.
 """
 
 from math import prod
@@ -16,41 +15,41 @@ from spec import either, integer, mapping, sequence, text
 
 STEPS = {"north": (0, -1), "east": (1, 0), "south": (0, 1), "west": (-1, 0)}
 OPPOSITE = {"north": "south", "east": "west", "south": "north", "west": "east"}
-FIBRES = "fibres"               # the way that leads to other servers
+FIBRES = "fibres"               # the exit to other servers
 AXES = "xyz"
-OCS_WRAP, OCS_RACK = 1, 2       # ports of an optical circuit switch; 0 is the tile's side
-OCS_WIDTH = 8                   # choices of a selector of a circuit switch that joins any racks
+OCS_WRAP, OCS_RACK = 1, 2       # ports of an optical circuit switch; port 0 leads to the tile
+OCS_WIDTH = 8                   # choices of a selector in a circuit switch that joins any racks
 RING, ANY = "ring", "any"       # which racks the circuit switches join
-MOST_PORTS = 1 << 16            # of all accelerators together; more would take hours to write
+MOST_PORTS = 1 << 16            # of all accelerators; with more ports, writing would take hours
 
 TILE_AT, SERVER_AT = sequence(integer(0, 63), 2, 2), sequence(integer(0, 15), 3, 3)
-FIBRES_TO = integer(0, 15)      # to one neighbour, of one tile
-# servers that a spare server is joined to, where it is not told one by one
+FIBRES_TO = integer(0, 15)      # to one neighbour, for one tile
+# Servers that a spare server is joined to, if the description does not name each of them.
 REACHES = ("ring", "levels")
 JOINS = either(text("|".join(REACHES), " or ".join(REACHES) + ", or a list of servers"), sequence(SERVER_AT, 1, 64))
 
 
 def one_pair_states(near, far):
-    """Park, then one state for each pair of a port of near and a port of far."""
+    """The parking state, then one state for each pair of a port in near and a port in far."""
     return [[]] + [[(a, b)] for a in near for b in far]
 
 
 class Tile:
-    """The elements of one tile, by plane and way, and its fibre selectors."""
+    """The elements of one tile, by plane and exit, and its fibre selectors."""
 
     def __init__(self, accelerator, ways, fibres_out, fibres_in):
         self.accelerator = accelerator
         self.ways = ways
         self.fibres = {"out": fibres_out, "in": fibres_in}
-        self.node = {}                  # (plane, "out" or "in", way): element
+        self.node = {}                  # (plane, "out" or "in", exit): element
         self.selectors = {"out": [], "in": []}
 
     def exchange_port(self, side, way):
-        """Port of an ingress or egress which leads to the accelerator's selector."""
+        """Port of an ingress or egress that leads to the accelerator's selector."""
         return self.fibres[side] if way == FIBRES else 1
 
     def transit_port(self, side, way, other):
-        """Port of the ingress or egress of way which leads to that of other."""
+        """Port of the ingress or egress of exit `way` that leads to exit `other`."""
         if way == FIBRES:
             return self.fibres[side] + 1 + self.ways.index(other)
         return 2 + [w for w in self.ways if w != way].index(other)
@@ -86,14 +85,14 @@ class Interposer:
         self.edge_tiles = [((0, 0, 0), tuple(tile)) for tile in spec["edges"]["fibres"]]
         self.links = self.rack_links()
         self.fibre_counts = self.count_fibres()
-        # (rack, link): elements at the source's and sink's side, or what they choose from:
-        # (element, port) by rack.
+        # (rack, link): elements at the source and at the sink, or the (element, port) by rack that
+        # they select.
         self.switches = {}
 
-    # ------------------------------------------------------------ what the rules can't see
+    # --------------------------------------------------- checks that the rules cannot make
 
     def check_places(self):
-        """Refuse places that are not there, that are taken, and light that the edges can't have."""
+        """Reject invalid places, places in use, and impossible powers at edges."""
         spec, tiles = self.spec, self.face(2, 1)
         for tile, place in zip(spec["spare_tiles"], spec["spare_tiles"].places):
             if tuple(tile) in tiles:
@@ -114,7 +113,7 @@ class Interposer:
         if edges["fibres"] and not edges["least_mdbm"] <= edges["most_mdbm"] <= laser:
             raise edges.places["most_mdbm"].wrong(f"must be {edges['least_mdbm']}, which is least_mdbm, to {laser}, "
                                                   f"which is laser_mdbm, and is {edges['most_mdbm']}")
-        # Counted before anything is made.
+        # Count before adding anything.
         racks, servers = prod(spec["racks"]), prod(spec["servers"]) + len(spec["spare_servers"])
         if spec["switches"] == ANY and racks > OCS_WIDTH ** 2:
             raise Impossible(f"a circuit switch would join {racks} racks; at most {OCS_WIDTH ** 2} are possible")
@@ -122,20 +121,20 @@ class Interposer:
         if ports > MOST_PORTS:
             raise Impossible(f"the accelerators would have {ports} ports; at most {MOST_PORTS} are possible")
 
-    # ------------------------------------------------------------ what is joined to what
+    # -------------------------------------------------------------------------- topology
 
     def racks(self):
-        """Positions of the racks, in order of their index."""
+        """Positions of the racks by index."""
         nx, ny, nz = self.spec["racks"]
         return [(x, y, z) for z in range(nz) for y in range(ny) for x in range(nx)]
 
     def servers(self):
-        """Positions of the servers of a rack, without spares, in order of their index."""
+        """Positions of the servers of a rack by index, without spares."""
         nx, ny, nz = self.spec["servers"]
         return [(x, y, z) for z in range(nz) for y in range(ny) for x in range(nx)]
 
     def outside(self, at):
-        """The axis of which a position is at -1, beside a server; None where it is elsewhere."""
+        """The axis on which a position is -1, beside a server; None for other positions."""
         axes = [axis for axis in range(3) if at[axis] < 0]
         inside = all(at[axis] < self.spec["servers"][axis] for axis in range(3))
         return axes[0] if len(axes) == 1 and inside else None
@@ -143,8 +142,8 @@ class Interposer:
     def joined(self, spare):
         """Servers that a spare server is joined to.
 
-        ring: the one beside it and the one across the ring that it would stand in.
-        levels: and one of each level that these two are not of, above or below the one beside it.
+        ring: the server beside it, and the opposite one in the ring that its position extends.
+        levels: also one server of each other level, above or below the server beside it.
         """
         if spare["joins"] not in REACHES:
             return [tuple(server) for server in spare["joins"]]
@@ -157,7 +156,7 @@ class Interposer:
         return servers
 
     def face(self, axis, sign):
-        """Tiles of a server on one of its faces."""
+        """Tiles on one face of a server."""
         size = self.spec["tiles"]
         tiles = [(x, y) for y in range(size[1]) for x in range(size[0])]
         if AXES[axis] == "z":
@@ -166,9 +165,9 @@ class Interposer:
         return [tile for tile in tiles if tile[axis] == edge]
 
     def rack_links(self):
-        """The fibres of a rack: (source, sink, wrap), the first two (server, tile).
+        """The fibres of a rack: (source, sink, wrap). Source and sink are (server, tile).
 
-        wrap is None, or (axis, sign) where the fibre closes a ring of servers.
+        wrap is None, or (axis, sign) if the fibre closes a ring of servers.
         """
         links = []
         for axis in range(3):
@@ -189,7 +188,7 @@ class Interposer:
         return links
 
     def count_fibres(self):
-        """Fibres that leave and that reach each tile: {(server, tile): [out, in]}."""
+        """Fibres out of and into each tile: {(server, tile): [out, in]}."""
         counts = {}
         for source, sink, _ in self.links:
             counts.setdefault(source, [0, 0])[0] += 1
@@ -202,25 +201,25 @@ class Interposer:
     # ---------------------------------------------------------------------- elements
 
     def join(self, a, b, guide_class=WAVEGUIDE, loss="waveguide_mdb"):
-        """A guide from (element, port) a to (element, port) b."""
+        """Add a guide from (element, port) a to (element, port) b."""
         self.blob.guide((END_ELEMENT, *a), (END_ELEMENT, *b), guide_class, self.losses[loss])
 
     def selector(self, name, choices, tile):
-        """An element that joins port 0 to one of ports 1 to choices, or to none."""
+        """Add an element that joins port 0 to one of ports 1 to choices, or to none."""
         kind = self.blob.kind(f"{name}{choices}", choices + 1,
                               one_pair_states([0], range(1, choices + 1)),
                               self.losses["element_mdb"], self.losses["extinction_mdb"])
         return self.blob.element(kind, tile)
 
     def matrix(self, name, fibres, choices, tile):
-        """An element that joins one of its fibre ports to one of its other ports, or none."""
+        """Add an element that joins one of its fibre ports to one of its other ports, or none."""
         kind = self.blob.kind(f"{name}{fibres}x{choices}", fibres + choices,
                               one_pair_states(range(fibres), range(fibres, fibres + choices)),
                               self.losses["matrix_mdb"], self.losses["extinction_mdb"])
         return self.blob.element(kind, tile)
 
     def tile(self, accelerator, ways, fibres):
-        """All elements and guides of one tile."""
+        """Add all elements and guides of one tile."""
         tile = Tile(accelerator, ways, *fibres)
         for plane in self.planes:
             self.plane(tile, plane)
@@ -230,7 +229,7 @@ class Interposer:
         return tile
 
     def plane(self, tile, plane):
-        """The node of one plane: selectors of the accelerator, ingresses and egresses."""
+        """Add the node of one plane: selectors of the accelerator, ingresses and egresses."""
         ways, accelerator = tile.ways, tile.accelerator
         ends = {"out": self.selector("tx", len(ways), accelerator),
                 "in": self.selector("rx", len(ways), accelerator)}
@@ -260,7 +259,7 @@ class Interposer:
                                tile.transit_port("out", other, way)))
 
     def fibre_selector(self, tile, side, fibre):
-        """The element that gives one fibre to one plane, or to none."""
+        """Add the element that connects one fibre to one plane, or to none."""
         element = self.selector(f"fibre-{side}", len(self.planes), tile.accelerator)
         tile.selectors[side].append(element)
         for plane in self.planes:
@@ -271,7 +270,7 @@ class Interposer:
     # ------------------------------------------------------------- servers, racks, pods
 
     def server(self, rack, key, name):
-        """One server; its tiles by position."""
+        """Add one server. Returns its tiles by position."""
         spares = [tuple(spare) for spare in self.spec["spare_tiles"]]
         places = self.face(2, 1) + spares
         host = self.blob.host(name)
@@ -295,7 +294,7 @@ class Interposer:
         return tiles
 
     def tile_guides(self, tile, neighbour, way):
-        """The guides from a tile to its neighbour, one per plane."""
+        """Add the guides from a tile to its neighbour, one per plane."""
         for plane in self.planes:
             self.join((tile.node[plane, "out", way], 0),
                       (neighbour.node[plane, "in", OPPOSITE[way]], 0), TILE, "tile_mdb")
@@ -303,8 +302,8 @@ class Interposer:
     def position(self, rack, key, place):
         """Position of a tile in the whole fabric.
 
-        A spare server at -1 of an axis gets numbers past the far end of the
-        fabric's grid, for positions are unsigned.
+        Positions are unsigned. A spare server at -1 of an axis therefore gets numbers beyond the
+        far end of the fabric's grid.
         """
         at = self.spec["spare_servers"][key[1]]["at"] if key[0] == "spare" else key
         position = []
@@ -320,7 +319,7 @@ class Interposer:
         return position
 
     def rack(self, rack, prefix):
-        """One rack with its spare servers, and the fibres between its servers."""
+        """Add one rack with its spare servers, and the fibres between its servers."""
         tiles = {}
         keys = [(key, f"server{index:02}") for index, key in enumerate(self.servers())]
         keys += [(("spare", index), f"spare{index}")
@@ -343,9 +342,10 @@ class Interposer:
         self.edges(tiles, used)
 
     def edges(self, tiles, used):
-        """The fibres that leave the fabric: first those out, then those in, as many.
+        """Add the fibres that leave the fabric: first the outgoing ones, then the same number of
+        incoming ones.
 
-        Half of the loss of each is this side's, and half the peer's.
+        Each side accounts for half of the loss.
         """
         loss = self.losses["fibre_end_mdb"]
         count = len(self.edge_tiles)
@@ -363,7 +363,7 @@ class Interposer:
         return any(extent > 1 for extent in self.spec["racks"])
 
     def switched_fibre(self, rack, number, out, into):
-        """A wrap fibre through two 1x2 circuit switches, one at either end."""
+        """Add a wrap fibre through two 1x2 circuit switches, one at each end."""
         kind = self.blob.kind("ocs2", 3, one_pair_states([0], [OCS_WRAP, OCS_RACK]),
                               self.losses["ocs_mdb"], self.losses["ocs_extinction_mdb"])
         first = self.blob.element(kind, TILE_NONE)
@@ -374,11 +374,11 @@ class Interposer:
         self.switches[rack, number] = (first, second)
 
     def choices(self, tile, side):
-        """Selectors that lead a fibre of a tile to any rack, the way out or the way in: (element,
-        port) by rack.
+        """Add selectors that lead a fibre of a tile to any rack, for outgoing or incoming light.
+        Returns the (element, port) by rack.
 
-        In a circuit switch with so many ports as racks a circuit from one to another is
-        what the selectors of both have chosen. A pass loses as much in two levels as in one.
+        In a circuit switch with one port per rack, the selectors of both racks choose a circuit
+        together. Two levels have the same loss per pass as one.
         """
         racks = prod(self.spec["racks"])
         width, levels = min(racks, OCS_WIDTH), 1 if racks <= OCS_WIDTH else 2
@@ -396,14 +396,16 @@ class Interposer:
         return found[:racks]
 
     def any_rack(self):
-        """The fibres inside circuit switches that join any racks: link by link, each with each."""
+        """Add the fibres inside circuit switches that join any racks: for each link, between all
+        pairs of racks."""
         order = {rack: index for index, rack in enumerate(self.racks())}
         for (rack, number), (out, _) in self.switches.items():
             for there, index in order.items():
                 self.join(out[index], self.switches[there, number][1][order[rack]], FIBRE, "patch_mdb")
 
     def rack_fibres(self):
-        """The fibres between racks, which the circuit switches select instead of the wrap."""
+        """Add the fibres between racks, which the circuit switches select instead of the wrap
+        fibres."""
         for (rack, number), (first, _) in self.switches.items():
             axis, sign = self.links[number][2]
             extent = self.spec["racks"][axis]

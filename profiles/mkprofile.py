@@ -2,9 +2,9 @@
 # SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 """Make a device profile: mkprofile.py PROFILE.yaml OUTPUT.bin [KEY=YAML...]
 
-The YAML file describes a fabric; what each constant rests upon stands beside it.
-A file may take constants from another one, which its key "constants" names. Keys
-(name, shape.spare_servers) can be given other values, for a family of profiles.
+The YAML file describes a fabric and names the source of each constant. Its key "constants" can name
+another file with constants. Arguments can replace the values of keys (name, shape.spare_servers),
+for a family of profiles.
 """
 
 import os
@@ -19,7 +19,7 @@ GEOMETRIES = {"interposer": Interposer, "hexmesh": HexMesh}
 
 
 def rising(parameters, *keys):
-    """Refuse powers that are not in that order."""
+    """Reject powers in the wrong order."""
     for lower, higher in zip(keys, keys[1:]):
         if parameters[lower] > parameters[higher]:
             raise parameters.places[lower].wrong(f"must be at most {higher}, which is {parameters[higher]}, "
@@ -27,7 +27,7 @@ def rising(parameters, *keys):
 
 
 def make(path, instead=()):
-    """The bytes of the profile that a YAML file describes, with some keys' values changed: (key,
+    """The bytes of the profile that a YAML file describes. changes has replaced keys: (key,
     YAML)."""
     description = Description(path)
     for key, content in instead:

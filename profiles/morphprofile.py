@@ -1,9 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 """An independent reader of device profiles, and a tracer of light.
 
-It shares no code with the writer beside it, with the kernel or with the library,
-so that tests can hold any of them against it. In short:
-
+It shares no code with the writer, the kernel or the library, so tests can compare each of them with
+it. In short:
     profile = load("server8.bin")       # raises Malformed, naming the rule that was broken
     profile.parameters["planes"]        # the numbers of the header
     profile.kinds[k].states[s][p]       # the port joined to port p in state s, or None
@@ -19,7 +18,8 @@ so that tests can hold any of them against it. In short:
     arriving = trace(profile, states, {(accelerator, plane): {lane: power_mdbm}})
     arriving[(accelerator, plane)][lane]            # power in mdbm, a float
 
-What comes in at edge e is lit as ("edge", e), and what leaves there arrives as that.
+Light that enters at edge e has the source ("edge", e), and light that leaves there has this
+receiver.
 """
 
 import math
@@ -37,7 +37,7 @@ ELEMENT, TX, RX, EDGE = range(4)
 WAVEGUIDE, TILE, FIBRE, TO_EDGE = range(4)
 CLASS_NAMES = ("waveguide", "tile", "fibre", "edge")
 
-# The header, field by field: name and format.
+# Fields of the header: name and format.
 _HEADER = (
     ("magic", "8s"), ("version", "I"), ("header_bytes", "I"), ("total_bytes", "Q"),
     ("checksum", "I"), ("reserved0", "I"), ("name", "32s"), ("wavelengths", "I"), ("planes", "I"),
@@ -47,14 +47,14 @@ _HEADER = (
     ("write_each_ns", "Q"), ("deadline_ns", "Q"), ("drift_period_ns", "Q"), ("flags", "I"),
     ("reserved1", "I"),
 )
-# The sections in their order, and the bytes of one record of each.
+# Sections in order, and the size of a record of each.
 _SECTIONS = (("kinds", 40), ("states", 16), ("elements", 8), ("guides", 16),
              ("accelerators", 12), ("hosts", 32), ("edges", 40))
 _HEADER_BYTES = struct.calcsize("<" + "".join(form for _, form in _HEADER)) + 16 * len(_SECTIONS)
 _NOT_PARAMETERS = ("magic", "version", "header_bytes", "total_bytes", "checksum", "reserved0",
                    "name", "flags", "reserved1")
 
-# Least and greatest value of the parameters, by unit.
+# Minimum and maximum of the parameters, by unit.
 _RANGES = {"mdbm": (-200000, 200000), "mdb": (0, 100000), "ns": (0, 3600 * 10 ** 9),
            "mbps": (1, 10 ** 12)}
 
@@ -64,7 +64,7 @@ Edge = namedtuple("Edge", "name peer_uuid peer_edge least_mdbm most_mdbm")
 
 
 class Malformed(ValueError):
-    """The blob breaks a rule of the format; the message says which and where."""
+    """The blob breaks a rule of the format. The message names the rule and the place."""
 
 
 def _require(condition, message):
@@ -92,7 +92,7 @@ def _words(raw, code):
 
 
 class Profile:
-    """A profile, checked whole and turned into arrays."""
+    """A profile, checked completely and converted to arrays."""
 
     def __init__(self, blob):
         self._blob = blob
@@ -106,7 +106,7 @@ class Profile:
         self._attach()
         del self._blob
 
-    # ------------------------------------------------------------------ reading
+    # ------------------------------------------------------------------- parser
 
     def _read_header(self):
         blob = self._blob
@@ -268,7 +268,7 @@ class Profile:
         for guide, ends in enumerate(zip(*self._type)):
             _require(ends != (EDGE, EDGE), f"guide {guide}: leads from an edge to an edge")
 
-    # -------------------------------------------------------------------- asking
+    # ------------------------------------------------------------------- queries
 
     @property
     def elements_count(self):
@@ -281,7 +281,7 @@ class Profile:
         return len(self.guide_class)
 
     def guide_end(self, guide, end):
-        """What end 0 or 1 of a guide is attached to: (type, index, port)."""
+        """The object at end 0 or 1 of a guide: (type, index, port)."""
         return self._type[end][guide], self._index[end][guide], self._port[end][guide]
 
     def parked(self):
@@ -322,10 +322,9 @@ def load(path):
 def gains(profile, states, source, max_leaks=2, most_mdb=100000, extra=None):
     """The share of a source's power that reaches each receiver: {receiver: gain}.
 
-    Sources and receivers are (accelerator, plane) or ("edge", edge). Light is
-    followed while it left its element's joined port at most max_leaks times and
-    lost at most most_mdb. extra gives added losses in mdb: {"guide": {g: mdb},
-    "element": {e: mdb}}.
+    Sources and receivers are (accelerator, plane) or ("edge", edge). The search follows light that
+    has leaked into a wrong port at most max_leaks times and has lost at most most_mdb. extra gives
+    additional losses in mdb: {"guide": {g: mdb}, "element": {e: mdb}}.
     """
     extra_guide = (extra or {}).get("guide", {})
     extra_element = (extra or {}).get("element", {})
@@ -362,11 +361,11 @@ def gains(profile, states, source, max_leaks=2, most_mdb=100000, extra=None):
 
 
 def trace(profile, states, lasers, **limits):
-    """Where light arrives: {(accelerator, plane): {lane: power_mdbm}}.
+    """The light at receivers: {(accelerator, plane): {lane: power_mdbm}}.
 
-    states is the state of every element; lasers is what is lit: {(accelerator,
-    plane): {lane: power_mdbm}}. limits are those of gains(). Powers that reach one
-    receiver on one lane add up; what nothing reaches does not appear.
+    states has the state of every element. lasers has the lit lasers: {(accelerator, plane): {lane:
+    power_mdbm}}. limits are those of gains(). Powers that reach one receiver on one lane add up.
+    Receivers without light do not appear.
     """
     sums = {}
     for source, lanes in lasers.items():

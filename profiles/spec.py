@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-"""Reading of the YAML descriptions, with messages that name file, line and key of what is wrong.
+"""Read YAML descriptions. Errors name file, line and key of the mistake.
 
-A rule is a function of a YAML node and its place; it returns the value, or raises a ValueError.
-Those of this file make rules for numbers, texts, lists and mappings:
+A rule is a function of a YAML node and its place. It returns the value, or raises a ValueError.
+Functions of this file make rules for numbers, texts, lists and mappings:
 
     corner = sequence(integer(0, 63), 2, 2)
     shape = mapping({"tiles": corner, "spare": boolean})
     value = Description("server8.yaml").take("shape", shape)
-    raise value.places["tiles"].wrong("too many")       # for what no single rule can see
+    raise value.places["tiles"].wrong("too many")   # for mistakes that no single rule detects
 """
 
 import os
@@ -19,7 +19,7 @@ import yaml
 
 @dataclass(frozen=True)
 class Place:
-    """Where something stands."""
+    """The place of a value: file, line and key."""
     file: str
     line: int
     key: str = ""
@@ -29,7 +29,7 @@ class Place:
         return Place(self.file, node.start_mark.line + 1, f"{self.key}.{key}" if self.key else str(key))
 
     def wrong(self, what):
-        """An error that says so."""
+        """The error for this place."""
         return ValueError(f"{self.file}:{self.line}: {self.key}: {what}")
 
 
@@ -53,17 +53,17 @@ class Sequence(list):
 # rules
 
 def scalar(node, place, kind, wanted):
-    """The value of a scalar of one of YAML's own kinds."""
+    """The value of a scalar of a standard YAML type."""
     if not isinstance(node, yaml.ScalarNode) or node.tag != "tag:yaml.org,2002:" + kind:
         raise place.wrong(f"must be {wanted}")
     try:
         return yaml.constructor.SafeConstructor().construct_object(node)
-    except (ValueError, IndexError, KeyError):      # the kind was forced upon it: !!int x
+    except (ValueError, IndexError, KeyError):      # the tag forces the type: !!int x
         raise place.wrong(f"must be {wanted}, and is {node.value[:40]!r}") from None
 
 
 def integer(least, most):
-    """A number in these bounds."""
+    """Rule: a number within bounds."""
     def rule(node, place):
         value = scalar(node, place, "int", "an integer")
         if not least <= value <= most:
@@ -73,12 +73,12 @@ def integer(least, most):
 
 
 def boolean(node, place):
-    """True or false."""
+    """Rule: true or false."""
     return scalar(node, place, "bool", "true or false")
 
 
 def text(pattern, wanted):
-    """A text which that pattern matches."""
+    """Rule: a text that matches the pattern."""
     def rule(node, place):
         value = scalar(node, place, "str", "a text")
         if not re.fullmatch(pattern, value, re.ASCII):
@@ -88,12 +88,12 @@ def text(pattern, wanted):
 
 
 def either(rule, other):
-    """By one rule if it is a single value, by another if it is not."""
+    """Rule: one rule for a single value, another one for lists and mappings."""
     return lambda node, place: (rule if isinstance(node, yaml.ScalarNode) else other)(node, place)
 
 
 def sequence(rule, least, most):
-    """A list of so many of the same."""
+    """Rule: a list whose length is within bounds, with one rule for all entries."""
     def whole(node, place):
         if not isinstance(node, yaml.SequenceNode) or not least <= len(node.value) <= most:
             raise place.wrong(f"must be a list of {least if least == most else f'{least} to {most}'} entries")
@@ -106,7 +106,7 @@ def sequence(rule, least, most):
 
 
 def pairs(node, place):
-    """The keys of a mapping with the nodes and places of what they stand for."""
+    """The keys of a mapping, with the nodes and places of their values."""
     if not isinstance(node, yaml.MappingNode):
         raise place.wrong("must be a mapping")
     found = {}
@@ -119,7 +119,7 @@ def pairs(node, place):
 
 
 def mapping(rules):
-    """A mapping with these keys, each with its rule."""
+    """Rule: a mapping with these keys, each with its rule."""
     def whole(node, place):
         found, result = pairs(node, place), Mapping()
         for key, (_, there) in found.items():
@@ -135,7 +135,7 @@ def mapping(rules):
 
 
 def table(name, rule, most):
-    """A mapping of names, one at least, to what has all the same rule."""
+    """Rule: a mapping of at least one name, with one rule for all values."""
     def whole(node, place):
         found, result = pairs(node, place), Mapping()
         if not 1 <= len(found) <= most:
@@ -153,7 +153,7 @@ def table(name, rule, most):
 # files
 
 def load(path):
-    """What YAML makes of a file, as nodes, each of which is in one place only."""
+    """The YAML nodes of a file. No node occurs twice."""
     def wrong(line, what):
         return ValueError(f"{path}:{line}: not YAML: {what}")
     with open(path, "rb") as file:
@@ -184,7 +184,7 @@ def load(path):
 
 
 class Description:
-    """The keys at the top of a file, with those of the file that its key "constants" names."""
+    """The top-level keys of a file, with those of the file that its key "constants" names."""
 
     def __init__(self, path):
         self.place = Place(path, 1, "the file")
@@ -209,13 +209,13 @@ class Description:
         return pairs(root, Place(path, 1))
 
     def take(self, key, rule):
-        """The value of a key, which is not waited for any more."""
+        """The value of a key. finish() does not report this key."""
         if key not in self.parts:
             raise self.place.wrong(f"key '{key}' is missing")
         return rule(*self.parts.pop(key))
 
     def put(self, path, content):
-        """Put other YAML where "key" or "key.key" is; its errors name the path as their file."""
+        """Replace the YAML of "key" or "key.key". Errors in it name the path as their file."""
         key, _, inner = path.partition(".")
         node = yaml.compose(content, Loader=yaml.SafeLoader)
         if key not in self.parts:
@@ -231,10 +231,10 @@ class Description:
         outer.value[at] = outer.value[at][0], node
 
     def where(self, key):
-        """The place of a key that has not been taken yet."""
+        """The place of a key that take() has not returned yet."""
         return self.parts[key][1] if key in self.parts else self.place
 
     def end(self):
-        """Refuse what nobody has taken."""
+        """Reject keys that take() has not returned."""
         for _, place in self.parts.values():
             raise place.wrong("is unknown")

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
 """Tests of the profiles' reader, tracer and generator: testprofile.py DIRECTORY
 
-Prints TAP. DIRECTORY holds the profiles that were made.
+Prints TAP. DIRECTORY contains the profiles.
 """
 
 import copy
@@ -28,7 +28,7 @@ class Tap:
         self.failed = 0
 
     def check(self, passed, name):
-        """One result."""
+        """Report one result."""
         self.count += 1
         self.failed += not passed
         print(f"{'ok' if passed else 'not ok'} {self.count} - {name}")
@@ -40,7 +40,7 @@ def section(blob, name):
 
 
 def changed(blob, at, form, value, seal=True):
-    """A copy of a blob with one field changed, and the checksum made right."""
+    """A copy of a blob with one changed field and the right checksum."""
     blob = bytearray(blob)
     struct.pack_into(form, blob, at, value)
     if seal:
@@ -50,7 +50,7 @@ def changed(blob, at, form, value, seal=True):
 
 
 def breakages(blob):
-    """Each rule of the format broken once: (name, blob, word of the message)."""
+    """One case that breaks each rule of the format: (name, blob, word of the message)."""
     kinds, states, elements, guides, accelerators, hosts, _ = (section(blob, name)[0]
                                                                for name in SECTIONS)
     table = (
@@ -109,7 +109,7 @@ def breakages(blob):
 
 
 def test_format(tap, directory):
-    """The reader refuses each breakage, for its reason."""
+    """The reader rejects each case with the right message."""
     with open(os.path.join(directory, "server4.bin"), "rb") as file:
         blob = file.read()
     for name, broken, word in breakages(blob):
@@ -122,7 +122,7 @@ def test_format(tap, directory):
 
 
 def test_bare_receiver(tap, directory):
-    """A receive port with no guide is refused: the mesh has free ports to lead it to."""
+    """A receive port without a guide is rejected. The mesh has free ports for this."""
     path = os.path.join(directory, "smartlight72.bin")
     with open(path, "rb") as file:
         blob = file.read()
@@ -149,7 +149,7 @@ def close(value, wanted):
 
 
 def between(profile, kind, tile, ports):
-    """The state of the named kind's elements on a tile that joins two ports, by element."""
+    """The state that joins two ports, for the elements of the named kind on a tile."""
     found = []
     for element, number in enumerate(profile.element_kind):
         if profile.kinds[number].name == kind and profile.element_tile[element] == tile:
@@ -158,12 +158,13 @@ def between(profile, kind, tile, ports):
 
 
 def test_tracer(tap, directory):
-    """Light in server4 from accelerator 0 to its neighbour 1, against figures made by hand."""
+    """Light in server4 from accelerator 0 to its neighbour 1, compared with figures computed by
+    hand."""
     profile = mp.load(os.path.join(directory, "server4.bin"))
     states = profile.parked()
     lasers = {(0, 0): {3: 4000}}
-    # Ways of tile 0 are east and south, of tile 1 south and west. Plane 0's elements are
-    # the first of each kind on a tile; those of in and out come one per way.
+    # Tile 0 has exits to the east and south, tile 1 to the south and west. Elements of plane 0 are
+    # the first of each kind on a tile. Each exit has one "in" and one "out" element.
     for kind, tile, way, ports in (("tx2", 0, 0, (0, 1)), ("out2", 0, 0, (0, 1)),
                                    ("in2", 1, 1, (0, 1)), ("rx2", 1, 0, (0, 2))):
         element, state = between(profile, kind, tile, ports)[way]
@@ -189,7 +190,7 @@ def test_tracer(tap, directory):
 
 
 def test_mesh(tap, directory):
-    """The mesh's counts notice a PUC that is glued the wrong way round."""
+    """The mesh's counts detect a PUC that is connected the wrong way round."""
     profile = mp.load(os.path.join(directory, "smartlight72.bin"))
     turned = copy.copy(profile)
     turned._port = (bytearray(profile._port[0]), profile._port[1])

@@ -1,12 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-"""Whether spares can replace anything in a full rack: testspares.py rack64.bin
+"""Test whether spares can replace any accelerator in a full rack: testspares.py rack64.bin
 
-Fills the rack with a 4x4x4 torus, a circuit on all lanes in each of six directions
-from each accelerator, no two sharing an element. Then, for each accelerator in turn,
-takes its twelve circuits away and looks for a spare that can have all of them while
-every other circuit stays. Routes greedily, so a success is a proof and a failure is not.
-Prints TAP.
+The test fills the rack with a 4x4x4 torus. Each accelerator has a circuit on all lanes in each of
+six directions, and no two circuits share an element. Then, for each accelerator in turn, the test
+removes its twelve circuits and looks for a spare that can have all of them while the other circuits
+stay. It routes greedily, so a success is a proof and a failure is not. Prints TAP.
 """
 
 import heapq
@@ -28,7 +27,7 @@ class Rack:
         self.held = set()
 
     def route(self, source, sink, tx_planes, rx_planes):
-        """What the cheapest path over free hardware would hold, or None."""
+        """The elements and guides of the cheapest path over free hardware, or None."""
         profile = self.profile
         head = profile.parameters
         budget = head["laser_mdbm"] - head["sensitivity_mdbm"] - head["margin_mdb"]
@@ -53,7 +52,7 @@ class Rack:
         return None
 
     def take_all(self, wanted):
-        """Circuits for all of wanted: what each holds, or None and nothing held."""
+        """Route all wanted circuits. Returns their hardware, or None without holding anything."""
         taken = []
         for request in wanted:
             holds = self.route(*request)

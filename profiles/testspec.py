@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only OR LGPL-2.1-or-later
-"""Descriptions that are wrong: testspec.py [SEED [COUNT]]
+"""Test wrong descriptions: testspec.py [SEED [COUNT]]
 
-From each wrong description either comes a profile that the independent reader takes, or an error
-with file, line and key of what is wrong. Some are wrong in one way each, and the error is known;
-then COUNT (default 150) are made by chance: descriptions with values of their tree, and then with
-bytes of their text, changed. Prints TAP.
+Each wrong description must give an error with file, line and key, or a profile that the independent
+reader accepts. The first cases have one known mistake and a known error. Then the test makes COUNT
+(default: 150) random descriptions: it changes values of the tree in some, and bytes of the text in
+others. Prints TAP.
 """
 
 import os
@@ -31,8 +31,8 @@ SNIPPETS = ("\t", "\0", "\xff", "&a ", "*a", "!!int ", "!!bool ", "!!python/none
             "]", '"', "'", "|\n", "\n",
             "#", "---\n", "<<: ", "0x", "1_000", "1:30", "9" * 5000, "[" * 2000, "%YAML 9.9\n")
 
-# What is changed in smartlight72, edge4 or rack64 (a pattern and what comes instead), and what the
-# message must say.
+# Changes of smartlight72, edge4 or rack64 (a pattern and its replacement), and words of the
+# expected message.
 REFUSALS = (
     ("edge4", "name: edge4", "name: Edge4", "name: must be 1 to 31"),
     ("edge4", "name: edge4", "nome: edge4", "the file: key 'name' is missing"),
@@ -101,7 +101,7 @@ class Tap:
         self.count = self.failed = 0
 
     def check(self, passed, name):
-        """One result."""
+        """Report one result."""
         self.count += 1
         self.failed += not passed
         print(f"{'ok' if passed else 'not ok'} {self.count} - {name}")
@@ -117,7 +117,7 @@ class Room:
 
     @staticmethod
     def stands_there(path, line, key):
-        """Is the key in that line? An entry of a list has none."""
+        """Whether the key is in that line. An entry of a list has no key."""
         name = key.rpartition(".")[2]
         with open(path, "rb") as file:
             lines = file.read().split(b"\n")
@@ -125,7 +125,7 @@ class Room:
                                             name.encode() in lines[int(line) - 1])
 
     def answer(self, text):
-        """The sentence of a refusal, or None for a profile that is sound. What else is raised is a
+        """The message of a rejection, or None for a valid profile. Any other exception is a
         defect."""
         with open(self.path, "wb") as file:
             file.write(text.encode("latin-1"))
@@ -146,7 +146,7 @@ def read(name):
 
 
 def known(tap, room):
-    """Each in one way."""
+    """Descriptions with one mistake each."""
     for name, pattern, instead, message in REFUSALS:
         text = read(name)
         found = re.search(pattern, text)
@@ -158,8 +158,7 @@ def known(tap, room):
         tap.check(bool(re.match(r"[^:]*:\d+: " + message, said)), f"{name}: {instead.strip()[:40]!r}: {said[:120]!r}")
 
 
-# -------------------------------------------------------------------------------------------------
-# by chance
+# random descriptions
 
 def places(tree, found):
     """Each (container, key) of a tree."""
@@ -171,7 +170,7 @@ def places(tree, found):
 
 
 def damage_tree(chance, tree):
-    """Change values, take them away, double them or rename their keys."""
+    """Change values, remove them, duplicate them or rename their keys."""
     for _ in range(chance.randint(1, 3)):
         container, key = chance.choice(places(tree, []))
         how = chance.randrange(8)
@@ -190,7 +189,7 @@ def damage_tree(chance, tree):
 
 
 def damage_text(chance, text):
-    """Put something in, take something out, swap lines."""
+    """Insert bytes, remove bytes, swap lines."""
     for _ in range(chance.randint(1, 4)):
         at = chance.randrange(len(text) + 1)
         how = chance.randrange(4)
@@ -224,7 +223,8 @@ def make_damage(chance):
 
 
 def by_chance(tap, room, seed, count):
-    """So many; how many were refused, and each that was neither refused well nor sound."""
+    """Test count descriptions. Returns the number of rejections, and each case with neither a good
+    error nor a valid profile."""
     refused, bad = 0, []
     for number in range(count):
         text = make_damage(random.Random(f"{seed}:{number}"))
@@ -244,7 +244,7 @@ def by_chance(tap, room, seed, count):
 def main():
     """Command line."""
     seed, count = (sys.argv[1:] + ["1", "150"][len(sys.argv) - 1:])[:2]
-    # Sizes are refused by the same rule where it has a lower limit, and sooner.
+    # The same rule rejects these sizes earlier if it has a minimum.
     interposer.MOST_PORTS = 1 << 10
     tap = Tap()
     print("TAP version 13")
