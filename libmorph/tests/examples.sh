@@ -1,17 +1,18 @@
 #!/bin/bash
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Run the example programs that need no kernel, and see that the others say what they miss:
+# Run the example programs that need no kernel, and check that the others report the missing fabric:
 #
 #	examples.sh PROGRAMS PROFILES FILES
 #
-# PROGRAMS is the directory of the programs, PROFILES that of the profiles, FILES that of MSCCL's algorithms.
+# PROGRAMS is the directory of the programs, PROFILES that of the profiles, and FILES that of
+# MSCCL's algorithms.
 
 set -u
 programs=$1 profiles=$2 files=$3
 status=0
 
-# shows TEXT PROGRAM ARGUMENT...: the program ends well, and this line is in what it prints
+# shows TEXT PROGRAM ARGUMENT...: the program succeeds, and its output contains this line
 shows() {
 	local wanted=$1 output
 	shift
@@ -19,7 +20,7 @@ shows() {
 	grep -qxF -- "$wanted" <<< "$output" || { echo "$*: no line '$wanted' in:"; echo "$output"; status=1; }
 }
 
-# fails PROGRAM ARGUMENT...: there is no such fabric or slice, so the program names it and ends with 1
+# fails PROGRAM ARGUMENT...: without a fabric or slice, the program names it and returns 1
 fails() {
 	local output code=0
 	output=$("$programs/$1" "${@:2}" 2>&1) || code=$?

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""What is exported is declared, documented and in the map; and the reverse.
+"""Check that exported functions are declared, documented and in the map, and no others.
 
-  exports.py LIBRARY.so LIBRARY.a MAP HEADER
+exports.py LIBRARY.so LIBRARY.a MAP HEADER
 
-Of morph.h and plan.h, the headers that they include count too.
+The headers that morph.h and plan.h include count, too.
 """
 
 import os
@@ -24,7 +24,7 @@ def exported(path):
 
 
 def declared(include):
-    """What headers declare: name to (result, parameters); and the comments on it."""
+    """Declarations of headers: name to (result, parameters); and their comments."""
     calls, documented = {}, {}
     paths = [include]
     if os.path.basename(include) in ('morph.h', 'plan.h'):

@@ -1,11 +1,12 @@
 #!/bin/sh
 # SPDX-License-Identifier: LGPL-2.1-or-later
 #
-# Run the program live on a simulated fabric of its own, and record it. For the test machine:
+# Run the program live on a simulated fabric of its own, and record it. On the test machine,
 #
-#   selftests/vm/run --modules --udev --results DIR --cmd "$PWD/libmorph/tests/live.sh PROGRAM PROFILE"
+#	selftests/vm/run --modules --udev --results DIR \
+#		--cmd "$PWD/libmorph/tests/live.sh PROGRAM PROFILE"
 #
-# leaves PROFILE.jsonl, the recording, and PROFILE.txt, what the program printed, in DIR.
+# leaves two files in DIR: PROFILE.jsonl, the recording, and PROFILE.txt, the output of the program.
 
 set -e
 program=$1

@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Each report that a checker makes is asserted: with numbers in it, it is a literal of a test.
+"""Check that each report of a checker is a literal of a test, with numbers in it.
 
-  texts.py SOURCE... -- TEST...
+texts.py SOURCE... -- TEST...
 """
 
 import pathlib
@@ -31,7 +31,7 @@ def main(arguments):
     found = [report for source in sources for report in reports(source)]
     missing = []
 
-    # No call is read over.
+    # The pattern must find each call.
     if not found or len(found) != calls:
         sys.exit(f'texts.py: {calls} reports, of which {len(found)} are read')
     for report in sorted(set(found)):

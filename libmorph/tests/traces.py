@@ -1,11 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Have protobuf write execution traces as Chakra has them, for test_trace.
+"""Let protobuf write execution traces in Chakra's format, for test_trace.
 
-  traces.py DIR
+traces.py DIR
 
-A ring all-gather of four ranks by messages, ring.RANK.et; and job.0.et, of a program that computes and takes part in
-collectives, with each form that a number can have.
+The files are ring.RANK.et, a ring all-gather of four ranks by messages, and job.0.et. The latter is
+of a program that computes and takes part in collectives, with each form of numbers.
 """
 
 import json
@@ -17,7 +17,7 @@ SCHEMA = pathlib.Path(__file__).resolve().with_name("chakra.proto")
 
 
 class Word(str):
-    """What stands without quotes."""
+    """A word without quotes."""
 
 
 COMPUTES, SENDS, RECEIVES, COLLECTIVE, LOADS = map(Word, ("COMPUTES", "SENDS", "RECEIVES", "COLLECTIVE", "LOADS"))
@@ -30,19 +30,19 @@ def text(value):
 
 
 def fields(values):
-    """Values in protobuf's text format: what has fields is a dictionary, what is repeated a list."""
+    """Format values as protobuf text: a dictionary for a message, a list for a repeated field."""
     return " ".join(f"{name}: {text(one)}" for name, value in values.items()
                     for one in (value if isinstance(value, list) else [value]))
 
 
 def encoded(message, **values):
-    """What protoc makes of a message of the schema."""
+    """Let protoc encode a message of the schema."""
     return subprocess.run(["protoc", f"--proto_path={SCHEMA.parent}", f"--encode=chakra.{message}", SCHEMA.name],
                           input=fields(values).encode(), stdout=subprocess.PIPE, check=True).stdout
 
 
 def attributes(**values):
-    """Each value by its name: a pair of its form and itself."""
+    """Each value by its name, as a pair of form and value."""
     return [{"name": name, f"as_{form}": value} for name, (form, value) in values.items()]
 
 
@@ -56,7 +56,7 @@ def message(ident, kind, src, dst, size, tag, *waits):
 
 
 def length(data):
-    """As it stands before each message, which is no message itself: seven bits in each byte, the last below 128."""
+    """The length before each message: seven bits in each byte, the last byte below 128."""
     number, out = len(data), b""
     while number > 127:
         out += bytes([number & 127 | 128])

@@ -12,7 +12,7 @@ import sys
 HEAD = '''# SPDX-License-Identifier: GPL-2.0-or-later
 # bash completion for morphctl, made from its table of commands.
 
-# What may stand where an argument of this name is wanted.
+# Words that can take the place of an argument with this name.
 _morphctl_values() {
 	local fabric=()
 	[[ -n $_morphctl_fabric ]] && fabric=(--fabric "$_morphctl_fabric")

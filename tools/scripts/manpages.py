@@ -30,7 +30,7 @@ STABLE = ("JSON output is stable: its keys are attribute names, those of the net
 
 
 def escape(text):
-    """Text for roff: no line begins with a control character, and hyphens are hyphens."""
+    """Escape text for roff: no line begins with a control character, and hyphens stay hyphens."""
     text = text.replace("\\", "\\e").replace("-", "\\-")
     lines = []
     for line in text.split("\n"):
@@ -39,7 +39,7 @@ def escape(text):
 
 
 def paragraphs(text):
-    """Paragraphs; lines that begin with a space are an example."""
+    """Paragraphs. Lines that begin with a space form an example."""
     out = []
     for block in text.split("\n\n"):
         if block.startswith(" "):
@@ -66,7 +66,7 @@ def option(entry):
     if entry["letter"]:
         names = f"\\fB\\-{entry['letter']}\\fR, " + names
     if entry["argument"]:
-        # Where words are many they may go on in the next line.
+        # Many words may continue on the next line.
         names += " \\fI" + escape(entry['argument']).replace("|", "|\\:") + "\\fR"
     return [".TP", names, escape(entry["help"][0].upper() + entry["help"][1:]) + "."]
 
@@ -99,7 +99,7 @@ def see_also(pages, but):
 
 
 def reference(command):
-    """The command that an alias stands for, and its page."""
+    """Name the command that an alias stands for, and its page."""
     target = command["alias-of"]
     return [".PP", f"Alias of \\fB{escape('morphctl ' + target)}\\fR; see",
             f".BR {escape('morphctl-' + target.split()[0])} (8)."]

@@ -1,10 +1,10 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is wrong in the file of apply is said before any kernel is asked.
+# morphctl reports errors in the file of apply before it asks any kernel.
 
 load common
 
-# refused TEXT JSON: the file is refused with a message that has the text in it.
+# refused TEXT JSON: morphctl refuses the file with a message that contains the text.
 refused() {
 	printf '%s' "$2" >"$BATS_TEST_TMPDIR/wish.json"
 	expect 2 morphctl slice apply "$BATS_TEST_TMPDIR/wish.json" --dry-run
@@ -42,7 +42,7 @@ refused() {
 }
 
 @test "YAML: a scalar is what it looks like in JSON, else a string" {
-	# the complaint comes after these were taken
+	# morphctl has accepted the keys before the faulty one
 	refused "ranks 0 to 1" \
 		$'slices:\n- {name: yes, mode: 0660, owner: 0, count: 2, circuits: [{src-rank: 0, dst-rank: 2}]}'
 	refused "'reserved' must be true or false" $'slices: [{name: a, count: 1, reserved: yes}]'

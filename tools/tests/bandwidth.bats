@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Which lanes communication groups get.
+# Lanes for communication groups.
 
 load common
 
@@ -19,7 +19,7 @@ setup() {
 	END
 }
 
-# fits PORTS FIBRES: no wavelength has more circuits at a port or in a guide than there are ports and fibres.
+# fits PORTS FIBRES: the circuits of a wavelength fit the ports and the fibres of each guide.
 fits() {
 	jq -e --argjson ports "$1" --argjson fibres "$2" '
 		def most(stream): [stream] | group_by(.) | map(length) | max // 0;
@@ -32,7 +32,8 @@ fits() {
 	expect 0 morphctl bandwidth plan groups.yaml --json
 	fits 2 2
 	jq -e '.verdict == "feasible" and .proof == "leximin" and ."circuits-count" == ([.hops[].wavelength | length] | add)' <<<"$output"
-	# tensor + 2 * pipeline <= 8 lanes into accelerator 0; the smaller one is 2, and then the other 4.
+	# tensor + 2 * pipeline <= 8 lanes into accelerator 0. The smaller group gets 2, then the
+	# other gets 4.
 	jq -e '[.groups[]."lanes-count"] == [4, 2] and .groups[0]."short-of" == "receive" and .groups[0].index == 0' <<<"$output"
 	jq -e '[.hops[] | [.name, .src, .dst, (.wavelength | length)]] ==
 		[["tensor", 0, 1, 4], ["tensor", 1, 2, 4], ["tensor", 2, 3, 4], ["tensor", 3, 0, 4],
@@ -65,7 +66,7 @@ fits() {
 	expect 0 morphctl bandwidth plan b.yaml --profile "$TOP/build/profiles/rack64.bin" --json
 	fits 6 8
 	jq -e '.wavelengths == 16 and [.groups[]."lanes-count"] == [48, 48] and [.guides[].name] == ["0-1", "1-0"]' <<<"$output"
-	# The file's own numbers win.
+	# Numbers of the file replace those of the profile.
 	{ cat b.yaml; printf '\nguides: {0-1: 1}\nports: 2\n'; } >c.yaml
 	expect 0 morphctl bandwidth plan c.yaml --profile "$TOP/build/profiles/rack64.bin" --json
 	fits 2 8
@@ -75,7 +76,7 @@ fits() {
 	holds "$stderr" "an accelerator is a number, 0 to 9"
 }
 
-# refused TEXT FILE: a usage error that says so.
+# refused TEXT FILE: a usage error with this text.
 refused() {
 	printf '%b' "$2" >b.yaml
 	expect 2 morphctl bandwidth plan b.yaml

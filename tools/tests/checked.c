@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * Linked into a morphctl of its own, in the place of the planner's functions (ld --wrap): each schedule that the program has planned
- * goes through libmorph's checker, which ends it where the schedule is none, or else says so in the file CHECKED. It is told what was
- * asked, so that morphctl need not tell what it plans in any other way than it does.
+ * Replace functions of the planner in a special build of morphctl (ld --wrap). Each schedule that
+ * the program plans goes through libmorph's checker. An invalid schedule ends the program; a valid
+ * one adds a line to the file CHECKED. The wrappers see each request, so morphctl's output need not
+ * contain it.
  */
 #include <stdbool.h>
 #include <stdio.h>
@@ -14,7 +15,7 @@
 #include "../../libmorph/check/check.h"
 #include "../../libmorph/internal/planner.h"
 
-#define CHANGE 7 /* words of a delay behind its head, four: what a change takes, and each circuit */
+#define CHANGE 7 /* index in a delay of four words: the times of a change and of a circuit */
 #define PLANES 2 /* of a schedule */
 
 static void wrong(const char *what)
@@ -77,7 +78,7 @@ static void note(const char *name)
 	fclose(file);
 }
 
-/* @planes: 0: as many as it says. Returns @error. */
+/* @planes: 0: the number in the schedule. Returns @error. */
 static int check(const char *name, int error, const struct morph_schedule *schedule,
 		 const struct morph_collective *collective, const struct morph_delay *delay,
 		 uint32_t planes, const struct morph_schedule *after, bool free_changes)
@@ -109,7 +110,7 @@ static uint32_t planes_of(const struct morph_schedule_opts *opts)
 	return opts && opts->planes ? opts->planes : 1;
 }
 
-/* The linker binds __real_NAME to the library's function, and what morphctl calls to __wrap_NAME. */
+/* The linker binds __real_NAME to the library's function, and morphctl's calls to __wrap_NAME. */
 #define REAL(function) __typeof__(function) __real_##function, __wrap_##function
 
 REAL(morph_schedule_plan);
@@ -168,7 +169,7 @@ int __wrap_morph_schedule_payoff(struct morph_schedule *schedule,
 	return check("payoff", error, schedule, collective, delay, ASKED, false);
 }
 
-/* Of the ideal changes take no time. */
+/* In the ideal baseline, changes take no time. */
 int __wrap_morph_schedule_baseline(struct morph_schedule *schedule,
 				   const struct morph_collective *collective,
 				   const struct morph_delay *delay,
@@ -180,7 +181,7 @@ int __wrap_morph_schedule_baseline(struct morph_schedule *schedule,
 		     baseline == MORPH_BASELINE_IDEAL);
 }
 
-/* On the planes of the one before; what that follows is not told. */
+/* On the planes of the schedule before. The schedule that this one follows is unknown. */
 int __wrap_morph_schedule_replan(struct morph_schedule *schedule, const struct morph_schedule *old,
 				 const struct morph_collective *collective,
 				 const struct morph_delay *delay,

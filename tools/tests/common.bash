@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What the tests share. MORPHCTL is the program, MORPHCTL_BUILD the folder with what
-# was made from its table.
+# Functions that the tests share. MORPHCTL is the program, MORPHCTL_BUILD the directory of the files
+# generated from its table.
 
 TOP=$BATS_TEST_DIRNAME/../..
 
@@ -14,13 +14,13 @@ unpack_recordings() {
 	"$BATS_TEST_DIRNAME/recordings.py" unpack "$RECORDINGS"
 }
 
-# In setup_file: from here on each schedule that morphctl plans goes through libmorph's checker (checked.c), and is noted in $CHECKED. One that is
-# none is SIGABRT.
+# In setup_file: from here on, libmorph's checker (checked.c) checks each schedule that morphctl
+# plans, and notes it in $CHECKED. An invalid schedule causes SIGABRT.
 check_plans() {
 	export PLANS_CHECKED=$MORPHCTL_BUILD/tests/morphctl CHECKED=$BATS_FILE_TMPDIR/checked
 }
 
-# plans_were_checked CALL...: some plans of each of these calls were.
+# plans_were_checked CALL...: the checker has checked plans of each of these calls.
 plans_were_checked() {
 	local call
 	for call; do
@@ -28,14 +28,14 @@ plans_were_checked() {
 	done
 }
 
-# Runs, keeping standard output in $output and standard error in $stderr.
+# Run a command, with standard output in $output and standard error in $stderr.
 run_split() {
 	status=0
 	output=$("$@" 2>"$BATS_TEST_TMPDIR/stderr") || status=$?
 	stderr=$(<"$BATS_TEST_TMPDIR/stderr")
 }
 
-# expect STATUS COMMAND...: runs split and holds the status against what it must be.
+# expect STATUS COMMAND...: run split and compare the status.
 expect() {
 	local want=$1
 	shift
@@ -48,13 +48,13 @@ expect() {
 	fi
 }
 
-# in_megabytes NUMBER COMMAND...: with so much memory, and no more.
+# in_megabytes NUMBER COMMAND...: run with this memory limit.
 in_megabytes() (
 	ulimit -v $(($1 * 1024))
 	"${@:2}"
 )
 
-# holds TEXT PATTERN: the text has the pattern in it, which is no regular expression.
+# holds TEXT PATTERN: the text contains the pattern, which is no regular expression.
 holds() {
 	[[ $1 == *"$2"* ]] || { echo "'$2' is not in: $1"; return 1; }
 }

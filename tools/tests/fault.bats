@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# The fault verbs against files that look like the simulator's.
+# The fault verbs, with files like the simulator's.
 
 load common
 

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What is made from the table of commands: manual pages and completion.
+# Files generated from the table of commands: manual pages and completion.
 
 load common
 
@@ -32,7 +32,7 @@ load common
 	done < <(jq -r '.commands[] | select(.["alias-of"]) | [.object, .["alias-of"]] | @tsv' "$MORPHCTL_BUILD/commands.json")
 }
 
-# complete_line WORD...: what completion offers for the last word.
+# complete_line WORD...: the completions of the last word.
 complete_line() {
 	# shellcheck source=/dev/null
 	source "$MORPHCTL_BUILD/completion/morphctl"

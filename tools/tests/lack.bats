@@ -1,12 +1,13 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Without memory: the program says so and ends. It must not send a request, nor print a table, of which a part is
-# missing; a request that differs from the recorded one is SIGABRT (see libmorph/client/replay.c).
+# Without memory, the program reports that and ends. It must not send an incomplete request or print
+# an incomplete table. A request that differs from the recorded one causes SIGABRT (see
+# libmorph/client/replay.c).
 
 load common
 
-# with_lack NUMBER NAME: answer a recording while that allocation fails
+# with_lack NUMBER NAME: answer a recording while this allocation fails
 with_lack() {
 	local arguments
 	mapfile -t arguments <"$recordings/$2.args"
@@ -14,7 +15,7 @@ with_lack() {
 		MORPHCTL_REPLAY="$recordings/$2.jsonl" "$MORPHCTL" "${arguments[@]}"
 }
 
-# Each allocation among the first that a command makes, then every seventh; as many as there are.
+# Fail each of the command's first allocations, then every seventh one until the last.
 lack_each() {
 	local number=1
 	while with_lack "$number" "$1"; [[ ! -e $none ]]; do
@@ -43,8 +44,8 @@ setup() {
 	lack_each slice-show
 }
 
-# Some of its buffers the library can do without, and one it has for each table's cells: without it the first of them is
-# printed empty, and nobody told.
+# The library can work without some of its buffers. Without the buffer for a table's cells it prints
+# an empty first cell and reports no error.
 @test "a table of which libsmartcols lacks a part is an error" {
 	export LACK_LIBRARY=libsmartcols
 	local number=1 errors=0 holes=0 whole

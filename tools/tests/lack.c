@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
- * For LD_PRELOAD: the allocation number LACK that the program itself asks for fails, those included that jansson asks
- * for through it; or the library whose name has LACK_LIBRARY in it. Where there are fewer, the file LACK_NONE is made.
+ * For LD_PRELOAD: let allocation number LACK of the program fail. The program's own calls count,
+ * and those of jansson through the program; with LACK_LIBRARY, those of the library whose name
+ * contains it. If there are fewer allocations, create the file LACK_NONE.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -11,13 +12,13 @@
 #include <string.h>
 #include <unistd.h>
 
-/* The C library's own, which need no looking up. */
+/* The C library's own functions, which need no lookup. */
 void *__libc_malloc(size_t bytes);
 void *__libc_calloc(size_t count, size_t bytes);
 void *__libc_realloc(void *old, size_t bytes);
 
-static unsigned long left; /* 0: none fails any more */
-static const char *text, *text_end; /* of the program, or the library */
+static unsigned long left; /* 0: no further failure */
+static const char *text, *text_end; /* code of the program or of the library */
 
 /* The first object is the program. */
 static int find_text(struct dl_phdr_info *object, size_t bytes, void *library)

@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds the picture of a plan against its record.
+"""Compare the picture of a plan with its record.
 
-    picture.py SVG JSON
+picture.py SVG JSON
 
-Each change and each time at which something is sent over a hold is a rectangle, and no rectangle lies on another.
+Each change and each period of sending over a hold is a rectangle, and no two rectangles overlap.
 """
 
 import json
@@ -33,7 +33,7 @@ def changes(plan):
 
 
 def sent(plan):
-    """What is sent over a hold at the same time is one."""
+    """Merge concurrent transmissions over a hold."""
     spans = sorted((number, send["from-ns"], send["until-ns"]) for send in plan["send"] for number in send["hold"])
     merged = []
     for number, begin, end in spans:

@@ -20,7 +20,7 @@ setup() {
 }
 
 @test "the policy on transit that was not asked for is told too" {
-	# In an empty rack nothing belongs to others.
+	# In an empty rack there are no other tenants.
 	expect 0 morphctl slice place --shape 2x4x4 --profile "$rack"
 	holds "$output" $'\nwith own transit only: feasible\n'
 	expect 0 morphctl slice place --shape 2x4x4 --profile "$rack" --fields transit-own,transit-any --json
@@ -39,7 +39,7 @@ setup() {
 	expect 0 morphctl slice place --shape 4x4x4 --protect --profile "$rack" --json
 	[[ $(jq -c '.protection | [.verdict, (.rank | length)]' <<<"$output") == '["feasible",64]' ]]
 	[[ $(jq 'all(.protection.rank[]; .spare >= 64 and .host >= 16)' <<<"$output") == true ]]
-	# Its fibres are those of its circuits, each once.
+	# The fibres of a rank are those of its circuits, each once.
 	[[ $(jq 'all(.protection.rank[]; ([.circuit[].guide // [] | .[]] | unique | length) == .fibres)' <<<"$output") == true ]]
 	expect 0 morphctl slice place --shape 2x2 --profile "$rack" --json
 	[[ $(jq 'has("protection")' <<<"$output") == false ]]
@@ -89,7 +89,8 @@ setup() {
 }
 
 @test "circuits share fibres in wavelengths of their own" {
-	# Whole, the fibres between two servers do not suffice: some circuits make a detour.
+	# With whole fibres, the fibres between two servers do not suffice: some circuits take a
+	# detour.
 	expect 0 morphctl slice place --mesh 7 --profile "$rack"
 	holds "$output" "42 circuits on 32 fibres, 24 at least"
 	expect 0 morphctl slice place --mesh 7 --wavelengths 4 --profile "$rack"
@@ -97,7 +98,7 @@ setup() {
 	holds "$output" "SRC-RANK  DST-RANK  HOST  LANES  GUIDE"
 	expect 0 morphctl slice place --mesh 7 --wavelengths 4 --profile "$rack" --json
 	[[ $(jq .wavelengths <<<"$output") == 4 ]]
-	# Some have a fibre together, and then different lanes of it.
+	# Some circuits share a fibre, on different lanes.
 	[[ $(jq '[.circuit[].guide // [] | .[]] | length > (unique | length)' <<<"$output") == true ]]
 	[[ $(jq '[.circuit[] | .lanes as $lanes | (.guide // [])[] | [., $lanes]] | length == (unique | length)' <<<"$output") == true ]]
 	expect 1 morphctl slice place --mesh 7 --wavelengths 3 --profile "$rack"
@@ -106,13 +107,13 @@ setup() {
 	holds "$stderr" "--wavelengths: 0 wavelengths of a fibre: 1, where circuits take fibres whole, to 16"
 }
 
-# graph STATUS TEXT OPTION...: place the links of a file that has this text
+# graph STATUS TEXT OPTION...: place the links of a file with this text
 graph() {
 	printf '%b' "$2" >"$BATS_TEST_TMPDIR/links"
 	expect "$1" morphctl slice place --graph "$BATS_TEST_TMPDIR/links" --profile "$rack" --json "${@:3}"
 }
 
-# refused TEXT SENTENCE: such a file is not read, for that reason
+# refused TEXT SENTENCE: morphctl refuses a file with this text, for this reason
 refused() {
 	graph 2 "$1"
 	[[ -z $output ]]
@@ -130,7 +131,7 @@ circuits() {
 	[[ $(jq '[.rank[].accelerator] | unique | length' <<<"$output") == 5 ]]
 	graph 0 '0 1\n1 2\n4 3\n2 3\n' --simplex
 	[[ $(circuits) == "[[0,1],[1,2],[4,3],[2,3]]" ]]
-	# A pair that stands twice has two links.
+	# A repeated pair has two links.
 	graph 0 '0 1\n0 1\n' --simplex
 	[[ $(circuits) == "[[0,1],[0,1]]" ]]
 	expect 0 morphctl slice place --graph - --profile "$rack" --fields circuits-count --json <<<"0 1"
@@ -149,7 +150,7 @@ circuits() {
 	[[ $(circuits) == "[[0,1],[1,2],[2,3],[3,4],[4,0]]" ]]
 	expect 0 morphctl slice place --shape 2x3 --simplex --profile "$rack" --fields circuits-count --json
 	[[ $(jq '."circuits-count"' <<<"$output") == 9 ]]
-	# Seven circuits out of an accelerator are too many, but not six out and six in.
+	# Seven circuits out of an accelerator are too many. Six out and six in are possible.
 	expect 1 morphctl slice place --mesh 8 --profile "$rack"
 	expect 0 morphctl slice place --mesh 7 --simplex --profile "$rack" --fields circuits-count --json
 	[[ $(jq '."circuits-count"' <<<"$output") == 21 ]]

@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# When circuits change in a collective: no kernel is asked.
+# Times at which circuits change in a collective. No kernel is necessary.
 
 load common
 
@@ -8,7 +8,7 @@ setup_file() {
 	check_plans
 }
 
-# Of a planner's own: 64 ranks, 800 Gb/s, round and hop of 500 ns.
+# Values of a planner's own test: 64 ranks, 800 Gb/s, round and hop of 500 ns.
 setup() {
 	fabric=(--bandwidth 800000 --delay round=500,hop=500,settle=10000)
 }
@@ -30,14 +30,14 @@ setup() {
 	[[ $(jq -c '[.collective, .bytes]' <<<"$output") == '["all-to-all",1048576]' ]]
 }
 
-# Each round is sent over circuits that are lit; from all to all each sends a share in each of them.
+# Each round uses lit circuits. In an all-to-all, each rank sends a share in each of them.
 @test "what is sent over which holds is in the record" {
 	expect 0 morphctl schedule plan all-to-all --ranks 8 --bytes 8M --algorithm shift --planes 2 "${fabric[@]}" --json
 	[[ $(jq '. as $all | all(.send[]; . as $send | all(.hold[]; $all.hold[.] | ."lit-ns" <= $send."from-ns" and $send."until-ns" <= ."dark-ns"))' <<<"$output") == true ]]
 	[[ $(jq -c '[.send | group_by(.round)[] | map(.bytes * ."transfers-count") | add] | unique' <<<"$output") == "[8388608]" ]]
 	[[ $(jq -c '[.send[].round] | unique' <<<"$output") == "[0,1,2,3,4,5,6]" ]]
 	[[ $(jq '. as $all | all(.send | group_by(.round)[]; . as $sends | $all.round[.[0].round] | ."from-ns" == ($sends | map(."from-ns") | min) and ."until-ns" == ($sends | map(."until-ns") | max))' <<<"$output") == true ]]
-	# A ring that stays: others are hops.
+	# A ring that stays: other ranks are some hops away.
 	expect 0 morphctl schedule plan all-to-all --ranks 4 --algorithm shift --policy segments --bandwidth 800000 --delay hop=1,settle=1000000 --json
 	[[ $(jq -c '[.send[].hold]' <<<"$output") == "[[0],[0,0],[0,0,0]]" ]]
 }
@@ -48,12 +48,13 @@ setup() {
 	holds "$output" "by chain: a gap of "
 	expect 0 morphctl schedule plan all-reduce --ranks 64 --algorithm halving-cyclic "${fabric[@]}" --json
 	[[ $(jq -c '[.baseline[].baseline]' <<<"$output") == '["set-once","every-step","static","ideal"]' ]]
-	# All-reduce on the ring takes 131.9 us, and the ring is set first.
+	# All-reduce on the ring takes 131.9 us, after the ring has been set.
 	[[ $(jq '.baseline[] | select(.baseline == "static") | ."finish-ns" / 100 | floor' <<<"$output") == 1419 ]]
 	# Both ends are rounded, the gap is not.
 	[[ $(jq '."finish-ns" - ."bound-ns" - ."gap-ns" | . == 0 or . == 1' <<<"$output") == true ]]
 	[[ $(jq '. as $all | all(.baseline[]; .baseline == "ideal" or ."finish-ns" >= $all."finish-ns")' <<<"$output") == true ]]
-	# The gap is not to the ideal, which is sooner than the bound where the first change is dear.
+	# The gap does not refer to the ideal, which ends before the bound if the first change is
+	# expensive.
 	[[ $(jq '(.baseline[] | select(.baseline == "ideal") | ."finish-ns") < ."finish-ns"' <<<"$output") == true ]]
 	expect 0 morphctl schedule plan all-reduce --ranks 64 "${fabric[@]}" --fields baseline,gap-ns --json
 	[[ $(jq -c keys <<<"$output") == '["baseline","gap-ns"]' ]]
@@ -61,7 +62,7 @@ setup() {
 
 @test "from when on it pays to change a ring's circuits" {
 	expect 0 morphctl schedule plan all-reduce --ranks 4 --bandwidth 8000 --delay hop=100,settle=1000 --bytes 8000 --json
-	# A hop and a quarter of the bytes are saved.
+	# This saves a hop and a quarter of the bytes.
 	pays=$(jq '."short-cut"."pays-bytes"' <<<"$output")
 	[[ $pays -ge 3600 && $pays -le 3604 && $(jq -c '[."short-cut" | ."steps-count", ."first-step"]' <<<"$output") == "[2,1]" ]]
 	expect 0 morphctl schedule plan all-gather --ranks 4 --bandwidth 8000 --delay hop=100,settle=1000 --bytes $((pays - 1))
@@ -212,7 +213,7 @@ uneven() {
 	for late in $((pays - 2)):false $((pays + 2)):true 9000000:true; do
 		expect 0 morphctl schedule plan "${how[@]}" --late "${late%:*}" --json
 		[[ $(jq '.algorithm == "stragglar"' <<<"$output") == "${late#*:}" ]]
-		# Rows have the time at which all has arrived then, and none is sooner.
+		# Rows have the end of each choice, and none ends earlier.
 		[[ $(jq '([.choice[]."finish-ns" // infinite] | min) == ."ends-ns"' <<<"$output") == true ]]
 		[[ $(jq '. as $all | all(.choice[] | select(."finish-ns" and .algorithm != $all.algorithm); .text == if ."finish-ns" > $all."ends-ns" then "later" else "no sooner" end)' <<<"$output") == true ]]
 	done
@@ -222,9 +223,9 @@ uneven() {
 	holds "$output" "it pays where that rank is more than $pays ns late"
 	expect 0 morphctl schedule plan "${how[@]}" --late 9000000 --algorithm stragglar --json
 	[[ $(jq '."rest-ns" + 9000000 == ."ends-ns"' <<<"$output") == true ]]
-	# Rings are among the others.
+	# Rings are among the other algorithms.
 	[[ $(jq '."other-ns"' <<<"$output") == "$(morphctl schedule plan "${how[@]}" --late 1 --json | jq '."other-ns"')" ]]
-	# One that can't be is not weighed.
+	# The planner does not compare an impossible algorithm.
 	expect 0 morphctl schedule plan all-reduce --ranks 257 --steps 1 --late 5 --json
 	[[ $(jq -r '.choice[] | select(.algorithm == "stragglar").text' <<<"$output") == "StragglAR takes 2 to 256 ranks, or a power of two, not 257" ]]
 	[[ $(jq 'has("pays-ns") or has("other-ns")' <<<"$output") == false ]]
@@ -282,7 +283,8 @@ uneven() {
 	[[ $(jq -r '.choice[] | select(.algorithm == "rings").text' <<<"$output") == "no torus of two dimensions has 7 ranks" ]]
 	expect 0 morphctl schedule plan all-gather --ranks 6 "${how[@]}"
 	holds "$output" "RADIX  SHAPE  POLICY"
-	# Where its light has no ways on so many planes the next plan's rings go along the same torus.
+	# If its circuits have no paths on this number of planes, the rings of the next plan use the
+	# same torus.
 	expect 0 morphctl schedule plan all-reduce --ranks 36 --bytes 64K --planes 6 --delay round=1000,settle=3700 --profile "$TOP/build/profiles/rack64.bin" --json
 	[[ $(jq -c '[.algorithm, .verdict, (.unlit | length > 0), .shape != null]' <<<"$output") == '["rings","feasible",true,true]' ]]
 }
@@ -295,7 +297,7 @@ uneven() {
 	expect 0 morphctl schedule plan "${how[@]}"
 	holds "$output" "binary of 256 segments, "
 	holds "$output" "ALGORITHM  SEGMENTS  POLICY"
-	# What is given is kept.
+	# Given parameters stay.
 	expect 0 morphctl schedule plan "${how[@]}" --segments 1 --json
 	[[ $(jq -c '[(.choice[] | select(.algorithm == "binary") | .segments)]' <<<"$output") == '[1]' ]]
 	[[ $(jq '."finish-ns"' <<<"$output") -gt $((2 * soonest)) ]]
@@ -307,10 +309,10 @@ uneven() {
 	[[ $(jq 'has("radix") or has("segments")' <<<"$output") == false ]]
 	expect 0 morphctl schedule plan "${how[@]}" -o algorithm,segments
 	holds "$output" "segments   256"
-	# One that is too much for a tree leaves the others.
+	# A number that is too large for a tree leaves the other algorithms.
 	expect 0 morphctl schedule plan broadcast --ranks 8 --segments 70000 --json
 	[[ $(jq -c '[.verdict, .algorithm]' <<<"$output") == '["feasible","binomial"]' ]]
-	# What the next plan is told where the soonest has no ways is what it says.
+	# The answer contains the parameters of the next plan if the fastest plan has no paths.
 	expect 0 morphctl schedule plan broadcast --ranks 32 --bytes 1M --planes 6 --profile "$TOP/build/profiles/rack64.bin" --delay settle=3700,round=500 --json
 	[[ $(jq -c '[.algorithm, .segments, (.round | length)]' <<<"$output") == '["binary",8,12]' ]]
 }
@@ -330,11 +332,11 @@ uneven() {
 	expect 0 morphctl schedule plan "${how[@]}" --lost 1:0 --json
 	[[ $(jq -c '[.verdict, .replanned.anew, (.replanned.text | length > 0)]' <<<"$output") == '["feasible",true,true]' ]]
 	[[ $(jq "(.\"finish-ns\" - $whole | if . < 0 then 0 else . end) == .replanned.\"later-ns\"" <<<"$output") == true ]]
-	# What begins once more begins when the port is lost.
+	# A schedule that begins again begins when the port is lost.
 	later=$(jq '.replanned."later-ns"' <<<"$output")
 	expect 0 morphctl schedule plan "${how[@]}" --lost 1:0@500 --json
 	[[ $(jq .replanned.anew <<<"$output") == true && $(jq '.replanned."later-ns"' <<<"$output") == $((later + 500)) ]]
-	# No circuit is at the port.
+	# No circuit uses the port.
 	[[ $(jq '. as $all | all(.hold[] | select(.plane == 0); . as $hold | $all.matching[$hold.matching].circuit | all(."src-rank" != 1 and ."dst-rank" != 1))' <<<"$output") == true ]]
 	expect 0 morphctl schedule plan "${how[@]}" --lost 1:0
 	holds "$output" "what was planned can't go on: "
@@ -421,7 +423,7 @@ uneven() {
 }
 
 @test "an option that would do nothing is refused" {
-	# Options, and what is said of them.
+	# Options and the messages about them.
 	while IFS=: read -r options text; do
 		expect 2 morphctl schedule plan $options
 		holds "$stderr" "$text"
@@ -531,7 +533,7 @@ uneven() {
 	[[ $(jq '."finish-ns" >= ([.unlit[]."finish-ns"] | max)' <<<"$output") == true ]]
 	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server" --json
 	[[ $(jq -c '[.light.verdict, (.unlit | length)]' <<<"$output") == '["infeasible",1]' ]]
-	# So it is where the soonest does not wait for a late rank: the next one may.
+	# The same if the fastest plan does not wait for a late rank: the next one may wait.
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --planes 4 --bytes 64M --late 1000000 --delay round=500,settle=3700 --profile "$server" --json
 	[[ $(jq -c '[.light.verdict, .unlit[0].algorithm, .algorithm == "stragglar"]' <<<"$output") == '["feasible","stragglar",false]' ]]
 	[[ $(jq '."ends-ns" == ([.choice[] | select(.algorithm == "ring")."finish-ns"] | max)' <<<"$output") == true ]]
@@ -546,7 +548,7 @@ uneven() {
 	[[ $(jq -c '[.steps, .circuits | length]' steps.json) == "$(jq -c '.light | [."steps-count", ."circuits-count"]' <<<"$output")" ]]
 	[[ $(jq -c '[.loop, (.steps | map(.begin) | unique), (."profile-checksum" > 0), .generation]' steps.json) == '[false,["time"],true,null]' ]]
 	[[ $(jq '. as $all | all(.steps[].circuits[]; . < ($all.circuits | length)) and all(.circuits[]; .guide | length > 0)' steps.json) == true ]]
-	# All of it is read; then it is the slice that there is none of.
+	# morphctl reads the whole file, and then reports that the slice does not exist.
 	expect 3 morphctl schedule load train steps.json
 	holds "$stderr" 'there is no slice "train"'
 	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm shift --policy each-round --profile "$server" --to-steps none.json

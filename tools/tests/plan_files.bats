@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Plans of what is in files of other programs, and plans for them.
+# Plans from the files of other programs, and plans written for them.
 
 load common
 
@@ -38,9 +38,9 @@ refused() {
 	expect 0 morphctl schedule plan --matrix tokens.csv --algorithm direct --policy matchings "${fabric[@]}" --json
 	[[ $(jq -c '[.verdict, .policy, ."ranks-count", (.choice | length), .algorithm]' <<<"$output") == '["feasible","matchings",4,1,"direct"]' ]]
 	[[ $(jq '."finish-ns" >= ."bound-ns"' <<<"$output") == true ]]
-	# Nothing is sooner than the busiest port: rank 3 receives 13 MiB and 4 bytes.
+	# No plan ends before the busiest port: rank 3 receives 13 MiB and 4 bytes.
 	[[ $(jq '."bound-ns" >= (13 * 1048576 + 4) * 8 / 100' <<<"$output") == true ]]
-	# Eleven pairs have something for each other.
+	# Eleven pairs have bytes for each other.
 	[[ $(jq '[.matching[].circuit[]] | unique | length' <<<"$output") == 11 ]]
 	morphctl schedule plan --matrix tokens.csv "${fabric[@]}" --format svg > plan.svg
 	xmllint --noout plan.svg
@@ -71,7 +71,7 @@ refused() {
 	printf '0 4M 0 1M\n0 0 0 0\n2M 1M 0 0\n0 0 0 0\n' > dispatch
 	expect 0 morphctl schedule plan --matrix dispatch --policy matchings --algorithm direct "${fabric[@]}" --json
 	there=$output
-	# The last has nothing to send, but gets something; the third sends least.
+	# The last rank sends nothing, but receives bytes. The third rank sends least.
 	[[ $(jq -c '[."ranks-involved", ."elected-rank"]' <<<"$there") == '[4,3]' ]]
 	expect 0 morphctl schedule plan --matrix dispatch --combine "${fabric[@]}" --json
 	[[ $(jq -c '[.policy, .algorithm]' <<<"$output") == '["matchings","direct"]' ]]
@@ -113,7 +113,7 @@ refused() {
 	[[ $(jq -c '[.verdict, ."ranks-count"]' <<<"$output") == '["feasible",3]' ]]
 	[[ $(jq -c '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | sort | unique' <<<"$output") == '[[0,1],[0,2],[1,2],[2,0]]' ]]
 	cat phase_1.?.prof > all
-	# One file with all of it is the same.
+	# One file with all ranks gives the same plan.
 	expect 0 morphctl schedule plan --from-ompi-prof phase_1 "${fabric[@]}" --json
 	files=$output
 	expect 0 morphctl schedule plan --from-ompi-prof all "${fabric[@]}" --json
@@ -244,7 +244,8 @@ refused() {
 	[[ -z $output ]]
 }
 
-# Of the plan's 29351 ns the first change is 1000: 4 others, and 24351 ns of sends.
+# The first of the plan's changes takes 1000 of its 29351 ns. There are 4 other changes, and 24351
+# ns of sends.
 @test "what topologies of a plan cost is without the first change, and they have the algorithm's name" {
 	fabric=(--bandwidth 800000 --delay round=500,hop=500,settle=1000)
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --algorithm halving-cyclic "${fabric[@]}" --to-segments -
@@ -253,13 +254,14 @@ refused() {
 	[[ $(jq -r .collective chosen.json) == "$(jq -r .algorithm <<<"$output")" ]]
 	expect 0 morphctl schedule plan --from-msccl "$FILES/msccl-ring4.xml" --bytes 4M "${fabric[@]}" --to-segments -
 	[[ $(jq -r .collective <<<"$output") == custom ]]
-	# As it was published: 75389 ns.
+	# The published value: 75389 ns.
 	circulants 1 1 1 8 8 8 8 8 8 1 1 1 > harvest.json
 	expect 0 morphctl schedule plan all-reduce --algorithm halving-cyclic --from-segments harvest.json --bandwidth 800000 --delay round=500,hop=500,settle=10000 --to-segments -
 	[[ $(jq -c '[.cost, .reconf_cost_total]' <<<"$output") == '[75390,20000]' ]]
 }
 
-# circulants SHIFT...: topologies of 64 ranks, each joined to the one so many further on, as Harvest's schedules have them.
+# circulants SHIFT...: topologies of 64 ranks, each of which joins ranks at the given distance, in
+# the format of Harvest's schedules.
 circulants() {
 	jq -nc '{alpha_r: 10000, collective: "x", num_of_reconfigs: 2, steps: [$ARGS.positional | to_entries[] | {step: (.key + 1),
 		topology: [.value as $by | range(64) | [., (. + ($by | tonumber)) % 64, 1.0]]}]}' --args "$@"
@@ -281,7 +283,7 @@ circulants() {
 		expect 0 morphctl schedule plan all-reduce --from-segments rings.json "${fabric[@]}" --json
 		[[ $(jq -r '[.algorithm, .shape] | join(" ")' <<<"$output") == "rings $shape" ]]
 	done
-	# One that is chosen by nobody, with more circuits in a round than there are ports.
+	# A topology that no policy chooses, with more circuits in a round than ports.
 	fabric=(--planes 2 --bytes 64K --delay round=500,settle=3700)
 	expect 0 morphctl schedule plan all-to-all --ranks 25 --algorithm bruck --radix 5 "${fabric[@]}" --to-segments fives.json --json
 	first=$(jq -c '[.radix, ."finish-ns"]' <<<"$output")
@@ -291,28 +293,28 @@ circulants() {
 
 @test "topologies of a file become a plan, as they are written or sooner" {
 	fabric=(--bandwidth 800000 --delay round=500,hop=500,settle=10000)
-	# What was published takes 75389 ns, and the first topology is set before that.
+	# The published schedule takes 75389 ns after the first topology has been set.
 	circulants 1 1 1 8 8 8 8 8 8 1 1 1 > harvest.json
 	expect 0 morphctl schedule plan all-reduce --algorithm halving-cyclic --from-segments harvest.json "${fabric[@]}" --json
 	[[ $(jq -c '[.verdict, .policy, ."ranks-count", .changes, ."finish-ns"]' <<<"$output") == '["feasible","segments",64,3,85390]' ]]
 	[[ $(jq '.baseline[] | select(.baseline == "as-written") | ."finish-ns"' <<<"$output") == 85390 ]]
-	# Of the algorithms that have as many rounds the soonest is taken; what is written badly is done better.
+	# morphctl takes the fastest algorithm with this number of rounds, and improves a bad file.
 	circulants 1 1 1 1 8 8 8 8 1 1 1 1 > worse.json
 	expect 0 morphctl schedule plan all-reduce --from-segments worse.json "${fabric[@]}" --json
 	[[ $(jq -c '[.algorithm, ."finish-ns"]' <<<"$output") == '["halving-cyclic",85390]' ]]
 	[[ $(jq '.baseline[] | select(.baseline == "as-written") | ."finish-ns" > 85390' <<<"$output") == true ]]
-	# A shift by one has no way by eights.
+	# A shift by one has no path over circuits by eight.
 	circulants 8 8 1 8 1 8 1 8 1 8 1 1 > none.json
 	expect 0 morphctl schedule plan all-reduce --from-segments none.json "${fabric[@]}" --json
 	[[ $(jq -c '[."finish-ns", (.baseline[] | select(.baseline == "as-written") | .verdict)]' <<<"$output") == '[85390,"infeasible"]' ]]
-	# What one plan wrote another one reads.
+	# One plan writes a file, and another plan reads it.
 	morphctl schedule plan all-to-all --ranks 16 --algorithm shift "${fabric[@]}" --to-segments own.json --json > own
 	expect 0 morphctl schedule plan all-to-all --algorithm shift --from-segments own.json "${fabric[@]}" --json
 	[[ $(jq '."finish-ns"' <<<"$output") -le $(jq '."finish-ns"' own) ]]
 	expect 0 morphctl schedule plan all-to-all --algorithm shift --planes 2 --from-segments - "${fabric[@]}" --lost 3:0t <own.json
 }
 
-# joined STEPS: a file of so many topologies, all with the same link.
+# joined STEPS: a file with this number of topologies, all with the same link.
 joined() {
 	jq -nc --argjson steps "$1" '{collective: "x", steps: [range($steps) | {step: ., topology: [[0, 1, 1]]}]}'
 }

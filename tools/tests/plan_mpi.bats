@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Profiles that Open MPI itself writes of a program that runs, and the plans they become.
+# Profiles that Open MPI writes of a running program, and the plans made from them.
 
 load common
 
@@ -32,7 +32,7 @@ setup() {
 	mpicc ring.c -o ring
 }
 
-# profile ARGUMENT...: what four ranks of the program send, into phase.RANK.prof
+# profile ARGUMENT...: the traffic of four ranks of the program, in phase.RANK.prof
 profile() {
 	OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 timeout $((60 * ${SLOWNESS:-1})) \
 		mpirun -n 4 --oversubscribe --mca btl self,vader --mca pml ^ucx,cm --mca pml_monitoring_enable 2 \
@@ -45,7 +45,7 @@ profile() {
 	expect 0 morphctl schedule plan --from-ompi-prof phase --algorithm direct --policy matchings --json
 	[[ $(jq -c '[.verdict, ."ranks-count", ."ranks-involved"]' <<<"$output") == '["feasible",4,4]' ]]
 	[[ $(jq -c '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | unique' <<<"$output") == '[[0,1],[1,2],[2,3],[3,0]]' ]]
-	# 4000 bytes at 100 Gb/s, of the last rank.
+	# 4000 bytes of the last rank at 100 Gb/s.
 	[[ $(jq '."bound-ns"' <<<"$output") == 320 ]]
 	rm phase.2.prof
 	expect 3 morphctl schedule plan --from-ompi-prof phase

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Plans for a slice, where the kernel refuses what was planned: answered from a recording that tests/record-all makes, of which the
-# refusals are made here.
+# Plans for a slice whose kernel refuses them. The answers are from a recording that
+# tests/record-all makes; this test adds the refusals.
 
 load common
 
@@ -18,13 +18,14 @@ setup() {
 	[[ -s ${arguments[-1]} ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
 }
 
-# refused ERRNO PART INDEX TIMES [last]: plan and load, where the kernel refuses so often
+# refused ERRNO PART INDEX TIMES [last]: plan and load, while the kernel refuses this number of
+# times
 refused() {
 	python3 -B "$BATS_TEST_DIRNAME/refuse.py" "$@" <"$recording.jsonl" >"$BATS_TEST_TMPDIR/refused.jsonl"
 	MORPHCTL_REPLAY=$BATS_TEST_TMPDIR/refused.jsonl run_split morphctl "${arguments[@]}"
 }
 
-# A guide that the ways of the recording do not run through, and one that they do.
+# A guide that no path of the recording uses, and one that a path uses.
 guides() {
 	MORPHCTL_REPLAY=$recording.jsonl morphctl "${arguments[@]}" --to-steps "$BATS_TEST_TMPDIR/steps.json" >/dev/null
 	used=$(jq '.circuits[0].guide[1]' "$BATS_TEST_TMPDIR/steps.json")
@@ -37,7 +38,7 @@ guides() {
 	[[ $status == 0 && $output == "$(<"$recording.out")" ]]
 	refused $EBUSY $GUIDE "$beside" 31
 	[[ $status == 0 && $(jq .loaded.id <<<"$output") == 1 ]]
-	# Ways that ran through it are others then, which the recording does not have.
+	# Paths that used it change, and the recording does not contain the new ones.
 	refused $EBUSY $GUIDE "$used" 1
 	holds "$stderr" "refused.jsonl, line "
 	[[ $status == 134 ]]
@@ -47,14 +48,14 @@ guides() {
 	guides
 	refused $EBUSY $GUIDE "$beside" 32 last
 	[[ $status == 6 && -z $output && -n $stderr ]]
-	# No detour leads round what is not told.
+	# No detour avoids hardware that the kernel does not name.
 	refused $EBUSY 0 0 1 last
 	[[ $status == 6 && -z $output ]]
 	refused $EBUSY $ELEMENT 4294967295 1 last
 	[[ $status == 6 && -z $output ]]
 }
 
-# Asked for its schedules the slice tells of three steps, two of which were lit.
+# The slice reports three steps of its schedule, two of which were lit.
 @test "what the driver has measured is what changes take" {
 	local measured=$BATS_TEST_TMPDIR/measured.jsonl list=$RECORDINGS/schedule-list-json.jsonl
 	local how=(plan all-reduce --algorithm ring --slice steps --profile "$TOP/build/profiles/server8.bin" --delay measured,round=500)
@@ -64,7 +65,7 @@ guides() {
 		sed -n '/"netlink"/,$p' "$recording.jsonl" | grep -v MORPH_SCHEDULE
 	} > "$measured"
 	MORPHCTL_REPLAY=$measured expect 0 morphctl "${how[@]}" --json
-	# Of the four parts the largest of what was seen.
+	# Of each of the four parts, the largest measured value.
 	[[ $(jq -c '[.measured."steps-count", .measured."change-ns" >= 1997254 + 220427 + 200128]' <<<"$output") == '[2,true]' ]]
 	[[ $(jq '.hold[0]."lit-ns" == .measured."change-ns"' <<<"$output") == true ]]
 	MORPHCTL_REPLAY=$measured expect 0 morphctl "${how[@]}"
@@ -83,7 +84,8 @@ guides() {
 	holds "$stderr" "--delay says 'measured', and then what settle is besides"
 }
 
-# Steps of a loop that set 2, 4 and 1 circuits in 3, 5 and 2 us: a microsecond, and one for each. Besides 4, 2 and 1 go dark.
+# Steps of a loop that set 2, 4 and 1 circuits in 3, 5 and 2 us: 1 us, and 1 us for each circuit. In
+# addition, 4, 2 and 1 circuits go dark.
 @test "what a circuit takes is by those that are set, and not those that go dark" {
 	local measured=$BATS_TEST_TMPDIR/set.jsonl list=$RECORDINGS/schedule-list-json.jsonl
 	{

@@ -1,13 +1,14 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Recordings of morphctl are one file, recordings/morphctl.jsonl, with a line for each recording.
+"""Recordings of morphctl are lines of one file, recordings/morphctl.jsonl.
 
     recordings.py unpack DIR           write all recordings below DIR
     recordings.py pack DIR             write the file from DIR
     recordings.py add DIR NAME...      add recordings of DIR, or replace those of the same name
 
-In DIR a recording is several files. NAME.jsonl has what passed between library and kernel, .args the arguments (one a
-line), .status the exit status, .out and .err the output. The same recordings make the same file, byte by byte.
+In DIR a recording consists of several files. NAME.jsonl has the calls between library and kernel,
+.args the arguments (one per line), .status the exit status, .out and .err the output. The same
+recordings give the same file, byte by byte.
 """
 
 import json
@@ -41,7 +42,7 @@ def write(records):
 
 
 def load(directory, name):
-    """A recording from the files of a directory; some have no arguments or output."""
+    """Read a recording from the files of a directory. Some have no arguments or output."""
     base = pathlib.Path(directory) / name
     record = {"name": name}
     for kind in TEXTS:
@@ -56,7 +57,7 @@ def load(directory, name):
 
 
 def transcript(record):
-    """What passed between library and kernel, as the library reads it."""
+    """The calls between library and kernel, as the library reads them."""
     return "".join(encode(line) + "\n" for line in record["lines"])
 
 

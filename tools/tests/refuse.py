@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Has the kernel of a recording refuse to load a schedule, before it takes what it took, or for good.
+"""Make the kernel of a recording refuse to load a schedule, a number of times or always.
 
-    refuse.py ERRNO PART INDEX TIMES [last] < RECORDING > OTHER
+refuse.py ERRNO PART INDEX TIMES [last] < RECORDING > OTHER
 
-PART and INDEX say what stands in the way, as enum morph_part. With "last" the recording has no more than that.
+PART and INDEX name the cause of the refusal, as enum morph_part. With "last" the recording ends
+after the refusals.
 """
 
 import json
@@ -17,7 +18,7 @@ PART = 24       # where struct morph_head has the part, and its index after it
 
 
 def unpack(text):
-    """Bytes of a line, where zN. is a run of zeros."""
+    """The bytes of a line. zN. stands for N zeros."""
     return bytearray.fromhex(re.sub(r"z(\d+)\.", lambda run: "00" * int(run[1]), text))
 
 

@@ -1,10 +1,11 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
 #
-# Recordings made against the real module, answered from a file: recordings/morphctl.jsonl, one line for each. recordings.py
-# describes a recording and unpacks it. tests/record NAME ARGUMENTS... makes one on a machine with a fabric, and tests/record-all
-# makes all of them on one whose only fabric is a fresh server8. When an interface changes `make -C tools record` makes them again;
-# read the difference before you commit it.
+# Answer commands from recordings of the real module: recordings/morphctl.jsonl has one line for
+# each. recordings.py describes a recording and unpacks it. tests/record NAME ARGUMENTS... makes one
+# on a machine with a fabric. tests/record-all makes all of them on a machine whose only fabric is a
+# fresh server8. After a change of an interface, `make -C tools record` makes them again; read the
+# difference before you commit it.
 
 load common
 

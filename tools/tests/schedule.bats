@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Files of steps: what is wrong in them is said before any kernel is asked.
+# Files of steps: morphctl reports their errors before it asks any kernel.
 
 load common
 

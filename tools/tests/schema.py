@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Holds JSON on standard input against the netlink specification.
+"""Check JSON on standard input against the netlink specification.
 
-    schema.py SPECIFICATION OBJECT [VERB]
+schema.py SPECIFICATION OBJECT [VERB]
 
-Every key must be an attribute of the object's set, and every value of its type.
+Every key must be an attribute of the object's set, and every value must have its type.
 """
 
 import json
@@ -12,11 +12,12 @@ import sys
 
 import yaml
 
-# Objects of the tool whose records are of a set with another name.
+# Objects of the tool whose records belong to a set with another name.
 SETS = {"spare": "accelerator", "fail": "hardware", "replace": "rank"}
-# Acts on a part answer with the part as the kernel's acts on hardware do.
+# Operations on a part return the part, like the kernel's operations on hardware.
 ACTS = {"cordon", "uncordon", "fail", "test"}
-# What verbs of a controller tell instead of it; a failure's reach has a form of its own.
+# Verbs of a controller that return other objects. The report of a failure's effect has its own
+# form.
 CONTROLLER = {"reservations": "reservation", "reserve": "reservation", "fail": "reach"}
 NUMBERS = {"u8", "u16", "u32", "u64", "s32", "s64"}
 
@@ -41,7 +42,7 @@ def check_value(where, attr, value, spec):
         if value not in spec[1][attr["enum"]] and not isinstance(value, int):
             sys.exit(f"{where}: {value!r} is no word of {attr['enum']}")
     elif kind in NUMBERS:
-        # What is above 2^63 - 1 is a string of digits.
+        # A number above 2^63 - 1 is a string of digits.
         large = kind == "u64" and isinstance(value, str) and value.isdigit() and \
             2 ** 63 <= int(value) < 2 ** 64
         if not large and (not isinstance(value, int) or isinstance(value, bool)):

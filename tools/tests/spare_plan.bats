@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# How many spares an availability target needs.
+# The number of spares that an availability target needs.
 
 load common
 
@@ -8,7 +8,8 @@ setup_file() {
 	unpack_recordings
 }
 
-# binomial N SHARE: the least number of spares for 99.9 % of the time, and by the published rule, recomputed.
+# binomial N SHARE: recompute the least number of spares for 99.9 % of the time, and the number by
+# the published rule.
 binomial() {
 	python3 - "$@" <<'END'
 import math, sys

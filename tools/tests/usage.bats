@@ -1,6 +1,6 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# Usage errors, help, exit statuses: all that needs no kernel.
+# Usage errors, help and exit statuses, which need no kernel.
 
 load common
 

@@ -1,7 +1,7 @@
 #!/usr/bin/env bats
 # SPDX-License-Identifier: GPL-2.0-or-later
-# What blocks a request that planners answer. On an empty rack it is the request itself; what others hold is in
-# the way in selftests/plan/place.py.
+# The causes that block a request to planners. On an empty rack the cause is the request itself.
+# selftests/plan/place.py tests blocking by other tenants.
 
 load common
 
@@ -10,7 +10,7 @@ setup() {
 	[[ -s $rack ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
 }
 
-# blocked BINDING TRIED OPTION...: that is the binding constraint, and these were lifted before
+# blocked BINDING TRIED OPTION...: check the binding constraint, and the ones tried before it
 blocked() {
 	expect 1 morphctl slice why-not "${@:3}" --profile "$rack" --json
 	[[ $(jq -r .verdict <<<"$output") == infeasible ]]
@@ -37,7 +37,7 @@ blocked() {
 }
 
 @test "a constraint that is lifted alone is put back before the next" {
-	# Neither the bandwidth alone nor the tier alone lets it fit, and both together do.
+	# Lifting either the bandwidth or the tier alone is not enough, lifting both is.
 	blocked several "bandwidth:infeasible tier:infeasible tier:infeasible spares:infeasible" \
 		--shape 5x3 --tier contiguous --lanes 17
 	blocked bandwidth "transit:infeasible bandwidth:feasible" --shape 2x2 --transit own --lanes 17

@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: LGPL-2.1-or-later
-"""Costs of collectives of shifts on circulants by the model alone, in fractions and with no thought of speed.
+"""Costs of collectives of shifts on circulants, computed from the model in fractions.
 
     segments.py FILE            fill in the rows of FILE whose source is "own"
-    segments.py --check FILE    fail where they are not what they would be
+    segments.py --check FILE    fail if rows differ from the model
+
+The program is written for clarity, not for speed.
 """
 
 import csv
@@ -12,7 +14,7 @@ from fractions import Fraction
 
 
 def shifts(collective, ranks, size):
-    """By round how far a rank sends, and how many bytes."""
+    """For each round, the distance of the receiver and the number of bytes."""
     if collective == "all-to-all":
         return [(by, Fraction(size, ranks)) for by in range(1, ranks)]
     halves = [(2 ** step, Fraction(size, 2 ** (step + 1))) for step in range(ranks.bit_length() - 1)]
@@ -24,7 +26,10 @@ def hops(ranks, circulant, by):
 
 
 def plan(row):
-    """Cost in nanoseconds, number of changes, how many plans have these, and the circulants of one by round."""
+    """
+    Cost in nanoseconds, number of changes, number of plans with these, and one plan's circulants by
+    round.
+    """
     ranks = int(row["ranks"])
     round_ns, hop_ns, change_ns = int(row["round_ns"]), int(row["hop_ns"]), int(row["change_ns"])
     byte_ns = Fraction(8000, int(row["mbps"]))
@@ -47,7 +52,7 @@ def plan(row):
 
 
 def segments(order):
-    """As text, rounds counted from 1."""
+    """Format as text, with rounds counted from 1."""
     first = [at for at, circulant in enumerate(order) if not at or order[at - 1] != circulant]
     return " ".join(f"C{order[at]}:{at + 1}-{end}" for at, end in zip(first, first[1:] + [len(order)]))
 

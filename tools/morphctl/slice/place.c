@@ -10,8 +10,7 @@
 
 #define RANKS "rank,accelerator,host"
 #define CIRCUITS "src-rank,dst-rank,host,guide"
-#define SHARED \
-	"src-rank,dst-rank,host,lanes,guide" /* with the wavelengths of each circuit on its fibres */
+#define SHARED "src-rank,dst-rank,host,lanes,guide" /* with the wavelengths of each circuit */
 #define LOADS "src-host,dst-host,fibres,free"
 #define PROTECTED "rank,verdict,spare,host,fibres"
 
