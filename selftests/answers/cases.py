@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Requests to the planning verbs of morphctl, made from a profile, a verb and a seed.
+"""Make requests to the planning verbs of morphctl from a profile, a verb and a seed.
 
-The same arguments give the same requests. A request needs no kernel: it names a profile of which
-nothing is held.
+The same arguments give the same requests. A request needs no kernel: it names a profile, and all of
+its hardware is free.
 """
 
 import json
@@ -16,17 +16,17 @@ COLLECTIVES = ("all-reduce", "reduce-scatter", "all-gather", "all-to-all", "broa
 POLICIES = ("best", "each-round", "one-shot", "segments", "overlap", "matchings", "united")
 MATRIX_POLICIES = ("best", "each-round", "one-shot", "matchings", "united")
 SHAPES = {4: "2x2", 6: "2x3", 8: "2x4", 9: "3x3", 12: "3x4", 16: "4x4"}
-# How far a request searches; None leaves that to morphctl.
+# Search steps of a request; None: morphctl's default.
 PLACE_STEPS, SCHEDULE_STEPS = (4096, 65536), (1, 2, 4, None)
 RANKS = ((2, 8), (2, 16), (9, 20))
-# In a larger fabric ranks are the first accelerators: a search for paths from end to end takes
-# minutes there.
+# In a larger fabric, ranks are the first accelerators: a search for paths between distant ones
+# takes minutes there.
 ANYWHERE = 200
 
 
 @dataclass
 class Extent:
-    """How many requests of a kind there are."""
+    """Number of requests of a kind."""
 
     places: int
     traffic: int
@@ -49,8 +49,7 @@ class Profile:
     wavelengths: int
 
 
-# Those that are built by default, and pods whose circuit switches join any racks (make -C profiles
-# pods).
+# Default profiles, and pods whose circuit switches join any racks (make -C profiles pods).
 PROFILES = (Profile("server4", 4, 1, 6, 16), Profile("edge4", 5, 1, 6, 16), Profile("server8", 10, 1, 6, 16),
             Profile("server16", 18, 1, 6, 16), Profile("rack64", 72, 18, 6, 16), Profile("smartlight72", 14, 4, 1, 4),
             Profile("pod4096", 4608, 1152, 6, 16))
@@ -80,7 +79,7 @@ def pick_bytes(chance):
 
 
 def request_shape(chance, profile):
-    """A logical graph of a size that the profile may hold, or may just not hold."""
+    """A logical graph whose size is near the maximum of the profile, below or above it."""
     most = min(profile.accelerators + 1, 72)
     kind = chance.choice(("count", "ring", "ring", "mesh", "shape", "shape", "graph"))
     if kind == "mesh":
@@ -135,7 +134,7 @@ def demand(chance, profile):
 
 
 def traffic_cases(profile, seed, count):
-    """Lanes between servers. A profile with one server has none, which is an answer, too."""
+    """Lanes between servers. A profile with one server has none, which is also a valid case."""
     chance = random.Random(f"te {profile.name} {seed}")
     for number in range(count):
         demands = [demand(chance, profile) for _ in range(chance.randint(1, 24))] if profile.hosts > 1 else \
@@ -146,7 +145,7 @@ def traffic_cases(profile, seed, count):
 
 
 def algorithm_of(chance, collective, ranks):
-    """Sometimes an algorithm, with what goes with it; without one morphctl tries all."""
+    """Sometimes an algorithm with its options. Without one, morphctl tries all."""
     powers = ["halving-cyclic"] if ranks & (ranks - 1) == 0 else []
     swing = ["swing"] if powers else []
     known = {"all-reduce": ["ring", "direct", *swing, *powers], "reduce-scatter": ["ring", "direct", *powers],
@@ -164,7 +163,7 @@ def algorithm_of(chance, collective, ranks):
 
 
 def fabric_words(chance, profile, ranks):
-    """The accelerators of the ranks, so that the answer names paths, or says that there are
+    """The accelerators of the ranks, so that the answer names paths or reports that there are
     none."""
     if profile.accelerators < ranks or chance.random() < 0.5:
         return []
@@ -202,7 +201,7 @@ def collective_words(chance, collective, policy, ranks):
 
 
 def schedule_cases(profile, seed, extent):
-    """Each collective by each policy."""
+    """Each collective with each policy."""
     chance = random.Random(f"schedule {profile.name} {seed}")
     for collective in COLLECTIVES:
         for policy in POLICIES:
@@ -222,7 +221,7 @@ def matrix_text(chance, ranks):
 
 
 def matrix_cases(profile, seed, extent):
-    """Bytes from each rank to each, and the way back."""
+    """Bytes from each rank to each other, and back."""
     chance = random.Random(f"matrix {profile.name} {seed}")
     for policy in MATRIX_POLICIES:
         for number in range(extent.rounds):
@@ -274,6 +273,6 @@ def all_cases(top):
 
 
 def few_cases(top):
-    """A part of them that takes little time."""
+    """The cases that take little time."""
     for profile in PROFILES:
         yield from profile_cases(profile, top, FEW if profile.accelerators <= ANYWHERE else POD_FEW)

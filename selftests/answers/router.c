@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What the router answers to random requests, one line each, so that two versions of it
- * can be compared:
+ * Print the router's answers to random requests, one line each, to compare two versions of it:
  *
  * 	router COUNT SEED PROFILE...
  *
- * The fabric fills up on the way: two slices own its accelerators, some hardware is marked
- * unhealthy or cordoned, some lanes are reserved, and most paths that the router finds are
- * claimed, of which some are released again. A line has the request, the reason of the router
- * with its refusal or its path, the steps it took, and the validator's verdict on the path.
+ * The fabric fills up during the run. Two slices own its accelerators, some hardware is unhealthy
+ * or cordoned, and some lanes are reserved. The program claims most paths that the router finds,
+ * and releases some of them again. A line has the request, the reason of the router with its
+ * refusal or its path, the number of steps, and the validator's verdict on the path.
  */
 #include "maker.h"
 
@@ -32,7 +31,7 @@ static u32 below(struct run *run, u32 count)
 	return count ? next_random(&run->seed) % count : 0;
 }
 
-/* True once in @times. */
+/* True with probability 1 / @times. */
 static bool once_in(struct run *run, u32 times)
 {
 	return below(run, times) == 0;
@@ -45,7 +44,7 @@ static u64 random_lanes(struct run *run)
 	return low | (u64)next_random(&run->seed) << 32;
 }
 
-/* Owners of accelerators and edges; hardware that may not be used; lanes that are reserved. */
+/* Set owners of accelerators and edges, unusable hardware, and reserved lanes. */
 static void fill_fabric(struct run *run)
 {
 	const struct optics_graph *graph = run->fabric.graph;
@@ -69,7 +68,7 @@ static void fill_fabric(struct run *run)
 			state->tx_dead[i] = random_lanes(run);
 }
 
-/* An end other than @taken that the slice owns, if one of a few has that owner. */
+/* An end other than @taken that the slice owns, if one of a few random ends has that owner. */
 static u32 random_end(struct run *run, u32 owner, u32 taken)
 {
 	const struct optics_graph *graph = run->fabric.graph;
@@ -127,7 +126,7 @@ static struct optics_route_request random_request(struct run *run, u32 *guides, 
 	return request;
 }
 
-/* FNV-1a over what the path takes. */
+/* FNV-1a hash of the parts of the path. */
 static u64 path_digest(const struct optics_path *path)
 {
 	u64 digest = 0xcbf29ce484222325ull;

@@ -1,9 +1,9 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""The answers of morphctl's planning verbs and of the router are the recorded ones. Prints TAP.
+"""Compare the answers of morphctl's planning verbs and of the router with the recorded ones. Prints
+TAP.
 
-The environment has MORPHCTL and PROFILES, and in ROUTED the file of what the router has answered
-just now.
+The environment has MORPHCTL and PROFILES. ROUTED is a file with new answers of the router.
 """
 
 import difflib
@@ -19,7 +19,7 @@ LINES_MOST = 40     # of a difference
 
 
 def run(path, only=""):
-    """What `answers check` prints, and its exit status."""
+    """Output and exit status of `answers check`."""
     done = subprocess.run([os.path.join(HERE, "answers"), "check", path, "--only", only], stdout=subprocess.PIPE, text=True,
                           check=False)
     return done.stdout.splitlines(), done.returncode
@@ -31,7 +31,7 @@ def read(path):
 
 
 def planners():
-    """Each group of cases is a result of its own."""
+    """Each group of cases is one result."""
     lines, status = run(RECORDED)
     results = []
     for line in lines:
@@ -52,7 +52,7 @@ def router():
 
 
 def altered(path, change):
-    """A copy of the recording in which one answer is another."""
+    """A copy of the recording with one changed answer."""
     records = [json.loads(line) for line in read(RECORDED)]
     place = next(record for record in records if record["case"].startswith("server4/place/"))
     change(records, place)
@@ -62,8 +62,8 @@ def altered(path, change):
 
 
 def the_check_can_fail():
-    """Another answer, another exit status, a case that was never asked, and one that was never
-    recorded."""
+    """The check detects a changed answer, a changed exit status, a missing case, and an unrecorded
+    case."""
     changes = {"answer": lambda _records, one: one.update(json="0" * 16), "status": lambda _records, one: one.update(status=99),
                "case that nobody asks": lambda _records, one: one.update(case="server4/place/none"),
                "case that is not recorded": lambda records, one: records.remove(one)}

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-only
-"""Tests of what judges the other tests: readers of KTAP and of kernel logs. Prints TAP."""
+"""Tests of the test harness: readers of KTAP and of kernel logs, and others. Prints TAP."""
 
 import argparse
 import contextlib
@@ -107,7 +107,8 @@ def test_program_out_of_time_fails():
 
 def test_flat_lines_are_read_back():
     lines = ["ok p: a", "not ok p: b", "ok p: c # SKIP why not"]
-    return same([ktap.read_flat(line).line() for line in lines], lines) and ktap.read_flat("  ok p") is None
+    return (same([ktap.read_flat(line).line() for line in lines], lines)
+            and ktap.read_flat("  ok p") is None)
 
 
 COMPLAINTS = (
@@ -116,7 +117,8 @@ COMPLAINTS = (
     ("BUG", "[    5.0] BUG kmalloc-128 (Tainted: G           OE     ): Poison overwritten"),
     ("BUG", "BUG: scheduling while atomic: cat/12/0x00000002"),
     ("soft or hard lockup", "watchdog: BUG: soft lockup - CPU#1 stuck for 26s! [insmod:1]"),
-    ("oops", "general protection fault, probably for non-canonical address 0xdead: 0000 [#1] PREEMPT SMP"),
+    ("oops", "general protection fault, probably for non-canonical address 0xdead: 0000 [#1] "
+             "PREEMPT SMP"),
     ("panic", "Kernel panic - not syncing: Fatal exception"),
     ("RCU", "rcu: INFO: rcu_preempt detected stalls on CPUs/tasks:"),
     ("RCU", "WARNING: suspicious RCU usage".replace("WARNING: ", "")),
@@ -202,8 +204,8 @@ def test_emulator_that_hangs_is_told_from_the_machine():
 
 
 def suite_that_runs(*runs):
-    """What the suite prints of one group with tests a and b where machines, one after the other,
-    report and end so."""
+    """Output of the suite for one group with tests a and b. The machines of the group report and
+    end as given, one after the other."""
     suite = load_suite()
     machines = iter(runs)
     suite.command = lambda group, tests: ["sh", "-c", "printf '{}'; exit {}".format(*next(machines))]
@@ -244,8 +246,8 @@ def test_program_that_hangs_is_ended_with_its_children():
 
 
 def given_up(boot, silence, booted, says=""):
-    """Is a machine taken to hang that needs a second and a half, and at its beginning says so
-    much?"""
+    """Whether a machine counts as hung if it prints a number of bytes at its beginning and needs
+    1.5 seconds."""
     with tempfile.TemporaryDirectory() as results:
         with subprocess.Popen(["sh", "-c", f"printf '{says}'; sleep 1.5"], stdout=subprocess.PIPE) as qemu:
             copier = machine.Copier(qemu.stdout, os.path.join(results, "output"), None)
@@ -283,8 +285,7 @@ def test_machine_whose_clock_runs_away_is_ended():
 
 
 def check_says(report, *arguments):
-    """What scripts/check prints and its status, where each stage reports the same at once; $stage
-    is its name."""
+    """Output and status of scripts/check. Each stage prints the same report; $stage is its name."""
     with tempfile.NamedTemporaryFile("w", suffix=".sh", delete=False) as make:
         os.fchmod(make.fileno(), 0o755)
         make.write(f'#!/bin/sh\nfor stage; do :; done; echo "{report}"\n')
@@ -297,7 +298,7 @@ def check_says(report, *arguments):
 
 
 def stages_run(*arguments):
-    """The stages that scripts/check runs, where each passes at once."""
+    """The stages that scripts/check runs if each passes at once."""
     lines, _ = check_says("ok $stage", *arguments)
     return [line.removeprefix("ok ") for line in lines if line.startswith("ok ")]
 
@@ -355,7 +356,7 @@ def test_skip_is_expected_by_name_and_reason():
 
 
 def load_suite(modules=TOP):
-    """selftests/vm/suite, on 6.1."""
+    """Run selftests/vm/suite for 6.1."""
     loader = importlib.machinery.SourceFileLoader("suite", os.path.join(TOP, "selftests/vm/suite"))
     module = importlib.util.module_from_spec(importlib.util.spec_from_loader("suite", loader))
     loader.exec_module(module)
@@ -363,7 +364,7 @@ def load_suite(modules=TOP):
 
 
 def suite_lines(differences, *results):
-    """How the suite reports results where programs and modules are of two trees."""
+    """How the suite reports results if programs and modules belong to two versions."""
     suite = load_suite(modules="/old/abi-1")
     suite.differences = [testlist.Difference(*words) for words in differences]
     return [suite.judge(ktap.Result(*result))[1] for result in results]

@@ -52,7 +52,8 @@ CLEAN = {
         int morph_user_count(void) { return first != 0; }
         void morph_subscribe(const struct morph_subscriber *subscriber) { first = subscriber; }
         """,
-    "kmod/core/hardware/hardware.h": "int morph_hw_read(int element);\nvoid morph_hw_visit(void (*see)(int element));\n",
+    "kmod/core/hardware/hardware.h": "int morph_hw_read(int element);\n"
+                                     "void morph_hw_visit(void (*see)(int element));\n",
     HW: """\
         #include "core/base/base.h"
         #include "hardware.h"
@@ -101,7 +102,7 @@ def run(changes):
 
 
 def rejected(changes, *wanted):
-    """Does the script reject the changes, with exactly these lines?"""
+    """Whether the script rejects the changes, with exactly these lines."""
     status, lines = run(changes)
     if status != 1 or lines != list(wanted):
         print(f"# status {status}", *lines, sep="\n# ")
@@ -196,7 +197,7 @@ def test_provider_knows_no_slices():
 
 
 def rejects_include(path, header, module):
-    """Does the script reject that path, a file of module, includes header?"""
+    """Whether the script rejects path, a file of module, because it includes header."""
     return rejected({header: "int foreign(void);\n", path: f'#include "{os.path.relpath(header, os.path.dirname(path))}"\n'},
                     f"{path} includes {header}, which {module} may not use")
 

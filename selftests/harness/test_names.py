@@ -28,8 +28,8 @@ CLEAN = {
 
 
 def check(changes):
-    """Exit status and output of the script on the clean tree with these files in it; None deletes
-    one."""
+    """Exit status and output of the script on the clean source tree with these files. None deletes
+    a file."""
     with tempfile.TemporaryDirectory() as tree:
         for path, text in {**CLEAN, **changes}.items():
             if text is None:

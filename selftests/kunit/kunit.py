@@ -1,9 +1,9 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""The KUnit suites of morph.ko: load the build that has them, run them, and print what the kernel
+"""Run the KUnit suites of morph.ko: load the build that has them, run them, and print the kernel's
 reports.
 
-The module stays loaded, so that whoever runs this finds what it has leaked.
+The module stays loaded, so that the caller can look for leaks.
 """
 
 import glob
@@ -16,11 +16,12 @@ import threading
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MODULE = os.environ["MORPH_KMOD"] + "-kunit/morph.ko"
 KSFT_SKIP = 4
-QUIET_SECONDS = 1   # after which all that was said has been read
+QUIET_SECONDS = 1   # silence after which all messages have been read
 
 
 def suites():
-    """Names of all suites, from the sources: one that is not linked in would not be missed."""
+    """Names of all suites, from the sources. A suite that is not linked would otherwise go
+    unnoticed."""
     names = []
     for path in sorted(glob.glob(TOP + "/kmod/tests/*_kunit.c")):
         with open(path, encoding="ascii") as file:
@@ -29,8 +30,8 @@ def suites():
 
 
 class Reader(threading.Thread):
-    """Prints kernel messages as they come, without waiting for the end: the log has only so much
-    room."""
+    """Prints kernel messages while the suites run, because the size of the kernel's log is
+    limited."""
 
     def __init__(self):
         super().__init__(daemon=True)

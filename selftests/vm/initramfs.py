@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Build the initramfs that leads a stock kernel to the host's file system: busybox, an init, a few
-modules."""
+"""Build the initramfs that mounts the host's file system: busybox, init, and a few modules."""
 
 import lzma
 import os
@@ -8,12 +7,12 @@ import stat
 
 import resident
 
-# virtio comes first: 9p and the output port need it.
+# virtio comes first, because 9p and the output port need it.
 WANTED = ("virtio_pci", "virtio_console", "9pnet_virtio", "9p", "overlay", "configfs")
 
 
 def modules_in_order(tree):
-    """Paths of WANTED and what they need below the module tree, each after what it depends on."""
+    """Module paths of WANTED and their dependencies, in the order of loading."""
     needs = {}
     with open(os.path.join(tree, "modules.dep"), encoding="ascii") as lines:
         for line in lines:
@@ -22,7 +21,7 @@ def modules_in_order(tree):
     by_name = {os.path.basename(path).partition(".")[0]: path for path in needs}
     order = []
     for name in WANTED:
-        path = by_name.get(name)    # what is built into this kernel has no file
+        path = by_name.get(name)    # modules that are built into this kernel have no file
         if path:
             order += [p for p in [*reversed(needs[path]), path] if p not in order]
     return order
@@ -34,7 +33,7 @@ def read_module(path):
 
 
 class Cpio:
-    """The newc format, written by hand so that neither root nor cpio is needed for device nodes."""
+    """Writer of the newc format. With it, device nodes need neither root nor cpio."""
 
     def __init__(self):
         self.data = bytearray()
@@ -56,8 +55,8 @@ class Cpio:
         self.add(name, stat.S_IFREG | 0o755, content)
 
     def copy(self, name, path):
-        """Add what is at path on this machine: a directory without its content, a symbolic link or
-        a file."""
+        """Add a path of this machine: a directory without its content, a symbolic link or a
+        file."""
         status = os.lstat(path)
         content = b""
         if stat.S_ISLNK(status.st_mode):
@@ -76,7 +75,7 @@ class Cpio:
 
 
 def build(tree, top, init, busybox="/bin/busybox"):
-    """Return the archive for the kernel whose modules lie in tree, and for programs of the checkout
+    """Return the archive for the kernel with the modules in tree, and for programs of the checkout
     top."""
     archive = Cpio()
     for name in ("bin", "dev", "host", "modules", "proc", "resident", "root", "sys", "top"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Find in a kernel log what no test may cause."""
+"""Find complaints in a kernel log: messages that no test may cause."""
 
 import re
 
@@ -22,20 +22,20 @@ COMPLAINTS = (
     ("release", r"Device '.*' does not have a release\(\) function"),
 )
 COMPLAINT = re.compile("|".join(f"(?P<c{i}>{pattern})" for i, (_, pattern) in enumerate(COMPLAINTS)))
-# Registers, guesses of the stack walker and the like: the saved log has them.
+# Registers, guesses of the stack walker and so on. The saved log contains them.
 NOISE = re.compile(r"^(\[ *[\d.]+\] ?)?"
                    r"(R(?!IP)..:|FS:|CS:|CR\d|DR\d|PKRU:|Code:| *</?(TASK|IRQ)>|  ?\? |Hardware name:|Modules linked)")
 END = re.compile(r"---\[ end (trace|Kernel panic)")
 EXCERPT_LINES = 120
-QUIET_LINES = 12    # of context after a complaint that has no end mark
+QUIET_LINES = 12    # of context, after a complaint without end mark
 TASK = re.compile(r"\] task:\S+ +state:(?P<state>\S) .* ppid:(?P<parent>\d+)")
 TASK_END = re.compile(r"\] task:|</TASK>")
 KTHREADD = "2"
-ANSWER = "panic - not syncing: NMI"     # to unknown_nmi_panic
+ANSWER = "panic - not syncing: NMI"     # answer to unknown_nmi_panic
 
 
 def scan(log):
-    """List (kind, excerpt) of every complaint in the text of a kernel log, each trace once."""
+    """List (kind, excerpt) of every complaint in a kernel log, each trace once."""
     lines = log.splitlines()
     found = []
     position = 0
@@ -59,18 +59,18 @@ def excerpt_end(lines, start):
 
 
 def emulator_hangs(log):
-    """Is it the emulator that hangs, by what a machine that hung has answered to an NMI?
+    """Whether the emulator hangs, judged by the answer of a hung machine to an NMI.
 
-    QEMU 7.2 may go on running a breakpoint that the kernel, which patches its own text behind one,
-    has taken away again: that processor traps for ever, and the one that patches waits for it. Or
-    there is no answer at all, for which the machine has no means.
+    QEMU 7.2 may continue to run a breakpoint that the kernel has already removed after patching its
+    text. This processor then traps for ever, and the patching one waits for it. Or the machine does
+    not answer at all, which no kernel defect can cause.
     """
     return ANSWER not in log or "text_poke_bp_batch" in log and "exc_int3" in log
 
 
 def hanging(log):
-    """The stacks, in what the kernel prints of all tasks, of those that may be what hangs: all but
-    idle kernel threads."""
+    """Stacks of tasks that may hang, from the kernel's list of all tasks: all but idle kernel
+    threads."""
     lines = log.splitlines()
     told = []
     for position, line in enumerate(lines):

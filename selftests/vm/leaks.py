@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the modules do to kernel memory, and what they leave behind when unloaded.
+"""Find kernel memory and files that the modules leave behind after unloading.
 
-The test machine tracks who allocated each object (slub_debug=U). An address that the kernel can't
-name any more is code that is gone. What such code allocated and is still there has leaked, except
-where it was there before: every module's own start is code that goes.
+The test machine records the allocator of each object (slub_debug=U). An address without a name
+belongs to unloaded code. An object that such code allocated has leaked, unless it existed before:
+the init code of every module is also unloaded.
 """
 
 import glob
@@ -15,10 +15,10 @@ ENTRY = re.compile(r"\n(?=\s{1,7}\d)")
 GONE = re.compile(r"\b0x(ffffffff[a-f][0-9a-f]{7})\b")
 MODULE = re.compile(r" \[\w+\]")
 NAMES = ("/sys/kernel/debug/morph*", "/sys/class/morph*", "/sys/bus/morph*", "/sys/kernel/config/morph*", "/dev/morph*")
-# for what is freed after a grace period
+# For objects that the kernel frees after a grace period.
 PATIENCE_SECONDS = 10 * int(os.environ.get("SLOWNESS", 1))
 KMEMLEAK = "/sys/kernel/debug/kmemleak"
-KMEMLEAK_AGE_SECONDS = 5    # what is younger, it does not report
+KMEMLEAK_AGE_SECONDS = 5    # kmemleak does not report younger objects
 
 
 def read(path):
@@ -36,8 +36,8 @@ def allocations():
 
 
 def unreferenced():
-    """What kmemleak, where the kernel has it, finds that nothing refers to. The first scan only
-    takes checksums."""
+    """Objects without references, if the kernel has kmemleak. Its first scan only computes
+    checksums."""
     if not os.path.exists(KMEMLEAK):
         return []
     time.sleep(KMEMLEAK_AGE_SECONDS)
@@ -48,7 +48,8 @@ def unreferenced():
 
 
 def validate_slabs():
-    """Have the kernel check red zones and poison now, not when an object is next allocated."""
+    """Let the kernel check red zones and poison now instead of at the next allocation of an
+    object."""
     for pattern in ("kmalloc-*", "morph*"):
         for path in glob.glob(f"/sys/kernel/slab/{pattern}/validate"):
             with open(path, "w", encoding="ascii") as file:
@@ -56,13 +57,14 @@ def validate_slabs():
 
 
 def nameless():
-    """Addresses of code already gone."""
+    """Addresses of unloaded code."""
     return {address for entry in allocations() for address in GONE.findall(entry)}
 
 
 def allocated_by_gone(entry, known):
-    """Whether, of all modules in this stack, one that is gone allocated. (A cache may keep what a
-    call filled; so does gcov, of the counters of every module that ever was.)"""
+    """Whether an unloaded module allocated the object, and no loaded module is on the stack. (A
+    cache may keep an object that a call added. gcov keeps the counters of every unloaded
+    module.)"""
     for line in entry.splitlines():
         if MODULE.search(line) or "__gcov_" in line:
             return False
@@ -76,36 +78,34 @@ def leaked(known):
 
 
 def drop_caches():
-    """Forget files and names that were only looked up."""
+    """Drop cached files and names."""
     with open("/proc/sys/vm/drop_caches", "w", encoding="ascii") as file:
         file.write("3")
 
 
 def caches():
-    """Slab caches of ours."""
+    """Slab caches of our modules."""
     return ["slab cache " + line.split()[0] for line in read("/proc/slabinfo").splitlines() if line.startswith("morph")]
 
 
 def names():
-    """Files and directories that should have gone with the modules."""
+    """Files and directories that should have disappeared with the modules."""
     return [path for pattern in NAMES for path in glob.glob(pattern)]
 
 
 def empty_quarantine():
-    """Have KASAN give up the freed objects that it keeps: the allocator counts them as
-    allocated."""
+    """Let KASAN release its quarantine. The allocator counts these freed objects as allocated."""
     for path in glob.glob("/sys/kernel/slab/*/shrink"):
         with open(path, "w", encoding="ascii") as file:
             file.write("1")
 
 
 def left_behind(known):
-    """List what is still there when the kernel has had time to free it. known: nameless()
-    before."""
+    """List objects that remain after the kernel had time to free them. known: an earlier result of
+    nameless()."""
     deadline = time.monotonic() + PATIENCE_SECONDS
     while True:
-        # A name that was looked up keeps the directory that it was looked up in until it has been
-        # forgotten itself.
+        # A cached name keeps its directory until the kernel drops it.
         drop_caches()
         empty_quarantine()
         found = caches() + leaked(known) + names()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""A test machine: a kernel in QEMU on the host's own file system, read-only, and one directory to
-write to."""
+"""A test machine: a kernel in QEMU on the host's file system, which is read-only, with one writable
+directory."""
 
 import fcntl
 import lzma
@@ -20,34 +20,31 @@ TOP = os.path.dirname(os.path.dirname(HERE))
 BUILD = os.path.join(TOP, "build")
 STATE = os.path.join(BUILD, "vm")
 
-# Only warnings reach the console, which is slow; the whole log is saved when the command has ended.
+# Only warnings reach the console, because it is slow. The whole log is saved after the command.
 APPEND = ("console=ttyS0", "loglevel=5", "panic=-1", "oops=panic", "tsc=reliable", "random.trust_cpu=on", "audit=0",
-          # An emulator that waits for its processor makes the timer look broken.
+          # While an emulator waits for a processor, the timer seems to fail.
           "no_timer_check",
-          # An emulator translates a program again where the program has other addresses than
-          # before.
+          # An emulator translates a program again if its addresses differ.
           "norandmaps",
           "rcupdate.rcu_cpu_stall_timeout=60", "watchdog_thresh=30", "sysctl.kernel.hung_task_timeout_secs=60",
-          # A machine that hangs is asked by NMI what all its tasks and processors are doing.
+          # After a hang, an NMI lets the machine print all its tasks and processors.
           "unknown_nmi_panic", f"panic_print={1 << 0 | 1 << 6:#x}")
 NMI_SECONDS = 20
 LOOK_SECONDS = 0.5
-# Red zones, poison and the allocator's caller in every object that a driver may own; no shared
-# caches.
+# Red zones, poison and the allocator's caller in every object of a driver; no shared caches.
 CHECKS = ("slab_nomerge", "slub_debug=FZPU,kmalloc-*,morph*")
 
 
-# A debug kernel has nothing to do after its first complaint, poisons what it can, and runs the
-# tests of modules.
+# A debug kernel stops after its first complaint, poisons memory, and runs the tests of modules.
 DEBUG = ("panic_on_warn=1", "page_poison=1", "kunit.enable=1")
 
 
 class Kernel:
-    """What scripts/kernel knows of a version."""
+    """Paths of a version, from scripts/kernel."""
 
     def __init__(self, version):
         self.version = version
-        self.config = version.partition("-")[2]     # of a debug kernel
+        self.config = version.partition("-")[2]     # configuration of a debug kernel
         self.release, self.image, self.modules = (self._ask(what) for what in ("release", "image", "modules"))
 
     def _ask(self, what):
@@ -55,8 +52,8 @@ class Kernel:
         return subprocess.run([tool, self.version, what], check=True, text=True, stdout=subprocess.PIPE).stdout.strip()
 
     def bootable(self):
-        """The image, decompressed here where it is xz: under emulation the kernel needs seconds for
-        that."""
+        """The image. It is decompressed here if it is xz, because an emulated kernel needs seconds
+        for that."""
         path = os.path.join(STATE, "vmlinux-" + self.release)
         if os.path.exists(path):
             return path
@@ -70,7 +67,7 @@ class Kernel:
 
 
 def write_whole(path, content):
-    """Create path with content so that nobody sees half of it."""
+    """Create path with content under a temporary name, so that no process reads a part of it."""
     with tempfile.NamedTemporaryFile(dir=os.path.dirname(path), delete=False) as file:
         file.write(content)
     os.rename(file.name, path)
@@ -78,20 +75,20 @@ def write_whole(path, content):
 
 @dataclass
 class Patience:
-    """After how many seconds a machine has hung: since power-on until it is up, without a word from
-    then on, and in all."""
+    """Time limits in seconds: from power-on until boot, without output after that, and in total."""
     boot: float
     silence: float
     total: float
 
 
 KVM_TRIAL = Patience(12, 12, 12)
-CLOCK_FASTER, CLOCK_SLACK_SECONDS = 3, 20     # of a kernel than ours, before its boot is in vain
+# a kernel clock that is faster than ours by this makes the boot fail
+CLOCK_FASTER, CLOCK_SLACK_SECONDS = 3, 20
 
 
 class Outcome:
-    """How a run ended: the command's status, or None and a reason, and what the kernel complained
-    of."""
+    """Result of a run: the status of the command, or None and a reason; and the complaints of the
+    kernel."""
 
     def __init__(self, results, timed_out):
         self.booted_after = None
@@ -105,7 +102,7 @@ class Outcome:
             self.failure = self._why_no_status(timed_out)
         came_up = os.path.exists(os.path.join(results, "booted"))
         self.died_in_boot = self.status is None and not came_up
-        if timed_out:   # the answer to our own NMI is no complaint
+        if timed_out:   # our own NMI is no complaint
             self.complaints = [entry for entry in self.complaints if kernlog.ANSWER not in entry[1]]
 
     def _why_no_status(self, timed_out):
@@ -128,15 +125,15 @@ def share(tag, path, *options):
 
 
 def socket_with_card(number):
-    """A PCI Express port with a card that has a serial number, which follows its address: for tests
-    of hot-plug."""
+    """A PCI Express port with a card whose serial number follows from its address, for tests of
+    hot-plug."""
     return ["-device", f"pcie-root-port,id=port{number},chassis={number},hotplug=off",
             "-netdev", f"user,id=net{number},restrict=on",
             "-device", f"e1000e,bus=port{number},netdev=net{number},mac=52:54:00:00:00:0{number},romfile="]
 
 
 class Machine:
-    """A virtual machine. With interactive, its command uses the terminal of the caller."""
+    """A virtual machine. If interactive, its command uses the terminal of the caller."""
 
     def __init__(self, kernel, accel, smp=2, memory_mb=1024, append=CHECKS, counts=False, interactive=False):
         self.kernel = kernel
@@ -144,13 +141,13 @@ class Machine:
         self.smp = smp
         self.memory_mb = memory_mb
         self.append = append
-        self.counts = counts    # instructions: one is a nanosecond of its clock
+        self.counts = counts    # count instructions: each is a nanosecond of its clock
         self.interactive = interactive
 
     def run(self, command, results, patience, output=None, errors=None):
         """Boot, run a shell command, and return an Outcome.
 
-        The command's output goes to the open file output, what QEMU has to say to errors.
+        The output of the command goes to the open file output, messages of QEMU to errors.
         """
         os.makedirs(results, exist_ok=True)
         for name in ("status", "dmesg", "console", "booted"):
@@ -190,8 +187,7 @@ class Machine:
         words = [*APPEND, *(DEBUG if self.kernel.config else ()), "firmware_class.path=" + os.path.join(BUILD, "firmware"), "MORPH_TOP=" + TOP,
                  "MORPH_RESULTS=" + results, "MORPH_MODULES=" + self.kernel.modules, *self.append]
         count = ["-icount", "shift=0,sleep=off"] if self.counts else []
-        # An emulator takes string instructions byte by byte: let the kernel believe that they are
-        # slow.
+        # An emulator executes string instructions byte by byte. Tell the kernel that they are slow.
         cpu = "max" if self.accel == "kvm" else "max,erms=off,fsrm=off"
         if self.interactive:
             words.append("MORPH_TERMINAL=/dev/hvc0")
@@ -218,11 +214,12 @@ def ends(qemu, timeout):
 
 
 def clock_runs_away(booted, seconds):
-    """Was the kernel up for much longer, by its own account in that file, than the seconds since
-    power-on?
+    """Whether the kernel's log in that file reports a much longer uptime than the seconds since
+    power-on.
 
-    It counts the processor's ticks against another clock while it boots, and counts far too few
-    when the emulator is starved just then. All its timeouts are over at once then.
+    At boot the kernel measures the processor's ticks with another clock. If the emulator gets too
+    little processor time just then, the result is far too low, and all timeouts of the kernel
+    expire at once.
     """
     try:
         with open(booted, encoding="ascii") as file:
@@ -232,7 +229,7 @@ def clock_runs_away(booted, seconds):
 
 
 def hangs(qemu, patience, booted, copier):
-    """Wait for the end, or until there is no hope of it. A machine with a wrong clock is ended."""
+    """Wait for the end, or until the machine has hung or has a wrong clock. Then end it."""
     started, up = time.monotonic(), None
     while not ends(qemu, LOOK_SECONDS):
         now = time.monotonic()
@@ -251,7 +248,7 @@ def hangs(qemu, patience, booted, copier):
 
 
 def interrogate(results):
-    """Have the kernel print what hangs; the console keeps it."""
+    """Let the kernel print the hanging tasks to the console."""
     try:
         with socket.socket(socket.AF_UNIX) as monitor:
             monitor.settimeout(NMI_SECONDS)
@@ -264,7 +261,8 @@ def interrogate(results):
 
 
 class Copier(threading.Thread):
-    """Writes what a machine says to a file and on, and knows when it has last said anything."""
+    """Copies the machine's output to a file and to the caller, and records the time of the last
+    output."""
 
     def __init__(self, source, path, output):
         super().__init__()
@@ -282,7 +280,8 @@ class Copier(threading.Thread):
 
 
 def kvm_works(kernel):
-    """Try KVM once per kernel: a /dev/kvm that opens may still hang or abort a stock kernel."""
+    """Try KVM once per kernel. A /dev/kvm that opens may still hang or abort an unmodified
+    kernel."""
     if not os.access("/dev/kvm", os.R_OK | os.W_OK):
         return False
     verdict = os.path.join(STATE, "kvm-" + kernel.release)
@@ -303,7 +302,7 @@ def choose_accel(kernel, wish="auto"):
 
 
 def prepare_firmware():
-    """Profiles are requested as morph/<name>.bin."""
+    """Drivers request profiles as morph/<name>.bin."""
     path = os.path.join(BUILD, "firmware")
     os.makedirs(path, exist_ok=True)
     try:

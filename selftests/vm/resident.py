@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The files of the host that the test machine has in memory: programs that tests start often, and
-what these read.
+"""Files of the host that the test machine has in memory: programs that tests start often, and the
+files that these read.
 
-For any other file, to open it or to find that it does not exist takes up to three requests to the
-host. An emulated processor needs about a millisecond for a request.
+For any other file, each open or failed lookup takes up to three requests to the host. An emulated
+processor needs about a millisecond for a request.
 """
 
 import glob
@@ -16,7 +16,7 @@ PROGRAMS = ("/bin/sh", "/bin/busybox", sys.executable, "/usr/bin/mpirun",
             "build/tools/morphctl/morphctl",
             "build/selftests/mpi/launch", "build/selftests/mpi/training", "build/selftests/mpi/corners")
 SYSTEM_LIBRARIES = os.path.join("/usr/lib", sysconfig.get_config_var("MULTIARCH") or "")
-# What programs load by name: libmorph, the components of Open MPI, locales.
+# Files that programs load by name: libmorph, components of Open MPI, locales.
 LOADED = ("build/libmorph/*.so.*", "build/libmorph/libmorph-mpi.so", "build/selftests/mpi/*.so",
           "/etc/ld.so.cache", "/etc/nsswitch.conf", "/etc/passwd",
           "/etc/openmpi/*", "/usr/share/openmpi/*.txt", "/usr/share/openmpi/amca-param-sets/*",
@@ -27,12 +27,12 @@ LOADED = ("build/libmorph/*.so.*", "build/libmorph/libmorph-mpi.so", "build/self
 
 
 def find(top, pattern):
-    """Paths of the files that match; a pattern without a leading slash is relative to top."""
+    """Paths of the matching files. A pattern without a leading slash is relative to top."""
     return glob.glob(os.path.join(top, pattern))
 
 
 def linked_libraries(programs):
-    """The libraries that these programs are linked with, by the paths that the linker opens."""
+    """Libraries of these programs, by the paths that the dynamic linker opens."""
     done = subprocess.run(["ldd", *programs], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL,
                           text=True, check=False)
     words = [word for line in done.stdout.splitlines() if "(0x" in line for word in line.split()]
@@ -40,7 +40,7 @@ def linked_libraries(programs):
 
 
 def python_modules():
-    """Sources and compiled files of those modules of Python's library that this process has
+    """Sources and compiled files of the modules of Python's library that this process has
     loaded."""
     library = sysconfig.get_path("stdlib")
     for module in list(sys.modules.values()):
@@ -50,14 +50,14 @@ def python_modules():
 
 
 def list_paths(top):
-    """Paths of all these files, as programs open them; top is the root of the tree."""
+    """Paths of all these files, as programs open them. top is the root of the source tree."""
     programs = {path for pattern in PROGRAMS for path in find(top, pattern)}
     loaded = {path for pattern in LOADED for path in find(top, pattern)}
     return programs | loaded | linked_libraries(sorted(programs)) | set(python_modules())
 
 
 def walk(path):
-    """Each directory, symbolic link and file that the kernel passes from the root to this path."""
+    """Each directory, symbolic link and file on the way from the root to this path."""
     current, rest = "/", path.split("/")
     while rest:
         name = rest.pop(0)
