@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What programs for MPI may do besides what training.c does, by four ranks who know nothing of
- * light. Each case is named for the one thing in it that is easily got wrong. Data are checked.
+ * Unusual uses of MPI besides those of training.c, by four ranks without code for light. The name
+ * of each case states the mistake that it would detect. The ranks check their data.
  *
  * 	corners CASE
  */
@@ -13,7 +13,7 @@
 #include <mpi.h>
 
 #define RANKS 4
-#define MANY 1000000 /* words of a message that does not go before it is received */
+#define MANY 1000000 /* words of a message that is not sent before it is received */
 #define TIMES 20
 
 static int rank;
@@ -40,7 +40,7 @@ static void check_sum(MPI_Comm comm, const char *what)
 	check(sum == size, what);
 }
 
-/* What one rank has done before another goes on; without MPI, which goes on in its calls. */
+/* Order the actions of two ranks without MPI, because MPI makes progress in its calls. */
 static void reach(int place)
 {
 	__atomic_store_n(reached, place, __ATOMIC_RELEASE);
@@ -66,7 +66,7 @@ static void make_reached(void)
 	MPI_Barrier(MPI_COMM_WORLD);
 }
 
-/* In MPI_Finalize(), before anything else. */
+/* The first action in MPI_Finalize(). */
 static void call_at_end(MPI_Comm_delete_attr_function *function)
 {
 	int key;
@@ -77,7 +77,7 @@ static void call_at_end(MPI_Comm_delete_attr_function *function)
 
 /* ------------------------------------------------------------------- requests */
 
-/* Rank 2 wants another phase than the one that rank 0 has no more use for. */
+/* Rank 2 requests another phase than the one that rank 0 has finished. */
 static void send_across(void)
 {
 	int word = 0;
@@ -120,7 +120,7 @@ static void over_at_once(void)
 	MPI_Wait(&other, MPI_STATUS_IGNORE);
 }
 
-/* Rank 0 leaves its phase when rank 1 has received, who waits for another. */
+/* Rank 0 leaves its phase after rank 1 has received. Rank 1 waits for another phase. */
 static void progress(void)
 {
 	int word;
@@ -140,7 +140,7 @@ static void progress(void)
 	MPI_Wait(&pending, MPI_STATUS_IGNORE);
 }
 
-/* Rank 0 can't enter what all are to enter. */
+/* Rank 0 cannot enter a phase that all ranks have to enter. */
 static void pending_elsewhere(void)
 {
 	make_reached();
@@ -158,7 +158,7 @@ static void pending_elsewhere(void)
 	}
 }
 
-/* Nor can any rank, though the first may be over for the one that comes last. */
+/* No other rank can either, but the last one may find the phase of the first one finished. */
 static void overlapped(void)
 {
 	MPI_Request sum;
@@ -226,7 +226,7 @@ static void persistent(void)
 		MPI_Waitall(3, pair, MPI_STATUSES_IGNORE);
 		check(from == (rank ^ 1), "what a partner has sent");
 	}
-	/* One that goes on is freed. */
+	/* Free a request that is still active. */
 	MPI_Start(&pair[!(rank % 2)]);
 	if (rank % 2 == 0)
 		MPI_Wait(&pair[1], MPI_STATUS_IGNORE);
@@ -305,7 +305,7 @@ static void group_of_two(void)
 	MPI_Group_free(&all);
 }
 
-/* There is nothing to light. */
+/* This needs no light. */
 static void alone(void)
 {
 	MPI_Comm one, outer;
@@ -320,13 +320,13 @@ static void alone(void)
 
 /* ------------------------------------------------------------- other programs */
 
-/* As fortran.f90 does. */
+/* The same as in fortran.f90. */
 static void sums(void)
 {
 	check_sum(pairs, "a sum of two");
 }
 
-/* Both halves have members of both programs; or each of one. */
+/* Each half has members of both programs, or of one program only. */
 static void sum_with(MPI_Comm between, int is_child)
 {
 	MPI_Comm all, half;

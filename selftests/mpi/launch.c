@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * A simulated fabric, and a slice of so many ranks with a name, for a command that finds it in
- * MORPH_SLICE. Afterwards all must be dark.
+ * Create a simulated fabric and a named slice with RANKS ranks, and run a command with its name in
+ * MORPH_SLICE. Afterwards all receivers must be dark.
  *
  * 	launch PROFILE RANKS [--fail MS] COMMAND...
  *
- * With --fail the accelerator of rank 1 dies so long after the slice's first light.
+ * With --fail, the accelerator of rank 1 dies that long after the slice's first light.
  */
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ static int run(const struct sim *sim, int slice, int fail_ms, char **command)
 		execvp(command[0], command);
 		_exit(127);
 	}
-	/* An MPI takes its time to begin. */
+	/* MPI programs need time to start. */
 	while (fail_ms >= 0 && !is_lit(slice)) {
 		if (waitpid(pid, &status, WNOHANG))
 			return 4;

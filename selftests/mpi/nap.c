@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Let an MPI sleep where it would yield the processor: nap.so, to be loaded before it.
+ * Let an MPI program sleep instead of yielding the processor. Preload nap.so for this.
  *
- * Its ranks wait for messages in a loop that yields. Where they outnumber the processors, waiting
- * takes most of the time of those that work, and an emulated processor forgets all translated
- * addresses each time that another process has it.
+ * MPI ranks wait for messages in a loop that yields. If there are more ranks than processors,
+ * waiting takes most of the processor time. An emulated processor also discards all translated
+ * addresses at each switch of processes.
  */
 #include <sched.h>
 #include <time.h>

@@ -1,7 +1,6 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is learned of a program for MPI that knows nothing of phases, under libmorph-mpi.so. Prints
-TAP."""
+"""Test what libmorph-mpi.so learns about an MPI program without code for phases. Prints TAP."""
 
 import json
 import os
@@ -20,8 +19,8 @@ CORNERS = os.path.join(PROGRAMS, "corners")
 FORTRAN = os.path.join(PROGRAMS, "fortran")
 RANKS = 4
 SECONDS = 120 * int(os.environ.get("SLOWNESS", "1"))
-# Ranks of one machine have no use for networks, nor for its parts: without these an MPI opens a
-# third of the files.
+# Ranks on one machine need no networks and no components for them. Without these, an MPI program
+# opens a third of the files.
 OWN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
        "OMPI_MCA_pml": "ob1", "OMPI_MCA_osc": "sm,pt2pt", "OMPI_MCA_op": "^avx",
        "OMPI_MCA_coll": "basic,libnbc,self,inter,tuned",
@@ -29,7 +28,7 @@ OWN = {"OMPI_ALLOW_RUN_AS_ROOT": "1", "OMPI_ALLOW_RUN_AS_ROOT_CONFIRM": "1",
 
 
 class Run:
-    """One run of a program, and what it left."""
+    """One run of a program, with its files."""
 
     def __init__(self, *arguments, program=(PROGRAM,), launch=(), ways="self,vader", **settings):
         with tempfile.TemporaryDirectory() as folder:
@@ -54,12 +53,12 @@ class Run:
         return "\n".join([f"status {self.status}", self.said, *(json.dumps(trace) for trace in self.traces)])
 
     def lines(self):
-        """What the shim has said."""
+        """Messages of the shim."""
         return [line for line in self.said.splitlines() if line.startswith("libmorph-mpi: ")]
 
 
 def stages(trace):
-    """Members and operations of each stage, from the one with most members on."""
+    """Members and operations of each stage, beginning with the one that has most members."""
     members = {comm["communicator"]: comm["members"] for comm in trace["communicators"]}
     all_stages = [(members[stage["communicator"]], stage["first"], stage["count"]) for stage in trace["stages"]]
     if not all_stages:
@@ -145,8 +144,7 @@ def trace_that_cant_be_written():
 
 
 def corner(name, **settings):
-    """What was observed of a case of corners.c: of each rank how many operations its communicators
-    had."""
+    """The observed number of operations of each rank's communicators, in a case of corners.c."""
     run = Run(name, program=(CORNERS,), **settings)
     assert run.status == 0 and not run.lines() and len(run.traces) == RANKS, run
     return [[(comm["members"], comm["operations"]) for comm in trace["communicators"] if comm["operations"]]

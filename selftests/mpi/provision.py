@@ -1,10 +1,10 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""Circuits come and go for a program for MPI that knows nothing of them, under libmorph-mpi.so.
+"""Test circuits that libmorph-mpi.so adds and removes for an MPI program without code for them.
 Prints TAP.
 
-Its communicators are two pairs, two other pairs, and all, whose circuits share ports: so each
-iteration needs three phases.
+The communicators of the program are two pairs, two other pairs, and all ranks. Their circuits share
+ports, so each iteration needs three phases.
 """
 
 import os
@@ -16,15 +16,15 @@ import observe
 
 LAUNCH = os.path.join(observe.BUILD, "selftests", "mpi", "launch")
 ITERATIONS = 12
-# Of each iteration: a sum, a gradient and an activation for each of three batches from either side,
-# three sums.
+# Operations of each iteration: a sum; for each of three batches a gradient and an activation on
+# both sides; three sums.
 ENTERED = 1 + 3 + 3
 LEAST_ENTERED = ITERATIONS * ENTERED
 TURNS = 10
 
 
 def prepare_machine():
-    """What an MPI wants of a machine: a name, and a way to itself."""
+    """Prepare the machine for MPI: a host name, and the loopback interface."""
     if socket.gethostname() in ("", "(none)"):
         socket.sethostname("machine")
     subprocess.run(["busybox", "ifconfig", "lo", "127.0.0.1", "up"], check=False)
@@ -71,7 +71,7 @@ def threads_take_turns():
     run = observe.Run("1", "turns", launch=(LAUNCH, "server8", str(observe.RANKS)), MORPH_PHASES="on-demand")
     assert run.status == 0 and not run.lines(), run
     for trace in run.traces:
-        # One thread's turns, and of the two others at least one sum each.
+        # The turns of one thread, and at least one sum of each of the two others.
         assert trace["entered"] >= ENTERED + TURNS + 2 and trace["late"] == 0, run
     print("# turns", [{name: trace[name] for name in ("entered", "changes", "wait_ns")} for trace in run.traces])
 
@@ -84,7 +84,7 @@ def failover_beside_loads():
 
 
 def corner(name):
-    """A case of corners.c on a slice."""
+    """Run a case of corners.c on a slice."""
     run = observe.Run(name, program=(observe.CORNERS,), launch=(LAUNCH, "server8", str(observe.RANKS)))
     assert run.status == 0 and "launch:" not in run.said and len(run.traces) == observe.RANKS, run
     return run

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * An iteration of training by four ranks, as a program that knows nothing of light: two pipelines
- * of two, whose stages sum their gradients; then all sum a loss. Each sum is checked. Once, there
- * is an evaluation between two iterations.
+ * Iterations of training with four ranks, without code for light. There are two pipelines of two
+ * stages. The ranks of a stage sum their gradients, then all ranks sum a loss. The program checks
+ * each sum. One evaluation runs between two iterations.
  *
  * 	training ITERATIONS [threads | turns | long]
  *
- * A long iteration changes between the two more often than anybody remembers. Where threads take
- * turns two of them use one phase again and again, until a third has used another one.
+ * A long iteration alternates between two phases more often than the library can record. In
+ * "turns", two threads use one phase again and again, until a third one has used another phase.
  */
 #include <pthread.h>
 #include <stdio.h>
@@ -21,7 +21,7 @@
 #define WORDS 1024
 #define OFTEN 600
 #define TURNS 10
-#define EVALUATED 5 /* before this iteration */
+#define EVALUATED 5 /* iteration after the evaluation */
 
 static int rank, iteration;
 static MPI_Comm pipeline, gradients;
@@ -90,7 +90,7 @@ static void change_often(void)
 	}
 }
 
-/* Threads sum on communicators of their own, all at once. */
+/* Threads sum at the same time, each on its own communicator. */
 static void *sum_often(void *argument)
 {
 	MPI_Comm comm = *(MPI_Comm *)argument;
@@ -104,7 +104,7 @@ static void *sum_often(void *argument)
 	return NULL;
 }
 
-/* Two threads do so at once. */
+/* Two threads do this at the same time. */
 static void *split_often(void *argument)
 {
 	static const int colours[][RANKS] = {
@@ -140,7 +140,7 @@ static void use_threads(void)
 
 static int others_are_done;
 
-/* Until all members know of it. */
+/* Until all members know it. */
 static void *sum_till_others_are_done(void *argument)
 {
 	int done = 0;

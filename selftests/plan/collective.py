@@ -1,10 +1,9 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""From a collective to light: what `morphctl plan --load` has planned for a slice is what its
-receivers see, step by step. Prints TAP.
+"""Compare the light of a slice with the plan of `morphctl plan --load`, step by step. Prints TAP.
 
-What a step holds is worked out here from the plan's holds; what there is light of is read from the
-simulator's receivers and lasers, which know neither the plan nor the driver.
+The test computes the circuits of a step from the holds in the plan. It reads the light from the
+simulator's receivers and lasers, which do not depend on plan or driver.
 """
 
 import json
@@ -22,7 +21,7 @@ SLOW = "round=2000,settle=200000"
 
 
 def plan(collective, name, *words, status=0):
-    """What `morphctl plan` answers, as JSON; or what it says."""
+    """The answer of `morphctl plan` as JSON, or its message."""
     done = subprocess.run([MORPHCTL, "plan", collective, "--slice", name, *map(str, words), "--json"], text=True,
                           stdout=subprocess.PIPE, stderr=subprocess.PIPE, timeout=6 * PATIENCE_S, check=False)
     assert done.returncode == status, (words, done.returncode, done.stdout[-400:], done.stderr)
@@ -30,7 +29,7 @@ def plan(collective, name, *words, status=0):
 
 
 def schedule(*words, status=0):
-    """What `morphctl schedule` answers, as JSON; or what it says."""
+    """The answer of `morphctl schedule` as JSON, or its message."""
     options = () if words[0] == "unload" else ("--json",)
     done = subprocess.run([MORPHCTL, "schedule", *map(str, words), *options], text=True, stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, timeout=PATIENCE_S, check=False)
@@ -39,7 +38,7 @@ def schedule(*words, status=0):
 
 
 def planned(answer):
-    """By step the circuits that are held: (plane, rank that sends, rank that receives)."""
+    """The held circuits of each step: (plane, sending rank, receiving rank)."""
     matchings = {one["matching"]: one["circuit"] for one in answer["matching"]}
     holds, steps = answer["hold"], []
     for now in sorted({hold["set-ns"] for hold in holds}):
@@ -67,13 +66,13 @@ def hardware():
 
 
 def accelerators(rack, name):
-    """Those of the ranks, in their order."""
+    """Accelerators of the ranks, in order of rank."""
     return [rank["accelerator"] for rank in rack.ask("slice", "show", name)["rank"]]
 
 
 def seen(rack, name, now, after):
-    """All ports of a step have light, of as many lanes, and no others have but such as the next
-    step has too."""
+    """All ports of a step have light on the planned number of lanes. Other ports are dark, unless
+    the next step uses them."""
     chips = accelerators(rack, name)
     sends = {(plane, src): chips[src] * PLANES + plane for plane, src, _dst in now | after}
     receives = {(plane, dst): chips[dst] * PLANES + plane for plane, _src, dst in now | after}
@@ -89,15 +88,16 @@ def seen(rack, name, now, after):
 
 
 def joined(rack, name, now):
-    """By the dump of circuits: who has light to whom. Receivers tell that there is some, not
-    whose."""
+    """Light by sender and receiver, from the dump of circuits. Receivers detect light but not its
+    source."""
     lit = {(one["src-plane"], one["src-rank"], one["dst-rank"]) for one in rack.ask("circuit", "list", name)
            if one["state"] == "lit"}
     return now <= lit
 
 
 def check_step(rack, name, steps, number):
-    """Receivers settle, and a step lit ahead goes on coming: then it is as planned."""
+    """Receivers need time to settle, and circuits of a later step may be lit early. Then the light
+    matches the plan."""
     after = steps[number + 1] if number + 1 < len(steps) else set()
     until = time.monotonic() + PATIENCE_S
     while wrong := seen(rack, name, steps[number], after):
@@ -107,7 +107,7 @@ def check_step(rack, name, steps, number):
 
 
 def go_through(rack, name, answer, between=None):
-    """Each step of what was loaded; @between is done once, in the middle."""
+    """Check each step of the loaded schedule. Call @between once, in the middle."""
     steps, number = planned(answer), answer["loaded"]["id"]
     assert answer["light"]["verdict"] == "feasible" and answer["loaded"]["state"] == "loaded", answer["light"]
     assert len(steps) == answer["light"]["steps-count"] == answer["loaded"]["steps-count"], (len(steps), answer["light"])
@@ -127,7 +127,7 @@ def go_through(rack, name, answer, between=None):
 
 
 def collectives(rack, ranks, *asked):
-    """All of them on one slice, one after the other."""
+    """Load all of them on one slice, one after the other."""
     rack.do("slice", "create", "job", "--accelerators", ",".join(map(str, range(ranks))))
     most = max(go_through(rack, "job", plan(collective, "job", *how, "--load")) for collective, *how in asked)
     assert most > 2, most
@@ -142,7 +142,8 @@ def four(rack):
 
 
 def eight(rack):
-    """Among eight ranks; what a server of eight has no ways for is refused, with what is short."""
+    """Among eight ranks. A request that exceeds the paths of a server of eight is refused, with the
+    missing resource."""
     halving, words = ("all-reduce", "--algorithm", "halving", "--policy", "each-round"), [("all-reduce", "--planes", 2)]
     if rack.profile != "server8":
         collectives(rack, 8, halving, ("all-to-all",), ("all-to-all", "--planes", 2), *words)
@@ -159,8 +160,8 @@ def eight(rack):
 
 
 def failure(rack):
-    """An accelerator fails in the middle: its spare has the rank's light, and the schedule goes
-    on."""
+    """An accelerator fails in the middle. Its spare takes over the rank's light, and the schedule
+    continues."""
     rack.do("slice", "create", "job", "--count", 4)
     before = accelerators(rack, "job")
 
@@ -173,7 +174,7 @@ def failure(rack):
 
     go_through(rack, "job", plan("all-to-all", "job", "--load"), fail)
     assert accelerators(rack, "job")[1] != before[1]
-    # What is planned afterwards is for those who are there now.
+    # A later plan uses the current accelerators of the ranks.
     go_through(rack, "job", plan("all-to-all", "job", "--load"))
     after = accelerators(rack, "job")
     rack.end("job")
@@ -189,8 +190,8 @@ def ways(rack, name):
 
 
 def beside_others(rack):
-    """What another tenant has lit is gone round where that can be, and else it is said what is
-    short."""
+    """The plan avoids hardware of another tenant if possible. Otherwise it reports the missing
+    resource."""
     rack.do("slice", "create", "theirs", "--accelerators", "1,2,6,5")
     theirs = plan("all-reduce", "theirs", "--planes", 6, "--policy", "one-shot", "--load")["loaded"]["id"]
     schedule("start", "theirs", theirs)
@@ -206,8 +207,8 @@ def beside_others(rack):
 
 
 def its_own(rack):
-    """What the slice has lit itself stays lit, and is gone round too; what its schedules hold no
-    other one of it gets."""
+    """Circuits that the slice has lit itself stay lit, and the plan avoids them, too. No other
+    schedule gets hardware that its schedules hold."""
     rack.do("slice", "create", "job", "--accelerators", "0,1,5,4")
     rack.do("circuit", "add", "job", 0, 1, "--src-plane", 5, "--dst-plane", 5)
     before = ways(rack, "job")
@@ -220,8 +221,8 @@ def its_own(rack):
 
 
 def begun(rack):
-    """Steps that time begins go by themselves, as far apart as they are planned; those of a barrier
-    wait for ranks."""
+    """Timed steps begin without a request, at the planned intervals. Barrier steps wait for the
+    ranks."""
     rack.do("slice", "create", "job", "--count", 4)
     answer = plan("all-to-all", "job", "--algorithm", "shift", "--policy", "each-round", "--bytes", "64M", "--load",
                   "--begin", "time")
@@ -241,8 +242,7 @@ def begun(rack):
 
 
 def by_a_file(rack):
-    """Steps that were written into a file are those that would have been loaded; once ranks have
-    moved they are stale."""
+    """Steps in a file are the same as the loaded ones. They are stale after a rank has moved."""
     rack.do("slice", "create", "job", "--count", 4)
     with tempfile.NamedTemporaryFile("r", suffix=".json") as file:
         answer = plan("all-to-all", "job", "--to-steps", file.name)
@@ -255,7 +255,7 @@ def by_a_file(rack):
 
 
 def mistakes(rack):
-    """What does not fit is named."""
+    """The message names the part that does not fit."""
     rack.do("slice", "create", "job", "--count", 4)
     assert "has 4 ranks, and a collective of 8" in plan("all-reduce", "job", "--ranks", 8, status=2)
     plan("all-reduce", "nonsense", status=3)

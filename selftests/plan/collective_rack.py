@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""From a collective to light, on a rack: as collective.py, where circuits cross fibres between
-servers. Prints TAP."""
+"""Compare the light of a slice on a rack with its plan, as collective.py does. Circuits cross
+fibres between servers here. Prints TAP."""
 
 import sys
 

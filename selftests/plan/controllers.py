@@ -1,10 +1,10 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""Slices are given to controllers, and what controllers should have of the fibres is reserved.
-Prints TAP.
+"""Test the assignment of slices to controllers, and reservations of fibres for controllers. Prints
+TAP.
 
-What `morphctl controller assign` and `morphctl te apply` say is held against what the kernel tells
-afterwards.
+The tests compare the output of `morphctl controller assign` and `morphctl te apply` with the state
+that the kernel reports afterwards.
 """
 
 import json
@@ -13,7 +13,7 @@ import tempfile
 
 from place import run, tenants
 
-LANES = 16      # of a fibre
+LANES = 16      # per fibre
 
 
 class Controllers:
@@ -32,19 +32,18 @@ class Controllers:
 
 
 def deciders(rack):
-    """Who decides about which slice, as the kernel tells; 0: nobody."""
+    """The controller of each slice, as the kernel reports it; 0: none."""
     return {entry["id"]: entry.get("controller", 0) for entry in rack.ask("slice", "list")}
 
 
 def reserved(rack):
-    """Lanes by controller and fibre, as the kernel tells."""
+    """Lanes by controller and fibre, as the kernel reports them."""
     return {(entry["controller"], entry["guide"]): entry["lanes-count"]
             for entry in rack.ask("controller", "reservations")}
 
 
 def assigned(rack):
-    """Whole slices are spread by weight; once that is so nothing moves, and the backups are the
-    same."""
+    """Assign whole slices by weight. A second run moves nothing and keeps the backups."""
     names = tenants(rack)
     wish = ["controller", "assign", "--controllers", "7,8,9"]
     with Controllers(rack, 7, 8, 9):
@@ -54,7 +53,7 @@ def assigned(rack):
         answer = rack.ask(*wish)
         told = {entry["id"]: entry["controller"] for entry in answer["slices"]}
         assert told == {entry["id"]: entry["controller"] for entry in planned["slices"]} == deciders(rack)
-        # Six rings of four circuits with a lane each: two for each controller.
+        # Six rings of four circuits with one lane each: two rings per controller.
         assert [(one["slices"], one["lanes-count"]) for one in answer["controllers"]] == [(2, 8)] * 3, answer
         for number in (7, 8, 9):
             backups = [entry["backup"] for entry in answer["slices"] if entry["controller"] == number]
@@ -64,7 +63,8 @@ def assigned(rack):
         assert [entry["backup"] for entry in again["slices"]] == [entry["backup"] for entry in answer["slices"]]
         assert "no controller" in rack.ask("controller", "assign", "--controllers", "7,8,6", status=3)
         assert deciders(rack) == told
-        # One is gone: what was its own is the others', and those have no backup but each other.
+        # One controller is removed. The other two take over its slices, and are backups of each
+        # other.
         fewer = rack.ask("controller", "assign", "--controllers", "7,8")
         assert set(deciders(rack).values()) == {7, 8}
         assert all({entry["controller"], entry["backup"]} == {7, 8} for entry in fewer["slices"])
@@ -72,8 +72,8 @@ def assigned(rack):
 
 
 def applied(rack):
-    """A controller gets the lanes that the solution gives it, and keeps those that it has had where
-    they are."""
+    """A controller gets the lanes of the solution. Lanes that it already has stay on their
+    fibres."""
     def apply(controller, *demands, options=(), epoch=1, status=0):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
             json.dump({"epoch": 1, "ways": 1, "demands": [dict(zip(("from", "to", "lanes", "controller"), demand))
@@ -96,13 +96,13 @@ def applied(rack):
         assert reserved(rack) == {(8, guide): lanes for guide, lanes in asked.items()}
         before = reserved(rack)
         assert apply(8, *first)[1] == 0 and reserved(rack) == before
-        # Of the four fibres two are 8's, in whole or for the most part: the rest is 9's, and it is
-        # short of what is not.
+        # Controller 8 has two of the four fibres, completely or mostly. Controller 9 gets the rest,
+        # and its remaining demand is reported.
         answer, missing = apply(9, (0, 4, 4 * LANES, 9), (0, 1, 1, 8), status=7)
         assert missing == 20 and answer["granted"] == 4 * LANES - 20 and answer["conflicts"] >= 2, answer
         assert answer["short"] == [{"src-host": 0, "dst-host": 4, "lanes-count": 4 * LANES, "granted": 4 * LANES - 20}]
         assert {key: lanes for key, lanes in reserved(rack).items() if key[0] == 8} == before
-        # What is not wanted any more is given back, and then 9 gets it.
+        # Controller 8 returns lanes that it does not need any more. Then 9 gets them.
         answer, missing = apply(8, (0, 4, 0, 8))
         assert missing == 0 and {entry["result"] for entry in answer["fibres"]} == {"given-back"}, answer
         assert {key[0] for key in reserved(rack)} == {9}
@@ -115,7 +115,7 @@ def applied(rack):
 
 
 def unusable(rack):
-    """A fibre that is cordoned is told, and the next one is asked."""
+    """A cordoned fibre is reported, and the next one is used."""
     fibres = rack.between(0, 4)
     rack.do("guide", "cordon", fibres[0])
     with Controllers(rack, 8), tempfile.NamedTemporaryFile("w", suffix=".json") as file:

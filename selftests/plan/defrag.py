@@ -1,18 +1,18 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""Room is made for a slice while others run, and they are seen to run on. Prints TAP.
+"""Free space for a slice while other slices run, and check that these stay lit. Prints TAP.
 
-Four servers in a circle have one fibre left each way from each to the next; all others of the rack
-are cordoned. The slice `first` lies in two neighbours. While the fibres between them were cordoned
-too it was lit the other way round, over the fibres that a slice in the other two servers needs.
-Nobody leads it back when they are free again.
+Four servers in a circle have one free fibre in each direction between neighbours. All other fibres
+of the rack are cordoned. The slice `first` is in two adjacent servers. While the fibres between
+these were also cordoned, it was lit on the longer path, over the fibres that a slice in the other
+two servers needs. The kernel does not move it when the short path is free again.
 """
 
 import sys
 
 from place import OF_SERVER, check_lit, crossed, held, run
 
-CIRCLE = (0, 2, 3, 1)       # servers, each beside the next
+CIRCLE = (0, 2, 3, 1)       # servers; each is adjacent to the next
 FIRST, SECOND = (0, 1), (2, 3)
 WISH = ("--mesh", "2")
 PORTS = 6
@@ -24,7 +24,7 @@ def fibres_between(rack):
 
 
 def detour(rack, *token):
-    """What is told above, on behalf of a controller or of none. Ranks 0 and 2 of `first` are in one
+    """Build the setting above, for a controller or for none. Ranks 0 and 2 of `first` are in one
     server, 1 and 3 in the other."""
     fibre = fibres_between(rack)
     circle = {fibre[pair] for at in range(4) for pair in ((CIRCLE[at], CIRCLE[at - 1]), (CIRCLE[at - 1], CIRCLE[at]))}
@@ -49,13 +49,12 @@ def end(rack, *slices):
 
 
 def moved(before, after):
-    """Circuits that are lit by other guides than before."""
+    """Circuits that are lit on other guides than before."""
     return {circuit[1] for circuit in set(before) ^ set(after)}
 
 
 def room_is_made(rack):
-    """A circuit is led back beside its old way, without a moment of darkness, and the request
-    fits."""
+    """A circuit moves to its new path before the old one goes dark, and the request fits."""
     detour(rack)
     before = held(rack.ask("circuit", "list"))
     answer = rack.ask("defrag", "second", *WISH, "--apply")
@@ -74,8 +73,7 @@ def room_is_made(rack):
 
 
 def dry_run_changes_nothing(rack):
-    """Without --apply it is only said what would be moved; here one circuit is the least, whatever
-    is best."""
+    """Without --apply, morphctl only reports the moves. The minimum here is one circuit."""
     detour(rack)
     before = held(rack.ask("circuit", "list"))
     for options in (["--dry-run"], ["--objective", "dark"], ["--objective", "moves", "--placement", "load"]):
@@ -86,8 +84,8 @@ def dry_run_changes_nothing(rack):
 
 
 def without_a_port_it_is_dark(rack):
-    """Where the ends have no port left a circuit goes out first: it is said before, and seen
-    afterwards."""
+    """If the ends have no free port, a circuit must go dark first. The output announces that, and
+    the light confirms it."""
     detour(rack)
     for ends in ((0, 2), (2, 0), (1, 3), (3, 1)):
         for _port in range(PORTS - 1):
@@ -102,7 +100,7 @@ def without_a_port_it_is_dark(rack):
 
 
 def controllers_decide(rack):
-    """Circuits of a slice that is a controller's are moved with its token, and stay without."""
+    """Circuits of a controller's slice move with its token, and stay without it."""
     token = ("--controller", 7, "--epoch", 1)
     rack.do("controller", "take", 7, "--epoch", 1, "--lease", 600)
     detour(rack, *token)
@@ -116,8 +114,8 @@ def controllers_decide(rack):
 
 
 def a_step_that_fails(rack):
-    """An element on the new way is stuck: the light goes on by the old one, and the new slice is
-    gone again."""
+    """An element on the new path is stuck. The circuit stays on the old path, and the new slice is
+    deleted."""
     detour(rack)
     before = held(rack.ask("circuit", "list"))
     rack.fault("programming_error - after=0")
@@ -130,7 +128,7 @@ def a_step_that_fails(rack):
 
 
 def name_is_taken(rack):
-    """What the kernel refuses before anything was moved leaves all as it was."""
+    """If the kernel refuses before the first move, nothing changes."""
     detour(rack)
     before = held(rack.ask("circuit", "list"))
     assert "first" in rack.ask("defrag", "first", *WISH, "--apply", status=1)

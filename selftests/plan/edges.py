@@ -1,9 +1,9 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""Lanes of an edge are reserved at both of its ends, or at neither. Prints TAP.
+"""Reserve lanes of an edge at both of its ends, or at neither. Prints TAP.
 
-Two simulated fabrics lead to each other. What `morphctl controller reserve-edge` says is held
-against what either fabric tells afterwards.
+Edges join two simulated fabrics. The tests compare the output of `morphctl controller reserve-edge`
+with the state that both fabrics report afterwards.
 """
 
 import json
@@ -19,7 +19,8 @@ from place import MORPHCTL, PATIENCE_S
 CONFIGFS = "/sys/kernel/config/morph_sim"
 NAMES = ("edges0", "edges1")
 UUIDS = [f"{digit * 8}-{digit * 4}-4{digit * 3}-8{digit * 3}-{digit * 12}" for digit in "12"]
-OUT, IN = 0, 4          # edge4: an edge at accelerator 1, and the peer's that it leads to
+# edge4: the outgoing edge of accelerator 1, and the edge of the peer that it leads to
+OUT, IN = 0, 4
 EPOCHS = {7: (3, 5), 8: (2, 2)}     # of each controller, by fabric
 ROUNDS = 12
 
@@ -48,7 +49,7 @@ class Pair:
         return [MORPHCTL, *map(str, words), "--json", "--fabric", NAMES[fabric]]
 
     def ask(self, fabric, *words, status=0):
-        """What morphctl answers, or what it says."""
+        """The answer of morphctl, or its message."""
         done = subprocess.run(self.command(fabric, *words), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               timeout=6 * PATIENCE_S, check=False)
         assert done.returncode == status, (words, done.returncode, done.stdout, done.stderr)
@@ -70,7 +71,7 @@ class Pair:
 
     @staticmethod
     def words(controller, count, *options, near=0, epochs=None):
-        """Both ends, of which the one or the other is named first."""
+        """Reserve at both ends. Either end can be named first."""
         epochs = epochs or EPOCHS[controller]
         return ["controller", "reserve-edge", controller, (OUT, IN)[near], f"{NAMES[not near]}:{(IN, OUT)[near]}",
                 count, "--epoch", epochs[near], "--to-epoch", epochs[not near], *options]
@@ -83,7 +84,7 @@ class Pair:
                  "--epoch", EPOCHS[controller][fabric])
 
     def reserved(self, controller):
-        """Lanes at either end, as its kernel tells."""
+        """Lanes at both ends, as their kernels report them."""
         had = [{entry["guide"]: entry["lanes"] for entry in self.ask(fabric, "controller", "reservations", controller)}
                for fabric in (0, 1)]
         return tuple(had[fabric].get(self.guides[fabric], 0) for fabric in (0, 1))
@@ -93,7 +94,7 @@ class Pair:
 
 
 def same_lanes_at_both_ends(pair):
-    """Whatever is free at one end only is not taken; what is had stays where it is."""
+    """Lanes that are free at one end only are not reserved. Reserved lanes stay the same."""
     pair.one_end(0, 8, 2, 0x3)
     pair.one_end(1, 8, 1, 0x4)
     answer = pair.reserve(7, 2)
@@ -110,8 +111,8 @@ def same_lanes_at_both_ends(pair):
 
 
 def conflict_leaves_both_as_they_were(pair):
-    """The far end has too few lanes left by another controller; where both have, but not the same
-    ones, likewise."""
+    """Another controller leaves too few lanes at the far end, or both ends have enough free lanes
+    but different ones."""
     pair.reserve(7, 1)
     pair.one_end(0, 7, 2, 0x3)
     had, before = pair.reserved(7), pair.conflicts(7)
@@ -130,7 +131,7 @@ def conflict_leaves_both_as_they_were(pair):
 
 
 def ends_that_are_wrong(pair):
-    """Edges that do not lead to each other, and epochs that are over, change nothing."""
+    """Edges that do not lead to each other, or old epochs, change nothing."""
     pair.reserve(7, 1)
     token = ["--epoch", EPOCHS[7][0], "--to-epoch", EPOCHS[7][1]]
     says = pair.ask(0, "controller", "reserve-edge", 7, OUT, f"{NAMES[1]}:{IN + 1}", 2, *token, status=1)
@@ -141,8 +142,8 @@ def ends_that_are_wrong(pair):
 
 
 def light_is_where_lanes_are_reserved(pair):
-    """Lanes that circuits of the controller's slice have are taken first; those that are only
-    prepared cannot be."""
+    """Lanes in use by the controller's own slice are reserved first. Lanes of a prepared circuit
+    cannot be reserved."""
     for fabric in (0, 1):
         pair.ask(fabric, "slice", "create", f"{NAMES[fabric]}-job", "--accelerators", "1,0", "--owner", 0,
                  "--controller", 7)
@@ -159,8 +160,8 @@ def light_is_where_lanes_are_reserved(pair):
 
 
 def one_of_two_gets_all(pair):
-    """Both controllers want all lanes at once, from different ends: one of them has both ends, and
-    not each an end."""
+    """Both controllers request all lanes at the same time, beginning at different ends. One of them
+    gets both ends."""
     everything = pair.lanes.bit_count()
     for _ in range(ROUNDS):
         asking = [subprocess.Popen(pair.command(near, *pair.words(controller, everything, near=near)),
@@ -174,8 +175,8 @@ def one_of_two_gets_all(pair):
 
 
 def killed_on_the_way(pair):
-    """Whoever is killed leaves what the next one, in his epoch, gets at both ends, and gives
-    back."""
+    """After a kill, the next process with the same epoch gets the lanes at both ends, and releases
+    them."""
     chance, halves = random.Random(1), 0
     began = time.monotonic()
     pair.reserve(7, 4)

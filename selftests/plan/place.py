@@ -1,11 +1,9 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is lit is what was planned: slices placed on a rack, held against what the kernel tells.
-Prints TAP.
+"""Place slices on a rack, and compare their light with the plan. Prints TAP.
 
-The plan is what `morphctl place --apply --json` has written. That it was carried out is seen by the
-dumps of the kernel alone: which accelerators the slice has, and which of the guides of each circuit
-are fibres.
+`morphctl place --apply --json` writes the plan. The tests check it with the kernel's dumps only:
+the accelerators of the slice, and the fibres among the guides of each circuit.
 """
 
 import json
@@ -23,7 +21,7 @@ TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))
 MORPHCTL = os.path.join(TOP, "build/tools/morphctl/morphctl")
 PATIENCE_S = 20 * int(os.environ.get("SLOWNESS", 1))
 SERVERS, OF_SERVER, FIBRE = 16, 4, 2
-# servers in which others have accelerators: no eight others make a box of 2x4x4
+# Servers in which other slices have accelerators, so that no box of 2x4x4 (eight servers) is free.
 TENANTS = (0, 3, 5, 6, 9, 10)
 
 
@@ -33,11 +31,11 @@ def write(name, text):
 
 
 class Rack:
-    """A simulated rack, or several, asked by morphctl."""
+    """One or several simulated racks, with calls of morphctl."""
 
     def __init__(self, profile="rack64"):
         self.profile = profile
-        self.hosts, self.fibre_ends = {}, {}    # what of a fabric does not change, read once
+        self.hosts, self.fibre_ends = {}, {}    # properties that do not change, read once
 
     def __enter__(self):
         os.mkdir(CONFIGFS)
@@ -50,24 +48,24 @@ class Rack:
         os.rmdir(CONFIGFS)
 
     def ask(self, *words, status=0):
-        """What morphctl answers, as JSON, and what it says."""
+        """The answer of morphctl as JSON, and its messages."""
         done = subprocess.run([MORPHCTL, *map(str, words), "--json", "--fabric", "place"], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=6 * PATIENCE_S, check=False)
         assert done.returncode == status, (words, done.returncode, done.stdout[-2000:], done.stderr)
         return json.loads(done.stdout) if done.stdout.strip() else done.stderr
 
     def says(self, *words):
-        """What morphctl says beside its answer."""
+        """Messages of morphctl besides its answer."""
         return subprocess.run([MORPHCTL, *map(str, words), "--fabric", "place"], stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, timeout=6 * PATIENCE_S, check=False).stderr
 
     def do(self, *words):
-        """An act that has no answer to show."""
+        """Run a command without an answer."""
         subprocess.run([MORPHCTL, *map(str, words), "--fabric", "place"], stdout=subprocess.DEVNULL, check=True,
                        timeout=6 * PATIENCE_S)
 
     def ends_of_fibres(self):
-        """By guide between servers the elements at its ends, a and b."""
+        """The elements at both ends of each guide between servers, by guide."""
         if not self.fibre_ends:
             self.fibre_ends = {guide["id"]: (guide["a-index"], guide["b-index"]) for guide in self.ask("guide", "list")
                                if guide["class"] == FIBRE}
@@ -78,19 +76,18 @@ class Rack:
         return set(self.ends_of_fibres())
 
     def host(self, element):
-        """The server on one of whose tiles an element sits."""
+        """The server of an element's tile."""
         if not self.hosts:
             chips = {chip["id"]: chip["host"] for chip in self.ask("accelerator", "list")}
             self.hosts = {one["id"]: chips.get(one.get("tile")) for one in self.ask("element", "list")}
         return self.hosts[element]
 
     def between(self, src, dst):
-        """Fibres through which light gets from one server to another. End a is where light comes
-        from."""
+        """Fibres that lead from one server to another. Light enters at end a."""
         return [guide for guide, (a, b) in self.ends_of_fibres().items() if self.host(a) == src and self.host(b) == dst]
 
     def fault(self, text=None):
-        """Inject a fault, or clear all."""
+        """Inject a fault, or clear all faults."""
         with open(os.path.join(DEBUGFS, "fault" if text else "clear"), "w", encoding="ascii") as file:
             file.write(text or "all")
 
@@ -110,14 +107,14 @@ def crossed(circuit, fibres):
 
 
 def held(circuits):
-    """What circuits have, for comparison."""
+    """State of circuits, for comparison."""
     return sorted((circuit["slice"], circuit["id"], circuit["state"], circuit["lanes"], tuple(circuit["guide"]))
                   for circuit in circuits)
 
 
 def check_lit(rack, name, plan):
-    """The slice has the plan's accelerators; each of its circuits is lit, on the plan's fibres and
-    no others."""
+    """The slice has the accelerators of the plan. Each of its circuits is lit on exactly the
+    planned fibres."""
     fibres = rack.fibres()
     ranks = rack.ask("slice", "show", name)["rank"]
     assert [(rank["rank"], rank["accelerator"]) for rank in ranks] == \
@@ -130,12 +127,12 @@ def check_lit(rack, name, plan):
                      for circuit in plan.get("circuit", []))
     assert lit == planned, next(pair for pair in zip(lit, planned) if pair[0] != pair[1])
     assert len(circuits) == plan["circuits-count"]
-    if plan["tier"] != "crossing":      # where a fibre through a switch is several guides
+    if plan["tier"] != "crossing":      # with crossing, a fibre through a switch is several guides
         assert sum(len(guides) for _src, _dst, guides in lit) == plan["fibres"]
 
 
 def tenants(rack):
-    """Slices of others, on servers here and there, lit by the kernel as it likes."""
+    """Slices of other tenants on several servers. The kernel chooses their paths."""
     chance = random.Random(5)
     chips = [OF_SERVER * server + tile for server in TENANTS for tile in range(OF_SERVER)]
     chance.shuffle(chips)
@@ -149,7 +146,7 @@ def tenants(rack):
 
 
 def empty_rack(rack):
-    """A box of an empty rack."""
+    """A box in an empty rack."""
     plan = rack.ask("place", "box", "--shape", "2x4x4", "--apply")
     assert plan["tier"] == "contiguous" and plan["ranks-count"] == 32 and plan["circuits-count"] == 160
     check_lit(rack, "box", plan)
@@ -157,7 +154,7 @@ def empty_rack(rack):
 
 
 def whole_rack(rack):
-    """A torus that takes every accelerator of the rack, with all of their ports."""
+    """A torus on all accelerators of the rack, with all of their ports."""
     plan = rack.ask("place", "whole", "--shape", "4x4x4", "--apply")
     assert plan["circuits-count"] == 384
     check_lit(rack, "whole", plan)
@@ -165,7 +162,8 @@ def whole_rack(rack):
 
 
 def among_others(rack):
-    """Stitched into what others have left, across their servers; none of theirs is touched."""
+    """A stitched slice in the space that other slices leave, across their servers. These do not
+    change."""
     names = tenants(rack)
     before = held(rack.ask("circuit", "list"))
     lit = {guide for circuit in before for guide in circuit[4]}
@@ -181,8 +179,8 @@ def among_others(rack):
 
 
 def wavelengths(rack):
-    """Circuits are lit in the wavelengths of the plan; one that would share a fibre is refused, as
-    are those it is with."""
+    """Circuits use the wavelengths of the plan. A circuit that would share a fibre is refused, and
+    so are the others of its request."""
     plan = rack.ask("place", "waves", "--shape", "2x2x4", "--wavelengths", "4", "--apply")
     check_lit(rack, "waves", plan)
     planned = {(circuit["src-rank"], circuit["dst-rank"]): circuit.get("lanes") for circuit in plan["circuit"]}
@@ -199,8 +197,8 @@ def wavelengths(rack):
 
 
 def other_shapes(rack):
-    """Rings of several lanes, meshes, accelerators alone: one after the other, each in what the
-    others leave."""
+    """Rings with several lanes, meshes, single accelerators. Each is placed beside the earlier
+    ones."""
     wishes = [("ring", ["--ring", "10", "--lanes", "2"]), ("mesh", ["--mesh", "6"]), ("count", ["--count", "7"]),
               ("box", ["--shape", "2x2x4"]), ("row", ["--shape", "3x2"]), ("own", ["--ring", "4", "--transit", "own"])]
     plans = {name: rack.ask("place", name, *wish, "--apply") for name, wish in wishes}
@@ -211,20 +209,20 @@ def other_shapes(rack):
 
 
 def refused(rack):
-    """What can't be placed is said, with the reason, and leaves nothing behind."""
+    """An impossible placement gives its reason, and changes nothing."""
     names = tenants(rack)
     answer = rack.ask("place", "none", "--shape", "4x4x4", "--apply", status=1)
     assert answer["verdict"] == "infeasible" and answer["refusal"][0]["reason"] == "count"
     assert answer["refusal"][0]["have"] == 64 - OF_SERVER * len(TENANTS)
     assert {entry["name"] for entry in rack.ask("slice", "list")} == set(names)
-    # The name is taken: the kernel refuses, after the plan was made.
+    # The name is in use. The kernel refuses it after the planning.
     assert "tenant0" in rack.ask("place", "tenant0", "--count", "1", "--apply", status=1)
     assert {entry["name"] for entry in rack.ask("slice", "list")} == set(names)
     rack.end(*names)
 
 
 def unusable(rack):
-    """What is cordoned or failed is left out of plans."""
+    """Plans use no cordoned or failed hardware."""
     first = rack.ask("place", "--ring", "8")
     fibre = next(circuit["guide"][0] for circuit in first["circuit"] if "guide" in circuit)
     chip = first["rank"][0]["accelerator"]
@@ -240,8 +238,7 @@ def unusable(rack):
 
 
 def spares(rack):
-    """A spare whose role has moved is an accelerator like others, and one that became a spare is
-    none."""
+    """After a move of a spare's role, plans use the former spare, and not the new one."""
     count = len(rack.ask("accelerator", "list"))
     assert "refusal" in rack.ask("place", "--count", "65", status=1)
     rack.do("spare", "remove", *range(64, count))
@@ -254,8 +251,7 @@ def spares(rack):
 
 
 def reservations(rack):
-    """Fibres that a controller has reserved are its own: planned and lit with its token, and by
-    nobody else."""
+    """Fibres that a controller has reserved need its token, both for planning and for lighting."""
     rack.do("controller", "take", 7, "--epoch", 1, "--lease", 600)
     first = rack.ask("place", "--shape", "2x2x4")
     mine = {guide for circuit in first["circuit"] for guide in circuit.get("guide", [])}
@@ -276,12 +272,12 @@ def reservations(rack):
 
 
 def protected(rack):
-    """Fibres that the failover of a running slice needs are nobody else's, but for who takes them
-    knowingly."""
+    """Fibres that the failover of a running slice needs are not planned, unless the request allows
+    that."""
     rack.ask("place", "safe", "--shape", "2x2x4", "--apply")
     fibres = sorted(rack.fibres())
     random.Random(2).shuffle(fibres)
-    # so few do not block the request, whichever they are
+    # Few enough that they do not block the request.
     rack.do("guide", "cordon", *fibres[:96])
     for first in range(96, len(fibres), 16):
         rack.do("guide", "cordon", *fibres[first:first + 16])
@@ -296,8 +292,7 @@ def protected(rack):
 
 
 def divergence(rack):
-    """What is reserved is held against the solution: nothing of it, all of it, and too much of
-    it."""
+    """Compare the reservations with the solution: none, all, and more than the solution."""
     rack.do("controller", "take", 8, "--epoch", 1, "--lease", 600)
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
         json.dump({"epoch": 2, "demands": [{"from": 0, "to": 4, "lanes": 20, "controller": 8}], "ways": 1}, file)
@@ -318,8 +313,8 @@ def divergence(rack):
 
 
 def hysteresis(rack):
-    """What was decided last is read from the kernel: half a lane is rounded as it was, in whatever
-    epoch; else by chance."""
+    """Read the last rounding from the kernel: half a lane is rounded as before, in any epoch.
+    Without an earlier decision it is random."""
     def lanes(epoch):
         json.dump({"epoch": epoch, "ways": 1, "demands": [{"from": 0, "to": 4, "lanes": 2.5, "controller": 8},
                                                           {"from": 4, "to": 0, "lanes": 2.5, "controller": 9}]},
@@ -340,8 +335,8 @@ def hysteresis(rack):
 
 
 def on_behalf(rack):
-    """A slice is a controller's from its beginning, and apply changes it with the controller's
-    token only."""
+    """A slice belongs to a controller from its creation, and apply changes it only with that
+    controller's token."""
     rack.do("controller", "take", 9, "--epoch", 1, "--lease", 600)
     made = rack.ask("slice", "create", "theirs", "--accelerators", "0,1", "--controller", 9)
     assert made["controller"] == 9
@@ -363,8 +358,7 @@ TESTS = (empty_rack, whole_rack, among_others, wavelengths, other_shapes, refuse
 
 
 def run(tests, profile="rack64"):
-    """Run tests one after the other on one fabric; what a failed one leaves behind is cleared
-    away."""
+    """Run tests one after the other on one fabric. After a failure, clear its state."""
     print(f"TAP version 13\n1..{len(tests)}", flush=True)
     failed = 0
     with Rack(profile) as rack:

@@ -1,7 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""A slice in several racks, of more circuits than one transaction takes: lit, given back as a
-whole, protected. Prints TAP."""
+"""Place a slice in several racks, with more circuits than one transaction holds. Test light,
+rollback and protection. Prints TAP."""
 
 import os
 import sys
@@ -9,24 +9,24 @@ import sys
 from place import DEBUGFS, check_lit, run
 from protect import planned, settled
 
-WISH = ("--shape", "12x4x4", "--tier", "crossing")      # three racks, and all their accelerators
+WISH = ("--shape", "12x4x4", "--tier", "crossing")      # all accelerators of three racks
 CIRCUITS, OF_TRANSACTION = 1152, 1024
 
 
 def operations():
-    """How many requests the hardware has had that program it."""
+    """Number of programming requests to the hardware."""
     with open(os.path.join(DEBUGFS, "ops"), encoding="ascii") as file:
         counters = dict(line.split()[:2] for line in file)
     return int(counters["operation"])
 
 
 def free(rack):
-    """Accelerators that nobody holds."""
+    """Accelerators without a holder."""
     return sum(chip["use"] == "free" for chip in rack.ask("accelerator", "list"))
 
 
 def lit_in_several_transactions(rack):
-    """All circuits are lit as planned, by as many transactions as are needed."""
+    """All circuits are lit as planned, in as many transactions as they need."""
     plan = rack.ask("place", "pod", *WISH, "--apply")
     assert plan["tier"] == "crossing" and plan["circuits-count"] == CIRCUITS
     assert [txn["outcome"] for txn in plan["txn"]] == ["committed"] * -(-CIRCUITS // OF_TRANSACTION), plan["txn"]
@@ -35,8 +35,8 @@ def lit_in_several_transactions(rack):
 
 
 def one_that_fails_takes_all_back(rack):
-    """The last request that programs the hardware fails: what the first transaction has lit goes
-    with the slice."""
+    """The last programming request fails. The circuits of the first transaction end with the
+    slice."""
     had, began = free(rack), operations()
     rack.ask("place", "pod", *WISH, "--apply")
     last = operations() - began - 1
@@ -51,8 +51,7 @@ def one_that_fails_takes_all_back(rack):
 
 
 def protected_across_racks(rack):
-    """Each rank of the full racks counts on the spare of its protection, and the spare takes
-    over."""
+    """Each rank in the full racks has a protection, and its spare takes over."""
     plan = rack.ask("place", "pod", *WISH, "--protect", "--apply")
     spares = {rank["rank"]: rank["spare"] for rank in plan["protection"]["rank"]}
     assert plan["protection"]["verdict"] == "feasible" and len(spares) == plan["ranks-count"]

@@ -1,9 +1,9 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""The spares that a protection has found are those that take over. Prints TAP.
+"""Test that failover uses the spares of protections. Prints TAP.
 
-Each test looks at what the kernel tells of a slice: which spare is preferred for a rank, on which
-one its plan counts, and which one has taken its place after the accelerator was failed.
+Each test reads from the kernel the preferred spare of a rank, the spare of its protection, and the
+accelerator of the rank after a failure.
 """
 
 import sys
@@ -20,7 +20,7 @@ def ranks(rack, name):
 
 
 def settled(rack, name, good):
-    """The ranks of a slice, once they are as they are to be."""
+    """The ranks of a slice, after they have reached the expected state."""
     until = time.monotonic() + PATIENCE_S
     while not good(told := ranks(rack, name)):
         assert time.monotonic() < until, told
@@ -29,19 +29,19 @@ def settled(rack, name, good):
 
 
 def planned(rack, name, spares):
-    """Wait until the plans of these ranks count on these spares."""
+    """Wait until the protections of these ranks use these spares."""
     return settled(rack, name, lambda told: all(told[rank]["plan"] == "current" and told[rank].get("spare") == spare
                                                 for rank, spare in spares.items()))
 
 
 def chosen(rack, name):
-    """The spares on which the plans count, all of them ready."""
+    """The spares of the protections, which must all be ready."""
     told = settled(rack, name, lambda told: all(rank["plan"] == "current" for rank in told.values()))
     return {rank: entry["spare"] for rank, entry in told.items()}
 
 
 def reset(rack, *slices):
-    """Without slices, all healthy, each in its first role."""
+    """No slices, all hardware healthy, all accelerators in their first role."""
     rack.end(*slices)
     chips = rack.ask("accelerator", "list")
     for chip in chips:
@@ -54,8 +54,8 @@ def reset(rack, *slices):
 
 
 def of_all_ranks(rack):
-    """Beside other tenants, every second rank of a slice fails in its turn and moves to the spare
-    of its protection. The kernel would have chosen another spare by itself."""
+    """With other tenants in the rack, every second rank of a slice fails in turn and moves to the
+    spare of its protection. Without a preference, the kernel would have chosen another spare."""
     names, differing = tenants(rack), 0
     rack.ask("place", "plain", "--shape", "2x2x4", "--apply")
     by_itself = chosen(rack, "plain")
@@ -78,7 +78,7 @@ def of_all_ranks(rack):
 
 
 def until_replaced(rack):
-    """A preference holds until the rank has another accelerator, whichever that is."""
+    """A preference ends when the rank gets another accelerator."""
     rack.do("slice", "create", "pair", "--accelerators", "0,1", "--spares", "any")
     rack.do("circuit", "apply-ring", "pair")
     rack.do("slice", "set", "pair", "--prefer", "0=70,1=71")
@@ -92,7 +92,8 @@ def until_replaced(rack):
 
 
 def gives_way(rack):
-    """A preferred spare that another slice takes is waited for; meanwhile there is another plan."""
+    """If another slice takes the preferred spare, the preference stays. Meanwhile there is another
+    protection."""
     for name, first in (("pair", 0), ("other", 4)):
         rack.do("slice", "create", name, "--accelerators", f"{first},{first + 1}", "--spares", "any")
         rack.do("circuit", "apply-ring", name)
@@ -109,7 +110,7 @@ def gives_way(rack):
 
 
 def refused(rack):
-    """What is no spare of the slice's, or no rank, is refused by name, and nothing is preferred."""
+    """An invalid spare or rank is refused by name, and no preference changes."""
     rack.do("slice", "create", "pair", "--accelerators", "0,1", "--spares", "66,67")
     for wish, status, why in (("0=66,1=9", 6, "not among the spares"), ("0=66,1=70", 6, "not among the spares"),
                               ("0=66,2=67", 3, "rank"), ("0=66,1=4711", 3, "accelerator"), ("0=66,1=0", 6, "held"),

@@ -1,9 +1,9 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""Schedules by morphctl: what a file says is loaded, gone through and told, by the owner of a
-slice. Prints TAP.
+"""Load schedules from files with morphctl, run their steps, and show them, as owner of the slice.
+Prints TAP.
 
-What is lit is seen by the dumps of the kernel's circuits, which `morphctl schedule` does not read.
+The tests read light from the kernel's dump of circuits, which `morphctl schedule` does not use.
 """
 
 import json
@@ -29,7 +29,7 @@ steps:
 
 
 def schedule(*words, status=0, text=None, user=None):
-    """What `morphctl schedule` answers, as JSON where there is some, or what it says."""
+    """The answer of `morphctl schedule` as JSON if it has one, or its message."""
     options = () if words[0] == "unload" else ("--json",)
     done = subprocess.run([MORPHCTL, "schedule", *map(str, words), *options], stdout=subprocess.PIPE,
                           stderr=subprocess.PIPE, text=True, timeout=PATIENCE_S, check=False, input=text, user=user)
@@ -38,15 +38,15 @@ def schedule(*words, status=0, text=None, user=None):
 
 
 def lit(rack, name, *pairs):
-    """Whether there is light between these pairs of ranks; none are given: nowhere. The next step
-    may be lit ahead."""
+    """Whether exactly these pairs of ranks have light; no pairs: no light. Circuits of the next
+    step may be lit early."""
     there = {(circuit["src-rank"], circuit["dst-rank"]) for circuit in rack.ask("circuit", "list", name)
              if circuit["state"] == "lit"}
     return there >= set(pairs) if pairs else not there
 
 
 def gone_through(rack):
-    """Each step lights its circuits; after the last comes the first."""
+    """Each step lights its circuits. The first step follows the last one."""
     rack.do("slice", "create", "job", "--count", 4)
     loaded = schedule("load", "job", "-", text=STEPS)
     number = loaded["id"]
@@ -74,12 +74,12 @@ BARRIERS = STEPS.replace("[0, 2]}", "[0, 2], begin: barrier}")
 
 
 def jumped_and_waited(rack):
-    """Any step is the next; who waits goes on when its position is lit, which the last rank that
-    arrives does."""
+    """Any step can be the next one. Waiting ranks continue when their step is lit, after the last
+    rank has arrived."""
     rack.do("slice", "create", "job", "--count", 4)
     number = schedule("load", "job", "-", text=BARRIERS)["id"]
     schedule("start", "job", number)
-    # A circuit of each of the ranks 0 to 3 comes or goes.
+    # Add or remove a circuit of each of the ranks 0 to 3.
     waits = subprocess.Popen([MORPHCTL, "schedule", "wait", "job", str(number), "2", "--json"], stdout=subprocess.PIPE, text=True)
     for rank in range(4):
         assert waits.poll() is None
@@ -88,14 +88,14 @@ def jumped_and_waited(rack):
     assert waits.returncode == 0 and (told["at"], told["position"]) == (1, 2), told
     assert lit(rack, "job", (0, 1), (2, 3))
     assert schedule("wait", "job", number, 2)["position"] == 2
-    # Over the dark step to the first.
+    # Go over the dark step to the first one.
     told = schedule("jump", "job", number, 0, "--position", 3)
     assert (told["at"], told["position"]) == (0, 3) and lit(rack, "job", (0, 1), (1, 0)), told
     assert schedule("jump", "job", number, 0, "--position", 3)["position"] == 3
     schedule("jump", "job", number, 9, status=1)
     schedule("arrive", "job", number, 0, 99, status=1)
     schedule("arrive", "job", number, 9, 1, status=3)
-    # What is stopped is not waited for.
+    # Nothing waits for a stopped schedule.
     waits = subprocess.Popen([MORPHCTL, "schedule", "wait", "job", str(number), "9"], stderr=subprocess.PIPE, text=True)
     schedule("stop", "job", number)
     assert waits.communicate(timeout=PATIENCE_S)[1] and waits.returncode == 1
@@ -104,7 +104,7 @@ def jumped_and_waited(rack):
 
 
 def by_its_owner(rack):
-    """The owner needs no privilege; others are let nowhere."""
+    """The owner needs no privilege. Other users have no access."""
     rack.do("slice", "create", "job", "--count", 4, "--owner", OWNER)
     with tempfile.NamedTemporaryFile("w", suffix=".yaml") as file:
         file.write(STEPS)
@@ -119,7 +119,7 @@ def by_its_owner(rack):
 
 
 def refused(rack):
-    """What can't be is said, with the circuit where there is one; nothing is loaded then."""
+    """An impossible request names its reason and the circuit, and loads nothing."""
     rack.do("slice", "create", "job", "--count", 4)
     rank = STEPS.replace("dst-rank: 3", "dst-rank: 9")
     assert "[circuit 2]" in schedule("load", "job", "-", text=rank, status=3)

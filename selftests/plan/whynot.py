@@ -1,10 +1,10 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""What is said to be in the way of a request is in its way: without it the request fits. Prints
-TAP.
+"""Test the reasons of `morphctl why-not`: after lifting the named constraint, the request fits.
+Prints TAP.
 
-Each test lets something be in the way, asks `morphctl why-not` for the binding constraint, lifts
-just that, and has `morphctl place` find room.
+Each test creates an obstacle, asks `morphctl why-not` for the binding constraint, lifts only that
+one, and places the request with `morphctl place`.
 """
 
 import sys
@@ -13,21 +13,21 @@ from place import OF_SERVER, TENANTS, run, tenants
 
 
 def binding(rack, *wish):
-    """The constraint that is named, and the verdicts on those that were lifted before it."""
+    """The named constraint, and the verdicts on the constraints that were lifted before it."""
     answer = rack.ask("why-not", *wish, status=1)
     assert answer["tried"][-1] == {"constraint": answer["binding"]["constraint"], "verdict": "feasible"}, answer
     return answer["binding"]["constraint"], {one["verdict"] for one in answer["tried"][:-1]}
 
 
 def fits(rack, *wish):
-    """It fits, and why-not says so too."""
+    """The request fits, and why-not agrees."""
     assert rack.ask("place", *wish)["verdict"] == "feasible"
     assert rack.ask("why-not", *wish)["verdict"] == "feasible"
 
 
 def transit(rack):
-    """Light may not cross the servers of others; place says what would be if it might, and the
-    reverse."""
+    """Light may not cross servers of other tenants. place reports whether the request fits if it
+    may, and the reverse."""
     names, wish = tenants(rack), ("--shape", "2x4x4", "--whole-servers")
     assert binding(rack, *wish, "--transit", "own") == ("transit", set())
     refused = rack.ask("place", *wish, "--transit", "own", status=1)
@@ -56,8 +56,8 @@ def hardware(rack):
 
 
 def mesh(rack, name, *servers):
-    """A mesh of seven in two servers, however many fibres that takes: all other accelerators are
-    held meanwhile."""
+    """A mesh of seven in two servers, with any number of fibres. All other accelerators are
+    held."""
     free = [chip["id"] for chip in rack.ask("accelerator", "list")
             if chip["use"] == "free" and chip["host"] not in servers]
     rack.do("slice", "create", "others", "--accelerators", ",".join(map(str, free)))
@@ -66,7 +66,7 @@ def mesh(rack, name, *servers):
 
 
 def light_and_failover(rack):
-    """Slices in far corners have light across the rack, and fibres that their spares need."""
+    """Slices in far corners have circuits across the rack, and fibres that their spares need."""
     mesh(rack, "one", 0, 15)
     mesh(rack, "two", 3, 12)
     wish = ("--shape", "2x4x5")
@@ -83,7 +83,7 @@ def light_and_failover(rack):
 
 
 def by_the_kernel(rack):
-    """Without options of the planner's the kernel answers, as ever."""
+    """Without options for the planner, the kernel answers."""
     answer = rack.ask("why-not", "--count", 65, status=1)
     assert (answer["reason"], answer["have"], answer["need"]) == ("accelerators", 64, 65), answer
     assert rack.ask("why-not", "--accelerators", "0,1,2,3", "--ring", "--lanes", 4)["reason"] == "none"
