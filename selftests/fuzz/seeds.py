@@ -1,6 +1,6 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""Make inputs of the targets out of real files: seeds.py OUTPUT PROFILES"""
+"""Make inputs for the targets from real files: seeds.py OUTPUT PROFILES"""
 
 import json
 import pathlib
@@ -22,10 +22,11 @@ RECORDINGS = [record["lines"] for name, record in sorted(recordings.read().items
 ERROR, DONE, CONTROL = 2, 3, 16
 KINDS = {ERROR: 1, DONE: 2, CONTROL: 3}     # of netlink.c; all else is an object
 MOST = 40                                   # of one kind: more would be more of the same
-TABLE, SECTIONS = 168, 7                     # of a profile's header: where its sections are told, and how many
+# in a profile's header: offset and number of its sections
+TABLE, SECTIONS = 168, 7
 WIRE = (TOP / "libmorph/include/morph/wire.h").read_text(encoding="utf-8")
 WIRE_VERSION = int(re.search(r"MORPH_WIRE_VERSION (\d+)U", WIRE)[1])
-PLENTY = 4096                               # bytes; what is longer is cut, where it is a list
+PLENTY = 4096                               # bytes; longer lists are truncated
 
 
 class Seeds:
@@ -60,7 +61,7 @@ def messages(datagram):
 
 
 def exchanges(lines):
-    """What was received after each netlink request of a recording."""
+    """Return the answers after each netlink request of a recording."""
     answer = b""
     for line in lines:
         if line["op"] == "receive" and line["result"] > 0:
@@ -108,7 +109,7 @@ def recording(seeds):
 
 
 def document(seeds):
-    """The examples of the manual, and what the tests apply."""
+    """The examples of the manual, and documents of the tests."""
     text = (TOP / "tools/tests/apply.bats").read_text(encoding="utf-8")
     for match in re.findall(r"<<-?\s*'?(\w+)'?\n(.*?)\n\s*\1\n", text, re.S):
         seeds.add(match[1].encode() + b"\n")
@@ -119,7 +120,7 @@ def document(seeds):
 
 
 def graph(seeds):
-    """Links as the tests have them, and what is none."""
+    """Links from the tests, and invalid ones."""
     text = (TOP / "tools/tests/place.bats").read_text(encoding="utf-8")
     for match in re.findall(r"\b(?:graph \d|refused) '(.*?)'", text):
         seeds.add(match.encode().decode("unicode_escape").encode())
@@ -129,7 +130,7 @@ def graph(seeds):
 
 
 def words(seeds):
-    """Of each kind a few."""
+    """A few of each kind."""
     for word in ("0", "17", "0x1f", "4294967295", "18446744073709551616", "0.25", "1e9", "nan", "1,2,3", ",", "list",
                  "automatic", "element-pinned", "element_pinned", "0000:3b:00.0", "a", "of",
                  "01234567-89ab-cdef-0123-456789abcdef"):
@@ -137,7 +138,7 @@ def words(seeds):
 
 
 def jobs(seeds):
-    """The demo's own, and some that have caused trouble."""
+    """The demo's own file, and some files that caused errors."""
     lines = (TOP / "selftests/demo/jobs.csv").read_text(encoding="ascii").splitlines(True)
     seeds.add(b"\x3f\x78" + "".join(lines[:20]).encode())
     for text in ("5,1,1,trace\n5,9,2,drawn\n", "0,1,1,trace\n", "0,1,600,trace\n9,1,600,trace\n",
@@ -159,7 +160,8 @@ def faults(seeds):
 
 
 def profile(seeds, profiles):
-    """The smaller profiles whole, and one with each byte of its header and of its first records changed."""
+    """The smaller profiles, complete, and with each byte of the header and the first records
+    changed."""
     for name in ("server4", "edge4", "smartlight72"):
         seeds.add((profiles / f"{name}.bin").read_bytes())
     whole = (profiles / "edge4.bin").read_bytes()
@@ -179,13 +181,14 @@ def ledger(seeds):
 
 
 def wire(kind, checksum, *body):
-    """What planners write, behind its length: libmorph's wire.h."""
+    """Prefix the output of a planner with its length, like libmorph's wire.h."""
     words = (0x4c504d57, WIRE_VERSION, kind, checksum, 5 + len(body), *body)
     return struct.pack(f"<I{len(words)}I", 4 * len(words), *words)
 
 
 def answers(seeds, profiles):
-    """A ring of two for which room is made, where nothing runs; and its ranks, for which there are no spares."""
+    """A ring of two with defragmentation on an empty fabric; and protection of its ranks without
+    spares."""
     blob = (profiles / "server4.bin").read_bytes()
     checksum, = struct.unpack_from("<I", blob, 24)
     elements, guides, accelerators = (struct.unpack_from("<I", blob, TABLE + 16 * at + 8)[0] for at in (2, 3, 4))
@@ -207,7 +210,8 @@ def answers(seeds, profiles):
 
 
 def plan(seeds, profiles):
-    """Plans for a server of four: two of them in a ring, and five, which is too many."""
+    """Placements for a server of four: two accelerators in a ring, and five, which is infeasible.
+    """
     blob = (profiles / "server4.bin").read_bytes()
     checksum, = struct.unpack_from("<I", blob, 24)
     elements, guides, accelerators = (struct.unpack_from("<I", blob, TABLE + 16 * at + 8)[0] for at in (2, 3, 4))
@@ -242,7 +246,8 @@ def bandwidth(seeds):
 
 
 def schedule(seeds):
-    """A chunk of two bytes from rank 0 to rank 1, over a circuit that is set for it; and over one that is there."""
+    """Two bytes from rank 0 to rank 1, over a circuit that the schedule sets, and over one that
+    exists."""
     asked = wire(9, 0, 2, 1, 1, 1, 1, 0, 1, 2, 0, 0, 1, 0, 1, 0, 0, 1, 0, 1)
     delay = wire(10, 0, 0, 100, 0, 10, 0, 8000000, 0, 1000, 0, 5, 0)
     whole = (0, 1, 0, 1)  # a matching, and its circuit
@@ -260,7 +265,7 @@ def schedule(seeds):
 
 
 def msccl(seeds):
-    """The files of the tests, without their licences: what is made of them would have others."""
+    """The files of the tests without their licence lines, because derived inputs have none."""
     for path in sorted((TOP / "libmorph/tests/files").glob("msccl-*.xml")):
         seeds.add(path.read_bytes().replace(b"SPDX-License-Identifier", b"licence"))
     step = b"<step s='%d' type='%s' srcbuf='i' srcoff='0' dstbuf='o' dstoff='%d' cnt='1'/>"
@@ -286,7 +291,7 @@ def monitoring(seeds):
 
 
 def segments(seeds):
-    """Two steps; and some among few ranks, of which the same can be planned."""
+    """A schedule of two steps, and some for few ranks that the planner can plan."""
     seeds.add(b'{"alpha_r": 1e3, "collective": "a", "cost": 134.6, "num_of_reconfigs": 1, "reconf_cost_total": 1000,\n'
               b'"steps": [{"step": 1, "topology": [[0, 1, 1], [1, 0, 2]]}, {"step": 2, "topology": [[0, 4095, 0.5]]}]}\n')
     seeds.add(b'{"collective": "a", "steps": [{"step": 0, "topology": [[0, 1, 1], [1, 2, 1], [2, 0, 1]]},\n{"step": 1, "topology": []},\n'
@@ -294,14 +299,14 @@ def segments(seeds):
 
 
 def matrix(seeds):
-    """As people and programs write them."""
+    """Files in the form of users and programs."""
     for text in ("0 1\n2 0\n", "0,64K,1\n16M;0;2\n1G,,0\n", "# bytes\n0\t1,\r\n\n3, 0 # no more", "1\n", "0 1\n", "0 1125899906842625\n0 0\n",
                  "0 1\0\n", "0,1x\n1,0\n", " ".join(["7"] * 40) + "\n"):
         seeds.add(text.encode())
 
 
 def shim(seeds):
-    """Plans as they are, cut off, and with a word changed."""
+    """Plans: complete, truncated, and with a changed word."""
     seeds.add(b"")
     for words in (24, 100, 400):
         seeds.add(words.to_bytes(2, "little"))

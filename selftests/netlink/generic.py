@@ -29,7 +29,7 @@ def family():
 
 
 def run_tests(tests, *args):
-    """Run functions named after what they show; print KTAP and return the exit status."""
+    """Run functions, whose names describe the cases; print KTAP and return the exit status."""
     print(f"TAP version 13\n1..{len(tests)}", flush=True)
     failed = 0
     for number, test in enumerate(tests, 1):

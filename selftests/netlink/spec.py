@@ -1,6 +1,7 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""The specification by itself, without a kernel that knows the family: schema, sense, encoding."""
+"""The specification alone, without a kernel that knows the family: schema, consistency, encoding.
+"""
 
 import re
 import struct
@@ -12,7 +13,7 @@ FAMILY_ID = 0x55
 
 
 def client():
-    """A client that takes the family for registered. It sends nothing."""
+    """A client that assumes a registered family. It sends nothing."""
     generic.module.genl_family_name_to_id = {"morph": {"id": FAMILY_ID, "mcast": {"monitor": 7}}}
     return generic.family()
 
@@ -55,7 +56,7 @@ def numbers_of_enums_are_those_of_the_header():
 
 
 def sample(attribute, spec):
-    """Some value of an attribute's type, as the client takes it."""
+    """Return a value of an attribute's type, in the client's form."""
     if "enum" in attribute:
         entries = list(spec.consts[attribute["enum"]].entries)
         value = entries[-1]

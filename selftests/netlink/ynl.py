@@ -1,10 +1,10 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""Every command through the generic YNL client, held against what morphctl says.
+"""Run every command through the generic YNL client, and compare it with morphctl.
 
-Two clients that share no code, one made from the specification alone: where their JSON is the same,
-the specification is true and morphctl shows all of it. Each verb is carried out by one and seen by
-the other.
+The two clients share no code, and the YNL client uses only the specification. If their JSON is
+equal, the specification is correct and morphctl shows all of it. One client performs each verb, and
+the other reads the result.
 """
 
 import errno
@@ -55,7 +55,7 @@ class Machine:
         return self.ynl.dump(operation, {"fabric": self.fabric, **values})
 
     def refused(self, error, operation, **values):
-        """The request is refused with this errno; what the kernel says."""
+        """The kernel must refuse the request with this errno; return its detail string."""
         try:
             reply = self.do(operation, **values)
         except generic.NlError as refusal:
@@ -64,7 +64,7 @@ class Machine:
         raise AssertionError(f"{operation} was granted: {reply}")
 
     def ended(self, txn):
-        """The transaction when it runs no more."""
+        """Wait for the end of the transaction and return it."""
         until = time.monotonic() + PATIENCE
         while time.monotonic() < until:
             found = self.do("txn-get", id=txn)
@@ -83,7 +83,7 @@ class Machine:
         return found
 
     def morphctl(self, *words, status=0, fabric=True):
-        """What morphctl answers, as JSON."""
+        """Return morphctl's answer as JSON."""
         command = [MORPHCTL, *words, "--json", *(["--fabric", str(self.fabric)] if fabric else [])]
         done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               timeout=3 * PATIENCE, check=False)
@@ -92,12 +92,12 @@ class Machine:
 
 
 def plain(value):
-    """As JSON has it."""
+    """Convert to JSON types."""
     return json.loads(json.dumps(value))
 
 
 def same(ours, theirs):
-    """Two objects or lists of objects are the same, key by key."""
+    """Compare two objects or lists of objects, key by key."""
     if isinstance(ours, list) and not isinstance(theirs, list):
         theirs = [theirs]
     if isinstance(theirs, list) and not isinstance(ours, list):
@@ -167,7 +167,7 @@ def guide_get(machine):
 
 
 def edge_get(machine):
-    """server8 has none: another fabric, beside this one, has eight."""
+    """server8 has no edges: a second fabric has eight."""
     place = pathlib.Path("/sys/kernel/config/morph_sim/ynl-edges")
     place.mkdir()
     try:
@@ -352,7 +352,8 @@ def why_not(machine):
 
 
 def same_quotas(machine):
-    """What has ended is uncharged in its own time: where nothing changes, morphctl says the same."""
+    """The driver releases charges asynchronously; when nothing changes, morphctl prints the same.
+    """
     until = time.monotonic() + PATIENCE
     while True:
         before = machine.ynl.dump("quota-get", {})
@@ -410,7 +411,8 @@ def notifications(machine):
 
 
 def overrun(machine):
-    """A monitor that reads too late is told so, and then has the state; nothing is missed after that."""
+    """A monitor that reads too late gets a notice and then the state; it misses nothing after that.
+    """
     listener = subprocess.Popen(
         [MORPHCTL, "monitor", "--fabric", str(machine.fabric), "--buffer", "4096", "--banner"],
         stdout=subprocess.PIPE, text=True)
@@ -419,7 +421,7 @@ def overrun(machine):
     lines = []
 
     def until(name, **values):
-        """The messages up to one of this name that has these values."""
+        """Return the messages up to one of this name with these values."""
         first = len(lines)
         while True:
             lines.append(json.loads(listener.stdout.readline()))
@@ -455,7 +457,7 @@ def read(*path):
 
 
 def debugfs(machine):
-    """Files of the driver's directory agree with what netlink says."""
+    """Files in the driver's directory agree with netlink."""
     directory = f"/sys/kernel/debug/morph/fabric{machine.fabric}"
 
     def ledger(key):

@@ -17,7 +17,7 @@ import morphprofile     # noqa: E402
 PROFILES = ("server4", "edge4", "server8", "smartlight72", "rack64")
 SEEDS = 2
 FLOOR_MDB = 10000       # below dark: light that the simulator need not follow
-MANY_FLOORS_MDB = 6000  # what several paths below the floor may add up to
+MANY_FLOORS_MDB = 6000  # maximum sum of several paths below the limit
 ROUNDING_MDB = 20       # of the simulator's integers, and of leaks that it does not follow
 
 
@@ -55,7 +55,7 @@ class Dump:
 
 
 def compare(profile, dump):
-    """Complaints, and how many powers were compared."""
+    """Return errors, and the number of compared powers."""
     tolerance = ROUNDING_MDB + 16 * dump.most_drift
     dark = profile.parameters["dark_mdbm"]
     expected = morphprofile.trace(profile, dump.states, dump.lasers,
@@ -77,7 +77,7 @@ def compare(profile, dump):
 
 
 def compare_edges(profile, dumps):
-    """Complaints where what comes in at an edge is not what left the peer there."""
+    """Return errors where incoming light at an edge differs from the peer's outgoing light."""
     dark = profile.parameters["dark_mdbm"]
     complaints, count = [], 0
     for dump, peer in zip(dumps, reversed(dumps)):

@@ -105,7 +105,7 @@ def knobs():
 
 
 def refusals():
-    """What can't be done is refused with a sentence that names it."""
+    """The simulator refuses invalid requests with a text that names the error."""
     wrong = {"nosuch 1": "nosuch", "laser_dead": "target", "laser_dead 0.99": "plane",
              "laser_weak 0.0 mdb=0": "mdb=0", "element_stuck 0 state=99": "state=99",
              "element_stuck 0 mdb=1": "takes no 'mdb'", "fibre_cut 0": "no fibre",
@@ -121,7 +121,7 @@ def refusals():
 
 
 def bad_profiles():
-    """A profile that is not there can't go live, and the instance can be mended."""
+    """An instance with a missing profile cannot go live, and can be corrected."""
     sim = Instance("nosuch")
     try:
         assert write(sim.config("live"), "1") and not sim.live()
@@ -132,7 +132,8 @@ def bad_profiles():
 
 
 def one_stepped_run(seed):
-    """What a run of faults and flips leaves behind; None where the core's patrol, which has a clock of its own, came by."""
+    """Return the state after a run of faults and flips, or None if the core's patrol, with its own
+    clock, interfered."""
     with Instance("server8", name="instances-repeat", clock="stepped", seed=seed) as sim:
         before = sim.asked()
         for line in ("element_slow 3 ns=2000", "guide_lossy 9 mdb=900 for=20000", "laser_weak 1.2",
@@ -163,21 +164,21 @@ def repetition():
 
 
 def random_faults(seed):
-    """The faults that a seed picks, waiting for operations that never come."""
+    """Return the faults that a seed chooses, waiting for operations that never come."""
     with Instance("server8", clock="stepped") as sim:
         assert not sim.control("fault", f"random {seed} 50 over=1000000")
         return [line.split(" ", 1)[1] for line in read(sim.debug("fault")).splitlines()]
 
 
 def randomness():
-    """A seed picks the same faults each time, and another one others."""
+    """A seed chooses the same faults each time; another seed chooses others."""
     first = random_faults(11)
     assert first == random_faults(11) and len(first) == 50
     assert first != random_faults(12)
 
 
 def flapping():
-    """A flapping accelerator is dead and back as often as asked for."""
+    """A flapping accelerator dies and returns the requested number of times."""
     with Instance(clock="stepped") as sim:
         assert not sim.control("fault", "accelerator_flapping 1 period=4000 count=3")
         seen = ""
@@ -189,7 +190,8 @@ def flapping():
 
 
 def drifting():
-    """A guide that drifts loses ever more until it is as bad as asked for, and is good again when that is cleared."""
+    """A drifting guide loses more and more light up to the requested loss, and recovers when the
+    fault is cleared."""
     with Instance(clock="stepped") as sim:
         assert not sim.control("fault", "guide_drifting 4 mdb=800 period=8000")
         seen = []
@@ -201,7 +203,7 @@ def drifting():
 
 
 def physical_state():
-    """Faults and flips are seen in the hardware, and nowhere else."""
+    """Faults and flips are visible only in the hardware."""
     with Instance(clock="stepped") as sim:
         assert not sim.control("flip", "5 1")
         assert re.search(r"^element 5 state 1 .* from 0 settles_ns", read(sim.debug("hardware")), re.M)
@@ -217,7 +219,7 @@ def physical_state():
 
 
 def removal():
-    """Hardware goes by unbind, by a fault and by configfs, and comes back."""
+    """Hardware disappears by unbind, by a fault and by configfs, and comes back."""
     with Instance() as sim:
         assert not write(os.path.join(DRIVER, "unbind"), sim.name) and not sim.live()
         assert not os.path.exists(sim.debug(""))
@@ -232,7 +234,7 @@ def removal():
 
 @contextlib.contextmanager
 def drifting_profile():
-    """server8, with elements that drift by 4 dB; the core bears what does not cost the lock."""
+    """server8, with elements that drift by 4 dB; the core tolerates drift that keeps the lock."""
     with open(os.path.join(TOP, "build/profiles/server8.bin"), "rb") as file:
         blob = bytearray(file.read())
     assert struct.unpack_from("<II", blob, WINDOW_AT) == (1500, 20), "the header's layout is another one"
@@ -263,7 +265,7 @@ def temperature(sim):
 
 
 def drift():
-    """The core sees the temperature, and a receiver that drift takes out of its range."""
+    """The core reads the temperature, and detects a receiver that drifted out of range."""
     period = 60 * 10 ** 9
     with drifting_profile() as profile:
         for seed in range(1, 30):

@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What must be true of schedules, of rings and of the answers to those who use them; proof.py has the rest.
+"""Rules for schedules, for queues, and for the answers of calls on them; proof.py has the other
+rules.
 
-Rules about a fabric are like those of proof.py. Those about answers take lines of actors' logs, as words.
+Rules on a fabric are like those of proof.py. Rules on answers take lines of actors' logs, split
+into words.
 """
 
 import collections
@@ -18,12 +20,12 @@ LOOP = 1
 FIRST_ID = 0x1000000        # of circuits of schedules
 
 
-# ------------------------------------------------------------------------------------------- what
-# was loaded
+# --------------------------------------------------------------------------------- loaded schedules
 
 @dataclass
 class Load:
-    """A schedule as its tenant has asked for it: circuits are numbers from 0, each step a list of them."""
+    """A schedule in the form of the tenant's request: circuits have numbers from 0, and each step
+    is a list of them."""
     first: int
     generation: int
     lanes: int          # of each circuit; 0: the driver has chosen
@@ -37,7 +39,7 @@ class Load:
 
 
 def loads_of(lines):
-    """{"slice:schedule": Load} of an actor's log."""
+    """Return {"slice:schedule": Load} for an actor's log."""
     found = {}
     for words in lines:
         if words[0] == "loaded":
@@ -52,12 +54,12 @@ def schedule_name(schedule):
 
 
 def load_of(snapshot, schedule):
-    """Or None: whoever loaded it was killed before he could tell."""
+    """Return its Load, or None if the actor was killed before it wrote the log."""
     return snapshot.loads.get(f"{schedule['slice']}:{schedule['id']}")
 
 
 def lit_of(snapshot, schedule):
-    """Its circuits that are listed, by number."""
+    """Return its listed circuits by number."""
     first = schedule["first"]
     return {circuit["id"]: circuit for circuit in snapshot.objects["circuit"]
             if circuit["slice"] == schedule["slice"] and first <= circuit["id"] < first + schedule["circuits"]}
@@ -67,12 +69,12 @@ def lit_of(snapshot, schedule):
 
 @dataclass
 class Hold:
-    """What a schedule has beyond what its lit circuits have."""
+    """The hardware that a schedule holds beyond its lit circuits."""
     schedule: dict
     weight: int                                     # least of each dark circuit
-    known: bool                                     # is that all, and are the lanes those of the load?
+    known: bool                                     # is the data complete and current?
     lanes: dict = field(default_factory=dict)       # dark circuit: those that it may have
-    taken: bool = True                              # no: a repair has left it without ways
+    taken: bool = True                              # false: a repair left no paths
     elements: dict = field(default_factory=dict)    # of all of its circuits: set of states
 
     def guides(self, circuit):
@@ -80,7 +82,7 @@ class Hold:
 
 
 def hold_of(snapshot, schedule, claimed, spare, generation):
-    """What it has, as far as others show it: @spare are pins that are no circuit's."""
+    """Derive it from other objects: @spare are pins that belong to no circuit."""
     load, lit = load_of(snapshot, schedule), lit_of(snapshot, schedule)
     others = collections.defaultdict(int)
     for circuit in snapshot.objects["circuit"]:
@@ -100,14 +102,15 @@ def hold_of(snapshot, schedule, claimed, spare, generation):
             lanes &= claimed[guide] & ~others[guide]
         hold.lanes[number] = lanes
         hold.taken &= bin(lanes).count("1") >= hold.weight
-    # A repair that finds no ways for all leaves it nothing, though what is lit stays.
+    # After a repair without paths for all circuits it holds nothing, but its lit circuits stay.
     if schedule["state"] != RUNNING and not (load and load.generation == generation):
         hold.taken &= all(spare[element] > 0 for element in hold.elements)
     return hold
 
 
 def holds_of(snapshot):
-    """What each schedule holds. What lanes a dark circuit has after a repair nobody tells: those that its guides share."""
+    """Return the hardware that each schedule holds. The driver does not report the lanes of a dark
+    circuit after a repair: they are among those that all its guides have."""
     claimed = {guide["id"]: guide["lanes"] & ~guide["lanes_free"] for guide in snapshot.objects["guide"]}
     spare = collections.Counter({element["id"]: element["pins"] for element in snapshot.objects["element"]})
     spare.subtract(element for circuit in snapshot.objects["circuit"] for element in circuit["element"])
@@ -116,7 +119,8 @@ def holds_of(snapshot):
 
 
 def schedules_hold_what_they_need(_profile, snapshot):
-    """All lanes of dark circuits are claimed, but where a repair has left none: such a schedule does not run."""
+    """All lanes of dark circuits are claimed, unless a repair left none: then the schedule does not
+    run."""
     generations = {slice_["id"]: slice_.get("generation") for slice_ in snapshot.objects["slice"]}
     for hold in holds_of(snapshot):
         load = load_of(snapshot, hold.schedule)
@@ -131,7 +135,7 @@ def schedules_hold_what_they_need(_profile, snapshot):
 # -------------------------------------------------------------------------------------------- steps
 
 def schedules_are_as_loaded(_profile, snapshot):
-    """What a schedule says of itself is what was asked for."""
+    """The driver's description of a schedule matches the request."""
     for schedule in snapshot.schedules:
         load = load_of(snapshot, schedule)
         if not load:
@@ -144,7 +148,7 @@ def schedules_are_as_loaded(_profile, snapshot):
 
 
 def step_after(schedule):
-    """The step that is lit ahead, perhaps, or None."""
+    """Return the step that may be lit ahead, or None."""
     following = schedule["step"] + 1
     if following < len(schedule["steps"]):
         return following
@@ -152,9 +156,10 @@ def step_after(schedule):
 
 
 def steps_are_lit(_profile, snapshot):
-    """A schedule's circuits that are lit are those of the step that it says, and of the next one some.
+    """The lit circuits of a schedule are those of its current step, and some of the next one.
 
-    One that was stopped, or not started, has none; one that has failed is where it was, if it was anywhere.
+    A schedule that was stopped or not started has none. A failed schedule stays at its step, if it
+    had one.
     """
     for schedule in snapshot.schedules:
         name, load, step = schedule_name(schedule), load_of(snapshot, schedule), schedule["step"]
@@ -181,7 +186,7 @@ def steps_are_lit(_profile, snapshot):
 
 
 def circuits_have_their_schedule(_profile, snapshot):
-    """What a schedule has lit goes with it."""
+    """Circuits of a schedule end with it."""
     known = {(schedule["slice"], number) for schedule in snapshot.schedules for number in schedule["paths"]}
     for circuit in snapshot.objects["circuit"]:
         if circuit["id"] >= FIRST_ID and (circuit["slice"], circuit["id"]) not in known:
@@ -246,7 +251,7 @@ RIGHT_IN_RING = RIGHT["go"]
 
 
 def answers_are_right(lines):
-    """Each call about schedules has answered what it may, and what was read has never been wrong."""
+    """Each call on schedules returned a permitted answer, and the data it read were consistent."""
     for words in lines:
         if words[0] == "call" and words[2] not in RIGHT[words[1]]:
             yield f"{words[1]} has answered {words[2]}"
@@ -257,7 +262,7 @@ def answers_are_right(lines):
 
 
 def numbers_are_new(logs):
-    """No two schedules of a slice have ever had one number, nor two rings."""
+    """No two schedules of a slice ever had the same number, and no two queues."""
     seen = set()
     for lines in logs:
         for words in lines:
@@ -270,7 +275,8 @@ def numbers_are_new(logs):
 
 
 def rings_answer_in_order(lines):
-    """Answers of a ring are to its submissions, one each and in their order; at rest, to all that came before a bad one."""
+    """The answers of a queue match its entries, one each and in order. At rest all entries before
+    an invalid one are answered."""
     asked, answers, ends = (collections.defaultdict(list) for _ in range(3))
     for words in lines:
         ring = tuple(words[1:3])
@@ -290,7 +296,8 @@ def rings_answer_in_order(lines):
 
 
 def memory_is_given_back(lines, locked_kb):
-    """What a process has locked is its rings' that are left, by the last word of its two tenants."""
+    """The locked memory of a process is that of its remaining queues, by the last log entries of
+    its two tenants."""
     said = {words[1]: int(words[2]) for words in lines if words[0] == "pinned"}
     if 4 * sum(said.values()) != locked_kb:
         yield f"{sum(said.values())} pages of rings are left, {locked_kb} KiB are locked"

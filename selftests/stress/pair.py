@@ -46,7 +46,8 @@ class Pair(Scene):
         return Actor(self, "coordinator", index, self.lives, *nodes, PLACES[index][1])
 
     def fate(self, index, cookie):
-        """One coordinator, and perhaps others after it; each yield is time for those beside them."""
+        """Run one coordinator, and perhaps successors; each yield gives time to the other
+        coordinators."""
         chance = random.Random(f"{self.seed}:fate:{cookie}")
         actor, verb = self.coordinator(index), "forward"
         while chance.randrange(5):
@@ -73,7 +74,8 @@ class Pair(Scene):
             yield
 
     def round(self):
-        """All coordinators change something at once, and some die; both ends of each change are the same."""
+        """All coordinators change something at once, and some die. Both ends of each change must
+        agree."""
         cookies = [self.changes + index + 1 for index in range(len(PLACES))]
         self.changes += len(PLACES)
         fates = [self.fate(index, cookie) for index, cookie in enumerate(cookies)]

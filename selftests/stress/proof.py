@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What must be true of a fabric: each rule is a function of a profile and a snapshot, and yields sentences.
+"""Rules for a fabric: each is a function of a profile and a snapshot, and yields descriptions of
+errors.
 
-The rules know the profile by its independent reader, and follow light through it by themselves. A rule of ALWAYS holds
-for whatever belongs together; one of AT_REST when nobody acts, no fault is in force and repairs have ended.
+The rules read the profile with an independent reader, and trace light themselves. A rule of ALWAYS
+holds for every consistent snapshot. A rule of AT_REST holds when no actor runs, no fault is active,
+and repairs have ended.
 """
 
 import os
@@ -74,7 +76,8 @@ def lanes_are_used_once(profile, snapshot):
 
 
 def held_by(holds):
-    """What schedules hold beside what is lit: {guide: lanes that there must be}, {guide: that there may be}, pins, lanes."""
+    """Return the hardware that schedules hold besides lit circuits: {guide: required lanes},
+    {guide: permitted lanes}, pins, lanes."""
     least, most, pins = defaultdict(int), defaultdict(int), Counter()
     lanes = [0, 0]
     for hold in holds:
@@ -91,7 +94,8 @@ def held_by(holds):
 
 
 def ledger_has_circuits(_profile, snapshot):
-    """What is claimed is what circuits use and schedules hold, neither less nor more but what reserved slices hold."""
+    """Claimed lanes are exactly those of circuits, schedules and slices with reserved protection.
+    """
     lit, more = defaultdict(int), reserving(snapshot)
     for circuit in snapshot.objects["circuit"]:
         for guide in circuit["guide"]:
@@ -122,7 +126,7 @@ def ledger_has_circuits(_profile, snapshot):
 # ----------------------------------------------------------------------------------------- hardware
 
 def elements_are_as_believed(_profile, snapshot):
-    """Each element is in the state that the driver says, and that its circuits want."""
+    """Each element is in the state that the driver reports, and that its circuits need."""
     believed = {element["id"]: element for element in snapshot.objects["element"]}
     for number, state in snapshot.hardware.states.items():
         if believed[number]["health"] == OK and believed[number]["state"] != state:
@@ -134,7 +138,8 @@ def elements_are_as_believed(_profile, snapshot):
 
 
 def follow(profile, states, code):
-    """The way of the light that enters at a guide's end: guides, elements, and where it ends, (what, index) or None."""
+    """Trace light that enters at a guide's end. Return guides, elements, and the end of its path:
+    (kind, index) or None."""
     guides, elements = [], []
     while code >= 0:
         guide, end = code >> 1, code & 1
@@ -163,7 +168,7 @@ def impaired(snapshot, kind):
 
 
 def lasers_are_circuits(profile, snapshot):
-    """A laser is on for a circuit, and for each lit circuit."""
+    """Each laser that is on belongs to a circuit, and each lit circuit has a laser that is on."""
     wanted, allowed = defaultdict(int), defaultdict(int)
     for circuit in snapshot.objects["circuit"]:
         what, index = source_of(profile, circuit)
@@ -180,7 +185,7 @@ def lasers_are_circuits(profile, snapshot):
 
 
 def sources(profile, snapshot):
-    """What shines into the fabric: ((what, index), lanes)."""
+    """Return the sources of light: ((kind, index), lanes)."""
     for port, lanes in snapshot.hardware.lasers.items():
         yield ("port", port), lanes
     for edge, powers in snapshot.hardware.incoming.items():
@@ -190,7 +195,8 @@ def sources(profile, snapshot):
 
 
 def light_goes_its_way(profile, snapshot):
-    """The light of each lit circuit goes through the guides and elements that the driver names, to its receiver."""
+    """The light of each lit circuit follows the guides and elements of the driver's path to its
+    receiver."""
     for circuit in snapshot.objects["circuit"]:
         if circuit["state"] != LIT:
             continue
@@ -206,7 +212,8 @@ def light_goes_its_way(profile, snapshot):
 
 
 def arrivals(profile, snapshot, source):
-    """(receiver's port, power of one laser's lane or of the peer's limit) wherever light of a source is bright."""
+    """Return (port of the receiver, power of one lane) for each bright source. The power is that of
+    a laser, or the limit of a peer."""
     parameters = profile.parameters
     what, index = source
     start = divmod(index, parameters["planes"]) if what == "port" else source
@@ -217,7 +224,8 @@ def arrivals(profile, snapshot, source):
 
 
 def light_stays_with_its_tenant(profile, snapshot):
-    """Traced from every laser and every edge: what a receiver can see belongs to a circuit that ends there."""
+    """Trace light from every laser and every edge: visible light belongs to a circuit that ends at
+    the receiver."""
     ends = defaultdict(int)
     for circuit in snapshot.objects["circuit"]:
         ends[source_of(profile, circuit), target_of(profile, circuit)] |= circuit["lanes"]
@@ -245,7 +253,7 @@ def places_of(profile, circuit):
 
 
 def darkness_has_a_cause(profile, snapshot):
-    """A circuit that is dark needs hardware that is not well, whatever others do; its slice says that it is degraded."""
+    """A dark circuit needs hardware that is not healthy, and its slice is degraded."""
     bad = {(part["part"], part["index"]) for part in snapshot.objects["hardware"]
            if part["health"] != OK or part.get("cordoned")}
     states = {slice_["id"]: slice_["state"] for slice_ in snapshot.objects["slice"]}
@@ -272,7 +280,7 @@ def accelerators_have_one_slice(_profile, snapshot):
 
 
 def accelerators_are_as_slices_say(_profile, snapshot):
-    """Use, slice and rank of each accelerator, and the fabric's counts of them."""
+    """Check use, slice and rank of each accelerator, and the fabric's counts of them."""
     ranks = {rank["accelerator"]: (slice_["id"], rank["rank"])
              for slice_ in snapshot.objects["slice"] for rank in slice_["rank"]}
     reserved = {slice_["id"] for slice_ in snapshot.objects["slice"] if slice_["reserved"]}
@@ -315,7 +323,7 @@ def circuits_end_at_their_ranks(_profile, snapshot):
 
 
 def nothing_uses_what_is_barred(_profile, snapshot, barred):
-    """Hardware that was cordoned before the first slice, and since, is in no slice and no circuit."""
+    """Hardware that was always cordoned is in no slice and no circuit."""
     for slice_ in snapshot.objects["slice"]:
         for rank in slice_["rank"]:
             if rank["accelerator"] in barred["accelerator"]:
@@ -333,7 +341,8 @@ def nothing_uses_what_is_barred(_profile, snapshot, barred):
 # ------------------------------------------------------------------------------------------- owners
 
 def slices_have_owners(_profile, snapshot):
-    """A slice without a name lives as long as a file is open; files count as they are."""
+    """A slice without a name exists only while a file of it is open; the count of files is correct.
+    """
     number = snapshot.fabric["id"]
     held = {holder.slice for holder in snapshot.holders if holder.fabric == number and holder.slice is not None}
     for slice_ in snapshot.objects["slice"]:
@@ -379,7 +388,7 @@ def quotas_are_what_is_held(_profile, *snapshots):
 # --------------------------------------------------------------------------------------------- rest
 
 def all_is_at_rest(_profile, snapshot):
-    """Nothing is under way."""
+    """No operation is in progress."""
     for slice_ in snapshot.objects["slice"]:
         if slice_["state"] not in SETTLED:
             yield f"slice {slice_['id']} is in state {slice_['state']}"
@@ -394,7 +403,7 @@ def all_is_at_rest(_profile, snapshot):
 
 
 def nothing_is_left(_profile, snapshot):
-    """Nobody holds anything, and all is dark."""
+    """No hardware is held, and everything is dark."""
     for kind in ("slice", "circuit"):
         for this in snapshot.objects[kind]:
             yield f"{kind} {this['id']} is left"
@@ -417,7 +426,7 @@ AT_REST = (all_is_at_rest, ledger_has_circuits, elements_are_as_believed, lasers
 
 
 def broken(rules, profile, snapshot, *more):
-    """Sentences about all that is wrong, each with its rule."""
+    """Return descriptions of all errors, each with its rule."""
     return [f"{rule.__name__}: {sentence}" for rule in rules for sentence in rule(profile, snapshot, *more)]
 
 
@@ -428,7 +437,8 @@ def key_of(event):
 
 
 def mismatch(told, read, emptied):
-    """The first event of a file that is not the next one told, as a sentence, or None."""
+    """Return a description of the first event that differs from the monitor's next event, or None.
+    """
     at = 0
     for event in read:
         if event["type"] == EVENT_LOST:
@@ -443,10 +453,11 @@ def mismatch(told, read, emptied):
 
 
 def events_are_whole(told, read, since, emptied):
-    """A file's events are those that the monitor was told of its slice, in order; what is missing is announced.
+    """The events of a file are those that the monitor received for its slice, in order. Events for
+    lost ones announce gaps.
 
-    told are the events of one slice since it was made, read those of its first file, which was opened at the fabric's
-    seq since; emptied: nothing is left in its queue.
+    @told are the events of one slice since its creation. @read are those of its first file, opened
+    at the fabric's seq @since. With @emptied its queue is empty.
     """
     early = [index for index, event in enumerate(told) if event["seq"] <= since]
     findings = [mismatch(told[skipped:], read, emptied) for skipped in (0, *(index + 1 for index in early))]
@@ -457,7 +468,8 @@ def events_are_whole(told, read, since, emptied):
 # ------------------------------------------------------------------------------------------ answers
 
 def stale_is_refused(lines):
-    """What was meant for a generation that has gone by was not done: lines of an actor's log, as words."""
+    """The driver refused changes for an old generation: lines of an actor's log, split into words.
+    """
     stale = {words[0] for words in lines if words[1:] == ["change-stale"]}
     for words in lines:
         if words[0] == "=" and words[1] in stale and words[2] == "0":
@@ -475,7 +487,8 @@ def ending(snapshot, slice_, cookie):
 
 
 def pairs_end_alike(one, other, pairs):
-    """Both halves of a change are confirmed, or both reverted: pairs of (cookie, slice in one, slice in other)."""
+    """Both halves of a change are confirmed, or both reverted: pairs of (cookie, slice in one,
+    slice in other)."""
     for cookie, slice_one, slice_other in pairs:
         endings = ending(one, slice_one, cookie), ending(other, slice_other, cookie)
         if None in endings or endings[0] != endings[1]:
@@ -483,7 +496,7 @@ def pairs_end_alike(one, other, pairs):
 
 
 def halves_match(one, other):
-    """Whatever leaves for a peer is expected there, on the same lanes, and arrives."""
+    """The peer expects all light that leaves for it, on the same lanes, and the light arrives."""
     for here, there in ((one, other), (other, one)):
         peer = {edge["id"]: edge["peer_edge"] for edge in here.objects["edge"]}
         expected = {circuit["src_edge"]: circuit for circuit in there.objects["circuit"] if "src_edge" in circuit}

@@ -1,9 +1,9 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What the scenes of the campaign have in common: simulated fabrics, those who act on them, and the proof.
+"""Common code of the campaign's scenes: simulated fabrics, actors, and checks.
 
     scene = Scene("name", seed, directory)
     scene.fabrics.append(Fabric(scene.name, "server8"))
-    actor = Actor(scene, "tenant", 0, 0, ...)       # the process that runs build/selftests/stress/actor
+    actor = Actor(scene, "tenant", 0, 0, ...)   # a process of build/selftests/stress/actor
     scene.prove(scene.fabrics, proof.AT_REST)       # raises Wrong
 """
 
@@ -30,11 +30,11 @@ PATIENCE = 90 * SLOWNESS
 
 
 class Wrong(Exception):
-    """Something that must be true is not; sentences."""
+    """A rule was violated; its arguments are descriptions."""
 
 
 def say(line):
-    """To whoever watches."""
+    """Print a line for the user."""
     with open(int(os.environ.get("PROGRESS_FD", 2)), "w", encoding="ascii", closefd=False) as file:
         file.write(f"# {line}\n")
 
@@ -45,7 +45,7 @@ def write(path, text):
 
 
 def wait_for(what, condition, patience=PATIENCE):
-    """What the condition returns when that is no longer false."""
+    """Wait until the condition returns no false value, and return that value."""
     until = time.monotonic() + patience
     while True:
         found = condition()
@@ -87,11 +87,11 @@ class Fabric:
         try:
             write(f"{SIM_DEBUGFS}/{self.name}/{file}", line)
         except OSError:
-            pass    # of that kind there is none here, or it is there already
+            pass    # the fabric has no such part, or the fault exists already
 
 
 class Counter:
-    """A page that actors count their acts in."""
+    """A page in which actors count their acts."""
 
     def __init__(self, directory):
         self.path = os.path.join(directory, "count")
@@ -107,7 +107,7 @@ class Counter:
 
 
 class Actor:
-    """One life of one that acts."""
+    """One process of an actor."""
 
     def __init__(self, scene, role, index, life, *words, fds=()):
         self.role, self.index, self.life = role, index, life
@@ -132,7 +132,7 @@ class Actor:
         return not self.busy
 
     def pause(self):
-        """Wait until it does nothing any more, and is in no call."""
+        """Wait until it is idle, and in no call."""
         self.process.send_signal(signal.SIGSTOP)
         os.waitid(os.P_PID, self.process.pid, os.WSTOPPED | os.WEXITED | os.WNOWAIT)
 
@@ -158,7 +158,7 @@ class Actor:
             return next(int(line.split()[1]) for line in file if line.startswith("VmLck:"))
 
     def check_choices(self):
-        """Its acts are those of its seed, and of nothing else."""
+        """Its acts must follow from its seed only."""
         for first in (0, 1000000):
             done = [words for words in self.lines()
                     if words[0].isdigit() and first < int(words[0]) <= first + 999999]
@@ -170,7 +170,7 @@ class Actor:
 
 
 class Scene:
-    """What scenes have in common: a seed, a place for logs, and the proof."""
+    """Common parts of scenes: a seed, a directory for logs, and the checks."""
 
     def __init__(self, name, seed, directory):
         self.name, self.seed = name, seed
@@ -183,7 +183,8 @@ class Scene:
         self.fabrics, self.alive = [], set()
 
     def clear_away(self):
-        """Leave neither actors nor fabrics, whatever has happened, so that one fault is one failure."""
+        """Stop all actors and remove the fabrics in every case, so that one error causes one
+        failure."""
         for actor in list(self.alive):
             actor.kill()
         for fabric in self.fabrics:
@@ -191,7 +192,8 @@ class Scene:
                 fabric.remove()
 
     def watchdog(self, what):
-        """A function that complains when nobody has done anything for long; however slow the machine is, some do."""
+        """Return a function that fails if no actor has finished an act for a long time; on slow
+        machines some still do."""
         seen, until = -1, 0
 
         def look():
@@ -203,7 +205,7 @@ class Scene:
         return look
 
     def keep(self, taken):
-        """Leave what was found wrong beside the logs."""
+        """Write the findings next to the logs."""
         for number, this in enumerate(taken):
             with open(os.path.join(self.directory, f"wrong{number}.json"), "w", encoding="ascii") as file:
                 json.dump(this, file, default=lambda thing: getattr(thing, "__dict__", repr(thing)), indent=1)
@@ -216,7 +218,8 @@ class Scene:
         return {}
 
     def prove(self, fabrics, rules, *more):
-        """Wait until the rules hold of one snapshot; those of ALWAYS must hold of every one. The snapshots."""
+        """Wait until one snapshot satisfies the rules; every snapshot must satisfy those of ALWAYS.
+        Return the snapshots."""
         until = time.monotonic() + PATIENCE
         while True:
             try:

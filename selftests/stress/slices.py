@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What slices say of their schedules, and show in their state pages: by their files, since netlink tells nothing of it.
+"""Schedules and state pages of slices, read through their files, as netlink lacks them.
 
-Whoever holds a file of a slice, root may have it too for a moment. Structures are unpacked by what the header says, and
-not by anybody's code.
+As root, duplicate a slice's file from the process that has it. The header gives the layout of
+structures; no other code is used.
 
-    schedules, pages = read(slices, holders)    # as netlink.dump("slice") and read_holders() returned them
+    schedules, pages = read(slices, holders)   # results of netlink.dump("slice") and read_holders()
 """
 
 import contextlib
@@ -30,7 +30,7 @@ PATH_COMMAND = 3 << 30 | struct.calcsize(PATH) << 16 | 0xe7 << 8 | 0x21
 
 @contextlib.contextmanager
 def file_of(holder):
-    """The open file of somebody, under a number of our own."""
+    """Duplicate an open file of another process."""
     process = os.pidfd_open(holder.pid)
     try:
         number = ctypes.CDLL(None, use_errno=True).syscall(PIDFD_GETFD, process, holder.fd, 0)
@@ -54,14 +54,14 @@ def node_of(slice_):
 
 
 def ask(file, command, layout, *values):
-    """The structure as it came back, without its head."""
+    """Return the structure after the call, without its head."""
     structure = bytearray(struct.pack(layout, struct.calcsize(layout), 0, 0, 0, 0, 0, 0, 0, 0, *values))
     fcntl.ioctl(file, command, structure, True)
     return struct.unpack(layout, structure)[len(HEAD):]
 
 
 def entries(layout, room):
-    """Room for an array: a buffer, and what names it in a structure."""
+    """Space for an array: a buffer, and its reference in a structure."""
     buffer = ctypes.create_string_buffer(room * struct.calcsize(layout))
     return buffer, (ctypes.addressof(buffer), room, struct.calcsize(layout))
 
@@ -71,7 +71,7 @@ def unpack(layout, buffer, count):
 
 
 def read_path(file, circuit):
-    """Its guides and elements, lit or not."""
+    """Return its guides and elements, lit or not."""
     guides, guides_room = entries("=I", MOST_HOPS)
     elements, elements_room = entries(ELEMENT, MOST_HOPS)
     told = ask(file, PATH_COMMAND, PATH, circuit, 0, *guides_room, *elements_room)
@@ -81,7 +81,7 @@ def read_path(file, circuit):
 
 
 def read_schedule(file, least):
-    """The first schedule whose number is at least that, or None."""
+    """Return the first schedule whose number is at least that, or None."""
     steps, room = entries(STEP, MOST_STEPS)
     try:
         told = ask(file, INFO_COMMAND, INFO, least, *[0] * 10, *room)
@@ -96,7 +96,7 @@ def read_schedule(file, least):
 
 
 def read_page(file, ranks):
-    """The state page, or None where memory for it is not allowed."""
+    """Return the state page, or None if memory for it is not allowed."""
     length = struct.calcsize(PAGE) + ranks * ranks * struct.calcsize(PAIR)
     try:
         with mmap.mmap(file, -length % mmap.PAGESIZE + length, prot=mmap.PROT_READ) as page:
@@ -124,12 +124,12 @@ def read_slice(file, slice_):
 
 
 def read(slices, holders):
-    """(schedules, {slice: page}) of all of them. OSError: one has gone meanwhile."""
+    """Return (schedules, {slice: page}) of all slices. OSError: a slice has gone meanwhile."""
     schedules, pages = [], {}
     for slice_ in slices:
         holder = next((holder for holder in holders if holder.slice == slice_["id"]), None)
         if holder is None and not slice_.get("name"):
-            continue        # proof.slices_have_owners has a word for it
+            continue        # proof.slices_have_owners reports it
         with file_of(holder) if holder else node_of(slice_) as file:
             found, pages[slice_["id"]] = read_slice(file, slice_)
         schedules += found

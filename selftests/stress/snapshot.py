@@ -1,13 +1,13 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What there is: every object that netlink dumps, the simulated hardware, and who holds which file.
+"""Snapshots: every object that netlink dumps, the simulated hardware, and the holders of files.
 
-Nothing here is taken from the driver, the library or the simulator but numbers of the ABI, which are read from the
-header. A Snapshot is plain dictionaries, so that proof.py can be held against doctored ones.
+The only source besides the running system is the header with the numbers of the ABI. A Snapshot
+consists of plain dictionaries, so that tests can check proof.py with altered ones.
 
     net = Netlink()
-    snapshot = take(net, "sim0")        # of the fabric of that name; waits for nothing
+    snapshot = take(net, "sim0")        # snapshot of that fabric; does not wait
     monitor = Netlink()
-    monitor.join()                      # then monitor.events() returns what slices were told; ask it nothing else
+    monitor.join()                      # then monitor.events() returns events; send no requests
 """
 
 import contextlib
@@ -31,7 +31,7 @@ NLMSG_ERROR, NLMSG_DONE = 2, 3
 NLM_F_REQUEST, NLM_F_ACK, NLM_F_DUMP, NLM_F_DUMP_INTR = 0x1, 0x4, 0x300, 0x10
 SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, SO_RCVBUFFORCE = 270, 1, 33
 
-# What netlink dumps, and in each what is a list, a sentence or a nest; all else are numbers.
+# Objects that netlink dumps, with their lists, strings and nests; all other attributes are numbers.
 OBJECTS = ("fabric", "accelerator", "guide", "element", "edge", "slice", "circuit", "txn", "hardware", "quota")
 LISTS = {"circuit": ("guide", "element", "element_state"), "slice": ("rank",), "txn": ("change",)}
 NESTS = {("slice", "rank"): "rank", ("txn", "change"): "change"}
@@ -41,11 +41,11 @@ SIGNED = {"txn": ("status",), "change": ("status",)}
 
 
 class Torn(Exception):
-    """What was read does not belong together; try again."""
+    """The data are not consistent; try again."""
 
 
 def numbers():
-    """The numbers of the ABI by name: enums count from what is written, or from 0."""
+    """Return the numbers of the ABI by name: enums count from the written value, or from 0."""
     found = {}
     for header in HEADERS:
         with open(os.path.join(TOP, header), encoding="ascii") as file:
@@ -114,7 +114,7 @@ class Netlink:
         self.overrun = False
 
     def find(self):
-        """The family's number anew: modules may have been loaded since."""
+        """Read the family's number again, because the modules may have been reloaded."""
         request = struct.pack("HH", 4 + 6, CTRL_ATTR_FAMILY_NAME) + b"morph\0\0\0"
         (reply,) = self._ask(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, request, 0)
         found = dict(split(reply))
@@ -123,7 +123,7 @@ class Netlink:
         return {group[1].rstrip(b"\0"): struct.unpack("I", group[2])[0] for group in groups}
 
     def join(self):
-        """Be told of events, in a buffer that holds those of a long run."""
+        """Join the group of events, with a buffer for a long run."""
         group = self.find()[b"monitor"]
         self.socket.setsockopt(socket.SOL_SOCKET, SO_RCVBUFFORCE, 256 << 20)
         self.socket.setsockopt(SOL_NETLINK, NETLINK_ADD_MEMBERSHIP, group)
@@ -162,7 +162,7 @@ class Netlink:
                     return replies
 
     def dump(self, kind, fabric=None):
-        """All objects of a kind."""
+        """Return all objects of a kind."""
         if not self.family:
             self.find()
         number = NUMBERS["MORPH_A_FABRIC_ID" if kind == "fabric" else f"MORPH_A_{kind.upper()}_FABRIC"] \
@@ -172,13 +172,14 @@ class Netlink:
         return join_parts(kind, [decode(kind, reply) for reply in replies])
 
     def whole_dump(self, kind, fabric=None):
-        """The same, asked again as long as something changes meanwhile."""
+        """Return all objects; repeat the dump while objects change."""
         while True:
             with contextlib.suppress(Torn):
                 return self.dump(kind, fabric)
 
     def request(self, command, **attributes):
-        """A change, with numbers, sentences and flags of the attribute set, which the command's name begins with."""
+        """Send a change with numbers, strings and flags of the attribute set that the command's
+        name begins with."""
         if not self.family:
             self.find()
         prefix = f"MORPH_A_{command.split('_')[0]}_"
@@ -191,7 +192,8 @@ class Netlink:
         return self._ask(self.family, NUMBERS["MORPH_CMD_" + command], data, NLM_F_ACK)
 
     def events(self):
-        """Events since the last call, in order. Sets overrun when some were lost, as netlink announces."""
+        """Return the events since the last call, in order. Set overrun if netlink reports lost
+        events."""
         found = []
         while True:
             try:
@@ -207,7 +209,7 @@ class Netlink:
 
 
 def join_parts(kind, objects):
-    """A slice or transaction that came in several messages is one."""
+    """Merge a slice or transaction from several messages."""
     whole = []
     for this in objects:
         if kind in ("slice", "txn") and whole and whole[-1]["id"] == this["id"]:
@@ -227,7 +229,7 @@ class Hardware:
     states: dict = field(default_factory=dict)      # element: state
     lasers: dict = field(default_factory=dict)      # port: mask of lanes that are on
     lit: dict = field(default_factory=dict)         # receiver: mask of lanes that it sees
-    incoming: dict = field(default_factory=dict, compare=False)     # edge: {lane: mdbm}, which drifts
+    incoming: dict = field(default_factory=dict, compare=False)     # edge: {lane: drifting mdbm}
     settling: bool = False
 
 
@@ -264,7 +266,7 @@ class Holder:
 
 
 def read_holders():
-    """All open files of the driver, by /proc."""
+    """Find all open files of the driver in /proc."""
     found = []
     for link in glob.glob("/proc/[0-9]*/fd/*"):
         try:
@@ -283,14 +285,15 @@ def read_holders():
 
 
 def read_ledger(fabric):
-    """The core's own books."""
+    """Read the core's own accounts."""
     with open(f"{DEBUGFS}/morph/fabric{fabric}/ledger", encoding="ascii") as file:
         return {key: int(value) for key, value in (line.rstrip().rsplit(None, 1) for line in file)}
 
 
 @dataclass
 class Snapshot:
-    """All of it, of one fabric. objects[kind] is a list of dictionaries, and so is schedules; loads are order.Load."""
+    """The complete state of one fabric. objects[kind] is a list of dictionaries, like schedules;
+    loads are order.Load."""
     objects: dict
     hardware: Hardware
     ledger: dict
@@ -310,7 +313,7 @@ def read_lines(name):
 
 
 def take(net, name):
-    """A snapshot; Torn when something changed meanwhile."""
+    """Take a snapshot; Torn if objects changed meanwhile."""
     number = next((fabric["id"] for fabric in net.dump("fabric") if fabric["name"] == name), None)
     if number is None:
         raise Torn(f"there is no fabric {name}")

@@ -18,7 +18,7 @@ FIRST_UID, OWNERS = 2000, 8     # admin.c knows them too
 TENANTS, ADMINS = 6, 2
 ACTS = 40               # of each actor when all are to be killed in the midst
 MOST_ACTS, LEAST_ACTS = 100, 20     # of each actor between two quiet points
-ACCIDENT = 12           # one after so many acts
+ACCIDENT = 12           # number of acts between two
 
 
 class Tenants(Scene):
@@ -37,7 +37,7 @@ class Tenants(Scene):
         self.told, self.accidents, self.schedules = collections.defaultdict(list), collections.Counter(), collections.Counter()
 
     def begin(self):
-        """The fabric, and all who act."""
+        """The fabric and all actors."""
         self.fabric = Fabric(self.name, self.profile, settle_ns=20000, relock_ns=10000, write_ns=5000)
         self.fabrics.append(self.fabric)
         one = self.fabric.profile
@@ -69,7 +69,7 @@ class Tenants(Scene):
         self.actors[role, index] = Actor(self, role, index, life, self.fabric.name, *words, fds=fds)
         return self.actors[role, index]
 
-    # --------------------------------------------------------------------------------------------
+    # ---------------------------------------------------------------------------------------
     # accidents
 
     def kill(self):
@@ -97,9 +97,10 @@ class Tenants(Scene):
         self.fabric.control("clear", "all")
 
     def pull(self):
-        """The provider goes with everything under way, and comes back as another fabric of the same number.
+        """Remove the provider with all operations in progress, and add it again as another fabric
+        with the same number.
 
-        Administrators, whom its closed node does not keep away, must find it with what is barred cordoned.
+        Administrators need no open node, so they must find the barred hardware cordoned at once.
         """
         self.fabric.pull()
         admins = [actor for actor in self.actors.values() if actor.role == "admin"]
@@ -110,7 +111,7 @@ class Tenants(Scene):
             admin.resume()
 
     def unload(self):
-        """Both modules are in use, and stay."""
+        """Both modules are in use, so the kernel must refuse to unload them."""
         for module in ("morph_sim", "morph"):
             if not subprocess.run(["rmmod", module], check=False, stderr=subprocess.DEVNULL).returncode:
                 raise Wrong(f"{module} was unloaded while it was in use")
@@ -122,11 +123,12 @@ class Tenants(Scene):
         self.accidents[what.__name__] += 1
         what()
 
-    # -----------------------------------------------------------------------------------------------
+    # ------------------------------------------------------------------------------------------
     # rounds
 
     def act(self, acts, until=None):
-        """All act, with accidents, until each has done so much or all together so much."""
+        """Run all actors, with accidents, until each has done a number of acts, or all together
+        have."""
         for actor in self.actors.values():
             actor.command(acts)
         accidents, first = 0, self.counter.value
@@ -142,7 +144,7 @@ class Tenants(Scene):
             time.sleep(0.002)
 
     def empty_bazaar(self):
-        """Close what was handed on and not taken."""
+        """Close files that were passed on and not received."""
         while True:
             try:
                 _, fds, _, _ = socket.recv_fds(self.bazaar[1], 1, 1)
@@ -152,7 +154,8 @@ class Tenants(Scene):
                 os.close(number)
 
     def lift_limits(self):
-        """Memory for those who look: to open a slice's node, and to map its page, is its owner's to pay."""
+        """Allow memory for observers: the owner pays for an opened node of a slice and a mapped
+        page."""
         for uid in range(FIRST_UID, FIRST_UID + OWNERS):
             self.net.request("QUOTA_SET", uid=uid, bytes=struct.pack("Q", 1 << 30))
 
@@ -171,7 +174,7 @@ class Tenants(Scene):
             raise Wrong("\n".join([str(wrong), *self.findings])) from None
 
     def check_answers(self):
-        """What all who ever acted were answered."""
+        """Return the answers of all actors."""
         wrong = [f"{actor.log}: {sentence}" for actor in (*self.actors.values(), *self.dead)
                  for rule in (proof.stale_is_refused, order.answers_are_right, order.rings_answer_in_order)
                  for sentence in rule(actor.lines())]
@@ -184,7 +187,7 @@ class Tenants(Scene):
                 for sentence in order.memory_is_given_back(actor.lines(), actor.locked())]
 
     def answers(self):
-        """How often which answer was given to each call about schedules and rings."""
+        """Count the answers to each call on schedules and queues."""
         found = collections.defaultdict(collections.Counter)
         for actor in (*self.actors.values(), *self.dead):
             for words in actor.lines():
@@ -201,13 +204,13 @@ class Tenants(Scene):
         return found
 
     def listen(self):
-        """All read their events, and let go of fabrics that have gone."""
+        """All tenants read their events, and close fabrics that have gone."""
         for actor in self.actors.values():
             actor.command(0)
         wait_for("answers", lambda: all([actor.ready() for actor in self.actors.values()]))
 
     def check_events(self):
-        """Complaints about what tenants have read, when all have read what there is."""
+        """Check the events that tenants have read, after they have read all."""
         self.listen()
         for event in self.monitor.events():
             self.told[event["slice"]].append(event)
@@ -235,7 +238,7 @@ class Tenants(Scene):
             yield from proof.events_are_whole(self.told[one["slice"]], one["read"], one["since"], one["whole"])
 
     def play(self, acts):
-        """So many acts of all together; the number of quiet points."""
+        """Run a number of acts of all actors together; return the number of quiet points."""
         self.begin()
         share = min(MOST_ACTS, max(LEAST_ACTS, acts // 40))
         while self.counter.value < acts:
@@ -245,14 +248,15 @@ class Tenants(Scene):
                 f"{sum(self.accidents.values())} accidents")
 
     def strike(self):
-        """All are killed at once."""
+        """Kill all actors at once."""
         for actor in self.actors.values():
             actor.kill()
         self.dead += self.actors.values()
         self.actors = {}
 
     def end(self):
-        """All are killed in the midst of their acts; then nothing is left, and named slices can be ended."""
+        """Kill all actors during their acts. Then no slice may be left, and an administrator must
+        be able to end named slices."""
         self.act(ACTS, until=ACTS)
         self.strike()
         self.clear()
@@ -261,13 +265,14 @@ class Tenants(Scene):
         number = next(fabric["id"] for fabric in self.net.whole_dump("fabric") if fabric["name"] == self.fabric.name)
         for one in self.net.whole_dump("slice", number):     # some are still going
             if one.get("name"):
-                with contextlib.suppress(FileNotFoundError):    # one that was being deleted when its tenant was killed
+                # one that was ending when its tenant was killed
+                with contextlib.suppress(FileNotFoundError):
                     self.net.request("SLICE_DELETE", fabric=number, id=one["id"], force=b"")
         self.prove([self.fabric], (*proof.AT_REST, proof.nothing_is_left))
         self.check_answers()
 
     def vanish(self):
-        """All are killed, the provider goes and the modules are unloaded, with no pause."""
+        """Kill all actors, remove the provider and unload the modules, without a pause."""
         self.cast(1000000)
         self.act(ACTS, until=ACTS)
         self.strike()

@@ -1,9 +1,9 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""The rules of proof.py find what they are for: each is shown a sound fabric, and then one that is
-doctored.
+"""Check the rules of proof.py: each must accept a correct snapshot of a fabric, and report an
+altered one.
 
-The fabric is made here, from a profile alone: two tenants with circuits, one of them between two
+The test makes the fabric from a profile only: two tenants with circuits, one of them between two
 fabrics.
 """
 
@@ -23,7 +23,7 @@ PEER = {0: 4, 1: 5, 2: 6, 3: 7, 4: 0, 5: 1, 6: 2, 7: 3}
 
 
 class Maker:
-    """A snapshot of an idle fabric that slices and circuits are put into."""
+    """A snapshot of an idle fabric, to which tests add slices and circuits."""
 
     def __init__(self, name, number):
         self.profile = proof.morphprofile.load(os.path.join(PROFILES, name + ".bin"))
@@ -51,7 +51,8 @@ class Maker:
         self.holders.append(Holder(100 + number, 3, self.objects["fabric"][0]["id"], number))
 
     def search(self, source, target):
-        """The first way from a source to a target that leaves pinned elements as they are: guides, elements, states."""
+        """Find the first path from a source to a target that keeps pinned elements. Return guides,
+        elements, states."""
         one = self.profile
         queue, seen = [(proof.entry(one, source), [], [], [])], set()
         while queue:
@@ -137,7 +138,7 @@ class Maker:
                                         for src in range(ranks) for dst in range(ranks)]}
 
     def snapshot(self):
-        """What there is now."""
+        """Return the current snapshot."""
         objects = self.objects
         for element, state, pins in zip(objects["element"], self.states, self.pins):
             element.update(state=state, pins=pins)
@@ -164,7 +165,7 @@ class Maker:
 
 
 def server():
-    """Two tenants side by side: a pair each, joined both ways."""
+    """Two tenants next to each other: a pair each, connected in both directions."""
     maker = Maker("server8", 3)
     maker.slice(11, [0, 1], 2000)
     maker.slice(12, [2, 3], 2001)
@@ -209,7 +210,7 @@ def complaints(rule, taken, profile=SERVER.profile):
 
 
 def finds(rule, doctor, *parts, maker=SERVER):
-    """The rule has nothing to say about the sound fabric, and something, with these words, about the doctored one."""
+    """The rule accepts the correct fabric, and reports the altered one with these words."""
     taken = maker.snapshot()
     assert not complaints(rule, taken), complaints(rule, taken)
     doctor(taken)
@@ -300,7 +301,8 @@ def receiver_that_is_blind():
 
 
 def light_of_another_tenant():
-    """The circuit of slice 12 is said to be another's: its light shines into slice 12 all the same."""
+    """The snapshot assigns the circuit of slice 12 to another slice, but its light still goes to
+    slice 12."""
     def doctor(taken):
         circuit = of(taken, "circuit", slice=12)
         circuit.update(slice=11, dst_accelerator=0, dst_plane=5)
@@ -458,7 +460,7 @@ def quotas(_profile, taken):
 
 
 def spoils(rule, *parts, of_what="schedules", **values):
-    """The rule finds other values in the schedule, or in the state page."""
+    """The rule detects other values in the schedule, or in the state page."""
     def doctor(taken):
         (taken.pages[13] if of_what == "pages" else taken.schedules[0]).update(values)
     finds(rule, doctor, *parts, maker=ORDERED)
@@ -487,7 +489,8 @@ def lane_that_a_schedule_has_lost_without_a_repair():
 
 
 def nothing_that_is_dark_and_nothing_held():
-    """What is lit of a schedule stays where a repair has left it no ways for the rest; one that runs has them."""
+    """Lit circuits of a schedule stay if a repair finds no paths for the rest. A running schedule
+    must have paths."""
     taken = ORDERED.snapshot()
     schedule, = taken.schedules
     schedule["paths"] = {number: path for number, path in schedule["paths"].items() if number in order.lit_of(taken, schedule)}
@@ -502,7 +505,7 @@ def nothing_that_is_dark_and_nothing_held():
 
 
 def way_that_another_has_instead():
-    """What a schedule has lost others may have taken: then it holds no pin there either."""
+    """Other tenants may use the hardware that a schedule has lost, so it holds no pin there."""
     def doctor(taken):
         path = taken.schedules[0]["paths"][order.FIRST_ID + 1]
         taken.objects["circuit"].append({**taken.objects["circuit"][-1], "id": 5, **path})
@@ -514,7 +517,8 @@ def way_that_another_has_instead():
 
 
 def lane_that_a_schedule_has_beside():
-    """On a way of the schedule's, another one than it was loaded with; after a repair, one that its whole way has not."""
+    """Use a path of the schedule other than the loaded one; after a repair, one that not all its
+    guides have."""
     def doctor(taken, generation=7):
         of(taken, "slice", id=13)["generation"] = generation
         taken.objects["guide"][taken.schedules[0]["paths"][order.FIRST_ID + 1]["guide"][1]]["lanes_free"] &= ~0x100
@@ -565,7 +569,7 @@ def step_that_is_not_lit():
 
 
 def circuit_of_another_step():
-    """Those of the next one may be lit, those of the one after it may not."""
+    """Circuits of the next step may be lit, those of the step after it may not."""
     def doctor(taken, at):
         taken.objects["circuit"].append({**taken.objects["circuit"][-1], "id": order.FIRST_ID + at})
         taken.schedules[0]["lit"] = 2

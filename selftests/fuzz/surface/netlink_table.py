@@ -1,11 +1,9 @@
 #!/usr/bin/python3 -B
 # SPDX-License-Identifier: GPL-2.0-only
-"""Make the fuzzer's table of netlink commands from the specification: netlink_table.py
-SPECIFICATION
-OUTPUT
+"""Make the fuzzer's table of netlink commands: netlink_table.py SPECIFICATION OUTPUT
 
-Every attribute of a command's request is a field; so is one that the command does not take (the
-last of its set), and of every command the flags of the message and the version.
+Every attribute of a command's request is a field. So are one attribute that the command does not
+accept (the last of its set), the flags of the message, and the version.
 """
 
 import sys
