@@ -93,10 +93,13 @@ check-tools check-selftests/answers: tools
 # same time.
 $(patsubst %,check-selftests/%,fuzz mpi netlink stress): vm-programs
 
-# The virtual machines take longest. "make check" therefore builds their files first, so that they
-# start with the first checks.
+# The virtual machines take longest. "make check" therefore builds first what they need, and they
+# start with the first checks. make does not return to the longest unit tests before it has started
+# all other checks, so the other checks wait for the objects of these tests, too.
 ifneq ($(filter run-check,$(MAKECMDGOALS)),)
-$(unit_rooms:%=check-%) sanitized-objects $(tree_checks:%=check-%) $(cross_checks:%=check-%) modules-6.12: | modules-6.1 vm-programs tools
+sanitized-objects: | modules-6.1 vm-programs tools
+$(unit_rooms:%=check-%) $(tree_checks:%=check-%) $(cross_checks:%=check-%) modules-6.12: \
+	| modules-6.1 vm-programs tools sanitized-objects
 endif
 
 # sanitized: the longest tests of the library; "make check" runs them without sanitizers
