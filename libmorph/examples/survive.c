@@ -96,12 +96,12 @@ static int handle_event(struct job *job, const struct morph_object *event)
 /* Wait for events and handle them. A program with its own poll loop polls morph_slice_get_fd(). */
 static int handle_events(struct job *job)
 {
-	struct morph_list *events;
+	struct morph_list *events = NULL;
 	int error = morph_slice_wait(job->slice, -1);
 
 	if (error > 0)
 		error = morph_slice_read_events(job->slice, &events);
-	if (error < 0)
+	if (error < 0 || !events)
 		return error;
 	error = 0;
 	for (size_t at = 0; !error && at < morph_list_count(events); at++)
