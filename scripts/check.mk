@@ -77,8 +77,10 @@ unit_rooms := libmorph selftests/fuzz tools tools/repro selftests/optics profile
 
 run-unit: $(unit_rooms:%=check-%)
 
+# Tests of one directory run at the same time: the output of each stays together.
 $(unit_rooms:%=check-%): check-%: profiles lib
-	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage unit --ktap $* $(MAKE) --silent -C $* check
+	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage unit --ktap $* \
+		$(MAKE) --silent --output-sync=target -C $* check
 
 # Both link the library's objects with sanitizers. Build these once, not twice at the same time.
 check-libmorph check-selftests/fuzz: sanitized-objects
@@ -109,7 +111,7 @@ check-sanitize: deps
 
 run-sanitize: profiles lib
 	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage sanitize --ktap --timeout 3600 sanitize-libmorph \
-		$(MAKE) --silent -C libmorph sanitized
+		$(MAKE) --silent --output-sync=target -C libmorph sanitized
 
 # --- valgrind: reads of uninitialised memory, which the sanitizers do not detect ------------------
 

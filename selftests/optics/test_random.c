@@ -67,7 +67,7 @@ static void check_found(struct run *run, const struct optics_route_request *requ
 			     1, TRIES);
 	if (best == -2)
 		return;
-	/* A path in a mesh may have to avoid its own elements, so there the router can miss the best one. */
+	/* A mesh path may have to avoid its own elements; the router can then miss the best one. */
 	CHECK(best >= 0 && best <= (long)route->path.loss_mdb);
 	if (!run->mesh)
 		CHECK_EQUAL(best, route->path.loss_mdb);
