@@ -6,8 +6,8 @@
  * A provider knows elements, lasers, receivers and their signals. It never sees
  * a circuit, a slice or a tenant. Ports are numbered accelerator * planes + plane.
  *
- * The core submits an operation, and the provider completes it: either inline, by
- * returning 0 or a negative errno, or later, by returning -EINPROGRESS and calling
+ * The core submits an operation, and the provider completes it. It completes inline by
+ * returning 0 or a negative errno. To complete later, it returns -EINPROGRESS and calls
  * morph_fabric_complete() once with the same cookie. An array that the core passes to
  * an operation is valid only until the operation returns. A provider that completes
  * later must copy the arguments that it needs, and must pass results to

@@ -16,9 +16,9 @@ extern "C" {
  * DOC: Defragmentation
  *
  * If morph_place() finds too few fibres, circuits of running slices can be in the way that could
- * use other fibres. morph_defrag_solve() finds accelerators and fibres for the request, the
- * circuits of running slices that must move, and the order of the moves; or it proves that no
- * rerouting helps. Ranks keep their accelerators.
+ * use other fibres. morph_defrag_solve() finds accelerators and fibres for the request. It also
+ * finds the circuits of running slices that must move, and the order of the moves. Otherwise it
+ * proves that no rerouting helps. Ranks keep their accelerators.
  *
  *	struct morph_defrag *defrag = morph_defrag_new(ctx);
  *	MORPH_OPTS(morph_defrag_result, result);

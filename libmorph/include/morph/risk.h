@@ -14,8 +14,8 @@ extern "C" {
  *
  * Accelerators fail alone, with their server, and with parts that several servers share: a power
  * supply takes down all of its servers, a bundle of fibres the two that it joins. All parts fail
- * independently. From the share of time that each part is down, the library computes exactly how
- * often a number of accelerators is down at once, and from this the number of spares that suffice.
+ * independently. The input is the share of time that each part is down. From it the library
+ * computes exactly how often a number of accelerators is down at once, and how many spares suffice.
  *
  * Morphlux (arXiv 2508.03674v3, 5.3) takes the least K for which K or more accelerators are down
  * rarely enough. But K spares are too few only if more than K are down, so this rule takes one too
