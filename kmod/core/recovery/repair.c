@@ -274,7 +274,6 @@ static bool is_whole(struct morph_slice *slice)
 static void fail_dark_circuits(struct morph_slice *slice)
 {
 	struct morph_circuit *circuit;
-	struct morph_event event;
 	unsigned long index;
 
 	xa_for_each(&slice->circuits, index, circuit) {
@@ -288,10 +287,18 @@ static void fail_dark_circuits(struct morph_slice *slice)
 		circuit->state = MORPH_CIRCUIT_FAILED;
 		xa_set_mark(&slice->circuits, index, FAILED_NOW);
 	}
-	/*
-	 * Send the events after all circuits are marked, since each event has the remaining
-	 * bandwidth.
-	 */
+}
+
+/*
+ * Send the events of the circuits that have failed. Each event has the remaining bandwidth, and its
+ * reader finds the circuit dark on the state page. Caller holds fabric->lock.
+ */
+static void tell_failed_circuits(struct morph_slice *slice)
+{
+	struct morph_circuit *circuit;
+	struct morph_event event;
+	unsigned long index;
+
 	morph_event_init(&event, slice, MORPH_EVENT_CIRCUIT_FAILED);
 	event.part = slice_recovery(slice)->culprit.part;
 	event.index = slice_recovery(slice)->culprit.index;
@@ -344,6 +351,8 @@ static void repair_end(struct morph_slice *slice)
 	if (!whole && !was)
 		slice->generation++;
 	morph_report_light_reviewed(slice);
+	if (!whole)
+		tell_failed_circuits(slice);
 	left_mbps = morph_slice_bandwidth(slice);
 	if (!whole && was && left_mbps == slice_recovery(slice)->degraded_mbps)
 		return;			/* an earlier repair has sent the event */

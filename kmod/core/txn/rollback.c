@@ -129,7 +129,6 @@ static bool restore(struct exec *exec, int relit)
 		else if (!lit && !item->dead)
 			whole = false;
 	}
-	exec_report_light(txn);
 	return whole;
 }
 
@@ -199,8 +198,10 @@ void exec_roll_back(struct exec *exec)
 	mutex_lock(&fabric->lock);
 	whole &= restore(exec, relit);
 	txn->seq = ++fabric->seq;
-	if (!whole) {
+	if (!whole)
 		txn->slice->generation++;
+	exec_report_light(txn);
+	if (!whole) {
 		morph_report_broken(txn);
 		repair_later(txn);
 	}
