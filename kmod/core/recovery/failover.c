@@ -63,9 +63,8 @@ struct failover {
 	struct morph_slice *slice;
 	struct morph_txn *txn;
 	u32 *ranks;		/* failed ranks that get a spare; all lists belong to the slice */
-	u32 *spares;
+	u32 *spares;		/* once published: the accelerators that they have replaced */
 	u32 *skips;
-	u32 *replaced;		/* the accelerators that they have replaced */
 	u64 published_ns;	/* ktime_get_ns() */
 	u32 count;
 	u32 reserved;		/* the spare that the slice has reserved */
@@ -338,12 +337,10 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 		struct morph_rank *entry = &slice->ranks[failover->ranks[i]];
 		struct morph_rank_recovery *wish = rank_recovery(slice, failover->ranks[i]);
 
-		failover->replaced[i] = MORPH_ANY;
 		if (failover->spares[i] == MORPH_ANY)
 			continue;
 		old = entry->accelerator;
-		failover->replaced[i] = old;
-		entry->accelerator = failover->spares[i];
+		swap(entry->accelerator, failover->spares[i]);
 		/*
 		 * Swap the roles: the old accelerator becomes the spare once it is healthy again.
 		 */
@@ -393,9 +390,9 @@ static void failover_announced(struct morph_txn *txn, struct morph_repair_job *j
 	for (i = 0; i < failover->count; i++) {
 		struct morph_rank *entry = &slice->ranks[failover->ranks[i]];
 
-		if (failover->replaced[i] == MORPH_ANY)
+		if (failover->spares[i] == MORPH_ANY)
 			continue;
-		tell_replaced(failover, failover->ranks[i], failover->replaced[i]);
+		tell_replaced(failover, failover->ranks[i], failover->spares[i]);
 		/* The spare may have failed between its choice and now, when it had no rank. */
 		if (ledger_of(fabric)->chips[entry->accelerator].health != MORPH_HEALTH_OK) {
 			entry->failed = true;
@@ -423,7 +420,6 @@ int morph_failover_run(struct morph_slice *slice)
 	failover.ranks = slice_recovery(slice)->failover_lists;
 	failover.spares = failover.ranks + slice->ranks_count;
 	failover.skips = failover.spares + slice->ranks_count;
-	failover.replaced = failover.skips + slice->ranks_count;
 	for (i = 0; i < slice->ranks_count; i++) {
 		if (!may_replace(slice, i))
 			continue;

@@ -71,7 +71,7 @@ static int created(struct morph_slice *slice, void *by_rank)
 
 static struct morph_slice_waiter waiter = {
 	.created = created,
-	.rank_bytes = sizeof(struct morph_rank_recovery) + 4 * sizeof(u32),
+	.rank_bytes = sizeof(struct morph_rank_recovery) + 3 * sizeof(u32),
 };
 
 void morph_recovery_register(void)
