@@ -75,9 +75,10 @@ static int handle_event(struct job *job, const struct morph_object *event)
 		return 0;
 	case MORPH_EVENT_REPLACED: /* The circuits of the rank are lit again, and verified. */
 		start_rank(rank, morph_object_uint(event, "new-accelerator"));
+		job->failovers++;
 		return 0;
 	case MORPH_EVENT_RECOVERED:
-		job->failovers++;
+		printf("the slice is whole\n");
 		return 0;
 	case MORPH_EVENT_DEGRADED: /* No spare, or no path. The driver tries again. */
 		printf("the slice is degraded; wait for the operator\n");
