@@ -9,7 +9,8 @@
 # memory that those of gcc miss.
 
 SANITIZED	:= $(LIBMORPH)/sanitized
-SANITIZED_CC	?= $(if $(shell command -v clang),clang,$(CC))
+CLANG		?= clang
+SANITIZED_CC	:= $(if $(shell command -v $(CLANG)),$(CLANG),$(CC))
 SANITIZERS	:= -fsanitize=address,undefined -fno-sanitize-recover=all -fno-omit-frame-pointer -DSANITIZED
 SANITIZED_FLAGS	:= -std=gnu11 -g1 -Wall -Wextra -Werror -D_GNU_SOURCE $(SANITIZERS)
 
