@@ -627,6 +627,8 @@ const struct act acts[] = {
 	PLAIN(build_collectives),
 	PLAIN(make_delay),
 	PLAIN(plan_schedules),
+	PLAIN(choose_schedule),
+	PLAIN(describe_schedule),
 };
 
 const size_t acts_count = ARRAY_SIZE(acts);

@@ -245,8 +245,8 @@ static void check_schedule(const struct morph_collective *collective,
 }
 
 /*
- * Plan by each policy, after a schedule that left circuits lit. Each policy allocates its own
- * memory.
+ * Plan by each policy: first rounds of one circuit per rank, then all pairs at once, after a
+ * schedule that left circuits lit. Each policy allocates its own memory.
  */
 int plan_schedules(void)
 {
@@ -256,7 +256,6 @@ int plan_schedules(void)
 	struct morph_collective *collective = morph_collective_new(ctx);
 	struct morph_schedule *before = morph_schedule_new(ctx), *after = morph_schedule_new(ctx);
 	struct morph_delay *delay = morph_delay_new(ctx);
-	struct morph_object *object = NULL;
 	int result = collective && before && after && delay ? 0 : -morph_error_code(ctx);
 
 	if (!result)
@@ -268,17 +267,65 @@ int plan_schedules(void)
 	if (!result)
 		check_schedule(collective, delay, NULL, before);
 	opts.after = before;
-	how.algorithm = 0;
+	how.algorithm = MORPH_DIRECT;
 	if (!result)
-		result = morph_schedule_choose(after, collective, &how, delay, &opts, NULL);
+		result = morph_collective_build(collective, &how);
+	if (!result)
+		result = morph_schedule_plan(after, collective, delay, &opts);
 	if (!result)
 		check_schedule(collective, delay, before, after);
-	if (!result)
-		result = morph_schedule_describe(after, &object);
-	morph_object_free(object);
 	morph_delay_free(delay);
 	morph_schedule_free(after);
 	morph_schedule_free(before);
+	morph_collective_free(collective);
+	return result;
+}
+
+/* Choose among all algorithms. The ranks are few, because each of many allocations fails in turn. */
+int choose_schedule(void)
+{
+	MORPH_OPTS(morph_collective_opts, how, .kind = MORPH_ALL_REDUCE, .ranks = 4, .bytes = 1000);
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = morph_delay_new(ctx);
+	int result = collective && schedule && delay ? 0 : -morph_error_code(ctx);
+
+	if (!result)
+		result = morph_delay_set_link(delay, 100, 10, 100000);
+	if (!result)
+		result = morph_schedule_choose(schedule, collective, &how, delay, &opts, NULL);
+	if (!result)
+		check_schedule(collective, delay, NULL, schedule);
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
+	morph_collective_free(collective);
+	return result;
+}
+
+/* Describe a plan that is found fast, because each of many allocations fails in turn. */
+int describe_schedule(void)
+{
+	MORPH_OPTS(morph_collective_opts, how, .kind = MORPH_ALL_REDUCE, .algorithm = MORPH_DIRECT,
+		   .ranks = 8, .bytes = 1000);
+	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
+	struct morph_collective *collective = morph_collective_new(ctx);
+	struct morph_schedule *schedule = morph_schedule_new(ctx);
+	struct morph_delay *delay = morph_delay_new(ctx);
+	struct morph_object *object = NULL;
+	int result = collective && schedule && delay ? 0 : -morph_error_code(ctx);
+
+	if (!result)
+		result = morph_delay_set_link(delay, 100, 10, 100000);
+	if (!result)
+		result = morph_collective_build(collective, &how);
+	if (!result)
+		result = morph_schedule_plan(schedule, collective, delay, &opts);
+	if (!result)
+		result = morph_schedule_describe(schedule, &object);
+	morph_object_free(object);
+	morph_delay_free(delay);
+	morph_schedule_free(schedule);
 	morph_collective_free(collective);
 	return result;
 }

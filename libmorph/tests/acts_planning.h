@@ -23,5 +23,7 @@ int share_bandwidth(void);
 int build_collectives(void);
 int make_delay(void);
 int plan_schedules(void);
+int choose_schedule(void);
+int describe_schedule(void);
 
 #endif /* ACTS_PLANNING_H */

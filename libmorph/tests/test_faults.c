@@ -56,6 +56,7 @@ static void what_is_planned_is_so(void **state)
 	(void)state;
 	acts_planning_check(true);
 	assert_int_equal(plan_schedules(), 0);
+	assert_int_equal(choose_schedule(), 0);
 	acts_planning_check(false);
 }
 
