@@ -21,7 +21,8 @@ struct job {
 	struct morph_ctx *ctx;
 	struct morph_fabric *fabric;
 	struct morph_slice *slice;
-	uint64_t failovers; /* completed */
+	uint64_t replaced; /* accelerators */
+	uint64_t failovers; /* replacements when the slice was last whole */
 	bool gone; /* the slice, or its fabric */
 };
 
@@ -75,10 +76,11 @@ static int handle_event(struct job *job, const struct morph_object *event)
 		return 0;
 	case MORPH_EVENT_REPLACED: /* The circuits of the rank are lit again, and verified. */
 		start_rank(rank, morph_object_uint(event, "new-accelerator"));
-		job->failovers++;
+		job->replaced++;
 		return 0;
 	case MORPH_EVENT_RECOVERED:
 		printf("the slice is whole\n");
+		job->failovers = job->replaced;
 		return 0;
 	case MORPH_EVENT_DEGRADED: /* No spare, or no path. The driver tries again. */
 		printf("the slice is degraded; wait for the operator\n");
