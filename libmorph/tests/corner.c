@@ -233,10 +233,12 @@ struct morph_defrag_result corner_satisfy(struct corner *corner, uint64_t *seed)
 
 	for (;;) {
 		struct morph_defrag_result result;
+		uint32_t fibres;
 
 		corner_clear(corner);
 		corner_choose(corner, 4 + random_below(seed, 3));
-		corner_fence(corner, seed, 1 + random_below(seed, 3), 1 + random_below(seed, 2));
+		fibres = 1 + random_below(seed, 2);
+		corner_fence(corner, seed, 1 + random_below(seed, 3), fibres);
 		corner_run(corner, seed, 2 + random_below(seed, 4));
 		corner_ask(bench->request, seed);
 		assert_int_equal(morph_place(bench->ledger, bench->request, bench->plan), 0);

@@ -30,7 +30,10 @@ void corner_end(struct corner *corner);
 
 /* Servers 4z + 2y + x of a block. */
 void corner_choose(struct corner *corner, uint32_t count);
-/* Leave @chips accelerators of each server of the corner, and up to @fibres fibres of each link. */
+/*
+ * Leave @chips accelerators of each server of the corner, and up to @fibres fibres of each link. C
+ * does not fix the order of arguments: at most one argument draws a random number.
+ */
 void corner_fence(struct corner *corner, uint64_t *seed, uint32_t chips, uint32_t fibres);
 /* The request becomes the next slice, on random paths. Returns false if it has no place. */
 bool corner_add(struct corner *corner, uint64_t *seed);

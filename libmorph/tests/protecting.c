@@ -86,12 +86,14 @@ void protecting_run(struct corner *corner, uint64_t *seed)
 {
 	struct morph_ledger *ledger = corner->bench->ledger;
 	bool all = false; /* that is left of a server */
+	uint32_t fibres;
 
 	for (uint32_t at = 0; at < ACCELERATORS; at++)
 		morph_ledger_set_spare(ledger, at, false);
 	corner_clear(corner);
 	corner_choose(corner, 4 + random_below(seed, 3));
-	corner_fence(corner, seed, 2 + random_below(seed, 3), 1 + random_below(seed, 2));
+	fibres = 1 + random_below(seed, 2);
+	corner_fence(corner, seed, 2 + random_below(seed, 3), fibres);
 	thin_out(corner, seed);
 	corner_run(corner, seed, 1 + random_below(seed, 4));
 	for (uint32_t at = 0; at < ACCELERATORS; at++) {

@@ -17,10 +17,11 @@ static void try_corner(struct corner *corner, uint64_t *seed, struct tally *tall
 {
 	struct bench *bench = corner->bench;
 	struct morph_defrag_result result;
-	uint32_t least;
+	uint32_t least, fibres;
 
 	corner_choose(corner, 4 + random_below(seed, 3));
-	corner_fence(corner, seed, 1 + random_below(seed, 3), 1 + random_below(seed, 2));
+	fibres = 1 + random_below(seed, 2);
+	corner_fence(corner, seed, 1 + random_below(seed, 3), fibres);
 	corner_run(corner, seed, 2 + random_below(seed, 4));
 	corner_ask(bench->request, seed);
 	tally->asked++;

@@ -162,7 +162,7 @@ static void paths_are_the_shortest(void **state)
 /* Of equal costs the node with the lowest number comes next, and the first path stays. */
 static void ties_are_fixed(void **state)
 {
-	struct shortest search;
+	struct shortest search = { 0 };
 
 	(void)state;
 	shortest_begin(&search, 9);
