@@ -1,22 +1,24 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * One change in two fabrics, for spin: a coordinator that follows the protocol of
- * Documentation/device-abi.rst, "Several kernels, one change", is killed at any step or
- * dawdles, and perhaps comes back, knowing nothing. Whatever happens both participants end
- * confirmed or neither does, no later than the leases allow.
+ * One change in two fabrics, for spin. The coordinator follows the protocol of
+ * Documentation/device-abi.rst, "Several kernels, one change". It may die or hesitate at
+ * any step, and may restart without knowledge of the past. In every case, both participants
+ * confirm or neither does, before the leases have run out.
  *
- * Each participant sends light to the other. A lease that ends is acted upon before the
- * clock's next tick; LEASE is more than one. Hardware does not fail here.
+ * Each participant sends light to the other. A participant handles the end of a lease
+ * before the clock's next tick; LEASE is more than one tick. Hardware does not fail.
  *
- *   DEFECT     from the environment: a rule that is broken, by its number below
- *   RESTARTS   how often the coordinator comes back
+ * Settings from the environment:
+ *
+ *   DEFECT     a rule that is broken, by its number below
+ *   RESTARTS   number of restarts of the coordinator
  */
 #define SHORT_VERIFY	1	/* VERIFY takes a lease no longer than COMMIT's */
 #define CONFIRMS_EARLY	2	/* CONFIRM before all are verified */
-#define BLIND_WITNESS	3	/* a verified lease that ends confirms without looking */
-#define TRUSTS_NOBODY	4	/* and reverts whatever it sees */
+#define BLIND_WITNESS	3	/* at the end of a verified lease, confirm without reading */
+#define TRUSTS_NOBODY	4	/* at the end of a verified lease, always revert */
 #define REVERTS_LATE	5	/* a new coordinator reverts without new leases */
-#define GOES_BACK	6	/* a new coordinator reverts though one is committed */
+#define GOES_BACK	6	/* a new coordinator reverts although one is committed */
 
 #define SETTING(name, otherwise)	((value = getenv(name)) ? atoi(value) : (otherwise))
 
@@ -30,17 +32,17 @@ byte restarts;
 mtype state[2];
 bool verified[2];
 bool lit[2];			/* it sends light */
-bool busy[2];			/* its lease has run out, it is looking */
+bool busy[2];			/* its lease has run out, and it reads its receiver */
 byte lease[2];			/* ticks left */
-bool over;			/* no coordinator comes any more */
-byte alone;			/* ticks since */
-bool haste;			/* a new coordinator goes back: no tick until it is done */
+bool over;			/* no coordinator will start again */
+byte alone;			/* ticks since then */
+bool haste;			/* a new coordinator reverts: no tick until it has finished */
 
 #define OPEN(p)		(state[p] == PREPARED || state[p] == UNCONFIRMED)
-/* A lease that has run out is acted upon before anybody's step is. */
+/* A participant handles the end of its lease before any step. */
 #define MAY_STEP(p)	(!busy[p] && !(OPEN(p) && lease[p] == 0))
 
-/* step_locked() of lease.c. ok: it was taken, or had been; told: that it is COMMITTED by now. */
+/* step_locked() of lease.c. ok: the step is done; committed: the participant is COMMITTED. */
 inline prepare(p)
 {
 	atomic {
@@ -54,10 +56,10 @@ inline commit(p)
 	atomic {
 		MAY_STEP(p);
 		ok = OPEN(p);
-		told = (state[p] == COMMITTED);
+		committed = (state[p] == COMMITTED);
 		if
 		:: state[p] == PREPARED -> state[p] = UNCONFIRMED; lit[p] = true; lease[p] = LEASE
-		:: else		/* repeated, by its cookie */
+		:: else		/* a repeated step, known by its cookie */
 		fi
 	}
 }
@@ -67,7 +69,7 @@ inline verify(p)
 	atomic {
 		MAY_STEP(p);
 		ok = (state[p] == UNCONFIRMED && lit[1 - p]);
-		told = (state[p] == COMMITTED);
+		committed = (state[p] == COMMITTED);
 		if :: ok -> verified[p] = true; lease[p] = LONG :: else fi
 	}
 }
@@ -87,7 +89,7 @@ inline revert(p)
 {
 	atomic {
 		MAY_STEP(p);
-		told = (state[p] == COMMITTED);
+		committed = (state[p] == COMMITTED);
 		if :: OPEN(p) -> state[p] = REVERTED; lit[p] = false :: else fi
 	}
 }
@@ -115,25 +117,25 @@ end:	do
 
 proctype coordinator()
 {
-	bool ok, told;
+	bool ok, committed;
 
-	/* Any step may be the last one, and may come late. */
+	/* The coordinator may die after any step, and any step may be late. */
 	prepare(0);
-	if :: goto dead :: told -> goto finish :: !ok && !told -> goto back :: ok fi;
+	if :: goto dead :: committed -> goto finish :: !ok && !committed -> goto back :: ok fi;
 	prepare(1);
-	if :: goto dead :: told -> goto finish :: !ok && !told -> goto back :: ok fi;
+	if :: goto dead :: committed -> goto finish :: !ok && !committed -> goto back :: ok fi;
 forth:
 	commit(0);
-	if :: goto dead :: told -> goto finish :: !ok && !told -> goto back :: ok fi;
+	if :: goto dead :: committed -> goto finish :: !ok && !committed -> goto back :: ok fi;
 	commit(1);
-	if :: goto dead :: told -> goto finish :: !ok && !told -> goto back :: ok fi;
+	if :: goto dead :: committed -> goto finish :: !ok && !committed -> goto back :: ok fi;
 	if
 	:: defect == CONFIRMS_EARLY
 	:: else ->
 		verify(0);
-		if :: goto dead :: told -> goto finish :: !ok && !told -> goto back :: ok fi;
+		if :: goto dead :: committed -> goto finish :: !ok && !committed -> goto back :: ok fi;
 		verify(1);
-		if :: goto dead :: told -> goto finish :: !ok && !told -> goto back :: ok fi
+		if :: goto dead :: committed -> goto finish :: !ok && !committed -> goto back :: ok fi
 	fi;
 finish:
 	confirm(0);
@@ -142,31 +144,31 @@ finish:
 	goto dead;
 back:
 	revert(0);
-	if :: goto dead :: told -> goto finish :: !told fi;
+	if :: goto dead :: committed -> goto finish :: !committed fi;
 	revert(1);
 	goto dead;
 again:
-	/* QUERY by cookie, of each at its own time. */
-	told = (state[0] == COMMITTED);
-	told = told || state[1] == COMMITTED;
+	/* QUERY each participant by cookie, one after the other. */
+	committed = (state[0] == COMMITTED);
+	committed = committed || state[1] == COMMITTED;
 	if
-	:: told && defect != GOES_BACK -> goto finish
-	:: told && defect == GOES_BACK -> goto back
-	:: !told && state[0] != ABSENT && state[1] != ABSENT -> goto forth
-	:: !told && defect == REVERTS_LATE -> goto back
-	:: !told && defect != REVERTS_LATE ->
-		/* Back: first new leases, none of which shall end meanwhile. */
+	:: committed && defect != GOES_BACK -> goto finish
+	:: committed && defect == GOES_BACK -> goto back
+	:: !committed && state[0] != ABSENT && state[1] != ABSENT -> goto forth
+	:: !committed && defect == REVERTS_LATE -> goto back
+	:: !committed && defect != REVERTS_LATE ->
+		/* Take new leases before reverting, so that none ends meanwhile. */
 		verify(0);
-		if :: goto dead :: told -> goto finish :: !told fi;
+		if :: goto dead :: committed -> goto finish :: !committed fi;
 		verify(1);
-		if :: goto dead :: told -> goto finish :: !told fi;
+		if :: goto dead :: committed -> goto finish :: !committed fi;
 		haste = true;
 		goto back
 	fi;
 dead:
 	atomic {
 		ok = false;
-		told = false;
+		committed = false;
 		haste = false;
 		if
 		:: restarts > 0 -> restarts--; goto again
@@ -176,8 +178,8 @@ dead:
 }
 
 /*
- * Leases run down together. Whoever has begun to go back hastens: it is done with that, or
- * has given up, within a tick.
+ * All leases run down together. A coordinator that reverts finishes or gives up within one
+ * tick.
  */
 proctype clock()
 {

@@ -3,52 +3,55 @@
  * The protocol of transactions and failover, for spin: prepare, commit, confirm, lease,
  * revert, revoke, roll back, failures during a failover, release, removal of the provider.
  *
- * What is modelled: two slices, each with an accelerator and a circuit that it may light,
- * move and remove; one spare; a guide for each accelerator alone and one that all can use.
- * One atomic sequence is one hold of fabric->lock in kmod/core; between two of them the
- * device works and everything else may happen. Names are those of the code: lease.c,
- * txn.c, exec.c, rollback.c, repair.c, failover.c, release.c, fabric.c.
+ * The model has two slices. Each has an accelerator, and a circuit that it may light, move
+ * and remove. It has one spare, a guide for each accelerator alone, and a guide that all
+ * can use. One atomic sequence is one hold of fabric->lock in kmod/core. Between two
+ * sequences the device works and everything else may happen. Names are those of lease.c,
+ * txn.c, exec.c, rollback.c, repair.c, failover.c, release.c and fabric.c.
  *
- * What is not: routes, lanes, power (the optics have tests of their own), time (a lease
- * may run out at any moment), several transactions of one slice at once, halves of
- * circuits (coordinator.pml).
+ * The model omits:
  *
- * Settings are read from the environment, so that one compilation serves all of them:
+ *   - routes, lanes and power, which have tests in selftests/optics;
+ *   - time: a lease may run out at any moment;
+ *   - several transactions of one slice at once;
+ *   - half circuits, which coordinator.pml models.
+ *
+ * One compilation serves all settings, because the model reads them from the environment:
  *
  *   OPS_0, OPS_1   changes and steps of each tenant
- *   ALONE          1: there is no second slice; its accelerator is another spare
+ *   ALONE          1: no second slice exists, and its accelerator is another spare
  *   LIT_1          1: the second slice has a circuit from the beginning
  *   STAY           1: no slice ends
- *   CUT            the only thing that fails, a guide; without it anything may
+ *   CUT            the only guide that fails (default: any part may fail)
  *   ERRORS         operations of the device that fail
  *   FAULTS         accelerators that die, guides that are cut
- *   HEALS          of these, how many are mended
+ *   HEALS          number of these that are repaired
  *   REMOVAL        1: the provider may be removed
- *   DEFECT         a seeded defect, by its number below; check tells which claim must find it
+ *   DEFECT         a seeded defect, by its number below; check names the claim that finds it
  *
- * With -DREPLAY and the claim in replay.never it follows what was recorded of one slice,
- * the first: TRACE has its events, by their numbers below.
+ * With -DREPLAY and the claim in replay.never, the model follows the recording of the first
+ * slice. TRACE has the events, by their numbers below.
  */
 
 /* Rules of the code that a defect breaks. */
-#define TWO_INSIDE		1	/* a change does not wait for the one under way */
-#define SEIZES_COMMITTED	2	/* failover takes what is committed, not confirmed */
-#define PREPARED_NOT_HELD	3	/* what is prepared claims nothing */
-#define COMMIT_FREES_OLD	4	/* the old light's claims go before the confirmation */
-#define ROLLBACK_UNPROVEN	5	/* the new light counts as dark without being read */
-#define STEP_AFTER_REVOKED	6	/* a queued step goes on with what was revoked */
-#define SPARE_NOT_REJUDGED	7	/* one that failed before it had a rank */
-#define CHANGE_IN_REPAIR	8	/* a tenant's change gets in while the slice is repaired */
-#define REMOVAL_WAKES_NOBODY	9	/* who waits for the device waits on */
-#define FAILURE_FORGOTTEN	10	/* one that came during a repair */
-#define SEIZES_FROM_INSIDE	11	/* failover takes what a commit is using */
-#define RELEASE_UNPROVEN	12	/* an accelerator is free without being read dark */
-#define STEP_AFTER_END		13	/* a step can be queued behind the end */
-#define RECOVERY_MISSED		14	/* what becomes free while a repair gives up */
+#define TWO_INSIDE		1	/* a change does not wait for the running one */
+#define SEIZES_COMMITTED	2	/* failover seizes from a committed, unconfirmed change */
+#define PREPARED_NOT_HELD	3	/* a prepared change claims nothing */
+#define COMMIT_FREES_OLD	4	/* commit releases the old claims, not confirm */
+#define ROLLBACK_UNPROVEN	5	/* new light counts as dark although nobody read it */
+#define STEP_AFTER_REVOKED	6	/* a queued step continues a revoked transaction */
+#define SPARE_NOT_REJUDGED	7	/* a spare that failed before it had a rank */
+#define CHANGE_IN_REPAIR	8	/* a tenant's change starts during a repair of its slice */
+#define REMOVAL_WAKES_NOBODY	9	/* a waiter for the device is not woken */
+#define FAILURE_FORGOTTEN	10	/* a failure during a repair is ignored */
+#define SEIZES_FROM_INSIDE	11	/* failover seizes a guide that a commit is using */
+#define RELEASE_UNPROVEN	12	/* an accelerator is freed without reading it dark */
+#define STEP_AFTER_END		13	/* a step can be queued after the end */
+#define RECOVERY_MISSED		14	/* a part becomes free while a repair gives up */
 #define FAILED_SPARE_IS_LAST	15	/* a spare that could not be lit ends the repair */
-#define ROLLBACK_TELLS_NOBODY	16	/* what a change frees that failed is offered to nobody */
+#define ROLLBACK_OFFERS_NOTHING	16	/* recovery does not see what a rollback frees */
 
-/* What a trace tells of a slice: kmod/core/base/trace.h. */
+/* Events of a slice in a trace: kmod/core/base/trace.h. */
 #define STAGE			1
 #define COMMIT_BEGINS		2
 #define LEASE_PREPARED		3
@@ -80,16 +83,16 @@ mtype = { COMMIT, CONFIRM, REVERT };
 /* ------------------------------------------------------------------ the hardware */
 
 bool gone;			/* the provider was removed */
-bool chip_dead[CHIPS];		/* it sends no light and takes none */
+bool chip_dead[CHIPS];		/* it neither sends nor receives light */
 bool guide_cut[GUIDES];
 byte laser[GUIDES];		/* slice whose laser shines into the guide, or NOBODY */
 byte laser_chip[GUIDES];	/* the accelerator that this laser belongs to */
 byte errors;			/* operations that may still fail */
 byte faults;			/* accelerators and guides that may still fail */
-byte heals;			/* and that may be mended */
+byte heals;			/* accelerators and guides that may be repaired */
 bool removable;
 bool stay;
-bool errs;			/* there are errors: a repair may fail by itself */
+bool errs;			/* operations may fail, so a repair may fail without a fault */
 byte cut;
 bool alone;
 bool lit_1;
@@ -106,25 +109,25 @@ bool guide_bad[GUIDES];
 
 byte chip[SLICES];		/* accelerator behind the slice's rank */
 byte light[SLICES];		/* guide of its circuit, or NOBODY */
-bool dark[SLICES];		/* hardware says that light is missing */
+bool dark[SLICES];		/* hardware reports that light is missing */
 mtype state[SLICES];
 bool busy[SLICES];
-bool rank_failed[SLICES];	/* its accelerator is to be replaced */
+bool rank_failed[SLICES];	/* its accelerator must be replaced */
 bool repairing[SLICES];
 bool kicked[SLICES];		/* repair_work is queued */
 bool dying[SLICES];
 bool released[SLICES];
-bool degraded[SLICES];		/* was, when it was last repaired */
+bool degraded[SLICES];		/* its last repair left it degraded */
 bool missed[SLICES];		/* something became free since its repair began */
-bool lacks[SLICES];		/* its repair found something to be wanting */
+bool lacks[SLICES];		/* its repair lacked a guide or a spare */
 bool recovers;			/* recover_work is queued */
 byte ops[SLICES];		/* changes and steps that its tenant may still take */
 
 mtype outcome[SLICES];		/* of the slice's transaction */
 bool listed[SLICES];		/* it was prepared and has not ended: slice->txns */
-mtype queued_from[SLICES];	/* netlink has queued a step of it */
+mtype queued_from[SLICES];	/* outcome before netlink queued a step */
 mtype queued_verb[SLICES];
-bool queue_runs[SLICES];		/* the work that takes it */
+bool queue_runs[SLICES];		/* the work that executes the step is queued */
 byte old[SLICES], new[SLICES];	/* its guides */
 bool keep_old[SLICES];
 bool armed[SLICES];		/* the lease's timer runs */
@@ -136,14 +139,14 @@ bool over[SLICES];		/* the lease has run out */
 
 #define CLAIMABLE(g)	(holder[g] == NOBODY && !guide_bad[g])
 
-/* ------------------------------------------------------------------- what is seen */
+/* -------------------------------------------------------------- observed events */
 
 #ifdef REPLAY
 #define MOST_EVENTS	200
-byte recorded[MOST_EVENTS];	/* what was recorded of slice 0 */
+byte recorded[MOST_EVENTS];	/* recorded events of slice 0 */
 byte length;
-byte at;			/* how far the model has come in it */
-bool strayed;			/* and it did something else */
+byte at;			/* next event of the recording */
+bool strayed;			/* the model left the recording */
 
 inline observe(who, what)
 {
@@ -154,7 +157,7 @@ inline observe(who, what)
 	fi
 }
 
-/* The trace ends what its tenant does. */
+/* The trace limits the steps of its tenant. */
 inline took_one(s)
 {
 	skip
@@ -173,13 +176,13 @@ inline took_one(s)
 
 /* --------------------------------------------------------- operations of the device */
 
-/* An operation that was submitted: it completes, or its waiter is told that the device is gone. */
+/* A submitted operation completes, or its waiter learns that the device is gone. */
 inline completed()
 {
 	defect != REMOVAL_WAKES_NOBODY || !gone
 }
 
-/* fail: an operation that failed may have been done all the same. */
+/* An operation that reports an error may have taken effect all the same. */
 inline laser_on(s, g, ret)
 {
 	completed();
@@ -201,7 +204,7 @@ inline laser_off(g, ret)
 	fi
 }
 
-/* Read back: lit is what the receiver sees of the guide; a read that fails says nothing. */
+/* Read the receiver of the guide: lit is its answer. A failed read sets nothing. */
 inline read_back(g, lit, ret)
 {
 	completed();
@@ -224,7 +227,7 @@ inline enter(s)
 	busy[s] = true
 }
 
-/* What a tenant changes is not under repair. */
+/* A tenant changes no slice that is under repair. */
 inline enter_tenant(s)
 {
 	enter(s);
@@ -264,8 +267,8 @@ inline recover()
 }
 
 /*
- * Hardware that a change has met turned out bad: morph_health_set(). One whose circuit is
- * published is repaired; a spare has no rank yet.
+ * A change found a failed part: morph_health_set(). A slice with a published circuit is
+ * repaired. A spare has no rank yet, so no slice is repaired for it.
  */
 inline guide_is_bad(s, g)
 {
@@ -295,7 +298,7 @@ inline ends(s, how, seen)
 	armed[s] = false;
 	over[s] = false;
 	observe(s, seen);
-	/* Who is degraded has waited for this. */
+	/* A degraded slice waits for the end of a prepared transaction. */
 	if :: listed[s] -> listed[s] = false; recover() :: else fi
 }
 
@@ -307,7 +310,7 @@ inline ends_broken_or(s, how, seen)
 	fi
 }
 
-/* morph_txn_unstage() of what is prepared. */
+/* morph_txn_unstage() of a prepared transaction. */
 inline unstage(s)
 {
 	if :: new[s] != old[s] -> release_guide(new[s], s) :: else fi;
@@ -316,8 +319,9 @@ inline unstage(s)
 }
 
 /*
- * relight() and restore(): everything back as it was, proven. All of the new light off,
- * the old on where it had to yield, both read back. In, out: busy, no lock.
+ * relight() and restore(): restore the old state, and verify it. Turn the new light off,
+ * turn the old light on if it had to yield, and read both back. The slice is busy at the
+ * beginning and at the end, and the caller holds no lock.
  */
 inline roll_back(s, was_on, dead)
 {
@@ -333,8 +337,8 @@ inline roll_back(s, was_on, dead)
 			read_back(new[s], lit, ret);
 			if :: ret == 1 -> read_back(new[s], lit, ret) :: else fi;
 			/*
-			 * Where light can not arrive, the laser's own monitor tells; here: the
-			 * laser.
+			 * If light cannot arrive, the driver reads the laser's monitor. The model
+			 * reads the laser.
 			 */
 			new_dark = (ret == 0 && !lit && laser[new[s]] == NOBODY)
 		fi
@@ -354,8 +358,8 @@ inline roll_back(s, was_on, dead)
 		if
 		:: new[s] != NOBODY && new[s] != old[s] ->
 			/*
-			 * A laser that does not go off may not be used again, nor what it shines
-			 * into.
+			 * Neither a laser that stays on nor the guide behind it may be used
+			 * again.
 			 */
 			if :: !new_dark && !gone -> guide_is_bad(s, new[s]) :: else fi;
 			release_guide(new[s], s)
@@ -371,16 +375,17 @@ inline roll_back(s, was_on, dead)
 		new[s] = NOBODY;
 		old[s] = NOBODY;
 		/*
-		 * Freed for others. What a repair gives back is not offered: it would wake itself.
+		 * Other slices may use the freed guide. A repair does not start the recovery,
+		 * because it would start itself again.
 		 */
-		if :: !dead && defect != ROLLBACK_TELLS_NOBODY -> recover() :: else fi
+		if :: !dead && defect != ROLLBACK_OFFERS_NOTHING -> recover() :: else fi
 	}
 }
 
 /*
  * morph_exec_commit(): program, verify dark, light, verify lit, darken the old, publish.
- * break_first: the old yields before the new is lit. ret is 0, or result tells.
- * The caller publishes in the atomic sequence that follows.
+ * break_first: the old light goes off before the new light goes on. If ok is false, result
+ * has the outcome of the rollback. The caller publishes in the next atomic sequence.
  */
 inline commit(s, dead)
 {
@@ -404,7 +409,7 @@ inline commit(s, dead)
 			ok = (ret == 0 && lit);
 			if
 			:: ret == 0 && !lit ->
-				/* blame(): whoever it is, it is not used again. */
+				/* blame(): the part that is to blame is not used again. */
 				atomic {
 					if
 					:: chip_dead[chip_for] -> chip_is_bad(s, chip_for)
@@ -419,7 +424,7 @@ inline commit(s, dead)
 	fi;
 	if
 	:: ok && was_on && old[s] != NOBODY && old[s] != new[s] ->
-		/* exec_darken_old(): what fails now is quarantined, not rolled back. */
+		/* exec_darken_old(): a failure quarantines the guide and rolls nothing back. */
 		laser_off(old[s], ret);
 		if :: ret == 1 -> laser_off(old[s], ret) :: else fi;
 		if :: ret == 1 -> atomic { guide_is_bad(s, old[s]) } :: else fi
@@ -435,7 +440,7 @@ inline commit(s, dead)
 inline publish(s)
 {
 	light[s] = new[s];
-	/* Hardware may have failed, or light gone out, since it was verified. */
+	/* Since the light was verified, a part may have failed or the light gone out. */
 	if
 	:: new[s] == NOBODY -> dark[s] = false
 	:: new[s] != NOBODY && (dark[s] || guide_bad[new[s]] || chip_bad[chip[s]]) -> kick(s)
@@ -452,7 +457,7 @@ inline drop_old(s)
 	recover()
 }
 
-/* What a process remembers of its last change is no part of the state. */
+/* Clear the variables of the last change, so that they multiply no states. */
 inline forget()
 {
 	ret = 0;
@@ -467,7 +472,7 @@ inline forget()
 	result = 0
 }
 
-/* Find a guide for the slice's light, from the accelerator that it shall come from. */
+/* Find a guide for the slice's light. chip_for is the accelerator that will send it. */
 inline pick(g)
 {
 	if
@@ -478,15 +483,15 @@ inline pick(g)
 }
 
 /*
- * Stage, and go as far as can be gone without the device: run_entered(). ret 0: it has to commit.
- * In atomic.
+ * Do everything that needs no device: run_entered(). ret is 0 if the change must be committed.
+ * Call it in an atomic sequence.
  */
 inline stage(s)
 {
 	chip_for = chip[s];
 	/*
-	 * Nothing there to take, or a request that is wrong. One open transaction for a slice,
-	 * here.
+	 * No guide is free, or the request is wrong. In the model a slice has at most one open
+	 * transaction.
 	 */
 	if
 	:: OPEN(s) || outcome[s] == RUNNING -> ret = 1
@@ -504,7 +509,7 @@ inline stage(s)
 		keep_old[s] = false;
 		observe(s, STAGE);
 		if
-		/* DRY_RUN, or a quota that refuses what is to be prepared. */
+		/* DRY_RUN, or a quota that refuses to prepare the change. */
 		:: unstage(s); ends(s, NONE, END_NONE); ret = 1
 		:: outcome[s] = PREPARED;
 			listed[s] = true;
@@ -518,7 +523,7 @@ inline stage(s)
 	fi
 }
 
-/* A change by the tenant: run_one(). add, move or remove; at once or prepared. */
+/* A change by the tenant: run_one(). It adds, moves or removes, at once or prepared. */
 inline change(s)
 {
 	atomic {
@@ -546,11 +551,11 @@ inline change(s)
 	atomic { forget() }
 }
 
-/* Does a step fit what the transaction has come to? step_check() */
+/* Does the step fit the state of the transaction? step_check() */
 #define FITS(s, verb)	((outcome[s] == PREPARED && verb != CONFIRM) || \
 			 (outcome[s] == UNCONFIRMED && verb != COMMIT))
 
-/* From here to the end of the transaction, or of its step, it is under way for all others. */
+/* Mark the transaction as running, until the step or the transaction ends. */
 inline set_out(s)
 {
 	was = outcome[s];
@@ -558,7 +563,7 @@ inline set_out(s)
 	if :: defect == STEP_AFTER_END && was != PREPARED :: else -> outcome[s] = RUNNING fi
 }
 
-/* The lease has run out: expire(). The slice has been entered, and the transaction set out. */
+/* The lease has run out: expire(). The caller has entered the slice and called set_out(). */
 inline expire(s)
 {
 	if
@@ -569,7 +574,7 @@ inline expire(s)
 	fi
 }
 
-/* A step of what is prepared: step_locked(). What does not fit is refused. */
+/* A step of a prepared transaction: step_locked(). A step that does not fit is refused. */
 inline step(s, verb)
 {
 	atomic {
@@ -577,7 +582,7 @@ inline step(s, verb)
 		:: REFUSES(s) || !FITS(s, verb) -> ret = 1
 		:: !REFUSES(s) && FITS(s, verb) && MAY_ENTER(s) ->
 			enter_tenant(s);
-			assert(listed[s]);	/* what has ended takes no step */
+			assert(listed[s]);	/* no step after the end */
 			armed[s] = false;
 			assert(verb != COMMIT || new[s] == NOBODY || holder[new[s]] == s);
 			set_out(s);
@@ -608,12 +613,12 @@ inline step(s, verb)
 			forget()
 		}
 	:: ret == 0 && !over[s] && verb == CONFIRM ->
-		/* The device parks what the old light needed. */
+		/* The device parks the elements of the old path. */
 		atomic { drop_old(s); ends(s, COMMITTED, END_COMMITTED); leave(s); forget() }
 	:: ret == 0 && !over[s] && verb == CONFIRM ->
 		/*
-		 * Its light can not be read, or is not there: the lease runs on. Or VERIFY, with a
-		 * new one.
+		 * The light cannot be read, or is dark, and the lease continues. The same branch is
+		 * VERIFY, which takes a new lease.
 		 */
 		atomic {
 			outcome[s] = UNCONFIRMED;
@@ -637,7 +642,10 @@ inline step(s, verb)
 	was = 0
 }
 
-/* A slice's own, for its repair or its end: morph_txn_revoke_slice(). In atomic. */
+/*
+ * Revoke the slice's own transaction, for its repair or its end: morph_txn_revoke_slice(). Call it
+ * in an atomic sequence.
+ */
 inline revoke_own(s)
 {
 	over[s] = false;
@@ -652,14 +660,14 @@ inline revoke_own(s)
 	fi
 }
 
-/* What another slice has only prepared gives way: morph_txn_revoke_holder(). In atomic. */
+/* A repair may revoke what another slice has only prepared: morph_txn_revoke_holder(). */
 #define STAGED(o)	(outcome[o] == PREPARED || (outcome[o] == RUNNING && queued_from[o] == PREPARED))
 #define SEIZABLE(o) \
 	((!busy[o] && STAGED(o)) || \
 	 (defect == SEIZES_COMMITTED && outcome[o] == UNCONFIRMED) || \
 	 (defect == SEIZES_FROM_INSIDE && outcome[o] == RUNNING && !keep_old[o]))
 
-#define GIVES_WAY(o) \
+#define YIELDS(o) \
 	(!guide_bad[SHARED] && holder[SHARED] == (o) && new[o] == SHARED && SEIZABLE(o))
 
 inline seize(o, g)
@@ -667,8 +675,8 @@ inline seize(o, g)
 	armed[o] = false;
 	over[o] = false;
 	queued_from[o] = NONE;
-	assert(!keep_old[o]);	/* never what is committed */
-	assert(!busy[o]);	/* nor what somebody inside is using */
+	assert(!keep_old[o]);	/* never a committed transaction */
+	assert(!busy[o]);	/* nor one whose slice is busy */
 	unstage(o);
 	release_guide(g, o);
 	ends(o, REVOKED, END_REVOKED)
@@ -676,13 +684,13 @@ inline seize(o, g)
 
 /* ------------------------------------------------------------------------ failover */
 
-/* Hold a guide for the light of a repair. In atomic. */
+/* Claim a guide for the light of a repair. Call it in an atomic sequence. */
 inline stage_repair(s)
 {
 	pick(guide);
 	other = 1 - s;
 	if
-	:: guide == NOBODY && GIVES_WAY(other) ->
+	:: guide == NOBODY && YIELDS(other) ->
 		seize(other, SHARED);
 		pick(guide)
 	:: else
@@ -697,22 +705,25 @@ inline stage_repair(s)
 	fi
 }
 
-/* Whoever is free and fit may be the spare. */
+/* An accelerator that is free and healthy may be the spare. */
 #define FIT(c)	(chip_holder[c] == NOBODY && !chip_bad[c])
-/* Others are tried until the circuit can be staged: failover_stage(). */
-#define HAS_WAY(s, c) \
-	(light[s] == NOBODY || CLAIMABLE(c) || CLAIMABLE(SHARED) || GIVES_WAY(1 - s))
+/* failover_stage() tries spares until it can stage the circuit. */
+#define HAS_GUIDE(s, c) \
+	(light[s] == NOBODY || CLAIMABLE(c) || CLAIMABLE(SHARED) || YIELDS(1 - s))
 
-/* Replace the accelerator: morph_failover_run(). failed: a spare was there and could not be lit. */
+/*
+ * Replace the accelerator: morph_failover_run(). failed is set if a spare exists and its light
+ * fails.
+ */
 inline failover(s)
 {
 	atomic {
 		ok = true;
 		spare = NOBODY;
 		if
-		:: FIT(0) && HAS_WAY(s, 0) -> spare = 0
-		:: FIT(1) && HAS_WAY(s, 1) -> spare = 1
-		:: FIT(2) && HAS_WAY(s, 2) -> spare = 2
+		:: FIT(0) && HAS_GUIDE(s, 0) -> spare = 0
+		:: FIT(1) && HAS_GUIDE(s, 1) -> spare = 1
+		:: FIT(2) && HAS_GUIDE(s, 2) -> spare = 2
 		:: else -> ok = false; lacks[s] = true
 		fi;
 		chip_for = spare;
@@ -734,7 +745,7 @@ inline failover(s)
 			chip_holder[chip[s]] = NOBODY;
 			chip[s] = spare;
 			observe(s, REPLACED);
-			/* It may have failed since it was chosen, when it had no rank yet. */
+			/* The spare may have failed after its choice, before it had the rank. */
 			rank_failed[s] = (chip_bad[spare] && defect != SPARE_NOT_REJUDGED);
 			if :: rank_failed[s] -> kick(s) :: else fi;
 			publish(s);
@@ -746,7 +757,7 @@ inline failover(s)
 	}
 }
 
-/* Lead the circuit round what failed: reroute(). */
+/* Reroute the circuit around the failed part: reroute(). */
 inline reroute(s)
 {
 	atomic {
@@ -787,11 +798,11 @@ inline examine(s)
 	fi
 }
 
-/* The repair has ended: repair_end(), and what follows it. In atomic. */
+/* The end of a repair: repair_end() and its caller. Call it in an atomic sequence. */
 inline repair_ends(s)
 {
 	if
-	/* a failure that came meanwhile: go on there */
+	/* Another failure occurred: repair again. */
 	:: kicked[s] && defect != FAILURE_FORGOTTEN
 	:: !kicked[s] && (dying[s] || gone) -> repairing[s] = false
 	:: !kicked[s] && !dying[s] && !gone && WHOLE(s) ->
@@ -802,7 +813,7 @@ inline repair_ends(s)
 	:: kicked[s] && defect == FAILURE_FORGOTTEN ->
 		kicked[s] = false; repairing[s] = false; state[s] = OK
 	fi;
-	/* Something became free while it was being given up, and found nobody who waited. */
+	/* A part became free while the repair gave up, before the slice was degraded. */
 	if
 	:: state[s] == DEGRADED && missed[s] && !gone && defect != RECOVERY_MISSED -> recovers = true
 	:: else
@@ -828,7 +839,7 @@ end:	do
 				examine(s);
 				if :: !gone && rank_failed[s] -> failover(s) :: else fi;
 				atomic {
-					/* Only hardware that let us down is worth another look. */
+					/* Try again only if a part failed. */
 					if :: defect == FAILED_SPARE_IS_LAST -> failed = false :: else fi
 				}
 				if
@@ -843,18 +854,18 @@ end:	do
 	od
 }
 
-/* Something became free or sound: morph_repair_recover_work(). */
+/* A part became free or healthy: morph_repair_recover_work(). */
 proctype recovery()
 {
 end:	do
 	:: atomic { recovers -> recovers = false;
-		/* No cause to settle what is prepared: its end lets them try. */
+		/* Do not revoke a prepared transaction: its end starts the recovery again. */
 		if :: state[0] == DEGRADED && !listed[0] && !released[0] -> kick(0) :: else fi;
 		if :: state[1] == DEGRADED && !listed[1] && !released[1] -> kick(1) :: else fi }
 	od
 }
 
-/* ----------------------------------------------------------- who sets all in motion */
+/* --------------------------------------------------------------- active processes */
 
 inline queue_step(s, verb)
 {
@@ -875,7 +886,7 @@ proctype tenant(byte s)
 	:: OPEN(s) && ops[s] > 0 -> took_one(s);
 		if :: verb = COMMIT :: verb = CONFIRM :: verb = REVERT fi;
 		step(s, verb)
-	/* By netlink: looked at now, done by a worker. morph_txn_step_queue() */
+	/* By netlink: checked now, executed by a worker. morph_txn_step_queue() */
 	:: atomic { FITS(s, COMMIT) && !queue_runs[s] && ops[s] > 0 -> took_one(s); queue_step(s, COMMIT) }
 	:: atomic { FITS(s, CONFIRM) && !queue_runs[s] && ops[s] > 0 -> took_one(s); queue_step(s, CONFIRM) }
 	:: atomic { FITS(s, REVERT) && !queue_runs[s] && ops[s] > 0 -> took_one(s); queue_step(s, REVERT) }
@@ -899,7 +910,7 @@ end:	do
 	:: atomic { queue_runs[s] ->
 		if
 		:: queued_from[s] != NONE -> outcome[s] = queued_from[s]; queued_from[s] = NONE; ret = 0
-		/* Revoked, or ended, meanwhile. */
+		/* The transaction was revoked or has ended. */
 		:: queued_from[s] == NONE && defect != STEP_AFTER_REVOKED -> ret = 1
 		:: queued_from[s] == NONE && defect == STEP_AFTER_REVOKED -> outcome[s] = PREPARED; ret = 0
 		fi }
@@ -962,7 +973,7 @@ end:	if
 	}
 }
 
-/* The test of an accelerator that is back and nobody's: its lasers are off. */
+/* The test of a repaired accelerator without a holder turns its lasers off. */
 inline darkens(c, g)
 {
 	if
@@ -973,7 +984,7 @@ inline darkens(c, g)
 	fi
 }
 
-/* Hardware fails by itself; signals tell the core some time later. */
+/* Hardware fails, and a signal reaches the core some time later. */
 proctype nature()
 {
 	byte i;
@@ -994,19 +1005,16 @@ end:	do
 	:: atomic { faults > 0 -> faults--;
 		if :: cut == NOBODY -> select(i : 0 .. GUIDES - 1) :: else -> i = cut fi;
 		guide_cut[i] = true }
-		/* A receiver that was lit sends an alarm, for as long as it is dark. */
+		/* A receiver that was lit sends an alarm while it is dark. */
 		atomic { if
 			:: holder[i] != NOBODY && (light[holder[i]] == i || new[holder[i]] == i) ->
 				dark[holder[i]] = true;
-				/*
-				 * One that is lit for the first time is judged when it is
-				 * published.
-				 */
+				/* A new circuit is judged when it is published. */
 				if :: light[holder[i]] != NOBODY -> kick(holder[i]) :: else fi
 			:: else
 			fi;
 			i = 0 }
-	/* Mended, and found well by a test. */
+	/* A part is repaired, and passes a test. */
 	:: atomic { heals > 0 -> heals--;
 		select(i : 0 .. CHIPS - 1);
 		if :: chip_dead[i] && chip_bad[i] :: else -> i = NOBODY fi;
@@ -1050,14 +1058,14 @@ end:	do
 }
 
 #ifdef REPLAY
-/* What others may do to the slice: take what it has prepared, or what it will want. */
+/* Another slice may seize what this slice has prepared, or claim what it needs next. */
 proctype rival()
 {
 end:	do
 	:: atomic { SEIZABLE(0) -> seize(0, SHARED) }
 	:: atomic { CLAIMABLE(SHARED) -> holder[SHARED] = 1 }
 	:: atomic { holder[SHARED] == 1 -> holder[SHARED] = NOBODY; recover() }
-	/* Or there is no spare for it: the slice's policy. */
+	/* The slice's policy may leave no spare for it. */
 	:: atomic { FIT(1) && FIT(2) -> chip_holder[1] = 1; chip_holder[2] = 1 }
 	:: atomic { chip_holder[1] == 1 && chip_holder[2] == 1 ->
 		chip_holder[1] = NOBODY; chip_holder[2] = NOBODY; recover() }
@@ -1077,13 +1085,16 @@ end:	if
 #define DARK_IN(c, g)	(laser[g] == NOBODY || laser_chip[g] != c || guide_bad[g])
 #define DARK(c)		(DARK_IN(c, 0) && DARK_IN(c, 1) && DARK_IN(c, 2) && DARK_IN(c, SHARED))
 
-/* At every moment. The claims are false names: what spin says is broken bears its own. */
+/*
+ * Claims at every moment. Each claim is a variable that is false, so that spin prints its name when
+ * the assertion fails.
+ */
 proctype always()
 {
 	bool lit_is_claimed, old_is_reserved, free_is_dark, rank_has_its_own;
 
 end:	if
-	/* What is lit and verified is claimed by its slice; nothing seizes it. */
+	/* A slice claims the guide of its verified light, and nothing seizes it. */
 	:: atomic { !gone && light[0] != NOBODY && holder[light[0]] != 0 && !released[0] -> assert(lit_is_claimed) }
 	:: atomic { !gone && light[1] != NOBODY && holder[light[1]] != 1 && !released[1] -> assert(lit_is_claimed) }
 	/* The old configuration stays reserved until it is confirmed. */
@@ -1100,41 +1111,38 @@ end:	if
 
 #define REST(s)		(!busy[s] && !repairing[s] && !kicked[s])
 #define ENDED(s)	(!OPEN(s) && outcome[s] != RUNNING && queued_from[s] == NONE && !listed[s])
-#define AS_TOLD(s)	(gone || released[s] || state[s] != OK || \
+#define AS_REPORTED(s)	(gone || released[s] || state[s] != OK || \
 			 (!chip_bad[chip[s]] && (light[s] == NOBODY || ARRIVES(light[s]))))
 #define IN_LEDGER(g)	(gone || laser[g] == NOBODY || guide_bad[g] || chip_bad[laser_chip[g]] || \
 			 (holder[g] == laser[g] && light[laser[g]] == g))
-/*
- * A repair gave up for want of something that is there: an accelerator to take, a guide for its
- * light.
- */
-#define WAY(c)		((CLAIMABLE(c) && !guide_cut[c]) || (CLAIMABLE(SHARED) && !guide_cut[SHARED]))
-#define WOULD_DO(s, c)	(FIT(c) && !chip_dead[c] && (light[s] == NOBODY || WAY(c)))
+/* A repair must not give up while an accelerator and a guide for its light are free. */
+#define HAS_LIGHT_PATH(c)	((CLAIMABLE(c) && !guide_cut[c]) || (CLAIMABLE(SHARED) && !guide_cut[SHARED]))
+#define WOULD_DO(s, c)	(FIT(c) && !chip_dead[c] && (light[s] == NOBODY || HAS_LIGHT_PATH(c)))
 #define HELP(s)		(rank_failed[s] -> WOULD_DO(s, 0) || WOULD_DO(s, 1) || WOULD_DO(s, 2) : \
-					      light[s] != NOBODY && WAY(chip[s]))
+					      light[s] != NOBODY && HAS_LIGHT_PATH(chip[s]))
 #define NEEDLESSLY_DEGRADED(s) \
 	(!gone && state[s] == DEGRADED && (lacks[s] || !errs) && !released[s] && !dying[s] && HELP(s))
 
-/* Once nothing moves any more. */
+/* Claims after all processes have stopped. */
 proctype at_rest()
 {
-	bool rests, every_one_ended, dead_are_gone, lit_as_told, ledger_is_hardware, nothing_is_wanting;
+	bool rests, every_one_ended, dead_are_gone, lit_as_reported, ledger_is_hardware, nothing_is_wanting;
 
 	timeout;
 	atomic {
 		rests = REST(0) && REST(1);
 		assert(rests);
-		/* No lease leaves a transaction behind. */
+		/* No transaction outlives its lease. */
 		every_one_ended = ENDED(0) && ENDED(1);
 		assert(every_one_ended);
 		dead_are_gone = (!dying[0] || released[0]) && (!dying[1] || released[1]);
 		assert(dead_are_gone);
-		/* A slice that says OK has a sound accelerator, and is lit. */
-		lit_as_told = AS_TOLD(0) && AS_TOLD(1);
-		assert(lit_as_told);
+		/* A slice in state OK has a healthy accelerator and is lit. */
+		lit_as_reported = AS_REPORTED(0) && AS_REPORTED(1);
+		assert(lit_as_reported);
 		ledger_is_hardware = IN_LEDGER(0) && IN_LEDGER(1) && IN_LEDGER(2) && IN_LEDGER(3);
 		assert(ledger_is_hardware);
-		/* Nobody is degraded for want of what is free. */
+		/* No slice is degraded while the parts that it needs are free. */
 		nothing_is_wanting = !NEEDLESSLY_DEGRADED(0) && !NEEDLESSLY_DEGRADED(1);
 		assert(nothing_is_wanting)
 	}

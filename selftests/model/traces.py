@@ -1,11 +1,11 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""What selftests/model/record has kept, slice by slice, as the model's events."""
+"""Convert the recordings of selftests/model/record to the model's events, slice by slice."""
 
 import re
 from dataclasses import dataclass, field
 
-MOST_EVENTS = 190       # of which the model can hold 199
-MOST_CHANCES = 3        # faults, heals, errors that a replay may explain a trace by
+MOST_EVENTS = 190       # the model can hold 199
+MOST_CHANCES = 3        # most faults, repairs and errors of a replay
 
 STATES = {"repairing": "STATE_REPAIRING", "ok": "STATE_OK", "degraded": "STATE_DEGRADED"}
 OTHERS = {"txn_stage": "STAGE", "txn_commit": "COMMIT_BEGINS", "failover": "REPLACED", "slice_release": "RELEASE"}
@@ -14,18 +14,18 @@ LEASES = {"prepared": "LEASE_PREPARED", "unconfirmed": "LEASE_UNCONFIRMED"}
 
 @dataclass
 class Slice:
-    """What was seen of one slice, and what its hardware did meanwhile."""
+    """The events of one slice, and the faults of its hardware."""
     events: list = field(default_factory=list)
     open_txns: set = field(default_factory=set)
     signals: int = 0
     faults: int = 0
     heals: int = 0
     errors: int = 0
-    whole: bool = False         # its end was seen
-    beyond: str = ""            # why the model does not speak of it
+    whole: bool = False         # the recording has its end
+    beyond: str = ""            # reason why the model does not cover it
 
     def chances(self):
-        # What fails for one rank, or another spare, fails more than once for the model's one.
+        # The model has one rank and one spare. A fault of any other counts for these.
         counts = {"faults": self.faults + self.signals, "heals": self.heals, "errors": self.errors}
         return {name: min(count, MOST_CHANCES) for name, count in counts.items()}
 
@@ -37,7 +37,7 @@ def parse(line):
 
 
 def hardware(name, values, slices):
-    """What devices do is everybody's chance."""
+    """Count an event of the hardware for each of these slices."""
     for entry in slices:
         if name == "op_fail":
             entry.errors += 1
