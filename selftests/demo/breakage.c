@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * What can be broken, how, and what has to come of it. Each recipe returns false when
- * it found no victim.
+ * Recipes that break something and check the outcome. Each returns false if it found no
+ * victim.
  */
 #include <errno.h>
 #include <poll.h>
@@ -13,8 +13,8 @@
 
 #include "demo.h"
 
-#define END_MS 15000 /* until a failure has to have ended, somehow */
-#define FREE_NS 5000000000ULL /* a killed owner's accelerators count as lost; ./run has the limit */
+#define END_MS 15000 /* most time from a failure to its end */
+#define FREE_NS 5000000000ULL /* after this the accelerators of a killed owner count as lost */
 #define EXHAUST_TRIES 16u
 
 /* -------------------------------------------------------------------- tools */
@@ -65,7 +65,7 @@ static bool has_tile_guide(const struct view *view)
 	return view->circuits && view->beam[0].tile != MORPH_ANY;
 }
 
-/* A running job whose slice is well, by chance; its view is copied. */
+/* Draw a running job with a healthy slice, and copy its view. */
 static struct job *pick(fits_fn fits, struct view *view)
 {
 	struct job *found[JOBS_MAX], *job;
@@ -109,11 +109,11 @@ static const char *part_name(uint32_t part)
 	return part < sizeof(names) / sizeof(names[0]) ? names[part] : "unknown part";
 }
 
-/* Wait until the core has dealt with it, and write down how. */
+/* Wait until the core has handled the failure, and record the outcome. */
 static void conclude(struct failure *failure)
 {
 	if (!pump(has_ended, failure, END_MS)) {
-		failure_end(failure, false, "NOT ACCOUNTED FOR: nothing was told");
+		failure_end(failure, false, "NOT ACCOUNTED FOR: no event");
 		failure->accounted = false;
 		violation("%s of %s: neither recovered nor degraded", failure->kind,
 			  failure->target);
@@ -127,9 +127,9 @@ static void conclude(struct failure *failure)
 		failure_end(failure, true, "accelerator %u replaced by %u",
 			    failure->old_accelerator, failure->new_accelerator);
 	} else if (failure->moved) {
-		failure_end(failure, true, "%u circuits led round it", failure->moved);
+		failure_end(failure, true, "%u circuits rerouted", failure->moved);
 	} else {
-		failure_end(failure, true, "the light was found in order again");
+		failure_end(failure, true, "the test found the light in order");
 	}
 }
 
@@ -199,10 +199,10 @@ static bool idle_dead(const char *name)
 	inject("accelerator_dead %u", spare);
 	if (wait_health(&demo.sim, spare, MORPH_HEALTH_FAILED)) {
 		failure->took_ns = boottime_ns() - failure->injected_ns;
-		failure_end(failure, true, "marked failed before anybody needed it");
+		failure_end(failure, true, "marked failed before a slice needed it");
 	} else {
 		failure_end(failure, false, "NOT ACCOUNTED FOR: it still counts as healthy");
-		violation("spare %u died and nobody noticed", spare);
+		violation("spare %u died, and the driver still lists it as healthy", spare);
 	}
 	return true;
 }
@@ -223,7 +223,7 @@ static bool settle(const char *name)
 	dead = view.beam[0].rx / demo.planes;
 	failure = failure_begin(name, job);
 	snprintf(failure->target, sizeof(failure->target), "accelerator %u", dead);
-	/* With the request that turns the elements: while their light settles it is dead. */
+	/* Kill the accelerator with the request that turns the elements, before light settles. */
 	inject("accelerator_dead %u after=1", dead);
 	order(job, ORDER_MOVE);
 	if (!pump(order_done, job, END_MS))
@@ -268,13 +268,13 @@ static bool prepare(const char *name)
 	order(job, ORDER_COMMIT);
 	pump(order_done, job, END_MS);
 	if (!failure->revoked || job->done != ECANCELED)
-		violation("job %u: prepared, then hit: %u REVOKED events, commit says %s",
+		violation("job %u: prepared, then a failure: %u REVOKED events, commit returned %s",
 			  failure->job, failure->revoked, strerror(job->done));
 	ungate();
 	return true;
 }
 
-/* The spare that the plan names dies at the same moment, or in the failover's own settle. */
+/* The spare of the protection dies at the same time, or while the failover settles. */
 static bool kill_spare(const char *name, const char *when)
 {
 	struct failure *failure;
@@ -448,7 +448,7 @@ static bool owner_killed_changing(const char *name)
 
 /* --------------------------------------------------------------- exhaustion */
 
-/* One more accelerator dies, and none is mended. True: there was no spare for it. */
+/* Kill one more accelerator, and repair none. Returns true if no spare was left. */
 static bool exhaust_one(const char *name)
 {
 	struct failure *failure;
@@ -487,14 +487,14 @@ static bool exhaust(const char *name)
 	for (tries = 0; tries < EXHAUST_TRIES && !past; tries++)
 		past = exhaust_one(name);
 	if (!past)
-		violation("%u accelerators died and there still were spares", tries);
+		violation("%u accelerators died, and spares were left", tries);
 	ungate();
 	return true;
 }
 
-/* ------------------------------------------------------------------- mending */
+/* ------------------------------------------------------------------- repairs */
 
-static bool all_well(const void *unused)
+static bool all_healthy(const void *unused)
 {
 	uint32_t i;
 
@@ -536,24 +536,24 @@ static void test_guides(void)
 		demo.mended_guides += found;
 }
 
-/* The technician comes: every fault ends, and what was hurt has to be well again. */
+/* End every fault, as a technician would, and check that all slices are whole again. */
 void mend(void)
 {
 	uint32_t i;
 
 	if (sim_control(&demo.sim, "clear", "all"))
 		violation("the simulator does not clear its faults");
-	pump_for(100); /* for what tenants have not told yet */
-	if (!pump(all_well, NULL, 5000)) {
+	pump_for(100); /* for late notes of tenants */
+	if (!pump(all_healthy, NULL, 5000)) {
 		test_guides();
-		pump(all_well, NULL, END_MS);
+		pump(all_healthy, NULL, END_MS);
 	}
 	for (i = 0; i < demo.jobs_count; i++)
 		if (demo.jobs[i].hurt && demo.jobs[i].stage == STAGE_RUNNING)
-			violation("job %u: all is mended, its slice is still not whole", i);
+			violation("job %u: no fault is left, but its slice is not whole", i);
 	for (i = 0; i < demo.sim.info.accelerators; i++)
 		if (read_accelerator(&demo.sim, i).health != MORPH_HEALTH_OK)
-			violation("accelerator %u was mended, and is not in use again", i);
+			violation("accelerator %u was repaired, but is not in use again", i);
 	demo.now = NULL;
 }
 
@@ -567,7 +567,7 @@ const struct recipe recipes[] = {
 	{ "accelerator and its spare dead", 2, spare_with },
 	{ "spare dead inside failover", 2, spare_in_settle },
 	{ "spare dead while idle", 1, idle_dead },
-	{ "accelerator dead, spares dwindling", 1, exhaust },
+	{ "accelerator dead, fewer spares left", 1, exhaust },
 	{ "owner killed", 4, owner_killed },
 	{ "owner killed inside a change", 2, owner_killed_changing },
 };

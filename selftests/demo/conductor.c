@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Replays the jobs of a trace on a simulated rack, in compressed time, while hardware
- * fails by a seeded plan.
+ * Replay the jobs of a trace on a simulated rack, in compressed time, while hardware fails
+ * by a seeded plan.
  *
  *   conductor JOBS RESULTS SEED SECONDS
  *
- * Writes RESULTS/demo.json, pictures and snapshots of the light; exits with 1 when
- * something happened that must never happen. The fabric is instance sim0 of morph_sim.
+ * The program writes RESULTS/demo.json, pictures and snapshots of the light. It exits with 1
+ * if an invariant broke. The fabric is instance sim0 of morph_sim.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -25,12 +25,11 @@
 #include "../../libmorph/util/mix.h"
 #include "demo.h"
 
-#define HEADROOM 5u /* seats that the operator of this rack keeps free */
-#define PATIENCE_QUEUE_MS 25000 /* what cannot be placed by then is refused */
-#define BLOCKS_AFTER_MS 8000 /* a job that waited so long is not overtaken any more */
+#define HEADROOM 5u /* accelerators that the operator keeps free */
+#define PATIENCE_QUEUE_MS 25000 /* a job that waited longer gets the driver's refusal */
+#define BLOCKS_AFTER_MS 8000 /* no job overtakes one that waited longer */
 #define QUIET_EVERY_MS 12000
-#define CLOSING_MS \
-	5000 /* what is left for jobs when all have come and all is broken that shall be */
+#define CLOSING_MS 5000 /* time for the last jobs after all arrivals and failures */
 
 struct demo demo;
 
@@ -72,7 +71,7 @@ struct view view_of(const struct job *job)
 		version = __atomic_load_n(&job->view->version, __ATOMIC_ACQUIRE);
 		copy = *job->view;
 		__atomic_thread_fence(__ATOMIC_ACQUIRE);
-		/* A tenant killed while writing leaves it odd for ever. */
+		/* If a tenant is killed while it writes, the version stays odd. */
 		if (job->stage == STAGE_KILLED)
 			break;
 	} while (version & 1 || version != __atomic_load_n(&job->view->version, __ATOMIC_ACQUIRE));
@@ -104,7 +103,7 @@ static void sample_occupancy(void)
 	uint32_t held = seats_held();
 
 	if (!demo.measured_from_ms) {
-		if (held * 10 < demo.seats * 7)
+		if (held * 10 < demo.capacity * 7)
 			return;
 		demo.measured_from_ms = demo.sampled_ms = now;
 		demo.held_least = demo.held_most = held;
@@ -115,7 +114,7 @@ static void sample_occupancy(void)
 	demo.sampled_ms = now;
 	demo.held_least = held < demo.held_least ? held : demo.held_least;
 	demo.held_most = held > demo.held_most ? held : demo.held_most;
-	/* Until the last has arrived: what follows is emptying. */
+	/* Measure until the last arrival. Afterwards the rack empties. */
 	if (now - demo.begin_ms > demo.length_ms && !jobs_at(STAGE_AHEAD))
 		demo.measured_until_ms = now;
 }
@@ -174,7 +173,7 @@ static void arrive_and_end(long long now)
 	}
 }
 
-/* Seats for jobs that start now: what the driver has free, less headroom and those starting. */
+/* Accelerators for jobs that start now: free ones, less the headroom and those of starting jobs. */
 static uint32_t room_now(void)
 {
 	uint32_t starting = 0, room, taken, i;
@@ -183,17 +182,17 @@ static uint32_t room_now(void)
 	for (i = 0; i < demo.jobs_count; i++)
 		if (demo.jobs[i].stage == STAGE_STARTING)
 			starting += demo.jobs[i].accelerators;
-	/* Starting ones have not taken theirs yet, or just now. */
+	/* A starting job may or may not have its accelerators already. */
 	room = demo.sim.info.free > starting ? demo.sim.info.free - starting : 0;
 	taken = seats_held() + starting + HEADROOM;
-	if (taken > demo.seats)
+	if (taken > demo.capacity)
 		return 0;
-	return room < demo.seats - taken ? room : demo.seats - taken;
+	return room < demo.capacity - taken ? room : demo.capacity - taken;
 }
 
 /*
- * In order of arrival; a job that does not fit is overtaken for a while, and then given
- * the driver's answer.
+ * Start queued jobs in order of arrival. Later jobs overtake a job that does not fit, until
+ * its patience ends. Then it starts and gets the driver's refusal.
  */
 static void start_queued(long long now)
 {
@@ -213,13 +212,13 @@ static void start_queued(long long now)
 			start(job);
 			continue;
 		}
-		if (job->accelerators > demo.seats || waited > PATIENCE_QUEUE_MS) {
+		if (job->accelerators > demo.capacity || waited > PATIENCE_QUEUE_MS) {
 			start(job);
 			return;
 		}
 		demo.waited += !job->waited;
 		job->waited = true;
-		if (waited > BLOCKS_AFTER_MS && job->accelerators <= demo.seats / 2)
+		if (waited > BLOCKS_AFTER_MS && job->accelerators <= demo.capacity / 2)
 			return;
 	}
 }
@@ -228,8 +227,8 @@ static void start_queued(long long now)
 
 static void hear_refusal(struct job *job, const struct note *note)
 {
-	/* It was room that was missing, and another took it first: wait on. */
-	if (job->view->reason == MORPH_REASON_ACCELERATORS && job->accelerators <= demo.seats &&
+	/* Another job took the accelerators first: keep waiting. */
+	if (job->view->reason == MORPH_REASON_ACCELERATORS && job->accelerators <= demo.capacity &&
 	    now_ms() - job->queued_ms < PATIENCE_QUEUE_MS) {
 		job->refused_reason = MORPH_ANY;
 		return;
@@ -340,7 +339,7 @@ static void reap(void)
 
 	while ((pid = waitpid(-1, &status, WNOHANG)) > 0) {
 		job = job_of(pid);
-		/* Its last words come first. */
+		/* Read the notes that it wrote before its end. */
 		hear_all();
 		if (job)
 			bury(job, status);
@@ -349,7 +348,7 @@ static void reap(void)
 
 /* ---------------------------------------------------------------------- pump */
 
-/* One turn: hear what there is, end and start what is due. */
+/* Read all notes once, and end and start the jobs that are due. */
 static void turn(int wait_ms)
 {
 	struct pollfd pollfd = { .fd = demo.notes, .events = POLLIN };
@@ -360,7 +359,7 @@ static void turn(int wait_ms)
 	arrive_and_end(now_ms());
 	start_queued(now_ms());
 	sample_occupancy();
-	tell_progress(false);
+	report_progress(false);
 }
 
 bool pump(bool (*done)(const void *arg), const void *arg, int timeout_ms)
@@ -412,7 +411,7 @@ bool all_over(const void *unused)
 	       !jobs_at(STAGE_RUNNING) && !jobs_at(STAGE_ENDING);
 }
 
-/* The last ones are not waited for: those that still run then end early. */
+/* Shorten the jobs that would run longer than CLOSING_MS. */
 static void close_down(void)
 {
 	long long latest = now_ms() + CLOSING_MS;
@@ -475,9 +474,9 @@ int main(int argc, char **argv)
 	failures_plan();
 	replay();
 	check_ending();
-	tell_progress(true);
+	report_progress(true);
 	snprintf(path, sizeof(path), "%s/demo.json", demo.results);
-	if (!tell_record(path)) {
+	if (!write_record(path)) {
 		perror(path);
 		return 2;
 	}

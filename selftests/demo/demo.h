@@ -2,15 +2,15 @@
 /*
  * The demo: jobs of a trace come and go on a simulated rack while its hardware fails.
  *
- * conductor   keeps the queue, starts a process for each job, pumps their notes
+ * conductor   keeps the queue, starts a process for each job, reads their notes
  * tenant      the process of one job: slice, ring, checks of its own light, release
- * failures    the seeded plan, what events say of each failure, and how it ended
- * breakage    what can be broken, and what has to come of it
+ * failures    the seeded plan, the events and the outcome of each failure
+ * breakage    recipes that break something and check the outcome
  * setup       the fabric and the jobs
- * jobs        the trace's text, and the compression of its time
- * ending      what has to hold when all is over
- * light       reads the simulator's hardware, which believes nothing that the core says
- * tell        progress, and the record of the run as JSON
+ * jobs        the text of the trace, and the compression of its time
+ * ending      checks after the demo
+ * light       reads the simulator's hardware, independent of the core
+ * report      progress, and the record of the run as JSON
  */
 #ifndef SELFTESTS_DEMO_H
 #define SELFTESTS_DEMO_H
@@ -36,12 +36,12 @@
 struct beam {
 	uint32_t circuit, state, tx, rx; /* ports: accelerator * planes + plane */
 	uint64_t lanes;
-	uint32_t fibre, tile; /* first guide of that class on its way, or MORPH_ANY */
+	uint32_t fibre, tile; /* first guide of the class on its path, or MORPH_ANY */
 };
 
 /*
- * What a tenant last knew of its slice, in memory that it shares with the conductor.
- * version is odd while the tenant writes.
+ * A tenant's latest view of its slice, in memory that it shares with the conductor. version
+ * is odd while the tenant writes.
  */
 struct view {
 	uint32_t version;
@@ -50,7 +50,7 @@ struct view {
 	uint32_t accelerator[RANKS_MAX], spare[RANKS_MAX];
 	struct beam beam[RANKS_MAX];
 	uint32_t txn;
-	uint32_t checks; /* of its own light, that came out right */
+	uint32_t checks; /* of its own light, with the right result */
 	uint32_t reason; /* enum morph_reason of a refusal */
 	char detail[160];
 };
@@ -58,20 +58,20 @@ struct view {
 enum order_verb {
 	ORDER_END, /* release everything and exit */
 	ORDER_MOVE, /* move the first circuit to other planes */
-	ORDER_PREPARE, /* the same, prepared only */
-	ORDER_COMMIT, /* commit what was prepared */
-	ORDER_LOOK, /* read the slice anew: plans change without an event */
+	ORDER_PREPARE, /* prepare this move, without commit */
+	ORDER_COMMIT, /* commit the prepared move */
+	ORDER_LOOK, /* read the slice again: protections change without an event */
 };
 
 enum note_kind {
-	NOTE_READY, /* slice and ring are there, the light is right */
+	NOTE_READY, /* the slice has its ring, and the light is right */
 	NOTE_REFUSED, /* value: errno; reason and detail in the view */
 	NOTE_EVENT,
-	NOTE_DONE, /* an order was carried out; value: 0 or errno, extra: outcome */
-	NOTE_WRONG, /* what the tenant saw must not be; detail says what */
+	NOTE_DONE, /* the order has ended; value: 0 or errno, extra: outcome */
+	NOTE_WRONG, /* the tenant saw a broken invariant; detail has it */
 };
 
-/* Small enough that pipes pass it whole. */
+/* A note is small enough for one atomic write to a pipe. */
 struct note {
 	uint32_t job, kind, value, extra;
 	char detail[160];
@@ -81,7 +81,7 @@ struct note {
 /* ------------------------------------------------------------------ the conductor */
 
 enum stage {
-	STAGE_AHEAD, /* has not arrived */
+	STAGE_AHEAD, /* not yet arrived */
 	STAGE_QUEUED,
 	STAGE_STARTING,
 	STAGE_RUNNING,
@@ -89,7 +89,7 @@ enum stage {
 	STAGE_SERVED,
 	STAGE_REFUSED,
 	STAGE_KILLED,
-	STAGE_LOST, /* exited unasked */
+	STAGE_LOST, /* exited without an order */
 };
 
 struct job {
@@ -101,29 +101,29 @@ struct job {
 	pid_t pid;
 	int orders; /* socket to the tenant */
 	struct view *view;
-	bool held; /* a failure is being tried on it: it may not end */
+	bool held; /* the current failure needs this job, so it may not end */
 	bool waited;
-	bool hurt; /* its slice is being repaired, or degraded */
+	bool hurt; /* its slice is under repair or degraded */
 	bool was_hurt;
-	int done; /* of the last order: -1 none yet, 0, errno */
+	int done; /* result of the last order: 0, errno, or -1 if it has not ended */
 	uint32_t outcome; /* of the last order */
 	uint32_t refused_reason;
 	char refused_detail[160];
 };
 
-/* One thing that was broken, and what came of it. */
+/* A failure and its outcome. */
 struct failure {
 	const char *kind;
 	char target[64];
 	uint32_t job;
 	uint64_t injected_ns; /* CLOCK_BOOTTIME */
-	uint64_t took_ns; /* until verified and told, or until free and dark */
+	uint64_t took_ns; /* until verified and reported, or until free and dark */
 	uint32_t replaced, moved, degraded, recovered, revoked;
-	uint32_t part, index; /* the core's culprit */
+	uint32_t part, index; /* part that the core names */
 	uint32_t old_accelerator, new_accelerator, bystanders;
 	uint64_t left_mbps;
 	bool accounted, survived, freed; /* freed: an owner was killed */
-	char end[160]; /* how it ended, and why */
+	char end[160]; /* outcome and reason */
 };
 
 /* One repair, from its event. */
@@ -135,24 +135,24 @@ struct failover {
 
 struct demo {
 	struct sim sim;
-	uint32_t planes, seats; /* seats: accelerators for tenants */
+	uint32_t planes, capacity; /* capacity: accelerators for tenants */
 	uint32_t *guide_type;
 	struct job jobs[JOBS_MAX];
 	uint32_t jobs_count;
-	int notes; /* read end; the other is the tenants' */
+	int notes; /* read end; tenants have the write end */
 	int notes_write;
 	const char *results;
 	uint64_t seed, chance;
 	long long begin_ms, length_ms;
-	bool gated; /* nothing starts or ends by itself */
+	bool gated; /* no job starts or ends */
 
 	struct failure failures[FAILURES_MAX];
 	uint32_t failures_count, planned;
-	struct failure *now; /* the one that is being tried */
+	struct failure *now; /* the current failure */
 	struct failover failovers[FAILOVERS_MAX];
 	uint32_t failovers_count;
 
-	/* occupancy: seats held, over time */
+	/* occupancy: held accelerators over time */
 	long long measured_from_ms, measured_until_ms, sampled_ms;
 	double held_ms;
 	uint32_t held_least, held_most, waited, cut;
@@ -168,20 +168,20 @@ struct demo {
 
 extern struct demo demo;
 
-/* Something that must never be; the demo goes on, and fails in the end. */
+/* Record a broken invariant. The demo continues and fails at its end. */
 void violation(const char *format, ...) __attribute__((format(printf, 1, 2)));
-/* Numbers from the seed, always the same. */
+/* Numbers drawn from the seed. */
 uint32_t chance(uint32_t below);
 uint64_t boottime_ns(void);
-/* Go on with everything until done(arg), at most so long; whether it was done. */
+/* Continue the demo until done(arg) or the time limit. Returns whether done(arg) is true. */
 bool pump(bool (*done)(const void *arg), const void *arg, int timeout_ms);
 void pump_for(int ms);
 bool order(struct job *job, enum order_verb verb);
-/* A copy of what the tenant knows that is not torn. */
+/* Copy the tenant's view consistently. */
 struct view view_of(const struct job *job);
 uint32_t jobs_at(enum stage stage);
 uint32_t seats_held(void);
-/* Stop starts and ends, wait until none is under way. */
+/* Stop starts and ends of jobs, and wait until those in progress have finished. */
 void gate(void);
 void ungate(void);
 
@@ -196,8 +196,8 @@ struct pace {
 };
 
 int jobs_read(FILE *file, struct job *jobs, uint32_t most, char *why, size_t room);
-/* Fill in when each job arrives, from the beginning, and how long it stays. */
-struct pace jobs_pace(struct job *jobs, uint32_t count, uint32_t seats, long long length_ms);
+/* Set the arrival of each job since the beginning, and its duration. */
+struct pace jobs_pace(struct job *jobs, uint32_t count, uint32_t capacity, long long length_ms);
 
 /* setup.c */
 void setup_fabric(void);
@@ -212,9 +212,9 @@ int tenant_main(uint32_t number, struct job *job, int orders);
 
 /* failures.c */
 void failures_plan(void);
-/* Carry out what the plan has for this moment; true if there was something. */
+/* Start the failures that are due. Returns true if one was due. */
 bool failures_step(void);
-/* How many of the plan have not been tried. */
+/* Number of planned failures that have not started. */
 uint32_t failures_left(void);
 void failures_event(struct job *job, const struct morph_event *event);
 
@@ -238,18 +238,18 @@ struct lit {
 	uint64_t lit[PORTS_MAX], locked[PORTS_MAX];
 };
 bool light_read(struct lit *lit);
-/* Is the light of one slice right: its circuits lit and locked, its other receivers dark. */
+/* Check the light of one slice: its circuits are lit and locked, its other receivers dark. */
 bool light_matches(const struct view *view, const struct lit *lit, uint32_t planes, char *what,
 		   size_t bytes);
 bool light_dark(const struct lit *lit, const uint32_t *accelerators, uint32_t count);
-/* All slices together, and nothing else; at a quiet moment. */
+/* Check the light of the whole fabric while nothing is in progress. */
 void light_check_fabric(void);
-/* The hardware and the circuits, for a tracer that knows neither core nor simulator. */
+/* Write the hardware and the circuits for tracelight.py. */
 void light_snapshot(void);
 
-/* tell.c */
-void tell_progress(bool last);
-bool tell_record(const char *path);
+/* report.c */
+void report_progress(bool last);
+bool write_record(const char *path);
 const char *outcome_name(uint32_t outcome);
 const char *reason_name(uint32_t reason);
 

@@ -3,10 +3,10 @@
 """Derive jobs.csv, the jobs that the demo replays, from a published trace: derive.py TRACE >
 jobs.csv
 
-TRACE is openb_pod_list_default.csv of Alibaba's cluster-trace-gpu-v2023. Kept are the tasks of a
-window of days: every one of several accelerators, and every so manieth of one. Shapes of more than
-eight, which the trace lacks, are drawn by seed from the published mix of a production torus
-cluster, and marked so.
+TRACE is openb_pod_list_default.csv of Alibaba's cluster-trace-gpu-v2023. The script keeps tasks of
+nine days: all tasks of several accelerators, and one of SINGLES_EVERY tasks of one accelerator. The
+trace has no shape of more than eight accelerators. The script draws such shapes by seed from the
+published mix of a production torus cluster, and marks them "drawn".
 """
 
 import csv
@@ -32,7 +32,7 @@ HEADER = f"""\
 
 
 def read(path):
-    """Tasks of the window that ended: (creation, duration, accelerators), in order of creation."""
+    """Tasks of these days that ended: (creation, duration, accelerators), in order of creation."""
     tasks = []
     with open(path, encoding="ascii", newline="") as file:
         for row in csv.DictReader(file):
@@ -53,7 +53,7 @@ def sample(tasks):
 def draw(tasks):
     chance = random.Random(DRAWN_SEED)
     counts, weights = zip(*SHAPES)
-    # Between an eighth of the window and its end, when the fabric is busy.
+    # Draw arrivals after the first eighth of the time, when the fabric is busy.
     span = (LAST_DAY + 1 - FIRST_DAY) * DAY
     return [(chance.randrange(span // 8, span), chance.choice(tasks)[1],
              chance.choices(counts, weights)[0], "drawn") for _ in range(DRAWN)]

@@ -1,31 +1,32 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* After the demo: everything has come back, nothing has leaked, and the rack was busy. */
+/* Checks after the demo: all hardware is free, nothing has leaked, and the rack was busy. */
 #include "demo.h"
 
 static bool all_back(const void *unused)
 {
 	(void)unused;
 	sim_refresh(&demo.sim);
-	return demo.sim.info.free == demo.seats && !demo.sim.info.slices;
+	return demo.sim.info.free == demo.capacity && !demo.sim.info.slices;
 }
 
 static void check_fabric(void)
 {
-	uint32_t spares = demo.sim.info.accelerators - demo.seats;
+	uint32_t spares = demo.sim.info.accelerators - demo.capacity;
 
 	if (!pump(all_over, NULL, 60000))
-		violation("not all jobs came to an end");
+		violation("some jobs have not ended");
 	mend();
 	pump(all_back, NULL, PATIENCE_MS);
 	demo.final_free = demo.sim.info.free;
 	demo.final_spares = demo.sim.info.spares;
 	demo.final_slices = demo.sim.info.slices;
-	if (demo.final_free != demo.seats || demo.final_spares != spares || demo.final_slices)
+	if (demo.final_free != demo.capacity || demo.final_spares != spares || demo.final_slices)
 		violation(
-			"in the end %lld of %u accelerators are free, %lld of %u spares, %lld slices stand",
-			demo.final_free, demo.seats, demo.final_spares, spares, demo.final_slices);
+			"at the end %lld of %u accelerators are free, %lld of %u spares, and %lld slices exist",
+			demo.final_free, demo.capacity, demo.final_spares, spares,
+			demo.final_slices);
 	if (!sim_all_dark(&demo.sim))
-		violation("in the end some receiver still sees light");
+		violation("at the end a receiver still sees light");
 }
 
 static void check_ledger(void)
@@ -54,7 +55,7 @@ static void check_occupancy(void)
 {
 	long long span = (demo.measured_until_ms ? demo.measured_until_ms : now_ms()) -
 			 demo.measured_from_ms;
-	double share = demo.measured_from_ms && span ? demo.held_ms / span / demo.seats : 0;
+	double share = demo.measured_from_ms && span ? demo.held_ms / span / demo.capacity : 0;
 
 	if (share < 0.70 || share > 0.95)
 		violation("occupancy was %.0f %%, not 70 to 95", 100 * share);

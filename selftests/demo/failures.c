@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The plan of failures, made from the seed; its progress; what events say of each failure. */
+/* The plan of failures, drawn from the seed, its progress, and the events of each failure. */
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
@@ -29,7 +29,7 @@ static void shuffle(void)
 	}
 }
 
-/* An eighth of the time belongs to jobs alone, so that the fabric fills. */
+/* No failure occurs in the first eighth of the time, so that the fabric fills. */
 void failures_plan(void)
 {
 	long long from = demo.length_ms / 8, step;
@@ -99,7 +99,7 @@ void failures_event(struct job *job, const struct morph_event *event)
 		add_failover(job, event);
 	if (!failure) {
 		if (event->type == MORPH_EVENT_FAILING || event->type == MORPH_EVENT_DEGRADED)
-			violation("job %u: event %u though nothing had been broken", number,
+			violation("job %u: event %u, although nothing was broken", number,
 				  event->type);
 		return;
 	}
@@ -157,7 +157,7 @@ struct failure *failure_begin(const char *kind, struct job *job)
 	return failure;
 }
 
-/* It did not come to a failure after all. */
+/* Cancel a failure that did not occur. */
 void failure_drop(struct failure *failure)
 {
 	if (failure->job != NO_JOB)

@@ -6,13 +6,13 @@
 
 #include "demo.h"
 
-#define LONGEST_S 5400.0 /* of the trace; tasks that stay longer are cut to this */
-#define MOST_S 1e9 /* of a trace; some thirty years */
+#define LONGEST_S 5400.0 /* of the trace; longer tasks are shortened to this */
+#define MOST_S 1e9 /* of the trace; about thirty years */
 #define MOST_ACCELERATORS 1000000u
-#define LOAD 1.0 /* seats asked for, as a share of those there are */
+#define LOAD 1.0 /* requested accelerators, as a share of the capacity */
 #define HEADING "arrival_s,duration_s,accelerators,source"
 
-/* The number before the next comma, behind which @line is left; or NAN. */
+/* Read the number before the next comma, or NAN. @line then points behind the comma. */
 static double number(char **line)
 {
 	char *word = strsep(line, ","), *end;
@@ -24,21 +24,21 @@ static double number(char **line)
 	return *end ? NAN : value;
 }
 
-/* What is wrong with a line, or NULL. @line is taken apart. */
+/* Read a line, and return its error or NULL. The function changes @line. */
 static const char *read_line(char *line, double earliest_s, struct job *job)
 {
 	double accelerators;
 
 	job->arrival_s = number(&line);
 	if (!(job->arrival_s >= earliest_s && job->arrival_s <= MOST_S))
-		return "arrival_s must be seconds, not fewer than in the line before";
+		return "arrival_s must be seconds, not less than in the line before";
 	job->duration_s = number(&line);
 	if (!(job->duration_s > 0 && job->duration_s <= MOST_S))
 		return "duration_s must be seconds, more than 0";
 	accelerators = number(&line);
 	if (!(accelerators >= 1 && accelerators <= MOST_ACCELERATORS) ||
 	    accelerators != floor(accelerators))
-		return "accelerators must be a number of them, 1 or more";
+		return "accelerators must be an integer, 1 or more";
 	job->accelerators = accelerators;
 	job->drawn = !strcmp(line, "drawn");
 	if (!job->drawn && strcmp(line, "trace"))
@@ -46,7 +46,7 @@ static const char *read_line(char *line, double earliest_s, struct job *job)
 	return NULL;
 }
 
-/* Read up to @most jobs: how many, or -1 and why not. */
+/* Read up to @most jobs. Returns their number, or -1 with the error in @why. */
 int jobs_read(FILE *file, struct job *jobs, uint32_t most, char *why, size_t room)
 {
 	uint32_t count = 0, number = 0;
@@ -62,9 +62,9 @@ int jobs_read(FILE *file, struct job *jobs, uint32_t most, char *why, size_t roo
 		if (end && (!line[0] || line[0] == '#' || !strcmp(line, HEADING)))
 			continue;
 		if (!end)
-			wrong = "it has no end, is longer than 254 characters, or is no text";
+			wrong = "the line has no newline, or more than 254 characters, or is not text";
 		else if (count == most)
-			wrong = "there are too many jobs";
+			wrong = "too many jobs";
 		else
 			wrong = read_line(line, count ? jobs[count - 1].arrival_s : 0,
 					  &jobs[count]);
@@ -76,25 +76,25 @@ int jobs_read(FILE *file, struct job *jobs, uint32_t most, char *why, size_t roo
 	}
 	if (count)
 		return count;
-	snprintf(why, room, "there is no line of the form %s", HEADING);
+	snprintf(why, room, "no line with the heading %s", HEADING);
 	return -1;
 }
 
 /*
- * Two factors: one fits the arrivals into the time there is, the other the work to the
- * load. Where all arrive at once they do so at the beginning; where nothing fits, all
- * that there is stays for the shortest time.
+ * One factor fits the arrivals into the time of the demo, another fits the work to the load.
+ * If all jobs arrive at once, they arrive at the beginning. If no job counts, each job stays
+ * for the shortest time.
  */
-struct pace jobs_pace(struct job *jobs, uint32_t count, uint32_t seats, long long length_ms)
+struct pace jobs_pace(struct job *jobs, uint32_t count, uint32_t capacity, long long length_ms)
 {
 	double first = jobs[0].arrival_s, last = jobs[count - 1].arrival_s, asked = 0;
-	double longest_ms = (double)seats * length_ms;
+	double longest_ms = (double)capacity * length_ms;
 	struct pace pace = {};
 	uint32_t i;
 
 	for (i = 0; i < count; i++) {
 		jobs[i].duration_s = fmin(jobs[i].duration_s, LONGEST_S);
-		if (jobs[i].accelerators <= seats / 2)
+		if (jobs[i].accelerators <= capacity / 2)
 			asked += jobs[i].duration_s * jobs[i].accelerators;
 	}
 	if (last > first)
@@ -102,7 +102,7 @@ struct pace jobs_pace(struct job *jobs, uint32_t count, uint32_t seats, long lon
 	if (asked > 0)
 		pace.durations = LOAD * longest_ms / asked;
 	for (i = 0; i < count; i++) {
-		/* One that does not count may be longer than all that do. */
+		/* A job that does not count may be longer than all that do. */
 		double ends_ms = fmin(jobs[i].duration_s * pace.durations, longest_ms);
 
 		jobs[i].arrives_ms = (jobs[i].arrival_s - first) * pace.arrivals;

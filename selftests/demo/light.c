@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Light as the simulated hardware has it; nothing here asks the core where it should be. */
+/* Read the light of the simulated hardware. No function here uses the core's state. */
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
@@ -36,7 +36,7 @@ bool light_read(struct lit *lit)
 	return !fclose(file);
 }
 
-/* What the receivers of a slice should see: the lanes of each, by port. */
+/* Lanes that each receiver of a slice should see, by port. */
 static void expect_slice(const struct view *view, uint64_t *expected)
 {
 	uint32_t i;
@@ -93,7 +93,7 @@ static uint64_t fabric_seq(void)
 	return demo.sim.info.seq;
 }
 
-/* All that should be lit now; false while some slice is not as it should be. */
+/* Lanes that should be lit now. Returns false while a slice is not whole. */
 static bool expect_fabric(uint64_t *expected)
 {
 	struct view view;
@@ -111,7 +111,7 @@ static bool expect_fabric(uint64_t *expected)
 	return true;
 }
 
-/* One try: 0 right, 1 wrong, -1 something changed meanwhile. */
+/* Compare once: 0 if the light is right, 1 if it is wrong, -1 if a slice changed meanwhile. */
 static int check_once(char *what, size_t bytes)
 {
 	static uint64_t expected[PORTS_MAX];
@@ -123,7 +123,7 @@ static int check_once(char *what, size_t bytes)
 	if (!expect_fabric(expected))
 		return -1;
 	if (!light_read(&lit)) {
-		snprintf(what, bytes, "the simulator's hardware can't be read");
+		snprintf(what, bytes, "cannot read the simulator's hardware");
 		return 1;
 	}
 	for (port = 0; port < ports && !wrong; port++)
@@ -164,7 +164,7 @@ static void copy_file(const char *from, FILE *to)
 	fclose(file);
 }
 
-/* Written only if nothing changed meanwhile. The fabric is gated by the caller. */
+/* Write a snapshot if nothing changed meanwhile. The caller has called gate(). */
 void light_snapshot(void)
 {
 	char path[300], hardware[96];

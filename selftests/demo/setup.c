@@ -40,7 +40,7 @@ void setup_jobs(const char *path)
 
 void setup_time(void)
 {
-	struct pace pace = jobs_pace(demo.jobs, demo.jobs_count, demo.seats, demo.length_ms);
+	struct pace pace = jobs_pace(demo.jobs, demo.jobs_count, demo.capacity, demo.length_ms);
 	uint32_t i;
 
 	printf("demo: %u jobs; an hour between arrivals takes %.0f ms, an hour of work %.0f ms\n",
@@ -78,7 +78,7 @@ void setup_fabric(void)
 	}
 	sim_refresh(&demo.sim);
 	demo.planes = demo.sim.info.planes;
-	demo.seats = demo.sim.info.free;
+	demo.capacity = demo.sim.info.free;
 	if (demo.planes * demo.sim.info.accelerators > PORTS_MAX) {
 		fprintf(stderr, "the fabric has more than %u receivers\n", PORTS_MAX);
 		exit(1);

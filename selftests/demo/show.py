@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""The tables at the end of the demo, from build/demo.json; by hand: python3 show.py
-build/demo.json"""
+"""Print the tables of the demo: python3 show.py build/demo.json"""
 
 import collections
 import json
@@ -30,7 +29,7 @@ def show_jobs(record):
     print(f"{jobs['all']} jobs ({jobs['drawn']} of drawn shape): {jobs['served']} served, {jobs['refused']} refused, "
           f"{jobs['killed']} owners killed, {jobs['lost']} lost; {jobs['waited']} had to wait, "
           f"the last {jobs['cut_short']} were cut short")
-    print(f"served in spite of a failure in their slice: {jobs['served_though_hurt']}")
+    print(f"served despite a failure in their slice: {jobs['served_though_hurt']}")
     print(f"occupancy of {occupancy['accelerators']} accelerators: {occupancy['mean']:.1%} "
           f"({occupancy['least']:.0%} to {occupancy['most']:.0%}) over {occupancy['measured_s']:.0f} s")
     groups = collections.Counter((refusal["reason"], refusal["accelerators"]) for refusal in record["refusals"])
@@ -45,7 +44,7 @@ def show_failures(record):
     for failure in record["failures"]:
         kinds[failure["kind"]].append(failure)
     title("Failures")
-    print(f"{'kind':36}{'tried':>6}{'survived':>9}{'not':>5}   {'median':>9}{'longest':>9}  ms until told")
+    print(f"{'kind':36}{'tried':>6}{'survived':>9}{'not':>5}   {'median':>9}{'longest':>9}  ms until reported")
     for kind, failures in sorted(kinds.items()):
         took = [failure["took_ns"] / 1e6 for failure in failures]
         survived = sum(failure["survived"] for failure in failures)
@@ -53,7 +52,7 @@ def show_failures(record):
               f"{quantile(took, 0.5):9.1f}{max(took):9.1f}")
     for failure in record["failures"]:
         if not failure["survived"]:
-            again = "whole again when mended" if failure["whole_again"] else "NOT whole again"
+            again = "whole again after the repair" if failure["whole_again"] else "NOT whole again"
             print(f"  not survived: {failure['kind']}, {failure['target']}: {failure['end']}; {again}")
     kills = [failure["took_ns"] / 1e6 for failure in record["failures"] if failure["owner_killed"]]
     print(f"killed owners' accelerators free and dark within 100 ms: {sum(took <= 100 for took in kills)} of {len(kills)}"
@@ -90,13 +89,13 @@ def show_rest(record):
 def show(record):
     show_jobs(record)
     show_failures(record)
-    title(f"Failovers, where the time went ({record['machine']})")
+    title(f"Time of failovers ({record['machine']})")
     show_phases(record, "replaced", "accelerators with circuits replaced by spares")
-    show_phases(record, "moved", "circuits led round failed hardware")
+    show_phases(record, "moved", "circuits rerouted around failed hardware")
     dark = sum(not failover["modelled_ns"] for failover in record["failovers"])
-    print(f"{dark} accelerators without circuits, of jobs of one, were replaced too")
+    print(f"{dark} accelerators of jobs without circuits were also replaced")
     print("software: all phases without settle and relock, which the profile sets "
-          f"({record['settle_ns']} and {record['relock_ns']} ns) and which are shown as they really took;")
+          f"({record['settle_ns']} and {record['relock_ns']} ns) and which the columns show as measured;")
     print("modelled: nominal settle, relock and write times; detect, program: timers and scheduling of the machine")
     show_rest(record)
     title("Result")

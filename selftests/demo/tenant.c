@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The process of one job. It knows nothing but its own slice, and looks at the
- * simulated hardware to see whether its light is where it should be.
+ * The process of one job. It knows only its own slice, and checks its light in the simulated
+ * hardware.
  */
 #include <errno.h>
 #include <poll.h>
@@ -23,8 +23,8 @@ struct tenant {
 	int orders, slice;
 };
 
-static void tell(const struct tenant *tenant, enum note_kind kind, uint32_t value, uint32_t extra,
-		 const struct morph_event *event, const char *detail)
+static void send_note(const struct tenant *tenant, enum note_kind kind, uint32_t value,
+		      uint32_t extra, const struct morph_event *event, const char *detail)
 {
 	struct note note = {
 		.job = tenant->number,
@@ -41,7 +41,7 @@ static void tell(const struct tenant *tenant, enum note_kind kind, uint32_t valu
 		_exit(2);
 }
 
-/* ------------------------------------------------------------ what it knows */
+/* ------------------------------------------------------------ the view */
 
 static void read_path(const struct tenant *tenant, struct beam *beam)
 {
@@ -105,8 +105,8 @@ static int refresh(const struct tenant *tenant)
 }
 
 /*
- * Look whether the light is where it should be and nowhere else. What changes
- * meanwhile is looked at again; while the slice is being repaired nothing is said.
+ * Check that exactly the right receivers see light. If the slice changes meanwhile, check
+ * again. Report nothing while the driver repairs the slice.
  */
 static void check_light(const struct tenant *tenant)
 {
@@ -134,17 +134,17 @@ static void check_light(const struct tenant *tenant)
 	}
 	snprintf(text, sizeof(text), "slice %u: %s", view->slice, what);
 	text[159] = '\0';
-	tell(tenant, NOTE_WRONG, 0, 0, NULL, text);
+	send_note(tenant, NOTE_WRONG, 0, 0, NULL, text);
 }
 
-/* ------------------------------------------------------------- what it does */
+/* ------------------------------------------------------------- orders */
 
 static int refused(struct tenant *tenant, const struct morph_head *head, int error)
 {
 	tenant->view->reason = head->reason;
 	snprintf(tenant->view->detail, sizeof(tenant->view->detail), "%s",
 		 last_detail[0] ? last_detail : strerror(error));
-	tell(tenant, NOTE_REFUSED, error, 0, NULL, NULL);
+	send_note(tenant, NOTE_REFUSED, error, 0, NULL, NULL);
 	return -1;
 }
 
@@ -166,7 +166,7 @@ static int get_ring(struct tenant *tenant, uint32_t count)
 	int error;
 
 	if (count < 2)
-		return 0; /* nobody to send light to */
+		return 0; /* one rank sends no light */
 	do {
 		for (i = 0; i < count; i++)
 			changes[i] = change_add(i, (i + 1) % count);
@@ -174,7 +174,7 @@ static int get_ring(struct tenant *tenant, uint32_t count)
 		if (!txn_run(tenant->slice, changes, count, &args))
 			return 0;
 		error = errno;
-		/* Hardware of the slice failed just now; it is being repaired. */
+		/* A part of the slice has just failed, and the driver repairs the slice. */
 		if (error == EAGAIN)
 			poll(NULL, 0, 20);
 	} while (error == EAGAIN && now_ms() < until);
@@ -196,14 +196,14 @@ static void move_circuit(struct tenant *tenant, uint32_t flags)
 	args.head.flags = flags;
 	if (!flags) {
 		args.lease_ns = 0;
-		/* Elsewhere, so that there is something to settle. */
+		/* Use other planes, so that elements must settle. */
 		change.src_plane = (tenant->view->beam[0].tx + 1) % tenant->planes;
 		change.dst_plane = change.src_plane;
 	}
 	error = txn_run(tenant->slice, &change, 1, &args) ? errno : 0;
 	tenant->view->txn = args.out_txn;
 	refresh(tenant);
-	tell(tenant, NOTE_DONE, error, args.out_outcome, NULL, error ? last_detail : NULL);
+	send_note(tenant, NOTE_DONE, error, args.out_outcome, NULL, error ? last_detail : NULL);
 }
 
 static void commit(struct tenant *tenant)
@@ -213,7 +213,7 @@ static void commit(struct tenant *tenant)
 
 	error = txn_step(tenant->slice, tenant->view->txn, MORPH_TXN_COMMIT, 0, &args) ? errno : 0;
 	refresh(tenant);
-	tell(tenant, NOTE_DONE, error, args.out_outcome, NULL, NULL);
+	send_note(tenant, NOTE_DONE, error, args.out_outcome, NULL, NULL);
 }
 
 static void read_event(struct tenant *tenant)
@@ -223,12 +223,12 @@ static void read_event(struct tenant *tenant)
 	if (read(tenant->slice, &event, sizeof(event)) != sizeof(event))
 		return;
 	refresh(tenant);
-	tell(tenant, NOTE_EVENT, 0, 0, &event, NULL);
+	send_note(tenant, NOTE_EVENT, 0, 0, &event, NULL);
 	if (event.type == MORPH_EVENT_RECOVERED)
 		check_light(tenant);
 }
 
-/* False: it is over. */
+/* Execute the next order. Returns false at the end. */
 static bool obey(struct tenant *tenant)
 {
 	uint32_t verb;
@@ -247,10 +247,10 @@ static bool obey(struct tenant *tenant)
 		break;
 	case ORDER_LOOK:
 		refresh(tenant);
-		tell(tenant, NOTE_DONE, 0, 0, NULL, NULL);
+		send_note(tenant, NOTE_DONE, 0, 0, NULL, NULL);
 		break;
 	case ORDER_END:
-		/* Once more: it was right from the first to the last moment. */
+		/* Check again: the light must be right until the end. */
 		check_light(tenant);
 		return false;
 	}
@@ -277,7 +277,7 @@ int tenant_main(uint32_t number, struct job *job, int orders)
 		return 0;
 	check_light(&tenant);
 	refresh(&tenant);
-	tell(&tenant, NOTE_READY, 0, 0, NULL, NULL);
+	send_note(&tenant, NOTE_READY, 0, 0, NULL, NULL);
 	files[0] = (struct pollfd){ .fd = tenant.slice, .events = POLLIN };
 	files[1] = (struct pollfd){ .fd = orders, .events = POLLIN };
 	for (;;) {

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: GPL-2.0-only
-"""Does the light of a snapshot come from where its circuits say? Traced from the profile, by
-neither core nor simulator.
+"""Check that the light of a snapshot comes from the lasers of its circuits. The script traces it
+from the profile, independent of core and simulator.
 
 A snapshot is the simulator's file "hardware" and a line for each circuit: circuit N job N tx PORT
 rx PORT lanes MASK.
@@ -48,7 +48,7 @@ def lanes_of(mask):
 
 
 def trace(profile, snapshot):
-    """What each laser alone sends where: {(receiver, lane): {laser: mdbm}}."""
+    """Power of each laser at each receiver: {(receiver, lane): {laser: mdbm}}."""
     arriving = {}
     parameters = profile.parameters
     planes = parameters["planes"]
@@ -67,7 +67,7 @@ def trace(profile, snapshot):
 
 
 def check(profile, path):
-    """Sentences about what is wrong in a snapshot, and how many circuits were traced."""
+    """The errors of a snapshot as sentences, and the number of its circuits."""
     snapshot = Snapshot(path)
     arriving = trace(profile, snapshot)
     sensitivity = profile.parameters["sensitivity_mdbm"]
@@ -80,5 +80,5 @@ def check(profile, path):
             wrong.append(f"receiver {rx} should see lane {lane} of laser {tx} alone, sees {bright.get((rx, lane))}")
     for place, sources in bright.items():
         if sources and place not in expected:
-            wrong.append(f"receiver {place[0]} sees lane {place[1]} of {sources}, though no circuit ends there")
+            wrong.append(f"receiver {place[0]} sees lane {place[1]} of {sources}, but no circuit ends there")
     return wrong, len(snapshot.circuits)

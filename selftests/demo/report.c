@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* What the demo says while it runs, and the record that it leaves. */
+/* The progress of the demo, and its record as JSON. */
 #include <string.h>
 
 #include "demo.h"
@@ -7,8 +7,8 @@
 #define PROGRESS_MS 5000
 
 static const char *const outcome_names[] = {
-	"nothing was done", "committed", "rolled back", "broken",      "prepared",
-	"revoked",	    "expired",	 "running",	"unconfirmed",
+	"no change", "committed", "rolled back", "broken",	"prepared",
+	"revoked",   "expired",	  "running",	 "unconfirmed",
 };
 
 static const char *const reason_names[] = {
@@ -61,8 +61,8 @@ static uint32_t failures_ended(bool survived)
 	return count;
 }
 
-/* A line at a time, for it may go to a file. */
-void tell_progress(bool last)
+/* Buffer by line, because the output may be a file. */
+void report_progress(bool last)
 {
 	static long long said;
 	long long now = now_ms();
@@ -73,7 +73,7 @@ void tell_progress(bool last)
 	printf("%4lld s  %2u of %u accelerators held  "
 	       "jobs: %u served, %u running, %u queued, %u refused, %u killed  "
 	       "failures: %u survived, %u not\n",
-	       (now - demo.begin_ms) / 1000, seats_held(), demo.seats, jobs_at(STAGE_SERVED),
+	       (now - demo.begin_ms) / 1000, seats_held(), demo.capacity, jobs_at(STAGE_SERVED),
 	       jobs_at(STAGE_RUNNING), jobs_at(STAGE_QUEUED), jobs_at(STAGE_REFUSED),
 	       jobs_at(STAGE_KILLED), failures_ended(true), failures_ended(false));
 	fflush(stdout);
@@ -98,7 +98,7 @@ static void member(FILE *file, const char *key, const char *string)
 	text(file, string);
 }
 
-static void tell_refusals(FILE *file)
+static void write_refusals(FILE *file)
 {
 	const char *comma = "";
 	uint32_t i;
@@ -120,7 +120,7 @@ static void tell_refusals(FILE *file)
 	fprintf(file, "],\n");
 }
 
-static void tell_jobs(FILE *file)
+static void write_jobs(FILE *file)
 {
 	uint32_t hurt = 0, drawn = 0, i;
 
@@ -134,10 +134,10 @@ static void tell_jobs(FILE *file)
 		"\"cut_short\": %u, \"served_though_hurt\": %u},\n",
 		demo.jobs_count, drawn, jobs_at(STAGE_SERVED), jobs_at(STAGE_REFUSED),
 		jobs_at(STAGE_KILLED), jobs_at(STAGE_LOST), demo.waited, demo.cut, hurt);
-	tell_refusals(file);
+	write_refusals(file);
 }
 
-static void tell_occupancy(FILE *file)
+static void write_occupancy(FILE *file)
 {
 	long long until = demo.measured_until_ms ? demo.measured_until_ms : demo.sampled_ms;
 	long long span = until - demo.measured_from_ms;
@@ -145,12 +145,12 @@ static void tell_occupancy(FILE *file)
 	fprintf(file,
 		" \"occupancy\": {\"accelerators\": %u, \"mean\": %.4f, "
 		"\"least\": %.4f, \"most\": %.4f, \"measured_s\": %.1f},\n",
-		demo.seats, span > 0 ? demo.held_ms / span / demo.seats : 0.0,
-		(double)demo.held_least / demo.seats, (double)demo.held_most / demo.seats,
+		demo.capacity, span > 0 ? demo.held_ms / span / demo.capacity : 0.0,
+		(double)demo.held_least / demo.capacity, (double)demo.held_most / demo.capacity,
 		span / 1000.0);
 }
 
-static void tell_failures(FILE *file)
+static void write_failures(FILE *file)
 {
 	uint32_t i;
 
@@ -178,7 +178,7 @@ static void tell_failures(FILE *file)
 	fprintf(file, "],\n");
 }
 
-static void tell_failovers(FILE *file)
+static void write_failovers(FILE *file)
 {
 	uint32_t i, phase;
 
@@ -202,7 +202,7 @@ static void tell_failovers(FILE *file)
 	fprintf(file, "],\n");
 }
 
-static void tell_rest(FILE *file)
+static void write_rest(FILE *file)
 {
 	uint32_t i;
 
@@ -225,7 +225,7 @@ static void tell_rest(FILE *file)
 	fprintf(file, "]\n}\n");
 }
 
-bool tell_record(const char *path)
+bool write_record(const char *path)
 {
 	FILE *file = fopen(path, "w");
 
@@ -237,10 +237,10 @@ bool tell_record(const char *path)
 	fprintf(file, ",\n \"settle_ns\": %llu, \"relock_ns\": %llu,\n",
 		(unsigned long long)demo.sim.info.settle_ns,
 		(unsigned long long)demo.sim.info.relock_ns);
-	tell_jobs(file);
-	tell_occupancy(file);
-	tell_failures(file);
-	tell_failovers(file);
-	tell_rest(file);
+	write_jobs(file);
+	write_occupancy(file);
+	write_failures(file);
+	write_failovers(file);
+	write_rest(file);
 	return !fclose(file);
 }
