@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: MIT
 /*
- * Run a job that survives failovers: create a slice, light a ring over its ranks, and follow its
- * events. The driver replaces a failed accelerator by itself; the launcher only has to start the
+ * Run a job that survives failovers: create a slice, light a ring over its ranks, and follow
+ * its events. The driver replaces a failed accelerator by itself. The launcher only starts the
  * process of that rank again, on the accelerator that has taken over.
  *
  *	survive FABRIC RANKS [FAILOVERS]
  *
- * The program ends after FAILOVERS completed failovers (default: never), or when the slice or the
- * fabric is gone.
+ * The program ends after FAILOVERS completed failovers (default: never), or when the slice or
+ * the fabric is gone.
  *
  * cc survive.c $(pkg-config --cflags --libs libmorph)
  */
@@ -96,7 +96,7 @@ static int handle_event(struct job *job, const struct morph_object *event)
 	}
 }
 
-/* Wait for events and handle them. A program with its own poll loop polls morph_slice_get_fd(). */
+/* Wait for events and handle them. A program with its own loop polls morph_slice_get_fd(). */
 static int handle_events(struct job *job)
 {
 	struct morph_list *events = NULL;

@@ -10,23 +10,22 @@ import os
 import sys
 
 ENVIRONMENT = (
-    ("NO_COLOR", "When set and not empty, tables are not coloured; nor are they when standard "
-                 "output is no terminal."),
-    ("MORPH_RECORD", "Write all that passes between the tool and the kernel to this file."),
-    ("MORPHCTL_REPLAY", "Talk to no kernel: answer from a file that MORPH_RECORD wrote, and abort "
-                        "when it does not fit."),
-    ("MORPHCTL_SIM", "Where the files of simulated fabrics are, instead of "
-                     "/sys/kernel/debug/morph_sim."),
+    ("NO_COLOR", "If set and not empty, tables have no colour. They also have none if standard "
+                 "output is not a terminal."),
+    ("MORPH_RECORD", "Record all messages between the tool and the kernel in this file."),
+    ("MORPHCTL_REPLAY", "Replay a file that MORPH_RECORD wrote instead of calling the kernel. "
+                        "Abort if a message differs."),
+    ("MORPHCTL_SIM", "Directory with the files of simulated fabrics (default: "
+                     "/sys/kernel/debug/morph_sim)."),
 )
 
-NUMBERS = ("Numbers have the units that the endings of their names tell: -ns nanoseconds, -mbps "
-           "megabits per second, -mdb and -mdbm thousandths of a dB and a dBm. Tables show them in "
-           "larger units; JSON has them as they are. A number above 2^63 - 1 is written in JSON as "
-           "a string of digits.")
+NUMBERS = ("The ending of a name is the unit of its number: -ns nanoseconds, -mbps megabits per "
+           "second, -mdb and -mdbm thousandths of a dB and of a dBm. Tables show larger units; JSON "
+           "does not convert. JSON has a number above 2^63 - 1 as a string of digits.")
 
-STABLE = ("JSON output is stable: its keys are attribute names, those of the netlink specification "
-          "for all that the kernel tells, and new versions only add to them. Tables are for people "
-          "and may change.")
+STABLE = ("JSON output is stable. Keys are attribute names of the netlink specification where the "
+          "values come from the kernel, and new versions only add keys. Tables are for people and "
+          "may change.")
 
 
 def escape(text):
