@@ -197,7 +197,7 @@ class Description:
             except OSError as error:
                 raise place.wrong(f"{other}: {error.strerror}") from None
             if "constants" in constants:
-                raise constants["constants"][1].wrong("must not refer to others in its turn")
+                raise constants["constants"][1].wrong("must not refer to another file")
             self.parts = {**constants, **self.parts}
 
     @staticmethod

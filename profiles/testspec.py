@@ -236,7 +236,7 @@ def by_chance(tap, room, seed, count):
             print("#", traceback.format_exc().rstrip().replace("\n", "\n# "))
             os.replace(room.path, f"{room.path}.{number}")
     tap.check(not bad, f"by chance: of {count} of seed {seed} {refused} are refused with their place, "
-                       "the others are sound")
+                       "the others are valid")
     tap.check(count < 100 or count // 2 < refused < count, "by chance: some are refused, some are not")
     return not bad
 

@@ -179,7 +179,7 @@ static void ring_map(int slice, unsigned int schedule, struct morph_device_ring 
 	ring->base = mmap(NULL, MORPH_RING_BYTES(ENTRIES), PROT_READ | PROT_WRITE, MAP_SHARED,
 			  slice, (off_t)MORPH_RING_OFFSET(setup.out_ring));
 	if (ring->base == MAP_FAILED)
-		stop("mmap of a ring");
+		stop("mmap of a queue");
 }
 
 /* From the submission until the answer that the step is lit, without a system call. */
@@ -189,14 +189,14 @@ static double ring_step(struct morph_device_ring *ring, uint64_t position)
 	uint64_t begin = now_ns(), took;
 
 	if (morph_device_submit(ring, MORPH_DEVICE_GO, 0, 0, position))
-		stop("a full ring");
+		stop("a full queue");
 	while (!morph_device_answered(ring, &answer))
 		;
 	took = now_ns() - begin;
 	if (answer.error || answer.position != position)
-		wrong("step by ring: error %u, position %llu", answer.error, answer.position);
+		wrong("step by queue: error %u, position %llu", answer.error, answer.position);
 	if (morph_device_asleep(ring))
-		wrong("the thread of the ring went to sleep");
+		wrong("the thread of the queue went to sleep");
 	return took;
 }
 

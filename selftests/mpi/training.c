@@ -165,7 +165,7 @@ static void take_turns(void)
 		pthread_create(&threads[at], NULL, sum_till_others_are_done, &comms[at]);
 	for (int at = 0; at < TURNS; at++) {
 		MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, gradients);
-		check(sum == 2, "a sum between those of others");
+		check(sum == 2, "a sum while other threads sum");
 	}
 	__atomic_store_n(&others_are_done, 1, __ATOMIC_RELEASE);
 	for (int at = 0; at < 2; at++) {

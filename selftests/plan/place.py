@@ -170,7 +170,7 @@ def among_others(rack):
     plan = rack.ask("place", "stitched", "--shape", "2x4x4", "--apply")
     assert plan["tier"] == "stitched"
     assert not {rank["host"] for rank in plan["rank"]} & set(TENANTS)
-    assert any(set(circuit["host"]) & set(TENANTS) for circuit in plan["circuit"]), "no light crosses others' servers"
+    assert any(set(circuit["host"]) & set(TENANTS) for circuit in plan["circuit"]), "no light crosses the servers of other tenants"
     assert not {guide for circuit in plan["circuit"] for guide in circuit.get("guide", [])} & lit
     check_lit(rack, "stitched", plan)
     after = [circuit for circuit in held(rack.ask("circuit", "list")) if circuit[0] != plan["slice"]["id"]]

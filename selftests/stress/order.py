@@ -286,13 +286,13 @@ def rings_answer_in_order(lines):
             answers[ring].append(words[3])
             if answers[ring] != asked[ring][:len(answers[ring])]:
                 yield f"ring {':'.join(ring)}: answer {words[3]} is out of turn"
-        elif words[0] == "spoilt":
-            ends[ring].append("spoilt")
+        elif words[0] == "corrupt":
+            ends[ring].append("corrupt")
         elif words[0] in ("drained", "halted"):
             if len(answers[ring]) < len(asked[ring]):
                 yield f"ring {':'.join(ring)}: {len(asked[ring]) - len(answers[ring])} submissions were not answered"
             if (words[0] == "halted") != bool(ends[ring]):
-                yield f"ring {':'.join(ring)} was {words[0]}, of its entries {len(ends[ring])} mean nothing"
+                yield f"ring {':'.join(ring)} was {words[0]}, and {len(ends[ring])} of its entries are invalid"
 
 
 def memory_is_given_back(lines, locked_kb):

@@ -261,9 +261,9 @@ def darkness_has_a_cause(profile, snapshot):
         if circuit["state"] != FAILED:
             continue
         if not any((PARTS[kind], number) in bad for kind, number in places_of(profile, circuit)):
-            yield f"{name_of(circuit)} is dark, and all that it needs is well"
+            yield f"{name_of(circuit)} is dark, but all its hardware is healthy"
         if states[circuit["slice"]] == SLICE_OK:
-            yield f"{name_of(circuit)} is dark, and its slice says that it is well"
+            yield f"{name_of(circuit)} is dark, but its slice is in state ok"
 
 
 # ------------------------------------------------------------------------------------- accelerators
@@ -436,7 +436,7 @@ def key_of(event):
     return event["type"], event["seq"], event["time_ns"]
 
 
-def mismatch(told, read, emptied):
+def mismatch(sent, read, emptied):
     """Return a description of the first event that differs from the monitor's next event, or None.
     """
     at = 0
@@ -444,23 +444,23 @@ def mismatch(told, read, emptied):
         if event["type"] == EVENT_LOST:
             at += event["lost"]
             continue
-        if at >= len(told) or key_of(told[at]) != key_of(event):
-            return f"event {at}: read {key_of(event)}, told {key_of(told[at]) if at < len(told) else 'nothing more'}"
+        if at >= len(sent) or key_of(sent[at]) != key_of(event):
+            return f"event {at}: read {key_of(event)}, sent {key_of(sent[at]) if at < len(sent) else 'nothing more'}"
         at += 1
-    if at > len(told) or (emptied and at < len(told)):
-        return f"{at} events were read or announced as lost, {len(told)} told"
+    if at > len(sent) or (emptied and at < len(sent)):
+        return f"{at} events were read or announced as lost, {len(sent)} sent"
     return None
 
 
-def events_are_whole(told, read, since, emptied):
+def events_are_whole(sent, read, since, emptied):
     """The events of a file are those that the monitor received for its slice, in order. Events for
     lost ones announce gaps.
 
-    @told are the events of one slice since its creation. @read are those of its first file, opened
+    @sent are the events of one slice since its creation. @read are those of its first file, opened
     at the fabric's seq @since. With @emptied its queue is empty.
     """
-    early = [index for index, event in enumerate(told) if event["seq"] <= since]
-    findings = [mismatch(told[skipped:], read, emptied) for skipped in (0, *(index + 1 for index in early))]
+    early = [index for index, event in enumerate(sent) if event["seq"] <= since]
+    findings = [mismatch(sent[skipped:], read, emptied) for skipped in (0, *(index + 1 for index in early))]
     if all(findings):
         yield findings[0]
 

@@ -159,12 +159,12 @@ static bool is_full(const struct tenant_ring *ring)
 static void submit(struct tenant *t, struct tenant_ring *ring, unsigned int op, unsigned int which,
 		   uint64_t position)
 {
-	const char *word = op == WORST_OP ? "spoilt" : "submitted";
+	const char *word = op == WORST_OP ? "corrupt" : "submitted";
 
-	if (is_full(ring) || ring->spoilt)
+	if (is_full(ring) || ring->corrupt)
 		return;
 	actor_tell(&t->actor, "%s %u %u %u", word, ring->slice, ring->number, ring->tag);
-	ring->spoilt = op == WORST_OP;
+	ring->corrupt = op == WORST_OP;
 	morph_device_submit(&ring->device, op, ring->tag++, which, position);
 }
 
@@ -267,7 +267,7 @@ static bool has_answered(struct tenant *t, struct tenant_ring *ring)
 	wake(t, ring);
 	read_answers(t, ring);
 	return state != MORPH_RING_RUNNING ||
-	       (!ring->spoilt && ring->device.seen == ring->device.submitted);
+	       (!ring->corrupt && ring->device.seen == ring->device.submitted);
 }
 
 void rings_settle(struct tenant *t)

@@ -48,7 +48,7 @@ struct tenant_ring {
 	size_t bytes;
 	struct morph_device_ring device;
 	unsigned int tag; /* tag of the next entry */
-	bool spoilt; /* an entry was invalid: the driver answers none after it */
+	bool corrupt; /* an entry was invalid: the driver answers none after it */
 };
 
 /*

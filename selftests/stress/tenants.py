@@ -34,7 +34,7 @@ class Tenants(Scene):
             end.setblocking(False)
         self.actors, self.dead = {}, []
         self.findings = []
-        self.told, self.accidents, self.schedules = collections.defaultdict(list), collections.Counter(), collections.Counter()
+        self.sent, self.accidents, self.schedules = collections.defaultdict(list), collections.Counter(), collections.Counter()
 
     def begin(self):
         """The fabric and all actors."""
@@ -213,9 +213,9 @@ class Tenants(Scene):
         """Check the events that tenants have read, after they have read all."""
         self.listen()
         for event in self.monitor.events():
-            self.told[event["slice"]].append(event)
+            self.sent[event["slice"]].append(event)
         if self.monitor.overrun:
-            raise Wrong("the monitor has lost notifications; what tenants have read can't be told")
+            raise Wrong("the monitor lost notifications, so the events of tenants cannot be compared")
         self.findings = [f"{actor.log}: {sentence}" for actor in (*self.actors.values(), *self.dead)
                          if actor.role == "tenant" for sentence in self.check_reader(actor)]
         return self.findings
@@ -235,7 +235,7 @@ class Tenants(Scene):
                 else:
                     one["whole"] = False
         for one in files.values():
-            yield from proof.events_are_whole(self.told[one["slice"]], one["read"], one["since"], one["whole"])
+            yield from proof.events_are_whole(self.sent[one["slice"]], one["read"], one["since"], one["whole"])
 
     def play(self, acts):
         """Run a number of acts of all actors together; return the number of quiet points."""

@@ -74,7 +74,7 @@ class Maker:
                 state = self.states[index] if self.pins[index] else ways[0]
                 if onward >= 0 and state in ways and index not in elements:
                     queue.append((onward, guides, elements + [index], states + [state]))
-        raise AssertionError(f"no way from {source} to {target}")
+        raise AssertionError(f"no path from {source} to {target}")
 
     def circuit(self, slice_, number, lanes, **ends):
         """A lit circuit; ends as netlink names them."""
@@ -318,7 +318,7 @@ def light_of_lanes_that_nobody_asked_for():
 def darkness_that_nobody_has_caused():
     def doctor(taken):
         of(taken, "circuit", slice=12).update(state=FAILED)
-    finds(proof.darkness_has_a_cause, doctor, "circuit 12:0 is dark, and all that it needs is well", "says that it is well")
+    finds(proof.darkness_has_a_cause, doctor, "circuit 12:0 is dark, but all its hardware is healthy", "its slice is in state ok")
     taken = SERVER.snapshot()
     doctor(taken)
     of(taken, "slice", id=12)["state"] = NUMBERS["MORPH_SLICE_DEGRADED"]
@@ -637,14 +637,14 @@ def ring_that_is_out_of_order():
     def found(text):
         return list(order.rings_answer_in_order(lines_of("submitted 1 1 0\nsubmitted 1 1 1\nsubmitted 1 2 0\n" + text)))
     assert not found("answered 1 1 0 0\nanswered 1 2 0 0\nanswered 1 1 1 EINVAL\ndrained 1 1\ndrained 1 2")
-    assert not found("answered 1 1 0 0\nspoilt 1 1 2") and not found("answered 1 2 0 0\nspoilt 1 2 1\nhalted 1 2")
+    assert not found("answered 1 1 0 0\ncorrupt 1 1 2") and not found("answered 1 2 0 0\ncorrupt 1 2 1\nhalted 1 2")
     assert "out of turn" in found("answered 1 1 1 0")[0]
     assert "out of turn" in found("answered 1 1 0 0\nanswered 1 1 0 0")[0], "one twice"
     assert "out of turn" in found("answered 1 2 0 0\nanswered 1 2 1 0")[0], "one that was not submitted"
     assert "1 submissions were not answered" in found("answered 1 1 0 0\ndrained 1 1")[0]
-    assert "1 submissions were not answered" in found("spoilt 1 2 1\nhalted 1 2")[0]
+    assert "1 submissions were not answered" in found("corrupt 1 2 1\nhalted 1 2")[0]
     assert "was halted" in found("answered 1 2 0 0\nhalted 1 2")[0], "by nothing"
-    assert "was drained" in found("answered 1 2 0 0\nspoilt 1 2 1\ndrained 1 2")[0], "what means nothing was swallowed"
+    assert "was drained" in found("answered 1 2 0 0\ncorrupt 1 2 1\ndrained 1 2")[0], "an invalid entry was accepted"
 
 
 def pages_that_stay_pinned():

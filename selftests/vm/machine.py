@@ -187,7 +187,7 @@ class Machine:
         words = [*APPEND, *(DEBUG if self.kernel.config else ()), "firmware_class.path=" + os.path.join(BUILD, "firmware"), "MORPH_TOP=" + TOP,
                  "MORPH_RESULTS=" + results, "MORPH_MODULES=" + self.kernel.modules, *self.append]
         count = ["-icount", "shift=0,sleep=off"] if self.counts else []
-        # An emulator executes string instructions byte by byte. Tell the kernel that they are slow.
+        # An emulator executes string instructions byte by byte. Mark them as slow for the kernel.
         cpu = "max" if self.accel == "kvm" else "max,erms=off,fsrm=off"
         if self.interactive:
             words.append("MORPH_TERMINAL=/dev/hvc0")

@@ -573,7 +573,7 @@ static void check_end(struct world *world)
 	}
 }
 
-const char *world_run(struct world *world, const struct program *program, bool told)
+const char *world_run(struct world *world, const struct program *program, bool verbose)
 {
 	world->wrong[0] = '\0';
 	for (unsigned int at = 0; at < program->count; at++) {
@@ -585,7 +585,7 @@ const char *world_run(struct world *world, const struct program *program, bool t
 		error = run_call(world, call);
 		if (call->fail)
 			set_fail(world, 0);
-		if (told)
+		if (verbose)
 			printf("# %2u %s: %s\n", at + 1, commands[call->command].name,
 			       error ? strerror(error) : "ok");
 	}

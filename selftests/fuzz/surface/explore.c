@@ -19,7 +19,7 @@
 
 #define COVER_WORDS (256u << 10)
 #define SEEN_BITS 20u
-#define TOLD_EVERY_MS 10000
+#define REPORT_EVERY_MS 10000
 
 struct search {
 	struct world *world;
@@ -132,7 +132,7 @@ const char *explore(struct world *world, struct program *corpus, unsigned int co
 		    unsigned int most, unsigned int seconds, bool led)
 {
 	struct search search = { .world = world, .results = getenv("RESULTS") ?: "/tmp" };
-	long long now = now_ms(), until = now + seconds * 1000ll, told = now;
+	long long now = now_ms(), until = now + seconds * 1000ll, reported = now;
 	const char *wrong = NULL;
 	unsigned int given = count;
 	char name[64];
@@ -157,9 +157,9 @@ const char *explore(struct world *world, struct program *corpus, unsigned int co
 			corpus[count++] = program;
 		}
 		now = now_ms();
-		if (now < told + TOLD_EVERY_MS)
+		if (now < reported + REPORT_EVERY_MS)
 			continue;
-		told = now;
+		reported = now;
 		progress("%u programs, %u places, %u kept, %u fabrics, %lld s left", search.runs,
 			 search.points, count, world_fabrics(world), (until - now) / 1000);
 	}

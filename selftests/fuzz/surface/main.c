@@ -81,14 +81,14 @@ static bool survives_text(const struct program *program)
 	return !strcmp(text, again);
 }
 
-static int run_all(struct world *world, bool told)
+static int run_all(struct world *world, bool verbose)
 {
 	int status = 0;
 
 	printf("1..%u\n", corpus_count);
 	for (unsigned int at = 0; at < corpus_count; at++) {
 		const char *slash = strrchr(names[at], '/');
-		const char *wrong = world_run(world, &corpus[at], told);
+		const char *wrong = world_run(world, &corpus[at], verbose);
 
 		if (!wrong && !survives_text(&corpus[at]))
 			wrong = "its text is not read as it was written";
@@ -117,12 +117,12 @@ int main(int argc, char **argv)
 {
 	bool led = argc > 1 && !strcmp(argv[1], "explore");
 	bool exploring = led || (argc > 1 && !strcmp(argv[1], "blind"));
-	bool told = argc > 1 && !strcmp(argv[1], "-v");
+	bool verbose = argc > 1 && !strcmp(argv[1], "-v");
 	struct world *world;
 	int status;
 
 	printf("KTAP version 1\n");
-	for (int at = 1 + told; at < argc && !exploring; at++)
+	for (int at = 1 + verbose; at < argc && !exploring; at++)
 		load(argv[at]);
 	if (!corpus_count)
 		load_all(SEEDS);
@@ -131,7 +131,7 @@ int main(int argc, char **argv)
 		random_state = argc > 3 ? strtoull(argv[3], NULL, 0) : 1;
 		status = run_explore(world, argc > 2 ? (unsigned int)atoi(argv[2]) : 60, led);
 	} else {
-		status = run_all(world, told);
+		status = run_all(world, verbose);
 	}
 	world_close(world);
 	return status;

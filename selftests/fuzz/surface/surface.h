@@ -136,8 +136,8 @@ struct world;
 
 struct world *world_open(void);
 void world_close(struct world *world);
-/* Return NULL, or a description of an error. @told: print the outcome of each call. */
-const char *world_run(struct world *world, const struct program *program, bool told);
+/* Return NULL, or a description of an error. @verbose: print the outcome of each call. */
+const char *world_run(struct world *world, const struct program *program, bool verbose);
 unsigned int world_fabrics(const struct world *world); /* number of fabrics that were used up */
 
 /* -------------------------------------------------------------------- rings */
