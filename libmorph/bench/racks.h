@@ -57,7 +57,7 @@ uint16_t racks_box(uint32_t size, uint32_t at);
  */
 void racks_fill(struct racks *racks, uint64_t seed, uint32_t free_permille);
 
-/* The free sites of a rack. */
+/* The free servers of a rack. */
 uint16_t racks_free(const struct racks *racks, uint32_t rack);
 
 /* Whether 32 accelerators have an aligned box there. */

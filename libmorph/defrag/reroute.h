@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /*
- * Rerouting: the circuits between the sites of a rack. Some are lit and can move, others are new.
+ * Rerouting: the circuits of a rack. A circuit begins and ends at a site, which is a server or a
+ * part of it. Some circuits are lit and can move, others are new.
  * The search finds routes for all, moves few lit circuits, and orders the moves so that circuits
  * stay lit.
  * Fibres between two sites are interchangeable, so a route is a list of sites. Each circuit has its

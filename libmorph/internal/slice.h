@@ -23,7 +23,7 @@ int morph_slice_check(struct morph_fabric *fabric, const struct morph_request *r
 uint32_t morph_slice_number(const struct morph_slice *slice);
 
 /**
- * morph_slice_circuit_path() - the way of a circuit
+ * morph_slice_circuit_path() - read the path of a circuit
  * @slice: the slice
  * @circuit: its number
  * @out: object of type "circuit" with id, guide, element and element-state
@@ -34,7 +34,7 @@ int morph_slice_circuit_path(struct morph_slice *slice, uint32_t circuit,
 			     struct morph_object **out);
 
 /**
- * morph_slice_report() - tell a suspicion about a rank's accelerator
+ * morph_slice_report() - report a suspicion about a rank's accelerator
  * @slice: the slice
  * @rank: which one
  * @state: enum morph_slice_state afterwards; may be NULL

@@ -16,11 +16,11 @@
 int morph_traffic_add_link(struct morph_traffic *te, double capacity);
 
 /**
- * morph_traffic_add_path() - a way that a demand may take
+ * morph_traffic_add_path() - add a path that a demand may take
  * @te: the problem
  * @demand: its number
- * @links: the links on the way, each once
- * @count: how many; none for a way that shares nothing
+ * @links: the links of the path, each once
+ * @count: how many; none for a path that shares nothing
  *
  * Return: the path's number, counted from 0; -ENOENT (no such demand or link), -EINVAL (a link
  * twice), -E2BIG (more than 2^20 paths, or 64 links on one) or -ENOMEM.

@@ -21,11 +21,11 @@ struct stepping {
 	uint32_t wrong_step, wrong_circuit; /* where loading is refused */
 	uint32_t growing; /* steps more with each look at a schedule */
 	uint32_t asked; /* commands about schedules and rings */
-	uint64_t position; /* that is lit */
+	uint64_t position; /* lit position */
 	struct morph_ring_page *ring; /* NULL: none */
 	uint32_t ring_state, answered, closed, woken;
-	struct morph_state_page *page; /* as it was mapped last */
-	uint32_t page_ranks; /* that it tells */
+	struct morph_state_page *page; /* the last mapping */
+	uint32_t page_ranks; /* ranks in the page */
 };
 
 extern struct stepping stepping;

@@ -92,8 +92,8 @@ struct morph_accelerator_opts {
 };
 
 /**
- * morph_admin_accelerator_set() - make an accelerator a spare or an ordinary one, or
- * tell its PCI address
+ * morph_admin_accelerator_set() - change whether an accelerator is a spare,
+ * or set its PCI address
  * @ctx: the context
  * @fabric: its fabric
  * @accelerator: its index

@@ -83,8 +83,8 @@ int morph_monitor_wait(struct morph_monitor *monitor, int64_t timeout_ns);
  * morph_monitor_read() - read notifications
  * @monitor: the monitor
  * @out: objects of the types fabric, accelerator, slice, txn, hardware and event;
- *       morph_object_command() tells the notification. Where the kernel had to drop
- *       some, an object of type "resync" follows what it kept: dump again
+ *       morph_object_command() names the notification. If the kernel dropped some, an
+ *       object of type "resync" follows the last one that it kept: dump again
  *
  * Does not wait.
  *
