@@ -17,9 +17,9 @@
  *	slack of the light + cheapest chain of arcs from its place to the receiver
  *
  * never exceeds the remaining cost, whatever the prices are, and no step lowers it by more
- * than its own cost: the bound is admissible and consistent. With these prices it is exact
- * if the cost of crossing a place is the sum of a part for the entry and a part for the
- * exit, as in all interposers. toll.c finds chains at request time.
+ * than its own cost: the bound is admissible and consistent. It is exact if the cost of
+ * crossing a place is the sum of an entry part and an exit part. This holds in all
+ * interposers. toll.c finds chains at request time.
  *
  * Elements of receivers are separate places, so that the search drops light at once that
  * can only end at a wrong receiver.

@@ -30,9 +30,9 @@ void fenced_clear(struct morph_ledger *ledger);
 int fenced_ask(struct morph_request *request, uint64_t *seed);
 
 /*
- * Give the circuits of a plan for one rack, not yet taken, random free paths, as after a long time
- * of operation: up to @detour additional hops, or any path for 0. False: some circuit has no path,
- * and the plan is lost.
+ * Reroute the circuits of a plan for one rack, not yet taken, over random free paths, as after a
+ * long time of operation. A path has up to @detour additional hops, or any number for 0. Returns
+ * false if a circuit has no path; the plan is then lost.
  */
 bool fenced_scatter(struct morph_ledger *ledger, struct morph_plan *plan, uint32_t detour,
 		    uint64_t *seed);

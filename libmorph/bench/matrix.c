@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Dispatch of experts' tokens: the length of plans beside the load of the fullest port, the
- * planning time, and the results of exact decomposition and integer programs on the same matrices.
+ * Dispatch of experts' tokens. The benchmark compares the length of plans with the load of the
+ * fullest port, and with exact decomposition and integer programs on the same matrices. It also
+ * measures the planning time.
  */
 #include <stdio.h>
 #include <stdlib.h>

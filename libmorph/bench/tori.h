@@ -20,8 +20,9 @@ uint32_t tori_chip(const uint32_t place[3]);
 void tori_place(uint32_t chip, uint32_t place[3]);
 
 /*
- * Add a box as a slice with a torus, each circuit on all lanes: a ring both ways in a dimension of
- * extent 4, a circuit each way in one of extent 2. Returns the slice, or an error.
+ * Add a box as a slice with a torus. Each circuit has all lanes. A dimension of extent 4 gets a
+ * ring in both directions, one of extent 2 gets a circuit in each direction. Returns the slice, or
+ * an error.
  */
 int tori_light(struct morph_coverage *coverage, const struct tori_box *box);
 

@@ -177,11 +177,11 @@ struct morph_check_schedule_input {
  * @room: its size
  *
  * The check covers these rules. On a plane each port has one circuit at a time. Each change takes
- * the time of the delay model. A send uses circuits that are lit for its whole time, shares them
- * only with sends at the same times, and takes as long as the fullest circuit of its path needs.
- * All bytes are sent. Each rank has what it sends, sums nothing twice, and each chunk ends where it
- * must. The stated bound is correct. O(circuits + sends * hops * log + chunk transfers * ranks /
- * 64). Thread-safe.
+ * the time of the delay model. A send uses circuits that are lit for its whole time, and shares
+ * them only with sends at the same times. It takes as long as the fullest circuit of its path
+ * needs. All bytes are sent. Each rank has what it sends, sums nothing twice, and each chunk ends
+ * where it must. The stated bound is correct. O(circuits + sends * hops * log + chunk transfers *
+ * ranks / 64). Thread-safe.
  *
  * Return: as morph_check(), never -EAGAIN.
  */

@@ -281,7 +281,7 @@ int plan_schedules(void)
 	return result;
 }
 
-/* Choose among all algorithms. The ranks are few, because each of many allocations fails in turn. */
+/* Choose among all algorithms. Each of many allocations fails in turn, so the ranks are few. */
 int choose_schedule(void)
 {
 	MORPH_OPTS(morph_collective_opts, how, .kind = MORPH_ALL_REDUCE, .ranks = 4, .bytes = 1000);

@@ -144,11 +144,11 @@ struct morph_controller_end {
  * @among: mask of the lanes to choose from; 0: any
  * @lanes: mask of the lanes that both ends have afterwards; may be NULL
  *
- * A circuit between two fabrics has the same lanes in both, and each fabric reserves its own. Of
- * the lanes that are available at both ends, the call prefers those reserved at both, then those of
- * circuits of the controller's slices, then those reserved at one end, then the lowest. Neither end
- * gives back lanes before both have the new ones. If an end refuses because another controller was
- * faster, the call reads the free lanes again, a few times.
+ * A circuit between two fabrics has the same lanes in both, and each fabric reserves its own. The
+ * call chooses among the lanes that are available at both ends. It prefers lanes reserved at both
+ * ends, then lanes of circuits of the controller's slices, then lanes reserved at one end, then the
+ * lowest. Neither end gives back lanes before both have the new ones. If an end refuses because
+ * another controller was faster, the call reads the free lanes again, a few times.
  *
  * On failure both ends have their old lanes, with two exceptions. The message names the end:
  *

@@ -12,7 +12,7 @@ extern "C" {
 /*
  * DOC: Risk
  *
- * Accelerators fail alone, with their server, and with parts that several servers share: a power
+ * An accelerator fails alone, with its server, or with a part that several servers share. A power
  * supply takes down all of its servers, a bundle of fibres the two that it joins. All parts fail
  * independently. The input is the share of time that each part is down. From it the library
  * computes exactly how often a number of accelerators is down at once, and how many spares suffice.
