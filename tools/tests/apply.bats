@@ -17,12 +17,12 @@ refused() {
 	holds "$stderr" "none.json"
 }
 
-@test "a syntax error is told with its line" {
+@test "a syntax error is reported with its line" {
 	refused "line 2" $'{"slices": [\n}'
 	refused "duplicate" '{"slices": [], "slices": []}'
 }
 
-@test "YAML: an error is told with line, column and what is in the way" {
+@test "YAML: an error is reported with line, column and unexpected token" {
 	refused "wish.json: line 4, column 1: could not find expected ':', while scanning a simple key that begins at line 3, column 3" \
 		$'slices:\n- name: a\n  count 4\n'
 	refused "line 3, column 3: a duplicate key" $'slices:\n- count: 4\n  count: 5\n'
@@ -41,7 +41,7 @@ refused() {
 	refused "line 1, column 33: nested too deep; at most 32 levels" "$(printf '[%.0s' {1..100000})"
 }
 
-@test "YAML: a scalar is what it looks like in JSON, else a string" {
+@test "YAML: a scalar has its JSON type, otherwise it is a string" {
 	# morphctl has accepted the keys before the faulty one
 	refused "ranks 0 to 1" \
 		$'slices:\n- {name: yes, mode: 0660, owner: 0, count: 2, circuits: [{src-rank: 0, dst-rank: 2}]}'
@@ -53,7 +53,7 @@ refused() {
 	refused "octal" $'slices: [{name: a, count: 1, mode: 660}]'
 }
 
-@test "keys that do not exist are named, with those that do" {
+@test "unknown keys are named, with the known ones" {
 	refused "'slice'" '{"slice": []}'
 	refused "'cout'" '{"slices": [{"name": "a", "cout": 4}]}'
 	refused "accelerators,failover" '{"slices": [{"name": "a", "cout": 4}]}'
@@ -61,7 +61,7 @@ refused() {
 	refused "'src'" '{"slices": [{"name": "a", "count": 2, "circuits": [{"src": 0}]}]}'
 }
 
-@test "what a slice needs" {
+@test "required keys of a slice" {
 	refused "'slices'" '{}'
 	refused "'name'" '{"slices": [{"count": 4}]}'
 	refused "either 'count' or 'accelerators'" '{"slices": [{"name": "a"}]}'
@@ -71,7 +71,7 @@ refused() {
 	refused "described twice" '{"slices": [{"name": "a", "count": 1}, {"name": "a", "count": 2}]}'
 }
 
-@test "values that are wrong are named, with what would be right" {
+@test "wrong values are named, with the valid ones" {
 	refused '"automatic" "manual" "none"' '{"slices": [{"name": "a", "count": 1, "failover": "x"}]}'
 	refused '"any" "own"' '{"slices": [{"name": "a", "count": 1, "transit": 3}]}'
 	refused "octal" '{"slices": [{"name": "a", "count": 1, "mode": "rw"}]}'
@@ -81,7 +81,7 @@ refused() {
 	refused "array itself" '{"slices": [{"name": "a", "count": 1, "spares": "list"}]}'
 }
 
-@test "circuits must join ranks that there are" {
+@test "circuits join existing ranks" {
 	refused "ranks 0 to 1" \
 		'{"slices": [{"name": "a", "count": 2, "circuits": [{"src-rank": 0, "dst-rank": 2}]}]}'
 	refused "joins two ranks" \

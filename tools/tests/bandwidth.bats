@@ -44,14 +44,14 @@ fits() {
 	expect 0 morphctl bandwidth plan - <groups.yaml
 }
 
-@test "a group that has enough says so, and a guide may be the limit" {
+@test "a satisfied group reports it, and a guide may be the limit" {
 	printf 'ports: 4\nguides: {east: 1}\ngroups: [{ring: [0, 1], most: 2}, {hops: [{from: 2, to: 3, guides: [east]}]}]' >b.yaml
 	expect 0 morphctl bandwidth plan b.yaml --json
 	fits 4 1
 	jq -e '[.groups[] | [.name, ."lanes-count", ."short-of"]] == [["0", 2, "most"], ["1", 1, "guide"]] and .groups[1].index == "east"' <<<"$output"
 }
 
-@test "groups that can't have their least are infeasible, with the part that is short" {
+@test "groups without their minimum are infeasible, with the scarce part" {
 	printf 'ports: 1\ngroups: [{ring: [0, 1], least: 3}]' >b.yaml
 	expect 1 morphctl bandwidth plan b.yaml --json
 	jq -e '.verdict == "infeasible" and ."short-of" == "transmit" and .have == 1 and .need == 3 and (has("hops") | not)' <<<"$output"

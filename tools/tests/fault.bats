@@ -36,7 +36,7 @@ setup() {
 	[[ $(<"$MORPHCTL_SIM/rack0/clear") == 3* ]]
 }
 
-@test "instances: the only one, the one asked for, none" {
+@test "instances: the only one, the requested one, none" {
 	mkdir "$MORPHCTL_SIM/rack1"
 	expect 2 morphctl fault list
 	holds "$stderr" "rack0"

@@ -17,7 +17,7 @@ load common
 	done
 }
 
-@test "every option of every command stands in its page" {
+@test "every option of every command is in its page" {
 	while IFS=$'\t' read -r object option; do
 		grep -qF -- "\\-\\-${option//-/\\-}" "$MORPHCTL_BUILD/man/morphctl-$object.8" ||
 			{ echo "$object: --$option is missing"; return 1; }
@@ -68,7 +68,7 @@ complete_line() {
 	done
 }
 
-@test "completion asks the tool for what is there" {
+@test "completion asks the tool for existing objects" {
 	mkdir "$BATS_TEST_TMPDIR/bin"
 	printf '#!/bin/sh\n[ "$1 $2" = "slice list" ] && echo "train test"\n' \
 		>"$BATS_TEST_TMPDIR/bin/morphctl"

@@ -46,7 +46,7 @@ setup() {
 
 # The library can work without some of its buffers. Without the buffer for a table's cells it prints
 # an empty first cell and reports no error.
-@test "a table of which libsmartcols lacks a part is an error" {
+@test "a table without memory in libsmartcols is an error" {
 	export LACK_LIBRARY=libsmartcols
 	local number=1 errors=0 holes=0 whole
 	with_lack 100000 slice-show
@@ -68,6 +68,6 @@ setup() {
 	lack_each replace
 }
 
-@test "a refusal without memory is an error still" {
+@test "a refusal without memory is still an error" {
 	lack_each slice-create-taken
 }

@@ -19,7 +19,7 @@ setup() {
 	[[ $(jq 'all(.load[]; .fibres <= .free)' <<<"$output") == true ]]
 }
 
-@test "the policy on transit that was not asked for is told too" {
+@test "the other transit policy is reported too" {
 	# In an empty rack there are no other tenants.
 	expect 0 morphctl slice place --shape 2x4x4 --profile "$rack"
 	holds "$output" $'\nwith own transit only: feasible\n'
@@ -33,7 +33,7 @@ setup() {
 	holds "$output" $'\nwith any transit: infeasible\n'
 }
 
-@test "each rank is told its spare" {
+@test "the answer has the spare of each rank" {
 	expect 0 morphctl slice place --shape 4x4x4 --protect --profile "$rack"
 	holds "$output" "protection: feasible"
 	expect 0 morphctl slice place --shape 4x4x4 --protect --profile "$rack" --json
@@ -45,7 +45,7 @@ setup() {
 	[[ $(jq 'has("protection")' <<<"$output") == false ]]
 }
 
-@test "what is asked for is counted" {
+@test "requested circuits are counted" {
 	expect 0 morphctl slice place --count 5 --profile "$rack" --fields ranks-count,circuits-count --json
 	[[ $(jq -c '[.["ranks-count"], .["circuits-count"]]' <<<"$output") == "[5,0]" ]]
 	expect 0 morphctl slice place --ring 5 --lanes 3 --profile "$rack" --json
@@ -56,7 +56,7 @@ setup() {
 	[[ $(jq -c '[.["ranks-count"], .["circuits-count"]]' <<<"$output") == "[6,18]" ]]
 }
 
-@test "what no rack can take is told, with the reason" {
+@test "a request that fits no rack is refused with the reason" {
 	expect 1 morphctl slice place --shape 4x4x5 --profile "$rack"
 	holds "$output" "infeasible: 80 accelerators are wanted in one rack; the rack with most free has 64"
 	holds "$output" "rack of host 0: 80 accelerators are wanted, 64 are free"
@@ -64,7 +64,7 @@ setup() {
 	[[ $(jq -c '[.verdict, .refusal[0].reason, .refusal[0].have]' <<<"$output") == '["infeasible","count",64]' ]]
 }
 
-@test "the farthest tier that is accepted is the one that was asked for" {
+@test "the farthest accepted tier is the requested one" {
 	pod=$TOP/build/profiles/pod128.bin
 	[[ -s $pod ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" "$pod" >&2
 	expect 1 morphctl slice place --shape 4x4x8 --profile "$pod"
@@ -80,7 +80,7 @@ setup() {
 	holds "$stderr" "--tier wants contiguous|stitched|crossing, not 'far'"
 }
 
-@test "what no fabric of the profile can do is an error" {
+@test "a request beyond every fabric of the profile is an error" {
 	expect 1 morphctl slice place --mesh 8 --profile "$rack"
 	holds "$stderr" "rank 0 has 7 circuits out and 7 in: an accelerator has 6 ports each way"
 	expect 1 morphctl slice place --ring 4 --lanes 17 --profile "$rack"
@@ -138,7 +138,7 @@ circuits() {
 	[[ $(jq '."circuits-count"' <<<"$output") == 2 ]]
 }
 
-@test "a graph that is a ring is placed as the ring is" {
+@test "a graph that is a ring is placed like the ring" {
 	graph 0 '0 1\n1 2\n2 3\n3 4\n4 5\n5 0\n' --simplex
 	links=$output
 	expect 0 morphctl slice place --ring 6 --simplex --profile "$rack" --json
@@ -156,7 +156,7 @@ circuits() {
 	[[ $(jq '."circuits-count"' <<<"$output") == 21 ]]
 }
 
-@test "lines that are wrong in a graph are named, with what would be right" {
+@test "wrong lines of a graph are named, with the valid form" {
 	refused '0 1\n2\n' "line 2: one word alone; a line has two ranks, as '0 1'"
 	refused '0 1 2\n' "line 1: more than two words; a line has two ranks"
 	refused '# 0\n0 a\n' "line 2: 'a' is no rank; ranks are numbers from 0 to 4095"
@@ -174,7 +174,7 @@ circuits() {
 	holds "$stderr" "Is a directory"
 }
 
-@test "where the search ends nothing is said to be impossible" {
+@test "an exhausted search is undecided, not infeasible" {
 	pod=$TOP/build/profiles/pod128.bin
 	[[ -s $pod ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" "$pod" >&2
 	expect 1 morphctl slice place --shape 4x4x7 --whole-servers --tier crossing --steps 1 --profile "$pod"

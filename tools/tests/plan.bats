@@ -13,7 +13,7 @@ setup() {
 	fabric=(--bandwidth 800000 --delay round=500,hop=500,settle=10000)
 }
 
-@test "an answer has a time line, a bound, and what else was tried" {
+@test "an answer has a time line, a bound, and the alternatives" {
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 --bytes 8M --delay round=2000,settle=200000
 	holds "$output" "all-reduce of 8388608 bytes among 16 ranks: halving, "
 	holds "$output" $'\nplane  3 |~'
@@ -21,7 +21,7 @@ setup() {
 	for policy in each-round one-shot segments overlap matchings united; do holds "$output" $'\n'"$policy"; done
 }
 
-@test "all that is told is in the record" {
+@test "the record has everything that is printed" {
 	expect 0 morphctl schedule plan all-to-all --ranks 8 --algorithm shift "${fabric[@]}" --json
 	[[ $(jq -c '[.verdict, ."ranks-count", (.round | length), (.alternative | length), (.choice | length), .algorithm]' <<<"$output") == '["feasible",8,7,6,1,"shift"]' ]]
 	[[ $(jq '."finish-ns" >= ."bound-ns"' <<<"$output") == true ]]
@@ -31,7 +31,7 @@ setup() {
 }
 
 # Each round uses lit circuits. In an all-to-all, each rank sends a share in each of them.
-@test "what is sent over which holds is in the record" {
+@test "the record has the sends of each hold" {
 	expect 0 morphctl schedule plan all-to-all --ranks 8 --bytes 8M --algorithm shift --planes 2 "${fabric[@]}" --json
 	[[ $(jq '. as $all | all(.send[]; . as $send | all(.hold[]; $all.hold[.] | ."lit-ns" <= $send."from-ns" and $send."until-ns" <= ."dark-ns"))' <<<"$output") == true ]]
 	[[ $(jq -c '[.send | group_by(.round)[] | map(.bytes * ."transfers-count") | add] | unique' <<<"$output") == "[8388608]" ]]
@@ -42,7 +42,7 @@ setup() {
 	[[ $(jq -c '[.send[].hold]' <<<"$output") == "[[0],[0,0],[0,0,0]]" ]]
 }
 
-@test "a plan stands beside what one would do without a planner" {
+@test "a plan is compared with the baselines" {
 	expect 0 morphctl schedule plan all-reduce --ranks 64 --algorithm halving-cyclic "${fabric[@]}"
 	for baseline in set-once every-step static ideal; do holds "$output" $'\n'"$baseline"; done
 	holds "$output" "by chain: a gap of "
@@ -60,7 +60,7 @@ setup() {
 	[[ $(jq -c keys <<<"$output") == '["baseline","gap-ns"]' ]]
 }
 
-@test "from when on it pays to change a ring's circuits" {
+@test "the size from which changing a ring's circuits pays" {
 	expect 0 morphctl schedule plan all-reduce --ranks 4 --bandwidth 8000 --delay hop=100,settle=1000 --bytes 8000 --json
 	# This saves a hop and a quarter of the bytes.
 	pays=$(jq '."short-cut"."pays-bytes"' <<<"$output")
@@ -77,7 +77,7 @@ setup() {
 	done
 }
 
-@test "rounds with a late rank stand beside their bound" {
+@test "rounds with a late rank are compared with their bound" {
 	for ranks in 8:9:9 12:14:14; do
 		expect 0 morphctl schedule plan all-reduce --ranks "${ranks%%:*}" --algorithm stragglar "${fabric[@]}" --json
 		[[ $(jq -c '[."rounds-late", ."rounds-bound"] | join(":")' <<<"$output") == "\"${ranks#*:}\"" ]]
@@ -86,7 +86,7 @@ setup() {
 	holds "$output" "rounds when the last rank is there: 9, and by counting no fewer than 9"
 }
 
-@test "without an algorithm the soonest is chosen" {
+@test "without an algorithm the earliest plan is chosen" {
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --bytes 64 "${fabric[@]}" --json
 	[[ $(jq '([.choice[]."finish-ns" // infinite] | min) == ."finish-ns"' <<<"$output") == true ]]
 	[[ $(jq -r .algorithm <<<"$output") != ring ]]
@@ -94,7 +94,7 @@ setup() {
 	[[ $(jq -r .algorithm <<<"$output") == ring ]]
 }
 
-@test "each row that is not the one says why" {
+@test "each rejected row has its reason" {
 	expect 0 morphctl schedule plan all-reduce --ranks 6 --bytes 64 "${fabric[@]}" --json
 	[[ $(jq '[.choice[], .alternative[] | select(.text == null)] | length' <<<"$output") == 2 ]]
 	[[ $(jq '. as $all | all(.alternative[] | select(.verdict == "feasible" and .policy != $all.policy);
@@ -106,7 +106,7 @@ setup() {
 	holds "$output" "left out by the budget, which --steps makes larger"
 }
 
-@test "what a policy can't do is told as such" {
+@test "an impossible request for a policy is reported as such" {
 	run_split morphctl schedule plan all-to-all --ranks 8 --policy one-shot --json
 	[[ $status == 1 && $(jq -c '[.choice[].text] | unique' <<<"$output") == "[null,\"the policy can't do it\"]" ]]
 	run_split morphctl schedule plan all-to-all --ranks 8 --policy one-shot --steps 1 --json
@@ -115,7 +115,7 @@ setup() {
 	holds "$output" "left out by the budget, which --steps makes larger"
 }
 
-@test "what is called ideal is no later than the plan" {
+@test "the ideal is no later than the plan" {
 	for how in "all-reduce --ranks 8 --algorithm halving --planes 3 --delay settle=10000 --bytes 4M" "all-reduce --ranks 8 --algorithm doubling --planes 2 --delay hop=5" \
 		"all-reduce --shape 2x4 --planes 3" "broadcast --ranks 9 --planes 4 --delay settle=1"; do
 		expect 0 morphctl schedule plan $how --json
@@ -136,7 +136,7 @@ uneven() {
 	printf '%s\n' 0,9K,31K,66K,17K,48K 83K,0,25K,4K,71K,39K 12K,58K,0,97K,33K,6K 45K,2K,88K,0,14K,62K 29K,76K,8K,51K,0,20K 93K,36K,54K,11K,69K,0 > "$BATS_TEST_TMPDIR/matrix"
 }
 
-@test "the picture has all that planes do, and nothing lies on it" {
+@test "the picture has all activities of planes, without overlaps" {
 	uneven
 	for how in "--matrix $BATS_TEST_TMPDIR/matrix --policy matchings --algorithm direct" "--matrix $BATS_TEST_TMPDIR/matrix --planes 3 --policy matchings" \
 		"all-to-all --ranks 8 --algorithm shift --planes 2" "all-to-all --ranks 9 --policy segments" "all-reduce --ranks 8 --planes 3 --policy united"; do
@@ -162,7 +162,7 @@ uneven() {
 	[[ $(grep '^plane  0' <<<"$output") == *'|~'*'~#'*'#|' && $(grep '^plane  0' <<<"$output") != *+* ]]
 }
 
-@test "help says of keys and of the profile what is so of plans" {
+@test "help describes keys and the profile of plans" {
 	expect 0 morphctl schedule plan --help
 	[[ $output != *"netlink specification"* && $output != *"--fabric"* ]]
 	holds "$output" "its keys are those that --fields takes"
@@ -178,7 +178,7 @@ uneven() {
 	holds "$stderr" "--fields goes with --format text and json"
 }
 
-@test "what takes too long is told as such" {
+@test "a schedule that takes too long is reported as such" {
 	run_split morphctl schedule plan all-reduce --ranks 4 --bandwidth 1 --bytes 10000G
 	[[ $status != 0 && $output$stderr != *"goes on none"* ]]
 	holds "$output" "round 0 takes 2^64 picoseconds or more"
@@ -190,12 +190,12 @@ uneven() {
 	done
 }
 
-@test "a policy that can't says why" {
+@test "a policy that cannot plan reports why" {
 	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm shift --policy one-shot
 	holds "$output" "infeasible: it has more matchings than there are planes"
 }
 
-@test "a late rank is told whether it pays not to wait for it" {
+@test "the answer says whether waiting for a late rank pays" {
 	expect 0 morphctl schedule plan all-reduce --algorithm stragglar --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000,settle=3700
 	holds "$output" "all-reduce of 268435456 bytes among 8 ranks: stragglar, "
 	holds "$output" "it pays where that rank is more than"
@@ -205,7 +205,7 @@ uneven() {
 	[[ $(jq '."pays-ns" - (."late-ns" + ."rest-ns" - ."other-ns") | fabs <= 3' <<<"$output") == true ]]
 }
 
-@test "a rank that is late is waited for unless that is later" {
+@test "a plan waits for a late rank unless that is later" {
 	local how=(all-reduce --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000,settle=3700)
 	expect 0 morphctl schedule plan "${how[@]}" --late 1 --json
 	pays=$(jq '."pays-ns"' <<<"$output")
@@ -231,7 +231,7 @@ uneven() {
 	[[ $(jq 'has("pays-ns") or has("other-ns")' <<<"$output") == false ]]
 }
 
-@test "without a port a schedule goes on, and few circuits differ" {
+@test "a schedule continues without a port, and few circuits differ" {
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1
 	holds "$output" "circuits differ, and all has arrived"
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm ring --planes 2 "${fabric[@]}" --policy each-round --lost 3:1t --json
@@ -248,26 +248,26 @@ uneven() {
 	holds "$stderr" "--lost wants ranks below 4 and planes below 2, not '3:2'"
 }
 
-@test "what goes on without a port is not said to end with a late rank" {
+@test "a schedule that lost a port has no end for a late rank" {
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --late 5000000 --planes 2 --delay settle=3700 --lost 7:0 --json
 	[[ $(jq -c '[."comes-ns", ."ends-ns"]' <<<"$output") == '[5000000,null]' ]]
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --late 5000000 --planes 2 --delay settle=3700 --lost 7:0
 	[[ $output != *"after the others began"* ]]
 }
 
-@test "an algorithm that what is given rules out says why" {
+@test "an algorithm excluded by options reports why" {
 	expect 0 morphctl schedule plan broadcast --ranks 4 --segments 70000 --json
 	[[ $(jq -r '.choice[] | select(.algorithm == "binary").text' <<<"$output") == "a collective has 65536 rounds at most" ]]
 }
 
-@test "rows from before a loss say so" {
+@test "rows from before a loss are marked" {
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1 --json
 	[[ $(jq 'all(.choice[], .alternative[], .baseline[] | select(."finish-ns"); .text | endswith("before the loss"))' <<<"$output") == true ]]
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --json
 	[[ $output != *"before the loss"* ]]
 }
 
-@test "rings go along the torus that is best, which is told" {
+@test "rings use the best torus, which is reported" {
 	local how=(--bytes 64K --planes 2 --delay round=1000,settle=3700)
 	expect 0 morphctl schedule plan all-reduce --shape 6x6 "${how[@]}" --json
 	[[ $(jq -c '[.algorithm, .shape, (.choice[] | select(.algorithm == "rings").shape)]' <<<"$output") == '["rings","6x6","6x6"]' ]]
@@ -289,7 +289,7 @@ uneven() {
 	[[ $(jq -c '[.algorithm, .verdict, (.unlit | length > 0), .shape != null]' <<<"$output") == '["rings","feasible",true,true]' ]]
 }
 
-@test "what an algorithm is told is chosen with it" {
+@test "parameters of an algorithm are chosen with it" {
 	local how=(broadcast --ranks 33 --bytes 1G --planes 2 --delay round=500,settle=3700)
 	expect 0 morphctl schedule plan "${how[@]}" --json
 	[[ $(jq -c '[.algorithm, .segments, (.choice[] | select(.algorithm == "binary") | .segments)]' <<<"$output") == '["binary",256,256]' ]]
@@ -317,7 +317,7 @@ uneven() {
 	[[ $(jq -c '[.algorithm, .segments, (.round | length)]' <<<"$output") == '["binary",8,12]' ]]
 }
 
-@test "what is too long, and where all are tried that nothing is sooner, is told as such" {
+@test "a too long schedule and the lack of an earlier one are reported as such" {
 	expect 2 morphctl schedule plan all-to-all --ranks 64 --policy matchings --bytes 1048576G --bandwidth 1000
 	holds "$stderr" "all sends one after the other would take longer than"
 	python3 -c 'for row in range(66): print(*(4096 * (column == (row + 1) % 66) for column in range(66)))' > "$BATS_TEST_TMPDIR/one.csv"
@@ -325,7 +325,7 @@ uneven() {
 	[[ $(jq 'all(.method[] | select(has("finish-ns") | not); .text == "nothing is sooner than what was found")' <<<"$output") == true ]]
 }
 
-@test "what can't go on without a port is planned anew" {
+@test "a schedule that cannot continue without a port is planned again" {
 	local how=(all-reduce --ranks 8 --planes 2 --algorithm doubling --policy segments --bandwidth 800000 --delay settle=100000,hop=100)
 	expect 0 morphctl schedule plan "${how[@]}" --json
 	whole=$(jq '."finish-ns"' <<<"$output")
@@ -343,7 +343,7 @@ uneven() {
 	holds "$output" "this is planned anew, from the beginning, by policy united, and all has arrived "
 }
 
-@test "what is wrong is named, and what would be right" {
+@test "wrong arguments are named, with the valid ones" {
 	expect 2 morphctl schedule plan gather --ranks 4
 	holds "$stderr" "the collective is all-reduce, reduce-scatter, all-gather, all-to-all or broadcast, not 'gather'"
 	expect 2 morphctl schedule plan all-reduce
@@ -388,7 +388,7 @@ uneven() {
 	done
 }
 
-@test "what is too large is a usage error with what was typed" {
+@test "a too large number is a usage error with the typed text" {
 	expect 2 morphctl schedule plan all-reduce --ranks 4 --bytes 99999999999999999999
 	holds "$stderr" "--bytes wants a number, or one as 64K, 16M or 1G, not '99999999999999999999'"
 	expect 2 morphctl schedule plan all-reduce --ranks 4 --bytes 1048577G
@@ -403,7 +403,7 @@ uneven() {
 	holds "$stderr" "not '1:0@99999999999999999999'"
 }
 
-@test "a named algorithm that is beyond the budget is refused" {
+@test "a named algorithm beyond the budget is refused" {
 	for collective in "all-reduce --ranks 1024" "all-to-all --ranks 2048"; do
 		expect 2 morphctl schedule plan $collective --algorithm direct
 		holds "$stderr" "--algorithm direct among "
@@ -413,7 +413,7 @@ uneven() {
 	expect 0 morphctl schedule plan all-reduce --ranks 1024 --algorithm ring --policy one-shot
 }
 
-@test "segments that are beyond the budget are refused before they are there" {
+@test "segments beyond the budget are refused before they are built" {
 	for algorithm in "" "--algorithm binary"; do
 		expect 2 in_megabytes 100 morphctl schedule plan broadcast --ranks 4096 --segments 10000 $algorithm
 		holds "$stderr" "--algorithm binary among 4096 ranks takes minutes and gigabytes to plan: --steps 157 would, or say fewer --segments"
@@ -422,7 +422,7 @@ uneven() {
 	holds "$stderr" "a collective has 67108864 transfers at most"
 }
 
-@test "an option that would do nothing is refused" {
+@test "an option without effect is refused" {
 	# Options and the messages about them.
 	while IFS=: read -r options text; do
 		expect 2 morphctl schedule plan $options
@@ -461,7 +461,7 @@ uneven() {
 	[[ $(jq -c keys <<<"$output") == '["algorithm","choice"]' ]]
 }
 
-@test "what meets its bound has no gap, and one is no plural" {
+@test "a plan that meets its bound has no gap, and one is singular" {
 	expect 0 morphctl schedule plan all-reduce --ranks 4 --algorithm ring
 	holds "$output" "by ports: no gap"
 	holds "$output" "circuits change 1 time, 4 are set"
@@ -471,7 +471,7 @@ uneven() {
 	holds "$output" "all-reduce of 1 byte among 1 rank: "
 }
 
-@test "a picture is one, however the file of the matrix is called" {
+@test "a picture is valid for any name of the matrix file" {
 	local name
 	for name in $'a\xff' $'\xef\xbf\xbe' "a$(printf 'é%.0s' {1..80})"; do
 		printf '0 1K\n1K 0\n' > "$BATS_TEST_TMPDIR/$name"
@@ -485,13 +485,13 @@ uneven() {
 	morphctl schedule plan all-reduce --ranks 4 --format svg --title 'größer' | xmllint --noout -
 }
 
-@test "the help tells what steps are" {
+@test "the help explains steps" {
 	expect 0 morphctl schedule plan --help
 	holds "$output" "in the units of the policy"
 	[[ $output != *"in each rack"* ]]
 }
 
-@test "options of a slice go with one" {
+@test "options of a slice need a slice" {
 	expect 2 morphctl schedule plan all-reduce --ranks 4 --load
 	holds "$stderr" "--load goes with --slice"
 	expect 2 morphctl schedule plan all-reduce --ranks 4 --begin time
@@ -504,7 +504,7 @@ uneven() {
 	[[ $status == 3 && -z $output ]]
 }
 
-@test "with a profile it is said whether the light has ways" {
+@test "with a profile the answer says whether circuits have paths" {
 	local server=$TOP/build/profiles/server8.bin
 	[[ -s $server ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
 	expect 0 morphctl schedule plan all-reduce --ranks 4 --planes 2 --profile "$server" --at 0,1,5,4
@@ -523,7 +523,7 @@ uneven() {
 	done
 }
 
-@test "where the soonest plan has no ways the next one that has some is it" {
+@test "if the earliest plan has no paths, the next one with paths is chosen" {
 	local server=$TOP/build/profiles/server8.bin soonest
 	[[ -s $server ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
 	expect 0 morphctl schedule plan all-to-all --ranks 8 --planes 4 --bytes 1M --delay round=500,settle=3700 --json
@@ -539,7 +539,7 @@ uneven() {
 	[[ $(jq '."ends-ns" == ([.choice[] | select(.algorithm == "ring")."finish-ns"] | max)' <<<"$output") == true ]]
 }
 
-@test "steps of its light go into a file that schedules are loaded from" {
+@test "the steps of a plan go into a file that can be loaded" {
 	local server=$TOP/build/profiles/server8.bin
 	[[ -s $server ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
 	cd "$BATS_TEST_TMPDIR"
@@ -558,7 +558,7 @@ uneven() {
 	holds "$stderr" "--to-steps goes with --profile or --slice"
 }
 
-@test "what no collective has is a mistake of who asks" {
+@test "an option that the collective does not have is a usage error" {
 	for wrong in "--ranks 0" "--ranks 5000" "--shape 8x536870913"; do
 		run_split morphctl schedule plan all-reduce $wrong
 		[[ $status == 2 && -z $output ]]
@@ -571,6 +571,6 @@ uneven() {
 	holds "$stderr" "it has more matchings than there are planes"
 }
 
-@test "all that was planned here went through the checker" {
+@test "the checker accepted all plans of this file" {
 	plans_were_checked plan choose payoff baseline replan
 }

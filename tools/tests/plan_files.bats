@@ -29,7 +29,7 @@ refused() {
 	holds "$stderr" "$2"
 }
 
-@test "a matrix becomes a plan, with all that plans have" {
+@test "a matrix becomes a complete plan" {
 	expect 0 morphctl schedule plan --matrix tokens.csv --planes 2 "${fabric[@]}"
 	holds "$output" "tokens.csv among 4 ranks: "
 	holds "$output" $'\nplane  1 |'
@@ -48,7 +48,7 @@ refused() {
 	expect 0 morphctl schedule plan --matrix - <tokens.csv
 }
 
-@test "methods of a matrix are told, and why they are not the one" {
+@test "methods of a matrix are listed, with the reason against each" {
 	expect 0 morphctl schedule plan --matrix tokens.csv --algorithm direct --policy matchings "${fabric[@]}" --json
 	[[ $(jq -c '[.method[].method]' <<<"$output") == '["rotation","mesh","longest","greedy","urgent","solstice","eclipse","birkhoff"]' ]]
 	[[ $(jq -c '[.method[] | select(.text == null)] | length' <<<"$output") == 1 ]]
@@ -61,7 +61,7 @@ refused() {
 	[[ $(jq .method <<<"$output") == null ]]
 }
 
-@test "all who read the same matrix come to the same" {
+@test "all readers of a matrix get the same plan" {
 	morphctl schedule plan --matrix tokens.csv --planes 3 "${fabric[@]}" --json > one
 	sed 's/[,;]/ /g' tokens.csv | morphctl schedule plan --matrix - --planes 3 "${fabric[@]}" --json > other
 	cmp one other
@@ -87,7 +87,7 @@ refused() {
 	holds "$output" "no rank takes part"
 }
 
-@test "what is wrong in a matrix is told with its line" {
+@test "an error in a matrix is reported with its line" {
 	printf '0 1\n2 x\n' > m; refused 2 "m: line 2: column 2: 'x' is no number of bytes; there are 4096, 64K, 16M, 1G" morphctl schedule plan --matrix m
 	printf '0 1\n\n2\n' > m; refused 2 "m: line 3: 1 number, and 2 in the first row" morphctl schedule plan --matrix m
 	printf '0 1\n2 0\n1 1\n' > m; refused 2 "m: line 3: one more row than the 2 of a matrix of 2 columns" morphctl schedule plan --matrix m
@@ -178,7 +178,7 @@ refused() {
 	done
 }
 
-@test "rounds of a file have ways, or not" {
+@test "rounds of a file have paths, or not" {
 	expect 0 morphctl schedule plan --from-msccl "$FILES/msccl-ring4.xml" --profile "$TOP/build/profiles/server8.bin" --at 0,1,5,4 --json
 	[[ $(jq -c '[."ranks-count", .light.verdict]' <<<"$output") == '[4,"feasible"]' ]]
 }
@@ -198,12 +198,12 @@ refused() {
 	refused 2 "twice.xml: line 12: gpu 1 sums what gpu 0 sends with what is in it already" morphctl schedule plan --from-msccl twice.xml
 }
 
-@test "what nchunksperloop says is what there is" {
+@test "nchunksperloop is the number of chunks" {
 	sed 's/nchunksperloop="4"/nchunksperloop="8"/' "$FILES/msccl-ring4.xml" > eight.xml
 	refused 2 'eight.xml: line 2: nchunksperloop="8", the largest buffer has 4 chunks' morphctl schedule plan --from-msccl eight.xml
 }
 
-@test "what is planned is written for others" {
+@test "a plan is written in other formats" {
 	expect 0 morphctl schedule plan all-gather --ranks 8 --algorithm ring "${fabric[@]}" --to-msccl ring.xml
 	expect 0 morphctl schedule plan --from-msccl ring.xml "${fabric[@]}" --json
 	[[ $(jq '.round | length' <<<"$output") == 7 ]]
@@ -214,7 +214,7 @@ refused() {
 	[[ ! -e x.json ]]
 }
 
-@test "topologies that do not come to the plan when they are read back are refused, or it is said" {
+@test "topologies that differ from the plan when read back are refused or reported" {
 	expect 0 morphctl schedule plan all-to-all --ranks 16 --algorithm shift "${fabric[@]}" --to-segments same.json
 	[[ -z $stderr ]]
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --algorithm swing --planes 3 --delay settle=10000 --policy overlap --to-segments other.json
@@ -230,7 +230,7 @@ refused() {
 	holds "$stderr" "two.json: no circuit is of a rank above 1: read it with --ranks 3"
 }
 
-@test "a file may go to standard output, in the place of the answer" {
+@test "a file may replace the answer on standard output" {
 	local server=$TOP/build/profiles/server8.bin
 	[[ -s $server ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" >&2
 	for to in msccl segments steps; do
@@ -246,7 +246,7 @@ refused() {
 
 # The first of the plan's changes takes 1000 of its 29351 ns. There are 4 other changes, and 24351
 # ns of sends.
-@test "what topologies of a plan cost is without the first change, and they have the algorithm's name" {
+@test "costs of topologies exclude the first change, and the file names the algorithm" {
 	fabric=(--bandwidth 800000 --delay round=500,hop=500,settle=1000)
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --algorithm halving-cyclic "${fabric[@]}" --to-segments -
 	[[ $(jq -c '[.collective, .cost, .num_of_reconfigs, .reconf_cost_total]' <<<"$output") == '["halving-cyclic",28351,4,4000]' ]]
@@ -267,7 +267,7 @@ circulants() {
 		topology: [.value as $by | range(64) | [., (. + ($by | tonumber)) % 64, 1.0]]}]}' --args "$@"
 }
 
-@test "what an algorithm was told is found from how many topologies a file has" {
+@test "the number of topologies of a file gives the algorithm's parameter" {
 	fabric=(--planes 2 --bytes 64M --delay round=500,settle=3700)
 	expect 0 morphctl schedule plan broadcast --ranks 16 "${fabric[@]}" --to-segments tree.json --json
 	first=$(jq -c '[.algorithm, .segments, ."finish-ns"]' <<<"$output")
@@ -291,7 +291,7 @@ circulants() {
 	[[ $(jq -c '[.radix, ."finish-ns"]' <<<"$output") == "$first" && $first == '[5,'* ]]
 }
 
-@test "topologies of a file become a plan, as they are written or sooner" {
+@test "topologies of a file become a plan that is no later than the file" {
 	fabric=(--bandwidth 800000 --delay round=500,hop=500,settle=10000)
 	# The published schedule takes 75389 ns after the first topology has been set.
 	circulants 1 1 1 8 8 8 8 8 8 1 1 1 > harvest.json
@@ -319,7 +319,7 @@ joined() {
 	jq -nc --argjson steps "$1" '{collective: "x", steps: [range($steps) | {step: ., topology: [[0, 1, 1]]}]}'
 }
 
-@test "topologies that are beyond the budget are refused before there are rounds for them" {
+@test "topologies beyond the budget are refused before rounds are built" {
 	joined 10000 > some.json
 	joined 65000 > many.json
 	for algorithm in "" "--algorithm binary"; do
@@ -330,7 +330,7 @@ joined() {
 		in_megabytes 200 morphctl schedule plan broadcast --ranks 4096 --from-segments many.json
 }
 
-@test "what is wrong with topologies of a file is told" {
+@test "errors in topologies of a file are reported" {
 	circulants 1 1 1 8 8 8 8 8 8 1 1 1 > harvest.json
 	refused 2 "wants one of a collective" morphctl schedule plan --from-segments harvest.json
 	refused 2 "--from-segments wants a collective: the file has topologies alone" morphctl schedule plan --matrix tokens.csv --from-segments harvest.json
@@ -363,7 +363,7 @@ joined() {
 	refused 3 "traces/none.0.et: No such file" morphctl schedule plan --from-chakra traces/none
 }
 
-@test "a file says what options do not" {
+@test "a file has values that options leave out" {
 	refused 2 "wants one of a collective, --matrix, --from-ompi-prof, --from-msccl and --from-chakra" morphctl schedule plan
 	refused 2 "wants one of a collective" morphctl schedule plan all-reduce --matrix tokens.csv
 	refused 2 "wants one of a collective" morphctl schedule plan --from-msccl a --matrix tokens.csv
@@ -373,6 +373,6 @@ joined() {
 	refused 2 "--from-chakra says what --shape would" morphctl schedule plan --from-chakra a --shape 2x2
 }
 
-@test "all that was planned here went through the checker" {
+@test "the checker accepted all plans of this file" {
 	plans_were_checked plan choose combine plan-on baseline
 }

@@ -39,7 +39,7 @@ profile() {
 		--mca pml_monitoring_enable_output 3 --mca pml_monitoring_filename "$PWD/phase" ./ring "$@"
 }
 
-@test "a profile that Open MPI has written is what the program sends" {
+@test "a profile of Open MPI has the bytes that the program sends" {
 	profile
 	[[ $(echo phase.*.prof) == "phase.0.prof phase.1.prof phase.2.prof phase.3.prof" ]]
 	expect 0 morphctl schedule plan --from-ompi-prof phase --algorithm direct --policy matchings --json
@@ -52,7 +52,7 @@ profile() {
 	holds "$stderr" "phase.2.prof: No such file or directory"
 }
 
-@test "what a collective of Open MPI sends is in its profile" {
+@test "a profile of Open MPI has the sends of a collective" {
 	profile all
 	expect 0 morphctl schedule plan --from-ompi-prof phase --algorithm direct --json
 	[[ $(jq -c '[.verdict, ."ranks-count"]' <<<"$output") == '["feasible",4]' ]]

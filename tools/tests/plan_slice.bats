@@ -32,7 +32,7 @@ guides() {
 	beside=$(jq '[.circuits[].guide[]] | max + 1' "$BATS_TEST_TMPDIR/steps.json")
 }
 
-@test "what stands in the way is gone round, and what is loaded then is told" {
+@test "paths avoid obstacles, and the loaded schedule is reported" {
 	guides
 	refused $EBUSY $GUIDE "$beside" 1
 	[[ $status == 0 && $output == "$(<"$recording.out")" ]]
@@ -44,7 +44,7 @@ guides() {
 	[[ $status == 134 ]]
 }
 
-@test "after so many detours, or without any, what is busy is said" {
+@test "after the last detour, or without one, the busy part is reported" {
 	guides
 	refused $EBUSY $GUIDE "$beside" 32 last
 	[[ $status == 6 && -z $output && -n $stderr ]]
@@ -56,7 +56,7 @@ guides() {
 }
 
 # The slice reports three steps of its schedule, two of which were lit.
-@test "what the driver has measured is what changes take" {
+@test "measurements of the driver are the times of changes" {
 	local measured=$BATS_TEST_TMPDIR/measured.jsonl list=$RECORDINGS/schedule-list-json.jsonl
 	local how=(plan all-reduce --algorithm ring --slice steps --profile "$TOP/build/profiles/server8.bin" --delay measured,round=500)
 	{
@@ -86,7 +86,7 @@ guides() {
 
 # Steps of a loop that set 2, 4 and 1 circuits in 3, 5 and 2 us: 1 us, and 1 us for each circuit. In
 # addition, 4, 2 and 1 circuits go dark.
-@test "what a circuit takes is by those that are set, and not those that go dark" {
+@test "the time of a circuit depends on set circuits, not on dark ones" {
 	local measured=$BATS_TEST_TMPDIR/set.jsonl list=$RECORDINGS/schedule-list-json.jsonl
 	{
 		sed -n '/MORPH_SCHEDULE\|"netlink"/q;p' "$recording.jsonl"
@@ -106,12 +106,12 @@ for number, line in enumerate(map(json.loads, sys.stdin)):
 	[[ $(jq '.measured."change-ns" == 1000 + 1000 * ."ranks-count" and .measured."steps-count" == 3' <<<"$output") == true ]]
 }
 
-@test "if ranks have other accelerators by then nothing is loaded" {
+@test "nothing is loaded if the accelerators of ranks have changed" {
 	refused $ESTALE 0 0 1 last
 	[[ $status == 6 && -z $output ]]
 	holds "$stderr" "changed"
 }
 
-@test "all that was planned here went through the checker" {
+@test "the checker accepted all plans of this file" {
 	plans_were_checked choose
 }

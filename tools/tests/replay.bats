@@ -51,7 +51,7 @@ keys_in_specification() {
 	each_recording keys_in_specification
 }
 
-@test "a recording that is not there" {
+@test "a missing recording" {
 	MORPHCTL_REPLAY=$BATS_TEST_TMPDIR/none.jsonl run_split morphctl fabric list
 	[[ $status == 3 ]]
 	holds "$stderr" "none.jsonl"

@@ -17,7 +17,7 @@ refused() {
 
 pair='circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 1, dst-rank: 0}]'
 
-@test "what is wrong in the file is named" {
+@test "errors in the file are named" {
 	refused "wants an object with 'circuits' and 'steps'" '[1]'
 	refused "there is no key 'circles'" 'circles: []'
 	refused "wants a list 'circuits'" 'steps: [{circuits: []}]'
@@ -27,7 +27,7 @@ pair='circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 1, dst-rank: 0}]'
 	refused "'profile-checksum' must be a number" $'profile-checksum: x\n'"$pair"
 }
 
-@test "wrong circuits are named, with what is against them" {
+@test "wrong circuits are named with the reason" {
 	refused "circuit 0: wants an object" 'circuits: [5]'
 	refused "circuit 0: wants 'src-rank' and 'dst-rank'" 'circuits: [{src-rank: 0}]'
 	refused "circuit 0: 'dst-rank' must be a number" 'circuits: [{src-rank: 0, dst-rank: one}]'
@@ -40,7 +40,7 @@ pair='circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 1, dst-rank: 0}]'
 	refused "circuit 0: 'lanes' must be a number" 'circuits: [{src-rank: 0, dst-rank: 1, lanes: -1}]'
 }
 
-@test "wrong steps are named, with what is against them" {
+@test "wrong steps are named with the reason" {
 	refused "step 0: there is no circuit 2, there are 2" "$pair"$'\nsteps: [{circuits: [2]}]'
 	refused "step 1: step 1 holds circuit 0 twice" "$pair"$'\nsteps: [{circuits: [0]}, {circuits: [0, 0]}]'
 	refused "step 0: 'begin' must be call, barrier or time" "$pair"$'\nsteps: [{circuits: [0], begin: soon}]'
@@ -50,7 +50,7 @@ pair='circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 1, dst-rank: 0}]'
 	refused "step 0: wants an object" "$pair"$'\nsteps: [0]'
 }
 
-@test "a file that is not there, and one that is right, without its slice" {
+@test "a missing file, and a valid file without its slice" {
 	expect 3 morphctl schedule load train "$BATS_TEST_TMPDIR/none.yaml"
 	holds "$stderr" "none.yaml"
 	refused "train" "$pair"$'\nsteps: [{circuits: [0], begin: time, after-ns: 5}, {circuits: []}]' 3

@@ -21,7 +21,7 @@ print(next(k for k in range(count + 1) if at_least[k + 1] <= 0.001),
 END
 }
 
-@test "independent failures need what the binomial distribution says" {
+@test "independent failures need the spares of the binomial distribution" {
 	for share in 0.05 0.5 3 20; do
 		expect 0 morphctl spare plan --servers 4 --accelerators 4 --failures accelerator=$share% --json
 		[[ $(jq -r '"\(."spares-count") \(."published-count")"' <<<"$output") == \
@@ -29,7 +29,7 @@ END
 	done
 }
 
-@test "hours between failures and of a repair are a share of time" {
+@test "hours between failures and of a repair give a share of time" {
 	expect 0 morphctl spare plan --servers 1 --accelerators 1 --failures accelerator=99.5/0.5 --availability 50 --json
 	jq -e '(.coverage[0]."covered-percent" - 99.5 | fabs) < 1e-9 and ."spares-count" == 0' <<<"$output"
 }

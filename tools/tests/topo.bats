@@ -32,7 +32,7 @@ setup() {
 	done
 }
 
-@test "the picture tells spares, failures, lanes and slices apart" {
+@test "the picture distinguishes spares, failures, lanes and slices" {
 	expect 0 morphctl topo --svg --input "$BATS_TEST_TMPDIR/rack.json"
 	count=$(grep -c 'rx="7".*stroke-dasharray="6 4"' <<<"$output")
 	[[ $count == 4 ]]
@@ -51,7 +51,7 @@ setup() {
 	holds "$output" "a&lt;b&gt;&amp;"
 }
 
-@test "no two tiles of a picture lie on each other" {
+@test "no two tiles of a picture overlap" {
 	expect 0 morphctl topo --svg --input "$BATS_TEST_TMPDIR/rack.json"
 	grep -o '<rect x="[0-9.-]*" y="[0-9.-]*" width="58"' <<<"$output" | sort >"$BATS_TEST_TMPDIR/t"
 	[[ $(wc -l <"$BATS_TEST_TMPDIR/t") == 68 ]]

@@ -22,7 +22,7 @@ refused() {
 	holds "$stderr" "$1"
 }
 
-@test "what fits is carried whole, on the shortest way" {
+@test "demands that fit are carried whole, on the shortest path" {
 	solve 'demands: [{from: 0, to: 1, lanes: 12.5, controller: 7}]'
 	[[ $(jq '.demands[0].flow * 1000 | round' <<<"$output") == 12500 ]]
 	[[ $(jq -c '.paths[0].host' <<<"$output") == "[0,1]" ]]
@@ -30,7 +30,7 @@ refused() {
 	[[ $(jq '.residual < 1e-6' <<<"$output") == true ]]
 }
 
-@test "what does not fit is shared by weight, and the full link has a price" {
+@test "excess demands share by weight, and the full link has a price" {
 	solve $'ways: 1\ndemands:\n- {from: 0, to: 1, lanes: 100, weight: 1}\n- {from: 0, to: 1, lanes: 100, weight: 3}'
 	[[ $(jq '[.demands[].flow] | add | round' <<<"$output") == 128 ]]
 	[[ $(jq '.demands[1].flow > .demands[0].flow' <<<"$output") == true ]]
@@ -48,7 +48,7 @@ refused() {
 	[[ $(for epoch in {1..8}; do lanes "$epoch"; done | sort -u | wc -l) -gt 1 ]]
 }
 
-@test "more ways carry more" {
+@test "more paths carry more" {
 	solve $'ways: 1\ndemands: [{from: 0, to: 5, lanes: 500}]'
 	narrow=$(jq .throughput <<<"$output")
 	solve $'ways: 8\ndemands: [{from: 0, to: 5, lanes: 500}]'
@@ -57,7 +57,7 @@ refused() {
 	[[ $(jq '[.links[] | .load <= .capacity + 1e-6] | all' <<<"$output") == true ]]
 }
 
-@test "what is wrong in the file is named" {
+@test "errors in the file are named" {
 	refused "wants a list 'demands'" 'epoch: 1'
 	refused "wants an object" '[1]'
 	refused "there is no key 'demand'; there are demands,epoch,ways,lambda" 'demand: []'
@@ -73,7 +73,7 @@ refused() {
 	refused "from host 3 to host 3" 'demands: [{from: 3, to: 3, lanes: 1}]' 1
 }
 
-@test "what is reserved is the kernel's, and a controller's" {
+@test "reservations come from the kernel and from a controller" {
 	echo 'demands: [{from: 0, to: 1, lanes: 1, controller: 7}]' >"$file"
 	expect 2 morphctl traffic apply "$file" --controller 7 --epoch 1 --profile "$rack"
 	holds "$stderr" "wants --fabric beside --profile"

@@ -41,7 +41,7 @@ load common
 	done < <(jq -r '.commands[] | [.object, .verb // ""] | @tsv' "$MORPHCTL_BUILD/commands.json")
 }
 
-@test "every command that wants arguments says which" {
+@test "every command names its missing arguments" {
 	while IFS=$'\t' read -r object verb arguments; do
 		[[ -z $verb || $verb == - ]] && verb=
 		[[ $arguments == \[* || -z $arguments ]] && continue
@@ -105,7 +105,7 @@ load common
 	holds "$stderr" "a verb is missing"
 }
 
-@test "options may stand before the object" {
+@test "options may precede the object" {
 	expect 0 morphctl -j version
 	jq -e .libmorph <<<"$output"
 	expect 2 morphctl --fabric rack0 slice create
@@ -114,7 +114,7 @@ load common
 	holds "$stderr" "wants NAME"
 }
 
-@test "an option without its argument, and an argument without need" {
+@test "an option without its argument, and a needless argument" {
 	expect 2 morphctl slice create x --count
 	holds "$stderr" "--count wants an argument"
 	expect 2 morphctl version --json=yes
@@ -123,7 +123,7 @@ load common
 	holds "$stderr" "'extra'"
 }
 
-@test "values that are wrong are named, with what would be right" {
+@test "wrong values are named, with the valid ones" {
 	expect 2 morphctl slice create x
 	holds "$stderr" "either --count or --accelerators"
 	expect 2 morphctl slice create x --count 0
@@ -206,7 +206,7 @@ load common
 	holds "$stderr" "matrix|svg|json"
 }
 
-@test "fields that there are not are told before anything is changed" {
+@test "unknown fields are reported before any change" {
 	while read -r words; do
 		expect 2 morphctl $words --fields colour
 		holds "$stderr" "--fields: there is no 'colour' here; there are "

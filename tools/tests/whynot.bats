@@ -18,7 +18,7 @@ blocked() {
 	[[ $(jq -r '[.tried[] | "\(.constraint):\(.verdict)"] | join(" ")' <<<"$output") == "$2" ]]
 }
 
-@test "what fits is said to fit" {
+@test "a request that fits is reported as such" {
 	expect 0 morphctl slice why-not --shape 2x4x4 --profile "$rack"
 	[[ $output == "it would fit: contiguous, in 8 servers, on 96 fibres" ]]
 	expect 0 morphctl slice why-not --ring 6 --transit own --profile "$rack" --json
@@ -36,14 +36,14 @@ blocked() {
 	blocked spares "tier:infeasible spares:feasible" --count 66
 }
 
-@test "a constraint that is lifted alone is put back before the next" {
+@test "each constraint is lifted alone" {
 	# Lifting either the bandwidth or the tier alone is not enough, lifting both is.
 	blocked several "bandwidth:infeasible tier:infeasible tier:infeasible spares:infeasible" \
 		--shape 5x3 --tier contiguous --lanes 17
 	blocked bandwidth "transit:infeasible bandwidth:feasible" --shape 2x2 --transit own --lanes 17
 }
 
-@test "what no fabric of the profile can take is the fabric's fault" {
+@test "a request beyond every fabric of the profile blames the fabric" {
 	blocked fabric "tier:infeasible spares:infeasible" --shape 4x4x5
 	[[ $(jq -c '.tightest | [.reason, .have, .need]' <<<"$output") == '["count",64,80]' ]]
 	expect 1 morphctl slice why-not --mesh 8 --profile "$rack"
@@ -52,21 +52,21 @@ blocked() {
 	holds "$output" "blocked by fabric: no fabric of this profile can take it, even if it is empty"
 }
 
-@test "a graph is asked for as in place" {
+@test "a graph is requested as in 'place'" {
 	expect 0 morphctl slice why-not --graph - --simplex --profile "$rack" <<<$'0 1\n1 2'
 	holds "$output" "it would fit"
 	expect 2 morphctl slice why-not --graph - --profile "$rack" <<<"0 0"
 	holds "$stderr" "line 1: a link from rank 0 to itself"
 }
 
-@test "fields are chosen, and those that there are not are named" {
+@test "fields can be chosen, and unknown ones are named" {
 	expect 1 morphctl slice why-not --count 66 --profile "$rack" --fields binding --json
 	[[ $(jq -c keys <<<"$output") == '["binding"]' ]]
 	expect 2 morphctl slice why-not --count 66 --profile "$rack" --fields colour
 	holds "$stderr" "there is no 'colour' here; there are verdict,text,tier,"
 }
 
-@test "a ring has a number of ranks, or is over the accelerators" {
+@test "a ring has a number of ranks, or covers the accelerators" {
 	expect 0 morphctl slice why-not --profile "$rack" --ring 8 --lanes 2
 	expect 2 morphctl slice why-not --profile "$rack" --ring --lanes 2
 	holds "$stderr" "--ring wants the number of its ranks here"
