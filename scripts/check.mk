@@ -72,13 +72,13 @@ $(kernel_checks:%=check-%): check-%: | build/linux/6.12
 
 # --- unit: checks that need no kernel -------------------------------------------------------------
 
-unit_rooms := libmorph selftests/fuzz tools tools/repro selftests/optics profiles selftests/mpi selftests/harness \
+unit_directories := libmorph selftests/fuzz tools tools/repro selftests/optics profiles selftests/mpi selftests/harness \
 	selftests/netlink selftests/sim selftests/stress selftests/answers
 
-run-unit: $(unit_rooms:%=check-%)
+run-unit: $(unit_directories:%=check-%)
 
 # Tests of one directory run at the same time: the output of each stays together.
-$(unit_rooms:%=check-%): check-%: profiles lib
+$(unit_directories:%=check-%): check-%: profiles lib
 	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage unit --ktap $* \
 		$(MAKE) --silent --output-sync=target -C $* check
 
@@ -100,7 +100,7 @@ $(patsubst %,check-selftests/%,fuzz mpi netlink stress): vm-programs
 # all other checks, so the other checks wait for the objects of these tests, too.
 ifneq ($(filter run-check,$(MAKECMDGOALS)),)
 sanitized-objects: | modules-6.1 vm-programs tools
-$(unit_rooms:%=check-%) $(tree_checks:%=check-%) $(cross_checks:%=check-%) modules-6.12: \
+$(unit_directories:%=check-%) $(tree_checks:%=check-%) $(cross_checks:%=check-%) modules-6.12: \
 	| modules-6.1 vm-programs tools sanitized-objects
 endif
 
@@ -115,14 +115,14 @@ run-sanitize: profiles lib
 
 # --- valgrind: reads of uninitialised memory, which the sanitizers do not detect ------------------
 
-valgrind_rooms := selftests/optics libmorph tools
+valgrind_directories := selftests/optics libmorph tools
 
 check-valgrind: deps
 	+@scripts/check run-valgrind
 
-run-valgrind: $(valgrind_rooms:%=valgrind-%)
+run-valgrind: $(valgrind_directories:%=valgrind-%)
 
-$(valgrind_rooms:%=valgrind-%): valgrind-%: profiles lib tools
+$(valgrind_directories:%=valgrind-%): valgrind-%: profiles lib tools
 	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage valgrind --ktap --timeout 3600 valgrind-$* $(MAKE) --silent -C $* valgrind
 
 # --- vm: programs that need a virtual machine -----------------------------------------------------
@@ -232,9 +232,9 @@ $(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools vm-programs
 	@selftests/vm/suite $*
 
 .PHONY: check check-all check-ci run-check $(stages:%=check-%) $(stages:%=run-%) $(long_checks:%=run-%) $(KERNELS:%=check-modules-%) \
-	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) $(unit_rooms:%=check-%) \
+	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) $(unit_directories:%=check-%) \
 	sanitized-objects \
-	check-sanitize run-sanitize check-valgrind run-valgrind $(valgrind_rooms:%=valgrind-%) check-model run-model check-compat run-compat \
+	check-sanitize run-sanitize check-valgrind run-valgrind $(valgrind_directories:%=valgrind-%) check-model run-model check-compat run-compat \
 	$(campaigns:%=check-%) $(campaigns:%=run-%) $(campaign_runs) run-fuzzers check-debug $(DEBUG_KERNELS:%=check-debug-%) \
 	$(vm_kernels:%=run-vm-%) coverage check-coverage run-coverage count counted-library run-counted \
 	run-counted-campaigns
