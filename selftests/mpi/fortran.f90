@@ -1,5 +1,5 @@
 ! SPDX-License-Identifier: GPL-2.0-only
-! A rank among others who run "corners sums".
+! One rank in Fortran; the other ranks run "corners sums".
 program sums
     use mpi
     implicit none
