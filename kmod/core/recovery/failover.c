@@ -33,6 +33,17 @@ static bool is_idle(const struct morph_slice *slice, u32 accelerator)
 	       morph_chip_fit(slice->fabric, accelerator);
 }
 
+/* The spare becomes the rank's accelerator. Caller holds fabric->lock. */
+static void join_spare(struct morph_slice *slice, u32 spare, u32 rank)
+{
+	if (spare == slice_tenancy(slice)->own_spare) {
+		slice_tenancy(slice)->own_spare = MORPH_ANY;
+		ledger_of(slice->fabric)->chips[spare].rank = rank;
+	} else {
+		morph_slice_take_chip(slice, spare, rank);
+	}
+}
+
 /* Hold the next spare for a rank that this repair has not held yet. */
 static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 {
@@ -48,12 +59,7 @@ static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 	++*skip;
 	if (spare == MORPH_ANY)
 		return MORPH_ANY;
-	if (spare == slice_tenancy(slice)->own_spare) {
-		slice_tenancy(slice)->own_spare = MORPH_ANY;
-		ledger_of(slice->fabric)->chips[spare].rank = rank;
-	} else {
-		morph_slice_take_chip(slice, spare, rank);
-	}
+	join_spare(slice, spare, rank);
 	return spare;
 }
 
@@ -178,12 +184,7 @@ static bool failover_from_protection(struct failover *failover)
 		return false;
 	kref_get(&slice->kref);
 	failover->txn->slice = slice;
-	if (spare == slice_tenancy(slice)->own_spare) {
-		slice_tenancy(slice)->own_spare = MORPH_ANY;
-		ledger_of(slice->fabric)->chips[spare].rank = rank;
-	} else {
-		morph_slice_take_chip(slice, spare, rank);
-	}
+	join_spare(slice, spare, rank);
 	failover->spares[0] = spare;
 	mark_unlit(failover);
 	return true;

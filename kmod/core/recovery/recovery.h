@@ -58,7 +58,7 @@ struct morph_slice_recovery {
 	u32 hour_replacements;		/* replacements by the owner in the current hour */
 	u64 hour_since_ns;		/* CLOCK_BOOTTIME: start of that hour */
 	struct morph_rank_recovery *ranks;	/* by rank */
-	u32 *failover_lists;		/* three lists of ranks_count entries: see struct failover */
+	u32 *failover_lists;		/* three, by rank: see struct failover */
 };
 
 static inline struct morph_slice_recovery *slice_recovery(const struct morph_slice *slice)
