@@ -137,7 +137,7 @@ static u32 leaks_of(const struct crossing *at, s32 power, s32 floor)
 	return at->joined == MORPH_PORT_NONE ? leaks : leaks & ~(1u << at->joined);
 }
 
-static void stray_tell(const struct stray *stray, const struct optics_end *end, s32 power)
+static void report_stray(const struct stray *stray, const struct optics_end *end, s32 power)
 {
 	const struct optics_graph *graph = stray->graph;
 	u32 at = optics_circuit_end(graph, end);
@@ -168,7 +168,7 @@ static void stray_second(const struct stray *stray, struct ray ray)
 		struct crossing at;
 
 		if (end->type != MORPH_END_ELEMENT) {
-			stray_tell(stray, end, ray.power);
+			report_stray(stray, end, ray.power);
 			return;
 		}
 		at = crossing_at(stray->graph, end, stray->element_state[end->index]);
@@ -188,7 +188,7 @@ static void stray_first(const struct stray *stray, struct ray ray)
 		u32 leaks;
 
 		if (end->type != MORPH_END_ELEMENT) {
-			stray_tell(stray, end, ray.power);
+			report_stray(stray, end, ray.power);
 			return;
 		}
 		at = crossing_at(graph, end, stray->element_state[end->index]);

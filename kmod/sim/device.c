@@ -161,7 +161,7 @@ static int program(struct sim_hardware *hw, u64 cookie, enum sim_request_type ty
 	if (fate.verdict == SIM_VERDICT_FAILS)
 		status = -EIO;
 	if (fate.verdict != SIM_VERDICT_DONE && !fate.late_ns)
-		count = fate.told ? min_t(u64, count, fate.done) : count / 2;
+		count = fate.partial ? min_t(u64, count, fate.done) : count / 2;
 	if (fate.verdict == SIM_VERDICT_SILENT && !fate.late_ns) {
 		carry_out(hw, type, settings, count);
 		sim_run_due(hw);

@@ -382,7 +382,7 @@ struct sim_fate sim_fault_call(struct sim_hardware *hw, enum sim_call call)
 			continue;
 		fate.verdict = hooks[fault->spec.type].verdict;
 		fate.late_ns = sim_argument(&fault->spec, SIM_ARGUMENT_LATE);
-		fate.told = fault->spec.given & BIT(SIM_ARGUMENT_DONE);
+		fate.partial = fault->spec.given & BIT(SIM_ARGUMENT_DONE);
 		fate.done = sim_argument(&fault->spec, SIM_ARGUMENT_DONE);
 		note_fault(hw, fault, "hit");
 		if (!sim_argument(&fault->spec, SIM_ARGUMENT_EVERY))

@@ -73,7 +73,7 @@ enum sim_verdict {
 
 struct sim_fate {
 	enum sim_verdict verdict;
-	bool told;		/* the fault limits the settings: */
+	bool partial;		/* the fault limits the settings: */
 	u64 done;		/* number of executed settings; otherwise half */
 	u64 late_ns;		/* delay of the answer */
 };

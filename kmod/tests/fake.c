@@ -631,7 +631,7 @@ u32 fake_event(struct fake *fake, u32 slice, struct morph_event *event)
 	return event->type;
 }
 
-bool fake_told(struct fake *fake, u32 slice, u32 type)
+bool fake_has_event(struct fake *fake, u32 slice, u32 type)
 {
 	struct morph_event event;
 	bool found = false;

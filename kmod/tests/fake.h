@@ -184,7 +184,7 @@ void fake_expect_dark(struct fake *fake);
 /* Remove the oldest event of a slice. Returns 0 if there is none. */
 u32 fake_event(struct fake *fake, u32 slice, struct morph_event *event);
 /* Whether the queue has an event of the type. Removes all events. */
-bool fake_told(struct fake *fake, u32 slice, u32 type);
+bool fake_has_event(struct fake *fake, u32 slice, u32 type);
 
 #define FAKE_CASE_DESC(array, field)						\
 	static void array##_desc(const typeof((array)[0]) * entry, char *desc)	\

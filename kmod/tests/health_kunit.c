@@ -215,7 +215,7 @@ static void suspect_does_not_displace_what_is_quarantined(struct kunit *test)
 
 /* ------------------------------------------------------------------ signals */
 
-static void tell(struct fake *fake, u32 type, u32 index, u64 lanes, s32 value)
+static void raise_signal(struct fake *fake, u32 type, u32 index, u64 lanes, s32 value)
 {
 	const struct morph_signal signal = {
 		.type = type,
@@ -266,7 +266,7 @@ static void signal_marks(struct kunit *test)
 	fake_set_health(fake, param->part, param->index, param->before);
 	/* A heartbeat that returns requests a patrol round, but not before the hold-down ends. */
 	ledger_of(fake->fabric)->chips[1].hold_until_ns = U64_MAX / 2;
-	tell(fake, param->type, param->index, ~0ULL, param->value);
+	raise_signal(fake, param->type, param->index, ~0ULL, param->value);
 	flush_work(&recovery_of(fake->fabric)->signal_work);
 	KUNIT_EXPECT_EQ(test, param->after,
 			morph_health_get(fake->fabric, param->part, param->index));
@@ -278,7 +278,7 @@ static void signal_of_an_alarm_cleared_leads_to_a_test(struct kunit *test)
 	struct fake *fake = test->priv;
 
 	fake_set_health(fake, MORPH_PART_ELEMENT, 3, MORPH_HEALTH_FAILED);
-	tell(fake, MORPH_SIGNAL_ELEMENT, 3, 0, 1);
+	raise_signal(fake, MORPH_SIGNAL_ELEMENT, 3, 0, 1);
 	flush_work(&recovery_of(fake->fabric)->signal_work);
 	fake_patrol(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
@@ -297,7 +297,7 @@ static void signal_of_a_flap_does_not_put_patrol_off(struct kunit *test)
 		ktime_get_boottime_ns() + 7200 * NSEC_PER_SEC;
 	mod_delayed_work(morph_wq, patrol, 3600 * HZ);
 	due = READ_ONCE(patrol->timer.expires);
-	tell(fake, MORPH_SIGNAL_HEARTBEAT, 1, 0, 1);
+	raise_signal(fake, MORPH_SIGNAL_HEARTBEAT, 1, 0, 1);
 	flush_work(&recovery_of(fake->fabric)->signal_work);
 	KUNIT_EXPECT_EQ(test, due, READ_ONCE(patrol->timer.expires));
 	cancel_delayed_work_sync(patrol);
@@ -310,8 +310,8 @@ static void signal_of_nothing_is_ignored(struct kunit *test)
 	u32 type;
 
 	for (type = 0; type <= MORPH_SIGNAL_TEMPERATURE + 1; type++) {
-		tell(fake, type, U32_MAX, ~0ULL, 0);
-		tell(fake, type, FAKE_ELEMENTS, ~0ULL, 1);
+		raise_signal(fake, type, U32_MAX, ~0ULL, 0);
+		raise_signal(fake, type, FAKE_ELEMENTS, ~0ULL, 1);
 	}
 	flush_work(&recovery_of(fake->fabric)->signal_work);
 	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->failed);
@@ -335,7 +335,7 @@ static void signal_overrun_doubts_everything(struct kunit *test)
 	fake_clear(fake);
 	mutex_lock(&fake->fabric->lock);
 	for (i = 0; i < MORPH_SIGNAL_SLOTS + more; i++)
-		tell(fake, MORPH_SIGNAL_TEMPERATURE, 0, 0, i);
+		raise_signal(fake, MORPH_SIGNAL_TEMPERATURE, 0, 0, i);
 	KUNIT_EXPECT_GT(test, fake_stat(fake, MORPH_STAT_SIGNALS_LOST), 0ULL);
 	KUNIT_EXPECT_LE(test, fake_stat(fake, MORPH_STAT_SIGNALS_LOST), (u64)more);
 	mutex_unlock(&fake->fabric->lock);
@@ -355,7 +355,7 @@ static void signal_after_removal_is_dropped(struct kunit *test)
 
 	morph_fabric_unregister(fake->fabric);
 	fake->registered = false;
-	tell(fake, MORPH_SIGNAL_HEARTBEAT, 1, 0, 0);
+	raise_signal(fake, MORPH_SIGNAL_HEARTBEAT, 1, 0, 0);
 	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_SIGNALS));
 	KUNIT_EXPECT_FALSE(test, work_pending(&recovery_of(fake->fabric)->signal_work));
 }

@@ -13,7 +13,7 @@ static struct morph_slice *joined_slice_like(struct fake *fake,
 
 	fake_light(fake, slice, 0, 1, MORPH_PLANE_ANY);
 	fake_settle(fake);
-	fake_told(fake, fake->slices - 1, 0);
+	fake_has_event(fake, fake->slices - 1, 0);
 	fake_clear(fake);
 	return slice;
 }
@@ -453,7 +453,7 @@ static void failover_comes_when_a_spare_does(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
 	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[1].accelerator);
 	KUNIT_EXPECT_EQ(test, 0u, recovery_of(fake->fabric)->degraded);
-	KUNIT_EXPECT_TRUE(test, fake_told(fake, 0, MORPH_EVENT_RECOVERED));
+	KUNIT_EXPECT_TRUE(test, fake_has_event(fake, 0, MORPH_EVENT_RECOVERED));
 	fake_expect_light(fake);
 }
 
@@ -561,7 +561,7 @@ static void reroute_goes_round(struct kunit *test)
 	if (param->part == MORPH_PART_GUIDE || param->part == MORPH_PART_ELEMENT)
 		KUNIT_EXPECT_NE(test, index, used_part(only_circuit(slice), param->part));
 	mutex_lock(&fake->fabric->lock);
-	KUNIT_EXPECT_TRUE(test, morph_route_sound(fake->fabric, only_circuit(slice)->route));
+	KUNIT_EXPECT_TRUE(test, morph_route_is_healthy(fake->fabric, only_circuit(slice)->route));
 	mutex_unlock(&fake->fabric->lock);
 	expect_events(fake, events, ARRAY_SIZE(events));
 }

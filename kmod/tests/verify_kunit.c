@@ -66,7 +66,7 @@ static const struct neighbour_case neighbour_cases[] = {
 
 FAKE_CASE_DESC(neighbour_cases, name);
 
-static void spoil(struct fake *fake, u32 part, u32 index)
+static void break_part(struct fake *fake, u32 part, u32 index)
 {
 	if (part == MORPH_PART_RECEIVER)
 		fake->deaf = index + 1;
@@ -92,7 +92,7 @@ static void neighbour_is_looked_at(struct kunit *test)
 	struct morph_refusal refusal = {};
 	u8 was = fake->element[HIS_ELEMENT];
 
-	spoil(fake, param->part, param->index);
+	break_part(fake, param->part, param->index);
 	KUNIT_EXPECT_EQ(test, param->result, verify_neighbour(fake, txn, 1));
 	KUNIT_EXPECT_EQ_MSG(test, strlen(param->readings), strspn(fake->log, "r"), "%s",
 			    fake->log);

@@ -250,7 +250,7 @@ static bool colour_on(struct morph_bandwidth *bw)
  * Start from scratch: first the circuits that are equal in all wavelengths, then the rest in an
  * order from the seed.
  */
-static bool colour_anew(struct morph_bandwidth *bw, uint64_t seed)
+static bool recolour(struct morph_bandwidth *bw, uint64_t seed)
 {
 	uint32_t *order = bw->chain->order;
 	uint64_t random = seed;
@@ -281,11 +281,11 @@ enum bw_answer lm_bw_colour(struct morph_bandwidth *bw)
 	uint64_t seed = 0;
 
 	while (!fits && seed < ORDERS && bw->steps < last)
-		fits = colour_anew(bw, seed++);
+		fits = recolour(bw, seed++);
 	if (!fits)
 		answer = lm_bw_exhaust(bw, last);
 	while (!fits && answer == BW_UNKNOWN && seed < MORE_ORDERS && bw->steps < last)
-		fits = colour_anew(bw, seed++);
+		fits = recolour(bw, seed++);
 	if (fits)
 		answer = BW_YES;
 	if (answer == BW_YES)

@@ -76,7 +76,7 @@ static void answer(struct morph_ctx *ctx, const struct training_log *log,
 	for (uint32_t at = 0; !ret && at < log->count; at++) {
 		struct morph_phase_act act;
 
-		ret = training_tell(phases, &log->calls[at]);
+		ret = training_call_phases(phases, &log->calls[at]);
 		while (!ret && morph_phases_next(phases, &act))
 			;
 	}

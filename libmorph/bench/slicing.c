@@ -29,7 +29,7 @@ static void measure(struct morph_ctx *ctx, uint32_t number)
 			wrong(morph_error_text(ctx));
 		sample(&times, now_us() - begin);
 		sample(&shares,
-		       tenants_worst(this, weights, primary) / tenants_floor(this, weights, total));
+		       tenants_worst(this, weights, primary) / tenants_bound(this, weights, total));
 	}
 	snprintf(name, sizeof(name), "%u tenants given to %u controllers", this->tenants,
 		 this->controllers);

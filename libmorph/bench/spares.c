@@ -240,7 +240,7 @@ static void bench_published(const uint32_t spares[SERVER], const char *which,
 	struct morph_coverage *coverage = new_rack("rack64");
 	struct morph_coverage_result result;
 	struct figure covered;
-	char told[64];
+	char published[64];
 
 	check(tori_light(coverage, &whole_rack));
 	check(morph_coverage_set_spares(coverage, spares, SERVER));
@@ -250,7 +250,7 @@ static void bench_published(const uint32_t spares[SERVER], const char *which,
 	covered.mean = 1 - result.waiting.mean;
 	covered.low = 1 - result.waiting.high;
 	covered.high = 1 - result.waiting.low;
-	snprintf(told, sizeof(told), "published: above %g in most cases",
+	snprintf(published, sizeof(published), "published: above %g in most cases",
 		 given_number(&bench.given, "covered"));
 	report(
 		&(const struct row){
@@ -260,7 +260,7 @@ static void bench_published(const uint32_t spares[SERVER], const char *which,
 			.baseline = 1 - short_of(SERVER, range->mean, 0),
 			.unit = "share of time covered",
 			.versus = "by number alone, exact",
-			.approximation = told,
+			.approximation = published,
 		},
 		"time covered by 4 spares %s, down %s", which, range->name);
 }

@@ -47,7 +47,7 @@ double tenants_worst(const struct tenants_case *this, const double *weights,
 	return most;
 }
 
-double tenants_floor(const struct tenants_case *this, const double *weights, double total)
+double tenants_bound(const struct tenants_case *this, const double *weights, double total)
 {
 	return fmax(total / this->controllers, weights[0]);
 }

@@ -33,6 +33,6 @@ double tenants_worst(const struct tenants_case *this, const double *weights,
  * Its lower bound: the heaviest tenant, because tenants are whole, and an even share. @total: the
  * sum of the weights, which are sorted.
  */
-double tenants_floor(const struct tenants_case *this, const double *weights, double total);
+double tenants_bound(const struct tenants_case *this, const double *weights, double total);
 
 #endif /* LM_BENCH_TENANTS_H */

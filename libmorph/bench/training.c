@@ -204,7 +204,7 @@ struct run {
 	struct training_log *log; /* or NULL */
 };
 
-int training_tell(struct morph_phases *phases, const struct training_call *call)
+int training_call_phases(struct morph_phases *phases, const struct training_call *call)
 {
 	switch (call->kind) {
 	case TRAINING_ITERATE:
@@ -220,8 +220,8 @@ int training_tell(struct morph_phases *phases, const struct training_call *call)
 	return -EINVAL;
 }
 
-static int tell(struct run *run, enum training_call_kind kind, uint32_t rank, uint32_t group,
-		uint64_t counter)
+static int call_phases(struct run *run, enum training_call_kind kind, uint32_t rank, uint32_t group,
+		       uint64_t counter)
 {
 	const struct training_call call = { .kind = kind,
 					    .rank = rank,
@@ -233,7 +233,7 @@ static int tell(struct run *run, enum training_call_kind kind, uint32_t rank, ui
 		run->log->calls[run->log->count] = call;
 	if (run->log)
 		run->log->count++;
-	return training_tell(run->phases, &call);
+	return training_call_phases(run->phases, &call);
 }
 
 static const struct training_step *step_of(const struct run *run, uint32_t rank)
@@ -284,7 +284,7 @@ static int turn_over(struct run *run, uint32_t rank)
 		run->done_ns = run->now_ns;
 		return 0;
 	}
-	return tell(run, TRAINING_ITERATE, rank, 0, 0);
+	return call_phases(run, TRAINING_ITERATE, rank, 0, 0);
 }
 
 /* The rank's activity has ended. */
@@ -297,9 +297,9 @@ static int advance(struct run *run, uint32_t rank)
 	if (actor->doing == COMPUTING) {
 		actor->doing = WAITING;
 		actor->until_ns = NEVER;
-		return tell(run, TRAINING_BEGIN, rank, group, actor->counters[group]++);
+		return call_phases(run, TRAINING_BEGIN, rank, group, actor->counters[group]++);
 	}
-	ret = tell(run, TRAINING_END, rank, group, 0);
+	ret = call_phases(run, TRAINING_END, rank, group, 0);
 	if (!ret && ++actor->step == run->training->steps[rank])
 		ret = turn_over(run, rank);
 	if (!ret && actor->doing != DONE)
@@ -331,7 +331,7 @@ static bool happen(struct run *run, int *ret)
 		*ret = advance(run, rank);
 	} else {
 		run->lit_ns[group] = NEVER;
-		*ret = tell(run, TRAINING_CHANGED, 0, group, 0);
+		*ret = call_phases(run, TRAINING_CHANGED, 0, group, 0);
 	}
 	obey(run);
 	return true;
@@ -369,7 +369,7 @@ bool training_run(struct morph_phases *phases, const struct training *training, 
 	memset(run.lit_ns, 0xff, sizeof(run.lit_ns));
 	for (uint32_t rank = 0; !ret && rank < training->ranks; rank++) {
 		compute(&run, rank);
-		ret = tell(&run, TRAINING_ITERATE, rank, 0, 0);
+		ret = call_phases(&run, TRAINING_ITERATE, rank, 0, 0);
 	}
 	while (!ret && happen(&run, &ret))
 		;

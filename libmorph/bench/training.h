@@ -100,7 +100,7 @@ struct training_log {
 };
 
 /* Make this call. The caller handles its consequences. */
-int training_tell(struct morph_phases *phases, const struct training_call *call);
+int training_call_phases(struct morph_phases *phases, const struct training_call *call);
 
 /*
  * Run iterations with the given time for setting circuits. False: a rank waits for ever, or a call

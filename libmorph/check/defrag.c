@@ -208,7 +208,7 @@ static int check_tenants(struct defrag *defrag)
 	for (uint32_t at = 0; at < defrag->slices_count; at++) {
 		const struct slice *slice = &defrag->slices[at];
 		uint32_t its_moved = 0, its_dark = 0;
-		uint64_t longest = 0, told;
+		uint64_t longest = 0, stated;
 		const uint8_t *words;
 
 		for (uint32_t circuit = 0; circuit < slice->circuits; circuit++) {
@@ -226,9 +226,9 @@ static int check_tenants(struct defrag *defrag)
 			return wrong(defrag, EBADMSG, "slice %u is moved, which is not told",
 				     slice->number);
 		words = answer->tenant_words + 20 * (size_t)tenants++;
-		told = word(words, 3) | (uint64_t)word(words, 4) << 32;
+		stated = word(words, 3) | (uint64_t)word(words, 4) << 32;
 		if (word(words, 0) != slice->number || word(words, 1) != its_moved ||
-		    word(words, 2) != its_dark || told != longest)
+		    word(words, 2) != its_dark || stated != longest)
 			return wrong(defrag, EBADMSG,
 				     "slice %u: %u circuits are moved, %u dark for %llu ns at most",
 				     slice->number, its_moved, its_dark,

@@ -308,7 +308,7 @@ static uint32_t part_at(const struct request *request, const uint32_t size[3], u
 /*
  * Whether the plan's parts are blocks of the size of a server, with fewest circuits between them.
  */
-static bool parts_sound(const struct search *search, const uint32_t block[3])
+static bool parts_are_valid(const struct search *search, const uint32_t block[3])
 {
 	static const uint32_t turns[6][3] = { { 0, 1, 2 }, { 0, 2, 1 }, { 1, 0, 2 },
 					      { 1, 2, 0 }, { 2, 0, 1 }, { 2, 1, 0 } };
@@ -346,7 +346,7 @@ bool ck_parts_read(struct search *search)
 	ck_block_read(search, block);
 	search->size = block[0] * block[1] * block[2];
 	search->parts = request->ranks / search->size;
-	return search->parts && parts_sound(search, block);
+	return search->parts && parts_are_valid(search, block);
 }
 
 enum answer ck_try_parts(struct search *search)

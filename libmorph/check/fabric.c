@@ -35,7 +35,7 @@ static bool section(const struct morph_check_bytes *profile, uint32_t number, ui
 	       *count <= (profile->bytes - where) / stride;
 }
 
-static bool end_sound(const struct fabric *fabric, struct end end)
+static bool end_is_healthy(const struct fabric *fabric, struct end end)
 {
 	switch (end.type) {
 	case END_ELEMENT:
@@ -48,7 +48,7 @@ static bool end_sound(const struct fabric *fabric, struct end end)
 	}
 }
 
-static bool records_sound(const struct fabric *fabric)
+static bool records_are_valid(const struct fabric *fabric)
 {
 	for (uint32_t at = 0; at < fabric->kinds; at++) {
 		const uint8_t *kind = fabric->profile + fabric->kinds_at + (size_t)at * KIND;
@@ -70,7 +70,7 @@ static bool records_sound(const struct fabric *fabric)
 		if (ck_host(fabric, at) >= fabric->hosts)
 			return false;
 	for (uint32_t at = 0; at < 2 * fabric->guides; at++)
-		if (!end_sound(fabric, ck_guide_end(fabric, at >> 1, at & 1)))
+		if (!end_is_healthy(fabric, ck_guide_end(fabric, at >> 1, at & 1)))
 			return false;
 	return true;
 }
@@ -122,7 +122,7 @@ int ck_fabric_read(struct check *check, const struct morph_check_bytes *profile)
 	    !section(profile, 3, GUIDE, &fabric->guides_at, &fabric->guides) ||
 	    !section(profile, 4, ACCELERATOR, &fabric->accelerators_at, &fabric->accelerators) ||
 	    !section(profile, 5, HOST, &where, &fabric->hosts) ||
-	    !section(profile, 6, 40, &where, &ignored) || !records_sound(fabric))
+	    !section(profile, 6, 40, &where, &ignored) || !records_are_valid(fabric))
 		return ck_wrong(check, EINVAL, "the profile is malformed");
 	fabric->port_guide = malloc(((size_t)fabric->elements * PORTS + 1) * 4);
 	fabric->rack = calloc((size_t)fabric->hosts + 1, 4);

@@ -234,7 +234,7 @@ static int check_rack(struct defrag *defrag, struct search *search, uint32_t hos
 	reroute->limit = limit;
 	ret = read_rack(reroute, search, host, refusal);
 	search->bear = metrics_bear;
-	search->route = ck_lead_all;
+	search->route = ck_reroute_all;
 	search->context = reroute;
 	if (!ret)
 		answer = try_rack(search);

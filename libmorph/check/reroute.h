@@ -40,6 +40,6 @@ static inline int64_t apart_by(const struct reroute *reroute, uint32_t metric, u
  * Route all demands of an embedding together with running circuits. This is search->route of a
  * struct reroute.
  */
-enum answer ck_lead_all(struct search *search);
+enum answer ck_reroute_all(struct search *search);
 
 #endif /* CHECK_REROUTE_H */

@@ -2,7 +2,7 @@
 /* Exhaustive search for routes of running and requested circuits. */
 #include "reroute.h"
 
-static enum answer lead_next(struct search *search, uint32_t left, uint32_t moved);
+static enum answer reroute_next(struct search *search, uint32_t left, uint32_t moved);
 
 /* Hops from each server to a flow's end over the remaining capacity. */
 static void measure_to(const struct room *room, const struct flow *flow, uint32_t hops[MOST_SEATS])
@@ -65,13 +65,13 @@ static enum answer arrive(struct search *search, struct flow *flow, uint32_t lef
 		return NO;
 	flow->led = true;
 	if (in_order(reroute, flow))
-		answer = lead_next(search, left, moved);
+		answer = reroute_next(search, left, moved);
 	flow->led = false;
 	return answer;
 }
 
-static enum answer lead_on(struct search *search, struct flow *flow, const uint32_t *hops,
-			   uint64_t seen, uint32_t most, uint32_t left, uint32_t moved)
+static enum answer extend_route(struct search *search, struct flow *flow, const uint32_t *hops,
+				uint64_t seen, uint32_t most, uint32_t left, uint32_t moved)
 {
 	struct room *room = search->room;
 	uint32_t at = flow->way[flow->hops];
@@ -88,8 +88,8 @@ static enum answer lead_on(struct search *search, struct flow *flow, const uint3
 			continue;
 		room->room[at][next]--;
 		flow->way[++flow->hops] = (uint8_t)next;
-		answer =
-			lead_on(search, flow, hops, seen | 1ULL << next, most - 1, left - 1, moved);
+		answer = extend_route(search, flow, hops, seen | 1ULL << next, most - 1, left - 1,
+				      moved);
 		flow->hops--;
 		room->room[at][next]++;
 		if (answer != NO)
@@ -99,7 +99,7 @@ static enum answer lead_on(struct search *search, struct flow *flow, const uint3
 }
 
 /* Route the farthest flow. Capacity beyond the need of all flows is for detours. */
-static enum answer lead_next(struct search *search, uint32_t left, uint32_t moved)
+static enum answer reroute_next(struct search *search, uint32_t left, uint32_t moved)
 {
 	struct reroute *reroute = search->context;
 	uint32_t farthest = 0, hops[MOST_SEATS], its_hops[MOST_SEATS] = { 0 };
@@ -129,11 +129,11 @@ static enum answer lead_next(struct search *search, uint32_t left, uint32_t move
 		return GAVE_UP;
 	chosen->hops = 0;
 	chosen->way[0] = (uint8_t)chosen->from;
-	return lead_on(search, chosen, its_hops, 1ULL << chosen->from,
-		       farthest + (uint32_t)(left - need), left, moved);
+	return extend_route(search, chosen, its_hops, 1ULL << chosen->from,
+			    farthest + (uint32_t)(left - need), left, moved);
 }
 
-enum answer ck_lead_all(struct search *search)
+enum answer ck_reroute_all(struct search *search)
 {
 	struct reroute *reroute = search->context;
 
@@ -158,5 +158,5 @@ enum answer ck_lead_all(struct search *search)
 	}
 	for (uint32_t at = 0; at < reroute->count; at++)
 		reroute->flows[at].led = false;
-	return lead_next(search, search->room->total, 0);
+	return reroute_next(search, search->room->total, 0);
 }

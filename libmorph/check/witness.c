@@ -30,7 +30,7 @@ static void measure_to(const struct room *room, uint32_t to, uint32_t hops[MOST_
 }
 
 /* Whether the ends of unrouted demands have enough remaining fibres. */
-static bool seats_bear(const struct search *search)
+static bool servers_suffice(const struct search *search)
 {
 	uint32_t seats = search->room->seats;
 	int32_t out[MOST_SEATS] = { 0 }, in[MOST_SEATS] = { 0 };
@@ -169,7 +169,7 @@ static enum answer route_next(struct search *search, uint32_t left)
 	}
 	if (walk.number == NONE)
 		return YES;
-	if (need > left || !seats_bear(search))
+	if (need > left || !servers_suffice(search))
 		return NO;
 	if (!ck_spend(search->check))
 		return GAVE_UP;

@@ -131,7 +131,7 @@ static int read_one(struct morph_monitor *monitor, struct morph_list *list)
  * than a dump. So the loss is reported after all of them. This ends, because nothing is added
  * meanwhile.
  */
-static int tell_loss(struct morph_monitor *monitor, struct morph_list *list)
+static int report_loss(struct morph_monitor *monitor, struct morph_list *list)
 {
 	monitor->lost = false;
 	return resync(list);
@@ -148,7 +148,7 @@ MORPH_API int morph_monitor_read(struct morph_monitor *monitor, struct morph_lis
 	for (int message = 0; !error && message < MESSAGES_PER_READ; message++)
 		error = read_one(monitor, list);
 	if (error == -EAGAIN && monitor->lost)
-		error = tell_loss(monitor, list);
+		error = report_loss(monitor, list);
 	if ((!error || error == -EAGAIN) && morph_list_count(list)) {
 		*out = list;
 		return (int)morph_list_count(list);

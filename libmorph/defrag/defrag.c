@@ -158,7 +158,7 @@ static int check_input(struct morph_defrag *defrag, const struct morph_ledger *l
 
 /* -------------------------------------------------------------------- refusals */
 
-static int tell_metric(struct morph_defrag *defrag, const struct metric *metric)
+static int report_metric(struct morph_defrag *defrag, const struct metric *metric)
 {
 	const struct net *room = &defrag->reroute->room;
 	uint32_t first = defrag->lengths.count;
@@ -202,7 +202,7 @@ static int refuse(struct morph_defrag *defrag, const struct morph_ledger *ledger
 	if (reason != MORPH_WIRE_CUTS)
 		return 0;
 	for (uint32_t at = 0; at < defrag->reroute->metrics_count && !ret; at++)
-		ret = tell_metric(defrag, &defrag->reroute->metrics[at]);
+		ret = report_metric(defrag, &defrag->reroute->metrics[at]);
 	refusal->count = defrag->metrics.count - refusal->first;
 	return ret;
 }

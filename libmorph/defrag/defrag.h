@@ -126,7 +126,7 @@ int lm_defrag_rack(struct morph_defrag *defrag, struct morph_ledger *ledger,
 		   const struct morph_request *request, uint32_t rack);
 
 /* Whether these guides and the elements that they pass are healthy. */
-bool lm_strand_sound(const struct morph_ledger *ledger, const struct strand *strand);
+bool lm_strand_healthy(const struct morph_ledger *ledger, const struct strand *strand);
 
 /* defrag_search.c: search the rack. The answer is in @best. */
 enum stitch_verdict lm_defrag_search(struct morph_defrag *defrag, struct morph_ledger *ledger,
@@ -142,7 +142,7 @@ const struct change *lm_defrag_change_of(const struct morph_defrag *defrag, cons
 					 uint32_t slice, uint32_t circuit);
 
 /* Recompute the effects on tenants. 0 or -ENOMEM. */
-int lm_defrag_tell_tenants(struct morph_defrag *defrag);
+int lm_defrag_report_tenants(struct morph_defrag *defrag);
 
 /* The running slice with this number, which must exist. */
 struct running *lm_defrag_running(const struct morph_defrag *defrag, uint32_t slice);

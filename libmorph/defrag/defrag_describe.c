@@ -11,14 +11,14 @@ static void put_change(struct writer *writer, const struct morph_defrag *defrag,
 	uint32_t slice = defrag->steps.list[step].slice;
 	const struct running *running = slice ? lm_defrag_running(defrag, slice) : NULL;
 	struct writer inner = writer_begin(MORPH_OBJECT_DEFRAG_CHANGE);
-	MORPH_OPTS(morph_defrag_change, told);
+	MORPH_OPTS(morph_defrag_change, info);
 
-	morph_defrag_change(defrag, step, number, &told);
-	put(&inner, "src-rank", told.src_rank);
-	put(&inner, "dst-rank", told.dst_rank);
+	morph_defrag_change(defrag, step, number, &info);
+	put(&inner, "src-rank", info.src_rank);
+	put(&inner, "dst-rank", info.dst_rank);
 	if (running && running->lit)
 		put(&inner, "circuit", running->lit[change->circuit].number);
-	put(&inner, "dark", told.dark);
+	put(&inner, "dark", info.dark);
 	for (uint32_t at = 0; at < change->count; at++) {
 		const struct strand *strand = &defrag->strands.list[change->first + at];
 
@@ -36,14 +36,14 @@ static void put_step(struct writer *writer, const struct morph_defrag *defrag, u
 		[MORPH_DEFRAG_PLACE] = "place",
 	};
 	struct writer inner = writer_begin(MORPH_OBJECT_DEFRAG_STEP);
-	MORPH_OPTS(morph_defrag_step, told);
+	MORPH_OPTS(morph_defrag_step, info);
 
-	morph_defrag_step(defrag, step, &told);
-	put_text(&inner, "kind", kinds[told.kind]);
-	if (told.slice)
-		put(&inner, "slice", told.slice);
-	put(&inner, "takes-ns", told.takes_ns);
-	for (uint32_t at = 0; at < told.changes; at++)
+	morph_defrag_step(defrag, step, &info);
+	put_text(&inner, "kind", kinds[info.kind]);
+	if (info.slice)
+		put(&inner, "slice", info.slice);
+	put(&inner, "takes-ns", info.takes_ns);
+	for (uint32_t at = 0; at < info.changes; at++)
 		put_change(&inner, defrag, step, at);
 	put_inner(writer, "step", &inner);
 }

@@ -63,7 +63,7 @@ static void choose_again(struct walk *walk, struct wanted *wanted)
 		for (; other < sites->strands_first[strand->from + 1]; other++)
 			if (sites->strands[other].to == strand->to &&
 			    sites->strands[other].guides_count == 1 &&
-			    lm_strand_sound(ledger, &sites->strands[other]) &&
+			    lm_strand_healthy(ledger, &sites->strands[other]) &&
 			    lm_strand_unkept(ledger, &sites->strands[other]) &&
 			    !ledger->state->guide_lanes[sites->strands[other].guides[0] >> 1])
 				*strand = sites->strands[other];
@@ -249,7 +249,7 @@ MORPH_API int morph_defrag_light(struct morph_defrag *defrag, struct morph_ledge
 	if (!ret)
 		ret = walk_steps(&walk);
 	if (!ret)
-		ret = lm_defrag_tell_tenants(defrag);
+		ret = lm_defrag_report_tenants(defrag);
 	lm_light_free(&walk.lighting);
 	free(walk.lighting.wanted);
 	if (ret)

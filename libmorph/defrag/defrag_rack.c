@@ -5,7 +5,7 @@
 #include "defrag.h"
 #include "../util/sort.h"
 
-bool lm_strand_sound(const struct morph_ledger *ledger, const struct strand *strand)
+bool lm_strand_healthy(const struct morph_ledger *ledger, const struct strand *strand)
 {
 	for (uint32_t at = 0; at < strand->guides_count; at++) {
 		const struct optics_guide *guide = &ledger->graph->guides[strand->guides[at] >> 1];
@@ -67,7 +67,7 @@ static bool way_loose(const struct morph_ledger *ledger, const struct morph_plan
 	const struct strand *strands = &plan->strands[plan->ways[circuit].first];
 
 	for (uint32_t at = 0; at < plan->ways[circuit].count; at++)
-		if (!lm_strand_sound(ledger, &strands[at]) ||
+		if (!lm_strand_healthy(ledger, &strands[at]) ||
 		    !lm_strand_unkept(ledger, &strands[at]))
 			return false;
 	return true;
@@ -248,7 +248,7 @@ static void look_for_rivals(struct morph_defrag *defrag, const struct morph_ledg
 				  (guide && defrag->elements_taken[strand->elements[guide - 1]]);
 		for (uint32_t other = 0; shared && !pooled && other < defrag->pool.count; other++)
 			pooled = defrag->pool.list[other].strand == at;
-		if (shared && !pooled && lm_strand_sound(ledger, strand))
+		if (shared && !pooled && lm_strand_healthy(ledger, strand))
 			defrag->exact = false;
 	}
 }

@@ -199,7 +199,7 @@ static bool examine_embedding(struct hunt *hunt)
 }
 
 /* The slack of the metrics once the slot at @depth has its server. */
-static void reckon(struct hunt *hunt, uint32_t depth, uint32_t first)
+static void compute_slacks(struct hunt *hunt, uint32_t depth, uint32_t first)
 {
 	const struct pattern *pattern = &hunt->ledger->search.pattern;
 	const struct reroute *reroute = hunt->defrag->reroute;
@@ -230,13 +230,13 @@ static bool metrics_allow(const struct hunt *hunt, uint32_t depth)
 }
 
 /* Apply metrics that were found deeper to the slots up to @depth. */
-static void reckon_anew(struct hunt *hunt, uint32_t depth)
+static void extend_slacks(struct hunt *hunt, uint32_t depth)
 {
 	uint32_t first = hunt->known;
 
 	hunt->known = hunt->defrag->reroute->metrics_count;
 	for (uint32_t at = 0; at < depth && first < hunt->known; at++)
-		reckon(hunt, at, first);
+		compute_slacks(hunt, at, first);
 }
 
 /* Hops between the slot at @depth on @site and the slots before. */
@@ -296,7 +296,7 @@ static bool embed(struct hunt *hunt, uint32_t depth)
 		if (!spend(hunt, 1))
 			return true;
 		hunt->sites[pattern->steps[depth].slot] = sites[at];
-		reckon(hunt, depth, 0);
+		compute_slacks(hunt, depth, 0);
 		hunt->known = hunt->defrag->reroute->metrics_count;
 		if (!metrics_allow(hunt, depth + 1))
 			continue;
@@ -305,7 +305,7 @@ static bool embed(struct hunt *hunt, uint32_t depth)
 		hunt->room[sites[at]]++;
 		if (done)
 			return true;
-		reckon_anew(hunt, depth);
+		extend_slacks(hunt, depth);
 		if (depth && !metrics_allow(hunt, depth))
 			return false;
 	}

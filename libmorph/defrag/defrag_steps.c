@@ -303,7 +303,7 @@ static uint64_t dark_time(const struct morph_defrag *defrag, uint32_t slice, uin
 	return sum;
 }
 
-int lm_defrag_tell_tenants(struct morph_defrag *defrag)
+int lm_defrag_report_tenants(struct morph_defrag *defrag)
 {
 	defrag->tenants.count = 0;
 	defrag->moved = defrag->dark = 0;
@@ -347,6 +347,6 @@ int lm_defrag_steps(struct morph_defrag *defrag, struct morph_ledger *ledger,
 	if (!ret)
 		ret = place(&making);
 	if (!ret)
-		ret = lm_defrag_tell_tenants(defrag);
+		ret = lm_defrag_report_tenants(defrag);
 	return ret;
 }

@@ -375,7 +375,7 @@ static int begin(struct matrix_solver *solver, const struct matrix_problem *prob
 }
 
 /* The plan is the one in best[]. */
-static void tell(struct matrix_solver *solver, struct matrix_plan *plan)
+static void set_plan(struct matrix_solver *solver, struct matrix_plan *plan)
 {
 	solver->plan.sends = solver->best.list;
 	solver->plan.count = solver->best.count;
@@ -401,7 +401,7 @@ int lm_matrix_solve(struct matrix_solver *solver, const struct matrix_problem *p
 	if (ret)
 		return ret;
 	solver->planned = true;
-	tell(solver, plan);
+	set_plan(solver, plan);
 	return 0;
 }
 
@@ -463,6 +463,6 @@ int lm_matrix_combine(struct matrix_solver *solver, struct matrix_plan *plan)
 		return ret;
 	solver->plan.span_ps = figure.span_ps;
 	keep(solver);
-	tell(solver, plan);
+	set_plan(solver, plan);
 	return 0;
 }

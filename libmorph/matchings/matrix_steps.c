@@ -182,7 +182,7 @@ static int64_t cost_of(uint64_t late_ps, uint64_t factor)
 }
 
 /* The load of each port. The target time is the largest load. */
-static uint64_t reckon_due(struct matrix_solver *solver)
+static uint64_t compute_due(struct matrix_solver *solver)
 {
 	uint32_t ranks = solver->problem.ranks;
 	uint64_t *due = solver->due, target = 0;
@@ -246,7 +246,7 @@ static void pass_time(struct matrix_solver *solver)
 
 int lm_matrix_urgent(struct matrix_solver *solver)
 {
-	uint64_t target = reckon_due(solver), factor = target ? factor_of(target) : 0;
+	uint64_t target = compute_due(solver), factor = target ? factor_of(target) : 0;
 	uint32_t ranks = solver->problem.ranks, pairs = 0;
 	int ret = 0;
 

@@ -33,8 +33,8 @@ static const char *why_not(const struct matrix_plan *plan, const struct matrix_p
 	return "sooner, but it takes longer to find than the budget allows";
 }
 
-static void tell(const struct matrix_plan *plan, const struct matrix_plan *all, bool few,
-		 uint32_t method, struct morph_method *out)
+static void describe_method(const struct matrix_plan *plan, const struct matrix_plan *all, bool few,
+			    uint32_t method, struct morph_method *out)
 {
 	const struct matrix_figure *figure = &all->figures[method];
 	bool chosen = method == plan->method;
@@ -86,7 +86,7 @@ MORPH_API int morph_matrix_methods(struct morph_ctx *ctx, const uint64_t *matrix
 	solver = lm_matrix_new(ctx);
 	ret = solver ? solve(solver, &problem, &plan, &all) : -ENOMEM;
 	for (uint32_t method = 0; !ret && method < MATRIX_METHODS && method < room; method++)
-		tell(&plan, &all, ranks <= MATRIX_QUICK_RANKS, method, &methods[method]);
+		describe_method(&plan, &all, ranks <= MATRIX_QUICK_RANKS, method, &methods[method]);
 	lm_matrix_free(solver);
 	return ret ? ret : MATRIX_METHODS;
 }

@@ -426,33 +426,33 @@ static uint32_t load_more(const int *leaders, const int *places, bool hopeless)
 uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, int root,
 			  bool hopeless)
 {
-	struct told {
+	struct message {
 		uint32_t phase, schedule, loads;
-	} told = { .phase = NO_PHASE };
+	} message = { .phase = NO_PHASE };
 
 	if (!shim.rank) {
 		pthread_mutex_lock(&control.loading);
 		shim_lock();
-		told.phase = load_more(leaders, places, hopeless || !shim.threads);
-		told.schedule = control.schedule;
-		told.loads = control.loads;
+		message.phase = load_more(leaders, places, hopeless || !shim.threads);
+		message.schedule = control.schedule;
+		message.loads = control.loads;
 		shim_unlock();
 		pthread_mutex_unlock(&control.loading);
 	}
-	PMPI_Bcast(&told, sizeof(told) / sizeof(uint32_t), MPI_UINT32_T, root, all);
+	PMPI_Bcast(&message, sizeof(message) / sizeof(uint32_t), MPI_UINT32_T, root, all);
 	shim_lock();
 	/* Threads can receive two loads in another order. */
-	if (told.loads > control.loads) {
+	if (message.loads > control.loads) {
 		add_counts(&control.main);
-		view_join(&control.main, told.schedule);
-		control.schedule = told.schedule;
-		control.loads = told.loads;
+		view_join(&control.main, message.schedule);
+		control.schedule = message.schedule;
+		control.loads = message.loads;
 	}
 	control.announced = NO_PHASE;
 	control.wishes++;
 	pthread_cond_signal(&control.wanted);
 	shim_unlock();
-	return told.phase;
+	return message.phase;
 }
 
 /* ----------------------------------------------------------- entering, leaving */

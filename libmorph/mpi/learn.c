@@ -96,7 +96,7 @@ static uint64_t find_iteration(const struct shim_comm *next)
 	return 0;
 }
 
-static int tell(uint64_t first, uint64_t length)
+static int report_iteration(uint64_t first, uint64_t length)
 {
 	struct morph_phase_trace *trace = calloc(length + 1, sizeof(*trace));
 	int error = -1;
@@ -137,8 +137,8 @@ static void learn_iteration(const struct shim_comm *next)
 	uint64_t length = find_iteration(next), first = learn.count - 2 * length;
 	uint32_t rank = (uint32_t)shim.rank, count;
 
-	if (!length || !has_room(first, length) || tell(first, length) ||
-	    tell(first + length, length))
+	if (!length || !has_room(first, length) || report_iteration(first, length) ||
+	    report_iteration(first + length, length))
 		return;
 	count = morph_phases_stages(learn.phases, rank);
 	if (count < 2)
@@ -190,7 +190,7 @@ static bool follow(const struct shim_comm *comm)
 		return false;
 	/* Learn the windows of one more equal iteration. */
 	if (!learn.at && learn.count >= learn.length)
-		tell(learn.count - learn.length, learn.length);
+		report_iteration(learn.count - learn.length, learn.length);
 	return true;
 }
 

@@ -134,7 +134,7 @@ static bool cuts_allow(const struct stitch *stitch, uint32_t depth)
 }
 
 /* Recompute the cuts' capacities after a cut became active. */
-static void cuts_reckon(struct stitch *stitch, const struct embedding *embedding)
+static void compute_cuts(struct stitch *stitch, const struct embedding *embedding)
 {
 	for (uint32_t cut = 0; cut < CUTS_ACTIVE; cut++)
 		stitch->left[0][cut] =
@@ -151,7 +151,7 @@ static bool cuts_forbid(struct stitch *stitch, const struct embedding *embedding
 	stitch->cuts_known = true;
 	if (!lm_cuts_violated(&stitch->cuts, stitch->pattern, embedding->sites))
 		return false;
-	cuts_reckon(stitch, embedding);
+	compute_cuts(stitch, embedding);
 	return true;
 }
 

@@ -148,7 +148,7 @@ int lm_cover_judge(struct morph_coverage *coverage, const struct optics_path *pa
 int lm_cover_light(struct morph_coverage *coverage, struct cover_circuit *circuit, uint64_t planes,
 		   struct optics_refusal *refusal);
 /* Reroute a circuit with healthy ends, or leave it unchanged. */
-bool lm_cover_lead_round(struct morph_coverage *coverage, struct cover_circuit *circuit);
+bool lm_cover_reroute(struct morph_coverage *coverage, struct cover_circuit *circuit);
 /* Give a rank another accelerator. */
 void lm_cover_set_accelerator(struct morph_coverage *coverage, uint32_t rank, uint32_t accelerator);
 /* Replace the accelerator of a rank by a spare, or leave everything unchanged. */

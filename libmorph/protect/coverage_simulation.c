@@ -314,8 +314,8 @@ static void add_up(struct morph_coverage *coverage, struct sums *sums,
 	result->moved += tally->moved;
 }
 
-static void tell(const struct morph_coverage *coverage, const struct sums *sums,
-		 struct morph_coverage_result *result, struct morph_coverage_result *out)
+static void set_result(const struct morph_coverage *coverage, const struct sums *sums,
+		       struct morph_coverage_result *result, struct morph_coverage_result *out)
 {
 	struct morph_coverage_estimate *const estimates[FIGURES] = {
 		&result->covered,	  &result->counted,   &result->waiting,
@@ -392,7 +392,7 @@ int morph_coverage_run(struct morph_coverage *coverage, const struct morph_cover
 		add_up(coverage, &sums, &result);
 	}
 	restore(coverage);
-	tell(coverage, &sums, &result, out);
+	set_result(coverage, &sums, &result, out);
 	return 0;
 }
 
@@ -422,6 +422,6 @@ int morph_coverage_try(struct morph_coverage *coverage, const uint32_t *accelera
 	let_pass(coverage, 1);
 	add_up(coverage, &sums, &result);
 	restore(coverage);
-	tell(coverage, &sums, &result, out);
+	set_result(coverage, &sums, &result, out);
 	return 0;
 }

@@ -157,7 +157,7 @@ int lm_cover_light(struct morph_coverage *coverage, struct cover_circuit *circui
 	return error;
 }
 
-bool lm_cover_lead_round(struct morph_coverage *coverage, struct cover_circuit *circuit)
+bool lm_cover_reroute(struct morph_coverage *coverage, struct cover_circuit *circuit)
 {
 	struct cover_circuit *kept = coverage->kept_circuits;
 	struct optics_refusal refusal;
@@ -531,7 +531,7 @@ static void fail(struct morph_coverage *coverage, uint32_t hit)
 	for (uint32_t at = 0; at < dark; at++) {
 		struct cover_circuit *circuit = &coverage->circuits[coverage->hit_circuits[at]];
 
-		if (lm_cover_lead_round(coverage, circuit))
+		if (lm_cover_reroute(coverage, circuit))
 			coverage->tally.rerouted++;
 		else
 			coverage->tally.dark++;
@@ -553,7 +553,7 @@ static void recover(struct morph_coverage *coverage)
 		struct cover_circuit *circuit = &coverage->circuits[at];
 
 		if (!circuit->lit && lm_cover_has_ends(coverage, circuit))
-			lm_cover_lead_round(coverage, circuit);
+			lm_cover_reroute(coverage, circuit);
 	}
 }
 

@@ -104,9 +104,10 @@ static void list_it(struct listing *listing, struct morph_choice candidate)
 }
 
 /* Plan by each policy that can, even if others failed. */
-static int list_policies(struct listing *listing, const struct morph_choice *told, uint32_t planes)
+static int list_policies(struct listing *listing, const struct morph_choice *parameters,
+			 uint32_t planes)
 {
-	struct morph_choice candidate = *told;
+	struct morph_choice candidate = *parameters;
 
 	candidate.planes = planes;
 	candidate.chosen = false;

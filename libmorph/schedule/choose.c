@@ -12,7 +12,7 @@
 
 /* An algorithm and its parameters. */
 struct variant {
-	struct morph_choice told;
+	struct morph_choice parameters;
 	uint64_t work; /* work of planning it; 0: unknown */
 	bool left_out; /* the budget ended before */
 };
@@ -69,20 +69,20 @@ static bool is_sooner(const struct choosing *choosing, uint64_t ends_ps)
 
 /* ------------------------------------------------------- what there is to choose from */
 
-static bool is_told_alike(const struct morph_choice *one, const struct morph_choice *other)
+static bool has_same_parameters(const struct morph_choice *one, const struct morph_choice *other)
 {
 	return one->algorithm == other->algorithm && one->radix == other->radix &&
 	       one->segments == other->segments &&
 	       !memcmp(one->extent, other->extent, sizeof(one->extent));
 }
 
-static void add(struct choosing *choosing, struct morph_choice told)
+static void add(struct choosing *choosing, struct morph_choice parameters)
 {
-	told.planes = choosing->opts->planes ? choosing->opts->planes : 1;
+	parameters.planes = choosing->opts->planes ? choosing->opts->planes : 1;
 	for (uint32_t at = 0; at < choosing->count; at++)
-		if (is_told_alike(&choosing->variants[at].told, &told))
+		if (has_same_parameters(&choosing->variants[at].parameters, &parameters))
 			return;
-	choosing->variants[choosing->count++] = (struct variant){ .told = told };
+	choosing->variants[choosing->count++] = (struct variant){ .parameters = parameters };
 }
 
 static void add_radix(struct choosing *choosing, uint32_t radix)
@@ -153,12 +153,12 @@ static void add_segments(struct choosing *choosing, const struct morph_collectiv
  */
 static void add_tori(struct choosing *choosing, uint32_t ranks)
 {
-	struct morph_choice told = { .algorithm = MORPH_RINGS };
+	struct morph_choice parameters = { .algorithm = MORPH_RINGS };
 
-	lm_even_torus(ranks, 2, told.extent);
-	add(choosing, told);
-	if (lm_even_torus(ranks, 3, told.extent))
-		add(choosing, told);
+	lm_even_torus(ranks, 2, parameters.extent);
+	add(choosing, parameters);
+	if (lm_even_torus(ranks, 3, parameters.extent))
+		add(choosing, parameters);
 }
 
 static bool is_torus(const uint32_t extent[3])
@@ -169,46 +169,46 @@ static bool is_torus(const uint32_t extent[3])
 static void add_variants(struct choosing *choosing, const struct morph_collective_opts *wanted,
 			 uint32_t algorithm)
 {
-	struct morph_choice told = { .algorithm = algorithm };
+	struct morph_choice parameters = { .algorithm = algorithm };
 
 	if (algorithm == MORPH_BRUCK)
-		told.radix = wanted->radix;
+		parameters.radix = wanted->radix;
 	if (algorithm == MORPH_BINARY)
-		told.segments = wanted->segments;
+		parameters.segments = wanted->segments;
 	if (algorithm == MORPH_RINGS)
-		memcpy(told.extent, wanted->extent, sizeof(told.extent));
-	if (algorithm == MORPH_BRUCK && !told.radix)
+		memcpy(parameters.extent, wanted->extent, sizeof(parameters.extent));
+	if (algorithm == MORPH_BRUCK && !parameters.radix)
 		add_radices(choosing, wanted);
-	else if (algorithm == MORPH_BINARY && !told.segments)
+	else if (algorithm == MORPH_BINARY && !parameters.segments)
 		add_segments(choosing, wanted);
-	else if (algorithm == MORPH_RINGS && !is_torus(told.extent))
+	else if (algorithm == MORPH_RINGS && !is_torus(parameters.extent))
 		add_tori(choosing, wanted->ranks);
 	else
-		add(choosing, told);
+		add(choosing, parameters);
 }
 
 /* ------------------------------------------------------------------ one of them */
 
 int lm_choice_build(struct morph_collective *collective, const struct morph_collective_opts *wanted,
-		    const struct morph_choice *told)
+		    const struct morph_choice *parameters)
 {
 	struct morph_collective_opts how = *wanted;
 
-	how.algorithm = told->algorithm;
-	if (told->radix)
-		how.radix = told->radix;
-	if (told->segments)
-		how.segments = told->segments;
-	if (is_torus(told->extent))
-		memcpy(how.extent, told->extent, sizeof(how.extent));
+	how.algorithm = parameters->algorithm;
+	if (parameters->radix)
+		how.radix = parameters->radix;
+	if (parameters->segments)
+		how.segments = parameters->segments;
+	if (is_torus(parameters->extent))
+		memcpy(how.extent, parameters->extent, sizeof(how.extent));
 	return morph_collective_build(collective, &how);
 }
 
 int lm_choice_plan(struct morph_schedule *schedule, const struct morph_collective *collective,
 		   const struct morph_delay *delay, const struct morph_schedule_opts *opts,
-		   const struct morph_choice *told)
+		   const struct morph_choice *parameters)
 {
-	if (told->algorithm == MORPH_STRAGGLAR)
+	if (parameters->algorithm == MORPH_STRAGGLAR)
 		return lm_schedule_plan_late(schedule, collective, delay, opts);
 	return morph_schedule_plan(schedule, collective, delay, opts);
 }
@@ -241,7 +241,7 @@ static uint64_t ends_ns(const struct choosing *choosing, const struct morph_choi
 /* Before planning. */
 static struct morph_choice choice_of(const struct choosing *choosing, const struct variant *variant)
 {
-	struct morph_choice choice = variant->told;
+	struct morph_choice choice = variant->parameters;
 
 	choice.rounds = choosing->rounds->rounds.count;
 	return choice;
@@ -269,7 +269,7 @@ static int plan_dark(struct choosing *choosing, const struct variant *variant,
 	int ret;
 
 	opts.after = NULL;
-	ret = lm_choice_plan(dark, choosing->rounds, choosing->delay, &opts, &variant->told);
+	ret = lm_choice_plan(dark, choosing->rounds, choosing->delay, &opts, &variant->parameters);
 	if (ret || dark->verdict != MORPH_FEASIBLE ||
 	    (trial->verdict == MORPH_FEASIBLE &&
 	     late_end_ps(choosing, trial) <= late_end_ps(choosing, dark)))
@@ -289,7 +289,7 @@ static int plan(struct choosing *choosing, const struct variant *variant)
 {
 	struct morph_schedule *dark, *taken;
 	int ret = lm_choice_plan(choosing->trial, choosing->rounds, choosing->delay, choosing->opts,
-				 &variant->told);
+				 &variant->parameters);
 
 	if (ret || !choosing->late_ps || !choosing->opts->after)
 		return ret;
@@ -305,7 +305,7 @@ static int plan(struct choosing *choosing, const struct variant *variant)
 static int try(struct choosing *choosing, const struct variant *variant,
 	       struct morph_choice *choices)
 {
-	struct morph_choice *known = &choices[variant->told.algorithm];
+	struct morph_choice *known = &choices[variant->parameters.algorithm];
 	struct morph_choice choice = choice_of(choosing, variant);
 	uint64_t ends_ps = 0;
 	bool soonest;
@@ -340,7 +340,7 @@ static int try(struct choosing *choosing, const struct variant *variant,
 static int build(struct choosing *choosing, const struct morph_collective_opts *wanted,
 		 const struct variant *variant)
 {
-	int ret = lm_choice_build(choosing->rounds, wanted, &variant->told);
+	int ret = lm_choice_build(choosing->rounds, wanted, &variant->parameters);
 
 	if ((ret != -EINVAL && ret != -E2BIG) || wanted->algorithm)
 		return ret;
@@ -420,7 +420,7 @@ static int fail_for_all(struct choosing *choosing, const struct morph_collective
 	for (uint32_t at = 0; at < choosing->count; at++) {
 		int ret;
 
-		named.algorithm = choosing->variants[at].told.algorithm;
+		named.algorithm = choosing->variants[at].parameters.algorithm;
 		ret = build(choosing, &named, &choosing->variants[at]);
 		if (ret != -EINVAL || !lm_collective_kind(wanted->kind))
 			return ret;
@@ -445,7 +445,7 @@ static int choose(struct choosing *choosing, const struct morph_collective_opts 
 	ret = leave_out(choosing, wanted);
 	for (uint32_t at = 0; !ret && at < choosing->count; at++) {
 		const struct variant *variant = &choosing->variants[at];
-		struct morph_choice *choice = &choices[variant->told.algorithm];
+		struct morph_choice *choice = &choices[variant->parameters.algorithm];
 
 		ret = build(choosing, wanted, variant);
 		if (!ret && !variant->left_out)

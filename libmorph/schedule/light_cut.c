@@ -336,8 +336,8 @@ static uint32_t count_crossing(struct light_cut *cut, uint32_t *have)
 	return count;
 }
 
-static void tell(const struct light_cut *cut, const char *name, uint32_t have, uint32_t need,
-		 struct morph_light *light)
+static void report_cut(const struct light_cut *cut, const char *name, uint32_t have, uint32_t need,
+		       struct morph_light *light)
 {
 	light->verdict = MORPH_INFEASIBLE;
 	light->reason = MORPH_LIGHT_CUT;
@@ -377,7 +377,7 @@ static bool too_many(struct light_cut *cut, const char *name, uint32_t part, uin
 			continue;
 		light->part = part;
 		light->index = index;
-		tell(cut, name, have, need, light);
+		report_cut(cut, name, have, need, light);
 		return true;
 	}
 	return false;

@@ -327,23 +327,23 @@ MORPH_API int morph_schedule_plan(struct morph_schedule *schedule,
 /*
  * A reversed plan changes with each matching. If changes are expensive, other plans may be faster.
  */
-static int try_anew(struct morph_schedule *schedule, const struct question *question)
+static int try_from_start(struct morph_schedule *schedule, const struct question *question)
 {
 	struct tried turned = schedule->tried[MORPH_POLICY_MATCHINGS];
-	struct morph_schedule *anew = morph_schedule_new(schedule->ctx);
+	struct morph_schedule *fresh = morph_schedule_new(schedule->ctx);
 	struct question all = *question;
 	int ret;
 
 	all.back = NULL;
-	ret = anew ? plan(anew, &all) : -ENOMEM;
+	ret = fresh ? plan(fresh, &all) : -ENOMEM;
 	if (!ret) {
-		memcpy(schedule->tried, anew->tried, sizeof(schedule->tried));
-		if (is_sooner(anew, schedule))
-			swap(schedule, anew);
+		memcpy(schedule->tried, fresh->tried, sizeof(schedule->tried));
+		if (is_sooner(fresh, schedule))
+			swap(schedule, fresh);
 		else
 			schedule->tried[MORPH_POLICY_MATCHINGS] = turned;
 	}
-	morph_schedule_free(anew);
+	morph_schedule_free(fresh);
 	return ret;
 }
 
@@ -373,5 +373,6 @@ MORPH_API int morph_schedule_combine(struct morph_schedule *schedule,
 		return ret;
 	question.costs = lm_delay_costs(delay, morph_collective_busy(collective));
 	ret = plan(schedule, &question);
-	return ret || mine.policy == MORPH_POLICY_MATCHINGS ? ret : try_anew(schedule, &question);
+	return ret || mine.policy == MORPH_POLICY_MATCHINGS ? ret :
+							      try_from_start(schedule, &question);
 }

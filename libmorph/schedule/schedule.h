@@ -190,10 +190,10 @@ int lm_schedule_choose(struct morph_schedule *schedule, struct morph_collective 
  * rank is not needed. If the rank comes that late, the returned schedule has its times.
  */
 int lm_choice_build(struct morph_collective *collective, const struct morph_collective_opts *wanted,
-		    const struct morph_choice *told);
+		    const struct morph_choice *parameters);
 int lm_choice_plan(struct morph_schedule *schedule, const struct morph_collective *collective,
 		   const struct morph_delay *delay, const struct morph_schedule_opts *opts,
-		   const struct morph_choice *told);
+		   const struct morph_choice *parameters);
 uint64_t lm_choice_note(struct morph_choice *choice, const struct morph_schedule *schedule,
 			const struct morph_collective *collective, uint32_t kind);
 uint64_t lm_choice_ends_ns(const struct morph_choice *choice, uint64_t late_ns);

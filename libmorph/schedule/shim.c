@@ -289,8 +289,8 @@ static int plan_it(struct morph_shim *shim, struct morph_shim_plan *plan)
 }
 
 /* No thread has asked before, or one has just now. */
-static int plan_anew(struct morph_shim *shim, uint32_t kind, uint32_t size, uint32_t before,
-		     struct morph_shim_plan **out)
+static int replan_from_start(struct morph_shim *shim, uint32_t kind, uint32_t size, uint32_t before,
+			     struct morph_shim_plan **out)
 {
 	uint32_t states = shim->states.count;
 	int ret;
@@ -348,7 +348,7 @@ MORPH_API int morph_shim_lookup(struct morph_shim *shim, uint32_t kind, uint64_t
 	plan = lm_table_find(&shim->table, kind, size, before);
 	if (!plan) {
 		pthread_mutex_lock(&shim->lock);
-		ret = plan_anew(shim, kind, size, before, &plan);
+		ret = replan_from_start(shim, kind, size, before, &plan);
 		pthread_mutex_unlock(&shim->lock);
 	}
 	if (ret)

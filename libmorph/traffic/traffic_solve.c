@@ -383,8 +383,8 @@ static void add_loads(struct morph_traffic *te)
 	}
 }
 
-static void tell(const struct solver *solver, double left, uint32_t iterations,
-		 struct morph_traffic_result *out)
+static void set_result(const struct solver *solver, double left, uint32_t iterations,
+		       struct morph_traffic_result *out)
 {
 	struct morph_traffic_result result = {
 		.sz = out->sz,
@@ -431,7 +431,7 @@ MORPH_API int morph_traffic_solve(struct morph_traffic *te, const struct morph_t
 	memcpy(te->prices, solver.prices, solver.links * sizeof(double));
 	add_loads(te);
 	if (out)
-		tell(&solver, left, at, out);
+		set_result(&solver, left, at, out);
 	if (left <= mine.tolerance)
 		return 0;
 	return lm_fail(te->ctx, EAGAIN, "the residual is %g after %u steps, above %g", left, at,

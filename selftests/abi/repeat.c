@@ -13,7 +13,7 @@
 #define LASER_OF 1 /* rank whose laser dies */
 
 /* Log everything in the events except times, up to one event of the type. */
-static int tell_events(int slice, FILE *to, unsigned int last)
+static int print_events(int slice, FILE *to, unsigned int last)
 {
 	struct morph_event event = {};
 
@@ -27,7 +27,7 @@ static int tell_events(int slice, FILE *to, unsigned int last)
 	return 0;
 }
 
-static int tell_slice(int slice, FILE *to)
+static int print_slice(int slice, FILE *to)
 {
 	struct morph_circuit_info circuits[RANKS];
 	struct morph_rank_info ranks[RANKS];
@@ -48,7 +48,7 @@ static int tell_slice(int slice, FILE *to)
 }
 
 /* Log the state of the simulator: clock, elements, lasers, light, and the history of operations. */
-static void tell_hardware(const struct sim *sim, const char *file, FILE *to)
+static void print_hardware(const struct sim *sim, const char *file, FILE *to)
 {
 	char path[160], line[512];
 	FILE *from;
@@ -67,7 +67,7 @@ static bool planned(int slice)
 	return wait_plans(slice, RANKS, MORPH_PLAN_CURRENT);
 }
 
-static int run_and_tell(const struct sim *sim, FILE *to)
+static int run_and_print(const struct sim *sim, FILE *to)
 {
 	struct morph_circuit_info circuits[RANKS];
 	struct morph_rank_info ranks[RANKS];
@@ -76,14 +76,14 @@ static int run_and_tell(const struct sim *sim, FILE *to)
 
 	if (slice < 0 || light_ring(slice, RANKS) || !planned(slice) ||
 	    sim_control(sim, "fault", "accelerator_dead 2") ||
-	    tell_events(slice, to, MORPH_EVENT_RECOVERED) || !planned(slice) ||
+	    print_events(slice, to, MORPH_EVENT_RECOVERED) || !planned(slice) ||
 	    slice_read(slice, &info, ranks, RANKS, circuits, RANKS) ||
 	    sim_control(sim, "fault", "laser_dead %u.%u", ranks[LASER_OF].accelerator,
 			circuits[LASER_OF].src_plane) ||
-	    tell_events(slice, to, MORPH_EVENT_RECOVERED) || tell_slice(slice, to))
+	    print_events(slice, to, MORPH_EVENT_RECOVERED) || print_slice(slice, to))
 		goto out;
-	tell_hardware(sim, "hardware", to);
-	tell_hardware(sim, "log", to);
+	print_hardware(sim, "hardware", to);
+	print_hardware(sim, "log", to);
 	ret = 0;
 out:
 	close(slice);
@@ -103,7 +103,7 @@ static char *one_run(unsigned int seed)
 		 "clock=skipping seed=%u uuid=0a0b0c0d-0000-8000-8000-000000000002", seed);
 	sim_start(&sim, "server8", settings);
 	to = open_memstream(&text, &size);
-	error = run_and_tell(&sim, to);
+	error = run_and_print(&sim, to);
 	fclose(to);
 	if (error) {
 		fprintf(stderr, "# so far: %s\n", text);

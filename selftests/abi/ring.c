@@ -295,7 +295,7 @@ TEST_F(ring, pages_are_such_as_devices_register)
 	struct iovec from = { self->ring.base, 64 };
 	char line[256], copy[64];
 	bool ours = false;
-	unsigned int told = 0;
+	unsigned int reported = 0;
 	int ends[2];
 	FILE *maps;
 
@@ -318,13 +318,13 @@ TEST_F(ring, pages_are_such_as_devices_register)
 		if (sscanf(line, "%lx-%lx ", &begin, &end) == 2)
 			ours = begin == (unsigned long)self->ring.base;
 		if (ours && !strncmp(line, "VmFlags:", 8)) {
-			told++;
+			reported++;
 			EXPECT_EQ(NULL, strstr(line, " io"));
 			EXPECT_EQ(NULL, strstr(line, " pf"));
 		}
 	}
 	fclose(maps);
-	EXPECT_EQ(1, told);
+	EXPECT_EQ(1, reported);
 }
 
 TEST_F(ring, memory_of_ones_own_serves_as_well)

@@ -87,7 +87,7 @@ uint32_t jobs_at(enum stage stage)
 	return count;
 }
 
-uint32_t seats_held(void)
+uint32_t held_accelerators(void)
 {
 	uint32_t held = 0, i;
 
@@ -100,7 +100,7 @@ uint32_t seats_held(void)
 static void sample_occupancy(void)
 {
 	long long now = now_ms();
-	uint32_t held = seats_held();
+	uint32_t held = held_accelerators();
 
 	if (!demo.measured_from_ms) {
 		if (held * 10 < demo.capacity * 7)
@@ -184,7 +184,7 @@ static uint32_t room_now(void)
 			starting += demo.jobs[i].accelerators;
 	/* A starting job may or may not have its accelerators already. */
 	room = demo.sim.info.free > starting ? demo.sim.info.free - starting : 0;
-	taken = seats_held() + starting + HEADROOM;
+	taken = held_accelerators() + starting + HEADROOM;
 	if (taken > demo.capacity)
 		return 0;
 	return room < demo.capacity - taken ? room : demo.capacity - taken;

@@ -180,7 +180,7 @@ bool order(struct job *job, enum order_verb verb);
 /* Copy the tenant's view consistently. */
 struct view view_of(const struct job *job);
 uint32_t jobs_at(enum stage stage);
-uint32_t seats_held(void);
+uint32_t held_accelerators(void);
 /* Stop starts and ends of jobs, and wait until those in progress have finished. */
 void gate(void);
 void ungate(void);

@@ -73,9 +73,10 @@ void report_progress(bool last)
 	printf("%4lld s  %2u of %u accelerators held  "
 	       "jobs: %u served, %u running, %u queued, %u refused, %u killed  "
 	       "failures: %u survived, %u not\n",
-	       (now - demo.begin_ms) / 1000, seats_held(), demo.capacity, jobs_at(STAGE_SERVED),
-	       jobs_at(STAGE_RUNNING), jobs_at(STAGE_QUEUED), jobs_at(STAGE_REFUSED),
-	       jobs_at(STAGE_KILLED), failures_ended(true), failures_ended(false));
+	       (now - demo.begin_ms) / 1000, held_accelerators(), demo.capacity,
+	       jobs_at(STAGE_SERVED), jobs_at(STAGE_RUNNING), jobs_at(STAGE_QUEUED),
+	       jobs_at(STAGE_REFUSED), jobs_at(STAGE_KILLED), failures_ended(true),
+	       failures_ended(false));
 	fflush(stdout);
 }
 

@@ -103,7 +103,7 @@ static void set_right(uint8_t *file, size_t words)
 	put(file, words - 1, ~crc);
 }
 
-static void read_spoilt(struct morph_ctx *ctx, const uint8_t *file, size_t bytes)
+static void read_corrupt(struct morph_ctx *ctx, const uint8_t *file, size_t bytes)
 {
 	struct morph_shim *shim = make(ctx), *again = make(ctx);
 	int ret = morph_shim_read(shim, file, bytes);
@@ -147,7 +147,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size)
 	real = malloc(4 * words);
 	MUST(real);
 	memcpy(real, file, 4 * words);
-	read_spoilt(ctx, real, 4 * words);
+	read_corrupt(ctx, real, 4 * words);
 	free(real);
 	free(file);
 	morph_ctx_free(ctx);

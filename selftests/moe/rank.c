@@ -90,7 +90,7 @@ static void await_light(struct rank *rank, uint64_t position)
 	}
 }
 
-static void say_done(struct rank *rank, uint64_t position)
+static void report_done(struct rank *rank, uint64_t position)
 {
 	struct morph_device_answer answer;
 
@@ -199,7 +199,7 @@ static void send_step(struct rank *rank, uint64_t position, struct inbox inboxes
 	 * that is not lit yet.
 	 */
 	await_light(rank, position);
-	say_done(rank, position);
+	report_done(rank, position);
 }
 
 void rank_run(struct world *world, uint32_t number)

@@ -562,7 +562,7 @@ static void count(const struct nlmsghdr *message, void *context)
 	*seen += nl_get_u32(nl_find(message, MORPH_A_CONTROLLER_ID)) >= 1000;
 }
 
-TEST_F(control, dump_tells_all)
+TEST_F(control, dump_has_all)
 {
 	struct nl *nl = &self->nl;
 	unsigned int seen = 0;

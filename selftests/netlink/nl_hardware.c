@@ -174,7 +174,8 @@ static unsigned int health_of(struct nl *nl, const struct sim *sim, unsigned int
 }
 
 /* Wait until a part is healthy; false after a timeout. */
-static bool wait_sound(struct nl *nl, const struct sim *sim, unsigned int part, unsigned int index)
+static bool wait_healthy(struct nl *nl, const struct sim *sim, unsigned int part,
+			 unsigned int index)
 {
 	return WAIT_UNTIL(health_of(nl, sim, part, index) == MORPH_HEALTH_OK);
 }
@@ -209,13 +210,13 @@ TEST(suspect_receiver)
 	EXPECT_EQ(MORPH_HEALTH_SUSPECT, health_of(&nl, &sim, MORPH_PART_RECEIVER, receiver));
 	/* Without the slice its accelerators can send test light through the guide. */
 	close(slice);
-	EXPECT_TRUE(wait_sound(&nl, &sim, MORPH_PART_RECEIVER, receiver));
+	EXPECT_TRUE(wait_healthy(&nl, &sim, MORPH_PART_RECEIVER, receiver));
 	sim_stop(&sim);
 	nl_close(&nl);
 }
 
 /* Wait for a notification that an element has that health. */
-static bool told_health(struct nl *monitor, unsigned int element, unsigned int health)
+static bool reported_health(struct nl *monitor, unsigned int element, unsigned int health)
 {
 	while (nl_wait(monitor, MORPH_CMD_HARDWARE_NTF, PATIENCE_MS))
 		if (REPLY_U32(monitor, MORPH_A_HARDWARE_PART) == MORPH_PART_ELEMENT &&
@@ -240,8 +241,8 @@ TEST(cordoned_element_that_moved_is_found)
 	ASSERT_EQ(0, nl_do(&nl));
 	ASSERT_EQ(0, nl_join(&monitor));
 	ASSERT_EQ(0, sim_control(&sim, "flip", "%u 1", element));
-	EXPECT_TRUE(told_health(&monitor, element, MORPH_HEALTH_QUARANTINED));
-	EXPECT_TRUE(told_health(&monitor, element, MORPH_HEALTH_OK));
+	EXPECT_TRUE(reported_health(&monitor, element, MORPH_HEALTH_QUARANTINED));
+	EXPECT_TRUE(reported_health(&monitor, element, MORPH_HEALTH_OK));
 	nl_on_part(&nl, MORPH_CMD_HARDWARE_GET, sim.number, MORPH_PART_ELEMENT, element);
 	ASSERT_EQ(0, nl_do(&nl));
 	EXPECT_NE(NULL, nl_find(nl_reply(&nl), MORPH_A_HARDWARE_CORDONED));
@@ -317,8 +318,8 @@ TEST(dark_twice)
 		close(slice);
 		ASSERT_EQ(0, sim_control(&sim, "clear", "all"));
 		for (i = 0; i < count; i++)
-			ASSERT_TRUE(wait_sound(&nl, &sim, MORPH_PART_GUIDE, guides[i]));
-		ASSERT_TRUE(wait_sound(&nl, &sim, MORPH_PART_RECEIVER, sim.info.planes));
+			ASSERT_TRUE(wait_healthy(&nl, &sim, MORPH_PART_GUIDE, guides[i]));
+		ASSERT_TRUE(wait_healthy(&nl, &sim, MORPH_PART_RECEIVER, sim.info.planes));
 	}
 	sim_stop(&sim);
 	nl_close(&nl);

@@ -64,7 +64,7 @@ static int operator_tests(const struct sim *sim, bool accepts)
  * Read without privileges why accelerator 1 is out of use: enum morph_reason; 0: no further
  * reason.
  */
-static unsigned int reason_told(const struct sim *sim)
+static unsigned int reported_reason(const struct sim *sim)
 {
 	unsigned int reason = MORPH_REASON_NONE;
 	struct nl nl;
@@ -124,7 +124,7 @@ TEST_F(uuid, stranger_stays_out)
 	char wanted[120];
 
 	ASSERT_TRUE(come_back_as(&self->sim, OTHER_UUID));
-	while (reason_told(&self->sim) != MORPH_REASON_IDENTITY && now_ms() < until)
+	while (reported_reason(&self->sim) != MORPH_REASON_IDENTITY && now_ms() < until)
 		usleep(5000);
 	snprintf(wanted, sizeof(wanted), "its UUID is %s, %s was known", OTHER_UUID, self->known);
 	EXPECT_STREQ(wanted, said);
@@ -161,7 +161,7 @@ TEST_F(uuid, stranger_is_accepted)
 	info = read_accelerator(&self->sim, 1);
 	EXPECT_EQ(MORPH_HEALTH_OK, info.health);
 	EXPECT_EQ(0x0a, info.uuid[0]);
-	EXPECT_EQ(MORPH_REASON_NONE, reason_told(&self->sim));
+	EXPECT_EQ(MORPH_REASON_NONE, reported_reason(&self->sim));
 	/* The new UUID is the known one now. */
 	ASSERT_TRUE(come_back_as(&self->sim, OTHER_UUID));
 	EXPECT_TRUE(wait_health(&self->sim, 1, MORPH_HEALTH_OK));

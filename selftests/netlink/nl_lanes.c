@@ -420,7 +420,7 @@ TEST_F(lanes, cordoned_guides)
 	EXPECT_EQ(0, reserve(nl, &self->sim, 1, self->guide, 0, 0));
 }
 
-TEST_F(lanes, dump_tells_all)
+TEST_F(lanes, dump_has_all)
 {
 	struct nl *nl = &self->nl;
 	struct reservations tally = {};

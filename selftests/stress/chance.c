@@ -32,7 +32,7 @@ const struct act *actor_choose(struct actor *actor, const struct act *acts)
 }
 
 /* Write each line with one write(): a process that is killed leaves only whole lines. */
-void actor_tell(struct actor *actor, const char *format, ...)
+void actor_log(struct actor *actor, const char *format, ...)
 {
 	char line[200];
 	va_list arguments;
@@ -53,9 +53,9 @@ void actor_act(struct actor *actor, const struct act *acts, void *who)
 	const struct act *act = actor_choose(actor, acts);
 	int error;
 
-	actor_tell(actor, "%u %s", actor->done, act->name);
+	actor_log(actor, "%u %s", actor->done, act->name);
 	error = act->run(who);
-	actor_tell(actor, "= %u %s", actor->done, error ? strerrorname_np(error) : "0");
+	actor_log(actor, "= %u %s", actor->done, error ? strerrorname_np(error) : "0");
 	if (actor->count)
 		(*actor->count)++;
 }

@@ -24,9 +24,9 @@ struct coordinator {
 	int slices[2];
 };
 
-static void tell(struct coordinator *c, const char *what, int side)
+static void log_step(struct coordinator *c, const char *what, int side)
 {
-	actor_tell(c->actor, "%llu %s %d", (unsigned long long)c->cookie, what, side);
+	actor_log(c->actor, "%llu %s %d", (unsigned long long)c->cookie, what, side);
 	(*c->actor->count)++;
 	if (c->left && !--c->left)
 		pause();
@@ -48,7 +48,7 @@ static int step(struct coordinator *c, int side, unsigned int verb, uint64_t lea
 	};
 	int error;
 
-	tell(c, names[verb], side);
+	log_step(c, names[verb], side);
 	error = ioctl(c->slices[side], MORPH_TXN_STEP, &args) ? errno : 0;
 	if (outcome)
 		*outcome = args.out_outcome;
@@ -69,7 +69,7 @@ static int prepare(struct coordinator *c, int side)
 	};
 
 	changes[0].lanes = changes[1].lanes = 1;
-	tell(c, "prepare", side);
+	log_step(c, "prepare", side);
 	return txn_run(c->slices[side], changes, 2, &args) ? errno : 0;
 }
 

@@ -57,7 +57,7 @@ static void look(struct tenant *t)
 	else
 		wrong = page_wrong((void *)copy, t->page_bytes);
 	if (wrong)
-		actor_tell(&t->actor, "wrong: state page: %s", wrong);
+		actor_log(&t->actor, "wrong: state page: %s", wrong);
 }
 
 static int page_map(struct tenant *t)
@@ -70,7 +70,7 @@ static int page_map(struct tenant *t)
 	t->page_bytes = MORPH_STATE_BYTES((uint64_t)info.ranks.count * info.ranks.count);
 	page = mmap(NULL, t->page_bytes, PROT_READ, MAP_SHARED, t->slice, 0);
 	t->page = page == MAP_FAILED ? NULL : page;
-	return tell_call(t, "map-page", t->page ? 0 : -1);
+	return log_call(t, "map-page", t->page ? 0 : -1);
 }
 
 int page_read(void *who)

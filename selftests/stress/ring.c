@@ -72,8 +72,8 @@ int ring_new(void *who)
 	if (slice_info(t->slice, &slice))
 		return errno;
 	if (ring->slice) {
-		error = tell_call(t, "ring-close",
-				  ring_act(t->slice, ring->number, MORPH_RING_CLOSE, NULL));
+		error = log_call(t, "ring-close",
+				 ring_act(t->slice, ring->number, MORPH_RING_CLOSE, NULL));
 		forget(ring);
 		return error;
 	}
@@ -94,7 +94,7 @@ int ring_new(void *who)
 		args.user_ptr = (uintptr_t)ring->memory;
 		args.head.flags = MORPH_RING_USER;
 	}
-	error = tell_call(t, "ring-new", ioctl(t->slice, MORPH_RING_SETUP, &args));
+	error = log_call(t, "ring-new", ioctl(t->slice, MORPH_RING_SETUP, &args));
 	if (error) {
 		forget(ring);
 		return error;
@@ -103,13 +103,13 @@ int ring_new(void *who)
 	ring->number = args.out_ring;
 	ring->steps = schedule.steps.count;
 	ring->device.entries = args.entries;
-	actor_tell(&t->actor, "ring %u %u", ring->slice, ring->number);
+	actor_log(&t->actor, "ring %u %u", ring->slice, ring->number);
 	if (!ring->user) {
 		ring->memory = mmap(NULL, ring->bytes, PROT_READ | PROT_WRITE, MAP_SHARED, t->slice,
 				    (off_t)MORPH_RING_OFFSET(ring->number));
 		if (ring->memory == MAP_FAILED)
 			ring->memory = NULL;
-		error = tell_call(t, "map-ring", ring->memory ? 0 : -1);
+		error = log_call(t, "map-ring", ring->memory ? 0 : -1);
 	}
 	ring->device.base = ring->memory;
 	if (!ring->memory)
@@ -145,8 +145,8 @@ static void read_answers(struct tenant *t, struct tenant_ring *ring)
 	struct morph_device_answer answer;
 
 	while (morph_device_answered(&ring->device, &answer))
-		actor_tell(&t->actor, "answered %u %u %u %s", ring->slice, ring->number, answer.tag,
-			   answer.error ? strerrorname_np(answer.error) : "0");
+		actor_log(&t->actor, "answered %u %u %u %s", ring->slice, ring->number, answer.tag,
+			  answer.error ? strerrorname_np(answer.error) : "0");
 }
 
 static bool is_full(const struct tenant_ring *ring)
@@ -163,7 +163,7 @@ static void submit(struct tenant *t, struct tenant_ring *ring, unsigned int op, 
 
 	if (is_full(ring) || ring->corrupt)
 		return;
-	actor_tell(&t->actor, "%s %u %u %u", word, ring->slice, ring->number, ring->tag);
+	actor_log(&t->actor, "%s %u %u %u", word, ring->slice, ring->number, ring->tag);
 	ring->corrupt = op == WORST_OP;
 	morph_device_submit(&ring->device, op, ring->tag++, which, position);
 }
@@ -171,7 +171,7 @@ static void submit(struct tenant *t, struct tenant_ring *ring, unsigned int op, 
 static void wake(struct tenant *t, struct tenant_ring *ring)
 {
 	if (morph_device_asleep(&ring->device))
-		tell_call(t, "ring-wake", ring_act(t->slice, ring->number, MORPH_RING_WAKE, NULL));
+		log_call(t, "ring-wake", ring_act(t->slice, ring->number, MORPH_RING_WAKE, NULL));
 }
 
 /* Guess positions: the driver accepts or rejects them, and the log has its answer. */
@@ -212,7 +212,7 @@ int ring_submit(void *who)
 }
 
 /* An invalid entry stops its queue and nothing else. */
-int ring_spoil(void *who)
+int ring_corrupt(void *who)
 {
 	struct tenant *t = who;
 	struct tenant_ring *ring = ring_or_new(t);
@@ -237,11 +237,11 @@ int ring_touch(void *who)
 	if (slice < 0)
 		return -slice;
 	if (!kind)
-		error = tell_call(t, "ring-close", ring_act(slice, number, MORPH_RING_CLOSE, NULL));
+		error = log_call(t, "ring-close", ring_act(slice, number, MORPH_RING_CLOSE, NULL));
 	else if (kind < 4)
-		error = tell_call(t, "ring-wake", ring_act(slice, number, MORPH_RING_WAKE, NULL));
+		error = log_call(t, "ring-wake", ring_act(slice, number, MORPH_RING_WAKE, NULL));
 	else
-		error = tell_call(t, "ring-query", ring_act(slice, number, MORPH_RING_QUERY, NULL));
+		error = log_call(t, "ring-query", ring_act(slice, number, MORPH_RING_QUERY, NULL));
 	close(slice);
 	return error;
 }
@@ -285,11 +285,10 @@ void rings_settle(struct tenant *t)
 			forget(ring);
 			continue;
 		}
-		actor_tell(&t->actor, "%s %u %u",
-			   state == MORPH_RING_RUNNING ? "drained" : "halted", ring->slice,
-			   ring->number);
+		actor_log(&t->actor, "%s %u %u", state == MORPH_RING_RUNNING ? "drained" : "halted",
+			  ring->slice, ring->number);
 		if (ring->user)
 			pages += ring->bytes / 4096;
 	}
-	actor_tell(&t->actor, "pinned %u %u", t->actor.done / 1000000, pages);
+	actor_log(&t->actor, "pinned %u %u", t->actor.done / 1000000, pages);
 }

@@ -20,11 +20,11 @@
 #define US 1000ull
 #define MS 1000000ull
 
-int tell_call(struct tenant *t, const char *call, int ret)
+int log_call(struct tenant *t, const char *call, int ret)
 {
 	int error = ret < 0 ? errno : 0;
 
-	actor_tell(&t->actor, "call %s %s", call, error ? strerrorname_np(error) : "0");
+	actor_log(&t->actor, "call %s %s", call, error ? strerrorname_np(error) : "0");
 	return error;
 }
 
@@ -182,8 +182,8 @@ static void plan_make(struct tenant *t, struct plan *plan, unsigned int ranks,
 }
 
 /* Log the loaded schedule for proof.py. */
-static void plan_tell(struct tenant *t, const struct plan *plan,
-		      const struct morph_slice_info *slice)
+static void log_plan(struct tenant *t, const struct plan *plan,
+		     const struct morph_slice_info *slice)
 {
 	const struct morph_schedule_circuit *like = &plan->circuits[0];
 	char line[160];
@@ -203,7 +203,7 @@ static void plan_tell(struct tenant *t, const struct plan *plan,
 		bytes += snprintf(line + bytes, sizeof(line) - bytes, "%c%u",
 				  step < plan->steps_count ? ' ' : ',', plan->held[i]);
 	}
-	actor_tell(&t->actor, "%s", line);
+	actor_log(&t->actor, "%s", line);
 }
 
 /* A slice of one rank has no circuit. */
@@ -224,10 +224,10 @@ static int plan_for(struct tenant *t, int slice, const struct morph_slice_info *
 static int plan_load(struct tenant *t, int slice, const struct morph_slice_info *info,
 		     struct plan *plan)
 {
-	int error = tell_call(t, "load", ioctl(slice, MORPH_SCHEDULE_LOAD, &plan->load));
+	int error = log_call(t, "load", ioctl(slice, MORPH_SCHEDULE_LOAD, &plan->load));
 
 	if (!error)
-		plan_tell(t, plan, info);
+		log_plan(t, plan, info);
 	return error;
 }
 
@@ -243,7 +243,7 @@ static int act(struct tenant *t, int slice, unsigned int schedule, unsigned int 
 		[MORPH_SCHEDULE_JUMP] = "jump",
 	};
 
-	return tell_call(t, names[verb], schedule_act(slice, schedule, verb, args));
+	return log_call(t, names[verb], schedule_act(slice, schedule, verb, args));
 }
 
 static int start(struct tenant *t, int slice, struct morph_schedule_info *info)
@@ -336,7 +336,7 @@ int schedule_load(void *who)
 }
 
 /* Invalid schedules: the driver must refuse each of them, whatever the state of the fabric. */
-static void plan_spoil(struct tenant *t, struct plan *plan)
+static void corrupt_plan(struct tenant *t, struct plan *plan)
 {
 	unsigned int last = plan->held_count - 1;
 
@@ -393,8 +393,8 @@ int schedule_load_wrong(void *who)
 		return -slice;
 	error = plan_for(t, slice, &info, &plan);
 	if (!error) {
-		plan_spoil(t, &plan);
-		error = tell_call(t, "load-wrong", ioctl(slice, MORPH_SCHEDULE_LOAD, &plan.load));
+		corrupt_plan(t, &plan);
+		error = log_call(t, "load-wrong", ioctl(slice, MORPH_SCHEDULE_LOAD, &plan.load));
 	}
 	close(slice);
 	return error;
@@ -523,18 +523,18 @@ int schedule_look(void *who)
 
 	if (slice < 0)
 		return -slice;
-	error = tell_call(t, "info", look(slice, info.schedule, &info, steps));
+	error = log_call(t, "info", look(slice, info.schedule, &info, steps));
 	for (i = 0; !error && i < info.steps.count; i++) {
 		runs += steps[i].runs;
 		if (steps[i].changes < steps[i].ahead || steps[i].late > steps[i].runs)
-			actor_tell(&t->actor,
-				   "wrong: step %u has %u changes, %u ahead, %u late of %llu", i,
-				   steps[i].changes, steps[i].ahead, steps[i].late,
-				   (unsigned long long)steps[i].runs);
+			actor_log(&t->actor,
+				  "wrong: step %u has %u changes, %u ahead, %u late of %llu", i,
+				  steps[i].changes, steps[i].ahead, steps[i].late,
+				  (unsigned long long)steps[i].runs);
 	}
 	if (!error && runs < info.position)
-		actor_tell(&t->actor, "wrong: position %llu after %llu runs",
-			   (unsigned long long)info.position, (unsigned long long)runs);
+		actor_log(&t->actor, "wrong: position %llu after %llu runs",
+			  (unsigned long long)info.position, (unsigned long long)runs);
 	close(slice);
 	return error;
 }

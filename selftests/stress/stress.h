@@ -33,7 +33,7 @@ struct act {
 const struct act *actor_choose(struct actor *actor, const struct act *acts);
 void actor_act(struct actor *actor, const struct act *acts, void *who);
 /* Write a line to the log that describes no act. */
-void actor_tell(struct actor *actor, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void actor_log(struct actor *actor, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 #define MOST_RANKS 6
 #define MOST_CIRCUITS 32
@@ -99,12 +99,12 @@ int schedule_spin(void *tenant);
 int schedule_leave(void *tenant);
 int ring_new(void *tenant);
 int ring_submit(void *tenant);
-int ring_spoil(void *tenant);
+int ring_corrupt(void *tenant);
 int ring_touch(void *tenant);
 int page_read(void *tenant);
 
 /* Log the answer (0 or an errno) to a call for which proof.py has a rule. */
-int tell_call(struct tenant *tenant, const char *call, int ret);
+int log_call(struct tenant *tenant, const char *call, int ret);
 /* Return a file of the slice that an act uses, to be closed by the caller, or a negative errno. */
 int borrow_slice(struct tenant *tenant, struct morph_slice_info *info);
 /*

@@ -37,8 +37,8 @@ static void adopt(struct tenant *t, int slice, bool fresh)
 		return;
 	t->ranks = t->info.ranks.count ? t->info.ranks.count : 1;
 	if (fresh)
-		actor_tell(&t->actor, "opened %u %u %llu", t->serial, t->info.slice,
-			   (unsigned long long)t->info.seq);
+		actor_log(&t->actor, "opened %u %u %llu", t->serial, t->info.slice,
+			  (unsigned long long)t->info.seq);
 }
 
 int tenant_drop(void *who)
@@ -51,7 +51,7 @@ int tenant_drop(void *who)
 	rings_drop(t);
 	page_drop(t);
 	t->slice = -1;
-	actor_tell(&t->actor, "closed %u", t->serial);
+	actor_log(&t->actor, "closed %u", t->serial);
 	return as_errno(close(slice));
 }
 
@@ -249,9 +249,9 @@ int tenant_listen(void *who)
 	pollfd.fd = t->slice;
 	while (poll(&pollfd, 1, 0) == 1 && pollfd.revents & POLLIN &&
 	       read(t->slice, &event, sizeof(event)) == sizeof(event))
-		actor_tell(&t->actor, "event %u %u %llu %llu %llu", t->serial, event.type,
-			   (unsigned long long)event.seq, (unsigned long long)event.time_ns,
-			   (unsigned long long)event.lost);
+		actor_log(&t->actor, "event %u %u %llu %llu %llu", t->serial, event.type,
+			  (unsigned long long)event.seq, (unsigned long long)event.time_ns,
+			  (unsigned long long)event.lost);
 	return 0;
 }
 
@@ -274,7 +274,7 @@ static int give(void *who)
 	control->cmsg_type = SCM_RIGHTS;
 	control->cmsg_len = CMSG_LEN(sizeof(int));
 	memcpy(CMSG_DATA(control), &slice, sizeof(int));
-	actor_tell(&t->actor, "shared %u", t->serial);
+	actor_log(&t->actor, "shared %u", t->serial);
 	t->shared = true;
 	if (sendmsg(t->give, &message, MSG_DONTWAIT) < 0)
 		return errno;
@@ -351,7 +351,7 @@ const struct act tenant_acts[] = { { "create", 1, create },
 				   { "spin", 1, schedule_spin },
 				   { "ring-new", 1, ring_new },
 				   { "ring-submit", 2, ring_submit },
-				   { "ring-spoil", 1, ring_spoil },
+				   { "ring-spoil", 1, ring_corrupt },
 				   { "ring-touch", 1, ring_touch },
 				   { "page", 1, page_read },
 				   {} };

@@ -178,7 +178,7 @@ struct impaired {
 };
 
 /* With unhealthy hardware the next point would differ. */
-static bool scene_sound(void)
+static bool scene_healthy(void)
 {
 	nl_begin(&nl, MORPH_CMD_FABRIC_GET, 0);
 	nl_put_u32(&nl, MORPH_A_FABRIC_ID, scene.sim.number);
@@ -475,7 +475,7 @@ static const char *sweep_point(const struct shape *shape, const struct kind *kin
 		what = wrong_again(shape, kind);
 	if (!what && !shape->spoils && !kind->lasts)
 		what = wrong_end(charged_before);
-	if (what || shape->spoils || kind->lasts || !scene_sound())
+	if (what || shape->spoils || kind->lasts || !scene_healthy())
 		scene_close();
 	return what;
 }

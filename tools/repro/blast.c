@@ -75,12 +75,12 @@ static void draw(const struct repro *repro, struct morph_ctx *ctx, const struct 
 
 	if (of.tail > 0) {
 		total = tenants_draw(&of, &random, weights);
-		floor = tenants_floor(&of, weights, total);
+		floor = tenants_bound(&of, weights, total);
 	} else {
 		of.tenants = weigh_traced(repro, this, number, &random, weights);
 		total = tenants_sort(weights, of.tenants);
 		/* In a trace, all tenants weigh whole servers. */
-		floor = ceil(tenants_floor(&of, weights, total));
+		floor = ceil(tenants_bound(&of, weights, total));
 	}
 	for (uint32_t at = 0; at < of.tenants; at++)
 		controller[at] = at * of.controllers / of.tenants;

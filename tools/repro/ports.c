@@ -76,14 +76,14 @@ static uint32_t ports_within_fibres(uint32_t size)
 
 static void shape_rows(void)
 {
-	static const struct shape told[] = {
+	static const struct shape published[] = {
 		{ { 4, 4, 1 } }, { { 4, 4, 2 } }, { { 4, 2, 1 } }, { { 4, 1, 2 } },
 		{ { 2, 2, 1 } }, { { 2, 2, 2 } }, { { 2, 2, 4 } }, { { 2, 4, 4 } },
 	};
 
-	for (uint32_t at = 0; at < sizeof(told) / sizeof(*told); at++) {
+	for (uint32_t at = 0; at < sizeof(published) / sizeof(*published); at++) {
 		for (uint32_t closed = 0; closed < 2; closed++) {
-			const struct shape *shape = &told[at];
+			const struct shape *shape = &published[at];
 			double lost = 1 - ports_used(shape, closed) / PORTS;
 			char name[64];
 
@@ -314,7 +314,7 @@ enum gain {
 	GAINS,
 };
 
-static void gains_of_cluster(const struct racks *racks, double compute, double told,
+static void gains_of_cluster(const struct racks *racks, double compute, double published,
 			     struct samples figures[2][GAINS])
 {
 	for (uint32_t fibred = 0; fibred < 2; fibred++) {
@@ -328,7 +328,7 @@ static void gains_of_cluster(const struct racks *racks, double compute, double t
 				continue;
 			times = rack_gain(racks, rack, compute, fibred);
 			samples_add(&gains, times);
-			above += times > told;
+			above += times > published;
 		}
 		samples_add(&figures[fibred][MEDIAN_GAIN], samples_quantile(&gains, 0.5));
 		samples_add(&figures[fibred][BEST_GAIN], samples_max(&gains));
@@ -342,17 +342,18 @@ static void gains_of_cluster(const struct racks *racks, double compute, double t
 
 static void gain_rows(const struct repro *repro, const struct fill *fill)
 {
-	double gain = repro_given(repro, "gain_of_4"), told = repro_given(repro, "gain_of_half");
+	double gain = repro_given(repro, "gain_of_4"),
+	       published = repro_given(repro, "gain_of_half");
 	static struct samples figures[2][GAINS];
 	static struct racks racks;
 	char above[64], name[128], condition[512];
 	const char *const names[GAINS] = { "median rack", "best rack", above };
 
-	snprintf(above, sizeof(above), "racks above %g", told);
+	snprintf(above, sizeof(above), "racks above %g", published);
 	memset(figures, 0, sizeof(figures));
 	for (uint32_t at = 0; at < clusters_of(repro); at++) {
 		make(repro, fill, at, &racks);
-		gains_of_cluster(&racks, compute_for(gain), told, figures);
+		gains_of_cluster(&racks, compute_for(gain), published, figures);
 	}
 	for (uint32_t figure = 0; figure < GAINS; figure++) {
 		struct row row = {

@@ -17,7 +17,7 @@
  * reference to the slice is dropped.
  *
  * struct morph_hardware has two SRCU domains. The core holds srcu for reading around
- * each single provider operation. program.c holds telling for reading while it
+ * each single provider operation. program.c holds programming for reading while it
  * programs hardware, until it has recorded the answer. A review waits for these
  * readers, and they wait for the review. No lock is held while waiting for a device.
  *

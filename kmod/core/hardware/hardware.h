@@ -29,7 +29,7 @@ struct morph_hardware {
 	const struct morph_fabric_ops *ops;	/* NULL: unregistered; READ_ONCE under srcu */
 
 	/* Excludes other writers from the range that a review programs: see program.c. */
-	struct srcu_struct telling;
+	struct srcu_struct programming;
 	u32 review_of;			/* enum review; written after review_first */
 	u32 review_first;
 	wait_queue_head_t review_end;
@@ -96,7 +96,7 @@ int morph_hw_ask_element(struct morph_fabric *fabric, struct morph_hw_session *s
 			 u32 *state);
 /* Read elements that may not have obeyed, and report faults. No lock held. */
 void morph_hw_read_back(struct morph_fabric *fabric, struct morph_hw_session *session,
-			struct morph_element_setting *settings, u32 count, bool told);
+			struct morph_element_setting *settings, u32 count, bool programmed);
 /* Add a change of a path's lasers to a list; return its length. Caller holds fabric->lock. */
 static inline u32 morph_hw_add_laser(struct morph_fabric *fabric,
 				     struct morph_laser_setting *lasers, u32 n,
@@ -131,8 +131,8 @@ static inline bool morph_hw_update_lasers(struct morph_fabric *fabric,
 }
 
 /* Switch the lasers of ports as in tx_on; the second reports doubt on errors. No lock held. */
-int morph_hw_tell_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
-			 struct morph_laser_setting *lasers, u32 n);
+int morph_hw_switch_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
+			   struct morph_laser_setting *lasers, u32 n);
 int morph_hw_submit_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
 			   struct morph_laser_setting *lasers, u32 n);
 /* A receive port has light, so later darkness is a new event. Caller holds fabric->lock. */

@@ -35,25 +35,25 @@ static bool is_reviewed(struct morph_fabric *fabric, enum review what, const voi
  * Begin to program these settings, or to read elements for hw_state. A later review_begin() waits
  * for callers that see no review here. No lock held.
  */
-static int tell_begin(struct morph_fabric *fabric, enum review what, const void *settings,
-		      u32 count) __acquires(&hardware_of(fabric)->telling)
+static int program_begin(struct morph_fabric *fabric, enum review what, const void *settings,
+			 u32 count) __acquires(&hardware_of(fabric)->programming)
 {
 	int srcu;
 
 	for (;;) {
-		srcu = srcu_read_lock(&hardware_of(fabric)->telling);
+		srcu = srcu_read_lock(&hardware_of(fabric)->programming);
 		if (!is_reviewed(fabric, what, settings, count))
 			return srcu;
-		srcu_read_unlock(&hardware_of(fabric)->telling, srcu);
+		srcu_read_unlock(&hardware_of(fabric)->programming, srcu);
 		wait_event(hardware_of(fabric)->review_end,
 			   !is_reviewed(fabric, what, settings, count));
 	}
 }
 
-static void tell_end(struct morph_fabric *fabric, int srcu)
-	__releases(&hardware_of(fabric)->telling)
+static void program_end(struct morph_fabric *fabric, int srcu)
+	__releases(&hardware_of(fabric)->programming)
 {
-	srcu_read_unlock(&hardware_of(fabric)->telling, srcu);
+	srcu_read_unlock(&hardware_of(fabric)->programming, srcu);
 }
 
 /*
@@ -66,7 +66,7 @@ static void review_begin(struct morph_fabric *fabric, enum review what, u32 firs
 	WRITE_ONCE(hardware_of(fabric)->review_first, first);
 	/* A reader that sees review_of also sees review_first. Pairs with is_reviewed(). */
 	smp_store_release(&hardware_of(fabric)->review_of, what);
-	synchronize_srcu(&hardware_of(fabric)->telling);
+	synchronize_srcu(&hardware_of(fabric)->programming);
 }
 
 static void review_end(struct morph_fabric *fabric)
@@ -85,14 +85,14 @@ int morph_hw_ask_element(struct morph_fabric *fabric, struct morph_hw_session *s
 	struct morph_element_setting setting = { .element = element };
 	int srcu, ret;
 
-	srcu = tell_begin(fabric, REVIEW_ELEMENTS, &setting, 1);
+	srcu = program_begin(fabric, REVIEW_ELEMENTS, &setting, 1);
 	ret = morph_hw_get_elements(fabric, session, &setting, 1);
 	if (!ret) {
 		mutex_lock(&fabric->lock);
 		hardware_of(fabric)->hw_state[element] = setting.state;
 		mutex_unlock(&fabric->lock);
 	}
-	tell_end(fabric, srcu);
+	program_end(fabric, srcu);
 	*state = setting.state;
 	return ret;
 }
@@ -104,7 +104,7 @@ int morph_hw_ask_element(struct morph_fabric *fabric, struct morph_hw_session *s
  * each would time out. No lock held.
  */
 void morph_hw_read_back(struct morph_fabric *fabric, struct morph_hw_session *session,
-			struct morph_element_setting *settings, u32 count, bool told)
+			struct morph_element_setting *settings, u32 count, bool programmed)
 {
 	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT };
 	u32 i, state;
@@ -117,7 +117,7 @@ void morph_hw_read_back(struct morph_fabric *fabric, struct morph_hw_session *se
 			morph_report_doubt(fabric);
 		if (ret == -ETIMEDOUT || ret == -ENODEV)
 			return;
-		if (ret || !told || state == settings[i].state)
+		if (ret || !programmed || state == settings[i].state)
 			continue;
 		mutex_lock(&fabric->lock);
 		morph_report_finding(fabric, &culprit, MORPH_HEALTH_FAILED);
@@ -134,7 +134,7 @@ int morph_hw_program(struct morph_fabric *fabric, struct morph_hw_session *sessi
 
 	if (!count)
 		return 0;
-	srcu = tell_begin(fabric, REVIEW_ELEMENTS, settings, count);
+	srcu = program_begin(fabric, REVIEW_ELEMENTS, settings, count);
 	ret = morph_hw_set_elements(fabric, session, settings, count);
 	if (!ret) {
 		mutex_lock(&fabric->lock);
@@ -142,7 +142,7 @@ int morph_hw_program(struct morph_fabric *fabric, struct morph_hw_session *sessi
 			hardware_of(fabric)->hw_state[settings[i].element] = settings[i].state;
 		mutex_unlock(&fabric->lock);
 	}
-	tell_end(fabric, srcu);
+	program_end(fabric, srcu);
 	return ret;
 }
 
@@ -153,8 +153,8 @@ int morph_hw_program(struct morph_fabric *fabric, struct morph_hw_session *sessi
  * light may change other lanes meanwhile. The device may also reorder commands. So repeat the
  * command until it matches tx_on. No lock held.
  */
-int morph_hw_tell_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
-			 struct morph_laser_setting *lasers, u32 n)
+int morph_hw_switch_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
+			   struct morph_laser_setting *lasers, u32 n)
 {
 	bool changed;
 	int srcu, ret;
@@ -162,9 +162,9 @@ int morph_hw_tell_lasers(struct morph_fabric *fabric, struct morph_hw_session *s
 	if (!n)
 		return 0;
 	do {
-		srcu = tell_begin(fabric, REVIEW_LASERS, lasers, n);
+		srcu = program_begin(fabric, REVIEW_LASERS, lasers, n);
 		ret = morph_hw_set_lasers(fabric, session, lasers, n);
-		tell_end(fabric, srcu);
+		program_end(fabric, srcu);
 		mutex_lock(&fabric->lock);
 		changed = morph_hw_update_lasers(fabric, lasers, n);
 		mutex_unlock(&fabric->lock);
@@ -179,7 +179,7 @@ int morph_hw_tell_lasers(struct morph_fabric *fabric, struct morph_hw_session *s
 int morph_hw_submit_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
 			   struct morph_laser_setting *lasers, u32 n)
 {
-	int ret = morph_hw_tell_lasers(fabric, session, lasers, n);
+	int ret = morph_hw_switch_lasers(fabric, session, lasers, n);
 
 	if (ret && ret != -ENODEV)
 		morph_report_doubt(fabric);
@@ -209,12 +209,12 @@ static int find_lasers(struct morph_fabric *fabric, const struct morph_review *r
 	for (i = 0; i < count; i++) {
 		u32 port = reads[i].port;
 		u64 broken = review->tx_dead[port];
-		u64 told = hardware_of(fabric)->tx_on[port];
+		u64 programmed = hardware_of(fabric)->tx_on[port];
 
-		if (((reads[i].lanes | reads[i].weak) & ~told) |
-		    (told & ~broken & ~(reads[i].lanes | reads[i].weak)))
+		if (((reads[i].lanes | reads[i].weak) & ~programmed) |
+		    (programmed & ~broken & ~(reads[i].lanes | reads[i].weak)))
 			wrong[(*n)++] = (struct morph_laser_setting){
-				.port = port, .lanes = told,
+				.port = port, .lanes = programmed,
 			};
 	}
 	mutex_unlock(&fabric->lock);
@@ -237,12 +237,13 @@ static int find_elements(struct morph_fabric *fabric, const struct morph_review 
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++) {
 		u32 element = wrong[i].element;
-		u8 told = hardware_of(fabric)->hw_state[element];
+		u8 programmed = hardware_of(fabric)->hw_state[element];
 
-		if (wrong[i].state == told || review->element_state[element] != told ||
+		if (wrong[i].state == programmed || review->element_state[element] != programmed ||
 		    review->element_marks[element] & review->skip)
 			continue;
-		wrong[(*n)++] = (struct morph_element_setting){ .element = element, .state = told };
+		wrong[(*n)++] = (struct morph_element_setting){ .element = element,
+								.state = programmed };
 	}
 	mutex_unlock(&fabric->lock);
 	return 0;

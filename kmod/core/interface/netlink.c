@@ -351,12 +351,12 @@ static int dump_begin(struct netlink_callback *cb, struct morph_nl_cursor *curso
  * @cb: the dump; the cursor is in its ctx
  * @cmd: command of the messages
  * @fabric_attr: attribute that restricts the dump to a fabric
- * @tell: dumps objects of one fabric
+ * @dump: dumps objects of one fabric
  *
  * Return: the result of a dumpit function.
  */
 int morph_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int fabric_attr,
-		  morph_nl_dump_fn tell)
+		  morph_nl_dump_fn dump)
 {
 	struct morph_nl_cursor *cursor = (void *)cb->ctx;
 	struct morph_nl_to to = {
@@ -378,7 +378,7 @@ int morph_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int 
 		return ret;
 	while ((fabric = dump_fabric(cursor))) {
 		cursor->inside = true;
-		ret = tell(&to, cursor, fabric);
+		ret = dump(&to, cursor, fabric);
 		put_device(&fabric->dev);
 		if (ret)
 			break;

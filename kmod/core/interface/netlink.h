@@ -72,14 +72,14 @@ bool morph_nl_notify_begin(struct morph_nl_to *to, u8 cmd, size_t bytes);
 void morph_nl_notify_end(struct morph_nl_to *to, int ret);
 
 int morph_nl_dump(struct sk_buff *skb, struct netlink_callback *cb, u8 cmd, int fabric_attr,
-		  morph_nl_dump_fn tell);
+		  morph_nl_dump_fn dump);
 int morph_nl_dump_lacks(struct netlink_callback *cb, int attr);
 void morph_nl_dump_seq(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		       struct morph_fabric *fabric);
 
 int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			 struct morph_fabric *fabric, const struct nlattr *only,
-			 int (*tell)(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+			 int (*dump)(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 				     struct morph_slice *slice));
 u32 *morph_nl_read_list(struct genl_info *info, int type, u32 *count);
 

@@ -275,7 +275,7 @@ int morph_nl_quota_set_doit(struct sk_buff *skb, struct genl_info *info)
 /* Parts of a dump of quotas, in this order: the cursor's sub. */
 enum { TELL_DEFAULT, TELL_USERS, TELL_GRANTS };
 
-static int tell_quotas(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_quotas(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		       struct morph_user *(*next)(unsigned long *cursor))
 {
 	unsigned long id = cursor->index;
@@ -316,11 +316,11 @@ int morph_nl_quota_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 		cursor->sub += !ret;
 	}
 	if (!ret && cursor->sub == TELL_USERS) {
-		ret = tell_quotas(&to, cursor, morph_user_next);
+		ret = dump_quotas(&to, cursor, morph_user_next);
 		cursor->sub += !ret;
 		cursor->index = ret ? cursor->index : 0;
 	}
 	if (!ret)
-		ret = tell_quotas(&to, cursor, morph_grant_next);
+		ret = dump_quotas(&to, cursor, morph_grant_next);
 	return ret == -EMSGSIZE && skb->len ? skb->len : ret;
 }

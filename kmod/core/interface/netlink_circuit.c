@@ -122,7 +122,7 @@ int morph_nl_circuit_get_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /* Dump circuits of one slice, from the cursor's sub on. */
-static int tell_slice(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_slice(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		      struct morph_slice *slice)
 {
 	struct morph_circuit *circuit;
@@ -140,12 +140,12 @@ static int tell_slice(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 	return 0;
 }
 
-static int tell_circuits(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_circuits(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			 struct morph_fabric *fabric)
 {
 	return morph_nl_dump_slices(to, cursor, fabric,
 				    genl_info_dump(to->cb)->attrs[MORPH_A_CIRCUIT_SLICE],
-				    tell_slice);
+				    dump_slice);
 }
 
 int morph_nl_circuit_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
@@ -154,5 +154,5 @@ int morph_nl_circuit_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb
 
 	ret = morph_nl_dump_lacks(cb, MORPH_A_CIRCUIT_ID);
 	return ret ? ret : morph_nl_dump(skb, cb, MORPH_CMD_CIRCUIT_GET, MORPH_A_CIRCUIT_FABRIC,
-					 tell_circuits);
+					 dump_circuits);
 }

@@ -142,7 +142,7 @@ int morph_nl_controller_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return on_fabric(info, MORPH_A_CONTROLLER_FABRIC, get_controller);
 }
 
-static int tell_controllers(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_controllers(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			    struct morph_fabric *fabric)
 {
 	struct morph_controller *controller;
@@ -166,7 +166,7 @@ int morph_nl_controller_get_dumpit(struct sk_buff *skb, struct netlink_callback 
 	int ret = morph_nl_dump_lacks(cb, MORPH_A_CONTROLLER_ID);
 
 	return ret ? ret : morph_nl_dump(skb, cb, MORPH_CMD_CONTROLLER_GET,
-					 MORPH_A_CONTROLLER_FABRIC, tell_controllers);
+					 MORPH_A_CONTROLLER_FABRIC, dump_controllers);
 }
 
 /* ------------------------------------------------------------------ actions */
@@ -416,7 +416,7 @@ int morph_nl_reservation_set_doit(struct sk_buff *skb, struct genl_info *info)
 }
 
 /* Dump from the cursor on: its index is the controller, its sub the guide. */
-static int tell_reservations(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_reservations(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			     struct morph_fabric *fabric)
 {
 	const struct nlattr *only = genl_info_dump(to->cb)->attrs[MORPH_A_RESERVATION_CONTROLLER];
@@ -451,5 +451,5 @@ int morph_nl_reservation_get_dumpit(struct sk_buff *skb, struct netlink_callback
 	int ret = morph_nl_dump_lacks(cb, MORPH_A_RESERVATION_GUIDE);
 
 	return ret ? ret : morph_nl_dump(skb, cb, MORPH_CMD_RESERVATION_GET,
-					 MORPH_A_RESERVATION_FABRIC, tell_reservations);
+					 MORPH_A_RESERVATION_FABRIC, dump_reservations);
 }

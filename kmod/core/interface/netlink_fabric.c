@@ -78,8 +78,8 @@ int morph_nl_fabric_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return ret;
 }
 
-static int tell_fabric(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
-		       struct morph_fabric *fabric)
+static int dump_one_fabric(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+			   struct morph_fabric *fabric)
 {
 	int ret;
 
@@ -92,7 +92,7 @@ static int tell_fabric(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 
 int morph_nl_fabric_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return morph_nl_dump(skb, cb, MORPH_CMD_FABRIC_GET, MORPH_A_FABRIC_ID, tell_fabric);
+	return morph_nl_dump(skb, cb, MORPH_CMD_FABRIC_GET, MORPH_A_FABRIC_ID, dump_one_fabric);
 }
 
 void morph_netlink_fabric(struct morph_fabric *fabric)
@@ -178,7 +178,7 @@ int morph_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return ret;
 }
 
-static int tell_stats(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_stats(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		      struct morph_fabric *fabric)
 {
 	int ret;
@@ -192,7 +192,7 @@ static int tell_stats(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 
 int morph_nl_stats_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return morph_nl_dump(skb, cb, MORPH_CMD_STATS_GET, MORPH_A_STATS_FABRIC, tell_stats);
+	return morph_nl_dump(skb, cb, MORPH_CMD_STATS_GET, MORPH_A_STATS_FABRIC, dump_stats);
 }
 
 /* ------------------------------------------------------------------- events */

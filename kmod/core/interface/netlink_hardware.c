@@ -261,7 +261,7 @@ static int kind_get(const struct kind *kind, struct sk_buff *skb, struct genl_in
 	return ret;
 }
 
-static int kind_tell(const struct kind *kind, struct morph_nl_to *to,
+static int fill_kind(const struct kind *kind, struct morph_nl_to *to,
 		     struct morph_nl_cursor *cursor, struct morph_fabric *fabric)
 {
 	int ret = 0;
@@ -278,12 +278,12 @@ static int kind_tell(const struct kind *kind, struct morph_nl_to *to,
 }
 
 static int kind_dump(const struct kind *kind, struct sk_buff *skb, struct netlink_callback *cb,
-		     morph_nl_dump_fn tell)
+		     morph_nl_dump_fn dump)
 {
 	int ret;
 
 	ret = morph_nl_dump_lacks(cb, kind->id_attr);
-	return ret ? ret : morph_nl_dump(skb, cb, kind->get, kind->fabric_attr, tell);
+	return ret ? ret : morph_nl_dump(skb, cb, kind->get, kind->fabric_attr, dump);
 }
 
 int morph_nl_accelerator_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -291,15 +291,15 @@ int morph_nl_accelerator_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return kind_get(&accelerators, skb, info);
 }
 
-static int tell_accelerators(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_accelerators(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			     struct morph_fabric *fabric)
 {
-	return kind_tell(&accelerators, to, cursor, fabric);
+	return fill_kind(&accelerators, to, cursor, fabric);
 }
 
 int morph_nl_accelerator_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return kind_dump(&accelerators, skb, cb, tell_accelerators);
+	return kind_dump(&accelerators, skb, cb, dump_accelerators);
 }
 
 int morph_nl_guide_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -307,15 +307,15 @@ int morph_nl_guide_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return kind_get(&guides, skb, info);
 }
 
-static int tell_guides(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_guides(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		       struct morph_fabric *fabric)
 {
-	return kind_tell(&guides, to, cursor, fabric);
+	return fill_kind(&guides, to, cursor, fabric);
 }
 
 int morph_nl_guide_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return kind_dump(&guides, skb, cb, tell_guides);
+	return kind_dump(&guides, skb, cb, dump_guides);
 }
 
 int morph_nl_element_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -323,15 +323,15 @@ int morph_nl_element_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return kind_get(&elements, skb, info);
 }
 
-static int tell_elements(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_elements(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			 struct morph_fabric *fabric)
 {
-	return kind_tell(&elements, to, cursor, fabric);
+	return fill_kind(&elements, to, cursor, fabric);
 }
 
 int morph_nl_element_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return kind_dump(&elements, skb, cb, tell_elements);
+	return kind_dump(&elements, skb, cb, dump_elements);
 }
 
 int morph_nl_edge_get_doit(struct sk_buff *skb, struct genl_info *info)
@@ -339,15 +339,15 @@ int morph_nl_edge_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return kind_get(&edges, skb, info);
 }
 
-static int tell_edges(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_edges(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		      struct morph_fabric *fabric)
 {
-	return kind_tell(&edges, to, cursor, fabric);
+	return fill_kind(&edges, to, cursor, fabric);
 }
 
 int morph_nl_edge_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return kind_dump(&edges, skb, cb, tell_edges);
+	return kind_dump(&edges, skb, cb, dump_edges);
 }
 
 /* ---------------------------------------------------------- accelerator-set */

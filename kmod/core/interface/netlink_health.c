@@ -215,7 +215,7 @@ static u32 parts_count(const struct optics_graph *graph, u32 part)
 }
 
 /* The cursor's index is the kind of part, its sub the index of the part. */
-static int tell_impaired(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_impaired(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			 struct morph_fabric *fabric)
 {
 	int ret = 0;
@@ -251,7 +251,7 @@ int morph_nl_hardware_get_dumpit(struct sk_buff *skb, struct netlink_callback *c
 	if (ret)
 		return ret;
 	return morph_nl_dump(skb, cb, MORPH_CMD_HARDWARE_GET, MORPH_A_HARDWARE_FABRIC,
-			     tell_impaired);
+			     dump_impaired);
 }
 
 /* ------------------------------------------------------------------ replace */

@@ -194,13 +194,13 @@ static struct morph_slice *slice_from(struct morph_fabric *fabric, u32 *number)
  * @cursor: its index is the slice, its sub the position within the slice
  * @fabric: the fabric
  * @only: attribute that names the only slice to dump, or NULL
- * @tell: called under fabric->lock; moves cursor->sub on
+ * @dump: called under fabric->lock; moves cursor->sub on
  *
  * Return: 0 when all slices are dumped, -EMSGSIZE when there are more.
  */
 int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			 struct morph_fabric *fabric, const struct nlattr *only,
-			 int (*tell)(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+			 int (*dump)(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 				     struct morph_slice *slice))
 {
 	u32 last = only ? nla_get_u32(only) : MORPH_ANY, number;
@@ -219,7 +219,7 @@ int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		cursor->index = number;
 		mutex_lock(&fabric->lock);
 		morph_nl_dump_seq(to, cursor, fabric);
-		ret = tell(to, cursor, slice);
+		ret = dump(to, cursor, slice);
 		mutex_unlock(&fabric->lock);
 		morph_slice_put(slice);
 		if (ret)
@@ -235,7 +235,7 @@ int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 	return ret;
 }
 
-static int tell_slice(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_slice(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		      struct morph_slice *slice)
 {
 	int ret = 0;
@@ -245,11 +245,11 @@ static int tell_slice(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 	return ret;
 }
 
-static int tell_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		       struct morph_fabric *fabric)
 {
 	return morph_nl_dump_slices(to, cursor, fabric,
-				    genl_info_dump(to->cb)->attrs[MORPH_A_SLICE_ID], tell_slice);
+				    genl_info_dump(to->cb)->attrs[MORPH_A_SLICE_ID], dump_slice);
 }
 
 int morph_nl_slice_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
@@ -258,7 +258,7 @@ int morph_nl_slice_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 	ret = morph_nl_dump_lacks(cb, MORPH_A_SLICE_NAME);
 	return ret ? ret : morph_nl_dump(skb, cb, MORPH_CMD_SLICE_GET, MORPH_A_SLICE_FABRIC,
-					 tell_slices);
+					 dump_slices);
 }
 
 /* ------------------------------------------------------------------- create */

@@ -110,7 +110,7 @@ static int put_end(struct sk_buff *skb, const struct morph_txn *txn)
  * The outcome to report. A queued step waits for devices without the lock; until it ends, the
  * outcome before the step is not the result of the transaction.
  */
-static u32 told_outcome(const struct morph_txn *txn)
+static u32 reported_outcome(const struct morph_txn *txn)
 {
 	bool stepping = txn->stepping_from && txn->outcome == txn->stepping_from;
 
@@ -119,14 +119,14 @@ static u32 told_outcome(const struct morph_txn *txn)
 
 static int put_txn(struct sk_buff *skb, struct morph_txn *txn)
 {
-	bool running = told_outcome(txn) == MORPH_OUTCOME_RUNNING;
+	bool running = reported_outcome(txn) == MORPH_OUTCOME_RUNNING;
 	u64 lease = morph_txn_lease_left(txn);
 
 	return nla_put_u32(skb, MORPH_A_TXN_FABRIC, txn->fabric->id) ||
 	       (txn->slice_number &&
 		nla_put_u32(skb, MORPH_A_TXN_SLICE, txn->slice_number)) ||
 	       (txn->id && nla_put_u32(skb, MORPH_A_TXN_ID, txn->id)) ||
-	       nla_put_u32(skb, MORPH_A_TXN_OUTCOME, told_outcome(txn)) ||
+	       nla_put_u32(skb, MORPH_A_TXN_OUTCOME, reported_outcome(txn)) ||
 	       (txn->cookie &&
 		nla_put_u64_64bit(skb, MORPH_A_TXN_COOKIE, txn->cookie, MORPH_A_TXN_PAD)) ||
 	       (lease && nla_put_u64_64bit(skb, MORPH_A_TXN_LEASE_NS, lease, MORPH_A_TXN_PAD)) ||
@@ -140,7 +140,7 @@ static int put_txn(struct sk_buff *skb, struct morph_txn *txn)
  */
 static int fill_txn(struct morph_nl_to *to, struct morph_txn *txn, u32 *change, u32 most)
 {
-	u32 count = told_outcome(txn) == MORPH_OUTCOME_RUNNING ? 0 : txn->count;
+	u32 count = reported_outcome(txn) == MORPH_OUTCOME_RUNNING ? 0 : txn->count;
 	u32 first = *change, end;
 	void *header;
 	bool failed;
@@ -234,7 +234,7 @@ int morph_nl_txn_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return on_txn(info, get_txn);
 }
 
-static int tell_txns(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+static int dump_txns(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		     struct morph_fabric *fabric)
 {
 	const struct nlattr *only = genl_info_dump(to->cb)->attrs[MORPH_A_TXN_ID];
@@ -253,7 +253,7 @@ static int tell_txns(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		cursor->index = id;
 		do {
 			ret = fill_txn(to, txn, &cursor->sub, U32_MAX);
-		} while (!ret && told_outcome(txn) != MORPH_OUTCOME_RUNNING &&
+		} while (!ret && reported_outcome(txn) != MORPH_OUTCOME_RUNNING &&
 			 cursor->sub < txn->count);
 		if (ret)
 			break;
@@ -266,7 +266,7 @@ static int tell_txns(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 
 int morph_nl_txn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 {
-	return morph_nl_dump(skb, cb, MORPH_CMD_TXN_GET, MORPH_A_TXN_FABRIC, tell_txns);
+	return morph_nl_dump(skb, cb, MORPH_CMD_TXN_GET, MORPH_A_TXN_FABRIC, dump_txns);
 }
 
 /* ------------------------------------------------------------ circuit-apply */

@@ -198,7 +198,7 @@ static bool is_over(const struct morph_queue *queue)
 	       READ_ONCE(queue->slice->fabric->state) != MORPH_FABRIC_READY;
 }
 
-static void tell_stopped(struct morph_queue *queue)
+static void report_stopped(struct morph_queue *queue)
 {
 	struct morph_slice *slice = queue->slice;
 	struct morph_event event;
@@ -219,7 +219,7 @@ static void queue_stop(struct morph_queue *queue, int error)
 	queue->error = error;
 	WRITE_ONCE(queue->state, MORPH_RING_STOPPED);
 	WRITE_ONCE(queue->page->state, MORPH_RING_STOPPED);
-	tell_stopped(queue);
+	report_stopped(queue);
 }
 
 /* The lap bit of entry number @count. */

@@ -10,7 +10,7 @@
 #include "core/txn/txn.h"
 
 /* Report circuits that a rollback could not restore. Caller holds fabric->lock. */
-static void tell_broken(struct morph_txn *txn)
+static void report_broken(struct morph_txn *txn)
 {
 	struct morph_event event;
 	u32 i;
@@ -29,7 +29,7 @@ static void tell_broken(struct morph_txn *txn)
 	}
 }
 
-static noinline_for_stack void tell_end(struct morph_txn *txn)
+static noinline_for_stack void report_end(struct morph_txn *txn)
 {
 	struct morph_event event;
 
@@ -64,9 +64,9 @@ static void slice_dying(struct morph_slice *slice)
 static const struct morph_subscriber subscriber = {
 	.light = light,
 	.published = published,
-	.broken = tell_broken,
+	.broken = report_broken,
 	.txn_changed = morph_netlink_txn,
-	.txn_ended = tell_end,
+	.txn_ended = report_end,
 	.reverted = morph_netlink_slice,
 	.event = morph_event_queue,
 	.slice_changed = morph_netlink_slice,

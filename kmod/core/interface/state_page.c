@@ -57,7 +57,7 @@ static bool is_lit(const struct morph_circuit *circuit)
 }
 
 /* Return whether the slice has a page that is not marked lost. */
-static bool is_told(const struct morph_slice *slice)
+static bool has_state_page(const struct morph_slice *slice)
 {
 	return slice_interface(slice)->state_page && !slice->dying &&
 	       slice->fabric->state == MORPH_FABRIC_READY;
@@ -74,7 +74,7 @@ static void state_circuit(struct morph_circuit *circuit)
 		return;
 	pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
 	/* A lit circuit that ends with its slice or fabric: report only that it is dark. */
-	if (is_told(slice) && is_lit(circuit))
+	if (has_state_page(slice) && is_lit(circuit))
 		mbps = slice->fabric->graph->params.lane_mbps * circuit->lanes_count;
 	if (!mbps && !circuit_interface(circuit)->told_mbps)
 		return;
@@ -154,7 +154,7 @@ void morph_state_schedule(const struct morph_schedule *schedule)
 {
 	struct morph_state_page *page = slice_interface(schedule->slice)->state_page;
 
-	if (!is_told(schedule->slice))
+	if (!has_state_page(schedule->slice))
 		return;
 	/* A schedule that stops must not replace another one that runs. */
 	if (schedule->state != MORPH_SCHEDULE_RUNNING && page->schedule != schedule->id &&

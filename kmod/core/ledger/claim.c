@@ -285,7 +285,7 @@ void morph_route_unlist(struct morph_route *route)
 		hlist_del_init(&route->links[i].node);
 }
 
-bool morph_route_sound(struct morph_fabric *fabric, const struct morph_route *route)
+bool morph_route_is_healthy(struct morph_fabric *fabric, const struct morph_route *route)
 {
 	const struct optics_state *ledger = ledger_of(fabric)->state;
 	u32 h;

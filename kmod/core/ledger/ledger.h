@@ -223,7 +223,7 @@ void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
 u32 morph_route_hold(struct morph_fabric *fabric, struct morph_route *route);
 void morph_route_unhold(struct morph_fabric *fabric, struct morph_route *route);
 /* Return whether a circuit's route is free of failed hardware. Caller holds fabric->lock. */
-bool morph_route_sound(struct morph_fabric *fabric, const struct morph_route *route);
+bool morph_route_is_healthy(struct morph_fabric *fabric, const struct morph_route *route);
 
 /* A request for a path. */
 struct morph_path_request {

@@ -47,7 +47,7 @@ static void fabric_release(struct device *dev)
 	morph_controller_free(fabric);
 	fabric_free_tables(fabric);
 	xa_destroy(&txns_of(fabric)->txns);
-	cleanup_srcu_struct(&hardware_of(fabric)->telling);
+	cleanup_srcu_struct(&hardware_of(fabric)->programming);
 	cleanup_srcu_struct(&hardware_of(fabric)->srcu);
 	xa_erase(&morph_fabrics, fabric->id);
 	kfree(interface_of(fabric));
@@ -100,13 +100,13 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	ret = init_srcu_struct(&hardware_of(fabric)->srcu);
 	if (ret)
 		goto err_free;
-	ret = init_srcu_struct(&hardware_of(fabric)->telling);
+	ret = init_srcu_struct(&hardware_of(fabric)->programming);
 	if (ret)
 		goto err_srcu;
 	/* A NULL entry reserves the number without publishing the fabric. */
 	ret = xa_alloc(&morph_fabrics, &id, NULL, XA_LIMIT(0, MORPH_MAX_FABRICS - 1), GFP_KERNEL);
 	if (ret)
-		goto err_telling;
+		goto err_programming;
 	fabric->id = id;
 	hardware_of(fabric)->ops = ops;
 	fabric->owner = ops->owner;
@@ -127,8 +127,8 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	atomic_inc(&fabrics_alive);
 	return fabric;
 
-err_telling:
-	cleanup_srcu_struct(&hardware_of(fabric)->telling);
+err_programming:
+	cleanup_srcu_struct(&hardware_of(fabric)->programming);
 err_srcu:
 	cleanup_srcu_struct(&hardware_of(fabric)->srcu);
 err_free:

@@ -311,7 +311,7 @@ static void fill_event_chips(struct morph_fabric *fabric, struct morph_event *ev
 }
 
 /* Send the event as soon as the failure is noticed. Caller holds fabric->lock. */
-void morph_repair_tell_failing(struct morph_slice *slice, u32 rank)
+void morph_repair_report_failing(struct morph_slice *slice, u32 rank)
 {
 	u32 old = slice->ranks[rank].accelerator;
 	struct morph_event event;
@@ -361,7 +361,7 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 	}
 }
 
-static void tell_replaced(struct failover *failover, u32 rank, u32 old)
+static void report_replaced(struct failover *failover, u32 rank, u32 old)
 {
 	struct morph_times *times = &failover->txn->session.times;
 	struct morph_slice *slice = failover->slice;
@@ -393,12 +393,12 @@ static void failover_announced(struct morph_txn *txn, struct morph_repair_job *j
 
 		if (failover->spares[i] == MORPH_ANY)
 			continue;
-		tell_replaced(failover, failover->ranks[i], failover->spares[i]);
+		report_replaced(failover, failover->ranks[i], failover->spares[i]);
 		/* The spare may have failed between its choice and now, when it had no rank. */
 		if (ledger_of(fabric)->chips[entry->accelerator].health != MORPH_HEALTH_OK) {
 			entry->failed = true;
 			morph_repair_kick(slice, 0);
-			morph_repair_tell_failing(slice, failover->ranks[i]);
+			morph_repair_report_failing(slice, failover->ranks[i]);
 		}
 	}
 	recovery_of(fabric)->last_failover = txn->session.times;

@@ -44,7 +44,7 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 	/* Protections depend on an element or a guide that new paths must avoid from now on. */
 	while ((route = morph_affected_next(&affected)))
 		if (route->protection)
-			morph_protection_spoil(route->protection);
+			morph_protection_mark_stale(route->protection);
 	fabric->seq++;
 	if (!cordon)
 		morph_repair_recover(fabric);
@@ -61,7 +61,7 @@ void morph_route_hit(struct morph_route *route, const struct morph_culprit *culp
 	struct morph_circuit *circuit = route->circuit;
 
 	if (route->protection)
-		morph_protection_spoil(route->protection);
+		morph_protection_mark_stale(route->protection);
 	if (!circuit)
 		return;
 	if (culprit)
@@ -107,7 +107,7 @@ static void chip_marked(struct morph_fabric *fabric, const struct morph_culprit 
 	}
 	slice_recovery(slice)->culprit = *culprit;
 	morph_repair_kick(slice, since);
-	morph_repair_tell_failing(slice, affected->rank);
+	morph_repair_report_failing(slice, affected->rank);
 }
 
 /**

@@ -170,7 +170,7 @@ void morph_repair_work(struct work_struct *work);
 void morph_repair_free_txn(struct morph_txn *txn);
 /* Stage; revoke other slices' prepared transactions if necessary. Caller holds fabric->lock. */
 int morph_repair_stage(struct morph_txn *txn);
-void morph_repair_tell_failing(struct morph_slice *slice, u32 rank);
+void morph_repair_report_failing(struct morph_slice *slice, u32 rank);
 /*
  * Replace all failed ranks that the policy permits. Return 0, or the error if some were not
  * replaced. Caller holds fabric->lock; the function drops it while the device works.

@@ -122,7 +122,7 @@ static void examine(struct morph_circuit *circuit)
 }
 
 /* Return whether the lasers of a route are commanded on. Otherwise darkness is no evidence. */
-static bool is_told_lit(struct morph_fabric *fabric, const struct morph_route *route)
+static bool is_commanded_lit(struct morph_fabric *fabric, const struct morph_route *route)
 {
 	return morph_route_comes_in(fabric, route) || (hardware_of(fabric)->tx_on[route->path.tx] &
 						       route->path.lanes) == route->path.lanes;
@@ -140,8 +140,8 @@ static void examine_dark(struct morph_slice *slice)
 		/* A known cause needs no diagnosis. */
 		if (morph_rank_failed(slice, circuit->src_rank) ||
 		    morph_rank_failed(slice, circuit->dst_rank) ||
-		    !is_told_lit(fabric, circuit->route) ||
-		    !morph_route_sound(fabric, circuit->route))
+		    !is_commanded_lit(fabric, circuit->route) ||
+		    !morph_route_is_healthy(fabric, circuit->route))
 			continue;
 		examine(circuit);
 	}
@@ -156,7 +156,7 @@ static bool needs_reroute(struct morph_slice *slice, const struct morph_circuit 
 	if (morph_rank_failed(slice, circuit->src_rank) ||
 	    morph_rank_failed(slice, circuit->dst_rank))
 		return false;
-	if (!morph_route_sound(slice->fabric, circuit->route))
+	if (!morph_route_is_healthy(slice->fabric, circuit->route))
 		return true;
 	/* If a peer sends no light, another path does not help. */
 	return circuit->dark && !morph_route_comes_in(slice->fabric, circuit->route);
@@ -265,7 +265,7 @@ static bool is_whole(struct morph_slice *slice)
 			return false;
 	xa_for_each(&slice->circuits, index, circuit)
 		if (circuit->listed &&
-		    (circuit->dark || !morph_route_sound(slice->fabric, circuit->route)))
+		    (circuit->dark || !morph_route_is_healthy(slice->fabric, circuit->route)))
 			return false;
 	return true;
 }
@@ -293,7 +293,7 @@ static void fail_dark_circuits(struct morph_slice *slice)
  * Send the events of the circuits that have failed. Each event has the remaining bandwidth, and its
  * reader finds the circuit dark on the state page. Caller holds fabric->lock.
  */
-static void tell_failed_circuits(struct morph_slice *slice)
+static void report_failed_circuits(struct morph_slice *slice)
 {
 	struct morph_circuit *circuit;
 	struct morph_event event;
@@ -352,7 +352,7 @@ static void repair_end(struct morph_slice *slice)
 		slice->generation++;
 	morph_report_light_reviewed(slice);
 	if (!whole)
-		tell_failed_circuits(slice);
+		report_failed_circuits(slice);
 	left_mbps = morph_slice_bandwidth(slice);
 	if (!whole && was && left_mbps == slice_recovery(slice)->degraded_mbps)
 		return;			/* an earlier repair has sent the event */

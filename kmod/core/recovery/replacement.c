@@ -306,7 +306,7 @@ int morph_repair_prefer(struct morph_slice *slice, const struct morph_preference
 		changed = true;
 		/* If the protection uses the preferred spare already, keep it. */
 		if (protection->spare != protection->preferred)
-			morph_protection_spoil(protection);
+			morph_protection_mark_stale(protection);
 	}
 	if (changed) {
 		fabric->seq++;

@@ -46,7 +46,7 @@ static int test_lasers_off(struct morph_fabric *fabric, u32 index)
 		struct morph_laser_setting off = { .port = index * planes + plane };
 		struct morph_laser_reading reading = { .port = off.port };
 
-		ret = morph_hw_tell_lasers(fabric, NULL, &off, 1);
+		ret = morph_hw_switch_lasers(fabric, NULL, &off, 1);
 		if (!ret)
 			ret = morph_hw_get_lasers(fabric, NULL, &reading, 1);
 		if (!ret && (reading.lanes | reading.weak))

@@ -65,7 +65,7 @@ static void mark_wanted(struct morph_schedule *schedule, const struct morph_step
  * it. O(circuits of the schedule).
  */
 static u32 collect_unwanted(struct morph_schedule *schedule, const struct morph_step *step,
-			    const struct morph_step *kept, bool anew)
+			    const struct morph_step *kept, bool restart)
 {
 	u32 *stamps = schedule->stamps, room = max(2 * schedule->most, 1u), n = 0, i;
 
@@ -75,7 +75,7 @@ static u32 collect_unwanted(struct morph_schedule *schedule, const struct morph_
 		mark_wanted(schedule, kept);
 	for (i = 0; i < schedule->circuits_count && n < room; i++) {
 		const struct morph_circuit *circuit = schedule->circuits[i];
-		bool failed = anew && (circuit->state == MORPH_CIRCUIT_FAILED || circuit->dark);
+		bool failed = restart && (circuit->state == MORPH_CIRCUIT_FAILED || circuit->dark);
 
 		if (circuit->listed && (!stamps[i] || failed))
 			stamps[n++] = i;
@@ -125,7 +125,7 @@ int morph_schedule_start(struct morph_schedule *schedule, u32 number, struct mor
 		ret = morph_refuse(refusal, -EHOSTUNREACH, MORPH_REASON_NO_ROUTE, 0, 0,
 				   "a repair has left circuits of the schedule without a path");
 	if (!ret)
-		ret = morph_run_check_ways(schedule, number, refusal);
+		ret = morph_run_check_paths(schedule, number, refusal);
 	if (ret)
 		goto out;
 	schedule->error = 0;
@@ -194,7 +194,7 @@ int morph_schedule_advance(struct morph_schedule *schedule, u64 position,
 	if (!ret)
 		ret = check_called(schedule, morph_run_next(schedule), refusal);
 	if (!ret)
-		ret = morph_run_check_ways(schedule, morph_run_next(schedule), refusal);
+		ret = morph_run_check_paths(schedule, morph_run_next(schedule), refusal);
 	if (!ret) {
 		ret = morph_run_light_next(schedule);
 		answer(schedule, ret, times, refusal);
@@ -258,7 +258,7 @@ int morph_schedule_jump(struct morph_schedule *schedule, u32 number, u64 positio
 	if (!ret)
 		ret = check_called(schedule, number, refusal);
 	if (!ret)
-		ret = morph_run_check_ways(schedule, number, refusal);
+		ret = morph_run_check_paths(schedule, number, refusal);
 	if (!ret) {
 		ret = light_any(schedule, number);
 		answer(schedule, ret, times, refusal);

@@ -324,7 +324,7 @@ err_free:
  * Drop fabric->lock for a while. The loading thread has entered the slice, so check for a waiting
  * repair or the end of the slice. Caller holds fabric->lock.
  */
-int morph_schedule_give_way(struct morph_schedule *schedule, struct morph_refusal *refusal)
+int morph_schedule_yield(struct morph_schedule *schedule, struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = schedule->slice;
 	struct morph_fabric *fabric = slice->fabric;
@@ -356,7 +356,7 @@ static int make_circuits(struct morph_schedule *schedule,
 	ret = take_ids(schedule->slice, request->circuits_count, &schedule->first_circuit);
 	for (i = 0; i < request->circuits_count && !ret; i++) {
 		if (schedule->work >= MORPH_SCHEDULE_MOST_WORK) {
-			ret = morph_schedule_give_way(schedule, &scratch->refusal);
+			ret = morph_schedule_yield(schedule, &scratch->refusal);
 			if (ret)
 				break;
 		}
@@ -382,7 +382,7 @@ static int judge_steps(struct morph_schedule *schedule, struct morph_schedule_wr
 		if (ret)
 			wrong->step = i;
 		else
-			ret = morph_schedule_give_way(schedule, &schedule->txn->refusal);
+			ret = morph_schedule_yield(schedule, &schedule->txn->refusal);
 	}
 	return ret;
 }

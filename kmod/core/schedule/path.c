@@ -339,7 +339,7 @@ static int sweep_pause(struct sweep *sweep, u32 number, struct morph_refusal *re
 	sweep_end(sweep);
 	/* A failure to light a circuit ahead is no reason for a refusal. */
 	*sweep->why = (struct optics_refusal){};
-	ret = morph_schedule_give_way(schedule, refusal);
+	ret = morph_schedule_yield(schedule, refusal);
 	for (i = 0; i < step->count && !ret; i++)
 		ret = sweep_claim(sweep, number, schedule->held[step->held + i]);
 	return ret;

@@ -21,7 +21,7 @@ static bool is_right(const struct morph_circuit *circuit)
 
 	return path->tx / planes == morph_end_place(circuit->slice, circuit->src_rank) &&
 	       path->rx / planes == morph_end_place(circuit->slice, circuit->dst_rank) &&
-	       morph_route_sound(fabric, circuit->route);
+	       morph_route_is_healthy(fabric, circuit->route);
 }
 
 static bool is_whole(const struct morph_schedule *schedule)
@@ -68,7 +68,7 @@ static void find_crossed(struct morph_schedule *schedule, const struct morph_ste
 }
 
 /* Find a path for an astray circuit: on its planes, or else on others. */
-static int lead_back(struct morph_schedule *schedule, struct morph_txn *scratch, u32 index)
+static int reroute_astray(struct morph_schedule *schedule, struct morph_txn *scratch, u32 index)
 {
 	struct morph_circuit *circuit = schedule->circuits[index];
 	struct morph_change *change = &scratch->items[0].change;
@@ -92,7 +92,7 @@ static int lead_back(struct morph_schedule *schedule, struct morph_txn *scratch,
  * Find paths for all astray circuits. The schedule has no claims and holds nothing. The path search
  * may use the reservations of the slice's controller.
  */
-static int lead_all_back(struct morph_schedule *schedule)
+static int reroute_all_astray(struct morph_schedule *schedule)
 {
 	struct optics_state *ledger = ledger_of(schedule->slice->fabric)->state;
 	struct morph_schedule_wrong wrong;
@@ -115,7 +115,7 @@ static int lead_all_back(struct morph_schedule *schedule)
 	scratch->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
 	for (i = 0; i < schedule->circuits_count && !ret; i++)
 		if (circuit_scheduling(schedule->circuits[i])->astray)
-			ret = lead_back(schedule, scratch, i);
+			ret = reroute_astray(schedule, scratch, i);
 	morph_txn_put(scratch);
 	if (ret)
 		return ret;
@@ -174,7 +174,7 @@ static void mend(struct morph_schedule *schedule)
 	morph_schedule_unhold(schedule);
 	release_lit(schedule);
 	morph_controller_lift(fabric, slice_tenancy(schedule->slice)->controller);
-	ret = lead_all_back(schedule);
+	ret = reroute_all_astray(schedule);
 	morph_controller_lower(fabric);
 	if (!ret)
 		ret = morph_schedule_hold(schedule, MORPH_GFP_REPAIR, NULL);
@@ -201,7 +201,7 @@ static void mend(struct morph_schedule *schedule)
 	if (ret)
 		morph_schedule_lose(schedule, ret);
 	else
-		morph_schedule_tell(schedule, MORPH_OUTCOME_COMMITTED, schedule->step);
+		morph_schedule_report(schedule, MORPH_OUTCOME_COMMITTED, schedule->step);
 }
 
 void morph_schedule_moved(struct morph_circuit *circuit)

@@ -128,7 +128,7 @@ void morph_run_stop_at(struct morph_schedule *schedule, u32 step, int error)
 	morph_run_state(schedule, MORPH_SCHEDULE_STOPPED);
 	if (outcome != MORPH_OUTCOME_BROKEN)
 		outcome = MORPH_OUTCOME_ROLLED_BACK;
-	morph_schedule_tell(schedule, outcome, step);
+	morph_schedule_report(schedule, outcome, step);
 }
 
 void morph_schedule_wake(struct morph_slice *slice)
@@ -146,7 +146,7 @@ void morph_schedule_lose(struct morph_schedule *schedule, int error)
 	if (schedule->state == MORPH_SCHEDULE_RUNNING)
 		morph_run_stop_at(schedule, schedule->step, error);
 	else
-		morph_schedule_tell(schedule, MORPH_OUTCOME_ROLLED_BACK, schedule->step);
+		morph_schedule_report(schedule, MORPH_OUTCOME_ROLLED_BACK, schedule->step);
 }
 
 /* A circuit that stays lit in the next step may have failed since it was lit. */
@@ -218,7 +218,7 @@ int morph_run_light(struct morph_schedule *schedule, u32 number, const u32 *drop
 		/*
 		 * If the failed hardware is known by now, find other paths before the next start.
 		 */
-		morph_run_check_ways(schedule, number, NULL);
+		morph_run_check_paths(schedule, number, NULL);
 		return ret;
 	}
 	count_run(schedule, step, begin);
@@ -247,7 +247,8 @@ int morph_run_light_next(struct morph_schedule *schedule)
  * Hardware may have failed on the path of a dark circuit without any alarm. Queue a repair that
  * reroutes the circuit and then continues with the wanted step. O(circuits of the step * path).
  */
-int morph_run_check_ways(struct morph_schedule *schedule, u32 number, struct morph_refusal *refusal)
+int morph_run_check_paths(struct morph_schedule *schedule, u32 number,
+			  struct morph_refusal *refusal)
 {
 	const struct morph_step *step = &schedule->steps[number];
 	struct morph_slice *slice = schedule->slice;
@@ -259,7 +260,7 @@ int morph_run_check_ways(struct morph_schedule *schedule, u32 number, struct mor
 
 		/* The last repair has already searched a path for an astray circuit. */
 		if (circuit->listed || circuit_scheduling(circuit)->astray ||
-		    morph_route_sound(slice->fabric, circuit->route))
+		    morph_route_is_healthy(slice->fabric, circuit->route))
 			continue;
 		morph_repair_kick(slice, 0);
 		return morph_refuse(refusal, -EAGAIN, MORPH_REASON_UNUSABLE, 0, 0,
@@ -331,7 +332,7 @@ static void follow_entered(struct morph_schedule *schedule)
 
 	if (is_wanted(schedule)) {
 		schedule->times = (struct morph_times){};
-		mends = morph_run_check_ways(schedule, morph_run_next(schedule), NULL);
+		mends = morph_run_check_paths(schedule, morph_run_next(schedule), NULL);
 		if (!mends)
 			morph_run_light_next(schedule);
 	}

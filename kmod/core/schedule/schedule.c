@@ -133,7 +133,7 @@ void morph_schedule_fill_info(struct morph_schedule *schedule, struct morph_sche
 	info->first_circuit = schedule->first_circuit;
 }
 
-void morph_schedule_tell(struct morph_schedule *schedule, u32 outcome, u32 step)
+void morph_schedule_report(struct morph_schedule *schedule, u32 outcome, u32 step)
 {
 	struct morph_event event;
 

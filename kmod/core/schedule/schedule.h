@@ -195,7 +195,7 @@ void morph_schedule_drop_slice(struct morph_slice *slice);
 void morph_schedule_fill_info(struct morph_schedule *schedule, struct morph_schedule_info *info);
 u32 morph_schedule_lit(const struct morph_schedule *schedule);
 /* Report a new state to the owner. Caller holds fabric->lock. */
-void morph_schedule_tell(struct morph_schedule *schedule, u32 outcome, u32 step);
+void morph_schedule_report(struct morph_schedule *schedule, u32 outcome, u32 step);
 
 /* ------------------------------------------------------------------- load.c */
 
@@ -209,7 +209,7 @@ int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_r
  * Drop fabric->lock for a while. Return 0, or the reason why loading must stop. Caller has entered
  * the slice and holds fabric->lock.
  */
-int morph_schedule_give_way(struct morph_schedule *schedule, struct morph_refusal *refusal);
+int morph_schedule_yield(struct morph_schedule *schedule, struct morph_refusal *refusal);
 
 /* ------------------------------------------------------------------- path.c */
 
@@ -304,8 +304,8 @@ void morph_run_state(struct morph_schedule *schedule, u32 state);
 void morph_run_stop_at(struct morph_schedule *schedule, u32 step, int error);
 /* Refuse a step that the state does not permit, or return 0. */
 int morph_run_refuse(struct morph_schedule *schedule, struct morph_refusal *refusal);
-int morph_run_check_ways(struct morph_schedule *schedule, u32 number,
-			 struct morph_refusal *refusal);
+int morph_run_check_paths(struct morph_schedule *schedule, u32 number,
+			  struct morph_refusal *refusal);
 int morph_run_light(struct morph_schedule *schedule, u32 number, const u32 *drop, u32 drops,
 		    const u32 *light, u32 lights);
 int morph_run_light_next(struct morph_schedule *schedule);

@@ -72,12 +72,12 @@ static void add_light(struct morph_txn *txn, struct morph_circuit *circuit)
 }
 
 /* Check for hardware that failed after loading and for which no repair has found another path. */
-static int check_sound(struct morph_schedule *schedule, struct morph_circuit *circuit)
+static int check_healthy(struct morph_schedule *schedule, struct morph_circuit *circuit)
 {
 	struct morph_slice *slice = schedule->slice;
 
 	if (!circuit_scheduling(circuit)->astray &&
-	    morph_route_sound(slice->fabric, circuit->route) &&
+	    morph_route_is_healthy(slice->fabric, circuit->route) &&
 	    !slice->ranks[circuit->src_rank].failed && !slice->ranks[circuit->dst_rank].failed)
 		return 0;
 	return morph_refuse(&schedule->txn->refusal, -EIO, MORPH_REASON_UNUSABLE, 0, 0,
@@ -105,7 +105,7 @@ int morph_schedule_change(struct morph_schedule *schedule, const u32 *drop, u32 
 	lockdep_assert_held(&schedule->slice->fabric->lock);
 	morph_step_renew(txn);
 	for (i = 0; i < lights; i++) {
-		ret = check_sound(schedule, schedule->circuits[light[i]]);
+		ret = check_healthy(schedule, schedule->circuits[light[i]]);
 		if (ret)
 			return ret;
 	}

@@ -47,7 +47,7 @@ static void timer_set(struct morph_fabric *fabric)
 	unsigned long id;
 
 	xa_for_each(&slices_of(fabric)->controllers, id, controller)
-		if (!controller->told)
+		if (!controller->expiry_reported)
 			next = min(next, controller->lease_until_ns);
 	if (next != U64_MAX && !morph_fabric_check(fabric))
 		hrtimer_start(&slices_of(fabric)->controller_timer, ns_to_ktime(next),
@@ -62,7 +62,8 @@ static enum hrtimer_restart timer_fn(struct hrtimer *timer)
 	return HRTIMER_NORESTART;
 }
 
-static void tell(struct morph_fabric *fabric, struct morph_controller *controller, u32 state)
+static void report_state(struct morph_fabric *fabric, struct morph_controller *controller,
+			 u32 state)
 {
 	trace_morph_controller(fabric->id, controller->id, controller->epoch, state);
 	fabric->seq++;
@@ -78,11 +79,11 @@ static void controller_work_fn(struct work_struct *work)
 
 	mutex_lock(&fabric->lock);
 	xa_for_each(&slices_of(fabric)->controllers, id, controller) {
-		if (controller->told || morph_controller_lease_left(controller))
+		if (controller->expiry_reported || morph_controller_lease_left(controller))
 			continue;
-		controller->told = true;
+		controller->expiry_reported = true;
 		morph_stat(fabric, MORPH_STAT_CONTROLLERS_EXPIRED);
-		tell(fabric, controller, MORPH_CONTROLLER_EXPIRED);
+		report_state(fabric, controller, MORPH_CONTROLLER_EXPIRED);
 	}
 	timer_set(fabric);
 	mutex_unlock(&fabric->lock);
@@ -92,7 +93,7 @@ static void lease_begin(struct morph_fabric *fabric, struct morph_controller *co
 			u64 lease_ns)
 {
 	controller->lease_until_ns = ktime_get_boottime_ns() + lease_ns;
-	controller->told = false;
+	controller->expiry_reported = false;
 	timer_set(fabric);
 }
 
@@ -251,7 +252,7 @@ static int take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns, bo
 					  controller->epoch, div_u64(left, NSEC_PER_MSEC));
 	controller->epoch = epoch;
 	lease_begin(fabric, controller, lease_ns);
-	tell(fabric, controller, MORPH_CONTROLLER_ACTIVE);
+	report_state(fabric, controller, MORPH_CONTROLLER_ACTIVE);
 	return 0;
 }
 
@@ -305,7 +306,7 @@ int morph_controller_drop(struct morph_fabric *fabric, u32 id, struct morph_cont
 		goto out;
 	}
 	morph_controller_yield(fabric, controller);
-	tell(fabric, controller, MORPH_CONTROLLER_GONE);
+	report_state(fabric, controller, MORPH_CONTROLLER_GONE);
 	*last = *controller;
 	xa_erase(&slices_of(fabric)->controllers, id);
 	slices_of(fabric)->controllers_count--;

@@ -29,7 +29,7 @@ static void protection_queue_work(struct morph_fabric *fabric)
 			   PROTECTION_DELAY);
 }
 
-void morph_protection_spoil(struct morph_protection *protection)
+void morph_protection_mark_stale(struct morph_protection *protection)
 {
 	struct morph_fabric *fabric = protection->slice->fabric;
 
@@ -77,7 +77,7 @@ void morph_protection_touch_guide(struct morph_fabric *fabric, u32 guide)
 	lockdep_assert_held(&fabric->lock);
 	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node)
 		if (link->route->role == MORPH_ROUTE_PROTECTION)
-			morph_protection_spoil(link->route->protection);
+			morph_protection_mark_stale(link->route->protection);
 }
 
 void morph_protection_touch_route(struct morph_fabric *fabric, const struct morph_route *route)
@@ -95,7 +95,7 @@ void morph_protection_touch_chip(struct morph_fabric *fabric, u32 accelerator)
 	lockdep_assert_held(&fabric->lock);
 	list_for_each_entry(protection, &ledger_of(fabric)->chips[accelerator].protections,
 			    spare_node)
-		morph_protection_spoil(protection);
+		morph_protection_mark_stale(protection);
 }
 
 void morph_protection_touch_slice(struct morph_slice *slice)
@@ -106,7 +106,7 @@ void morph_protection_touch_slice(struct morph_slice *slice)
 	if (slice->dying || slice_tenancy(slice)->failover == MORPH_FAILOVER_NONE)
 		return;
 	for (i = 0; i < slice->ranks_count; i++)
-		morph_protection_spoil(rank_protection(slice, i));
+		morph_protection_mark_stale(rank_protection(slice, i));
 }
 
 void morph_protection_resume(struct morph_slice *slice)
@@ -122,7 +122,7 @@ void morph_protection_resume(struct morph_slice *slice)
 		struct morph_protection *protection = rank_protection(slice, i);
 
 		if (protection->waiting)
-			morph_protection_spoil(protection);
+			morph_protection_mark_stale(protection);
 		protection->waiting = false;
 	}
 }
@@ -184,7 +184,7 @@ struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32
 	protection->spare = MORPH_ANY;
 	protection->state = MORPH_PLAN_NONE;
 	/* If the failover fails, the rank needs another protection. */
-	morph_protection_spoil(protection);
+	morph_protection_mark_stale(protection);
 	return txn;
 }
 

@@ -43,7 +43,7 @@ void morph_protection_touch_route(struct morph_fabric *fabric, const struct morp
 void morph_protection_touch_chip(struct morph_fabric *fabric, u32 accelerator);
 void morph_protection_touch_slice(struct morph_slice *slice);
 /* A resource of a protection has changed: rebuild the protection. Caller holds fabric->lock. */
-void morph_protection_spoil(struct morph_protection *protection);
+void morph_protection_mark_stale(struct morph_protection *protection);
 /* The protection lacks resources: retry when a resource becomes free or healthy. */
 void morph_protection_await(struct morph_protection *protection);
 /* Rebuilds protections of a slice that has become idle. */
@@ -216,7 +216,7 @@ struct morph_controller {
 	u32 lanes_count;	/* number reserved, over all guides */
 	u64 epoch;
 	u64 lease_until_ns;	/* CLOCK_BOOTTIME */
-	bool told;		/* the end of this epoch's lease was reported */
+	bool expiry_reported;		/* the end of this epoch's lease was reported */
 	struct xarray reservations; /* by guide */
 	u64 *lanes;		/* reserved lanes, by guide */
 	u64 granted, conflicts;	/* successful and refused reservations */

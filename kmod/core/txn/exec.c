@@ -103,7 +103,7 @@ static int exec_program(struct exec *exec)
 			       exec->late);
 	if (ret)
 		return refuse_device(exec, ret, "set elements");
-	exec->told = true;
+	exec->programmed = true;
 	phase_end(exec, MORPH_PHASE_PROGRAM);
 	if (exec->early + exec->late) {
 		ret = exec_wait(exec, MORPH_PHASE_SETTLE, exec->fabric->graph->params.settle_ns);
@@ -228,7 +228,7 @@ static void publish(struct exec *exec)
 		/* Since the verification hardware may have failed, or the light may be gone. */
 		if (txn->items[i].new && !txn->items[i].unlit)
 			sound &= !txn->items[i].circuit->dark &&
-				 morph_route_sound(fabric, txn->items[i].new);
+				 morph_route_is_healthy(fabric, txn->items[i].new);
 	}
 	txn->seq = ++fabric->seq;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
@@ -322,7 +322,7 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
  * one. Report its light, so that a rank that continues to send there sees another generation.
  * Caller holds fabric->lock.
  */
-static void tell_moved(struct morph_txn *txn)
+static void report_moved(struct morph_txn *txn)
 {
 	u32 i;
 
@@ -343,7 +343,7 @@ static int exec_run(struct exec *exec)
 		ret = exec_light(exec);
 	if (ret && ret != -ENODEV && !exec->culprit.part)
 		morph_hw_read_back(fabric, &txn->session, txn->settings,
-				   exec->early + exec->late, exec->told);
+				   exec->early + exec->late, exec->programmed);
 	if (ret)
 		return ret;
 	exec->lit_ns = ktime_get_ns();
@@ -353,7 +353,7 @@ static int exec_run(struct exec *exec)
 	 */
 	mutex_lock(&fabric->lock);
 	exec_note_power(exec, LIGHT_NEW);
-	tell_moved(txn);
+	report_moved(txn);
 	mutex_unlock(&fabric->lock);
 	if (txn->kind->looks_in)
 		exec_look_in(exec, false);

@@ -16,7 +16,7 @@ struct exec {
 	u32 early, late;	/* settings in txn->settings: the early ones, then the late ones */
 	u32 neighbours;		/* readings in txn->reads after those of the items */
 	bool broken;		/* some old circuit must go dark first */
-	bool told;		/* all elements were programmed without an error */
+	bool programmed;		/* all elements were programmed without an error */
 	bool relight_all;	/* revert of a commit: restore every old circuit */
 	struct morph_culprit culprit;
 };

@@ -37,7 +37,7 @@ typedef int64_t s64;
 #define try_to_freeze() ((void)0)
 #define cond_resched_tasks_rcu_qs() ((void)0)
 #define lockdep_assert_held(lock) ((void)0)
-#define tell_stopped(queue) ((void)0)
+#define report_stopped(queue) ((void)0)
 #define queue_put(queue) ((void)0)
 #define module_put_and_kthread_exit(code) ((void)0)
 #define slice_interface(slice) (slice)

@@ -145,7 +145,7 @@ enum exit_code fault_log(struct run *run)
 }
 
 /* Print the simulator's message about the line that it refused last. */
-static void tell_refusal(struct run *run)
+static void report_refusal(struct run *run)
 {
 	char path[PATH_BYTES], *line = NULL;
 	size_t size = 0;
@@ -179,7 +179,7 @@ static enum exit_code write_line_to(struct run *run, const char *file, const cha
 	if (!error)
 		return EXIT_CODE_OK;
 	warn_line("%s: '%s': %s", path, line, strerror(error));
-	tell_refusal(run);
+	report_refusal(run);
 	warn_line("'morphctl fault knobs' lists the faults, their targets and arguments");
 	return exit_of_errno(error);
 }

@@ -11,7 +11,7 @@ struct follow {
 	struct morph_monitor *monitor;
 	uint32_t fabric; /* MORPH_ANY: all fabrics */
 	int64_t deadline_ns; /* CLOCK_MONOTONIC; negative: none */
-	unsigned int told;
+	unsigned int printed;
 };
 
 static int64_t now_ns(void)
@@ -69,7 +69,7 @@ static enum exit_code write_notification(struct follow *follow, const struct mor
 	record = record_of(object);
 	if (of_fabric(follow, type == MORPH_OBJECT_FABRIC ? "id" : "fabric", record)) {
 		write_line(morph_object_command(object), record);
-		follow->told++;
+		follow->printed++;
 	}
 	json_decref(record);
 	return EXIT_CODE_OK;
@@ -84,7 +84,7 @@ static enum exit_code read_some(struct follow *follow, bool once)
 	if (count < 0)
 		return count == -EAGAIN ? EXIT_CODE_OK : client_error(follow->run, count);
 	for (size_t i = 0; i < morph_list_count(list) && !code; i++) {
-		if (once && follow->told)
+		if (once && follow->printed)
 			break;
 		code = write_notification(follow, morph_list_get(list, i));
 	}
@@ -97,7 +97,7 @@ static enum exit_code follow_on(struct follow *follow, bool once)
 	enum exit_code code;
 	int ready;
 
-	while (!once || !follow->told) {
+	while (!once || !follow->printed) {
 		int64_t left = follow->deadline_ns < 0 ? -1 : follow->deadline_ns - now_ns();
 
 		if (follow->deadline_ns >= 0 && left <= 0)

@@ -130,7 +130,7 @@ static json_t *shape_of(const uint32_t extent[3])
 }
 
 /* Add the parameters that some algorithms have. */
-static void add_told(json_t *record, const struct morph_choice *choice)
+static void add_parameters(json_t *record, const struct morph_choice *choice)
 {
 	if (choice->extent[0])
 		json_object_set_new(record, "shape", shape_of(choice->extent));
@@ -185,7 +185,7 @@ static void add_choices(const struct planning *planning, json_t *report)
 		}
 		record = json_pack("{s:s, s:i}", "algorithm", name, "rounds-count",
 				   (int)choice->rounds);
-		add_told(record, choice);
+		add_parameters(record, choice);
 		if (choice->policy) {
 			json_object_set_new(
 				record, "policy",
@@ -195,7 +195,7 @@ static void add_choices(const struct planning *planning, json_t *report)
 		}
 		if (choice->chosen) {
 			json_object_set_new(report, "algorithm", json_string(name));
-			add_told(report, choice);
+			add_parameters(report, choice);
 		} else {
 			json_object_set_new(record, "text",
 					    json_string(choice->policy ?
@@ -253,7 +253,7 @@ static uint64_t work_of(const struct morph_collective *collective)
  * Only binary trees have an arbitrary number of segments. Estimate their work before the build, and
  * leave collectives to the builder that have more transfers than it accepts.
  */
-static uint64_t reckon(const struct morph_collective_opts *wanted)
+static uint64_t estimate_work(const struct morph_collective_opts *wanted)
 {
 	uint64_t transfers = (wanted->ranks - 1ULL) * wanted->segments;
 
@@ -264,7 +264,7 @@ static uint64_t reckon(const struct morph_collective_opts *wanted)
 
 uint64_t plan_lacks(const struct planning *planning, const struct morph_collective_opts *wanted)
 {
-	uint64_t work = wanted ? reckon(wanted) : work_of(planning->collective);
+	uint64_t work = wanted ? estimate_work(wanted) : work_of(planning->collective);
 	uint64_t budget = 0, most;
 
 	option_u64(planning->run, OPTION_BUDGET, &budget);

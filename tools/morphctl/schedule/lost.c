@@ -84,8 +84,8 @@ static enum exit_code check_lost(const struct planning *planning,
  * Plan by one policy from the beginning, without the lost ports. The result replaces the present
  * schedule if that one ends later or is not feasible.
  */
-static int try_anew(struct planning *planning, const struct morph_schedule_opts *how,
-		    const struct morph_replan_opts *opts)
+static int try_from_start(struct planning *planning, const struct morph_schedule_opts *how,
+			  const struct morph_replan_opts *opts)
 {
 	struct morph_ctx *ctx = planning->run->client->ctx;
 	struct morph_schedule *whole = needed(morph_schedule_new(ctx));
@@ -113,7 +113,8 @@ static int try_anew(struct planning *planning, const struct morph_schedule_opts 
  * If the schedule cannot continue, plan again from the beginning, by the policy that ends first
  * without the ports. This is not possible for topologies of a file, which have a single policy.
  */
-static int plan_anew(struct planning *planning, struct morph_replan_opts *opts, uint64_t before_ns)
+static int replan_from_start(struct planning *planning, struct morph_replan_opts *opts,
+			     uint64_t before_ns)
 {
 	MORPH_OPTS(morph_schedule_opts, how, .planes = planning->planes);
 	uint64_t end_ns = opts->from_ns; /* the new plan begins when the ports are lost */
@@ -126,7 +127,7 @@ static int plan_anew(struct planning *planning, struct morph_replan_opts *opts, 
 		 schedule_result(planning->schedule).why);
 	opts->from_ns = 0;
 	for (how.policy = 1; !error && how.policy < MORPH_POLICIES; how.policy++) {
-		error = try_anew(planning, &how, opts);
+		error = try_from_start(planning, &how, opts);
 		/* Skip a policy that cannot plan this or gives up. */
 		error = error == -ENOMEM ? error : 0;
 	}
@@ -159,7 +160,7 @@ enum exit_code plan_lost(struct planning *planning)
 	morph_schedule_free(old);
 	planning->is_replanned = !error;
 	if (!error)
-		error = plan_anew(planning, &opts, before_ns);
+		error = replan_from_start(planning, &opts, before_ns);
 	return error < 0 ? plan_error(planning->run, error) : EXIT_CODE_OK;
 }
 

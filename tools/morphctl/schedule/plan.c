@@ -51,7 +51,7 @@ enum exit_code plan_error(struct run *run, int error)
  * List algorithms that can do the collective if the named one cannot. With many ranks this would
  * take long.
  */
-static void tell_others(struct planning *planning)
+static void print_others(struct planning *planning)
 {
 	struct morph_collective_opts wanted = planning->wanted;
 	char names[256] = "";
@@ -134,7 +134,7 @@ static enum exit_code solve(struct planning *planning)
 	if (error < 0) {
 		code = plan_error(planning->run, error);
 		if (error == -EINVAL && planning->wanted.algorithm)
-			tell_others(planning);
+			print_others(planning);
 		return code;
 	}
 	if (planning->payoff.rest_ns)

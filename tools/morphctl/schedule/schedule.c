@@ -21,8 +21,8 @@ static enum exit_code open_slice(struct run *run, struct morph_slice **slice)
 }
 
 /* Print the state of a schedule, and the costs of its steps on request. */
-static enum exit_code tell(struct run *run, struct morph_slice *slice, uint32_t number,
-			   bool with_steps)
+static enum exit_code print_schedule(struct run *run, struct morph_slice *slice, uint32_t number,
+				     bool with_steps)
 {
 	struct morph_object *object = NULL;
 	enum exit_code code;
@@ -76,7 +76,7 @@ enum exit_code schedule_load(struct run *run)
 		code = open_slice(run, &slice);
 	if (!code) {
 		error = morph_slice_schedule_load(slice, steps, &number);
-		code = error ? client_error(run, error) : tell(run, slice, number, false);
+		code = error ? client_error(run, error) : print_schedule(run, slice, number, false);
 	}
 	morph_slice_close(slice);
 	morph_steps_free(steps);
@@ -109,7 +109,7 @@ static enum exit_code act(struct run *run, act_fn *function, const struct where 
 	if (error)
 		code = client_error(run, error);
 	if (!code)
-		code = tell(run, slice, number, with_steps);
+		code = print_schedule(run, slice, number, with_steps);
 	morph_slice_close(slice);
 	return code;
 }

@@ -144,7 +144,7 @@ enum exit_code target_measure(struct planning *planning)
 	return EXIT_CODE_FAILED;
 }
 
-static enum exit_code tell_loaded(struct planning *planning, uint32_t number)
+static enum exit_code report_loaded(struct planning *planning, uint32_t number)
 {
 	struct target *target = &planning->target;
 	struct morph_object *object = NULL;
@@ -193,7 +193,7 @@ static enum exit_code light(struct planning *planning, struct morph_ledger *ledg
 			return EXIT_CODE_OK;
 		error = morph_slice_schedule_load(target->slice, steps, &number);
 		if (!error)
-			return tell_loaded(planning, number);
+			return report_loaded(planning, number);
 		if (error != -EBUSY || !learn(planning->run->client->ctx, ledger))
 			break;
 	}

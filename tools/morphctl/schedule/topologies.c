@@ -203,8 +203,8 @@ static bool find_torus(struct morph_collective_opts *wanted, uint32_t rounds, ui
  * false if there is no such variant. A round of Bruck's algorithm is a digit. Beyond the smallest
  * radix, only the radix that leaves no port idle is tried.
  */
-static bool tell(const struct planning *planning, struct morph_collective_opts *wanted,
-		 uint32_t planes, uint32_t variant)
+static bool list_variant(const struct planning *planning, struct morph_collective_opts *wanted,
+			 uint32_t planes, uint32_t variant)
 {
 	uint32_t steps = planning->topologies.count, ranks = wanted->ranks, levels = 0;
 
@@ -302,7 +302,7 @@ static int choose(struct planning *planning, const struct morph_schedule_opts *o
 			int error;
 
 			wanted.algorithm = algorithm;
-			if (!tell(planning, &wanted, opts->planes, variant))
+			if (!list_variant(planning, &wanted, opts->planes, variant))
 				break;
 			error = try_one(planning, opts, &wanted);
 			if (error && error != -ENOENT)
@@ -316,7 +316,7 @@ static int choose(struct planning *planning, const struct morph_schedule_opts *o
 }
 
 /* Report why no algorithm has the file's number of rounds. */
-static enum exit_code tell_none(const struct planning *planning)
+static enum exit_code report_none(const struct planning *planning)
 {
 	const struct topologies *from = &planning->topologies;
 	const char *path = planning->run->option[OPTION_FROM_SEGMENTS];
@@ -354,7 +354,7 @@ enum exit_code topologies_solve(struct planning *planning, const struct morph_sc
 	}
 	error = choose(planning, opts, &chosen);
 	if (!error && !chosen)
-		return tell_none(planning);
+		return report_none(planning);
 	wanted.algorithm = chosen;
 	if (!error && planning->choices[chosen].radix)
 		wanted.radix = planning->choices[chosen].radix;

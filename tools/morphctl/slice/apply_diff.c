@@ -35,8 +35,8 @@ static bool same_accelerators(const struct apply_slice *slice)
 	return true;
 }
 
-static void tell_set(struct apply *apply, const struct apply_slice *slice, const char *key,
-		     const char *from, const char *to)
+static void print_set(struct apply *apply, const struct apply_slice *slice, const char *key,
+		      const char *from, const char *to)
 {
 	json_array_append_new(apply->changes,
 			      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "action", "set", "object",
@@ -55,20 +55,20 @@ static void diff_settings(struct apply *apply, struct apply_slice *slice)
 	if (slice->failover_given &&
 	    strcmp(failover, morph_enum_name(MORPH_ENUM_FAILOVER, wish->failover))) {
 		slice->set.set |= MORPH_SET_FAILOVER;
-		tell_set(apply, slice, "failover", failover,
-			 morph_enum_name(MORPH_ENUM_FAILOVER, wish->failover));
+		print_set(apply, slice, "failover", failover,
+			  morph_enum_name(MORPH_ENUM_FAILOVER, wish->failover));
 	}
 	if (slice->owner_given && owner != wish->owner) {
 		slice->set.set |= MORPH_SET_OWNER;
 		snprintf(from, sizeof(from), "%u", owner);
 		snprintf(to, sizeof(to), "%u", wish->owner);
-		tell_set(apply, slice, "owner", from, to);
+		print_set(apply, slice, "owner", from, to);
 	}
 	if (slice->mode_given && mode != wish->mode) {
 		slice->set.set |= MORPH_SET_MODE;
 		snprintf(from, sizeof(from), "%04o", mode);
 		snprintf(to, sizeof(to), "%04o", wish->mode);
-		tell_set(apply, slice, "mode", from, to);
+		print_set(apply, slice, "mode", from, to);
 	}
 	slice->set.sz = slice->unset.sz = sizeof(slice->set);
 	slice->set.failover = wish->failover;

@@ -311,7 +311,7 @@ enum exit_code slice_defrag(struct run *run)
 {
 	struct making making = { .run = run };
 	struct slice_wish wish = { 0 };
-	enum exit_code code, told;
+	enum exit_code code, answered;
 
 	code = check_options(run, &making.objective);
 	if (!code)
@@ -334,8 +334,8 @@ enum exit_code slice_defrag(struct run *run)
 		code = carry_out(&making, &wish);
 	/* Print no plan that was begun and not completed. */
 	if (making.report && (!code || making.result.verdict != MORPH_FEASIBLE)) {
-		told = answer(&making);
-		code = code ? code : told;
+		answered = answer(&making);
+		code = code ? code : answered;
 	}
 	slice_wish_free(&wish);
 	making_free(&making);

@@ -81,7 +81,7 @@ static enum exit_code protect(struct placing *placing)
 }
 
 /* The slice runs already. It stays, whatever the result. */
-static enum exit_code tell_protection(struct placing *placing, uint32_t slice)
+static enum exit_code report_protection(struct placing *placing, uint32_t slice)
 {
 	int error = morph_protection_apply(placing->protection, placing->ground.fabric, slice);
 
@@ -264,7 +264,7 @@ static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish
 			code = place_take_back(placing->run, placing->ground.fabric, id, code);
 		placing->lit = !code;
 		if (!code && placing->protection)
-			code = tell_protection(placing, id);
+			code = report_protection(placing, id);
 	}
 	if (placing->lit) {
 		json_object_set(placing->report, "slice", slice);
@@ -390,7 +390,7 @@ enum exit_code slice_place(struct run *run)
 {
 	struct placing placing = { .run = run, .ground.run = run };
 	struct slice_wish wish = { 0 };
-	enum exit_code code, told;
+	enum exit_code code, answered;
 
 	code = check_apply(run);
 	if (!code)
@@ -409,8 +409,8 @@ enum exit_code slice_place(struct run *run)
 		try_other_transit(&placing);
 	/* Print no plan that could not be applied. */
 	if (placing.report && (!code || placing.refused || placing.lit)) {
-		told = answer(&placing);
-		code = code ? code : told;
+		answered = answer(&placing);
+		code = code ? code : answered;
 	}
 	slice_wish_free(&wish);
 	placing_free(&placing);
