@@ -98,7 +98,7 @@ static void event_overflow_leaves_one_record(struct kunit *test)
 /*
  * The record of lost events and the next event need one slot each, so one free slot is not enough.
  */
-static void event_record_comes_before_what_follows(struct kunit *test)
+static void event_record_precedes_later_events(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 
@@ -113,7 +113,7 @@ static void event_record_comes_before_what_follows(struct kunit *test)
 	expect_no_event(fake);
 }
 
-static void event_losses_are_counted_anew(struct kunit *test)
+static void event_losses_are_counted_from_zero_again(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 
@@ -172,7 +172,7 @@ static void event_queues_are_for_themselves(struct kunit *test)
 }
 
 /* A file that opens later gets only later events. */
-static void event_before_opening_is_not_told(struct kunit *test)
+static void event_before_opening_is_not_reported(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_event event;
@@ -192,11 +192,11 @@ static struct kunit_case event_cases[] = {
 	KUNIT_CASE(event_queue_holds_its_slots),
 	KUNIT_CASE(event_order_is_kept),
 	KUNIT_CASE(event_overflow_leaves_one_record),
-	KUNIT_CASE(event_record_comes_before_what_follows),
-	KUNIT_CASE(event_losses_are_counted_anew),
+	KUNIT_CASE(event_record_precedes_later_events),
+	KUNIT_CASE(event_losses_are_counted_from_zero_again),
 	KUNIT_CASE(event_record_is_of_the_last_state),
 	KUNIT_CASE(event_queues_are_for_themselves),
-	KUNIT_CASE(event_before_opening_is_not_told),
+	KUNIT_CASE(event_before_opening_is_not_reported),
 	{}
 };
 

@@ -198,7 +198,7 @@ static void suspect_that_is_oldest_lapses(struct kunit *test)
 			morph_health_get(fake->fabric, MORPH_PART_GUIDE, 1));
 }
 
-static void suspect_does_not_displace_what_is_quarantined(struct kunit *test)
+static void suspect_does_not_displace_a_quarantined_part(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	u32 i;
@@ -273,7 +273,7 @@ static void signal_marks(struct kunit *test)
 }
 
 /* A cleared alarm requests a test. After a successful test the part is in use again. */
-static void signal_of_an_alarm_cleared_leads_to_a_test(struct kunit *test)
+static void signal_of_a_cleared_alarm_starts_a_test(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 
@@ -370,9 +370,9 @@ static struct kunit_case health_cases[] = {
 	KUNIT_CASE_PARAM(health_knows_how_many_there_are, part_cases_gen_params),
 	KUNIT_CASE(health_is_of_five_kinds),
 	KUNIT_CASE(suspect_that_is_oldest_lapses),
-	KUNIT_CASE(suspect_does_not_displace_what_is_quarantined),
+	KUNIT_CASE(suspect_does_not_displace_a_quarantined_part),
 	KUNIT_CASE_PARAM(signal_marks, signal_cases_gen_params),
-	KUNIT_CASE(signal_of_an_alarm_cleared_leads_to_a_test),
+	KUNIT_CASE(signal_of_a_cleared_alarm_starts_a_test),
 	KUNIT_CASE(signal_of_a_flap_does_not_put_patrol_off),
 	KUNIT_CASE(signal_of_nothing_is_ignored),
 	KUNIT_CASE(signal_overrun_doubts_everything),

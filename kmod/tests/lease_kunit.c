@@ -77,7 +77,7 @@ static void lease_revokes_the_holder(struct kunit *test)
 }
 
 /* Failover never seizes a committed transaction. */
-static void lease_keeps_what_is_committed(struct kunit *test)
+static void lease_keeps_a_committed_change(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
 	struct fake *fake = test->priv;
@@ -91,7 +91,7 @@ static void lease_keeps_what_is_committed(struct kunit *test)
 }
 
 /* Failover does not seize a transaction while another thread works in the slice. */
-static void lease_keeps_what_is_in_use(struct kunit *test)
+static void lease_keeps_lanes_in_use(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_txn *txn = prepared(fake);
@@ -138,7 +138,7 @@ static void lease_queues_no_other_verb(struct kunit *test)
 }
 
 /* A queued step that fails leaves the state of the transaction unchanged, and reports the error. */
-static void lease_tells_why_a_queued_step_failed(struct kunit *test)
+static void lease_reports_why_a_queued_step_failed(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
 	struct fake *fake = test->priv;
@@ -160,7 +160,7 @@ static void lease_tells_why_a_queued_step_failed(struct kunit *test)
  * The laser does not obey, and its receiver is deaf. After the error the core reads the laser, and
  * switches it off again.
  */
-static void lease_end_reviews_what_failed(struct kunit *test)
+static void lease_end_reviews_failed_parts(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
 	struct fake *fake = test->priv;
@@ -181,7 +181,7 @@ static void lease_end_reviews_what_failed(struct kunit *test)
  * A request that has to wait for a repair, or comes after the end of the slice, gets that as its
  * error.
  */
-static void lease_tells_why_no_step_can_be_taken(struct kunit *test)
+static void lease_reports_why_it_refuses_a_step(struct kunit *test)
 {
 	struct morph_refusal repaired = {}, gone = {};
 	struct fake *fake = test->priv;
@@ -288,12 +288,12 @@ static void lease_cookie_of_a_running_one_is_busy(struct kunit *test)
 
 static struct kunit_case lease_cases[] = {
 	KUNIT_CASE_PARAM(lease_revokes_the_holder, holder_cases_gen_params),
-	KUNIT_CASE(lease_keeps_what_is_committed),
-	KUNIT_CASE(lease_keeps_what_is_in_use),
+	KUNIT_CASE(lease_keeps_a_committed_change),
+	KUNIT_CASE(lease_keeps_lanes_in_use),
 	KUNIT_CASE_PARAM(lease_queues_no_other_verb, verb_cases_gen_params),
-	KUNIT_CASE(lease_tells_why_a_queued_step_failed),
-	KUNIT_CASE(lease_end_reviews_what_failed),
-	KUNIT_CASE(lease_tells_why_no_step_can_be_taken),
+	KUNIT_CASE(lease_reports_why_a_queued_step_failed),
+	KUNIT_CASE(lease_end_reviews_failed_parts),
+	KUNIT_CASE(lease_reports_why_it_refuses_a_step),
 	KUNIT_CASE(lease_forgets_why_a_step_failed),
 	KUNIT_CASE(lease_cookie_of_a_prepared_one_is_taken),
 	KUNIT_CASE(lease_cookie_of_a_running_one_is_busy),

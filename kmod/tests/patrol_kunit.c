@@ -116,7 +116,7 @@ static void patrol_asks_again_before_it_suspects(struct kunit *test)
 }
 
 /* An element that a change has turned since then is in the right state. */
-static void patrol_leaves_what_is_turned_meanwhile(struct kunit *test)
+static void patrol_skips_elements_turned_meanwhile(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 
@@ -131,7 +131,7 @@ static void patrol_leaves_what_is_turned_meanwhile(struct kunit *test)
 /*
  * The circuit ends while patrol reads its element again. The ledger then expects the parking state.
  */
-static void patrol_lets_go_of_what_is_left_meanwhile(struct kunit *test)
+static void patrol_unpins_elements_released_meanwhile(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct optics_state *ledger = ledger_of(fake->fabric)->state;
@@ -149,7 +149,7 @@ static void patrol_lets_go_of_what_is_left_meanwhile(struct kunit *test)
 }
 
 /* An element that moved once, and obeys again, passes the test and is in use as before. */
-static void patrol_takes_back_what_obeys(struct kunit *test)
+static void patrol_returns_obedient_elements_to_use(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 
@@ -165,7 +165,7 @@ static void patrol_takes_back_what_obeys(struct kunit *test)
  * Patrol does not test an element that a schedule holds for its steps. It programs the element
  * again.
  */
-static void patrol_tells_again_what_a_schedule_holds(struct kunit *test)
+static void patrol_reprograms_elements_held_by_a_schedule(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	u8 *marks = ledger_of(fake->fabric)->state->element_marks;
@@ -184,7 +184,7 @@ static void patrol_tells_again_what_a_schedule_holds(struct kunit *test)
 }
 
 /* Park an element now that could not be parked at its release. */
-static void patrol_parks_what_was_left(struct kunit *test)
+static void patrol_parks_released_elements(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 
@@ -348,7 +348,7 @@ static bool waits_for_review(struct fake *fake)
 }
 
 /* Otherwise its command would follow theirs, and darken a circuit that they have verified. */
-static void patrol_lets_others_wait_for_a_review(struct kunit *test)
+static void patrol_review_blocks_other_writers(struct kunit *test)
 {
 	static const u32 ranks[] = { 0, 1 };
 	struct fake *fake = test->priv;
@@ -370,7 +370,7 @@ static void patrol_lets_others_wait_for_a_review(struct kunit *test)
 }
 
 /* A transaction with other elements does not wait for the review. */
-static void patrol_reviews_beside_others(struct kunit *test)
+static void patrol_reviews_beside_other_writers(struct kunit *test)
 {
 	static const u32 ranks[] = { 0, 1 };
 	struct fake *fake = test->priv;
@@ -390,7 +390,7 @@ static void patrol_reviews_beside_others(struct kunit *test)
  * A transaction is changing the part that patrol finds in a wrong state. Patrol reads it again
  * after the transaction.
  */
-static void patrol_waits_for_who_tells_the_same(struct kunit *test)
+static void patrol_waits_for_a_writer_of_the_same_port(struct kunit *test)
 {
 	static const u32 ranks[] = { 0, 1 };
 	struct fake *fake = test->priv;
@@ -421,20 +421,20 @@ static struct kunit_case patrol_cases[] = {
 	KUNIT_CASE(patrol_believes_answers_only),
 	KUNIT_CASE(patrol_finds_an_element_that_moved),
 	KUNIT_CASE(patrol_asks_again_before_it_suspects),
-	KUNIT_CASE(patrol_leaves_what_is_turned_meanwhile),
-	KUNIT_CASE(patrol_lets_go_of_what_is_left_meanwhile),
-	KUNIT_CASE(patrol_takes_back_what_obeys),
-	KUNIT_CASE(patrol_tells_again_what_a_schedule_holds),
-	KUNIT_CASE(patrol_parks_what_was_left),
+	KUNIT_CASE(patrol_skips_elements_turned_meanwhile),
+	KUNIT_CASE(patrol_unpins_elements_released_meanwhile),
+	KUNIT_CASE(patrol_returns_obedient_elements_to_use),
+	KUNIT_CASE(patrol_reprograms_elements_held_by_a_schedule),
+	KUNIT_CASE(patrol_parks_released_elements),
 	KUNIT_CASE(patrol_brings_back_through_a_test),
 	KUNIT_CASE(patrol_does_not_clear_a_failure_that_comes_meanwhile),
 	KUNIT_CASE(patrol_takes_no_error_for_a_verdict),
 	KUNIT_CASE(patrol_asks_elements_that_refused_a_test),
 	KUNIT_CASE(patrol_fails_a_laser_that_burns_on),
 	KUNIT_CASE(patrol_is_not_hurried_by_reviews),
-	KUNIT_CASE(patrol_lets_others_wait_for_a_review),
-	KUNIT_CASE(patrol_reviews_beside_others),
-	KUNIT_CASE(patrol_waits_for_who_tells_the_same),
+	KUNIT_CASE(patrol_review_blocks_other_writers),
+	KUNIT_CASE(patrol_reviews_beside_other_writers),
+	KUNIT_CASE(patrol_waits_for_a_writer_of_the_same_port),
 	{}
 };
 

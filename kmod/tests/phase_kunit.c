@@ -185,7 +185,7 @@ static void phase_step_comes_too_late(struct kunit *test)
 }
 
 /* Each step renews the lease, verify and commit with their own duration. */
-static void phase_lease_is_given_anew(struct kunit *test)
+static void phase_lease_is_renewed(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
 	struct fake *fake = test->priv;
@@ -289,7 +289,7 @@ static struct kunit_case phase_cases[] = {
 	KUNIT_CASE_PARAM(phase_step_from_state, step_cases_gen_params),
 	KUNIT_CASE_PARAM(phase_lease_runs_out, expire_cases_gen_params),
 	KUNIT_CASE(phase_step_comes_too_late),
-	KUNIT_CASE(phase_lease_is_given_anew),
+	KUNIT_CASE(phase_lease_is_renewed),
 	KUNIT_CASE(phase_confirm_looks_once),
 	KUNIT_CASE_PARAM(phase_old_light_is_not_missed, alarm_cases_gen_params),
 	KUNIT_CASE(phase_commit_keeps_the_old),

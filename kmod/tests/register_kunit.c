@@ -158,7 +158,7 @@ static const struct damage_case damage_cases[] = {
 FAKE_CASE_DESC(damage_cases, name);
 
 /* Registration marks parts that are broken from the start, and uses the others. */
-static void register_marks_what_is_bad(struct kunit *test)
+static void register_marks_bad_hardware(struct kunit *test)
 {
 	const struct damage_case *param = test->param_value;
 	struct fake *fake = test->priv;
@@ -208,7 +208,7 @@ FAKE_CASE_DESC(removal_cases, name);
  * The provider leaves while a transaction waits for its answer. The transaction ends at once, not
  * at the deadline.
  */
-static void remove_ends_what_is_under_way(struct kunit *test)
+static void remove_ends_running_changes(struct kunit *test)
 {
 	const struct step_case *param = test->param_value;
 	struct morph_change change = fake_add(0, 1, 0, 1);
@@ -237,7 +237,7 @@ static struct kunit_case register_cases[] = {
 	KUNIT_CASE_PARAM(register_times_out_with_its_step, timed_gen_params),
 	KUNIT_CASE_PARAM(register_refuses_description, desc_cases_gen_params),
 	KUNIT_CASE(register_wants_all_operations),
-	KUNIT_CASE_PARAM(register_marks_what_is_bad, damage_cases_gen_params),
+	KUNIT_CASE_PARAM(register_marks_bad_hardware, damage_cases_gen_params),
 	{}
 };
 
@@ -249,7 +249,7 @@ struct kunit_suite morph_register_suite = {
 };
 
 static struct kunit_case removal_suite_cases[] = {
-	KUNIT_CASE_PARAM(remove_ends_what_is_under_way, removal_cases_gen_params),
+	KUNIT_CASE_PARAM(remove_ends_running_changes, removal_cases_gen_params),
 	{}
 };
 

@@ -280,7 +280,7 @@ FAKE_CASE_DESC(dark_cases, name);
  * The other end is dead, too, and has no spare, so the circuit stays dark. But it leaves the
  * accelerator that the slice has lost, and is lit when its other end is back.
  */
-static void failover_moves_what_stays_dark(struct kunit *test)
+static void failover_moves_dark_circuits(struct kunit *test)
 {
 	static const u32 events[] = {
 		MORPH_EVENT_FAILING, MORPH_EVENT_FAILING, MORPH_EVENT_REPLACED,
@@ -369,7 +369,7 @@ static const struct vain_case vain_cases[] = {
 FAKE_CASE_DESC(vain_cases, name);
 
 /* A request for a replacement gets the reason why there is no spare. */
-static void replacement_in_vain_says_why(struct kunit *test)
+static void failed_replacement_reports_its_reason(struct kunit *test)
 {
 	const struct vain_case *param = test->param_value;
 	struct morph_refusal refusal = {};
@@ -481,7 +481,7 @@ static void two_want_one_spare(struct fake *fake, struct morph_slice **slices)
 	KUNIT_EXPECT_EQ(fake->test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slices[1])->state);
 }
 
-static void failover_in_vain_leaves_the_spare_to_others(struct kunit *test)
+static void failed_failover_leaves_the_spare_to_other_slices(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_slice *slices[2];
@@ -495,7 +495,7 @@ static void failover_in_vain_leaves_the_spare_to_others(struct kunit *test)
 }
 
 /* The device keeps failing. Each slice tries once more, and they do not wake each other. */
-static void failover_in_vain_comes_to_rest(struct kunit *test)
+static void failed_failover_does_not_repeat_forever(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_slice *slices[2];
@@ -673,15 +673,15 @@ static struct kunit_case repair_cases[] = {
 	KUNIT_CASE(failover_without_a_protection_is_planned_then),
 	KUNIT_CASE(failover_of_two_is_one),
 	KUNIT_CASE(failover_beside_a_wish_in_vain),
-	KUNIT_CASE_PARAM(failover_moves_what_stays_dark, dark_cases_gen_params),
+	KUNIT_CASE_PARAM(failover_moves_dark_circuits, dark_cases_gen_params),
 	KUNIT_CASE(failover_goes_past_a_dead_spare),
 	KUNIT_CASE(failover_goes_past_a_dead_reserved_spare),
-	KUNIT_CASE_PARAM(replacement_in_vain_says_why, vain_cases_gen_params),
+	KUNIT_CASE_PARAM(failed_replacement_reports_its_reason, vain_cases_gen_params),
 	KUNIT_CASE_PARAM(failover_that_may_not_be_degrades, policy_cases_gen_params),
 	KUNIT_CASE(failover_that_is_allowed_later_is_made_then),
 	KUNIT_CASE(failover_comes_when_a_spare_does),
-	KUNIT_CASE(failover_in_vain_leaves_the_spare_to_others),
-	KUNIT_CASE(failover_in_vain_comes_to_rest),
+	KUNIT_CASE(failed_failover_leaves_the_spare_to_other_slices),
+	KUNIT_CASE(failed_failover_does_not_repeat_forever),
 	KUNIT_CASE_PARAM(reroute_goes_round, reroute_cases_gen_params),
 	KUNIT_CASE(reroute_gives_up),
 	KUNIT_CASE(reroute_is_not_repeated_in_vain),

@@ -62,7 +62,7 @@ static void txn_publishes_after_verification(struct kunit *test)
  * Other transactions publish while this one parks its old elements. It does not count their
  * sequence numbers.
  */
-static void txn_tells_its_own_publish(struct kunit *test)
+static void txn_has_the_seq_of_its_own_publication(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), TURN, 0);
@@ -333,7 +333,7 @@ static void txn_finds_the_culprit(struct kunit *test)
  * Lasers can fail independently of the change. The core also finds a failed one that the change did
  * not switch.
  */
-static void txn_finds_who_did_not_obey_when_lasers_fail(struct kunit *test)
+static void txn_finds_disobedient_elements_when_lasers_fail(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), ADD, 0);
@@ -535,7 +535,7 @@ static void txn_each_goes_past_a_refusal(struct kunit *test)
 static struct kunit_case txn_cases[] = {
 	KUNIT_CASE_PARAM(txn_asks_in_order, order_cases_gen_params),
 	KUNIT_CASE(txn_publishes_after_verification),
-	KUNIT_CASE(txn_tells_its_own_publish),
+	KUNIT_CASE(txn_has_the_seq_of_its_own_publication),
 	KUNIT_CASE(txn_has_ended_when_it_has_parked),
 	KUNIT_CASE(txn_dark_time_ends_with_the_light),
 	KUNIT_CASE(txn_old_light_may_die_late),
@@ -543,7 +543,7 @@ static struct kunit_case txn_cases[] = {
 	KUNIT_CASE_PARAM(txn_survives_one_failure, sweep_cases_gen_params),
 	KUNIT_CASE_PARAM(txn_waits_once_for_a_device_that_hangs, unread_cases_gen_params),
 	KUNIT_CASE_PARAM(txn_finds_the_culprit, blame_cases_gen_params),
-	KUNIT_CASE(txn_finds_who_did_not_obey_when_lasers_fail),
+	KUNIT_CASE(txn_finds_disobedient_elements_when_lasers_fail),
 	KUNIT_CASE(txn_is_broken_by_a_burning_laser),
 	KUNIT_CASE(txn_finds_a_burning_laser_that_yielded),
 	KUNIT_CASE(txn_is_broken_by_stray_light),

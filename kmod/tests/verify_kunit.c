@@ -84,7 +84,7 @@ static void break_part(struct fake *fake, u32 part, u32 index)
  * A change has caused missing light, unless the neighbour's own accelerators or lasers report a
  * failure.
  */
-static void neighbour_is_looked_at(struct kunit *test)
+static void neighbour_is_read(struct kunit *test)
 {
 	const struct neighbour_case *param = test->param_value;
 	struct fake *fake = test->priv;
@@ -105,7 +105,7 @@ static void neighbour_is_looked_at(struct kunit *test)
 }
 
 /* Lanes that the neighbour does not use any more do not count as missing. */
-static void neighbour_who_has_gone_is_not_missed(struct kunit *test)
+static void neighbour_that_ended_is_not_reported(struct kunit *test)
 {
 	struct morph_refusal refusal = {};
 	struct fake *fake = test->priv;
@@ -138,8 +138,8 @@ static void neighbour_must_be_read(struct kunit *test)
 }
 
 static struct kunit_case neighbour_tests[] = {
-	KUNIT_CASE_PARAM(neighbour_is_looked_at, neighbour_cases_gen_params),
-	KUNIT_CASE(neighbour_who_has_gone_is_not_missed),
+	KUNIT_CASE_PARAM(neighbour_is_read, neighbour_cases_gen_params),
+	KUNIT_CASE(neighbour_that_ended_is_not_reported),
 	KUNIT_CASE(neighbour_must_be_read),
 	{}
 };

@@ -241,7 +241,7 @@ static void check_schedule(const struct morph_collective *collective,
 			   const struct morph_schedule *schedule)
 {
 	if (checks)
-		assert_sound(collective, delay, 2, after, schedule);
+		assert_valid(collective, delay, 2, after, schedule);
 }
 
 /*

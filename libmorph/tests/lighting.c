@@ -59,7 +59,7 @@ bool plan(struct bench *bench, const struct morph_collective_opts *how,
 		  !morph_schedule_plan(bench->schedule, collective, bench->delay, opts) &&
 		  morph_schedule_verdict(bench->schedule) == MORPH_FEASIBLE;
 	if (planned)
-		assert_sound(collective, bench->delay, opts->planes ? opts->planes : 1, opts->after,
+		assert_valid(collective, bench->delay, opts->planes ? opts->planes : 1, opts->after,
 			     bench->schedule);
 	morph_collective_free(collective);
 	return planned;

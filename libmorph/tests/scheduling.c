@@ -65,7 +65,7 @@ int check_written(const struct written *written, char report[256])
 	return morph_check_schedule(&input, report, 256);
 }
 
-void assert_sound(const struct morph_collective *collective, const struct morph_delay *delay,
+void assert_valid(const struct morph_collective *collective, const struct morph_delay *delay,
 		  uint32_t planes, const struct morph_schedule *after,
 		  const struct morph_schedule *schedule)
 {

@@ -22,7 +22,7 @@ void forget_written(struct written *written);
 int check_written(const struct written *written, char report[256]);
 
 /* Fail the test if the checker rejects the schedule. */
-void assert_sound(const struct morph_collective *collective, const struct morph_delay *delay,
+void assert_valid(const struct morph_collective *collective, const struct morph_delay *delay,
 		  uint32_t planes, const struct morph_schedule *after,
 		  const struct morph_schedule *schedule);
 

@@ -56,7 +56,7 @@ static void refused(int error, const char *text)
 	assert_null(asked);
 }
 
-static void what_is_read_is_named(void **state)
+static void objects_have_their_type(void **state)
 {
 	struct morph_object *object;
 
@@ -375,7 +375,7 @@ static void unknown_options_are_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_read_is_named, begin, end),
+		cmocka_unit_test_setup_teardown(objects_have_their_type, begin, end),
 		cmocka_unit_test_setup_teardown(slices_are_created_as_requested, begin, end),
 		cmocka_unit_test_setup_teardown(slices_are_set_and_deleted, begin, end),
 		cmocka_unit_test_setup_teardown(changes_are_applied_as_asked, begin, end),

@@ -133,7 +133,7 @@ static void no_two_of_three_that_meet_have_a_wavelength_in_common(void **state)
  * The weight of a plan's circuits never exceeds the capacity for its wavelengths, for any learnt
  * weights.
  */
-static void what_has_wavelengths_is_never_outweighed(void **state)
+static void wavelengths_are_never_outweighed(void **state)
 {
 	static struct groups groups;
 	uint32_t types[GROUPS_HOPS] = { 0 };
@@ -230,7 +230,7 @@ static void running_out_of_steps_is_never_called_infeasible(void **state)
 	morph_bandwidth_free(bw);
 }
 
-static void what_all_must_have_and_what_is_short_of_it(void **state)
+static void minimum_and_its_shortage_are_reported(void **state)
 {
 	struct morph_bandwidth *bw = morph_bandwidth_new(ctx, 1);
 	struct morph_bandwidth_group stop;
@@ -295,7 +295,7 @@ static void a_problem_without_groups_is_solved(void **state)
 		assert_non_null(strstr(morph_error_text(ctx), words)); \
 	} while (0)
 
-static void what_is_no_problem_is_refused_with_the_reason(void **state)
+static void invalid_problems_are_refused_with_the_reason(void **state)
 {
 	struct morph_bandwidth *bw = morph_bandwidth_new(ctx, 1);
 	const uint32_t twice[] = { 0, 0 }, beyond = 1;
@@ -391,13 +391,13 @@ int main(void)
 		TEST(two_rings_use_all_six_ports),
 		TEST(ports_are_filled_with_every_wavelength),
 		TEST(no_two_of_three_that_meet_have_a_wavelength_in_common),
-		TEST(what_has_wavelengths_is_never_outweighed),
+		TEST(wavelengths_are_never_outweighed),
 		TEST(a_wavelength_serves_less_than_half_of_an_odd_ring),
 		TEST(plans_that_are_not_followed_are_not_called_worse),
 		TEST(running_out_of_steps_is_never_called_infeasible),
-		TEST(what_all_must_have_and_what_is_short_of_it),
+		TEST(minimum_and_its_shortage_are_reported),
 		TEST(a_problem_without_groups_is_solved),
-		TEST(what_is_no_problem_is_refused_with_the_reason),
+		TEST(invalid_problems_are_refused_with_the_reason),
 		TEST(problems_that_are_too_large_are_refused),
 		TEST(results_that_this_library_does_not_know_are_refused),
 	};

@@ -177,7 +177,7 @@ static bool clash(const struct asked *asked, uint64_t *seed)
 }
 
 /* Corrupt a stop: part, index, available and needed lanes. */
-static void spoil_stop(const struct asked *asked, uint32_t group, uint64_t *seed)
+static void corrupt_stop(const struct asked *asked, uint32_t group, uint64_t *seed)
 {
 	uint32_t *stop = group_of(asked, group) + 1;
 
@@ -198,7 +198,7 @@ static void spoil_stop(const struct asked *asked, uint32_t group, uint64_t *seed
 	}
 }
 
-static bool spoil(struct asked *asked, uint64_t *seed)
+static bool corrupt(struct asked *asked, uint64_t *seed)
 {
 	uint32_t group = random_below(seed, groups.groups_count);
 
@@ -218,7 +218,7 @@ static bool spoil(struct asked *asked, uint64_t *seed)
 		return true;
 	default:
 		/* Several stops can be valid. A stop of another kind of part is not. */
-		spoil_stop(asked, group, seed);
+		corrupt_stop(asked, group, seed);
 		return true;
 	}
 }
@@ -257,7 +257,7 @@ static void mutants_are_rejected(void **state)
 			mutant.answer = malloc(asked.answer_bytes);
 			assert_non_null(mutant.answer);
 			memcpy(mutant.answer, asked.answer, asked.answer_bytes);
-			if (spoil(&mutant, &seed) && !still_so(&mutant, &asked)) {
+			if (corrupt(&mutant, &seed) && !still_so(&mutant, &asked)) {
 				ret = check(&mutant, report);
 				if (ret != -EBADMSG)
 					fail_msg("instance %u: mutant %u: %d %s", at, mutants, ret,
@@ -271,7 +271,7 @@ static void mutants_are_rejected(void **state)
 	}
 }
 
-static void what_is_cut_short_is_malformed(void **state)
+static void truncated_plans_are_malformed(void **state)
 {
 	char report[256];
 	struct asked asked;
@@ -294,7 +294,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whatever_is_answered_is_so),
 		cmocka_unit_test(mutants_are_rejected),
-		cmocka_unit_test(what_is_cut_short_is_malformed),
+		cmocka_unit_test(truncated_plans_are_malformed),
 	};
 
 	return cmocka_run_group_tests_name("bandwidth_check", tests, begin, end);

@@ -89,7 +89,7 @@ static uint32_t hold_against(const struct morph_collective *collective, uint32_t
 			continue;
 		}
 		feasible++;
-		assert_sound(collective, ideal ? free_changes : delay, planes, before, schedule);
+		assert_valid(collective, ideal ? free_changes : delay, planes, before, schedule);
 		if (ideal)
 			assert_true(morph_schedule_ns(schedule, NULL) <= plan);
 		else
@@ -126,7 +126,7 @@ static void each_algorithm_is_held_against_them(void **state)
 	assert_true(feasible > 200);
 }
 
-static void after_others_static_is_what_they_left(void **state)
+static void static_after_other_policies_uses_their_circuits(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
 	struct morph_schedule *before = morph_schedule_new(ctx);
@@ -192,7 +192,7 @@ static void times_are_those_that_are_known(void **state)
 	morph_collective_free(shift);
 }
 
-static void what_is_wrong_is_refused(void **state)
+static void invalid_input_is_refused(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 65);
 	struct morph_collective *collective = ring(4, 100), *none = morph_collective_new(ctx);
@@ -392,7 +392,7 @@ static void check_methods(uint32_t policy)
 	morph_collective_free(collective);
 }
 
-static void methods_of_a_matrix_are_told(void **state)
+static void methods_of_a_matrix_are_listed(void **state)
 {
 	(void)state;
 	check_methods(MORPH_POLICY_MATCHINGS);
@@ -411,14 +411,14 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(each_algorithm_is_held_against_them),
-		TEST(after_others_static_is_what_they_left),
+		TEST(static_after_other_policies_uses_their_circuits),
 		TEST(times_are_those_that_are_known),
-		TEST(what_is_wrong_is_refused),
+		TEST(invalid_input_is_refused),
 		TEST(short_cuts_pay_from_there_on),
 		TEST(short_cuts_pay_over_slow_links),
 		TEST(a_short_cut_by_hand),
 		TEST(rounds_with_a_late_rank_are_counted),
-		TEST(methods_of_a_matrix_are_told),
+		TEST(methods_of_a_matrix_are_listed),
 		TEST(no_method_is_sooner_than_the_best_plan),
 	};
 

@@ -74,14 +74,14 @@ static void assert_kept(struct asked *asked)
 		assert_int_equal(morph_schedule_ns(asked->schedule, NULL), choice->ns);
 		assert_int_equal(morph_schedule_policy(asked->schedule), choice->policy);
 		assert_int_equal(morph_collective_rounds(asked->collective), choice->rounds);
-		assert_sound(asked->collective, asked->delay, asked->opts.planes, asked->opts.after,
+		assert_valid(asked->collective, asked->delay, asked->opts.planes, asked->opts.after,
 			     asked->schedule);
 		if (at)
 			assert_true(ends_ns(asked, choice - 1) <= ends_ns(asked, choice));
 	}
 }
 
-static void candidates_come_soonest_first_and_hold_what_they_say(void **state)
+static void candidates_are_sorted_by_end_and_correct(void **state)
 {
 	static const uint32_t kinds[] = { MORPH_ALL_REDUCE, MORPH_ALL_TO_ALL, MORPH_BROADCAST };
 
@@ -107,7 +107,7 @@ static void candidates_come_soonest_first_and_hold_what_they_say(void **state)
 }
 
 /* The plan uses the first planes. The others stay dark. */
-static void fewer_planes_leave_the_others_alone(void **state)
+static void fewer_planes_do_not_change_the_other_planes(void **state)
 {
 	struct asked asked = ask(MORPH_ALL_REDUCE, 8, 1 << 22, 4);
 	uint32_t fewer = 0;
@@ -137,7 +137,7 @@ static void fewer_planes_leave_the_others_alone(void **state)
 }
 
 /* Circuits on unused planes stay, and the next plan follows them. */
-static void what_follows_a_plan_on_fewer_planes_follows_all_that_is_lit(void **state)
+static void plan_after_fewer_planes_begins_with_all_lit_circuits(void **state)
 {
 	struct asked asked = ask(MORPH_ALL_REDUCE, 8, 1 << 22, 3), next;
 	struct morph_choice few = { .algorithm = MORPH_RING,
@@ -151,15 +151,15 @@ static void what_follows_a_plan_on_fewer_planes_follows_all_that_is_lit(void **s
 	assert_int_equal(morph_schedule_take(next.schedule, next.collective, &next.wanted,
 					     next.delay, &next.opts, &few),
 			 0);
-	assert_sound(next.collective, next.delay, 3, asked.schedule, next.schedule);
+	assert_valid(next.collective, next.delay, 3, asked.schedule, next.schedule);
 	asked.opts.after = next.schedule;
 	choose(&asked);
-	assert_sound(asked.collective, asked.delay, 3, next.schedule, asked.schedule);
+	assert_valid(asked.collective, asked.delay, 3, next.schedule, asked.schedule);
 	forget(&next);
 	forget(&asked);
 }
 
-static void a_late_rank_puts_in_front_what_does_not_wait_for_it(void **state)
+static void a_late_rank_ranks_algorithms_first_that_do_not_wait(void **state)
 {
 	struct asked asked = ask(MORPH_ALL_REDUCE, 8, 1 << 24, 1);
 
@@ -201,7 +201,7 @@ static void rounds_that_are_given_have_a_candidate_for_each_plan(void **state)
 	forget(&asked);
 }
 
-static void what_holds_the_same_is_listed_once(void **state)
+static void equal_candidates_are_listed_once(void **state)
 {
 	struct asked asked = ask(MORPH_BROADCAST, 2, 4096, 1);
 
@@ -269,12 +269,12 @@ static void without_memory_there_is_no_list(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(candidates_come_soonest_first_and_hold_what_they_say),
-		cmocka_unit_test(fewer_planes_leave_the_others_alone),
-		cmocka_unit_test(what_follows_a_plan_on_fewer_planes_follows_all_that_is_lit),
-		cmocka_unit_test(a_late_rank_puts_in_front_what_does_not_wait_for_it),
+		cmocka_unit_test(candidates_are_sorted_by_end_and_correct),
+		cmocka_unit_test(fewer_planes_do_not_change_the_other_planes),
+		cmocka_unit_test(plan_after_fewer_planes_begins_with_all_lit_circuits),
+		cmocka_unit_test(a_late_rank_ranks_algorithms_first_that_do_not_wait),
 		cmocka_unit_test(rounds_that_are_given_have_a_candidate_for_each_plan),
-		cmocka_unit_test(what_holds_the_same_is_listed_once),
+		cmocka_unit_test(equal_candidates_are_listed_once),
 		cmocka_unit_test(a_policy_that_is_asked_for_is_the_only_one),
 		cmocka_unit_test(planes_that_there_are_not_are_refused),
 		cmocka_unit_test(without_memory_there_is_no_list),

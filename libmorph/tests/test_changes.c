@@ -38,7 +38,7 @@ static uint64_t ns_by(uint32_t policy, uint32_t planes, const struct morph_colle
 
 	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
 	assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
-	assert_sound(collective, delay, planes, NULL, schedule);
+	assert_valid(collective, delay, planes, NULL, schedule);
 	ns = morph_schedule_ns(schedule, NULL);
 	morph_schedule_free(schedule);
 	return ns;
@@ -124,7 +124,7 @@ static void segments_are_no_later_than_each_round(void **state)
  * With many ranks the planner tries only shifts. Four planes then count as one plane with a quarter
  * of the bytes. If the fabric stops, all planes count.
  */
-static void shifts_alone_pay_as_others_do(void **state)
+static void shifts_pay_as_other_changes_do(void **state)
 {
 	struct morph_collective *collective = shifts(200, 200 * MIB);
 	struct morph_collective *quarter = shifts(200, 50 * MIB);
@@ -241,7 +241,7 @@ static uint32_t plan_alone(const struct morph_collective *collective, const uint
 			continue;
 		assert_left_alone(collective, schedule, roles);
 		if (which != MORPH_POLICIES + MORPH_BASELINE_IDEAL)
-			assert_sound(collective, delay, opts.planes, opts.after, schedule);
+			assert_valid(collective, delay, opts.planes, opts.after, schedule);
 		planned++;
 	}
 	morph_schedule_free(schedule);
@@ -249,7 +249,7 @@ static uint32_t plan_alone(const struct morph_collective *collective, const uint
 }
 
 /* By each policy and each baseline, and after schedules that waited for other ranks. */
-static void who_has_nothing_is_left_alone(void **state)
+static void ranks_without_bytes_get_no_circuit(void **state)
 {
 	struct morph_schedule *before = morph_schedule_new(ctx);
 	uint32_t planned = 0;
@@ -331,7 +331,7 @@ static void assert_counted(const struct morph_schedule *schedule)
 }
 
 /* Two of three circuits are those of the round before. */
-static void what_stays_is_not_set(void **state)
+static void unchanged_circuits_are_not_set(void **state)
 {
 	static const uint32_t ends[2][3][2] = { { { 0, 1 }, { 2, 3 }, { 4, 5 } },
 						{ { 0, 1 }, { 2, 3 }, { 5, 4 } } };
@@ -361,7 +361,7 @@ static void what_stays_is_not_set(void **state)
 }
 
 /* By each policy, and after schedules that left circuits lit. */
-static void what_is_set_is_counted(void **state)
+static void set_circuits_are_counted(void **state)
 {
 	struct morph_schedule *before = morph_schedule_new(ctx);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
@@ -400,11 +400,11 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(segments_pay_for_one_plane),
 		cmocka_unit_test(segments_are_no_later_than_each_round),
-		cmocka_unit_test(shifts_alone_pay_as_others_do),
+		cmocka_unit_test(shifts_pay_as_other_changes_do),
 		cmocka_unit_test(short_cuts_pay_for_one_plane),
-		cmocka_unit_test(who_has_nothing_is_left_alone),
-		cmocka_unit_test(what_stays_is_not_set),
-		cmocka_unit_test(what_is_set_is_counted),
+		cmocka_unit_test(ranks_without_bytes_get_no_circuit),
+		cmocka_unit_test(unchanged_circuits_are_not_set),
+		cmocka_unit_test(set_circuits_are_counted),
 	};
 
 	return cmocka_run_group_tests_name("changes", tests, begin, end);

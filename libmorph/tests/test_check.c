@@ -9,7 +9,7 @@
 /* -------------------------------------------------------------------- mutants */
 
 /* Corrupt a feasible plan, its ledger or its request, so that the plan is invalid. */
-static void spoil_feasible(struct written *all, uint64_t *seed)
+static void corrupt_feasible(struct written *all, uint64_t *seed)
 {
 	uint32_t *plan = all->plan + HEAD, ranks = plan[2], circuits = plan[8], strands = plan[9];
 	uint32_t *rank = all->plan + PLAN_HEAD, *way = rank + 2 * ranks;
@@ -91,7 +91,7 @@ static void mutants_of_plans_are_rejected(void **state)
 			continue;
 		for (uint32_t round = 0; round < 20; round++, mutants++) {
 			all = write_all(bench, bench->plan);
-			spoil_feasible(&all, &seed);
+			corrupt_feasible(&all, &seed);
 			if (!check_written(&all, report, sizeof(report)))
 				fail_msg("mutant %u was taken for a plan", mutants);
 			assert_string_not_equal(report, "");
@@ -101,7 +101,7 @@ static void mutants_of_plans_are_rejected(void **state)
 }
 
 /* Corrupt a proof that no plan exists: its claims, or the ledger that it refers to. */
-static void spoil_refusal(struct written *all, uint64_t *seed)
+static void corrupt_refusal(struct written *all, uint64_t *seed)
 {
 	uint32_t *plan = all->plan + HEAD, ranks = plan[2];
 	uint32_t *refusal = all->plan + PLAN_HEAD + 2 * ranks, *held = all->ledger + HEAD + 3;
@@ -162,7 +162,7 @@ static void mutants_of_refusals_are_rejected(void **state)
 			continue;
 		for (uint32_t round = 0; round < 20; round++, mutants++) {
 			all = write_all(bench, bench->plan);
-			spoil_refusal(&all, &seed);
+			corrupt_refusal(&all, &seed);
 			if (!check_written(&all, report, sizeof(report)))
 				fail_msg("mutant %u was taken for a proof", mutants);
 			written_free(&all);

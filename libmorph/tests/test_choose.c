@@ -24,7 +24,7 @@ static void algorithm_and_circuits_are_chosen_together(void **state)
 		assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts,
 						       choices),
 				 0);
-		assert_sound(collective, delay, 2, NULL, schedule);
+		assert_valid(collective, delay, 2, NULL, schedule);
 		for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++) {
 			if (!choices[at].algorithm || choices[at].ns >= soonest)
 				continue;
@@ -65,7 +65,7 @@ static void assert_none(const struct morph_collective_opts *wanted, int error, c
  * An algorithm that exceeds a limit has another reason than one that does not support the
  * collective.
  */
-static void why_no_algorithm_does_it_is_told(void **state)
+static void unsupported_collectives_are_refused_with_the_reason(void **state)
 {
 	const uint64_t matrix[4] = { 0, 1ULL << 51, 1, 0 };
 	MORPH_OPTS(morph_collective_opts, wanted, .kind = MORPH_ALL_TO_ALL, .ranks = 2,
@@ -104,7 +104,7 @@ static uint64_t ends(struct morph_collective_opts wanted, const struct morph_sch
  * A binary tree with one segment takes three times as long as with the best number. The search
  * finds that number without trying all.
  */
-static void segments_of_a_tree_are_as_many_as_are_best(void **state)
+static void best_number_of_segments_is_chosen(void **state)
 {
 	(void)state;
 	for (uint64_t bytes = 1; bytes <= 256 * MIB; bytes *= 64)
@@ -232,7 +232,7 @@ static uint64_t ends_late(const struct morph_choice *choice, uint64_t late_ns)
 }
 
 /* Circuits lit at the start never make the end later than a dark start. */
-static void what_is_lit_makes_nothing_later_with_a_late_rank(void **state)
+static void lit_circuits_never_delay_a_late_rank(void **state)
 {
 	MORPH_OPTS(morph_collective_opts, first, .kind = MORPH_ALL_TO_ALL, .ranks = 8,
 		   .bytes = 3670016);
@@ -260,7 +260,7 @@ static void what_is_lit_makes_nothing_later_with_a_late_rank(void **state)
 			assert_int_equal(morph_schedule_choose(schedule, rounds, &wanted, delay,
 							       &opts, choices),
 					 0);
-			assert_sound(rounds, delay, opts.planes, opts.after, schedule);
+			assert_valid(rounds, delay, opts.planes, opts.after, schedule);
 			for (uint32_t one = 1; one < MORPH_ALGORITHMS; one++)
 				if (choices[one].chosen)
 					ends[lit] = ends_late(&choices[one], wanted.late_ns);
@@ -303,7 +303,7 @@ static void a_late_rank_is_not_waited_for_where_that_pays(void **state)
 				 0);
 		assert_int_equal(choices[MORPH_STRAGGLAR].chosen, pays);
 		assert_int_equal(choices[MORPH_STRAGGLAR].policy != 0, lateness[at] != 0);
-		assert_sound(collective, delay, 1, NULL, schedule);
+		assert_valid(collective, delay, 1, NULL, schedule);
 		for (uint32_t one = 1; one < MORPH_ALGORITHMS; one++)
 			for (uint32_t other = 1; other < MORPH_ALGORITHMS; other++)
 				if (choices[one].chosen && choices[other].policy)
@@ -331,13 +331,13 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(algorithm_and_circuits_are_chosen_together),
-		cmocka_unit_test(why_no_algorithm_does_it_is_told),
-		cmocka_unit_test(segments_of_a_tree_are_as_many_as_are_best),
+		cmocka_unit_test(unsupported_collectives_are_refused_with_the_reason),
+		cmocka_unit_test(best_number_of_segments_is_chosen),
 		cmocka_unit_test(radix_is_the_best_of_some),
 		cmocka_unit_test(rings_go_along_the_best_of_two_tori),
 		cmocka_unit_test(a_prime_of_ranks_is_on_no_torus),
 		cmocka_unit_test(a_late_rank_is_not_waited_for_where_that_pays),
-		cmocka_unit_test(what_is_lit_makes_nothing_later_with_a_late_rank),
+		cmocka_unit_test(lit_circuits_never_delay_a_late_rank),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -538,7 +538,7 @@ static void check_matrix(const struct morph_collective *collective, const uint64
 		assert_int_equal(left[rank], 0);
 }
 
-static void a_matrix_says_who_has_what_for_whom(void **state)
+static void a_matrix_has_the_bytes_of_each_pair(void **state)
 {
 	static const uint32_t algorithms[] = { MORPH_SHIFT, MORPH_PAIRWISE, MORPH_DIRECT,
 					       MORPH_BRUCK, MORPH_TERNARY };
@@ -560,7 +560,7 @@ static void a_matrix_says_who_has_what_for_whom(void **state)
 		}
 }
 
-static void rounds_in_which_nobody_sends_are_left_out(void **state)
+static void rounds_without_sends_are_omitted(void **state)
 {
 	const uint64_t matrix[16] = { [0 * 4 + 2] = 5, [3 * 4 + 3] = 9 };
 	MORPH_OPTS(morph_collective_opts, opts, .kind = MORPH_ALL_TO_ALL, .algorithm = MORPH_SHIFT,
@@ -580,7 +580,7 @@ static void rounds_in_which_nobody_sends_are_left_out(void **state)
 
 /* ----------------------------------------------------------------- options */
 
-static void what_cannot_be_built_is_refused_with_the_reason(void **state)
+static void impossible_collectives_are_refused_with_the_reason(void **state)
 {
 	static const uint64_t one = 1;
 	static const struct {
@@ -648,7 +648,7 @@ static void what_cannot_be_built_is_refused_with_the_reason(void **state)
 	morph_collective_free(collective);
 }
 
-static void what_is_too_large_is_refused(void **state)
+static void oversized_collectives_are_refused(void **state)
 {
 	MORPH_OPTS(morph_collective_opts, opts, .kind = MORPH_ALL_REDUCE, .algorithm = MORPH_RING,
 		   .ranks = 4097);
@@ -694,10 +694,10 @@ int main(void)
 		TEST(configurations_are_mirrored),
 		TEST(pairs_meet_once_and_none_is_in_two),
 		TEST(trees_reach_all_from_any_root),
-		TEST(a_matrix_says_who_has_what_for_whom),
-		TEST(rounds_in_which_nobody_sends_are_left_out),
-		TEST(what_cannot_be_built_is_refused_with_the_reason),
-		TEST(what_is_too_large_is_refused),
+		TEST(a_matrix_has_the_bytes_of_each_pair),
+		TEST(rounds_without_sends_are_omitted),
+		TEST(impossible_collectives_are_refused_with_the_reason),
+		TEST(oversized_collectives_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("collective", tests, NULL, NULL);

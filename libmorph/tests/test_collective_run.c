@@ -243,7 +243,7 @@ static struct morph_collective *any(uint64_t *random)
 	return build(&opts);
 }
 
-static void what_was_tampered_with_is_told_or_does_no_harm(void **state)
+static void mutated_collectives_are_detected_or_harmless(void **state)
 {
 	uint32_t told[MUTATIONS] = { 0 }, harmless[MUTATIONS] = { 0 };
 	uint64_t random = 1;
@@ -300,7 +300,7 @@ static struct morph_collective *three(uint32_t begins, uint32_t ends)
 	return collective;
 }
 
-static void what_goes_wrong_is_told_by_round_rank_and_chunk(void **state)
+static void errors_name_round_rank_and_chunk(void **state)
 {
 	struct morph_collective *collective;
 
@@ -371,7 +371,7 @@ static void to_sum_into_nothing_is_to_copy(void **state)
 	morph_collective_free(collective);
 }
 
-static void what_cannot_be_added_is_refused_with_the_reason(void **state)
+static void invalid_rounds_are_refused_with_the_reason(void **state)
 {
 	struct morph_collective *collective = morph_collective_new(ctx);
 	struct morph_transfer transfer;
@@ -424,7 +424,7 @@ static void too_much_of_anything_is_refused(void **state)
 	morph_collective_free(collective);
 }
 
-static void more_bytes_than_can_be_told_are_the_most(void **state)
+static void byte_counts_saturate(void **state)
 {
 	struct morph_collective *collective = morph_collective_new(ctx);
 	const uint32_t chunks = 1 << 14;
@@ -453,12 +453,12 @@ static void more_bytes_than_can_be_told_are_the_most(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_was_tampered_with_is_told_or_does_no_harm),
-		TEST(what_goes_wrong_is_told_by_round_rank_and_chunk),
+		TEST(mutated_collectives_are_detected_or_harmless),
+		TEST(errors_name_round_rank_and_chunk),
 		TEST(to_sum_into_nothing_is_to_copy),
-		TEST(what_cannot_be_added_is_refused_with_the_reason),
+		TEST(invalid_rounds_are_refused_with_the_reason),
 		TEST(too_much_of_anything_is_refused),
-		TEST(more_bytes_than_can_be_told_are_the_most),
+		TEST(byte_counts_saturate),
 	};
 
 	return cmocka_run_group_tests_name("collective_run", tests, NULL, NULL);

@@ -148,7 +148,7 @@ static void lanes_are_the_same_at_both_ends(void **state)
  * Lanes that a call left at one end are the first choice of the next call, together with reserved
  * and lit lanes.
  */
-static void what_is_left_at_one_end_is_taken_up(void **state)
+static void lanes_left_at_one_end_are_reused(void **state)
 {
 	uint64_t lanes;
 
@@ -225,7 +225,7 @@ static void assert_kept(const uint64_t *had, uint64_t lit, uint32_t count, uint6
  * Both ends get the lanes if enough common lanes exist. Otherwise the call fails with a conflict
  * that one kernel has counted, and nothing changes.
  */
-static void lanes_are_reserved_wherever_there_are_enough(void **state)
+static void lanes_are_reserved_if_enough_are_free(void **state)
 {
 	uint32_t good = 0, conflicts = 0;
 	uint64_t random = 1;
@@ -264,7 +264,7 @@ static void lanes_are_reserved_wherever_there_are_enough(void **state)
 	assert_true(good > ROUNDS / 4 && conflicts > ROUNDS / 4);
 }
 
-static void lanes_of_a_slice_that_has_gone_are_nobodys(void **state)
+static void lanes_of_an_ended_slice_are_free(void **state)
 {
 	uint64_t lanes;
 
@@ -371,7 +371,7 @@ static void control_that_was_lost_changes_nothing(void **state)
 }
 
 /* Another controller takes a lane of the second end each time, until no tries are left. */
-static void who_is_overtaken_tries_again(void **state)
+static void an_overtaken_controller_tries_again(void **state)
 {
 	uint64_t lanes;
 
@@ -470,7 +470,7 @@ static void each_request_may_be_refused(void **state)
  * The caller dies before any one of its requests. No earlier lane is lost. The next caller, with
  * its own epoch, gets both ends by the same call.
  */
-static void who_dies_between_the_ends_is_followed_by_the_next(void **state)
+static void next_controller_completes_a_half_reservation(void **state)
 {
 	(void)state;
 	for (size_t at = 0; at < ARRAY_SIZE(starts); at++) {
@@ -498,7 +498,7 @@ static void who_dies_between_the_ends_is_followed_by_the_next(void **state)
 	}
 }
 
-static void what_is_not_put_back_is_told(void **state)
+static void failed_restorations_are_reported(void **state)
 {
 	uint64_t lanes;
 
@@ -566,18 +566,18 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		BOTH_WAYS(lanes_are_the_same_at_both_ends),
-		BOTH_WAYS(lanes_are_reserved_wherever_there_are_enough),
-		BOTH_WAYS(what_is_left_at_one_end_is_taken_up),
+		BOTH_WAYS(lanes_are_reserved_if_enough_are_free),
+		BOTH_WAYS(lanes_left_at_one_end_are_reused),
 		BOTH_WAYS(the_same_end_is_asked_first_by_whomever),
-		BOTH_WAYS(lanes_of_a_slice_that_has_gone_are_nobodys),
+		BOTH_WAYS(lanes_of_an_ended_slice_are_free),
 		BOTH_WAYS(both_ends_are_given_back),
 		BOTH_WAYS(ends_that_do_not_name_each_other_are_refused),
 		BOTH_WAYS(refusals_name_the_end_at_fault),
 		BOTH_WAYS(control_that_was_lost_changes_nothing),
-		BOTH_WAYS(who_is_overtaken_tries_again),
+		BOTH_WAYS(an_overtaken_controller_tries_again),
 		BOTH_WAYS(each_request_may_be_refused),
-		BOTH_WAYS(who_dies_between_the_ends_is_followed_by_the_next),
-		BOTH_WAYS(what_is_not_put_back_is_told),
+		BOTH_WAYS(next_controller_completes_a_half_reservation),
+		BOTH_WAYS(failed_restorations_are_reported),
 		BOTH_WAYS(each_call_of_the_kernels_may_fail),
 		BOTH_WAYS(each_allocation_may_fail),
 	};

@@ -150,7 +150,7 @@ static void published_ranges_are_as_exactly_known(void **state)
  * From a healthy rack a single failure would never exhaust the spares. (Before this failure there
  * are only repairs, so the probability is smaller than over a long time.)
  */
-static void replications_begin_with_what_is_down_on_the_mean(void **state)
+static void replications_begin_with_the_mean_number_of_failures(void **state)
 {
 	MORPH_OPTS(morph_coverage_opts, opts, .seed = 1, .replications = 200, .failures = 1);
 	MORPH_OPTS(morph_coverage_result, result);
@@ -163,7 +163,7 @@ static void replications_begin_with_what_is_down_on_the_mean(void **state)
 	assert_true(result.counted_waiting.low > 0.05);
 }
 
-static void as_many_are_replaced_as_there_are_spares(void **state)
+static void each_spare_replaces_one_accelerator(void **state)
 {
 	const uint32_t failed[] = { 5, 17, 63, 40 };
 
@@ -371,7 +371,7 @@ static void check_events(bool revertive)
 		assert_int_equal(coverage->lit, coverage->wanted);
 }
 
-static void ledgers_hold_what_circuits_hold(void **state)
+static void ledgers_hold_the_claims_of_circuits(void **state)
 {
 	(void)state;
 	light(2, 4, 4, 0);
@@ -464,7 +464,7 @@ static struct cover_thing *thing_of(uint32_t part, uint32_t index)
 	return NULL;
 }
 
-static void what_is_down_for_two_causes_stays_down_for_one(void **state)
+static void parts_with_two_causes_stay_down_until_both_end(void **state)
 {
 	MORPH_OPTS(morph_coverage_result, result);
 	struct cover_thing *server, *supply;
@@ -542,7 +542,7 @@ static uint32_t rack_distance(uint32_t one, uint32_t other)
 	return best;
 }
 
-static void fibres_lead_as_in_the_rack(void **state)
+static void fibres_join_the_servers_of_the_rack(void **state)
 {
 	const struct hosts *hosts = &coverage->hosts;
 	uint32_t distances[18], queue[18];
@@ -593,7 +593,7 @@ static void electrical_detours_halve_some_link(void **state)
 		assert_non_null(strstr(morph_error_text(ctx), words)); \
 	} while (0)
 
-static void what_is_no_model_is_refused_with_the_reason(void **state)
+static void invalid_models_are_refused_with_the_reason(void **state)
 {
 	MORPH_OPTS(morph_coverage_circuit, circuit, .src = 0, .dst = 2);
 	MORPH_OPTS(morph_coverage_opts, opts, .replications = 1);
@@ -633,7 +633,7 @@ static void what_is_no_model_is_refused_with_the_reason(void **state)
 	morph_coverage_free(NULL);
 }
 
-static void memory_that_runs_out_is_told(void **state)
+static void exhausted_memory_is_reported(void **state)
 {
 	/* Enough steps to exceed the router's initial capacity. */
 	MORPH_OPTS(morph_coverage_opts, opts, .replications = 2, .failures = 1,
@@ -670,21 +670,21 @@ int main(int count, char **arguments)
 	const struct CMUnitTest tests[] = {
 		TEST(times_without_a_spare_are_as_exactly_known),
 		TEST(published_ranges_are_as_exactly_known),
-		TEST(replications_begin_with_what_is_down_on_the_mean),
-		TEST(as_many_are_replaced_as_there_are_spares),
+		TEST(replications_begin_with_the_mean_number_of_failures),
+		TEST(each_spare_replaces_one_accelerator),
 		TEST(each_accelerator_of_a_full_torus_is_replaced),
 		TEST(spares_that_no_light_gets_to_do_not_count),
 		TEST(spares_that_light_gets_to_too_weak_do_not_count),
 		TEST(revertive_switching_covers_more),
-		TEST(ledgers_hold_what_circuits_hold),
+		TEST(ledgers_hold_the_claims_of_circuits),
 		TEST(repairs_darken_nothing),
 		TEST(light_that_comes_too_weak_holds_nothing),
-		TEST(what_is_down_for_two_causes_stays_down_for_one),
+		TEST(parts_with_two_causes_stay_down_until_both_end),
 		TEST(runs_leave_no_trace_and_repeat),
-		TEST(fibres_lead_as_in_the_rack),
+		TEST(fibres_join_the_servers_of_the_rack),
 		TEST(electrical_detours_halve_some_link),
-		TEST(what_is_no_model_is_refused_with_the_reason),
-		TEST(memory_that_runs_out_is_told),
+		TEST(invalid_models_are_refused_with_the_reason),
+		TEST(exhausted_memory_is_reported),
 	};
 
 	if (count != 2) {

@@ -199,7 +199,7 @@ static void whatever_is_built_is_counted(void **state)
  * Links of an edge are routed one by one, and the first can block the next. This happens if such an
  * edge has tried better paths before, which it keeps.
  */
-static void ways_that_are_worse_are_given_up(void **state)
+static void worse_paths_are_dropped(void **state)
 {
 	const struct cross_effort effort = { .moves = 2000, .hot = 1, .cold = 0.2, .thrifty = true };
 	uint64_t seed = 1;
@@ -257,7 +257,7 @@ static void the_worst_slice_goes_first(void **state)
 }
 
 /* A slice without any path for a link leaves, too. */
-static void a_slice_without_a_way_goes(void **state)
+static void a_slice_without_a_path_is_removed(void **state)
 {
 	static const cross_server servers[][2] = { { 0, CROSS_SEATS }, { 1, 2 } };
 
@@ -343,7 +343,7 @@ static uint64_t leads_of(const struct crossing *crossing, uint32_t rack, uint32_
 	return crossing->leads[rack][group];
 }
 
-static void a_link_that_leads_one_way_only_leads_nowhere(void **state)
+static void a_one_way_link_is_no_link(void **state)
 {
 	struct crossing *crossing = calloc(1, sizeof(*crossing));
 
@@ -362,7 +362,7 @@ static void a_link_that_leads_one_way_only_leads_nowhere(void **state)
 	free(crossing);
 }
 
-static void racks_with_more_links_than_are_looked_at_are_not_joined(void **state)
+static void racks_beyond_the_limit_of_links_are_not_joined(void **state)
 {
 	struct crossing *crossing;
 
@@ -513,7 +513,7 @@ static void light_makes_room_for_more(void **state)
  * Two fibres lead to one element. It carries the light of one, to the receiver or to the next
  * fibre.
  */
-static void an_element_leads_as_much_as_its_states_do(void **state)
+static void an_element_carries_the_circuits_of_its_states(void **state)
 {
 	struct gate gates[2] = { { .end_type = MORPH_END_RX }, { .end_type = MORPH_END_TX } };
 
@@ -533,13 +533,13 @@ int main(void)
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(whatever_is_built_is_counted),
 		cmocka_unit_test(slots_get_servers_that_are_large_enough),
-		cmocka_unit_test(ways_that_are_worse_are_given_up),
+		cmocka_unit_test(worse_paths_are_dropped),
 		cmocka_unit_test(the_worst_slice_goes_first),
-		cmocka_unit_test(a_slice_without_a_way_goes),
-		cmocka_unit_test(a_link_that_leads_one_way_only_leads_nowhere),
-		cmocka_unit_test(racks_with_more_links_than_are_looked_at_are_not_joined),
+		cmocka_unit_test(a_slice_without_a_path_is_removed),
+		cmocka_unit_test(a_one_way_link_is_no_link),
+		cmocka_unit_test(racks_beyond_the_limit_of_links_are_not_joined),
 		cmocka_unit_test(light_makes_room_for_more),
-		cmocka_unit_test(an_element_leads_as_much_as_its_states_do),
+		cmocka_unit_test(an_element_carries_the_circuits_of_its_states),
 	};
 
 	return cmocka_run_group_tests_name("cross", tests, NULL, NULL);

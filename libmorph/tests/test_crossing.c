@@ -8,7 +8,7 @@
 #include "crossing_racks.h"
 #include "kernel.h"
 
-static void what_no_rack_takes_crosses(void **state)
+static void requests_too_large_for_a_rack_cross_racks(void **state)
 {
 	struct bench *bench = *state;
 	uint32_t there = 0, bound;
@@ -91,7 +91,7 @@ static void slices_that_cross_share_the_switches(void **state)
 }
 
 /* Corrupt a plan across racks, its ledger or its request, so that the plan is invalid. */
-static void spoil(struct written *all, uint64_t *seed)
+static void corrupt(struct written *all, uint64_t *seed)
 {
 	uint32_t *plan = all->plan + HEAD, ranks = plan[2], circuits = plan[8], strands = plan[9];
 	uint32_t *rank = all->plan + PLAN_HEAD, *way = rank + 2 * ranks;
@@ -160,7 +160,7 @@ static void mutants_of_plans_are_rejected(void **state)
 		for (uint32_t round = 0; round < 100; round++, mutants++) {
 			struct written all = write_all(bench, bench->plan);
 
-			spoil(&all, &seed);
+			corrupt(&all, &seed);
 			if (!check_written(&all, report, sizeof(report)))
 				fail_msg("mutant %u was taken for a plan", mutants);
 			assert_string_not_equal(report, "");
@@ -186,7 +186,7 @@ static void circuits_that_share_fibres_cross_to_no_rack(void **state)
 }
 
 /* Half of a server in each rack is free, and the faces of these halves meet in a switch. */
-static void light_may_end_in_servers_of_others_across_racks(void **state)
+static void light_may_cross_servers_of_other_tenants_across_racks(void **state)
 {
 	struct bench *bench = *state;
 
@@ -309,7 +309,7 @@ static void ask_odd(struct bench *bench, uint64_t *seed)
 	}
 }
 
-static void what_fills_no_servers_crosses_too(void **state)
+static void requests_that_fill_no_servers_cross_racks(void **state)
 {
 	struct bench *bench = *state;
 	uint32_t verdicts[4] = { 0 }, tiers[4] = { 0 };
@@ -356,7 +356,7 @@ static void a_ring_takes_few_servers(void **state)
  * Each of the four tiles of a server has six planes, each with one path from its fibres and one to
  * them.
  */
-static void no_server_gets_more_light_than_it_can_lead(void **state)
+static void no_server_carries_more_circuits_than_it_can(void **state)
 {
 	static const uint8_t shapes[][3] = { { 3, 5, 7 }, { 6, 3, 5 }, { 3, 3, 12 }, { 7, 3, 4 } };
 	struct bench *bench = *state;
@@ -402,7 +402,7 @@ static void take_their_fibres(struct bench *bench, const struct morph_txn *txn)
 }
 
 /* Some circuits get other fibres and switches than in the placement. The plan then names these. */
-static void what_crosses_is_lit(void **state)
+static void crossing_plans_can_be_lit(void **state)
 {
 	static const uint8_t shapes[][3] = { { 2, 3, 20 }, { 6, 4, 4 }, { 3, 4, 8 }, { 5, 2, 11 } };
 	struct bench *bench = *state;
@@ -505,20 +505,20 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, placing_setup, placing_teardown)
-		TEST(what_no_rack_takes_crosses),
+		TEST(requests_too_large_for_a_rack_cross_racks),
 		TEST(nearer_tiers_come_first),
 		TEST(whatever_crosses_is_so),
 		TEST(slices_that_cross_share_the_switches),
 		TEST(mutants_of_plans_are_rejected),
 		TEST(circuits_that_share_fibres_cross_to_no_rack),
-		TEST(light_may_end_in_servers_of_others_across_racks),
+		TEST(light_may_cross_servers_of_other_tenants_across_racks),
 		TEST(room_is_not_made_across_racks),
 		TEST(too_few_servers_are_counted),
 		TEST(mutants_of_refusals_are_rejected),
-		TEST(what_fills_no_servers_crosses_too),
+		TEST(requests_that_fill_no_servers_cross_racks),
 		TEST(a_ring_takes_few_servers),
-		TEST(no_server_gets_more_light_than_it_can_lead),
-		TEST(what_crosses_is_lit),
+		TEST(no_server_carries_more_circuits_than_it_can),
+		TEST(crossing_plans_can_be_lit),
 		TEST(a_vain_search_is_undecided),
 		TEST(accelerators_without_links_lie_anywhere),
 		TEST(without_memory_nothing_is_placed),

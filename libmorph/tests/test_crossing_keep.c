@@ -42,7 +42,7 @@ static void link_is_kept(const struct morph_plan *plan, const struct morph_prote
 /*
  * A circuit that leaves the rack is rerouted up to the face; beyond it, the circuit is unchanged.
  */
-static void ranks_whose_circuits_leave_the_rack_are_protected(void **state)
+static void ranks_with_circuits_to_other_racks_are_protected(void **state)
 {
 	struct bench *bench = *state;
 	struct morph_protection *protection = new_protection(bench);
@@ -172,7 +172,7 @@ static void stays_and_is_kept(struct bench *bench, const char *why)
 	corner_end(&corner);
 }
 
-static void what_a_slice_across_racks_needs_is_kept(void **state)
+static void resources_of_a_slice_across_racks_are_kept(void **state)
 {
 	struct bench *bench = *state;
 
@@ -186,7 +186,7 @@ static void what_a_slice_across_racks_needs_is_kept(void **state)
 	stays_and_is_kept(bench, "it lies in several racks");
 }
 
-static void what_a_slice_over_switches_needs_is_kept(void **state)
+static void resources_of_a_slice_over_switches_are_kept(void **state)
 {
 	struct bench *bench = *state;
 
@@ -200,10 +200,10 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, placing_setup, placing_teardown)
-		TEST(ranks_whose_circuits_leave_the_rack_are_protected),
+		TEST(ranks_with_circuits_to_other_racks_are_protected),
 		TEST(whatever_is_protected_across_racks_is_so),
-		TEST(what_a_slice_across_racks_needs_is_kept),
-		TEST(what_a_slice_over_switches_needs_is_kept),
+		TEST(resources_of_a_slice_across_racks_are_kept),
+		TEST(resources_of_a_slice_over_switches_are_kept),
 #undef TEST
 	};
 

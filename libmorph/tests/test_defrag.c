@@ -76,7 +76,7 @@ static void whatever_rewiring_can_satisfy_is_satisfied(void **state)
 	corner_end(&corner);
 }
 
-static void what_was_answered_is_taken(void **state)
+static void plan_of_the_answer_can_be_taken(void **state)
 {
 	struct bench *bench = *state;
 	struct corner corner;
@@ -225,7 +225,7 @@ static void each_switch_over_is_a_step_of_its_own(void **state)
 	corner_end(&corner);
 }
 
-static void what_is_pinned_or_marked_stays(void **state)
+static void pinned_and_marked_slices_stay(void **state)
 {
 	struct bench *bench = *state;
 	struct corner corner;
@@ -284,7 +284,7 @@ static void a_search_without_steps_is_undecided(void **state)
 }
 
 /* It also refuses another profile. An answer is valid only for its ledger. */
-static void a_plan_of_what_is_not_lit_is_refused(void **state)
+static void a_plan_that_moves_a_dark_circuit_is_refused(void **state)
 {
 	struct bench *bench = *state;
 	struct corner corner;
@@ -354,7 +354,7 @@ static void answers_are_described(void **state)
  * Two paths share a fibre. The search does not try the consequences for other assignments, so it
  * proves nothing.
  */
-static void ways_that_share_something_leave_doubt(void **state)
+static void paths_that_share_a_resource_are_undecided(void **state)
 {
 	MORPH_OPTS(morph_defrag_result, result);
 	struct bench *bench = *state;
@@ -461,7 +461,7 @@ static void unchanged(const struct corner *corner, struct morph_defrag *defrag, 
 	free(after);
 }
 
-static void what_can_t_be_taken_moves_nothing(void **state)
+static void infeasible_requests_move_nothing(void **state)
 {
 	struct bench *bench = *state;
 	struct corner corner;
@@ -556,19 +556,19 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, placing_setup, placing_teardown)
 		TEST(whatever_rewiring_can_satisfy_is_satisfied),
-		TEST(what_was_answered_is_taken),
+		TEST(plan_of_the_answer_can_be_taken),
 		TEST(the_same_is_answered_again),
 		TEST(a_circuit_with_a_port_left_is_never_dark),
 		TEST(without_a_port_it_is_dark_while_light_settles),
 		TEST(each_switch_over_is_a_step_of_its_own),
-		TEST(what_is_pinned_or_marked_stays),
+		TEST(pinned_and_marked_slices_stay),
 		TEST(ranks_keep_their_accelerators),
 		TEST(a_search_without_steps_is_undecided),
-		TEST(a_plan_of_what_is_not_lit_is_refused),
+		TEST(a_plan_that_moves_a_dark_circuit_is_refused),
 		TEST(answers_are_described),
-		TEST(ways_that_share_something_leave_doubt),
+		TEST(paths_that_share_a_resource_are_undecided),
 		TEST(without_an_order_all_go_out_at_once),
-		TEST(what_can_t_be_taken_moves_nothing),
+		TEST(infeasible_requests_move_nothing),
 		TEST(without_memory_nothing_is_moved),
 		TEST(wrong_input_is_refused),
 #undef TEST

@@ -27,7 +27,7 @@ static struct parts find_parts(const struct answer *answer)
 }
 
 /* Corrupt an answer or its ledger, so that the answer is invalid. */
-static void spoil(struct answer *answer, uint64_t *seed)
+static void corrupt(struct answer *answer, uint64_t *seed)
 {
 	struct parts it = find_parts(answer);
 	uint32_t steps = it.head[7], changes = it.head[8], strands = it.head[9];
@@ -116,7 +116,7 @@ static void mutants_of_answers_are_rejected(void **state)
 			struct answer answer;
 
 			answer_write(&corner, &answer);
-			spoil(&answer, &seed);
+			corrupt(&answer, &seed);
 			if (!morph_check_defrag(&answer.input, report, sizeof(report)))
 				fail_msg("mutant %u was taken for an answer", mutants);
 			assert_string_not_equal(report, "");

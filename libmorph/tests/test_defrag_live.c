@@ -147,7 +147,7 @@ static uint32_t check_broken(const struct morph_defrag *defrag, uint32_t done)
 
 /* ------------------------------------------------------------------------- tests */
 
-static void what_runs_is_read(void **state)
+static void running_slices_are_read(void **state)
 {
 	struct corner corner;
 	struct morph_defrag *defrag;
@@ -201,7 +201,7 @@ static uint32_t guides_kept(const struct morph_ledger *ledger)
 }
 
 /* The fibres of slices that the kernel repairs while they are dark, and of no others. */
-static void what_running_slices_need_is_kept(void **state)
+static void resources_of_running_slices_are_kept(void **state)
 {
 	struct corner corner;
 	struct morph_defrag *defrag;
@@ -304,7 +304,7 @@ static void the_spare_that_the_kernel_counts_on_is_kept_first(void **state)
  * Each allocation fails in turn. The call reports the resources kept so far, and another call keeps
  * the rest.
  */
-static void without_memory_what_they_need_is_kept_later(void **state)
+static void after_lack_of_memory_resources_are_kept_later(void **state)
 {
 	struct corner corner;
 	struct morph_defrag *defrag;
@@ -404,7 +404,7 @@ static void steps_make_room_in_the_kernel(void **state)
 	corner_end(&corner);
 }
 
-static void what_a_failed_step_leaves_out_is_lit_again(void **state)
+static void circuits_of_a_failed_step_are_lit_again(void **state)
 {
 	struct corner corner;
 	struct morph_defrag *defrag;
@@ -533,7 +533,7 @@ static void another_fibre_is_taken_where_one_is_lit(void **state)
 }
 
 /* Slices that must not or cannot move stay, and the answer has the reason. */
-static void what_stays_is_told(void **state)
+static void immovable_slices_are_listed(void **state)
 {
 	struct corner corner;
 	struct morph_defrag *defrag;
@@ -690,16 +690,16 @@ int main(int argc, char **argv)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, placing_setup, end)
 	const struct CMUnitTest tests[] = {
-		TEST(what_runs_is_read),
-		TEST(what_running_slices_need_is_kept),
+		TEST(running_slices_are_read),
+		TEST(resources_of_running_slices_are_kept),
 		TEST(the_spare_that_the_kernel_counts_on_is_kept_first),
-		TEST(without_memory_what_they_need_is_kept_later),
+		TEST(after_lack_of_memory_resources_are_kept_later),
 		TEST(steps_make_room_in_the_kernel),
-		TEST(what_a_failed_step_leaves_out_is_lit_again),
+		TEST(circuits_of_a_failed_step_are_lit_again),
 		TEST(steps_that_do_not_fit_leave_a_transaction_as_it_was),
 		TEST(a_circuit_without_a_second_port_is_switched),
 		TEST(another_fibre_is_taken_where_one_is_lit),
-		TEST(what_stays_is_told),
+		TEST(immovable_slices_are_listed),
 		TEST(wrong_calls_are_refused),
 		TEST(without_memory_nothing_is_lit),
 	};

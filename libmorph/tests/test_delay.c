@@ -46,7 +46,7 @@ static void a_round_is_its_parts_rounded_up_once(void **state)
 	morph_delay_free(delay);
 }
 
-static void what_takes_longer_than_can_be_told_is_the_most(void **state)
+static void times_saturate(void **state)
 {
 	struct morph_delay *delay = morph_delay_new(ctx);
 
@@ -131,7 +131,7 @@ static void parts_are_at_one_quantile_and_that_is_990_at_first(void **state)
 	morph_delay_free(delay);
 }
 
-static void barriers_are_on_the_line_between_what_was_measured(void **state)
+static void barriers_are_interpolated_between_measurements(void **state)
 {
 	const uint32_t ranks[] = { 2, 8, 64, 256 };
 	const uint64_t ns[] = { 2910, 4130, 20040, 41750 };
@@ -175,7 +175,7 @@ static void the_widest_line_is_exact(void **state)
 	morph_delay_free(delay);
 }
 
-static void what_is_no_delay_is_refused_with_the_reason(void **state)
+static void invalid_delays_are_refused_with_the_reason(void **state)
 {
 	const uint64_t falls[] = { 5, 4 }, long_ns[] = { MOST + 1 };
 	const uint32_t alike[] = { 3, 3 };
@@ -235,7 +235,7 @@ static int observe(struct morph_delay *delay, uint32_t circuits, uint64_t each, 
 }
 
 /* Four parts of 250 ns and 25 for each circuit: a line of 1000 and 100. */
-static void what_was_measured_is_split_by_circuits(void **state)
+static void measurements_are_divided_by_circuits(void **state)
 {
 	struct morph_delay *delay = morph_delay_new(ctx);
 
@@ -347,15 +347,15 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(at_first_all_is_nothing_but_the_bandwidth_is_missing),
 		TEST(a_round_is_its_parts_rounded_up_once),
-		TEST(what_takes_longer_than_can_be_told_is_the_most),
+		TEST(times_saturate),
 		TEST(a_change_is_the_sum_of_its_parts),
 		TEST(quantiles_are_those_of_the_numbers),
 		TEST(parts_are_at_one_quantile_and_that_is_990_at_first),
-		TEST(barriers_are_on_the_line_between_what_was_measured),
+		TEST(barriers_are_interpolated_between_measurements),
 		TEST(the_widest_line_is_exact),
-		TEST(what_is_no_delay_is_refused_with_the_reason),
+		TEST(invalid_delays_are_refused_with_the_reason),
 		TEST(all_constants_are_set_at_once),
-		TEST(what_was_measured_is_split_by_circuits),
+		TEST(measurements_are_divided_by_circuits),
 		TEST(last_measurements_are_the_quantiles),
 		TEST(a_step_of_a_schedule_is_the_mean_of_its_runs),
 	};

@@ -116,7 +116,7 @@ static void fabrics_are_found_by_name_uuid_and_number(void **state)
 	assert_int_equal(morph_error_code(ctx), ENOTUNIQ);
 }
 
-static void fabrics_that_can_not_be_told_apart_are_refused(void **state)
+static void ambiguous_fabrics_are_refused(void **state)
 {
 	struct morph_fabric *fabric;
 
@@ -132,7 +132,7 @@ static void fabrics_that_can_not_be_told_apart_are_refused(void **state)
 }
 
 /* An unreadable fabric could have been the named one. Later fabrics do not hide that. */
-static void a_fabric_that_may_have_been_meant_is_told(void **state)
+static void an_error_suggests_a_fabric(void **state)
 {
 	struct morph_fabric *fabric;
 
@@ -453,7 +453,7 @@ static void changes_that_fill_a_message_are_split(void **state)
 	morph_txn_free(rest);
 }
 
-static void what_can_not_be_split_stays(void **state)
+static void indivisible_parts_stay_whole(void **state)
 {
 	struct morph_txn *txn = large_txn(1025, 3), *rest;
 
@@ -473,10 +473,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(fabrics_are_found_by_name_uuid_and_number, begin,
 						end),
-		cmocka_unit_test_setup_teardown(fabrics_that_can_not_be_told_apart_are_refused,
-						begin, end),
-		cmocka_unit_test_setup_teardown(a_fabric_that_may_have_been_meant_is_told, begin,
-						end),
+		cmocka_unit_test_setup_teardown(ambiguous_fabrics_are_refused, begin, end),
+		cmocka_unit_test_setup_teardown(an_error_suggests_a_fabric, begin, end),
 		cmocka_unit_test_setup_teardown(devices_come_in_order, begin, end),
 		cmocka_unit_test_setup_teardown(ranges_are_read_in_batches, begin, end),
 		cmocka_unit_test_setup_teardown(requests_refuse_nonsense, begin, end),
@@ -487,7 +485,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(changes_are_as_asked, begin, end),
 		cmocka_unit_test_setup_teardown(too_many_changes_are_split, begin, end),
 		cmocka_unit_test_setup_teardown(changes_that_fill_a_message_are_split, begin, end),
-		cmocka_unit_test_setup_teardown(what_can_not_be_split_stays, begin, end),
+		cmocka_unit_test_setup_teardown(indivisible_parts_stay_whole, begin, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

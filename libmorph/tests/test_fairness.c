@@ -505,7 +505,7 @@ static void a_ring_is_filled_where_most_orders_get_stuck(void **state)
  * Weights of circuits that were learnt in few steps, before all combinations were tried, never
  * prove anything false.
  */
-static void what_weights_refute_is_impossible(void **state)
+static void refutation_by_weights_means_infeasible(void **state)
 {
 	uint32_t refuted = 0;
 
@@ -612,7 +612,7 @@ int main(void)
 		TEST(irregular_groups_of_16_accelerators_get_the_fairest_plan),
 		TEST(rings_of_few_wavelengths_get_the_fairest_plan),
 		TEST(a_ring_is_filled_where_most_orders_get_stuck),
-		TEST(what_weights_refute_is_impossible),
+		TEST(refutation_by_weights_means_infeasible),
 		TEST(many_groups_share_fairly),
 		TEST(plans_are_fair_without_any_search),
 		TEST(solving_again_allocates_nothing),

@@ -51,7 +51,7 @@ static int end(void **state)
 	return 0;
 }
 
-static void what_is_planned_is_so(void **state)
+static void plans_pass_the_checker(void **state)
 {
 	(void)state;
 	acts_planning_check(true);
@@ -141,7 +141,7 @@ static void copies_are_made_or_not(void **state)
 int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(what_is_planned_is_so, begin, end),
+		cmocka_unit_test_setup_teardown(plans_pass_the_checker, begin, end),
 		cmocka_unit_test_setup_teardown(every_allocation_may_fail, begin, end),
 		cmocka_unit_test_setup_teardown(every_call_of_the_kernel_may_fail, begin, end),
 		cmocka_unit_test(contexts_are_made_or_not),

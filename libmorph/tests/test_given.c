@@ -57,7 +57,7 @@ static int plan_on(struct morph_schedule *schedule, const struct morph_collectiv
  * 64 ranks, 1 MiB, 800 Gb/s, 500 ns for a round and a hop, 10 us for a change: 75389 ns if the
  * first topology is free.
  */
-static void a_published_schedule_takes_what_it_should(void **state)
+static void a_published_schedule_takes_its_published_time(void **state)
 {
 	static const uint32_t published[] = { 1, 1, 1, 8, 8, 8, 8, 8, 8, 1, 1, 1 };
 	static const uint32_t spare[] = { 8, 5, 1, 32 };
@@ -77,19 +77,19 @@ static void a_published_schedule_takes_what_it_should(void **state)
 	ns = morph_schedule_ns(schedule, NULL);
 	assert_in_range(ns, 75389 + settle, 75400 + settle);
 	assert_int_equal(morph_schedule_changes(schedule, NULL), 3);
-	assert_sound(collective, delay, 1, NULL, schedule);
+	assert_valid(collective, delay, 1, NULL, schedule);
 	/* The planner finds the same for any order, and it is the best of all. */
 	assert_int_equal(
 		plan_on(schedule, collective, delay, NULL, circulants(spare, 4, 64, false)), 0);
 	assert_int_equal(morph_schedule_ns(schedule, NULL), ns);
-	assert_sound(collective, delay, 1, NULL, schedule);
+	assert_valid(collective, delay, 1, NULL, schedule);
 	morph_delay_free(delay);
 	morph_schedule_free(schedule);
 	morph_collective_free(collective);
 }
 
 /* Random topologies: the chosen schedule is valid, and no later than any cyclic order of them. */
-static void what_is_chosen_is_no_later_than_a_turn(void **state)
+static void choice_is_no_later_than_a_turn(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
@@ -110,13 +110,13 @@ static void what_is_chosen_is_no_later_than_a_turn(void **state)
 		assert_int_equal(plan_on(schedule, collective, delay, &opts, &given.pool), 0);
 		if (morph_schedule_verdict(schedule) == MORPH_FEASIBLE) {
 			turn = morph_schedule_ns(schedule, NULL);
-			assert_sound(collective, delay, 1, NULL, schedule);
+			assert_valid(collective, delay, 1, NULL, schedule);
 			given.pool.in_turn = false;
 			assert_int_equal(plan_on(schedule, collective, delay, &opts, &given.pool),
 					 0);
 			assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
 			assert_true(morph_schedule_ns(schedule, NULL) <= turn);
-			assert_sound(collective, delay, 1, NULL, schedule);
+			assert_valid(collective, delay, 1, NULL, schedule);
 			later += morph_schedule_ns(schedule, NULL) < turn;
 			feasible++;
 		} else {
@@ -131,7 +131,7 @@ static void what_is_chosen_is_no_later_than_a_turn(void **state)
 	morph_schedule_free(schedule);
 }
 
-static void what_others_left_lit_is_one_of_them(void **state)
+static void circuits_lit_before_are_one_of_the_topologies(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
 	static const uint32_t far[] = { 3 };
@@ -147,7 +147,7 @@ static void what_others_left_lit_is_one_of_them(void **state)
 	assert_int_equal(plan_on(schedule, collective, delay, &opts, circulants(far, 1, 8, false)),
 			 0);
 	assert_int_equal(morph_schedule_changes(schedule, NULL), 0);
-	assert_sound(collective, delay, 1, before, schedule);
+	assert_valid(collective, delay, 1, before, schedule);
 	morph_delay_free(delay);
 	morph_schedule_free(schedule);
 	morph_schedule_free(before);
@@ -162,7 +162,7 @@ static void refuse(struct morph_schedule *schedule, const struct morph_collectiv
 	assert_int_equal(morph_schedule_verdict(schedule), 0);
 }
 
-static void what_is_wrong_is_refused(void **state)
+static void invalid_input_is_refused(void **state)
 {
 	static const uint32_t by[] = { 1, 2, 3 };
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
@@ -208,10 +208,10 @@ static void what_is_wrong_is_refused(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(a_published_schedule_takes_what_it_should),
-		TEST(what_is_chosen_is_no_later_than_a_turn),
-		TEST(what_others_left_lit_is_one_of_them),
-		TEST(what_is_wrong_is_refused),
+		TEST(a_published_schedule_takes_its_published_time),
+		TEST(choice_is_no_later_than_a_turn),
+		TEST(circuits_lit_before_are_one_of_the_topologies),
+		TEST(invalid_input_is_refused),
 	};
 
 	return cmocka_run_group_tests_name("given", tests, NULL, NULL);

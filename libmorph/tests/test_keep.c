@@ -123,7 +123,7 @@ static void fibres_are_dark(const struct morph_ledger *ledger,
 	}
 }
 
-static void what_is_kept_stays_dark_and_ranks_protected(void **state)
+static void kept_fibres_stay_dark_and_ranks_stay_protected(void **state)
 {
 	uint64_t seed = 2, again;
 	uint32_t lost = 0;
@@ -149,7 +149,7 @@ static void what_is_kept_stays_dark_and_ranks_protected(void **state)
 	town_end(&town);
 }
 
-static void protections_share_what_they_keep(void **state)
+static void protections_share_kept_fibres(void **state)
 {
 	uint32_t shared = 0;
 	struct town town;
@@ -185,7 +185,7 @@ static void protections_share_what_they_keep(void **state)
 }
 
 /* A plan from before is refused, too. */
-static void what_is_kept_is_not_taken(void **state)
+static void kept_resources_are_not_taken(void **state)
 {
 	struct bench *bench = *state;
 	struct morph_protection *protection = new_protection(bench);
@@ -270,9 +270,9 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, placing_setup, placing_teardown)
-		TEST(what_is_kept_stays_dark_and_ranks_protected),
-		TEST(protections_share_what_they_keep),
-		TEST(what_is_kept_is_not_taken),
+		TEST(kept_fibres_stay_dark_and_ranks_stay_protected),
+		TEST(protections_share_kept_fibres),
+		TEST(kept_resources_are_not_taken),
 		TEST(nothing_moves_where_something_is_kept),
 #undef TEST
 	};

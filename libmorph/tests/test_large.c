@@ -123,7 +123,7 @@ static void racks_with_dark_faces_are_left_out(void **state)
 	assert_false(lies_in(bench, rack));
 }
 
-static void racks_of_which_others_have_a_server_are_left_out(void **state)
+static void racks_shared_with_other_tenants_are_excluded(void **state)
 {
 	struct bench *bench = *state;
 
@@ -134,7 +134,7 @@ static void racks_of_which_others_have_a_server_are_left_out(void **state)
 	assert_false(lies_in(bench, 0));
 }
 
-static void what_fills_no_racks_grows(void **state)
+static void requests_that_fill_no_racks_grow(void **state)
 {
 	struct bench *bench = *state;
 
@@ -161,7 +161,7 @@ static void too_few_accelerators_are_counted(void **state)
 /* ----------------------------------------------------------------------- light */
 
 /* Also in racks that close their own rings: there is hardly a free lane inside servers. */
-static void what_fills_racks_can_be_lit(void **state)
+static void requests_that_fill_racks_can_be_lit(void **state)
 {
 	static const uint8_t shapes[][3] = { { 4, 4, 8 }, { 8, 4, 4 }, { 8, 8, 8 } };
 	struct bench *bench = *state;
@@ -205,10 +205,10 @@ int main(int argc, char **argv)
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, clear)
 		TEST(tori_that_fill_racks_take_no_detour),
 		TEST(racks_with_dark_faces_are_left_out),
-		TEST(racks_of_which_others_have_a_server_are_left_out),
-		TEST(what_fills_no_racks_grows),
+		TEST(racks_shared_with_other_tenants_are_excluded),
+		TEST(requests_that_fill_no_racks_grow),
 		TEST(too_few_accelerators_are_counted),
-		TEST(what_fills_racks_can_be_lit),
+		TEST(requests_that_fill_racks_can_be_lit),
 		TEST(many_circuits_are_several_transactions),
 #undef TEST
 	};

@@ -29,7 +29,7 @@ static void late_rank_pays_where_changes_are_short(void **state)
 	assert_true(payoff.rest_ns < payoff.other_ns);
 	assert_in_range(payoff.pays_ns, payoff.late_ns + payoff.rest_ns - payoff.other_ns - 2,
 			payoff.late_ns + payoff.rest_ns - payoff.other_ns + 2);
-	assert_sound(collective, delay, 1, NULL, schedule);
+	assert_valid(collective, delay, 1, NULL, schedule);
 	assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_RELOCK, &change, 1), 0);
 	assert_int_equal(
 		morph_schedule_payoff(schedule, collective, &wanted, delay, &opts, &payoff), 0);
@@ -79,7 +79,7 @@ static void assert_without(const struct morph_collective *collective,
 		}
 }
 
-static void nothing_goes_by_way_of_the_late_rank(void **state)
+static void no_transfer_passes_the_late_rank(void **state)
 {
 	static const struct {
 		uint32_t ranks, planes, scope, policy;
@@ -121,7 +121,7 @@ static void nothing_goes_by_way_of_the_late_rank(void **state)
 		assert_int_equal(morph_schedule_payoff(schedule, collective, &wanted, delay, &opts,
 						       &payoff),
 				 0);
-		assert_sound(collective, delay, planes, opts.after, schedule);
+		assert_valid(collective, delay, planes, opts.after, schedule);
 		assert_without(collective, schedule, ranks - 1);
 		morph_delay_free(delay);
 		morph_schedule_free(schedule);
@@ -135,7 +135,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(late_rank_pays_where_changes_are_short),
-		cmocka_unit_test(nothing_goes_by_way_of_the_late_rank),
+		cmocka_unit_test(no_transfer_passes_the_late_rank),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

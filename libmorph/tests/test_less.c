@@ -55,14 +55,14 @@ static uint64_t plan(struct morph_schedule *schedule, const struct morph_collect
 
 	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
 	assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
-	assert_sound(collective, delay, planes, after, schedule);
+	assert_valid(collective, delay, planes, after, schedule);
 	assert_int_equal(
 		morph_schedule_alternative(schedule, morph_schedule_policy(schedule), &tried), 0);
 	assert_int_equal(tried.ns, morph_schedule_ns(schedule, NULL));
 	return tried.ns;
 }
 
-static void what_is_more_makes_nothing_later(void **state)
+static void more_resources_never_delay(void **state)
 {
 	struct morph_schedule *schedule = morph_schedule_new(ctx),
 			      *before = morph_schedule_new(ctx);
@@ -113,7 +113,7 @@ static uint32_t choose(uint32_t ranks, uint64_t budget, struct morph_choice *cho
 
 	assert_int_equal(
 		morph_schedule_choose(schedule, collective, &wanted, delay, &opts, choices), 0);
-	assert_sound(collective, delay, 2, NULL, schedule);
+	assert_valid(collective, delay, 2, NULL, schedule);
 	for (uint32_t at = 1; at < MORPH_ALGORITHMS; at++) {
 		if (!choices[at].algorithm)
 			continue;
@@ -147,7 +147,7 @@ static void algorithms_are_planned_while_the_budget_lasts(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_more_makes_nothing_later),
+		cmocka_unit_test(more_resources_never_delay),
 		cmocka_unit_test(algorithms_are_planned_while_the_budget_lasts),
 	};
 

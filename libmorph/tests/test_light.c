@@ -133,7 +133,7 @@ static uint32_t kept(const struct morph_ledger *ledger)
 }
 
 /* Slices come, are lit, and go. */
-static void what_is_placed_is_lit_on_its_fibres(void **state)
+static void placements_are_lit_on_their_fibres(void **state)
 {
 	struct bench *bench = *state;
 	struct lit live[ACCELERATORS] = { { NULL } };
@@ -267,7 +267,7 @@ static void a_plan_that_can_t_be_lit_leaves_the_transaction(void **state)
 }
 
 /* No rank can send: all plans fail, and the report has the first plan and its reason. */
-static void where_no_plan_can_be_lit_the_first_is_told(void **state)
+static void if_no_plan_can_be_lit_the_first_is_reported(void **state)
 {
 	struct bench *bench = *state;
 	struct morph_txn *txn = morph_txn_new(bench->ctx);
@@ -310,7 +310,7 @@ static void where_no_plan_can_be_lit_the_first_is_told(void **state)
  * The router finds paths that are free and bright enough. Only the judge finds paths that are too
  * bright.
  */
-static void what_the_judge_refuses_is_not_lit(void **state)
+static void plans_refused_by_the_validator_are_not_lit(void **state)
 {
 	struct bench *bench = *state;
 	struct morph_txn *txn = morph_txn_new(bench->ctx);
@@ -387,7 +387,7 @@ static void try_move(struct bench *bench, bool lasers)
 	lm_light_free(&after);
 }
 
-static void what_has_no_second_laser_is_moved_in_the_dark(void **state)
+static void circuits_without_a_second_laser_move_dark(void **state)
 {
 	struct bench *bench = *state;
 
@@ -490,13 +490,13 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, placing_setup, placing_teardown)
-		TEST(what_is_placed_is_lit_on_its_fibres),
+		TEST(placements_are_lit_on_their_fibres),
 		TEST(a_torus_that_fills_the_rack_is_lit),
 		TEST(the_ledger_stays_as_it_was),
 		TEST(a_plan_that_can_t_be_lit_leaves_the_transaction),
-		TEST(where_no_plan_can_be_lit_the_first_is_told),
-		TEST(what_the_judge_refuses_is_not_lit),
-		TEST(what_has_no_second_laser_is_moved_in_the_dark),
+		TEST(if_no_plan_can_be_lit_the_first_is_reported),
+		TEST(plans_refused_by_the_validator_are_not_lit),
+		TEST(circuits_without_a_second_laser_move_dark),
 		TEST(a_feasible_plan_is_described),
 		TEST(a_refusal_is_described_with_its_cuts),
 		TEST(refusals_are_described_by_their_reason),

@@ -71,7 +71,7 @@ static void a_link_has_the_lanes_of_its_fibres(void **state)
 	assert_true(morph_traffic_capacity(te, 5000) == 0);
 }
 
-static void what_is_marked_carries_nothing(void **state)
+static void marked_hardware_carries_no_circuit(void **state)
 {
 	const uint32_t *section = (const uint32_t *)(const void *)(rack_profile + 168 + 3 * 16);
 	struct bench *bench = *state;
@@ -89,7 +89,7 @@ static void what_is_marked_carries_nothing(void **state)
 }
 
 /* Paths lead from server to server, visit no server twice, and are all different. */
-static void ways_are_the_shortest(void **state)
+static void paths_are_shortest(void **state)
 {
 	uint32_t lengths[64] = { 0 };
 	int count;
@@ -128,7 +128,7 @@ static void ways_are_the_shortest(void **state)
 			 0);
 }
 
-static void ways_may_find_no_memory(void **state)
+static void path_search_reports_lack_of_memory(void **state)
 {
 	unsigned int nth = 1;
 
@@ -192,9 +192,9 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
 		TEST(a_link_has_the_lanes_of_its_fibres),
-		TEST(what_is_marked_carries_nothing),
-		TEST(ways_are_the_shortest),
-		TEST(ways_may_find_no_memory),
+		TEST(marked_hardware_carries_no_circuit),
+		TEST(paths_are_shortest),
+		TEST(path_search_reports_lack_of_memory),
 		TEST(servers_may_find_no_memory),
 		TEST(wrong_problems_are_refused),
 #undef TEST

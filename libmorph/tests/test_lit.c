@@ -77,7 +77,7 @@ static const struct morph_choice *chosen(const struct asked *asked)
 	return one;
 }
 
-static void what_is_soonest_is_it_where_it_has_ways(void **state)
+static void the_earliest_plan_with_paths_is_chosen(void **state)
 {
 	struct asked asked = ask(SERVER8, MORPH_ALL_REDUCE, 4, 1);
 	uint64_t soonest = soonest_ns(&asked);
@@ -90,7 +90,7 @@ static void what_is_soonest_is_it_where_it_has_ways(void **state)
 	forget(&asked);
 }
 
-static void where_the_soonest_has_no_ways_the_next_that_has_some_is_it(void **state)
+static void if_the_earliest_plan_has_no_paths_the_next_is_chosen(void **state)
 {
 	uint32_t passed_over = 0;
 
@@ -105,7 +105,7 @@ static void where_the_soonest_has_no_ways_the_next_that_has_some_is_it(void **st
 		assert_true(morph_schedule_ns(asked.bench.schedule, NULL) >= soonest);
 		assert_int_equal(chosen(&asked)->ns, morph_schedule_ns(asked.bench.schedule, NULL));
 		assert_int_equal(chosen(&asked)->rounds, morph_collective_rounds(asked.collective));
-		assert_sound(asked.collective, asked.bench.delay, PLANES, NULL,
+		assert_valid(asked.collective, asked.bench.delay, PLANES, NULL,
 			     asked.bench.schedule);
 		assert_lit(&asked.bench, RANKS);
 		forget(&asked);
@@ -114,7 +114,7 @@ static void where_the_soonest_has_no_ways_the_next_that_has_some_is_it(void **st
 }
 
 /* The answer is the fastest plan, and the reason why its circuits have no paths. */
-static void where_none_has_ways_the_first_says_why(void **state)
+static void if_no_plan_has_paths_the_first_has_the_reason(void **state)
 {
 	struct asked asked = ask(SERVER8, MORPH_ALL_TO_ALL, RANKS, PLANES);
 	uint64_t soonest;
@@ -148,7 +148,7 @@ static void no_more_plans_are_tried_than_are_allowed(void **state)
 	forget(&asked);
 }
 
-static void what_no_plan_could_mend_is_told_at_once(void **state)
+static void hopeless_requests_are_reported_at_once(void **state)
 {
 	struct asked asked = ask(SMARTLIGHT, MORPH_ALL_TO_ALL, 4, 2);
 
@@ -159,7 +159,7 @@ static void what_no_plan_could_mend_is_told_at_once(void **state)
 	forget(&asked);
 }
 
-static void what_is_wrong_is_refused(void **state)
+static void invalid_input_is_refused(void **state)
 {
 	struct asked asked = ask(SERVER8, MORPH_ALL_REDUCE, 4, 1);
 	MORPH_OPTS(morph_light_opts, light, .begin = 9);
@@ -204,7 +204,7 @@ static void assert_plan_lit(const struct bench *bench, const struct morph_shim_p
 	assert_lit(&of, ranks);
 }
 
-static void a_shim_that_knows_where_ranks_are_gives_plans_with_ways(void **state)
+static void a_shim_with_accelerators_gives_plans_with_paths(void **state)
 {
 	struct bench bench = open_bench(SERVER8);
 	struct morph_shim *shim = lit_shim(&bench, RANKS, PLANES);
@@ -228,7 +228,7 @@ static void a_shim_that_knows_where_ranks_are_gives_plans_with_ways(void **state
 }
 
 /* A file has no paths. Reading finds them again, or the plan is stale. */
-static void plans_that_are_read_have_ways_by_now_or_are_stale(void **state)
+static void loaded_plans_have_paths_or_are_stale(void **state)
 {
 	struct bench bench = open_bench(SERVER8);
 	struct morph_shim *writes = lit_shim(&bench, 4, 1), *reads = lit_shim(&bench, 4, 1);
@@ -254,7 +254,7 @@ static void plans_that_are_read_have_ways_by_now_or_are_stale(void **state)
 }
 
 /* A missing path is remembered, and not written to the file. */
-static void that_there_are_no_ways_is_kept_too(void **state)
+static void lack_of_paths_is_remembered(void **state)
 {
 	struct bench bench = open_bench(SERVER8);
 	struct morph_shim *shim = lit_shim(&bench, 4, 1), *reads = lit_shim(&bench, 4, 1);
@@ -280,7 +280,7 @@ static void that_there_are_no_ways_is_kept_too(void **state)
 	close_bench(&bench);
 }
 
-static void what_a_shim_is_told_of_ways_is_looked_at(void **state)
+static void invalid_options_for_paths_are_refused(void **state)
 {
 	struct bench bench = open_bench(SERVER8);
 	MORPH_OPTS(morph_lit_opts, lit, .ledger = bench.ledger);
@@ -299,7 +299,7 @@ static void what_a_shim_is_told_of_ways_is_looked_at(void **state)
 	close_bench(&bench);
 }
 
-static void without_memory_a_shim_keeps_no_plan_without_ways(void **state)
+static void without_memory_a_shim_keeps_no_plan_without_paths(void **state)
 {
 	struct bench bench = open_bench(SERVER8);
 	bool struck = true;
@@ -324,17 +324,17 @@ static void without_memory_a_shim_keeps_no_plan_without_ways(void **state)
 int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_soonest_is_it_where_it_has_ways),
-		cmocka_unit_test(where_the_soonest_has_no_ways_the_next_that_has_some_is_it),
-		cmocka_unit_test(where_none_has_ways_the_first_says_why),
+		cmocka_unit_test(the_earliest_plan_with_paths_is_chosen),
+		cmocka_unit_test(if_the_earliest_plan_has_no_paths_the_next_is_chosen),
+		cmocka_unit_test(if_no_plan_has_paths_the_first_has_the_reason),
 		cmocka_unit_test(no_more_plans_are_tried_than_are_allowed),
-		cmocka_unit_test(what_no_plan_could_mend_is_told_at_once),
-		cmocka_unit_test(what_is_wrong_is_refused),
-		cmocka_unit_test(a_shim_that_knows_where_ranks_are_gives_plans_with_ways),
-		cmocka_unit_test(plans_that_are_read_have_ways_by_now_or_are_stale),
-		cmocka_unit_test(that_there_are_no_ways_is_kept_too),
-		cmocka_unit_test(what_a_shim_is_told_of_ways_is_looked_at),
-		cmocka_unit_test(without_memory_a_shim_keeps_no_plan_without_ways),
+		cmocka_unit_test(hopeless_requests_are_reported_at_once),
+		cmocka_unit_test(invalid_input_is_refused),
+		cmocka_unit_test(a_shim_with_accelerators_gives_plans_with_paths),
+		cmocka_unit_test(loaded_plans_have_paths_or_are_stale),
+		cmocka_unit_test(lack_of_paths_is_remembered),
+		cmocka_unit_test(invalid_options_for_paths_are_refused),
+		cmocka_unit_test(without_memory_a_shim_keeps_no_plan_without_paths),
 	};
 
 	return lighting_run(count, arguments, "lit", tests, ARRAY_SIZE(tests));

@@ -191,7 +191,7 @@ static int end(void **state)
 
 /* -------------------------------------------------------------------------------- */
 
-static void what_the_kernel_has_is_in_the_ledger(void **state)
+static void ledger_has_the_state_of_the_kernel(void **state)
 {
 	const struct optics_state *light;
 
@@ -256,7 +256,7 @@ static void a_fabric_that_changes_is_read_again(void **state)
 	assert_non_null(strstr(morph_error_text(ctx), "changed during each of 8 tries"));
 }
 
-static void what_the_profile_does_not_have_is_refused(void **state)
+static void objects_unknown_to_the_profile_are_refused(void **state)
 {
 	(void)state;
 	kernel.guides_less = 1;
@@ -273,7 +273,7 @@ static void what_the_profile_does_not_have_is_refused(void **state)
 }
 
 /* Each request to the kernel can fail, and each allocation for its answer. */
-static void each_failure_is_told(void **state)
+static void each_failure_is_reported(void **state)
 {
 	unsigned int nth = 0;
 
@@ -302,7 +302,7 @@ static void each_failure_is_told(void **state)
 }
 
 /* In a server of four, no circuit uses fibres, but lasers and elements count. */
-static void what_is_dead_or_held_is_not_lit(void **state)
+static void dead_or_held_circuits_are_not_lit(void **state)
 {
 	struct morph_request *request = morph_request_new(ctx);
 	struct morph_plan *plan = morph_plan_new(ctx);
@@ -345,13 +345,13 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
-		TEST(what_the_kernel_has_is_in_the_ledger),
+		TEST(ledger_has_the_state_of_the_kernel),
 		TEST(own_reservations_are_free_but_where_they_are_lit),
 		TEST(another_profile_is_refused),
 		TEST(a_fabric_that_changes_is_read_again),
-		TEST(what_the_profile_does_not_have_is_refused),
-		TEST(each_failure_is_told),
-		TEST(what_is_dead_or_held_is_not_lit),
+		TEST(objects_unknown_to_the_profile_are_refused),
+		TEST(each_failure_is_reported),
+		TEST(dead_or_held_circuits_are_not_lit),
 #undef TEST
 	};
 

@@ -185,14 +185,14 @@ static void compare_with_all_ways(uint32_t ranks, uint32_t units, uint32_t count
 	assert_true(most <= most_over);
 }
 
-static void few_ranks_are_near_the_best_of_all_ways(void **state)
+static void plans_of_few_ranks_are_near_the_optimum(void **state)
 {
 	(void)state;
 	compare_with_all_ways(3, 3, 400, 400, 0);
 	compare_with_all_ways(4, 2, 100, 90, 0.2);
 }
 
-static void exact_decompositions_have_no_more_matchings_than_birkhoff_says(void **state)
+static void exact_decompositions_keep_birkhoffs_bound(void **state)
 {
 	static const struct tokens tokens = TOKENS_LAYER;
 
@@ -249,7 +249,7 @@ static void hot_rows_and_columns_take_no_longer_than_their_port(void **state)
 }
 
 /* Two independent pairs: neither waits for the other. */
-static void who_has_nothing_is_not_waited_for(void **state)
+static void ranks_without_bytes_delay_nothing(void **state)
 {
 	struct matrix_problem problem = { .ranks = 32, .planes = 1, .bytes = matrix, .costs = link };
 	struct matrix_plan plan;
@@ -447,7 +447,7 @@ static void budgets_are_kept(void **state)
 /*
  * 2048 tokens choose 8 of 64 experts each. If all experts are alike, an eighth stays on the rank.
  */
-static void tokens_choose_what_is_said_of_them(void **state)
+static void tokens_follow_the_described_distribution(void **state)
 {
 	struct tokens tokens = TOKENS_LAYER;
 
@@ -538,11 +538,11 @@ int main(void)
 		cmocka_unit_test(plans_with_one_thing_changed_are_refused),
 		cmocka_unit_test(layers_of_experts_are_near_the_load),
 		cmocka_unit_test(other_sizes_are_near_the_bound),
-		cmocka_unit_test(few_ranks_are_near_the_best_of_all_ways),
-		cmocka_unit_test(exact_decompositions_have_no_more_matchings_than_birkhoff_says),
+		cmocka_unit_test(plans_of_few_ranks_are_near_the_optimum),
+		cmocka_unit_test(exact_decompositions_keep_birkhoffs_bound),
 		cmocka_unit_test(zeros_are_an_empty_plan),
 		cmocka_unit_test(hot_rows_and_columns_take_no_longer_than_their_port),
-		cmocka_unit_test(who_has_nothing_is_not_waited_for),
+		cmocka_unit_test(ranks_without_bytes_delay_nothing),
 		cmocka_unit_test(circuits_that_are_held_are_kept_and_not_charged),
 		cmocka_unit_test(a_mesh_wins_where_changes_take_long),
 		cmocka_unit_test(a_mesh_is_weighted_and_stays),
@@ -551,7 +551,7 @@ int main(void)
 		cmocka_unit_test(where_many_ranks_have_little_it_is_no_rotation),
 		cmocka_unit_test(budgets_are_kept),
 		cmocka_unit_test(few_pairs_are_near_the_bound),
-		cmocka_unit_test(tokens_choose_what_is_said_of_them),
+		cmocka_unit_test(tokens_follow_the_described_distribution),
 		cmocka_unit_test(combine_is_dispatch_turned_round),
 	};
 

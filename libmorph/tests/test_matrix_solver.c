@@ -51,7 +51,7 @@ static void solvers_that_are_warm_take_no_memory(void **state)
 }
 
 /* Each failed allocation is reported, and the next call succeeds. */
-static void no_memory_is_told(void **state)
+static void lack_of_memory_is_reported(void **state)
 {
 	static const struct tokens tokens = TOKENS_LAYER;
 	struct matrix_problem problem = layer(1, &tokens, TOKENS_CHANGE_PS);
@@ -93,7 +93,7 @@ static void refuse(struct matrix_problem problem, int error)
 	assert_int_equal(lm_matrix_combine(solver, &plan), -ENOENT);
 }
 
-static void what_is_no_problem_is_refused(void **state)
+static void invalid_problems_are_refused(void **state)
 {
 	static const struct matrix_circuit far = { 1, 0, 1 }, same = { 0, 1, 1 };
 	static const struct matrix_circuit twice[] = { { 0, 0, 1 }, { 0, 2, 1 } };
@@ -137,8 +137,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_same_matrix_has_the_same_plan),
 		cmocka_unit_test(solvers_that_are_warm_take_no_memory),
-		cmocka_unit_test(no_memory_is_told),
-		cmocka_unit_test(what_is_no_problem_is_refused),
+		cmocka_unit_test(lack_of_memory_is_reported),
+		cmocka_unit_test(invalid_problems_are_refused),
 	};
 
 	return cmocka_run_group_tests(tests, open_solver, close_solver);

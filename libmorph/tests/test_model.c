@@ -57,7 +57,7 @@ static void profiles_load(void **state)
 	morph_ctx_free(ctx);
 }
 
-static void spoilt_profiles_are_refused(void **state)
+static void corrupt_profiles_are_refused(void **state)
 {
 	struct morph_ctx *ctx = fake_ctx(&fake_new()->transport);
 	struct morph_model *model;
@@ -144,7 +144,7 @@ int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(profiles_load),
-		cmocka_unit_test(spoilt_profiles_are_refused),
+		cmocka_unit_test(corrupt_profiles_are_refused),
 		cmocka_unit_test(a_transaction_states_its_model),
 	};
 

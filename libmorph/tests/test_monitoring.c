@@ -56,7 +56,7 @@ static const struct refused refused[] = {
 	  "line 2: rank 0 sends rank 1 more than 2^50 bytes" },
 };
 
-static void what_is_wrong_is_told_with_its_line(void **state)
+static void errors_name_their_line(void **state)
 {
 	char why[256];
 
@@ -79,7 +79,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(all_messages_are_added),
-		cmocka_unit_test(what_is_wrong_is_told_with_its_line),
+		cmocka_unit_test(errors_name_their_line),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

@@ -83,7 +83,7 @@ static void parts_in_scratch_are_summed_where_they_arrive(void **state)
  * A chunk that passes another GPU stays the same chunk. It uses two channels; the sends of a round
  * form one transfer.
  */
-static void what_is_passed_on_keeps_what_it_is(void **state)
+static void forwarded_chunks_keep_their_content(void **state)
 {
 	struct morph_collective *read = read_whole("msccl-twostep4.xml", 4000);
 	struct morph_transfer transfer;
@@ -346,7 +346,7 @@ static void random_rounds_come_back(void **state)
 	}
 }
 
-static void what_has_no_file_is_refused(void **state)
+static void schedules_without_a_file_form_are_refused(void **state)
 {
 	struct morph_collective *collective = begin_with(2);
 	char why[256];
@@ -379,7 +379,7 @@ static void what_has_no_file_is_refused(void **state)
 	morph_collective_free(collective);
 }
 
-static void memory_that_is_missing_for_a_file_is_told(void **state)
+static void lack_of_memory_for_a_file_is_reported(void **state)
 {
 	struct morph_collective *built = ring(3, 10);
 	char why[256] = "";
@@ -404,7 +404,7 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_ring_in_fused_steps_is_the_ring),
 		cmocka_unit_test(parts_in_scratch_are_summed_where_they_arrive),
-		cmocka_unit_test(what_is_passed_on_keeps_what_it_is),
+		cmocka_unit_test(forwarded_chunks_keep_their_content),
 		cmocka_unit_test(rings_come_back_as_they_were),
 		cmocka_unit_test(exchanges_come_back_as_they_were),
 		cmocka_unit_test(many_sums_in_a_round_stay_in_it),
@@ -412,8 +412,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(all_to_alls_come_back_as_they_were),
 		cmocka_unit_test(mixed_collectives_come_back_as_they_were),
 		cmocka_unit_test(random_rounds_come_back),
-		cmocka_unit_test(what_has_no_file_is_refused),
-		cmocka_unit_test(memory_that_is_missing_for_a_file_is_told),
+		cmocka_unit_test(schedules_without_a_file_form_are_refused),
+		cmocka_unit_test(lack_of_memory_for_a_file_is_reported),
 	};
 
 	if (argc != 2)

@@ -24,14 +24,14 @@ static const char small[] =
 	"</gpu>\n"
 	"</algo>\n";
 
-struct spoilt {
+struct corrupted {
 	long line; /* on which the first @old is */
 	const char *old, *new;
 	long ret;
 	const char *why;
 };
 
-static const struct spoilt spoilt[] = {
+static const struct corrupted corrupted[] = {
 	/* the form */
 	{ 1, "<algo", "algo", -EINVAL, "line 1: syntax error" },
 	{ 1, "<algo", "<!DOCTYPE x [<!ENTITY a 'b'>]><algo", -EINVAL,
@@ -124,7 +124,7 @@ static const struct spoilt spoilt[] = {
 };
 
 /* Replace @old on that line of the text. */
-static char *spoil(const struct spoilt *how, size_t *length)
+static char *corrupt(const struct corrupted *how, size_t *length)
 {
 	const char *line = small, *found;
 	char *text = malloc(sizeof(small) + 256);
@@ -139,7 +139,7 @@ static char *spoil(const struct spoilt *how, size_t *length)
 	return text;
 }
 
-static void what_is_wrong_is_told_with_its_line(void **state)
+static void errors_name_their_line(void **state)
 {
 	struct morph_collective *collective = empty_collective();
 	unsigned int wrong = 0;
@@ -149,15 +149,15 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 	assert_int_equal(
 		morph_msccl_read(collective, small, sizeof(small) - 1, 8, why, sizeof(why)), 0);
 	assert_done(collective);
-	for (size_t at = 0; at < sizeof(spoilt) / sizeof(*spoilt); at++) {
+	for (size_t at = 0; at < sizeof(corrupted) / sizeof(*corrupted); at++) {
 		size_t length;
-		char *text = spoil(&spoilt[at], &length);
+		char *text = corrupt(&corrupted[at], &length);
 		int ret;
 
 		strcpy(why, "");
 		ret = morph_msccl_read(collective, text, length, 8, why, sizeof(why));
-		if (ret != spoilt[at].ret || strcmp(why, spoilt[at].why) != 0)
-			wrong += printf("'%s': %d, %s\n", spoilt[at].new, ret, why) > 0;
+		if (ret != corrupted[at].ret || strcmp(why, corrupted[at].why) != 0)
+			wrong += printf("'%s': %d, %s\n", corrupted[at].new, ret, why) > 0;
 		assert_int_equal(morph_msccl_read(collective, text, length, 8, NULL, 0), ret);
 		free(text);
 	}
@@ -217,7 +217,7 @@ static const struct {
 	  "line 4: input 0 of gpu 0 ends at 2 of 3 gpus" },
 };
 
-static void what_collectives_do_not_do_is_told_with_its_line(void **state)
+static void unsupported_collectives_are_refused_with_their_line(void **state)
 {
 	struct morph_collective *collective = empty_collective();
 	char why[256];
@@ -233,7 +233,7 @@ static void what_collectives_do_not_do_is_told_with_its_line(void **state)
 }
 
 /* No part of a file is a complete file. */
-static void what_is_cut_off_is_refused(void **state)
+static void truncated_files_are_refused(void **state)
 {
 	struct morph_collective *collective = empty_collective();
 	char why[256];
@@ -253,7 +253,7 @@ static void what_is_cut_off_is_refused(void **state)
 }
 
 /* A chunk that is summed with itself, and other programs that are no collectives. */
-static void what_is_summed_twice_is_refused(void **state)
+static void double_sums_are_refused(void **state)
 {
 	static const char *const steps[] = {
 		("<step s='0' type='cpy' srcbuf='i' srcoff='0' dstbuf='s' dstoff='0' cnt='1'/>"
@@ -341,7 +341,7 @@ static void write_moves(char *text, unsigned int gpus, const struct move *moves,
 }
 
 /* The only error is a sum with missing or repeated input. */
-static void sums_that_lack_parts_or_have_them_twice_are_told_with_their_line(void **state)
+static void incomplete_and_double_sums_are_refused_with_their_line(void **state)
 {
 	static const struct {
 		unsigned int gpus, count,
@@ -390,7 +390,7 @@ static void sums_that_lack_parts_or_have_them_twice_are_told_with_their_line(voi
 	morph_collective_free(collective);
 }
 
-static void memory_that_is_missing_is_told(void **state)
+static void lack_of_memory_is_reported(void **state)
 {
 	struct morph_collective *collective = empty_collective();
 	char why[256] = "";
@@ -413,12 +413,12 @@ static void memory_that_is_missing_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_wrong_is_told_with_its_line),
-		cmocka_unit_test(what_collectives_do_not_do_is_told_with_its_line),
-		cmocka_unit_test(what_is_cut_off_is_refused),
-		cmocka_unit_test(what_is_summed_twice_is_refused),
-		cmocka_unit_test(sums_that_lack_parts_or_have_them_twice_are_told_with_their_line),
-		cmocka_unit_test(memory_that_is_missing_is_told),
+		cmocka_unit_test(errors_name_their_line),
+		cmocka_unit_test(unsupported_collectives_are_refused_with_their_line),
+		cmocka_unit_test(truncated_files_are_refused),
+		cmocka_unit_test(double_sums_are_refused),
+		cmocka_unit_test(incomplete_and_double_sums_are_refused_with_their_line),
+		cmocka_unit_test(lack_of_memory_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

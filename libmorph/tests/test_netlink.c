@@ -342,7 +342,7 @@ static void refusals_are_read_in_every_form(void **state)
 }
 
 /* Offsets of no known attribute give no name. */
-static void what_can_not_be_named_is_left_out(void **state)
+static void attributes_without_a_name_are_omitted(void **state)
 {
 	static const struct {
 		uint32_t at, missing, in;
@@ -414,7 +414,7 @@ static void answer_strange_family(struct fake *kernel, const struct nlmsghdr *re
 	fake_ack(kernel);
 }
 
-static void a_family_that_is_not_there_is_said_to_be(void **state)
+static void a_missing_family_is_reported(void **state)
 {
 	struct morph_monitor *monitor;
 
@@ -484,7 +484,7 @@ static void a_large_slice_may_go_away_while_it_is_read(void **state)
 
 /* ------------------------------------------------------------------ the real */
 
-static void a_kernel_without_the_module_says_so(void **state)
+static void a_missing_module_is_reported(void **state)
 {
 	struct morph_ctx *real;
 	struct morph_list *list;
@@ -519,13 +519,12 @@ int main(void)
 		cmocka_unit_test_setup_teardown(answer_before_an_error_is_none, begin, end),
 		cmocka_unit_test_setup_teardown(numbers_come_in_every_width, begin, end),
 		cmocka_unit_test_setup_teardown(refusals_are_read_in_every_form, begin, end),
-		cmocka_unit_test_setup_teardown(what_can_not_be_named_is_left_out, begin, end),
-		cmocka_unit_test_setup_teardown(a_family_that_is_not_there_is_said_to_be, begin,
-						end),
+		cmocka_unit_test_setup_teardown(attributes_without_a_name_are_omitted, begin, end),
+		cmocka_unit_test_setup_teardown(a_missing_family_is_reported, begin, end),
 		cmocka_unit_test_setup_teardown(fabrics_may_be_at_different_seqs, begin, end),
 		cmocka_unit_test_setup_teardown(a_large_slice_may_go_away_while_it_is_read, begin,
 						end),
-		cmocka_unit_test(a_kernel_without_the_module_says_so),
+		cmocka_unit_test(a_missing_module_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

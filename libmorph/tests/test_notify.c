@@ -62,7 +62,7 @@ static void an_overrun_is_an_object(void **state)
 }
 
 /* One read returns 64 notifications. The report of the loss follows the last stored one. */
-static void an_overrun_is_told_when_the_socket_is_empty(void **state)
+static void an_overrun_is_reported_when_the_socket_is_empty(void **state)
 {
 	struct morph_monitor *monitor;
 	struct morph_list *list;
@@ -103,7 +103,7 @@ static size_t drain(struct morph_monitor *monitor, bool *lost)
 	return count;
 }
 
-static void what_there_is_no_memory_for_counts_as_lost(void **state)
+static void notifications_without_memory_count_as_lost(void **state)
 {
 	struct morph_monitor *monitor;
 	struct morph_list *list;
@@ -127,7 +127,7 @@ static void what_there_is_no_memory_for_counts_as_lost(void **state)
 	morph_monitor_free(monitor);
 }
 
-static void a_loss_is_told_although_memory_was_short(void **state)
+static void a_loss_is_reported_despite_lack_of_memory(void **state)
 {
 	struct morph_monitor *monitor;
 	struct morph_list *list;
@@ -305,11 +305,11 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(an_overrun_is_an_object, begin, end),
-		cmocka_unit_test_setup_teardown(an_overrun_is_told_when_the_socket_is_empty, begin,
+		cmocka_unit_test_setup_teardown(an_overrun_is_reported_when_the_socket_is_empty,
+						begin, end),
+		cmocka_unit_test_setup_teardown(notifications_without_memory_count_as_lost, begin,
 						end),
-		cmocka_unit_test_setup_teardown(what_there_is_no_memory_for_counts_as_lost, begin,
-						end),
-		cmocka_unit_test_setup_teardown(a_loss_is_told_although_memory_was_short, begin,
+		cmocka_unit_test_setup_teardown(a_loss_is_reported_despite_lack_of_memory, begin,
 						end),
 		cmocka_unit_test_setup_teardown(a_read_may_find_nothing_it_knows, begin, end),
 		cmocka_unit_test_setup_teardown(the_end_of_a_transaction_is_waited_for, begin, end),

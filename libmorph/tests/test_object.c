@@ -39,7 +39,7 @@ static void values_come_in_the_order_of_the_schema(void **state)
 	morph_object_free(object);
 }
 
-static void a_value_has_what_its_attribute_has(void **state)
+static void a_value_has_the_content_of_its_attribute(void **state)
 {
 	struct morph_object *object = lm_object_new(MORPH_OBJECT_CIRCUIT, NULL);
 	MORPH_OPTS(morph_value, value);
@@ -74,7 +74,7 @@ static void assert_not_put(struct morph_object *object, const char *name, struct
 	assert_int_equal(morph_object_put(object, name, &value), error);
 }
 
-static void what_an_attribute_has_not_is_not_put(void **state)
+static void missing_attributes_are_not_written(void **state)
 {
 	struct morph_object *plan = morph_object_new(MORPH_OBJECT_PLAN);
 	struct morph_object *rank = morph_object_new(MORPH_OBJECT_PLAN_RANK);
@@ -123,7 +123,7 @@ static void a_list_of_values_grows(void **state)
 }
 
 /* Lists have used the whole capacity. */
-static void what_finds_no_room_is_not_put(void **state)
+static void attributes_without_space_are_not_written(void **state)
 {
 	struct morph_object *object = lm_object_new(MORPH_OBJECT_SLICE, NULL);
 	struct morph_attr attr = { .sz = sizeof(attr) };
@@ -196,7 +196,7 @@ static struct morph_object *slice_with_rank(uint32_t id, uint32_t rank)
 	return slice;
 }
 
-static void a_copy_outlives_what_it_was_made_of(void **state)
+static void a_copy_outlives_its_source(void **state)
 {
 	struct morph_object *slice = slice_with_rank(4, 17);
 	struct morph_object *copy;
@@ -241,12 +241,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(values_come_in_the_order_of_the_schema),
 		cmocka_unit_test(a_list_of_values_grows),
-		cmocka_unit_test(what_finds_no_room_is_not_put),
+		cmocka_unit_test(attributes_without_space_are_not_written),
 		cmocka_unit_test(the_last_of_a_repeated_single_value_counts),
-		cmocka_unit_test(a_value_has_what_its_attribute_has),
-		cmocka_unit_test(what_an_attribute_has_not_is_not_put),
+		cmocka_unit_test(a_value_has_the_content_of_its_attribute),
+		cmocka_unit_test(missing_attributes_are_not_written),
 		cmocka_unit_test(getters_of_another_type_answer_nothing),
-		cmocka_unit_test(a_copy_outlives_what_it_was_made_of),
+		cmocka_unit_test(a_copy_outlives_its_source),
 		cmocka_unit_test(parts_of_one_object_are_joined),
 	};
 

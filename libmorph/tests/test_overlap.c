@@ -452,7 +452,7 @@ static void each_mutant_is_found(void **state)
 
 /* ------------------------------------------------------------------- residents */
 
-static void what_is_resident_is_not_charged(void **state)
+static void resident_circuits_cost_nothing(void **state)
 {
 	const uint32_t resident[] = { 1, 2, 3, 4 };
 	struct overlap_problem problem;
@@ -469,7 +469,7 @@ static void what_is_resident_is_not_charged(void **state)
 }
 
 /* No plane with useless circuits or without circuits is ahead of another one. */
-static void what_is_of_no_use_is_as_good_as_dark(void **state)
+static void useless_circuits_count_as_dark(void **state)
 {
 	const uint32_t useless[] = { 100, 101, OVERLAP_NONE, 100 };
 	struct overlap_problem problem;
@@ -562,7 +562,7 @@ static int refusal(const struct overlap_problem *problem)
 	return lm_overlap_solve(work, problem, NULL, shares, &result);
 }
 
-static void what_is_no_problem_is_refused(void **state)
+static void invalid_problems_are_refused(void **state)
 {
 	const struct overlap_problem fine = {
 		.rounds = rounds, .count = 2, .planes = 2, .costs = { .mbps = 8000 }
@@ -634,13 +634,13 @@ int main(int argc, char **argv)
 		cmocka_unit_test(no_other_planner_ends_before),
 		cmocka_unit_test(values_are_those_that_were_published),
 		cmocka_unit_test(each_mutant_is_found),
-		cmocka_unit_test(what_is_resident_is_not_charged),
-		cmocka_unit_test(what_is_of_no_use_is_as_good_as_dark),
+		cmocka_unit_test(resident_circuits_cost_nothing),
+		cmocka_unit_test(useless_circuits_count_as_dark),
 		cmocka_unit_test(one_configuration_takes_all_planes_always),
 		cmocka_unit_test(longer_rows_of_rounds_are_planned_in_windows),
 		cmocka_unit_test(no_time_is_too_long_or_too_short),
 		cmocka_unit_test(answers_are_the_same_again_and_allocate_nothing),
-		cmocka_unit_test(what_is_no_problem_is_refused),
+		cmocka_unit_test(invalid_problems_are_refused),
 		cmocka_unit_test(without_memory_there_is_no_plan),
 	};
 

@@ -71,7 +71,7 @@ static void stages_of_training_in_three_dimensions_are_found(void **state)
 }
 
 /* A trace teaches the same as running ranks. */
-static void traces_teach_what_ranks_would(void **state)
+static void traces_teach_the_same_as_ranks(void **state)
 {
 	static const uint64_t windows[] = { 30 * MS, 7 * MS, 0, 100 * MS };
 	struct morph_phase_trace trace[16];
@@ -152,7 +152,7 @@ static void of_a_trace_that_is_refused_nothing_stays(void **state)
 	morph_phases_free(phases);
 }
 
-static void what_is_kept_of_windows_is_the_last_eight(void **state)
+static void last_eight_windows_are_kept(void **state)
 {
 	struct morph_phases *phases = new_phases(2, MORPH_PHASE_ON_DEMAND);
 	const uint32_t members[] = { 0, 1 };
@@ -186,7 +186,7 @@ static void what_is_kept_of_windows_is_the_last_eight(void **state)
  * Ranks keep step: an iteration takes its computing and its communication. On demand it also takes
  * each change; with provisioning, only the part of a change that exceeds the window.
  */
-static void of_a_change_what_is_longer_than_its_window_remains(void **state)
+static void time_beyond_the_window_of_a_change_remains(void **state)
 {
 	static const uint64_t windows[] = { 30 * MS, 7 * MS, 0, 100 * MS, 55 * MS, 20 * MS };
 	const uint64_t alone = (30 + 7 + 0 + 100 + 55 + 20 + 6 * 10) * MS;
@@ -434,7 +434,7 @@ static void more_stages_than_there_is_room_for_are_not_learned(void **state)
 /* ------------------------------------------------------------------ whatever */
 
 /* Training in which each group skips, repeats or exchanges operations. */
-static void departures_from_what_was_learned_take_time_alone(void **state)
+static void departures_from_the_learned_order_only_take_time(void **state)
 {
 	(void)state;
 	for (uint64_t seed = 0; seed < 300; seed++) {
@@ -486,7 +486,7 @@ static void without_memory_nothing_is_left_behind(void **state)
 	}
 }
 
-static void what_fails_for_memory_can_be_done_again(void **state)
+static void calls_that_lack_memory_can_be_repeated(void **state)
 {
 	const uint32_t members[] = { 0, 1, 2 };
 
@@ -529,7 +529,7 @@ static void nothing_is_allocated_while_ranks_run(void **state)
 
 /* ------------------------------------------------------------------ refused */
 
-static void what_is_no_set_of_phases_is_refused_with_the_reason(void **state)
+static void invalid_sets_of_phases_are_refused_with_the_reason(void **state)
 {
 	MORPH_OPTS(morph_phases_opts, planes, .planes = 65);
 	MORPH_OPTS(morph_phases_opts, mode, .mode = 3);
@@ -548,7 +548,7 @@ static void what_is_no_set_of_phases_is_refused_with_the_reason(void **state)
 	morph_phases_free(NULL);
 }
 
-static void what_is_no_group_or_circuit_is_refused_with_the_reason(void **state)
+static void invalid_groups_and_circuits_are_refused_with_the_reason(void **state)
 {
 	struct morph_phases *phases = new_phases(4, MORPH_PHASE_PROVISIONED);
 	const uint32_t members[] = { 0, 1, 2, 2, 4 }, twice[] = { 0, 1, 0 };
@@ -578,7 +578,7 @@ static void what_is_no_group_or_circuit_is_refused_with_the_reason(void **state)
 	morph_phases_free(phases);
 }
 
-static void what_does_not_happen_is_refused_with_the_reason(void **state)
+static void impossible_calls_are_refused_with_the_reason(void **state)
 {
 	struct morph_phases *phases = new_phases(3, MORPH_PHASE_PROVISIONED);
 	const uint32_t members[] = { 0, 1 };
@@ -631,22 +631,22 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(stages_of_training_in_three_dimensions_are_found),
-		TEST(traces_teach_what_ranks_would),
+		TEST(traces_teach_the_same_as_ranks),
 		TEST(of_a_trace_that_is_refused_nothing_stays),
-		TEST(what_is_kept_of_windows_is_the_last_eight),
-		TEST(of_a_change_what_is_longer_than_its_window_remains),
+		TEST(last_eight_windows_are_kept),
+		TEST(time_beyond_the_window_of_a_change_remains),
 		TEST(longer_delays_take_longer_and_less_where_provisioned),
 		TEST(where_changes_darken_planes_iterations_end_too),
 		TEST(reordered_missing_and_new_stages_cost_time_and_are_learned),
 		TEST(one_odd_iteration_is_not_believed),
 		TEST(more_stages_than_there_is_room_for_are_not_learned),
-		TEST(departures_from_what_was_learned_take_time_alone),
+		TEST(departures_from_the_learned_order_only_take_time),
 		TEST(without_memory_nothing_is_left_behind),
-		TEST(what_fails_for_memory_can_be_done_again),
+		TEST(calls_that_lack_memory_can_be_repeated),
 		TEST(nothing_is_allocated_while_ranks_run),
-		TEST(what_is_no_set_of_phases_is_refused_with_the_reason),
-		TEST(what_is_no_group_or_circuit_is_refused_with_the_reason),
-		TEST(what_does_not_happen_is_refused_with_the_reason),
+		TEST(invalid_sets_of_phases_are_refused_with_the_reason),
+		TEST(invalid_groups_and_circuits_are_refused_with_the_reason),
+		TEST(impossible_calls_are_refused_with_the_reason),
 	};
 
 	return cmocka_run_group_tests_name("phase", tests, NULL, NULL);

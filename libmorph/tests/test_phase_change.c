@@ -22,7 +22,7 @@ static void expect_nothing(struct morph_phases *phases)
 	assert_false(morph_phases_next(phases, &act));
 }
 
-static void what_launchers_announce_is_set_ahead(void **state)
+static void announced_phases_are_set_ahead(void **state)
 {
 	struct morph_phases *phases;
 	struct morph_phase_circuit circuit;
@@ -98,7 +98,7 @@ static void a_change_that_fails_is_asked_for_again(void **state)
 }
 
 /* The group that is ready first goes first, even if circuits of the other group are lit. */
-static void nobody_is_overtaken_for_ever(void **state)
+static void no_phase_is_overtaken_forever(void **state)
 {
 	struct morph_phases *phases;
 
@@ -216,7 +216,7 @@ static void a_group_has_one_change_at_a_time(void **state)
 	morph_phases_free(phases);
 }
 
-static void who_is_gone_is_waited_for_by_nobody(void **state)
+static void no_rank_waits_for_one_that_left(void **state)
 {
 	struct morph_phases *phases;
 
@@ -253,13 +253,13 @@ static void who_is_gone_is_waited_for_by_nobody(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(what_launchers_announce_is_set_ahead),
+		TEST(announced_phases_are_set_ahead),
 		TEST(on_demand_announcements_have_no_effect),
 		TEST(a_change_that_fails_is_asked_for_again),
-		TEST(nobody_is_overtaken_for_ever),
+		TEST(no_phase_is_overtaken_forever),
 		TEST(a_plane_that_is_to_be_changed_is_left_alone_first),
 		TEST(a_group_has_one_change_at_a_time),
-		TEST(who_is_gone_is_waited_for_by_nobody),
+		TEST(no_rank_waits_for_one_that_left),
 	};
 
 	return cmocka_run_group_tests_name("phase_change", tests, NULL, NULL);

@@ -324,7 +324,7 @@ static void phases_come_in_any_order(void **state)
 			 kernel.jumps);
 }
 
-static void who_is_in_a_phase_keeps_it(void **state)
+static void a_rank_in_a_phase_keeps_it(void **state)
 {
 	(void)state;
 	assert_int_equal(enter(0, 0, 0), 0);
@@ -342,7 +342,7 @@ static void who_is_in_a_phase_keeps_it(void **state)
 	leave(1, 1);
 }
 
-static void who_waits_for_long_asks(void **state)
+static void a_rank_that_waits_long_asks(void **state)
 {
 	(void)state;
 	assert_int_equal(enter(0, 0, 0), 0);
@@ -354,7 +354,7 @@ static void who_waits_for_long_asks(void **state)
 	leave(0, 0);
 }
 
-static void who_waits_by_himself_asks(void **state)
+static void a_rank_that_waits_alone_asks(void **state)
 {
 	(void)state;
 	assert_int_equal(morph_slice_phases_ask(ranks[0], MORPH_ASK_LIGHT), 0);
@@ -386,7 +386,7 @@ static void nothing_else_is_lit_where_one_asks_for_the_end(void **state)
 	leave(1, 1);
 }
 
-static void who_comes_back_is_waited_for_by_announcements_only(void **state)
+static void only_announced_ranks_are_waited_for(void **state)
 {
 	(void)state;
 	assert_int_equal(enter(0, 0, 0), 0);
@@ -412,7 +412,7 @@ static void who_comes_back_is_waited_for_by_announcements_only(void **state)
 	leave(0, 1);
 }
 
-static void what_was_announced_wrongly_costs_a_change(void **state)
+static void wrong_announcements_cost_a_change(void **state)
 {
 	(void)state;
 	assert_int_equal(enter(0, 0, 0), 0);
@@ -463,7 +463,7 @@ static void repairs_are_waited_for(void **state)
 	assert_int_equal(enter(0, 1, -1), -ENODEV);
 }
 
-static void what_has_failed_for_good_is_not_entered(void **state)
+static void phases_that_failed_for_good_are_not_entered(void **state)
 {
 	(void)state;
 	assert_int_equal(enter(0, 0, 0), 0);
@@ -483,7 +483,7 @@ static void what_has_failed_for_good_is_not_entered(void **state)
 }
 
 /* Many ranks look during the wait. Afterwards each call looks once. */
-static void what_has_failed_is_waited_for_once(void **state)
+static void failed_phases_are_waited_for_once(void **state)
 {
 	uint32_t before;
 
@@ -510,7 +510,7 @@ static void what_has_failed_is_waited_for_once(void **state)
 }
 
 /* The rank inside can wait for the arriving one. */
-static void a_phase_that_has_stopped_is_lit_anew_beside_who_is_in_it(void **state)
+static void a_stopped_phase_is_lit_again_beside_its_ranks(void **state)
 {
 	(void)state;
 	assert_int_equal(enter(0, 0, 0), 0);
@@ -544,7 +544,7 @@ static void phases_that_are_freed_are_left_by_children_too(void **state)
 	assert_int_equal(waitpid(child, NULL, 0), child);
 }
 
-static void what_breaks_in_a_change_is_waited_for(void **state)
+static void failures_during_a_change_are_waited_for(void **state)
 {
 	(void)state;
 	assert_int_equal(enter(0, 0, 0), 0);
@@ -585,7 +585,7 @@ static void a_phase_that_fails_is_tried_again(void **state)
 	leave(1, 1);
 }
 
-static void unloaded_when_nobody_is_in_a_phase(void **state)
+static void phases_without_ranks_are_unloaded(void **state)
 {
 	(void)state;
 	assert_int_equal(enter(1, 2, 0), 0);
@@ -666,21 +666,21 @@ int main(void)
 		TEST(nothing_is_lit_before_it_is_entered),
 		TEST(the_phase_after_is_a_step),
 		TEST(phases_come_in_any_order),
-		TEST(who_is_in_a_phase_keeps_it),
-		TEST(who_waits_for_long_asks),
-		TEST(who_waits_by_himself_asks),
+		TEST(a_rank_in_a_phase_keeps_it),
+		TEST(a_rank_that_waits_long_asks),
+		TEST(a_rank_that_waits_alone_asks),
 		TEST(nothing_else_is_lit_where_one_asks_for_the_end),
-		TEST(who_comes_back_is_waited_for_by_announcements_only),
-		TEST(what_was_announced_wrongly_costs_a_change),
+		TEST(only_announced_ranks_are_waited_for),
+		TEST(wrong_announcements_cost_a_change),
 		TEST(a_rank_that_is_gone_is_in_no_phase),
 		TEST(repairs_are_waited_for),
-		TEST(what_has_failed_for_good_is_not_entered),
-		TEST(what_has_failed_is_waited_for_once),
-		TEST(a_phase_that_has_stopped_is_lit_anew_beside_who_is_in_it),
+		TEST(phases_that_failed_for_good_are_not_entered),
+		TEST(failed_phases_are_waited_for_once),
+		TEST(a_stopped_phase_is_lit_again_beside_its_ranks),
 		TEST(phases_that_are_freed_are_left_by_children_too),
-		TEST(what_breaks_in_a_change_is_waited_for),
+		TEST(failures_during_a_change_are_waited_for),
 		TEST(a_phase_that_fails_is_tried_again),
-		TEST(unloaded_when_nobody_is_in_a_phase),
+		TEST(phases_without_ranks_are_unloaded),
 		TEST(mistakes_are_named),
 		TEST(without_memory_nothing_is_joined),
 		TEST(without_memory_nothing_is_loaded),

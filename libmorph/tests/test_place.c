@@ -56,7 +56,7 @@ static void whatever_is_answered_is_so(void **state)
 	assert_true(tally.verdicts[2] > 20);
 }
 
-static void what_was_taken_is_given_back(void **state)
+static void taken_resources_are_released(void **state)
 {
 	struct bench *bench = *state;
 	size_t bytes = (size_t)morph_ledger_write(bench->ledger, NULL, 0);
@@ -154,7 +154,7 @@ static void an_empty_rack_takes_a_box(void **state)
 }
 
 /* Every other accelerator along each dimension is free, so that no two are neighbours. */
-static void what_no_box_takes_is_stitched(void **state)
+static void requests_without_a_box_are_stitched(void **state)
 {
 	struct bench *bench = *state;
 
@@ -286,7 +286,7 @@ static void a_box_breaks_no_server_that_is_wanted_whole(void **state)
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 }
 
-static void what_fills_no_servers_has_none_whole(void **state)
+static void requests_that_fill_no_servers_have_no_whole_server(void **state)
 {
 	struct bench *bench = *state;
 
@@ -406,7 +406,7 @@ static void placing_again_allocates_nothing(void **state)
 
 /* ------------------------------------------------------------------- bad input */
 
-static void what_no_rack_can_do_is_said(void **state)
+static void impossible_requests_are_reported(void **state)
 {
 	struct bench *bench = *state;
 
@@ -484,7 +484,7 @@ static void wrong_entries_are_refused(void **state)
 	assert_int_equal(morph_ledger_load(ledger, 0, 1 << 16), -EINVAL);
 }
 
-static void what_is_marked_is_not_used(void **state)
+static void marked_hardware_is_not_used(void **state)
 {
 	struct bench *bench = *state;
 	const uint32_t *section = (const uint32_t *)(const void *)(rack_profile + 168 + 2 * 16);
@@ -504,7 +504,7 @@ static void what_is_marked_is_not_used(void **state)
 }
 
 /* Spares whose role has changed. The rack has eight, in two servers beside the torus. */
-static void who_is_a_spare_is_the_ledger_s_to_say(void **state)
+static void spares_are_those_of_the_ledger(void **state)
 {
 	struct bench *bench = *state;
 
@@ -527,7 +527,7 @@ static void who_is_a_spare_is_the_ledger_s_to_say(void **state)
 	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_STITCHED);
 }
 
-static void only_what_is_free_is_taken(void **state)
+static void only_free_resources_are_taken(void **state)
 {
 	struct bench *bench = *state;
 
@@ -551,29 +551,29 @@ int main(int argc, char **argv)
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, placing_setup, placing_teardown)
 		TEST(whatever_is_answered_is_so),
-		TEST(what_was_taken_is_given_back),
+		TEST(taken_resources_are_released),
 		TEST(refusals_for_want_of_fibres_are_proven),
 		TEST(small_rings_and_meshes_are_decided),
 		TEST(an_empty_rack_takes_a_box),
-		TEST(what_no_box_takes_is_stitched),
+		TEST(requests_without_a_box_are_stitched),
 		TEST(objectives_differ),
 		TEST(transit_can_be_forbidden),
 		TEST(light_may_end_where_it_may_not_cross),
 		TEST(servers_are_shared_unless_they_are_wanted_whole),
 		TEST(of_shared_servers_whole_ones_prove_nothing),
 		TEST(a_box_breaks_no_server_that_is_wanted_whole),
-		TEST(what_fills_no_servers_has_none_whole),
+		TEST(requests_that_fill_no_servers_have_no_whole_server),
 		TEST(placing_again_allocates_nothing),
 		TEST(a_search_without_steps_is_undecided),
 		TEST(too_few_accelerators_are_counted),
 		TEST(without_memory_nothing_is_planned),
-		TEST(what_no_rack_can_do_is_said),
+		TEST(impossible_requests_are_reported),
 		TEST(wrong_requests_are_refused),
 		TEST(a_single_rack_has_none_to_cross_to),
 		TEST(wrong_entries_are_refused),
-		TEST(what_is_marked_is_not_used),
-		TEST(who_is_a_spare_is_the_ledger_s_to_say),
-		TEST(only_what_is_free_is_taken),
+		TEST(marked_hardware_is_not_used),
+		TEST(spares_are_those_of_the_ledger),
+		TEST(only_free_resources_are_taken),
 #undef TEST
 	};
 

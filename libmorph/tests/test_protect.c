@@ -228,7 +228,7 @@ static void open_link(struct bench *bench, uint32_t from, uint32_t to, uint32_t 
  * must give way to the flow to 5. Then there is none to 13, and 2 and 3 are on the spare's side of
  * the cut.
  */
-static void a_flow_that_gives_way_is_given_back(void **state)
+static void a_displaced_flow_is_restored(void **state)
 {
 	struct bench *bench = *state;
 	struct morph_protection *protection = new_protection(bench);
@@ -372,7 +372,7 @@ static void told_are_spares_of(const struct morph_protection *protection, uint32
 		assert_int_equal(told.spare[rank], morph_protection_spare(protection, rank));
 }
 
-static void spares_are_told_to_the_kernel(void **state)
+static void spares_are_sent_to_the_kernel(void **state)
 {
 	struct bench *bench = *state;
 	struct fake *fake = fake_new();
@@ -468,9 +468,9 @@ int main(int argc, char **argv)
 		TEST(a_refusal_names_the_servers_of_the_cut),
 		TEST(a_server_alone_needs_no_fibres),
 		TEST(bad_input_is_refused_with_its_reason),
-		TEST(a_flow_that_gives_way_is_given_back),
+		TEST(a_displaced_flow_is_restored),
 		TEST(a_search_that_takes_too_long_is_given_up),
-		TEST(spares_are_told_to_the_kernel),
+		TEST(spares_are_sent_to_the_kernel),
 		TEST(protecting_again_allocates_nothing),
 		TEST(a_protection_without_memory_leaves_no_trace),
 #undef TEST

@@ -35,8 +35,8 @@ static uint32_t any_rank(const struct morph_protection *protection, uint64_t *se
 }
 
 /* Corrupt a protection or its ledger, so that the protection is invalid. */
-static void spoil(const struct shield *shield, const struct morph_protection *protection,
-		  const struct morph_plan *plan, uint64_t *seed)
+static void corrupt(const struct shield *shield, const struct morph_protection *protection,
+		    const struct morph_plan *plan, uint64_t *seed)
 {
 	struct parts it = find_parts(shield);
 	uint32_t number = any_rank(protection, seed), other;
@@ -129,7 +129,7 @@ static void mutants_of_protections_are_rejected(void **state)
 				struct shield shield;
 
 				shield_write(corner.bench, corner.plans[at], protection, &shield);
-				spoil(&shield, protection, corner.plans[at], &seed);
+				corrupt(&shield, protection, corner.plans[at], &seed);
 				if (!morph_check_protection(&shield.input, report, sizeof(report)))
 					fail_msg("mutant %u was taken for a protection", mutants);
 				assert_string_not_equal(report, "");
@@ -157,8 +157,8 @@ static void open_cut(const struct morph_ledger *ledger, const struct parts *it,
 	}
 }
 
-static void spoil_refusal(const struct shield *shield, const struct morph_protection *protection,
-			  const struct morph_ledger *ledger, uint64_t *seed)
+static void corrupt_refusal(const struct shield *shield, const struct morph_protection *protection,
+			    const struct morph_ledger *ledger, uint64_t *seed)
 {
 	uint32_t one = random_below(seed, protection->refusals.count);
 	const struct spare_refusal *refusal = &protection->refusals.list[one];
@@ -217,7 +217,7 @@ static void mutants_of_refusals_are_rejected(void **state)
 			if (!protection->refusals.count)
 				continue;
 			shield_write(corner.bench, corner.plans[at], protection, &shield);
-			spoil_refusal(&shield, protection, corner.bench->ledger, &seed);
+			corrupt_refusal(&shield, protection, corner.bench->ledger, &seed);
 			if (!morph_check_protection(&shield.input, report, sizeof(report)))
 				fail_msg("mutant %u was taken for a proof", mutants);
 			shield_free(&shield);

@@ -275,7 +275,7 @@ static void expect_devices(const char *expected)
 	morph_list_free(list);
 }
 
-static void devices_are_what_udev_knows(void **state)
+static void devices_are_those_of_udev(void **state)
 {
 	(void)state;
 	expect_devices(
@@ -358,8 +358,7 @@ int main(void)
 		cmocka_unit_test_setup_teardown(other_programs_are_not_listened_to, begin, end),
 		cmocka_unit_test_setup_teardown(notifications_have_their_own_buffer, begin, end),
 		cmocka_unit_test_setup_teardown(sockets_are_opened_or_not, begin, end),
-		cmocka_unit_test_setup_teardown(devices_are_what_udev_knows, begin_nodes,
-						end_nodes),
+		cmocka_unit_test_setup_teardown(devices_are_those_of_udev, begin_nodes, end_nodes),
 		cmocka_unit_test_setup_teardown(devices_are_the_nodes_where_udev_is_not,
 						begin_nodes, end_nodes),
 		cmocka_unit_test_setup_teardown(devices_are_listed_whole_or_not, begin_nodes,

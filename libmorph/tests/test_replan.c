@@ -5,7 +5,7 @@
  */
 #include "../internal/planner.h"
 #include "faults.h"
-#include "spoiling.h"
+#include "corruption.h"
 
 #include "../bench/replan_exact.h"
 #include "../bench/random.h"
@@ -68,7 +68,7 @@ static uint32_t make_good(const struct lossy *lossy, struct morph_schedule *sche
 		assert_infeasible(lossy, schedule);
 	if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
 		return morph_schedule_verdict(schedule);
-	assert_sound(lossy->collective, lossy->delay, lossy->planes, NULL, schedule);
+	assert_valid(lossy->collective, lossy->delay, lossy->planes, NULL, schedule);
 	assert_unused(lossy, schedule);
 	assert_true(replanned->changed >= replanned->lost);
 	return MORPH_FEASIBLE;
@@ -162,7 +162,7 @@ static void several_ports_are_made_good(void **state)
 }
 
 /* Inserted waits do not hide the corruption. */
-static void what_was_spoilt_is_rejected(void **state)
+static void corrupt_plans_are_rejected(void **state)
 {
 	static const struct lossy_range range = { 2, 12, 1, 6, MOST_LOSSES };
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
@@ -178,7 +178,7 @@ static void what_was_spoilt_is_rejected(void **state)
 			struct written written = write_schedule(lossy.collective, lossy.delay,
 								lossy.planes, NULL, schedule);
 
-			rejected += assert_spoilt_are_rejected(&written, seed, 30, NULL);
+			rejected += assert_corrupted_are_rejected(&written, seed, 30, NULL);
 			forget_written(&written);
 		}
 		lossy_free(&lossy);
@@ -188,7 +188,7 @@ static void what_was_spoilt_is_rejected(void **state)
 }
 
 /* Ports of circuits lit at the start can be lost, too. */
-static void what_follows_another_is_made_good(void **state)
+static void schedules_after_another_are_replanned(void **state)
 {
 	static const struct lossy_range range = { 2, 12, 1, 6, MOST_LOSSES };
 	struct morph_schedule *next = morph_schedule_new(ctx), *schedule = morph_schedule_new(ctx);
@@ -218,7 +218,7 @@ static void what_follows_another_is_made_good(void **state)
 
 				if (check_written(&written, report))
 					fail_msg("seed %llu: %s", (unsigned long long)seed, report);
-				rejected += assert_spoilt_are_rejected(&written, seed, 15, NULL);
+				rejected += assert_corrupted_are_rejected(&written, seed, 15, NULL);
 				forget_written(&written);
 			}
 		}
@@ -291,7 +291,7 @@ static void plan_rounds(struct lossy *lossy, uint32_t policy, uint32_t planes,
  * Data of two planes goes over the remaining one and takes longer. Without that one there is no
  * schedule.
  */
-static void what_is_left_is_shared(void **state)
+static void remaining_sends_are_shared(void **state)
 {
 	static const uint32_t pairs[][2] = { { 0, 1 } };
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
@@ -324,7 +324,7 @@ static void what_is_left_is_shared(void **state)
 }
 
 /* Holds that end before the loss are unchanged; without a loss, all are. */
-static void what_was_before_stays(void **state)
+static void earlier_sends_stay(void **state)
 {
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 4, .policy = MORPH_POLICY_EACH_ROUND);
@@ -442,7 +442,7 @@ static void other_rounds_are_refused(void **state)
 }
 
 /* The same for schedules that begin with the lit circuits of another schedule. */
-static void what_is_lit_at_first_is_made_good(void **state)
+static void lost_initial_circuits_are_replaced(void **state)
 {
 	static const struct lossy_range range = { 3, 16, 1, 8, 3 };
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
@@ -465,7 +465,7 @@ static void what_is_lit_at_first_is_made_good(void **state)
 							       lossy.delay, &lossy.opts, NULL),
 					 0);
 			if (morph_schedule_verdict(schedule) == MORPH_FEASIBLE) {
-				assert_sound(lossy.collective, lossy.delay, lossy.planes,
+				assert_valid(lossy.collective, lossy.delay, lossy.planes,
 					     lossy.schedule, schedule);
 				assert_unused(&lossy, schedule);
 				sound++;
@@ -479,7 +479,7 @@ static void what_is_lit_at_first_is_made_good(void **state)
 }
 
 /* Each failed allocation is reported, and the next call succeeds. */
-static void memory_that_fails_is_told(void **state)
+static void failed_allocations_are_reported(void **state)
 {
 	static const struct lossy_range range = { 8, 8, 2, 3, 3 };
 	uint32_t struck = 0;
@@ -546,7 +546,7 @@ static void nothing_goes_to_a_plane_that_changes_meanwhile(void **state)
 		assert_int_equal(
 			morph_schedule_replan(schedule, old, collective, delay, &lost, NULL), 0);
 		if (morph_schedule_verdict(schedule) == MORPH_FEASIBLE)
-			assert_sound(collective, delay, 2, NULL, schedule);
+			assert_valid(collective, delay, 2, NULL, schedule);
 	}
 	morph_delay_free(delay);
 	morph_collective_free(collective);
@@ -560,15 +560,15 @@ int main(void)
 		cmocka_unit_test(one_port_changes_the_least),
 		cmocka_unit_test(one_port_of_few_changes_the_least),
 		cmocka_unit_test(several_ports_are_made_good),
-		cmocka_unit_test(what_was_spoilt_is_rejected),
-		cmocka_unit_test(what_follows_another_is_made_good),
+		cmocka_unit_test(corrupt_plans_are_rejected),
+		cmocka_unit_test(schedules_after_another_are_replanned),
 		cmocka_unit_test(every_allocation_may_fail),
-		cmocka_unit_test(what_is_left_is_shared),
-		cmocka_unit_test(what_was_before_stays),
+		cmocka_unit_test(remaining_sends_are_shared),
+		cmocka_unit_test(earlier_sends_stay),
 		cmocka_unit_test(bad_losses_are_refused),
 		cmocka_unit_test(other_rounds_are_refused),
-		cmocka_unit_test(what_is_lit_at_first_is_made_good),
-		cmocka_unit_test(memory_that_fails_is_told),
+		cmocka_unit_test(lost_initial_circuits_are_replaced),
+		cmocka_unit_test(failed_allocations_are_reported),
 		cmocka_unit_test(nothing_goes_to_a_plane_that_changes_meanwhile),
 	};
 

@@ -80,7 +80,7 @@ static void make_flows(uint64_t *seed, uint32_t running, uint32_t wanted)
 }
 
 /* Each flow has a path from its beginning to its end, and no link exceeds its capacity. */
-static void check_ways(void)
+static void check_paths(void)
 {
 	struct net left = reroute->room;
 
@@ -120,7 +120,7 @@ static bool have_ways(void)
 
 	switch (lm_reroute_exhaust(reroute, UINT32_MAX, &steps)) {
 	case ROUTES_FOUND:
-		check_ways();
+		check_paths();
 		return true;
 	default:
 		return false;
@@ -129,7 +129,7 @@ static bool have_ways(void)
 
 /* ---------------------------------------------------------------------- proofs */
 
-static void what_is_refuted_has_no_ways(void **state)
+static void refuted_requests_have_no_routes(void **state)
 {
 	uint32_t refuted = 0, have = 0, doubts = 0;
 	uint64_t seed = 1;
@@ -218,7 +218,7 @@ static void a_refutation_needs_no_room_among_the_metrics(void **state)
 }
 
 /* Hops refute a request without any path. */
-static void what_is_apart_is_refuted(void **state)
+static void disconnected_requests_are_refuted(void **state)
 {
 	(void)state;
 	lm_net_init(&reroute->room, 3);
@@ -233,7 +233,7 @@ static void what_is_apart_is_refuted(void **state)
 }
 
 /* Running circuits can stay and keep their link, or take another path and leave it. */
-static void what_runs_is_in_the_way_while_it_stays(void **state)
+static void running_circuits_block_while_they_stay(void **state)
 {
 	(void)state;
 	lm_net_init(&reroute->room, 3);
@@ -263,7 +263,7 @@ static void what_runs_is_in_the_way_while_it_stays(void **state)
  * If negotiation between circuits does not end, the paths of their fractional shares lead to a
  * solution.
  */
-static void shares_show_the_ways_that_negotiation_misses(void **state)
+static void fractional_routes_find_routes_that_negotiation_misses(void **state)
 {
 	uint32_t shown = 0, missed = 0;
 	uint64_t seed = 5;
@@ -273,13 +273,13 @@ static void shares_show_the_ways_that_negotiation_misses(void **state)
 		make_net(&seed, 2 * SITES, 2 * SITES);
 		make_flows(&seed, 2 * SITES, SITES + random_below(&seed, 2 * SITES));
 		if (lm_reroute_negotiate(reroute)) {
-			check_ways();
+			check_paths();
 			continue;
 		}
 		if (lm_reroute_refuted(reroute) || lm_reroute_refute(reroute))
 			continue;
 		if (lm_reroute_negotiate_shares(reroute)) {
-			check_ways();
+			check_paths();
 			shown++;
 		} else {
 			missed++;
@@ -290,7 +290,7 @@ static void shares_show_the_ways_that_negotiation_misses(void **state)
 }
 
 /* Many paths of many bundles: paths beyond the capacity are not lost, and the answer is valid. */
-static void more_ways_than_there_is_room_for(void **state)
+static void too_many_routes_are_refused(void **state)
 {
 	uint64_t seed = 6;
 
@@ -306,7 +306,7 @@ static void more_ways_than_there_is_room_for(void **state)
 	assert_false(lm_reroute_refute(reroute));
 	assert_int_equal(reroute->shares_count, REROUTE_SHARES);
 	assert_true(lm_reroute_negotiate_shares(reroute));
-	check_ways();
+	check_paths();
 }
 
 static int begin_all(void **state)
@@ -326,14 +326,14 @@ static int end_all(void **state)
 int main(void)
 {
 	static const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_refuted_has_no_ways),
+		cmocka_unit_test(refuted_requests_have_no_routes),
 		cmocka_unit_test(every_cut_that_is_violated_is_found),
 		cmocka_unit_test(most_cuts_are_zeros_and_ones),
 		cmocka_unit_test(a_refutation_needs_no_room_among_the_metrics),
-		cmocka_unit_test(what_is_apart_is_refuted),
-		cmocka_unit_test(what_runs_is_in_the_way_while_it_stays),
-		cmocka_unit_test(shares_show_the_ways_that_negotiation_misses),
-		cmocka_unit_test(more_ways_than_there_is_room_for),
+		cmocka_unit_test(disconnected_requests_are_refuted),
+		cmocka_unit_test(running_circuits_block_while_they_stay),
+		cmocka_unit_test(fractional_routes_find_routes_that_negotiation_misses),
+		cmocka_unit_test(too_many_routes_are_refused),
 	};
 
 	return cmocka_run_group_tests_name("reroute", tests, begin_all, end_all);

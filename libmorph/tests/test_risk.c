@@ -150,7 +150,7 @@ static void published_rates_need_one_spare_less_than_is_published(void **state)
 	check_published(16, 0.03, 0.05, (double[]){ 0.479, 0.132, 0.024, 0.003 }, 3, 2);
 }
 
-static void spares_are_told_by_both_rules(void **state)
+static void spares_are_computed_by_both_rules(void **state)
 {
 	MORPH_OPTS(morph_spare_count, spares);
 	struct morph_risk *risk = morph_risk_new(ctx);
@@ -256,7 +256,7 @@ static void nested_supplies_are_solved_for_64_servers(void **state)
 		assert_non_null(strstr(morph_error_text(ctx), words)); \
 	} while (0)
 
-static void what_is_no_model_is_refused_with_the_reason(void **state)
+static void invalid_models_are_refused_with_the_reason(void **state)
 {
 	MORPH_OPTS(morph_spare_count, spares);
 	struct morph_risk *risk = morph_risk_new(ctx);
@@ -330,10 +330,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		TEST(small_racks_are_as_by_trying_everything),
 		TEST(published_rates_need_one_spare_less_than_is_published),
-		TEST(spares_are_told_by_both_rules),
+		TEST(spares_are_computed_by_both_rules),
 		TEST(fibres_of_a_torus_are_exact),
 		TEST(nested_supplies_are_solved_for_64_servers),
-		TEST(what_is_no_model_is_refused_with_the_reason),
+		TEST(invalid_models_are_refused_with_the_reason),
 		TEST(servers_that_share_with_too_many_are_refused),
 		TEST(models_that_are_too_large_are_refused),
 		TEST(rates_become_shares_of_time),

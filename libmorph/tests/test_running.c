@@ -115,7 +115,7 @@ static void expect_refused(uint32_t step, uint32_t circuit, const char *text)
 	morph_steps_free(steps);
 }
 
-static void a_refusal_names_what_can_not_be(void **state)
+static void a_refusal_names_its_cause(void **state)
 {
 	(void)state;
 	expect_refused(1, 0,
@@ -167,7 +167,7 @@ static void schedules_are_gone_through(void **state)
 }
 
 /* A program with a smaller structure gets the members that it knows. */
-static void where_it_is_may_be_told_in_part(void **state)
+static void a_short_structure_is_filled_in_part(void **state)
 {
 	struct morph_schedule_at at = { .sz = offsetof(struct morph_schedule_at, seq), .seq = 5 };
 
@@ -180,7 +180,7 @@ static void where_it_is_may_be_told_in_part(void **state)
 }
 
 /* Each request is sent once. The caller decides about repetitions. */
-static void what_is_refused_is_told(void **state)
+static void refusals_are_reported(void **state)
 {
 	MORPH_OPTS(morph_schedule_at, at, .position = 77);
 
@@ -252,7 +252,7 @@ static void a_schedule_that_grows_is_given_up(void **state)
 	assert_null(object);
 }
 
-static void events_tell_of_schedules(void **state)
+static void events_report_schedules(void **state)
 {
 	struct morph_event event = {
 		.size = sizeof(event),
@@ -319,7 +319,7 @@ static void a_ring_that_is_not_mapped_is_closed(void **state)
 	assert_int_equal(stepping.closed, 1);
 }
 
-static void what_is_asked_is_answered_lap_after_lap(void **state)
+static void requests_are_answered_in_each_lap(void **state)
 {
 	MORPH_OPTS(morph_queue_open_opts, opts, .entries = 8, .idle_ns = 5, .rate = 7);
 	MORPH_OPTS(morph_queue_answer, answer);
@@ -395,7 +395,7 @@ static void a_ring_is_full_in_the_end(void **state)
 	morph_queue_close(ring);
 }
 
-static void rings_that_have_stopped_say_so(void **state)
+static void stopped_queues_report_it(void **state)
 {
 	MORPH_OPTS(morph_queue_status, status);
 	MORPH_OPTS(morph_queue_answer, answer);
@@ -553,7 +553,7 @@ static void *write_state(void *unused)
 	return NULL;
 }
 
-static void what_is_read_is_of_one_instant(void **state)
+static void a_read_is_consistent(void **state)
 {
 	MORPH_OPTS(morph_state_slice, whole);
 	struct morph_state_pair pair = { 0 };
@@ -671,26 +671,26 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		TEST(steps_reach_the_kernel),
-		TEST(a_refusal_names_what_can_not_be),
+		TEST(a_refusal_names_its_cause),
 		TEST(schedules_are_gone_through),
-		TEST(where_it_is_may_be_told_in_part),
-		TEST(what_is_refused_is_told),
+		TEST(a_short_structure_is_filled_in_part),
+		TEST(refusals_are_reported),
 		TEST(schedules_are_read),
 		TEST(all_schedules_are_read),
 		TEST(a_schedule_that_grows_is_given_up),
-		TEST(events_tell_of_schedules),
+		TEST(events_report_schedules),
 		TEST(rings_refuse_nonsense),
 		TEST(a_ring_that_is_not_mapped_is_closed),
-		TEST(what_is_asked_is_answered_lap_after_lap),
+		TEST(requests_are_answered_in_each_lap),
 		TEST(entries_that_mean_nothing_are_not_written),
 		TEST(a_ring_is_full_in_the_end),
-		TEST(rings_that_have_stopped_say_so),
+		TEST(stopped_queues_report_it),
 		TEST(waking_may_fail),
 		TEST(memory_may_be_the_callers),
 		TEST(state_is_read),
 		TEST(a_state_that_is_always_written_is_given_up),
 		TEST(a_state_of_another_slice_is_refused),
-		TEST(what_is_read_is_of_one_instant),
+		TEST(a_read_is_consistent),
 		cmocka_unit_test(recordings_have_it_too),
 		cmocka_unit_test(recorded_maps_may_fail),
 	};

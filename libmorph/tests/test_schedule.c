@@ -49,7 +49,7 @@ static uint32_t plan_all(uint32_t kind, uint32_t ranks, uint32_t scope, uint32_t
 					 0);
 			if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
 				continue;
-			assert_sound(collective, delay, planes, NULL, schedule);
+			assert_valid(collective, delay, planes, NULL, schedule);
 			assert_true(morph_schedule_ns(schedule, NULL) >= best);
 			planned++;
 		}
@@ -61,7 +61,7 @@ static uint32_t plan_all(uint32_t kind, uint32_t ranks, uint32_t scope, uint32_t
 }
 
 /* Without bytes, and on links without delay, all sends are immediate, round by round. */
-static void what_takes_no_time_is_sound(void **state)
+static void plans_without_time_are_valid(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
@@ -79,7 +79,7 @@ static void what_takes_no_time_is_sound(void **state)
 					 0);
 			if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
 				continue;
-			assert_sound(collective, delay, 2, NULL, schedule);
+			assert_valid(collective, delay, 2, NULL, schedule);
 			planned++;
 		}
 		morph_collective_free(collective);
@@ -125,7 +125,7 @@ static void best_is_the_soonest(void **state)
 		if (policy == morph_schedule_policy(schedule))
 			assert_int_equal(tried.ns, ns);
 	}
-	assert_sound(collective, delay, 4, NULL, schedule);
+	assert_valid(collective, delay, 4, NULL, schedule);
 	morph_schedule_free(schedule);
 	morph_delay_free(delay);
 	morph_collective_free(collective);
@@ -135,7 +135,7 @@ static void best_is_the_soonest(void **state)
  * One collective after another: circuits that the first leaves lit need no change in the second, by
  * any policy.
  */
-static void next_begins_with_what_the_last_left(void **state)
+static void next_plan_begins_with_the_last_circuits(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 3);
 	struct morph_collective *first = build(MORPH_ALL_TO_ALL, MORPH_SHIFT, 7, MIB);
@@ -155,7 +155,7 @@ static void next_begins_with_what_the_last_left(void **state)
 			opts.after = before;
 			assert_int_equal(morph_schedule_plan(after, second, delay, &opts), 0);
 			assert_int_equal(morph_schedule_verdict(after), MORPH_FEASIBLE);
-			assert_sound(second, delay, 3, before, after);
+			assert_valid(second, delay, 3, before, after);
 		}
 	morph_schedule_free(after);
 	morph_schedule_free(before);
@@ -185,7 +185,7 @@ static struct morph_collective *neighbours(uint32_t ranks, bool backwards)
 }
 
 /* Lit circuits that suffice stay on their planes, whatever planes these are. */
-static void what_suffices_stays_on_its_planes(void **state)
+static void sufficient_planes_stay_unchanged(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 2);
 	struct morph_collective *halving = build(MORPH_ALL_REDUCE, MORPH_HALVING, 8, MIB);
@@ -206,7 +206,7 @@ static void what_suffices_stays_on_its_planes(void **state)
 		assert_int_equal(morph_schedule_plan(after, halving, delay, &opts), 0);
 		assert_int_equal(morph_schedule_changes(after, NULL), 0);
 		assert_true(morph_schedule_ns(after, NULL) < settle);
-		assert_sound(halving, delay, 2, before, after);
+		assert_valid(halving, delay, 2, before, after);
 		morph_collective_free(ring_both);
 	}
 	morph_schedule_free(after);
@@ -233,10 +233,10 @@ static void large_collectives_are_planned_soon(void **state)
 	assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle, 1), 0);
 	assert_int_equal(morph_schedule_plan(first, shifts, delay, &opts), 0);
 	assert_int_equal(morph_schedule_verdict(first), MORPH_FEASIBLE);
-	assert_sound(shifts, delay, 1, NULL, first);
+	assert_valid(shifts, delay, 1, NULL, first);
 	opts.after = first;
 	assert_int_equal(morph_schedule_plan(second, shifts, delay, &opts), 0);
-	assert_sound(shifts, delay, 1, first, second);
+	assert_valid(shifts, delay, 1, first, second);
 	assert_int_equal(morph_schedule_changes(second, NULL),
 			 morph_schedule_changes(first, NULL) - 1);
 	opts.after = NULL;
@@ -269,7 +269,7 @@ static void empty_collectives_take_nothing(void **state)
 	assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
 	assert_int_equal(morph_schedule_ns(schedule, NULL), 0);
 	assert_int_equal(morph_schedule_holds(schedule), 0);
-	assert_sound(collective, delay, 1, NULL, schedule);
+	assert_valid(collective, delay, 1, NULL, schedule);
 	morph_delay_free(delay);
 	morph_schedule_free(schedule);
 	morph_collective_free(collective);
@@ -304,7 +304,7 @@ static void odd_rounds_are_planned(void **state)
 		for (opts.policy = 1; opts.policy < MORPH_POLICIES; opts.policy++) {
 			assert_int_equal(morph_schedule_plan(schedule, odd, delay, &opts), 0);
 			if (opts.policy != MORPH_POLICY_OVERLAP)
-				assert_sound(odd, delay, 3, NULL, schedule);
+				assert_valid(odd, delay, 3, NULL, schedule);
 		}
 		morph_collective_free(odd);
 	}
@@ -313,7 +313,7 @@ static void odd_rounds_are_planned(void **state)
 }
 
 /* Errors have a text, and a schedule that is not feasible has one, too. */
-static void what_can_not_be_done_is_told(void **state)
+static void impossible_requests_are_refused(void **state)
 {
 	MORPH_OPTS(morph_schedule_result, result);
 	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_ONE_SHOT);
@@ -404,7 +404,7 @@ static void parts_that_there_are_not_are_refused(void **state)
 }
 
 /* A month in picoseconds exceeds the limit. */
-static void what_takes_too_long_is_refused(void **state)
+static void too_long_schedules_are_refused(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
@@ -475,9 +475,9 @@ static void bad_input_is_refused(void **state)
 }
 
 /* By each policy, with @after or from the dark. */
-static void each_is_sound(const struct morph_collective *collective,
-			  const struct morph_delay *delay, uint32_t planes,
-			  const struct morph_schedule *after)
+static void check_each_is_valid(const struct morph_collective *collective,
+				const struct morph_delay *delay, uint32_t planes,
+				const struct morph_schedule *after)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = planes, .after = after);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
@@ -487,7 +487,7 @@ static void each_is_sound(const struct morph_collective *collective,
 		assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
 		if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
 			continue;
-		assert_sound(collective, delay, planes, after, schedule);
+		assert_valid(collective, delay, planes, after, schedule);
 		assert_true(morph_schedule_ns(schedule, &bound) >= bound);
 	}
 	morph_schedule_free(schedule);
@@ -497,7 +497,7 @@ static void each_is_sound(const struct morph_collective *collective,
  * Of two ranks that exchange a chunk, one has its circuit already. The circuit of the other must be
  * set.
  */
-static void what_comes_in_a_round_is_not_sent_in_it(void **state)
+static void received_bytes_are_not_sent_in_the_same_round(void **state)
 {
 	struct morph_collective *first = build(MORPH_BROADCAST, MORPH_BINOMIAL, 2, 1000);
 	struct morph_collective *next = build(MORPH_ALL_REDUCE, MORPH_DOUBLING, 2, 1000);
@@ -506,7 +506,7 @@ static void what_comes_in_a_round_is_not_sent_in_it(void **state)
 
 	(void)state;
 	assert_int_equal(morph_schedule_plan(after, first, delay, NULL), 0);
-	each_is_sound(next, delay, 1, after);
+	check_each_is_valid(next, delay, 1, after);
 	morph_schedule_free(after);
 	morph_delay_free(delay);
 	morph_collective_free(next);
@@ -514,7 +514,7 @@ static void what_comes_in_a_round_is_not_sent_in_it(void **state)
 }
 
 /* Data of a second turn changed in the first. */
-static void turns_send_what_was_there_before_the_round(void **state)
+static void turns_send_bytes_from_before_the_round(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1);
 	struct morph_schedule *schedule = morph_schedule_new(ctx);
@@ -527,7 +527,7 @@ static void turns_send_what_was_there_before_the_round(void **state)
 		for (opts.planes = 1; opts.planes <= ranks; opts.planes++) {
 			bool in_turns = opts.planes < ranks - 1;
 
-			each_is_sound(collective, delay, opts.planes, NULL);
+			check_each_is_valid(collective, delay, opts.planes, NULL);
 			opts.policy = MORPH_POLICY_BEST;
 			assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts),
 					 0);
@@ -555,7 +555,7 @@ static void rounds_without_bytes_end_no_sooner_than_can_be(void **state)
 	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
 
 	(void)state;
-	each_is_sound(collective, delay, 1, NULL);
+	check_each_is_valid(collective, delay, 1, NULL);
 	morph_delay_free(delay);
 	morph_collective_free(collective);
 }
@@ -572,7 +572,7 @@ static void round_without_transfers_takes_nothing(void **state)
 	morph_collective_add_round(collective);
 	morph_collective_add_transfer(collective, 0, 1, 0);
 	morph_collective_add_run(collective, 0, 1);
-	each_is_sound(collective, delay, 1, NULL);
+	check_each_is_valid(collective, delay, 1, NULL);
 	morph_delay_free(delay);
 	morph_collective_free(collective);
 }
@@ -599,20 +599,20 @@ static void policy_without_room_ends_no_other(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_takes_no_time_is_sound),
+		cmocka_unit_test(plans_without_time_are_valid),
 		cmocka_unit_test(each_algorithm_by_each_policy),
 		cmocka_unit_test(best_is_the_soonest),
-		cmocka_unit_test(next_begins_with_what_the_last_left),
-		cmocka_unit_test(what_suffices_stays_on_its_planes),
+		cmocka_unit_test(next_plan_begins_with_the_last_circuits),
+		cmocka_unit_test(sufficient_planes_stay_unchanged),
 		cmocka_unit_test(large_collectives_are_planned_soon),
 		cmocka_unit_test(empty_collectives_take_nothing),
 		cmocka_unit_test(odd_rounds_are_planned),
-		cmocka_unit_test(what_can_not_be_done_is_told),
+		cmocka_unit_test(impossible_requests_are_refused),
 		cmocka_unit_test(parts_that_there_are_not_are_refused),
-		cmocka_unit_test(what_takes_too_long_is_refused),
+		cmocka_unit_test(too_long_schedules_are_refused),
 		cmocka_unit_test(bad_input_is_refused),
-		cmocka_unit_test(what_comes_in_a_round_is_not_sent_in_it),
-		cmocka_unit_test(turns_send_what_was_there_before_the_round),
+		cmocka_unit_test(received_bytes_are_not_sent_in_the_same_round),
+		cmocka_unit_test(turns_send_bytes_from_before_the_round),
 		cmocka_unit_test(rounds_without_bytes_end_no_sooner_than_can_be),
 		cmocka_unit_test(round_without_transfers_takes_nothing),
 		cmocka_unit_test(policy_without_room_ends_no_other),

@@ -6,7 +6,7 @@
 #include <stdio.h>
 
 #include "../internal/planner.h"
-#include "spoiling.h"
+#include "corruption.h"
 
 /* Positions of words in a schedule. */
 #define FINISH 8
@@ -68,7 +68,7 @@ static struct written plan(uint64_t seed)
 	return written;
 }
 
-static void what_is_planned_is_so(void **state)
+static void plans_pass_the_checker(void **state)
 {
 	char report[256];
 
@@ -83,20 +83,20 @@ static void what_is_planned_is_so(void **state)
 }
 
 /* Each corruption is tried so often that a missing one would be noticed. */
-static void what_was_spoilt_is_rejected(void **state)
+static void corrupt_plans_are_rejected(void **state)
 {
-	uint32_t made[SPOILINGS] = { 0 }, rejected = 0;
+	uint32_t made[CORRUPTIONS] = { 0 }, rejected = 0;
 
 	(void)state;
 	for (uint64_t seed = 1; seed <= 800; seed++) {
 		struct written written = plan(seed);
 
-		rejected += assert_spoilt_are_rejected(&written, seed, 80, made);
+		rejected += assert_corrupted_are_rejected(&written, seed, 80, made);
 		forget_written(&written);
 	}
-	for (uint32_t way = 0; way < SPOILINGS; way++)
+	for (uint32_t way = 0; way < CORRUPTIONS; way++)
 		if (made[way] < LEAST)
-			fail_msg("%s: %u", spoiling_name(way), made[way]);
+			fail_msg("%s: %u", corruption_name(way), made[way]);
 	assert_true(rejected > 25000);
 }
 
@@ -123,7 +123,7 @@ static struct written plan_together(uint32_t scope)
 	struct written written;
 
 	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
-	assert_sound(collective, delay, 1, NULL, schedule);
+	assert_valid(collective, delay, 1, NULL, schedule);
 	written = write_schedule(collective, delay, 1, NULL, schedule);
 	assert_true(written.schedule[HOLDS] >= 5);
 	morph_schedule_free(schedule);
@@ -136,7 +136,7 @@ static struct written plan_together(uint32_t scope)
  * A change of a plane, or of the fabric, takes its time once, in any number of holds. Two
  * consecutive changes take it twice.
  */
-static void what_is_set_together_is_paid_together(void **state)
+static void circuits_set_together_are_charged_once(void **state)
 {
 	char report[256];
 
@@ -162,7 +162,7 @@ static void what_is_set_together_is_paid_together(void **state)
 }
 
 /* Ports of a plane are programmed one after the other, whatever holds their circuits are in. */
-static void what_is_programmed_beside_others_waits(void **state)
+static void programming_waits_for_other_planes(void **state)
 {
 	struct written written = plan_together(MORPH_DELAY_PORT_SCOPE);
 	uint32_t *holds =
@@ -190,7 +190,7 @@ static void what_is_programmed_beside_others_waits(void **state)
 }
 
 /* Circuits that the schedule before left lit need no setting. All others do. */
-static void what_is_there_is_not_set(void **state)
+static void present_circuits_are_not_set(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND, .planes = 2);
 	struct morph_collective *collective = ring(5, 4096);
@@ -203,11 +203,11 @@ static void what_is_there_is_not_set(void **state)
 	(void)state;
 	assert_int_equal(morph_schedule_plan(first, collective, delay, &opts), 0);
 	assert_int_equal(morph_schedule_changes(first, NULL), 1);
-	assert_sound(collective, delay, 2, NULL, first);
+	assert_valid(collective, delay, 2, NULL, first);
 	opts.after = first;
 	assert_int_equal(morph_schedule_plan(second, collective, delay, &opts), 0);
 	assert_int_equal(morph_schedule_changes(second, NULL), 0);
-	assert_sound(collective, delay, 2, first, second);
+	assert_valid(collective, delay, 2, first, second);
 	assert_int_equal(morph_schedule_ns(first, NULL) - morph_schedule_ns(second, NULL),
 			 3700 + 5 * 10);
 	written = write_schedule(collective, delay, 2, NULL, second);
@@ -291,12 +291,12 @@ static void many_bytes_take_long(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_planned_is_so),
-		cmocka_unit_test(what_was_spoilt_is_rejected),
+		cmocka_unit_test(plans_pass_the_checker),
+		cmocka_unit_test(corrupt_plans_are_rejected),
 		cmocka_unit_test(one_bound_is_not_the_other),
-		cmocka_unit_test(what_is_set_together_is_paid_together),
-		cmocka_unit_test(what_is_programmed_beside_others_waits),
-		cmocka_unit_test(what_is_there_is_not_set),
+		cmocka_unit_test(circuits_set_together_are_charged_once),
+		cmocka_unit_test(programming_waits_for_other_planes),
+		cmocka_unit_test(present_circuits_are_not_set),
 		cmocka_unit_test(many_bytes_take_long),
 	};
 

@@ -40,7 +40,7 @@ static struct found light_all(struct bench *bench, uint32_t kind, uint32_t ranks
 	return found;
 }
 
-static void small_collectives_are_lit_or_say_why(void **state)
+static void small_collectives_are_lit_or_refused_with_a_reason(void **state)
 {
 	static const struct {
 		uint32_t profile, ranks, planes;
@@ -74,7 +74,7 @@ static void small_collectives_are_lit_or_say_why(void **state)
 	}
 }
 
-static void refusals_say_what_is_short(void **state)
+static void refusals_name_the_shortage(void **state)
 {
 	MORPH_OPTS(morph_light_opts, lanes, .begin = MORPH_STEP_BARRIER);
 	struct bench bench = open_bench(SERVER8);
@@ -131,7 +131,7 @@ static void a_circuit_alone_is_refused_by_the_driver(void **state)
 	close_bench(&bench);
 }
 
-static void what_is_wrong_is_refused(void **state)
+static void invalid_input_is_refused(void **state)
 {
 	MORPH_OPTS(morph_light_opts, opts, .begin = 3);
 	struct bench bench = open_bench(SERVER8);
@@ -281,7 +281,7 @@ static void no_step_comes_at_once(void **state)
  * A circuit that no single path serves in all steps has several. The checker sees that none changes
  * while it is lit.
  */
-static void a_circuit_goes_another_way_another_time(void **state)
+static void a_circuit_may_change_its_path(void **state)
 {
 	MORPH_OPTS(morph_collective_opts, how, .kind = MORPH_ALL_REDUCE,
 		   .algorithm = MORPH_STRAGGLAR, .ranks = 6, .bytes = 1 << 20);
@@ -311,7 +311,7 @@ static void a_circuit_goes_another_way_another_time(void **state)
 }
 
 /* Circuits lit at the start are lit in the first step. */
-static void what_is_there_is_of_the_first_step(void **state)
+static void first_step_has_the_initial_circuits(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND, .planes = 2);
 	struct morph_schedule *after = morph_schedule_new(ctx);
@@ -321,10 +321,10 @@ static void what_is_there_is_of_the_first_step(void **state)
 
 	(void)state;
 	assert_int_equal(morph_schedule_plan(after, collective, bench.delay, &opts), 0);
-	assert_sound(collective, bench.delay, 2, NULL, after);
+	assert_valid(collective, bench.delay, 2, NULL, after);
 	opts.after = after;
 	assert_int_equal(morph_schedule_plan(bench.schedule, collective, bench.delay, &opts), 0);
-	assert_sound(collective, bench.delay, 2, after, bench.schedule);
+	assert_valid(collective, bench.delay, 2, after, bench.schedule);
 	assert_int_equal(morph_schedule_changes(bench.schedule, NULL), 0);
 	assert_int_equal(light(&bench, 5, NULL), MORPH_FEASIBLE);
 	assert_int_equal(morph_steps_count(bench.steps, &circuits), 1);
@@ -365,17 +365,17 @@ static void without_memory_nothing_is_left(void **state)
 int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(small_collectives_are_lit_or_say_why),
-		cmocka_unit_test(refusals_say_what_is_short),
+		cmocka_unit_test(small_collectives_are_lit_or_refused_with_a_reason),
+		cmocka_unit_test(refusals_name_the_shortage),
 		cmocka_unit_test(a_circuit_alone_is_refused_by_the_driver),
-		cmocka_unit_test(what_is_wrong_is_refused),
+		cmocka_unit_test(invalid_input_is_refused),
 		cmocka_unit_test(planes_are_counted),
 		cmocka_unit_test(it_is_always_the_same),
 		cmocka_unit_test(steps_begin_as_is_planned),
 		cmocka_unit_test(a_loop_that_changes_nothing_turns_slowly),
 		cmocka_unit_test(no_step_comes_at_once),
-		cmocka_unit_test(a_circuit_goes_another_way_another_time),
-		cmocka_unit_test(what_is_there_is_of_the_first_step),
+		cmocka_unit_test(a_circuit_may_change_its_path),
+		cmocka_unit_test(first_step_has_the_initial_circuits),
 		cmocka_unit_test(without_memory_nothing_is_left),
 	};
 

@@ -10,7 +10,7 @@
 /*
  * Corrupt a circuit: its guides, ports, lanes or ranks; or a step: its circuits, or its beginning.
  */
-static bool spoil(struct words *steps, uint64_t *seed)
+static bool corrupt(struct words *steps, uint64_t *seed)
 {
 	uint32_t *head = steps->list + HEAD, circuits = head[3], count = head[4];
 	uint32_t guides = head[5], held = head[6];
@@ -67,7 +67,7 @@ static bool spoil(struct words *steps, uint64_t *seed)
 	}
 }
 
-static void what_was_spoilt_is_rejected(void **state)
+static void corrupt_plans_are_rejected(void **state)
 {
 	uint64_t seed = 20;
 	uint32_t rejected = 0;
@@ -82,7 +82,7 @@ static void what_was_spoilt_is_rejected(void **state)
 		for (uint32_t round = 0; round < 200; round++) {
 			struct words steps = WRITE(morph_steps_write, bench.steps);
 
-			if (spoil(&steps, &seed)) {
+			if (corrupt(&steps, &seed)) {
 				int result = check(&bench, &steps, 4, report);
 
 				if (result != -EBADMSG && result != -EINVAL)
@@ -117,7 +117,7 @@ static bool light_by_chance(struct bench *bench, uint64_t chance, uint32_t *rank
 	return plan(bench, &how, &opts) && light(bench, *ranks, &lit) == MORPH_FEASIBLE;
 }
 
-static void what_was_spoilt_by_any_is_rejected(void **state)
+static void random_corruption_is_rejected(void **state)
 {
 	uint32_t rejected = 0, ranks;
 	char report[256];
@@ -131,7 +131,7 @@ static void what_was_spoilt_by_any_is_rejected(void **state)
 		     time++) {
 			struct words steps = WRITE(morph_steps_write, bench.steps);
 
-			if (spoil(&steps, &chance)) {
+			if (corrupt(&steps, &chance)) {
 				int result = check(&bench, &steps, ranks, report);
 
 				if (result != -EBADMSG && result != -EINVAL)
@@ -146,7 +146,7 @@ static void what_was_spoilt_by_any_is_rejected(void **state)
 	assert_true(rejected > 4000);
 }
 
-static void what_others_light_is_rejected(void **state)
+static void conflicts_with_other_tenants_are_rejected(void **state)
 {
 	struct bench bench = open_bench(SERVER8);
 	struct words steps;
@@ -171,7 +171,7 @@ static void what_others_light_is_rejected(void **state)
  * Paths of the same ranks at another time. These ranks have two circuits, because one does not
  * suffice: a tenant has its guides.
  */
-static void what_meets_is_rejected(void **state)
+static void circuits_that_meet_are_rejected(void **state)
 {
 	MORPH_OPTS(morph_collective_opts, how, .kind = MORPH_ALL_REDUCE,
 		   .algorithm = MORPH_STRAGGLAR, .ranks = 6, .bytes = 1 << 20);
@@ -208,10 +208,10 @@ static void what_meets_is_rejected(void **state)
 int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_spoilt_is_rejected),
-		cmocka_unit_test(what_was_spoilt_by_any_is_rejected),
-		cmocka_unit_test(what_others_light_is_rejected),
-		cmocka_unit_test(what_meets_is_rejected),
+		cmocka_unit_test(corrupt_plans_are_rejected),
+		cmocka_unit_test(random_corruption_is_rejected),
+		cmocka_unit_test(conflicts_with_other_tenants_are_rejected),
+		cmocka_unit_test(circuits_that_meet_are_rejected),
 	};
 
 	return lighting_run(count, arguments, "schedule_light_check", tests, ARRAY_SIZE(tests));

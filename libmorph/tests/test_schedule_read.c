@@ -65,7 +65,7 @@ static void a_collective_has_its_size(void **state)
 	REJECTS(swap(), "the collective has 4097 ranks", it.collective.ranks = 4097);
 }
 
-static void a_collective_is_of_what_there_is(void **state)
+static void malformed_collectives_are_rejected(void **state)
 {
 	(void)state;
 	REJECTS(swap(), "chunk 1 is malformed", it.collective.chunks[1].begins = 2);
@@ -110,7 +110,7 @@ static void a_schedule_has_its_size(void **state)
 		(it.follows = true, it.after = it.schedule, it.after.form.kind = 0));
 }
 
-static void a_schedule_is_of_what_there_is(void **state)
+static void malformed_schedules_are_rejected(void **state)
 {
 	(void)state;
 	REJECTS(swap(), "matching 0 is malformed", it.schedule.matchings[0].first = 1);
@@ -266,7 +266,7 @@ static void much_is_too_much(void **state)
 }
 
 /* A failed allocation is reported, and leaves nothing behind. */
-static void without_memory_it_says_so(void **state)
+static void lack_of_memory_is_reported(void **state)
 {
 	struct hand base = swap();
 	uint32_t failed = 0;
@@ -309,13 +309,13 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_delay_is_read),
 		cmocka_unit_test(a_collective_has_its_size),
-		cmocka_unit_test(a_collective_is_of_what_there_is),
+		cmocka_unit_test(malformed_collectives_are_rejected),
 		cmocka_unit_test(a_schedule_has_its_size),
-		cmocka_unit_test(a_schedule_is_of_what_there_is),
+		cmocka_unit_test(malformed_schedules_are_rejected),
 		cmocka_unit_test(a_matching_is_one),
 		cmocka_unit_test(times_are_in_order),
 		cmocka_unit_test(much_is_too_much),
-		cmocka_unit_test(without_memory_it_says_so),
+		cmocka_unit_test(lack_of_memory_is_reported),
 	};
 
 	return cmocka_run_group_tests_name("schedule_read", tests, begin, end);

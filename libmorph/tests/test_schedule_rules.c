@@ -17,7 +17,7 @@ static void sends_follow_circuits(void **state)
 		it.schedule.hops[2] = 0);
 }
 
-static void sends_are_over_what_is_lit(void **state)
+static void sends_use_lit_circuits(void **state)
 {
 	(void)state;
 	REJECTS(small(), "send 0 is over a circuit that is dark", it.schedule.sends[0].from--);
@@ -29,7 +29,7 @@ static void sends_are_over_what_is_lit(void **state)
  * A circuit that stays, in a hold with another circuit that changes, is lit meanwhile if changes
  * stop only ports.
  */
-static void what_stays_is_lit_meanwhile(void **state)
+static void unchanged_circuits_stay_lit(void **state)
 {
 	struct hand base = taken_over();
 	struct hand_schedule *schedule = &base.schedule;
@@ -51,7 +51,7 @@ static void what_stays_is_lit_meanwhile(void **state)
 		 it.schedule.holds[0].dark--, it.schedule.sends[0].until--));
 }
 
-static void sends_are_of_what_is_to_be_sent(void **state)
+static void sends_match_their_transfers(void **state)
 {
 	(void)state;
 	REJECTS(small(), "send 2 is of no round", it.schedule.sends[2].round = 2);
@@ -99,7 +99,7 @@ static void sends_share_a_circuit_or_do_not_meet(void **state)
 		it.schedule.sends[0].until = --it.schedule.sends[1].until);
 }
 
-static void sends_take_what_they_take(void **state)
+static void sends_have_the_right_time(void **state)
 {
 	(void)state;
 	REJECTS(small(), "send 0 takes 510 ps, not 509", it.schedule.sends[0].until--);
@@ -146,7 +146,7 @@ static void each_hop_takes_time(void **state)
 }
 
 /* The circuit with most bytes limits a path, here the first one. */
-static void the_fullest_circuit_of_a_way_counts(void **state)
+static void the_fullest_circuit_of_a_path_counts(void **state)
 {
 	struct hand base = by_two_hops();
 	struct hand_schedule *schedule = &base.schedule;
@@ -206,7 +206,7 @@ static void nothing_is_sent_into_a_change(void **state)
 }
 
 /* A hold that replaces an equal one is no change. */
-static void what_stays_disturbs_nothing(void **state)
+static void unchanged_circuits_do_not_disturb(void **state)
 {
 	struct hand base = following();
 	struct hand_schedule *schedule = &base.schedule;
@@ -235,7 +235,7 @@ static void what_stays_disturbs_nothing(void **state)
 
 /* --------------------------------------------------------------------- data */
 
-static void ranks_send_what_they_have(void **state)
+static void ranks_send_only_their_bytes(void **state)
 {
 	(void)state;
 	REJECTS(small(), "rank 0 sends chunk 1, which it does not have",
@@ -294,7 +294,7 @@ static struct hand last_first(void)
 	return it;
 }
 
-static void what_arrives_is_there_from_then_on(void **state)
+static void received_bytes_stay(void **state)
 {
 	(void)state;
 	REJECTS(small(), "rank 2 does not get chunk 0 whole", it.schedule.sends[2].from--);
@@ -393,7 +393,7 @@ static void of_many_ranks_it_is_so_too(void **state)
 
 /* ------------------------------------------------------------------- bounds */
 
-static void bounds_are_reckoned_again(void **state)
+static void bounds_are_recomputed(void **state)
 {
 	(void)state;
 	REJECTS(small(), "bound 3 is none", it.schedule.bound_kind = 3);
@@ -411,7 +411,7 @@ static void bounds_are_reckoned_again(void **state)
 		 it.schedule.circuits[1].dst = 1));
 }
 
-static void bounds_count_what_is_sent(void **state)
+static void bounds_count_sent_bytes(void **state)
 {
 	struct hand it = small();
 
@@ -488,23 +488,23 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sends_follow_circuits),
-		cmocka_unit_test(sends_are_over_what_is_lit),
-		cmocka_unit_test(what_stays_is_lit_meanwhile),
-		cmocka_unit_test(sends_are_of_what_is_to_be_sent),
+		cmocka_unit_test(sends_use_lit_circuits),
+		cmocka_unit_test(unchanged_circuits_stay_lit),
+		cmocka_unit_test(sends_match_their_transfers),
 		cmocka_unit_test(sends_share_a_circuit_or_do_not_meet),
-		cmocka_unit_test(sends_take_what_they_take),
+		cmocka_unit_test(sends_have_the_right_time),
 		cmocka_unit_test(each_hop_takes_time),
-		cmocka_unit_test(the_fullest_circuit_of_a_way_counts),
+		cmocka_unit_test(the_fullest_circuit_of_a_path_counts),
 		cmocka_unit_test(nothing_is_sent_into_a_change),
-		cmocka_unit_test(what_stays_disturbs_nothing),
-		cmocka_unit_test(ranks_send_what_they_have),
+		cmocka_unit_test(unchanged_circuits_do_not_disturb),
+		cmocka_unit_test(ranks_send_only_their_bytes),
 		cmocka_unit_test(parts_are_summed_once),
-		cmocka_unit_test(what_arrives_is_there_from_then_on),
+		cmocka_unit_test(received_bytes_stay),
 		cmocka_unit_test(rounds_follow_rounds_at_once),
 		cmocka_unit_test(chunks_end_where_they_end),
 		cmocka_unit_test(of_many_ranks_it_is_so_too),
-		cmocka_unit_test(bounds_are_reckoned_again),
-		cmocka_unit_test(bounds_count_what_is_sent),
+		cmocka_unit_test(bounds_are_recomputed),
+		cmocka_unit_test(bounds_count_sent_bytes),
 		cmocka_unit_test(nothing_ends_before_its_bound),
 	};
 

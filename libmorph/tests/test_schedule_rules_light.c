@@ -7,7 +7,7 @@
 
 /* ------------------------------------------------------------------- before */
 
-static void what_is_right_is_taken(void **state)
+static void valid_schedules_are_accepted(void **state)
 {
 	(void)state;
 	TAKES(small(), );
@@ -16,7 +16,7 @@ static void what_is_right_is_taken(void **state)
 	TAKES(set_later(small(), 0, LIT + 2 * LONG, 2, 1), );
 }
 
-static void it_is_of_what_was_asked(void **state)
+static void schedule_matches_the_request(void **state)
 {
 	(void)state;
 	REJECTS(small(), "it is of 3 ranks on 2 planes, not 3 on 3", it.planes = 3);
@@ -26,7 +26,7 @@ static void it_is_of_what_was_asked(void **state)
 
 /* -------------------------------------------------------------------- light */
 
-static void what_is_lit_at_first_is_not_set(void **state)
+static void initial_circuits_are_not_set(void **state)
 {
 	(void)state;
 	REJECTS(following(), "hold 0 is lit at first, and is set", it.schedule.holds[0].lit = 1);
@@ -35,7 +35,7 @@ static void what_is_lit_at_first_is_not_set(void **state)
 		 it.schedule.holds[1].set = 1));
 }
 
-static void what_is_lit_at_first_was_left(void **state)
+static void initial_circuits_are_those_left_before(void **state)
 {
 	static const char *const nothing =
 		"nothing leaves a circuit from rank 0 to rank 1 on plane 0";
@@ -92,7 +92,7 @@ static void changes_are_paid_for(void **state)
 		(it.delay.scope = MORPH_DELAY_PLANE_SCOPE, it.schedule.holds[1].plane = 0));
 }
 
-static void what_stays_is_not_set(void **state)
+static void unchanged_circuits_are_not_set(void **state)
 {
 	(void)state;
 	TAKES(taken_over(), it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
@@ -114,7 +114,7 @@ static void what_stays_is_not_set(void **state)
 }
 
 /* Another hold had the receiving port, even for a moment only. */
-static void what_another_took_does_not_stay(void **state)
+static void circuits_replaced_by_another_do_not_stay(void **state)
 {
 	struct hand base = following();
 	struct hand_schedule *schedule = &base.schedule;
@@ -168,7 +168,7 @@ static void one_change_waits_for_another(void **state)
  * On a third plane, which carries nothing, ranks 0 and 1 always have a circuit, first in one hold
  * and then in another.
  */
-static void what_changes_nothing_waits_for_nothing(void **state)
+static void steps_without_changes_do_not_wait(void **state)
 {
 	struct hand base = small();
 
@@ -237,16 +237,16 @@ static void there_is_no_matching_of_no_hold(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_is_right_is_taken),
-		cmocka_unit_test(it_is_of_what_was_asked),
-		cmocka_unit_test(what_is_lit_at_first_is_not_set),
-		cmocka_unit_test(what_is_lit_at_first_was_left),
+		cmocka_unit_test(valid_schedules_are_accepted),
+		cmocka_unit_test(schedule_matches_the_request),
+		cmocka_unit_test(initial_circuits_are_not_set),
+		cmocka_unit_test(initial_circuits_are_those_left_before),
 		cmocka_unit_test(a_port_is_of_one_hold_at_a_time),
 		cmocka_unit_test(changes_are_paid_for),
-		cmocka_unit_test(what_stays_is_not_set),
-		cmocka_unit_test(what_another_took_does_not_stay),
+		cmocka_unit_test(unchanged_circuits_are_not_set),
+		cmocka_unit_test(circuits_replaced_by_another_do_not_stay),
 		cmocka_unit_test(one_change_waits_for_another),
-		cmocka_unit_test(what_changes_nothing_waits_for_nothing),
+		cmocka_unit_test(steps_without_changes_do_not_wait),
 		cmocka_unit_test(ports_are_programmed_in_turn),
 		cmocka_unit_test(many_ports_are_programmed_in_turn),
 		cmocka_unit_test(there_is_no_matching_of_no_hold),

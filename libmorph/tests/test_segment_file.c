@@ -24,7 +24,7 @@ static const char published[] =
 	"{\"step\": 1, \"topology\": [[0, 1, 1], [1, 0, 1]]},\n"
 	"{\"step\": 2, \"topology\": [[0, 1, 0.5], [1, 2, 2], [2, 0, 1]]}]}\n";
 
-static void what_was_published_is_read(void **state)
+static void published_files_are_read(void **state)
 {
 	struct morph_segments *segments = NULL;
 	struct morph_segments_about about;
@@ -131,7 +131,7 @@ static void planned_schedules_come_back(void **state)
 	assert_string_equal(why, "there is no feasible schedule");
 	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND, .planes = 2);
 	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
-	assert_sound(collective, delay, 2, NULL, schedule);
+	assert_valid(collective, delay, 2, NULL, schedule);
 	text = write_text(schedule, collective, delay, &length);
 	if (morph_segments_read(text, length, &segments, why, sizeof(why)))
 		fail_msg("%s", why);
@@ -212,7 +212,7 @@ static char *too_many(size_t *length)
 	return text;
 }
 
-static void what_is_wrong_is_told_with_its_line(void **state)
+static void errors_name_their_line(void **state)
 {
 	struct morph_segments *segments = NULL;
 	size_t length;
@@ -235,7 +235,7 @@ static void what_is_wrong_is_told_with_its_line(void **state)
 	free(text);
 }
 
-static void memory_that_is_missing_is_told(void **state)
+static void lack_of_memory_is_reported(void **state)
 {
 	struct morph_collective *collective = ring(4, 100);
 	struct morph_delay *delay = some_delay(MORPH_DELAY_PORT_SCOPE);
@@ -287,10 +287,10 @@ static void memory_that_is_missing_is_told(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(what_was_published_is_read),
+		cmocka_unit_test(published_files_are_read),
 		cmocka_unit_test(planned_schedules_come_back),
-		cmocka_unit_test(what_is_wrong_is_told_with_its_line),
-		cmocka_unit_test(memory_that_is_missing_is_told),
+		cmocka_unit_test(errors_name_their_line),
+		cmocka_unit_test(lack_of_memory_is_reported),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -288,7 +288,7 @@ static void nothing_is_better_of_all_sequences(void **state)
  * For each round except the last, its own topology is best. The last round keeps the topology
  * before it.
  */
-static void baselines_are_what_one_would_do_without_planning(void **state)
+static void baselines_do_not_plan(void **state)
 {
 	static uint64_t prices[] = { 1, 5, 9, 7, 2, 9, 9, 6, 3, 9, 3, 3 };
 	struct segments_problem problem = { .rounds = 4,
@@ -319,7 +319,7 @@ static void baselines_are_what_one_would_do_without_planning(void **state)
 	lm_segments_release(&work);
 }
 
-static void what_is_no_problem_is_told(void **state)
+static void invalid_problems_are_refused(void **state)
 {
 	static uint64_t prices[] = { 1, NEVER_PS };
 	struct segments_problem problem = {
@@ -437,7 +437,7 @@ static void changes_of_circulants_are_of_all_ports(void **state)
 	lm_circulants_release(&work);
 }
 
-static void what_is_no_shift_is_told(void **state)
+static void invalid_shifts_are_refused(void **state)
 {
 	struct costs costs = { .mbps = 1 };
 	struct shift shift = { .by = 4 };
@@ -524,7 +524,7 @@ static uint64_t without_reuse(struct segments *work, const struct circulants *ci
 	return plan.ps;
 }
 
-static void threshold_is_what_plans_without_reuse_come_to(void **state)
+static void threshold_is_the_end_of_plans_without_reuse(void **state)
 {
 	static const uint64_t hops_ns[] = { 10, 500, 10000 };
 	struct circulants_work work = { .segments.ctx = ctx };
@@ -566,7 +566,7 @@ static void threshold_is_what_plans_without_reuse_come_to(void **state)
 	lm_circulants_release(&work);
 }
 
-static void what_saves_no_more_than_the_change_stays_on_the_ring(void **state)
+static void plans_keep_the_ring_if_a_change_does_not_pay(void **state)
 {
 	struct costs costs = { .hop_ps = 100, .mbps = 1, .change_ps = 300 };
 
@@ -582,15 +582,15 @@ int main(int argc, char **argv)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(costs_are_those_of_the_model_and_as_published),
 		cmocka_unit_test(nothing_is_better_of_all_sequences),
-		cmocka_unit_test(baselines_are_what_one_would_do_without_planning),
-		cmocka_unit_test(what_is_no_problem_is_told),
+		cmocka_unit_test(baselines_do_not_plan),
+		cmocka_unit_test(invalid_problems_are_refused),
 		cmocka_unit_test(hops_are_the_least_multiples),
 		cmocka_unit_test(prices_are_those_of_the_delay),
 		cmocka_unit_test(changes_of_circulants_are_of_all_ports),
-		cmocka_unit_test(what_is_no_shift_is_told),
+		cmocka_unit_test(invalid_shifts_are_refused),
 		cmocka_unit_test(warm_solves_allocate_nothing),
-		cmocka_unit_test(threshold_is_what_plans_without_reuse_come_to),
-		cmocka_unit_test(what_saves_no_more_than_the_change_stays_on_the_ring),
+		cmocka_unit_test(threshold_is_the_end_of_plans_without_reuse),
+		cmocka_unit_test(plans_keep_the_ring_if_a_change_does_not_pay),
 	};
 
 	if (argc != 2) {

@@ -68,7 +68,7 @@ static void a_plan_is_made_once(void **state)
 				 0);
 		assert_int_equal(morph_schedule_ns(schedule, NULL),
 				 morph_schedule_ns(morph_shim_plan_schedule(plan), NULL));
-		assert_sound(morph_shim_plan_collective(plan), delay, 2, NULL,
+		assert_valid(morph_shim_plan_collective(plan), delay, 2, NULL,
 			     morph_shim_plan_schedule(plan));
 		MORPH_OPTS(morph_shim_plan_info, info);
 		assert_int_equal(morph_shim_plan_info(plan, &info), 0);
@@ -90,7 +90,7 @@ static void a_plan_is_made_once(void **state)
 }
 
 /* The plan does not depend on a rank's earlier lookups. */
-static void all_ranks_come_to_the_same(void **state)
+static void all_ranks_get_the_same_plan(void **state)
 {
 	struct morph_shim *one = some_shim(6, 2), *other = some_shim(6, 2);
 
@@ -123,7 +123,7 @@ static void plans_follow_one_another(void **state)
 	(void)state;
 	for (uint32_t at = 0; at < 30; at++) {
 		plan = look_up(shim, iteration[at % 3].kind, iteration[at % 3].bytes, before);
-		assert_sound(morph_shim_plan_collective(plan), delay, 2,
+		assert_valid(morph_shim_plan_collective(plan), delay, 2,
 			     before ? morph_shim_plan_schedule(before) : NULL,
 			     morph_shim_plan_schedule(plan));
 		before = plan;
@@ -232,7 +232,7 @@ static void memory_is_bounded(void **state)
 	morph_shim_free(shim);
 }
 
-static void what_cannot_be_is_said(void **state)
+static void impossible_requests_are_reported(void **state)
 {
 	MORPH_OPTS(morph_shim_opts, opts, .ranks = 8, .policy = MORPH_POLICY_ONE_SHOT);
 	struct morph_shim *shim = shim_of(&opts), *other = some_shim(8, 1), *none;
@@ -272,7 +272,7 @@ static void what_cannot_be_is_said(void **state)
 }
 
 /* The shim remembers that no schedule is feasible, and does not write it to the file. */
-static void what_cannot_be_done_is_kept(void **state)
+static void refusals_are_remembered(void **state)
 {
 	MORPH_OPTS(morph_shim_opts, opts, .ranks = 8, .policy = MORPH_POLICY_ONE_SHOT);
 	struct morph_shim *shim = shim_of(&opts);
@@ -352,12 +352,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(sizes_are_rounded_up_to_buckets),
 		cmocka_unit_test(a_plan_is_made_once),
-		cmocka_unit_test(all_ranks_come_to_the_same),
+		cmocka_unit_test(all_ranks_get_the_same_plan),
 		cmocka_unit_test(plans_follow_one_another),
 		cmocka_unit_test(threads_ask_at_once),
 		cmocka_unit_test(memory_is_bounded),
-		cmocka_unit_test(what_cannot_be_is_said),
-		cmocka_unit_test(what_cannot_be_done_is_kept),
+		cmocka_unit_test(impossible_requests_are_reported),
+		cmocka_unit_test(refusals_are_remembered),
 		cmocka_unit_test(out_of_memory),
 		cmocka_unit_test(out_of_memory_there_is_no_shim),
 	};

@@ -42,7 +42,7 @@ static void out_of_memory_nothing_is_read(void **state)
 	free(data);
 }
 
-static void what_was_written_is_read(void **state)
+static void written_plans_are_read(void **state)
 {
 	struct morph_shim *writes = some_shim(8, 2), *reads = some_shim(8, 2);
 	const struct morph_shim_plan *theirs = NULL, *ours = NULL;
@@ -95,7 +95,7 @@ static void a_torus_is_found_and_kept(void **state)
 }
 
 /* Another fabric, delay, group size, or way of planning. */
-static void what_is_stale_is_refused(void **state)
+static void stale_files_are_refused(void **state)
 {
 	MORPH_OPTS(morph_shim_opts, right, .ranks = 4, .planes = 2, .parts = 2,
 		   .profile_checksum = 0x1234);
@@ -147,7 +147,7 @@ static void what_is_stale_is_refused(void **state)
 	free(data);
 }
 
-static void what_is_cut_off_or_spoilt_is_refused(void **state)
+static void truncated_and_corrupt_files_are_refused(void **state)
 {
 	struct morph_shim *shim = some_shim(3, 1);
 	size_t bytes;
@@ -200,7 +200,7 @@ static uint32_t crc_of(const uint8_t *data, size_t bytes)
  * A file with a valid checksum and an invalid word. Plans that the shim accepts can be used
  * completely.
  */
-static void what_is_hostile_does_no_harm(void **state)
+static void hostile_files_do_no_harm(void **state)
 {
 	static const uint32_t words[] = { 0, 1, 2, 7, 0x7fffffff, 0xffffffff };
 	size_t bytes, refused = 0, tried = 0;
@@ -242,7 +242,7 @@ static void what_is_hostile_does_no_harm(void **state)
 }
 
 /* The parameters of an algorithm determine its rounds. They are checked before the schedule. */
-static void what_no_algorithm_is_told_is_refused(void **state)
+static void invalid_parameters_are_refused(void **state)
 {
 	static const struct {
 		/* of the first plan, behind the head, what plans are for, and their number */
@@ -295,12 +295,12 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(out_of_memory_nothing_is_read),
-		cmocka_unit_test(what_was_written_is_read),
+		cmocka_unit_test(written_plans_are_read),
 		cmocka_unit_test(a_torus_is_found_and_kept),
-		cmocka_unit_test(what_is_stale_is_refused),
-		cmocka_unit_test(what_is_cut_off_or_spoilt_is_refused),
-		cmocka_unit_test(what_is_hostile_does_no_harm),
-		cmocka_unit_test(what_no_algorithm_is_told_is_refused),
+		cmocka_unit_test(stale_files_are_refused),
+		cmocka_unit_test(truncated_and_corrupt_files_are_refused),
+		cmocka_unit_test(hostile_files_do_no_harm),
+		cmocka_unit_test(invalid_parameters_are_refused),
 		cmocka_unit_test(plans_that_are_not_read_take_no_room),
 	};
 

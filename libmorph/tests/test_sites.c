@@ -42,7 +42,7 @@ static void a_rack_has_at_most_256_accelerators(void **state)
 	lm_sites_free(&sites);
 }
 
-static void what_is_no_full_box_is_no_torus(void **state)
+static void partial_boxes_are_no_torus(void **state)
 {
 	static const struct optics_accelerator corner[] = { { .x = 1, .y = 1 },
 							    { .x = 2, .y = 1 },
@@ -69,7 +69,7 @@ static void what_is_no_full_box_is_no_torus(void **state)
 }
 
 /* On a tile's element, port 0 is the fibre's and port 2 the accelerator's. Port 1 has no guide. */
-static void a_port_without_a_guide_leads_nowhere(void **state)
+static void a_port_without_a_guide_has_no_links(void **state)
 {
 	static const struct optics_kind kind = { .ports = 3, .states = 1, .leaks = { 6, 5, 3 } };
 	static const struct optics_element elements[] = { { .tile = 0 },
@@ -133,7 +133,7 @@ static void protect_beside(struct bench *bench, uint32_t spare, struct morph_pro
  * Other tenants' servers, where light can end but not continue, have two numbers. Here there are
  * more than the limit, so nothing is proven, but each found path is valid.
  */
-static void too_many_servers_of_others_leave_doubt(void **state)
+static void too_many_servers_of_other_tenants_are_undecided(void **state)
 {
 	struct bench *bench = *state;
 	struct morph_protection *protection = new_protection(bench);
@@ -159,9 +159,9 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 		cmocka_unit_test(a_rack_has_at_most_256_accelerators),
-		cmocka_unit_test(what_is_no_full_box_is_no_torus),
-		cmocka_unit_test(a_port_without_a_guide_leads_nowhere),
-		cmocka_unit_test_setup_teardown(too_many_servers_of_others_leave_doubt,
+		cmocka_unit_test(partial_boxes_are_no_torus),
+		cmocka_unit_test(a_port_without_a_guide_has_no_links),
+		cmocka_unit_test_setup_teardown(too_many_servers_of_other_tenants_are_undecided,
 						placing_setup, placing_teardown),
 	};
 

@@ -183,7 +183,7 @@ static void acts_refuse_nonsense(void **state)
 	assert_int_equal(morph_slice_wait(slice, -1), -ENODEV);
 }
 
-static void a_ring_adds_what_is_missing(void **state)
+static void a_ring_adds_missing_circuits(void **state)
 {
 	MORPH_OPTS(morph_ring_opts, opts, .lanes_count = 2);
 	struct morph_object *result;
@@ -237,7 +237,7 @@ static void rings_refuse_nonsense(void **state)
 	assert_int_equal(added, 0);
 }
 
-static void overtaken_plans_are_made_anew(void **state)
+static void overtaken_plans_are_planned_again(void **state)
 {
 	MORPH_OPTS(morph_ring_opts, opts, .attempts = 3);
 
@@ -256,7 +256,7 @@ static void overtaken_plans_are_made_anew(void **state)
 	assert_int_equal(snapshots, 7);
 }
 
-static void a_failed_run_still_tells_its_changes(void **state)
+static void a_failed_run_still_reports_its_changes(void **state)
 {
 	struct morph_txn *txn = morph_txn_new(ctx);
 	struct morph_object *result;
@@ -350,11 +350,11 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_slice_that_grows_is_given_up, begin, end),
 		cmocka_unit_test_setup_teardown(slices_are_found_by_name, begin, end),
 		cmocka_unit_test_setup_teardown(acts_refuse_nonsense, begin, end),
-		cmocka_unit_test_setup_teardown(a_ring_adds_what_is_missing, begin, end),
+		cmocka_unit_test_setup_teardown(a_ring_adds_missing_circuits, begin, end),
 		cmocka_unit_test_setup_teardown(a_ring_that_is_lit_changes_nothing, begin, end),
 		cmocka_unit_test_setup_teardown(rings_refuse_nonsense, begin, end),
-		cmocka_unit_test_setup_teardown(overtaken_plans_are_made_anew, begin, end),
-		cmocka_unit_test_setup_teardown(a_failed_run_still_tells_its_changes, begin, end),
+		cmocka_unit_test_setup_teardown(overtaken_plans_are_planned_again, begin, end),
+		cmocka_unit_test_setup_teardown(a_failed_run_still_reports_its_changes, begin, end),
 		cmocka_unit_test_setup_teardown(events_are_read_in_batches, begin, end),
 		cmocka_unit_test_setup_teardown(records_of_other_kernels_are_understood, begin,
 						end),

@@ -104,7 +104,7 @@ static void numbers_in_any_order_are_sorted_soon(void **state)
 	}
 }
 
-static void what_is_in_order_is_gone_through_once(void **state)
+static void sorted_arrays_are_scanned_once(void **state)
 {
 	static uint32_t keys[MOST];
 
@@ -147,7 +147,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(numbers_in_any_order_are_sorted_soon),
-		cmocka_unit_test(what_is_in_order_is_gone_through_once),
+		cmocka_unit_test(sorted_arrays_are_scanned_once),
 		cmocka_unit_test(items_of_an_odd_size_go_whole),
 	};
 

@@ -24,7 +24,7 @@ static int end(void **state)
 	return 0;
 }
 
-static void circuits_are_as_they_were_told(void **state)
+static void circuits_match_the_last_command(void **state)
 {
 	static const uint32_t way[] = { 5, 6, 7 };
 	MORPH_OPTS(morph_circuit_opts, opts, .guides = way, .guides_count = 3, .lanes = 6,
@@ -79,7 +79,7 @@ static void circuits_refuse_nonsense(void **state)
 	assert_int_equal(steps->circuits.count, 0);
 }
 
-static void steps_are_as_they_were_told(void **state)
+static void steps_match_the_last_command(void **state)
 {
 	static const uint32_t both[] = { 1, 0 };
 	MORPH_OPTS(morph_step_opts, opts, .begin = MORPH_STEP_TIME, .after_ns = 1000,
@@ -128,7 +128,7 @@ static void options_replace_those_set_before(void **state)
 	assert_int_equal(morph_steps_info(steps, &info), -EINVAL);
 }
 
-static void steps_are_told(void **state)
+static void steps_are_reported(void **state)
 {
 	static const uint32_t way[] = { 7, 9 }, both[] = { 1, 0 };
 	MORPH_OPTS(morph_circuit_opts, opts, .flags = MORPH_CIRCUIT_DST_PLANE, .dst_plane = 2,
@@ -243,10 +243,10 @@ static void cleared_they_are_as_new(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(circuits_are_as_they_were_told, begin, end),
+		cmocka_unit_test_setup_teardown(circuits_match_the_last_command, begin, end),
 		cmocka_unit_test_setup_teardown(circuits_refuse_nonsense, begin, end),
-		cmocka_unit_test_setup_teardown(steps_are_as_they_were_told, begin, end),
-		cmocka_unit_test_setup_teardown(steps_are_told, begin, end),
+		cmocka_unit_test_setup_teardown(steps_match_the_last_command, begin, end),
+		cmocka_unit_test_setup_teardown(steps_are_reported, begin, end),
 		cmocka_unit_test_setup_teardown(options_replace_those_set_before, begin, end),
 		cmocka_unit_test_setup_teardown(steps_refuse_nonsense, begin, end),
 		cmocka_unit_test_setup_teardown(there_is_an_end_to_them, begin, end),

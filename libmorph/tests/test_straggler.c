@@ -45,7 +45,7 @@ static uint32_t log_up(uint32_t number)
 	return exponent;
 }
 
-static void bounds_are_those_reckoned_by_hand(void **state)
+static void bounds_match_those_computed_by_hand(void **state)
 {
 	static const uint32_t by_hand[][2] = { { 2, 1 },   { 3, 3 },   { 4, 4 },   { 5, 6 },
 					       { 6, 7 },   { 7, 9 },   { 8, 9 },   { 9, 11 },
@@ -117,7 +117,7 @@ static bool some_way(const struct few *few, uint32_t rounds)
 	return rounds && some_round(few, *few, 0, rounds);
 }
 
-static void with_fewer_rounds_than_the_bound_no_way_ends(void **state)
+static void no_plan_has_fewer_rounds_than_the_bound(void **state)
 {
 	(void)state;
 	for (uint32_t ranks = 2; ranks <= FEW; ranks++) {
@@ -311,8 +311,8 @@ static void the_same_is_built_again(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		TEST(bounds_are_those_reckoned_by_hand),
-		TEST(with_fewer_rounds_than_the_bound_no_way_ends),
+		TEST(bounds_match_those_computed_by_hand),
+		TEST(no_plan_has_fewer_rounds_than_the_bound),
 		TEST(any_few_ranks_are_within_a_round_of_the_bound),
 		TEST(powers_of_two_are_at_the_bound),
 		TEST(many_ranks_are_within_a_round_of_the_bound),

@@ -31,7 +31,7 @@ static void place_crossing(struct bench *bench)
 
 /* ----------------------------------------------------------------------- plans */
 
-static void ways_of_five_guides_are_planned(void **state)
+static void paths_of_five_guides_are_planned(void **state)
 {
 	struct bench *bench = *state;
 	const struct sites *sites = &bench->ledger->sites;
@@ -192,7 +192,7 @@ static void a_refusal_of_all_racks_is_described(void **state)
 
 /* --------------------------------------------------------------------- traffic */
 
-static void ways_through_switches_are_no_links(void **state)
+static void paths_through_switches_are_no_links(void **state)
 {
 	struct bench *bench = *state;
 	struct morph_traffic *te = morph_traffic_new(bench->ctx);
@@ -237,7 +237,7 @@ static void hold_two_switches(struct bench *bench)
 	assert_int_equal(held, 2);
 }
 
-static void what_passes_held_switches_is_no_room(void **state)
+static void paths_through_held_switches_are_not_free(void **state)
 {
 	struct bench *bench = *state;
 	const struct sites *sites = &bench->ledger->sites;
@@ -270,7 +270,7 @@ static void what_passes_held_switches_is_no_room(void **state)
 }
 
 /* Moves within a rack make space in that rack. */
-static void what_crosses_racks_is_not_moved(void **state)
+static void crossing_circuits_are_not_moved(void **state)
 {
 	struct bench *bench = *state;
 	struct morph_defrag *defrag = morph_defrag_new(bench->ctx);
@@ -286,7 +286,7 @@ static void what_crosses_racks_is_not_moved(void **state)
 /* --------------------------------------------------------------------- keeping */
 
 /* Server 1 has the spare, and all paths to it without switches are in use. */
-static void switches_of_what_is_kept_are_kept(void **state)
+static void switches_of_kept_slices_are_kept(void **state)
 {
 	struct bench *bench = *state;
 	struct morph_protection *protection = new_protection(bench);
@@ -325,15 +325,15 @@ int main(int argc, char **argv)
 {
 	static const struct CMUnitTest tests[] = {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, placing_setup, placing_teardown)
-		TEST(ways_of_five_guides_are_planned),
+		TEST(paths_of_five_guides_are_planned),
 		TEST(each_of_five_guides_is_checked),
 		TEST(five_guides_are_lit),
 		TEST(a_plan_across_racks_is_described),
 		TEST(a_refusal_of_all_racks_is_described),
-		TEST(ways_through_switches_are_no_links),
-		TEST(what_passes_held_switches_is_no_room),
-		TEST(what_crosses_racks_is_not_moved),
-		TEST(switches_of_what_is_kept_are_kept),
+		TEST(paths_through_switches_are_no_links),
+		TEST(paths_through_held_switches_are_not_free),
+		TEST(crossing_circuits_are_not_moved),
+		TEST(switches_of_kept_slices_are_kept),
 #undef TEST
 	};
 

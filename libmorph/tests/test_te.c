@@ -331,7 +331,7 @@ static void of_turns_alike_the_first_path_s_comes_first(void **state)
 	morph_traffic_free(te);
 }
 
-static void controllers_round_alike_but_for_what_their_views_differ(void **state)
+static void controllers_round_alike_if_their_views_agree(void **state)
 {
 	struct morph_traffic *one = make_problem(1, 1), *other = make_problem(1, 1);
 	uint32_t mine[MESH_DEMANDS * MESH_PATHS], its[MESH_DEMANDS * MESH_PATHS];
@@ -450,7 +450,7 @@ static uint32_t recall(struct morph_traffic *te, const uint32_t *lanes, uint32_t
  * The next epoch is decided three times: by controllers that remember the last one, by controllers
  * that read the reservations, and by controllers that know nothing about it.
  */
-static void who_reads_what_is_reserved_changes_little_more_than_who_remembers(void **state)
+static void reading_reservations_changes_little_more_than_remembering(void **state)
 {
 	uint32_t remembered = 0, read = 0, forgotten = 0, unexplained = 0, all = 0, unused = 0;
 
@@ -484,7 +484,7 @@ static void who_reads_what_is_reserved_changes_little_more_than_who_remembers(vo
 }
 
 /* The lanes that the paths can have had are found again. Other controllers' lanes are untouched. */
-static void what_is_reserved_is_explained(void **state)
+static void reservations_are_explained(void **state)
 {
 	struct morph_traffic *te = morph_traffic_new(ctx);
 	const uint32_t both[] = { 0, 1 }, held[] = { 5, 3 }, mine[] = { 0, 1 };
@@ -544,7 +544,7 @@ static void a_path_without_a_past_is_rounded_as_ever(void **state)
 		assert_non_null(strstr(morph_error_text(ctx), words)); \
 	} while (0)
 
-static void what_is_no_problem_is_refused_with_the_reason(void **state)
+static void invalid_problems_are_refused_with_the_reason(void **state)
 {
 	MORPH_OPTS(morph_traffic_opts, opts, .lambda = -1);
 	struct morph_traffic *te = morph_traffic_new(ctx);
@@ -596,7 +596,7 @@ static void problems_that_are_too_large_are_refused(void **state)
 	morph_traffic_free(te);
 }
 
-static void too_few_iterations_are_told(void **state)
+static void too_few_iterations_are_reported(void **state)
 {
 	MORPH_OPTS(morph_traffic_opts, opts, .iterations = 1);
 	MORPH_OPTS(morph_traffic_result, result);
@@ -625,20 +625,19 @@ int main(void)
 		cmocka_unit_test_setup_teardown(flows_from_elsewhere_are_rounded, begin, end),
 		cmocka_unit_test_setup_teardown(of_turns_alike_the_first_path_s_comes_first, begin,
 						end),
-		cmocka_unit_test_setup_teardown(
-			controllers_round_alike_but_for_what_their_views_differ, begin, end),
+		cmocka_unit_test_setup_teardown(controllers_round_alike_if_their_views_agree, begin,
+						end),
 		cmocka_unit_test_setup_teardown(lanes_stay_while_the_flow_is_near, begin, end),
 		cmocka_unit_test_setup_teardown(
-			who_reads_what_is_reserved_changes_little_more_than_who_remembers, begin,
-			end),
-		cmocka_unit_test_setup_teardown(what_is_reserved_is_explained, begin, end),
+			reading_reservations_changes_little_more_than_remembering, begin, end),
+		cmocka_unit_test_setup_teardown(reservations_are_explained, begin, end),
 		cmocka_unit_test_setup_teardown(a_path_without_a_past_is_rounded_as_ever, begin,
 						end),
-		cmocka_unit_test_setup_teardown(what_is_no_problem_is_refused_with_the_reason,
-						begin, end),
+		cmocka_unit_test_setup_teardown(invalid_problems_are_refused_with_the_reason, begin,
+						end),
 		cmocka_unit_test_setup_teardown(problems_that_are_too_large_are_refused, begin,
 						end),
-		cmocka_unit_test_setup_teardown(too_few_iterations_are_told, begin, end),
+		cmocka_unit_test_setup_teardown(too_few_iterations_are_reported, begin, end),
 	};
 
 	return cmocka_run_group_tests_name("te", tests, NULL, NULL);

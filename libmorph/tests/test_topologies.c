@@ -100,7 +100,7 @@ static void tori_wrap_and_grids_do_not(void **state)
 	lm_pool_release(&pool);
 }
 
-static void rounds_have_as_many_circuits_as_there_are_ports_for(void **state)
+static void rounds_have_a_circuit_for_each_port(void **state)
 {
 	struct morph_collective *collective = collective_of(4);
 	struct pool pool = { .ctx = ctx, .ranks = 4 };
@@ -164,7 +164,7 @@ static void rounds_go_together_as_far_as_there_are_ports(void **state)
 	morph_collective_free(collective);
 }
 
-static void what_is_no_topology_is_told(void **state)
+static void invalid_topologies_are_refused(void **state)
 {
 	struct pool pool = { .ctx = ctx, .ranks = 4 };
 
@@ -215,7 +215,7 @@ static void shifts_on_rings_stack_their_flows(void **state)
 }
 
 /* From 0 to 3 by 1 or by 2; a pair of circuits loads the first half of the path to 1. */
-static void of_ways_as_short_the_least_full_is_taken(void **state)
+static void the_least_full_shortest_path_is_taken(void **state)
 {
 	struct morph_collective *collective = collective_of(5);
 	struct pool pool = { .ctx = ctx, .ranks = 5 };
@@ -240,7 +240,7 @@ static void of_ways_as_short_the_least_full_is_taken(void **state)
 	morph_collective_free(collective);
 }
 
-static void numbers_of_searches_begin_anew(void **state)
+static void numbers_of_searches_restart(void **state)
 {
 	struct morph_collective *collective = collective_of(8);
 	struct pool pool = { .ctx = ctx, .ranks = 8 };
@@ -416,12 +416,12 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(equal_topologies_are_one),
 		cmocka_unit_test(tori_wrap_and_grids_do_not),
-		cmocka_unit_test(rounds_have_as_many_circuits_as_there_are_ports_for),
+		cmocka_unit_test(rounds_have_a_circuit_for_each_port),
 		cmocka_unit_test(rounds_go_together_as_far_as_there_are_ports),
-		cmocka_unit_test(what_is_no_topology_is_told),
+		cmocka_unit_test(invalid_topologies_are_refused),
 		cmocka_unit_test(shifts_on_rings_stack_their_flows),
-		cmocka_unit_test(of_ways_as_short_the_least_full_is_taken),
-		cmocka_unit_test(numbers_of_searches_begin_anew),
+		cmocka_unit_test(the_least_full_shortest_path_is_taken),
+		cmocka_unit_test(numbers_of_searches_restart),
 		cmocka_unit_test(pools_of_circulants_plan_as_the_closed_form),
 		cmocka_unit_test(exchanges_get_circuits_of_their_own_where_that_pays),
 		cmocka_unit_test(warm_plans_allocate_nothing),

@@ -64,7 +64,7 @@ static struct morph_operation at(const struct morph_trace *trace, uint32_t numbe
 	return operation;
 }
 
-static void operations_are_what_the_file_says(void **state)
+static void operations_match_the_file(void **state)
 {
 	struct morph_trace *trace = empty();
 	struct morph_operation operation;
@@ -178,7 +178,7 @@ static const struct refused refused[] = {
 	  -EINVAL, "byte 6: the attribute is above 4095" },
 };
 
-static void what_is_wrong_is_told_with_its_byte(void **state)
+static void errors_name_their_byte(void **state)
 {
 	struct morph_trace *trace = empty();
 	struct morph_operation operation;
@@ -202,7 +202,7 @@ static void what_is_wrong_is_told_with_its_byte(void **state)
 	morph_trace_free(trace);
 }
 
-static void what_is_cut_off_is_refused_or_shorter(void **state)
+static void truncated_traces_are_refused_or_shorter(void **state)
 {
 	size_t length;
 	uint8_t *data = read_file("job.0.et", &length);
@@ -335,7 +335,7 @@ static void messages_that_wait_for_one_another_are_refused(void **state)
 	morph_trace_free(trace);
 }
 
-static void memory_that_is_missing_is_told(void **state)
+static void lack_of_memory_is_reported(void **state)
 {
 	struct morph_collective *collective = morph_collective_new(ctx);
 	struct morph_trace *trace = ring_of(4), *other = empty();
@@ -379,13 +379,13 @@ static void memory_that_is_missing_is_told(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(operations_are_what_the_file_says),
+		cmocka_unit_test(operations_match_the_file),
 		cmocka_unit_test(messages_become_rounds),
-		cmocka_unit_test(what_is_wrong_is_told_with_its_byte),
-		cmocka_unit_test(what_is_cut_off_is_refused_or_shorter),
+		cmocka_unit_test(errors_name_their_byte),
+		cmocka_unit_test(truncated_traces_are_refused_or_shorter),
 		cmocka_unit_test(messages_that_do_not_meet_are_refused),
 		cmocka_unit_test(messages_that_wait_for_one_another_are_refused),
-		cmocka_unit_test(memory_that_is_missing_is_told),
+		cmocka_unit_test(lack_of_memory_is_reported),
 	};
 
 	if (argc != 2)

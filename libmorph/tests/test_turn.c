@@ -41,7 +41,7 @@ static uint32_t loader_of(const uint64_t *matrix, uint32_t ranks)
 	return loader;
 }
 
-static void those_that_take_part_are_told(void **state)
+static void participants_are_listed(void **state)
 {
 	const uint64_t matrix[16] = { 9, 5, 0, 0, /* has something for itself besides */
 				      0, 0, 0, 0, /* receives */
@@ -70,7 +70,7 @@ static void those_that_take_part_are_told(void **state)
 	assert_int_equal(loader_of(even, 3), 0);
 }
 
-static void the_way_back_leads_back(void **state)
+static void the_return_restores_the_circuits(void **state)
 {
 	static const uint32_t algorithms[] = { MORPH_BRUCK, MORPH_SHIFT, MORPH_PAIRWISE,
 					       MORPH_TERNARY, MORPH_DIRECT };
@@ -147,7 +147,7 @@ static void combine_is_the_transpose_of_dispatch(void **state)
 		dispatch = dispatch_of(matrix);
 		assert_int_equal(morph_schedule_plan(there, dispatch, delay, &opts), 0);
 		assert_int_equal(morph_schedule_combine(back, rounds, dispatch, delay, &opts), 0);
-		assert_sound(rounds, delay, opts.planes, NULL, back);
+		assert_valid(rounds, delay, opts.planes, NULL, back);
 		/* In reverse, ports that take time are programmed in another order. */
 		if (scope == MORPH_DELAY_PORT_SCOPE && trial % 2)
 			assert_true(morph_schedule_ns(back, NULL) <=
@@ -162,7 +162,7 @@ static void combine_is_the_transpose_of_dispatch(void **state)
 		/* With the circuits that dispatch leaves lit. */
 		opts.after = there;
 		assert_int_equal(morph_schedule_combine(back, rounds, dispatch, delay, &opts), 0);
-		assert_sound(rounds, delay, opts.planes, there, back);
+		assert_valid(rounds, delay, opts.planes, there, back);
 		morph_collective_free(dispatch);
 		morph_delay_free(delay);
 	}
@@ -172,7 +172,7 @@ static void combine_is_the_transpose_of_dispatch(void **state)
 }
 
 /* No rank waits for a rank without bytes, in any barrier. */
-static void barriers_are_of_those_who_take_part(void **state)
+static void barriers_include_participants_only(void **state)
 {
 	static const uint32_t ranks[] = { 2, 8 };
 	static const uint64_t wait_ns[] = { 1000, 100000 };
@@ -192,7 +192,7 @@ static void barriers_are_of_those_who_take_part(void **state)
 		assert_int_equal(morph_collective_build(rounds, &opts), 0);
 		assert_int_equal(morph_collective_busy(rounds), 2);
 		assert_int_equal(morph_schedule_plan(schedule, rounds, delay, NULL), 0);
-		assert_sound(rounds, delay, 1, NULL, schedule);
+		assert_valid(rounds, delay, 1, NULL, schedule);
 		two_ns = at ? two_ns : morph_schedule_ns(schedule, NULL);
 		assert_int_equal(morph_schedule_ns(schedule, NULL), two_ns);
 		morph_collective_free(rounds);
@@ -221,14 +221,14 @@ static void however_short_the_search_there_are_matchings(void **state)
 			matrix[pair] = random_below(&seed, 1 << 20);
 		assert_int_equal(morph_collective_build(rounds, &opts), 0);
 		assert_int_equal(morph_schedule_plan(schedule, rounds, delay, &how), 0);
-		assert_sound(rounds, delay, 2, NULL, schedule);
+		assert_valid(rounds, delay, 2, NULL, schedule);
 		morph_collective_free(rounds);
 	}
 	morph_delay_free(delay);
 	morph_schedule_free(schedule);
 }
 
-static void where_changes_are_dear_circuits_stay_on_the_way_back(void **state)
+static void expensive_circuits_stay_for_the_return(void **state)
 {
 	struct morph_schedule *schedule = morph_schedule_new(ctx), *once = morph_schedule_new(ctx);
 	struct morph_collective *rounds = morph_collective_new(ctx);
@@ -243,7 +243,7 @@ static void where_changes_are_dear_circuits_stay_on_the_way_back(void **state)
 	draw(&seed, matrix);
 	dispatch = dispatch_of(matrix);
 	assert_int_equal(morph_schedule_combine(schedule, rounds, dispatch, delay, NULL), 0);
-	assert_sound(rounds, delay, 1, NULL, schedule);
+	assert_valid(rounds, delay, 1, NULL, schedule);
 	assert_int_equal(morph_schedule_plan(once, rounds, delay, &opts), 0);
 	assert_int_equal(morph_schedule_verdict(once), MORPH_FEASIBLE);
 	assert_true(morph_schedule_ns(schedule, NULL) <= morph_schedule_ns(once, NULL));
@@ -267,7 +267,7 @@ static void rounds_go_back_too(void **state)
 	(void)state;
 	assert_int_equal(morph_collective_build(there, &opts), 0);
 	assert_int_equal(morph_schedule_combine(schedule, back, there, delay, NULL), 0);
-	assert_sound(back, delay, 1, NULL, schedule);
+	assert_valid(back, delay, 1, NULL, schedule);
 	assert_int_equal(morph_schedule_combine(schedule, back, there, delay, &how), -EINVAL);
 	assert_string_equal(morph_error_text(ctx),
 			    "the way back is turned by policy matchings, not by 3");
@@ -319,12 +319,12 @@ static void every_rank_derives_the_same_plan(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(those_that_take_part_are_told),
-		cmocka_unit_test(the_way_back_leads_back),
+		cmocka_unit_test(participants_are_listed),
+		cmocka_unit_test(the_return_restores_the_circuits),
 		cmocka_unit_test(combine_is_the_transpose_of_dispatch),
-		cmocka_unit_test(barriers_are_of_those_who_take_part),
+		cmocka_unit_test(barriers_include_participants_only),
 		cmocka_unit_test(however_short_the_search_there_are_matchings),
-		cmocka_unit_test(where_changes_are_dear_circuits_stay_on_the_way_back),
+		cmocka_unit_test(expensive_circuits_stay_for_the_return),
 		cmocka_unit_test(rounds_go_back_too),
 		cmocka_unit_test(every_rank_derives_the_same_plan),
 	};

@@ -79,7 +79,7 @@ static uint64_t united_ns(struct morph_schedule *schedule,
 	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
 	assert_int_equal(morph_schedule_verdict(schedule), MORPH_FEASIBLE);
 	assert_int_equal(morph_schedule_policy(schedule), MORPH_POLICY_UNITED);
-	assert_sound(collective, delay, opts.planes, opts.after, schedule);
+	assert_valid(collective, delay, opts.planes, opts.after, schedule);
 	ns = morph_schedule_ns(schedule, &bound);
 	assert_true(bound <= ns);
 	return ns;
@@ -401,7 +401,7 @@ static void same_question_same_answer(void **state)
 }
 
 /* Circuits lit at the start are used. Changes that take longer than the rest are avoided. */
-static void what_is_lit_at_first_is_used(void **state)
+static void initial_circuits_are_used(void **state)
 {
 	MORPH_OPTS(morph_schedule_opts, opts, .planes = 4);
 	struct morph_collective *first = build(MORPH_ALL_REDUCE, MORPH_RING, 8, MIB);
@@ -469,7 +469,7 @@ static void algorithm_and_circuits_are_chosen_by_it(void **state)
 		morph_schedule_choose(schedule, collective, &wanted, delay, &opts, choices), 0);
 	assert_int_equal(morph_schedule_policy(schedule), MORPH_POLICY_UNITED);
 	assert_true(choices[MORPH_BINOMIAL].chosen);
-	assert_sound(collective, delay, 4, NULL, schedule);
+	assert_valid(collective, delay, 4, NULL, schedule);
 	assert_int_equal(morph_schedule_alternative(schedule, MORPH_POLICY_UNITED, &tried), 0);
 	assert_int_equal(tried.ns, morph_schedule_ns(schedule, NULL));
 	assert_string_equal(morph_enum_name(MORPH_ENUM_POLICY, MORPH_POLICY_UNITED), "united");
@@ -485,7 +485,7 @@ int main(void)
 		cmocka_unit_test(sooner_where_changes_are_as_long_as_segments),
 		cmocka_unit_test(beside_all_plans_of_tiny_collectives),
 		cmocka_unit_test(same_question_same_answer),
-		cmocka_unit_test(what_is_lit_at_first_is_used),
+		cmocka_unit_test(initial_circuits_are_used),
 		cmocka_unit_test(changes_are_paid_for_by_ports),
 		cmocka_unit_test(algorithm_and_circuits_are_chosen_by_it),
 	};

@@ -311,7 +311,7 @@ static void slices_share_fibres_and_give_them_back(void **state)
 /*
  * Corrupt the wavelength of a circuit with fibres, or other tenants' wavelengths on these fibres.
  */
-static void spoil(struct written *all, const struct bench *bench, uint64_t *seed)
+static void corrupt(struct written *all, const struct bench *bench, uint64_t *seed)
 {
 	const struct morph_plan *plan = bench->plan;
 	uint32_t *way = all->plan + PLAN_HEAD + 2 * plan->ranks, circuit, guide;
@@ -365,7 +365,7 @@ static void mutants_of_plans_are_rejected(void **state)
 		for (uint32_t round = 0; round < 20; round++, mutants++) {
 			struct written all = write_all(bench, bench->plan);
 
-			spoil(&all, bench, &seed);
+			corrupt(&all, bench, &seed);
 			if (!check_written(&all, report, sizeof(report)))
 				fail_msg("mutant %u was taken for a plan", mutants);
 			written_free(&all);

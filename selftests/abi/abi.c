@@ -246,7 +246,7 @@ FIXTURE_TEARDOWN(numbers)
 	sim_stop(&self->sim);
 }
 
-TEST_F(numbers, all_others_are_unknown)
+TEST_F(numbers, other_values_are_unknown)
 {
 	struct morph_head head = { .size = sizeof(head) };
 	unsigned int number;

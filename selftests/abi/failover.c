@@ -188,7 +188,7 @@ TEST_F(failover, no_spare_is_left_and_then_it_comes_back)
 }
 
 /* Each repair that ends with a different bandwidth, lower or higher, is reported. */
-TEST_F(failover, what_is_left_is_told_again)
+TEST_F(failover, remaining_bandwidth_is_reported_again)
 {
 	struct morph_event event;
 

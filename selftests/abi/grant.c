@@ -323,7 +323,7 @@ TEST_F(grant, is_all_that_a_tenant_needs)
 	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
 }
 
-TEST_F(grant, file_is_close_on_exec_and_says_what_it_is)
+TEST_F(grant, file_is_close_on_exec_and_names_its_kind)
 {
 	unsigned int number = 0, fabric = ~0u;
 	int grant = GRANT();

@@ -209,7 +209,7 @@ static bool programmed(const struct sim *sim, long long *times)
  * elements of a change and to program those of a failover. All of this must end before the first
  * change does, however slow the machine is.
  */
-TEST_F(isolation, long_settle_holds_nobody_up)
+TEST_F(isolation, long_settle_blocks_no_other_slice)
 {
 	static const uint32_t wanted[] = { 6, 7 };
 	struct runner slow, other;

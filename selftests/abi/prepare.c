@@ -99,7 +99,7 @@ TEST_F(prepare, shown_while_prepared)
 }
 
 /* The state page shows the circuit when it is lit, and no longer when it is reverted. */
-TEST_F(prepare, state_page_forgets_what_is_reverted)
+TEST_F(prepare, state_page_drops_reverted_circuits)
 {
 	size_t bytes = MORPH_STATE_BYTES(3 * 3);
 	struct morph_change change = change_add(0, 1);
@@ -299,7 +299,7 @@ TEST_F(prepare, of_a_slice_that_ended)
 }
 
 /* A prepared transaction holds its lanes: no other one gets them. */
-TEST_F(prepare, holds_what_it_will_use)
+TEST_F(prepare, schedule_holds_its_resources)
 {
 	struct morph_change change = change_add(0, 1), same;
 

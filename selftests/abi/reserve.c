@@ -123,7 +123,7 @@ TEST_F(reserve, plans_hold_lanes)
 }
 
 /* The other slices have every lane between the slice and the spares except the reserved ones. */
-TEST_F(reserve, others_leave_the_way_to_the_spare)
+TEST_F(reserve, other_slices_keep_the_path_to_the_spare_free)
 {
 	static const uint32_t rest[] = { 1, 3, 5, 7 };
 	static const uint8_t pairs[][2] = { { 0, 1 }, { 2, 3 }, { 1, 0 }, { 3, 2 } };

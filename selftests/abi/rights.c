@@ -86,7 +86,7 @@ TEST_F(rights, fabric_node)
 	EXPECT_EQ(EACCES, AS(OTHER_UID, try_open(path)));
 }
 
-TEST_F(rights, slice_node_belongs_to_who_opened_the_fabric)
+TEST_F(rights, slice_node_belongs_to_the_opener_of_the_fabric)
 {
 	int fd = self->sim.fd, slice;
 	struct stat st;

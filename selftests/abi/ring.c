@@ -162,7 +162,7 @@ TEST_F(ring, steps_are_lit_and_answered_lap_after_lap)
 	}
 }
 
-TEST_F(ring, what_a_call_would_refuse_is_answered_so)
+TEST_F(ring, entries_that_a_call_refuses_get_its_error)
 {
 	struct morph_device_answer answer;
 
@@ -251,7 +251,7 @@ TEST_F(ring, completions_counted_wrongly_stop_it)
 				ring_state(self->slice, self->number) == MORPH_RING_STOPPED)));
 }
 
-TEST_F(ring, answers_that_nobody_reads_hold_it_up)
+TEST_F(ring, unread_answers_stop_the_queue)
 {
 	struct morph_device_answer answer;
 	unsigned int i;
@@ -327,7 +327,7 @@ TEST_F(ring, pages_are_such_as_devices_register)
 	EXPECT_EQ(1, reported);
 }
 
-TEST_F(ring, memory_of_ones_own_serves_as_well)
+TEST_F(ring, user_memory_is_accepted)
 {
 	struct morph_ring_setup args = { .schedule = self->schedule };
 	struct morph_device_ring own = { .entries = ENTRIES };
@@ -384,7 +384,7 @@ TEST_F(ring, state_is_read_without_a_call)
 	munmap((void *)page, bytes);
 }
 
-TEST_F(ring, what_can_not_be_set_up_is_refused)
+TEST_F(ring, invalid_queues_are_refused)
 {
 	struct morph_ring_setup args = { .schedule = self->schedule, .entries = 12 };
 

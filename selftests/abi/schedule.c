@@ -228,7 +228,7 @@ TEST_F(schedule, its_circuits_are_changed_by_steps_only)
 	EXPECT_TRUE(shift_is_lit(self->slice, 1));
 }
 
-TEST_F(schedule, what_is_held_no_other_circuit_gets)
+TEST_F(schedule, no_other_circuit_gets_held_resources)
 {
 	struct morph_change change = change_add(0, 2);
 	unsigned int lit = 0;
@@ -290,7 +290,7 @@ TEST_F(schedule, time_goes_on_by_itself)
 	EXPECT_TRUE(sim_all_dark(&self->sim));
 }
 
-TEST_F(schedule, past_its_deadline_it_stops_and_what_is_lit_stays)
+TEST_F(schedule, schedule_stops_at_its_deadline_and_light_stays)
 {
 	struct morph_schedule_info info;
 	struct morph_event event;
@@ -315,7 +315,7 @@ TEST_F(schedule, past_its_deadline_it_stops_and_what_is_lit_stays)
 	EXPECT_TRUE(shift_is_lit(self->slice, 2));
 }
 
-TEST_F(schedule, what_the_next_step_has_room_for_is_lit_ahead)
+TEST_F(schedule, free_circuits_of_the_next_step_are_lit_ahead)
 {
 	struct morph_schedule_step_info steps[STEPS];
 	struct morph_schedule_info info;
@@ -334,7 +334,7 @@ TEST_F(schedule, what_the_next_step_has_room_for_is_lit_ahead)
 	EXPECT_TRUE(WAIT_UNTIL(shift_is_lit(self->slice, 3)));
 }
 
-TEST_F(schedule, jump_leaves_out_steps_and_what_was_lit_for_them)
+TEST_F(schedule, jump_skips_steps_and_their_light)
 {
 	struct morph_schedule_info info;
 	unsigned int id;
@@ -381,7 +381,7 @@ static long guide_of_shift(int slice, unsigned int first, unsigned int shift)
 	return -1;
 }
 
-TEST_F(schedule, jump_that_fails_keeps_what_was_lit)
+TEST_F(schedule, failed_jump_keeps_the_light)
 {
 	struct morph_schedule_info info;
 	unsigned int id;
@@ -402,7 +402,7 @@ TEST_F(schedule, jump_that_fails_keeps_what_was_lit)
 	EXPECT_TRUE(WAIT_UNTIL(shift_is_lit(self->slice, 1)));
 }
 
-TEST_F(schedule, nobody_jumps_to_a_step_that_ranks_begin)
+TEST_F(schedule, jump_to_a_barrier_step_is_refused)
 {
 	unsigned int id;
 
@@ -454,7 +454,7 @@ static void *wait_for_second(void *context)
 	return (void *)error;
 }
 
-TEST_F(schedule, who_waits_is_told_that_it_was_unloaded)
+TEST_F(schedule, waiter_learns_that_the_schedule_is_unloaded)
 {
 	unsigned int id = LOAD(0);
 	int at[3] = { self->slice, (int)id };

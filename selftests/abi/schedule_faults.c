@@ -124,7 +124,7 @@ TEST_F(faults, schedules_of_a_slice_are_counted)
 }
 
 /* A repair handles everything that the steps of a slice hold. */
-TEST_F(faults, what_schedules_of_a_slice_hold_is_counted)
+TEST_F(faults, resources_of_schedules_are_counted)
 {
 	static struct morph_schedule_step steps[MORPH_SCHEDULE_MOST_STEPS];
 	static uint32_t held[MORPH_SCHEDULE_MOST_STEPS];
@@ -148,7 +148,7 @@ TEST_F(faults, what_schedules_of_a_slice_hold_is_counted)
 	TH_LOG("%s", last_detail);
 }
 
-TEST_F(faults, repair_of_another_circuit_leaves_the_schedule_what_it_needs)
+TEST_F(faults, repair_of_another_circuit_spares_the_schedule)
 {
 	struct morph_change change = change_add(0, 1);
 	struct morph_circuit_info circuits[MOST_CIRCUITS];
@@ -172,7 +172,7 @@ TEST_F(faults, repair_of_another_circuit_leaves_the_schedule_what_it_needs)
 /*
  * The circuit moves to another plane, because the schedule holds all other lanes of its old path.
  */
-TEST_F(faults, way_that_a_repair_leaves_stands_as_the_schedule_needs_it)
+TEST_F(faults, path_released_by_a_repair_suits_the_schedule)
 {
 	struct morph_change change = change_add(0, 1);
 	struct morph_circuit_info circuits[MOST_CIRCUITS];
@@ -325,7 +325,7 @@ TEST_F(faults, elements_that_turn_late_are_turned_back)
 	close(slice);
 }
 
-TEST_F(faults, lit_circuit_leaves_its_plane_where_that_has_no_other_way)
+TEST_F(faults, lit_circuit_changes_its_plane_if_no_other_path_exists)
 {
 	struct morph_circuit_info circuits[MOST_CIRCUITS];
 	struct morph_event event;
@@ -354,7 +354,7 @@ static void *wait_for_second(void *context)
 	return (void *)error;
 }
 
-TEST_F(faults, who_waits_is_told_that_the_fabric_is_gone)
+TEST_F(faults, waiter_learns_that_the_fabric_is_gone)
 {
 	pthread_t thread;
 	void *error;
@@ -397,7 +397,7 @@ TEST_F(faults, ring_that_was_closed_makes_room_for_another)
 	EXPECT_EQ(ENOENT, errno);
 }
 
-TEST_F(faults, way_that_fails_while_it_is_dark_is_led_round)
+TEST_F(faults, dark_path_that_fails_is_rerouted)
 {
 	struct morph_schedule_info info = { .head = HEAD(morph_schedule_info) };
 	struct morph_circuit_info circuits[MOST_CIRCUITS];
@@ -427,7 +427,7 @@ static bool starts(int slice, unsigned int schedule)
 	return !schedule_act(slice, schedule, MORPH_SCHEDULE_START, NULL);
 }
 
-TEST_F(faults, schedule_without_ways_has_them_again_when_hardware_is_sound)
+TEST_F(faults, schedule_regains_paths_when_hardware_recovers)
 {
 	struct morph_schedule_info info = { .head = HEAD(morph_schedule_info) };
 	struct morph_slice_info before, after;
@@ -480,7 +480,7 @@ TEST_F(faults, rank_that_was_replaced_before_the_start_is_lit)
 	EXPECT_NE(0, circuits[0].margin_mdb);
 }
 
-TEST_F(faults, who_waits_for_one_run_is_not_answered_by_the_next)
+TEST_F(faults, waiter_of_one_run_is_not_answered_by_the_next)
 {
 	pthread_t thread;
 	void *error;

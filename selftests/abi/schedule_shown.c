@@ -241,7 +241,7 @@ TEST_F(shown, schedule_that_comes_to_rest_does_not_hide_one_that_runs)
 	EXPECT_EQ(MORPH_SCHEDULE_RUNNING, self->page->state);
 }
 
-TEST_F(shown, step_tells_what_it_has_cost)
+TEST_F(shown, step_reports_its_cost)
 {
 	struct morph_schedule_step_info steps[STEPS];
 	struct morph_schedule_info info;
@@ -270,7 +270,7 @@ TEST_F(shown, step_tells_what_it_has_cost)
 	EXPECT_EQ(0, steps[1].late);
 }
 
-TEST_F(shown, what_was_lit_ahead_costs_its_step)
+TEST_F(shown, light_ahead_counts_for_its_step)
 {
 	struct morph_schedule_step_info steps[STEPS];
 	struct morph_schedule_info info;
@@ -287,7 +287,7 @@ TEST_F(shown, what_was_lit_ahead_costs_its_step)
 	EXPECT_LE(MS, steps[1].settle_ns);
 }
 
-TEST_F(shown, step_that_is_under_way_at_its_deadline_is_late)
+TEST_F(shown, step_that_runs_at_its_deadline_is_late)
 {
 	struct morph_schedule_step_info steps[STEPS];
 	struct morph_schedule_info info;
@@ -355,7 +355,7 @@ TEST_F(shown, deadline_waits_for_a_repair)
  * Elements that no circuit of a step uses stay as the earlier steps left them, so the second lap
  * differs from the first, and the third is like the second.
  */
-TEST_F(shown, step_is_judged_anew_where_elements_stand_otherwise)
+TEST_F(shown, step_is_validated_again_if_elements_differ)
 {
 	long long judged[3];
 	unsigned int lap, step;
@@ -375,7 +375,7 @@ TEST_F(shown, step_is_judged_anew_where_elements_stand_otherwise)
 /*
  * The check also covers accelerators whose tile the light crosses, although nothing is lit there.
  */
-TEST_F(shown, step_is_judged_anew_where_accelerators_change_hands)
+TEST_F(shown, step_is_validated_again_if_holders_change)
 {
 	unsigned int lap, step;
 	long long judged;

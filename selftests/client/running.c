@@ -111,7 +111,7 @@ TEST_F(running, steps_are_lit_by_calls)
 	EXPECT_EQ(-ENOENT, morph_slice_schedule_info(self->slice, schedule, &info));
 }
 
-TEST_F(running, all_schedules_are_told)
+TEST_F(running, all_schedules_are_listed)
 {
 	struct morph_list *list;
 	uint32_t first, second;
@@ -132,7 +132,7 @@ TEST_F(running, all_schedules_are_told)
 	morph_list_free(list);
 }
 
-TEST_F(running, what_can_not_be_is_named)
+TEST_F(running, refusals_name_the_cause)
 {
 	static const uint32_t both[] = { 0, 1 };
 	MORPH_OPTS(morph_circuit_opts, opts, .src_plane = 0, .flags = MORPH_CIRCUIT_SRC_PLANE);

@@ -148,7 +148,7 @@ def test_everyday_lines_are_no_complaints():
     return same(kinds(log), [])
 
 
-def test_trace_is_told_once_and_without_registers():
+def test_trace_is_reported_once_and_without_registers():
     log = textwrap.dedent("""\
         [    5.0] WARNING: CPU: 0 PID: 1 at x.c:5 f+0x1/0x2 [m]
         [    5.0] RIP: 0010:f+0x1/0x2 [m]
@@ -164,7 +164,7 @@ def test_trace_is_told_once_and_without_registers():
     return same(len(found), 2) and "RIP:" in first and "caller" in first and "RSP" not in first and "guess" not in first
 
 
-def test_leak_of_gone_code_is_told_from_what_others_keep():
+def test_leak_of_unloaded_code_is_distinguished_from_other_memory():
     ours = "kmalloc-96: 1 f age=1\n        kmalloc_trace+0x1/0x2\n        0xffffffffc0300000\n"
     theirs = "kmalloc-96: 1 f age=1\n        p9_fid_create+0x1/0x2 [9pnet]\n        0xffffffffc0300000\n"
     return (leaks.allocated_by_gone(ours, set()) and not leaks.allocated_by_gone(theirs, set())
@@ -175,7 +175,7 @@ def test_leak_is_found_where_modules_lie_without_kaslr():
     return leaks.allocated_by_gone("kmalloc-96: 1 f age=1\n        0xffffffffa0300000\n", set())
 
 
-def test_tasks_that_may_hang_are_told_from_idle_threads():
+def test_tasks_that_may_hang_are_distinguished_from_idle_threads():
     log = """
         [    8.0] task:kworker/0:0     state:I stack:0     pid:9     ppid:2      flags:0x00004000
         [    8.0] Call Trace:
@@ -195,7 +195,7 @@ def test_tasks_that_may_hang_are_told_from_idle_threads():
                 ["task:kworker/1:0", "morph_exec_wait+0x1/0x2", "task:stress", "pipe_read+0x75/0x190"])
 
 
-def test_emulator_that_hangs_is_told_from_the_machine():
+def test_emulator_that_hangs_is_distinguished_from_the_machine():
     answer = "[    9.0] Kernel panic - not syncing: NMI: Not continuing\n"
     patched = "[    9.1]  text_poke_bp_batch+0xb7/0x300\n"
     trapped = "[    9.2] RIP: 0010:exc_int3+0x4e/0x120\n"
@@ -284,7 +284,7 @@ def test_machine_whose_clock_runs_away_is_ended():
     return ends[0] == -signal.SIGKILL and ends[1] == 0
 
 
-def check_says(report, *arguments):
+def check_reports(report, *arguments):
     """Output and status of scripts/check. Each stage prints the same report; $stage is its name."""
     with tempfile.NamedTemporaryFile("w", suffix=".sh", delete=False) as make:
         os.fchmod(make.fileno(), 0o755)
@@ -299,7 +299,7 @@ def check_says(report, *arguments):
 
 def stages_run(*arguments):
     """The stages that scripts/check runs if each passes at once."""
-    lines, _ = check_says("ok $stage", *arguments)
+    lines, _ = check_reports("ok $stage", *arguments)
     return [line.removeprefix("ok ") for line in lines if line.startswith("ok ")]
 
 
@@ -321,19 +321,19 @@ def test_campaign_without_time_is_not_begun():
 
 
 def test_stage_that_hangs_is_ended_in_time():
-    lines, status = check_says('ok begun"; sleep 1000; "', "--within", "0.02", "stage")
+    lines, status = check_reports('ok begun"; sleep 1000; "', "--within", "0.02", "stage")
     return same((lines[-2:], status), (["failed: stage: did not end in time", "1 passed, 1 failed"], 1))
 
 
 def test_optional_stage_may_be_ended_in_time():
     hangs_at_last = 'ok $stage"; [ $stage = first ] || sleep 1000; : "'
-    lines, status = check_says(hangs_at_last, "--within", "0.03", "first", "--", "last:0.001")
+    lines, status = check_reports(hangs_at_last, "--within", "0.03", "first", "--", "last:0.001")
     return same((lines[-1], status), ("2 passed, 0 failed", 0))
 
 
 def test_times_are_added_by_stage():
     report = times.Time("static", "$stage", 3, 2).line() + "\nok $stage"
-    lines, _ = check_says(report, "one", "two")
+    lines, _ = check_reports(report, "one", "two")
     table = [line.split() for line in lines if line.startswith("# static")]
     return same(table, [["#", "static", "4", "one", "2,", "two", "2"]])
 
@@ -343,7 +343,7 @@ def test_time_since_the_start_counts():
 
 
 def test_skip_that_is_not_listed_fails():
-    lines, status = check_says("ok vm 6.1: a: b # SKIP in no list", "stage")
+    lines, status = check_reports("ok vm 6.1: a: b # SKIP in no list", "stage")
     return same((lines[-1], status), ("0 passed, 1 failed", 1))
 
 

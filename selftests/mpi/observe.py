@@ -114,7 +114,7 @@ def threads():
         assert sum(comm["operations"] for comm in trace["communicators"]) >= 300 + 8 * 10, trace
 
 
-def without_a_slice_it_says_so_once():
+def a_missing_slice_is_reported_once():
     run = Run("8", MORPH_SLICE="nowhere", MORPH_PHASES="provision")
     assert run.status == 0, run.said
     assert len(run.lines()) == RANKS, run.said
@@ -211,7 +211,7 @@ def main(tests):
 
 if __name__ == "__main__":
     sys.exit(main([learns_stages, evaluation_is_a_stray, numbers_are_agreed, too_short_to_learn,
-                   too_long_to_learn, threads, without_a_slice_it_says_so_once, mode_unknown,
+                   too_long_to_learn, threads, a_missing_slice_is_reported_once, mode_unknown,
                    trace_that_cant_be_written, persistent_requests_are_counted, duplicates_are_known_as_their_original,
                    neighbourhoods_are_counted, matched_probes_are_counted, groups_are_counted,
                    spawned_programs_are_left_alone, a_rank_in_fortran_is_not_waited_for,

@@ -76,7 +76,7 @@ static unsigned int circuits(struct nl *nl, const struct sim *sim, unsigned int 
 	return nl_do(nl) ? 999 : REPLY_U32(nl, MORPH_A_SLICE_CIRCUITS_COUNT);
 }
 
-TEST_F(change, slice_has_what_was_asked_for)
+TEST_F(change, slice_has_the_requested_properties)
 {
 	const struct nlmsghdr *reply = nl_reply(&self->nl);
 	char path[64];
@@ -121,7 +121,7 @@ TEST_F(change, slice_is_announced)
 }
 
 /* After the notification of the end, a client may use the whole quota again at once. */
-TEST_F(change, slice_that_is_told_to_have_ended_is_not_charged)
+TEST_F(change, slice_reported_as_ended_is_not_charged)
 {
 	ASSERT_EQ(0, delete (&self->nl, &self->sim, self->slice, 0));
 	ASSERT_TRUE(wait_state(&self->monitor, MORPH_SLICE_DYING));

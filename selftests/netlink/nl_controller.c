@@ -165,7 +165,7 @@ FIXTURE_TEARDOWN(control)
 
 /* ------------------------------------------------------------ epochs and leases */
 
-TEST_F(control, what_is_told_of_a_controller)
+TEST_F(control, attributes_of_a_controller)
 {
 	struct nl *nl = &self->nl;
 
@@ -196,7 +196,7 @@ TEST_F(control, epochs_only_grow)
 }
 
 /* Taking control despite a running lease needs the force flag. */
-TEST_F(control, lease_keeps_others_out)
+TEST_F(control, lease_excludes_other_controllers)
 {
 	struct nl *nl = &self->nl;
 
@@ -235,7 +235,7 @@ TEST_F(control, renewal_moves_the_end_of_the_lease)
 	EXPECT_TRUE(wait_expired(nl, &self->sim, 8));
 }
 
-TEST_F(control, taking_and_expiry_are_told)
+TEST_F(control, taking_and_expiry_are_reported)
 {
 	long long expired = core_counter(&self->sim, "stats", "controllers-expired");
 	struct nl *nl = &self->nl;
@@ -307,7 +307,7 @@ TEST_F(control, changes_need_the_token)
 	EXPECT_EQ(MORPH_OUTCOME_COMMITTED, light(nl, &self->sim, self->slice, 7, 1));
 }
 
-TEST_F(control, slices_of_nobody_take_no_token)
+TEST_F(control, slices_without_a_controller_take_no_token)
 {
 	struct nl *nl = &self->nl;
 
@@ -511,7 +511,7 @@ TEST_F(control, leases_have_limits)
 	EXPECT_EQ(0, take(nl, &self->sim, 8, 1, 3600000000000ULL));
 }
 
-TEST_F(control, what_an_act_lacks_is_named)
+TEST_F(control, missing_attributes_of_an_act_are_named)
 {
 	struct nl *nl = &self->nl;
 

@@ -125,7 +125,7 @@ TEST_F(tested, given_out_when_dark)
 }
 
 /* Netlink does not wait. */
-TEST_F(tested, administrator_is_told_to_try_again)
+TEST_F(tested, administrator_gets_a_hint_to_try_again)
 {
 	struct nl *nl = &self->nl;
 	unsigned int txn = begin_test(nl, &self->sim, 0);

@@ -354,7 +354,7 @@ TEST_F(pci, removed_and_back)
 }
 
 /* A device of an unassigned accelerator disappears: nothing happens. */
-TEST_F(pci, of_nobody)
+TEST_F(pci, accelerator_without_a_holder)
 {
 	struct morph_slice_info info;
 	struct pollfd pollfd = { .fd = self->slice, .events = POLLIN };

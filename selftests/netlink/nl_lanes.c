@@ -134,7 +134,7 @@ TEST_F(lanes, reserved_lanes_are_their_controllers)
 	EXPECT_EQ(0, light_by_file(self->file, 0x4));
 }
 
-TEST_F(lanes, reserved_lanes_are_nobody_elses)
+TEST_F(lanes, reserved_lanes_exclude_other_controllers)
 {
 	struct nl *nl = &self->nl;
 
@@ -207,7 +207,7 @@ TEST_F(lanes, circuit_leaves_reserved_lanes_by_file)
 
 /* ---------------------------------------------------------------- who gets them */
 
-TEST_F(lanes, what_it_has_is_kept)
+TEST_F(lanes, present_lanes_are_kept)
 {
 	struct nl *nl = &self->nl;
 
@@ -299,7 +299,7 @@ static int settle(struct nl *nl, const struct sim *sim, uint32_t id, uint64_t ep
 	return nl_do(nl);
 }
 
-TEST_F(lanes, settling_is_for_who_has_control)
+TEST_F(lanes, settling_requires_control)
 {
 	struct nl *nl = &self->nl;
 
@@ -371,7 +371,7 @@ TEST_F(lanes, both_ends_of_an_edge)
 
 /* -------------------------------------------------------------------- bad input */
 
-TEST_F(lanes, what_can_not_be_reserved)
+TEST_F(lanes, invalid_reservations_are_refused)
 {
 	struct nl *nl = &self->nl;
 
@@ -391,7 +391,7 @@ TEST_F(lanes, what_can_not_be_reserved)
 	EXPECT_EQ(self->all, free_lanes(nl, &self->sim, self->guide));
 }
 
-TEST_F(lanes, what_a_request_lacks_is_named)
+TEST_F(lanes, missing_attributes_of_a_request_are_named)
 {
 	struct nl *nl = &self->nl;
 

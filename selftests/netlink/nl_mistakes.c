@@ -275,7 +275,7 @@ TEST_F(mistakes, in_naming_a_slice)
 	EXPECT_EQ(0, slice_delete(self->sim.fd, MORPH_ANY, "job", 0));
 }
 
-TEST_F(mistakes, in_who_owns_a_slice)
+TEST_F(mistakes, in_the_owner_of_a_slice)
 {
 	static const struct mistake nobody = { {},
 					       EINVAL,
@@ -446,7 +446,7 @@ TEST_F(mistakes, in_a_question)
 	expect(_metadata, nl, &most);
 }
 
-TEST_F(mistakes, in_whose_quota)
+TEST_F(mistakes, in_the_user_of_a_quota)
 {
 	static const struct mistake nobody = {
 		{}, EINVAL, MORPH_A_QUOTA_UID, NONE, "uid must be a user id"

@@ -442,7 +442,7 @@ static void look(const struct nlmsghdr *message, void *context)
 	seen->used = nl_get_u32(nl_find(message, MORPH_A_QUOTA_USED_ACCELERATORS));
 }
 
-TEST_F(quota, dump_tells_users_from_grants)
+TEST_F(quota, dump_distinguishes_users_and_grants)
 {
 	struct morph_grant_create args = GRANT_ALL;
 	struct seen seen = {};

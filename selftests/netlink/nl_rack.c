@@ -126,7 +126,7 @@ static int lose_fibre(struct nl *nl, const struct sim *sim, const struct fibres 
 	return nl_do(nl);
 }
 
-TEST_F(rack, repairs_may_use_what_their_controller_has)
+TEST_F(rack, repairs_may_use_lanes_of_their_controller)
 {
 	struct nl *nl = &self->nl;
 
@@ -138,7 +138,7 @@ TEST_F(rack, repairs_may_use_what_their_controller_has)
 }
 
 /* A schedule that continues after a repair may use the same lanes as the repair. */
-TEST_F(rack, schedules_may_use_what_their_controller_has)
+TEST_F(rack, schedules_may_use_lanes_of_their_controller)
 {
 	static const struct morph_schedule_circuit circuits[] = {
 		{ .dst_rank = 1, .lanes_count = 1 },
@@ -163,7 +163,7 @@ TEST_F(rack, schedules_may_use_what_their_controller_has)
 }
 
 /* They may not use lanes of another controller, but get them when that controller releases them. */
-TEST_F(rack, repairs_may_not_use_what_others_have)
+TEST_F(rack, repairs_may_not_use_lanes_of_other_controllers)
 {
 	struct nl *nl = &self->nl;
 	unsigned int i;

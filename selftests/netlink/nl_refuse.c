@@ -370,7 +370,7 @@ TEST_F(refuse, slice_create_says_which_accelerator)
 	close(slice);
 }
 
-TEST_F(refuse, slice_create_says_what_is_wrong)
+TEST_F(refuse, slice_create_names_its_error)
 {
 	uint32_t total = self->sim.info.accelerators;
 	struct nl *nl = &self->nl;
@@ -421,7 +421,7 @@ static void put_preference(struct nl *nl, uint32_t fabric, uint32_t slice, uint3
 	nl_nest_end(nl, nest);
 }
 
-TEST_F(refuse, acts_say_what_is_wrong)
+TEST_F(refuse, acts_name_their_error)
 {
 	uint32_t held = 0, guides = self->sim.info.guides;
 	uint32_t accelerators = self->sim.info.accelerators;
@@ -491,7 +491,7 @@ TEST_F(refuse, acts_say_what_is_wrong)
 	close(slice);
 }
 
-TEST_F(refuse, why_not_says_what_is_wrong)
+TEST_F(refuse, why_not_names_its_error)
 {
 	uint32_t total = self->sim.info.accelerators, lanes = self->sim.info.wavelengths;
 	struct nl *nl = &self->nl;

@@ -133,7 +133,7 @@ FIXTURE_TEARDOWN(slow)
 	sim_stop(&self->sim);
 }
 
-TEST_F(slow, others_commit)
+TEST_F(slow, other_slices_commit)
 {
 	struct morph_change change;
 	int i;
@@ -151,7 +151,7 @@ TEST_F(slow, others_commit)
 	}
 }
 
-TEST_F(slow, others_prepare_commit_and_confirm)
+TEST_F(slow, other_slices_prepare_commit_and_confirm)
 {
 	struct morph_txn_run args = {
 		.head.flags = MORPH_TXN_PREPARE,
@@ -165,7 +165,7 @@ TEST_F(slow, others_prepare_commit_and_confirm)
 	EXPECT_EQ(0, txn_step(self->others[0], args.out_txn, MORPH_TXN_CONFIRM, 0, NULL));
 }
 
-TEST_F(slow, others_fail_over)
+TEST_F(slow, other_slices_fail_over)
 {
 	struct morph_event event;
 	int i;

@@ -216,7 +216,7 @@ static void leak_out_of_an_edge_counts(void)
 }
 
 /* The same for the incoming circuit: the transmitter leaks into its receiver. */
-static void leak_into_what_comes_in_counts_at_its_least(void)
+static void leak_into_incoming_light_counts_at_its_minimum(void)
 {
 	struct halves h;
 
@@ -263,7 +263,7 @@ int main(void)
 		TEST(edge_of_another_slice_is_not_routed_to),
 		TEST(light_that_only_passes_through_is_no_circuit),
 		TEST(leak_out_of_an_edge_counts),
-		TEST(leak_into_what_comes_in_counts_at_its_least),
+		TEST(leak_into_incoming_light_counts_at_its_minimum),
 		TEST(halves_agree_with_the_second_opinion),
 	};
 

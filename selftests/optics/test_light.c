@@ -115,7 +115,7 @@ static void isolation_between_arms_is_extinction_less_loss(void)
 	fabric_close(&p.fabric);
 }
 
-static void isolation_poor_is_refused_and_numbers_are_told(void)
+static void isolation_poor_is_refused_with_its_numbers(void)
 {
 	struct pair p;
 
@@ -423,7 +423,7 @@ int main(void)
 		TEST(power_sum_is_within_five_mdb),
 		TEST(isolation_of_lone_circuit_is_unlimited),
 		TEST(isolation_between_arms_is_extinction_less_loss),
-		TEST(isolation_poor_is_refused_and_numbers_are_told),
+		TEST(isolation_poor_is_refused_with_its_numbers),
 		TEST(foreign_victim_is_found_when_it_is_the_fainter_one),
 		TEST(leak_on_other_lane_or_of_own_slice_does_not_count),
 		TEST(margin_missing_is_refused),

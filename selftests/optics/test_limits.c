@@ -62,7 +62,7 @@ static void route_over(struct fabric *fabric, struct route *route)
 	fabric_route(fabric, &request, route);
 }
 
-static void way_of_more_guides_than_a_path_has_is_not_found(void)
+static void path_with_too_many_guides_is_not_found(void)
 {
 	struct fabric f;
 	struct route r;
@@ -97,7 +97,7 @@ static void obstacle_far_from_both_ends_is_named(void)
  * The cheap path around the middle lacks the lane that is free after it. The router detects that
  * after a complete search. Then it must have steps left to search for each lane.
  */
-static void dear_way_far_from_both_ends_is_found(void)
+static void expensive_path_far_from_both_ends_is_found(void)
 {
 	u32 pass, fork, lacking, wanted;
 	struct place from;
@@ -176,9 +176,9 @@ static void tile_too_large_for_the_bound_is_crossed_without(void)
 int main(void)
 {
 	static const struct tap_test tests[] = {
-		TEST(way_of_more_guides_than_a_path_has_is_not_found),
+		TEST(path_with_too_many_guides_is_not_found),
 		TEST(obstacle_far_from_both_ends_is_named),
-		TEST(dear_way_far_from_both_ends_is_found),
+		TEST(expensive_path_far_from_both_ends_is_found),
 		TEST(tile_too_large_for_the_bound_is_crossed_without),
 	};
 

@@ -319,7 +319,7 @@ static void open_diamond(struct fabric *fabric, u32 wavelengths)
 	fabric->state->guide_lanes[4] = 0x2;
 }
 
-static void dear_way_is_found_when_the_cheap_one_lacks_the_lane(void)
+static void expensive_path_is_found_when_the_cheap_one_lacks_the_lane(void)
 {
 	struct fabric f;
 	struct route r;
@@ -363,7 +363,7 @@ static void lanes_wanted_together_are_blocked_only_when_proven(void)
 	fabric_close(&f);
 }
 
-static void lanes_wanted_together_are_undecided_where_ways_merge(void)
+static void lanes_requested_together_are_undecided_where_paths_merge(void)
 {
 	struct fabric f;
 	struct route r;
@@ -447,7 +447,7 @@ static void direct_guide_is_a_route_of_one_hop(void)
 }
 
 /* Plane 0 leads straight to the receiver, plane 1 through an element. */
-static void direct_guide_is_taken_beside_a_way_through_an_element(void)
+static void direct_guide_is_preferred_to_a_path_through_an_element(void)
 {
 	struct fabric f;
 	struct route r;
@@ -584,12 +584,12 @@ int main(void)
 		TEST(lanes_dead_at_different_ends_leave_none),
 		TEST(transit_own_keeps_off_foreign_tiles),
 		TEST(budget_too_small_gives_up),
-		TEST(dear_way_is_found_when_the_cheap_one_lacks_the_lane),
+		TEST(expensive_path_is_found_when_the_cheap_one_lacks_the_lane),
 		TEST(lanes_wanted_together_are_blocked_only_when_proven),
-		TEST(lanes_wanted_together_are_undecided_where_ways_merge),
+		TEST(lanes_requested_together_are_undecided_where_paths_merge),
 		TEST(element_crossed_twice_must_keep_its_state),
 		TEST(direct_guide_is_a_route_of_one_hop),
-		TEST(direct_guide_is_taken_beside_a_way_through_an_element),
+		TEST(direct_guide_is_preferred_to_a_path_through_an_element),
 		TEST(state_already_there_is_preferred),
 		TEST(visits_follow_the_slice_not_the_fabric),
 		TEST(mesh_cell_is_shared_by_its_two_arms),

@@ -298,7 +298,7 @@ static void look_on(struct process *process)
 	}
 }
 
-TEST_F(phases, what_both_hold_stays_lit_in_another_order_too)
+TEST_F(phases, common_circuits_stay_lit_in_another_order)
 {
 	struct morph_slice_phases_info counts;
 	pid_t pid;
@@ -332,7 +332,7 @@ static void stay_inside(struct process *process)
 	pause();
 }
 
-TEST_F(phases, a_rank_that_is_killed_is_in_the_way_no_more)
+TEST_F(phases, a_killed_rank_blocks_no_other)
 {
 	pid_t pids[RANKS];
 	unsigned int rank;

@@ -189,7 +189,7 @@ def ways(rack, name):
             if one["state"] == "lit"}
 
 
-def beside_others(rack):
+def beside_other_slices(rack):
     """The plan avoids hardware of another tenant if possible. Otherwise it reports the missing
     resource."""
     rack.do("slice", "create", "theirs", "--accelerators", "1,2,6,5")
@@ -267,7 +267,7 @@ def mistakes(rack):
     rack.end("job")
 
 
-TESTS = (four, eight, failure, beside_others, its_own, begun, by_a_file, mistakes)
+TESTS = (four, eight, failure, beside_other_slices, its_own, begun, by_a_file, mistakes)
 
 if __name__ == "__main__":
     sys.exit(run(TESTS, "server8"))

@@ -174,7 +174,7 @@ def one_of_two_gets_all(pair):
             pair.reserve(controller, 0)
 
 
-def killed_on_the_way(pair):
+def killed_during_the_change(pair):
     """After a kill, the next process with the same epoch gets the lanes at both ends, and releases
     them."""
     chance, halves = random.Random(1), 0
@@ -202,7 +202,7 @@ def killed_on_the_way(pair):
 
 
 TESTS = (same_lanes_at_both_ends, conflict_leaves_both_as_they_were, ends_that_are_wrong,
-         light_is_where_lanes_are_reserved, one_of_two_gets_all, killed_on_the_way)
+         light_is_where_lanes_are_reserved, one_of_two_gets_all, killed_during_the_change)
 
 
 def main():

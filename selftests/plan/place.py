@@ -161,7 +161,7 @@ def whole_rack(rack):
     rack.end("whole")
 
 
-def among_others(rack):
+def among_other_tenants(rack):
     """A stitched slice in the space that other slices leave, across their servers. These do not
     change."""
     names = tenants(rack)
@@ -353,7 +353,7 @@ def on_behalf(rack):
     rack.do("controller", "drop", 9)
 
 
-TESTS = (empty_rack, whole_rack, among_others, wavelengths, other_shapes, refused, unusable, spares, reservations,
+TESTS = (empty_rack, whole_rack, among_other_tenants, wavelengths, other_shapes, refused, unusable, spares, reservations,
          protected, divergence, hysteresis, on_behalf)
 
 

@@ -351,7 +351,7 @@ const struct act tenant_acts[] = { { "create", 1, create },
 				   { "spin", 1, schedule_spin },
 				   { "ring-new", 1, ring_new },
 				   { "ring-submit", 2, ring_submit },
-				   { "ring-spoil", 1, ring_corrupt },
+				   { "ring-corrupt", 1, ring_corrupt },
 				   { "ring-touch", 1, ring_touch },
 				   { "page", 1, page_read },
 				   {} };

@@ -225,7 +225,7 @@ def of(taken, kind, **values):
     return next(one for one in taken.objects[kind] if all(one.get(key) == value for key, value in values.items()))
 
 
-def sound_fabrics_are_sound():
+def valid_fabrics_pass():
     for maker in (SERVER, ORDERED, ONE, OTHER):
         taken = maker.snapshot()
         found = proof.broken((*proof.ALWAYS, *proof.AT_REST), maker.profile, taken)
@@ -255,11 +255,11 @@ def lane_that_the_ledger_thinks_free():
     finds(proof.ledger_has_circuits, doctor, "claimed 0x2")
 
 
-def lane_that_nobody_gave_back():
+def lane_that_was_not_released():
     finds(proof.ledger_has_circuits, lambda taken: taken.objects["guide"][-1].update(lanes_free=0xfffe), "claimed 0x1")
 
 
-def pin_that_nobody_gave_back():
+def pin_that_was_not_released():
     finds(proof.ledger_has_circuits, lambda taken: of(taken, "element", pins=0).update(pins=1), "1 pins, 0 circuits")
 
 
@@ -280,7 +280,7 @@ def laser_that_is_off():
     finds(proof.lasers_are_circuits, lambda taken: taken.hardware.lasers.pop(0), "laser 0", "are off")
 
 
-def laser_that_is_on_for_nobody():
+def laser_that_is_on_without_a_circuit():
     finds(proof.lasers_are_circuits, lambda taken: taken.hardware.lasers.update({40: 4}), "laser 40", "for nobody")
 
 
@@ -309,13 +309,13 @@ def light_of_another_tenant():
     finds(proof.light_stays_with_its_tenant, doctor, "of slice 12")
 
 
-def light_of_lanes_that_nobody_asked_for():
+def light_of_unclaimed_lanes():
     def doctor(taken):
         taken.hardware.lasers[0] |= 0x10
     finds(proof.light_stays_with_its_tenant, doctor, "lanes 0x10", "of slice 11")
 
 
-def darkness_that_nobody_has_caused():
+def darkness_without_a_cause():
     def doctor(taken):
         of(taken, "circuit", slice=12).update(state=FAILED)
     finds(proof.darkness_has_a_cause, doctor, "circuit 12:0 is dark, but all its hardware is healthy", "its slice is in state ok")
@@ -459,7 +459,7 @@ def quotas(_profile, taken):
     return proof.quotas_are_what_is_held(None, taken)
 
 
-def spoils(rule, *parts, of_what="schedules", **values):
+def corrupts(rule, *parts, of_what="schedules", **values):
     """The rule detects other values in the schedule, or in the state page."""
     def doctor(taken):
         (taken.pages[13] if of_what == "pages" else taken.schedules[0]).update(values)
@@ -532,7 +532,7 @@ def pin_that_a_schedule_lacks():
     finds(proof.ledger_has_circuits, doctor, "1 schedules", maker=ORDERED)
 
 
-def element_that_is_nobodys_alone():
+def element_that_is_held_without_a_circuit():
     finds(proof.ledger_has_circuits, lambda taken: taken.ledger.update({"elements held": 1}), "elements held: 1")
 
 
@@ -557,14 +557,14 @@ def charge_that_a_schedule_lacks():
 
 
 def schedule_that_is_another():
-    spoils(order.schedules_are_as_loaded, "asked for was", flags=0)
-    spoils(order.schedules_are_as_loaded, "asked for was", circuits=2)
-    spoils(order.schedules_are_as_loaded, "asked for was", first=order.FIRST_ID + 1)
-    spoils(order.schedules_are_as_loaded, "asked for was", steps=[{"circuits": 1}, {"circuits": 2}, {"circuits": 1}])
+    corrupts(order.schedules_are_as_loaded, "asked for was", flags=0)
+    corrupts(order.schedules_are_as_loaded, "asked for was", circuits=2)
+    corrupts(order.schedules_are_as_loaded, "asked for was", first=order.FIRST_ID + 1)
+    corrupts(order.schedules_are_as_loaded, "asked for was", steps=[{"circuits": 1}, {"circuits": 2}, {"circuits": 1}])
 
 
 def step_that_is_not_lit():
-    spoils(order.steps_are_lit, "at step 1: circuits [16777217] of it are not lit", step=1)
+    corrupts(order.steps_are_lit, "at step 1: circuits [16777217] of it are not lit", step=1)
     finds(order.steps_are_lit, lambda taken: taken.objects["circuit"].pop(), "of it are not lit", maker=ORDERED)
 
 
@@ -581,21 +581,21 @@ def circuit_of_another_step():
     assert complaints(order.steps_are_lit, taken)
 
 
-def schedule_that_says_what_is_not():
-    spoils(order.steps_are_lit, "3 of its circuits are lit", lit=3)
+def schedule_with_a_wrong_report():
+    corrupts(order.steps_are_lit, "3 of its circuits are lit", lit=3)
     finds(order.steps_are_lit, lambda taken: taken.objects["circuit"][-1].update(state=FAILED),
           "1 of its circuits are lit, netlink says []", maker=ORDERED)
-    spoils(order.steps_are_lit, "was stopped", state=order.LOADED, step=order.ANY, position=0)
-    spoils(order.steps_are_lit, "without an error", state=order.STOPPED)
-    spoils(order.steps_are_lit, "is at no step", step=order.ANY)
-    spoils(order.steps_are_lit, "is at no step", position=0)
+    corrupts(order.steps_are_lit, "was stopped", state=order.LOADED, step=order.ANY, position=0)
+    corrupts(order.steps_are_lit, "without an error", state=order.STOPPED)
+    corrupts(order.steps_are_lit, "is at no step", step=order.ANY)
+    corrupts(order.steps_are_lit, "is at no step", position=0)
 
 
 def page_that_shows_something_else():
-    spoils(order.pages_show_what_is_lit, "is of version 9", of_what="pages", version=9)
-    spoils(order.pages_show_what_is_lit, "generation 8", of_what="pages", generation=8)
-    spoils(order.pages_show_what_is_lit, "of schedule 13:3", of_what="pages", position=2)
-    spoils(order.pages_show_what_is_lit, "of schedule 13:3", of_what="pages", state=order.STOPPED)
+    corrupts(order.pages_show_what_is_lit, "is of version 9", of_what="pages", version=9)
+    corrupts(order.pages_show_what_is_lit, "generation 8", of_what="pages", generation=8)
+    corrupts(order.pages_show_what_is_lit, "of schedule 13:3", of_what="pages", position=2)
+    corrupts(order.pages_show_what_is_lit, "of schedule 13:3", of_what="pages", state=order.STOPPED)
     for key in ("hops", "mbps"):
         for place in (0, 1):
             finds(order.pages_show_what_is_lit,
@@ -665,19 +665,19 @@ def dumps_are_decoded():
 
 
 TESTS = (
-    sound_fabrics_are_sound, lane_that_is_used_twice, transmitter_that_is_used_twice, lane_that_the_ledger_thinks_free,
-    lane_that_nobody_gave_back, pin_that_nobody_gave_back, element_that_is_elsewhere,
-    element_that_a_circuit_needs_otherwise, laser_that_is_off, laser_that_is_on_for_nobody, light_that_goes_another_way,
-    light_that_does_not_arrive, receiver_that_is_blind, light_of_another_tenant, light_of_lanes_that_nobody_asked_for,
-    darkness_that_nobody_has_caused, accelerator_in_two_slices, circuit_that_was_left_behind, accelerator_that_was_not_given_back, count_that_is_wrong,
+    valid_fabrics_pass, lane_that_is_used_twice, transmitter_that_is_used_twice, lane_that_the_ledger_thinks_free,
+    lane_that_was_not_released, pin_that_was_not_released, element_that_is_elsewhere,
+    element_that_a_circuit_needs_otherwise, laser_that_is_off, laser_that_is_on_without_a_circuit, light_that_goes_another_way,
+    light_that_does_not_arrive, receiver_that_is_blind, light_of_another_tenant, light_of_unclaimed_lanes,
+    darkness_without_a_cause, accelerator_in_two_slices, circuit_that_was_left_behind, accelerator_that_was_not_given_back, count_that_is_wrong,
     cordoned_accelerator_in_a_slice, cordoned_guide_in_a_circuit, slice_without_a_file, file_that_is_not_counted, charge_that_stays, what_is_not_at_rest,
     what_is_left, events_with_a_gap, stale_change_that_was_done, pair_that_ends_unlike, half_without_the_other,
     light_from_the_peer_into_a_foreign_receiver, lane_that_a_running_schedule_lacks,
     lane_that_a_schedule_has_lost_without_a_repair, nothing_that_is_dark_and_nothing_held, way_that_another_has_instead,
     lane_that_a_schedule_has_beside, pin_that_a_schedule_lacks,
-    element_that_is_nobodys_alone, lanes_of_ports_that_stay, what_is_left_of_an_unloaded_schedule,
+    element_that_is_held_without_a_circuit, lanes_of_ports_that_stay, what_is_left_of_an_unloaded_schedule,
     charge_that_a_schedule_lacks, schedule_that_is_another, step_that_is_not_lit, circuit_of_another_step,
-    schedule_that_says_what_is_not, page_that_shows_something_else, memory_that_is_charged_for_ever, log_of_loads,
+    schedule_with_a_wrong_report, page_that_shows_something_else, memory_that_is_charged_for_ever, log_of_loads,
     answer_that_is_wrong, number_that_is_used_again, ring_that_is_out_of_order, pages_that_stay_pinned, dumps_are_decoded,
 )
 

@@ -21,8 +21,8 @@ enum kind {
 	KINDS,
 };
 
-static bool spoil(struct cross_found *found, const struct racks *racks, enum kind kind,
-		  uint64_t *random)
+static bool corrupt(struct cross_found *found, const struct racks *racks, enum kind kind,
+		    uint64_t *random)
 {
 	uint32_t slice = random_below(random, found->slices),
 		 edge = random_below(random, CROSSING_EDGES);
@@ -67,7 +67,7 @@ int main(void)
 	const struct crossing_effort effort = { .starts = 1,
 						.each = { .moves = 100000, .hot = 22, .cold = 8 } };
 	static struct racks racks;
-	static struct cross_found found, spoilt;
+	static struct cross_found found, corrupted;
 	struct crossing_bound bound;
 	uint32_t refused = 0, made = 0;
 	uint64_t random = 1;
@@ -78,11 +78,11 @@ int main(void)
 	while (made < MUTANTS) {
 		enum kind kind = made % KINDS;
 
-		spoilt = found;
-		if (!spoil(&spoilt, &racks, kind, &random))
+		corrupted = found;
+		if (!corrupt(&corrupted, &racks, kind, &random))
 			continue;
 		made++;
-		if (crossing_check(&racks, &spoilt))
+		if (crossing_check(&racks, &corrupted))
 			refused++;
 		else
 			printf("a mutant of kind %u passed\n", (uint32_t)kind);

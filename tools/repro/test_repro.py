@@ -378,7 +378,7 @@ def test_circuits_asked_for_ahead_are_no_later(runs):
     return len(ours) == 40 and say(found)
 
 
-def test_plans_across_racks_that_are_spoilt_are_refused(_):
+def test_plans_across_racks_that_are_corrupted_are_refused(_):
     done = subprocess.run([os.path.join(os.environ["REPRO_PROGRAMS"], "mutants")], capture_output=True, text=True, check=False)
     return say(done.stdout.splitlines() if done.returncode else [])
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Corrupt the places and times of sends. */
-#include "spoiling_words.h"
+#include "corruption_words.h"
 
 #include "../bench/random.h"
 
@@ -8,7 +8,7 @@
  * Replace the first hold of a path by one that does not lead there, or is dark for some of the
  * time.
  */
-bool spoil_way(struct written *written, uint64_t *seed)
+bool corrupt_way(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	const uint32_t *send = send_at(&laid, random_below(seed, laid.sends_count));
@@ -56,7 +56,7 @@ static uint32_t *next_over(const struct written *written, const struct laid *lai
 }
 
 /* Let two consecutive sends over a circuit overlap by a moment without a common beginning. */
-bool spoil_overlap(struct written *written, uint64_t *seed)
+bool corrupt_overlap(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	uint32_t *send = send_at(&laid, random_below(seed, laid.sends_count));
@@ -69,7 +69,7 @@ bool spoil_overlap(struct written *written, uint64_t *seed)
 }
 
 /* Send both at once, in less time than the circuit needs for the bytes of both. */
-bool spoil_beside(struct written *written, uint64_t *seed)
+bool corrupt_beside(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	const uint32_t *delay = written->delay + HEAD;
@@ -97,7 +97,7 @@ static bool passes(const struct laid *laid, const uint32_t *send, uint32_t plane
  * With changes that stop the plane or the fabric: let a send continue after a change begins, or
  * begin before the change ends.
  */
-bool spoil_change(struct written *written, uint64_t *seed)
+bool corrupt_change(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	uint32_t *send = send_at(&laid, random_below(seed, laid.sends_count));

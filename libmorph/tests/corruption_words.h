@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Words of a collective and a schedule, and the functions that corrupt them. */
-#ifndef SPOILING_WORDS_H
-#define SPOILING_WORDS_H
+#ifndef CORRUPTION_WORDS_H
+#define CORRUPTION_WORDS_H
 
-#include "spoiling.h"
+#include "corruption.h"
 
 #define HEAD 5 /* words */
 #define COLLECTIVE_HEAD 5
@@ -71,12 +71,12 @@ uint32_t count_new(const struct laid *laid, const uint32_t *hold);
 uint64_t takes(const struct written *written, const struct laid *laid, const uint32_t *hold);
 
 /* Each function returns false, and changes nothing, if the result could be valid. */
-typedef bool spoiler(struct written *written, uint64_t *seed);
+typedef bool corrupter(struct written *written, uint64_t *seed);
 
-spoiler spoil_lit, spoil_set, spoil_dark, spoil_queue, spoil_port, spoil_twice, spoil_first,
-	spoil_left, spoil_gap; /* spoiling_light.c */
-spoiler spoil_way, spoil_overlap, spoil_beside, spoil_change; /* spoiling_sends.c */
-spoiler spoil_turn, spoil_early, spoil_sum, spoil_copy, spoil_begin,
-	spoil_end; /* spoiling_data.c */
+corrupter corrupt_lit, corrupt_set, corrupt_dark, corrupt_queue, corrupt_port, corrupt_twice,
+	corrupt_first, corrupt_left, corrupt_gap; /* corruption_light.c */
+corrupter corrupt_way, corrupt_overlap, corrupt_beside, corrupt_change; /* corruption_sends.c */
+corrupter corrupt_turn, corrupt_early, corrupt_sum, corrupt_copy, corrupt_begin,
+	corrupt_end; /* corruption_data.c */
 
-#endif /* SPOILING_WORDS_H */
+#endif /* CORRUPTION_WORDS_H */

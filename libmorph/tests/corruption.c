@@ -4,7 +4,7 @@
  * and leaves it unchanged if the result could be valid. Each function states why its result is
  * invalid.
  */
-#include "spoiling_words.h"
+#include "corruption_words.h"
 
 #include "../bench/random.h"
 
@@ -67,7 +67,7 @@ bool leads(const struct laid *laid, const uint32_t *hold, uint32_t src, uint32_t
  * Move a send to the next round or transfer, or beyond the last one. A send without bytes can
  * belong to any transfer.
  */
-static bool spoil_whose(struct written *written, uint64_t *seed)
+static bool corrupt_whose(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	uint32_t *send = send_at(&laid, random_below(seed, laid.sends_count));
@@ -77,7 +77,7 @@ static bool spoil_whose(struct written *written, uint64_t *seed)
 }
 
 /* Add or remove a byte of a send, which then differs from its transfers. */
-static bool spoil_bytes(struct written *written, uint64_t *seed)
+static bool corrupt_bytes(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	uint32_t *send = send_at(&laid, random_below(seed, laid.sends_count));
@@ -87,7 +87,7 @@ static bool spoil_bytes(struct written *written, uint64_t *seed)
 }
 
 /* A round cannot take less than its minimum time. */
-static bool spoil_time(struct written *written, uint64_t *seed)
+static bool corrupt_time(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	uint32_t *send = send_at(&laid, random_below(seed, laid.sends_count));
@@ -97,7 +97,7 @@ static bool spoil_time(struct written *written, uint64_t *seed)
 }
 
 /* Remove a send. No rank needs a send without bytes. */
-static bool spoil_all(struct written *written, uint64_t *seed)
+static bool corrupt_all(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	uint32_t *send = send_at(&laid, random_below(seed, laid.sends_count));
@@ -116,7 +116,7 @@ static bool spoil_all(struct written *written, uint64_t *seed)
  * Remove a circuit from a matching that carries something. Then the last circuit belongs to no
  * matching.
  */
-static bool spoil_matching(struct written *written, uint64_t *seed)
+static bool corrupt_matching(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	const uint32_t *send = send_at(&laid, random_below(seed, laid.sends_count));
@@ -126,7 +126,7 @@ static bool spoil_matching(struct written *written, uint64_t *seed)
 }
 
 /* Change the destination of a circuit that carries something. */
-static bool spoil_circuit(struct written *written, uint64_t *seed)
+static bool corrupt_circuit(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	const uint32_t *send = send_at(&laid, random_below(seed, laid.sends_count));
@@ -140,7 +140,7 @@ static bool spoil_circuit(struct written *written, uint64_t *seed)
 }
 
 /* Change the end of the schedule by a picosecond. */
-static bool spoil_finish(struct written *written, uint64_t *seed)
+static bool corrupt_finish(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 
@@ -148,7 +148,7 @@ static bool spoil_finish(struct written *written, uint64_t *seed)
 	return true;
 }
 
-static bool spoil_bound(struct written *written, uint64_t *seed)
+static bool corrupt_bound(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 
@@ -159,7 +159,7 @@ static bool spoil_bound(struct written *written, uint64_t *seed)
 /*
  * Change the verdict, ranks, planes or the circuits at the start. The two bounds often are equal.
  */
-static bool spoil_head(struct written *written, uint64_t *seed)
+static bool corrupt_head(struct written *written, uint64_t *seed)
 {
 	static const uint32_t words[] = { 0, 1, 2, 5, 8 };
 	uint32_t word = words[random_below(seed, 5)];
@@ -173,25 +173,29 @@ static bool spoil_head(struct written *written, uint64_t *seed)
 
 static const struct {
 	const char *name;
-	spoiler *spoil;
-} spoilers[] = {
-	{ "lit", spoil_lit },	      { "set", spoil_set },	    { "dark", spoil_dark },
-	{ "queue", spoil_queue },     { "port", spoil_port },	    { "twice", spoil_twice },
-	{ "first", spoil_first },     { "left", spoil_left },	    { "gap", spoil_gap },
-	{ "way", spoil_way },	      { "overlap", spoil_overlap }, { "beside", spoil_beside },
-	{ "change", spoil_change },   { "turn", spoil_turn },	    { "early", spoil_early },
-	{ "sum", spoil_sum },	      { "copy", spoil_copy },	    { "begin", spoil_begin },
-	{ "end", spoil_end },	      { "whose", spoil_whose },	    { "bytes", spoil_bytes },
-	{ "time", spoil_time },	      { "all", spoil_all },	    { "matching", spoil_matching },
-	{ "circuit", spoil_circuit }, { "finish", spoil_finish },   { "bound", spoil_bound },
-	{ "head", spoil_head },
+	corrupter *corrupt;
+} corrupters[] = {
+	{ "lit", corrupt_lit },		{ "set", corrupt_set },
+	{ "dark", corrupt_dark },	{ "queue", corrupt_queue },
+	{ "port", corrupt_port },	{ "twice", corrupt_twice },
+	{ "first", corrupt_first },	{ "left", corrupt_left },
+	{ "gap", corrupt_gap },		{ "way", corrupt_way },
+	{ "overlap", corrupt_overlap }, { "beside", corrupt_beside },
+	{ "change", corrupt_change },	{ "turn", corrupt_turn },
+	{ "early", corrupt_early },	{ "sum", corrupt_sum },
+	{ "copy", corrupt_copy },	{ "begin", corrupt_begin },
+	{ "end", corrupt_end },		{ "whose", corrupt_whose },
+	{ "bytes", corrupt_bytes },	{ "time", corrupt_time },
+	{ "all", corrupt_all },		{ "matching", corrupt_matching },
+	{ "circuit", corrupt_circuit }, { "finish", corrupt_finish },
+	{ "bound", corrupt_bound },	{ "head", corrupt_head },
 };
 
-_Static_assert(sizeof(spoilers) / sizeof(*spoilers) == SPOILINGS, "each way is counted");
+_Static_assert(sizeof(corrupters) / sizeof(*corrupters) == CORRUPTIONS, "each way is counted");
 
-const char *spoiling_name(uint32_t way)
+const char *corruption_name(uint32_t way)
 {
-	return spoilers[way].name;
+	return corrupters[way].name;
 }
 
 static void *copied(const void *words, size_t bytes, size_t more)
@@ -216,8 +220,8 @@ static struct written copy_written(const struct written *of)
 	return copy;
 }
 
-uint32_t assert_spoilt_are_rejected(const struct written *written, uint64_t seed, uint32_t times,
-				    uint32_t made[SPOILINGS])
+uint32_t assert_corrupted_are_rejected(const struct written *written, uint64_t seed, uint32_t times,
+				       uint32_t made[CORRUPTIONS])
 {
 	uint32_t rejected = 0;
 	char report[256];
@@ -225,20 +229,20 @@ uint32_t assert_spoilt_are_rejected(const struct written *written, uint64_t seed
 	if (!lay(written->schedule).sends_count)
 		return 0;
 	for (uint32_t time = 0; time < times; time++) {
-		struct written spoilt = copy_written(written);
-		uint32_t way = random_below(&seed, SPOILINGS);
+		struct written corrupted = copy_written(written);
+		uint32_t way = random_below(&seed, CORRUPTIONS);
 		int ret;
 
-		if (spoilers[way].spoil(&spoilt, &seed)) {
-			ret = check_written(&spoilt, report);
+		if (corrupters[way].corrupt(&corrupted, &seed)) {
+			ret = check_written(&corrupted, report);
 			if (ret != -EBADMSG && ret != -EINVAL)
-				fail_msg("time %u, %s: %d", time, spoiling_name(way), ret);
+				fail_msg("time %u, %s: %d", time, corruption_name(way), ret);
 			assert_true(report[0]);
 			rejected++;
 			if (made)
 				made[way]++;
 		}
-		forget_written(&spoilt);
+		forget_written(&corrupted);
 	}
 	return rejected;
 }

@@ -3,7 +3,7 @@
  * Corrupt the data: chunks that are sent before they arrive, summed twice or not at all, or that
  * end elsewhere.
  */
-#include "spoiling_words.h"
+#include "corruption_words.h"
 
 #include "../bench/random.h"
 
@@ -119,7 +119,7 @@ static uint32_t *send_on(const struct laid *laid, const struct laid_collective *
  * Exchange two sends of consecutive rounds, so that one comes before the send that delivers its
  * data.
  */
-bool spoil_turn(struct written *written, uint64_t *seed)
+bool corrupt_turn(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	struct laid_collective collective = lay_collective(written->collective);
@@ -144,7 +144,7 @@ bool spoil_turn(struct written *written, uint64_t *seed)
 }
 
 /* Let a send begin a moment before its data arrives. */
-bool spoil_early(struct written *written, uint64_t *seed)
+bool corrupt_early(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	struct laid_collective collective = lay_collective(written->collective);
@@ -177,19 +177,19 @@ static bool turn_sum(struct written *written, bool sums, uint64_t *seed)
 }
 
 /* A transfer that replaced a part is now summed. It contains that part already. */
-bool spoil_sum(struct written *written, uint64_t *seed)
+bool corrupt_sum(struct written *written, uint64_t *seed)
 {
 	return turn_sum(written, false, seed);
 }
 
 /* A transfer without the rank's own part now replaces the part. */
-bool spoil_copy(struct written *written, uint64_t *seed)
+bool corrupt_copy(struct written *written, uint64_t *seed)
 {
 	return turn_sum(written, true, seed);
 }
 
 /* Let a chunk begin at another rank. Then the first sender does not have it. */
-bool spoil_begin(struct written *written, uint64_t *seed)
+bool corrupt_begin(struct written *written, uint64_t *seed)
 {
 	struct laid_collective collective = lay_collective(written->collective);
 	struct carried carried = carry(&collective, seed);
@@ -202,7 +202,7 @@ bool spoil_begin(struct written *written, uint64_t *seed)
 }
 
 /* Let a chunk end at a rank to which no transfer brings it. */
-bool spoil_end(struct written *written, uint64_t *seed)
+bool corrupt_end(struct written *written, uint64_t *seed)
 {
 	struct laid_collective collective = lay_collective(written->collective);
 	struct carried carried = carry(&collective, seed);

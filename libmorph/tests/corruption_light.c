@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Corrupt the holds and the circuits at the start. */
-#include "spoiling_words.h"
+#include "corruption_words.h"
 
 #include "../bench/random.h"
 
@@ -57,7 +57,7 @@ static uint64_t too_much(const struct written *written, const struct laid *laid,
 }
 
 /* Light the hold too early. */
-bool spoil_lit(struct written *written, uint64_t *seed)
+bool corrupt_lit(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	uint32_t number = random_below(seed, laid.holds_count), *hold = hold_at(&laid, number);
@@ -68,7 +68,7 @@ bool spoil_lit(struct written *written, uint64_t *seed)
 }
 
 /* Set the hold too late. */
-bool spoil_set(struct written *written, uint64_t *seed)
+bool corrupt_set(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	uint32_t number = random_below(seed, laid.holds_count), *hold = hold_at(&laid, number);
@@ -79,7 +79,7 @@ bool spoil_set(struct written *written, uint64_t *seed)
 }
 
 /* Let the hold end while something is sent. */
-bool spoil_dark(struct written *written, uint64_t *seed)
+bool corrupt_dark(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	uint32_t number = random_below(seed, laid.holds_count), *hold = hold_at(&laid, number);
@@ -117,7 +117,7 @@ static bool collides(const struct written *written, const struct laid *laid, con
 }
 
 /* Do not let a hold wait until other ports of its plane are programmed. */
-bool spoil_queue(struct written *written, uint64_t *seed)
+bool corrupt_queue(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	const uint32_t *delay = written->delay + HEAD;
@@ -154,7 +154,7 @@ static bool share_a_port(const struct laid *laid, const uint32_t *one, const uin
 }
 
 /* Let a hold keep its ports until shortly after another hold has taken one of them. */
-bool spoil_port(struct written *written, uint64_t *seed)
+bool corrupt_port(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	uint32_t number = random_below(seed, laid.holds_count), *hold = hold_at(&laid, number);
@@ -172,7 +172,7 @@ bool spoil_port(struct written *written, uint64_t *seed)
 }
 
 /* Hold something a second time at the same time. */
-bool spoil_twice(struct written *written, uint64_t *seed)
+bool corrupt_twice(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	uint32_t number = random_below(seed, laid.holds_count), *hold = hold_at(&laid, number);
@@ -193,7 +193,7 @@ bool spoil_twice(struct written *written, uint64_t *seed)
 /* ------------------------------------------------------------ what was there */
 
 /* Light circuits of the start later than the start. */
-bool spoil_first(struct written *written, uint64_t *seed)
+bool corrupt_first(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	uint32_t *hold;
@@ -211,7 +211,7 @@ bool spoil_first(struct written *written, uint64_t *seed)
  * A circuit at the start was dark when the schedule before ended, or was not lit by then, in each
  * hold that had it. The holds keep their order.
  */
-bool spoil_left(struct written *written, uint64_t *seed)
+bool corrupt_left(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule), after;
 	const uint32_t *hold, *matching, *circuit;
@@ -260,7 +260,7 @@ static bool is_left_unpaid(const struct written *written, const struct laid *lai
 }
 
 /* End a hold a moment early, although the next hold keeps some of its circuits. */
-bool spoil_gap(struct written *written, uint64_t *seed)
+bool corrupt_gap(struct written *written, uint64_t *seed)
 {
 	struct laid laid = lay(written->schedule);
 	uint32_t first = random_below(seed, laid.holds_count);
