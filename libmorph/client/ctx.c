@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Contexts, errors, options. */
+#include <ctype.h>
 #include <stdio.h>
 
 #include "internal.h"
@@ -78,24 +79,41 @@ void lm_error_add(struct lm_error *error, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Details of the kernel's refusal: rule, numbers, culprit. */
+/* Whether the kernel's sentence contains a number. */
+static bool sentence_has(const struct lm_error *error, int64_t number)
+{
+	const char *at = error->kernel;
+	char digits[24];
+	size_t length = (size_t)snprintf(digits, sizeof(digits), "%lld", (long long)number);
+
+	for (; (at = strstr(at, digits)); at += length)
+		if ((at == error->kernel || !isdigit((unsigned char)at[-1])) &&
+		    !isdigit((unsigned char)at[length]))
+			return true;
+	return false;
+}
+
+/*
+ * Add the violated rule, and the numbers and the part that the kernel's sentence lacks. If an
+ * argument or a state is wrong, the sentence names it.
+ */
 static void text_add_reason(struct lm_error *error)
 {
 	const char *reason = morph_enum_name(MORPH_ENUM_REASON, error->reason);
 	const char *part = morph_enum_name(MORPH_ENUM_PART, error->part);
 
-	if (error->reason && reason)
-		lm_error_add(error, " (%s", reason);
-	else if (error->reason)
-		lm_error_add(error, " (rule %u", error->reason);
-	else
+	if (!error->reason || error->reason == MORPH_REASON_ARGUMENT ||
+	    error->reason == MORPH_REASON_STATE)
 		return;
-	if (error->have || error->need)
+	if (reason)
+		lm_error_add(error, " (%s", reason);
+	else
+		lm_error_add(error, " (rule %u", error->reason);
+	if ((error->have || error->need) &&
+	    !(sentence_has(error, error->have) && sentence_has(error, error->need)))
 		lm_error_add(error, ", have %lld, need %lld", (long long)error->have,
 			     (long long)error->need);
-	if (error->part && part && error->index == MORPH_ANY)
-		lm_error_add(error, ", %s", part); /* no single part is the cause */
-	else if (error->part && part)
+	if (error->part && part && error->index != MORPH_ANY && !sentence_has(error, error->index))
 		lm_error_add(error, ", %s %u", part, error->index);
 	lm_error_add(error, ")");
 }

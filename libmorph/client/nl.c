@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Requests over netlink: send them, and read answers and the kernel's errors. */
+#include <stdio.h>
+
 #include <netlink/attr.h>
 #include <netlink/genl/genl.h>
 #include <netlink/msg.h>
@@ -28,12 +30,81 @@ static uint32_t number_of(const struct nlattr *attr)
 	return nla_len(attr) == sizeof(uint32_t) ? nla_get_u32(attr) : 0;
 }
 
+/* Numbers of the cookie that the kernel's sentence may name. */
+struct number {
+	const char *place;
+	long long value;
+	const char *more; /* after a value that is cut to 32 bits */
+};
+
+static const struct number *number_at(const struct number *numbers, const char *sentence)
+{
+	for (; numbers->place; numbers++)
+		if (!strncmp(sentence, numbers->place, strlen(numbers->place)))
+			return numbers;
+	return NULL;
+}
+
+static const char *more_than(int64_t value)
+{
+	return value == INT32_MAX ? " or more" : "";
+}
+
+/*
+ * Put the numbers into the kernel's sentence. On the device the kernel has done so; a sentence over
+ * netlink is fixed, because 6.1 formats none.
+ */
+static void fill_sentence(struct lm_error *error)
+{
+	const struct number numbers[] = {
+		{ "{index}", error->index, "" },
+		{ "{have}", error->have, more_than(error->have) },
+		{ "{need}", error->need, more_than(error->need) },
+		{ "{last}", error->have - 1, more_than(error->have) },
+		{ NULL, 0, NULL },
+	};
+	char sentence[sizeof(error->kernel)];
+	const char *from = error->kernel;
+	size_t used = 0;
+
+	while (*from && used < sizeof(sentence) - 1) {
+		const struct number *number = number_at(numbers, from);
+
+		if (!number) {
+			sentence[used++] = *from++;
+			continue;
+		}
+		used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, "%lld%s",
+					 number->value, number->more);
+		from += strlen(number->place);
+	}
+	used = used < sizeof(sentence) ? used : sizeof(sentence) - 1;
+	sentence[used] = '\0';
+	memcpy(error->kernel, sentence, used + 1);
+}
+
+/* Read the numbers of a refusal. A cookie of another size is of another kernel: ignore it. */
+static void parse_cookie(struct lm_error *error, const struct nlattr *attr)
+{
+	struct morph_refusal_cookie cookie;
+
+	if (nla_len(attr) != sizeof(cookie))
+		return;
+	memcpy(&cookie, nla_data(attr), sizeof(cookie));
+	error->reason = cookie.reason;
+	error->part = cookie.part;
+	error->index = cookie.index;
+	error->have = cookie.have;
+	error->need = cookie.need;
+	fill_sentence(error);
+}
+
 /* The kernel names a bad attribute by its offset, and a missing one by number and nest. */
 static void parse_ext_ack(struct exchange *x, const void *attributes, int bytes)
 {
 	struct lm_error *error = &x->ctx->error;
 	uint32_t offset = 0, nest = 0, missing = 0;
-	const struct nlattr *attr;
+	const struct nlattr *attr, *cookie = NULL;
 	int left;
 
 	nla_for_each_attr(attr, (struct nlattr *)attributes, bytes, left) {
@@ -50,10 +121,15 @@ static void parse_ext_ack(struct exchange *x, const void *attributes, int bytes)
 		case NLMSGERR_ATTR_MISS_NEST:
 			nest = number_of(attr);
 			break;
+		case NLMSGERR_ATTR_COOKIE:
+			cookie = attr;
+			break;
 		}
 	}
 	if (x->request->nlmsg_type != x->ctx->family)
 		return;
+	if (cookie)
+		parse_cookie(error, cookie);
 	if (missing)
 		lm_missing_path(x->request, nest, missing, error->attribute,
 				sizeof(error->attribute));

@@ -73,8 +73,18 @@ def exchanges(lines):
         yield answer
 
 
+def refusal():
+    """A refusal with its numbers in a cookie."""
+    body = struct.pack("=i", -2) + bytes(16)
+    for kind, data in ((1, b"no accelerator {index} (0-{last})\0"), (3, struct.pack("=IIIii", 41, 1, 77, 10, 0))):
+        body += struct.pack("=HH", 4 + len(data), kind) + data + bytes(-len(data) % 4)
+    return next(messages(struct.pack("=IHHII", 16 + len(body), ERROR, 0x300, 0, 0) + body))
+
+
 def netlink(seeds):
     """Answers to each kind of call."""
+    for call in (1, 11):
+        seeds.add(bytes([call]) + refusal())
     for lines in RECORDINGS:
         for number, answer in enumerate(exchanges(lines)):
             if len(answer) <= PLENTY and len(seeds.known) < 8 * MOST:

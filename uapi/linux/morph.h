@@ -51,7 +51,8 @@
  * ENOMEM, EINTR  out of memory, signal; a commit that has changed light never returns EINTR
  *
  * On failure @reason, @part and @index of the head give the violated rule and the hardware that
- * blocks the request. The buffer at @detail_ptr, if given, gets a sentence.
+ * blocks the request. The buffer at @detail_ptr, if given, gets a sentence. Netlink sends the same
+ * numbers as struct morph_refusal_cookie.
  *
  * DOC: Units
  *
@@ -193,6 +194,27 @@ enum morph_part {
 	MORPH_PART_ELEMENT = 4,
 	MORPH_PART_GUIDE = 5,
 	MORPH_PART_EDGE = 6,
+};
+
+/**
+ * struct morph_refusal_cookie - numbers of a refusal over netlink
+ * @reason: enum morph_reason
+ * @part: enum morph_part
+ * @index: as in struct morph_head; for other objects than hardware, the number of the object
+ * @have: as in struct morph_head, or the nearest number that fits
+ * @need: as in struct morph_head, or the nearest number that fits
+ *
+ * The extended ack carries this structure as NLMSGERR_ATTR_COOKIE, in the byte order of the host.
+ * The structure never changes; readers ignore a cookie of another size. NLMSGERR_ATTR_MSG is then a
+ * sentence where {index}, {have}, {need} and {last} stand for @index, @have, @need and @have - 1.
+ * Kernels before 6.10 send no cookie when a dump fails, so sentences of dumps have no numbers.
+ */
+struct morph_refusal_cookie {
+	__u32 reason;
+	__u32 part;
+	__u32 index;
+	__s32 have;
+	__s32 need;
 };
 
 /**

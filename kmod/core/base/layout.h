@@ -19,6 +19,13 @@ AT(morph_head, index, 28);
 AT(morph_head, have, 32);
 AT(morph_head, need, 40);
 
+LAYOUT(morph_refusal_cookie, 20);
+AT(morph_refusal_cookie, reason, 0);
+AT(morph_refusal_cookie, part, 4);
+AT(morph_refusal_cookie, index, 8);
+AT(morph_refusal_cookie, have, 12);
+AT(morph_refusal_cookie, need, 16);
+
 LAYOUT(morph_array, 16);
 AT(morph_array, ptr, 0);
 AT(morph_array, count, 8);
