@@ -20,13 +20,6 @@
  */
 #define COMPAT_DEVNODE_CONST
 
-/*
- * "netlink: add support for formatted extack messages". This shim does nothing, so the caller must
- * set a fixed message first; that message then remains. Drop when the oldest is 6.2 or newer.
- */
-#define NETLINK_MAX_FMTMSG_LEN 80
-#define NL_SET_ERR_MSG_FMT(extack, ...) ((void)(extack))
-
 /* "mm: new primitive kvmemdup()". Drop when the oldest is 6.2 or newer. */
 #define kvmemdup(source, bytes, gfp)				\
 ({								\

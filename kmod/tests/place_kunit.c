@@ -99,7 +99,7 @@ static void place_refuses_more_than_is_free(struct kunit *test)
 	ret = morph_place(fake->fabric, 10, chosen, &refusal);
 	mutex_unlock(&fake->fabric->lock);
 	KUNIT_EXPECT_EQ(test, -ENOSPC, ret);
-	KUNIT_EXPECT_STREQ(test, "9 accelerators are free, 10 were asked for",
+	KUNIT_EXPECT_STREQ(test, "not enough accelerators: 10 requested, 9 free",
 			   (const char *)refusal.text);
 	KUNIT_EXPECT_EQ(test, 9LL, refusal.have);
 	KUNIT_EXPECT_EQ(test, 10LL, refusal.need);
@@ -145,14 +145,11 @@ struct list_case {
 static const struct list_case list_cases[] = {
 	{ "sound", { 8, 0, 1 }, 0, 0, "" },
 	{ "listed twice", { 1, 8, 1 }, -EINVAL, 1, "accelerator 1 is listed twice" },
-	{ "not there", { 0, 12, 1 }, -ENOENT, 12,
-	  "there is no accelerator 12, the last one is 11" },
+	{ "not there", { 0, 12, 1 }, -ENOENT, 12, "no accelerator 12 (0-11)" },
 	{ "held", { 0, 1, 2 }, -EBUSY, 2, "accelerator 2 is held by another tenant" },
 	{ "spare", { 0, 3, 1 }, -EBUSY, 3, "accelerator 3 is held back as a spare" },
-	{ "dead", { 4, 0, 1 }, -EIO, 4,
-	  "accelerator 4 is not healthy, or the operator keeps it free" },
-	{ "cordoned", { 0, 1, 5 }, -EIO, 5,
-	  "accelerator 5 is not healthy, or the operator keeps it free" },
+	{ "dead", { 4, 0, 1 }, -EIO, 4, "accelerator 4 is not healthy, or cordoned" },
+	{ "cordoned", { 0, 1, 5 }, -EIO, 5, "accelerator 5 is not healthy, or cordoned" },
 	{ "under test", { 0, 1, 6 }, -EAGAIN, 6, "accelerator 6 is being tested; try again" },
 	{ "not dark yet", { 0, 7, 1 }, -EBUSY, 7,
 	  "accelerator 7 was released and is not dark yet" },

@@ -63,14 +63,11 @@ static void refusal_may_have_no_listener(struct kunit *test)
 	const struct optics_refusal why = { .reason = OPTICS_BLOCKED };
 
 	KUNIT_EXPECT_EQ(test, -EDOM, morph_refuse(NULL, -EDOM, 0, 0, 0, "%u", 1));
-	KUNIT_EXPECT_EQ(test, -EDOM, morph_refuse_fixed(NULL, -EDOM, 0, 0, 0, "a", "%u", 1));
+	KUNIT_EXPECT_EQ(test, -EDOM, morph_refuse_numbers(NULL, -EDOM, 0, 0, 0, 1, 2, "{have}"));
 	KUNIT_EXPECT_EQ(test, -EBUSY, morph_refuse_optics(NULL, 0, &why));
 }
 
-/*
- * Where numbers cannot be passed, the message has a form without them, or is complete if there is
- * no such form.
- */
+/* Netlink sends the sentence only if it has no format. */
 static void refusal_has_a_fixed_sentence(struct kunit *test)
 {
 	static const char *const sentence = "the lease has run out";
@@ -81,9 +78,72 @@ static void refusal_has_a_fixed_sentence(struct kunit *test)
 	morph_refuse(&refusal, -ETIME, MORPH_REASON_STATE, 0, 0, "%u have run out", 3);
 	KUNIT_EXPECT_NULL(test, refusal.fixed);
 	KUNIT_EXPECT_STREQ(test, "3 have run out", (const char *)refusal.text);
-	morph_refuse_fixed(&refusal, -ETIME, MORPH_REASON_STATE, 0, 0, sentence, "%u ran out", 3);
-	KUNIT_EXPECT_PTR_EQ(test, sentence, refusal.fixed);
-	KUNIT_EXPECT_STREQ(test, "3 ran out", (const char *)refusal.text);
+}
+
+struct numbers_case {
+	const char *fixed;
+	const char *text;
+};
+
+static const struct numbers_case numbers_cases[] = {
+	{ "{index}, {have}, {need}, {last}", "4294967295, -5, 9223372036854775807, -6" },
+	{ "the lease has expired", "the lease has expired" },
+	{ "{", "{" },
+	{ "{hav} {}} {INDEX} {have", "{hav} {}} {INDEX} {have" },
+	{ "{{have}{have}}", "{-5-5}" },
+};
+
+FAKE_CASE_DESC(numbers_cases, fixed);
+
+/* The numbers go to their places in the sentence; netlink gets the sentence without them. */
+static void refusal_names_its_numbers(struct kunit *test)
+{
+	const struct numbers_case *param = test->param_value;
+	struct morph_refusal refusal = {};
+
+	KUNIT_EXPECT_EQ(test, -ENOSPC,
+			morph_refuse_numbers(&refusal, -ENOSPC, MORPH_REASON_LANES,
+					     MORPH_PART_GUIDE, U32_MAX, -5, S64_MAX, param->fixed));
+	KUNIT_EXPECT_STREQ(test, param->text, (const char *)refusal.text);
+	KUNIT_EXPECT_PTR_EQ(test, param->fixed, refusal.fixed);
+	KUNIT_EXPECT_EQ(test, -ENOSPC, refusal.error);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_REASON_LANES, refusal.reason);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PART_GUIDE, refusal.part);
+	KUNIT_EXPECT_EQ(test, U32_MAX, refusal.index);
+	KUNIT_EXPECT_EQ(test, -5LL, refusal.have);
+	KUNIT_EXPECT_EQ(test, S64_MAX, refusal.need);
+	KUNIT_EXPECT_EQ(test, MORPH_ANY, refusal.item);
+}
+
+struct index_case {
+	u32 part, index, count;
+	const char *text;
+};
+
+static const struct index_case index_cases[] = {
+	{ MORPH_PART_ACCELERATOR, 77, 10, "no accelerator 77 (0-9)" },
+	{ MORPH_PART_LASER, 4, 4, "no transmit port 4 (0-3)" },
+	{ MORPH_PART_RECEIVER, 4, 4, "no receive port 4 (0-3)" },
+	{ MORPH_PART_ELEMENT, 1, 1, "no element 1 (0-0)" },
+	{ MORPH_PART_GUIDE, U32_MAX, 512, "no guide 4294967295 (0-511)" },
+	{ MORPH_PART_EDGE, 2, 2, "no edge 2 (0-1)" },
+	{ MORPH_PART_EDGE, 0, 0, "no edge 0: the fabric has no edges" },
+};
+
+FAKE_CASE_DESC(index_cases, text);
+
+static void refusal_names_the_part_that_is_missing(struct kunit *test)
+{
+	const struct index_case *param = test->param_value;
+	struct morph_refusal refusal = {};
+
+	KUNIT_EXPECT_EQ(test, -ENOENT, morph_refuse_index(&refusal, param->part, param->index,
+							  param->count));
+	KUNIT_EXPECT_STREQ(test, param->text, (const char *)refusal.text);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_REASON_ARGUMENT, refusal.reason);
+	KUNIT_EXPECT_EQ(test, param->part, refusal.part);
+	KUNIT_EXPECT_EQ(test, param->index, refusal.index);
+	KUNIT_EXPECT_EQ(test, (s64)param->count, refusal.have);
 }
 
 /* A refusal does not contain numbers of an earlier one. */
@@ -107,6 +167,10 @@ static void refusal_text_is_cut_not_overrun(struct kunit *test)
 	memset(name, 'x', 399);
 	morph_refuse(&refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0, "%s", name);
 	KUNIT_EXPECT_EQ(test, sizeof(refusal.text) - 1, strlen(refusal.text));
+	memcpy(name + sizeof(refusal.text) - 3, "{need}", 7);
+	morph_refuse_numbers(&refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0, 0, 12345, name);
+	KUNIT_EXPECT_EQ(test, sizeof(refusal.text) - 1, strlen(refusal.text));
+	KUNIT_EXPECT_STREQ(test, "x12", refusal.text + sizeof(refusal.text) - 4);
 }
 
 static struct kunit_case refusal_cases[] = {
@@ -114,6 +178,8 @@ static struct kunit_case refusal_cases[] = {
 	KUNIT_CASE(refusal_takes_the_callers_error),
 	KUNIT_CASE(refusal_may_have_no_listener),
 	KUNIT_CASE(refusal_has_a_fixed_sentence),
+	KUNIT_CASE_PARAM(refusal_names_its_numbers, numbers_cases_gen_params),
+	KUNIT_CASE_PARAM(refusal_names_the_part_that_is_missing, index_cases_gen_params),
 	KUNIT_CASE(refusal_forgets_the_last),
 	KUNIT_CASE(refusal_text_is_cut_not_overrun),
 	{}

@@ -70,12 +70,12 @@ struct resource_case {
 
 static const struct resource_case resource_cases[] = {
 	{ "accelerators", MORPH_RES_ACCELERATORS,
-	  " may hold 10 accelerators, holds 7 and asks for 4 more" },
-	{ "circuits", MORPH_RES_CIRCUITS, " may hold 10 circuits, holds 7 and asks for 4 more" },
-	{ "lanes", MORPH_RES_LANES, " may hold 10 lanes, holds 7 and asks for 4 more" },
+	  " exceeded: 4 accelerators requested, 3 left" },
+	{ "circuits", MORPH_RES_CIRCUITS, " exceeded: 4 circuits requested, 3 left" },
+	{ "lanes", MORPH_RES_LANES, " exceeded: 4 lanes requested, 3 left" },
 	{ "prepared", MORPH_RES_PREPARED,
-	  " may hold 10 prepared transactions, holds 7 and asks for 4 more" },
-	{ "bytes", MORPH_RES_BYTES, " may hold 10 bytes of memory, holds 7 and asks for 4 more" },
+	  " exceeded: 4 prepared transactions requested, 3 left" },
+	{ "bytes", MORPH_RES_BYTES, " exceeded: 4 bytes of memory requested, 3 left" },
 };
 
 FAKE_CASE_DESC(resource_cases, name);
@@ -109,11 +109,13 @@ static void user_refusal_has_the_numbers(struct kunit *test)
 	char expected[160];
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, grant);
-	snprintf(expected, sizeof(expected), "grant %u%s", grant->grant, param->refusal);
+	snprintf(expected, sizeof(expected), "quota of grant %u%s", grant->grant,
+		 param->refusal);
 	morph_user_charge_anyway(grant, param->resource, 7);
 	KUNIT_EXPECT_EQ(test, -EDQUOT, morph_user_charge(grant, param->resource, 4, &refusal));
 	KUNIT_EXPECT_STREQ(test, (const char *)expected, (const char *)refusal.text);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_REASON_QUOTA, refusal.reason);
+	KUNIT_EXPECT_EQ(test, grant->grant, refusal.index);
 	KUNIT_EXPECT_EQ(test, 3LL, refusal.have);
 	KUNIT_EXPECT_EQ(test, 4LL, refusal.need);
 	morph_user_uncharge(grant, param->resource, 7);

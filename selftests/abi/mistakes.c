@@ -206,9 +206,7 @@ TEST_F(mistakes, a_spare_exists_and_is_allowed)
 	char sentence[80];
 	int slice;
 
-	snprintf(sentence, sizeof(sentence),
-		 "there is no accelerator %u to be the spare, the last one is %u", total,
-		 total - 1);
+	snprintf(sentence, sizeof(sentence), "no accelerator %u (0-%u)", total, total - 1);
 	EXPECT_REFUSED(ENOENT, rank_act(self->slice, MORPH_RANK_REPLACE, 0, total, NULL), sentence);
 	EXPECT_REFUSED(ENOENT, rank_act(self->slice, MORPH_RANK_PREFER, 0, total, NULL), sentence);
 

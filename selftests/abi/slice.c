@@ -49,7 +49,7 @@ TEST_F(slice, wrong_counts)
 	EXPECT_EQ(MORPH_REASON_ACCELERATORS, self->args.head.reason);
 	EXPECT_EQ(8, self->args.head.have);
 	EXPECT_EQ(9, self->args.head.need);
-	EXPECT_NE(NULL, strstr(last_detail, "8 accelerators are free"));
+	EXPECT_NE(NULL, strstr(last_detail, "9 requested, 8 free"));
 }
 
 TEST_F(slice, more_than_there_are)
@@ -61,7 +61,7 @@ TEST_F(slice, more_than_there_are)
 	EXPECT_EQ(MORPH_ANY, self->args.head.index);
 	EXPECT_EQ(10, self->args.head.have);
 	EXPECT_EQ(11, self->args.head.need);
-	EXPECT_STREQ("the fabric has 10 accelerators, 11 were asked for", last_detail);
+	EXPECT_STREQ("not enough accelerators: 11 requested, the fabric has 10", last_detail);
 	EXPECT_EQ(ENOSPC, CREATE(NULL, 0xffffffff));
 	EXPECT_EQ(0xffffffff, self->args.head.need);
 	EXPECT_EQ(EINVAL, CREATE(listed, 11));

@@ -222,6 +222,29 @@ const char *nl_get_text(const struct nlattr *attr)
 	return attr ? (const char *)attr + NLA_HDRLEN : "";
 }
 
+static void put_number(struct nl *nl, const char *place, long long value)
+{
+	char rest[sizeof(nl->text)];
+	char *at;
+
+	while ((at = strstr(nl->text, place))) {
+		snprintf(rest, sizeof(rest), "%s", at + strlen(place));
+		snprintf(at, nl->text + sizeof(nl->text) - at, "%lld%s", value, rest);
+	}
+}
+
+/* Read the numbers of a refusal, and put them into its sentence. */
+static void read_cookie(struct nl *nl, const struct nlattr *attr)
+{
+	nl->cookie_bytes = attr ? attr->nla_len - NLA_HDRLEN : 0;
+	if (!get(attr, &nl->cookie, sizeof(nl->cookie)))
+		return;
+	put_number(nl, "{index}", nl->cookie.index);
+	put_number(nl, "{have}", nl->cookie.have);
+	put_number(nl, "{need}", nl->cookie.need);
+	put_number(nl, "{last}", nl->cookie.have - 1LL);
+}
+
 /* Read the kernel's extended acknowledgement. */
 static void read_extack(struct nl *nl, const struct nlmsghdr *message, size_t skip)
 {
@@ -233,6 +256,8 @@ static void read_extack(struct nl *nl, const struct nlmsghdr *message, size_t sk
 
 	if (text)
 		snprintf(nl->text, sizeof(nl->text), "%s", nl_get_text(text));
+	snprintf(nl->fixed, sizeof(nl->fixed), "%s", nl->text);
+	read_cookie(nl, scan(at, end, NLMSGERR_ATTR_COOKIE, NULL));
 	if (missing)
 		nl->missing = nl_get_u32(missing);
 	if (offset && nl_get_u32(offset) < NL_ROOM - NLA_HDRLEN)
@@ -258,6 +283,9 @@ static void forget(struct nl *nl)
 {
 	memset(nl->reply, 0, sizeof(struct nlmsghdr));
 	nl->text[0] = '\0';
+	nl->fixed[0] = '\0';
+	memset(&nl->cookie, 0, sizeof(nl->cookie));
+	nl->cookie_bytes = 0;
 	nl->bad_attr = -1;
 	nl->missing = -1;
 	nl->interrupted = false;

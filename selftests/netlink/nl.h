@@ -28,7 +28,10 @@ struct nl {
 
 	/* the answer */
 	unsigned char reply[NL_ROOM]; /* the first reply except notifications; may be empty */
-	char text[256]; /* detail string of the kernel, or empty */
+	char text[256]; /* sentence of the kernel with its numbers, or empty */
+	char fixed[256]; /* the same as the kernel sent it */
+	struct morph_refusal_cookie cookie; /* numbers of a refusal */
+	size_t cookie_bytes; /* length of the kernel's cookie; 0: it sent none */
 	int bad_attr; /* type of the attribute that the kernel rejects, or -1 */
 	int missing; /* type of the attribute that the kernel misses, or -1 */
 	bool interrupted; /* a message of the dump had NLM_F_DUMP_INTR */

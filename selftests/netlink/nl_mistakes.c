@@ -113,12 +113,12 @@ static const struct mistake changes[] = {
 	  ENOENT,
 	  MORPH_A_CHANGE_SRC_EDGE,
 	  NONE,
-	  "there is no such edge" },
+	  "no edge 2147483648: the fabric has no edges" },
 	{ { OP(ADD), SRC(RANK, 0), DST(RANK, TOP_BIT) },
 	  ENOENT,
 	  MORPH_A_CHANGE_DST_RANK,
 	  NONE,
-	  "there is no such rank" },
+	  "no rank 2147483648 (0-1)" },
 };
 
 TEST_F(mistakes, in_a_change)
@@ -153,7 +153,7 @@ static void put_path(struct nl *nl, unsigned int guides)
 TEST_F(mistakes, in_an_explicit_path)
 {
 	static const struct mistake too_long = {
-		{}, EINVAL, MORPH_A_TXN_CHANGE, NONE, "a path has at most 64 guides"
+		{}, EINVAL, MORPH_A_TXN_CHANGE, NONE, "65 guides, a path has at most 64"
 	};
 	struct nl *nl = &self->nl;
 
@@ -251,7 +251,7 @@ TEST_F(mistakes, in_naming_a_slice)
 		{}, EINVAL, MORPH_A_SLICE_NAME, NONE, "name a slice by id or by name, not both"
 	};
 	static const struct mistake unknown = {
-		{}, ENOENT, MORPH_A_SLICE_NAME, NONE, "this fabric has no slice of this name"
+		{}, ENOENT, MORPH_A_SLICE_NAME, NONE, "no slice of this name"
 	};
 	struct nl *nl = &self->nl;
 
@@ -360,14 +360,15 @@ TEST_F(mistakes, in_naming_a_circuit)
 	static const struct mistake unnamed = {
 		{}, EINVAL, NONE, MORPH_A_CIRCUIT_ID, "the circuit is not named"
 	};
-	static const struct mistake unknown = {
-		{}, ENOENT, MORPH_A_CIRCUIT_ID, NONE, "this slice has no circuit of this id"
-	};
+	struct mistake unknown = { {}, ENOENT, MORPH_A_CIRCUIT_ID, NONE, NULL };
 	struct morph_change change = change_add(0, 1);
 	struct nl *nl = &self->nl;
+	char sentence[80];
 	unsigned int i;
 
 	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
+	snprintf(sentence, sizeof(sentence), "no circuit %u (circuits: 1)", change.circuit + 1);
+	unknown.text = sentence;
 	for (i = 0; i < 3; i++) {
 		nl_begin(nl, MORPH_CMD_CIRCUIT_GET, 0);
 		nl_put_u32(nl, MORPH_A_CIRCUIT_FABRIC, self->sim.number);
@@ -412,9 +413,7 @@ TEST_F(mistakes, in_naming_a_spare)
 	txn = REPLY_U32(nl, MORPH_A_REPLACE_TXN);
 	ASSERT_LE(0, nl_wait_outcome(nl, self->sim.number, txn));
 	EXPECT_EQ(-ENOENT, (int)REPLY_U32(nl, MORPH_A_TXN_STATUS));
-	snprintf(sentence, sizeof(sentence),
-		 "there is no accelerator %u to be the spare, the last one is %u", total,
-		 total - 1);
+	snprintf(sentence, sizeof(sentence), "no accelerator %u (0-%u)", total, total - 1);
 	EXPECT_STREQ(sentence, nl_get_text(nl_find(nl_reply(nl), MORPH_A_TXN_TEXT)));
 }
 
@@ -422,16 +421,13 @@ TEST_F(mistakes, in_naming_a_spare)
 
 TEST_F(mistakes, in_a_question)
 {
-	static const struct mistake other = { {},
-					      EINVAL,
-					      MORPH_A_WHY_NOT_COUNT,
-					      NONE,
-					      "count is not the number of accelerators listed" };
-	static const struct mistake most = {
-		{}, EINVAL, NONE, NONE, "more accelerators are listed than the fabric has"
+	static const struct mistake other = {
+		{}, EINVAL, MORPH_A_WHY_NOT_COUNT, NONE, "count is 3, but 2 accelerators are listed"
 	};
+	struct mistake most = { {}, EINVAL, NONE, NONE, NULL };
+	unsigned int total = self->sim.info.accelerators, i;
 	struct nl *nl = &self->nl;
-	unsigned int i;
+	char sentence[80];
 
 	nl_begin(nl, MORPH_CMD_WHY_NOT, 0);
 	nl_put_u32(nl, MORPH_A_WHY_NOT_FABRIC, self->sim.number);
@@ -441,8 +437,11 @@ TEST_F(mistakes, in_a_question)
 	expect(_metadata, nl, &other);
 	nl_begin(nl, MORPH_CMD_WHY_NOT, 0);
 	nl_put_u32(nl, MORPH_A_WHY_NOT_FABRIC, self->sim.number);
-	for (i = 0; i <= self->sim.info.accelerators; i++)
+	for (i = 0; i <= total; i++)
 		nl_put_u32(nl, MORPH_A_WHY_NOT_ACCELERATOR, i);
+	snprintf(sentence, sizeof(sentence), "%u accelerators are listed, the fabric has %u",
+		 total + 1, total);
+	most.text = sentence;
 	expect(_metadata, nl, &most);
 }
 

@@ -361,16 +361,15 @@ struct morph_refusal {
 	u32 item;		/* index of the refused change, or MORPH_ANY */
 	s64 have;
 	s64 need;
-	const char *fixed;	/* sentence without numbers; NULL: the default of the reason */
+	const char *fixed;	/* sentence for netlink; NULL: the default of the reason */
 	char text[160];
 };
 
 int __printf(6, 7) morph_refuse(struct morph_refusal *refusal, int error, u32 reason, u32 part,
 				u32 index, const char *format, ...);
-/* Like morph_refuse(), with an extra sentence (@fixed) that contains no numbers or names. */
-int __printf(7, 8) morph_refuse_fixed(struct morph_refusal *refusal, int error, u32 reason,
-				      u32 part, u32 index, const char *fixed, const char *format,
-				      ...);
+int morph_refuse_numbers(struct morph_refusal *refusal, int error, u32 reason, u32 part, u32 index,
+			 s64 have, s64 need, const char *fixed);
+int morph_refuse_index(struct morph_refusal *refusal, u32 part, u32 index, u32 count);
 int morph_refuse_optics(struct morph_refusal *refusal, int error,
 			const struct optics_refusal *why);
 

@@ -44,12 +44,8 @@ int morph_fabric_check(struct morph_fabric *fabric)
 int morph_fabric_check_profile(struct morph_fabric *fabric, u32 checksum,
 			       struct morph_refusal *refusal)
 {
-	u32 ours = fabric->graph->params.checksum;
-
-	if (!checksum || checksum == ours)
+	if (!checksum || checksum == fabric->graph->params.checksum)
 		return 0;
-	return morph_refuse_fixed(refusal, -ESTALE, MORPH_REASON_PROFILE, 0, 0,
-				  "the changes were planned for another profile; plan anew",
-				  "the profile's checksum is %08x, the changes were planned for %08x",
-				  ours, checksum);
+	return morph_refuse(refusal, -ESTALE, MORPH_REASON_PROFILE, 0, 0,
+			    "the changes were planned for another profile; plan again");
 }

@@ -2,6 +2,7 @@
 /* Reasons for refusals: numbers for programs, a sentence for people. */
 #include <linux/math64.h>
 #include <linux/stdarg.h>
+#include <linux/string.h>
 
 #include "core/base/base.h"
 
@@ -15,18 +16,17 @@ static const char *const part_names[] = {
 	[MORPH_PART_EDGE] = "edge port",
 };
 
-static void __printf(7, 0) refuse(struct morph_refusal *refusal, int error, u32 reason, u32 part,
-				  u32 index, const char *fixed, const char *format, va_list args)
+static void set(struct morph_refusal *refusal, int error, u32 reason, u32 part, u32 index,
+		s64 have, s64 need, const char *fixed)
 {
 	refusal->error = error;
 	refusal->reason = reason;
 	refusal->part = part;
 	refusal->index = index;
 	refusal->item = MORPH_ANY;
-	refusal->have = 0;
-	refusal->need = 0;
+	refusal->have = have;
+	refusal->need = need;
 	refusal->fixed = fixed;
-	vsnprintf(refusal->text, sizeof(refusal->text), format, args);
 }
 
 /**
@@ -38,8 +38,8 @@ static void __printf(7, 0) refuse(struct morph_refusal *refusal, int error, u32 
  * @index: index of that part
  * @format: the sentence, without full stop, in static memory
  *
- * The function sets @refusal->have and @refusal->need to zero; a caller that has numbers
- * sets them afterwards.
+ * The function sets @refusal->have and @refusal->need to zero. Netlink cannot send a sentence that
+ * it must format: it sends a fixed one for @reason. morph_refuse_numbers() has no such limit.
  *
  * Context: any.
  * Return: @error.
@@ -52,39 +52,94 @@ int morph_refuse(struct morph_refusal *refusal, int error, u32 reason, u32 part,
 
 	if (!refusal)
 		return error;
+	set(refusal, error, reason, part, index, 0, 0, fixed);
 	va_start(args, format);
-	refuse(refusal, error, reason, part, index, fixed, format, args);
+	vsnprintf(refusal->text, sizeof(refusal->text), format, args);
 	va_end(args);
 	return error;
 }
 
+/* Write the sentence of a refusal with its numbers. */
+static void fill_sentence(struct morph_refusal *refusal)
+{
+	const struct {
+		const char *place;
+		s64 value;
+	} numbers[] = {
+		{ "{index}", refusal->index },
+		{ "{have}", refusal->have },
+		{ "{need}", refusal->need },
+		{ "{last}", refusal->have - 1 },
+	};
+	size_t used = 0, room = sizeof(refusal->text), length;
+	const char *from = refusal->fixed;
+	u32 i;
+
+	while (*from && used < room - 1) {
+		for (i = 0, length = 0; i < ARRAY_SIZE(numbers) && !length; i++)
+			length = str_has_prefix(from, numbers[i].place);
+		if (length) {
+			used += scnprintf(refusal->text + used, room - used, "%lld",
+					  numbers[i - 1].value);
+			from += length;
+		} else {
+			refusal->text[used++] = *from++;
+		}
+	}
+	refusal->text[used] = '\0';
+}
+
 /**
- * morph_refuse_fixed() - record a reason, with a sentence that has no numbers
+ * morph_refuse_numbers() - record a reason, with a sentence that names its numbers
  * @refusal: filled with the reason; may be NULL
  * @error: negative errno
  * @reason: enum morph_reason
  * @part: enum morph_part of the part that blocks the request
- * @index: index of that part
- * @fixed: @format without its numbers and names, in static memory: netlink needs it on kernels
- *         whose extended ack takes only a fixed sentence
- * @format: the sentence, without full stop
+ * @index: index of that part, or the number of another object
+ * @have: available amount, or the number of existing objects
+ * @need: required amount
+ * @fixed: the sentence, without full stop, in static memory; {index}, {have}, {need} and {last}
+ *         stand for @index, @have, @need and @have - 1
  *
- * Otherwise like morph_refuse().
+ * Netlink sends @fixed as it is, and the numbers in a cookie: see struct morph_refusal_cookie.
  *
  * Context: any.
  * Return: @error.
  */
-int morph_refuse_fixed(struct morph_refusal *refusal, int error, u32 reason, u32 part, u32 index,
-		       const char *fixed, const char *format, ...)
+int morph_refuse_numbers(struct morph_refusal *refusal, int error, u32 reason, u32 part, u32 index,
+			 s64 have, s64 need, const char *fixed)
 {
-	va_list args;
-
 	if (!refusal)
 		return error;
-	va_start(args, format);
-	refuse(refusal, error, reason, part, index, fixed, format, args);
-	va_end(args);
+	set(refusal, error, reason, part, index, have, need, fixed);
+	fill_sentence(refusal);
 	return error;
+}
+
+/**
+ * morph_refuse_index() - record that the fabric has no such part
+ * @refusal: filled with the reason; may be NULL
+ * @part: enum morph_part
+ * @index: index that the request names
+ * @count: number of such parts; their indices begin at 0
+ *
+ * Context: any.
+ * Return: -ENOENT.
+ */
+int morph_refuse_index(struct morph_refusal *refusal, u32 part, u32 index, u32 count)
+{
+	static const char *const sentences[] = {
+		[MORPH_PART_ACCELERATOR] = "no accelerator {index} (0-{last})",
+		[MORPH_PART_LASER] = "no transmit port {index} (0-{last})",
+		[MORPH_PART_RECEIVER] = "no receive port {index} (0-{last})",
+		[MORPH_PART_ELEMENT] = "no element {index} (0-{last})",
+		[MORPH_PART_GUIDE] = "no guide {index} (0-{last})",
+		[MORPH_PART_EDGE] = "no edge {index} (0-{last})",
+	};
+
+	return morph_refuse_numbers(refusal, -ENOENT, MORPH_REASON_ARGUMENT, part, index, count, 0,
+				    count ? sentences[part] :
+					    "no edge {index}: the fabric has no edges");
 }
 
 /* Thousandths of a dB as a number with three decimal digits. */
@@ -158,14 +213,8 @@ int morph_refuse_optics(struct morph_refusal *refusal, int error, const struct o
 		error = optics_reason_errno(why->reason);
 	if (!refusal)
 		return error;
-	refusal->error = error;
-	refusal->reason = why->reason;
-	refusal->part = why->part;
-	refusal->index = why->index;
+	set(refusal, error, why->reason, why->part, why->index, why->have, why->need, NULL);
 	refusal->item = why->item;
-	refusal->have = why->have;
-	refusal->need = why->need;
-	refusal->fixed = NULL;
 	optics_text(refusal, why);
 	return error;
 }

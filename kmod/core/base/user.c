@@ -159,21 +159,28 @@ static struct morph_limits limits_of(const struct morph_user *user)
 	return uid_eq(user->uid, GLOBAL_ROOT_UID) ? NO_LIMITS : default_limits;
 }
 
-static const char *resource_name(enum morph_resource resource)
+#define SENTENCE(holder, resource) \
+	"quota of " holder " {index} exceeded: {need} " resource " requested, {have} left"
+#define SENTENCES(holder) {							\
+	[MORPH_RES_ACCELERATORS] = SENTENCE(holder, "accelerators"),		\
+	[MORPH_RES_CIRCUITS] = SENTENCE(holder, "circuits"),			\
+	[MORPH_RES_LANES] = SENTENCE(holder, "lanes"),				\
+	[MORPH_RES_PREPARED] = SENTENCE(holder, "prepared transactions"),	\
+	[MORPH_RES_BYTES] = SENTENCE(holder, "bytes of memory"),		\
+}
+
+static int refuse_charge(const struct morph_user *user, enum morph_resource resource, u64 left,
+			 u64 amount, struct morph_refusal *refusal)
 {
-	switch (resource) {
-	case MORPH_RES_ACCELERATORS:
-		return "accelerators";
-	case MORPH_RES_CIRCUITS:
-		return "circuits";
-	case MORPH_RES_LANES:
-		return "lanes";
-	case MORPH_RES_PREPARED:
-		return "prepared transactions";
-	case MORPH_RES_BYTES:
-		return "bytes of memory";
-	}
-	return "units";
+	static const char *const of_user[] = SENTENCES("user");
+	static const char *const of_grant[] = SENTENCES("grant");
+
+	if (user->grant)
+		return morph_refuse_numbers(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, user->grant,
+					    left, amount, of_grant[resource]);
+	return morph_refuse_numbers(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0,
+				    from_kuid(&init_user_ns, user->uid), left, amount,
+				    of_user[resource]);
 }
 
 /* Return one limit of a set; only bytes have 64 bits. */
@@ -219,30 +226,17 @@ int morph_user_charge(struct morph_user *user, enum morph_resource resource, u64
 		      struct morph_refusal *refusal)
 {
 	struct morph_limits limits;
-	u64 limit, used;
-	int ret = 0;
+	u64 limit, used, left;
 
 	mutex_lock(&user_lock);
 	limits = limits_of(user);
 	limit = limit_get(&limits, resource);
 	used = use_get(user, resource);
-	if (used > limit || amount > limit - used)
-		ret = -EDQUOT;
-	else
+	left = used < limit ? limit - used : 0;
+	if (amount <= left)
 		use_set(user, resource, used + amount);
 	mutex_unlock(&user_lock);
-	if (!ret)
-		return 0;
-	morph_refuse(refusal, ret, MORPH_REASON_QUOTA, 0, 0,
-		     "%s %u may hold %llu %s, holds %llu and asks for %llu more",
-		     user->grant ? "grant" : "user",
-		     user->grant ? user->grant : from_kuid(&init_user_ns, user->uid), limit,
-		     resource_name(resource), used, amount);
-	if (refusal) {
-		refusal->have = used < limit ? limit - used : 0;
-		refusal->need = amount;
-	}
-	return ret;
+	return amount <= left ? 0 : refuse_charge(user, resource, left, amount, refusal);
 }
 
 /**

@@ -329,8 +329,13 @@ int morph_do_slice_delete(struct morph_call *call)
 		return morph_refuse_field(call, -EINVAL,
 					  "a slice is named by its number, or by MORPH_ANY and its name");
 	slice = morph_slice_find(call->fabric, args->slice, args->name);
+	if (!slice && by_name)
+		return morph_refuse_field(call, -ENOENT, "no slice of this name");
 	if (!slice)
-		return morph_refuse_field(call, -ENOENT, "there is no such slice");
+		return morph_refuse_numbers(&call->refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0,
+					    args->slice,
+					    READ_ONCE(ledger_of(call->fabric)->slices_count), 0,
+					    "no slice {index} (slices: {have})");
 	if (!may_delete(slice))
 		ret = morph_refuse(&call->refusal, -EPERM, MORPH_REASON_STATE, 0, 0,
 				   "only a slice's owner, or CAP_NET_ADMIN, may delete it");

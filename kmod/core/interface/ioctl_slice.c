@@ -167,7 +167,9 @@ static int copy_path(struct morph_call *call, struct path_copy *copy)
 	circuit = xa_load(&call->file->slice->circuits, id);
 	/* Circuits of a schedule have their paths at all times. */
 	if (!circuit || !(morph_circuit_shown(circuit) || circuit->scheduled) || !circuit->route)
-		return morph_refuse_field(call, -ENOENT, "the slice has no circuit %u", id);
+		return morph_refuse_numbers(&call->refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, id,
+					    call->file->slice->circuits_count, 0,
+					    "no circuit {index} (circuits: {have})");
 	path = &circuit->route->path;
 	for (i = 0; i < path->hops_count; i++) {
 		copy->guides[copy->guides_count++] = path->hops[i].guide >> 1;

@@ -49,7 +49,7 @@ static const char * const core_sentences[] = {
 	[MORPH_REASON_QUOTA] = "the user's quota is used up",
 	[MORPH_REASON_GENERATION] = "the slice's generation is another one; read it again",
 	[MORPH_REASON_STATE] = "the object is not in a state that allows this",
-	[MORPH_REASON_HARDWARE] = "hardware did not do what it was told",
+	[MORPH_REASON_HARDWARE] = "hardware did not obey a command",
 	[MORPH_REASON_TIMEOUT] = "hardware did not answer in time",
 	[MORPH_REASON_IDENTITY] = "another accelerator is in the place of the known one, or none",
 	[MORPH_REASON_ARGUMENT] = "an attribute has a value that does not fit the others",
@@ -79,6 +79,25 @@ static const char *errno_sentence(int error)
 	}
 }
 
+/*
+ * Put the numbers of a refusal into the cookie. In net/netlink/af_netlink.c, netlink_ack_tlv_fill()
+ * sends the cookie of errors too, also in 6.1. netlink_dump_done() sends it only since 6.10.
+ */
+static void set_cookie(struct netlink_ext_ack *extack, const struct morph_refusal *refusal)
+{
+	const struct morph_refusal_cookie cookie = {
+		.reason = refusal->reason,
+		.part = refusal->part,
+		.index = refusal->index,
+		.have = clamp_t(s64, refusal->have, S32_MIN, S32_MAX),
+		.need = clamp_t(s64, refusal->need, S32_MIN, S32_MAX),
+	};
+
+	BUILD_BUG_ON(sizeof(cookie) > sizeof(extack->cookie));
+	memcpy(extack->cookie, &cookie, sizeof(cookie));
+	extack->cookie_len = sizeof(cookie);
+}
+
 /**
  * morph_nl_refuse() - report the reason for a refusal
  * @info: the request
@@ -86,8 +105,8 @@ static const char *errno_sentence(int error)
  * @refusal: the core's refusal
  * @attr: the attribute that caused the refusal, or NULL; used only if the core gave a reason
  *
- * The sentence is a fixed one, from the refusal or its reason. On kernels that support
- * formatted sentences, it is the core's sentence if that fits.
+ * The sentence is the fixed one of the refusal or of its reason, because 6.1 cannot format it. Its
+ * numbers are in the cookie.
  *
  * Return: @error.
  */
@@ -105,27 +124,50 @@ int morph_nl_refuse(struct genl_info *info, int error, const struct morph_refusa
 	if (attr)
 		NL_SET_BAD_ATTR(extack, attr);
 	extack->_msg = refusal->fixed ?: reason_sentence(refusal->reason);
-	if (refusal->text[0] && strlen(refusal->text) < NETLINK_MAX_FMTMSG_LEN)
-		NL_SET_ERR_MSG_FMT(extack, "%s", refusal->text);
+	set_cookie(extack, refusal);
 	return error;
 }
 
+/* Refuse a value of a request; the arguments are those of morph_refuse_numbers(). */
+int morph_nl_refuse_numbers(struct genl_info *info, int error, const struct nlattr *attr,
+			    u32 index, s64 have, s64 need, const char *fixed)
+{
+	struct morph_refusal refusal = {};
+
+	morph_refuse_numbers(&refusal, error, MORPH_REASON_ARGUMENT, MORPH_PART_NONE, index, have,
+			     need, fixed);
+	return morph_nl_refuse(info, error, &refusal, attr);
+}
+
 /* ---------------------------------------------------------------- look-ups */
+
+static u32 count_fabrics(void)
+{
+	struct morph_fabric *fabric;
+	u32 count = 0, id;
+
+	for (id = 0; (fabric = morph_fabric_next(&id)); id++, count++)
+		put_device(&fabric->dev);
+	return count;
+}
 
 /* The fabric that an attribute names, with a reference; or an ERR_PTR, and the reason in @info. */
 struct morph_fabric *morph_nl_find_fabric(struct genl_info *info, int attr)
 {
 	struct morph_fabric *fabric;
+	u32 id;
 
 	if (GENL_REQ_ATTR_CHECK(info, attr)) {
 		NL_SET_ERR_MSG(info->extack, "the fabric is not named");
 		return ERR_PTR(-EINVAL);
 	}
-	fabric = morph_fabric_find(nla_get_u32(info->attrs[attr]));
+	id = nla_get_u32(info->attrs[attr]);
+	fabric = morph_fabric_find(id);
 	if (fabric)
 		return fabric;
-	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "there is no fabric of this id");
-	return ERR_PTR(-ENOENT);
+	return ERR_PTR(morph_nl_refuse_numbers(info, -ENOENT, info->attrs[attr], id,
+					       count_fabrics(), 0,
+					       "no fabric {index} (fabrics: {have})"));
 }
 
 /* The slice that an attribute names, with a reference; or an ERR_PTR, and the reason in @info. */
@@ -144,21 +186,26 @@ struct morph_slice *morph_nl_find_slice(struct genl_info *info, struct morph_fab
 		slice = morph_slice_find(fabric, number, NULL);
 	if (slice)
 		return slice;
-	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "this fabric has no slice of this id");
-	return ERR_PTR(-ENOENT);
+	return ERR_PTR(morph_nl_refuse_numbers(info, -ENOENT, info->attrs[attr], number,
+					       READ_ONCE(ledger_of(fabric)->slices_count), 0,
+					       "no slice {index} (slices: {have})"));
 }
 
-/* Check that an attribute is present and holds an index below @count. */
-int morph_nl_check_index(struct genl_info *info, int attr, u32 count)
+/* Check that an attribute is present and holds an index of a part, which is below @count. */
+int morph_nl_check_index(struct genl_info *info, int attr, u32 part, u32 count)
 {
+	struct morph_refusal refusal = {};
+	u32 index;
+
 	if (GENL_REQ_ATTR_CHECK(info, attr)) {
 		NL_SET_ERR_MSG(info->extack, "the object is not named");
 		return -EINVAL;
 	}
-	if (nla_get_u32(info->attrs[attr]) < count)
+	index = nla_get_u32(info->attrs[attr]);
+	if (index < count)
 		return 0;
-	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[attr], "this fabric has no such object");
-	return -ENOENT;
+	morph_refuse_index(&refusal, part, index, count);
+	return morph_nl_refuse(info, -ENOENT, &refusal, info->attrs[attr]);
 }
 
 /* ----------------------------------------------------------------- messages */
@@ -337,8 +384,8 @@ static int dump_begin(struct netlink_callback *cb, struct morph_nl_cursor *curso
 	cursor->only = nla_get_u32(only);
 	cursor->fabric = cursor->only;
 	fabric = morph_fabric_find(cursor->only);
-	if (!fabric) {
-		NL_SET_ERR_MSG_ATTR(cb->extack, only, "there is no fabric of this id");
+	if (!fabric) {	/* kernels before 6.10 send only the message when a dump fails */
+		NL_SET_ERR_MSG(cb->extack, "no such fabric");
 		return -ENOENT;
 	}
 	put_device(&fabric->dev);

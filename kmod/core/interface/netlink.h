@@ -54,11 +54,13 @@ typedef int (*morph_nl_dump_fn)(struct morph_nl_to *to, struct morph_nl_cursor *
 
 int morph_nl_refuse(struct genl_info *info, int error, const struct morph_refusal *refusal,
 		    const struct nlattr *attr);
+int morph_nl_refuse_numbers(struct genl_info *info, int error, const struct nlattr *attr,
+			    u32 index, s64 have, s64 need, const char *fixed);
 
 struct morph_fabric *morph_nl_find_fabric(struct genl_info *info, int attr);
 struct morph_slice *morph_nl_find_slice(struct genl_info *info, struct morph_fabric *fabric,
 					int attr);
-int morph_nl_check_index(struct genl_info *info, int attr, u32 count);
+int morph_nl_check_index(struct genl_info *info, int attr, u32 part, u32 count);
 
 void *morph_nl_begin(struct morph_nl_to *to);
 int morph_nl_end(struct morph_nl_to *to, void *header, bool failed);

@@ -94,15 +94,13 @@ static int question_count(struct genl_info *info, struct morph_fabric *fabric, u
 		NL_SET_ERR_MSG(info->extack, "give count, or list accelerators");
 		return -EINVAL;
 	}
-	if (listed && count != listed) {
-		NL_SET_ERR_MSG_ATTR(info->extack, attr,
-				    "count is not the number of accelerators listed");
-		return -EINVAL;
-	}
-	if (listed > fabric->graph->accelerators_count) {
-		NL_SET_ERR_MSG(info->extack, "more accelerators are listed than the fabric has");
-		return -EINVAL;
-	}
+	if (listed && count != listed)
+		return morph_nl_refuse_numbers(info, -EINVAL, attr, 0, listed, count,
+					       "count is {need}, but {have} accelerators are listed");
+	if (listed > fabric->graph->accelerators_count)
+		return morph_nl_refuse_numbers(info, -EINVAL, NULL, 0,
+					       fabric->graph->accelerators_count, listed,
+					       "{need} accelerators are listed, the fabric has {have}");
 	*result = count;
 	return 0;
 }
@@ -183,11 +181,15 @@ static int fill_quota(struct morph_nl_to *to, struct morph_user *user)
 static struct morph_user *named_grant(struct genl_info *info, struct nlattr *attr)
 {
 	struct morph_user *grant = morph_grant_find(nla_get_u32(attr));
+	unsigned long cursor;
+	u32 count = 0;
 
 	if (grant)
 		return grant;
-	NL_SET_ERR_MSG_ATTR(info->extack, attr, "there is no grant of this number");
-	return ERR_PTR(-ENOENT);
+	for (cursor = 0; (grant = morph_grant_next(&cursor)); cursor++, count++)
+		morph_user_put(grant);
+	return ERR_PTR(morph_nl_refuse_numbers(info, -ENOENT, attr, nla_get_u32(attr), count, 0,
+					       "no grant {index} (grants: {have})"));
 }
 
 /*

@@ -95,8 +95,9 @@ static int reply_circuit(struct genl_info *info, struct morph_slice *slice)
 	if (circuit && morph_circuit_shown(circuit)) {
 		ret = fill_circuit(&to, circuit);
 	} else {
-		NL_SET_ERR_MSG_ATTR(info->extack, id, "this slice has no circuit of this id");
-		ret = -ENOENT;
+		ret = morph_nl_refuse_numbers(info, -ENOENT, id, nla_get_u32(id),
+					      slice->circuits_count, 0,
+					      "no circuit {index} (circuits: {have})");
 	}
 	mutex_unlock(&slice->fabric->lock);
 	return morph_nl_reply_end(&to, info, ret);

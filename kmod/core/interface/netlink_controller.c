@@ -336,7 +336,8 @@ static int read_place(struct genl_info *info, struct morph_fabric *fabric,
 		NL_SET_ERR_MSG(info->extack, "the controller is not named");
 		return -EINVAL;
 	}
-	ret = morph_nl_check_index(info, MORPH_A_RESERVATION_GUIDE, fabric->graph->guides_count);
+	ret = morph_nl_check_index(info, MORPH_A_RESERVATION_GUIDE, MORPH_PART_GUIDE,
+				   fabric->graph->guides_count);
 	if (ret)
 		return ret;
 	wanted->controller = nla_get_u32(info->attrs[MORPH_A_RESERVATION_CONTROLLER]);

@@ -166,6 +166,7 @@ static int fill_edge(struct morph_nl_to *to, struct morph_fabric *fabric, u32 in
 /* A kind of objects of a fabric with an index. */
 struct kind {
 	u8 get;
+	u8 part;		/* enum morph_part */
 	int fabric_attr, id_attr;
 	u32 (*count)(const struct optics_graph *graph);
 	int (*fill)(struct morph_nl_to *to, struct morph_fabric *fabric, u32 index);
@@ -193,6 +194,7 @@ static u32 count_edges(const struct optics_graph *graph)
 
 static const struct kind accelerators = {
 	.get = MORPH_CMD_ACCELERATOR_GET,
+	.part = MORPH_PART_ACCELERATOR,
 	.fabric_attr = MORPH_A_ACCELERATOR_FABRIC,
 	.id_attr = MORPH_A_ACCELERATOR_ID,
 	.count = count_accelerators,
@@ -201,6 +203,7 @@ static const struct kind accelerators = {
 
 static const struct kind guides = {
 	.get = MORPH_CMD_GUIDE_GET,
+	.part = MORPH_PART_GUIDE,
 	.fabric_attr = MORPH_A_GUIDE_FABRIC,
 	.id_attr = MORPH_A_GUIDE_ID,
 	.count = count_guides,
@@ -209,6 +212,7 @@ static const struct kind guides = {
 
 static const struct kind elements = {
 	.get = MORPH_CMD_ELEMENT_GET,
+	.part = MORPH_PART_ELEMENT,
 	.fabric_attr = MORPH_A_ELEMENT_FABRIC,
 	.id_attr = MORPH_A_ELEMENT_ID,
 	.count = count_elements,
@@ -217,6 +221,7 @@ static const struct kind elements = {
 
 static const struct kind edges = {
 	.get = MORPH_CMD_EDGE_GET,
+	.part = MORPH_PART_EDGE,
 	.fabric_attr = MORPH_A_EDGE_FABRIC,
 	.id_attr = MORPH_A_EDGE_ID,
 	.count = count_edges,
@@ -254,7 +259,7 @@ static int kind_get(const struct kind *kind, struct sk_buff *skb, struct genl_in
 	fabric = morph_nl_find_fabric(info, kind->fabric_attr);
 	if (IS_ERR(fabric))
 		return PTR_ERR(fabric);
-	ret = morph_nl_check_index(info, kind->id_attr, kind->count(fabric->graph));
+	ret = morph_nl_check_index(info, kind->id_attr, kind->part, kind->count(fabric->graph));
 	if (!ret)
 		ret = kind_reply(kind, skb, info, fabric);
 	put_device(&fabric->dev);
@@ -402,7 +407,8 @@ int morph_nl_accelerator_set_doit(struct sk_buff *skb, struct genl_info *info)
 	fabric = morph_nl_find_fabric(info, MORPH_A_ACCELERATOR_FABRIC);
 	if (IS_ERR(fabric))
 		return PTR_ERR(fabric);
-	ret = morph_nl_check_index(info, MORPH_A_ACCELERATOR_ID, fabric->graph->accelerators_count);
+	ret = morph_nl_check_index(info, MORPH_A_ACCELERATOR_ID, MORPH_PART_ACCELERATOR,
+				   fabric->graph->accelerators_count);
 	if (!ret)
 		ret = set_and_answer(skb, info, fabric);
 	put_device(&fabric->dev);

@@ -150,7 +150,7 @@ static struct morph_slice *find_named(struct genl_info *info, struct morph_fabri
 	slice = morph_slice_find(fabric, MORPH_ANY, nla_data(name));
 	if (slice)
 		return slice;
-	NL_SET_ERR_MSG_ATTR(info->extack, name, "this fabric has no slice of this name");
+	NL_SET_ERR_MSG_ATTR(info->extack, name, "no slice of this name");
 	return ERR_PTR(-ENOENT);
 }
 
@@ -307,11 +307,10 @@ static int read_params(struct genl_info *info, struct morph_slice_params *params
 	params->spare_policy = morph_nl_get_u32(info, MORPH_A_SLICE_SPARES, MORPH_SPARES_HOST);
 	params->reserved = reserved && nla_get_u8(reserved);
 	params->controller = morph_nl_get_u32(info, MORPH_A_SLICE_CONTROLLER, 0);
-	if (params->accelerators && count && nla_get_u32(count) != params->count) {
-		NL_SET_ERR_MSG_ATTR(info->extack, count,
-				    "ranks-count is not the number of accelerators listed");
-		return -EINVAL;
-	}
+	if (params->accelerators && count && nla_get_u32(count) != params->count)
+		return morph_nl_refuse_numbers(info, -EINVAL, count, 0, params->count,
+					       nla_get_u32(count),
+					       "ranks-count is {need}, but {have} accelerators are listed");
 	if (!params->accelerators && !count) {
 		NL_SET_ERR_MSG(info->extack, "give ranks-count, or list accelerators");
 		return -EINVAL;

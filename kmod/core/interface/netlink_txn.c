@@ -185,19 +185,22 @@ static int reply_txn(struct morph_nl_to *to, struct genl_info *info, struct morp
 static struct morph_txn *find_txn(struct genl_info *info, struct morph_fabric *fabric)
 {
 	struct morph_txn *txn;
+	u32 id, ended;
 
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_TXN_ID)) {
 		NL_SET_ERR_MSG(info->extack, "the transaction is not named");
 		return ERR_PTR(-EINVAL);
 	}
+	id = nla_get_u32(info->attrs[MORPH_A_TXN_ID]);
 	mutex_lock(&fabric->lock);
-	txn = morph_txn_find(fabric, nla_get_u32(info->attrs[MORPH_A_TXN_ID]));
+	txn = morph_txn_find(fabric, id);
+	ended = txns_of(fabric)->ended_count;
 	mutex_unlock(&fabric->lock);
 	if (txn)
 		return txn;
-	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[MORPH_A_TXN_ID],
-			    "this fabric has no transaction of this id, or none any more");
-	return ERR_PTR(-ENOENT);
+	return ERR_PTR(morph_nl_refuse_numbers(info, -ENOENT, info->attrs[MORPH_A_TXN_ID], id,
+					       ended, 0,
+					       "no transaction {index} (records: {have})"));
 }
 
 static int on_txn(struct genl_info *info, int (*act)(struct genl_info *info,
@@ -273,6 +276,7 @@ int morph_nl_txn_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
 
 /* A request for changes while it is parsed. */
 struct order {
+	const struct morph_slice *slice;
 	u32 count;
 	u32 flags;
 	u64 cookie, generation, lease_ns;
@@ -303,10 +307,9 @@ static int read_guides(struct genl_info *info, struct order *order, u32 index,
 			count++;
 	if (!count)
 		return 0;
-	if (count > OPTICS_MAX_HOPS) {
-		NL_SET_ERR_MSG_ATTR(info->extack, nest, "a path has at most 64 guides");
-		return -EINVAL;
-	}
+	if (count > OPTICS_MAX_HOPS)
+		return morph_nl_refuse_numbers(info, -EINVAL, nest, 0, OPTICS_MAX_HOPS, count,
+					       "{need} guides, a path has at most {have}");
 	order->guides[index] = kvmalloc_array(count, sizeof(u32), GFP_KERNEL_ACCOUNT);
 	if (!order->guides[index])
 		return -ENOMEM;
@@ -318,26 +321,29 @@ static int read_guides(struct genl_info *info, struct order *order, u32 index,
 }
 
 /* An invalid edge number must not look like a rank. */
-static int check_edges(struct genl_info *info, struct nlattr **tb)
+static int check_edges(struct genl_info *info, const struct morph_slice *slice, struct nlattr **tb)
 {
 	static const u8 edges[] = { MORPH_A_CHANGE_SRC_EDGE, MORPH_A_CHANGE_DST_EDGE };
+	struct morph_refusal refusal = {};
 	u32 i;
 
 	for (i = 0; i < ARRAY_SIZE(edges); i++)
 		if (tb[edges[i]] && nla_get_u32(tb[edges[i]]) & MORPH_RANK_EDGE) {
-			NL_SET_ERR_MSG_ATTR(info->extack, tb[edges[i]], "there is no such edge");
-			return -ENOENT;
+			morph_refuse_index(&refusal, MORPH_PART_EDGE, nla_get_u32(tb[edges[i]]),
+					   slice->fabric->graph->edges_count);
+			return morph_nl_refuse(info, -ENOENT, &refusal, tb[edges[i]]);
 		}
 	for (i = MORPH_A_CHANGE_SRC_RANK; i <= MORPH_A_CHANGE_DST_RANK; i++)
-		if (tb[i] && nla_get_u32(tb[i]) & MORPH_RANK_EDGE) {
-			NL_SET_ERR_MSG_ATTR(info->extack, tb[i], "there is no such rank");
-			return -ENOENT;
-		}
+		if (tb[i] && nla_get_u32(tb[i]) & MORPH_RANK_EDGE)
+			return morph_nl_refuse_numbers(info, -ENOENT, tb[i], nla_get_u32(tb[i]),
+						       slice->ranks_count, 0,
+						       "no rank {index} (0-{last})");
 	return 0;
 }
 
 /* Refuse attributes that only a reply has, and check those that the op requires or excludes. */
-static int check_change(struct genl_info *info, const struct nlattr *nest, struct nlattr **tb)
+static int check_change(struct genl_info *info, const struct morph_slice *slice,
+			const struct nlattr *nest, struct nlattr **tb)
 {
 	static const u8 of_replies[] = {
 		MORPH_A_CHANGE_STATUS, MORPH_A_CHANGE_REASON, MORPH_A_CHANGE_PART,
@@ -374,7 +380,7 @@ static int check_change(struct genl_info *info, const struct nlattr *nest, struc
 	if (add == !tb[MORPH_A_CHANGE_CIRCUIT] &&
 	    add == !!tb[MORPH_A_CHANGE_SRC_RANK] + !!tb[MORPH_A_CHANGE_SRC_EDGE] &&
 	    add == !!tb[MORPH_A_CHANGE_DST_RANK] + !!tb[MORPH_A_CHANGE_DST_EDGE])
-		return check_edges(info, tb);
+		return check_edges(info, slice, tb);
 	NL_SET_ERR_MSG_ATTR(info->extack, nest,
 			    "add takes a rank or an edge at each end, remove and move take a circuit");
 	return -EINVAL;
@@ -400,7 +406,7 @@ static int read_change(struct genl_info *info, struct order *order, u32 index,
 	ret = nla_parse_nested(tb, MORPH_A_CHANGE_MAX, nest, morph_change_nl_policy,
 			       info->extack);
 	if (!ret)
-		ret = check_change(info, nest, tb);
+		ret = check_change(info, order->slice, nest, tb);
 	if (ret)
 		return ret;
 	order->changes[index] = (struct morph_change) {
@@ -499,10 +505,9 @@ static int order_read(struct genl_info *info, struct order *order)
 		return ret;
 	while ((attr = morph_nl_next(info, attr, MORPH_A_TXN_CHANGE)))
 		i++;
-	if (!i || i > MORPH_MAX_CHANGES) {
-		NL_SET_ERR_MSG(info->extack, "a transaction has 1 to 1024 changes");
-		return -EINVAL;
-	}
+	if (!i || i > MORPH_MAX_CHANGES)
+		return morph_nl_refuse_numbers(info, -EINVAL, NULL, 0, MORPH_MAX_CHANGES, i,
+					       "{need} changes, a transaction has 1 to {have}");
 	order->changes = kvcalloc(i, sizeof(*order->changes), GFP_KERNEL_ACCOUNT);
 	order->guides = kvcalloc(i, sizeof(*order->guides), GFP_KERNEL_ACCOUNT);
 	if (!order->changes || !order->guides)
@@ -611,6 +616,7 @@ int morph_nl_circuit_apply_doit(struct sk_buff *skb, struct genl_info *info)
 	slice = morph_nl_find_slice(info, fabric, MORPH_A_TXN_SLICE);
 	ret = PTR_ERR_OR_ZERO(slice);
 	if (!ret) {
+		order.slice = slice;
 		ret = check_profile(info, fabric);
 		if (!ret)
 			ret = order_read(info, &order);

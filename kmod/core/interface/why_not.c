@@ -146,10 +146,9 @@ static int check_question(struct morph_fabric *fabric, const struct trial *trial
 		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
 				    "transit must be 0 (any) or 1 (own)");
 	if (trial->lanes > fabric->graph->params.wavelengths)
-		return morph_refuse_fixed(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-					  "a guide does not have that many lanes",
-					  "a guide has %u lanes, %u were asked for",
-					  fabric->graph->params.wavelengths, trial->lanes);
+		return morph_refuse_numbers(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+					    fabric->graph->params.wavelengths, trial->lanes,
+					    "{need} lanes requested, a guide has {have}");
 	return 0;
 }
 

@@ -33,15 +33,10 @@ int morph_health_check_part(struct morph_fabric *fabric, u32 part, u32 index,
 	u32 count = part_count(fabric, part);
 
 	if (!count)
-		return morph_refuse_fixed(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, part, index,
-					  "part must be accelerator, laser, receiver, element or guide",
-					  "part must be 1 (accelerator), 2 (laser), 3 (receiver), 4 (element) or 5 (guide), not %u",
-					  part);
-	if (index >= count)
-		return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT, part, index,
-					  "the fabric has no part of that kind at this index",
-					  "index %u is past the %u of that kind", index, count);
-	return 0;
+		return morph_refuse_numbers(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, part,
+					    index, 0, part,
+					    "part must be 1 (accelerator), 2 (laser), 3 (receiver), 4 (element) or 5 (guide), not {need}");
+	return index < count ? 0 : morph_refuse_index(refusal, part, index, count);
 }
 
 /* --------------------------------------------------------------------- read */

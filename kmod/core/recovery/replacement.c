@@ -15,10 +15,8 @@ static int check_rank(struct morph_slice *slice, u32 rank, struct morph_refusal 
 		return morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
 				    "the slice or its fabric is gone");
 	if (rank >= slice->ranks_count)
-		return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, rank,
-					  "the slice has no such rank",
-					  "there is no rank %u, the slice has %u", rank,
-					  slice->ranks_count);
+		return morph_refuse_numbers(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, rank,
+					    slice->ranks_count, 0, "no rank {index} (0-{last})");
 	return 0;
 }
 
@@ -35,24 +33,18 @@ static int check_spare(struct morph_slice *slice, u32 rank, u32 spare, bool allo
 	if (spare == MORPH_ANY)
 		return 0;
 	if (spare >= fabric->graph->accelerators_count)
-		return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
-					  MORPH_PART_ACCELERATOR, spare,
-					  "there is no such accelerator to be the spare",
-					  "there is no accelerator %u to be the spare, the last one is %u",
-					  spare, fabric->graph->accelerators_count - 1);
+		return morph_refuse_index(refusal, MORPH_PART_ACCELERATOR, spare,
+					  fabric->graph->accelerators_count);
 	use = ledger_of(fabric)->chips[spare].use;
 	if (!morph_chip_fit(fabric, spare) || use == MORPH_USE_DRAINING ||
 	    (use == MORPH_USE_HELD && spare != slice_tenancy(slice)->own_spare))
-		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_UNFIT,
-					  MORPH_PART_ACCELERATOR, spare,
-					  "it is held, cordoned or not healthy",
-					  "accelerator %u is held, cordoned or not healthy", spare);
+		return morph_refuse_numbers(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_UNFIT,
+					    MORPH_PART_ACCELERATOR, spare, 0, 0,
+					    "accelerator {index} is held, cordoned or not healthy");
 	if (allowed_only && !morph_place_allows(slice, slice->ranks[rank].accelerator, spare))
-		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_NO_SPARE,
-					  MORPH_PART_ACCELERATOR, spare,
-					  "it is not among the spares that the slice allows",
-					  "accelerator %u is not among the spares that the slice allows",
-					  spare);
+		return morph_refuse_numbers(refusal, -EBUSY, MORPH_REASON_NO_SPARE,
+					    MORPH_PART_ACCELERATOR, spare, 0, 0,
+					    "accelerator {index} is not among the spares that the slice allows");
 	return 0;
 }
 

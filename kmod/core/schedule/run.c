@@ -264,7 +264,7 @@ int morph_run_check_paths(struct morph_schedule *schedule, u32 number,
 			continue;
 		morph_repair_kick(slice, 0);
 		return morph_refuse(refusal, -EAGAIN, MORPH_REASON_UNUSABLE, 0, 0,
-				    "circuit %u is being led round failed hardware; try again",
+				    "circuit %u is being rerouted; try again",
 				    circuit->id);
 	}
 	return 0;
@@ -494,9 +494,8 @@ int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 positio
 	int ret;
 
 	if (rank >= slice->ranks_count)
-		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, rank,
-				    "there is no rank %u, the slice has %u", rank,
-				    slice->ranks_count);
+		return morph_refuse_numbers(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, rank,
+					    slice->ranks_count, 0, "no rank {index} (0-{last})");
 	mutex_lock(&slice->fabric->lock);
 	if (slice->fabric->state != MORPH_FABRIC_READY)
 		ret = morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,

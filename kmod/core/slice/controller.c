@@ -140,24 +140,18 @@ struct morph_controller *morph_controller_find(struct morph_fabric *fabric, u32 
 	lockdep_assert_held(&fabric->lock);
 	if (controller)
 		return controller;
-	morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, id,
-			   "this fabric has no controller of this number",
-			   "this fabric has no controller %u", id);
-	return ERR_PTR(-ENOENT);
+	return ERR_PTR(morph_refuse_numbers(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, id,
+					    slices_of(fabric)->controllers_count, 0,
+					    "no controller {index} (controllers: {have})"));
 }
 
 static int refuse_epoch(const struct morph_controller *controller, u64 epoch,
 			struct morph_refusal *refusal)
 {
-	morph_refuse_fixed(refusal, -ESTALE, MORPH_REASON_CONTROLLER, 0, controller->id,
-			   "the controller is at another epoch; read it again",
-			   "controller %u is at epoch %llu, not %llu", controller->id,
-			   controller->epoch, epoch);
-	if (refusal) {
-		refusal->have = controller->epoch;
-		refusal->need = epoch;
-	}
-	return -ESTALE;
+	return morph_refuse_numbers(refusal, -ESTALE, MORPH_REASON_CONTROLLER, 0, controller->id,
+				    min_t(u64, controller->epoch, S64_MAX),
+				    min_t(u64, epoch, S64_MAX),
+				    "controller {index} is at epoch {have}, not {need}");
 }
 
 int morph_controller_check(const struct morph_controller *controller, u64 epoch,
@@ -167,10 +161,9 @@ int morph_controller_check(const struct morph_controller *controller, u64 epoch,
 		return refuse_epoch(controller, epoch, refusal);
 	if (morph_controller_lease_left(controller))
 		return 0;
-	return morph_refuse_fixed(refusal, -ETIME, MORPH_REASON_CONTROLLER, 0, controller->id,
-				  "the controller's lease has run out; take control with a greater epoch",
-				  "the lease of controller %u has run out; take control with an epoch above %llu",
-				  controller->id, controller->epoch);
+	return morph_refuse_numbers(refusal, -ETIME, MORPH_REASON_CONTROLLER, 0, controller->id,
+				    min_t(u64, controller->epoch, S64_MAX), 0,
+				    "the lease of controller {index} has expired; take control with an epoch above {have}");
 }
 
 int morph_controller_permits(struct morph_slice *slice, const struct morph_token *token,
@@ -186,10 +179,8 @@ int morph_controller_permits(struct morph_slice *slice, const struct morph_token
 		if (!id)
 			return morph_refuse(refusal, -EPERM, MORPH_REASON_CONTROLLER, 0, 0,
 					    "the slice is assigned to no controller");
-		return morph_refuse_fixed(refusal, -EPERM, MORPH_REASON_CONTROLLER, 0, id,
-					  "the slice is assigned to a controller, which is not named",
-					  "the slice is assigned to controller %u, which is not named",
-					  id);
+		return morph_refuse_numbers(refusal, -EPERM, MORPH_REASON_CONTROLLER, 0, id, 0, 0,
+					    "the slice is assigned to controller {index}; name it and its epoch");
 	}
 	if (!id)
 		return 0;
@@ -205,11 +196,10 @@ static struct morph_controller *controller_add(struct morph_fabric *fabric, u32 
 	struct morph_controller *controller;
 	int ret = -ENOMEM;
 
-	if (slices_of(fabric)->controllers_count == MORPH_MAX_CONTROLLERS) {
-		morph_refuse(refusal, -ENOSPC, MORPH_REASON_ARGUMENT, 0, id,
-			     "a fabric has at most 256 controllers");
-		return ERR_PTR(-ENOSPC);
-	}
+	if (slices_of(fabric)->controllers_count == MORPH_MAX_CONTROLLERS)
+		return ERR_PTR(morph_refuse_numbers(refusal, -ENOSPC, MORPH_REASON_ARGUMENT, 0, id,
+						    MORPH_MAX_CONTROLLERS, 0,
+						    "no controller {index}: at most {have}"));
 	controller = kzalloc(sizeof(*controller), GFP_KERNEL_ACCOUNT);
 	if (!controller)
 		return ERR_PTR(-ENOMEM);
@@ -246,10 +236,9 @@ static int take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns, bo
 		return refuse_epoch(controller, epoch, refusal);
 	left = morph_controller_lease_left(controller);
 	if (left && !force)
-		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_CONTROLLER, 0, id,
-					  "the lease of the present epoch still runs",
-					  "the lease of epoch %llu still runs for %llu ms",
-					  controller->epoch, div_u64(left, NSEC_PER_MSEC));
+		return morph_refuse_numbers(refusal, -EBUSY, MORPH_REASON_CONTROLLER, 0, id,
+					    div_u64(left, NSEC_PER_MSEC), 0,
+					    "the lease of controller {index} runs for {have} ms more; wait, or use force");
 	controller->epoch = epoch;
 	lease_begin(fabric, controller, lease_ns);
 	report_state(fabric, controller, MORPH_CONTROLLER_ACTIVE);
@@ -300,9 +289,8 @@ int morph_controller_drop(struct morph_fabric *fabric, u32 id, struct morph_cont
 		goto out;
 	slices = morph_controller_slices(fabric, id);
 	if (slices) {
-		ret = morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_STATE, 0, id,
-					 "slices are assigned to the controller",
-					 "%u slices are assigned to controller %u", slices, id);
+		ret = morph_refuse_numbers(refusal, -EBUSY, MORPH_REASON_STATE, 0, id, slices, 0,
+					   "controller {index} has slices ({have}); assign them to another one");
 		goto out;
 	}
 	morph_controller_yield(fabric, controller);

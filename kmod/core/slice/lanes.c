@@ -93,16 +93,16 @@ static int check_wanted(struct morph_fabric *fabric, const struct morph_lanes_wa
 
 	if (graph->guides[guide].class != MORPH_GUIDE_FIBRE &&
 	    graph->guides[guide].class != MORPH_GUIDE_EDGE)
-		return morph_refuse_fixed(refusal, -EINVAL, MORPH_REASON_ARGUMENT, MORPH_PART_GUIDE,
-					  guide, "the guide does not lead to another server",
-					  "guide %u does not lead to another server", guide);
+		return morph_refuse_numbers(refusal, -EINVAL, MORPH_REASON_ARGUMENT,
+					    MORPH_PART_GUIDE, guide, 0, 0,
+					    "guide {index} does not lead to another server");
 	if (wanted->count > optics_weight64(wanted->among & graph->all_lanes))
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
 				    "lanes-count is more than there are to choose from");
 	if (wanted->count && ledger_of(fabric)->state->guide_marks[guide])
-		return morph_refuse_fixed(refusal, -EIO, MORPH_REASON_UNUSABLE, MORPH_PART_GUIDE,
-					  guide, "the guide is failed, quarantined or cordoned",
-					  "guide %u is failed, quarantined or cordoned", guide);
+		return morph_refuse_numbers(refusal, -EIO, MORPH_REASON_UNUSABLE, MORPH_PART_GUIDE,
+					    guide, 0, 0,
+					    "guide {index} is failed, quarantined or cordoned");
 	return 0;
 }
 
@@ -113,15 +113,9 @@ static int refuse_conflict(struct morph_fabric *fabric, struct morph_controller 
 	controller->conflicts++;
 	morph_stat(fabric, MORPH_STAT_RESERVATION_CONFLICTS);
 	trace_morph_conflict(fabric->id, controller->id, wanted->guide, have, wanted->count);
-	morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_BLOCKED, MORPH_PART_GUIDE, wanted->guide,
-			   "others have reserved or lit too many of the guide's lanes",
-			   "guide %u has %u of the %u lanes that are wanted left by others",
-			   wanted->guide, have, wanted->count);
-	if (refusal) {
-		refusal->have = have;
-		refusal->need = wanted->count;
-	}
-	return -EBUSY;
+	return morph_refuse_numbers(refusal, -EBUSY, MORPH_REASON_BLOCKED, MORPH_PART_GUIDE,
+				    wanted->guide, have, wanted->count,
+				    "not enough lanes on guide {index}: {need} requested, other controllers and tenants leave {have}");
 }
 
 /*

@@ -195,39 +195,28 @@ int morph_place_possible(struct morph_fabric *fabric, u32 count, struct morph_re
 	u32 all = fabric->graph->accelerators_count;
 
 	if (!count || (count > MORPH_MAX_RANKS && count <= all))
-		return morph_refuse_fixed(refusal, -EINVAL, MORPH_REASON_ARGUMENT,
-					  MORPH_PART_ACCELERATOR, MORPH_ANY,
-					  "a slice has at least 1 accelerator, at most all",
-					  "a slice has 1 to %u accelerators, not %u",
-					  min(MORPH_MAX_RANKS, all), count);
+		return morph_refuse_numbers(refusal, -EINVAL, MORPH_REASON_ARGUMENT,
+					    MORPH_PART_ACCELERATOR, MORPH_ANY,
+					    min(MORPH_MAX_RANKS, all), count,
+					    "{need} accelerators requested, a slice has 1 to {have}");
 	if (count <= all)
 		return 0;
-	morph_refuse_fixed(refusal, -ENOSPC, MORPH_REASON_ACCELERATORS, MORPH_PART_ACCELERATOR,
-			   MORPH_ANY, "the fabric does not have that many accelerators",
-			   "the fabric has %u accelerators, %u were asked for", all, count);
-	refusal->have = all;
-	refusal->need = count;
-	return -ENOSPC;
+	return morph_refuse_numbers(refusal, -ENOSPC, MORPH_REASON_ACCELERATORS,
+				    MORPH_PART_ACCELERATOR, MORPH_ANY, all, count,
+				    "not enough accelerators: {need} requested, the fabric has {have}");
 }
 
 int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
 		struct morph_refusal *refusal)
 {
 	struct morph_host *host;
-	int ret;
 
 	lockdep_assert_held(&fabric->lock);
-	if (count > ledger_of(fabric)->free) {
-		ret = morph_refuse(refusal, -ENOSPC, MORPH_REASON_ACCELERATORS,
-				   MORPH_PART_ACCELERATOR, MORPH_ANY,
-				   "%u accelerators are free, %u were asked for",
-				   ledger_of(fabric)->free, count);
-		if (refusal) {
-			refusal->have = ledger_of(fabric)->free;
-			refusal->need = count;
-		}
-		return ret;
-	}
+	if (count > ledger_of(fabric)->free)
+		return morph_refuse_numbers(refusal, -ENOSPC, MORPH_REASON_ACCELERATORS,
+					    MORPH_PART_ACCELERATOR, MORPH_ANY,
+					    ledger_of(fabric)->free, count,
+					    "not enough accelerators: {need} requested, {have} free");
 	host = best_fit(fabric, count);
 	if (!host)
 		return place_on_hosts(fabric, count, chosen);
@@ -256,12 +245,18 @@ static int check_duplicates(const u32 *accelerators, u32 count, struct morph_ref
 	sort(sorted, count, sizeof(*sorted), by_number, NULL);
 	for (i = 1; i < count && !ret; i++)
 		if (sorted[i] == sorted[i - 1])
-			ret = morph_refuse_fixed(refusal, -EINVAL, MORPH_REASON_ARGUMENT,
-						 MORPH_PART_ACCELERATOR, sorted[i],
-						 "an accelerator is listed twice",
-						 "accelerator %u is listed twice", sorted[i]);
+			ret = morph_refuse_numbers(refusal, -EINVAL, MORPH_REASON_ARGUMENT,
+						   MORPH_PART_ACCELERATOR, sorted[i], 0, 0,
+						   "accelerator {index} is listed twice");
 	kvfree(sorted);
 	return ret;
+}
+
+static int refuse_accelerator(u32 accelerator, int error, u32 reason, const char *fixed,
+			      struct morph_refusal *refusal)
+{
+	return morph_refuse_numbers(refusal, error, reason, MORPH_PART_ACCELERATOR, accelerator,
+				    0, 0, fixed);
 }
 
 /*
@@ -273,36 +268,27 @@ static int check_one(struct morph_fabric *fabric, u32 accelerator, struct morph_
 	const struct morph_chip *chip;
 
 	if (accelerator >= fabric->graph->accelerators_count)
-		return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
-					  MORPH_PART_ACCELERATOR, accelerator,
-					  "the fabric has no such accelerator",
-					  "there is no accelerator %u, the last one is %u",
-					  accelerator, fabric->graph->accelerators_count - 1);
+		return morph_refuse_index(refusal, MORPH_PART_ACCELERATOR, accelerator,
+					  fabric->graph->accelerators_count);
 	chip = &ledger_of(fabric)->chips[accelerator];
 	if (chip->use == MORPH_USE_SPARE)
-		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
-					  MORPH_PART_ACCELERATOR, accelerator,
-					  "the accelerator is held back as a spare",
-					  "accelerator %u is held back as a spare", accelerator);
+		return refuse_accelerator(accelerator, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
+					  "accelerator {index} is held back as a spare", refusal);
 	if (chip->use == MORPH_USE_DRAINING)
-		return morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
-					  MORPH_PART_ACCELERATOR, accelerator,
-					  "the accelerator was released and is not dark yet",
-					  "accelerator %u was released and is not dark yet",
-					  accelerator);
+		return refuse_accelerator(accelerator, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
+					  "accelerator {index} was released and is not dark yet",
+					  refusal);
 	if (chip->use != MORPH_USE_FREE)
-		return morph_refuse(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
-				    MORPH_PART_ACCELERATOR, accelerator,
-				    "accelerator %u is held by another tenant", accelerator);
+		return refuse_accelerator(accelerator, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
+					  "accelerator {index} is held by another tenant", refusal);
 	if (chip->testing)
-		return morph_refuse(refusal, -EAGAIN, MORPH_REASON_ACCELERATOR_UNFIT,
-				    MORPH_PART_ACCELERATOR, accelerator,
-				    "accelerator %u is being tested; try again", accelerator);
+		return refuse_accelerator(accelerator, -EAGAIN, MORPH_REASON_ACCELERATOR_UNFIT,
+					  "accelerator {index} is being tested; try again",
+					  refusal);
 	if (!morph_chip_fit(fabric, accelerator))
-		return morph_refuse(refusal, -EIO, MORPH_REASON_ACCELERATOR_UNFIT,
-				    MORPH_PART_ACCELERATOR, accelerator,
-				    "accelerator %u is not healthy, or the operator keeps it free",
-				    accelerator);
+		return refuse_accelerator(accelerator, -EIO, MORPH_REASON_ACCELERATOR_UNFIT,
+					  "accelerator {index} is not healthy, or cordoned",
+					  refusal);
 	return 0;
 }
 

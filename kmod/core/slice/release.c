@@ -130,10 +130,9 @@ int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refus
 		ret = morph_refuse(refusal, -ENOENT, MORPH_REASON_STATE, 0, 0,
 				   "the slice is going away already");
 	else if (slice_tenancy(slice)->files_count && !force)
-		ret = morph_refuse_fixed(refusal, -EBUSY, MORPH_REASON_STATE, 0, 0,
-					 "the slice is open; close it, or force the deletion",
-					 "the slice is open %u times; close it, or force the deletion",
-					 slice_tenancy(slice)->files_count);
+		ret = morph_refuse_numbers(refusal, -EBUSY, MORPH_REASON_STATE, 0, slice->number,
+					   slice_tenancy(slice)->files_count, 0,
+					   "slice {index} has open files ({have}); close them, or force the deletion");
 	else
 		morph_slice_release(slice, MORPH_EVENT_SLICE_GONE);
 	mutex_unlock(&fabric->lock);

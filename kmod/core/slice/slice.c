@@ -93,12 +93,9 @@ static int copy_spares(struct morph_slice *slice, const struct morph_slice_param
 
 	for (i = 0; i < params->spares_count; i++)
 		if (params->spares[i] >= slice->fabric->graph->accelerators_count)
-			return morph_refuse_fixed(refusal, -ENOENT, MORPH_REASON_ARGUMENT,
-						  MORPH_PART_ACCELERATOR, params->spares[i],
-						  "a spare that is listed does not exist",
-						  "there is no accelerator %u to be a spare, the last one is %u",
+			return morph_refuse_index(refusal, MORPH_PART_ACCELERATOR,
 						  params->spares[i],
-						  slice->fabric->graph->accelerators_count - 1);
+						  slice->fabric->graph->accelerators_count);
 	if (!params->spares_count)
 		return 0;
 	tenancy->spare_list = kvmemdup(params->spares,
@@ -166,11 +163,9 @@ static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
 		return 0;
 	rank = morph_place_spare(slice, chosen[0], MORPH_ANY, 0);
 	if (rank != MORPH_ANY)
-		return morph_refuse_fixed(refusal, -ENOSPC, MORPH_REASON_NO_SPARE,
-					  MORPH_PART_ACCELERATOR, rank,
-					  "a spare that is listed is a rank of the slice, and no other is free",
-					  "accelerator %u is to be a rank of this slice, and no other spare that is listed is free",
-					  rank);
+		return morph_refuse_numbers(refusal, -ENOSPC, MORPH_REASON_NO_SPARE,
+					    MORPH_PART_ACCELERATOR, rank, 0, 0,
+					    "accelerator {index} becomes a rank of this slice, and no other listed spare is free");
 	return morph_refuse(refusal, -ENOSPC, MORPH_REASON_NO_SPARE, 0, 0,
 			    "no spare is free to be reserved for this slice");
 }
@@ -191,10 +186,8 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	list_for_each_entry(other, &ledger_of(fabric)->slices, node)
 		if (tenancy->named && !other->dying &&
 		    !strcmp(slice_tenancy(other)->name, tenancy->name))
-			return morph_refuse_fixed(refusal, -EEXIST, MORPH_REASON_ARGUMENT, 0, 0,
-						  "there is a slice of this name already",
-						  "there is a slice named %s already",
-						  tenancy->name);
+			return morph_refuse(refusal, -EEXIST, MORPH_REASON_ARGUMENT, 0, 0,
+					    "another slice has this name");
 	if (params->controller) {
 		ret = PTR_ERR_OR_ZERO(morph_controller_find(fabric, params->controller, refusal));
 		if (ret)

@@ -307,9 +307,9 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	int ret;
 
 	if (verb < MORPH_TXN_COMMIT || verb > MORPH_TXN_VERIFY || verb == MORPH_TXN_QUERY)
-		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
-				    "verb must be 1 (commit), 2 (confirm), 3 (revert) or 5 (verify), not %u",
-				    verb);
+		return morph_refuse_numbers(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0, 0,
+					    verb,
+					    "verb must be 1 (commit), 2 (confirm), 3 (revert) or 5 (verify), not {need}");
 	step = kzalloc(sizeof(*step), GFP_KERNEL_ACCOUNT);
 	if (!step)
 		return -ENOMEM;
