@@ -20,7 +20,7 @@ extern "C" {
  * @MORPH_OBJECT_ELEMENT: One switching element.
  * @MORPH_OBJECT_EDGE: One edge, where a guide leaves the fabric.
  * @MORPH_OBJECT_RANK: One rank of a slice.
- * @MORPH_OBJECT_PREFERENCE: Which spare is tried first for a rank.
+ * @MORPH_OBJECT_PREFERENCE: The preferred spare of a rank.
  * @MORPH_OBJECT_SLICE: One slice.
  * @MORPH_OBJECT_CIRCUIT: One circuit.
  * @MORPH_OBJECT_CHANGE: One change of a transaction.
@@ -125,13 +125,13 @@ enum morph_object_type {
  * @MORPH_ENUM_TRANSIT: Whether circuits may cross tiles of other tenants.
  * @MORPH_ENUM_SPARES: Spares that may replace a slice's accelerators.
  * @MORPH_ENUM_SLICE_STATE: State of a slice.
- * @MORPH_ENUM_PLAN_STATE: Is the protection plan of a rank ready.
+ * @MORPH_ENUM_PLAN_STATE: State of the protection of a rank.
  * @MORPH_ENUM_CIRCUIT_STATE: State of a circuit.
  * @MORPH_ENUM_CHANGE_OP: Kinds of changes of a circuit.
  * @MORPH_ENUM_OUTCOME: Outcomes of a transaction, and its states before the end.
  * @MORPH_ENUM_TXN_VERB: Commands for a prepared transaction.
  * @MORPH_ENUM_EVENT_TYPE: Events of a slice, for its owner and the monitor group.
- * @MORPH_ENUM_CONTROLLER_STATE: Does a controller decide about its slices.
+ * @MORPH_ENUM_CONTROLLER_STATE: Whether a controller decides about its slices.
  * @MORPH_ENUM_ALGORITHM: Algorithms of collectives.
  * @MORPH_ENUM_POLICY: Policies by which a planner chooses the times of circuit changes.
  * @MORPH_ENUM_BASELINE: Schedules for comparison.
