@@ -53,9 +53,9 @@ static bool read_sensor(struct sim_hardware *hw, struct morph_signal *signal)
 {
 	s32 now_mdeg = sim_temperature(&hw->optics, sim_now(hw));
 
-	if (hw->booting || abs(now_mdeg - hw->told_mdeg) < SENSOR_STEP_MDEG)
+	if (hw->booting || abs(now_mdeg - hw->reported_mdeg) < SENSOR_STEP_MDEG)
 		return false;
-	hw->told_mdeg = now_mdeg;
+	hw->reported_mdeg = now_mdeg;
 	*signal = (struct morph_signal){
 		.type = MORPH_SIGNAL_TEMPERATURE, .value = now_mdeg,
 	};

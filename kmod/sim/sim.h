@@ -181,7 +181,7 @@ struct sim_hardware {
 	u64 *patrol_locked;		/* by receive port: lanes locked at the last check */
 	u64 *patrol_at;
 	u32 patrol_port;
-	s32 told_mdeg;			/* last signalled temperature, 0: none yet */
+	s32 reported_mdeg;			/* last signalled temperature, 0: none yet */
 
 	struct mutex control_mutex;	/* one line of control at a time */
 	struct sim_refusal refusal;	/* control_mutex: reason for refusing the last line */

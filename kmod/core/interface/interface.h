@@ -53,7 +53,7 @@ static inline struct morph_slice_interface *slice_interface(const struct morph_s
 /* The interface layer's part of a circuit. fabric->lock guards all fields. */
 struct morph_circuit_interface {
 	struct morph_circuit_scheduling scheduling;	/* first: structure of the layers below */
-	u64 told_mbps;			/* bandwidth in the slice's state page */
+	u64 reported_mbps;			/* bandwidth in the slice's state page */
 };
 
 static inline struct morph_circuit_interface *

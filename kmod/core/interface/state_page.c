@@ -76,11 +76,11 @@ static void state_circuit(struct morph_circuit *circuit)
 	/* A lit circuit that ends with its slice or fabric: report only that it is dark. */
 	if (has_state_page(slice) && is_lit(circuit))
 		mbps = slice->fabric->graph->params.lane_mbps * circuit->lanes_count;
-	if (!mbps && !circuit_interface(circuit)->told_mbps)
+	if (!mbps && !circuit_interface(circuit)->reported_mbps)
 		return;
 	pair->generation++;
-	pair->mbps += mbps - circuit_interface(circuit)->told_mbps;
-	circuit_interface(circuit)->told_mbps = mbps;
+	pair->mbps += mbps - circuit_interface(circuit)->reported_mbps;
+	circuit_interface(circuit)->reported_mbps = mbps;
 	if (mbps)
 		pair->hops = circuit->route->path.hops_count;
 	else if (!pair->mbps)
@@ -103,7 +103,7 @@ void morph_state_txn(struct morph_txn *txn, bool all)
 
 void morph_state_dark(struct morph_circuit *circuit)
 {
-	if (!circuit_interface(circuit)->told_mbps)
+	if (!circuit_interface(circuit)->reported_mbps)
 		return;
 	state_begin(circuit->slice);
 	state_circuit(circuit);
@@ -119,7 +119,7 @@ void morph_state_all(struct morph_slice *slice)
 		return;
 	state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit)
-		if (is_lit(circuit) != !!circuit_interface(circuit)->told_mbps)
+		if (is_lit(circuit) != !!circuit_interface(circuit)->reported_mbps)
 			state_circuit(circuit);
 	state_end(slice);
 }
@@ -135,14 +135,14 @@ void morph_state_lose(struct morph_slice *slice)
 		return;
 	state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit) {
-		if (!circuit_interface(circuit)->told_mbps)
+		if (!circuit_interface(circuit)->reported_mbps)
 			continue;
 		pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
 		pair->generation++;
-		pair->mbps -= circuit_interface(circuit)->told_mbps;
+		pair->mbps -= circuit_interface(circuit)->reported_mbps;
 		if (!pair->mbps)
 			pair->hops = 0;
-		circuit_interface(circuit)->told_mbps = 0;
+		circuit_interface(circuit)->reported_mbps = 0;
 	}
 	slice_interface(slice)->state_page->step = MORPH_ANY;
 	if (slice_interface(slice)->state_page->schedule)
