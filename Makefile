@@ -63,10 +63,10 @@ room_of_tools := tools
 room_of_selftests := selftests
 
 tools selftests: lib
-selftests: profiles | build/linux/6.12
+selftests: profiles | build/linux/6.12 modules-6.1
 
 # Selftests that run in virtual machines.
-vm-programs: lib profiles | build/linux/6.12
+vm-programs: lib profiles | build/linux/6.12 modules-6.1
 	+$(if $(V),,@)$(as_check) $(MAKE) -C selftests vm
 
 profile-rack64: profile-%:

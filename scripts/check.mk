@@ -73,7 +73,7 @@ $(kernel_checks:%=check-%): check-%: | build/linux/6.12
 # --- unit: checks that need no kernel -------------------------------------------------------------
 
 unit_directories := libmorph selftests/fuzz tools tools/repro selftests/optics profiles selftests/mpi selftests/harness \
-	selftests/netlink selftests/sim selftests/stress selftests/answers
+	selftests/netlink selftests/sim selftests/stress selftests/answers selftests/pages
 
 run-unit: $(unit_directories:%=check-%)
 
@@ -89,7 +89,7 @@ sanitized-objects: lib
 	+@$(as_check) $(MAKE) --silent -C libmorph sanitized-objects
 
 # These test morphctl or run it.
-check-tools check-selftests/answers: tools
+check-tools check-selftests/answers check-selftests/pages: tools
 
 # These directories also have programs for the virtual machine. Build there once, not twice at the
 # same time.
