@@ -90,8 +90,8 @@ static bool is_closed(const struct failure *failure, uint32_t host)
 }
 
 /*
- * Number the sites of the rack: its servers, then second sites of servers that light must not
- * cross.
+ * Number the sites: the servers of the rack, then a second site for each server that light must
+ * not cross.
  */
 static uint32_t number_sites(struct failure *failure)
 {
