@@ -56,21 +56,62 @@ TEST_F(mistakes, a_transaction_is_named_once)
 TEST_F(mistakes, there_is_no_such_plane)
 {
 	struct morph_change change = change_add(0, 1);
+	unsigned int planes = self->sim.info.planes;
 	char sentence[80];
 
-	change.src_plane = self->sim.info.planes;
-	snprintf(sentence, sizeof(sentence), "there is no transmit port %u", self->sim.info.planes);
+	change.src_plane = planes;
+	snprintf(sentence, sizeof(sentence), "no transmit port %u (0-%u)", planes, planes - 1);
 	EXPECT_REFUSED(EINVAL, txn_run(self->slice, &change, 1, NULL), sentence);
 	change = change_add(0, 1);
-	change.dst_plane = self->sim.info.planes;
-	snprintf(sentence, sizeof(sentence), "there is no receive port %u", self->sim.info.planes);
+	change.dst_plane = planes;
+	snprintf(sentence, sizeof(sentence), "no receive port %u (0-%u)", planes, planes - 1);
 	EXPECT_REFUSED(EINVAL, txn_run(self->slice, &change, 1, NULL), sentence);
 	/* A move has the same limit. */
 	change = change_add(0, 1);
 	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
 	change.op = MORPH_CHANGE_MOVE;
-	change.dst_plane = self->sim.info.planes;
+	change.dst_plane = planes;
 	EXPECT_REFUSED(EINVAL, txn_run(self->slice, &change, 1, NULL), sentence);
+}
+
+TEST_F(mistakes, there_are_not_that_many_lanes)
+{
+	struct morph_change change = change_add(0, 1);
+	unsigned int lanes = self->sim.info.wavelengths;
+	char sentence[80];
+
+	change.lanes_count = lanes + 1;
+	snprintf(sentence, sizeof(sentence), "%u lanes requested, the port has %u", lanes + 1,
+		 lanes);
+	EXPECT_REFUSED(EINVAL, txn_run(self->slice, &change, 1, NULL), sentence);
+	change = change_add(0, 1);
+	change.lanes_count = 3;
+	change.lanes = 0x3;
+	EXPECT_REFUSED(EINVAL, txn_run(self->slice, &change, 1, NULL),
+		       "3 lanes requested, the mask has 2");
+}
+
+/* The sentence has the number that the call names, and the range or the number of such objects. */
+TEST_F(mistakes, there_is_no_such_object)
+{
+	struct morph_change change = change_add(0, 1), add;
+
+	add = change_add(0, 7);
+	EXPECT_REFUSED(ENOENT, txn_run(self->slice, &add, 1, NULL), "no rank 7 to receive (0-1)");
+	add = change_add(7, 0);
+	EXPECT_REFUSED(ENOENT, txn_run(self->slice, &add, 1, NULL), "no rank 7 to send (0-1)");
+	add = change_add(MORPH_RANK_EDGE | 5, 1);
+	EXPECT_REFUSED(ENOENT, txn_run(self->slice, &add, 1, NULL),
+		       "no edge 5: the fabric has no edges");
+	ASSERT_EQ(0, txn_run(self->slice, &change, 1, NULL));
+	change.op = MORPH_CHANGE_REMOVE;
+	change.circuit = 4711;
+	EXPECT_REFUSED(ENOENT, txn_run(self->slice, &change, 1, NULL),
+		       "no circuit 4711 (circuits: 1)");
+	EXPECT_REFUSED(ENOENT, slice_delete(self->sim.fd, 4711, NULL, 0),
+		       "no slice 4711 (slices: 1)");
+	EXPECT_REFUSED(ENOENT, slice_delete(self->sim.fd, MORPH_ANY, "none", 0),
+		       "no slice of this name");
 }
 
 /* A path too long for the space inside a change is checked like a short one. */

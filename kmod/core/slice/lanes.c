@@ -97,8 +97,10 @@ static int check_wanted(struct morph_fabric *fabric, const struct morph_lanes_wa
 					    MORPH_PART_GUIDE, guide, 0, 0,
 					    "guide {index} does not lead to another server");
 	if (wanted->count > optics_weight64(wanted->among & graph->all_lanes))
-		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-				    "lanes-count is more than there are to choose from");
+		return morph_refuse_numbers(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+					    optics_weight64(wanted->among & graph->all_lanes),
+					    wanted->count,
+					    "{need} lanes requested, the mask has {have}");
 	if (wanted->count && ledger_of(fabric)->state->guide_marks[guide])
 		return morph_refuse_numbers(refusal, -EIO, MORPH_REASON_UNUSABLE, MORPH_PART_GUIDE,
 					    guide, 0, 0,

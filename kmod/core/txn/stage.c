@@ -11,17 +11,23 @@
 #include "core/txn/txn.h"
 #include "internal.h"
 
-static int refuse_item(struct morph_txn *txn, u32 index, int error, u32 reason, const char *text,
+static int refuse_beyond(struct morph_txn *txn, u32 index, int error, u32 reason, u32 value,
+			 u32 have, const char *fixed)
+{
+	struct morph_change *change = &txn->items[index].change;
+
+	morph_refuse_numbers(&txn->refusal, error, reason, MORPH_PART_NONE, value, have, 0, fixed);
+	txn->refusal.item = index;
+	change->status = error;
+	change->reason = reason;
+	change->index = value;
+	return error;
+}
+
+static int refuse_item(struct morph_txn *txn, u32 index, int error, u32 reason, const char *fixed,
 		       u32 value)
 {
-	struct morph_item *item = &txn->items[index];
-
-	morph_refuse(&txn->refusal, error, reason, 0, value, text, value);
-	txn->refusal.item = index;
-	item->change.status = error;
-	item->change.reason = reason;
-	item->change.index = value;
-	return error;
+	return refuse_beyond(txn, index, error, reason, value, 0, fixed);
 }
 
 static int refuse_item_optics(struct morph_txn *txn, u32 index, int error,
@@ -39,23 +45,26 @@ static int refuse_item_optics(struct morph_txn *txn, u32 index, int error,
 }
 
 /* Check one end of a new circuit: a rank of the slice, or an edge of the fabric. */
-static int check_end(struct morph_txn *txn, u32 index, u32 rank, u16 plane, const char *what)
+static int check_end(struct morph_txn *txn, u32 index, u32 rank, u16 plane,
+		     const char *absent)
 {
 	u32 edges = txn->fabric->graph->edges_count, edge = rank & ~MORPH_RANK_EDGE;
 
 	if (rank & MORPH_RANK_EDGE && edge >= edges) {
-		refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT, "there is no edge %u",
-			    edge);
+		refuse_beyond(txn, index, -ENOENT, MORPH_REASON_ARGUMENT, edge, edges,
+			      edges ? "no edge {index} (0-{last})" :
+				      "no edge {index}: the fabric has no edges");
 		txn->items[index].change.part = MORPH_PART_EDGE;
 		txn->refusal.part = MORPH_PART_EDGE;
 		return -ENOENT;
 	}
 	if (rank & MORPH_RANK_EDGE && plane != MORPH_PLANE_ANY)
 		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
-				   "edge %u has no planes to choose from", edge);
+				   "edge {index} has no planes; omit the plane", edge);
 	if (rank & MORPH_RANK_EDGE || rank < txn->slice->ranks_count)
 		return 0;
-	return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT, what, rank);
+	return refuse_beyond(txn, index, -ENOENT, MORPH_REASON_ARGUMENT, rank,
+			     txn->slice->ranks_count, absent);
 }
 
 /* Another fabric sends the light that comes in over an edge, so it is verified separately. */
@@ -65,7 +74,7 @@ static int check_prepared(struct morph_txn *txn, u32 index, u32 src_rank)
 	    txn->flags & (MORPH_TXN_PREPARE | MORPH_TXN_DRY_RUN))
 		return 0;
 	return refuse_item(txn, index, -EINVAL, MORPH_REASON_STATE,
-			   "a circuit that comes in over edge %u is to be prepared: its light is verified before it is confirmed",
+			   "a circuit that comes in over edge {index} requires prepare; verify, then confirm it",
 			   src_rank & ~MORPH_RANK_EDGE);
 }
 
@@ -75,23 +84,26 @@ static int check_planes(struct morph_txn *txn, u32 index)
 	const struct optics_graph *graph = txn->fabric->graph;
 
 	if (change->src_plane != MORPH_PLANE_ANY && change->src_plane >= graph->params.planes)
-		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
-				   "there is no transmit port %u", change->src_plane);
+		return refuse_beyond(txn, index, -EINVAL, MORPH_REASON_PORT, change->src_plane,
+				     graph->params.planes, "no transmit port {index} (0-{last})");
 	if (change->dst_plane != MORPH_PLANE_ANY && change->dst_plane >= graph->params.planes)
-		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
-				   "there is no receive port %u", change->dst_plane);
+		return refuse_beyond(txn, index, -EINVAL, MORPH_REASON_PORT, change->dst_plane,
+				     graph->params.planes, "no receive port {index} (0-{last})");
 	if (change->lanes & ~graph->all_lanes)
 		return refuse_item(txn, index, -EINVAL, MORPH_REASON_ARGUMENT,
-				   "lanes names wavelengths past the %u that there are",
+				   "lanes has wavelengths above the {index} of a guide",
 				   graph->params.wavelengths);
-	if (change->lanes_count > graph->params.wavelengths ||
-	    (change->lanes && change->lanes_count > optics_weight64(change->lanes)))
-		return refuse_item(txn, index, -EINVAL, MORPH_REASON_ARGUMENT,
-				   "lanes_count %u is more than there are to choose from",
-				   change->lanes_count);
+	if (change->lanes_count > graph->params.wavelengths)
+		return refuse_beyond(txn, index, -EINVAL, MORPH_REASON_ARGUMENT,
+				     change->lanes_count, graph->params.wavelengths,
+				     "{index} lanes requested, the port has {have}");
+	if (change->lanes && change->lanes_count > optics_weight64(change->lanes))
+		return refuse_beyond(txn, index, -EINVAL, MORPH_REASON_ARGUMENT,
+				     change->lanes_count, optics_weight64(change->lanes),
+				     "{index} lanes requested, the mask has {have}");
 	if (change->guides.count > OPTICS_MAX_HOPS)
 		return refuse_item(txn, index, -EINVAL, MORPH_REASON_ARGUMENT,
-				   "a path has at most 64 guides, not %u", change->guides.count);
+				   "{index} guides, a path has at most 64", change->guides.count);
 	return 0;
 }
 
@@ -101,19 +113,19 @@ int morph_txn_check_add(struct morph_txn *txn, u32 index)
 	int ret;
 
 	ret = check_end(txn, index, change->src_rank, change->src_plane,
-			"there is no rank %u to send");
+			"no rank {index} to send (0-{last})");
 	if (!ret)
 		ret = check_end(txn, index, change->dst_rank, change->dst_plane,
-				"there is no rank %u to receive");
+				"no rank {index} to receive (0-{last})");
 	if (ret)
 		return ret;
 	if (change->src_rank & change->dst_rank & MORPH_RANK_EDGE)
 		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
-				   "a circuit has a rank at one end at least, not edge %u at the other",
+				   "both ends are edges, the source is edge {index}; one end must be a rank",
 				   change->src_rank & ~MORPH_RANK_EDGE);
 	if (change->src_rank == change->dst_rank)
 		return refuse_item(txn, index, -EINVAL, MORPH_REASON_PORT,
-				   "rank %u is at both ends", change->src_rank);
+				   "both ends are rank {index}", change->src_rank);
 	ret = check_prepared(txn, index, change->src_rank);
 	return ret ? ret : check_planes(txn, index);
 }
@@ -153,15 +165,16 @@ static int resolve_existing(struct morph_txn *txn, u32 index)
 
 	circuit = xa_load(&txn->slice->circuits, item->change.circuit);
 	if (!circuit || !circuit->listed)
-		return refuse_item(txn, index, -ENOENT, MORPH_REASON_ARGUMENT,
-				   "there is no circuit %u", item->change.circuit);
+		return refuse_beyond(txn, index, -ENOENT, MORPH_REASON_ARGUMENT,
+				     item->change.circuit, txn->slice->circuits_count,
+				     "no circuit {index} (circuits: {have})");
 	if (circuit->scheduled && txn->kind->checked)
 		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,
-				   "circuit %u is of a schedule, whose steps change it",
+				   "circuit {index} belongs to a schedule; only its steps change it",
 				   item->change.circuit);
 	if (circuit_txns(circuit)->pending)
 		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,
-				   "circuit %u is being changed by another change or transaction",
+				   "another change or transaction is changing circuit {index}",
 				   item->change.circuit);
 	if (item->change.op == MORPH_CHANGE_MOVE && txn->kind->checked) {
 		ret = check_end(txn, index, circuit->src_rank, item->change.src_plane, "");
@@ -198,7 +211,7 @@ static int resolve(struct morph_txn *txn, u32 index)
 		return resolve_existing(txn, index);
 	}
 	return refuse_item(txn, index, -EOPNOTSUPP, MORPH_REASON_ARGUMENT,
-			   "op must be 1 (add), 2 (remove) or 3 (move), not %u",
+			   "op must be 1 (add), 2 (remove) or 3 (move), not {index}",
 			   txn->items[index].change.op);
 }
 
