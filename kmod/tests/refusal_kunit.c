@@ -89,7 +89,7 @@ static const struct numbers_case numbers_cases[] = {
 	{ "{index}, {have}, {need}, {last}", "4294967295, -5, 9223372036854775807, -6" },
 	{ "the lease has expired", "the lease has expired" },
 	{ "{", "{" },
-	{ "{hav} {}} {INDEX} {have", "{hav} {}} {INDEX} {have" },
+	{ "{has} {}} {INDEX} {have", "{has} {}} {INDEX} {have" },
 	{ "{{have}{have}}", "{-5-5}" },
 };
 
