@@ -139,8 +139,8 @@ int morph_error_set(struct morph_ctx *ctx, int code, const char *format, ...)
  * morph_error_text() - read a sentence about the last call that failed
  * @ctx: the context
  *
- * It has the request, then the kernel's sentence word for word if there is one, and the attribute
- * that the kernel rejects.
+ * It has the request, then the kernel's sentence if there is one, the details that this sentence
+ * lacks, and the attribute that the kernel rejects. Device and netlink give the same sentence.
  *
  * Return: text that is valid until the next call; never NULL.
  */
@@ -153,10 +153,11 @@ const char *morph_error_text(const struct morph_ctx *ctx);
  *	succeeded
  * @reason: enum morph_reason, the rule that the request broke; MORPH_REASON_NONE: not known
  * @part: enum morph_part, the kind of hardware in the way; MORPH_PART_NONE: none
- * @index: index of that hardware; MORPH_ANY: not a single one
+ * @index: index of that hardware, or number of another object in the sentence; MORPH_ANY: not a
+ *	single one
  * @have: available amount, in the unit of @reason; 0: not known
  * @need: requested amount, in the unit of @reason; 0: not known
- * @kernel_text: the kernel's own sentence, or ""; valid until the next call
+ * @kernel_text: the kernel's sentence with its numbers, or ""; valid until the next call
  * @attribute: name of the attribute that the kernel rejects, with the names of the nests around it
  *	("change.src-rank"), or ""; valid until the next call
  */
