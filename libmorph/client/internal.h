@@ -13,6 +13,7 @@
 #include "transport.h"
 
 #define LM_DEV_DIR "/dev/morph"
+#define LM_MODULE_DIR "/sys/module/morph"
 #define LM_MAX_CHANGES 1024 /* limit of MORPH_TXN_RUN */
 #define LM_MAX_MESSAGE_BYTES (192u * 1024) /* below the limit of any socket */
 

@@ -256,6 +256,33 @@ static int exchange(struct exchange *x, struct nlmsghdr *request, uint16_t flags
 
 /* --------------------------------------------------------------- connecting */
 
+/*
+ * The family is visible in the initial network namespace only. The directory of the module is visible
+ * in all of them; opening it for writing fails with EISDIR.
+ */
+static bool module_is_loaded(struct morph_ctx *ctx)
+{
+	int fd = ctx->transport->ops->open(ctx->transport, LM_MODULE_DIR);
+
+	if (fd >= 0)
+		ctx->transport->ops->close(ctx->transport, fd);
+	return fd >= 0 || fd == -EISDIR;
+}
+
+static int fail_without_family(struct morph_ctx *ctx)
+{
+	if (module_is_loaded(ctx))
+		return lm_fail(
+			ctx, ENOENT,
+			"the module morph is loaded, but its netlink family \"" MORPH_FAMILY_NAME
+			"\" is not visible in this network namespace; use the initial one, as with "
+			"'nsenter --net=/proc/1/ns/net'");
+	return lm_fail(ctx, ENOENT,
+		       "the kernel has no netlink family \"" MORPH_FAMILY_NAME
+		       "\": the module morph is not loaded (no " LM_MODULE_DIR
+		       "); run 'modprobe morph'");
+}
+
 static int family_resolve(struct morph_ctx *ctx)
 {
 	struct nl_msg *message = nlmsg_alloc_size(256);
@@ -268,9 +295,7 @@ static int family_resolve(struct morph_ctx *ctx)
 		error = exchange(&x, nlmsg_hdr(message), NLM_F_ACK);
 	nlmsg_free(message);
 	if (error == -ENOENT || (!error && !ctx->family))
-		return lm_fail(ctx, ENOENT,
-			       "the kernel has no netlink family \"" MORPH_FAMILY_NAME
-			       "\": is the module morph loaded?");
+		return fail_without_family(ctx);
 	if (error)
 		return lm_fail(ctx, -error, "find the netlink family \"" MORPH_FAMILY_NAME "\": %s",
 			       strerror(-error));

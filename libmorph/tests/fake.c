@@ -21,6 +21,8 @@ static int handle_new(struct lm_transport *transport)
 
 static int fake_open(struct lm_transport *transport, const char *path)
 {
+	if (!strcmp(path, LM_MODULE_DIR))
+		return fake_of(transport)->module ? -EISDIR : -ENOENT;
 	if (strncmp(path, LM_DEV_DIR "/", strlen(LM_DEV_DIR) + 1))
 		return -ENOENT;
 	return handle_new(transport);

@@ -50,6 +50,7 @@ struct fake {
 	/* Memory that is shared with the program, initially zero. Returns 0 or a negative errno. */
 	int (*map)(struct fake *fake, uint64_t offset, size_t bytes, void *memory);
 	int mapped;
+	bool module; /* the module is loaded: its directory in sysfs exists */
 	int state; /* for hooks */
 	const struct nlmsghdr *request_now;
 };

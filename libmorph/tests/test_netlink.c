@@ -373,6 +373,10 @@ static void attributes_without_a_name_are_omitted(void **state)
 
 /* --------------------------------------------------------------- the family */
 
+#define NO_MODULE                                                                                   \
+	"the kernel has no netlink family \"morph\": the module morph is not loaded (no " LM_MODULE_DIR \
+	"); run 'modprobe morph'"
+
 static void answer_no_family(struct fake *kernel, const struct nlmsghdr *request)
 {
 	(void)request;
@@ -423,8 +427,13 @@ static void a_missing_family_is_reported(void **state)
 	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), -ENOENT);
 	fake->controller = answer_nothing;
 	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), -ENOENT);
-	assert_string_equal(morph_error_text(ctx), "the kernel has no netlink family \"morph\": "
-						   "is the module morph loaded?");
+	assert_string_equal(morph_error_text(ctx), NO_MODULE);
+	fake->module = true;
+	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), -ENOENT);
+	assert_string_equal(morph_error_text(ctx),
+			    "the module morph is loaded, but its netlink family \"morph\" is not visible in "
+			    "this network namespace; use the initial one, as with "
+			    "'nsenter --net=/proc/1/ns/net'");
 	fake->controller = answer_strange_family;
 	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), -EPROTO);
 	fake->state = 1;
@@ -499,8 +508,7 @@ static void a_missing_module_is_reported(void **state)
 	assert_int_equal(morph_ctx_new(NULL, &real), 0);
 	assert_int_equal(morph_admin_list(real, MORPH_OBJECT_FABRIC, MORPH_ANY, MORPH_ANY, &list),
 			 -ENOENT);
-	assert_string_equal(morph_error_text(real), "the kernel has no netlink family \"morph\": "
-						    "is the module morph loaded?");
+	assert_string_equal(morph_error_text(real), NO_MODULE);
 	assert_int_equal(morph_fabrics(real, &list), 0);
 	assert_int_equal(morph_list_count(list), 0);
 	morph_list_free(list);
