@@ -56,7 +56,7 @@ static int check_ports(struct morph_bandwidth *bw, uint32_t transmit, uint32_t r
 	if (transmit <= MOST_PORTS && receive <= MOST_PORTS)
 		return 0;
 	return lm_fail(bw->ctx, E2BIG,
-		       "an accelerator has %d ports each way at most, not %u and %u", MOST_PORTS,
+		       "an accelerator has at most %d ports each way, not %u and %u", MOST_PORTS,
 		       transmit, receive);
 }
 
@@ -64,7 +64,7 @@ static int check_fibres(struct morph_bandwidth *bw, uint32_t fibres)
 {
 	if (fibres <= MOST_FIBRES)
 		return 0;
-	return lm_fail(bw->ctx, E2BIG, "a guide has %d fibres at most, not %u", MOST_FIBRES,
+	return lm_fail(bw->ctx, E2BIG, "a guide has at most %d fibres, not %u", MOST_FIBRES,
 		       fibres);
 }
 
@@ -81,7 +81,7 @@ static int check_number(struct morph_bandwidth *bw, uint32_t number, uint32_t co
 {
 	if (number < count)
 		return 0;
-	return lm_fail(bw->ctx, ENOENT, "there is no %s %u, %u were added", what, number, count);
+	return lm_fail(bw->ctx, ENOENT, "no %s %u: %u were added", what, number, count);
 }
 
 static void add_resource(struct morph_bandwidth *bw, enum morph_bandwidth_part part, uint32_t index,
@@ -103,7 +103,7 @@ MORPH_API int morph_bandwidth_add_accelerator(struct morph_bandwidth *bw, uint32
 	int error = check_ports(bw, transmit, receive);
 
 	if (!error && number == MOST_PARTS)
-		error = lm_fail(bw->ctx, E2BIG, "a bandwidth problem has %u accelerators at most",
+		error = lm_fail(bw->ctx, E2BIG, "a bandwidth problem has at most %u accelerators",
 				MOST_PARTS);
 	if (!error)
 		error = GROW(bw, accelerators, 1);
@@ -123,7 +123,7 @@ MORPH_API int morph_bandwidth_add_guide(struct morph_bandwidth *bw, uint32_t fib
 	int error = check_fibres(bw, fibres);
 
 	if (!error && number == MOST_PARTS)
-		error = lm_fail(bw->ctx, E2BIG, "a bandwidth problem has %u guides at most",
+		error = lm_fail(bw->ctx, E2BIG, "a bandwidth problem has at most %u guides",
 				MOST_PARTS);
 	if (!error)
 		error = GROW(bw, guides, 1);
@@ -141,7 +141,7 @@ MORPH_API int morph_bandwidth_add_group(struct morph_bandwidth *bw, uint32_t lea
 	int error = check_wish(bw, least, most);
 
 	if (!error && bw->groups.count == MOST_GROUPS)
-		error = lm_fail(bw->ctx, E2BIG, "a bandwidth problem has %d groups at most",
+		error = lm_fail(bw->ctx, E2BIG, "a bandwidth problem has at most %d groups",
 				MOST_GROUPS);
 	if (!error)
 		error = GROW(bw, groups, 1);
@@ -169,7 +169,7 @@ static int check_guides(struct morph_bandwidth *bw, const uint32_t *guides, size
 			return error;
 		for (size_t other = 0; other < at; other++)
 			if (guides[other] == guides[at])
-				return lm_fail(bw->ctx, EINVAL, "a hop passes guide %u twice",
+				return lm_fail(bw->ctx, EINVAL, "a hop lists guide %u twice",
 					       guides[at]);
 	}
 	return 0;
@@ -195,7 +195,7 @@ static int check_hop(struct morph_bandwidth *bw, uint32_t group, uint32_t source
 			       "a hop has %u circuits for each unit, and may have %d", circuits,
 			       MOST_CIRCUITS);
 	if (bw->hops.count == MOST_HOPS)
-		return lm_fail(bw->ctx, E2BIG, "a bandwidth problem has %u hops at most",
+		return lm_fail(bw->ctx, E2BIG, "a bandwidth problem has at most %u hops",
 			       MOST_HOPS);
 	return 0;
 }
@@ -335,7 +335,7 @@ MORPH_API int morph_bandwidth_group(const struct morph_bandwidth *bw, uint32_t g
 	if (error)
 		return error;
 	if (group != MORPH_ANY && group >= bw->groups.count)
-		return lm_fail(bw->ctx, ENOENT, "there is no group %u, %u were added", group,
+		return lm_fail(bw->ctx, ENOENT, "no group %u: %u were added", group,
 			       bw->groups.count);
 	if (bw->solved)
 		info = group == MORPH_ANY ? bw->short_of : bw->groups.list[group].stop;

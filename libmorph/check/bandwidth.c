@@ -273,7 +273,7 @@ static int check_legal(struct share *share)
 		first += count;
 	}
 	if (!ret && first != share->lanes_count)
-		ret = ck_wrong(&share->check, EBADMSG, "%u lanes are no hop's",
+		ret = ck_wrong(&share->check, EBADMSG, "%u lanes belong to no hop",
 			       share->lanes_count - (uint32_t)first);
 	return ret;
 }

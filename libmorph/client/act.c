@@ -343,14 +343,16 @@ MORPH_API int morph_controller_step(struct morph_ctx *ctx, uint32_t fabric, uint
 				    uint32_t verb, uint64_t lease_ns, uint32_t controller,
 				    uint64_t epoch, struct morph_object **out)
 {
+	const char *name = morph_enum_name(MORPH_ENUM_TXN_VERB, verb);
 	struct nl_msg *request;
+	char what[32];
 
 	if (out)
 		*out = NULL;
-	if (verb == MORPH_TXN_QUERY || !morph_enum_name(MORPH_ENUM_TXN_VERB, verb))
+	if (verb == MORPH_TXN_QUERY || !name)
 		return lm_fail(
 			ctx, EINVAL,
-			"%u is nothing to do to a transaction: commit, confirm, revert or verify",
+			"unknown transaction verb %u: expected commit, confirm, revert or verify",
 			verb);
 	request = lm_request(ctx, MORPH_CMD_TXN_STEP, 4 * ATTR32_BYTES + 2 * ATTR64_BYTES);
 	if (!request)
@@ -361,7 +363,8 @@ MORPH_API int morph_controller_step(struct morph_ctx *ctx, uint32_t fabric, uint
 	if (lease_ns)
 		nla_put_u64(request, MORPH_A_TXN_LEASE_NS, lease_ns);
 	put_token(request, controller, epoch);
-	return do_txn(ctx, request, out, "go on with transaction", txn);
+	snprintf(what, sizeof(what), "%s transaction", name);
+	return do_txn(ctx, request, out, what, txn);
 }
 
 /* ---------------------------------------------------------------- hardware */
@@ -372,7 +375,7 @@ static struct nl_msg *hardware_request(struct morph_ctx *ctx, uint32_t command, 
 	struct nl_msg *request;
 
 	if (!part || !morph_enum_name(MORPH_ENUM_PART, part)) {
-		lm_fail(ctx, EINVAL, "%u is no kind of hardware", part);
+		lm_fail(ctx, EINVAL, "unknown kind of hardware %u", part);
 		return NULL;
 	}
 	request = lm_request(ctx, command, 4 * ATTR32_BYTES);

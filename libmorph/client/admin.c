@@ -30,47 +30,59 @@ struct kind {
 	int id; /* attribute: number of the object; 0: objects are only listed */
 	int parent; /* attribute: number of the object that it belongs to */
 	const char *nests; /* attribute that can exceed a reply; or NULL */
-	const char *all; /* how an error names a list of them; NULL: by the type */
+	const char *plural; /* the word for a list of them in error texts */
 };
 
 static const struct kind kinds[] = {
-	[MORPH_OBJECT_FABRIC] = { .command = MORPH_CMD_FABRIC_GET, .id = MORPH_A_FABRIC_ID },
+	[MORPH_OBJECT_FABRIC] = { .command = MORPH_CMD_FABRIC_GET,
+				  .id = MORPH_A_FABRIC_ID,
+				  .plural = "fabrics" },
 	[MORPH_OBJECT_ACCELERATOR] = { .command = MORPH_CMD_ACCELERATOR_GET,
 				       .fabric = MORPH_A_ACCELERATOR_FABRIC,
-				       .id = MORPH_A_ACCELERATOR_ID },
+				       .id = MORPH_A_ACCELERATOR_ID,
+				       .plural = "accelerators" },
 	[MORPH_OBJECT_GUIDE] = { .command = MORPH_CMD_GUIDE_GET,
 				 .fabric = MORPH_A_GUIDE_FABRIC,
-				 .id = MORPH_A_GUIDE_ID },
+				 .id = MORPH_A_GUIDE_ID,
+				 .plural = "guides" },
 	[MORPH_OBJECT_ELEMENT] = { .command = MORPH_CMD_ELEMENT_GET,
 				   .fabric = MORPH_A_ELEMENT_FABRIC,
-				   .id = MORPH_A_ELEMENT_ID },
+				   .id = MORPH_A_ELEMENT_ID,
+				   .plural = "elements" },
 	[MORPH_OBJECT_EDGE] = { .command = MORPH_CMD_EDGE_GET,
 				.fabric = MORPH_A_EDGE_FABRIC,
-				.id = MORPH_A_EDGE_ID },
+				.id = MORPH_A_EDGE_ID,
+				.plural = "edges" },
 	[MORPH_OBJECT_SLICE] = { .command = MORPH_CMD_SLICE_GET,
 				 .fabric = MORPH_A_SLICE_FABRIC,
 				 .id = MORPH_A_SLICE_ID,
-				 .nests = "rank" },
+				 .nests = "rank",
+				 .plural = "slices" },
 	[MORPH_OBJECT_CIRCUIT] = { .command = MORPH_CMD_CIRCUIT_GET,
 				   .fabric = MORPH_A_CIRCUIT_FABRIC,
 				   .id = MORPH_A_CIRCUIT_ID,
-				   .parent = MORPH_A_CIRCUIT_SLICE },
+				   .parent = MORPH_A_CIRCUIT_SLICE,
+				   .plural = "circuits" },
 	[MORPH_OBJECT_TXN] = { .command = MORPH_CMD_TXN_GET,
 			       .fabric = MORPH_A_TXN_FABRIC,
 			       .id = MORPH_A_TXN_ID,
-			       .nests = "change" },
+			       .nests = "change",
+			       .plural = "transactions" },
 	[MORPH_OBJECT_HARDWARE] = { .command = MORPH_CMD_HARDWARE_GET,
-				    .fabric = MORPH_A_HARDWARE_FABRIC },
-	[MORPH_OBJECT_QUOTA] = { .command = MORPH_CMD_QUOTA_GET },
-	[MORPH_OBJECT_STATS] = { .command = MORPH_CMD_STATS_GET, .fabric = MORPH_A_STATS_FABRIC },
+				    .fabric = MORPH_A_HARDWARE_FABRIC,
+				    .plural = "hardware" },
+	[MORPH_OBJECT_QUOTA] = { .command = MORPH_CMD_QUOTA_GET, .plural = "quotas" },
+	[MORPH_OBJECT_STATS] = { .command = MORPH_CMD_STATS_GET,
+				 .fabric = MORPH_A_STATS_FABRIC,
+				 .plural = "statistics" },
 	[MORPH_OBJECT_CONTROLLER] = { .command = MORPH_CMD_CONTROLLER_GET,
 				      .fabric = MORPH_A_CONTROLLER_FABRIC,
 				      .id = MORPH_A_CONTROLLER_ID,
-				      .all = "controllers" },
+				      .plural = "controllers" },
 	[MORPH_OBJECT_RESERVATION] = { .command = MORPH_CMD_RESERVATION_GET,
 				       .fabric = MORPH_A_RESERVATION_FABRIC,
 				       .parent = MORPH_A_RESERVATION_CONTROLLER,
-				       .all = "reservations" },
+				       .plural = "reservations" },
 };
 
 /* Read one object, named by up to three numbers. 0 means no attribute. */
@@ -91,14 +103,12 @@ static int dump(struct morph_ctx *ctx, uint32_t command, const struct selector *
 		size_t count, struct morph_list **out)
 {
 	struct nl_msg *request = select_request(ctx, command, selectors, count);
-	uint32_t type = lm_command(command)->object;
-	const char *all = kinds[type].all;
+	const char *plural = kinds[lm_command(command)->object].plural;
 
 	*out = NULL;
 	if (!request)
 		return -ctx->error.code;
-	return lm_dump(ctx, request, out, "read all %s%s", all ? "" : "of type ",
-		       all ? all : morph_object_type_name(type));
+	return lm_dump(ctx, request, out, "list %s", plural);
 }
 
 /*

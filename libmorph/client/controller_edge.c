@@ -334,7 +334,7 @@ static int reserve_both(struct pair *pair, uint64_t *chosen)
 			return error;
 	}
 	if (!pair->error.code)
-		lm_error_add(&pair->error, "what is free at the ends changes all the time");
+		lm_error_add(&pair->error, "the free lanes at the ends keep changing");
 	pair->error.code = EBUSY;
 	return -EBUSY;
 }

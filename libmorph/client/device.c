@@ -49,7 +49,7 @@ int lm_wait(struct morph_ctx *ctx, int fd, int64_t timeout_ns, const char *what)
 	if (events & POLLIN)
 		return 1;
 	if (events & (POLLHUP | POLLERR | POLLNVAL))
-		return lm_fail(ctx, ENODEV, "wait for %s: it is gone", what);
+		return lm_fail(ctx, ENODEV, "wait for %s: the object was removed", what);
 	return 0;
 }
 

@@ -113,7 +113,7 @@ static int open_matching(struct morph_ctx *ctx, const struct morph_list *devices
 	}
 	morph_fabric_close(found);
 	if (matches && !which)
-		return lm_fail(ctx, ENOTUNIQ, "there are %d fabrics: say which one", matches);
+		return lm_fail(ctx, ENOTUNIQ, "%d fabrics exist: name one", matches);
 	if (matches)
 		return lm_fail(ctx, ENOTUNIQ, "%d fabrics are called \"%s\": use number or UUID",
 			       matches, which);
@@ -122,8 +122,8 @@ static int open_matching(struct morph_ctx *ctx, const struct morph_list *devices
 		return -refused.code;
 	}
 	if (which)
-		return lm_fail(ctx, ENOENT, "there is no fabric \"%s\"", which);
-	return lm_fail(ctx, ENOENT, "there is no fabric");
+		return lm_fail(ctx, ENOENT, "no fabric \"%s\"", which);
+	return lm_fail(ctx, ENOENT, "no fabric");
 }
 
 MORPH_API int morph_fabric_open(struct morph_ctx *ctx, const char *which, struct morph_fabric **out)

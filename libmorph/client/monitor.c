@@ -302,8 +302,10 @@ int morph_monitor_wait_step(struct morph_monitor *monitor, uint32_t fabric, uint
 				   OUTCOME(MORPH_OUTCOME_UNCONFIRMED);
 		break;
 	default:
-		return lm_fail(monitor->ctx, EINVAL,
-			       "%u is no step of a transaction: commit, confirm or revert", verb);
+		return lm_fail(
+			monitor->ctx, EINVAL,
+			"unknown step %u of a transaction: expected commit, confirm or revert",
+			verb);
 	}
 	return wait_end(monitor, &wanted, timeout_ns, out);
 }

@@ -257,8 +257,8 @@ static int exchange(struct exchange *x, struct nlmsghdr *request, uint16_t flags
 /* --------------------------------------------------------------- connecting */
 
 /*
- * The family is visible in the initial network namespace only. The directory of the module is visible
- * in all of them; opening it for writing fails with EISDIR.
+ * The family is visible only in the initial network namespace. The directory of the module is
+ * visible in all of them; opening it for writing fails with EISDIR.
  */
 static bool module_is_loaded(struct morph_ctx *ctx)
 {

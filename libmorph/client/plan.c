@@ -103,14 +103,16 @@ static int ring_edge(const struct ring *ring, const struct morph_list *circuits,
 static int ring_check(const struct ring *ring, uint32_t ranks, uint32_t count)
 {
 	if (count < 2)
-		return lm_fail(ring->ctx, EINVAL, "a ring needs two ranks at least, not %u", count);
+		return lm_fail(ring->ctx, EINVAL, "a ring requires at least 2 ranks, not %u",
+			       count);
 	for (uint32_t at = 0; ring->ranks && at < count; at++) {
 		if (ring->ranks[at] >= ranks)
-			return lm_fail(ring->ctx, ENOENT, "there is no rank %u: the slice has %u",
+			return lm_fail(ring->ctx, ENOENT, "no rank %u: the slice has %u ranks",
 				       ring->ranks[at], ranks);
 		for (uint32_t before = 0; before < at; before++)
 			if (ring->ranks[at] == ring->ranks[before])
-				return lm_fail(ring->ctx, EINVAL, "rank %u is twice in the ring",
+				return lm_fail(ring->ctx, EINVAL,
+					       "rank %u is listed twice in the ring",
 					       ring->ranks[at]);
 	}
 	return 0;

@@ -185,7 +185,7 @@ static int ask_check(struct morph_ctx *ctx, uint32_t op, uint32_t rank, uint64_t
 		     uint32_t tag)
 {
 	if (op > MORPH_RING_JUMP)
-		return lm_fail(ctx, EINVAL, "%u is nothing to ask a ring for", op);
+		return lm_fail(ctx, EINVAL, "unknown request %u for a queue", op);
 	if (rank && op != MORPH_RING_ARRIVE && op != MORPH_RING_JUMP)
 		return lm_fail(
 			ctx, EINVAL,
@@ -195,7 +195,7 @@ static int ask_check(struct morph_ctx *ctx, uint32_t op, uint32_t rank, uint64_t
 			       (unsigned long long)position, tag);
 	/* Invalid entries stop the queue. */
 	if (op == MORPH_RING_NOP ? position != 0 : op == MORPH_RING_ARRIVE && !position)
-		return lm_fail(ctx, EINVAL, "position %llu does not go with what is asked for",
+		return lm_fail(ctx, EINVAL, "position %llu is not valid for this request",
 			       (unsigned long long)position);
 	return 0;
 }
@@ -230,7 +230,7 @@ static int waiting_check(struct morph_queue *ring, uint32_t look)
 		return lm_fail(ctx, EPROTO, "ring %u has stopped at an entry that means nothing",
 			       ring->number);
 	default:
-		return lm_fail(ctx, ENODEV, "ring %u is gone", ring->number);
+		return lm_fail(ctx, ENODEV, "queue %u was removed", ring->number);
 	}
 }
 

@@ -37,7 +37,7 @@ MORPH_API void morph_request_free(struct morph_request *request)
 static int begin(struct morph_request *request, uint32_t ranks)
 {
 	if (!ranks)
-		return lm_fail(request->ctx, EINVAL, "a slice has at least one accelerator");
+		return lm_fail(request->ctx, EINVAL, "a slice requires at least 1 accelerator");
 	request->ranks = ranks;
 	request->counted = true;
 	free(request->accelerators);
@@ -51,7 +51,8 @@ static int begin(struct morph_request *request, uint32_t ranks)
 static int begin_shape(struct morph_request *request, uint64_t ranks)
 {
 	if (ranks > MOST_RANKS)
-		return lm_fail(request->ctx, E2BIG, "a slice of %llu accelerators: at most %d",
+		return lm_fail(request->ctx, E2BIG,
+			       "too many accelerators: %llu requested, at most %d",
 			       (unsigned long long)ranks, MOST_RANKS);
 	return begin(request, (uint32_t)ranks);
 }
@@ -151,8 +152,9 @@ MORPH_API int morph_request_set_shape(struct morph_request *request, uint32_t sh
 MORPH_API int morph_request_add_circuit(struct morph_request *request, uint32_t src, uint32_t dst)
 {
 	if (request->ranks > MOST_RANKS)
-		return lm_fail(request->ctx, E2BIG, "a slice of %u accelerators: at most %d",
-			       request->ranks, MOST_RANKS);
+		return lm_fail(request->ctx, E2BIG,
+			       "too many accelerators: %u requested, at most %d", request->ranks,
+			       MOST_RANKS);
 	if (src >= request->ranks || dst >= request->ranks)
 		return lm_fail(request->ctx, EINVAL,
 			       "a circuit from rank %u to rank %u: the request has ranks 0 to %u",
@@ -238,12 +240,12 @@ static int copy_indices(struct morph_ctx *ctx, const uint32_t *indices, size_t c
 	uint32_t *mine;
 
 	if (!indices || !count || count > UINT32_MAX)
-		return lm_fail(ctx, EINVAL, "a list of %s needs at least one", what);
+		return lm_fail(ctx, EINVAL, "a list of %s requires at least one entry", what);
 	for (size_t at = 1; at < count; at++)
 		for (size_t before = 0; before < at; before++)
 			if (indices[at] == indices[before])
 				return lm_fail(ctx, EINVAL,
-					       "accelerator %u is twice in the list of %s",
+					       "accelerator %u is listed twice in the list of %s",
 					       indices[at], what);
 	mine = reallocarray(NULL, count, sizeof(*mine));
 	if (!mine)
@@ -420,5 +422,5 @@ int lm_request_check(const struct morph_request *request)
 	if (request->counted)
 		return 0;
 	return lm_fail(request->ctx, EINVAL,
-		       "the request says neither how many accelerators nor which");
+		       "the request has neither a number nor a list of accelerators");
 }

@@ -167,7 +167,7 @@ static int open_named(struct morph_ctx *ctx, const char *name, struct morph_slic
 	if (refused == -EACCES || refused == -EPERM)
 		return lm_fail(ctx, EACCES,
 			       "among the slices that may be opened none is called \"%s\"", name);
-	return lm_fail(ctx, ENOENT, "there is no slice \"%s\"", name);
+	return lm_fail(ctx, ENOENT, "no slice \"%s\"", name);
 }
 
 MORPH_API int morph_slice_open(struct morph_ctx *ctx, const char *which, struct morph_slice **out)
@@ -417,7 +417,8 @@ MORPH_API int morph_slice_delete(struct morph_fabric *fabric, const char *which,
 	if (!lm_number(which, &delete.slice)) {
 		delete.slice = MORPH_ANY;
 		if (!*which || strlen(which) >= sizeof(delete.name))
-			return lm_fail(fabric->ctx, EINVAL, "\"%s\" is no name of a slice", which);
+			return lm_fail(fabric->ctx, EINVAL, "\"%s\" is not a valid name of a slice",
+				       which);
 		strcpy(delete.name, which);
 	}
 	return lm_ioctl(fabric->ctx, fabric->fd, MORPH_SLICE_DELETE, &delete, sizeof(delete),

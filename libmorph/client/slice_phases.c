@@ -48,7 +48,7 @@ static int set_count(struct morph_slice_phases *phasing, uint32_t count)
 static int check_steps(struct morph_ctx *ctx, const struct morph_steps *steps)
 {
 	if (!steps->steps.count)
-		return lm_fail(ctx, EINVAL, "load phases: there are none");
+		return lm_fail(ctx, EINVAL, "load phases: no phase was added");
 	for (uint32_t at = 0; at < steps->steps.count; at++)
 		if (steps->steps.list[at].advance != MORPH_STEP_CALL ||
 		    steps->steps.list[at].deadline_ns)
@@ -260,7 +260,7 @@ static int check_phase(const struct morph_slice_phases *phasing, uint32_t phase)
 {
 	if (phase < phasing->count)
 		return 0;
-	return lm_fail(phasing->slice->ctx, ENOENT, "there is no phase %u of %u", phase,
+	return lm_fail(phasing->slice->ctx, ENOENT, "no phase %u: there are %u phases", phase,
 		       phasing->count);
 }
 

@@ -71,7 +71,7 @@ int lm_phasing_check(struct morph_slice_phases *phasing, const struct morph_sche
 		    number - schedule->first_circuit < schedule->circuits)
 			error = lm_fail(
 				slice->ctx, EIO,
-				"enter a phase: circuit %u of it has failed, and no other way was found",
+				"enter a phase: its circuit %u has failed, and no other path was found",
 				number);
 	}
 	morph_list_free(circuits);

@@ -49,8 +49,9 @@ static int state_map(struct morph_state *state, struct morph_slice *slice)
 	if (ranks == state->ranks)
 		return 0;
 	transport->ops->unmap(transport, memory, state->bytes);
-	return lm_fail(slice->ctx, EPROTO, "the state of slice %u is of %u ranks, it has %u",
-		       slice->number, ranks, state->ranks);
+	return lm_fail(slice->ctx, EPROTO,
+		       "the shared state of slice %u has %u ranks, the slice has %u", slice->number,
+		       ranks, state->ranks);
 }
 
 MORPH_API int morph_slice_state_map(struct morph_slice *slice, struct morph_state **out)
@@ -133,8 +134,9 @@ MORPH_API int morph_state_read(const struct morph_state *state, uint32_t src, ui
 	struct reading reading = { 0 };
 
 	if (src >= state->ranks || dst >= state->ranks)
-		return lm_fail(state->ctx, ENOENT, "there is no pair of ranks %u, %u: there are %u",
-			       src, dst, state->ranks);
+		return lm_fail(state->ctx, ENOENT,
+			       "no pair of ranks %u, %u: the slice has %u ranks", src, dst,
+			       state->ranks);
 	pairs += (size_t)src * state->ranks + dst;
 	do {
 		if (!read_begin(state, &reading))

@@ -49,10 +49,10 @@ static int check_circuit(struct morph_steps *steps, uint32_t src_rank, uint32_t 
 	if ((src_rank | dst_rank) & MORPH_RANK_EDGE)
 		return lm_fail(steps->ctx, EINVAL, "steps are between ranks, not over edges");
 	if (steps->circuits.count >= MORPH_SCHEDULE_MOST_CIRCUITS)
-		return lm_fail(steps->ctx, E2BIG, "steps have %u circuits at most",
+		return lm_fail(steps->ctx, E2BIG, "steps have at most %u circuits",
 			       MORPH_SCHEDULE_MOST_CIRCUITS);
 	if (opts->guides_count > MORPH_SCHEDULE_MOST_GUIDES - steps->guides.count)
-		return lm_fail(steps->ctx, E2BIG, "paths of steps have %u guides at most",
+		return lm_fail(steps->ctx, E2BIG, "paths of steps have at most %u guides",
 			       MORPH_SCHEDULE_MOST_GUIDES);
 	return lm_circuit_opts_check(steps->ctx, opts);
 }
@@ -106,8 +106,7 @@ static int check_step(struct morph_steps *steps, const uint32_t *circuits, size_
 
 	if (steps->steps.count >= MORPH_SCHEDULE_MOST_STEPS ||
 	    count > MORPH_SCHEDULE_MOST_HELD - steps->held.count)
-		return lm_fail(steps->ctx, E2BIG,
-			       "at most %u steps, which hold %u circuits together",
+		return lm_fail(steps->ctx, E2BIG, "at most %u steps with %u circuits in total",
 			       MORPH_SCHEDULE_MOST_STEPS, MORPH_SCHEDULE_MOST_HELD);
 	if (opts->begin > MORPH_STEP_TIME)
 		return lm_fail(steps->ctx, EINVAL, "morph_step_opts.begin is %u: unknown",
@@ -117,10 +116,10 @@ static int check_step(struct morph_steps *steps, const uint32_t *circuits, size_
 			       "morph_step_opts.after_ns goes with MORPH_STEP_TIME only");
 	for (size_t at = 0; at < count; at++) {
 		if (circuits[at] >= steps->circuits.count)
-			return lm_fail(steps->ctx, EINVAL, "there is no circuit %u, there are %u",
+			return lm_fail(steps->ctx, EINVAL, "no circuit %u: there are %u",
 				       circuits[at], steps->circuits.count);
 		if (steps->seen.list[circuits[at]] == mark)
-			return lm_fail(steps->ctx, EINVAL, "step %u holds circuit %u twice",
+			return lm_fail(steps->ctx, EINVAL, "step %u lists circuit %u twice",
 				       mark - 1, circuits[at]);
 		steps->seen.list[circuits[at]] = mark;
 	}

@@ -46,7 +46,7 @@ MORPH_API void morph_txn_free(struct morph_txn *txn)
 static int change_add(struct morph_txn *txn, const struct morph_change *change)
 {
 	if (txn->count >= LM_MAX_CHANGES && !txn->splittable)
-		return lm_fail(txn->ctx, E2BIG, "a transaction takes %d changes at most",
+		return lm_fail(txn->ctx, E2BIG, "a transaction has at most %d changes",
 			       LM_MAX_CHANGES);
 	if (txn->count == txn->room) {
 		uint32_t room = txn->room ? txn->room * 2 : 16;
@@ -271,7 +271,7 @@ static int step_one(struct morph_slice *slice, uint32_t id, uint64_t cookie, uin
 	if (out)
 		*out = NULL;
 	if (!word)
-		return lm_fail(slice->ctx, EINVAL, "%u is nothing to do to a transaction", verb);
+		return lm_fail(slice->ctx, EINVAL, "unknown transaction verb %u", verb);
 	memset(&step, 0, sizeof(step));
 	step.txn = id;
 	step.cookie = cookie;

@@ -141,9 +141,9 @@ void lm_write_run(struct writer *writer, uint32_t first, uint32_t count)
 static int check_algorithm(struct morph_ctx *ctx, const struct morph_collective_opts *opts)
 {
 	if (!lm_collective_kind(opts->kind))
-		return lm_fail(ctx, EINVAL, "there is no kind %u of collectives", opts->kind);
+		return lm_fail(ctx, EINVAL, "unknown kind of collective %u", opts->kind);
 	if (opts->algorithm >= ARRAY_SIZE(algorithms) || !algorithms[opts->algorithm].write)
-		return lm_fail(ctx, EINVAL, "there is no algorithm %u", opts->algorithm);
+		return lm_fail(ctx, EINVAL, "unknown algorithm %u", opts->algorithm);
 	if (!(algorithms[opts->algorithm].kinds & KIND(opts->kind)))
 		return lm_fail(ctx, EINVAL, "%s does not make %s", algorithms[opts->algorithm].name,
 			       kinds[opts->kind]);

@@ -40,7 +40,7 @@ MORPH_API void morph_collective_free(struct morph_collective *collective)
 
 static int full(struct morph_collective *collective, const char *what, uint32_t most)
 {
-	return lm_fail(collective->ctx, E2BIG, "a collective has %u %s at most", most, what);
+	return lm_fail(collective->ctx, E2BIG, "a collective has at most %u %s", most, what);
 }
 
 void lm_collective_clear(struct morph_collective *collective)
@@ -79,7 +79,7 @@ static int check_rank(struct morph_collective *collective, uint32_t rank)
 {
 	if (rank < collective->ranks)
 		return 0;
-	return lm_fail(collective->ctx, ENOENT, "there is no rank %u, the collective has %u", rank,
+	return lm_fail(collective->ctx, ENOENT, "no rank %u: the collective has %u ranks", rank,
 		       collective->ranks);
 }
 
@@ -95,7 +95,7 @@ MORPH_API int morph_collective_add_chunk(struct morph_collective *collective, ui
 	if (collective->chunks.count == MOST_CHUNKS)
 		return full(collective, "chunks", MOST_CHUNKS);
 	if (bytes > MOST_BYTES)
-		return lm_fail(collective->ctx, E2BIG, "a chunk has %llu bytes at most, not %llu",
+		return lm_fail(collective->ctx, E2BIG, "a chunk has at most %llu bytes, not %llu",
 			       MOST_BYTES, (unsigned long long)bytes);
 	ret = GROW(collective, chunks);
 	if (ret)
@@ -173,8 +173,8 @@ MORPH_API int morph_collective_add_run(struct morph_collective *collective, uint
 		return lm_fail(collective->ctx, EINVAL, "a run has at least one chunk");
 	if (first >= collective->chunks.count || count > collective->chunks.count - first)
 		return lm_fail(collective->ctx, ENOENT,
-			       "there are no %u chunks from number %u on, %u were added", count,
-			       first, collective->chunks.count);
+			       "no %u chunks from number %u: %u were added", count, first,
+			       collective->chunks.count);
 	if (collective->runs.count == MOST_RUNS)
 		return full(collective, "runs", MOST_RUNS);
 	ret = GROW(collective, runs);

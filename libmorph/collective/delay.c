@@ -28,7 +28,7 @@ static int check_ns(struct morph_delay *delay, uint64_t ns)
 {
 	if (ns <= MOST_NS)
 		return 0;
-	return lm_fail(delay->ctx, EINVAL, "a delay is %llu ns at most, not %llu", MOST_NS,
+	return lm_fail(delay->ctx, EINVAL, "a delay is at most %llu ns, not %llu", MOST_NS,
 		       (unsigned long long)ns);
 }
 

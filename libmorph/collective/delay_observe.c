@@ -108,13 +108,13 @@ MORPH_API int morph_delay_observe(struct morph_delay *delay, const struct morph_
 		read_times(times, &seen, software);
 	for (uint32_t at = 0; at < SOFTWARE; at++) {
 		if (software[at] > MOST_NS)
-			return lm_fail(delay->ctx, EINVAL, "a delay is %llu ns at most, not %llu",
+			return lm_fail(delay->ctx, EINVAL, "a delay is at most %llu ns, not %llu",
 				       MOST_NS, (unsigned long long)software[at]);
 		seen.software_ns += software[at];
 	}
 	if (seen.settle_ns > MOST_NS || seen.relock_ns > MOST_NS)
 		return lm_fail(delay->ctx, EINVAL,
-			       "a delay is %llu ns at most, not %llu to settle and %llu to relock",
+			       "a delay is at most %llu ns, not %llu to settle and %llu to relock",
 			       MOST_NS, (unsigned long long)seen.settle_ns,
 			       (unsigned long long)seen.relock_ns);
 	delay->observations[delay->observed++ % MOST_QUANTILES] = seen;

@@ -189,7 +189,8 @@ static int arrive(struct run *run, uint32_t at, uint32_t *changed)
 	if (again && !(transfer->reduce && holding->reduced))
 		return bad(run, at, transfer->dst, "gets", " again, and not to sum it");
 	if (!transfer->reduce && !contains(run, sent, there))
-		return bad(run, at, transfer->dst, "gets a copy of", ", which lacks what is there");
+		return bad(run, at, transfer->dst, "gets a copy of",
+			   ", which lacks data that is already there");
 	if (!again) {
 		memcpy(now, transfer->reduce ? there : sent, run->width * sizeof(*now));
 		holding->round = run->rounds[at] + 1;

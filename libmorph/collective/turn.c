@@ -85,9 +85,10 @@ static int turn_chunks(struct morph_collective *collective, const struct morph_c
 		int ret;
 
 		if (chunk->begins == MORPH_EACH_RANK || chunk->ends == MORPH_EACH_RANK)
-			return lm_fail(collective->ctx, EINVAL,
-				       "chunk %u is to be had by each rank: there is no way back",
-				       at);
+			return lm_fail(
+				collective->ctx, EINVAL,
+				"the collective cannot be reversed: every rank receives chunk %u",
+				at);
 		ret = morph_collective_add_chunk(collective, chunk->ends, chunk->begins,
 						 chunk->bytes);
 		if (ret < 0)
@@ -104,7 +105,7 @@ static int turn_transfer(struct morph_collective *collective, const struct morph
 
 	if (transfer->reduce)
 		return lm_fail(collective->ctx, EINVAL,
-			       "rank %u sums what it receives: there is no way back",
+			       "the collective cannot be reversed: rank %u sums what it receives",
 			       transfer->dst);
 	ret = morph_collective_add_transfer(collective, transfer->dst, transfer->src, false);
 	for (uint32_t at = 0; ret >= 0 && at < transfer->count; at++) {
@@ -134,7 +135,7 @@ int morph_collective_turn(struct morph_collective *collective, const struct morp
 	int ret;
 
 	if (collective == there)
-		return lm_fail(collective->ctx, EINVAL, "a collective is not its own way back");
+		return lm_fail(collective->ctx, EINVAL, "a collective cannot be its own reverse");
 	ret = morph_collective_begin(collective, there->ranks);
 	if (!ret)
 		ret = turn_chunks(collective, there);

@@ -87,7 +87,7 @@ int morph_defrag_add(struct morph_defrag *defrag, struct morph_plan *plan, uint3
 		return lm_fail(defrag->ctx, EINVAL,
 			       "slice %u: its plan is not a feasible one, so it can't run", slice);
 	if (!slice)
-		return lm_fail(defrag->ctx, EINVAL, "slice 0 is nobody");
+		return lm_fail(defrag->ctx, EINVAL, "slice 0 is not a slice; numbers begin at 1");
 	if (plan->bands > 1)
 		return lm_fail(
 			defrag->ctx, EINVAL,
@@ -149,7 +149,7 @@ static int check_input(struct morph_defrag *defrag, const struct morph_ledger *l
 	int ret = 0;
 
 	if (opts->objective > MORPH_DEFRAG_MOVES)
-		return lm_fail(defrag->ctx, EINVAL, "objective %u: there are 0 and 1",
+		return lm_fail(defrag->ctx, EINVAL, "unknown objective %u: expected 0 or 1",
 			       opts->objective);
 	for (uint32_t at = 0; at < defrag->slices.count && !ret; at++)
 		ret = check_running(defrag, ledger, &defrag->slices.list[at]);
@@ -225,7 +225,7 @@ static void explain(struct morph_defrag *defrag, const struct morph_ledger *ledg
 		defrag->verdict = MORPH_UNDECIDED;
 	if (!doubts && defrag->verdict == MORPH_UNDECIDED)
 		snprintf(defrag->why, sizeof(defrag->why),
-			 "no rack does, and room for slices across racks is not looked for%s",
+			 "no rack fits; room for slices across racks is not looked for%s",
 			 lm_plan_remark(defrag->plan));
 	else if (doubts)
 		snprintf(defrag->why, sizeof(defrag->why),
@@ -234,12 +234,12 @@ static void explain(struct morph_defrag *defrag, const struct morph_ledger *ledg
 	else if (cut)
 		snprintf(
 			defrag->why, sizeof(defrag->why),
-			"%u of %u racks have enough free accelerators; in none are there enough fibres where they lie, however circuits are led",
+			"%u of %u racks have enough free accelerators; none has enough fibres there, on any path of the circuits",
 			cut, defrag->refusals.count);
 	else
 		snprintf(
 			defrag->why, sizeof(defrag->why),
-			"%u accelerators are wanted in one rack, the rack with most free has %u, and ranks keep theirs",
+			"not enough accelerators in one rack: %u requested, at most %u free; ranks keep their accelerators",
 			request->ranks, most);
 }
 

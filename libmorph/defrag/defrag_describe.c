@@ -92,7 +92,7 @@ MORPH_API int morph_defrag_describe(const struct morph_defrag *defrag,
 	*out = NULL;
 	if (!defrag->verdict || defrag->plan->checksum != ledger->graph->params.checksum)
 		return lm_fail(defrag->ctx, EINVAL,
-			       "what is moved is not solved, or another fabric's");
+			       "the moves are not solved, or belong to another fabric");
 	writer = writer_begin(MORPH_OBJECT_DEFRAG);
 	put_text(&writer, "verdict", lm_verdict_text(defrag->verdict));
 	if (defrag->verdict == MORPH_FEASIBLE)

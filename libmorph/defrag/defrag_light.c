@@ -198,7 +198,7 @@ static int walk_steps(struct walk *walk)
 static int check(const struct morph_defrag *defrag, const struct morph_ledger *ledger)
 {
 	if (defrag->verdict != MORPH_FEASIBLE)
-		return lm_fail(defrag->ctx, EINVAL, "there is no feasible answer to be lit");
+		return lm_fail(defrag->ctx, EINVAL, "no feasible answer to light");
 	if (defrag->plan->checksum != ledger->graph->params.checksum || !ledger->state)
 		return lm_fail(defrag->ctx, EINVAL,
 			       "the ledger was not read by morph_defrag_read() for this answer");
@@ -294,9 +294,8 @@ MORPH_API int morph_txn_add_step(struct morph_txn *txn, const struct morph_defra
 	int ret = 0;
 
 	if (!defrag->lit)
-		return lm_fail(
-			defrag->ctx, EINVAL,
-			"ways inside servers were not found: morph_defrag_light() does that");
+		return lm_fail(defrag->ctx, EINVAL,
+			       "paths inside servers are missing: call morph_defrag_light() first");
 	if (number >= defrag->steps.count)
 		return lm_fail(defrag->ctx, ENOENT, "step %u: there are %u", number,
 			       defrag->steps.count);
@@ -330,8 +329,8 @@ MORPH_API int morph_txn_add_broken(struct morph_txn *txn, const struct morph_def
 	int ret = 0;
 
 	if (!defrag->lit || done > defrag->steps.count)
-		return lm_fail(defrag->ctx, EINVAL, "%u steps can't have been run: there are %u",
-			       done, defrag->lit ? defrag->steps.count : 0);
+		return lm_fail(defrag->ctx, EINVAL, "%u steps cannot have run: there are %u", done,
+			       defrag->lit ? defrag->steps.count : 0);
 	for (uint32_t at = 0; at < done && ret >= 0; at++) {
 		const struct step *step = &defrag->steps.list[at];
 

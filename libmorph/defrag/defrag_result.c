@@ -276,7 +276,7 @@ int morph_defrag_take(struct morph_defrag *defrag, struct morph_ledger *ledger, 
 	int ret;
 
 	if (defrag->verdict != MORPH_FEASIBLE)
-		return lm_fail(defrag->ctx, EINVAL, "there is no feasible answer to carry out");
+		return lm_fail(defrag->ctx, EINVAL, "no feasible answer to carry out");
 	if (defrag->plan->checksum != ledger->graph->params.checksum)
 		return lm_fail(
 			defrag->ctx, EINVAL,

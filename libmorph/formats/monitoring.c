@@ -20,7 +20,7 @@ static int read_pair(const struct why *why, struct text *line, uint64_t *bytes, 
 				      "line %u: it is not RANK RANK BYTES bytes MESSAGES msgs sent",
 				      line->line);
 	if (own >= ranks || other >= ranks)
-		return lm_format_fail(why, EINVAL, "line %u: there is no rank %llu of %u",
+		return lm_format_fail(why, EINVAL, "line %u: no rank %llu: there are %u ranks",
 				      line->line, (unsigned long long)(own >= ranks ? own : other),
 				      ranks);
 	to = &bytes[back ? other * ranks + own : own * ranks + other];

@@ -405,7 +405,7 @@ static int find_order(struct follow *follow)
 		return lm_format_no_memory(follow->why);
 	if (ret == -ELOOP)
 		return lm_format_fail(follow->why, EBADMSG,
-				      "line %u: the step waits for itself, by way of others",
+				      "line %u: the step waits for itself through others",
 				      program->steps.list[follow->order[0]].line);
 	return ret;
 }

@@ -68,7 +68,8 @@ static uint32_t number(struct parse *parse, const char *name, uint32_t most,
 	}
 	digits = text_begin(text, strlen(text));
 	if (!lm_text_digits(&digits, most, &value) || digits.at < digits.end) {
-		REFUSE(parse, EINVAL, "%s=\"%.20s\" is no number from 0 to %u", name, text, most);
+		REFUSE(parse, EINVAL, "%s=\"%.20s\" is not a number from 0 to %u", name, text,
+		       most);
 		return 0;
 	}
 	return (uint32_t)value;
@@ -162,7 +163,7 @@ static void begin_algo(struct parse *parse)
 	found = find(colls, coll);
 	program->coll = found ? (enum coll)found->value : CUSTOM;
 	if (!program->gpus_count)
-		REFUSE(parse, EINVAL, "there is no gpu");
+		REFUSE(parse, EINVAL, "no gpu element");
 	else if (program->coll == CUSTOM && program->in_place)
 		REFUSE(parse, EINVAL,
 		       "coll=\"%.20s\" is not known, and in place it is not seen what ends where",
@@ -304,7 +305,7 @@ static void XMLCALL on_start(void *context, const XML_Char *name, const XML_Char
 	if (parse->ret)
 		return;
 	if (parse->depth >= DEEPEST || strcmp(name, elements[parse->depth]) != 0) {
-		REFUSE(parse, EINVAL, "there is a <%.20s>, not a <%s>", name,
+		REFUSE(parse, EINVAL, "found <%.20s>, expected <%s>", name,
 		       parse->depth < DEEPEST ? elements[parse->depth] : "/step");
 		return;
 	}
@@ -331,7 +332,7 @@ static void XMLCALL on_doctype(void *context, const XML_Char *name, const XML_Ch
 	(void)system_id;
 	(void)public_id;
 	(void)internal;
-	REFUSE(parse, EINVAL, "there is a document type, which such files don't have");
+	REFUSE(parse, EINVAL, "document type not supported");
 }
 
 /* ------------------------------------------------------------------------ whole */

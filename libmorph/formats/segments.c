@@ -129,7 +129,7 @@ static int read_number(const struct parse *parse, const json_t *root, const char
 	if (!found)
 		return 0;
 	if (!json_is_number(found) || !(value >= 0) || value > most)
-		return REFUSE(parse, EINVAL, &path, "%s is no number from 0 to %g", name, most);
+		return REFUSE(parse, EINVAL, &path, "%s is not a number from 0 to %g", name, most);
 	*out = value;
 	return 0;
 }
@@ -143,9 +143,10 @@ static int read_head(const struct parse *parse, const json_t *root)
 	int ret;
 
 	if (!json_is_object(root))
-		return REFUSE(parse, EINVAL, &whole, "it is no object");
+		return REFUSE(parse, EINVAL, &whole, "not an object");
 	if (!name || strlen(name) >= sizeof(segments->collective))
-		return REFUSE(parse, EINVAL, &path, "collective is no text of at most 128 bytes");
+		return REFUSE(parse, EINVAL, &path,
+			      "collective is not a text of at most 128 bytes");
 	memcpy(segments->collective, name, strlen(name) + 1);
 	ret = read_number(parse, root, "num_of_reconfigs", MOST_STEPS, &changes);
 	if (!ret)
@@ -235,9 +236,9 @@ static int read_root(const struct parse *parse, const json_t *root)
 		return ret;
 	if (!json_is_array(steps) || first < 0 || first > 1)
 		return REFUSE(parse, EINVAL, &path,
-			      "steps is no list of steps, numbered from 0 or 1");
+			      "steps is not a list of steps, numbered from 0 or 1");
 	if (json_array_size(steps) > MOST_STEPS)
-		return REFUSE(parse, E2BIG, &path, "there are more than %u steps", MOST_STEPS);
+		return REFUSE(parse, E2BIG, &path, "more than %u steps", MOST_STEPS);
 	for (size_t at = 0; !ret && at < json_array_size(steps); at++) {
 		const struct path step = below(&path, at);
 

@@ -205,7 +205,7 @@ MORPH_API ssize_t morph_segments_write(const struct morph_schedule *schedule,
 	morph_collective_info(collective, &about);
 	writer.rounds = about.rounds;
 	if (!ret && writer.info.verdict != MORPH_FEASIBLE)
-		ret = lm_format_fail(&told, EINVAL, "there is no feasible schedule");
+		ret = lm_format_fail(&told, EINVAL, "no feasible schedule");
 	if (!ret)
 		ret = find_uses(&writer, collective);
 	if (!ret)

@@ -81,7 +81,7 @@ static int gather(struct convert *convert)
 		convert->first[rank] = (uint32_t)count;
 		count += lm_trace_count(trace, rank);
 		if (count > UINT32_MAX / 2)
-			return lm_format_fail(convert->why, E2BIG, "there are too many operations");
+			return lm_format_fail(convert->why, E2BIG, "too many operations");
 	}
 	convert->count = (uint32_t)count;
 	convert->operations = calloc(count + 1, sizeof(*convert->operations));
@@ -247,7 +247,7 @@ static int find_rounds(struct convert *convert)
 		if (ret == -ELOOP)
 			return lm_format_fail(
 				convert->why, EBADMSG,
-				"rank %u, byte %u: operation %llu waits for itself, by way of messages",
+				"rank %u, byte %u: operation %llu waits for itself through messages",
 				own, operation->byte, (unsigned long long)operation->id);
 		do_operation(convert, convert->order[at], own);
 	}

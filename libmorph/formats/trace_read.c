@@ -212,7 +212,7 @@ static int set_attribute(struct parse *parse, struct operation *operation, struc
 	if (!small && !large)
 		return 0;
 	if (!whole_number(value, &number))
-		return refuse(parse, name.at, "the attribute is no whole number from 0 up");
+		return refuse(parse, name.at, "the attribute is not an integer >= 0");
 	if (small && number >= MOST_RANKS)
 		return refuse(parse, name.at, "the attribute is above 4095");
 	if (small)
@@ -244,7 +244,7 @@ static int add_wait(struct parse *parse, struct operation *operation, uint64_t i
 	struct rank *rank = parse->rank;
 
 	if (rank->dependencies.count == MOST_DEPENDENCIES)
-		return lm_format_fail(parse->why, E2BIG, "there are more than 2^26 dependencies");
+		return lm_format_fail(parse->why, E2BIG, "more than 2^26 dependencies");
 	if (lm_format_grow((void **)&parse->waits_for, rank->dependencies.count + 1,
 			   &parse->waits_room, sizeof(*parse->waits_for)))
 		return lm_format_no_memory(parse->why);
@@ -263,7 +263,7 @@ static int add_waits(struct parse *parse, struct operation *operation, struct fi
 	if (field->wire == VARINT)
 		return add_wait(parse, operation, field->value);
 	if (field->wire != BYTES)
-		return refuse(parse, at, "a dependency is no number");
+		return refuse(parse, at, "a dependency is not a number");
 	while (!ret && field->span.at < field->span.end)
 		ret = take_varint(&field->span, &id) ? add_wait(parse, operation, id) :
 						       refuse(parse, at, "a dependency is cut off");
@@ -335,7 +335,7 @@ static int read_node(struct parse *parse, const uint8_t *at, struct span span)
 	int ret;
 
 	if (rank->operations.count == MOST_OPERATIONS)
-		return lm_format_fail(parse->why, E2BIG, "there are more than 2^24 operations");
+		return lm_format_fail(parse->why, E2BIG, "more than 2^24 operations");
 	while ((ret = take_field(parse, &rest, &field)) > 0) {
 		ret = read_field(parse, &operation, &field);
 		if (ret)
@@ -409,7 +409,7 @@ static int resolve_all(struct parse *parse, const struct known *known)
 			if (!found)
 				return lm_format_fail(
 					parse->why, EINVAL,
-					"byte %u: operation %llu waits for %llu, which there is not",
+					"byte %u: operation %llu waits for %llu, which does not exist",
 					operation->byte, (unsigned long long)operation->id,
 					(unsigned long long)key.id);
 			rank->dependencies.list[to] = found->number;
@@ -423,7 +423,7 @@ static int is_twice(const struct parse *parse, const struct known *one, const st
 {
 	uint32_t later = one->number > other->number ? one->number : other->number;
 
-	return lm_format_fail(parse->why, EINVAL, "byte %u: operation %llu is there twice",
+	return lm_format_fail(parse->why, EINVAL, "byte %u: operation %llu appears twice",
 			      parse->rank->operations.list[later].byte,
 			      (unsigned long long)one->id);
 }
@@ -474,7 +474,7 @@ static int check_order(const struct parse *parse)
 		lm_format_no_memory(parse->why);
 	if (ret == -ELOOP)
 		ret = lm_format_fail(parse->why, EINVAL,
-				     "byte %u: operation %llu waits for itself, by way of others",
+				     "byte %u: operation %llu waits for itself through others",
 				     rank->operations.list[order[0]].byte,
 				     (unsigned long long)rank->operations.list[order[0]].id);
 	free(edges);

@@ -43,10 +43,10 @@ static int check_sizes(struct matrix_solver *solver, const struct matrix_problem
 		return lm_fail(solver->ctx, EINVAL, "a matrix has at least one rank and one plane");
 	if (problem->ranks > MOST_RANKS || problem->planes > MOST_PLANES)
 		return lm_fail(solver->ctx, E2BIG,
-			       "a matrix has %d ranks and %d planes at most, not %u and %u",
+			       "a matrix has at most %d ranks and %d planes, not %u and %u",
 			       MOST_RANKS, MOST_PLANES, problem->ranks, problem->planes);
 	if ((uint64_t)problem->ranks * problem->ranks * problem->planes > MOST_SENDS)
-		return lm_fail(solver->ctx, E2BIG, "pairs of ranks on all planes are %u at most",
+		return lm_fail(solver->ctx, E2BIG, "at most %u pairs of ranks on all planes",
 			       MOST_SENDS);
 	if (!problem->costs.mbps)
 		return lm_fail(solver->ctx, EINVAL, "ports have no bandwidth");
@@ -149,7 +149,7 @@ static int make_room(struct matrix_solver *solver, uint32_t ranks, uint32_t plan
 int lm_matrix_room(struct matrix_solver *solver, uint32_t more)
 {
 	if (solver->sends.count > MOST_SENDS)
-		return lm_fail(solver->ctx, E2BIG, "a plan has %u sends at most", MOST_SENDS);
+		return lm_fail(solver->ctx, E2BIG, "a plan has at most %u sends", MOST_SENDS);
 	return ARRAY_GROW(solver->ctx, solver->sends, more, "plan a matrix");
 }
 

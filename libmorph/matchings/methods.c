@@ -19,7 +19,7 @@ static const char *why_not(const struct matrix_plan *plan, const struct matrix_p
 	uint64_t span = all->figures[method].span_ps;
 
 	if (!plan->bound_ps)
-		return "there is nothing to send";
+		return "nothing to send";
 	if (!all->figures[method].tried && !few && plan->span_ps == plan->bound_ps)
 		return "nothing is sooner than what was found";
 	if (!all->figures[method].tried && method == MATRIX_MESH)

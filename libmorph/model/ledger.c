@@ -300,7 +300,7 @@ MORPH_API int morph_ledger_take(struct morph_ledger *ledger, const struct morph_
 	if (ret)
 		return ret;
 	if (!slice)
-		return lm_fail(ledger->ctx, EINVAL, "slice 0 is nobody");
+		return lm_fail(ledger->ctx, EINVAL, "slice 0 is not a slice; numbers begin at 1");
 	for (uint32_t rank = 0; rank < plan->ranks; rank++)
 		if (!lm_ledger_free(ledger, plan->accelerators[rank]))
 			return lm_fail(ledger->ctx, EBUSY, "accelerator %u of rank %u is not free",

@@ -70,7 +70,7 @@ int lm_live_read(struct morph_ledger *ledger, uint32_t fabric, uint32_t controll
 			return error;
 	}
 	return lm_fail(ledger->ctx, EAGAIN,
-		       "read what is held of fabric %u: it changed during each of %d tries", fabric,
+		       "read the use of fabric %u: it changed during each of %d tries", fabric,
 		       LM_RETRIES);
 }
 

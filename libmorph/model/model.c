@@ -93,7 +93,7 @@ MORPH_API int morph_model_load(struct morph_ctx *ctx, const char *path, struct m
 		bytes = read_whole(fd, profile, (size_t)status.st_size);
 	if (bytes < 0)
 		error = lm_fail(ctx, (int)-bytes, "read profile %s: %s", path,
-				bytes == -EINVAL ? "it is no regular file" : strerror((int)-bytes));
+				bytes == -EINVAL ? "not a regular file" : strerror((int)-bytes));
 	else
 		error = morph_model_parse(ctx, profile, (size_t)bytes, out);
 	free(profile);

@@ -86,7 +86,7 @@ static int64_t patience_of(const char *text)
 		errno = 0;
 		ms = strtoull(text, &end, 10);
 		if (errno || *text < '0' || *text > '9' || *end || ms > MOST_PATIENCE_MS) {
-			shim_say("MORPH_PATIENCE_MS wants milliseconds, at most %d, not '%s'",
+			shim_say("MORPH_PATIENCE_MS must be at most %d milliseconds, not '%s'",
 				 MOST_PATIENCE_MS, text);
 			ms = USUAL_PATIENCE_MS;
 		}

@@ -22,10 +22,10 @@ static int check_opts(struct morph_ctx *ctx, uint32_t ranks, struct morph_phases
 		return lm_fail(ctx, EINVAL, "phases are of 1 to %d ranks, not %u", MOST_RANKS,
 			       ranks);
 	if (opts->planes > MOST_PLANES)
-		return lm_fail(ctx, EINVAL, "a rank has %d ports at most, not %u", MOST_PLANES,
+		return lm_fail(ctx, EINVAL, "a rank has at most %d ports, not %u", MOST_PLANES,
 			       opts->planes);
 	if (opts->stages > MOST_STAGES)
-		return lm_fail(ctx, EINVAL, "an iteration has %d stages at most, not %u",
+		return lm_fail(ctx, EINVAL, "an iteration has at most %d stages, not %u",
 			       MOST_STAGES, opts->stages);
 	if (opts->mode > MORPH_PHASE_UNCONTROLLED)
 		return lm_fail(ctx, EINVAL, "mode %u is none of 0 to %d", opts->mode,
@@ -132,15 +132,14 @@ int lm_phase_check_rank(const struct morph_phases *phases, uint32_t rank)
 {
 	if (rank < phases->ranks)
 		return 0;
-	return lm_fail(phases->ctx, ENOENT, "there is no rank %u, phases are of %u", rank,
-		       phases->ranks);
+	return lm_fail(phases->ctx, ENOENT, "no rank %u: there are %u ranks", rank, phases->ranks);
 }
 
 int lm_phase_check_group(const struct morph_phases *phases, uint32_t group)
 {
 	if (group < phases->groups.count)
 		return 0;
-	return lm_fail(phases->ctx, ENOENT, "there is no group %u, phases have %u", group,
+	return lm_fail(phases->ctx, ENOENT, "no group %u: there are %u groups", group,
 		       phases->groups.count);
 }
 
@@ -151,7 +150,8 @@ int lm_phase_check_member(const struct morph_phases *phases, uint32_t rank, uint
 	if (!ret)
 		ret = lm_phase_check_group(phases, group);
 	if (!ret && !lm_phase_member(&phases->groups.list[group], rank))
-		ret = lm_fail(phases->ctx, ENOENT, "rank %u is no member of group %u", rank, group);
+		ret = lm_fail(phases->ctx, ENOENT, "rank %u is not a member of group %u", rank,
+			      group);
 	return ret;
 }
 
@@ -187,7 +187,8 @@ static int check_members(const struct morph_phases *phases, const struct group *
 		if (ret)
 			return ret;
 		if (at && group->members[at - 1].rank == rank)
-			return lm_fail(phases->ctx, EINVAL, "rank %u is twice in a group", rank);
+			return lm_fail(phases->ctx, EINVAL, "rank %u is listed twice in a group",
+				       rank);
 	}
 	return 0;
 }
@@ -216,7 +217,7 @@ int morph_phases_add_group(struct morph_phases *phases, const uint32_t *members,
 		return lm_fail(phases->ctx, EINVAL, "a group has 2 to %u members, not %u",
 			       phases->ranks, count);
 	if (phases->groups.count == MOST_GROUPS)
-		return lm_fail(phases->ctx, E2BIG, "phases have %d groups at most", MOST_GROUPS);
+		return lm_fail(phases->ctx, E2BIG, "phases have at most %d groups", MOST_GROUPS);
 	ret = make_room(phases);
 	if (ret)
 		return ret;
@@ -329,12 +330,12 @@ static int join(struct morph_phases *phases, uint32_t number, uint32_t plane, co
 	int ret = lm_phase_check_group(phases, number);
 
 	if (!ret && plane >= phases->planes)
-		ret = lm_fail(phases->ctx, ENOENT, "there is no plane %u, ranks have %u ports",
-			      plane, phases->planes);
+		ret = lm_fail(phases->ctx, ENOENT, "no plane %u: ranks have %u ports", plane,
+			      phases->planes);
 	if (!ret)
 		ret = check_idle(phases, number);
 	if (!ret && phases->links.count > MOST_LINKS - circuits)
-		ret = lm_fail(phases->ctx, E2BIG, "phases have %u circuits at most", MOST_LINKS);
+		ret = lm_fail(phases->ctx, E2BIG, "phases have at most %u circuits", MOST_LINKS);
 	if (ret)
 		return ret;
 	group = &phases->groups.list[number];

@@ -232,18 +232,19 @@ static int refuse(struct morph_plan *plan, uint32_t have)
 
 	if (plan->verdict == MORPH_INFEASIBLE)
 		snprintf(plan->why, sizeof(plan->why),
-			 "%u accelerators are wanted; all racks together have %u free%s",
-			 plan->ranks, have, plan->whole ? " in servers of which all are free" : "");
+			 "not enough accelerators: %u requested, %u free in all racks%s",
+			 plan->ranks, have,
+			 plan->whole ? ", counting only entirely free servers" : "");
 	return lm_plan_refuse(plan, &refusal, NULL);
 }
 
 static void doubt(const struct crossing *crossing, struct morph_plan *plan)
 {
 	plan->verdict = MORPH_UNDECIDED;
-	snprintf(plan->why, sizeof(plan->why), "no rack does, and %s%s",
+	snprintf(plan->why, sizeof(plan->why), "no rack fits; %s%s",
 		 !crossing->possible ?
 			 "the fabric's racks are not alike or too large, or no switches join them" :
-			 "nothing was found across racks, and nothing proven",
+			 "search budget exhausted; raise --steps",
 		 lm_plan_remark(plan));
 }
 
@@ -285,7 +286,7 @@ int lm_place_crossing(struct morph_ledger *ledger, const struct morph_request *r
 	if (request->bands > 1) {
 		plan->verdict = MORPH_UNDECIDED;
 		snprintf(plan->why, sizeof(plan->why),
-			 "no rack does, and across racks circuits take fibres whole%s",
+			 "no rack fits; across racks circuits take fibres whole%s",
 			 lm_plan_remark(plan));
 		return 0;
 	}

@@ -107,13 +107,13 @@ static const char *refusal_text(const struct rack_refusal *refusal, const struct
 {
 	switch (refusal->reason) {
 	case MORPH_WIRE_COUNT:
-		snprintf(text, room, "%u accelerators are wanted, %u are free", refusal->need,
-			 refusal->have);
+		snprintf(text, room, "not enough accelerators: %u requested, %u free",
+			 refusal->need, refusal->have);
 		break;
 	case MORPH_WIRE_CUTS:
 		snprintf(
 			text, room,
-			"enough accelerators are free; but each box has one that is not free, or no routes, and each embedding of the parts into the %u servers wants more fibres than there are%s",
+			"enough accelerators are free; but each box has one that is not free, or no routes, and each embedding of the parts into the %u servers needs more fibres than exist%s",
 			rack->hosts_count,
 			refusal->cuts_count ? " out of one of the sets of servers that are named" :
 					      "");

@@ -249,7 +249,7 @@ static int no_way(const struct lighting *lighting, uint32_t circuit)
 
 	return lm_fail(
 		lighting->ledger->ctx, EBUSY,
-		"the circuit from rank %u on accelerator %u to rank %u on accelerator %u: no way was found inside the servers to its %u fibres",
+		"the circuit from rank %u on accelerator %u to rank %u on accelerator %u: no path was found inside the servers to its %u fibres",
 		wanted->ranks.src, wanted->src, wanted->ranks.dst, wanted->dst, wanted->count);
 }
 

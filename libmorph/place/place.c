@@ -193,7 +193,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 
 		if (!strand)
 			return lm_fail(ledger->ctx, EPROTO,
-				       "the routes of a plan take more fibres than there are");
+				       "the routes of a plan take more fibres than the fabric has");
 		if (lm_plan_add_strand(plan, strand))
 			return -ENOMEM;
 		way->count++;
@@ -348,7 +348,7 @@ static void explain(const struct morph_ledger *ledger, struct morph_plan *plan)
 			cut, ledger->sites.racks_count, plan->whole ? ", or whole servers," : "");
 	else
 		snprintf(plan->why, sizeof(plan->why),
-			 "%u accelerators are wanted in one rack; the rack with most free has %u",
+			 "not enough accelerators in one rack: %u requested, at most %u free",
 			 plan->ranks, most);
 	plan->verdict = doubts ? MORPH_UNDECIDED : MORPH_INFEASIBLE;
 }

@@ -88,8 +88,8 @@ static int check_accelerator(const struct morph_coverage *coverage, uint32_t acc
 
 	if (accelerator < count)
 		return 0;
-	return lm_fail(coverage->ctx, ENOENT, "there is no accelerator %u, the fabric has %u",
-		       accelerator, count);
+	return lm_fail(coverage->ctx, ENOENT, "no accelerator %u: the fabric has %u", accelerator,
+		       count);
 }
 
 int morph_coverage_add_slice(struct morph_coverage *coverage, const uint32_t *accelerators,
@@ -99,7 +99,7 @@ int morph_coverage_add_slice(struct morph_coverage *coverage, const uint32_t *ac
 	int error = 0;
 
 	if (!count)
-		return lm_fail(coverage->ctx, EINVAL, "a slice has one accelerator at least");
+		return lm_fail(coverage->ctx, EINVAL, "a slice requires at least 1 accelerator");
 	for (size_t at = 0; !error && at < count; at++) {
 		uint32_t accelerator = accelerators[at];
 
@@ -140,11 +140,11 @@ static int check_circuit(const struct morph_coverage *coverage, uint32_t slice,
 	uint32_t ranks;
 
 	if (slice >= coverage->slices_count)
-		return lm_fail(coverage->ctx, ENOENT, "there is no slice %u, %u were added", slice,
+		return lm_fail(coverage->ctx, ENOENT, "no slice %u: %u were added", slice,
 			       coverage->slices_count);
 	ranks = coverage->slices[slice + 1] - coverage->slices[slice];
 	if (circuit->src >= ranks || circuit->dst >= ranks)
-		return lm_fail(coverage->ctx, ENOENT, "there is no rank %u: the slice has %u",
+		return lm_fail(coverage->ctx, ENOENT, "no rank %u: the slice has %u ranks",
 			       circuit->src < ranks ? circuit->dst : circuit->src, ranks);
 	if (circuit->src == circuit->dst)
 		return lm_fail(coverage->ctx, EINVAL, "rank %u is at both ends", circuit->src);
@@ -223,7 +223,7 @@ int morph_coverage_set_spares(struct morph_coverage *coverage, const uint32_t *a
 		for (size_t other = 0; other < at; other++)
 			if (accelerators[other] == accelerators[at])
 				return lm_fail(coverage->ctx, EBUSY,
-					       "accelerator %u is twice among the spares",
+					       "accelerator %u is listed twice among the spares",
 					       accelerators[at]);
 	}
 	for (uint32_t at = 0; at < coverage->graph->accelerators_count; at++)
@@ -238,10 +238,10 @@ int morph_coverage_set_rate(struct morph_coverage *coverage, uint32_t part, uint
 			    uint64_t repair_ns)
 {
 	if (part >= MORPH_COVERAGE_PARTS)
-		return lm_fail(coverage->ctx, EINVAL, "there is no kind %u of parts that fail",
-			       part);
+		return lm_fail(coverage->ctx, EINVAL, "unknown kind of failing part %u", part);
 	if (active_ns && !repair_ns)
-		return lm_fail(coverage->ctx, EINVAL, "what fails takes some time to be repaired");
+		return lm_fail(coverage->ctx, EINVAL,
+			       "the repair time of a failing part must be above 0");
 	coverage->rates[part] = (struct cover_rate){ (double)active_ns, (double)repair_ns };
 	coverage->ready = false;
 	return 0;
@@ -253,12 +253,11 @@ int morph_coverage_add_supply(struct morph_coverage *coverage, const uint32_t *h
 	uint32_t *supplied, *supplies;
 
 	if (!count)
-		return lm_fail(coverage->ctx, EINVAL, "a supply has one server at least");
+		return lm_fail(coverage->ctx, EINVAL, "a supply requires at least 1 server");
 	for (size_t at = 0; at < count; at++)
 		if (hosts[at] >= coverage->graph->hosts_count)
-			return lm_fail(coverage->ctx, ENOENT,
-				       "there is no server %u, the fabric has %u", hosts[at],
-				       coverage->graph->hosts_count);
+			return lm_fail(coverage->ctx, ENOENT, "no server %u: the fabric has %u",
+				       hosts[at], coverage->graph->hosts_count);
 	supplied = reallocarray(coverage->supplied, before + count, sizeof(*supplied));
 	if (!supplied)
 		return no_memory(coverage->ctx);

@@ -155,8 +155,7 @@ static int prepare(struct morph_coverage *coverage, uint32_t steps, bool reverti
 
 	coverage->revertive = revertive;
 	if (!coverage->ranks_count)
-		return lm_fail(coverage->ctx, EINVAL,
-			       "no slice was added: there is nothing to cover");
+		return lm_fail(coverage->ctx, EINVAL, "no slice was added");
 	coverage->steps = steps ? steps : OPTICS_ROUTE_STEPS;
 	if (coverage->steps > coverage->work_steps) {
 		work = router_work(coverage->steps);
@@ -356,7 +355,7 @@ static int check_opts(const struct morph_coverage *coverage, const struct morph_
 		mine->failures = FAILURES;
 	if (mine->replications < 2)
 		return lm_fail(coverage->ctx, EINVAL,
-			       "an interval needs two replications at least, not one");
+			       "an interval requires at least 2 replications, not 1");
 	return 0;
 }
 
@@ -406,8 +405,8 @@ int morph_coverage_try(struct morph_coverage *coverage, const uint32_t *accelera
 	for (size_t at = 0; !error && at < count; at++)
 		if (accelerators[at] >= coverage->graph->accelerators_count)
 			error = lm_fail(coverage->ctx, ENOENT,
-					"there is no accelerator %u, the fabric has %u",
-					accelerators[at], coverage->graph->accelerators_count);
+					"no accelerator %u: the fabric has %u", accelerators[at],
+					coverage->graph->accelerators_count);
 	if (!error)
 		error = prepare(coverage, 0, false);
 	if (error)

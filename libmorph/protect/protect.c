@@ -141,7 +141,7 @@ static int add_strands(struct failure *failure, struct spare_way *way, const str
 		if (!strand)
 			return lm_fail(
 				protection->ctx, EPROTO,
-				"the routes of a protection take more fibres than there are");
+				"the routes of a protection take more fibres than the fabric has");
 		ret = GROW(protection, strands);
 		if (!ret)
 			protection->strands.list[protection->strands.count++] =
@@ -368,17 +368,17 @@ static void explain(struct morph_protection *protection)
 		at++;
 	if (!protection->ranks[at].refusals_count)
 		snprintf(protection->why, sizeof(protection->why),
-			 "rank %u: its rack has no spare that is sound and nobody's", at);
+			 "rank %u: no healthy, unassigned spare in its rack", at);
 	else if (protection->ranks[at].crossing)
 		snprintf(
 			protection->why, sizeof(protection->why),
-			"rank %u: from none of %u spares ways were found to where its circuits leave the rack",
+			"rank %u: none of %u spares has paths to the fibres where its circuits leave the rack",
 			at, protection->ranks[at].refusals_count);
 	else
 		snprintf(protection->why, sizeof(protection->why),
 			 "rank %u: %s for its circuits to any of %u spares", at,
-			 protection->verdict == MORPH_UNDECIDED ? "no ways were found" :
-								  "there are no ways",
+			 protection->verdict == MORPH_UNDECIDED ? "no paths were found" :
+								  "no paths exist",
 			 protection->ranks[at].refusals_count);
 }
 

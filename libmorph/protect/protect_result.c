@@ -100,10 +100,9 @@ static int check_rank(const struct morph_ledger *ledger, const struct morph_prot
 	if (rank->verdict != MORPH_FEASIBLE)
 		return 0;
 	if (!lm_ledger_spare(ledger, rank->spare))
-		return lm_fail(
-			ledger->ctx, EBUSY,
-			"accelerator %u, which would take over from rank %u, is no sound spare any more",
-			rank->spare, number);
+		return lm_fail(ledger->ctx, EBUSY,
+			       "accelerator %u, the spare of rank %u, is no longer a healthy spare",
+			       rank->spare, number);
 	for (uint32_t at = rank->strands_first; at < rank->strands_first + rank->strands_count;
 	     at++) {
 		const struct spare_strand *it = &protection->strands.list[at];

@@ -93,7 +93,7 @@ MORPH_API int morph_risk_add_server(struct morph_risk *risk, uint32_t accelerato
 		return lm_fail(risk->ctx, EINVAL, "a server has 1 to %d accelerators, not %u",
 			       MOST_ACCELERATORS, accelerators);
 	if (risk->servers_count == MOST_SERVERS)
-		return lm_fail(risk->ctx, E2BIG, "a model of risk has %d servers at most",
+		return lm_fail(risk->ctx, E2BIG, "a model of risk has at most %d servers",
 			       MOST_SERVERS);
 	risk->solved = false;
 	risk->servers[risk->servers_count] = (struct server){
@@ -113,15 +113,15 @@ MORPH_API int morph_risk_add_shared(struct morph_risk *risk, const uint32_t *ser
 	if (error)
 		return error;
 	if (!count)
-		return lm_fail(risk->ctx, EINVAL, "what no server shares can't take any down");
+		return lm_fail(risk->ctx, EINVAL, "a shared part requires at least one server");
 	for (size_t at = 0; at < count; at++) {
 		if (servers[at] >= risk->servers_count)
-			return lm_fail(risk->ctx, ENOENT, "there is no server %u, %u were added",
+			return lm_fail(risk->ctx, ENOENT, "no server %u: %u were added",
 				       servers[at], risk->servers_count);
 		shared.servers |= 1ULL << servers[at];
 	}
 	if (risk->shared_count == MOST_SHARED)
-		return lm_fail(risk->ctx, E2BIG, "servers share %d things at most", MOST_SHARED);
+		return lm_fail(risk->ctx, E2BIG, "at most %d shared parts of servers", MOST_SHARED);
 	if (risk->shared_count == risk->shared_room) {
 		uint32_t room = risk->shared_room ? 2 * risk->shared_room : 16;
 		struct shared *grown = reallocarray(risk->shared, room, sizeof(*grown));

@@ -514,7 +514,7 @@ morph_schedule_choose(struct morph_schedule *schedule, struct morph_collective *
 	lm_opts_copy(&known, wanted, sizeof(known));
 	known.sz = sizeof(known);
 	if (known.late_ns > MOST_NS)
-		return lm_fail(schedule->ctx, EINVAL, "a rank is %llu ns late at most, not %llu",
+		return lm_fail(schedule->ctx, EINVAL, "a rank is at most %llu ns late, not %llu",
 			       MOST_NS, (unsigned long long)known.late_ns);
 	return lm_schedule_choose(schedule, collective, &known, delay, &how, choices, false);
 }

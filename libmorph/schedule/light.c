@@ -29,12 +29,11 @@ static int check_ranks(const struct asked *asked, uint32_t ranks)
 	if (asked->schedule->verdict != MORPH_FEASIBLE)
 		return lm_fail(ledger->ctx, EINVAL, "the schedule is not a feasible one");
 	if (ranks != asked->schedule->ranks)
-		return lm_fail(ledger->ctx, EINVAL, "there are accelerators of %u ranks, not of %u",
+		return lm_fail(ledger->ctx, EINVAL, "accelerators of %u ranks given, %u needed",
 			       ranks, asked->schedule->ranks);
 	for (uint32_t rank = 0; rank < ranks; rank++) {
 		if (accelerators[rank] >= ledger->graph->accelerators_count)
-			return lm_fail(ledger->ctx, ENOENT,
-				       "there is no accelerator %u: the fabric has %u",
+			return lm_fail(ledger->ctx, ENOENT, "no accelerator %u: the fabric has %u",
 				       accelerators[rank], ledger->graph->accelerators_count);
 		if (ledger->owner[accelerators[rank]] != ledger->owner[accelerators[0]])
 			return lm_fail(ledger->ctx, EINVAL,
@@ -97,8 +96,9 @@ static bool hopeless(const struct asked *asked, struct morph_light *light)
 	}
 	if (asked->lanes > params->wavelengths) {
 		refuse(light, MORPH_LIGHT_LANES, params->wavelengths, asked->lanes);
-		snprintf(light->why, sizeof(light->why), "a circuit wants %u lanes, a port has %u",
-			 asked->lanes, params->wavelengths);
+		snprintf(light->why, sizeof(light->why),
+			 "a circuit requires %u lanes, a port has %u", asked->lanes,
+			 params->wavelengths);
 		return true;
 	}
 	for (uint32_t rank = 0; rank < asked->schedule->ranks; rank++) {
@@ -157,7 +157,7 @@ static void give_up(const struct ways *ways, uint32_t circuit, struct morph_ligh
 	light->dst = lit->dst;
 	snprintf(
 		light->why, sizeof(light->why),
-		"step %u: no way was found for the circuit from rank %u to rank %u on plane %u beside the others",
+		"step %u: no path was found for the circuit from rank %u to rank %u on plane %u beside the others",
 		light->step, lit->src, lit->dst, lit->plane);
 }
 

@@ -349,7 +349,7 @@ static void report_cut(const struct light_cut *cut, const char *name, uint32_t h
 	light->need = need;
 	snprintf(
 		light->why, sizeof(light->why),
-		"step %u: %u circuits, such as from rank %u to rank %u on plane %u, lead out of %s%s %u; %u at most can",
+		"step %u: %u circuits, such as from rank %u to rank %u on plane %u, lead out of %s%s %u; at most %u can",
 		light->step, need, cut->src, cut->dst, cut->plane, cut->both ? "or into " : "",
 		name, light->index, have);
 }

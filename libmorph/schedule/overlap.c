@@ -310,7 +310,7 @@ static int check(struct morph_ctx *ctx, const struct overlap_problem *problem)
 	}
 	if (!ret && longest > LONGEST)
 		return lm_fail(ctx, EOVERFLOW,
-			       "rounds take 2^62 picoseconds at most, these may take more");
+			       "rounds take at most 2^62 picoseconds; these may take more");
 	return ret;
 }
 

@@ -20,10 +20,10 @@ static int check_after(struct morph_schedule *schedule, const struct morph_colle
 	if (after == schedule)
 		return lm_fail(schedule->ctx, EINVAL, "a schedule does not follow itself");
 	if (after->verdict != MORPH_FEASIBLE)
-		return lm_fail(schedule->ctx, EINVAL, "what is followed is no feasible schedule");
+		return lm_fail(schedule->ctx, EINVAL, "the schedule to follow is not feasible");
 	if (after->ranks != collective->ranks || after->planes != opts->planes)
 		return lm_fail(schedule->ctx, EINVAL,
-			       "what is followed has %u ranks on %u planes, not %u on %u",
+			       "the schedule to follow has %u ranks on %u planes, not %u on %u",
 			       after->ranks, after->planes, collective->ranks, opts->planes);
 	return 0;
 }
@@ -40,7 +40,7 @@ static int check(struct morph_schedule *schedule, const struct morph_collective 
 	if (!opts->planes)
 		opts->planes = 1;
 	if (opts->planes > MOST_PLANES)
-		return lm_fail(schedule->ctx, EINVAL, "a rank has %d ports at most, not %u",
+		return lm_fail(schedule->ctx, EINVAL, "a rank has at most %d ports, not %u",
 			       MOST_PLANES, opts->planes);
 	if (opts->policy >= MORPH_POLICIES)
 		return lm_fail(schedule->ctx, EINVAL, "policy %u is none of 0 to %d", opts->policy,
@@ -364,8 +364,7 @@ MORPH_API int morph_schedule_combine(struct morph_schedule *schedule,
 	lm_opts_copy(&mine, opts, sizeof(mine));
 	if (mine.policy != MORPH_POLICY_BEST && mine.policy != MORPH_POLICY_MATCHINGS)
 		return lm_fail(schedule->ctx, EINVAL,
-			       "the way back is turned by policy matchings, not by %u",
-			       mine.policy);
+			       "reversed plans require policy matchings, not %u", mine.policy);
 	ret = morph_collective_turn(collective, there);
 	if (!ret)
 		ret = check(schedule, collective, delay, &mine);

@@ -253,9 +253,9 @@ int lm_plan_overlap(struct morph_schedule *schedule, const struct morph_collecti
 	if (schedule->costs.scope == MORPH_DELAY_FABRIC_SCOPE)
 		return lm_schedule_refuse(schedule, "nothing is sent while anything changes");
 	if (schedule->planes > OVERLAP_PLANES)
-		return lm_schedule_refuse(schedule, "planes overlap where there are 16 at most");
+		return lm_schedule_refuse(schedule, "policy overlap supports at most 16 planes");
 	if (!collective->rounds.count)
-		return lm_schedule_refuse(schedule, "there are no rounds");
+		return lm_schedule_refuse(schedule, "no rounds");
 	ret = make_room(&planning);
 	if (!ret)
 		ret = pose(&planning);

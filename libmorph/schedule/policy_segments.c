@@ -224,7 +224,7 @@ static int solve_one(struct segments_planning *planning, const struct segments_p
 			return ret;
 		lm_error_clear(planning->lay.schedule->ctx);
 		return lm_schedule_refuse(planning->lay.schedule,
-					  "no circuits lead from all that send to who receives");
+					  "no circuits lead from all senders to the receiver");
 	}
 	return lay_one(planning, baselines.one_topology);
 }
@@ -322,7 +322,7 @@ static int solve_large(struct segments_planning *planning)
 		 lm_collective_shifts(planning->collective, schedule->planes, shifts))
 		ret = solve_shifts(planning, shifts, held);
 	else
-		ret = lm_schedule_give_up(schedule, "its rounds have too many ways to be tried");
+		ret = lm_schedule_give_up(schedule, "its rounds have too many paths to try");
 	free(held);
 	free(shifts);
 	return ret;
@@ -418,5 +418,5 @@ int lm_plan_given(struct morph_schedule *schedule, const struct morph_collective
 	if (ret != -ENETUNREACH)
 		return ret;
 	lm_error_clear(schedule->ctx);
-	return lm_schedule_refuse(schedule, "there is a round that goes on none of its topologies");
+	return lm_schedule_refuse(schedule, "a round fits none of its topologies");
 }

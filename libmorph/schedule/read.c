@@ -226,10 +226,9 @@ static int read_head(struct reader *reader, struct morph_schedule *to, size_t wo
 	    to->finish_ps > LONGEST_PS || to->bound_ps > to->finish_ps ||
 	    (to->bound_kind != MORPH_BOUND_PORTS && to->bound_kind != MORPH_BOUND_CHAIN) ||
 	    to->residents > lengths[2])
-		return lm_fail(reader->ctx, EINVAL,
-			       "what its schedule says of itself is malformed");
+		return lm_fail(reader->ctx, EINVAL, "the description of its schedule is malformed");
 	if (wanted != words)
-		return lm_fail(reader->ctx, EINVAL, "its schedule has not the size that it says");
+		return lm_fail(reader->ctx, EINVAL, "its schedule differs from its declared size");
 	return 0;
 }
 

@@ -294,7 +294,7 @@ static int check_losses(struct morph_schedule *schedule, const struct morph_sche
 
 		if (loss->rank >= old->ranks || loss->plane >= old->planes)
 			return lm_fail(schedule->ctx, EINVAL,
-				       "there is no rank %u on plane %u, but %u ranks on %u planes",
+				       "no rank %u on plane %u: there are %u ranks on %u planes",
 				       loss->rank, loss->plane, old->ranks, old->planes);
 		if (!loss->ports || loss->ports & ~both)
 			return lm_fail(schedule->ctx, EINVAL, "ports %#x are none of a rank",
@@ -323,7 +323,7 @@ static int check(struct morph_schedule *schedule, const struct morph_schedule *o
 		return lm_fail(schedule->ctx, EINVAL,
 			       "a schedule can't take the place of the one it comes of");
 	if (old->verdict != MORPH_FEASIBLE)
-		return lm_fail(schedule->ctx, EINVAL, "what is planned again is not feasible");
+		return lm_fail(schedule->ctx, EINVAL, "the schedule to replan is not feasible");
 	if (old->ranks != collective->ranks)
 		return lm_fail(schedule->ctx, EINVAL, "it was planned for %u ranks, not %u",
 			       old->ranks, collective->ranks);

@@ -294,7 +294,7 @@ static int no_port(struct gapping *gapping, const struct use *use)
 		return lm_replan_refuse(gapping->replan, MORPH_INFEASIBLE,
 					"rank %u has no port left to receive", transfer->dst);
 	return lm_replan_refuse(gapping->replan, MORPH_UNDECIDED,
-				"in round %u no way is found from rank %u to rank %u",
+				"in round %u no path is found from rank %u to rank %u",
 				gapping->round, transfer->src, transfer->dst);
 }
 

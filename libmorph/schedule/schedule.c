@@ -502,8 +502,8 @@ MORPH_API int morph_schedule_hold(const struct morph_schedule *schedule, uint32_
 	const struct hold *hold;
 
 	if (number >= schedule->holds.count)
-		return lm_fail(schedule->ctx, ENOENT, "there is no hold %u, the schedule has %u",
-			       number, schedule->holds.count);
+		return lm_fail(schedule->ctx, ENOENT, "no hold %u: the schedule has %u", number,
+			       schedule->holds.count);
 	hold = &schedule->holds.list[number];
 	matching = &schedule->matchings.list[hold->matching];
 	*out = (struct morph_hold){ .plane = hold->plane,
@@ -522,8 +522,8 @@ int morph_schedule_circuit(const struct morph_schedule *schedule, uint32_t hold,
 	const struct matching *matching;
 
 	if (hold >= schedule->holds.count)
-		return lm_fail(schedule->ctx, ENOENT, "there is no hold %u, the schedule has %u",
-			       hold, schedule->holds.count);
+		return lm_fail(schedule->ctx, ENOENT, "no hold %u: the schedule has %u", hold,
+			       schedule->holds.count);
 	matching = &schedule->matchings.list[schedule->holds.list[hold].matching];
 	if (number >= matching->count)
 		return lm_fail(schedule->ctx, ENOENT, "hold %u has no circuit %u", hold, number);
@@ -543,8 +543,8 @@ MORPH_API int morph_schedule_send(const struct morph_schedule *schedule, uint32_
 	const struct send *send;
 
 	if (number >= schedule->sends.count)
-		return lm_fail(schedule->ctx, ENOENT, "there is no send %u, the schedule has %u",
-			       number, schedule->sends.count);
+		return lm_fail(schedule->ctx, ENOENT, "no send %u: the schedule has %u", number,
+			       schedule->sends.count);
 	send = &schedule->sends.list[number];
 	*out = (struct morph_send){ .round = send->round,
 				    .first = send->first,

@@ -217,7 +217,7 @@ static void trace(const struct segments_problem *problem, struct segments *work,
 
 static int refuse(struct segments *work, const struct segments_problem *problem, uint32_t round)
 {
-	return lm_fail(work->ctx, ENETUNREACH, "round %u goes on none of the %u topologies", round,
+	return lm_fail(work->ctx, ENETUNREACH, "round %u fits none of the %u topologies", round,
 		       problem->topologies);
 }
 

@@ -318,7 +318,7 @@ int lm_segments_lay(struct segments_planning *planning, const uint16_t *held)
 					round);
 		if (!ret && planning->lay.schedule->hops.count > MOST_HOPS)
 			return lm_schedule_give_up(planning->lay.schedule,
-						   "its rounds go over too many hops to be told");
+						   "its rounds have too many hops to record");
 	}
 	if (!ret)
 		lm_schedule_end(planning->lay.schedule);

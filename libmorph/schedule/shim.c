@@ -194,8 +194,7 @@ struct morph_collective_opts lm_shim_wanted(const struct morph_shim_plan *plan)
 
 static int refuse_more(struct morph_shim *shim)
 {
-	return lm_fail(shim->ctx, ENOSPC,
-		       "plans take %llu bytes at most, and there are %llu already",
+	return lm_fail(shim->ctx, ENOSPC, "plans take at most %llu bytes; they take %llu already",
 		       (unsigned long long)shim->opts.most_bytes, (unsigned long long)shim->weight);
 }
 
@@ -339,11 +338,11 @@ MORPH_API int morph_shim_lookup(struct morph_shim *shim, uint32_t kind, uint64_t
 
 	*out = NULL;
 	if (kind - 1 >= SHIM_KINDS)
-		return refuse(shim, EINVAL, "there is no such collective");
+		return refuse(shim, EINVAL, "unknown collective");
 	if (bytes > MOST_BYTES)
-		return refuse(shim, E2BIG, "a buffer has 2^50 bytes at most");
+		return refuse(shim, E2BIG, "a buffer has at most 2^50 bytes");
 	if (after && after->shim != shim)
-		return refuse(shim, EINVAL, "what is followed is a plan of another shim");
+		return refuse(shim, EINVAL, "the plan to follow belongs to another shim");
 	size = lm_shim_size(shim->opts.parts, bytes ? bytes : 1, &ends);
 	plan = lm_table_find(&shim->table, kind, size, before);
 	if (!plan) {
@@ -442,23 +441,23 @@ static int check(struct morph_ctx *ctx, const struct morph_delay *delay,
 		return lm_fail(ctx, EINVAL, "1 to %d ranks take part, not %u", MOST_RANKS,
 			       opts->ranks);
 	if (opts->planes > MOST_PLANES)
-		return lm_fail(ctx, EINVAL, "a rank has %d ports at most, not %u", MOST_PLANES,
+		return lm_fail(ctx, EINVAL, "a rank has at most %d ports, not %u", MOST_PLANES,
 			       opts->planes);
 	if (opts->policy >= MORPH_POLICIES)
 		return lm_fail(ctx, EINVAL, "policy %u is none of 0 to %d", opts->policy,
 			       MORPH_POLICIES - 1);
 	if (opts->root >= opts->ranks)
-		return lm_fail(ctx, EINVAL, "there is no rank %u of %u where broadcasts begin",
-			       opts->root, opts->ranks);
+		return lm_fail(ctx, EINVAL, "no root rank %u: there are %u ranks", opts->root,
+			       opts->ranks);
 	if (opts->parts > MOST_PARTS || opts->parts & (opts->parts - 1))
 		return lm_fail(ctx, EINVAL,
 			       "between two powers of two there are 1, 2, 4 or %d sizes, not %u",
 			       MOST_PARTS, opts->parts);
 	if (opts->most_plans > MOST_PLANS)
-		return lm_fail(ctx, EINVAL, "%d plans are kept at most, not %u", MOST_PLANS,
+		return lm_fail(ctx, EINVAL, "at most %d plans are kept, not %u", MOST_PLANS,
 			       opts->most_plans);
 	if (opts->late_ns > MOST_NS)
-		return lm_fail(ctx, EINVAL, "a rank is %llu ns late at most, not %llu", MOST_NS,
+		return lm_fail(ctx, EINVAL, "a rank is at most %llu ns late, not %llu", MOST_NS,
 			       (unsigned long long)opts->late_ns);
 	if (!delay->mbps)
 		return lm_fail(ctx, EINVAL,

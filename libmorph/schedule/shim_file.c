@@ -134,12 +134,12 @@ static int check_whole(struct morph_shim *shim, const struct file *file, size_t 
 		return lm_fail(shim->ctx, EINVAL, "it is cut off, or no file of plans: %zu bytes",
 			       bytes);
 	if (word_at(file->data, 0) != MORPH_WIRE_MAGIC || word_at(file->data, 2) != MORPH_WIRE_SHIM)
-		return lm_fail(shim->ctx, EINVAL, "it is no file of plans");
+		return lm_fail(shim->ctx, EINVAL, "not a file of plans");
 	if (word_at(file->data, 1) != MORPH_WIRE_VERSION)
 		return lm_fail(shim->ctx, EINVAL, "it has version %u, this library reads %u",
 			       word_at(file->data, 1), MORPH_WIRE_VERSION);
 	if (word_at(file->data, 4) != file->words)
-		return lm_fail(shim->ctx, EINVAL, "it says that it has %u words, and has %zu",
+		return lm_fail(shim->ctx, EINVAL, "it declares %u words and has %zu",
 			       word_at(file->data, 4), file->words);
 	if (word_at(file->data, file->words - 1) != checksum_of(file->data, bytes - 4))
 		return lm_fail(shim->ctx, EBADMSG, "its checksum is wrong");
@@ -229,7 +229,7 @@ static int read_schedule(struct morph_shim *shim, struct file *file, struct morp
 	words = take(file);
 	if (!policy || policy >= MORPH_POLICIES || words > file->words - 1 - file->next ||
 	    wanted.radix > MOST_RANKS || wanted.segments > MOST_SEGMENTS || is_wide)
-		return lm_fail(shim->ctx, EINVAL, "what it says of its schedule is malformed");
+		return lm_fail(shim->ctx, EINVAL, "the description of its schedule is malformed");
 	ret = morph_collective_build(plan->collective, &wanted);
 	if (ret)
 		return ret;
@@ -241,7 +241,7 @@ static int read_schedule(struct morph_shim *shim, struct file *file, struct morp
 		return ret;
 	file->next += words;
 	if (!begins_right(shim, plan))
-		return lm_fail(shim->ctx, EINVAL, "it does not begin with what is lit before");
+		return lm_fail(shim->ctx, EINVAL, "it does not begin with the circuits lit before");
 	plan->schedule->tried[policy] =
 		(struct tried){ .verdict = MORPH_FEASIBLE, .finish_ps = plan->schedule->finish_ps };
 	plan->schedule->tried[policy].changes =
@@ -262,8 +262,8 @@ static int find_ways(struct morph_shim *shim, struct morph_shim_plan *plan)
 	if (ret)
 		return lm_fail(shim->ctx, -ret, "%s", morph_error_text(shim->lit.ledger->ctx));
 	if (light.verdict != MORPH_FEASIBLE)
-		return lm_fail(shim->ctx, ESTALE, "the light of a plan has no ways by now: %s",
-			       light.why);
+		return lm_fail(shim->ctx, ESTALE,
+			       "the circuits of a plan have no paths any more: %s", light.why);
 	return 0;
 }
 
@@ -283,7 +283,7 @@ static int read_plan(struct morph_shim *shim, struct file *file, struct table *t
 	if (after)
 		before = shim->plans[after - 1]->leaves;
 	if (lm_table_find(table, kind, size, before))
-		return lm_fail(shim->ctx, EINVAL, "it is there twice");
+		return lm_fail(shim->ctx, EINVAL, "it appears twice");
 	plan = lm_shim_plan_new(shim, kind, size, before);
 	if (!plan)
 		return -ENOMEM;
@@ -326,7 +326,7 @@ static int read_plans(struct morph_shim *shim, struct file *file)
 	if (ret)
 		note_plan(shim, -ret, at - 1);
 	else if (file->next != file->words - 1)
-		ret = lm_fail(shim->ctx, EINVAL, "there is something behind the last plan");
+		ret = lm_fail(shim->ctx, EINVAL, "extra data after the last plan");
 	free(table.places);
 	return ret;
 }
@@ -337,7 +337,7 @@ MORPH_API int morph_shim_read(struct morph_shim *shim, const void *data, size_t 
 	int ret;
 
 	pthread_mutex_lock(&shim->lock);
-	ret = shim->count ? lm_fail(shim->ctx, EEXIST, "there are plans already") :
+	ret = shim->count ? lm_fail(shim->ctx, EEXIST, "plans are already loaded") :
 			    check_whole(shim, &file, bytes);
 	if (!ret)
 		ret = check_about(shim, &file);

@@ -17,7 +17,7 @@ int lm_pool_begin(struct pool *pool)
 	int ret;
 
 	if (count == MOST_TOPOLOGIES)
-		return lm_fail(pool->ctx, E2BIG, "a pool has %u topologies at most",
+		return lm_fail(pool->ctx, E2BIG, "a pool has at most %u topologies",
 			       MOST_TOPOLOGIES);
 	ret = ARRAY_GROW(pool->ctx, pool->topologies, 1, "begin a topology");
 	if (!ret)
@@ -38,7 +38,7 @@ int lm_pool_join(struct pool *pool, uint32_t src, uint32_t dst, uint32_t circuit
 			       "%u circuits from rank %u to %u are none between two of %u ranks",
 			       circuits, src, dst, pool->ranks);
 	if (pool->joints.count == MOST_JOINTS)
-		return lm_fail(pool->ctx, E2BIG, "a pool has %u joints at most", MOST_JOINTS);
+		return lm_fail(pool->ctx, E2BIG, "a pool has at most %u joints", MOST_JOINTS);
 	ret = ARRAY_GROW(pool->ctx, pool->joints, 1, "join ranks");
 	if (ret)
 		return ret;

@@ -303,7 +303,7 @@ static int lay_all(struct laying *it)
 
 	for (uint32_t round = 0; round < it->problem->rounds; round++)
 		if (!share_out(it, round, &state))
-			return lm_schedule_give_up(it->lay.schedule, "its plan has no way");
+			return lm_schedule_give_up(it->lay.schedule, "its plan has no path");
 	memcpy(now, it->lay.now, sizeof(now));
 	ret = lay_changes(it);
 	for (uint32_t round = 0; !ret && round < it->problem->rounds; round++)

@@ -199,10 +199,9 @@ static void steps_refuse_nonsense(void **state)
 {
 	(void)state;
 	refused(morph_admin_txn_step(ctx, 3, 5, MORPH_TXN_QUERY, 0, NULL),
-		"4 is nothing to do to a transaction: commit, confirm, revert or verify");
+		"unknown transaction verb 4: expected commit, confirm, revert or verify");
 	refused(morph_admin_txn_step(ctx, 3, 5, 99, 0, NULL),
-		"99 is nothing to do to a transaction: commit, confirm, revert or "
-		"verify");
+		"unknown transaction verb 99: expected commit, confirm, revert or verify");
 }
 
 static void hardware_is_named(void **state)
@@ -210,9 +209,9 @@ static void hardware_is_named(void **state)
 	struct morph_object *object = (void *)1;
 
 	(void)state;
-	refused(morph_admin_hardware_fail(ctx, 3, 0, 1, &object), "0 is no kind of hardware");
+	refused(morph_admin_hardware_fail(ctx, 3, 0, 1, &object), "unknown kind of hardware 0");
 	assert_null(object);
-	refused(morph_admin_hardware_set(ctx, 3, 99, 1, true, NULL), "99 is no kind of hardware");
+	refused(morph_admin_hardware_set(ctx, 3, 99, 1, true, NULL), "unknown kind of hardware 99");
 	refused(morph_admin_hardware_test(ctx, 3, MORPH_PART_GUIDE, 1, 6, NULL),
 		"flags of a test are 0x6: 0x6 is unknown");
 	object = (void *)1;

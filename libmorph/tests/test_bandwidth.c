@@ -317,7 +317,7 @@ static void invalid_problems_are_refused_with_the_reason(void **state)
 	assert_int_equal(morph_bandwidth_add_group(bw, 0, 0), 0);
 	REFUSED(EINVAL, morph_bandwidth_solve(bw, NULL, NULL), "group 0 has no hops");
 	REFUSED(ENOENT, morph_bandwidth_add_hop(bw, 1, 0, 1, 1, NULL, 0),
-		"no group 1, 1 were added");
+		"no group 1: 1 were added");
 	REFUSED(ENOENT, morph_bandwidth_add_hop(bw, 0, 2, 1, 1, NULL, 0), "no accelerator 2");
 	REFUSED(ENOENT, morph_bandwidth_add_hop(bw, 0, 1, 2, 1, NULL, 0), "no accelerator 2");
 	REFUSED(EINVAL, morph_bandwidth_add_hop(bw, 0, 1, 1, 1, NULL, 0),
@@ -350,15 +350,15 @@ static void problems_that_are_too_large_are_refused(void **state)
 		if (morph_bandwidth_add_accelerator(bw, 1, 1) != at ||
 		    morph_bandwidth_add_guide(bw, 1) != at)
 			fail_msg("%s", morph_error_text(ctx));
-	REFUSED(E2BIG, morph_bandwidth_add_accelerator(bw, 1, 1), "65536 accelerators at most");
-	REFUSED(E2BIG, morph_bandwidth_add_guide(bw, 1), "65536 guides at most");
+	REFUSED(E2BIG, morph_bandwidth_add_accelerator(bw, 1, 1), "at most 65536 accelerators");
+	REFUSED(E2BIG, morph_bandwidth_add_guide(bw, 1), "at most 65536 guides");
 	for (int at = 0; at < 4096; at++)
 		assert_int_equal(morph_bandwidth_add_group(bw, 0, 0), at);
-	REFUSED(E2BIG, morph_bandwidth_add_group(bw, 0, 0), "4096 groups at most");
+	REFUSED(E2BIG, morph_bandwidth_add_group(bw, 0, 0), "at most 4096 groups");
 	for (int at = 0; at < hops; at++)
 		if (morph_bandwidth_add_hop(bw, (uint32_t)at % 4096, 0, 1, 1, NULL, 0) != at)
 			fail_msg("%s", morph_error_text(ctx));
-	REFUSED(E2BIG, morph_bandwidth_add_hop(bw, 0, 0, 1, 1, NULL, 0), "1048576 hops at most");
+	REFUSED(E2BIG, morph_bandwidth_add_hop(bw, 0, 0, 1, 1, NULL, 0), "at most 1048576 hops");
 	REFUSED(E2BIG, morph_bandwidth_solve(bw, NULL, NULL), "1048576 hops, 196608 ports");
 	morph_bandwidth_free(bw);
 }

@@ -385,7 +385,7 @@ static void check_methods(uint32_t policy)
 	}
 	memset(matrix, 0, sizeof(matrix));
 	assert_in_range(morph_matrix_methods(ctx, matrix, 6, delay, &opts, methods, 2), 5, 16);
-	assert_string_equal(methods[0].why, "there is nothing to send");
+	assert_string_equal(methods[0].why, "nothing to send");
 	assert_int_equal(morph_matrix_methods(ctx, matrix, 0, delay, &opts, methods, 2), -EINVAL);
 	morph_delay_free(delay);
 	morph_schedule_free(schedule);

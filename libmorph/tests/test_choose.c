@@ -73,13 +73,13 @@ static void unsupported_collectives_are_refused_with_the_reason(void **state)
 
 	(void)state;
 	assert_none(&wanted, -E2BIG,
-		    "a chunk has 1125899906842624 bytes at most, not 2251799813685248");
+		    "a chunk has at most 1125899906842624 bytes, not 2251799813685248");
 	wanted.kind = MORPH_BROADCAST;
 	wanted.matrix = NULL;
 	wanted.root = 2;
 	assert_none(&wanted, -EINVAL, "no algorithm makes a broadcast with 2 ranks");
 	wanted.kind = 77;
-	assert_none(&wanted, -EINVAL, "there is no kind 77 of collectives");
+	assert_none(&wanted, -EINVAL, "unknown kind of collective 77");
 }
 
 /* The end of a collective by the wanted algorithm. */
@@ -314,7 +314,7 @@ static void a_late_rank_is_not_waited_for_where_that_pays(void **state)
 	wanted.late_ns++;
 	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts, NULL),
 			 -EINVAL);
-	assert_non_null(strstr(morph_error_text(ctx), "a rank is 1099511627776 ns late at most"));
+	assert_non_null(strstr(morph_error_text(ctx), "a rank is at most 1099511627776 ns late"));
 	/* A collective that begins at one rank waits for no other rank. */
 	wanted.kind = MORPH_BROADCAST;
 	wanted.late_ns = 5000000;

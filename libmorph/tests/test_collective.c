@@ -587,10 +587,12 @@ static void impossible_collectives_are_refused_with_the_reason(void **state)
 		struct morph_collective_opts opts;
 		const char *words;
 	} cases[] = {
-		{ { .kind = 0, .algorithm = MORPH_RING, .ranks = 4 }, "no kind 0" },
-		{ { .kind = 6, .algorithm = MORPH_RING, .ranks = 4 }, "no kind 6" },
-		{ { .kind = 1, .algorithm = 0, .ranks = 4 }, "no algorithm 0" },
-		{ { .kind = 1, .algorithm = 15, .ranks = 4 }, "no algorithm 15" },
+		{ { .kind = 0, .algorithm = MORPH_RING, .ranks = 4 },
+		  "unknown kind of collective 0" },
+		{ { .kind = 6, .algorithm = MORPH_RING, .ranks = 4 },
+		  "unknown kind of collective 6" },
+		{ { .kind = 1, .algorithm = 0, .ranks = 4 }, "unknown algorithm 0" },
+		{ { .kind = 1, .algorithm = 15, .ranks = 4 }, "unknown algorithm 15" },
 		{ { .kind = MORPH_ALL_TO_ALL, .algorithm = MORPH_RING, .ranks = 4 },
 		  "a ring does not make an all-to-all" },
 		{ { .kind = MORPH_BROADCAST, .algorithm = MORPH_RINGS, .ranks = 4 },
@@ -659,21 +661,21 @@ static void oversized_collectives_are_refused(void **state)
 	struct morph_collective *collective = morph_collective_new(ctx);
 
 	(void)state;
-	REFUSED(E2BIG, morph_collective_build(collective, &opts), "4096 ranks at most");
+	REFUSED(E2BIG, morph_collective_build(collective, &opts), "at most 4096 ranks");
 	opts.ranks = 2;
 	opts.bytes = (1ULL << 51) + 1;
-	REFUSED(E2BIG, morph_collective_build(collective, &opts), "1125899906842624 bytes at most");
+	REFUSED(E2BIG, morph_collective_build(collective, &opts), "at most 1125899906842624 bytes");
 	opts.bytes = 1ULL << 51;
 	assert_int_equal(morph_collective_build(collective, &opts), 0);
 	opts.kind = MORPH_BROADCAST;
 	opts.algorithm = MORPH_BINARY;
 	opts.segments = (1 << 16) + 1;
-	REFUSED(E2BIG, morph_collective_build(collective, &opts), "65536 rounds at most");
+	REFUSED(E2BIG, morph_collective_build(collective, &opts), "at most 65536 rounds");
 	assert_int_equal(morph_collective_rounds(collective), 0);
 	REFUSED(E2BIG, morph_collective_build(collective, &large.opts), "morph_collective_opts");
 	opts.sz = 1;
 	REFUSED(EINVAL, morph_collective_build(collective, &opts), "morph_collective_opts.sz is 1");
-	REFUSED(EINVAL, morph_collective_build(collective, NULL), "no kind 0");
+	REFUSED(EINVAL, morph_collective_build(collective, NULL), "unknown kind of collective 0");
 	morph_collective_free(collective);
 }
 

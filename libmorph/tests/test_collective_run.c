@@ -334,7 +334,7 @@ static void errors_name_round_rank_and_chunk(void **state)
 	collective = three(MORPH_EACH_RANK, 2);
 	give(collective, 0, 2, false, 1);
 	REFUSED(EBADMSG, morph_collective_run(collective, NULL),
-		"round 0: rank 2 gets a copy of chunk 1, which lacks what is there");
+		"round 0: rank 2 gets a copy of chunk 1, which lacks data that is already there");
 	morph_collective_free(collective);
 
 	collective = three(MORPH_EACH_RANK, MORPH_EACH_RANK);
@@ -380,12 +380,12 @@ static void invalid_rounds_are_refused_with_the_reason(void **state)
 	assert_int_equal(morph_collective_run(collective, NULL), 0);
 	assert_int_equal(morph_collective_bytes(collective), 0);
 	REFUSED(EINVAL, morph_collective_begin(collective, 0), "at least one rank");
-	REFUSED(E2BIG, morph_collective_begin(collective, 4097), "4096 ranks at most");
+	REFUSED(E2BIG, morph_collective_begin(collective, 4097), "at most 4096 ranks");
 	assert_int_equal(morph_collective_begin(collective, 2), 0);
 	REFUSED(ENOENT, morph_collective_add_chunk(collective, 2, 0, 1), "no rank 2");
 	REFUSED(ENOENT, morph_collective_add_chunk(collective, 0, 3, 1), "no rank 3");
 	REFUSED(E2BIG, morph_collective_add_chunk(collective, 0, 1, (1ULL << 50) + 1),
-		"1125899906842624 bytes at most");
+		"at most 1125899906842624 bytes");
 	REFUSED(ENOENT, morph_collective_add_transfer(collective, 0, 1, false), "one of a round");
 	assert_int_equal(morph_collective_add_round(collective), 0);
 	REFUSED(ENOENT, morph_collective_add_run(collective, 0, 1), "sent by a transfer");
@@ -413,14 +413,14 @@ static void too_much_of_anything_is_refused(void **state)
 	(void)state;
 	give(collective, 0, 1, false, 0);
 	collective->runs.count = 1U << 28;
-	REFUSED(E2BIG, morph_collective_add_run(collective, 0, 1), "268435456 runs at most");
+	REFUSED(E2BIG, morph_collective_add_run(collective, 0, 1), "at most 268435456 runs");
 	collective->transfers.count = 1U << 26;
 	REFUSED(E2BIG, morph_collective_add_transfer(collective, 0, 1, false),
-		"67108864 transfers at most");
+		"at most 67108864 transfers");
 	collective->rounds.count = 1U << 16;
-	REFUSED(E2BIG, morph_collective_add_round(collective), "65536 rounds at most");
+	REFUSED(E2BIG, morph_collective_add_round(collective), "at most 65536 rounds");
 	collective->chunks.count = 1U << 24;
-	REFUSED(E2BIG, morph_collective_add_chunk(collective, 0, 0, 1), "16777216 chunks at most");
+	REFUSED(E2BIG, morph_collective_add_chunk(collective, 0, 0, 1), "at most 16777216 chunks");
 	morph_collective_free(collective);
 }
 

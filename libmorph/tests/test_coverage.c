@@ -602,7 +602,8 @@ static void invalid_models_are_refused_with_the_reason(void **state)
 
 	(void)state;
 	REFUSED(EINVAL, morph_coverage_run(coverage, NULL, &result), "no slice was added");
-	REFUSED(EINVAL, morph_coverage_add_slice(coverage, NULL, 0), "one accelerator at least");
+	REFUSED(EINVAL, morph_coverage_add_slice(coverage, NULL, 0),
+		"requires at least 1 accelerator");
 	REFUSED(ENOENT, morph_coverage_add_slice(coverage, &beyond, 1), "the fabric has 72");
 	REFUSED(EBUSY, morph_coverage_add_slice(coverage, &spare, 1), "64 is a spare");
 	REFUSED(EBUSY, morph_coverage_add_slice(coverage, twice, 3), "1 is in a slice already");
@@ -623,11 +624,12 @@ static void invalid_models_are_refused_with_the_reason(void **state)
 	REFUSED(EBUSY, morph_coverage_set_spares(coverage, twice, 1), "1 is in a slice");
 	REFUSED(EBUSY, morph_coverage_set_spares(coverage, (uint32_t[]){ 9, 9 }, 2), "twice");
 	REFUSED(ENOENT, morph_coverage_set_spares(coverage, &beyond, 1), "no accelerator 72");
-	REFUSED(EINVAL, morph_coverage_set_rate(coverage, 5, 1, 1), "no kind 5");
-	REFUSED(EINVAL, morph_coverage_set_rate(coverage, 0, 1, 0), "takes some time");
-	REFUSED(EINVAL, morph_coverage_add_supply(coverage, NULL, 0), "one server at least");
+	REFUSED(EINVAL, morph_coverage_set_rate(coverage, 5, 1, 1),
+		"unknown kind of failing part 5");
+	REFUSED(EINVAL, morph_coverage_set_rate(coverage, 0, 1, 0), "must be above 0");
+	REFUSED(EINVAL, morph_coverage_add_supply(coverage, NULL, 0), "requires at least 1 server");
 	REFUSED(ENOENT, morph_coverage_add_supply(coverage, &beyond, 1), "the fabric has 18");
-	REFUSED(EINVAL, morph_coverage_run(coverage, &opts, &result), "two replications");
+	REFUSED(EINVAL, morph_coverage_run(coverage, &opts, &result), "at least 2 replications");
 	REFUSED(EINVAL, morph_coverage_run(coverage, NULL, &result), "nothing would fail");
 	REFUSED(ENOENT, morph_coverage_try(coverage, &beyond, 1, &result), "no accelerator 72");
 	morph_coverage_free(NULL);

@@ -261,7 +261,7 @@ static void ranks_keep_their_accelerators(void **state)
 	assert_int_equal(corner_solve(&corner, 0).verdict, MORPH_INFEASIBLE);
 	assert_string_equal(
 		morph_defrag_why(corner.defrag),
-		"3 accelerators are wanted in one rack, the rack with most free has 2, and ranks keep theirs");
+		"not enough accelerators in one rack: 3 requested, at most 2 free; ranks keep their accelerators");
 	corner_end(&corner);
 }
 

@@ -187,18 +187,18 @@ static void invalid_delays_are_refused_with_the_reason(void **state)
 	for (uint32_t at = 0; at < 65; at++)
 		ranks[at] = at;
 	set_part(delay, MORPH_DELAY_DRAIN, 9);
-	REFUSED(morph_delay_set_link(delay, MOST + 1, 0, 1), "1099511627776 ns at most");
+	REFUSED(morph_delay_set_link(delay, MOST + 1, 0, 1), "at most 1099511627776 ns");
 	REFUSED(morph_delay_set_link(delay, 0, MOST + 1, 1), "not 1099511627777");
 	REFUSED(morph_delay_set_link(delay, 0, 0, 0), "megabits per second, not 0");
 	REFUSED(morph_delay_set_link(delay, 0, 0, MOST + 1), "1 to 1099511627776 megabits");
 	REFUSED(morph_delay_set_part(delay, MORPH_DELAY_PARTS, many, 1), "no part 6");
 	REFUSED(morph_delay_set_part(delay, 0, many, 0), "1 to 64 numbers, not 0");
 	REFUSED(morph_delay_set_part(delay, 0, many, 65), "1 to 64 numbers, not 65");
-	REFUSED(morph_delay_set_part(delay, 0, long_ns, 1), "ns at most");
+	REFUSED(morph_delay_set_part(delay, 0, long_ns, 1), "a delay is at most ");
 	REFUSED(morph_delay_set_part(delay, 0, falls, 2), "4 ns does not follow 5 ns");
 	REFUSED(morph_delay_set_barrier(delay, ranks, many, 0), "1 to 64 numbers, not 0");
 	REFUSED(morph_delay_set_barrier(delay, ranks, many, 65), "1 to 64 numbers, not 65");
-	REFUSED(morph_delay_set_barrier(delay, ranks, long_ns, 1), "ns at most");
+	REFUSED(morph_delay_set_barrier(delay, ranks, long_ns, 1), "a delay is at most ");
 	REFUSED(morph_delay_set_barrier(delay, alike, many, 2), "3 does not follow 3");
 	REFUSED(morph_delay_set_quantile(delay, 0), "1 to 1000 per mille, not 0");
 	REFUSED(morph_delay_set_quantile(delay, 1001), "not 1001");
@@ -330,7 +330,7 @@ static void all_constants_are_set_at_once(void **state)
 	assert_int_equal(morph_delay_change_ns(delay, 2, 2), 10 + 20 + 40 + 2 * 80 + 160 + 320);
 	opts.settle_ns = 1;
 	opts.relock_ns = MOST + 1;
-	REFUSED(morph_delay_set(delay, &opts), "ns at most");
+	REFUSED(morph_delay_set(delay, &opts), "a delay is at most ");
 	opts.relock_ns = 1;
 	opts.scope = 3;
 	REFUSED(morph_delay_set(delay, &opts), "scope 3 is none of 0 to 2");

@@ -107,12 +107,12 @@ static void fabrics_are_found_by_name_uuid_and_number(void **state)
 	}
 	assert_int_equal(morph_fabric_open(ctx, "ben", &fabric), -ENOENT);
 	assert_null(fabric);
-	assert_string_equal(morph_error_text(ctx), "there is no fabric \"ben\"");
+	assert_string_equal(morph_error_text(ctx), "no fabric \"ben\"");
 	assert_int_equal(morph_fabric_open(ctx, "/dev/null", &fabric), -ENOENT);
 	fake->devices = "present fabric 4 /dev/morph/fabric4\npresent fabric 3 /dev/morph/fabric3\n"
 			"present slice 1 /dev/morph/slice1\n";
 	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), -ENOTUNIQ);
-	assert_string_equal(morph_error_text(ctx), "there are 2 fabrics: say which one");
+	assert_string_equal(morph_error_text(ctx), "2 fabrics exist: name one");
 	assert_int_equal(morph_error_code(ctx), ENOTUNIQ);
 }
 
@@ -128,7 +128,7 @@ static void ambiguous_fabrics_are_refused(void **state)
 			    "2 fabrics are called \"bench\": use number or UUID");
 	fake->devices = "";
 	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), -ENOENT);
-	assert_string_equal(morph_error_text(ctx), "there is no fabric");
+	assert_string_equal(morph_error_text(ctx), "no fabric");
 }
 
 /* An unreadable fabric could have been the named one. Later fabrics do not hide that. */
@@ -199,7 +199,7 @@ static void requests_refuse_nonsense(void **state)
 	assert_int_equal(morph_request_set_count(request, 0), -EINVAL);
 	assert_int_equal(morph_request_set_accelerators(request, twice, 3), -EINVAL);
 	assert_string_equal(morph_error_text(ctx),
-			    "accelerator 1 is twice in the list of accelerators");
+			    "accelerator 1 is listed twice in the list of accelerators");
 	assert_int_equal(morph_request_set_accelerators(request, twice, 0), -EINVAL);
 	assert_int_equal(morph_request_set_spares(request, NULL, 1), -EINVAL);
 	assert_int_equal(morph_request_set_failover(request, 3), -EINVAL);
@@ -230,12 +230,12 @@ static void options_of_requests_are_all_set_or_none(void **state)
 		{ { .failover = 3 }, -EINVAL, "3 is no policy on failure" },
 		{ { .spares = twice, .spares_count = 3 },
 		  -EINVAL,
-		  "accelerator 1 is twice in the list of spares" },
-		{ { .spares = twice }, -EINVAL, "a list of spares needs at least one" },
+		  "accelerator 1 is listed twice in the list of spares" },
+		{ { .spares = twice }, -EINVAL, "a list of spares requires at least one entry" },
 		{ { .spare_policy = 9 }, -EINVAL, "9 is no policy on spares" },
 		{ { .spare_policy = MORPH_SPARES_LIST },
 		  -EINVAL,
-		  "a list of spares needs at least one" },
+		  "a list of spares requires at least one entry" },
 		{ { .transit = 2 }, -EINVAL, "transit 2: 0 is any, 1 own" },
 		{ { .wavelengths = 17 },
 		  -EINVAL,

@@ -155,7 +155,7 @@ static void too_few_accelerators_are_counted(void **state)
 	ask_torus(bench, 16, 16, 16);
 	assert_int_equal(placed(bench, bench->plan), MORPH_INFEASIBLE);
 	assert_string_equal(morph_plan_why(bench->plan),
-			    "4096 accelerators are wanted; all racks together have 4095 free");
+			    "not enough accelerators: 4096 requested, 4095 free in all racks");
 }
 
 /* ----------------------------------------------------------------------- light */

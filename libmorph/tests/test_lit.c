@@ -245,7 +245,7 @@ static void loaded_plans_have_paths_or_are_stale(void **state)
 		guide++;
 	reads = lit_shim(&bench, 4, 1);
 	assert_shim_refused(reads, morph_shim_read(reads, data, bytes), -ESTALE,
-			    "the light of a plan has no ways by now: ");
+			    "the circuits of a plan have no paths any more: ");
 	assert_int_equal(morph_shim_plans(reads, NULL), 0);
 	free(data);
 	morph_shim_free(reads);

@@ -373,7 +373,7 @@ static void attributes_without_a_name_are_omitted(void **state)
 
 /* --------------------------------------------------------------- the family */
 
-#define NO_MODULE                                                                                   \
+#define NO_MODULE                                                                                       \
 	"the kernel has no netlink family \"morph\": the module morph is not loaded (no " LM_MODULE_DIR \
 	"); run 'modprobe morph'"
 
@@ -430,10 +430,11 @@ static void a_missing_family_is_reported(void **state)
 	assert_string_equal(morph_error_text(ctx), NO_MODULE);
 	fake->module = true;
 	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), -ENOENT);
-	assert_string_equal(morph_error_text(ctx),
-			    "the module morph is loaded, but its netlink family \"morph\" is not visible in "
-			    "this network namespace; use the initial one, as with "
-			    "'nsenter --net=/proc/1/ns/net'");
+	assert_string_equal(
+		morph_error_text(ctx),
+		"the module morph is loaded, but its netlink family \"morph\" is not visible in "
+		"this network namespace; use the initial one, as with "
+		"'nsenter --net=/proc/1/ns/net'");
 	fake->controller = answer_strange_family;
 	assert_int_equal(morph_monitor_new(ctx, NULL, &monitor), -EPROTO);
 	fake->state = 1;

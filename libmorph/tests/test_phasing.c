@@ -475,7 +475,7 @@ static void phases_that_failed_for_good_are_not_entered(void **state)
 	assert_int_equal(enter(0, 0, 0), -EIO);
 	assert_string_equal(
 		morph_error_text(ctx),
-		"enter a phase: circuit 21 of it has failed, and no other way was found");
+		"enter a phase: its circuit 21 has failed, and no other path was found");
 	/* A repair can find a path after all. */
 	kernel.dark = false;
 	assert_int_equal(enter(0, 0, 0), 0);
@@ -605,7 +605,7 @@ static void mistakes_are_named(void **state)
 
 	(void)state;
 	assert_int_equal(morph_slice_phases_enter(ranks[0], PHASES, 0), -ENOENT);
-	assert_string_equal(morph_error_text(ctx), "there is no phase 4 of 4");
+	assert_string_equal(morph_error_text(ctx), "no phase 4: there are 4 phases");
 	assert_int_equal(morph_slice_phases_leave(ranks[0], 1), -ENOENT);
 	assert_string_equal(morph_error_text(ctx), "leave phase 1, which was not entered");
 	assert_int_equal(morph_slice_phases_join(slice, SCHEDULE, &opts, &phasing), -ENOENT);

@@ -97,7 +97,7 @@ static void without_spares_no_rank_is_protected(void **state)
 		assert_int_equal(morph_ledger_hold(bench->ledger, at, 9), 0);
 	assert_int_equal(protected(bench, bench->plan, protection), MORPH_INFEASIBLE);
 	assert_string_equal(morph_protection_why(protection),
-			    "rank 0: its rack has no spare that is sound and nobody's");
+			    "rank 0: no healthy, unassigned spare in its rack");
 	assert_int_equal(morph_protection_of(protection, 31), MORPH_INFEASIBLE);
 	assert_int_equal(morph_protection_spare(protection, 31), UINT32_MAX);
 	morph_protection_free(protection);
@@ -118,7 +118,7 @@ static void a_refusal_names_the_servers_of_the_cut(void **state)
 			morph_ledger_load(bench->ledger, sites->strands[at].guides[0] >> 1, 1);
 	assert_int_equal(protected(bench, bench->plan, protection), MORPH_INFEASIBLE);
 	assert_string_equal(morph_protection_why(protection),
-			    "rank 0: there are no ways for its circuits to any of 8 spares");
+			    "rank 0: no paths exist for its circuits to any of 8 spares");
 	assert_int_equal(morph_protection_describe(protection, bench->plan, bench->ledger, &object),
 			 0);
 	rank = morph_object_nested_at(object, "rank", 5);
@@ -201,7 +201,8 @@ static void bad_input_is_refused_with_its_reason(void **state)
 		"the protection is kept: morph_ledger_unkeep() comes first");
 	assert_int_equal(morph_ledger_unkeep(ledger, protection), 0);
 	morph_ledger_set_spare(ledger, morph_protection_spare(protection, 0), false);
-	refused(bench, morph_ledger_keep(ledger, protection), EBUSY, "is no sound spare any more");
+	refused(bench, morph_ledger_keep(ledger, protection), EBUSY,
+		"is no longer a healthy spare");
 	protection->checksum++;
 	refused(bench, morph_ledger_keep(ledger, protection), EINVAL,
 		"the protection is for a profile with checksum");

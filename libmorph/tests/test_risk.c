@@ -267,8 +267,8 @@ static void invalid_models_are_refused_with_the_reason(void **state)
 	REFUSED(EINVAL, morph_risk_add_server(risk, 1, 1.5, 0), "accelerator is down for 1.5");
 	REFUSED(EINVAL, morph_risk_add_server(risk, 1, 0, NAN), "a server is down for");
 	assert_int_equal(morph_risk_add_server(risk, 1, 0.5, 0), 0);
-	REFUSED(ENOENT, morph_risk_add_shared(risk, &beyond, 1, 0), "no server 1, 1 were added");
-	REFUSED(EINVAL, morph_risk_add_shared(risk, &beyond, 0, 0), "what no server shares");
+	REFUSED(ENOENT, morph_risk_add_shared(risk, &beyond, 1, 0), "no server 1: 1 were added");
+	REFUSED(EINVAL, morph_risk_add_shared(risk, &beyond, 0, 0), "requires at least one server");
 	REFUSED(EINVAL, morph_risk_add_shared(risk, &beyond, 1, -1), "down for -1");
 	REFUSED(EINVAL, morph_risk_spares(risk, 0, &spares), "for 0 of the time");
 	/* Asking for spares solves the model, and again after an addition. */
@@ -308,10 +308,10 @@ static void models_that_are_too_large_are_refused(void **state)
 	(void)state;
 	for (uint32_t at = 0; at < 64; at++)
 		assert_int_equal(morph_risk_add_server(risk, 1, 0, 0), at);
-	REFUSED(E2BIG, morph_risk_add_server(risk, 1, 0, 0), "64 servers at most");
+	REFUSED(E2BIG, morph_risk_add_server(risk, 1, 0, 0), "at most 64 servers");
 	for (uint32_t at = 0; at < 4096; at++)
 		assert_int_equal(morph_risk_add_shared(risk, &first, 1, 0), 0);
-	REFUSED(E2BIG, morph_risk_add_shared(risk, &first, 1, 0), "4096 things at most");
+	REFUSED(E2BIG, morph_risk_add_shared(risk, &first, 1, 0), "at most 4096 shared parts");
 	morph_risk_free(risk);
 }
 

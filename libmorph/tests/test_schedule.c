@@ -242,7 +242,7 @@ static void large_collectives_are_planned_soon(void **state)
 	opts.after = NULL;
 	assert_int_equal(morph_schedule_plan(second, others, delay, &opts), 0);
 	assert_int_equal(morph_schedule_verdict(second), MORPH_UNDECIDED);
-	assert_non_null(strstr(morph_schedule_why(second), "too many ways"));
+	assert_non_null(strstr(morph_schedule_why(second), "too many paths"));
 	opts.policy = MORPH_POLICY_BEST;
 	assert_int_equal(morph_schedule_plan(second, others, delay, &opts), 0);
 	assert_int_equal(morph_schedule_verdict(second), MORPH_FEASIBLE);
@@ -338,7 +338,7 @@ static void impossible_requests_are_refused(void **state)
 	opts.planes = 17;
 	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
 	assert_string_equal(morph_schedule_why(schedule),
-			    "planes overlap where there are 16 at most");
+			    "policy overlap supports at most 16 planes");
 	assert_string_equal(morph_enum_name(MORPH_ENUM_POLICY, MORPH_POLICY_ONE_SHOT), "one-shot");
 	assert_null(morph_enum_name(MORPH_ENUM_POLICY, MORPH_POLICIES));
 	assert_string_equal(morph_enum_name(MORPH_ENUM_ALGORITHM, MORPH_HALVING_CYCLIC),
@@ -442,7 +442,7 @@ static void bad_input_is_refused(void **state)
 	struct morph_send send;
 
 	(void)state;
-	refuse(schedule, collective, delay, &opts, -EINVAL, "64 ports at most");
+	refuse(schedule, collective, delay, &opts, -EINVAL, "at most 64 ports");
 	opts.planes = 0;
 	refuse(schedule, collective, unset, &opts, -EINVAL, "no bandwidth");
 	refuse(schedule, none, delay, &opts, -EINVAL, "no ranks");

@@ -128,7 +128,7 @@ static void planned_schedules_come_back(void **state)
 	assert_int_equal(morph_segments_write(schedule, collective, delay, "x", NULL, 0, why,
 					      sizeof(why)),
 			 -EINVAL);
-	assert_string_equal(why, "there is no feasible schedule");
+	assert_string_equal(why, "no feasible schedule");
 	MORPH_OPTS(morph_schedule_opts, opts, .policy = MORPH_POLICY_EACH_ROUND, .planes = 2);
 	assert_int_equal(morph_schedule_plan(schedule, collective, delay, &opts), 0);
 	assert_valid(collective, delay, 2, NULL, schedule);
@@ -164,22 +164,23 @@ struct refused {
 
 static const struct refused refused[] = {
 	{ "{\n\"a\":", "line 2: unexpected token near end of file" },
-	{ "\n [1]", "line 2: it is no object" },
-	{ "{}", "line 1: collective is no text of at most 128 bytes" },
+	{ "\n [1]", "line 2: not an object" },
+	{ "{}", "line 1: collective is not a text of at most 128 bytes" },
 	{ "{\"cost\": 1,\n\"collective\": 5}",
-	  "line 2: collective is no text of at most 128 bytes" },
+	  "line 2: collective is not a text of at most 128 bytes" },
 	{ "{\"collective\": \"a\", \"collective\": \"b\"}",
 	  "line 1: duplicate object key near '\"collective\"'" },
-	{ "\n{\"collective\": \"a\"}", "line 2: steps is no list of steps, numbered from 0 or 1" },
+	{ "\n{\"collective\": \"a\"}",
+	  "line 2: steps is not a list of steps, numbered from 0 or 1" },
 	{ "{\"collective\": \"a\",\n\"steps\": {}}",
-	  "line 2: steps is no list of steps, numbered from 0 or 1" },
+	  "line 2: steps is not a list of steps, numbered from 0 or 1" },
 	{ "{\"collective\": \"cost\",\n\"x\": {\"cost\": [[1, 2],\n3]},\n\"cost\":\n-1}",
-	  "line 4: cost is no number from 0 to 1e+18" },
+	  "line 4: cost is not a number from 0 to 1e+18" },
 	{ "{\"collective\": \"a\",\r\n\"alpha_r\": \"x\"}",
-	  "line 2: alpha_r is no number from 0 to 1e+18" },
+	  "line 2: alpha_r is not a number from 0 to 1e+18" },
 	{ "{\"collective\": \"a\",\n\"num_of_reconfigs\": 1e9}",
-	  "line 2: num_of_reconfigs is no number from 0 to 65536" },
-	{ HEAD "[{\"step\": 2}]}", "line 2: steps is no list of steps, numbered from 0 or 1" },
+	  "line 2: num_of_reconfigs is not a number from 0 to 65536" },
+	{ HEAD "[{\"step\": 2}]}", "line 2: steps is not a list of steps, numbered from 0 or 1" },
 	{ HEAD "[\n{\"step\": 1}]}", "line 3: step 1 has no list as its topology" },
 	{ HEAD "[{\"step\": 1, \"a\": \"]}\\\"\",\n\"topology\": 1}]}",
 	  "line 3: step 1 has no list as its topology" },
@@ -230,7 +231,7 @@ static void errors_name_their_line(void **state)
 	assert_int_equal(morph_segments_read("", (64U << 20) + 1, &segments, why, sizeof(why)),
 			 -E2BIG);
 	assert_int_equal(morph_segments_read(text, length, &segments, why, sizeof(why)), -E2BIG);
-	assert_string_equal(why, "line 2: there are more than 65536 steps");
+	assert_string_equal(why, "line 2: more than 65536 steps");
 	assert_null(segments);
 	free(text);
 }

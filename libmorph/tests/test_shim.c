@@ -219,14 +219,14 @@ static void memory_is_bounded(void **state)
 		found++;
 	assert_shim_refused(shim,
 			    morph_shim_lookup(shim, MORPH_ALL_TO_ALL, 1ULL << found, NULL, &plan),
-			    -ENOSPC, "plans take 100000 bytes at most, and there are ");
+			    -ENOSPC, "plans take at most 100000 bytes; they take ");
 	assert_int_equal(morph_shim_plans(shim, &bytes), found);
 	assert_true(found && bytes <= 100000);
 	/* From here on nothing is planned: no memory is allocated. */
 	fault_at("memory", 1, ENOMEM);
 	assert_shim_refused(shim,
 			    morph_shim_lookup(shim, MORPH_ALL_TO_ALL, 1ULL << found, NULL, &plan),
-			    -ENOSPC, "plans take 100000 bytes at most, and there are ");
+			    -ENOSPC, "plans take at most 100000 bytes; they take ");
 	assert_false(fault_struck());
 	assert_non_null(look_up(shim, MORPH_ALL_TO_ALL, 1, NULL));
 	morph_shim_free(shim);
@@ -241,14 +241,14 @@ static void impossible_requests_are_reported(void **state)
 
 	(void)state;
 	assert_shim_refused(shim, morph_shim_lookup(shim, 0, 1, NULL, &plan), -EINVAL,
-			    "there is no such collective");
+			    "unknown collective");
 	assert_shim_refused(shim, morph_shim_lookup(shim, 6, 1, NULL, &plan), -EINVAL,
-			    "there is no such collective");
+			    "unknown collective");
 	assert_shim_refused(shim, morph_shim_lookup(shim, 1, (1ULL << 50) + 1, NULL, &plan), -E2BIG,
-			    "a buffer has 2^50 bytes at most");
+			    "a buffer has at most 2^50 bytes");
 	plan = look_up(other, 1, 1, NULL);
 	assert_shim_refused(shim, morph_shim_lookup(shim, 1, 1, plan, &plan), -EINVAL,
-			    "what is followed is a plan of another shim");
+			    "the plan to follow belongs to another shim");
 	assert_int_equal(morph_shim_new(ctx, delay, &opts, &none), -EINVAL);
 	assert_string_equal(morph_error_text(ctx),
 			    "the delay has no bandwidth: morph_delay_set() sets it");

@@ -67,7 +67,7 @@ static void written_plans_are_read(void **state)
 	assert_int_equal(again, bytes);
 	assert_memory_equal(copy, data, bytes);
 	assert_shim_refused(reads, morph_shim_read(reads, data, bytes), -EEXIST,
-			    "there are plans already");
+			    "plans are already loaded");
 	free(copy);
 	free(data);
 	morph_shim_free(reads);
@@ -263,7 +263,7 @@ static void invalid_parameters_are_refused(void **state)
 		crc = crc_of(copy, bytes - 4);
 		memcpy(copy + bytes - 4, &crc, 4);
 		assert_shim_refused(shim, morph_shim_read(shim, copy, bytes), -EINVAL,
-				    "what it says of its schedule is malformed");
+				    "the description of its schedule is malformed");
 		free(copy);
 		morph_shim_free(shim);
 	}

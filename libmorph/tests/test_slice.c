@@ -158,7 +158,7 @@ static void slices_are_found_by_name(void **state)
 	assert_int_equal(morph_slice_open(ctx, "job", &found), 0);
 	morph_slice_close(found);
 	assert_int_equal(morph_slice_open(ctx, "jo", &found), -ENOENT);
-	assert_string_equal(morph_error_text(ctx), "there is no slice \"jo\"");
+	assert_string_equal(morph_error_text(ctx), "no slice \"jo\"");
 	fault_at("kernel", 2, EACCES); /* after the list, the first that is there */
 	assert_int_equal(morph_slice_open(ctx, "job", &found), -EACCES);
 	assert_string_equal(morph_error_text(ctx),
@@ -226,7 +226,7 @@ static void rings_refuse_nonsense(void **state)
 
 	(void)state;
 	assert_int_equal(morph_slice_light_ring(slice, &opts, NULL), -EINVAL);
-	assert_string_equal(morph_error_text(ctx), "rank 0 is twice in the ring");
+	assert_string_equal(morph_error_text(ctx), "rank 0 is listed twice in the ring");
 	opts.ranks = beyond;
 	opts.ranks_count = 2;
 	assert_int_equal(morph_slice_light_ring(slice, &opts, NULL), -ENOENT);

@@ -185,9 +185,9 @@ static void steps_refuse_nonsense(void **state)
 	assert_int_equal(morph_steps_circuit(steps, 0, 1, NULL), 0);
 	assert_int_equal(morph_steps_circuit(steps, 1, 0, NULL), 1);
 	assert_int_equal(morph_steps_add(steps, beyond, 2, NULL), -EINVAL);
-	assert_string_equal(morph_error_text(ctx), "there is no circuit 2, there are 2");
+	assert_string_equal(morph_error_text(ctx), "no circuit 2: there are 2");
 	assert_int_equal(morph_steps_add(steps, twice, 3, NULL), -EINVAL);
-	assert_string_equal(morph_error_text(ctx), "step 0 holds circuit 1 twice");
+	assert_string_equal(morph_error_text(ctx), "step 0 lists circuit 1 twice");
 	assert_int_equal(morph_steps_add(steps, twice, 2, &opts), -EINVAL);
 	opts.begin = MORPH_STEP_BARRIER;
 	opts.after_ns = 5;

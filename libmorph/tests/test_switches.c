@@ -180,7 +180,7 @@ static void a_refusal_of_all_racks_is_described(void **state)
 	assert_int_equal(morph_object_uint(refusal, "have"), RACK_ALL);
 	assert_int_equal(morph_object_uint(refusal, "need"), 16);
 	assert_string_equal(morph_object_text(refusal, "text"),
-			    "16 accelerators are wanted, 8 are free");
+			    "not enough accelerators: 16 requested, 8 free");
 	for (uint32_t at = 0; at < RACKS; at++) {
 		refusal = morph_object_nested_at(plan, "refusal", at);
 		assert_true(morph_object_has(refusal, "host"));

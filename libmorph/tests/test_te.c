@@ -559,8 +559,8 @@ static void invalid_problems_are_refused_with_the_reason(void **state)
 	REFUSED(EINVAL, morph_traffic_add_demand(te, INFINITY, 1), "amount is inf");
 	REFUSED(EINVAL, morph_traffic_add_demand(te, 1, 0), "weight is 0");
 	assert_int_equal(morph_traffic_add_demand(te, 1, 1), 0);
-	REFUSED(ENOENT, morph_traffic_add_path(te, 1, NULL, 0), "no demand 1, 1 were added");
-	REFUSED(ENOENT, morph_traffic_add_path(te, 0, &beyond, 1), "no link 1, 1 were added");
+	REFUSED(ENOENT, morph_traffic_add_path(te, 1, NULL, 0), "no demand 1: 1 were added");
+	REFUSED(ENOENT, morph_traffic_add_path(te, 0, &beyond, 1), "no link 1: 1 were added");
 	REFUSED(EINVAL, morph_traffic_add_path(te, 0, twice, 2), "link 0 twice");
 	REFUSED(E2BIG, morph_traffic_add_path(te, 0, many, 65), "65 links");
 	REFUSED(ENOENT, morph_traffic_set_capacity(te, 1, 1), "no link 1");
@@ -573,10 +573,10 @@ static void invalid_problems_are_refused_with_the_reason(void **state)
 	REFUSED(EINVAL, (int)morph_traffic_recall(te, &below, &link, 1, many, many),
 		"path 0 has a flow of -1");
 	REFUSED(ENOENT, (int)morph_traffic_recall(te, NULL, &beyond, 1, many, many),
-		"no demand 1, 1 were added");
+		"no demand 1: 1 were added");
 	for (uint32_t link = 1; link < 1024; link++)
 		assert_int_equal(morph_traffic_add_link(te, 1), link);
-	REFUSED(E2BIG, morph_traffic_add_link(te, 1), "1024 links at most");
+	REFUSED(E2BIG, morph_traffic_add_link(te, 1), "at most 1024 links");
 	morph_traffic_free(te);
 	morph_traffic_free(NULL);
 }
@@ -591,8 +591,8 @@ static void problems_that_are_too_large_are_refused(void **state)
 		if (morph_traffic_add_demand(te, 1, 1) != at ||
 		    morph_traffic_add_path(te, 0, NULL, 0) != at)
 			fail_msg("%s", morph_error_text(ctx));
-	REFUSED(E2BIG, morph_traffic_add_demand(te, 1, 1), "1048576 demands at most");
-	REFUSED(E2BIG, morph_traffic_add_path(te, 0, NULL, 0), "1048576 paths at most");
+	REFUSED(E2BIG, morph_traffic_add_demand(te, 1, 1), "at most 1048576 demands");
+	REFUSED(E2BIG, morph_traffic_add_path(te, 0, NULL, 0), "at most 1048576 paths");
 	morph_traffic_free(te);
 }
 

@@ -158,21 +158,21 @@ static const struct refused refused[] = {
 	  "byte 2: the field is of a kind that such files don't have" },
 	{ BYTES("\x00\x02\x00\x00"), -EINVAL, "byte 2: there is no number of a field" },
 	{ BYTES("\x00\x03\x22\x01\x80"), -EINVAL, "byte 4: a dependency is cut off" },
-	{ BYTES("\x00\x02\x08\x01\x02\x08\x01"), -EINVAL, "byte 4: operation 1 is there twice" },
+	{ BYTES("\x00\x02\x08\x01\x02\x08\x01"), -EINVAL, "byte 4: operation 1 appears twice" },
 	{ BYTES("\x00\x04\x08\x01\x20\x09"), -EINVAL,
-	  "byte 1: operation 1 waits for 9, which there is not" },
+	  "byte 1: operation 1 waits for 9, which does not exist" },
 	{ BYTES("\x00\x04\x08\x01\x20\x01"), -EINVAL,
-	  "byte 1: operation 1 waits for itself, by way of others" },
+	  "byte 1: operation 1 waits for itself through others" },
 	{ BYTES("\x00\x02\x08\x03\x04\x08\x01\x20\x02\x04\x08\x02\x28\x01"), -EINVAL,
-	  "byte 9: operation 2 waits for itself, by way of others" },
+	  "byte 9: operation 2 waits for itself through others" },
 	/* comm_size=-1, as an int64; and as a text */
 	{ BYTES("\x00\x18\x52\x16\x0a\x09"
 		"comm_size\x48\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
-	  -EINVAL, "byte 6: the attribute is no whole number from 0 up" },
+	  -EINVAL, "byte 6: the attribute is not an integer >= 0" },
 	{ BYTES("\x00\x11\x52\x0f\x0a\x09"
 		"comm_size\xea\x01\x01"
 		"5"),
-	  -EINVAL, "byte 6: the attribute is no whole number from 0 up" },
+	  -EINVAL, "byte 6: the attribute is not an integer >= 0" },
 	{ BYTES("\x00\x0f\x52\x0d\x0a\x08"
 		"comm_dst\x38\x80\x20"),
 	  -EINVAL, "byte 6: the attribute is above 4095" },
@@ -331,7 +331,7 @@ static void messages_that_wait_for_one_another_are_refused(void **state)
 		add_messages(trace, (uint32_t)rank, data, received + sizeof(last));
 	}
 	assert_no_collective(trace, -EBADMSG,
-			     "rank 1, byte 1: operation 1 waits for itself, by way of messages");
+			     "rank 1, byte 1: operation 1 waits for itself through messages");
 	morph_trace_free(trace);
 }
 

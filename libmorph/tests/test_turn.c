@@ -99,7 +99,7 @@ static void the_return_restores_the_circuits(void **state)
 	there = ring(4, 100);
 	assert_int_equal(morph_collective_turn(back, there), -EINVAL);
 	assert_string_equal(morph_error_text(ctx),
-			    "chunk 0 is to be had by each rank: there is no way back");
+			    "the collective cannot be reversed: every rank receives chunk 0");
 	assert_int_equal(morph_collective_rounds(back), 0);
 	assert_int_equal(morph_collective_turn(back, back), -EINVAL);
 	morph_collective_free(there);
@@ -270,7 +270,7 @@ static void rounds_go_back_too(void **state)
 	assert_valid(back, delay, 1, NULL, schedule);
 	assert_int_equal(morph_schedule_combine(schedule, back, there, delay, &how), -EINVAL);
 	assert_string_equal(morph_error_text(ctx),
-			    "the way back is turned by policy matchings, not by 3");
+			    "reversed plans require policy matchings, not 3");
 	morph_delay_free(delay);
 	morph_collective_free(there);
 	morph_collective_free(back);

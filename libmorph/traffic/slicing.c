@@ -134,7 +134,7 @@ static int check(struct morph_ctx *ctx, const double *weights, size_t count, uin
 		 const uint32_t *last)
 {
 	if (!controllers)
-		return lm_fail(ctx, EINVAL, "there are no controllers to give tenants to");
+		return lm_fail(ctx, EINVAL, "no controllers for the tenants");
 	if (count >= MORPH_ANY)
 		return lm_fail(ctx, EINVAL, "%zu tenants are too many", count);
 	for (size_t at = 0; at < count; at++) {

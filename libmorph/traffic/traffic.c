@@ -52,7 +52,7 @@ int morph_traffic_add_link(struct morph_traffic *te, double capacity)
 	int error = check_number(te, capacity, "a link's capacity");
 
 	if (!error && te->capacities.count == MOST_LINKS)
-		error = lm_fail(te->ctx, E2BIG, "a traffic problem has %d links at most",
+		error = lm_fail(te->ctx, E2BIG, "a traffic problem has at most %d links",
 				MOST_LINKS);
 	if (!error)
 		error = GROW(te, capacities, 1);
@@ -70,7 +70,7 @@ MORPH_API int morph_traffic_add_demand(struct morph_traffic *te, double amount, 
 		error = lm_fail(te->ctx, EINVAL, "a demand's weight is %g: it is a number above 0",
 				weight);
 	if (!error && te->demands.count == MOST_PATHS)
-		error = lm_fail(te->ctx, E2BIG, "a traffic problem has %u demands at most",
+		error = lm_fail(te->ctx, E2BIG, "a traffic problem has at most %u demands",
 				MOST_PATHS);
 	if (!error)
 		error = GROW(te, demands, 1);
@@ -88,8 +88,7 @@ int lm_te_check_demand(const struct morph_traffic *te, uint32_t demand)
 {
 	if (demand < te->demands.count)
 		return 0;
-	return lm_fail(te->ctx, ENOENT, "there is no demand %u, %u were added", demand,
-		       te->demands.count);
+	return lm_fail(te->ctx, ENOENT, "no demand %u: %u were added", demand, te->demands.count);
 }
 
 static int check_path(struct morph_traffic *te, uint32_t demand, const uint32_t *links,
@@ -103,15 +102,15 @@ static int check_path(struct morph_traffic *te, uint32_t demand, const uint32_t 
 		return lm_fail(te->ctx, E2BIG, "a path has %zu links, and may have %d", count,
 			       MORPH_TRAFFIC_HOPS);
 	if (te->paths.count == MOST_PATHS)
-		return lm_fail(te->ctx, E2BIG, "a traffic problem has %u paths at most",
+		return lm_fail(te->ctx, E2BIG, "a traffic problem has at most %u paths",
 			       MOST_PATHS);
 	for (size_t at = 0; at < count; at++) {
 		if (links[at] >= te->capacities.count)
-			return lm_fail(te->ctx, ENOENT, "there is no link %u, %u were added",
-				       links[at], te->capacities.count);
+			return lm_fail(te->ctx, ENOENT, "no link %u: %u were added", links[at],
+				       te->capacities.count);
 		for (size_t other = 0; other < at; other++)
 			if (links[other] == links[at])
-				return lm_fail(te->ctx, EINVAL, "a path has link %u twice",
+				return lm_fail(te->ctx, EINVAL, "a path lists link %u twice",
 					       links[at]);
 	}
 	return 0;
@@ -148,7 +147,7 @@ int morph_traffic_set_capacity(struct morph_traffic *te, uint32_t link, double c
 	int error = check_number(te, capacity, "a link's capacity");
 
 	if (!error && link >= te->capacities.count)
-		error = lm_fail(te->ctx, ENOENT, "there is no link %u, %u were added", link,
+		error = lm_fail(te->ctx, ENOENT, "no link %u: %u were added", link,
 				te->capacities.count);
 	if (!error)
 		te->capacities.list[link] = capacity;
@@ -193,8 +192,7 @@ static int check_read(const struct morph_traffic *te, const void *out, size_t kn
 	int ret = lm_opts_check(te->ctx, out, known, type);
 
 	if (!ret && number >= count)
-		ret = lm_fail(te->ctx, ENOENT, "there is no %s %u, %u were added", part, number,
-			      count);
+		ret = lm_fail(te->ctx, ENOENT, "no %s %u: %u were added", part, number, count);
 	return ret;
 }
 

@@ -122,7 +122,7 @@ MORPH_API int morph_traffic_guide_link(const struct morph_traffic *te, uint32_t 
 {
 	if (!te->servers || guide >= te->servers->guides_count ||
 	    te->servers->link[guide] == OPTICS_NONE)
-		return lm_fail(te->ctx, ENOENT, "guide %u is no fibre between servers", guide);
+		return lm_fail(te->ctx, ENOENT, "guide %u is not a fibre between servers", guide);
 	return (int)te->servers->link[guide];
 }
 
@@ -194,7 +194,7 @@ static int find_ways(struct way_search *search, uint32_t src_host)
 	least = search->distance[src_host];
 	if (least > MORPH_TRAFFIC_HOPS)
 		return lm_fail(search->te->ctx, EHOSTUNREACH,
-			       "no way of at most %d fibres leads from host %u to host %u",
+			       "no path of at most %d fibres leads from host %u to host %u",
 			       MORPH_TRAFFIC_HOPS, src_host, search->target);
 	for (uint32_t hops = least; hops <= least + LONGER && hops <= MORPH_TRAFFIC_HOPS && !ret &&
 				    search->found < search->most;

@@ -26,14 +26,14 @@ refused() {
 	refused "wish.json: line 4, column 1: could not find expected ':', while scanning a simple key that begins at line 3, column 3" \
 		$'slices:\n- name: a\n  count 4\n'
 	refused "line 3, column 3: a duplicate key" $'slices:\n- count: 4\n  count: 5\n'
-	refused "line 1, column 10: an alias; write out" $'slices: [*a]'
-	refused "line 1, column 9: a tag; leave it out" $'slices: !!str 4'
-	refused "line 1, column 9: a tag; leave it out" $'slices: !!seq []'
-	refused "line 1, column 1: a tag; leave it out" $'!!map {slices: []}'
+	refused "line 1, column 10: alias not supported; write the value" $'slices: [*a]'
+	refused "line 1, column 9: tag not supported; remove it" $'slices: !!str 4'
+	refused "line 1, column 9: tag not supported; remove it" $'slices: !!seq []'
+	refused "line 1, column 1: tag not supported; remove it" $'!!map {slices: []}'
 	refused "line 1, column 1: a key must be a word" $'[1, 2]: 3'
 	refused "line 2, column 1: a second document" $'slices: []\n--- {}'
 	refused "the text must be UTF-8" $'slices: "\xff"'
-	refused "a NUL character" $'slices: "a\\0b"'
+	refused "NUL character" $'slices: "a\\0b"'
 	refused "the file is empty" $'# nothing\n'
 }
 
@@ -49,7 +49,7 @@ refused() {
 	refused "'count' must be a number" $'slices: [{name: a, count: "1"}]'
 	refused "'count' must be a number" $'slices: [{name: a, count: 1.0}]'
 	refused "'count' must be a number" $'slices: [{name: a, count: 99999999999999999999}]'
-	refused "needs a 'name'" $'slices: [{name: 5, count: 1}]'
+	refused "requires a 'name'" $'slices: [{name: 5, count: 1}]'
 	refused "octal" $'slices: [{name: a, count: 1, mode: 660}]'
 }
 
@@ -78,15 +78,15 @@ refused() {
 	refused "'owner'" '{"slices": [{"name": "a", "count": 1, "owner": "no-such-user-here"}]}'
 	refused "'reserved'" '{"slices": [{"name": "a", "count": 1, "reserved": 1}]}'
 	refused "'count' must be a number" '{"slices": [{"name": "a", "count": "four"}]}'
-	refused "array itself" '{"slices": [{"name": "a", "count": 1, "spares": "list"}]}'
+	refused "must be a list of accelerators instead of" '{"slices": [{"name": "a", "count": 1, "spares": "list"}]}'
 }
 
 @test "circuits join existing ranks" {
 	refused "ranks 0 to 1" \
 		'{"slices": [{"name": "a", "count": 2, "circuits": [{"src-rank": 0, "dst-rank": 2}]}]}'
-	refused "joins two ranks" \
+	refused "joins two different ranks" \
 		'{"slices": [{"name": "a", "count": 2, "circuits": [{"src-rank": 1, "dst-rank": 1}]}]}'
 	refused "'src-rank' and 'dst-rank'" \
 		'{"slices": [{"name": "a", "count": 2, "circuits": [{"dst-rank": 1}]}]}'
-	refused "two ranks" '{"slices": [{"name": "a", "count": 1, "ring": true}]}'
+	refused "2 ranks" '{"slices": [{"name": "a", "count": 1, "ring": true}]}'
 }

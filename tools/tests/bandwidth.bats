@@ -62,7 +62,7 @@ fits() {
 @test "ports, wavelengths and fibres between servers are those of a profile" {
 	printf 'groups: [{name: near, ring: [0, 1, 2, 3], least: 1}, {name: far, hops: [{from: 0, to: 4, guides: [0-1]}, {from: 4, to: 0, guides: [1-0]}]}]' >b.yaml
 	expect 2 morphctl bandwidth plan b.yaml
-	holds "$stderr" "wants 'ports', how many each accelerator has, or --profile"
+	holds "$stderr" "requires 'ports', the number of ports of each accelerator, or --profile"
 	expect 0 morphctl bandwidth plan b.yaml --profile "$TOP/build/profiles/rack64.bin" --json
 	fits 6 8
 	jq -e '.wavelengths == 16 and [.groups[]."lanes-count"] == [48, 48] and [.guides[].name] == ["0-1", "1-0"]' <<<"$output"
@@ -86,23 +86,23 @@ refused() {
 @test "mistakes in the file are named, with the remedy" {
 	expect 3 morphctl bandwidth plan none.yaml
 	expect 2 morphctl bandwidth plan groups.yaml --steps x
-	holds "$stderr" "--steps wants a number"
-	refused "wants an object with wavelengths,ports,guides,groups" '[1]'
-	refused "there is no key 'group'; there are wavelengths" 'group: []'
-	refused "wants a list 'groups' with at least one" 'ports: 1'
+	holds "$stderr" "--steps must be a number"
+	refused "must be a mapping with the keys wavelengths,ports,guides,groups" '[1]'
+	refused "unknown key 'group'; known keys: wavelengths" 'group: []'
+	refused "requires a list 'groups' with at least one entry" 'ports: 1'
 	refused "'ports' must be a number, 1 to 1024" 'ports: 0\ngroups: []'
 	refused "'wavelengths' must be a number, 1 to 256" 'ports: 1\nwavelengths: 257'
-	refused "'guides' must be an object" 'ports: 1\nguides: [a]'
+	refused "'guides' must be a mapping" 'ports: 1\nguides: [a]'
 	refused "group 0: 'ring' must be a list of accelerators, two at least" 'ports: 1\ngroups: [{ring: [0]}]'
-	refused "group 0: wants either 'ring' or 'hops'" 'ports: 1\ngroups: [{ring: [0, 1], hops: []}]'
-	refused "group 0: there is no key 'leest'; there are name,ring,hops,least,most" 'ports: 1\ngroups: [{ring: [0, 1], leest: 1}]'
+	refused "group 0: requires either 'ring' or 'hops'" 'ports: 1\ngroups: [{ring: [0, 1], hops: []}]'
+	refused "group 0: unknown key 'leest'; known keys: name,ring,hops,least,most" 'ports: 1\ngroups: [{ring: [0, 1], leest: 1}]'
 	refused "group 0: 'name' must be a text" 'ports: 1\ngroups: [{name: 1, ring: [0, 1]}]'
 	refused "group 0: 'least' must be a number" 'ports: 1\ngroups: [{ring: [0, 1], least: -1}]'
 	refused "group 0: a group that must have 3 has use for no more than 2" 'ports: 1\ngroups: [{ring: [0, 1], least: 3, most: 2}]'
 	refused "group 0: an accelerator is a number, 0 to 65535" 'ports: 1\ngroups: [{ring: [0, 65536]}]'
-	refused "group 0: hop 1: there is no guide 'a'; name it in 'guides'" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1}, {from: 1, to: 0, guides: [a]}]}]'
+	refused "group 0: hop 1: no guide 'a'; name it in 'guides'" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1}, {from: 1, to: 0, guides: [a]}]}]'
 	refused "group 0: hop 0: 'guides' must be a list of names" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1, guides: 5}]}]'
 	refused "group 0: hop 0: 'circuits' must be a number, 1 to 1024" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1, circuits: 0}]}]'
 	refused "group 0: hop from 0 to 0: a hop goes from accelerator 0 to itself" 'ports: 1\ngroups: [{hops: [{from: 0, to: 0}]}]'
-	refused "group 0: hop from 0 to 1: a hop passes guide 0 twice" 'ports: 1\nguides: {a: 1}\ngroups: [{hops: [{from: 0, to: 1, guides: [a, a]}]}]'
+	refused "group 0: hop from 0 to 1: a hop lists guide 0 twice" 'ports: 1\nguides: {a: 1}\ngroups: [{hops: [{from: 0, to: 1, guides: [a, a]}]}]'
 }

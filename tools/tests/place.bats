@@ -11,7 +11,7 @@ setup() {
 
 @test "a torus of the rack is a box, at its bounds" {
 	expect 0 morphctl slice place --shape 2x4x4 --profile "$rack"
-	holds "$output" "contiguous: 32 accelerators in 8 servers, 8 at least by free-accelerators; 160 circuits on 96 fibres, 96 at least by distances"
+	holds "$output" "contiguous: 32 accelerators in 8 servers (minimum 8), 160 circuits on 96 fibres (minimum 96)"
 	expect 0 morphctl slice place --shape 2x4x4 --profile "$rack" --json
 	[[ $(jq '[.rank[].accelerator] | unique | length' <<<"$output") == 32 ]]
 	[[ $(jq '[.circuit[].guide // [] | .[]] | [length, (unique | length)] | join(" ")' <<<"$output") == '"96 96"' ]]
@@ -22,7 +22,7 @@ setup() {
 @test "the other transit policy is reported too" {
 	# In an empty rack there are no other tenants.
 	expect 0 morphctl slice place --shape 2x4x4 --profile "$rack"
-	holds "$output" $'\nwith own transit only: feasible\n'
+	holds "$output" $'\nwith --transit own: feasible\n'
 	expect 0 morphctl slice place --shape 2x4x4 --profile "$rack" --fields transit-own,transit-any --json
 	[[ $(jq -c . <<<"$output") == '{"transit-own":"feasible"}' ]]
 	expect 0 morphctl slice place --shape 2x4x4 --transit own --profile "$rack" --fields transit-own,transit-any --json
@@ -30,7 +30,7 @@ setup() {
 	expect 1 morphctl slice place --count 65 --profile "$rack" --fields transit-own,transit-any --json
 	[[ $(jq -c . <<<"$output") == '{"transit-own":"infeasible"}' ]]
 	expect 1 morphctl slice place --count 65 --transit own --profile "$rack"
-	holds "$output" $'\nwith any transit: infeasible\n'
+	holds "$output" $'\nwith --transit any: infeasible\n'
 }
 
 @test "the answer has the spare of each rank" {
@@ -58,8 +58,8 @@ setup() {
 
 @test "a request that fits no rack is refused with the reason" {
 	expect 1 morphctl slice place --shape 4x4x5 --profile "$rack"
-	holds "$output" "infeasible: 80 accelerators are wanted in one rack; the rack with most free has 64"
-	holds "$output" "rack of host 0: 80 accelerators are wanted, 64 are free"
+	holds "$output" "infeasible: not enough accelerators in one rack: 80 requested, at most 64 free"
+	holds "$output" "rack of host 0: not enough accelerators: 80 requested, 64 free"
 	expect 1 morphctl slice place --shape 4x4x5 --profile "$rack" --json
 	[[ $(jq -c '[.verdict, .refusal[0].reason, .refusal[0].have]' <<<"$output") == '["infeasible","count",64]' ]]
 }
@@ -68,7 +68,7 @@ setup() {
 	pod=$TOP/build/profiles/pod128.bin
 	[[ -s $pod ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" "$pod" >&2
 	expect 1 morphctl slice place --shape 4x4x8 --profile "$pod"
-	holds "$output" "infeasible: 128 accelerators are wanted in one rack; the rack with most free has 64"
+	holds "$output" "infeasible: not enough accelerators in one rack: 128 requested, at most 64 free"
 	expect 0 morphctl slice place --shape 4x4x8 --tier crossing --profile "$pod" --json
 	[[ $(jq -c '[.tier, .servers, .fibres - .["fibres-bound"]]' <<<"$output") == '["crossing",32,0]' ]]
 	expect 0 morphctl slice place --shape 3x3x3 --profile "$rack" --fields tier --json
@@ -77,7 +77,7 @@ setup() {
 	[[ $(jq -r .tier <<<"$output") == stitched ]]
 	expect 1 morphctl slice place --shape 5x3 --tier contiguous --profile "$rack"
 	expect 2 morphctl slice place --shape 5x3 --tier far --profile "$rack"
-	holds "$stderr" "--tier wants contiguous|stitched|crossing, not 'far'"
+	holds "$stderr" "--tier must be contiguous|stitched|crossing, not 'far'"
 }
 
 @test "a request beyond every fabric of the profile is an error" {
@@ -92,9 +92,9 @@ setup() {
 	# With whole fibres, the fibres between two servers do not suffice: some circuits take a
 	# detour.
 	expect 0 morphctl slice place --mesh 7 --profile "$rack"
-	holds "$output" "42 circuits on 32 fibres, 24 at least"
+	holds "$output" "42 circuits on 32 fibres (minimum 24)"
 	expect 0 morphctl slice place --mesh 7 --wavelengths 4 --profile "$rack"
-	holds "$output" "42 circuits on 24 fibres, 24 at least"
+	holds "$output" "42 circuits on 24 fibres (minimum 24)"
 	holds "$output" "SRC-RANK  DST-RANK  HOST  LANES  GUIDE"
 	expect 0 morphctl slice place --mesh 7 --wavelengths 4 --profile "$rack" --json
 	[[ $(jq .wavelengths <<<"$output") == 4 ]]
@@ -104,7 +104,7 @@ setup() {
 	expect 1 morphctl slice place --mesh 7 --wavelengths 3 --profile "$rack"
 	holds "$stderr" "16 lanes of a fibre can't be shared evenly in 3 wavelengths"
 	expect 2 morphctl slice place --mesh 7 --wavelengths 0 --profile "$rack"
-	holds "$stderr" "--wavelengths: 0 wavelengths of a fibre: 1, where circuits take fibres whole, to 16"
+	holds "$stderr" "--wavelengths must be 1 (circuits do not share fibres) to 16, not 0"
 }
 
 # graph STATUS TEXT OPTION...: place the links of a file with this text
@@ -159,15 +159,15 @@ circuits() {
 @test "wrong lines of a graph are named, with the valid form" {
 	refused '0 1\n2\n' "line 2: one word alone; a line has two ranks, as '0 1'"
 	refused '0 1 2\n' "line 1: more than two words; a line has two ranks"
-	refused '# 0\n0 a\n' "line 2: 'a' is no rank; ranks are numbers from 0 to 4095"
-	refused '0 -1\n' "line 1: '-1' is no rank"
-	refused '0 4096\n' "line 1: '4096' is no rank"
+	refused '# 0\n0 a\n' "line 2: 'a' is not a rank; ranks are 0 to 4095"
+	refused '0 -1\n' "line 1: '-1' is not a rank"
+	refused '0 4096\n' "line 1: '4096' is not a rank"
 	refused '0 1\n1 1\n' "line 2: a link from rank 1 to itself; the two ranks must differ"
 	refused '0 1\n1 4\n0 2\n' "line 2: rank 4, but rank 3 is in no line; ranks are numbered from 0 without a gap"
 	refused '1 2\n' "line 1: rank 2, but rank 0 is in no line"
-	refused '# nothing\n\n' "there is no link; a line has two ranks"
-	refused '' "there is no link"
-	refused '0 1\0 2\n' "line 1: a NUL character; leave it out"
+	refused '# nothing\n\n' "no links; each line has two ranks"
+	refused '' "no links"
+	refused '0 1\0 2\n' "line 1: NUL character; remove it"
 	expect 3 morphctl slice place --graph "$BATS_TEST_TMPDIR/none" --profile "$rack"
 	holds "$stderr" "none: No such file"
 	expect 1 morphctl slice place --graph "$BATS_TEST_TMPDIR" --profile "$rack"
@@ -178,7 +178,7 @@ circuits() {
 	pod=$TOP/build/profiles/pod128.bin
 	[[ -s $pod ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" "$pod" >&2
 	expect 1 morphctl slice place --shape 4x4x7 --whole-servers --tier crossing --steps 1 --profile "$pod"
-	holds "$output" "undecided: no rack does, and nothing was found across racks, and nothing proven"
+	holds "$output" "undecided: no rack fits; search budget exhausted; raise --steps"
 	expect 0 morphctl slice place --shape 4x4x7 --tier crossing --profile "$pod"
 	expect 2 morphctl slice place --ring 4 --steps 0 --profile "$rack"
 	holds "$stderr" "--steps must be at least 1"
@@ -195,25 +195,25 @@ circuits() {
 
 @test "wrong arguments are named" {
 	expect 2 morphctl slice place --profile "$rack"
-	holds "$stderr" "wants one of --count, --shape, --ring, --mesh and --graph"
+	holds "$stderr" "requires exactly one of --count, --shape, --ring, --mesh and --graph"
 	expect 2 morphctl slice place --graph - --ring 3 --profile "$rack"
-	holds "$stderr" "wants one of"
+	holds "$stderr" "requires exactly one of"
 	expect 2 morphctl slice place --count 2 --ring 3 --profile "$rack"
-	holds "$stderr" "wants one of"
+	holds "$stderr" "requires exactly one of"
 	for shape in 2x x2 2x2x2x2 2X2 a 2x-1 ""; do
 		expect 2 morphctl slice place --shape "$shape" --profile "$rack"
-		holds "$stderr" "--shape wants extents as 2x4x4"
+		holds "$stderr" "--shape must be extents such as 2x4x4"
 	done
 	expect 2 morphctl slice place --ring 4 --lanes 2 --bandwidth 5 --profile "$rack"
-	holds "$stderr" "--bandwidth and --lanes exclude each other"
+	holds "$stderr" "--bandwidth and --lanes are mutually exclusive"
 	expect 2 morphctl slice place job --ring 4 --profile "$rack"
-	holds "$stderr" "'job' would be the slice's name"
+	holds "$stderr" "NAME is only valid with --apply"
 	expect 2 morphctl slice place --ring 4 --apply
-	holds "$stderr" "--apply wants the NAME"
+	holds "$stderr" "--apply requires the NAME"
 	expect 2 morphctl slice place job --ring 4 --apply --profile "$rack"
-	holds "$stderr" "--apply wants --fabric"
+	holds "$stderr" "--apply with --profile requires --fabric"
 	expect 2 morphctl slice place --ring 4 --controller 7 --profile "$rack"
-	holds "$stderr" "--controller and --epoch go together"
+	holds "$stderr" "--controller and --epoch require each other"
 }
 
 @test "a profile that is missing, or is none" {

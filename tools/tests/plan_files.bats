@@ -79,29 +79,29 @@ refused() {
 	turned=$(jq -c '[.matching[].circuit[] | [."dst-rank", ."src-rank"]] | sort' <<<"$output")
 	[[ $(jq -c '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | sort' <<<"$there") == "$turned" ]]
 	expect 0 morphctl schedule plan --matrix dispatch --combine
-	holds "$output" "4 ranks take part, of which rank 3 hands the plan in"
-	refused 2 "--combine wants --matrix or --from-ompi-prof" morphctl schedule plan all-to-all --ranks 4 --combine
-	refused 2 "--combine wants --policy matchings, which is turned round, not 'united'" morphctl schedule plan --matrix dispatch --combine --policy united
+	holds "$output" "4 ranks take part; rank 3 loads the plan"
+	refused 2 "--combine requires --matrix or --from-ompi-prof" morphctl schedule plan all-to-all --ranks 4 --combine
+	refused 2 "--combine requires --policy matchings, not 'united'" morphctl schedule plan --matrix dispatch --combine --policy united
 	printf '0 0\n0 0\n' > dispatch
 	expect 0 morphctl schedule plan --matrix dispatch --combine
-	holds "$output" "no rank takes part"
+	holds "$output" "no rank sends or receives"
 }
 
 @test "an error in a matrix is reported with its line" {
-	printf '0 1\n2 x\n' > m; refused 2 "m: line 2: column 2: 'x' is no number of bytes; there are 4096, 64K, 16M, 1G" morphctl schedule plan --matrix m
+	printf '0 1\n2 x\n' > m; refused 2 "m: line 2: column 2: 'x' is not a number of bytes such as 4096, 64K, 16M or 1G" morphctl schedule plan --matrix m
 	printf '0 1\n\n2\n' > m; refused 2 "m: line 3: 1 number, and 2 in the first row" morphctl schedule plan --matrix m
 	printf '0 1\n2 0\n1 1\n' > m; refused 2 "m: line 3: one more row than the 2 of a matrix of 2 columns" morphctl schedule plan --matrix m
 	printf '0 1\n' > m; refused 2 "m: 1 row of 2 numbers; a matrix has as many rows as columns" morphctl schedule plan --matrix m
-	printf '0,,1\n1,0,0\n1,1,0\n' > m; refused 2 "m: line 1: row 1: column 2 is empty; what a rank has nothing for is 0" morphctl schedule plan --matrix m
+	printf '0,,1\n1,0,0\n1,1,0\n' > m; refused 2 "m: line 1: row 1: column 2 is empty; write 0 for no bytes" morphctl schedule plan --matrix m
 	printf '# three\n0,1,2\n, 0,2\n1,1,0\n' > m; refused 2 "m: line 3: row 2: column 1 is empty" morphctl schedule plan --matrix m
 	printf '0 , 1\n1\t;0\n' > m; expect 0 morphctl schedule plan --matrix m
 	printf '0 2000000G\n1 0\n' > m; refused 2 "m: line 1: column 2: '2000000G' is more than 2^50 bytes" morphctl schedule plan --matrix m
-	printf '0 99999999999999999999\n1 0\n' > m; refused 2 "m: line 1: column 2: '99999999999999999999' is no number of bytes" morphctl schedule plan --matrix m
-	printf '0 1\n1 0\n' > m; refused 2 "--radix goes with" morphctl schedule plan --matrix m --radix 4 --algorithm shift
+	printf '0 99999999999999999999\n1 0\n' > m; refused 2 "m: line 1: column 2: '99999999999999999999' is not a number of bytes" morphctl schedule plan --matrix m
+	printf '0 1\n1 0\n' > m; refused 2 "--radix is only valid for" morphctl schedule plan --matrix m --radix 4 --algorithm shift
 	printf '# nothing\n' > m; refused 2 "m: 0 rows of 0 numbers" morphctl schedule plan --matrix m
-	printf '0 -1\n2 0\n' > m; refused 2 "m: line 1: column 2: '-1' is no number" morphctl schedule plan --matrix m
-	printf '0 1\n2 0\0' > m; refused 2 "m: a NUL character" morphctl schedule plan --matrix m
-	seq 5000 | paste -sd, > m; refused 2 "m: line 1: 5000 numbers; there are 4096 ranks at most" morphctl schedule plan --matrix m
+	printf '0 -1\n2 0\n' > m; refused 2 "m: line 1: column 2: '-1' is not a number" morphctl schedule plan --matrix m
+	printf '0 1\n2 0\0' > m; refused 2 "m: NUL character" morphctl schedule plan --matrix m
+	seq 5000 | paste -sd, > m; refused 2 "m: line 1: 5000 numbers; there are at most 4096 ranks" morphctl schedule plan --matrix m
 	refused 3 "none: No such file" morphctl schedule plan --matrix none
 }
 
@@ -122,16 +122,16 @@ refused() {
 	[[ $output == "$files" ]]
 	expect 0 morphctl schedule plan --from-ompi-prof all --ranks 5 --json
 	[[ $(jq '."ranks-count"' <<<"$output") == 5 ]]
-	refused 2 "phase_1.0.prof: line 3: there is no rank 2 of 2" morphctl schedule plan --from-ompi-prof phase_1 --ranks 2
+	refused 2 "phase_1.0.prof: line 3: no rank 2: there are 2 ranks" morphctl schedule plan --from-ompi-prof phase_1 --ranks 2
 	echo 'E 0 1 x' >> phase_1.1.prof
 	refused 2 "phase_1.1.prof: line 2: it is not RANK RANK BYTES bytes MESSAGES msgs sent" morphctl schedule plan --from-ompi-prof phase_1
 	printf 'E 0 1 18446744073709551615 bytes 1 msgs sent\n' > much
 	refused 2 "much: line 1: rank 0 sends rank 1 more than 2^50 bytes" morphctl schedule plan --from-ompi-prof much
-	refused 3 "nor is there a file phase_2.0.prof" morphctl schedule plan --from-ompi-prof phase_2
+	refused 3 "no file phase_2.0.prof either" morphctl schedule plan --from-ompi-prof phase_2
 	printf 'E 0 1 5 bytes 1 msgs sent\nE 5000 1 5 bytes 1 msgs sent\n' > many
-	refused 2 "many: line 2: rank 5000; there are 4096 ranks at most, from 0 on" morphctl schedule plan --from-ompi-prof many
+	refused 2 "many: line 2: rank 5000; there are at most 4096 ranks, from 0 on" morphctl schedule plan --from-ompi-prof many
 	echo '# nothing' > none
-	refused 2 "none: it tells of no message" morphctl schedule plan --from-ompi-prof none
+	refused 2 "none: the file has no messages" morphctl schedule plan --from-ompi-prof none
 }
 
 @test "a file that is missing or empty is named" {
@@ -238,8 +238,8 @@ refused() {
 		expect 0 morphctl schedule plan all-gather --ranks 4 --algorithm ring --profile "$server" --at 0,1,5,4 --to-$to -
 		[[ $output == "$(<file)" ]]
 	done
-	refused 2 "one file alone can go to standard output, not 2" morphctl schedule plan all-gather --ranks 4 --to-msccl - --to-segments -
-	refused 2 "takes the place of the answer" morphctl schedule plan all-gather --ranks 4 --to-msccl - --json
+	refused 2 "only one file can go to standard output, not 2" morphctl schedule plan all-gather --ranks 4 --to-msccl - --to-segments -
+	refused 2 "replaces the answer" morphctl schedule plan all-gather --ranks 4 --to-msccl - --json
 	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm shift --policy one-shot --to-segments -
 	[[ -z $output ]]
 }
@@ -332,9 +332,9 @@ joined() {
 
 @test "errors in topologies of a file are reported" {
 	circulants 1 1 1 8 8 8 8 8 8 1 1 1 > harvest.json
-	refused 2 "wants one of a collective" morphctl schedule plan --from-segments harvest.json
-	refused 2 "--from-segments wants a collective: the file has topologies alone" morphctl schedule plan --matrix tokens.csv --from-segments harvest.json
-	refused 2 "--from-segments says what --policy would" morphctl schedule plan all-reduce --policy united --from-segments harvest.json
+	refused 2 "requires exactly one of a collective" morphctl schedule plan --from-segments harvest.json
+	refused 2 "--from-segments requires a collective: the file has only topologies" morphctl schedule plan --matrix tokens.csv --from-segments harvest.json
+	refused 2 "--from-segments and --policy are mutually exclusive" morphctl schedule plan all-reduce --policy united --from-segments harvest.json
 	refused 2 "harvest.json: a link is of rank 63, there are 16" morphctl schedule plan all-reduce --ranks 16 --from-segments harvest.json
 	refused 2 "it has 12 steps; the algorithm is none that has as many rounds among 64 ranks" morphctl schedule plan all-reduce --algorithm ring --from-segments harvest.json
 	refused 2 "it has 12 steps; no algorithm has as many rounds" morphctl schedule plan all-gather --from-segments harvest.json
@@ -350,7 +350,7 @@ joined() {
 	holds "$output" "infeasible: topology 0 has more circuits at a rank than there are planes, which are 1"
 	circulants 2 2 2 2 2 2 2 2 2 2 2 2 > even.json
 	expect 1 morphctl schedule plan all-reduce --from-segments even.json
-	holds "$output" "infeasible: there is a round that goes on none of its topologies"
+	holds "$output" "infeasible: a round fits none of its topologies"
 }
 
 @test "traces of Chakra become a plan" {
@@ -364,13 +364,13 @@ joined() {
 }
 
 @test "a file has values that options leave out" {
-	refused 2 "wants one of a collective, --matrix, --from-ompi-prof, --from-msccl and --from-chakra" morphctl schedule plan
-	refused 2 "wants one of a collective" morphctl schedule plan all-reduce --matrix tokens.csv
-	refused 2 "wants one of a collective" morphctl schedule plan --from-msccl a --matrix tokens.csv
-	refused 2 "--matrix says what --ranks would" morphctl schedule plan --matrix tokens.csv --ranks 4
-	refused 2 "--matrix says what --bytes would" morphctl schedule plan --matrix tokens.csv --bytes 4K
-	refused 2 "--from-msccl says what --algorithm would" morphctl schedule plan --from-msccl a --algorithm ring
-	refused 2 "--from-chakra says what --shape would" morphctl schedule plan --from-chakra a --shape 2x2
+	refused 2 "requires exactly one of a collective, --matrix, --from-ompi-prof, --from-msccl and --from-chakra" morphctl schedule plan
+	refused 2 "requires exactly one of a collective" morphctl schedule plan all-reduce --matrix tokens.csv
+	refused 2 "requires exactly one of a collective" morphctl schedule plan --from-msccl a --matrix tokens.csv
+	refused 2 "--matrix and --ranks are mutually exclusive" morphctl schedule plan --matrix tokens.csv --ranks 4
+	refused 2 "--matrix and --bytes are mutually exclusive" morphctl schedule plan --matrix tokens.csv --bytes 4K
+	refused 2 "--from-msccl and --algorithm are mutually exclusive" morphctl schedule plan --from-msccl a --algorithm ring
+	refused 2 "--from-chakra and --shape are mutually exclusive" morphctl schedule plan --from-chakra a --shape 2x2
 }
 
 @test "the checker accepted all plans of this file" {

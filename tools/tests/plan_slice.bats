@@ -69,7 +69,7 @@ guides() {
 	[[ $(jq -c '[.measured."steps-count", .measured."change-ns" >= 1997254 + 220427 + 200128]' <<<"$output") == '[2,true]' ]]
 	[[ $(jq '.hold[0]."lit-ns" == .measured."change-ns"' <<<"$output") == true ]]
 	MORPHCTL_REPLAY=$measured expect 0 morphctl "${how[@]}"
-	holds "$output" "changes take what 2 steps of the slice took: "
+	holds "$output" "changes take the measured time of 2 steps of the slice: "
 	# The recording of a slice without schedules.
 	{
 		sed -n '/MORPH_SCHEDULE\|"netlink"/q;p' "$recording.jsonl"
@@ -77,11 +77,11 @@ guides() {
 		grep '"close"' "$recording.jsonl" | head -1
 	} > "$measured"
 	MORPHCTL_REPLAY=$measured run_split morphctl "${how[@]}"
-	holds "$stderr" "slice 'steps' has no schedule of which a step was lit that changes circuits: nothing is measured yet"
+	holds "$stderr" "slice 'steps' has no measured change of circuits yet"
 	expect 2 morphctl schedule plan all-reduce --ranks 4 --delay measured
-	holds "$stderr" "--delay measured goes with --slice"
+	holds "$stderr" "--delay measured requires --slice"
 	expect 2 morphctl schedule plan all-reduce --ranks 4 --delay measured,settle=5
-	holds "$stderr" "--delay says 'measured', and then what settle is besides"
+	holds "$stderr" "--delay gives both 'measured' and a value for settle"
 }
 
 # Steps of a loop that set 2, 4 and 1 circuits in 3, 5 and 2 us: 1 us, and 1 us for each circuit. In

@@ -18,22 +18,22 @@ refused() {
 pair='circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 1, dst-rank: 0}]'
 
 @test "errors in the file are named" {
-	refused "wants an object with 'circuits' and 'steps'" '[1]'
-	refused "there is no key 'circles'" 'circles: []'
-	refused "wants a list 'circuits'" 'steps: [{circuits: []}]'
-	refused "wants a list 'steps'" "$pair"
+	refused "must be a mapping with the keys 'circuits' and 'steps'" '[1]'
+	refused "unknown key 'circles'" 'circles: []'
+	refused "requires a list 'circuits'" 'steps: [{circuits: []}]'
+	refused "requires a list 'steps'" "$pair"
 	refused "'loop' must be true or false" $'loop: 1\n'"$pair"
 	refused "'generation' must be a number" $'generation: -1\n'"$pair"
 	refused "'profile-checksum' must be a number" $'profile-checksum: x\n'"$pair"
 }
 
 @test "wrong circuits are named with the reason" {
-	refused "circuit 0: wants an object" 'circuits: [5]'
+	refused "circuit 0: must be a mapping" 'circuits: [5]'
 	refused "circuit 0: wants 'src-rank' and 'dst-rank'" 'circuits: [{src-rank: 0}]'
 	refused "circuit 0: 'dst-rank' must be a number" 'circuits: [{src-rank: 0, dst-rank: one}]'
 	refused "circuit 1: a circuit from rank 2 to itself" \
 		'circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 2, dst-rank: 2}]'
-	refused "circuit 0: there is no key 'colour'" 'circuits: [{src-rank: 0, dst-rank: 1, colour: 3}]'
+	refused "circuit 0: unknown key 'colour'" 'circuits: [{src-rank: 0, dst-rank: 1, colour: 3}]'
 	refused "circuit 0: a plane is a number below" 'circuits: [{src-rank: 0, dst-rank: 1, src-plane: 65535}]'
 	refused "circuit 0: 'guide' must be a list of numbers" 'circuits: [{src-rank: 0, dst-rank: 1, guide: [[1]]}]'
 	refused "circuit 0: 'guide' must be a list of numbers" 'circuits: [{src-rank: 0, dst-rank: 1, guide: 7}]'
@@ -41,13 +41,13 @@ pair='circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 1, dst-rank: 0}]'
 }
 
 @test "wrong steps are named with the reason" {
-	refused "step 0: there is no circuit 2, there are 2" "$pair"$'\nsteps: [{circuits: [2]}]'
-	refused "step 1: step 1 holds circuit 0 twice" "$pair"$'\nsteps: [{circuits: [0]}, {circuits: [0, 0]}]'
+	refused "step 0: no circuit 2: there are 2" "$pair"$'\nsteps: [{circuits: [2]}]'
+	refused "step 1: step 1 lists circuit 0 twice" "$pair"$'\nsteps: [{circuits: [0]}, {circuits: [0, 0]}]'
 	refused "step 0: 'begin' must be call, barrier or time" "$pair"$'\nsteps: [{circuits: [0], begin: soon}]'
 	refused "step 0: morph_step_opts.after_ns goes with" "$pair"$'\nsteps: [{circuits: [0], after-ns: 5}]'
 	refused "step 0: 'deadline-ns' must be a number" "$pair"$'\nsteps: [{circuits: [0], deadline-ns: x}]'
-	refused "step 0: there is no key 'circuit'" "$pair"$'\nsteps: [{circuit: [0]}]'
-	refused "step 0: wants an object" "$pair"$'\nsteps: [0]'
+	refused "step 0: unknown key 'circuit'" "$pair"$'\nsteps: [{circuit: [0]}]'
+	refused "step 0: must be a mapping" "$pair"$'\nsteps: [0]'
 }
 
 @test "a missing file, and a valid file without its slice" {
@@ -63,21 +63,24 @@ pair='circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 1, dst-rank: 0}]'
 	expect 2 morphctl schedule show train x
 	holds "$stderr" "'x'"
 	expect 2 morphctl schedule start train 1 --step x
-	holds "$stderr" "--step wants a number"
+	holds "$stderr" "--step must be an integer from 0 to 4294967294"
 	expect 2 morphctl schedule go train 1 --position x
-	holds "$stderr" "--position wants a number"
+	holds "$stderr" "--position must be a number"
 	expect 2 morphctl schedule jump train 1 x
-	holds "$stderr" "the step is a number, not 'x'"
+	holds "$stderr" "the step must be an integer from 0 to 4294967294, not 'x'"
+	# The library takes 4294967295, MORPH_ANY, for the next step.
+	expect 2 morphctl schedule jump train 1 4294967295
+	holds "$stderr" "the step must be an integer from 0 to 4294967294, not '4294967295'"
 	expect 2 morphctl schedule jump train 1 2 --position x
-	holds "$stderr" "--position wants a number"
+	holds "$stderr" "--position must be a number"
 	expect 2 morphctl schedule arrive train 1 x 1
-	holds "$stderr" "the rank is a number, not 'x'"
+	holds "$stderr" "the rank must be an integer from 0 to 4294967294, not 'x'"
 	expect 2 morphctl schedule arrive train 1 0 x
-	holds "$stderr" "the position is a number, not 'x'"
+	holds "$stderr" "the position must be an integer, not 'x'"
 	expect 2 morphctl schedule wait train x 1
-	holds "$stderr" "the schedule is a number, not 'x'"
+	holds "$stderr" "the schedule must be an integer from 0 to 4294967294, not 'x'"
 	expect 2 morphctl schedule wait train 1 x
-	holds "$stderr" "the position is a number, not 'x'"
+	holds "$stderr" "the position must be an integer, not 'x'"
 	for act in "jump train 1 2" "arrive train 1 0 1" "wait train 1 18446744073709551615"; do
 		expect 3 morphctl schedule $act
 	done

@@ -71,7 +71,7 @@ END
 	expect 2 morphctl spare plan "${shape[@]}"
 	holds "$stderr" "--failures is missing"
 	expect 2 morphctl spare plan "${shape[@]}" --failures gpu=1%
-	holds "$stderr" "no part 'gpu'; there are accelerator=, server=, supply="
+	holds "$stderr" "unknown part 'gpu'; known parts: accelerator=, server=, supply="
 	for rate in 5 -1% 101% 5/x 0/4 1/2/3 nan% inf/1; do
 		expect 2 morphctl spare plan "${shape[@]}" --failures server=$rate
 		holds "$stderr" "not '$rate'"
@@ -81,11 +81,11 @@ END
 		holds "$stderr" "not '$percent'"
 	done
 	expect 2 morphctl spare plan "${shape[@]}" --failures supply=1%
-	holds "$stderr" "wants --supply-servers"
+	holds "$stderr" "requires --supply-servers"
 	expect 2 morphctl spare plan "${shape[@]}" --failures server=1% --supply-servers 2
-	holds "$stderr" "goes with --failures supply="
+	holds "$stderr" "requires --failures supply="
 	expect 2 morphctl spare plan --servers 2 --failures server=1%
-	holds "$stderr" "go together"
+	holds "$stderr" "require each other"
 	expect 2 morphctl spare plan "${shape[@]}" --profile x --failures server=1%
 	holds "$stderr" "leave out --profile"
 	expect 2 morphctl spare plan --servers 65 --accelerators 4 --failures server=1%

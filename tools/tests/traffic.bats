@@ -58,10 +58,10 @@ refused() {
 }
 
 @test "errors in the file are named" {
-	refused "wants a list 'demands'" 'epoch: 1'
-	refused "wants an object" '[1]'
-	refused "there is no key 'demand'; there are demands,epoch,ways,lambda" 'demand: []'
-	refused "demand 1: there is no key 'lane'; there are from,to,lanes,weight,controller" \
+	refused "requires a list 'demands'" 'epoch: 1'
+	refused "must be a mapping" '[1]'
+	refused "unknown key 'demand'; known keys: demands,epoch,ways,lambda" 'demand: []'
+	refused "demand 1: unknown key 'lane'; known keys: from,to,lanes,weight,controller" \
 		'demands: [{from: 0, to: 1, lanes: 1}, {from: 0, to: 1, lane: 1}]'
 	refused "demand 0: 'from' and 'to' must be numbers of hosts" 'demands: [{from: a, to: 1, lanes: 1}]'
 	refused "demand 0: 'lanes' must be" 'demands: [{from: 0, to: 1, lanes: -1}]'
@@ -76,17 +76,17 @@ refused() {
 @test "reservations come from the kernel and from a controller" {
 	echo 'demands: [{from: 0, to: 1, lanes: 1, controller: 7}]' >"$file"
 	expect 2 morphctl traffic apply "$file" --controller 7 --epoch 1 --profile "$rack"
-	holds "$stderr" "wants --fabric beside --profile"
+	holds "$stderr" "--profile requires --fabric"
 	expect 2 morphctl traffic apply "$file"
-	holds "$stderr" "wants --controller and --epoch, neither of which is 0"
+	holds "$stderr" "--controller N and --epoch N are required (N >= 1)"
 	expect 2 morphctl traffic apply "$file" --controller 7 --epoch 0
-	holds "$stderr" "neither of which is 0"
+	holds "$stderr" "are required (N >= 1)"
 	expect 2 morphctl traffic apply "$file" --controller 7
-	holds "$stderr" "--controller and --epoch go together"
+	holds "$stderr" "--controller and --epoch require each other"
 }
 
 @test "divergence needs a kernel" {
 	echo 'demands: [{from: 0, to: 1, lanes: 1}]' >"$file"
 	expect 2 morphctl traffic divergence "$file" --profile "$rack"
-	holds "$stderr" "wants --fabric beside --profile"
+	holds "$stderr" "--profile requires --fabric"
 }

@@ -109,14 +109,14 @@ load common
 	expect 0 morphctl -j version
 	jq -e .libmorph <<<"$output"
 	expect 2 morphctl --fabric rack0 slice create
-	holds "$stderr" "wants NAME"
+	holds "$stderr" "missing argument; usage: NAME"
 	expect 2 morphctl -jf rack0 slice create
-	holds "$stderr" "wants NAME"
+	holds "$stderr" "missing argument; usage: NAME"
 }
 
 @test "an option without its argument, and a needless argument" {
 	expect 2 morphctl slice create x --count
-	holds "$stderr" "--count wants an argument"
+	holds "$stderr" "--count requires an argument"
 	expect 2 morphctl version --json=yes
 	holds "$stderr" "--json takes no argument"
 	expect 2 morphctl fabric list extra
@@ -147,7 +147,7 @@ load common
 	holds "$stderr" "--prepare"
 	expect 2 morphctl circuit add s 1 2 --dry-run --each
 	expect 2 morphctl circuit add s 1 2 --prepare --each
-	holds "$stderr" "exclude each other"
+	holds "$stderr" "are mutually exclusive"
 	expect 2 morphctl circuit add s 1 2 --prepare --lease 4000
 	holds "$stderr" "0.001 to 3600"
 	expect 2 morphctl circuit move s 1 --guides 1,x
@@ -165,39 +165,39 @@ load common
 	expect 2 morphctl controller fail 7
 	holds "$stderr" "--dry-run"
 	expect 2 morphctl controller assign
-	holds "$stderr" "wants --controllers, as 7,8,9"
+	holds "$stderr" "--controllers is required, as 7,8,9"
 	expect 2 morphctl controller assign --controllers 7,0
-	holds "$stderr" "no controller is number 0"
+	holds "$stderr" "0 is no controller; numbers begin at 1"
 	expect 2 morphctl controller assign --controllers 7,8,7
-	holds "$stderr" "7 stands there twice"
+	holds "$stderr" "7 is listed twice"
 	expect 2 morphctl controller assign --controllers 7,b
-	holds "$stderr" "'b' is none"
+	holds "$stderr" "'b' is not a number"
 	expect 2 morphctl controller assign --controllers 7,8 --seed x
-	holds "$stderr" "--seed wants a number"
+	holds "$stderr" "--seed must be a number"
 	expect 2 morphctl controller reserve-edge 7 0 rack1:4 2
-	holds "$stderr" "wants --epoch"
+	holds "$stderr" "--epoch N is required"
 	expect 2 morphctl controller reserve-edge 7 0 rack1 2 --epoch 1
-	holds "$stderr" "wants the other end as FABRIC:EDGE, not 'rack1'"
+	holds "$stderr" "the other end must be FABRIC:EDGE, not 'rack1'"
 	expect 2 morphctl controller reserve-edge 7 0 :4 2 --epoch 1
 	holds "$stderr" "not ':4'"
 	expect 2 morphctl controller reserve-edge 7 0 rack1:out0 2 --epoch 1
-	holds "$stderr" "the edge is a number, not 'out0'"
+	holds "$stderr" "the edge must be an integer from 0 to 4294967294, not 'out0'"
 	expect 2 morphctl controller reserve-edge 7 0 rack1:4 2 --epoch 1 --to-epoch x
-	holds "$stderr" "--to-epoch wants a number"
+	holds "$stderr" "--to-epoch must be a number"
 	expect 2 morphctl controller show seven
 	holds "$stderr" "'seven'"
 	expect 2 morphctl txn commit 3 --controller 7
-	holds "$stderr" "--controller and --epoch go together"
+	holds "$stderr" "--controller and --epoch require each other"
 	expect 2 morphctl slice why-not --count 2 --lanes 4
 	holds "$stderr" "--ring"
 	expect 2 morphctl slice why-not --accelerators 0,1 --tier contiguous
-	holds "$stderr" "--accelerators goes with --ring, --lanes and --transit only"
+	holds "$stderr" "--accelerators is only valid with --ring, --lanes and --transit"
 	expect 2 morphctl slice why-not --count 2 --ring --tier contiguous
-	holds "$stderr" "--ring wants the number of its ranks here"
+	holds "$stderr" "--ring requires the number of ranks here"
 	expect 2 morphctl slice defrag --ring 4 --objective load
-	holds "$stderr" "--objective wants dark|moves, not 'load'"
+	holds "$stderr" "--objective must be dark|moves, not 'load'"
 	expect 2 morphctl slice defrag --ring 4 --apply --dry-run
-	holds "$stderr" "--apply and --dry-run exclude each other"
+	holds "$stderr" "--apply and --dry-run are mutually exclusive"
 	expect 2 morphctl monitor --timeout soon
 	holds "$stderr" "'soon'"
 	expect 2 morphctl monitor --buffer 100
@@ -209,7 +209,7 @@ load common
 @test "unknown fields are reported before any change" {
 	while read -r words; do
 		expect 2 morphctl $words --fields colour
-		holds "$stderr" "--fields: there is no 'colour' here; there are "
+		holds "$stderr" "--fields: unknown attribute 'colour'; known attributes: "
 	done <<-'END'
 		accelerator set 1 --spare
 		spare add 1

@@ -20,7 +20,7 @@ blocked() {
 
 @test "a request that fits is reported as such" {
 	expect 0 morphctl slice why-not --shape 2x4x4 --profile "$rack"
-	[[ $output == "it would fit: contiguous, in 8 servers, on 96 fibres" ]]
+	[[ $output == "yes: would fit contiguous, in 8 servers, on 96 fibres" ]]
 	expect 0 morphctl slice why-not --ring 6 --transit own --profile "$rack" --json
 	[[ $(jq -c '[.verdict, has("binding"), has("tried")]' <<<"$output") == '["feasible",false,false]' ]]
 }
@@ -28,7 +28,7 @@ blocked() {
 @test "the first constraint without which it fits is named" {
 	blocked tier tier:feasible --shape 5x3 --tier contiguous
 	expect 1 morphctl slice why-not --shape 5x3 --tier contiguous --profile "$rack"
-	holds "$output" "blocked by tier: with --tier stitched it would fit"
+	holds "$output" "blocked by tier: fits with --tier stitched"
 	blocked bandwidth bandwidth:feasible --ring 4 --lanes 17
 	holds "$(jq -r .text <<<"$output")" "is more than a circuit has: 16 lanes"
 	blocked bandwidth bandwidth:feasible --ring 4 --bandwidth 400001 --transit any
@@ -49,12 +49,12 @@ blocked() {
 	expect 1 morphctl slice why-not --mesh 8 --profile "$rack"
 	holds "$output" "infeasible: "
 	holds "$output" "rank 0 has 7 circuits out and 7 in: an accelerator has 6 ports each way"
-	holds "$output" "blocked by fabric: no fabric of this profile can take it, even if it is empty"
+	holds "$output" "blocked by fabric: even an idle fabric of this profile cannot take it"
 }
 
 @test "a graph is requested as in 'place'" {
 	expect 0 morphctl slice why-not --graph - --simplex --profile "$rack" <<<$'0 1\n1 2'
-	holds "$output" "it would fit"
+	holds "$output" "yes: would fit "
 	expect 2 morphctl slice why-not --graph - --profile "$rack" <<<"0 0"
 	holds "$stderr" "line 1: a link from rank 0 to itself"
 }
@@ -63,15 +63,15 @@ blocked() {
 	expect 1 morphctl slice why-not --count 66 --profile "$rack" --fields binding --json
 	[[ $(jq -c keys <<<"$output") == '["binding"]' ]]
 	expect 2 morphctl slice why-not --count 66 --profile "$rack" --fields colour
-	holds "$stderr" "there is no 'colour' here; there are verdict,text,tier,"
+	holds "$stderr" "unknown attribute 'colour'; known attributes: verdict,text,tier,"
 }
 
 @test "a ring has a number of ranks, or covers the accelerators" {
 	expect 0 morphctl slice why-not --profile "$rack" --ring 8 --lanes 2
 	expect 2 morphctl slice why-not --profile "$rack" --ring --lanes 2
-	holds "$stderr" "--ring wants the number of its ranks here"
+	holds "$stderr" "--ring requires the number of ranks here"
 	expect 2 morphctl slice why-not --profile "$rack" --ring 8 9
-	holds "$stderr" "'9' is one argument too many"
+	holds "$stderr" "unexpected argument '9'"
 	expect 2 morphctl slice why-not --profile "$rack" --ring 8 --count 2
-	holds "$stderr" "wants one of --count"
+	holds "$stderr" "requires exactly one of --count"
 }

@@ -84,11 +84,11 @@ static enum exit_code settings(struct run *run, struct morph_txn *txn)
 	if (code)
 		return code;
 	if (given(run, OPTION_LEASE) && !given(run, OPTION_PREPARE))
-		return usage_error(run, "--lease is for --prepare");
+		return usage_error(run, "--lease is only valid with --prepare");
 	if (given(run, OPTION_DRY_RUN) + given(run, OPTION_EACH) + given(run, OPTION_PREPARE) > 1)
-		return usage_error(run, "--dry-run, --each and --prepare exclude each other");
+		return usage_error(run, "--dry-run, --each and --prepare are mutually exclusive");
 	if (lease_ns < 1000000 || lease_ns > INT64_C(3600000000000))
-		return usage_error(run, "--lease wants 0.001 to 3600 seconds, not '%s'",
+		return usage_error(run, "--lease must be 0.001 to 3600 seconds, not '%s'",
 				   run->option[OPTION_LEASE]);
 	if (given(run, OPTION_PREPARE))
 		opts.lease_ns = (uint64_t)lease_ns;
@@ -245,7 +245,7 @@ static enum exit_code resolve_end(struct run *run, const char *what, const char 
 		return resolve_number(run, what, text, end);
 	code = resolve_number(run, "edge", text + length, end);
 	if (!code && *end & MORPH_RANK_EDGE)
-		return usage_error(run, "there is no edge %u", *end);
+		return usage_error(run, "no edge %u", *end);
 	*end |= MORPH_RANK_EDGE;
 	return code;
 }
@@ -263,7 +263,8 @@ static enum exit_code fill_add(struct run *run, uint32_t fabric, uint32_t slice,
 	if (!code)
 		code = resolve_end(run, "destination rank", run->argv[2], &dst);
 	if (!code && src == dst)
-		code = usage_error(run, "both ranks are %u; a circuit joins two", src);
+		code = usage_error(run, "both ranks are %u; a circuit joins two different ranks",
+				   src);
 	if (code)
 		return code;
 	code = shape(run, &opts, &guides);
@@ -336,7 +337,7 @@ static enum exit_code ring_of(struct run *run, json_t *slice, json_t *circuits,
 	if (!option_u32(run, OPTION_LANES, &opts.lanes_count))
 		return EXIT_CODE_USAGE;
 	if (ranks < 2)
-		return usage_error(run, "a ring needs two ranks; the slice has %u", ranks);
+		return usage_error(run, "a ring requires 2 ranks; the slice has %u", ranks);
 	for (uint32_t rank = 0; rank < ranks && error >= 0; rank++) {
 		uint32_t next = (rank + 1) % ranks;
 

@@ -19,7 +19,7 @@ enum exit_code act_begin(struct run *run, struct act *act)
 	if (!option_ns(run, OPTION_TIMEOUT, &act->timeout_ns))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_NO_WAIT) && given(run, OPTION_WAIT))
-		return usage_error(run, "--wait and --no-wait exclude each other");
+		return usage_error(run, "--wait and --no-wait are mutually exclusive");
 	code = client_open(run);
 	if (code || given(run, OPTION_NO_WAIT))
 		return code;
@@ -90,9 +90,8 @@ enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, 
 		}
 		morph_object_free(object);
 		if (now_ns() >= end) {
-			warn_line("transaction %u still waits for its turn; see "
-				  "'morphctl txn show %u'",
-				  txn, txn);
+			warn_line("transaction %u is still queued; see 'morphctl txn show %u'", txn,
+				  txn);
 			return EXIT_CODE_BUSY;
 		}
 		error = morph_monitor_wait(act->monitor, STEP_LOOK_NS);

@@ -46,9 +46,9 @@ enum exit_code client_error(struct run *run, int error)
 	warn_line("%s", *text ? text : strerror(-error));
 	/* The kernel sends no message to a caller without the capability. */
 	if ((error == -EPERM || error == -EACCES) && !*details.kernel_text)
-		warn_line("this needs CAP_NET_ADMIN in the initial user namespace; try it as root");
+		warn_line("CAP_NET_ADMIN in the initial user namespace is required; run as root");
 	if (error == -EAGAIN || error == -ESTALE)
-		warn_line("something changed meanwhile; try again");
+		warn_line("the state changed meanwhile; try again");
 	return exit_of_errno(-error);
 }
 
@@ -125,7 +125,7 @@ static enum exit_code choose(const char *which, json_t *records, uint32_t *fabri
 	size_t i;
 
 	if (!json_array_size(records)) {
-		warn_line("there is no fabric; is a provider's module loaded, such as morph_sim?");
+		warn_line("no fabric; load the module of a provider, such as morph_sim");
 		return EXIT_CODE_NOT_FOUND;
 	}
 	json_array_foreach(records, i, record)
@@ -140,11 +140,11 @@ static enum exit_code choose(const char *which, json_t *records, uint32_t *fabri
 		return EXIT_CODE_OK;
 	}
 	if (!which)
-		warn_line("there are several fabrics; choose one with --fabric:");
+		warn_line("several fabrics exist; choose one with --fabric:");
 	else if (found)
 		warn_line("several fabrics are named '%s'; choose one by number or UUID:", which);
 	else
-		warn_line("there is no fabric '%s'; there are:", which);
+		warn_line("no fabric '%s'; fabrics:", which);
 	list_fabrics(records);
 	return found || !which ? EXIT_CODE_USAGE : EXIT_CODE_NOT_FOUND;
 }

@@ -40,8 +40,7 @@ static enum exit_code load_named(struct run *run, const char *name, struct morph
 		if (*places[i] && !access(path, R_OK))
 			return load(run, path, model);
 	}
-	warn_line("the profile '%s' is not in /lib/firmware/morph; say where it is with --profile",
-		  name);
+	warn_line("no profile '%s' in /lib/firmware/morph; give its file with --profile", name);
 	return EXIT_CODE_NOT_FOUND;
 }
 

@@ -12,7 +12,8 @@ enum exit_code resolve_number(struct run *run, const char *what, const char *tex
 	uint64_t number;
 
 	if (!parse_u64(text, 0, UINT32_MAX - 1, &number))
-		return usage_error(run, "the %s is a number, not '%s'", what, text);
+		return usage_error(run, "the %s must be an integer from 0 to 4294967294, not '%s'",
+				   what, text);
 	*id = (uint32_t)number;
 	return EXIT_CODE_OK;
 }
@@ -90,9 +91,9 @@ enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char 
 		find_id(run, fabric, text, MORPH_OBJECT_ACCELERATOR, is_accelerator, id, &records);
 
 	if (code && records)
-		warn_line("there is no accelerator '%s': it is known by number, PCI address as in "
-			  "lspci -D, or UUID; see 'morphctl accelerator list'",
-			  text);
+		warn_line(
+			"no accelerator '%s'; give a number, a PCI address as in lspci -D, or a UUID; see 'morphctl accelerator list'",
+			text);
 	json_decref(records);
 	return code;
 }
@@ -113,7 +114,7 @@ enum exit_code resolve_accelerators(struct run *run, uint32_t fabric, const char
 	}
 	free(copy);
 	if (!code && !*count)
-		code = usage_error(run, "wants accelerators divided by commas, as 0,1,2,3");
+		code = usage_error(run, "requires accelerators separated by commas, as 0,1,2,3");
 	return code;
 }
 
@@ -134,8 +135,8 @@ enum exit_code resolve_slice(struct run *run, uint32_t fabric, const char *text,
 		find_id(run, fabric, text, MORPH_OBJECT_SLICE, is_slice, id, &records);
 
 	if (code && records) {
-		warn_line("there is no slice '%s'%s", text,
-			  json_array_size(records) ? "; there are:" : ", nor any other");
+		warn_line("no slice '%s'%s", text,
+			  json_array_size(records) ? "; slices:" : "; this fabric has no slices");
 		list_slices(records);
 	}
 	json_decref(records);

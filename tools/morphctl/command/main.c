@@ -43,9 +43,9 @@ static bool is_help(const char *word)
 static enum exit_code usage_verb(const char *object, const char *verb)
 {
 	if (verb)
-		warn_line("%s: there is no verb '%s'; there are:", object, verb);
+		warn_line("%s: unknown verb '%s'; verbs:", object, verb);
 	else
-		warn_line("%s: a verb is missing; there are:", object);
+		warn_line("%s: a verb is missing; verbs:", object);
 	for (size_t i = 0; i < commands_count; i++)
 		if (!strcmp(commands[i].object, object))
 			fprintf(stderr, "  %s\n", commands[i].verb);
@@ -68,7 +68,7 @@ static int try_help(int argc, char **argv)
 		return EXIT_CODE_OK;
 	}
 	if (!object_known(argv[2])) {
-		warn_line("there is no object '%s'; see 'morphctl help'", argv[2]);
+		warn_line("unknown object '%s'; see 'morphctl help'", argv[2]);
 		return EXIT_CODE_USAGE;
 	}
 	command = argc > 3 ? command_find(argv[2], argv[3]) : NULL;
@@ -116,7 +116,7 @@ static enum exit_code dispatch(int argc, char **argv)
 	}
 	object = argv[word];
 	if (!object_known(object)) {
-		warn_line("there is no object '%s'; see 'morphctl help'", object);
+		warn_line("unknown object '%s'; see 'morphctl help'", object);
 		return EXIT_CODE_USAGE;
 	}
 	take_out(&argc, argv, word);

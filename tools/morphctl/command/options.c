@@ -73,15 +73,14 @@ static void complain(const struct run *run, int found, char **argv)
 				       -1;
 
 	if (found == ':' && id >= 0)
-		usage_error(run, "--%s wants an argument: %s", option_specs[id].name,
+		usage_error(run, "--%s requires an argument: %s", option_specs[id].name,
 			    option_specs[id].argument);
 	else if (optopt >= LONG_BASE)
 		usage_error(run, "--%s takes no argument", option_specs[id].name);
 	else if (optopt)
-		usage_error(run, "there is no option -%c here", optopt);
+		usage_error(run, "unknown option -%c", optopt);
 	else
-		usage_error(run, "there is no option %s here, or it is not unique",
-			    argv[optind - 1]);
+		usage_error(run, "unknown or ambiguous option %s", argv[optind - 1]);
 }
 
 bool options_parse(struct run *run, int argc, char **argv)
@@ -109,12 +108,12 @@ bool options_parse(struct run *run, int argc, char **argv)
 	if (given(run, OPTION_HELP))
 		return true;
 	if (run->argc < command->fewest) {
-		usage_error(run, "wants %s", command->arguments);
+		usage_error(run, "missing argument; usage: %s", command->arguments);
 		return false;
 	}
 	if (run->argc > command->most) {
-		usage_error(run, "'%s' is one argument too many%s%s", run->argv[command->most],
-			    *command->arguments ? "; wants " : "", command->arguments);
+		usage_error(run, "unexpected argument '%s'%s%s", run->argv[command->most],
+			    *command->arguments ? "; usage: " : "", command->arguments);
 		return false;
 	}
 	return true;
@@ -165,7 +164,7 @@ bool option_u64(const struct run *run, enum option_id id, uint64_t *value)
 {
 	if (!given(run, id) || parse_u64(run->option[id], 0, UINT64_MAX, value))
 		return true;
-	usage_error(run, "--%s wants a number, decimal or 0x..., not '%s'", option_specs[id].name,
+	usage_error(run, "--%s must be a number, decimal or 0x..., not '%s'", option_specs[id].name,
 		    run->option[id]);
 	return false;
 }
@@ -177,7 +176,7 @@ bool option_u32(const struct run *run, enum option_id id, uint32_t *value)
 	if (!given(run, id))
 		return true;
 	if (!parse_u64(run->option[id], 0, UINT32_MAX - 1, &wide)) {
-		usage_error(run, "--%s wants a number below 2^32 - 1, not '%s'",
+		usage_error(run, "--%s must be an integer from 0 to 4294967294, not '%s'",
 			    option_specs[id].name, run->option[id]);
 		return false;
 	}
@@ -189,7 +188,7 @@ bool option_ns(const struct run *run, enum option_id id, int64_t *value)
 {
 	if (!given(run, id) || parse_seconds(run->option[id], value))
 		return true;
-	usage_error(run, "--%s wants seconds, as 2 or 0.25, not '%s'", option_specs[id].name,
+	usage_error(run, "--%s must be seconds, such as 2 or 0.25, not '%s'", option_specs[id].name,
 		    run->option[id]);
 	return false;
 }
@@ -213,7 +212,7 @@ bool option_word(const struct run *run, enum option_id id, uint32_t *value)
 			break;
 		word += length + 1;
 	}
-	usage_error(run, "--%s wants %s, not '%s'", option_specs[id].name, words, text);
+	usage_error(run, "--%s must be %s, not '%s'", option_specs[id].name, words, text);
 	return false;
 }
 
@@ -227,8 +226,10 @@ json_t *option_numbers(const struct run *run, enum option_id id)
 		uint64_t number;
 
 		if (!parse_u64(word, 0, UINT32_MAX - 1, &number)) {
-			usage_error(run, "--%s wants numbers divided by commas; '%s' is none",
-				    option_specs[id].name, word);
+			usage_error(
+				run,
+				"--%s must be numbers separated by commas; '%s' is not a number",
+				option_specs[id].name, word);
 			json_decref(list);
 			list = NULL;
 			break;
@@ -237,7 +238,7 @@ json_t *option_numbers(const struct run *run, enum option_id id)
 	}
 	free(copy);
 	if (list && !json_array_size(list)) {
-		usage_error(run, "--%s wants numbers divided by commas", option_specs[id].name);
+		usage_error(run, "--%s must be numbers separated by commas", option_specs[id].name);
 		json_decref(list);
 		list = NULL;
 	}

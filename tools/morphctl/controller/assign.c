@@ -58,7 +58,7 @@ static enum exit_code read_options(struct assigning *assigning)
 
 	assigning->seed = 1;
 	if (!given(run, OPTION_CONTROLLERS))
-		return usage_error(run, "wants --controllers, as 7,8,9");
+		return usage_error(run, "--controllers is required, as 7,8,9");
 	if (!option_u64(run, OPTION_SEED, &assigning->seed))
 		return EXIT_CODE_USAGE;
 	assigning->numbers = option_numbers(run, OPTION_CONTROLLERS);
@@ -67,9 +67,10 @@ static enum exit_code read_options(struct assigning *assigning)
 	for (uint32_t at = 0; at < json_array_size(assigning->numbers); at++) {
 		controller = controller_at(assigning, at);
 		if (!controller)
-			return usage_error(run, "--controllers: no controller is number 0");
+			return usage_error(run,
+					   "--controllers: 0 is no controller; numbers begin at 1");
 		if (place_of(assigning, controller, at) != MORPH_ANY)
-			return usage_error(run, "--controllers: %u stands there twice", controller);
+			return usage_error(run, "--controllers: %u is listed twice", controller);
 	}
 	return EXIT_CODE_OK;
 }

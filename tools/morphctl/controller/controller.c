@@ -20,7 +20,7 @@ enum exit_code token_given(struct run *run, struct token *token)
 	    !option_u64(run, OPTION_EPOCH, &token->epoch))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_CONTROLLER) != given(run, OPTION_EPOCH))
-		return usage_error(run, "--controller and --epoch go together");
+		return usage_error(run, "--controller and --epoch require each other");
 	return EXIT_CODE_OK;
 }
 
@@ -57,7 +57,7 @@ static enum exit_code epoch_given(struct run *run, uint64_t *epoch)
 {
 	if (!option_u64(run, OPTION_EPOCH, epoch))
 		return EXIT_CODE_USAGE;
-	return *epoch ? EXIT_CODE_OK : usage_error(run, "wants --epoch, which is never 0");
+	return *epoch ? EXIT_CODE_OK : usage_error(run, "--epoch N is required (N >= 1)");
 }
 
 static enum exit_code lease_given(struct run *run, uint64_t *lease_ns)
@@ -209,7 +209,7 @@ static enum exit_code resolve_end(struct run *run, const char *text,
 	char *fabric;
 
 	if (!colon || colon == text)
-		return usage_error(run, "wants the other end as FABRIC:EDGE, not '%s'", text);
+		return usage_error(run, "the other end must be FABRIC:EDGE, not '%s'", text);
 	code = resolve_number(run, "edge", colon + 1, &end->edge);
 	if (code)
 		return code;
@@ -352,8 +352,8 @@ static void write_report(struct run *run, json_t *report)
 	json_t *hit = json_object_get(report, "hit");
 
 	printf("controller %u decides about %zu of %u slices, with %u of %u lanes (%.1f %%).\n"
-	       "Would it fail, their light would stay, and nobody could change them until control is "
-	       "taken.\n",
+	       "If it failed, their light would stay, and nobody could change them until another "
+	       "controller takes control.\n",
 	       number_of(report, "controller", 0), json_array_size(hit),
 	       number_of(report, "slices", 0), number_of(report, "lanes-count", 0),
 	       number_of(report, "lanes-all", 0),
@@ -373,7 +373,7 @@ enum exit_code controller_fail(struct run *run)
 	int error;
 
 	if (!given(run, OPTION_DRY_RUN))
-		return usage_error(run, "wants --dry-run: it fails by not renewing its lease");
+		return usage_error(run, "only a simulation; add --dry-run");
 	code = resolve_first_number(run, "controller", &fabric, &id);
 	if (!code) {
 		error = morph_admin_get(run->client->ctx, MORPH_OBJECT_CONTROLLER, fabric,

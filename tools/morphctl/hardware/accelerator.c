@@ -59,20 +59,20 @@ enum exit_code accelerator_set(struct run *run)
 	MORPH_OPTS(morph_accelerator_opts, opts);
 
 	if (given(run, OPTION_MAKE_SPARE) && given(run, OPTION_MAKE_FREE))
-		return usage_error(run, "--spare and --free exclude each other");
+		return usage_error(run, "--spare and --free are mutually exclusive");
 	if (given(run, OPTION_MAKE_SPARE) || given(run, OPTION_MAKE_FREE)) {
 		opts.set |= MORPH_SET_USE;
 		opts.use = given(run, OPTION_MAKE_SPARE) ? MORPH_USE_SPARE : MORPH_USE_FREE;
 	}
 	if (given(run, OPTION_PCI)) {
 		if (run->argc > 1)
-			return usage_error(run, "--pci is for one accelerator, not for %d",
+			return usage_error(run, "--pci is valid for one accelerator, not for %d",
 					   run->argc);
 		opts.set |= MORPH_SET_PCI;
 		opts.pci = run->option[OPTION_PCI];
 	}
 	if (!opts.set)
-		return usage_error(run, "wants --spare, --free or --pci");
+		return usage_error(run, "requires --spare, --free or --pci");
 	return set_all(run, &opts);
 }
 

@@ -13,7 +13,7 @@ enum exit_code fabric_list(struct run *run)
 	if (code)
 		return code;
 	if (!json_array_size(records))
-		warn_line("there is no fabric; is a provider's module loaded, such as morph_sim?");
+		warn_line("no fabric; load the module of a provider, such as morph_sim");
 	return client_emit(run, MORPH_OBJECT_FABRIC, COLUMNS, records);
 }
 
@@ -26,7 +26,8 @@ enum exit_code fabric_show(struct run *run)
 	size_t i;
 
 	if (run->argc && given(run, OPTION_FABRIC))
-		return usage_error(run, "names the fabric twice: '%s' and --fabric", run->argv[0]);
+		return usage_error(run, "the fabric is given twice: as '%s' and by --fabric",
+				   run->argv[0]);
 	if (run->argc)
 		run->option[OPTION_FABRIC] = run->argv[0];
 	code = client_fabric(run, &fabric);

@@ -25,8 +25,7 @@ static enum exit_code no_root(void)
 
 	warn_line("%s: %s", root(), strerror(error));
 	if (error == ENOENT)
-		warn_line("only simulated fabrics have faults to inject; is morph_sim loaded, and "
-			  "debugfs mounted?");
+		warn_line("faults require a simulated fabric: load morph_sim and mount debugfs");
 	return exit_of_errno(error);
 }
 
@@ -54,9 +53,9 @@ static enum exit_code instance(struct run *run, char *name, size_t size)
 	if (found == 1)
 		return EXIT_CODE_OK;
 	if (found)
-		return usage_error(run, "there are several; choose one with --instance:%s", all);
-	warn_line(*all ? "there is no instance '%s'; there are:%s" :
-			 "there is no simulated instance%.0s%s",
+		return usage_error(run, "several instances exist; choose one with --instance:%s",
+				   all);
+	warn_line(*all ? "no instance '%s'; instances:%s" : "no simulated instance%.0s%s",
 		  asked ? asked : "", all);
 	return EXIT_CODE_NOT_FOUND;
 }

@@ -196,7 +196,7 @@ static enum exit_code port_index(struct run *run, uint32_t fabric, const char *t
 		planes = number_of(record, "planes", 0);
 	json_decref(records);
 	if (plane >= planes || accelerator > UINT32_MAX / planes - 1) {
-		warn_line("there is no port %s: an accelerator here has %u planes", text, planes);
+		warn_line("no port %s: accelerators of this fabric have %u planes", text, planes);
 		return EXIT_CODE_NOT_FOUND;
 	}
 	*index = (uint32_t)accelerator * planes + (uint32_t)plane;
@@ -211,10 +211,10 @@ static enum exit_code act_on_part(struct run *run, enum verb verb)
 	enum exit_code code;
 
 	if (part <= MORPH_PART_NONE)
-		return usage_error(run,
-				   "there is no kind of part '%s'; there are accelerator, "
-				   "laser, receiver, element, guide and edge",
-				   run->argv[0]);
+		return usage_error(
+			run,
+			"unknown kind of part '%s'; known kinds: accelerator, laser, receiver, element, guide and edge",
+			run->argv[0]);
 	code = client_fabric(run, &fabric);
 	if (code)
 		return code;

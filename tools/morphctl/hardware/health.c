@@ -63,16 +63,16 @@ static void write_text(struct run *run, json_t *report, const char *state)
 	emit_table(run, "id,name,state,accelerators,free,spares,held,failed,impaired,slices",
 		   json_object_get(report, "fabrics"));
 	if (json_array_size(hardware)) {
-		printf("\nhardware that is not healthy:\n");
+		printf("\nunhealthy hardware:\n");
 		emit_table(run, "fabric,part,index,health,cordoned,text", hardware);
 	}
 	if (json_array_size(slices)) {
-		printf("\nslices that are not whole:\n");
+		printf("\ndegraded or lost slices:\n");
 		emit_table(run, "fabric,id,name,state,ranks-count,circuits-count,bandwidth-mbps",
 			   slices);
 	}
 	if (!slices)
-		printf("\nthe state of slices is told to administrators only\n");
+		printf("\nslices hidden: needs CAP_NET_ADMIN\n");
 }
 
 static void keep_fabric(json_t *fabrics, uint32_t fabric)
@@ -101,7 +101,7 @@ enum exit_code health(struct run *run)
 	if (fabric != MORPH_ANY)
 		keep_fabric(json_object_get(report, "fabrics"), fabric);
 	if (!json_array_size(json_object_get(report, "fabrics"))) {
-		warn_line("there is no fabric; is a provider's module loaded, such as morph_sim?");
+		warn_line("no fabric; load the module of a provider, such as morph_sim");
 		json_decref(report);
 		return EXIT_CODE_NOT_FOUND;
 	}

@@ -120,7 +120,7 @@ static bool read_buffer(const struct run *run, struct morph_monitor_opts *opts)
 
 	if (given(run, OPTION_BUFFER) &&
 	    !parse_u64(run->option[OPTION_BUFFER], 4096, INT32_MAX / 2, &bytes)) {
-		usage_error(run, "--buffer wants a number of bytes from 4096 to %d, not '%s'",
+		usage_error(run, "--buffer must be a number of bytes from 4096 to %d, not '%s'",
 			    INT32_MAX / 2, run->option[OPTION_BUFFER]);
 		return false;
 	}

@@ -86,9 +86,9 @@ enum exit_code quota_set(struct run *run)
 		return EXIT_CODE_USAGE;
 	opts.set |= given(run, OPTION_Q_BYTES) ? MORPH_QUOTA_BYTES : 0;
 	if (!opts.set)
-		return usage_error(run, "wants at least one limit, such as --accelerators 16");
+		return usage_error(run, "requires at least one limit, such as --accelerators 16");
 	if (!parse_whose(run->argv[0], &uid, &opts.grant))
-		return usage_error(run, "there is no user '%s', nor is it default or grant:N",
+		return usage_error(run, "unknown user '%s'; expected a user, default or grant:N",
 				   run->argv[0]);
 	code = client_fields(run, MORPH_OBJECT_QUOTA);
 	if (!code)

@@ -76,12 +76,12 @@ static enum exit_code read_failure(struct spare_plan *plan, char *word)
 		part++;
 	if (!rate || part == PARTS)
 		return usage_error(plan->run,
-				   "--failures has no part '%s'; there are %s=, %s=, %s=", word,
-				   parts[ACCELERATOR], parts[SERVER], parts[SUPPLY]);
+				   "--failures: unknown part '%s'; known parts: %s=, %s=, %s=",
+				   word, parts[ACCELERATOR], parts[SERVER], parts[SUPPLY]);
 	if (!parse_rate(rate, &plan->down[part]))
 		return usage_error(
 			plan->run,
-			"--failures wants hours between failures / hours of a repair, as 40000/24, or percent of the time, as 0.1%%; not '%s'",
+			"--failures must be hours between failures / hours of a repair, as 40000/24, or percent of the time, as 0.1%%; not '%s'",
 			rate);
 	return EXIT_CODE_OK;
 }
@@ -115,18 +115,18 @@ static enum exit_code read_options(struct spare_plan *plan)
 		return code;
 	plan->availability = text ? strtod(text, &end) : AVAILABILITY;
 	if (text && (end == text || *end || !(plan->availability > 0 && plan->availability <= 100)))
-		return usage_error(run,
-				   "--availability wants a percentage above 0, up to 100, not '%s'",
-				   text);
+		return usage_error(
+			run, "--availability must be a percentage above 0, up to 100, not '%s'",
+			text);
 	if (!option_u32(run, OPTION_SUPPLY_SERVERS, &plan->supply_servers))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_SUPPLY_SERVERS) && !plan->supply_servers)
-		return usage_error(run, "--supply-servers wants 1 or more");
+		return usage_error(run, "--supply-servers must be 1 or more");
 	if (given(run, OPTION_SUPPLY_SERVERS) && plan->down[SUPPLY] <= 0)
-		return usage_error(run, "--supply-servers goes with --failures supply=...");
+		return usage_error(run, "--supply-servers requires --failures supply=...");
 	if (!given(run, OPTION_SUPPLY_SERVERS) && plan->down[SUPPLY] > 0)
 		return usage_error(
-			run, "--failures supply=... wants --supply-servers: how many share one");
+			run, "--failures supply=... requires --supply-servers: how many share one");
 	return EXIT_CODE_OK;
 }
 
@@ -161,7 +161,7 @@ static enum exit_code servers_of_options(struct spare_plan *plan)
 				   "--servers and --accelerators describe a fabric; leave out --%s",
 				   given(run, OPTION_FABRIC) ? "fabric" : "profile");
 	if (!given(run, OPTION_SERVERS) || !given(run, OPTION_OF_EACH))
-		return usage_error(run, "--servers and --accelerators go together");
+		return usage_error(run, "--servers and --accelerators require each other");
 	if (!option_u32(run, OPTION_SERVERS, &servers) || !option_u32(run, OPTION_OF_EACH, &each))
 		return EXIT_CODE_USAGE;
 	return take_servers(plan, servers, each);
@@ -237,7 +237,7 @@ static enum exit_code find_servers(struct spare_plan *plan)
 	if (given(run, OPTION_PROFILE) && !given(run, OPTION_FABRIC))
 		return servers_of_profile(plan);
 	if (given(run, OPTION_PROFILE))
-		return usage_error(run, "--fabric and --profile exclude each other");
+		return usage_error(run, "--fabric and --profile are mutually exclusive");
 	return servers_of_fabric(plan);
 }
 

@@ -93,7 +93,7 @@ static json_t *scalar_value(struct reader *reader, const yaml_event_t *event)
 	const char *text = (const char *)event->data.scalar.value;
 
 	if (strlen(text) != event->data.scalar.length) {
-		wrong(reader, event->start_mark, "a NUL character; leave it out");
+		wrong(reader, event->start_mark, "NUL character; remove it");
 		return NULL;
 	}
 	return event->data.scalar.style == YAML_PLAIN_SCALAR_STYLE ? plain_value(text) :
@@ -180,12 +180,11 @@ static json_t *read_value(struct reader *reader, const yaml_event_t *event)
 	json_t *value;
 
 	if (has_tag(event)) {
-		wrong(reader, event->start_mark,
-		      "a tag; leave it out, a value is what it looks like");
+		wrong(reader, event->start_mark, "tag not supported; remove it");
 		return NULL;
 	}
 	if (event->type == YAML_ALIAS_EVENT) {
-		wrong(reader, event->start_mark, "an alias; write out what it stands for");
+		wrong(reader, event->start_mark, "alias not supported; write the value");
 		return NULL;
 	}
 	if (event->type == YAML_SCALAR_EVENT)

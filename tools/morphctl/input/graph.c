@@ -27,8 +27,7 @@ static enum exit_code read_rank(struct reader *reader, const char *word, uint32_
 
 	if (!parse_u64(word, 0, GRAPH_RANKS - 1, &number))
 		return refuse_line(reader->path, reader->line,
-				   "'%s' is no rank; ranks are numbers from 0 to %u", word,
-				   GRAPH_RANKS - 1);
+				   "'%s' is not a rank; ranks are 0 to %u", word, GRAPH_RANKS - 1);
 	*rank = (uint32_t)number;
 	reader->named[*rank] = true;
 	if (*rank >= reader->highest) {
@@ -84,7 +83,7 @@ static enum exit_code read_line(struct reader *reader, char *text)
 static enum exit_code check_ranks(struct reader *reader)
 {
 	if (!reader->graph->links_count) {
-		warn_line("%s: there is no link; a line has two ranks, as '0 1'", reader->path);
+		warn_line("%s: no links; each line has two ranks, as '0 1'", reader->path);
 		return EXIT_CODE_USAGE;
 	}
 	reader->line = reader->highest_line;
@@ -109,8 +108,7 @@ static enum exit_code read_stream(struct reader *reader, FILE *file)
 		reader->line++;
 		code = strlen(text) == (size_t)length ?
 			       read_line(reader, text) :
-			       refuse_line(reader->path, reader->line,
-					   "a NUL character; leave it out");
+			       refuse_line(reader->path, reader->line, "NUL character; remove it");
 	}
 	free(text);
 	if (!code && ferror(file)) {

@@ -77,7 +77,7 @@ static enum exit_code read_row(struct table *table, char *line)
 	column = empty_cell(line);
 	if (column)
 		return refuse_line(table->path, table->line,
-				   "row %u: column %u is empty; what a rank has nothing for is 0",
+				   "row %u: column %u is empty; write 0 for no bytes",
 				   table->rows + 1, column);
 	count = count_words(line);
 	if (!count)
@@ -85,7 +85,7 @@ static enum exit_code read_row(struct table *table, char *line)
 	if (!table->cells) {
 		if (count > MOST_RANKS)
 			return refuse_line(table->path, table->line,
-					   "%u numbers; there are %u ranks at most", count,
+					   "%u numbers; there are at most %u ranks", count,
 					   MOST_RANKS);
 		table->columns = count;
 		table->cells = needed(calloc((size_t)count * count, sizeof(*table->cells)));
@@ -104,7 +104,7 @@ static enum exit_code read_row(struct table *table, char *line)
 		if (!parse_bytes(word, cell))
 			return refuse_line(
 				table->path, table->line,
-				"column %u: '%s' is no number of bytes; there are 4096, 64K, 16M, 1G",
+				"column %u: '%s' is not a number of bytes such as 4096, 64K, 16M or 1G",
 				column + 1, word);
 		if (*cell > MOST_BYTES)
 			return refuse_line(table->path, table->line,
@@ -123,7 +123,7 @@ enum exit_code matrix_read(const char *path, uint64_t **matrix, uint32_t *ranks)
 	enum exit_code code = input_whole(path, &text, &length);
 
 	if (!code && strlen(text) != length) {
-		warn_line("%s: a NUL character; leave it out", path);
+		warn_line("%s: NUL character; remove it", path);
 		code = EXIT_CODE_USAGE;
 	}
 	rest = text;

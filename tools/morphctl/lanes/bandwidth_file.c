@@ -49,9 +49,8 @@ static enum exit_code check_keys(const struct reader *reader, const json_t *obje
 	const char *key = json_is_object(object) ? document_stray_key(object, known) : NULL;
 
 	if (!json_is_object(object))
-		return refuse(reader, "wants an object with %s", known);
-	return key ? refuse(reader, "there is no key '%s'; there are %s", key, known) :
-		     EXIT_CODE_OK;
+		return refuse(reader, "must be a mapping with the keys %s", known);
+	return key ? refuse(reader, "unknown key '%s'; known keys: %s", key, known) : EXIT_CODE_OK;
 }
 
 static enum exit_code read_number(const struct reader *reader, const json_t *object,
@@ -117,8 +116,7 @@ static enum exit_code read_guides(const struct reader *reader)
 	const char *name;
 
 	if (guides && !json_is_object(guides))
-		return refuse(reader,
-			      "'guides' must be an object: the fibres of each, by its name");
+		return refuse(reader, "'guides' must be a mapping from names to numbers of fibres");
 	json_object_foreach(guides, name, it)
 	{
 		struct bandwidth_guide *known = find_guide(bandwidth, name);
@@ -198,9 +196,9 @@ static enum exit_code check_guides(const struct reader *reader, const json_t *gu
 		if (!name)
 			return refuse(reader, "'guides' must be a list of names");
 		if (!find_guide(reader->bandwidth, name))
-			return refuse(reader, "there is no guide '%s'; name it in 'guides'%s", name,
+			return refuse(reader, "no guide '%s'; name it in 'guides'%s", name,
 				      reader->bandwidth->of_profile ?
-					      ", or two servers as 0-1 that fibres join" :
+					      ", or give two servers that fibres join, as 0-1" :
 					      "");
 	}
 	return EXIT_CODE_OK;
@@ -258,7 +256,7 @@ static enum exit_code read_group(struct reader *reader, uint32_t group, const js
 	ring = json_object_get(it, "ring");
 	hops = json_object_get(it, "hops");
 	if (!ring == !hops)
-		return refuse(reader, "wants either 'ring' or 'hops'");
+		return refuse(reader, "requires either 'ring' or 'hops'");
 	return ring ? read_ring(reader, group, ring) : read_hops(reader, group, hops);
 }
 
@@ -270,7 +268,7 @@ static enum exit_code read_groups(struct reader *reader)
 
 	reader->bandwidth->groups = json_object_get(reader->bandwidth->document, "groups");
 	if (!json_array_size(reader->bandwidth->groups))
-		return refuse(reader, "wants a list 'groups' with at least one");
+		return refuse(reader, "requires a list 'groups' with at least one entry");
 	json_array_foreach(reader->bandwidth->groups, i, it)
 	{
 		snprintf(reader->where, sizeof(reader->where), "group %zu: ", i);
@@ -356,8 +354,9 @@ enum exit_code read_bandwidth(struct bandwidth *bandwidth)
 	if (!code)
 		code = read_ports(&reader);
 	if (!code && (!bandwidth->transmit || !bandwidth->receive))
-		code = refuse(&reader,
-			      "wants 'ports', how many each accelerator has, or --profile");
+		code = refuse(
+			&reader,
+			"requires 'ports', the number of ports of each accelerator, or --profile");
 	if (!code)
 		code = read_guides(&reader);
 	if (!code)

@@ -367,8 +367,8 @@ enum exit_code traffic_divergence(struct run *run)
 	enum exit_code code;
 
 	if (given(run, OPTION_PROFILE) && !given(run, OPTION_FABRIC))
-		return usage_error(run, "wants --fabric beside --profile: the kernel has what is "
-					"reserved");
+		return usage_error(run,
+				   "--profile requires --fabric: the kernel has the reservations");
 	code = solve_traffic(&traffic);
 	if (!code) {
 		report = report_divergence(&traffic);

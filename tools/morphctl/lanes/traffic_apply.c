@@ -354,10 +354,10 @@ static enum exit_code check(struct run *run, struct token *token)
 	if (code)
 		return code;
 	if (!token->controller || !token->epoch)
-		return usage_error(run, "wants --controller and --epoch, neither of which is 0");
+		return usage_error(run, "--controller N and --epoch N are required (N >= 1)");
 	if (given(run, OPTION_PROFILE) && !given(run, OPTION_FABRIC))
-		return usage_error(run, "wants --fabric beside --profile: the kernel has what is "
-					"reserved");
+		return usage_error(run,
+				   "--profile requires --fabric: the kernel has the reservations");
 	return EXIT_CODE_OK;
 }
 
@@ -370,7 +370,7 @@ static enum exit_code check_demands(const struct applying *applying)
 		if (traffic->demands[at].controller == applying->token.controller)
 			return EXIT_CODE_OK;
 	warn_line(
-		"%s: no demand is controller %u's; 'morphctl controller drop' gives back all that it has",
+		"%s: no demand of controller %u; 'morphctl controller drop' returns all its reservations",
 		traffic->run->argv[0], applying->token.controller);
 	return EXIT_CODE_USAGE;
 }

@@ -22,7 +22,7 @@ static enum exit_code check_keys(const struct traffic *traffic, const json_t *ob
 
 	if (!key)
 		return EXIT_CODE_OK;
-	warn_line("%s: %sthere is no key '%s'; there are %s", traffic->run->argv[0], where, key,
+	warn_line("%s: %sunknown key '%s'; known keys: %s", traffic->run->argv[0], where, key,
 		  known);
 	return EXIT_CODE_USAGE;
 }
@@ -45,7 +45,7 @@ static enum exit_code read_demand(const struct traffic *traffic, size_t number, 
 
 	snprintf(where, sizeof(where), "demand %zu: ", number);
 	if (!json_is_object(it))
-		return wrong(traffic, where, "wants an object");
+		return wrong(traffic, where, "must be a mapping");
 	code = check_keys(traffic, it, where, "from,to,lanes,weight,controller");
 	if (code)
 		return code;
@@ -76,13 +76,13 @@ enum exit_code read_traffic(struct traffic *traffic)
 	if (code)
 		return code;
 	if (!json_is_object(traffic->document))
-		return wrong(traffic, "", "wants an object with 'demands'");
+		return wrong(traffic, "", "must be a mapping with the key 'demands'");
 	code = check_keys(traffic, traffic->document, "", "demands,epoch,ways,lambda");
 	if (code)
 		return code;
 	list = json_object_get(traffic->document, "demands");
 	if (!json_is_array(list) || !json_array_size(list))
-		return wrong(traffic, "", "wants a list 'demands' with at least one");
+		return wrong(traffic, "", "requires a list 'demands' with at least one entry");
 	if (!document_number(traffic->document, "epoch", INT64_MAX, &traffic->epoch))
 		return wrong(traffic, "", "'epoch' must be a number, 0 or more");
 	if (!document_number(traffic->document, "ways", 64, &ways) || !ways)

@@ -37,7 +37,7 @@ bool emit_knows_fields(const struct run *run, const struct view *view)
 		size_t length = strcspn(word, ",");
 
 		if (!in_list(view->attributes, word, length)) {
-			usage_error(run, "--fields: there is no '%.*s' here; there are %s",
+			usage_error(run, "--fields: unknown attribute '%.*s'; known attributes: %s",
 				    (int)length, word, view->attributes);
 			return false;
 		}

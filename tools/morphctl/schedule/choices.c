@@ -16,7 +16,7 @@
 static const char *why_behind(const struct planning *planning, uint64_t ns, uint64_t best_ns)
 {
 	if (ns < best_ns && planning->unlit_count)
-		return "no ways were found for its light";
+		return "no paths found for its circuits";
 	return ns > best_ns ? "later" : "no sooner";
 }
 
@@ -79,10 +79,10 @@ static const char *why_no_plan(const struct planning *planning)
 	bool budget = given(run, OPTION_BUDGET) || planning->wanted.ranks > UNLIMITED_RANKS;
 
 	if (given(run, OPTION_POLICY) && strcmp(run->option[OPTION_POLICY], "best"))
-		return budget ? "left out by the budget of --steps, or the policy can't do it" :
+		return budget ? "skipped: --steps is too small, or the policy does not support it" :
 				"the policy can't do it";
-	return budget ? "left out by the budget, which --steps makes larger" :
-			"there is no plan of its rounds";
+	return budget ? "skipped: search budget exhausted; raise --steps" :
+			"no plan of its rounds found";
 }
 
 /* Add an algorithm that does this kind of collective, but not this collective. */
@@ -102,7 +102,7 @@ static void add_unable(const struct planning *planning, uint32_t algorithm, json
 	wanted.ranks = wanted.extent[0] = SOME_RANKS;
 	wanted.extent[1] = wanted.extent[2] = 0;
 	if (!morph_collective_build(scratch, &wanted)) {
-		const char *why = "it is for all-reduce with a rank that is late: --late";
+		const char *why = "skipped: needs --late";
 
 		wanted = planning->wanted;
 		wanted.algorithm = algorithm;
@@ -487,19 +487,19 @@ static void write_short_cut(const json_t *cut)
 	uint32_t first = number_of(cut, "first-step", steps);
 
 	if (!json_object_get(cut, "pays-bytes")) {
-		printf("\nhalving on a ring: it never pays to change circuits\n");
+		printf("\nhalving on a ring: changing circuits never pays\n");
 		return;
 	}
 	if (!wide_of(cut, "pays-bytes"))
-		printf("\nhalving on a ring: of any bytes it pays to change circuits; ");
+		printf("\nhalving on a ring: changing circuits pays for any buffer size; ");
 	else
-		printf("\nhalving on a ring: from %llu byte%s on it pays to change circuits; ",
+		printf("\nhalving on a ring: changing circuits pays from %llu byte%s; ",
 		       (unsigned long long)wide_of(cut, "pays-bytes"),
 		       PLURAL(wide_of(cut, "pays-bytes")));
 	if (first == steps)
-		printf("of these bytes it does not\n");
+		printf("not for this buffer size\n");
 	else
-		printf("of these bytes in the last %u of %u step%s\n", steps - first, steps,
+		printf("for this buffer size in the last %u of %u step%s\n", steps - first, steps,
 		       PLURAL(steps));
 }
 
@@ -516,6 +516,6 @@ void plan_against_write(const struct run *run, const json_t *report)
 	if (cut)
 		write_short_cut(cut);
 	if (json_object_get(report, "rounds-late"))
-		printf("\nrounds when the last rank is there: %u, and by counting no fewer than %u\n",
+		printf("\nrounds after the last rank comes: %u (minimum %u)\n",
 		       number_of(report, "rounds-late", 0), number_of(report, "rounds-bound", 0));
 }

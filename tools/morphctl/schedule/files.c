@@ -128,10 +128,10 @@ static enum exit_code count_ranks(const char *path, const char *text, uint32_t *
 
 	*ranks = ranks_named(text, &line);
 	if (!*ranks)
-		return refuse_file(path, "it tells of no message");
+		return refuse_file(path, "the file has no messages");
 	if (*ranks <= MOST_RANKS)
 		return EXIT_CODE_OK;
-	warn_line("%s: line %u: rank %u; there are %u ranks at most, from 0 on", path, line,
+	warn_line("%s: line %u: rank %u; there are at most %u ranks, from 0 on", path, line,
 		  *ranks - 1, MOST_RANKS);
 	return EXIT_CODE_USAGE;
 }
@@ -157,7 +157,7 @@ static enum exit_code read_one_profile(const char *path, uint64_t **matrix, uint
 	}
 	free(text);
 	if (code == EXIT_CODE_NOT_FOUND)
-		warn_line("nor is there a file %s.0.prof", path);
+		warn_line("no file %s.0.prof either", path);
 	return code;
 }
 
@@ -188,7 +188,7 @@ static enum exit_code read_profiles(struct planning *planning, const char *path)
 	enum exit_code code = EXIT_CODE_OK;
 
 	if (given(run, OPTION_RANKS) && (!ranks || ranks > MOST_RANKS))
-		return usage_error(run, "--ranks wants 1 to %u, not '%s'", MOST_RANKS,
+		return usage_error(run, "--ranks must be 1 to %u, not '%s'", MOST_RANKS,
 				   run->option[OPTION_RANKS]);
 	if (strcmp(path, "-") && access(path, F_OK))
 		code = count_files(path, "prof", &files);
@@ -309,7 +309,7 @@ static enum exit_code check_options(const struct run *run)
 		culprit = OPTION_BUFFER_BYTES;
 	return culprit == OPTION_COUNT_OF ?
 		       EXIT_CODE_OK :
-		       usage_error(run, "--%s says what --%s would",
+		       usage_error(run, "--%s and --%s are mutually exclusive",
 				   option_specs[source->option].name, option_specs[culprit].name);
 }
 
@@ -322,17 +322,16 @@ enum exit_code from_file(const struct run *run, bool *file)
 	if (count != 1)
 		return usage_error(
 			run,
-			"wants one of a collective, --matrix, --from-ompi-prof, --from-msccl and --from-chakra");
+			"requires exactly one of a collective, --matrix, --from-ompi-prof, --from-msccl and --from-chakra");
 	*file = !run->argc;
 	if (given(run, OPTION_COMBINE) && !given(run, OPTION_MATRIX) &&
 	    !given(run, OPTION_FROM_OMPI_PROF))
-		return usage_error(run, "--combine wants --matrix or --from-ompi-prof");
+		return usage_error(run, "--combine requires --matrix or --from-ompi-prof");
 	if (given(run, OPTION_COMBINE) && given(run, OPTION_POLICY) &&
 	    strcmp(run->option[OPTION_POLICY], "best") &&
 	    strcmp(run->option[OPTION_POLICY], "matchings"))
-		return usage_error(
-			run, "--combine wants --policy matchings, which is turned round, not '%s'",
-			run->option[OPTION_POLICY]);
+		return usage_error(run, "--combine requires --policy matchings, not '%s'",
+				   run->option[OPTION_POLICY]);
 	return *file ? check_options(run) : EXIT_CODE_OK;
 }
 
@@ -451,12 +450,12 @@ enum exit_code export_check(const struct run *run)
 	uint32_t count = count_standard(run);
 
 	if (count > 1)
-		return usage_error(run, "one file alone can go to standard output, not %u", count);
+		return usage_error(run, "only one file can go to standard output, not %u", count);
 	if (count && (given(run, OPTION_JSON) || given(run, OPTION_PLAN_FORMAT) ||
 		      given(run, OPTION_FIELDS) || given(run, OPTION_LOAD)))
 		return usage_error(
 			run,
-			"a file that goes to '-' takes the place of the answer: leave out --format, --json, --fields and --load");
+			"a file at '-' replaces the answer: omit --format, --json, --fields and --load");
 	return EXIT_CODE_OK;
 }
 

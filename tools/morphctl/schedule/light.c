@@ -26,7 +26,7 @@ static enum exit_code ask_accelerators(struct run *run, uint32_t ranks, uint32_t
 	if (!given(run, OPTION_AT))
 		return EXIT_CODE_OK;
 	if (has_gap(run->option[OPTION_AT]))
-		return usage_error(run, "--at wants a number on each side of a comma, not '%s'",
+		return usage_error(run, "--at must be a number on each side of a comma, not '%s'",
 				   run->option[OPTION_AT]);
 	copy = needed(strdup(run->option[OPTION_AT]));
 	for (char *word = strtok_r(copy, ",", &place); word && !code && count <= ranks;
@@ -35,9 +35,9 @@ static enum exit_code ask_accelerators(struct run *run, uint32_t ranks, uint32_t
 			code = resolve_number(run, "accelerator", word, &accelerators[count]);
 	free(copy);
 	if (!code && count != ranks)
-		return usage_error(run,
-				   "--at wants the accelerators of %u rank%s, divided by commas",
-				   ranks, PLURAL(ranks));
+		return usage_error(
+			run, "--at must be the accelerators of %u rank%s, separated by commas",
+			ranks, PLURAL(ranks));
 	return code;
 }
 
@@ -87,15 +87,15 @@ enum exit_code plan_light(struct planning *planning)
 void plan_light_write(const struct morph_light *light)
 {
 	if (light->verdict == MORPH_FEASIBLE)
-		printf("its light has ways: %u step%s of %u circuit%s\n\n", light->steps,
+		printf("the circuits have paths: %u step%s of %u circuit%s\n\n", light->steps,
 		       PLURAL(light->steps), light->circuits, PLURAL(light->circuits));
 	else if (light->verdict)
-		printf("its light is %s: %s\n%s", verdict_word(light->verdict), light->why,
-		       light->planes ? "" : "\n");
+		printf("paths of the circuits: %s: %s\n%s", verdict_word(light->verdict),
+		       light->why, light->planes ? "" : "\n");
 	if (light->verdict && light->verdict != MORPH_FEASIBLE && light->planes == 1)
-		printf("of its planes the first has ways, alone\n\n");
+		printf("only the first plane has paths\n\n");
 	else if (light->verdict && light->verdict != MORPH_FEASIBLE && light->planes)
-		printf("of its planes the first %u go together\n\n", light->planes);
+		printf("the first %u planes have paths together\n\n", light->planes);
 }
 
 void plan_light_add(const struct morph_light *light, json_t *report)
@@ -263,8 +263,8 @@ void plan_other_write(const struct planning *planning)
 		       unlit->algorithm ? ", " : "",
 		       morph_enum_name(MORPH_ENUM_POLICY, unlit->policy), unlit->planes,
 		       PLURAL(unlit->planes), (unsigned long long)unlit->ns,
-		       unlit->proven ? "its light has no ways" :
-				       "no ways were found for its light");
+		       unlit->proven ? "its circuits have no paths" :
+				       "no paths found for its circuits");
 	}
 	if (planning->unlit_count)
 		putchar('\n');

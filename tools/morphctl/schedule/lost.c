@@ -12,9 +12,7 @@
 static enum exit_code malformed(struct run *run, const char *text)
 {
 	return usage_error(
-		run,
-		"--lost wants ports as 3:1, 3:1t or 3:1r,4:0 and from when on as @20000, "
-		"not '%s'",
+		run, "--lost must be ports as 3:1, 3:1t or 3:1r,4:0 and a time as @20000, not '%s'",
 		text);
 }
 
@@ -75,8 +73,8 @@ static enum exit_code check_lost(const struct planning *planning,
 		if (opts->losses[at].rank >= ranks || opts->losses[at].plane >= planning->planes)
 			return usage_error(
 				planning->run,
-				"--lost wants ranks below %u and planes below %u, not '%s'", ranks,
-				planning->planes, planning->run->option[OPTION_LOST]);
+				"--lost must be ranks below %u and planes below %u, not '%s'",
+				ranks, planning->planes, planning->run->option[OPTION_LOST]);
 	return EXIT_CODE_OK;
 }
 
@@ -171,17 +169,17 @@ void plan_lost_write(const struct planning *planning)
 	if (!planning->is_replanned)
 		return;
 	if (*planning->stuck) {
-		printf("without the ports that are lost what was planned can't go on: %s\n"
-		       "this is planned anew, from the beginning, by policy %s, and all has arrived %llu ns later\n\n",
+		printf("without the lost ports the plan cannot continue: %s\n"
+		       "new plan from the beginning by policy %s: finishes %llu ns later\n\n",
 		       planning->stuck,
 		       morph_enum_name(MORPH_ENUM_POLICY,
 				       schedule_result(planning->schedule).policy),
 		       (unsigned long long)replanned->later_ns);
 		return;
 	}
-	printf("without the ports that are lost, over which %u circuit%s went: %u on other planes; %u transfer%s over others, "
-	       "%u circuit%s set for a turn, %u again\n"
-	       "%u circuit%s differ%s, and all has arrived %llu ns later\n\n",
+	printf("the lost ports carried %u circuit%s: %u moved to other planes, %u transfer%s over other circuits, "
+	       "%u circuit%s set temporarily, %u set again\n"
+	       "%u circuit%s differ%s; finishes %llu ns later\n\n",
 	       replanned->lost, PLURAL(replanned->lost), replanned->moved, replanned->shared,
 	       PLURAL(replanned->shared), replanned->turns, PLURAL(replanned->turns),
 	       replanned->again, replanned->changed, PLURAL(replanned->changed),

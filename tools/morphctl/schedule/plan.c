@@ -67,7 +67,7 @@ static void print_others(struct planning *planning)
 				names + length, sizeof(names) - length, "%s%s", length ? ", " : "",
 				morph_enum_name(MORPH_ENUM_ALGORITHM, wanted.algorithm));
 	if (length)
-		warn_line("these do it: --algorithm %s", names);
+		warn_line("possible algorithms: --algorithm %s", names);
 }
 
 /* Plan the combine step: the plan of the file's all-to-all with directions reversed. */
@@ -105,7 +105,7 @@ static enum exit_code solve(struct planning *planning)
 	    !option_u64(planning->run, OPTION_BUDGET, &opts.budget))
 		return EXIT_CODE_USAGE;
 	if (!opts.planes || opts.planes > MOST_PLANES)
-		return usage_error(planning->run, "--planes wants 1 to %u, not '%s'", MOST_PLANES,
+		return usage_error(planning->run, "--planes must be 1 to %u, not '%s'", MOST_PLANES,
 				   planning->run->option[OPTION_PLANES]);
 	planning->planes = opts.planes;
 	planning->policy = opts.policy;
@@ -155,19 +155,19 @@ static void write_payoff(const struct planning *planning)
 	uint64_t ends_ns = plan_choices_end(planning);
 
 	if (ends_ns)
-		printf("the last rank comes after %llu ns: then all has arrived %llu ns after the others began\n%s",
+		printf("the last rank comes after %llu ns; the collective finishes %llu ns after the other ranks began\n%s",
 		       (unsigned long long)planning->wanted.late_ns, (unsigned long long)ends_ns,
 		       payoff->rest_ns ? "" : "\n");
 	if (!payoff->rest_ns)
 		return;
-	printf("without the last rank there is work for %llu ns, and then for %llu ns with it; the best other algorithm "
-	       "takes %llu ns from when it comes\n",
+	printf("the other ranks have work for %llu ns, and then all ranks for %llu ns; the best other algorithm "
+	       "takes %llu ns after the last rank comes\n",
 	       (unsigned long long)payoff->late_ns, (unsigned long long)payoff->rest_ns,
 	       (unsigned long long)payoff->other_ns);
 	if (payoff->pays_ns == UINT64_MAX)
-		printf("it does not pay, however late that rank is\n\n");
+		printf("beginning without the last rank never pays\n\n");
 	else
-		printf("it pays where that rank is more than %llu ns late\n\n",
+		printf("beginning without the last rank pays if it is more than %llu ns late\n\n",
 		       (unsigned long long)payoff->pays_ns);
 }
 
@@ -176,9 +176,9 @@ static void write_roles(const json_t *report)
 	uint32_t elected = number_of(report, "elected-rank", NUMBER_NONE);
 
 	if (elected == NUMBER_NONE)
-		printf("no rank takes part\n\n");
+		printf("no rank sends or receives\n\n");
 	else
-		printf("%u ranks take part, of which rank %u hands the plan in\n\n",
+		printf("%u ranks take part; rank %u loads the plan\n\n",
 		       number_of(report, "ranks-involved", 0), elected);
 }
 
@@ -187,19 +187,19 @@ static void write_times(const json_t *report)
 	uint64_t bound = wide_of(report, "bound-ns"), gap = wide_of(report, "gap-ns");
 	uint64_t set = wide_of(report, "circuits-set");
 	uint32_t changes = number_of(report, "changes", 0);
+	char *finish = format_value("finish-ns", json_object_get(report, "finish-ns"));
+	char *least = format_value("bound-ns", json_object_get(report, "bound-ns"));
 
-	printf("all has arrived after %llu ns; no schedule of these rounds takes less than %llu ns, "
-	       "by %s: ",
-	       (unsigned long long)wide_of(report, "finish-ns"), (unsigned long long)bound,
+	printf("finishes in %s (lower bound %s by %s", finish, least,
 	       text_of_key(report, "bound-kind"));
 	if (gap)
-		printf("a gap of %llu ns", (unsigned long long)gap);
-	else
-		printf("no gap");
+		printf(", gap %llu ns", (unsigned long long)gap);
 	if (gap && bound)
 		printf(", %.1f %%", 100 * (double)gap / (double)bound);
-	printf("\ncircuits change %u time%s, %llu %s set\n\n", changes, PLURAL(changes),
-	       (unsigned long long)set, set == 1 ? "is" : "are");
+	printf(")\ncircuits change %u time%s; %llu circuit%s set\n\n", changes, PLURAL(changes),
+	       (unsigned long long)set, PLURAL(set));
+	free(finish);
+	free(least);
 }
 
 static bool is_told(const json_t *choices, const char *what)
@@ -316,7 +316,7 @@ static enum exit_code answer(struct planning *planning, enum format format)
 		return lit ? EXIT_CODE_OK : EXIT_CODE_FAILED;
 	}
 	if (format == PICTURE) {
-		warn_line("there is nothing to draw: %s", schedule_result(planning->schedule).why);
+		warn_line("nothing to draw: %s", schedule_result(planning->schedule).why);
 		return EXIT_CODE_FAILED;
 	}
 	error = morph_schedule_describe(planning->schedule, &object);
@@ -356,15 +356,15 @@ static enum exit_code format_given(struct run *run, enum format *format)
 	if (!option_word(run, OPTION_PLAN_FORMAT, &word))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_JSON) && given(run, OPTION_PLAN_FORMAT))
-		return usage_error(run, "--format and --json exclude each other");
+		return usage_error(run, "--format and --json are mutually exclusive");
 	*format = given(run, OPTION_JSON) ? RECORD : (enum format)word;
 	if (*format != PICTURE && given(run, OPTION_TITLE))
-		return usage_error(run, "--title goes with --format svg");
+		return usage_error(run, "--title is only valid with --format svg");
 	if (given(run, OPTION_TITLE) &&
 	    !is_utf8(run->option[OPTION_TITLE], strlen(run->option[OPTION_TITLE])))
-		return usage_error(run, "--title wants UTF-8, as pictures are written in");
+		return usage_error(run, "--title must be UTF-8");
 	if (*format == PICTURE && given(run, OPTION_FIELDS))
-		return usage_error(run, "--fields goes with --format text and json");
+		return usage_error(run, "--fields is only valid with --format text or json");
 	if (*format == RECORD)
 		run->option[OPTION_JSON] = "";
 	return client_fields(run, MORPH_OBJECT_SCHEDULE);

@@ -28,16 +28,16 @@ static enum exit_code check_algorithm(const struct planning *planning)
 	const struct run *run = planning->run;
 
 	if (given(run, OPTION_RADIX) && wanted->radix < 2)
-		return usage_error(run, "--radix wants 2 or more, not '%s'",
+		return usage_error(run, "--radix must be 2 or more, not '%s'",
 				   run->option[OPTION_RADIX]);
 	if (given(run, OPTION_SEGMENTS) && !wanted->segments)
-		return usage_error(run, "--segments wants 1 or more, not '%s'",
+		return usage_error(run, "--segments must be 1 or more, not '%s'",
 				   run->option[OPTION_SEGMENTS]);
 	if (given(run, OPTION_LATE) && (!wanted->late_ns || wanted->late_ns > MOST_NS))
-		return usage_error(run, "--late wants 1 to %llu nanoseconds, not '%s'", MOST_NS,
+		return usage_error(run, "--late must be 1 to %llu nanoseconds, not '%s'", MOST_NS,
 				   run->option[OPTION_LATE]);
 	if (wanted->bytes > MOST_BYTES)
-		return usage_error(run, "--bytes wants 2^50 at most, which is 1048576G, not '%s'",
+		return usage_error(run, "--bytes must be at most 2^50 (1048576G), not '%s'",
 				   run->option[OPTION_BUFFER_BYTES]);
 	return EXIT_CODE_OK;
 }
@@ -53,18 +53,21 @@ enum exit_code plan_check_options(const struct planning *planning)
 	    (algorithm ? algorithm != MORPH_BRUCK :
 			 wanted->kind != MORPH_ALL_TO_ALL && wanted->kind != MORPH_ALL_GATHER))
 		return usage_error(
-			run, "--radix goes with an all-to-all or all-gather by --algorithm bruck");
+			run,
+			"--radix is only valid for all-to-all or all-gather with --algorithm bruck");
 	if (given(run, OPTION_SEGMENTS) &&
 	    (wanted->kind != MORPH_BROADCAST || (algorithm && algorithm != MORPH_BINARY)))
-		return usage_error(run, "--segments goes with a broadcast by --algorithm binary");
+		return usage_error(
+			run, "--segments is only valid for broadcast with --algorithm binary");
 	if (given(run, OPTION_LATE) &&
 	    (wanted->kind != MORPH_ALL_REDUCE || (algorithm && algorithm != MORPH_STRAGGLAR)))
 		return usage_error(
-			run, "--late goes with an all-reduce, and no --algorithm but stragglar");
+			run,
+			"--late is only valid for all-reduce, without --algorithm or with stragglar");
 	if (given(run, OPTION_LATE) && given(run, OPTION_FROM_SEGMENTS))
-		return usage_error(run, "--late and --from-segments exclude each other");
+		return usage_error(run, "--late and --from-segments are mutually exclusive");
 	if (given(run, OPTION_ROOT) && wanted->kind != MORPH_BROADCAST)
-		return usage_error(run, "--root goes with a broadcast");
+		return usage_error(run, "--root is only valid for broadcast");
 	return EXIT_CODE_OK;
 }
 
@@ -87,9 +90,9 @@ enum exit_code plan_ask_algorithm(struct planning *planning)
 	wanted->algorithm = given(run, OPTION_ALGORITHM) ? algorithm + 1 : 0;
 	if (given(run, OPTION_BUFFER_BYTES) &&
 	    !parse_bytes(run->option[OPTION_BUFFER_BYTES], &wanted->bytes))
-		return usage_error(run,
-				   "--bytes wants a number, or one as 64K, 16M or 1G, not '%s'",
-				   run->option[OPTION_BUFFER_BYTES]);
+		return usage_error(
+			run, "--bytes must be a number such as 4096, 64K, 16M or 1G, not '%s'",
+			run->option[OPTION_BUFFER_BYTES]);
 	return check_algorithm(planning);
 }
 
@@ -121,7 +124,7 @@ enum exit_code plan_ask_collective(struct planning *planning)
 			run->argv[0]);
 	if (given(run, OPTION_TORUS)) {
 		if (!parse_torus(run->option[OPTION_TORUS], wanted->extent))
-			return usage_error(run, "--shape wants extents as 2x4x4, not '%s'",
+			return usage_error(run, "--shape must be extents such as 2x4x4, not '%s'",
 					   run->option[OPTION_TORUS]);
 		wanted->ranks = ranks_of(wanted->extent);
 	}
@@ -131,7 +134,7 @@ enum exit_code plan_ask_collective(struct planning *planning)
 		 !given(run, OPTION_RANKS))
 		wanted->ranks = planning->topologies.ranks;
 	else if (given(run, OPTION_TORUS) == given(run, OPTION_RANKS))
-		return usage_error(run, "wants one of --ranks and --shape");
+		return usage_error(run, "requires exactly one of --ranks and --shape");
 	if (!wanted->ranks || wanted->ranks > MOST_RANKS)
 		return usage_error(
 			run, "a collective is among 1 to %u ranks, not --%s %s", MOST_RANKS,
@@ -176,22 +179,21 @@ static const char *parse_part(const struct run *run, const char *text, uint64_t 
 		part++;
 	if (part == PARTS || text[length] != '=' || text[length + 1] < '0' ||
 	    text[length + 1] > '9') {
-		usage_error(run,
-			    "--delay wants nanoseconds as settle=3700,relock=500: of "
-			    "round, hop, drain, barrier, program, port, settle and "
-			    "relock, or measured, not '%s'",
-			    text);
+		usage_error(
+			run,
+			"--delay must be durations in nanoseconds, as settle=3700,relock=500, of round, hop, drain, barrier, program, port, settle and relock, or measured, not '%s'",
+			text);
 		return NULL;
 	}
 	errno = 0;
 	ns[part] = strtoull(text + length + 1, &end, 10);
 	if (*end && *end != ',')
-		usage_error(run, "--delay wants whole nanoseconds, not '%s'", text);
+		usage_error(run, "--delay must be whole nanoseconds, not '%s'", text);
 	else if (errno || ns[part] > MOST_NS)
-		usage_error(run, "--delay wants %llu nanoseconds at most, not '%.*s'", MOST_NS,
+		usage_error(run, "--delay must be at most %llu nanoseconds, not '%.*s'", MOST_NS,
 			    (int)(end - text), text);
 	else if (seen[part])
-		usage_error(run, "--delay has %s twice", parts[part]);
+		usage_error(run, "--delay gives %s more than once", parts[part]);
 	else
 		return seen[part] = true, end;
 	return NULL;
@@ -216,12 +218,12 @@ static enum exit_code parse_delay(const struct run *run, uint64_t ns[PARTS], boo
 		text = *text ? text + 1 : NULL;
 	}
 	if (*measured && measured_too(seen))
-		return usage_error(run, "--delay says 'measured', and then what %s is besides",
+		return usage_error(run, "--delay gives both 'measured' and a value for %s",
 				   measured_too(seen));
 	if (*measured && !given(run, OPTION_OF_SLICE))
 		return usage_error(
 			run,
-			"--delay measured goes with --slice: it is what steps of its schedules have taken");
+			"--delay measured requires --slice: it takes the measured times of the slice's schedules");
 	return EXIT_CODE_OK;
 }
 
@@ -237,7 +239,7 @@ enum exit_code plan_ask_delay(struct planning *planning)
 	    !option_word(planning->run, OPTION_SCOPE, &scope))
 		return EXIT_CODE_USAGE;
 	if (!mbps || mbps > MOST_MBPS)
-		return usage_error(planning->run, "--bandwidth wants 1 to %llu, not '%s'",
+		return usage_error(planning->run, "--bandwidth must be 1 to %llu, not '%s'",
 				   MOST_MBPS, planning->run->option[OPTION_PORT_BANDWIDTH]);
 	code = parse_delay(planning->run, ns, &measured);
 	if (code)

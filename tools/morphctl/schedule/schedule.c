@@ -167,7 +167,7 @@ static enum exit_code read_position(struct run *run, const char *text, struct wh
 {
 	return parse_u64(text, 0, UINT64_MAX, &where->position) ?
 		       EXIT_CODE_OK :
-		       usage_error(run, "the position is a number, not '%s'", text);
+		       usage_error(run, "the position must be an integer, not '%s'", text);
 }
 
 static int arrive(struct morph_slice *slice, uint32_t number, const struct where *where)

@@ -35,7 +35,7 @@ static enum exit_code check_keys(const struct reader *reader, const json_t *obje
 
 	if (!key)
 		return EXIT_CODE_OK;
-	warn_line("%s: %sthere is no key '%s'", reader->path, reader->where, key);
+	warn_line("%s: %sunknown key '%s'", reader->path, reader->where, key);
 	return EXIT_CODE_USAGE;
 }
 
@@ -172,14 +172,14 @@ static enum exit_code read_list(struct reader *reader, const json_t *document, c
 
 	reader->where[0] = '\0';
 	if (!json_is_array(list) || !json_array_size(list)) {
-		warn_line("%s: wants a list '%s' with at least one", reader->path, key);
+		warn_line("%s: requires a list '%s' with at least one entry", reader->path, key);
 		return EXIT_CODE_USAGE;
 	}
 	json_array_foreach((json_t *)list, i, it)
 	{
 		snprintf(reader->where, sizeof(reader->where), "%s %zu: ", what, i);
 		if (!json_is_object(it))
-			code = wrong(reader, "wants an object");
+			code = wrong(reader, "must be a mapping");
 		if (!code)
 			code = check_keys(reader, it, known);
 		if (!code)
@@ -203,7 +203,7 @@ static enum exit_code read_document(struct reader *reader, const json_t *documen
 	enum exit_code code;
 
 	if (!json_is_object(document))
-		return wrong(reader, "wants an object with 'circuits' and 'steps'");
+		return wrong(reader, "must be a mapping with the keys 'circuits' and 'steps'");
 	code = check_keys(reader, document, known);
 	if (!code && loop && !json_is_boolean(loop))
 		code = wrong(reader, "'loop' must be true or false");

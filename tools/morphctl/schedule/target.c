@@ -24,20 +24,20 @@ enum exit_code target_check(const struct run *run)
 	if (!option_u32(run, OPTION_LANES, &lanes))
 		return EXIT_CODE_USAGE;
 	if (!lanes)
-		return usage_error(run, "--lanes wants 1 or more, not '%s'",
+		return usage_error(run, "--lanes must be 1 or more, not '%s'",
 				   run->option[OPTION_LANES]);
 	if (!slice && given(run, OPTION_LOAD))
-		return usage_error(run, "--load goes with --slice");
+		return usage_error(run, "--load requires --slice");
 	if (!slice && !given(run, OPTION_TO_STEPS) && given(run, OPTION_BEGIN))
-		return usage_error(run, "--begin goes with --slice or --to-steps");
+		return usage_error(run, "--begin requires --slice or --to-steps");
 	if (!slice && !given(run, OPTION_PROFILE) && given(run, OPTION_TO_STEPS))
-		return usage_error(run, "--to-steps goes with --profile or --slice");
+		return usage_error(run, "--to-steps requires --profile or --slice");
 	if (!slice && !given(run, OPTION_PROFILE) &&
 	    (given(run, OPTION_AT) || given(run, OPTION_LANES)))
-		return usage_error(run, "--at and --lanes go with --profile%s",
+		return usage_error(run, "--at and --lanes require --profile%s",
 				   given(run, OPTION_AT) ? "" : " or --slice");
 	if (slice && given(run, OPTION_AT))
-		return usage_error(run, "--at and --slice exclude each other");
+		return usage_error(run, "--at and --slice are mutually exclusive");
 	return EXIT_CODE_OK;
 }
 
@@ -83,8 +83,7 @@ enum exit_code target_fits(const struct planning *planning)
 
 	if (!target->slice || planning->wanted.ranks == target->ranks)
 		return EXIT_CODE_OK;
-	return usage_error(planning->run,
-			   "slice '%s' has %u rank%s, and a collective of %u is asked for",
+	return usage_error(planning->run, "slice '%s' has %u rank%s, the collective has %u",
 			   planning->run->option[OPTION_OF_SLICE], target->ranks,
 			   PLURAL(target->ranks), planning->wanted.ranks);
 }
@@ -139,7 +138,7 @@ enum exit_code target_measure(struct planning *planning)
 	if (target->measured)
 		return EXIT_CODE_OK;
 	warn_line(
-		"slice '%s' has no schedule of which a step was lit that changes circuits: nothing is measured yet; run one, or say --delay in nanoseconds",
+		"slice '%s' has no measured change of circuits yet; run a schedule, or give --delay in nanoseconds",
 		planning->run->option[OPTION_OF_SLICE]);
 	return EXIT_CODE_FAILED;
 }
@@ -233,7 +232,7 @@ void target_measured_write(const struct planning *planning)
 	uint32_t measured = planning->target.measured;
 
 	if (measured)
-		printf("changes take what %u step%s of the slice took: %llu ns where all ranks get another circuit\n\n",
+		printf("changes take the measured time of %u step%s of the slice: %llu ns if all ranks change circuits\n\n",
 		       measured, PLURAL(measured), (unsigned long long)change_ns(planning));
 }
 

@@ -84,9 +84,9 @@ enum exit_code topologies_read(const struct run *run, struct topologies *to)
 		return EXIT_CODE_OK;
 	if (!run->argc)
 		return usage_error(
-			run, "--from-segments wants a collective: the file has topologies alone");
+			run, "--from-segments requires a collective: the file has only topologies");
 	if (given(run, OPTION_POLICY))
-		return usage_error(run, "--from-segments says what --policy would");
+		return usage_error(run, "--from-segments and --policy are mutually exclusive");
 	code = input_whole(path, &text, &length);
 	if (!code && morph_segments_read(text, length, &segments, why, sizeof(why)))
 		code = refuse_file(path, why);

@@ -76,8 +76,7 @@ static enum exit_code choose_others(struct apply *apply, json_t *taken, uint32_t
 	json_decref(records);
 	if (found == count)
 		return EXIT_CODE_OK;
-	warn_line("apply: too few accelerators are free for all new slices: one needs %u, and %u "
-		  "are left",
+	warn_line("apply: too few free accelerators for all new slices: %u requested, %u left",
 		  count, found);
 	return EXIT_CODE_FAILED;
 }
@@ -122,9 +121,9 @@ static enum exit_code check_new(struct apply *apply, const struct apply_slice *s
 
 	code = ask(apply, slice, &opts, &chosen);
 	if (!code && overlaps(taken, chosen) && wish->accelerators_count) {
-		warn_line("apply: slice '%s' wants accelerators that another slice of the file "
-			  "gets",
-			  wish->name);
+		warn_line(
+			"apply: slice '%s' lists accelerators that another slice of the file already has",
+			wish->name);
 		code = EXIT_CODE_FAILED;
 	} else if (!code && overlaps(taken, chosen)) {
 		json_decref(chosen);
@@ -138,8 +137,7 @@ static enum exit_code check_new(struct apply *apply, const struct apply_slice *s
 	if (!code)
 		json_array_extend(taken, chosen);
 	if (!code && slice->circuits_given && !slice->ring)
-		warn_line("apply: the circuits of slice '%s' can be validated only when it is "
-			  "there",
+		warn_line("apply: the circuits of slice '%s' can be validated only after it exists",
 			  wish->name);
 	json_decref(chosen);
 	free(others);
@@ -227,7 +225,7 @@ enum exit_code slice_apply(struct run *run)
 	if (!option_ns(run, OPTION_LEASE, &lease_ns))
 		return EXIT_CODE_USAGE;
 	if (lease_ns < 1000000 || lease_ns > INT64_C(3600000000000))
-		return usage_error(run, "--lease wants 0.001 to 3600 seconds, not '%s'",
+		return usage_error(run, "--lease must be 0.001 to 3600 seconds, not '%s'",
 				   run->option[OPTION_LEASE]);
 	code = token_given(run, &apply.token);
 	if (code)

@@ -110,13 +110,13 @@ static enum exit_code undo(struct apply *apply, struct act *act, enum exit_code 
 
 		if (!undo_slice(apply, act, slice))
 			continue;
-		warn_line("apply: slice '%s' is not as it was before%s", slice->wish.name,
+		warn_line("apply: slice '%s' was changed%s", slice->wish.name,
 			  slice->stage == STAGE_CONFIRMED ? ": its changes had been confirmed" :
 							    "");
 		code = EXIT_CODE_PARTIAL;
 	}
 	if (code != EXIT_CODE_PARTIAL)
-		warn_line("apply: nothing was changed: everything is as it was before");
+		warn_line("apply: nothing was changed");
 	return code;
 }
 

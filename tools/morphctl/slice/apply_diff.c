@@ -9,9 +9,9 @@
 
 static enum exit_code immutable(const struct apply_slice *slice, const char *what)
 {
-	warn_line("apply: slice '%s' is there with other %s, which can't be changed; delete it "
-		  "first, or describe it as it is",
-		  slice->wish.name, what);
+	warn_line(
+		"apply: slice '%s' exists with other %s, which cannot be changed; delete it first, or describe it as it is",
+		slice->wish.name, what);
 	return EXIT_CODE_FAILED;
 }
 

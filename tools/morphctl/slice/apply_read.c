@@ -18,12 +18,15 @@ static enum exit_code keys_known(const char *where, json_t *object, const char *
 {
 	const char *key;
 
-	if (!json_is_object(object))
-		return wrong(where, "must be an object");
+	if (!json_is_object(object)) {
+		warn_line("apply: %s: expected a mapping with %s '%s'", where,
+			  strchr(known, ',') ? "some of the keys" : "the key", known);
+		return EXIT_CODE_USAGE;
+	}
 	key = document_stray_key(object, known);
 	if (!key)
 		return EXIT_CODE_OK;
-	warn_line("apply: %s: there is no '%s'; there are %s", where, key, known);
+	warn_line("apply: %s: unknown key '%s'; known keys: %s", where, key, known);
 	return EXIT_CODE_USAGE;
 }
 
@@ -68,7 +71,7 @@ static enum exit_code read_ids(struct apply *apply, const char *where, json_t *l
 	size_t i;
 
 	if (!json_array_size(list))
-		return wrong(where, "a list of accelerators has numbers, PCI addresses or UUIDs");
+		return wrong(where, "an accelerator must be a number, a PCI address or a UUID");
 	*ids = needed(calloc(json_array_size(list), sizeof(**ids)));
 	json_array_foreach(list, i, item)
 	{
@@ -83,7 +86,8 @@ static enum exit_code read_ids(struct apply *apply, const char *where, json_t *l
 			   json_integer_value(item) < UINT32_MAX) {
 			(*ids)[i] = (uint32_t)json_integer_value(item);
 		} else {
-			return wrong(where, "an accelerator is a number, a PCI address or a UUID");
+			return wrong(where,
+				     "an accelerator must be a number, a PCI address or a UUID");
 		}
 	}
 	*count = json_array_size(list);
@@ -130,7 +134,8 @@ static enum exit_code read_policies(struct apply *apply, const char *where, json
 	} else if (!code && spares) {
 		code = read_word(where, object, "spares", MORPH_ENUM_SPARES, &wish->spare_policy);
 		if (!code && wish->spare_policy == MORPH_SPARES_LIST)
-			code = wrong(where, "instead of \"list\", 'spares' is the array itself");
+			code = wrong(where,
+				     "'spares' must be a list of accelerators instead of \"list\"");
 	}
 	if (!code && reserved && !json_is_boolean(reserved))
 		code = wrong(where, "'reserved' must be true or false");
@@ -144,7 +149,8 @@ static enum exit_code add_circuit(const char *where, struct apply_slice *slice,
 	struct circuit_wish *longer;
 
 	if (circuit->src_rank == circuit->dst_rank)
-		return wrong(where, "a circuit joins two ranks; its 'src-rank' is its 'dst-rank'");
+		return wrong(where,
+			     "a circuit joins two different ranks; 'src-rank' equals 'dst-rank'");
 	if (circuit->src_rank >= wish_ranks(&slice->wish) ||
 	    circuit->dst_rank >= wish_ranks(&slice->wish)) {
 		warn_line("apply: %s: circuit %u -> %u: the slice has the ranks 0 to %u", where,
@@ -165,7 +171,7 @@ static enum exit_code read_circuit(const char *where, json_t *object, struct app
 
 	code = keys_known(where, object, "src-rank,dst-rank,lanes-count,src-plane,dst-plane");
 	if (!code && (!json_object_get(object, "src-rank") || !json_object_get(object, "dst-rank")))
-		code = wrong(where, "a circuit needs 'src-rank' and 'dst-rank'");
+		code = wrong(where, "a circuit requires 'src-rank' and 'dst-rank'");
 	if (!code)
 		code = read_number(where, object, "src-rank", most, &wish.src_rank);
 	if (!code)
@@ -195,12 +201,13 @@ static enum exit_code read_ring(const char *where, json_t *ring, struct apply_sl
 			code = read_number(where, ring, "lanes-count", 64, &lanes);
 		both = json_is_true(json_object_get(ring, "both"));
 	} else if (!json_is_boolean(ring)) {
-		return wrong(where, "'ring' must be true, false or an object: lanes-count, both");
+		return wrong(where,
+			     "'ring' must be true, false or a mapping with lanes-count and both");
 	} else if (json_is_false(ring)) {
 		return EXIT_CODE_OK;
 	}
 	if (!code && (ranks < 2 || !lanes))
-		code = wrong(where, "a ring needs two ranks, and 'lanes-count' of at least 1");
+		code = wrong(where, "a ring requires 2 ranks and 'lanes-count' of at least 1");
 	slice->ring = true;
 	slice->ring_lanes = lanes;
 	for (uint32_t rank = 0; rank < ranks && !code; rank++) {
@@ -229,7 +236,7 @@ static enum exit_code read_circuits(const char *where, json_t *object, struct ap
 
 	slice->circuits_given = ring || list;
 	if (list && !json_is_array(list))
-		return wrong(where, "'circuits' must be an array");
+		return wrong(where, "'circuits' must be a list");
 	if (ring)
 		code = read_ring(where, ring, slice);
 	json_array_foreach(list, i, circuit)
@@ -256,7 +263,7 @@ static enum exit_code read_slice(struct apply *apply, json_t *object, struct app
 	if (code)
 		return code;
 	if (!*name)
-		return wrong("a slice", "needs a 'name', which is a string");
+		return wrong("a slice", "requires a 'name', which is a string");
 	slice->wish.name = name;
 	slice->wish.mode = 0600;
 	if (!json_object_get(object, "count") == !accelerators)
@@ -282,7 +289,7 @@ static enum exit_code read_document(struct apply *apply)
 
 	code = keys_known("the file", apply->document, "slices");
 	if (!code && !json_is_array(list))
-		code = wrong("the file", "needs 'slices', an array");
+		code = wrong("the file", "'slices' must be a list");
 	if (code)
 		return code;
 	apply->slices = needed(calloc(json_array_size(list) + 1, sizeof(*apply->slices)));

@@ -185,7 +185,7 @@ static enum exit_code mend(const struct making *making, struct act *act, uint32_
 		if (!its)
 			its = run_txn(making, act, slice, txn, &record);
 		if (its) {
-			warn_line("defrag: slice %u lacks %zu circuits that were to be lit again",
+			warn_line("defrag: slice %u lacks %zu circuits that could not be lit again",
 				  slice, morph_txn_count(txn));
 			code = EXIT_CODE_PARTIAL;
 		}
@@ -204,8 +204,8 @@ static enum exit_code run_steps(const struct making *making, struct act *act, ui
 		code = run_step(making, act, step, mine);
 		if (!code)
 			continue;
-		warn_line("defrag: step %u of %u failed; what the steps before it moved stays so",
-			  step + 1, making->result.steps);
+		warn_line("defrag: step %u of %u failed; the moves of earlier steps stay", step + 1,
+			  making->result.steps);
 		return mend(making, act, step, code);
 	}
 	return code;
@@ -260,6 +260,21 @@ static json_t *rows_of(const json_t *report)
 	return rows;
 }
 
+static void write_moves(const json_t *report, bool done)
+{
+	uint32_t moved = number_of(report, "moved", 0);
+	size_t slices = json_array_size(json_object_get(report, "tenant"));
+
+	if (!moved) {
+		printf("already fits; use 'place'\n");
+		return;
+	}
+	printf("%s %u circuit%s of %zu slice%s (minimum %u); %u of them %s dark meanwhile\n",
+	       done ? "moved" : "would move", moved, PLURAL(moved), slices, PLURAL(slices),
+	       number_of(report, "moved-least", 0), number_of(report, "dark", 0),
+	       done ? "went" : "go");
+}
+
 static void write_answer(struct run *run, json_t *report)
 {
 	bool done = json_object_get(report, "slice");
@@ -270,10 +285,7 @@ static void write_answer(struct run *run, json_t *report)
 		place_write_table(run, STAYS, json_object_get(report, "stay"));
 		return;
 	}
-	printf("%u circuits of %zu slices %s, %u at least; %u of them %s dark meanwhile\n",
-	       number_of(report, "moved", 0), json_array_size(json_object_get(report, "tenant")),
-	       done ? "were moved" : "are to be moved", number_of(report, "moved-least", 0),
-	       number_of(report, "dark", 0), done ? "went" : "go");
+	write_moves(report, done);
 	rows = rows_of(report);
 	place_write_table(run, done ? STEPS ",measured-dark-ns" : STEPS, rows);
 	json_decref(rows);
@@ -298,12 +310,11 @@ static enum exit_code check_options(struct run *run, uint32_t *objective)
 	if (!option_word(run, OPTION_REWIRING, objective))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_CARRY_OUT) && given(run, OPTION_DRY_RUN))
-		return usage_error(run, "--apply and --dry-run exclude each other");
+		return usage_error(run, "--apply and --dry-run are mutually exclusive");
 	if (!given(run, OPTION_CARRY_OUT) && run->argc)
-		return usage_error(run, "'%s' would be the slice's name: that is for --apply",
-				   run->argv[0]);
+		return usage_error(run, "NAME is only valid with --apply (got '%s')", run->argv[0]);
 	if (given(run, OPTION_CARRY_OUT) && !run->argc)
-		return usage_error(run, "--apply wants the NAME of the slice");
+		return usage_error(run, "--apply requires the NAME of the slice");
 	return client_fields(run, MORPH_OBJECT_DEFRAG);
 }
 

@@ -10,7 +10,7 @@
 
 #define RANKS "rank,accelerator,host"
 #define CIRCUITS "src-rank,dst-rank,host,guide"
-#define SHARED "src-rank,dst-rank,host,lanes,guide" /* with the wavelengths of each circuit */
+#define SHARED "src-rank,dst-rank,host,lanes,guide" /* with wavelengths per fibre */
 #define LOADS "src-host,dst-host,fibres,free"
 #define PROTECTED "rank,verdict,spare,host,fibres"
 
@@ -167,7 +167,7 @@ static enum exit_code try_unprotected(struct placing *placing)
 		return client_error(placing->run, error);
 	if (place_info(placing->plan).verdict == MORPH_FEASIBLE)
 		warn_line(
-			"%s: it would fit on fibres that are kept for the failover of %u ranks that run; --unprotect takes these too",
+			"%s: it would fit on fibres kept for the failover of %u running ranks; --unprotect uses these",
 			command_name(placing->run->command), kept);
 	return EXIT_CODE_FAILED;
 }
@@ -234,11 +234,11 @@ enum exit_code place_take_back(struct run *run, uint32_t fabric, uint32_t slice,
 	int error = morph_admin_slice_delete(run->client->ctx, fabric, slice, true);
 
 	if (client_reply(run, error, NULL, NULL)) {
-		warn_line("%s: slice %u is there without its circuits", command_name(run->command),
+		warn_line("%s: slice %u exists without its circuits", command_name(run->command),
 			  slice);
 		return EXIT_CODE_PARTIAL;
 	}
-	warn_line("%s: the slice is deleted again", command_name(run->command));
+	warn_line("%s: the slice was deleted again", command_name(run->command));
 	return code;
 }
 
@@ -284,9 +284,9 @@ static void write_other_transit(const json_t *report)
 	const char *own = text_of_key(report, OWN), *any = text_of_key(report, ANY);
 
 	if (*own)
-		printf("with own transit only: %s\n", own);
+		printf("with --transit own: %s\n", own);
 	if (*any)
-		printf("with any transit: %s\n", any);
+		printf("with --transit any: %s\n", any);
 }
 
 void place_write_refusal(const json_t *refusal)
@@ -342,13 +342,11 @@ void place_write_plan(struct run *run, const json_t *report)
 	const json_t *slice = json_object_get(report, "slice"),
 		     *txn = json_object_get(report, "txn");
 
-	printf("%s: %u accelerators in %u servers, %u at least by %s; %u circuits on %u fibres, %u at "
-	       "least by %s\n",
+	printf("%s: %u accelerators in %u servers (minimum %u), %u circuits on %u fibres (minimum %u)\n",
 	       text_of_key(report, "tier"), number_of(report, "ranks-count", 0),
 	       number_of(report, "servers", 0), number_of(report, "servers-bound", 0),
-	       text_of_key(report, "servers-bound-kind"), number_of(report, "circuits-count", 0),
-	       number_of(report, "fibres", 0), number_of(report, "fibres-bound", 0),
-	       text_of_key(report, "fibres-bound-kind"));
+	       number_of(report, "circuits-count", 0), number_of(report, "fibres", 0),
+	       number_of(report, "fibres-bound", 0));
 	write_other_transit(report);
 	if (slice)
 		printf("slice %u (%s): created%s\n", number_of(slice, "id", 0),
@@ -376,13 +374,12 @@ static enum exit_code answer(struct placing *placing)
 static enum exit_code check_apply(struct run *run)
 {
 	if (!given(run, OPTION_CARRY_OUT) && run->argc)
-		return usage_error(run, "'%s' would be the slice's name: that is for --apply",
-				   run->argv[0]);
+		return usage_error(run, "NAME is only valid with --apply (got '%s')", run->argv[0]);
 	if (given(run, OPTION_CARRY_OUT) && !run->argc)
-		return usage_error(run, "--apply wants the NAME of the slice");
+		return usage_error(run, "--apply requires the NAME of the slice");
 	if (given(run, OPTION_CARRY_OUT) && given(run, OPTION_PROFILE) &&
 	    !given(run, OPTION_FABRIC))
-		return usage_error(run, "--apply wants --fabric beside --profile");
+		return usage_error(run, "--apply with --profile requires --fabric");
 	return client_fields(run, MORPH_OBJECT_PLAN);
 }
 

@@ -52,13 +52,14 @@ static enum exit_code ask_shape(struct run *run, struct morph_request *request)
 	if (given(run, OPTION_COUNT) + given(run, OPTION_TORUS) + given(run, OPTION_RING_OF) +
 		    given(run, OPTION_MESH) + given(run, OPTION_GRAPH) !=
 	    1)
-		return usage_error(run,
-				   "wants one of --count, --shape, --ring, --mesh and --graph");
+		return usage_error(
+			run,
+			"requires exactly one of --count, --shape, --ring, --mesh and --graph");
 	if (!option_u32(run, OPTION_COUNT, &count) || !option_u32(run, OPTION_RING_OF, &count) ||
 	    !option_u32(run, OPTION_MESH, &count))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_TORUS) && !parse_torus(run->option[OPTION_TORUS], extent))
-		return usage_error(run, "--shape wants extents as 2x4x4, not '%s'",
+		return usage_error(run, "--shape must be extents such as 2x4x4, not '%s'",
 				   run->option[OPTION_TORUS]);
 	if (given(run, OPTION_GRAPH))
 		return ask_graph(run, request);
@@ -85,7 +86,7 @@ static enum exit_code ask_bandwidth(struct run *run, const struct morph_model *m
 	    !option_u32(run, OPTION_LANES, &lanes))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_BANDWIDTH) && given(run, OPTION_LANES))
-		return usage_error(run, "--bandwidth and --lanes exclude each other");
+		return usage_error(run, "--bandwidth and --lanes are mutually exclusive");
 	error = morph_model_info(run->client->ctx, model, &info);
 	if (error < 0)
 		return client_error(run, error);
@@ -125,8 +126,7 @@ static enum exit_code ask_fabric(struct run *run, struct asked *asked)
 	/* For the library, 0 is the default. */
 	if (!opts->wavelengths)
 		return usage_error(
-			run,
-			"--wavelengths: 0 wavelengths of a fibre: 1, where circuits take fibres whole, to 16");
+			run, "--wavelengths must be 1 (circuits do not share fibres) to 16, not 0");
 	if (morph_request_set_opts(asked->request, opts) < 0)
 		return usage_error(run, "--wavelengths: %s", morph_error_text(run->client->ctx));
 	return EXIT_CODE_OK;

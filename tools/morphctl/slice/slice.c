@@ -58,9 +58,9 @@ enum exit_code slice_wish_options(struct run *run, struct slice_wish *wish)
 	    !option_u32(run, OPTION_CONTROLLER, &wish->controller))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_OWNER) && !parse_user(run->option[OPTION_OWNER], &wish->owner))
-		return usage_error(run, "there is no user '%s'", run->option[OPTION_OWNER]);
+		return usage_error(run, "unknown user '%s'", run->option[OPTION_OWNER]);
 	if (given(run, OPTION_MODE) && !parse_mode(run->option[OPTION_MODE], &wish->mode))
-		return usage_error(run, "--mode wants octal permission bits as 0660, not '%s'",
+		return usage_error(run, "--mode must be octal permission bits as 0660, not '%s'",
 				   run->option[OPTION_MODE]);
 	return EXIT_CODE_OK;
 }
@@ -72,7 +72,7 @@ static enum exit_code parse_wish(struct run *run, struct slice_wish *wish)
 	wish->name = run->argv[0];
 	wish->reserved = given(run, OPTION_RESERVED);
 	if (given(run, OPTION_COUNT) == given(run, OPTION_ACCELERATORS))
-		return usage_error(run, "wants either --count or --accelerators");
+		return usage_error(run, "requires either --count or --accelerators");
 	if (!option_u32(run, OPTION_COUNT, &wish->count))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_COUNT) && !wish->count)
@@ -179,7 +179,7 @@ static enum exit_code parse_preference(struct run *run, uint32_t fabric, char *w
 	enum exit_code code;
 
 	if (!spare)
-		return usage_error(run, "--prefer wants RANK=ACCELERATOR or RANK=none, not '%s'",
+		return usage_error(run, "--prefer must be RANK=ACCELERATOR or RANK=none, not '%s'",
 				   word);
 	*spare++ = '\0';
 	preference->spare = MORPH_ANY;
@@ -203,7 +203,7 @@ static enum exit_code parse_preferences(struct run *run, uint32_t fabric,
 					&change->preferences[change->preferences_count++]);
 	free(copy);
 	if (!code && given(run, OPTION_PREFER) && !change->preferences_count)
-		return usage_error(run, "--prefer wants RANK=ACCELERATOR, divided by commas");
+		return usage_error(run, "--prefer must be RANK=ACCELERATOR, separated by commas");
 	return code;
 }
 
@@ -242,16 +242,16 @@ enum exit_code slice_set(struct run *run)
 	if (!option_word(run, OPTION_FAILOVER, &opts->failover))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_OWNER) && !parse_user(run->option[OPTION_OWNER], &opts->owner))
-		return usage_error(run, "there is no user '%s'", run->option[OPTION_OWNER]);
+		return usage_error(run, "unknown user '%s'", run->option[OPTION_OWNER]);
 	if (given(run, OPTION_MODE) && !parse_mode(run->option[OPTION_MODE], &opts->mode))
-		return usage_error(run, "--mode wants octal permission bits as 0660, not '%s'",
+		return usage_error(run, "--mode must be octal permission bits as 0660, not '%s'",
 				   run->option[OPTION_MODE]);
 	opts->set = (given(run, OPTION_FAILOVER) ? MORPH_SET_FAILOVER : 0) |
 		    (given(run, OPTION_OWNER) ? MORPH_SET_OWNER : 0) |
 		    (given(run, OPTION_MODE) ? MORPH_SET_MODE : 0);
 	if (!opts->set && !given(run, OPTION_CONTROLLER) && !given(run, OPTION_PREFER))
-		return usage_error(run,
-				   "wants --failover, --controller, --owner, --mode or --prefer");
+		return usage_error(
+			run, "requires --failover, --controller, --owner, --mode or --prefer");
 	if (!option_u32(run, OPTION_CONTROLLER, &change.controller))
 		return EXIT_CODE_USAGE;
 	code = client_fields(run, MORPH_OBJECT_SLICE);

@@ -22,24 +22,19 @@ static void print_answer(const json_t *answer)
 
 	if (key_is(answer, "reason", "none")) {
 		list = format_value("chosen", chosen);
-		printf("it would be granted%s%s\n",
-		       json_array_size(chosen) ? ": accelerators " : "",
+		printf("yes%s%s\n", json_array_size(chosen) ? ": would get accelerators " : "",
 		       json_array_size(chosen) ? list : "");
 		free(list);
 		return;
 	}
 	printf("blocked by %s", text_of_key(answer, "reason"));
-	if (json_object_get(answer, "part") && !key_is(answer, "part", "none")) {
-		printf(", %s", text_of_key(answer, "part"));
-		/* The kernel gives no index if no single part is the cause. */
-		if (json_object_get(answer, "index"))
-			printf(" %u", number_of(answer, "index", 0));
-	}
+	/* The kernel gives no index if no single part is the cause. */
+	if (json_object_get(answer, "index") && !key_is(answer, "part", "none"))
+		printf(", %s %u", text_of_key(answer, "part"), number_of(answer, "index", 0));
 	if (wide_of(answer, "need"))
-		printf(": there is %" JSON_INTEGER_FORMAT ", and %" JSON_INTEGER_FORMAT
-		       " is needed",
-		       json_integer_value(json_object_get(answer, "have")),
-		       json_integer_value(json_object_get(answer, "need")));
+		printf(": %" JSON_INTEGER_FORMAT " requested, %" JSON_INTEGER_FORMAT " available",
+		       json_integer_value(json_object_get(answer, "need")),
+		       json_integer_value(json_object_get(answer, "have")));
 	putchar('\n');
 	if (*text)
 		printf("%s\n", text);
@@ -89,10 +84,10 @@ static enum exit_code ask_planner(struct run *run)
 	const char *ring = run->option[OPTION_RING];
 
 	if (given(run, OPTION_ACCELERATORS))
-		return usage_error(run,
-				   "--accelerators goes with --ring, --lanes and --transit only");
+		return usage_error(
+			run, "--accelerators is only valid with --ring, --lanes and --transit");
 	if (ring && !*ring)
-		return usage_error(run, "--ring wants the number of its ranks here");
+		return usage_error(run, "--ring requires the number of ranks here");
 	run->option[OPTION_RING_OF] = ring;
 	return why_not_plan(run);
 }
@@ -106,7 +101,7 @@ enum exit_code slice_why_not(struct run *run)
 	if (is_planned(run))
 		return ask_planner(run);
 	if (given(run, OPTION_COUNT) == given(run, OPTION_ACCELERATORS))
-		return usage_error(run, "wants either --count or --accelerators, or a shape");
+		return usage_error(run, "requires either --count or --accelerators, or a shape");
 	if (!option_u32(run, OPTION_COUNT, &opts.count) ||
 	    !option_word(run, OPTION_TRANSIT, &opts.transit) ||
 	    !option_u32(run, OPTION_LANES, &opts.lanes_count))
@@ -114,7 +109,7 @@ enum exit_code slice_why_not(struct run *run)
 	if (given(run, OPTION_COUNT) && !opts.count)
 		return usage_error(run, "--count must be at least 1");
 	if (given(run, OPTION_LANES) && !given(run, OPTION_RING))
-		return usage_error(run, "--lanes is about the circuits of --ring");
+		return usage_error(run, "--lanes is only valid with --ring");
 	if (given(run, OPTION_RING))
 		opts.flags |= MORPH_WHY_NOT_RING;
 	code = client_fabric(run, &fabric);

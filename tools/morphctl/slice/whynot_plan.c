@@ -276,28 +276,25 @@ struct constraint {
  * Constraints that the caller can lift alone come first; those that affect other tenants come last.
  */
 static const struct constraint constraints[] = {
-	{ "transit", lift_transit, "with --transit any it would fit" },
-	{ "servers", lift_servers, "without --whole-servers it would fit" },
-	{ "bandwidth", lift_bandwidth, "with circuits of one lane it would fit" },
-	{ "wavelengths", lift_wavelengths,
-	  "on fibres of its own, without --wavelengths, it would fit" },
-	{ "tier", lift_box, "with --tier stitched it would fit" },
-	{ "tier", lift_rack, "with --tier crossing it would fit" },
-	{ "hardware", lift_hardware,
-	  "it would fit if all hardware were sound and nothing were cordoned" },
-	{ "spares", lift_spares, "it would fit on accelerators that are held back as spares" },
+	{ "transit", lift_transit, "fits with --transit any" },
+	{ "servers", lift_servers, "fits without --whole-servers" },
+	{ "bandwidth", lift_bandwidth, "fits with circuits of one lane" },
+	{ "wavelengths", lift_wavelengths, "fits without --wavelengths, on fibres of its own" },
+	{ "tier", lift_box, "fits with --tier stitched" },
+	{ "tier", lift_rack, "fits with --tier crossing" },
+	{ "hardware", lift_hardware, "fits if all hardware is healthy and nothing is cordoned" },
+	{ "spares", lift_spares, "fits on accelerators that are spares" },
 	{ "failover", lift_failover,
-	  "it would fit on fibres that are kept for the failover of slices that run; --unprotect takes these too" },
+	  "fits on fibres kept for the failover of running slices; --unprotect uses these" },
 	{ "light", lift_light,
-	  "it would fit if no circuit of others were lit; 'morphctl defrag' may lead some another way" },
-	{ "slices", lift_tenants, "it would fit if there were no other slices" },
+	  "fits without the circuits of other slices; 'morphctl defrag' may reroute some of them" },
+	{ "slices", lift_tenants, "fits without the other slices" },
 };
 
 static const struct constraint several = { "several", lift_all,
-					   "more than one constraint is in the way" };
-static const struct constraint fabric = {
-	"fabric", NULL, "no fabric of this profile can take it, even if it is empty"
-};
+					   "more than one constraint is the cause" };
+static const struct constraint fabric = { "fabric", NULL,
+					  "even an idle fabric of this profile cannot take it" };
 
 /* ----------------------------------------------------------------------- searching */
 
@@ -450,7 +447,7 @@ static void write_answer(const json_t *report)
 		     *refusal = json_object_get(report, "tightest");
 
 	if (fits(report)) {
-		printf("it would fit: %s, in %u servers, on %u fibres\n",
+		printf("yes: would fit %s, in %u servers, on %u fibres\n",
 		       text_of_key(report, "tier"), number_of(report, "servers", 0),
 		       number_of(report, "fibres", 0));
 		return;
@@ -462,8 +459,7 @@ static void write_answer(const json_t *report)
 		       key_is(report, "verdict", verdict_word(MORPH_UNDECIDED)) ? "perhaps " : "",
 		       text_of_key(binding, "constraint"), text_of_key(binding, "text"));
 	else
-		printf("not known what blocks it: without any one constraint it was not found to fit, "
-		       "nor without all of them\n");
+		printf("no single constraint is the cause: lifting any one, or all of them, found no placement\n");
 	if (refusal)
 		place_write_refusal(refusal);
 }

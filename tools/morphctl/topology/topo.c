@@ -38,7 +38,7 @@ static enum exit_code gather(struct run *run, json_t **document)
 		int error = state_dump(run, kind, fabric, &records);
 
 		if (error && kind->admin && (error == -EPERM || error == -EACCES))
-			warn_line("%s are told to administrators only: left out", kind->key);
+			warn_line("%s hidden: needs CAP_NET_ADMIN", kind->key);
 		else if (error)
 			code = client_error(run, error);
 		if (i)
@@ -89,13 +89,13 @@ enum exit_code topo(struct run *run)
 	if (!option_word(run, OPTION_FORMAT, &format))
 		return EXIT_CODE_USAGE;
 	if (given(run, OPTION_SVG) + given(run, OPTION_JSON) + given(run, OPTION_FORMAT) > 1)
-		return usage_error(run, "--format, --svg and --json exclude each other");
+		return usage_error(run, "--format, --svg and --json are mutually exclusive");
 	if (given(run, OPTION_SVG))
 		format = SVG;
 	if (given(run, OPTION_JSON))
 		format = JSON;
 	if (given(run, OPTION_INPUT) && given(run, OPTION_FABRIC))
-		return usage_error(run, "--input and --fabric exclude each other");
+		return usage_error(run, "--input and --fabric are mutually exclusive");
 	code = given(run, OPTION_INPUT) ? load(run->option[OPTION_INPUT], &document) :
 					  gather(run, &document);
 	if (code)
