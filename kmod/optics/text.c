@@ -8,16 +8,16 @@ struct reason {
 };
 
 static const struct reason reasons[] = {
-	[OPTICS_OK] = { "no rule was broken", 0 },
+	[OPTICS_OK] = { "no rule is violated", 0 },
 	[OPTICS_BAD_PROFILE] = { "the device profile is malformed", -EINVAL },
-	[OPTICS_BAD_PORT] = { "no such port, not the caller's, or the same at both ends", -EINVAL },
-	[OPTICS_BAD_PATH] = { "guides and element states of the path do not join up", -EINVAL },
-	[OPTICS_NO_ROUTE] = { "no route exists, whoever holds what", -EHOSTUNREACH },
-	[OPTICS_BLOCKED] = { "routes exist, but others hold them", -EBUSY },
-	[OPTICS_GAVE_UP] = { "the search gave up before it could tell", -EAGAIN },
+	[OPTICS_BAD_PORT] = { "the port does not exist, belongs to another tenant, or is both ends", -EINVAL },
+	[OPTICS_BAD_PATH] = { "guides and element states of the path are not connected", -EINVAL },
+	[OPTICS_NO_ROUTE] = { "no route exists, even on an idle fabric", -EHOSTUNREACH },
+	[OPTICS_BLOCKED] = { "routes exist, but other tenants hold them", -EBUSY },
+	[OPTICS_GAVE_UP] = { "search budget exhausted before a result", -EAGAIN },
 	[OPTICS_LANES] = { "too few lanes are free", -ENOSPC },
 	[OPTICS_ELEMENT_PINNED] = { "an element is held in another state", -EBUSY },
-	[OPTICS_UNUSABLE] = { "hardware on the way is failed, quarantined or cordoned", -EIO },
+	[OPTICS_UNUSABLE] = { "hardware on the path is failed, quarantined or cordoned", -EIO },
 	[OPTICS_MARGIN] = { "too little light would arrive", -ERANGE },
 	[OPTICS_OVERLOAD] = { "too much light would arrive", -ERANGE },
 	[OPTICS_ISOLATION] = { "leakage between tenants would be too strong", -EXDEV },
@@ -28,7 +28,7 @@ static const struct reason reasons[] = {
 const char *optics_reason_text(u32 reason)
 {
 	if (reason >= ARRAY_SIZE(reasons))
-		return "an unknown rule was broken";
+		return "an unknown rule is violated";
 	return reasons[reason].text;
 }
 

@@ -393,7 +393,7 @@ static struct config_group *make_group(struct config_group *parent, const char *
 	struct sim_group *group;
 
 	if (!sim_name_legal(name)) {
-		pr_err("morph_sim: '%s' is no name: up to 31 of a-z A-Z 0-9 _ . : - are\n", name);
+		pr_err("morph_sim: '%s' is not a name: at most 31 of a-z A-Z 0-9 _ . : -\n", name);
 		return ERR_PTR(-EINVAL);
 	}
 	group = kzalloc(sizeof(*group), GFP_KERNEL);

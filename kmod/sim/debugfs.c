@@ -48,7 +48,7 @@ static int advance_line(struct sim_hardware *hw, char *line)
 	}
 	if (hw->config->clock == SIM_CLOCK_REAL) {
 		snprintf(hw->refusal.text, sizeof(hw->refusal.text),
-			 "the clock is real; a stepped one is needed");
+			 "the clock is real; a stepped clock is required");
 		return -EOPNOTSUPP;
 	}
 	sim_advance_to(hw, sim_now(hw) + ns);

@@ -23,7 +23,7 @@ static int read_peer(struct sim_hardware *hw, const char *word)
 	u32 i;
 
 	if (text && (sscanf(word, "%u=", &edge) != 1 || edge >= o->edges_count)) {
-		dev_err(&hw->instance->dev, "peer: '%s': there is no such edge, of %u\n", word,
+		dev_err(&hw->instance->dev, "peer: '%s': no such edge, the fabric has %u\n", word,
 			o->edges_count);
 		return -EINVAL;
 	}
@@ -53,7 +53,7 @@ int sim_edges_init(struct sim_hardware *hw)
 	if (!hw->config->peer[0])
 		return 0;
 	if (hw->config->clock != SIM_CLOCK_REAL) {
-		dev_err(&hw->instance->dev, "peer: fabrics are joined on the real clock only\n");
+		dev_err(&hw->instance->dev, "peer: joining fabrics requires the real clock\n");
 		return -EINVAL;
 	}
 	text = kstrdup(hw->config->peer, GFP_KERNEL);

@@ -5,20 +5,20 @@
  */
 SIM_FAULT(accelerator_dead, ACCELERATOR, NONE, "heartbeat, probe, transmit activity, lock",
 	  "the chip stops: no heartbeat, no data; its lasers stay as they are")
-SIM_FAULT(accelerator_flapping, ACCELERATOR, PERIOD, "as accelerator_dead",
-	  "dead and back count times, each for half a period (ns)")
+SIM_FAULT(accelerator_flapping, ACCELERATOR, PERIOD, "the same the same as accelerator_dead",
+	  "dies and comes back count times, half a period (ns) each")
 SIM_FAULT(laser_dead, LASER, NONE, "light, laser monitor",
 	  "the lanes' lasers emit nothing")
 SIM_FAULT(laser_weak, LASER, MDB, "light, laser monitor",
-	  "the lanes' lasers emit mdb less")
+	  "the lanes' lasers emit mdb less power power")
 SIM_FAULT(element_stuck, ELEMENT, STATE, "element writes",
-	  "stays in the state that it has, or in state; writes are taken and do nothing")
+	  "stays in its current state, or in state; writes succeed without effect")
 SIM_FAULT(element_slow, ELEMENT, NS, "settling of light",
-	  "settles ns later than the profile says, after each write")
+	  "settles ns later than in the profile, after each write")
 SIM_FAULT(guide_lossy, GUIDE, MDB, "light",
-	  "loses mdb more")
-SIM_FAULT(guide_drifting, GUIDE, MDB, "as guide_lossy",
-	  "loses ever more, until it loses mdb more after a period (ns)")
+	  "its loss is mdb higher")
+SIM_FAULT(guide_drifting, GUIDE, MDB, "the same the same as guide_lossy",
+	  "its loss grows to mdb more within a period (ns)")
 SIM_FAULT(fibre_cut, GUIDE, NONE, "light",
 	  "passes no light; only guides between servers or to an edge")
 SIM_FAULT(receiver_deaf, RECEIVER, NONE, "receiver power and lock",
@@ -26,9 +26,9 @@ SIM_FAULT(receiver_deaf, RECEIVER, NONE, "receiver power and lock",
 SIM_FAULT(programming_error, DEVICE, EVERY, "set_elements, set_lasers",
 	  "the next request, or each every-th, fails with EIO, after half or done settings")
 SIM_FAULT(programming_timeout, DEVICE, EVERY, "set_elements, set_lasers",
-	  "likewise, but never answers; with late, makes all settings and answers late ns later")
+	  "never answers; with late, applies all settings and answers late ns later")
 SIM_FAULT(provider_removed, DEVICE, NONE, "the device itself",
-	  "the device is gone without notice")
+	  "the device disappears without notice")
 SIM_FAULT(reading_error, DEVICE, EVERY, "get_lasers, get_receivers",
 	  "the next reading of light, or each every-th, fails with EIO")
 SIM_FAULT(reading_timeout, DEVICE, EVERY, "get_lasers, get_receivers",

@@ -146,7 +146,7 @@ static int parse_index(struct sim_hardware *hw, const char *word, const char *wh
 		       u32 *index)
 {
 	if (kstrtou32(word, 0, index) || *index >= count)
-		return refuse(hw, "'%s' is no %s: must be a number below %u", word, what, count);
+		return refuse(hw, "'%s' is not a %s: must be a number below %u", word, what, count);
 	return 0;
 }
 
@@ -172,7 +172,7 @@ static int parse_port(struct sim_hardware *hw, char *word, bool lanes, struct si
 	if (!lanes)
 		return refuse(hw, "a receiver is <accelerator>.<plane>, without lanes");
 	if (kstrtou64(rest, 16, &spec->lanes) || !spec->lanes || spec->lanes & ~o->all_lanes)
-		return refuse(hw, "'%s' is no mask of lanes: hexadecimal, at most 0x%llx", rest,
+		return refuse(hw, "'%s' is not a mask of lanes: hexadecimal, at most 0x%llx", rest,
 			      o->all_lanes);
 	return 0;
 }
@@ -194,7 +194,7 @@ static int parse_target(struct sim_hardware *hw, const struct knob *knob, char *
 		err = parse_index(hw, word, "guide", o->guides_count, &spec->index);
 		if (!err && spec->type == SIM_FAULT_fibre_cut &&
 		    o->guides[spec->index].class < MORPH_GUIDE_FIBRE)
-			err = refuse(hw, "guide %u is no fibre: its class is %u, not 2 or 3",
+			err = refuse(hw, "guide %u is not a fibre: its class is %u, not 2 or 3",
 				     spec->index, o->guides[spec->index].class);
 		return err;
 	case SIM_TARGET_RECEIVER:
@@ -225,7 +225,7 @@ static int parse_fault(struct sim_hardware *hw, const char *name, char *rest,
 		if (!strcmp(knob->name, name))
 			break;
 	if (knob == knobs + ARRAY_SIZE(knobs))
-		return refuse(hw, "'%s' is no fault; see knobs", name);
+		return refuse(hw, "'%s' is not a fault; see knobs", name);
 	memset(spec, 0, sizeof(*spec));
 	spec->type = knob - knobs;
 	word = next_word(&rest);
@@ -337,7 +337,7 @@ int sim_fault_line(struct sim_hardware *hw, char *line)
 		return err;
 	err = sim_fault_add(hw, &spec);
 	if (err == -ENOSPC)
-		refuse(hw, "there are %u faults already; clear some", SIM_MAX_FAULTS);
+		refuse(hw, "%u faults are active, the maximum; clear some", SIM_MAX_FAULTS);
 	return err;
 }
 
@@ -356,7 +356,7 @@ int sim_clear_line(struct sim_hardware *hw, char *line)
 		return refuse(hw, "must be 'all', or the number of a line of fault");
 	err = sim_fault_clear(hw, id);
 	if (err)
-		refuse(hw, "there is no fault %u", id);
+		refuse(hw, "no fault %u", id);
 	return err;
 }
 

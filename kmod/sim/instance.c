@@ -17,11 +17,11 @@
 static char *profile[MOST_PARAMETERS];
 static int profiles_count;
 module_param_array(profile, charp, &profiles_count, 0444);
-MODULE_PARM_DESC(profile, "profiles to make instances sim0, sim1, ... of at load");
+MODULE_PARM_DESC(profile, "profiles of the instances sim0, sim1, ... to create at load");
 
 static unsigned long long seed = 1;
 module_param(seed, ullong, 0444);
-MODULE_PARM_DESC(seed, "seed of what chance decides (1)");
+MODULE_PARM_DESC(seed, "random seed (default: 1)");
 
 static unsigned long long settle_ns = SIM_FROM_PROFILE;
 module_param(settle_ns, ullong, 0444);
@@ -37,7 +37,7 @@ MODULE_PARM_DESC(write_ns, "time of a programming request instead of the profile
 
 static unsigned long long monitor_ns;
 module_param(monitor_ns, ullong, 0444);
-MODULE_PARM_DESC(monitor_ns, "time from a loss to its alarm (0)");
+MODULE_PARM_DESC(monitor_ns, "time from a loss to its alarm (default: 0)");
 
 static struct device *parent;
 static struct workqueue_struct *removals;
@@ -155,13 +155,13 @@ static int check_config(const char *name, const struct sim_config *config)
 	struct device *other;
 
 	if (!config->profile[0]) {
-		pr_err("morph_sim: %s: no profile is given\n", name);
+		pr_err("morph_sim: %s: the profile is missing\n", name);
 		return -EINVAL;
 	}
 	other = bus_find_device_by_name(&sim_bus, NULL, name);
 	if (other) {
 		put_device(other);
-		pr_err("morph_sim: there is an instance '%s' already\n", name);
+		pr_err("morph_sim: an instance '%s' exists\n", name);
 		return -EEXIST;
 	}
 	return 0;
@@ -254,7 +254,7 @@ static int create_parameters(void)
 		instance = sim_instance_create(name, config);
 		if (IS_ERR(instance)) {
 			err = PTR_ERR(instance);
-			pr_err("morph_sim: no instance of profile '%s' could be made (%d)\n",
+			pr_err("morph_sim: cannot create an instance of profile '%s' (%d)\n",
 			       profile[i], err);
 			break;
 		}

@@ -74,7 +74,7 @@ static int read_head(struct reader *r, size_t bytes)
 	const char *c;
 
 	if (bytes < sizeof(*head) || bytes > MORPH_PROFILE_MAX_BYTES)
-		return refuse(r, "it has %zu bytes; %zu to %u are possible", bytes, sizeof(*head),
+		return refuse(r, "the file has %zu bytes; must have %zu to %u", bytes, sizeof(*head),
 			      MORPH_PROFILE_MAX_BYTES);
 	if (le64_to_cpu(head->magic) != MORPH_PROFILE_MAGIC)
 		return refuse(r, "the magic at byte 0 is not MORPHPF1");
@@ -94,7 +94,7 @@ static int read_head(struct reader *r, size_t bytes)
 	if (head->reserved0 || head->reserved1 || head->flags)
 		return refuse(r, "reserved0, reserved1 and flags must be 0");
 	if (!text_ok(head->name, sizeof(head->name)) || !head->name[0])
-		return refuse(r, "the name is empty, has no end, or bytes after it");
+		return refuse(r, "the name is empty, has no NUL, or bytes after the NUL");
 	for (c = head->name; *c; c++)
 		if (!strchr("abcdefghijklmnopqrstuvwxyz0123456789_-", *c))
 			return refuse(r, "the name has the byte 0x%02x; a-z 0-9 _ - are allowed",
@@ -142,7 +142,7 @@ static int read_powers(struct reader *r)
 	if (err)
 		return err;
 	if (o->dark_mdbm > sensitivity || sensitivity > overload)
-		return refuse(r, "dark, sensitivity and overload powers are %d, %d, %d: must rise",
+		return refuse(r, "dark, sensitivity and overload powers are %d, %d, %d: must ascend",
 			      o->dark_mdbm, sensitivity, overload);
 	o->floor_mdbm = o->dark_mdbm - SIM_FLOOR_MDB;
 	o->dark = sim_linear(o->dark_mdbm);
@@ -201,15 +201,15 @@ static int read_section(struct reader *r, const char *name,
 		return refuse(r, "section %s: %u records at %llu end beyond the file", name, *count,
 			      (unsigned long long)offset);
 	if (*count > most)
-		return refuse(r, "section %s: %u records, the simulator takes %u", name, *count,
+		return refuse(r, "section %s: %u records, the simulator supports %u", name, *count,
 			      most);
 	if (!*count)
 		return 0;
 	if (offset % 8)
-		return refuse(r, "section %s: offset %llu is no multiple of 8", name,
+		return refuse(r, "section %s: offset %llu is not a multiple of 8", name,
 			      (unsigned long long)offset);
 	if (offset < *end)
-		return refuse(r, "section %s: offset %llu is inside what comes before it", name,
+		return refuse(r, "section %s: offset %llu overlaps the preceding section", name,
 			      (unsigned long long)offset);
 	*end = offset + bytes;
 	return 0;
@@ -240,10 +240,10 @@ static int read_sections(struct reader *r)
 	if (err)
 		return err;
 	if (!o->accelerators_count)
-		return refuse(r, "it has no accelerator");
+		return refuse(r, "the profile has no accelerator");
 	o->ports_count = o->accelerators_count * o->planes;
 	if (o->ports_count > SIM_MAX_LANE_STATES / o->wavelengths)
-		return refuse(r, "it has %u ports of %u lanes, the simulator takes %u lanes in all",
+		return refuse(r, "the profile has %u ports of %u lanes, the simulator supports %u lanes in total",
 			      o->ports_count, o->wavelengths, SIM_MAX_LANE_STATES);
 	return 0;
 }
@@ -258,10 +258,10 @@ static int check_state(struct reader *r, u32 kind, u32 ports, u32 state, const u
 		if (other == MORPH_PORT_NONE)
 			continue;
 		if (port >= ports || other >= ports)
-			return refuse(r, "kind %u, state %u: joins port %u to %u, but has %u ports",
+			return refuse(r, "kind %u, state %u: joins port %u to %u, the kind has %u ports",
 				      kind, state, port, other, ports);
 		if (other == port || joins[other] != port)
-			return refuse(r, "kind %u, state %u: port %u is joined to %u, not so back",
+			return refuse(r, "kind %u, state %u: joins port %u to %u, but not the reverse",
 				      kind, state, port, other);
 	}
 	return 0;
@@ -282,7 +282,7 @@ static int read_kind(struct reader *r, u32 index, const struct morph_profile_kin
 	kind->loss_mdb = min_t(u32, loss, SIM_OPAQUE_MDB);
 	kind->extinction_mdb = min_t(u32, extinction, SIM_OPAQUE_MDB);
 	if (!text_ok(raw->name, sizeof(raw->name)))
-		return refuse(r, "kind %u: the name is no text, or has no end", index);
+		return refuse(r, "kind %u: the name is not text, or has no NUL", index);
 	if (raw->flags || raw->reserved)
 		return refuse(r, "kind %u: flags and reserved must be 0", index);
 	if (!kind->ports || kind->ports > MORPH_MAX_PORTS)
@@ -295,11 +295,11 @@ static int read_kind(struct reader *r, u32 index, const struct morph_profile_kin
 		return refuse(r, "kind %u: parks in state %u of %u", index, kind->park,
 			      kind->states);
 	if (loss > extinction || extinction >= MOST_MDB)
-		return refuse(r, "kind %u: loss and extinction are %u, %u: must rise below %u",
+		return refuse(r, "kind %u: loss and extinction are %u, %u: must ascend below %u",
 			      index, loss, extinction, MOST_MDB);
 	if (kind->first_state > o->states_count ||
 	    kind->states > o->states_count - kind->first_state)
-		return refuse(r, "kind %u: states from %u on, but there are only %u", index,
+		return refuse(r, "kind %u: states begin at %u, the profile has %u", index,
 			      kind->first_state, o->states_count);
 	for (state = 0; state < kind->states; state++) {
 		const u8 *joins = o->states[kind->first_state + state].joins;
@@ -369,16 +369,16 @@ static int check_places(struct reader *r)
 	}
 	for (i = 0; i < r->o->hosts_count; i++)
 		if (!text_ok(hosts[i].name, sizeof(hosts[i].name)))
-			return refuse(r, "host %u: the name is no text, or has no end", i);
+			return refuse(r, "host %u: the name is not text, or has no NUL", i);
 	for (i = 0; i < r->o->edges_count; i++) {
 		struct sim_edge *edge = &r->o->edges[i];
 		s32 least = (s16)le16_to_cpu(edges[i].least_mdbm);
 		s32 most = (s16)le16_to_cpu(edges[i].most_mdbm);
 
 		if (!text_ok(edges[i].name, sizeof(edges[i].name)))
-			return refuse(r, "edge %u: the name is no text, or has no end", i);
+			return refuse(r, "edge %u: the name is not text, or has no NUL", i);
 		if (least > most || most > r->o->laser_mdbm)
-			return refuse(r, "edge %u: least, most, laser are %d, %d, %d: must rise",
+			return refuse(r, "edge %u: least, most, laser are %d, %d, %d: must ascend",
 				      i, least, most, r->o->laser_mdbm);
 		memcpy(edge->peer_uuid, edges[i].peer_uuid, sizeof(edge->peer_uuid));
 		edge->peer_edge = le32_to_cpu(edges[i].peer_edge);
@@ -434,10 +434,10 @@ static int read_guide(struct reader *r, u32 index, const struct morph_profile_gu
 		sim_coded *coded = attachment(r->o, e);
 
 		if (!coded)
-			return refuse(r, "guide %u: end %u has type %u, index %u, port %u: no such",
+			return refuse(r, "guide %u: end %u has type %u, index %u, port %u, which does not exist",
 				      index, end, e->type, e->index, e->port);
 		if (*coded != SIM_NONE)
-			return refuse(r, "guide %u: its end %u is where guide %u ends already",
+			return refuse(r, "guide %u: end %u is also an end of guide %u",
 				      index, end, *coded >> 1);
 		*coded = index * 2 + end;
 	}
@@ -455,10 +455,10 @@ static int read_guides(struct reader *r)
 		err = read_guide(r, i, &raw[i]);
 	for (i = 0; i < o->edges_count && !err; i++)
 		if (o->edges[i].guide == SIM_NONE)
-			err = refuse(r, "edge %u: is the end of no guide", i);
+			err = refuse(r, "edge %u: no guide ends here", i);
 	for (i = 0; i < o->ports_count && !err; i++)
 		if (o->transmitters[i].guide == SIM_NONE || o->receivers[i].guide == SIM_NONE)
-			err = refuse(r, "accelerator %u, plane %u: a port is the end of no guide",
+			err = refuse(r, "accelerator %u, plane %u: no guide ends at a port",
 				     i / o->planes, i % o->planes);
 	return err;
 }

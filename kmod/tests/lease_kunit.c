@@ -275,7 +275,7 @@ static void lease_cookie_of_a_running_one_is_busy(struct kunit *test)
 		again = with_cookie(fake, flags[i]);
 		KUNIT_EXPECT_EQ(test, -EBUSY, morph_txn_run(again));
 		KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_NONE, again->outcome);
-		KUNIT_EXPECT_STREQ(test, "the transaction of this cookie is under way",
+		KUNIT_EXPECT_STREQ(test, "the transaction with this cookie is under way",
 				   (const char *)again->refusal.text);
 		morph_txn_put(again);
 	}

@@ -26,9 +26,9 @@ static const struct sentence_case sentence_cases[] = {
 	  { OPTICS_ISOLATION, OPTICS_PART_RECEIVER, 0, 0, 19999, 20000 }, -EXDEV },
 	{ "a transmit or receive port is in use: receive port 4",
 	  { OPTICS_PORT_BUSY, OPTICS_PART_RECEIVER, 4, 0, 0, 0 }, -EBUSY },
-	{ "no route exists, whoever holds what",
+	{ "no route exists, even on an idle fabric",
 	  { OPTICS_NO_ROUTE, OPTICS_PART_NONE, 0, 0, 0, 0 }, -EHOSTUNREACH },
-	{ "an unknown rule was broken",
+	{ "an unknown rule is violated",
 	  { 9999, OPTICS_PART_NONE, 0, 0, 0, 0 }, -EINVAL },
 };
 

@@ -387,7 +387,7 @@ TEST_F(mistakes, in_naming_a_circuit)
 TEST_F(mistakes, in_naming_a_rank)
 {
 	static const struct mistake unnamed = {
-		{}, EINVAL, NONE, MORPH_A_REPLACE_RANK, "the rank to replace is not named"
+		{}, EINVAL, NONE, MORPH_A_REPLACE_RANK, "the rank to replace is missing"
 	};
 	struct nl *nl = &self->nl;
 

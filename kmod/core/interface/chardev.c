@@ -499,7 +499,7 @@ static int slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode)
 	} else if (had && !slice_interface(slice)->node_dev &&
 		   slice_node_add(slice, slice_tenancy(slice)->uid, slice_tenancy(slice)->mode)) {
 		dev_err(&slice->fabric->dev,
-			"no memory for the node of slice %u; set its mode once more\n",
+			"no memory for the node of slice %u; set its mode again\n",
 			slice->number);
 	}
 	mutex_unlock(&node_lock);
@@ -538,7 +538,7 @@ int morph_chardev_change_slice(struct morph_slice *slice, kuid_t uid, umode_t mo
 				    "only a named slice has a node with owner and mode");
 	if (mode & ~0777)
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-				    "mode takes permission bits only");
+				    "mode must have permission bits only");
 	ret = slice_set_node(slice, uid, mode);
 	if (ret)
 		return ret;

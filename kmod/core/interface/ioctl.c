@@ -85,15 +85,15 @@ static int get_structure(struct morph_call *call, const struct morph_command *co
 
 	if (bytes < command->least)
 		return morph_refuse_field(call, -EINVAL,
-					  "size is %u, but this command takes at least %u bytes",
+					  "size is %u, must be at least %u",
 					  bytes, command->least);
 	if (bytes > MOST_BYTES)
-		return morph_refuse_field(call, -E2BIG, "size is %u, at most %u are looked at",
+		return morph_refuse_field(call, -E2BIG, "size is %u, must be at most %u",
 					  bytes, MOST_BYTES);
 	ret = copy_struct_from_user(call_structure(call), command->bytes, user, bytes);
 	if (ret == -E2BIG)
 		return morph_refuse_field(call, ret,
-					  "beyond its first %u bytes the structure must be zero",
+					  "the structure must be zero beyond its first %u bytes",
 					  command->bytes);
 	if (!ret)
 		call->answer_bytes = min_t(u32, bytes, command->bytes);
@@ -180,10 +180,10 @@ int morph_array_check(struct morph_call *call, const struct morph_array *array, 
 		      const char *name)
 {
 	if (array->stride < bytes)
-		return morph_refuse_field(call, -EINVAL, "%s.stride is %u, an entry has %zu bytes",
+		return morph_refuse_field(call, -EINVAL, "%s.stride is %u, must be at least %zu",
 					  name, array->stride, bytes);
 	if (array->stride > MOST_BYTES)
-		return morph_refuse_field(call, -E2BIG, "%s.stride is %u, at most %u are looked at",
+		return morph_refuse_field(call, -E2BIG, "%s.stride is %u, must be at most %u",
 					  name, array->stride, MOST_BYTES);
 	return 0;
 }

@@ -167,13 +167,13 @@ static int check_act(struct morph_call *call)
 					  "verb must be 1 (start), 2 (go), 3 (arrive), 4 (wait), 5 (stop), 6 (unload) or 7 (jump), not %u",
 					  verb);
 	if (args->step && verb != MORPH_SCHEDULE_START && verb != MORPH_SCHEDULE_JUMP)
-		return morph_refuse_field(call, -EINVAL, "step goes with start and jump only");
+		return morph_refuse_field(call, -EINVAL, "step is only valid with start and jump");
 	if (args->rank && verb != MORPH_SCHEDULE_ARRIVE)
-		return morph_refuse_field(call, -EINVAL, "rank goes with arrive only");
+		return morph_refuse_field(call, -EINVAL, "rank is only valid with arrive");
 	if (args->position && (verb == MORPH_SCHEDULE_START || verb == MORPH_SCHEDULE_STOP ||
 			       verb == MORPH_SCHEDULE_UNLOAD))
 		return morph_refuse_field(call, -EINVAL,
-					  "position goes with go, jump, arrive and wait only");
+					  "position is only valid with go, jump, arrive and wait");
 	return 0;
 }
 
@@ -257,7 +257,7 @@ int morph_do_schedule_info(struct morph_call *call)
 	mutex_unlock(&call->fabric->lock);
 	if (!schedule)
 		return morph_refuse_field(call, -ENOENT,
-					  "the slice has no schedule of number %u or more",
+					  "the slice has no schedule with number %u or more",
 					  args->schedule);
 	count = schedule->steps_count;
 	if (args->steps.ptr && args->steps.count >= count) {

@@ -105,7 +105,7 @@ static int check_lease(struct morph_call *call, u64 lease_ns, bool may_be_zero)
 	if (morph_lease_ok(lease_ns) || (!lease_ns && may_be_zero))
 		return 0;
 	return morph_refuse_field(call, -EINVAL,
-				  "lease_ns is %llu, but must lie between %llu and %llu", lease_ns,
+				  "lease_ns is %llu, must be %llu to %llu", lease_ns,
 				  MORPH_LEAST_LEASE_NS, MORPH_MOST_LEASE_NS);
 }
 
@@ -121,10 +121,10 @@ static int check_run(struct morph_call *call)
 	 */
 	if (flags & (flags - 1))
 		return morph_refuse_field(call, -EINVAL,
-					  "MORPH_TXN_DRY_RUN, MORPH_TXN_EACH and MORPH_TXN_PREPARE exclude each other");
+					  "MORPH_TXN_DRY_RUN, MORPH_TXN_EACH and MORPH_TXN_PREPARE are mutually exclusive");
 	if (!(flags & MORPH_TXN_PREPARE) && args->lease_ns)
 		return morph_refuse_field(call, -EINVAL,
-					  "lease_ns goes with MORPH_TXN_PREPARE only");
+					  "lease_ns is only valid with MORPH_TXN_PREPARE");
 	ret = check_lease(call, args->lease_ns, !(flags & MORPH_TXN_PREPARE));
 	if (ret)
 		return ret;
@@ -195,11 +195,11 @@ static int check_step(struct morph_call *call)
 					  args->verb);
 	if (args->txn && args->cookie)
 		return morph_refuse_field(call, -EINVAL,
-					  "a transaction is named by its number, or by 0 and its cookie");
+					  "name the transaction by its number, or by 0 and its cookie");
 	if (args->verb == MORPH_TXN_COMMIT || args->verb == MORPH_TXN_VERIFY)
 		return check_lease(call, args->lease_ns, true);
 	return args->lease_ns ? morph_refuse_field(call, -EINVAL,
-						   "lease_ns goes with commit and verify only")
+						   "lease_ns is only valid with commit and verify")
 			      : 0;
 }
 
@@ -238,7 +238,7 @@ int morph_do_txn_step(struct morph_call *call)
 	txn = find_txn(call);
 	if (!txn && args->cookie)
 		return morph_refuse_field(call, -ENOENT,
-					  "the slice has no transaction of cookie %llu",
+					  "the slice has no transaction with cookie %llu",
 					  args->cookie);
 	if (!txn)
 		return morph_refuse_field(call, -ENOENT, "the slice has no transaction %u",

@@ -114,7 +114,7 @@ static int act_on_part(struct genl_info *info, struct morph_fabric *fabric, act_
 
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_HARDWARE_PART) ||
 	    GENL_REQ_ATTR_CHECK(info, MORPH_A_HARDWARE_INDEX)) {
-		NL_SET_ERR_MSG(info->extack, "hardware is named by part and index");
+		NL_SET_ERR_MSG(info->extack, "requires part and index");
 		return -EINVAL;
 	}
 	subject.part = nla_get_u32(info->attrs[MORPH_A_HARDWARE_PART]);
@@ -175,7 +175,7 @@ static int act_test(struct genl_info *info, struct morph_fabric *fabric,
 int morph_nl_hardware_set_doit(struct sk_buff *skb, struct genl_info *info)
 {
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_HARDWARE_CORDONED)) {
-		NL_SET_ERR_MSG(info->extack, "cordoned, 0 or 1, is not given: nothing to set");
+		NL_SET_ERR_MSG(info->extack, "requires cordoned, 0 or 1");
 		return -EINVAL;
 	}
 	return do_act(info, act_cordon);
@@ -267,7 +267,7 @@ static int replace_rank(struct genl_info *info, struct morph_slice *slice)
 	int ret;
 
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_REPLACE_RANK)) {
-		NL_SET_ERR_MSG(info->extack, "the rank to replace is not named");
+		NL_SET_ERR_MSG(info->extack, "the rank to replace is missing");
 		return -EINVAL;
 	}
 	rank = nla_get_u32(info->attrs[MORPH_A_REPLACE_RANK]);

@@ -82,7 +82,7 @@ static void device_came(struct morph_fabric *fabric, const char *address)
 			return;
 		if (!back)
 			continue;
-		dev_info(&fabric->dev, "accelerator %u: PCI device %s is back, to be tested\n",
+		dev_info(&fabric->dev, "accelerator %u: PCI device %s is back and awaits a test\n",
 			 index, address);
 		if (morph_health_test(fabric, MORPH_PART_ACCELERATOR, index, false, &txn, NULL))
 			dev_warn(&fabric->dev,

@@ -394,13 +394,13 @@ static int check_setup(const struct morph_ring_setup *setup, struct morph_refusa
 				    MORPH_RING_LEAST, MORPH_RING_MOST, setup->entries);
 	if (setup->idle_ns > NSEC_PER_SEC)
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-				    "idle_ns is %u, but at most a second", setup->idle_ns);
+				    "idle_ns is %u, must be at most a second", setup->idle_ns);
 	if (setup->rate > RATE)
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-				    "rate is %u, but at most %u", setup->rate, RATE);
+				    "rate is %u, must be at most %u", setup->rate, RATE);
 	if (user == !setup->user_ptr || !PAGE_ALIGNED(setup->user_ptr))
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-				    "user_ptr goes with MORPH_RING_USER, and is the beginning of a page");
+				    "user_ptr requires MORPH_RING_USER and must be page-aligned");
 	return 0;
 }
 
@@ -418,7 +418,7 @@ static int queue_enter(struct morph_queue *queue, struct morph_file *file, u32 s
 		count++;
 	if (count >= MOST_QUEUES)
 		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
-				    "the slice has %u rings, at most %u are allowed", count,
+				    "the slice has %u queues, at most %u are allowed", count,
 				    MOST_QUEUES);
 	queue->schedule = morph_schedule_find(slice, schedule);
 	if (!queue->schedule)
@@ -587,7 +587,7 @@ int morph_queue_act(struct morph_file *file, struct morph_ring_act *act,
 	mutex_unlock(&slice->fabric->lock);
 	if (!queue)
 		return morph_refuse(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, act->ring,
-				    "the slice has no ring %u", act->ring);
+				    "the slice has no queue %u", act->ring);
 	if (act->verb == MORPH_RING_WAKE) {
 		WRITE_ONCE(queue->woken, true);
 		wake_up_all(&queue->wake);

@@ -34,7 +34,7 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 		return ret;
 	if (part == MORPH_PART_LASER || part == MORPH_PART_RECEIVER)
 		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, part, index,
-				    "accelerators, elements and guides can be cordoned, not lasers and receivers");
+				    "lasers and receivers cannot be cordoned; only accelerators, elements, guides");
 	mutex_lock(&fabric->lock);
 	morph_health_mark_cordon(fabric, &culprit, cordon, &affected);
 	if (part == MORPH_PART_ACCELERATOR) {

@@ -103,7 +103,7 @@ static int clear_for(struct morph_schedule *schedule, const struct morph_step *s
 static int refuse_step(struct morph_schedule *schedule, u32 number, struct morph_refusal *refusal)
 {
 	return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, number,
-			    "step is %u, the schedule has %u", number, schedule->steps_count);
+			    "no step %u: the schedule has %u steps", number, schedule->steps_count);
 }
 
 int morph_schedule_start(struct morph_schedule *schedule, u32 number, struct morph_times *times,
@@ -123,7 +123,7 @@ int morph_schedule_start(struct morph_schedule *schedule, u32 number, struct mor
 				   "the schedule is running");
 	else if (schedule->lost)
 		ret = morph_refuse(refusal, -EHOSTUNREACH, MORPH_REASON_NO_ROUTE, 0, 0,
-				   "a repair has left circuits of the schedule without a path");
+				   "after a repair, circuits of the schedule have no path");
 	if (!ret)
 		ret = morph_run_check_paths(schedule, number, refusal);
 	if (ret)
@@ -174,12 +174,12 @@ static int check_called(struct morph_schedule *schedule, u32 step, struct morph_
 {
 	if (step == MORPH_ANY)
 		return morph_refuse(refusal, -ENOENT, MORPH_REASON_STATE, 0, 0,
-				    "the last step is lit, and the schedule is no loop");
+				    "the last step is lit, and the schedule does not loop");
 	if (schedule->steps[step].advance != MORPH_ADVANCE_CALL)
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, step,
-				    "step %u is begun by %s", step,
+				    "%s begins step %u, not a call",
 				    schedule->steps[step].advance == MORPH_ADVANCE_TIME ?
-				    "time" : "a barrier");
+				    "time" : "a barrier", step);
 	return 0;
 }
 

@@ -85,7 +85,7 @@ static int enter_element(struct morph_fabric *fabric, struct morph_hold *hold,
 	if (ledger->element_pins[hop->element] > 1)
 		return morph_refuse(refusal, -EBUSY, MORPH_REASON_ELEMENT_PINNED,
 				    MORPH_PART_ELEMENT, hop->element,
-				    "element %u has several states in the steps, and is used by others",
+				    "the steps need several states of element %u, and other circuits use it",
 				    hop->element);
 	*marks |= OPTICS_HELD;
 	return 0;

@@ -43,25 +43,25 @@ static int check_step(const struct morph_schedule_request *request, u32 number,
 				      number);
 	if (step->after_ns && step->advance != MORPH_ADVANCE_TIME)
 		return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
-				      "steps[%u].after_ns goes with advance by time only", number);
+				      "steps[%u].after_ns is only valid with advance 2 (time)", number);
 	if (step->after_ns < LEAST_AFTER_NS && step->advance == MORPH_ADVANCE_TIME)
 		return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
-				      "steps[%u].after_ns is %llu, at least a microsecond", number,
+				      "steps[%u].after_ns is %llu, must be at least 1000", number,
 				      step->after_ns);
 	if (step->after_ns > MORPH_MOST_LEASE_NS || step->deadline_ns > MORPH_MOST_LEASE_NS)
 		return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
-				      "steps[%u]: times are at most an hour", number);
+				      "steps[%u]: times must be at most an hour", number);
 	if (step->deadline_ns && step->deadline_ns < step->after_ns)
 		return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
 				      "steps[%u].deadline_ns comes before after_ns", number);
 	if (step->first > request->held_count || step->count > request->held_count - step->first)
 		return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
-				      "steps[%u] goes past the %u entries of held", number,
+				      "steps[%u] exceeds the %u entries of held", number,
 				      request->held_count);
 	for (i = 0; i < step->count; i++)
 		if (request->held[step->first + i] >= request->circuits_count)
 			return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
-					      "steps[%u] holds circuit %u of %u", number,
+					      "steps[%u] holds circuit %u, there are %u circuits", number,
 					      request->held[step->first + i],
 					      request->circuits_count);
 	return 0;
@@ -74,7 +74,7 @@ static int check_circuit(const struct morph_schedule_request *request, u32 index
 
 	if ((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
 		return refuse_request(refusal, wrong, MORPH_ANY, index, -EINVAL,
-				      "circuits[%u] ends at an edge: steps are between ranks",
+				      "circuits[%u] ends at an edge; steps connect ranks only",
 				      index);
 	if (!circuit->guides_count && circuit->first_guide)
 		return refuse_request(refusal, wrong, MORPH_ANY, index, -EINVAL,
@@ -87,7 +87,7 @@ static int check_circuit(const struct morph_schedule_request *request, u32 index
 	if (circuit->first_guide > request->guides_count ||
 	    circuit->guides_count > request->guides_count - circuit->first_guide)
 		return refuse_request(refusal, wrong, MORPH_ANY, index, -EINVAL,
-				      "circuits[%u] goes past the %u entries of guides", index,
+				      "circuits[%u] exceeds the %u entries of guides", index,
 				      request->guides_count);
 	return 0;
 }
@@ -104,7 +104,7 @@ static int check_request(const struct morph_schedule_request *request,
 		total += request->steps[i].count;
 	if (total > request->held_count)
 		return refuse_request(refusal, wrong, MORPH_ANY, MORPH_ANY, -EINVAL,
-				      "steps hold %llu circuits together, held has %u entries: each step has entries of its own",
+				      "steps hold %llu circuits in total, held has %u entries",
 				      total, request->held_count);
 	for (i = 0; i < request->circuits_count && !ret; i++)
 		ret = check_circuit(request, i, wrong, refusal);
@@ -195,7 +195,7 @@ static int fill_steps(struct morph_schedule *schedule, const struct morph_schedu
 		/* No step would check its path against other slices' claims. */
 		if (!uses[i + 1])
 			return refuse_request(refusal, wrong, MORPH_ANY, i, -EINVAL,
-					      "circuits[%u] is held by no step", i);
+					      "no step holds circuits[%u]", i);
 		uses[i + 1] += uses[i];
 	}
 	return 0;
@@ -422,12 +422,12 @@ static int check_beginnings(const struct morph_schedule *schedule,
 
 		if (step->advance == MORPH_ADVANCE_BARRIER && !step->ranks)
 			return refuse_request(refusal, wrong, i, MORPH_ANY, -EINVAL,
-					      "steps[%u] changes nothing, so that no rank would begin it",
+					      "steps[%u] changes nothing, so no rank would begin it",
 					      i);
 		if (step->advance == MORPH_ADVANCE_TIME && !step->ranks &&
 		    step->after_ns < LEAST_IDLE_NS)
 			return refuse_request(refusal, wrong, i, MORPH_ANY, -EINVAL,
-					      "steps[%u] changes nothing: its after_ns is %llu, at least 100000",
+					      "steps[%u] changes nothing: its after_ns is %llu, must be at least 100000",
 					      i, step->after_ns);
 	}
 	return 0;
@@ -529,13 +529,13 @@ static int load_entered(struct morph_schedule *schedule,
 
 	if (list_count(&slice_scheduling(slice)->schedules) >= MOST_SCHEDULES)
 		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
-				    "the slice has %u schedules, no more are allowed",
+				    "the slice has %u schedules, the maximum",
 				    MOST_SCHEDULES);
 	/* A repair visits all of them in one hold of the lock. */
 	held = held_count(slice);
 	if (request->held_count > MORPH_SCHEDULE_MOST_HELD - held)
 		return morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
-				    "steps of the slice's schedules hold %u circuits, these %u: %u in all are allowed",
+				    "schedules of the slice hold %u circuits, this one %u: at most %u in total",
 				    held, request->held_count, MORPH_SCHEDULE_MOST_HELD);
 	/* A load ends in bounded time, so another load waits for it. */
 	list_add_tail(&schedule->node, &slice_scheduling(slice)->schedules);

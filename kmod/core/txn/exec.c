@@ -146,7 +146,7 @@ static int exec_light(struct exec *exec)
 			return refuse_device(exec, ret, "read other receivers");
 		if (ret)
 			return morph_refuse(&txn->refusal, -EIO, MORPH_REASON_HARDWARE, 0, 0,
-					    "a receiver that has no part in this change was disturbed");
+					    "the change disturbed a receiver outside it");
 		return 0;
 	}
 	phase_end(exec, MORPH_PHASE_VERIFY);
@@ -418,7 +418,7 @@ static int refuse_unlit(struct exec *exec, u32 wrong)
 				    culprit.index, "change %u: no light comes in over edge %u",
 				    wrong, culprit.index);
 	return morph_refuse(&exec->txn->refusal, -EIO, MORPH_REASON_HARDWARE, culprit.part,
-			    culprit.index, "change %u: the light is not there any more", wrong);
+			    culprit.index, "change %u: the light is gone", wrong);
 }
 
 int morph_exec_verify(struct morph_txn *txn)

@@ -333,7 +333,7 @@ static bool repeated(struct morph_txn *txn, int *ret)
 	*ret = 0;
 	if (first->outcome == MORPH_OUTCOME_RUNNING)
 		*ret = morph_refuse(&txn->refusal, -EBUSY, MORPH_REASON_STATE, 0, 0,
-				    "the transaction of this cookie is under way");
+				    "the transaction with this cookie is under way");
 	else if (first->outcome != MORPH_OUTCOME_COMMITTED && txn->id)
 		*ret = morph_refuse(&txn->refusal, -EALREADY, MORPH_REASON_STATE, 0, first->id,
 				    "transaction %u has this cookie", first->id);
