@@ -81,7 +81,7 @@ static int reserve(struct share *share, uint64_t uses)
 	if ((uint64_t)share->resources_count * share->wavelengths > MOST_CELLS)
 		return ck_wrong(
 			&share->check, EINVAL,
-			"the problem has more ports, guides and wavelengths than are gone through");
+			"the checker does not support so large a problem: too many ports, guides and wavelengths");
 	share->resources = calloc((size_t)share->resources_count + 1, sizeof(*share->resources));
 	share->groups = calloc((size_t)share->groups_count + 1, sizeof(*share->groups));
 	share->hops = calloc((size_t)share->hops_count + 1, sizeof(*share->hops));
@@ -240,9 +240,10 @@ static int light_hop(struct share *share, uint32_t number, uint32_t first)
 			uint32_t *lit = &share->lit[(size_t)resource * share->wavelengths + lane];
 
 			if (++*lit > share->resources[resource].fibres)
-				return ck_wrong(&share->check, EBADMSG,
-						"wavelength %u of hop %u is taken twice", lane,
-						number);
+				return ck_wrong(
+					&share->check, EBADMSG,
+					"another circuit already uses wavelength %u of hop %u",
+					lane, number);
 		}
 	}
 	return 0;
@@ -258,8 +259,8 @@ static int check_legal(struct share *share)
 
 		if (group->bandwidth < group->least || group->bandwidth > group->most)
 			return ck_wrong(&share->check, EBADMSG,
-					"group %u has %u, not %u at least and %u at most", at,
-					group->bandwidth, group->least, group->most);
+					"group %u has %u, must have %u to %u", at, group->bandwidth,
+					group->least, group->most);
 	}
 	for (uint32_t at = 0; at < share->hops_count && !ret; at++) {
 		const struct hop *hop = &share->hops[at];
@@ -393,21 +394,24 @@ static int check_stop(struct share *share, const uint8_t *stop, uint32_t number)
 		if (answer == NO && !any_overloaded(share) && index == NONE &&
 		    have == share->wavelengths && need == have + 1)
 			return 0;
-		return ck_wrong(&share->check, EBADMSG,
-				"group %u is not stopped for want of wavelengths", number);
+		return ck_wrong(&share->check, EBADMSG, "group %u: wavelengths are not its limit",
+				number);
 	}
 	if (part < TRANSMIT || part > GUIDE ||
 	    index >= (part == GUIDE ? share->guides : share->accelerators))
-		return ck_wrong(&share->check, EBADMSG, "group %u is stopped by nothing", number);
+		return ck_wrong(&share->check, EBADMSG,
+				"group %u: the answer names no existing resource as its limit",
+				number);
 	resource = index + (part == RECEIVE ? share->accelerators :
 			    part == GUIDE   ? 2 * share->accelerators :
 					      0);
 	weigh(share);
 	if (have != (uint64_t)share->resources[resource].fibres * share->wavelengths ||
 	    need != share->resources[resource].load || need <= have)
-		return ck_wrong(&share->check, EBADMSG,
-				"group %u is stopped by what has %llu lanes and needs %llu", number,
-				(unsigned long long)have, (unsigned long long)need);
+		return ck_wrong(
+			&share->check, EBADMSG,
+			"group %u: its limit has %llu lanes and needs %llu, according to the answer",
+			number, (unsigned long long)have, (unsigned long long)need);
 	return 0;
 }
 
@@ -422,7 +426,7 @@ static int check_group(struct share *share, uint32_t number)
 		    long_word(mine->stop, 2) == mine->most &&
 		    long_word(mine->stop, 4) == mine->most + 1ULL)
 			return 0;
-		return ck_wrong(&share->check, EBADMSG, "group %u has use for more", number);
+		return ck_wrong(&share->check, EBADMSG, "group %u can use more", number);
 	}
 	for (uint32_t at = 0; at < share->groups_count; at++) {
 		struct group *group = &share->groups[at];
@@ -494,10 +498,10 @@ static int check_leximin(struct share *share)
 	case NO:
 		return 0;
 	case YES:
-		return ck_wrong(&share->check, EBADMSG, "there is a fairer plan");
+		return ck_wrong(&share->check, EBADMSG, "a fairer plan exists");
 	default:
 		return ck_wrong(&share->check, EAGAIN,
-				"out of steps before all fairer plans were tried");
+				"out of steps before the check tried all fairer plans");
 	}
 }
 
@@ -508,7 +512,7 @@ static int check_feasible(struct share *share)
 	int ret = check_legal(share);
 
 	if (share->proof > LEXIMIN)
-		return ck_wrong(&share->check, EBADMSG, "proof %u is none", share->proof);
+		return ck_wrong(&share->check, EBADMSG, "proof %u does not exist", share->proof);
 	for (uint32_t at = 0; at < share->groups_count && !ret; at++)
 		if (share->proof == FAIR || word(share->groups[at].stop, 0) != NOTHING)
 			ret = check_group(share, at);
@@ -529,7 +533,7 @@ static int judge(struct share *share)
 	case 3:
 		return 0; /* without a text */
 	}
-	return ck_wrong(&share->check, EBADMSG, "verdict %u is none", share->verdict);
+	return ck_wrong(&share->check, EBADMSG, "verdict %u does not exist", share->verdict);
 }
 
 int morph_check_bandwidth(const struct morph_check_bandwidth_input *input, char *report,

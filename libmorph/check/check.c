@@ -61,7 +61,7 @@ int ck_request_read(struct check *check, const struct morph_check_bytes *bytes)
 	    (!request->extent[1] || !request->extent[2] || request->extent[0] > MOST_RANKS ||
 	     request->extent[1] > MOST_RANKS || request->extent[2] > MOST_RANKS ||
 	     request->extent[0] * request->extent[1] * request->extent[2] != request->ranks))
-		return ck_wrong(check, EINVAL, "the request's torus is not of %u ranks",
+		return ck_wrong(check, EINVAL, "the request's torus does not have %u ranks",
 				request->ranks);
 	for (uint32_t pair = 0; pair < 2 * request->circuits; pair++)
 		if (word(request->pairs, pair) >= request->ranks)
@@ -88,7 +88,7 @@ int ck_plan_read(struct check *check, const struct morph_check_bytes *bytes)
 	needed = 12 + 2 * ((uint64_t)plan->ranks + plan->circuits + plan->cuts) +
 		 MORPH_WIRE_STRAND * (uint64_t)plan->strands + 6 * (uint64_t)plan->refusals;
 	if (words != needed)
-		return ck_wrong(check, EINVAL, "the plan has not the size that it says");
+		return ck_wrong(check, EINVAL, "the plan differs from its declared size");
 	plan->rank_words = at + 4 * (size_t)12;
 	plan->way_words = plan->rank_words + 8 * (size_t)plan->ranks;
 	plan->strand_words = plan->way_words + 8 * (size_t)plan->circuits;
@@ -97,8 +97,8 @@ int ck_plan_read(struct check *check, const struct morph_check_bytes *bytes)
 	if (word((const uint8_t *)bytes->data, 3) != check->fabric.checksum)
 		return ck_wrong(check, EBADMSG, "the plan is for another profile");
 	if (plan->ranks != check->request.ranks)
-		return ck_wrong(check, EBADMSG, "the plan has %u ranks, %u were wanted",
-				plan->ranks, check->request.ranks);
+		return ck_wrong(check, EBADMSG, "the plan has %u ranks, not %u", plan->ranks,
+				check->request.ranks);
 	return 0;
 }
 
@@ -112,7 +112,7 @@ static int judge(struct check *check)
 	case 3:
 		return 0; /* without a text */
 	}
-	return ck_wrong(check, EBADMSG, "verdict %u is none", check->plan.verdict);
+	return ck_wrong(check, EBADMSG, "verdict %u does not exist", check->plan.verdict);
 }
 
 int morph_check(const struct morph_check_input *input, char *report, size_t room)

@@ -38,7 +38,8 @@ static int read_slice(struct defrag *defrag, struct slice *slice, const uint8_t 
 		if (word(slice->accelerators, rank) >= defrag->check.fabric.accelerators ||
 		    ck_owner(&defrag->check.fabric, word(slice->accelerators, rank)) !=
 			    slice->number)
-			return wrong(defrag, EBADMSG, "rank %u of slice %u is not its", rank,
+			return wrong(defrag, EBADMSG,
+				     "rank %u: slice %u does not have its accelerator", rank,
 				     slice->number);
 	return 0;
 }
@@ -82,7 +83,7 @@ static int read_running(struct defrag *defrag, const struct morph_check_bytes *b
 	defrag->slices_count = word(at, 0);
 	if (defrag->slices_count &&
 	    word((const uint8_t *)bytes->data, 3) != defrag->check.fabric.checksum)
-		return wrong(defrag, EINVAL, "the running slices are of another profile");
+		return wrong(defrag, EINVAL, "the running slices are for another profile");
 	defrag->slices = calloc((size_t)defrag->slices_count + 1, sizeof(*defrag->slices));
 	if (!defrag->slices)
 		return wrong(defrag, ENOMEM, "out of memory");
@@ -91,7 +92,7 @@ static int read_running(struct defrag *defrag, const struct morph_check_bytes *b
 	for (uint32_t slice = 0; slice < defrag->slices_count && !ret; slice++)
 		ret = read_slice(defrag, &defrag->slices[slice], &at, &words);
 	if (!ret && words)
-		ret = wrong(defrag, EINVAL, "the running slices have not the size that they say");
+		ret = wrong(defrag, EINVAL, "the running slices differ from their declared size");
 	if (ret)
 		return ret;
 	defrag->lit = calloc((size_t)defrag->lit_count + 1, sizeof(*defrag->lit));
@@ -125,7 +126,7 @@ static int read_answer(struct defrag *defrag, const struct morph_check_bytes *by
 	       5 * (uint64_t)answer->tenants + 6 * (uint64_t)answer->refusals +
 	       2 * (uint64_t)answer->metrics + 3 * (uint64_t)answer->lengths;
 	if (words != need)
-		return wrong(defrag, EINVAL, "the answer has not the size that it says");
+		return wrong(defrag, EINVAL, "the answer differs from its declared size");
 	plan->rank_words = at + 4 * (size_t)14;
 	answer->step_words = plan->rank_words + 8 * (size_t)plan->ranks;
 	answer->change_words = answer->step_words + 16 * (size_t)answer->steps;
@@ -138,8 +139,8 @@ static int read_answer(struct defrag *defrag, const struct morph_check_bytes *by
 	if (word((const uint8_t *)bytes->data, 3) != defrag->check.fabric.checksum)
 		return wrong(defrag, EBADMSG, "the answer is for another profile");
 	if (plan->ranks != defrag->check.request.ranks)
-		return wrong(defrag, EBADMSG, "the answer has %u ranks, %u were wanted",
-			     plan->ranks, defrag->check.request.ranks);
+		return wrong(defrag, EBADMSG, "the answer has %u ranks, not %u", plan->ranks,
+			     defrag->check.request.ranks);
 	return 0;
 }
 
@@ -189,7 +190,7 @@ static int follow_running(struct defrag *defrag)
 				host = NONE;
 		}
 		if (host != lit->dst_host)
-			ret = wrong(defrag, EBADMSG, "circuit %u of slice %u is not lit so",
+			ret = wrong(defrag, EBADMSG, "circuit %u of slice %u has another path",
 				    lit->circuit, defrag->slices[lit->slice].number);
 		lit->may_move = !ret && !defrag->slices[lit->slice].pinned && lit->count &&
 				loose(defrag, lit);
@@ -223,22 +224,23 @@ static int check_tenants(struct defrag *defrag)
 		if (!its_moved)
 			continue;
 		if (tenants == answer->tenants)
-			return wrong(defrag, EBADMSG, "slice %u is moved, which is not told",
+			return wrong(defrag, EBADMSG,
+				     "slice %u moves, but the answer does not list it",
 				     slice->number);
 		words = answer->tenant_words + 20 * (size_t)tenants++;
 		stated = word(words, 3) | (uint64_t)word(words, 4) << 32;
 		if (word(words, 0) != slice->number || word(words, 1) != its_moved ||
 		    word(words, 2) != its_dark || stated != longest)
 			return wrong(defrag, EBADMSG,
-				     "slice %u: %u circuits are moved, %u dark for %llu ns at most",
+				     "slice %u: %u circuits move, %u are dark for at most %llu ns",
 				     slice->number, its_moved, its_dark,
 				     (unsigned long long)longest);
 	}
 	if (tenants != answer->tenants || moved != answer->moved || dark != answer->dark)
-		return wrong(defrag, EBADMSG, "%u circuits of %u tenants are moved, %u go dark",
-			     moved, tenants, dark);
+		return wrong(defrag, EBADMSG, "%u circuits of %u tenants move, %u go dark", moved,
+			     tenants, dark);
 	if (answer->least > moved)
-		return wrong(defrag, EBADMSG, "%u circuits are moved: the least is not %u", moved,
+		return wrong(defrag, EBADMSG, "%u circuits move: the minimum is not %u", moved,
 			     answer->least);
 	return 0;
 }
@@ -270,7 +272,7 @@ static int judge(struct defrag *defrag)
 	case 3:
 		return 0; /* without a text */
 	}
-	return wrong(defrag, EBADMSG, "verdict %u is none", defrag->answer.verdict);
+	return wrong(defrag, EBADMSG, "verdict %u does not exist", defrag->answer.verdict);
 }
 
 int morph_check_defrag(const struct morph_check_defrag_input *input, char *report, size_t room)
@@ -293,7 +295,7 @@ int morph_check_defrag(const struct morph_check_defrag_input *input, char *repor
 	if (!ret)
 		ret = ck_request_read(check, &input->request);
 	if (!ret && check->request.bands > 1)
-		ret = ck_wrong(check, EINVAL, "the request's circuits don't take fibres whole");
+		ret = ck_wrong(check, EINVAL, "the request's circuits share fibres");
 	if (!ret)
 		ret = read_running(defrag, &input->running);
 	if (!ret)

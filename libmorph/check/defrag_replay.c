@@ -17,12 +17,13 @@ static int light(struct defrag *defrag, uint32_t slice, bool own, const uint8_t 
 	uint32_t first = word(change, 1), count = word(change, 2), host = from;
 
 	if (first > defrag->answer.strands || count > defrag->answer.strands - first)
-		return wrong(defrag, EBADMSG, "a change has strands that are not there");
+		return wrong(defrag, EBADMSG, "a change lists fibres beyond the end of the answer");
 	for (uint32_t at = 0; at < count; at++) {
 		if (own && at && ck_foreign(&defrag->check.fabric, host, slice))
-			return wrong(defrag, EBADMSG,
-				     "circuit %u of slice %u crosses host %u, which others hold",
-				     word(change, 0), slice, host);
+			return wrong(
+				defrag, EBADMSG,
+				"circuit %u of slice %u crosses host %u, which another slice holds",
+				word(change, 0), slice, host);
 		host = ck_follow_strand(&defrag->check, &defrag->used,
 					strand_at(defrag->answer.strand_words, first + at),
 					first + at, host);
@@ -77,9 +78,10 @@ static int lead(struct defrag *defrag, struct lit *lit, const uint8_t *change)
 		if (slice->transit && at &&
 		    ck_foreign(&defrag->check.fabric, host, slice->number) &&
 		    !crossed_before(defrag, lit, host))
-			return wrong(defrag, EBADMSG,
-				     "circuit %u of slice %u crosses host %u, which others hold",
-				     lit->circuit, slice->number, host);
+			return wrong(
+				defrag, EBADMSG,
+				"circuit %u of slice %u crosses host %u, which another slice holds",
+				lit->circuit, slice->number, host);
 		host = ck_host(&defrag->check.fabric, ck_tile(&defrag->check.fabric, end.index));
 	}
 	lit->strands = strand_at(defrag->answer.strand_words, word(change, 1));
@@ -102,7 +104,7 @@ static int check_ports(struct defrag *defrag, const struct slice *slice, const s
 	}
 	if (out > defrag->check.fabric.planes || in > defrag->check.fabric.planes)
 		return wrong(defrag, EBADMSG,
-			     "step %u: circuit %u of slice %u has no port for a second way", step,
+			     "step %u: circuit %u of slice %u has no port for a second path", step,
 			     mine->circuit, slice->number);
 	return 0;
 }
@@ -154,7 +156,8 @@ static int replay_change(struct defrag *defrag, struct slice *slice, uint32_t st
 		ret = check_ports(defrag, slice, lit, step);
 	if (kind == BREAK) {
 		if (word(change, 2))
-			return wrong(defrag, EBADMSG, "what goes out takes no strands");
+			return wrong(defrag, EBADMSG,
+				     "a circuit that goes dark must have no fibres");
 		lit->dark = true;
 		return 0;
 	}
@@ -200,7 +203,7 @@ static int replay_place(struct defrag *defrag, const uint8_t *changes, uint32_t 
 	int ret = 0;
 
 	if (count != request->circuits)
-		return wrong(defrag, EBADMSG, "%u circuits are lit, %u were wanted", count,
+		return wrong(defrag, EBADMSG, "the last step lights %u circuits, not %u", count,
 			     request->circuits);
 	for (uint32_t at = 0; at < count && !ret; at++) {
 		const uint8_t *change = changes + 12 * (size_t)at;
@@ -208,7 +211,8 @@ static int replay_place(struct defrag *defrag, const uint8_t *changes, uint32_t 
 		uint32_t dst = word(ranks, 2 * (size_t)word(request->pairs, 2 * (size_t)at + 1));
 
 		if (word(change, 0) != at)
-			return wrong(defrag, EBADMSG, "circuit %u is lit in place of %u",
+			return wrong(defrag, EBADMSG,
+				     "the last step lights circuit %u instead of %u",
 				     word(change, 0), at);
 		ret = light(defrag, 0, request->transit, change,
 			    ck_host(&defrag->check.fabric, src),
@@ -238,17 +242,17 @@ static int replay_step(struct defrag *defrag, uint32_t step, uint32_t *next)
 	int ret;
 
 	if (first != *next || count > answer->changes - first)
-		return wrong(defrag, EBADMSG, "step %u has changes that are another's", step);
+		return wrong(defrag, EBADMSG, "step %u has changes of another step", step);
 	*next += count;
 	if ((kind == PLACE) != (step + 1 == answer->steps) || (kind == PLACE && word(words, 1)))
-		return wrong(defrag, EBADMSG,
-			     "the last step, and no other, lights what was wanted");
+		return wrong(defrag, EBADMSG, "the last step alone must light the request");
 	if (kind == PLACE) {
 		pass_time(defrag, kind, step);
 		return replay_place(defrag, changes, count);
 	}
 	if (kind < MOVE || kind > MAKE || !slice || !count)
-		return wrong(defrag, EBADMSG, "step %u does nothing that there is", step);
+		return wrong(defrag, EBADMSG, "step %u has an unknown kind or slice, or no changes",
+			     step);
 	ret = name_circuits(defrag, slice, step, kind, changes, count);
 	if (ret)
 		return ret;
@@ -262,11 +266,11 @@ int ck_replay(struct defrag *defrag)
 	int ret = 0;
 
 	if (!defrag->answer.steps)
-		ret = wrong(defrag, EBADMSG, "there are no steps");
+		ret = wrong(defrag, EBADMSG, "the answer has no steps");
 	for (uint32_t step = 0; step < defrag->answer.steps && !ret; step++)
 		ret = replay_step(defrag, step, &next);
 	if (!ret && next != defrag->answer.changes)
-		ret = wrong(defrag, EBADMSG, "%u changes are no step's",
+		ret = wrong(defrag, EBADMSG, "%u changes belong to no step",
 			    defrag->answer.changes - next);
 	for (uint32_t at = 0; at < defrag->lit_count && !ret; at++)
 		if (defrag->lit[at].dark)

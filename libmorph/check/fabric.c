@@ -108,7 +108,7 @@ int ck_fabric_read(struct check *check, const struct morph_check_bytes *profile)
 	size_t where;
 
 	if (!at || profile->bytes < HEADER_BYTES || memcmp(at, "MORPHPF1", 8) || word(at, 2) != 1)
-		return ck_wrong(check, EINVAL, "the profile is none of version 1");
+		return ck_wrong(check, EINVAL, "the profile does not have version 1");
 	fabric->profile = at;
 	fabric->checksum = word(at, 6);
 	fabric->wavelengths = word(at, 16);

@@ -13,15 +13,15 @@ int ck_ledger_read(struct check *check, const struct morph_check_bytes *ledger)
 
 	if (!at || ledger->bytes < 4 * (MORPH_WIRE_HEAD + 3) || word(at, 0) != MORPH_WIRE_MAGIC ||
 	    word(at, 1) != MORPH_WIRE_VERSION || word(at, 2) != MORPH_WIRE_LEDGER)
-		return ck_wrong(check, EINVAL, "the ledger is none of version 2");
+		return ck_wrong(check, EINVAL, "the ledger does not have version 2");
 	if (word(at, 3) != fabric->checksum)
-		return ck_wrong(check, EINVAL, "the ledger is of another profile: %08x, not %08x",
+		return ck_wrong(check, EINVAL, "the ledger is for profile %08x, not %08x",
 				word(at, 3), fabric->checksum);
 	if (ledger->bytes != 4 * words || word(at, 4) != words ||
 	    word(at, MORPH_WIRE_HEAD) != fabric->accelerators ||
 	    word(at, MORPH_WIRE_HEAD + 1) != fabric->elements ||
 	    word(at, MORPH_WIRE_HEAD + 2) != fabric->guides)
-		return ck_wrong(check, EINVAL, "the ledger has not the size of its fabric");
+		return ck_wrong(check, EINVAL, "the ledger does not have the size of its fabric");
 	fabric->ledger = at + 4 * (size_t)(MORPH_WIRE_HEAD + 3);
 	return 0;
 }
@@ -205,7 +205,8 @@ int ck_room_read(struct check *check, const struct used *used, bool own, uint32_
 		if (fabric->rack[at] != host)
 			continue;
 		if (room->seats == MOST_SEATS)
-			return ck_wrong(check, EINVAL, "the rack of host %u has more than %d", host,
+			return ck_wrong(check, EINVAL,
+					"the rack of host %u has more servers than %d", host,
 					MOST_SEATS);
 		room->hosts[room->seats++] = at;
 	}

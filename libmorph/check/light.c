@@ -68,14 +68,12 @@ static int read_lists(struct light_check *it, const uint8_t *at)
 	for (uint32_t number = 0; number < it->guides_count; number++, at += 4) {
 		it->guides[number] = word(at, 0);
 		if (it->guides[number] >= it->check.fabric.guides)
-			return ck_wrong(&it->check, EINVAL, "there is no guide %u",
-					it->guides[number]);
+			return ck_wrong(&it->check, EINVAL, "no guide %u", it->guides[number]);
 	}
 	for (uint32_t number = 0; number < it->held_count; number++, at += 4) {
 		it->held[number] = word(at, 0);
 		if (it->held[number] >= it->circuits_count)
-			return ck_wrong(&it->check, EINVAL, "there is no circuit %u",
-					it->held[number]);
+			return ck_wrong(&it->check, EINVAL, "no circuit %u", it->held[number]);
 	}
 	return 0;
 }
@@ -90,7 +88,7 @@ static int read_steps(struct light_check *it)
 	if (!at || words < STEPS_HEAD)
 		return ck_wrong(&it->check, EINVAL, "the steps are malformed");
 	if (word(bytes->data, 3) != it->check.fabric.checksum)
-		return ck_wrong(&it->check, EINVAL, "the steps are of another profile");
+		return ck_wrong(&it->check, EINVAL, "the steps are for another profile");
 	it->loop = word(at, 0);
 	it->circuits_count = word(at, 3);
 	it->steps_count = word(at, 4);
@@ -99,7 +97,7 @@ static int read_steps(struct light_check *it)
 	if (it->loop > 1 || words != STEPS_HEAD + CIRCUIT * (uint64_t)it->circuits_count +
 					     STEP * (uint64_t)it->steps_count + it->guides_count +
 					     it->held_count)
-		return ck_wrong(&it->check, EINVAL, "the steps have not the size that they say");
+		return ck_wrong(&it->check, EINVAL, "the steps differ from their declared size");
 	ret = make_room(it);
 	if (!ret)
 		ret = read_circuits(it, at + (size_t)4 * STEPS_HEAD);
@@ -115,22 +113,22 @@ static int check_ranks(struct light_check *it)
 	const uint32_t *accelerators = it->input->accelerators;
 
 	if (it->input->ranks != it->schedule.ranks || it->input->ranks > MOST_RANKS)
-		return ck_wrong(&it->check, EINVAL, "the schedule is not of %u ranks",
+		return ck_wrong(&it->check, EINVAL, "the schedule does not have %u ranks",
 				it->input->ranks);
 	for (uint32_t rank = 0; rank < it->input->ranks; rank++) {
 		if (accelerators[rank] >= fabric->accelerators)
-			return ck_wrong(&it->check, EINVAL, "there is no accelerator %u",
+			return ck_wrong(&it->check, EINVAL, "no accelerator %u",
 					accelerators[rank]);
 		if (word(fabric->ledger, 2 * (size_t)accelerators[rank] + 1) & 1)
 			return ck_wrong(&it->check, EBADMSG,
-					"accelerator %u of rank %u may not be used",
+					"accelerator %u of rank %u is not available",
 					accelerators[rank], rank);
 		for (uint32_t other = 0; other < rank; other++)
 			if (accelerators[other] == accelerators[rank] ||
 			    ck_owner(fabric, accelerators[other]) !=
 				    ck_owner(fabric, accelerators[rank]))
 				return ck_wrong(&it->check, EBADMSG,
-						"ranks %u and %u can't be of one slice", other,
+						"ranks %u and %u cannot belong to one slice", other,
 						rank);
 	}
 	return 0;

@@ -51,12 +51,12 @@ static int show(struct walk *walk, uint32_t number)
 	size_t port = (size_t)circuit->src_plane * it->schedule.ranks + circuit->src;
 
 	if (circuit->src_plane >= it->schedule.planes || circuit->dst_plane != circuit->src_plane)
-		return ck_wrong(&it->check, EBADMSG, "circuit %u is on no plane of the schedule",
+		return ck_wrong(&it->check, EBADMSG, "circuit %u is not on a plane of the schedule",
 				number);
 	if (walk->wanted[port] != circuit->dst)
 		return ck_wrong(
 			&it->check, EBADMSG,
-			"step %u has a circuit from rank %u to rank %u on plane %u, the schedule has none",
+			"step %u has a circuit from rank %u to rank %u on plane %u, which the schedule lacks",
 			walk->step, circuit->src, circuit->dst, circuit->src_plane);
 	if (walk->shown[port] != NONE)
 		return ck_wrong(&it->check, EBADMSG,
@@ -88,7 +88,7 @@ static int compare(struct walk *walk)
 		if (walk->step && walk->had[port] == walk->wanted[port] &&
 		    walk->showed[port] != walk->shown[port])
 			ret = ck_wrong(&it->check, EBADMSG,
-				       "circuit %u stays lit in step %u, as another one",
+				       "circuit %u stays lit in step %u, under another number",
 				       walk->showed[port], walk->step);
 	}
 	return ret;
@@ -104,7 +104,7 @@ static int check_begin(struct walk *walk, uint64_t set, uint64_t before_lit)
 		after_ns = LEAST_NS;
 	if (step->begin != walk->it->steps[0].begin || step->after_ns != after_ns ||
 	    (step->deadline_ns && step->deadline_ns < after_ns))
-		return ck_wrong(&walk->it->check, EBADMSG, "step %u does not begin when it should",
+		return ck_wrong(&walk->it->check, EBADMSG, "step %u begins at a wrong time",
 				walk->step);
 	return 0;
 }
@@ -143,7 +143,7 @@ static int walk_steps(struct walk *walk)
 		if (at && !memcmp(walk->had, walk->wanted, walk->ports * sizeof(uint32_t)))
 			continue;
 		if (walk->step == walk->it->steps_count)
-			return ck_wrong(&walk->it->check, EBADMSG, "there are only %u steps",
+			return ck_wrong(&walk->it->check, EBADMSG, "only %u steps exist",
 					walk->step);
 		ret = compare(walk);
 		if (!ret && at)
@@ -155,7 +155,7 @@ static int walk_steps(struct walk *walk)
 		walk->step++;
 	}
 	if (!ret && walk->step != walk->it->steps_count)
-		ret = ck_wrong(&walk->it->check, EBADMSG, "there are %u steps, not %u",
+		ret = ck_wrong(&walk->it->check, EBADMSG, "the answer has %u steps, not %u",
 			       walk->it->steps_count, walk->step);
 	return ret || !walk->step ? ret : check_first(walk, first_set);
 }

@@ -55,10 +55,11 @@ static int check_guide(struct light_check *it, uint32_t number, uint32_t guide)
 	uint64_t lit = word(fabric->ledger, at + 1) | (uint64_t)word(fabric->ledger, at + 2) << 32;
 
 	if (ck_guide_marked(fabric, guide) || ck_guide_kept(fabric, guide))
-		return ck_wrong(&it->check, EBADMSG, "circuit %u: guide %u may not be used", number,
-				guide);
+		return ck_wrong(&it->check, EBADMSG, "circuit %u: guide %u is not available",
+				number, guide);
 	if (lit & it->circuits[number].lanes)
-		return ck_wrong(&it->check, EBADMSG, "circuit %u: guide %u is lit by others",
+		return ck_wrong(&it->check, EBADMSG,
+				"circuit %u: guide %u carries light of other circuits in its lanes",
 				number, guide);
 	return 0;
 }
@@ -72,8 +73,7 @@ static int check_lanes(struct light_check *it, uint32_t number)
 	if (!count || (wavelengths < 64 && circuit->lanes >> wavelengths) ||
 	    (circuit->lanes_count && circuit->lanes_count != count) ||
 	    (it->input->lanes && it->input->lanes != count))
-		return ck_wrong(&it->check, EBADMSG, "circuit %u has other lanes than it should",
-				number);
+		return ck_wrong(&it->check, EBADMSG, "circuit %u has wrong lanes", number);
 	if (!circuit->guides.count || circuit->guides.count > MOST_HOPS)
 		return ck_wrong(&it->check, EBADMSG, "circuit %u has %u guides", number,
 				circuit->guides.count);
@@ -104,8 +104,7 @@ static int join(struct ways_check *ways, uint32_t number, struct end in, uint32_
 	if ((joins[in.port] && joins[in.port] != out + 1) ||
 	    (joins[out] && joins[out] != in.port + 1))
 		return ck_wrong(&ways->it->check, EBADMSG,
-				"circuit %u: element %u leads light of a port two ways", number,
-				in.index);
+				"circuit %u: element %u connects a port twice", number, in.index);
 	joins[in.port] = out + 1;
 	joins[out] = in.port + 1;
 	if (first)
@@ -127,9 +126,10 @@ static int follow(struct ways_check *ways, uint32_t number)
 		int ret = check_guide(it, number, guide);
 
 		if (!ret && ways->lanes[guide] & circuit->lanes)
-			ret = ck_wrong(&it->check, EBADMSG,
-				       "circuit %u: lanes of guide %u are used twice at once",
-				       number, guide);
+			ret = ck_wrong(
+				&it->check, EBADMSG,
+				"circuit %u: another circuit of the step uses its lanes of guide %u",
+				number, guide);
 		if (ret)
 			return ret;
 		ways->lanes[guide] |= circuit->lanes;
@@ -175,9 +175,10 @@ static int check_elements(struct ways_check *ways)
 				    ck_joined(fabric, element, state, port) != joins[port] - 1)
 					break;
 		if (port < PORTS)
-			ret = ck_wrong(&ways->it->check, EBADMSG,
-				       "element %u has no state for all that goes through it",
-				       element);
+			ret = ck_wrong(
+				&ways->it->check, EBADMSG,
+				"element %u has no state for all circuits of the step through it",
+				element);
 		memset(joins, 0, PORTS * sizeof(*joins));
 	}
 	return ret;
@@ -190,12 +191,12 @@ static int check_ports(struct ways_check *ways, uint32_t number, uint32_t step)
 	uint32_t *sends, *receives;
 
 	if (circuit->src_plane >= planes || circuit->dst_plane >= planes)
-		return ck_wrong(&ways->it->check, EBADMSG, "circuit %u has no such port", number);
+		return ck_wrong(&ways->it->check, EBADMSG, "circuit %u: no such port", number);
 	sends = &ways->sends[(size_t)circuit->src * planes + circuit->src_plane];
 	receives = &ways->receives[(size_t)circuit->dst * planes + circuit->dst_plane];
 	if (*sends == step + 1 || *receives == step + 1)
 		return ck_wrong(&ways->it->check, EBADMSG,
-				"circuit %u: a port is used twice at once", number);
+				"circuit %u: another circuit of the step uses its port", number);
 	*sends = *receives = step + 1;
 	return 0;
 }

@@ -28,8 +28,8 @@ static int check_ranks(struct check *check)
 		for (uint32_t other = 0; other < rank; other++)
 			if (accelerator_of(check, other) == chip)
 				return ck_wrong(check, EBADMSG,
-						"accelerator %u is that of ranks %u and %u", chip,
-						other, rank);
+						"accelerator %u belongs to both ranks %u and %u",
+						chip, other, rank);
 		if (rank && check->plan.tier < TIER_CROSSING &&
 		    fabric->rack[ck_host(fabric, chip)] != rack)
 			return ck_wrong(check, EBADMSG, "rank %u is in another rack", rank);
@@ -53,8 +53,8 @@ static int check_whole(struct check *check)
 		missing[ck_host(fabric, accelerator_of(check, rank))]--;
 	for (uint32_t rank = 0; rank < check->plan.ranks && !ret; rank++)
 		if (missing[ck_host(fabric, accelerator_of(check, rank))])
-			ret = ck_wrong(check, EBADMSG, "the server of rank %u is not taken whole",
-				       rank);
+			ret = ck_wrong(check, EBADMSG,
+				       "the slice does not have the whole server of rank %u", rank);
 	free(missing);
 	return ret;
 }
@@ -146,16 +146,17 @@ static int check_box(struct check *check)
 
 			/* A former spare of the profile is outside the torus. */
 			if (at >= extent[axis])
-				return ck_wrong(check, EBADMSG, "the accelerators are no box");
+				return ck_wrong(check, EBADMSG,
+						"the accelerators do not form a box");
 			cells[3 * rank + axis] = at;
 			taken[at] = true;
 		}
 		volume *= row_length(taken, extent[axis]);
 	}
 	if (volume != check->plan.ranks)
-		return ck_wrong(check, EBADMSG, "the accelerators are no box");
+		return ck_wrong(check, EBADMSG, "the accelerators do not form a box");
 	if (check->request.extent[0] && !steps_fit(check, extent, cells))
-		return ck_wrong(check, EBADMSG, "the torus does not lie in its box as it should");
+		return ck_wrong(check, EBADMSG, "the torus has a wrong position in its box");
 	return 0;
 }
 
@@ -264,7 +265,8 @@ static int check_circuit(struct check *check, struct used *bands, uint32_t circu
 		return ck_wrong(check, EBADMSG, "circuit %u has wavelength %u of %u", circuit, band,
 				check->request.bands);
 	if (first != *next || count > check->plan.strands - first)
-		return ck_wrong(check, EBADMSG, "the fibres of circuit %u are another's", circuit);
+		return ck_wrong(check, EBADMSG,
+				"the fibres of circuit %u belong to another circuit", circuit);
 	*next += count;
 	for (uint32_t at = 0; at < count; at++) {
 		const uint8_t *strand =
@@ -272,18 +274,19 @@ static int check_circuit(struct check *check, struct used *bands, uint32_t circu
 
 		if (check->request.transit && at && ck_foreign(fabric, host, 0))
 			return ck_wrong(check, EBADMSG,
-					"circuit %u crosses host %u, which others hold", circuit,
-					host);
+					"circuit %u crosses host %u, which another slice holds",
+					circuit, host);
 		host = ck_follow_strand(check, &bands[band], strand, first + at, host);
 		if (host == NONE)
 			return -EBADMSG;
 		if (check->request.transit && strand_touches_others(check, strand))
-			return ck_wrong(check, EBADMSG,
-					"fibre %u of circuit %u is at a tile that others hold",
-					first + at, circuit);
+			return ck_wrong(
+				check, EBADMSG,
+				"fibre %u of circuit %u ends at a tile that another slice holds",
+				first + at, circuit);
 		switched += strand_guides(check, first + at) > 1;
 		if (check->plan.tier == TIER_CROSSING && switched > 1)
-			return ck_wrong(check, EBADMSG, "circuit %u passes circuit switches twice",
+			return ck_wrong(check, EBADMSG, "circuit %u crosses circuit switches twice",
 					circuit);
 	}
 	if (host != goal)
@@ -326,7 +329,7 @@ static int check_ways(struct check *check, struct used *bands)
 	for (uint32_t at = 0; at < check->request.circuits && !ret; at++)
 		ret = check_circuit(check, bands, at, &next);
 	if (!ret && next != check->plan.strands)
-		ret = ck_wrong(check, EBADMSG, "%u fibres are no circuit's",
+		ret = ck_wrong(check, EBADMSG, "%u fibres belong to no circuit",
 			       check->plan.strands - next);
 	if (!ret && check->request.bands > 1)
 		ret = check_states(check);
@@ -399,13 +402,13 @@ static int check_figures(struct check *check)
 		ret = ck_wrong(check, EBADMSG, "the plan has %u fibres, not %u",
 			       check->plan.strands, check->plan.fibres);
 	if (!ret && check->plan.fibres_bound != least)
-		ret = ck_wrong(check, EBADMSG, "at least %u fibres are needed, not %u", least,
+		ret = ck_wrong(check, EBADMSG, "the minimum is %u fibres, not %u", least,
 			       check->plan.fibres_bound);
 	if (!ret && check->plan.servers != servers)
 		ret = ck_wrong(check, EBADMSG, "the ranks are in %u servers, not %u", servers,
 			       check->plan.servers);
 	if (!ret && check->plan.servers_bound != fewest(room, check->plan.ranks))
-		ret = ck_wrong(check, EBADMSG, "at least %u servers are needed, not %u",
+		ret = ck_wrong(check, EBADMSG, "the minimum is %u servers, not %u",
 			       fewest(room, check->plan.ranks), check->plan.servers_bound);
 	free(room);
 	return ret;
@@ -445,13 +448,13 @@ static int check_crossing_figures(struct check *check)
 	}
 	if (check->plan.fibres != check->plan.strands || check->plan.fibres_bound != least)
 		ret = ck_wrong(check, EBADMSG,
-			       "the plan has %u fibres of at least %u, not %u of %u",
+			       "the plan has %u fibres (minimum %u), not %u (minimum %u)",
 			       check->plan.strands, least, check->plan.fibres,
 			       check->plan.fibres_bound);
 	else if (check->plan.servers != servers || check->plan.servers_bound != fewest_of)
 		ret = ck_wrong(check, EBADMSG,
-			       "the ranks are in %u servers of at least %u, not %u of %u", servers,
-			       fewest_of, check->plan.servers, check->plan.servers_bound);
+			       "the ranks are in %u servers (minimum %u), not %u (minimum %u)",
+			       servers, fewest_of, check->plan.servers, check->plan.servers_bound);
 	return ret;
 }
 
@@ -460,14 +463,14 @@ int ck_members(struct check *check)
 	int ret;
 
 	if (check->plan.tier < TIER_CONTIGUOUS || check->plan.tier > check->request.tier)
-		return ck_wrong(check, EBADMSG, "tier %u: at most %u was accepted",
+		return ck_wrong(check, EBADMSG, "tier %u: the request accepts at most %u",
 				check->plan.tier, check->request.tier);
 	if (check->request.lanes > check->fabric.wavelengths / check->request.bands)
-		return ck_wrong(check, EBADMSG, "a circuit of %u lanes: there are %u",
+		return ck_wrong(check, EBADMSG, "a circuit has %u lanes, a fibre has %u for it",
 				check->request.lanes,
 				check->fabric.wavelengths / check->request.bands);
 	if (check->request.bands > 1 && check->plan.tier == TIER_CROSSING)
-		return ck_wrong(check, EBADMSG, "across racks circuits take fibres whole");
+		return ck_wrong(check, EBADMSG, "circuits across racks cannot share fibres");
 	ret = check_ranks(check);
 	if (!ret && check->request.whole)
 		ret = check_whole(check);
@@ -481,8 +484,8 @@ int ck_feasible(struct check *check)
 	int ret = ck_members(check);
 
 	if (!ret && check->plan.circuits != check->request.circuits)
-		ret = ck_wrong(check, EBADMSG, "%u circuits: %u were wanted", check->plan.circuits,
-			       check->request.circuits);
+		ret = ck_wrong(check, EBADMSG, "the plan has %u circuits, not %u",
+			       check->plan.circuits, check->request.circuits);
 	if (!ret)
 		ret = check_circuits(check);
 	if (ret)

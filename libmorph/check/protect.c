@@ -48,7 +48,7 @@ static int read_protection(struct protect *protect, const struct morph_check_byt
 	need = 5 + 6 * ((uint64_t)it->ranks + it->refusals) + 3 * (uint64_t)it->ways +
 	       MORPH_WIRE_STRAND * (uint64_t)it->strands;
 	if (words != need)
-		return wrong(protect, EINVAL, "the protection has not the size that it says");
+		return wrong(protect, EINVAL, "the protection differs from its declared size");
 	it->rank_words = at + 4 * (size_t)5;
 	it->way_words = it->rank_words + 24 * (size_t)it->ranks;
 	it->strand_words = it->way_words + 12 * (size_t)it->ways;
@@ -93,7 +93,8 @@ static int check_ranks(struct protect *protect)
 			protect->slice = ck_owner(&check->fabric, chip);
 		if (!protect->slice || ck_owner(&check->fabric, chip) != protect->slice)
 			return wrong(protect, EBADMSG,
-				     "accelerator %u of rank %u is not the slice's", chip, rank);
+				     "the slice does not have accelerator %u of rank %u", chip,
+				     rank);
 	}
 	return 0;
 }
@@ -126,13 +127,16 @@ static int follow_plan(struct protect *protect, struct used *dark)
 		uint32_t count = plan_hops(protect, at);
 
 		if (first > check->plan.strands || count > check->plan.strands - first)
-			return wrong(protect, EINVAL, "circuit %u of the plan has no such fibres",
-				     at);
+			return wrong(
+				protect, EINVAL,
+				"circuit %u of the plan lists fibres beyond the end of the plan",
+				at);
 		for (uint32_t hop = 0; hop < count && host != NONE; hop++)
 			host = ck_follow_strand(check, dark, plan_strand(protect, at, hop),
 						first + hop, host);
 		if (host != ck_host(fabric, chip_of(protect, end_of(protect, at, 1))))
-			return wrong(protect, EBADMSG, "circuit %u of the plan is not lit so", at);
+			return wrong(protect, EBADMSG, "circuit %u of the plan has another path",
+				     at);
 	}
 	return 0;
 }
@@ -206,20 +210,21 @@ static int check_way(struct protect *protect, uint32_t circuit, uint32_t spare)
 	uint32_t host = host_of(protect, circuit, 0, spare), count, first;
 
 	if (protect->next_way == it->ways || word(way, 0) != circuit)
-		return wrong(protect, EBADMSG, "rank %u: circuit %u is not led to the spare",
+		return wrong(protect, EBADMSG, "rank %u: circuit %u has no path to the spare",
 			     protect->number, circuit);
 	protect->next_way++;
 	first = word(way, 1);
 	count = word(way, 2);
 	if (first != protect->next_strand || count > it->strands - first)
-		return wrong(protect, EBADMSG, "rank %u: the fibres of circuit %u are another's",
+		return wrong(protect, EBADMSG,
+			     "rank %u: the fibres of circuit %u belong to another circuit",
 			     protect->number, circuit);
 	protect->next_strand += count;
 	for (uint32_t hop = 0; hop < count; hop++) {
 		if (hop && stops(protect, host))
 			return wrong(
 				protect, EBADMSG,
-				"rank %u: circuit %u crosses host %u, of which others may have a part",
+				"rank %u: circuit %u crosses host %u, which other slices may share",
 				protect->number, circuit, host);
 		host = ck_follow_strand(&protect->check, &protect->left,
 					it->strand_words +
@@ -240,7 +245,7 @@ static int check_protected(struct protect *protect, uint32_t spare)
 
 	if (!does(protect, spare))
 		return wrong(protect, EBADMSG,
-			     "rank %u: accelerator %u is no spare that could take over",
+			     "rank %u: accelerator %u is not a spare that can take over",
 			     protect->number, spare);
 	for (uint32_t at = 0; at < protect->check.request.circuits && !ret; at++)
 		if (concerns(protect, at))
@@ -323,15 +328,14 @@ static int check_refusal(struct protect *protect, const uint8_t *refusal, bool *
 	enum answer answer;
 
 	if (!does(protect, spare))
-		return wrong(protect, EBADMSG,
-			     "rank %u: accelerator %u, which is refused, is no spare",
+		return wrong(protect, EBADMSG, "rank %u: refused accelerator %u is not a spare",
 			     protect->number, spare);
 	if (leaves_rack(protect)) {
 		*doubt = true;
 		return word(refusal, 1) == MORPH_WIRE_SPARE_DOUBT ?
 			       0 :
 			       wrong(protect, EBADMSG,
-				     "rank %u: its circuits leave the rack, which nothing is proven of",
+				     "rank %u: its circuits leave the rack, so a refusal cannot be proven",
 				     protect->number);
 	}
 	list_demands(protect, spare);
@@ -339,7 +343,7 @@ static int check_refusal(struct protect *protect, const uint8_t *refusal, bool *
 	case MORPH_WIRE_SPARE_CUT:
 		if (!is_cut(protect, long_word(refusal, 2), long_word(refusal, 4)))
 			return wrong(protect, EBADMSG,
-				     "rank %u: there are fibres enough to spare %u out of the cut",
+				     "rank %u: enough fibres leave the cut for spare %u",
 				     protect->number, spare);
 		return 0;
 	case MORPH_WIRE_SPARE_SEARCHED:
@@ -348,14 +352,14 @@ static int check_refusal(struct protect *protect, const uint8_t *refusal, bool *
 			return wrong(protect, EAGAIN, "rank %u, spare %u: out of steps",
 				     protect->number, spare);
 		if (answer == YES)
-			return wrong(protect, EBADMSG, "rank %u: there are ways to spare %u",
+			return wrong(protect, EBADMSG, "rank %u: paths to spare %u exist",
 				     protect->number, spare);
 		return 0;
 	case MORPH_WIRE_SPARE_DOUBT:
 		*doubt = true;
 		return 0;
 	}
-	return wrong(protect, EBADMSG, "rank %u: spare %u is refused for no reason",
+	return wrong(protect, EBADMSG, "rank %u: the refusal of spare %u has no reason",
 		     protect->number, spare);
 }
 
@@ -370,12 +374,13 @@ static int check_refusals(struct protect *protect, uint32_t count, bool *doubt)
 	for (uint32_t at = 0; at < fabric->accelerators; at++)
 		spares += does(protect, at);
 	if (!ret && spares != count)
-		ret = wrong(protect, EBADMSG, "rank %u: %u of %u spares are refused",
+		ret = wrong(protect, EBADMSG, "rank %u: the answer refuses %u of %u spares",
 			    protect->number, count, spares);
 	for (uint32_t at = 0; at < count && !ret; at++) {
 		for (uint32_t other = 0; other < at; other++)
 			if (word(refusals, 6 * (size_t)other) == word(refusals, 6 * (size_t)at))
-				return wrong(protect, EBADMSG, "rank %u: spare %u is refused twice",
+				return wrong(protect, EBADMSG,
+					     "rank %u: the answer refuses spare %u twice",
 					     protect->number, word(refusals, 6 * (size_t)at));
 		ret = check_refusal(protect, refusals + 24 * (size_t)at, doubt);
 	}
@@ -395,7 +400,7 @@ static int check_rank(struct protect *protect, uint32_t number)
 	fail(protect, number);
 	if (word(rank, 2) != protect->next_way || word(rank, 4) != protect->next_refusal ||
 	    refusals > protect->words.refusals - protect->next_refusal)
-		return wrong(protect, EBADMSG, "rank %u has ways or refusals that are another's",
+		return wrong(protect, EBADMSG, "rank %u has paths or refusals of another rank",
 			     number);
 	if (verdict == FEASIBLE)
 		ret = check_protected(protect, spare);
@@ -406,11 +411,12 @@ static int check_rank(struct protect *protect, uint32_t number)
 	protect->next_refusal += refusals;
 	if (protect->next_way - first_way != ways || (verdict == FEASIBLE && refusals) ||
 	    (verdict != FEASIBLE && spare != NONE))
-		return wrong(protect, EBADMSG, "rank %u has ways that are no circuit's, or a spare",
-			     number);
+		return wrong(protect, EBADMSG,
+			     "rank %u has paths that belong to no circuit, or a spare", number);
 	if (verdict != FEASIBLE && verdict != (doubt ? UNDECIDED : INFEASIBLE))
-		return wrong(protect, EBADMSG, "rank %u: verdict %u is not what its spares make it",
-			     number, verdict);
+		return wrong(protect, EBADMSG,
+			     "rank %u: verdict %u contradicts the verdicts on its spares", number,
+			     verdict);
 	return 0;
 }
 
@@ -429,9 +435,9 @@ static int judge(struct protect *protect)
 	}
 	if (!ret && (protect->next_way != it->ways || protect->next_strand != it->strands ||
 		     protect->next_refusal != it->refusals))
-		ret = wrong(protect, EBADMSG, "some ways, fibres or refusals are no rank's");
+		ret = wrong(protect, EBADMSG, "some paths, fibres or refusals belong to no rank");
 	if (!ret && verdict != it->verdict)
-		ret = wrong(protect, EBADMSG, "verdict %u is not what the ranks make it",
+		ret = wrong(protect, EBADMSG, "verdict %u contradicts the verdicts on the ranks",
 			    it->verdict);
 	return ret;
 }
@@ -449,7 +455,7 @@ static int read_all(struct protect *protect, const struct morph_check_protection
 		ret = ck_plan_read(check, &input->plan);
 	if (!ret &&
 	    (check->plan.verdict != FEASIBLE || check->plan.circuits != check->request.circuits))
-		ret = wrong(protect, EINVAL, "the plan is none of that request");
+		ret = wrong(protect, EINVAL, "the plan is not a plan of that request");
 	if (!ret)
 		ret = read_protection(protect, &input->protection);
 	if (!ret)

@@ -102,13 +102,14 @@ static int read_metric(struct reroute *reroute, const struct room *room, uint32_
 	if (!length)
 		return ck_wrong(&defrag->check, ENOMEM, "out of memory");
 	if (first > defrag->answer.lengths || count > defrag->answer.lengths - first)
-		ret = ck_wrong(&defrag->check, EBADMSG, "a metric has lengths that are not there");
+		ret = ck_wrong(&defrag->check, EBADMSG,
+			       "a metric lists lengths beyond the end of the answer");
 	for (uint32_t at = 0; at < count && !ret; at++) {
 		const uint8_t *words = defrag->answer.length_words + 12 * ((size_t)first + at);
 		uint32_t from = word(words, 0), to = word(words, 1);
 
 		if (from >= room->seats || to >= room->seats || word(words, 2) > UINT16_MAX)
-			ret = ck_wrong(&defrag->check, EBADMSG, "a length is of no link");
+			ret = ck_wrong(&defrag->check, EBADMSG, "a length belongs to no link");
 		else
 			length[from * MOST_SEATS + to] = word(words, 2);
 	}
@@ -171,7 +172,8 @@ static int read_rack(struct reroute *reroute, struct search *search, uint32_t ho
 	if (first > defrag->answer.metrics || count > defrag->answer.metrics - first ||
 	    count > MOST_METRICS)
 		return ck_wrong(check, EBADMSG,
-				"the rack of host %u has metrics that are not there", host);
+				"the rack of host %u lists metrics beyond the end of the answer",
+				host);
 	reroute->metrics = count;
 	reroute->slack = calloc((size_t)count + 1, sizeof(int64_t));
 	reroute->apart = calloc(((size_t)count + 1) * MOST_SEATS * MOST_SEATS, sizeof(int64_t));
@@ -184,7 +186,7 @@ static int read_rack(struct reroute *reroute, struct search *search, uint32_t ho
 	if (!ret)
 		ret = ck_room_read(check, &used, false, host, search->room);
 	if (!ret && defrag->lit_count > MOST_FLOWS)
-		ret = ck_wrong(check, EAGAIN, "too many circuits run");
+		ret = ck_wrong(check, EAGAIN, "too many running circuits");
 	/* With limit 0 all circuits stay. */
 	if (!ret && reroute->limit) {
 		read_flows(reroute, search->room, &used);
@@ -243,8 +245,8 @@ static int check_rack(struct defrag *defrag, struct search *search, uint32_t hos
 		return ret;
 	if (answer == GAVE_UP && !defrag->check.steps)
 		return ck_wrong(&defrag->check, EAGAIN, "the rack of host %u: out of steps", host);
-	return ck_wrong(&defrag->check, EBADMSG, "the rack of host %u is refused without a proof",
-			host);
+	return ck_wrong(&defrag->check, EBADMSG,
+			"the refusal of the rack of host %u has no valid proof", host);
 }
 
 static uint32_t count_free(const struct defrag *defrag, uint32_t rack)
@@ -265,12 +267,13 @@ static int check_refusal(struct defrag *defrag, struct search *search, const uin
 	if (word(refusal, 1) == MORPH_WIRE_CUTS)
 		return check_rack(defrag, search, host, refusal, NONE);
 	if (word(refusal, 1) != MORPH_WIRE_COUNT)
-		return ck_wrong(&defrag->check, EBADMSG, "the rack of host %u is in doubt", host);
+		return ck_wrong(&defrag->check, EBADMSG, "the rack of host %u is undecided", host);
 	if (word(refusal, 2) != free || word(refusal, 3) != check->request.ranks ||
 	    free >= check->request.ranks)
-		return ck_wrong(&defrag->check, EBADMSG,
-				"the rack of host %u has %u accelerators free, not %u of %u wanted",
-				host, free, word(refusal, 2), word(refusal, 3));
+		return ck_wrong(
+			&defrag->check, EBADMSG,
+			"the rack of host %u has %u free accelerators, not %u of %u requested",
+			host, free, word(refusal, 2), word(refusal, 3));
 	return 0;
 }
 
@@ -283,7 +286,7 @@ static int each_rack(struct defrag *defrag, struct search *search, struct room *
 	for (uint32_t host = 0; host < fabric->hosts; host++)
 		racks += fabric->rack[host] == host;
 	if (defrag->answer.refusals != racks)
-		return ck_wrong(&defrag->check, EBADMSG, "%u of %u racks are spoken of",
+		return ck_wrong(&defrag->check, EBADMSG, "the answer has %u refusals for %u racks",
 				defrag->answer.refusals, racks);
 	for (uint32_t at = 0; at < racks && !ret; at++) {
 		const uint8_t *refusal = defrag->answer.refusal_words + 24 * (size_t)at;
@@ -291,11 +294,12 @@ static int each_rack(struct defrag *defrag, struct search *search, struct room *
 
 		if (host >= fabric->hosts || fabric->rack[host] != host)
 			return ck_wrong(&defrag->check, EBADMSG,
-					"host %u is not the first of a rack", host);
+					"host %u is not the first host of a rack", host);
 		for (uint32_t other = 0; other < at; other++)
 			if (word(defrag->answer.refusal_words + 24 * (size_t)other, 0) == host)
 				return ck_wrong(&defrag->check, EBADMSG,
-						"the rack of host %u is spoken of twice", host);
+						"the answer refuses the rack of host %u twice",
+						host);
 		memset(search, 0, sizeof(*search));
 		search->check = &defrag->check;
 		search->room = room;
@@ -317,7 +321,8 @@ int ck_reroute_refused(struct defrag *defrag)
 	}
 	ret = ck_proves_all(&defrag->check);
 	if (!ret && !ck_racks_are_all(&defrag->check))
-		ret = ck_wrong(&defrag->check, EBADMSG, "of slices across racks nothing is proven");
+		ret = ck_wrong(&defrag->check, EBADMSG,
+			       "a refusal of a slice across racks cannot be proven");
 
 	if (!ret)
 		ret = each_rack(defrag, search, room);

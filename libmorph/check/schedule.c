@@ -29,10 +29,10 @@ static int judge(struct schedule_check *it, const struct schedule *after, uint32
 	int ret;
 
 	if (schedule->ranks != it->collective.ranks || schedule->planes != planes)
-		return ck_wrong(&it->check, EBADMSG, "it is of %u ranks on %u planes, not %u on %u",
+		return ck_wrong(&it->check, EBADMSG, "it has %u ranks and %u planes, not %u and %u",
 				schedule->ranks, schedule->planes, it->collective.ranks, planes);
 	if (schedule->verdict != 1)
-		return ck_wrong(&it->check, EBADMSG, "verdict %u is no schedule's",
+		return ck_wrong(&it->check, EBADMSG, "verdict %u is not valid for a schedule",
 				schedule->verdict);
 	ret = ck_schedule_light(it, after);
 	if (!ret)

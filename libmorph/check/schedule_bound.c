@@ -85,7 +85,7 @@ static int bound_by_chain(struct schedule_check *it, unsigned __int128 *bound)
 	unsigned __int128 *arrived, *waits;
 
 	if (cells > MOST_CELLS)
-		return ck_wrong(&it->check, EBADMSG, "there are too many chunks for that bound");
+		return ck_wrong(&it->check, EBADMSG, "too many chunks for that bound");
 	arrived = calloc(cells + 1, sizeof(*arrived));
 	waits = calloc((size_t)it->collective.transfers_count + 1, sizeof(*waits));
 	*bound = arrived && waits ? chain(it, arrived, waits) : 0;
@@ -102,7 +102,8 @@ int ck_schedule_bound(struct schedule_check *it)
 	if (it->schedule.bound_kind == CHAIN)
 		ret = bound_by_chain(it, &bound);
 	else if (it->schedule.bound_kind != PORTS)
-		return ck_wrong(&it->check, EBADMSG, "bound %u is none", it->schedule.bound_kind);
+		return ck_wrong(&it->check, EBADMSG, "bound %u does not exist",
+				it->schedule.bound_kind);
 	else if (it->collective.transfers_count)
 		bound = alone(it, busiest(&it->collective));
 	if (ret)
@@ -113,7 +114,8 @@ int ck_schedule_bound(struct schedule_check *it)
 		return ck_wrong(&it->check, EBADMSG, "the bound is %llu ps, not %llu",
 				(unsigned long long)bound, (unsigned long long)it->schedule.bound);
 	if (it->schedule.finish < bound)
-		return ck_wrong(&it->check, EBADMSG, "it ends after %llu ps, before its bound",
+		return ck_wrong(&it->check, EBADMSG,
+				"the schedule ends after %llu ps, before its bound",
 				(unsigned long long)it->schedule.finish);
 	return 0;
 }

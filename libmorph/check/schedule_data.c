@@ -239,7 +239,7 @@ static int reads(struct data *data, const struct transfer *transfer, uint32_t nu
 				chunk);
 	if (data->read[number] && memcmp(copy, set, data->words * sizeof(*set)))
 		return ck_wrong(&data->it->check, EBADMSG,
-				"chunk %u changes at rank %u while it is sent", chunk,
+				"chunk %u changes at rank %u while the rank sends it", chunk,
 				transfer->src);
 	memcpy(copy, set, data->words * sizeof(*set));
 	data->read[number] = true;
@@ -259,7 +259,7 @@ static int arrives(struct data *data, const struct transfer *transfer, uint32_t 
 	for (uint32_t at = 0; at < data->words; at++) {
 		if (transfer->reduce && set[at] & copy[at])
 			return ck_wrong(&data->it->check, EBADMSG,
-					"rank %u sums chunk %u with what it has", transfer->dst,
+					"rank %u adds a part of chunk %u twice", transfer->dst,
 					chunk);
 		if (!transfer->reduce && set[at] & ~copy[at])
 			return ck_wrong(&data->it->check, EBADMSG,
@@ -287,7 +287,7 @@ static int ends(struct data *data, const struct chunk *chunk, uint32_t number)
 			whole &= !(data->all[at] & ~set[at]);
 		if (!whole)
 			return ck_wrong(&data->it->check, EBADMSG,
-					"rank %u does not get chunk %u whole", rank, number);
+					"rank %u does not get all parts of chunk %u", rank, number);
 	}
 	return 0;
 }

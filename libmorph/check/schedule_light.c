@@ -18,7 +18,8 @@ static int resident(struct schedule_check *it, const struct schedule *after, uin
 	const struct part *matching = &schedule->matchings[hold->matching];
 
 	if (hold->set || hold->lit)
-		return ck_wrong(&it->check, EBADMSG, "hold %u is lit at first, and is set", number);
+		return ck_wrong(&it->check, EBADMSG,
+				"hold %u is lit from the start, but has a time to set it", number);
 	for (uint32_t at = 0; at < matching->count; at++) {
 		const struct joined *circuit = &schedule->circuits[matching->first + at];
 		bool found = false;
@@ -35,7 +36,7 @@ static int resident(struct schedule_check *it, const struct schedule *after, uin
 		if (!found)
 			return ck_wrong(
 				&it->check, EBADMSG,
-				"nothing leaves a circuit from rank %u to rank %u on plane %u",
+				"the preceding schedule leaves no circuit from rank %u to rank %u on plane %u",
 				circuit->src, circuit->dst, hold->plane);
 	}
 	return 0;
@@ -117,7 +118,7 @@ static int paid(struct schedule_check *it, struct ports *ports, uint32_t first, 
 					(unsigned long long)(hold->lit - hold->set));
 		if (hold->changed && delay->scope != SCOPE_PORT &&
 		    hold->set < ports->changes[stops])
-			return ck_wrong(&it->check, EBADMSG, "hold %u is set while others are",
+			return ck_wrong(&it->check, EBADMSG, "hold %u is set during another change",
 					first + at);
 	}
 	for (uint32_t at = 0; at < count; at++) {
@@ -165,7 +166,7 @@ static int all_held(struct schedule_check *it)
 		held[schedule->holds[at].matching] = true;
 	for (uint32_t at = 0; !ret && at < schedule->matchings_count; at++)
 		if (!held[at])
-			ret = ck_wrong(&it->check, EBADMSG, "nothing holds matching %u", at);
+			ret = ck_wrong(&it->check, EBADMSG, "no hold has matching %u", at);
 	free(held);
 	return ret;
 }

@@ -64,7 +64,7 @@ static int work(struct schedule_check *it, struct queue *queue, unsigned __int12
 		queue->now += first->left;
 		if (queue->now > first->until)
 			return ck_wrong(&it->check, EBADMSG,
-					"hold %u is programmed while plane %u programs others",
+					"hold %u: plane %u programs other circuits at that time",
 					first->hold, it->schedule.holds[first->hold].plane);
 		pop(queue);
 	}

@@ -80,7 +80,7 @@ static int read_rounds(struct check *check, struct reader *reader, struct collec
 		next += to->rounds[at].count;
 	}
 	if (next != to->transfers_count)
-		return ck_wrong(check, EINVAL, "a transfer is of no round");
+		return ck_wrong(check, EINVAL, "a transfer belongs to no round");
 	return 0;
 }
 
@@ -132,8 +132,8 @@ static int weigh(struct check *check, struct collective *to)
 			for (uint32_t chunk = 0; chunk < chunks->count; chunk++) {
 				transfer->bytes += to->chunks[chunks->first + chunk].bytes;
 				if (transfer->bytes > MOST_BYTES)
-					return ck_wrong(check, EINVAL, "transfer %u has too much",
-							at);
+					return ck_wrong(check, EINVAL,
+							"transfer %u has too many bytes", at);
 			}
 		}
 	}
@@ -157,7 +157,7 @@ int ck_collective_read(struct check *check, const struct morph_check_bytes *byte
 	if (reader.words != 5 + 4 * (uint64_t)to->chunks_count + 2 * (uint64_t)to->rounds_count +
 				    5 * (uint64_t)to->transfers_count +
 				    2 * (uint64_t)to->runs_count)
-		return ck_wrong(check, EINVAL, "the collective has not the size that it says");
+		return ck_wrong(check, EINVAL, "the collective differs from its declared size");
 	if (!to->ranks || to->ranks > MOST_RANKS)
 		return ck_wrong(check, EINVAL, "the collective has %u ranks", to->ranks);
 	to->chunks = room_for(to->chunks_count, sizeof(*to->chunks));
@@ -201,7 +201,7 @@ static int read_matchings(struct check *check, struct reader *reader, struct sch
 		next += to->matchings[at].count;
 	}
 	if (next != to->circuits_count)
-		return ck_wrong(check, EINVAL, "a circuit is of no matching");
+		return ck_wrong(check, EINVAL, "a circuit belongs to no matching");
 	for (uint32_t at = 0; at < to->circuits_count; at++) {
 		to->circuits[at].src = take(reader);
 		to->circuits[at].dst = take(reader);
@@ -226,7 +226,7 @@ static int look_at_matchings(struct check *check, const struct schedule *schedul
 
 			if (circuit->src == circuit->dst)
 				return ck_wrong(check, EBADMSG,
-						"matching %u leads from rank %u to itself", at,
+						"matching %u connects rank %u to itself", at,
 						circuit->src);
 			if (next && circuit->src <= before.src)
 				return ck_wrong(check, EBADMSG,
@@ -234,7 +234,7 @@ static int look_at_matchings(struct check *check, const struct schedule *schedul
 						circuit->src);
 			if (reached[circuit->dst] == at)
 				return ck_wrong(check, EBADMSG,
-						"matching %u leads to rank %u twice", at,
+						"matching %u has two circuits to rank %u", at,
 						circuit->dst);
 			reached[circuit->dst] = at;
 			before = *circuit;
@@ -260,11 +260,11 @@ static int read_holds(struct check *check, struct reader *reader, struct schedul
 		if (hold->set > hold->lit || hold->lit > hold->dark)
 			return ck_wrong(check, EBADMSG, "hold %u ends before it begins", at);
 		if (at && hold->set < hold[-1].set)
-			return ck_wrong(check, EBADMSG, "hold %u is not in the order of time", at);
+			return ck_wrong(check, EBADMSG, "hold %u is out of time order", at);
 		hold->link = (uint32_t)links;
 		links += to->matchings[hold->matching].count;
 		if (links >= NONE)
-			return ck_wrong(check, EINVAL, "there are too many circuits");
+			return ck_wrong(check, EINVAL, "too many circuits");
 	}
 	to->stays = room_for((uint32_t)links, sizeof(*to->stays));
 	return to->stays ? 0 : ck_wrong(check, ENOMEM, "out of memory");
@@ -332,7 +332,7 @@ int ck_schedule_read(struct check *check, const struct morph_check_bytes *bytes,
 	if (reader.words != 14 + 2 * ((uint64_t)to->matchings_count + to->circuits_count) +
 				    8 * (uint64_t)to->holds_count + 11 * (uint64_t)to->sends_count +
 				    to->hops_count)
-		return ck_wrong(check, EINVAL, "the schedule has not the size that it says");
+		return ck_wrong(check, EINVAL, "the schedule differs from its declared size");
 	if (to->ranks > MOST_RANKS || !to->planes || to->planes > MOST_PLANES ||
 	    to->residents > to->holds_count)
 		return ck_wrong(check, EINVAL, "the schedule is malformed");

@@ -29,8 +29,7 @@ static int lit(struct schedule_check *it, const struct send *send, uint32_t numb
 	bool stayed = it->delay.scope == SCOPE_PORT && it->schedule.stays[hold->link + place];
 
 	if (send->from < (stayed ? hold->set : hold->lit) || send->until > hold->dark)
-		return ck_wrong(&it->check, EBADMSG, "send %u is over a circuit that is dark",
-				number);
+		return ck_wrong(&it->check, EBADMSG, "send %u uses a dark circuit", number);
 	return 0;
 }
 
@@ -48,8 +47,7 @@ static int walk(struct schedule_check *it, struct passes *passes, uint32_t numbe
 
 		if (place == NONE)
 			return ck_wrong(&it->check, EBADMSG,
-					"send %u has no circuit that leads on from rank %u", number,
-					rank);
+					"send %u has no circuit onward from rank %u", number, rank);
 		ret = lit(it, send, number, hold, place);
 		if (ret)
 			return ret;
@@ -61,7 +59,7 @@ static int walk(struct schedule_check *it, struct passes *passes, uint32_t numbe
 		rank = schedule->circuits[schedule->matchings[hold->matching].first + place].dst;
 	}
 	if (rank != transfer->dst)
-		return ck_wrong(&it->check, EBADMSG, "send %u leads to rank %u, not to rank %u",
+		return ck_wrong(&it->check, EBADMSG, "send %u ends at rank %u, not at rank %u",
 				number, rank, transfer->dst);
 	return 0;
 }
@@ -75,7 +73,7 @@ static int walk_all(struct schedule_check *it, struct passes *passes)
 		const struct part *round;
 
 		if (send->round >= collective->rounds_count)
-			return ck_wrong(&it->check, EBADMSG, "send %u is of no round", at);
+			return ck_wrong(&it->check, EBADMSG, "send %u belongs to no round", at);
 		round = &collective->rounds[send->round];
 		if (send->transfers.first >= round->count ||
 		    send->transfers.count > round->count - send->transfers.first)
@@ -89,7 +87,7 @@ static int walk_all(struct schedule_check *it, struct passes *passes)
 			if (send->bytes >
 			    collective->transfers[transfer].bytes - passes->sent[transfer])
 				return ck_wrong(&it->check, EBADMSG,
-						"send %u has more than there is of transfer %u", at,
+						"send %u exceeds the bytes of transfer %u", at,
 						transfer);
 			passes->sent[transfer] += send->bytes;
 			passes->sends[transfer] = true;
@@ -132,9 +130,10 @@ static int share(struct schedule_check *it, struct passes *passes)
 		}
 		if (next < passes->count && passes->list[next].link == first->link &&
 		    passes->list[next].from < first->until)
-			return ck_wrong(&it->check, EBADMSG,
-					"sends %u and %u are over one circuit, with other times",
-					first->send, passes->list[next].send);
+			return ck_wrong(
+				&it->check, EBADMSG,
+				"sends %u and %u overlap on one circuit, but at different times",
+				first->send, passes->list[next].send);
 	}
 	return 0;
 }
@@ -157,7 +156,7 @@ static int undisturbed(struct schedule_check *it, uint32_t number)
 			break;
 		if (hold->changed && hold->lit > send->from &&
 		    (it->delay.scope > 1 || planes >> hold->plane & 1))
-			return ck_wrong(&it->check, EBADMSG, "hold %u is set while send %u is", at,
+			return ck_wrong(&it->check, EBADMSG, "hold %u is set during send %u", at,
 					number);
 	}
 	return 0;
@@ -184,7 +183,7 @@ static int in_time(struct schedule_check *it, const struct passes *passes)
 		finish = send->until > finish ? send->until : finish;
 	}
 	if (finish != it->schedule.finish)
-		return ck_wrong(&it->check, EBADMSG, "all has arrived after %llu ps, not %llu",
+		return ck_wrong(&it->check, EBADMSG, "all data arrives after %llu ps, not %llu",
 				(unsigned long long)finish,
 				(unsigned long long)it->schedule.finish);
 	return 0;
@@ -195,7 +194,7 @@ static int complete(struct schedule_check *it, const struct passes *passes)
 	for (uint32_t at = 0; at < it->collective.transfers_count; at++)
 		if (!passes->sends[at] || passes->sent[at] != it->collective.transfers[at].bytes)
 			return ck_wrong(&it->check, EBADMSG,
-					"of transfer %u there are %llu bytes sent, it has %llu", at,
+					"transfer %u: %llu bytes sent, not %llu", at,
 					(unsigned long long)passes->sent[at],
 					(unsigned long long)it->collective.transfers[at].bytes);
 	return 0;
@@ -222,7 +221,7 @@ int ck_schedule_sends(struct schedule_check *it)
 		count += (uint64_t)it->schedule.sends[at].transfers.count *
 			 it->schedule.sends[at].hops.count;
 	if (count > MOST_PASSES)
-		return ck_wrong(&it->check, EINVAL, "there is too much to be sent");
+		return ck_wrong(&it->check, EINVAL, "too many bytes to send");
 	passes.list = calloc(count + 1, sizeof(*passes.list));
 	passes.sent = calloc((size_t)it->collective.transfers_count + 1, sizeof(*passes.sent));
 	passes.sends = calloc((size_t)it->collective.transfers_count + 1, sizeof(*passes.sends));

@@ -300,7 +300,8 @@ static int read_cuts(struct check *check, struct search *search, const uint8_t *
 	int ret;
 
 	if (first > check->plan.cuts || count > check->plan.cuts - first || count > MOST_CUTS)
-		return ck_wrong(check, EBADMSG, "the rack of host %u has cuts that are not there",
+		return ck_wrong(check, EBADMSG,
+				"the rack of host %u lists cuts beyond the end of the plan",
 				word(refusal, 0));
 	ret = ck_cuts_new(search, count);
 	if (ret)
@@ -335,7 +336,8 @@ static int check_cuts(struct check *check, struct search *search, const uint8_t 
 		return 0;
 	if (answer == GAVE_UP && !check->steps)
 		return ck_wrong(check, EAGAIN, "the rack of host %u: out of steps", host);
-	return ck_wrong(check, EBADMSG, "the rack of host %u is refused without a proof", host);
+	return ck_wrong(check, EBADMSG, "the refusal of the rack of host %u has no valid proof",
+			host);
 }
 
 static int check_refusal(struct check *check, struct search *search, const uint8_t *refusal)
@@ -351,13 +353,14 @@ static int check_refusal(struct check *check, struct search *search, const uint8
 	if (word(refusal, 1) == MORPH_WIRE_CUTS)
 		return check_cuts(check, search, refusal);
 	if (word(refusal, 1) != MORPH_WIRE_COUNT)
-		return ck_wrong(check, EBADMSG, "the rack of host %u is in doubt",
+		return ck_wrong(check, EBADMSG, "the rack of host %u is undecided",
 				word(refusal, 0));
 	if (word(refusal, 2) != free || word(refusal, 3) != check->request.ranks ||
 	    free >= check->request.ranks)
-		return ck_wrong(check, EBADMSG,
-				"the rack of host %u has %u accelerators free, not %u of %u wanted",
-				word(refusal, 0), free, word(refusal, 2), word(refusal, 3));
+		return ck_wrong(
+			check, EBADMSG,
+			"the rack of host %u has %u free accelerators, not %u of %u requested",
+			word(refusal, 0), free, word(refusal, 2), word(refusal, 3));
 	return 0;
 }
 
@@ -377,7 +380,7 @@ static int check_all_racks(struct check *check, struct search *search, struct ro
 	search->room = room;
 	room->host = 0;
 	if (check->plan.whole && !ck_parts_read(search))
-		return ck_wrong(check, EBADMSG, "the parts are none that fill a server");
+		return ck_wrong(check, EBADMSG, "the parts do not fill a server");
 	free_of = calloc((size_t)fabric->hosts + 1, sizeof(*free_of));
 	if (!free_of)
 		return ck_wrong(check, ENOMEM, "out of memory");
@@ -390,7 +393,7 @@ static int check_all_racks(struct check *check, struct search *search, struct ro
 	    word(refusal, 2) != have || word(refusal, 3) != check->request.ranks ||
 	    have >= check->request.ranks)
 		return ck_wrong(check, EBADMSG,
-				"all racks have %u accelerators free, not %u of %u wanted", have,
+				"all racks have %u free accelerators, not %u of %u requested", have,
 				word(refusal, 2), word(refusal, 3));
 	return 0;
 }
@@ -417,7 +420,7 @@ static int check_refusals(struct check *check, struct search *search, struct roo
 	if (all && check->plan.refusals == racks && ck_racks_are_all(check))
 		all = 0;
 	if (check->plan.refusals != racks + all)
-		return ck_wrong(check, EBADMSG, "%u of %u racks are spoken of",
+		return ck_wrong(check, EBADMSG, "the plan has %u refusals for %u racks",
 				check->plan.refusals, racks + all);
 	if (all)
 		ret = check_all_racks(check, search, room,
@@ -427,11 +430,12 @@ static int check_refusals(struct check *check, struct search *search, struct roo
 		uint32_t host = word(refusal, 0);
 
 		if (host >= fabric->hosts || fabric->rack[host] != host)
-			return ck_wrong(check, EBADMSG, "host %u is not the first of a rack", host);
+			return ck_wrong(check, EBADMSG, "host %u is not the first host of a rack",
+					host);
 		for (uint32_t other = 0; other < at; other++)
 			if (word(check->plan.refusal_words + 24 * (size_t)other, 0) == host)
 				return ck_wrong(check, EBADMSG,
-						"the rack of host %u is spoken of twice", host);
+						"the plan refuses the rack of host %u twice", host);
 		memset(search, 0, sizeof(*search));
 		search->check = check;
 		search->room = room;
@@ -448,7 +452,9 @@ static int check_refusals(struct check *check, struct search *search, struct roo
 int ck_proves_all(struct check *check)
 {
 	if (check->plan.whole && !check->request.whole)
-		return ck_wrong(check, EBADMSG, "of servers that are shared nothing is proven");
+		return ck_wrong(
+			check, EBADMSG,
+			"a refusal of whole servers cannot be proven for a request that accepts shared ones");
 	return 0;
 }
 

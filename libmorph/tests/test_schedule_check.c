@@ -156,7 +156,7 @@ static void circuits_set_together_are_charged_once(void **state)
 		hold[4] = 3750000;
 		hold[2] = 1;
 		assert_int_equal(check_written(&written, report), -EBADMSG);
-		assert_non_null(strstr(report, "is set while others are"));
+		assert_non_null(strstr(report, "is set during another change"));
 		forget_written(&written);
 	}
 }
@@ -181,7 +181,7 @@ static void programming_waits_for_other_planes(void **state)
 	/* In the time that it takes alone. */
 	holds[8 * 4 + 4] = 3740000;
 	assert_int_equal(check_written(&written, report), -EBADMSG);
-	assert_non_null(strstr(report, "hold 4 is programmed while plane 0 programs others"));
+	assert_non_null(strstr(report, "hold 4: plane 0 programs other circuits at that time"));
 	holds[8 * 4 + 2] = 39999;
 	holds[8 * 4 + 4] = 3749999;
 	assert_int_equal(check_written(&written, report), -EBADMSG);

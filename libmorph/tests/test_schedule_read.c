@@ -53,7 +53,7 @@ static void a_delay_is_read(void **state)
 
 static void a_collective_has_its_size(void **state)
 {
-	static const char *const size = "the collective has not the size that it says";
+	static const char *const size = "the collective differs from its declared size";
 
 	(void)state;
 	REJECTS(swap(), "the collective is malformed", it.collective.form.kind = 0);
@@ -75,7 +75,7 @@ static void malformed_collectives_are_rejected(void **state)
 	REJECTS(swap(), "round 0 is malformed", it.collective.rounds[0].count = 3);
 	REJECTS(swap(), "round 1 is malformed",
 		it.collective.rounds_count = 2); /* its first is not behind those of the other */
-	REJECTS(swap(), "a transfer is of no round", it.collective.rounds[0].count = 1);
+	REJECTS(swap(), "a transfer belongs to no round", it.collective.rounds[0].count = 1);
 	REJECTS(swap(), "transfer 1 is malformed", it.collective.transfers[1].src = 2);
 	REJECTS(swap(), "transfer 1 is malformed", it.collective.transfers[1].dst = 2);
 	REJECTS(swap(), "transfer 1 is malformed", it.collective.transfers[1].dst = 1);
@@ -85,7 +85,7 @@ static void malformed_collectives_are_rejected(void **state)
 	REJECTS(swap(), "run 1 is malformed", it.collective.runs[1].first = 3);
 	REJECTS(swap(), "run 1 is malformed", it.collective.runs[1].count = 2);
 	/* Each chunk has the largest permitted size, and both together exceed the limit. */
-	REJECTS(swap(), "transfer 0 has too much",
+	REJECTS(swap(), "transfer 0 has too many bytes",
 		(it.collective.chunks[0].bytes = 1ULL << 60, it.collective.runs[0].count = 2));
 }
 
@@ -93,7 +93,7 @@ static void malformed_collectives_are_rejected(void **state)
 
 static void a_schedule_has_its_size(void **state)
 {
-	static const char *const size = "the schedule has not the size that it says";
+	static const char *const size = "the schedule differs from its declared size";
 	static const char *const malformed = "the schedule is malformed";
 
 	(void)state;
@@ -118,7 +118,7 @@ static void malformed_schedules_are_rejected(void **state)
 	REJECTS(swap(), "matching 0 is malformed", it.schedule.matchings[0].count = 3);
 	REJECTS(swap(), "matching 1 is malformed",
 		(it.schedule.matchings_count = 2, it.schedule.matchings[1].count = 1));
-	REJECTS(swap(), "a circuit is of no matching", it.schedule.matchings[0].count = 1);
+	REJECTS(swap(), "a circuit belongs to no matching", it.schedule.matchings[0].count = 1);
 	REJECTS(swap(), "circuit 1 is malformed", it.schedule.circuits[1].src = 2);
 	REJECTS(swap(), "circuit 1 is malformed", it.schedule.circuits[1].dst = 2);
 	REJECTS(swap(), "hold 0 is malformed", it.schedule.holds[0].plane = 1);
@@ -134,7 +134,7 @@ static void malformed_schedules_are_rejected(void **state)
 static void a_matching_is_one(void **state)
 {
 	(void)state;
-	REJECTS(swap(), "matching 0 leads from rank 1 to itself", it.schedule.circuits[1].dst = 1);
+	REJECTS(swap(), "matching 0 connects rank 1 to itself", it.schedule.circuits[1].dst = 1);
 	REJECTS(swap(), "matching 0 uses a port of rank 0 twice",
 		(it.schedule.ranks = 3, it.schedule.circuits[1].src = 0,
 		 it.schedule.circuits[1].dst = 2));
@@ -147,7 +147,7 @@ static void a_matching_is_one(void **state)
 		(it.schedule.circuits[0].src = it.schedule.circuits[1].dst = 1,
 		 it.schedule.circuits[1].src = it.schedule.circuits[0].dst = 0,
 		 it.schedule.circuits[1].dst = 1));
-	REJECTS(swap(), "matching 0 leads to rank 1 twice",
+	REJECTS(swap(), "matching 0 has two circuits to rank 1",
 		(it.schedule.ranks = 3, it.schedule.circuits[1].src = 2,
 		 it.schedule.circuits[1].dst = 1));
 }
@@ -158,7 +158,7 @@ static void times_are_in_order(void **state)
 	REJECTS(swap(), "hold 0 ends before it begins", it.schedule.holds[0].set = 1);
 	REJECTS(swap(), "hold 0 ends before it begins", it.schedule.holds[0].lit = 141);
 	REJECTS(swap(), "send 1 ends before it begins", it.schedule.sends[1].from = 141);
-	REJECTS(swap(), "hold 1 is not in the order of time",
+	REJECTS(swap(), "hold 1 is out of time order",
 		(it.schedule.holds_count = 2, it.schedule.holds[1] = it.schedule.holds[0],
 		 it.schedule.holds[0].set = it.schedule.holds[0].lit = 1));
 }
@@ -260,9 +260,9 @@ static void much_is_too_much(void **state)
 		    "the collective sends more than 2^28 chunks");
 	assert_much(collective_of(4096, 1024, 0), schedule_of(4096, 0, MORPH_BOUND_CHAIN), "");
 	assert_much(collective_of(4096, 1025, 0), schedule_of(4096, 0, MORPH_BOUND_CHAIN),
-		    "there are too many chunks for that bound");
+		    "too many chunks for that bound");
 	assert_much(collective_of(4096, 0, 0), schedule_of(4096, 1 << 20, MORPH_BOUND_PORTS),
-		    "there are too many circuits");
+		    "too many circuits");
 }
 
 /* A failed allocation is reported, and leaves nothing behind. */

@@ -10,19 +10,17 @@
 static void sends_follow_circuits(void **state)
 {
 	(void)state;
-	REJECTS(small(), "send 0 has no circuit that leads on from rank 0",
-		it.schedule.hops[0] = 1);
-	REJECTS(small(), "send 0 leads to rank 2, not to rank 1", it.schedule.circuits[0].dst = 2);
-	REJECTS(small(), "send 2 has no circuit that leads on from rank 1",
-		it.schedule.hops[2] = 0);
+	REJECTS(small(), "send 0 has no circuit onward from rank 0", it.schedule.hops[0] = 1);
+	REJECTS(small(), "send 0 ends at rank 2, not at rank 1", it.schedule.circuits[0].dst = 2);
+	REJECTS(small(), "send 2 has no circuit onward from rank 1", it.schedule.hops[2] = 0);
 }
 
 static void sends_use_lit_circuits(void **state)
 {
 	(void)state;
-	REJECTS(small(), "send 0 is over a circuit that is dark", it.schedule.sends[0].from--);
-	REJECTS(small(), "send 1 is over a circuit that is dark", it.schedule.holds[0].dark--);
-	REJECTS(small(), "send 2 is over a circuit that is dark", it.schedule.holds[1].dark--);
+	REJECTS(small(), "send 0 uses a dark circuit", it.schedule.sends[0].from--);
+	REJECTS(small(), "send 1 uses a dark circuit", it.schedule.holds[0].dark--);
+	REJECTS(small(), "send 2 uses a dark circuit", it.schedule.holds[1].dark--);
 }
 
 /*
@@ -42,11 +40,10 @@ static void unchanged_circuits_stay_lit(void **state)
 	schedule->holds[2].lit += LIT;
 	schedule->holds[2].dark += LIT;
 	assert_legal(&base);
-	REJECTS(base, "send 1 is over a circuit that is dark",
-		it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
-	REJECTS(base, "send 1 is over a circuit that is dark", it.schedule.sends[1].from--);
+	REJECTS(base, "send 1 uses a dark circuit", it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	REJECTS(base, "send 1 uses a dark circuit", it.schedule.sends[1].from--);
 	/* This does not hold for circuits that change. */
-	REJECTS(base, "send 1 is over a circuit that is dark",
+	REJECTS(base, "send 1 uses a dark circuit",
 		(it.schedule.holds[2].lit += 50, it.schedule.holds[2].dark += 50,
 		 it.schedule.holds[0].dark--, it.schedule.sends[0].until--));
 }
@@ -54,21 +51,18 @@ static void unchanged_circuits_stay_lit(void **state)
 static void sends_match_their_transfers(void **state)
 {
 	(void)state;
-	REJECTS(small(), "send 2 is of no round", it.schedule.sends[2].round = 2);
+	REJECTS(small(), "send 2 belongs to no round", it.schedule.sends[2].round = 2);
 	REJECTS(small(), "send 2 has no transfers", it.schedule.sends[2].transfers.first = 1);
 	REJECTS(small(), "send 2 has no transfers", it.schedule.sends[2].transfers.first = 2);
 	REJECTS(small(), "send 2 has no transfers", it.schedule.sends[2].transfers.count = 2);
-	REJECTS(small(), "send 2 has more than there is of transfer 2",
-		it.schedule.sends[2].bytes++);
-	REJECTS(small(), "of transfer 2 there are 399 bytes sent, it has 400",
-		it.schedule.sends[2].bytes--);
+	REJECTS(small(), "send 2 exceeds the bytes of transfer 2", it.schedule.sends[2].bytes++);
+	REJECTS(small(), "transfer 2: 399 bytes sent, not 400", it.schedule.sends[2].bytes--);
 	/* Transfers without bytes need a send, too. */
-	REJECTS(small(), "of transfer 1 there are 0 bytes sent, it has 0",
+	REJECTS(small(), "transfer 1: 0 bytes sent, not 0",
 		(it.collective.chunks[1].bytes = 0, it.schedule.sends[1] = it.schedule.sends[2],
 		 it.schedule.sends[1].hops.first = 1, it.schedule.hops[1] = 1,
 		 it.schedule.sends_count = it.schedule.hops_count = 2));
-	REJECTS(small(), "there is too much to be sent",
-		it.schedule.sends[0].transfers.count = 1 << 23);
+	REJECTS(small(), "too many bytes to send", it.schedule.sends[0].transfers.count = 1 << 23);
 }
 
 /*
@@ -80,12 +74,12 @@ static void sends_share_a_circuit_or_do_not_meet(void **state)
 	struct hand both = small();
 
 	(void)state;
-	REJECTS(small(), "sends 0 and 1 are over one circuit, with other times",
+	REJECTS(small(), "sends 0 and 1 overlap on one circuit, but at different times",
 		it.schedule.sends[0].until++);
-	REJECTS(small(), "sends 1 and 0 are over one circuit, with other times",
+	REJECTS(small(), "sends 1 and 0 overlap on one circuit, but at different times",
 		(it.schedule.sends[0].from = LIT + LONG + 1,
 		 it.schedule.sends[0].until = LIT + 2 * LONG));
-	REJECTS(small(), "sends 0 and 1 are over one circuit, with other times",
+	REJECTS(small(), "sends 0 and 1 overlap on one circuit, but at different times",
 		(it.schedule.sends[1].from = LIT));
 	for (uint32_t at = 0; at < 2; at++) {
 		both.schedule.sends[at].from = LIT;
@@ -107,8 +101,8 @@ static void sends_have_the_right_time(void **state)
 	REJECTS(small(), "send 0 takes 511 ps, not 510", it.delay.hop_ps++);
 	/* A send must deliver the bytes that it began to send. */
 	REJECTS(small(), "send 0 takes 511 ps, not 510", it.delay.mbps--);
-	REJECTS(small(), "all has arrived after 2070 ps, not 2071", it.schedule.finish++);
-	REJECTS(small(), "all has arrived after 2070 ps, not 2069", it.schedule.finish--);
+	REJECTS(small(), "all data arrives after 2070 ps, not 2071", it.schedule.finish++);
+	REJECTS(small(), "all data arrives after 2070 ps, not 2069", it.schedule.finish--);
 }
 
 /* Chunk 1 goes to rank 2 over rank 1 after all other data has arrived, and ends there. */
@@ -137,11 +131,11 @@ static void each_hop_takes_time(void **state)
 	assert_legal(&base);
 	REJECTS(base, "send 1 takes 520 ps, not 519",
 		it.schedule.finish = --it.schedule.sends[1].until);
-	REJECTS(base, "send 1 leads to rank 1, not to rank 2",
+	REJECTS(base, "send 1 ends at rank 1, not at rank 2",
 		(it.schedule.sends[1].hops.count = 1, it.schedule.sends[2].hops.first = 2,
 		 it.schedule.hops_count = 3));
 	/* Another send at the same time over any one of its circuits. */
-	REJECTS(base, "sends 2 and 1 are over one circuit, with other times",
+	REJECTS(base, "sends 2 and 1 overlap on one circuit, but at different times",
 		it.schedule.sends[2].until++);
 }
 
@@ -177,8 +171,8 @@ static void nothing_is_sent_into_a_change(void **state)
 	(void)state;
 	TAKES(ends, it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
 	TAKES(early, );
-	REJECTS(early, "hold 2 is set while send 1 is", it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
-	REJECTS(other, "hold 2 is set while send 2 is", it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	REJECTS(early, "hold 2 is set during send 1", it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
+	REJECTS(other, "hold 2 is set during send 2", it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
 	/* A change on a plane that the send does not use matters only if it stops the fabric. */
 	fabric.planes = fabric.schedule.planes = 3;
 	fabric.schedule.bound = LIT + 267 + 110;
@@ -192,16 +186,16 @@ static void nothing_is_sent_into_a_change(void **state)
 		50;
 	TAKES(set_later(fabric, 2, LIT + 50 + LONG + 1, 0, 1),
 	      it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
-	REJECTS(set_later(fabric, 2, LIT + 50 + LONG + 1, 0, 1), "hold 2 is set while send 1 is",
+	REJECTS(set_later(fabric, 2, LIT + 50 + LONG + 1, 0, 1), "hold 2 is set during send 1",
 		it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
 	TAKES(set_later(fabric, 2, LIT + 50 + 2 * LONG, 0, 1),
 	      it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
 	/* Any plane of its path. */
-	REJECTS(set_later(by_two_hops(), 0, LIT + 3 * LONG, 2, 0), "hold 2 is set while send 1 is",
+	REJECTS(set_later(by_two_hops(), 0, LIT + 3 * LONG, 2, 0), "hold 2 is set during send 1",
 		it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
 	/* Circuits lit at the start do not change. */
 	TAKES(following(), it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
-	REJECTS(following(), "hold 1 is set while send 0 is",
+	REJECTS(following(), "hold 1 is set during send 0",
 		it.delay.scope = MORPH_DELAY_FABRIC_SCOPE);
 }
 
@@ -228,7 +222,7 @@ static void unchanged_circuits_do_not_disturb(void **state)
 	base.delay.scope = MORPH_DELAY_PLANE_SCOPE;
 	assert_legal(&base);
 	/* For a moment the circuit is dark. */
-	REJECTS(base, "hold 3 is set while send 0 is",
+	REJECTS(base, "hold 3 is set during send 0",
 		(it.schedule.holds[1].dark--, it.schedule.holds[3].lit += LIT,
 		 it.schedule.holds[3].dark += LIT));
 }
@@ -245,7 +239,7 @@ static void ranks_send_only_their_bytes(void **state)
 static void parts_are_summed_once(void **state)
 {
 	(void)state;
-	REJECTS(small(), "rank 1 sums chunk 0 with what it has",
+	REJECTS(small(), "rank 1 adds a part of chunk 0 twice",
 		(it.collective.transfers[1].reduce = 1, it.collective.runs[1].first = 0));
 	REJECTS(small(), "rank 2 loses a part of chunk 0", it.collective.transfers[2].reduce = 0);
 	/* Empty data can be summed, and a chunk that is present can arrive again. */
@@ -297,9 +291,9 @@ static struct hand last_first(void)
 static void received_bytes_stay(void **state)
 {
 	(void)state;
-	REJECTS(small(), "rank 2 does not get chunk 0 whole", it.schedule.sends[2].from--);
+	REJECTS(small(), "rank 2 does not get all parts of chunk 0", it.schedule.sends[2].from--);
 	TAKES(in_parts(small()), );
-	REJECTS(in_parts(small()), "chunk 0 changes at rank 1 while it is sent",
+	REJECTS(in_parts(small()), "chunk 0 changes at rank 1 while the rank sends it",
 		it.schedule.sends[2].from--);
 	/* In any round: here the data arrives in the last round, and the send is in the first. */
 	TAKES(small(),
@@ -313,7 +307,8 @@ static void received_bytes_stay(void **state)
 	       it.schedule.sends[0].round = 1, it.schedule.sends[1].round = 1,
 	       it.schedule.sends[2].round = 0));
 	TAKES(last_first(), );
-	REJECTS(last_first(), "rank 2 does not get chunk 0 whole", it.schedule.sends[3].from--);
+	REJECTS(last_first(), "rank 2 does not get all parts of chunk 0",
+		it.schedule.sends[3].from--);
 }
 
 /* Sends that take no time are in the order of rounds. */
@@ -333,12 +328,12 @@ static void rounds_follow_rounds_at_once(void **state)
 	schedule->finish = schedule->bound = LIT;
 	assert_legal(&base);
 	/* All sends of a round read the data from before the round. */
-	REJECTS(base, "rank 2 does not get chunk 0 whole",
+	REJECTS(base, "rank 2 does not get all parts of chunk 0",
 		(it.collective.rounds_count = 1, it.collective.rounds[0].count = 3,
 		 it.schedule.sends[2].round = 0, it.schedule.sends[2].transfers.first = 2));
 	/* A later send reads all of it. */
 	TAKES(base, (it.schedule.sends[2].until++, it.schedule.finish++));
-	REJECTS(base, "rank 2 does not get chunk 0 whole",
+	REJECTS(base, "rank 2 does not get all parts of chunk 0",
 		(it.schedule.sends[0].until++, it.schedule.sends[1].from++,
 		 it.schedule.sends[1].until++, it.schedule.finish++));
 }
@@ -346,10 +341,14 @@ static void rounds_follow_rounds_at_once(void **state)
 static void chunks_end_where_they_end(void **state)
 {
 	(void)state;
-	REJECTS(small(), "rank 2 does not get chunk 1 whole", it.collective.chunks[1].ends = 2);
-	REJECTS(small(), "rank 2 does not get chunk 1 whole", it.collective.chunks[1].ends = EACH);
-	REJECTS(small(), "rank 0 does not get chunk 0 whole", it.collective.chunks[0].ends = EACH);
-	REJECTS(small(), "rank 1 does not get chunk 0 whole", it.collective.chunks[0].ends = 1);
+	REJECTS(small(), "rank 2 does not get all parts of chunk 1",
+		it.collective.chunks[1].ends = 2);
+	REJECTS(small(), "rank 2 does not get all parts of chunk 1",
+		it.collective.chunks[1].ends = EACH);
+	REJECTS(small(), "rank 0 does not get all parts of chunk 0",
+		it.collective.chunks[0].ends = EACH);
+	REJECTS(small(), "rank 1 does not get all parts of chunk 0",
+		it.collective.chunks[0].ends = 1);
 }
 
 /* Ranks whose parts are not in the first 64 bits of a set. */
@@ -381,13 +380,14 @@ static void of_many_ranks_it_is_so_too(void **state)
 		it.collective.chunks[0].begins = 2);
 	REJECTS(behind(), "rank 67 sends chunk 0, which it does not have",
 		it.schedule.sends[2].from--);
-	REJECTS(behind(), "rank 69 does not get chunk 1 whole", it.collective.chunks[1].ends = 69);
-	REJECTS(behind(), "rank 67 sums chunk 0 with what it has",
+	REJECTS(behind(), "rank 69 does not get all parts of chunk 1",
+		it.collective.chunks[1].ends = 69);
+	REJECTS(behind(), "rank 67 adds a part of chunk 0 twice",
 		(it.collective.transfers[1].reduce = 1, it.collective.runs[1].first = 0));
 	REJECTS(behind(), "rank 68 loses a part of chunk 0",
 		(it.collective.chunks[0].begins = EACH, it.collective.transfers[2].reduce = 0));
 	/* Rank 67 has a part of its own, too. */
-	REJECTS(in_parts(behind()), "chunk 0 changes at rank 67 while it is sent",
+	REJECTS(in_parts(behind()), "chunk 0 changes at rank 67 while the rank sends it",
 		(it.collective.chunks[0].begins = EACH, it.schedule.sends[2].from--));
 }
 
@@ -396,8 +396,8 @@ static void of_many_ranks_it_is_so_too(void **state)
 static void bounds_are_recomputed(void **state)
 {
 	(void)state;
-	REJECTS(small(), "bound 3 is none", it.schedule.bound_kind = 3);
-	REJECTS(small(), "bound 0 is none", it.schedule.bound_kind = 0);
+	REJECTS(small(), "bound 3 does not exist", it.schedule.bound_kind = 3);
+	REJECTS(small(), "bound 0 does not exist", it.schedule.bound_kind = 0);
 	REJECTS(small(), "the bound is 1560 ps, not 1561", it.schedule.bound++);
 	REJECTS(small(), "the bound is 1560 ps, not 1559", it.schedule.bound--);
 	REJECTS(small(), "the bound is 1670 ps, not 1560",
@@ -481,7 +481,7 @@ static void nothing_ends_before_its_bound(void **state)
 	base = it;
 	base.schedule.bound_kind = MORPH_BOUND_CHAIN;
 	base.schedule.bound = LIT + 3 * 111;
-	assert_report(&base, "it ends after 1374 ps, before its bound");
+	assert_report(&base, "the schedule ends after 1374 ps, before its bound");
 }
 
 int main(void)

@@ -19,9 +19,10 @@ static void valid_schedules_are_accepted(void **state)
 static void schedule_matches_the_request(void **state)
 {
 	(void)state;
-	REJECTS(small(), "it is of 3 ranks on 2 planes, not 3 on 3", it.planes = 3);
-	REJECTS(small(), "it is of 4 ranks on 2 planes, not 3 on 2", it.schedule.ranks = 4);
-	REJECTS(small(), "verdict 2 is no schedule's", it.schedule.verdict = MORPH_INFEASIBLE);
+	REJECTS(small(), "it has 3 ranks and 2 planes, not 3 and 3", it.planes = 3);
+	REJECTS(small(), "it has 4 ranks and 2 planes, not 3 and 2", it.schedule.ranks = 4);
+	REJECTS(small(), "verdict 2 is not valid for a schedule",
+		it.schedule.verdict = MORPH_INFEASIBLE);
 }
 
 /* -------------------------------------------------------------------- light */
@@ -29,8 +30,9 @@ static void schedule_matches_the_request(void **state)
 static void initial_circuits_are_not_set(void **state)
 {
 	(void)state;
-	REJECTS(following(), "hold 0 is lit at first, and is set", it.schedule.holds[0].lit = 1);
-	REJECTS(following(), "hold 0 is lit at first, and is set",
+	REJECTS(following(), "hold 0 is lit from the start, but has a time to set it",
+		it.schedule.holds[0].lit = 1);
+	REJECTS(following(), "hold 0 is lit from the start, but has a time to set it",
 		(it.schedule.holds[0].set = it.schedule.holds[0].lit = 1,
 		 it.schedule.holds[1].set = 1));
 }
@@ -38,7 +40,7 @@ static void initial_circuits_are_not_set(void **state)
 static void initial_circuits_are_those_left_before(void **state)
 {
 	static const char *const nothing =
-		"nothing leaves a circuit from rank 0 to rank 1 on plane 0";
+		"the preceding schedule leaves no circuit from rank 0 to rank 1 on plane 0";
 
 	(void)state;
 	REJECTS(following(), nothing, it.follows = false);
@@ -148,18 +150,18 @@ static void one_change_waits_for_another(void **state)
 	/* On a single plane. */
 	TAKES(set_later(small(), 0, LIT + 2 * LONG, 2, 0),
 	      it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
-	REJECTS(set_later(small(), 0, LIT - 1, 2, 0), "hold 2 is set while others are",
+	REJECTS(set_later(small(), 0, LIT - 1, 2, 0), "hold 2 is set during another change",
 		it.delay.scope = MORPH_DELAY_PLANE_SCOPE);
-	REJECTS(set_later(small(), 2, LIT - 1, 2, 0), "hold 2 is set while others are",
+	REJECTS(set_later(small(), 2, LIT - 1, 2, 0), "hold 2 is set during another change",
 		(it.schedule.planes = it.planes = 3, it.delay.scope = MORPH_DELAY_FABRIC_SCOPE,
 		 it.schedule.holds[0].lit += 50, it.schedule.holds[1].lit += 50));
 	/* This hold is the last to be lit, on any plane. */
-	REJECTS(set_later(small(), 0, LIT + 149, 2, 0), "hold 2 is set while others are",
+	REJECTS(set_later(small(), 0, LIT + 149, 2, 0), "hold 2 is set during another change",
 		(it.delay.scope = MORPH_DELAY_FABRIC_SCOPE, it.schedule.holds[0].lit += 50,
 		 it.schedule.holds[1].lit += 150));
 	TAKES(set_later(small(), 0, LIT - 1, 2, 0), it.schedule.holds[2].dark++);
 	REJECTS(set_later(small(), 0, 0, 2, 0),
-		"hold 2 is programmed while plane 0 programs others", );
+		"hold 2: plane 0 programs other circuits at that time", );
 	TAKES(set_later(small(), 0, 0, 2, 0),
 	      (it.schedule.holds[2].lit += 50, it.schedule.holds[2].dark += 50));
 }
@@ -184,9 +186,9 @@ static void steps_without_changes_do_not_wait(void **state)
 	base = set_later(base, 2, 2 * LIT, 1, 2);
 	assert_legal(&base);
 	REJECTS(base, "hold 4 sets 1 circuits in 30 ps", it.schedule.holds[2].dark--);
-	REJECTS(base, "hold 4 is set while others are",
+	REJECTS(base, "hold 4 is set during another change",
 		(it.schedule.holds[2].dark--, it.schedule.holds[4].lit = 3 * LIT));
-	REJECTS(base, "hold 5 is set while others are", it.schedule.holds[5].set--);
+	REJECTS(base, "hold 5 is set during another change", it.schedule.holds[5].set--);
 }
 
 /* Ports are programmed in the order of their due times, in whatever order the settings began. */
@@ -199,13 +201,13 @@ static void ports_are_programmed_in_turn(void **state)
 	base = with_hold(base, (struct hand_hold){ 1, 0, 20, 1070, 1070 }, 2, 0);
 	base = with_hold(base, (struct hand_hold){ 1, 0, 30, 1150, 1150 }, 0, 1);
 	assert_legal(&base);
-	REJECTS(base, "hold 3 is programmed while plane 1 programs others",
+	REJECTS(base, "hold 3: plane 1 programs other circuits at that time",
 		it.schedule.holds[3].lit--);
-	REJECTS(base, "hold 1 is programmed while plane 1 programs others",
+	REJECTS(base, "hold 1: plane 1 programs other circuits at that time",
 		it.schedule.holds[1].lit--);
 	/* No port is programmed before its request. */
 	REJECTS(set_later(set_later(small(), 0, LIT, 2, 0), 0, LIT, 1, 2),
-		"hold 3 is programmed while plane 0 programs others", );
+		"hold 3: plane 0 programs other circuits at that time", );
 }
 
 static void many_ports_are_programmed_in_turn(void **state)
@@ -219,10 +221,10 @@ static void many_ports_are_programmed_in_turn(void **state)
 	base = with_hold(base, (struct hand_hold){ 1, 0, 20, 1100, 1100 }, 4, 3);
 	base = with_hold(base, (struct hand_hold){ 1, 0, 30, 1200, 1200 }, 0, 5);
 	assert_legal(&base);
-	REJECTS(base, "hold 4 is programmed while plane 1 programs others",
+	REJECTS(base, "hold 4: plane 1 programs other circuits at that time",
 		it.schedule.holds[4].lit--);
 	/* Two circuits take twice as long. */
-	REJECTS(base, "hold 4 is programmed while plane 1 programs others",
+	REJECTS(base, "hold 4: plane 1 programs other circuits at that time",
 		(it.schedule.matchings[4].count = 2, it.schedule.circuits_count = 6,
 		 it.schedule.circuits[5].src = 5, it.schedule.circuits[5].dst = 0));
 }
@@ -230,7 +232,7 @@ static void many_ports_are_programmed_in_turn(void **state)
 static void there_is_no_matching_of_no_hold(void **state)
 {
 	(void)state;
-	REJECTS(set_later(small(), 0, LIT + 2 * LONG, 0, 1), "nothing holds matching 2",
+	REJECTS(set_later(small(), 0, LIT + 2 * LONG, 0, 1), "no hold has matching 2",
 		it.schedule.holds_count--);
 }
 
