@@ -25,7 +25,7 @@ MORPH_API struct morph_bandwidth *morph_bandwidth_new(struct morph_ctx *ctx, uin
 	}
 	bw = calloc(1, sizeof(*bw));
 	if (!bw) {
-		lm_no_memory(ctx, "begin a bandwidth problem");
+		lm_no_memory(ctx, "create a bandwidth problem");
 		return NULL;
 	}
 	bw->ctx = ctx;
@@ -72,8 +72,8 @@ static int check_wish(struct morph_bandwidth *bw, uint32_t least, uint32_t most)
 {
 	if (!most || least <= most)
 		return 0;
-	return lm_fail(bw->ctx, EINVAL, "a group that must have %u has use for no more than %u",
-		       least, most);
+	return lm_fail(bw->ctx, EINVAL, "the minimum of a group is %u, its maximum only %u", least,
+		       most);
 }
 
 static int check_number(struct morph_bandwidth *bw, uint32_t number, uint32_t count,
@@ -160,8 +160,8 @@ MORPH_API int morph_bandwidth_add_group(struct morph_bandwidth *bw, uint32_t lea
 static int check_guides(struct morph_bandwidth *bw, const uint32_t *guides, size_t count)
 {
 	if (count > MOST_GUIDES)
-		return lm_fail(bw->ctx, E2BIG, "a hop passes %zu guides, and may pass %d", count,
-			       MOST_GUIDES);
+		return lm_fail(bw->ctx, E2BIG, "a hop has %zu guides, at most %d are possible",
+			       count, MOST_GUIDES);
 	for (size_t at = 0; at < count; at++) {
 		int error = check_number(bw, guides[at], bw->guides.count, "guide");
 
@@ -187,13 +187,13 @@ static int check_hop(struct morph_bandwidth *bw, uint32_t group, uint32_t source
 	if (error)
 		return error;
 	if (source == target)
-		return lm_fail(bw->ctx, EINVAL, "a hop goes from accelerator %u to itself", source);
+		return lm_fail(bw->ctx, EINVAL, "a hop connects accelerator %u to itself", source);
 	if (!circuits)
 		return lm_fail(bw->ctx, EINVAL, "a hop has no circuits");
 	if (circuits > MOST_CIRCUITS)
 		return lm_fail(bw->ctx, E2BIG,
-			       "a hop has %u circuits for each unit, and may have %d", circuits,
-			       MOST_CIRCUITS);
+			       "a hop has %u circuits for each unit, at most %d are possible",
+			       circuits, MOST_CIRCUITS);
 	if (bw->hops.count == MOST_HOPS)
 		return lm_fail(bw->ctx, E2BIG, "a bandwidth problem has at most %u hops",
 			       MOST_HOPS);
@@ -497,7 +497,7 @@ static int check_size(struct morph_bandwidth *bw)
 	if (most * bw->wavelengths <= MOST_PAIRS)
 		return 0;
 	return lm_fail(bw->ctx, E2BIG,
-		       "%u hops, %u ports and guides, %u wavelengths: that is too many to solve",
+		       "the problem is too large: %u hops, %u ports and guides, %u wavelengths",
 		       bw->hops.count, bw->resources.count, bw->wavelengths);
 }
 

@@ -83,7 +83,7 @@ MORPH_API int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
 	if (error)
 		return error;
 	if (!wanted->name[0])
-		return lm_fail(ctx, EINVAL, "a slice made for a user needs a name");
+		return lm_fail(ctx, EINVAL, "a slice for a user requires a name");
 	request =
 		lm_request(ctx, MORPH_CMD_SLICE_CREATE,
 			   (11 + listed + wanted->spares_count) * ATTR32_BYTES + MORPH_NAME_BYTES);
@@ -159,7 +159,7 @@ MORPH_API int morph_admin_slice_prefer(struct morph_ctx *ctx, uint32_t fabric, u
 	if (out)
 		*out = NULL;
 	if (!count)
-		return lm_fail(ctx, EINVAL, "prefer spares for slice %u: of no rank", slice);
+		return lm_fail(ctx, EINVAL, "prefer spares for slice %u: the list is empty", slice);
 	request = lm_request(ctx, MORPH_CMD_SLICE_SET, (2 + 3 * count) * ATTR32_BYTES);
 	if (!request)
 		return -ctx->error.code;
@@ -217,12 +217,12 @@ static int count_bytes(struct morph_ctx *ctx, const struct morph_txn *txn, size_
 
 		if (change > MAX_ATTR_BYTES)
 			return lm_fail(ctx, EINVAL,
-				       "change %u needs %zu bytes, a message takes %u of each", at,
-				       change, MAX_ATTR_BYTES);
+				       "change %u has %zu bytes, a message has at most %u for each",
+				       at, change, MAX_ATTR_BYTES);
 		*bytes += change;
 	}
 	if (*bytes > LM_MAX_MESSAGE_BYTES)
-		return lm_fail(ctx, EINVAL, "the changes need %zu bytes, a message takes %u",
+		return lm_fail(ctx, EINVAL, "the changes have %zu bytes, a message has at most %u",
 			       *bytes, LM_MAX_MESSAGE_BYTES);
 	return 0;
 }

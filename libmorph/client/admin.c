@@ -130,7 +130,7 @@ static int get_whole(struct morph_ctx *ctx, uint32_t command, const struct selec
 	*out = error ? NULL : lm_list_pop(list);
 	morph_list_free(list);
 	if (!error && !*out)
-		return lm_fail(ctx, ENOENT, "it went away while it was read");
+		return lm_fail(ctx, ENOENT, "the object was removed during the read");
 	return error;
 }
 
@@ -162,7 +162,7 @@ MORPH_API int morph_admin_get(struct morph_ctx *ctx, uint32_t type, uint32_t fab
 
 	*out = NULL;
 	if (!kind || !kind->id)
-		return lm_fail(ctx, EINVAL, "an object of type %u is not read by its number", type);
+		return lm_fail(ctx, EINVAL, "objects of type %u cannot be read by number", type);
 	count = select_within(kind, fabric, parent, selectors);
 	selectors[count++] = (struct selector){ kind->id, kind->fabric ? id : fabric };
 	error = get(ctx, kind->command, selectors, count, out);
@@ -178,7 +178,7 @@ MORPH_API int morph_admin_list(struct morph_ctx *ctx, uint32_t type, uint32_t fa
 
 	*out = NULL;
 	if (!kind)
-		return lm_fail(ctx, EINVAL, "objects of type %u are not listed", type);
+		return lm_fail(ctx, EINVAL, "objects of type %u cannot be listed", type);
 	return dump(ctx, kind->command, selectors, select_within(kind, fabric, parent, selectors),
 		    out);
 }

@@ -166,7 +166,7 @@ static int read_has(const struct pair *pair, struct end *end)
 	nla_put_u32(request, MORPH_A_RESERVATION_FABRIC, end->of->fabric);
 	nla_put_u32(request, MORPH_A_RESERVATION_CONTROLLER, pair->controller);
 	nla_put_u32(request, MORPH_A_RESERVATION_GUIDE, end->guide);
-	error = lm_do(ctx, request, &reservation, "read what is reserved of guide %u", end->guide);
+	error = lm_do(ctx, request, &reservation, "read the reservations of guide %u", end->guide);
 	if (error)
 		return error;
 	end->has = morph_object_uint(reservation, "lanes");
@@ -364,7 +364,7 @@ static void put_back(struct pair *pair)
 		if (!error && end->has != end->had)
 			error = reserve(pair, end, weight(end->had), end->had);
 		if (error)
-			lm_error_add(&pair->error, "; the %s end was not put back: %s", end->name,
+			lm_error_add(&pair->error, "; restoring the %s end failed: %s", end->name,
 				     end->of->ctx->error.text);
 	}
 }

@@ -6,7 +6,7 @@
 #define LARGEST_RECORD 4096 /* of a newer kernel */
 #define RECORDS_BYTES (MOST_EVENTS * sizeof(struct morph_event))
 
-_Static_assert(RECORDS_BYTES >= LARGEST_RECORD, "there is no room for the largest record");
+_Static_assert(RECORDS_BYTES >= LARGEST_RECORD, "the buffer is smaller than the largest record");
 
 MORPH_API int morph_slice_wait(struct morph_slice *slice, int64_t timeout_ns)
 {

@@ -113,10 +113,11 @@ static int open_matching(struct morph_ctx *ctx, const struct morph_list *devices
 	}
 	morph_fabric_close(found);
 	if (matches && !which)
-		return lm_fail(ctx, ENOTUNIQ, "%d fabrics exist: name one", matches);
+		return lm_fail(ctx, ENOTUNIQ, "%d fabrics exist; name one", matches);
 	if (matches)
-		return lm_fail(ctx, ENOTUNIQ, "%d fabrics are called \"%s\": use number or UUID",
-			       matches, which);
+		return lm_fail(ctx, ENOTUNIQ,
+			       "%d fabrics have the name \"%s\"; use a number or UUID", matches,
+			       which);
 	if (refused.code) {
 		ctx->error = refused; /* later calls have cleared it */
 		return -refused.code;

@@ -89,7 +89,7 @@ MORPH_API int morph_monitor_wait(struct morph_monitor *monitor, int64_t timeout_
 
 static int resync(struct morph_list *list)
 {
-	static const char text[] = "notifications were lost: dump again";
+	static const char text[] = "notifications were lost; dump again";
 	struct morph_object *object = lm_object_new(MORPH_OBJECT_RESYNC, NULL);
 
 	if (object && lm_put_text(object, LM_LOCAL_RESYNC_TEXT, text, sizeof(text))) {

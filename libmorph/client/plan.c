@@ -156,7 +156,8 @@ MORPH_API int morph_slice_light_ring(struct morph_slice *slice, const struct mor
 	lm_opts_copy(&mine, opts, sizeof(mine));
 	if ((mine.flags & ~MORPH_RING_BOTH_WAYS) || mine.reserved ||
 	    mine.ranks_count > LM_MAX_CHANGES)
-		return lm_fail(slice->ctx, EINVAL, "morph_ring_opts: an unknown flag, or %zu ranks",
+		return lm_fail(slice->ctx, EINVAL,
+			       "morph_ring_opts has an unknown flag, or %zu ranks",
 			       mine.ranks_count);
 	ring.ctx = slice->ctx;
 	ring.ranks = mine.ranks;

@@ -22,12 +22,14 @@ static int opts_check(struct morph_ctx *ctx, const struct morph_queue_open_opts 
 		return lm_fail(ctx, EINVAL, "morph_queue_open_opts.reserved is not 0");
 	if (opts->entries < MORPH_RING_LEAST || opts->entries > MORPH_RING_MOST ||
 	    (opts->entries & (opts->entries - 1)))
-		return lm_fail(ctx, EINVAL,
-			       "a ring has a power of two of entries, %u to %u: not %u",
-			       MORPH_RING_LEAST, MORPH_RING_MOST, opts->entries);
+		return lm_fail(
+			ctx, EINVAL,
+			"the number of entries of a queue must be a power of two from %u to %u, not %u",
+			MORPH_RING_LEAST, MORPH_RING_MOST, opts->entries);
 	if (opts->memory ? opts->memory_bytes < MORPH_RING_BYTES(opts->entries) :
 			   opts->memory_bytes != 0)
-		return lm_fail(ctx, EINVAL, "a ring of %u entries needs %u bytes, not %zu at %p",
+		return lm_fail(ctx, EINVAL,
+			       "a queue of %u entries requires %u bytes, not %zu at %p",
 			       opts->entries, MORPH_RING_BYTES(opts->entries), opts->memory_bytes,
 			       opts->memory);
 	return 0;
@@ -48,7 +50,7 @@ static int ring_setup(struct morph_queue *ring, uint32_t schedule,
 	setup.rate = opts->rate;
 	setup.user_ptr = (uintptr_t)opts->memory;
 	error = lm_ioctl(slice->ctx, slice->fd, MORPH_RING_SETUP, &setup, sizeof(setup),
-			 "open a ring for schedule %u of slice %u", schedule, slice->number);
+			 "open a queue for schedule %u of slice %u", schedule, slice->number);
 	ring->number = setup.out_ring;
 	return error;
 }
@@ -67,7 +69,7 @@ static int ring_map(struct morph_queue *ring, const struct morph_queue_open_opts
 					 MORPH_RING_OFFSET(ring->number), bytes, true,
 					 &ring->end.base);
 	if (error)
-		return lm_fail(ctx, -error, "map ring %u of slice %u: %s", ring->number,
+		return lm_fail(ctx, -error, "map queue %u of slice %u: %s", ring->number,
 			       ring->slice->number, strerror(-error));
 	ring->bytes = bytes;
 	return 0;
@@ -145,7 +147,7 @@ static int ring_act(struct morph_queue *ring, uint32_t verb, const char *what,
 	act->ring = ring->number;
 	act->verb = verb;
 	return lm_ioctl(slice->ctx, slice->fd, MORPH_RING_ACT, act, sizeof(*act),
-			"%s ring %u of slice %u", what, ring->number, slice->number);
+			"%s queue %u of slice %u", what, ring->number, slice->number);
 }
 
 MORPH_API void *morph_queue_base(struct morph_queue *ring, uint32_t *entries)
@@ -189,9 +191,9 @@ static int ask_check(struct morph_ctx *ctx, uint32_t op, uint32_t rank, uint64_t
 	if (rank && op != MORPH_RING_ARRIVE && op != MORPH_RING_JUMP)
 		return lm_fail(
 			ctx, EINVAL,
-			"a rank goes with MORPH_RING_ARRIVE only, a step with MORPH_RING_JUMP");
+			"a rank is only valid with MORPH_RING_ARRIVE, a step with MORPH_RING_JUMP");
 	if (position >= MORPH_RING_POSITIONS || tag >= MORPH_RING_TAGS)
-		return lm_fail(ctx, EINVAL, "position %llu or tag %u is too large for a ring",
+		return lm_fail(ctx, EINVAL, "position %llu or tag %u is too large for a queue",
 			       (unsigned long long)position, tag);
 	/* Invalid entries stop the queue. */
 	if (op == MORPH_RING_NOP ? position != 0 : op == MORPH_RING_ARRIVE && !position)
@@ -209,7 +211,7 @@ MORPH_API int morph_queue_ask(struct morph_queue *ring, uint32_t op, uint32_t ra
 	if (error)
 		return error;
 	if (morph_device_submit(&ring->end, op, tag, rank, position))
-		return lm_fail(ctx, EAGAIN, "ask ring %u: all its %u places are taken",
+		return lm_fail(ctx, EAGAIN, "queue %u is full: all %u entries are in use",
 			       ring->number, ring->end.entries);
 	return morph_device_asleep(&ring->end) ? morph_queue_wake(ring) : 0;
 }
@@ -227,7 +229,7 @@ static int waiting_check(struct morph_queue *ring, uint32_t look)
 	case MORPH_RING_RUNNING:
 		return wakes ? morph_queue_wake(ring) : 0;
 	case MORPH_RING_STOPPED:
-		return lm_fail(ctx, EPROTO, "ring %u has stopped at an entry that means nothing",
+		return lm_fail(ctx, EPROTO, "queue %u has stopped at an invalid entry",
 			       ring->number);
 	default:
 		return lm_fail(ctx, ENODEV, "queue %u was removed", ring->number);

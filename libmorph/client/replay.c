@@ -55,7 +55,7 @@ static bool next(struct replay *replay)
 		return false;
 	}
 	if (!lm_line_parse(&replay->line, replay->text, &why))
-		mismatch(replay, "no line of a recording: %s", why);
+		mismatch(replay, "not a line of a recording: %s", why);
 	return true;
 }
 
@@ -73,11 +73,12 @@ static void expect(struct replay *replay, const char *op, int handle, const char
 	const struct lm_line *line = &replay->line;
 
 	if (!next(replay))
-		mismatch(replay, "the recording has ended, the program asks for %s %s", op, text);
+		mismatch(replay, "the recording has ended, the program requests %s %s", op, text);
 	if (strcmp(line->op, op) || line->handle != handle || strcmp(line->text ?: "", text))
-		mismatch(replay,
-			 "recorded is %s %s on handle %d, the program asks for %s %s on handle %d",
-			 line->op, line->text ?: "", line->handle, op, text, handle);
+		mismatch(
+			replay,
+			"the recording has %s %s on handle %d, the program requests %s %s on handle %d",
+			line->op, line->text ?: "", line->handle, op, text, handle);
 }
 
 static void expect_bytes(struct replay *replay, const struct lm_bytes *asked, const char *what)
@@ -88,12 +89,13 @@ static void expect_bytes(struct replay *replay, const struct lm_bytes *asked, co
 	while (at < asked->count && at < recorded->count && asked->data[at] == recorded->data[at])
 		at++;
 	if (asked->count != recorded->count)
-		mismatch(replay,
-			 "%s: recorded are %zu bytes, the program has %zu; equal up to byte %zu",
-			 what, recorded->count, asked->count, at);
+		mismatch(
+			replay,
+			"%s: the recording has %zu bytes, the program %zu; they are equal up to byte %zu",
+			what, recorded->count, asked->count, at);
 	if (at < asked->count)
-		mismatch(replay, "%s: byte %zu is recorded as 0x%02x, the program has 0x%02x", what,
-			 at, recorded->data[at], asked->data[at]);
+		mismatch(replay, "%s: byte %zu is 0x%02x in the recording, 0x%02x in the program",
+			 what, at, recorded->data[at], asked->data[at]);
 }
 
 /* An fd for a handle. It is always readable, so that a caller's poll() returns. */
@@ -144,7 +146,7 @@ static int replay_ioctl(struct lm_transport *transport, int fd, unsigned long co
 	expect_bytes(replay, &asked, lm_shape_name(shape));
 	free(asked.data);
 	if (!lm_shape_restore(shape, argument, &replay->line.after))
-		mismatch(replay, "%s: the answer has another size than the program has room for",
+		mismatch(replay, "%s: the size of the answer differs from the program's buffer",
 			 lm_shape_name(shape));
 	if (new_fd && replay->line.result >= 0 && *new_fd > 0)
 		*new_fd = fd_new(replay, *new_fd);
@@ -159,7 +161,7 @@ static ssize_t give(struct replay *replay, void *buffer, size_t room)
 	if (line->result < 0)
 		return line->result;
 	if (line->after.count > room)
-		mismatch(replay, "%zu bytes, the program has room for %zu", line->after.count,
+		mismatch(replay, "%zu bytes, the buffer of the program has %zu", line->after.count,
 			 room);
 	if (line->after.count)
 		memcpy(buffer, line->after.data, line->after.count);
@@ -184,7 +186,8 @@ static int replay_poll(struct lm_transport *transport, int fd, int64_t timeout_n
 	if (replay->ended || (!next(replay) && replay->ended))
 		return -ECANCELED;
 	if (strcmp(replay->line.op, "poll") || replay->line.handle != handle)
-		mismatch(replay, "recorded is %s on handle %d, the program waits on handle %d",
+		mismatch(replay,
+			 "the recording has %s on handle %d, the program waits on handle %d",
 			 replay->line.op, replay->line.handle, handle);
 	return replay->line.result;
 }
@@ -260,7 +263,8 @@ static ssize_t replay_netlink_receive(struct lm_transport *transport, int fd, vo
 	if (replay->ended || (!next(replay) && replay->ended))
 		return -ECANCELED;
 	if (strcmp(replay->line.op, "receive") || replay->line.handle != handle)
-		mismatch(replay, "recorded is %s on handle %d, the program receives on handle %d",
+		mismatch(replay,
+			 "the recording has %s on handle %d, the program receives on handle %d",
 			 replay->line.op, replay->line.handle, handle);
 	if (replay->line.after.count > *room) {
 		void *grown = realloc(*buffer, replay->line.after.count);
@@ -286,7 +290,7 @@ static void expect_op(struct replay *replay, const char *op, int handle)
 {
 	if (!next(replay) || strcmp(replay->line.op, op) || replay->line.handle != handle)
 		mismatch(replay,
-			 "recorded is %s on handle %d, the program asks for %s on handle %d",
+			 "the recording has %s on handle %d, the program requests %s on handle %d",
 			 replay->ended ? "the end" : replay->line.op, replay->line.handle, op,
 			 handle);
 }
@@ -365,9 +369,9 @@ struct lm_transport *lm_transport_replay(const char *path)
 		return NULL;
 	}
 	if (!next(replay) || strcmp(replay->line.op, "recording"))
-		mismatch(replay, "a recording begins with op \"recording\"");
+		mismatch(replay, "a recording must begin with op \"recording\"");
 	if (replay->line.result != MORPH_ABI_VERSION)
-		mismatch(replay, "recorded with ABI %d, this library has %d", replay->line.result,
-			 MORPH_ABI_VERSION);
+		mismatch(replay, "the recording has ABI %d, this library has %d",
+			 replay->line.result, MORPH_ABI_VERSION);
 	return &replay->transport;
 }

@@ -62,7 +62,7 @@ static int add(struct morph_request *request, uint32_t src, uint32_t dst)
 	int ret;
 
 	if (request->circuits_count == MOST_CIRCUITS)
-		return lm_fail(request->ctx, E2BIG, "a slice of more than %d circuits",
+		return lm_fail(request->ctx, E2BIG, "too many circuits: a slice has at most %d",
 			       MOST_CIRCUITS);
 	ret = array_grow(request->ctx, (void **)&request->circuits, request->circuits_count,
 			 &request->circuits_room, sizeof(*request->circuits), 1, "add a circuit");
@@ -138,8 +138,8 @@ MORPH_API int morph_request_set_shape(struct morph_request *request, uint32_t sh
 	if (shape == MORPH_SHAPE_TORUS)
 		return set_torus(request, (const uint32_t[3]){ x, y, z });
 	if (shape != MORPH_SHAPE_RING && shape != MORPH_SHAPE_MESH)
-		return lm_fail(request->ctx, EINVAL, "shape %u: 1 is a ring, 2 a mesh, 3 a torus",
-			       shape);
+		return lm_fail(request->ctx, EINVAL,
+			       "shape %u: must be 1 (ring), 2 (mesh) or 3 (torus)", shape);
 	if (y != 1 || z != 1)
 		return lm_fail(request->ctx, EINVAL, "%ux%ux%u: only a torus has several extents",
 			       x, y, z);
@@ -157,8 +157,8 @@ MORPH_API int morph_request_add_circuit(struct morph_request *request, uint32_t 
 			       MOST_RANKS);
 	if (src >= request->ranks || dst >= request->ranks)
 		return lm_fail(request->ctx, EINVAL,
-			       "a circuit from rank %u to rank %u: the request has ranks 0 to %u",
-			       src, dst, request->ranks - 1);
+			       "a circuit from rank %u to rank %u: ranks must be 0 to %u", src, dst,
+			       request->ranks - 1);
 	if (src == dst)
 		return lm_fail(request->ctx, EINVAL, "a circuit from rank %u to itself", src);
 	/* Circuits added to a shape are not part of it. */
@@ -183,7 +183,7 @@ int morph_request_set_wavelengths(struct morph_request *request, uint32_t wavele
 	if (!wavelengths || wavelengths > BANDS)
 		return lm_fail(
 			request->ctx, EINVAL,
-			"%u wavelengths of a fibre: 1, where circuits take fibres whole, to %d",
+			"%u wavelengths of a fibre: must be 1 (circuits do not share fibres) to %d",
 			wavelengths, BANDS);
 	request->bands = wavelengths;
 	return 0;
@@ -193,7 +193,7 @@ int morph_request_set_tier(struct morph_request *request, uint32_t tier)
 {
 	if (tier < MORPH_TIER_CONTIGUOUS || tier > MORPH_TIER_CROSSING)
 		return lm_fail(request->ctx, EINVAL,
-			       "tier %u: 1 is contiguous, 2 stitched in a rack, 3 across racks",
+			       "tier %u: must be 1 (contiguous), 2 (stitched) or 3 (across racks)",
 			       tier);
 	request->tier = tier;
 	return 0;
@@ -202,9 +202,10 @@ int morph_request_set_tier(struct morph_request *request, uint32_t tier)
 int morph_request_set_objective(struct morph_request *request, uint32_t objective)
 {
 	if (objective > MORPH_OBJECTIVE_BLAST)
-		return lm_fail(request->ctx, EINVAL,
-			       "objective %u: 0 is fragmentation, 1 load, 2 blast radius",
-			       objective);
+		return lm_fail(
+			request->ctx, EINVAL,
+			"objective %u: must be 0 (fragmentation), 1 (load) or 2 (blast radius)",
+			objective);
 	request->objective = objective;
 	return 0;
 }
@@ -212,7 +213,8 @@ int morph_request_set_objective(struct morph_request *request, uint32_t objectiv
 int morph_request_set_transit(struct morph_request *request, uint32_t transit)
 {
 	if (transit > MORPH_TRANSIT_OWN)
-		return lm_fail(request->ctx, EINVAL, "transit %u: 0 is any, 1 own", transit);
+		return lm_fail(request->ctx, EINVAL, "transit %u: must be 0 (any) or 1 (own)",
+			       transit);
 	request->transit = transit;
 	return 0;
 }
@@ -221,7 +223,7 @@ int morph_request_set_servers(struct morph_request *request, uint32_t servers)
 {
 	if (servers > MORPH_SERVERS_WHOLE)
 		return lm_fail(request->ctx, EINVAL,
-			       "servers %u: 0 may be shared, 1 are taken whole", servers);
+			       "servers %u: must be 0 (may be shared) or 1 (whole)", servers);
 	request->servers = servers;
 	return 0;
 }
@@ -299,7 +301,7 @@ int morph_request_set_spare_policy(struct morph_request *request, uint32_t polic
 
 	if (!error && policy == MORPH_SPARES_LIST)
 		error = lm_fail(request->ctx, EINVAL,
-				"spares are listed in morph_request_opts.spares");
+				"list the spares in morph_request_opts.spares");
 	if (error)
 		return error;
 	free(request->spares);
@@ -340,12 +342,13 @@ int morph_request_set_name(struct morph_request *request, const char *name, uint
 	for (size_t at = 0; at < length; at++)
 		if (!isascii(name[at]) || (!isalnum(name[at]) && !strchr("_.-", name[at])))
 			return lm_fail(request->ctx, EINVAL,
-				       "the name \"%s\" may have [a-zA-Z0-9_.-] only", name);
+				       "the name \"%s\" must have only [a-zA-Z0-9_.-]", name);
 	if (mode & ~0777u)
-		return lm_fail(request->ctx, EINVAL, "mode 0%o has more than permission bits",
+		return lm_fail(request->ctx, EINVAL, "mode 0%o must have permission bits only",
 			       mode);
 	if (!length && mode)
-		return lm_fail(request->ctx, EINVAL, "a slice without a name has no node: mode 0");
+		return lm_fail(request->ctx, EINVAL,
+			       "a slice without a name has no node; its mode must be 0");
 	memset(request->name, 0, sizeof(request->name));
 	memcpy(request->name, name ? name : "", length);
 	request->mode = mode;
@@ -422,5 +425,5 @@ int lm_request_check(const struct morph_request *request)
 	if (request->counted)
 		return 0;
 	return lm_fail(request->ctx, EINVAL,
-		       "the request has neither a number nor a list of accelerators");
+		       "the request requires a number or a list of accelerators");
 }

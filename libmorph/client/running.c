@@ -36,8 +36,10 @@ MORPH_API int morph_slice_schedule_load(struct morph_slice *slice, const struct 
 
 	*schedule = 0;
 	if (!steps->steps.count || !steps->circuits.count)
-		return lm_fail(slice->ctx, EINVAL, "load a schedule: it has %u steps, %u circuits",
-			       steps->steps.count, steps->circuits.count);
+		return lm_fail(
+			slice->ctx, EINVAL,
+			"load a schedule of %u steps and %u circuits: at least 1 of each is required",
+			steps->steps.count, steps->circuits.count);
 	memset(&load, 0, sizeof(load));
 	load.head.flags = steps->flags;
 	load.circuits = ARRAY(steps->circuits);

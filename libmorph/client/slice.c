@@ -165,8 +165,7 @@ static int open_named(struct morph_ctx *ctx, const char *name, struct morph_slic
 	if (lm_is_ours(error))
 		return error;
 	if (refused == -EACCES || refused == -EPERM)
-		return lm_fail(ctx, EACCES,
-			       "among the slices that may be opened none is called \"%s\"", name);
+		return lm_fail(ctx, EACCES, "no slice named \"%s\" that this user may open", name);
 	return lm_fail(ctx, ENOENT, "no slice \"%s\"", name);
 }
 

@@ -52,8 +52,10 @@ static int check_steps(struct morph_ctx *ctx, const struct morph_steps *steps)
 	for (uint32_t at = 0; at < steps->steps.count; at++)
 		if (steps->steps.list[at].advance != MORPH_STEP_CALL ||
 		    steps->steps.list[at].deadline_ns)
-			return lm_fail(ctx, EINVAL,
-				       "phases are begun by calls at any time: step %u is not", at);
+			return lm_fail(
+				ctx, EINVAL,
+				"step %u must begin by a call (MORPH_STEP_CALL) and have no deadline",
+				at);
 	return 0;
 }
 
@@ -337,7 +339,7 @@ MORPH_API int morph_slice_phases_leave(struct morph_slice_phases *phasing, uint3
 
 	if (!error && !phasing->users[phase])
 		error = lm_fail(phasing->slice->ctx, ENOENT,
-				"leave phase %u, which was not entered", phase);
+				"leave phase %u: this process has not entered it", phase);
 	if (!error && !--phasing->users[phase])
 		lm_lock_drop(phasing, LM_LOCK_USE, phase);
 	return error;

@@ -124,7 +124,7 @@ static bool read_again(struct reading *reading)
 static int read_given_up(const struct morph_state *state)
 {
 	return lm_fail(state->ctx, EAGAIN,
-		       "the slice's state was being written whenever it was read");
+		       "the driver was writing the slice's state during every read");
 }
 
 MORPH_API int morph_state_read(const struct morph_state *state, uint32_t src, uint32_t dst,

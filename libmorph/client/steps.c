@@ -47,7 +47,7 @@ static int check_circuit(struct morph_steps *steps, uint32_t src_rank, uint32_t 
 	if (src_rank == dst_rank)
 		return lm_fail(steps->ctx, EINVAL, "a circuit from rank %u to itself", src_rank);
 	if ((src_rank | dst_rank) & MORPH_RANK_EDGE)
-		return lm_fail(steps->ctx, EINVAL, "steps are between ranks, not over edges");
+		return lm_fail(steps->ctx, EINVAL, "steps connect ranks only, not edges");
 	if (steps->circuits.count >= MORPH_SCHEDULE_MOST_CIRCUITS)
 		return lm_fail(steps->ctx, E2BIG, "steps have at most %u circuits",
 			       MORPH_SCHEDULE_MOST_CIRCUITS);
@@ -113,7 +113,7 @@ static int check_step(struct morph_steps *steps, const uint32_t *circuits, size_
 			       opts->begin);
 	if (opts->after_ns && opts->begin != MORPH_STEP_TIME)
 		return lm_fail(steps->ctx, EINVAL,
-			       "morph_step_opts.after_ns goes with MORPH_STEP_TIME only");
+			       "morph_step_opts.after_ns is only valid with MORPH_STEP_TIME");
 	for (size_t at = 0; at < count; at++) {
 		if (circuits[at] >= steps->circuits.count)
 			return lm_fail(steps->ctx, EINVAL, "no circuit %u: there are %u",

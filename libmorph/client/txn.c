@@ -68,7 +68,7 @@ int lm_circuit_opts_check(struct morph_ctx *ctx, const struct morph_circuit_opts
 			       opts->flags);
 	if (((opts->flags & MORPH_CIRCUIT_SRC_PLANE) && opts->src_plane >= MORPH_PLANE_ANY) ||
 	    ((opts->flags & MORPH_CIRCUIT_DST_PLANE) && opts->dst_plane >= MORPH_PLANE_ANY))
-		return lm_fail(ctx, EINVAL, "a plane is a number below %u", MORPH_PLANE_ANY);
+		return lm_fail(ctx, EINVAL, "a plane must be a number below %u", MORPH_PLANE_ANY);
 	if (!opts->guides != !opts->guides_count || opts->guides_count > UINT32_MAX)
 		return lm_fail(ctx, EINVAL, "morph_circuit_opts.guides: %zu guides at %p",
 			       opts->guides_count, (const void *)opts->guides);
@@ -216,12 +216,11 @@ int lm_txn_check(const struct morph_txn *txn)
 	if (txn->count > LM_MAX_CHANGES)
 		return lm_fail(
 			txn->ctx, E2BIG,
-			"%u changes: the kernel takes %d in a transaction; morph_txn_split() makes several of it",
+			"%u changes requested, a transaction has at most %d; call morph_txn_split()",
 			txn->count, LM_MAX_CHANGES);
 	if (txn->flags & (txn->flags - 1))
-		return lm_fail(
-			txn->ctx, EINVAL,
-			"a dry run, each change for itself, and a prepared whole exclude each other");
+		return lm_fail(txn->ctx, EINVAL,
+			       "dry run, each and prepare are mutually exclusive");
 	return 0;
 }
 

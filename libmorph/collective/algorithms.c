@@ -145,8 +145,8 @@ static int check_algorithm(struct morph_ctx *ctx, const struct morph_collective_
 	if (opts->algorithm >= ARRAY_SIZE(algorithms) || !algorithms[opts->algorithm].write)
 		return lm_fail(ctx, EINVAL, "unknown algorithm %u", opts->algorithm);
 	if (!(algorithms[opts->algorithm].kinds & KIND(opts->kind)))
-		return lm_fail(ctx, EINVAL, "%s does not make %s", algorithms[opts->algorithm].name,
-			       kinds[opts->kind]);
+		return lm_fail(ctx, EINVAL, "%s does not support %s",
+			       algorithms[opts->algorithm].name, kinds[opts->kind]);
 	return 0;
 }
 
@@ -155,15 +155,15 @@ static int check_numbers(struct morph_ctx *ctx, const struct morph_collective_op
 	const char *name = algorithms[opts->algorithm].name;
 
 	if (algorithms[opts->algorithm].powers_of_two && opts->ranks & (opts->ranks - 1))
-		return lm_fail(ctx, EINVAL, "%s takes a power of two of ranks, not %u", name,
+		return lm_fail(ctx, EINVAL, "%s requires a power of two of ranks, not %u", name,
 			       opts->ranks);
 	if (opts->kind == MORPH_BROADCAST && opts->root >= opts->ranks)
-		return lm_fail(ctx, EINVAL, "the root is one of %u ranks, not rank %u", opts->ranks,
-			       opts->root);
+		return lm_fail(ctx, EINVAL, "the root must be one of %u ranks, not rank %u",
+			       opts->ranks, opts->root);
 	if (opts->radix == 1)
-		return lm_fail(ctx, EINVAL, "a radix is 2 or more");
+		return lm_fail(ctx, EINVAL, "the radix must be 2 or more");
 	if (opts->matrix && opts->kind != MORPH_ALL_TO_ALL)
-		return lm_fail(ctx, EINVAL, "a matrix is for an all-to-all, not for %s",
+		return lm_fail(ctx, EINVAL, "a matrix requires an all-to-all, not %s",
 			       kinds[opts->kind]);
 	return 0;
 }

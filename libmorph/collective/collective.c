@@ -58,7 +58,7 @@ MORPH_API int morph_collective_begin(struct morph_collective *collective, uint32
 	struct load *loads;
 
 	if (!ranks)
-		return lm_fail(collective->ctx, EINVAL, "a collective has at least one rank");
+		return lm_fail(collective->ctx, EINVAL, "a collective requires at least one rank");
 	if (ranks > MOST_RANKS)
 		return full(collective, "ranks", MOST_RANKS);
 	loads = reallocarray(collective->loads, ranks, sizeof(*loads));
@@ -129,10 +129,10 @@ MORPH_API int morph_collective_add_transfer(struct morph_collective *collective,
 	if (ret)
 		return ret;
 	if (src == dst)
-		return lm_fail(collective->ctx, EINVAL, "rank %u has no need to send to itself",
-			       src);
+		return lm_fail(collective->ctx, EINVAL, "a transfer from rank %u to itself", src);
 	if (!collective->rounds.count)
-		return lm_fail(collective->ctx, ENOENT, "a transfer is one of a round");
+		return lm_fail(collective->ctx, ENOENT,
+			       "a transfer requires a round; add the round first");
 	if (collective->transfers.count == MOST_TRANSFERS)
 		return full(collective, "transfers", MOST_TRANSFERS);
 	ret = GROW(collective, transfers);
@@ -168,9 +168,10 @@ MORPH_API int morph_collective_add_run(struct morph_collective *collective, uint
 	int ret;
 
 	if (!collective->transfers.count)
-		return lm_fail(collective->ctx, ENOENT, "chunks are sent by a transfer");
+		return lm_fail(collective->ctx, ENOENT,
+			       "chunks require a transfer; add the transfer first");
 	if (!count)
-		return lm_fail(collective->ctx, EINVAL, "a run has at least one chunk");
+		return lm_fail(collective->ctx, EINVAL, "a run requires at least one chunk");
 	if (first >= collective->chunks.count || count > collective->chunks.count - first)
 		return lm_fail(collective->ctx, ENOENT,
 			       "no %u chunks from number %u: %u were added", count, first,

@@ -70,7 +70,7 @@ MORPH_API int morph_delay_set_part(struct morph_delay *delay, uint32_t part, con
 		ret = check_ns(delay, ns[at]);
 		if (!ret && at && ns[at] < ns[at - 1])
 			ret = lm_fail(delay->ctx, EINVAL,
-				      "quantiles ascend: %llu ns does not follow %llu ns",
+				      "quantiles must ascend: %llu ns does not follow %llu ns",
 				      (unsigned long long)ns[at], (unsigned long long)ns[at - 1]);
 	}
 	if (ret)
@@ -91,8 +91,8 @@ int morph_delay_set_barrier(struct morph_delay *delay, const uint32_t *ranks, co
 		ret = check_ns(delay, ns[at]);
 		if (!ret && at && ranks[at] <= ranks[at - 1])
 			ret = lm_fail(delay->ctx, EINVAL,
-				      "ranks of barriers ascend: %u does not follow %u", ranks[at],
-				      ranks[at - 1]);
+				      "ranks of barriers must ascend: %u does not follow %u",
+				      ranks[at], ranks[at - 1]);
 	}
 	if (ret)
 		return ret;
@@ -105,7 +105,7 @@ int morph_delay_set_barrier(struct morph_delay *delay, const uint32_t *ranks, co
 int morph_delay_set_quantile(struct morph_delay *delay, uint32_t permille)
 {
 	if (!permille || permille > 1000)
-		return lm_fail(delay->ctx, EINVAL, "a quantile is 1 to 1000 per mille, not %u",
+		return lm_fail(delay->ctx, EINVAL, "a quantile must be 1 to 1000 per mille, not %u",
 			       permille);
 	delay->permille = permille;
 	return 0;
@@ -114,7 +114,7 @@ int morph_delay_set_quantile(struct morph_delay *delay, uint32_t permille)
 int morph_delay_set_scope(struct morph_delay *delay, uint32_t scope)
 {
 	if (scope > MORPH_DELAY_FABRIC_SCOPE)
-		return lm_fail(delay->ctx, EINVAL, "scope %u is none of 0 to %d", scope,
+		return lm_fail(delay->ctx, EINVAL, "scope %u must be one of 0 to %d", scope,
 			       MORPH_DELAY_FABRIC_SCOPE);
 	delay->scope = scope;
 	return 0;

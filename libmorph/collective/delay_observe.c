@@ -99,7 +99,7 @@ MORPH_API int morph_delay_observe(struct morph_delay *delay, const struct morph_
 	uint64_t software[SOFTWARE] = { 0 };
 
 	if (!circuits)
-		return lm_fail(delay->ctx, EINVAL, "a change sets at least one circuit");
+		return lm_fail(delay->ctx, EINVAL, "a change requires at least one circuit");
 	if (!runs)
 		return lm_fail(delay->ctx, EINVAL, "the step was not lit yet");
 	if (is_step)

@@ -185,12 +185,12 @@ static int arrive(struct run *run, uint32_t at, uint32_t *changed)
 	uint64_t *now = after(run, transfer->dst);
 
 	if (has_none(run, sent))
-		return bad(run, at, transfer->src, "sends", ", of which it has nothing");
+		return bad(run, at, transfer->src, "sends", ", but has no part of it");
 	if (again && !(transfer->reduce && holding->reduced))
-		return bad(run, at, transfer->dst, "gets", " again, and not to sum it");
+		return bad(run, at, transfer->dst, "gets", " twice in a round, and not as a sum");
 	if (!transfer->reduce && !contains(run, sent, there))
 		return bad(run, at, transfer->dst, "gets a copy of",
-			   ", which lacks data that is already there");
+			   ", but the copy lacks parts that the rank has");
 	if (!again) {
 		memcpy(now, transfer->reduce ? there : sent, run->width * sizeof(*now));
 		holding->round = run->rounds[at] + 1;
@@ -200,7 +200,7 @@ static int arrive(struct run *run, uint32_t at, uint32_t *changed)
 	if (!transfer->reduce)
 		return 0;
 	if (overlap(run, now, sent))
-		return bad(run, at, transfer->dst, "sums", " with what is in it already");
+		return bad(run, at, transfer->dst, "sums", " with a part that it already contains");
 	for (uint32_t word = 0; word < run->width; word++)
 		now[word] |= sent[word];
 	return 0;

@@ -136,9 +136,10 @@ void lm_write_straggler(struct writer *writer)
 	bool power = !(ranks & (ranks - 1));
 
 	if (ranks < 2 || (!power && ranks > STRAGGLER_SEARCHED)) {
-		writer->error = lm_fail(writer->collective->ctx, EINVAL,
-					"StragglAR takes 2 to %d ranks, or a power of two, not %u",
-					STRAGGLER_SEARCHED, ranks);
+		writer->error =
+			lm_fail(writer->collective->ctx, EINVAL,
+				"StragglAR requires 2 to %d ranks, or a power of two, not %u",
+				STRAGGLER_SEARCHED, ranks);
 		return;
 	}
 	for (uint32_t chunk = 0; chunk + 1 < ranks; chunk++)

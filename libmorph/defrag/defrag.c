@@ -12,7 +12,7 @@ MORPH_API struct morph_defrag *morph_defrag_new(struct morph_ctx *ctx)
 	struct morph_defrag *defrag = calloc(1, sizeof(*defrag));
 
 	if (!defrag) {
-		lm_no_memory(ctx, "begin to make room");
+		lm_no_memory(ctx, "create a defragmentation");
 		return NULL;
 	}
 	defrag->ctx = ctx;
@@ -20,7 +20,7 @@ MORPH_API struct morph_defrag *morph_defrag_new(struct morph_ctx *ctx)
 	defrag->best = calloc(1, sizeof(*defrag->best));
 	defrag->plan = morph_plan_new(ctx);
 	if (!defrag->reroute || !defrag->best || !defrag->plan) {
-		lm_no_memory(ctx, "begin to make room");
+		lm_no_memory(ctx, "create a defragmentation");
 		morph_defrag_free(defrag);
 		return NULL;
 	}
@@ -84,26 +84,25 @@ int morph_defrag_add(struct morph_defrag *defrag, struct morph_plan *plan, uint3
 	int ret;
 
 	if (plan->verdict != MORPH_FEASIBLE)
-		return lm_fail(defrag->ctx, EINVAL,
-			       "slice %u: its plan is not a feasible one, so it can't run", slice);
+		return lm_fail(defrag->ctx, EINVAL, "slice %u: its plan is not feasible", slice);
 	if (!slice)
 		return lm_fail(defrag->ctx, EINVAL, "slice 0 is not a slice; numbers begin at 1");
 	if (plan->bands > 1)
 		return lm_fail(
 			defrag->ctx, EINVAL,
-			"slice %u: its circuits share fibres in %u wavelengths; they have to take them whole",
+			"slice %u: its circuits share fibres in %u wavelengths; only circuits on unshared fibres can move",
 			slice, plan->bands);
 	if (plan->tier == MORPH_TIER_CROSSING)
 		return lm_fail(
 			defrag->ctx, EINVAL,
-			"slice %u: it was placed across racks; it stays as it is where it is not added",
+			"slice %u: it was placed across racks and cannot move; do not add it",
 			slice);
 	if (flags & ~MORPH_DEFRAG_PINNED)
-		return lm_fail(defrag->ctx, EINVAL, "flags %#x: there is %#x", flags,
+		return lm_fail(defrag->ctx, EINVAL, "flags %#x: only %#x is known", flags,
 			       MORPH_DEFRAG_PINNED);
 	for (uint32_t at = 0; at < defrag->slices.count; at++)
 		if (defrag->slices.list[at].slice == slice)
-			return lm_fail(defrag->ctx, EEXIST, "slice %u has been added", slice);
+			return lm_fail(defrag->ctx, EEXIST, "slice %u was already added", slice);
 	ret = DEFRAG_GROW(defrag, slices, 1);
 	if (ret)
 		return ret;
@@ -131,7 +130,7 @@ static int check_running(struct morph_defrag *defrag, const struct morph_ledger 
 		if (ledger->owner[plan->accelerators[rank]] != running->slice)
 			return lm_fail(
 				defrag->ctx, EINVAL,
-				"slice %u: accelerator %u of rank %u is not its in the ledger",
+				"slice %u: the ledger does not give it accelerator %u of rank %u",
 				running->slice, plan->accelerators[rank], rank);
 	for (uint32_t at = 0; at < plan->strands_count; at++)
 		for (uint32_t guide = 0; guide < plan->strands[at].guides_count; guide++)
@@ -325,7 +324,7 @@ MORPH_API int morph_defrag_solve(struct morph_defrag *defrag, struct morph_ledge
 	if (!ret && request->bands > 1)
 		ret = lm_fail(
 			defrag->ctx, EINVAL,
-			"room is made for circuits that take fibres whole: 1 wavelength, not %u",
+			"defragmentation requires circuits that do not share fibres: 1 wavelength, not %u",
 			request->bands);
 	if (ret)
 		return ret;

@@ -119,7 +119,7 @@ struct morph_defrag {
 };
 
 #define DEFRAG_GROW(defrag, array, more) \
-	ARRAY_GROW((defrag)->ctx, (defrag)->array, more, "make room by rewiring")
+	ARRAY_GROW((defrag)->ctx, (defrag)->array, more, "defragment")
 
 /* defrag_rack.c: describe a rack as flows and capacities. 0 or -ENOMEM. */
 int lm_defrag_rack(struct morph_defrag *defrag, struct morph_ledger *ledger,

@@ -92,7 +92,7 @@ MORPH_API int morph_defrag_describe(const struct morph_defrag *defrag,
 	*out = NULL;
 	if (!defrag->verdict || defrag->plan->checksum != ledger->graph->params.checksum)
 		return lm_fail(defrag->ctx, EINVAL,
-			       "the moves are not solved, or belong to another fabric");
+			       "the moves have no solution yet, or belong to another fabric");
 	writer = writer_begin(MORPH_OBJECT_DEFRAG);
 	put_text(&writer, "verdict", lm_verdict_text(defrag->verdict));
 	if (defrag->verdict == MORPH_FEASIBLE)
@@ -102,5 +102,5 @@ MORPH_API int morph_defrag_describe(const struct morph_defrag *defrag,
 	for (uint32_t at = 0; at < defrag->stays.count; at++)
 		put_stay(&writer, &defrag->stays.list[at]);
 	*out = writer_end(&writer);
-	return *out ? 0 : lm_no_memory(defrag->ctx, "describe what is moved");
+	return *out ? 0 : lm_no_memory(defrag->ctx, "describe the moves");
 }

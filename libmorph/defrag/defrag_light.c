@@ -147,7 +147,7 @@ static int save_paths(struct morph_defrag *defrag, struct paths_before *before)
 		before[at].lit = malloc(count * sizeof(*running->lit));
 		before[at].hops = malloc(hops * sizeof(*running->hops));
 		if (!before[at].lit || !before[at].hops)
-			return lm_no_memory(defrag->ctx, "light what is moved");
+			return lm_no_memory(defrag->ctx, "light the moves");
 		memcpy(before[at].lit, running->lit, count * sizeof(*running->lit));
 		memcpy(before[at].hops, running->hops, hops * sizeof(*running->hops));
 	}
@@ -179,7 +179,7 @@ static int walk_steps(struct walk *walk)
 	int ret = 0;
 
 	if (!paths)
-		return lm_no_memory(defrag->ctx, "light what is moved");
+		return lm_no_memory(defrag->ctx, "light the moves");
 	ret = save_paths(defrag, paths);
 	if (ret) {
 		restore_paths(defrag, paths, false);
@@ -205,7 +205,7 @@ static int check(const struct morph_defrag *defrag, const struct morph_ledger *l
 	for (uint32_t at = 0; at < defrag->slices.count; at++)
 		if (!defrag->slices.list[at].lit)
 			return lm_fail(defrag->ctx, EINVAL,
-				       "slice %u was added as a plan: how it is lit is not known",
+				       "slice %u was added as a plan, so its light is unknown",
 				       defrag->slices.list[at].slice);
 	return 0;
 }
@@ -244,7 +244,7 @@ MORPH_API int morph_defrag_light(struct morph_defrag *defrag, struct morph_ledge
 			most = defrag->steps.list[at].count;
 	walk.lighting.wanted = calloc(most + 1UL, sizeof(*walk.lighting.wanted));
 	if (!walk.lighting.wanted)
-		return lm_no_memory(defrag->ctx, "light what is moved");
+		return lm_no_memory(defrag->ctx, "light the moves");
 	ret = lm_light_room(&walk.lighting, most);
 	if (!ret)
 		ret = walk_steps(&walk);
@@ -295,9 +295,9 @@ MORPH_API int morph_txn_add_step(struct morph_txn *txn, const struct morph_defra
 
 	if (!defrag->lit)
 		return lm_fail(defrag->ctx, EINVAL,
-			       "paths inside servers are missing: call morph_defrag_light() first");
+			       "paths inside servers are missing; call morph_defrag_light() first");
 	if (number >= defrag->steps.count)
-		return lm_fail(defrag->ctx, ENOENT, "step %u: there are %u", number,
+		return lm_fail(defrag->ctx, ENOENT, "no step %u: there are %u steps", number,
 			       defrag->steps.count);
 	step = &defrag->steps.list[number];
 	for (uint32_t at = 0; at < step->count && ret >= 0; at++)
@@ -329,8 +329,8 @@ MORPH_API int morph_txn_add_broken(struct morph_txn *txn, const struct morph_def
 	int ret = 0;
 
 	if (!defrag->lit || done > defrag->steps.count)
-		return lm_fail(defrag->ctx, EINVAL, "%u steps cannot have run: there are %u", done,
-			       defrag->lit ? defrag->steps.count : 0);
+		return lm_fail(defrag->ctx, EINVAL, "%u steps cannot have run: there are %u steps",
+			       done, defrag->lit ? defrag->steps.count : 0);
 	for (uint32_t at = 0; at < done && ret >= 0; at++) {
 		const struct step *step = &defrag->steps.list[at];
 

@@ -66,7 +66,7 @@ static const char *read_ranks(struct reading *reading)
 		uint32_t rack;
 
 		if (rank >= plan->ranks || chip >= ledger->graph->accelerators_count)
-			return "its ranks are not those of this profile";
+			return "this profile does not have its ranks";
 		plan->accelerators[rank] = chip;
 		reading->running->spares[rank] = morph_object_values(it, "spare") ?
 							 morph_object_uint(it, "spare") :
@@ -177,13 +177,13 @@ static const char *read_strands(struct reading *reading, const struct optics_pat
 			continue;
 		strand = strand_at(&ledger->sites, host, path, hop);
 		if (!strand)
-			return "its circuits are not of this profile";
+			return "this profile does not have its circuits";
 		if (strand->guides_count > 1 && !reading->why)
-			reading->why = "its light goes over circuit switches";
+			reading->why = "its circuits cross circuit switches";
 		if (ledger->guide_lanes[guide] != path->lanes)
-			return "it shares a fibre with others";
+			return "it shares a fibre with another slice";
 		if (way->count + 1 == servers_of(reading))
-			return "its light goes in circles";
+			return "a circuit passes a server twice";
 		if (lm_plan_add_strand(plan, strand))
 			return no_memory;
 		way->count++;
@@ -203,7 +203,7 @@ static const char *read_circuit(struct reading *reading, const struct morph_obje
 	if (morph_object_uint(it, "state") != MORPH_CIRCUIT_LIT)
 		return "not all of its circuits are lit";
 	if (!morph_object_values(it, "src-rank") || !morph_object_values(it, "dst-rank"))
-		return "its light goes over edges";
+		return "its circuits cross edges";
 	lit->number = morph_object_uint(it, "id");
 	lit->path.hops = &running->hops[(size_t)circuit * OPTICS_MAX_HOPS];
 	running->plan->circuits[circuit] =
@@ -212,7 +212,7 @@ static const char *read_circuit(struct reading *reading, const struct morph_obje
 	if (running->plan->circuits[circuit].src >= running->plan->ranks ||
 	    running->plan->circuits[circuit].dst >= running->plan->ranks ||
 	    !read_path(reading, it, &lit->path))
-		return "its circuits are not of this profile";
+		return "this profile does not have its circuits";
 	return read_strands(reading, &lit->path, circuit);
 }
 
@@ -310,15 +310,15 @@ static int read_slice(struct reading *reading, uint32_t controller)
 				    MORPH_FAILOVER_AUTOMATIC &&
 			    !morph_object_uint(reading->slice, "reserved"),
 	};
-	reading->why = its && its != controller ? "another controller decides for it" : NULL;
+	reading->why = its && its != controller ? "another controller controls it" : NULL;
 	circuits = count_circuits(reading);
 	if (!circuits)
 		return 0; /* nothing to move */
 	if (morph_object_uint(reading->slice, "state") != MORPH_SLICE_OK)
-		return note_stay(reading->defrag, slice, "it is not in order");
+		return note_stay(reading->defrag, slice, "it is not healthy");
 	if (!ranks || ranks > MOST_RANKS)
 		return note_stay(reading->defrag, slice,
-				 "it has more ranks than the planner takes");
+				 "it has more ranks than the planner supports");
 	ret = reserve(reading, circuits, (uint32_t)ranks);
 	if (ret)
 		return ret;

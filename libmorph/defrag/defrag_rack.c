@@ -299,7 +299,7 @@ static int scratch(struct morph_ctx *ctx, uint8_t **list, uint32_t *room, uint32
 		uint8_t *more = realloc(*list, count);
 
 		if (!more)
-			return lm_no_memory(ctx, "make room by rewiring");
+			return lm_no_memory(ctx, "defragment");
 		*list = more;
 		*room = count;
 	}

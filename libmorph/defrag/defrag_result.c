@@ -243,7 +243,7 @@ static int prepare(struct morph_defrag *defrag, struct swap *swaps)
 			swaps[at].strands =
 				strands_after(defrag, running, &swaps[at].count, swaps[at].ways);
 		if (!swaps[at].strands)
-			return lm_no_memory(defrag->ctx, "take what was moved");
+			return lm_no_memory(defrag->ctx, "apply the moves to the ledger");
 	}
 	return 0;
 }
@@ -263,7 +263,7 @@ static int take(struct morph_defrag *defrag, struct morph_ledger *ledger, struct
 			return 0;
 		hold_plans(defrag, ledger, swaps, false);
 	} else {
-		ret = lm_fail(defrag->ctx, EBUSY, "a fibre that is to be moved to is not free");
+		ret = lm_fail(defrag->ctx, EBUSY, "a target fibre of a move is not free");
 	}
 	swap_plans(defrag, swaps);
 	hold_plans(defrag, ledger, swaps, true);
@@ -284,7 +284,7 @@ int morph_defrag_take(struct morph_defrag *defrag, struct morph_ledger *ledger, 
 			defrag->plan->checksum, ledger->graph->params.checksum);
 	swaps = calloc(defrag->slices.count + 1U, sizeof(*swaps));
 	if (!swaps)
-		return lm_no_memory(defrag->ctx, "take what was moved");
+		return lm_no_memory(defrag->ctx, "apply the moves to the ledger");
 	ret = prepare(defrag, swaps);
 	if (!ret)
 		ret = take(defrag, ledger, swaps, slice);

@@ -185,7 +185,7 @@ static int make_step(struct making *making, const struct action *action)
 		release(making, action->flow, action->kind == ACTION_BREAK);
 	if (!joined && action->kind != ACTION_BREAK &&
 	    !lay(making, &action->way, OPTICS_NONE, OPTICS_NONE))
-		return lm_fail(defrag->ctx, EPROTO, "a move takes fibres that are not free");
+		return lm_fail(defrag->ctx, EPROTO, "a move uses fibres that are not free");
 	if (!breaks)
 		release(making, action->flow, true);
 	return add_change(making, action->flow, flow->circuit, &action->way);
@@ -219,7 +219,7 @@ static int place(struct making *making)
 
 		if (!lay(making, way, plan->accelerators[pair->src], plan->accelerators[pair->dst]))
 			return lm_fail(defrag->ctx, EPROTO,
-				       "the request takes fibres that are not free");
+				       "the request uses fibres that are not free");
 		ret = add_change(making, DEFRAG_REQUEST, at, way);
 		plan->ways[at] =
 			(struct circuit_way){ .first = plan->strands_count, .count = way->hops };

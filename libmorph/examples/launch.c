@@ -72,7 +72,7 @@ static int launch(struct launch *l, uint32_t fabric, uint32_t ranks, const char 
 	if (error)
 		return error;
 	if (plan.verdict != MORPH_FEASIBLE) {
-		printf("there is no room\n");
+		printf("no rack fits the request\n");
 		return 0;
 	}
 	error = create(l, &plan, name);

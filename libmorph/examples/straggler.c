@@ -28,7 +28,7 @@ static int print_payoff(struct morph_ctx *ctx, const struct morph_delay *delay, 
 	if (!error)
 		error = morph_collective_info(collective, &info);
 	if (!error) {
-		printf("the others take %" PRIu64 " ns, then all take %" PRIu64 " ns\n",
+		printf("the other ranks take %" PRIu64 " ns, then all take %" PRIu64 " ns\n",
 		       payoff.late_ns, payoff.rest_ns);
 		printf("another algorithm takes %" PRIu64 " ns once the last rank is there\n",
 		       payoff.other_ns);

@@ -80,7 +80,7 @@ static int recall(struct morph_traffic *te, const double *flows, const uint32_t 
 	if (differing >= 0)
 		printf("recalled but for %" PRId64 " lanes\n", differing);
 	if (morph_traffic_guide_link(te, 0) < 0)
-		printf("guide 0 joins no two servers\n");
+		printf("guide 0 does not join two servers\n");
 	free(held);
 	return differing < 0;
 }

@@ -22,9 +22,8 @@ int lm_format_added(const struct why *why, int ret)
 		return ret;
 	return ret == -ENOMEM ?
 		       lm_format_no_memory(why) :
-		       lm_format_fail(
-			       why, -ret,
-			       "a collective can't have as many ranks, chunks, rounds or bytes");
+		       lm_format_fail(why, -ret,
+				      "too many ranks, chunks, rounds or bytes for a collective");
 }
 
 int lm_format_grow(void **list, uint32_t wanted, uint32_t *room, size_t bytes)
@@ -74,7 +73,7 @@ int lm_format_check_name(const struct why *why, const char *name)
 		    length)
 		return lm_format_fail(
 			why, EINVAL,
-			"a name has 1 to 128 letters, digits, underlines, hyphens and dots");
+			"a name must have 1 to 128 letters, digits, underscores, hyphens and dots");
 	return 0;
 }
 

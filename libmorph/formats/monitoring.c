@@ -17,7 +17,7 @@ static int read_pair(const struct why *why, struct text *line, uint64_t *bytes, 
 	    !lm_text_number(line, UINT64_MAX, &messages) || !lm_text_word(line, "msgs") ||
 	    !lm_text_word(line, "sent"))
 		return lm_format_fail(why, EINVAL,
-				      "line %u: it is not RANK RANK BYTES bytes MESSAGES msgs sent",
+				      "line %u: must be 'RANK RANK BYTES bytes MESSAGES msgs sent'",
 				      line->line);
 	if (own >= ranks || other >= ranks)
 		return lm_format_fail(why, EINVAL, "line %u: no rank %llu: there are %u ranks",
@@ -47,7 +47,7 @@ static int read_line(const struct why *why, struct text *line, uint64_t *bytes, 
 	for (size_t at = 0; at < sizeof(known) / sizeof(*known); at++)
 		if (lm_text_word(line, known[at]))
 			return 0;
-	return lm_format_fail(why, EINVAL, "line %u: it begins with no kind of message",
+	return lm_format_fail(why, EINVAL, "line %u: must begin with a kind of message",
 			      line->line);
 }
 

@@ -24,13 +24,14 @@ static int by_gpu(const void *one, const void *other, void *context)
 static int add_part(struct follow *follow, const struct origin *origin, struct chunk *chunk)
 {
 	if (chunk->parts && chunk->last == origin->gpu)
-		return lm_format_fail(follow->why, EBADMSG,
-				      "line %u: inputs %u and others of gpu %u are summed",
-				      origin->line, origin->index, origin->gpu);
+		return lm_format_fail(
+			follow->why, EBADMSG,
+			"line %u: the algorithm sums input %u and another input of gpu %u",
+			origin->line, origin->index, origin->gpu);
 	if (chunk->parts && follow->program->coll != CUSTOM && chunk->index != origin->index)
 		return lm_format_fail(
 			follow->why, EBADMSG,
-			"line %u: input %u of gpu %u is summed with input %u of gpu %u",
+			"line %u: the algorithm sums input %u of gpu %u and input %u of gpu %u",
 			origin->line, origin->index, origin->gpu, chunk->index, chunk->begins);
 	if (!chunk->parts) {
 		chunk->begins = origin->gpu;
@@ -85,7 +86,7 @@ static int check_parts(const struct follow *follow)
 		if (chunk->parts != 1 && chunk->parts != gpus)
 			return lm_format_fail(
 				follow->why, EBADMSG,
-				"line %u: input %u of gpu %u is summed with that of %u of the other %u gpus",
+				"line %u: the sum of input %u of gpu %u has the input of %u of the other %u gpus",
 				chunk->line, chunk->index, chunk->begins, chunk->parts - 1,
 				gpus - 1);
 		if (chunk->parts == gpus && gpus > 1)
@@ -140,7 +141,7 @@ static int find_output(struct follow *follow, uint32_t gpu, uint32_t index)
 		return 0;
 	if (!found)
 		return lm_format_fail(follow->why, EBADMSG,
-				      "line %u: output %u of gpu %u is empty in the end",
+				      "line %u: output %u of gpu %u is empty at the end",
 				      about->line, index, gpu);
 	return lm_follow_add_event(follow, &event);
 }
@@ -171,7 +172,7 @@ static int find_ends(struct follow *follow, uint32_t first)
 			if (!is_promised(follow, &follow->chunks.list[chunk], gpu, index))
 				return lm_format_fail(
 					follow->why, EBADMSG,
-					"line %u: output %u of gpu %u is not what it should be in the end",
+					"line %u: output %u of gpu %u has wrong data at the end",
 					lm_follow_gpu_of(follow, gpu)->line, index, gpu);
 		}
 	}
@@ -251,7 +252,7 @@ static int hold_event(const struct follow *follow, const struct event *event, st
 			return 0;
 		return lm_format_fail(
 			follow->why, EBADMSG,
-			"line %u: gpu %u has this chunk at another place, otherwise summed",
+			"line %u: gpu %u has this chunk in another buffer with another sum",
 			event->line, event->rank);
 	}
 	clash = base->summed ? held->replaced == event->round : held->changed == event->round;
@@ -398,12 +399,11 @@ static int refuse_arrival(const struct follow *follow, const struct event *event
 	if (follow->values.list[event->base].summed)
 		return lm_format_fail(
 			follow->why, EBADMSG,
-			"line %u: gpu %u sums what gpu %u sends with what is in it already",
+			"line %u: gpu %u adds data of gpu %u to a sum that already contains it",
 			event->line, event->rank, event->src);
-	return lm_format_fail(
-		follow->why, EBADMSG,
-		"line %u: what gpu %u sends lacks some of the sum whose place it takes",
-		event->line, event->src);
+	return lm_format_fail(follow->why, EBADMSG,
+			      "line %u: data of gpu %u replaces a sum of which it lacks a part",
+			      event->line, event->src);
 }
 
 /* Values have the number of added arrivals, but not their inputs. So the rounds are executed. */

@@ -20,7 +20,7 @@ static int wrong_size(const struct follow *follow, const struct gpu *gpu, const 
 		      uint32_t chunks, uint32_t wanted)
 {
 	return lm_format_fail(follow->why, EINVAL,
-			      "line %u: gpu %u has %c_chunks=\"%u\", what is to be done wants %u",
+			      "line %u: gpu %u has %c_chunks=\"%u\", the collective requires %u",
 			      gpu->line, gpu->id, *buffer, chunks, wanted);
 }
 
@@ -64,7 +64,7 @@ static int find_shape(struct follow *follow)
 	    larger(follow->inputs, follow->outputs) != follow->share * gpus)
 		return lm_format_fail(
 			follow->why, EINVAL,
-			"line %u: the chunks of gpu 0 can't be shared by %u gpus without rest",
+			"line %u: the number of chunks of gpu 0 must be a multiple of %u gpus",
 			first->line, gpus);
 	for (uint32_t gpu = 0; !ret && gpu < gpus; gpu++)
 		ret = check_shape(follow, lm_follow_gpu_of(follow, gpu));
@@ -182,9 +182,10 @@ static int64_t sum(struct follow *follow, const struct step *step, uint32_t one,
 	uint32_t number;
 
 	if (values[one].base == values[other].base)
-		return lm_format_fail(follow->why, EBADMSG,
-				      "line %u: the step sums a chunk with what is in it already",
-				      step->line);
+		return lm_format_fail(
+			follow->why, EBADMSG,
+			"line %u: the step adds a part that the chunk already contains",
+			step->line);
 	if (!values[values[added].base].arrived)
 		return lm_format_fail(follow->why, EBADMSG,
 				      "line %u: the step sums two chunks of the gpu's own input",
@@ -262,9 +263,9 @@ static int64_t gather(struct follow *follow, const struct step *step, uint32_t a
 			step->line);
 		if (!there)
 			return lm_format_fail(follow->why, EBADMSG,
-					      "line %u: there is nothing at %c %u of gpu %u yet",
-					      step->line, "ios"[step->src.buffer],
-					      step -> src.offset + at, gpu);
+					      "line %u: no data at %c %u of gpu %u yet", step->line,
+					      "ios"[step->src.buffer], step -> src.offset + at,
+					      gpu);
 	}
 	if (received < 0 || there < 0)
 		return received < 0 ? received : there;
@@ -274,9 +275,9 @@ static int64_t gather(struct follow *follow, const struct step *step, uint32_t a
 			step->line);
 		if (!received)
 			return lm_format_fail(follow->why, EBADMSG,
-					      "line %u: there is nothing at %c %u of gpu %u yet",
-					      step->line, "ios"[step->dst.buffer],
-					      step -> dst.offset + at, gpu);
+					      "line %u: no data at %c %u of gpu %u yet", step->line,
+					      "ios"[step->dst.buffer], step -> dst.offset + at,
+					      gpu);
 		if (received < 0)
 			return received;
 	}
@@ -405,7 +406,7 @@ static int find_order(struct follow *follow)
 		return lm_format_no_memory(follow->why);
 	if (ret == -ELOOP)
 		return lm_format_fail(follow->why, EBADMSG,
-				      "line %u: the step waits for itself through others",
+				      "line %u: the step waits for itself through other steps",
 				      program->steps.list[follow->order[0]].line);
 	return ret;
 }

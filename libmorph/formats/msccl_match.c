@@ -40,7 +40,7 @@ static int unmatched(const struct program *program, uint32_t step, const char *a
 		     const char *other, uint32_t peer)
 {
 	return lm_format_fail(&program->why, EBADMSG,
-			      "line %u: the step %s what gpu %u never %s on that channel",
+			      "line %u: the step %s data that gpu %u never %s on that channel",
 			      program->steps.list[step].line, act, peer, other);
 }
 
@@ -62,7 +62,7 @@ static int match_pair(struct program *program, const struct block *from, const s
 		if (steps[send].count != steps[receive].count)
 			return lm_format_fail(
 				&program->why, EBADMSG,
-				"line %u: the step receives %u chunks, of the %u that line %u sends",
+				"line %u: the step receives %u chunks, not the %u that line %u sends",
 				steps[receive].line, steps[receive].count, steps[send].count,
 				steps[send].line);
 		steps[send].receiver = receive;

@@ -72,7 +72,7 @@ static int measure(struct writer *writer, uint32_t *total)
 		if (units > MOST_UNITS)
 			return lm_format_fail(
 				writer->why, E2BIG,
-				"chunks have %llu bytes in common, and are more than %u times as much",
+				"the chunk sizes have %llu bytes as common divisor, and a chunk is more than %u times that size",
 				(unsigned long long)unit, MOST_UNITS);
 		writer->spots[chunk].units = (uint32_t)count;
 	}

@@ -137,7 +137,7 @@ static uint8_t word(struct parse *parse, const char *name, const struct word *wo
 	}
 	found = find(words, text);
 	if (!found) {
-		REFUSE(parse, EINVAL, "%s=\"%.20s\" is none that is known", name, text);
+		REFUSE(parse, EINVAL, "%s=\"%.20s\" is unknown", name, text);
 		return 0;
 	}
 	return found->value;
@@ -157,7 +157,7 @@ static void begin_algo(struct parse *parse)
 	program->chunks_per_loop = number(parse, "nchunksperloop", MOST_PLACES, &not_told);
 	program->in_place = yes(parse, "inplace");
 	if (!coll) {
-		REFUSE(parse, EINVAL, "algo has no coll");
+		REFUSE(parse, EINVAL, "algo lacks coll");
 		return;
 	}
 	found = find(colls, coll);
@@ -166,7 +166,7 @@ static void begin_algo(struct parse *parse)
 		REFUSE(parse, EINVAL, "no gpu element");
 	else if (program->coll == CUSTOM && program->in_place)
 		REFUSE(parse, EINVAL,
-		       "coll=\"%.20s\" is not known, and in place it is not seen what ends where",
+		       "coll=\"%.20s\" is unknown, and with inplace=\"1\" the file does not show its result",
 		       coll);
 }
 
@@ -182,7 +182,7 @@ static void begin_gpu(struct parse *parse)
 	if (parse->ret)
 		return;
 	if (program->gpu_at[gpu.id] != NONE) {
-		REFUSE(parse, EINVAL, "gpu %u is there a second time", gpu.id);
+		REFUSE(parse, EINVAL, "gpu %u appears twice", gpu.id);
 		return;
 	}
 	if (GROW(program->gpus)) {
@@ -211,7 +211,7 @@ static void begin_block(struct parse *parse)
 	if (parse->ret)
 		return;
 	if (id != gpu->count) {
-		REFUSE(parse, EINVAL, "the threadblock has id %u, the next of gpu %u is %u", id,
+		REFUSE(parse, EINVAL, "the threadblock has id %u, the next id of gpu %u is %u", id,
 		       gpu->id, gpu->count);
 		return;
 	}
@@ -263,11 +263,11 @@ static void read_step(struct parse *parse, struct step *step, const struct block
 	if (step->does & COPIES)
 		read_place(parse, &step->dst, "dstbuf", "dstoff", step->count);
 	if (step->does & SENDS && block->send == NONE)
-		REFUSE(parse, EINVAL, "the step sends, and the threadblock has send=\"-1\"");
+		REFUSE(parse, EINVAL, "the step sends, but the threadblock has send=\"-1\"");
 	if (step->does & RECEIVES && block->receive == NONE)
-		REFUSE(parse, EINVAL, "the step receives, and the threadblock has recv=\"-1\"");
+		REFUSE(parse, EINVAL, "the step receives, but the threadblock has recv=\"-1\"");
 	if ((step->waits_block == NONE) != (step->waits_step == NONE))
-		REFUSE(parse, EINVAL, "of depid and deps one is -1 and the other is not");
+		REFUSE(parse, EINVAL, "depid and deps must both be -1, or neither");
 }
 
 static void begin_step(struct parse *parse)
@@ -284,7 +284,8 @@ static void begin_step(struct parse *parse)
 	if (parse->ret)
 		return;
 	if (number_of != block->count) {
-		REFUSE(parse, EINVAL, "the step has number %u, the next of the threadblock is %u",
+		REFUSE(parse, EINVAL,
+		       "the step has number %u, the next number of the threadblock is %u",
 		       number_of, block->count);
 		return;
 	}
@@ -342,8 +343,9 @@ static int check_gpus(const struct program *program)
 	uint64_t places = 0, moves = 0;
 
 	if (program->gpus.count < program->gpus_count)
-		return lm_format_fail(&program->why, EINVAL, "line %u: ngpus=\"%u\", there are %u",
-				      program->line, program->gpus_count, program->gpus.count);
+		return lm_format_fail(&program->why, EINVAL,
+				      "line %u: ngpus=\"%u\", the file has %u", program->line,
+				      program->gpus_count, program->gpus.count);
 	for (uint32_t at = 0; at < program->gpus.count; at++) {
 		const struct gpu *gpu = &program->gpus.list[at];
 

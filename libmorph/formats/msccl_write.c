@@ -102,7 +102,7 @@ static int list_run(struct writer *writer, uint32_t round, uint32_t number, cons
 		if (!writer->spots[chunk].units)
 			return lm_format_fail(
 				writer->why, EINVAL,
-				"round %u: rank %u sends chunk %u, which has no bytes, and others have",
+				"round %u: rank %u sends chunk %u without bytes together with chunks that have bytes",
 				round, transfer[0], chunk);
 		act.first = chunk;
 		act.count = 1;

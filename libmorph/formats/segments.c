@@ -146,7 +146,7 @@ static int read_head(const struct parse *parse, const json_t *root)
 		return REFUSE(parse, EINVAL, &whole, "not an object");
 	if (!name || strlen(name) >= sizeof(segments->collective))
 		return REFUSE(parse, EINVAL, &path,
-			      "collective is not a text of at most 128 bytes");
+			      "'collective' must be a text of at most 128 bytes");
 	memcpy(segments->collective, name, strlen(name) + 1);
 	ret = read_number(parse, root, "num_of_reconfigs", MOST_STEPS, &changes);
 	if (!ret)
@@ -185,7 +185,7 @@ static int read_link(const struct parse *parse, const struct path *path, uint32_
 			number + 1, step + 1, MOST_RANKS);
 	if (!(link.capacity > 0) || link.capacity > MOST_RANKS)
 		return REFUSE(parse, EINVAL, path,
-			      "link %zu of step %u has a capacity that is not above 0, or above %u",
+			      "the capacity of link %zu of step %u must be above 0, at most %u",
 			      number + 1, step + 1, MOST_RANKS);
 	if (GROW(segments->links))
 		return lm_format_no_memory(parse->why);
@@ -207,10 +207,10 @@ static int read_step(const struct parse *parse, const struct path *path, const j
 
 	if (!json_is_integer(number) || json_integer_value(number) != first + step)
 		return REFUSE(parse, EINVAL, &there,
-			      "step %u does not have the next number as its step", step + 1);
+			      "the key 'step' of step %u must have the next number", step + 1);
 	there = member_of(path, value, "topology");
 	if (!json_is_array(topology))
-		return REFUSE(parse, EINVAL, &there, "step %u has no list as its topology",
+		return REFUSE(parse, EINVAL, &there, "the topology of step %u must be a list",
 			      step + 1);
 	if (GROW(segments->steps))
 		return lm_format_no_memory(parse->why);
@@ -236,7 +236,7 @@ static int read_root(const struct parse *parse, const json_t *root)
 		return ret;
 	if (!json_is_array(steps) || first < 0 || first > 1)
 		return REFUSE(parse, EINVAL, &path,
-			      "steps is not a list of steps, numbered from 0 or 1");
+			      "'steps' must be a list of steps, numbered from 0 or 1");
 	if (json_array_size(steps) > MOST_STEPS)
 		return REFUSE(parse, E2BIG, &path, "more than %u steps", MOST_STEPS);
 	for (size_t at = 0; !ret && at < json_array_size(steps); at++) {

@@ -35,7 +35,7 @@ static int find_uses(struct writer *writer, const struct morph_collective *colle
 		    (uint64_t)send.first + send.count >
 			    morph_collective_transfers(collective, send.round))
 			return lm_format_fail(writer->why, EINVAL,
-					      "the schedule is of another collective");
+					      "the schedule belongs to another collective");
 		for (uint32_t hop = 0; hop < send.hops; hop++) {
 			if (GROW(writer->uses))
 				return lm_format_no_memory(writer->why);

@@ -49,8 +49,7 @@ static int gather_operation(struct convert *convert, const struct rank *rank, ui
 	if (operation->kind == MORPH_TRACE_COLLECTIVE)
 		return lm_format_fail(
 			convert->why, EINVAL,
-			"rank %u, byte %u: operation %llu is a collective of %llu bytes, and no "
-			"message: it is planned by its name",
+			"rank %u, byte %u: operation %llu is a collective of %llu bytes, not a message; plan the collective by name",
 			own, operation->byte, (unsigned long long)operation->id,
 			(unsigned long long)operation->bytes);
 	if (!sends && operation->kind != MORPH_TRACE_RECEIVE)
@@ -59,7 +58,7 @@ static int gather_operation(struct convert *convert, const struct rank *rank, ui
 	    end.dst >= convert->trace->ranks)
 		return lm_format_fail(
 			convert->why, EINVAL,
-			"rank %u, byte %u: operation %llu has no other rank that was read", own,
+			"rank %u, byte %u: no file of the other rank of operation %llu", own,
 			operation->byte, (unsigned long long)operation->id);
 	ret = sends ? GROW(convert->sends) : GROW(convert->receives);
 	if (ret)
@@ -133,7 +132,7 @@ static int unmatched(const struct convert *convert, const struct end *end, const
 
 	return lm_format_fail(
 		convert->why, EBADMSG,
-		"rank %u, byte %u: operation %llu %s from rank %u to %u with tag %llu what nobody %s",
+		"rank %u, byte %u: operation %llu %s from rank %u to %u with tag %llu data that no operation %s",
 		operation->kind == MORPH_TRACE_SEND ? end->src : end->dst, operation->byte,
 		(unsigned long long)operation->id, act, end->src, end->dst,
 		(unsigned long long)end->tag, other);
@@ -147,7 +146,7 @@ static int add_message(struct convert *convert, const struct end *send, const st
 	if (sent->bytes != received->bytes)
 		return lm_format_fail(
 			convert->why, EBADMSG,
-			"rank %u, byte %u: operation %llu sends %llu bytes from rank %u to %u, of which %llu are received",
+			"rank %u, byte %u: operation %llu sends %llu bytes from rank %u to %u, the receiver expects %llu",
 			send->src, sent->byte, (unsigned long long)sent->id,
 			(unsigned long long)sent->bytes, send->src, send->dst,
 			(unsigned long long)received->bytes);

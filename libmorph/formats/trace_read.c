@@ -117,7 +117,7 @@ static int take_field(const struct parse *parse, struct span *span, struct field
 		return 0;
 	*field = (struct field){ 0 };
 	if (!take_varint(span, &key) || key >> 3 == 0 || key >> 3 > (1U << 29) - 1)
-		return refuse(parse, at, "there is no number of a field");
+		return refuse(parse, at, "the number of a field is missing");
 	field->number = (uint32_t)(key >> 3);
 	field->wire = (enum wire)(key & 7);
 	switch (field->wire) {
@@ -134,7 +134,7 @@ static int take_field(const struct parse *parse, struct span *span, struct field
 		whole = take_varint(span, &length) && take_bytes(span, length, &field->span);
 		break;
 	default:
-		return refuse(parse, at, "the field is of a kind that such files don't have");
+		return refuse(parse, at, "the field has an unknown kind");
 	}
 	return whole ? 1 : refuse(parse, at, "the field is cut off, or longer than its message");
 }
@@ -473,10 +473,11 @@ static int check_order(const struct parse *parse)
 	if (ret == -ENOMEM)
 		lm_format_no_memory(parse->why);
 	if (ret == -ELOOP)
-		ret = lm_format_fail(parse->why, EINVAL,
-				     "byte %u: operation %llu waits for itself through others",
-				     rank->operations.list[order[0]].byte,
-				     (unsigned long long)rank->operations.list[order[0]].id);
+		ret = lm_format_fail(
+			parse->why, EINVAL,
+			"byte %u: operation %llu waits for itself through other operations",
+			rank->operations.list[order[0]].byte,
+			(unsigned long long)rank->operations.list[order[0]].id);
 	free(edges);
 	free(order);
 	return ret;
@@ -491,9 +492,9 @@ MORPH_API int morph_trace_read(struct morph_trace *trace, uint32_t number, const
 	int ret;
 
 	if (number >= MOST_RANKS)
-		return lm_format_fail(&told, EINVAL, "ranks are below %u", MOST_RANKS);
+		return lm_format_fail(&told, EINVAL, "ranks must be below %u", MOST_RANKS);
 	if (trace->list[number])
-		return lm_format_fail(&told, EEXIST, "rank %u was read before", number);
+		return lm_format_fail(&told, EEXIST, "rank %u was already read", number);
 	if (length > MOST_BYTES)
 		return lm_format_fail(&told, E2BIG, "the file has more than 1 GiB");
 	rank = parse.rank = calloc(1, sizeof(*rank));

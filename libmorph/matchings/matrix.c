@@ -12,7 +12,7 @@ struct matrix_solver *lm_matrix_new(struct morph_ctx *ctx)
 	struct matrix_solver *solver = calloc(1, sizeof(*solver));
 
 	if (!solver) {
-		lm_no_memory(ctx, "begin a plan of a matrix");
+		lm_no_memory(ctx, "create a plan of a matrix");
 		return NULL;
 	}
 	solver->ctx = ctx;
@@ -40,7 +40,8 @@ void lm_matrix_free(struct matrix_solver *solver)
 static int check_sizes(struct matrix_solver *solver, const struct matrix_problem *problem)
 {
 	if (!problem->ranks || !problem->planes)
-		return lm_fail(solver->ctx, EINVAL, "a matrix has at least one rank and one plane");
+		return lm_fail(solver->ctx, EINVAL,
+			       "a matrix requires at least one rank and one plane");
 	if (problem->ranks > MOST_RANKS || problem->planes > MOST_PLANES)
 		return lm_fail(solver->ctx, E2BIG,
 			       "a matrix has at most %d ranks and %d planes, not %u and %u",
@@ -49,13 +50,13 @@ static int check_sizes(struct matrix_solver *solver, const struct matrix_problem
 		return lm_fail(solver->ctx, E2BIG, "at most %u pairs of ranks on all planes",
 			       MOST_SENDS);
 	if (!problem->costs.mbps)
-		return lm_fail(solver->ctx, EINVAL, "ports have no bandwidth");
+		return lm_fail(solver->ctx, EINVAL, "the bandwidth of ports was not set");
 	if (problem->costs.scope > MORPH_DELAY_FABRIC_SCOPE)
-		return lm_fail(solver->ctx, EINVAL, "scope %u is none of 0 to %d",
+		return lm_fail(solver->ctx, EINVAL, "scope %u must be one of 0 to %d",
 			       problem->costs.scope, MORPH_DELAY_FABRIC_SCOPE);
 	if (problem->methods & ~MATRIX_ALL)
-		return lm_fail(solver->ctx, EINVAL, "methods are bits of %#x, not %#x", MATRIX_ALL,
-			       problem->methods);
+		return lm_fail(solver->ctx, EINVAL, "methods must be bits of %#x, not %#x",
+			       MATRIX_ALL, problem->methods);
 	return 0;
 }
 
@@ -78,7 +79,7 @@ static int check_times(struct matrix_solver *solver, const struct matrix_problem
 		ps += bytes * 8000000 / costs->mbps;
 	if (bytes >= MOST_PS || ps >= MOST_PS)
 		return lm_fail(solver->ctx, EOVERFLOW,
-			       "all sends one after the other would take longer than %llu hours",
+			       "all sends in sequence take longer than %llu hours",
 			       MOST_PS / 3600000000000000ULL);
 	return 0;
 }
@@ -342,9 +343,10 @@ static int try_methods(struct matrix_solver *solver)
 	for (uint32_t sharing = 0; !ret && sharing < sharings; sharing++)
 		ret = try_sharing(solver, sharing);
 	if (!ret && solver->plan.method == MATRIX_METHODS)
-		ret = lm_fail(solver->ctx, ENOENT,
-			      "a mesh has planes for all partners of each rank, %u are too few",
-			      solver->problem.planes);
+		ret = lm_fail(
+			solver->ctx, ENOENT,
+			"a mesh requires a plane for each partner of a rank; %u are not enough",
+			solver->problem.planes);
 	return ret;
 }
 
@@ -444,7 +446,7 @@ int lm_matrix_combine(struct matrix_solver *solver, struct matrix_plan *plan)
 	int ret;
 
 	if (!solver->planned)
-		return lm_fail(solver->ctx, ENOENT, "nothing was sent that could go back");
+		return lm_fail(solver->ctx, ENOENT, "no plan to reverse; plan the matrix first");
 	solver->sends.count = 0;
 	ret = lm_matrix_room(solver, count);
 	if (ret)

@@ -21,16 +21,16 @@ static const char *why_not(const struct matrix_plan *plan, const struct matrix_p
 	if (!plan->bound_ps)
 		return "nothing to send";
 	if (!all->figures[method].tried && !few && plan->span_ps == plan->bound_ps)
-		return "nothing is sooner than what was found";
+		return "skipped: the result is already optimal";
 	if (!all->figures[method].tried && method == MATRIX_MESH)
 		return "a rank has more partners than planes";
 	if (!all->figures[method].tried)
-		return "not tried of so many ranks";
+		return "skipped: too many ranks";
 	if (span > plan->span_ps)
 		return "later";
 	if (span == plan->span_ps)
 		return "no sooner";
-	return "sooner, but it takes longer to find than the budget allows";
+	return "sooner, but needs a larger search budget";
 }
 
 static void describe_method(const struct matrix_plan *plan, const struct matrix_plan *all, bool few,

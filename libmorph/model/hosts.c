@@ -125,7 +125,7 @@ int lm_hosts_make(struct morph_ctx *ctx, struct hosts *hosts, const struct optic
 	    !hosts->bundles || !hosts->fibres || !hosts->first_arc || !hosts->arcs) {
 		free(fibres);
 		free(from);
-		return lm_no_memory(ctx, "look at a fabric's servers");
+		return lm_no_memory(ctx, "read the servers of a fabric");
 	}
 	place_elements(hosts);
 	sort_into(hosts->first_element, hosts->nodes_count, hosts->node, graph->elements_count,

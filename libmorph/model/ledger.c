@@ -99,7 +99,7 @@ int lm_ledger_state(struct morph_ledger *ledger)
 		return 0;
 	block = malloc(optics_state_bytes(ledger->graph));
 	if (!block)
-		return lm_no_memory(ledger->ctx, "note what circuits hold");
+		return lm_no_memory(ledger->ctx, "record the resources of circuits");
 	ledger->state = optics_state_init(block, ledger->graph);
 	return 0;
 }
@@ -205,7 +205,8 @@ MORPH_API int morph_ledger_mark(struct morph_ledger *ledger, uint32_t part, uint
 		return 0;
 	}
 	return lm_fail(ledger->ctx, EINVAL,
-		       "part %u can't be marked: accelerators, elements and guides can", part);
+		       "part %u cannot be marked; only accelerators, elements and guides can",
+		       part);
 }
 
 MORPH_API int morph_ledger_set_spare(struct morph_ledger *ledger, uint32_t accelerator, bool spare)
@@ -238,7 +239,7 @@ int morph_ledger_load(struct morph_ledger *ledger, uint32_t guide, uint64_t lane
 int lm_plan_check(const struct morph_ledger *ledger, const struct morph_plan *plan)
 {
 	if (plan->verdict != MORPH_FEASIBLE)
-		return lm_fail(ledger->ctx, EINVAL, "the plan is not a feasible one");
+		return lm_fail(ledger->ctx, EINVAL, "the plan is not feasible");
 	if (plan->checksum != ledger->graph->params.checksum)
 		return lm_fail(
 			ledger->ctx, EINVAL,

@@ -87,7 +87,7 @@ static int check_count(struct morph_ledger *ledger, const char *what, const stru
 {
 	if (morph_list_count(list) == count)
 		return 0;
-	return lm_fail(ledger->ctx, EPROTO, "the kernel tells of %zu %s, the profile of %u",
+	return lm_fail(ledger->ctx, EPROTO, "the kernel has %zu %s, the profile has %u",
 		       morph_list_count(list), what, count);
 }
 
@@ -148,9 +148,10 @@ static int take_elements(struct morph_ledger *ledger, const struct morph_list *l
 		if (error)
 			break;
 		if (state >= graph->kinds[graph->elements[id].kind].states)
-			return lm_fail(ledger->ctx, EPROTO,
-				       "element %u is in state %u: by the profile it has %u", id,
-				       state, graph->kinds[graph->elements[id].kind].states);
+			return lm_fail(
+				ledger->ctx, EPROTO,
+				"element %u is in state %u, the profile has %u states for it", id,
+				state, graph->kinds[graph->elements[id].kind].states);
 		optics_set_state(ledger->state, id, state);
 		ledger->state->element_pins[id] = pins;
 		ledger->element_held[id] = pins && graph->elements[id].tile == OPTICS_NONE;
@@ -176,7 +177,7 @@ static int take_hardware(struct morph_ledger *ledger, const struct morph_list *l
 			continue;
 		if (index >= graph->ports_count)
 			return lm_fail(ledger->ctx, EPROTO,
-				       "the kernel tells of port %u, the profile of %u", index,
+				       "the kernel has port %u, the profile has %u ports", index,
 				       graph->ports_count);
 		(part == MORPH_PART_LASER ? state->tx_dead : state->rx_dead)[index] =
 			graph->all_lanes;

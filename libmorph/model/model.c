@@ -176,6 +176,6 @@ int morph_model_check(struct morph_ctx *ctx, const struct morph_model *model,
 	if (theirs == mine)
 		return 0;
 	return lm_fail(ctx, ESTALE,
-		       "the model is of a profile with checksum %08x, the fabric's has %08x", mine,
+		       "the model is for a profile with checksum %08x, the fabric has %08x", mine,
 		       theirs);
 }

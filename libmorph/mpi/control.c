@@ -167,7 +167,7 @@ static bool view_open(struct view *view)
 	if (*end || end == name || fd < 3 || morph_slice_from_fd(view->ctx, (int)fd, &view->slice))
 		morph_slice_open(view->ctx, name, &view->slice);
 	if (!view->slice)
-		shim_say("slice %s can't be used: %s", name, morph_error_text(view->ctx));
+		shim_say("cannot use slice %s: %s", name, morph_error_text(view->ctx));
 	return view->slice;
 }
 
@@ -190,7 +190,7 @@ static void view_join(struct view *view, uint32_t schedule)
 	if (schedule && view->slice)
 		error = morph_slice_phases_join(view->slice, schedule, &opts, &view->phasing);
 	if (error && error != -ENOENT)
-		shim_say("phases can't be used: %s", morph_error_text(view->ctx));
+		shim_say("cannot use phases: %s", morph_error_text(view->ctx));
 }
 
 static bool slice_has_room(struct view *view)
@@ -390,7 +390,7 @@ static bool unload(struct view *view, bool hopeless)
 	if (error == -ENOENT)
 		error = 0;
 	if (error)
-		shim_say("a new phase is left out, the old ones can't be unloaded: %s",
+		shim_say("skips a new phase, because the old ones cannot be unloaded: %s",
 			 morph_error_text(view->ctx));
 	return !error;
 }
@@ -417,7 +417,7 @@ static uint32_t load_more(const int *leaders, const int *places, bool hopeless)
 	control.loads++;
 	if (load_any())
 		return control.families_count - 1;
-	shim_say("a phase can't be loaded: %s", morph_error_text(view->ctx));
+	shim_say("cannot load a phase: %s", morph_error_text(view->ctx));
 	drop_family();
 	load_any();
 	return NO_PHASE;
@@ -468,7 +468,7 @@ static int try_enter(uint32_t phase)
 	    (error == -ENOENT && (control.schedule || control.loading_now) && shim.threads))
 		return -EAGAIN;
 	if (error && control.schedule)
-		shim_say("goes on without light: %s", morph_error_text(view->ctx));
+		shim_say("continues without light: %s", morph_error_text(view->ctx));
 	return error;
 }
 
@@ -533,7 +533,7 @@ bool shim_control_enter(uint32_t phase)
 		} else if (error == -EAGAIN && waited > (uint64_t)control.patience_ns) {
 			control.counts.late++;
 			trust(false);
-			shim_say("goes on without light of phase %u, after %llu ms: %s", phase,
+			shim_say("continues without light of phase %u, after %llu ms: %s", phase,
 				 (unsigned long long)(waited / 1000000),
 				 morph_error_text(control.main.ctx));
 			error = -ETIMEDOUT;
@@ -557,7 +557,7 @@ void shim_control_pass(uint32_t phase)
 	control.counts.late++;
 	shim_unlock();
 	shim_say(
-		"goes on without light of phase %u: operations of one who takes part go on in another",
+		"continues without light of phase %u: a participating rank has operations in another phase",
 		phase);
 }
 

@@ -126,7 +126,7 @@ static bool has_room(uint64_t first, uint64_t length)
 	for (uint64_t at = 1; at < length; at++)
 		stages += learn.list[first + at].comm != learn.list[first + at - 1].comm;
 	if (stages > STAGES)
-		shim_say("an iteration of %u stages is not learned: %d are the most", stages,
+		shim_say("an iteration of %u stages is too long to learn: at most %d", stages,
 			 STAGES);
 	return stages <= STAGES;
 }
@@ -204,7 +204,7 @@ static void remember(struct shim_comm *comm)
 	if (learn.count == REMEMBERED) {
 		if (!learn.learned)
 			shim_say(
-				"no iteration was found in %d operations: one of more than %llu is not learned",
+				"found no iteration in %d operations; an iteration of more than %llu cannot be learned",
 				REMEMBERED, (unsigned long long)half);
 		memcpy(learn.list, learn.list + half, half * sizeof(*learn.list));
 		learn.first += half;

@@ -73,7 +73,7 @@ static enum shim_mode mode_of(const char *text)
 		}
 		return (enum shim_mode)mode;
 	}
-	shim_say("MORPH_PHASES is none of observe, on-demand, provision: %s", text);
+	shim_say("MORPH_PHASES must be observe, on-demand or provision, not '%s'", text);
 	return SHIM_OBSERVE;
 }
 
@@ -120,7 +120,7 @@ void shim_start(bool seen)
 	ready = seen && shim_learn_new() && shim_comm_new();
 	PMPI_Allreduce(MPI_IN_PLACE, &ready, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
 	if (!ready) {
-		shim_say("no phases: a rank %s", seen ? "can't take part" : "begins in Fortran");
+		shim_say("no phases: a rank %s", seen ? "lacks memory" : "starts MPI from Fortran");
 		return;
 	}
 	shim_control_begin();

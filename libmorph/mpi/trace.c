@@ -94,7 +94,7 @@ void shim_trace_write(void)
 		return;
 	file = open_trace();
 	if (!file) {
-		shim_say("the trace can't be written to %s", shim.trace);
+		shim_say("cannot write the trace to %s", shim.trace);
 		return;
 	}
 	shim_lock();
@@ -108,5 +108,5 @@ void shim_trace_write(void)
 	fprintf(file, "}\n");
 	shim_unlock();
 	if (fclose(file))
-		shim_say("the trace can't be written to %s", shim.trace);
+		shim_say("cannot write the trace to %s", shim.trace);
 }

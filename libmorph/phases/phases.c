@@ -19,8 +19,7 @@ static int check_opts(struct morph_ctx *ctx, uint32_t ranks, struct morph_phases
 	opts->planes = opts->planes ? opts->planes : 1;
 	opts->stages = opts->stages ? opts->stages : USUAL_STAGES;
 	if (!ranks || ranks > MOST_RANKS)
-		return lm_fail(ctx, EINVAL, "phases are of 1 to %d ranks, not %u", MOST_RANKS,
-			       ranks);
+		return lm_fail(ctx, EINVAL, "phases have 1 to %d ranks, not %u", MOST_RANKS, ranks);
 	if (opts->planes > MOST_PLANES)
 		return lm_fail(ctx, EINVAL, "a rank has at most %d ports, not %u", MOST_PLANES,
 			       opts->planes);
@@ -28,10 +27,10 @@ static int check_opts(struct morph_ctx *ctx, uint32_t ranks, struct morph_phases
 		return lm_fail(ctx, EINVAL, "an iteration has at most %d stages, not %u",
 			       MOST_STAGES, opts->stages);
 	if (opts->mode > MORPH_PHASE_UNCONTROLLED)
-		return lm_fail(ctx, EINVAL, "mode %u is none of 0 to %d", opts->mode,
+		return lm_fail(ctx, EINVAL, "mode %u must be one of 0 to %d", opts->mode,
 			       MORPH_PHASE_UNCONTROLLED);
 	if (opts->scope > MORPH_DELAY_FABRIC_SCOPE)
-		return lm_fail(ctx, EINVAL, "scope %u is none of 0 to %d", opts->scope,
+		return lm_fail(ctx, EINVAL, "scope %u must be one of 0 to %d", opts->scope,
 			       MORPH_DELAY_FABRIC_SCOPE);
 	return 0;
 }
@@ -246,7 +245,8 @@ static int check_idle(const struct morph_phases *phases, uint32_t number)
 
 	if (!group->near && !group->running && !group->changing && group->queue == NO_QUEUE)
 		return 0;
-	return lm_fail(phases->ctx, EBUSY, "group %u is in use, and gets no more circuits", number);
+	return lm_fail(phases->ctx, EBUSY, "group %u is in use; its circuits cannot change",
+		       number);
 }
 
 /* Mark the ports of the group for this pass. */
@@ -271,7 +271,7 @@ static int mark_circuit(const struct morph_phases *phases, uint32_t number, cons
 	if (ret)
 		return ret;
 	if (src == dst)
-		return lm_fail(phases->ctx, EINVAL, "a circuit leads from rank %u to itself", src);
+		return lm_fail(phases->ctx, EINVAL, "a circuit from rank %u to itself", src);
 	if (lm_phase_leaves(phases, link)->pass == phases->pass ||
 	    lm_phase_reaches(phases, link)->pass == phases->pass)
 		return lm_fail(phases->ctx, EEXIST,

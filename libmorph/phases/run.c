@@ -319,8 +319,8 @@ int morph_phases_changed(struct morph_phases *phases, uint32_t group, bool lit, 
 		return ret;
 	if (!phases->groups.list[group].changing ||
 	    phases->groups.list[group].unread[MORPH_PHASE_CHANGE])
-		return lm_fail(phases->ctx, ENOENT, "no act said to change circuits of group %u",
-			       group);
+		return lm_fail(phases->ctx, ENOENT,
+			       "no action requested to change circuits of group %u", group);
 	phases->now_ns = now_ns;
 	lm_phase_changed(phases, &phases->groups.list[group], lit);
 	lm_phase_settle(phases);
@@ -360,8 +360,8 @@ int morph_phases_change(const struct morph_phases *phases, uint32_t group, bool 
 		return ret;
 	of = &phases->groups.list[group];
 	if (!of->changing || number >= (goes ? of->goes : of->comes))
-		return lm_fail(phases->ctx, ENOENT, "no circuit %u of group %u is changed", number,
-			       group);
+		return lm_fail(phases->ctx, ENOENT,
+			       "no circuit %u among those of group %u that change", number, group);
 	*out = phases->links.list[goes ? of->going[number] : of->coming[number]].ends;
 	return 0;
 }

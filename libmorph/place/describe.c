@@ -199,7 +199,8 @@ MORPH_API int morph_plan_describe(const struct morph_plan *plan, const struct mo
 
 	*out = NULL;
 	if (!plan->verdict || plan->checksum != ledger->graph->params.checksum)
-		return lm_fail(ledger->ctx, EINVAL, "the plan is empty, or another fabric's");
+		return lm_fail(ledger->ctx, EINVAL,
+			       "the plan is empty, or belongs to another fabric");
 	writer = lm_plan_write(plan, ledger);
 	*out = writer_end(&writer);
 	return *out ? 0 : lm_no_memory(ledger->ctx, "describe a plan");

@@ -249,7 +249,7 @@ static int no_way(const struct lighting *lighting, uint32_t circuit)
 
 	return lm_fail(
 		lighting->ledger->ctx, EBUSY,
-		"the circuit from rank %u on accelerator %u to rank %u on accelerator %u: no path was found inside the servers to its %u fibres",
+		"the circuit from rank %u on accelerator %u to rank %u on accelerator %u: found no path inside the servers to its %u fibres",
 		wanted->ranks.src, wanted->src, wanted->ranks.dst, wanted->dst, wanted->count);
 }
 
@@ -383,13 +383,13 @@ static int check_shared(const struct morph_ledger *ledger, const struct morph_pl
 		if (ledger->guide_lanes[guide])
 			return lm_fail(
 				ledger->ctx, EOPNOTSUPP,
-				"fibre %u has others' light in other wavelengths: this profile has no elements that part wavelengths",
+				"fibre %u has light of another slice in other wavelengths; this profile has no elements that separate wavelengths",
 				guide);
 		for (uint32_t other = 0; other < at; other++)
 			if (passes(&plan->strands[other], guide))
 				return lm_fail(
 					ledger->ctx, EOPNOTSUPP,
-					"two circuits share fibre %u in different wavelengths: this profile has no elements that part them",
+					"two circuits share fibre %u in different wavelengths; this profile has no elements that separate them",
 					guide);
 	}
 	return 0;

@@ -193,7 +193,7 @@ static int add_way(struct morph_ledger *ledger, struct morph_plan *plan, uint32_
 
 		if (!strand)
 			return lm_fail(ledger->ctx, EPROTO,
-				       "the routes of a plan take more fibres than the fabric has");
+				       "the routes of a plan use more fibres than the fabric has");
 		if (lm_plan_add_strand(plan, strand))
 			return -ENOMEM;
 		way->count++;
@@ -365,11 +365,11 @@ static int check(const struct morph_ledger *ledger, const struct morph_request *
 
 	if (params->wavelengths % request->bands)
 		return lm_fail(ledger->ctx, EINVAL,
-			       "the %u lanes of a fibre can't be shared evenly in %u wavelengths",
+			       "cannot divide the %u lanes of a fibre evenly by %u wavelengths",
 			       params->wavelengths, request->bands);
 	if (lanes > params->wavelengths / request->bands)
 		return lm_fail(ledger->ctx, EINVAL,
-			       "%llu Mb/s is more than a circuit has: %u lanes of %llu Mb/s",
+			       "%llu Mb/s requested, a circuit has at most %u lanes of %llu Mb/s",
 			       (unsigned long long)request->mbps,
 			       params->wavelengths / request->bands,
 			       (unsigned long long)params->lane_mbps);
@@ -467,7 +467,7 @@ int lm_place_begin(struct morph_ledger *ledger, const struct morph_request *requ
 	return plan->whole ?
 		       0 :
 		       lm_fail(ledger->ctx, EINVAL,
-			       "servers are to be taken whole: that can be done with tori that are cut evenly into the blocks of accelerators which servers have, if all have the same");
+			       "whole servers require identical servers, and a torus that divides evenly into the accelerator blocks of a server");
 }
 
 bool lm_place_share(struct morph_ledger *ledger, const struct morph_request *request,

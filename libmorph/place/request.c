@@ -5,9 +5,10 @@
 int lm_request_readable(struct morph_ctx *ctx, const struct morph_request *request)
 {
 	if (request->layout != LM_REQUEST_LAYOUT)
-		return lm_fail(ctx, EINVAL,
-			       "the request is of another version of libmorph: %u instead of %u",
-			       request->layout, LM_REQUEST_LAYOUT);
+		return lm_fail(
+			ctx, EINVAL,
+			"the request belongs to another version of libmorph: %u instead of %u",
+			request->layout, LM_REQUEST_LAYOUT);
 	if (request->ranks > MOST_RANKS)
 		return lm_fail(ctx, E2BIG, "too many accelerators: %u requested, at most %d",
 			       request->ranks, MOST_RANKS);

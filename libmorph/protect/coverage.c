@@ -110,7 +110,7 @@ int morph_coverage_add_slice(struct morph_coverage *coverage, const uint32_t *ac
 		    coverage->chips[accelerator].rank != COVER_NONE) {
 			error = lm_fail(coverage->ctx, EBUSY, "accelerator %u is %s", accelerator,
 					coverage->chips[accelerator].spare ? "a spare" :
-									     "in a slice already");
+									     "already in a slice");
 			break;
 		}
 		coverage->chips[accelerator].rank = rank;
@@ -147,7 +147,8 @@ static int check_circuit(const struct morph_coverage *coverage, uint32_t slice,
 		return lm_fail(coverage->ctx, ENOENT, "no rank %u: the slice has %u ranks",
 			       circuit->src < ranks ? circuit->dst : circuit->src, ranks);
 	if (circuit->src == circuit->dst)
-		return lm_fail(coverage->ctx, EINVAL, "rank %u is at both ends", circuit->src);
+		return lm_fail(coverage->ctx, EINVAL, "a circuit from rank %u to itself",
+			       circuit->src);
 	if (circuit->lanes > params->wavelengths)
 		return lm_fail(coverage->ctx, EINVAL, "a guide has %u lanes, not %u",
 			       params->wavelengths, circuit->lanes);

@@ -141,7 +141,7 @@ static int add_strands(struct failure *failure, struct spare_way *way, const str
 		if (!strand)
 			return lm_fail(
 				protection->ctx, EPROTO,
-				"the routes of a protection take more fibres than the fabric has");
+				"the routes of a protection use more fibres than the fabric has");
 		ret = GROW(protection, strands);
 		if (!ret)
 			protection->strands.list[protection->strands.count++] =
@@ -391,7 +391,7 @@ static uint32_t taken_by(const struct morph_ledger *ledger, const struct morph_p
 		if (slice && ledger->owner[plan->accelerators[rank]] == slice)
 			continue;
 		lm_fail(ledger->ctx, EINVAL,
-			"accelerator %u of rank %u is not held: morph_ledger_take() comes first",
+			"the ledger does not hold accelerator %u of rank %u; call morph_ledger_take() first",
 			plan->accelerators[rank], rank);
 		return 0;
 	}
@@ -400,7 +400,7 @@ static uint32_t taken_by(const struct morph_ledger *ledger, const struct morph_p
 			if (ledger->guide_lanes[plan->strands[at].guides[guide] >> 1])
 				continue;
 			lm_fail(ledger->ctx, EINVAL,
-				"guide %u of the plan is dark: morph_ledger_take() comes first",
+				"guide %u of the plan is dark; call morph_ledger_take() first",
 				plan->strands[at].guides[guide] >> 1);
 			return 0;
 		}
@@ -425,7 +425,7 @@ MORPH_API int morph_protect(struct morph_ledger *ledger, const struct morph_plan
 
 	if (protection->keeper)
 		return lm_fail(ledger->ctx, EBUSY,
-			       "the protection is kept: morph_ledger_unkeep() comes first");
+			       "the ledger keeps the protection; call morph_ledger_unkeep() first");
 	clear(protection);
 	ret = lm_plan_check(ledger, plan);
 	if (ret)
@@ -433,7 +433,7 @@ MORPH_API int morph_protect(struct morph_ledger *ledger, const struct morph_plan
 	if (plan->bands > 1)
 		return lm_fail(
 			ledger->ctx, EINVAL,
-			"the plan shares fibres by %u wavelengths: protections take fibres whole",
+			"the plan shares fibres in %u wavelengths; a protection requires unshared fibres",
 			plan->bands);
 	failure.slice = taken_by(ledger, plan);
 	if (!failure.slice)

@@ -74,7 +74,7 @@ MORPH_API int morph_protection_describe(const struct morph_protection *protectio
 	if (!protection->verdict || protection->checksum != ledger->graph->params.checksum ||
 	    protection->ranks_count != plan->ranks || protection->checksum != plan->checksum)
 		return lm_fail(ledger->ctx, EINVAL,
-			       "the protection is empty, or another plan's or fabric's");
+			       "the protection is empty, or belongs to another plan or fabric");
 	writer = writer_begin(MORPH_OBJECT_PROTECTION);
 	put_text(&writer, "verdict", lm_verdict_text(protection->verdict));
 	if (protection->why[0])

@@ -73,7 +73,7 @@ static int check_filled(const struct morph_protection *protection)
 	if (protection->verdict)
 		return 0;
 	return lm_fail(protection->ctx, EINVAL,
-		       "the protection is empty: morph_protect() comes first");
+		       "the protection is empty; call morph_protect() first");
 }
 
 /* --------------------------------------------------------------------- keeping */
@@ -108,9 +108,10 @@ static int check_rank(const struct morph_ledger *ledger, const struct morph_prot
 		const struct spare_strand *it = &protection->strands.list[at];
 
 		if (!it->own && !lm_strand_dark(ledger, &it->strand, ledger->graph->all_lanes))
-			return lm_fail(ledger->ctx, EBUSY,
-				       "guide %u, which rank %u would need, is not free any more",
-				       it->strand.guides[0] >> 1, number);
+			return lm_fail(
+				ledger->ctx, EBUSY,
+				"guide %u, which the protection of rank %u uses, is no longer free",
+				it->strand.guides[0] >> 1, number);
 	}
 	return 0;
 }
@@ -127,7 +128,7 @@ int morph_ledger_keep(struct morph_ledger *ledger, struct morph_protection *prot
 			"the protection is for a profile with checksum %08x, the ledger's has %08x",
 			protection->checksum, ledger->graph->params.checksum);
 	if (protection->keeper)
-		return lm_fail(ledger->ctx, EBUSY, "the protection is kept already");
+		return lm_fail(ledger->ctx, EBUSY, "the ledger already keeps the protection");
 	for (uint32_t rank = 0; rank < protection->ranks_count; rank++) {
 		int ret = check_rank(ledger, protection, rank);
 

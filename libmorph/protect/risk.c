@@ -57,7 +57,7 @@ MORPH_API struct morph_risk *morph_risk_new(struct morph_ctx *ctx)
 	struct morph_risk *risk = calloc(1, sizeof(*risk));
 
 	if (!risk) {
-		lm_no_memory(ctx, "begin a model of risk");
+		lm_no_memory(ctx, "create a model of risk");
 		return NULL;
 	}
 	risk->ctx = ctx;
@@ -77,7 +77,7 @@ static int check_share(struct morph_ctx *ctx, double share, const char *what)
 {
 	if (share >= 0 && share <= 1)
 		return 0;
-	return lm_fail(ctx, EINVAL, "%s is down for %g of the time: that is 0 to 1", what, share);
+	return lm_fail(ctx, EINVAL, "%s: the downtime must be 0 to 1, not %g", what, share);
 }
 
 MORPH_API int morph_risk_add_server(struct morph_risk *risk, uint32_t accelerators, double each,
@@ -108,7 +108,7 @@ MORPH_API int morph_risk_add_shared(struct morph_risk *risk, const uint32_t *ser
 				    double share)
 {
 	struct shared shared = { .share = share };
-	int error = check_share(risk->ctx, share, "what servers share");
+	int error = check_share(risk->ctx, share, "a shared part");
 
 	if (error)
 		return error;
@@ -325,7 +325,7 @@ static int go_through_all(struct morph_risk *risk, struct table *table)
 			if ((size_t)table->count * table->width > MOST_NUMBERS)
 				return lm_fail(
 					risk->ctx, E2BIG,
-					"server %u shares with too many others: %u combinations of them",
+					"server %u shares parts with too many other servers: %u combinations",
 					next, table->count);
 			error = look_at_shared(risk->ctx, table, shared);
 		}
@@ -383,7 +383,7 @@ MORPH_API int morph_risk_spares(struct morph_risk *risk, double covered,
 		return error;
 	if (!(covered > 0 && covered <= 1))
 		return lm_fail(risk->ctx, EINVAL,
-			       "spares are to suffice for %g of the time: that is above 0, up to 1",
+			       "the availability target is %g; must be above 0, at most 1",
 			       covered);
 	if (!risk->solved)
 		error = morph_risk_solve(risk);

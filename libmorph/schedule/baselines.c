@@ -151,8 +151,8 @@ MORPH_API int morph_schedule_baseline(struct morph_schedule *schedule,
 	if (ret)
 		return ret;
 	if (baseline >= MORPH_BASELINES)
-		return lm_fail(schedule->ctx, EINVAL, "baseline %u is none of 0 to %d", baseline,
-			       MORPH_BASELINES - 1);
+		return lm_fail(schedule->ctx, EINVAL, "baseline %u must be one of 0 to %d",
+			       baseline, MORPH_BASELINES - 1);
 	lm_opts_copy(&question.opts, opts, sizeof(question.opts));
 	question.opts.sz = sizeof(question.opts);
 	if (baseline == MORPH_BASELINE_EVERY_STEP)

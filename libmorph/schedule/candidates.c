@@ -193,7 +193,8 @@ MORPH_API int morph_schedule_candidates(struct morph_schedule *schedule,
 	if (ret)
 		return ret;
 	if (fewer >= listing.opts.planes)
-		return lm_fail(schedule->ctx, EINVAL, "%u planes are not fewer than %u", fewer,
+		return lm_fail(schedule->ctx, EINVAL,
+			       "the smaller number of planes is %u, must be below %u", fewer,
 			       listing.opts.planes);
 	if (wanted)
 		listing.wanted = &known;
@@ -221,7 +222,7 @@ morph_schedule_take(struct morph_schedule *schedule, struct morph_collective *co
 	if (ret)
 		return ret;
 	if (!choice->planes || choice->planes > how.planes)
-		return lm_fail(schedule->ctx, EINVAL, "a choice of %u planes is none of 1 to %u",
+		return lm_fail(schedule->ctx, EINVAL, "a choice of %u planes must have 1 to %u",
 			       choice->planes, how.planes);
 	return plan(schedule, collective, wanted ? &known : NULL, delay, &how, choice);
 }

@@ -425,7 +425,7 @@ static int fail_for_all(struct choosing *choosing, const struct morph_collective
 		if (ret != -EINVAL || !lm_collective_kind(wanted->kind))
 			return ret;
 	}
-	return lm_fail(choosing->schedule->ctx, EINVAL, "no algorithm makes %s with %u ranks",
+	return lm_fail(choosing->schedule->ctx, EINVAL, "no algorithm supports %s with %u ranks",
 		       lm_collective_kind(wanted->kind), wanted->ranks);
 }
 
@@ -514,7 +514,8 @@ morph_schedule_choose(struct morph_schedule *schedule, struct morph_collective *
 	lm_opts_copy(&known, wanted, sizeof(known));
 	known.sz = sizeof(known);
 	if (known.late_ns > MOST_NS)
-		return lm_fail(schedule->ctx, EINVAL, "a rank is at most %llu ns late, not %llu",
+		return lm_fail(schedule->ctx, EINVAL,
+			       "the delay of the late rank must be at most %llu ns, not %llu",
 			       MOST_NS, (unsigned long long)known.late_ns);
 	return lm_schedule_choose(schedule, collective, &known, delay, &how, choices, false);
 }

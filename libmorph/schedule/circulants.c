@@ -7,7 +7,7 @@ static int look_at(struct circulants_work *work, const struct circulants *circul
 	struct morph_ctx *ctx = work->segments.ctx;
 
 	if (circulants->ranks < 2 || circulants->ranks > MOST_RANKS)
-		return lm_fail(ctx, EINVAL, "circulants have 2 to %u ranks, not %u", MOST_RANKS,
+		return lm_fail(ctx, EINVAL, "circulants require 2 to %u ranks, not %u", MOST_RANKS,
 			       circulants->ranks);
 	if (!circulants->costs->mbps)
 		return lm_fail(ctx, EINVAL, "the bandwidth of ports was not set");

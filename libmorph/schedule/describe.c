@@ -128,7 +128,7 @@ MORPH_API int morph_schedule_describe(const struct morph_schedule *schedule,
 
 	*out = NULL;
 	if (!schedule->verdict)
-		return lm_fail(schedule->ctx, EINVAL, "the schedule was not planned");
+		return lm_fail(schedule->ctx, EINVAL, "the schedule has no plan");
 	writer = writer_begin(MORPH_OBJECT_SCHEDULE);
 	put_text(&writer, "verdict", lm_verdict_text(schedule->verdict));
 	put_text(&writer, "policy", morph_enum_name(MORPH_ENUM_POLICY, schedule->policy));

@@ -16,7 +16,7 @@ static int check_topology(struct morph_schedule *schedule, const struct morph_po
 		    joint->src == joint->dst || !joint->circuits)
 			return lm_fail(
 				schedule->ctx, EINVAL,
-				"topology %u: %u circuits from rank %u to %u are none between two of %u ranks",
+				"topology %u: %u circuits from rank %u to %u do not join two of %u ranks",
 				number, joint->circuits, joint->src, joint->dst, schedule->ranks);
 	}
 	return 0;
@@ -31,9 +31,10 @@ static int check(struct morph_schedule *schedule, const struct morph_collective 
 		return lm_fail(schedule->ctx, EINVAL, "a pool has 1 to %d topologies, not %u",
 			       MOST_TOPOLOGIES, pool->count);
 	if (pool->in_turn && pool->count != collective->rounds.count)
-		return lm_fail(schedule->ctx, EINVAL,
-			       "there are %u topologies in turn for %u rounds", pool->count,
-			       collective->rounds.count);
+		return lm_fail(
+			schedule->ctx, EINVAL,
+			"%u topologies in sequence for %u rounds; must be one for each round",
+			pool->count, collective->rounds.count);
 	for (uint32_t at = 0; !ret && at < pool->count; at++)
 		ret = check_topology(schedule, pool, at);
 	return ret;
@@ -73,10 +74,9 @@ static int look_at(struct morph_schedule *schedule, const struct morph_pool *poo
 	if (!ports)
 		return lm_no_memory(schedule->ctx, "plan a schedule");
 	if (is_too_wide(schedule, pool, ports, &topology)) {
-		snprintf(
-			why, sizeof(why),
-			"topology %u has more circuits at a rank than there are planes, which are %u",
-			topology, schedule->planes);
+		snprintf(why, sizeof(why),
+			 "topology %u has more circuits at a rank than the %u planes", topology,
+			 schedule->planes);
 		lm_schedule_refuse(schedule, why);
 	}
 	free(ports);

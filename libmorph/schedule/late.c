@@ -267,7 +267,7 @@ static int take_joined(struct morph_schedule *schedule, struct morph_schedule *j
 		*schedule = *joined;
 		*joined = kept;
 	} else if (!clear && schedule->verdict == MORPH_FEASIBLE) {
-		return lm_schedule_refuse(schedule, "it sends through the late rank");
+		return lm_schedule_refuse(schedule, "its plan sends through the late rank");
 	}
 	return 0;
 }

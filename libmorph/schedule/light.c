@@ -27,18 +27,20 @@ static int check_ranks(const struct asked *asked, uint32_t ranks)
 	const uint32_t *accelerators = asked->accelerators;
 
 	if (asked->schedule->verdict != MORPH_FEASIBLE)
-		return lm_fail(ledger->ctx, EINVAL, "the schedule is not a feasible one");
+		return lm_fail(ledger->ctx, EINVAL, "the schedule is not feasible");
 	if (ranks != asked->schedule->ranks)
-		return lm_fail(ledger->ctx, EINVAL, "accelerators of %u ranks given, %u needed",
-			       ranks, asked->schedule->ranks);
+		return lm_fail(ledger->ctx, EINVAL,
+			       "%u accelerators listed, the schedule has %u ranks", ranks,
+			       asked->schedule->ranks);
 	for (uint32_t rank = 0; rank < ranks; rank++) {
 		if (accelerators[rank] >= ledger->graph->accelerators_count)
 			return lm_fail(ledger->ctx, ENOENT, "no accelerator %u: the fabric has %u",
 				       accelerators[rank], ledger->graph->accelerators_count);
 		if (ledger->owner[accelerators[rank]] != ledger->owner[accelerators[0]])
-			return lm_fail(ledger->ctx, EINVAL,
-				       "the accelerators of ranks 0 and %u are of several slices",
-				       rank);
+			return lm_fail(
+				ledger->ctx, EINVAL,
+				"the accelerators of ranks 0 and %u belong to different slices",
+				rank);
 		for (uint32_t other = 0; other < rank; other++)
 			if (accelerators[other] == accelerators[rank])
 				return lm_fail(ledger->ctx, EINVAL,
@@ -90,7 +92,7 @@ static bool hopeless(const struct asked *asked, struct morph_light *light)
 	if (asked->schedule->planes > params->planes && asked->schedule->circuits.count) {
 		refuse(light, MORPH_LIGHT_PORTS, params->planes, asked->schedule->planes);
 		snprintf(light->why, sizeof(light->why),
-			 "the schedule has %u planes, an accelerator %u ports",
+			 "the schedule has %u planes, an accelerator has %u ports",
 			 asked->schedule->planes, params->planes);
 		return true;
 	}
@@ -109,7 +111,7 @@ static bool hopeless(const struct asked *asked, struct morph_light *light)
 		light->part = MORPH_PART_ACCELERATOR;
 		light->index = asked->accelerators[rank];
 		snprintf(light->why, sizeof(light->why),
-			 "accelerator %u of rank %u may not be used", light->index, rank);
+			 "accelerator %u of rank %u is not available", light->index, rank);
 		return true;
 	}
 	return false;
@@ -157,7 +159,7 @@ static void give_up(const struct ways *ways, uint32_t circuit, struct morph_ligh
 	light->dst = lit->dst;
 	snprintf(
 		light->why, sizeof(light->why),
-		"step %u: no path was found for the circuit from rank %u to rank %u on plane %u beside the others",
+		"step %u: found no path for the circuit from rank %u to rank %u on plane %u beside the other circuits",
 		light->step, lit->src, lit->dst, lit->plane);
 }
 

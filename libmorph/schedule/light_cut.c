@@ -392,9 +392,9 @@ static uint32_t position(const struct optics_accelerator *accelerator, uint32_t 
 static bool axis_cut(struct light_cut *cut, uint32_t axis, struct morph_light *light)
 {
 	static const char *const names[3][2] = {
-		{ "what lies beyond x =", "what lies up to x =" },
-		{ "what lies beyond y =", "what lies up to y =" },
-		{ "what lies beyond z =", "what lies up to z =" },
+		{ "the part beyond x =", "the part up to x =" },
+		{ "the part beyond y =", "the part up to y =" },
+		{ "the part beyond z =", "the part up to z =" },
 	};
 	const struct optics_graph *graph = cut->ways->ledger->graph;
 	uint32_t most = 0;

@@ -140,7 +140,7 @@ static int fill_steps(struct filling *filling)
 		    table->circuits.count > MORPH_SCHEDULE_MOST_CIRCUITS)
 			return lm_fail(
 				schedule->ctx, E2BIG,
-				"the schedule has more steps or circuits than the driver takes");
+				"the schedule has more steps or circuits than the driver supports");
 	}
 	return 0;
 }

@@ -152,8 +152,7 @@ int morph_schedule_choose_lit(struct morph_schedule *schedule, struct morph_coll
 	lm_opts_copy(&how, opts, sizeof(how));
 	lm_opts_copy(&choosing.lit, lit, sizeof(choosing.lit));
 	if (!choosing.lit.ledger || !choosing.lit.accelerators)
-		return lm_fail(schedule->ctx, EINVAL,
-			       "morph_lit_opts has no %s: where the plan is to have ways",
+		return lm_fail(schedule->ctx, EINVAL, "morph_lit_opts.%s is required",
 			       choosing.lit.ledger ? "accelerators" : "ledger");
 	ret = lm_opts_check(schedule->ctx, choosing.lit.light, sizeof(choosing.light_opts),
 			    "morph_light_opts");

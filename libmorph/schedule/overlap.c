@@ -283,13 +283,13 @@ void lm_overlap_work_free(struct overlap_work *work)
 static int check_size(struct morph_ctx *ctx, const struct overlap_problem *problem)
 {
 	if (!problem->count || problem->count > OVERLAP_ROUNDS)
-		return lm_fail(ctx, EINVAL, "1 to %d rounds can be overlapped, not %u",
+		return lm_fail(ctx, EINVAL, "policy overlap supports 1 to %d rounds, not %u",
 			       OVERLAP_ROUNDS, problem->count);
 	if (!problem->planes || problem->planes > OVERLAP_PLANES)
-		return lm_fail(ctx, EINVAL, "rounds can be overlapped on 1 to %d planes, not %u",
+		return lm_fail(ctx, EINVAL, "policy overlap supports 1 to %d planes, not %u",
 			       OVERLAP_PLANES, problem->planes);
 	if (!problem->costs.mbps)
-		return lm_fail(ctx, EINVAL, "a port has a bandwidth, which was not set");
+		return lm_fail(ctx, EINVAL, "the bandwidth of ports was not set");
 	return 0;
 }
 
@@ -302,7 +302,7 @@ static int check(struct morph_ctx *ctx, const struct overlap_problem *problem)
 		const struct overlap_round *round = &problem->rounds[at];
 
 		if (!round->bytes)
-			return lm_fail(ctx, EINVAL, "round %u carries nothing, leave it out", at);
+			return lm_fail(ctx, EINVAL, "round %u has no bytes; omit it", at);
 		if (round->configuration == OVERLAP_NONE)
 			return lm_fail(ctx, EINVAL, "round %u has no configuration", at);
 		longest += (unsigned __int128)costs_bytes_ps(&problem->costs, round->bytes) +

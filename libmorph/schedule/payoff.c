@@ -44,7 +44,7 @@ morph_schedule_payoff(struct morph_schedule *schedule, struct morph_collective *
 	if (!ret)
 		ret = lm_schedule_choose(schedule, collective, &known, delay, &how, NULL, false);
 	if (!ret && (schedule->verdict != MORPH_FEASIBLE || other->verdict != MORPH_FEASIBLE))
-		ret = lm_fail(schedule->ctx, EINVAL, "the policy can't do it: %s",
+		ret = lm_fail(schedule->ctx, EINVAL, "the policy has no schedule: %s",
 			      schedule->why[0] ? schedule->why : other->why);
 	if (!ret)
 		weigh(schedule, other, morph_collective_rounds_before(collective, known.ranks - 1),

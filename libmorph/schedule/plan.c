@@ -18,7 +18,7 @@ static int check_after(struct morph_schedule *schedule, const struct morph_colle
 	if (!after)
 		return 0;
 	if (after == schedule)
-		return lm_fail(schedule->ctx, EINVAL, "a schedule does not follow itself");
+		return lm_fail(schedule->ctx, EINVAL, "a schedule cannot follow itself");
 	if (after->verdict != MORPH_FEASIBLE)
 		return lm_fail(schedule->ctx, EINVAL, "the schedule to follow is not feasible");
 	if (after->ranks != collective->ranks || after->planes != opts->planes)
@@ -33,18 +33,18 @@ static int check(struct morph_schedule *schedule, const struct morph_collective 
 {
 	if (!collective->ranks)
 		return lm_fail(schedule->ctx, EINVAL,
-			       "the collective has no ranks: morph_collective_build() makes one");
+			       "the collective has no ranks; call morph_collective_build() first");
 	if (!delay->mbps)
 		return lm_fail(schedule->ctx, EINVAL,
-			       "the delay has no bandwidth: morph_delay_set() sets it");
+			       "the delay has no bandwidth; call morph_delay_set() first");
 	if (!opts->planes)
 		opts->planes = 1;
 	if (opts->planes > MOST_PLANES)
 		return lm_fail(schedule->ctx, EINVAL, "a rank has at most %d ports, not %u",
 			       MOST_PLANES, opts->planes);
 	if (opts->policy >= MORPH_POLICIES)
-		return lm_fail(schedule->ctx, EINVAL, "policy %u is none of 0 to %d", opts->policy,
-			       MORPH_POLICIES - 1);
+		return lm_fail(schedule->ctx, EINVAL, "policy %u must be one of 0 to %d",
+			       opts->policy, MORPH_POLICIES - 1);
 	return check_after(schedule, collective, opts);
 }
 
@@ -298,9 +298,9 @@ int lm_schedule_opts_check(struct morph_ctx *ctx, const struct morph_schedule_op
 	if (ret)
 		return ret;
 	lm_opts_copy(&mine, opts, sizeof(mine));
-	return mine.pool ?
-		       lm_fail(ctx, EINVAL, "a pool of topologies is for morph_schedule_plan()") :
-		       0;
+	return mine.pool ? lm_fail(ctx, EINVAL,
+				   "only morph_schedule_plan() supports a pool of topologies") :
+			   0;
 }
 
 MORPH_API int morph_schedule_plan(struct morph_schedule *schedule,

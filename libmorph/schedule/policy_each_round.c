@@ -97,7 +97,7 @@ int lm_plan_each_round(struct morph_schedule *schedule, const struct morph_colle
 	if (ret > 0)
 		return lm_schedule_give_up(
 			schedule,
-			"in a round that takes turns a rank sends what it receives in it");
+			"a rank sends data that it receives in the same round, and the round takes turns");
 	if (ret)
 		return ret;
 	planning.colours = calloc(lm_widest_round(collective) + 1, sizeof(*planning.colours));

@@ -303,7 +303,7 @@ static const char *find_unfit(const struct planning *planning, int *ret)
 	if (*ret <= 0)
 		return NULL;
 	*ret = 0;
-	return "in a round a rank sends what it receives in it, and pairs do not wait for each other";
+	return "a rank sends data that it receives in the same round, and this policy does not order pairs";
 }
 
 static int plan_all(struct morph_schedule *schedule, const struct morph_collective *collective,
@@ -329,7 +329,7 @@ static int plan_all(struct morph_schedule *schedule, const struct morph_collecti
 		ret = split_residents(&planning);
 	for (uint32_t round = 0; !ret && !why && round < collective->rounds.count; round++) {
 		if (round && planning.looks == 1)
-			why = "the budget was spent before all rounds were planned";
+			why = "search budget exhausted before all rounds had a plan";
 		else
 			ret = plan_round(&planning, round);
 	}

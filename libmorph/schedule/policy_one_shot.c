@@ -191,6 +191,6 @@ int lm_plan_one_shot(struct morph_schedule *schedule, const struct morph_collect
 	free(planning.uses);
 	free(planning.circuits);
 	if (ret == -ENOSPC)
-		ret = lm_schedule_refuse(schedule, "it has more matchings than there are planes");
+		ret = lm_schedule_refuse(schedule, "it has more matchings than planes");
 	return ret;
 }

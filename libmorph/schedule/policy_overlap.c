@@ -251,7 +251,7 @@ int lm_plan_overlap(struct morph_schedule *schedule, const struct morph_collecti
 	int ret;
 
 	if (schedule->costs.scope == MORPH_DELAY_FABRIC_SCOPE)
-		return lm_schedule_refuse(schedule, "nothing is sent while anything changes");
+		return lm_schedule_refuse(schedule, "no rank may send during a change");
 	if (schedule->planes > OVERLAP_PLANES)
 		return lm_schedule_refuse(schedule, "policy overlap supports at most 16 planes");
 	if (!collective->rounds.count)
@@ -264,8 +264,7 @@ int lm_plan_overlap(struct morph_schedule *schedule, const struct morph_collecti
 		ret = solve(&planning, opts);
 	else if (ret == -ENOENT)
 		ret = lm_schedule_refuse(
-			schedule,
-			"there is a round in which a rank has several partners, or none has bytes");
+			schedule, "in a round a rank has several partners, or no rank has bytes");
 	free_room(&planning);
 	return ret;
 }

@@ -223,8 +223,9 @@ static int solve_one(struct segments_planning *planning, const struct segments_p
 		if (ret == -ERANGE || ret == -ENOMEM)
 			return ret;
 		lm_error_clear(planning->lay.schedule->ctx);
-		return lm_schedule_refuse(planning->lay.schedule,
-					  "no circuits lead from all senders to the receiver");
+		return lm_schedule_refuse(
+			planning->lay.schedule,
+			"the circuits do not connect all senders to the receiver");
 	}
 	return lay_one(planning, baselines.one_topology);
 }
@@ -418,5 +419,5 @@ int lm_plan_given(struct morph_schedule *schedule, const struct morph_collective
 	if (ret != -ENETUNREACH)
 		return ret;
 	lm_error_clear(schedule->ctx);
-	return lm_schedule_refuse(schedule, "a round fits none of its topologies");
+	return lm_schedule_refuse(schedule, "no topology fits a round");
 }

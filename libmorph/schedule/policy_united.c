@@ -487,7 +487,7 @@ static int solve(struct planning *planning, uint32_t width)
 	/* Rounding to whole bytes may use up the gain. */
 	if (!ret &&
 	    (schedule->verdict != MORPH_FEASIBLE || schedule->finish_ps >= other_ps(planning)))
-		ret = lm_schedule_give_up(schedule, "nothing was found that ends sooner");
+		ret = lm_schedule_give_up(schedule, "found no schedule that ends sooner");
 	return ret;
 }
 
@@ -521,7 +521,7 @@ static int pose_and_solve(struct planning *planning, const struct morph_schedule
 	find_members(planning);
 	ret = fill_pool(planning);
 	if (ret == -E2BIG || (ret >= 0 && !is_small(planning)))
-		return lm_schedule_give_up(schedule, "its rounds are too many or too long");
+		return lm_schedule_give_up(schedule, "it has too many or too long rounds");
 	if (ret >= 0)
 		ret = lm_united_price(planning->problem, planning->collective, (uint32_t)ret);
 	return ret ? ret : solve(planning, lm_schedule_budget(opts));

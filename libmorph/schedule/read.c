@@ -175,7 +175,7 @@ static int follow_send(struct reader *reader, const struct morph_schedule *of,
 					lm_matching_leads(of, hold->matching, where);
 		}
 		if (where != transfer->dst)
-			return malformed(reader, "the way of send", number);
+			return malformed(reader, "the path of send", number);
 	}
 	return 0;
 }

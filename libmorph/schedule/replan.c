@@ -297,11 +297,11 @@ static int check_losses(struct morph_schedule *schedule, const struct morph_sche
 				       "no rank %u on plane %u: there are %u ranks on %u planes",
 				       loss->rank, loss->plane, old->ranks, old->planes);
 		if (!loss->ports || loss->ports & ~both)
-			return lm_fail(schedule->ctx, EINVAL, "ports %#x are none of a rank",
+			return lm_fail(schedule->ctx, EINVAL, "a rank does not have the ports %#x",
 				       loss->ports);
 	}
 	if (opts->from_ns > LONGEST_PS / PS_PER_NS)
-		return lm_fail(schedule->ctx, EINVAL, "a loss after %llu ns is none",
+		return lm_fail(schedule->ctx, EINVAL, "the time of the loss, %llu ns, is too large",
 			       (unsigned long long)opts->from_ns);
 	return 0;
 }
@@ -320,8 +320,9 @@ static int check(struct morph_schedule *schedule, const struct morph_schedule *o
 	struct costs costs;
 
 	if (old == schedule)
-		return lm_fail(schedule->ctx, EINVAL,
-			       "a schedule can't take the place of the one it comes of");
+		return lm_fail(
+			schedule->ctx, EINVAL,
+			"the new schedule must be another object than the schedule to replan");
 	if (old->verdict != MORPH_FEASIBLE)
 		return lm_fail(schedule->ctx, EINVAL, "the schedule to replan is not feasible");
 	if (old->ranks != collective->ranks)

@@ -294,7 +294,7 @@ static int no_port(struct gapping *gapping, const struct use *use)
 		return lm_replan_refuse(gapping->replan, MORPH_INFEASIBLE,
 					"rank %u has no port left to receive", transfer->dst);
 	return lm_replan_refuse(gapping->replan, MORPH_UNDECIDED,
-				"in round %u no path is found from rank %u to rank %u",
+				"in round %u: found no path from rank %u to rank %u",
 				gapping->round, transfer->src, transfer->dst);
 }
 
@@ -516,7 +516,7 @@ int lm_replan_gaps(struct replan *replan)
 		gapping.round = replan->old->sends.list[uses[at].send].round;
 		if (replan->old->sends.list[uses[next - 1].send].round != gapping.round)
 			ret = lm_replan_refuse(replan, MORPH_UNDECIDED,
-					       "rounds that take no time are not told apart");
+					       "rounds without duration cannot be distinguished");
 		else
 			ret = fill_gap(&gapping, &uses[at], next - at);
 	}

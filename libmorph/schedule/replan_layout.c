@@ -143,7 +143,7 @@ static int stretch(struct gapping *gapping, uint32_t number, uint32_t transfer)
 	if (!can_last(gapping, send, transfer))
 		return lm_replan_refuse(
 			replan, MORPH_UNDECIDED,
-			"in round %u what comes to a rank can't wait until it has sent",
+			"in round %u data for a rank cannot wait until the rank has sent",
 			gapping->round);
 	ret = REPLAN_GROW(replan, stretches, 1);
 	if (ret)

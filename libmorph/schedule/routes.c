@@ -5,7 +5,7 @@
 #define MOST_CELLS (1U << 30) /* prices, changes */
 
 #define ROOM(work, array, wanted) \
-	ARRAY_GROW((work)->segments.ctx, (work)->array, wanted, "find ways on a topology")
+	ARRAY_GROW((work)->segments.ctx, (work)->array, wanted, "find paths on a topology")
 
 static int make_room(struct pool_work *work, const struct pool *pool)
 {
@@ -152,7 +152,7 @@ int lm_pool_route(struct pool_work *work, const struct pool *pool, uint32_t topo
 static int note_way(struct pool_work *work, const struct joint *joints,
 		    const struct transfer *transfer, uint32_t hops, struct ways *ways)
 {
-	int ret = ARRAY_GROW(work->segments.ctx, ways->joints, hops, "find ways on a topology");
+	int ret = ARRAY_GROW(work->segments.ctx, ways->joints, hops, "find paths on a topology");
 	uint32_t rank = transfer->dst;
 
 	if (ret)
@@ -179,7 +179,7 @@ int lm_pool_ways(struct pool_work *work, const struct pool *pool, uint32_t topol
 	ways->joints.count = 0;
 	if (!ret)
 		ret = ARRAY_GROW(work->segments.ctx, ways->firsts, of->count + 1,
-				 "find ways on a topology");
+				 "find paths on a topology");
 	if (ret)
 		return ret;
 	clear(work, pool, its);
@@ -277,7 +277,7 @@ static int look_at(struct pool_work *work, const struct pool *pool,
 	uint64_t count = pool->topologies.count;
 
 	if (pool->ranks != collective->ranks)
-		return lm_fail(ctx, EINVAL, "the collective has %u ranks, its topologies %u",
+		return lm_fail(ctx, EINVAL, "the collective has %u ranks, its topologies have %u",
 			       collective->ranks, pool->ranks);
 	if (!opts->costs->mbps)
 		return lm_fail(ctx, EINVAL, "the bandwidth of ports was not set");

@@ -51,13 +51,12 @@ uint64_t lm_segments_price_table(const struct segments_problem *problem, uint32_
 static int look_at(struct segments *work, const struct segments_problem *problem)
 {
 	if (!problem->topologies || problem->topologies > MOST_TOPOLOGIES)
-		return lm_fail(work->ctx, EINVAL,
-			       "a collective is planned on 1 to %u topologies, not on %u",
+		return lm_fail(work->ctx, EINVAL, "a plan requires 1 to %u topologies, not %u",
 			       MOST_TOPOLOGIES, problem->topologies);
 	if (problem->resident >= problem->topologies && problem->resident != RESIDENT_ANY &&
 	    problem->resident != RESIDENT_NONE)
 		return lm_fail(work->ctx, EINVAL,
-			       "the resident topology is one of %u, not number %u",
+			       "the resident topology must be one of %u, not number %u",
 			       problem->topologies, problem->resident);
 	return 0;
 }
@@ -105,7 +104,7 @@ static int make_room(struct segments *work, const struct segments_problem *probl
 
 	if (!ret && cells > UINT32_MAX / 2)
 		ret = lm_fail(work->ctx, E2BIG,
-			      "rounds times topologies are at most %u, not %u times %u",
+			      "rounds times topologies must be at most %u, not %u times %u",
 			      UINT32_MAX / 2, problem->rounds, problem->topologies);
 	if (!ret)
 		ret = ROOM(work, now, problem->topologies);
@@ -217,8 +216,8 @@ static void trace(const struct segments_problem *problem, struct segments *work,
 
 static int refuse(struct segments *work, const struct segments_problem *problem, uint32_t round)
 {
-	return lm_fail(work->ctx, ENETUNREACH, "round %u fits none of the %u topologies", round,
-		       problem->topologies);
+	return lm_fail(work->ctx, ENETUNREACH, "round %u does not fit any of the %u topologies",
+		       round, problem->topologies);
 }
 
 /* --------------------------------------------------------------- narrow totals */
@@ -332,10 +331,9 @@ int lm_segments_solve(struct segments *work, const struct segments_problem *prob
 		if (least == NEVER_PS)
 			return refuse(work, problem, round);
 		if (least == TOO_LONG_PS)
-			return lm_fail(
-				work->ctx, ERANGE,
-				"round %u takes 2^64 picoseconds or more, which is half a year",
-				round);
+			return lm_fail(work->ctx, ERANGE,
+				       "round %u takes 2^64 picoseconds (half a year) or more",
+				       round);
 		bound += total_of(least, 0);
 	}
 	last = least_of(work->now.list, problem->topologies);
@@ -372,7 +370,8 @@ int lm_segments_baselines(struct segments *work, const struct segments_problem *
 	int ret = make_room(work, problem);
 
 	if (!ret && fixed >= problem->topologies)
-		ret = lm_fail(work->ctx, EINVAL, "the fixed topology is one of %u, not number %u",
+		ret = lm_fail(work->ctx, EINVAL,
+			      "the fixed topology must be one of %u, not number %u",
 			      problem->topologies, fixed);
 	if (ret)
 		return ret;

@@ -194,7 +194,7 @@ struct morph_collective_opts lm_shim_wanted(const struct morph_shim_plan *plan)
 
 static int refuse_more(struct morph_shim *shim)
 {
-	return lm_fail(shim->ctx, ENOSPC, "plans take at most %llu bytes; they take %llu already",
+	return lm_fail(shim->ctx, ENOSPC, "at most %llu bytes for all plans; %llu are in use",
 		       (unsigned long long)shim->opts.most_bytes, (unsigned long long)shim->weight);
 }
 
@@ -298,7 +298,7 @@ static int replan_from_start(struct morph_shim *shim, uint32_t kind, uint32_t si
 	if (*out)
 		return 0;
 	if (shim->count == shim->opts.most_plans)
-		return lm_fail(shim->ctx, ENOSPC, "%u plans are kept, and no more",
+		return lm_fail(shim->ctx, ENOSPC, "the shim already keeps %u plans, the maximum",
 			       shim->opts.most_plans);
 	/* Planning takes long. A plan that does not fit would be made in vain on each call. */
 	if (shim->full)
@@ -438,30 +438,32 @@ static int check(struct morph_ctx *ctx, const struct morph_delay *delay,
 	opts->most_plans = opts->most_plans ? opts->most_plans : PLANS;
 	opts->most_bytes = opts->most_bytes ? opts->most_bytes : PLANS_BYTES;
 	if (!opts->ranks || opts->ranks > MOST_RANKS)
-		return lm_fail(ctx, EINVAL, "1 to %d ranks take part, not %u", MOST_RANKS,
+		return lm_fail(ctx, EINVAL, "a shim has 1 to %d ranks, not %u", MOST_RANKS,
 			       opts->ranks);
 	if (opts->planes > MOST_PLANES)
 		return lm_fail(ctx, EINVAL, "a rank has at most %d ports, not %u", MOST_PLANES,
 			       opts->planes);
 	if (opts->policy >= MORPH_POLICIES)
-		return lm_fail(ctx, EINVAL, "policy %u is none of 0 to %d", opts->policy,
+		return lm_fail(ctx, EINVAL, "policy %u must be one of 0 to %d", opts->policy,
 			       MORPH_POLICIES - 1);
 	if (opts->root >= opts->ranks)
 		return lm_fail(ctx, EINVAL, "no root rank %u: there are %u ranks", opts->root,
 			       opts->ranks);
 	if (opts->parts > MOST_PARTS || opts->parts & (opts->parts - 1))
-		return lm_fail(ctx, EINVAL,
-			       "between two powers of two there are 1, 2, 4 or %d sizes, not %u",
-			       MOST_PARTS, opts->parts);
+		return lm_fail(
+			ctx, EINVAL,
+			"the number of sizes between two powers of two must be 1, 2, 4 or %d, not %u",
+			MOST_PARTS, opts->parts);
 	if (opts->most_plans > MOST_PLANS)
-		return lm_fail(ctx, EINVAL, "at most %d plans are kept, not %u", MOST_PLANS,
+		return lm_fail(ctx, EINVAL, "a shim keeps at most %d plans, not %u", MOST_PLANS,
 			       opts->most_plans);
 	if (opts->late_ns > MOST_NS)
-		return lm_fail(ctx, EINVAL, "a rank is at most %llu ns late, not %llu", MOST_NS,
-			       (unsigned long long)opts->late_ns);
+		return lm_fail(ctx, EINVAL,
+			       "the delay of the late rank must be at most %llu ns, not %llu",
+			       MOST_NS, (unsigned long long)opts->late_ns);
 	if (!delay->mbps)
 		return lm_fail(ctx, EINVAL,
-			       "the delay has no bandwidth: morph_delay_set() sets it");
+			       "the delay has no bandwidth; call morph_delay_set() first");
 	return 0;
 }
 
@@ -481,7 +483,7 @@ static int take_lit(struct morph_shim *shim, struct morph_ctx *ctx)
 		return ret;
 	lm_opts_copy(&lit, opts, sizeof(lit));
 	if (!lit.ledger || !lit.accelerators)
-		return lm_fail(ctx, EINVAL, "morph_lit_opts has no %s",
+		return lm_fail(ctx, EINVAL, "morph_lit_opts.%s is required",
 			       lit.ledger ? "accelerators" : "ledger");
 	ret = lm_opts_check(ctx, lit.light, sizeof(shim->light), "morph_light_opts");
 	if (ret)

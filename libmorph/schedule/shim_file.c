@@ -124,22 +124,22 @@ struct file {
 
 static int stale(struct morph_shim *shim, const char *what)
 {
-	return lm_fail(shim->ctx, ESTALE, "the plans were made for %s", what);
+	return lm_fail(shim->ctx, ESTALE, "the plans are for %s", what);
 }
 
 /* Is it complete? */
 static int check_whole(struct morph_shim *shim, const struct file *file, size_t bytes)
 {
 	if (bytes < 4 * (MORPH_WIRE_HEAD + ABOUT + 2) || bytes % 4 || bytes > MOST_FILE)
-		return lm_fail(shim->ctx, EINVAL, "it is cut off, or no file of plans: %zu bytes",
-			       bytes);
+		return lm_fail(shim->ctx, EINVAL,
+			       "it is cut off, or not a file of plans: %zu bytes", bytes);
 	if (word_at(file->data, 0) != MORPH_WIRE_MAGIC || word_at(file->data, 2) != MORPH_WIRE_SHIM)
 		return lm_fail(shim->ctx, EINVAL, "not a file of plans");
 	if (word_at(file->data, 1) != MORPH_WIRE_VERSION)
 		return lm_fail(shim->ctx, EINVAL, "it has version %u, this library reads %u",
 			       word_at(file->data, 1), MORPH_WIRE_VERSION);
 	if (word_at(file->data, 4) != file->words)
-		return lm_fail(shim->ctx, EINVAL, "it declares %u words and has %zu",
+		return lm_fail(shim->ctx, EINVAL, "it declares %u words, but has %zu",
 			       word_at(file->data, 4), file->words);
 	if (word_at(file->data, file->words - 1) != checksum_of(file->data, bytes - 4))
 		return lm_fail(shim->ctx, EBADMSG, "its checksum is wrong");
@@ -158,8 +158,8 @@ static int check_about(struct morph_shim *shim, struct file *file)
 		      { 4, "another root" },
 		      { 6, "another budget" },
 		      { 7, "other sizes" },
-		      { 9, "a rank that is late, but not as late as this" },
-		      { ABOUT, "another delay: planning with this one is another matter" } };
+		      { 9, "another delay of the late rank" },
+		      { ABOUT, "other delays" } };
 	uint8_t about[4 * ABOUT];
 	struct words words = { .buffer = about, .room = ABOUT };
 	const uint8_t *theirs = file->data + 4 * MORPH_WIRE_HEAD;
@@ -241,7 +241,9 @@ static int read_schedule(struct morph_shim *shim, struct file *file, struct morp
 		return ret;
 	file->next += words;
 	if (!begins_right(shim, plan))
-		return lm_fail(shim->ctx, EINVAL, "it does not begin with the circuits lit before");
+		return lm_fail(
+			shim->ctx, EINVAL,
+			"it does not begin with the circuits that its predecessor leaves lit");
 	plan->schedule->tried[policy] =
 		(struct tried){ .verdict = MORPH_FEASIBLE, .finish_ps = plan->schedule->finish_ps };
 	plan->schedule->tried[policy].changes =
@@ -262,8 +264,8 @@ static int find_ways(struct morph_shim *shim, struct morph_shim_plan *plan)
 	if (ret)
 		return lm_fail(shim->ctx, -ret, "%s", morph_error_text(shim->lit.ledger->ctx));
 	if (light.verdict != MORPH_FEASIBLE)
-		return lm_fail(shim->ctx, ESTALE,
-			       "the circuits of a plan have no paths any more: %s", light.why);
+		return lm_fail(shim->ctx, ESTALE, "the circuits of a plan no longer have paths: %s",
+			       light.why);
 	return 0;
 }
 
@@ -316,8 +318,8 @@ static int read_plans(struct morph_shim *shim, struct file *file)
 	int ret = 0;
 
 	if (count > shim->opts.most_plans)
-		return lm_fail(shim->ctx, ENOSPC, "it has %u plans, and %u are kept", count,
-			       shim->opts.most_plans);
+		return lm_fail(shim->ctx, ENOSPC, "it has %u plans, the shim keeps at most %u",
+			       count, shim->opts.most_plans);
 	table.places = calloc(table.room, sizeof(*table.places));
 	if (!table.places)
 		return lm_no_memory(shim->ctx, "read plans");

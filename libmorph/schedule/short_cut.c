@@ -51,14 +51,15 @@ MORPH_API int morph_short_cut(struct morph_ctx *ctx, const struct morph_delay *d
 	struct costs costs;
 
 	if (ranks < 2 || ranks > MOST_RANKS || ranks & (ranks - 1))
-		return lm_fail(ctx, EINVAL, "halving has a power of two of 2 to %d ranks, not %u",
+		return lm_fail(ctx, EINVAL,
+			       "halving requires a power of two of 2 to %d ranks, not %u",
 			       MOST_RANKS, ranks);
 	if (!planes || planes > MOST_PLANES)
 		return lm_fail(ctx, EINVAL, "a rank has 1 to %d ports, not %u", MOST_PLANES,
 			       planes);
 	if (!delay->mbps)
 		return lm_fail(ctx, EINVAL,
-			       "the delay has no bandwidth: morph_delay_set() sets it");
+			       "the delay has no bandwidth; call morph_delay_set() first");
 	costs = lm_delay_costs(delay, ranks);
 	costs = costs_of_planes(&costs, planes);
 	cuts = cuts_of(&costs, ranks, planes, bytes);

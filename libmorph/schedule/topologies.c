@@ -35,7 +35,7 @@ int lm_pool_join(struct pool *pool, uint32_t src, uint32_t dst, uint32_t circuit
 
 	if (src >= pool->ranks || dst >= pool->ranks || src == dst || !circuits)
 		return lm_fail(pool->ctx, EINVAL,
-			       "%u circuits from rank %u to %u are none between two of %u ranks",
+			       "%u circuits from rank %u to %u do not join two of %u ranks",
 			       circuits, src, dst, pool->ranks);
 	if (pool->joints.count == MOST_JOINTS)
 		return lm_fail(pool->ctx, E2BIG, "a pool has at most %u joints", MOST_JOINTS);
@@ -237,7 +237,7 @@ int lm_pool_add_grid(struct pool *pool, const uint32_t sizes[3], bool wraps, uin
 
 	if ((uint64_t)sizes[0] * sizes[1] > pool->ranks ||
 	    (uint64_t)sizes[0] * sizes[1] * sizes[2] != pool->ranks)
-		return lm_fail(pool->ctx, EINVAL, "a grid of %ux%ux%u is none of %u ranks",
+		return lm_fail(pool->ctx, EINVAL, "a grid of %ux%ux%u does not have %u ranks",
 			       sizes[0], sizes[1], sizes[2], pool->ranks);
 	ret = lm_pool_begin(pool);
 	for (uint32_t way = 0; !ret && way < 3; way++) {
@@ -280,10 +280,9 @@ int lm_pool_add_round(struct pool *pool, const struct morph_collective *collecti
 		return ret;
 	needed = spread(pool, 1);
 	if (needed > ports)
-		return lm_fail(
-			pool->ctx, ENOSPC,
-			"round %u has ranks that send to or hear from %u others, with %u ports",
-			round, needed, ports);
+		return lm_fail(pool->ctx, ENOSPC,
+			       "in round %u a rank has %u partners, but only %u ports", round,
+			       needed, ports);
 	spread(pool, ports / (needed ? needed : 1));
 	return take(pool);
 }

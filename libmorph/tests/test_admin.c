@@ -86,7 +86,7 @@ static void slices_are_created_as_requested(void **state)
 	assert_int_equal(morph_request_set_accelerators(request, accelerators, 3), 0);
 	assert_int_equal(morph_request_set_opts(request, &opts), 0);
 	refused(morph_admin_slice_create(ctx, 3, request, 1000, NULL),
-		"a slice made for a user needs a name");
+		"a slice for a user requires a name");
 	opts.name = "a234567890123456789012345678901";
 	opts.mode = 0640;
 	assert_int_equal(morph_request_set_opts(request, &opts), 0);
@@ -125,7 +125,7 @@ static void slices_are_set_and_deleted(void **state)
 	expect(morph_admin_slice_set(ctx, 3, 9, &opts, NULL),
 	       "slice{fabric=3 id=9 owner=1001 mode=384 failover=manual}");
 	refused(morph_admin_slice_prefer(ctx, 3, 9, preferences, 0, NULL),
-		"prefer spares for slice 9: of no rank");
+		"prefer spares for slice 9: the list is empty");
 	expect(morph_admin_slice_prefer(ctx, 3, 9, preferences, 2, NULL),
 	       "slice{fabric=3 id=9 preference=preference{rank=2 spare=64},preference{rank=3}}");
 	expect(morph_admin_slice_delete(ctx, 3, 9, true), "slice{fabric=3 id=9 force=1}");
@@ -180,7 +180,7 @@ static void changes_that_do_not_fit_are_refused(void **state)
 	assert_int_equal(morph_txn_remove(txn, 22), 0);
 	assert_int_equal(morph_txn_add(txn, 0, 1, &opts), 1);
 	refused(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL),
-		"change 1 needs 72072 bytes, a message takes 65535 of each");
+		"change 1 has 72072 bytes, a message has at most 65535 for each");
 	morph_txn_clear(txn);
 	opts.guides_count = 8000;
 	assert_int_equal(morph_txn_add(txn, 0, 1, &opts), 0);
@@ -191,7 +191,7 @@ static void changes_that_do_not_fit_are_refused(void **state)
 	for (int at = 1; at < 4; at++)
 		assert_int_equal(morph_txn_add(txn, 0, 1, &opts), at);
 	refused(morph_admin_circuit_apply(ctx, 3, 9, txn, NULL),
-		"the changes need 256384 bytes, a message takes 196608");
+		"the changes have 256384 bytes, a message has at most 196608");
 	morph_txn_free(txn);
 }
 

@@ -312,8 +312,7 @@ static void invalid_problems_are_refused_with_the_reason(void **state)
 	assert_int_equal(morph_bandwidth_add_accelerator(bw, 1, 1), 1);
 	REFUSED(E2BIG, morph_bandwidth_add_guide(bw, 4097), "4096 fibres");
 	assert_int_equal(morph_bandwidth_add_guide(bw, 1), 0);
-	REFUSED(EINVAL, morph_bandwidth_add_group(bw, 3, 2),
-		"must have 3 has use for no more than 2");
+	REFUSED(EINVAL, morph_bandwidth_add_group(bw, 3, 2), "of a group is 3, its maximum only 2");
 	assert_int_equal(morph_bandwidth_add_group(bw, 0, 0), 0);
 	REFUSED(EINVAL, morph_bandwidth_solve(bw, NULL, NULL), "group 0 has no hops");
 	REFUSED(ENOENT, morph_bandwidth_add_hop(bw, 1, 0, 1, 1, NULL, 0),
@@ -332,7 +331,7 @@ static void invalid_problems_are_refused_with_the_reason(void **state)
 	REFUSED(ENOENT, morph_bandwidth_set_guide(bw, 1, 1), "no guide 1");
 	REFUSED(E2BIG, morph_bandwidth_set_guide(bw, 0, 5000), "not 5000");
 	REFUSED(ENOENT, morph_bandwidth_set_group(bw, 1, 1, 1), "no group 1");
-	REFUSED(EINVAL, morph_bandwidth_set_group(bw, 0, 2, 1), "must have 2");
+	REFUSED(EINVAL, morph_bandwidth_set_group(bw, 0, 2, 1), "minimum of a group is 2");
 	REFUSED(ENOENT, morph_bandwidth_group(bw, 1, &stop), "no group 1");
 	stop.sz = 1;
 	REFUSED(EINVAL, morph_bandwidth_group(bw, 0, &stop), "morph_bandwidth_group.sz is 1");

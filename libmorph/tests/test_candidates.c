@@ -236,13 +236,14 @@ static void planes_that_there_are_not_are_refused(void **state)
 	(void)state;
 	choose(&asked);
 	assert_int_equal(list(&asked, 2), -EINVAL);
-	assert_string_equal(morph_error_text(ctx), "2 planes are not fewer than 2");
+	assert_string_equal(morph_error_text(ctx),
+			    "the smaller number of planes is 2, must be below 2");
 	for (choice.planes = 0; choice.planes <= 3; choice.planes += 3) {
 		assert_int_equal(morph_schedule_take(asked.schedule, asked.collective,
 						     &asked.wanted, asked.delay, &asked.opts,
 						     &choice),
 				 -EINVAL);
-		assert_non_null(strstr(morph_error_text(ctx), "none of 1 to 2"));
+		assert_non_null(strstr(morph_error_text(ctx), "must have 1 to 2"));
 	}
 	forget(&asked);
 }

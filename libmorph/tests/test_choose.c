@@ -77,7 +77,7 @@ static void unsupported_collectives_are_refused_with_the_reason(void **state)
 	wanted.kind = MORPH_BROADCAST;
 	wanted.matrix = NULL;
 	wanted.root = 2;
-	assert_none(&wanted, -EINVAL, "no algorithm makes a broadcast with 2 ranks");
+	assert_none(&wanted, -EINVAL, "no algorithm supports a broadcast with 2 ranks");
 	wanted.kind = 77;
 	assert_none(&wanted, -EINVAL, "unknown kind of collective 77");
 }
@@ -314,7 +314,7 @@ static void a_late_rank_is_not_waited_for_where_that_pays(void **state)
 	wanted.late_ns++;
 	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts, NULL),
 			 -EINVAL);
-	assert_non_null(strstr(morph_error_text(ctx), "a rank is at most 1099511627776 ns late"));
+	assert_non_null(strstr(morph_error_text(ctx), "late rank must be at most 1099511627776 ns"));
 	/* A collective that begins at one rank waits for no other rank. */
 	wanted.kind = MORPH_BROADCAST;
 	wanted.late_ns = 5000000;

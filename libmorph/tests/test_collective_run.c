@@ -309,7 +309,7 @@ static void errors_name_round_rank_and_chunk(void **state)
 	give(collective, 0, 1, false, 1);
 	give(collective, 1, 2, false, 1); /* what was there before the round */
 	REFUSED(EBADMSG, morph_collective_run(collective, NULL),
-		"round 0: rank 1 sends chunk 1, of which it has nothing");
+		"round 0: rank 1 sends chunk 1, but has no part of it");
 	morph_collective_free(collective);
 
 	collective = three(MORPH_EACH_RANK, 2);
@@ -319,7 +319,7 @@ static void errors_name_round_rank_and_chunk(void **state)
 	prove(collective);
 	give(collective, 0, 2, true, 1);
 	REFUSED(EBADMSG, morph_collective_run(collective, NULL),
-		"round 1: rank 2 sums chunk 1 with what is in it already");
+		"round 1: rank 2 sums chunk 1 with a part that it already contains");
 	morph_collective_free(collective);
 
 	collective = three(0, MORPH_EACH_RANK);
@@ -328,13 +328,13 @@ static void errors_name_round_rank_and_chunk(void **state)
 	prove(collective);
 	give(collective, 0, 2, false, 1);
 	REFUSED(EBADMSG, morph_collective_run(collective, NULL),
-		"round 0: rank 2 gets chunk 1 again, and not to sum it");
+		"round 0: rank 2 gets chunk 1 twice in a round, and not as a sum");
 	morph_collective_free(collective);
 
 	collective = three(MORPH_EACH_RANK, 2);
 	give(collective, 0, 2, false, 1);
 	REFUSED(EBADMSG, morph_collective_run(collective, NULL),
-		"round 0: rank 2 gets a copy of chunk 1, which lacks data that is already there");
+		"round 0: rank 2 gets a copy of chunk 1, but the copy lacks parts that the rank has");
 	morph_collective_free(collective);
 
 	collective = three(MORPH_EACH_RANK, MORPH_EACH_RANK);
@@ -386,9 +386,10 @@ static void invalid_rounds_are_refused_with_the_reason(void **state)
 	REFUSED(ENOENT, morph_collective_add_chunk(collective, 0, 3, 1), "no rank 3");
 	REFUSED(E2BIG, morph_collective_add_chunk(collective, 0, 1, (1ULL << 50) + 1),
 		"at most 1125899906842624 bytes");
-	REFUSED(ENOENT, morph_collective_add_transfer(collective, 0, 1, false), "one of a round");
+	REFUSED(ENOENT, morph_collective_add_transfer(collective, 0, 1, false),
+		"a transfer requires a round");
 	assert_int_equal(morph_collective_add_round(collective), 0);
-	REFUSED(ENOENT, morph_collective_add_run(collective, 0, 1), "sent by a transfer");
+	REFUSED(ENOENT, morph_collective_add_run(collective, 0, 1), "chunks require a transfer");
 	REFUSED(ENOENT, morph_collective_add_transfer(collective, 2, 1, false), "no rank 2");
 	REFUSED(ENOENT, morph_collective_add_transfer(collective, 0, 2, false), "no rank 2");
 	REFUSED(EINVAL, morph_collective_add_transfer(collective, 1, 1, false), "to itself");

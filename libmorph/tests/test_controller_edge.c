@@ -510,7 +510,7 @@ static void failed_restorations_are_reported(void **state)
 	assert_int_equal(call(2, &lanes), -ENODEV);
 	assert_int_equal(lanes, 0);
 	assert_told(ENODEV, "second end, edge 4 of fabric");
-	assert_told(ENODEV, "; the first end was not put back: ");
+	assert_told(ENODEV, "; restoring the first end failed: ");
 	assert_int_equal(sites[0].ours, 0x3);
 	assert_int_equal(sites[1].ours, 0);
 }

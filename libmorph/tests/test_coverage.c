@@ -606,12 +606,12 @@ static void invalid_models_are_refused_with_the_reason(void **state)
 		"requires at least 1 accelerator");
 	REFUSED(ENOENT, morph_coverage_add_slice(coverage, &beyond, 1), "the fabric has 72");
 	REFUSED(EBUSY, morph_coverage_add_slice(coverage, &spare, 1), "64 is a spare");
-	REFUSED(EBUSY, morph_coverage_add_slice(coverage, twice, 3), "1 is in a slice already");
+	REFUSED(EBUSY, morph_coverage_add_slice(coverage, twice, 3), "1 is already in a slice");
 	assert_int_equal(morph_coverage_add_slice(coverage, twice, 2), 0);
 	REFUSED(ENOENT, morph_coverage_add_circuit(coverage, 1, &circuit), "no slice 1");
 	REFUSED(ENOENT, morph_coverage_add_circuit(coverage, 0, &circuit), "no rank 2");
 	circuit.dst = 0;
-	REFUSED(EINVAL, morph_coverage_add_circuit(coverage, 0, &circuit), "at both ends");
+	REFUSED(EINVAL, morph_coverage_add_circuit(coverage, 0, &circuit), "to itself");
 	circuit.dst = 1;
 	circuit.lanes = 17;
 	REFUSED(EINVAL, morph_coverage_add_circuit(coverage, 0, &circuit), "16 lanes, not 17");

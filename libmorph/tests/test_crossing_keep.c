@@ -193,7 +193,7 @@ static void resources_of_a_slice_over_switches_are_kept(void **state)
 	ask_crossing(bench, 4, 4, 4);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_plan_tier(bench->plan), MORPH_TIER_CONTIGUOUS);
-	stays_and_is_kept(bench, "its light goes over circuit switches");
+	stays_and_is_kept(bench, "its circuits cross circuit switches");
 }
 
 int main(int argc, char **argv)

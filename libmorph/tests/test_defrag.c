@@ -534,7 +534,7 @@ static void wrong_input_is_refused(void **state)
 					    NULL),
 			 -EINVAL);
 	assert_string_equal(morph_error_text(bench->ctx),
-			    "slice 8: accelerator 0 of rank 0 is not its in the ledger");
+			    "slice 8: the ledger does not give it accelerator 0 of rank 0");
 	morph_defrag_clear(corner.defrag);
 	assert_int_equal(morph_defrag_solve(corner.defrag, bench->ledger, bench->request, &opts,
 					    NULL),

@@ -563,15 +563,15 @@ static void immovable_slices_are_listed(void **state)
 		assert_non_null(strstr(defrag->stays.list[0].why, text));          \
 		back;                                                              \
 	} while (0)
-	STAYS(kernel.state[1] = MORPH_SLICE_DEGRADED, kernel.state[1] = 0, "not in order");
+	STAYS(kernel.state[1] = MORPH_SLICE_DEGRADED, kernel.state[1] = 0, "not healthy");
 	STAYS(kernel.controller[1] = 9, kernel.controller[1] = 0, "another controller");
 	STAYS(circuit->state = MORPH_CIRCUIT_CHANGING, circuit->state = 0, "not all");
-	STAYS(circuit->dst_rank = MORPH_ANY, circuit->dst_rank = 1, "over edges");
-	STAYS(circuit->src_rank += 99, circuit->src_rank -= 99, "not of this profile");
+	STAYS(circuit->dst_rank = MORPH_ANY, circuit->dst_rank = 1, "cross edges");
+	STAYS(circuit->src_rank += 99, circuit->src_rank -= 99, "this profile does not have its");
 	/* From its second guide, no light leads to the others. */
 	second = circuit->hops[1].guide;
 	STAYS(circuit->hops[1].guide = circuit->hops[2].guide, circuit->hops[1].guide = second,
-	      "not of this profile");
+	      "this profile does not have its");
 	STAYS(kernel.books->guide_lanes[circuit->hops[fibre].guide >> 1] |= 2,
 	      kernel.books->guide_lanes[circuit->hops[fibre].guide >> 1] &= ~2ULL,
 	      "shares a fibre");

@@ -202,7 +202,7 @@ static void invalid_delays_are_refused_with_the_reason(void **state)
 	REFUSED(morph_delay_set_barrier(delay, alike, many, 2), "3 does not follow 3");
 	REFUSED(morph_delay_set_quantile(delay, 0), "1 to 1000 per mille, not 0");
 	REFUSED(morph_delay_set_quantile(delay, 1001), "not 1001");
-	REFUSED(morph_delay_set_scope(delay, 3), "scope 3 is none of 0 to 2");
+	REFUSED(morph_delay_set_scope(delay, 3), "scope 3 must be one of 0 to 2");
 	/* A refused call changes nothing. */
 	assert_int_equal(morph_delay_change_ns(delay, 2, 1), 9);
 	assert_true(morph_delay_round_ns(delay, 1, 1) == UINT64_MAX);
@@ -333,7 +333,7 @@ static void all_constants_are_set_at_once(void **state)
 	REFUSED(morph_delay_set(delay, &opts), "a delay is at most ");
 	opts.relock_ns = 1;
 	opts.scope = 3;
-	REFUSED(morph_delay_set(delay, &opts), "scope 3 is none of 0 to 2");
+	REFUSED(morph_delay_set(delay, &opts), "scope 3 must be one of 0 to 2");
 	opts.scope = 0;
 	opts.mbps = 0;
 	REFUSED(morph_delay_set(delay, &opts), "megabits per second, not 0");

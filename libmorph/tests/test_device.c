@@ -112,7 +112,7 @@ static void fabrics_are_found_by_name_uuid_and_number(void **state)
 	fake->devices = "present fabric 4 /dev/morph/fabric4\npresent fabric 3 /dev/morph/fabric3\n"
 			"present slice 1 /dev/morph/slice1\n";
 	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), -ENOTUNIQ);
-	assert_string_equal(morph_error_text(ctx), "2 fabrics exist: name one");
+	assert_string_equal(morph_error_text(ctx), "2 fabrics exist; name one");
 	assert_int_equal(morph_error_code(ctx), ENOTUNIQ);
 }
 
@@ -125,7 +125,7 @@ static void ambiguous_fabrics_are_refused(void **state)
 		"present fabric 4 /dev/morph/fabric4\npresent fabric 3 /dev/morph/fabric3\n";
 	assert_int_equal(morph_fabric_open(ctx, "bench", &fabric), -ENOTUNIQ);
 	assert_string_equal(morph_error_text(ctx),
-			    "2 fabrics are called \"bench\": use number or UUID");
+			    "2 fabrics have the name \"bench\"; use a number or UUID");
 	fake->devices = "";
 	assert_int_equal(morph_fabric_open(ctx, NULL, &fabric), -ENOENT);
 	assert_string_equal(morph_error_text(ctx), "no fabric");
@@ -225,8 +225,10 @@ static void options_of_requests_are_all_set_or_none(void **state)
 		int error;
 		const char *text;
 	} wrong[] = {
-		{ { .name = "a/b" }, -EINVAL, "the name \"a/b\" may have [a-zA-Z0-9_.-] only" },
-		{ { .mode = 0600 }, -EINVAL, "a slice without a name has no node: mode 0" },
+		{ { .name = "a/b" }, -EINVAL, "the name \"a/b\" must have only [a-zA-Z0-9_.-]" },
+		{ { .mode = 0600 },
+		  -EINVAL,
+		  "a slice without a name has no node; its mode must be 0" },
 		{ { .failover = 3 }, -EINVAL, "3 is no policy on failure" },
 		{ { .spares = twice, .spares_count = 3 },
 		  -EINVAL,
@@ -236,17 +238,17 @@ static void options_of_requests_are_all_set_or_none(void **state)
 		{ { .spare_policy = MORPH_SPARES_LIST },
 		  -EINVAL,
 		  "a list of spares requires at least one entry" },
-		{ { .transit = 2 }, -EINVAL, "transit 2: 0 is any, 1 own" },
+		{ { .transit = 2 }, -EINVAL, "transit 2: must be 0 (any) or 1 (own)" },
 		{ { .wavelengths = 17 },
 		  -EINVAL,
-		  "17 wavelengths of a fibre: 1, where circuits take fibres whole, to 16" },
+		  "17 wavelengths of a fibre: must be 1 (circuits do not share fibres) to 16" },
 		{ { .tier = 4 },
 		  -EINVAL,
-		  "tier 4: 1 is contiguous, 2 stitched in a rack, 3 across racks" },
-		{ { .servers = 2 }, -EINVAL, "servers 2: 0 may be shared, 1 are taken whole" },
+		  "tier 4: must be 1 (contiguous), 2 (stitched) or 3 (across racks)" },
+		{ { .servers = 2 }, -EINVAL, "servers 2: must be 0 (may be shared) or 1 (whole)" },
 		{ { .objective = 3 },
 		  -EINVAL,
-		  "objective 3: 0 is fragmentation, 1 load, 2 blast radius" },
+		  "objective 3: must be 0 (fragmentation), 1 (load) or 2 (blast radius)" },
 		{ { .flags = 4 }, -EINVAL, "morph_request_opts.flags is 0x4: an unknown flag" },
 	};
 	MORPH_OPTS(morph_request_opts, opts, .mbps = 7, .steps = 8, .tier = MORPH_TIER_CROSSING,

@@ -121,7 +121,8 @@ static void choice_is_no_later_than_a_turn(void **state)
 			feasible++;
 		} else {
 			assert_int_equal(morph_schedule_verdict(schedule), MORPH_INFEASIBLE);
-			assert_true(strstr(morph_schedule_why(schedule), "none of its topologies"));
+			assert_true(
+				strstr(morph_schedule_why(schedule), "no topology fits a round"));
 		}
 		morph_collective_free(collective);
 	}
@@ -172,7 +173,8 @@ static void invalid_input_is_refused(void **state)
 
 	(void)state;
 	circulants(by, 3, 8, true);
-	refuse(schedule, collective, delay, "there are 3 topologies in turn for 14 rounds");
+	refuse(schedule, collective, delay,
+	       "3 topologies in sequence for 14 rounds; must be one for each round");
 	circulants(by, 3, 8, false);
 	given.pool.count = 0;
 	refuse(schedule, collective, delay, "1 to 65535 topologies, not 0");
@@ -193,7 +195,7 @@ static void invalid_input_is_refused(void **state)
 	assert_int_equal(morph_schedule_baseline(schedule, collective, delay, &opts,
 						 MORPH_BASELINE_SET_ONCE),
 			 -EINVAL);
-	assert_true(strstr(morph_error_text(ctx), "a pool of topologies is for"));
+	assert_true(strstr(morph_error_text(ctx), "supports a pool of topologies"));
 	given.joints[8].circuits = 2;
 	assert_int_equal(plan_on(schedule, collective, delay, NULL, &given.pool), 0);
 	assert_int_equal(morph_schedule_verdict(schedule), MORPH_INFEASIBLE);

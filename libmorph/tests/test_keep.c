@@ -206,7 +206,7 @@ static void kept_resources_are_not_taken(void **state)
 	assert_int_equal(morph_ledger_unkeep(bench->ledger, protection), 0);
 	assert_int_equal(morph_ledger_take(bench->ledger, before, 8), 0);
 	assert_int_equal(morph_ledger_keep(bench->ledger, protection), -EBUSY);
-	assert_non_null(strstr(morph_error_text(bench->ctx), "is not free any more"));
+	assert_non_null(strstr(morph_error_text(bench->ctx), "is no longer free"));
 	morph_plan_free(before);
 	morph_protection_free(protection);
 }

@@ -38,7 +38,7 @@ static void late_rank_pays_where_changes_are_short(void **state)
 	assert_int_equal(morph_schedule_payoff(schedule, collective, &wanted, delay, &opts,
 					       &payoff),
 			 -EINVAL);
-	assert_non_null(strstr(morph_error_text(ctx), "more matchings than there are planes"));
+	assert_non_null(strstr(morph_error_text(ctx), "more matchings than planes"));
 	wanted.ranks = 1;
 	assert_int_equal(morph_schedule_payoff(schedule, collective, &wanted, delay, NULL, &payoff),
 			 -EINVAL);

@@ -289,10 +289,10 @@ static void invalid_options_for_paths_are_refused(void **state)
 
 	(void)state;
 	assert_int_equal(morph_shim_new(ctx, bench.delay, &opts, &shim), -EINVAL);
-	assert_string_equal(morph_error_text(ctx), "morph_lit_opts has no accelerators");
+	assert_string_equal(morph_error_text(ctx), "morph_lit_opts.accelerators is required");
 	lit.ledger = NULL;
 	assert_int_equal(morph_shim_new(ctx, bench.delay, &opts, &shim), -EINVAL);
-	assert_string_equal(morph_error_text(ctx), "morph_lit_opts has no ledger");
+	assert_string_equal(morph_error_text(ctx), "morph_lit_opts.ledger is required");
 	opts.lit = NULL;
 	opts.late_ns = (1ULL << 40) + 1;
 	assert_int_equal(morph_shim_new(ctx, bench.delay, &opts, &shim), -EINVAL);

@@ -39,15 +39,15 @@ struct refused {
 };
 
 static const struct refused refused[] = {
-	{ "\nX 0 1 1 bytes 1 msgs sent", "line 2: it begins with no kind of message" },
-	{ "EE 0 1 1 bytes 1 msgs sent", "line 1: it begins with no kind of message" },
-	{ "E 0 1 1 bytes 1 msgs", "line 1: it is not RANK RANK BYTES bytes MESSAGES msgs sent" },
+	{ "\nX 0 1 1 bytes 1 msgs sent", "line 2: must begin with a kind of message" },
+	{ "EE 0 1 1 bytes 1 msgs sent", "line 1: must begin with a kind of message" },
+	{ "E 0 1 1 bytes 1 msgs", "line 1: must be 'RANK RANK BYTES bytes MESSAGES msgs sent'" },
 	{ "E 0 1 1x bytes 1 msgs sent",
-	  "line 1: it is not RANK RANK BYTES bytes MESSAGES msgs sent" },
+	  "line 1: must be 'RANK RANK BYTES bytes MESSAGES msgs sent'" },
 	{ "E 0 -1 1 bytes 1 msgs sent",
-	  "line 1: it is not RANK RANK BYTES bytes MESSAGES msgs sent" },
+	  "line 1: must be 'RANK RANK BYTES bytes MESSAGES msgs sent'" },
 	{ "E 0 1 18446744073709551616 bytes 1 msgs sent",
-	  "line 1: it is not RANK RANK BYTES bytes MESSAGES msgs sent" },
+	  "line 1: must be 'RANK RANK BYTES bytes MESSAGES msgs sent'" },
 	{ "E 0 2 1 bytes 1 msgs sent", "line 1: no rank 2: there are 2 ranks" },
 	{ "E 7 0 1 bytes 1 msgs sent", "line 1: no rank 7: there are 2 ranks" },
 	{ "E 0 1 18446744073709551615 bytes 1 msgs sent",

@@ -354,13 +354,14 @@ static void schedules_without_a_file_form_are_refused(void **state)
 	(void)state;
 	chunk(collective, 0, 1, 1);
 	assert_int_equal(morph_msccl_write(collective, "a b", NULL, 0, why, sizeof(why)), -EINVAL);
-	assert_string_equal(why,
-			    "a name has 1 to 128 letters, digits, underlines, hyphens and dots");
+	assert_string_equal(
+		why, "a name must have 1 to 128 letters, digits, underscores, hyphens and dots");
 	assert_int_equal(morph_msccl_write(collective, "", NULL, 0, NULL, 0), -EINVAL);
 	chunk(collective, 0, 1, 1ULL << 40);
 	assert_int_equal(morph_msccl_write(collective, "a", NULL, 0, why, sizeof(why)), -E2BIG);
 	assert_string_equal(
-		why, "chunks have 1 bytes in common, and are more than 1048576 times as much");
+		why,
+		"the chunk sizes have 1 bytes as common divisor, and a chunk is more than 1048576 times that size");
 	assert_int_equal(morph_collective_begin(collective, 2), 0);
 	chunk(collective, 0, 1, 1);
 	chunk(collective, 0, 1, 0);
@@ -370,8 +371,9 @@ static void schedules_without_a_file_form_are_refused(void **state)
 	assert_int_equal(morph_collective_add_transfer(collective, 0, 1, false), 0);
 	assert_int_equal(morph_collective_add_run(collective, 1, 1), 0);
 	assert_int_equal(morph_msccl_write(collective, "a", NULL, 0, why, sizeof(why)), -EINVAL);
-	assert_string_equal(why,
-			    "round 0: rank 0 sends chunk 1, which has no bytes, and others have");
+	assert_string_equal(
+		why,
+		"round 0: rank 0 sends chunk 1 without bytes together with chunks that have bytes");
 	morph_collective_free(collective);
 	collective = empty_collective();
 	assert_int_equal(morph_msccl_write(collective, "a", NULL, 0, why, sizeof(why)), -EINVAL);

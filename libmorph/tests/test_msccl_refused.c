@@ -46,46 +46,46 @@ static const struct corrupted corrupted[] = {
 	{ 1, "ngpus='2'", "ngpus='0'", -EINVAL, "line 1: no gpu element" },
 	{ 1, "ngpus='2'", "ngpus='4097'", -EINVAL,
 	  "line 1: ngpus=\"4097\" is not a number from 0 to 4096" },
-	{ 1, "ngpus='2'", "ngpus='3'", -EINVAL, "line 1: ngpus=\"3\", there are 2" },
+	{ 1, "ngpus='2'", "ngpus='3'", -EINVAL, "line 1: ngpus=\"3\", the file has 2" },
 	{ 1, "ngpus='2'", "ngpus='99999999999999999999999'", -EINVAL,
 	  "line 1: ngpus=\"99999999999999999999\" is not a number from 0 to 4096" },
-	{ 1, "coll='allreduce'", "", -EINVAL, "line 1: algo has no coll" },
+	{ 1, "coll='allreduce'", "", -EINVAL, "line 1: algo lacks coll" },
 	{ 1, "nchunksperloop='1'", "nchunksperloop='4'", -EINVAL,
 	  "line 1: nchunksperloop=\"4\", the largest buffer has 1 chunk" },
 	{ 1, "coll='allreduce'", "coll='other'", -EINVAL,
-	  "line 1: coll=\"other\" is not known, and in place it is not seen what ends where" },
+	  "line 1: coll=\"other\" is unknown, and with inplace=\"1\" the file does not show its result" },
 	{ 1, "inplace='1'", "inplace='2'", -EINVAL,
 	  "line 1: inplace=\"2\" is not a number from 0 to 1" },
 	/* gpus */
 	{ 8, "id='1'", "id='2'", -EINVAL, "line 8: id=\"2\" is not a number from 0 to 1" },
-	{ 8, "id='1'", "id='0'", -EINVAL, "line 8: gpu 0 is there a second time" },
+	{ 8, "id='1'", "id='0'", -EINVAL, "line 8: gpu 0 appears twice" },
 	{ 8, "i_chunks='1'", "i_chunks='-1'", -EINVAL,
 	  "line 8: i_chunks=\"-1\" is not a number from 0 to 4194304" },
 	{ 8, "i_chunks='1'", "i_chunks='2'", -EINVAL,
-	  "line 8: gpu 1 has i_chunks=\"2\", what is to be done wants 1" },
+	  "line 8: gpu 1 has i_chunks=\"2\", the collective requires 1" },
 	{ 8, "s_chunks='1'", "s_chunks='4194304'", -E2BIG,
 	  "line 8: the buffers have more than 2^22 chunks" },
 	/* threadblocks */
 	{ 3, "id='0'", "id='1'", -EINVAL,
-	  "line 3: the threadblock has id 1, the next of gpu 0 is 0" },
+	  "line 3: the threadblock has id 1, the next id of gpu 0 is 0" },
 	{ 3, "send='1'", "send='2'", -EINVAL, "line 3: send=\"2\" is not a number from 0 to 1" },
 	{ 3, "send='1'", "send='0'", -EINVAL, "line 3: gpu 0 sends to itself" },
 	{ 3, "send='1'", "send='-1'", -EINVAL,
-	  "line 5: the step sends, and the threadblock has send=\"-1\"" },
+	  "line 5: the step sends, but the threadblock has send=\"-1\"" },
 	{ 3, "recv='1'", "recv='-1'", -EINVAL,
-	  "line 4: the step receives, and the threadblock has recv=\"-1\"" },
+	  "line 4: the step receives, but the threadblock has recv=\"-1\"" },
 	{ 3, "chan='0'", "chan='x'", -EINVAL,
 	  "line 3: chan=\"x\" is not a number from 0 to 4194304" },
 	{ 3, "<tb", "<tb id='0' send='1' recv='-1'/>\n<tb", -EINVAL,
-	  "line 4: the threadblock has id 0, the next of gpu 0 is 1" },
+	  "line 4: the threadblock has id 0, the next id of gpu 0 is 1" },
 	{ 7, "</gpu>", "<tb id='1' send='1' recv='-1'/></gpu>", -EINVAL,
 	  "line 7: another threadblock of gpu 0 sends to gpu 1 on channel 0" },
 	/* steps */
 	{ 4, "s='0'", "s='1'", -EINVAL,
-	  "line 4: the step has number 1, the next of the threadblock is 0" },
-	{ 4, "type='rrc'", "type='rrx'", -EINVAL, "line 4: type=\"rrx\" is none that is known" },
+	  "line 4: the step has number 1, the next number of the threadblock is 0" },
+	{ 4, "type='rrc'", "type='rrx'", -EINVAL, "line 4: type=\"rrx\" is unknown" },
 	{ 4, "type='rrc'", "", -EINVAL, "line 4: step has no type" },
-	{ 4, "srcbuf='i'", "srcbuf='x'", -EINVAL, "line 4: srcbuf=\"x\" is none that is known" },
+	{ 4, "srcbuf='i'", "srcbuf='x'", -EINVAL, "line 4: srcbuf=\"x\" is unknown" },
 	{ 4, "srcoff='0'", "srcoff='1'", -EINVAL,
 	  "line 4: srcoff=\"1\" and cnt=\"1\" are beyond the 1 chunks of buffer i" },
 	{ 4, "dstoff='0'", "dstoff='7'", -EINVAL,
@@ -94,34 +94,32 @@ static const struct corrupted corrupted[] = {
 	{ 4, "cnt='1'", "cnt='2'", -EINVAL,
 	  "line 4: srcoff=\"0\" and cnt=\"2\" are beyond the 1 chunks of buffer i" },
 	{ 4, "depid='-1'", "depid='0'", -EINVAL,
-	  "line 4: of depid and deps one is -1 and the other is not" },
+	  "line 4: depid and deps must both be -1, or neither" },
 	{ 4, "depid='-1' deps='-1'", "depid='4' deps='0'", -EINVAL,
 	  "line 4: depid=\"4\", gpu 0 has 1 threadblocks" },
 	{ 4, "depid='-1' deps='-1'", "depid='0' deps='2'", -EINVAL,
 	  "line 4: deps=\"2\", threadblock 0 has 2 steps" },
 	/* what is done */
 	{ 4, "depid='-1' deps='-1'", "depid='0' deps='1'", -EBADMSG,
-	  "line 4: the step waits for itself through others" },
+	  "line 4: the step waits for itself through other steps" },
 	{ 11, "type='r'", "type='nop'", -EBADMSG,
-	  "line 5: the step sends what gpu 1 never receives on that channel" },
+	  "line 5: the step sends data that gpu 1 never receives on that channel" },
 	{ 10, "type='s'", "type='nop'", -EBADMSG,
-	  "line 4: the step receives what gpu 1 never sends on that channel" },
+	  "line 4: the step receives data that gpu 1 never sends on that channel" },
 	{ 9, "chan='0'", "chan='1'", -EBADMSG,
-	  "line 5: the step sends what gpu 1 never receives on that channel" },
-	{ 10, "srcbuf='o'", "srcbuf='s'", -EBADMSG,
-	  "line 10: there is nothing at s 0 of gpu 1 yet" },
+	  "line 5: the step sends data that gpu 1 never receives on that channel" },
+	{ 10, "srcbuf='o'", "srcbuf='s'", -EBADMSG, "line 10: no data at s 0 of gpu 1 yet" },
 	{ 4, "type='rrc'", "type='r'", -EBADMSG,
-	  "line 2: output 0 of gpu 0 is not what it should be in the end" },
+	  "line 2: output 0 of gpu 0 has wrong data at the end" },
 	{ 11, "dstbuf='o'", "dstbuf='s'", -EBADMSG,
-	  "line 8: gpu 1 has this chunk at another place, otherwise summed" },
+	  "line 8: gpu 1 has this chunk in another buffer with another sum" },
 	{ 4, "dstbuf='i'", "dstbuf='s'", -EBADMSG,
-	  "line 2: gpu 0 has this chunk at another place, otherwise summed" },
-	{ 1, "inplace='1'", "inplace='0'", -EBADMSG,
-	  "line 10: there is nothing at o 0 of gpu 1 yet" },
+	  "line 2: gpu 0 has this chunk in another buffer with another sum" },
+	{ 1, "inplace='1'", "inplace='0'", -EBADMSG, "line 10: no data at o 0 of gpu 1 yet" },
 	{ 1, "coll='allreduce'", "coll='allgather'", -EINVAL,
-	  "line 2: the chunks of gpu 0 can't be shared by 2 gpus without rest" },
+	  "line 2: the number of chunks of gpu 0 must be a multiple of 2 gpus" },
 	{ 1, "coll='allreduce'", "coll='broadcast'", -EBADMSG,
-	  "line 2: output 0 of gpu 0 is not what it should be in the end" },
+	  "line 2: output 0 of gpu 0 has wrong data at the end" },
 };
 
 /* Replace @old on that line of the text. */
@@ -183,7 +181,7 @@ static const struct {
 				       "<gpu id='1' i_chunks='1' o_chunks='0' s_chunks='0'>\n"
 				       "<tb id='0' recv='0'>\n" STEP(0, "rrc", 0, "i")
 					       STEP(1, "rrc", 0, "i") "</tb></gpu></algo>",
-	  "line 5: inputs 1 and others of gpu 0 are summed" },
+	  "line 5: the algorithm sums input 1 and another input of gpu 0" },
 	{ "<algo ngpus='2' coll='allreduce' inplace='1'>\n"
 	  "<gpu id='0' i_chunks='2' o_chunks='2' s_chunks='0'>\n"
 	  "<tb id='0' send='1'>\n" STEP(
@@ -191,7 +189,7 @@ static const struct {
 				  "<gpu id='1' i_chunks='2' o_chunks='2' s_chunks='0'>\n"
 				  "<tb id='0' recv='0'>\n" STEP(0, "rrc", 0,
 								"i") "</tb></gpu></algo>",
-	  "line 8: input 0 of gpu 1 is summed with input 1 of gpu 0" },
+	  "line 8: the algorithm sums input 0 of gpu 1 and input 1 of gpu 0" },
 	{ "<algo ngpus='3' coll='mine'>\n"
 	  "<gpu id='0' i_chunks='1' o_chunks='0' s_chunks='0'>\n"
 	  "<tb id='0' send='1'>\n" STEP(
@@ -202,7 +200,7 @@ static const struct {
 			       0, "rrc", 0,
 			       "i") "</tb></gpu>\n"
 				    "<gpu id='2' i_chunks='1' o_chunks='0' s_chunks='0'/></algo>",
-	  "line 4: input 0 of gpu 0 is summed with that of 1 of the other 2 gpus" },
+	  "line 4: the sum of input 0 of gpu 0 has the input of 1 of the other 2 gpus" },
 	{ "<algo ngpus='3' coll='mine'>\n"
 	  "<gpu id='0' i_chunks='1' o_chunks='0' s_chunks='0'>\n"
 	  "<tb id='0' send='1'>\n" STEP(0, "s", 0, "o") "</tb><tb id='1' send='2'>\n" STEP(
@@ -264,10 +262,10 @@ static void double_sums_are_refused(void **state)
 		"<step s='0' type='re' srcbuf='i' srcoff='0' dstbuf='s' dstoff='0' cnt='1'/>",
 	};
 	static const char *const why_not[] = {
-		"line 1: the step sums a chunk with what is in it already",
+		"line 1: the step adds a part that the chunk already contains",
 		"line 1: the step sums two chunks of the gpu's own input",
-		"line 1: there is nothing at s 0 of gpu 0 yet",
-		"line 1: there is nothing at s 0 of gpu 0 yet",
+		"line 1: no data at s 0 of gpu 0 yet",
+		"line 1: no data at s 0 of gpu 0 yet",
 	};
 	struct morph_collective *collective = empty_collective();
 	char text[1024], why[256];
@@ -354,12 +352,12 @@ static void incomplete_and_double_sums_are_refused_with_their_line(void **state)
 		  4,
 		  2,
 		  { { 0, 1, true }, { 1, 0, false }, { 0, 1, true }, { 1, 0, false } },
-		  "gpu 1 sums what gpu 0 sends with what is in it already" },
+		  "gpu 1 adds data of gpu 0 to a sum that already contains it" },
 		{ 3,
 		  4,
 		  3,
 		  { { 0, 1, true }, { 0, 2, true }, { 1, 0, false }, { 1, 2, true } },
-		  "gpu 2 sums what gpu 1 sends with what is in it already" },
+		  "gpu 2 adds data of gpu 1 to a sum that already contains it" },
 		{ 3,
 		  3,
 		  MOST_MOVES,
@@ -373,7 +371,7 @@ static void incomplete_and_double_sums_are_refused_with_their_line(void **state)
 		    { 1, 2, true },
 		    { 2, 0, false },
 		    { 2, 1, false } },
-		  "what gpu 2 sends lacks some of the sum whose place it takes" },
+		  "data of gpu 2 replaces a sum of which it lacks a part" },
 	};
 	struct morph_collective *collective = empty_collective();
 	unsigned int lines[MOST_MOVES + 3];

@@ -488,7 +488,7 @@ static void a_large_slice_may_go_away_while_it_is_read(void **state)
 	fake->request = answer_then_gone;
 	assert_int_equal(morph_admin_get(ctx, MORPH_OBJECT_SLICE, 3, MORPH_ANY, 9, &object),
 			 -ENOENT);
-	assert_string_equal(morph_error_text(ctx), "it went away while it was read");
+	assert_string_equal(morph_error_text(ctx), "the object was removed during the read");
 	assert_null(object);
 }
 

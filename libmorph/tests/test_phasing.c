@@ -607,7 +607,8 @@ static void mistakes_are_named(void **state)
 	assert_int_equal(morph_slice_phases_enter(ranks[0], PHASES, 0), -ENOENT);
 	assert_string_equal(morph_error_text(ctx), "no phase 4: there are 4 phases");
 	assert_int_equal(morph_slice_phases_leave(ranks[0], 1), -ENOENT);
-	assert_string_equal(morph_error_text(ctx), "leave phase 1, which was not entered");
+	assert_string_equal(morph_error_text(ctx),
+			    "leave phase 1: this process has not entered it");
 	assert_int_equal(morph_slice_phases_join(slice, SCHEDULE, &opts, &phasing), -ENOENT);
 	assert_null(phasing);
 	opts.locks = locks;

@@ -171,7 +171,7 @@ static void bad_input_is_refused_with_its_reason(void **state)
 	struct morph_object *object = NULL;
 
 	refused(bench, morph_protect(ledger, bench->plan, protection), EINVAL,
-		"the plan is not a feasible one");
+		"the plan is not feasible");
 	refused(bench, morph_ledger_keep(ledger, protection), EINVAL, "the protection is empty");
 	refused(bench, morph_ledger_unkeep(ledger, protection), EINVAL, "does not keep");
 	refused(bench, morph_protection_describe(protection, bench->plan, ledger, &object), EINVAL,
@@ -180,11 +180,11 @@ static void bad_input_is_refused_with_its_reason(void **state)
 	place_torus(bench, bench->plan, HALF_RACK, 7);
 	assert_int_equal(morph_ledger_give(ledger, bench->plan), 0);
 	refused(bench, morph_protect(ledger, bench->plan, protection), EINVAL,
-		"of rank 0 is not held: morph_ledger_take() comes first");
+		"of rank 0; call morph_ledger_take() first");
 	for (uint32_t rank = 0; rank < 32; rank++)
 		morph_ledger_hold(ledger, bench->plan->accelerators[rank], rank == 31 ? 8 : 7);
 	refused(bench, morph_protect(ledger, bench->plan, protection), EINVAL,
-		"of rank 31 is not held");
+		"of rank 31; call morph_ledger_take() first");
 	morph_ledger_hold(ledger, bench->plan->accelerators[31], 7);
 	refused(bench, morph_protect(ledger, bench->plan, protection), EINVAL,
 		"of the plan is dark");
@@ -196,9 +196,10 @@ static void bad_input_is_refused_with_its_reason(void **state)
 	bench->plan->checksum--;
 	assert_int_equal(protected(bench, bench->plan, protection), MORPH_FEASIBLE);
 	assert_int_equal(morph_ledger_keep(ledger, protection), 0);
-	refused(bench, morph_ledger_keep(ledger, protection), EBUSY, "is kept already");
+	refused(bench, morph_ledger_keep(ledger, protection), EBUSY,
+		"already keeps the protection");
 	refused(bench, morph_protect(ledger, bench->plan, protection), EBUSY,
-		"the protection is kept: morph_ledger_unkeep() comes first");
+		"the ledger keeps the protection; call morph_ledger_unkeep() first");
 	assert_int_equal(morph_ledger_unkeep(ledger, protection), 0);
 	morph_ledger_set_spare(ledger, morph_protection_spare(protection, 0), false);
 	refused(bench, morph_ledger_keep(ledger, protection), EBUSY,

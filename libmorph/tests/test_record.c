@@ -235,8 +235,8 @@ static void a_program_that_differs_aborts(void **state)
 {
 	(void)state;
 	expect_abort(ask_for_another_guide, "MORPH_TXN_RUN: byte ");
-	expect_abort(ask_for_another_call, "line 2: recorded is devices");
-	expect_abort(ask_beyond_the_end, "the program asks for devices");
+	expect_abort(ask_for_another_call, "line 2: the recording has devices");
+	expect_abort(ask_beyond_the_end, "the program requests devices");
 }
 
 /* Replace the value of a field, in the first line of the recording that contains @where. */
@@ -279,25 +279,27 @@ static void malformed_recordings_abort(void **state)
 	static const struct {
 		const char *where, *field, *value, *message;
 	} spoilt[] = {
-		{ "\"recording\"", "\"op\":\"", "open", "begins with op \"recording\"" },
-		{ "\"recording\"", "\"result\":", "2", "recorded with ABI 2, this library has 1" },
-		{ "\"devices\"", "\"after\":\"", "0g", "line 2: no line of a recording" },
+		{ "\"recording\"", "\"op\":\"", "open", "must begin with op \"recording\"" },
+		{ "\"recording\"", "\"result\":", "2",
+		  "the recording has ABI 2, this library has 1" },
+		{ "\"devices\"", "\"after\":\"", "0g", "line 2: not a line of a recording" },
 		{ "\"devices\"", "\"handle\":", "1", "recorded is devices on handle 1" },
 		{ "\"open\"", "\"text\":\"", "/else", "recorded is open /else on handle 0" },
 		{ "\"open\"", "\"result\":", "0", "handle 0 is out of range or in use" },
 		{ "\"open\"", "\"result\":", "256", "handle 256 is out of range or in use" },
-		{ "FABRIC_INFO", "\"handle\":", "9", "on handle 9, the program asks for ioctl" },
-		{ "FABRIC_INFO", "\"before\":\"", "00", "recorded are 1 bytes, the program has" },
-		{ "FABRIC_INFO", "\"after\":\"", "00", "the answer has another size" },
-		{ "SLICE_CREATE", "\"after\":\"", "z9000.", "the answer has another size" },
-		{ "CIRCUIT_PATH", "\"after\":\"", "z200.", "the answer has another size" },
-		{ "TXN_RUN", "\"after\":\"", "z300.", "the answer has another size" },
-		{ "TXN_RUN", "\"after\":\"", "z420.", "the answer has another size" },
-		{ "\"read\"", "\"after\":\"", "z90000.", "90000 bytes, the program has room for" },
+		{ "FABRIC_INFO", "\"handle\":", "9", "on handle 9, the program requests ioctl" },
+		{ "FABRIC_INFO", "\"before\":\"", "00", "the recording has 1 bytes, the program" },
+		{ "FABRIC_INFO", "\"after\":\"", "00", "the size of the answer differs" },
+		{ "SLICE_CREATE", "\"after\":\"", "z9000.", "the size of the answer differs" },
+		{ "CIRCUIT_PATH", "\"after\":\"", "z200.", "the size of the answer differs" },
+		{ "TXN_RUN", "\"after\":\"", "z300.", "the size of the answer differs" },
+		{ "TXN_RUN", "\"after\":\"", "z420.", "the size of the answer differs" },
+		{ "\"read\"", "\"after\":\"", "z90000.",
+		  "90000 bytes, the buffer of the program has" },
 		{ "\"poll\"", "\"handle\":", "9", "poll on handle 9, the program waits on" },
 		{ "\"receive\"", "\"handle\":", "9", "receive on handle 9, the program receives" },
 		{ "\"send\"", "\"handle\":", "9", "recorded is send  on handle 9" },
-		{ "\"watched\"", "\"op\":\"", "watch", "the program asks for watched" },
+		{ "\"watched\"", "\"op\":\"", "watch", "the program requests watched" },
 	};
 
 	for (size_t at = 0; at < ARRAY_SIZE(spoilt); at++) {
@@ -339,8 +341,8 @@ static void what_was_never_recorded_aborts(void **state)
 {
 	(void)state;
 	expect_abort(ask_of_what_is_not_open, "fd 0 was not opened here");
-	expect_abort(ask_when_all_is_over, "recorded is the end on handle 0");
-	expect_abort(open_when_all_is_over, "has ended, the program asks for open /dev/morph");
+	expect_abort(ask_when_all_is_over, "the recording has the end on handle 0");
+	expect_abort(open_when_all_is_over, "has ended, the program requests open /dev/morph");
 }
 
 static void replays_may_lack_memory_and_files(void **state)

@@ -264,7 +264,8 @@ static void invalid_models_are_refused_with_the_reason(void **state)
 
 	(void)state;
 	REFUSED(EINVAL, morph_risk_add_server(risk, 0, 0, 0), "1 to 4096 accelerators, not 0");
-	REFUSED(EINVAL, morph_risk_add_server(risk, 1, 1.5, 0), "accelerator is down for 1.5");
+	REFUSED(EINVAL, morph_risk_add_server(risk, 1, 1.5, 0),
+		"accelerator: the downtime must be 0 to 1, not 1.5");
 	REFUSED(EINVAL, morph_risk_add_server(risk, 1, 0, NAN), "a server is down for");
 	assert_int_equal(morph_risk_add_server(risk, 1, 0.5, 0), 0);
 	REFUSED(ENOENT, morph_risk_add_shared(risk, &beyond, 1, 0), "no server 1: 1 were added");
@@ -296,7 +297,7 @@ static void servers_that_share_with_too_many_are_refused(void **state)
 		for (uint32_t other = 0; other < at; other++)
 			morph_risk_add_shared(risk, (const uint32_t[]){ at, other }, 2, 0.1);
 	}
-	REFUSED(E2BIG, morph_risk_solve(risk), "shares with too many others");
+	REFUSED(E2BIG, morph_risk_solve(risk), "too many other servers");
 	morph_risk_free(risk);
 }
 

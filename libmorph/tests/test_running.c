@@ -315,7 +315,8 @@ static void a_ring_that_is_not_mapped_is_closed(void **state)
 	(void)state;
 	fault_at("kernel", 2, ENOMEM);
 	assert_int_equal(morph_slice_open_queue(slice, 4, NULL, &ring), -ENOMEM);
-	assert_string_equal(morph_error_text(ctx), "map ring 2 of slice 0: Cannot allocate memory");
+	assert_string_equal(morph_error_text(ctx),
+			    "map queue 2 of slice 0: Cannot allocate memory");
 	assert_int_equal(stepping.closed, 1);
 }
 

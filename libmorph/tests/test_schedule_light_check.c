@@ -162,7 +162,7 @@ static void conflicts_with_other_tenants_are_rejected(void **state)
 	assert_int_equal(check(&bench, &steps, 4, report), 0);
 	assert_int_equal(morph_ledger_load(bench.ledger, head[1], 1), 0);
 	assert_int_equal(check(&bench, &steps, 4, report), -EBADMSG);
-	assert_non_null(strstr(report, "lit by others"));
+	assert_non_null(strstr(report, "carries light of other circuits"));
 	free(steps.list);
 	close_bench(&bench);
 }
@@ -193,7 +193,7 @@ static void circuits_that_meet_are_rejected(void **state)
 			one[7] = other[7];
 			one[8] = other[8];
 			if (check(&bench, &steps, 6, report)) {
-				assert_true(strstr(report, "used twice at once") ||
+				assert_true(strstr(report, "another circuit of the step uses") ||
 					    strstr(report, "two ways") ||
 					    strstr(report, "has no state for all"));
 				rejected++;

@@ -148,7 +148,7 @@ static void planned_schedules_come_back(void **state)
 	assert_int_equal(morph_segments_write(schedule, collective, delay, "x", NULL, 0, why,
 					      sizeof(why)),
 			 -EINVAL);
-	assert_string_equal(why, "the schedule is of another collective");
+	assert_string_equal(why, "the schedule belongs to another collective");
 	free(text);
 	morph_segments_free(segments);
 	morph_schedule_free(schedule);
@@ -165,29 +165,30 @@ struct refused {
 static const struct refused refused[] = {
 	{ "{\n\"a\":", "line 2: unexpected token near end of file" },
 	{ "\n [1]", "line 2: not an object" },
-	{ "{}", "line 1: collective is not a text of at most 128 bytes" },
+	{ "{}", "line 1: 'collective' must be a text of at most 128 bytes" },
 	{ "{\"cost\": 1,\n\"collective\": 5}",
-	  "line 2: collective is not a text of at most 128 bytes" },
+	  "line 2: 'collective' must be a text of at most 128 bytes" },
 	{ "{\"collective\": \"a\", \"collective\": \"b\"}",
 	  "line 1: duplicate object key near '\"collective\"'" },
 	{ "\n{\"collective\": \"a\"}",
-	  "line 2: steps is not a list of steps, numbered from 0 or 1" },
+	  "line 2: 'steps' must be a list of steps, numbered from 0 or 1" },
 	{ "{\"collective\": \"a\",\n\"steps\": {}}",
-	  "line 2: steps is not a list of steps, numbered from 0 or 1" },
+	  "line 2: 'steps' must be a list of steps, numbered from 0 or 1" },
 	{ "{\"collective\": \"cost\",\n\"x\": {\"cost\": [[1, 2],\n3]},\n\"cost\":\n-1}",
 	  "line 4: cost is not a number from 0 to 1e+18" },
 	{ "{\"collective\": \"a\",\r\n\"alpha_r\": \"x\"}",
 	  "line 2: alpha_r is not a number from 0 to 1e+18" },
 	{ "{\"collective\": \"a\",\n\"num_of_reconfigs\": 1e9}",
 	  "line 2: num_of_reconfigs is not a number from 0 to 65536" },
-	{ HEAD "[{\"step\": 2}]}", "line 2: steps is not a list of steps, numbered from 0 or 1" },
-	{ HEAD "[\n{\"step\": 1}]}", "line 3: step 1 has no list as its topology" },
+	{ HEAD "[{\"step\": 2}]}",
+	  "line 2: 'steps' must be a list of steps, numbered from 0 or 1" },
+	{ HEAD "[\n{\"step\": 1}]}", "line 3: the topology of step 1 must be a list" },
 	{ HEAD "[{\"step\": 1, \"a\": \"]}\\\"\",\n\"topology\": 1}]}",
-	  "line 3: step 1 has no list as its topology" },
+	  "line 3: the topology of step 1 must be a list" },
 	{ HEAD "[{\"step\": 1, \"topology\": []},\n5]}",
-	  "line 3: step 2 does not have the next number as its step" },
+	  "line 3: the key 'step' of step 2 must have the next number" },
 	{ HEAD "[{\"step\": 1, \"topology\": []},\n{\"topology\": [],\n\"step\": 3}]}",
-	  "line 4: step 2 does not have the next number as its step" },
+	  "line 4: the key 'step' of step 2 must have the next number" },
 	{ HEAD "[{\"step\": 1, \"topology\": [[0, 1, 1],\n\n [0, 0, 1]]}]}",
 	  "line 4: link 2 of step 1 is not [rank, other rank, capacity], with ranks below 4096" },
 	{ HEAD "[{\"step\": 1, \"topology\": [[1, 0, 1]]},\n"
@@ -196,7 +197,7 @@ static const struct refused refused[] = {
 	{ HEAD "[{\"step\": 1, \"topology\": [[0, 4096, 1]]}]}",
 	  "line 2: link 1 of step 1 is not [rank, other rank, capacity], with ranks below 4096" },
 	{ HEAD "[{\"step\": 1, \"topology\": [\n\n[0,\n1, 0]]}]}",
-	  "line 4: link 1 of step 1 has a capacity that is not above 0, or above 4096" },
+	  "line 4: the capacity of link 1 of step 1 must be above 0, at most 4096" },
 };
 
 /* A list with more steps than the limit. */

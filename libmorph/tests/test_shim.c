@@ -210,7 +210,7 @@ static void memory_is_bounded(void **state)
 	look_up(shim, MORPH_ALL_REDUCE, 2, NULL);
 	look_up(shim, MORPH_ALL_REDUCE, 4, NULL);
 	assert_shim_refused(shim, morph_shim_lookup(shim, MORPH_ALL_REDUCE, 8, NULL, &plan),
-			    -ENOSPC, "3 plans are kept, and no more");
+			    -ENOSPC, "the shim already keeps 3 plans, the maximum");
 	assert_null(plan);
 	assert_ptr_equal(look_up(shim, MORPH_ALL_REDUCE, 1, NULL), first);
 	morph_shim_free(shim);
@@ -251,7 +251,7 @@ static void impossible_requests_are_reported(void **state)
 			    "the plan to follow belongs to another shim");
 	assert_int_equal(morph_shim_new(ctx, delay, &opts, &none), -EINVAL);
 	assert_string_equal(morph_error_text(ctx),
-			    "the delay has no bandwidth: morph_delay_set() sets it");
+			    "the delay has no bandwidth; call morph_delay_set() first");
 	morph_delay_free(delay);
 	delay = some_delay(MORPH_DELAY_PORT_SCOPE);
 	for (uint32_t at = 0; at < 7; at++) {

@@ -100,12 +100,12 @@ static void stale_files_are_refused(void **state)
 	MORPH_OPTS(morph_shim_opts, right, .ranks = 4, .planes = 2, .parts = 2,
 		   .profile_checksum = 0x1234);
 	static const char *const whys[] = {
-		"the plans were made for another number of ranks",
-		"the plans were made for another number of planes",
-		"the plans were made for another policy",
-		"the plans were made for another root",
-		"the plans were made for other sizes",
-		"the plans were made for another profile",
+		"the plans are for another number of ranks",
+		"the plans are for another number of planes",
+		"the plans are for another policy",
+		"the plans are for another root",
+		"the plans are for other sizes",
+		"the plans are for another profile",
 	};
 	struct morph_delay *delay = some_delay(MORPH_DELAY_PLANE_SCOPE);
 	struct morph_shim *shim;
@@ -126,18 +126,18 @@ static void stale_files_are_refused(void **state)
 	right.budget = 7;
 	shim = shim_of(&right);
 	assert_shim_refused(shim, morph_shim_read(shim, data, bytes), -ESTALE,
-			    "the plans were made for another budget");
+			    "the plans are for another budget");
 	morph_shim_free(shim);
 	right.budget = 0;
 	right.late_ns = 1ULL << 33;
 	shim = shim_of(&right);
 	assert_shim_refused(shim, morph_shim_read(shim, data, bytes), -ESTALE,
-			    "the plans were made for a rank that is late, but not as late as this");
+			    "the plans are for another delay of the late rank");
 	morph_shim_free(shim);
 	right.late_ns = 0;
 	assert_int_equal(morph_shim_new(ctx, delay, &right, &shim), 0);
 	assert_shim_refused(shim, morph_shim_read(shim, data, bytes), -ESTALE,
-			    "the plans were made for another delay");
+			    "the plans are for another delay");
 	morph_shim_free(shim);
 	right.most_plans = 3;
 	shim = shim_of(&right);

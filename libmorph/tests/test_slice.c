@@ -162,7 +162,7 @@ static void slices_are_found_by_name(void **state)
 	fault_at("kernel", 2, EACCES); /* after the list, the first that is there */
 	assert_int_equal(morph_slice_open(ctx, "job", &found), -EACCES);
 	assert_string_equal(morph_error_text(ctx),
-			    "among the slices that may be opened none is called \"job\"");
+			    "no slice named \"job\" that this user may open");
 	assert_null(found);
 }
 

@@ -116,9 +116,9 @@ static void tenants_that_can_not_be_given_away_are_refused(void **state)
 		"tenant 1 is -1");
 	make_weights(1);
 	REFUSED(EINVAL, morph_slicing_assign(ctx, weights, MORPH_ANY, 3, 1, NULL, primary, backup),
-		"tenants are too many");
+		"too many tenants");
 	REFUSED(EINVAL, morph_slicing_assign(ctx, weights, 2, 3, 1, last, primary, backup),
-		"with controller 3, the last one is 2");
+		"no controller 3 (0-2)");
 }
 
 int main(void)

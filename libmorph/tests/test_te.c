@@ -557,7 +557,7 @@ static void invalid_problems_are_refused_with_the_reason(void **state)
 	REFUSED(EINVAL, morph_traffic_add_link(te, NAN), "0 or more");
 	assert_int_equal(morph_traffic_add_link(te, 1), 0);
 	REFUSED(EINVAL, morph_traffic_add_demand(te, INFINITY, 1), "amount is inf");
-	REFUSED(EINVAL, morph_traffic_add_demand(te, 1, 0), "weight is 0");
+	REFUSED(EINVAL, morph_traffic_add_demand(te, 1, 0), "weight of a demand is 0");
 	assert_int_equal(morph_traffic_add_demand(te, 1, 1), 0);
 	REFUSED(ENOENT, morph_traffic_add_path(te, 1, NULL, 0), "no demand 1: 1 were added");
 	REFUSED(ENOENT, morph_traffic_add_path(te, 0, &beyond, 1), "no link 1: 1 were added");
@@ -569,9 +569,9 @@ static void invalid_problems_are_refused_with_the_reason(void **state)
 	REFUSED(EINVAL, morph_traffic_set_amount(te, 0, -2), "amount is -2");
 	REFUSED(EINVAL, morph_traffic_solve(te, &opts, NULL), "lambda is -1");
 	assert_int_equal(morph_traffic_add_path(te, 0, &link, 1), 0);
-	REFUSED(EINVAL, morph_traffic_round(te, &below, 0, NULL, many), "path 0 has a flow of -1");
+	REFUSED(EINVAL, morph_traffic_round(te, &below, 0, NULL, many), "flow of path 0 is -1");
 	REFUSED(EINVAL, (int)morph_traffic_recall(te, &below, &link, 1, many, many),
-		"path 0 has a flow of -1");
+		"flow of path 0 is -1");
 	REFUSED(ENOENT, (int)morph_traffic_recall(te, NULL, &beyond, 1, many, many),
 		"no demand 1: 1 were added");
 	for (uint32_t link = 1; link < 1024; link++)

@@ -154,17 +154,16 @@ static const struct refused refused[] = {
 	  "byte 2: the field is cut off, or longer than its message" },
 	{ BYTES("\x00\x02\x12\x05"), -EINVAL,
 	  "byte 2: the field is cut off, or longer than its message" },
-	{ BYTES("\x00\x01\x0b"), -EINVAL,
-	  "byte 2: the field is of a kind that such files don't have" },
-	{ BYTES("\x00\x02\x00\x00"), -EINVAL, "byte 2: there is no number of a field" },
+	{ BYTES("\x00\x01\x0b"), -EINVAL, "byte 2: the field has an unknown kind" },
+	{ BYTES("\x00\x02\x00\x00"), -EINVAL, "byte 2: the number of a field is missing" },
 	{ BYTES("\x00\x03\x22\x01\x80"), -EINVAL, "byte 4: a dependency is cut off" },
 	{ BYTES("\x00\x02\x08\x01\x02\x08\x01"), -EINVAL, "byte 4: operation 1 appears twice" },
 	{ BYTES("\x00\x04\x08\x01\x20\x09"), -EINVAL,
 	  "byte 1: operation 1 waits for 9, which does not exist" },
 	{ BYTES("\x00\x04\x08\x01\x20\x01"), -EINVAL,
-	  "byte 1: operation 1 waits for itself through others" },
+	  "byte 1: operation 1 waits for itself through other operations" },
 	{ BYTES("\x00\x02\x08\x03\x04\x08\x01\x20\x02\x04\x08\x02\x28\x01"), -EINVAL,
-	  "byte 9: operation 2 waits for itself through others" },
+	  "byte 9: operation 2 waits for itself through other operations" },
 	/* comm_size=-1, as an int64; and as a text */
 	{ BYTES("\x00\x18\x52\x16\x0a\x09"
 		"comm_size\x48\xff\xff\xff\xff\xff\xff\xff\xff\xff\x01"),
@@ -195,7 +194,7 @@ static void errors_name_their_byte(void **state)
 	assert_int_equal(morph_trace_operation(trace, 0, 0, &operation), -ENOENT);
 	add_file(trace, 0, "job.0.et");
 	assert_int_equal(morph_trace_read(trace, 0, "", 0, why, sizeof(why)), -EEXIST);
-	assert_string_equal(why, "rank 0 was read before");
+	assert_string_equal(why, "rank 0 was already read");
 	assert_int_equal(morph_trace_read(trace, 4096, "", 0, why, sizeof(why)), -EINVAL);
 	assert_int_equal(morph_trace_read(trace, 1, "", (1ULL << 30) + 1, why, sizeof(why)),
 			 -E2BIG);
@@ -283,11 +282,11 @@ static void messages_that_do_not_meet_are_refused(void **state)
 	add_messages(trace, 0, send, sent + 3);
 	memcpy(receive + 1, second, sizeof(second));
 	assert_no_collective(trace, -EINVAL,
-			     "rank 0, byte 1: operation 1 has no other rank that was read");
+			     "rank 0, byte 1: no file of the other rank of operation 1");
 	add_messages(trace, 1, receive, 4);
 	assert_no_collective(
 		trace, -EBADMSG,
-		"rank 0, byte 1: operation 1 sends from rank 0 to 1 with tag 0 what nobody receives");
+		"rank 0, byte 1: operation 1 sends from rank 0 to 1 with tag 0 data that no operation receives");
 	morph_trace_free(trace);
 
 	trace = empty();
@@ -296,19 +295,18 @@ static void messages_that_do_not_meet_are_refused(void **state)
 	add_messages(trace, 1, receive, received + 3);
 	assert_no_collective(
 		trace, -EBADMSG,
-		"rank 1, byte 1: operation 1 receives from rank 0 to 1 with tag 0 what nobody sends");
+		"rank 1, byte 1: operation 1 receives from rank 0 to 1 with tag 0 data that no operation sends");
 	add_messages(trace, 0, send, sent + 3);
 	assert_no_collective(
 		trace, -EBADMSG,
-		"rank 0, byte 1: operation 1 sends 9 bytes from rank 0 to 1, of which 8 are received");
+		"rank 0, byte 1: operation 1 sends 9 bytes from rank 0 to 1, the receiver expects 8");
 	morph_trace_free(trace);
 
 	trace = empty();
 	add_file(trace, 0, "job.0.et");
 	assert_no_collective(
 		trace, -EINVAL,
-		"rank 0, byte 96: operation 3 is a collective of 8589934592 bytes, and no message: "
-		"it is planned by its name");
+		"rank 0, byte 96: operation 3 is a collective of 8589934592 bytes, not a message; plan the collective by name");
 	morph_trace_free(trace);
 }
 

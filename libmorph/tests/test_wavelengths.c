@@ -464,10 +464,10 @@ static void wavelengths_that_can_t_be_are_refused(void **state)
 	assert_int_equal(morph_request_set_wavelengths(request, 17), -EINVAL);
 	assert_int_equal(morph_request_set_shape(request, MORPH_SHAPE_TORUS, 2, 2, 1), 0);
 	assert_int_equal(morph_request_set_wavelengths(request, 3), 0);
-	refused(bench, "16 lanes of a fibre can't be shared evenly in 3 wavelengths");
+	refused(bench, "cannot divide the 16 lanes of a fibre evenly by 3 wavelengths");
 	assert_int_equal(morph_request_set_wavelengths(request, 4), 0);
 	morph_request_set_mbps(request, 125000);
-	refused(bench, "more than a circuit has: 4 lanes");
+	refused(bench, "a circuit has at most 4 lanes");
 	morph_request_set_mbps(request, 100000);
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 }
@@ -499,7 +499,7 @@ static void protections_take_whole_fibres_only(void **state)
 	assert_int_equal(placed(bench, bench->plan), MORPH_FEASIBLE);
 	assert_int_equal(morph_ledger_take(bench->ledger, bench->plan, 7), 0);
 	assert_int_equal(morph_protect(bench->ledger, bench->plan, protection), -EINVAL);
-	assert_non_null(strstr(morph_error_text(bench->ctx), "shares fibres by 2 wavelengths"));
+	assert_non_null(strstr(morph_error_text(bench->ctx), "shares fibres in 2 wavelengths"));
 	assert_int_equal(morph_protection_verdict(protection), 0);
 	morph_protection_free(protection);
 }

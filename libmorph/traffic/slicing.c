@@ -136,15 +136,15 @@ static int check(struct morph_ctx *ctx, const double *weights, size_t count, uin
 	if (!controllers)
 		return lm_fail(ctx, EINVAL, "no controllers for the tenants");
 	if (count >= MORPH_ANY)
-		return lm_fail(ctx, EINVAL, "%zu tenants are too many", count);
+		return lm_fail(ctx, EINVAL, "too many tenants: %zu", count);
 	for (size_t at = 0; at < count; at++) {
 		if (!isfinite(weights[at]) || weights[at] < 0)
-			return lm_fail(ctx, EINVAL,
-				       "the weight of tenant %zu is %g: it is a number, 0 or more",
-				       at, weights[at]);
+			return lm_fail(
+				ctx, EINVAL,
+				"the weight of tenant %zu is %g; must be a number, 0 or more", at,
+				weights[at]);
 		if (last && last[at] != MORPH_ANY && last[at] >= controllers)
-			return lm_fail(ctx, EINVAL,
-				       "tenant %zu was with controller %u, the last one is %u", at,
+			return lm_fail(ctx, EINVAL, "tenant %zu: no controller %u (0-%u)", at,
 				       last[at], controllers - 1);
 	}
 	return 0;
@@ -169,7 +169,7 @@ MORPH_API int morph_slicing_assign(struct morph_ctx *ctx, const double *weights,
 	memory = malloc(count * (sizeof(struct heavy) + 2 * sizeof(uint32_t)) +
 			controllers * (sizeof(double) + sizeof(uint32_t)));
 	if (!memory)
-		return lm_no_memory(ctx, "give tenants to controllers");
+		return lm_no_memory(ctx, "assign tenants to controllers");
 	slicing.order = (void *)memory;
 	slicing.loads = (double *)(slicing.order + count);
 	slicing.draw = (void *)(slicing.loads + controllers);

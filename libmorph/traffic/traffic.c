@@ -12,7 +12,7 @@ MORPH_API struct morph_traffic *morph_traffic_new(struct morph_ctx *ctx)
 	struct morph_traffic *te = calloc(1, sizeof(*te));
 
 	if (!te) {
-		lm_no_memory(ctx, "begin a traffic problem");
+		lm_no_memory(ctx, "create a traffic problem");
 		return NULL;
 	}
 	te->ctx = ctx;
@@ -44,7 +44,7 @@ static int check_number(struct morph_traffic *te, double number, const char *wha
 {
 	if (isfinite(number) && number >= 0)
 		return 0;
-	return lm_fail(te->ctx, EINVAL, "%s is %g: lanes are a number, 0 or more", what, number);
+	return lm_fail(te->ctx, EINVAL, "%s is %g; must be a number, 0 or more", what, number);
 }
 
 int morph_traffic_add_link(struct morph_traffic *te, double capacity)
@@ -67,8 +67,8 @@ MORPH_API int morph_traffic_add_demand(struct morph_traffic *te, double amount, 
 	int error = check_number(te, amount, "a demand's amount");
 
 	if (!error && !(isfinite(weight) && weight > 0))
-		error = lm_fail(te->ctx, EINVAL, "a demand's weight is %g: it is a number above 0",
-				weight);
+		error = lm_fail(te->ctx, EINVAL,
+				"the weight of a demand is %g; must be a number above 0", weight);
 	if (!error && te->demands.count == MOST_PATHS)
 		error = lm_fail(te->ctx, E2BIG, "a traffic problem has at most %u demands",
 				MOST_PATHS);
@@ -99,8 +99,8 @@ static int check_path(struct morph_traffic *te, uint32_t demand, const uint32_t 
 	if (error)
 		return error;
 	if (count > MORPH_TRAFFIC_HOPS)
-		return lm_fail(te->ctx, E2BIG, "a path has %zu links, and may have %d", count,
-			       MORPH_TRAFFIC_HOPS);
+		return lm_fail(te->ctx, E2BIG, "a path has %zu links, at most %d are possible",
+			       count, MORPH_TRAFFIC_HOPS);
 	if (te->paths.count == MOST_PATHS)
 		return lm_fail(te->ctx, E2BIG, "a traffic problem has at most %u paths",
 			       MOST_PATHS);

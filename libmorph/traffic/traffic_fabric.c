@@ -113,7 +113,7 @@ int morph_traffic_link_ends(const struct morph_traffic *te, uint32_t link, uint3
 			    uint32_t *dst_host)
 {
 	if (!te->servers || link >= te->servers->count)
-		return lm_fail(te->ctx, ENOENT, "link %u is none between servers", link);
+		return lm_fail(te->ctx, ENOENT, "link %u does not join servers", link);
 	lm_te_link_ends(te->servers, link, src_host, dst_host);
 	return 0;
 }
@@ -216,14 +216,14 @@ MORPH_API int morph_traffic_add_ways(struct morph_traffic *te, uint32_t demand, 
 		return ret;
 	if (src_host >= hosts || dst_host >= hosts || src_host == dst_host)
 		return lm_fail(te->ctx, EINVAL,
-			       "from host %u to host %u: two of the %u servers are wanted",
+			       "from host %u to host %u: must be two different hosts of %u",
 			       src_host, dst_host, hosts);
 	search.distance = calloc(hosts, sizeof(*search.distance));
 	search.seen = calloc(hosts, sizeof(*search.seen));
 	if (search.distance && search.seen)
 		ret = find_ways(&search, src_host);
 	else
-		ret = lm_no_memory(te->ctx, "find ways between servers");
+		ret = lm_no_memory(te->ctx, "find paths between servers");
 	free(search.distance);
 	free(search.seen);
 	return ret;

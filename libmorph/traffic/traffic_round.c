@@ -115,7 +115,7 @@ int lm_te_check_flows(struct morph_traffic *te, const double *flows)
 		if (!(flows[at] >= -SLIGHT && flows[at] <= INT32_MAX))
 			return lm_fail(
 				te->ctx, EINVAL,
-				"path %u has a flow of %g: it is a number of lanes, 0 or more", at,
+				"the flow of path %u is %g lanes; must be a number, 0 or more", at,
 				flows[at]);
 	return 0;
 }

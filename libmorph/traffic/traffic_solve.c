@@ -362,7 +362,7 @@ static int read_opts(struct morph_traffic *te, const struct morph_traffic_opts *
 	if (!isfinite(mine->lambda) || mine->lambda < 0 || !isfinite(mine->tolerance) ||
 	    mine->tolerance < 0)
 		return lm_fail(te->ctx, EINVAL,
-			       "lambda is %g and tolerance %g: both are numbers, 0 or more",
+			       "lambda is %g and tolerance is %g; both must be numbers, 0 or more",
 			       mine->lambda, mine->tolerance);
 	if (mine->tolerance <= 0)
 		mine->tolerance = TOLERANCE;

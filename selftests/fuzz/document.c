@@ -20,7 +20,7 @@ enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char 
 	(void)run;
 	(void)fabric;
 	if (!*text) {
-		warn_line("there is no accelerator '%s'", text);
+		warn_line("no accelerator '%s'", text);
 		return EXIT_CODE_NOT_FOUND;
 	}
 	*id = (uint8_t)*text;

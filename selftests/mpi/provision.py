@@ -119,7 +119,7 @@ def all_members_pass_where_one_has_to():
     for name, late in (("pending_elsewhere", [20, 0, 20, 0]), ("overlapped", [20] * observe.RANKS)):
         run = corner(name)
         assert [trace["late"] for trace in run.traces] == late, run
-        assert all("go on in another" in line for line in run.lines()), run
+        assert all("has operations in another phase" in line for line in run.lines()), run
         assert len(run.lines()) == sum(count > 0 for count in late), run
 
 

@@ -68,7 +68,7 @@ refused() {
 	refused "either 'count' or 'accelerators'" \
 		'{"slices": [{"name": "a", "count": 1, "accelerators": [1]}]}'
 	refused "at least 1" '{"slices": [{"name": "a", "count": 0}]}'
-	refused "described twice" '{"slices": [{"name": "a", "count": 1}, {"name": "a", "count": 2}]}'
+	refused "appears twice" '{"slices": [{"name": "a", "count": 1}, {"name": "a", "count": 2}]}'
 }
 
 @test "wrong values are named, with the valid ones" {

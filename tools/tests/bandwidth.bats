@@ -98,11 +98,11 @@ refused() {
 	refused "group 0: unknown key 'leest'; known keys: name,ring,hops,least,most" 'ports: 1\ngroups: [{ring: [0, 1], leest: 1}]'
 	refused "group 0: 'name' must be a text" 'ports: 1\ngroups: [{name: 1, ring: [0, 1]}]'
 	refused "group 0: 'least' must be a number" 'ports: 1\ngroups: [{ring: [0, 1], least: -1}]'
-	refused "group 0: a group that must have 3 has use for no more than 2" 'ports: 1\ngroups: [{ring: [0, 1], least: 3, most: 2}]'
+	refused "group 0: the minimum of a group is 3, its maximum only 2" 'ports: 1\ngroups: [{ring: [0, 1], least: 3, most: 2}]'
 	refused "group 0: an accelerator is a number, 0 to 65535" 'ports: 1\ngroups: [{ring: [0, 65536]}]'
 	refused "group 0: hop 1: no guide 'a'; name it in 'guides'" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1}, {from: 1, to: 0, guides: [a]}]}]'
 	refused "group 0: hop 0: 'guides' must be a list of names" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1, guides: 5}]}]'
 	refused "group 0: hop 0: 'circuits' must be a number, 1 to 1024" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1, circuits: 0}]}]'
-	refused "group 0: hop from 0 to 0: a hop goes from accelerator 0 to itself" 'ports: 1\ngroups: [{hops: [{from: 0, to: 0}]}]'
+	refused "group 0: hop from 0 to 0: a hop connects accelerator 0 to itself" 'ports: 1\ngroups: [{hops: [{from: 0, to: 0}]}]'
 	refused "group 0: hop from 0 to 1: a hop lists guide 0 twice" 'ports: 1\nguides: {a: 1}\ngroups: [{hops: [{from: 0, to: 1, guides: [a, a]}]}]'
 }

@@ -84,7 +84,7 @@ setup() {
 	expect 1 morphctl slice place --mesh 8 --profile "$rack"
 	holds "$stderr" "rank 0 has 7 circuits out and 7 in: an accelerator has 6 ports each way"
 	expect 1 morphctl slice place --ring 4 --lanes 17 --profile "$rack"
-	holds "$stderr" "is more than a circuit has: 16 lanes"
+	holds "$stderr" "a circuit has at most 16 lanes"
 	[[ -z $output ]]
 }
 
@@ -102,7 +102,7 @@ setup() {
 	[[ $(jq '[.circuit[].guide // [] | .[]] | length > (unique | length)' <<<"$output") == true ]]
 	[[ $(jq '[.circuit[] | .lanes as $lanes | (.guide // [])[] | [., $lanes]] | length == (unique | length)' <<<"$output") == true ]]
 	expect 1 morphctl slice place --mesh 7 --wavelengths 3 --profile "$rack"
-	holds "$stderr" "16 lanes of a fibre can't be shared evenly in 3 wavelengths"
+	holds "$stderr" "cannot divide the 16 lanes of a fibre evenly by 3 wavelengths"
 	expect 2 morphctl slice place --mesh 7 --wavelengths 0 --profile "$rack"
 	holds "$stderr" "--wavelengths must be 1 (circuits do not share fibres) to 16, not 0"
 }
@@ -163,8 +163,8 @@ circuits() {
 	refused '0 -1\n' "line 1: '-1' is not a rank"
 	refused '0 4096\n' "line 1: '4096' is not a rank"
 	refused '0 1\n1 1\n' "line 2: a link from rank 1 to itself; the two ranks must differ"
-	refused '0 1\n1 4\n0 2\n' "line 2: rank 4, but rank 3 is in no line; ranks are numbered from 0 without a gap"
-	refused '1 2\n' "line 1: rank 2, but rank 0 is in no line"
+	refused '0 1\n1 4\n0 2\n' "line 2: rank 4, but no line has rank 3; ranks must be numbered from 0 without a gap"
+	refused '1 2\n' "line 1: rank 2, but no line has rank 0"
 	refused '# nothing\n\n' "no links; each line has two ranks"
 	refused '' "no links"
 	refused '0 1\0 2\n' "line 1: NUL character; remove it"
@@ -188,7 +188,7 @@ circuits() {
 @test "a torus is placed in parts of servers, unless these are wanted whole" {
 	expect 0 morphctl slice place --shape 2x2 --whole-servers --profile "$rack"
 	expect 1 morphctl slice place --shape 3x2 --whole-servers --profile "$rack"
-	holds "$stderr" "servers are to be taken whole"
+	holds "$stderr" "whole servers require"
 	expect 0 morphctl slice place --shape 3x2 --profile "$rack"
 	expect 1 morphctl slice place --ring 4 --whole-servers --profile "$rack"
 }

@@ -89,9 +89,9 @@ refused() {
 
 @test "an error in a matrix is reported with its line" {
 	printf '0 1\n2 x\n' > m; refused 2 "m: line 2: column 2: 'x' is not a number of bytes such as 4096, 64K, 16M or 1G" morphctl schedule plan --matrix m
-	printf '0 1\n\n2\n' > m; refused 2 "m: line 3: 1 number, and 2 in the first row" morphctl schedule plan --matrix m
+	printf '0 1\n\n2\n' > m; refused 2 "m: line 3: 1 number, but 2 in the first row" morphctl schedule plan --matrix m
 	printf '0 1\n2 0\n1 1\n' > m; refused 2 "m: line 3: one more row than the 2 of a matrix of 2 columns" morphctl schedule plan --matrix m
-	printf '0 1\n' > m; refused 2 "m: 1 row of 2 numbers; a matrix has as many rows as columns" morphctl schedule plan --matrix m
+	printf '0 1\n' > m; refused 2 "m: 1 row of 2 numbers; a matrix must have equal numbers of rows and columns" morphctl schedule plan --matrix m
 	printf '0,,1\n1,0,0\n1,1,0\n' > m; refused 2 "m: line 1: row 1: column 2 is empty; write 0 for no bytes" morphctl schedule plan --matrix m
 	printf '# three\n0,1,2\n, 0,2\n1,1,0\n' > m; refused 2 "m: line 3: row 2: column 1 is empty" morphctl schedule plan --matrix m
 	printf '0 , 1\n1\t;0\n' > m; expect 0 morphctl schedule plan --matrix m
@@ -101,7 +101,7 @@ refused() {
 	printf '# nothing\n' > m; refused 2 "m: 0 rows of 0 numbers" morphctl schedule plan --matrix m
 	printf '0 -1\n2 0\n' > m; refused 2 "m: line 1: column 2: '-1' is not a number" morphctl schedule plan --matrix m
 	printf '0 1\n2 0\0' > m; refused 2 "m: NUL character" morphctl schedule plan --matrix m
-	seq 5000 | paste -sd, > m; refused 2 "m: line 1: 5000 numbers; there are at most 4096 ranks" morphctl schedule plan --matrix m
+	seq 5000 | paste -sd, > m; refused 2 "m: line 1: 5000 numbers; a matrix has at most 4096 ranks" morphctl schedule plan --matrix m
 	refused 3 "none: No such file" morphctl schedule plan --matrix none
 }
 
@@ -124,28 +124,28 @@ refused() {
 	[[ $(jq '."ranks-count"' <<<"$output") == 5 ]]
 	refused 2 "phase_1.0.prof: line 3: no rank 2: there are 2 ranks" morphctl schedule plan --from-ompi-prof phase_1 --ranks 2
 	echo 'E 0 1 x' >> phase_1.1.prof
-	refused 2 "phase_1.1.prof: line 2: it is not RANK RANK BYTES bytes MESSAGES msgs sent" morphctl schedule plan --from-ompi-prof phase_1
+	refused 2 "phase_1.1.prof: line 2: must be 'RANK RANK BYTES bytes MESSAGES msgs sent'" morphctl schedule plan --from-ompi-prof phase_1
 	printf 'E 0 1 18446744073709551615 bytes 1 msgs sent\n' > much
 	refused 2 "much: line 1: rank 0 sends rank 1 more than 2^50 bytes" morphctl schedule plan --from-ompi-prof much
 	refused 3 "no file phase_2.0.prof either" morphctl schedule plan --from-ompi-prof phase_2
 	printf 'E 0 1 5 bytes 1 msgs sent\nE 5000 1 5 bytes 1 msgs sent\n' > many
-	refused 2 "many: line 2: rank 5000; there are at most 4096 ranks, from 0 on" morphctl schedule plan --from-ompi-prof many
+	refused 2 "many: line 2: rank 5000; ranks must be below 4096" morphctl schedule plan --from-ompi-prof many
 	echo '# nothing' > none
 	refused 2 "none: the file has no messages" morphctl schedule plan --from-ompi-prof none
 }
 
 @test "a file that is missing or empty is named" {
 	for rank in 0 1 3; do printf "E\t$rank\t2\t64 bytes\t1 msgs sent\n" > job.$rank.prof; done
-	refused 3 "job.2.prof: No such file or directory, and there is one of rank 3" morphctl schedule plan --from-ompi-prof job
+	refused 3 "job.2.prof: No such file or directory, but a file of rank 3 exists" morphctl schedule plan --from-ompi-prof job
 	: > job.2.prof
-	refused 2 "job.2.prof: it is empty" morphctl schedule plan --from-ompi-prof job
+	refused 2 "job.2.prof: the file is empty" morphctl schedule plan --from-ompi-prof job
 	: > alone
-	refused 2 "alone: it is empty" morphctl schedule plan --from-ompi-prof alone
+	refused 2 "alone: the file is empty" morphctl schedule plan --from-ompi-prof alone
 	python3 -B "$FILES/../traces.py" traces
 	mv traces/ring.2.et traces/kept
-	refused 3 "traces/ring.2.et: No such file or directory, and there is one of rank 3" morphctl schedule plan --from-chakra traces/ring
+	refused 3 "traces/ring.2.et: No such file or directory, but a file of rank 3 exists" morphctl schedule plan --from-chakra traces/ring
 	: > traces/ring.2.et
-	refused 2 "traces/ring.2.et: it is empty" morphctl schedule plan --from-chakra traces/ring
+	refused 2 "traces/ring.2.et: the file is empty" morphctl schedule plan --from-chakra traces/ring
 }
 
 @test "algorithms of MSCCL become a plan with their own rounds" {
@@ -195,7 +195,7 @@ refused() {
 		done
 		echo '</algo>'
 	} > twice.xml
-	refused 2 "twice.xml: line 12: gpu 1 sums what gpu 0 sends with what is in it already" morphctl schedule plan --from-msccl twice.xml
+	refused 2 "twice.xml: line 12: gpu 1 adds data of gpu 0 to a sum that already contains it" morphctl schedule plan --from-msccl twice.xml
 }
 
 @test "nchunksperloop is the number of chunks" {
@@ -210,7 +210,7 @@ refused() {
 	expect 1 morphctl schedule plan all-gather --ranks 8 --to-msccl none/ring.xml
 	holds "$stderr" "none/ring.xml: No such file"
 	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm shift --policy one-shot --to-segments x.json
-	holds "$stderr" "x.json is not written: "
+	holds "$stderr" "cannot write x.json: "
 	[[ ! -e x.json ]]
 }
 
@@ -218,16 +218,16 @@ refused() {
 	expect 0 morphctl schedule plan all-to-all --ranks 16 --algorithm shift "${fabric[@]}" --to-segments same.json
 	[[ -z $stderr ]]
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --algorithm swing --planes 3 --delay settle=10000 --policy overlap --to-segments other.json
-	holds "$stderr" "other.json: read back it takes "
-	back=$(sed 's/.*read back it takes \([0-9]*\) ns.*/\1/' <<<"$stderr")
+	holds "$stderr" "other.json: the file takes "
+	back=$(sed 's/.*the file takes \([0-9]*\) ns.*/\1/' <<<"$stderr")
 	expect 0 morphctl schedule plan all-reduce --algorithm swing --planes 3 --delay settle=10000 --from-segments other.json --json
 	[[ $(jq '.baseline[] | select(.baseline == "as-written") | ."finish-ns"' <<<"$output") == "$back" ]]
 	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm direct --delay settle=1000 --to-segments none.json
-	holds "$stderr" "none.json is not written: the form has one topology for each round"
+	holds "$stderr" "none.json is not written; the format has one topology for each round"
 	[[ ! -e none.json ]]
 	printf '0 1 0\n1 0 0\n0 0 0\n' > pair
 	expect 0 morphctl schedule plan --matrix pair --to-segments two.json
-	holds "$stderr" "two.json: no circuit is of a rank above 1: read it with --ranks 3"
+	holds "$stderr" "two.json: no circuit has a rank above 1; read it with --ranks 3"
 }
 
 @test "a file may replace the answer on standard output" {
@@ -238,7 +238,7 @@ refused() {
 		expect 0 morphctl schedule plan all-gather --ranks 4 --algorithm ring --profile "$server" --at 0,1,5,4 --to-$to -
 		[[ $output == "$(<file)" ]]
 	done
-	refused 2 "only one file can go to standard output, not 2" morphctl schedule plan all-gather --ranks 4 --to-msccl - --to-segments -
+	refused 2 "only one file may use standard output, not 2" morphctl schedule plan all-gather --ranks 4 --to-msccl - --to-segments -
 	refused 2 "replaces the answer" morphctl schedule plan all-gather --ranks 4 --to-msccl - --json
 	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm shift --policy one-shot --to-segments -
 	[[ -z $output ]]
@@ -323,10 +323,10 @@ joined() {
 	joined 10000 > some.json
 	joined 65000 > many.json
 	for algorithm in "" "--algorithm binary"; do
-		refused 2 "10000 rounds among 4096 ranks, as many as some.json has steps, take minutes and gigabytes to plan: --steps 157 would" \
+		refused 2 "planning 10000 rounds among 4096 ranks, one for each step of some.json, takes minutes and gigabytes; to plan it all the same, use --steps 157" \
 			in_megabytes 200 morphctl schedule plan broadcast --ranks 4096 --from-segments some.json $algorithm
 	done
-	refused 2 "many.json: it has 65000 steps; as many rounds among 4096 ranks are more than a collective may have" \
+	refused 2 "many.json: it has 65000 steps; a collective among 4096 ranks cannot have one round for each" \
 		in_megabytes 200 morphctl schedule plan broadcast --ranks 4096 --from-segments many.json
 }
 
@@ -335,22 +335,22 @@ joined() {
 	refused 2 "requires exactly one of a collective" morphctl schedule plan --from-segments harvest.json
 	refused 2 "--from-segments requires a collective: the file has only topologies" morphctl schedule plan --matrix tokens.csv --from-segments harvest.json
 	refused 2 "--from-segments and --policy are mutually exclusive" morphctl schedule plan all-reduce --policy united --from-segments harvest.json
-	refused 2 "harvest.json: a link is of rank 63, there are 16" morphctl schedule plan all-reduce --ranks 16 --from-segments harvest.json
-	refused 2 "it has 12 steps; the algorithm is none that has as many rounds among 64 ranks" morphctl schedule plan all-reduce --algorithm ring --from-segments harvest.json
-	refused 2 "it has 12 steps; no algorithm has as many rounds" morphctl schedule plan all-gather --from-segments harvest.json
+	refused 2 "harvest.json: a link has rank 63; there are 16 ranks" morphctl schedule plan all-reduce --ranks 16 --from-segments harvest.json
+	refused 2 "it has 12 steps; the algorithm does not have one round for each step among 64 ranks" morphctl schedule plan all-reduce --algorithm ring --from-segments harvest.json
+	refused 2 "it has 12 steps; no algorithm has one round for each step" morphctl schedule plan all-gather --from-segments harvest.json
 	refused 3 "none.json: No such file" morphctl schedule plan all-reduce --from-segments none.json
 	sed 's/\[0,1,1\(\.0\)*\]/[0,1,1.5]/' harvest.json > half.json
-	refused 2 "half.json: link 1 of step 1 is of 1.5 circuits; circuits of planes are whole" morphctl schedule plan all-reduce --from-segments half.json
+	refused 2 "half.json: link 1 of step 1 has 1.5 circuits; must be a whole number" morphctl schedule plan all-reduce --from-segments half.json
 	printf '{"collective": "x",\n "steps": [\n {]}' > broken.json
 	refused 2 "broken.json: line 3: " morphctl schedule plan all-reduce --from-segments broken.json
 	echo '{"collective": "x", "steps": []}' > empty.json
-	refused 2 "empty.json: there are no steps" morphctl schedule plan all-reduce --from-segments empty.json
+	refused 2 "empty.json: the file has no steps" morphctl schedule plan all-reduce --from-segments empty.json
 	sed 's/\[0,1,1\(\.0\)*\]/[0,1,2]/' harvest.json > wide.json
 	expect 1 morphctl schedule plan all-reduce --from-segments wide.json
-	holds "$output" "infeasible: topology 0 has more circuits at a rank than there are planes, which are 1"
+	holds "$output" "infeasible: topology 0 has more circuits at a rank than the 1 planes"
 	circulants 2 2 2 2 2 2 2 2 2 2 2 2 > even.json
 	expect 1 morphctl schedule plan all-reduce --from-segments even.json
-	holds "$output" "infeasible: a round fits none of its topologies"
+	holds "$output" "infeasible: no topology fits a round"
 }
 
 @test "traces of Chakra become a plan" {

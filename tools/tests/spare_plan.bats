@@ -87,9 +87,9 @@ END
 	expect 2 morphctl spare plan --servers 2 --failures server=1%
 	holds "$stderr" "require each other"
 	expect 2 morphctl spare plan "${shape[@]}" --profile x --failures server=1%
-	holds "$stderr" "leave out --profile"
+	holds "$stderr" "omit --profile"
 	expect 2 morphctl spare plan --servers 65 --accelerators 4 --failures server=1%
-	holds "$stderr" "65 servers, and a plan has 1 to 64"
+	holds "$stderr" "65 servers; a plan has 1 to 64"
 	expect 2 morphctl spare plan --servers 2 --accelerators 4096 --failures server=1%
-	holds "$stderr" "a plan up to 4096"
+	holds "$stderr" "at most 4096 in total"
 }

@@ -68,7 +68,7 @@ refused() {
 	refused "demand 0: 'lanes' must be" 'demands: [{from: 0, to: 1}]'
 	refused "demand 0: 'weight' must be" 'demands: [{from: 0, to: 1, lanes: 1, weight: 0}]'
 	refused "'ways' must be 1 to 64" $'ways: 0\ndemands: [{from: 0, to: 1, lanes: 1}]'
-	refused "from host 0 to host 99: two of the 18 servers are wanted" \
+	refused "from host 0 to host 99: must be two different hosts of 18" \
 		'demands: [{from: 0, to: 99, lanes: 1}]' 1
 	refused "from host 3 to host 3" 'demands: [{from: 3, to: 3, lanes: 1}]' 1
 }

@@ -167,7 +167,7 @@ load common
 	expect 2 morphctl controller assign
 	holds "$stderr" "--controllers is required, as 7,8,9"
 	expect 2 morphctl controller assign --controllers 7,0
-	holds "$stderr" "0 is no controller; numbers begin at 1"
+	holds "$stderr" "0 is not a controller; numbers begin at 1"
 	expect 2 morphctl controller assign --controllers 7,8,7
 	holds "$stderr" "7 is listed twice"
 	expect 2 morphctl controller assign --controllers 7,b

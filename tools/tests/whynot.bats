@@ -30,7 +30,7 @@ blocked() {
 	expect 1 morphctl slice why-not --shape 5x3 --tier contiguous --profile "$rack"
 	holds "$output" "blocked by tier: fits with --tier stitched"
 	blocked bandwidth bandwidth:feasible --ring 4 --lanes 17
-	holds "$(jq -r .text <<<"$output")" "is more than a circuit has: 16 lanes"
+	holds "$(jq -r .text <<<"$output")" "a circuit has at most 16 lanes"
 	blocked bandwidth bandwidth:feasible --ring 4 --bandwidth 400001 --transit any
 	blocked wavelengths wavelengths:feasible --mesh 7 --wavelengths 3
 	blocked spares "tier:infeasible spares:feasible" --count 66

@@ -66,14 +66,12 @@ static void print_objects(FILE *stream, bool aliases)
 
 void help_all(FILE *stream)
 {
-	fputs("Usage: morphctl OBJECT VERB [ARGUMENTS] [OPTIONS]\n\n"
-	      "Looks after programmable photonic fabrics between accelerators.\n\nObjects:\n",
+	fputs("Usage: morphctl OBJECT VERB [ARGUMENTS] [OPTIONS]\n\nAdministers programmable photonic fabrics between accelerators.\n\nObjects:\n",
 	      stream);
 	print_objects(stream, false);
 	fputs("\nAliases:\n", stream);
 	print_objects(stream, true);
-	fputs("\n'morphctl OBJECT help' lists the verbs of an object, and "
-	      "'morphctl OBJECT VERB --help'\ntells all about one.\n",
+	fputs("\n'morphctl OBJECT help' lists the verbs of an object. 'morphctl OBJECT VERB --help'\ndescribes one verb.\n",
 	      stream);
 	print_exits(stream);
 }

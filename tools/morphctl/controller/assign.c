@@ -67,8 +67,8 @@ static enum exit_code read_options(struct assigning *assigning)
 	for (uint32_t at = 0; at < json_array_size(assigning->numbers); at++) {
 		controller = controller_at(assigning, at);
 		if (!controller)
-			return usage_error(run,
-					   "--controllers: 0 is no controller; numbers begin at 1");
+			return usage_error(
+				run, "--controllers: 0 is not a controller; numbers begin at 1");
 		if (place_of(assigning, controller, at) != MORPH_ANY)
 			return usage_error(run, "--controllers: %u is listed twice", controller);
 	}

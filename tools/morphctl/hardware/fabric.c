@@ -26,7 +26,7 @@ enum exit_code fabric_show(struct run *run)
 	size_t i;
 
 	if (run->argc && given(run, OPTION_FABRIC))
-		return usage_error(run, "the fabric is given twice: as '%s' and by --fabric",
+		return usage_error(run, "the fabric appears twice: as '%s' and as --fabric",
 				   run->argv[0]);
 	if (run->argc)
 		run->option[OPTION_FABRIC] = run->argv[0];

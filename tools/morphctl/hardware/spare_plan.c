@@ -137,12 +137,12 @@ static enum exit_code take_servers(struct spare_plan *plan, uint32_t servers, ui
 	if (!servers || servers > MOST_SERVERS)
 		return usage_error(
 			plan->run,
-			"%u servers, and a plan has 1 to %u; plan one rack, with --servers and --accelerators",
+			"%u servers; a plan has 1 to %u; plan one rack with --servers and --accelerators",
 			servers, MOST_SERVERS);
 	if (!each || each > MOST_ACCELERATORS / servers)
 		return usage_error(
 			plan->run,
-			"%u accelerators in each of %u servers; a server has 1 or more, and a plan up to %u",
+			"%u accelerators in each of %u servers; must be at least 1 in a server, and at most %u in total",
 			each, servers, MOST_ACCELERATORS);
 	plan->servers = servers;
 	plan->accelerators = servers * each;
@@ -157,8 +157,7 @@ static enum exit_code servers_of_options(struct spare_plan *plan)
 	uint32_t servers = 0, each = 0;
 
 	if (given(run, OPTION_FABRIC) || given(run, OPTION_PROFILE))
-		return usage_error(run,
-				   "--servers and --accelerators describe a fabric; leave out --%s",
+		return usage_error(run, "--servers and --accelerators describe a fabric; omit --%s",
 				   given(run, OPTION_FABRIC) ? "fabric" : "profile");
 	if (!given(run, OPTION_SERVERS) || !given(run, OPTION_OF_EACH))
 		return usage_error(run, "--servers and --accelerators require each other");
@@ -190,7 +189,7 @@ static enum exit_code servers_of_profile(struct spare_plan *plan)
 	if (!servers || all % servers)
 		return usage_error(
 			plan->run,
-			"the profile has %u accelerators in %u servers, which are not alike; say --servers and --accelerators",
+			"the profile has %u accelerators in %u servers that differ; give --servers and --accelerators",
 			all, servers);
 	return take_servers(plan, servers, all / servers);
 }

@@ -132,7 +132,7 @@ static bool read_member(struct reader *reader, json_t *object, const yaml_event_
 		return false;
 	}
 	if (json_object_get(object, name)) {
-		wrong(reader, key->start_mark, "a duplicate key; each may stand once");
+		wrong(reader, key->start_mark, "a duplicate key; each key may appear once");
 		return false;
 	}
 	if (!next(reader, &event))

@@ -91,7 +91,7 @@ static enum exit_code check_ranks(struct reader *reader)
 		if (!reader->named[rank])
 			return refuse_line(
 				reader->path, reader->line,
-				"rank %u, but rank %u is in no line; ranks are numbered from 0 without a gap",
+				"rank %u, but no line has rank %u; ranks must be numbered from 0 without a gap",
 				reader->highest, rank);
 	reader->graph->ranks = reader->highest + 1;
 	return EXIT_CODE_OK;

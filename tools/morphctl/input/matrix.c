@@ -85,13 +85,13 @@ static enum exit_code read_row(struct table *table, char *line)
 	if (!table->cells) {
 		if (count > MOST_RANKS)
 			return refuse_line(table->path, table->line,
-					   "%u numbers; there are at most %u ranks", count,
+					   "%u numbers; a matrix has at most %u ranks", count,
 					   MOST_RANKS);
 		table->columns = count;
 		table->cells = needed(calloc((size_t)count * count, sizeof(*table->cells)));
 	}
 	if (count != table->columns)
-		return refuse_line(table->path, table->line, "%u number%s, and %u in the first row",
+		return refuse_line(table->path, table->line, "%u number%s, but %u in the first row",
 				   count, PLURAL(count), table->columns);
 	if (table->rows == table->columns)
 		return refuse_line(table->path, table->line,
@@ -133,8 +133,9 @@ enum exit_code matrix_read(const char *path, uint64_t **matrix, uint32_t *ranks)
 	}
 	free(text);
 	if (!code && (!table.rows || table.rows < table.columns)) {
-		warn_line("%s: %u row%s of %u number%s; a matrix has as many rows as columns", path,
-			  table.rows, PLURAL(table.rows), table.columns, PLURAL(table.columns));
+		warn_line(
+			"%s: %u row%s of %u number%s; a matrix must have equal numbers of rows and columns",
+			path, table.rows, PLURAL(table.rows), table.columns, PLURAL(table.columns));
 		code = EXIT_CODE_USAGE;
 	}
 	if (code) {

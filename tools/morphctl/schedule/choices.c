@@ -80,7 +80,7 @@ static const char *why_no_plan(const struct planning *planning)
 
 	if (given(run, OPTION_POLICY) && strcmp(run->option[OPTION_POLICY], "best"))
 		return budget ? "skipped: --steps is too small, or the policy does not support it" :
-				"the policy can't do it";
+				"the policy does not support the rounds";
 	return budget ? "skipped: search budget exhausted; raise --steps" :
 			"no plan of its rounds found";
 }
@@ -291,7 +291,7 @@ enum exit_code plan_within_budget(const struct planning *planning)
 		return EXIT_CODE_OK;
 	return usage_error(
 		run,
-		"--algorithm %s among %u ranks takes minutes and gigabytes to plan: --steps %llu would, or say fewer %s or another algorithm",
+		"planning --algorithm %s among %u ranks takes minutes and gigabytes; to plan it all the same, use --steps %llu; or choose fewer %s or another algorithm",
 		morph_enum_name(MORPH_ENUM_ALGORITHM, wanted.algorithm), wanted.ranks,
 		(unsigned long long)lacks, given(run, OPTION_SEGMENTS) ? "--segments" : "ranks");
 }

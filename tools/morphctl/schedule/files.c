@@ -98,7 +98,7 @@ static enum exit_code count_files(const char *prefix, const char *ending, uint32
 		missing++;
 	if (missing == *count)
 		return EXIT_CODE_OK;
-	warn_line("%s.%u.%s: %s, and there is one of rank %u", prefix, missing, ending,
+	warn_line("%s.%u.%s: %s, but a file of rank %u exists", prefix, missing, ending,
 		  strerror(ENOENT), *count - 1);
 	return EXIT_CODE_NOT_FOUND;
 }
@@ -107,7 +107,7 @@ static enum exit_code read_file(const char *path, char **text, size_t *length)
 {
 	enum exit_code code = input_whole(path, text, length);
 
-	return code || *length ? code : refuse_file(path, "it is empty");
+	return code || *length ? code : refuse_file(path, "the file is empty");
 }
 
 static enum exit_code add_profile(uint64_t *matrix, uint32_t ranks, const char *path)
@@ -131,8 +131,8 @@ static enum exit_code count_ranks(const char *path, const char *text, uint32_t *
 		return refuse_file(path, "the file has no messages");
 	if (*ranks <= MOST_RANKS)
 		return EXIT_CODE_OK;
-	warn_line("%s: line %u: rank %u; there are at most %u ranks, from 0 on", path, line,
-		  *ranks - 1, MOST_RANKS);
+	warn_line("%s: line %u: rank %u; ranks must be below %u", path, line, *ranks - 1,
+		  MOST_RANKS);
 	return EXIT_CODE_USAGE;
 }
 
@@ -167,7 +167,7 @@ static enum exit_code read_all_profiles(const char *path, uint32_t files, uint64
 	enum exit_code code = EXIT_CODE_OK;
 
 	if (files > MOST_RANKS)
-		return refuse_file(path, "there are files of more than 4096 ranks");
+		return refuse_file(path, "files of more than 4096 ranks");
 	if (!*ranks)
 		*ranks = files;
 	*matrix = new_matrix(*ranks);
@@ -400,7 +400,7 @@ static enum exit_code write_one(const struct planning *planning, enum option_id 
 	if (bytes > 0)
 		bytes = write(planning, text, (size_t)bytes, why, sizeof(why));
 	if (bytes <= 0)
-		warn_line("%s is not written: %s", path, why);
+		warn_line("cannot write %s: %s", path, why);
 	else if (option != OPTION_TO_SEGMENTS ||
 		 topologies_return(planning, path, text, (size_t)bytes))
 		code = write_text(path, text, (size_t)bytes);
@@ -416,7 +416,7 @@ static enum exit_code write_steps(const struct planning *planning, const char *p
 	char *text;
 
 	if (planning->light.verdict != MORPH_FEASIBLE) {
-		warn_line("%s is not written: %s", path,
+		warn_line("cannot write %s: %s", path,
 			  planning->light.verdict ? planning->light.why :
 						    schedule_result(planning->schedule).why);
 		return EXIT_CODE_FAILED;
@@ -450,7 +450,7 @@ enum exit_code export_check(const struct run *run)
 	uint32_t count = count_standard(run);
 
 	if (count > 1)
-		return usage_error(run, "only one file can go to standard output, not %u", count);
+		return usage_error(run, "only one file may use standard output, not %u", count);
 	if (count && (given(run, OPTION_JSON) || given(run, OPTION_PLAN_FORMAT) ||
 		      given(run, OPTION_FIELDS) || given(run, OPTION_LOAD)))
 		return usage_error(

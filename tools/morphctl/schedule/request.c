@@ -119,8 +119,7 @@ enum exit_code plan_ask_collective(struct planning *planning)
 	if (kind == sizeof(kinds) / sizeof(kinds[0]))
 		return usage_error(
 			run,
-			"the collective is all-reduce, reduce-scatter, all-gather, all-to-all or "
-			"broadcast, not '%s'",
+			"unknown collective '%s'; known collectives: all-reduce, reduce-scatter, all-gather, all-to-all, broadcast",
 			run->argv[0]);
 	if (given(run, OPTION_TORUS)) {
 		if (!parse_torus(run->option[OPTION_TORUS], wanted->extent))
@@ -137,12 +136,13 @@ enum exit_code plan_ask_collective(struct planning *planning)
 		return usage_error(run, "requires exactly one of --ranks and --shape");
 	if (!wanted->ranks || wanted->ranks > MOST_RANKS)
 		return usage_error(
-			run, "a collective is among 1 to %u ranks, not --%s %s", MOST_RANKS,
+			run, "a collective has 1 to %u ranks, not --%s %s", MOST_RANKS,
 			given(run, OPTION_TORUS) ? "shape" : "ranks",
 			run->option[given(run, OPTION_TORUS) ? OPTION_TORUS : OPTION_RANKS]);
 	if (wanted->root >= wanted->ranks)
-		return usage_error(run, "--root is %u, the last of %u rank%s is %u", wanted->root,
-				   wanted->ranks, PLURAL(wanted->ranks), wanted->ranks - 1);
+		return usage_error(run, "no rank --root %u: the last of %u rank%s is %u",
+				   wanted->root, wanted->ranks, PLURAL(wanted->ranks),
+				   wanted->ranks - 1);
 	wanted->kind = kind + 1;
 	snprintf(planning->title, sizeof(planning->title), "%s of %llu byte%s among %u rank%s",
 		 kinds[kind], (unsigned long long)wanted->bytes, PLURAL(wanted->bytes),

@@ -104,7 +104,7 @@ static enum exit_code add_circuit(const struct reader *reader, const json_t *it)
 	if (!code)
 		code = read_u32(reader, it, "dst-rank", &dst);
 	if (!code && (src == MORPH_ANY || dst == MORPH_ANY))
-		code = wrong(reader, "wants 'src-rank' and 'dst-rank'");
+		code = wrong(reader, "requires 'src-rank' and 'dst-rank'");
 	if (!code)
 		code = read_u32(reader, it, "lanes-count", &opts.lanes_count);
 	if (!code)

@@ -180,7 +180,7 @@ void timeline_write_text(FILE *stream, const struct timeline *timeline)
 		fprintf(stream, "|\n");
 	}
 	fprintf(stream,
-		"          # sends, ~ changes, + both, - is lit, as time goes on to the right\n");
+		"          # sends, ~ changes, + both, - is lit; time increases to the right\n");
 }
 
 /* The picture: a row for each plane. Colour shows the matching; hatching shows a change. */
@@ -334,7 +334,6 @@ void timeline_write_svg(FILE *stream, const struct timeline *timeline, const cha
 		fprintf(stream, "<text x=\"12\" y=\"%.1f\">plane %u</text>\n",
 			TOP + ROW * plane + BAR / 2 + 4, plane);
 	fprintf(stream,
-		"<text x=\"%.1f\" y=\"%.1f\" fill=\"#546e7a\">full: sends; hatched: is changed; faint: "
-		"is lit; colour: which circuits, one below the other where some change while others send</text>\n</svg>\n",
+		"<text x=\"%.1f\" y=\"%.1f\" fill=\"#546e7a\">full: sends; hatched: changes; faint: is lit; one colour for each set of circuits, stacked where some change while others send</text>\n</svg>\n",
 		LEFT, height - 10);
 }

@@ -27,9 +27,8 @@ static enum exit_code take_step(struct topologies *to, const struct morph_segmen
 		double circuits = round(link.capacity);
 
 		if (fabs(link.capacity - circuits) > WHOLE) {
-			warn_line(
-				"%s: link %u of step %u is of %g circuits; circuits of planes are whole",
-				path, at + 1, step + 1, link.capacity);
+			warn_line("%s: link %u of step %u has %g circuits; must be a whole number",
+				  path, at + 1, step + 1, link.capacity);
 			return EXIT_CODE_USAGE;
 		}
 		if (circuits > 0)
@@ -58,7 +57,8 @@ static enum exit_code take(struct topologies *to, const struct morph_segments *s
 
 	morph_segments_about(segments, &about);
 	if (!about.steps || !about.ranks)
-		return refuse_file(path, about.steps ? "there is no link" : "there are no steps");
+		return refuse_file(path,
+				   about.steps ? "the file has no links" : "the file has no steps");
 	for (uint32_t step = 0; step < about.steps; step++)
 		links += count_links(segments, step);
 	to->ranks = about.ranks;
@@ -325,17 +325,17 @@ static enum exit_code report_none(const struct planning *planning)
 	if (from->lacks)
 		return usage_error(
 			planning->run,
-			"%u rounds among %u ranks, as many as %s has steps, take minutes and gigabytes to plan: --steps %llu would",
+			"planning %u rounds among %u ranks, one for each step of %s, takes minutes and gigabytes; to plan it all the same, use --steps %llu",
 			from->count, ranks, path, (unsigned long long)from->lacks);
 	if (from->full)
 		warn_line(
-			"%s: it has %u steps; as many rounds among %u ranks are more than a collective may have",
+			"%s: it has %u steps; a collective among %u ranks cannot have one round for each",
 			path, from->count, ranks);
 	else
-		warn_line("%s: it has %u step%s; %s has as many rounds among %u rank%s", path,
+		warn_line("%s: it has %u step%s; %s one round for each step among %u rank%s", path,
 			  from->count, PLURAL(from->count),
-			  planning->wanted.algorithm ? "the algorithm is none that" :
-						       "no algorithm",
+			  planning->wanted.algorithm ? "the algorithm does not have" :
+						       "no algorithm has",
 			  ranks, PLURAL(ranks));
 	return EXIT_CODE_USAGE;
 }
@@ -349,7 +349,8 @@ enum exit_code topologies_solve(struct planning *planning, const struct morph_sc
 	int error;
 
 	if (ranks < from->ranks) {
-		warn_line("%s: a link is of rank %u, there are %u", path, from->ranks - 1, ranks);
+		warn_line("%s: a link has rank %u; there are %u ranks", path, from->ranks - 1,
+			  ranks);
 		return EXIT_CODE_USAGE;
 	}
 	error = choose(planning, opts, &chosen);
@@ -384,23 +385,23 @@ static bool carry_out(const struct planning *planning, const struct topologies *
 	uint32_t ranks = collective_info(planning->collective).ranks;
 
 	if (morph_schedule_plan(back, planning->collective, planning->delay, &opts)) {
-		warn_line("%s is not written: read back, %s", path,
+		warn_line("%s is not written; verification failed: %s", path,
 			  morph_error_text(planning->run->client->ctx));
 		return false;
 	}
 	if (schedule_result(back).verdict != MORPH_FEASIBLE) {
 		warn_line(
-			"%s is not written: the form has one topology for each round, and with those of this plan there is none: %s",
+			"%s is not written; the format has one topology for each round, and the topologies of this plan do not fit: %s",
 			path, schedule_result(back).why);
 		return false;
 	}
 	theirs = schedule_result(back).ns;
 	if (theirs != ours)
 		warn_line(
-			"%s: read back it takes %llu ns, the plan %llu ns: the form does not tell when which plane changes, nor over which circuits a round goes",
+			"%s: the file takes %llu ns, the plan %llu ns; the format lacks the times of changes and the circuits of each round",
 			path, (unsigned long long)theirs, (unsigned long long)ours);
 	if (own->ranks != ranks)
-		warn_line("%s: no circuit is of a rank above %u: read it with --ranks %u", path,
+		warn_line("%s: no circuit has a rank above %u; read it with --ranks %u", path,
 			  own->ranks - 1, ranks);
 	return true;
 }
@@ -415,9 +416,9 @@ bool topologies_return(const struct planning *planning, const char *path, const 
 	bool good = false;
 
 	if (morph_segments_read(text, length, &segments, why, sizeof(why)))
-		warn_line("%s is not written: it could not be read back: %s", path, why);
+		warn_line("%s is not written; verification failed: %s", path, why);
 	else
-		good = !take(&own, segments, "what is to be read back") &&
+		good = !take(&own, segments, "the written file") &&
 		       carry_out(planning, &own, path, back);
 	topologies_free(&own);
 	morph_schedule_free(back);

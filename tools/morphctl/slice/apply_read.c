@@ -267,7 +267,7 @@ static enum exit_code read_slice(struct apply *apply, json_t *object, struct app
 	slice->wish.name = name;
 	slice->wish.mode = 0600;
 	if (!json_object_get(object, "count") == !accelerators)
-		return wrong(where, "needs either 'count' or 'accelerators'");
+		return wrong(where, "requires either 'count' or 'accelerators'");
 	code = read_number(where, object, "count", UINT32_MAX - 1, &slice->wish.count);
 	if (!code && accelerators)
 		code = read_ids(apply, where, accelerators, &slice->wish.accelerators,
@@ -302,7 +302,7 @@ static enum exit_code read_document(struct apply *apply)
 			return code;
 		for (struct apply_slice *other = apply->slices; other < slice; other++)
 			if (!strcmp(other->wish.name, slice->wish.name))
-				return wrong(slice->wish.name, "is described twice");
+				return wrong(slice->wish.name, "appears twice");
 	}
 	return EXIT_CODE_OK;
 }

@@ -87,7 +87,7 @@ static enum exit_code report_protection(struct placing *placing, uint32_t slice)
 
 	if (!client_reply(placing->run, error, NULL, NULL))
 		return EXIT_CODE_OK;
-	warn_line("%s: slice %u is lit, and the kernel chooses its spares by itself",
+	warn_line("%s: slice %u is lit, but the kernel chooses its spares without the plan",
 		  command_name(placing->run->command), slice);
 	return EXIT_CODE_PARTIAL;
 }
@@ -167,7 +167,7 @@ static enum exit_code try_unprotected(struct placing *placing)
 		return client_error(placing->run, error);
 	if (place_info(placing->plan).verdict == MORPH_FEASIBLE)
 		warn_line(
-			"%s: it would fit on fibres kept for the failover of %u running ranks; --unprotect uses these",
+			"%s: would fit on fibres kept for the failover of %u running ranks; --unprotect uses these",
 			command_name(placing->run->command), kept);
 	return EXIT_CODE_FAILED;
 }
@@ -238,7 +238,7 @@ enum exit_code place_take_back(struct run *run, uint32_t fabric, uint32_t slice,
 			  slice);
 		return EXIT_CODE_PARTIAL;
 	}
-	warn_line("%s: the slice was deleted again", command_name(run->command));
+	warn_line("%s: the command has deleted the slice again", command_name(run->command));
 	return code;
 }
 
