@@ -67,7 +67,7 @@ static void ask(const struct groups *groups, uint32_t verdict, const uint32_t *m
 	sample(&rows->its, now_us() - begin);
 	if ((verdict == MORPH_FEASIBLE) != exact ||
 	    (exact && memcmp(mine, best, sizeof(best)) != 0))
-		wrong("integer programs find other bandwidths");
+		wrong("integer programs disagree about bandwidths");
 }
 
 static void measure(struct morph_ctx *ctx, const struct setting *setting)
@@ -92,7 +92,7 @@ static void measure(struct morph_ctx *ctx, const struct setting *setting)
 	report(setting->name, &rows.ours, NO_BAR, 0);
 	snprintf(name, sizeof(name), "  the first %u by integer programs (CBC)", rows.its.count);
 	report_oracle(name, &rows.its, &rows.asked);
-	report_count("  undecided which are the fairest", rows.undecided, 0);
+	report_count("  undecided whether they are the fairest", rows.undecided, 0);
 }
 
 /* With 16 wavelengths an integer program takes seconds. */

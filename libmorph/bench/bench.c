@@ -31,7 +31,7 @@ static void ask_machine(struct samples *samples)
 
 static void report_machine(struct samples *samples)
 {
-	const struct row row = { .name = "an addition after another one, before each part",
+	const struct row row = { .name = "one addition after another, before each part",
 				 .unit = "ns" };
 
 	report_row(&row, samples);
@@ -44,7 +44,7 @@ int main(int argc, char **argv)
 
 	if (argc < 4 || argc > 5) {
 		fprintf(stderr,
-			"usage: %s POD ANY RACK [FILE]: profiles of a pod4096, a pod4096-any and a rack64; where rows go\n",
+			"usage: %s POD ANY RACK [FILE]: profiles pod4096, pod4096-any and rack64; file for the rows\n",
 			argv[0]);
 		return 2;
 	}

@@ -92,13 +92,13 @@ static void solve(struct corners *corners, struct corner_rows *rows)
 	rows->verdicts[result.verdict]++;
 	if (result.verdict != MORPH_UNDECIDED &&
 	    (result.verdict == MORPH_FEASIBLE) != (least != UINT32_MAX))
-		wrong("brute force says something else of a corner");
+		wrong("brute force disagrees about a corner");
 	if (result.verdict != MORPH_FEASIBLE)
 		return;
 	rows->moved += result.moved;
 	rows->needless += result.moved - least;
 	if (result.moved < least || (result.moved_least && result.moved_least != least))
-		wrong("brute force moves another number of circuits in a corner");
+		wrong("brute force moves a different number of circuits in a corner");
 }
 
 static void measure(struct corners *corners)
@@ -112,10 +112,10 @@ static void measure(struct corners *corners)
 		    corners->plan->refusals[0].reason != MORPH_WIRE_COUNT)
 			solve(corners, &rows);
 	}
-	report("room made by rewiring a corner of a rack", &rows.ours, NO_BAR, 0);
+	report("defragmentation of a corner of a rack", &rows.ours, NO_BAR, 0);
 	report_oracle("  the same by brute force", &rows.brute, &rows.ours);
 	report_count("  undecided", rows.verdicts[MORPH_UNDECIDED], 0);
-	remark("%u of %u feasible by rewiring, %u proven not to be; %u circuits moved, %u of them needlessly",
+	remark("%u of %u feasible by rerouting, %u proven infeasible; %u circuits moved, %u of them needlessly",
 	       rows.verdicts[MORPH_FEASIBLE], rows.ours.count, rows.verdicts[MORPH_INFEASIBLE],
 	       rows.moved, rows.needless);
 }

@@ -170,7 +170,7 @@ static void solve(struct site *site, struct outcome *outcome, struct samples sam
 static void print(const struct outcome *outcome)
 {
 	report_count("  undecided", outcome->verdicts[MORPH_UNDECIDED], 0);
-	remark("%u refused: %u feasible by rewiring, %u proven not to be", outcome->refused,
+	remark("%u refused: %u feasible by rerouting, %u proven infeasible", outcome->refused,
 	       outcome->verdicts[MORPH_FEASIBLE], outcome->verdicts[MORPH_INFEASIBLE]);
 	remark("%u circuits of %u tenants moved (fewest proven in %u answers), %u dark, for %llu ns at most",
 	       outcome->moved, outcome->tenants, outcome->fewest, outcome->dark,
@@ -202,7 +202,7 @@ static void run(struct site *site, const char *name)
 	}
 	report(name, &samples[0], NO_BAR, 0);
 	if (samples[1].count)
-		report("  not made room for", &samples[1], NO_BAR, 0);
+		report("  still without room", &samples[1], NO_BAR, 0);
 	print(&outcome);
 }
 
@@ -225,14 +225,14 @@ void bench_defrag(struct morph_ctx *ctx, const char *path)
 	site.defrag = morph_defrag_new(ctx);
 	for (uint32_t at = 0; at < SLICES; at++)
 		site.plans[at] = morph_plan_new(ctx);
-	run(&site, "room made by rewiring a rack");
+	run(&site, "defragmentation of a rack");
 	while (site.live)
 		leave(&site);
 	for (uint32_t at = 0; at < site.ledger->sites.strands_count; at++)
 		if (random_below(&site.random, 2))
 			morph_ledger_mark(site.ledger, MORPH_PART_GUIDE,
 					  site.ledger->sites.strands[at].guides[0] >> 1, true);
-	run(&site, "room made by rewiring a rack, half of its fibres unusable");
+	run(&site, "defragmentation of a rack, half of its fibres unusable");
 	for (uint32_t at = 0; at < SLICES; at++)
 		morph_plan_free(site.plans[at]);
 	morph_defrag_free(site.defrag);

@@ -13,8 +13,7 @@ void given_begin(struct given *given, const char *program, int count, char **wor
 	for (int at = 0; at < count; at++) {
 		if (strchr(words[at], '='))
 			continue;
-		fprintf(stderr, "%s: '%s' is neither an option nor NAME=VALUE\n", program,
-			words[at]);
+		fprintf(stderr, "%s: '%s' must be an option or NAME=VALUE\n", program, words[at]);
 		exit(1);
 	}
 }
@@ -33,9 +32,9 @@ double given_number(const struct given *given, const char *name)
 		value = strtod(word + length + 1, &end);
 		if (word[length + 1] && !*end && isfinite(value))
 			return value;
-		fprintf(stderr, "%s: '%s' has no number\n", given->program, word);
+		fprintf(stderr, "%s: '%s' must have a number\n", given->program, word);
 		exit(1);
 	}
-	fprintf(stderr, "%s: %s=VALUE must be given\n", given->program, name);
+	fprintf(stderr, "%s: %s=VALUE is required\n", given->program, name);
 	exit(1);
 }

@@ -159,7 +159,7 @@ void bench_overprovisioning(enum trace_set set)
 	for (uint32_t cluster = 0; cluster < costs.clusters; cluster++)
 		add_cluster(&costs, cluster, &random);
 	bench.figure = figure_of(set, "overprovisioning", "overprovisioning-trace");
-	report_cost(&costs, OURS, "a spare that light gets to");
+	report_cost(&costs, OURS, "a spare that light reaches");
 	report_cost(&costs, MIGRATION, "job migration");
 	report_cost(&costs, EVICTION, "server eviction");
 	report(
@@ -169,7 +169,7 @@ void bench_overprovisioning(enum trace_set set)
 			.baseline = NAN,
 			.unit = "share of failures",
 		},
-		"%sfailures without a spare that light gets to", prefix_of(set));
+		"%sfailures without a spare that light reaches", prefix_of(set));
 }
 
 /* -------------------------------------------------------------- one failure */
@@ -225,9 +225,9 @@ static void fail_each(struct morph_coverage *coverage, const uint32_t slice[TORI
 	}
 }
 
-#define LEFT_APPROXIMATION                                                                           \
-	"LUMION's own model is not at hand: a torus of fixed links, detours to a spare share links " \
-	"evenly, and the spare has as many cables as ours has fibres"
+#define LEFT_APPROXIMATION                                                                   \
+	"LUMION's own model is not available; ours is a torus of fixed links, detours to a " \
+	"spare share links evenly, and the spare has one cable for each fibre of ours"
 
 /* By rack, each in its own cluster. One slice can fill the rack; then there is only one. */
 struct lefts {
@@ -240,9 +240,9 @@ static void report_left(const struct lefts *lefts, enum left left, const char *n
 {
 	static const char *const meanings[LEFTS] = {
 		"each accelerator failing alone",
-		"links of the accelerator that failed, mean of all that may",
-		"the least of all links after a failure, mean of all failures: what a ring through the "
-		"whole slice goes by; a circuit of ours has all of its lanes or none",
+		"links of the failed accelerator, mean over all accelerators",
+		"the minimum of all links after a failure, mean of all failures: the speed of a ring "
+		"through the whole slice; a circuit of ours has all of its lanes or none",
 		"all links of slices, mean of all failures",
 	};
 	bool whole = lefts->set == TRACE_SETS;

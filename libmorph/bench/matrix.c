@@ -51,7 +51,7 @@ static struct matrix_plan plan(struct morph_ctx *ctx, struct matrix_solver *solv
 	sample(&rows->load, PERCENT(plan.span_ps, plan.load_ps));
 	sample(&rows->bound, PERCENT(plan.span_ps, plan.bound_ps));
 	if (plan.span_ps < plan.bound_ps)
-		wrong("a plan is sooner than any can be");
+		wrong("a plan ends before its lower bound");
 	return plan;
 }
 
@@ -106,7 +106,7 @@ static void race_layer(struct morph_ctx *ctx, struct matrix_solver *solver)
 		sample(&its, now_us() - begin);
 		equal += best >= 0;
 		if (best >= 0 && (double)found.bound_ps / 1e6 > best * (1 + 1e-6))
-			wrong("an integer program is sooner than the bound");
+			wrong("an integer program ends before the bound");
 	}
 	snprintf(name, sizeof(name), "  the first %u to a plan as good (CBC), %d s at most", RACED,
 		 SECONDS);
@@ -238,7 +238,7 @@ static void measure_small(struct morph_ctx *ctx, struct matrix_solver *solver)
 		best = exact_matrix(times, 4, &proof);
 		sample(&its, now_us() - begin);
 		if (best < 0 || (double)found.bound_ps / 1e6 > best * (1 + 1e-6))
-			wrong("an integer program is sooner than the bound");
+			wrong("an integer program ends before the bound");
 		sample(&over, PERCENT(found.span_ps, best * 1e6));
 	}
 	report("dispatch, 4 ranks, 32 experts", &rows.times, NO_BAR, 0);

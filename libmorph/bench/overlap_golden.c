@@ -210,7 +210,7 @@ static bool is_as_there(const struct overlap_problem *problem, const char *colum
 static void check_baseline(uint64_t ps, const char *column)
 {
 	if (is_empty(column) ? ps != UINT64_MAX : ps != strtoull(column, NULL, 10))
-		wrong("a baseline is not that of the golden file");
+		wrong("a baseline differs from the golden file");
 }
 
 /* If the exact program proves an optimum in time, it must equal the line's. */
@@ -226,9 +226,9 @@ static void ask_exact(const struct golden *golden, const struct overlap_problem 
 	if (!answer.proved)
 		return;
 	if (overlap_replay(problem, theirs, &finish))
-		wrong("a plan of the exact program is none");
+		wrong("a plan of the exact program is not valid");
 	if (!is_as_there(problem, column_of(line, EXACT), finish))
-		wrong("an optimum is not that of the golden file");
+		wrong("an optimum differs from the golden file");
 	compared->optima++;
 }
 
@@ -246,7 +246,7 @@ static void ask_released(const struct golden *golden, const struct overlap_probl
 		return;
 	if (overlap_replay(problem, theirs, &finish) ? strncmp(there, "invalid,", 8) != 0 :
 						       !is_as_there(problem, there, finish))
-		wrong("what the released program says is not what the golden file does");
+		wrong("the answer of the released program differs from the golden file");
 	compared->released++;
 }
 
@@ -274,7 +274,7 @@ static void check(const struct golden *golden, uint32_t sampled)
 		struct overlap_problem problem;
 
 		if (!instance || !has_all_columns(line))
-			wrong("the golden file has a line that is none of SWOT's instances");
+			wrong("a line of the golden file matches no instance of SWOT");
 		grid_problem(instance, rounds, &problem);
 		check_baseline(lm_overlap_baseline(&problem, OVERLAP_EVERY),
 			       column_of(line, EVERY));
@@ -286,11 +286,10 @@ static void check(const struct golden *golden, uint32_t sampled)
 		ask_exact(golden, &problem, line, &compared);
 		ask_released(golden, &problem, line, &compared);
 	}
-	printf("as in the golden file of overlapped rounds: baselines of %u lines, %u optima and %u answers of the released "
-	       "program, of the %u that were asked again\n",
+	printf("as in the golden file of overlapped rounds: baselines of %u lines, %u optima and %u answers of the released program, of %u recomputed ones\n",
 	       compared.lines, compared.optima, compared.released, compared.asked);
 	if (compared.optima < LEAST_OPTIMA || compared.released < LEAST_RELEASED)
-		wrong("of the golden file too few optima, or answers of the released program, were compared");
+		wrong("too few comparisons with optima of the golden file, or with answers of the released program");
 }
 
 static void go_on(struct golden *golden, FILE *file, double minutes)
@@ -313,7 +312,7 @@ int main(int argc, char **argv)
 
 	if (argc < 4 || argc > 5) {
 		fprintf(stderr,
-			"usage: %s FILE SECONDS MINUTES [EVERY]: where lines are, for each program, for all; ask again for every so-manieth\n",
+			"usage: %s FILE SECONDS MINUTES [EVERY]: golden file, limit of each program, limit in total; recompute every EVERY-th instance\n",
 			argv[0]);
 		return 2;
 	}

@@ -20,7 +20,7 @@ static const char *change(const struct costs *costs, struct plane *plane, uint32
 			  const struct overlap_share *share)
 {
 	if (share->change_from < plane->free)
-		return "a plane is changed while it sends";
+		return "a plane changes while it sends";
 	if (share->change_until < share->change_from ||
 	    share->change_until - share->change_from < costs->change_ps)
 		return "a change is too short";
@@ -36,17 +36,17 @@ static const char *send(const struct costs *costs, struct plane *plane,
 	const char *wrong = NULL;
 
 	if (!share->bytes)
-		return "a plane takes part and carries nothing";
+		return "a plane takes part but carries nothing";
 	if (share->changed)
 		wrong = change(costs, plane, round->configuration, share);
 	if (wrong)
 		return wrong;
 	if (plane->holds != round->configuration)
-		return "a plane sends by circuits that it does not hold";
+		return "a plane sends over circuits that it does not hold";
 	if (share->from < begin)
 		return "a plane sends before the last round has ended";
 	if (share->from < plane->free)
-		return "a plane sends while it is changed";
+		return "a plane sends during its change";
 	if (share->until < share->from || !long_enough(costs, share))
 		return "bytes take no time";
 	plane->free = share->until;
@@ -70,7 +70,7 @@ const char *overlap_replay(const struct overlap_problem *problem,
 
 			if (!shares->used) {
 				if (shares->bytes || shares->changed)
-					return "a plane that takes no part does something";
+					return "a plane that takes no part has work";
 				continue;
 			}
 			wrong = send(&problem->costs, &planes[plane], &problem->rounds[round],

@@ -52,7 +52,7 @@ static struct overlap_result plan(struct morph_ctx *ctx, struct overlap_work *wo
 	sample(problem->count <= FEW ? &rows->few : &rows->many, now_us() - begin);
 	if (overlap_replay(problem, shares, &finish) || finish != result.finish_ps ||
 	    finish > lm_overlap_baseline(problem, OVERLAP_EVERY))
-		wrong("a plan of overlapped rounds is none, or longer than without thought");
+		wrong("a plan of overlapped rounds is not valid, or longer than a baseline");
 	return result;
 }
 
@@ -84,7 +84,7 @@ static void ask(const struct overlap_problem *problem, const struct overlap_resu
 	rows->unequal += !answer.found;
 	if (answer.found &&
 	    (overlap_replay(problem, theirs, &finish) || finish > result->finish_ps + rounding))
-		wrong("a program's plan of overlapped rounds is none");
+		wrong("a program's plan of overlapped rounds is not valid");
 	if (answer.found && result->bound == OVERLAP_OPTIMUM &&
 	    finish + rounding < result->bound_ps)
 		wrong("a program's plan of overlapped rounds is better than the optimum");
@@ -105,11 +105,11 @@ static void begin_from(const struct overlap_problem *problem, const struct overl
 	if (!answer.found)
 		return;
 	if (overlap_replay(problem, theirs, &finish))
-		wrong("a program's plan of overlapped rounds is none");
+		wrong("a program's plan of overlapped rounds is not valid");
 	if (result->bound == OVERLAP_OPTIMUM &&
 	    (finish + rounding < result->bound_ps ||
 	     (answer.proved && finish > result->finish_ps + rounding)))
-		wrong("a program's optimum of overlapped rounds is another");
+		wrong("a program has another optimum of overlapped rounds");
 }
 
 static void report_all(struct overlap_rows *rows)
@@ -126,11 +126,11 @@ static void report_all(struct overlap_rows *rows)
 	snprintf(name, sizeof(name), "  %u by the exact program (CBC), %d s at most",
 		 rows->its.count, SECONDS);
 	report_oracle(name, &rows->its, &rows->asked);
-	remark("the program has no plan as good in time for %u of them", rows->unequal);
+	remark("the program finds no equally good plan in time for %u of them", rows->unequal);
 	snprintf(name, sizeof(name), "  %u beginning from ours (CBC), %d s at most",
 		 rows->begun_its.count, BEGUN_SECONDS);
 	report_oracle(name, &rows->begun_its, &rows->begun);
-	remark("the program proves the least for %u of them", rows->proved);
+	remark("the program proves the minimum for %u of them", rows->proved);
 	report_row(&above, &rows->above);
 	above.name = "  above it, the worst";
 	above.figure = MOST;

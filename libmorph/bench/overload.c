@@ -63,7 +63,7 @@ static double solve_linear(void *oracle, const struct mesh *mesh, const double *
 	double begin = now_us();
 
 	if (!oracle || !oracle_solve(oracle, mesh, amounts, flows))
-		wrong("the linear oracle has no answer");
+		wrong("the linear oracle has no solution");
 	return now_us() - begin;
 }
 
@@ -197,5 +197,5 @@ void bench_overload(struct morph_ctx *ctx)
 					.limit = 0.001 },
 		   &rows.lost);
 	if (rows.lost.values[rows.lost.count - 1] > 0.001)
-		wrong("regularised, more than a thousandth of the throughput is lost");
+		wrong("regularisation costs more than a thousandth of the throughput");
 }

@@ -26,7 +26,7 @@ static struct training_result run(struct morph_ctx *ctx, uint32_t mode, uint64_t
 	struct training_result result = { .iteration_ns = 1 };
 
 	if (!phases || !training_run(phases, &training, ITERATIONS, change_ns, log, &result))
-		wrong("training with changes of circuits does not come to its end");
+		wrong("training with changes of circuits does not end");
 	morph_phases_free(phases);
 	return result;
 }
@@ -47,7 +47,7 @@ static void compare(struct morph_ctx *ctx)
 	struct training_result alone = run(ctx, MORPH_PHASE_UNCONTROLLED, 0, NULL);
 	uint64_t last_ns = 0;
 
-	remark("16 ranks, two of data, two of pipeline, four of tensors: %.3f s without changes, %.1f %% of it computing",
+	remark("16 ranks, 2 data-parallel, 2 pipeline and 4 tensor-parallel groups: %.3f s without changes, %.1f %% of it computing",
 	       seconds(alone.iteration_ns), computing(&alone));
 	for (size_t at = 0; at < sizeof(delays_ms) / sizeof(*delays_ms); at++) {
 		uint64_t change_ns = delays_ms[at] * MS;
@@ -58,7 +58,7 @@ static void compare(struct morph_ctx *ctx)
 		       (unsigned long long)delays_ms[at], seconds(asked.iteration_ns),
 		       computing(&asked), seconds(ahead.iteration_ns), computing(&ahead));
 		if (ahead.iteration_ns > asked.iteration_ns || ahead.iteration_ns < last_ns)
-			wrong("iterations with circuits set ahead take longer, or less with a longer delay");
+			wrong("iterations with circuits set ahead take longer, or a longer delay makes them shorter");
 		last_ns = ahead.iteration_ns;
 	}
 }
@@ -84,7 +84,7 @@ static void answer(struct morph_ctx *ctx, const struct training_log *log,
 	if (phases)
 		morph_phases_counts(phases, &mine);
 	if (ret || memcmp(&mine, counts, sizeof(mine)) != 0)
-		wrong("phases do not answer the same twice");
+		wrong("two runs of phases give different answers");
 	morph_phases_free(phases);
 }
 
@@ -98,7 +98,7 @@ static void time_events(struct morph_ctx *ctx, const char *name)
 	samples.count = 0;
 	result = run(ctx, MORPH_PHASE_PROVISIONED, 10 * MS, &log);
 	if (log.count > log.room)
-		wrong("iterations have more events than there is room for");
+		wrong("iterations have too many events for the buffer");
 	for (uint32_t at = 0; log.count <= log.room && at < REPEATS; at++)
 		answer(ctx, &log, &result.counts, &samples);
 	report(name, &samples, MEDIAN, THOUSAND_US);

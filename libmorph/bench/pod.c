@@ -228,7 +228,7 @@ static void fill_across(struct pod *pod, const char *name)
 	report(name, &filling.samples, NO_BAR, 0);
 	report_count("  clusters short of what accelerators bound", filling.short_of, 0);
 	report_count("  undecided", filling.verdicts[MORPH_UNDECIDED], 0);
-	remark("%u of %u that would be all: %u contiguous, %u stitched, %u across racks",
+	remark("%u of at most %u: %u contiguous, %u stitched, %u across racks",
 	       filling.verdicts[MORPH_FEASIBLE], filling.room, filling.tiers[MORPH_TIER_CONTIGUOUS],
 	       filling.tiers[MORPH_TIER_STITCHED], filling.tiers[MORPH_TIER_CROSSING]);
 	remark("%u refused, %u checked, digest %016llx", filling.verdicts[MORPH_INFEASIBLE],

@@ -33,7 +33,7 @@ static bool replan(const struct lossy *lossy, struct morph_schedule *schedule,
 
 	if (morph_schedule_replan(schedule, lossy->schedule, lossy->collective, lossy->delay,
 				  &lossy->opts, replanned))
-		wrong("a schedule can't be planned again");
+		wrong("cannot replan a schedule");
 	sample(&rows->times, now_us() - begin);
 	rows->undecided += morph_schedule_verdict(schedule) == MORPH_UNDECIDED;
 	if (morph_schedule_verdict(schedule) != MORPH_FEASIBLE)
@@ -53,7 +53,7 @@ static void ask(const struct lossy *lossy, const struct morph_replanned *replann
 	sample(&rows->asked, rows->times.values[rows->times.count - 1]);
 	if (least.apart && least.changed != replanned->changed) {
 		rows->others++;
-		wrong("an oracle finds that fewer circuits have to change");
+		wrong("an oracle needs fewer changed circuits");
 	}
 }
 

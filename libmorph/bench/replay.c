@@ -61,7 +61,7 @@ static void read_jobs(struct jobs *jobs, const struct trace *trace, enum trace_s
 	char line[128];
 
 	if (!file)
-		wrong("the trace %s can't be read", trace->path ? trace->path : "(--trace FILE)");
+		wrong("cannot read the trace %s", trace->path ? trace->path : "(--trace FILE)");
 	jobs->count = 0;
 	while (fgets(line, sizeof(line), file)) {
 		double duration;
@@ -71,7 +71,7 @@ static void read_jobs(struct jobs *jobs, const struct trace *trace, enum trace_s
 			continue;
 		if (sscanf(line, "%lf,%u", &duration, &accelerators) != 2 || !accelerators ||
 		    accelerators > 1U << LARGEST || jobs->count == REPLAY_MOST_JOBS)
-			wrong("%s: what is this line? %s", trace->path, line);
+			wrong("%s: malformed line: %s", trace->path, line);
 		jobs->duration_s[jobs->count] = duration;
 		jobs->size[jobs->count++] =
 			(uint8_t)(set == TRACE_WIDE ? mix_size(&trace->wide, &random) :
@@ -102,7 +102,7 @@ void replay_end_one(struct replay *replay)
 		if (replay->ends_s[at] < replay->ends_s[first])
 			first = at;
 	if (isinf(replay->ends_s[first]))
-		wrong("no job is left to end");
+		wrong("no job left to end");
 	replay->now_s = replay->ends_s[first];
 	replay->ends_s[first] = INFINITY;
 	replay->running--;

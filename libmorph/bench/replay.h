@@ -30,14 +30,14 @@ enum trace_set {
 /* For names of rows, and for their conditions. */
 extern const char *const trace_names[TRACE_SETS];
 #define TRACE_WORDS_AS_IT_IS "tasks of the trace one after the other, aligned first fit"
-#define TRACE_WORDS_WIDE                                                                     \
-	"durations of the trace in its order, sizes by chance as in its sample of tasks of " \
+#define TRACE_WORDS_WIDE                                                                    \
+	"durations of the trace in its order, random sizes as in its sample of tasks with " \
 	"several GPUs, aligned first fit"
 extern const char *const trace_words[TRACE_SETS];
 
-#define TRACE_APPROXIMATION                                                                    \
-	"a GPU of the trace is taken as a server of four accelerators, and its tasks run one " \
-	"after the other as early as each fits, for the cluster that it is of was larger"
+#define TRACE_APPROXIMATION                                                               \
+	"a GPU of the trace counts as a server of four accelerators, and each task runs " \
+	"as soon as it fits, because the traced cluster was larger"
 
 struct trace {
 	const char *path;

@@ -107,7 +107,7 @@ static void ask(const struct segments_problem *problem, const struct segments_pl
 	if (its.proved && its.ps > (double)mine->ps * (1 + AGREES))
 		rows->others++;
 	if (rows->others)
-		wrong("an integer program finds that changes of topologies take another time");
+		wrong("an integer program computes another time for changes of topologies");
 }
 
 /* From scratch, the time to a plan that is not longer. */
@@ -122,7 +122,7 @@ static void race(const struct segments_problem *problem, const struct segments_p
 	sample(&rows->raced, rows->cold.values[rows->cold.count - 1]);
 	rows->unequal += !its.found;
 	if (its.found && its.ps < (double)mine->ps * (1 - AGREES))
-		wrong("an integer program finds that changes of topologies take less");
+		wrong("an integer program finds faster changes of topologies");
 }
 
 static void report_programs(struct segments_rows *rows)
@@ -160,7 +160,7 @@ static void measure(struct morph_ctx *ctx, const struct setting *setting)
 		ps = solve(&work, &its.circulants, &rows.cold).ps;
 		mine = solve(&work, &its.circulants, &rows.warm);
 		if (mine.ps != ps)
-			wrong("what is planned twice is not the same");
+			wrong("two plans of the same problem differ");
 		if ((seed <= setting->asked || seed <= setting->raced) &&
 		    lm_circulants_pose(&work, &its.circulants, &problem))
 			wrong(morph_error_text(ctx));
@@ -171,7 +171,7 @@ static void measure(struct morph_ctx *ctx, const struct setting *setting)
 		lm_circulants_release(&work);
 	}
 	report(setting->name, &rows.cold, setting->most ? MEDIAN : NO_BAR, setting->most);
-	report("  with what was kept of the last time", &rows.warm, NO_BAR, 0);
+	report("  with the results kept from the last time", &rows.warm, NO_BAR, 0);
 	report_programs(&rows);
 }
 

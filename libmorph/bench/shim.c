@@ -41,7 +41,7 @@ static const struct morph_shim_plan *look_up(struct morph_shim *shim, uint32_t k
 	const struct morph_shim_plan *plan;
 
 	if (morph_shim_lookup(shim, kind, bytes, NULL, &plan))
-		wrong("there is no plan");
+		wrong("no plan");
 	return plan;
 }
 
@@ -55,8 +55,7 @@ static void measure_misses(struct morph_shim *shim)
 		look_up(shim, 1 + number / POWERS, size_of(number));
 		sample(&times, now_us() - begin);
 	}
-	report("a plan that is made, 64 ranks on 4 planes, each algorithm and policy", &times,
-	       NO_BAR, 0);
+	report("planning, 64 ranks on 4 planes, each algorithm and policy", &times, NO_BAR, 0);
 }
 
 /* Random sizes, so that consecutive lookups differ. */
@@ -78,11 +77,10 @@ static void measure_hits(struct morph_shim *shim)
 			look_up(shim, kinds[number], sizes[number]);
 		sample(&times, (now_us() - begin) * 1000 / AT_ONCE);
 	}
-	report_row(&(struct row){ .name = "a plan that is looked up",
-				  .unit = "ns",
-				  .figure = P99,
-				  .limit = 200 },
-		   &times);
+	report_row(
+		&(struct row){
+			.name = "look-up of a plan", .unit = "ns", .figure = P99, .limit = 200 },
+		&times);
 }
 
 static void measure_file(struct morph_ctx *ctx, struct morph_shim *shim)
@@ -94,17 +92,17 @@ static void measure_file(struct morph_ctx *ctx, struct morph_shim *shim)
 	uint64_t kept;
 
 	if (!data || morph_shim_write(shim, data, (size_t)bytes) != bytes)
-		wrong("plans can't be written");
+		wrong("cannot write plans");
 	for (uint32_t at = 0; at < 10; at++) {
 		struct morph_shim *reads = begin_shim(ctx);
 		double begin = now_us();
 
 		if (!reads || morph_shim_read(reads, data, (size_t)bytes))
-			wrong("plans that were written can't be read");
+			wrong("cannot read written plans");
 		sample(&times, now_us() - begin);
 		morph_shim_free(reads);
 	}
-	report("plans that are read from a file", &times, NO_BAR, 0);
+	report("reading plans from a file", &times, NO_BAR, 0);
 	plans = morph_shim_plans(shim, &kept);
 	remark("%u plans, %zd bytes in the file, %llu in memory", plans, bytes,
 	       (unsigned long long)kept);

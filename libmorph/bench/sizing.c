@@ -89,9 +89,9 @@ void bench_sizing(struct morph_ctx *ctx)
 		for (uint32_t number = 0; number < DRAWS; number++)
 			draw(ctx, &ranges[at], &random, &rows);
 		report(ranges[at].name, &rows.exact, NO_BAR, 0);
-		report_oracle("  the same counted in 10000 racks drawn by chance", &rows.simulated,
+		report_oracle("  the same, counted in 10000 random racks", &rows.simulated,
 			      &rows.exact);
-		report_count("  draws with which that does not agree", rows.apart, 0);
+		report_count("  draws that disagree", rows.apart, 0);
 		report_row(&(const struct row){ .name = "  enough, draw by draw",
 						.unit = "spares" },
 			   &rows.enough);

@@ -31,11 +31,11 @@ static void measure(struct morph_ctx *ctx, uint32_t number)
 		sample(&shares,
 		       tenants_worst(this, weights, primary) / tenants_bound(this, weights, total));
 	}
-	snprintf(name, sizeof(name), "%u tenants given to %u controllers", this->tenants,
+	snprintf(name, sizeof(name), "%u tenants assigned to %u controllers", this->tenants,
 		 this->controllers);
 	report(name, &times, NO_BAR, 0);
 	report_row(&(const struct row){ .name = "  frozen by the worst failure",
-					.unit = "times the floor",
+					.unit = "times the lower bound",
 					.figure = MOST,
 					.limit = 1.2 },
 		   &shares);

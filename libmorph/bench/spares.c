@@ -50,7 +50,7 @@ static void let(struct morph_coverage *coverage, const struct tenancy *tenancy)
 				check(tori_light(coverage, &box));
 }
 
-static const char simulated[] = "rates, and what shares a part, are assumed; budget of 4096 steps";
+static const char simulated[] = "assumed rates and shared parts; budget of 4096 steps";
 
 static void report_coverage(const struct morph_coverage_result *result, const char *what,
 			    const char *condition)
@@ -133,7 +133,7 @@ static void bench_traced_coverage(enum trace_set set, bool revertive)
 		.unit = "share of failures replaced",
 		.versus = "by number alone",
 		.approximation = TRACE_APPROXIMATION
-		"; rates, and what shares a part, are assumed; budget of 4096 steps",
+		"; assumed rates and shared parts; budget of 4096 steps",
 	};
 
 	for (uint32_t number = 0; number < count; number++)

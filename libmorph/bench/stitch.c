@@ -104,7 +104,7 @@ static void check_plan(const struct proof_rack *rack)
 		};
 	}
 	if (!proof_of_plan(rack, stitch.embedding.sites, ways, stitch.routes.count))
-		wrong("a plan for a rack is none");
+		wrong("a plan for a rack is not valid");
 }
 
 static void check_refusal(const struct proof_rack *rack, struct tally *tally)
@@ -124,7 +124,7 @@ static void check_refusal(const struct proof_rack *rack, struct tally *tally)
 		tally->checked++;
 		break;
 	case PROOF_FAILS:
-		wrong("a rack was refused without a proof");
+		wrong("the planner refused a rack without a proof");
 		break;
 	default:
 		tally->unchecked++;
@@ -165,7 +165,7 @@ static void ask_from(const struct state *state, bool start, struct samples *samp
 	if (answer == EXACT_GAVE_UP)
 		asked->gave_up++;
 	else if ((answer == EXACT_YES) != (state->verdict == STITCH_FEASIBLE))
-		wrong("an integer program says something else of a rack");
+		wrong("an integer program disagrees about a rack");
 }
 
 /*
@@ -193,7 +193,7 @@ static void ask_published(const struct state *state, const struct setting *setti
 	sample(&asked->published, now_us() - begin);
 	asked->unproven += !plan.proven;
 	if (plan.found && plan.load <= setting->links && state->verdict == STITCH_INFEASIBLE)
-		wrong("the published program says something else of a rack");
+		wrong("the published program disagrees about a rack");
 }
 
 static void ask(const struct state *state, const struct setting *setting, struct asked *asked)
@@ -224,10 +224,9 @@ static void report_asked(struct asked *asked)
 	report_oracle("  the same by an integer program (CBC)", &asked->cold, &asked->ours);
 	report_oracle("  those with a plan, beginning from it (CBC)", &asked->started,
 		      &asked->planned);
-	remark("%u times CBC has not ended in %d s, and says nothing", asked->gave_up,
-	       ASKED_SECONDS);
+	remark("%u times CBC has no result within %d s", asked->gave_up, ASKED_SECONDS);
 	report_oracle("  the same by the published program (CBC)", &asked->published, &asked->ours);
-	remark("%u times it has not ended in %d nodes", asked->unproven, NODES);
+	remark("%u times it has no result within %d nodes", asked->unproven, NODES);
 }
 
 /* ------------------------------------------------------------------------ rows */
@@ -246,7 +245,7 @@ static void measure(const struct setting *setting)
 		sample(&tally.all, state.took_us);
 		if (state.verdict == STITCH_UNDECIDED) {
 			tally.undecided++;
-			wrong("a rack was left undecided");
+			wrong("the planner left a rack undecided");
 		}
 		if (state.verdict == STITCH_INFEASIBLE)
 			sample(&tally.refused, state.took_us);
@@ -259,7 +258,7 @@ static void measure(const struct setting *setting)
 		snprintf(name, sizeof(name), "  of these refused, with a proof: %u",
 			 tally.refused.count);
 		report(name, &tally.refused, NO_BAR, 0);
-		remark("one in %d proofs gone through: %u hold, %u take too long", REFUSALS_CHECKED,
+		remark("one in %d proofs checked: %u hold, %u take too long", REFUSALS_CHECKED,
 		       tally.checked, tally.unchecked);
 	}
 	if (tally.asked.states)

@@ -97,7 +97,7 @@ static void ask(struct morph_traffic *te, const struct mesh *mesh, const double 
 	double ours[TRAFFIC_PATHS], its[TRAFFIC_PATHS] = { 0 }, best, begin = now_us();
 
 	if (!oracle_quadratic(mesh, amounts, lambda, its))
-		wrong("the quadratic oracle has no answer");
+		wrong("the quadratic oracle has no solution");
 	sample(&rows->quadratic, now_us() - begin);
 	sample(&rows->asked, took);
 	for (uint32_t at = 0; at < mesh->paths_count; at++)

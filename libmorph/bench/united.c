@@ -126,7 +126,7 @@ static void plan_united(struct morph_ctx *ctx, struct planned *planned, struct s
 	sample(times, now_us() - from);
 	if (planned->trial->verdict == MORPH_FEASIBLE &&
 	    planned->trial->finish_ps >= planned->best->finish_ps)
-		wrong("a united schedule is later than another one");
+		wrong("a united schedule ends later than another one");
 }
 
 static void measure(struct morph_ctx *ctx, const struct instance *instance,
@@ -160,7 +160,7 @@ static void measure_long(struct morph_ctx *ctx, const struct instance *instance,
 
 static void report_all(struct united_rows *rows)
 {
-	struct row sooner = { .name = "  sooner than the best of the others",
+	struct row sooner = { .name = "  faster than the best of the other policies",
 			      .unit = "%",
 			      .figure = MEDIAN,
 			      .at_least = true,
@@ -168,7 +168,7 @@ static void report_all(struct united_rows *rows)
 
 	report("segments and overlap in one, up to 63 rounds", &rows->few, MOST, FEW_US);
 	report_row(&sooner, &rows->sooner);
-	sooner.name = "  sooner than the best of the others, the most";
+	sooner.name = "  faster than the best of the other policies, the most";
 	sooner.figure = MOST;
 	sooner.limit = MOST_PERCENT;
 	report_row(&sooner, &rows->sooner);

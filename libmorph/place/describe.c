@@ -113,7 +113,8 @@ static const char *refusal_text(const struct rack_refusal *refusal, const struct
 	case MORPH_WIRE_CUTS:
 		snprintf(
 			text, room,
-			"enough accelerators are free; but each box has one that is not free, or no routes, and each embedding of the parts into the %u servers needs more fibres than exist%s",
+			"enough accelerators are free; but each box has one that is not free, or no routes, "
+			"and each embedding of the parts into the %u servers needs more fibres than exist%s",
 			rack->hosts_count,
 			refusal->cuts_count ? " out of one of the sets of servers that are named" :
 					      "");

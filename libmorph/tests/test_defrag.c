@@ -65,7 +65,9 @@ static void whatever_rewiring_can_satisfy_is_satisfied(void **state)
 		corner_clear(&corner);
 	}
 	print_message(
-		"%u asked, %u refused: %u satisfied (%u by moves; of %u the fewest are proven), %u not (%u for want of fibres), %u circuits moved, %u dark (%u answers needlessly, of %u it is not known), %u with one led aside\n",
+		"%u asked, %u refused: %u satisfied (%u by moves; of %u the fewest are proven), %u "
+		"not (%u for want of fibres), %u circuits moved, %u dark (%u answers needlessly, of "
+		"%u it is not known), %u with one led aside\n",
 		tally.asked, tally.refused, tally.verdicts[1], tally.with_moves, tally.proven,
 		tally.verdicts[2], tally.by_search, tally.moved, tally.dark, tally.needless,
 		tally.unknown, tally.led_aside);

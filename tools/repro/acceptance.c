@@ -82,9 +82,9 @@ static uint32_t in_racks(const struct racks *racks, enum placer placer)
 
 /* ------------------------------------------------------------------- program */
 
-#define PROGRAM_APPROXIMATION                                                                                   \
-	"which ways the program may take is told by its authors' code alone, and what makes a way less loaded " \
-	"there is taken as its fullest link, then all of its links together"
+#define PROGRAM_APPROXIMATION                                                             \
+	"only the authors' code defines the paths that the program may take; ours ranks " \
+	"paths by the load of the fullest link, then by the load of all links"
 
 /* Answers of the program for racks without an aligned place, with a given set of paths. */
 struct asked {
@@ -238,7 +238,7 @@ static struct served serve_filled(const struct racks *racks)
 	for (uint32_t at = 0; at < racks->slices_count; at++) {
 		runs[at] = take_run(&sequence, net_count(racks->slices[at].sites));
 		if (runs[at] == RACKS_NONE)
-			repro_wrong("what was in the racks does not fit in sequence");
+			repro_wrong("the jobs of the racks do not fit in sequence");
 	}
 	for (uint32_t at = 0; at < racks->slices_count; at++)
 		if (racks->slices[at].gone)
@@ -454,7 +454,7 @@ static void ratio_row(const struct fill *fill, const struct counted *counted, en
 		row.unit = "times";
 		ratio_of(ours, theirs, ours->count, &row);
 	} else {
-		snprintf(name, sizeof(name), "%s, %s, of as many as %s", fill->name,
+		snprintf(name, sizeof(name), "%s, %s, relative to %s", fill->name,
 			 placer_names[base], placer_names[CROSSING]);
 		row.unit = "share of slices";
 		ratio_of(theirs, ours, ours->count, &row);
@@ -488,24 +488,25 @@ static void program_rows(const struct repro *repro, const struct fill *fill,
 			 struct counted *counted)
 {
 	struct asked *few = &counted->asked[FEW_WAYS], *all = &counted->asked[ALL_WAYS];
-	char condition[1024];
+	char condition[1280];
 	const struct row row = { .condition = condition, .approximation = PROGRAM_APPROXIMATION };
 
 	snprintf(
 		condition, sizeof(condition),
-		"%s; the first %u of the same clusters, and of them the %u racks without an aligned place but "
-		"with eight free servers, each put to the published program (Morphlux, Algorithm 1), which makes "
-		"the load of the fullest link least: by CBC, with products made linear and tight, in %u nodes at most; "
-		"undecided is what it knows of neither then; of the %g shortest ways it may take the %g least loaded "
-		"as in its authors' code, or all; it has no limit on fibres, and within the fibres counts "
-		"what needs 4 at most; %u of these racks we prove to have no plan within them, and of those it has one "
-		"beyond them for %u, with all ways for %u; its objective is told of racks of which both have plans%s",
+		"%s; the first %u of the same clusters, and in these the %u racks without an aligned "
+		"place but with eight free servers. The published program (Morphlux, Algorithm 1) "
+		"plans each rack and minimises the load of the fullest link: CBC, linearised "
+		"products, at most %u nodes; undecided: no plan and no proof by then. Of the %g "
+		"shortest paths it may take the %g least loaded, as in the authors' code, or all. It "
+		"has no limit on fibres; 'within the fibres' counts plans with at most 4. For %u of "
+		"these racks we prove that no plan fits within the fibres; beyond them the program "
+		"has a plan for %u of those, with all paths for %u. The objective is compared for "
+		"racks where both have plans%s",
 		fill->words, counted->served[PUBLISHED].count, few->undecided.count, nodes(repro),
 		repro_given(repro, "ways_shortest"), repro_given(repro, "ways_kept"), few->refused,
 		few->beyond, all->beyond,
 		repro->quick ?
-			"; of each cluster it is asked about the first racks with just eight, "
-			"without cuts, and the other racks count as our planner serves them" :
+			"; in each cluster the program plans only the first racks with exactly eight, without cuts, and the other racks count as our planner serves them" :
 			"");
 	for (enum placer placer = PUBLISHED; placer < PLACERS; placer++)
 		placer_rows(fill, counted, placer, row);
@@ -520,17 +521,16 @@ static void print_rows(const struct fill *fill, const struct counted *counted, u
 
 	snprintf(
 		condition, sizeof(condition),
-		"%s; 30 %% of 4096 free, %u clusters, digest %016llx; stitched: 4 fibres each way from "
-		"server to server, whole or with 2 wavelengths of which a circuit keeps one; across racks: "
-		"16 links on a face, one circuit switch on a way, built in %u clusters, as many as the proved "
-		"bound in %u of them%s",
+		"%s; 30 %% of 4096 free, %u clusters, digest %016llx; stitched: 4 fibres each way "
+		"from server to server, whole or with 2 wavelengths of which a circuit keeps one; "
+		"across racks: 16 links on a face, one circuit switch on a path, built in %u "
+		"clusters, equal to the proved bound in %u of them%s",
 		fill->words, clusters, (unsigned long long)counted->digest,
 		counted->served[CROSSING].count, counted->met,
 		fill->make ?
 			"" :
-			"; in sequence: the same jobs in a cluster that is filled so, and its free "
-			"servers; where nothing contiguous is left there is no multiple of it, so "
-			"that shares are told");
+			"; in sequence: the same jobs fill a cluster, and its free servers count; if nothing "
+			"contiguous is left, a multiple is undefined, so the rows give shares");
 	for (enum placer placer = 0; placer <= BOUND; placer++) {
 		placer_rows(fill, counted, placer, row);
 		for (enum placer base = ALIGNED; placer == CROSSING && base <= SEQUENCE; base++)
@@ -542,19 +542,17 @@ int main(int argc, char **argv)
 {
 	static const struct fill fills[] = {
 		{ "acceptance/random fill",
-		  "equal shares of 4, 8, 16, 32 in random order, aligned first fit, then slices go by "
-		  "chance",
+		  "equal shares of 4, 8, 16, 32 in random order, aligned first fit, then slices end at random",
 		  NULL, make_random, TRACE_SETS, CLUSTERS },
 		{ "acceptance/sorted fill",
-		  "equal shares of 4, 8, 16, 32, the large ones first, aligned first fit, then slices go "
-		  "by chance",
+		  "equal shares of 4, 8, 16, 32, the large ones first, aligned first fit, then slices end at random",
 		  NULL, make_sorted, TRACE_SETS, CLUSTERS },
 		{ "acceptance-trace/as traced",
-		  TRACE_WORDS_AS_IT_IS ", then those that end first go", TRACE_APPROXIMATION, NULL,
-		  TRACE_AS_IT_IS, TRACE_BUILT },
+		  TRACE_WORDS_AS_IT_IS ", then the slices that end first end", TRACE_APPROXIMATION,
+		  NULL, TRACE_AS_IT_IS, TRACE_BUILT },
 		{ "acceptance-trace/more of several GPUs",
-		  TRACE_WORDS_WIDE ", then those that end first go", TRACE_APPROXIMATION, NULL,
-		  TRACE_WIDE, TRACE_BUILT },
+		  TRACE_WORDS_WIDE ", then the slices that end first end", TRACE_APPROXIMATION,
+		  NULL, TRACE_WIDE, TRACE_BUILT },
 	};
 	static struct counted counted;
 	struct repro repro;

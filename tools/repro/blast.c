@@ -112,14 +112,15 @@ static void say(const struct case_ *this, uint32_t draws, struct samples shares[
 		 is_traced ? "-trace" : "", is_traced ? trace_names[this->set] : "",
 		 is_traced ? ", " : "", this->of.controllers, tenants);
 	if (is_traced)
-		snprintf(weights, sizeof(weights), "that weigh as many servers as they have: %s",
+		snprintf(weights, sizeof(weights), "weighted by their number of servers: %s",
 			 trace_words[this->set]);
 	else
 		snprintf(weights, sizeof(weights), "of exponent %g", this->of.tail);
 	snprintf(
 		words->condition, sizeof(words->condition),
-		"%u controllers, %s tenants %s, %u draws: share that the worst failure touches; heavy tenants "
-		"together %.3f, floor (largest tenant or even share%s) %.3f",
+		"%u controllers, %s tenants %s, %u draws: share of traffic that the worst failure "
+		"affects; heavy tenants together %.3f, lower bound (largest tenant or even share%s) "
+		"%.3f",
 		this->of.controllers, tenants, weights, draws, samples_mean(&shares[COLOCATED]),
 		is_traced ? ", in whole servers" : "", samples_mean(&shares[FLOOR]));
 }
@@ -134,7 +135,7 @@ static void worst_row(const struct samples *over, const char *name, const char *
 	struct row row = {
 		.name = words,
 		.condition = condition,
-		.unit = "times the floor",
+		.unit = "times the lower bound",
 		.interval = "worst draws of each fifth",
 		.low = INFINITY,
 		.ours = samples_max(over),
@@ -142,7 +143,7 @@ static void worst_row(const struct samples *over, const char *name, const char *
 		.approximation = approximation,
 	};
 
-	snprintf(words, sizeof(words), "%s, over the floor, worst draw", name);
+	snprintf(words, sizeof(words), "%s, over the lower bound, worst draw", name);
 	for (uint32_t part = 0; part < PARTS; part++) {
 		struct samples some = { 0 };
 
@@ -177,8 +178,8 @@ static void print_rows(const struct case_ *this, uint32_t draws, struct samples 
 	samples_row(&shares[OURS], &row);
 	row_print(&row);
 	row.name = name;
-	snprintf(name, sizeof(name), "%s, over the floor", words.name);
-	row.unit = "times the floor";
+	snprintf(name, sizeof(name), "%s, over the lower bound", words.name);
+	row.unit = "times the lower bound";
 	for (uint32_t at = 0; at < draws; at++)
 		shares[OURS].values[at] /= shares[FLOOR].values[at];
 	samples_row(&shares[OURS], &row);
@@ -215,7 +216,7 @@ int main(int argc, char **argv)
 
 	cluster_begin(&repro, argc, argv);
 	if (morph_ctx_new(NULL, &ctx))
-		repro_wrong("there is no context");
+		repro_wrong("cannot create a context");
 	for (uint32_t at = 0; at < TENANTS_CASES + sizeof(traced) / sizeof(*traced); at++)
 		case_rows(&repro, ctx, at);
 	morph_ctx_free(ctx);

@@ -113,7 +113,7 @@ static bool stitches(const struct racks *racks, uint32_t rack, const struct patt
 	case STITCH_INFEASIBLE:
 		return false;
 	default:
-		repro_wrong("a rack was left undecided");
+		repro_wrong("the planner left a rack undecided");
 	}
 }
 

@@ -99,7 +99,7 @@ static struct counted reduce_scatter(const struct slice *slice)
 	for (uint32_t at = 0; at < n; at++)
 		if (parts[0][at][(at + 1) % n] != (1U << n) - 1 ||
 		    parts[1][at][(at + n - 1) % n] != (1U << n) - 1)
-			repro_wrong("the schedule does not add up everything");
+			repro_wrong("the schedule does not sum all data");
 	for (uint32_t from = 0; from < n; from++)
 		for (uint32_t to = 0; to < n; to++)
 			counted.busiest = fmax(counted.busiest, carried[from][to]);
@@ -152,14 +152,14 @@ static void table_rows(const struct counted *counted, const struct delays *delay
 		snprintf(condition, sizeof(condition),
 			 "a = %g ns, b = %g ps a byte (6 ports), r = %g ns, without relocking",
 			 delays->a, delays->b * 1000, delays->r);
-		row_print(
-			&(struct row){ .name = name,
-				       .condition = condition,
-				       .ours = optical / 1000,
-				       .unit = "us",
-				       .baseline_name = "electrical",
-				       .baseline = electrical / 1000,
-				       .approximation = "a and b are not published: parameters" });
+		row_print(&(struct row){
+			.name = name,
+			.condition = condition,
+			.ours = optical / 1000,
+			.unit = "us",
+			.baseline_name = "electrical",
+			.baseline = electrical / 1000,
+			.approximation = "a and b are not published; they are parameters here" });
 	}
 }
 
@@ -186,8 +186,7 @@ static void slicing_row(const struct counted *counted, const struct delays *dela
 		.baseline_name = "electrical",
 		.baseline = 0,
 		.approximation =
-			"collective, shapes and sizes of the original are not at hand: ours are "
-			"those of Table 2",
+			"collective, shapes and sizes of the original are not available; ours are those of Table 2",
 	});
 }
 

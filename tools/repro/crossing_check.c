@@ -135,29 +135,29 @@ static const char *check_way(struct check *check, const struct cross_pod *pod,
 		uint32_t axis = axis_of(here, there);
 
 		if (way->arcs[hop] >= pod->arcs_count[here])
-			return "a way goes where nothing leads";
+			return "a path uses a link that does not exist";
 		if (!arc->face) {
 			uint32_t low = here < there ? here : there, high = here + there - low;
 
 			if (at / CROSS_SEATS != next / CROSS_SEATS ||
 			    (axis == 2 && high != low + 4) ||
 			    ++check->inside[at / CROSS_SEATS][low][high] > wide(axis))
-				return "a link within a rack is wanted twice";
+				return "two circuits use one link within a rack";
 		} else {
 			bool plus = on_face(here, axis, true);
 
 			if (++switches > 1 || !on_face(here, axis, plus) ||
 			    !on_face(there, axis, !plus) ||
 			    place_on_face(here, axis) != place_on_face(there, axis))
-				return "a circuit switch can't join these";
+				return "a circuit switch cannot join these links";
 			if (!join(check, axis, place_on_face(here, axis),
 				  (plus ? at : next) / CROSS_SEATS,
 				  (plus ? next : at) / CROSS_SEATS))
-				return "a link of a face is wanted twice";
+				return "two circuits use one link of a face";
 		}
 		at = next;
 	}
-	return at == to ? NULL : "a way does not lead to its server";
+	return at == to ? NULL : "a path does not end at its server";
 }
 
 static const char *check_servers(const struct check *check, const struct cross_found *found)
@@ -169,7 +169,7 @@ static const char *check_servers(const struct check *check, const struct cross_f
 		uint32_t bit = 1U << found->servers[slot] % CROSS_SEATS;
 
 		if (rack >= RACKS || seen[rack] & bit || !(racks_free(check->racks, rack) & bit))
-			return "a server has two slots, or is not free";
+			return "two ranks share a server, or the server is not free";
 		seen[rack] |= bit;
 	}
 	return NULL;
@@ -186,7 +186,7 @@ static const char *check_numbers(const struct check *check)
 
 		if ((to != NOBODY && check->minus[axis][place][to][link] != rack) ||
 		    (from != NOBODY && check->plus[axis][place][from][link] != rack))
-			return "links of faces with different numbers are joined";
+			return "a switch joins links with different numbers";
 	}
 	return NULL;
 }

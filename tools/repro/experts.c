@@ -113,11 +113,11 @@ static uint32_t matrices(const struct dispatch *dispatch)
 	return dispatch->repro->quick ? MATRICES / 2 : MATRICES;
 }
 
-#define DRAWS "which expert a token chooses is drawn (Zipf): no trace of tokens is at hand"
+#define DRAWS "the expert of a token is drawn (Zipf), because no trace of tokens is available"
 
 static const char *const draws = DRAWS;
 static const char *const no_packets = DRAWS
-	"; what it leaves to a packet switch, circuits carry: there is none";
+	"; circuits also carry the traffic that it leaves to a packet switch, because there is none";
 
 static void describe(const struct dispatch *dispatch, char words[CONDITION])
 {
@@ -181,7 +181,7 @@ static void crossing_row(struct dispatch *dispatch, const struct skew *skew)
 		draw(dispatch, at);
 		samples_add(&crossings, crossing_us(dispatch));
 	}
-	snprintf(name, sizeof(name), "experts/%s, a mesh is sooner from a change of", skew->what);
+	snprintf(name, sizeof(name), "experts/%s, a mesh is faster from a change of", skew->what);
 	describe(dispatch, condition);
 	samples_row(&crossings, &row);
 	row_print(&row);

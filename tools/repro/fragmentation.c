@@ -66,7 +66,7 @@ static void measure(const struct racks *racks, enum placer placer, struct indice
 		indices->racks++;
 	}
 	if (!here.count)
-		repro_wrong("a cluster has no rack with anything free");
+		repro_wrong("a cluster has no rack with free accelerators");
 	samples_add(&indices->means, samples_mean(&here));
 	samples_add(&indices->worst, samples_max(&here));
 	samples_add(&indices->bad, (double)bad / here.count);
@@ -104,7 +104,9 @@ static void print_rows(const struct fill *fill, enum placer placer, uint32_t clu
 	snprintf(condition, sizeof(condition),
 		 "%s; %u clusters of 64 racks, %u racks that are not full, digest %016llx%s",
 		 fill->words, clusters, indices->racks, (unsigned long long)fill->digest,
-		 placer < STITCHED ? "" : "; 4 fibres each way, transit through others' servers");
+		 placer < STITCHED ?
+			 "" :
+			 "; 4 fibres each way, transit through servers of other tenants");
 	snprintf(name, sizeof(name), "%s, %s, mean", fill->name, placer_names[placer]);
 	samples_row(&indices->means, &row);
 	row.baseline = samples_mean(&aligned->means);
@@ -203,16 +205,15 @@ int main(int argc, char **argv)
 	static struct fill fills[] = {
 		{ .name = "fragmentation/4 to 32",
 		  .words =
-			  "sizes 4, 8, 16, 32 by chance as in production until all is taken, aligned "
-			  "first fit, then 20 % of the slices go by chance" },
+			  "random sizes 4, 8, 16, 32 as in production until the cluster is full, aligned first fit, then 20 % of the slices end at random" },
 		{ .name = "fragmentation/4 to 64",
-		  .words = "sizes 4, 8, 16, 32, 64 by chance as in production until all is taken, "
-			   "aligned first fit, then 20 % of the slices go by chance" },
+		  .words =
+			  "random sizes 4, 8, 16, 32, 64 as in production until the cluster is full, aligned first fit, then 20 % of the slices end at random" },
 		{ .name = "fragmentation-trace/as traced",
-		  .words = TRACE_WORDS_AS_IT_IS ", then the 20 % that end first go",
+		  .words = TRACE_WORDS_AS_IT_IS ", then the 20 % that end first end",
 		  .approximation = TRACE_APPROXIMATION },
 		{ .name = "fragmentation-trace/more of several GPUs",
-		  .words = TRACE_WORDS_WIDE ", then the 20 % that end first go",
+		  .words = TRACE_WORDS_WIDE ", then the 20 % that end first end",
 		  .approximation = TRACE_APPROXIMATION },
 	};
 	static make_cluster *const makers[] = { make_mix, make_mix_with_racks, make_trace,

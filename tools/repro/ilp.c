@@ -44,7 +44,7 @@ static void go_through(const struct question *question, uint32_t load, const uin
 					       .hops = routes->list[at].hops,
 					       .sites = routes->list[at].sites };
 	if (!proof_of_plan(&rack, seats, ways, routes->count))
-		repro_wrong("a plan for a rack is none");
+		repro_wrong("a plan for a rack is not valid");
 }
 
 static uint32_t fullest(const struct question *question, const struct routes *routes)
@@ -80,7 +80,7 @@ static void ask_ours(const struct question *question, struct ilp_answer *answer)
 		answer->our_fibres = FIBRES * load;
 		return;
 	default:
-		repro_wrong("a rack was left undecided");
+		repro_wrong("the planner left a rack undecided");
 	}
 }
 
@@ -123,5 +123,5 @@ void ilp_ask(const struct racks *racks, uint32_t rack, const struct ilp_effort *
 	ask_ours(&question, answer);
 	ask_program(&question, effort, answer);
 	if (answer->within == ILP_YES && !answer->ours)
-		repro_wrong("a rack was refused that has a plan");
+		repro_wrong("the planner refused a rack that has a plan");
 }

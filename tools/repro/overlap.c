@@ -56,7 +56,7 @@ static void solve(struct overlap_work *work, struct answer *answer)
 		repro_wrong("rounds over planes have no plan");
 	wrong = overlap_replay(&problem, shares, &finish);
 	if (wrong || finish != result.finish_ps)
-		repro_wrong("a plan is none: %s", wrong ? wrong : "it ends at another time");
+		repro_wrong("a plan is not valid: %s", wrong ? wrong : "its end differs");
 	answer->ours = in_ms(finish);
 	answer->bound = in_ms(result.bound_ps);
 	answer->anew = in_ms(lm_overlap_baseline(&problem, OVERLAP_EVERY));
@@ -71,7 +71,7 @@ static void solve_all(struct answers *answers)
 	struct morph_ctx *ctx;
 
 	if (morph_ctx_new(NULL, &ctx))
-		repro_wrong("there is no context");
+		repro_wrong("cannot create a context");
 	work = lm_overlap_work_new(ctx);
 	if (!work)
 		repro_wrong("%s", morph_error_text(ctx));
@@ -91,7 +91,7 @@ enum against {
 	ONE_SHOT
 };
 
-static const char *const names[] = { [ANEW] = "each step anew", [ONE_SHOT] = "one shot" };
+static const char *const names[] = { [ANEW] = "changes in each step", [ONE_SHOT] = "one shot" };
 
 static double other(const struct answer *answer, enum against against)
 {
@@ -160,8 +160,8 @@ static void ranks_row(const struct answers *answers, enum grid_algorithm table, 
 			continue;
 		snprintf(name, sizeof(name), "overlap/%s, %u ranks, less time than %s",
 			 tables[table], ranks, names[ANEW]);
-		snprintf(condition, sizeof(condition), "%s: %.4g ms, each step anew %.4g ms", its,
-			 answer->ours, answer->anew);
+		snprintf(condition, sizeof(condition), "%s: %.4g ms, changes in each step %.4g ms",
+			 its, answer->ours, answer->anew);
 		row_print(&(struct row){ .name = name,
 					 .condition = condition,
 					 .ours = gain(answer, ANEW, answer->ours),
@@ -170,7 +170,7 @@ static void ranks_row(const struct answers *answers, enum grid_algorithm table, 
 					 .baseline = gain(answer, ANEW, answer->bound) });
 		return;
 	}
-	repro_wrong("there is no %s", that);
+	repro_wrong("no %s", that);
 }
 
 static void proved_row(const struct answers *answers)
@@ -180,9 +180,9 @@ static void proved_row(const struct answers *answers)
 
 	for (uint32_t at = 0; at < answers->count; at++)
 		proved += answers->list[at].proved;
-	snprintf(condition, sizeof(condition), "%u instances, each gone through by a replay",
+	snprintf(condition, sizeof(condition), "%u instances, each verified by a replay",
 		 answers->count);
-	row_print(&(struct row){ .name = "overlap/plans that are proved to be the best",
+	row_print(&(struct row){ .name = "overlap/plans proved to be the best",
 				 .condition = condition,
 				 .ours = (double)proved / answers->count,
 				 .unit = "share of plans" });
@@ -205,12 +205,13 @@ static void true_row(struct planned *planned, const struct morph_collective_opts
 	snprintf(condition, sizeof(condition),
 		 "%u ranks, 4 planes of 25 GB/s, 0.02 ms a step, 0.2 ms a change, dark at first",
 		 how->ranks);
-	row_print(&(struct row){ .name = name,
-				 .condition = condition,
-				 .ours = ours / 1e6,
-				 .unit = "ms",
-				 .baseline_name = least < anew ? "one shot" : "each step anew",
-				 .baseline = least / 1e6 });
+	row_print(
+		&(struct row){ .name = name,
+			       .condition = condition,
+			       .ours = ours / 1e6,
+			       .unit = "ms",
+			       .baseline_name = least < anew ? "one shot" : "changes in each step",
+			       .baseline = least / 1e6 });
 }
 
 static void true_rows(void)

@@ -74,7 +74,7 @@ static void solve(const struct setting *setting, enum way way, uint32_t controll
 	if (way == COLD)
 		oracle = oracle_new(setting->mesh);
 	if (!oracle || !oracle_solve(oracle, setting->mesh, amounts, flows))
-		repro_wrong("the linear program has no answer");
+		repro_wrong("the linear program has no solution");
 	if (way == COLD)
 		oracle_free(oracle);
 }
@@ -289,12 +289,12 @@ enum figure {
 
 static const char *const figure_names[FIGURES] = {
 	"overload volume",	"worst link above capacity",
-	"refused per thousand", "refused per thousand after other paths were tried",
+	"refused per thousand", "refused per thousand after a retry on other paths",
 	"rounding loss",
 };
-static const char *const figure_units[FIGURES] = { "share of what is sent", "share of capacity",
+static const char *const figure_units[FIGURES] = { "share of sent traffic", "share of capacity",
 						   "per thousand", "per thousand",
-						   "share of what is sent" };
+						   "share of sent traffic" };
 
 static double figure_of(const struct sums *sums, enum figure figure)
 {
@@ -313,8 +313,7 @@ static double figure_of(const struct sums *sums, enum figure figure)
 }
 
 static const char *const approximation =
-	"the original's formulation, topologies and demands are not at hand: a reconstruction, 12 "
-	"servers, 5 planes of circuits";
+	"the formulation, topologies and demands of the original are not available; this is a reconstruction with 12 servers and 5 planes of circuits";
 
 /* Compare ours with one baseline. */
 static void figure_rows(struct samples figures[WAYS][FIGURES], enum way base, double noise,
@@ -413,8 +412,8 @@ static void noise_rows(const struct repro *repro, struct morph_ctx *ctx, double 
 	snprintf(
 		condition, sizeof(condition),
 		"%d controllers, views %g %% off (lognormal), %u topologies of %d epochs, demands of "
-		"which a linear program carries 95 %%; linear programs by the dual simplex, columns "
-		"in the order of paths; controllers reserve their paths interleaved by chance",
+		"which a linear program can carry 95 %%; linear programs by the dual simplex, "
+		"columns in the order of paths; controllers reserve their paths in random order",
 		CONTROLLERS, noise * 100, meshes, EPOCHS);
 	figure_rows(figures, COLD, noise, condition);
 	figure_rows(figures, WARM, noise, condition);
@@ -431,7 +430,7 @@ int main(int argc, char **argv)
 
 	repro_begin(&repro, argc, argv);
 	if (morph_ctx_new(NULL, &ctx))
-		repro_wrong("there is no context");
+		repro_wrong("cannot create a context");
 	for (uint32_t at = 0; at < sizeof(noises) / sizeof(*noises); at++)
 		noise_rows(&repro, ctx, noises[at]);
 	morph_ctx_free(ctx);

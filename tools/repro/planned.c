@@ -20,7 +20,7 @@ void planned_begin(struct planned *planned)
 {
 	*planned = (struct planned){ 0 };
 	if (morph_ctx_new(NULL, &planned->ctx))
-		repro_wrong("there is no context");
+		repro_wrong("cannot create a context");
 	planned->collective = morph_collective_new(planned->ctx);
 	planned->delay = morph_delay_new(planned->ctx);
 	planned->lit = morph_schedule_new(planned->ctx);
@@ -47,7 +47,7 @@ static struct morph_check_bytes write_collective(const struct planned *planned)
 	void *data = bytes > 0 ? malloc((size_t)bytes) : NULL;
 
 	if (!data || morph_collective_write(planned->collective, data, (size_t)bytes) != bytes)
-		repro_wrong("a collective can't be written");
+		repro_wrong("cannot write a collective");
 	return (struct morph_check_bytes){ data, (size_t)bytes };
 }
 
@@ -58,7 +58,7 @@ static struct morph_check_bytes write_delay(const struct planned *planned)
 	void *data = bytes > 0 ? malloc((size_t)bytes) : NULL;
 
 	if (!data || morph_delay_write(planned->delay, ranks, data, (size_t)bytes) != bytes)
-		repro_wrong("a delay can't be written");
+		repro_wrong("cannot write a delay");
 	return (struct morph_check_bytes){ data, (size_t)bytes };
 }
 
@@ -68,7 +68,7 @@ static struct morph_check_bytes write_schedule(const struct morph_schedule *sche
 	void *data = bytes > 0 ? malloc((size_t)bytes) : NULL;
 
 	if (!data || morph_schedule_write(schedule, data, (size_t)bytes) != bytes)
-		repro_wrong("a schedule can't be written");
+		repro_wrong("cannot write a schedule");
 	return (struct morph_check_bytes){ data, (size_t)bytes };
 }
 
@@ -86,7 +86,7 @@ static void check(const struct planned *planned, const struct morph_schedule *sc
 	if (after)
 		input.after = write_schedule(after);
 	if (morph_check_schedule(&input, report, sizeof(report)))
-		repro_wrong("a schedule is none: %s", report);
+		repro_wrong("a schedule is not valid: %s", report);
 	free((void *)input.collective.data);
 	free((void *)input.delay.data);
 	free((void *)input.after.data);

@@ -93,9 +93,9 @@ static void shape_rows(void)
 			row_print(&(struct row){
 				.name = name,
 				.condition =
-					"ports that lead to no accelerator of the slice (extents) or "
-					"are in no ring of its own (closed rings), 4x4x4 torus; "
-					"optical ports, counted as the original does: none lost",
+					"lost ports: those that reach no accelerator of the slice (extents) or are in no "
+					"ring of the slice (closed rings), 4x4x4 torus; optical ports, counted as in the "
+					"original: none lost",
 				.ours = 1 - 2.0 * PAIRS / PORTS,
 				.unit = "share of ports lost",
 				.baseline_name = "electrical",
@@ -255,7 +255,7 @@ static void use_rows(const struct repro *repro, const struct fill *fill)
 			 figure_names[figure]);
 		snprintf(
 			condition, sizeof(condition),
-			"64 racks: %s, nothing freed; %u clusters; closed rings: %.3f; ours within 4 fibres "
+			"64 racks: %s, no slice ends; %u clusters; closed rings: %.3f; ours within 4 fibres "
 			"each way of a slice's own servers (the original counts ports only: 1)",
 			fill->words, clusters_of(repro), samples_mean(&figures[CLOSED][figure]));
 		samples_row(&figures[FIBRED][figure], &row);
@@ -336,9 +336,8 @@ static void gains_of_cluster(const struct racks *racks, double compute, double p
 	}
 }
 
-#define GAIN_APPROXIMATION                                                                            \
-	"model and alpha are not published: as much computing as the published gain of the smallest " \
-	"slices implies, then a ring"
+#define GAIN_APPROXIMATION \
+	"model and alpha are not published; computing time follows from the published gain of the smallest slices, then a ring"
 
 static void gain_rows(const struct repro *repro, const struct fill *fill)
 {
@@ -408,7 +407,7 @@ static void prototype_row(void)
 		.unit = "times",
 		.baseline_name = "electrical",
 		.baseline = 1,
-		.approximation = "ports are counted; nothing is measured on a network",
+		.approximation = "counted ports, not measured on a network",
 	});
 }
 
@@ -433,7 +432,7 @@ static void tenant_rows(const struct mix *mix)
 	});
 	row_print(&(struct row){
 		.name = "tenant-bandwidth/best slice",
-		.condition = "the size that gains most of 4, 8, 16, 32",
+		.condition = "the size of 4, 8, 16, 32 with the largest gain",
 		.ours = most,
 		.unit = "times",
 		.baseline_name = "electrical, extents",
@@ -482,8 +481,7 @@ static void traced_tenant_rows(const struct repro *repro, const struct fill *fil
 		tenants_of_cluster(repro, fill, at, figures);
 	snprintf(
 		condition, sizeof(condition),
-		"slices that run at once: %s; %u clusters; all ports in rings within 4 fibres from server "
-		"to server, against extents",
+		"concurrent slices: %s; %u clusters; all ports in rings within 4 fibres from server to server, against extents",
 		fill->words, clusters_of(repro));
 	for (uint32_t figure = 0; figure < 2; figure++) {
 		snprintf(name, sizeof(name), "tenant-bandwidth%s/%s, %s", fill->figures, fill->name,
@@ -498,8 +496,8 @@ int main(int argc, char **argv)
 	struct repro repro;
 	struct mix mix, with_racks;
 	const struct fill fills[] = {
-		{ "", "4 to 32", "filled by chance, 4 to 32, aligned first fit", &mix, TRACE_SETS },
-		{ "", "4 to 64", "filled by chance, 4 to 64, aligned first fit", &with_racks,
+		{ "", "4 to 32", "filled at random, 4 to 32, aligned first fit", &mix, TRACE_SETS },
+		{ "", "4 to 64", "filled at random, 4 to 64, aligned first fit", &with_racks,
 		  TRACE_SETS },
 		{ "-trace", trace_names[TRACE_AS_IT_IS], TRACE_WORDS_AS_IT_IS, NULL,
 		  TRACE_AS_IT_IS },

@@ -88,9 +88,10 @@ static void iteration_row(double iteration_s, double phases, uint32_t delay_ms)
 	char name[NAME], condition[CONDITION];
 
 	snprintf(name, sizeof(name), "rails-iteration/on demand, %u ms", delay_ms);
-	snprintf(condition, sizeof(condition),
-		 "%g s as measured without delay, and %g changes of phase that wait for all of it",
-		 iteration_s, phases);
+	snprintf(
+		condition, sizeof(condition),
+		"%g s as measured without delay, and %g phase changes that wait for the full delay",
+		iteration_s, phases);
 	row_print(&(struct row){
 		.name = name,
 		.condition = condition,
@@ -99,8 +100,7 @@ static void iteration_row(double iteration_s, double phases, uint32_t delay_ms)
 		.baseline_name = "no delay, measured",
 		.baseline = iteration_s,
 		.approximation =
-			"seconds are measured on accelerators there, and not done again: a "
-			"model of what waits, in which no window hides it" });
+			"the original measured seconds on accelerators; this is a model of the waiting, in which no window hides a change" });
 }
 
 /* -------------------------------------------------------------------- phases */
@@ -115,14 +115,14 @@ static struct training_result run(struct morph_ctx *ctx, uint32_t mode, uint32_t
 
 	if (!phases ||
 	    !training_run(phases, &training, ITERATIONS, delay_ms * NS_OF_MS, NULL, &result))
-		repro_wrong("training with changes of circuits does not come to its end");
+		repro_wrong("training with changes of circuits does not end");
 	morph_phases_free(phases);
 	return result;
 }
 
 static const char *const made_up =
-	"an iteration that is made up, sixteen ranks as there and some ten seconds: what is computed and "
-	"sent when is not told there";
+	"a constructed iteration of sixteen ranks, as in the original, and about ten "
+	"seconds; the original does not publish the times of computing and sending";
 
 /* The published figure: the measured iteration divided by the one without a controller. */
 static void longer_row(const char *mode, uint32_t delay_ms, const struct training_result *result,
@@ -133,8 +133,8 @@ static void longer_row(const char *mode, uint32_t delay_ms, const struct trainin
 	snprintf(name, sizeof(name), "rails-phases/%s, %u ms, times as long", mode, delay_ms);
 	row_print(&(struct row){
 		.name = name,
-		.condition = "two of data, two of pipeline, four of tensors, event by event, by "
-			     "libmorph's phases, whose control takes no time",
+		.condition =
+			"2 data-parallel, 2 pipeline and 4 tensor-parallel groups, event by event, by libmorph's phases, whose control takes no time",
 		.ours = (double)result->iteration_ns / (double)alone->iteration_ns,
 		.unit = "times as long",
 		.baseline_name = "without circuits that change",
@@ -154,7 +154,7 @@ static void computing_row(const char *mode, uint32_t delay_ms, const struct trai
 	snprintf(name, sizeof(name), "rails-phases/%s, %u ms, computing", mode, delay_ms);
 	row_print(&(struct row){
 		.name = name,
-		.condition = "share of the iteration in which the rank that computes most does",
+		.condition = "share of the iteration in which the busiest rank computes",
 		.ours = (double)result->compute_ns / (double)result->iteration_ns,
 		.unit = "share of time",
 		.baseline_name = "without circuits that change",
@@ -173,7 +173,7 @@ static void phases_rows(const uint32_t *delays_ms, size_t count)
 	struct morph_ctx *ctx;
 
 	if (morph_ctx_new(NULL, &ctx))
-		repro_wrong("there is no context");
+		repro_wrong("cannot create a context");
 	training_3d(&training, &shape);
 	alone = run(ctx, MORPH_PHASE_UNCONTROLLED, 0);
 	for (size_t mode = 0; mode < 2; mode++)

@@ -191,7 +191,7 @@ static void changing_ns(struct planned *planned, const struct question *question
 /* ---------------------------------------------------------------------- rows */
 
 static const char *const unknown =
-	"bandwidths, delays and sizes of the original are not known: ours";
+	"bandwidths, delays and sizes of the original are not known; ours differ";
 
 /* By start, kind, size and time of a change. */
 static struct times table[COUNT_OF(starts)][COUNT_OF(kinds)][COUNT_OF(sizes)][COUNT_OF(changes_ns)];
@@ -206,8 +206,7 @@ static void regime_row(const struct question *question, uint64_t change_ns,
 		 question->kind->what, (double)question->bytes / 0x1p20, (double)change_ns / 1e3);
 	snprintf(
 		condition, sizeof(condition),
-		"%u ranks with %u ports of %d GB/s, 1 us a hop, from a %s of %ux%u; against the soonest "
-		"of %s",
+		"%u ranks with %u ports of %d GB/s, 1 us a hop, from a %s of %ux%u; against the fastest of %s",
 		RANKS, PORTS, MBPS / 8000, shape->what, shape->sizes[0], shape->sizes[1],
 		question->kind->fixed);
 	row_print(&(struct row){ .name = name,
@@ -312,14 +311,15 @@ static void iteration_row(const struct iteration *iteration, size_t start, size_
 	snprintf(condition, sizeof(condition),
 		 "%g %% waits for collectives on circuits that never change, the rest computes: %s",
 		 100 * waits, iteration->words);
-	row_print(&(struct row){ .name = name,
-				 .condition = condition,
-				 .ours = 1 / (1 - waits + waits * ours),
-				 .unit = "times as fast",
-				 .baseline_name = "circuits of each round",
-				 .baseline = 1 / (1 - waits + waits * anew),
-				 .approximation = "the iterations of the original are not known: "
-						  "ours, and nothing overlaps" });
+	row_print(&(struct row){
+		.name = name,
+		.condition = condition,
+		.ours = 1 / (1 - waits + waits * ours),
+		.unit = "times as fast",
+		.baseline_name = "circuits of each round",
+		.baseline = 1 / (1 - waits + waits * anew),
+		.approximation =
+			"the iterations of the original are not known; ours are constructed, and nothing overlaps" });
 }
 
 static void iteration_rows(double waits)
@@ -328,8 +328,8 @@ static void iteration_rows(double waits)
 		for (size_t start = 0; start < COUNT_OF(starts); start++)
 			for (size_t change = 0; change + 1 < COUNT_OF(changes_ns); change++)
 				iteration_row(&iterations[at], start, change, waits);
-	row_print(&(struct row){ .name = "regimes-iteration/if nothing waited any more",
-				 .condition = "without all of the waiting: what no plan exceeds",
+	row_print(&(struct row){ .name = "regimes-iteration/without any waiting",
+				 .condition = "without any waiting: an upper bound for all plans",
 				 .ours = 1 / (1 - waits),
 				 .unit = "times as fast",
 				 .approximation = "computing, then collectives" });

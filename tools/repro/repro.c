@@ -36,7 +36,7 @@ void repro_begin(struct repro *repro, int argc, char **argv)
 
 			repro->seed = strtoull(*++argv, &end, 10);
 			if (!**argv || *end)
-				repro_wrong("'%s' is no seed", *argv);
+				repro_wrong("'%s' is not a seed; must be a number", *argv);
 			argc--;
 		} else {
 			break;
@@ -65,7 +65,7 @@ static void print_word(const char *key, const char *word)
 		return;
 	}
 	if (strpbrk(word, "\"\\\n"))
-		repro_wrong("a row has a character that it must not have: %s", word);
+		repro_wrong("a row has an invalid character: %s", word);
 	printf("\"%s\"", word);
 }
 

@@ -34,7 +34,7 @@ static void light_ring(struct planned *planned, uint32_t ranks, uint32_t ports)
 		wrong |= morph_collective_add_run(collective, (uint32_t)chunk, 1) < 0;
 	}
 	if (wrong)
-		repro_wrong("there is no ring of %u ranks", ranks);
+		repro_wrong("no ring of %u ranks", ranks);
 	planned_light(planned, ports);
 }
 
@@ -170,8 +170,7 @@ static void gains_row(const char *what, const char *over, double ours)
 		.ours = ours,
 		.unit = "times, at most",
 		.approximation =
-			"which published gain is of which collective and size is not known "
-			"here: the largest stands beside the largest",
+			"the collective and size of each published gain are not known; the largest gain is compared with the largest",
 	});
 }
 
@@ -185,13 +184,14 @@ static void gains_rows(struct planned *planned)
 		light_ring(planned, RANKS, cases[at].ports);
 		gains = gains_of(planned, &cases[at]);
 		gains_row(cases[at].what, "the ring only", gains.over_fixed);
-		gains_row(cases[at].what, "the better of ring only and each round anew",
+		gains_row(cases[at].what, "the better of ring only and changes in each round",
 			  gains.over_better);
 		most.over_fixed = fmax(most.over_fixed, gains.over_fixed);
 		most.over_better = fmax(most.over_better, gains.over_better);
 	}
 	gains_row("any of them", "the ring only", most.over_fixed);
-	gains_row("any of them", "the better of ring only and each round anew", most.over_better);
+	gains_row("any of them", "the better of ring only and changes in each round",
+		  most.over_better);
 }
 
 /* ------------------------------------------------- doubling against the ring */
@@ -224,7 +224,7 @@ static void race_rows(struct planned *planned, double slow)
 			"never change",
 		.baseline_name = "ring",
 		.baseline = 1,
-		.approximation = "what a round takes besides is not told: nothing",
+		.approximation = "the other times of a round are not published: assumed 0",
 	};
 	char name[NAME];
 	double now;
@@ -242,7 +242,7 @@ static void race_rows(struct planned *planned, double slow)
 		bytes += (bytes + 7) / 8 / 16 * 16 + 16;
 	if (now < slow)
 		repro_wrong("doubling on a ring is never %g times as long", slow);
-	row.name = "doubling-on-a-ring/from where on it is as slow as published for short ones";
+	row.name = "doubling-on-a-ring/size from which it is as slow as published for short ones";
 	row.unit = "KiB";
 	row.baseline_name = NULL;
 	row.ours = (double)bytes / 1024;
@@ -339,11 +339,12 @@ static void late_rounds_row(struct planned *planned, const struct planned_costs 
 
 	late_ns(planned, ranks, 1 << 20, costs, &rounds);
 	snprintf(name, sizeof(name), "late-rank/%u ranks, rounds", ranks);
-	row_print(&(struct row){ .name = name,
-				 .condition = "from when the late rank is there; each rank in one "
-					      "pair in a round",
-				 .ours = rounds,
-				 .unit = "rounds" });
+	row_print(&(struct row){
+		.name = name,
+		.condition =
+			"counted from the arrival of the late rank; each rank in one pair in a round",
+		.ours = rounds,
+		.unit = "rounds" });
 }
 
 static void late_gain_row(struct planned *planned, const struct planned_costs *costs,
@@ -356,8 +357,7 @@ static void late_gain_row(struct planned *planned, const struct planned_costs *c
 	snprintf(name, sizeof(name), "late-rank/%u ranks, times as fast as ring", ranks);
 	snprintf(
 		condition, sizeof(condition),
-		"AllReduce of 1 GiB at 450 GiB/s, %g us a round, from when the late rank is there; "
-		"changes take nothing",
+		"AllReduce of 1 GiB at 450 GiB/s, %g us a round, counted from the arrival of the late rank; changes take no time",
 		(double)costs->round_ns / 1e3);
 	row_print(&(struct row){ .name = name,
 				 .condition = condition,

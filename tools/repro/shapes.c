@@ -47,6 +47,6 @@ void shape_light(struct planned *planned, const struct shape *shape, uint32_t po
 		wrong |= morph_collective_add_run(collective, (uint32_t)chunk, 1) < 0;
 	}
 	if (wrong)
-		repro_wrong("a %s can't be lit", shape->what);
+		repro_wrong("cannot light a %s", shape->what);
 	planned_light(planned, ports);
 }

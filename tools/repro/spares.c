@@ -112,7 +112,7 @@ static void case_rows(const struct repro *repro, struct morph_ctx *ctx, const st
 		 this->least * 100, this->most * 100);
 	snprintf(
 		condition, sizeof(condition),
-		"the same, each draw for itself; from %g to %g, too few for %.4f of the time at worst",
+		"the same, each draw for itself; from %g to %g, in the worst case too few for %.4f of the time",
 		samples_min(&found.exact), samples_max(&found.exact), samples_max(&found.short_of));
 	samples_row(&found.exact, &row);
 	row.baseline = samples_mean(&found.published);
@@ -277,7 +277,7 @@ int main(int argc, char **argv)
 
 	repro_begin(&repro, argc, argv);
 	if (morph_ctx_new(NULL, &ctx))
-		repro_wrong("there is no context");
+		repro_wrong("cannot create a context");
 	covered = repro_given(&repro, "covered");
 	for (uint32_t at = 0; at < 2 * RANGES; at++) {
 		struct case_ this = case_of(&repro, subjects[at / RANGES].what,

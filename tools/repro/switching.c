@@ -117,8 +117,8 @@ static double region_step_ns(struct planned *planned, const struct rack_case *th
 	return high;
 }
 
-static const char *const unknown = "collective, steps and sizes of the original are not known: the "
-				   "region in which its number holds, and not a point";
+static const char *const unknown =
+	"collective, steps and sizes of the original are not known; the row gives the region in which its number holds, not one point";
 
 static void describe(const struct rack_case *this, bool is_rate, char words[CONDITION])
 {
@@ -147,7 +147,7 @@ static void step_row(struct planned *planned, const struct rack_case *this, bool
 				 .condition = condition,
 				 .ours = ours / 1e3,
 				 .unit = "us",
-				 .baseline_name = "each round anew",
+				 .baseline_name = "changes in each round",
 				 .baseline = region_step_ns(planned, &anew, most) / 1e3,
 				 .approximation = unknown });
 }
@@ -169,7 +169,7 @@ static void region_rows(struct planned *planned, const struct rack *rack, uint32
 					 .condition = condition,
 					 .ours = region_bytes(planned, &ours, step_ns, most) / 1024,
 					 .unit = "KiB",
-					 .baseline_name = "each round anew",
+					 .baseline_name = "changes in each round",
 					 .baseline =
 						 region_bytes(planned, &anew, step_ns, most) / 1024,
 					 .approximation = unknown });
@@ -186,8 +186,8 @@ static void most_row(struct planned *planned, const struct rack *rack, uint32_t 
 	snprintf(name, sizeof(name), "rack-allreduce/%u ranks, less time, at most", ranks);
 	row_print(&(struct row){
 		.name = name,
-		.condition = "AllReduce by halving, against a ring; steps so long that changes and "
-			     "bytes take nothing beside them",
+		.condition =
+			"AllReduce by halving, against a ring; steps so long that changes and bytes are negligible",
 		.ours = 1 - of_ring(planned, &this, LONGEST_STEP_NS, 64ULL * ranks),
 		.unit = "share of time",
 		.approximation = unknown });

@@ -48,8 +48,7 @@ int main(int argc, char **argv)
 		.baseline_name = "electrical",
 		.baseline = 1,
 		.approximation =
-			"computing and then a ring, found from the published times at batch 8: "
-			"nothing is trained here",
+			"computing, then a ring, derived from the published times at batch 8; no training runs here",
 	};
 
 	repro_begin(&repro, argc, argv);
@@ -59,12 +58,11 @@ int main(int argc, char **argv)
 	bytes = repro_given(&repro, "parameters") * 4;
 	snprintf(
 		condition, sizeof(condition),
-		"of the electrical step at batch %g: %.2f s of %.2f s add up %.2f GB at %.2f GB/s, the "
-		"rest computes",
+		"of the electrical step at batch %g: %.2f s of %.2f s add up %.2f GB at %.2f GB/s, the rest is computing",
 		batch, step.add_s, step.add_s + step.compute_s, bytes / 1e9,
 		bytes / step.add_s / 1e9);
 	row_print(&(struct row){
-		.name = "training/share of a step that adds up",
+		.name = "training/share of a step in the all-reduce",
 		.condition = condition,
 		.ours = step.add_s / (step.add_s + step.compute_s),
 		.unit = "share of time",
@@ -74,8 +72,7 @@ int main(int argc, char **argv)
 		snprintf(name, sizeof(name), "training/batch %u", batches[at]);
 		snprintf(
 			condition, sizeof(condition),
-			"two servers, 10 Gb/s ports, bandwidth ratio %g as measured there; batch %g is "
-			"what the model is found from",
+			"two servers, 10 Gb/s ports, bandwidth ratio %g as measured in the original; the model is derived from batch %g",
 			step.ratio, batch);
 		row.ours = speedup(&step, batches[at] / batch, 1);
 		row_print(&row);
@@ -85,8 +82,7 @@ int main(int argc, char **argv)
 			 faster[at]);
 		snprintf(
 			condition, sizeof(condition),
-			"the same job and ratio where each port has %u Gb/s: the gain is one of slow "
-			"links",
+			"the same job and ratio with %u Gb/s at each port: the gain comes from slow links",
 			10 * faster[at]);
 		row.ours = speedup(&step, 1, faster[at]);
 		row_print(&row);

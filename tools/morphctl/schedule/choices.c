@@ -291,7 +291,8 @@ enum exit_code plan_within_budget(const struct planning *planning)
 		return EXIT_CODE_OK;
 	return usage_error(
 		run,
-		"planning --algorithm %s among %u ranks takes minutes and gigabytes; to plan it all the same, use --steps %llu; or choose fewer %s or another algorithm",
+		"planning --algorithm %s among %u ranks takes minutes and gigabytes; to plan it all "
+		"the same, use --steps %llu; or choose fewer %s or another algorithm",
 		morph_enum_name(MORPH_ENUM_ALGORITHM, wanted.algorithm), wanted.ranks,
 		(unsigned long long)lacks, given(run, OPTION_SEGMENTS) ? "--segments" : "ranks");
 }

@@ -181,7 +181,8 @@ static const char *parse_part(const struct run *run, const char *text, uint64_t 
 	    text[length + 1] > '9') {
 		usage_error(
 			run,
-			"--delay must be durations in nanoseconds, as settle=3700,relock=500, of round, hop, drain, barrier, program, port, settle and relock, or measured, not '%s'",
+			"--delay must be durations in nanoseconds, as settle=3700,relock=500, of round, hop, "
+			"drain, barrier, program, port, settle and relock, or measured, not '%s'",
 			text);
 		return NULL;
 	}

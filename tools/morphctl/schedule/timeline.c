@@ -334,6 +334,8 @@ void timeline_write_svg(FILE *stream, const struct timeline *timeline, const cha
 		fprintf(stream, "<text x=\"12\" y=\"%.1f\">plane %u</text>\n",
 			TOP + ROW * plane + BAR / 2 + 4, plane);
 	fprintf(stream,
-		"<text x=\"%.1f\" y=\"%.1f\" fill=\"#546e7a\">full: sends; hatched: changes; faint: is lit; one colour for each set of circuits, stacked where some change while others send</text>\n</svg>\n",
+		"<text x=\"%.1f\" y=\"%.1f\" fill=\"#546e7a\">full: sends; hatched: changes; faint: "
+		"is lit; one colour for each set of circuits, stacked where some change while others "
+		"send</text>\n</svg>\n",
 		LEFT, height - 10);
 }
