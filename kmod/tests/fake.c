@@ -581,7 +581,7 @@ void fake_expect_light(struct fake *fake)
 		KUNIT_EXPECT_EQ_MSG(fake->test, received[port],
 				    tx == OPTICS_NONE ? 0 : fake->laser[tx], "receiver %u", port);
 		KUNIT_EXPECT_EQ_MSG(fake->test, hardware_of(fabric)->tx_on[port], sent[port],
-				    "what is known of the lasers of port %u", port);
+				    "known state of the lasers of port %u", port);
 		claimed |= ledger_of(fabric)->state->tx_lanes[port] & ~sent[port];
 	}
 	KUNIT_EXPECT_EQ_MSG(fake->test, 0ULL, claimed, "claimed without light");

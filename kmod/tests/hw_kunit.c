@@ -25,7 +25,7 @@ static const struct answer_case answer_cases[] = {
 	{ "completed with an error and returned as done", FAKE_BOTH, -EREMOTEIO, -EREMOTEIO, 1, 0,
 	  0 },
 	{ "completed twice", FAKE_TWICE, 0, 0, 0, 0, 1 },
-	{ "completed after one for nobody", FAKE_FOREIGN, 0, 0, 0, 0, 1 },
+	{ "completed after one without a request", FAKE_FOREIGN, 0, 0, 0, 0, 1 },
 	{ "never", FAKE_SILENT, 0, -ETIMEDOUT, 1, 1, 0 },
 };
 

@@ -35,11 +35,11 @@ struct place_case {
 };
 
 static const struct place_case place_cases[] = {
-	{ "the host with the least that is enough", BIT(5), 2, { 3, 4 } },
-	{ "one of a host where one is left", BIT(7) | BIT(8), 1, { 6 } },
-	{ "a whole host where only one is whole", BIT(0) | BIT(8) | BIT(11), 3, { 3, 4, 5 } },
-	{ "past a held one in the middle", BIT(7), 2, { 6, 8 } },
-	{ "all that there is", 0, 12, { 0 } },
+	{ "the host with the smallest sufficient number", BIT(5), 2, { 3, 4 } },
+	{ "one of a host with one left", BIT(7) | BIT(8), 1, { 6 } },
+	{ "a whole host, the only whole one", BIT(0) | BIT(8) | BIT(11), 3, { 3, 4, 5 } },
+	{ "skips a held one in the middle", BIT(7), 2, { 6, 8 } },
+	{ "all accelerators", 0, 12, { 0 } },
 };
 
 FAKE_CASE_DESC(place_cases, name);
@@ -116,7 +116,7 @@ static const struct possible_case possible_cases[] = {
 	{ "one", 1, 0 },
 	{ "all", 12, 0 },
 	{ "one more", 13, -ENOSPC },
-	{ "more than ranks are numbered", MORPH_MAX_RANKS + 1, -ENOSPC },
+	{ "more than the maximum number of ranks", MORPH_MAX_RANKS + 1, -ENOSPC },
 	{ "all ones", U32_MAX, -ENOSPC },
 };
 
@@ -212,9 +212,9 @@ static const struct spare_case spare_cases[] = {
 	  { 4, 5, 9, 10, 11 }, 5 },
 	{ "of the host, then of its neighbours", MORPH_SPARES_ANY, false, 0, {},
 	  { 4, 5, 2, 8, 9, 10, 11 }, 7 },
-	{ "without the sick", MORPH_SPARES_ANY, false, 0x014, {}, { 5, 8, 9, 10, 11 }, 5 },
+	{ "without the failed one", MORPH_SPARES_ANY, false, 0x014, {}, { 5, 8, 9, 10, 11 }, 5 },
 	{ "as listed", MORPH_SPARES_LIST, false, 0, { 11, 4, 1 }, { 11, 4, 1 }, 3 },
-	{ "as listed, without the sick", MORPH_SPARES_LIST, false, 0x010, { 11, 4, 1 },
+	{ "as listed, without the failed one", MORPH_SPARES_LIST, false, 0x010, { 11, 4, 1 },
 	  { 11, 1 }, 2 },
 	{ "its own first", MORPH_SPARES_HOST, true, 0, {}, { 4, 5, 9, 10, 11 }, 5 },
 	{ "the preferred one first", MORPH_SPARES_HOST, false, 0, {}, { 10, 4, 5, 9, 11 }, 5, 10 },
@@ -224,13 +224,13 @@ static const struct spare_case spare_cases[] = {
 	  { 1, 11, 4 }, 3, 1 },
 	{ "its own before the preferred one", MORPH_SPARES_HOST, true, 0, {},
 	  { 4, 10, 5, 9, 11 }, 5, 10 },
-	{ "its own, which is preferred too", MORPH_SPARES_HOST, true, 0, {},
+	{ "its own, also preferred", MORPH_SPARES_HOST, true, 0, {},
 	  { 4, 5, 9, 10, 11 }, 5, 4 },
-	{ "not one that is not allowed", MORPH_SPARES_HOST, false, 0, {},
+	{ "never one that is not allowed", MORPH_SPARES_HOST, false, 0, {},
 	  { 4, 5, 9, 10, 11 }, 5, 2 },
-	{ "not one that is not listed", MORPH_SPARES_LIST, false, 0, { 11, 4, 1 },
+	{ "never one that is not listed", MORPH_SPARES_LIST, false, 0, { 11, 4, 1 },
 	  { 11, 4, 1 }, 3, 5 },
-	{ "not one that is sick", MORPH_SPARES_ANY, false, 0x400, {},
+	{ "never a failed one", MORPH_SPARES_ANY, false, 0x400, {},
 	  { 4, 5, 2, 8, 9, 11 }, 6, 10 },
 };
 

@@ -112,7 +112,7 @@ static const struct desc_case desc_cases[] = {
 	{ "profile has another checksum", "fake", .flip = 24 },
 	{ "profile was changed", "fake", .flip = 200 },
 	{ "profile is cut short", "fake", .cut = 1 },
-	{ "profile is no profile", "fake", .cut = ~0u },
+	{ "profile is not a profile", "fake", .cut = ~0u },
 };
 
 FAKE_CASE_DESC(desc_cases, name);

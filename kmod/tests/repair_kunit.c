@@ -270,8 +270,8 @@ struct dark_case {
 };
 
 static const struct dark_case dark_cases[] = {
-	{ "before its receiver has told of it", false },
-	{ "after its receiver has told of it", true },
+	{ "before its receiver has reported it", false },
+	{ "after its receiver has reported it", true },
 };
 
 FAKE_CASE_DESC(dark_cases, name);
@@ -362,7 +362,7 @@ struct vain_case {
 };
 
 static const struct vain_case vain_cases[] = {
-	{ "the device has no memory: so it is told", -ENOMEM, -ENOMEM },
+	{ "the device has no memory, and the event reports it", -ENOMEM, -ENOMEM },
 	{ "the device failed: no spare could be lit", -EIO, -EBUSY },
 };
 

@@ -19,10 +19,10 @@ struct order_case {
 static const struct order_case order_cases[] = {
 	{ "add: turn, settle, see dark, light, lock, see light", ADD, 0, "Ewr+wr" },
 	{ "two at once: as one", ADD_TWO, 0, "Ewr+wr" },
-	{ "two each for itself: one after the other", ADD_TWO, MORPH_TXN_EACH, "Ewr+wrEwr+wr" },
+	{ "two as separate transactions: one after the other", ADD_TWO, MORPH_TXN_EACH, "Ewr+wrEwr+wr" },
 	{ "remove: dark before park", REMOVE, 0, "-rP" },
 	{ "move: make before break, dark before park", MOVE, 0, "Ewr+wr-rP" },
-	{ "turn: disjoint part, dark, shared part; are its lasers off?", TURN, 0, "E-Ewr+wrlP" },
+	{ "turn: disjoint part, dark, shared part; lasers off?", TURN, 0, "E-Ewr+wrlP" },
 	{ "dry run: nothing", TURN, MORPH_TXN_DRY_RUN, "" },
 	{ "prepare: nothing", TURN, MORPH_TXN_PREPARE, "" },
 };
@@ -267,8 +267,8 @@ struct unread_case {
 };
 
 static const struct unread_case unread_cases[] = {
-	{ "an error: the others are asked", FAKE_ERROR, -EREMOTEIO, "eee" },
-	{ "no answer: the others are left to patrol", FAKE_SILENT, 0, "e" },
+	{ "an error: queries the others", FAKE_ERROR, -EREMOTEIO, "eee" },
+	{ "no answer: patrol checks the others", FAKE_SILENT, 0, "e" },
 };
 
 FAKE_CASE_DESC(unread_cases, name);

@@ -53,14 +53,14 @@ struct neighbour_case {
 };
 
 static const struct neighbour_case neighbour_cases[] = {
-	{ "sees his light: read once", 0, 0, 0, 0, "r" },
-	{ "sees none, and nobody owns up", MORPH_PART_RECEIVER, HIS_RX, 1, MORPH_HEALTH_OK,
+	{ "sees its light: read once", 0, 0, 0, 0, "r" },
+	{ "sees none, and no part reports a fault", MORPH_PART_RECEIVER, HIS_RX, 1, MORPH_HEALTH_OK,
 	  "rrr" },
-	{ "his laser has died", MORPH_PART_LASER, HIS_LASER, 0, MORPH_HEALTH_FAILED, "rrr" },
-	{ "his sender has died", MORPH_PART_ACCELERATOR, 0, 0, MORPH_HEALTH_FAILED, "rrr" },
-	{ "his receiving accelerator has died", MORPH_PART_ACCELERATOR, 1, 0, MORPH_HEALTH_FAILED,
+	{ "its laser has failed", MORPH_PART_LASER, HIS_LASER, 0, MORPH_HEALTH_FAILED, "rrr" },
+	{ "its sender has failed", MORPH_PART_ACCELERATOR, 0, 0, MORPH_HEALTH_FAILED, "rrr" },
+	{ "its receiving accelerator has failed", MORPH_PART_ACCELERATOR, 1, 0, MORPH_HEALTH_FAILED,
 	  "rrr" },
-	{ "his element has turned", MORPH_PART_ELEMENT, HIS_ELEMENT, 1, MORPH_HEALTH_OK,
+	{ "its element has turned", MORPH_PART_ELEMENT, HIS_ELEMENT, 1, MORPH_HEALTH_OK,
 	  "rrr" },
 };
 

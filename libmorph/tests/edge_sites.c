@@ -10,7 +10,7 @@ static struct site *site_of(const struct fake *fake, uint32_t fabric)
 	for (size_t at = 0; at < ARRAY_SIZE(sites); at++)
 		if (sites[at].fake == fake && sites[at].fabric == fabric)
 			return &sites[at];
-	fail_msg("fabric %u is asked for", fabric);
+	fail_msg("unexpected request for fabric %u", fabric);
 	return NULL;
 }
 

@@ -57,7 +57,7 @@ static const char *replay_program(struct replay *replay, const struct costs *cos
 	uint64_t *from = &replay->from_ps[send->plane], *until = &replay->until_ps[send->plane];
 
 	if (send->set_ps < *until)
-		return "two circuits are programmed at once";
+		return "a port programs two circuits at the same time";
 	if (send->set_ps > *until)
 		*from = send->set_ps;
 	*until = send->set_ps + costs->port_ps;
@@ -77,7 +77,7 @@ static const char *replay_port(struct replay *replay, const struct costs *costs,
 								  receive->free_ps;
 
 	if (send->set_ps < free_ps)
-		return "a port does two things at once";
+		return "a port has two tasks at the same time";
 	if (!lit && costs->port_ps) {
 		const char *why = replay_program(replay, costs, send, free_ps);
 
@@ -87,7 +87,7 @@ static const char *replay_port(struct replay *replay, const struct costs *costs,
 		return "both ends are idle";
 	}
 	if (send->lit_ps - send->set_ps != (lit ? 0 : costs->change_ps + costs->port_ps))
-		return "a change is not charged as it should";
+		return "a change has a wrong duration";
 	return NULL;
 }
 
@@ -101,21 +101,20 @@ static const char *replay_stop(const struct matrix_problem *problem, const struc
 	uint64_t ps = problem->costs.change_ps;
 
 	if (send->set_ps < transmit->free_ps || send->set_ps < receive->free_ps)
-		return "a port does two things at once";
+		return "a port has two tasks at the same time";
 	if (lit && send->set_ps != send->lit_ps)
-		return "a change is not charged as it should";
+		return "a change has a wrong duration";
 	for (uint32_t at = 0; !lit && at < plan->count; at++) {
 		const struct matrix_send *other = &plan->sends[at];
 
 		if (!fabric && other->plane != send->plane)
 			continue;
 		if (other->lit_ps < send->lit_ps && other->until_ps > send->set_ps)
-			return "something is sent while a circuit is set";
+			return "a send runs during a change of its circuit";
 		if (other->set_ps == send->set_ps && other->lit_ps > other->set_ps)
 			ps += problem->costs.port_ps;
 	}
-	return !lit && send->lit_ps - send->set_ps < ps ? "a change is not charged as it should" :
-							  NULL;
+	return !lit && send->lit_ps - send->set_ps < ps ? "a change has a wrong duration" : NULL;
 }
 
 static const char *replay_send(struct replay *replay, const struct matrix_problem *problem,
@@ -128,9 +127,9 @@ static const char *replay_send(struct replay *replay, const struct matrix_proble
 
 	if (send->plane >= problem->planes || send->src >= problem->ranks ||
 	    send->dst >= problem->ranks || send->src == send->dst)
-		return "there is no such circuit";
+		return "no such circuit";
 	if (!send->bytes || send->lit_ps < send->set_ps)
-		return "that is no send";
+		return "no such send";
 	transmit = &replay->transmit[send->plane][send->src];
 	receive = &replay->receive[send->plane][send->dst];
 	why = costs->scope == MORPH_DELAY_PORT_SCOPE ?
@@ -140,7 +139,7 @@ static const char *replay_send(struct replay *replay, const struct matrix_proble
 		return why;
 	if (send->until_ps - send->lit_ps !=
 	    costs->round_ps + costs->hop_ps + (bits + costs->mbps - 1) / costs->mbps)
-		return "bytes take another time";
+		return "bytes take a wrong time";
 	*transmit = (struct port){ send->until_ps, send->dst };
 	*receive = (struct port){ send->until_ps, send->src };
 	replay->arrived[send->src * problem->ranks + send->dst] += send->bytes;
@@ -168,8 +167,8 @@ const char *wrong_with(const struct matrix_problem *problem, const struct matrix
 						  problem->bytes[src * problem->ranks + dst])
 				why = "not all bytes arrive";
 	if (!why && replay.span_ps != plan->span_ps)
-		why = "it takes another time";
+		why = "the plan takes a wrong time";
 	if (!why && plan->span_ps < plan->bound_ps)
-		why = "it is sooner than any can be";
+		why = "the plan ends before its lower bound";
 	return why;
 }

@@ -171,7 +171,7 @@ static uint8_t *read_file(const char *path, size_t *bytes)
 
 	if (!in || fstat(fileno(in), &status) || !(data = malloc((size_t)status.st_size)) ||
 	    fread(data, 1, (size_t)status.st_size, in) != (size_t)status.st_size) {
-		fprintf(stderr, "%s can't be read\n", path);
+		fprintf(stderr, "cannot read %s\n", path);
 		exit(2);
 	}
 	fclose(in);

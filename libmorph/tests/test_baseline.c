@@ -330,7 +330,7 @@ static const struct morph_method *method_of(const struct morph_method *methods, 
 	for (int at = 0; at < count; at++)
 		if (!strcmp(methods[at].name, name))
 			return &methods[at];
-	fail_msg("there is no method %s", name);
+	fail_msg("no method %s", name);
 	return NULL;
 }
 

@@ -93,7 +93,7 @@ static void mutants_of_plans_are_rejected(void **state)
 			all = write_all(bench, bench->plan);
 			corrupt_feasible(&all, &seed);
 			if (!check_written(&all, report, sizeof(report)))
-				fail_msg("mutant %u was taken for a plan", mutants);
+				fail_msg("the checker accepted mutant %u as a plan", mutants);
 			assert_string_not_equal(report, "");
 			written_free(&all);
 		}
@@ -164,7 +164,7 @@ static void mutants_of_refusals_are_rejected(void **state)
 			all = write_all(bench, bench->plan);
 			corrupt_refusal(&all, &seed);
 			if (!check_written(&all, report, sizeof(report)))
-				fail_msg("mutant %u was taken for a proof", mutants);
+				fail_msg("the checker accepted mutant %u as a proof", mutants);
 			written_free(&all);
 		}
 	}

@@ -260,7 +260,7 @@ static void mutated_collectives_are_detected_or_harmless(void **state)
 		to = copy(from, &mutant);
 		ret = morph_collective_run(to, NULL);
 		if (!ret && !counted_right(to))
-			fail_msg("mutation %u of mutant %d ends wrong and is not told",
+			fail_msg("mutation %u of mutant %d has a wrong result, but no error",
 				 mutant.mutation, at);
 		assert_true(!ret || ret == -EBADMSG);
 		if (ret)
@@ -271,7 +271,7 @@ static void mutated_collectives_are_detected_or_harmless(void **state)
 		morph_collective_free(to);
 	}
 	for (uint32_t mutation = 0; mutation < MUTATIONS; mutation++) {
-		print_message("mutation %u: %u told, %u harmless\n", mutation, told[mutation],
+		print_message("mutation %u: %u reported, %u harmless\n", mutation, told[mutation],
 			      harmless[mutation]);
 		assert_true(told[mutation] > 50);
 	}

@@ -305,7 +305,7 @@ static void check_light(void)
 
 			if (coverage->state->guide_marks[circuit->hops[hop].guide >> 1] ||
 			    (element != OPTICS_NONE && coverage->state->element_marks[element]))
-				fail_msg("circuit %u is lit through what is down", at);
+				fail_msg("circuit %u is lit through a failed part", at);
 		}
 	}
 	for (uint32_t chip = 0; chip < coverage->graph->accelerators_count; chip++) {
@@ -460,7 +460,7 @@ static struct cover_thing *thing_of(uint32_t part, uint32_t index)
 	for (uint32_t at = 0; at < coverage->things_count; at++)
 		if (coverage->things[at].part == part && coverage->things[at].index == index)
 			return &coverage->things[at];
-	fail_msg("part %u %u can't fail", part, index);
+	fail_msg("part %u %u cannot fail", part, index);
 	return NULL;
 }
 

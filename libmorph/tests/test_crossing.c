@@ -162,7 +162,7 @@ static void mutants_of_plans_are_rejected(void **state)
 
 			corrupt(&all, &seed);
 			if (!check_written(&all, report, sizeof(report)))
-				fail_msg("mutant %u was taken for a plan", mutants);
+				fail_msg("the checker accepted mutant %u as a plan", mutants);
 			assert_string_not_equal(report, "");
 			written_free(&all);
 		}
@@ -273,7 +273,7 @@ static void mutants_of_refusals_are_rejected(void **state)
 		else
 			plan[10]--; /* the refusal has no cut for all racks together */
 		if (!check_written(&all, report, sizeof(report)))
-			fail_msg("mutant %u was taken for a proof", mutant);
+			fail_msg("the checker accepted mutant %u as a proof", mutant);
 		written_free(&all);
 	}
 }

@@ -118,7 +118,7 @@ static void mutants_of_answers_are_rejected(void **state)
 			answer_write(&corner, &answer);
 			corrupt(&answer, &seed);
 			if (!morph_check_defrag(&answer.input, report, sizeof(report)))
-				fail_msg("mutant %u was taken for an answer", mutants);
+				fail_msg("the checker accepted mutant %u as an answer", mutants);
 			assert_string_not_equal(report, "");
 			answer_free(&answer);
 		}
@@ -165,7 +165,7 @@ static void no_step_can_be_left_out(void **state)
 		in_use += strstr(report, "is in use") != NULL;
 		answer_free(&answer);
 	}
-	print_message("of 40, %u would have used what is in use\n", in_use);
+	print_message("%u of 40 would have used fibres in use\n", in_use);
 	assert_true(in_use > 30);
 	corner_end(&corner);
 }
@@ -229,7 +229,7 @@ static void mutants_of_refusals_are_rejected(void **state)
 				break;
 			}
 			if (!morph_check_defrag(&answer.input, report, sizeof(report)))
-				fail_msg("mutant %u was taken for a proof", mutants);
+				fail_msg("the checker accepted mutant %u as a proof", mutants);
 			answer_free(&answer);
 		}
 	}

@@ -118,7 +118,7 @@ static void whatever_is_answered_is_so(void **state)
 			    verdict == MORPH_UNDECIDED);
 	}
 	print_message(
-		"%u feasible (%u in boxes), %u not, %u undecided, %u told less with fewer steps; %u moved, %u dark; %u checked\n",
+		"%u feasible (%u in boxes), %u not, %u undecided, %u weaker with fewer steps; %u moved, %u dark; %u checked\n",
 		tally.verdicts[1], tally.tiers[1], tally.verdicts[2], tally.verdicts[3], told_less,
 		tally.moved, tally.dark, tally.checked);
 	assert_true(tally.verdicts[MORPH_FEASIBLE] > 50 && tally.verdicts[MORPH_INFEASIBLE] > 30);

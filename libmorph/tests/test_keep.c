@@ -144,7 +144,7 @@ static void kept_fibres_stay_dark_and_ranks_stay_protected(void **state)
 		town_live(&town, &again);
 		lost += town_lost(&town);
 	}
-	print_message("where nothing was kept, %u ranks lost their spare\n", lost);
+	print_message("without reservations, %u ranks lost their spare\n", lost);
 	assert_true(lost > 0);
 	town_end(&town);
 }
@@ -259,7 +259,7 @@ static void nothing_moves_where_something_is_kept(void **state)
 					 0);
 		}
 	}
-	print_message("%u requests fitted, for which %u circuits were moved\n", taken, moved);
+	print_message("%u requests fitted after moves of %u circuits\n", taken, moved);
 	assert_true(taken && moved);
 	for (uint32_t at = 0; at < SLICES; at++)
 		morph_protection_free(protections[at]);

@@ -84,7 +84,7 @@ static void more_resources_never_delay(void **state)
 			plan(before, other, delay, planes, NULL);
 			lit = plan(schedule, one, delay, planes, before);
 			if (lit > dark)
-				fail_msg("seed %u: later for what is lit on %u planes",
+				fail_msg("seed %u: later with the lit circuits of %u planes",
 					 (uint32_t)seed, planes);
 			sooner += lit < dark;
 			planned++;
@@ -93,7 +93,7 @@ static void more_resources_never_delay(void **state)
 		morph_collective_free(one);
 		morph_collective_free(other);
 	}
-	print_message("of %u plans %u are sooner for what is lit\n", planned, sooner);
+	print_message("of %u plans %u are faster with lit circuits\n", planned, sooner);
 	assert_true(sooner > planned / 4);
 	morph_schedule_free(schedule);
 	morph_schedule_free(before);

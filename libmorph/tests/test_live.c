@@ -13,8 +13,8 @@
 static struct {
 	uint32_t checksum;
 	uint64_t seq;
-	uint32_t stirs; /* so often does it change while it is read */
-	uint32_t guides_less; /* that it does not tell of */
+	uint32_t stirs; /* number of changes during reads */
+	uint32_t guides_less; /* guides that it does not report */
 	uint32_t wrong_state; /* in addition to that of PINNED */
 	uint32_t receiver; /* that failed, or MORPH_ANY */
 	uint64_t lit; /* lanes of guide 5 that a circuit has */

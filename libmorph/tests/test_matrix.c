@@ -90,7 +90,7 @@ static void plans_with_one_thing_changed_are_refused(void **state)
 			mutant.sends = sends;
 			mutate(&random, &problem, &mutant, sends);
 			if (!wrong_with(&problem, &mutant))
-				fail_msg("seed %u: a mutant passes", (uint32_t)seed);
+				fail_msg("seed %u: the checker accepts a mutant", (uint32_t)seed);
 		}
 	}
 }
@@ -410,7 +410,7 @@ static void where_many_ranks_have_little_it_is_no_rotation(void **state)
 		gain += (double)rotation / (double)plan.span_ps;
 		over += (double)plan.span_ps / (double)plan.bound_ps;
 	}
-	printf("128 ranks with something for few: rotation takes %.2f times as long, and it takes %.2f of the bound\n",
+	printf("128 ranks with few partners: rotation takes %.2f times as long, the plan %.2f of the bound\n",
 	       gain / 24, over / 24);
 	assert_true(gain / 24 >= 1.5);
 	assert_true(over / 24 <= 1.1);

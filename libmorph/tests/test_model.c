@@ -19,7 +19,7 @@ static char *file(const char *path, size_t *bytes)
 	char *data;
 
 	if (!in || fstat(fileno(in), &status))
-		fail_msg("%s can't be read", path);
+		fail_msg("cannot read %s", path);
 	*bytes = (size_t)status.st_size;
 	data = malloc(*bytes + 1);
 	assert_non_null(data);

@@ -122,7 +122,7 @@ static void notifications_without_memory_count_as_lost(void **state)
 		assert_int_equal(result, struck ? -ENOMEM : 2);
 		morph_list_free(list);
 		if (struck && drain(monitor, &lost) < 2 && !lost)
-			fail_msg("allocation %u failed: nothing tells of the loss", nth);
+			fail_msg("allocation %u failed: no record reports the loss", nth);
 	}
 	morph_monitor_free(monitor);
 }

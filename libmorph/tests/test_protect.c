@@ -45,7 +45,7 @@ static void verdicts_are_those_of_trying_everything(void **state)
 			compare(&corner, at, protection, &tally);
 	}
 	print_message(
-		"%u ranks protected, %u not: %u spares by cuts, %u by cuts at servers of others, %u searched\n",
+		"%u ranks protected, %u not: %u spares by cuts, %u by cuts at servers of other slices, %u searched\n",
 		tally.verdicts[MORPH_FEASIBLE], tally.verdicts[MORPH_INFEASIBLE],
 		tally.reasons[MORPH_WIRE_SPARE_CUT], tally.own,
 		tally.reasons[MORPH_WIRE_SPARE_SEARCHED]);

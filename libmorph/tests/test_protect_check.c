@@ -219,7 +219,7 @@ static void mutants_of_refusals_are_rejected(void **state)
 			shield_write(corner.bench, corner.plans[at], protection, &shield);
 			corrupt_refusal(&shield, protection, corner.bench->ledger, &seed);
 			if (!morph_check_protection(&shield.input, report, sizeof(report)))
-				fail_msg("mutant %u was taken for a proof", mutants);
+				fail_msg("the checker accepted mutant %u as a proof", mutants);
 			shield_free(&shield);
 			mutants++;
 		}

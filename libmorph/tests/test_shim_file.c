@@ -236,7 +236,7 @@ static void hostile_files_do_no_harm(void **state)
 		}
 		memcpy(data + 4 * at, &kept, 4);
 	}
-	print_message("%zu of %zu words spoilt were refused\n", refused, tried);
+	print_message("refused %zu of %zu corrupted words\n", refused, tried);
 	assert_true(refused * 2 > tried);
 	free(data);
 }

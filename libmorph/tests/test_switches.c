@@ -112,7 +112,8 @@ static void each_of_five_guides_is_checked(void **state)
 			assert_int_equal(strand[1], bench->plan->strands[at].guides[0]);
 			if (spoil(&all, strand, guide, how)) {
 				if (!check_written(&all, report, sizeof(report)))
-					fail_msg("guide %u spoilt as %u is not found", guide, how);
+					fail_msg("guide %u with mutation %u is not detected", guide,
+						 how);
 				mutants++;
 			}
 			written_free(&all);

@@ -367,7 +367,7 @@ static void mutants_of_plans_are_rejected(void **state)
 
 			corrupt(&all, bench, &seed);
 			if (!check_written(&all, report, sizeof(report)))
-				fail_msg("mutant %u was taken for a plan", mutants);
+				fail_msg("the checker accepted mutant %u as a plan", mutants);
 			written_free(&all);
 		}
 	}

@@ -76,7 +76,7 @@ static void evaluate(const struct sim *sim, const struct owner *owner, uint64_t 
 	unsigned int i;
 
 	if (owner->replaced.type != MORPH_EVENT_REPLACED)
-		wrong("%s: the slice was not made whole: part %u, index %u", sim->name,
+		wrong("%s: failover did not repair the slice: part %u, index %u", sim->name,
 		      owner->replaced.part, owner->replaced.index);
 	result->software = owner->woken_ns - owner->failing.time_ns - times->modelled_ns;
 	result->provider = times->provider_ns;

@@ -151,7 +151,7 @@ void bench_reconfigure(void)
 	run_alone(&server4, true, &routed);
 	pair_start(&pod4096, "pod4096", MORPH_FAILOVER_AUTOMATIC);
 	if (server4.hops != pod4096.hops)
-		wrong("paths of %u and %u hops can't be compared", server4.hops, pod4096.hops);
+		wrong("cannot compare paths of %u and %u hops", server4.hops, pod4096.hops);
 	run_in_turn(&server4, &pod4096, &small, &large);
 	pair_stop(&pod4096);
 	pair_stop(&server4);

@@ -117,7 +117,7 @@ static void bench_steps(void)
 			   took - args.out_times.provider_ns - args.out_times.modelled_ns);
 	}
 	if (args.out_position != WARM_UP + ROUNDS + 1)
-		wrong("%d steps led to position %llu", WARM_UP + ROUNDS,
+		wrong("%d steps ended at position %llu", WARM_UP + ROUNDS,
 		      (unsigned long long)args.out_position);
 	close(slice);
 	sim_stop(&sim);
@@ -380,9 +380,9 @@ void bench_schedule(void)
 {
 	bench_steps();
 	bench_steps_beside();
-	bench_ring(1, "submission to light by ring, 1 circuit, server8, software",
-		   "submission to light by ring, 1 circuit, server8, in all");
-	bench_ring(RANKS, "submission to light by ring, 8 circuits, server8, software",
-		   "submission to light by ring, 8 circuits, server8, in all");
+	bench_ring(1, "submission to light by queue, 1 circuit, server8, software",
+		   "submission to light by queue, 1 circuit, server8, in all");
+	bench_ring(RANKS, "submission to light by queue, 8 circuits, server8, software",
+		   "submission to light by queue, 8 circuits, server8, in all");
 	bench_load();
 }

@@ -97,7 +97,7 @@ static pid_t owner_start(struct sim *sim)
 void bench_kill(void)
 {
 	struct row row = {
-		.name = "owner killed until its accelerators are free and dark",
+		.name = "kill of the owner until its accelerators are free and dark",
 		.unit = "ns",
 		.reference_name = "100 ms",
 		.reference = 100e6,

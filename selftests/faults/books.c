@@ -58,10 +58,10 @@ static void check_elements(void)
 		count = fabric_read(rack.sim.fd, MORPH_FABRIC_READ_ELEMENTS, first,
 				    (struct morph_array)ARRAY(infos, 512));
 		if (count <= 0)
-			return differs("elements can't be read");
+			return differs("cannot read elements");
 		for (i = 0; i < count; i++)
 			if (infos[i].state != rack.light.state[first + i])
-				differs("element %u is in state %u, the core takes it to be in %u",
+				differs("element %u is in state %u, in the core it is in %u",
 					first + i, rack.light.state[first + i], infos[i].state);
 	}
 }
@@ -79,7 +79,7 @@ static void add_reserved(uint64_t *held)
 		 rack.sim.number);
 	file = fopen(path, "r");
 	if (!file)
-		return differs("%s can't be read", path);
+		return differs("cannot read %s", path);
 	while (fgets(line, sizeof(line), file)) {
 		if (sscanf(line, "%u %*x%n", &guide, &length) != 1)
 			continue;
@@ -111,7 +111,7 @@ static void check_guides(void)
 	rack_read_guides();
 	for (i = 0; i < rack.sim.info.guides; i++)
 		if (rack.guide_held[i] != held[i])
-			differs("of guide %u lanes %#llx are taken, circuits and reservations have %#llx",
+			differs("guide %u has lanes %#llx in use, circuits and reservations have %#llx",
 				i, (unsigned long long)rack.guide_held[i],
 				(unsigned long long)held[i]);
 }
@@ -127,7 +127,7 @@ static void look_at_circuits(void)
 	memset(expected, 0, rack.ports * sizeof(*expected));
 	/* A skipping clock stops after the last request, so let the hardware settle first. */
 	if (sim_control(&rack.sim, "advance", "%llu", (unsigned long long)rack.sim.info.settle_ns))
-		differs("the clock can't be advanced");
+		differs("cannot advance the clock");
 	rack_read_light();
 	for (s = 0; s < SLICES; s++) {
 		for (i = 0; rack.slices[s].fd >= 0 && i < rack.slices[s].circuits_count; i++)
@@ -144,7 +144,7 @@ static void look_at_circuits(void)
 	}
 	believed = core_counter(&rack.sim, "ledger", "transmit lanes on");
 	if (believed != on)
-		differs("%lld lanes are on by the hardware, %lld by the core", on, believed);
+		differs("%lld lanes are on in the hardware, %lld in the core", on, believed);
 	check_elements();
 	check_guides();
 }
@@ -161,7 +161,7 @@ static void look_for_held(void)
 	for (i = 0; i < sizeof(held) / sizeof(*held); i++) {
 		value = core_counter(&rack.sim, "ledger", held[i]);
 		if (value)
-			differs("all slices have gone, and the ledger has %lld %s", value, held[i]);
+			differs("all slices are gone, but the ledger has %lld %s", value, held[i]);
 	}
 }
 

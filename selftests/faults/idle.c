@@ -30,11 +30,11 @@ bool idle_test(const struct fault *fault)
 	}
 	outcome = rack_test(part, fault->index, why, sizeof(why));
 	if (outcome == MORPH_OUTCOME_COMMITTED)
-		violation("%s %u is broken, and passed its test", part_name(part), fault->index);
+		violation("%s %u is faulty, but passed its test", part_name(part), fault->index);
 	else if (strstr(why, "no idle accelerators"))
 		return false;
 	else if (rack_health(part, fault->index) != MORPH_HEALTH_FAILED)
-		violation("%s %u is broken, a test says \"%s\", and its health is %u",
+		violation("%s %u is faulty, a test reports \"%s\", and its health is %u",
 			  part_name(part), fault->index, why, rack_health(part, fault->index));
 	return true;
 }
@@ -46,7 +46,7 @@ static void pass_test(const struct fault *fault)
 	char why[200];
 
 	if (rack_test(part, fault->index, why, sizeof(why)) != MORPH_OUTCOME_COMMITTED)
-		violation("%s %u is mended, and does not pass its test: %s", part_name(part),
+		violation("%s %u is repaired, but does not pass its test: %s", part_name(part),
 			  fault->index, why);
 }
 
@@ -64,12 +64,12 @@ bool idle_run(const struct trial *trial)
 	if (!fault_inject(fault))
 		violation("the simulator refuses the fault");
 	if (!rack_rest())
-		violation("the core does not come to rest");
+		violation("the core does not become idle");
 	found = idle_test(fault);
 	if (sim_control(&rack.sim, "clear", "all"))
-		violation("the fault can't be cleared");
+		violation("cannot clear the fault");
 	if (!rack_rest())
-		violation("the core does not come to rest when all is mended");
+		violation("the core does not become idle after all repairs");
 	if (found)
 		pass_test(fault);
 	violations_are_about(NULL);

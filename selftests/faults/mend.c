@@ -20,7 +20,7 @@ static unsigned int test_impaired(struct part *list, bool alone, char *why, size
 	unsigned int count, i;
 
 	if (!rack_rest())
-		violation("the core does not come to rest when all is mended");
+		violation("the core does not become idle after all repairs");
 	count = rack_impaired(list, IMPAIRED_MAX);
 	if (count && alone)
 		remove_all();
@@ -45,7 +45,7 @@ void mend(void)
 			return;
 	}
 	for (i = 0; i < count && i < IMPAIRED_MAX; i++)
-		violation("%s %u is mended, but its health stays %u: %s", part_name(list[i].part),
+		violation("%s %u is repaired, but its health stays %u: %s", part_name(list[i].part),
 			  list[i].index, list[i].health, why);
 }
 
@@ -71,8 +71,8 @@ void check_mended(void)
 		}
 		if (slice->info.state != MORPH_SLICE_OK &&
 		    !(slice->info.failover == MORPH_FAILOVER_NONE && rack_impaired(list, 1)))
-			violation("all is mended, and slice %s is in state %u", slice->name,
-				  slice->info.state);
+			violation("all parts are repaired, but slice %s is in state %u",
+				  slice->name, slice->info.state);
 	}
 }
 
@@ -96,7 +96,7 @@ void test_moved(const struct trial *trial)
 		remove_all();
 		if (rack_test(MORPH_PART_ELEMENT, fault->index, why, sizeof(why)) !=
 		    MORPH_OUTCOME_COMMITTED)
-			violation("element %u is mended, and does not pass its test: %s",
+			violation("element %u is repaired, but does not pass its test: %s",
 				  fault->index, why);
 	}
 }

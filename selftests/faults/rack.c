@@ -220,13 +220,13 @@ static bool slice_build(unsigned int s, const struct fault *broken)
 
 	slice->fd = slice_create_with(rack.sim.fd, &args, slice->wanted, shapes[s].ranks);
 	if (slice->fd < 0) {
-		violation("slice %s can't be made: %s (%s)", slice->name, strerror(errno),
+		violation("cannot create slice %s: %s (%s)", slice->name, strerror(errno),
 			  last_detail);
 		return false;
 	}
 	if (!slice_light(s) || (has_found(broken) && !slice_light(s)))
 		return true;
-	violation("slice %s can't be lit: %s (%s)", slice->name, strerror(errno), last_detail);
+	violation("cannot light slice %s: %s (%s)", slice->name, strerror(errno), last_detail);
 	return false;
 }
 
@@ -239,7 +239,7 @@ bool rack_build(const struct fault *broken)
 		if (rack.slices[s].fd < 0)
 			whole &= slice_build(s, broken);
 	if (!rack_rest())
-		violation("the core does not come to rest after slices were made");
+		violation("the core does not become idle after the creation of slices");
 	for (s = 0; s < SLICES; s++)
 		drain_events(rack.slices[s].fd);
 	rack_load();
@@ -355,8 +355,7 @@ void rack_load(void)
 		if (rack.slices[s].fd < 0)
 			continue;
 		if (!slice_load(&rack.slices[s]))
-			violation("slice %s can't be read: %s", rack.slices[s].name,
-				  strerror(errno));
+			violation("cannot read slice %s: %s", rack.slices[s].name, strerror(errno));
 		note_users(&rack.slices[s], 1u << s);
 	}
 }

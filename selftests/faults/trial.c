@@ -189,13 +189,13 @@ static void check_bystander(unsigned int s, const struct told *told)
 	const struct slice *slice = &rack.slices[s];
 
 	if (went_dark(&before[s]))
-		violation("the light of slice %s flickered, which uses nothing that broke",
+		violation("the light of slice %s flickered, but no failed part belongs to it",
 			  slice->name);
 	if (told->events)
-		violation("slice %s was told of %s %u, which it does not use", slice->name,
+		violation("slice %s got an event about %s %u, which it does not use", slice->name,
 			  part_name(told->named[0].part), told->named[0].index);
 	if (slice->info.state != MORPH_SLICE_OK || !same_light(slice, &before[s]))
-		violation("slice %s has changed, which uses nothing that broke", slice->name);
+		violation("slice %s has changed, but no failed part belongs to it", slice->name);
 }
 
 /*
@@ -213,7 +213,7 @@ static void check_moved(const struct slice *now, const struct slice *then, const
 		if (same_way(&now->circuits[i], &then->circuits[i]) || told->replaced & ends ||
 		    told->moved >> info->circuit % 64 & 1)
 			continue;
-		violation("circuit %u of slice %s goes another way, and its owner was not told",
+		violation("circuit %u of slice %s has another path, but its owner got no event",
 			  info->circuit, now->name);
 	}
 }
@@ -228,14 +228,14 @@ static enum outcome check_whole(const struct slice *slice, const struct told *to
 		if (circuit->info.state == MORPH_CIRCUIT_LIT && is_locked(circuit))
 			continue;
 		violation(
-			"slice %s is OK, but its circuit %u (state %u) has lanes %#llx, of which receiver %u sees %#llx",
+			"slice %s is OK, but circuit %u (state %u) has lanes %#llx, of which receiver %u sees %#llx",
 			slice->name, circuit->info.circuit, circuit->info.state,
 			(unsigned long long)circuit->info.lanes, circuit->rx,
 			(unsigned long long)rack.light.locked[circuit->rx]);
 		return LOST;
 	}
 	if (dark && !told->events) {
-		violation("the light of slice %s went out and came back, and nobody was told",
+		violation("the light of slice %s went dark and returned without an event",
 			  slice->name);
 		return LOST;
 	}
@@ -247,11 +247,11 @@ static enum outcome check_degraded(const struct slice *slice, const struct told 
 	uint64_t real = real_bandwidth(slice);
 
 	if (!told->degraded) {
-		violation("slice %s is degraded, and nobody was told", slice->name);
+		violation("slice %s is degraded without an event", slice->name);
 		return LOST;
 	}
 	if (told->bandwidth_mbps != real)
-		violation("slice %s is said to have %llu Mb/s left, the simulator sees %llu",
+		violation("the event of slice %s has %llu Mb/s left, the simulator sees %llu",
 			  slice->name, (unsigned long long)told->bandwidth_mbps,
 			  (unsigned long long)real);
 	return DEGRADED;
@@ -297,7 +297,7 @@ static void check_culprit(const struct trial *trial, unsigned int s, const struc
 	for (i = 0; i < told->named_count && n < sizeof(others) - 40; i++)
 		n += snprintf(others + n, sizeof(others) - n, " %s %u",
 			      part_name(told->named[i].part), told->named[i].index);
-	violation("slice %s was told of%s, and %s %u counts as healthy", rack.slices[s].name,
+	violation("slice %s got events about%s, and %s %u counts as healthy", rack.slices[s].name,
 		  n ? others : " nothing", part_name(part), fault->index);
 }
 
@@ -317,8 +317,8 @@ static void check_innocent(const struct trial *trial, unsigned int s, const stru
 			    trial->faults[k].index == named->index)
 				break;
 		if (k == trial->count)
-			violation("slice %s was told of %s %u, which is sound", rack.slices[s].name,
-				  part_name(named->part), named->index);
+			violation("slice %s got an event about %s %u, which is healthy",
+				  rack.slices[s].name, part_name(named->part), named->index);
 	}
 }
 
@@ -438,7 +438,7 @@ enum outcome trial_run(const struct trial *trial)
 		if (!fault_inject(&trial->faults[i]))
 			violation("the simulator refuses fault %u", i);
 	if (!rack_rest())
-		violation("the core does not come to rest");
+		violation("the core does not become idle");
 	if (idle)
 		found = idle_test(&trial->faults[0]);
 	look_at_slices(!idle);
@@ -448,7 +448,7 @@ enum outcome trial_run(const struct trial *trial)
 	if (!found)
 		use_alone(&trial->faults[0]);
 	if (sim_control(&rack.sim, "clear", "all"))
-		violation("faults can't be cleared");
+		violation("cannot clear faults");
 	if (!idle)
 		check_mended();
 	mend();

@@ -82,7 +82,7 @@ int main(int argc, char **argv)
 	}
 	status = run(&sim, slice, fail_ms, command);
 	if (!WAIT_UNTIL(sim_all_dark(&sim))) {
-		fprintf(stderr, "launch: there is light left\n");
+		fprintf(stderr, "launch: light remains\n");
 		status = status ? status : 3;
 	}
 	close(slice);

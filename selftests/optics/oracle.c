@@ -142,11 +142,11 @@ const char *oracle_add(struct oracle *oracle, const struct optics_path *path)
 		const struct optics_hop *hop = &path->hops[i];
 
 		if (!guide_at(oracle, type, index, port, &guide, &side))
-			return "no guide where one is needed";
+			return "the path lacks a guide";
 		if (hop->guide != guide * 2 + (u32)side)
 			return "wrong guide";
 		if (oracle->lanes[guide] & path->lanes)
-			return "lane used twice";
+			return "lane in use twice";
 		oracle->lanes[guide] |= path->lanes;
 		loss += le16toh(oracle->guides[guide].loss_mdb);
 		guide_end(oracle, guide, !side, &type, &index, &port);

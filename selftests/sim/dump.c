@@ -14,7 +14,7 @@ void *read_profile(const char *path, size_t *bytes)
 		*bytes = size;
 	}
 	if (!blob || fread(blob, 1, *bytes, file) != *bytes) {
-		fprintf(stderr, "%s: can't be read; run make profiles\n", path);
+		fprintf(stderr, "cannot read %s; run make profiles\n", path);
 		exit(1);
 	}
 	fclose(file);

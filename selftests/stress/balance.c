@@ -63,9 +63,9 @@ static long long element_differs(const struct sim *sim, const char *line)
 	if (element.health != MORPH_HEALTH_OK || element.state == state)
 		return 0;
 	if (!*first)
-		snprintf(first, sizeof(first), "element %u is %u, and %u to the core: %u pins%s",
-			 index, state, element.state, element.pins,
-			 element.cordoned ? ", cordoned" : "");
+		snprintf(first, sizeof(first),
+			 "element %u is in state %u, in the core in state %u: %u pins%s", index,
+			 state, element.state, element.pins, element.cordoned ? ", cordoned" : "");
 	return 1;
 }
 
@@ -78,10 +78,10 @@ static const char *disagree(const struct sim *sim)
 	*first = 0;
 	elements = hardware(sim, element_differs);
 	if (compared != sim->info.elements)
-		snprintf(wrong, sizeof(wrong), "only %u of %u elements could be read", compared,
+		snprintf(wrong, sizeof(wrong), "read only %u of %u elements", compared,
 			 sim->info.elements);
 	else if (believed != on)
-		snprintf(wrong, sizeof(wrong), "lanes on: %lld by the core, %lld by the hardware",
+		snprintf(wrong, sizeof(wrong), "lanes on: %lld in the core, %lld in the hardware",
 			 believed, on);
 	else if (elements)
 		snprintf(wrong, sizeof(wrong), "%lld elements are not in the core's state: %s",
@@ -102,7 +102,7 @@ static long long patrol_ms(const struct sim *sim)
 
 const char *balance_held(const struct sim *sim)
 {
-	const char *what = "the core has never come to rest";
+	const char *what = "the core never became idle";
 	long long until = now_ms() + PATIENCE_MS + patrol_ms(sim);
 	unsigned int calm = 0;
 

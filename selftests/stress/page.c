@@ -40,7 +40,7 @@ static const char *page_wrong(const struct morph_state_page *page, size_t bytes)
 		return "state";
 	if (page->schedule && page->state == MORPH_SCHEDULE_LOADED &&
 	    (page->step != MORPH_ANY || page->position))
-		return "of what is not started";
+		return "of a schedule that has not started";
 	for (i = 0; i < count; i++)
 		if (!pairs[i].hops != !pairs[i].mbps)
 			return "hops";
@@ -53,7 +53,7 @@ static void look(struct tenant *t)
 	const char *wrong;
 
 	if (!page_copy(t->page, copy, t->page_bytes))
-		wrong = "is never whole";
+		wrong = "is never consistent";
 	else
 		wrong = page_wrong((void *)copy, t->page_bytes);
 	if (wrong)

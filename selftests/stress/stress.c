@@ -197,8 +197,7 @@ static void stress(const char *profile, uint64_t seed, long long seconds, const 
 	dismiss(&scene);
 	sim_control(&scene.sim, "clear", "all");
 	signal_all(&scene, SIGSTOP);
-	result(profile, "core and hardware agree while tenants hold still",
-	       balance_held(&scene.sim));
+	result(profile, "core and hardware agree while tenants are idle", balance_held(&scene.sim));
 	signal_all(&scene, SIGCONT);
 	hire(&scene);
 	run(&scene, now_ms() + 500 * seconds);
@@ -208,7 +207,7 @@ static void stress(const char *profile, uint64_t seed, long long seconds, const 
 	clean(&scene);
 	sim_control(&scene.sim, "clear", "all");
 	what = balance_empty(&scene.sim);
-	result(profile, "everything is dark, free and given back", what);
+	result(profile, "all hardware is dark, free and released", what);
 	printf("# %u tenants, %u killed, %u faults, provider pulled %u times; %lld committed, %lld failovers\n",
 	       scene.born, scene.killed, scene.faults, scene.pulls,
 	       core_counter(&scene.sim, "stats", "committed"),

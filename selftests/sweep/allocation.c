@@ -224,12 +224,12 @@ static const char *becomes(const struct picture *one, const struct picture *othe
 
 	for (;;) {
 		if (!world_rest(&stage.sim))
-			return "it never came to rest";
+			return "the slice never became idle";
 		draw(now);
 		if (same(now, one) || same(now, other))
 			return NULL;
 		if (now_ms() > until)
-			return say("it is\n#   %s, and should be\n#   %s", now->line, one->line);
+			return say("the state is\n#   %s, expected\n#   %s", now->line, one->line);
 		usleep(5000);
 	}
 }

@@ -94,7 +94,7 @@ static void scene_close(void)
 	alive = false;
 	/* Slices end asynchronously, also when their fabric has gone before them. */
 	if (!WAIT_UNTIL(charged() <= charged_at_first)) {
-		fprintf(stderr, "# root is still charged for slices of fabrics that are gone\n");
+		fprintf(stderr, "# root is still charged for slices of removed fabrics\n");
 		exit(1);
 	}
 }
@@ -159,7 +159,7 @@ static void scene_set(const struct shape *shape, const struct kind *kind)
 
 	while ((error = try_set(shape))) {
 		if (!real || !--tries) {
-			fprintf(stderr, "# %s can't be set: %s: %s\n", shape->name, strerror(error),
+			fprintf(stderr, "# cannot set %s: %s: %s\n", shape->name, strerror(error),
 				last_detail);
 			exit(1);
 		}
@@ -245,7 +245,7 @@ static const char *wrong_circuits(const struct view *view)
 	for (i = 0; i < scene.ahead_count; i++)
 		ahead += find(view, scene.ahead[i]) != NULL;
 	if (view->info.circuits.count != scene.wanted_count + ahead)
-		return say("there are %u circuits, and should be %u", view->info.circuits.count,
+		return say("the slice has %u circuits, not %u", view->info.circuits.count,
 			   scene.wanted_count);
 	return NULL;
 }
@@ -265,11 +265,11 @@ static const char *wrong_silence(const struct view *view)
 			told[event.circuit % COUNT(told)] = true;
 	}
 	if (view->info.state == MORPH_SLICE_DEGRADED && !degraded)
-		return say("the slice is degraded, and nobody was told");
+		return say("the slice is degraded without an event");
 	for (i = 0; i < view->info.circuits.count; i++)
 		if (view->circuits[i].state != MORPH_CIRCUIT_LIT &&
 		    !told[view->circuits[i].circuit % COUNT(told)])
-			return say("circuit %u is in state %u, and nobody was told",
+			return say("circuit %u is in state %u without an event",
 				   view->circuits[i].circuit, view->circuits[i].state);
 	return NULL;
 }
@@ -279,12 +279,12 @@ static const char *wrong_neighbour(void)
 	struct view view;
 
 	if (view_read(scene.neighbour, &view))
-		return say("the neighbour can't be read");
+		return say("cannot read the neighbour");
 	if (view.info.generation != scene.neighbour_view.info.generation ||
 	    view.info.state != MORPH_SLICE_OK)
 		return say("the neighbour's slice has changed");
 	if (drain_events(scene.neighbour))
-		return say("the neighbour was told something");
+		return say("the neighbour got an event");
 	if (world_flickered(&scene.sim, &view))
 		return say("the neighbour's light has flickered");
 	return NULL;
@@ -337,7 +337,7 @@ static const char *judge(const struct kind *kind)
 	unsigned int i;
 
 	if (!come_to_rest(&view))
-		return say("it never came to rest: state %u", view.info.state);
+		return say("the slice never became idle: state %u", view.info.state);
 	if (scene.slice >= 0) {
 		what = wrong_circuits(&view);
 		for (i = 0; i < view.info.circuits.count; i++)
@@ -363,7 +363,7 @@ static const char *wrong_again(const struct shape *shape, const struct kind *kin
 		usleep(2000);
 	}
 	if (error)
-		return say("once more it answers %s: %s", strerror(error), last_detail);
+		return say("the repeated command returns %s: %s", strerror(error), last_detail);
 	return judge(kind);
 }
 
@@ -395,7 +395,7 @@ static const char *wrong_end(unsigned int charged_before)
 			what = "something is still charged";
 		else if (now.info.free != scene.sim.info.free ||
 			 now.info.spares != scene.sim.info.spares)
-			what = "accelerators do not come back";
+			what = "accelerators do not become free";
 		else
 			what = world_wrong(&scene.sim, scene.parked, slices, 1);
 	} while (what && now_ms() < until);
@@ -457,7 +457,7 @@ static const char *sweep_point(const struct shape *shape, const struct kind *kin
 	error = shape->act(&scene);
 	if (!come_to_rest(&view)) {
 		scene_close();
-		return say("it never came to rest while the fault lasts");
+		return say("the slice never became idle during the fault");
 	}
 	*reached = first_fault(true) != id;
 	/*
@@ -466,7 +466,7 @@ static const char *sweep_point(const struct shape *shape, const struct kind *kin
 	 */
 	if (error && !*reached && !(shape->edge && kind->no_query)) {
 		scene_close();
-		return say("it answers %s though nothing has failed: %s", strerror(error),
+		return say("the command returns %s without a fault: %s", strerror(error),
 			   last_detail);
 	}
 	sim_control(&scene.sim, "clear", "all");

@@ -105,14 +105,13 @@ const char *points_check(const char *sweep, const char *name, unsigned int point
 		return NULL;
 	}
 	if (!row)
-		return say("%s %s: no number of points is recorded; this time %u", sweep, name,
+		return say("%s %s: no recorded number of points; this run has %u", sweep, name,
 			   points);
 	if (points > row->points)
-		printf("# %s %s: %u points, where %u are recorded\n", sweep, name, points,
-		       row->points);
+		printf("# %s %s: %u points, recorded are %u\n", sweep, name, points, row->points);
 	if (points + chance >= row->points)
 		return NULL;
-	return say("%s %s: only %u points, and %u are recorded", sweep, name, points, row->points);
+	return say("%s %s: only %u points, recorded are %u", sweep, name, points, row->points);
 }
 
 const char *points_end(const char *sweep)
@@ -125,8 +124,8 @@ const char *points_end(const char *sweep)
 			rows[left++] = rows[i];
 			continue;
 		}
-		lost = say("%s %s: %u points are recorded, and it was not swept", sweep,
-			   rows[i].name, rows[i].points);
+		lost = say("%s %s: recorded with %u points, but not swept", sweep, rows[i].name,
+			   rows[i].points);
 	}
 	if (!recording)
 		return lost;

@@ -75,7 +75,7 @@ static const char *need_path(int slice, const struct morph_circuit_info *circuit
 		unsigned int element = way.elements[i].element;
 
 		if (need->pins[element]++ && need->state[element] != way.elements[i].state)
-			return say("two circuits want element %u in two states", element);
+			return say("two circuits need element %u in different states", element);
 		need->state[element] = way.elements[i].state;
 	}
 	return NULL;
@@ -122,7 +122,7 @@ static const char *need_slice(const struct sim *sim, int slice, struct need *nee
 	struct view view;
 
 	if (view_read(slice, &view))
-		return say("the slice can't be read: %s", strerror(errno));
+		return say("cannot read the slice: %s", strerror(errno));
 	for (i = 0; i < view.info.circuits.count; i++) {
 		const struct morph_circuit_info *circuit = &view.circuits[i];
 
@@ -174,7 +174,7 @@ static const char *compare_light(const struct sim *sim, const struct need *need)
 	char line[1024];
 
 	if (!stream)
-		return say("the hardware can't be read");
+		return say("cannot read the hardware");
 	while (fgets(line, sizeof(line), stream)) {
 		if (sscanf(line, "laser %u on %llx", &port, &one) == 2)
 			lasers[port] = one;
@@ -186,7 +186,7 @@ static const char *compare_light(const struct sim *sim, const struct need *need)
 	fclose(stream);
 	for (port = 0; port < ports; port++) {
 		if (lasers[port] != need->lasers[port])
-			return say("lasers of port %u are %#llx, and should be %#llx", port,
+			return say("lasers of port %u are %#llx, expected %#llx", port,
 				   (unsigned long long)lasers[port],
 				   (unsigned long long)need->lasers[port]);
 		/*
@@ -196,9 +196,8 @@ static const char *compare_light(const struct sim *sim, const struct need *need)
 		if (need->schedules && !need->receivers[port])
 			lit[port] = locked[port];
 		if (lit[port] != need->receivers[port] || locked[port] != need->receivers[port])
-			return say("receiver %u sees %#llx, locked %#llx, and should see %#llx",
-				   port, (unsigned long long)lit[port],
-				   (unsigned long long)locked[port],
+			return say("receiver %u sees %#llx, locked %#llx, expected %#llx", port,
+				   (unsigned long long)lit[port], (unsigned long long)locked[port],
 				   (unsigned long long)need->receivers[port]);
 	}
 	return NULL;
@@ -227,7 +226,7 @@ static const char *compare_guides(const struct sim *sim, const struct need *need
 	unsigned int i;
 
 	if (ioctl(sim->fd, MORPH_FABRIC_READ_GUIDES, &args))
-		return say("guides can't be read: %s", strerror(errno));
+		return say("cannot read guides: %s", strerror(errno));
 	for (i = 0; i < args.entries.count; i++)
 		if (wrong_guide(&guides[i], need->lanes[i], need->held_guides[i]))
 			return say("guide %u: free %#llx, in use %#llx, held by %u circuits", i,
@@ -249,17 +248,17 @@ static const char *compare_elements(const struct sim *sim, const unsigned int *p
 
 	world_parked(sim, states);
 	if (ioctl(sim->fd, MORPH_FABRIC_READ_ELEMENTS, &args))
-		return say("elements can't be read: %s", strerror(errno));
+		return say("cannot read elements: %s", strerror(errno));
 	for (i = 0; i < args.entries.count; i++) {
 		wanted = need->pins[i] ? need->state[i] : parked[i];
 		if (elements[i].pins != need->pins[i] + need->held_elements[i])
-			return say("element %u has %u pins, and should have %u", i,
-				   elements[i].pins, need->pins[i] + need->held_elements[i]);
+			return say("element %u has %u pins, expected %u", i, elements[i].pins,
+				   need->pins[i] + need->held_elements[i]);
 		/* A held element keeps the state for the latest light. */
 		if (!need->pins[i] && need->held_elements[i])
 			continue;
 		if (elements[i].state != wanted || states[i] != wanted)
-			return say("element %u is in state %u, told as %u, and should be in %u", i,
+			return say("element %u is in state %u, reported as %u, expected %u", i,
 				   states[i], elements[i].state, wanted);
 	}
 	return NULL;

@@ -225,7 +225,7 @@ def test_published_program_is_held_against_ours(runs):
             if undecided["ours"] == 0 and agrees["ours"] == 1 and served["ours"] != 1:
                 found.append(f"{name}: says what ours says, but serves another share")
             if "Algorithm 1" not in objective["condition"] or not objective["approximation"]:
-                found.append(f"{name}: what was asked is not told")
+                found.append(f"{name}: no description of the requests")
     return say(found)
 
 

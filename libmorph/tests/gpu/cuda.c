@@ -79,7 +79,7 @@ const char *cuda_open(char *name, size_t bytes)
 
 	library = dlopen("libcuda.so.1", RTLD_NOW);
 	if (!library)
-		return "there is no libcuda.so.1";
+		return "no libcuda.so.1";
 #define FIND(name, arguments)                      \
 	*(void **)&(name) = dlsym(library, #name); \
 	if (!(name))                               \

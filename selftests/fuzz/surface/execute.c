@@ -561,9 +561,10 @@ static void check_end(struct world *world)
 			sim_refresh(&world->sim);
 		} while (world->sim.info.slices && now_ms() < until && !usleep(500));
 		if (world->sim.info.slices)
-			wrong(world, "%u slices stay when all is closed", world->sim.info.slices);
+			wrong(world, "%u slices remain after all files are closed",
+			      world->sim.info.slices);
 		else if (!world->hurt && !sim_all_dark(&world->sim))
-			wrong(world, "there is light when all is closed");
+			wrong(world, "light remains after all files are closed");
 		if (world->sim.info.free + world->sim.info.spares != world->sim.info.accelerators)
 			world->hurt = true;
 	}

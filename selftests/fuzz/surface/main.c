@@ -91,7 +91,7 @@ static int run_all(struct world *world, bool verbose)
 		const char *wrong = world_run(world, &corpus[at], verbose);
 
 		if (!wrong && !survives_text(&corpus[at]))
-			wrong = "its text is not read as it was written";
+			wrong = "the parsed text differs from the written one";
 		if (wrong)
 			printf("# %s: %s\n", names[at], wrong);
 		status |= !!wrong;
