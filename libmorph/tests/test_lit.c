@@ -174,7 +174,7 @@ static void invalid_input_is_refused(void **state)
 	asked.lit.light = NULL;
 	asked.lit.ledger = NULL;
 	assert_int_equal(choose(&asked), -EINVAL);
-	assert_non_null(strstr(morph_error_text(ctx), "has no ledger"));
+	assert_non_null(strstr(morph_error_text(ctx), "ledger is required"));
 	asked.lit.ledger = asked.bench.ledger;
 	asked.wanted.kind = 77;
 	assert_int_equal(choose(&asked), -EINVAL);
@@ -245,7 +245,7 @@ static void loaded_plans_have_paths_or_are_stale(void **state)
 		guide++;
 	reads = lit_shim(&bench, 4, 1);
 	assert_shim_refused(reads, morph_shim_read(reads, data, bytes), -ESTALE,
-			    "the circuits of a plan have no paths any more: ");
+			    "the circuits of a plan no longer have paths: ");
 	assert_int_equal(morph_shim_plans(reads, NULL), 0);
 	free(data);
 	morph_shim_free(reads);

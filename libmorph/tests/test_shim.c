@@ -219,14 +219,14 @@ static void memory_is_bounded(void **state)
 		found++;
 	assert_shim_refused(shim,
 			    morph_shim_lookup(shim, MORPH_ALL_TO_ALL, 1ULL << found, NULL, &plan),
-			    -ENOSPC, "plans take at most 100000 bytes; they take ");
+			    -ENOSPC, "at most 100000 bytes for all plans; ");
 	assert_int_equal(morph_shim_plans(shim, &bytes), found);
 	assert_true(found && bytes <= 100000);
 	/* From here on nothing is planned: no memory is allocated. */
 	fault_at("memory", 1, ENOMEM);
 	assert_shim_refused(shim,
 			    morph_shim_lookup(shim, MORPH_ALL_TO_ALL, 1ULL << found, NULL, &plan),
-			    -ENOSPC, "plans take at most 100000 bytes; they take ");
+			    -ENOSPC, "at most 100000 bytes for all plans; ");
 	assert_false(fault_struck());
 	assert_non_null(look_up(shim, MORPH_ALL_TO_ALL, 1, NULL));
 	morph_shim_free(shim);

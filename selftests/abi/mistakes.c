@@ -50,7 +50,7 @@ TEST_F(mistakes, a_transaction_is_named_once)
 	};
 
 	EXPECT_REFUSED(EINVAL, ioctl(self->slice, MORPH_TXN_STEP, &step),
-		       "a transaction is named by its number, or by 0 and its cookie");
+		       "name the transaction by its number, or by 0 and its cookie");
 }
 
 TEST_F(mistakes, there_is_no_such_plane)
@@ -218,8 +218,8 @@ TEST_F(mistakes, an_entry_has_its_size)
 	char sentence[80];
 
 	EXPECT_REFUSED(EINVAL, ioctl(self->slice, MORPH_CIRCUIT_PATH, &path),
-		       "guides.stride is 2, an entry has 4 bytes");
-	snprintf(sentence, sizeof(sentence), "ranks.stride is 2, an entry has %zu bytes",
+		       "guides.stride is 2, must be at least 4");
+	snprintf(sentence, sizeof(sentence), "ranks.stride is 2, must be at least %zu",
 		 sizeof(struct morph_rank_info));
 	EXPECT_REFUSED(EINVAL, ioctl(self->slice, MORPH_SLICE_INFO, &info), sentence);
 }
