@@ -28,6 +28,15 @@ void warn_line(const char *format, ...)
 	va_end(arguments);
 }
 
+void warn_detail(const char *format, ...)
+{
+	va_list arguments;
+
+	va_start(arguments, format);
+	complain(format, arguments);
+	va_end(arguments);
+}
+
 enum exit_code usage_error(const struct run *run, const char *format, ...)
 {
 	va_list arguments;

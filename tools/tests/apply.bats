@@ -72,8 +72,8 @@ refused() {
 }
 
 @test "wrong values are named, with the valid ones" {
-	refused '"automatic" "manual" "none"' '{"slices": [{"name": "a", "count": 1, "failover": "x"}]}'
-	refused '"any" "own"' '{"slices": [{"name": "a", "count": 1, "transit": 3}]}'
+	refused $'must be one of these:\n  automatic\n  manual\n  none' '{"slices": [{"name": "a", "count": 1, "failover": "x"}]}'
+	refused $'\n  any\n  own' '{"slices": [{"name": "a", "count": 1, "transit": 3}]}'
 	refused "octal" '{"slices": [{"name": "a", "count": 1, "mode": "rw"}]}'
 	refused "'owner'" '{"slices": [{"name": "a", "count": 1, "owner": "no-such-user-here"}]}'
 	refused "'reserved'" '{"slices": [{"name": "a", "count": 1, "reserved": 1}]}'

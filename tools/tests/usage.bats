@@ -232,6 +232,20 @@ load common
 	END
 }
 
+@test "errors are one JSON object with --json" {
+	expect 2 morphctl slice create x --count 0 --json
+	[[ -z $output ]]
+	jq -e '."exit-code" == 2 and .error == "usage" and .command == "slice create" and (.messages | length) == 1' <<<"$stderr"
+	jq -e '.messages[0].message | contains("at least 1")' <<<"$stderr"
+	expect 2 morphctl slice create x --no-such-option --json
+	jq -e '.messages[0].message | contains("--no-such-option")' <<<"$stderr"
+	expect 2 morphctl -j slice nonsense
+	jq -e '.error == "usage" and (.messages[0].details | contains(["create"]))' <<<"$stderr"
+	# JSON is UTF-8, whatever the arguments are.
+	expect 3 morphctl schedule load train $'none\xff' --json
+	jq -e '.messages[0].message | contains("none?")' <<<"$stderr"
+}
+
 @test "output that cannot be written is a failure" {
 	[[ -c /dev/full ]] || skip "no /dev/full"
 	status=0

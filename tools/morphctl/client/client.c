@@ -36,6 +36,34 @@ void client_close(struct run *run)
 	run->client = NULL;
 }
 
+/* Members of the message in JSON. The amounts have the unit of the reason. */
+static void add_facts(const struct morph_error *details, int error)
+{
+	json_t *facts = json_object();
+	const char *name = strerrorname_np(-error);
+
+	if (name)
+		json_object_set_new(facts, "errno", json_string(name));
+	if (details->code == -error && details->reason != MORPH_REASON_NONE) {
+		json_object_set_new(
+			facts, "reason",
+			json_string(morph_enum_name(MORPH_ENUM_REASON, details->reason)));
+	}
+	if (details->code == -error && (details->have || details->need)) {
+		json_object_set_new(facts, "have", json_integer(details->have));
+		json_object_set_new(facts, "need", json_integer(details->need));
+	}
+	if (details->code == -error && details->part != MORPH_PART_NONE) {
+		json_object_set_new(facts, "part",
+				    json_string(morph_enum_name(MORPH_ENUM_PART, details->part)));
+		if (details->index != MORPH_ANY)
+			json_object_set_new(facts, "index", json_integer(details->index));
+	}
+	if (details->code == -error && *details->attribute)
+		json_object_set_new(facts, "attribute", json_string(details->attribute));
+	warn_facts(facts);
+}
+
 /* The text contains the kernel's message unchanged. */
 enum exit_code client_error(struct run *run, int error)
 {
@@ -44,6 +72,8 @@ enum exit_code client_error(struct run *run, int error)
 
 	morph_error_get(run->client->ctx, &details);
 	warn_line("%s", *text ? text : strerror(-error));
+	if (messages_are_json())
+		add_facts(&details, error);
 	/* The kernel sends no message to a caller without the capability. */
 	if ((error == -EPERM || error == -EACCES) && !*details.kernel_text)
 		warn_line("CAP_NET_ADMIN in the initial user namespace is required; run as root");
@@ -112,8 +142,8 @@ static void list_fabrics(json_t *records)
 	size_t i;
 
 	json_array_foreach(records, i, record)
-		fprintf(stderr, "  %u  %s  %s\n", number_of(record, "id", NUMBER_NONE),
-			text_of_key(record, "name"), text_of_key(record, "uuid"));
+		warn_detail("%u  %s  %s", number_of(record, "id", NUMBER_NONE),
+			    text_of_key(record, "name"), text_of_key(record, "uuid"));
 }
 
 /* @which is NULL: choose the only fabric. */
@@ -126,6 +156,7 @@ static enum exit_code choose(const char *which, json_t *records, uint32_t *fabri
 
 	if (!json_array_size(records)) {
 		warn_line("no fabric; load the module of a provider, such as morph_sim");
+		warn_object("fabric");
 		return EXIT_CODE_NOT_FOUND;
 	}
 	json_array_foreach(records, i, record)
@@ -145,6 +176,8 @@ static enum exit_code choose(const char *which, json_t *records, uint32_t *fabri
 		warn_line("several fabrics are named '%s'; choose one by number or UUID:", which);
 	else
 		warn_line("no fabric '%s'; fabrics:", which);
+	if (which && !found)
+		warn_object("fabric");
 	list_fabrics(records);
 	return found || !which ? EXIT_CODE_USAGE : EXIT_CODE_NOT_FOUND;
 }

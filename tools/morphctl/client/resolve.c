@@ -90,10 +90,12 @@ enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char 
 	enum exit_code code =
 		find_id(run, fabric, text, MORPH_OBJECT_ACCELERATOR, is_accelerator, id, &records);
 
-	if (code && records)
+	if (code && records) {
 		warn_line(
 			"no accelerator '%s'; give a number, a PCI address as in lspci -D, or a UUID; see 'morphctl accelerator list'",
 			text);
+		warn_object("accelerator");
+	}
 	json_decref(records);
 	return code;
 }
@@ -123,9 +125,8 @@ static void list_slices(json_t *records)
 	json_t *record;
 	size_t i;
 
-	json_array_foreach(records, i, record)
-		fprintf(stderr, "  %u  %s\n", number_of(record, "id", NUMBER_NONE),
-			text_of_key(record, "name"));
+	json_array_foreach(records, i, record) warn_detail(
+		"%u  %s", number_of(record, "id", NUMBER_NONE), text_of_key(record, "name"));
 }
 
 enum exit_code resolve_slice(struct run *run, uint32_t fabric, const char *text, uint32_t *id)
@@ -137,6 +138,7 @@ enum exit_code resolve_slice(struct run *run, uint32_t fabric, const char *text,
 	if (code && records) {
 		warn_line("no slice '%s'%s", text,
 			  json_array_size(records) ? "; slices:" : "; this fabric has no slices");
+		warn_object("slice");
 		list_slices(records);
 	}
 	json_decref(records);

@@ -120,8 +120,21 @@ void help_object(FILE *stream, const char *object);
 void help_command(FILE *stream, const struct command *command);
 enum exit_code dump_commands(void);
 
-/* message.c: diagnostics on stderr, one line each */
+/*
+ * message.c: diagnostics on stderr, one line each. With --json they become one JSON object, which
+ * end_messages() prints: see Documentation/json.rst.
+ */
+void begin_messages(const struct command *command, bool json);
+void end_messages(enum exit_code code);
 void warn_line(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Add a line to the last message, such as an object to choose from. */
+void warn_detail(const char *format, ...) __attribute__((format(printf, 1, 2)));
+/* Name the kind of object that the last message is about, in JSON. */
+void warn_object(const char *object);
+/* Whether messages become JSON. Without --json, a message must not need more memory. */
+bool messages_are_json(void);
+/* Add members to the last message in JSON. Takes over @facts. */
+void warn_facts(json_t *facts);
 enum exit_code usage_error(const struct run *run, const char *format, ...)
 	__attribute__((format(printf, 2, 3)));
 enum exit_code exit_of_errno(int error);

@@ -48,7 +48,7 @@ static enum exit_code usage_verb(const char *object, const char *verb)
 		warn_line("%s: a verb is missing; verbs:", object);
 	for (size_t i = 0; i < commands_count; i++)
 		if (!strcmp(commands[i].object, object))
-			fprintf(stderr, "  %s\n", commands[i].verb);
+			warn_detail("%s", commands[i].verb);
 	return EXIT_CODE_USAGE;
 }
 
@@ -81,13 +81,24 @@ static int try_help(int argc, char **argv)
 	return EXIT_CODE_OK;
 }
 
+/* Options that parse wrongly are reported as JSON, too. */
+static bool asks_json(int argc, char **argv)
+{
+	for (int i = 1; i < argc; i++)
+		if (!strcmp(argv[i], "-j") || !strcmp(argv[i], "--json"))
+			return true;
+	return false;
+}
+
 static enum exit_code run_command(const struct command *command, int argc, char **argv)
 {
 	struct run run = { .command = command };
 	enum exit_code code;
 
+	begin_messages(command, asks_json(argc, argv));
 	if (!options_parse(&run, argc, argv))
 		return EXIT_CODE_USAGE;
+	begin_messages(command, given(&run, OPTION_JSON) || given(&run, OPTION_PLAN_JSON));
 	if (given(&run, OPTION_HELP)) {
 		help_command(stdout, command);
 		return EXIT_CODE_OK;
@@ -146,10 +157,12 @@ int main(int argc, char **argv)
 	resolve_aliases();
 	json_set_alloc_funcs(json_memory, free);
 	setlocale(LC_CTYPE, "");
+	begin_messages(NULL, asks_json(argc, argv));
 	code = dispatch(argc, argv);
 	if (fflush(stdout) || ferror(stdout)) {
 		warn_line("standard output: %s", strerror(errno));
-		return EXIT_CODE_FAILED;
+		code = EXIT_CODE_FAILED;
 	}
+	end_messages(code);
 	return code;
 }

@@ -1,21 +1,122 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Diagnostics, and the exit status for each errno. */
+/* Diagnostics as text or JSON, and the exit status for each errno. */
+#include <ctype.h>
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
 
 #include "morphctl/command/command.h"
 
+/* With --json, messages are collected, and end_messages() prints them as one object. */
+static struct {
+	const struct command *command;
+	bool json;
+	json_t *list; /* NULL: no message yet */
+} messages;
+
+void begin_messages(const struct command *command, bool json)
+{
+	messages.command = command;
+	messages.json = json;
+}
+
+bool messages_are_json(void)
+{
+	return messages.json;
+}
+
+static char *sentence(const char *format, va_list arguments)
+{
+	char *text;
+
+	if (vasprintf(&text, format, arguments) < 0)
+		text = NULL;
+	return needed(text);
+}
+
+/* JSON is UTF-8, but arguments of the command line may have any bytes. Changes @text. */
+static json_t *text_value(char *text)
+{
+	json_t *value = json_string(text);
+
+	for (char *at = text; !value && *at; at++)
+		if ((unsigned char)*at >= 0x80)
+			*at = '?';
+	return value ? value : json_string(text);
+}
+
+/* Add a message to the list. Returns false without --json. */
+static bool collect(const char *format, va_list arguments)
+{
+	char *text;
+
+	if (!messages.json)
+		return false;
+	if (!messages.list)
+		messages.list = json_array();
+	text = sentence(format, arguments);
+	json_array_append_new(messages.list, json_pack("{s:o}", "message", text_value(text)));
+	free(text);
+	return true;
+}
+
+static json_t *last_message(void)
+{
+	size_t count = json_array_size(messages.list);
+
+	return count ? json_array_get(messages.list, count - 1) : NULL;
+}
+
 void warn_line(const char *format, ...)
 {
 	va_list arguments;
 
-	fflush(stdout);
-	fputs("morphctl: ", stderr);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	if (!collect(format, arguments)) {
+		fflush(stdout);
+		fputs("morphctl: ", stderr);
+		vfprintf(stderr, format, arguments);
+		fputc('\n', stderr);
+	}
 	va_end(arguments);
-	fputc('\n', stderr);
+}
+
+void warn_detail(const char *format, ...)
+{
+	json_t *last = last_message();
+	va_list arguments;
+	char *text;
+
+	va_start(arguments, format);
+	if (last) {
+		if (!json_object_get(last, "details"))
+			json_object_set_new(last, "details", json_array());
+		text = sentence(format, arguments);
+		json_array_append_new(json_object_get(last, "details"), text_value(text));
+		free(text);
+	} else {
+		fputs("  ", stderr);
+		vfprintf(stderr, format, arguments);
+		fputc('\n', stderr);
+	}
+	va_end(arguments);
+}
+
+void warn_object(const char *object)
+{
+	json_t *last = last_message();
+
+	if (last)
+		json_object_set_new(last, "object", json_string(object));
+}
+
+void warn_facts(json_t *facts)
+{
+	json_t *last = last_message();
+
+	if (last)
+		json_object_update(last, facts);
+	json_decref(facts);
 }
 
 enum exit_code usage_error(const struct run *run, const char *format, ...)
@@ -23,20 +124,70 @@ enum exit_code usage_error(const struct run *run, const char *format, ...)
 	const char *name = command_name(run->command);
 	va_list arguments;
 
-	fflush(stdout);
-	fprintf(stderr, "morphctl: %s: ", name);
 	va_start(arguments, format);
-	vfprintf(stderr, format, arguments);
+	if (!collect(format, arguments)) {
+		fflush(stdout);
+		fprintf(stderr, "morphctl: %s: ", name);
+		vfprintf(stderr, format, arguments);
+		fprintf(stderr, "\nSee 'morphctl %s --help'.\n", name);
+	}
 	va_end(arguments);
-	fprintf(stderr, "\nSee 'morphctl %s --help'.\n", name);
 	return EXIT_CODE_USAGE;
 }
+
+/* The word of an exit status: the name in exits.def in lower case, with hyphens. */
+static void exit_word(enum exit_code code, char word[32])
+{
+	static const char *const names[] = {
+#define EXIT(id, code, meaning) [code] = #id,
+#include "morphctl/command/exits.def"
+#undef EXIT
+	};
+	size_t i;
+
+	for (i = 0; i < 31 && names[code][i]; i++)
+		word[i] = names[code][i] == '_' ? '-' : (char)tolower(names[code][i]);
+	word[i] = 0;
+}
+
+void end_messages(enum exit_code code)
+{
+	json_t *document;
+	char word[32];
+
+	if (!messages.list)
+		return;
+	document = json_object();
+	if (code) {
+		exit_word(code, word);
+		json_object_set_new(document, "error", json_string(word));
+	}
+	json_object_set_new(document, "exit-code", json_integer(code));
+	if (messages.command)
+		json_object_set_new(document, "command",
+				    json_string(command_name(messages.command)));
+	json_object_set_new(document, "messages", messages.list);
+	messages.list = NULL;
+	fflush(stdout);
+	json_dumpf(document, stderr, JSON_COMPACT);
+	fputc('\n', stderr);
+	json_decref(document);
+}
+
+#define OUT_OF_MEMORY "out of memory"
 
 void *needed(void *memory)
 {
 	if (memory)
 		return memory;
-	warn_line("out of memory");
+	fflush(stdout);
+	/* This message needs no memory. */
+	if (messages.json)
+		fprintf(stderr,
+			"{\"error\":\"failed\",\"exit-code\":%d,\"messages\":[{\"message\":\"%s\"}]}\n",
+			EXIT_CODE_FAILED, OUT_OF_MEMORY);
+	else
+		fprintf(stderr, "morphctl: %s\n", OUT_OF_MEMORY);
 	exit(EXIT_CODE_FAILED);
 }
 

@@ -154,7 +154,7 @@ static void report_refusal(struct run *run)
 		return;
 	stream = fopen(path, "re");
 	while (stream && getline(&line, &size, stream) > 0)
-		fprintf(stderr, "  %.*s\n", (int)strcspn(line, "\n"), line);
+		warn_detail("%.*s", (int)strcspn(line, "\n"), line);
 	free(line);
 	if (stream)
 		fclose(stream);

@@ -56,10 +56,9 @@ static enum exit_code read_word(const char *where, json_t *object, const char *k
 		*value = (uint32_t)number;
 		return EXIT_CODE_OK;
 	}
-	fprintf(stderr, "morphctl: apply: %s: '%s' must be one of", where, key);
+	warn_line("apply: %s: '%s' must be one of these:", where, key);
 	for (size_t i = 0; (word = morph_enum_word(words, i)); i++)
-		fprintf(stderr, " \"%s\"", word);
-	fputc('\n', stderr);
+		warn_detail("%s", word);
 	return EXIT_CODE_USAGE;
 }
 
