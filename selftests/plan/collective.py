@@ -39,12 +39,12 @@ def schedule(*words, status=0):
 
 def planned(answer):
     """The held circuits of each step: (plane, sending rank, receiving rank)."""
-    matchings = {one["matching"]: one["circuit"] for one in answer["matching"]}
-    holds, steps = answer["hold"], []
-    for now in sorted({hold["set-ns"] for hold in holds}):
+    matchings = {one["matching"]: one["circuits"] for one in answer["matchings"]}
+    holds, steps = answer["holds"], []
+    for now in sorted({hold["set-at-ns"] for hold in holds}):
         ports = {}
         for hold in holds:
-            if hold["set-ns"] == now or hold["set-ns"] < now < hold["dark-ns"]:
+            if hold["set-at-ns"] == now or hold["set-at-ns"] < now < hold["dark-at-ns"]:
                 for circuit in matchings[hold["matching"]]:
                     ports[hold["plane"], circuit["src-rank"]] = circuit["dst-rank"]
         held = {(plane, src, dst) for (plane, src), dst in ports.items()}
@@ -67,7 +67,7 @@ def hardware():
 
 def accelerators(rack, name):
     """Accelerators of the ranks, in order of rank."""
-    return [rank["accelerator"] for rank in rack.ask("slice", "show", name)["rank"]]
+    return [rank["accelerator"] for rank in rack.ask("slice", "show", name)["ranks"]]
 
 
 def seen(rack, name, now, after):
@@ -115,12 +115,12 @@ def go_through(rack, name, answer, between=None):
     for step in range(len(steps)):
         if step:
             told = schedule("go", name, number, "--position", step + 1)
-            assert (told["at"], told["state"]) == (step, "running"), told
+            assert (told["lit-step"], told["state"]) == (step, "running"), told
         check_step(rack, name, steps, step)
         if between and step == len(steps) // 2:
             between()
             check_step(rack, name, steps, step)
-    assert "error" not in schedule("show", name, number)
+    assert "status" not in schedule("show", name, number)
     schedule("stop", name, number)
     schedule("unload", name, number)
     return len(steps)
@@ -185,7 +185,7 @@ def failure(rack):
 
 def ways(rack, name):
     """Guides and lanes of all lit circuits, by circuit."""
-    return {one["id"]: (one["lanes"], tuple(one["guide"])) for one in rack.ask("circuit", "list", name)
+    return {one["id"]: (one["lane-mask"], tuple(one["guides"])) for one in rack.ask("circuit", "list", name)
             if one["state"] == "lit"}
 
 

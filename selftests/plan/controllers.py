@@ -54,20 +54,21 @@ def assigned(rack):
         told = {entry["id"]: entry["controller"] for entry in answer["slices"]}
         assert told == {entry["id"]: entry["controller"] for entry in planned["slices"]} == deciders(rack)
         # Six rings of four circuits with one lane each: two rings per controller.
-        assert [(one["slices"], one["lanes-count"]) for one in answer["controllers"]] == [(2, 8)] * 3, answer
+        assert [(one["slices-count"], one["lanes-count"]) for one in answer["controllers"]] == [(2, 8)] * 3, answer
         for number in (7, 8, 9):
-            backups = [entry["backup"] for entry in answer["slices"] if entry["controller"] == number]
+            backups = [entry["backup-controller"] for entry in answer["slices"] if entry["controller"] == number]
             assert len(set(backups)) == 2 and number not in backups, answer
         again = rack.ask(*wish)
         assert {entry["result"] for entry in again["slices"]} == {"kept"}
-        assert [entry["backup"] for entry in again["slices"]] == [entry["backup"] for entry in answer["slices"]]
+        assert [entry["backup-controller"] for entry in again["slices"]] == \
+            [entry["backup-controller"] for entry in answer["slices"]]
         assert "no controller" in rack.ask("controller", "assign", "--controllers", "7,8,6", status=3)
         assert deciders(rack) == told
         # One controller is removed. The other two take over its slices, and are backups of each
         # other.
         fewer = rack.ask("controller", "assign", "--controllers", "7,8")
         assert set(deciders(rack).values()) == {7, 8}
-        assert all({entry["controller"], entry["backup"]} == {7, 8} for entry in fewer["slices"])
+        assert all({entry["controller"], entry["backup-controller"]} == {7, 8} for entry in fewer["slices"])
         rack.end(*names)
 
 
@@ -82,7 +83,8 @@ def applied(rack):
             answer = rack.ask("te", "apply", file.name, "--controller", controller, "--epoch", epoch, *options,
                               status=status)
             differs = rack.ask("te", "divergence", file.name)
-        missing = {one["controller"]: one["missing"] + one["surplus"] for one in differs["controllers"]}
+        missing = {one["controller"]: one["missing-lanes-count"] + one["surplus-lanes-count"]
+                   for one in differs["controllers"]}
         return answer, missing.get(controller)
 
     fibres = rack.between(0, 4)
@@ -90,17 +92,20 @@ def applied(rack):
         first = ((0, 4, 20, 8), (0, 1, 7, 8), (4, 0, 3, 9))
         answer, missing = apply(8, *first, options=["--dry-run"])
         assert not reserved(rack) and missing == 27 and answer["lanes-count"] == 27, answer
-        asked = {entry["guide"]: entry["asked"] for entry in answer["fibres"]}
+        asked = {entry["guide"]: entry["asked-lanes-count"] for entry in answer["fibres"]}
         answer, missing = apply(8, *first)
-        assert missing == 0 and answer["granted"] == 27 and answer["conflicts"] == 0 and not answer["short"], answer
+        assert missing == 0 and answer["granted-lanes-count"] == 27, answer
+        assert answer["conflicts-count"] == 0 and not answer["short-links"], answer
         assert reserved(rack) == {(8, guide): lanes for guide, lanes in asked.items()}
         before = reserved(rack)
         assert apply(8, *first)[1] == 0 and reserved(rack) == before
         # Controller 8 has two of the four fibres, completely or mostly. Controller 9 gets the rest,
         # and its remaining demand is reported.
         answer, missing = apply(9, (0, 4, 4 * LANES, 9), (0, 1, 1, 8), status=7)
-        assert missing == 20 and answer["granted"] == 4 * LANES - 20 and answer["conflicts"] >= 2, answer
-        assert answer["short"] == [{"src-host": 0, "dst-host": 4, "lanes-count": 4 * LANES, "granted": 4 * LANES - 20}]
+        assert missing == 20 and answer["granted-lanes-count"] == 4 * LANES - 20, answer
+        assert answer["conflicts-count"] >= 2, answer
+        assert answer["short-links"] == [{"src-host": 0, "dst-host": 4, "lanes-count": 4 * LANES,
+                                          "granted-lanes-count": 4 * LANES - 20}]
         assert {key: lanes for key, lanes in reserved(rack).items() if key[0] == 8} == before
         # Controller 8 returns lanes that it does not need any more. Then 9 gets them.
         answer, missing = apply(8, (0, 4, 0, 8))
@@ -123,7 +128,7 @@ def unusable(rack):
         file.flush()
         answer = rack.ask("te", "apply", file.name, "--controller", 8, "--epoch", 1)
         results = {entry["guide"]: entry["result"] for entry in answer["fibres"]}
-        assert results[fibres[0]] == "unusable" and answer["granted"] == LANES + 2, answer
+        assert results[fibres[0]] == "unusable" and answer["granted-lanes-count"] == LANES + 2, answer
         assert (8, fibres[0]) not in reserved(rack)
     rack.do("guide", "uncordon", fibres[0])
 

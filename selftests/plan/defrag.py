@@ -58,17 +58,19 @@ def room_is_made(rack):
     detour(rack)
     before = held(rack.ask("circuit", "list"))
     answer = rack.ask("defrag", "second", *WISH, "--apply")
-    assert answer["verdict"] == "feasible" and answer["moved"] == answer["moved-least"] == 1, answer
-    assert [(one["moved"], one["dark"], one["dark-ns"]) for one in answer["tenant"]] == [(1, 0, 0)], answer["tenant"]
+    assert answer["verdict"] == "feasible", answer
+    assert answer["moved-circuits-count"] == answer["moved-circuits-bound-count"] == 1, answer
+    assert [(one["moved-circuits-count"], one["dark-circuits-count"], one["dark-ns"])
+            for one in answer["tenants"]] == [(1, 0, 0)], answer["tenants"]
     check_lit(rack, "second", answer["plan"])
     first = rack.ask("circuit", "list", "first")
-    assert [step["kind"] for step in answer["step"]] == ["move", "place"]
-    (change,) = answer["step"][0]["change"]
+    assert [step["kind"] for step in answer["steps"]] == ["move", "place"]
+    (change,) = answer["steps"][0]["changes"]
     assert moved(before, held(first)) == {change["circuit"]}
     circuit = next(one for one in first if one["id"] == change["circuit"])
-    assert crossed(circuit, rack.fibre_ids) == change["guide"], (circuit, change)
+    assert crossed(circuit, rack.fibre_ids) == change["guides"], (circuit, change)
     assert circuit["state"] == "lit" and circuit["dark-ns"] == 0, circuit
-    assert all(step["measured-dark-ns"] == 0 for step in answer["step"]), answer["step"]
+    assert all(step["measured-dark-ns"] == 0 for step in answer["steps"]), answer["steps"]
     end(rack, "second")
 
 
@@ -78,7 +80,8 @@ def dry_run_changes_nothing(rack):
     before = held(rack.ask("circuit", "list"))
     for options in (["--dry-run"], ["--objective", "dark"], ["--objective", "moves", "--placement", "load"]):
         answer = rack.ask("defrag", *WISH, *options)
-        assert answer["verdict"] == "feasible" and (answer["moved"], answer["dark"]) == (1, 0) and "slice" not in answer
+        assert answer["verdict"] == "feasible" and "new-slice" not in answer
+        assert (answer["moved-circuits-count"], answer["dark-circuits-count"]) == (1, 0), answer
     assert held(rack.ask("circuit", "list")) == before and len(rack.ask("slice", "list")) == 2
     end(rack)
 
@@ -91,9 +94,10 @@ def without_a_port_it_is_dark(rack):
         for _port in range(PORTS - 1):
             rack.do("circuit", "add", "first", *ends)
     answer = rack.ask("defrag", "second", *WISH, "--apply")
-    assert [(one["moved"], one["dark"]) for one in answer["tenant"]] == [(1, 1)], answer["tenant"]
-    assert answer["tenant"][0]["dark-ns"] > 0
-    assert all(step["measured-dark-ns"] > 0 for step in answer["step"] if step["kind"] == "switch"), answer["step"]
+    assert [(one["moved-circuits-count"], one["dark-circuits-count"])
+            for one in answer["tenants"]] == [(1, 1)], answer["tenants"]
+    assert answer["tenants"][0]["dark-ns"] > 0
+    assert all(step["measured-dark-ns"] > 0 for step in answer["steps"] if step["kind"] == "switch"), answer["steps"]
     check_lit(rack, "second", answer["plan"])
     assert {circuit["state"] for circuit in rack.ask("circuit", "list", "first")} == {"lit"}
     end(rack, "second")
@@ -105,9 +109,9 @@ def controllers_decide(rack):
     rack.do("controller", "take", 7, "--epoch", 1, "--lease", 600)
     detour(rack, *token)
     answer = rack.ask("defrag", *WISH, status=1)
-    assert answer["verdict"] == "infeasible" and "controller" in answer["stay"][0]["text"], answer
+    assert answer["verdict"] == "infeasible" and "controller" in answer["stays"][0]["text"], answer
     answer = rack.ask("defrag", "second", *WISH, "--apply", *token)
-    assert answer["moved"] == 1
+    assert answer["moved-circuits-count"] == 1
     check_lit(rack, "second", answer["plan"])
     end(rack, "second")
     rack.do("controller", "drop", 7)

@@ -35,7 +35,7 @@ class Pair:
                 with open(os.path.join(CONFIGFS, name, key), "w", encoding="ascii") as file:
                     file.write(text)
         self.guides = [self.ask(index, "edge", "show", edge)["guide"] for index, edge in enumerate((OUT, IN))]
-        self.lanes = self.ask(0, "guide", "show", self.guides[0])["lanes"]
+        self.lanes = self.ask(0, "guide", "show", self.guides[0])["lane-mask"]
         return self
 
     def __exit__(self, *_):
@@ -85,12 +85,12 @@ class Pair:
 
     def reserved(self, controller):
         """Lanes at both ends, as their kernels report them."""
-        had = [{entry["guide"]: entry["lanes"] for entry in self.ask(fabric, "controller", "reservations", controller)}
-               for fabric in (0, 1)]
+        had = [{entry["guide"]: entry["lane-mask"]
+                for entry in self.ask(fabric, "controller", "reservations", controller)} for fabric in (0, 1)]
         return tuple(had[fabric].get(self.guides[fabric], 0) for fabric in (0, 1))
 
     def conflicts(self, controller):
-        return [self.ask(fabric, "controller", "show", controller)["conflicts"] for fabric in (0, 1)]
+        return [self.ask(fabric, "controller", "show", controller)["conflicts-count"] for fabric in (0, 1)]
 
 
 def same_lanes_at_both_ends(pair):
@@ -98,7 +98,8 @@ def same_lanes_at_both_ends(pair):
     pair.one_end(0, 8, 2, 0x3)
     pair.one_end(1, 8, 1, 0x4)
     answer = pair.reserve(7, 2)
-    assert [(entry["lanes"], entry["guide"]) for entry in answer] == [(0x18, guide) for guide in pair.guides], answer
+    assert [(entry["lane-mask"], entry["guide"]) for entry in answer] == \
+        [(0x18, guide) for guide in pair.guides], answer
     assert [entry["epoch"] for entry in answer] == list(EPOCHS[7]), answer
     assert pair.reserved(7) == (0x18, 0x18)
     pair.one_end(0, 8, 0, 0x3)
@@ -153,10 +154,10 @@ def light_is_where_lanes_are_reserved(pair):
     pair.ask(0, *half, "--lane-mask", 0x1, "--prepare", "--lease", 600)
     pair.reserve(7, 2)
     assert pair.reserved(7) == (0x12, 0x12)
-    circuits = [(entry["state"], entry["lanes"]) for entry in pair.ask(0, "circuit", "list", "edges0-job")]
+    circuits = [(entry["state"], entry["lane-mask"]) for entry in pair.ask(0, "circuit", "list", "edges0-job")]
     assert ("lit", 0x10) in circuits, circuits
     pair.reserve(7, 0)
-    assert pair.ask(0, "guide", "show", pair.guides[0])["lanes-free"] == pair.lanes & ~0x11
+    assert pair.ask(0, "guide", "show", pair.guides[0])["free-lane-mask"] == pair.lanes & ~0x11
 
 
 def one_of_two_gets_all(pair):

@@ -103,12 +103,12 @@ class Rack:
 
 def crossed(circuit, fibres):
     """The fibres of a circuit, in the direction of light."""
-    return [guide for guide in circuit["guide"] if guide in fibres]
+    return [guide for guide in circuit["guides"] if guide in fibres]
 
 
 def held(circuits):
     """State of circuits, for comparison."""
-    return sorted((circuit["slice"], circuit["id"], circuit["state"], circuit["lanes"], tuple(circuit["guide"]))
+    return sorted((circuit["slice"], circuit["id"], circuit["state"], circuit["lane-mask"], tuple(circuit["guides"]))
                   for circuit in circuits)
 
 
@@ -116,19 +116,19 @@ def check_lit(rack, name, plan):
     """The slice has the accelerators of the plan. Each of its circuits is lit on exactly the
     planned fibres."""
     fibres = rack.fibres()
-    ranks = rack.ask("slice", "show", name)["rank"]
+    ranks = rack.ask("slice", "show", name)["ranks"]
     assert [(rank["rank"], rank["accelerator"]) for rank in ranks] == \
-        [(rank["rank"], rank["accelerator"]) for rank in plan["rank"]]
+        [(rank["rank"], rank["accelerator"]) for rank in plan["ranks"]]
     circuits = rack.ask("circuit", "list", name)
     assert all(circuit["state"] == "lit" for circuit in circuits), {circuit["state"] for circuit in circuits}
-    assert all(circuit["lanes"].bit_count() == plan["lanes-count"] for circuit in circuits)
+    assert all(circuit["lane-mask"].bit_count() == plan["lanes-count"] for circuit in circuits)
     lit = sorted((circuit["src-rank"], circuit["dst-rank"], crossed(circuit, fibres)) for circuit in circuits)
-    planned = sorted((circuit["src-rank"], circuit["dst-rank"], circuit.get("guide", []))
-                     for circuit in plan.get("circuit", []))
+    planned = sorted((circuit["src-rank"], circuit["dst-rank"], circuit.get("guides", []))
+                     for circuit in plan.get("circuits", []))
     assert lit == planned, next(pair for pair in zip(lit, planned) if pair[0] != pair[1])
     assert len(circuits) == plan["circuits-count"]
     if plan["tier"] != "crossing":      # with crossing, a fibre through a switch is several guides
-        assert sum(len(guides) for _src, _dst, guides in lit) == plan["fibres"]
+        assert sum(len(guides) for _src, _dst, guides in lit) == plan["fibres-count"]
 
 
 def tenants(rack):
@@ -169,11 +169,12 @@ def among_other_tenants(rack):
     lit = {guide for circuit in before for guide in circuit[4]}
     plan = rack.ask("place", "stitched", "--shape", "2x4x4", "--apply")
     assert plan["tier"] == "stitched"
-    assert not {rank["host"] for rank in plan["rank"]} & set(TENANTS)
-    assert any(set(circuit["host"]) & set(TENANTS) for circuit in plan["circuit"]), "no light crosses the servers of other tenants"
-    assert not {guide for circuit in plan["circuit"] for guide in circuit.get("guide", [])} & lit
+    assert not {rank["host"] for rank in plan["ranks"]} & set(TENANTS)
+    assert any(set(circuit["hosts"]) & set(TENANTS) for circuit in plan["circuits"]), \
+        "no light crosses the servers of other tenants"
+    assert not {guide for circuit in plan["circuits"] for guide in circuit.get("guides", [])} & lit
     check_lit(rack, "stitched", plan)
-    after = [circuit for circuit in held(rack.ask("circuit", "list")) if circuit[0] != plan["slice"]["id"]]
+    after = [circuit for circuit in held(rack.ask("circuit", "list")) if circuit[0] != plan["new-slice"]["id"]]
     assert after == before
     rack.end("stitched", *names)
 
@@ -183,11 +184,11 @@ def wavelengths(rack):
     so are the others of its request."""
     plan = rack.ask("place", "waves", "--shape", "2x2x4", "--wavelengths", "4", "--apply")
     check_lit(rack, "waves", plan)
-    planned = {(circuit["src-rank"], circuit["dst-rank"]): circuit.get("lanes") for circuit in plan["circuit"]}
+    planned = {(circuit["src-rank"], circuit["dst-rank"]): circuit.get("lane-mask") for circuit in plan["circuits"]}
     assert any(planned.values())
     for circuit in rack.ask("circuit", "list", "waves"):
         lanes = planned[circuit["src-rank"], circuit["dst-rank"]]
-        assert lanes is None or not circuit["lanes"] & ~lanes, circuit
+        assert lanes is None or not circuit["lane-mask"] & ~lanes, circuit
     before = held(rack.ask("circuit", "list"))
     assert rack.ask("place", "--mesh", "7", "--wavelengths", "4")["verdict"] == "feasible"
     told = rack.ask("place", "shared", "--mesh", "7", "--wavelengths", "4", "--apply", status=5)
@@ -204,7 +205,7 @@ def other_shapes(rack):
     plans = {name: rack.ask("place", name, *wish, "--apply") for name, wish in wishes}
     for name, plan in plans.items():
         check_lit(rack, name, plan)
-    assert plans["ring"]["lanes-count"] == 2 and "txn" not in plans["count"]
+    assert plans["ring"]["lanes-count"] == 2 and "transactions" not in plans["count"]
     rack.end(*plans)
 
 
@@ -212,8 +213,8 @@ def refused(rack):
     """An impossible placement gives its reason, and changes nothing."""
     names = tenants(rack)
     answer = rack.ask("place", "none", "--shape", "4x4x4", "--apply", status=1)
-    assert answer["verdict"] == "infeasible" and answer["refusal"][0]["reason"] == "count"
-    assert answer["refusal"][0]["have"] == 64 - OF_SERVER * len(TENANTS)
+    assert answer["verdict"] == "infeasible" and answer["refusals"][0]["reason"] == "count"
+    assert answer["refusals"][0]["have"] == 64 - OF_SERVER * len(TENANTS)
     assert {entry["name"] for entry in rack.ask("slice", "list")} == set(names)
     # The name is in use. The kernel refuses it after the planning.
     assert "tenant0" in rack.ask("place", "tenant0", "--count", "1", "--apply", status=1)
@@ -224,13 +225,13 @@ def refused(rack):
 def unusable(rack):
     """Plans use no cordoned or failed hardware."""
     first = rack.ask("place", "--ring", "8")
-    fibre = next(circuit["guide"][0] for circuit in first["circuit"] if "guide" in circuit)
-    chip = first["rank"][0]["accelerator"]
+    fibre = next(circuit["guides"][0] for circuit in first["circuits"] if "guides" in circuit)
+    chip = first["ranks"][0]["accelerator"]
     rack.do("guide", "cordon", fibre)
     rack.do("accelerator", "fail", chip)
     plan = rack.ask("place", "ring", "--ring", "8", "--apply")
-    assert chip not in {rank["accelerator"] for rank in plan["rank"]}
-    assert fibre not in {guide for circuit in plan["circuit"] for guide in circuit.get("guide", [])}
+    assert chip not in {rank["accelerator"] for rank in plan["ranks"]}
+    assert fibre not in {guide for circuit in plan["circuits"] for guide in circuit.get("guides", [])}
     check_lit(rack, "ring", plan)
     rack.end("ring")
     rack.do("guide", "uncordon", fibre)
@@ -240,11 +241,11 @@ def unusable(rack):
 def spares(rack):
     """After a move of a spare's role, plans use the former spare, and not the new one."""
     count = len(rack.ask("accelerator", "list"))
-    assert "refusal" in rack.ask("place", "--count", "65", status=1)
+    assert "refusals" in rack.ask("place", "--count", "65", status=1)
     rack.do("spare", "remove", *range(64, count))
     rack.do("spare", "add", 0, 1)
     plan = rack.ask("place", "all", "--count", count - 2, "--apply")
-    assert {rank["accelerator"] for rank in plan["rank"]} == set(range(2, count))
+    assert {rank["accelerator"] for rank in plan["ranks"]} == set(range(2, count))
     rack.end("all")
     rack.do("spare", "remove", 0, 1)
     rack.do("spare", "add", *range(64, count))
@@ -254,18 +255,18 @@ def reservations(rack):
     """Fibres that a controller has reserved need its token, both for planning and for lighting."""
     rack.do("controller", "take", 7, "--epoch", 1, "--lease", 600)
     first = rack.ask("place", "--shape", "2x2x4")
-    mine = {guide for circuit in first["circuit"] for guide in circuit.get("guide", [])}
-    lanes = rack.ask("fabric", "show")["wavelengths"]
+    mine = {guide for circuit in first["circuits"] for guide in circuit.get("guides", [])}
+    lanes = rack.ask("fabric", "show")["wavelengths-count"]
     for guide in mine:
         rack.do("controller", "reserve", 7, guide, lanes, "--epoch", 1)
     token = ["--controller", 7, "--epoch", 1]
     other = rack.ask("place", "others", "--shape", "2x2x4", "--apply")
-    assert not {guide for circuit in other["circuit"] for guide in circuit.get("guide", [])} & mine
+    assert not {guide for circuit in other["circuits"] for guide in circuit.get("guides", [])} & mine
     check_lit(rack, "others", other)
     rack.end("others")
     plan = rack.ask("place", "mine", "--shape", "2x2x4", "--apply", *token)
-    assert {guide for circuit in plan["circuit"] for guide in circuit.get("guide", [])} == mine
-    assert plan["slice"]["controller"] == 7
+    assert {guide for circuit in plan["circuits"] for guide in circuit.get("guides", [])} == mine
+    assert plan["new-slice"]["controller"] == 7
     check_lit(rack, "mine", plan)
     rack.end("mine")
     rack.do("controller", "drop", 7)
@@ -298,17 +299,18 @@ def divergence(rack):
         json.dump({"epoch": 2, "demands": [{"from": 0, "to": 4, "lanes": 20, "controller": 8}], "ways": 1}, file)
         file.flush()
         told = rack.ask("te", "divergence", file.name)
-        assert told["controllers"] == [{"controller": 8, "lanes-count": 20, "reserved": 0, "missing": 20, "surplus": 0,
-                                        "percent": 100.0}], told
+        assert told["controllers"] == [{"controller": 8, "lanes-count": 20, "reserved-lanes-count": 0,
+                                        "missing-lanes-count": 20, "surplus-lanes-count": 0,
+                                        "difference-percent": 100.0}], told
         fibre, other = rack.between(0, 4)[:2]
         rack.do("controller", "reserve", 8, fibre, 16, "--epoch", 1)
         rack.do("controller", "reserve", 8, other, 4, "--epoch", 1)
         told = rack.ask("te", "divergence", file.name)
-        assert told["controllers"][0]["percent"] == 0 and not told["differences"], told
+        assert told["controllers"][0]["difference-percent"] == 0 and not told["differences"], told
         rack.do("controller", "reserve", 8, other, 7, "--epoch", 1)
         told = rack.ask("te", "divergence", file.name)
         assert told["differences"] == [{"controller": 8, "src-host": 0, "dst-host": 4, "lanes-count": 20,
-                                        "reserved": 23}], told
+                                        "reserved-lanes-count": 23}], told
     rack.do("controller", "drop", 8)
 
 

@@ -29,7 +29,8 @@ def lit_in_several_transactions(rack):
     """All circuits are lit as planned, in as many transactions as they need."""
     plan = rack.ask("place", "pod", *WISH, "--apply")
     assert plan["tier"] == "crossing" and plan["circuits-count"] == CIRCUITS
-    assert [txn["outcome"] for txn in plan["txn"]] == ["committed"] * -(-CIRCUITS // OF_TRANSACTION), plan["txn"]
+    outcomes = [txn["outcome"] for txn in plan["transactions"]]
+    assert outcomes == ["committed"] * -(-CIRCUITS // OF_TRANSACTION), outcomes
     check_lit(rack, "pod", plan)
     rack.end("pod")
 
@@ -53,12 +54,12 @@ def one_that_fails_takes_all_back(rack):
 def protected_across_racks(rack):
     """Each rank in the full racks has a protection, and its spare takes over."""
     plan = rack.ask("place", "pod", *WISH, "--protect", "--apply")
-    spares = {rank["rank"]: rank["spare"] for rank in plan["protection"]["rank"]}
+    spares = {rank["rank"]: rank["spare"] for rank in plan["protection"]["ranks"]}
     assert plan["protection"]["verdict"] == "feasible" and len(spares) == plan["ranks-count"]
     planned(rack, "pod", spares)
     for number in (0, 100, 191):
-        rack.do("accelerator", "fail", plan["rank"][number]["accelerator"])
-        told = settled(rack, "pod", lambda told: told[number]["replacements"] == 1)
+        rack.do("accelerator", "fail", plan["ranks"][number]["accelerator"])
+        told = settled(rack, "pod", lambda told: told[number]["replacements-count"] == 1)
         assert told[number]["accelerator"] == spares[number]
     assert all(circuit["state"] == "lit" for circuit in rack.ask("circuit", "list", "pod"))
     rack.end("pod")

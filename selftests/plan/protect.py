@@ -16,7 +16,7 @@ SPARES = range(64, 72)
 
 def ranks(rack, name):
     """The ranks of a slice, by number."""
-    return {rank["rank"]: rank for rank in rack.ask("slice", "show", name)["rank"]}
+    return {rank["rank"]: rank for rank in rack.ask("slice", "show", name)["ranks"]}
 
 
 def settled(rack, name, good):
@@ -30,13 +30,16 @@ def settled(rack, name, good):
 
 def planned(rack, name, spares):
     """Wait until the protections of these ranks use these spares."""
-    return settled(rack, name, lambda told: all(told[rank]["plan"] == "current" and told[rank].get("spare") == spare
-                                                for rank, spare in spares.items()))
+    def good(told):
+        return all(told[rank]["protection-state"] == "current" and told[rank].get("spare") == spare
+                   for rank, spare in spares.items())
+
+    return settled(rack, name, good)
 
 
 def chosen(rack, name):
     """The spares of the protections, which must all be ready."""
-    told = settled(rack, name, lambda told: all(rank["plan"] == "current" for rank in told.values()))
+    told = settled(rack, name, lambda told: all(rank["protection-state"] == "current" for rank in told.values()))
     return {rank: entry["spare"] for rank, entry in told.items()}
 
 
@@ -63,12 +66,12 @@ def of_all_ranks(rack):
     for number in range(0, 16, 2):
         plan = rack.ask("place", "safe", "--shape", "2x2x4", "--protect", "--apply")
         check_lit(rack, "safe", plan)
-        spares = {rank["rank"]: rank["spare"] for rank in plan["protection"]["rank"]}
+        spares = {rank["rank"]: rank["spare"] for rank in plan["protection"]["ranks"]}
         told = planned(rack, "safe", spares)
         assert {rank: entry["preferred"] for rank, entry in told.items()} == spares
         differing += spares[number] != by_itself[number]
         rack.do("accelerator", "fail", told[number]["accelerator"])
-        told = settled(rack, "safe", lambda told: told[number]["replacements"] == 1)
+        told = settled(rack, "safe", lambda told: told[number]["replacements-count"] == 1)
         assert told[number]["accelerator"] == spares[number] and "preferred" not in told[number]
         circuits = rack.ask("circuit", "list", "safe")
         assert all(circuit["state"] == "lit" for circuit in circuits) and len(circuits) == plan["circuits-count"]
@@ -100,7 +103,7 @@ def gives_way(rack):
     rack.do("slice", "set", "pair", "--prefer", "0=70")
     planned(rack, "pair", {0: 70})
     rack.do("replace", "other", 0, "--spare", 70)
-    told = settled(rack, "pair", lambda told: told[0]["plan"] == "current" and told[0]["spare"] != 70)
+    told = settled(rack, "pair", lambda told: told[0]["protection-state"] == "current" and told[0]["spare"] != 70)
     assert told[0]["preferred"] == 70
     reset(rack, "other")
     planned(rack, "pair", {0: 70})

@@ -51,20 +51,20 @@ def gone_through(rack):
     loaded = schedule("load", "job", "-", text=STEPS)
     number = loaded["id"]
     assert (loaded["state"], loaded["steps-count"], loaded["circuits-count"]) == ("loaded", 3, 3), loaded
-    assert "at" not in loaded and lit(rack, "job")
+    assert "lit-step" not in loaded and lit(rack, "job")
     assert schedule("start", "job", number)["position"] == 1
     assert lit(rack, "job", (0, 1), (1, 0))
-    assert schedule("go", "job", number, "--position", 2)["at"] == 1
+    assert schedule("go", "job", number, "--position", 2)["lit-step"] == 1
     assert lit(rack, "job", (0, 1), (2, 3))
     assert schedule("go", "job", number, "--position", 2)["position"] == 2
-    assert schedule("go", "job", number)["at"] == 2
-    assert schedule("go", "job", number)["at"] == 0
+    assert schedule("go", "job", number)["lit-step"] == 2
+    assert schedule("go", "job", number)["lit-step"] == 0
     told = schedule("show", "job", number)
-    assert [step["runs"] for step in told["step"]] == [2, 1, 1], told
-    assert [step["circuits-count"] for step in told["step"]] == [2, 2, 0], told
+    assert [step["runs-count"] for step in told["steps"]] == [2, 1, 1], told
+    assert [step["circuits-count"] for step in told["steps"]] == [2, 2, 0], told
     assert [(one["id"], one["state"]) for one in schedule("list", "job")] == [(number, "running")]
     assert schedule("stop", "job", number)["state"] == "loaded" and lit(rack, "job")
-    assert schedule("start", "job", number, "--step", 1)["at"] == 1
+    assert schedule("start", "job", number, "--step", 1)["lit-step"] == 1
     schedule("unload", "job", number)
     assert schedule("list", "job") == [] and lit(rack, "job")
     rack.end("job")
@@ -85,12 +85,12 @@ def jumped_and_waited(rack):
         assert waits.poll() is None
         schedule("arrive", "job", number, rank, 1)
     told = json.loads(waits.communicate(timeout=PATIENCE_S)[0])
-    assert waits.returncode == 0 and (told["at"], told["position"]) == (1, 2), told
+    assert waits.returncode == 0 and (told["lit-step"], told["position"]) == (1, 2), told
     assert lit(rack, "job", (0, 1), (2, 3))
     assert schedule("wait", "job", number, 2)["position"] == 2
     # Go over the dark step to the first one.
     told = schedule("jump", "job", number, 0, "--position", 3)
-    assert (told["at"], told["position"]) == (0, 3) and lit(rack, "job", (0, 1), (1, 0)), told
+    assert (told["lit-step"], told["position"]) == (0, 3) and lit(rack, "job", (0, 1), (1, 0)), told
     assert schedule("jump", "job", number, 0, "--position", 3)["position"] == 3
     schedule("jump", "job", number, 9, status=1)
     schedule("arrive", "job", number, 0, 99, status=1)

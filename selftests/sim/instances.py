@@ -261,7 +261,7 @@ def morphctl(sim, *words):
 
 
 def temperature(sim):
-    return next(fabric["temperature"] for fabric in morphctl(sim, "health")[1]["fabrics"])
+    return next(fabric["temperature-mc"] for fabric in morphctl(sim, "health")[1]["fabrics"])
 
 
 def drift():
@@ -275,7 +275,7 @@ def drift():
                 assert not morphctl(sim, "slice", "create", "drifts", "--count", "2")[0]
                 if morphctl(sim, "circuit", "add", "drifts", "0", "1")[0]:
                     continue        # out of range from the first: another seed
-                path = morphctl(sim, "circuit", "list")[1][0]["guide"]
+                path = morphctl(sim, "circuit", "list")[1][0]["guides"]
                 warm = temperature(sim)
                 for _ in range(32):
                     assert not sim.control("advance", str(period // 64))
@@ -285,7 +285,7 @@ def drift():
                     continue
                 assert abs(temperature(sim) - warm) >= 500
                 assert morphctl(sim, "hardware", "list")[1], "nobody is to blame"
-                assert eventually(lambda: morphctl(sim, "circuit", "list")[1][0]["guide"] != path)
+                assert eventually(lambda: morphctl(sim, "circuit", "list")[1][0]["guides"] != path)
                 return
     raise AssertionError("no seed drifts as far as that")
 

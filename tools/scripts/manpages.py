@@ -19,13 +19,15 @@ ENVIRONMENT = (
                      "/sys/kernel/debug/morph_sim)."),
 )
 
-NUMBERS = ("The ending of a name is the unit of its number: -ns nanoseconds, -mbps megabits per "
-           "second, -mdb and -mdbm thousandths of a dB and of a dBm. Tables show larger units; JSON "
-           "does not convert. JSON has a number above 2^63 - 1 as a string of digits.")
+NUMBERS = ("A key ends in the unit of its number: -ns nanoseconds, -mbps megabits per second, -mdb and -mdbm "
+           "thousandths of a dB and a dBm, -mc thousandths of a degree Celsius, -bytes, -percent. Keys in -count are "
+           "numbers of objects; keys in -mask have a bit for each lane. Tables show larger units. In JSON, a number "
+           "above 2^63 - 1 is a text of digits.")
 
-STABLE = ("JSON output is stable. Keys are attribute names of the netlink specification where the "
-          "values come from the kernel, and new versions only add keys. Tables are for people and "
-          "may change.")
+STABLE = ("JSON output is stable: new versions only add keys. /usr/share/morph/morphctl.schema.json describes the "
+          "output of each command. With --json, error messages are one JSON object on standard error. Tables are for "
+          "people and may change.")
+
 
 
 def escape(text):

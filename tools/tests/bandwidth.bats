@@ -23,22 +23,22 @@ setup() {
 fits() {
 	jq -e --argjson ports "$1" --argjson fibres "$2" '
 		def most(stream): [stream] | group_by(.) | map(length) | max // 0;
-		most(.hops[] | .src as $at | .wavelength[] | [$at, .]) <= $ports and
-		most(.hops[] | .dst as $at | .wavelength[] | [$at, .]) <= $ports and
-		most(.hops[] | .guide[] as $at | .wavelength[] | [$at, .]) <= $fibres' <<<"$output"
+		most(.hops[] | ."src-accelerator" as $at | .wavelengths[] | [$at, .]) <= $ports and
+		most(.hops[] | ."dst-accelerator" as $at | .wavelengths[] | [$at, .]) <= $ports and
+		most(.hops[] | ."guide-names"[] as $at | .wavelengths[] | [$at, .]) <= $fibres' <<<"$output"
 }
 
 @test "groups share ports and guides, and each circuit has a wavelength" {
 	expect 0 morphctl bandwidth plan groups.yaml --json
 	fits 2 2
-	jq -e '.verdict == "feasible" and .proof == "leximin" and ."circuits-count" == ([.hops[].wavelength | length] | add)' <<<"$output"
+	jq -e '.verdict == "feasible" and .proof == "leximin" and ."circuits-count" == ([.hops[].wavelengths | length] | add)' <<<"$output"
 	# tensor + 2 * pipeline <= 8 lanes into accelerator 0. The smaller group gets 2, then the
 	# other gets 4.
 	jq -e '[.groups[]."lanes-count"] == [4, 2] and .groups[0]."short-of" == "receive" and .groups[0].index == 0' <<<"$output"
-	jq -e '[.hops[] | [.name, .src, .dst, (.wavelength | length)]] ==
+	jq -e '[.hops[] | [.group, ."src-accelerator", ."dst-accelerator", (.wavelengths | length)]] ==
 		[["tensor", 0, 1, 4], ["tensor", 1, 2, 4], ["tensor", 2, 3, 4], ["tensor", 3, 0, 4],
 		 ["pipeline", 0, 4, 2], ["pipeline", 4, 0, 4]]' <<<"$output"
-	jq -e '.guides == [{"name": "west", "fibres-count": 2, "capacity": 8, "lanes-count": 2}]' <<<"$output"
+	jq -e '."guide-loads" == [{"guide-name": "west", "fibres-count": 2, "capacity-lanes-count": 8, "lanes-count": 2}]' <<<"$output"
 	expect 0 morphctl bandwidth plan groups.yaml
 	holds "$output" "feasible: 22 circuits, proven leximin"
 	expect 0 morphctl bandwidth plan - <groups.yaml
@@ -48,7 +48,7 @@ fits() {
 	printf 'ports: 4\nguides: {east: 1}\ngroups: [{ring: [0, 1], most: 2}, {hops: [{from: 2, to: 3, guides: [east]}]}]' >b.yaml
 	expect 0 morphctl bandwidth plan b.yaml --json
 	fits 4 1
-	jq -e '[.groups[] | [.name, ."lanes-count", ."short-of"]] == [["0", 2, "most"], ["1", 1, "guide"]] and .groups[1].index == "east"' <<<"$output"
+	jq -e '[.groups[] | [.name, ."lanes-count", ."short-of"]] == [["0", 2, "most"], ["1", 1, "guide"]] and .groups[1]."guide-name" == "east"' <<<"$output"
 }
 
 @test "groups without their minimum are infeasible, with the scarce part" {
@@ -65,12 +65,12 @@ fits() {
 	holds "$stderr" "requires 'ports', the number of ports of each accelerator, or --profile"
 	expect 0 morphctl bandwidth plan b.yaml --profile "$TOP/build/profiles/rack64.bin" --json
 	fits 6 8
-	jq -e '.wavelengths == 16 and [.groups[]."lanes-count"] == [48, 48] and [.guides[].name] == ["0-1", "1-0"]' <<<"$output"
+	jq -e '."wavelengths-count" == 16 and [.groups[]."lanes-count"] == [48, 48] and [."guide-loads"[]."guide-name"] == ["0-1", "1-0"]' <<<"$output"
 	# Numbers of the file replace those of the profile.
 	{ cat b.yaml; printf '\nguides: {0-1: 1}\nports: 2\n'; } >c.yaml
 	expect 0 morphctl bandwidth plan c.yaml --profile "$TOP/build/profiles/rack64.bin" --json
 	fits 2 8
-	jq -e '[.groups[]."lanes-count"] == [16, 16] and .guides[0]."fibres-count" == 1' <<<"$output"
+	jq -e '[.groups[]."lanes-count"] == [16, 16] and ."guide-loads"[0]."fibres-count" == 1' <<<"$output"
 	printf 'groups: [{ring: [0, 77]}]' >b.yaml
 	expect 2 morphctl bandwidth plan b.yaml --profile "$TOP/build/profiles/server8.bin"
 	holds "$stderr" "an accelerator is a number, 0 to 9"
@@ -105,4 +105,8 @@ refused() {
 	refused "group 0: hop 0: 'circuits' must be a number, 1 to 1024" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1, circuits: 0}]}]'
 	refused "group 0: hop from 0 to 0: a hop connects accelerator 0 to itself" 'ports: 1\ngroups: [{hops: [{from: 0, to: 0}]}]'
 	refused "group 0: hop from 0 to 1: a hop lists guide 0 twice" 'ports: 1\nguides: {a: 1}\ngroups: [{hops: [{from: 0, to: 1, guides: [a, a]}]}]'
+}
+
+@test "the JSON of these commands is as its schema describes it" {
+	json_was_checked bandwidth.plan
 }

@@ -5,7 +5,35 @@
 TOP=$BATS_TEST_DIRNAME/../..
 
 morphctl() {
-	"${PLANS_CHECKED:-$MORPHCTL}" "$@"
+	case " $* " in
+	*" --help "* | *" help "*) "${PLANS_CHECKED:-$MORPHCTL}" "$@" ;;
+	*" --json "* | *" -j "* | " monitor "*) noted_call "$@" ;;
+	*) "${PLANS_CHECKED:-$MORPHCTL}" "$@" ;;
+	esac
+}
+
+# Note a call and its output for json_was_checked.
+noted_call() {
+	local base status=0
+	mkdir -p "$BATS_FILE_TMPDIR/json"
+	base=$(mktemp "$BATS_FILE_TMPDIR/json/XXXXXX")
+	printf '%s\n' "$@" >"$base.args"
+	"${PLANS_CHECKED:-$MORPHCTL}" "$@" >"$base.out" 2>"$base.err" || status=$?
+	cat "$base.out"
+	cat "$base.err" >&2
+	# After a signal, the output is incomplete.
+	((status < 128)) || rm "$base".*
+	return "$status"
+}
+
+# json_was_checked COMMAND...: all JSON that morphctl has written so far in this file is as the
+# schema describes it, and some is from each of these commands, such as slice.list.
+json_was_checked() {
+	local checked command
+	checked=$("$BATS_TEST_DIRNAME/schema.py" "$MORPHCTL_BUILD/morphctl.schema.json" --all "$BATS_FILE_TMPDIR/json")
+	for command; do
+		grep -qxF "$command" <<<"$checked" || { echo "no JSON of $command was checked"; return 1; }
+	done
 }
 
 # In setup_file: $RECORDINGS has the files of each recording (recordings.py).

@@ -22,7 +22,7 @@ setup() {
 	expect 0 morphctl fault list --noheadings --fields target
 	[[ $output == 17 ]]
 	expect 0 morphctl fault log -j
-	[[ $(jq length <<<"$output") == 1 ]]
+	[[ $(jq -c . <<<"$output") == '[{"operation":4,"simulated-time-ns":77,"text":"guide_lossy 17"}]' ]]
 	expect 2 morphctl fault list --fields colour
 	holds "$stderr" "'colour'"
 }
@@ -47,4 +47,8 @@ setup() {
 	rm -r "$MORPHCTL_SIM"
 	expect 3 morphctl fault list
 	holds "$stderr" "morph_sim"
+}
+
+@test "the JSON of these commands is as its schema describes it" {
+	json_was_checked fault.list fault.knobs fault.log
 }

@@ -28,20 +28,20 @@ def drawn(path):
 
 
 def changes(plan):
-    return [(hold["plane"], hold["matching"], hold["set-ns"], hold["lit-ns"])
-            for hold in plan["hold"] if hold["set-ns"] < hold["lit-ns"]]
+    return [(hold["plane"], hold["matching"], hold["set-at-ns"], hold["lit-at-ns"])
+            for hold in plan["holds"] if hold["set-at-ns"] < hold["lit-at-ns"]]
 
 
 def sent(plan):
     """Merge concurrent transmissions over a hold."""
-    spans = sorted((number, send["from-ns"], send["until-ns"]) for send in plan["send"] for number in send["hold"])
+    spans = sorted((number, send["from-ns"], send["until-ns"]) for send in plan["sends"] for number in send["hold-indices"])
     merged = []
     for number, begin, end in spans:
         if merged and merged[-1][0] == number and merged[-1][2] > begin:
             merged[-1][2] = max(merged[-1][2], end)
         elif begin < end:
             merged.append([number, begin, end])
-    return [(plan["hold"][number]["plane"], plan["hold"][number]["matching"], begin, end)
+    return [(plan["holds"][number]["plane"], plan["holds"][number]["matching"], begin, end)
             for number, begin, end in merged]
 
 
@@ -65,7 +65,7 @@ def main():
         if there != sorted(wanted):
             sys.exit(f"{doing}: {len(there)} rectangles, of {len(wanted)}")
     if sum(end - begin for _, _, (_, _, begin, end) in picture) != \
-            sum(hold["dark-ns"] - hold["set-ns"] for hold in plan["hold"]):
+            sum(hold["dark-at-ns"] - hold["set-at-ns"] for hold in plan["holds"]):
         sys.exit("not all holds are drawn from when they are set until they are dark")
     if lie_on_another([place for place, _, _ in picture]):
         sys.exit("a rectangle lies on another")

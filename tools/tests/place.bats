@@ -13,10 +13,10 @@ setup() {
 	expect 0 morphctl slice place --shape 2x4x4 --profile "$rack"
 	holds "$output" "contiguous: 32 accelerators in 8 servers (minimum 8), 160 circuits on 96 fibres (minimum 96)"
 	expect 0 morphctl slice place --shape 2x4x4 --profile "$rack" --json
-	[[ $(jq '[.rank[].accelerator] | unique | length' <<<"$output") == 32 ]]
-	[[ $(jq '[.circuit[].guide // [] | .[]] | [length, (unique | length)] | join(" ")' <<<"$output") == '"96 96"' ]]
-	[[ $(jq '[.load[].fibres] | add' <<<"$output") == 96 ]]
-	[[ $(jq 'all(.load[]; .fibres <= .free)' <<<"$output") == true ]]
+	[[ $(jq '[.ranks[].accelerator] | unique | length' <<<"$output") == 32 ]]
+	[[ $(jq '[.circuits[].guides // [] | .[]] | [length, (unique | length)] | join(" ")' <<<"$output") == '"96 96"' ]]
+	[[ $(jq '[.loads[]."fibres-count"] | add' <<<"$output") == 96 ]]
+	[[ $(jq 'all(.loads[]; ."fibres-count" <= ."free-fibres-count")' <<<"$output") == true ]]
 }
 
 @test "the other transit policy is reported too" {
@@ -37,10 +37,10 @@ setup() {
 	expect 0 morphctl slice place --shape 4x4x4 --protect --profile "$rack"
 	holds "$output" "protection: feasible"
 	expect 0 morphctl slice place --shape 4x4x4 --protect --profile "$rack" --json
-	[[ $(jq -c '.protection | [.verdict, (.rank | length)]' <<<"$output") == '["feasible",64]' ]]
-	[[ $(jq 'all(.protection.rank[]; .spare >= 64 and .host >= 16)' <<<"$output") == true ]]
+	[[ $(jq -c '.protection | [.verdict, (.ranks | length)]' <<<"$output") == '["feasible",64]' ]]
+	[[ $(jq 'all(.protection.ranks[]; .spare >= 64 and .host >= 16)' <<<"$output") == true ]]
 	# The fibres of a rank are those of its circuits, each once.
-	[[ $(jq 'all(.protection.rank[]; ([.circuit[].guide // [] | .[]] | unique | length) == .fibres)' <<<"$output") == true ]]
+	[[ $(jq 'all(.protection.ranks[]; ([.circuits[].guides // [] | .[]] | unique | length) == ."fibres-count")' <<<"$output") == true ]]
 	expect 0 morphctl slice place --shape 2x2 --profile "$rack" --json
 	[[ $(jq 'has("protection")' <<<"$output") == false ]]
 }
@@ -61,7 +61,7 @@ setup() {
 	holds "$output" "infeasible: not enough accelerators in one rack: 80 requested, at most 64 free"
 	holds "$output" "rack of host 0: not enough accelerators: 80 requested, 64 free"
 	expect 1 morphctl slice place --shape 4x4x5 --profile "$rack" --json
-	[[ $(jq -c '[.verdict, .refusal[0].reason, .refusal[0].have]' <<<"$output") == '["infeasible","count",64]' ]]
+	[[ $(jq -c '[.verdict, .refusals[0].reason, .refusals[0].have]' <<<"$output") == '["infeasible","count",64]' ]]
 }
 
 @test "the farthest accepted tier is the requested one" {
@@ -70,7 +70,7 @@ setup() {
 	expect 1 morphctl slice place --shape 4x4x8 --profile "$pod"
 	holds "$output" "infeasible: not enough accelerators in one rack: 128 requested, at most 64 free"
 	expect 0 morphctl slice place --shape 4x4x8 --tier crossing --profile "$pod" --json
-	[[ $(jq -c '[.tier, .servers, .fibres - .["fibres-bound"]]' <<<"$output") == '["crossing",32,0]' ]]
+	[[ $(jq -c '[.tier, ."servers-count", ."fibres-count" - ."fibres-bound-count"]' <<<"$output") == '["crossing",32,0]' ]]
 	expect 0 morphctl slice place --shape 3x3x3 --profile "$rack" --fields tier --json
 	[[ $(jq -r .tier <<<"$output") == contiguous ]]
 	expect 0 morphctl slice place --shape 5x3 --profile "$rack" --fields tier --json
@@ -95,12 +95,12 @@ setup() {
 	holds "$output" "42 circuits on 32 fibres (minimum 24)"
 	expect 0 morphctl slice place --mesh 7 --wavelengths 4 --profile "$rack"
 	holds "$output" "42 circuits on 24 fibres (minimum 24)"
-	holds "$output" "SRC-RANK  DST-RANK  HOST  LANES  GUIDE"
+	holds "$output" "SRC-RANK  DST-RANK  HOSTS  LANE-MASK  GUIDES"
 	expect 0 morphctl slice place --mesh 7 --wavelengths 4 --profile "$rack" --json
-	[[ $(jq .wavelengths <<<"$output") == 4 ]]
+	[[ $(jq '."wavelengths-count"' <<<"$output") == 4 ]]
 	# Some circuits share a fibre, on different lanes.
-	[[ $(jq '[.circuit[].guide // [] | .[]] | length > (unique | length)' <<<"$output") == true ]]
-	[[ $(jq '[.circuit[] | .lanes as $lanes | (.guide // [])[] | [., $lanes]] | length == (unique | length)' <<<"$output") == true ]]
+	[[ $(jq '[.circuits[].guides // [] | .[]] | length > (unique | length)' <<<"$output") == true ]]
+	[[ $(jq '[.circuits[] | ."lane-mask" as $lanes | (.guides // [])[] | [., $lanes]] | length == (unique | length)' <<<"$output") == true ]]
 	expect 1 morphctl slice place --mesh 7 --wavelengths 3 --profile "$rack"
 	holds "$stderr" "cannot divide the 16 lanes of a fibre evenly by 3 wavelengths"
 	expect 2 morphctl slice place --mesh 7 --wavelengths 0 --profile "$rack"
@@ -121,14 +121,14 @@ refused() {
 }
 
 circuits() {
-	jq -c '[.circuit[] | [."src-rank", ."dst-rank"]]' <<<"$output"
+	jq -c '[.circuits[] | [."src-rank", ."dst-rank"]]' <<<"$output"
 }
 
 @test "any logical graph is placed" {
 	graph 0 '0 1\n1 2  # a star\n\n  # and no more\n1\t3\r\n4 1'
 	[[ $(jq '."ranks-count"' <<<"$output") == 5 ]]
 	[[ $(circuits) == "[[0,1],[1,0],[1,2],[2,1],[1,3],[3,1],[4,1],[1,4]]" ]]
-	[[ $(jq '[.rank[].accelerator] | unique | length' <<<"$output") == 5 ]]
+	[[ $(jq '[.ranks[].accelerator] | unique | length' <<<"$output") == 5 ]]
 	graph 0 '0 1\n1 2\n4 3\n2 3\n' --simplex
 	[[ $(circuits) == "[[0,1],[1,2],[4,3],[2,3]]" ]]
 	# A repeated pair has two links.
@@ -142,7 +142,7 @@ circuits() {
 	graph 0 '0 1\n1 2\n2 3\n3 4\n4 5\n5 0\n' --simplex
 	links=$output
 	expect 0 morphctl slice place --ring 6 --simplex --profile "$rack" --json
-	[[ $(jq -c '[.rank, .fibres]' <<<"$output") == "$(jq -c '[.rank, .fibres]' <<<"$links")" ]]
+	[[ $(jq -c '[.ranks, ."fibres-count"]' <<<"$output") == "$(jq -c '[.ranks, ."fibres-count"]' <<<"$links")" ]]
 }
 
 @test "links of shapes are one circuit with --simplex" {
@@ -222,4 +222,8 @@ circuits() {
 	echo nonsense >"$BATS_TEST_TMPDIR/wrong.bin"
 	expect 1 morphctl slice place --ring 4 --profile "$BATS_TEST_TMPDIR/wrong.bin"
 	holds "$stderr" "malformed"
+}
+
+@test "the JSON of these commands is as its schema describes it" {
+	json_was_checked slice.place
 }

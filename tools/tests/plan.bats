@@ -23,23 +23,23 @@ setup() {
 
 @test "the record has everything that is printed" {
 	expect 0 morphctl schedule plan all-to-all --ranks 8 --algorithm shift "${fabric[@]}" --json
-	[[ $(jq -c '[.verdict, ."ranks-count", (.round | length), (.alternative | length), (.choice | length), .algorithm]' <<<"$output") == '["feasible",8,7,6,1,"shift"]' ]]
+	[[ $(jq -c '[.verdict, ."ranks-count", (.rounds | length), (.alternatives | length), (.choices | length), .algorithm]' <<<"$output") == '["feasible",8,7,6,1,"shift"]' ]]
 	[[ $(jq '."finish-ns" >= ."bound-ns"' <<<"$output") == true ]]
-	[[ $(jq '([.alternative[]."finish-ns" // infinite] | min) == ."finish-ns"' <<<"$output") == true ]]
-	[[ $(jq '. as $all | all(.hold[]; . as $hold | $all.matching[$hold.matching].circuit | length == $hold."circuits-count")' <<<"$output") == true ]]
-	[[ $(jq -c '[.collective, .bytes]' <<<"$output") == '["all-to-all",1048576]' ]]
+	[[ $(jq '([.alternatives[]."finish-ns" // infinite] | min) == ."finish-ns"' <<<"$output") == true ]]
+	[[ $(jq '. as $all | all(.holds[]; . as $hold | $all.matchings[$hold.matching].circuits | length == $hold."circuits-count")' <<<"$output") == true ]]
+	[[ $(jq -c '[.collective, ."buffer-bytes"]' <<<"$output") == '["all-to-all",1048576]' ]]
 }
 
 # Each round uses lit circuits. In an all-to-all, each rank sends a share in each of them.
 @test "the record has the sends of each hold" {
 	expect 0 morphctl schedule plan all-to-all --ranks 8 --bytes 8M --algorithm shift --planes 2 "${fabric[@]}" --json
-	[[ $(jq '. as $all | all(.send[]; . as $send | all(.hold[]; $all.hold[.] | ."lit-ns" <= $send."from-ns" and $send."until-ns" <= ."dark-ns"))' <<<"$output") == true ]]
-	[[ $(jq -c '[.send | group_by(.round)[] | map(.bytes * ."transfers-count") | add] | unique' <<<"$output") == "[8388608]" ]]
-	[[ $(jq -c '[.send[].round] | unique' <<<"$output") == "[0,1,2,3,4,5,6]" ]]
-	[[ $(jq '. as $all | all(.send | group_by(.round)[]; . as $sends | $all.round[.[0].round] | ."from-ns" == ($sends | map(."from-ns") | min) and ."until-ns" == ($sends | map(."until-ns") | max))' <<<"$output") == true ]]
+	[[ $(jq '. as $all | all(.sends[]; . as $send | all(."hold-indices"[]; $all.holds[.] | ."lit-at-ns" <= $send."from-ns" and $send."until-ns" <= ."dark-at-ns"))' <<<"$output") == true ]]
+	[[ $(jq -c '[.sends | group_by(.round)[] | map(."transfer-bytes" * ."transfers-count") | add] | unique' <<<"$output") == "[8388608]" ]]
+	[[ $(jq -c '[.sends[].round] | unique' <<<"$output") == "[0,1,2,3,4,5,6]" ]]
+	[[ $(jq '. as $all | all(.sends | group_by(.round)[]; . as $sends | $all.rounds[.[0].round] | ."from-ns" == ($sends | map(."from-ns") | min) and ."until-ns" == ($sends | map(."until-ns") | max))' <<<"$output") == true ]]
 	# A ring that stays: other ranks are some hops away.
 	expect 0 morphctl schedule plan all-to-all --ranks 4 --algorithm shift --policy segments --bandwidth 800000 --delay hop=1,settle=1000000 --json
-	[[ $(jq -c '[.send[].hold]' <<<"$output") == "[[0],[0,0],[0,0,0]]" ]]
+	[[ $(jq -c '[.sends[]."hold-indices"]' <<<"$output") == "[[0],[0,0],[0,0,0]]" ]]
 }
 
 @test "a plan is compared with the baselines" {
@@ -47,17 +47,17 @@ setup() {
 	for baseline in set-once every-step static ideal; do holds "$output" $'\n'"$baseline"; done
 	holds "$output" " by chain, gap "
 	expect 0 morphctl schedule plan all-reduce --ranks 64 --algorithm halving-cyclic "${fabric[@]}" --json
-	[[ $(jq -c '[.baseline[].baseline]' <<<"$output") == '["set-once","every-step","static","ideal"]' ]]
+	[[ $(jq -c '[.baselines[].baseline]' <<<"$output") == '["set-once","every-step","static","ideal"]' ]]
 	# All-reduce on the ring takes 131.9 us, after the ring has been set.
-	[[ $(jq '.baseline[] | select(.baseline == "static") | ."finish-ns" / 100 | floor' <<<"$output") == 1419 ]]
+	[[ $(jq '.baselines[] | select(.baseline == "static") | ."finish-ns" / 100 | floor' <<<"$output") == 1419 ]]
 	# Both ends are rounded, the gap is not.
 	[[ $(jq '."finish-ns" - ."bound-ns" - ."gap-ns" | . == 0 or . == 1' <<<"$output") == true ]]
-	[[ $(jq '. as $all | all(.baseline[]; .baseline == "ideal" or ."finish-ns" >= $all."finish-ns")' <<<"$output") == true ]]
+	[[ $(jq '. as $all | all(.baselines[]; .baseline == "ideal" or ."finish-ns" >= $all."finish-ns")' <<<"$output") == true ]]
 	# The gap does not refer to the ideal, which ends before the bound if the first change is
 	# expensive.
-	[[ $(jq '(.baseline[] | select(.baseline == "ideal") | ."finish-ns") < ."finish-ns"' <<<"$output") == true ]]
-	expect 0 morphctl schedule plan all-reduce --ranks 64 "${fabric[@]}" --fields baseline,gap-ns --json
-	[[ $(jq -c keys <<<"$output") == '["baseline","gap-ns"]' ]]
+	[[ $(jq '(.baselines[] | select(.baseline == "ideal") | ."finish-ns") < ."finish-ns"' <<<"$output") == true ]]
+	expect 0 morphctl schedule plan all-reduce --ranks 64 "${fabric[@]}" --fields baselines,gap-ns --json
+	[[ $(jq -c keys <<<"$output") == '["baselines","gap-ns"]' ]]
 }
 
 @test "the size from which changing a ring's circuits pays" {
@@ -80,7 +80,7 @@ setup() {
 @test "rounds with a late rank are compared with their bound" {
 	for ranks in 8:9:9 12:14:14; do
 		expect 0 morphctl schedule plan all-reduce --ranks "${ranks%%:*}" --algorithm stragglar "${fabric[@]}" --json
-		[[ $(jq -c '[."rounds-late", ."rounds-bound"] | join(":")' <<<"$output") == "\"${ranks#*:}\"" ]]
+		[[ $(jq -c '[."late-rounds-count", ."late-rounds-bound-count"] | join(":")' <<<"$output") == "\"${ranks#*:}\"" ]]
 	done
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --algorithm stragglar "${fabric[@]}"
 	holds "$output" "rounds after the last rank comes: 9 (minimum 9)"
@@ -88,7 +88,7 @@ setup() {
 
 @test "without an algorithm the earliest plan is chosen" {
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --bytes 64 "${fabric[@]}" --json
-	[[ $(jq '([.choice[]."finish-ns" // infinite] | min) == ."finish-ns"' <<<"$output") == true ]]
+	[[ $(jq '([.choices[]."finish-ns" // infinite] | min) == ."finish-ns"' <<<"$output") == true ]]
 	[[ $(jq -r .algorithm <<<"$output") != ring ]]
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --bytes 1G "${fabric[@]}" --json
 	[[ $(jq -r .algorithm <<<"$output") == ring ]]
@@ -96,21 +96,21 @@ setup() {
 
 @test "each rejected row has its reason" {
 	expect 0 morphctl schedule plan all-reduce --ranks 6 --bytes 64 "${fabric[@]}" --json
-	[[ $(jq '[.choice[], .alternative[] | select(.text == null)] | length' <<<"$output") == 2 ]]
-	[[ $(jq '. as $all | all(.alternative[] | select(.verdict == "feasible" and .policy != $all.policy);
+	[[ $(jq '[.choices[], .alternatives[] | select(.text == null)] | length' <<<"$output") == 2 ]]
+	[[ $(jq '. as $all | all(.alternatives[] | select(.verdict == "feasible" and .policy != $all.policy);
 		.text == if ."finish-ns" > $all."finish-ns" then "later" else "no sooner" end)' <<<"$output") == true ]]
-	[[ $(jq -r '.choice[] | select(.algorithm == "halving").text' <<<"$output") == "halving requires a power of two of ranks, not 6" ]]
-	[[ $(jq -c '.choice[] | select(.algorithm == "rings") | [.shape, .text]' <<<"$output") == '["3x2","later"]' ]]
-	[[ $(jq -c '[.choice[].algorithm] | sort' <<<"$output") == '["direct","doubling","halving","halving-cyclic","ring","rings","stragglar","swing"]' ]]
+	[[ $(jq -r '.choices[] | select(.algorithm == "halving").text' <<<"$output") == "halving requires a power of two of ranks, not 6" ]]
+	[[ $(jq -c '.choices[] | select(.algorithm == "rings") | [.shape, .text]' <<<"$output") == '["3x2","later"]' ]]
+	[[ $(jq -c '[.choices[].algorithm] | sort' <<<"$output") == '["direct","doubling","halving","halving-cyclic","ring","rings","stragglar","swing"]' ]]
 	expect 0 morphctl schedule plan all-to-all --ranks 300 --steps 1 "${fabric[@]}"
 	holds "$output" "skipped: search budget exhausted; raise --steps"
 }
 
 @test "an impossible request for a policy is reported as such" {
 	run_split morphctl schedule plan all-to-all --ranks 8 --policy one-shot --json
-	[[ $status == 1 && $(jq -c '[.choice[].text] | unique' <<<"$output") == "[null,\"the policy does not support the rounds\"]" ]]
+	[[ $status == 1 && $(jq -c '[.choices[].text] | unique' <<<"$output") == "[null,\"the policy does not support the rounds\"]" ]]
 	run_split morphctl schedule plan all-to-all --ranks 8 --policy one-shot --steps 1 --json
-	[[ $status == 1 && $(jq -c '[.choice[].text] | unique' <<<"$output") == "[null,\"skipped: --steps is too small, or the policy does not support it\"]" ]]
+	[[ $status == 1 && $(jq -c '[.choices[].text] | unique' <<<"$output") == "[null,\"skipped: --steps is too small, or the policy does not support it\"]" ]]
 	expect 0 morphctl schedule plan all-to-all --ranks 300 --steps 1 --policy best "${fabric[@]}"
 	holds "$output" "skipped: search budget exhausted; raise --steps"
 }
@@ -119,7 +119,7 @@ setup() {
 	for how in "all-reduce --ranks 8 --algorithm halving --planes 3 --delay settle=10000 --bytes 4M" "all-reduce --ranks 8 --algorithm doubling --planes 2 --delay hop=5" \
 		"all-reduce --shape 2x4 --planes 3" "broadcast --ranks 9 --planes 4 --delay settle=1"; do
 		expect 0 morphctl schedule plan $how --json
-		[[ $(jq '(.baseline[] | select(.baseline == "ideal") | ."finish-ns") <= ."finish-ns"' <<<"$output") == true ]]
+		[[ $(jq '(.baselines[] | select(.baseline == "ideal") | ."finish-ns") <= ."finish-ns"' <<<"$output") == true ]]
 	done
 }
 
@@ -202,20 +202,20 @@ uneven() {
 	expect 0 morphctl schedule plan all-reduce --algorithm stragglar --ranks 8 --bytes 1M --bandwidth 3600000 --delay round=3000,settle=3700
 	holds "$output" "beginning without the last rank never pays"
 	expect 0 morphctl schedule plan all-reduce --algorithm stragglar --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000 --json
-	[[ $(jq '."pays-ns" - (."late-ns" + ."rest-ns" - ."other-ns") | fabs <= 3' <<<"$output") == true ]]
+	[[ $(jq '."pays-ns" - (."alone-ns" + ."rest-ns" - ."other-ns") | fabs <= 3' <<<"$output") == true ]]
 }
 
 @test "a plan waits for a late rank unless that is later" {
 	local how=(all-reduce --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000,settle=3700)
 	expect 0 morphctl schedule plan "${how[@]}" --late 1 --json
 	pays=$(jq '."pays-ns"' <<<"$output")
-	[[ $(jq -c '[.algorithm != "stragglar", ."comes-ns", has("rounds-late")]' <<<"$output") == '[true,1,false]' ]]
+	[[ $(jq -c '[.algorithm != "stragglar", ."comes-ns", has("late-rounds-count")]' <<<"$output") == '[true,1,false]' ]]
 	for late in $((pays - 2)):false $((pays + 2)):true 9000000:true; do
 		expect 0 morphctl schedule plan "${how[@]}" --late "${late%:*}" --json
 		[[ $(jq '.algorithm == "stragglar"' <<<"$output") == "${late#*:}" ]]
 		# Rows have the end of each choice, and none ends earlier.
-		[[ $(jq '([.choice[]."finish-ns" // infinite] | min) == ."ends-ns"' <<<"$output") == true ]]
-		[[ $(jq '. as $all | all(.choice[] | select(."finish-ns" and .algorithm != $all.algorithm); .text == if ."finish-ns" > $all."ends-ns" then "later" else "no sooner" end)' <<<"$output") == true ]]
+		[[ $(jq '([.choices[]."finish-ns" // infinite] | min) == ."ends-ns"' <<<"$output") == true ]]
+		[[ $(jq '. as $all | all(.choices[] | select(."finish-ns" and .algorithm != $all.algorithm); .text == if ."finish-ns" > $all."ends-ns" then "later" else "no sooner" end)' <<<"$output") == true ]]
 	done
 	[[ $(jq '."rest-ns" + 9000000 == ."ends-ns"' <<<"$output") == true ]]
 	expect 0 morphctl schedule plan "${how[@]}" --late 1000
@@ -227,7 +227,7 @@ uneven() {
 	[[ $(jq '."other-ns"' <<<"$output") == "$(morphctl schedule plan "${how[@]}" --late 1 --json | jq '."other-ns"')" ]]
 	# The planner does not compare an impossible algorithm.
 	expect 0 morphctl schedule plan all-reduce --ranks 257 --steps 1 --late 5 --json
-	[[ $(jq -r '.choice[] | select(.algorithm == "stragglar").text' <<<"$output") == "StragglAR requires 2 to 256 ranks, or a power of two, not 257" ]]
+	[[ $(jq -r '.choices[] | select(.algorithm == "stragglar").text' <<<"$output") == "StragglAR requires 2 to 256 ranks, or a power of two, not 257" ]]
 	[[ $(jq 'has("pays-ns") or has("other-ns")' <<<"$output") == false ]]
 }
 
@@ -235,8 +235,8 @@ uneven() {
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1
 	holds "$output" "circuits differ; finishes "
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm ring --planes 2 "${fabric[@]}" --policy each-round --lost 3:1t --json
-	[[ $(jq -c '[.replanned.lost, .replanned.changed, .replanned.shared]' <<<"$output") == '[1,1,30]' ]]
-	[[ $(jq '. as $all | all(.hold[] | select(.plane == 1); . as $hold | $all.matching[$hold.matching].circuit | all(."src-rank" != 3))' <<<"$output") == true ]]
+	[[ $(jq -c '[.replanned."lost-circuits-count", .replanned."changed-circuits-count", .replanned."shared-transfers-count"]' <<<"$output") == '[1,1,30]' ]]
+	[[ $(jq '. as $all | all(.holds[] | select(.plane == 1); . as $hold | $all.matchings[$hold.matching].circuits | all(."src-rank" != 3))' <<<"$output") == true ]]
 	expect 1 morphctl schedule plan all-reduce --ranks 4 --algorithm ring --lost 3:0r@1000
 	holds "$output" "infeasible: rank 3 has no port left to receive"
 	for lost in 3 3: 3:1x 3:1, :1 3:1@ 3:1@x; do
@@ -257,12 +257,12 @@ uneven() {
 
 @test "an algorithm excluded by options reports why" {
 	expect 0 morphctl schedule plan broadcast --ranks 4 --segments 70000 --json
-	[[ $(jq -r '.choice[] | select(.algorithm == "binary").text' <<<"$output") == "a collective has at most 65536 rounds" ]]
+	[[ $(jq -r '.choices[] | select(.algorithm == "binary").text' <<<"$output") == "a collective has at most 65536 rounds" ]]
 }
 
 @test "rows from before a loss are marked" {
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1 --json
-	[[ $(jq 'all(.choice[], .alternative[], .baseline[] | select(."finish-ns"); .text | endswith("before the loss"))' <<<"$output") == true ]]
+	[[ $(jq 'all(.choices[], .alternatives[], .baselines[] | select(."finish-ns"); .text | endswith("before the loss"))' <<<"$output") == true ]]
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --json
 	[[ $output != *"before the loss"* ]]
 }
@@ -270,7 +270,7 @@ uneven() {
 @test "rings use the best torus, which is reported" {
 	local how=(--bytes 64K --planes 2 --delay round=1000,settle=3700)
 	expect 0 morphctl schedule plan all-reduce --shape 6x6 "${how[@]}" --json
-	[[ $(jq -c '[.algorithm, .shape, (.choice[] | select(.algorithm == "rings").shape)]' <<<"$output") == '["rings","6x6","6x6"]' ]]
+	[[ $(jq -c '[.algorithm, .shape, (.choices[] | select(.algorithm == "rings").shape)]' <<<"$output") == '["rings","6x6","6x6"]' ]]
 	square=$(jq '."finish-ns"' <<<"$output")
 	expect 0 morphctl schedule plan all-reduce --ranks 36 "${how[@]}" --json
 	[[ $(jq "[.algorithm, .shape, .\"finish-ns\" <= $square] | join(\" \")" <<<"$output") == '"rings 4x3x3 true"' ]]
@@ -280,7 +280,7 @@ uneven() {
 	expect 0 morphctl schedule plan all-reduce --ranks 36 --algorithm rings "${how[@]}" --fields shape --json
 	[[ $(jq -c . <<<"$output") == '{"shape":"4x3x3"}' ]]
 	expect 0 morphctl schedule plan all-gather --ranks 7 "${how[@]}" --json
-	[[ $(jq -r '.choice[] | select(.algorithm == "rings").text' <<<"$output") == "no torus of two dimensions has 7 ranks" ]]
+	[[ $(jq -r '.choices[] | select(.algorithm == "rings").text' <<<"$output") == "no torus of two dimensions has 7 ranks" ]]
 	expect 0 morphctl schedule plan all-gather --ranks 6 "${how[@]}"
 	holds "$output" "RADIX  SHAPE  POLICY"
 	# If its circuits have no paths on this number of planes, the rings of the next plan use the
@@ -292,29 +292,29 @@ uneven() {
 @test "parameters of an algorithm are chosen with it" {
 	local how=(broadcast --ranks 33 --bytes 1G --planes 2 --delay round=500,settle=3700)
 	expect 0 morphctl schedule plan "${how[@]}" --json
-	[[ $(jq -c '[.algorithm, .segments, (.choice[] | select(.algorithm == "binary") | .segments)]' <<<"$output") == '["binary",256,256]' ]]
+	[[ $(jq -c '[.algorithm, ."segments-count", (.choices[] | select(.algorithm == "binary") | ."segments-count")]' <<<"$output") == '["binary",256,256]' ]]
 	soonest=$(jq '."finish-ns"' <<<"$output")
 	expect 0 morphctl schedule plan "${how[@]}"
 	holds "$output" "binary of 256 segments, "
 	holds "$output" "ALGORITHM  SEGMENTS  POLICY"
 	# Given parameters stay.
 	expect 0 morphctl schedule plan "${how[@]}" --segments 1 --json
-	[[ $(jq -c '[(.choice[] | select(.algorithm == "binary") | .segments)]' <<<"$output") == '[1]' ]]
+	[[ $(jq -c '[(.choices[] | select(.algorithm == "binary") | ."segments-count")]' <<<"$output") == '[1]' ]]
 	[[ $(jq '."finish-ns"' <<<"$output") -gt $((2 * soonest)) ]]
 	expect 0 morphctl schedule plan all-to-all --ranks 64 --bytes 64K --planes 3 --delay round=500,settle=3700
 	holds "$output" "bruck of radix 4, "
 	expect 0 morphctl schedule plan all-to-all --ranks 64 --bytes 64K --algorithm bruck --radix 5 --json
 	[[ $(jq '.radix' <<<"$output") == 5 ]]
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --json
-	[[ $(jq 'has("radix") or has("segments")' <<<"$output") == false ]]
-	expect 0 morphctl schedule plan "${how[@]}" -o algorithm,segments
-	holds "$output" "segments   256"
+	[[ $(jq 'has("radix") or has("segments-count")' <<<"$output") == false ]]
+	expect 0 morphctl schedule plan "${how[@]}" -o algorithm,segments-count-count
+	holds "$output" "segments-count  256"
 	# A number that is too large for a tree leaves the other algorithms.
 	expect 0 morphctl schedule plan broadcast --ranks 8 --segments 70000 --json
 	[[ $(jq -c '[.verdict, .algorithm]' <<<"$output") == '["feasible","binomial"]' ]]
 	# The answer contains the parameters of the next plan if the fastest plan has no paths.
 	expect 0 morphctl schedule plan broadcast --ranks 32 --bytes 1M --planes 6 --profile "$TOP/build/profiles/rack64.bin" --delay settle=3700,round=500 --json
-	[[ $(jq -c '[.algorithm, .segments, (.round | length)]' <<<"$output") == '["binary",8,12]' ]]
+	[[ $(jq -c '[.algorithm, ."segments-count", (.rounds | length)]' <<<"$output") == '["binary",8,12]' ]]
 }
 
 @test "a too long schedule and the lack of an earlier one are reported as such" {
@@ -322,7 +322,7 @@ uneven() {
 	holds "$stderr" "all sends in sequence take longer than"
 	python3 -c 'for row in range(66): print(*(4096 * (column == (row + 1) % 66) for column in range(66)))' > "$BATS_TEST_TMPDIR/one.csv"
 	expect 0 morphctl schedule plan --matrix "$BATS_TEST_TMPDIR/one.csv" --planes 2 --delay settle=1000,round=500 --json
-	[[ $(jq 'all(.method[] | select(has("finish-ns") | not); .text == "skipped: the result is already optimal")' <<<"$output") == true ]]
+	[[ $(jq 'all(.methods[] | select(has("finish-ns") | not); .text == "skipped: the result is already optimal")' <<<"$output") == true ]]
 }
 
 @test "a schedule that cannot continue without a port is planned again" {
@@ -330,14 +330,14 @@ uneven() {
 	expect 0 morphctl schedule plan "${how[@]}" --json
 	whole=$(jq '."finish-ns"' <<<"$output")
 	expect 0 morphctl schedule plan "${how[@]}" --lost 1:0 --json
-	[[ $(jq -c '[.verdict, .replanned.anew, (.replanned.text | length > 0)]' <<<"$output") == '["feasible",true,true]' ]]
+	[[ $(jq -c '[.verdict, .replanned."from-start", (.replanned.text | length > 0)]' <<<"$output") == '["feasible",true,true]' ]]
 	[[ $(jq "(.\"finish-ns\" - $whole | if . < 0 then 0 else . end) == .replanned.\"later-ns\"" <<<"$output") == true ]]
 	# A schedule that begins again begins when the port is lost.
 	later=$(jq '.replanned."later-ns"' <<<"$output")
 	expect 0 morphctl schedule plan "${how[@]}" --lost 1:0@500 --json
-	[[ $(jq .replanned.anew <<<"$output") == true && $(jq '.replanned."later-ns"' <<<"$output") == $((later + 500)) ]]
+	[[ $(jq '.replanned."from-start"' <<<"$output") == true && $(jq '.replanned."later-ns"' <<<"$output") == $((later + 500)) ]]
 	# No circuit uses the port.
-	[[ $(jq '. as $all | all(.hold[] | select(.plane == 0); . as $hold | $all.matching[$hold.matching].circuit | all(."src-rank" != 1 and ."dst-rank" != 1))' <<<"$output") == true ]]
+	[[ $(jq '. as $all | all(.holds[] | select(.plane == 0); . as $hold | $all.matchings[$hold.matching].circuits | all(."src-rank" != 1 and ."dst-rank" != 1))' <<<"$output") == true ]]
 	expect 0 morphctl schedule plan "${how[@]}" --lost 1:0
 	holds "$output" "without the lost ports the plan cannot continue: "
 	holds "$output" "new plan from the beginning by policy united: finishes "
@@ -457,8 +457,8 @@ uneven() {
 	expect 0 morphctl schedule plan all-reduce --algorithm stragglar --ranks 8 --json --fields "$(jq -r 'keys | join(",")' <<<"$output")"
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --late 5 --json
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --json --fields "$(jq -r 'keys | join(",")' <<<"$output")"
-	expect 0 morphctl schedule plan all-reduce --ranks 4 --json --fields choice,light,unlit,replanned,elected-rank,late-ns,pays-ns,algorithm,ranks-involved
-	[[ $(jq -c keys <<<"$output") == '["algorithm","choice"]' ]]
+	expect 0 morphctl schedule plan all-reduce --ranks 4 --json --fields choices,light,unlit,replanned,elected-rank,alone-ns,pays-ns,algorithm,involved-ranks-count
+	[[ $(jq -c keys <<<"$output") == '["algorithm","choices"]' ]]
 }
 
 @test "a plan that meets its bound has no gap, and one is singular" {
@@ -536,7 +536,7 @@ uneven() {
 	# The same if the fastest plan does not wait for a late rank: the next one may wait.
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --planes 4 --bytes 64M --late 1000000 --delay round=500,settle=3700 --profile "$server" --json
 	[[ $(jq -c '[.light.verdict, .unlit[0].algorithm, .algorithm == "stragglar"]' <<<"$output") == '["feasible","stragglar",false]' ]]
-	[[ $(jq '."ends-ns" == ([.choice[] | select(.algorithm == "ring")."finish-ns"] | max)' <<<"$output") == true ]]
+	[[ $(jq '."ends-ns" == ([.choices[] | select(.algorithm == "ring")."finish-ns"] | max)' <<<"$output") == true ]]
 }
 
 @test "the steps of a plan go into a file that can be loaded" {
@@ -573,4 +573,8 @@ uneven() {
 
 @test "the checker accepted all plans of this file" {
 	plans_were_checked plan choose payoff baseline replan
+}
+
+@test "the JSON of these commands is as its schema describes it" {
+	json_was_checked schedule.plan
 }

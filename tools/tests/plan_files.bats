@@ -36,12 +36,12 @@ refused() {
 	for policy in each-round one-shot segments overlap matchings; do holds "$output" $'\n'"$policy"; done
 	for algorithm in direct shift pairwise; do holds "$output" $'\n'"$algorithm"; done
 	expect 0 morphctl schedule plan --matrix tokens.csv --algorithm direct --policy matchings "${fabric[@]}" --json
-	[[ $(jq -c '[.verdict, .policy, ."ranks-count", (.choice | length), .algorithm]' <<<"$output") == '["feasible","matchings",4,1,"direct"]' ]]
+	[[ $(jq -c '[.verdict, .policy, ."ranks-count", (.choices | length), .algorithm]' <<<"$output") == '["feasible","matchings",4,1,"direct"]' ]]
 	[[ $(jq '."finish-ns" >= ."bound-ns"' <<<"$output") == true ]]
 	# No plan ends before the busiest port: rank 3 receives 13 MiB and 4 bytes.
 	[[ $(jq '."bound-ns" >= (13 * 1048576 + 4) * 8 / 100' <<<"$output") == true ]]
 	# Eleven pairs have bytes for each other.
-	[[ $(jq '[.matching[].circuit[]] | unique | length' <<<"$output") == 11 ]]
+	[[ $(jq '[.matchings[].circuits[]] | unique | length' <<<"$output") == 11 ]]
 	morphctl schedule plan --matrix tokens.csv "${fabric[@]}" --format svg > plan.svg
 	xmllint --noout plan.svg
 	[[ $(xmllint --xpath 'string(//*[local-name()="text"][1])' plan.svg) == "tokens.csv among 4 ranks" ]]
@@ -50,11 +50,11 @@ refused() {
 
 @test "methods of a matrix are listed, with the reason against each" {
 	expect 0 morphctl schedule plan --matrix tokens.csv --algorithm direct --policy matchings "${fabric[@]}" --json
-	[[ $(jq -c '[.method[].method]' <<<"$output") == '["rotation","mesh","longest","greedy","urgent","solstice","eclipse","birkhoff"]' ]]
-	[[ $(jq -c '[.method[] | select(.text == null)] | length' <<<"$output") == 1 ]]
-	[[ $(jq '(.method[] | select(.text == null) | ."finish-ns") == ."finish-ns"' <<<"$output") == true ]]
-	[[ $(jq '. as $all | all(.method[]; .text != "later" or ."finish-ns" >= $all."finish-ns")' <<<"$output") == true ]]
-	[[ $(jq -r '.method[] | select(.method == "mesh") | .text' <<<"$output") == "a rank has more partners than planes" ]]
+	[[ $(jq -c '[.methods[].method]' <<<"$output") == '["rotation","mesh","longest","greedy","urgent","solstice","eclipse","birkhoff"]' ]]
+	[[ $(jq -c '[.methods[] | select(.text == null)] | length' <<<"$output") == 1 ]]
+	[[ $(jq '(.methods[] | select(.text == null) | ."finish-ns") == ."finish-ns"' <<<"$output") == true ]]
+	[[ $(jq '. as $all | all(.methods[]; .text != "later" or ."finish-ns" >= $all."finish-ns")' <<<"$output") == true ]]
+	[[ $(jq -r '.methods[] | select(.method == "mesh") | .text' <<<"$output") == "a rank has more partners than planes" ]]
 	expect 0 morphctl schedule plan --matrix tokens.csv --algorithm direct "${fabric[@]}"
 	holds "$output" $'\nsolstice '
 	expect 0 morphctl schedule plan --matrix tokens.csv --algorithm shift "${fabric[@]}" --json
@@ -72,12 +72,12 @@ refused() {
 	expect 0 morphctl schedule plan --matrix dispatch --policy matchings --algorithm direct "${fabric[@]}" --json
 	there=$output
 	# The last rank sends nothing, but receives bytes. The third rank sends least.
-	[[ $(jq -c '[."ranks-involved", ."elected-rank"]' <<<"$there") == '[4,3]' ]]
+	[[ $(jq -c '[."involved-ranks-count", ."elected-rank"]' <<<"$there") == '[4,3]' ]]
 	expect 0 morphctl schedule plan --matrix dispatch --combine "${fabric[@]}" --json
 	[[ $(jq -c '[.policy, .algorithm]' <<<"$output") == '["matchings","direct"]' ]]
 	[[ $(jq '."finish-ns"' <<<"$output") -le $(jq '."finish-ns"' <<<"$there") ]]
-	turned=$(jq -c '[.matching[].circuit[] | [."dst-rank", ."src-rank"]] | sort' <<<"$output")
-	[[ $(jq -c '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | sort' <<<"$there") == "$turned" ]]
+	turned=$(jq -c '[.matchings[].circuits[] | [."dst-rank", ."src-rank"]] | sort' <<<"$output")
+	[[ $(jq -c '[.matchings[].circuits[] | [."src-rank", ."dst-rank"]] | sort' <<<"$there") == "$turned" ]]
 	expect 0 morphctl schedule plan --matrix dispatch --combine
 	holds "$output" "4 ranks take part; rank 3 loads the plan"
 	refused 2 "--combine requires --matrix or --from-ompi-prof" morphctl schedule plan all-to-all --ranks 4 --combine
@@ -111,7 +111,7 @@ refused() {
 	printf 'I\t2\t0\t24 bytes\t3 msgs sent\nC\t2\t0\t24 bytes\t1 msgs sent\n' > phase_1.2.prof
 	expect 0 morphctl schedule plan --from-ompi-prof phase_1 "${fabric[@]}" --algorithm direct --policy matchings --json
 	[[ $(jq -c '[.verdict, ."ranks-count"]' <<<"$output") == '["feasible",3]' ]]
-	[[ $(jq -c '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | sort | unique' <<<"$output") == '[[0,1],[0,2],[1,2],[2,0]]' ]]
+	[[ $(jq -c '[.matchings[].circuits[] | [."src-rank", ."dst-rank"]] | sort | unique' <<<"$output") == '[[0,1],[0,2],[1,2],[2,0]]' ]]
 	cat phase_1.?.prof > all
 	# One file with all ranks gives the same plan.
 	expect 0 morphctl schedule plan --from-ompi-prof phase_1 "${fabric[@]}" --json
@@ -152,11 +152,11 @@ refused() {
 	expect 0 morphctl schedule plan --from-msccl "$FILES/msccl-ring4.xml" --bytes 4M "${fabric[@]}"
 	holds "$output" "msccl-ring4.xml among 4 ranks: "
 	expect 0 morphctl schedule plan --from-msccl "$FILES/msccl-ring4.xml" --bytes 4M "${fabric[@]}" --to-msccl back.xml --to-segments segments.json --json
-	first=$(jq 'del(.choice)' <<<"$output")
-	[[ $(jq '.steps | length' segments.json) == $(jq '.round | length' <<<"$first") ]]
+	first=$(jq 'del(.choices)' <<<"$output")
+	[[ $(jq '.steps | length' segments.json) == $(jq '.rounds | length' <<<"$first") ]]
 	xmllint --noout back.xml
 	expect 0 morphctl schedule plan --from-msccl back.xml --bytes 4M "${fabric[@]}" --json
-	[[ $(jq 'del(.choice)' <<<"$output") == "$first" ]]
+	[[ $(jq 'del(.choices)' <<<"$output") == "$first" ]]
 	sed 's/<step /<stop /' "$FILES/msccl-ring4.xml" > wrong.xml
 	refused 2 "wrong.xml: line " morphctl schedule plan --from-msccl wrong.xml
 	refused 3 "none.xml: No such file" morphctl schedule plan --from-msccl none.xml
@@ -206,7 +206,7 @@ refused() {
 @test "a plan is written in other formats" {
 	expect 0 morphctl schedule plan all-gather --ranks 8 --algorithm ring "${fabric[@]}" --to-msccl ring.xml
 	expect 0 morphctl schedule plan --from-msccl ring.xml "${fabric[@]}" --json
-	[[ $(jq '.round | length' <<<"$output") == 7 ]]
+	[[ $(jq '.rounds | length' <<<"$output") == 7 ]]
 	expect 1 morphctl schedule plan all-gather --ranks 8 --to-msccl none/ring.xml
 	holds "$stderr" "none/ring.xml: No such file"
 	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm shift --policy one-shot --to-segments x.json
@@ -221,7 +221,7 @@ refused() {
 	holds "$stderr" "other.json: the file takes "
 	back=$(sed 's/.*the file takes \([0-9]*\) ns.*/\1/' <<<"$stderr")
 	expect 0 morphctl schedule plan all-reduce --algorithm swing --planes 3 --delay settle=10000 --from-segments other.json --json
-	[[ $(jq '.baseline[] | select(.baseline == "as-written") | ."finish-ns"' <<<"$output") == "$back" ]]
+	[[ $(jq '.baselines[] | select(.baseline == "as-written") | ."finish-ns"' <<<"$output") == "$back" ]]
 	expect 1 morphctl schedule plan all-to-all --ranks 8 --algorithm direct --delay settle=1000 --to-segments none.json
 	holds "$stderr" "none.json is not written; the format has one topology for each round"
 	[[ ! -e none.json ]]
@@ -270,9 +270,9 @@ circulants() {
 @test "the number of topologies of a file gives the algorithm's parameter" {
 	fabric=(--planes 2 --bytes 64M --delay round=500,settle=3700)
 	expect 0 morphctl schedule plan broadcast --ranks 16 "${fabric[@]}" --to-segments tree.json --json
-	first=$(jq -c '[.algorithm, .segments, ."finish-ns"]' <<<"$output")
+	first=$(jq -c '[.algorithm, ."segments-count", ."finish-ns"]' <<<"$output")
 	expect 0 morphctl schedule plan broadcast --from-segments tree.json "${fabric[@]}" --json
-	[[ $(jq -c '[.algorithm, .segments, ."finish-ns"]' <<<"$output") == "$first" && $first == '["binary",'* ]]
+	[[ $(jq -c '[.algorithm, ."segments-count", ."finish-ns"]' <<<"$output") == "$first" && $first == '["binary",'* ]]
 	fabric=(--planes 3 --bytes 64K --delay round=500,settle=3700)
 	expect 0 morphctl schedule plan all-to-all --ranks 16 "${fabric[@]}" --to-segments shifts.json --json
 	first=$(jq -c '[.algorithm, .radix]' <<<"$output")
@@ -296,17 +296,17 @@ circulants() {
 	# The published schedule takes 75389 ns after the first topology has been set.
 	circulants 1 1 1 8 8 8 8 8 8 1 1 1 > harvest.json
 	expect 0 morphctl schedule plan all-reduce --algorithm halving-cyclic --from-segments harvest.json "${fabric[@]}" --json
-	[[ $(jq -c '[.verdict, .policy, ."ranks-count", .changes, ."finish-ns"]' <<<"$output") == '["feasible","segments",64,3,85390]' ]]
-	[[ $(jq '.baseline[] | select(.baseline == "as-written") | ."finish-ns"' <<<"$output") == 85390 ]]
+	[[ $(jq -c '[.verdict, .policy, ."ranks-count", ."changes-count", ."finish-ns"]' <<<"$output") == '["feasible","segments",64,3,85390]' ]]
+	[[ $(jq '.baselines[] | select(.baseline == "as-written") | ."finish-ns"' <<<"$output") == 85390 ]]
 	# morphctl takes the fastest algorithm with this number of rounds, and improves a bad file.
 	circulants 1 1 1 1 8 8 8 8 1 1 1 1 > worse.json
 	expect 0 morphctl schedule plan all-reduce --from-segments worse.json "${fabric[@]}" --json
 	[[ $(jq -c '[.algorithm, ."finish-ns"]' <<<"$output") == '["halving-cyclic",85390]' ]]
-	[[ $(jq '.baseline[] | select(.baseline == "as-written") | ."finish-ns" > 85390' <<<"$output") == true ]]
+	[[ $(jq '.baselines[] | select(.baseline == "as-written") | ."finish-ns" > 85390' <<<"$output") == true ]]
 	# A shift by one has no path over circuits by eight.
 	circulants 8 8 1 8 1 8 1 8 1 8 1 1 > none.json
 	expect 0 morphctl schedule plan all-reduce --from-segments none.json "${fabric[@]}" --json
-	[[ $(jq -c '[."finish-ns", (.baseline[] | select(.baseline == "as-written") | .verdict)]' <<<"$output") == '[85390,"infeasible"]' ]]
+	[[ $(jq -c '[."finish-ns", (.baselines[] | select(.baseline == "as-written") | .verdict)]' <<<"$output") == '[85390,"infeasible"]' ]]
 	# One plan writes a file, and another plan reads it.
 	morphctl schedule plan all-to-all --ranks 16 --algorithm shift "${fabric[@]}" --to-segments own.json --json > own
 	expect 0 morphctl schedule plan all-to-all --algorithm shift --from-segments own.json "${fabric[@]}" --json
@@ -375,4 +375,8 @@ joined() {
 
 @test "the checker accepted all plans of this file" {
 	plans_were_checked plan choose combine plan-on baseline
+}
+
+@test "the JSON of these commands is as its schema describes it" {
+	json_was_checked schedule.plan
 }

@@ -43,8 +43,8 @@ profile() {
 	profile
 	[[ $(echo phase.*.prof) == "phase.0.prof phase.1.prof phase.2.prof phase.3.prof" ]]
 	expect 0 morphctl schedule plan --from-ompi-prof phase --algorithm direct --policy matchings --json
-	[[ $(jq -c '[.verdict, ."ranks-count", ."ranks-involved"]' <<<"$output") == '["feasible",4,4]' ]]
-	[[ $(jq -c '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | unique' <<<"$output") == '[[0,1],[1,2],[2,3],[3,0]]' ]]
+	[[ $(jq -c '[.verdict, ."ranks-count", ."involved-ranks-count"]' <<<"$output") == '["feasible",4,4]' ]]
+	[[ $(jq -c '[.matchings[].circuits[] | [."src-rank", ."dst-rank"]] | unique' <<<"$output") == '[[0,1],[1,2],[2,3],[3,0]]' ]]
 	# 4000 bytes of the last rank at 100 Gb/s.
 	[[ $(jq '."bound-ns"' <<<"$output") == 320 ]]
 	rm phase.2.prof
@@ -56,6 +56,6 @@ profile() {
 	profile all
 	expect 0 morphctl schedule plan --from-ompi-prof phase --algorithm direct --json
 	[[ $(jq -c '[.verdict, ."ranks-count"]' <<<"$output") == '["feasible",4]' ]]
-	[[ $(jq '[.matching[].circuit[] | [."src-rank", ."dst-rank"]] | unique | length' <<<"$output") -gt 4 ]]
+	[[ $(jq '[.matchings[].circuits[] | [."src-rank", ."dst-rank"]] | unique | length' <<<"$output") -gt 4 ]]
 	[[ $(jq '."bound-ns" > 320' <<<"$output") == true ]]
 }

@@ -67,7 +67,7 @@ guides() {
 	MORPHCTL_REPLAY=$measured expect 0 morphctl "${how[@]}" --json
 	# Of each of the four parts, the largest measured value.
 	[[ $(jq -c '[.measured."steps-count", .measured."change-ns" >= 1997254 + 220427 + 200128]' <<<"$output") == '[2,true]' ]]
-	[[ $(jq '.hold[0]."lit-ns" == .measured."change-ns"' <<<"$output") == true ]]
+	[[ $(jq '.holds[0]."lit-at-ns" == .measured."change-ns"' <<<"$output") == true ]]
 	MORPHCTL_REPLAY=$measured expect 0 morphctl "${how[@]}"
 	holds "$output" "changes take the measured time of 2 steps of the slice: "
 	# The recording of a slice without schedules.
@@ -114,4 +114,8 @@ for number, line in enumerate(map(json.loads, sys.stdin)):
 
 @test "the checker accepted all plans of this file" {
 	plans_were_checked choose
+}
+
+@test "the JSON of these commands is as its schema describes it" {
+	json_was_checked schedule.plan
 }

@@ -1,83 +1,90 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Check JSON on standard input against the netlink specification.
+"""Check JSON of morphctl against its schema.
 
-schema.py SPECIFICATION OBJECT [VERB]
+    schema.py SCHEMA DEFINITION       standard input, as output.slice.list
+    schema.py SCHEMA --all DIR        all calls that morphctl() in common.bash has noted in DIR
 
-Every key must be an attribute of the object's set, and every value must have its type.
+A call consists of two files: NAME.args has the arguments, one per line, and NAME.out has the
+output. The script prints each command that was checked.
 """
 
 import json
+import pathlib
 import sys
 
-import yaml
-
-# Objects of the tool whose records belong to a set with another name.
-SETS = {"spare": "accelerator", "fail": "hardware", "replace": "rank"}
-# Operations on a part return the part, like the kernel's operations on hardware.
-ACTS = {"cordon", "uncordon", "fail", "test"}
-# Verbs of a controller that return other objects. The report of a failure's effect has its own
-# form.
-CONTROLLER = {"reservations": "reservation", "reserve": "reservation", "fail": "reach"}
-NUMBERS = {"u8", "u16", "u32", "u64", "s32", "s64"}
+from jsonschema import Draft202012Validator
 
 
-def load(path):
-    with open(path, encoding="utf-8") as stream:
-        spec = yaml.safe_load(stream)
-    sets = {entry["name"]: {attr["name"]: attr for attr in entry["attributes"]}
-            for entry in spec["attribute-sets"]}
-    words = {}
-    for entry in spec["definitions"]:
-        words[entry["name"]] = {word if isinstance(word, str) else word["name"]
-                                for word in entry["entries"]}
-    return sets, words
+class Schema:
+    def __init__(self, path):
+        with open(path, encoding="utf-8") as stream:
+            self.document = json.load(stream)
+        Draft202012Validator.check_schema(self.document)
+
+    def faults(self, definition, value):
+        validator = Draft202012Validator({**self.document, "$ref": "#/$defs/" + definition})
+        for error in validator.iter_errors(value):
+            yield f"{definition}: {error.json_path}: {error.message[:300]}"
+            for inner in error.context:
+                yield f"    {inner.json_path}: {inner.message[:300]}"
+
+    def command(self, arguments):
+        """The definition of a call's output; None if the schema has none, as for help."""
+        words, skip = [], False
+        for argument in arguments:
+            if skip:
+                skip = False
+            elif not argument.startswith("-"):
+                words.append(argument)
+            else:
+                skip = argument in ("--fabric", "--fields", "-f", "-o")
+        for count in (2, 1):
+            name = "output." + ".".join(words[:count])
+            if name in self.document["$defs"]:
+                return name
+        return None
 
 
-def check_value(where, attr, value, spec):
-    kind = attr["type"]
-    if kind == "nest":
-        check_record(where, attr["nested-attributes"], value, spec)
-    elif "enum" in attr:
-        if value not in spec[1][attr["enum"]] and not isinstance(value, int):
-            sys.exit(f"{where}: {value!r} is no word of {attr['enum']}")
-    elif kind in NUMBERS:
-        # A number above 2^63 - 1 is a string of digits.
-        large = kind == "u64" and isinstance(value, str) and value.isdigit() and \
-            2 ** 63 <= int(value) < 2 ** 64
-        if not large and (not isinstance(value, int) or isinstance(value, bool)):
-            sys.exit(f"{where}: {value!r} is no number")
-    elif kind == "flag":
-        if value is not True:
-            sys.exit(f"{where}: {value!r} is no flag")
-    elif not isinstance(value, str):
-        sys.exit(f"{where}: {value!r} is no text")
+def load(text, definition):
+    """Documents of an output. The monitor writes JSON Lines."""
+    if definition == "output.monitor":
+        return [json.loads(line) for line in text.splitlines()]
+    return [json.loads(text)] if text.strip() else []
 
 
-def check_record(where, name, record, spec):
-    if not isinstance(record, dict):
-        sys.exit(f"{where}: {record!r} is no object")
-    for key, value in record.items():
-        attr = spec[0][name].get(key)
-        if attr is None:
-            sys.exit(f"{where}: the set {name} has no {key!r}")
-        if bool(attr.get("multi-attr")) != isinstance(value, list):
-            sys.exit(f"{where}.{key}: is a list in one of the two only")
-        for one in value if isinstance(value, list) else [value]:
-            check_value(f"{where}.{key}", attr, one, spec)
+def check_all(schema, directory):
+    checked, faults = set(), []
+    for path in sorted(pathlib.Path(directory).glob("*.args")):
+        arguments = path.read_text(encoding="utf-8", errors="replace").splitlines()
+        definition = schema.command(arguments)
+        if not definition:
+            continue
+        # The monitor has no --json, so its messages are text.
+        messages = "" if definition == "output.monitor" else path.with_suffix(".err").read_text(encoding="utf-8")
+        try:
+            values = load(path.with_suffix(".out").read_text(encoding="utf-8"), definition)
+            errors = [json.loads(text) for text in messages.splitlines()]
+        except json.JSONDecodeError as error:
+            faults.append(f"morphctl {' '.join(arguments)}: {error}: {messages}")
+            continue
+        checked.update([definition.removeprefix("output.")] * len(values))
+        found = [fault for value in values for fault in schema.faults(definition, value)]
+        found += [fault for value in errors for fault in schema.faults("error", value)]
+        if found:
+            faults += [f"morphctl {' '.join(arguments)}", *found]
+    print("\n".join(sorted(checked)))
+    return faults
 
 
 def main():
-    spec, name = load(sys.argv[1]), SETS.get(sys.argv[2], sys.argv[2])
-    if name == "controller":
-        name = CONTROLLER.get(sys.argv[3], name)
-    elif sys.argv[3:] and sys.argv[3] in ACTS:
-        name = "hardware"
-    if name not in spec[0]:
-        return
-    document = json.load(sys.stdin)
-    for number, record in enumerate(document if isinstance(document, list) else [document]):
-        check_record(f"{name}[{number}]", name, record, spec)
+    schema = Schema(sys.argv[1])
+    if sys.argv[2] == "--all":
+        faults = check_all(schema, sys.argv[3])
+    else:
+        faults = [fault for value in load(sys.stdin.read(), sys.argv[2]) for fault in schema.faults(sys.argv[2], value)]
+    if faults:
+        sys.exit("\n".join(faults))
 
 
 if __name__ == "__main__":

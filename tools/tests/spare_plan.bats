@@ -93,3 +93,7 @@ END
 	expect 2 morphctl spare plan --servers 2 --accelerators 4096 --failures server=1%
 	holds "$stderr" "at most 4096 in total"
 }
+
+@test "the JSON of these commands is as its schema describes it" {
+	json_was_checked spare.plan
+}

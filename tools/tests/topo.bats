@@ -59,7 +59,7 @@ setup() {
 }
 
 @test "a document goes through unchanged as JSON" {
-	expect 0 morphctl topo --format json --input "$BATS_TEST_TMPDIR/rack.json"
+	expect 0 morphctl topo --json --input "$BATS_TEST_TMPDIR/rack.json"
 	[[ $(jq -S . <<<"$output") == "$(jq -S . "$BATS_TEST_TMPDIR/rack.json")" ]]
 }
 
@@ -72,4 +72,8 @@ setup() {
 	echo '{"slices": []}' >"$BATS_TEST_TMPDIR/other.json"
 	expect 1 morphctl topo --input "$BATS_TEST_TMPDIR/other.json"
 	holds "$stderr" "'accelerators'"
+}
+
+@test "the JSON of these commands is as its schema describes it" {
+	json_was_checked topo
 }

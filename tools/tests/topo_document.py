@@ -8,7 +8,7 @@ import sys
 
 def tile(index, host, place, use="free"):
     return {"fabric": 0, "id": index, "host": host, "host-name": f"server{host:02}",
-            "x": place[0], "y": place[1], "z": place[2], "use": use, "health": "ok", "cordoned": 0}
+            "x": place[0], "y": place[1], "z": place[2], "use": use, "health": "ok", "cordoned": False}
 
 
 def light(document, number, name, members, lanes):
@@ -20,14 +20,14 @@ def light(document, number, name, members, lanes):
         document["circuits"].append({
             "fabric": 0, "slice": number, "id": rank, "state": "lit", "src-rank": rank,
             "dst-rank": after, "src-accelerator": member, "dst-accelerator": members[after],
-            "lanes": (1 << lanes) - 1, "bandwidth-mbps": 100000 * lanes})
+            "lane-mask": (1 << lanes) - 1, "bandwidth-mbps": 100000 * lanes})
 
 
 def server():
     places = [(0, 0, 0), (1, 0, 0), (0, 1, 0), (1, 1, 0), (2, 0, 0)]
     tiles = [tile(index, 0, place) for index, place in enumerate(places)]
     tiles[4]["use"] = "spare"
-    document = {"fabric": {"id": 0, "name": "server", "free": 0, "spares": 1},
+    document = {"fabrics": [{"id": 0, "name": "server", "free-count": 0, "spares-count": 1}],
                 "accelerators": tiles, "slices": [], "circuits": [], "hardware": []}
     light(document, 7, "a<b>&\"c", [0, 1, 3, 2], 4)
     return document
@@ -38,7 +38,7 @@ def rack():
               for y in range(2) for x in range(2)]
     tiles = [tile(index, index // 4, place) for index, place in enumerate(places)]
     tiles += [tile(64 + index, 16, (4 + index % 2, index // 2, 0), "spare") for index in range(4)]
-    document = {"fabric": {"id": 0, "name": "rack", "free": 48, "spares": 4},
+    document = {"fabrics": [{"id": 0, "name": "rack", "free-count": 48, "spares-count": 4}],
                 "accelerators": tiles, "slices": [], "circuits": [], "hardware": []}
     light(document, 1, "train", list(range(16)), 2)
     tiles[20]["health"] = "failed"

@@ -24,16 +24,16 @@ refused() {
 
 @test "demands that fit are carried whole, on the shortest path" {
 	solve 'demands: [{from: 0, to: 1, lanes: 12.5, controller: 7}]'
-	[[ $(jq '.demands[0].flow * 1000 | round' <<<"$output") == 12500 ]]
-	[[ $(jq -c '.paths[0].host' <<<"$output") == "[0,1]" ]]
-	[[ $(jq '.links[0].capacity == 128' <<<"$output") == true ]]
+	[[ $(jq '.demands[0]."flow-lanes" * 1000 | round' <<<"$output") == 12500 ]]
+	[[ $(jq -c '.paths[0].hosts' <<<"$output") == "[0,1]" ]]
+	[[ $(jq '.links[0]."capacity-lanes" == 128' <<<"$output") == true ]]
 	[[ $(jq '.residual < 1e-6' <<<"$output") == true ]]
 }
 
 @test "excess demands share by weight, and the full link has a price" {
 	solve $'ways: 1\ndemands:\n- {from: 0, to: 1, lanes: 100, weight: 1}\n- {from: 0, to: 1, lanes: 100, weight: 3}'
-	[[ $(jq '[.demands[].flow] | add | round' <<<"$output") == 128 ]]
-	[[ $(jq '.demands[1].flow > .demands[0].flow' <<<"$output") == true ]]
+	[[ $(jq '[.demands[]."flow-lanes"] | add | round' <<<"$output") == 128 ]]
+	[[ $(jq '.demands[1]."flow-lanes" > .demands[0]."flow-lanes"' <<<"$output") == true ]]
 	[[ $(jq '.links | length' <<<"$output") == 1 ]]
 	[[ $(jq '.links[0].price > 0' <<<"$output") == true ]]
 }
@@ -50,11 +50,11 @@ refused() {
 
 @test "more paths carry more" {
 	solve $'ways: 1\ndemands: [{from: 0, to: 5, lanes: 500}]'
-	narrow=$(jq .throughput <<<"$output")
+	narrow=$(jq '."throughput-lanes"' <<<"$output")
 	solve $'ways: 8\ndemands: [{from: 0, to: 5, lanes: 500}]'
-	[[ $(jq --argjson narrow "$narrow" '.throughput > 2 * $narrow' <<<"$output") == true ]]
+	[[ $(jq --argjson narrow "$narrow" '."throughput-lanes" > 2 * $narrow' <<<"$output") == true ]]
 	[[ $(jq '.paths | length' <<<"$output") == 8 ]]
-	[[ $(jq '[.links[] | .load <= .capacity + 1e-6] | all' <<<"$output") == true ]]
+	[[ $(jq '[.links[] | ."load-lanes" <= ."capacity-lanes" + 1e-6] | all' <<<"$output") == true ]]
 }
 
 @test "errors in the file are named" {
@@ -89,4 +89,8 @@ refused() {
 	echo 'demands: [{from: 0, to: 1, lanes: 1}]' >"$file"
 	expect 2 morphctl traffic divergence "$file" --profile "$rack"
 	holds "$stderr" "--profile requires --fabric"
+}
+
+@test "the JSON of these commands is as its schema describes it" {
+	json_was_checked traffic.solve
 }

@@ -107,7 +107,7 @@ load common
 
 @test "options may precede the object" {
 	expect 0 morphctl -j version
-	jq -e .libmorph <<<"$output"
+	jq -e '."libmorph-version"' <<<"$output"
 	expect 2 morphctl --fabric rack0 slice create
 	holds "$stderr" "missing argument; usage: NAME"
 	expect 2 morphctl -jf rack0 slice create
@@ -232,6 +232,20 @@ load common
 	END
 }
 
+@test "an old key in --fields is an error that names the new key" {
+	while read -r words old new; do
+		# shellcheck disable=SC2086
+		expect 2 morphctl ${words//+/ } --fields "$old"
+		holds "$stderr" "--fields: '$old' is now '$new'"
+	done <<-'END'
+		circuit+add+x+0+1 change changes
+		slice+set+x+--mode+0660 spares spare-policy
+		quota+set+default+--accelerators+3 lanes lanes-limit
+		place+--count+1 txn transactions
+		schedule+plan+all-reduce+--ranks+4 late-ns alone-ns
+	END
+}
+
 @test "errors are one JSON object with --json" {
 	expect 2 morphctl slice create x --count 0 --json
 	[[ -z $output ]]
@@ -258,4 +272,8 @@ load common
 	jq -e '[.objects[].name] - [.commands[].object] == []' "$MORPHCTL_BUILD/commands.json"
 	jq -e '[.commands[].options[] | select(.help == "")] == []' "$MORPHCTL_BUILD/commands.json"
 	jq -e '[.exits[].code] == [0,1,2,3,4,5,6,7]' "$MORPHCTL_BUILD/commands.json"
+}
+
+@test "the JSON of these commands is as its schema describes it" {
+	json_was_checked version
 }

@@ -75,3 +75,7 @@ blocked() {
 	expect 2 morphctl slice why-not --profile "$rack" --ring 8 --count 2
 	holds "$stderr" "requires exactly one of --count"
 }
+
+@test "the JSON of these commands is as its schema describes it" {
+	json_was_checked slice.why-not
+}

@@ -9,9 +9,9 @@
 
 #define COLUMNS                                                                                 \
 	"slice,id,state,src-rank,dst-rank,src-accelerator,dst-accelerator,src-plane,dst-plane," \
-	"lanes,bandwidth-mbps,margin-mdb,power-mdbm,dark-ns,src-edge,dst-edge"
-#define CHANGE_COLUMNS                                                                             \
-	"op,circuit,src-rank,dst-rank,src-plane,dst-plane,lanes,dark-ns,status,reason,part,index," \
+	"lane-mask,bandwidth-mbps,margin-mdb,power-mdbm,dark-ns,src-edge,dst-edge"
+#define CHANGE_COLUMNS                                                                                 \
+	"op,circuit,src-rank,dst-rank,src-plane,dst-plane,lane-mask,dark-ns,status,reason,part,index," \
 	"src-edge,dst-edge"
 
 enum exit_code circuit_records(struct run *run, uint32_t fabric, uint32_t slice, json_t **records)
@@ -124,7 +124,7 @@ static enum exit_code judge(json_t *record, enum exit_code code)
 	json_t *change;
 	size_t i;
 
-	json_array_foreach(json_object_get(record, "change"), i, change)
+	json_array_foreach(json_object_get(record, "changes"), i, change)
 	{
 		int status = (int)json_integer_value(json_object_get(change, "status"));
 
@@ -137,7 +137,7 @@ static enum exit_code judge(json_t *record, enum exit_code code)
 
 static void write_result(struct run *run, json_t *record)
 {
-	json_t *changes = json_object_get(record, "change");
+	json_t *changes = json_object_get(record, "changes");
 	struct view view = client_view(run, MORPH_OBJECT_TXN, NULL);
 
 	if (given(run, OPTION_JSON) || given(run, OPTION_FIELDS)) {
@@ -316,7 +316,7 @@ static bool has_circuit(json_t *circuits, uint32_t src, uint32_t dst, uint32_t l
 
 	json_array_foreach(circuits, i, circuit)
 	{
-		uint64_t mask = wide_of(circuit, "lanes");
+		uint64_t mask = wide_of(circuit, "lane-mask");
 
 		if (number_of(circuit, "src-rank", NUMBER_NONE) == src &&
 		    number_of(circuit, "dst-rank", NUMBER_NONE) == dst &&

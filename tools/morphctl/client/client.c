@@ -31,7 +31,8 @@ void client_close(struct run *run)
 	if (!run->client)
 		return;
 	morph_ctx_free(run->client->ctx);
-	free(run->client->attributes);
+	free(run->client->keys);
+	free(run->client->renamed);
 	free(run->client);
 	run->client = NULL;
 }
@@ -199,53 +200,27 @@ enum exit_code client_fabric(struct run *run, uint32_t *fabric)
 	return client_fabric_named(run, run->option[OPTION_FABRIC], fabric);
 }
 
-/* Attributes that commands add to those of the library. */
-static const char *added_to(uint32_t type)
-{
-	return type == MORPH_OBJECT_PLAN ?
-		       ",slice,txn,protection,transit-own,transit-any" :
-	       type == MORPH_OBJECT_DEFRAG ?
-		       ",slice" :
-	       type == MORPH_OBJECT_SCHEDULE ?
-		       ",algorithm,choice,late-ns,rest-ns,other-ns,pays-ns,comes-ns,ends-ns,ranks-involved,elected-rank,light,unlit,replanned,measured,loaded" :
-		       "";
-}
-
-/* All attributes that objects of @type can have, separated by commas. NULL: any attribute. */
-static char *attributes_of(uint32_t type)
-{
-	size_t length = strlen(added_to(type)) + 1;
-	struct morph_attr attr = { .sz = sizeof(attr) };
-	char *text;
-
-	if (!morph_schema_attr(type, 0, &attr))
-		return NULL;
-	for (size_t i = 0; morph_schema_attr(type, i, &attr); i++)
-		length += strlen(attr.name) + 1;
-	text = needed(calloc(1, length));
-	for (size_t i = 0; morph_schema_attr(type, i, &attr); i++) {
-		if (i)
-			strcat(text, ",");
-		strcat(text, attr.name);
-	}
-	strcat(text, added_to(type));
-	return text;
-}
-
 struct view client_view(struct run *run, uint32_t type, const char *columns)
 {
-	free(run->client->attributes);
-	run->client->attributes = attributes_of(type);
-	return (struct view){ .columns = columns, .attributes = run->client->attributes };
+	struct client *client = run->client;
+
+	free(client->keys);
+	free(client->renamed);
+	record_keys(type, &client->keys, &client->renamed);
+	return (struct view){ .columns = columns,
+			      .attributes = client->keys,
+			      .renamed = client->renamed };
 }
 
 enum exit_code client_fields(const struct run *run, uint32_t type)
 {
-	char *attributes = attributes_of(type);
-	const struct view view = { .attributes = attributes };
-	bool known = emit_knows_fields(run, &view);
+	char *keys, *renamed;
+	bool known;
 
-	free(attributes);
+	record_keys(type, &keys, &renamed);
+	known = emit_knows_fields(run, &(struct view){ .attributes = keys, .renamed = renamed });
+	free(keys);
+	free(renamed);
 	return known ? EXIT_CODE_OK : EXIT_CODE_USAGE;
 }
 

@@ -10,7 +10,7 @@
 
 struct client {
 	struct morph_ctx *ctx;
-	char *attributes; /* of the view in use */
+	char *keys, *renamed; /* of the view in use */
 };
 
 /* client.c: a function that returns another status than EXIT_CODE_OK has printed a message. */
@@ -32,6 +32,11 @@ const char *verdict_word(uint32_t verdict);
 /* record.c */
 json_t *record_of(const struct morph_object *object);
 json_t *records_of(const struct morph_list *list);
+/*
+ * The keys that records of objects of @type can have, separated by commas, and their old names as
+ * OLD=KEY. The caller frees both. They are NULL if the library does not know the type.
+ */
+void record_keys(uint32_t type, char **keys, char **renamed);
 
 /* Read all objects of a type. @records belongs to the caller. */
 enum exit_code client_dump(struct run *run, uint32_t type, uint32_t fabric, json_t **records);

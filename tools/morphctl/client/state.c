@@ -12,6 +12,14 @@ const struct state_kind state_kinds[] = {
 
 const size_t state_kinds_count = sizeof(state_kinds) / sizeof(state_kinds[0]);
 
+/* A list of fabrics has those of the whole machine. */
+static void keep_fabric(json_t *fabrics, uint32_t fabric)
+{
+	for (size_t i = json_array_size(fabrics); i-- > 0;)
+		if (number_of(json_array_get(fabrics, i), "id", NUMBER_NONE) != fabric)
+			json_array_remove(fabrics, i);
+}
+
 int state_dump(struct run *run, const struct state_kind *kind, uint32_t fabric, json_t **records)
 {
 	struct morph_list *list = NULL;
@@ -19,5 +27,7 @@ int state_dump(struct run *run, const struct state_kind *kind, uint32_t fabric, 
 
 	*records = error < 0 ? json_array() : records_of(list);
 	morph_list_free(list);
+	if (kind->type == MORPH_OBJECT_FABRIC && fabric != MORPH_ANY)
+		keep_fabric(*records, fabric);
 	return error < 0 ? error : 0;
 }

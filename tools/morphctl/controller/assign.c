@@ -9,8 +9,8 @@
 #include "morphctl/controller/controller.h"
 #include "morphctl/output/output.h"
 
-#define SLICES "id,name,lanes-count,from,controller,backup,result"
-#define CONTROLLERS "controller,slices,lanes-count,percent"
+#define SLICES "id,name,lanes-count,old-controller,controller,backup-controller,result"
+#define CONTROLLERS "controller,slices-count,lanes-count,lanes-percent"
 
 struct assigning {
 	struct run *run;
@@ -145,10 +145,10 @@ static json_t *settle(struct assigning *assigning, size_t at)
 								 assign(assigning, id, controller);
 	record = json_pack("{s:I, s:s, s:I, s:I, s:I, s:s}", "id", (json_int_t)id, "name",
 			   text_of_key(slice, "name"), "lanes-count",
-			   (json_int_t)assigning->weights[at], "from", (json_int_t)from,
+			   (json_int_t)assigning->weights[at], "old-controller", (json_int_t)from,
 			   "controller", (json_int_t)controller, "result", result);
 	if (assigning->backup[at] != MORPH_ANY)
-		json_object_set_new(record, "backup",
+		json_object_set_new(record, "backup-controller",
 				    json_integer(controller_at(assigning, assigning->backup[at])));
 	return record;
 }
@@ -167,8 +167,8 @@ static json_t *sum_up(const struct assigning *assigning, uint32_t place)
 		slices++;
 	}
 	return json_pack("{s:I, s:I, s:I, s:f}", "controller",
-			 (json_int_t)controller_at(assigning, place), "slices", (json_int_t)slices,
-			 "lanes-count", (json_int_t)lanes, "percent",
+			 (json_int_t)controller_at(assigning, place), "slices-count",
+			 (json_int_t)slices, "lanes-count", (json_int_t)lanes, "lanes-percent",
 			 controller_percent(lanes, whole));
 }
 

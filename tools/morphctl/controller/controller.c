@@ -8,10 +8,11 @@
 #include "morphctl/controller/controller.h"
 #include "morphctl/output/output.h"
 
-#define COLUMNS "id,epoch,state,lease-ns,slices,lanes-count,reservations,conflicts"
-#define RESERVATIONS "controller,guide,epoch,lanes-count,lanes"
+#define COLUMNS \
+	"id,epoch,state,lease-ns,slices-count,lanes-count,reservations-count,conflicts-count"
+#define RESERVATIONS "controller,guide,epoch,lanes-count,lane-mask"
 #define AT_ENDS "fabric," RESERVATIONS
-#define HIT "id,name,owner,circuits-count,lanes-count,percent"
+#define HIT "id,name,owner,circuits-count,lanes-count,lanes-percent"
 
 enum exit_code token_given(struct run *run, struct token *token)
 {
@@ -308,7 +309,7 @@ uint64_t controller_lanes(json_t *circuits, uint32_t slice)
 
 	json_array_foreach(circuits, i, circuit) if (slice == MORPH_ANY ||
 						     number_of(circuit, "slice", 0) == slice)
-		sum += (uint64_t)__builtin_popcountll(wide_of(circuit, "lanes"));
+		sum += (uint64_t)__builtin_popcountll(wide_of(circuit, "lane-mask"));
 	return sum;
 }
 
@@ -339,25 +340,26 @@ static json_t *report(uint32_t id, json_t *slices, json_t *circuits)
 						text_of_key(slice, "name"), "owner",
 						(int)number_of(slice, "owner", 0), "circuits-count",
 						(int)number_of(slice, "circuits-count", 0),
-						"lanes-count", (json_int_t)lanes, "percent",
+						"lanes-count", (json_int_t)lanes, "lanes-percent",
 						controller_percent(lanes, whole)));
 	}
-	return json_pack("{s:i, s:i, s:I, s:I, s:f, s:o}", "controller", (int)id, "slices",
-			 (int)json_array_size(slices), "lanes-count", (json_int_t)sum, "lanes-all",
-			 (json_int_t)whole, "percent", controller_percent(sum, whole), "hit", hit);
+	return json_pack("{s:i, s:i, s:I, s:I, s:f, s:o}", "controller", (int)id, "slices-count",
+			 (int)json_array_size(slices), "lanes-count", (json_int_t)sum,
+			 "all-lanes-count", (json_int_t)whole, "lanes-percent",
+			 controller_percent(sum, whole), "affected-slices", hit);
 }
 
 static void write_report(struct run *run, json_t *report)
 {
-	json_t *hit = json_object_get(report, "hit");
+	json_t *hit = json_object_get(report, "affected-slices");
 
 	printf("controller %u decides about %zu of %u slices, with %u of %u lanes (%.1f %%).\n"
 	       "If it failed, their light would stay, and nobody could change them until another "
 	       "controller takes control.\n",
 	       number_of(report, "controller", 0), json_array_size(hit),
-	       number_of(report, "slices", 0), number_of(report, "lanes-count", 0),
-	       number_of(report, "lanes-all", 0),
-	       json_real_value(json_object_get(report, "percent")));
+	       number_of(report, "slices-count", 0), number_of(report, "lanes-count", 0),
+	       number_of(report, "all-lanes-count", 0),
+	       json_real_value(json_object_get(report, "lanes-percent")));
 	if (json_array_size(hit)) {
 		printf("\n");
 		emit_table(run, HIT, hit);

@@ -70,8 +70,21 @@ static enum exit_code file_of(struct run *run, const char *file, char *path, siz
 	return code;
 }
 
+/* Numbers stand in the files as 4, or with a name as op=4. */
+static json_t *value_of(const char *key, const char *word)
+{
+	const char *digits = strchr(word, '=');
+	bool is_number = !strcmp(key, "id") || !strcmp(key, "operation") ||
+			 !strcmp(key, "simulated-time-ns");
+	uint64_t number;
+
+	if (is_number && parse_u64(digits ? digits + 1 : word, 0, INT64_MAX, &number))
+		return json_integer((json_int_t)number);
+	return json_string(word);
+}
+
 /* Tabs separate columns, or blanks if the line has no tabs. The last column keeps its blanks. */
-static json_t *words_of(char *line, const char *const *names, size_t count)
+static json_t *words_of(char *line, const char *const *keys, size_t count)
 {
 	const char *blanks = strchr(line, '\t') ? "\t" : " ";
 	json_t *record = json_object();
@@ -81,7 +94,7 @@ static json_t *words_of(char *line, const char *const *names, size_t count)
 		size_t length = last ? strlen(line) : strcspn(line, blanks);
 		char *word = needed(strndup(line, length));
 
-		json_object_set_new(record, names[i], json_string(word));
+		json_object_set_new(record, keys[i], value_of(keys[i], word));
 		free(word);
 		line += length;
 		line += strspn(line, blanks);
@@ -89,11 +102,9 @@ static json_t *words_of(char *line, const char *const *names, size_t count)
 	return record;
 }
 
-/* @shown: the columns of a table. JSON has all columns. */
-static enum exit_code read_file(struct run *run, const char *file, const char *const *names,
-				size_t count, const char *shown, const char *all)
+static enum exit_code read_file(struct run *run, const char *file, const char *const *keys,
+				size_t count, const struct view *view)
 {
-	const struct view view = { .columns = shown, .attributes = all };
 	char path[PATH_BYTES], *line = NULL;
 	json_t *records;
 	enum exit_code code = file_of(run, file, path, sizeof(path));
@@ -111,36 +122,41 @@ static enum exit_code read_file(struct run *run, const char *file, const char *c
 	while (getline(&line, &size, stream) > 0) {
 		line[strcspn(line, "\n")] = 0;
 		if (*line && *line != '#')
-			json_array_append_new(records, words_of(line, names, count));
+			json_array_append_new(records, words_of(line, keys, count));
 	}
 	free(line);
 	fclose(stream);
-	code = emit_list(run, &view, records);
+	code = emit_list(run, view, records);
 	json_decref(records);
 	return code;
 }
 
 enum exit_code fault_list(struct run *run)
 {
-	static const char *const names[] = { "id", "state", "fault", "target", "arguments" };
+	static const char *const keys[] = { "id", "state", "fault", "target", "arguments" };
+	static const struct view view = { .columns = "id,state,fault,target,arguments",
+					  .attributes = "id,state,fault,target,arguments" };
 
-	return read_file(run, "fault", names, 5, "id,state,fault,target,arguments",
-			 "id,state,fault,target,arguments");
+	return read_file(run, "fault", keys, 5, &view);
 }
 
 enum exit_code fault_knobs(struct run *run)
 {
-	static const char *const names[] = { "fault", "target", "arguments", "hook", "meaning" };
+	static const char *const keys[] = { "fault", "target", "arguments", "hook", "meaning" };
+	static const struct view view = { .columns = "fault,target,arguments,meaning",
+					  .attributes = "fault,target,arguments,hook,meaning" };
 
-	return read_file(run, "knobs", names, 5, "fault,target,arguments,meaning",
-			 "fault,target,arguments,hook,meaning");
+	return read_file(run, "knobs", keys, 5, &view);
 }
 
 enum exit_code fault_log(struct run *run)
 {
-	static const char *const names[] = { "op", "ns", "text" };
+	static const char *const keys[] = { "operation", "simulated-time-ns", "text" };
+	static const struct view view = { .columns = "operation,simulated-time-ns,text",
+					  .attributes = "operation,simulated-time-ns,text",
+					  .renamed = "op=operation,ns=simulated-time-ns" };
 
-	return read_file(run, "log", names, 3, "op,ns,text", "op,ns,text");
+	return read_file(run, "log", keys, 3, &view);
 }
 
 /* Print the simulator's message about the line that it refused last. */

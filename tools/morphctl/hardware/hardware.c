@@ -6,12 +6,12 @@
 #include "morphctl/client/client.h"
 #include "morphctl/output/output.h"
 
-#define GUIDE_COLUMNS                                                               \
-	"id,class,health,cordoned,lanes,lanes-free,loss-mdb,a-type,a-index,a-port," \
+#define GUIDE_COLUMNS                                                                       \
+	"id,class,health,cordoned,lane-mask,free-lane-mask,loss-mdb,a-type,a-index,a-port," \
 	"b-type,b-index,b-port"
-#define ELEMENT_COLUMNS "id,kind,tile,state,pins,health,cordoned"
+#define ELEMENT_COLUMNS "id,kind,tile,element-state,pins-count,health,cordoned"
 #define EDGE_COLUMNS \
-	"id,name,guide,peer-uuid,peer-edge,least-mdbm,most-mdbm,lanes-out,lanes-in,slice"
+	"id,name,guide,peer-uuid,peer-edge,least-mdbm,most-mdbm,out-lane-mask,in-lane-mask,slice"
 #define HARDWARE_COLUMNS "part,index,health,cordoned"
 #define HARDWARE_LIST_COLUMNS HARDWARE_COLUMNS ",text"
 
@@ -193,7 +193,7 @@ static enum exit_code port_index(struct run *run, uint32_t fabric, const char *t
 	if (code)
 		return code;
 	json_array_foreach(records, i, record) if (number_of(record, "id", NUMBER_NONE) == fabric)
-		planes = number_of(record, "planes", 0);
+		planes = number_of(record, "planes-count", 0);
 	json_decref(records);
 	if (plane >= planes || accelerator > UINT32_MAX / planes - 1) {
 		warn_line("no port %s: accelerators of this fabric have %u planes", text, planes);

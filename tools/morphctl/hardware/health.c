@@ -60,8 +60,11 @@ static void write_text(struct run *run, json_t *report, const char *state)
 	json_t *slices = json_object_get(report, "slices");
 
 	printf("%s\n\n", state);
-	emit_table(run, "id,name,state,accelerators,free,spares,held,failed,impaired,slices",
-		   json_object_get(report, "fabrics"));
+	emit_table(
+		run,
+		"id,name,state,accelerators-count,free-count,spares-count,held-count,failed-count,"
+		"impaired-count,slices-count",
+		json_object_get(report, "fabrics"));
 	if (json_array_size(hardware)) {
 		printf("\nunhealthy hardware:\n");
 		emit_table(run, "fabric,part,index,health,cordoned,text", hardware);
@@ -73,13 +76,6 @@ static void write_text(struct run *run, json_t *report, const char *state)
 	}
 	if (!slices)
 		printf("\nslices hidden: needs CAP_NET_ADMIN\n");
-}
-
-static void keep_fabric(json_t *fabrics, uint32_t fabric)
-{
-	for (size_t i = json_array_size(fabrics); i-- > 0;)
-		if (number_of(json_array_get(fabrics, i), "id", NUMBER_NONE) != fabric)
-			json_array_remove(fabrics, i);
 }
 
 enum exit_code health(struct run *run)
@@ -98,8 +94,6 @@ enum exit_code health(struct run *run)
 		json_decref(report);
 		return code;
 	}
-	if (fabric != MORPH_ANY)
-		keep_fabric(json_object_get(report, "fabrics"), fabric);
 	if (!json_array_size(json_object_get(report, "fabrics"))) {
 		warn_line("no fabric; load the module of a provider, such as morph_sim");
 		json_decref(report);

@@ -4,11 +4,12 @@
 
 #include "morphctl/client/client.h"
 
-#define COLUMNS                                                                             \
-	"uid,grant,accelerators,used-accelerators,circuits,used-circuits,lanes,used-lanes," \
-	"prepared,used-prepared,replacements,bytes,used-bytes"
+#define COLUMNS                                                                                    \
+	"uid,grant,accelerators-limit,used-accelerators-count,circuits-limit,used-circuits-count," \
+	"lanes-limit,used-lanes-count,prepared-limit,used-prepared-count,replacements-limit,"      \
+	"memory-limit-bytes,used-memory-bytes"
 
-/* In tables, show the largest number as "no limit", and lanes as a count. */
+/* In tables, show the largest number as "no limit". */
 static void for_people(json_t *record)
 {
 	void *next;
@@ -17,15 +18,8 @@ static void for_people(json_t *record)
 
 	json_object_foreach_safe(record, next, key, value)
 	{
-		bool none = json_is_string(value) || json_integer_value(value) == UINT32_MAX;
-		bool lanes = !strcmp(key, "lanes") || !strcmp(key, "used-lanes");
-
-		if (none)
+		if (json_is_string(value) || json_integer_value(value) == UINT32_MAX)
 			json_object_set_new(record, key, json_string("unlimited"));
-		else if (lanes)
-			json_object_set_new(record, key,
-					    json_sprintf("%" JSON_INTEGER_FORMAT,
-							 json_integer_value(value)));
 	}
 }
 

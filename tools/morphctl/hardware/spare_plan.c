@@ -183,8 +183,8 @@ static enum exit_code servers_of_profile(struct spare_plan *plan)
 	morph_model_put(model);
 	if (code)
 		return code;
-	servers = number_of(record, "hosts", 0);
-	all = number_of(record, "accelerators", 0);
+	servers = number_of(record, "hosts-count", 0);
+	all = number_of(record, "accelerators-count", 0);
 	json_decref(record);
 	if (!servers || all % servers)
 		return usage_error(

@@ -28,8 +28,9 @@ enum exit_code stats(struct run *run)
 
 enum exit_code version(struct run *run)
 {
-	json_t *record = json_pack("{s:s, s:s, s:i}", "morphctl", MORPHCTL_VERSION, "libmorph",
-				   morph_library_version(), "abi", MORPH_ABI_VERSION);
+	json_t *record = json_pack("{s:s, s:s, s:i}", "morphctl-version", MORPHCTL_VERSION,
+				   "libmorph-version", morph_library_version(), "abi-version",
+				   MORPH_ABI_VERSION);
 
 	if (given(run, OPTION_JSON))
 		emit_document(record);

@@ -6,9 +6,10 @@
 #include "morphctl/lanes/lanes.h"
 #include "morphctl/output/output.h"
 
-#define GROUPS "name,lanes-count,least,most,short-of,index,have,need"
-#define HOPS "name,src,dst,guide,wavelength"
-#define GUIDES "name,fibres-count,capacity,lanes-count"
+#define GROUPS \
+	"name,lanes-count,least-lanes-count,most-lanes-count,short-of,guide-name,index,have,need"
+#define HOPS "group,src-accelerator,dst-accelerator,guide-names,wavelengths"
+#define GUIDES "guide-name,fibres-count,capacity-lanes-count,lanes-count"
 #define MOST_FIBRES 4096
 
 static void bandwidth_free(struct bandwidth *bandwidth)
@@ -57,9 +58,9 @@ static enum exit_code take_model(struct bandwidth *bandwidth, struct morph_model
 	if (code)
 		return code;
 	bandwidth->of_profile = true;
-	bandwidth->accelerators = number_of(record, "accelerators", 0);
-	bandwidth->wavelengths = number_of(record, "wavelengths", 1);
-	bandwidth->transmit = number_of(record, "planes", 1);
+	bandwidth->accelerators = number_of(record, "accelerators-count", 0);
+	bandwidth->wavelengths = number_of(record, "wavelengths-count", 1);
+	bandwidth->transmit = number_of(record, "planes-count", 1);
 	bandwidth->receive = bandwidth->transmit;
 	json_decref(record);
 	code = profile_ledger(run, fabric, 0, model, &ledger);
@@ -130,7 +131,7 @@ static void add_stop(const struct bandwidth *bandwidth, const struct morph_bandw
 	if (stop->part == MORPH_BANDWIDTH_NOTHING)
 		return;
 	if (stop->part == MORPH_BANDWIDTH_GUIDE && stop->index < bandwidth->guides_count)
-		json_object_set_new(record, "index",
+		json_object_set_new(record, "guide-name",
 				    json_string(bandwidth->guides[stop->index].name));
 	else if (stop->index != MORPH_ANY)
 		json_object_set_new(record, "index", json_integer(stop->index));
@@ -160,11 +161,13 @@ static json_t *group_records(const struct bandwidth *bandwidth)
 		uint32_t group = (uint32_t)i;
 		struct morph_bandwidth_group info = group_info(bandwidth, group);
 		json_t *record = json_pack("{s:o, s:I, s:I}", "name", group_name(bandwidth, group),
-					   "lanes-count", (json_int_t)info.lanes, "least",
+					   "lanes-count", (json_int_t)info.lanes,
+					   "least-lanes-count",
 					   (json_int_t)number_of(it, "least", 0));
 
 		if (number_of(it, "most", 0))
-			json_object_set_new(record, "most", json_integer(number_of(it, "most", 0)));
+			json_object_set_new(record, "most-lanes-count",
+					    json_integer(number_of(it, "most", 0)));
 		if (bandwidth->result.verdict == MORPH_FEASIBLE)
 			add_stop(bandwidth, &info, record);
 		json_array_append_new(records, record);
@@ -194,11 +197,12 @@ static json_t *hop_records(const struct bandwidth *bandwidth)
 
 		json_array_append_new(
 			records,
-			json_pack("{s:o, s:I, s:I, s:o, s:o}", "name",
-				  group_name(bandwidth, hop->group), "src", (json_int_t)hop->src,
-				  "dst", (json_int_t)hop->dst, "guide",
+			json_pack("{s:o, s:I, s:I, s:o, s:o}", "group",
+				  group_name(bandwidth, hop->group), "src-accelerator",
+				  (json_int_t)hop->src, "dst-accelerator", (json_int_t)hop->dst,
+				  "guide-names",
 				  hop->guides ? json_copy((json_t *)hop->guides) : json_array(),
-				  "wavelength", wavelengths_of(bandwidth, at)));
+				  "wavelengths", wavelengths_of(bandwidth, at)));
 	}
 	return records;
 }
@@ -215,9 +219,9 @@ static json_t *guide_records(const struct bandwidth *bandwidth)
 		if (!load)
 			continue;
 		json_array_append_new(records,
-				      json_pack("{s:s, s:I, s:I, s:I}", "name",
+				      json_pack("{s:s, s:I, s:I, s:I}", "guide-name",
 						bandwidth->guides[at].name, "fibres-count",
-						(json_int_t)fibres, "capacity",
+						(json_int_t)fibres, "capacity-lanes-count",
 						(json_int_t)fibres * bandwidth->wavelengths,
 						"lanes-count", (json_int_t)load));
 	}
@@ -239,12 +243,12 @@ static json_t *plan_record(const struct bandwidth *bandwidth)
 
 		add_stop(bandwidth, &all, record);
 	}
-	json_object_set_new(record, "wavelengths", json_integer(bandwidth->wavelengths));
+	json_object_set_new(record, "wavelengths-count", json_integer(bandwidth->wavelengths));
 	json_object_set_new(record, "groups", group_records(bandwidth));
 	if (!feasible)
 		return record;
 	json_object_set_new(record, "hops", hop_records(bandwidth));
-	json_object_set_new(record, "guides", guide_records(bandwidth));
+	json_object_set_new(record, "guide-loads", guide_records(bandwidth));
 	return record;
 }
 
@@ -282,7 +286,7 @@ static void write_plan(const struct bandwidth *bandwidth, const json_t *record)
 	       (unsigned long long)bandwidth->result.circuits, proof_word(bandwidth->result.proof));
 	write_table(bandwidth, GROUPS, json_object_get(record, "groups"));
 	write_table(bandwidth, HOPS, json_object_get(record, "hops"));
-	write_table(bandwidth, GUIDES, json_object_get(record, "guides"));
+	write_table(bandwidth, GUIDES, json_object_get(record, "guide-loads"));
 }
 
 static enum exit_code solve(struct bandwidth *bandwidth)

@@ -11,10 +11,11 @@
 #include "morphctl/output/output.h"
 
 #define LEAST 1e-6 /* fewer lanes than lanes-count are useless */
-#define DEMANDS "src-host,dst-host,controller,amount,flow,lanes-count"
-#define LINKS "src-host,dst-host,capacity,load,lanes-count,price"
-#define CONTROLLERS "controller,lanes-count,reserved,missing,surplus,percent"
-#define DIFFERENCES "controller,src-host,dst-host,lanes-count,reserved"
+#define DEMANDS "src-host,dst-host,controller,amount-lanes,flow-lanes,lanes-count"
+#define LINKS "src-host,dst-host,capacity-lanes,load-lanes,lanes-count,price"
+#define CONTROLLERS \
+	"controller,lanes-count,reserved-lanes-count,missing-lanes-count,surplus-lanes-count,difference-percent"
+#define DIFFERENCES "controller,src-host,dst-host,lanes-count,reserved-lanes-count"
 
 void traffic_free(struct traffic *traffic)
 {
@@ -207,12 +208,13 @@ static json_t *demand_records(const struct traffic *traffic)
 			flow += path_info(traffic, path).flow;
 			lanes += traffic->lanes[path];
 		}
-		json_array_append_new(
-			records, json_pack("{s:I, s:I, s:I, s:f, s:f, s:I}", "src-host",
-					   (json_int_t)demand->src_host, "dst-host",
-					   (json_int_t)demand->dst_host, "controller",
-					   (json_int_t)demand->controller, "amount", demand->amount,
-					   "flow", flow, "lanes-count", (json_int_t)lanes));
+		json_array_append_new(records,
+				      json_pack("{s:I, s:I, s:I, s:f, s:f, s:I}", "src-host",
+						(json_int_t)demand->src_host, "dst-host",
+						(json_int_t)demand->dst_host, "controller",
+						(json_int_t)demand->controller, "amount-lanes",
+						demand->amount, "flow-lanes", flow, "lanes-count",
+						(json_int_t)lanes));
 	}
 	return records;
 }
@@ -236,9 +238,10 @@ static json_t *path_hosts(const struct traffic *traffic, uint32_t path)
 
 static json_t *path_record(const struct traffic *traffic, size_t demand, uint32_t path)
 {
-	json_t *record = json_pack("{s:I, s:o, s:f, s:I}", "demand", (json_int_t)demand, "host",
-				   path_hosts(traffic, path), "flow", path_info(traffic, path).flow,
-				   "lanes-count", (json_int_t)traffic->lanes[path]);
+	json_t *record = json_pack("{s:I, s:o, s:f, s:I}", "demand", (json_int_t)demand, "hosts",
+				   path_hosts(traffic, path), "flow-lanes",
+				   path_info(traffic, path).flow, "lanes-count",
+				   (json_int_t)traffic->lanes[path]);
 
 	if (traffic->last[path] != MORPH_ANY)
 		json_object_set_new(record, "last-lanes-count", json_integer(traffic->last[path]));
@@ -268,12 +271,12 @@ static json_t *link_records(const struct traffic *traffic)
 		if (morph_traffic_link(traffic->problem, link, &info) || info.load < LEAST)
 			continue;
 		json_array_append_new(
-			records,
-			json_pack("{s:I, s:I, s:f, s:f, s:I, s:f}", "src-host",
-				  (json_int_t)info.src_host, "dst-host", (json_int_t)info.dst_host,
-				  "capacity", info.capacity, "load", info.load, "lanes-count",
-				  (json_int_t)traffic_link_lanes(traffic, link, MORPH_ANY), "price",
-				  info.price));
+			records, json_pack("{s:I, s:I, s:f, s:f, s:I, s:f}", "src-host",
+					   (json_int_t)info.src_host, "dst-host",
+					   (json_int_t)info.dst_host, "capacity-lanes",
+					   info.capacity, "load-lanes", info.load, "lanes-count",
+					   (json_int_t)traffic_link_lanes(traffic, link, MORPH_ANY),
+					   "price", info.price));
 	}
 	return records;
 }
@@ -284,11 +287,11 @@ enum exit_code traffic_solve(struct run *run)
 	enum exit_code code = solve_traffic(&traffic);
 
 	if (!code) {
-		json_t *report = json_pack("{s:I, s:f, s:f, s:f, s:I, s:o, s:o, s:o}", "epoch",
-					   (json_int_t)traffic.epoch, "throughput",
-					   traffic.result.throughput, "lambda",
+		json_t *report = json_pack("{s:I, s:f, s:f, s:f, s:I, s:o, s:o, s:o}",
+					   "decision-epoch", (json_int_t)traffic.epoch,
+					   "throughput-lanes", traffic.result.throughput, "lambda",
 					   traffic.result.lambda, "residual",
-					   traffic.result.residual, "iterations",
+					   traffic.result.residual, "iterations-count",
 					   (json_int_t)traffic.result.iterations, "demands",
 					   demand_records(&traffic), "paths",
 					   path_records(&traffic), "links", link_records(&traffic));
@@ -327,16 +330,17 @@ static json_t *compare(const struct traffic *traffic, uint32_t controller, json_
 		if (planned == held)
 			continue;
 		morph_traffic_link(traffic->problem, link, &ends);
-		json_array_append_new(differences,
-				      json_pack("{s:I, s:I, s:I, s:I, s:I}", "controller",
-						(json_int_t)controller, "src-host",
-						(json_int_t)ends.src_host, "dst-host",
-						(json_int_t)ends.dst_host, "lanes-count",
-						(json_int_t)planned, "reserved", (json_int_t)held));
+		json_array_append_new(
+			differences,
+			json_pack("{s:I, s:I, s:I, s:I, s:I}", "controller", (json_int_t)controller,
+				  "src-host", (json_int_t)ends.src_host, "dst-host",
+				  (json_int_t)ends.dst_host, "lanes-count", (json_int_t)planned,
+				  "reserved-lanes-count", (json_int_t)held));
 	}
 	return json_pack("{s:I, s:I, s:I, s:I, s:I, s:f}", "controller", (json_int_t)controller,
-			 "lanes-count", (json_int_t)want, "reserved", (json_int_t)have, "missing",
-			 (json_int_t)missing, "surplus", (json_int_t)surplus, "percent",
+			 "lanes-count", (json_int_t)want, "reserved-lanes-count", (json_int_t)have,
+			 "missing-lanes-count", (json_int_t)missing, "surplus-lanes-count",
+			 (json_int_t)surplus, "difference-percent",
 			 want + have ? 100.0 * (missing + surplus) / (want + have) : 0);
 }
 
@@ -356,8 +360,8 @@ static json_t *report_divergence(const struct traffic *traffic)
 			json_array_append_new(controllers,
 					      compare(traffic, controller, differences));
 	}
-	return json_pack("{s:I, s:o, s:o}", "epoch", (json_int_t)traffic->epoch, "controllers",
-			 controllers, "differences", differences);
+	return json_pack("{s:I, s:o, s:o}", "decision-epoch", (json_int_t)traffic->epoch,
+			 "controllers", controllers, "differences", differences);
 }
 
 enum exit_code traffic_divergence(struct run *run)

@@ -9,8 +9,9 @@
 #include "morphctl/lanes/lanes.h"
 #include "morphctl/output/output.h"
 
-#define FIBRES "guide,src-host,dst-host,reserved,asked,granted,result"
-#define SHORT "src-host,dst-host,lanes-count,granted"
+#define FIBRES \
+	"guide,src-host,dst-host,reserved-lanes-count,asked-lanes-count,granted-lanes-count,result"
+#define SHORT "src-host,dst-host,lanes-count,granted-lanes-count"
 
 struct fibre {
 	uint32_t guide, link;
@@ -264,10 +265,11 @@ static void add_fibres(struct applying *applying, struct fibre *fibres, size_t c
 			continue;
 		record = new_record(applying, fibre->link);
 		json_object_set_new(record, "guide", json_integer(fibre->guide));
-		json_object_set_new(record, "reserved", json_integer(fibre->held));
-		json_object_set_new(record, "asked", json_integer(fibre->asked));
+		json_object_set_new(record, "reserved-lanes-count", json_integer(fibre->held));
+		json_object_set_new(record, "asked-lanes-count", json_integer(fibre->asked));
 		if (!dry && fibre->result) {
-			json_object_set_new(record, "granted", json_integer(fibre->granted));
+			json_object_set_new(record, "granted-lanes-count",
+					    json_integer(fibre->granted));
 			json_object_set_new(record, "result", json_string(fibre->result));
 		}
 		json_array_append_new(records, record);
@@ -285,7 +287,7 @@ static void add_short(struct applying *applying, struct fibre *fibres, size_t co
 		return;
 	record = new_record(applying, fibres[0].link);
 	json_object_set_new(record, "lanes-count", json_integer(wanted));
-	json_object_set_new(record, "granted", json_integer(have));
+	json_object_set_new(record, "granted-lanes-count", json_integer(have));
 	json_array_append_new(records, record);
 }
 
@@ -311,10 +313,10 @@ static json_t *report_of(struct applying *applying)
 			   (json_int_t)wanted_lanes(applying), "fibres", fibres);
 	if (!dry) {
 		each_link(applying, add_short, missing);
-		json_object_set_new(report, "granted",
+		json_object_set_new(report, "granted-lanes-count",
 				    json_integer(granted(applying->fibres, applying->count)));
-		json_object_set_new(report, "conflicts", json_integer(applying->conflicts));
-		json_object_set(report, "short", missing);
+		json_object_set_new(report, "conflicts-count", json_integer(applying->conflicts));
+		json_object_set(report, "short-links", missing);
 	}
 	json_decref(missing);
 	return report;
@@ -323,21 +325,25 @@ static json_t *report_of(struct applying *applying)
 static void write_report(struct run *run, json_t *report)
 {
 	json_t *fibres = json_object_get(report, "fibres"),
-	       *missing = json_object_get(report, "short");
+	       *missing = json_object_get(report, "short-links");
 
 	if (given(run, OPTION_DRY_RUN))
 		printf("controller %u would ask for %u lanes\n", number_of(report, "controller", 0),
 		       number_of(report, "lanes-count", 0));
 	else
 		printf("controller %u has %u of %u lanes; %u conflicts\n",
-		       number_of(report, "controller", 0), number_of(report, "granted", 0),
-		       number_of(report, "lanes-count", 0), number_of(report, "conflicts", 0));
+		       number_of(report, "controller", 0),
+		       number_of(report, "granted-lanes-count", 0),
+		       number_of(report, "lanes-count", 0),
+		       number_of(report, "conflicts-count", 0));
 	if (json_array_size(fibres)) {
 		printf("\n");
-		emit_table(run,
-			   given(run, OPTION_DRY_RUN) ? "guide,src-host,dst-host,reserved,asked" :
-							FIBRES,
-			   fibres);
+		emit_table(
+			run,
+			given(run, OPTION_DRY_RUN) ?
+				"guide,src-host,dst-host,reserved-lanes-count,asked-lanes-count" :
+				FIBRES,
+			fibres);
 	}
 	if (json_array_size(missing)) {
 		printf("\nshort of lanes:\n");
@@ -380,9 +386,9 @@ static enum exit_code code_of(const struct applying *applying, const json_t *rep
 {
 	if (applying->code)
 		return applying->changed ? EXIT_CODE_PARTIAL : applying->code;
-	if (!json_array_size(json_object_get(report, "short")))
+	if (!json_array_size(json_object_get(report, "short-links")))
 		return EXIT_CODE_OK;
-	return number_of(report, "granted", 0) ? EXIT_CODE_PARTIAL : EXIT_CODE_BUSY;
+	return number_of(report, "granted-lanes-count", 0) ? EXIT_CODE_PARTIAL : EXIT_CODE_BUSY;
 }
 
 enum exit_code traffic_apply(struct run *run)

@@ -26,6 +26,31 @@ static bool in_list(const char *list, const char *word, size_t length)
 	return false;
 }
 
+/* Find the key that replaces an old one in a list of OLD=KEY. */
+static const char *find_renamed(const char *list, const char *old, size_t length)
+{
+	while (list && *list) {
+		if (!strncmp(list, old, length) && list[length] == '=')
+			return list + length + 1;
+		list += strcspn(list, ",");
+		list += *list == ',';
+	}
+	return NULL;
+}
+
+static void refuse_field(const struct run *run, const struct view *view, const char *word,
+			 size_t length)
+{
+	const char *key = find_renamed(view->renamed, word, length);
+
+	if (key)
+		usage_error(run, "--fields: '%.*s' is now '%.*s'", (int)length, word,
+			    (int)strcspn(key, ","), key);
+	else
+		usage_error(run, "--fields: unknown attribute '%.*s'; known attributes: %s",
+			    (int)length, word, view->attributes);
+}
+
 bool emit_knows_fields(const struct run *run, const struct view *view)
 {
 	const char *word = run->option[OPTION_FIELDS];
@@ -37,8 +62,7 @@ bool emit_knows_fields(const struct run *run, const struct view *view)
 		size_t length = strcspn(word, ",");
 
 		if (!in_list(view->attributes, word, length)) {
-			usage_error(run, "--fields: unknown attribute '%.*s'; known attributes: %s",
-				    (int)length, word, view->attributes);
+			refuse_field(run, view, word, length);
 			return false;
 		}
 		if (!word[length])
@@ -158,12 +182,16 @@ static struct libscols_table *new_table(bool noheadings)
 	return table;
 }
 
+/* The heading of a number of objects is the name of the objects. */
 static void add_column(struct libscols_table *table, const char *key, bool right)
 {
+	static const char count[] = "-count";
+	size_t length = strlen(key), i;
 	char heading[64];
-	size_t i;
 
-	for (i = 0; i < sizeof(heading) - 1 && key[i]; i++)
+	if (length > strlen(count) && !strcmp(key + length - strlen(count), count))
+		length -= strlen(count);
+	for (i = 0; i < sizeof(heading) - 1 && i < length; i++)
 		heading[i] = key[i] >= 'a' && key[i] <= 'z' ? key[i] - 32 : key[i];
 	heading[i] = 0;
 	needed(scols_table_new_column(table, heading, 0, right ? SCOLS_FL_RIGHT : 0));

@@ -59,7 +59,8 @@ static char *user(json_int_t uid)
 static char *integer(const char *key, json_int_t value)
 {
 	static const char *const stamps[] = { "last-verified-ns", "time-ns", NULL };
-	static const char *const masks[] = { "lanes", "lanes-free", NULL };
+	static const char *const masks[] = { "lane-mask", "free-lane-mask", "out-lane-mask",
+					     "in-lane-mask", NULL };
 
 	if (one_of(key, stamps))
 		return value ? text_of("%.3f s", (double)value / 1e9) : text_of("never");
@@ -72,7 +73,7 @@ static char *integer(const char *key, json_int_t value)
 		return text_of("%.3f dB", (double)value / 1e3);
 	if (ends(key, "-mdbm"))
 		return text_of("%.3f dBm", (double)value / 1e3);
-	if (!strcmp(key, "temperature"))
+	if (ends(key, "-mc"))
 		return text_of("%.1f C", (double)value / 1e3);
 	if (one_of(key, masks))
 		return text_of("0x%" PRIx64, (uint64_t)value);
@@ -150,7 +151,8 @@ char *format_value(const char *key, const json_t *value)
 
 const char *format_color(const char *key, const char *text)
 {
-	static const char *const keys[] = { "state", "health", "outcome", "plan", "use", NULL };
+	static const char *const keys[] = { "state", "health", "outcome", "protection-state",
+					    "use",   NULL };
 	static const char *const bad[] = { "failed", "lost", "broken", "gone", "none", NULL };
 	static const char *const poor[] = { "suspect", "quarantined", "degraded", "repairing",
 					    "dying",   "revoked",     "expired",  "rolled-back",

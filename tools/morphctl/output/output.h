@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: GPL-2.0-or-later */
 /*
- * Records for people and programs, and their members. Records are JSON objects with the attribute
- * names of the specification.
+ * Records for people and programs, and their members. Records are JSON objects. Their keys are
+ * described by client/json_names.def.
  */
 #ifndef MORPHCTL_OUTPUT_H
 #define MORPHCTL_OUTPUT_H
@@ -14,13 +14,15 @@
 #include "morphctl/command/command.h"
 
 /*
- * @columns: attributes that a table shows, separated by commas; --fields replaces them.
- * @attributes: all attributes that records can have, separated by commas, or NULL if they are
- * unknown. Another attribute in --fields is a usage error.
+ * @columns: keys that a table shows, separated by commas; --fields replaces them.
+ * @attributes: all keys that records can have, separated by commas, or NULL if they are unknown.
+ * Another key in --fields is a usage error.
+ * @renamed: old names of keys as OLD=KEY, separated by commas, or NULL. The error names the KEY.
  */
 struct view {
 	const char *columns;
 	const char *attributes;
+	const char *renamed;
 };
 
 /* Check that each field of --fields is an attribute of the view. Prints a message if not. */
@@ -58,6 +60,11 @@ static inline uint32_t number_of(const json_t *record, const char *key, uint32_t
 static inline uint64_t wide_of(const json_t *record, const char *key)
 {
 	return (uint64_t)json_integer_value(json_object_get(record, key));
+}
+
+static inline bool flag_of(const json_t *record, const char *key)
+{
+	return json_is_true(json_object_get(record, key));
 }
 
 static inline const char *text_of_key(const json_t *record, const char *key)

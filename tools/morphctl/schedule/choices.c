@@ -5,8 +5,8 @@
 #include "morphctl/output/output.h"
 #include "morphctl/schedule/schedule.h"
 
-#define BASELINES "baseline,verdict,finish-ns,changes,circuits-set,text"
-#define METHODS "method,finish-ns,turns,circuits-set,text"
+#define BASELINES "baseline,verdict,finish-ns,changes-count,circuits-set-count,text"
+#define METHODS "method,finish-ns,turns-count,circuits-set-count,text"
 #define MOST_METHODS 16
 
 #define SOME_RANKS 4 /* ranks; each algorithm supports this number */
@@ -137,7 +137,7 @@ static void add_parameters(json_t *record, const struct morph_choice *choice)
 	if (choice->radix)
 		json_object_set_new(record, "radix", json_integer(choice->radix));
 	if (choice->segments)
-		json_object_set_new(record, "segments", json_integer(choice->segments));
+		json_object_set_new(record, "segments-count", json_integer(choice->segments));
 }
 
 /*
@@ -153,7 +153,7 @@ static void add_rule(const struct planning *planning, json_t *report)
 			report, "algorithm",
 			json_string(morph_enum_name(MORPH_ENUM_ALGORITHM, MORPH_STRAGGLAR)));
 	if (rule->rest_ns) {
-		json_object_set_new(report, "late-ns", json_integer((json_int_t)rule->late_ns));
+		json_object_set_new(report, "alone-ns", json_integer((json_int_t)rule->late_ns));
 		json_object_set_new(report, "rest-ns", json_integer((json_int_t)rule->rest_ns));
 		json_object_set_new(report, "other-ns", json_integer((json_int_t)rule->other_ns));
 		if (rule->pays_ns != UINT64_MAX)
@@ -206,14 +206,14 @@ static void add_choices(const struct planning *planning, json_t *report)
 		}
 		json_array_append_new(list, record);
 	}
-	json_object_set_new(report, "choice", list);
+	json_object_set_new(report, "choices", list);
 	add_rule(planning, report);
 }
 
 /* Add reasons to the choices that have no reason of their own. */
 static void add_reasons(const struct planning *planning, json_t *report)
 {
-	json_t *list = json_object_get(report, "alternative"), *record;
+	json_t *list = json_object_get(report, "alternatives"), *record;
 	const char *policy = text_of_key(report, "policy");
 	uint64_t best_ns = wide_of(report, "finish-ns");
 	size_t at;
@@ -319,8 +319,8 @@ json_t *schedule_record(const struct morph_schedule *schedule, const char *name)
 		return record;
 	}
 	json_object_set_new(record, "finish-ns", json_integer((json_int_t)info.ns));
-	json_object_set_new(record, "changes", json_integer(info.changes));
-	json_object_set_new(record, "circuits-set", json_integer((json_int_t)info.circuits));
+	json_object_set_new(record, "changes-count", json_integer(info.changes));
+	json_object_set_new(record, "circuits-set-count", json_integer((json_int_t)info.circuits));
 	return record;
 }
 
@@ -386,7 +386,7 @@ static int add_baselines(const struct planning *planning, json_t *report)
 	}
 	if (planning->topologies.written)
 		json_array_append(list, planning->topologies.written);
-	json_object_set_new(report, "baseline", list);
+	json_object_set_new(report, "baselines", list);
 	morph_schedule_free(schedule);
 	return error;
 }
@@ -427,9 +427,10 @@ static void add_late_rounds(const struct planning *planning, json_t *report)
 
 	if (!planning->payoff.rest_ns || ranks < 2)
 		return;
-	json_object_set_new(report, "rounds-late",
+	json_object_set_new(report, "late-rounds-count",
 			    json_integer(info.rounds - info.rounds_before_last));
-	json_object_set_new(report, "rounds-bound", json_integer(info.late_rounds_least));
+	json_object_set_new(report, "late-rounds-bound-count",
+			    json_integer(info.late_rounds_least));
 }
 
 /*
@@ -459,14 +460,15 @@ static int add_methods(const struct planning *planning, json_t *report)
 		if (method->ns) {
 			json_object_set_new(record, "finish-ns",
 					    json_integer((json_int_t)method->ns));
-			json_object_set_new(record, "turns", json_integer(method->turns));
-			json_object_set_new(record, "circuits-set", json_integer(method->circuits));
+			json_object_set_new(record, "turns-count", json_integer(method->turns));
+			json_object_set_new(record, "circuits-set-count",
+					    json_integer(method->circuits));
 		}
 		if (!method->chosen)
 			json_object_set_new(record, "text", json_string(method->why));
 		json_array_append_new(list, record);
 	}
-	json_object_set_new(report, "method", list);
+	json_object_set_new(report, "methods", list);
 	return 0;
 }
 
@@ -509,14 +511,15 @@ void plan_against_write(const struct run *run, const json_t *report)
 	const json_t *cut = json_object_get(report, "short-cut");
 
 	putchar('\n');
-	emit_table(run, BASELINES, json_object_get(report, "baseline"));
-	if (json_array_size(json_object_get(report, "method"))) {
+	emit_table(run, BASELINES, json_object_get(report, "baselines"));
+	if (json_array_size(json_object_get(report, "methods"))) {
 		putchar('\n');
-		emit_table(run, METHODS, json_object_get(report, "method"));
+		emit_table(run, METHODS, json_object_get(report, "methods"));
 	}
 	if (cut)
 		write_short_cut(cut);
-	if (json_object_get(report, "rounds-late"))
+	if (json_object_get(report, "late-rounds-count"))
 		printf("\nrounds after the last rank comes: %u (minimum %u)\n",
-		       number_of(report, "rounds-late", 0), number_of(report, "rounds-bound", 0));
+		       number_of(report, "late-rounds-count", 0),
+		       number_of(report, "late-rounds-bound-count", 0));
 }

@@ -189,7 +189,7 @@ void plan_lost_write(const struct planning *planning)
 /* Label the rows of tables that ignore the lost ports. */
 static void label_rows(json_t *report)
 {
-	static const char *const tables[] = { "choice", "alternative", "baseline", "method" };
+	static const char *const tables[] = { "choices", "alternatives", "baselines", "methods" };
 
 	for (size_t table = 0; table < sizeof(tables) / sizeof(tables[0]); table++) {
 		json_t *list = json_object_get(report, tables[table]), *record;
@@ -216,15 +216,17 @@ void plan_lost_add(const struct planning *planning, json_t *report)
 	if (!planning->is_replanned)
 		return;
 	if (*planning->stuck)
-		record = json_pack("{s:b, s:s, s:I}", "anew", 1, "text", planning->stuck,
+		record = json_pack("{s:b, s:s, s:I}", "from-start", 1, "text", planning->stuck,
 				   "later-ns", (json_int_t)replanned->later_ns);
 	else
-		record = json_pack(
-			"{s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "lost", (json_int_t)replanned->lost,
-			"changed", (json_int_t)replanned->changed, "moved",
-			(json_int_t)replanned->moved, "shared", (json_int_t)replanned->shared,
-			"turns", (json_int_t)replanned->turns, "again",
-			(json_int_t)replanned->again, "later-ns", (json_int_t)replanned->later_ns);
+		record = json_pack("{s:b, s:I, s:I, s:I, s:I, s:I, s:I, s:I}", "from-start", 0,
+				   "lost-circuits-count", (json_int_t)replanned->lost,
+				   "changed-circuits-count", (json_int_t)replanned->changed,
+				   "moved-circuits-count", (json_int_t)replanned->moved,
+				   "shared-transfers-count", (json_int_t)replanned->shared,
+				   "turn-circuits-count", (json_int_t)replanned->turns,
+				   "again-circuits-count", (json_int_t)replanned->again, "later-ns",
+				   (json_int_t)replanned->later_ns);
 	json_object_set_new(report, "replanned", record);
 	label_rows(report);
 }

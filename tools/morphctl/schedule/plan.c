@@ -8,8 +8,8 @@
 #include "morphctl/schedule/schedule.h"
 #include "morphctl/slice/slice.h"
 
-#define ALTERNATIVES "policy,verdict,finish-ns,changes,circuits-set,text"
-#define ROUNDS "round,from-ns,until-ns,hops"
+#define ALTERNATIVES "policy,verdict,finish-ns,changes-count,circuits-set-count,text"
+#define ROUNDS "round,from-ns,until-ns,hops-count"
 #define ALGORITHMS_ROOM 96
 
 #define FEW_RANKS 512
@@ -179,14 +179,14 @@ static void write_roles(const json_t *report)
 		printf("no rank sends or receives\n\n");
 	else
 		printf("%u ranks take part; rank %u loads the plan\n\n",
-		       number_of(report, "ranks-involved", 0), elected);
+		       number_of(report, "involved-ranks-count", 0), elected);
 }
 
 static void write_times(const json_t *report)
 {
 	uint64_t bound = wide_of(report, "bound-ns"), gap = wide_of(report, "gap-ns");
-	uint64_t set = wide_of(report, "circuits-set");
-	uint32_t changes = number_of(report, "changes", 0);
+	uint64_t set = wide_of(report, "circuits-set-count");
+	uint32_t changes = number_of(report, "changes-count", 0);
 	char *finish = format_value("finish-ns", json_object_get(report, "finish-ns"));
 	char *least = format_value("bound-ns", json_object_get(report, "bound-ns"));
 
@@ -216,14 +216,14 @@ static void list_columns(const json_t *choices, char columns[ALGORITHMS_ROOM])
 {
 	snprintf(columns, ALGORITHMS_ROOM, "algorithm,%s%s%spolicy,rounds-count,finish-ns,text",
 		 is_told(choices, "radix") ? "radix," : "",
-		 is_told(choices, "segments") ? "segments," : "",
+		 is_told(choices, "segments-count") ? "segments-count," : "",
 		 is_told(choices, "shape") ? "shape," : "");
 }
 
 static void write_report(struct planning *planning, const json_t *report)
 {
 	uint32_t radix = number_of(report, "radix", 0);
-	uint32_t segments = number_of(report, "segments", 0);
+	uint32_t segments = number_of(report, "segments-count", 0);
 	const char *shape = text_of_key(report, "shape");
 	char columns[ALGORITHMS_ROOM];
 	struct timeline timeline;
@@ -253,16 +253,16 @@ static void write_report(struct planning *planning, const json_t *report)
 		printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
 	}
 	putchar('\n');
-	if (json_array_size(json_object_get(report, "choice")) > 1) {
-		list_columns(json_object_get(report, "choice"), columns);
-		emit_table(planning->run, columns, json_object_get(report, "choice"));
+	if (json_array_size(json_object_get(report, "choices")) > 1) {
+		list_columns(json_object_get(report, "choices"), columns);
+		emit_table(planning->run, columns, json_object_get(report, "choices"));
 		putchar('\n');
 	}
-	emit_table(planning->run, ALTERNATIVES, json_object_get(report, "alternative"));
+	emit_table(planning->run, ALTERNATIVES, json_object_get(report, "alternatives"));
 	plan_against_write(planning->run, report);
-	if (json_array_size(json_object_get(report, "round"))) {
+	if (json_array_size(json_object_get(report, "rounds"))) {
 		putchar('\n');
-		emit_table(planning->run, ROUNDS, json_object_get(report, "round"));
+		emit_table(planning->run, ROUNDS, json_object_get(report, "rounds"));
 	}
 }
 
@@ -277,7 +277,8 @@ static void add_collective(const struct planning *planning, json_t *report)
 		return;
 	json_object_set_new(report, "collective", json_string(kind_name(wanted->kind)));
 	if (!planning->matrix)
-		json_object_set_new(report, "bytes", json_integer((json_int_t)wanted->bytes));
+		json_object_set_new(report, "buffer-bytes",
+				    json_integer((json_int_t)wanted->bytes));
 }
 
 /* Add the ranks that steps wait for, and the rank that loads the plan. */
@@ -288,7 +289,7 @@ static void add_roles(struct planning *planning, json_t *report)
 	if (!planning->matrix)
 		return;
 	involved = morph_matrix_roles(planning->matrix, planning->wanted.ranks, NULL, &elected);
-	json_object_set_new(report, "ranks-involved", json_integer(involved));
+	json_object_set_new(report, "involved-ranks-count", json_integer(involved));
 	if (elected != UINT32_MAX)
 		json_object_set_new(report, "elected-rank", json_integer(elected));
 }

@@ -3,7 +3,8 @@
 #include "morphctl/client/client.h"
 #include "morphctl/schedule/schedule.h"
 
-#define COLUMNS "id,state,steps-count,at,position,lit,circuits-count,loop,moved,failed-step,error"
+#define COLUMNS \
+	"id,state,steps-count,lit-step,position,lit-circuits-count,circuits-count,loop,moved-circuits-count,failed-step,status"
 
 /* Open the slice that the first argument names. The caller closes it. */
 static enum exit_code open_slice(struct run *run, struct morph_slice **slice)
@@ -35,7 +36,7 @@ static enum exit_code print_schedule(struct run *run, struct morph_slice *slice,
 	if (code)
 		return code;
 	if (!with_steps)
-		json_object_del(record, "step");
+		json_object_del(record, "steps");
 	view = client_view(run, MORPH_OBJECT_SCHEDULE_STATE, NULL);
 	code = emit_one(run, &view, record);
 	json_decref(record);

@@ -152,7 +152,7 @@ static enum exit_code report_loaded(struct planning *planning, uint32_t number)
 
 	code = client_reply(planning->run, error, object, &target->loaded);
 	if (!code)
-		json_object_del(target->loaded, "step");
+		json_object_del(target->loaded, "steps");
 	return code;
 }
 

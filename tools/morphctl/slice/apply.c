@@ -8,7 +8,7 @@
 
 static void print_circuit(const json_t *change, char sign)
 {
-	printf("%c circuit %s", sign, text_of_key(change, "slice"));
+	printf("%c circuit %s", sign, text_of_key(change, "slice-name"));
 	if (json_object_get(change, "circuit"))
 		printf(" %u", number_of(change, "circuit", 0));
 	printf(": rank %u -> rank %u", number_of(change, "src-rank", 0),
@@ -32,10 +32,10 @@ static void print_changes(json_t *changes)
 		if (key_is(change, "object", "circuit"))
 			print_circuit(change, sign);
 		else if (sign == '+')
-			printf("+ slice %s: %u accelerators\n", text_of_key(change, "slice"),
+			printf("+ slice %s: %u accelerators\n", text_of_key(change, "slice-name"),
 			       number_of(change, "ranks-count", 0));
 		else
-			printf("~ slice %s: %s %s -> %s\n", text_of_key(change, "slice"),
+			printf("~ slice %s: %s %s -> %s\n", text_of_key(change, "slice-name"),
 			       text_of_key(change, "attribute"), text_of_key(change, "from"),
 			       text_of_key(change, "to"));
 	}
@@ -69,7 +69,7 @@ static enum exit_code choose_others(struct apply *apply, json_t *taken, uint32_t
 		json_t *id = json_object_get(record, "id");
 
 		if (found < count && key_is(record, "use", "free") &&
-		    key_is(record, "health", "ok") && !number_of(record, "cordoned", 0) &&
+		    key_is(record, "health", "ok") && !flag_of(record, "cordoned") &&
 		    !promised(taken, id))
 			(*ids)[found++] = (uint32_t)json_integer_value(id);
 	}
@@ -94,7 +94,7 @@ static enum exit_code ask(struct apply *apply, const struct apply_slice *slice,
 		code = EXIT_CODE_FAILED;
 	}
 	if (!code)
-		*chosen = json_incref(json_object_get(answer, "chosen"));
+		*chosen = json_incref(json_object_get(answer, "chosen-accelerators"));
 	json_decref(answer);
 	return code;
 }

@@ -17,7 +17,7 @@ static enum exit_code immutable(const struct apply_slice *slice, const char *wha
 
 static bool same_accelerators(const struct apply_slice *slice)
 {
-	json_t *ranks = json_object_get(slice->present, "rank"), *rank;
+	json_t *ranks = json_object_get(slice->present, "ranks"), *rank;
 	size_t i;
 
 	if (wish_ranks(&slice->wish) != number_of(slice->present, "ranks-count", 0))
@@ -28,7 +28,7 @@ static bool same_accelerators(const struct apply_slice *slice)
 		uint32_t number = number_of(rank, "rank", NUMBER_NONE);
 
 		if (number < slice->wish.accelerators_count &&
-		    !number_of(rank, "replacements", 0) &&
+		    !number_of(rank, "replacements-count", 0) &&
 		    number_of(rank, "accelerator", NUMBER_NONE) != slice->wish.accelerators[number])
 			return false;
 	}
@@ -40,7 +40,7 @@ static void print_set(struct apply *apply, const struct apply_slice *slice, cons
 {
 	json_array_append_new(apply->changes,
 			      json_pack("{s:s, s:s, s:s, s:s, s:s, s:s}", "action", "set", "object",
-					"slice", "slice", slice->wish.name, "attribute", key,
+					"slice", "slice-name", slice->wish.name, "attribute", key,
 					"from", from, "to", to));
 }
 
@@ -86,7 +86,7 @@ static void tell_circuit(struct apply *apply, const struct apply_slice *slice, c
 	uint32_t src = wish ? wish->src_rank : number_of(present, "src-rank", 0);
 	uint32_t dst = wish ? wish->dst_rank : number_of(present, "dst-rank", 0);
 	json_t *change = json_pack("{s:s, s:s, s:s}", "action", action, "object", "circuit",
-				   "slice", slice->wish.name);
+				   "slice-name", slice->wish.name);
 
 	if (present)
 		json_object_set(change, "circuit", json_object_get(present, "id"));
@@ -107,7 +107,7 @@ static bool same_shape(const struct circuit_wish *wish, const json_t *circuit)
 {
 	const struct morph_circuit_opts *opts = &wish->opts;
 
-	return (uint32_t)__builtin_popcountll(wide_of(circuit, "lanes")) == opts->lanes_count &&
+	return (uint32_t)__builtin_popcountll(wide_of(circuit, "lane-mask")) == opts->lanes_count &&
 	       (!(opts->flags & MORPH_CIRCUIT_SRC_PLANE) ||
 		number_of(circuit, "src-plane", NUMBER_NONE) == opts->src_plane) &&
 	       (!(opts->flags & MORPH_CIRCUIT_DST_PLANE) ||
@@ -211,10 +211,10 @@ static enum exit_code diff_present(struct apply *apply, struct apply_slice *slic
 	if (slice->transit_given &&
 	    !key_is(slice->present, "transit", morph_enum_name(MORPH_ENUM_TRANSIT, wish->transit)))
 		return immutable(slice, "'transit'");
-	if (slice->spares_given && !key_is(slice->present, "spares",
+	if (slice->spares_given && !key_is(slice->present, "spare-policy",
 					   morph_enum_name(MORPH_ENUM_SPARES, wish->spare_policy)))
 		return immutable(slice, "'spares'");
-	if (slice->reserved_given && !number_of(slice->present, "reserved", 0) == wish->reserved)
+	if (slice->reserved_given && flag_of(slice->present, "reserved") != wish->reserved)
 		return immutable(slice, "'reserved'");
 	diff_settings(apply, slice);
 	if (!slice->circuits_given)
@@ -235,7 +235,7 @@ static enum exit_code diff_new(struct apply *apply, struct apply_slice *slice)
 
 	json_array_append_new(apply->changes,
 			      json_pack("{s:s, s:s, s:s, s:i}", "action", "add", "object", "slice",
-					"slice", slice->wish.name, "ranks-count",
+					"slice-name", slice->wish.name, "ranks-count",
 					(int)wish_ranks(&slice->wish)));
 	code = apply_diff_circuits(apply, slice, none);
 	json_decref(none);

@@ -8,8 +8,8 @@
 #include "morphctl/output/output.h"
 #include "morphctl/slice/slice.h"
 
-#define STEPS "step,kind,slice,changes,dark,takes-ns"
-#define TENANTS "slice,moved,dark,dark-ns"
+#define STEPS "step,kind,slice,changes-count,dark-circuits-count,takes-ns"
+#define TENANTS "slice,moved-circuits-count,dark-circuits-count,dark-ns"
 #define STAYS "slice,text"
 
 /* A request and its results. */
@@ -81,7 +81,7 @@ static enum exit_code solve(struct making *making)
 
 static json_t *step_of(const struct making *making, uint32_t step)
 {
-	return json_array_get(json_object_get(making->report, "step"), step);
+	return json_array_get(json_object_get(making->report, "steps"), step);
 }
 
 /*
@@ -94,7 +94,7 @@ static bool is_of(const json_t *circuit, const json_t *step)
 	json_t *change;
 	size_t i;
 
-	json_array_foreach(json_object_get(step, "change"), i, change)
+	json_array_foreach(json_object_get(step, "changes"), i, change)
 	{
 		if (known ? number_of(circuit, "id", NUMBER_NONE) ==
 				    number_of(change, "circuit", 0) :
@@ -159,7 +159,7 @@ static enum exit_code run_step(const struct making *making, struct act *act, uin
 	if (!code && record && !key_is(step, "kind", "break"))
 		code = measure(making, step, slice);
 	if (record)
-		json_object_set_new(step, "txn", record);
+		json_object_set_new(step, "transaction", record);
 	morph_txn_free(txn);
 	return code;
 }
@@ -171,7 +171,7 @@ static enum exit_code run_step(const struct making *making, struct act *act, uin
 static enum exit_code mend(const struct making *making, struct act *act, uint32_t done,
 			   enum exit_code code)
 {
-	json_t *tenants = json_object_get(making->report, "tenant"), *tenant;
+	json_t *tenants = json_object_get(making->report, "tenants"), *tenant;
 	size_t i;
 
 	json_array_foreach(tenants, i, tenant)
@@ -230,7 +230,7 @@ static enum exit_code carry_out(const struct making *making, struct slice_wish *
 		if (code)
 			code = place_take_back(making->run, making->fabric, id, code);
 		else
-			json_object_set(making->report, "slice", slice);
+			json_object_set(making->report, "new-slice", slice);
 	}
 	json_decref(slice);
 	act_end(&act);
@@ -245,16 +245,16 @@ static json_t *rows_of(const json_t *report)
 	json_t *rows = needed(json_array()), *step, *change;
 	size_t i, k;
 
-	json_array_foreach(json_object_get(report, "step"), i, step)
+	json_array_foreach(json_object_get(report, "steps"), i, step)
 	{
 		json_t *row = needed(json_copy(step));
 		uint32_t dark = 0;
 
-		json_array_foreach(json_object_get(step, "change"), k, change)
-			dark += number_of(change, "dark", 0);
+		json_array_foreach(json_object_get(step, "changes"), k, change)
+			dark += flag_of(change, "dark");
 		json_object_set_new(row, "step", json_integer((json_int_t)i));
-		json_object_set_new(row, "changes", json_integer((json_int_t)k));
-		json_object_set_new(row, "dark", json_integer(dark));
+		json_object_set_new(row, "changes-count", json_integer((json_int_t)k));
+		json_object_set_new(row, "dark-circuits-count", json_integer(dark));
 		json_array_append_new(rows, row);
 	}
 	return rows;
@@ -262,8 +262,8 @@ static json_t *rows_of(const json_t *report)
 
 static void write_moves(const json_t *report, bool done)
 {
-	uint32_t moved = number_of(report, "moved", 0);
-	size_t slices = json_array_size(json_object_get(report, "tenant"));
+	uint32_t moved = number_of(report, "moved-circuits-count", 0);
+	size_t slices = json_array_size(json_object_get(report, "tenants"));
 
 	if (!moved) {
 		printf("already fits; use 'place'\n");
@@ -271,26 +271,26 @@ static void write_moves(const json_t *report, bool done)
 	}
 	printf("%s %u circuit%s of %zu slice%s (minimum %u); %u of them %s dark meanwhile\n",
 	       done ? "moved" : "would move", moved, PLURAL(moved), slices, PLURAL(slices),
-	       number_of(report, "moved-least", 0), number_of(report, "dark", 0),
-	       done ? "went" : "go");
+	       number_of(report, "moved-circuits-bound-count", 0),
+	       number_of(report, "dark-circuits-count", 0), done ? "went" : "go");
 }
 
 static void write_answer(struct run *run, json_t *report)
 {
-	bool done = json_object_get(report, "slice");
+	bool done = json_object_get(report, "new-slice");
 	json_t *rows;
 
 	if (!key_is(report, "verdict", "feasible")) {
 		printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
-		place_write_table(run, STAYS, json_object_get(report, "stay"));
+		place_write_table(run, STAYS, json_object_get(report, "stays"));
 		return;
 	}
 	write_moves(report, done);
 	rows = rows_of(report);
 	place_write_table(run, done ? STEPS ",measured-dark-ns" : STEPS, rows);
 	json_decref(rows);
-	place_write_table(run, TENANTS, json_object_get(report, "tenant"));
-	place_write_table(run, STAYS, json_object_get(report, "stay"));
+	place_write_table(run, TENANTS, json_object_get(report, "tenants"));
+	place_write_table(run, STAYS, json_object_get(report, "stays"));
 	putchar('\n');
 	place_write_plan(run, json_object_get(report, "plan"));
 }

@@ -9,10 +9,10 @@
 #include "morphctl/slice/slice.h"
 
 #define RANKS "rank,accelerator,host"
-#define CIRCUITS "src-rank,dst-rank,host,guide"
-#define SHARED "src-rank,dst-rank,host,lanes,guide" /* with wavelengths per fibre */
-#define LOADS "src-host,dst-host,fibres,free"
-#define PROTECTED "rank,verdict,spare,host,fibres"
+#define CIRCUITS "src-rank,dst-rank,hosts,guides"
+#define SHARED "src-rank,dst-rank,hosts,lane-mask,guides" /* with wavelengths per fibre */
+#define LOADS "src-host,dst-host,fibres-count,free-fibres-count"
+#define PROTECTED "rank,verdict,spare,host,fibres-count"
 
 /* Key in the report: the result with the other transit policy. */
 #define OWN "transit-own"
@@ -267,9 +267,9 @@ static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish
 			code = report_protection(placing, id);
 	}
 	if (placing->lit) {
-		json_object_set(placing->report, "slice", slice);
+		json_object_set(placing->report, "new-slice", slice);
 		if (json_array_size(txns))
-			json_object_set(placing->report, "txn", txns);
+			json_object_set(placing->report, "transactions", txns);
 	}
 	json_decref(slice);
 	json_decref(txns);
@@ -291,7 +291,7 @@ static void write_other_transit(const json_t *report)
 
 void place_write_refusal(const json_t *refusal)
 {
-	const json_t *cuts = json_object_get(refusal, "cut");
+	const json_t *cuts = json_object_get(refusal, "cuts");
 	char *hosts;
 
 	if (json_object_get(refusal, "host"))
@@ -302,7 +302,7 @@ void place_write_refusal(const json_t *refusal)
 	if (!json_array_size(cuts))
 		return;
 	/* The cuts are sorted: the first has the least capacity for embeddings. */
-	hosts = format_value("host", json_object_get(json_array_get(cuts, 0), "host"));
+	hosts = format_value("host", json_object_get(json_array_get(cuts, 0), "hosts"));
 	printf("  the tightest: hosts %s\n", hosts);
 	free(hosts);
 }
@@ -314,7 +314,7 @@ static void write_refusals(const json_t *report)
 
 	printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
 	write_other_transit(report);
-	json_array_foreach(json_object_get(report, "refusal"), i, refusal)
+	json_array_foreach(json_object_get(report, "refusals"), i, refusal)
 		place_write_refusal(refusal);
 }
 
@@ -334,27 +334,27 @@ static void write_protection(struct run *run, const json_t *protection)
 		return;
 	printf("\nprotection: %s%s%s\n", text_of_key(protection, "verdict"), *text ? ": " : "",
 	       text);
-	place_write_table(run, PROTECTED, json_object_get(protection, "rank"));
+	place_write_table(run, PROTECTED, json_object_get(protection, "ranks"));
 }
 
 void place_write_plan(struct run *run, const json_t *report)
 {
-	const json_t *slice = json_object_get(report, "slice"),
-		     *txn = json_object_get(report, "txn");
+	const json_t *slice = json_object_get(report, "new-slice"),
+		     *txn = json_object_get(report, "transactions");
 
 	printf("%s: %u accelerators in %u servers (minimum %u), %u circuits on %u fibres (minimum %u)\n",
 	       text_of_key(report, "tier"), number_of(report, "ranks-count", 0),
-	       number_of(report, "servers", 0), number_of(report, "servers-bound", 0),
-	       number_of(report, "circuits-count", 0), number_of(report, "fibres", 0),
-	       number_of(report, "fibres-bound", 0));
+	       number_of(report, "servers-count", 0), number_of(report, "servers-bound-count", 0),
+	       number_of(report, "circuits-count", 0), number_of(report, "fibres-count", 0),
+	       number_of(report, "fibres-bound-count", 0));
 	write_other_transit(report);
 	if (slice)
 		printf("slice %u (%s): created%s\n", number_of(slice, "id", 0),
 		       text_of_key(slice, "name"), txn ? ", and its circuits are lit" : "");
-	place_write_table(run, RANKS, json_object_get(report, "rank"));
-	place_write_table(run, json_object_get(report, "wavelengths") ? SHARED : CIRCUITS,
-			  json_object_get(report, "circuit"));
-	place_write_table(run, LOADS, json_object_get(report, "load"));
+	place_write_table(run, RANKS, json_object_get(report, "ranks"));
+	place_write_table(run, json_object_get(report, "wavelengths-count") ? SHARED : CIRCUITS,
+			  json_object_get(report, "circuits"));
+	place_write_table(run, LOADS, json_object_get(report, "loads"));
 	write_protection(run, json_object_get(report, "protection"));
 }
 

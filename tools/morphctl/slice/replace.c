@@ -18,7 +18,7 @@ static enum exit_code show_rank(struct run *run, uint32_t fabric, uint32_t slice
 	code = client_reply(run, error, object, &record);
 	if (code)
 		return code;
-	json_array_foreach(json_object_get(record, "rank"), i, one)
+	json_array_foreach(json_object_get(record, "ranks"), i, one)
 	{
 		if (number_of(one, "rank", NUMBER_NONE) != rank)
 			continue;

@@ -16,7 +16,7 @@ enum exit_code why_not_ask(struct run *run, uint32_t fabric, const struct morph_
 
 static void print_answer(const json_t *answer)
 {
-	const json_t *chosen = json_object_get(answer, "chosen");
+	const json_t *chosen = json_object_get(answer, "chosen-accelerators");
 	const char *text = text_of_key(answer, "text");
 	char *list;
 

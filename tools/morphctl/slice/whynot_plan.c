@@ -12,7 +12,8 @@
 #include "morphctl/output/output.h"
 #include "morphctl/slice/slice.h"
 
-#define ATTRIBUTES "verdict,text,tier,servers,fibres,binding,tried,tightest"
+#define ATTRIBUTES "verdict,text,tier,servers-count,fibres-count,binding,tried,tightest"
+#define RENAMED "servers=servers-count,fibres=fibres-count"
 
 /* The words of a ledger's records, as <morph/wire.h> defines them. */
 #define ACCELERATOR_WORDS 2
@@ -388,15 +389,16 @@ static json_t *tightest(const json_t *refusals)
 	if (!closest)
 		return NULL;
 	copy = needed(json_copy((json_t *)closest));
-	cuts = json_object_get(closest, "cut");
+	cuts = json_object_get(closest, "cuts");
 	if (json_array_size(cuts))
-		json_object_set_new(copy, "cut", json_pack("[O]", json_array_get(cuts, 0)));
+		json_object_set_new(copy, "cuts", json_pack("[O]", json_array_get(cuts, 0)));
 	return copy;
 }
 
 static enum exit_code describe(struct asking *asking)
 {
-	static const char *const keys[] = { "verdict", "text", "tier", "servers", "fibres" };
+	static const char *const keys[] = { "verdict", "text", "tier", "servers-count",
+					    "fibres-count" };
 	struct morph_object *object = NULL;
 	enum exit_code code;
 	json_t *plan, *refusal;
@@ -410,7 +412,7 @@ static enum exit_code describe(struct asking *asking)
 	for (size_t at = 0; at < sizeof(keys) / sizeof(keys[0]); at++)
 		if (json_object_get(plan, keys[at]))
 			json_object_set(asking->report, keys[at], json_object_get(plan, keys[at]));
-	refusal = tightest(json_object_get(plan, "refusal"));
+	refusal = tightest(json_object_get(plan, "refusals"));
 	if (refusal)
 		json_object_set_new(asking->report, "tightest", refusal);
 	json_decref(plan);
@@ -448,8 +450,8 @@ static void write_answer(const json_t *report)
 
 	if (fits(report)) {
 		printf("yes: would fit %s, in %u servers, on %u fibres\n",
-		       text_of_key(report, "tier"), number_of(report, "servers", 0),
-		       number_of(report, "fibres", 0));
+		       text_of_key(report, "tier"), number_of(report, "servers-count", 0),
+		       number_of(report, "fibres-count", 0));
 		return;
 	}
 	printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
@@ -466,7 +468,7 @@ static void write_answer(const json_t *report)
 
 enum exit_code why_not_plan(struct run *run)
 {
-	static const struct view view = { .attributes = ATTRIBUTES };
+	static const struct view view = { .attributes = ATTRIBUTES, .renamed = RENAMED };
 	struct asking asking = { .run = run, .ground.run = run };
 	enum exit_code code;
 

@@ -71,7 +71,7 @@ static void read_tiles(struct topo *topo)
 			tile->at[axis] = number_of(record, axes[axis], 0);
 		tile->use = text_of_key(record, "use");
 		tile->health = text_of_key(record, "health");
-		tile->cordoned = number_of(record, "cordoned", 0);
+		tile->cordoned = flag_of(record, "cordoned");
 		tile->rank = number_of(record, "rank", NUMBER_NONE);
 		tile->slice = slice_of_tile(topo, number_of(record, "slice", NUMBER_NONE));
 		if (tile->slice >= 0)
@@ -117,7 +117,7 @@ static void add_circuit(struct topo *topo, const json_t *record)
 		topo->arrows_count++;
 	}
 	at->circuits++;
-	at->lanes += (unsigned int)__builtin_popcountll(wide_of(record, "lanes"));
+	at->lanes += (unsigned int)__builtin_popcountll(wide_of(record, "lane-mask"));
 	at->mbps += wide_of(record, "bandwidth-mbps");
 	if (arrow.slice >= 0)
 		topo->slices[arrow.slice].circuits++;

@@ -94,7 +94,7 @@ static void write_head(FILE *stream, double width, double height)
 
 static void write_title(FILE *stream, const struct topo *topo, const char *title)
 {
-	const json_t *fabric = json_object_get(topo->document, "fabric");
+	const json_t *fabric = json_array_get(json_object_get(topo->document, "fabrics"), 0);
 	char line[256], name[80];
 	uint64_t mbps = 0;
 
@@ -107,8 +107,8 @@ static void write_title(FILE *stream, const struct topo *topo, const char *title
 		 "%s%s%zu accelerators: %u free, %u spare, %u failed; "
 		 "slices: %zu; %g Gb/s lit",
 		 title ? name : "", title && *name ? "; " : "", topo->tiles_count,
-		 number_of(fabric, "free", 0), number_of(fabric, "spares", 0),
-		 number_of(fabric, "failed", 0), topo->slices_count, (double)mbps / 1e3);
+		 number_of(fabric, "free-count", 0), number_of(fabric, "spares-count", 0),
+		 number_of(fabric, "failed-count", 0), topo->slices_count, (double)mbps / 1e3);
 	label(stream, 24, 51, "under", line);
 }
 

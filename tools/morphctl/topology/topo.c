@@ -13,16 +13,6 @@ enum format {
 	JSON
 };
 
-static json_t *find_fabric(json_t *fabrics, uint32_t fabric)
-{
-	json_t *record;
-	size_t i;
-
-	json_array_foreach(fabrics, i, record) if (number_of(record, "id", NUMBER_NONE) ==
-						   fabric) return record;
-	return NULL;
-}
-
 static enum exit_code gather(struct run *run, json_t **document)
 {
 	enum exit_code code;
@@ -41,11 +31,7 @@ static enum exit_code gather(struct run *run, json_t **document)
 			warn_line("%s hidden: needs CAP_NET_ADMIN", kind->key);
 		else if (error)
 			code = client_error(run, error);
-		if (i)
-			json_object_set(*document, kind->key, records);
-		else
-			json_object_set(*document, "fabric", find_fabric(records, fabric));
-		json_decref(records);
+		json_object_set_new(*document, kind->key, records);
 	}
 	if (code)
 		json_decref(*document);
