@@ -111,7 +111,7 @@ static void assert_as_before(void)
 }
 
 /* Both contexts report the failure, with these words. */
-static void assert_told(int error, const char *words)
+static void assert_error(int error, const char *words)
 {
 	for (size_t at = 0; at < ARRAY_SIZE(sites); at++) {
 		assert_int_equal(morph_error_code(sites[at].ctx), error);
@@ -290,12 +290,12 @@ static void both_ends_are_given_back(void **state)
 		requests.error = EPERM;
 		assert_int_equal(call(0, NULL), -EPERM);
 		assert_int_equal(!sites[0].ours + !sites[1].ours, 1);
-		assert_told(EPERM, sites[0].ours ? "first end" : "second end");
+		assert_error(EPERM, sites[0].ours ? "first end" : "second end");
 	}
 	requests.refused_at = 1;
 	requests.refused_until = UINT32_MAX;
 	assert_int_equal(call(0, NULL), -EPERM);
-	assert_told(EPERM, "first end");
+	assert_error(EPERM, "first end");
 	requests.refused_until = 0;
 	assert_int_equal(call(0, NULL), 0);
 	assert_int_equal(sites[0].ours | sites[1].ours, 0);
@@ -314,21 +314,21 @@ static void ends_that_do_not_name_each_other_are_refused(void **state)
 		assert_int_equal(call(count, NULL), -EINVAL);
 		assert_as_before();
 		assert_int_equal(requests.count, 8);
-		assert_told(EINVAL,
-			    "the ends do not name each other: first end, edge 0 of fabric ");
-		assert_told(EINVAL,
-			    ", names edge 4 of fabric 7365636f-6e64-2d75-7569-642d68657265");
-		assert_told(EINVAL,
-			    "second end, edge 4 of fabric 7365636f-6e64-2d75-7569-642d68657265");
-		assert_told(EINVAL,
-			    ", names edge 1 of fabric 66697273-742d-7575-6964-2d686572652d");
+		assert_error(EINVAL,
+			     "the ends do not name each other: first end, edge 0 of fabric ");
+		assert_error(EINVAL,
+			     ", names edge 4 of fabric 7365636f-6e64-2d75-7569-642d68657265");
+		assert_error(EINVAL,
+			     "second end, edge 4 of fabric 7365636f-6e64-2d75-7569-642d68657265");
+		assert_error(EINVAL,
+			     ", names edge 1 of fabric 66697273-742d-7575-6964-2d686572652d");
 	}
 	sites[1].peer_edge = right.peer_edge;
 	sites[1].peer_uuid = sites[1].uuid;
 	assert_int_equal(call(1, NULL), -EINVAL);
 	sites[1].peer_uuid = NULL;
 	assert_int_equal(call(1, NULL), -EINVAL);
-	assert_told(EINVAL, "names none");
+	assert_error(EINVAL, "names none");
 	sites[1].peer_uuid = right.peer_uuid;
 	sites[0].peer_uuid = NULL;
 	assert_int_equal(call(1, NULL), -EINVAL);
@@ -340,16 +340,16 @@ static void refusals_name_the_end_at_fault(void **state)
 	(void)state;
 	sites[1].theirs = LANES & ~0x7ull;
 	assert_int_equal(call(4, NULL), -EBUSY);
-	assert_told(EBUSY, "second end, edge 4 of fabric");
+	assert_error(EBUSY, "second end, edge 4 of fabric");
 	assert_int_equal(call_from(1, 4, 0, NULL), -EBUSY);
-	assert_told(EBUSY, "first end, edge 4 of fabric");
+	assert_error(EBUSY, "first end, edge 4 of fabric");
 	sites[0].theirs = 0x1;
 	assert_int_equal(call(3, NULL), -EBUSY);
-	assert_told(EBUSY, "first end, edge 0 of fabric");
+	assert_error(EBUSY, "first end, edge 0 of fabric");
 	assert_int_equal(call(17, NULL), -EINVAL);
 	sites[1].marked = true;
 	assert_int_equal(call(1, NULL), -EIO);
-	assert_told(EIO, "second end, edge 4 of fabric");
+	assert_error(EIO, "second end, edge 4 of fabric");
 	assert_as_before();
 }
 
@@ -365,7 +365,7 @@ static void control_that_was_lost_changes_nothing(void **state)
 
 		sites[0].had = sites[0].ours;
 		assert_int_equal(morph_controller_reserve_edge(ends, OURS, 2, 0, NULL), -ESTALE);
-		assert_told(ESTALE, at ? "second end" : "first end");
+		assert_error(ESTALE, at ? "second end" : "first end");
 		assert_as_before();
 	}
 }
@@ -391,7 +391,7 @@ static void an_overtaken_controller_tries_again(void **state)
 	assert_int_equal(call(4, &lanes), -EBUSY);
 	assert_int_equal(lanes, 0);
 	assert_as_before();
-	assert_told(EBUSY, "second end");
+	assert_error(EBUSY, "second end");
 	/* The report refers to the last try. */
 	sites[1].theirs = 0;
 	requests.overtaken = 1;
@@ -400,7 +400,7 @@ static void an_overtaken_controller_tries_again(void **state)
 	requests.error = EPERM;
 	assert_int_equal(call(4, NULL), -EPERM);
 	assert_as_before();
-	assert_told(EPERM, "first end");
+	assert_error(EPERM, "first end");
 }
 
 /* --------------------------------------------------------- what goes wrong */
@@ -509,8 +509,8 @@ static void failed_restorations_are_reported(void **state)
 	requests.error = ENODEV;
 	assert_int_equal(call(2, &lanes), -ENODEV);
 	assert_int_equal(lanes, 0);
-	assert_told(ENODEV, "second end, edge 4 of fabric");
-	assert_told(ENODEV, "; restoring the first end failed: ");
+	assert_error(ENODEV, "second end, edge 4 of fabric");
+	assert_error(ENODEV, "; restoring the first end failed: ");
 	assert_int_equal(sites[0].ours, 0x3);
 	assert_int_equal(sites[1].ours, 0);
 }
@@ -533,7 +533,7 @@ static unsigned int sweep(const char *what, int code)
 			struck = fault_struck();
 			assert_int_equal(error, struck ? -code : 0);
 			if (struck)
-				assert_told(code, " end, edge ");
+				assert_error(code, " end, edge ");
 			assert_ended(error, lanes, count);
 		} while (struck);
 		calls += nth - 1;

@@ -240,7 +240,7 @@ static void a_program_that_differs_aborts(void **state)
 }
 
 /* Replace the value of a field, in the first line of the recording that contains @where. */
-static void spoil(const char *where, const char *field, const char *value)
+static void corrupt(const char *where, const char *field, const char *value)
 {
 	char *line = NULL, *kept = NULL;
 	size_t room = 0, bytes;
@@ -278,7 +278,7 @@ static void malformed_recordings_abort(void **state)
 {
 	static const struct {
 		const char *where, *field, *value, *message;
-	} spoilt[] = {
+	} corrupted[] = {
 		{ "\"recording\"", "\"op\":\"", "open", "must begin with op \"recording\"" },
 		{ "\"recording\"", "\"result\":", "2",
 		  "the recording has ABI 2, this library has 1" },
@@ -302,15 +302,15 @@ static void malformed_recordings_abort(void **state)
 		{ "\"watched\"", "\"op\":\"", "watch", "the program requests watched" },
 	};
 
-	for (size_t at = 0; at < ARRAY_SIZE(spoilt); at++) {
+	for (size_t at = 0; at < ARRAY_SIZE(corrupted); at++) {
 		forget(state);
 		record(state);
-		spoil(spoilt[at].where, spoilt[at].field, spoilt[at].value);
-		expect_abort(run_the_program, spoilt[at].message);
+		corrupt(corrupted[at].where, corrupted[at].field, corrupted[at].value);
+		expect_abort(run_the_program, corrupted[at].message);
 	}
 }
 
-static void ask_of_what_is_not_open(void)
+static void poll_without_open(void)
 {
 	struct morph_ctx *ctx = replay_ctx();
 
@@ -337,10 +337,10 @@ static void open_when_all_is_over(void)
 	ctx->transport->ops->open(ctx->transport, "/dev/morph/fabric3");
 }
 
-static void what_was_never_recorded_aborts(void **state)
+static void calls_without_a_record_abort(void **state)
 {
 	(void)state;
-	expect_abort(ask_of_what_is_not_open, "fd 0 was not opened here");
+	expect_abort(poll_without_open, "fd 0 was not opened here");
 	expect_abort(ask_when_all_is_over, "the recording has the end on handle 0");
 	expect_abort(open_when_all_is_over, "has ended, the program requests open /dev/morph");
 }
@@ -450,7 +450,7 @@ static void open_one_after_the_other(struct morph_ctx *ctx, struct fake *fake)
 	morph_ctx_free(ctx);
 }
 
-static void files_that_were_closed_make_room_for_others(void **state)
+static void closed_files_free_their_place(void **state)
 {
 	struct morph_ctx *ctx;
 	struct fake *fake = recorded_fake(&ctx);
@@ -588,10 +588,10 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(a_recording_replays, record, forget),
-		cmocka_unit_test_teardown(files_that_were_closed_make_room_for_others, forget),
+		cmocka_unit_test_teardown(closed_files_free_their_place, forget),
 		cmocka_unit_test_setup_teardown(a_program_that_differs_aborts, record, forget),
 		cmocka_unit_test_setup_teardown(malformed_recordings_abort, record, forget),
-		cmocka_unit_test_setup_teardown(what_was_never_recorded_aborts, record, forget),
+		cmocka_unit_test_setup_teardown(calls_without_a_record_abort, record, forget),
 		cmocka_unit_test_setup_teardown(replays_may_lack_memory_and_files, record, forget),
 		cmocka_unit_test(lines_without_memory_stop_a_replay),
 		cmocka_unit_test(files_beyond_the_recorders_table_are_refused),

@@ -248,18 +248,18 @@ static void invalid_parameters_are_refused(void **state)
 		/* of the first plan, behind the head, what plans are for, and their number */
 		size_t at;
 		uint32_t word;
-	} spoilt[] = { { 30, 4097 }, { 31, 257 }, { 32, 4097 }, { 33, 4097 }, { 34, 4097 } };
+	} corrupted[] = { { 30, 4097 }, { 31, 257 }, { 32, 4097 }, { 33, 4097 }, { 34, 4097 } };
 	size_t bytes;
 	uint8_t *data = some_file(3, 1, &bytes);
 
 	(void)state;
-	for (size_t at = 0; at < sizeof(spoilt) / sizeof(*spoilt); at++) {
+	for (size_t at = 0; at < sizeof(corrupted) / sizeof(*corrupted); at++) {
 		struct morph_shim *shim = some_shim(3, 1);
 		uint8_t *copy = malloc(bytes);
 		uint32_t crc;
 
 		memcpy(copy, data, bytes);
-		memcpy(copy + 4 * spoilt[at].at, &spoilt[at].word, 4);
+		memcpy(copy + 4 * corrupted[at].at, &corrupted[at].word, 4);
 		crc = crc_of(copy, bytes - 4);
 		memcpy(copy + bytes - 4, &crc, 4);
 		assert_shim_refused(shim, morph_shim_read(shim, copy, bytes), -EINVAL,

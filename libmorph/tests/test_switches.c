@@ -56,7 +56,7 @@ static void paths_of_five_guides_are_planned(void **state)
 }
 
 /* Corrupt one guide of a path, so that it is invalid. Returns false if that is impossible. */
-static bool spoil(struct written *all, uint32_t *strand, uint32_t guide, uint32_t how)
+static bool corrupt(struct written *all, uint32_t *strand, uint32_t guide, uint32_t how)
 {
 	uint32_t *code = &strand[1 + 3 * guide];
 	uint32_t *chips = all->ledger + HEAD + 3, *elements = chips + 2 * RACKS * RACK_ALL;
@@ -110,7 +110,7 @@ static void each_of_five_guides_is_checked(void **state)
 
 			assert_int_equal(strand[0], GUIDES);
 			assert_int_equal(strand[1], bench->plan->strands[at].guides[0]);
-			if (spoil(&all, strand, guide, how)) {
+			if (corrupt(&all, strand, guide, how)) {
 				if (!check_written(&all, report, sizeof(report)))
 					fail_msg("guide %u with mutation %u is not detected", guide,
 						 how);

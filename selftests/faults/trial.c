@@ -48,7 +48,7 @@ void violations_are_about(const struct trial *trial)
 /* --------------------------------------------------------------- events */
 
 /* The events of a slice's owner since the last check. */
-struct told {
+struct reports {
 	unsigned int events, degraded;
 	uint64_t bandwidth_mbps;
 	uint64_t moved, replaced; /* circuits and ranks, as masks */
@@ -56,48 +56,48 @@ struct told {
 	unsigned int named_count;
 };
 
-static void note_event(struct told *told, const struct morph_event *event)
+static void note_event(struct reports *reports, const struct morph_event *event)
 {
 	struct part part = { event->part, event->index, 0 };
 	unsigned int i;
 
-	told->events++;
+	reports->events++;
 	if (event->type == MORPH_EVENT_DEGRADED) {
-		told->degraded++;
-		told->bandwidth_mbps = event->bandwidth_mbps;
+		reports->degraded++;
+		reports->bandwidth_mbps = event->bandwidth_mbps;
 	}
 	if (event->type == MORPH_EVENT_CIRCUIT_MOVED)
-		told->moved |= 1ull << event->circuit % 64;
+		reports->moved |= 1ull << event->circuit % 64;
 	if (event->type == MORPH_EVENT_REPLACED) {
-		told->replaced |= 1ull << event->rank % 64;
+		reports->replaced |= 1ull << event->rank % 64;
 		part.part = MORPH_PART_ACCELERATOR;
 		part.index = event->old_accelerator;
 	}
-	for (i = 0; i < told->named_count; i++)
-		if (told->named[i].part == part.part && told->named[i].index == part.index)
+	for (i = 0; i < reports->named_count; i++)
+		if (reports->named[i].part == part.part && reports->named[i].index == part.index)
 			return;
-	if (part.part && told->named_count < NAMED_MAX)
-		told->named[told->named_count++] = part;
+	if (part.part && reports->named_count < NAMED_MAX)
+		reports->named[reports->named_count++] = part;
 }
 
-static struct told read_events(int fd)
+static struct reports read_events(int fd)
 {
 	struct pollfd pollfd = { .fd = fd, .events = POLLIN };
 	struct morph_event event;
-	struct told told = {};
+	struct reports reports = {};
 
 	while (poll(&pollfd, 1, 0) == 1 && pollfd.revents & POLLIN &&
 	       read(fd, &event, sizeof(event)) == sizeof(event))
-		note_event(&told, &event);
-	return told;
+		note_event(&reports, &event);
+	return reports;
 }
 
-static bool is_named(const struct told *told, uint32_t part, uint32_t index)
+static bool is_named(const struct reports *reports, uint32_t part, uint32_t index)
 {
 	unsigned int i;
 
-	for (i = 0; i < told->named_count; i++)
-		if (told->named[i].part == part && told->named[i].index == index)
+	for (i = 0; i < reports->named_count; i++)
+		if (reports->named[i].part == part && reports->named[i].index == index)
 			return true;
 	return false;
 }
@@ -184,16 +184,16 @@ static uint64_t real_bandwidth(const struct slice *slice)
 }
 
 /* A slice that used no failed part must not be affected. */
-static void check_bystander(unsigned int s, const struct told *told)
+static void check_bystander(unsigned int s, const struct reports *reports)
 {
 	const struct slice *slice = &rack.slices[s];
 
 	if (went_dark(&before[s]))
 		violation("the light of slice %s flickered, but no failed part belongs to it",
 			  slice->name);
-	if (told->events)
+	if (reports->events)
 		violation("slice %s got an event about %s %u, which it does not use", slice->name,
-			  part_name(told->named[0].part), told->named[0].index);
+			  part_name(reports->named[0].part), reports->named[0].index);
 	if (slice->info.state != MORPH_SLICE_OK || !same_light(slice, &before[s]))
 		violation("slice %s has changed, but no failed part belongs to it", slice->name);
 }
@@ -202,7 +202,8 @@ static void check_bystander(unsigned int s, const struct told *told)
  * The owner of each circuit with a new path has an event about that circuit or about a replaced
  * end.
  */
-static void check_moved(const struct slice *now, const struct slice *then, const struct told *told)
+static void check_moved(const struct slice *now, const struct slice *then,
+			const struct reports *reports)
 {
 	unsigned int i;
 
@@ -210,15 +211,15 @@ static void check_moved(const struct slice *now, const struct slice *then, const
 		const struct morph_circuit_info *info = &now->circuits[i].info;
 		uint64_t ends = 1ull << info->src_rank | 1ull << info->dst_rank;
 
-		if (same_way(&now->circuits[i], &then->circuits[i]) || told->replaced & ends ||
-		    told->moved >> info->circuit % 64 & 1)
+		if (same_way(&now->circuits[i], &then->circuits[i]) || reports->replaced & ends ||
+		    reports->moved >> info->circuit % 64 & 1)
 			continue;
 		violation("circuit %u of slice %s has another path, but its owner got no event",
 			  info->circuit, now->name);
 	}
 }
 
-static enum outcome check_whole(const struct slice *slice, const struct told *told, bool dark)
+static enum outcome check_whole(const struct slice *slice, const struct reports *reports, bool dark)
 {
 	unsigned int i;
 
@@ -234,7 +235,7 @@ static enum outcome check_whole(const struct slice *slice, const struct told *to
 			(unsigned long long)rack.light.locked[circuit->rx]);
 		return LOST;
 	}
-	if (dark && !told->events) {
+	if (dark && !reports->events) {
 		violation("the light of slice %s went dark and returned without an event",
 			  slice->name);
 		return LOST;
@@ -242,38 +243,38 @@ static enum outcome check_whole(const struct slice *slice, const struct told *to
 	return SURVIVED;
 }
 
-static enum outcome check_degraded(const struct slice *slice, const struct told *told)
+static enum outcome check_degraded(const struct slice *slice, const struct reports *reports)
 {
 	uint64_t real = real_bandwidth(slice);
 
-	if (!told->degraded) {
+	if (!reports->degraded) {
 		violation("slice %s is degraded without an event", slice->name);
 		return LOST;
 	}
-	if (told->bandwidth_mbps != real)
+	if (reports->bandwidth_mbps != real)
 		violation("the event of slice %s has %llu Mb/s left, the simulator sees %llu",
-			  slice->name, (unsigned long long)told->bandwidth_mbps,
+			  slice->name, (unsigned long long)reports->bandwidth_mbps,
 			  (unsigned long long)real);
 	return DEGRADED;
 }
 
 /* Check a slice whose light used a failed part. */
-static enum outcome check_affected(unsigned int s, const struct told *told)
+static enum outcome check_affected(unsigned int s, const struct reports *reports)
 {
 	const struct slice *slice = &rack.slices[s];
 	bool dark = went_dark(&before[s]);
 
-	if (!dark && !told->events && same_light(slice, &before[s]))
-		return check_whole(slice, told, false) == LOST ? LOST : UNTOUCHED;
+	if (!dark && !reports->events && same_light(slice, &before[s]))
+		return check_whole(slice, reports, false) == LOST ? LOST : UNTOUCHED;
 	if (!all_there(slice, &before[s])) {
 		violation("slice %s has lost circuits or lanes", slice->name);
 		return LOST;
 	}
-	check_moved(slice, &before[s], told);
+	check_moved(slice, &before[s], reports);
 	if (slice->info.state == MORPH_SLICE_OK)
-		return check_whole(slice, told, dark);
+		return check_whole(slice, reports, dark);
 	if (slice->info.state == MORPH_SLICE_DEGRADED)
-		return check_degraded(slice, told);
+		return check_degraded(slice, reports);
 	violation("slice %s has come to rest in state %u", slice->name, slice->info.state);
 	return LOST;
 }
@@ -282,7 +283,7 @@ static enum outcome check_affected(unsigned int s, const struct told *told)
  * The owner must have an event about the failed part. For guides and receivers the core sees only
  * symptoms, so the part must at least be suspect.
  */
-static void check_culprit(const struct trial *trial, unsigned int s, const struct told *told)
+static void check_culprit(const struct trial *trial, unsigned int s, const struct reports *reports)
 {
 	const struct fault *fault = &trial->faults[0];
 	uint32_t part = kinds[fault->kind].part;
@@ -290,24 +291,24 @@ static void check_culprit(const struct trial *trial, unsigned int s, const struc
 	char others[200] = "";
 	unsigned int i, n = 0;
 
-	if (trial->count > 1 || is_named(told, part, fault->index))
+	if (trial->count > 1 || is_named(reports, part, fault->index))
 		return;
 	if ((part == MORPH_PART_GUIDE || part == MORPH_PART_RECEIVER) && health != MORPH_HEALTH_OK)
 		return;
-	for (i = 0; i < told->named_count && n < sizeof(others) - 40; i++)
+	for (i = 0; i < reports->named_count && n < sizeof(others) - 40; i++)
 		n += snprintf(others + n, sizeof(others) - n, " %s %u",
-			      part_name(told->named[i].part), told->named[i].index);
+			      part_name(reports->named[i].part), reports->named[i].index);
 	violation("slice %s got events about%s, and %s %u counts as healthy", rack.slices[s].name,
 		  n ? others : " nothing", part_name(part), fault->index);
 }
 
 /* A part that reports its own state must be blamed only for its own fault. */
-static void check_innocent(const struct trial *trial, unsigned int s, const struct told *told)
+static void check_innocent(const struct trial *trial, unsigned int s, const struct reports *reports)
 {
 	unsigned int i, k;
 
-	for (i = 0; i < told->named_count; i++) {
-		const struct part *named = &told->named[i];
+	for (i = 0; i < reports->named_count; i++) {
+		const struct part *named = &reports->named[i];
 
 		if (named->part != MORPH_PART_ACCELERATOR && named->part != MORPH_PART_LASER &&
 		    named->part != MORPH_PART_ELEMENT)
@@ -325,19 +326,19 @@ static void check_innocent(const struct trial *trial, unsigned int s, const stru
 static enum outcome check_slices(const struct trial *trial, uint8_t affected)
 {
 	enum outcome worst = UNTOUCHED, outcome;
-	struct told told;
+	struct reports reports;
 	unsigned int s;
 
 	for (s = 0; s < SLICES; s++) {
-		told = read_events(rack.slices[s].fd);
+		reports = read_events(rack.slices[s].fd);
 		if (!(affected & (1u << s))) {
-			check_bystander(s, &told);
+			check_bystander(s, &reports);
 			continue;
 		}
-		outcome = check_affected(s, &told);
+		outcome = check_affected(s, &reports);
 		if (outcome == SURVIVED || outcome == DEGRADED)
-			check_culprit(trial, s, &told);
-		check_innocent(trial, s, &told);
+			check_culprit(trial, s, &reports);
+		check_innocent(trial, s, &reports);
 		worst = outcome > worst ? outcome : worst;
 	}
 	return worst;
@@ -351,14 +352,14 @@ void trial_begin(void)
 
 void check_nobody_noticed(void)
 {
-	struct told told;
+	struct reports reports;
 	unsigned int s;
 
 	for (s = 0; s < SLICES; s++) {
 		if (rack.slices[s].fd < 0)
 			continue;
-		told = read_events(rack.slices[s].fd);
-		check_bystander(s, &told);
+		reports = read_events(rack.slices[s].fd);
+		check_bystander(s, &reports);
 	}
 }
 

@@ -23,7 +23,7 @@ static struct overlap_share shares[GRID_ROUNDS * OVERLAP_PLANES];
 /* One of SWOT's instances, in milliseconds; NAN: no such plan. */
 struct answer {
 	struct grid_instance instance;
-	double ours, bound, anew, one_shot;
+	double ours, bound, each, one_shot;
 	bool proved; /* proven to be the best */
 };
 
@@ -59,7 +59,7 @@ static void solve(struct overlap_work *work, struct answer *answer)
 		repro_wrong("a plan is not valid: %s", wrong ? wrong : "its end differs");
 	answer->ours = in_ms(finish);
 	answer->bound = in_ms(result.bound_ps);
-	answer->anew = in_ms(lm_overlap_baseline(&problem, OVERLAP_EVERY));
+	answer->each = in_ms(lm_overlap_baseline(&problem, OVERLAP_EVERY));
 	answer->one_shot = in_ms(lm_overlap_baseline(&problem, OVERLAP_ONE_SHOT));
 	answer->proved = result.bound == OVERLAP_OPTIMUM;
 }
@@ -87,15 +87,15 @@ static void solve_all(struct answers *answers)
 /* ---------------------------------------------------------------------- rows */
 
 enum against {
-	ANEW,
+	EACH,
 	ONE_SHOT
 };
 
-static const char *const names[] = { [ANEW] = "changes in each step", [ONE_SHOT] = "one shot" };
+static const char *const names[] = { [EACH] = "changes in each step", [ONE_SHOT] = "one shot" };
 
 static double other(const struct answer *answer, enum against against)
 {
-	return against == ANEW ? answer->anew : answer->one_shot;
+	return against == EACH ? answer->each : answer->one_shot;
 }
 
 /* The gain of a plan that ends at @ms. */
@@ -159,15 +159,15 @@ static void ranks_row(const struct answers *answers, enum grid_algorithm table, 
 		if (strcmp(its, that) != 0)
 			continue;
 		snprintf(name, sizeof(name), "overlap/%s, %u ranks, less time than %s",
-			 tables[table], ranks, names[ANEW]);
+			 tables[table], ranks, names[EACH]);
 		snprintf(condition, sizeof(condition), "%s: %.4g ms, changes in each step %.4g ms",
-			 its, answer->ours, answer->anew);
+			 its, answer->ours, answer->each);
 		row_print(&(struct row){ .name = name,
 					 .condition = condition,
-					 .ours = gain(answer, ANEW, answer->ours),
+					 .ours = gain(answer, EACH, answer->ours),
 					 .unit = "share of time",
 					 .baseline_name = "at most, by any plan",
-					 .baseline = gain(answer, ANEW, answer->bound) });
+					 .baseline = gain(answer, EACH, answer->bound) });
 		return;
 	}
 	repro_wrong("no %s", that);
@@ -197,8 +197,8 @@ static void true_row(struct planned *planned, const struct morph_collective_opts
 	};
 	double ours = (double)planned_ns(planned, how, &costs, MORPH_POLICY_OVERLAP);
 	double shot = (double)planned_ns(planned, how, &costs, MORPH_POLICY_ONE_SHOT);
-	double anew = (double)planned_ns(planned, how, &costs, MORPH_POLICY_EACH_ROUND);
-	double least = shot > 0 && shot < anew ? shot : anew;
+	double each = (double)planned_ns(planned, how, &costs, MORPH_POLICY_EACH_ROUND);
+	double least = shot > 0 && shot < each ? shot : each;
 	char name[NAME], condition[CONDITION];
 
 	snprintf(name, sizeof(name), "overlap-true/%s of %g MB", what, (double)how->bytes / 1e6);
@@ -210,7 +210,7 @@ static void true_row(struct planned *planned, const struct morph_collective_opts
 			       .condition = condition,
 			       .ours = ours / 1e6,
 			       .unit = "ms",
-			       .baseline_name = least < anew ? "one shot" : "changes in each step",
+			       .baseline_name = least < each ? "one shot" : "changes in each step",
 			       .baseline = least / 1e6 });
 }
 
@@ -247,8 +247,8 @@ int main(int argc, char **argv)
 	solve_all(&answers);
 	for (size_t at = 0; at < sizeof(order) / sizeof(*order); at++) {
 		extreme_row(&answers, order[at], ONE_SHOT, true);
-		extreme_row(&answers, order[at], ANEW, true);
-		extreme_row(&answers, order[at], ANEW, false);
+		extreme_row(&answers, order[at], EACH, true);
+		extreme_row(&answers, order[at], EACH, false);
 	}
 	ranks_row(&answers, GRID_AR_HD, 64);
 	ranks_row(&answers, GRID_AR_HD, 512);

@@ -161,7 +161,7 @@ static double fixed_ns(struct planned *planned, const struct question *question)
 /* ------------------------------------------------------------------ changing */
 
 struct times {
-	double fixed, anew, ours; /* in ns */
+	double fixed, each, ours; /* in ns */
 };
 
 /*
@@ -173,19 +173,19 @@ static void changing_ns(struct planned *planned, const struct question *question
 {
 	const struct planned_costs costs = { .change_ns = change_ns, .mbps = MBPS, .ports = PORTS };
 
-	times->anew = 0;
+	times->each = 0;
 	times->ours = times->fixed;
 	for (size_t at = 0; at < algorithms_of(question); at++) {
 		uint32_t algorithm = question->kind->algorithms[at];
 		bool many = question->quick || algorithm == MORPH_SHIFT;
 
-		times->anew = sooner(times->anew, time_of(planned, question, algorithm, costs,
+		times->each = sooner(times->each, time_of(planned, question, algorithm, costs,
 							  MORPH_POLICY_EACH_ROUND));
 		times->ours = sooner(times->ours,
 				     time_of(planned, question, algorithm, costs,
 					     many ? MORPH_POLICY_OVERLAP : MORPH_POLICY_BEST));
 	}
-	times->ours = sooner(times->ours, times->anew);
+	times->ours = sooner(times->ours, times->each);
 }
 
 /* ---------------------------------------------------------------------- rows */
@@ -214,7 +214,7 @@ static void regime_row(const struct question *question, uint64_t change_ns,
 				 .ours = times->fixed / times->ours,
 				 .unit = "times as fast",
 				 .baseline_name = "circuits of each round",
-				 .baseline = times->fixed / times->anew,
+				 .baseline = times->fixed / times->each,
 				 .approximation = unknown });
 }
 
@@ -283,7 +283,7 @@ static const struct iteration iterations[] = {
 };
 
 /* The share of the waiting time that remains. */
-static double left(const struct iteration *iteration, size_t start, size_t change, bool is_anew)
+static double left(const struct iteration *iteration, size_t start, size_t change, bool each_round)
 {
 	double fixed = 0, now = 0;
 
@@ -293,7 +293,7 @@ static double left(const struct iteration *iteration, size_t start, size_t chang
 			uint32_t count = iteration->counts[kind][size];
 
 			fixed += count * times->fixed;
-			now += count * (is_anew ? times->anew : times->ours);
+			now += count * (each_round ? times->each : times->ours);
 		}
 	return now / fixed;
 }
@@ -303,7 +303,7 @@ static void iteration_row(const struct iteration *iteration, size_t start, size_
 			  double waits)
 {
 	double ours = left(iteration, start, change, false);
-	double anew = left(iteration, start, change, true);
+	double each = left(iteration, start, change, true);
 	char name[NAME], condition[CONDITION];
 
 	snprintf(name, sizeof(name), "regimes-iteration/%s, from a %s, change of %g us",
@@ -317,7 +317,7 @@ static void iteration_row(const struct iteration *iteration, size_t start, size_
 		.ours = 1 / (1 - waits + waits * ours),
 		.unit = "times as fast",
 		.baseline_name = "circuits of each round",
-		.baseline = 1 / (1 - waits + waits * anew),
+		.baseline = 1 / (1 - waits + waits * each),
 		.approximation =
 			"the iterations of the original are not known; ours are constructed, and nothing overlaps" });
 }

@@ -43,7 +43,7 @@ static void light_ring(struct planned *planned, uint32_t ranks, uint32_t ports)
  * round's own circuits.
  */
 struct ways {
-	double planned, fixed, anew; /* in ns */
+	double planned, fixed, each; /* in ns */
 	uint32_t changes;
 };
 
@@ -52,11 +52,11 @@ static struct ways all_ways(struct planned *planned, const struct morph_collecti
 {
 	struct ways ways = { 0 };
 
-	ways.anew = (double)planned_ns(planned, how, &costs, MORPH_POLICY_EACH_ROUND);
+	ways.each = (double)planned_ns(planned, how, &costs, MORPH_POLICY_EACH_ROUND);
 	ways.planned = (double)planned_ns(planned, how, &costs, MORPH_POLICY_SEGMENTS);
 	ways.changes = morph_schedule_changes(planned->schedule, NULL);
 	ways.fixed = (double)planned_static_ns(planned, how, &costs);
-	if (!ways.anew || !ways.planned || !ways.fixed)
+	if (!ways.each || !ways.planned || !ways.fixed)
 		repro_wrong("rounds have no schedule");
 	return ways;
 }
@@ -151,7 +151,7 @@ static struct gains gains_of(struct planned *planned, const struct case_ *this)
 
 			gains.over_fixed = fmax(gains.over_fixed, ways.fixed / ways.planned);
 			gains.over_better =
-				fmax(gains.over_better, fmin(ways.fixed, ways.anew) / ways.planned);
+				fmax(gains.over_better, fmin(ways.fixed, ways.each) / ways.planned);
 		}
 	}
 	return gains;

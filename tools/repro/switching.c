@@ -133,7 +133,7 @@ static void describe(const struct rack_case *this, bool is_rate, char words[COND
 
 static void step_row(struct planned *planned, const struct rack_case *this, bool is_rate)
 {
-	const struct rack_case anew = { this->rack, this->ranks, MORPH_POLICY_EACH_ROUND,
+	const struct rack_case each = { this->rack, this->ranks, MORPH_POLICY_EACH_ROUND,
 					this->relocks };
 	double most = most_of_ring(this->rack, is_rate), ours = region_step_ns(planned, this, most);
 	char name[NAME], condition[CONDITION];
@@ -148,14 +148,14 @@ static void step_row(struct planned *planned, const struct rack_case *this, bool
 				 .ours = ours / 1e3,
 				 .unit = "us",
 				 .baseline_name = "changes in each round",
-				 .baseline = region_step_ns(planned, &anew, most) / 1e3,
+				 .baseline = region_step_ns(planned, &each, most) / 1e3,
 				 .approximation = unknown });
 }
 
 static void region_rows(struct planned *planned, const struct rack *rack, uint32_t ranks,
 			bool relocks, bool is_rate)
 {
-	const struct rack_case anew = { rack, ranks, MORPH_POLICY_EACH_ROUND, relocks };
+	const struct rack_case each = { rack, ranks, MORPH_POLICY_EACH_ROUND, relocks };
 	const struct rack_case ours = { rack, ranks, MORPH_POLICY_SEGMENTS, relocks };
 	double most = most_of_ring(rack, is_rate);
 	char name[NAME], condition[CONDITION];
@@ -171,7 +171,7 @@ static void region_rows(struct planned *planned, const struct rack *rack, uint32
 					 .unit = "KiB",
 					 .baseline_name = "changes in each round",
 					 .baseline =
-						 region_bytes(planned, &anew, step_ns, most) / 1024,
+						 region_bytes(planned, &each, step_ns, most) / 1024,
 					 .approximation = unknown });
 	}
 	step_row(planned, &ours, is_rate);
