@@ -103,12 +103,16 @@ static int dump(struct morph_ctx *ctx, uint32_t command, const struct selector *
 		size_t count, struct morph_list **out)
 {
 	struct nl_msg *request = select_request(ctx, command, selectors, count);
-	const char *plural = kinds[lm_command(command)->object].plural;
+	const struct kind *kind = &kinds[lm_command(command)->object];
 
 	*out = NULL;
 	if (!request)
 		return -ctx->error.code;
-	return lm_dump(ctx, request, out, "list %s", plural);
+	/* Kernels before 6.10 send no number of the fabric in the error of a dump. */
+	if (kind->fabric && selectors[0].value != MORPH_ANY)
+		return lm_dump(ctx, request, out, "list %s of fabric %u", kind->plural,
+			       selectors[0].value);
+	return lm_dump(ctx, request, out, "list %s", kind->plural);
 }
 
 /*

@@ -338,7 +338,10 @@ static void refusals_are_read_in_every_form(void **state)
 	fake->request = refuse_in_dump;
 	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_ACCELERATOR, 3, MORPH_ANY, &list),
 			 -EPERM);
-	assert_string_equal(ERROR_OF(ctx, kernel_text), "not for you");
+	assert_string_equal(morph_error_text(ctx), "list accelerators of fabric 3: not for you");
+	assert_int_equal(morph_admin_list(ctx, MORPH_OBJECT_SLICE, MORPH_ANY, MORPH_ANY, &list),
+			 -EPERM);
+	assert_string_equal(morph_error_text(ctx), "list slices: not for you");
 }
 
 /* Offsets of no known attribute give no name. */
