@@ -314,7 +314,8 @@ static void a_late_rank_is_not_waited_for_where_that_pays(void **state)
 	wanted.late_ns++;
 	assert_int_equal(morph_schedule_choose(schedule, collective, &wanted, delay, &opts, NULL),
 			 -EINVAL);
-	assert_non_null(strstr(morph_error_text(ctx), "late rank must be at most 1099511627776 ns"));
+	assert_non_null(
+		strstr(morph_error_text(ctx), "late rank must be at most 1099511627776 ns"));
 	/* A collective that begins at one rank waits for no other rank. */
 	wanted.kind = MORPH_BROADCAST;
 	wanted.late_ns = 5000000;
