@@ -307,7 +307,7 @@ uneven() {
 	[[ $(jq '.radix' <<<"$output") == 5 ]]
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --json
 	[[ $(jq 'has("radix") or has("segments-count")' <<<"$output") == false ]]
-	expect 0 morphctl schedule plan "${how[@]}" -o algorithm,segments-count-count
+	expect 0 morphctl schedule plan "${how[@]}" -o algorithm,segments-count
 	holds "$output" "segments-count  256"
 	# A number that is too large for a tree leaves the other algorithms.
 	expect 0 morphctl schedule plan broadcast --ranks 8 --segments 70000 --json
