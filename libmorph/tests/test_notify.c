@@ -188,9 +188,8 @@ static void the_end_of_a_transaction_is_waited_for(void **state)
 	morph_object_free(object);
 	fake->state = -EIO;
 	assert_int_equal(morph_monitor_wait_txn(monitor, 3, 8, INT64_MAX, &object), -EIO);
-	assert_string_equal(morph_error_text(ctx),
-			    "transaction 8 of fabric 3: "
-			    "element 4 did not switch (hardware, element 4)");
+	assert_string_equal(morph_error_text(ctx), "transaction 8 of fabric 3: "
+						   "element 4 did not switch (hardware)");
 	assert_int_equal(morph_object_uint(object, "outcome"), MORPH_OUTCOME_BROKEN);
 	morph_object_free(object);
 	morph_monitor_free(monitor);

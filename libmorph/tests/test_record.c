@@ -283,8 +283,8 @@ static void malformed_recordings_abort(void **state)
 		{ "\"recording\"", "\"result\":", "2",
 		  "the recording has ABI 2, this library has 1" },
 		{ "\"devices\"", "\"after\":\"", "0g", "line 2: not a line of a recording" },
-		{ "\"devices\"", "\"handle\":", "1", "recorded is devices on handle 1" },
-		{ "\"open\"", "\"text\":\"", "/else", "recorded is open /else on handle 0" },
+		{ "\"devices\"", "\"handle\":", "1", "the recording has devices on handle 1" },
+		{ "\"open\"", "\"text\":\"", "/else", "the recording has open /else on handle 0" },
 		{ "\"open\"", "\"result\":", "0", "handle 0 is out of range or in use" },
 		{ "\"open\"", "\"result\":", "256", "handle 256 is out of range or in use" },
 		{ "FABRIC_INFO", "\"handle\":", "9", "on handle 9, the program requests ioctl" },
@@ -298,7 +298,7 @@ static void malformed_recordings_abort(void **state)
 		  "90000 bytes, the buffer of the program has" },
 		{ "\"poll\"", "\"handle\":", "9", "poll on handle 9, the program waits on" },
 		{ "\"receive\"", "\"handle\":", "9", "receive on handle 9, the program receives" },
-		{ "\"send\"", "\"handle\":", "9", "recorded is send  on handle 9" },
+		{ "\"send\"", "\"handle\":", "9", "the recording has send  on handle 9" },
 		{ "\"watched\"", "\"op\":\"", "watch", "the program requests watched" },
 	};
 
@@ -403,7 +403,7 @@ static void lines_without_memory_stop_a_replay(void **state)
 	assert_true(fault_struck());
 	free(text);
 	morph_ctx_free(ctx);
-	expect_abort(list_devices, "recorded is lost on handle 0");
+	expect_abort(list_devices, "the recording has lost on handle 0");
 	fake = recorded_fake(&ctx);
 	transport = ctx->transport;
 	fake->events_bytes = sizeof(event);
@@ -411,7 +411,7 @@ static void lines_without_memory_stop_a_replay(void **state)
 	assert_int_equal(transport->ops->read(transport, 0, event, sizeof(event)), sizeof(event));
 	assert_true(fault_struck());
 	morph_ctx_free(ctx);
-	expect_abort(list_devices, "recorded is lost on handle 0");
+	expect_abort(list_devices, "the recording has lost on handle 0");
 }
 
 static void files_beyond_the_recorders_table_are_refused(void **state)

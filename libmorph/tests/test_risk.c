@@ -266,12 +266,13 @@ static void invalid_models_are_refused_with_the_reason(void **state)
 	REFUSED(EINVAL, morph_risk_add_server(risk, 0, 0, 0), "1 to 4096 accelerators, not 0");
 	REFUSED(EINVAL, morph_risk_add_server(risk, 1, 1.5, 0),
 		"accelerator: the downtime must be 0 to 1, not 1.5");
-	REFUSED(EINVAL, morph_risk_add_server(risk, 1, 0, NAN), "a server is down for");
+	REFUSED(EINVAL, morph_risk_add_server(risk, 1, 0, NAN),
+		"a server: the downtime must be 0 to 1, not nan");
 	assert_int_equal(morph_risk_add_server(risk, 1, 0.5, 0), 0);
 	REFUSED(ENOENT, morph_risk_add_shared(risk, &beyond, 1, 0), "no server 1: 1 were added");
 	REFUSED(EINVAL, morph_risk_add_shared(risk, &beyond, 0, 0), "requires at least one server");
-	REFUSED(EINVAL, morph_risk_add_shared(risk, &beyond, 1, -1), "down for -1");
-	REFUSED(EINVAL, morph_risk_spares(risk, 0, &spares), "for 0 of the time");
+	REFUSED(EINVAL, morph_risk_add_shared(risk, &beyond, 1, -1), "must be 0 to 1, not -1");
+	REFUSED(EINVAL, morph_risk_spares(risk, 0, &spares), "target is 0");
 	/* Asking for spares solves the model, and again after an addition. */
 	assert_true(morph_risk_at_least(risk, 1) == 0);
 	assert_int_equal(morph_risk_spares(risk, 0.9, &spares), 0);

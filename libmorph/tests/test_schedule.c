@@ -449,7 +449,8 @@ static void bad_input_is_refused(void **state)
 	refuse(schedule, collective, delay, &opts, -EINVAL, "policy 7 must be one");
 	opts.policy = MORPH_POLICY_EACH_ROUND;
 	opts.after = after;
-	refuse(schedule, collective, delay, &opts, -EINVAL, "no feasible schedule");
+	refuse(schedule, collective, delay, &opts, -EINVAL,
+	       "the schedule to follow is not feasible");
 	opts.after = schedule;
 	refuse(schedule, collective, delay, &opts, -EINVAL, "cannot follow itself");
 	opts.after = NULL;

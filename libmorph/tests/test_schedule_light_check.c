@@ -194,7 +194,7 @@ static void circuits_that_meet_are_rejected(void **state)
 			one[8] = other[8];
 			if (check(&bench, &steps, 6, report)) {
 				assert_true(strstr(report, "another circuit of the step uses") ||
-					    strstr(report, "two ways") ||
+					    strstr(report, "connects a port twice") ||
 					    strstr(report, "has no state for all"));
 				rejected++;
 			}

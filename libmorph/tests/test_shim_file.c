@@ -137,7 +137,7 @@ static void stale_files_are_refused(void **state)
 	right.late_ns = 0;
 	assert_int_equal(morph_shim_new(ctx, delay, &right, &shim), 0);
 	assert_shim_refused(shim, morph_shim_read(shim, data, bytes), -ESTALE,
-			    "the plans are for another delay");
+			    "the plans are for other delays");
 	morph_shim_free(shim);
 	right.most_plans = 3;
 	shim = shim_of(&right);

@@ -413,7 +413,7 @@ static void a_shared_fibre_is_not_lit_for_nothing_parts_its_light(void **state)
 	fibre = bench->plan->strands[1].guides[0] >> 1;
 	morph_ledger_load(bench->ledger, fibre, 0xff00);
 	assert_int_equal(morph_txn_add_plan(txn, bench->plan, bench->ledger), -EOPNOTSUPP);
-	assert_non_null(strstr(morph_error_text(bench->ctx), "others' light"));
+	assert_non_null(strstr(morph_error_text(bench->ctx), "light of another slice"));
 	morph_ledger_load(bench->ledger, fibre, 0);
 	bench->plan->strands[0] = bench->plan->strands[1];
 	assert_int_equal(morph_txn_add_plan(txn, bench->plan, bench->ledger), -EOPNOTSUPP);
@@ -484,7 +484,7 @@ static void room_is_made_for_whole_fibres_only(void **state)
 	assert_int_equal(morph_defrag_add(defrag, bench->plan, 7, 0), -EINVAL);
 	assert_int_equal(morph_defrag_solve(defrag, bench->ledger, bench->request, NULL, NULL),
 			 -EINVAL);
-	assert_non_null(strstr(morph_error_text(bench->ctx), "take fibres whole"));
+	assert_non_null(strstr(morph_error_text(bench->ctx), "do not share fibres"));
 	morph_defrag_free(defrag);
 }
 
