@@ -126,7 +126,8 @@ TEST_F(uuid, stranger_stays_out)
 	ASSERT_TRUE(come_back_as(&self->sim, OTHER_UUID));
 	while (reported_reason(&self->sim) != MORPH_REASON_IDENTITY && now_ms() < until)
 		usleep(5000);
-	snprintf(wanted, sizeof(wanted), "its UUID is %s, %s was known", OTHER_UUID, self->known);
+	snprintf(wanted, sizeof(wanted), "its UUID is %s, the known one is %s", OTHER_UUID,
+		 self->known);
 	EXPECT_STREQ(wanted, said);
 	EXPECT_EQ(MORPH_HEALTH_QUARANTINED, read_accelerator(&self->sim, 1).health);
 	EXPECT_EQ(ENXIO, operator_tests(&self->sim, false));
@@ -388,8 +389,8 @@ TEST_F(pci, listed_before_it_comes)
 	ASSERT_EQ(0, put_in());
 	EXPECT_EQ(MORPH_HEALTH_OK, read_accelerator(&early, 1).health);
 	ASSERT_TRUE(change_places(self->card));
-	snprintf(wanted, sizeof(wanted), "has serial number %s, %s was known", self->card[1].serial,
-		 self->card[0].serial);
+	snprintf(wanted, sizeof(wanted), "has serial number %s, the known one is %s",
+		 self->card[1].serial, self->card[0].serial);
 	EXPECT_EQ(ENXIO, operator_tests(&early, false));
 	EXPECT_NE(NULL, strstr(said, wanted)) TH_LOG("%s", said);
 	sim_stop(&early);
@@ -413,8 +414,8 @@ TEST_F(pci, stranger_at_the_address)
 	char wanted[120];
 
 	ASSERT_TRUE(change_places(self->card));
-	snprintf(wanted, sizeof(wanted), "has serial number %s, %s was known", self->card[1].serial,
-		 self->card[0].serial);
+	snprintf(wanted, sizeof(wanted), "has serial number %s, the known one is %s",
+		 self->card[1].serial, self->card[0].serial);
 	EXPECT_EQ(ENXIO, operator_tests(&self->sim, false));
 	EXPECT_NE(NULL, strstr(said, wanted)) TH_LOG("%s", said);
 	EXPECT_EQ(MORPH_HEALTH_QUARANTINED, read_accelerator(&self->sim, 1).health);
