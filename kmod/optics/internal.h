@@ -33,6 +33,7 @@ static inline int optics_refuse(struct optics_refusal *refusal, u32 reason, u32 
 		refusal->reason = reason;
 		refusal->part = part;
 		refusal->index = index;
+		refusal->planes = 0;
 		refusal->item = OPTICS_NONE;
 		refusal->have = have;
 		refusal->need = need;
@@ -126,11 +127,16 @@ static inline int optics_refuse_end(const struct optics_graph *graph,
 				    struct optics_refusal *refusal, u32 reason, u32 part, u32 end,
 				    s64 have, s64 need)
 {
+	int error;
+
 	if (optics_end_is_edge(graph, end)) {
 		part = OPTICS_PART_EDGE;
 		end -= graph->ports_count;
 	}
-	return optics_refuse(refusal, reason, part, end, have, need);
+	error = optics_refuse(refusal, reason, part, end, have, need);
+	if (refusal && (part == OPTICS_PART_LASER || part == OPTICS_PART_RECEIVER))
+		refusal->planes = graph->params.planes;
+	return error;
 }
 
 static inline u64 optics_low_mask(u32 bits)

@@ -86,6 +86,7 @@ struct optics_refusal {
 	u32 item;
 	s64 have;
 	s64 need;
+	u32 planes;	/* of each accelerator, if the part is a laser or a receiver; else 0 */
 };
 
 /* --------------------------------------------------------------------- graph */

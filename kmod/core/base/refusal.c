@@ -157,44 +157,58 @@ static struct decibels decibels(s64 mdb)
 	return out;
 }
 
-static const char *part_name(u32 part)
+/* A part with its number, or with the accelerator and plane of a port. */
+struct part_text {
+	char text[48];
+};
+
+static struct part_text part_text(const struct optics_refusal *why)
 {
-	return part < ARRAY_SIZE(part_names) ? part_names[part] : "part";
+	const char *name = why->part < ARRAY_SIZE(part_names) ? part_names[why->part] : "part";
+	struct part_text out;
+
+	if (why->planes)
+		snprintf(out.text, sizeof(out.text), "%s %u.%u", name, why->index / why->planes,
+			 why->index % why->planes);
+	else
+		snprintf(out.text, sizeof(out.text), "%s %u", name, why->index);
+	return out;
 }
 
 /* Format the sentence for a reason that has a part or numbers; else use the default sentence. */
 static void optics_text(struct morph_refusal *refusal, const struct optics_refusal *why)
 {
-	const char *part = part_name(why->part), *general = optics_reason_text(why->reason);
+	const char *general = optics_reason_text(why->reason);
+	struct part_text part = part_text(why);
 	size_t room = sizeof(refusal->text);
 	char *text = refusal->text;
 
 	switch (why->reason) {
 	case OPTICS_LANES:
-		snprintf(text, room, "%s %u has %lld of the %lld lanes that are needed free", part,
-			 why->index, why->have, why->need);
+		snprintf(text, room, "%s has %lld of the %lld lanes that are needed free",
+			 part.text, why->have, why->need);
 		break;
 	case OPTICS_ELEMENT_PINNED:
 		snprintf(text, room, "element %u is pinned in state %lld, state %lld is needed",
 			 why->index, why->have, why->need);
 		break;
 	case OPTICS_MARGIN:
-		snprintf(text, room, "the margin at %s %u would be %s dB, %s dB are needed",
-			 part, why->index, decibels(why->have).text, decibels(why->need).text);
+		snprintf(text, room, "the margin at %s would be %s dB, %s dB are needed",
+			 part.text, decibels(why->have).text, decibels(why->need).text);
 		break;
 	case OPTICS_OVERLOAD:
-		snprintf(text, room, "%s dBm would arrive at %s %u, which bears %s dBm",
-			 decibels(why->have).text, part, why->index, decibels(why->need).text);
+		snprintf(text, room, "%s dBm would arrive at %s, which bears %s dBm",
+			 decibels(why->have).text, part.text, decibels(why->need).text);
 		break;
 	case OPTICS_ISOLATION:
-		snprintf(text, room, "the isolation at %s %u would be %s dB, %s dB are needed",
-			 part, why->index, decibels(why->have).text, decibels(why->need).text);
+		snprintf(text, room, "the isolation at %s would be %s dB, %s dB are needed",
+			 part.text, decibels(why->have).text, decibels(why->need).text);
 		break;
 	default:
 		if (why->part == OPTICS_PART_NONE)
 			strscpy(text, general, room);
 		else
-			snprintf(text, room, "%s: %s %u", general, part, why->index);
+			snprintf(text, room, "%s: %s", general, part.text);
 	}
 }
 
