@@ -10,6 +10,9 @@ import os
 import sys
 
 ENVIRONMENT = (
+    ("COLUMNS", "Width of output for people, instead of the width of the terminal."),
+    ("MORPHCTL_BOOT_TIME", "Seconds from 1970 to the boot of the machine, for times of day in a "
+                           "replay (default: what the clocks of this machine say)."),
     ("NO_COLOR", "If set and not empty, tables have no colour. They also have none if standard "
                  "output is not a terminal."),
     ("MORPH_RECORD", "Record all messages between the tool and the kernel in this file."),
@@ -19,10 +22,22 @@ ENVIRONMENT = (
                      "/sys/kernel/debug/morph_sim)."),
 )
 
-NUMBERS = ("A key ends in the unit of its number: -ns nanoseconds, -mbps megabits per second, -mdb and -mdbm "
-           "thousandths of a dB and a dBm, -mc thousandths of a degree Celsius, -bytes, -percent. Keys in -count are "
-           "numbers of objects; keys in -mask have a bit for each lane. Tables show larger units. In JSON, a number "
-           "above 2^63 - 1 is a text of digits.")
+NUMBERS = ("Tables name each quantity in a heading, and each value has its unit. In JSON, a key ends in the unit of its "
+           "number: -ns nanoseconds, -mbps megabits per second, -mdb and -mdbm thousandths of a dB and a dBm, -mc "
+           "thousandths of a degree Celsius, -bytes, -percent. Keys in -count are numbers of objects; keys in -mask have "
+           "a bit for each lane. A number above 2^63 - 1 is a text of digits.")
+
+TIMES = ("Tables show times of day by the wall clock, in the local time zone, as 2026-11-27 "
+         "13:05:12.123. JSON has nanoseconds of CLOCK_BOOTTIME, the time since boot. Transmit "
+         "ports, receive ports, lasers and receivers are ACCELERATOR.PLANE in tables and on the "
+         "command line, as 3.1. The end of a guide at an element is ELEMENT.PORT. JSON has the two "
+         "numbers or the index.")
+
+WIDTH = ("Output for people is no wider than the terminal. Long values are cut or continue on the "
+         "next line, and a table leaves out its last columns. --wide prints everything. If "
+         "standard output is no terminal, nothing is cut, because programs may read it. To limit "
+         "the width there too, set COLUMNS, as in 'COLUMNS=80 morphctl circuit list | less'. "
+         "Messages on standard error have one line each.")
 
 STABLE = ("JSON output is stable: new versions only add keys. /usr/share/morph/morphctl.schema.json describes the "
           "output of each command. With --json, error messages are one JSON object on standard error. Tables are for "
@@ -131,7 +146,8 @@ def object_page(table, entry, commands, pages):
         out += [".SH COMMON OPTIONS"]
         for one in shared.values():
             out += option(one)
-        out += [".SH OUTPUT", ".PP", escape(NUMBERS), ".PP", escape(STABLE)]
+        out += [".SH OUTPUT", ".PP", escape(NUMBERS), ".PP", escape(TIMES), ".PP",
+                escape(WIDTH), ".PP", escape(STABLE)]
     out += exit_status(table) + (examples(own) if own else []) + see_also(pages, name)
     return "\n".join(out) + "\n"
 
@@ -152,7 +168,8 @@ def main_page(table, pages):
         out += [".TP", f"\\fB{escape(entry['name'])}\\fR",
                 escape(entry["help"][0].upper() + entry["help"][1:]) + "; see",
                 f".BR morphctl\\-{escape(entry['name'])} (8)."]
-    out += [".SH OUTPUT", ".PP", escape(NUMBERS), ".PP", escape(STABLE)]
+    out += [".SH OUTPUT", ".PP", escape(NUMBERS), ".PP", escape(TIMES), ".PP",
+                escape(WIDTH), ".PP", escape(STABLE)]
     out += exit_status(table) + [".SH ENVIRONMENT"]
     for name, text in ENVIRONMENT:
         out += [".TP", f".B {name}", escape(text)]

@@ -2,6 +2,9 @@
 # Functions that the tests share. MORPHCTL is the program, MORPHCTL_BUILD the directory of the files
 # generated from its table.
 
+# Output for people has any width, whatever the terminal of the tests.
+unset COLUMNS
+
 TOP=$BATS_TEST_DIRNAME/../..
 
 morphctl() {

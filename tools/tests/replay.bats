@@ -10,6 +10,8 @@
 load common
 
 setup_file() {
+	# As in tests/record: times of day do not depend on the machine.
+	export TZ=UTC MORPHCTL_BOOT_TIME=1000000000
 	unpack_recordings
 }
 

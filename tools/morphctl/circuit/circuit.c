@@ -7,11 +7,11 @@
 #include "morphctl/controller/controller.h"
 #include "morphctl/output/output.h"
 
-#define COLUMNS                                                                                 \
-	"slice,id,state,src-rank,dst-rank,src-accelerator,dst-accelerator,src-plane,dst-plane," \
-	"lane-mask,bandwidth-mbps,margin-mdb,power-mdbm,dark-ns,src-edge,dst-edge"
+#define COLUMNS                                                                        \
+	"slice,id,state,src-rank,dst-rank,src-port,dst-port,lane-mask,bandwidth-mbps," \
+	"margin-mdb,power-mdbm,dark-ns,src-edge,dst-edge"
 #define CHANGE_COLUMNS                                                                                 \
-	"op,circuit,src-rank,dst-rank,src-plane,dst-plane,lane-mask,dark-ns,status,reason,part,index," \
+	"op,circuit,src-rank,dst-rank,status,reason,lane-mask,dark-ns,src-plane,dst-plane,part,index," \
 	"src-edge,dst-edge"
 
 enum exit_code circuit_records(struct run *run, uint32_t fabric, uint32_t slice, json_t **records)
@@ -145,8 +145,8 @@ static void write_result(struct run *run, json_t *record)
 		return;
 	}
 	if (given(run, OPTION_NO_WAIT) || given(run, OPTION_PREPARE))
-		printf("transaction %u: %s\n", number_of(record, "id", 0),
-		       text_of_key(record, "outcome"));
+		say("transaction %u: %s\n", number_of(record, "id", 0),
+		    text_of_key(record, "outcome"));
 	if (json_array_size(changes))
 		emit_table(run, CHANGE_COLUMNS, changes);
 }

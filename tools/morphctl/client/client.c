@@ -148,9 +148,8 @@ static void list_fabrics(json_t *records)
 }
 
 /* @which is NULL: choose the only fabric. */
-static enum exit_code choose(const char *which, json_t *records, uint32_t *fabric)
+static enum exit_code choose(const char *which, json_t *records, const json_t **chosen)
 {
-	const json_t *chosen = NULL;
 	unsigned int found = 0;
 	json_t *record;
 	size_t i;
@@ -164,13 +163,11 @@ static enum exit_code choose(const char *which, json_t *records, uint32_t *fabri
 	{
 		if (which && !fabric_is(record, which))
 			continue;
-		chosen = record;
+		*chosen = record;
 		found++;
 	}
-	if (found == 1) {
-		*fabric = number_of(chosen, "id", NUMBER_NONE);
+	if (found == 1)
 		return EXIT_CODE_OK;
-	}
 	if (!which)
 		warn_line("several fabrics exist; choose one with --fabric:");
 	else if (found)
@@ -185,12 +182,17 @@ static enum exit_code choose(const char *which, json_t *records, uint32_t *fabri
 
 enum exit_code client_fabric_named(struct run *run, const char *which, uint32_t *fabric)
 {
+	const json_t *chosen = NULL;
 	json_t *records;
 	enum exit_code code = client_fabric_records(run, &records);
 
 	if (code)
 		return code;
-	code = choose(which, records, fabric);
+	code = choose(which, records, &chosen);
+	if (!code) {
+		*fabric = number_of(chosen, "id", NUMBER_NONE);
+		run->planes = number_of(chosen, "planes-count", 0);
+	}
 	json_decref(records);
 	return code;
 }

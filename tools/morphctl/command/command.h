@@ -81,6 +81,7 @@ struct run {
 	int argc; /* arguments after the options */
 	char **argv;
 	struct client *client; /* opened on first use, see client.h */
+	uint32_t planes; /* of each accelerator of the chosen fabric; 0: not known */
 };
 
 static inline bool given(const struct run *run, enum option_id id)
@@ -143,6 +144,22 @@ enum exit_code exit_of_errno(int error);
  * incomplete answer.
  */
 void *needed(void *memory);
+
+/*
+ * text.c: text for people. Lines are at most as wide as the terminal, unless --wide is given. If
+ * standard output is no terminal, lines may have any length, unless COLUMNS gives one.
+ */
+#define ANY_WIDTH ((size_t)INT32_MAX)
+
+size_t text_width(void);
+void text_set_wide(void);
+size_t text_columns(const char *text);
+/* The number of bytes at the begin of @text that fit into @room columns, and their columns. */
+size_t text_fit(const char *text, size_t length, size_t room, size_t *columns);
+/* Wrap one paragraph. The stream stands in @column; later lines begin in column @indent. */
+void text_wrap(FILE *stream, const char *text, size_t column, size_t indent, size_t width);
+/* Print sentences on standard output. A line is printed when its newline is known. */
+void say(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
 /* Plural ending of a counted word. */
 #define PLURAL(count) ((count) == 1 ? "" : "s")

@@ -3,6 +3,7 @@
  * Help at each level, and the dump of the command table. Man pages and completion are generated
  * from the dump.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "morphctl/command/command.h"
@@ -10,6 +11,9 @@
 #define WIDTH 78
 #define SENTENCES 38 /* column where the descriptions of options begin */
 #define VERBS 32 /* the same for verbs */
+#define TEXT_ROOM 256 /* bytes of an option with its argument */
+#define EXAMPLE 2 /* indentation of examples */
+#define OBJECTS 14 /* the same for objects */
 
 bool object_known(const char *object)
 {
@@ -19,61 +23,35 @@ bool object_known(const char *object)
 	return false;
 }
 
-/* Print words in lines of at most WIDTH columns. Lines that begin with a space stay unchanged. */
+static size_t help_width(void)
+{
+	return text_width() < WIDTH ? text_width() : WIDTH;
+}
+
+/* Wrap each line of a text. Lines that begin with a space show a file and stay unchanged. */
 static void wrapped(FILE *stream, const char *text)
 {
-	size_t column = 0;
+	for (;;) {
+		size_t length = strcspn(text, "\n");
+		char *line = needed(strndup(text, length));
 
-	while (*text) {
-		size_t length = strcspn(text, " \n");
-
-		if (column == 0 && *text == ' ') {
-			length = strcspn(text, "\n");
-			fprintf(stream, "%.*s", (int)length, text);
-			column = length;
-		} else {
-			if (column && column + 1 + length > WIDTH) {
-				fputc('\n', stream);
-				column = 0;
-			}
-			fprintf(stream, "%s%.*s", column ? " " : "", (int)length, text);
-			column += length + (column ? 1 : 0);
-		}
-		text += length;
-		if (*text == '\n') {
-			fputc('\n', stream);
-			column = 0;
-		}
-		if (*text)
-			text++;
+		if (*line == ' ')
+			fputs(line, stream);
+		else
+			text_wrap(stream, line, 0, 0, help_width());
+		fputc('\n', stream);
+		free(line);
+		if (!text[length])
+			return;
+		text += length + 1;
 	}
+}
+
+/* Print @text in a column of its own that begins at @column. */
+static void in_column(FILE *stream, const char *text, size_t column)
+{
+	text_wrap(stream, text, column, column, help_width());
 	fputc('\n', stream);
-}
-
-static void print_exits(FILE *stream)
-{
-	fputs("\nExit status:\n", stream);
-	for (size_t i = 0; i < exits_count; i++)
-		fprintf(stream, "  %d  %s\n", exit_specs[i].code, exit_specs[i].meaning);
-}
-
-static void print_objects(FILE *stream, bool aliases)
-{
-	for (size_t i = 0; i < objects_count; i++)
-		if (!object_alias_of(objects[i].name) == !aliases)
-			fprintf(stream, "  %-12s %s\n", objects[i].name, objects[i].help);
-}
-
-void help_all(FILE *stream)
-{
-	fputs("Usage: morphctl OBJECT VERB [ARGUMENTS] [OPTIONS]\n\nAdministers programmable photonic fabrics between accelerators.\n\nObjects:\n",
-	      stream);
-	print_objects(stream, false);
-	fputs("\nAliases:\n", stream);
-	print_objects(stream, true);
-	fputs("\n'morphctl OBJECT help' lists the verbs of an object. 'morphctl OBJECT VERB --help'\ndescribes one verb.\n",
-	      stream);
-	print_exits(stream);
 }
 
 /* Continue in @column, on a new line if the text is already past it. */
@@ -84,6 +62,38 @@ static void padded(FILE *stream, int width, int column)
 		width = 0;
 	}
 	fprintf(stream, "%*s ", column - width, "");
+}
+
+static void print_exits(FILE *stream)
+{
+	fputs("\nExit status:\n", stream);
+	for (size_t i = 0; i < exits_count; i++) {
+		int column = fprintf(stream, "  %d  ", exit_specs[i].code);
+
+		in_column(stream, exit_specs[i].meaning, (size_t)column);
+	}
+}
+
+static void print_objects(FILE *stream, bool aliases)
+{
+	for (size_t i = 0; i < objects_count; i++) {
+		if (!object_alias_of(objects[i].name) != !aliases)
+			continue;
+		padded(stream, fprintf(stream, "  %s", objects[i].name), OBJECTS);
+		in_column(stream, objects[i].help, OBJECTS + 1);
+	}
+}
+
+void help_all(FILE *stream)
+{
+	fputs("Usage: morphctl OBJECT VERB [ARGUMENTS] [OPTIONS]\n\nAdministers programmable photonic fabrics between accelerators.\n\nObjects:\n",
+	      stream);
+	print_objects(stream, false);
+	fputs("\nAliases:\n", stream);
+	print_objects(stream, true);
+	fputs("\n'morphctl OBJECT help' lists the verbs of an object.\n'morphctl OBJECT VERB --help' describes one verb.\n",
+	      stream);
+	print_exits(stream);
 }
 
 void help_object(FILE *stream, const char *object)
@@ -104,25 +114,65 @@ void help_object(FILE *stream, const char *object)
 		if (command->alias_of)
 			fprintf(stream, "alias of '%s'\n", command_name(command->alias_of));
 		else
-			fprintf(stream, "%s\n", command->help);
+			in_column(stream, command->help, VERBS + 1);
 	}
 	print_exits(stream);
 }
 
 static void option_line(FILE *stream, const struct option_spec *spec)
 {
-	int width = fprintf(stream, "  %c%c%c --%s%s%s", spec->letter ? '-' : ' ',
-			    spec->letter ? spec->letter : ' ', spec->letter ? ',' : ' ', spec->name,
-			    spec->argument ? " " : "", spec->argument ? spec->argument : "");
+	char letter[] = { ' ',
+			  ' ',
+			  spec->letter ? '-' : ' ',
+			  spec->letter ? spec->letter : ' ',
+			  spec->letter ? ',' : ' ',
+			  ' ',
+			  '\0' };
+	char text[TEXT_ROOM];
 
-	padded(stream, width, SENTENCES);
-	fprintf(stream, "%s\n", spec->help);
+	snprintf(text, sizeof(text), "--%s%s%s", spec->name, spec->argument ? " " : "",
+		 spec->argument ? spec->argument : "");
+	fputs(letter, stream);
+	text_wrap(stream, text, sizeof(letter) - 1, sizeof(letter) + 1, help_width());
+	padded(stream, (int)(sizeof(letter) - 1 + strlen(text)), SENTENCES);
+	in_column(stream, spec->help, SENTENCES + 1);
+}
+
+static void usage_line(FILE *stream, const char *command, const char *arguments)
+{
+	char text[TEXT_ROOM];
+
+	snprintf(text, sizeof(text), "Usage: morphctl %s%s%s [OPTIONS]", command,
+		 *arguments ? " " : "", arguments);
+	text_wrap(stream, text, 0, sizeof("Usage:"), help_width());
+	fputs("\n\n", stream);
+}
+
+/* Print commands, one on each line. A backslash continues a long one, as in a shell. */
+static void print_examples(FILE *stream, const char *examples)
+{
+	const char *next = examples;
+
+	while (*next) {
+		size_t length = strcspn(next, "\n"), size;
+		char *line = needed(strndup(next, length)), *lines = NULL;
+		FILE *memory = needed(open_memstream(&lines, &size));
+
+		text_wrap(memory, line, EXAMPLE, 2 * EXAMPLE, help_width() - strlen(" \\"));
+		fclose(memory);
+		fprintf(stream, "%*s", EXAMPLE, "");
+		for (const char *at = needed(lines); *at; at++)
+			fputs(*at == '\n' ? " \\\n" : (char[]){ *at, 0 }, stream);
+		fputc('\n', stream);
+		free(lines);
+		free(line);
+		next += length + (next[length] == '\n');
+	}
 }
 
 void help_command(FILE *stream, const struct command *command)
 {
-	fprintf(stream, "Usage: morphctl %s%s%s [OPTIONS]\n\n", command_name(command),
-		*command->arguments ? " " : "", command->arguments);
+	usage_line(stream, command_name(command), command->arguments);
 	if (command->alias_of)
 		fprintf(stream, "Alias of 'morphctl %s'.\n\n", command_name(command->alias_of));
 	wrapped(stream, command->help);
@@ -135,10 +185,8 @@ void help_command(FILE *stream, const struct command *command)
 		if (takes_option(command, id))
 			option_line(stream, &option_specs[id]);
 	}
-	fputs("\nExamples:\n  ", stream);
-	for (const char *text = command->examples; *text; text++)
-		fputs(*text == '\n' ? "\n  " : (char[]){ *text, 0 }, stream);
-	fputc('\n', stream);
+	fputs("\nExamples:\n", stream);
+	print_examples(stream, command->examples);
 	print_exits(stream);
 }
 

@@ -103,6 +103,8 @@ static enum exit_code run_command(const struct command *command, int argc, char 
 		help_command(stdout, command);
 		return EXIT_CODE_OK;
 	}
+	if (given(&run, OPTION_WIDE))
+		text_set_wide();
 	code = command->function(&run);
 	client_close(&run);
 	return code;

@@ -8,7 +8,8 @@
 
 #define MANY INT_MAX
 #define OPT(id) ((option_set)1 << OPTION_##id)
-#define LISTING (OPT(FABRIC) | OPT(JSON) | OPT(FIELDS) | OPT(NOHEADINGS))
+#define PRINTED (OPT(JSON) | OPT(WIDE))
+#define LISTING (OPT(FABRIC) | PRINTED | OPT(FIELDS) | OPT(NOHEADINGS))
 #define QUEUED (OPT(WAIT) | OPT(NO_WAIT) | OPT(TIMEOUT))
 #define TOKEN (OPT(CONTROLLER) | OPT(EPOCH))
 #define CHANGES \
@@ -18,7 +19,7 @@
 	(OPT(COUNT) | OPT(TORUS) | OPT(RING_OF) | OPT(MESH) | OPT(GRAPH) | OPT(SIMPLEX) | \
 	 OPT(WHOLE_SERVERS) | OPT(STEPS) | OPT(BANDWIDTH) | OPT(LANES) | OPT(TRANSIT) |   \
 	 OPT(PROFILE))
-#define FAULTY (OPT(INSTANCE) | OPT(JSON) | OPT(FIELDS) | OPT(NOHEADINGS))
+#define FAULTY (OPT(INSTANCE) | PRINTED | OPT(FIELDS) | OPT(NOHEADINGS))
 #define FOLLOW (OPT(FABRIC) | OPT(ONCE) | OPT(TIMEOUT) | OPT(BANNER) | OPT(DUMP) | OPT(BUFFER))
 
 #define PARTS                                                                                \
@@ -150,7 +151,8 @@
 	"  loop: true\n"                                                                             \
 	"  circuits:\n"                                                                              \
 	"  - {src-rank: 0, dst-rank: 1, lanes-count: 2}\n"                                           \
-	"  - {src-rank: 1, dst-rank: 0, lanes: 1, src-plane: 0, dst-plane: 0, guide: [5, 40, 7]}\n"  \
+	"  - {src-rank: 1, dst-rank: 0, lanes: 1, src-plane: 0, dst-plane: 0,\n"                     \
+	"     guide: [5, 40, 7]}\n"                                                                  \
 	"  steps:\n"                                                                                 \
 	"  - {circuits: [0]}\n"                                                                      \
 	"  - {circuits: [0, 1], begin: barrier, deadline-ns: 2000000}\n"                             \

@@ -3,7 +3,7 @@
 #include "morphctl/client/client.h"
 #include "morphctl/output/output.h"
 
-#define COLUMNS "id,host-name,x,y,z,use,health,cordoned,pci,slice,rank"
+#define COLUMNS "id,host-name,use,health,cordoned,slice,rank,pci,x,y,z"
 
 enum exit_code accelerator_list(struct run *run)
 {

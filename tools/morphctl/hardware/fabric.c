@@ -3,9 +3,9 @@
 #include "morphctl/client/client.h"
 #include "morphctl/output/output.h"
 
-#define COLUMNS                                                                                     \
-	"id,name,state,profile,accelerators-count,free-count,spares-count,held-count,failed-count," \
-	"impaired-count,slices-count,uuid"
+#define COLUMNS                                                                             \
+	"id,name,state,accelerators-count,free-count,spares-count,held-count,failed-count," \
+	"impaired-count,slices-count,profile,uuid"
 
 enum exit_code fabric_list(struct run *run)
 {

@@ -6,12 +6,10 @@
 #include "morphctl/client/client.h"
 #include "morphctl/output/output.h"
 
-#define GUIDE_COLUMNS                                                                       \
-	"id,class,health,cordoned,lane-mask,free-lane-mask,loss-mdb,a-type,a-index,a-port," \
-	"b-type,b-index,b-port"
+#define GUIDE_COLUMNS "id,health,cordoned,free-lane-mask,loss-mdb,a-end,b-end,class,lane-mask"
 #define ELEMENT_COLUMNS "id,kind,tile,element-state,pins-count,health,cordoned"
 #define EDGE_COLUMNS \
-	"id,name,guide,peer-uuid,peer-edge,least-mdbm,most-mdbm,out-lane-mask,in-lane-mask,slice"
+	"id,name,guide,peer-edge,slice,out-lane-mask,in-lane-mask,least-mdbm,most-mdbm,peer-uuid"
 #define HARDWARE_COLUMNS "part,index,health,cordoned"
 #define HARDWARE_LIST_COLUMNS HARDWARE_COLUMNS ",text"
 

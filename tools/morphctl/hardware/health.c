@@ -54,28 +54,41 @@ static const char *verdict(json_t *report)
 		       "ok";
 }
 
+/* Each fabric has its own number of planes. */
+static void name_ports(json_t *fabrics, json_t *hardware)
+{
+	json_t *fabric, *record;
+	size_t i, k;
+
+	json_array_foreach(hardware, i, record)
+		json_array_foreach(fabrics, k, fabric) if (number_of(fabric, "id", 0) ==
+							   number_of(record, "fabric", NUMBER_NONE))
+			name_port(record, number_of(fabric, "planes-count", 0));
+}
+
 static void write_text(struct run *run, json_t *report, const char *state)
 {
 	json_t *hardware = json_object_get(report, "hardware");
 	json_t *slices = json_object_get(report, "slices");
 
-	printf("%s\n\n", state);
+	name_ports(json_object_get(report, "fabrics"), hardware);
+	say("%s\n\n", state);
 	emit_table(
 		run,
 		"id,name,state,accelerators-count,free-count,spares-count,held-count,failed-count,"
 		"impaired-count,slices-count",
 		json_object_get(report, "fabrics"));
 	if (json_array_size(hardware)) {
-		printf("\nunhealthy hardware:\n");
+		say("\nunhealthy hardware:\n");
 		emit_table(run, "fabric,part,index,health,cordoned,text", hardware);
 	}
 	if (json_array_size(slices)) {
-		printf("\ndegraded or lost slices:\n");
+		say("\ndegraded or lost slices:\n");
 		emit_table(run, "fabric,id,name,state,ranks-count,circuits-count,bandwidth-mbps",
 			   slices);
 	}
 	if (!slices)
-		printf("\nslices hidden: needs CAP_NET_ADMIN\n");
+		say("\nslices hidden: needs CAP_NET_ADMIN\n");
 }
 
 enum exit_code health(struct run *run)

@@ -1,25 +1,62 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* morphctl quota */
+#include <stdlib.h>
 #include <string.h>
 
 #include "morphctl/client/client.h"
+#include "morphctl/output/output.h"
 
-#define COLUMNS                                                                                    \
-	"uid,grant,accelerators-limit,used-accelerators-count,circuits-limit,used-circuits-count," \
-	"lanes-limit,used-lanes-count,prepared-limit,used-prepared-count,replacements-limit,"      \
-	"memory-limit-bytes,used-memory-bytes"
+#define COLUMNS                                                                   \
+	"uid,grant,accelerators-limit,circuits-limit,lanes-limit,prepared-limit," \
+	"replacements-limit,memory-limit-bytes"
 
-/* In tables, show the largest number as "no limit". */
-static void for_people(json_t *record)
+/* A limit, and how much of it is used; NULL if the kernel does not count it here. */
+struct limit {
+	const char *limit, *used;
+};
+
+static const struct limit limits[] = {
+	{ "accelerators-limit", "used-accelerators-count" },
+	{ "circuits-limit", "used-circuits-count" },
+	{ "lanes-limit", "used-lanes-count" },
+	{ "prepared-limit", "used-prepared-count" },
+	{ "replacements-limit", NULL },
+	{ "memory-limit-bytes", "used-memory-bytes" },
+};
+
+static char *count_text(const char *key, const json_t *value)
 {
-	void *next;
-	const char *key;
-	json_t *value;
+	char *text;
 
-	json_object_foreach_safe(record, next, key, value)
-	{
-		if (json_is_string(value) || json_integer_value(value) == UINT32_MAX)
-			json_object_set_new(record, key, json_string("unlimited"));
+	if (!strcmp(key, "memory-limit-bytes"))
+		return format_value(key, value);
+	if (asprintf(&text, "%" JSON_INTEGER_FORMAT, json_integer_value(value)) < 0)
+		text = NULL;
+	return needed(text);
+}
+
+/* In tables, a limit is "USED of LIMIT" or "USED (no limit)". */
+static void join_limits(const struct run *run, json_t *record)
+{
+	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
+		const char *key = limits[i].limit;
+		json_t *limit = json_object_get(record, key), *text;
+		json_t *used = limits[i].used ? json_object_get(record, limits[i].used) : NULL;
+		bool none = json_is_string(limit) || json_integer_value(limit) == UINT32_MAX;
+		char *most, *now;
+
+		if (!limit)
+			continue;
+		most = none ? needed(strdup("no limit")) : count_text(key, limit);
+		now = count_text(key, used);
+		text = used && !given(run, OPTION_FIELDS) ?
+			       json_sprintf(none ? "%s (%s)" : "%s of %s", now, most) :
+			       json_string(most);
+		json_object_set_new(record, key, text);
+		if (used && !given(run, OPTION_FIELDS))
+			json_object_del(record, limits[i].used);
+		free(most);
+		free(now);
 	}
 }
 
@@ -30,7 +67,7 @@ enum exit_code quota_list(struct run *run)
 	size_t i;
 
 	if (!given(run, OPTION_JSON))
-		json_array_foreach(records, i, record) for_people(record);
+		json_array_foreach(records, i, record) join_limits(run, record);
 	return code ? code : client_emit(run, MORPH_OBJECT_QUOTA, COLUMNS, records);
 }
 
@@ -57,7 +94,7 @@ enum exit_code quota_set(struct run *run)
 		enum option_id id;
 		uint32_t bit;
 		uint32_t *value;
-	} const limits[] = {
+	} const wanted[] = {
 		{ OPTION_Q_ACCELERATORS, MORPH_QUOTA_ACCELERATORS, &opts.accelerators },
 		{ OPTION_Q_CIRCUITS, MORPH_QUOTA_CIRCUITS, &opts.circuits },
 		{ OPTION_Q_LANES, MORPH_QUOTA_LANES, &opts.lanes },
@@ -71,10 +108,10 @@ enum exit_code quota_set(struct run *run)
 	json_t *record;
 	int error;
 
-	for (size_t i = 0; i < sizeof(limits) / sizeof(limits[0]); i++) {
-		if (!option_u32(run, limits[i].id, limits[i].value))
+	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
+		if (!option_u32(run, wanted[i].id, wanted[i].value))
 			return EXIT_CODE_USAGE;
-		opts.set |= given(run, limits[i].id) ? limits[i].bit : 0;
+		opts.set |= given(run, wanted[i].id) ? wanted[i].bit : 0;
 	}
 	if (!option_u64(run, OPTION_Q_BYTES, &opts.bytes))
 		return EXIT_CODE_USAGE;
@@ -92,7 +129,7 @@ enum exit_code quota_set(struct run *run)
 	error = morph_admin_quota_set(run->client->ctx, uid, &opts, &object);
 	code = client_reply(run, error, object, &record);
 	if (!code && !given(run, OPTION_JSON))
-		for_people(record);
+		join_limits(run, record);
 	if (!code) {
 		view = client_view(run, MORPH_OBJECT_QUOTA, NULL);
 		code = emit_one(run, &view, record);

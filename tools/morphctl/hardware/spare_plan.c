@@ -321,20 +321,20 @@ static void write_plan(const struct spare_plan *plan, const json_t *record)
 	uint32_t enough = plan->count.enough;
 
 	if (!is_feasible(plan))
-		printf("not reachable: %g %% of the time needs a spare for each of the %u accelerators\n",
-		       plan->availability, plan->accelerators);
+		say("not reachable: %g %% of the time needs a spare for each of the %u accelerators\n",
+		    plan->availability, plan->accelerators);
 	else
-		printf("%u spare%s for %g %% of the time: %u accelerators in %u server%s, spares included\n",
-		       enough, PLURAL(enough), plan->availability, plan->accelerators,
-		       plan->servers, PLURAL(plan->servers));
-	printf("too few for %.3g %% of the time; the published rule takes %u\n",
-	       100 * plan->count.short_of, plan->count.published);
+		say("%u spare%s for %g %% of the time: %u accelerators in %u server%s, spares included\n",
+		    enough, PLURAL(enough), plan->availability, plan->accelerators, plan->servers,
+		    PLURAL(plan->servers));
+	say("too few for %.3g %% of the time; the published rule takes %u\n",
+	    100 * plan->count.short_of, plan->count.published);
 	if (plan->present != NOT_COUNTED && has_enough(plan))
-		printf("the fabric has %u: enough\n", plan->present);
+		say("the fabric has %u: enough\n", plan->present);
 	else if (plan->present != NOT_COUNTED)
-		printf("the fabric has %u: add %u with 'morphctl spare add'\n", plan->present,
-		       enough - plan->present);
-	printf("\n");
+		say("the fabric has %u: add %u with 'morphctl spare add'\n", plan->present,
+		    enough - plan->present);
+	say("\n");
 	emit_table(plan->run, COVERAGE, json_object_get(record, "coverage"));
 }
 

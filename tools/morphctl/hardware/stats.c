@@ -35,8 +35,8 @@ enum exit_code version(struct run *run)
 	if (given(run, OPTION_JSON))
 		emit_document(record);
 	else
-		printf("morphctl %s, libmorph %s, device interface %d\n", MORPHCTL_VERSION,
-		       morph_library_version(), MORPH_ABI_VERSION);
+		say("morphctl %s, libmorph %s, device interface %d\n", MORPHCTL_VERSION,
+		    morph_library_version(), MORPH_ABI_VERSION);
 	json_decref(record);
 	return EXIT_CODE_OK;
 }

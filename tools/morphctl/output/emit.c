@@ -1,18 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Print records as tables by libsmartcols, and as JSON by jansson. */
-#include <libsmartcols.h>
-#include <stdlib.h>
+/* Print records, as tables for people or as JSON. */
 #include <string.h>
-#include <unistd.h>
 
 #include "morphctl/output/output.h"
-
-static bool colored(void)
-{
-	const char *off = getenv("NO_COLOR"), *term = getenv("TERM");
-
-	return isatty(STDOUT_FILENO) && !(off && *off) && term && strcmp(term, "dumb");
-}
 
 static bool in_list(const char *list, const char *word, size_t length)
 {
@@ -136,99 +126,14 @@ static json_t *selected(json_t *record, const char *list)
 	return part;
 }
 
-/* Print a table completely or end the program: libsmartcols fails only when memory is short. */
-static void done(int error)
-{
-	needed(error ? NULL : "");
-}
-
-/* The table takes over @text. */
-static void set_cell(struct libscols_line *line, size_t column, const char *key, char *text)
-{
-	const char *color = format_color(key, text);
-
-	done(scols_line_refer_data(line, column, text));
-	if (color)
-		done(scols_cell_set_color(scols_line_get_cell(line, column), color));
-}
-
-static void add_line(struct libscols_table *table, json_t *names, json_t *record)
-{
-	struct libscols_line *line = needed(scols_table_new_line(table, NULL));
-	json_t *name;
-	size_t i;
-
-	json_array_foreach(names, i, name)
-	{
-		const char *key = json_string_value(name);
-
-		set_cell(line, i, key, format_value(key, json_object_get(record, key)));
-	}
-}
-
-static struct libscols_table *new_table(bool noheadings)
-{
-	struct libscols_table *table = needed(scols_new_table());
-
-	scols_table_enable_noheadings(table, noheadings);
-	scols_table_enable_colors(table, colored());
-	done(scols_table_set_column_separator(table, "  "));
-	/*
-	 * Never cut values, because the output of a script must not depend on the width of the
-	 * terminal.
-	 */
-	scols_table_set_termforce(table, SCOLS_TERMFORCE_ALWAYS);
-	scols_table_set_termwidth(table, 1 << 15);
-	return table;
-}
-
-/* The heading of a number of objects is the name of the objects. */
-static void add_column(struct libscols_table *table, const char *key, bool right)
-{
-	static const char count[] = "-count";
-	size_t length = strlen(key), i;
-	char heading[64];
-
-	if (length > strlen(count) && !strcmp(key + length - strlen(count), count))
-		length -= strlen(count);
-	for (i = 0; i < sizeof(heading) - 1 && i < length; i++)
-		heading[i] = key[i] >= 'a' && key[i] <= 'z' ? key[i] - 32 : key[i];
-	heading[i] = 0;
-	needed(scols_table_new_column(table, heading, 0, right ? SCOLS_FL_RIGHT : 0));
-}
-
-static void print_table(json_t *names, json_t *records, bool noheadings)
-{
-	struct libscols_table *table = new_table(noheadings);
-	json_t *name, *record;
-	size_t i;
-
-	json_array_foreach(names, i, name)
-	{
-		const char *key = json_string_value(name);
-		bool number = json_array_size(records);
-		size_t k;
-
-		json_array_foreach(records, k, record)
-		{
-			const json_t *value = json_object_get(record, key);
-
-			number = number && (!value || format_is_number(key, value));
-		}
-		add_column(table, key, number);
-	}
-	json_array_foreach(records, i, record) add_line(table, names, record);
-	if (json_array_size(records))
-		done(scols_print_table(table));
-	scols_unref_table(table);
-}
-
 void emit_table(const struct run *run, const char *columns, json_t *records)
 {
-	json_t *names = columns ? names_of_list(columns) : names_of_records(records);
+	json_t *people = for_people(run, records);
+	json_t *names = columns ? names_of_list(columns) : names_of_records(people);
 
-	print_table(names, records, given(run, OPTION_NOHEADINGS));
+	table_print(names, people, !given(run, OPTION_NOHEADINGS));
 	json_decref(names);
+	json_decref(people);
 }
 
 void emit_document(json_t *document)
@@ -263,6 +168,8 @@ enum exit_code emit_list(const struct run *run, const struct view *view, json_t 
 	return EXIT_CODE_OK;
 }
 
+static void print_record(const struct run *run, json_t *record);
+
 /* Print nested records in a table of their own below. */
 static bool is_table(const json_t *value)
 {
@@ -278,39 +185,35 @@ static void print_nested(const struct run *run, json_t *record)
 	{
 		if (!is_table(value) && !json_is_object(value))
 			continue;
-		printf("\n%s:\n", key);
-		if (is_table(value)) {
+		say("\n%s:\n", format_heading(key));
+		if (is_table(value))
 			emit_table(run, NULL, value);
-		} else {
-			json_t *list = json_pack("[O]", value);
-
-			emit_table(run, NULL, list);
-			json_decref(list);
-		}
+		else
+			print_record(run, value);
 	}
 }
 
 static void print_record(const struct run *run, json_t *record)
 {
-	struct libscols_table *table = new_table(true);
-	const char *key;
-	json_t *value;
+	json_t *list = json_pack("[O]", record), *people = for_people(run, list), *flat;
+	json_t *names = names_of_records(people), *name;
+	size_t i;
 
-	add_column(table, "name", false);
-	add_column(table, "value", false);
-	json_object_foreach(record, key, value)
+	record = json_array_get(people, 0);
+	flat = json_array();
+	json_array_foreach(names, i, name)
 	{
-		struct libscols_line *line;
+		const json_t *value = json_object_get(record, json_string_value(name));
 
-		if (is_table(value) || json_is_object(value))
-			continue;
-		line = needed(scols_table_new_line(table, NULL));
-		done(scols_line_set_data(line, 0, key));
-		set_cell(line, 1, key, format_value(key, value));
+		if (!is_table(value) && !json_is_object(value))
+			json_array_append(flat, name);
 	}
-	done(scols_print_table(table));
-	scols_unref_table(table);
+	table_print_record(flat, record);
 	print_nested(run, record);
+	json_decref(flat);
+	json_decref(names);
+	json_decref(people);
+	json_decref(list);
 }
 
 enum exit_code emit_one(const struct run *run, const struct view *view, json_t *record)

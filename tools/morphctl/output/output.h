@@ -43,8 +43,31 @@ void emit_table(const struct run *run, const char *columns, json_t *records);
 
 /* format.c: one value as text for people, in a buffer that the caller frees */
 char *format_value(const char *key, const json_t *value);
+const char *format_heading(const char *key);
+/* A list in a sentence. */
+char *format_list(const char *key, const json_t *list);
 const char *format_color(const char *key, const char *text);
 bool format_is_number(const char *key, const json_t *value);
+
+/* An amount with its unit, for say(). */
+struct amount {
+	char text[32];
+};
+
+struct amount amount_ns(uint64_t ns);
+struct amount amount_bytes(uint64_t bytes);
+
+/* table.c: @names are the keys to show. */
+void table_print(const json_t *names, const json_t *records, bool headings);
+/* A line for each key. */
+void table_print_record(const json_t *names, const json_t *record);
+
+/* people.c: copies of records in which ports, lasers and receivers are ACCELERATOR.PLANE. */
+json_t *for_people(const struct run *run, json_t *records);
+/* Name the laser or receiver of a record with "part" and "index". @planes: 0 if not known. */
+void name_port(json_t *record, uint32_t planes);
+/* The part of a record, as "laser 3.1", in a buffer that the caller frees. */
+char *part_name(const struct run *run, const json_t *record);
 
 /* Members of records, with a default for absent ones. */
 

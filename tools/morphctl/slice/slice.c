@@ -7,9 +7,9 @@
 #include "morphctl/output/output.h"
 #include "morphctl/slice/slice.h"
 
-#define COLUMNS                                                                              \
-	"id,name,state,owner,mode,failover,transit,spare-policy,ranks-count,circuits-count," \
-	"bandwidth-mbps,generation,files-count"
+#define COLUMNS                                                                                        \
+	"id,name,state,owner,ranks-count,circuits-count,bandwidth-mbps,failover,transit,spare-policy," \
+	"mode,generation,files-count"
 
 enum exit_code slice_list(struct run *run)
 {

@@ -14,30 +14,33 @@ enum exit_code why_not_ask(struct run *run, uint32_t fabric, const struct morph_
 	return client_reply(run, error, object, answer);
 }
 
-static void print_answer(const json_t *answer)
+static void print_answer(const struct run *run, const json_t *answer)
 {
 	const json_t *chosen = json_object_get(answer, "chosen-accelerators");
 	const char *text = text_of_key(answer, "text");
-	char *list;
+	char *list, *part;
 
 	if (key_is(answer, "reason", "none")) {
-		list = format_value("chosen", chosen);
-		printf("yes%s%s\n", json_array_size(chosen) ? ": would get accelerators " : "",
-		       json_array_size(chosen) ? list : "");
+		list = format_list("chosen", chosen);
+		say("yes%s%s\n", json_array_size(chosen) ? ": would get accelerators " : "",
+		    json_array_size(chosen) ? list : "");
 		free(list);
 		return;
 	}
-	printf("blocked by %s", text_of_key(answer, "reason"));
+	say("blocked by %s", text_of_key(answer, "reason"));
 	/* The kernel gives no index if no single part is the cause. */
-	if (json_object_get(answer, "index") && !key_is(answer, "part", "none"))
-		printf(", %s %u", text_of_key(answer, "part"), number_of(answer, "index", 0));
+	if (json_object_get(answer, "index") && !key_is(answer, "part", "none")) {
+		part = part_name(run, answer);
+		say(", %s", part);
+		free(part);
+	}
 	if (wide_of(answer, "need"))
-		printf(": %" JSON_INTEGER_FORMAT " requested, %" JSON_INTEGER_FORMAT " available",
-		       json_integer_value(json_object_get(answer, "need")),
-		       json_integer_value(json_object_get(answer, "have")));
-	putchar('\n');
+		say(": %" JSON_INTEGER_FORMAT " requested, %" JSON_INTEGER_FORMAT " available",
+		    json_integer_value(json_object_get(answer, "need")),
+		    json_integer_value(json_object_get(answer, "have")));
+	say("\n");
 	if (*text)
-		printf("%s\n", text);
+		say("%s\n", text);
 }
 
 enum exit_code why_not_answer(struct run *run, uint32_t fabric,
@@ -52,7 +55,7 @@ enum exit_code why_not_answer(struct run *run, uint32_t fabric,
 		if (given(run, OPTION_JSON) || given(run, OPTION_FIELDS))
 			code = emit_one(run, &view, answer);
 		else
-			print_answer(answer);
+			print_answer(run, answer);
 		if (!code && !key_is(answer, "reason", "none"))
 			code = EXIT_CODE_FAILED;
 	}

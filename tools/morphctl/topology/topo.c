@@ -60,7 +60,7 @@ static enum exit_code draw(struct run *run, enum format format, json_t *document
 		topo_layout(&topo);
 		topo_write_svg(stdout, &topo, run->option[OPTION_TITLE]);
 	} else if (ok) {
-		topo_write_matrix(stdout, &topo);
+		topo_write_matrix(&topo);
 	}
 	topo_free(&topo);
 	return ok ? EXIT_CODE_OK : EXIT_CODE_FAILED;

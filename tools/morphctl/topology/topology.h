@@ -64,7 +64,7 @@ void topo_free(struct topo *topo);
 /* layout.c: compute the positions of tiles and boxes */
 void topo_layout(struct topo *topo);
 
-void topo_write_matrix(FILE *stream, const struct topo *topo);
+void topo_write_matrix(const struct topo *topo);
 void topo_write_svg(FILE *stream, const struct topo *topo, const char *title);
 
 #endif
