@@ -40,7 +40,7 @@ fits() {
 		 ["pipeline", 0, 4, 2], ["pipeline", 4, 0, 4]]' <<<"$output"
 	jq -e '."guide-loads" == [{"guide-name": "west", "fibres-count": 2, "capacity-lanes-count": 8, "lanes-count": 2}]' <<<"$output"
 	expect 0 morphctl bandwidth plan groups.yaml
-	holds "$output" "feasible: 22 circuits, proven leximin"
+	holds "$output" "feasible: 22 circuits (proof: leximin)"
 	expect 0 morphctl bandwidth plan - <groups.yaml
 }
 
@@ -56,7 +56,7 @@ fits() {
 	expect 1 morphctl bandwidth plan b.yaml --json
 	jq -e '.verdict == "infeasible" and ."short-of" == "transmit" and .have == 1 and .need == 3 and (has("hops") | not)' <<<"$output"
 	expect 1 morphctl bandwidth plan b.yaml
-	holds "$output" "not enough lanes: transmit 0: 3 needed, 1 there"
+	holds "$output" "not enough lanes: transmit ports of accelerator 0: 3 requested, 1 available"
 }
 
 @test "ports, wavelengths and fibres between servers are those of a profile" {

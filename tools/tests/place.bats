@@ -59,7 +59,7 @@ setup() {
 @test "a request that fits no rack is refused with the reason" {
 	expect 1 morphctl slice place --shape 4x4x5 --profile "$rack"
 	holds "$output" "infeasible: not enough accelerators in one rack: 80 requested, at most 64 free"
-	holds "$output" "rack of host 0: not enough accelerators: 80 requested, 64 free"
+	holds "$output" "rack of server 0: not enough accelerators: 80 requested, 64 free"
 	expect 1 morphctl slice place --shape 4x4x5 --profile "$rack" --json
 	[[ $(jq -c '[.verdict, .refusals[0].reason, .refusals[0].have]' <<<"$output") == '["infeasible","count",64]' ]]
 }
@@ -95,7 +95,7 @@ setup() {
 	holds "$output" "42 circuits on 32 fibres (minimum 24)"
 	expect 0 morphctl slice place --mesh 7 --wavelengths 4 --profile "$rack"
 	holds "$output" "42 circuits on 24 fibres (minimum 24)"
-	holds "$output" "SRC-RANK  DST-RANK  HOSTS  LANE-MASK  GUIDES"
+	holds "$output" "FROM RANK  TO RANK  SERVERS  LANES  GUIDES"
 	expect 0 morphctl slice place --mesh 7 --wavelengths 4 --profile "$rack" --json
 	[[ $(jq '."wavelengths-count"' <<<"$output") == 4 ]]
 	# Some circuits share a fibre, on different lanes.

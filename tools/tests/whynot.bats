@@ -20,7 +20,7 @@ blocked() {
 
 @test "a request that fits is reported as such" {
 	expect 0 morphctl slice why-not --shape 2x4x4 --profile "$rack"
-	[[ $output == "yes: would fit contiguous, in 8 servers, on 96 fibres" ]]
+	[[ $output == "yes: would fit in 8 servers on 96 fibres (contiguous)" ]]
 	expect 0 morphctl slice why-not --ring 6 --transit own --profile "$rack" --json
 	[[ $(jq -c '[.verdict, has("binding"), has("tried")]' <<<"$output") == '["feasible",false,false]' ]]
 }

@@ -187,7 +187,7 @@ static void answer(struct assigning *assigning)
 	} else {
 		emit_table(assigning->run, CONTROLLERS, controllers);
 		if (assigning->count) {
-			printf("\n");
+			say("\n");
 			emit_table(assigning->run, SLICES, slices);
 		}
 	}

@@ -353,15 +353,15 @@ static void write_report(struct run *run, json_t *report)
 {
 	json_t *hit = json_object_get(report, "affected-slices");
 
-	printf("controller %u decides about %zu of %u slices, with %u of %u lanes (%.1f %%).\n"
-	       "If it failed, their light would stay, and nobody could change them until another "
-	       "controller takes control.\n",
-	       number_of(report, "controller", 0), json_array_size(hit),
-	       number_of(report, "slices-count", 0), number_of(report, "lanes-count", 0),
-	       number_of(report, "all-lanes-count", 0),
-	       json_real_value(json_object_get(report, "lanes-percent")));
+	say("controller %u decides about %zu of %u slices, with %u of %u lanes (%.1f %%).\n"
+	    "If it failed, their light would stay, and nobody could change them until another "
+	    "controller takes control.\n",
+	    number_of(report, "controller", 0), json_array_size(hit),
+	    number_of(report, "slices-count", 0), number_of(report, "lanes-count", 0),
+	    number_of(report, "all-lanes-count", 0),
+	    json_real_value(json_object_get(report, "lanes-percent")));
 	if (json_array_size(hit)) {
-		printf("\n");
+		say("\n");
 		emit_table(run, HIT, hit);
 	}
 }

@@ -256,34 +256,41 @@ static void write_table(const struct bandwidth *bandwidth, const char *columns, 
 {
 	if (!json_array_size(records))
 		return;
-	printf("\n");
+	say("\n");
 	emit_table(bandwidth->run, columns, records);
+}
+
+/* The part of which there is too little, for people. */
+static const char *part_sentence(const char *word)
+{
+	return !strcmp(word, "transmit") ? "transmit ports of accelerator" :
+	       !strcmp(word, "receive")	 ? "receive ports of accelerator" :
+					   word;
 }
 
 static void write_stop(const json_t *record)
 {
-	char *part = format_value("index", json_object_get(record, "index"));
-	const char *what = text_of_key(record, "short-of");
+	const json_t *index = json_object_get(record, "index");
+	char *number = format_value("index", index);
 
 	if (json_object_get(record, "have"))
-		printf("not enough lanes: %s%s%s: %" JSON_INTEGER_FORMAT
-		       " needed, %" JSON_INTEGER_FORMAT " there\n",
-		       what, json_object_get(record, "index") ? " " : "",
-		       json_object_get(record, "index") ? part : "",
-		       json_integer_value(json_object_get(record, "need")),
-		       json_integer_value(json_object_get(record, "have")));
-	free(part);
+		say("not enough lanes: %s%s%s: %" JSON_INTEGER_FORMAT
+		    " requested, %" JSON_INTEGER_FORMAT " available\n",
+		    part_sentence(text_of_key(record, "short-of")), index ? " " : "",
+		    index ? number : "", json_integer_value(json_object_get(record, "need")),
+		    json_integer_value(json_object_get(record, "have")));
+	free(number);
 }
 
 static void write_plan(const struct bandwidth *bandwidth, const json_t *record)
 {
 	if (bandwidth->result.verdict != MORPH_FEASIBLE) {
-		printf("%s\n", verdict_word(bandwidth->result.verdict));
+		say("%s\n", verdict_word(bandwidth->result.verdict));
 		write_stop(record);
 		return;
 	}
-	printf("feasible: %llu circuits, proven %s\n",
-	       (unsigned long long)bandwidth->result.circuits, proof_word(bandwidth->result.proof));
+	say("feasible: %llu circuits (proof: %s)\n", (unsigned long long)bandwidth->result.circuits,
+	    proof_word(bandwidth->result.proof));
 	write_table(bandwidth, GROUPS, json_object_get(record, "groups"));
 	write_table(bandwidth, HOPS, json_object_get(record, "hops"));
 	write_table(bandwidth, GUIDES, json_object_get(record, "guide-loads"));

@@ -299,11 +299,11 @@ enum exit_code traffic_solve(struct run *run)
 		if (given(run, OPTION_JSON)) {
 			emit_document(report);
 		} else {
-			printf("%.6g lanes in all; residual %.2g after %u steps\n\n",
-			       traffic.result.throughput, traffic.result.residual,
-			       traffic.result.iterations);
+			say("%.6g lanes in all; residual %.2g after %u steps\n\n",
+			    traffic.result.throughput, traffic.result.residual,
+			    traffic.result.iterations);
 			emit_table(run, DEMANDS, json_object_get(report, "demands"));
-			printf("\n");
+			say("\n");
 			emit_table(run, LINKS, json_object_get(report, "links"));
 		}
 		json_decref(report);
@@ -382,7 +382,7 @@ enum exit_code traffic_divergence(struct run *run)
 		} else {
 			emit_table(run, CONTROLLERS, json_object_get(report, "controllers"));
 			if (json_array_size(differences)) {
-				printf("\n");
+				say("\n");
 				emit_table(run, DIFFERENCES, differences);
 			}
 		}

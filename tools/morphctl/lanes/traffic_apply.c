@@ -328,16 +328,14 @@ static void write_report(struct run *run, json_t *report)
 	       *missing = json_object_get(report, "short-links");
 
 	if (given(run, OPTION_DRY_RUN))
-		printf("controller %u would ask for %u lanes\n", number_of(report, "controller", 0),
-		       number_of(report, "lanes-count", 0));
+		say("controller %u would ask for %u lanes\n", number_of(report, "controller", 0),
+		    number_of(report, "lanes-count", 0));
 	else
-		printf("controller %u has %u of %u lanes; %u conflicts\n",
-		       number_of(report, "controller", 0),
-		       number_of(report, "granted-lanes-count", 0),
-		       number_of(report, "lanes-count", 0),
-		       number_of(report, "conflicts-count", 0));
+		say("controller %u has %u of %u lanes; %u conflicts\n",
+		    number_of(report, "controller", 0), number_of(report, "granted-lanes-count", 0),
+		    number_of(report, "lanes-count", 0), number_of(report, "conflicts-count", 0));
 	if (json_array_size(fibres)) {
-		printf("\n");
+		say("\n");
 		emit_table(
 			run,
 			given(run, OPTION_DRY_RUN) ?
@@ -346,7 +344,7 @@ static void write_report(struct run *run, json_t *report)
 			fibres);
 	}
 	if (json_array_size(missing)) {
-		printf("\nshort of lanes:\n");
+		say("\nshort of lanes:\n");
 		emit_table(run, SHORT, missing);
 	}
 }

@@ -490,36 +490,35 @@ static void write_short_cut(const json_t *cut)
 	uint32_t first = number_of(cut, "first-step", steps);
 
 	if (!json_object_get(cut, "pays-bytes")) {
-		printf("\nhalving on a ring: changing circuits never pays\n");
+		say("\nhalving on a ring: changing circuits never pays\n");
 		return;
 	}
 	if (!wide_of(cut, "pays-bytes"))
-		printf("\nhalving on a ring: changing circuits pays for any buffer size; ");
+		say("\nhalving on a ring: changing circuits pays for any buffer size; ");
 	else
-		printf("\nhalving on a ring: changing circuits pays from %llu byte%s; ",
-		       (unsigned long long)wide_of(cut, "pays-bytes"),
-		       PLURAL(wide_of(cut, "pays-bytes")));
+		say("\nhalving on a ring: changing circuits pays from %s; ",
+		    amount_bytes(wide_of(cut, "pays-bytes")).text);
 	if (first == steps)
-		printf("not for this buffer size\n");
+		say("not for this buffer size\n");
 	else
-		printf("for this buffer size in the last %u of %u step%s\n", steps - first, steps,
-		       PLURAL(steps));
+		say("for this buffer size in the last %u of %u step%s\n", steps - first, steps,
+		    PLURAL(steps));
 }
 
 void plan_against_write(const struct run *run, const json_t *report)
 {
 	const json_t *cut = json_object_get(report, "short-cut");
 
-	putchar('\n');
+	say("\n");
 	emit_table(run, BASELINES, json_object_get(report, "baselines"));
 	if (json_array_size(json_object_get(report, "methods"))) {
-		putchar('\n');
+		say("\n");
 		emit_table(run, METHODS, json_object_get(report, "methods"));
 	}
 	if (cut)
 		write_short_cut(cut);
 	if (json_object_get(report, "late-rounds-count"))
-		printf("\nrounds after the last rank comes: %u (minimum %u)\n",
-		       number_of(report, "late-rounds-count", 0),
-		       number_of(report, "late-rounds-bound-count", 0));
+		say("\nrounds after the last rank comes: %u (minimum %u)\n",
+		    number_of(report, "late-rounds-count", 0),
+		    number_of(report, "late-rounds-bound-count", 0));
 }

@@ -87,15 +87,17 @@ enum exit_code plan_light(struct planning *planning)
 void plan_light_write(const struct morph_light *light)
 {
 	if (light->verdict == MORPH_FEASIBLE)
-		printf("the circuits have paths: %u step%s of %u circuit%s\n\n", light->steps,
-		       PLURAL(light->steps), light->circuits, PLURAL(light->circuits));
+		say("all circuits have paths: %u step%s, %u circuit%s\n\n", light->steps,
+		    PLURAL(light->steps), light->circuits, PLURAL(light->circuits));
 	else if (light->verdict)
-		printf("paths of the circuits: %s: %s\n%s", verdict_word(light->verdict),
-		       light->why, light->planes ? "" : "\n");
+		say("%s: %s\n%s",
+		    light->verdict == MORPH_INFEASIBLE ? "not all circuits have paths" :
+							 "paths not found for all circuits",
+		    light->why, light->planes ? "" : "\n");
 	if (light->verdict && light->verdict != MORPH_FEASIBLE && light->planes == 1)
-		printf("only the first plane has paths\n\n");
+		say("only the first plane has paths\n\n");
 	else if (light->verdict && light->verdict != MORPH_FEASIBLE && light->planes)
-		printf("the first %u planes have paths together\n\n", light->planes);
+		say("the first %u planes have paths together\n\n", light->planes);
 }
 
 void plan_light_add(const struct morph_light *light, json_t *report)
@@ -257,17 +259,15 @@ void plan_other_write(const struct planning *planning)
 	for (uint32_t at = 0; at < planning->unlit_count; at++) {
 		const struct unlit *unlit = &planning->unlit[at];
 
-		printf("%s%s%s on %u plane%s, %llu ns: %s\n",
-		       unlit->algorithm ? morph_enum_name(MORPH_ENUM_ALGORITHM, unlit->algorithm) :
-					  "",
-		       unlit->algorithm ? ", " : "",
-		       morph_enum_name(MORPH_ENUM_POLICY, unlit->policy), unlit->planes,
-		       PLURAL(unlit->planes), (unsigned long long)unlit->ns,
-		       unlit->proven ? "its circuits have no paths" :
-				       "no paths found for its circuits");
+		say("%s%s%s on %u plane%s, %s: %s\n",
+		    unlit->algorithm ? morph_enum_name(MORPH_ENUM_ALGORITHM, unlit->algorithm) : "",
+		    unlit->algorithm ? ", " : "", morph_enum_name(MORPH_ENUM_POLICY, unlit->policy),
+		    unlit->planes, PLURAL(unlit->planes), amount_ns(unlit->ns).text,
+		    unlit->proven ? "its circuits have no paths" :
+				    "no paths found for its circuits");
 	}
 	if (planning->unlit_count)
-		putchar('\n');
+		say("\n");
 }
 
 void plan_other_add(const struct planning *planning, json_t *report)

@@ -169,21 +169,20 @@ void plan_lost_write(const struct planning *planning)
 	if (!planning->is_replanned)
 		return;
 	if (*planning->stuck) {
-		printf("without the lost ports the plan cannot continue: %s\n"
-		       "new plan from the beginning by policy %s: finishes %llu ns later\n\n",
-		       planning->stuck,
-		       morph_enum_name(MORPH_ENUM_POLICY,
-				       schedule_result(planning->schedule).policy),
-		       (unsigned long long)replanned->later_ns);
+		say("without the lost ports the plan cannot continue: %s\n"
+		    "new plan from the beginning by policy %s: finishes %s later\n\n",
+		    planning->stuck,
+		    morph_enum_name(MORPH_ENUM_POLICY, schedule_result(planning->schedule).policy),
+		    amount_ns(replanned->later_ns).text);
 		return;
 	}
-	printf("the lost ports carried %u circuit%s: %u moved to other planes, %u transfer%s over other circuits, "
-	       "%u circuit%s set temporarily, %u set again\n"
-	       "%u circuit%s differ%s; finishes %llu ns later\n\n",
-	       replanned->lost, PLURAL(replanned->lost), replanned->moved, replanned->shared,
-	       PLURAL(replanned->shared), replanned->turns, PLURAL(replanned->turns),
-	       replanned->again, replanned->changed, PLURAL(replanned->changed),
-	       replanned->changed == 1 ? "s" : "", (unsigned long long)replanned->later_ns);
+	say("the lost ports carried %u circuit%s: %u moved to other planes, %u transfer%s over other circuits, "
+	    "%u circuit%s set temporarily, %u set again\n"
+	    "%u circuit%s differ%s; finishes %s later\n\n",
+	    replanned->lost, PLURAL(replanned->lost), replanned->moved, replanned->shared,
+	    PLURAL(replanned->shared), replanned->turns, PLURAL(replanned->turns), replanned->again,
+	    replanned->changed, PLURAL(replanned->changed), replanned->changed == 1 ? "s" : "",
+	    amount_ns(replanned->later_ns).text);
 }
 
 /* Label the rows of tables that ignore the lost ports. */

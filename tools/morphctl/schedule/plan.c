@@ -155,20 +155,19 @@ static void write_payoff(const struct planning *planning)
 	uint64_t ends_ns = plan_choices_end(planning);
 
 	if (ends_ns)
-		printf("the last rank comes after %llu ns; the collective finishes %llu ns after the other ranks began\n%s",
-		       (unsigned long long)planning->wanted.late_ns, (unsigned long long)ends_ns,
-		       payoff->rest_ns ? "" : "\n");
+		say("the last rank comes after %s; the collective finishes %s after the other ranks began\n%s",
+		    amount_ns(planning->wanted.late_ns).text, amount_ns(ends_ns).text,
+		    payoff->rest_ns ? "" : "\n");
 	if (!payoff->rest_ns)
 		return;
-	printf("the other ranks have work for %llu ns, and then all ranks for %llu ns; the best other algorithm "
-	       "takes %llu ns after the last rank comes\n",
-	       (unsigned long long)payoff->late_ns, (unsigned long long)payoff->rest_ns,
-	       (unsigned long long)payoff->other_ns);
+	say("the other ranks have work for %s, and then all ranks for %s; the best other algorithm takes %s after the last rank comes\n",
+	    amount_ns(payoff->late_ns).text, amount_ns(payoff->rest_ns).text,
+	    amount_ns(payoff->other_ns).text);
 	if (payoff->pays_ns == UINT64_MAX)
-		printf("beginning without the last rank never pays\n\n");
+		say("beginning without the last rank never pays\n\n");
 	else
-		printf("beginning without the last rank pays if it is more than %llu ns late\n\n",
-		       (unsigned long long)payoff->pays_ns);
+		say("beginning without the last rank pays if it is more than %s late\n\n",
+		    amount_ns(payoff->pays_ns).text);
 }
 
 static void write_roles(const json_t *report)
@@ -176,10 +175,10 @@ static void write_roles(const json_t *report)
 	uint32_t elected = number_of(report, "elected-rank", NUMBER_NONE);
 
 	if (elected == NUMBER_NONE)
-		printf("no rank sends or receives\n\n");
+		say("no rank sends or receives\n\n");
 	else
-		printf("%u ranks take part; rank %u loads the plan\n\n",
-		       number_of(report, "involved-ranks-count", 0), elected);
+		say("%u ranks take part; rank %u loads the plan\n\n",
+		    number_of(report, "involved-ranks-count", 0), elected);
 }
 
 static void write_times(const json_t *report)
@@ -187,19 +186,14 @@ static void write_times(const json_t *report)
 	uint64_t bound = wide_of(report, "bound-ns"), gap = wide_of(report, "gap-ns");
 	uint64_t set = wide_of(report, "circuits-set-count");
 	uint32_t changes = number_of(report, "changes-count", 0);
-	char *finish = format_value("finish-ns", json_object_get(report, "finish-ns"));
-	char *least = format_value("bound-ns", json_object_get(report, "bound-ns"));
 
-	printf("finishes in %s (lower bound %s by %s", finish, least,
-	       text_of_key(report, "bound-kind"));
-	if (gap)
-		printf(", gap %llu ns", (unsigned long long)gap);
-	if (gap && bound)
-		printf(", %.1f %%", 100 * (double)gap / (double)bound);
-	printf(")\ncircuits change %u time%s; %llu circuit%s set\n\n", changes, PLURAL(changes),
-	       (unsigned long long)set, PLURAL(set));
-	free(finish);
-	free(least);
+	say("finishes in %s (lower bound %s", amount_ns(wide_of(report, "finish-ns")).text,
+	    amount_ns(bound).text);
+	/* A smaller gap is not visible in the two times. */
+	if (bound && gap >= bound / 2000)
+		say(", gap %.1f %%", 100 * (double)gap / (double)bound);
+	say(")\ncircuits change %u time%s; %llu circuit%s set\n\n", changes, PLURAL(changes),
+	    (unsigned long long)set, PLURAL(set));
 }
 
 static bool is_told(const json_t *choices, const char *what)
@@ -228,14 +222,14 @@ static void write_report(struct planning *planning, const json_t *report)
 	char columns[ALGORITHMS_ROOM];
 	struct timeline timeline;
 
-	printf("%s: %s", planning->title, text_of_key(report, "algorithm"));
+	say("%s: %s", planning->title, text_of_key(report, "algorithm"));
 	if (radix)
-		printf(" of radix %u", radix);
+		say(" of radix %u", radix);
 	if (segments)
-		printf(" of %u segment%s", segments, PLURAL(segments));
+		say(" of %u segment%s", segments, PLURAL(segments));
 	if (*shape)
-		printf(" on %s", shape);
-	printf("%s%s\n", planning->rounds_given ? "" : ", ", text_of_key(report, "policy"));
+		say(" on %s", shape);
+	say("%s%s\n", planning->rounds_given ? "" : ", ", text_of_key(report, "policy"));
 	if (key_is(report, "verdict", "feasible")) {
 		write_times(report);
 		target_measured_write(planning);
@@ -247,21 +241,21 @@ static void write_report(struct planning *planning, const json_t *report)
 		plan_lost_write(planning);
 		target_write(planning);
 		timeline_make(&timeline, planning->schedule, planning->planes);
-		timeline_write_text(stdout, &timeline);
+		timeline_write_text(&timeline);
 		timeline_free(&timeline);
 	} else {
-		printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
+		say("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
 	}
-	putchar('\n');
+	say("\n");
 	if (json_array_size(json_object_get(report, "choices")) > 1) {
 		list_columns(json_object_get(report, "choices"), columns);
 		emit_table(planning->run, columns, json_object_get(report, "choices"));
-		putchar('\n');
+		say("\n");
 	}
 	emit_table(planning->run, ALTERNATIVES, json_object_get(report, "alternatives"));
 	plan_against_write(planning->run, report);
 	if (json_array_size(json_object_get(report, "rounds"))) {
-		putchar('\n');
+		say("\n");
 		emit_table(planning->run, ROUNDS, json_object_get(report, "rounds"));
 	}
 }

@@ -151,7 +151,7 @@ void timeline_make(struct timeline *timeline, const struct morph_schedule *sched
 void timeline_free(struct timeline *timeline);
 
 /* Write a line for each plane. */
-void timeline_write_text(FILE *stream, const struct timeline *timeline);
+void timeline_write_text(const struct timeline *timeline);
 bool is_utf8(const char *text, size_t length);
 /* Write one SVG file without external references. */
 void timeline_write_svg(FILE *stream, const struct timeline *timeline, const char *title);

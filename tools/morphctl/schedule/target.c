@@ -232,8 +232,8 @@ void target_measured_write(const struct planning *planning)
 	uint32_t measured = planning->target.measured;
 
 	if (measured)
-		printf("changes take the measured time of %u step%s of the slice: %llu ns if all ranks change circuits\n\n",
-		       measured, PLURAL(measured), (unsigned long long)change_ns(planning));
+		say("changes take the measured time of %u step%s of the slice: %s if all ranks change circuits\n\n",
+		    measured, PLURAL(measured), amount_ns(change_ns(planning)).text);
 }
 
 void target_measured_add(const struct planning *planning, json_t *report)
@@ -253,6 +253,6 @@ void target_write(const struct planning *planning)
 	if (!target->loaded)
 		return;
 	number = number_of(target->loaded, "id", NUMBER_NONE);
-	printf("loaded as schedule %u: morphctl schedule start %s %u\n\n", number,
-	       planning->run->option[OPTION_OF_SLICE], number);
+	say("loaded as schedule %u: morphctl schedule start %s %u\n\n", number,
+	    planning->run->option[OPTION_OF_SLICE], number);
 }

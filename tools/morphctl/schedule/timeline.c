@@ -5,7 +5,8 @@
 
 #include "morphctl/schedule/schedule.h"
 
-#define COLUMNS 72
+#define MOST_COLUMNS 72
+#define LABEL 11 /* columns of "plane 12 |" and of the bar at the end */
 
 /* A transmission over a hold. */
 struct use {
@@ -156,31 +157,34 @@ static char mark_of(unsigned int doings)
 }
 
 /* Each stretch takes at least the column in which it begins, so that short ones are visible. */
-static void draw(unsigned int doings[COLUMNS], const struct timeline *timeline,
+static void draw(unsigned int doings[MOST_COLUMNS], size_t columns, const struct timeline *timeline,
 		 const struct stretch *stretch)
 {
-	size_t from = (size_t)((unsigned __int128)stretch->begin_ns * COLUMNS / timeline->end_ns);
-	size_t until = (size_t)((unsigned __int128)stretch->end_ns * COLUMNS / timeline->end_ns);
+	size_t from = (size_t)((unsigned __int128)stretch->begin_ns * columns / timeline->end_ns);
+	size_t until = (size_t)((unsigned __int128)stretch->end_ns * columns / timeline->end_ns);
 
-	for (size_t at = from; at < COLUMNS && (at < until || at == from); at++)
+	for (size_t at = from; at < columns && (at < until || at == from); at++)
 		doings[at] |= BIT(stretch->doing);
 }
 
-void timeline_write_text(FILE *stream, const struct timeline *timeline)
+void timeline_write_text(const struct timeline *timeline)
 {
+	size_t columns = text_width() - LABEL;
+
+	if (columns > MOST_COLUMNS)
+		columns = MOST_COLUMNS;
 	for (uint32_t plane = 0; timeline->end_ns && plane < timeline->planes; plane++) {
-		unsigned int doings[COLUMNS] = { 0 };
+		unsigned int doings[MOST_COLUMNS] = { 0 };
 
 		for (size_t at = 0; at < timeline->count; at++)
 			if (timeline->stretches[at].plane == plane)
-				draw(doings, timeline, &timeline->stretches[at]);
-		fprintf(stream, "plane %2u |", plane);
-		for (size_t at = 0; at < COLUMNS; at++)
-			fputc(mark_of(doings[at]), stream);
-		fprintf(stream, "|\n");
+				draw(doings, columns, timeline, &timeline->stretches[at]);
+		printf("plane %2u |", plane);
+		for (size_t at = 0; at < columns; at++)
+			putchar(mark_of(doings[at]));
+		printf("|\n");
 	}
-	fprintf(stream,
-		"          # sends, ~ changes, + both, - is lit; time increases to the right\n");
+	say("# sends, ~ changes, + both, - is lit; time increases to the right\n");
 }
 
 /* The picture: a row for each plane. Colour shows the matching; hatching shows a change. */

@@ -8,14 +8,14 @@
 
 static void print_circuit(const json_t *change, char sign)
 {
-	printf("%c circuit %s", sign, text_of_key(change, "slice-name"));
+	say("%c circuit %s", sign, text_of_key(change, "slice-name"));
 	if (json_object_get(change, "circuit"))
-		printf(" %u", number_of(change, "circuit", 0));
-	printf(": rank %u -> rank %u", number_of(change, "src-rank", 0),
-	       number_of(change, "dst-rank", 0));
+		say(" %u", number_of(change, "circuit", 0));
+	say(": rank %u -> rank %u", number_of(change, "src-rank", 0),
+	    number_of(change, "dst-rank", 0));
 	if (json_object_get(change, "lanes-count"))
-		printf(", lanes %u", number_of(change, "lanes-count", 0));
-	putchar('\n');
+		say(", lanes %u", number_of(change, "lanes-count", 0));
+	say("\n");
 }
 
 static void print_changes(json_t *changes)
@@ -32,12 +32,12 @@ static void print_changes(json_t *changes)
 		if (key_is(change, "object", "circuit"))
 			print_circuit(change, sign);
 		else if (sign == '+')
-			printf("+ slice %s: %u accelerators\n", text_of_key(change, "slice-name"),
-			       number_of(change, "ranks-count", 0));
+			say("+ slice %s: %u accelerators\n", text_of_key(change, "slice-name"),
+			    number_of(change, "ranks-count", 0));
 		else
-			printf("~ slice %s: %s %s -> %s\n", text_of_key(change, "slice-name"),
-			       text_of_key(change, "attribute"), text_of_key(change, "from"),
-			       text_of_key(change, "to"));
+			say("~ slice %s: %s %s -> %s\n", text_of_key(change, "slice-name"),
+			    text_of_key(change, "attribute"), text_of_key(change, "from"),
+			    text_of_key(change, "to"));
 	}
 }
 

@@ -262,17 +262,24 @@ static json_t *rows_of(const json_t *report)
 
 static void write_moves(const json_t *report, bool done)
 {
-	uint32_t moved = number_of(report, "moved-circuits-count", 0);
+	uint32_t moved = number_of(report, "moved-circuits-count", 0),
+		 dark = number_of(report, "dark-circuits-count", 0);
+	uint32_t least = number_of(report, "moved-circuits-bound-count", 0);
 	size_t slices = json_array_size(json_object_get(report, "tenants"));
 
 	if (!moved) {
-		printf("already fits; use 'place'\n");
+		say("already fits; use 'place'\n");
 		return;
 	}
-	printf("%s %u circuit%s of %zu slice%s (minimum %u); %u of them %s dark meanwhile\n",
-	       done ? "moved" : "would move", moved, PLURAL(moved), slices, PLURAL(slices),
-	       number_of(report, "moved-circuits-bound-count", 0),
-	       number_of(report, "dark-circuits-count", 0), done ? "went" : "go");
+	say("%s %u circuit%s of %zu slice%s", done ? "moved" : "would move", moved, PLURAL(moved),
+	    slices, PLURAL(slices));
+	/* Without a proof the bound is 0. */
+	if (least)
+		say(" (minimum %u)", least);
+	if (done)
+		say("; %u went dark meanwhile\n", dark);
+	else
+		say("; %u go%s dark meanwhile\n", dark, dark == 1 ? "es" : "");
 }
 
 static void write_answer(struct run *run, json_t *report)
@@ -281,7 +288,7 @@ static void write_answer(struct run *run, json_t *report)
 	json_t *rows;
 
 	if (!key_is(report, "verdict", "feasible")) {
-		printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
+		say("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
 		place_write_table(run, STAYS, json_object_get(report, "stays"));
 		return;
 	}
@@ -291,7 +298,7 @@ static void write_answer(struct run *run, json_t *report)
 	json_decref(rows);
 	place_write_table(run, TENANTS, json_object_get(report, "tenants"));
 	place_write_table(run, STAYS, json_object_get(report, "stays"));
-	putchar('\n');
+	say("\n");
 	place_write_plan(run, json_object_get(report, "plan"));
 }
 

@@ -284,9 +284,9 @@ static void write_other_transit(const json_t *report)
 	const char *own = text_of_key(report, OWN), *any = text_of_key(report, ANY);
 
 	if (*own)
-		printf("with --transit own: %s\n", own);
+		say("with --transit own: %s\n", own);
 	if (*any)
-		printf("with --transit any: %s\n", any);
+		say("with --transit any: %s\n", any);
 }
 
 void place_write_refusal(const json_t *refusal)
@@ -295,15 +295,15 @@ void place_write_refusal(const json_t *refusal)
 	char *hosts;
 
 	if (json_object_get(refusal, "host"))
-		printf("rack of host %u: ", number_of(refusal, "host", 0));
+		say("rack of server %u: ", number_of(refusal, "host", 0));
 	else
-		printf("all racks together: ");
-	printf("%s\n", text_of_key(refusal, "text"));
+		say("all racks together: ");
+	say("%s\n", text_of_key(refusal, "text"));
 	if (!json_array_size(cuts))
 		return;
 	/* The cuts are sorted: the first has the least capacity for embeddings. */
-	hosts = format_value("host", json_object_get(json_array_get(cuts, 0), "hosts"));
-	printf("  the tightest: hosts %s\n", hosts);
+	hosts = format_list("host", json_object_get(json_array_get(cuts, 0), "hosts"));
+	say("tightest set of servers: %s\n", hosts);
 	free(hosts);
 }
 
@@ -312,7 +312,7 @@ static void write_refusals(const json_t *report)
 	json_t *refusal;
 	size_t i;
 
-	printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
+	say("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
 	write_other_transit(report);
 	json_array_foreach(json_object_get(report, "refusals"), i, refusal)
 		place_write_refusal(refusal);
@@ -322,7 +322,7 @@ void place_write_table(struct run *run, const char *columns, json_t *records)
 {
 	if (!json_array_size(records))
 		return;
-	putchar('\n');
+	say("\n");
 	emit_table(run, columns, records);
 }
 
@@ -332,8 +332,7 @@ static void write_protection(struct run *run, const json_t *protection)
 
 	if (!protection)
 		return;
-	printf("\nprotection: %s%s%s\n", text_of_key(protection, "verdict"), *text ? ": " : "",
-	       text);
+	say("\nprotection: %s%s%s\n", text_of_key(protection, "verdict"), *text ? ": " : "", text);
 	place_write_table(run, PROTECTED, json_object_get(protection, "ranks"));
 }
 
@@ -342,15 +341,19 @@ void place_write_plan(struct run *run, const json_t *report)
 	const json_t *slice = json_object_get(report, "new-slice"),
 		     *txn = json_object_get(report, "transactions");
 
-	printf("%s: %u accelerators in %u servers (minimum %u), %u circuits on %u fibres (minimum %u)\n",
-	       text_of_key(report, "tier"), number_of(report, "ranks-count", 0),
-	       number_of(report, "servers-count", 0), number_of(report, "servers-bound-count", 0),
-	       number_of(report, "circuits-count", 0), number_of(report, "fibres-count", 0),
-	       number_of(report, "fibres-bound-count", 0));
+	uint32_t ranks = number_of(report, "ranks-count", 0);
+	uint32_t servers = number_of(report, "servers-count", 0),
+		 fibres = number_of(report, "fibres-count", 0);
+	uint32_t circuits = number_of(report, "circuits-count", 0);
+
+	say("%s: %u accelerator%s in %u server%s (minimum %u), %u circuit%s on %u fibre%s (minimum %u)\n",
+	    text_of_key(report, "tier"), ranks, PLURAL(ranks), servers, PLURAL(servers),
+	    number_of(report, "servers-bound-count", 0), circuits, PLURAL(circuits), fibres,
+	    PLURAL(fibres), number_of(report, "fibres-bound-count", 0));
 	write_other_transit(report);
 	if (slice)
-		printf("slice %u (%s): created%s\n", number_of(slice, "id", 0),
-		       text_of_key(slice, "name"), txn ? ", and its circuits are lit" : "");
+		say("created slice %u (%s)%s\n", number_of(slice, "id", 0),
+		    text_of_key(slice, "name"), txn ? "; its circuits are lit" : "");
 	place_write_table(run, RANKS, json_object_get(report, "ranks"));
 	place_write_table(run, json_object_get(report, "wavelengths-count") ? SHARED : CIRCUITS,
 			  json_object_get(report, "circuits"));

@@ -447,21 +447,22 @@ static void write_answer(const json_t *report)
 {
 	const json_t *binding = json_object_get(report, "binding"),
 		     *refusal = json_object_get(report, "tightest");
+	uint32_t servers = number_of(report, "servers-count", 0),
+		 fibres = number_of(report, "fibres-count", 0);
 
 	if (fits(report)) {
-		printf("yes: would fit %s, in %u servers, on %u fibres\n",
-		       text_of_key(report, "tier"), number_of(report, "servers-count", 0),
-		       number_of(report, "fibres-count", 0));
+		say("yes: would fit in %u server%s on %u fibre%s (%s)\n", servers, PLURAL(servers),
+		    fibres, PLURAL(fibres), text_of_key(report, "tier"));
 		return;
 	}
-	printf("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
+	say("%s: %s\n", text_of_key(report, "verdict"), text_of_key(report, "text"));
 	/* For an undecided request it is only known that it fits without the constraint. */
 	if (binding)
-		printf("%sblocked by %s: %s\n",
-		       key_is(report, "verdict", verdict_word(MORPH_UNDECIDED)) ? "perhaps " : "",
-		       text_of_key(binding, "constraint"), text_of_key(binding, "text"));
+		say("%sblocked by %s: %s\n",
+		    key_is(report, "verdict", verdict_word(MORPH_UNDECIDED)) ? "perhaps " : "",
+		    text_of_key(binding, "constraint"), text_of_key(binding, "text"));
 	else
-		printf("no single constraint is the cause: lifting any one, or all of them, found no placement\n");
+		say("no single constraint is the cause: lifting any one, or all of them, found no placement\n");
 	if (refusal)
 		place_write_refusal(refusal);
 }
