@@ -150,7 +150,7 @@ def eight(rack):
         return
     rack.do("slice", "create", "job", "--count", 8)
     answer = plan(halving[0], "job", *halving[1:], "--load", status=1)
-    assert answer["light"]["verdict"] == "infeasible" and "at most can" in answer["light"]["text"], answer["light"]
+    assert answer["light"]["verdict"] == "infeasible" and "; at most" in answer["light"]["text"], answer["light"]
     assert "loaded" not in answer and schedule("list", "job") == []
     answer = plan("all-to-all", "job", "--load")
     assert answer["unlit"][0]["proven"] and answer["light"]["verdict"] == "feasible" and answer["loaded"], answer
@@ -257,7 +257,7 @@ def by_a_file(rack):
 def mistakes(rack):
     """The message names the part that does not fit."""
     rack.do("slice", "create", "job", "--count", 4)
-    assert "has 4 ranks, and a collective of 8" in plan("all-reduce", "job", "--ranks", 8, status=2)
+    assert "has 4 ranks, the collective has 8" in plan("all-reduce", "job", "--ranks", 8, status=2)
     plan("all-reduce", "nonsense", status=3)
     answer = plan("all-to-all", "job", "--planes", 7, "--algorithm", "shift", "--load", status=1)
     assert (answer["light"]["have"], answer["light"]["need"]) == (6, 7), answer["light"]

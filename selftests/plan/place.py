@@ -285,7 +285,7 @@ def protected(rack):
         said = rack.says("place", "--shape", "2x4x4")
         if said:
             break
-    assert "--unprotect takes these too" in said, said
+    assert "--unprotect uses these" in said, said
     plan = rack.ask("place", "bold", "--shape", "2x4x4", "--unprotect", "--apply")
     check_lit(rack, "bold", plan)
     rack.do("guide", "uncordon", *fibres)

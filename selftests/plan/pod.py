@@ -44,7 +44,7 @@ def one_that_fails_takes_all_back(rack):
     rack.end("pod")
     rack.fault(f"programming_error - after={last}")
     said = rack.ask("place", "pod", *WISH, "--apply", status=1)
-    assert "the slice is deleted again" in said, said
+    assert "the command has deleted the slice again" in said, said
     rack.fault()
     rack.end()
     assert not rack.ask("slice", "list") and not rack.ask("circuit", "list")
