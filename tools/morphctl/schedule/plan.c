@@ -196,7 +196,7 @@ static void write_times(const json_t *report)
 	    (unsigned long long)set, PLURAL(set));
 }
 
-static bool is_told(const json_t *choices, const char *what)
+static bool has_parameter(const json_t *choices, const char *what)
 {
 	const json_t *record;
 	size_t at;
@@ -209,9 +209,9 @@ static bool is_told(const json_t *choices, const char *what)
 static void list_columns(const json_t *choices, char columns[ALGORITHMS_ROOM])
 {
 	snprintf(columns, ALGORITHMS_ROOM, "algorithm,%s%s%spolicy,rounds-count,finish-ns,text",
-		 is_told(choices, "radix") ? "radix," : "",
-		 is_told(choices, "segments-count") ? "segments-count," : "",
-		 is_told(choices, "shape") ? "shape," : "");
+		 has_parameter(choices, "radix") ? "radix," : "",
+		 has_parameter(choices, "segments-count") ? "segments-count," : "",
+		 has_parameter(choices, "shape") ? "shape," : "");
 }
 
 static void write_report(struct planning *planning, const json_t *report)
