@@ -608,7 +608,7 @@ TEST_F(change, why_not)
 	nl_begin(nl, MORPH_CMD_WHY_NOT, 0);
 	nl_put_u32(nl, MORPH_A_WHY_NOT_FABRIC, self->sim.number);
 	EXPECT_EQ(EINVAL, nl_do(nl));
-	EXPECT_STREQ("give count, or list accelerators", nl->text);
+	EXPECT_STREQ("requires count or accelerators", nl->text);
 }
 
 TEST_F(change, open_slice_is_not_deleted)

@@ -530,7 +530,7 @@ TEST_F(control, missing_attributes_of_an_act_are_named)
 	nl_put_u32(nl, MORPH_A_TXN_CONTROLLER, 7);
 	nl_put_add(nl, 0, 1);
 	EXPECT_EQ(EINVAL, nl_do(nl));
-	EXPECT_STREQ("controller and epoch go together", nl->text);
+	EXPECT_STREQ("controller and epoch require each other", nl->text);
 }
 
 TEST_F(control, controllers_with_slices_stay)

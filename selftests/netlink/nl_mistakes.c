@@ -91,18 +91,22 @@ static void expect(struct __test_metadata *_metadata, struct nl *nl, const struc
 	}
 
 static const struct mistake changes[] = {
-	{ { SRC(RANK, 0), DST(RANK, 1) }, EINVAL, NONE, MORPH_A_CHANGE_OP, "a change needs an op" },
+	{ { SRC(RANK, 0), DST(RANK, 1) },
+	  EINVAL,
+	  NONE,
+	  MORPH_A_CHANGE_OP,
+	  "a change requires an op" },
 	{ { OP(ADD), DST(RANK, 1) },
 	  EINVAL,
 	  NONE,
 	  MORPH_A_CHANGE_SRC_RANK,
-	  "add needs src-rank or src-edge" },
+	  "add requires src-rank or src-edge" },
 	{ { OP(ADD), SRC(EDGE, 0) },
 	  EINVAL,
 	  NONE,
 	  MORPH_A_CHANGE_DST_RANK,
-	  "add needs dst-rank or dst-edge" },
-	{ { OP(MOVE) }, EINVAL, NONE, MORPH_A_CHANGE_CIRCUIT, "remove and move need a circuit" },
+	  "add requires dst-rank or dst-edge" },
+	{ { OP(MOVE) }, EINVAL, NONE, MORPH_A_CHANGE_CIRCUIT, "remove and move require a circuit" },
 	{ { OP(ADD), SRC(RANK, 0), DST(RANK, 1), SRC(EDGE, 0) },
 	  EINVAL,
 	  MORPH_A_TXN_CHANGE,
@@ -172,7 +176,7 @@ TEST_F(mistakes, in_an_explicit_path)
 TEST_F(mistakes, prepare_with_dry_run)
 {
 	static const struct mistake both = {
-		{}, EINVAL, MORPH_A_TXN_PREPARE, NONE, "prepare does not go with dry-run"
+		{}, EINVAL, MORPH_A_TXN_PREPARE, NONE, "prepare is not valid with dry-run"
 	};
 	struct nl *nl = &self->nl;
 
@@ -212,7 +216,7 @@ TEST_F(mistakes, in_a_step)
 		EINVAL,
 		MORPH_A_TXN_LEASE_NS,
 		NONE,
-		"a lease goes with commit and verify, and is 1 ms to 1 hour long"
+		"a lease is only valid with commit and verify, 1 ms to 1 hour"
 	};
 	struct nl *nl = &self->nl;
 	unsigned int txn, i;
@@ -277,16 +281,20 @@ TEST_F(mistakes, in_naming_a_slice)
 
 TEST_F(mistakes, in_the_owner_of_a_slice)
 {
-	static const struct mistake nobody = { {},
-					       EINVAL,
-					       MORPH_A_SLICE_OWNER,
-					       NONE,
-					       "owner must be a user id, and name not be empty" };
-	static const struct mistake unnamed = { {},
-						EINVAL,
-						MORPH_A_SLICE_NAME,
-						NONE,
-						"owner must be a user id, and name not be empty" };
+	static const struct mistake nobody = {
+		{},
+		EINVAL,
+		MORPH_A_SLICE_OWNER,
+		NONE,
+		"owner must be a user id, and name must not be empty"
+	};
+	static const struct mistake unnamed = {
+		{},
+		EINVAL,
+		MORPH_A_SLICE_NAME,
+		NONE,
+		"owner must be a user id, and name must not be empty"
+	};
 	struct nl *nl = &self->nl;
 
 	nl_begin(nl, MORPH_CMD_SLICE_CREATE, 0);
@@ -304,11 +312,9 @@ TEST_F(mistakes, in_the_owner_of_a_slice)
 /* The request reserves more spares than exist. */
 TEST_F(mistakes, in_reserving)
 {
-	static const struct mistake none = { {},
-					     ENOSPC,
-					     MORPH_A_SLICE_RESERVED,
-					     NONE,
-					     "no spare is free to be reserved for this slice" };
+	static const struct mistake none = {
+		{}, ENOSPC, MORPH_A_SLICE_RESERVED, NONE, "no free spare to reserve for this slice"
+	};
 	struct nl *nl = &self->nl;
 	int slices[8], i, error = 0;
 
@@ -332,7 +338,7 @@ TEST_F(mistakes, in_reserving)
 }
 
 static const struct mistake settings[] = {
-	{ {}, EINVAL, NONE, NONE, "give failover, controller, owner, mode or preference" },
+	{ {}, EINVAL, NONE, NONE, "requires failover, controller, owner, mode or preference" },
 	{ { { MORPH_A_SLICE_OWNER, NO_USER } },
 	  EINVAL,
 	  MORPH_A_SLICE_OWNER,
@@ -358,7 +364,7 @@ TEST_F(mistakes, in_setting_a_slice)
 TEST_F(mistakes, in_naming_a_circuit)
 {
 	static const struct mistake unnamed = {
-		{}, EINVAL, NONE, MORPH_A_CIRCUIT_ID, "the circuit is not named"
+		{}, EINVAL, NONE, MORPH_A_CIRCUIT_ID, "the id of the circuit is missing"
 	};
 	struct mistake unknown = { {}, ENOENT, MORPH_A_CIRCUIT_ID, NONE, NULL };
 	struct morph_change change = change_add(0, 1);

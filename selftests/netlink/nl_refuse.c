@@ -264,7 +264,7 @@ TEST_F(refuse, slice_create)
 
 	begin_create_owned(nl, self->sim.number, "job");
 	EXPECT_EQ(EINVAL, nl_do(nl));
-	EXPECT_STREQ("give ranks-count, or list accelerators", nl->text);
+	EXPECT_STREQ("requires ranks-count or accelerators", nl->text);
 
 	begin_create_owned(nl, self->sim.number, "job");
 	nl_put_u32(nl, MORPH_A_SLICE_ACCELERATOR, 1);
@@ -373,7 +373,7 @@ TEST_F(refuse, slice_create_names_its_error)
 	nl_put_u32(nl, MORPH_A_SLICE_RANKS_COUNT, 1);
 	nl_put_u32(nl, MORPH_A_SLICE_SPARE, 1);
 	refused(_metadata, nl, EINVAL, MORPH_A_SLICE_SPARE,
-		"a list of spares goes with the spare policy list, and only with it");
+		"a list of spares and the spare policy list require each other");
 
 	begin_create_owned(nl, self->sim.number, "job");
 	nl_put_u32(nl, MORPH_A_SLICE_RANKS_COUNT, 1);
@@ -450,8 +450,7 @@ TEST_F(refuse, acts_name_their_error)
 	refused(_metadata, nl, ENOENT, MORPH_A_SLICE_PREFERENCE, whole);
 
 	put_preference(nl, self->sim.number, info.slice, MORPH_ANY, MORPH_ANY);
-	refused(_metadata, nl, EINVAL, MORPH_A_SLICE_PREFERENCE,
-		"name the rank that prefers a spare");
+	refused(_metadata, nl, EINVAL, MORPH_A_SLICE_PREFERENCE, "a preference requires a rank");
 
 	nl_begin(nl, MORPH_CMD_REPLACE, 0);
 	nl_put_u32(nl, MORPH_A_REPLACE_FABRIC, self->sim.number);
@@ -490,7 +489,7 @@ TEST_F(refuse, nothing_to_set)
 	nl_put_u32(nl, MORPH_A_ACCELERATOR_FABRIC, self->sim.number);
 	nl_put_u32(nl, MORPH_A_ACCELERATOR_ID, 0);
 	EXPECT_EQ(EINVAL, nl_do(nl));
-	EXPECT_STREQ("neither use nor pci is given: nothing to set", nl->text);
+	EXPECT_STREQ("requires use or pci", nl->text);
 
 	nl_begin(nl, MORPH_CMD_ACCELERATOR_SET, 0);
 	nl_put_u32(nl, MORPH_A_ACCELERATOR_FABRIC, self->sim.number);
@@ -569,7 +568,7 @@ TEST_F(refuse, changes)
 	nl_put_add(nl, 0, 1);
 	nl_put(nl, MORPH_A_TXN_PREPARE, NULL, 0);
 	EXPECT_EQ(EINVAL, nl_do(nl));
-	EXPECT_STREQ("lease-ns and prepare go together", nl->text);
+	EXPECT_STREQ("lease-ns and prepare require each other", nl->text);
 
 	nl_apply(nl, self->sim.number, info.slice);
 	nl_put_add(nl, 0, 1);

@@ -168,7 +168,7 @@ static int get_lists(struct morph_call *call, struct morph_slice_params *params)
 	if ((args->accelerators.ptr && args->accelerators.count > most) ||
 	    args->spares.count > most)
 		return morph_refuse_field(call, -EINVAL,
-					  "%u accelerators and %u spares are listed, there are %u",
+					  "%u accelerators and %u spares listed, the fabric has %u",
 					  args->accelerators.count, args->spares.count, most);
 	if (!args->spares.ptr && args->spares.count)
 		return morph_refuse_field(call, -EINVAL, "spares.ptr is 0, but spares.count is %u",
@@ -248,7 +248,7 @@ int morph_do_slice_create(struct morph_call *call)
 	args->out_generation = 0;
 	if (args->mode & ~0777u)
 		return morph_refuse_field(call, -EINVAL,
-					  "mode is 0%o, but may have permission bits only",
+					  "mode is 0%o, must have permission bits only",
 					  args->mode);
 	memcpy(params.name, args->name, sizeof(params.name));
 	ret = get_lists(call, &params);
@@ -289,7 +289,7 @@ int morph_do_grant_create(struct morph_call *call)
 	args->out_grant = 0;
 	if (!capable(CAP_NET_ADMIN))
 		return morph_refuse(&call->refusal, -EPERM, MORPH_REASON_STATE, 0, 0,
-				    "a grant takes CAP_NET_ADMIN in the initial user namespace");
+				    "a grant requires CAP_NET_ADMIN in the initial user namespace");
 	grant = morph_grant_create(&limits);
 	if (IS_ERR(grant))
 		return PTR_ERR(grant);
@@ -327,7 +327,7 @@ int morph_do_slice_delete(struct morph_call *call)
 	by_name = args->slice == MORPH_ANY;
 	if (by_name != (args->name[0] != '\0'))
 		return morph_refuse_field(call, -EINVAL,
-					  "a slice is named by its number, or by MORPH_ANY and its name");
+					  "name the slice by its number, or by MORPH_ANY and its name");
 	slice = morph_slice_find(call->fabric, args->slice, args->name);
 	if (!slice && by_name)
 		return morph_refuse_field(call, -ENOENT, "no slice of this name");
@@ -341,7 +341,7 @@ int morph_do_slice_delete(struct morph_call *call)
 				   "only a slice's owner, or CAP_NET_ADMIN, may delete it");
 	else if (!slice_tenancy(slice)->named)
 		ret = morph_refuse(&call->refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
-				   "an unnamed slice ends with its last file");
+				   "an unnamed slice ends when its last file is closed");
 	else
 		ret = morph_slice_delete(slice, args->head.flags & MORPH_SLICE_FORCE,
 					 &call->refusal);

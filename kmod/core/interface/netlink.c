@@ -47,14 +47,14 @@ static const char * const core_sentences[] = {
 	[MORPH_REASON_ACCELERATOR_UNFIT] = "the accelerator is not healthy, or cordoned",
 	[MORPH_REASON_NO_SPARE] = "no spare that the slice allows is free and healthy",
 	[MORPH_REASON_QUOTA] = "the user's quota is used up",
-	[MORPH_REASON_GENERATION] = "the slice's generation is another one; read it again",
+	[MORPH_REASON_GENERATION] = "the slice has another generation; read it again",
 	[MORPH_REASON_STATE] = "the object is not in a state that allows this",
 	[MORPH_REASON_HARDWARE] = "hardware did not obey a command",
-	[MORPH_REASON_TIMEOUT] = "hardware did not answer in time",
-	[MORPH_REASON_IDENTITY] = "another accelerator is in the place of the known one, or none",
-	[MORPH_REASON_ARGUMENT] = "an attribute has a value that does not fit the others",
-	[MORPH_REASON_PEER] = "the fabric at the other side of an edge has not done its part",
-	[MORPH_REASON_CONTROLLER] = "another controller, or epoch of it, decides about this",
+	[MORPH_REASON_TIMEOUT] = "the hardware did not answer in time",
+	[MORPH_REASON_IDENTITY] = "the known accelerator was removed or replaced",
+	[MORPH_REASON_ARGUMENT] = "an attribute has a value that is not valid here",
+	[MORPH_REASON_PEER] = "no light arrives from the fabric on the other side of an edge",
+	[MORPH_REASON_CONTROLLER] = "another controller or another epoch controls this object",
 };
 
 /* A fixed sentence for each reason. */
@@ -73,7 +73,7 @@ static const char *errno_sentence(int error)
 	case -EAGAIN:
 		return "the slice is being changed or repaired; try again";
 	case -ENOENT:
-		return "there is no such object";
+		return "no such object";
 	default:
 		return NULL;
 	}
@@ -158,7 +158,7 @@ struct morph_fabric *morph_nl_find_fabric(struct genl_info *info, int attr)
 	u32 id;
 
 	if (GENL_REQ_ATTR_CHECK(info, attr)) {
-		NL_SET_ERR_MSG(info->extack, "the fabric is not named");
+		NL_SET_ERR_MSG(info->extack, "the id of the fabric is missing");
 		return ERR_PTR(-EINVAL);
 	}
 	id = nla_get_u32(info->attrs[attr]);
@@ -178,7 +178,7 @@ struct morph_slice *morph_nl_find_slice(struct genl_info *info, struct morph_fab
 	u32 number;
 
 	if (GENL_REQ_ATTR_CHECK(info, attr)) {
-		NL_SET_ERR_MSG(info->extack, "the slice is not named");
+		NL_SET_ERR_MSG(info->extack, "the id of the slice is missing");
 		return ERR_PTR(-EINVAL);
 	}
 	number = nla_get_u32(info->attrs[attr]);
@@ -198,7 +198,7 @@ int morph_nl_check_index(struct genl_info *info, int attr, u32 part, u32 count)
 	u32 index;
 
 	if (GENL_REQ_ATTR_CHECK(info, attr)) {
-		NL_SET_ERR_MSG(info->extack, "the object is not named");
+		NL_SET_ERR_MSG(info->extack, "the index of the object is missing");
 		return -EINVAL;
 	}
 	index = nla_get_u32(info->attrs[attr]);

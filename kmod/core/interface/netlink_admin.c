@@ -91,7 +91,7 @@ static int question_count(struct genl_info *info, struct morph_fabric *fabric, u
 	u32 count = attr ? nla_get_u32(attr) : listed;
 
 	if (!attr && !listed) {
-		NL_SET_ERR_MSG(info->extack, "give count, or list accelerators");
+		NL_SET_ERR_MSG(info->extack, "requires count or accelerators");
 		return -EINVAL;
 	}
 	if (listed && count != listed)

@@ -84,7 +84,7 @@ static int reply_circuit(struct genl_info *info, struct morph_slice *slice)
 	int ret;
 
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_CIRCUIT_ID)) {
-		NL_SET_ERR_MSG(info->extack, "the circuit is not named");
+		NL_SET_ERR_MSG(info->extack, "the id of the circuit is missing");
 		return -EINVAL;
 	}
 	ret = morph_nl_reply_begin(&to, info, CIRCUIT_BYTES);

@@ -84,7 +84,7 @@ struct ask {
 static int read_id(struct genl_info *info, struct ask *ask)
 {
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_CONTROLLER_ID)) {
-		NL_SET_ERR_MSG(info->extack, "the controller is not named");
+		NL_SET_ERR_MSG(info->extack, "the id of the controller is missing");
 		return -EINVAL;
 	}
 	ask->id = nla_get_u32(info->attrs[MORPH_A_CONTROLLER_ID]);
@@ -99,7 +99,7 @@ static int read_ask(struct genl_info *info, struct ask *ask)
 		return ret;
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_CONTROLLER_EPOCH) ||
 	    GENL_REQ_ATTR_CHECK(info, MORPH_A_CONTROLLER_LEASE_NS)) {
-		NL_SET_ERR_MSG(info->extack, "control needs an epoch and a lease");
+		NL_SET_ERR_MSG(info->extack, "taking control requires an epoch and a lease");
 		return -EINVAL;
 	}
 	ask->epoch = nla_get_u64(info->attrs[MORPH_A_CONTROLLER_EPOCH]);
@@ -107,7 +107,7 @@ static int read_ask(struct genl_info *info, struct ask *ask)
 	if (morph_lease_ok(ask->lease_ns))
 		return 0;
 	NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[MORPH_A_CONTROLLER_LEASE_NS],
-			    "a lease is 1 ms to 1 hour long");
+			    "a lease must be 1 ms to 1 hour long");
 	return -EINVAL;
 }
 
@@ -260,7 +260,7 @@ static int settle(struct genl_info *info, struct morph_fabric *fabric)
 	if (ret)
 		return ret;
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_CONTROLLER_EPOCH)) {
-		NL_SET_ERR_MSG(info->extack, "the present epoch is not named");
+		NL_SET_ERR_MSG(info->extack, "the current epoch is missing");
 		return -EINVAL;
 	}
 	ret = morph_nl_reply_begin(&reply, info, CONTROLLER_BYTES);
@@ -333,7 +333,7 @@ static int read_place(struct genl_info *info, struct morph_fabric *fabric,
 	int ret;
 
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_RESERVATION_CONTROLLER)) {
-		NL_SET_ERR_MSG(info->extack, "the controller is not named");
+		NL_SET_ERR_MSG(info->extack, "the id of the controller is missing");
 		return -EINVAL;
 	}
 	ret = morph_nl_check_index(info, MORPH_A_RESERVATION_GUIDE, MORPH_PART_GUIDE,
@@ -366,7 +366,7 @@ static int read_wanted(struct genl_info *info, struct morph_fabric *fabric,
 		return ret;
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_RESERVATION_EPOCH) ||
 	    GENL_REQ_ATTR_CHECK(info, MORPH_A_RESERVATION_LANES_COUNT)) {
-		NL_SET_ERR_MSG(info->extack, "a reservation needs an epoch and lanes-count");
+		NL_SET_ERR_MSG(info->extack, "a reservation requires epoch and lanes-count");
 		return -EINVAL;
 	}
 	wanted->epoch = nla_get_u64(info->attrs[MORPH_A_RESERVATION_EPOCH]);

@@ -365,11 +365,11 @@ static int set_accelerator(struct genl_info *info, struct morph_fabric *fabric, 
 	int ret = 0;
 
 	if (use && nla_get_u32(use) != MORPH_USE_FREE && nla_get_u32(use) != MORPH_USE_SPARE) {
-		NL_SET_ERR_MSG_ATTR(info->extack, use, "use may be set to free or spare");
+		NL_SET_ERR_MSG_ATTR(info->extack, use, "use must be free or spare");
 		return -EINVAL;
 	}
 	if (!use && !pci) {
-		NL_SET_ERR_MSG(info->extack, "neither use nor pci is given: nothing to set");
+		NL_SET_ERR_MSG(info->extack, "requires use or pci");
 		return -EINVAL;
 	}
 	if (pci) {

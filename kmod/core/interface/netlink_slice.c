@@ -289,7 +289,7 @@ static int read_params(struct genl_info *info, struct morph_slice_params *params
 
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_SLICE_NAME) ||
 	    GENL_REQ_ATTR_CHECK(info, MORPH_A_SLICE_OWNER)) {
-		NL_SET_ERR_MSG(info->extack, "a slice needs a name and an owner");
+		NL_SET_ERR_MSG(info->extack, "a slice requires a name and an owner");
 		return -EINVAL;
 	}
 	nla_strscpy(params->name, info->attrs[MORPH_A_SLICE_NAME], sizeof(params->name));
@@ -298,7 +298,7 @@ static int read_params(struct genl_info *info, struct morph_slice_params *params
 		NL_SET_ERR_MSG_ATTR(info->extack, params->name[0] ?
 				    info->attrs[MORPH_A_SLICE_OWNER] :
 				    info->attrs[MORPH_A_SLICE_NAME],
-				    "owner must be a user id, and name not be empty");
+				    "owner must be a user id, and name must not be empty");
 		return -EINVAL;
 	}
 	params->mode = morph_nl_get_u32(info, MORPH_A_SLICE_MODE, 0);
@@ -312,7 +312,7 @@ static int read_params(struct genl_info *info, struct morph_slice_params *params
 					       nla_get_u32(count),
 					       "ranks-count is {need}, but {have} accelerators are listed");
 	if (!params->accelerators && !count) {
-		NL_SET_ERR_MSG(info->extack, "give ranks-count, or list accelerators");
+		NL_SET_ERR_MSG(info->extack, "requires ranks-count or accelerators");
 		return -EINVAL;
 	}
 	if (!params->accelerators)
@@ -434,7 +434,7 @@ static int read_preference(struct genl_info *info, const struct nlattr *nest,
 		return ret;
 	spare = tb[MORPH_A_PREFERENCE_SPARE];
 	if (!tb[MORPH_A_PREFERENCE_RANK]) {
-		NL_SET_ERR_MSG_ATTR(info->extack, nest, "name the rank that prefers a spare");
+		NL_SET_ERR_MSG_ATTR(info->extack, nest, "a preference requires a rank");
 		return -EINVAL;
 	}
 	preference->rank = nla_get_u32(tb[MORPH_A_PREFERENCE_RANK]);
@@ -494,7 +494,7 @@ static int set_attributes(struct genl_info *info, struct morph_slice *slice)
 
 	if (!controller && !failover && !node && !prefers) {
 		NL_SET_ERR_MSG(info->extack,
-			       "give failover, controller, owner, mode or preference");
+			       "requires failover, controller, owner, mode or preference");
 		return -EINVAL;
 	}
 	if (controller)

@@ -188,7 +188,7 @@ static struct morph_txn *find_txn(struct genl_info *info, struct morph_fabric *f
 	u32 id, ended;
 
 	if (GENL_REQ_ATTR_CHECK(info, MORPH_A_TXN_ID)) {
-		NL_SET_ERR_MSG(info->extack, "the transaction is not named");
+		NL_SET_ERR_MSG(info->extack, "the id of the transaction is missing");
 		return ERR_PTR(-EINVAL);
 	}
 	id = nla_get_u32(info->attrs[MORPH_A_TXN_ID]);
@@ -355,26 +355,26 @@ static int check_change(struct genl_info *info, const struct morph_slice *slice,
 	for (i = 0; i < ARRAY_SIZE(of_replies); i++)
 		if (tb[of_replies[i]]) {
 			NL_SET_ERR_MSG_ATTR(info->extack, tb[of_replies[i]],
-					    "status, reason, part, index and dark-ns are of replies");
+					    "status, reason, part, index and dark-ns are only valid in replies");
 			return -EINVAL;
 		}
 	if (NL_REQ_ATTR_CHECK(info->extack, nest, tb, MORPH_A_CHANGE_OP)) {
-		NL_SET_ERR_MSG(info->extack, "a change needs an op");
+		NL_SET_ERR_MSG(info->extack, "a change requires an op");
 		return -EINVAL;
 	}
 	add = nla_get_u32(tb[MORPH_A_CHANGE_OP]) == MORPH_CHANGE_ADD;
 	if (add && !tb[MORPH_A_CHANGE_SRC_EDGE] &&
 	    NL_REQ_ATTR_CHECK(info->extack, nest, tb, MORPH_A_CHANGE_SRC_RANK)) {
-		NL_SET_ERR_MSG(info->extack, "add needs src-rank or src-edge");
+		NL_SET_ERR_MSG(info->extack, "add requires src-rank or src-edge");
 		return -EINVAL;
 	}
 	if (add && !tb[MORPH_A_CHANGE_DST_EDGE] &&
 	    NL_REQ_ATTR_CHECK(info->extack, nest, tb, MORPH_A_CHANGE_DST_RANK)) {
-		NL_SET_ERR_MSG(info->extack, "add needs dst-rank or dst-edge");
+		NL_SET_ERR_MSG(info->extack, "add requires dst-rank or dst-edge");
 		return -EINVAL;
 	}
 	if (!add && NL_REQ_ATTR_CHECK(info->extack, nest, tb, MORPH_A_CHANGE_CIRCUIT)) {
-		NL_SET_ERR_MSG(info->extack, "remove and move need a circuit");
+		NL_SET_ERR_MSG(info->extack, "remove and move require a circuit");
 		return -EINVAL;
 	}
 	if (add == !tb[MORPH_A_CHANGE_CIRCUIT] &&
@@ -429,7 +429,7 @@ static int read_token(struct genl_info *info, struct morph_token *token)
 	struct nlattr *epoch = info->attrs[MORPH_A_TXN_EPOCH];
 
 	if (!controller != !epoch) {
-		NL_SET_ERR_MSG(info->extack, "controller and epoch go together");
+		NL_SET_ERR_MSG(info->extack, "controller and epoch require each other");
 		return -EINVAL;
 	}
 	*token = (struct morph_token) {
@@ -467,20 +467,20 @@ static int check_flags(struct genl_info *info, const struct order *order)
 
 	if (each && order->flags != MORPH_TXN_EACH) {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[MORPH_A_TXN_EACH],
-				    "each goes with neither prepare nor dry-run");
+				    "each is not valid with prepare or dry-run");
 		return -EINVAL;
 	}
 	if (prepare && (order->flags & MORPH_TXN_DRY_RUN)) {
 		NL_SET_ERR_MSG_ATTR(info->extack, info->attrs[MORPH_A_TXN_PREPARE],
-				    "prepare does not go with dry-run");
+				    "prepare is not valid with dry-run");
 		return -EINVAL;
 	}
 	if (prepare != !!lease) {
-		NL_SET_ERR_MSG(info->extack, "lease-ns and prepare go together");
+		NL_SET_ERR_MSG(info->extack, "lease-ns and prepare require each other");
 		return -EINVAL;
 	}
 	if (lease && !morph_lease_ok(order->lease_ns)) {
-		NL_SET_ERR_MSG_ATTR(info->extack, lease, "a lease is 1 ms to 1 hour long");
+		NL_SET_ERR_MSG_ATTR(info->extack, lease, "a lease must be 1 ms to 1 hour long");
 		return -EINVAL;
 	}
 	return 0;
@@ -649,7 +649,7 @@ static int step_txn(struct genl_info *info, struct morph_txn *txn)
 	if (lease && ((verb != MORPH_TXN_COMMIT && verb != MORPH_TXN_VERIFY) ||
 		      !morph_lease_ok(lease_ns))) {
 		NL_SET_ERR_MSG_ATTR(info->extack, lease,
-				    "a lease goes with commit and verify, and is 1 ms to 1 hour long");
+				    "a lease is only valid with commit and verify, 1 ms to 1 hour");
 		return -EINVAL;
 	}
 	ret = read_token(info, &token);

@@ -106,7 +106,7 @@ static int trial_ring(struct trial *trial, struct morph_refusal *refusal)
 	for (i = 0; i < trial->count && !ret; i++) {
 		if (!trial->steps_left) {
 			ret = morph_refuse(refusal, -EAGAIN, MORPH_REASON_GAVE_UP, 0, 0,
-					   "undecided: %u of %u circuits of the ring were tried",
+					   "undecided: the kernel tried %u of %u circuits of the ring",
 					   i, trial->count);
 			goto undo;
 		}

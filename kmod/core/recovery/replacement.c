@@ -71,7 +71,7 @@ static int charge_replacement(struct morph_slice *slice, struct morph_refusal *r
 	morph_user_limits(slice->user, &limits, &used);
 	if (had >= limits.replacements && limits.replacements != MORPH_ANY) {
 		morph_refuse(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, 0,
-			     "the slice may have %u replacements in an hour, and has had %u",
+			     "at most %u replacements in an hour, the slice has had %u",
 			     limits.replacements, had);
 		refusal->need = 1;
 		return -EDQUOT;
@@ -124,7 +124,7 @@ int morph_repair_report(struct morph_slice *slice, u32 rank, u32 *state, u32 *he
 	if (ret)
 		return morph_refuse(refusal, ret, MORPH_REASON_HARDWARE, MORPH_PART_ACCELERATOR,
 				    probe.accelerator,
-				    "accelerator %u could not be asked: error %d",
+				    "the device could not query accelerator %u: error %d",
 				    probe.accelerator, ret);
 	mutex_lock(&fabric->lock);
 	if (!probe.alive)
@@ -175,7 +175,7 @@ static int replacement_result(struct morph_slice *slice, u32 rank, u32 before,
 	if (slice_recovery(slice)->failover_error == -ENOMEM)
 		return morph_refuse(refusal, -ENOMEM, MORPH_REASON_HARDWARE,
 				    MORPH_PART_ACCELERATOR, before,
-				    "the device had no memory to light a spare in place of accelerator %u",
+				    "no memory to light a spare in place of accelerator %u",
 				    before);
 	return morph_refuse(refusal, -EBUSY, MORPH_REASON_NO_SPARE, MORPH_PART_ACCELERATOR,
 			    before, "no spare could be lit in place of accelerator %u", before);

@@ -366,7 +366,7 @@ static void test_work(struct work_struct *work)
 		morph_identity_refuse(fabric, target->index, &txn->refusal);
 	} else if (ret != -ENODEV && ret != -ENOMEM) {
 		morph_refuse(&txn->refusal, ret, MORPH_REASON_HARDWARE, target->part,
-			     target->index, "it could not be tested: the device answered %d", ret);
+			     target->index, "the driver could not test it: the device answered %d", ret);
 	}
 	morph_txn_end(txn, ret ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_COMMITTED, ret);
 	mutex_unlock(&fabric->lock);
@@ -385,7 +385,7 @@ int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool acc
 		return ret;
 	if (accept && part != MORPH_PART_ACCELERATOR)
 		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, part, index,
-				    "accept is for accelerators: other parts have no identity");
+				    "accept is only valid for accelerators: other parts have no identity");
 	txn = morph_txn_alloc_act(fabric, GFP_KERNEL_ACCOUNT);
 	if (!txn)
 		return -ENOMEM;

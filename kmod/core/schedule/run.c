@@ -504,7 +504,7 @@ int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 positio
 		ret = morph_run_refuse(schedule, refusal);
 	if (!ret && (!position || position > schedule->position))
 		ret = morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-				   "position %llu can't be done with, %llu is lit", position,
+				   "position %llu cannot have finished, %llu is lit", position,
 				   schedule->position);
 	if (ret)
 		goto out;

@@ -128,7 +128,7 @@ int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refus
 	mutex_lock(&fabric->lock);
 	if (slice->dying)
 		ret = morph_refuse(refusal, -ENOENT, MORPH_REASON_STATE, 0, 0,
-				   "the slice is going away already");
+				   "the slice is already being deleted");
 	else if (slice_tenancy(slice)->files_count && !force)
 		ret = morph_refuse_numbers(refusal, -EBUSY, MORPH_REASON_STATE, 0, slice->number,
 					   slice_tenancy(slice)->files_count, 0,

@@ -50,7 +50,7 @@ int morph_slice_check_name(const char *name, struct morph_refusal *refusal)
 
 	if (strnlen(name, MORPH_NAME_BYTES) == MORPH_NAME_BYTES)
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-				    "name has no final NUL, at most %u characters are allowed",
+				    "name has no final NUL; at most %u characters are allowed",
 				    MORPH_NAME_BYTES - 1);
 	for (c = name; *c; c++)
 		if (!isalnum(*c) && !strchr("_.-", *c))
@@ -78,10 +78,10 @@ static int check_params(struct morph_fabric *fabric, const struct morph_slice_pa
 	if (params->spare_policy == MORPH_SPARES_LIST ? !params->spares_count :
 							params->spares_count)
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-				    "a list of spares goes with the spare policy list, and only with it");
+				    "a list of spares and the spare policy list require each other");
 	if (params->mode & ~0777 || (params->mode && !params->name[0]))
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
-				    "mode takes permission bits, for a named slice only");
+				    "mode must have permission bits only, and the slice a name");
 	return morph_slice_check_name(params->name, refusal);
 }
 
@@ -167,7 +167,7 @@ static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
 					    MORPH_PART_ACCELERATOR, rank, 0, 0,
 					    "accelerator {index} becomes a rank of this slice, and no other listed spare is free");
 	return morph_refuse(refusal, -ENOSPC, MORPH_REASON_NO_SPARE, 0, 0,
-			    "no spare is free to be reserved for this slice");
+			    "no free spare to reserve for this slice");
 }
 
 /* Choose and take accelerators. Caller holds fabric->lock. */

@@ -74,18 +74,18 @@ static int step_check(struct morph_txn *txn, u32 verb, struct morph_refusal *ref
 	switch (txn->outcome) {
 	case MORPH_OUTCOME_REVOKED:
 		return morph_refuse(refusal, -ECANCELED, MORPH_REASON_STATE, 0, 0,
-				    "failover has seized what this transaction had prepared");
+				    "failover has taken the prepared resources of this transaction");
 	case MORPH_OUTCOME_EXPIRED:
 		return morph_refuse(refusal, -ETIME, MORPH_REASON_STATE, 0, 0,
 				    "the lease has run out");
 	case MORPH_OUTCOME_RUNNING:
 		return morph_refuse(refusal, -EBUSY, MORPH_REASON_STATE, 0, 0,
-				    "another step of this transaction is under way");
+				    "another commit, confirm or revert of this transaction is under way");
 	case MORPH_OUTCOME_PREPARED:
 		if (verb != MORPH_TXN_CONFIRM && verb != MORPH_TXN_VERIFY)
 			return 0;
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_STATE, 0, 0,
-				    "the transaction has to be committed before it is verified or confirmed");
+				    "commit the transaction before verify or confirm");
 	case MORPH_OUTCOME_UNCONFIRMED:
 		if (verb != MORPH_TXN_COMMIT)
 			return 0;
