@@ -136,7 +136,7 @@ static uint32_t kept(const struct morph_ledger *ledger)
 static void placements_are_lit_on_their_fibres(void **state)
 {
 	struct bench *bench = *state;
-	struct lit live[ACCELERATORS] = { { NULL } };
+	struct lit live[ACCELERATORS] = { 0 };
 	uint32_t lit = 0, stuck = 0, again = 0;
 	uint64_t seed = 11;
 
