@@ -308,7 +308,7 @@ uneven() {
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --json
 	[[ $(jq 'has("radix") or has("segments-count")' <<<"$output") == false ]]
 	expect 0 morphctl schedule plan "${how[@]}" -o algorithm,segments-count
-	holds "$output" "segments-count  256"
+	holds "$output" "segments   256"
 	# A number that is too large for a tree leaves the other algorithms.
 	expect 0 morphctl schedule plan broadcast --ranks 8 --segments 70000 --json
 	[[ $(jq -c '[.verdict, .algorithm]' <<<"$output") == '["feasible","binomial"]' ]]
