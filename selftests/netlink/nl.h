@@ -11,6 +11,7 @@
 #include <stdint.h>
 
 #include <linux/genetlink.h>
+#include <linux/morph.h>
 #include <linux/morph_netlink.h>
 #include <linux/netlink.h>
 
