@@ -4,7 +4,8 @@
 
 The two clients share no code, and the YNL client uses only the specification. If their JSON is
 equal, the specification is correct and morphctl shows all of it. One client performs each verb, and
-the other reads the result.
+the other reads the result. json_names.def lists which keys of morphctl's JSON differ from the names
+of attributes.
 """
 
 import errno
@@ -19,6 +20,11 @@ import time
 
 import generic
 
+sys.path.insert(0, os.path.join(generic.TOP, "tools/scripts"))
+import json_schema      # noqa: E402
+
+with open(os.path.join(generic.TOP, json_schema.NAMES), encoding="utf-8") as stream:
+    NAMES = json_schema.Names(stream.read())
 MORPHCTL = os.path.join(generic.TOP, "build/tools/morphctl/morphctl")
 CONFIGFS = "/sys/kernel/config/morph_sim/ynl"
 OWNER = 4321
@@ -96,6 +102,21 @@ def plain(value):
     return json.loads(json.dumps(value))
 
 
+def keyed(machine, owner, record):
+    """Give a record of this set of attributes, or a list of them, the keys of morphctl's JSON."""
+    if isinstance(record, list):
+        return [keyed(machine, owner, one) for one in record]
+    result = {}
+    for name, value in record.items():
+        attribute = machine.ynl.attr_sets[owner][name].yaml
+        if "nested-attributes" in attribute:
+            value = keyed(machine, attribute["nested-attributes"], value)
+        if (owner, name) in NAMES.flags:
+            value = bool(value)
+        result[NAMES.key(owner, attribute)] = value
+    return result
+
+
 def same(ours, theirs):
     """Compare two objects or lists of objects, key by key."""
     if isinstance(ours, list) and not isinstance(theirs, list):
@@ -141,18 +162,19 @@ def ring(count):
 def cold(fabrics):
     """Fabrics without their temperature, which drifts."""
     for fabric in fabrics if isinstance(fabrics, list) else [fabrics]:
-        assert isinstance(fabric.pop("temperature"), int)
+        assert isinstance(fabric.pop("temperature-mc"), int)
     return fabrics
 
 
 def fabric_get(machine):
     ours = machine.ynl.do("fabric-get", {"id": machine.fabric})
-    same(cold(ours), cold(machine.morphctl("fabric", "show")))
-    same(cold(machine.ynl.dump("fabric-get", {})), cold(machine.morphctl("fabric", "list", fabric=False)))
+    same(cold(keyed(machine, "fabric", ours)), cold(machine.morphctl("fabric", "show")))
+    ours = keyed(machine, "fabric", machine.ynl.dump("fabric-get", {}))
+    same(cold(ours), cold(machine.morphctl("fabric", "list", fabric=False)))
 
 
 def accelerator_get(machine):
-    ours = machine.dump("accelerator-get")
+    ours = keyed(machine, "accelerator", machine.dump("accelerator-get"))
     theirs = machine.morphctl("accelerator", "list")
     for one, other in zip(ours, theirs):    # patrols go on meanwhile
         one.pop("last-verified-ns")
@@ -162,8 +184,8 @@ def accelerator_get(machine):
 
 
 def guide_get(machine):
-    same(machine.dump("guide-get"), machine.morphctl("guide", "list"))
-    same(machine.do("guide-get", id=5), machine.morphctl("guide", "show", "5"))
+    same(keyed(machine, "guide", machine.dump("guide-get")), machine.morphctl("guide", "list"))
+    same(keyed(machine, "guide", machine.do("guide-get", id=5)), machine.morphctl("guide", "show", "5"))
 
 
 def edge_get(machine):
@@ -179,16 +201,16 @@ def edge_get(machine):
         ours = machine.ynl.dump("edge-get", {"fabric": fabric})
         theirs = machine.morphctl("edge", "list", "--fabric", str(fabric), fabric=False)
         assert len(ours) == 8 and ours[0]["peer-edge"] == 4, ours
-        same(ours, theirs)
-        same(machine.ynl.do("edge-get", {"fabric": fabric, "id": 5}),
+        same(keyed(machine, "edge", ours), theirs)
+        same(keyed(machine, "edge", machine.ynl.do("edge-get", {"fabric": fabric, "id": 5})),
              machine.morphctl("edge", "show", "5", "--fabric", str(fabric), fabric=False))
     finally:
         place.rmdir()
 
 
 def element_get(machine):
-    same(machine.dump("element-get"), machine.morphctl("element", "list"))
-    same(machine.do("element-get", id=5), machine.morphctl("element", "show", "5"))
+    same(keyed(machine, "element", machine.dump("element-get")), machine.morphctl("element", "list"))
+    same(keyed(machine, "element", machine.do("element-get", id=5)), machine.morphctl("element", "show", "5"))
 
 
 def accelerator_set(machine):
@@ -205,9 +227,9 @@ def slice_create(machine):
     ours = slice_named(machine, "made")
     theirs = machine.morphctl("slice", "show", "made")
     assert ours["id"] == theirs["id"] and theirs["owner"] == OWNER and theirs["mode"] == 0o640
-    assert len(theirs["rank"]) == 4
-    same(machine.do("slice-get", name="made"), machine.morphctl("slice", "show", "made"))
-    same(machine.dump("slice-get"), machine.morphctl("slice", "list"))
+    assert len(theirs["ranks"]) == 4
+    same(keyed(machine, "slice", machine.do("slice-get", name="made")), machine.morphctl("slice", "show", "made"))
+    same(keyed(machine, "slice", machine.dump("slice-get")), machine.morphctl("slice", "list"))
     assert machine.refused(errno.EEXIST, "slice-create", name="made", owner=0,
                            ranks_count=1)["bad-attr"] == ".name"
     end_slice(machine, ours["id"])
@@ -252,18 +274,20 @@ def circuit_apply(machine):
     txn = machine.do("circuit-apply", slice=number, change=ring(4), cookie=9)
     ended = machine.ended(txn["id"])
     assert ended["outcome"] == "committed" and len(ended["change"]) == 4, ended
-    same(machine.dump("circuit-get", slice=number), machine.morphctl("circuit", "list", "lit"))
+    same(keyed(machine, "circuit", machine.dump("circuit-get", slice=number)),
+         machine.morphctl("circuit", "list", "lit"))
     circuit = ended["change"][2]["circuit"]
-    same(machine.do("circuit-get", slice=number, id=circuit),
+    same(keyed(machine, "circuit", machine.do("circuit-get", slice=number, id=circuit)),
          machine.morphctl("circuit", "show", "lit", str(circuit)))
-    same(machine.do("txn-get", id=txn["id"]), machine.morphctl("txn", "show", str(txn["id"])))
+    same(keyed(machine, "txn", machine.do("txn-get", id=txn["id"])),
+         machine.morphctl("txn", "show", str(txn["id"])))
 
     machine.morphctl("circuit", "remove", "lit", str(circuit))
     left = [found["id"] for found in machine.dump("circuit-get", slice=number)]
     assert len(left) == 3 and circuit not in left, left
     moved = machine.do("circuit-apply", slice=number, change=[{"op": "move", "circuit": left[0], "lanes": 2}])
     assert machine.ended(moved["id"])["outcome"] == "committed"
-    assert machine.morphctl("circuit", "show", "lit", str(left[0]))["lanes"] == 2
+    assert machine.morphctl("circuit", "show", "lit", str(left[0]))["lane-mask"] == 2
     end_slice(machine, number)
 
 
@@ -311,14 +335,14 @@ def txn_step(machine):
     machine.reaches(second, "rolled-back")
     assert len(machine.morphctl("circuit", "list", "steps")) == 4
     ours, theirs = machine.dump("txn-get"), machine.morphctl("txn", "list")
-    same(ours, theirs)
+    same(keyed(machine, "txn", ours), theirs)
     end_slice(machine, number)
 
 
 def hardware(machine):
     ours = machine.do("hardware-set", part="guide", index=3, cordoned=1)
     assert ours["cordoned"] == 1, ours
-    same(machine.dump("hardware-get"), machine.morphctl("hardware", "list"))
+    same(keyed(machine, "hardware", machine.dump("hardware-get")), machine.morphctl("hardware", "list"))
     machine.morphctl("hardware", "uncordon", "guide", "3")
     assert machine.do("hardware-get", part="guide", index=3)["cordoned"] == 0
     assert machine.do("hardware-fail", part="element", index=6)["health"] == "failed"
@@ -335,19 +359,19 @@ def replace(machine):
     number, before = created["id"], created["rank"][1]["accelerator"]
     queued = machine.do("replace", slice=number, rank=1)
     assert machine.ended(queued["txn"])["outcome"] == "committed"
-    theirs = machine.morphctl("slice", "show", "moved")["rank"][1]
-    assert theirs["accelerator"] != before and theirs["replacements"] == 1, theirs
+    theirs = machine.morphctl("slice", "show", "moved")["ranks"][1]
+    assert theirs["accelerator"] != before and theirs["replacements-count"] == 1, theirs
     end_slice(machine, number)
 
 
 def why_not(machine):
     ours = machine.do("why-not", count=4, ring=True)
     assert ours["status"] == 0 and len(ours["chosen"]) == 4, ours
-    same(ours, machine.morphctl("why-not", "--count", "4", "--ring"))
+    same(keyed(machine, "why-not", ours), machine.morphctl("why-not", "--count", "4", "--ring"))
     number = slice_named(machine, "held")["id"]
     ours = machine.do("why-not", count=5)
     assert ours["reason"] == "accelerators" and (ours["have"], ours["need"]) == (4, 5), ours
-    same(ours, machine.morphctl("why-not", "--count", "5", status=1))
+    same(keyed(machine, "why-not", ours), machine.morphctl("why-not", "--count", "5", status=1))
     end_slice(machine, number)
 
 
@@ -359,7 +383,7 @@ def same_quotas(machine):
         before = machine.ynl.dump("quota-get", {})
         theirs = machine.morphctl("quota", "list", fabric=False)
         if machine.ynl.dump("quota-get", {}) == before:
-            return same(before, theirs)
+            return same(keyed(machine, "quota", before), theirs)
         assert time.monotonic() < until, before
 
 
@@ -377,13 +401,13 @@ def quota(machine):
     default = machine.ynl.do("quota-get", {})
     machine.ynl.do("quota-set", {"prepared": default["prepared"] + 1})
     theirs = machine.morphctl("quota", "list", fabric=False)[0]
-    assert "uid" not in theirs and theirs["prepared"] == default["prepared"] + 1, theirs
+    assert "uid" not in theirs and theirs["prepared-limit"] == default["prepared"] + 1, theirs
     machine.ynl.do("quota-set", {"prepared": default["prepared"]})
 
 
 def stats(machine):
     moving = ("provider-ops", "patrols", "signals")
-    ours, theirs = machine.do("stats-get"), machine.morphctl("stats")
+    ours, theirs = keyed(machine, "stats", machine.do("stats-get")), machine.morphctl("stats")
     theirs = theirs[0] if isinstance(theirs, list) else theirs
     for name in moving:
         assert theirs.pop(name) >= ours.pop(name) > 0, name

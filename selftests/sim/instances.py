@@ -108,7 +108,7 @@ def refusals():
     """The simulator refuses invalid requests with a text that names the error."""
     wrong = {"nosuch 1": "nosuch", "laser_dead": "target", "laser_dead 0.99": "plane",
              "laser_weak 0.0 mdb=0": "mdb=0", "element_stuck 0 state=99": "state=99",
-             "element_stuck 0 mdb=1": "takes no 'mdb'", "fibre_cut 0": "no fibre",
+             "element_stuck 0 mdb=1": "takes no 'mdb'", "fibre_cut 0": "not a fibre",
              "receiver_deaf 99.0": "accelerator", "accelerator_dead 0 for=x": "for='x'"}
     with Instance() as sim:
         for line, word in wrong.items():
