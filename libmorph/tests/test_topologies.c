@@ -117,7 +117,7 @@ static void rounds_have_a_circuit_for_each_port(void **state)
 	assert_int_equal(matching, 0);
 	assert_int_equal(pool.joints.list[0].circuits, 4);
 	assert_int_equal(lm_pool_add_round(&pool, collective, 1, 2), -ENOSPC);
-	assert_non_null(strstr(morph_error_text(ctx), "3 others"));
+	assert_non_null(strstr(morph_error_text(ctx), "3 partners, but only 2 ports"));
 	star = lm_pool_add_round(&pool, collective, 1, 7);
 	assert_int_equal(pool.topologies.list[star].count, 3);
 	assert_int_equal(lm_pool_ports(&pool, (uint32_t)star), 6);
