@@ -78,6 +78,7 @@ enum optics_part {
  * @item: index of the offending path in a set, or OPTICS_NONE
  * @have: available amount, in the unit of the reason
  * @need: required amount
+ * @planes: planes of each accelerator, if the part is a laser or a receiver; else 0
  */
 struct optics_refusal {
 	u32 reason;
@@ -86,7 +87,7 @@ struct optics_refusal {
 	u32 item;
 	s64 have;
 	s64 need;
-	u32 planes;	/* of each accelerator, if the part is a laser or a receiver; else 0 */
+	u32 planes;
 };
 
 /* --------------------------------------------------------------------- graph */
