@@ -10,7 +10,9 @@ struct reason {
 static const struct reason reasons[] = {
 	[OPTICS_OK] = { "no rule is violated", 0 },
 	[OPTICS_BAD_PROFILE] = { "the device profile is malformed", -EINVAL },
-	[OPTICS_BAD_PORT] = { "the port does not exist, belongs to another tenant, or is both ends", -EINVAL },
+	[OPTICS_BAD_PORT] = {
+		"the port does not exist, belongs to another tenant, or is both ends", -EINVAL
+	},
 	[OPTICS_BAD_PATH] = { "guides and element states of the path are not connected", -EINVAL },
 	[OPTICS_NO_ROUTE] = { "no route exists, even on an idle fabric", -EHOSTUNREACH },
 	[OPTICS_BLOCKED] = { "routes exist, but other tenants hold them", -EBUSY },

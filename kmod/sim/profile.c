@@ -74,8 +74,8 @@ static int read_head(struct reader *r, size_t bytes)
 	const char *c;
 
 	if (bytes < sizeof(*head) || bytes > MORPH_PROFILE_MAX_BYTES)
-		return refuse(r, "the file has %zu bytes; must have %zu to %u", bytes, sizeof(*head),
-			      MORPH_PROFILE_MAX_BYTES);
+		return refuse(r, "the file has %zu bytes; must have %zu to %u", bytes,
+			      sizeof(*head), MORPH_PROFILE_MAX_BYTES);
 	if (le64_to_cpu(head->magic) != MORPH_PROFILE_MAGIC)
 		return refuse(r, "the magic at byte 0 is not MORPHPF1");
 	if (le32_to_cpu(head->version) != MORPH_PROFILE_VERSION)
@@ -142,7 +142,8 @@ static int read_powers(struct reader *r)
 	if (err)
 		return err;
 	if (o->dark_mdbm > sensitivity || sensitivity > overload)
-		return refuse(r, "dark, sensitivity and overload powers are %d, %d, %d: must ascend",
+		return refuse(r,
+			      "dark, sensitivity and overload powers are %d, %d, %d: must ascend",
 			      o->dark_mdbm, sensitivity, overload);
 	o->floor_mdbm = o->dark_mdbm - SIM_FLOOR_MDB;
 	o->dark = sim_linear(o->dark_mdbm);
@@ -243,7 +244,8 @@ static int read_sections(struct reader *r)
 		return refuse(r, "the profile has no accelerator");
 	o->ports_count = o->accelerators_count * o->planes;
 	if (o->ports_count > SIM_MAX_LANE_STATES / o->wavelengths)
-		return refuse(r, "the profile has %u ports of %u lanes, the simulator supports %u lanes in total",
+		return refuse(r,
+			      "the profile has %u ports of %u lanes, the simulator supports %u lanes in total",
 			      o->ports_count, o->wavelengths, SIM_MAX_LANE_STATES);
 	return 0;
 }
@@ -258,10 +260,12 @@ static int check_state(struct reader *r, u32 kind, u32 ports, u32 state, const u
 		if (other == MORPH_PORT_NONE)
 			continue;
 		if (port >= ports || other >= ports)
-			return refuse(r, "kind %u, state %u: joins port %u to %u, the kind has %u ports",
+			return refuse(r,
+				      "kind %u, state %u: joins port %u to %u, the kind has %u ports",
 				      kind, state, port, other, ports);
 		if (other == port || joins[other] != port)
-			return refuse(r, "kind %u, state %u: joins port %u to %u, but not the reverse",
+			return refuse(r,
+				      "kind %u, state %u: joins port %u to %u, but not the reverse",
 				      kind, state, port, other);
 	}
 	return 0;
@@ -434,7 +438,8 @@ static int read_guide(struct reader *r, u32 index, const struct morph_profile_gu
 		sim_coded *coded = attachment(r->o, e);
 
 		if (!coded)
-			return refuse(r, "guide %u: end %u has type %u, index %u, port %u, which does not exist",
+			return refuse(r,
+				      "guide %u: end %u has type %u, index %u, port %u, which does not exist",
 				      index, end, e->type, e->index, e->port);
 		if (*coded != SIM_NONE)
 			return refuse(r, "guide %u: end %u is also an end of guide %u",

@@ -111,7 +111,7 @@ def test_programs_have_what_they_compute_from_in_the_data_file_only(_):
             done = subprocess.run([os.path.join(os.environ["REPRO_PROGRAMS"], program), "--quick", "--trace", TRACE,
                                    *(other for other in words if other != word)], capture_output=True, text=True,
                                   check=False)
-            if done.returncode != 1 or f"{word.partition('=')[0]}=VALUE must be given" not in done.stderr:
+            if done.returncode != 1 or f"{word.partition('=')[0]}=VALUE is required" not in done.stderr:
                 found.append(f"{program} does without {word}")
     return say(found)
 

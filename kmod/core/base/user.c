@@ -161,19 +161,24 @@ static struct morph_limits limits_of(const struct morph_user *user)
 
 #define SENTENCE(holder, resource) \
 	"quota of " holder " {index} exceeded: {need} " resource " requested, {have} left"
-#define SENTENCES(holder) {							\
-	[MORPH_RES_ACCELERATORS] = SENTENCE(holder, "accelerators"),		\
-	[MORPH_RES_CIRCUITS] = SENTENCE(holder, "circuits"),			\
-	[MORPH_RES_LANES] = SENTENCE(holder, "lanes"),				\
-	[MORPH_RES_PREPARED] = SENTENCE(holder, "prepared transactions"),	\
-	[MORPH_RES_BYTES] = SENTENCE(holder, "bytes of memory"),		\
-}
 
 static int refuse_charge(const struct morph_user *user, enum morph_resource resource, u64 left,
 			 u64 amount, struct morph_refusal *refusal)
 {
-	static const char *const of_user[] = SENTENCES("user");
-	static const char *const of_grant[] = SENTENCES("grant");
+	static const char *const of_user[] = {
+		[MORPH_RES_ACCELERATORS] = SENTENCE("user", "accelerators"),
+		[MORPH_RES_CIRCUITS] = SENTENCE("user", "circuits"),
+		[MORPH_RES_LANES] = SENTENCE("user", "lanes"),
+		[MORPH_RES_PREPARED] = SENTENCE("user", "prepared transactions"),
+		[MORPH_RES_BYTES] = SENTENCE("user", "bytes of memory"),
+	};
+	static const char *const of_grant[] = {
+		[MORPH_RES_ACCELERATORS] = SENTENCE("grant", "accelerators"),
+		[MORPH_RES_CIRCUITS] = SENTENCE("grant", "circuits"),
+		[MORPH_RES_LANES] = SENTENCE("grant", "lanes"),
+		[MORPH_RES_PREPARED] = SENTENCE("grant", "prepared transactions"),
+		[MORPH_RES_BYTES] = SENTENCE("grant", "bytes of memory"),
+	};
 
 	if (user->grant)
 		return morph_refuse_numbers(refusal, -EDQUOT, MORPH_REASON_QUOTA, 0, user->grant,

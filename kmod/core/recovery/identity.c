@@ -117,6 +117,7 @@ int morph_identity_refuse(struct morph_fabric *fabric, u32 accelerator,
 				    accelerator, "its UUID is %pUb, the known one is %pUb",
 				    chip->found.uuid, chip->identity.uuid);
 	return morph_refuse(refusal, -ENXIO, MORPH_REASON_IDENTITY, MORPH_PART_ACCELERATOR,
-			    accelerator, "PCI device %s has serial number %8phD, the known one is %8phD",
+			    accelerator,
+			    "PCI device %s has serial number %8phD, the known one is %8phD",
 			    chip->identity.pci, &found, &known);
 }

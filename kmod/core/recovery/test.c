@@ -366,7 +366,8 @@ static void test_work(struct work_struct *work)
 		morph_identity_refuse(fabric, target->index, &txn->refusal);
 	} else if (ret != -ENODEV && ret != -ENOMEM) {
 		morph_refuse(&txn->refusal, ret, MORPH_REASON_HARDWARE, target->part,
-			     target->index, "the driver could not test it: the device answered %d", ret);
+			     target->index,
+			     "the driver could not test it: the device answered %d", ret);
 	}
 	morph_txn_end(txn, ret ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_COMMITTED, ret);
 	mutex_unlock(&fabric->lock);

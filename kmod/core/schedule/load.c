@@ -43,7 +43,8 @@ static int check_step(const struct morph_schedule_request *request, u32 number,
 				      number);
 	if (step->after_ns && step->advance != MORPH_ADVANCE_TIME)
 		return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
-				      "steps[%u].after_ns is only valid with advance 2 (time)", number);
+				      "steps[%u].after_ns is only valid with advance 2 (time)",
+				      number);
 	if (step->after_ns < LEAST_AFTER_NS && step->advance == MORPH_ADVANCE_TIME)
 		return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
 				      "steps[%u].after_ns is %llu, must be at least 1000", number,
@@ -61,8 +62,8 @@ static int check_step(const struct morph_schedule_request *request, u32 number,
 	for (i = 0; i < step->count; i++)
 		if (request->held[step->first + i] >= request->circuits_count)
 			return refuse_request(refusal, wrong, number, MORPH_ANY, -EINVAL,
-					      "steps[%u] holds circuit %u, there are %u circuits", number,
-					      request->held[step->first + i],
+					      "steps[%u] holds circuit %u, there are %u circuits",
+					      number, request->held[step->first + i],
 					      request->circuits_count);
 	return 0;
 }
