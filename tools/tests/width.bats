@@ -154,7 +154,7 @@ simulator() {
 	MORPHCTL_REPLAY=$recording expect 0 morphctl circuit show train 2
 	holds "$output" "$(date -u -d "@$((1000000000 + since / 1000000000))" '+%Y-%m-%d %H:%M:%S').$(printf %03d $((since / 1000000 % 1000)))"
 	# The zone is that of the user.
-	MORPHCTL_REPLAY=$recording TZ=XXX-2 expect 0 morphctl circuit show train 2
+	MORPHCTL_REPLAY=$recording TZ=EET-2 expect 0 morphctl circuit show train 2
 	holds "$output" "$(date -u -d "@$((1000000000 + 7200 + since / 1000000000))" '+%Y-%m-%d %H:%M:%S')"
 	# Without a given time, the machine booted in the past.
 	MORPHCTL_BOOT_TIME='' MORPHCTL_REPLAY=$recording expect 0 morphctl circuit show train 2

@@ -136,9 +136,9 @@ struct morph_light {
  * that both want, until they part (McMurchie and Ebeling, PathFinder, FPGA 1995). It first tries
  * one path for each circuit in all steps, then one for each time that it is lit. The driver's
  * validator judges the result, step by step. O(rounds * circuits * (circuits of a step * hops +
- * fabric * log)). The call proves infeasibility for a circuit alone, or by a cut: the maximum
- * number of paths out of an accelerator, a server or a half of the fabric (Ford and Fulkerson,
- * 1956).
+ * fabric * log)). The call proves infeasibility for a circuit alone, or by a cut (Ford and
+ * Fulkerson, 1956). A cut limits the number of paths out of an accelerator, a server or a half of
+ * the fabric.
  *
  * Return: 0, whatever the verdict; -EINVAL, -ENOENT (no such accelerator), -E2BIG (too many steps
  * or circuits for the driver) or -ENOMEM. Causes of -EINVAL: the schedule is not feasible; it

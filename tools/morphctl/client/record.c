@@ -142,10 +142,8 @@ static void append(char **list, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	if (vasprintf(&word, format, arguments) < 0)
-		word = NULL;
+	word = format_text(format, arguments);
 	va_end(arguments);
-	needed(word);
 	if (asprintf(&longer, "%s%s%s", *list, **list ? "," : "", word) < 0)
 		longer = NULL;
 	free(word);

@@ -4,6 +4,7 @@
 #define MORPHCTL_COMMAND_H
 
 #include <jansson.h>
+#include <stdarg.h>
 #include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -144,6 +145,9 @@ enum exit_code exit_of_errno(int error);
  * incomplete answer.
  */
 void *needed(void *memory);
+
+/* Format text, which the caller frees. Ends the program if memory is short. */
+char *format_text(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 
 /*
  * text.c: text for people. Lines are at most as wide as the terminal, unless --wide is given. If

@@ -25,7 +25,7 @@ bool messages_are_json(void)
 	return messages.json;
 }
 
-static char *sentence(const char *format, va_list arguments)
+char *format_text(const char *format, va_list arguments)
 {
 	char *text;
 
@@ -54,7 +54,7 @@ static bool collect(const char *format, va_list arguments)
 		return false;
 	if (!messages.list)
 		messages.list = json_array();
-	text = sentence(format, arguments);
+	text = format_text(format, arguments);
 	json_array_append_new(messages.list, json_pack("{s:o}", "message", text_value(text)));
 	free(text);
 	return true;
@@ -91,7 +91,7 @@ void warn_detail(const char *format, ...)
 	if (last) {
 		if (!json_object_get(last, "details"))
 			json_object_set_new(last, "details", json_array());
-		text = sentence(format, arguments);
+		text = format_text(format, arguments);
 		json_array_append_new(json_object_get(last, "details"), text_value(text));
 		free(text);
 	} else {

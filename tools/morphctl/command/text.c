@@ -168,10 +168,8 @@ void say(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		text = NULL;
+	text = format_text(format, arguments);
 	va_end(arguments);
-	needed(text);
 	if (asprintf(&all, "%s%s", unsaid ? unsaid : "", text) < 0)
 		all = NULL;
 	free(text);

@@ -80,10 +80,9 @@ static char *text_of(const char *format, ...)
 	char *text;
 
 	va_start(arguments, format);
-	if (vasprintf(&text, format, arguments) < 0)
-		text = NULL;
+	text = format_text(format, arguments);
 	va_end(arguments);
-	return needed(text);
+	return text;
 }
 
 /*
