@@ -26,6 +26,7 @@ import process      # noqa: E402
 import resident     # noqa: E402
 import testlist     # noqa: E402
 import times        # noqa: E402
+from run_tests import run_tests  # noqa: E402
 
 
 def flat(text):
@@ -386,16 +387,5 @@ def test_race_may_pass_or_fail():
     return same([ktap.read_flat(line).passed for line in found], [True, True])
 
 
-def main():
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
-    print(f"TAP version 13\n1..{len(tests)}")
-    failed = False
-    for number, (name, test) in enumerate(tests, 1):
-        passed = test()
-        failed |= not passed
-        print("ok" if passed else "not ok", number, name.removeprefix("test_"))
-    return failed
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

@@ -8,6 +8,8 @@ import subprocess
 import sys
 import tempfile
 
+from run_tests import run_tests
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 LAYERS = os.path.join(TOP, "scripts/static/layers")
 
@@ -245,16 +247,5 @@ def test_cycle_of_directories_is_rejected():
                     f"call cycle of 2 files in several directories: {first} {second}")
 
 
-def main():
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
-    print(f"TAP version 13\n1..{len(tests)}")
-    failed = False
-    for number, (name, test) in enumerate(tests, 1):
-        passed = test()
-        failed |= not passed
-        print("ok" if passed else "not ok", number, name.removeprefix("test_"))
-    return failed
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

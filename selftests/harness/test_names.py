@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 
+from run_tests import run_tests
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 NAMES = os.path.join(TOP, "scripts/static/names")
 TABLE, PUBLIC = "Documentation/names.tsv", "scripts/static/names.public"
@@ -119,16 +121,5 @@ def test_public_name_that_left_is_rejected():
     return rejected({PUBLIC: CLEAN[PUBLIC] + "morph_left\n"}, "morph_left is not public any more")
 
 
-def main():
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
-    print(f"TAP version 13\n1..{len(tests)}")
-    failed = False
-    for number, (name, test) in enumerate(tests, 1):
-        passed = test()
-        failed |= not passed
-        print("ok" if passed else "not ok", number, name.removeprefix("test_"))
-    return failed
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))

@@ -7,6 +7,8 @@ import subprocess
 import sys
 import tempfile
 
+from run_tests import run_tests
+
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PROSE = os.path.join(TOP, "scripts/static/prose")
 WORDS = os.path.join(TOP, "scripts/static/prose.words")
@@ -250,16 +252,5 @@ def test_figures_have_a_line_for_each_area():
     return status == 0 and rows["kmod"] == ["1", "5", "5", "5", "5", "1", "200.00"] and rows["guides"][:4] == ["1", "5", "5", "5"]
 
 
-def main():
-    tests = [(name, test) for name, test in globals().items() if name.startswith("test_")]
-    print(f"TAP version 13\n1..{len(tests)}")
-    failed = False
-    for number, (name, test) in enumerate(tests, 1):
-        passed = test()
-        failed |= not passed
-        print("ok" if passed else "not ok", number, name.removeprefix("test_"))
-    return failed
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(run_tests(globals()))
