@@ -19,7 +19,7 @@ struct order_case {
 static const struct order_case order_cases[] = {
 	{ "add: turn, settle, see dark, light, lock, see light", ADD, 0, "Ewr+wr" },
 	{ "two at once: as one", ADD_TWO, 0, "Ewr+wr" },
-	{ "two as separate transactions: one after the other", ADD_TWO, MORPH_TXN_EACH, "Ewr+wrEwr+wr" },
+	{ "two separate transactions: in order", ADD_TWO, MORPH_TXN_EACH, "Ewr+wrEwr+wr" },
 	{ "remove: dark before park", REMOVE, 0, "-rP" },
 	{ "move: make before break, dark before park", MOVE, 0, "Ewr+wr-rP" },
 	{ "turn: disjoint part, dark, shared part; lasers off?", TURN, 0, "E-Ewr+wrlP" },
