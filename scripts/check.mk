@@ -39,7 +39,7 @@ run-build: modules profiles lib tools vm-programs
 # --- static ---------------------------------------------------------------------------------------
 
 tree_checks := checkpatch cppcheck layers kernel-doc uapi optics-alone format generated attributes public syzkaller licences spelling shell \
-	versions docs names json-names prose tidy coccicheck
+	versions docs names json-names prose uncovered tidy coccicheck
 # "make check" leaves this out.
 long_checks := tidy coccicheck
 cross_checks := cross-powerpc cross-i386

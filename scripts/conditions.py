@@ -79,3 +79,14 @@ class Source:
         if head:
             return to_closing_parenthesis(words[head.start():], head.end() - 1 - head.start())
         return words if DECISION.search(words) else None
+
+    def lines_of(self, function):
+        """The lines of a function. The empty name stands for the whole file."""
+        head = re.compile(rf"([A-Za-z_].*\b)?{re.escape(function)}\(")
+        lines, inside = [], False
+        for line, text in enumerate(self.text.splitlines(), 1):
+            inside = inside or not function or bool(head.match(text))
+            if inside:
+                lines.append(line)
+            inside = inside and not text.startswith("}")
+        return lines
