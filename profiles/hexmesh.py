@@ -16,6 +16,17 @@ MOST_CELLS = 64                 # maximum of width and height
 PORT = integer(0, 8 * MOST_CELLS)
 
 
+def odd(least, most):
+    """Rule: an odd number within bounds."""
+    def rule(node, place):
+        value = integer(least, most)(node, place)
+        if value % 2 == 0:
+            raise place.wrong(f"must be odd, and is {value}: the last two columns would differ by two cells; "
+                              f"use {value - 1} or {value + 1}")
+        return value
+    return rule
+
+
 def columns(width, height):
     """Number of cells of each column: 3 4 5 4 5 4 5 4 3 for width 7 and height 3."""
     inner = [height + 1 + (index % 2) for index in range(width)]
@@ -65,7 +76,7 @@ class HexMesh:
     """Fills a blob with one mesh and the accelerators at its ports."""
 
     SHAPE = {
-        "width": integer(1, MOST_CELLS), "height": integer(1, MOST_CELLS),
+        "width": odd(1, MOST_CELLS - 1), "height": integer(1, MOST_CELLS),
         "port_nodes": sequence(integer(0, 6 * 2 * MOST_CELLS ** 2), 1, 8 * MOST_CELLS),
         "hosts": table(HOST_NAME, sequence(mapping({"tx": PORT, "rx": PORT, "spare": boolean}), 1, 1024), 1024),
     }
