@@ -5,7 +5,7 @@ Cells are arranged in columns. Each side that two cells share has one PUC. The n
 published prototype; profiles/README.md has the rules.
 """
 
-from blob import END_ELEMENT, END_RX, END_TX, GUIDE_LOSS, HOST_NAME, KIND_LOSS, WAVEGUIDE
+from blob import END_ELEMENT, END_RX, END_TX, GUIDE_LOSS, HOST_NAME, KIND_LOSS, WAVEGUIDE, Impossible
 from spec import boolean, integer, mapping, sequence, table
 
 RIGHT, LEFT, BELOW = 1, 2, 3    # side of cell a that touches b: upper right, lower right, below
@@ -72,14 +72,35 @@ def puc_nodes(a, b, side):
             6 * b + (side + 3) % 6, 6 * b + (side + 4) % 6)
 
 
+def rim(width, height):
+    """The nodes of the mesh's ports, clockwise along its rim. A port is a node of one PUC only."""
+    beside, uses = {}, {}
+    for a, b, side in pucs(width, height):
+        beside[a, side] = b
+        beside[b, (side + 3) % 6] = a
+        for node in puc_nodes(a, b, side):
+            uses[node] = uses.get(node, 0) + 1
+    start = cell, corner = (height - 1) // 2, 1
+    nodes = []
+    while not nodes or (cell, corner) != start:
+        if uses.get(6 * cell + corner) == 1:
+            nodes.append(6 * cell + corner)
+        if (cell, corner) in beside:    # to the same place in the cell across this side
+            cell, corner = beside[cell, corner], (corner + 4) % 6
+        else:
+            corner = (corner + 1) % 6
+    return nodes
+
+
 class HexMesh:
     """Fills a blob with one mesh and the accelerators at its ports."""
 
-    SHAPE = {
+    SHAPE = mapping({
         "width": odd(1, MOST_CELLS - 1), "height": integer(1, MOST_CELLS),
         "port_nodes": sequence(integer(0, 6 * 2 * MOST_CELLS ** 2), 1, 8 * MOST_CELLS),
         "hosts": table(HOST_NAME, sequence(mapping({"tx": PORT, "rx": PORT, "spare": boolean}), 1, 1024), 1024),
-    }
+        "accelerators": integer(1, 4 * MOST_CELLS),
+    }, optional=("port_nodes", "hosts", "accelerators"))
     LOSSES = {"element_mdb": KIND_LOSS, "extinction_mdb": KIND_LOSS, "joint_mdb": GUIDE_LOSS,
               "access_mdb": GUIDE_LOSS}
     EXTINCTIONS = (("element_mdb", "extinction_mdb"),)
@@ -105,15 +126,36 @@ class HexMesh:
                 self.blob.guide(*ends[node], WAVEGUIDE, self.losses["joint_mdb"])
         self.accelerators({node: end[0] for node, end in ends.items() if len(end) == 1})
 
-    def accelerators(self, free):
-        """Accelerators. Each has a transmit and a receive channel at a port of the mesh."""
+    def port_nodes(self, free):
+        """The node of each port of the mesh."""
+        if "port_nodes" not in self.spec:
+            return rim(self.spec["width"], self.spec["height"])
         nodes = self.spec["port_nodes"]
         if sorted(nodes) != sorted(free):
             wrong = sorted(set(nodes) ^ set(free)) or [node for node in free if nodes.count(node) > 1]
             raise self.spec.places["port_nodes"].wrong(f"must name each of the {len(free)} ports of the mesh once; "
                                                        f"wrong or missing: {wrong[:8]}")
+        return nodes
+
+    def hosts(self, ports):
+        """The accelerators of each server. A given number is spread evenly over the rim."""
+        if ("hosts" in self.spec) == ("accelerators" in self.spec):
+            raise Impossible("must have either hosts or accelerators")
+        if "hosts" in self.spec:
+            return self.spec["hosts"]
+        count = self.spec["accelerators"]
+        if 2 * count > ports:
+            raise self.spec.places["accelerators"].wrong(f"must be at most {ports // 2}, since the mesh has "
+                                                         f"{ports} ports, and is {count}")
+        return {"server0": [{"tx": 2 * index * ports // (2 * count),
+                             "rx": (2 * index + 1) * ports // (2 * count), "spare": False}
+                            for index in range(count)]}
+
+    def accelerators(self, free):
+        """Accelerators. Each has a transmit and a receive channel at a port of the mesh."""
+        nodes = self.port_nodes(free)
         taken = set()
-        for number, (name, members) in enumerate(self.spec["hosts"].items()):
+        for number, (name, members) in enumerate(self.hosts(len(nodes)).items()):
             host = self.blob.host(name)
             for rank, member in enumerate(members):
                 index = self.blob.accelerator(host, (rank, number, 0), member["spare"])

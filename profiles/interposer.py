@@ -58,7 +58,7 @@ class Tile:
 class Interposer:
     """Fills a blob with servers, racks of servers, and a pod of racks."""
 
-    SHAPE = {
+    SHAPE = mapping({
         "racks": sequence(integer(1, 16), 3, 3),
         "switches": text(f"{RING}|{ANY}", f"{RING}, to the next rack, or {ANY}, to any"),
         "servers": sequence(integer(1, 16), 3, 3),
@@ -68,7 +68,7 @@ class Interposer:
         "fibres": mapping({"x": FIBRES_TO, "y": FIBRES_TO, "z": FIBRES_TO}),
         "edges": mapping({"least_mdbm": EDGE_POWER, "most_mdbm": EDGE_POWER,
                           "fibres": sequence(TILE_AT, 0, 1024)}),
-    }
+    })
     LOSSES = {"element_mdb": KIND_LOSS, "matrix_mdb": KIND_LOSS, "extinction_mdb": KIND_LOSS,
               "waveguide_mdb": GUIDE_LOSS, "tile_mdb": GUIDE_LOSS, "fibre_mdb": GUIDE_LOSS,
               "fibre_end_mdb": GUIDE_LOSS, "patch_mdb": GUIDE_LOSS, "ocs_mdb": KIND_LOSS,

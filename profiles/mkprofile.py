@@ -40,7 +40,7 @@ def make(path, instead=()):
     for pair in geometry.EXTINCTIONS:
         rising(losses, *pair)
     where = description.where("shape")
-    shape = description.take("shape", mapping(geometry.SHAPE))
+    shape = description.take("shape", geometry.SHAPE)
     description.end()
     try:
         blob = Blob(name, parameters)

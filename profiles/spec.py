@@ -118,8 +118,8 @@ def pairs(node, place):
     return found
 
 
-def mapping(rules):
-    """Rule: a mapping with these keys, each with its rule."""
+def mapping(rules, optional=()):
+    """Rule: a mapping with these keys, each with its rule. Those of optional may be missing."""
     def whole(node, place):
         found, result = pairs(node, place), Mapping()
         for key, (_, there) in found.items():
@@ -127,6 +127,8 @@ def mapping(rules):
                 raise there.wrong(f"is unknown; known are {', '.join(rules)}")
         for key, rule in rules.items():
             if key not in found:
+                if key in optional:
+                    continue
                 raise place.wrong(f"key '{key}' is missing")
             result.places[key] = found[key][1]
             result[key] = rule(*found[key])

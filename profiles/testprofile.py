@@ -10,10 +10,13 @@ import os
 import struct
 import sys
 import zlib
+from collections import Counter
 
 import checkprofile
+import hexmesh
 import mkprofile
 import morphprofile as mp
+from spec import Description
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 SECTIONS = ("kinds", "states", "elements", "guides", "accelerators", "hosts", "edges")
@@ -203,6 +206,36 @@ def test_mesh(tap, directory):
     tap.check("order" in message, f"refuses: a turned PUC ({message})")
 
 
+def test_rim(tap):
+    """The ports of a mesh are numbered clockwise along its rim."""
+    shape = Description(os.path.join(HERE, "smartlight72.yaml")).take("shape", hexmesh.HexMesh.SHAPE)
+    tap.check(hexmesh.rim(7, 3) == shape["port_nodes"], "7x3: the rim has the listed ports")
+    for width, height, first in ((1, 1, 1), (1, 2, 1), (3, 3, 7), (5, 5, 13), (7, 8, 19),
+                                 (9, 9, 25), (17, 17, 49), (63, 64, 187)):
+        nodes = [node for puc in hexmesh.pucs(width, height) for node in hexmesh.puc_nodes(*puc)]
+        ports = sorted(node for node, count in Counter(nodes).items() if count == 1)
+        nodes = hexmesh.rim(width, height)
+        tap.check(nodes[0] == first and sorted(nodes) == ports,
+                  f"{width}x{height}: the rim has each of {len(ports)} ports once, from {first}")
+
+
+def test_spread(tap):
+    """A number of accelerators is spread evenly over the rim."""
+    for width, height, count, ports in ((1, 1, 2, [0, 2, 4, 6]), (3, 1, 3, [0, 2, 5, 8, 10, 13]),
+                                        (5, 5, 20, list(range(40)))):
+        shape = f"{{width: {width}, height: {height}, accelerators: {count}}}"
+        path = os.path.join(HERE, "smartlight72.yaml")
+        profile = mp.Profile(bytes(mkprofile.make(path, (("name", "mesh"), ("shape", shape)))))
+        nodes = []
+        for rank in range(count):
+            for guide, end in ((profile.tx_guide[rank] >> 1, 1), (profile.rx_guide[rank] >> 1, 0)):
+                _, element, port = profile.guide_end(guide, end)
+                nodes.append(hexmesh.puc_nodes(*hexmesh.pucs(width, height)[element])[port])
+        rim = hexmesh.rim(width, height)
+        tap.check(nodes == [rim[port] for port in ports],
+                  f"{width}x{height}: {count} accelerators at ports {ports[:6]}")
+
+
 def test_repeatable(tap, directory):
     """The generator makes the same bytes again."""
     for name in ("server8", "rack64", "smartlight72"):
@@ -219,6 +252,8 @@ def main():
     print("TAP version 13")
     for test in (test_format, test_bare_receiver, test_tracer, test_mesh, test_repeatable):
         test(tap, sys.argv[1])
+    test_rim(tap)
+    test_spread(tap)
     print(f"1..{tap.count}")
     return 1 if tap.failed else 0
 
