@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* A context that uses no kernel. */
+/* A context with a fake kernel. */
 #include "alone.h"
 
+struct fake *fake;
 struct morph_ctx *ctx;
 
 int begin(void **state)
 {
 	(void)state;
-	ctx = fake_ctx(&fake_new()->transport);
+	fake = fake_new();
+	ctx = fake_ctx(&fake->transport);
 	return 0;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* Builders and calls on devices, with a fake kernel made of hooks. */
 #include "../internal/client.h"
-#include "fake.h"
+#include "alone.h"
 
 static void fill_fabric(struct morph_fabric_info *info)
 {
@@ -72,23 +72,11 @@ static int device(struct fake *fake, unsigned long command, void *argument)
 	return -ENOTTY;
 }
 
-static struct fake *fake;
-static struct morph_ctx *ctx;
-
-static int begin(void **state)
+static int begin_device(void **state)
 {
-	(void)state;
-	fake = fake_new();
+	begin(state);
 	fake->ioctl = device;
 	fake->devices = "present fabric 3 /dev/morph/fabric3\n";
-	ctx = fake_ctx(&fake->transport);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	morph_ctx_free(ctx);
 	return 0;
 }
 
@@ -473,21 +461,22 @@ static void indivisible_parts_stay_whole(void **state)
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test_setup_teardown(fabrics_are_found_by_name_uuid_and_number, begin,
+		cmocka_unit_test_setup_teardown(fabrics_are_found_by_name_uuid_and_number,
+						begin_device, end),
+		cmocka_unit_test_setup_teardown(ambiguous_fabrics_are_refused, begin_device, end),
+		cmocka_unit_test_setup_teardown(an_error_suggests_a_fabric, begin_device, end),
+		cmocka_unit_test_setup_teardown(devices_come_in_order, begin_device, end),
+		cmocka_unit_test_setup_teardown(ranges_are_read_in_batches, begin_device, end),
+		cmocka_unit_test_setup_teardown(requests_refuse_nonsense, begin_device, end),
+		cmocka_unit_test_setup_teardown(options_of_requests_are_all_set_or_none,
+						begin_device, end),
+		cmocka_unit_test_setup_teardown(slices_are_created_as_requested, begin_device, end),
+		cmocka_unit_test_setup_teardown(transactions_refuse_nonsense, begin_device, end),
+		cmocka_unit_test_setup_teardown(changes_are_as_asked, begin_device, end),
+		cmocka_unit_test_setup_teardown(too_many_changes_are_split, begin_device, end),
+		cmocka_unit_test_setup_teardown(changes_that_fill_a_message_are_split, begin_device,
 						end),
-		cmocka_unit_test_setup_teardown(ambiguous_fabrics_are_refused, begin, end),
-		cmocka_unit_test_setup_teardown(an_error_suggests_a_fabric, begin, end),
-		cmocka_unit_test_setup_teardown(devices_come_in_order, begin, end),
-		cmocka_unit_test_setup_teardown(ranges_are_read_in_batches, begin, end),
-		cmocka_unit_test_setup_teardown(requests_refuse_nonsense, begin, end),
-		cmocka_unit_test_setup_teardown(options_of_requests_are_all_set_or_none, begin,
-						end),
-		cmocka_unit_test_setup_teardown(slices_are_created_as_requested, begin, end),
-		cmocka_unit_test_setup_teardown(transactions_refuse_nonsense, begin, end),
-		cmocka_unit_test_setup_teardown(changes_are_as_asked, begin, end),
-		cmocka_unit_test_setup_teardown(too_many_changes_are_split, begin, end),
-		cmocka_unit_test_setup_teardown(changes_that_fill_a_message_are_split, begin, end),
-		cmocka_unit_test_setup_teardown(indivisible_parts_stay_whole, begin, end),
+		cmocka_unit_test_setup_teardown(indivisible_parts_stay_whole, begin_device, end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

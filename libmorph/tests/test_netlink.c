@@ -3,25 +3,7 @@
 #include <dirent.h>
 
 #include "../internal/client.h"
-#include "fake.h"
-
-static struct fake *fake;
-static struct morph_ctx *ctx;
-
-static int begin(void **state)
-{
-	(void)state;
-	fake = fake_new();
-	ctx = fake_ctx(&fake->transport);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	morph_ctx_free(ctx);
-	return 0;
-}
+#include "alone.h"
 
 static void answer_one(struct fake *kernel, const struct nlmsghdr *request)
 {

@@ -3,25 +3,7 @@
 #include <poll.h>
 
 #include "../internal/client.h"
-#include "fake.h"
-
-static struct fake *fake;
-static struct morph_ctx *ctx;
-
-static int begin(void **state)
-{
-	(void)state;
-	fake = fake_new();
-	ctx = fake_ctx(&fake->transport);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	morph_ctx_free(ctx);
-	return 0;
-}
+#include "alone.h"
 
 static struct nl_msg *txn(uint32_t command, uint32_t id, uint32_t outcome, int32_t status)
 {

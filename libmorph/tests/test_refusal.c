@@ -3,25 +3,7 @@
 #include <stdio.h>
 
 #include "../internal/client.h"
-#include "fake.h"
-
-static struct fake *fake;
-static struct morph_ctx *ctx;
-
-static int begin(void **state)
-{
-	(void)state;
-	fake = fake_new();
-	ctx = fake_ctx(&fake->transport);
-	return 0;
-}
-
-static int end(void **state)
-{
-	(void)state;
-	morph_ctx_free(ctx);
-	return 0;
-}
+#include "alone.h"
 
 /* A refusal as the kernel reports it over netlink, on the device, and as users read it. */
 struct refusal {
