@@ -197,7 +197,7 @@ static uint32_t phase_of(MPI_Comm parent, const struct shim_comm *known, struct 
 		stuck |= parts[at].stuck;
 	}
 	/* Single ranks need no light. */
-	return any ? shim_control_add(parent, leaders, places, root, stuck) : NO_PHASE;
+	return any ? shim_load_add(parent, leaders, places, root, stuck) : NO_PHASE;
 }
 
 /* Ranks of another program can have no shim, or another slice. All members get the same result. */

@@ -10,7 +10,8 @@
  * - fortran.c: begin of programs whose calls are not visible
  * - comm.c: communicators, with numbers, members and phases
  * - learn.c: operations, their iteration, and the next stage
- * - control.c: phases on a slice, and the helper thread that lights them
+ * - load.c: the phases that are loaded on a slice
+ * - control.c: entering and leaving phases, and the helper thread that lights them
  * - collective.c: calls in which all members take part
  * - request.c: operations that continue after their call has returned
  * - point.c: calls between two ranks
@@ -105,16 +106,18 @@ struct shim_comm *shim_learn_end(uint64_t sequence);
 struct morph_phases *shim_learn_phases(uint32_t *learned, uint32_t *strays);
 struct shim_comm *shim_comm_of_group(uint32_t group);
 
-/* control.c */
-void shim_control_begin(void);
-void shim_control_end(void);
+/* load.c */
 /*
  * Add the communicators created from one with all ranks. For each rank: its leader, or -1, and its
  * place among the ranks of this leader. @hopeless: a rank is in a phase that only it could leave.
  * Returns their phase. Called by all ranks at once.
  */
-uint32_t shim_control_add(MPI_Comm all, const int *leaders, const int *places, int root,
-			  bool hopeless);
+uint32_t shim_load_add(MPI_Comm all, const int *leaders, const int *places, int root,
+		       bool hopeless);
+
+/* control.c */
+void shim_control_begin(void);
+void shim_control_end(void);
 bool shim_control_enter(uint32_t phase);
 /* An operation continues without the phase, and does not wait. */
 void shim_control_pass(uint32_t phase);
