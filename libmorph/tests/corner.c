@@ -227,6 +227,15 @@ bool corner_lacks_fibres(const struct corner *corner)
 	       plan->refusals[0].reason != MORPH_WIRE_COUNT;
 }
 
+void corner_draw(struct corner *corner, uint64_t *seed)
+{
+	corner_clear(corner);
+	corner_choose(corner, 4 + random_below(seed, 3));
+	corner_fence(corner, seed, 1 + random_below(seed, 2), 2);
+	corner_run(corner, seed, 1 + random_below(seed, 4));
+	corner_ask(corner->bench->request, seed);
+}
+
 struct morph_defrag_result corner_satisfy(struct corner *corner, uint64_t *seed)
 {
 	struct bench *bench = corner->bench;

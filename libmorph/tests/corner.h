@@ -41,6 +41,8 @@ bool corner_add(struct corner *corner, uint64_t *seed);
 void corner_run(struct corner *corner, uint64_t *seed, uint32_t count);
 /* Draw a request for a few ranks. */
 void corner_ask(struct morph_request *request, uint64_t *seed);
+/* End all slices, and draw a corner with one to four slices and a request. */
+void corner_draw(struct corner *corner, uint64_t *seed);
 
 /* Make a number of fibres of a link usable. Before, none is. */
 void corner_keep_link(struct corner *corner, uint32_t from, uint32_t to, uint32_t count);

@@ -383,3 +383,9 @@ void kernel_end(void)
 	morph_ledger_free(kernel.books);
 	memset(&kernel, 0, sizeof(kernel));
 }
+
+int kernel_teardown(void **state)
+{
+	kernel_end();
+	return placing_teardown(state);
+}

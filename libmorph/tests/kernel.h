@@ -40,6 +40,8 @@ extern struct kernel kernel;
  */
 bool kernel_boot(struct corner *corner);
 void kernel_end(void);
+/* kernel_end(), then placing_teardown(). */
+int kernel_teardown(void **state);
 
 /* Find a circuit by its number. It must exist. */
 struct circuit *kernel_find(uint32_t slice, uint32_t number);
