@@ -21,11 +21,11 @@ void lossy_lose(struct lossy *lossy, uint64_t *random, uint32_t most)
 	lossy->opts = (struct morph_replan_opts){ .sz = sizeof(lossy->opts),
 						  .losses = lossy->losses,
 						  .count = 1 + random_below(random, most) };
-	for (uint32_t at = 0; at < lossy->opts.count; at++)
-		lossy->losses[at] =
-			(struct morph_loss){ .rank = random_below(random, ranks),
-					     .plane = random_below(random, lossy->planes),
-					     .ports = 1 + random_below(random, 3) };
+	for (uint32_t at = 0; at < lossy->opts.count; at++) {
+		lossy->losses[at].rank = random_below(random, ranks);
+		lossy->losses[at].plane = random_below(random, lossy->planes);
+		lossy->losses[at].ports = 1 + random_below(random, 3);
+	}
 	if (random_below(random, 2) && ns < UINT32_MAX)
 		lossy->opts.from_ns = random_below(random, (uint32_t)ns + 1);
 }
@@ -49,9 +49,9 @@ static bool draw_collective(struct lossy *lossy, uint64_t *random, uint32_t rank
 static void draw_delay(struct lossy *lossy, uint64_t *random)
 {
 	uint64_t settle_ns = random_below(random, 20000), port_ns = random_below(random, 20);
+	uint64_t hop_ns = random_below(random, 500), round_ns = 1 + random_below(random, 2000);
 
-	morph_delay_set_link(lossy->delay, 1 + random_below(random, 2000),
-			     random_below(random, 500), 100000);
+	morph_delay_set_link(lossy->delay, round_ns, hop_ns, 100000);
 	morph_delay_set_part(lossy->delay, MORPH_DELAY_SETTLE, &settle_ns, 1);
 	morph_delay_set_part(lossy->delay, MORPH_DELAY_PORT, &port_ns, 1);
 	morph_delay_set_scope(lossy->delay, random_below(random, 2) ? MORPH_DELAY_PORT_SCOPE :

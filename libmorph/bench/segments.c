@@ -52,10 +52,10 @@ static void draw(struct shifts_instance *its, const struct setting *setting, uin
 	uint64_t random = seed, bytes = 1ULL << (10 + random_below(&random, 21));
 	uint32_t count = setting->ranks - 1;
 
-	its->costs = (struct costs){ .round_ps = draw_ps(&random, 1e4, 1e7),
-				     .hop_ps = draw_ps(&random, 1e4, 1e7),
-				     .mbps = 800000,
-				     .change_ps = draw_ps(&random, 1e4, 1e10) };
+	its->costs = (struct costs){ .mbps = 800000 };
+	its->costs.round_ps = draw_ps(&random, 1e4, 1e7);
+	its->costs.hop_ps = draw_ps(&random, 1e4, 1e7);
+	its->costs.change_ps = draw_ps(&random, 1e4, 1e10);
 	for (uint32_t at = 0; at < count; at++) {
 		uint32_t other = random_below(&random, at + 1);
 

@@ -68,7 +68,8 @@ static void measure_hits(struct morph_shim *shim)
 
 	for (uint32_t number = 0; number < AT_ONCE; number++) {
 		kinds[number] = 1 + random_below(&seed, KINDS);
-		sizes[number] = size_of(random_below(&seed, POWERS)) - random_below(&seed, 500);
+		sizes[number] = size_of(random_below(&seed, POWERS));
+		sizes[number] -= random_below(&seed, 500);
 	}
 	for (uint32_t at = 0; at < 1000; at++) {
 		double begin = now_us();

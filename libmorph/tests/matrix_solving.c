@@ -38,17 +38,21 @@ struct matrix_plan solve(const struct matrix_problem *problem)
 struct matrix_problem any_problem(uint64_t seed)
 {
 	uint64_t random = seed;
-	struct matrix_problem problem = { .ranks = 1 + random_below(&random, 12),
-					  .planes = 1 + random_below(&random, 4),
+	uint32_t ranks = 1 + random_below(&random, 12), planes = 1 + random_below(&random, 4);
+	uint64_t mbps = 1 + random_below(&random, 800000);
+	struct matrix_problem problem = { .ranks = ranks,
+					  .planes = planes,
 					  .bytes = matrix,
 					  .held = circuits,
-					  .costs = { .mbps = 1 + random_below(&random, 800000) } };
-	uint32_t shape = random_below(&random, 5), ranks = problem.ranks;
+					  .costs.mbps = mbps };
+	uint32_t shape = random_below(&random, 5);
 	uint32_t most = 1U << random_below(&random, 24), hot = random_below(&random, ranks);
 
 	problem.costs.change_ps = random_below(&random, 1U << random_below(&random, 30));
-	problem.costs.port_ps = random_below(&random, 2) * random_below(&random, 1000000);
-	problem.costs.round_ps = random_below(&random, 2) * random_below(&random, 1000000);
+	problem.costs.port_ps = random_below(&random, 2);
+	problem.costs.port_ps *= random_below(&random, 1000000);
+	problem.costs.round_ps = random_below(&random, 2);
+	problem.costs.round_ps *= random_below(&random, 1000000);
 	for (uint32_t cell = 0; cell < ranks * ranks; cell++) {
 		bool in_row = cell / ranks == hot, in_column = cell % ranks == hot;
 

@@ -100,8 +100,8 @@ static void segments_are_no_later_than_each_round(void **state)
 		uint64_t random = seed;
 		uint32_t planes = 2 + random_below(&random, 5);
 		struct morph_collective *collective = morph_collective_new(ctx);
-		struct morph_delay *delay =
-			ports_alone(1 + random_below(&random, 20000), random_below(&random, 3));
+		uint32_t scope = random_below(&random, 3);
+		struct morph_delay *delay = ports_alone(1 + random_below(&random, 20000), scope);
 		uint64_t each, segments;
 
 		assert_int_equal(morph_collective_begin(collective, 3 + random_below(&random, 8)),

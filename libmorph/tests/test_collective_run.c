@@ -202,11 +202,11 @@ static struct morph_collective *copy(const struct morph_collective *from,
 
 static void mutate(struct mutant *mutant, const struct morph_collective *from, uint64_t *random)
 {
-	*mutant = (struct mutant){ .mutation = random_below(random, MUTATIONS),
-				   .transfer = random_below(random, from->transfers.count),
-				   .chunk = random_below(random, from->chunks.count),
-				   .one = random_below(random, from->rounds.count),
-				   .other = random_below(random, from->rounds.count) };
+	mutant->mutation = random_below(random, MUTATIONS);
+	mutant->transfer = random_below(random, from->transfers.count);
+	mutant->chunk = random_below(random, from->chunks.count);
+	mutant->one = random_below(random, from->rounds.count);
+	mutant->other = random_below(random, from->rounds.count);
 }
 
 /* A random algorithm for few ranks. */

@@ -15,9 +15,11 @@ static struct morph_collective *draw(uint64_t *random, uint32_t ranks)
 	MORPH_OPTS(morph_collective_opts, opts, .ranks = ranks);
 	struct morph_collective *collective;
 
-	if (random_below(random, 4) == 0)
-		return random_rounds(random, ranks, 1 + random_below(random, 4),
-				     1 + random_below(random, 3 * ranks));
+	if (random_below(random, 4) == 0) {
+		uint32_t transfers = 1 + random_below(random, 3 * ranks);
+
+		return random_rounds(random, ranks, 1 + random_below(random, 4), transfers);
+	}
 	collective = morph_collective_new(ctx);
 	assert_non_null(collective);
 	do {
@@ -36,11 +38,11 @@ static struct morph_delay *draw_delay(uint64_t *random)
 {
 	struct morph_delay *delay = some_delay(random_below(random, 3));
 	uint64_t settle = random_below(random, random_below(random, 2) ? 10000 : 1000000);
-	uint64_t port = random_below(random, 2) * random_below(random, 1000);
+	uint32_t with_ports = random_below(random, 2);
+	uint64_t port = with_ports * random_below(random, 1000);
+	uint32_t hop = random_below(random, 500), round = 1 + random_below(random, 2000);
 
-	assert_int_equal(morph_delay_set_link(delay, 1 + random_below(random, 2000),
-					      random_below(random, 500), 100000),
-			 0);
+	assert_int_equal(morph_delay_set_link(delay, round, hop, 100000), 0);
 	assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_SETTLE, &settle, 1), 0);
 	assert_int_equal(morph_delay_set_part(delay, MORPH_DELAY_PORT, &port, 1), 0);
 	return delay;

@@ -217,17 +217,16 @@ static void random_problem(uint64_t *seed, uint32_t count, uint32_t planes, bool
 		.rounds = rounds,
 		.count = count,
 		.planes = planes,
-		.costs = { .round_ps = random_below(seed, 3) * 10000000ULL,
-			   .change_ps = (1 + random_below(seed, 40)) * 10000000ULL,
-			   .mbps = 100000 },
+		.costs.mbps = 100000,
 		.resident = lit ? resident : NULL,
 	};
-	for (uint32_t round = 0; round < count; round++)
-		rounds[round] =
-			(struct overlap_round){ .bytes = 1 +
-							 (1ULL << (10 + random_below(seed, 14))) +
-							 random_below(seed, 999),
-						.configuration = random_below(seed, 4) };
+	problem->costs.round_ps = random_below(seed, 3) * 10000000ULL;
+	problem->costs.change_ps = (1 + random_below(seed, 40)) * 10000000ULL;
+	for (uint32_t round = 0; round < count; round++) {
+		rounds[round].bytes = 1 + (1ULL << (10 + random_below(seed, 14)));
+		rounds[round].bytes += random_below(seed, 999);
+		rounds[round].configuration = random_below(seed, 4);
+	}
 	for (uint32_t plane = 0; plane < planes; plane++)
 		resident[plane] = random_below(seed, 5) ? random_below(seed, 4) : OVERLAP_NONE;
 }

@@ -136,10 +136,14 @@ static void refuted_requests_have_no_routes(void **state)
 
 	(void)state;
 	for (uint32_t round = 0; round < 2000; round++) {
+		uint32_t across = random_below(&seed, 6), sites = 4 + random_below(&seed, 3);
+		uint32_t wanted, running;
 		bool have_some;
 
-		make_net(&seed, 4 + random_below(&seed, 3), random_below(&seed, 6));
-		make_flows(&seed, random_below(&seed, 5), 2 + random_below(&seed, 6));
+		make_net(&seed, sites, across);
+		wanted = 2 + random_below(&seed, 6);
+		running = random_below(&seed, 5);
+		make_flows(&seed, running, wanted);
 		have_some = have_ways();
 		have += have_some;
 		if (!lm_reroute_refute(reroute)) {

@@ -18,11 +18,12 @@ static bool corrupt(struct words *steps, uint64_t *seed)
 	uint32_t *step = head + STEPS_HEAD + CIRCUIT * circuits + STEP * random_below(seed, count);
 	uint32_t *guide = head + STEPS_HEAD + CIRCUIT * circuits + STEP * count;
 	uint32_t *entry = guide + guides + random_below(seed, held);
-	uint32_t other = random_below(seed, circuits);
+	uint32_t other = random_below(seed, circuits), lanes;
 
 	switch (random_below(seed, 11)) {
 	case 0: /* another guide */
-		guide[random_below(seed, guides)] ^= 1 + random_below(seed, 7);
+		lanes = 1 + random_below(seed, 7);
+		guide[random_below(seed, guides)] ^= lanes;
 		return true;
 	case 1: /* one less */
 		circuit[8]--;
@@ -103,15 +104,18 @@ static void corrupt_plans_are_rejected(void **state)
  */
 static bool light_by_chance(struct bench *bench, uint64_t chance, uint32_t *ranks)
 {
-	MORPH_OPTS(morph_collective_opts, how, .kind = 1 + random_below(&chance, MORPH_BROADCAST),
-		   .algorithm = 1 + random_below(&chance, MORPH_ALGORITHMS - 1),
-		   .ranks = *ranks = 3 + random_below(&chance, 4), .bytes = 100000, .radix = 2,
-		   .segments = 2);
-	MORPH_OPTS(morph_schedule_opts, opts, .planes = 1 + random_below(&chance, 4),
-		   .policy = random_below(&chance, MORPH_POLICIES));
-	MORPH_OPTS(morph_light_opts, lit, .begin = random_below(&chance, 3),
-		   .loop = random_below(&chance, 2), .lanes = 1 + random_below(&chance, 2));
+	MORPH_OPTS(morph_collective_opts, how, .bytes = 100000, .radix = 2, .segments = 2);
+	MORPH_OPTS(morph_schedule_opts, opts);
+	MORPH_OPTS(morph_light_opts, lit);
 
+	how.kind = 1 + random_below(&chance, MORPH_BROADCAST);
+	how.algorithm = 1 + random_below(&chance, MORPH_ALGORITHMS - 1);
+	how.ranks = *ranks = 3 + random_below(&chance, 4);
+	opts.policy = random_below(&chance, MORPH_POLICIES);
+	opts.planes = 1 + random_below(&chance, 4);
+	lit.begin = random_below(&chance, 3);
+	lit.loop = random_below(&chance, 2);
+	lit.lanes = 1 + random_below(&chance, 2);
 	morph_delay_free(bench->delay);
 	bench->delay = some_delay(random_below(&chance, 3));
 	return plan(bench, &how, &opts) && light(bench, *ranks, &lit) == MORPH_FEASIBLE;

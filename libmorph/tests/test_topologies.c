@@ -283,8 +283,8 @@ static void pools_of_circulants_plan_as_the_closed_form(void **state)
 		costs.hop_ps = 100 * (1 + mix_below(&random, 9));
 		costs.change_ps = 100 * (1 + mix_below(&random, 99));
 		for (uint32_t round = 0; round < 8; round++) {
-			shifts[round] = (struct shift){ .by = 1 + mix_below(&random, ranks - 1),
-							.bytes = mix_below(&random, 100) };
+			shifts[round].by = 1 + mix_below(&random, ranks - 1);
+			shifts[round].bytes = mix_below(&random, 100);
 			shift_round(collective, shifts[round].by, shifts[round].bytes);
 		}
 		circulants.shifts = shifts;

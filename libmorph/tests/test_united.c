@@ -123,13 +123,17 @@ static struct morph_collective *draw(uint64_t *random)
 	};
 	uint32_t which = random_below(random, 10);
 	uint64_t bytes = 1ULL << (10 + random_below(random, 16));
+	uint32_t transfers, rounds;
 
-	if (which == 9)
-		return random_rounds(random, 2 + random_below(random, 7),
-				     1 + random_below(random, 4), 1 + random_below(random, 12));
-	if (which >= sizeof(known) / sizeof(known[0]))
-		return permutations(random, 3 + random_below(random, 9),
-				    1 + random_below(random, 8));
+	if (which == 9) {
+		transfers = 1 + random_below(random, 12);
+		rounds = 1 + random_below(random, 4);
+		return random_rounds(random, 2 + random_below(random, 7), rounds, transfers);
+	}
+	if (which >= sizeof(known) / sizeof(known[0])) {
+		rounds = 1 + random_below(random, 8);
+		return permutations(random, 3 + random_below(random, 9), rounds);
+	}
 	return build(known[which][0], known[which][1], 1U << (1 + random_below(random, 3)), bytes);
 }
 
@@ -144,9 +148,9 @@ static void never_later_than_another_policy(void **state)
 		struct morph_schedule *schedule = morph_schedule_new(ctx);
 		struct morph_collective *collective = draw(&random);
 		uint64_t settle = (uint64_t)pow(10, 2 + 4 * random_unit(&random));
-		struct morph_delay *delay = delay_of(settle,
-						     random_below(&random, 3) ? 0 : settle / 4,
-						     random_below(&random, 3));
+		uint32_t scope = random_below(&random, 3);
+		uint64_t port = random_below(&random, 3) ? 0 : settle / 4;
+		struct morph_delay *delay = delay_of(settle, port, scope);
 		uint64_t others = others_ns(collective, delay, opts);
 		uint64_t ns = united_ns(schedule, collective, delay, opts);
 

@@ -322,9 +322,11 @@ static void degrees_are_enough(void **state)
 		uint32_t count = mix_below(&random, EDGES) + 1, side = mix_below(&random, SIDE) + 1;
 		struct colouring colouring = { .edges = edges, .out = out, .in = in };
 
-		for (uint32_t at = 0; at < count; at++)
-			edges[at] = (struct coloured){ .src = mix_below(&random, side),
-						       .dst = mix_below(&random, side) };
+		for (uint32_t at = 0; at < count; at++) {
+			uint32_t src = mix_below(&random, side), dst = mix_below(&random, side);
+
+			edges[at] = (struct coloured){ .src = src, .dst = dst };
+		}
 		colouring.colours = largest_degree(edges, count);
 		memset(out, 0xff, sizeof(out));
 		memset(in, 0xff, sizeof(in));

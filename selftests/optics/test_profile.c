@@ -388,9 +388,11 @@ static void blob_mutated_and_sealed_never_crashes(void)
 		}
 	for (round = 0; round < 20000; round++) {
 		memcpy(copy, s.blob, (size_t)s.bytes);
-		for (i = next_random(&seed) % 4 + 1; i--;)
-			copy[next_random(&seed) % s.bytes] =
-				values[next_random(&seed) % sizeof(values)];
+		for (i = next_random(&seed) % 4 + 1; i--;) {
+			u8 value = values[next_random(&seed) % sizeof(values)];
+
+			copy[next_random(&seed) % s.bytes] = value;
+		}
 		profile_seal(copy, s.bytes);
 		exercise(copy, s.bytes);
 	}

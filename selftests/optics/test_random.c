@@ -161,8 +161,9 @@ static void change_background(struct run *run)
 	if (next_random(&run->seed) % 3 == 0)
 		return;
 	for (i = 0; i < run->fabric.graph->guides_count; i++) {
-		u64 lanes = next_random(&run->seed) & next_random(&run->seed);
+		u64 lanes = next_random(&run->seed);
 
+		lanes &= next_random(&run->seed);
 		lanes &= run->fabric.graph->all_lanes & ~run->fabric.state->guide_lanes[i];
 		run->background[i] = lanes;
 		run->fabric.state->guide_lanes[i] |= lanes;

@@ -550,11 +550,11 @@ static void mesh_cell_is_shared_by_its_two_arms(void)
 	fabric_own_all(&f, 1);
 	oracle = oracle_open(f.blob);
 	for (a = 0; a < 200; a++) {
-		struct optics_route_request request;
+		u32 to = next_random(&seed) % f.graph->accelerators_count;
+		u32 from = next_random(&seed) % f.graph->accelerators_count;
+		struct optics_route_request request = fabric_request(&f, from, to, 1);
 		struct route r;
 
-		request = fabric_request(&f, next_random(&seed) % f.graph->accelerators_count,
-					 next_random(&seed) % f.graph->accelerators_count, 1);
 		if (request.tx_accelerator == request.rx_accelerator)
 			continue;
 		if (take(&f, &request, &r) == OPTICS_OK) {

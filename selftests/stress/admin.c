@@ -233,8 +233,11 @@ static int apply_some(struct admin *a, uint16_t flag)
 		nl_put(&a->nl, flag, NULL, 0);
 	if (flag == MORPH_A_TXN_PREPARE)
 		nl_put_u64(&a->nl, MORPH_A_TXN_LEASE_NS, 1000000ull * (1 + chance(a, 60)));
-	while (count--)
-		nl_put_add(&a->nl, chance(a, 3), chance(a, 3));
+	while (count--) {
+		unsigned int dst = chance(a, 3), src = chance(a, 3);
+
+		nl_put_add(&a->nl, src, dst);
+	}
 	error = nl_do(&a->nl);
 	if (!error)
 		a->txns[a->txns_count++ % KEPT] = REPLY_U32(&a->nl, MORPH_A_TXN_ID);

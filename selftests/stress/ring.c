@@ -220,8 +220,11 @@ int ring_corrupt(void *who)
 	if (!ring)
 		return ENOENT;
 	submit(t, ring, MORPH_RING_NOP, 0, 0);
-	if (draw(t, 2))
-		submit(t, ring, WORST_OP, draw(t, 5), draw(t, 5));
+	if (draw(t, 2)) {
+		unsigned int second = draw(t, 5);
+
+		submit(t, ring, WORST_OP, draw(t, 5), second);
+	}
 	wake(t, ring);
 	return 0;
 }

@@ -136,11 +136,12 @@ static void plan_begin(struct tenant *t, struct morph_schedule_step *step, bool 
 static void plan_lanes(struct tenant *t, struct morph_schedule_circuit *like,
 		       const struct morph_fabric_info *fabric)
 {
-	if (draw(t, 3))
-		like->lanes = (draw(t, 3) ? 1ull : 3ull)
-			      << draw(t, fabric->wavelengths < 6 ? fabric->wavelengths - 1 : 5);
-	else
+	if (draw(t, 3)) {
+		like->lanes = draw(t, 3) ? 1 : 3;
+		like->lanes <<= draw(t, fabric->wavelengths < 6 ? fabric->wavelengths - 1 : 5);
+	} else {
 		like->lanes_count = 1 + draw(t, 2);
+	}
 }
 
 static void plan_make(struct tenant *t, struct plan *plan, unsigned int ranks,
@@ -338,11 +339,12 @@ int schedule_load(void *who)
 /* Invalid schedules: the driver must refuse each of them, whatever the state of the fabric. */
 static void corrupt_plan(struct tenant *t, struct plan *plan)
 {
-	unsigned int last = plan->held_count - 1;
+	unsigned int last = plan->held_count - 1, unknown;
 
 	switch (draw(t, 12)) {
 	case 0:
-		plan->held[draw(t, plan->held_count)] = plan->circuits_count + draw(t, 3);
+		unknown = plan->circuits_count + draw(t, 3);
+		plan->held[draw(t, plan->held_count)] = unknown;
 		break;
 	case 1:
 		plan->steps[draw(t, plan->steps_count)].reserved = 1;

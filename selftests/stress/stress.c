@@ -99,6 +99,7 @@ static void fault(struct scene *scene)
 	uint64_t *seed = &scene->seed;
 	unsigned int chip = pick(seed, info->accelerators), plane = pick(seed, info->planes);
 	unsigned int element = pick(seed, info->elements), guide = pick(seed, info->guides);
+	unsigned int late;
 	int ret = -1;
 
 	switch (pick(seed, 10)) {
@@ -132,8 +133,9 @@ static void fault(struct scene *scene)
 				  pick(seed, 8));
 		break;
 	case 9:
+		late = 30000000 * pick(seed, 2);
 		ret = sim_control(&scene->sim, "fault", "programming_timeout - after=%u late=%u",
-				  pick(seed, 8), 30000000 * pick(seed, 2));
+				  pick(seed, 8), late);
 		break;
 	}
 	scene->faults += !ret;

@@ -103,13 +103,20 @@ static void read_circuits(struct tenant *t, int slice)
 					    MOST_CIRCUITS;
 }
 
+static struct morph_change any_add(struct tenant *t)
+{
+	unsigned int dst = draw(t, t->ranks), src = draw(t, t->ranks);
+
+	return change_add(src, dst);
+}
+
 /* Make one of the three kinds of changes at random. */
 static struct morph_change any_change(struct tenant *t)
 {
 	struct morph_change change;
 
 	if (!t->circuits_count || draw(t, 3)) {
-		change = change_add(draw(t, t->ranks), draw(t, t->ranks));
+		change = any_add(t);
 		change.lanes_count = 1 + draw(t, 3);
 		return change;
 	}
@@ -164,7 +171,7 @@ static int change_stale(void *who)
 	if (slice_read(t->slice, &t->info, NULL, 0, t->circuits, MOST_CIRCUITS))
 		return errno;
 	args.generation = t->info.generation - 1;
-	change = change_add(draw(t, t->ranks), draw(t, t->ranks));
+	change = any_add(t);
 	return as_errno(txn_run(t->slice, &change, 1, &args));
 }
 

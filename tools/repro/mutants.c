@@ -28,8 +28,8 @@ static bool corrupt(struct cross_found *found, const struct racks *racks, enum k
 		 edge = random_below(random, CROSSING_EDGES);
 	struct cross_way *ways = &found->ways[slice * CROSSING_LINKS + edge * CROSSING_WIDE];
 	cross_server *slot = &found->servers[random_below(random, found->slices * CROSSING_SLOTS)];
-	cross_server other = (cross_server)(random_below(random, RACKS) * CROSS_SEATS +
-					    random_below(random, RACK_SITES));
+	cross_server rack = (cross_server)random_below(random, RACKS);
+	cross_server other = (cross_server)(rack * CROSS_SEATS + random_below(random, RACK_SITES));
 	static struct cross_pod pod;
 	const struct cross_arc *arc;
 	cross_server from;
