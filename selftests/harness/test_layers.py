@@ -236,6 +236,14 @@ def test_morphctl_knows_public_headers_only():
     return rejects_include("tools/morphctl/command/main.c", "libmorph/internal/client.h", "tools/morphctl/")
 
 
+def test_repro_knows_no_client():
+    return rejects_include("tools/repro/repro.c", "libmorph/internal/client.h", "tools/repro/")
+
+
+def test_repro_knows_named_planners_only():
+    return rejects_include("tools/repro/repro.c", "libmorph/defrag/defrag.h", "tools/repro/")
+
+
 def test_uapi_knows_nothing():
     return rejects_include("uapi/linux/morph.h", "libmorph/include/morph/types.h", "uapi/")
 
