@@ -143,7 +143,7 @@ struct morph_slice {
 	struct kref kref;
 	struct rcu_head rcu;
 	struct morph_fabric *fabric;	/* with a reference */
-	struct module *owner_module;	/* module of the provider, pinned */
+	struct module *owner_module;	/* module of the provider, pinned until the slice ends */
 	struct morph_user *user;	/* charged user, with a reference */
 	size_t bytes;			/* charged for the slice structure */
 	u32 number;			/* index in morph_slices; owner of edges in the ledger */

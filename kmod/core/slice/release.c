@@ -3,6 +3,7 @@
  * The end of a slice. Dropping its last user marks it at once. A worker then darkens its circuits,
  * verifies that, and gives its accelerators back.
  */
+#include <linux/module.h>
 #include <linux/slab.h>
 
 #include "core/base/base.h"
@@ -11,7 +12,6 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* Remove a circuit, whose route claims nothing, from the slice. Caller holds fabric->lock. */
 /* Darken up to a chunk of circuits. Return their number; set *dark to false on failure. */
 static u32 teardown_some(struct morph_slice *slice, bool *dark)
 {
@@ -89,11 +89,19 @@ void morph_slice_release_work(struct work_struct *work)
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	morph_slice_leave(slice);
 	morph_report_freed(fabric);
-	morph_report_slice_changed(slice);
 	mutex_unlock(&fabric->lock);
 	trace_morph_slice_release(fabric->id, slice->number, dark);
 	morph_report_slice_gone(slice);
+	/*
+	 * Unpin the provider before the number ends and before the report. A reader of either can
+	 * then unload the provider, although files may still refer to the slice.
+	 */
+	module_put(slice->owner_module);
+	slice->owner_module = NULL;
 	xa_erase(&morph_slices, slice->number);
+	mutex_lock(&fabric->lock);
+	morph_report_slice_changed(slice);
+	mutex_unlock(&fabric->lock);
 	morph_slice_put(slice);
 }
 

@@ -129,3 +129,65 @@ enum exit_code act_wait(struct run *run, struct act *act, uint32_t fabric, const
 	}
 	return code;
 }
+
+/* Whether a notification can be that of the end: it names the slice, or some were lost. */
+static bool concerns_slice(const struct morph_list *list, uint32_t fabric, uint32_t slice)
+{
+	for (size_t at = 0; at < morph_list_count(list); at++) {
+		const struct morph_object *object = morph_list_get(list, at);
+		uint32_t type = morph_object_type(object);
+
+		if (type == MORPH_OBJECT_RESYNC ||
+		    (type == MORPH_OBJECT_SLICE && morph_object_uint(object, "fabric") == fabric &&
+		     morph_object_uint(object, "id") == slice))
+			return true;
+	}
+	return false;
+}
+
+/* Wait until a notification concerns the slice. Returns -ETIMEDOUT after @end. */
+static int next_of_slice(const struct act *act, uint32_t fabric, uint32_t slice, int64_t end)
+{
+	bool concerns = false;
+
+	while (!concerns) {
+		int64_t left = end - now_ns();
+		struct morph_list *list;
+		int result = left > 0 ? morph_monitor_wait(act->monitor, left) : 0;
+
+		if (!result)
+			return -ETIMEDOUT;
+		if (result > 0)
+			result = morph_monitor_read(act->monitor, &list);
+		if (result < 0 && result != -EAGAIN && result != -EINTR)
+			return result;
+		if (result < 0)
+			continue;
+		concerns = concerns_slice(list, fabric, slice);
+		morph_list_free(list);
+	}
+	return 0;
+}
+
+enum exit_code act_wait_slice(struct run *run, struct act *act, uint32_t fabric, uint32_t slice)
+{
+	int64_t end = now_ns() + act->timeout_ns;
+	struct morph_object *object;
+	int error = 0;
+
+	while (act->monitor && !error) {
+		error = morph_admin_get(run->client->ctx, MORPH_OBJECT_SLICE, fabric, MORPH_ANY,
+					slice, &object);
+		if (error == -ENOENT)
+			return EXIT_CODE_OK;
+		if (error)
+			break;
+		morph_object_free(object);
+		error = next_of_slice(act, fabric, slice, end);
+	}
+	if (error == -ETIMEDOUT) {
+		warn_line("slice %u is still dying; see 'morphctl slice show %u'", slice, slice);
+		return EXIT_CODE_BUSY;
+	}
+	return error ? client_error(run, error) : EXIT_CODE_OK;
+}

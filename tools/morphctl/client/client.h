@@ -80,6 +80,9 @@ enum exit_code act_wait(struct run *run, struct act *act, uint32_t fabric, const
 enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, uint32_t verb,
 			     json_t **reply);
 
+/* Wait for the end of a slice that is being deleted. */
+enum exit_code act_wait_slice(struct run *run, struct act *act, uint32_t fabric, uint32_t slice);
+
 /* Results of several independent changes. */
 struct tally {
 	unsigned int good, bad;

@@ -274,24 +274,35 @@ enum exit_code slice_set(struct run *run)
 	return code;
 }
 
-enum exit_code slice_delete(struct run *run)
+static enum exit_code delete_one(struct run *run, struct act *act, uint32_t fabric,
+				 const char *which)
 {
 	bool force = given(run, OPTION_FORCE);
+	enum exit_code code;
+	uint32_t id;
+
+	code = resolve_slice(run, fabric, which, &id);
+	if (!code)
+		code = client_reply(run,
+				    morph_admin_slice_delete(run->client->ctx, fabric, id, force),
+				    NULL, NULL);
+	return code ? code : act_wait_slice(run, act, fabric, id);
+}
+
+enum exit_code slice_delete(struct run *run)
+{
 	struct tally tally = { 0 };
 	enum exit_code code;
-	uint32_t fabric, id;
-	int error;
+	uint32_t fabric;
+	struct act act;
 
 	code = client_fabric(run, &fabric);
+	if (!code)
+		code = act_begin(run, &act);
 	if (code)
 		return code;
-	for (int i = 0; i < run->argc; i++) {
-		code = resolve_slice(run, fabric, run->argv[i], &id);
-		if (!code) {
-			error = morph_admin_slice_delete(run->client->ctx, fabric, id, force);
-			code = client_reply(run, error, NULL, NULL);
-		}
-		tally_add(&tally, code);
-	}
+	for (int i = 0; i < run->argc; i++)
+		tally_add(&tally, delete_one(run, &act, fabric, run->argv[i]));
+	act_end(&act);
 	return tally_code(&tally);
 }
