@@ -122,8 +122,8 @@ struct index_case {
 
 static const struct index_case index_cases[] = {
 	{ MORPH_PART_ACCELERATOR, 77, 10, "no accelerator 77 (0-9)" },
-	{ MORPH_PART_LASER, 4, 4, "no transmit port 4 (0-3)" },
-	{ MORPH_PART_RECEIVER, 4, 4, "no receive port 4 (0-3)" },
+	{ MORPH_PART_LASER, 4, 4, "no transmit port 4 (the last one is 3)" },
+	{ MORPH_PART_RECEIVER, 4, 4, "no receive port 4 (the last one is 3)" },
 	{ MORPH_PART_ELEMENT, 1, 1, "no element 1 (0-0)" },
 	{ MORPH_PART_GUIDE, U32_MAX, 512, "no guide 4294967295 (0-511)" },
 	{ MORPH_PART_EDGE, 2, 2, "no edge 2 (0-1)" },

@@ -227,3 +227,19 @@ int morph_admin_quota(struct morph_ctx *ctx, uint32_t uid, struct morph_object *
 
 	return get(ctx, MORPH_CMD_QUOTA_GET, &selector, 1, out);
 }
+
+void lm_ask_planes(struct morph_ctx *ctx, uint32_t fabric)
+{
+	const struct lm_error error = ctx->error;
+	struct morph_object *object;
+
+	if (!lm_names_port(&error) || fabric == MORPH_ANY)
+		return;
+	if (!morph_admin_get(ctx, MORPH_OBJECT_FABRIC, MORPH_ANY, MORPH_ANY, fabric, &object)) {
+		ctx->error = error;
+		ctx->error.planes = (uint32_t)morph_object_uint(object, "planes");
+		morph_object_free(object);
+	} else {
+		ctx->error = error;
+	}
+}

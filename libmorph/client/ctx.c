@@ -79,18 +79,43 @@ void lm_error_add(struct lm_error *error, const char *format, ...)
 	va_end(arguments);
 }
 
-/* Whether the kernel's sentence contains a number. */
-static bool sentence_has(const struct lm_error *error, int64_t number)
+bool lm_names_port(const struct lm_error *error)
+{
+	return (error->part == MORPH_PART_LASER || error->part == MORPH_PART_RECEIVER) &&
+	       error->index != MORPH_ANY;
+}
+
+struct lm_part_name lm_part_name(const struct lm_error *error, int64_t index)
+{
+	struct lm_part_name name;
+
+	if (lm_names_port(error) && error->planes)
+		snprintf(name.text, sizeof(name.text), "%lld.%lld",
+			 (long long)(index / error->planes), (long long)(index % error->planes));
+	else
+		snprintf(name.text, sizeof(name.text), "%lld", (long long)index);
+	return name;
+}
+
+/* Whether the kernel's sentence contains a number, or the name of a port. */
+static bool sentence_has(const struct lm_error *error, const char *number)
 {
 	const char *at = error->kernel;
-	char digits[24];
-	size_t length = (size_t)snprintf(digits, sizeof(digits), "%lld", (long long)number);
+	size_t length = strlen(number);
 
-	for (; (at = strstr(at, digits)); at += length)
+	for (; (at = strstr(at, number)); at += length)
 		if ((at == error->kernel || !isdigit((unsigned char)at[-1])) &&
 		    !isdigit((unsigned char)at[length]))
 			return true;
 	return false;
+}
+
+static bool sentence_has_number(const struct lm_error *error, int64_t number)
+{
+	char digits[24];
+
+	snprintf(digits, sizeof(digits), "%lld", (long long)number);
+	return sentence_has(error, digits);
 }
 
 /*
@@ -101,6 +126,7 @@ static void text_add_reason(struct lm_error *error)
 {
 	const char *reason = morph_enum_name(MORPH_ENUM_REASON, error->reason);
 	const char *part = morph_enum_name(MORPH_ENUM_PART, error->part);
+	struct lm_part_name name = lm_part_name(error, error->index);
 
 	if (!error->reason || error->reason == MORPH_REASON_ARGUMENT ||
 	    error->reason == MORPH_REASON_STATE)
@@ -110,11 +136,11 @@ static void text_add_reason(struct lm_error *error)
 	else
 		lm_error_add(error, " (rule %u", error->reason);
 	if ((error->have || error->need) &&
-	    !(sentence_has(error, error->have) && sentence_has(error, error->need)))
+	    !(sentence_has_number(error, error->have) && sentence_has_number(error, error->need)))
 		lm_error_add(error, ", have %lld, need %lld", (long long)error->have,
 			     (long long)error->need);
-	if (error->part && part && error->index != MORPH_ANY && !sentence_has(error, error->index))
-		lm_error_add(error, ", %s %u", part, error->index);
+	if (error->part && part && error->index != MORPH_ANY && !sentence_has(error, name.text))
+		lm_error_add(error, ", %s %s", part, name.text);
 	lm_error_add(error, ")");
 }
 

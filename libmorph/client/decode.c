@@ -234,6 +234,7 @@ int lm_verdict(struct morph_ctx *ctx, const struct morph_object *txn, const char
 	error->have = morph_object_sint(txn, "have");
 	error->need = morph_object_sint(txn, "need");
 	snprintf(error->kernel, sizeof(error->kernel), "%s", text ? text : "");
+	lm_ask_planes(ctx, morph_object_uint(txn, "fabric"));
 	va_start(arguments, format);
 	lm_fail_kernel(ctx, status < 0 ? -status : EPROTO, format, arguments);
 	va_end(arguments);

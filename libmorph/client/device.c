@@ -11,6 +11,19 @@
 #define SECOND_NS 1000000000LL
 #define PAUSE_NS 20000L
 
+/*
+ * Read the number of planes if the error names a port. The file can be that of a fabric or of a
+ * slice. Without an answer, the error has the index of the port.
+ */
+static void read_planes(struct morph_ctx *ctx, int fd, unsigned long command)
+{
+	struct morph_fabric_info info = { .head = { .size = sizeof(info) } };
+
+	if (lm_names_port(&ctx->error) && command != MORPH_FABRIC_INFO &&
+	    ctx->transport->ops->ioctl(ctx->transport, fd, MORPH_FABRIC_INFO, &info) >= 0)
+		ctx->error.planes = info.planes;
+}
+
 int lm_ioctl(struct morph_ctx *ctx, int fd, unsigned long command, void *argument, size_t size,
 	     const char *format, ...)
 {
@@ -34,6 +47,7 @@ int lm_ioctl(struct morph_ctx *ctx, int fd, unsigned long command, void *argumen
 	error->index = head->index;
 	error->have = head->have;
 	error->need = head->need;
+	read_planes(ctx, fd, command);
 	va_start(arguments, format);
 	lm_fail_kernel(ctx, -result, format, arguments);
 	va_end(arguments);

@@ -26,6 +26,7 @@ struct lm_error {
 	uint32_t index;
 	int64_t have;
 	int64_t need;
+	uint32_t planes; /* number of the fabric's planes, for the names of ports; 0: unknown */
 	char text[768];
 	char kernel[256]; /* the kernel's sentence */
 	char attribute[96]; /* the attribute it objects to */
@@ -45,6 +46,14 @@ struct morph_ctx {
 
 /* As morph_error_set(), but keeps the kernel's answer since lm_error_clear(). */
 int lm_fail_kernel(struct morph_ctx *ctx, int code, const char *format, va_list arguments);
+
+/* The name of a part in an error: its index, or ACCELERATOR.PLANE of a port. */
+struct lm_part_name {
+	char text[32];
+};
+
+bool lm_names_port(const struct lm_error *error);
+struct lm_part_name lm_part_name(const struct lm_error *error, int64_t index);
 
 /* Append to an error's text. Text that does not fit is cut. */
 void lm_error_add(struct lm_error *error, const char *format, ...) LM_PRINTF(2, 3);
@@ -209,6 +218,12 @@ void lm_attr_path(const struct nlmsghdr *request, uint32_t offset, char *text, s
  */
 void lm_missing_path(const struct nlmsghdr *request, uint32_t nest, uint32_t number, char *text,
 		     size_t room);
+
+/*
+ * Ask the kernel for the number of planes if the error names a port of this fabric. It keeps the
+ * error.
+ */
+void lm_ask_planes(struct morph_ctx *ctx, uint32_t fabric);
 
 /* Check the verdict of a txn object: 0, or a noted failure with its reason. */
 int lm_verdict(struct morph_ctx *ctx, const struct morph_object *txn, const char *format, ...)

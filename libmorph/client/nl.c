@@ -19,6 +19,8 @@ struct exchange {
 	struct morph_ctx *ctx;
 	const struct nlmsghdr *request;
 	struct morph_list *list;
+	uint32_t fabric; /* of a refused request, MORPH_ANY: unknown */
+	bool has_cookie;
 	bool torn;
 	bool done;
 };
@@ -33,7 +35,7 @@ static uint32_t number_of(const struct nlattr *attr)
 /* Numbers of the cookie that the kernel's sentence may name. */
 struct number {
 	const char *place;
-	long long value;
+	struct lm_part_name text;
 	const char *more; /* after a value that is cut to 32 bits */
 };
 
@@ -50,6 +52,14 @@ static const char *more_than(int64_t value)
 	return value == INT32_MAX ? " or more" : "";
 }
 
+static struct lm_part_name number_text(int64_t value)
+{
+	struct lm_part_name text;
+
+	snprintf(text.text, sizeof(text.text), "%lld", (long long)value);
+	return text;
+}
+
 /*
  * Put the numbers into the kernel's sentence. On the device the kernel has done so; a sentence over
  * netlink is fixed, because 6.1 formats none.
@@ -57,11 +67,11 @@ static const char *more_than(int64_t value)
 static void fill_sentence(struct lm_error *error)
 {
 	const struct number numbers[] = {
-		{ "{index}", error->index, "" },
-		{ "{have}", error->have, more_than(error->have) },
-		{ "{need}", error->need, more_than(error->need) },
-		{ "{last}", error->have - 1, more_than(error->have) },
-		{ NULL, 0, NULL },
+		{ "{index}", lm_part_name(error, error->index), "" },
+		{ "{have}", number_text(error->have), more_than(error->have) },
+		{ "{need}", number_text(error->need), more_than(error->need) },
+		{ "{last}", lm_part_name(error, error->have - 1), more_than(error->have) },
+		{ 0 },
 	};
 	char sentence[sizeof(error->kernel)];
 	const char *from = error->kernel;
@@ -74,8 +84,8 @@ static void fill_sentence(struct lm_error *error)
 			sentence[used++] = *from++;
 			continue;
 		}
-		used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, "%lld%s",
-					 number->value, number->more);
+		used += (size_t)snprintf(sentence + used, sizeof(sentence) - used, "%s%s",
+					 number->text.text, number->more);
 		from += strlen(number->place);
 	}
 	used = used < sizeof(sentence) ? used : sizeof(sentence) - 1;
@@ -83,9 +93,23 @@ static void fill_sentence(struct lm_error *error)
 	memcpy(error->kernel, sentence, used + 1);
 }
 
-/* Read the numbers of a refusal. A cookie of another size is of another kernel: ignore it. */
-static void parse_cookie(struct lm_error *error, const struct nlattr *attr)
+/* The fabric that a request names in its first attribute. A request of fabrics names none. */
+static uint32_t fabric_of(const struct nlmsghdr *request)
 {
+	const struct genlmsghdr *genl = nlmsg_data(request);
+	const struct nlattr *fabric;
+
+	if (genl->cmd == MORPH_CMD_FABRIC_GET)
+		return MORPH_ANY;
+	fabric = nla_find(genlmsg_attrdata(genl, 0), genlmsg_attrlen(genl, 0),
+			  MORPH_A_HARDWARE_FABRIC);
+	return fabric && nla_len(fabric) == sizeof(uint32_t) ? nla_get_u32(fabric) : MORPH_ANY;
+}
+
+/* Read the numbers of a refusal. A cookie of another size is of another kernel: ignore it. */
+static void parse_cookie(struct exchange *x, const struct nlattr *attr)
+{
+	struct lm_error *error = &x->ctx->error;
 	struct morph_refusal_cookie cookie;
 
 	if (nla_len(attr) != sizeof(cookie))
@@ -96,7 +120,8 @@ static void parse_cookie(struct lm_error *error, const struct nlattr *attr)
 	error->index = cookie.index;
 	error->have = cookie.have;
 	error->need = cookie.need;
-	fill_sentence(error);
+	x->fabric = fabric_of(x->request);
+	x->has_cookie = true;
 }
 
 /* The kernel names a bad attribute by its offset, and a missing one by number and nest. */
@@ -129,7 +154,7 @@ static void parse_ext_ack(struct exchange *x, const void *attributes, int bytes)
 	if (x->request->nlmsg_type != x->ctx->family)
 		return;
 	if (cookie)
-		parse_cookie(error, cookie);
+		parse_cookie(x, cookie);
 	if (missing)
 		lm_missing_path(x->request, nest, missing, error->attribute,
 				sizeof(error->attribute));
@@ -331,6 +356,16 @@ struct nl_msg *lm_request(struct morph_ctx *ctx, uint32_t command, size_t bytes)
 
 /* ----------------------------------------------------------------- exchanges */
 
+/* Note the failure of an exchange. The numbers of a refusal go into the kernel's sentence. */
+static void fail(struct exchange *x, int error, const char *format, va_list arguments)
+{
+	if (x->has_cookie) {
+		lm_ask_planes(x->ctx, x->fabric);
+		fill_sentence(&x->ctx->error);
+	}
+	lm_fail_kernel(x->ctx, -error, format, arguments);
+}
+
 int lm_do(struct morph_ctx *ctx, struct nl_msg *request, struct morph_object **out,
 	  const char *format, ...)
 {
@@ -351,7 +386,7 @@ int lm_do(struct morph_ctx *ctx, struct nl_msg *request, struct morph_object **o
 	if (!error)
 		return 0;
 	va_start(arguments, format);
-	lm_fail_kernel(ctx, -error, format, arguments);
+	fail(&x, error, format, arguments);
 	va_end(arguments);
 	return error;
 }
@@ -401,6 +436,7 @@ int lm_dump(struct morph_ctx *ctx, struct nl_msg *request, struct morph_list **o
 	*out = NULL;
 	for (uint32_t attempt = 0; again && attempt <= ctx->dump_retries; attempt++) {
 		lm_error_clear(ctx);
+		x.has_cookie = false;
 		lm_list_clear(x.list);
 		error = exchange(&x, nlmsg_hdr(request), NLM_F_DUMP);
 		if (!error && (x.torn || seq_differs(x.list)))
@@ -416,7 +452,7 @@ int lm_dump(struct morph_ctx *ctx, struct nl_msg *request, struct morph_list **o
 	}
 	morph_list_free(x.list);
 	va_start(arguments, format);
-	lm_fail_kernel(ctx, -error, format, arguments);
+	fail(&x, error, format, arguments);
 	va_end(arguments);
 	return error;
 }

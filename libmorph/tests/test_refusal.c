@@ -35,7 +35,15 @@ static const struct refusal refusals[] = {
 	  { MORPH_REASON_MARGIN, MORPH_PART_RECEIVER, 5, -1005, 3000 },
 	  "the margin would be -1005 mdB, at least 3000 mdB are needed",
 	  "read accelerator 7: the margin would be -1005 mdB, at least 3000 mdB are needed "
-	  "(margin, receiver 5)" },
+	  "(margin, receiver 1.1)" },
+	{ "receive port 1.1 is dark",
+	  { MORPH_REASON_HARDWARE, MORPH_PART_RECEIVER, 5, 0, 0 },
+	  "receive port 1.1 is dark",
+	  "read accelerator 7: receive port 1.1 is dark (hardware)" },
+	{ "no receive port {index} (the last one is {last})",
+	  { MORPH_REASON_ARGUMENT, MORPH_PART_RECEIVER, 77, 40, 0 },
+	  "no receive port 19.1 (the last one is 9.3)",
+	  "read accelerator 7: no receive port 19.1 (the last one is 9.3)" },
 	{ "the slice is being repaired; try again",
 	  { MORPH_REASON_STATE, MORPH_PART_NONE, 0, 0, 0 },
 	  "the slice is being repaired; try again",
@@ -46,6 +54,9 @@ static const struct refusal refusals[] = {
 	  "read accelerator 7: {unknown} {index 1 (rule 9999, have 1, need 2)" },
 };
 
+#define PLANES 4
+
+static bool planes_known = true;
 static const struct refusal *refusal;
 static const char *sentence; /* of the kernel over netlink */
 static const void *cookie;
@@ -56,7 +67,10 @@ static int refuse_on_device(struct fake *kernel, unsigned long command, void *ar
 	struct morph_head *head = argument;
 
 	(void)kernel;
-	(void)command;
+	if (command == MORPH_FABRIC_INFO) {
+		((struct morph_fabric_info *)argument)->planes = PLANES;
+		return planes_known ? 0 : -ENODEV;
+	}
 	snprintf((char *)(uintptr_t)head->detail_ptr, head->detail_len, "%s", refusal->rendered);
 	head->reason = refusal->cookie.reason;
 	head->part = refusal->cookie.part;
@@ -80,10 +94,24 @@ static struct nl_msg *refuse(const struct nlmsghdr *request, int type)
 	return message;
 }
 
+static void answer_fabric(struct fake *kernel, const struct nlmsghdr *request)
+{
+	struct nl_msg *message = fake_message(MORPH_CMD_FABRIC_GET, 0);
+
+	nla_put_u32(message, MORPH_A_FABRIC_ID, 3);
+	nla_put_u32(message, MORPH_A_FABRIC_PLANES, PLANES);
+	fake_queue(kernel, message, request->nlmsg_seq);
+	fake_ack(kernel);
+}
+
 static void refuse_over_netlink(struct fake *kernel, const struct nlmsghdr *request)
 {
 	bool dump = request->nlmsg_flags & NLM_F_DUMP;
 
+	if (fake_command(request) == MORPH_CMD_FABRIC_GET && planes_known) {
+		answer_fabric(kernel, request);
+		return;
+	}
 	fake_queue(kernel, refuse(request, dump ? NLMSG_DONE : NLMSG_ERROR), request->nlmsg_seq);
 }
 
@@ -110,14 +138,14 @@ static void get(void)
 static void both_interfaces_give_the_same_text(void **state)
 {
 	int fd = fake->transport.ops->open(&fake->transport, LM_DEV_DIR "/fabric0");
-	struct morph_fabric_info info = { 0 };
+	struct morph_slice_info info = { 0 };
 
 	(void)state;
 	cookie_bytes = sizeof(refusal->cookie);
 	for (size_t at = 0; at < ARRAY_SIZE(refusals); at++) {
 		refusal = &refusals[at];
 		fake->ioctl = refuse_on_device;
-		assert_int_equal(lm_ioctl(ctx, fd, MORPH_FABRIC_INFO, &info, sizeof(info),
+		assert_int_equal(lm_ioctl(ctx, fd, MORPH_SLICE_INFO, &info, sizeof(info),
 					  "read accelerator %u", 7),
 				 -ENOSPC);
 		assert_string_equal(morph_error_text(ctx), refusal->text);
@@ -130,6 +158,32 @@ static void both_interfaces_give_the_same_text(void **state)
 		check_numbers(&refusal->cookie);
 	}
 	fake->transport.ops->close(&fake->transport, fd);
+}
+
+/* A kernel that does not answer the question for the planes leaves the index. */
+static void ports_without_planes_have_their_index(void **state)
+{
+	int fd = fake->transport.ops->open(&fake->transport, LM_DEV_DIR "/fabric0");
+	const char *text = "read accelerator 7: the margin would be -1005 mdB, at least 3000 mdB "
+			   "are needed (margin, receiver 5)";
+	struct morph_slice_info info = { 0 };
+
+	(void)state;
+	planes_known = false;
+	refusal = &refusals[4];
+	fake->ioctl = refuse_on_device;
+	assert_int_equal(lm_ioctl(ctx, fd, MORPH_SLICE_INFO, &info, sizeof(info),
+				  "read accelerator %u", 7),
+			 -ENOSPC);
+	assert_string_equal(morph_error_text(ctx), text);
+	sentence = refusal->fixed;
+	cookie = &refusal->cookie;
+	cookie_bytes = sizeof(refusal->cookie);
+	get();
+	assert_string_equal(morph_error_text(ctx), text);
+	check_numbers(&refusal->cookie);
+	fake->transport.ops->close(&fake->transport, fd);
+	planes_known = true;
 }
 
 static void dumps_have_numbers_where_the_kernel_sends_them(void **state)
@@ -211,6 +265,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(both_interfaces_give_the_same_text, begin, end),
+		cmocka_unit_test_setup_teardown(ports_without_planes_have_their_index, begin, end),
 		cmocka_unit_test_setup_teardown(dumps_have_numbers_where_the_kernel_sends_them,
 						begin, end),
 		cmocka_unit_test_setup_teardown(cookies_of_another_size_are_ignored, begin, end),

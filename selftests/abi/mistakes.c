@@ -60,11 +60,11 @@ TEST_F(mistakes, there_is_no_such_plane)
 	char sentence[80];
 
 	change.src_plane = planes;
-	snprintf(sentence, sizeof(sentence), "no transmit port %u (0-%u)", planes, planes - 1);
+	snprintf(sentence, sizeof(sentence), "no source plane %u (0-%u)", planes, planes - 1);
 	EXPECT_REFUSED(EINVAL, txn_run(self->slice, &change, 1, NULL), sentence);
 	change = change_add(0, 1);
 	change.dst_plane = planes;
-	snprintf(sentence, sizeof(sentence), "no receive port %u (0-%u)", planes, planes - 1);
+	snprintf(sentence, sizeof(sentence), "no destination plane %u (0-%u)", planes, planes - 1);
 	EXPECT_REFUSED(EINVAL, txn_run(self->slice, &change, 1, NULL), sentence);
 	/* A move has the same limit. */
 	change = change_add(0, 1);

@@ -130,8 +130,8 @@ int morph_refuse_index(struct morph_refusal *refusal, u32 part, u32 index, u32 c
 {
 	static const char *const sentences[] = {
 		[MORPH_PART_ACCELERATOR] = "no accelerator {index} (0-{last})",
-		[MORPH_PART_LASER] = "no transmit port {index} (0-{last})",
-		[MORPH_PART_RECEIVER] = "no receive port {index} (0-{last})",
+		[MORPH_PART_LASER] = "no transmit port {index} (the last one is {last})",
+		[MORPH_PART_RECEIVER] = "no receive port {index} (the last one is {last})",
 		[MORPH_PART_ELEMENT] = "no element {index} (0-{last})",
 		[MORPH_PART_GUIDE] = "no guide {index} (0-{last})",
 		[MORPH_PART_EDGE] = "no edge {index} (0-{last})",

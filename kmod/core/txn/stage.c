@@ -85,10 +85,11 @@ static int check_planes(struct morph_txn *txn, u32 index)
 
 	if (change->src_plane != MORPH_PLANE_ANY && change->src_plane >= graph->params.planes)
 		return refuse_beyond(txn, index, -EINVAL, MORPH_REASON_PORT, change->src_plane,
-				     graph->params.planes, "no transmit port {index} (0-{last})");
+				     graph->params.planes, "no source plane {index} (0-{last})");
 	if (change->dst_plane != MORPH_PLANE_ANY && change->dst_plane >= graph->params.planes)
 		return refuse_beyond(txn, index, -EINVAL, MORPH_REASON_PORT, change->dst_plane,
-				     graph->params.planes, "no receive port {index} (0-{last})");
+				     graph->params.planes,
+				     "no destination plane {index} (0-{last})");
 	if (change->lanes & ~graph->all_lanes)
 		return refuse_item(txn, index, -EINVAL, MORPH_REASON_ARGUMENT,
 				   "lanes has wavelengths above the {index} of a guide",
