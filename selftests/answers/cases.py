@@ -210,7 +210,7 @@ def schedule_cases(profile, seed, extent):
                 words = collective_words(chance, collective, policy, ranks)
                 words += schedule_options(chance, profile) + fabric_words(chance, profile, ranks)
                 if chance.random() < 0.15:
-                    words += ["--lost", f"{chance.randrange(ranks)}:0" + chance.choice(("", "t", "r", "@2000"))]
+                    words += ["--lost", f"{chance.randrange(ranks)}.0" + chance.choice(("", "t", "r", "@2000"))]
                 yield Case(f"{profile.name}/schedule/{collective}-{policy}/{seed}.{number}", ["plan", *words])
 
 

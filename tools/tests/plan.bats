@@ -232,26 +232,26 @@ uneven() {
 }
 
 @test "a schedule continues without a port, and few circuits differ" {
-	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1
+	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3.1
 	holds "$output" "circuits differ; finishes "
-	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm ring --planes 2 "${fabric[@]}" --policy each-round --lost 3:1t --json
+	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm ring --planes 2 "${fabric[@]}" --policy each-round --lost 3.1t --json
 	[[ $(jq -c '[.replanned."lost-circuits-count", .replanned."changed-circuits-count", .replanned."shared-transfers-count"]' <<<"$output") == '[1,1,30]' ]]
 	[[ $(jq '. as $all | all(.holds[] | select(.plane == 1); . as $hold | $all.matchings[$hold.matching].circuits | all(."src-rank" != 3))' <<<"$output") == true ]]
-	expect 1 morphctl schedule plan all-reduce --ranks 4 --algorithm ring --lost 3:0r@1000
+	expect 1 morphctl schedule plan all-reduce --ranks 4 --algorithm ring --lost 3.0r@1000
 	holds "$output" "infeasible: rank 3 has no port left to receive"
-	for lost in 3 3: 3:1x 3:1, :1 3:1@ 3:1@x; do
+	for lost in 3 3. 3.1x 3.1, .1 3.1@ 3.1@x 3:1; do
 		expect 2 morphctl schedule plan all-reduce --ranks 4 --planes 2 --lost "$lost"
 		holds "$stderr" "--lost must be ports"
 	done
-	run_split morphctl schedule plan all-reduce --ranks 4 --planes 2 --lost 3:2
+	run_split morphctl schedule plan all-reduce --ranks 4 --planes 2 --lost 3.2
 	[[ $status != 0 ]]
-	holds "$stderr" "--lost must be ranks below 4 and planes below 2, not '3:2'"
+	holds "$stderr" "--lost must be ranks below 4 and planes below 2, not '3.2'"
 }
 
 @test "a schedule that lost a port has no end for a late rank" {
-	expect 0 morphctl schedule plan all-reduce --ranks 8 --late 5000000 --planes 2 --delay settle=3700 --lost 7:0 --json
+	expect 0 morphctl schedule plan all-reduce --ranks 8 --late 5000000 --planes 2 --delay settle=3700 --lost 7.0 --json
 	[[ $(jq -c '[."comes-ns", ."ends-ns"]' <<<"$output") == '[5000000,null]' ]]
-	expect 0 morphctl schedule plan all-reduce --ranks 8 --late 5000000 --planes 2 --delay settle=3700 --lost 7:0
+	expect 0 morphctl schedule plan all-reduce --ranks 8 --late 5000000 --planes 2 --delay settle=3700 --lost 7.0
 	[[ $output != *"after the others began"* ]]
 }
 
@@ -261,7 +261,7 @@ uneven() {
 }
 
 @test "rows from before a loss are marked" {
-	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3:1 --json
+	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --lost 3.1 --json
 	[[ $(jq 'all(.choices[], .alternatives[], .baselines[] | select(."finish-ns"); .text | endswith("before the loss"))' <<<"$output") == true ]]
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 "${fabric[@]}" --json
 	[[ $output != *"before the loss"* ]]
@@ -329,16 +329,16 @@ uneven() {
 	local how=(all-reduce --ranks 8 --planes 2 --algorithm doubling --policy segments --bandwidth 800000 --delay settle=100000,hop=100)
 	expect 0 morphctl schedule plan "${how[@]}" --json
 	whole=$(jq '."finish-ns"' <<<"$output")
-	expect 0 morphctl schedule plan "${how[@]}" --lost 1:0 --json
+	expect 0 morphctl schedule plan "${how[@]}" --lost 1.0 --json
 	[[ $(jq -c '[.verdict, .replanned."from-start", (.replanned.text | length > 0)]' <<<"$output") == '["feasible",true,true]' ]]
 	[[ $(jq "(.\"finish-ns\" - $whole | if . < 0 then 0 else . end) == .replanned.\"later-ns\"" <<<"$output") == true ]]
 	# A schedule that begins again begins when the port is lost.
 	later=$(jq '.replanned."later-ns"' <<<"$output")
-	expect 0 morphctl schedule plan "${how[@]}" --lost 1:0@500 --json
+	expect 0 morphctl schedule plan "${how[@]}" --lost 1.0@500 --json
 	[[ $(jq '.replanned."from-start"' <<<"$output") == true && $(jq '.replanned."later-ns"' <<<"$output") == $((later + 500)) ]]
 	# No circuit uses the port.
 	[[ $(jq '. as $all | all(.holds[] | select(.plane == 0); . as $hold | $all.matchings[$hold.matching].circuits | all(."src-rank" != 1 and ."dst-rank" != 1))' <<<"$output") == true ]]
-	expect 0 morphctl schedule plan "${how[@]}" --lost 1:0
+	expect 0 morphctl schedule plan "${how[@]}" --lost 1.0
 	holds "$output" "without the lost ports the plan cannot continue: "
 	holds "$output" "new plan from the beginning by policy united: finishes "
 }
@@ -367,7 +367,7 @@ uneven() {
 		expect 2 morphctl schedule plan all-reduce --ranks 4 --planes "$planes"
 		holds "$stderr" "--planes must be 1 to 64, not '$planes'"
 	done
-	for port in 9:0 0:1 4294967296:0; do
+	for port in 9.0 0.1 4294967296.0; do
 		expect 2 morphctl schedule plan all-reduce --ranks 4 --lost "$port"
 		holds "$stderr" "--lost must be ranks below 4 and planes below 1, not '$port'"
 	done
@@ -399,8 +399,8 @@ uneven() {
 		expect 2 morphctl schedule plan all-reduce --ranks 4 --delay "hop=1,settle=$ns,relock=3"
 		holds "$stderr" "--delay must be at most 1099511627776 nanoseconds, not 'settle=$ns'"
 	done
-	expect 2 morphctl schedule plan all-reduce --ranks 4 --lost 1:0@99999999999999999999
-	holds "$stderr" "not '1:0@99999999999999999999'"
+	expect 2 morphctl schedule plan all-reduce --ranks 4 --lost 1.0@99999999999999999999
+	holds "$stderr" "not '1.0@99999999999999999999'"
 }
 
 @test "a named algorithm beyond the budget is refused" {
@@ -453,7 +453,7 @@ uneven() {
 }
 
 @test "each key of the record is a field" {
-	expect 0 morphctl schedule plan all-reduce --algorithm stragglar --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000 --lost 3:0t@999999999 --json
+	expect 0 morphctl schedule plan all-reduce --algorithm stragglar --ranks 8 --bytes 256M --bandwidth 3600000 --delay round=3000 --lost 3.0t@999999999 --json
 	expect 0 morphctl schedule plan all-reduce --algorithm stragglar --ranks 8 --json --fields "$(jq -r 'keys | join(",")' <<<"$output")"
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --late 5 --json
 	expect 0 morphctl schedule plan all-reduce --ranks 8 --json --fields "$(jq -r 'keys | join(",")' <<<"$output")"

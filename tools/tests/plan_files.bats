@@ -311,7 +311,7 @@ circulants() {
 	morphctl schedule plan all-to-all --ranks 16 --algorithm shift "${fabric[@]}" --to-segments own.json --json > own
 	expect 0 morphctl schedule plan all-to-all --algorithm shift --from-segments own.json "${fabric[@]}" --json
 	[[ $(jq '."finish-ns"' <<<"$output") -le $(jq '."finish-ns"' own) ]]
-	expect 0 morphctl schedule plan all-to-all --algorithm shift --planes 2 --from-segments - "${fabric[@]}" --lost 3:0t <own.json
+	expect 0 morphctl schedule plan all-to-all --algorithm shift --planes 2 --from-segments - "${fabric[@]}" --lost 3.0t <own.json
 }
 
 # joined STEPS: a file with this number of topologies, all with the same link.

@@ -70,7 +70,7 @@ simulator() {
 	python3 "$BATS_TEST_DIRNAME/topo_document.py" rack >"$BATS_TEST_TMPDIR/rack.json"
 	for width in 80 60; do
 		narrow "$width" schedule plan all-reduce --ranks 16 --planes 4 --bytes 8M --delay settle=200000
-		narrow "$width" schedule plan all-reduce --ranks 8 --late 1000000 --lost 0:0
+		narrow "$width" schedule plan all-reduce --ranks 8 --late 1000000 --lost 0.0
 		narrow "$width" schedule plan all-to-all --ranks 8 --profile "$rack" --planes 2
 		narrow "$width" slice place --shape 2x4x4 --protect --profile "$rack"
 		narrow "$width" slice place --shape 4x4x5 --profile "$rack"

@@ -10,9 +10,9 @@
 #define COLUMNS                                                                        \
 	"slice,id,state,src-rank,dst-rank,src-port,dst-port,lane-mask,bandwidth-mbps," \
 	"margin-mdb,power-mdbm,dark-ns,src-edge,dst-edge"
-#define CHANGE_COLUMNS                                                                                 \
-	"op,circuit,src-rank,dst-rank,status,reason,lane-mask,dark-ns,src-plane,dst-plane,part,index," \
-	"src-edge,dst-edge"
+#define CHANGE_COLUMNS                                                                                  \
+	"op,circuit,src-rank-plane,dst-rank-plane,status,reason,lane-mask,dark-ns,part,index,src-edge," \
+	"dst-edge"
 
 enum exit_code circuit_records(struct run *run, uint32_t fabric, uint32_t slice, json_t **records)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Records for people. A port, a laser and a receiver get one name, ACCELERATOR.PLANE, for which
- * JSON has two numbers or an index.
+ * JSON has two numbers or an index. In the change of a circuit the name is RANK.PLANE.
  */
 #include <stdlib.h>
 
@@ -17,6 +17,8 @@ static const struct joint joints[] = {
 	{ "dst-port", NULL, "dst-accelerator", "dst-plane" },
 	{ "a-end", "a-type", "a-index", "a-port" },
 	{ "b-end", "b-type", "b-index", "b-port" },
+	{ "src-rank-plane", NULL, "src-rank", "src-plane" },
+	{ "dst-rank-plane", NULL, "dst-rank", "dst-plane" },
 };
 
 /* Ends of guides, by their number in the kernel's interface. Elements have ports, too. */
@@ -30,6 +32,17 @@ static bool is_key(const char *key, const char *other)
 	return other && !strcmp(key, other);
 }
 
+/* A change of circuits has no accelerators, and no plane if the kernel did not choose one. */
+static bool applies(const struct joint *joint, const json_t *record)
+{
+	if (!json_object_get(record, joint->index))
+		return false;
+	if (strstr(joint->index, "-rank"))
+		return json_object_get(record, "op") != NULL;
+	return json_object_get(record, joint->port) &&
+	       (!joint->type || json_object_get(record, joint->type));
+}
+
 /* The joint that replaces @key in this record, or NULL. */
 static const struct joint *joint_of(const json_t *record, const char *key)
 {
@@ -39,8 +52,7 @@ static const struct joint *joint_of(const json_t *record, const char *key)
 		if (!is_key(key, joint->type) && !is_key(key, joint->index) &&
 		    !is_key(key, joint->port))
 			continue;
-		if ((!joint->type || json_object_get(record, joint->type)) &&
-		    json_object_get(record, joint->index) && json_object_get(record, joint->port))
+		if (applies(joint, record))
 			return joint;
 	}
 	return NULL;
@@ -51,6 +63,8 @@ static json_t *joined(const json_t *record, const struct joint *joint)
 	uint32_t index = number_of(record, joint->index, 0);
 	uint32_t port = number_of(record, joint->port, 0), end;
 
+	if (!json_object_get(record, joint->port))
+		return json_sprintf("%u", index);
 	if (!joint->type)
 		return json_sprintf("%u.%u", index, port);
 	end = number_of(record, joint->type, NUMBER_NONE);

@@ -12,7 +12,7 @@
 static enum exit_code malformed(struct run *run, const char *text)
 {
 	return usage_error(
-		run, "--lost must be ports as 3:1, 3:1t or 3:1r,4:0 and a time as @20000, not '%s'",
+		run, "--lost must be ports as 3.1, 3.1t or 3.1r,4.0 and a time as @20000, not '%s'",
 		text);
 }
 
@@ -24,7 +24,7 @@ static uint32_t number_at(const char *text, char **end)
 	return value < UINT32_MAX ? (uint32_t)value : UINT32_MAX;
 }
 
-/* Parse RANK:PLANE, with t or r for a single direction of the port. */
+/* Parse RANK.PLANE, with t or r for a single direction of the port. */
 static const char *parse_loss(const char *text, struct morph_loss *loss)
 {
 	char *end;
@@ -33,7 +33,7 @@ static const char *parse_loss(const char *text, struct morph_loss *loss)
 	if (*text < '0' || *text > '9')
 		return NULL;
 	loss->rank = number_at(text, &end);
-	if (end[0] != ':' || end[1] < '0' || end[1] > '9')
+	if (end[0] != '.' || end[1] < '0' || end[1] > '9')
 		return NULL;
 	loss->plane = number_at(end + 1, &end);
 	if (*end == 't' || *end == 'r')
