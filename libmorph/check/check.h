@@ -3,6 +3,7 @@
 #ifndef LM_CHECK_CHECK_H
 #define LM_CHECK_CHECK_H
 
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 
@@ -225,6 +226,132 @@ struct morph_check_light_input {
  * Return: as morph_check(), never -EAGAIN.
  */
 int morph_check_light(const struct morph_check_light_input *input, char *report, size_t room);
+
+/**
+ * enum morph_check_matchings_kind - circuits of a pair of endpoints
+ * @MORPH_CHECK_DIRECTED: one in each direction, in any rounds
+ * @MORPH_CHECK_DUPLEX: one in each direction, both in one round
+ * @MORPH_CHECK_PAIRS: one, which passes light both ways; only in a mesh
+ */
+enum morph_check_matchings_kind {
+	MORPH_CHECK_DIRECTED,
+	MORPH_CHECK_DUPLEX,
+	MORPH_CHECK_PAIRS
+};
+
+/**
+ * enum morph_check_matchings_bound - derivations of a lower bound of rounds
+ * @MORPH_CHECK_DEGREE: an endpoint meets one other endpoint in each round
+ * @MORPH_CHECK_DISTANCE: arms of the shortest routes, divided by arms of a round
+ * @MORPH_CHECK_CUT: pairs across a set of guides. The answer does not name the set, so the checker
+ *	rejects this kind
+ * @MORPH_CHECK_FRACTIONAL: as distance, with a length for each arm
+ */
+enum morph_check_matchings_bound {
+	MORPH_CHECK_DEGREE,
+	MORPH_CHECK_DISTANCE,
+	MORPH_CHECK_CUT,
+	MORPH_CHECK_FRACTIONAL
+};
+
+/**
+ * struct morph_check_matchings_circuit - a circuit of a round
+ * @src: the endpoint that sends
+ * @dst: the endpoint that receives
+ * @first: index of its first element
+ * @count: number of its elements
+ */
+struct morph_check_matchings_circuit {
+	uint32_t src;
+	uint32_t dst;
+	uint32_t first;
+	uint32_t count;
+};
+
+/**
+ * struct morph_check_matchings_input - input of morph_check_matchings()
+ * @kind: enum morph_check_matchings_kind
+ * @profile: the device profile; no data: a hexagonal mesh
+ * @width: of the mesh, in cells
+ * @height: of the mesh, in cells
+ * @endpoints: number of endpoints
+ * @tx: for each endpoint, the port at which its light enters. In a profile: accelerator * planes +
+ *	plane. In a mesh: a port, counted clockwise along the rim
+ * @rx: likewise, the port at which light leaves; not read for MORPH_CHECK_PAIRS
+ * @ports_chosen: the search chose the ports, so that the bound must hold for all ports
+ * @hops: limit of the elements of a circuit; 0: none
+ * @failed: elements that pass no light
+ * @failed_count: entries of @failed
+ * @stuck: elements that have one state only
+ * @stuck_states: for each of @stuck, this state
+ * @stuck_count: entries of @stuck and @stuck_states
+ * @rounds: number of rounds; 0: the answer is a refusal
+ * @round_first: for each round, the index of its first circuit; one more entry for the end
+ * @circuits: the circuits of all rounds
+ * @elements: the elements of all circuits, in the direction of light
+ * @states: for each round and element, the state, or 0xffff: none
+ * @bound: lower bound of the number of rounds
+ * @bound_kind: enum morph_check_matchings_bound
+ * @lengths: for MORPH_CHECK_FRACTIONAL, a length for each join of each state of each element, in
+ *	the order element, state, lower port of the join
+ * @lengths_count: entries of @lengths
+ * @distance: elements of the shortest routes of all pairs together; 0: not stated
+ * @total: elements of all circuits; 0: not stated
+ * @longest: most elements of a circuit; 0: not stated
+ * @limit: for a refusal: the requested rounds, fewer than @bound; 0: @src has no route to @dst
+ * @src: for a refusal without @limit: an endpoint that sends
+ * @dst: likewise, an endpoint that receives
+ */
+struct morph_check_matchings_input {
+	uint32_t kind;
+	struct morph_check_bytes profile;
+	uint32_t width;
+	uint32_t height;
+	uint32_t endpoints;
+	const uint32_t *tx;
+	const uint32_t *rx;
+	bool ports_chosen;
+	uint32_t hops;
+	const uint32_t *failed;
+	size_t failed_count;
+	const uint32_t *stuck;
+	const uint32_t *stuck_states;
+	size_t stuck_count;
+	uint32_t rounds;
+	const uint32_t *round_first;
+	const struct morph_check_matchings_circuit *circuits;
+	const uint32_t *elements;
+	const uint16_t *states;
+	uint32_t bound;
+	uint32_t bound_kind;
+	const uint32_t *lengths;
+	size_t lengths_count;
+	uint64_t distance;
+	uint64_t total;
+	uint32_t longest;
+	uint32_t limit;
+	uint32_t src;
+	uint32_t dst;
+};
+
+/**
+ * morph_check_matchings() - check rounds that join all pairs of endpoints
+ * @input: the input
+ * @report: space for a sentence that describes the error; may be NULL
+ * @room: its size
+ *
+ * Builds the mesh from its width and height, and follows light from each transmit port through the
+ * states of the round. The check covers these rules. Light arrives at the other endpoint, exactly
+ * by the listed elements. Each pair meets exactly once. In each round an endpoint sends once and
+ * receives once, and no arm passes two circuits. Failed elements pass none; stuck elements keep
+ * their state. The bound is the one that the mesh, or the lengths, prove. For routes that prove a
+ * bound or a refusal, light may pass an element in two states. O((endpoints + rounds) * elements *
+ * log). Thread-safe.
+ *
+ * Return: as morph_check(), never -EAGAIN.
+ */
+int morph_check_matchings(const struct morph_check_matchings_input *input, char *report,
+			  size_t room);
 
 #ifdef __cplusplus
 }
