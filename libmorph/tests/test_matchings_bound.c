@@ -1,0 +1,298 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The checker of matchings recomputes bounds and distances, and proves refusals. The tests compare
+ * it with all states of small meshes and with a search of routes that relaxes all lengths.
+ */
+#include <stdio.h>
+
+#include "faults.h"
+#include "small_meshes.h"
+
+/* Published sums of the shortest routes, for ports that are spread evenly over the rim. */
+static void golden_distances(void **state)
+{
+	static const struct {
+		uint32_t size, endpoints, distance;
+		const char *text;
+	} rows[] = {
+		{ 3, 8, 190, "the shortest routes have 190 elements, not 191" },
+		{ 5, 16, 1144, "the shortest routes have 1144 elements, not 1145" },
+		{ 9, 32, 7684, "the shortest routes have 7684 elements, not 7685" },
+		{ 17, 64, 55476, "the shortest routes have 55476 elements, not 55477" },
+	};
+	static uint16_t states[1000];
+
+	(void)state;
+	for (uint32_t row = 0; row < 4; row++) {
+		uint32_t ports[64], none[2] = { 0 };
+		struct morph_check_matchings_input in = {
+			.kind = MORPH_CHECK_PAIRS,
+			.width = rows[row].size,
+			.height = rows[row].size,
+			.endpoints = rows[row].endpoints,
+			.tx = ports,
+			.rounds = 1,
+			.round_first = none,
+			.states = states,
+			.bound = rows[row].endpoints - 1,
+			.distance = rows[row].distance,
+		};
+
+		for (uint32_t at = 0; at < in.endpoints; at++)
+			ports[at] = at * 8 * in.width / in.endpoints;
+		assert_int_equal(morph_check_matchings(&in, report, sizeof(report)), -EBADMSG);
+		assert_string_equal(report, "endpoints 0 and 1 never meet");
+		in.distance++;
+		assert_int_equal(morph_check_matchings(&in, report, sizeof(report)), -EBADMSG);
+		assert_string_equal(report, rows[row].text);
+	}
+}
+
+static void bounds_are_recomputed(void **state)
+{
+	uint32_t lengths[40];
+
+	(void)state;
+	mutant = *base;
+	mutant.in.bound = 6;
+	refused(&mutant, EBADMSG, "6 endpoints need 5 rounds, not 6");
+	mutant.in.bound_kind = MORPH_CHECK_CUT;
+	refused(&mutant, EBADMSG, "a bound of kind 2 has no proof");
+	mutant.in.bound_kind = MORPH_CHECK_DISTANCE;
+	mutant.in.bound = 4;
+	accepted(&mutant);
+	mutant.in.bound = 5;
+	refused(&mutant, EBADMSG,
+		"the lengths 62 of routes and 20 of a round prove 4 rounds, not 5");
+	mutant.in.ports_chosen = true;
+	refused(&mutant, EBADMSG,
+		"a bound of kind 1 does not hold for other ports than the chosen ones");
+	mutant = *base;
+	mutant.in.bound_kind = MORPH_CHECK_FRACTIONAL;
+	mutant.in.bound = 4;
+	mutant.in.lengths = lengths;
+	mutant.in.lengths_count = 39;
+	refused(&mutant, EBADMSG, "39 lengths of 40 arms");
+	mutant.in.lengths_count = 40;
+	memset(lengths, 0, sizeof(lengths));
+	refused(&mutant, EBADMSG, "all lengths are 0");
+	for (uint32_t arm = 0; arm < 40; arm++)
+		lengths[arm] = 1;
+	accepted(&mutant);
+	lengths[0] = 1000;
+	refused(&mutant, EBADMSG,
+		"the lengths 1063 of routes and 1019 of a round prove 2 rounds, not 4");
+}
+
+static void refusals_are_proven(void **state)
+{
+	(void)state;
+	mutant = *base;
+	mutant.in.rounds = 0;
+	mutant.in.limit = 4;
+	accepted(&mutant);
+	mutant.in.limit = 5;
+	refused(&mutant, EBADMSG, "a bound of 5 rounds does not exclude 5 rounds");
+	mutant.in.limit = 0;
+	refused(&mutant, EBADMSG, "the refusal has no pair: endpoints 0 and 0");
+	mutant.in.dst = 6;
+	refused(&mutant, EBADMSG, "the refusal has no pair: endpoints 0 and 6");
+	mutant.in.dst = 1;
+	refused(&mutant, EBADMSG, "endpoint 0 has a route to endpoint 1 of 2 elements");
+	mutant.in.hops = 1;
+	accepted(&mutant);
+}
+
+/* Whether an element of the mutant can be in a state. */
+static bool usable(uint32_t element, uint32_t state)
+{
+	if (mutant.in.failed_count && mutant.failed == element)
+		return false;
+	return !mutant.in.stuck_count || mutant.stuck != element || mutant.stuck_state == state;
+}
+
+/* Shortest routes from a port under lengths by arm. Relaxes until no route gets shorter. */
+static void relax_all(const uint32_t *lengths, uint32_t port, uint64_t *arrival)
+{
+	const struct mesh *mesh = mutant.mesh;
+	uint64_t length[PLACES];
+	bool changed = true;
+
+	memset(length, 0x7f, sizeof(length));
+	memset(arrival, 0x7f, PORTS * sizeof(*arrival));
+	length[mesh->entry[port]] = 0;
+	while (changed) {
+		changed = false;
+		for (uint32_t at = 0; at < 8 * mesh->elements; at++) {
+			uint32_t place = at / 2, cross = at % 2, element = place / 4;
+			uint32_t arm = cross ? place % 2 : place % 4 / 2;
+			uint32_t next = mesh->next[place ^ (1 + cross)];
+			uint64_t *known = next & AT_PORT ? &arrival[next & ~AT_PORT] :
+							   &length[next];
+			uint64_t found = length[place] + lengths[4 * element + 2 * cross + arm];
+
+			if (!usable(element, cross) || found >= *known)
+				continue;
+			*known = found;
+			changed = true;
+		}
+	}
+}
+
+/* The bound that lengths prove; 0: some pair has no route. */
+static uint64_t proven_rounds(const uint32_t *lengths)
+{
+	uint64_t sum = 0, capacity = 0, arrival[PORTS];
+
+	for (uint32_t a = 0; a < mutant.in.endpoints; a++) {
+		relax_all(lengths, mutant.tx[a], arrival);
+		for (uint32_t b = a + 1; b < mutant.in.endpoints; b++) {
+			if (arrival[mutant.tx[b]] >> 32)
+				return 0;
+			sum += arrival[mutant.tx[b]];
+		}
+	}
+	for (uint32_t element = 0; element < mutant.mesh->elements; element++) {
+		const uint32_t *arms = lengths + (size_t)4 * element;
+		uint32_t bar = usable(element, 0) ? arms[0] + arms[1] : 0;
+		uint32_t cross = usable(element, 1) ? arms[2] + arms[3] : 0;
+
+		capacity += bar > cross ? bar : cross;
+	}
+	return (sum + capacity - 1) / capacity;
+}
+
+/* Lengths by chance, with a healthy mesh, a failed element, or a stuck one. */
+static void any_lengths_prove_a_bound(void **state)
+{
+	uint32_t lengths[40], seed = 1, proven = 0, unreachable = 0;
+
+	(void)state;
+	for (uint32_t trial = 0; trial < 400; trial++) {
+		uint64_t rounds;
+
+		mutant = *base;
+		mutant.in.endpoints = 3 + trial % 4;
+		mutant.in.rounds = 1;
+		mutant.round_first[1] = 0;
+		mutant.in.bound_kind = MORPH_CHECK_FRACTIONAL;
+		mutant.in.lengths = lengths;
+		mutant.in.lengths_count = 40;
+		for (uint32_t arm = 0; arm < 40; arm++) {
+			seed = seed * 1664525 + 1013904223;
+			lengths[arm] = 1 + (seed >> 24) * (seed >> 16 & 3);
+		}
+		mutant.in.failed_count = trial % 3 == 1;
+		mutant.in.stuck_count = trial % 3 == 2;
+		mutant.failed = mutant.stuck = (seed >> 8) % 10;
+		mutant.stuck_state = seed >> 20 & 1;
+		rounds = proven_rounds(lengths);
+		mutant.in.bound = (uint32_t)rounds;
+		assert_int_equal(check(&mutant), -EBADMSG);
+		unreachable += !rounds;
+		assert_true(!rounds == !!strstr(report, "has no route"));
+		if (!rounds)
+			continue;
+		assert_null(strstr(report, "prove"));
+		mutant.in.bound++;
+		assert_int_equal(check(&mutant), -EBADMSG);
+		assert_non_null(strstr(report, " of a round prove "));
+		/* The base has five rounds. */
+		assert_true(mutant.in.failed_count || mutant.in.stuck_count || rounds <= 5);
+		proven++;
+	}
+	assert_true(proven > 100 && unreachable > 10);
+}
+
+/* Whether some setting joins two ports, with the faults of the mutant. */
+static bool joinable(uint32_t one, uint32_t other)
+{
+	for (uint32_t setting = 0; setting < 1U << mutant.mesh->elements; setting++) {
+		uint32_t places[PLACES], count, hop = 0;
+
+		if (follow(mutant.mesh, setting, one, places, &count) != other)
+			continue;
+		while (hop < count && usable(places[hop] / 4, setting >> places[hop] / 4 & 1))
+			hop++;
+		if (hop == count)
+			return true;
+	}
+	return false;
+}
+
+/* The refusal of a pair is right where no setting joins it. */
+static void unreachable_pairs(void **state)
+{
+	uint32_t separated = 0, joined = 0;
+
+	(void)state;
+	mutant = *base;
+	mutant.in.rounds = 0;
+	mutant.in.endpoints = 2;
+	mutant.in.dst = 1;
+	for (uint32_t fault = 0; fault < 30; fault++) {
+		mutant.in.failed_count = fault % 3 == 2;
+		mutant.in.stuck_count = fault % 3 < 2;
+		mutant.failed = mutant.stuck = fault / 3;
+		mutant.stuck_state = fault % 3;
+		for (uint32_t pair = 0; pair < 144; pair++) {
+			mutant.tx[0] = pair / 12;
+			mutant.tx[1] = pair % 12;
+			if (mutant.tx[0] == mutant.tx[1])
+				continue;
+			if (joinable(mutant.tx[0], mutant.tx[1])) {
+				assert_int_equal(check(&mutant), -EBADMSG);
+				joined++;
+			} else {
+				accepted(&mutant);
+				separated++;
+			}
+		}
+	}
+	assert_true(separated > 100 && joined > 1000);
+}
+
+static void memory_can_run_out(void **state)
+{
+	static const uint32_t all[] = { 0, 1, 2, 3, 4, 5 };
+	uint32_t failed = 0;
+	struct answer *answer = new_set(&meshes[1], MORPH_CHECK_DIRECTED, all, 6);
+
+	(void)state;
+	cover_greedily(answer);
+	for (uint32_t profile = 0; profile < 2; profile++) {
+		if (profile)
+			answer->in.profile =
+				(struct morph_check_bytes){ meshes[1].profile, meshes[1].bytes };
+		for (uint32_t at = 0; at < 6 && profile; at++)
+			answer->tx[at] = answer->rx[at] = at;
+		for (uint32_t nth = 1;; nth++) {
+			int ret;
+
+			fault_at("memory", nth, ENOMEM);
+			ret = check(answer);
+			if (!fault_struck())
+				break;
+			assert_int_equal(ret, -ENOMEM);
+			assert_string_equal(report, "out of memory");
+			failed++;
+		}
+		accepted(answer);
+	}
+	assert_true(failed > 20);
+	free(answer);
+}
+
+int main(int argc, char **argv)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(golden_distances),    cmocka_unit_test(bounds_are_recomputed),
+		cmocka_unit_test(refusals_are_proven), cmocka_unit_test(any_lengths_prove_a_bound),
+		cmocka_unit_test(unreachable_pairs),   cmocka_unit_test(memory_can_run_out),
+	};
+
+	if (argc != 4)
+		return 2;
+	mesh_paths = (const char *const *)argv + 1;
+	return cmocka_run_group_tests_name("matchings_bound", tests, begin_meshes, end_meshes);
+}
