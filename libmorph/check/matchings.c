@@ -204,12 +204,17 @@ static int check_round(struct rounds *rounds, uint32_t round)
 	return ret;
 }
 
-/* All pairs met, and the circuits have the stated numbers of elements. */
+/* All pairs meet in the rounds, and the circuits have the stated numbers of elements. */
 static int check_all(struct rounds *rounds)
 {
 	struct matchings_check *it = rounds->it;
 	const struct morph_check_matchings_input *input = it->input;
+	int ret = 0;
 
+	for (uint32_t round = 0; round < input->rounds && !ret; round++)
+		ret = check_round(rounds, round);
+	if (ret)
+		return ret;
 	for (uint32_t src = 0; src < input->endpoints; src++)
 		for (uint32_t dst = 0; dst < input->endpoints; dst++) {
 			uint32_t met = *meeting(rounds, src, dst);
@@ -239,7 +244,7 @@ static int check_rounds(struct matchings_check *it)
 {
 	struct rounds rounds = { .it = it };
 	size_t endpoints = it->input->endpoints;
-	int ret = 0;
+	int ret;
 
 	rounds.met = calloc(endpoints * endpoints, sizeof(*rounds.met));
 	rounds.sends = calloc(endpoints, sizeof(*rounds.sends));
@@ -247,9 +252,7 @@ static int check_rounds(struct matchings_check *it)
 	rounds.user = calloc((size_t)it->elements * ELEMENT_PORTS + 1, sizeof(*rounds.user));
 	if (!rounds.met || !rounds.sends || !rounds.receives || !rounds.user)
 		ret = ck_wrong(&it->check, ENOMEM, "out of memory");
-	for (uint32_t round = 0; round < it->input->rounds && !ret; round++)
-		ret = check_round(&rounds, round);
-	if (!ret)
+	else
 		ret = check_all(&rounds);
 	free(rounds.met);
 	free(rounds.sends);

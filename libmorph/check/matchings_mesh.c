@@ -100,7 +100,7 @@ static void number_ports(struct mesh *mesh)
 	mesh->it->rx_ports = mesh->it->tx_ports;
 }
 
-static int reserve(struct mesh *mesh)
+static bool reserve(struct mesh *mesh)
 {
 	/* A side belongs to two cells. */
 	size_t elements = (size_t)mesh->cells * SIDES / 2, corners = (size_t)mesh->cells * SIDES;
@@ -110,18 +110,31 @@ static int reserve(struct mesh *mesh)
 	mesh->it->next = malloc(elements * ELEMENT_PORTS * sizeof(*mesh->it->next));
 	mesh->it->entry = malloc(corners * sizeof(*mesh->it->entry));
 	if (!mesh->across || !mesh->ends || !mesh->it->next || !mesh->it->entry)
-		return ck_wrong(&mesh->it->check, ENOMEM, "out of memory");
+		return false;
 	memset(mesh->across, 0xff, corners * sizeof(*mesh->across));
 	memset(mesh->ends, 0xff, corners * sizeof(*mesh->ends));
 	memset(mesh->it->next, 0xff, elements * ELEMENT_PORTS * sizeof(*mesh->it->next));
-	return 0;
+	return true;
+}
+
+static void fill(struct mesh *mesh)
+{
+	uint32_t first = 0;
+
+	for (uint32_t column = 0; column <= mesh->width; column++) {
+		uint32_t next = first + column_size(mesh, column);
+
+		add_column(mesh, column, first, next);
+		first = next;
+	}
+	join(mesh);
+	number_ports(mesh);
 }
 
 int ck_mesh_build(struct matchings_check *it)
 {
 	struct mesh mesh = { .it = it, .width = it->input->width, .height = it->input->height };
-	uint32_t first = 0;
-	int ret;
+	int ret = 0;
 
 	if (mesh.width % 2 == 0 || mesh.width >= MOST_CELLS || !mesh.height ||
 	    mesh.height > MOST_CELLS)
@@ -131,17 +144,10 @@ int ck_mesh_build(struct matchings_check *it)
 			mesh.width, mesh.height);
 	for (uint32_t column = 0; column < mesh.width + 2; column++)
 		mesh.cells += column_size(&mesh, column);
-	ret = reserve(&mesh);
-	for (uint32_t column = 0; column <= mesh.width && !ret; column++) {
-		uint32_t next = first + column_size(&mesh, column);
-
-		add_column(&mesh, column, first, next);
-		first = next;
-	}
-	if (!ret) {
-		join(&mesh);
-		number_ports(&mesh);
-	}
+	if (reserve(&mesh))
+		fill(&mesh);
+	else
+		ret = ck_wrong(&it->check, ENOMEM, "out of memory");
 	free(mesh.across);
 	free(mesh.ends);
 	return ret;

@@ -78,8 +78,10 @@ static int check_ports(struct matchings_check *it)
 	bool mesh = !it->input->profile.data, two = it->input->kind != MORPH_CHECK_PAIRS;
 	uint32_t ports = it->tx_ports, owners = 2 * it->input->endpoints;
 	uint32_t *owner = calloc(2 * (size_t)ports + 1, sizeof(*owner));
-	int ret = owner ? 0 : wrong_memory(it);
+	int ret = 0;
 
+	if (!owner)
+		return wrong_memory(it);
 	for (uint32_t at = 0; at < owners && !ret; at += two ? 1 : 2) {
 		uint32_t port = at % 2 ? it->input->rx[at / 2] : it->input->tx[at / 2];
 		uint32_t place = port + (mesh || at % 2 == 0 ? 0 : ports);

@@ -159,7 +159,7 @@ static uint64_t proven_rounds(const uint32_t *lengths)
 
 		capacity += bar > cross ? bar : cross;
 	}
-	return (sum + capacity - 1) / capacity;
+	return capacity ? (sum + capacity - 1) / capacity : 0;
 }
 
 /* Lengths by chance, with a healthy mesh, a failed element, or a stuck one. */
