@@ -129,8 +129,8 @@ def place_cases(profile, seed, count):
 
 def demand(chance, profile):
     one, other = chance.sample(range(profile.hosts), 2)
-    return {"from": one, "to": other, "lanes": chance.choice((0.5, 1, 2.5, 7, 20, 100)), "weight": chance.choice((1, 1, 2, 5)),
-            "controller": chance.randint(1, 3)}
+    return {"src-host": one, "dst-host": other, "amount-lanes": chance.choice((0.5, 1, 2.5, 7, 20, 100)),
+            "weight": chance.choice((1, 1, 2, 5)), "controller": chance.randint(1, 3)}
 
 
 def traffic_cases(profile, seed, count):
@@ -138,8 +138,9 @@ def traffic_cases(profile, seed, count):
     chance = random.Random(f"te {profile.name} {seed}")
     for number in range(count):
         demands = [demand(chance, profile) for _ in range(chance.randint(1, 24))] if profile.hosts > 1 else \
-            [{"from": 0, "to": 1, "lanes": 1}]
-        text = json.dumps({"epoch": chance.randint(1, 1000), "ways": chance.choice((1, 2, 4, 8)), "demands": demands})
+            [{"src-host": 0, "dst-host": 1, "amount-lanes": 1}]
+        text = json.dumps({"decision-epoch": chance.randint(1, 1000), "ways": chance.choice((1, 2, 4, 8)),
+                           "demands": demands})
         yield Case(f"{profile.name}/te/{seed}.{number}",
                    ["te", "solve", "demands.json", "--profile", f"{profile.name}.bin"], {"demands.json": text})
 

@@ -123,10 +123,10 @@ def document(seeds):
     text = (TOP / "tools/tests/apply.bats").read_text(encoding="utf-8")
     for match in re.findall(r"<<-?\s*'?(\w+)'?\n(.*?)\n\s*\1\n", text, re.S):
         seeds.add(match[1].encode() + b"\n")
-    seeds.add(b'{"slices": [{"name": "a", "count": 4, "ring": {"lanes-count": 2, "both": true}, "owner": "root",\n'
+    seeds.add(b'{"slices": [{"name": "a", "ranks-count": 4, "ring": {"lanes-count": 2, "both": true}, "owner": "root",\n'
               b' "mode": "0660", "failover": "manual", "transit": "own", "spares": [4, "0000:3b:00.0"], "reserved": false,\n'
               b' "circuits": [{"src-rank": 0, "dst-rank": 1, "lanes-count": 3, "src-plane": 1, "dst-plane": 0}]}]}\n')
-    seeds.add(b"slices:\n- name: b\n  accelerators: [0, 1, 2]\n  spares: host\n  ring: true\n")
+    seeds.add(b"slices:\n- name: b\n  accelerators: [0, 1, 2]\n  spare-policy: host\n  ring: true\n")
 
 
 def graph(seeds):

@@ -77,8 +77,8 @@ def applied(rack):
     fibres."""
     def apply(controller, *demands, options=(), epoch=1, status=0):
         with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-            json.dump({"epoch": 1, "ways": 1, "demands": [dict(zip(("from", "to", "lanes", "controller"), demand))
-                                                          for demand in demands]}, file)
+            keys = ("src-host", "dst-host", "amount-lanes", "controller")
+            json.dump({"decision-epoch": 1, "ways": 1, "demands": [dict(zip(keys, demand)) for demand in demands]}, file)
             file.flush()
             answer = rack.ask("te", "apply", file.name, "--controller", controller, "--epoch", epoch, *options,
                               status=status)
@@ -124,7 +124,7 @@ def unusable(rack):
     fibres = rack.between(0, 4)
     rack.do("guide", "cordon", fibres[0])
     with Controllers(rack, 8), tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump({"demands": [{"from": 0, "to": 4, "lanes": LANES + 2, "controller": 8}], "ways": 1}, file)
+        json.dump({"demands": [{"src-host": 0, "dst-host": 4, "amount-lanes": LANES + 2, "controller": 8}], "ways": 1}, file)
         file.flush()
         answer = rack.ask("te", "apply", file.name, "--controller", 8, "--epoch", 1)
         results = {entry["guide"]: entry["result"] for entry in answer["fibres"]}

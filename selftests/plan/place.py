@@ -296,7 +296,8 @@ def divergence(rack):
     """Compare the reservations with the solution: none, all, and more than the solution."""
     rack.do("controller", "take", 8, "--epoch", 1, "--lease", 600)
     with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
-        json.dump({"epoch": 2, "demands": [{"from": 0, "to": 4, "lanes": 20, "controller": 8}], "ways": 1}, file)
+        json.dump({"decision-epoch": 2, "ways": 1,
+                   "demands": [{"src-host": 0, "dst-host": 4, "amount-lanes": 20, "controller": 8}]}, file)
         file.flush()
         told = rack.ask("te", "divergence", file.name)
         assert told["controllers"] == [{"controller": 8, "lanes-count": 20, "reserved-lanes-count": 0,
@@ -318,8 +319,9 @@ def hysteresis(rack):
     """Read the last rounding from the kernel: half a lane is rounded as before, in any epoch.
     Without an earlier decision it is random."""
     def lanes(epoch):
-        json.dump({"epoch": epoch, "ways": 1, "demands": [{"from": 0, "to": 4, "lanes": 2.5, "controller": 8},
-                                                          {"from": 4, "to": 0, "lanes": 2.5, "controller": 9}]},
+        json.dump({"decision-epoch": epoch, "ways": 1,
+                   "demands": [{"src-host": 0, "dst-host": 4, "amount-lanes": 2.5, "controller": 8},
+                               {"src-host": 4, "dst-host": 0, "amount-lanes": 2.5, "controller": 9}]},
                   open(file.name, "w"))
         return [(path.get("last-lanes-count"), path["lanes-count"]) for path in rack.ask("te", "solve", file.name)["paths"]]
 

@@ -7,15 +7,15 @@ load common
 setup() {
 	cd "$BATS_TEST_TMPDIR"
 	cat >groups.yaml <<-END
-	wavelengths: 4
-	ports: 2
+	wavelengths-count: 4
+	ports-count: 2
 	guides: {west: 2}
 	groups:
-	- {name: tensor, ring: [0, 1, 2, 3], least: 1, most: 8}
+	- {name: tensor, ring: [0, 1, 2, 3], least-lanes-count: 1, most-lanes-count: 8}
 	- name: pipeline
 	  hops:
-	  - {from: 0, to: 4, guides: [west]}
-	  - {from: 4, to: 0, circuits: 2}
+	  - {src-accelerator: 0, dst-accelerator: 4, guide-names: [west]}
+	  - {src-accelerator: 4, dst-accelerator: 0, circuits-count: 2}
 	END
 }
 
@@ -45,14 +45,14 @@ fits() {
 }
 
 @test "a satisfied group reports it, and a guide may be the limit" {
-	printf 'ports: 4\nguides: {east: 1}\ngroups: [{ring: [0, 1], most: 2}, {hops: [{from: 2, to: 3, guides: [east]}]}]' >b.yaml
+	printf 'ports-count: 4\nguides: {east: 1}\ngroups: [{ring: [0, 1], most-lanes-count: 2}, {hops: [{src-accelerator: 2, dst-accelerator: 3, guide-names: [east]}]}]' >b.yaml
 	expect 0 morphctl bandwidth plan b.yaml --json
 	fits 4 1
 	jq -e '[.groups[] | [.name, ."lanes-count", ."short-of"]] == [["0", 2, "most"], ["1", 1, "guide"]] and .groups[1]."guide-name" == "east"' <<<"$output"
 }
 
 @test "groups without their minimum are infeasible, with the scarce part" {
-	printf 'ports: 1\ngroups: [{ring: [0, 1], least: 3}]' >b.yaml
+	printf 'ports-count: 1\ngroups: [{ring: [0, 1], least-lanes-count: 3}]' >b.yaml
 	expect 1 morphctl bandwidth plan b.yaml --json
 	jq -e '.verdict == "infeasible" and ."short-of" == "transmit" and .have == 1 and .need == 3 and (has("hops") | not)' <<<"$output"
 	expect 1 morphctl bandwidth plan b.yaml
@@ -60,14 +60,14 @@ fits() {
 }
 
 @test "ports, wavelengths and fibres between servers are those of a profile" {
-	printf 'groups: [{name: near, ring: [0, 1, 2, 3], least: 1}, {name: far, hops: [{from: 0, to: 4, guides: [0-1]}, {from: 4, to: 0, guides: [1-0]}]}]' >b.yaml
+	printf 'groups: [{name: near, ring: [0, 1, 2, 3], least-lanes-count: 1}, {name: far, hops: [{src-accelerator: 0, dst-accelerator: 4, guide-names: [0-1]}, {src-accelerator: 4, dst-accelerator: 0, guide-names: [1-0]}]}]' >b.yaml
 	expect 2 morphctl bandwidth plan b.yaml
-	holds "$stderr" "requires 'ports', the number of ports of each accelerator, or --profile"
+	holds "$stderr" "requires 'ports-count', the number of ports of each accelerator, or --profile"
 	expect 0 morphctl bandwidth plan b.yaml --profile "$TOP/build/profiles/rack64.bin" --json
 	fits 6 8
 	jq -e '."wavelengths-count" == 16 and [.groups[]."lanes-count"] == [48, 48] and [."guide-loads"[]."guide-name"] == ["0-1", "1-0"]' <<<"$output"
 	# Numbers of the file replace those of the profile.
-	{ cat b.yaml; printf '\nguides: {0-1: 1}\nports: 2\n'; } >c.yaml
+	{ cat b.yaml; printf '\nguides: {0-1: 1}\nports-count: 2\n'; } >c.yaml
 	expect 0 morphctl bandwidth plan c.yaml --profile "$TOP/build/profiles/rack64.bin" --json
 	fits 2 8
 	jq -e '[.groups[]."lanes-count"] == [16, 16] and ."guide-loads"[0]."fibres-count" == 1' <<<"$output"
@@ -87,24 +87,27 @@ refused() {
 	expect 3 morphctl bandwidth plan none.yaml
 	expect 2 morphctl bandwidth plan groups.yaml --steps x
 	holds "$stderr" "--steps must be a number"
-	refused "must be a mapping with the keys wavelengths,ports,guides,groups" '[1]'
+	refused "must be a mapping with the keys wavelengths-count,ports-count,guides,groups" '[1]'
 	refused "unknown key 'group'; known keys: wavelengths" 'group: []'
-	refused "requires a list 'groups' with at least one entry" 'ports: 1'
-	refused "'ports' must be a number, 1 to 1024" 'ports: 0\ngroups: []'
-	refused "'wavelengths' must be a number, 1 to 256" 'ports: 1\nwavelengths: 257'
-	refused "'guides' must be a mapping" 'ports: 1\nguides: [a]'
-	refused "group 0: 'ring' must be a list of accelerators, two at least" 'ports: 1\ngroups: [{ring: [0]}]'
-	refused "group 0: requires either 'ring' or 'hops'" 'ports: 1\ngroups: [{ring: [0, 1], hops: []}]'
-	refused "group 0: unknown key 'leest'; known keys: name,ring,hops,least,most" 'ports: 1\ngroups: [{ring: [0, 1], leest: 1}]'
-	refused "group 0: 'name' must be a text" 'ports: 1\ngroups: [{name: 1, ring: [0, 1]}]'
-	refused "group 0: 'least' must be a number" 'ports: 1\ngroups: [{ring: [0, 1], least: -1}]'
-	refused "group 0: the minimum of a group is 3, its maximum only 2" 'ports: 1\ngroups: [{ring: [0, 1], least: 3, most: 2}]'
-	refused "group 0: an accelerator is a number, 0 to 65535" 'ports: 1\ngroups: [{ring: [0, 65536]}]'
-	refused "group 0: hop 1: no guide 'a'; name it in 'guides'" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1}, {from: 1, to: 0, guides: [a]}]}]'
-	refused "group 0: hop 0: 'guides' must be a list of names" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1, guides: 5}]}]'
-	refused "group 0: hop 0: 'circuits' must be a number, 1 to 1024" 'ports: 1\ngroups: [{hops: [{from: 0, to: 1, circuits: 0}]}]'
-	refused "group 0: hop from 0 to 0: a hop connects accelerator 0 to itself" 'ports: 1\ngroups: [{hops: [{from: 0, to: 0}]}]'
-	refused "group 0: hop from 0 to 1: a hop lists guide 0 twice" 'ports: 1\nguides: {a: 1}\ngroups: [{hops: [{from: 0, to: 1, guides: [a, a]}]}]'
+	refused "requires a list 'groups' with at least one entry" 'ports-count: 1'
+	refused "'ports-count' must be a number, 1 to 1024" 'ports-count: 0\ngroups: []'
+	refused "'wavelengths-count' must be a number, 1 to 256" 'ports-count: 1\nwavelengths-count: 257'
+	refused "'guides' must be a mapping" 'ports-count: 1\nguides: [a]'
+	refused "group 0: 'ring' must be a list of accelerators, two at least" 'ports-count: 1\ngroups: [{ring: [0]}]'
+	refused "group 0: requires either 'ring' or 'hops'" 'ports-count: 1\ngroups: [{ring: [0, 1], hops: []}]'
+	refused "group 0: unknown key 'leest'; known keys: name,ring,hops,least-lanes-count,most-lanes-count" 'ports-count: 1\ngroups: [{ring: [0, 1], leest: 1}]'
+	refused "group 0: 'least' is now 'least-lanes-count'" 'ports-count: 1\ngroups: [{ring: [0, 1], least: 1}]'
+	refused "group 0: hop 0: 'from' is now 'src-accelerator'" 'ports-count: 1\ngroups: [{hops: [{from: 0, to: 1}]}]'
+	refused "'ports' is now 'ports-count'" 'ports: 1\ngroups: [{ring: [0, 1]}]'
+	refused "group 0: 'name' must be a text" 'ports-count: 1\ngroups: [{name: 1, ring: [0, 1]}]'
+	refused "group 0: 'least-lanes-count' must be a number" 'ports-count: 1\ngroups: [{ring: [0, 1], least-lanes-count: -1}]'
+	refused "group 0: the minimum of a group is 3, its maximum only 2" 'ports-count: 1\ngroups: [{ring: [0, 1], least-lanes-count: 3, most-lanes-count: 2}]'
+	refused "group 0: an accelerator is a number, 0 to 65535" 'ports-count: 1\ngroups: [{ring: [0, 65536]}]'
+	refused "group 0: hop 1: no guide 'a'; name it in 'guides'" 'ports-count: 1\ngroups: [{hops: [{src-accelerator: 0, dst-accelerator: 1}, {src-accelerator: 1, dst-accelerator: 0, guide-names: [a]}]}]'
+	refused "group 0: hop 0: 'guide-names' must be a list of names" 'ports-count: 1\ngroups: [{hops: [{src-accelerator: 0, dst-accelerator: 1, guide-names: 5}]}]'
+	refused "group 0: hop 0: 'circuits-count' must be a number, 1 to 1024" 'ports-count: 1\ngroups: [{hops: [{src-accelerator: 0, dst-accelerator: 1, circuits-count: 0}]}]'
+	refused "group 0: hop from 0 to 0: a hop connects accelerator 0 to itself" 'ports-count: 1\ngroups: [{hops: [{src-accelerator: 0, dst-accelerator: 0}]}]'
+	refused "group 0: hop from 0 to 1: a hop lists guide 0 twice" 'ports-count: 1\nguides: {a: 1}\ngroups: [{hops: [{src-accelerator: 0, dst-accelerator: 1, guide-names: [a, a]}]}]'
 }
 
 @test "the JSON of these commands is as its schema describes it" {

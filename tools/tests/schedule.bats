@@ -35,9 +35,11 @@ pair='circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 1, dst-rank: 0}]'
 		'circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 2, dst-rank: 2}]'
 	refused "circuit 0: unknown key 'colour'" 'circuits: [{src-rank: 0, dst-rank: 1, colour: 3}]'
 	refused "circuit 0: a plane must be a number below" 'circuits: [{src-rank: 0, dst-rank: 1, src-plane: 65535}]'
-	refused "circuit 0: 'guide' must be a list of numbers" 'circuits: [{src-rank: 0, dst-rank: 1, guide: [[1]]}]'
-	refused "circuit 0: 'guide' must be a list of numbers" 'circuits: [{src-rank: 0, dst-rank: 1, guide: 7}]'
-	refused "circuit 0: 'lanes' must be a number" 'circuits: [{src-rank: 0, dst-rank: 1, lanes: -1}]'
+	refused "circuit 0: 'guides' must be a list of numbers" 'circuits: [{src-rank: 0, dst-rank: 1, guides: [[1]]}]'
+	refused "circuit 0: 'guides' must be a list of numbers" 'circuits: [{src-rank: 0, dst-rank: 1, guides: 7}]'
+	refused "circuit 0: 'guide' is now 'guides'" 'circuits: [{src-rank: 0, dst-rank: 1, guide: [7]}]'
+	refused "circuit 0: 'lanes' is now 'lane-mask'" 'circuits: [{src-rank: 0, dst-rank: 1, lanes: 1}]'
+	refused "circuit 0: 'lane-mask' must be a number" 'circuits: [{src-rank: 0, dst-rank: 1, lane-mask: -1}]'
 }
 
 @test "wrong steps are named with the reason" {

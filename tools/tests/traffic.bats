@@ -23,7 +23,7 @@ refused() {
 }
 
 @test "demands that fit are carried whole, on the shortest path" {
-	solve 'demands: [{from: 0, to: 1, lanes: 12.5, controller: 7}]'
+	solve 'demands: [{src-host: 0, dst-host: 1, amount-lanes: 12.5, controller: 7}]'
 	[[ $(jq '.demands[0]."flow-lanes" * 1000 | round' <<<"$output") == 12500 ]]
 	[[ $(jq -c '.paths[0].hosts' <<<"$output") == "[0,1]" ]]
 	[[ $(jq '.links[0]."capacity-lanes" == 128' <<<"$output") == true ]]
@@ -31,7 +31,7 @@ refused() {
 }
 
 @test "excess demands share by weight, and the full link has a price" {
-	solve $'ways: 1\ndemands:\n- {from: 0, to: 1, lanes: 100, weight: 1}\n- {from: 0, to: 1, lanes: 100, weight: 3}'
+	solve $'ways: 1\ndemands:\n- {src-host: 0, dst-host: 1, amount-lanes: 100, weight: 1}\n- {src-host: 0, dst-host: 1, amount-lanes: 100, weight: 3}'
 	[[ $(jq '[.demands[]."flow-lanes"] | add | round' <<<"$output") == 128 ]]
 	[[ $(jq '.demands[1]."flow-lanes" > .demands[0]."flow-lanes"' <<<"$output") == true ]]
 	[[ $(jq '.links | length' <<<"$output") == 1 ]]
@@ -39,9 +39,9 @@ refused() {
 }
 
 @test "whole lanes follow from the epoch, the same each time" {
-	wish='demands: [{from: 0, to: 1, lanes: 0.5}, {from: 2, to: 3, lanes: 0.5}, {from: 4, to: 5, lanes: 0.5}, {from: 6, to: 7, lanes: 0.5}]'
+	wish='demands: [{src-host: 0, dst-host: 1, amount-lanes: 0.5}, {src-host: 2, dst-host: 3, amount-lanes: 0.5}, {src-host: 4, dst-host: 5, amount-lanes: 0.5}, {src-host: 6, dst-host: 7, amount-lanes: 0.5}]'
 	lanes() {
-		solve "epoch: $1"$'\n'"$wish"
+		solve "decision-epoch: $1"$'\n'"$wish"
 		jq -c '[.demands[]["lanes-count"]]' <<<"$output"
 	}
 	[[ $(lanes 1) == "$(lanes 1)" ]]
@@ -49,32 +49,35 @@ refused() {
 }
 
 @test "more paths carry more" {
-	solve $'ways: 1\ndemands: [{from: 0, to: 5, lanes: 500}]'
+	solve $'ways: 1\ndemands: [{src-host: 0, dst-host: 5, amount-lanes: 500}]'
 	narrow=$(jq '."throughput-lanes"' <<<"$output")
-	solve $'ways: 8\ndemands: [{from: 0, to: 5, lanes: 500}]'
+	solve $'ways: 8\ndemands: [{src-host: 0, dst-host: 5, amount-lanes: 500}]'
 	[[ $(jq --argjson narrow "$narrow" '."throughput-lanes" > 2 * $narrow' <<<"$output") == true ]]
 	[[ $(jq '.paths | length' <<<"$output") == 8 ]]
 	[[ $(jq '[.links[] | ."load-lanes" <= ."capacity-lanes" + 1e-6] | all' <<<"$output") == true ]]
 }
 
 @test "errors in the file are named" {
-	refused "requires a list 'demands'" 'epoch: 1'
+	refused "requires a list 'demands'" 'decision-epoch: 1'
 	refused "must be a mapping" '[1]'
-	refused "unknown key 'demand'; known keys: demands,epoch,ways,lambda" 'demand: []'
-	refused "demand 1: unknown key 'lane'; known keys: from,to,lanes,weight,controller" \
-		'demands: [{from: 0, to: 1, lanes: 1}, {from: 0, to: 1, lane: 1}]'
-	refused "demand 0: 'from' and 'to' must be numbers of hosts" 'demands: [{from: a, to: 1, lanes: 1}]'
-	refused "demand 0: 'lanes' must be" 'demands: [{from: 0, to: 1, lanes: -1}]'
-	refused "demand 0: 'lanes' must be" 'demands: [{from: 0, to: 1}]'
-	refused "demand 0: 'weight' must be" 'demands: [{from: 0, to: 1, lanes: 1, weight: 0}]'
-	refused "'ways' must be 1 to 64" $'ways: 0\ndemands: [{from: 0, to: 1, lanes: 1}]'
+	refused "unknown key 'demand'; known keys: demands,decision-epoch,ways,lambda" 'demand: []'
+	refused "demand 0: 'from' is now 'src-host'" 'demands: [{from: 0, dst-host: 1, amount-lanes: 1}]'
+	refused "demand 0: 'lanes' is now 'amount-lanes'" 'demands: [{src-host: 0, dst-host: 1, lanes: 1}]'
+	refused "'epoch' is now 'decision-epoch'" $'epoch: 1\ndemands: [{src-host: 0, dst-host: 1, amount-lanes: 1}]'
+	refused "demand 1: unknown key 'lane'; known keys: src-host,dst-host,amount-lanes,weight,controller" \
+		'demands: [{src-host: 0, dst-host: 1, amount-lanes: 1}, {src-host: 0, dst-host: 1, lane: 1}]'
+	refused "demand 0: 'src-host' and 'dst-host' must be numbers of hosts" 'demands: [{src-host: a, dst-host: 1, amount-lanes: 1}]'
+	refused "demand 0: 'amount-lanes' must be" 'demands: [{src-host: 0, dst-host: 1, amount-lanes: -1}]'
+	refused "demand 0: 'amount-lanes' must be" 'demands: [{src-host: 0, dst-host: 1}]'
+	refused "demand 0: 'weight' must be" 'demands: [{src-host: 0, dst-host: 1, amount-lanes: 1, weight: 0}]'
+	refused "'ways' must be 1 to 64" $'ways: 0\ndemands: [{src-host: 0, dst-host: 1, amount-lanes: 1}]'
 	refused "from host 0 to host 99: must be two different hosts of 18" \
-		'demands: [{from: 0, to: 99, lanes: 1}]' 1
-	refused "from host 3 to host 3" 'demands: [{from: 3, to: 3, lanes: 1}]' 1
+		'demands: [{src-host: 0, dst-host: 99, amount-lanes: 1}]' 1
+	refused "from host 3 to host 3" 'demands: [{src-host: 3, dst-host: 3, amount-lanes: 1}]' 1
 }
 
 @test "reservations come from the kernel and from a controller" {
-	echo 'demands: [{from: 0, to: 1, lanes: 1, controller: 7}]' >"$file"
+	echo 'demands: [{src-host: 0, dst-host: 1, amount-lanes: 1, controller: 7}]' >"$file"
 	expect 2 morphctl traffic apply "$file" --controller 7 --epoch 1 --profile "$rack"
 	holds "$stderr" "--profile requires --fabric"
 	expect 2 morphctl traffic apply "$file"
@@ -86,7 +89,7 @@ refused() {
 }
 
 @test "divergence needs a kernel" {
-	echo 'demands: [{from: 0, to: 1, lanes: 1}]' >"$file"
+	echo 'demands: [{src-host: 0, dst-host: 1, amount-lanes: 1}]' >"$file"
 	expect 2 morphctl traffic divergence "$file" --profile "$rack"
 	holds "$stderr" "--profile requires --fabric"
 }

@@ -40,16 +40,17 @@
 	"  - name: train\n"                                                                       \
 	"    owner: alice\n"                                                                      \
 	"    mode: 0660\n"                                                                        \
-	"    count: 4\n"                                                                          \
+	"    ranks-count: 4\n"                                                                    \
 	"    failover: automatic\n"                                                               \
 	"    transit: any\n"                                                                      \
-	"    spares: host\n"                                                                      \
+	"    spare-policy: host\n"                                                                \
 	"    reserved: false\n"                                                                   \
 	"    ring: {lanes-count: 2, both: true}\n"                                                \
 	"    circuits:\n"                                                                         \
 	"    - {src-rank: 0, dst-rank: 2, lanes-count: 1, src-plane: 4, dst-plane: 4}\n\n"        \
-	"Aliases and tags are not supported. The key 'accelerators' replaces 'count' and "        \
-	"lists accelerators by number, PCI address or UUID. Slices that the file does not "       \
+	"Aliases and tags are not supported. The key 'accelerators' replaces 'ranks-count' "      \
+	"and lists accelerators by number, PCI address or UUID. 'spares' lists the spares of "    \
+	"the policy 'list'. Slices that the file does not "                                       \
 	"name stay unchanged. A slice with neither ring nor circuits keeps its circuits. The "    \
 	"command prints the differences and creates new slices. It prepares all changes of "      \
 	"circuits under a lease, commits them, then confirms them. On any failure it reverts "    \
@@ -100,39 +101,41 @@
 #define TRAFFIC                                                                               \
 	"FILE is YAML or JSON; '-' reads standard input:"                                     \
 	"\n\n"                                                                                \
-	"  epoch: 3\n"                                                                        \
+	"  decision-epoch: 3\n"                                                               \
 	"  ways: 4\n"                                                                         \
 	"  demands:\n"                                                                        \
-	"  - {from: 0, to: 5, lanes: 12.5, weight: 2, controller: 7}\n\n"                     \
-	"Servers are numbers of hosts. A demand uses up to 'ways' of the shortest paths "     \
-	"(default: 4). 'lambda' weighs the quadratic term. The default of 'weight' is 1. A "  \
-	"threshold that follows from the epoch and the order of the demands rounds lanes to " \
+	"  - {src-host: 0, dst-host: 5, amount-lanes: 12.5, weight: 2, controller: 7}\n\n"    \
+	"'src-host' and 'dst-host' are numbers of servers. A demand uses up to 'ways' of "    \
+	"the shortest paths (default: 4). 'lambda' weighs the quadratic term. The default "   \
+	"of 'weight' is 1. A threshold that follows from the epoch and the order of the "     \
+	"demands rounds lanes to "                                                            \
 	"whole numbers, so that equal files give equal results. For a fabric of the kernel, " \
 	"the current reservations of controllers count as their last decision: paths whose "  \
 	"flow differs by less than 0.6 lanes keep their lanes."
 
-#define BANDWIDTH_PLAN                                                                          \
-	"FILE is YAML or JSON; '-' reads standard input:"                                       \
-	"\n\n"                                                                                  \
-	"  wavelengths: 4\n"                                                                    \
-	"  ports: 2\n"                                                                          \
-	"  guides: {west: 2}\n"                                                                 \
-	"  groups:\n"                                                                           \
-	"  - {name: tensor, ring: [0, 1, 2, 3], least: 1, most: 8}\n"                           \
-	"  - name: pipeline\n"                                                                  \
-	"    hops:\n"                                                                           \
-	"    - {from: 0, to: 4, guides: [west]}\n"                                              \
-	"    - {from: 4, to: 0, circuits: 2}\n\n"                                               \
-	"'ports' is the number of ports of each accelerator; 'transmit' and 'receive' set "     \
-	"them separately. 'guides' gives the number of fibres of each guide. Each fibre and "   \
-	"port has a lane of every wavelength. A group gets the same number of lanes on all of " \
-	"its hops: at least 'least' (default: 0) and at most 'most' (default: no limit). A "    \
-	"hop has 'circuits' circuits (default: 1) for each lane of its group. The planner "     \
-	"maximises the smallest bandwidth of all groups, then the next, and so on. The answer " \
-	"has the lanes of each group, the resource that limits it, and the wavelengths of "     \
-	"each hop. With --profile or --fabric, ports and wavelengths are those of the profile " \
-	"unless the file gives others. A guide 0-1 is then the set of fibres from server 0 to " \
-	"server 1; with --fabric, only the free ones. Exit status 1 when a group cannot have "  \
+#define BANDWIDTH_PLAN                                                                            \
+	"FILE is YAML or JSON; '-' reads standard input:"                                         \
+	"\n\n"                                                                                    \
+	"  wavelengths-count: 4\n"                                                                \
+	"  ports-count: 2\n"                                                                      \
+	"  guides: {west: 2}\n"                                                                   \
+	"  groups:\n"                                                                             \
+	"  - {name: tensor, ring: [0, 1, 2, 3], least-lanes-count: 1, most-lanes-count: 8}\n"     \
+	"  - name: pipeline\n"                                                                    \
+	"    hops:\n"                                                                             \
+	"    - {src-accelerator: 0, dst-accelerator: 4, guide-names: [west]}\n"                   \
+	"    - {src-accelerator: 4, dst-accelerator: 0, circuits-count: 2}\n\n"                   \
+	"'ports-count' is the number of ports of each accelerator; 'transmit' and 'receive' set " \
+	"them separately. 'guides' gives the number of fibres of each guide. Each fibre and "     \
+	"port has a lane of every wavelength. A group gets the same number of lanes on all of "   \
+	"its hops: at least 'least-lanes-count' (default: 0) and at most 'most-lanes-count' "     \
+	"(default: no limit). A "                                                                 \
+	"hop has 'circuits-count' circuits (default: 1) for each lane of its group. The planner " \
+	"maximises the smallest bandwidth of all groups, then the next, and so on. The answer "   \
+	"has the lanes of each group, the resource that limits it, and the wavelengths of "       \
+	"each hop. With --profile or --fabric, ports and wavelengths are those of the profile "   \
+	"unless the file gives others. A guide 0-1 is then the set of fibres from server 0 to "   \
+	"server 1; with --fabric, only the free ones. Exit status 1 when a group cannot have "    \
 	"its least lanes."
 
 #define SPARE_PLAN                                                                              \
@@ -151,8 +154,8 @@
 	"  loop: true\n"                                                                             \
 	"  circuits:\n"                                                                              \
 	"  - {src-rank: 0, dst-rank: 1, lanes-count: 2}\n"                                           \
-	"  - {src-rank: 1, dst-rank: 0, lanes: 1, src-plane: 0, dst-plane: 0,\n"                     \
-	"     guide: [5, 40, 7]}\n"                                                                  \
+	"  - {src-rank: 1, dst-rank: 0, lane-mask: 1, src-plane: 0, dst-plane: 0,\n"                 \
+	"     guides: [5, 40, 7]}\n"                                                                 \
 	"  steps:\n"                                                                                 \
 	"  - {circuits: [0]}\n"                                                                      \
 	"  - {circuits: [0, 1], begin: barrier, deadline-ns: 2000000}\n"                             \

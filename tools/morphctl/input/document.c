@@ -262,12 +262,37 @@ static bool is_listed(const char *word, const char *list)
 	}
 }
 
-const char *document_stray_key(const json_t *object, const char *known)
+/* The new name of a key, which ends at a comma or at the end of the text, or NULL. */
+static const char *new_name(const char *key, const char *renamed)
 {
-	const char *key;
-	json_t *value;
+	size_t length = strlen(key);
 
-	json_object_foreach((json_t *)object, key, value) if (!is_listed(key, known)) return key;
+	while (renamed) {
+		if (!strncmp(renamed, key, length) && renamed[length] == '=')
+			return renamed + length + 1;
+		renamed = strchr(renamed, ',');
+		renamed += !!renamed;
+	}
+	return NULL;
+}
+
+char *document_stray_key(const json_t *object, const char *known, const char *renamed)
+{
+	const char *key, *new;
+	char *sentence;
+	json_t *value;
+	int length;
+
+	json_object_foreach((json_t *)object, key, value)
+	{
+		if (is_listed(key, known))
+			continue;
+		new = new_name(key, renamed);
+		length = new ? asprintf(&sentence, "'%s' is now '%.*s'", key,
+					(int)strcspn(new, ","), new) :
+			       asprintf(&sentence, "unknown key '%s'; known keys: %s", key, known);
+		return needed(length < 0 ? NULL : sentence);
+	}
 	return NULL;
 }
 

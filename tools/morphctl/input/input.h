@@ -24,10 +24,11 @@ enum exit_code input_whole(const char *path, char **text, size_t *length);
 /* document.c: read a YAML or JSON file, or standard input for "-". The caller owns *document. */
 enum exit_code document_read(const char *path, json_t **document);
 /*
- * The first key of @object that is not in @known, a list separated by commas. NULL: all keys are
- * known.
+ * Return a sentence about the first key of @object that is not in @known, a list separated by
+ * commas. The sentence names the new key if @renamed, a list of OLD=NEW, has this one. The caller
+ * frees it. NULL: all keys are known.
  */
-const char *document_stray_key(const json_t *object, const char *known);
+char *document_stray_key(const json_t *object, const char *known, const char *renamed);
 /*
  * Read an integer of at most @most. An absent key leaves *value unchanged. Returns false for other
  * values.

@@ -163,11 +163,11 @@ static json_t *group_records(const struct bandwidth *bandwidth)
 		json_t *record = json_pack("{s:o, s:I, s:I}", "name", group_name(bandwidth, group),
 					   "lanes-count", (json_int_t)info.lanes,
 					   "least-lanes-count",
-					   (json_int_t)number_of(it, "least", 0));
+					   (json_int_t)number_of(it, "least-lanes-count", 0));
 
-		if (number_of(it, "most", 0))
+		if (number_of(it, "most-lanes-count", 0))
 			json_object_set_new(record, "most-lanes-count",
-					    json_integer(number_of(it, "most", 0)));
+					    json_integer(number_of(it, "most-lanes-count", 0)));
 		if (bandwidth->result.verdict == MORPH_FEASIBLE)
 			add_stop(bandwidth, &info, record);
 		json_array_append_new(records, record);

@@ -14,6 +14,10 @@
 #define MOST_FIBRES 4096u
 #define MOST_WAVELENGTHS 256u
 #define MOST_LANES UINT32_MAX
+#define RENAMED                                                             \
+	"from=src-accelerator,to=dst-accelerator,circuits=circuits-count,"  \
+	"guides=guide-names,least=least-lanes-count,most=most-lanes-count," \
+	"ports=ports-count,wavelengths=wavelengths-count"
 
 struct reader {
 	struct bandwidth *bandwidth;
@@ -46,11 +50,15 @@ static enum exit_code accept(const struct reader *reader, int number)
 static enum exit_code check_keys(const struct reader *reader, const json_t *object,
 				 const char *known)
 {
-	const char *key = json_is_object(object) ? document_stray_key(object, known) : NULL;
+	char *stray;
+	enum exit_code code;
 
 	if (!json_is_object(object))
 		return refuse(reader, "must be a mapping with the keys %s", known);
-	return key ? refuse(reader, "unknown key '%s'; known keys: %s", key, known) : EXIT_CODE_OK;
+	stray = document_stray_key(object, known, RENAMED);
+	code = stray ? refuse(reader, "%s", stray) : EXIT_CODE_OK;
+	free(stray);
+	return code;
 }
 
 static enum exit_code read_number(const struct reader *reader, const json_t *object,
@@ -71,11 +79,11 @@ static enum exit_code read_number(const struct reader *reader, const json_t *obj
 static enum exit_code read_ports(const struct reader *reader)
 {
 	struct bandwidth *bandwidth = reader->bandwidth;
-	const json_t *ports = json_object_get(bandwidth->document, "ports");
+	const json_t *ports = json_object_get(bandwidth->document, "ports-count");
 	enum exit_code code;
 
 	if (!json_is_object(ports)) {
-		code = read_number(reader, bandwidth->document, "ports", 1, MOST_PORTS,
+		code = read_number(reader, bandwidth->document, "ports-count", 1, MOST_PORTS,
 				   &bandwidth->transmit);
 		if (ports)
 			bandwidth->receive = bandwidth->transmit;
@@ -188,13 +196,13 @@ static enum exit_code check_guides(const struct reader *reader, const json_t *gu
 	size_t i;
 
 	if (guides && !json_is_array(guides))
-		return refuse(reader, "'guides' must be a list of names");
+		return refuse(reader, "'guide-names' must be a list of names");
 	json_array_foreach((json_t *)guides, i, it)
 	{
 		const char *name = json_string_value(it);
 
 		if (!name)
-			return refuse(reader, "'guides' must be a list of names");
+			return refuse(reader, "'guide-names' must be a list of names");
 		if (!find_guide(reader->bandwidth, name))
 			return refuse(reader, "no guide '%s'; name it in 'guides'%s", name,
 				      reader->bandwidth->of_profile ?
@@ -207,16 +215,17 @@ static enum exit_code check_guides(const struct reader *reader, const json_t *gu
 static enum exit_code read_hop(struct reader *reader, uint32_t group, const json_t *it)
 {
 	struct bandwidth_hop hop = { .group = group, .circuits = 1 };
-	enum exit_code code = check_keys(reader, it, "from,to,circuits,guides");
+	enum exit_code code = check_keys(
+		reader, it, "src-accelerator,dst-accelerator,circuits-count,guide-names");
 
 	if (code)
 		return code;
-	hop.guides = json_object_get(it, "guides");
-	code = read_accelerator(reader, json_object_get(it, "from"), &hop.src);
+	hop.guides = json_object_get(it, "guide-names");
+	code = read_accelerator(reader, json_object_get(it, "src-accelerator"), &hop.src);
 	if (!code)
-		code = read_accelerator(reader, json_object_get(it, "to"), &hop.dst);
+		code = read_accelerator(reader, json_object_get(it, "dst-accelerator"), &hop.dst);
 	if (!code)
-		code = read_number(reader, it, "circuits", 1, MOST_PORTS, &hop.circuits);
+		code = read_number(reader, it, "circuits-count", 1, MOST_PORTS, &hop.circuits);
 	if (!code)
 		code = check_guides(reader, hop.guides);
 	if (!code)
@@ -247,7 +256,8 @@ static enum exit_code read_hops(struct reader *reader, uint32_t group, const jso
 static enum exit_code read_group(struct reader *reader, uint32_t group, const json_t *it)
 {
 	const json_t *ring, *hops;
-	enum exit_code code = check_keys(reader, it, "name,ring,hops,least,most");
+	enum exit_code code =
+		check_keys(reader, it, "name,ring,hops,least-lanes-count,most-lanes-count");
 
 	if (code)
 		return code;
@@ -285,10 +295,10 @@ static enum exit_code read_groups(struct reader *reader)
 static enum exit_code pose_group(struct reader *reader, const json_t *it)
 {
 	uint32_t least = 0, most = 0;
-	enum exit_code code = read_number(reader, it, "least", 0, MOST_LANES, &least);
+	enum exit_code code = read_number(reader, it, "least-lanes-count", 0, MOST_LANES, &least);
 
 	if (!code)
-		code = read_number(reader, it, "most", 0, MOST_LANES, &most);
+		code = read_number(reader, it, "most-lanes-count", 0, MOST_LANES, &most);
 	return code ? code :
 		      accept(reader,
 			     morph_bandwidth_add_group(reader->bandwidth->problem, least, most));
@@ -347,16 +357,17 @@ enum exit_code read_bandwidth(struct bandwidth *bandwidth)
 	enum exit_code code = document_read(bandwidth->run->argv[0], &bandwidth->document);
 
 	if (!code)
-		code = check_keys(&reader, bandwidth->document, "wavelengths,ports,guides,groups");
+		code = check_keys(&reader, bandwidth->document,
+				  "wavelengths-count,ports-count,guides,groups");
 	if (!code)
-		code = read_number(&reader, bandwidth->document, "wavelengths", 1, MOST_WAVELENGTHS,
-				   &bandwidth->wavelengths);
+		code = read_number(&reader, bandwidth->document, "wavelengths-count", 1,
+				   MOST_WAVELENGTHS, &bandwidth->wavelengths);
 	if (!code)
 		code = read_ports(&reader);
 	if (!code && (!bandwidth->transmit || !bandwidth->receive))
 		code = refuse(
 			&reader,
-			"requires 'ports', the number of ports of each accelerator, or --profile");
+			"requires 'ports-count', the number of ports of each accelerator, or --profile");
 	if (!code)
 		code = read_guides(&reader);
 	if (!code)

@@ -7,6 +7,7 @@
 #include "morphctl/lanes/lanes.h"
 
 #define WAYS 4
+#define RENAMED "from=src-host,to=dst-host,lanes=amount-lanes,epoch=decision-epoch"
 
 static enum exit_code wrong(const struct traffic *traffic, const char *where, const char *what)
 {
@@ -18,12 +19,12 @@ static enum exit_code wrong(const struct traffic *traffic, const char *where, co
 static enum exit_code check_keys(const struct traffic *traffic, const json_t *object,
 				 const char *where, const char *known)
 {
-	const char *key = document_stray_key(object, known);
+	char *stray = document_stray_key(object, known, RENAMED);
 
-	if (!key)
+	if (!stray)
 		return EXIT_CODE_OK;
-	warn_line("%s: %sunknown key '%s'; known keys: %s", traffic->run->argv[0], where, key,
-		  known);
+	warn_line("%s: %s%s", traffic->run->argv[0], where, stray);
+	free(stray);
 	return EXIT_CODE_USAGE;
 }
 
@@ -46,16 +47,16 @@ static enum exit_code read_demand(const struct traffic *traffic, size_t number, 
 	snprintf(where, sizeof(where), "demand %zu: ", number);
 	if (!json_is_object(it))
 		return wrong(traffic, where, "must be a mapping");
-	code = check_keys(traffic, it, where, "from,to,lanes,weight,controller");
+	code = check_keys(traffic, it, where, "src-host,dst-host,amount-lanes,weight,controller");
 	if (code)
 		return code;
 	*demand = (struct demand){ .amount = -1, .weight = 1 };
-	if (!document_number(it, "from", UINT32_MAX - 1, &from) ||
-	    !document_number(it, "to", UINT32_MAX - 1, &to) || from == UINT64_MAX ||
+	if (!document_number(it, "src-host", UINT32_MAX - 1, &from) ||
+	    !document_number(it, "dst-host", UINT32_MAX - 1, &to) || from == UINT64_MAX ||
 	    to == UINT64_MAX)
-		return wrong(traffic, where, "'from' and 'to' must be numbers of hosts");
-	if (!real(it, "lanes", &demand->amount) || demand->amount < 0)
-		return wrong(traffic, where, "'lanes' must be a number, 0 or more");
+		return wrong(traffic, where, "'src-host' and 'dst-host' must be numbers of hosts");
+	if (!real(it, "amount-lanes", &demand->amount) || demand->amount < 0)
+		return wrong(traffic, where, "'amount-lanes' must be a number, 0 or more");
 	if (!real(it, "weight", &demand->weight) || demand->weight <= 0)
 		return wrong(traffic, where, "'weight' must be a number above 0");
 	if (!document_number(it, "controller", UINT32_MAX - 1, &controller))
@@ -77,14 +78,14 @@ enum exit_code read_traffic(struct traffic *traffic)
 		return code;
 	if (!json_is_object(traffic->document))
 		return wrong(traffic, "", "must be a mapping with the key 'demands'");
-	code = check_keys(traffic, traffic->document, "", "demands,epoch,ways,lambda");
+	code = check_keys(traffic, traffic->document, "", "demands,decision-epoch,ways,lambda");
 	if (code)
 		return code;
 	list = json_object_get(traffic->document, "demands");
 	if (!json_is_array(list) || !json_array_size(list))
 		return wrong(traffic, "", "requires a list 'demands' with at least one entry");
-	if (!document_number(traffic->document, "epoch", INT64_MAX, &traffic->epoch))
-		return wrong(traffic, "", "'epoch' must be a number, 0 or more");
+	if (!document_number(traffic->document, "decision-epoch", INT64_MAX, &traffic->epoch))
+		return wrong(traffic, "", "'decision-epoch' must be a number, 0 or more");
 	if (!document_number(traffic->document, "ways", 64, &ways) || !ways)
 		return wrong(traffic, "", "'ways' must be 1 to 64");
 	if (!real(traffic->document, "lambda", &traffic->lambda) || traffic->lambda < 0)

@@ -31,11 +31,12 @@ static enum exit_code refused(const struct reader *reader, int error)
 static enum exit_code check_keys(const struct reader *reader, const json_t *object,
 				 const char *known)
 {
-	const char *key = document_stray_key(object, known);
+	char *stray = document_stray_key(object, known, "lanes=lane-mask,guide=guides");
 
-	if (!key)
+	if (!stray)
 		return EXIT_CODE_OK;
-	warn_line("%s: %sunknown key '%s'", reader->path, reader->where, key);
+	warn_line("%s: %s%s", reader->path, reader->where, stray);
+	free(stray);
 	return EXIT_CODE_USAGE;
 }
 
@@ -108,7 +109,7 @@ static enum exit_code add_circuit(const struct reader *reader, const json_t *it)
 	if (!code)
 		code = read_u32(reader, it, "lanes-count", &opts.lanes_count);
 	if (!code)
-		code = read_number(reader, it, "lanes", INT64_MAX, &opts.lanes);
+		code = read_number(reader, it, "lane-mask", INT64_MAX, &opts.lanes);
 	if (!code)
 		code = read_plane(reader, it, "src-plane", &opts, &opts.src_plane,
 				  MORPH_CIRCUIT_SRC_PLANE);
@@ -116,7 +117,7 @@ static enum exit_code add_circuit(const struct reader *reader, const json_t *it)
 		code = read_plane(reader, it, "dst-plane", &opts, &opts.dst_plane,
 				  MORPH_CIRCUIT_DST_PLANE);
 	if (!code)
-		code = read_numbers(reader, it, "guide", &guides, &opts.guides_count);
+		code = read_numbers(reader, it, "guides", &guides, &opts.guides_count);
 	opts.guides = opts.guides_count ? guides : NULL;
 	number = code ? 0 : morph_steps_circuit(reader->steps, src, dst, &opts);
 	free(guides);
@@ -195,7 +196,7 @@ static enum exit_code read_document(struct reader *reader, const json_t *documen
 {
 	static const char known[] = "loop,generation,profile-checksum,circuits,steps";
 	static const char of_circuit[] =
-		"src-rank,dst-rank,lanes-count,lanes,src-plane,dst-plane,guide";
+		"src-rank,dst-rank,lanes-count,lane-mask,src-plane,dst-plane,guides";
 	static const char of_step[] = "circuits,begin,after-ns,deadline-ns";
 	const json_t *loop = json_object_get(document, "loop");
 	uint64_t generation = MORPH_GENERATION_ANY;
@@ -262,9 +263,9 @@ static json_t *circuit_record(const struct morph_steps *steps, uint32_t number)
 	if (opts.flags & MORPH_CIRCUIT_DST_PLANE)
 		json_object_set_new(record, "dst-plane", json_integer(opts.dst_plane));
 	add_number(record, "lanes-count", opts.lanes_count);
-	add_number(record, "lanes", opts.lanes);
+	add_number(record, "lane-mask", opts.lanes);
 	if (opts.guides_count)
-		json_object_set_new(record, "guide", numbers_of(opts.guides, opts.guides_count));
+		json_object_set_new(record, "guides", numbers_of(opts.guides, opts.guides_count));
 	return record;
 }
 

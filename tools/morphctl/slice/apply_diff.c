@@ -213,7 +213,7 @@ static enum exit_code diff_present(struct apply *apply, struct apply_slice *slic
 		return immutable(slice, "'transit'");
 	if (slice->spares_given && !key_is(slice->present, "spare-policy",
 					   morph_enum_name(MORPH_ENUM_SPARES, wish->spare_policy)))
-		return immutable(slice, "'spares'");
+		return immutable(slice, "'spare-policy'");
 	if (slice->reserved_given && flag_of(slice->present, "reserved") != wish->reserved)
 		return immutable(slice, "'reserved'");
 	diff_settings(apply, slice);

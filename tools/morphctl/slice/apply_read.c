@@ -16,17 +16,18 @@ static enum exit_code wrong(const char *where, const char *what)
 /* Check that every key is in @known, a list separated by commas. */
 static enum exit_code keys_known(const char *where, json_t *object, const char *known)
 {
-	const char *key;
+	char *stray;
 
 	if (!json_is_object(object)) {
 		warn_line("apply: %s: expected a mapping with %s '%s'", where,
 			  strchr(known, ',') ? "some of the keys" : "the key", known);
 		return EXIT_CODE_USAGE;
 	}
-	key = document_stray_key(object, known);
-	if (!key)
+	stray = document_stray_key(object, known, "count=ranks-count");
+	if (!stray)
 		return EXIT_CODE_OK;
-	warn_line("apply: %s: unknown key '%s'; known keys: %s", where, key, known);
+	warn_line("apply: %s: %s", where, stray);
+	free(stray);
 	return EXIT_CODE_USAGE;
 }
 
@@ -112,6 +113,31 @@ static enum exit_code read_owner(const char *where, json_t *object, struct apply
 	return EXIT_CODE_OK;
 }
 
+/* A list of spares, or the policy that chooses them. */
+static enum exit_code read_spares(struct apply *apply, const char *where, json_t *object,
+				  struct slice_wish *wish)
+{
+	json_t *spares = json_object_get(object, "spares");
+	enum exit_code code;
+
+	code = read_word(where, object, "spare-policy", MORPH_ENUM_SPARES, &wish->spare_policy);
+	if (code)
+		return code;
+	if (!spares && json_object_get(object, "spare-policy") &&
+	    wish->spare_policy == MORPH_SPARES_LIST)
+		return wrong(where, "the spare policy 'list' requires the list 'spares'");
+	if (!spares)
+		return EXIT_CODE_OK;
+	if (!json_is_array(spares))
+		return wrong(
+			where,
+			"'spares' must be a list of accelerators; the policy is 'spare-policy'");
+	if (json_object_get(object, "spare-policy") && wish->spare_policy != MORPH_SPARES_LIST)
+		return wrong(where, "the list 'spares' requires the spare policy 'list'");
+	wish->spare_policy = MORPH_SPARES_LIST;
+	return read_ids(apply, where, spares, &wish->spares, &wish->spares_count);
+}
+
 static enum exit_code read_policies(struct apply *apply, const char *where, json_t *object,
 				    struct apply_slice *slice)
 {
@@ -122,20 +148,13 @@ static enum exit_code read_policies(struct apply *apply, const char *where, json
 
 	slice->failover_given = json_object_get(object, "failover");
 	slice->transit_given = json_object_get(object, "transit");
-	slice->spares_given = spares;
+	slice->spares_given = spares || json_object_get(object, "spare-policy");
 	slice->reserved_given = reserved;
 	code = read_word(where, object, "failover", MORPH_ENUM_FAILOVER, &wish->failover);
 	if (!code)
 		code = read_word(where, object, "transit", MORPH_ENUM_TRANSIT, &wish->transit);
-	if (!code && json_is_array(spares)) {
-		wish->spare_policy = MORPH_SPARES_LIST;
-		code = read_ids(apply, where, spares, &wish->spares, &wish->spares_count);
-	} else if (!code && spares) {
-		code = read_word(where, object, "spares", MORPH_ENUM_SPARES, &wish->spare_policy);
-		if (!code && wish->spare_policy == MORPH_SPARES_LIST)
-			code = wrong(where,
-				     "'spares' must be a list of accelerators instead of \"list\"");
-	}
+	if (!code)
+		code = read_spares(apply, where, object, wish);
 	if (!code && reserved && !json_is_boolean(reserved))
 		code = wrong(where, "'reserved' must be true or false");
 	wish->reserved = json_is_true(reserved);
@@ -257,22 +276,22 @@ static enum exit_code read_slice(struct apply *apply, json_t *object, struct app
 
 	snprintf(where, sizeof(where), "slice '%.31s'", name);
 	code = keys_known(where, object,
-			  "name,owner,mode,count,accelerators,failover,transit,"
-			  "spares,reserved,ring,circuits");
+			  "name,owner,mode,ranks-count,accelerators,failover,transit,"
+			  "spare-policy,spares,reserved,ring,circuits");
 	if (code)
 		return code;
 	if (!*name)
 		return wrong("a slice", "requires a 'name', which is a string");
 	slice->wish.name = name;
 	slice->wish.mode = 0600;
-	if (!json_object_get(object, "count") == !accelerators)
-		return wrong(where, "requires either 'count' or 'accelerators'");
-	code = read_number(where, object, "count", UINT32_MAX - 1, &slice->wish.count);
+	if (!json_object_get(object, "ranks-count") == !accelerators)
+		return wrong(where, "requires either 'ranks-count' or 'accelerators'");
+	code = read_number(where, object, "ranks-count", UINT32_MAX - 1, &slice->wish.count);
 	if (!code && accelerators)
 		code = read_ids(apply, where, accelerators, &slice->wish.accelerators,
 				&slice->wish.accelerators_count);
 	if (!code && !wish_ranks(&slice->wish))
-		code = wrong(where, "'count' must be at least 1");
+		code = wrong(where, "'ranks-count' must be at least 1");
 	if (!code)
 		code = read_owner(where, object, slice);
 	if (!code)
