@@ -402,6 +402,23 @@ static void txn_is_broken_by_stray_light(struct kunit *test)
 	fake->stray[2] = 0;
 }
 
+/* The refusal names the change whose receiver has the light. The other change is cancelled. */
+static void txn_names_the_change_with_stray_light(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = txn_of_shape(fake, txn_slice(fake), ADD_TWO, 0);
+
+	fake->stray[6] = 1;	/* receive port of accelerator 3, which has rank 2 */
+	KUNIT_EXPECT_EQ(test, -EIO, morph_txn_run(txn));
+	KUNIT_EXPECT_EQ(test, 1u, txn->refusal.item);
+	KUNIT_EXPECT_EQ(test, -ECANCELED, txn->items[0].change.status);
+	KUNIT_EXPECT_EQ(test, -EIO, txn->items[1].change.status);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PART_RECEIVER, txn->items[1].change.part);
+	KUNIT_EXPECT_EQ(test, 6u, txn->items[1].change.index);
+	morph_txn_put(txn);
+	fake->stray[6] = 0;
+}
+
 /* --------------------------------------------------------------- repetition */
 
 /* The same cookie changes nothing again, and gets the same answer. */
@@ -547,6 +564,7 @@ static struct kunit_case txn_cases[] = {
 	KUNIT_CASE(txn_is_broken_by_a_burning_laser),
 	KUNIT_CASE(txn_finds_a_burning_laser_that_yielded),
 	KUNIT_CASE(txn_is_broken_by_stray_light),
+	KUNIT_CASE(txn_names_the_change_with_stray_light),
 	KUNIT_CASE(txn_of_same_cookie_is_the_same),
 	KUNIT_CASE(txn_of_same_cookie_keeps_its_own_addresses),
 	KUNIT_CASE(txn_that_outlives_its_slice_is_not_kept),

@@ -55,6 +55,18 @@ static int exec_wait(struct exec *exec, enum morph_phase phase, u64 ns)
 
 /* ---------------------------------------------------------------- the steps */
 
+/* The change @index made the transaction fail: copy the refusal to it. */
+static void fail_item(struct morph_txn *txn, u32 index)
+{
+	struct morph_change *change = &txn->items[index].change;
+
+	txn->refusal.item = index;
+	change->status = txn->refusal.error;
+	change->reason = txn->refusal.reason;
+	change->part = txn->refusal.part;
+	change->index = txn->refusal.index;
+}
+
 /* Find the hardware that leaves an item unlit; fill refusal and culprit. No lock held. */
 static void blame(struct exec *exec, u32 index)
 {
@@ -68,13 +80,9 @@ static void blame(struct exec *exec, u32 index)
 			     item->culprit.part == MORPH_PART_GUIDE ? MORPH_HEALTH_QUARANTINED :
 								      MORPH_HEALTH_FAILED);
 	mutex_unlock(&fabric->lock);
-	item->change.status = -EIO;
-	item->change.reason = MORPH_REASON_HARDWARE;
-	item->change.part = item->culprit.part;
-	item->change.index = item->culprit.index;
 	morph_refuse(&exec->txn->refusal, -EIO, MORPH_REASON_HARDWARE, item->culprit.part,
 		     item->culprit.index, "change %u: the light did not arrive", index);
-	exec->txn->refusal.item = index;
+	fail_item(exec->txn, index);
 }
 
 static int refuse_device(struct exec *exec, int error, const char *step)
@@ -116,10 +124,11 @@ static int exec_program(struct exec *exec)
 		return 0;
 	if (ret < 0)
 		return refuse_device(exec, ret, "read receivers");
-	txn->refusal.item = wrong;
-	return morph_refuse(&txn->refusal, -EIO, MORPH_REASON_HARDWARE, MORPH_PART_RECEIVER,
-			    txn->items[wrong].new->path.rx,
-			    "change %u: the receiver sees light before a laser is on", wrong);
+	morph_refuse(&txn->refusal, -EIO, MORPH_REASON_HARDWARE, MORPH_PART_RECEIVER,
+		     txn->items[wrong].new->path.rx,
+		     "change %u: the receiver sees light before a laser is on", wrong);
+	fail_item(txn, wrong);
+	return -EIO;
 }
 
 /* Step 4 of a commit. */
