@@ -22,6 +22,7 @@ static struct kunit_suite * const suites[] = {
 	&morph_health_suite,
 	&morph_patrol_suite,
 	&morph_repair_suite,
+	&morph_choice_suite,
 	&morph_lease_suite,
 	&morph_neighbour_suite,
 };

@@ -212,9 +212,11 @@ static bool next_spare(struct failover *failover)
 	if (txn->refusal.item < txn->count) {
 		const struct morph_change *change = &txn->items[txn->refusal.item].change;
 
+		/* A failed rank without a spare may be at the other end. */
 		for (i = 0; i < failover->count; i++)
-			if (failover->ranks[i] == change->src_rank ||
-			    failover->ranks[i] == change->dst_rank)
+			if (failover->spares[i] != MORPH_ANY &&
+			    (failover->ranks[i] == change->src_rank ||
+			     failover->ranks[i] == change->dst_rank))
 				which = i;
 	}
 	if (failover->spares[which] == MORPH_ANY)
