@@ -202,7 +202,7 @@ struct morph_subscriber {
 	void (*freed)(struct morph_fabric *fabric);
 
 	/* A slice has lost light, or uses a path over failed hardware. */
-	void (*hurt)(struct morph_slice *slice);
+	void (*light_lost)(struct morph_slice *slice);
 	/* A rollback could not restore some circuits. */
 	void (*broken)(struct morph_txn *txn);
 	/* A numbered transaction has a new outcome, or has ended. */
@@ -255,7 +255,7 @@ void morph_report_light(struct morph_txn *txn);
 void morph_report_published(struct morph_txn *txn);
 void morph_report_paths_freed(struct morph_txn *txn);
 void morph_report_freed(struct morph_fabric *fabric);
-void morph_report_hurt(struct morph_slice *slice);
+void morph_report_light_lost(struct morph_slice *slice);
 void morph_report_broken(struct morph_txn *txn);
 void morph_report_txn_changed(struct morph_txn *txn);
 void morph_report_txn_ended(struct morph_txn *txn);

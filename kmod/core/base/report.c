@@ -107,12 +107,12 @@ void morph_report_freed(struct morph_fabric *fabric)
 		at->freed(fabric);
 }
 
-void morph_report_hurt(struct morph_slice *slice)
+void morph_report_light_lost(struct morph_slice *slice)
 {
 	const struct morph_subscriber *at;
 
-	for (at = subscribers; at->hurt; at++)
-		at->hurt(slice);
+	for (at = subscribers; at->light_lost; at++)
+		at->light_lost(slice);
 }
 
 void morph_report_broken(struct morph_txn *txn)

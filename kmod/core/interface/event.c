@@ -176,7 +176,7 @@ void morph_file_free(struct morph_file *file)
 	spin_unlock(&interface_of(fabric)->event_lock);
 	if (!--slice_tenancy(slice)->files_count && !slice_tenancy(slice)->named && !slice->dying)
 		morph_slice_release(slice, 0);
-	morph_protection_go_on(fabric);
+	morph_protection_unpause(fabric);
 	mutex_unlock(&fabric->lock);
 
 	morph_user_uncharge(slice->user, MORPH_RES_BYTES, FILE_BYTES);

@@ -179,7 +179,7 @@ void morph_slice_leave(struct morph_slice *slice)
 		wake_up_all(&slice->idle);
 }
 
-void morph_slice_rest(struct morph_slice *slice)
+void morph_slice_serve_waiters(struct morph_slice *slice)
 {
 	lockdep_assert_held(&slice->fabric->lock);
 	if (slice->waiting && !slice->busy)

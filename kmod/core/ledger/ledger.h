@@ -304,7 +304,7 @@ void morph_slice_put(struct morph_slice *slice);
 int morph_slice_enter(struct morph_slice *slice, bool repair);
 void morph_slice_leave(struct morph_slice *slice);
 /* No change holds the slice, and another condition of waiters has ended. Holds fabric->lock. */
-void morph_slice_rest(struct morph_slice *slice);
+void morph_slice_serve_waiters(struct morph_slice *slice);
 /* First number of circuits of schedules. Their numbers are consecutive. */
 #define MORPH_SCHEDULE_FIRST_ID	0x1000000u
 /* Allocate and charge a circuit, in no table yet. Or ERR_PTR: -EDQUOT with @refusal, -ENOMEM. */

@@ -338,7 +338,7 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 	failover->published_ns = ktime_get_ns();
 	for (i = 0; i < failover->count; i++) {
 		struct morph_rank *entry = &slice->ranks[failover->ranks[i]];
-		struct morph_rank_recovery *wish = rank_recovery(slice, failover->ranks[i]);
+		struct morph_rank_recovery *requested = rank_recovery(slice, failover->ranks[i]);
 
 		if (failover->spares[i] == MORPH_ANY)
 			continue;
@@ -356,8 +356,8 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 		morph_chip_let_go(fabric, old);
 		entry->replacements++;
 		entry->failed = false;
-		wish->forced = false;
-		wish->wanted_spare = MORPH_ANY;
+		requested->forced = false;
+		requested->wanted_spare = MORPH_ANY;
 		rank_protection(slice, failover->ranks[i])->preferred = MORPH_ANY;
 		morph_stat(fabric, MORPH_STAT_FAILOVERS);
 	}

@@ -20,7 +20,7 @@ static void answered(struct morph_fabric *fabric, u32 accelerator)
 	ledger_of(fabric)->chips[accelerator].last_verified_ns = ktime_get_boottime_ns();
 }
 
-static void hurt(struct morph_slice *slice)
+static void light_lost(struct morph_slice *slice)
 {
 	morph_repair_kick(slice, 0);
 }
@@ -35,7 +35,7 @@ static void slice_stopping(struct morph_slice *slice)
 	if (slice->repairing) {
 		/* The work was cancelled before it ran, so drop its reference here. */
 		WRITE_ONCE(slice->repairing, false);
-		morph_protection_go_on(fabric);
+		morph_protection_unpause(fabric);
 		morph_slice_put(slice);
 	}
 	if (slice_recovery(slice)->was_degraded)
@@ -49,7 +49,7 @@ static const struct morph_subscriber subscriber = {
 	.diagnose = morph_health_diagnose,
 	.answered = answered,
 	.freed = morph_repair_recover,
-	.hurt = hurt,
+	.light_lost = light_lost,
 	.slice_stopping = slice_stopping,
 };
 

@@ -44,7 +44,7 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 		slice_recovery(slice)->fault_noticed_ns = now;
 		kref_get(&slice->kref);		/* reference of the work */
 		WRITE_ONCE(slice->repairing, true);
-		morph_protection_stand_back(slice->fabric);
+		morph_protection_pause(slice->fabric);
 		slice_tenancy(slice)->state = MORPH_SLICE_REPAIRING;
 		trace_morph_slice_state(slice->fabric->id, slice->number, MORPH_SLICE_REPAIRING);
 	}
@@ -310,18 +310,18 @@ static void report_failed_circuits(struct morph_slice *slice)
 }
 
 /* Cancel requested replacements that failed. The rank keeps its accelerator if that is healthy. */
-static void drop_wishes(struct morph_slice *slice)
+static void cancel_requested_replacements(struct morph_slice *slice)
 {
 	u32 i;
 
 	for (i = 0; i < slice->ranks_count; i++) {
-		struct morph_rank_recovery *wish = rank_recovery(slice, i);
+		struct morph_rank_recovery *requested = rank_recovery(slice, i);
 		struct morph_rank *entry = &slice->ranks[i];
 
-		if (!wish->forced)
+		if (!requested->forced)
 			continue;
-		wish->forced = false;
-		wish->wanted_spare = MORPH_ANY;
+		requested->forced = false;
+		requested->wanted_spare = MORPH_ANY;
 		if (ledger_of(slice->fabric)->chips[entry->accelerator].health == MORPH_HEALTH_OK)
 			entry->failed = false;
 	}
@@ -335,10 +335,10 @@ static void repair_end(struct morph_slice *slice)
 	struct morph_event event;
 	u64 left_mbps;
 
-	drop_wishes(slice);
+	cancel_requested_replacements(slice);
 	whole = is_whole(slice);
 	WRITE_ONCE(slice->repairing, false);
-	morph_protection_go_on(fabric);
+	morph_protection_unpause(fabric);
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
 	slice_tenancy(slice)->state = whole ? MORPH_SLICE_OK : MORPH_SLICE_DEGRADED;
@@ -366,7 +366,7 @@ static void repair_end(struct morph_slice *slice)
 }
 
 /* Rebuild protections that have no spare, or that hold less than they should. */
-static void replan(struct morph_fabric *fabric)
+static void rebuild_wanted_protections(struct morph_fabric *fabric)
 {
 	if (list_empty(&slices_of(fabric)->protections_wanted))
 		return;
@@ -388,7 +388,7 @@ static void retry_crowded(struct morph_slice *last)
 
 	if (recovery_of(fabric)->repairs || fabric->state != MORPH_FABRIC_READY)
 		return;
-	replan(fabric);
+	rebuild_wanted_protections(fabric);
 	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		/* Do not revoke prepared transactions: their end triggers a retry. */
 		if (!slice_recovery(slice)->crowded ||
@@ -488,6 +488,6 @@ void morph_repair_recover_work(struct work_struct *work)
 		else
 			morph_report_retried(slice);
 	}
-	replan(fabric);
+	rebuild_wanted_protections(fabric);
 	mutex_unlock(&fabric->lock);
 }

@@ -99,7 +99,7 @@ static void count_dark(struct morph_circuit *circuit, u64 since_ns)
  * Return whether the signal is older than the light: it reports late that a change removed the
  * previous light.
  */
-static bool is_old_news(const struct morph_route *route, const struct morph_signal *signal)
+static bool precedes_light(const struct morph_route *route, const struct morph_signal *signal)
 {
 	return !signal->value && signal->since_ns < route->lit_from_ns;
 }
@@ -143,7 +143,7 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 		if (circuit_txns(circuit)->pending && morph_route_comes_in(fabric, link->route))
 			continue;
 		if (!is_sent(fabric, link->route, signal->lanes) ||
-		    is_old_news(link->route, signal))
+		    precedes_light(link->route, signal))
 			continue;
 		if (!signal->value)
 			count_dark(circuit, signal->since_ns);
@@ -206,7 +206,7 @@ static void on_signal(struct morph_fabric *fabric, const struct morph_signal *si
 }
 
 /* Signals were lost: treat all lit circuits as dark until their receivers are read. */
-static void doubt_everything(struct morph_fabric *fabric)
+static void mark_all_dark(struct morph_fabric *fabric)
 {
 	struct morph_circuit *circuit;
 	struct morph_slice *slice;
@@ -246,7 +246,7 @@ void morph_signal_work(struct work_struct *work)
 		for (i = 0; i < count && fabric->state == MORPH_FABRIC_READY; i++)
 			on_signal(fabric, &batch[i]);
 		if (overrun && fabric->state == MORPH_FABRIC_READY)
-			doubt_everything(fabric);
+			mark_all_dark(fabric);
 		morph_protection_wake(fabric);
 		mutex_unlock(&fabric->lock);
 	} while (count == SIGNAL_BATCH);

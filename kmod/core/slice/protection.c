@@ -188,13 +188,13 @@ struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32
 	return txn;
 }
 
-void morph_protection_stand_back(struct morph_fabric *fabric)
+void morph_protection_pause(struct morph_fabric *fabric)
 {
 	lockdep_assert_held(&fabric->lock);
 	atomic_inc(&slices_of(fabric)->urgent);
 }
 
-void morph_protection_go_on(struct morph_fabric *fabric)
+void morph_protection_unpause(struct morph_fabric *fabric)
 {
 	lockdep_assert_held(&fabric->lock);
 	atomic_dec(&slices_of(fabric)->urgent);

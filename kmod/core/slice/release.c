@@ -84,7 +84,7 @@ void morph_slice_release_work(struct work_struct *work)
 	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charged);
 	list_del_init(&slice->node);
 	ledger_of(fabric)->slices_count--;
-	morph_protection_go_on(fabric);
+	morph_protection_unpause(fabric);
 	fabric->seq++;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	morph_slice_leave(slice);
@@ -115,7 +115,7 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 	if (WARN_ON_ONCE(slice->dying))
 		return;
 	WRITE_ONCE(slice->dying, true);
-	morph_protection_stand_back(fabric);
+	morph_protection_pause(fabric);
 	slice_tenancy(slice)->state = MORPH_SLICE_DYING;
 	for (i = 0; i < slice->ranks_count; i++)
 		ledger_of(fabric)->chips[slice->ranks[i].accelerator].use = MORPH_USE_DRAINING;

@@ -319,7 +319,7 @@ int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph
 			morph_protection_drop_slice(slice);
 		morph_protection_touch_slice(slice);
 		if (tenancy->state == MORPH_SLICE_DEGRADED)
-			morph_report_hurt(slice);
+			morph_report_light_lost(slice);
 		morph_report_slice_changed(slice);
 	}
 	mutex_unlock(&fabric->lock);

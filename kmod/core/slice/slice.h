@@ -54,8 +54,8 @@ void morph_protection_drop_slice(struct morph_slice *slice);
 struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32 *spare);
 
 /* A repair or release of a slice begins: stop planning until it has ended. */
-void morph_protection_stand_back(struct morph_fabric *fabric);
-void morph_protection_go_on(struct morph_fabric *fabric);
+void morph_protection_pause(struct morph_fabric *fabric);
+void morph_protection_unpause(struct morph_fabric *fabric);
 /* A repair or release has ended: resume planning if no other one runs. */
 void morph_protection_wake(struct morph_fabric *fabric);
 /* enum morph_plan_state, as interfaces report it. */

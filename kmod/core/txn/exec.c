@@ -229,14 +229,14 @@ static void publish(struct exec *exec)
 	struct morph_txn *txn = exec->txn;
 	struct morph_fabric *fabric = exec->fabric;
 	const struct morph_txn_kind *kind = txn->kind;
-	bool sound = true;
+	bool healthy = true;
 	u32 i;
 
 	for (i = 0; i < txn->count; i++) {
 		publish_item(exec, &txn->items[i]);
 		/* Since the verification hardware may have failed, or the light may be gone. */
 		if (txn->items[i].new && !txn->items[i].unlit)
-			sound &= !txn->items[i].circuit->dark &&
+			healthy &= !txn->items[i].circuit->dark &&
 				 morph_route_is_healthy(fabric, txn->items[i].new);
 	}
 	txn->seq = ++fabric->seq;
@@ -246,8 +246,8 @@ static void publish(struct exec *exec)
 	morph_report_published(txn);
 	if (kind->announced)
 		kind->announced(txn);
-	if (!sound)
-		morph_report_hurt(txn->slice);
+	if (!healthy)
+		morph_report_light_lost(txn->slice);
 }
 
 /* Release old routes and removed circuits. Caller holds fabric->lock. */
@@ -485,7 +485,7 @@ void morph_exec_confirm(struct morph_txn *txn)
 	morph_hw_done(txn->fabric, &txn->session);
 	txn->seq = ++txn->fabric->seq;
 	if (dark)
-		morph_report_hurt(txn->slice);
+		morph_report_light_lost(txn->slice);
 }
 
 /*

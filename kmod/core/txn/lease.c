@@ -484,7 +484,7 @@ bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index)
 			lease_stop(txn);
 			unqueue(txn);
 			end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
-			morph_slice_rest(slice);
+			morph_slice_serve_waiters(slice);
 			return true;
 		}
 	}

@@ -60,7 +60,7 @@ static bool old_is_lit(struct exec *exec, u32 index, u32 *n)
 static void repair_later(struct morph_txn *txn)
 {
 	if (!txn->kind->recovers)
-		morph_report_hurt(txn->slice);
+		morph_report_light_lost(txn->slice);
 }
 
 /* Return the claims of the new route to their previous holder, or release them. */

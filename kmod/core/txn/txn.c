@@ -537,7 +537,7 @@ static void each_end(struct morph_txn *txn, u32 outcome, int status)
 	list_del_init(&txn->node);
 	/* A degraded slice may wait for the released resources. */
 	morph_report_freed(txn->fabric);
-	morph_slice_rest(txn->slice);
+	morph_slice_serve_waiters(txn->slice);
 	if (txn->id) {
 		morph_txn_end(txn, outcome, status);
 	} else {
