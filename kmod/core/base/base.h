@@ -4,9 +4,11 @@
  *
  * Lock order, outermost first:
  *
+ *   mm->mmap_lock           of the kernel: held while a program maps a queue or a state page
+ *   node_lock               mutex in chardev.c: nodes of named slices
  *   morph_registry_lock     mutex: the table of fabrics
  *   fabric->lock            mutex: ledger, slices, circuits, transactions, health
- *   user lock               mutex in user.c: quotas
+ *   user_lock               mutex in user.c: quotas
  *   event_lock              spinlock, in struct morph_interface: event queues
  *                           of all files of the fabric
  *
@@ -297,7 +299,10 @@ struct morph_limits {
 	u64 bytes;
 };
 
-/* A user or a grant that is charged, with a kref. The user lock guards the usage. */
+/*
+ * A user or a grant that is charged, with a kref. uid and grant are constant. user_lock of user.c
+ * guards the other fields without another note.
+ */
 struct morph_user {
 	struct kref kref;
 	struct hlist_node node;		/* entry in users, by uid */

@@ -9,7 +9,9 @@
 
 /*
  * Successive operations submitted to the provider. The structure is part of a transaction, or on
- * the stack of the waiting thread. It is in fabric->ops_in_flight by id, under op_lock.
+ * the stack of the waiting thread. It is on a list of morph_hardware.ops_in_flight. op_lock guards
+ * node and id. Only the waiting thread writes calls, results and bytes; it does so while cookie is
+ * 0. The thread that clears cookie writes status.
  */
 struct morph_op {
 	struct hlist_node node;
@@ -28,7 +30,10 @@ struct morph_hardware {
 	struct srcu_struct srcu;
 	const struct morph_fabric_ops *ops;	/* NULL: unregistered; READ_ONCE under srcu */
 
-	/* Excludes other writers from the range that a review programs: see program.c. */
+	/*
+	 * Excludes other writers from the range that a review programs: see program.c. A fabric has
+	 * one reviewing thread, which writes the next two fields; others read them without a lock.
+	 */
 	struct srcu_struct programming;
 	u32 review_of;			/* enum review; written after review_first */
 	u32 review_first;

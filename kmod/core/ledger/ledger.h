@@ -33,14 +33,17 @@ struct morph_chip {
 	struct list_head protections;	/* protections that use it; morph_protection.spare_node */
 };
 
-/* Free accelerators of one host, so that placement need not scan the fabric. */
+/*
+ * Free accelerators of one host, so that placement need not scan the fabric. fabric->lock guards
+ * all fields.
+ */
 struct morph_host {
 	struct list_head free;		/* of morph_chip.host_node: free, healthy, not spare */
 	struct list_head spares;	/* the same for spares */
 	u32 free_count;
 	u32 spare_count;
 	u32 index;
-	struct list_head bucket;	/* head: fabric->hosts_by_free[free_count] */
+	struct list_head bucket;	/* head: morph_ledger.hosts_by_free[free_count] */
 };
 
 /* The ledger layer's part of the fabric. fabric->lock guards all fields. */
@@ -67,7 +70,7 @@ static inline struct morph_ledger *ledger_of(const struct morph_fabric *fabric)
 
 /* Position of a route on one guide's list. */
 struct morph_link {
-	struct hlist_node node;		/* head: fabric->guide_routes[guide] */
+	struct hlist_node node;		/* head: morph_ledger.guide_routes[guide] */
 	struct morph_route *route;
 	u64 lanes_held;			/* while shadowed or held: claimed lanes of this route */
 	bool element_held;
@@ -128,6 +131,7 @@ static inline bool morph_circuit_shown(const struct morph_circuit *circuit)
 	return circuit->listed || circuit->state == MORPH_CIRCUIT_PREPARED;
 }
 
+/* A rank of a slice. fabric->lock guards all fields. */
 struct morph_rank {
 	u32 accelerator;
 	u32 replacements;
@@ -140,6 +144,7 @@ struct morph_rank {
  * memory.
  */
 struct morph_slice {
+	/* constant after creation, besides kref, rcu and owner_module */
 	struct kref kref;
 	struct rcu_head rcu;
 	struct morph_fabric *fabric;	/* with a reference */
@@ -149,7 +154,7 @@ struct morph_slice {
 	u32 number;			/* index in morph_slices; owner of edges in the ledger */
 
 	/* fabric->lock */
-	struct list_head node;		/* head: fabric->slices */
+	struct list_head node;		/* head: morph_ledger.slices */
 	u32 transit;			/* enum morph_transit */
 	/* Some readers of the next three fields take no lock. */
 	bool dying;			/* no new work; teardown is queued or done */

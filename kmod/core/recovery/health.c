@@ -55,7 +55,7 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 
 /* --------------------------------------------------------- affected slices */
 
-/* A live circuit uses failed hardware: repair its slice. */
+/* Caller holds fabric->lock. */
 void morph_route_hit(struct morph_route *route, const struct morph_culprit *culprit, u64 since)
 {
 	struct morph_circuit *circuit = route->circuit;

@@ -23,9 +23,9 @@ struct morph_recovery {
 	struct work_struct signal_work;	/* converts signals to faults: signal.c */
 	struct delayed_work patrol_work; /* reads idle hardware in rounds: patrol.c */
 	struct work_struct review_work;	/* compares hardware with commands: patrol.c */
-	bool review;			/* a review is needed; no lock */
+	bool review;			/* a review is needed; READ_ONCE, WRITE_ONCE */
 
-	/* Guarded by signal_lock, taken with irqsave. */
+	/* Guarded by signal_lock, taken with irqsave, like signal_count of struct morph_slices. */
 	spinlock_t signal_lock;
 	struct morph_signal *signals;	/* MORPH_SIGNAL_SLOTS entries */
 	u32 signal_head;
@@ -74,7 +74,7 @@ static inline struct morph_rank_recovery *rank_recovery(const struct morph_slice
 /* ----------------------------------------------------------------- health.c */
 
 void morph_signal_work(struct work_struct *work);
-/* A live circuit uses failed hardware: repair its slice. Caller holds fabric->lock. */
+/* A path uses failed hardware: mark its protection stale, or repair the slice of its circuit. */
 void morph_route_hit(struct morph_route *route, const struct morph_culprit *culprit, u64 since);
 /* Queue hardware for a test by patrol; return whether it is queued. Caller holds fabric->lock. */
 bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index);
@@ -102,7 +102,7 @@ void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path
 
 /* Register subscriptions and waiters. Only while the module loads. */
 void morph_recovery_register(void);
-/* publish operation of the kinds that repair. Caller holds fabric->lock. */
+/* Operations of the kind MORPH_TXN_REPAIR. Caller holds fabric->lock. */
 void morph_repair_published(struct morph_txn *txn);
 void morph_repair_announced(struct morph_txn *txn);
 

@@ -14,7 +14,7 @@ struct morph_refusal;
 
 /* Protections: prepared failovers to a spare. */
 
-/* Prepared failover of one rank to a spare: see protection.c. */
+/* Prepared failover of one rank to a spare: see protection.c. fabric->lock guards all fields. */
 struct morph_protection {
 	struct morph_slice *slice;
 	u32 rank;
@@ -22,7 +22,7 @@ struct morph_protection {
 	u32 preferred;			/* spare to try first, or MORPH_ANY */
 	u32 state;			/* NONE, STALE, CURRENT; see morph_protection_state() */
 	struct list_head spare_node;	/* head: morph_chip.protections */
-	/* Head: fabric->stale_protections or fabric->protections_wanted. */
+	/* Head: stale_protections or protections_wanted of struct morph_slices. */
 	struct list_head stale_node;
 	u32 tries;			/* spares tried since it became stale */
 	bool queued;			/* stale, and on the worker's list */
@@ -53,10 +53,10 @@ void morph_protection_drop_slice(struct morph_slice *slice);
 /* Return the prepared failover of a rank, if current; the caller owns it. Holds fabric->lock. */
 struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32 *spare);
 
-/* A repair or release of a slice begins: stop planning until it has ended. */
+/* A repair or release of a slice begins: stop rebuilding protections until it has ended. */
 void morph_protection_pause(struct morph_fabric *fabric);
 void morph_protection_unpause(struct morph_fabric *fabric);
-/* A repair or release has ended: resume planning if no other one runs. */
+/* Rebuild stale protections if no repair or release of a slice runs. */
 void morph_protection_wake(struct morph_fabric *fabric);
 /* enum morph_plan_state, as interfaces report it. */
 u32 morph_protection_state(const struct morph_protection *protection);
@@ -89,8 +89,9 @@ struct morph_slices {
 	struct list_head stale_protections;	/* of .stale_node: to be rebuilt */
 	struct list_head protections_wanted;	/* of .stale_node: resources not free */
 	struct delayed_work protection_work;	/* rebuilds them: protection.c */
-	atomic_t urgent;		/* repairs, releases, last closes: no planning */
-	u32 signal_count;		/* queued signals: no planning; signal_lock */
+	/* No protection is rebuilt while one of the next two is above zero. */
+	atomic_t urgent;		/* repairs, releases and last closes that run */
+	u32 signal_count;		/* queued signals; signal_lock of struct morph_recovery */
 	struct xarray controllers;	/* by number: controller.c */
 	u32 controllers_count;
 	struct hrtimer controller_timer; /* end of the next lease */
@@ -155,7 +156,7 @@ int morph_slice_check_name(const char *name, struct morph_refusal *refusal);
 /* Create a slice; *slice gets it with a reference, or NULL after a dry run. Takes fabric->lock. */
 int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_params *params,
 		       struct morph_slice **slice, struct morph_refusal *refusal);
-/* Find by number or, if @number is MORPH_ANY, by name; with a reference, or ERR_PTR(-ENOENT). */
+/* Find by number or, if @number is MORPH_ANY, by name; with a reference, or NULL. */
 struct morph_slice *morph_slice_find(struct morph_fabric *fabric, u32 number, const char *name);
 /* End a named slice. -EBUSY if it is open, unless forced. Takes fabric->lock. */
 int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refusal *refusal);

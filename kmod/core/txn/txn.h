@@ -102,7 +102,7 @@ struct morph_txn_kind {
 /* Only while the module loads. */
 void morph_txn_kind_register(enum morph_txn_kind_id id, const struct morph_txn_kind *kind);
 
-/* One change of a transaction, resolved. */
+/* One change of a transaction, resolved. Guarded like outcome of struct morph_txn. */
 struct morph_item {
 	struct morph_change change;	/* the request; status and results are filled in */
 	const u32 *guides;		/* explicit path, or NULL: one of the next two fields */
