@@ -119,7 +119,7 @@ const char *figure_of(enum trace_set set, const char *plain, const char *traced)
 const char *prefix_of(enum trace_set set)
 {
 	static const char *const prefixes[TRACE_SETS + 1] = { "as traced, ",
-							      "more of several GPUs, ", "" };
+							      "more tasks of several GPUs, ", "" };
 
 	return prefixes[set];
 }

@@ -10,7 +10,7 @@
 
 #define LARGEST 3 /* size of a job */
 
-const char *const trace_names[TRACE_SETS] = { "as traced", "more of several GPUs" };
+const char *const trace_names[TRACE_SETS] = { "as traced", "more tasks of several GPUs" };
 const char *const trace_words[TRACE_SETS] = { TRACE_WORDS_AS_IT_IS, TRACE_WORDS_WIDE };
 
 /* Tasks in their order. */

@@ -48,8 +48,8 @@ static const char *const placer_names[PLACERS] = {
 	"stitched across racks",
 	"bound across racks",
 	"published program",
-	"published program, within the fibres",
-	"published program, all ways, within the fibres",
+	"published program, at most 4 fibres",
+	"published program, all paths, at most 4 fibres",
 };
 
 /* Count the whole slices that a rack can host: two only in an empty rack. */
@@ -372,8 +372,8 @@ static void share_row(const struct fill *fill, const struct counted *counted, en
 		most = &counted->all_in_sequence;
 	for (uint32_t at = 0; at < served->count; at++)
 		samples_add(&shares, served->values[at] / most->values[at]);
-	snprintf(name, sizeof(name), "%s, %s, of %s", fill->name, placer_names[placer],
-		 all ? "all that is free" : "what racks serve");
+	snprintf(name, sizeof(name), "%s, %s, share of %s", fill->name, placer_names[placer],
+		 all ? "the free accelerators" : "the requests that racks can serve");
 	row.name = name;
 	row.unit = "share of requests";
 	samples_row(&shares, &row);
@@ -470,14 +470,15 @@ static void asked_rows(const struct fill *fill, struct asked *asked, const char 
 
 	row.name = name;
 	row.unit = "share of racks";
-	snprintf(name, sizeof(name), "%s, %s, undecided within the fibres", fill->name, program);
+	snprintf(name, sizeof(name), "%s, %s, at most 4 fibres, undecided", fill->name, program);
 	samples_share_row(&asked->undecided, &row);
 	row_print(&row);
-	snprintf(name, sizeof(name), "%s, %s, of those decided, as ours", fill->name, program);
+	snprintf(name, sizeof(name), "%s, %s, at most 4 fibres, same verdict as ours", fill->name,
+		 program);
 	samples_share_row(&asked->agrees, &row);
 	row_print(&row);
-	snprintf(name, sizeof(name), "%s, %s, its objective", fill->name, program);
-	row.unit = "fibres of the fullest link";
+	snprintf(name, sizeof(name), "%s, %s, fibres of the fullest link", fill->name, program);
+	row.unit = "fibres";
 	row.baseline_name = "of our plans";
 	row.baseline = samples_mean(&asked->our_fibres);
 	samples_row(&asked->fibres, &row);
@@ -498,8 +499,8 @@ static void program_rows(const struct repro *repro, const struct fill *fill,
 		"plans each rack and minimises the load of the fullest link: CBC, linearised "
 		"products, at most %u nodes; undecided: no plan and no proof by then. Of the %g "
 		"shortest paths it may take the %g least loaded, as in the authors' code, or all. It "
-		"has no limit on fibres; 'within the fibres' counts plans with at most 4. For %u of "
-		"these racks we prove that no plan fits within the fibres; beyond them the program "
+		"has no limit on fibres; 'at most 4 fibres' rejects plans with more. For %u of "
+		"these racks we prove that no plan fits within 4 fibres; beyond them the program "
 		"has a plan for %u of those, with all paths for %u. The objective is compared for "
 		"racks where both have plans%s",
 		fill->words, counted->served[PUBLISHED].count, few->undecided.count, nodes(repro),
@@ -511,7 +512,7 @@ static void program_rows(const struct repro *repro, const struct fill *fill,
 	for (enum placer placer = PUBLISHED; placer < PLACERS; placer++)
 		placer_rows(fill, counted, placer, row);
 	asked_rows(fill, few, placer_names[PUBLISHED], row);
-	asked_rows(fill, all, "published program, all ways", row);
+	asked_rows(fill, all, "published program, all paths", row);
 }
 
 static void print_rows(const struct fill *fill, const struct counted *counted, uint32_t clusters)
@@ -550,7 +551,7 @@ int main(int argc, char **argv)
 		{ "acceptance-trace/as traced",
 		  TRACE_WORDS_AS_IT_IS ", then the slices that end first end", TRACE_APPROXIMATION,
 		  NULL, TRACE_AS_IT_IS, TRACE_BUILT },
-		{ "acceptance-trace/more of several GPUs",
+		{ "acceptance-trace/more tasks of several GPUs",
 		  TRACE_WORDS_WIDE ", then the slices that end first end", TRACE_APPROXIMATION,
 		  NULL, TRACE_WIDE, TRACE_BUILT },
 	};

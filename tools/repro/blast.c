@@ -143,7 +143,7 @@ static void worst_row(const struct samples *over, const char *name, const char *
 		.approximation = approximation,
 	};
 
-	snprintf(words, sizeof(words), "%s, over the lower bound, worst draw", name);
+	snprintf(words, sizeof(words), "%s, relative to the lower bound, worst draw", name);
 	for (uint32_t part = 0; part < PARTS; part++) {
 		struct samples some = { 0 };
 
@@ -158,7 +158,7 @@ static void print_rows(const struct case_ *this, uint32_t draws, struct samples 
 {
 	struct samples cut = { 0 };
 	struct words words = { 0 };
-	char name[128];
+	char name[160];
 	struct row row = {
 		.name = words.name,
 		.condition = words.condition,
@@ -178,7 +178,7 @@ static void print_rows(const struct case_ *this, uint32_t draws, struct samples 
 	samples_row(&shares[OURS], &row);
 	row_print(&row);
 	row.name = name;
-	snprintf(name, sizeof(name), "%s, over the lower bound", words.name);
+	snprintf(name, sizeof(name), "%s, relative to the lower bound", words.name);
 	row.unit = "times the lower bound";
 	for (uint32_t at = 0; at < draws; at++)
 		shares[OURS].values[at] /= shares[FLOOR].values[at];
@@ -186,8 +186,8 @@ static void print_rows(const struct case_ *this, uint32_t draws, struct samples 
 	row.baseline_name = NULL;
 	row_print(&row);
 	worst_row(&shares[OURS], words.name, words.condition, row.approximation);
-	snprintf(name, sizeof(name), "%s, less than together", words.name);
-	row.unit = "share of the blast radius cut";
+	snprintf(name, sizeof(name), "%s, reduction from heavy tenants together", words.name);
+	row.unit = "share of the blast radius";
 	row.baseline_name = "heavy tenants together";
 	row.baseline = 0;
 	samples_row(&cut, &row);

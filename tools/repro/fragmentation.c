@@ -121,11 +121,11 @@ static void print_rows(const struct fill *fill, enum placer placer, uint32_t clu
 	row.interval = "worst racks of clusters";
 	row.low = samples_min(&indices->worst);
 	row.high = samples_max(&indices->worst);
-	snprintf(name, sizeof(name), "%s, %s, most", fill->name, placer_names[placer]);
+	snprintf(name, sizeof(name), "%s, %s, largest", fill->name, placer_names[placer]);
 	row.ours = row.high;
 	row.baseline = samples_max(&aligned->worst);
 	row_print(&row);
-	snprintf(name, sizeof(name), "%s, %s, 99 %%", fill->name, placer_names[placer]);
+	snprintf(name, sizeof(name), "%s, %s, 99th percentile", fill->name, placer_names[placer]);
 	row.ours = quantile(indices, 0.99);
 	row.low = fmin(row.low, row.ours);
 	row.baseline = quantile(aligned, 0.99);
@@ -212,7 +212,7 @@ int main(int argc, char **argv)
 		{ .name = "fragmentation-trace/as traced",
 		  .words = TRACE_WORDS_AS_IT_IS ", then the 20 % that end first end",
 		  .approximation = TRACE_APPROXIMATION },
-		{ .name = "fragmentation-trace/more of several GPUs",
+		{ .name = "fragmentation-trace/more tasks of several GPUs",
 		  .words = TRACE_WORDS_WIDE ", then the 20 % that end first end",
 		  .approximation = TRACE_APPROXIMATION },
 	};

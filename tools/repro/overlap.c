@@ -182,7 +182,7 @@ static void proved_row(const struct answers *answers)
 		proved += answers->list[at].proved;
 	snprintf(condition, sizeof(condition), "%u instances, each verified by a replay",
 		 answers->count);
-	row_print(&(struct row){ .name = "overlap/plans proved to be the best",
+	row_print(&(struct row){ .name = "overlap/plans proven optimal",
 				 .condition = condition,
 				 .ours = (double)proved / answers->count,
 				 .unit = "share of plans" });

@@ -356,7 +356,8 @@ static void ratio_row(struct samples *ratios, double noise, const char *what, co
 
 	if (!ratios->count)
 		return;
-	snprintf(name, sizeof(name), "overload/noise %g %%, less than %s", noise * 100, what);
+	snprintf(name, sizeof(name), "overload/noise %g %%, overload reduction from %s",
+		 noise * 100, what);
 	samples_median_row(ratios, &row);
 	row_print(&row);
 }
@@ -378,7 +379,7 @@ static void throughput_rows(const struct throughput *throughput, double noise,
 			.approximation = approximation,
 		};
 
-		snprintf(name, sizeof(name), "overload/noise %g %%, throughput %s, of %s",
+		snprintf(name, sizeof(name), "overload/noise %g %%, throughput %s, relative to %s",
 			 noise * 100, names[at], way_names[COLD]);
 		samples_row(at ? &throughput->carried : &throughput->sent, &row);
 		row_print(&row);

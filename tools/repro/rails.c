@@ -151,7 +151,7 @@ static void computing_row(const char *mode, uint32_t delay_ms, const struct trai
 {
 	char name[NAME];
 
-	snprintf(name, sizeof(name), "rails-phases/%s, %u ms, computing", mode, delay_ms);
+	snprintf(name, sizeof(name), "rails-phases/%s, %u ms, computing time", mode, delay_ms);
 	row_print(&(struct row){
 		.name = name,
 		.condition = "share of the iteration in which the busiest rank computes",

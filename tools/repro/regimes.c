@@ -249,8 +249,8 @@ static void most_row(size_t start, size_t kind)
 
 			most = fmax(most, times->fixed / times->ours);
 		}
-	snprintf(name, sizeof(name), "regimes/%s, %s, most of these", starts[start].shape.what,
-		 kinds[kind].what);
+	snprintf(name, sizeof(name), "regimes/%s, %s, largest of the rows above",
+		 starts[start].shape.what, kinds[kind].what);
 	row_print(&(struct row){ .name = name,
 				 .condition = "the rows above",
 				 .ours = most,

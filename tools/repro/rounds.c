@@ -122,8 +122,9 @@ static void segments_rows(struct planned *planned, const struct case_ *this)
 					 .unit = "us",
 					 .baseline_name = "ring only",
 					 .baseline = ways.fixed / 1e3 });
-		snprintf(name, sizeof(name), "segments/%s of 1 MiB, change of %g us, how often",
-			 this->what, (double)change / 1e3);
+		snprintf(name, sizeof(name),
+			 "segments/%s of 1 MiB, change of %g us, number of changes", this->what,
+			 (double)change / 1e3);
 		row_print(&(struct row){ .name = name,
 					 .condition = condition,
 					 .ours = ways.changes,
@@ -189,8 +190,8 @@ static void gains_rows(struct planned *planned)
 		most.over_fixed = fmax(most.over_fixed, gains.over_fixed);
 		most.over_better = fmax(most.over_better, gains.over_better);
 	}
-	gains_row("any of them", "the ring only", most.over_fixed);
-	gains_row("any of them", "the better of ring only and changes in each round",
+	gains_row("any collective", "the ring only", most.over_fixed);
+	gains_row("any collective", "the better of ring only and changes in each round",
 		  most.over_better);
 }
 
@@ -242,7 +243,7 @@ static void race_rows(struct planned *planned, double slow)
 		bytes += (bytes + 7) / 8 / 16 * 16 + 16;
 	if (now < slow)
 		repro_wrong("doubling on a ring is never %g times as long", slow);
-	row.name = "doubling-on-a-ring/size from which it is as slow as published for short ones";
+	row.name = "doubling-on-a-ring/least size that is as slow as published for short messages";
 	row.unit = "KiB";
 	row.baseline_name = NULL;
 	row.ours = (double)bytes / 1024;

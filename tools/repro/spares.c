@@ -108,7 +108,7 @@ static void case_rows(const struct repro *repro, struct morph_ctx *ctx, const st
 	row.ours = mean.exact;
 	row.baseline = mean.published;
 	row_print(&row);
-	snprintf(name, sizeof(name), "spares/%s, %g to %g %%, draw by draw", this->what,
+	snprintf(name, sizeof(name), "spares/%s, %g to %g %%, mean of draws", this->what,
 		 this->least * 100, this->most * 100);
 	snprintf(
 		condition, sizeof(condition),
@@ -214,7 +214,7 @@ static void group_rows(struct morph_ctx *ctx, const struct groups *groups, const
 	MORPH_OPTS(morph_spare_count, apart, .enough = 0);
 	struct morph_risk *grouped = with_groups(ctx, groups);
 	struct morph_risk *each = independent(ctx, groups);
-	char words[160];
+	char words[192];
 
 	good(ctx, morph_risk_spares(grouped, covered, &together));
 	good(ctx, morph_risk_spares(each, covered, &apart));
@@ -226,7 +226,8 @@ static void group_rows(struct morph_ctx *ctx, const struct groups *groups, const
 		.baseline_name = "as if independent",
 		.baseline = apart.enough,
 	});
-	snprintf(words, sizeof(words), "%s, the independent number too few", name);
+	snprintf(words, sizeof(words), "%s, time in which the independent number is too small",
+		 name);
 	row_print(&(struct row){
 		.name = words,
 		.condition = condition,

@@ -11,7 +11,7 @@
 #include "repro.h"
 #include "shapes.h"
 
-#define NAME 96
+#define NAME 128
 #define CONDITION 256
 #define MBPS_OF_GIGABYTE 8000
 
@@ -141,8 +141,9 @@ static void step_row(struct planned *planned, const struct rack_case *this, bool
 	if (ours >= LONGEST_STEP_NS)
 		return;
 	describe(this, is_rate, condition);
-	snprintf(name, sizeof(name), "rack-allreduce/%u ranks, %s%s, from a step of", this->ranks,
-		 is_rate ? "rate" : "time", this->relocks ? ", with relock" : "");
+	snprintf(name, sizeof(name),
+		 "rack-allreduce/%u ranks, %s%s, shortest step with the published gain",
+		 this->ranks, is_rate ? "rate" : "time", this->relocks ? ", with relock" : "");
 	row_print(&(struct row){ .name = name,
 				 .condition = condition,
 				 .ours = ours / 1e3,
@@ -162,9 +163,11 @@ static void region_rows(struct planned *planned, const struct rack *rack, uint32
 
 	describe(&ours, is_rate, condition);
 	for (uint64_t step_ns = 1000; step_ns <= 100000; step_ns *= 10) {
-		snprintf(name, sizeof(name), "rack-allreduce/%u ranks, %g us a step, %s%s, up to",
-			 ranks, (double)step_ns / 1e3, is_rate ? "rate" : "time",
-			 relocks ? ", with relock" : "");
+		snprintf(
+			name, sizeof(name),
+			"rack-allreduce/%u ranks, %g us a step, %s%s, largest size with the published gain",
+			ranks, (double)step_ns / 1e3, is_rate ? "rate" : "time",
+			relocks ? ", with relock" : "");
 		row_print(&(struct row){ .name = name,
 					 .condition = condition,
 					 .ours = region_bytes(planned, &ours, step_ns, most) / 1024,
@@ -183,7 +186,7 @@ static void most_row(struct planned *planned, const struct rack *rack, uint32_t 
 	const struct rack_case this = { rack, ranks, MORPH_POLICY_SEGMENTS, false };
 	char name[NAME];
 
-	snprintf(name, sizeof(name), "rack-allreduce/%u ranks, less time, at most", ranks);
+	snprintf(name, sizeof(name), "rack-allreduce/%u ranks, largest saving of time", ranks);
 	row_print(&(struct row){
 		.name = name,
 		.condition =

@@ -212,12 +212,12 @@ def test_published_program_is_held_against_ours(runs):
     """
     ours, found = {row["name"]: row for row in runs.rows()}, []
     for fill in ("acceptance/random fill", "acceptance/sorted fill"):
-        for program in ("published program", "published program, all ways"):
+        for program in ("published program", "published program, all paths"):
             name = f"{fill}, {program}"
-            served, objective = ours[f"{name}, within the fibres, of what racks serve"], ours[f"{name}, its objective"]
-            undecided, agrees = ours[f"{name}, undecided within the fibres"], ours[f"{name}, of those decided, as ours"]
+            served, objective = ours[f"{name}, at most 4 fibres, share of the requests that racks can serve"], ours[f"{name}, fibres of the fullest link"]
+            undecided, agrees = ours[f"{name}, at most 4 fibres, undecided"], ours[f"{name}, at most 4 fibres, same verdict as ours"]
             if not 0 < served["ours"] <= 1:
-                found.append(f"{name}: {served['ours']} of what racks serve")
+                found.append(f"{name}: {served['ours']} of the requests that racks can serve")
             if not objective["ours"] >= objective["baseline"] == 4:
                 found.append(f"{name}: {objective['ours']} fibres beside {objective['baseline']}")
             if not 0 < agrees["ours"] <= 1 or not 0 <= undecided["ours"] < 1:
@@ -234,7 +234,7 @@ def test_traces_drive_the_figures_that_depend_on_a_fill(runs):
     found = []
     for figure in TRACED:
         rows = [row for row in runs.rows() if row["figure"] == figure + "-trace"]
-        found += [f"{figure}: no row {name}" for name in ("as traced", "more of several GPUs")
+        found += [f"{figure}: no row {name}" for name in ("as traced", "more tasks of several GPUs")
                   if not any(name in row["name"] for row in rows)]
         found += [f"{row['name']}: no interval" for row in rows if not row["interval"]]
     return say(found)
@@ -242,14 +242,14 @@ def test_traces_drive_the_figures_that_depend_on_a_fill(runs):
 
 def test_worst_controllers_stop_at_their_bar(runs):
     """The worst draw of a failed controller affects at most 1.2 times the lower bound."""
-    rows = [row for row in runs.rows() if row["name"].endswith(", over the lower bound, worst draw")]
+    rows = [row for row in runs.rows() if row["name"].endswith(", relative to the lower bound, worst draw")]
     return len(rows) > 8 and say([f"{row['name']}: {row['ours']}" for row in rows if not 1 - 1e-9 <= row["ours"] <= 1.2])
 
 
 def test_regularised_throughput_is_within_its_bar(runs):
     """At 5 % noise, it sends within 0.1 % of linear programs, and carries no less."""
     ours = {row["name"]: row["ours"] for row in runs.rows()}
-    name = "overload/noise 5 %, throughput {}, of linear program, cold"
+    name = "overload/noise 5 %, throughput {}, relative to linear program, cold"
     return abs(ours[name.format("sent")] - 1) <= 0.001 and ours[name.format("carried")] >= 0.999
 
 
@@ -336,8 +336,8 @@ def test_iterations_gain_no_more_than_all_of_the_waiting(runs):
 def test_relocking_shrinks_the_region(runs):
     ours = {row["name"]: row["ours"] for row in runs.rows() if row["figure"] == "rack-allreduce"}
     pairs = [(name, name.replace(", with relock", "")) for name in ours if "with relock" in name]
-    found = [name for name, without in pairs if name.endswith("up to") and ours[name] > ours[without]]
-    found += [name for name, without in pairs if name.endswith("a step of") and ours[name] < 10 * ours[without]]
+    found = [name for name, without in pairs if name.endswith("largest size with the published gain") and ours[name] > ours[without]]
+    found += [name for name, without in pairs if name.endswith("shortest step with the published gain") and ours[name] < 10 * ours[without]]
     return len(pairs) > 12 and say(found)
 
 
