@@ -266,12 +266,12 @@ static bool is_listed(const char *word, const char *list)
 static const char *new_name(const char *key, const char *renamed)
 {
 	size_t length = strlen(key);
+	const char *comma;
 
-	while (renamed) {
+	for (; renamed; renamed = comma ? comma + 1 : NULL) {
 		if (!strncmp(renamed, key, length) && renamed[length] == '=')
 			return renamed + length + 1;
-		renamed = strchr(renamed, ',');
-		renamed += !!renamed;
+		comma = strchr(renamed, ',');
 	}
 	return NULL;
 }
