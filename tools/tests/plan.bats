@@ -547,7 +547,7 @@ uneven() {
 		--profile "$server" --at 0,1,5,4 --begin time --to-steps steps.json --json
 	[[ $(jq -c '[.steps, .circuits | length]' steps.json) == "$(jq -c '.light | [."steps-count", ."circuits-count"]' <<<"$output")" ]]
 	[[ $(jq -c '[.loop, (.steps | map(.begin) | unique), (."profile-checksum" > 0), .generation]' steps.json) == '[false,["time"],true,null]' ]]
-	[[ $(jq '. as $all | all(.steps[].circuits[]; . < ($all.circuits | length)) and all(.circuits[]; .guide | length > 0)' steps.json) == true ]]
+	[[ $(jq '. as $all | all(.steps[].circuits[]; . < ($all.circuits | length)) and all(.circuits[]; .guides | length > 0)' steps.json) == true ]]
 	# morphctl reads the whole file, and then reports that the slice does not exist.
 	expect 3 morphctl schedule load train steps.json
 	holds "$stderr" 'no slice "train"'

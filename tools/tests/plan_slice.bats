@@ -28,8 +28,8 @@ refused() {
 # A guide that no path of the recording uses, and one that a path uses.
 guides() {
 	MORPHCTL_REPLAY=$recording.jsonl morphctl "${arguments[@]}" --to-steps "$BATS_TEST_TMPDIR/steps.json" >/dev/null
-	used=$(jq '.circuits[0].guide[1]' "$BATS_TEST_TMPDIR/steps.json")
-	beside=$(jq '[.circuits[].guide[]] | max + 1' "$BATS_TEST_TMPDIR/steps.json")
+	used=$(jq '.circuits[0].guides[1]' "$BATS_TEST_TMPDIR/steps.json")
+	beside=$(jq '[.circuits[].guides[]] | max + 1' "$BATS_TEST_TMPDIR/steps.json")
 }
 
 @test "paths avoid obstacles, and the loaded schedule is reported" {

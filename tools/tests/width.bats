@@ -61,12 +61,12 @@ simulator() {
 
 @test "plans are no wider than the terminal" {
 	cat >"$BATS_TEST_TMPDIR/groups.yaml" <<-END
-	wavelengths: 4
-	ports: 2
+	wavelengths-count: 4
+	ports-count: 2
 	groups:
-	- {name: $(printf 'long%d' {1..30}), ring: [0, 1, 2, 3, 4, 5, 6, 7], least: 1}
+	- {name: $(printf 'long%d' {1..30}), ring: [0, 1, 2, 3, 4, 5, 6, 7], least-lanes-count: 1}
 	END
-	echo 'demands: [{from: 0, to: 1, lanes: 12.5, controller: 7}]' >"$BATS_TEST_TMPDIR/demands.yaml"
+	echo 'demands: [{src-host: 0, dst-host: 1, amount-lanes: 12.5, controller: 7}]' >"$BATS_TEST_TMPDIR/demands.yaml"
 	python3 "$BATS_TEST_DIRNAME/topo_document.py" rack >"$BATS_TEST_TMPDIR/rack.json"
 	for width in 80 60; do
 		narrow "$width" schedule plan all-reduce --ranks 16 --planes 4 --bytes 8M --delay settle=200000

@@ -120,7 +120,7 @@
 	"  ports-count: 2\n"                                                                      \
 	"  guides: {west: 2}\n"                                                                   \
 	"  groups:\n"                                                                             \
-	"  - {name: tensor, ring: [0, 1, 2, 3], least-lanes-count: 1, most-lanes-count: 8}\n"     \
+	"  - {name: tensor, ring: [0, 1, 2, 3], least-lanes-count: 1}\n"                          \
 	"  - name: pipeline\n"                                                                    \
 	"    hops:\n"                                                                             \
 	"    - {src-accelerator: 0, dst-accelerator: 4, guide-names: [west]}\n"                   \

@@ -92,9 +92,13 @@ static size_t narrow_width(void)
 	return quarter < 24 ? quarter : 24;
 }
 
-static size_t least_width(const struct column *column)
+/* Headings cannot be cut. */
+static size_t least_width(const struct table *table, const struct column *column)
 {
-	return column->width < narrow_width() ? column->width : narrow_width();
+	size_t heading = table->headings ? text_columns(column->heading) : 0;
+	size_t least = heading > narrow_width() ? heading : narrow_width();
+
+	return column->width < least ? column->width : least;
 }
 
 /* The number of columns that fit into @width, at least one. */
@@ -103,7 +107,7 @@ static size_t columns_shown(const struct table *table, size_t width)
 	size_t total = 0, count = 0;
 
 	while (count < table->columns_count) {
-		total += least_width(&table->columns[count]) + (count ? GAP : 0);
+		total += least_width(table, &table->columns[count]) + (count ? GAP : 0);
 		if (count && total > width)
 			break;
 		count++;
@@ -114,20 +118,22 @@ static size_t columns_shown(const struct table *table, size_t width)
 /* Narrow the widest of the first @count columns until they fit into @width. */
 static void narrow(struct table *table, size_t count, size_t width)
 {
-	const size_t least = narrow_width();
-
 	for (;;) {
-		struct column *widest = &table->columns[0];
-		size_t total = count ? GAP * (count - 1) : 0, excess;
+		size_t total = count ? GAP * (count - 1) : 0, excess, least;
+		struct column *widest = NULL;
 
 		for (size_t i = 0; i < count; i++) {
-			total += table->columns[i].width;
-			if (table->columns[i].width >= widest->width)
-				widest = &table->columns[i];
+			struct column *column = &table->columns[i];
+
+			total += column->width;
+			if (column->width > least_width(table, column) &&
+			    (!widest || column->width >= widest->width))
+				widest = column;
 		}
-		if (total <= width || widest->width <= least)
+		if (total <= width || !widest)
 			return;
 		excess = total - width;
+		least = least_width(table, widest);
 		widest->width = widest->width - least > excess ? widest->width - excess : least;
 	}
 }
