@@ -24,13 +24,13 @@ struct family {
 extern struct control {
 	struct view main; /* of all threads but the helper */
 	uint32_t schedule; /* 0: none is loaded */
-	uint32_t loads; /* loads of the first rank that are known; each ends the schedule before */
+	uint32_t loads; /* number of schedules that the first rank has loaded, as far as known */
 	bool loading_now; /* the first rank is loading: a missing schedule appears soon */
 	pthread_mutex_t loading; /* taken before the lock, which is released while uses end */
 	struct family *families; /* families in the order of phases */
 	uint32_t families_count;
 	pthread_t helper;
-	bool helps; /* the helper thread runs; only for the begin and the end, without a lock */
+	bool helps; /* the helper thread exists; read and written at start and end, without lock */
 	bool ends; /* the helper thread must end */
 	uint32_t announced;
 	uint64_t wishes; /* number of announcements */
