@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* The choice of another spare after a failover found no path to the first one. */
+/* Choices of a repair after a path was refused: the next spare, or another plane. */
 #include "fake.h"
 #include "suites.h"
 
@@ -62,8 +62,39 @@ static void choice_of_spare_ignores_ranks_without_one(struct kunit *test)
 	fake_expect_light(fake);
 }
 
+/*
+ * The laser of a circuit of a schedule is off, and the path on its planes loses too much power now.
+ * The repair lights the circuit on other planes.
+ */
+static void choice_of_plane_forgets_the_refused_path(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = pair_of_ranks(fake);
+	struct optics_guide *guides = (struct optics_guide *)fake->fabric->graph->guides;
+	const struct optics_path *path;
+	struct morph_circuit *circuit;
+	unsigned long index = 0;
+
+	circuit = xa_find(&slice->circuits, &index, ULONG_MAX, XA_PRESENT);
+	path = &circuit->route->path;
+	mutex_lock(&fake->fabric->lock);
+	guides[path->hops[1].guide >> 1].loss_mdb = U16_MAX;
+	hardware_of(fake->fabric)->tx_on[path->tx] = 0;
+	fake->laser[path->tx] = 0;
+	circuit->scheduled = true;
+	circuit->dark = true;
+	morph_repair_kick(slice, 0);
+	mutex_unlock(&fake->fabric->lock);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
+	KUNIT_EXPECT_EQ(test, 1u, circuit->route->path.tx % FAKE_PLANES);
+	KUNIT_EXPECT_EQ(test, 1u, circuit->route->path.rx % FAKE_PLANES);
+	fake_expect_light(fake);
+}
+
 static struct kunit_case choice_cases[] = {
 	KUNIT_CASE(choice_of_spare_ignores_ranks_without_one),
+	KUNIT_CASE(choice_of_plane_forgets_the_refused_path),
 	{}
 };
 

@@ -264,13 +264,10 @@ static int failover_stage(struct failover *failover)
 	}
 }
 
-/* Free a repair's transaction that was not executed; its routes claim nothing. */
-void morph_repair_free_txn(struct morph_txn *txn)
+void morph_repair_free_routes(struct morph_txn *txn)
 {
 	u32 i;
 
-	if (!txn)
-		return;
 	for (i = 0; i < txn->count; i++) {
 		if (!txn->items[i].new)
 			continue;
@@ -278,6 +275,14 @@ void morph_repair_free_txn(struct morph_txn *txn)
 		morph_route_free(txn->items[i].new);
 		txn->items[i].new = NULL;
 	}
+}
+
+/* Free a repair's transaction that was not executed; its routes claim nothing. */
+void morph_repair_free_txn(struct morph_txn *txn)
+{
+	if (!txn)
+		return;
+	morph_repair_free_routes(txn);
 	morph_txn_put(txn);
 }
 

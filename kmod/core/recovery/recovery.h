@@ -166,6 +166,11 @@ int morph_identity_refuse(struct morph_fabric *fabric, u32 accelerator,
 /* Repair of slices that lost light or an accelerator. */
 
 void morph_repair_work(struct work_struct *work);
+/*
+ * If staging of a repair fails, its transaction keeps the routes. Free them, so that the next
+ * staging searches other ones. Caller holds fabric->lock.
+ */
+void morph_repair_free_routes(struct morph_txn *txn);
 /* Free a repair's transaction that failed or has ended. Caller holds fabric->lock. */
 void morph_repair_free_txn(struct morph_txn *txn);
 /* Stage; revoke other slices' prepared transactions if necessary. Caller holds fabric->lock. */

@@ -218,6 +218,7 @@ static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
 	ret = morph_repair_stage(txn);
 	/* A circuit of a schedule stays on its planes if possible. */
 	if (ret && circuit->scheduled) {
+		morph_repair_free_routes(txn);
 		txn->items[0].change.src_plane = MORPH_PLANE_ANY;
 		txn->items[0].change.dst_plane = MORPH_PLANE_ANY;
 		ret = morph_repair_stage(txn);
