@@ -132,7 +132,6 @@ struct morph_txn {
 	struct morph_change *changes; /* guides.ptr points to memory of the transaction */
 	uint32_t count;
 	uint32_t room;
-	bool splittable; /* can have any number of changes, because it will be split */
 	uint32_t flags; /* MORPH_TXN_* */
 	uint64_t cookie;
 	uint64_t generation;

@@ -45,9 +45,6 @@ MORPH_API void morph_txn_free(struct morph_txn *txn)
 /* Append a change; its number, or a noted failure. */
 static int change_add(struct morph_txn *txn, const struct morph_change *change)
 {
-	if (txn->count >= LM_MAX_CHANGES && !txn->splittable)
-		return lm_fail(txn->ctx, E2BIG, "a transaction has at most %d changes",
-			       LM_MAX_CHANGES);
 	if (txn->count == txn->room) {
 		uint32_t room = txn->room ? txn->room * 2 : 16;
 		struct morph_change *changes = reallocarray(txn->changes, room, sizeof(*changes));
@@ -202,11 +199,6 @@ void morph_txn_set_cookie(struct morph_txn *txn, uint64_t cookie)
 MORPH_API void morph_txn_set_generation(struct morph_txn *txn, uint64_t generation)
 {
 	txn->generation = generation;
-}
-
-MORPH_API void morph_txn_set_splittable(struct morph_txn *txn, bool splittable)
-{
-	txn->splittable = splittable;
 }
 
 int lm_txn_check(const struct morph_txn *txn)

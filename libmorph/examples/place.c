@@ -159,7 +159,7 @@ int main(int argc, char **argv)
 	}
 	if (morph_model_info(ctx, model, &info) == 0) {
 		printf("profile %s, checksum %08" PRIx32 "\n", morph_object_text(info, "profile"),
-		       morph_model_checksum(model));
+		       (uint32_t)morph_object_uint(info, "profile-checksum"));
 		morph_object_free(info);
 	}
 	if (morph_ledger_new(ctx, model, &ledger) || fill_ledger(ledger))

@@ -16,7 +16,6 @@
 
 #define SERVERS 16
 #define OF_SERVER 4
-#define HOUR_NS 3600000000000ull
 
 /* Servers that fail as a whole, and pairs of them that share a power supply. */
 static int fill(struct morph_risk *risk, double each)
@@ -48,8 +47,7 @@ int main(int argc, char **argv)
 	if (morph_ctx_new(NULL, &ctx))
 		return 1;
 	risk = morph_risk_new(ctx);
-	each = morph_unavailability(strtoull(argv[1], NULL, 10) * HOUR_NS,
-				    strtoull(argv[2], NULL, 10) * HOUR_NS);
+	each = atof(argv[2]) / (atof(argv[1]) + atof(argv[2]));
 	if (!risk || fill(risk, each) || morph_risk_spares(risk, atof(argv[3]), &count)) {
 		fprintf(stderr, "%s\n", morph_error_text(ctx));
 	} else {

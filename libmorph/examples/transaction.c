@@ -116,7 +116,6 @@ static int remove_all(struct morph_ctx *ctx, struct morph_slice *slice)
 	if (error)
 		goto free_txn;
 	morph_txn_set_generation(txn, morph_object_uint(info, "generation"));
-	morph_txn_set_splittable(txn, true);
 	for (size_t at = 0; !error && at < morph_list_count(circuits); at++)
 		error = morph_txn_remove(
 			txn, (uint32_t)morph_object_uint(morph_list_get(circuits, at), "id"));

@@ -36,4 +36,12 @@ struct morph_model *morph_model_get(struct morph_model *model);
 int morph_model_check(struct morph_ctx *ctx, const struct morph_model *model,
 		      const struct morph_object *fabric);
 
+/**
+ * morph_model_checksum() - the checksum of a model's profile
+ * @model: the model
+ *
+ * Return: its CRC-32, as in the fabric's attribute profile-checksum. Never fails.
+ */
+uint32_t morph_model_checksum(const struct morph_model *model);
+
 #endif /* LM_INTERNAL_MODEL_H */

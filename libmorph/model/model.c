@@ -119,7 +119,7 @@ const struct optics_graph *lm_model_graph(const struct morph_model *model)
 	return model->graph;
 }
 
-MORPH_API uint32_t morph_model_checksum(const struct morph_model *model)
+uint32_t morph_model_checksum(const struct morph_model *model)
 {
 	return model->graph->params.checksum;
 }

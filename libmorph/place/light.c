@@ -464,10 +464,8 @@ int lm_txn_add_plan(struct morph_txn *txn, struct morph_plan *plan, struct morph
 	error = lm_ledger_state(ledger);
 	if (!error)
 		error = want_plan(&lighting, plan);
-	morph_txn_set_splittable(txn, true);
 	if (!error)
 		error = light_plan(&lighting, plan, txn);
-	morph_txn_set_splittable(txn, false);
 	if (error)
 		morph_txn_truncate(txn, before);
 	if (error == -EBUSY && lighting.order)

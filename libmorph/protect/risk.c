@@ -45,13 +45,6 @@ struct table {
 	double *numbers;
 };
 
-MORPH_API double morph_unavailability(uint64_t active_ns, uint64_t repair_ns)
-{
-	double active = (double)active_ns, repair = (double)repair_ns;
-
-	return repair > 0 ? repair / (active + repair) : 0;
-}
-
 MORPH_API struct morph_risk *morph_risk_new(struct morph_ctx *ctx)
 {
 	struct morph_risk *risk = calloc(1, sizeof(*risk));

@@ -317,15 +317,6 @@ static void models_that_are_too_large_are_refused(void **state)
 	morph_risk_free(risk);
 }
 
-static void rates_become_shares_of_time(void **state)
-{
-	(void)state;
-	assert_true(morph_unavailability(0, 0) == 0);
-	assert_true(morph_unavailability(5, 0) == 0);
-	assert_true(morph_unavailability(0, 5) == 1);
-	assert_true(fabs(morph_unavailability(99, 1) - 0.01) < ALIKE);
-}
-
 int main(void)
 {
 #define TEST(name) cmocka_unit_test_setup_teardown(name, begin, end)
@@ -338,7 +329,6 @@ int main(void)
 		TEST(invalid_models_are_refused_with_the_reason),
 		TEST(servers_that_share_with_too_many_are_refused),
 		TEST(models_that_are_too_large_are_refused),
-		TEST(rates_become_shares_of_time),
 	};
 
 	return cmocka_run_group_tests_name("risk", tests, NULL, NULL);

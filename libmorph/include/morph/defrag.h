@@ -193,8 +193,8 @@ int morph_defrag_light(struct morph_defrag *defrag, struct morph_ledger *ledger,
  * Run the steps in order, each after the success of the one before. After a failure the fabric is
  * as before the failed step; morph_txn_add_broken() lights dark circuits again.
  *
- * Return: 0, -EINVAL (morph_defrag_light() has not succeeded), -ENOENT (unknown step), -E2BIG (more
- * than 1024 changes) or -ENOMEM. After an error the transaction is unchanged.
+ * Return: 0, -EINVAL (morph_defrag_light() has not succeeded), -ENOENT (unknown step) or -ENOMEM.
+ * After an error the transaction is unchanged.
  */
 int morph_txn_add_step(struct morph_txn *txn, const struct morph_defrag *defrag, uint32_t step);
 
@@ -207,8 +207,8 @@ int morph_txn_add_step(struct morph_txn *txn, const struct morph_defrag *defrag,
  *
  * The driver finds the routes. Adds nothing if no circuit is dark.
  *
- * Return: 0, -EINVAL (@done exceeds the number of steps), -E2BIG (more than 1024 changes) or
- * -ENOMEM. After an error the transaction is unchanged.
+ * Return: 0, -EINVAL (@done exceeds the number of steps) or -ENOMEM. After an error the transaction
+ * is unchanged.
  */
 int morph_txn_add_broken(struct morph_txn *txn, const struct morph_defrag *defrag, uint32_t done,
 			 uint32_t slice);

@@ -35,14 +35,6 @@ int morph_model_load(struct morph_ctx *ctx, const char *path, struct morph_model
 void morph_model_put(struct morph_model *model);
 
 /**
- * morph_model_checksum() - the checksum of a model's profile
- * @model: the model
- *
- * Return: its CRC-32, as in the fabric's attribute profile-checksum. Never fails.
- */
-uint32_t morph_model_checksum(const struct morph_model *model);
-
-/**
  * morph_model_info() - what a profile says of the fabric as a whole
  * @ctx: the context, for the error only
  * @model: the model

@@ -39,7 +39,7 @@ extern "C" {
  * With a kernel, read the ledger from it and turn the plan into a transaction:
  *
  *	morph_ledger_read(ledger, fabric, 0);
- *	MORPH_OPTS(morph_txn_opts, opts, .profile_checksum = morph_model_checksum(model));
+ *	MORPH_OPTS(morph_txn_opts, opts, .profile_checksum = checksum);
  *	morph_txn_set_opts(txn, &opts);
  *	morph_txn_place(txn, ledger, request, plan);
  *

@@ -23,15 +23,6 @@ extern "C" {
  */
 
 /**
- * morph_unavailability() - compute the share of time that a part is down
- * @active_ns: mean time from its repair to its next failure
- * @repair_ns: mean time of a repair
- *
- * Return: a number from 0 to 1; 0 if both are 0.
- */
-double morph_unavailability(uint64_t active_ns, uint64_t repair_ns);
-
-/**
  * morph_risk_new() - begin a model of risk
  * @ctx: the context, which must outlive the model
  *

@@ -56,7 +56,7 @@ struct morph_shim_plan;
  * @root: of broadcasts
  * @budget: search effort for a plan, as in struct morph_schedule_opts
  * @parts: sizes between a power of two and the next, including the next: 1, 2, 4 or 8; 0: 1
- * @profile_checksum: of the fabric's profile, morph_model_checksum(); files for another one are
+ * @profile_checksum: of the fabric's profile, morph_model_info(); files for another one are
  *	rejected. 0: not stated
  * @most_plans: limit of plans, up to 65536; 0: 1024
  * @most_bytes: limit of bytes of all plans; 0: 2^28

@@ -104,7 +104,7 @@ int morph_steps_add(struct morph_steps *steps, const uint32_t *circuits, size_t 
  * struct morph_steps_opts - options of steps as a whole
  * @sz: size of this structure
  * @profile_checksum: checksum of the fabric's profile that the steps were planned for, see
- *	morph_model_checksum(); loading fails with ESTALE if it is another one. 0: not stated
+ *	morph_model_info(); loading fails with ESTALE if it is another one. 0: not stated
  * @loop: the first step follows the last one; what begins the first step then counts
  */
 struct morph_steps_opts {

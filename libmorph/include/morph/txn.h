@@ -56,8 +56,8 @@ void morph_txn_free(struct morph_txn *txn);
  * @rest: where to put a transaction with the others, freed by morph_txn_free(); NULL if there are
  *	none
  *
- * The kernel takes at most 1024 changes in one transaction, and a message at most 192 KiB.
- * morph_txn_place() adds a whole plan nevertheless. Light it in parts:
+ * A transaction takes any number of changes here. The kernel takes at most 1024 changes in one, and
+ * a message at most 192 KiB. Light the circuits of a large plan in parts:
  *
  *	for (; txn && !error; morph_txn_free(txn), txn = rest)
  *		error = morph_txn_split(txn, &rest) ? : morph_txn_run(slice, txn, NULL);
@@ -79,8 +79,7 @@ int morph_txn_split(struct morph_txn *txn, struct morph_txn **rest);
  * @opts: options, or NULL
  *
  * Return: the number of the change within the transaction, -EINVAL (both ranks are the same;
- * unknown flags; a plane beyond 65534), -E2BIG (unknown options; more than 1024 changes) or
- * -ENOMEM.
+ * unknown flags; a plane beyond 65534), -E2BIG (unknown options) or -ENOMEM.
  */
 int morph_txn_add(struct morph_txn *txn, uint32_t src_rank, uint32_t dst_rank,
 		  const struct morph_circuit_opts *opts);
@@ -90,7 +89,7 @@ int morph_txn_add(struct morph_txn *txn, uint32_t src_rank, uint32_t dst_rank,
  * @txn: the transaction
  * @circuit: its number
  *
- * Return: the number of the change, -E2BIG or -ENOMEM.
+ * Return: the number of the change, or -ENOMEM.
  */
 int morph_txn_remove(struct morph_txn *txn, uint32_t circuit);
 
@@ -121,7 +120,7 @@ size_t morph_txn_count(const struct morph_txn *txn);
  * @controller: the controller that the slice is assigned to; 0: no controller.
  *	morph_txn_run() ignores it: a tenant's file needs no controller
  * @profile_checksum: checksum of the profile that the changes were planned for, see
- *	morph_model_checksum(): another profile is refused with ESTALE. 0: any profile
+ *	morph_model_info(): another profile is refused with ESTALE. 0: any profile
  * @flags: MORPH_TXN_DRY_RUN: only stage and validate. MORPH_TXN_EACH: each change is a transaction
  *	of its own. These two and a lease exclude each other
  * @reserved: 0
@@ -155,14 +154,6 @@ int morph_txn_set_opts(struct morph_txn *txn, const struct morph_txn_opts *opts)
 void morph_txn_set_generation(struct morph_txn *txn, uint64_t generation);
 
 /**
- * morph_txn_set_splittable() - take more changes than the kernel takes at once
- * @txn: the transaction
- * @splittable: whether morph_txn_split() will divide it; by default a transaction that is full
- *              refuses further changes
- */
-void morph_txn_set_splittable(struct morph_txn *txn, bool splittable);
-
-/**
  * morph_txn_truncate() - forget the changes that were added last
  * @txn: the transaction
  * @count: how many changes stay
@@ -182,7 +173,8 @@ void morph_txn_truncate(struct morph_txn *txn, size_t count);
  * Waits until the light is as asked, verified; or as before. With each, a failure
  * of one change is in that change's status.
  *
- * Return: 0, -EINVAL (no changes; two of dry run, each and prepare at once), or as MORPH_TXN_RUN.
+ * Return: 0, -EINVAL (no changes; two of dry run, each and prepare at once), -E2BIG (more than 1024
+ * changes), or as MORPH_TXN_RUN.
  */
 int morph_txn_run(struct morph_slice *slice, const struct morph_txn *txn,
 		  struct morph_object **out);

@@ -117,6 +117,9 @@ int state_dump(struct run *run, const struct state_kind *kind, uint32_t fabric, 
  */
 enum exit_code profile_model(struct run *run, uint32_t *fabric, struct morph_model **model);
 
+/* Read the checksum of the profile of a model. */
+uint32_t profile_checksum(struct run *run, struct morph_model *model);
+
 /* Load the model of a known fabric: from --profile, or from the kernel's firmware directories. */
 enum exit_code profile_of_fabric(struct run *run, uint32_t fabric, struct morph_model **model);
 

@@ -78,6 +78,18 @@ enum exit_code profile_model(struct run *run, uint32_t *fabric, struct morph_mod
 	return code ? code : profile_of_fabric(run, *fabric, model);
 }
 
+uint32_t profile_checksum(struct run *run, struct morph_model *model)
+{
+	struct morph_object *info = NULL;
+	uint32_t checksum;
+
+	if (morph_model_info(run->client->ctx, model, &info))
+		needed(NULL);
+	checksum = (uint32_t)morph_object_uint(info, "profile-checksum");
+	morph_object_free(info);
+	return checksum;
+}
+
 enum exit_code profile_ledger(struct run *run, uint32_t fabric, uint32_t controller,
 			      struct morph_model *model, struct morph_ledger **ledger)
 {

@@ -13,7 +13,6 @@
 #define MOST_SERVERS 64u /* of a model of risk */
 #define MOST_ACCELERATORS 4096u /* of all servers */
 #define MOST_HOURS 1e6
-#define NS_PER_HOUR 3.6e12
 #define NOT_COUNTED UINT32_MAX
 
 /*
@@ -60,8 +59,7 @@ static bool parse_rate(const char *text, double *share)
 	repair = strtod(text, &end);
 	if (end == text || *end || !isfinite(repair) || repair < 0 || repair > MOST_HOURS)
 		return false;
-	*share = morph_unavailability((uint64_t)(number * NS_PER_HOUR),
-				      (uint64_t)(repair * NS_PER_HOUR));
+	*share = repair / (number + repair);
 	return true;
 }
 

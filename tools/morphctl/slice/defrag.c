@@ -134,7 +134,8 @@ static enum exit_code measure(const struct making *making, json_t *step, uint32_
 static enum exit_code run_txn(const struct making *making, struct act *act, uint32_t slice,
 			      struct morph_txn *txn, json_t **record)
 {
-	MORPH_OPTS(morph_txn_opts, opts, .profile_checksum = morph_model_checksum(making->model),
+	MORPH_OPTS(morph_txn_opts, opts,
+		   .profile_checksum = profile_checksum(making->run, making->model),
 		   .controller = making->token.controller, .epoch = making->token.epoch);
 
 	*record = NULL;

@@ -105,7 +105,7 @@ static int find_plan(struct placing *placing)
 {
 	MORPH_OPTS(morph_txn_opts, opts, .controller = placing->token.controller,
 		   .epoch = placing->token.epoch,
-		   .profile_checksum = morph_model_checksum(placing->ground.model));
+		   .profile_checksum = profile_checksum(placing->run, placing->ground.model));
 	int error;
 
 	if (!given(placing->run, OPTION_CARRY_OUT))
