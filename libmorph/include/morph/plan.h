@@ -26,6 +26,7 @@
 #include <morph/pool.h>
 #include <morph/shim.h>
 #include <morph/light.h>
+#include <morph/matchings.h>
 #include <morph/wire.h>
 
 #endif /* MORPH_PLAN_H */

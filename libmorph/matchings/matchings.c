@@ -1,0 +1,546 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The search for matchings: its memory, the ladder of numbers of rounds, and the answer. */
+#include "../model/model.h"
+#include "matchings.h"
+
+#define MOST_WIDTH 63
+#define MOST_HEIGHT 64
+#define DEFAULT_MOVES 100000
+#define FIRST_MOVES 32 /* of the first attempt, for each round */
+#define IMPROVE_MOVES 4 /* to shorten routes, for each round, at most */
+#define ENOUGH 3 /* percent of detours that are not worth further moves */
+#define SMALL 1000 /* rounds * endpoints^2: below, the search goes on until there is no detour */
+#define MOST_AGAIN 64
+#define AGAIN 30000000 /* further searches: this, divided by (rounds * endpoints^2)^2 */
+#define BOUND_ITERATIONS 1024 /* at most, and as many turns as: */
+#define BOUND_WORK 400000000
+#define SPARE_HOPS 16 /* elements that a route may pass beyond twice the longest distance */
+
+MORPH_API struct morph_matchings *morph_matchings_new(struct morph_ctx *ctx)
+{
+	struct morph_matchings *matchings = calloc(1, sizeof(*matchings));
+
+	if (!matchings) {
+		lm_no_memory(ctx, "search matchings");
+		return NULL;
+	}
+	matchings->ctx = ctx;
+	return matchings;
+}
+
+MORPH_API void morph_matchings_free(struct morph_matchings *matchings)
+{
+	if (!matchings)
+		return;
+	lm_mesh_free(&matchings->rounds.mesh);
+	free(matchings->rounds.judge.block.memory);
+	free(matchings->rounds.fixed.memory);
+	free(matchings->rounds.by_rounds.memory);
+	free(matchings->bound_block.memory);
+	free(matchings->answer_block.memory);
+	free(matchings);
+}
+
+/* ------------------------------------------------------------------ problems */
+
+static int check_ends(struct morph_ctx *ctx, const struct morph_matchings_problem *problem,
+		      uint32_t ends, const uint32_t *array, const char *name)
+{
+	uint32_t i, j;
+
+	for (i = 0; i < problem->endpoints; i++) {
+		if (array[i] >= ends)
+			return lm_fail(ctx, EINVAL, "endpoint %u: no %s port %u (0-%u)", i, name,
+				       array[i], ends - 1);
+		for (j = 0; j < i; j++) {
+			if (array[i] == array[j])
+				return lm_fail(ctx, EINVAL,
+					       "endpoints %u and %u have the same %s port %u", j, i,
+					       name, array[i]);
+		}
+	}
+	return 0;
+}
+
+static int check_ports(struct morph_ctx *ctx, const struct morph_matchings_problem *problem,
+		       uint32_t ends)
+{
+	bool pairs = problem->kind == MORPH_MATCHINGS_PAIRS;
+	uint32_t needed = problem->endpoints * (pairs || problem->model ? 1 : 2), i, j;
+	int error;
+
+	if (!problem->tx) {
+		if (problem->model)
+			return lm_fail(ctx, EINVAL,
+				       "the ports of a fabric's endpoints must be given");
+		if (needed > ends)
+			return lm_fail(ctx, EINVAL, "%u endpoints need %u ports, the mesh has %u",
+				       problem->endpoints, needed, ends);
+		return 0;
+	}
+	error = check_ends(ctx, problem, ends, problem->tx, pairs ? "mesh" : "transmit");
+	if (error || pairs)
+		return error;
+	if (!problem->rx)
+		return lm_fail(ctx, EINVAL, "transmit ports are given, but not receive ports");
+	error = check_ends(ctx, problem, ends, problem->rx, "receive");
+	for (i = 0; i < problem->endpoints && !error && !problem->model; i++) {
+		for (j = 0; j < problem->endpoints && !error; j++) {
+			if (problem->tx[i] == problem->rx[j])
+				error = lm_fail(ctx, EINVAL,
+						"port %u of the mesh both transmits and receives",
+						problem->tx[i]);
+		}
+	}
+	return error;
+}
+
+static int check_problem(struct morph_ctx *ctx, const struct morph_matchings_problem *problem)
+{
+	if (problem->kind > MORPH_MATCHINGS_PAIRS)
+		return lm_fail(ctx, EINVAL, "no kind of matchings %u (0-%u)", problem->kind,
+			       MORPH_MATCHINGS_PAIRS);
+	if (problem->endpoints < 2 || problem->endpoints > MORPH_MATCHINGS_MOST_ENDPOINTS)
+		return lm_fail(ctx, EINVAL, "%u endpoints requested; must be 2 to %u",
+			       problem->endpoints, MORPH_MATCHINGS_MOST_ENDPOINTS);
+	if (problem->model && problem->kind == MORPH_MATCHINGS_PAIRS)
+		return lm_fail(ctx, EINVAL,
+			       "pairs need a mesh: a fabric has no port that both "
+			       "transmits and receives");
+	if (problem->model)
+		return 0;
+	if (problem->width % 2 == 0 || problem->width > MOST_WIDTH)
+		return lm_fail(ctx, EINVAL, "the mesh has width %u; must be odd, 1 to %u",
+			       problem->width, MOST_WIDTH);
+	if (!problem->height || problem->height > MOST_HEIGHT)
+		return lm_fail(ctx, EINVAL, "the mesh has height %u; must be 1 to %u",
+			       problem->height, MOST_HEIGHT);
+	return 0;
+}
+
+static int check_faults(struct morph_ctx *ctx, const struct morph_matchings_problem *problem,
+			const struct mesh *mesh)
+{
+	uint32_t element, states;
+	size_t i;
+
+	for (i = 0; i < problem->failed_count; i++) {
+		if (problem->failed[i] >= mesh->elements)
+			return lm_fail(ctx, EINVAL, "no element %u (0-%u)", problem->failed[i],
+				       mesh->elements - 1);
+	}
+	for (i = 0; i < problem->stuck_count; i++) {
+		element = problem->stuck[i];
+		if (element >= mesh->elements)
+			return lm_fail(ctx, EINVAL, "no element %u (0-%u)", element,
+				       mesh->elements - 1);
+		states = mesh->state_first[element + 1] - mesh->state_first[element];
+		if (problem->stuck_states[i] >= states)
+			return lm_fail(ctx, EINVAL, "element %u has no state %u (0-%u)", element,
+				       problem->stuck_states[i], states - 1);
+	}
+	return 0;
+}
+
+/* ------------------------------------------------------------------ memory */
+
+static int lay_fixed(struct morph_matchings *matchings, uint32_t endpoints)
+{
+	struct rounds *rounds = &matchings->rounds;
+	const struct mesh *mesh = &rounds->mesh;
+	struct router *router = &rounds->router;
+	uint32_t columns = rounds->choose ? mesh->ends : endpoints;
+	const struct mesh_part parts[] = {
+		{ &router->labels, (mesh->arcs + 1) * sizeof(*router->labels) },
+		{ &router->entries, mesh->arcs * 16 * sizeof(*router->entries) },
+		{ &router->join_use, mesh->joins * sizeof(uint16_t) },
+		{ &router->state_use, mesh->states * sizeof(uint16_t) },
+		{ &router->states_used, mesh->elements * sizeof(uint16_t) },
+		{ &router->joins_crowded, mesh->elements * sizeof(uint16_t) },
+		{ &router->history, mesh->elements * sizeof(uint16_t) },
+		{ &rounds->tx, endpoints * sizeof(uint32_t) },
+		{ &rounds->rx, endpoints * sizeof(uint32_t) },
+		{ &rounds->togo, (size_t)columns * mesh->arcs * sizeof(uint16_t) },
+		{ &rounds->togo_of, mesh->ends * sizeof(uint32_t) },
+		{ &rounds->queue, mesh->arcs * sizeof(uint32_t) },
+		{ &rounds->chain, 2 * endpoints * sizeof(uint16_t) },
+	};
+	int error = lm_mesh_lay(matchings->ctx, &rounds->fixed, parts, ARRAY_SIZE(parts));
+
+	if (error)
+		return error;
+	memset(router->labels, 0, (mesh->arcs + 1) * sizeof(*router->labels));
+	memset(router->join_use, 0, mesh->joins * sizeof(uint16_t));
+	memset(router->state_use, 0, mesh->states * sizeof(uint16_t));
+	memset(router->states_used, 0, mesh->elements * sizeof(uint16_t));
+	memset(router->joins_crowded, 0, mesh->elements * sizeof(uint16_t));
+	router->mesh = mesh;
+	router->entries_room = mesh->arcs * 16;
+	router->stamp = 0;
+	router->clashes = 0;
+	router->forbid = false;
+	return 0;
+}
+
+static int lay_rounds(struct morph_matchings *matchings)
+{
+	struct rounds *rounds = &matchings->rounds;
+	size_t routes = (size_t)rounds->rounds * rounds->endpoints;
+	size_t copies = rounds->choose ? COPY_ONE + rounds->rounds : COPIES;
+	const struct mesh_part parts[] = {
+		{ &rounds->mate, (size_t)rounds->rounds * rounds->vertices * sizeof(uint16_t) },
+		{ &rounds->counts, routes * sizeof(uint32_t) },
+		{ &rounds->hops, routes * rounds->stride * sizeof(uint32_t) },
+		{ &rounds->bad, rounds->rounds * sizeof(uint32_t) },
+		{ &rounds->old_bad, rounds->rounds * sizeof(uint32_t) },
+		{ &rounds->old_mate, copies * rounds->vertices * sizeof(uint16_t) },
+		{ &rounds->old_counts, copies * rounds->endpoints * sizeof(uint32_t) },
+		{ &rounds->old_hops,
+		  copies * rounds->endpoints * rounds->stride * sizeof(uint32_t) },
+	};
+
+	return lm_mesh_lay(matchings->ctx, &rounds->by_rounds, parts, ARRAY_SIZE(parts));
+}
+
+static int lay_bound(struct morph_matchings *matchings)
+{
+	const struct mesh *mesh = &matchings->rounds.mesh;
+	struct mesh_bound *bound = &matchings->bound;
+	const struct mesh_part parts[] = {
+		{ &bound->lengths, mesh->joins * sizeof(uint32_t) },
+		{ &bound->best, mesh->joins * sizeof(uint32_t) },
+		{ &bound->sums, mesh->joins * sizeof(uint64_t) },
+		{ &bound->weights, mesh->elements * sizeof(uint32_t) },
+		{ &bound->shares, mesh->joins * sizeof(uint32_t) },
+		{ &bound->flow, mesh->joins * sizeof(uint32_t) },
+		{ &bound->distance, mesh->arcs * sizeof(uint64_t) },
+		{ &bound->from, mesh->arcs * sizeof(uint32_t) },
+		{ &bound->turn, mesh->arcs * sizeof(uint32_t) },
+		{ &bound->heap, (mesh->turns + 3) * sizeof(uint64_t) },
+		{ &bound->end_from, mesh->ends * sizeof(uint32_t) },
+		{ &bound->end_turn, mesh->ends * sizeof(uint32_t) },
+		{ &bound->end_distance, mesh->ends * sizeof(uint64_t) },
+	};
+
+	return lm_mesh_lay(matchings->ctx, &matchings->bound_block, parts, ARRAY_SIZE(parts));
+}
+
+/* ------------------------------------------------------------------ preparation */
+
+/* Ports as given, or evenly along the rim: a transmit port, then a receive port. */
+static void set_ports(struct rounds *rounds, const struct morph_matchings_problem *problem)
+{
+	uint32_t n = rounds->endpoints, i;
+	uint64_t ends = rounds->mesh.ends;
+
+	for (i = 0; i < n; i++) {
+		if (problem->tx) {
+			rounds->tx[i] = problem->tx[i];
+			rounds->rx[i] = rounds->kind == MORPH_MATCHINGS_PAIRS ? problem->tx[i] :
+										problem->rx[i];
+		} else if (rounds->kind == MORPH_MATCHINGS_PAIRS) {
+			rounds->tx[i] = (uint32_t)(i * ends / n);
+			rounds->rx[i] = rounds->tx[i];
+		} else {
+			rounds->tx[i] = (uint32_t)(2 * i * ends / (2 * n));
+			rounds->rx[i] = (uint32_t)((2 * i + 1) * ends / (2 * n));
+		}
+	}
+}
+
+static void set_distances(struct rounds *rounds)
+{
+	uint32_t columns = rounds->choose ? rounds->mesh.ends : rounds->endpoints, i, end;
+
+	for (i = 0; i < columns; i++) {
+		end = rounds->choose ? i : rounds->rx[i];
+		rounds->togo_of[end] = i;
+		lm_mesh_distances(&rounds->mesh, end, rounds->togo + (size_t)i * rounds->mesh.arcs,
+				  rounds->queue);
+	}
+}
+
+/* The limit of a route's elements: given, or that of the fabric's loss budget; 0: none. */
+static uint32_t limit_hops(const struct morph_matchings_problem *problem)
+{
+	uint32_t least = UINT32_MAX, least_tx = UINT32_MAX, least_rx = UINT32_MAX, loss, i;
+	const struct optics_graph *graph;
+	int64_t budget;
+
+	if (problem->hops || !problem->model)
+		return problem->hops;
+	graph = lm_model_graph(problem->model);
+	for (i = 0; i < graph->kinds_count; i++) {
+		if (graph->kinds[i].loss_mdb < least)
+			least = graph->kinds[i].loss_mdb;
+	}
+	for (i = 0; i < problem->endpoints; i++) {
+		loss = graph->guides[graph->tx_guide[problem->tx[i]] / 2].loss_mdb;
+		least_tx = loss < least_tx ? loss : least_tx;
+		loss = graph->guides[graph->rx_guide[problem->rx[i]] / 2].loss_mdb;
+		least_rx = loss < least_rx ? loss : least_rx;
+	}
+	budget = (int64_t)graph->params.laser_mdbm - graph->params.sensitivity_mdbm -
+		 graph->params.margin_mdb - least_tx - least_rx;
+	if (!least)
+		return 0;
+	return budget < (int64_t)least ? 1 : (uint32_t)(budget / least);
+}
+
+/* The sum and the largest of the distances of all circuits; false if one has no route. */
+static bool sum_distances(struct morph_matchings *matchings, uint32_t limit, uint32_t *longest)
+{
+	struct rounds *rounds = &matchings->rounds;
+	struct morph_matchings_answer *answer = &matchings->answer;
+	bool pairs = rounds->kind == MORPH_MATCHINGS_PAIRS;
+	uint32_t src, dst, distance;
+
+	answer->distance = 0;
+	*longest = 0;
+	for (src = 0; src < rounds->endpoints; src++) {
+		for (dst = pairs ? src + 1 : 0; dst < rounds->endpoints; dst++) {
+			if (src == dst)
+				continue;
+			distance = rounds->mesh.enter[rounds->tx[src]] == MESH_NONE ?
+					   MESH_FAR :
+					   lm_rounds_distance(rounds, src, dst);
+			if (distance == MESH_FAR || (limit && distance > limit)) {
+				answer->src = src;
+				answer->dst = dst;
+				return false;
+			}
+			answer->distance += distance;
+			if (distance > *longest)
+				*longest = distance;
+		}
+	}
+	return true;
+}
+
+static int prepare(struct morph_matchings *matchings, const struct morph_matchings_problem *problem)
+{
+	const struct mesh_faults faults = {
+		.failed = problem->failed,
+		.failed_count = problem->failed_count,
+		.stuck = problem->stuck,
+		.stuck_states = problem->stuck_states,
+		.stuck_count = problem->stuck_count,
+	};
+	struct rounds *rounds = &matchings->rounds;
+	struct mesh *mesh = &rounds->mesh;
+	int error;
+
+	error = problem->model ? lm_mesh_profile(matchings->ctx, mesh, problem->model, &faults) :
+				 lm_mesh_hexagons(matchings->ctx, mesh, problem->width,
+						  problem->height, &faults);
+	if (!error)
+		error = check_ports(matchings->ctx, problem, mesh->ends);
+	if (!error)
+		error = check_faults(matchings->ctx, problem, mesh);
+	if (!error && mesh->arcs >= MESH_BOUND_MOST_ARCS)
+		error = lm_fail(matchings->ctx, EINVAL,
+				"the fabric's elements have %u ports (at most %u)", mesh->arcs,
+				MESH_BOUND_MOST_ARCS - 1);
+	rounds->kind = problem->kind;
+	rounds->endpoints = problem->endpoints;
+	rounds->vertices = problem->endpoints * (problem->kind == MORPH_MATCHINGS_DIRECTED ? 2 : 1);
+	rounds->choose = !problem->tx;
+	rounds->random = problem->seed;
+	rounds->moves = 0;
+	if (!error)
+		error = lay_fixed(matchings, problem->endpoints);
+	if (!error)
+		error = lay_bound(matchings);
+	if (error)
+		return error;
+	set_ports(rounds, problem);
+	set_distances(rounds);
+	return 0;
+}
+
+/* ------------------------------------------------------------------ bounds */
+
+static uint32_t least_rounds(const struct rounds *rounds)
+{
+	uint32_t n = rounds->endpoints;
+
+	/* If n is odd, one endpoint rests in each round, unless senders and receivers differ. */
+	return n % 2 && rounds->kind != MORPH_MATCHINGS_DIRECTED ? n : n - 1;
+}
+
+/* The best lower bound: of degree, and if ports are given, of distance and of a fractional flow. */
+static void find_bound(struct morph_matchings *matchings)
+{
+	struct rounds *rounds = &matchings->rounds;
+	struct mesh_bound *bound = &matchings->bound;
+	struct morph_matchings_answer *answer = &matchings->answer;
+	uint32_t degree = least_rounds(rounds), join, found;
+	uint64_t iterations = BOUND_WORK / ((uint64_t)rounds->endpoints * rounds->mesh.turns + 1);
+	uint64_t arms;
+
+	answer->bound = degree;
+	answer->bound_kind = MORPH_MATCHINGS_DEGREE;
+	if (rounds->choose)
+		return;
+	bound->mesh = &rounds->mesh;
+	bound->endpoints = rounds->endpoints;
+	bound->tx = rounds->tx;
+	bound->rx = rounds->rx;
+	bound->pairs = rounds->kind == MORPH_MATCHINGS_PAIRS;
+	bound->numerator = 0;
+	bound->denominator = 1;
+	for (join = 0; join < rounds->mesh.joins; join++)
+		bound->lengths[join] = 1;
+	arms = lm_mesh_bound_longest(bound);
+	found = (uint32_t)((answer->distance + arms - 1) / arms);
+	if (found > answer->bound) {
+		answer->bound = found;
+		answer->bound_kind = MORPH_MATCHINGS_DISTANCE;
+	}
+	/* Where the distances are far below the degree, a flow does not exceed it either. */
+	if (found * 2 < degree)
+		return;
+	if (iterations > BOUND_ITERATIONS)
+		iterations = BOUND_ITERATIONS;
+	lm_mesh_bound_fractional(bound, (uint32_t)iterations);
+	found = mesh_bound_rounds(bound);
+	if (found <= answer->bound)
+		return;
+	answer->bound = found;
+	answer->bound_kind = MORPH_MATCHINGS_FRACTIONAL;
+	answer->lengths = bound->best;
+	answer->lengths_count = rounds->mesh.joins;
+}
+
+/* ------------------------------------------------------------------ the ladder */
+
+/* Search a number of rounds, in attempts of growing length. Whether it found some. */
+static bool search_rounds(struct rounds *rounds, uint64_t moves)
+{
+	uint64_t attempt = (uint64_t)FIRST_MOVES * rounds->rounds, end = rounds->moves + moves;
+
+	for (; rounds->moves + attempt < end; attempt *= 2) {
+		if (lm_rounds_search(rounds, attempt))
+			return true;
+	}
+	return lm_rounds_search(rounds, end > rounds->moves ? end - rounds->moves : 0);
+}
+
+/*
+ * Search a number of rounds. If routes have detours, search small problems again and keep the best.
+ * Returns 1 if it found some, 0 if not, or a noted error.
+ */
+static int try_rounds(struct morph_matchings *matchings, uint32_t count, uint64_t moves)
+{
+	const struct morph_matchings_answer *answer = &matchings->answer;
+	struct rounds *rounds = &matchings->rounds;
+	uint64_t size = (uint64_t)count * rounds->endpoints * rounds->endpoints;
+	uint64_t more = AGAIN / (size * size) + 1, enough = answer->distance;
+	int error;
+
+	if (more > MOST_AGAIN)
+		more = MOST_AGAIN;
+	if (size > SMALL)
+		more = 0;
+	if (!rounds->choose && size > SMALL)
+		enough += enough * ENOUGH / 100;
+	rounds->rounds = count;
+	error = lay_rounds(matchings);
+	if (error)
+		return error;
+	if (!search_rounds(rounds, moves))
+		return 0;
+	lm_rounds_shorten(rounds, enough, (more ? 1 : 4) * IMPROVE_MOVES * count);
+	error = lm_matchings_answer(matchings);
+	for (; !error && more && answer->total > answer->distance; more--) {
+		if (!lm_rounds_search(rounds, (uint64_t)FIRST_MOVES * count))
+			continue;
+		lm_rounds_shorten(rounds, enough, IMPROVE_MOVES * count);
+		if (lm_rounds_total(rounds) < answer->total)
+			error = lm_matchings_answer(matchings);
+	}
+	return error ? error : 1;
+}
+
+/*
+ * Search some number of rounds, larger by an eighth after each failure. Then search one less than
+ * the best, as long as the budget lasts.
+ */
+static int climb(struct morph_matchings *matchings, const struct morph_matchings_problem *problem)
+{
+	struct morph_matchings_answer *answer = &matchings->answer;
+	uint64_t most = problem->moves ? problem->moves : DEFAULT_MOVES;
+	uint32_t circuits = problem->endpoints * (problem->endpoints - 1);
+	uint32_t count = problem->rounds ? problem->rounds : answer->bound;
+	int found;
+
+	if (problem->rounds) {
+		found = try_rounds(matchings, count, most);
+		return found < 0 ? found : 0;
+	}
+	for (;;) {
+		found = try_rounds(matchings, count, (uint64_t)FIRST_MOVES * count);
+		if (found)
+			break;
+		if (count >= circuits || matchings->rounds.moves >= most)
+			return 0;
+		count += count / 8 + 1;
+		if (count > circuits)
+			count = circuits;
+	}
+	while (found > 0 && !problem->first && answer->rounds > answer->bound &&
+	       matchings->rounds.moves < most)
+		found = try_rounds(matchings, answer->rounds - 1, most - matchings->rounds.moves);
+	return found < 0 ? found : 0;
+}
+
+MORPH_API int morph_matchings_find(struct morph_matchings *matchings,
+				   const struct morph_matchings_problem *problem,
+				   struct morph_matchings_answer *answer)
+{
+	struct morph_matchings_answer *mine = &matchings->answer;
+	struct rounds *rounds = &matchings->rounds;
+	struct morph_matchings_problem given;
+	uint32_t limit, longest;
+	int error;
+
+	lm_error_clear(matchings->ctx);
+	error = lm_opts_check(matchings->ctx, problem, sizeof(given), "matchings");
+	if (error)
+		return error;
+	lm_opts_copy(&given, problem, sizeof(given));
+	error = check_problem(matchings->ctx, &given);
+	if (!error)
+		error = prepare(matchings, &given);
+	if (error)
+		return error;
+	memset(mine, 0, sizeof(*mine));
+	mine->elements = rounds->mesh.elements;
+	mine->tx = rounds->tx;
+	mine->rx = rounds->rx;
+	limit = limit_hops(&given);
+	mine->hops_most = limit;
+	if (!sum_distances(matchings, rounds->choose ? 0 : limit, &longest)) {
+		mine->verdict = rounds->choose ? MORPH_UNDECIDED : MORPH_INFEASIBLE;
+		*answer = *mine;
+		return 0;
+	}
+	find_bound(matchings);
+	rounds->stride = limit ? limit : 2 * longest + SPARE_HOPS;
+	rounds->router.most_hops = rounds->stride;
+	rounds->judge.graph = NULL;
+	if (given.model && !given.unjudged) {
+		error = lm_judge_lay(matchings->ctx, &rounds->judge, given.model, given.endpoints,
+				     rounds->stride);
+		if (error)
+			return error;
+	}
+	mine->verdict = MORPH_UNDECIDED;
+	if (given.rounds && given.rounds < mine->bound)
+		mine->verdict = MORPH_INFEASIBLE;
+	else
+		error = climb(matchings, &given);
+	if (!error)
+		*answer = *mine;
+	return error;
+}

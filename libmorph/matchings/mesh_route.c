@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Routes through a mesh beside the other routes of a round. */
+#include "rounds.h"
+
+#define PRICE 16 /* of an element without history or other routes */
+#define MOST_PRICE (64 * PRICE)
+
+void lm_route_add(struct router *router, const uint32_t *turns, uint32_t count)
+{
+	const struct mesh *mesh = router->mesh;
+	const struct mesh_turn *turn;
+	uint32_t i, element;
+	bool before;
+
+	for (i = 0; i < count; i++) {
+		turn = &mesh->turn[turns[i]];
+		element = mesh_turn_element(mesh, turn);
+		before = router_clashes(router, element);
+		router->states_used[element] += !router->state_use[turn->state]++;
+		router->joins_crowded[element] += router->join_use[turn->join]++ == 1;
+		router->clashes += !before && router_clashes(router, element);
+	}
+}
+
+void lm_route_remove(struct router *router, const uint32_t *turns, uint32_t count)
+{
+	const struct mesh *mesh = router->mesh;
+	const struct mesh_turn *turn;
+	uint32_t i, element;
+	bool before;
+
+	for (i = 0; i < count; i++) {
+		turn = &mesh->turn[turns[i]];
+		element = mesh_turn_element(mesh, turn);
+		before = router_clashes(router, element);
+		router->states_used[element] -= !--router->state_use[turn->state];
+		router->joins_crowded[element] -= router->join_use[turn->join]-- == 2;
+		router->clashes -= before && !router_clashes(router, element);
+	}
+}
+
+bool lm_route_clashes(const struct router *router, const uint32_t *turns, uint32_t count)
+{
+	uint32_t i;
+
+	for (i = 0; i < count; i++) {
+		if (router_clashes(router,
+				   mesh_turn_element(router->mesh, &router->mesh->turn[turns[i]])))
+			return true;
+	}
+	return false;
+}
+
+/* ------------------------------------------------------------------ the queue */
+
+struct route_search {
+	struct router *router;
+	const struct route_request *request;
+	uint32_t goal; /* label of the goal */
+	uint32_t least; /* cost of bucket 0 */
+	uint32_t used; /* entries */
+	uint32_t first; /* no bucket before it is filled */
+};
+
+/* The last bucket takes all labels that cost more. They lose their order there. */
+static void push(struct route_search *search, uint32_t arc, uint32_t cost, uint32_t estimate)
+{
+	struct router *router = search->router;
+	uint32_t bucket = estimate - search->least;
+
+	if (search->used == router->entries_room)
+		return;
+	if (bucket >= ROUTE_BUCKETS)
+		bucket = ROUTE_BUCKETS - 1;
+	if (!(router->filled[bucket / 64] >> bucket % 64 & 1)) {
+		router->filled[bucket / 64] |= 1ull << bucket % 64;
+		router->buckets[bucket] = MESH_NONE;
+	}
+	router->entries[search->used] = (struct route_entry){
+		.arc = arc,
+		.cost = cost,
+		.after = router->buckets[bucket],
+	};
+	router->buckets[bucket] = search->used++;
+	if (bucket < search->first)
+		search->first = bucket;
+}
+
+/* Take the last entry of the first filled bucket; MESH_NONE if none is left. */
+static uint32_t pop(struct route_search *search)
+{
+	struct router *router = search->router;
+	uint32_t word = search->first / 64, bucket, entry;
+
+	while (word < ROUTE_BUCKETS / 64 && !router->filled[word])
+		word++;
+	if (word == ROUTE_BUCKETS / 64)
+		return MESH_NONE;
+	bucket = word * 64 + (uint32_t)__builtin_ctzll(router->filled[word]);
+	search->first = bucket;
+	entry = router->buckets[bucket];
+	router->buckets[bucket] = router->entries[entry].after;
+	if (router->buckets[bucket] == MESH_NONE)
+		router->filled[word] &= ~(1ull << bucket % 64);
+	return entry;
+}
+
+/* ------------------------------------------------------------------ the search */
+
+/* The price of a turn, or 0 if it is forbidden. */
+static uint32_t turn_price(const struct router *router, const struct mesh_turn *turn,
+			   uint32_t element)
+{
+	uint32_t others = router->join_use[turn->join], price;
+
+	/* Routes in other states: hexagons have two states, other elements many. */
+	others += router->states_used[element] - (router->state_use[turn->state] > 0);
+	if (router->forbid)
+		return others ? 0 : PRICE;
+	price = (PRICE + router->history[element]) * (PRICE + router->pressure * others) / PRICE;
+	return price < MOST_PRICE ? price : MOST_PRICE;
+}
+
+static void relax(struct route_search *search, uint32_t arc, uint32_t turn)
+{
+	struct router *router = search->router;
+	const struct mesh *mesh = router->mesh;
+	const struct mesh_turn *by = &mesh->turn[turn];
+	uint32_t next = mesh->next[by->out], togo = 0, price, cost, steps;
+	struct route_label *label;
+
+	if (next == search->request->end) {
+		next = search->goal;
+	} else {
+		if (next >= MESH_END)
+			return;
+		togo = search->request->togo[next];
+		if (togo == MESH_FAR)
+			return;
+	}
+	price = turn_price(router, by, mesh_turn_element(mesh, by));
+	if (!price)
+		return;
+	label = &router->labels[next];
+	cost = router->labels[arc].cost + price;
+	steps = router->labels[arc].steps + 1;
+	if (steps + togo > router->most_hops ||
+	    (label->stamp == router->stamp && label->cost <= cost))
+		return;
+	*label = (struct route_label){
+		.stamp = router->stamp,
+		.cost = cost,
+		.from = arc,
+		.turn = turn,
+		.steps = steps,
+	};
+	push(search, next, cost, cost + PRICE * togo);
+}
+
+uint32_t lm_route_find(struct router *router, const struct route_request *request)
+{
+	struct route_search search = {
+		.router = router,
+		.request = request,
+		.goal = router->mesh->arcs,
+		.least = PRICE * request->togo[request->enter],
+	};
+	uint32_t entry, arc, turn, count = 0;
+
+	memset(router->filled, 0, sizeof(router->filled));
+	router->stamp++;
+	router->labels[request->enter] = (struct route_label){ .stamp = router->stamp };
+	push(&search, request->enter, 0, search.least);
+	for (;;) {
+		entry = pop(&search);
+		if (entry == MESH_NONE)
+			return 0;
+		arc = router->entries[entry].arc;
+		if (arc == search.goal)
+			break;
+		if (router->labels[arc].cost != router->entries[entry].cost)
+			continue; /* a cheaper way was found since */
+		for (turn = router->mesh->turn_first[arc]; turn < router->mesh->turn_first[arc + 1];
+		     turn++)
+			relax(&search, arc, turn);
+	}
+	/* Labels on the way may have become cheaper since, by more elements. */
+	for (; arc != request->enter; arc = router->labels[arc].from)
+		count++;
+	if (count > router->most_hops)
+		return 0;
+	for (arc = search.goal, entry = count; arc != request->enter;
+	     arc = router->labels[arc].from)
+		request->turns[--entry] = router->labels[arc].turn;
+	return count;
+}

@@ -1,0 +1,193 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The search for rounds. A vertex is an endpoint; for directed circuits, an endpoint as sender or
+ * as receiver. A round gives each vertex at most one mate. A circuit belongs to the endpoint that
+ * sends; for pairs, to the lower endpoint.
+ */
+#ifndef LM_MATCHINGS_ROUNDS_H
+#define LM_MATCHINGS_ROUNDS_H
+
+#include "../util/mix.h"
+#include "mesh.h"
+#include "optics.h"
+
+#define ROUNDS_NONE UINT16_MAX
+
+/* Labels of a route's search, by arc; the last one is the goal. */
+struct route_label {
+	uint32_t stamp; /* number of the search that set it */
+	uint32_t cost;
+	uint32_t from, turn; /* the arc before, and the turn that leads here */
+	uint32_t steps;
+};
+
+struct route_entry {
+	uint32_t arc, cost, after;
+};
+
+#define ROUTE_BUCKETS 4096
+
+/* Elements and joins in use by the routes of one round, and a router beside them. */
+struct router {
+	const struct mesh *mesh;
+	uint16_t *join_use, *state_use; /* number of routes */
+	uint16_t *states_used, *joins_crowded; /* by element */
+	uint16_t *history; /* by element, in 1/16: congestion in earlier passes */
+	uint32_t clashes; /* elements with two states or a crowded join */
+	uint32_t pressure; /* in 1/16: price of another route */
+	bool forbid; /* do not pass where others do */
+	uint32_t most_hops;
+	struct route_label *labels;
+	struct route_entry *entries;
+	uint32_t entries_room;
+	uint32_t buckets[ROUTE_BUCKETS];
+	uint64_t filled[ROUTE_BUCKETS / 64];
+	uint32_t stamp;
+};
+
+/* Memory of the driver's validator for one round of a profile. */
+struct judge {
+	const struct optics_graph *graph; /* NULL: no judgement */
+	u64 *tx_lanes, *rx_lanes, *dead, *judged;
+	u32 *owner;
+	u8 *element_state, *element_marks, *guide_marks;
+	struct optics_path *paths;
+	struct optics_hop *hops;
+	uint32_t count; /* of paths */
+	struct mesh_block block;
+};
+
+/* Copies of rounds. A moved port needs one for each round, from COPY_ONE on. */
+enum copy {
+	COPY_ROUTE,
+	COPY_UNSHORTENED,
+	COPY_ONE,
+	COPY_OTHER,
+	COPIES
+};
+
+struct rounds {
+	struct mesh mesh;
+	struct judge judge;
+	struct router router;
+	uint32_t kind;
+	uint32_t endpoints, vertices, rounds;
+	uint32_t stride; /* turns of a route at most */
+	bool choose; /* ports */
+	uint32_t *tx, *rx; /* by endpoint: its ends */
+	uint16_t *togo; /* by end of rx and arc */
+	uint32_t *togo_of; /* by end: index in togo, or MESH_NONE */
+	uint32_t *queue; /* of distances */
+	uint16_t *chain; /* vertices of the last Kempe chain */
+	uint64_t random;
+	uint64_t moves;
+
+	uint16_t *mate; /* by round and vertex */
+	uint32_t *counts; /* by round and endpoint: hops of its route; 0: none */
+	uint32_t *hops; /* by round and endpoint: stride turns */
+	uint32_t *bad; /* by round: clashes */
+	/* by copy, then as above */
+	uint16_t *old_mate;
+	uint32_t *old_counts, *old_hops, *old_bad;
+
+	struct mesh_block fixed, by_rounds;
+};
+
+/* ------------------------------------------------------------------ routes: mesh_route.c */
+
+/* Where a circuit begins and ends, and where the search puts its turns. */
+struct route_request {
+	uint32_t enter; /* arc */
+	uint32_t end; /* | MESH_END */
+	const uint16_t *togo;
+	uint32_t *turns; /* room for most_hops */
+};
+
+/*
+ * Find the cheapest route at the present prices: A* with exact distances (Hart, Nilsson and
+ * Raphael, 1968), and buckets as a queue (Dial, 1969). Returns its number of turns, or 0 if it
+ * finds no route of most_hops elements or fewer. O(arcs) if nothing is in use.
+ */
+uint32_t lm_route_find(struct router *router, const struct route_request *request);
+
+/* Enter a route of @count turns into the elements and joins in use, or take it out. O(count). */
+void lm_route_add(struct router *router, const uint32_t *turns, uint32_t count);
+void lm_route_remove(struct router *router, const uint32_t *turns, uint32_t count);
+
+static inline bool router_clashes(const struct router *router, uint32_t element)
+{
+	return router->states_used[element] > 1 || router->joins_crowded[element];
+}
+
+/* Whether a route passes an element that clashes. O(count). */
+bool lm_route_clashes(const struct router *router, const uint32_t *turns, uint32_t count);
+
+/* ------------------------------------------------------------------ rounds: rounds.c */
+
+static inline uint16_t *round_mate(const struct rounds *rounds, uint32_t round)
+{
+	return &rounds->mate[(size_t)round * rounds->vertices];
+}
+
+static inline size_t round_route(const struct rounds *rounds, uint32_t round, uint32_t endpoint)
+{
+	return (size_t)round * rounds->endpoints + endpoint;
+}
+
+static inline uint32_t *round_turns(const struct rounds *rounds, size_t route)
+{
+	return &rounds->hops[route * rounds->stride];
+}
+
+/* The endpoint that receives the circuit of @src in a round, or ROUNDS_NONE if it has none. */
+static inline uint32_t round_target(const struct rounds *rounds, uint32_t round, uint32_t src)
+{
+	uint32_t mate = round_mate(rounds, round)[src];
+
+	if (mate == ROUNDS_NONE)
+		return ROUNDS_NONE;
+	if (rounds->kind == MORPH_MATCHINGS_DIRECTED)
+		return mate - rounds->endpoints;
+	if (rounds->kind == MORPH_MATCHINGS_PAIRS && mate < src)
+		return ROUNDS_NONE;
+	return mate;
+}
+
+/* The least number of elements of a circuit. */
+static inline uint32_t lm_rounds_distance(const struct rounds *rounds, uint32_t src, uint32_t dst)
+{
+	size_t at = (size_t)rounds->togo_of[rounds->rx[dst]] * rounds->mesh.arcs;
+
+	return rounds->togo[at + rounds->mesh.enter[rounds->tx[src]]];
+}
+
+/* Lay out memory for rounds of @endpoints circuits of @stride elements. 0, or a noted -ENOMEM. */
+int lm_judge_lay(struct morph_ctx *ctx, struct judge *judge, const struct morph_model *model,
+		 uint32_t endpoints, uint32_t stride);
+
+/*
+ * Whether the driver's validator refuses a legal round. Unused elements are parked. O(circuits *
+ * elements of a route, and their stray light).
+ */
+bool lm_judge_refuses(struct judge *judge, const struct rounds *rounds, uint32_t round,
+		      struct optics_refusal *refusal);
+
+/* Route the circuits of a round beside each other, by negotiated congestion. Sets bad[round]. */
+void lm_round_route(struct rounds *rounds, uint32_t round);
+
+/*
+ * Divide all pairs into rounds at random, and exchange circuits until all rounds fit, in at most
+ * @moves moves. Whether they fit. A move costs the routes of two rounds.
+ */
+bool lm_rounds_search(struct rounds *rounds, uint64_t moves);
+
+/* Elements on all routes of all rounds. */
+uint32_t lm_rounds_total(const struct rounds *rounds);
+
+/*
+ * Shorten routes of legal rounds. Exchange circuits if this makes routes shorter, in at most @moves
+ * moves, until all routes together have at most @enough elements.
+ */
+void lm_rounds_shorten(struct rounds *rounds, uint64_t enough, uint64_t moves);
+
+#endif /* LM_MATCHINGS_ROUNDS_H */
