@@ -207,6 +207,70 @@ static int find_cut(struct ways *ways, struct morph_light *light)
 	return error;
 }
 
+/* The lanes of a circuit: free at both ports and on all guides of the path; 0: too few are. */
+static uint64_t choose_lanes(const struct ways *ways, const struct optics_path *path)
+{
+	const struct optics_state *state = ways->ledger->state;
+	uint64_t lanes = ways->ledger->graph->all_lanes, chosen = 0;
+
+	lanes &= ~(state->tx_dead[path->tx] | state->rx_dead[path->rx]);
+	for (uint32_t hop = 0; hop < path->hops_count; hop++)
+		lanes &= ~optics_guide_taken(state, path->hops[hop].guide >> 1);
+	for (uint32_t count = 0; count < ways->lanes; count++) {
+		if (!lanes)
+			return 0;
+		chosen |= lanes & -lanes;
+		lanes &= lanes - 1;
+	}
+	return chosen;
+}
+
+/* Begin with the route that matchings found for a circuit. */
+static void set_route(struct ways *ways, struct lit *lit, struct optics_hop *hops,
+		      const struct morph_matchings_hop *route, uint32_t count)
+{
+	const struct optics_graph *graph = ways->ledger->graph;
+	struct optics_path path = { .tx = way_port(ways, lit->src, lit->plane),
+				    .rx = way_port(ways, lit->dst, lit->plane),
+				    .hops_count = count + 1,
+				    .hops = hops };
+	uint32_t at;
+
+	if (count >= OPTICS_MAX_HOPS)
+		return;
+	hops[0].guide = graph->tx_guide[path.tx];
+	for (at = 0; at < count; at++) {
+		const struct optics_element *element = &graph->elements[route[at].element];
+		uint8_t out =
+			optics_joined(graph, route[at].element, route[at].state, route[at].entry);
+
+		hops[at].element = route[at].element;
+		hops[at].state = route[at].state;
+		hops[at + 1].guide = graph->port_guide[element->first_port + out];
+	}
+	hops[at].element = OPTICS_NONE;
+	hops[at].state = 0;
+	lit->lanes = choose_lanes(ways, &path);
+	lit->hops_count = lit->lanes ? path.hops_count : 0;
+}
+
+static void set_routes(struct ways *ways, const struct morph_matchings_answer *routes)
+{
+	uint32_t count = routes->round_first[routes->rounds];
+
+	for (uint32_t at = 0; at < ways->table.circuits.count; at++) {
+		struct lit *lit = &ways->table.circuits.list[at];
+
+		for (uint32_t i = 0; i < count; i++) {
+			const struct morph_matchings_circuit *circuit = &routes->circuits[i];
+
+			if (circuit->src == lit->src && circuit->dst == lit->dst)
+				set_route(ways, lit, lit_hops(&ways->table, at),
+					  &routes->hops[circuit->first], circuit->count);
+		}
+	}
+}
+
 /* The table, and memory of its size. */
 static int lay_out(struct ways *ways, const struct asked *asked, uint32_t planes, bool split)
 {
@@ -236,6 +300,8 @@ static int lay_out(struct ways *ways, const struct asked *asked, uint32_t planes
 	ways->paths = calloc(fullest + 1UL, sizeof(*ways->paths));
 	if (!ways->stamps || !ways->states || !ways->paths)
 		return lm_no_memory(asked->ledger->ctx, "light a schedule");
+	if (asked->opts.routes)
+		set_routes(ways, asked->opts.routes);
 	return 0;
 }
 

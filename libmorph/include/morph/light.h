@@ -3,6 +3,7 @@
 #ifndef MORPH_LIGHT_H
 #define MORPH_LIGHT_H
 
+#include <morph/matchings.h>
 #include <morph/place.h>
 #include <morph/schedule.h>
 #include <morph/steps.h>
@@ -67,6 +68,8 @@ enum morph_light_reason {
  * @budget: iterations of the search for paths; 0: the default
  * @hold_steps: where to put the step that sets each hold, one entry for each hold of the schedule;
  *	NULL: nowhere
+ * @routes: feasible matchings of the ranks, on plane 0: the search begins with their routes. NULL:
+ *	none
  */
 struct morph_light_opts {
 	size_t sz;
@@ -78,6 +81,7 @@ struct morph_light_opts {
 	bool count_planes;
 	uint32_t budget;
 	uint32_t *hold_steps;
+	const struct morph_matchings_answer *routes;
 };
 
 /**
