@@ -43,7 +43,7 @@ static enum exit_code ask_accelerators(struct run *run, uint32_t ranks, uint32_t
 
 static enum exit_code light(struct planning *planning, struct morph_model *model)
 {
-	MORPH_OPTS(morph_light_opts, opts, .count_planes = true);
+	MORPH_OPTS(morph_light_opts, opts, .count_planes = true, .routes = plan_routes(planning));
 	struct run *run = planning->run;
 	uint32_t ranks = planning->wanted.ranks;
 	uint32_t *accelerators = needed(calloc(ranks + 1UL, sizeof(*accelerators)));
@@ -62,6 +62,29 @@ static enum exit_code light(struct planning *planning, struct morph_model *model
 	morph_ledger_free(ledger);
 	free(accelerators);
 	return error < 0 ? plan_error(run, error) : code;
+}
+
+enum exit_code plan_ground(struct planning *planning, struct morph_model **model,
+			   uint32_t **accelerators)
+{
+	uint32_t ranks = planning->wanted.ranks, fabric = planning->target.fabric;
+	enum exit_code code;
+
+	code = planning->target.slice ? profile_of_fabric(planning->run, fabric, model) :
+					profile_model(planning->run, &fabric, model);
+	if (code)
+		return code;
+	*accelerators = needed(calloc(ranks + 1UL, sizeof(**accelerators)));
+	if (planning->target.slice)
+		memcpy(*accelerators, planning->target.accelerators,
+		       ranks * sizeof(**accelerators));
+	else
+		code = ask_accelerators(planning->run, ranks, *accelerators);
+	if (!code)
+		return EXIT_CODE_OK;
+	free(*accelerators);
+	morph_model_put(*model);
+	return code;
 }
 
 enum exit_code plan_light(struct planning *planning)
@@ -189,7 +212,7 @@ static enum exit_code ask_all(struct planning *planning, const struct morph_sche
 			      const struct morph_choice *list, uint32_t count)
 {
 	const struct morph_light why = planning->light;
-	struct morph_choice first = present(planning);
+	struct morph_choice first = present(planning), by_matchings;
 	enum exit_code code = EXIT_CODE_OK;
 	int error;
 
@@ -208,6 +231,15 @@ static enum exit_code ask_all(struct planning *planning, const struct morph_sche
 			return EXIT_CODE_OK;
 		}
 		note(planning, &list[at]);
+	}
+	planning->light = why;
+	code = plan_matchings(planning, &by_matchings);
+	if (code)
+		return code;
+	if (planning->light.verdict == MORPH_FEASIBLE) {
+		planning->matchings.chosen = true;
+		choose(planning, &by_matchings);
+		return EXIT_CODE_OK;
 	}
 	planning->light = why;
 	first.policy = opts->policy;
@@ -268,12 +300,14 @@ void plan_other_write(const struct planning *planning)
 	}
 	if (planning->unlit_count)
 		say("\n");
+	plan_matchings_write(planning);
 }
 
 void plan_other_add(const struct planning *planning, json_t *report)
 {
 	json_t *list;
 
+	plan_matchings_add(planning, report);
 	if (!planning->unlit_count)
 		return;
 	list = json_array();

@@ -408,6 +408,7 @@ static enum exit_code plan(struct planning *planning, enum format format)
 	json_decref(planning->topologies.written);
 	topologies_free(&planning->topologies);
 	target_close(&planning->target);
+	plan_matchings_free(planning);
 	morph_steps_free(planning->steps);
 	morph_schedule_free(planning->schedule);
 	morph_delay_free(planning->unchanging);

@@ -40,6 +40,13 @@ struct topologies {
 	bool full; /* some algorithm exceeds the size limit of a collective */
 };
 
+/* Rounds that the fabric can light, for an all-to-all without paths otherwise. */
+struct matchings {
+	struct morph_matchings *search; /* owns the arrays of the answer; NULL: not searched */
+	struct morph_matchings_answer answer;
+	bool chosen;
+};
+
 /* The request, and the results so far. */
 struct planning {
 	struct run *run;
@@ -62,6 +69,7 @@ struct planning {
 	struct target target;
 	struct morph_steps *steps; /* steps of the plan's circuits, if they have paths */
 	struct morph_light light; /* verdict 0: not requested */
+	struct matchings matchings;
 	struct unlit unlit[MOST_UNLIT]; /* earliest end first */
 	uint32_t unlit_count;
 	uint32_t planes, policy;
@@ -163,6 +171,31 @@ void timeline_write_svg(FILE *stream, const struct timeline *timeline, const cha
 enum exit_code plan_light(struct planning *planning);
 void plan_light_write(const struct morph_light *light);
 void plan_light_add(const struct morph_light *light, json_t *report);
+
+/*
+ * light.c: the model and the accelerators of the ranks, of --profile or --slice. The caller puts
+ * the model and frees the accelerators.
+ */
+enum exit_code plan_ground(struct planning *planning, struct morph_model **model,
+			   uint32_t **accelerators);
+
+/*
+ * matchings.c: replace the plan of an all-to-all by matchings, and find their paths. @choice
+ * describes the plan if the light is feasible. If matchings do not apply or are not found, the
+ * light stays.
+ */
+enum exit_code plan_matchings(struct planning *planning, struct morph_choice *choice);
+void plan_matchings_write(const struct planning *planning);
+void plan_matchings_add(const struct planning *planning, json_t *report);
+void plan_matchings_free(struct planning *planning);
+
+/* Routes of the matchings, to begin with; NULL: none. */
+static inline const struct morph_matchings_answer *plan_routes(const struct planning *planning)
+{
+	const struct matchings *matchings = &planning->matchings;
+
+	return matchings->answer.verdict == MORPH_FEASIBLE ? &matchings->answer : NULL;
+}
 
 /*
  * light.c: if the circuits of the plan have no paths, replace it by the next plan whose circuits

@@ -202,7 +202,7 @@ static enum exit_code light(struct planning *planning, struct morph_ledger *ledg
 enum exit_code target_light(struct planning *planning)
 {
 	MORPH_OPTS(morph_light_opts, opts, .count_planes = true,
-		   .transit = planning->target.transit);
+		   .transit = planning->target.transit, .routes = plan_routes(planning));
 	struct run *run = planning->run;
 	struct morph_ledger *ledger = NULL;
 	struct morph_model *model = NULL;
