@@ -1,0 +1,374 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * The search for matchings. The checker, which shares no code with it, accepts each answer and each
+ * refusal.
+ */
+#include <stdio.h>
+
+#include "../check/check.h"
+#include "../internal/planner.h"
+#include "alone.h"
+
+#define MOST 64 /* endpoints */
+
+static const char *smartlight;
+
+struct asked {
+	struct morph_matchings_problem problem;
+	uint32_t tx[MOST], rx[MOST];
+};
+
+/* Endpoints evenly along the rim of a mesh. */
+static void ask_mesh(struct asked *asked, uint32_t kind, uint32_t width, uint32_t height,
+		     uint32_t endpoints)
+{
+	uint32_t ports = 4 * (width + height), i;
+
+	memset(asked, 0, sizeof(*asked));
+	asked->problem = (struct morph_matchings_problem){
+		.sz = sizeof(asked->problem),
+		.kind = kind,
+		.width = width,
+		.height = height,
+		.endpoints = endpoints,
+		.tx = asked->tx,
+		.rx = kind == MORPH_MATCHINGS_PAIRS ? NULL : asked->rx,
+		.seed = 1,
+		.moves = 3000,
+	};
+	for (i = 0; i < endpoints; i++) {
+		asked->tx[i] = kind == MORPH_MATCHINGS_PAIRS ? i * ports / endpoints :
+							       2 * i * ports / (2 * endpoints);
+		asked->rx[i] = (2 * i + 1) * ports / (2 * endpoints);
+	}
+}
+
+static void find(struct morph_matchings *search, const struct asked *asked,
+		 struct morph_matchings_answer *answer)
+{
+	if (morph_matchings_find(search, &asked->problem, answer))
+		fail_msg("%s", morph_error_text(ctx));
+}
+
+/* Copy circuits and elements into the checker's form. */
+static void copy_circuits(const struct morph_matchings_answer *answer,
+			  struct morph_check_matchings_input *input,
+			  struct morph_check_matchings_circuit **circuits, uint32_t **elements)
+{
+	uint32_t count = answer->round_first[answer->rounds], hops = 0, i;
+
+	*circuits = calloc(count + 1, sizeof(**circuits));
+	for (i = 0; i < count; i++) {
+		(*circuits)[i] = (struct morph_check_matchings_circuit){
+			answer->circuits[i].src, answer->circuits[i].dst, answer->circuits[i].first,
+			answer->circuits[i].count
+		};
+		hops += answer->circuits[i].count;
+	}
+	*elements = calloc(hops + 1, sizeof(**elements));
+	for (i = 0; i < hops; i++)
+		(*elements)[i] = answer->hops[i].element;
+	input->circuits = *circuits;
+	input->elements = *elements;
+	input->rounds = answer->rounds;
+	input->round_first = answer->round_first;
+	input->states = answer->states;
+	input->distance = answer->distance;
+	input->total = answer->total;
+	input->longest = answer->longest;
+}
+
+/* The checker accepts the answer. */
+static void accept_answer(const struct asked *asked, const struct morph_matchings_answer *answer,
+			  struct morph_check_bytes profile)
+{
+	const struct morph_matchings_problem *problem = &asked->problem;
+	struct morph_check_matchings_circuit *circuits = NULL;
+	uint32_t *elements = NULL;
+	struct morph_check_matchings_input input = {
+		.kind = problem->kind,
+		.profile = profile,
+		.width = problem->width,
+		.height = problem->height,
+		.endpoints = problem->endpoints,
+		.tx = answer->tx,
+		.rx = answer->rx,
+		.ports_chosen = !problem->tx,
+		.hops = answer->hops_most,
+		.failed = problem->failed,
+		.failed_count = problem->failed_count,
+		.stuck = problem->stuck,
+		.stuck_states = problem->stuck_states,
+		.stuck_count = problem->stuck_count,
+		.bound = answer->bound,
+		.bound_kind = answer->bound_kind,
+		.lengths = answer->lengths,
+		.lengths_count = answer->lengths_count,
+		.limit = problem->rounds,
+		.src = answer->src,
+		.dst = answer->dst,
+	};
+	char report[256] = "";
+
+	if (answer->verdict == MORPH_FEASIBLE)
+		copy_circuits(answer, &input, &circuits, &elements);
+	if (morph_check_matchings(&input, report, sizeof(report)))
+		fail_msg("%s", report);
+	free(circuits);
+	free(elements);
+}
+
+/* The rounds equal their bound; routes have at most @percent more elements than the distances. */
+static void find_in_mesh(uint32_t width, uint32_t endpoints, uint64_t distance, uint32_t percent)
+{
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	struct morph_matchings_answer answer;
+	struct asked asked;
+
+	ask_mesh(&asked, MORPH_MATCHINGS_PAIRS, width, width, endpoints);
+	for (uint64_t seed = 1; seed <= 3; seed++) {
+		asked.problem.seed = seed;
+		find(search, &asked, &answer);
+		assert_int_equal(answer.verdict, MORPH_FEASIBLE);
+		assert_int_equal(answer.rounds, endpoints - 1);
+		assert_int_equal(answer.bound, endpoints - 1);
+		assert_int_equal(answer.distance, distance);
+		assert_true((answer.total - distance) * 100 <= distance * percent);
+		accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
+	}
+	morph_matchings_free(search);
+}
+
+static void pairs_meet_in_the_fewest_rounds(void **state)
+{
+	(void)state;
+	find_in_mesh(3, 8, 190, 0);
+	find_in_mesh(5, 16, 1144, 3);
+	find_in_mesh(9, 32, 7684, 4);
+}
+
+/* Also an odd number of endpoints, and halves of odd size. */
+static void each_kind_has_each_pair_once(void **state)
+{
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	struct morph_matchings_answer answer;
+	struct asked asked;
+
+	(void)state;
+	for (uint32_t kind = 0; kind <= MORPH_MATCHINGS_PAIRS; kind++) {
+		for (uint32_t endpoints = 2; endpoints <= 10; endpoints++) {
+			ask_mesh(&asked, kind, 5, 5, endpoints);
+			find(search, &asked, &answer);
+			assert_int_equal(answer.verdict, MORPH_FEASIBLE);
+			accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
+		}
+	}
+	morph_matchings_free(search);
+}
+
+static void ports_are_chosen(void **state)
+{
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	struct morph_matchings_answer answer;
+	struct asked asked;
+
+	(void)state;
+	ask_mesh(&asked, MORPH_MATCHINGS_PAIRS, 7, 3, 16);
+	asked.problem.tx = NULL;
+	asked.problem.moves = 20000;
+	find(search, &asked, &answer);
+	assert_int_equal(answer.verdict, MORPH_FEASIBLE);
+	assert_int_equal(answer.rounds, 15);
+	assert_int_equal(answer.bound_kind, MORPH_MATCHINGS_DEGREE);
+	accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
+	morph_matchings_free(search);
+}
+
+static void equal_seeds_give_equal_answers(void **state)
+{
+	struct morph_matchings *one = morph_matchings_new(ctx), *other = morph_matchings_new(ctx);
+	struct morph_matchings_answer first, second;
+	struct asked asked, before;
+
+	(void)state;
+	ask_mesh(&before, MORPH_MATCHINGS_DIRECTED, 7, 3, 6);
+	ask_mesh(&asked, MORPH_MATCHINGS_PAIRS, 5, 5, 16);
+	find(one, &asked, &first);
+	find(other, &before, &second); /* an earlier search changes nothing */
+	find(other, &asked, &second);
+	assert_int_equal(first.rounds, second.rounds);
+	assert_int_equal(first.total, second.total);
+	assert_int_equal(first.moves, second.moves);
+	assert_memory_equal(first.hops, second.hops, first.total * sizeof(*first.hops));
+	asked.problem.seed = 2;
+	find(other, &asked, &second);
+	assert_true(first.total != second.total ||
+		    memcmp(first.hops, second.hops, first.total * sizeof(*first.hops)));
+	morph_matchings_free(one);
+	morph_matchings_free(other);
+}
+
+/* ------------------------------------------------------------------ a device */
+
+static struct morph_check_bytes read_profile(void)
+{
+	static char bytes[1 << 20];
+	FILE *file = fopen(smartlight, "rb");
+	size_t count;
+
+	assert_non_null(file);
+	count = fread(bytes, 1, sizeof(bytes), file);
+	fclose(file);
+	return (struct morph_check_bytes){ bytes, count };
+}
+
+static void ask_device(struct asked *asked, struct morph_model *model, uint32_t endpoints)
+{
+	memset(asked, 0, sizeof(*asked));
+	for (uint32_t i = 0; i < endpoints; i++)
+		asked->tx[i] = i;
+	asked->problem = (struct morph_matchings_problem){
+		.sz = sizeof(asked->problem),
+		.model = model,
+		.endpoints = endpoints,
+		.tx = asked->tx,
+		.rx = asked->tx,
+		.seed = 1,
+		.moves = 8000,
+	};
+}
+
+/* The bound of 20 rounds is that of published linear programs, 19.67. */
+static void fourteen_accelerators_need_twenty_rounds(void **state)
+{
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	struct morph_matchings_answer answer;
+	struct morph_model *model;
+	struct asked asked;
+
+	(void)state;
+	assert_int_equal(morph_model_load(ctx, smartlight, &model), 0);
+	ask_device(&asked, model, 14);
+	find(search, &asked, &answer);
+	assert_int_equal(answer.verdict, MORPH_FEASIBLE);
+	assert_int_equal(answer.bound, 20);
+	assert_int_equal(answer.bound_kind, MORPH_MATCHINGS_FRACTIONAL);
+	assert_true(answer.rounds <= 24);
+	assert_int_equal(answer.hops_most, 18);
+	assert_true(answer.longest <= 18);
+	accept_answer(&asked, &answer, read_profile());
+	asked.problem.rounds = 19;
+	find(search, &asked, &answer);
+	assert_int_equal(answer.verdict, MORPH_INFEASIBLE);
+	accept_answer(&asked, &answer, read_profile());
+	morph_matchings_free(search);
+	morph_model_put(model);
+}
+
+/* Without any one element there are rounds, or the pair that it separates is named. */
+static void each_failed_element_has_an_answer(void **state)
+{
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	struct morph_matchings_answer answer;
+	uint32_t failed, separated = 0;
+	struct asked asked;
+
+	(void)state;
+	ask_mesh(&asked, MORPH_MATCHINGS_PAIRS, 3, 3, 8);
+	asked.problem.failed = &failed;
+	asked.problem.failed_count = 1;
+	asked.problem.first = true;
+	for (failed = 0; failed < 34; failed++) {
+		find(search, &asked, &answer);
+		assert_int_not_equal(answer.verdict, MORPH_UNDECIDED);
+		separated += answer.verdict == MORPH_INFEASIBLE;
+		accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
+	}
+	assert_true(separated < 34);
+	morph_matchings_free(search);
+}
+
+static void stuck_elements_keep_their_state(void **state)
+{
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	uint32_t stuck[] = { 3, 17 }, states[] = { 0, 1 };
+	struct morph_matchings_answer answer;
+	struct asked asked;
+
+	(void)state;
+	ask_mesh(&asked, MORPH_MATCHINGS_PAIRS, 5, 5, 8);
+	asked.problem.stuck = stuck;
+	asked.problem.stuck_states = states;
+	asked.problem.stuck_count = 2;
+	find(search, &asked, &answer);
+	assert_int_equal(answer.verdict, MORPH_FEASIBLE);
+	accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
+	morph_matchings_free(search);
+}
+
+/* ------------------------------------------------------------------ errors */
+
+static void refuse(struct morph_matchings *search, const struct asked *asked, const char *text)
+{
+	struct morph_matchings_answer answer;
+
+	assert_int_equal(morph_matchings_find(search, &asked->problem, &answer), -EINVAL);
+	assert_string_equal(morph_error_text(ctx), text);
+}
+
+static void wrong_arguments_are_named(void **state)
+{
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	uint32_t element = 34, four = 4;
+	struct asked asked;
+
+	(void)state;
+	ask_mesh(&asked, MORPH_MATCHINGS_PAIRS, 4, 3, 8);
+	refuse(search, &asked, "the mesh has width 4; must be odd, 1 to 63");
+	ask_mesh(&asked, MORPH_MATCHINGS_PAIRS, 3, 65, 8);
+	refuse(search, &asked, "the mesh has height 65; must be 1 to 64");
+	ask_mesh(&asked, 3, 3, 3, 8);
+	refuse(search, &asked, "no kind of matchings 3 (0-2)");
+	ask_mesh(&asked, MORPH_MATCHINGS_PAIRS, 3, 3, 8);
+	asked.problem.endpoints = 1;
+	refuse(search, &asked, "1 endpoints requested; must be 2 to 256");
+	ask_mesh(&asked, MORPH_MATCHINGS_PAIRS, 3, 3, 8);
+	asked.tx[5] = 24;
+	refuse(search, &asked, "endpoint 5: no mesh port 24 (0-23)");
+	asked.tx[5] = asked.tx[2];
+	refuse(search, &asked, "endpoints 2 and 5 have the same mesh port 6");
+	ask_mesh(&asked, MORPH_MATCHINGS_DIRECTED, 3, 3, 8);
+	asked.rx[1] = asked.tx[4];
+	refuse(search, &asked, "port 12 of the mesh both transmits and receives");
+	ask_mesh(&asked, MORPH_MATCHINGS_DIRECTED, 3, 3, 13);
+	asked.problem.tx = asked.problem.rx = NULL;
+	refuse(search, &asked, "13 endpoints need 26 ports, the mesh has 24");
+	ask_mesh(&asked, MORPH_MATCHINGS_PAIRS, 3, 3, 8);
+	asked.problem.failed = &element;
+	asked.problem.failed_count = 1;
+	refuse(search, &asked, "no element 34 (0-33)");
+	element = 3;
+	asked.problem.failed_count = 0;
+	asked.problem.stuck = &element;
+	asked.problem.stuck_states = &four;
+	asked.problem.stuck_count = 1;
+	refuse(search, &asked, "element 3 has no state 4 (0-1)");
+	morph_matchings_free(search);
+}
+
+int main(int count, char **arguments)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(pairs_meet_in_the_fewest_rounds),
+		cmocka_unit_test(each_kind_has_each_pair_once),
+		cmocka_unit_test(ports_are_chosen),
+		cmocka_unit_test(equal_seeds_give_equal_answers),
+		cmocka_unit_test(fourteen_accelerators_need_twenty_rounds),
+		cmocka_unit_test(each_failed_element_has_an_answer),
+		cmocka_unit_test(stuck_elements_keep_their_state),
+		cmocka_unit_test(wrong_arguments_are_named),
+	};
+
+	smartlight = count > 1 ? arguments[1] : "smartlight72.bin";
+	return cmocka_run_group_tests(tests, begin, end);
+}
