@@ -144,6 +144,8 @@ class Sources:
             schema = {"enum": attribute["words"]}
         else:
             schema = dict(SCALARS[attribute["type"]])
+        if attribute.get("nullable"):
+            schema = {"anyOf": [schema, {"type": "null"}]}
         if attribute.get("multi-attr"):
             schema = {"type": "array", "items": schema}
         if "doc" in attribute:

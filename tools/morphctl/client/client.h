@@ -111,6 +111,9 @@ int state_dump(struct run *run, const struct state_kind *kind, uint32_t fabric, 
 
 /* profile.c: the profile of a fabric, in the form that planners take. */
 
+/* Find the file of a profile in the kernel's firmware directories. The caller frees @path. */
+enum exit_code profile_file(const char *name, char **path);
+
 /*
  * Load the model of --profile, or of the fabric's profile from the kernel's firmware directories.
  * With --profile alone *fabric becomes MORPH_ANY, and no kernel is asked. The caller puts @model.

@@ -29,19 +29,33 @@ static enum exit_code load(struct run *run, const char *path, struct morph_model
 	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
 }
 
-static enum exit_code load_named(struct run *run, const char *name, struct morph_model **model)
+enum exit_code profile_file(const char *name, char **path)
 {
-	char first[512], path[640];
+	char first[512];
 	const char *const places[] = { first, "/lib/firmware/updates", "/lib/firmware" };
 
 	read_word(FIRST_PLACE, first, sizeof(first));
 	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
-		snprintf(path, sizeof(path), "%s/morph/%s.bin", places[i], name);
-		if (*places[i] && !access(path, R_OK))
-			return load(run, path, model);
+		if (asprintf(path, "%s/morph/%s.bin", places[i], name) < 0)
+			needed(NULL);
+		if (*places[i] && !access(*path, R_OK))
+			return EXIT_CODE_OK;
+		free(*path);
 	}
+	*path = NULL;
 	warn_line("no profile '%s' in /lib/firmware/morph; give its file with --profile", name);
 	return EXIT_CODE_NOT_FOUND;
+}
+
+static enum exit_code load_named(struct run *run, const char *name, struct morph_model **model)
+{
+	char *path;
+	enum exit_code code = profile_file(name, &path);
+
+	if (!code)
+		code = load(run, path, model);
+	free(path);
+	return code;
 }
 
 /* Reading the ledger compares the fabric's attributes with the model. */

@@ -138,6 +138,21 @@
 	"server 1; with --fabric, only the free ones. Exit status 1 when a group cannot have "    \
 	"its least lanes."
 
+#define MATCHINGS_FIND                                                                          \
+	"An endpoint is a port of a hexagonal mesh, a transmit and a receive port of it, or "   \
+	"port 0 of an accelerator. In each round all circuits are lit at the same time, and "   \
+	"no element needs two states. For a fabric, the driver's validator also judges power, " \
+	"margin and isolation of each round. The search minimises the number of rounds, then "  \
+	"the longest route and all routes together, then the elements written between rounds. " \
+	"The answer has a lower bound on the rounds and its proof: degree, distance, or a "     \
+	"fractional flow. If the search chooses the ports, the bound holds for any ports. A "   \
+	"refusal names two endpoints without a route, or the lower bound. Without --profile "   \
+	"and --mesh-size, the endpoints are healthy accelerators of the fabric, and elements "  \
+	"that are not healthy pass no light. --steps limits the search, in moves: a move "      \
+	"exchanges circuits of two rounds and routes both. The same options give the same "     \
+	"answer on every machine. Exit status 0 when there are rounds, 1 when there are none "  \
+	"or the search was undecided."
+
 #define SPARE_PLAN                                                                              \
 	"An accelerator is down when it, its server or the power supply of its server is "      \
 	"down. Parts fail independently. The answer is the smallest number of spares with "     \
