@@ -197,6 +197,19 @@ unreadable() {
 	expect 0 morphctl matchings show - <f.json
 }
 
+@test "an all-to-all without other paths is planned by matchings" {
+	plan=(morphctl schedule plan all-to-all --ranks 6 --profile "$smartlight" --at 0,1,2,4,5,8 --lanes 1 --bandwidth 10000)
+	expect 0 "${plan[@]}"
+	holds "$output" $'\nthe rounds are matchings that the fabric can light: 5 rounds (lower bound 5)\n'
+	expect 0 "${plan[@]}" --json
+	[[ $(jq -c '[(.rounds | length), ."rounds-bound-count", .light.verdict, .light."steps-count"]' <<<"$output") == '[5,5,"feasible",5]' ]]
+	# Each round has the circuits of one matching.
+	planned=$(jq -c '[.matchings[].circuits | map([."src-rank", ."dst-rank"]) | sort]' <<<"$output")
+	find_file --profile "$smartlight" --at 0,1,2,4,5,8
+	[[ $planned == "$(jq -c '[.rounds[].circuits | map([."src-endpoint", ."dst-endpoint"]) | sort]' f.json)" ]]
+	json_was_checked schedule.plan
+}
+
 # rejected TEXT OPTION...: a usage error with this text.
 rejected() {
 	expect 2 morphctl matchings find "${@:2}"

@@ -154,9 +154,7 @@ void plan_matchings_add(const struct planning *planning, json_t *report)
 	const struct morph_matchings_answer *answer = &planning->matchings.answer;
 
 	if (planning->matchings.chosen)
-		json_object_set_new(report, "matchings",
-				    json_pack("{s:i, s:i}", "rounds-count", (int)answer->rounds,
-					      "rounds-bound-count", (int)answer->bound));
+		json_object_set_new(report, "rounds-bound-count", json_integer(answer->bound));
 }
 
 void plan_matchings_free(struct planning *planning)
