@@ -108,6 +108,30 @@ MORPH_API int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
 	return lm_do(ctx, request, out, "create slice \"%s\"", wanted->name);
 }
 
+static void put_preference(struct nl_msg *request, const struct morph_preference *preference)
+{
+	struct nlattr *nest = nla_nest_start(request, MORPH_A_SLICE_PREFERENCE | NLA_F_NESTED);
+
+	put(request, MORPH_A_PREFERENCE_RANK, preference->rank);
+	if (preference->spare != MORPH_ANY)
+		put(request, MORPH_A_PREFERENCE_SPARE, preference->spare);
+	nla_nest_end(request, nest);
+}
+
+static void put_slice_set(struct nl_msg *request, const struct morph_slice_set_opts *opts)
+{
+	if (opts->set & MORPH_SET_FAILOVER)
+		put(request, MORPH_A_SLICE_FAILOVER, opts->failover);
+	if (opts->set & MORPH_SET_OWNER)
+		put(request, MORPH_A_SLICE_OWNER, opts->owner);
+	if (opts->set & MORPH_SET_MODE)
+		put(request, MORPH_A_SLICE_MODE, opts->mode);
+	if (opts->set & MORPH_SET_CONTROLLER)
+		put(request, MORPH_A_SLICE_CONTROLLER, opts->controller);
+	for (size_t at = 0; at < opts->preferences_count; at++)
+		put_preference(request, &opts->preferences[at]);
+}
+
 MORPH_API int morph_admin_slice_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
 				    const struct morph_slice_set_opts *opts,
 				    struct morph_object **out)
@@ -123,51 +147,27 @@ MORPH_API int morph_admin_slice_set(struct morph_ctx *ctx, uint32_t fabric, uint
 		return error;
 	lm_opts_copy(&mine, opts, sizeof(mine));
 	error = check_set(ctx, "morph_slice_set_opts", mine.set,
-			  MORPH_SET_FAILOVER | MORPH_SET_OWNER | MORPH_SET_MODE);
+			  MORPH_SET_FAILOVER | MORPH_SET_OWNER | MORPH_SET_MODE |
+				  MORPH_SET_CONTROLLER | MORPH_SET_PREFERENCES);
 	if (error)
 		return error;
-	request = lm_request(ctx, MORPH_CMD_SLICE_SET, 5 * ATTR32_BYTES);
-	if (!request)
-		return -ctx->error.code;
-	put(request, MORPH_A_SLICE_FABRIC, fabric);
-	put(request, MORPH_A_SLICE_ID, slice);
-	if (mine.set & MORPH_SET_FAILOVER)
-		put(request, MORPH_A_SLICE_FAILOVER, mine.failover);
-	if (mine.set & MORPH_SET_OWNER)
-		put(request, MORPH_A_SLICE_OWNER, mine.owner);
-	if (mine.set & MORPH_SET_MODE)
-		put(request, MORPH_A_SLICE_MODE, mine.mode);
-	return lm_do(ctx, request, out, "change slice %u", slice);
-}
-
-static void put_preference(struct nl_msg *request, const struct morph_preference *preference)
-{
-	struct nlattr *nest = nla_nest_start(request, MORPH_A_SLICE_PREFERENCE | NLA_F_NESTED);
-
-	put(request, MORPH_A_PREFERENCE_RANK, preference->rank);
-	if (preference->spare != MORPH_ANY)
-		put(request, MORPH_A_PREFERENCE_SPARE, preference->spare);
-	nla_nest_end(request, nest);
-}
-
-MORPH_API int morph_admin_slice_prefer(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
-				       const struct morph_preference *preferences, size_t count,
-				       struct morph_object **out)
-{
-	struct nl_msg *request;
-
-	if (out)
-		*out = NULL;
-	if (!count)
+	if (!(mine.set & MORPH_SET_PREFERENCES))
+		mine.preferences_count = 0;
+	else if (!mine.preferences_count)
 		return lm_fail(ctx, EINVAL, "prefer spares for slice %u: the list is empty", slice);
-	request = lm_request(ctx, MORPH_CMD_SLICE_SET, (2 + 3 * count) * ATTR32_BYTES);
+	request = lm_request(ctx, MORPH_CMD_SLICE_SET,
+			     (6 + 3 * (size_t)mine.preferences_count) * ATTR32_BYTES);
 	if (!request)
 		return -ctx->error.code;
 	put(request, MORPH_A_SLICE_FABRIC, fabric);
 	put(request, MORPH_A_SLICE_ID, slice);
-	for (size_t at = 0; at < count; at++)
-		put_preference(request, &preferences[at]);
-	return lm_do(ctx, request, out, "prefer spares for slice %u", slice);
+	put_slice_set(request, &mine);
+	if (mine.set == MORPH_SET_CONTROLLER)
+		return lm_do(ctx, request, out, "assign slice %u to controller %u", slice,
+			     mine.controller);
+	if (mine.set == MORPH_SET_PREFERENCES)
+		return lm_do(ctx, request, out, "prefer spares for slice %u", slice);
+	return lm_do(ctx, request, out, "change slice %u", slice);
 }
 
 MORPH_API int morph_admin_slice_delete(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,

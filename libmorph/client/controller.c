@@ -34,35 +34,26 @@ MORPH_API int morph_controller_take(struct morph_ctx *ctx, uint32_t fabric, uint
 				    uint64_t epoch, uint64_t lease_ns, uint32_t flags,
 				    struct morph_object **out)
 {
+	bool renew = flags == MORPH_TAKE_RENEW;
 	struct nl_msg *request;
 
 	if (out)
 		*out = NULL;
-	if (flags & ~MORPH_TAKE_FORCE)
-		return lm_fail(ctx, EINVAL, "flags of taking control are 0x%x: 0x%x is unknown",
-			       flags, flags & ~MORPH_TAKE_FORCE);
-	request = about(ctx, MORPH_CMD_CONTROLLER_TAKE, fabric, controller);
+	if (flags & ~MORPH_TAKE_FORCE && !renew)
+		return lm_fail(ctx, EINVAL,
+			       "flags of taking control are 0x%x: neither 0x%x nor 0x%x", flags,
+			       MORPH_TAKE_FORCE, MORPH_TAKE_RENEW);
+	request = about(ctx, renew ? MORPH_CMD_CONTROLLER_RENEW : MORPH_CMD_CONTROLLER_TAKE, fabric,
+			controller);
 	if (!request)
 		return -ctx->error.code;
 	nla_put_u64(request, MORPH_A_CONTROLLER_EPOCH, epoch);
 	nla_put_u64(request, MORPH_A_CONTROLLER_LEASE_NS, lease_ns);
 	if (flags & MORPH_TAKE_FORCE)
 		nla_put_flag(request, MORPH_A_CONTROLLER_FORCE);
+	if (renew)
+		return lm_do(ctx, request, out, "renew the lease of controller %u", controller);
 	return lm_do(ctx, request, out, "take control as controller %u", controller);
-}
-
-MORPH_API int morph_controller_renew(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
-				     uint64_t epoch, uint64_t lease_ns, struct morph_object **out)
-{
-	struct nl_msg *request = about(ctx, MORPH_CMD_CONTROLLER_RENEW, fabric, controller);
-
-	if (out)
-		*out = NULL;
-	if (!request)
-		return -ctx->error.code;
-	nla_put_u64(request, MORPH_A_CONTROLLER_EPOCH, epoch);
-	nla_put_u64(request, MORPH_A_CONTROLLER_LEASE_NS, lease_ns);
-	return lm_do(ctx, request, out, "renew the lease of controller %u", controller);
 }
 
 MORPH_API int morph_controller_drop(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller)
@@ -71,20 +62,6 @@ MORPH_API int morph_controller_drop(struct morph_ctx *ctx, uint32_t fabric, uint
 
 	return request ? lm_do(ctx, request, NULL, "drop controller %u", controller) :
 			 -ctx->error.code;
-}
-
-MORPH_API int morph_controller_assign(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
-				      uint32_t controller, struct morph_object **out)
-{
-	struct nl_msg *request = begin(ctx, MORPH_CMD_SLICE_SET, MORPH_A_SLICE_FABRIC, fabric);
-
-	if (out)
-		*out = NULL;
-	if (!request)
-		return -ctx->error.code;
-	nla_put_u32(request, MORPH_A_SLICE_ID, slice);
-	nla_put_u32(request, MORPH_A_SLICE_CONTROLLER, controller);
-	return lm_do(ctx, request, out, "assign slice %u to controller %u", slice, controller);
 }
 
 MORPH_API int morph_controller_reserve(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,

@@ -150,13 +150,6 @@ static int ring_act(struct morph_queue *ring, uint32_t verb, const char *what,
 			"%s queue %u of slice %u", what, ring->number, slice->number);
 }
 
-MORPH_API void *morph_queue_base(struct morph_queue *ring, uint32_t *entries)
-{
-	if (entries)
-		*entries = ring->end.entries;
-	return ring->end.base;
-}
-
 MORPH_API int morph_queue_wake(struct morph_queue *ring)
 {
 	struct morph_ring_act act;
@@ -176,6 +169,8 @@ MORPH_API int morph_queue_state(struct morph_queue *ring, struct morph_queue_sta
 	mine.error = act.out_error;
 	mine.taken = act.out_taken;
 	mine.sleeps = act.out_sleeps;
+	mine.base = ring->end.base;
+	mine.entries = ring->end.entries;
 	if (status)
 		lm_answer_copy(status, &mine, sizeof(mine));
 	return (int)act.out_state;

@@ -135,8 +135,10 @@ static int spread(struct morph_ctx *ctx)
 static int decide(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32_t controller,
 		  uint64_t epoch)
 {
+	MORPH_OPTS(morph_slice_set_opts, opts, .controller = controller,
+		   .set = MORPH_SET_CONTROLLER);
 	struct morph_object *out;
-	int error = morph_controller_assign(ctx, fabric, slice, controller, &out);
+	int error = morph_admin_slice_set(ctx, fabric, slice, &opts, &out);
 
 	if (error)
 		return error;
@@ -145,7 +147,8 @@ static int decide(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, uint32
 	if (error)
 		return error;
 	/* 0 assigns the slice to no controller. */
-	error = morph_controller_assign(ctx, fabric, slice, 0, &out);
+	opts.controller = 0;
+	error = morph_admin_slice_set(ctx, fabric, slice, &opts, &out);
 	if (!error)
 		morph_object_free(out);
 	return error;
@@ -184,7 +187,8 @@ int main(int argc, char **argv)
 		fail(ctx, "controller");
 		goto out;
 	}
-	if (morph_controller_renew(ctx, fabric, controller, epoch, LEASE_NS, &out)) {
+	if (morph_controller_take(ctx, fabric, controller, epoch, LEASE_NS, MORPH_TAKE_RENEW,
+				  &out)) {
 		fail(ctx, "renew");
 		goto out;
 	}

@@ -151,12 +151,14 @@ static int replace_rank(const struct operator* op, uint32_t slice, uint32_t rank
 		   .set = MORPH_SET_FAILOVER);
 	MORPH_OPTS(morph_quota_opts, quota, .accelerators = 16, .set = MORPH_QUOTA_ACCELERATORS);
 	struct morph_preference preference = { .rank = rank, .spare = MORPH_ANY };
+	MORPH_OPTS(morph_slice_set_opts, prefer, .set = MORPH_SET_PREFERENCES,
+		   .preferences = &preference, .preferences_count = 1);
 	struct morph_object *out;
 
 	if (morph_admin_slice_set(op->ctx, op->fabric, slice, &manual, &out))
 		return fail(op->ctx, "slice");
 	morph_object_free(out);
-	if (morph_admin_slice_prefer(op->ctx, op->fabric, slice, &preference, 1, &out))
+	if (morph_admin_slice_set(op->ctx, op->fabric, slice, &prefer, &out))
 		return fail(op->ctx, "preference");
 	morph_object_free(out);
 	if (morph_admin_replace(op->ctx, op->fabric, slice, rank, MORPH_ANY, &out))

@@ -78,9 +78,9 @@ int main(int argc, char **argv)
 {
 	MORPH_OPTS(morph_queue_open_opts, opts, .entries = 64);
 	struct morph_slice *slice;
+	MORPH_OPTS(morph_queue_status, queue);
 	struct morph_queue *ring;
 	struct morph_ctx *ctx;
-	uint32_t entries;
 	int status = 0;
 
 	if (argc < 3) {
@@ -96,10 +96,8 @@ int main(int argc, char **argv)
 	if (morph_slice_open_queue(slice, (uint32_t)atoi(argv[2]), &opts, &ring)) {
 		status = fail(ctx, "queue");
 	} else {
-		void *base = morph_queue_base(ring, &entries);
-
-		if (argc == 4)
-			ask_from_device(base, entries, 2);
+		if (argc == 4 && morph_queue_state(ring, &queue) >= 0)
+			ask_from_device(queue.base, queue.entries, 2);
 		else if (ask(ring, 2) || print_state(slice))
 			status = fail(ctx, "queue");
 		morph_queue_close(ring);

@@ -155,6 +155,8 @@ MORPH_API int morph_protection_apply(const struct morph_protection *protection, 
 				     uint32_t slice)
 {
 	struct morph_preference preferences[MOST_RANKS];
+	MORPH_OPTS(morph_slice_set_opts, opts, .set = MORPH_SET_PREFERENCES,
+		   .preferences = preferences, .preferences_count = protection->ranks_count);
 	int error = check_filled(protection);
 
 	if (error)
@@ -162,8 +164,7 @@ MORPH_API int morph_protection_apply(const struct morph_protection *protection, 
 	for (uint32_t rank = 0; rank < protection->ranks_count; rank++)
 		preferences[rank] =
 			(struct morph_preference){ rank, protection->ranks[rank].spare };
-	return morph_admin_slice_prefer(protection->ctx, fabric, slice, preferences,
-					protection->ranks_count, NULL);
+	return morph_admin_slice_set(protection->ctx, fabric, slice, &opts, NULL);
 }
 
 int morph_slice_protect(struct morph_slice *slice, const struct morph_protection *protection)

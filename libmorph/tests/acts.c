@@ -364,8 +364,10 @@ static int admin_slice_set(struct morph_object **out)
 static int admin_slice_prefer(struct morph_object **out)
 {
 	static const struct morph_preference preferences[] = { { 0, 8 }, { 1, MORPH_ANY } };
+	MORPH_OPTS(morph_slice_set_opts, opts, .preferences = preferences, .preferences_count = 2,
+		   .set = MORPH_SET_PREFERENCES);
 
-	return morph_admin_slice_prefer(ctx, 3, 9, preferences, 2, out);
+	return morph_admin_slice_set(ctx, 3, 9, &opts, out);
 }
 
 static int admin_slice_delete(void)
@@ -416,7 +418,7 @@ static int controller_take(struct morph_object **out)
 
 static int controller_renew(struct morph_object **out)
 {
-	return morph_controller_renew(ctx, 3, 7, 1, 1000000, out);
+	return morph_controller_take(ctx, 3, 7, 1, 1000000, MORPH_TAKE_RENEW, out);
 }
 
 static int controller_settle(struct morph_object **out)
@@ -431,7 +433,9 @@ static int controller_drop(void)
 
 static int controller_assign(struct morph_object **out)
 {
-	return morph_controller_assign(ctx, 3, 9, 7, out);
+	MORPH_OPTS(morph_slice_set_opts, opts, .controller = 7, .set = MORPH_SET_CONTROLLER);
+
+	return morph_admin_slice_set(ctx, 3, 9, &opts, out);
 }
 
 static int controller_reserve(struct morph_object **out)

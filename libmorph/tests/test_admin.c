@@ -124,9 +124,12 @@ static void slices_are_set_and_deleted(void **state)
 	opts.set = MORPH_SET_FAILOVER | MORPH_SET_OWNER | MORPH_SET_MODE;
 	expect(morph_admin_slice_set(ctx, 3, 9, &opts, NULL),
 	       "slice{fabric=3 id=9 owner=1001 mode=384 failover=manual}");
-	refused(morph_admin_slice_prefer(ctx, 3, 9, preferences, 0, NULL),
+	opts.set = MORPH_SET_PREFERENCES;
+	refused(morph_admin_slice_set(ctx, 3, 9, &opts, NULL),
 		"prefer spares for slice 9: the list is empty");
-	expect(morph_admin_slice_prefer(ctx, 3, 9, preferences, 2, NULL),
+	opts.preferences = preferences;
+	opts.preferences_count = 2;
+	expect(morph_admin_slice_set(ctx, 3, 9, &opts, NULL),
 	       "slice{fabric=3 id=9 preference=preference{rank=2 spare=64},preference{rank=3}}");
 	expect(morph_admin_slice_delete(ctx, 3, 9, true), "slice{fabric=3 id=9 force=1}");
 	expect(morph_admin_slice_delete(ctx, 3, 9, false), "slice{fabric=3 id=9}");
@@ -293,6 +296,7 @@ static void quotas_are_set(void **state)
 
 static void controllers_are_named(void **state)
 {
+	MORPH_OPTS(morph_slice_set_opts, assign, .set = MORPH_SET_CONTROLLER);
 	struct morph_object *object;
 
 	(void)state;
@@ -303,13 +307,17 @@ static void controllers_are_named(void **state)
 	       "controller{fabric=3 id=7 epoch=2 lease-ns=5000}");
 	expect(morph_controller_take(ctx, 3, 7, 2, 5000, MORPH_TAKE_FORCE, NULL),
 	       "controller{fabric=3 id=7 epoch=2 lease-ns=5000 force=1}");
-	expect(morph_controller_renew(ctx, 3, 7, 2, 5000, NULL),
+	expect(morph_controller_take(ctx, 3, 7, 2, 5000, MORPH_TAKE_RENEW, NULL),
 	       "controller{fabric=3 id=7 epoch=2 lease-ns=5000}");
 	expect(morph_controller_settle(ctx, 3, 7, 2, NULL), "controller{fabric=3 id=7 epoch=2}");
 	expect(morph_controller_drop(ctx, 3, 7), "controller{fabric=3 id=7}");
-	expect(morph_controller_assign(ctx, 3, 9, 0, NULL), "slice{fabric=3 id=9 controller=0}");
-	refused(morph_controller_take(ctx, 3, 7, 2, 5000, 2, &object),
-		"flags of taking control are 0x2: 0x2 is unknown");
+	expect(morph_admin_slice_set(ctx, 3, 9, &assign, NULL),
+	       "slice{fabric=3 id=9 controller=0}");
+	refused(morph_controller_take(ctx, 3, 7, 2, 5000, MORPH_TAKE_FORCE | MORPH_TAKE_RENEW,
+				      &object),
+		"flags of taking control are 0x3: neither 0x1 nor 0x2");
+	refused(morph_controller_take(ctx, 3, 7, 2, 5000, 4, &object),
+		"flags of taking control are 0x4: neither 0x1 nor 0x2");
 }
 
 static void reservations_are_named(void **state)

@@ -448,19 +448,19 @@ static void memory_may_be_the_callers(void **state)
 	static char memory[MORPH_RING_BYTES(8)] __attribute__((aligned(4096)));
 	MORPH_OPTS(morph_queue_open_opts, opts, .entries = 8, .memory = memory,
 		   .memory_bytes = sizeof(memory));
+	MORPH_OPTS(morph_queue_status, queue);
 	struct morph_device_ring end = { 0 };
 	struct morph_device_answer answer = { 0 };
 	struct morph_queue *ring;
-	uint32_t entries;
 
 	(void)state;
 	assert_int_equal(morph_slice_open_queue(slice, 4, &opts, &ring), 0);
 	assert_int_equal(stepping.setup.head.flags, MORPH_RING_USER);
-	end.base = morph_queue_base(ring, &entries);
-	assert_ptr_equal(end.base, memory);
-	assert_int_equal(entries, 8);
-	assert_ptr_equal(morph_queue_base(ring, NULL), memory);
-	end.entries = entries;
+	assert_return_code(morph_queue_state(ring, &queue), 0);
+	assert_ptr_equal(queue.base, memory);
+	assert_int_equal(queue.entries, 8);
+	end.base = queue.base;
+	end.entries = queue.entries;
 	assert_int_equal(morph_device_submit(&end, MORPH_DEVICE_GO, 3, 0, 1), 0);
 	assert_true(morph_device_asleep(&end));
 	assert_int_equal(morph_device_answered(&end, &answer), 0);

@@ -220,8 +220,12 @@ static int ring_begin(struct morph_slice *slice, struct morph_steps *steps,
 /* Does the kernel's thread sleep when there is no entry? */
 static bool falls_asleep(struct morph_queue *ring)
 {
-	struct morph_device_ring look = { .base = morph_queue_base(ring, NULL) };
+	MORPH_OPTS(morph_queue_status, status);
+	struct morph_device_ring look = {};
 
+	if (morph_queue_state(ring, &status) < 0)
+		return false;
+	look.base = status.base;
 	return WAIT_UNTIL(morph_device_asleep(&look));
 }
 
@@ -278,17 +282,18 @@ TEST_F(running, a_ring_that_has_stopped_says_so)
 TEST_F(running, memory_may_be_ones_own)
 {
 	MORPH_OPTS(morph_queue_open_opts, opts, .entries = 8, .memory_bytes = MORPH_RING_BYTES(8));
+	MORPH_OPTS(morph_queue_status, status);
 	struct morph_device_ring end = {};
 	struct morph_device_answer answer;
 	struct morph_queue *ring;
-	uint32_t entries;
 
 	opts.memory = aligned_alloc(4096, opts.memory_bytes);
 	ASSERT_EQ(0, ring_begin(self->slice, self->steps, &opts, &ring))
 	TH_LOG("%s", morph_error_text(self->ctx));
-	end.base = morph_queue_base(ring, &entries);
-	EXPECT_EQ(opts.memory, end.base);
-	end.entries = entries;
+	ASSERT_LE(0, morph_queue_state(ring, &status));
+	EXPECT_EQ(opts.memory, status.base);
+	end.base = status.base;
+	end.entries = status.entries;
 	ASSERT_EQ(0, morph_device_submit(&end, MORPH_DEVICE_GO, 5, 0, 2));
 	EXPECT_TRUE(WAIT_UNTIL((morph_device_asleep(&end) ? morph_queue_wake(ring) : 0,
 				morph_device_answered(&end, &answer))));

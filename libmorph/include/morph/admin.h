@@ -76,6 +76,8 @@ int morph_admin_list(struct morph_ctx *ctx, uint32_t type, uint32_t fabric, uint
 #define MORPH_SET_FAILOVER 0x4u /* morph_slice_set_opts: change failover */
 #define MORPH_SET_OWNER 0x8u /* morph_slice_set_opts: change owner */
 #define MORPH_SET_MODE 0x10u /* morph_slice_set_opts: change mode */
+#define MORPH_SET_CONTROLLER 0x20u /* morph_slice_set_opts: change controller */
+#define MORPH_SET_PREFERENCES 0x40u /* morph_slice_set_opts: change preferences */
 
 /**
  * struct morph_accelerator_opts - changes of an accelerator
@@ -123,35 +125,6 @@ int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
 			     struct morph_object **out);
 
 /**
- * struct morph_slice_set_opts - changes of a slice
- * @sz: size of this structure
- * @failover: enum morph_failover, if MORPH_SET_FAILOVER is set
- * @owner: user id, if MORPH_SET_OWNER is set
- * @mode: permission bits of its node, if MORPH_SET_MODE is set
- * @set: MORPH_SET_FAILOVER, MORPH_SET_OWNER, MORPH_SET_MODE
- */
-struct morph_slice_set_opts {
-	size_t sz;
-	uint32_t failover;
-	uint32_t owner;
-	uint32_t mode;
-	uint32_t set;
-};
-
-/**
- * morph_admin_slice_set() - change a slice's policy on failure, owner or mode
- * @ctx: the context
- * @fabric: its fabric
- * @slice: its number
- * @opts: what to change
- * @out: object of type "slice" afterwards; may be NULL
- *
- * Return: 0, -EINVAL (nothing to change; an unknown bit) or another negative errno.
- */
-int morph_admin_slice_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
-			  const struct morph_slice_set_opts *opts, struct morph_object **out);
-
-/**
  * struct morph_preference - the spare to try first if a rank's accelerator fails
  * @rank: the rank
  * @spare: one of the spares that the slice allows, or MORPH_ANY: no preference
@@ -162,22 +135,44 @@ struct morph_preference {
 };
 
 /**
- * morph_admin_slice_prefer() - say which spares are tried first
+ * struct morph_slice_set_opts - changes of a slice
+ * @sz: size of this structure
+ * @failover: enum morph_failover, if MORPH_SET_FAILOVER is set
+ * @owner: user id, if MORPH_SET_OWNER is set
+ * @mode: permission bits of its node, if MORPH_SET_MODE is set
+ * @set: MORPH_SET_FAILOVER, MORPH_SET_OWNER, MORPH_SET_MODE, MORPH_SET_CONTROLLER,
+ *	MORPH_SET_PREFERENCES
+ * @controller: controller to assign the slice to, or 0: to none; if MORPH_SET_CONTROLLER is set
+ * @preferences_count: how many @preferences, at least 1
+ * @preferences: of these ranks, if MORPH_SET_PREFERENCES is set; other ranks keep theirs. A
+ *	preference holds until the rank has another accelerator. All are set, or none
+ */
+struct morph_slice_set_opts {
+	size_t sz;
+	uint32_t failover;
+	uint32_t owner;
+	uint32_t mode;
+	uint32_t set;
+	uint32_t controller;
+	uint32_t preferences_count;
+	const struct morph_preference *preferences;
+};
+
+/**
+ * morph_admin_slice_set() - change the settings of a slice
  * @ctx: the context
  * @fabric: its fabric
  * @slice: its number
- * @preferences: of these ranks, others keep theirs
- * @count: how many; at least 1
+ * @opts: what to change
  * @out: object of type "slice" afterwards; may be NULL
  *
- * A preference holds until the rank has another accelerator. All are set, or none.
+ * A preferred spare must be free, healthy and among those that the slice allows; else -EBUSY.
  *
- * Return: 0, -EINVAL (none), -ENOENT (no such rank or accelerator), -EBUSY (a spare is
- * held, not healthy, or not among those that the slice allows) or another negative errno.
+ * Return: 0, -EINVAL (nothing to change; an unknown bit; no preferences), -ENOENT (no such
+ * controller, rank or accelerator) or another negative errno.
  */
-int morph_admin_slice_prefer(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
-			     const struct morph_preference *preferences, size_t count,
-			     struct morph_object **out);
+int morph_admin_slice_set(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
+			  const struct morph_slice_set_opts *opts, struct morph_object **out);
 
 /**
  * morph_admin_slice_delete() - end a slice

@@ -26,39 +26,28 @@ extern "C" {
 #endif
 
 #define MORPH_TAKE_FORCE 0x1u /* even while the lease of the present epoch runs */
+#define MORPH_TAKE_RENEW 0x2u /* renew the lease of the present epoch */
 
 /**
- * morph_controller_take() - take control, for the first time or from another program
+ * morph_controller_take() - take control or renew its lease
  * @ctx: the context
  * @fabric: the fabric
  * @controller: its number, not 0
- * @epoch: greater than the one that the kernel knows
- * @lease_ns: 1 ms to 1 hour; control ends with it unless it is renewed
- * @flags: 0, or MORPH_TAKE_FORCE if the holder is known to be gone
+ * @epoch: greater than the one that the kernel knows; with MORPH_TAKE_RENEW the present one
+ * @lease_ns: 1 ms to 1 hour, from now on; control ends with it unless it is renewed
+ * @flags: 0; MORPH_TAKE_FORCE if the holder is known to be gone; MORPH_TAKE_RENEW
  * @out: object of type "controller" afterwards; may be NULL
  *
- * Return: 0, -ESTALE (the epoch is not greater), -EBUSY (the present lease runs), -EINVAL (an
- * unknown flag; a lease out of range), -ERANGE (number or epoch are 0), -ENOSPC (too many) or
- * another negative errno.
+ * MORPH_TAKE_RENEW fails with -ESTALE if another program has taken control, and with -ETIME if the
+ * lease has ended.
+ *
+ * Return: 0, -ESTALE (the epoch is not greater), -EBUSY (the present lease runs), -EINVAL (unknown
+ * flags; a lease out of range), -ERANGE (number or epoch are 0), -ENOSPC (too many) or another
+ * negative errno.
  */
 int morph_controller_take(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
 			  uint64_t epoch, uint64_t lease_ns, uint32_t flags,
 			  struct morph_object **out);
-
-/**
- * morph_controller_renew() - renew the lease of the present epoch
- * @ctx: the context
- * @fabric: the fabric
- * @controller: its number
- * @epoch: the present epoch
- * @lease_ns: new lease, from now on
- * @out: object of type "controller" afterwards; may be NULL
- *
- * Return: 0, -ESTALE (another program has taken control), -ETIME (the lease has ended) or another
- * negative errno.
- */
-int morph_controller_renew(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller,
-			   uint64_t epoch, uint64_t lease_ns, struct morph_object **out);
 
 /**
  * morph_controller_drop() - remove a controller, its epoch and its reservations
@@ -69,19 +58,6 @@ int morph_controller_renew(struct morph_ctx *ctx, uint32_t fabric, uint32_t cont
  * Return: 0, -EBUSY (slices are assigned to it) or another negative errno.
  */
 int morph_controller_drop(struct morph_ctx *ctx, uint32_t fabric, uint32_t controller);
-
-/**
- * morph_controller_assign() - assign a slice to a controller
- * @ctx: the context
- * @fabric: its fabric
- * @slice: its number
- * @controller: the controller, or 0: to none
- * @out: object of type "slice" afterwards; may be NULL
- *
- * Return: 0 or a negative errno.
- */
-int morph_controller_assign(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice,
-			    uint32_t controller, struct morph_object **out);
 
 /**
  * morph_controller_step() - continue a prepared transaction of a controller's slice

@@ -98,7 +98,7 @@ int morph_protection_describe(const struct morph_protection *protection,
  * spare, or the spare is not free, it takes the next one. A replaced rank has no preference, so
  * find and apply its protection again.
  *
- * Return: 0, -EINVAL (the protection is empty) or as morph_admin_slice_prefer(); after an error no
+ * Return: 0, -EINVAL (the protection is empty) or as morph_admin_slice_set(); after an error no
  * preference changes.
  */
 int morph_protection_apply(const struct morph_protection *protection, uint32_t fabric,

@@ -196,6 +196,8 @@ struct morph_queue_open_opts {
  * @error: negative errno with which it stopped, or 0
  * @taken: entries that the kernel has taken
  * @sleeps: how often the kernel's thread slept
+ * @base: memory of the queue, MORPH_RING_BYTES(@entries) long, for struct morph_device_ring
+ * @entries: number of entries of each kind
  */
 struct morph_queue_status {
 	size_t sz;
@@ -203,6 +205,8 @@ struct morph_queue_status {
 	int32_t error;
 	uint64_t taken;
 	uint64_t sleeps;
+	void *base;
+	uint32_t entries;
 };
 
 /**
@@ -244,17 +248,6 @@ int morph_slice_open_queue(struct morph_slice *slice, uint32_t schedule,
 void morph_queue_close(struct morph_queue *ring);
 
 /**
- * morph_queue_base() - get the memory of a queue, for struct morph_device_ring
- * @ring: the queue
- * @entries: where to put the number of entries of each kind; or NULL
- *
- * With <morph/device.h>, do not use morph_queue_ask() and morph_queue_answer().
- *
- * Return: the memory, MORPH_RING_BYTES(entries) long. Never fails.
- */
-void *morph_queue_base(struct morph_queue *ring, uint32_t *entries);
-
-/**
  * morph_queue_wake() - wake the kernel's thread
  * @ring: the queue
  *
@@ -265,9 +258,11 @@ void *morph_queue_base(struct morph_queue *ring, uint32_t *entries);
 int morph_queue_wake(struct morph_queue *ring);
 
 /**
- * morph_queue_state() - read the state of a queue
+ * morph_queue_state() - read the state and the memory of a queue
  * @ring: the queue
  * @status: where to put it, or NULL
+ *
+ * With <morph/device.h>, do not use morph_queue_ask() and morph_queue_answer().
  *
  * Return: enum morph_ring_state or a negative errno.
  */

@@ -122,8 +122,10 @@ static enum exit_code read_slices(struct assigning *assigning)
 
 static const char *assign(struct assigning *assigning, uint32_t slice, uint32_t controller)
 {
-	int error = morph_controller_assign(assigning->run->client->ctx, assigning->fabric, slice,
-					    controller, NULL);
+	MORPH_OPTS(morph_slice_set_opts, opts, .controller = controller,
+		   .set = MORPH_SET_CONTROLLER);
+	int error = morph_admin_slice_set(assigning->run->client->ctx, assigning->fabric, slice,
+					  &opts, NULL);
 
 	tally_add(&assigning->tally, error ? client_error(assigning->run, error) : EXIT_CODE_OK);
 	return error ? "failed" : "assigned";

@@ -125,7 +125,8 @@ enum exit_code controller_renew(struct run *run)
 
 	if (code)
 		return code;
-	error = morph_controller_renew(run->client->ctx, fabric, id, epoch, lease_ns, &object);
+	error = morph_controller_take(run->client->ctx, fabric, id, epoch, lease_ns,
+				      MORPH_TAKE_RENEW, &object);
 	return answer(run, error, object, MORPH_OBJECT_CONTROLLER);
 }
 

@@ -169,7 +169,7 @@ struct slice_change {
 	struct morph_slice_set_opts opts;
 	uint32_t controller;
 	struct morph_preference *preferences;
-	size_t preferences_count;
+	uint32_t preferences_count;
 };
 
 static enum exit_code parse_preference(struct run *run, uint32_t fabric, char *word,
@@ -211,19 +211,19 @@ static enum exit_code parse_preferences(struct run *run, uint32_t fabric,
 static int set_slice(struct run *run, uint32_t fabric, uint32_t id,
 		     const struct slice_change *change, struct morph_object **object)
 {
-	struct morph_ctx *ctx = run->client->ctx;
+	MORPH_OPTS(morph_slice_set_opts, assign, .controller = change->controller,
+		   .set = given(run, OPTION_CONTROLLER) ? MORPH_SET_CONTROLLER : 0);
+	MORPH_OPTS(morph_slice_set_opts, prefer, .preferences = change->preferences,
+		   .preferences_count = change->preferences_count,
+		   .set = change->preferences_count ? MORPH_SET_PREFERENCES : 0);
+	const struct morph_slice_set_opts *all[] = { &assign, &change->opts, &prefer };
 	int error = 0;
 
-	if (given(run, OPTION_CONTROLLER))
-		error = morph_controller_assign(ctx, fabric, id, change->controller, object);
-	if (!error && change->opts.set) {
+	for (size_t at = 0; at < 3 && !error; at++) {
+		if (!all[at]->set)
+			continue;
 		morph_object_free(*object);
-		error = morph_admin_slice_set(ctx, fabric, id, &change->opts, object);
-	}
-	if (!error && change->preferences_count) {
-		morph_object_free(*object);
-		error = morph_admin_slice_prefer(ctx, fabric, id, change->preferences,
-						 change->preferences_count, object);
+		error = morph_admin_slice_set(run->client->ctx, fabric, id, all[at], object);
 	}
 	return error;
 }
