@@ -18,8 +18,8 @@ import sys
 
 HEADERS = ['morph.h', 'types.h', 'object.h', 'fabric.h', 'request.h', 'slice.h', 'txn.h', 'event.h', 'admin.h', 'controller.h',
            'plan.h', 'model.h', 'traffic.h', 'risk.h', 'bandwidth.h', 'place.h', 'defrag.h', 'protect.h', 'delay.h',
-           'collective.h', 'schedule.h', 'baseline.h', 'pool.h', 'shim.h', 'steps.h', 'light.h', 'matchings.h', 'running.h', 'device.h',
-           'slice_phases.h', 'wire.h', 'formats.h']
+           'collective.h', 'jobs.h', 'schedule.h', 'baseline.h', 'pool.h', 'shim.h', 'steps.h', 'light.h', 'matchings.h',
+           'running.h', 'device.h', 'slice_phases.h', 'wire.h', 'formats.h']
 GENERATED = 'names.h'   # the schema has its calls
 COMMENT = re.compile(r'/\*\*?\n(.*?)\*/\n', re.S)
 TITLE = re.compile(r'((?:struct|enum|typedef) )?(\w+)(\(\))? - (.*)')

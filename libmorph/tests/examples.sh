@@ -52,6 +52,7 @@ shows 'another algorithm takes 1026996 ns once the last rank is there' straggler
 shows 'feasible: accelerator 7, 7' objects quarantined
 shows '  {"step": 6, "topology": [[0, 1, 1], [1, 2, 1], [2, 3, 1], [3, 0, 1]]}' topologies 4 1000000
 shows 'slice 4: controller 0, then 1' controllers spread
+shows 'simulated: 2 jobs ended at 3202 ms, 4 circuits set' jobs 2
 shows '4 ranks, 6 rounds' files msccl "$files/msccl-ring4.xml" 4000000
 shows '0 100' files monitoring "$programs/messages" 2
 

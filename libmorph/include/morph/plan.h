@@ -21,6 +21,7 @@
 #include <morph/traffic.h>
 #include <morph/delay.h>
 #include <morph/collective.h>
+#include <morph/jobs.h>
 #include <morph/schedule.h>
 #include <morph/baseline.h>
 #include <morph/pool.h>

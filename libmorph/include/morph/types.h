@@ -59,6 +59,7 @@ struct morph_protection;
 struct morph_delay;
 struct morph_collective;
 struct morph_matchings;
+struct morph_jobs;
 struct morph_schedule;
 struct morph_steps;
 struct morph_queue;

@@ -1,0 +1,216 @@
+/* SPDX-License-Identifier: LGPL-2.1-or-later */
+/*
+ * The working state of decisions about jobs, which their parts share.
+ *
+ * lm_jobs_load() checks a problem and copies its state. lm_jobs_plan() then decides for the jobs
+ * in @active, in this order: order, slots, circuits, aggregators, shares, cohorts. A simulation
+ * repeats it with later states. Only lm_jobs_load() allocates.
+ */
+#ifndef LM_JOBS_JOBS_H
+#define LM_JOBS_JOBS_H
+
+#include "../internal/planner.h"
+#include "../util/array.h"
+
+#define JOBS_NONE UINT32_MAX
+#define JOBS_BITS 8000000000ULL /* bits of a byte times nanoseconds of a second */
+
+__extension__ typedef unsigned __int128 jobs_wide;
+
+struct jobs_site {
+	uint32_t free; /* ports */
+	uint32_t slots; /* free */
+	uint32_t aggregators; /* free */
+	uint32_t first, room; /* of its candidates for slots, in @candidates */
+	uint32_t count; /* candidates that have a slot so far */
+};
+
+struct jobs_pair {
+	uint32_t one, other;
+	uint32_t lit; /* circuits before the decision */
+	uint32_t most; /* largest number of circuits */
+	uint32_t circuits;
+	uint32_t dark; /* of them, set by this decision */
+	uint32_t first, count; /* flows of this pair, in @by_pair */
+	uint64_t demand; /* bytes */
+	uint64_t wanted_bps; /* that flows take before filling */
+	uint64_t capacity; /* bit/s, now */
+};
+
+/* A part outside the root that has bytes left. Flows are in the order of the policy. */
+struct jobs_flow {
+	uint32_t job, part, pair;
+	bool fresh; /* its own circuits were set by this decision */
+	uint64_t traffic; /* bytes on the circuits */
+	uint64_t share; /* bit/s */
+	uint64_t rate; /* bit/s over a whole iteration, with the time to compute */
+};
+
+struct jobs_rank {
+	uint64_t young; /* 0: waits longer than the age */
+	uint64_t key, arrival;
+	uint32_t job;
+};
+
+/* A part that may have a slot, and the value of this slot. */
+struct jobs_candidate {
+	uint64_t value;
+	uint32_t part;
+};
+
+/* The circuits of a pair, or the network interface of the aggregators of a job. */
+struct jobs_resource {
+	jobs_wide left; /* that stopped flows do not use, in fractions of a bit/s */
+	jobs_wide level; /* known so far, at which it is full */
+	uint64_t used; /* bit/s, in order */
+	uint32_t rising; /* flows that have not stopped */
+};
+
+/* A job that may be in a cohort. */
+struct jobs_member {
+	uint32_t component, job;
+	uint32_t cohort; /* 1 or 2; 0: none */
+	uint64_t compute, time; /* of an iteration, in nanoseconds */
+};
+
+/* What lm_jobs_plan() keeps of a job. */
+struct jobs_state {
+	uint32_t first, flows; /* in @flows */
+	uint32_t missing; /* parts that have bytes left */
+	uint64_t end; /* last end of its flows */
+	uint64_t nic; /* bit/s of its aggregators that no flow uses; UINT64_MAX: unlimited */
+	bool started; /* with MORPH_JOBS_HOLD */
+};
+
+struct morph_jobs {
+	struct morph_ctx *ctx;
+	struct morph_jobs_problem problem;
+	struct morph_jobs_opts opts;
+	struct morph_jobs_rules rules;
+	uint64_t now, changed, light; /* times: now, of the last change, of its end */
+	bool coupled; /* a network interface limits flows of several pairs */
+
+	/* By job, by part, by site. */
+	ARRAY_OF(struct jobs_state) jobs;
+	ARRAY_OF(struct morph_jobs_answer) answers;
+	ARRAY_OF(struct morph_jobs_part) parts;
+	ARRAY_OF(struct morph_jobs_flow) decided;
+	ARRAY_OF(struct jobs_site) sites;
+
+	ARRAY_OF(struct jobs_pair) pairs;
+	ARRAY_OF(uint32_t) map; /* from two sites to their pair */
+	ARRAY_OF(uint32_t) used; /* pairs with flows, in the order of their first flow */
+
+	ARRAY_OF(uint32_t) active; /* jobs that have arrived and have bytes left */
+	ARRAY_OF(struct jobs_rank) ranks;
+	ARRAY_OF(struct jobs_flow) flows;
+	ARRAY_OF(uint32_t) numbers; /* 0, 1, 2 ... */
+	ARRAY_OF(uint32_t) by_pair; /* flows, by pair and then in order */
+	ARRAY_OF(struct jobs_candidate) candidates;
+	ARRAY_OF(struct jobs_resource) resources; /* by pair, then by job */
+	ARRAY_OF(uint32_t) heap; /* of circuits.c, shares.c, bound.c; sizes of packing.c */
+	ARRAY_OF(jobs_wide) sums; /* of packing.c */
+	ARRAY_OF(struct jobs_member) members; /* of cohorts.c */
+	ARRAY_OF(uint32_t) taken; /* of packing.c */
+	ARRAY_OF(uint64_t) volumes; /* of bound.c, by site or job; of cohorts.c, by pair */
+	ARRAY_OF(uint32_t) arrivals; /* jobs by arrival */
+	ARRAY_OF(struct morph_jobs_pair) set;
+	ARRAY_OF(struct morph_jobs_pair) clear;
+	ARRAY_OF(uint64_t) ends;
+
+	struct morph_jobs_decision decision;
+	uint64_t set_circuits, cleared_circuits;
+	bool deferred; /* circuits would change if the gap had passed */
+};
+
+/* jobs.c: check a problem, copy its state and make room for all decisions. */
+int lm_jobs_load(struct morph_jobs *jobs, const struct morph_jobs_problem *problem,
+		 const struct morph_jobs_opts *opts);
+
+static inline const struct morph_job *lm_job(const struct morph_jobs *jobs, uint32_t job)
+{
+	return &jobs->problem.jobs[job];
+}
+
+/* The pair of two sites; JOBS_NONE if no flow, circuit or limit has it. */
+uint32_t lm_jobs_find_pair(const struct morph_jobs *jobs, uint32_t one, uint32_t other);
+
+/* Bytes that a part moves over its circuits until the end of the job. */
+static inline uint64_t lm_jobs_traffic(const struct morph_jobs_part *part)
+{
+	return part->left * (part->slot ? 1 : part->workers);
+}
+
+/* Does the part move bytes over circuits? */
+static inline bool lm_jobs_flows(const struct morph_job *job, const struct morph_jobs_part *part)
+{
+	return part->site != job->root && part->left;
+}
+
+/* Nanoseconds that a part computes, with @left bytes left for each worker. */
+static inline uint64_t lm_jobs_compute(const struct morph_job *job, uint64_t left)
+{
+	jobs_wide time;
+
+	if (!job->bytes || !job->compute_ns)
+		return 0;
+	time = (jobs_wide)left * job->compute_ns / (2 * job->bytes);
+	return time < UINT64_MAX ? (uint64_t)time : UINT64_MAX;
+}
+
+/* Nanoseconds in which @bytes pass at @bps, rounded up; UINT64_MAX at 0 bit/s. */
+static inline uint64_t lm_jobs_time(uint64_t bytes, uint64_t bps)
+{
+	jobs_wide time;
+
+	if (!bps)
+		return UINT64_MAX;
+	if (!bytes)
+		return 0;
+	if (bytes < UINT64_MAX / JOBS_BITS)
+		return (bytes * JOBS_BITS - 1) / bps + 1;
+	time = ((jobs_wide)bytes * JOBS_BITS + bps - 1) / bps;
+	return time < UINT64_MAX ? (uint64_t)time : UINT64_MAX;
+}
+
+/* policy.c */
+const struct morph_jobs_rules *lm_jobs_rules(uint32_t policy);
+
+/* order.c: sort the active jobs by the policy. */
+void lm_jobs_sort(struct morph_jobs *jobs);
+void lm_jobs_view(const struct morph_jobs *jobs, uint32_t job, uint32_t part,
+		  struct morph_jobs_view *view);
+
+/* slots.c: grant free slots. packing.c: the same if a job needs all its slots. */
+void lm_jobs_grant(struct morph_jobs *jobs);
+void lm_jobs_pack(struct morph_jobs *jobs);
+
+/* circuits.c: circuits that all jobs share. hold.c: circuits that jobs hold. */
+void lm_jobs_share_circuits(struct morph_jobs *jobs);
+void lm_jobs_hold_circuits(struct morph_jobs *jobs);
+
+/* hysteresis.c: has the least gap passed since the last change? */
+bool lm_jobs_gap_passed(const struct morph_jobs *jobs);
+
+/* hysteresis.c: keep the lit circuits unless new ones gain more; list the difference. */
+void lm_jobs_change(struct morph_jobs *jobs);
+
+/* shares.c: bandwidth of @count flows, which have all flows of their pairs. */
+void lm_jobs_share(struct morph_jobs *jobs, const uint32_t *flows, uint32_t count);
+void lm_jobs_assign_aggregators(struct morph_jobs *jobs);
+/* Bit/s over a whole iteration of a flow that sends at @share. */
+uint64_t lm_jobs_rate(const struct morph_jobs *jobs, const struct jobs_flow *flow, uint64_t share);
+
+/* cohorts.c */
+void lm_jobs_group(struct morph_jobs *jobs);
+
+/* bound.c: lower bounds of the last end and of the mean, for the jobs that arrive until @until. */
+uint64_t lm_jobs_bound(struct morph_jobs *jobs, uint64_t until);
+uint64_t lm_jobs_mean_bound(struct morph_jobs *jobs);
+
+/* decide.c: decide for the active jobs at @now. */
+void lm_jobs_plan(struct morph_jobs *jobs);
+void lm_jobs_set_capacities(struct morph_jobs *jobs);
+void lm_jobs_share_all(struct morph_jobs *jobs);
+
+#endif /* LM_JOBS_JOBS_H */
