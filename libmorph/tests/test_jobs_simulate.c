@@ -1,0 +1,195 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Simulations of jobs: bytes, bounds, ageing, and the policies under the paper's conditions. */
+#include <string.h>
+
+#include "../bench/job_traces.h"
+#include "alone.h"
+
+#define SECOND 1000000000ULL
+
+static struct job_trace trace;
+
+static struct morph_jobs_outcome simulate(struct morph_jobs *jobs,
+					  const struct morph_jobs_problem *problem,
+					  const struct morph_jobs_opts *opts)
+{
+	MORPH_OPTS(morph_jobs_outcome, outcome);
+
+	if (morph_jobs_simulate(jobs, problem, opts, &outcome))
+		fail_msg("%s", morph_error_text(ctx));
+	return outcome;
+}
+
+/* Every byte passes a circuit once, no policy beats a bound, and every job ends. */
+static void jobs_move_their_bytes_and_respect_bounds(void **state)
+{
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+
+	(void)state;
+	for (uint32_t at = 0; at < 4 * MORPH_JOBS_POLICIES; at++) {
+		MORPH_OPTS(morph_jobs_opts, opts, .policy = at % MORPH_JOBS_POLICIES);
+		struct morph_jobs_outcome outcome;
+		uint64_t least = 0, bytes = 0;
+
+		opts.flags = at / MORPH_JOBS_POLICIES % 2 ? MORPH_JOBS_DARK_FABRIC : 0;
+		opts.gap_ns = at / MORPH_JOBS_POLICIES * SECOND;
+		job_trace_draw(&trace, 8, 60, at < 2 * MORPH_JOBS_POLICIES ? 0 : 2, at);
+		for (uint32_t job = 0; job < 60; job++) {
+			const struct morph_job *it = &trace.jobs[job];
+
+			for (uint32_t part = it->first; part < it->first + it->parts; part++) {
+				if (trace.parts[part].site == it->root)
+					continue;
+				least += trace.parts[part].left;
+				bytes += trace.parts[part].left * trace.parts[part].workers;
+			}
+		}
+		outcome = simulate(jobs, &trace.problem, &opts);
+		assert_int_equal(outcome.ended, 60);
+		assert_true(outcome.moved >= least && outcome.moved <= bytes);
+		assert_true(trace.sites[0].slots ? outcome.moved < bytes : outcome.moved == bytes);
+		assert_true(outcome.end_ns >= outcome.bound_ns && outcome.bound_ns);
+		assert_true(outcome.mean_ns >= outcome.mean_bound_ns && outcome.mean_bound_ns);
+		assert_true(outcome.set >= outcome.cleared);
+		assert_true(outcome.dark_ns >= outcome.set * SECOND / 20);
+	}
+	morph_jobs_free(jobs);
+}
+
+/* Two sites with one circuit: a large job, and small ones that arrive as fast as they end. */
+static uint64_t end_of_large_job(struct morph_jobs *jobs, uint64_t age_ns)
+{
+	MORPH_OPTS(morph_jobs_opts, opts, .age_ns = age_ns);
+	uint32_t count = 200;
+
+	job_trace_draw(&trace, 2, 0, 0, 1);
+	trace.problem.circuit_bps = 8 * SECOND;
+	trace.problem.job_count = count;
+	trace.problem.part_count = 2 * count;
+	trace.sites[0].ports = trace.sites[1].ports = 1;
+	for (uint32_t at = 0; at < count; at++) {
+		trace.jobs[at] = (struct morph_job){
+			.arrival_ns = at * SECOND,
+			.bytes = SECOND / 2,
+			.iterations = at ? 1 : 10,
+			.first = 2 * at,
+			.parts = 2,
+		};
+		for (uint32_t site = 0; site < 2; site++)
+			trace.parts[2 * at + site] =
+				(struct morph_jobs_part){ .site = site,
+							  .workers = 1,
+							  .left = trace.jobs[at].iterations *
+								  SECOND };
+	}
+	return simulate(jobs, &trace.problem, &opts).ends_ns[0];
+}
+
+static void ageing_prevents_starvation(void **state)
+{
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+
+	(void)state;
+	assert_true(end_of_large_job(jobs, 0) > 200 * SECOND);
+	assert_true(end_of_large_job(jobs, 20 * SECOND) < 40 * SECOND);
+	morph_jobs_free(jobs);
+}
+
+/* Two equal jobs: the simulated time is the period of the formula for each iteration. */
+static void interleaved_jobs_run_at_their_period(void **state)
+{
+	static const uint64_t computes[] = { SECOND / 4, SECOND / 2, SECOND, 2 * SECOND,
+					     4 * SECOND };
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+
+	(void)state;
+	for (uint32_t at = 0; at < 5; at++) {
+		uint64_t tau = computes[at], period = tau > SECOND ? tau + SECOND : 2 * SECOND;
+		struct morph_jobs_outcome outcome;
+
+		job_trace_draw(&trace, 2, 0, 0, 1);
+		trace.problem.circuit_bps = 8 * SECOND;
+		trace.problem.dark_ns = 0;
+		trace.problem.job_count = 2;
+		trace.problem.part_count = 4;
+		trace.sites[0].ports = trace.sites[1].ports = 1;
+		for (uint32_t job = 0; job < 2; job++)
+			trace.jobs[job] = (struct morph_job){ .bytes = SECOND / 2,
+							      .iterations = 100,
+							      .compute_ns = tau,
+							      .first = 2 * job,
+							      .parts = 2 };
+		for (uint32_t part = 0; part < 4; part++)
+			trace.parts[part] = (struct morph_jobs_part){ .site = part % 2,
+								      .workers = 1,
+								      .left = 100 * SECOND };
+		outcome = simulate(jobs, &trace.problem,
+				   &(struct morph_jobs_opts){ .sz = sizeof(struct morph_jobs_opts),
+							      .policy = MORPH_JOBS_GROUPED });
+		assert_in_range(outcome.end_ns, 100 * period, 100 * period + 1000);
+	}
+	morph_jobs_free(jobs);
+}
+
+/* ------------------------------------------------------------ the paper's conditions */
+
+struct sums {
+	double stretch, mean, events;
+};
+
+/*
+ * The bar of issue 26: slots, 1,100 to 1,400 jobs, ten seeds. The whole fabric is dark for 50 ms
+ * per event; auto and ljf change circuits at most every 4 s, and backfill every second.
+ */
+static void measure(struct morph_jobs *jobs, uint32_t count, uint32_t policy, struct sums *sums)
+{
+	MORPH_OPTS(morph_jobs_opts, opts, .policy = policy, .flags = MORPH_JOBS_DARK_FABRIC);
+
+	opts.gap_ns = policy == MORPH_JOBS_BACKFILL ? 0 : 4 * SECOND;
+	*sums = (struct sums){ 0 };
+	for (uint64_t seed = 1; seed <= 10; seed++) {
+		struct morph_jobs_outcome outcome;
+
+		job_trace_draw(&trace, 64, count, 4, seed);
+		outcome = simulate(jobs, &trace.problem, &opts);
+		assert_int_equal(outcome.ended, count);
+		sums->stretch += (double)outcome.end_ns / (double)outcome.bound_ns;
+		sums->mean += (double)outcome.mean_ns;
+		sums->events += outcome.changes;
+	}
+}
+
+static void auto_dominates_under_the_conditions_of_the_paper(void **state)
+{
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+
+	(void)state;
+	for (uint32_t count = 1100; count <= 1400; count += 100) {
+		struct sums ours, backfill, ljf;
+
+		measure(jobs, count, MORPH_JOBS_AUTO, &ours);
+		measure(jobs, count, MORPH_JOBS_BACKFILL, &backfill);
+		measure(jobs, count, MORPH_JOBS_LJF, &ljf);
+		print_message("%u jobs: last end %.3f of the bound, mean %.3f of backfill and "
+			      "%.3f of ljf, events %.2f of ljf\n",
+			      count, ours.stretch / 10, ours.mean / backfill.mean,
+			      ours.mean / ljf.mean, ours.events / ljf.events);
+		assert_true(ours.stretch <= 10 * 1.10);
+		assert_true(ours.mean <= 0.6 * backfill.mean);
+		assert_true(ours.mean <= 0.4 * ljf.mean);
+		assert_true(ours.events <= 1.5 * ljf.events);
+	}
+	morph_jobs_free(jobs);
+}
+
+int main(void)
+{
+	const struct CMUnitTest tests[] = {
+		cmocka_unit_test(jobs_move_their_bytes_and_respect_bounds),
+		cmocka_unit_test(ageing_prevents_starvation),
+		cmocka_unit_test(interleaved_jobs_run_at_their_period),
+		cmocka_unit_test(auto_dominates_under_the_conditions_of_the_paper),
+	};
+
+	return cmocka_run_group_tests(tests, begin, end);
+}
