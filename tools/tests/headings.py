@@ -22,7 +22,7 @@ COLUMNS = re.compile(r'"(,?[a-z][a-z0-9-]*(?:,[a-z0-9-]+)*,?)"')
 # Keys for people only, which join other keys.
 JOINED = re.compile(r'^\t\{ "([a-z-]+)", (?:NULL|")', re.M)
 # Files with lists of other words: what users may write in a file or an option.
-OTHER_LISTS = {"apply_read.c", "bandwidth_file.c", "options.c", "steps.c", "traffic_file.c"}
+OTHER_LISTS = {"apply_read.c", "bandwidth_file.c", "options.c", "read.c", "steps.c", "trace.c", "traffic_file.c"}
 
 
 def columns(path):

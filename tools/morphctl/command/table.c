@@ -153,6 +153,40 @@
 	"answer on every machine. Exit status 0 when there are rounds, 1 when there are none "  \
 	"or the search was undecided."
 
+#define JOBS                                                                                      \
+	"FILE is YAML or JSON; '-' reads standard input:"                                         \
+	"\n\n"                                                                                    \
+	"  bandwidth-mbps: 40000\n"                                                               \
+	"  dark-ns: 50000000\n"                                                                   \
+	"  sites:\n"                                                                              \
+	"  - {sites-count: 64, ports-count: 24, slots-count: 4}\n"                                \
+	"  jobs:\n"                                                                               \
+	"  - name: llama\n"                                                                       \
+	"    push-bytes: 552000000\n"                                                             \
+	"    iterations-count: 90\n"                                                              \
+	"    parts:\n"                                                                            \
+	"    - {site: 0, workers-count: 4}\n"                                                     \
+	"    - {site: 7, workers-count: 2}\n\n"                                                   \
+	"A site is a server or a rack. 'bandwidth-mbps' is the bandwidth of a circuit, "          \
+	"'dark-ns' the time for which a new circuit is dark. An entry of 'sites' describes "      \
+	"'sites-count' sites (default: 1). A site has ports for circuits, slots for "             \
+	"aggregation in the network, and CPU aggregators: 'aggregators-count' (default: no "      \
+	"limit) with 'aggregator-mbps' each. In each iteration a job computes for 'compute-ns' "  \
+	"(default: 0), and each worker pushes 'push-bytes' to the root and pulls as many. "       \
+	"'root-site' is the site with the most workers by default. 'arrival-ns' is its arrival "  \
+	"(default: 0).\n\n"                                                                       \
+	"The state of a running system has further keys: 'now-ns', and 'changed-ns' for the "     \
+	"last change of circuits; 'circuits' and 'limits' with entries {a-site: 0, b-site: 1, "   \
+	"circuits-count: 2}, where limits have 'circuits-limit'; for a part 'left-bytes' (of "    \
+	"each worker), 'slot' and, if the policy lets jobs hold circuits, 'circuits-count'. "     \
+	"Conditions of the decision are 'gap-ns', the least time between two changes of "         \
+	"circuits; 'age-ns', after which a waiting job precedes younger ones; 'dark-fabric', if " \
+	"a change darkens all circuits; and 'all-slots', if a job uses slots at all its sites "   \
+	"or at none.\n\n"                                                                         \
+	"A trace in CSV has the columns arrival_s, workers, bytes, iterations, compute_s and "    \
+	"sites, with these names in its first line. 'sites' is the site of each worker, "         \
+	"separated by blanks. '#' begins a comment."
+
 #define SPARE_PLAN                                                                              \
 	"An accelerator is down when it, its server or the power supply of its server is "      \
 	"down. Parts fail independently. The answer is the smallest number of spares with "     \

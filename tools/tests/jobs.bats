@@ -1,0 +1,196 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# Decisions about training jobs from files, which need no kernel.
+
+load common
+
+setup() {
+	file=$BATS_TEST_TMPDIR/jobs.yaml
+	trace=$BATS_TEST_TMPDIR/jobs.csv
+	sites='bandwidth-mbps: 40000
+dark-ns: 50000000
+sites:
+- {sites-count: 3, ports-count: 2, slots-count: 1}
+- {ports-count: 1}'
+	write "$sites" 'jobs:
+- name: llama
+  push-bytes: 500000000
+  iterations-count: 100
+  parts: [{site: 0, workers-count: 4}, {site: 1, workers-count: 2}]
+- {push-bytes: 1000000, iterations-count: 10, parts: [{site: 2, workers-count: 2}, {site: 3, workers-count: 1}]}
+- {push-bytes: 2000000, iterations-count: 10, parts: [{site: 2, workers-count: 2}, {site: 3, workers-count: 1}]}
+- {push-bytes: 1, iterations-count: 1, arrival-ns: 7000000000, parts: [{site: 2, workers-count: 2}]}'
+}
+
+write() {
+	printf '%s\n' "$@" >"$file"
+}
+
+plan() {
+	expect 0 morphctl jobs plan "$file" "$@" --json
+}
+
+# value FILTER: the value in the last answer.
+value() {
+	jq -c "$1" <<<"$output"
+}
+
+@test "a decision has slots, circuits, bandwidth, ends and a bound" {
+	plan
+	[[ $(value '[.jobs[]."job-state"]') == '["runs","runs","turn","future"]' ]]
+	[[ $(value '.parts[0]') == '{"job":0,"site":1,"workers-count":2,"slot":true,"circuits-count":2,"bandwidth-mbps":80000}' ]]
+	[[ $(value '[.changes[] | [.action, ."a-site", ."b-site", ."circuits-count"]]') == '[["add",0,1,2],["add",2,3,1]]' ]]
+	# 2 * 500 MB * 100 over 80 Gb/s, after 50 ms of darkness.
+	[[ $(value '[.jobs[0]."ends-ns", ."ends-ns", ."bound-ns"]') == '[10050000000,10050000000,10000000000]' ]]
+	[[ $(value '[(."gap-percent" * 10 | round), ."saved-bytes", ."slots-proved"]') == '[5,100000000000,true]' ]]
+	[[ $(value '[.worst."a-site", .worst."b-site", .worst."demand-bytes", .worst."circuits-count"]') == '[0,1,100000000000,2]' ]]
+	expect 0 morphctl jobs plan "$file"
+	holds "$output" "auto: 2 of 4 jobs run until 10.05 s (lower bound 10 s, gap 0.5 %)"
+	holds "$output" "slots save 93.13 GiB, proved optimal"
+	holds "$output" "largest demand per circuit: 93.13 GiB over 2 circuits between sites 0 and 1"
+}
+
+@test "circuits are a difference from those that are lit" {
+	sed -i 's/^jobs:/circuits:\n- {a-site: 0, b-site: 1, circuits-count: 1}\n- {a-site: 2, b-site: 1, circuits-count: 1}\njobs:/' "$file"
+	plan
+	[[ $(value '[.changes[] | [.action, ."a-site", ."b-site", ."circuits-count"]]') == '[["remove",1,2,1],["add",0,1,1],["add",2,3,1]]' ]]
+	sed -i '1i changed-ns: 5\nnow-ns: 10\ngap-ns: 1000000000' "$file"
+	plan
+	[[ $(value '.changes') == '[]' ]]
+	[[ $(value '.jobs[1] | [."job-state", .text]') == '["gap","no circuit between sites 3 and 2 until circuits may change at 1 s"]' ]]
+	sed -i 's/^jobs:/limits: [{a-site: 3, b-site: 2, circuits-limit: 0}]\njobs:/' "$file"
+	plan
+	[[ $(value '.jobs[1] | [."job-state", .text]') == '["limit","no circuit is allowed between sites 3 and 2"]' ]]
+}
+
+@test "each policy decides" {
+	for policy in auto fcfs backfill ljf grouped; do
+		plan --policy "$policy"
+		[[ $(value .policy) == "\"$policy\"" ]]
+		[[ $(value '.jobs | length') == 4 ]]
+	done
+	plan --policy fcfs
+	[[ $(value '[.jobs[]."job-state"]') == '["runs","runs","ports","future"]' ]]
+	[[ $(value 'has("gap-percent")') == false ]]
+	expect 2 morphctl jobs plan "$file" --policy sjf
+	holds "$stderr" "--policy must be auto|fcfs|backfill|ljf|grouped, not 'sjf'"
+}
+
+@test "why-not names the reason and the jobs that use the circuits" {
+	expect 1 morphctl jobs why-not "$file" 2
+	holds "$output" "job 2 waits: earlier jobs use the circuits between sites 3 and 2"
+	expect 1 morphctl jobs why-not "$file" 2 --json
+	[[ $(value '[.blockers[].job]') == '[1]' ]]
+	expect 1 morphctl jobs why-not "$file" 2 --policy backfill --json
+	[[ $(value '[."job-state", .site, .text, [.blockers[].job]]') == '["ports",3,"not enough free ports at site 3, which has 1",[1]]' ]]
+	expect 1 morphctl jobs why-not "$file" 3
+	holds "$output" "job 3 waits: the job arrives at 7 s"
+	expect 0 morphctl jobs why-not "$file" llama
+	[[ $output == "job 0 (llama) runs and ends at 10.05 s" ]]
+	expect 3 morphctl jobs why-not "$file" bert
+	holds "$stderr" "no job 'bert' (0-3)"
+	sed -i 's/ports-count: 2, slots-count: 1/&, aggregators-count: 1, aggregator-mbps: 10000/' "$file"
+	sed -i 's/^jobs:/jobs:\n- {push-bytes: 9, iterations-count: 1, parts: [{site: 2, workers-count: 3}, {site: 1, workers-count: 2}]}/' "$file"
+	sed -i 's/site: 3, workers-count: 1/site: 3, workers-count: 2/' "$file"
+	expect 1 morphctl jobs why-not "$file" 3 --json
+	[[ $(value '[."job-state", .text]') == '["aggregators","not enough CPU aggregators at site 2, which has 1"]' ]]
+	expect 0 morphctl jobs why-not "$file" 0 --json
+	[[ $(value '[."aggregators-count", ."aggregator-mbps"]') == '[1,10000]' ]]
+	sed -i 's/workers-count: 3/&, left-bytes: 0/; s/site: 1, workers-count: 2/&, left-bytes: 0/' "$file"
+	expect 0 morphctl jobs why-not "$file" 0
+	[[ $output == "job 0 has ended" ]]
+}
+
+@test "a job that waits behind another" {
+	sed -i 's/ports-count: 2/ports-count: 1/; /llama/,+3s/site: 1, workers-count: 2/site: 2, workers-count: 2/' "$file"
+	expect 1 morphctl jobs why-not "$file" 2 --policy fcfs
+	holds "$output" "job 2 waits: an earlier job waits, and fcfs serves jobs in the order of arrival"
+	holds "$output" "With --policy backfill, later jobs pass a job that waits."
+}
+
+@test "jobs of a trace" {
+	write "$sites"
+	cat >"$trace" <<-'END'
+		arrival_s, workers, bytes, iterations, compute_s, sites
+		# two workers at site 0, which is the root
+		0, 3, 500000000, 100, 0, 1 0 0
+		0.5, 1, 1, 1, 0.25, 2   # one worker
+	END
+	plan --trace "$trace"
+	[[ $(value '[.jobs[]."job-state"]') == '["runs","future"]' ]]
+	[[ $(value '[.parts[] | [.job, .site, ."workers-count"]]') == '[[0,1,1]]' ]]
+	[[ $(value '.jobs[1].text') == '"the job arrives at 500 ms"' ]]
+	expect 0 morphctl jobs plan "$file" --trace - --json <"$trace"
+}
+
+# wrong_trace LINE TEXT: a trace with this line is refused with the text.
+wrong_trace() {
+	printf '%s\n' "arrival_s,workers,bytes,iterations,compute_s,sites" "0,1,1,1,0,0" "$1" >"$trace"
+	expect 2 morphctl jobs plan "$file" --trace "$trace"
+	holds "$stderr" "morphctl: $trace: line 3: $2"
+}
+
+@test "errors in a trace name the line" {
+	write "$sites"
+	wrong_trace "0,1,1,1,0" "5 columns, must be 6"
+	wrong_trace "0,1,1,1,0,0,0" "7 columns, must be 6"
+	wrong_trace "x,1,1,1,0,0" "'arrival_s' must be seconds, 0 to 1000000000, not 'x'"
+	wrong_trace "-1,1,1,1,0,0" "'arrival_s' must be seconds, 0 to 1000000000, not '-1'"
+	wrong_trace "0,0,1,1,0,0" "'workers' must be a number, 1 to 1048576, not '0'"
+	wrong_trace "0,1,1e9,1,0,0" "'bytes' must be a number, 0 to 4611686018427387904, not '1e9'"
+	wrong_trace "0,1,1,-1,0,0" "'iterations' must be a number, 0 to 4294967295, not '-1'"
+	wrong_trace "0,1,1,1,,0" "'compute_s' must be seconds, 0 to 1000000000, not ''"
+	wrong_trace "0,1,1,1,0,4" "no site '4' (0-3)"
+	wrong_trace "0,2,1,1,0,1" "2 workers, but 1 sites; each needs one"
+	wrong_trace "0,1,4611686018427387904,9,0,1" "more than 2^62 bytes in all iterations"
+	echo "0,1,1,1,0,0" >"$trace"
+	expect 2 morphctl jobs plan "$file" --trace "$trace"
+	holds "$stderr" "$trace: line 1: column 1 is '0', must be 'arrival_s'"
+	echo "# nothing" >"$trace"
+	expect 2 morphctl jobs plan "$file" --trace "$trace"
+	holds "$stderr" "$trace: requires a line with the names of columns"
+	printf 'a\0b\n' >"$trace"
+	expect 2 morphctl jobs plan "$file" --trace "$trace"
+	holds "$stderr" "$trace: NUL character; remove it"
+	expect 3 morphctl jobs plan "$file" --trace "$trace.none"
+}
+
+# wrong TEXT LINE...: a file of these lines is refused with the text.
+wrong() {
+	write "${@:2}"
+	expect 2 morphctl jobs plan "$file"
+	holds "$stderr" "morphctl: $file: $1"
+}
+
+@test "errors in a file name their place" {
+	wrong "must be a mapping with the keys bandwidth-mbps," "- 1"
+	wrong "line 2, column 1: " "sites: [" "- 1"
+	wrong "unknown key 'site'; known keys: bandwidth-mbps," "site: 1"
+	wrong "'bandwidth-mbps' must be a number, 1 to 16777216" "sites: [{ports-count: 1}]"
+	wrong "requires a list 'sites' with at least one entry" "bandwidth-mbps: 1"
+	wrong "'dark-fabric' must be true or false" "$sites" "dark-fabric: 1"
+	wrong "entry 2 of 'sites': 'ports-count' must be a number, 0 to 65535" "$sites" "- {slots-count: 1}"
+	wrong "entry 2 of 'sites': too many sites: 4100 (at most 4096)" "$sites" "- {sites-count: 4096, ports-count: 1}"
+	wrong "entry 0 of 'circuits': 'b-site' must be a number, 0 to 3" "$sites" "circuits: [{a-site: 0, b-site: 4, circuits-count: 1}]"
+	wrong "entry 0 of 'limits': unknown key 'circuits-count'; known keys: a-site,b-site,circuits-limit" \
+		"$sites" "limits: [{a-site: 0, b-site: 1, circuits-count: 1}]"
+	wrong "'jobs' must be a list" "$sites" "jobs: 1"
+	wrong "requires a list 'jobs', or --trace" "$sites"
+	wrong "job 0: must be a mapping with the keys name," "$sites" "jobs: [1]"
+	wrong "job 0: 'name' must be a word" "$sites" "jobs: [{name: 1}]"
+	wrong "job 0: 'push-bytes' must be a number, 0 to 4611686018427387904" "$sites" "jobs: [{iterations-count: 1}]"
+	wrong "job 0: requires a list 'parts' with at least one entry" "$sites" "jobs: [{push-bytes: 1, iterations-count: 1}]"
+	wrong "job 0: part 0: 'workers-count' must be a number, 1 to 1048576" "$sites" "jobs: [{push-bytes: 1, iterations-count: 1, parts: [{site: 0}]}]"
+	wrong "job 0: part 0: 'slot' must be true or false" "$sites" \
+		"jobs: [{push-bytes: 1, iterations-count: 1, parts: [{site: 0, workers-count: 1, slot: 1}]}]"
+	wrong "job 0: more than 2^62 bytes in all iterations" "$sites" \
+		"jobs: [{push-bytes: 4611686018427387904, iterations-count: 2, parts: [{site: 0, workers-count: 1}]}]"
+	# The planner finds these.
+	wrong "" "$sites" "circuits: [{a-site: 0, b-site: 1, circuits-count: 9}]" \
+		"jobs: [{push-bytes: 1, iterations-count: 1, parts: [{site: 0, workers-count: 1}]}]"
+	wrong "" "$sites" "jobs: [{push-bytes: 1, iterations-count: 1, parts: [{site: 0, workers-count: 1}, {site: 0, workers-count: 1}]}]"
+}
+
+@test "the JSON of these commands is as its schema describes it" {
+	json_was_checked jobs.plan jobs.why-not
+}
