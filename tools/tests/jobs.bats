@@ -108,6 +108,26 @@ value() {
 	holds "$output" "With --policy backfill, later jobs pass a job that waits."
 }
 
+@test "a simulation runs all jobs with each policy" {
+	expect 0 morphctl jobs run "$file" --json
+	[[ $(value '[."jobs-count", [.simulations[].policy]]') == '[4,["auto","fcfs","backfill","ljf","grouped"]]' ]]
+	[[ $(value '[.simulations[] | ."ended-jobs-count"] | unique') == '[4]' ]]
+	[[ $(value '[.simulations[] | ."bound-ns" <= ."ends-ns" and ."mean-bound-ns" <= ."mean-ns"] | all') == true ]]
+	[[ $(value '[.simulations[0] | ."ends-ns", ."changes-count", ."circuits-set-count", ."dark-ns"]') == '[10050000000,1,3,150000000]' ]]
+	expect 0 morphctl jobs run "$file" --policy ljf --json
+	[[ $(value '[.simulations[].policy]') == '["ljf"]' ]]
+	expect 0 morphctl jobs run "$file" --policy auto
+	[[ $output == "4 jobs; no policy ends them before 10 s"* ]]
+	# Job 2 waits for the circuit of job 1, which stays lit.
+	expect 0 morphctl jobs run "$file" --policy fcfs --json
+	[[ $(value '.simulations[0] | ."changes-count"') == 1 ]]
+	sed -i 's/^jobs:/limits: [{a-site: 3, b-site: 2, circuits-limit: 0}]\njobs:/' "$file"
+	expect 0 morphctl jobs run "$file" --policy auto --json
+	[[ $(value '.simulations[0] | [."ended-jobs-count", has("gap-percent")]') == '[2,false]' ]]
+	sed -i 's/circuits-limit: 0/circuits-limit: 0}, {a-site: 2, b-site: 3, circuits-limit: 0/' "$file"
+	expect 2 morphctl jobs run "$file"
+}
+
 @test "jobs of a trace" {
 	write "$sites"
 	cat >"$trace" <<-'END'
@@ -192,5 +212,5 @@ wrong() {
 }
 
 @test "the JSON of these commands is as its schema describes it" {
-	json_was_checked jobs.plan jobs.why-not
+	json_was_checked jobs.plan jobs.run jobs.why-not
 }
