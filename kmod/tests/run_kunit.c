@@ -23,6 +23,7 @@ static struct kunit_suite * const suites[] = {
 	&morph_patrol_suite,
 	&morph_repair_suite,
 	&morph_choice_suite,
+	&morph_lend_suite,
 	&morph_lease_suite,
 	&morph_neighbour_suite,
 };

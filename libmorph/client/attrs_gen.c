@@ -369,6 +369,12 @@ static const struct lm_attr fabric_attrs[] = {
 		.doc = "Count of publishes; never 0.",
 	},
 	{
+		.name = "lent",
+		.number = MORPH_A_FABRIC_LENT,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Healthy spares that are lent to slices; absent: none.",
+	},
+	{
 		.name = "abi-version",
 		.number = LM_LOCAL_FABRIC_ABI_VERSION,
 		.type = MORPH_ATTR_UINT,
@@ -938,6 +944,12 @@ static const struct lm_attr slice_attrs[] = {
 		.object = MORPH_OBJECT_PREFERENCE,
 		.list = true,
 		.doc = "In a request: which spares are tried first.",
+	},
+	{
+		.name = "lend",
+		.number = MORPH_A_SLICE_LEND,
+		.type = MORPH_ATTR_FLAG,
+		.doc = "In slice-create: the accelerators may have spares, which are lent until a failover takes them.",
 	},
 	{
 		.name = "events-lost",
@@ -3314,14 +3326,14 @@ static const struct lm_attr schedule_send_attrs[] = {
 };
 
 const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
-	[MORPH_OBJECT_FABRIC] = { "fabric", fabric_attrs, 26 },
+	[MORPH_OBJECT_FABRIC] = { "fabric", fabric_attrs, 27 },
 	[MORPH_OBJECT_ACCELERATOR] = { "accelerator", accelerator_attrs, 16 },
 	[MORPH_OBJECT_GUIDE] = { "guide", guide_attrs, 15 },
 	[MORPH_OBJECT_ELEMENT] = { "element", element_attrs, 9 },
 	[MORPH_OBJECT_EDGE] = { "edge", edge_attrs, 12 },
 	[MORPH_OBJECT_RANK] = { "rank", rank_attrs, 10 },
 	[MORPH_OBJECT_PREFERENCE] = { "preference", preference_attrs, 2 },
-	[MORPH_OBJECT_SLICE] = { "slice", slice_attrs, 25 },
+	[MORPH_OBJECT_SLICE] = { "slice", slice_attrs, 26 },
 	[MORPH_OBJECT_CIRCUIT] = { "circuit", circuit_attrs, 24 },
 	[MORPH_OBJECT_CHANGE] = { "change", change_attrs, 16 },
 	[MORPH_OBJECT_TIMES] = { "times", times_attrs, 9 },

@@ -303,7 +303,7 @@ enum morph_fabric_state {
  * @free: out: accelerators available to slices now, without spares
  * @spares: out: number of healthy and free spares
  * @slices: out: number of slices
- * @reserved: out: 0
+ * @lent: out: number of healthy spares that are lent to slices
  * @lane_mbps: out: bandwidth of one lane
  * @settle_ns: out: nominal settle time
  * @relock_ns: out: nominal relock time
@@ -329,7 +329,7 @@ struct morph_fabric_info {
 	__u32 free;
 	__u32 spares;
 	__u32 slices;
-	__u32 reserved;
+	__u32 lent;
 	__aligned_u64 lane_mbps;
 	__aligned_u64 settle_ns;
 	__aligned_u64 relock_ns;
@@ -500,10 +500,11 @@ enum morph_spares {
 
 #define MORPH_SLICE_RESERVED	0x1u	/* hold a spare and lanes for this slice alone */
 #define MORPH_SLICE_DRY_RUN	0x2u	/* only check whether it is possible; out_fd is -1 */
+#define MORPH_SLICE_LEND	0x4u	/* @accelerators may have spares, lent until a failover */
 
 /**
  * struct morph_slice_create - MORPH_SLICE_CREATE: create a slice
- * @head: flags: MORPH_SLICE_RESERVED, MORPH_SLICE_DRY_RUN
+ * @head: flags: MORPH_SLICE_RESERVED, MORPH_SLICE_DRY_RUN, MORPH_SLICE_LEND
  * @accelerators: in: __u32 indices in the order of ranks; ptr 0: the kernel chooses
  *                @accelerators.count of them, close to each other
  * @spares: in: __u32 indices, for MORPH_SPARES_LIST; else ptr and count 0
@@ -515,6 +516,13 @@ enum morph_spares {
  * @out_fd: out: slice file, close-on-exec
  * @out_slice: out: number of the slice
  * @out_generation: out: its generation
+ *
+ * With MORPH_SLICE_LEND, listed spares become ranks. A failover of any slice takes idle spares
+ * first, then lent ones. It removes the circuits of the borrower's rank, which gets the failed
+ * accelerator in exchange, and is usable again after a test of that accelerator. The borrower's
+ * files get MORPH_EVENT_FAILING with the outcome REVOKED, then MORPH_EVENT_DEGRADED. A rank on a
+ * lent spare gets no automatic replacement, and no schedule may use it. MORPH_SLICE_RESERVED
+ * excludes this flag.
  */
 struct morph_slice_create {
 	struct morph_head head;
@@ -1442,7 +1450,7 @@ enum morph_event_type {
  * @rank: affected rank, or MORPH_ANY
  * @circuit: affected circuit, or MORPH_ANY; for SCHEDULE: step that has stopped or is lit
  * @txn: transaction, or 0; for SCHEDULE: number of the schedule
- * @outcome: enum morph_outcome
+ * @outcome: enum morph_outcome; for FAILING: REVOKED if a failover took the lent spare of the rank
  * @part: enum morph_part of the failed part
  * @index: index of that part
  * @old_accelerator: for FAILING and REPLACED, else MORPH_ANY

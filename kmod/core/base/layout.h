@@ -56,7 +56,7 @@ AT(morph_fabric_info, edges, 172);
 AT(morph_fabric_info, free, 176);
 AT(morph_fabric_info, spares, 180);
 AT(morph_fabric_info, slices, 184);
-AT(morph_fabric_info, reserved, 188);
+AT(morph_fabric_info, lent, 188);
 AT(morph_fabric_info, lane_mbps, 192);
 AT(morph_fabric_info, settle_ns, 200);
 AT(morph_fabric_info, relock_ns, 208);

@@ -27,6 +27,7 @@ void morph_fabric_fill_info(struct morph_fabric *fabric, struct morph_fabric_inf
 	info->edges = graph->edges_count;
 	info->free = ledger_of(fabric)->free;
 	info->spares = ledger_of(fabric)->spares;
+	info->lent = ledger_of(fabric)->lent;
 	info->slices = ledger_of(fabric)->slices_count;
 	info->lane_mbps = graph->params.lane_mbps;
 	info->settle_ns = graph->params.settle_ns;

@@ -235,6 +235,7 @@ int morph_do_slice_create(struct morph_call *call)
 		.spare_policy = args->spare_policy,
 		.mode = args->mode,
 		.reserved = args->head.flags & MORPH_SLICE_RESERVED,
+		.lend = args->head.flags & MORPH_SLICE_LEND,
 		.dry_run = args->head.flags & MORPH_SLICE_DRY_RUN,
 		.may_wait = true,
 		.uid = owner_of(call),

@@ -22,6 +22,7 @@ static int put_fabric_counts(struct sk_buff *skb, struct morph_fabric *fabric,
 	       nla_put_u32(skb, MORPH_A_FABRIC_EDGES, info->edges) ||
 	       nla_put_u32(skb, MORPH_A_FABRIC_FREE, info->free) ||
 	       nla_put_u32(skb, MORPH_A_FABRIC_SPARES, info->spares) ||
+	       (info->lent && nla_put_u32(skb, MORPH_A_FABRIC_LENT, info->lent)) ||
 	       nla_put_u32(skb, MORPH_A_FABRIC_HELD, ledger_of(fabric)->held) ||
 	       nla_put_u32(skb, MORPH_A_FABRIC_FAILED, ledger_of(fabric)->failed) ||
 	       nla_put_u32(skb, MORPH_A_FABRIC_IMPAIRED, ledger_of(fabric)->impaired) ||

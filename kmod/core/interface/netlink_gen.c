@@ -75,7 +75,7 @@ const struct nla_policy morph_slice_get_nl_policy[MORPH_A_SLICE_NAME + 1] = {
 };
 
 /* MORPH_CMD_SLICE_CREATE - do */
-const struct nla_policy morph_slice_create_nl_policy[MORPH_A_SLICE_CONTROLLER + 1] = {
+const struct nla_policy morph_slice_create_nl_policy[MORPH_A_SLICE_LEND + 1] = {
 	[MORPH_A_SLICE_FABRIC] = { .type = NLA_U32, },
 	[MORPH_A_SLICE_NAME] = { .type = NLA_NUL_STRING, .len = 31, },
 	[MORPH_A_SLICE_OWNER] = { .type = NLA_U32, },
@@ -88,6 +88,7 @@ const struct nla_policy morph_slice_create_nl_policy[MORPH_A_SLICE_CONTROLLER + 
 	[MORPH_A_SLICE_ACCELERATOR] = { .type = NLA_U32, },
 	[MORPH_A_SLICE_SPARE] = { .type = NLA_U32, },
 	[MORPH_A_SLICE_CONTROLLER] = { .type = NLA_U32, },
+	[MORPH_A_SLICE_LEND] = { .type = NLA_FLAG, },
 };
 
 /* MORPH_CMD_SLICE_SET - do */
@@ -326,7 +327,7 @@ const struct genl_ops morph_nl_ops[30] = {
 		.cmd		= MORPH_CMD_SLICE_CREATE,
 		.doit		= morph_nl_slice_create_doit,
 		.policy		= morph_slice_create_nl_policy,
-		.maxattr	= MORPH_A_SLICE_CONTROLLER,
+		.maxattr	= MORPH_A_SLICE_LEND,
 		.flags		= GENL_ADMIN_PERM,
 	},
 	{

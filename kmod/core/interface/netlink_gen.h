@@ -28,7 +28,7 @@ extern const struct nla_policy morph_element_get_nl_policy[MORPH_A_ELEMENT_ID + 
 
 extern const struct nla_policy morph_slice_get_nl_policy[MORPH_A_SLICE_NAME + 1];
 
-extern const struct nla_policy morph_slice_create_nl_policy[MORPH_A_SLICE_CONTROLLER + 1];
+extern const struct nla_policy morph_slice_create_nl_policy[MORPH_A_SLICE_LEND + 1];
 
 extern const struct nla_policy morph_slice_set_nl_policy[MORPH_A_SLICE_PREFERENCE + 1];
 

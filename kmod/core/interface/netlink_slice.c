@@ -306,6 +306,7 @@ static int read_params(struct genl_info *info, struct morph_slice_params *params
 	params->transit = morph_nl_get_u32(info, MORPH_A_SLICE_TRANSIT, MORPH_TRANSIT_ANY);
 	params->spare_policy = morph_nl_get_u32(info, MORPH_A_SLICE_SPARES, MORPH_SPARES_HOST);
 	params->reserved = reserved && nla_get_u8(reserved);
+	params->lend = nla_get_flag(info->attrs[MORPH_A_SLICE_LEND]);
 	params->controller = morph_nl_get_u32(info, MORPH_A_SLICE_CONTROLLER, 0);
 	if (params->accelerators && count && nla_get_u32(count) != params->count)
 		return morph_nl_refuse_numbers(info, -EINVAL, count, 0, params->count,
@@ -333,6 +334,9 @@ static struct nlattr *create_culprit(struct genl_info *info, const struct morph_
 	}
 	if (refusal->error == -EEXIST)
 		return info->attrs[MORPH_A_SLICE_NAME];
+	if (info->attrs[MORPH_A_SLICE_LEND] && refusal->part == MORPH_PART_NONE &&
+	    refusal->error == -EINVAL)
+		return info->attrs[MORPH_A_SLICE_LEND];
 	if (refusal->error == -ENOENT && refusal->part == MORPH_PART_NONE)
 		return info->attrs[MORPH_A_SLICE_CONTROLLER];
 	if (refusal->part != MORPH_PART_ACCELERATOR)

@@ -15,17 +15,17 @@ static void report_broken(struct morph_txn *txn)
 	struct morph_event event;
 	u32 i;
 
-	morph_event_init(&event, txn->slice, MORPH_EVENT_CIRCUIT_FAILED);
-	event.part = txn->refusal.part;
-	event.index = txn->refusal.index;
 	for (i = 0; i < txn->count; i++) {
 		const struct morph_circuit *circuit = txn->items[i].circuit;
 
 		if (!txn->items[i].old || circuit->state != MORPH_CIRCUIT_FAILED ||
 		    txn->items[i].dead)
 			continue;
+		morph_event_init(&event, circuit->slice, MORPH_EVENT_CIRCUIT_FAILED);
+		event.part = txn->refusal.part;
+		event.index = txn->refusal.index;
 		event.circuit = circuit->id;
-		morph_event_queue(txn->slice, &event);
+		morph_event_queue(circuit->slice, &event);
 	}
 }
 

@@ -90,13 +90,23 @@ static void state_circuit(struct morph_circuit *circuit)
 /* Write the light of a transaction's circuits: of all, or of those that have changed. */
 void morph_state_txn(struct morph_txn *txn, bool all)
 {
+	struct morph_circuit *circuit;
 	u32 i;
 
+	for (i = 0; i < txn->count && txn->reclaims; i++) {
+		circuit = txn->items[i].circuit;
+		if (circuit->slice == txn->slice || !(all || txn->items[i].light_changed))
+			continue;
+		state_begin(circuit->slice);
+		state_circuit(circuit);
+		state_end(circuit->slice);
+	}
 	if (!slice_interface(txn->slice)->state_page)
 		return;
 	state_begin(txn->slice);
 	for (i = 0; i < txn->count; i++)
-		if (all || txn->items[i].light_changed)
+		if (txn->items[i].circuit->slice == txn->slice &&
+		    (all || txn->items[i].light_changed))
 			state_circuit(txn->items[i].circuit);
 	state_end(txn->slice);
 }

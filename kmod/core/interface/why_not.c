@@ -194,7 +194,7 @@ int morph_why_not(struct morph_fabric *fabric, const u32 *accelerators, u32 coun
 		morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0, "the fabric is gone");
 	} else if (accelerators) {
 		memcpy(chosen, accelerators, array_size(count, sizeof(*chosen)));
-		ret = morph_place_check(fabric, chosen, count, refusal);
+		ret = morph_place_check(fabric, chosen, count, false, refusal);
 	} else {
 		ret = morph_place(fabric, count, chosen, refusal);
 	}

@@ -11,16 +11,42 @@ bool morph_chip_fit(struct morph_fabric *fabric, u32 accelerator)
 	       chip->hold_until_ns <= ktime_get_boottime_ns();
 }
 
+static struct list_head *host_list(struct morph_host *host, u8 listed)
+{
+	switch (listed) {
+	case MORPH_LISTED_FREE:
+		return &host->free;
+	case MORPH_LISTED_SPARE:
+		return &host->spares;
+	}
+	return &host->lent;
+}
+
 static void host_count(struct morph_fabric *fabric, struct morph_host *host, u8 listed, int step)
 {
-	if (listed == 1) {
+	if (listed == MORPH_LISTED_FREE) {
 		host->free_count += step;
 		ledger_of(fabric)->free += step;
 		list_move(&host->bucket, &ledger_of(fabric)->hosts_by_free[host->free_count]);
-	} else if (listed == 2) {
+	} else if (listed == MORPH_LISTED_SPARE) {
 		host->spare_count += step;
 		ledger_of(fabric)->spares += step;
+	} else {
+		ledger_of(fabric)->lent += step;
 	}
+}
+
+static u8 list_of(struct morph_fabric *fabric, u32 accelerator)
+{
+	const struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
+
+	if (!morph_chip_fit(fabric, accelerator))
+		return MORPH_LISTED_NOT;
+	if (chip->use == MORPH_USE_FREE)
+		return MORPH_LISTED_FREE;
+	if (chip->use == MORPH_USE_SPARE)
+		return MORPH_LISTED_SPARE;
+	return chip->use == MORPH_USE_HELD && chip->lent ? MORPH_LISTED_LENT : MORPH_LISTED_NOT;
 }
 
 void morph_chip_update(struct morph_fabric *fabric, u32 accelerator)
@@ -28,15 +54,9 @@ void morph_chip_update(struct morph_fabric *fabric, u32 accelerator)
 	struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
 	struct morph_host *host =
 		&ledger_of(fabric)->hosts[fabric->graph->accelerators[accelerator].host];
-	u8 listed = 0;
+	u8 listed = list_of(fabric, accelerator);
 
 	lockdep_assert_held(&fabric->lock);
-	if (morph_chip_fit(fabric, accelerator)) {
-		if (chip->use == MORPH_USE_FREE)
-			listed = 1;
-		else if (chip->use == MORPH_USE_SPARE)
-			listed = 2;
-	}
 	if (listed == chip->listed)
 		return;
 	if (chip->listed) {
@@ -44,7 +64,7 @@ void morph_chip_update(struct morph_fabric *fabric, u32 accelerator)
 		host_count(fabric, host, chip->listed, -1);
 	}
 	if (listed) {
-		list_add_tail(&chip->host_node, listed == 1 ? &host->free : &host->spares);
+		list_add_tail(&chip->host_node, host_list(host, listed));
 		host_count(fabric, host, listed, 1);
 	}
 	chip->listed = listed;
@@ -71,6 +91,7 @@ void morph_chip_let_go(struct morph_fabric *fabric, u32 accelerator)
 	struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
 
 	chip->slice = NULL;
+	chip->lent = false;
 	chip->use = chip->spare ? MORPH_USE_SPARE : MORPH_USE_FREE;
 	ledger_of(fabric)->held--;
 	ledger_of(fabric)->state->owner[accelerator] = 0;

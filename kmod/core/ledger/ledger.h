@@ -9,6 +9,14 @@
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
 
+/* The list of struct morph_host that an accelerator is on. */
+enum morph_listed {
+	MORPH_LISTED_NOT,
+	MORPH_LISTED_FREE,
+	MORPH_LISTED_SPARE,
+	MORPH_LISTED_LENT,
+};
+
 /* State of one accelerator. fabric->lock guards all fields. */
 struct morph_chip {
 	struct morph_identity identity;
@@ -23,13 +31,14 @@ struct morph_chip {
 	u8 health;			/* enum morph_health */
 	bool cordoned;
 	bool spare;			/* becomes a spare again on release */
+	bool lent;			/* a spare that is a rank; failover may take it back */
 	bool heartbeat_lost;
-	u8 listed;			/* 0: on no list, 1: host's free, 2: host's spares */
+	u8 listed;			/* enum morph_listed */
 	u8 flaps;			/* failures within the flap window */
 	u64 last_failed_ns;		/* CLOCK_BOOTTIME */
 	u64 hold_until_ns;		/* not allocated before; set after flapping */
 	u64 last_verified_ns;
-	struct list_head host_node;	/* head: morph_host.free or .spares, while healthy */
+	struct list_head host_node;	/* head: a list of struct morph_host, while healthy */
 	struct list_head protections;	/* protections that use it; morph_protection.spare_node */
 };
 
@@ -40,6 +49,7 @@ struct morph_chip {
 struct morph_host {
 	struct list_head free;		/* of morph_chip.host_node: free, healthy, not spare */
 	struct list_head spares;	/* the same for spares */
+	struct list_head lent;		/* the same for lent spares */
 	u32 free_count;
 	u32 spare_count;
 	u32 index;
@@ -57,7 +67,7 @@ struct morph_ledger {
 	struct morph_host *hosts;	/* by host */
 	struct list_head *hosts_by_free; /* by number of free accelerators, 0 to hosts_max */
 	u32 hosts_max;
-	u32 free, spares, held, failed, impaired;
+	u32 free, spares, lent, held, failed, impaired;
 	struct list_head slices;	/* of morph_slice.node */
 	u32 slices_count;
 	u64 light_seq;			/* number of changes that may affect stray light */

@@ -270,6 +270,7 @@ static void fabric_init_chips(struct morph_fabric *fabric)
 		host->free_count = 0;
 		INIT_LIST_HEAD(&host->free);
 		INIT_LIST_HEAD(&host->spares);
+		INIT_LIST_HEAD(&host->lent);
 		list_add_tail(&host->bucket, &ledger_of(fabric)->hosts_by_free[0]);
 	}
 	for (i = 0; i < graph->accelerators_count; i++) {

@@ -18,9 +18,13 @@
 
 static bool may_replace(const struct morph_slice *slice, u32 rank)
 {
+	u32 accelerator = slice->ranks[rank].accelerator;
+
+	/* A rank on a lent spare gets no other one. */
 	return slice->ranks[rank].failed &&
 	       (rank_recovery(slice, rank)->forced ||
-		slice_tenancy(slice)->failover == MORPH_FAILOVER_AUTOMATIC);
+		(slice_tenancy(slice)->failover == MORPH_FAILOVER_AUTOMATIC &&
+		 !ledger_of(slice->fabric)->chips[accelerator].lent));
 }
 
 /* The accelerator is free, or a spare that this slice holds. */
@@ -44,19 +48,27 @@ static void join_spare(struct morph_slice *slice, u32 spare, u32 rank)
 	}
 }
 
-/* Hold the next spare for a rank that this repair has not held yet. */
+/*
+ * Hold the next spare for a rank that this repair has not held yet. Caller holds fabric->lock; the
+ * function may drop it.
+ */
 static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 {
+	const struct morph_chip *chips = ledger_of(slice->fabric)->chips;
 	u32 spare = rank_recovery(slice, rank)->wanted_spare;
 
 	if (spare != MORPH_ANY) {
 		if (*skip || !is_idle(slice, spare))
 			return MORPH_ANY;
+		++*skip;
 	} else {
-		spare = morph_place_spare(slice, slice->ranks[rank].accelerator,
-					  rank_protection(slice, rank)->preferred, *skip);
+		do
+			spare = morph_repair_spare(slice, rank,
+						   rank_protection(slice, rank)->preferred,
+						   (*skip)++);
+		while (spare != MORPH_ANY && chips[spare].lent &&
+		       !morph_reclaim(slice, rank, spare));
 	}
-	++*skip;
 	if (spare == MORPH_ANY)
 		return MORPH_ANY;
 	join_spare(slice, spare, rank);
@@ -86,7 +98,7 @@ static void give_back_spare(struct failover *failover, u32 spare, bool to_front)
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_chip *chip;
 
-	if (spare == MORPH_ANY)
+	if (spare == MORPH_ANY || morph_reclaim_undo(slice, spare))
 		return;
 	chip = &ledger_of(fabric)->chips[spare];
 	if (spare == failover->reserved) {
@@ -113,10 +125,12 @@ static u32 spare_of(const struct failover *failover, u32 rank)
 	return MORPH_ANY;
 }
 
-static bool touches(const struct failover *failover, const struct morph_circuit *circuit)
+/* Return whether the failover moves a circuit of its slice. */
+static bool moves(const struct failover *failover, const struct morph_circuit *circuit)
 {
-	return spare_of(failover, circuit->src_rank) != MORPH_ANY ||
-	       spare_of(failover, circuit->dst_rank) != MORPH_ANY;
+	return circuit->listed && !morph_reclaims_circuit(failover->slice, circuit) &&
+	       (spare_of(failover, circuit->src_rank) != MORPH_ANY ||
+		spare_of(failover, circuit->dst_rank) != MORPH_ANY);
 }
 
 /* Return whether this end of a circuit will have an accelerator. */
@@ -143,22 +157,27 @@ static void mark_unlit(struct failover *failover)
 	}
 }
 
-/* Build a transaction that moves the circuits of all replaced ranks. */
+/*
+ * Build a transaction that moves the circuits of all replaced ranks, and removes those of the ranks
+ * that had the lent spares.
+ */
 static void failover_build(struct failover *failover)
 {
 	struct morph_slice *slice = failover->slice;
+	u32 removed = morph_reclaim_fill(slice, NULL), count = removed, n;
 	struct morph_circuit *circuit;
 	unsigned long index;
-	u32 count = 0, n = 0;
 
 	xa_for_each(&slice->circuits, index, circuit)
-		count += circuit->listed && touches(failover, circuit);
+		count += moves(failover, circuit);
 	failover->txn = morph_txn_alloc(slice, NULL, NULL, count, 0, MORPH_GFP_REPAIR);
 	failover->txn->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
+	failover->txn->reclaims = removed;
+	n = morph_reclaim_fill(slice, failover->txn->items);
 	xa_for_each(&slice->circuits, index, circuit) {
 		struct morph_item *item = &failover->txn->items[n];
 
-		if (!circuit->listed || !touches(failover, circuit))
+		if (!moves(failover, circuit))
 			continue;
 		morph_slice_fill_move(item, circuit);
 		if (spare_of(failover, circuit->src_rank) != MORPH_ANY)
@@ -317,17 +336,16 @@ static void fill_event_chips(struct morph_fabric *fabric, struct morph_event *ev
 	       sizeof(event->new_uuid));
 }
 
-/* Send the event as soon as the failure is noticed. Caller holds fabric->lock. */
-void morph_repair_report_failing(struct morph_slice *slice, u32 rank)
+void morph_repair_report_failing(struct morph_slice *slice, u32 rank, u32 accelerator, u32 outcome)
 {
-	u32 old = slice->ranks[rank].accelerator;
 	struct morph_event event;
 
 	morph_event_init(&event, slice, MORPH_EVENT_FAILING);
 	event.rank = rank;
+	event.outcome = outcome;
 	event.part = MORPH_PART_ACCELERATOR;
-	event.index = old;
-	fill_event_chips(slice->fabric, &event, old, MORPH_ANY);
+	event.index = accelerator;
+	fill_event_chips(slice->fabric, &event, accelerator, MORPH_ANY);
 	morph_report_event(slice, &event);
 }
 
@@ -354,11 +372,15 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 		 */
 		swap(ledger_of(fabric)->chips[old].spare,
 		     ledger_of(fabric)->chips[entry->accelerator].spare);
+		swap(ledger_of(fabric)->chips[old].lent,
+		     ledger_of(fabric)->chips[entry->accelerator].lent);
+		morph_chip_update(fabric, entry->accelerator);
 		/* A user asked for the replacement, so the old accelerator must pass a test. */
 		culprit.index = old;
 		if (ledger_of(fabric)->chips[old].health == MORPH_HEALTH_OK)
 			morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
 		morph_chip_let_go(fabric, old);
+		morph_reclaim_published(slice, failover->ranks[i], old);
 		entry->replacements++;
 		entry->failed = false;
 		requested->forced = false;
@@ -401,11 +423,13 @@ static void failover_announced(struct morph_txn *txn, struct morph_repair_job *j
 		if (failover->spares[i] == MORPH_ANY)
 			continue;
 		report_replaced(failover, failover->ranks[i], failover->spares[i]);
+		morph_reclaim_announced(slice, failover->ranks[i], failover->spares[i]);
 		/* The spare may have failed between its choice and now, when it had no rank. */
 		if (ledger_of(fabric)->chips[entry->accelerator].health != MORPH_HEALTH_OK) {
 			entry->failed = true;
 			morph_repair_kick(slice, 0);
-			morph_repair_report_failing(slice, failover->ranks[i]);
+			morph_repair_report_failing(slice, failover->ranks[i],
+						    entry->accelerator, MORPH_OUTCOME_NONE);
 		}
 	}
 	recovery_of(fabric)->last_failover = txn->session.times;
@@ -449,6 +473,7 @@ int morph_failover_run(struct morph_slice *slice)
 		ret = morph_exec_commit(failover.txn, false);
 	}
 	if (!ret) {
+		morph_reclaim_end(slice);
 		for (i = 0; i < failover.count; i++)
 			if (failover.spares[i] == MORPH_ANY)
 				ret = -ENOSPC;

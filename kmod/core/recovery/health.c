@@ -107,7 +107,7 @@ static void chip_marked(struct morph_fabric *fabric, const struct morph_culprit 
 	}
 	slice_recovery(slice)->culprit = *culprit;
 	morph_repair_kick(slice, since);
-	morph_repair_report_failing(slice, affected->rank);
+	morph_repair_report_failing(slice, affected->rank, culprit->index, MORPH_OUTCOME_NONE);
 }
 
 /**

@@ -42,6 +42,9 @@ static inline struct morph_recovery *recovery_of(const struct morph_fabric *fabr
 struct morph_rank_recovery {
 	u32 wanted_spare;		/* of a requested replacement, or MORPH_ANY */
 	bool forced;			/* replace even against the policy */
+	/* While a failover gives it a lent spare: the slice, or NULL, and rank that had it. */
+	struct morph_slice *borrower;
+	u32 borrower_rank;
 };
 
 /* The recovery layer's part of a slice. fabric->lock guards all fields. */
@@ -175,13 +178,38 @@ void morph_repair_free_routes(struct morph_txn *txn);
 void morph_repair_free_txn(struct morph_txn *txn);
 /* Stage; revoke other slices' prepared transactions if necessary. Caller holds fabric->lock. */
 int morph_repair_stage(struct morph_txn *txn);
-void morph_repair_report_failing(struct morph_slice *slice, u32 rank);
+/*
+ * Send the event as soon as the failure of the rank's accelerator is noticed. @outcome is REVOKED
+ * if a failover has taken a lent spare. Caller holds fabric->lock.
+ */
+void morph_repair_report_failing(struct morph_slice *slice, u32 rank, u32 accelerator, u32 outcome);
 /*
  * Replace all failed ranks that the policy permits. Return 0, or the error if some were not
  * replaced. Caller holds fabric->lock; the function drops it while the device works.
  */
 int morph_failover_run(struct morph_slice *slice);
 u64 morph_txn_longest_dark(const struct morph_txn *txn);
+
+/* -------------------------------------------------------------- reclaim.c */
+
+/* Return spare number @skip for a rank. A failed rank may get a lent spare, after the idle ones. */
+u32 morph_repair_spare(struct morph_slice *slice, u32 rank, u32 preferred, u32 skip);
+/*
+ * Take a lent spare from its slice for a rank of this one, and enter that slice. Return false if
+ * that is not possible now. Caller holds fabric->lock; the function may drop it.
+ */
+bool morph_reclaim(struct morph_slice *slice, u32 rank, u32 spare);
+/* Give a spare back to the slice it was taken from; return false if it was not lent. */
+bool morph_reclaim_undo(struct morph_slice *slice, u32 spare);
+/* Return whether the failover removes a circuit of a slice that has borrowed a spare. */
+bool morph_reclaims_circuit(const struct morph_slice *slice, const struct morph_circuit *circuit);
+/* Fill items that remove these circuits, unless @items is NULL. Return their number. */
+u32 morph_reclaim_fill(struct morph_slice *slice, struct morph_item *items);
+/* Give the failed accelerator of a replaced rank to the borrower; report it. */
+void morph_reclaim_published(struct morph_slice *slice, u32 rank, u32 failed);
+void morph_reclaim_announced(struct morph_slice *slice, u32 rank, u32 failed);
+/* The failover has ended with success: leave the borrowers. */
+void morph_reclaim_end(struct morph_slice *slice);
 
 /*
  * Return whether a rank has no working accelerator. One with a requested replacement still works.

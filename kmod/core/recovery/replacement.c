@@ -150,8 +150,7 @@ static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare, bool
 		ret = check_spare(slice, rank, spare, tenant, refusal);
 	if (ret)
 		return ret;
-	if (spare == MORPH_ANY &&
-	    morph_place_spare(slice, slice->ranks[rank].accelerator, MORPH_ANY, 0) == MORPH_ANY)
+	if (spare == MORPH_ANY && morph_repair_spare(slice, rank, MORPH_ANY, 0) == MORPH_ANY)
 		return morph_refuse(refusal, -ENOSPC, MORPH_REASON_NO_SPARE, 0, 0,
 				    "no spare that the slice allows is free and healthy");
 	slice->ranks[rank].failed = true;

@@ -55,6 +55,17 @@ static int test_lasers_off(struct morph_fabric *fabric, u32 index)
 	return ret;
 }
 
+/* Return whether a slice got the accelerator for a lent spare and uses none of its lasers. */
+static bool is_dark_exchange(struct morph_fabric *fabric, u32 index)
+{
+	u32 planes = fabric->graph->params.planes, plane;
+
+	for (plane = 0; plane < planes; plane++)
+		if (ledger_of(fabric)->state->tx_lanes[index * planes + plane])
+			return false;
+	return ledger_of(fabric)->chips[index].lent;
+}
+
 static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
 {
 	struct morph_probe probe = { .accelerator = index };
@@ -76,8 +87,12 @@ static int test_accelerator(struct morph_fabric *fabric, u32 index, bool accept)
 	mutex_lock(&fabric->lock);
 	while (chip->testing)
 		morph_place_wait(fabric, &ret);
-	/* Another test may have released it meanwhile: the lasers may be in use by a slice. */
-	free = !ledger_of(fabric)->state->owner[index] && chip->health != MORPH_HEALTH_OK;
+	/*
+	 * Another test may have released it meanwhile: the lasers may be in use by a slice. A
+	 * failed accelerator in exchange for a lent spare has no circuits.
+	 */
+	free = (!ledger_of(fabric)->state->owner[index] || is_dark_exchange(fabric, index)) &&
+	       chip->health != MORPH_HEALTH_OK;
 	if (free) {
 		test_take(fabric, index);
 		mutex_unlock(&fabric->lock);

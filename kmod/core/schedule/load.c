@@ -277,6 +277,18 @@ static int find_path(struct morph_schedule *schedule, struct morph_txn *scratch,
 	return 0;
 }
 
+/* A failover may take a lent spare at any time, but must not change the steps of a schedule. */
+static int check_lent(struct morph_txn *scratch, u32 rank)
+{
+	const struct morph_slice *slice = scratch->slice;
+
+	if (rank & MORPH_RANK_EDGE ||
+	    !ledger_of(slice->fabric)->chips[slice->ranks[rank].accelerator].lent)
+		return 0;
+	return morph_refuse_numbers(&scratch->refusal, -EBUSY, MORPH_REASON_STATE, 0, rank, 0, 0,
+				    "rank {index} has a lent spare, which a schedule must not use");
+}
+
 /* Create a dark circuit with its path. Caller holds fabric->lock. */
 static int make_circuit(struct morph_schedule *schedule,
 			const struct morph_schedule_request *request,
@@ -289,6 +301,10 @@ static int make_circuit(struct morph_schedule *schedule,
 
 	fill_change(item, request, index);
 	ret = morph_txn_check_add(scratch, 0);
+	if (!ret)
+		ret = check_lent(scratch, item->change.src_rank);
+	if (!ret)
+		ret = check_lent(scratch, item->change.dst_rank);
 	if (ret)
 		return ret;
 	circuit = morph_circuit_alloc(slice, &item->change, &scratch->refusal);

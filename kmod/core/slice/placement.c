@@ -263,7 +263,8 @@ static int refuse_accelerator(u32 accelerator, int error, u32 reason, const char
  * Check use before health, so that a request does not reveal the health of another tenant's
  * hardware.
  */
-static int check_one(struct morph_fabric *fabric, u32 accelerator, struct morph_refusal *refusal)
+static int check_one(struct morph_fabric *fabric, u32 accelerator, bool lend,
+		     struct morph_refusal *refusal)
 {
 	const struct morph_chip *chip;
 
@@ -271,14 +272,14 @@ static int check_one(struct morph_fabric *fabric, u32 accelerator, struct morph_
 		return morph_refuse_index(refusal, MORPH_PART_ACCELERATOR, accelerator,
 					  fabric->graph->accelerators_count);
 	chip = &ledger_of(fabric)->chips[accelerator];
-	if (chip->use == MORPH_USE_SPARE)
+	if (chip->use == MORPH_USE_SPARE && !lend)
 		return refuse_accelerator(accelerator, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
 					  "accelerator {index} is held back as a spare", refusal);
 	if (chip->use == MORPH_USE_DRAINING)
 		return refuse_accelerator(accelerator, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
 					  "accelerator {index} was released and is not dark yet",
 					  refusal);
-	if (chip->use != MORPH_USE_FREE)
+	if (chip->use != MORPH_USE_FREE && chip->use != MORPH_USE_SPARE)
 		return refuse_accelerator(accelerator, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
 					  "accelerator {index} is held by another tenant", refusal);
 	if (chip->testing)
@@ -292,7 +293,7 @@ static int check_one(struct morph_fabric *fabric, u32 accelerator, struct morph_
 	return 0;
 }
 
-int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 count,
+int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 count, bool lend,
 		      struct morph_refusal *refusal)
 {
 	u32 i;
@@ -300,7 +301,7 @@ int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 
 
 	lockdep_assert_held(&fabric->lock);
 	for (i = 0; i < count; i++) {
-		ret = check_one(fabric, accelerators[i], refusal);
+		ret = check_one(fabric, accelerators[i], lend, refusal);
 		if (ret)
 			return ret;
 	}
@@ -313,8 +314,9 @@ int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 
 struct spare_walk {
 	struct morph_fabric *fabric;
 	u32 preferred;	/* spare that was visited first, or MORPH_ANY */
+	bool lent;	/* visit lent spares instead of free ones */
 	u32 skip;	/* number of candidates still to skip */
-	u32 seen;	/* number of visited free spares */
+	u32 seen;	/* number of visited spares */
 	u32 found;
 };
 
@@ -348,10 +350,11 @@ static bool host_has_tenants(struct morph_fabric *fabric, u32 spare)
 static bool walk_host(struct spare_walk *walk, u32 host, bool spare_hosts_only)
 {
 	struct morph_fabric *fabric = walk->fabric;
+	struct morph_host *entry = &ledger_of(fabric)->hosts[host];
 	struct morph_chip *chip;
 	u32 index;
 
-	list_for_each_entry(chip, &ledger_of(fabric)->hosts[host].spares, host_node) {
+	list_for_each_entry(chip, walk->lent ? &entry->lent : &entry->spares, host_node) {
 		index = chip_index(fabric, chip);
 		walk->seen++;
 		if (index == walk->preferred ||
@@ -363,13 +366,14 @@ static bool walk_host(struct spare_walk *walk, u32 host, bool spare_hosts_only)
 	return false;
 }
 
-/* Visit hosts alternately on both sides of one, until all free spares are visited. */
+/* Visit hosts alternately on both sides of one, until all spares are visited. */
 static bool walk_neighbours(struct spare_walk *walk, u32 host, bool spare_hosts_only)
 {
 	struct morph_fabric *fabric = walk->fabric;
+	u32 total = walk->lent ? ledger_of(fabric)->lent : ledger_of(fabric)->spares;
 	u32 hosts = fabric->graph->hosts_count, step;
 
-	for (step = 1; step < hosts && walk->seen < ledger_of(fabric)->spares; step++) {
+	for (step = 1; step < hosts && walk->seen < total; step++) {
 		if (step <= host && walk_host(walk, host - step, spare_hosts_only))
 			return true;
 		if (host + step < hosts && walk_host(walk, host + step, spare_hosts_only))
@@ -391,14 +395,29 @@ static bool walk_list(struct spare_walk *walk, struct morph_slice *slice)
 {
 	const struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
 	u32 i, index;
+	bool usable;
 
 	for (i = 0; i < tenancy->spare_list_count; i++) {
 		index = tenancy->spare_list[i];
-		if (index != walk->preferred && is_free(walk->fabric, index) &&
-		    walk_take(walk, index))
+		usable = walk->lent ? ledger_of(walk->fabric)->chips[index].listed ==
+					      MORPH_LISTED_LENT :
+				      is_free(walk->fabric, index);
+		if (index != walk->preferred && usable && walk_take(walk, index))
 			return true;
 	}
 	return false;
+}
+
+/* Visit the spares that the slice allows. */
+static void walk_spares(struct spare_walk *walk, struct morph_slice *slice, u32 host)
+{
+	bool spare_hosts_only = slice_tenancy(slice)->spare_policy == MORPH_SPARES_HOST;
+
+	walk->seen = 0;
+	if (slice_tenancy(slice)->spare_policy == MORPH_SPARES_LIST)
+		walk_list(walk, slice);
+	else if (!walk_host(walk, host, false))
+		walk_neighbours(walk, host, spare_hosts_only);
 }
 
 bool morph_place_allows(struct morph_slice *slice, u32 accelerator, u32 spare)
@@ -423,7 +442,8 @@ bool morph_place_allows(struct morph_slice *slice, u32 accelerator, u32 spare)
 	return false;
 }
 
-u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred, u32 skip)
+static u32 find_spare(struct morph_slice *slice, u32 accelerator, u32 preferred, u32 skip,
+		      bool lent)
 {
 	struct morph_fabric *fabric = slice->fabric;
 	struct spare_walk walk = {
@@ -431,7 +451,6 @@ u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred,
 	};
 	u32 host = fabric->graph->accelerators[accelerator].host;
 	u32 own = slice_tenancy(slice)->own_spare;
-	bool spare_hosts_only = slice_tenancy(slice)->spare_policy == MORPH_SPARES_HOST;
 
 	lockdep_assert_held(&fabric->lock);
 	if (own != MORPH_ANY && morph_chip_fit(fabric, own) && walk_take(&walk, own))
@@ -439,11 +458,22 @@ u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred,
 	if (preferred != MORPH_ANY && preferred != own &&
 	    morph_place_allows(slice, accelerator, preferred) && walk_take(&walk, preferred))
 		return walk.found;
-	if (slice_tenancy(slice)->spare_policy == MORPH_SPARES_LIST)
-		walk_list(&walk, slice);
-	else if (!walk_host(&walk, host, false))
-		walk_neighbours(&walk, host, spare_hosts_only);
+	walk_spares(&walk, slice, host);
+	if (walk.found == MORPH_ANY && lent) {
+		walk.lent = true;
+		walk_spares(&walk, slice, host);
+	}
 	return walk.found;
+}
+
+u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred, u32 skip)
+{
+	return find_spare(slice, accelerator, preferred, skip, false);
+}
+
+u32 morph_place_any_spare(struct morph_slice *slice, u32 accelerator, u32 preferred, u32 skip)
+{
+	return find_spare(slice, accelerator, preferred, skip, true);
 }
 
 bool morph_place_wait(struct morph_fabric *fabric, int *ret)

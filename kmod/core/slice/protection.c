@@ -419,6 +419,11 @@ static int protection_renew(struct morph_protection *protection)
 	protection->queued = false;
 	if (slice->dying || slice_tenancy(slice)->failover == MORPH_FAILOVER_NONE)
 		return 0;
+	/* A failed rank on a lent spare gets no spare. */
+	if (ledger_of(slice->fabric)->chips[slice->ranks[protection->rank].accelerator].lent) {
+		protection_clear(protection);
+		return 0;
+	}
 	/*
 	 * The steps of a schedule change its paths all the time, so its circuits have no
 	 * protection.

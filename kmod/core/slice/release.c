@@ -109,6 +109,7 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 {
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_event event;
+	struct morph_chip *chip;
 	u32 i;
 
 	lockdep_assert_held(&fabric->lock);
@@ -117,8 +118,14 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 	WRITE_ONCE(slice->dying, true);
 	morph_protection_pause(fabric);
 	slice_tenancy(slice)->state = MORPH_SLICE_DYING;
-	for (i = 0; i < slice->ranks_count; i++)
-		ledger_of(fabric)->chips[slice->ranks[i].accelerator].use = MORPH_USE_DRAINING;
+	for (i = 0; i < slice->ranks_count; i++) {
+		chip = &ledger_of(fabric)->chips[slice->ranks[i].accelerator];
+		/* A failover of another slice may be taking a lent spare back: see reclaim.c. */
+		if (chip->slice != slice)
+			continue;
+		chip->use = MORPH_USE_DRAINING;
+		morph_chip_update(fabric, slice->ranks[i].accelerator);
+	}
 	if (event_type) {
 		morph_event_init(&event, slice, event_type);
 		morph_report_event(slice, &event);

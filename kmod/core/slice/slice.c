@@ -79,6 +79,9 @@ static int check_params(struct morph_fabric *fabric, const struct morph_slice_pa
 							params->spares_count)
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
 				    "a list of spares and the spare policy list require each other");
+	if (params->lend && (!params->accelerators || params->reserved))
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "lent spares require a list of accelerators, and exclude a reserved spare");
 	if (params->mode & ~0777 || (params->mode && !params->name[0]))
 		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
 				    "mode must have permission bits only, and the slice a name");
@@ -195,7 +198,7 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	}
 	if (params->accelerators) {
 		memcpy(chosen, params->accelerators, array_size(params->count, sizeof(u32)));
-		ret = morph_place_check(fabric, chosen, params->count, refusal);
+		ret = morph_place_check(fabric, chosen, params->count, params->lend, refusal);
 	} else {
 		ret = morph_place(fabric, params->count, chosen, refusal);
 	}
@@ -207,6 +210,7 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 		return ret;
 	for (i = 0; i < params->count; i++) {
 		slice->ranks[i].accelerator = chosen[i];
+		ledger_of(fabric)->chips[chosen[i]].lent = ledger_of(fabric)->chips[chosen[i]].spare;
 		morph_slice_take_chip(slice, chosen[i], i);
 		morph_protection_init(slice, i);
 	}

@@ -144,6 +144,7 @@ struct morph_slice_params {
 	u32 controller;			/* or 0 */
 	umode_t mode;
 	bool reserved;
+	bool lend;				/* admit listed spares */
 	bool dry_run;
 	bool may_wait;			/* may wait for the end of tests */
 	char name[MORPH_NAME_BYTES];	/* empty: no name */
@@ -185,14 +186,19 @@ int morph_place_possible(struct morph_fabric *fabric, u32 count, struct morph_re
  */
 int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
 		struct morph_refusal *refusal);
-/* Check a list: accelerators exist, are distinct, free, healthy, no spares. Holds fabric->lock. */
-int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 count,
+/*
+ * Check a list: accelerators exist, are distinct, free, healthy; spares only with @lend. Holds
+ * fabric->lock.
+ */
+int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 count, bool lend,
 		      struct morph_refusal *refusal);
 /*
  * Return spare number @skip for an accelerator of the slice. The order is: the slice's own spare,
  * the preferred one (or MORPH_ANY), then the others by distance.
  */
 u32 morph_place_spare(struct morph_slice *slice, u32 accelerator, u32 preferred, u32 skip);
+/* The same, and behind them the spares that are lent to slices. */
+u32 morph_place_any_spare(struct morph_slice *slice, u32 accelerator, u32 preferred, u32 skip);
 /* Return whether a spare may replace the accelerator, and could do so now. Holds fabric->lock. */
 bool morph_place_allows(struct morph_slice *slice, u32 accelerator, u32 spare);
 

@@ -56,7 +56,7 @@ static inline struct morph_route *exec_laser_route(const struct exec *exec,
 /* Report the light of marked items to subscribers. Caller holds fabric->lock. */
 static inline void exec_report_light(struct morph_txn *txn)
 {
-	if (txn->slice->watched)
+	if (txn->slice->watched || txn->reclaims)
 		morph_report_light(txn);
 }
 

@@ -161,13 +161,14 @@ static int resolve_add(struct morph_txn *txn, u32 index)
 static int resolve_existing(struct morph_txn *txn, u32 index)
 {
 	struct morph_item *item = &txn->items[index];
+	struct morph_slice *slice = item->borrower ?: txn->slice;
 	struct morph_circuit *circuit;
 	int ret;
 
-	circuit = xa_load(&txn->slice->circuits, item->change.circuit);
+	circuit = xa_load(&slice->circuits, item->change.circuit);
 	if (!circuit || !circuit->listed)
 		return refuse_beyond(txn, index, -ENOENT, MORPH_REASON_ARGUMENT,
-				     item->change.circuit, txn->slice->circuits_count,
+				     item->change.circuit, slice->circuits_count,
 				     "no circuit {index} (circuits: {have})");
 	if (circuit->scheduled && txn->kind->checked)
 		return refuse_item(txn, index, -EBUSY, MORPH_REASON_STATE,

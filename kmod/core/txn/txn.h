@@ -108,6 +108,7 @@ struct morph_item {
 	const u32 *guides;		/* explicit path, or NULL: one of the next two fields */
 	u32 few_guides[MORPH_FEW_GUIDES];
 	u32 *many_guides;		/* allocated for the item, or NULL */
+	struct morph_slice *borrower;	/* for REMOVE of its circuit by another slice; or NULL */
 	struct morph_circuit *circuit;
 	struct morph_route *old;	/* REMOVE, MOVE; NULL for ADD */
 	struct morph_route *new;	/* ADD, MOVE; NULL for REMOVE */
@@ -155,6 +156,7 @@ struct morph_txn {
 	u64 seq;
 	u32 count;
 	bool staged;			/* claims are held */
+	bool reclaims;			/* removes circuits of slices that have borrowed spares */
 	bool keep_old;			/* committed under a lease */
 	bool verified;			/* MORPH_TXN_VERIFY has verified all light */
 	u32 queued_from;		/* outcome before a step was queued, or 0 */

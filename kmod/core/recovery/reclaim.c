@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Lent spares that a failover takes back. A slice may hold a spare as a rank, for example to reduce
+ * data. If no idle spare is left, a failover of a slice takes such a spare from its borrower:
+ *
+ *   1. enter the borrower, so that no other change uses its circuits
+ *   2. remove the circuits of the borrower's rank in the transaction that moves the failed rank
+ *   3. at the publication, the borrower's rank gets the failed accelerator in exchange
+ *
+ * So each accelerator has one holder at any time. The borrower's rank counts as failed, gets no
+ * other spare, and is usable again when its accelerator has passed a test. If the transaction
+ * fails, it restores the borrower's circuits.
+ */
+#include "core/base/base.h"
+#include "core/ledger/ledger.h"
+#include "core/recovery/recovery.h"
+#include "core/slice/slice.h"
+#include "core/txn/txn.h"
+
+u32 morph_repair_spare(struct morph_slice *slice, u32 rank, u32 preferred, u32 skip)
+{
+	u32 accelerator = slice->ranks[rank].accelerator;
+
+	/* The owner's request for a working accelerator takes no spare from another slice. */
+	if (!morph_rank_failed(slice, rank) || ledger_of(slice->fabric)->chips[accelerator].lent)
+		return morph_place_spare(slice, accelerator, preferred, skip);
+	return morph_place_any_spare(slice, accelerator, preferred, skip);
+}
+
+/* Return whether the failover has entered a slice. */
+static bool has_entered(const struct morph_slice *slice, const struct morph_slice *borrower)
+{
+	u32 i;
+
+	if (slice == borrower)
+		return true;
+	for (i = 0; i < slice->ranks_count; i++)
+		if (rank_recovery(slice, i)->borrower == borrower)
+			return true;
+	return false;
+}
+
+/*
+ * Wait for the borrower's change, and revoke its prepared transactions. Do not wait for a repair,
+ * which may be waiting for this slice.
+ */
+static bool enter_borrower(struct morph_slice *slice, const struct morph_chip *chip)
+{
+	struct morph_slice *borrower = chip->slice;
+
+	if (has_entered(slice, borrower))
+		return true;
+	if (borrower->dying || (borrower->busy && borrower->repairing))
+		return false;
+	kref_get(&borrower->kref);
+	morph_slice_enter(borrower, true);
+	morph_txn_revoke_slice(borrower);
+	if (chip->slice == borrower && chip->listed == MORPH_LISTED_LENT)
+		return true;
+	morph_slice_leave(borrower);
+	morph_slice_put(borrower);
+	return false;
+}
+
+/* The exchange for a rank has ended: leave its borrower after the last one. */
+static void end_exchange(struct morph_slice *slice, u32 rank)
+{
+	struct morph_slice *borrower = rank_recovery(slice, rank)->borrower;
+
+	rank_recovery(slice, rank)->borrower = NULL;
+	if (has_entered(slice, borrower))
+		return;
+	morph_slice_leave(borrower);
+	morph_slice_put(borrower);
+}
+
+bool morph_reclaim(struct morph_slice *slice, u32 rank, u32 spare)
+{
+	struct morph_chip *chip = &ledger_of(slice->fabric)->chips[spare];
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (!enter_borrower(slice, chip))
+		return false;
+	rank_recovery(slice, rank)->borrower = chip->slice;
+	rank_recovery(slice, rank)->borrower_rank = chip->rank;
+	morph_chip_let_go(slice->fabric, spare);
+	return true;
+}
+
+/* The borrower's rank gets an accelerator. */
+static void give_to_borrower(const struct morph_rank_recovery *exchange, u32 accelerator)
+{
+	struct morph_slice *borrower = exchange->borrower;
+	struct morph_chip *chip = &ledger_of(borrower->fabric)->chips[accelerator];
+
+	chip->lent = true;
+	morph_slice_take_chip(borrower, accelerator, exchange->borrower_rank);
+	if (borrower->dying)
+		chip->use = MORPH_USE_DRAINING;
+	morph_chip_update(borrower->fabric, accelerator);
+	borrower->ranks[exchange->borrower_rank].accelerator = accelerator;
+	borrower->ranks[exchange->borrower_rank].failed = chip->health != MORPH_HEALTH_OK;
+}
+
+static bool has_dark_circuits(struct morph_slice *slice)
+{
+	struct morph_circuit *circuit;
+	unsigned long index;
+
+	xa_for_each(&slice->circuits, index, circuit)
+		if (circuit->listed && circuit->dark)
+			return true;
+	return false;
+}
+
+bool morph_reclaim_undo(struct morph_slice *slice, u32 spare)
+{
+	u32 rank = ledger_of(slice->fabric)->chips[spare].rank;
+	struct morph_rank_recovery *exchange = rank_recovery(slice, rank);
+	struct morph_slice *borrower = exchange->borrower;
+
+	if (!borrower)
+		return false;
+	morph_chip_let_go(slice->fabric, spare);
+	give_to_borrower(exchange, spare);
+	/* The spare may have failed, or its circuits may not have been restored. */
+	if (borrower->ranks[exchange->borrower_rank].failed) {
+		slice_recovery(borrower)->culprit.part = MORPH_PART_ACCELERATOR;
+		slice_recovery(borrower)->culprit.index = spare;
+		morph_repair_kick(borrower, 0);
+		morph_repair_report_failing(borrower, exchange->borrower_rank, spare,
+					    MORPH_OUTCOME_NONE);
+	} else if (has_dark_circuits(borrower)) {
+		morph_repair_kick(borrower, 0);
+	}
+	end_exchange(slice, rank);
+	return true;
+}
+
+bool morph_reclaims_circuit(const struct morph_slice *slice, const struct morph_circuit *circuit)
+{
+	u32 i;
+
+	for (i = 0; i < slice->ranks_count; i++) {
+		const struct morph_rank_recovery *exchange = rank_recovery(slice, i);
+
+		if (exchange->borrower == circuit->slice &&
+		    (exchange->borrower_rank == circuit->src_rank ||
+		     exchange->borrower_rank == circuit->dst_rank))
+			return true;
+	}
+	return false;
+}
+
+/* Return whether an earlier rank has the same borrower. */
+static bool is_repeated(const struct morph_slice *slice, u32 rank)
+{
+	u32 i;
+
+	for (i = 0; i < rank; i++)
+		if (rank_recovery(slice, i)->borrower == rank_recovery(slice, rank)->borrower)
+			return true;
+	return false;
+}
+
+u32 morph_reclaim_fill(struct morph_slice *slice, struct morph_item *items)
+{
+	struct morph_circuit *circuit;
+	unsigned long index;
+	u32 count = 0, i;
+
+	for (i = 0; i < slice->ranks_count; i++) {
+		struct morph_slice *borrower = rank_recovery(slice, i)->borrower;
+
+		if (!borrower || is_repeated(slice, i))
+			continue;
+		xa_for_each(&borrower->circuits, index, circuit) {
+			if (!circuit->listed || !morph_reclaims_circuit(slice, circuit))
+				continue;
+			if (items) {
+				items[count].change.op = MORPH_CHANGE_REMOVE;
+				items[count].change.circuit = circuit->id;
+				items[count].change.src_rank = MORPH_ANY;
+				items[count].change.dst_rank = MORPH_ANY;
+				items[count].borrower = borrower;
+			}
+			count++;
+		}
+	}
+	return count;
+}
+
+void morph_reclaim_published(struct morph_slice *slice, u32 rank, u32 failed)
+{
+	struct morph_rank_recovery *exchange = rank_recovery(slice, rank);
+
+	if (!exchange->borrower)
+		return;
+	give_to_borrower(exchange, failed);
+	exchange->borrower->generation++;
+}
+
+void morph_reclaim_announced(struct morph_slice *slice, u32 rank, u32 failed)
+{
+	const struct morph_rank_recovery *exchange = rank_recovery(slice, rank);
+	struct morph_slice *borrower = exchange->borrower;
+
+	if (!borrower)
+		return;
+	slice_recovery(borrower)->culprit.part = MORPH_PART_ACCELERATOR;
+	slice_recovery(borrower)->culprit.index = failed;
+	morph_repair_kick(borrower, 0);
+	morph_repair_report_failing(borrower, exchange->borrower_rank,
+				    slice->ranks[rank].accelerator, MORPH_OUTCOME_REVOKED);
+	morph_report_slice_changed(borrower);
+}
+
+void morph_reclaim_end(struct morph_slice *slice)
+{
+	u32 i;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	for (i = 0; i < slice->ranks_count; i++)
+		if (rank_recovery(slice, i)->borrower)
+			end_exchange(slice, i);
+}

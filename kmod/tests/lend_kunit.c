@@ -1,0 +1,307 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/* Spares that are lent to a slice, and failovers that take them back. */
+#include "fake.h"
+#include "suites.h"
+
+/*
+ * The owner has accelerators 0 and 1, with a circuit. The borrower has accelerator 3 and one spare,
+ * with a circuit to the spare. The spares are 2 on the first host and 5 on the second one.
+ */
+struct loan {
+	struct morph_slice *owner, *borrower;
+};
+
+static struct morph_slice *pair(struct fake *fake, u32 first, u32 second, bool lend)
+{
+	const u32 accelerators[] = { first, second };
+	const struct morph_slice_params params = {
+		.accelerators = accelerators,
+		.count = ARRAY_SIZE(accelerators),
+		.failover = MORPH_FAILOVER_AUTOMATIC,
+		.spare_policy = MORPH_SPARES_ANY,
+		.lend = lend,
+		.user = fake->user,
+	};
+	struct morph_slice *slice = fake_slice_like(fake, &params);
+
+	fake_light(fake, slice, 0, 1, MORPH_PLANE_ANY);
+	fake_settle(fake);
+	return slice;
+}
+
+static struct loan lend(struct fake *fake, u32 spare)
+{
+	struct loan loan = {
+		.owner = pair(fake, 0, 1, false),
+		.borrower = pair(fake, 3, spare, true),
+	};
+
+	fake_has_event(fake, 0, 0);
+	fake_has_event(fake, 1, 0);
+	fake_clear(fake);
+	return loan;
+}
+
+static void fail(struct fake *fake, u32 accelerator)
+{
+	fake->dead[accelerator] = true;
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_FAILED);
+}
+
+static void expect_counts(struct fake *fake, u32 spares, u32 lent)
+{
+	KUNIT_EXPECT_EQ(fake->test, spares, ledger_of(fake->fabric)->spares);
+	KUNIT_EXPECT_EQ(fake->test, lent, ledger_of(fake->fabric)->lent);
+}
+
+/* The accelerator has passed a test, and its hold-down is over. */
+static void return_accelerator(struct fake *fake, u32 accelerator)
+{
+	fake->dead[accelerator] = false;
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_OK);
+	mutex_lock(&fake->fabric->lock);
+	ledger_of(fake->fabric)->chips[accelerator].hold_until_ns = 0;
+	morph_chip_update(fake->fabric, accelerator);
+	mutex_unlock(&fake->fabric->lock);
+	fake_settle(fake);
+}
+
+static int try_slice(struct fake *fake, struct morph_slice_params *params)
+{
+	struct morph_refusal refusal = {};
+	struct morph_slice *slice;
+
+	params->dry_run = true;
+	params->user = fake->user;
+	return morph_slice_create(fake->fabric, params, &slice, &refusal);
+}
+
+/* Only the flag admits a spare, only one that is idle, and only from a list. */
+static void lend_needs_the_flag(struct kunit *test)
+{
+	static const u32 spare[] = { 2 };
+	struct fake *fake = test->priv;
+	struct morph_slice_params params = { .accelerators = spare, .count = 1 };
+
+	KUNIT_EXPECT_EQ(test, -EBUSY, try_slice(fake, &params));
+	params.lend = true;
+	KUNIT_EXPECT_EQ(test, 0, try_slice(fake, &params));
+	params.reserved = true;
+	KUNIT_EXPECT_EQ(test, -EINVAL, try_slice(fake, &params));
+	params.reserved = false;
+	params.accelerators = NULL;
+	KUNIT_EXPECT_EQ(test, -EINVAL, try_slice(fake, &params));
+	params.accelerators = spare;
+	pair(fake, 0, 2, true);
+	KUNIT_EXPECT_EQ(test, -EBUSY, try_slice(fake, &params));
+}
+
+/* The quota counts a lent spare, which is a spare again when the slice has ended. */
+static void lend_is_charged_and_ends_with_the_slice(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_limits limits, used;
+	struct morph_slice *slice = pair(fake, 3, 2, true);
+
+	morph_user_limits(fake->user, &limits, &used);
+	KUNIT_EXPECT_EQ(test, 2u, used.accelerators);
+	expect_counts(fake, 1, 1);
+	mutex_lock(&fake->fabric->lock);
+	morph_slice_release(slice, 0);
+	mutex_unlock(&fake->fabric->lock);
+	fake_settle(fake);
+	expect_counts(fake, 2, 0);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, ledger_of(fake->fabric)->chips[2].use);
+}
+
+/* An idle spare remains, though a lent one is on the host of the failed accelerator. */
+static void lend_leaves_idle_spares_first(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct loan loan = lend(fake, 2);
+
+	fail(fake, 1);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 5u, loan.owner->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, 2u, loan.borrower->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(loan.borrower)->state);
+	KUNIT_EXPECT_EQ(test, 0u, fake_event(fake, 1, &(struct morph_event){}));
+	fake_expect_light(fake);
+}
+
+static void expect_reclaimed(struct fake *fake, const struct loan *loan, u32 spare)
+{
+	struct kunit *test = fake->test;
+	struct morph_event event;
+
+	KUNIT_EXPECT_EQ(test, spare, loan->owner->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(loan->owner)->state);
+	KUNIT_EXPECT_EQ(test, 1u, loan->borrower->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(loan->borrower)->state);
+	KUNIT_EXPECT_EQ(test, 0u, loan->borrower->circuits_count);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_FAILING, fake_event(fake, 1, &event));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_REVOKED, event.outcome);
+	KUNIT_EXPECT_EQ(test, 1u, event.rank);
+	KUNIT_EXPECT_EQ(test, spare, event.old_accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_DEGRADED, fake_event(fake, 1, &event));
+	KUNIT_EXPECT_EQ(test, 1u, event.index);
+	fake_expect_light(fake);
+}
+
+/* Only the lent spare is left. When the failed accelerator is back, the borrower may use it. */
+static void lend_ends_for_a_failover(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct loan loan = lend(fake, 2);
+	u64 publishes;
+
+	fail(fake, 5);
+	publishes = fake_stat(fake, MORPH_STAT_PUBLISHES);
+	fail(fake, 1);
+	fake_settle(fake);
+	expect_reclaimed(fake, &loan, 2);
+	expect_counts(fake, 0, 0);
+	KUNIT_EXPECT_EQ(test, publishes + 1, fake_stat(fake, MORPH_STAT_PUBLISHES));
+	return_accelerator(fake, 1);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(loan.borrower)->state);
+	expect_counts(fake, 0, 1);
+	fake_light(fake, loan.borrower, 0, 1, MORPH_PLANE_ANY);
+	fake_expect_light(fake);
+}
+
+/* A borrower takes its own lent spare back for another rank of it. */
+static void lend_ends_for_the_same_slice(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice;
+
+	fail(fake, 5);
+	slice = pair(fake, 0, 2, true);
+	fail(fake, 0);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[0].accelerator);
+	KUNIT_EXPECT_EQ(test, 0u, slice->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(slice)->state);
+	KUNIT_EXPECT_EQ(test, 0u, slice->circuits_count);
+	KUNIT_EXPECT_FALSE(test, slice->busy);
+	fake_expect_light(fake);
+}
+
+/* A failed lent spare gets no other spare. */
+static void lend_of_a_failed_spare_is_not_renewed(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct loan loan = lend(fake, 2);
+
+	fail(fake, 2);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 2u, loan.borrower->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(loan.borrower)->state);
+	expect_counts(fake, 1, 0);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_NONE,
+			morph_protection_state(rank_protection(loan.borrower, 1)));
+	return_accelerator(fake, 2);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(loan.borrower)->state);
+	expect_counts(fake, 1, 1);
+	fake_expect_light(fake);
+}
+
+/* The device fails. The borrower has its spare and its light again. */
+static void lend_survives_a_failed_failover(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct loan loan = lend(fake, 2);
+
+	fail(fake, 5);
+	fake_settle(fake);
+	fake_rule(fake, FAKE_LASERS_ON, 0, FAKE_ERROR, -ENOMEM);
+	fail(fake, 1);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(loan.owner)->state);
+	KUNIT_EXPECT_EQ(test, 2u, loan.borrower->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, 1u, loan.borrower->circuits_count);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(loan.borrower)->state);
+	KUNIT_EXPECT_FALSE(test, loan.borrower->busy);
+	expect_counts(fake, 0, 1);
+}
+
+/* The lent spare is dead, too. It fails in the borrower's slice, and the owner has no other. */
+static void lend_of_a_dead_spare_fails_in_its_slice(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct loan loan = lend(fake, 2);
+
+	fail(fake, 5);
+	fake->dead[2] = true;
+	fail(fake, 0);		/* the sender: a dead one emits no light */
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(loan.owner)->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(loan.borrower)->state);
+	KUNIT_EXPECT_EQ(test, 0u, loan.owner->ranks[0].accelerator);
+	KUNIT_EXPECT_EQ(test, 2u, loan.borrower->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, ledger_of(fake->fabric)->chips[2].health);
+}
+
+/* The borrower ends while the failover programs the device. Each accelerator has one holder. */
+static void lend_ends_with_the_slice_during_a_failover(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct loan loan = lend(fake, 2);
+
+	fail(fake, 5);
+	fake_settle(fake);
+	fake_rule(fake, FAKE_LASERS_ON, 0, FAKE_HANG, 0);
+	fail(fake, 1);
+	wait_for_completion(&fake->silent);
+	mutex_lock(&fake->fabric->lock);
+	morph_slice_release(loan.borrower, 0);
+	mutex_unlock(&fake->fabric->lock);
+	fake_go_on(fake);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 2u, loan.owner->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(loan.owner)->state);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_HELD, ledger_of(fake->fabric)->chips[2].use);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_USE_SPARE, ledger_of(fake->fabric)->chips[1].use);
+	KUNIT_EXPECT_EQ(test, 2u, ledger_of(fake->fabric)->held);
+	fake_expect_light(fake);
+}
+
+/* The borrower changes a circuit. The failover waits for the end of the change. */
+static void lend_ends_after_the_change_of_its_slice(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct loan loan = lend(fake, 2);
+	struct morph_change change = fake_add(1, 0, MORPH_PLANE_ANY, 1);
+	struct fake_run run;
+
+	fail(fake, 5);
+	fake_settle(fake);
+	fake_begin(fake, &run, fake_txn(fake, loan.borrower, &change, 1, 0), FAKE_SET_ELEMENTS, 0);
+	fail(fake, 1);
+	fake_go_on(fake);
+	KUNIT_EXPECT_EQ(test, 0, fake_end(&run));
+	morph_txn_put(run.txn);
+	fake_settle(fake);
+	expect_reclaimed(fake, &loan, 2);
+}
+
+static struct kunit_case lend_cases[] = {
+	KUNIT_CASE(lend_needs_the_flag),
+	KUNIT_CASE(lend_is_charged_and_ends_with_the_slice),
+	KUNIT_CASE(lend_leaves_idle_spares_first),
+	KUNIT_CASE(lend_ends_for_a_failover),
+	KUNIT_CASE(lend_ends_for_the_same_slice),
+	KUNIT_CASE(lend_of_a_failed_spare_is_not_renewed),
+	KUNIT_CASE(lend_survives_a_failed_failover),
+	KUNIT_CASE(lend_of_a_dead_spare_fails_in_its_slice),
+	KUNIT_CASE(lend_ends_with_the_slice_during_a_failover),
+	KUNIT_CASE(lend_ends_after_the_change_of_its_slice),
+	{}
+};
+
+struct kunit_suite morph_lend_suite = {
+	.name = "morph_lend",
+	.init = fake_init,
+	.exit = fake_exit,
+	.test_cases = lend_cases,
+};
