@@ -36,6 +36,14 @@ uint32_t ck_matchings_joined(const struct matchings_check *it, uint32_t element,
 /* The port at which the endpoint receives. */
 uint32_t ck_matchings_rx(const struct matchings_check *it, uint32_t endpoint);
 
+#define UNREACHABLE UINT64_MAX
+
+/*
+ * matchings_route.c: try all routes of the refused pair, up to the limit of elements. Sets the
+ * number of elements of one, or UNREACHABLE. O(states^hops).
+ */
+int ck_matchings_route(struct matchings_check *it, uint64_t *length);
+
 /* matchings_bound.c: the bound, the stated distance, or the refusal. */
 int ck_matchings_bound(struct matchings_check *it);
 

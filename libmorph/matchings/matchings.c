@@ -14,6 +14,7 @@
 #define AGAIN 30000000 /* further searches: this, divided by (rounds * endpoints^2)^2 */
 #define BOUND_ITERATIONS 1024 /* at most, and as many turns as: */
 #define BOUND_WORK 400000000
+#define FIRST_BOUND_WORK 1500000 /* for the first legal set only */
 #define SPARE_HOPS 16 /* elements that a route may pass beyond twice the longest distance */
 
 MORPH_API struct morph_matchings *morph_matchings_new(struct morph_ctx *ctx)
@@ -164,6 +165,7 @@ static int lay_fixed(struct morph_matchings *matchings, uint32_t endpoints)
 		{ &rounds->togo_of, mesh->ends * sizeof(uint32_t) },
 		{ &rounds->queue, mesh->arcs * sizeof(uint32_t) },
 		{ &rounds->chain, 2 * endpoints * sizeof(uint16_t) },
+		{ &rounds->waiting, endpoints * (endpoints - 1) * sizeof(uint32_t) },
 	};
 	int error = lm_mesh_lay(matchings->ctx, &rounds->fixed, parts, ARRAY_SIZE(parts));
 
@@ -369,13 +371,13 @@ static uint32_t least_rounds(const struct rounds *rounds)
 }
 
 /* The best lower bound: of degree, and if ports are given, of distance and of a fractional flow. */
-static void find_bound(struct morph_matchings *matchings)
+static void find_bound(struct morph_matchings *matchings, uint64_t work)
 {
 	struct rounds *rounds = &matchings->rounds;
 	struct mesh_bound *bound = &matchings->bound;
 	struct morph_matchings_answer *answer = &matchings->answer;
 	uint32_t degree = least_rounds(rounds), join, found;
-	uint64_t iterations = BOUND_WORK / ((uint64_t)rounds->endpoints * rounds->mesh.turns + 1);
+	uint64_t iterations = work / ((uint64_t)rounds->endpoints * rounds->mesh.turns + 1);
 	uint64_t arms;
 
 	answer->bound = degree;
@@ -463,34 +465,70 @@ static int try_rounds(struct morph_matchings *matchings, uint32_t count, uint64_
 }
 
 /*
- * Search some number of rounds, larger by an eighth after each failure. Then search one less than
- * the best, as long as the budget lasts.
+ * Find a legal set with any number of rounds. The number of rounds that there is memory for doubles
+ * until they suffice. Returns 1 if it found one, 0 if a circuit alone is refused, or a noted error.
+ */
+static int find_first(struct morph_matchings *matchings)
+{
+	struct rounds *rounds = &matchings->rounds;
+	struct morph_matchings_answer *answer = &matchings->answer;
+	uint32_t circuits = rounds->endpoints * (rounds->endpoints - 1), count = answer->bound;
+	enum rounds_first first;
+	int error;
+
+	do {
+		count = 2 * count < circuits ? 2 * count : circuits;
+		rounds->rounds = count;
+		error = lay_rounds(matchings);
+		if (error)
+			return error;
+		first = lm_rounds_first(rounds);
+	} while (first == FIRST_LACKS_ROUNDS);
+	if (first == FIRST_FOUND) {
+		error = lm_matchings_answer(matchings);
+		return error ? error : 1;
+	}
+	if (first == FIRST_UNREACHABLE && answer->hops_most) {
+		answer->verdict = MORPH_INFEASIBLE;
+		answer->src = rounds->waiting[0] >> 16;
+		answer->dst = rounds->waiting[0] & 0xffff;
+	}
+	return 0;
+}
+
+/*
+ * Search the number of rounds of the bound, then any. Then search numbers between them, larger by
+ * an eighth after each failure, and one less than the best, as long as the budget lasts.
  */
 static int climb(struct morph_matchings *matchings, const struct morph_matchings_problem *problem)
 {
 	struct morph_matchings_answer *answer = &matchings->answer;
 	uint64_t most = problem->moves ? problem->moves : DEFAULT_MOVES;
-	uint32_t circuits = problem->endpoints * (problem->endpoints - 1);
 	uint32_t count = problem->rounds ? problem->rounds : answer->bound;
-	int found;
+	int found = 0;
 
 	if (problem->rounds) {
 		found = try_rounds(matchings, count, most);
 		return found < 0 ? found : 0;
 	}
-	for (;;) {
+	if (!problem->first)
 		found = try_rounds(matchings, count, (uint64_t)FIRST_MOVES * count);
-		if (found)
-			break;
-		if (count >= circuits || matchings->rounds.moves >= most)
-			return 0;
-		count += count / 8 + 1;
-		if (count > circuits)
-			count = circuits;
+	if (!found) {
+		found = find_first(matchings);
+		if (found <= 0 || problem->first)
+			return found < 0 ? found : 0;
+		for (found = 0; !found && matchings->rounds.moves < most;) {
+			count += count / 8 + 1;
+			if (count >= answer->rounds)
+				break;
+			found = try_rounds(matchings, count, (uint64_t)FIRST_MOVES * count);
+		}
 	}
-	while (found > 0 && !problem->first && answer->rounds > answer->bound &&
-	       matchings->rounds.moves < most)
+	while (found >= 0 && answer->rounds > answer->bound && matchings->rounds.moves < most) {
 		found = try_rounds(matchings, answer->rounds - 1, most - matchings->rounds.moves);
+		if (!found)
+			break;
+	}
 	return found < 0 ? found : 0;
 }
 
@@ -525,7 +563,7 @@ MORPH_API int morph_matchings_find(struct morph_matchings *matchings,
 		*answer = *mine;
 		return 0;
 	}
-	find_bound(matchings);
+	find_bound(matchings, given.first ? FIRST_BOUND_WORK : BOUND_WORK);
 	rounds->stride = limit ? limit : 2 * longest + SPARE_HOPS;
 	rounds->router.most_hops = rounds->stride;
 	rounds->judge.graph = NULL;

@@ -194,3 +194,94 @@ uint32_t lm_route_find(struct router *router, const struct route_request *reques
 		request->turns[--entry] = router->labels[arc].turn;
 	return count;
 }
+
+/* ------------------------------------------------------------------ a route alone */
+
+/* A search in depth that extends a route by one turn after another, and takes them back. */
+struct lone_search {
+	struct router *router;
+	const struct route_request *request;
+	uint32_t limit; /* of turns */
+	uint32_t count; /* of turns */
+	uint32_t turn; /* the next one to try */
+};
+
+/* Whether the turn leads to the goal, or to an arc from which the limit allows to reach it. */
+static bool leads_on(const struct lone_search *search)
+{
+	const struct mesh *mesh = search->router->mesh;
+	uint32_t next = mesh->next[mesh->turn[search->turn].out];
+
+	if (next == search->request->end)
+		return search->count < search->limit;
+	return next < MESH_END && search->request->togo[next] != MESH_FAR &&
+	       search->count + 1 + search->request->togo[next] <= search->limit;
+}
+
+/* Extend the route by the next turn if this is legal. Whether the route is complete. */
+static bool extend(struct lone_search *search)
+{
+	struct router *router = search->router;
+	const struct mesh *mesh = router->mesh;
+	uint32_t *turns = search->request->turns, next;
+
+	if (!leads_on(search)) {
+		search->turn++;
+		return false;
+	}
+	turns[search->count] = search->turn;
+	lm_route_add(router, &turns[search->count], 1);
+	if (router->clashes) {
+		lm_route_remove(router, &turns[search->count], 1);
+		search->turn++;
+		return false;
+	}
+	search->count++;
+	next = mesh->next[mesh->turn[search->turn].out];
+	if (next == search->request->end)
+		return true;
+	search->turn = mesh->turn_first[next];
+	return false;
+}
+
+/* Search a route of at most limit turns. Whether there is one, or the effort is used up. */
+static bool search_alone(struct lone_search *search, uint32_t *effort)
+{
+	const struct mesh *mesh = search->router->mesh;
+	uint32_t *turns = search->request->turns, arc = search->request->enter;
+
+	search->turn = mesh->turn_first[arc];
+	while (*effort) {
+		if (search->count)
+			arc = mesh->next[mesh->turn[turns[search->count - 1]].out];
+		else
+			arc = search->request->enter;
+		if (search->turn < mesh->turn_first[arc + 1]) {
+			(*effort)--;
+			if (extend(search))
+				return true;
+		} else if (search->count) {
+			search->turn = turns[--search->count];
+			lm_route_remove(search->router, &turns[search->count], 1);
+			search->turn++;
+		} else {
+			return false;
+		}
+	}
+	return true;
+}
+
+uint32_t lm_route_find_alone(struct router *router, const struct route_request *request,
+			     uint32_t *effort)
+{
+	struct lone_search search = {
+		.router = router,
+		.request = request,
+		.limit = request->togo[request->enter],
+	};
+
+	while (search.limit <= router->most_hops && !search_alone(&search, effort))
+		search.limit++;
+	lm_route_remove(router, request->turns, search.count);
+	return *effort ? search.count : 0;
+}

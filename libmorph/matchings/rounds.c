@@ -19,7 +19,7 @@ static void load_round(struct rounds *rounds, uint32_t round)
 		lm_route_add(&rounds->router, round_turns(rounds, route), rounds->counts[route]);
 }
 
-static void unload_round(struct rounds *rounds, uint32_t round)
+void lm_round_unload(struct rounds *rounds, uint32_t round)
 {
 	size_t route = round_route(rounds, round, 0), end = route + rounds->endpoints;
 
@@ -27,16 +27,22 @@ static void unload_round(struct rounds *rounds, uint32_t round)
 		lm_route_remove(&rounds->router, round_turns(rounds, route), rounds->counts[route]);
 }
 
-/* Find a new route for a circuit, whose old route is not in use any more. */
-static void find_route(struct rounds *rounds, size_t route, uint32_t src, uint32_t dst)
+struct route_request lm_round_request(struct rounds *rounds, size_t route, uint32_t src,
+				      uint32_t dst)
 {
 	uint32_t end = rounds->rx[dst];
-	const struct route_request request = {
+
+	return (struct route_request){
 		.enter = rounds->mesh.enter[rounds->tx[src]],
 		.end = MESH_END | end,
 		.togo = rounds->togo + (size_t)rounds->togo_of[end] * rounds->mesh.arcs,
 		.turns = round_turns(rounds, route),
 	};
+}
+
+void lm_round_find_route(struct rounds *rounds, size_t route, uint32_t src, uint32_t dst)
+{
+	const struct route_request request = lm_round_request(rounds, route, src, dst);
 
 	rounds->counts[route] = lm_route_find(&rounds->router, &request);
 }
@@ -60,7 +66,7 @@ static uint32_t reroute(struct rounds *rounds, uint32_t round, uint32_t begin)
 				continue;
 			lm_route_remove(router, round_turns(rounds, route), rounds->counts[route]);
 		}
-		find_route(rounds, route, src, dst);
+		lm_round_find_route(rounds, route, src, dst);
 		lm_route_add(router, round_turns(rounds, route), rounds->counts[route]);
 		missing += !rounds->counts[route];
 	}
@@ -88,7 +94,7 @@ void lm_round_route(struct rounds *rounds, uint32_t round)
 		}
 	}
 	rounds->bad[round] = router->clashes + missing;
-	unload_round(rounds, round);
+	lm_round_unload(rounds, round);
 	if (!rounds->bad[round] && rounds->judge.graph)
 		rounds->bad[round] = lm_judge_refuses(&rounds->judge, rounds, round, &refusal);
 }
@@ -442,7 +448,7 @@ static void shorten(struct rounds *rounds, uint32_t round)
 		turns = round_turns(rounds, route);
 		lm_route_remove(router, turns, old);
 		memcpy(rounds->old_hops, turns, old * sizeof(*turns));
-		find_route(rounds, route, src, dst);
+		lm_round_find_route(rounds, route, src, dst);
 		lm_route_add(router, turns, rounds->counts[route]);
 		if (rounds->counts[route] && rounds->counts[route] < old && !router->clashes)
 			continue;
@@ -452,7 +458,7 @@ static void shorten(struct rounds *rounds, uint32_t round)
 		lm_route_add(router, turns, old);
 	}
 	router->forbid = false;
-	unload_round(rounds, round);
+	lm_round_unload(rounds, round);
 	if (rounds->judge.graph && lm_judge_refuses(&rounds->judge, rounds, round, &refusal))
 		keep_round(rounds, round, COPY_UNSHORTENED, true);
 }

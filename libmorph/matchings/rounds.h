@@ -79,6 +79,7 @@ struct rounds {
 	uint32_t *togo_of; /* by end: index in togo, or MESH_NONE */
 	uint32_t *queue; /* of distances */
 	uint16_t *chain; /* vertices of the last Kempe chain */
+	uint32_t *waiting; /* circuits without a round: src << 16 | dst; see rounds_first.c */
 	uint64_t random;
 	uint64_t moves;
 
@@ -109,6 +110,15 @@ struct route_request {
  * finds no route of most_hops elements or fewer. O(arcs) if nothing is in use.
  */
 uint32_t lm_route_find(struct router *router, const struct route_request *request);
+
+/*
+ * Find a shortest route in an empty fabric, by a search in depth with iterative deepening (Korf,
+ * 1985). lm_route_find() does not see that a route needs two states of one element. Returns the
+ * number of turns. Returns 0 if no route has most_hops turns or fewer, or if @effort, the number of
+ * turns to try, has fallen to 0.
+ */
+uint32_t lm_route_find_alone(struct router *router, const struct route_request *request,
+			     uint32_t *effort);
 
 /* Enter a route of @count turns into the elements and joins in use, or take it out. O(count). */
 void lm_route_add(struct router *router, const uint32_t *turns, uint32_t count);
@@ -180,6 +190,34 @@ void lm_round_route(struct rounds *rounds, uint32_t round);
  * @moves moves. Whether they fit. A move costs the routes of two rounds.
  */
 bool lm_rounds_search(struct rounds *rounds, uint64_t moves);
+
+/* What the route of a circuit must join. */
+struct route_request lm_round_request(struct rounds *rounds, size_t route, uint32_t src,
+				      uint32_t dst);
+
+/* Find a new route for a circuit, whose old route is not in use any more. */
+void lm_round_find_route(struct rounds *rounds, size_t route, uint32_t src, uint32_t dst);
+
+/* Take the routes of a round out of the router. O(endpoints * elements of a route). */
+void lm_round_unload(struct rounds *rounds, uint32_t round);
+
+/* ------------------------------------------------------------------ rounds_first.c */
+
+enum rounds_first {
+	FIRST_FOUND,
+	FIRST_LACKS_ROUNDS,
+	FIRST_REFUSED, /* the first waiting circuit, even alone */
+	FIRST_UNREACHABLE, /* likewise, and no other route of most_hops elements or fewer exists */
+};
+
+/*
+ * Fill one round after the other with the circuits that fit beside those in it, those of a long
+ * distance first. Lowers the number of rounds to those needed. O(rounds * circuits * arcs), and for
+ * fabrics a judgement for each circuit that is added.
+ */
+enum rounds_first lm_rounds_first(struct rounds *rounds);
+
+/* ------------------------------------------------------------------ rounds.c again */
 
 /* Elements on all routes of all rounds. */
 uint32_t lm_rounds_total(const struct rounds *rounds);

@@ -288,6 +288,45 @@ static void each_failed_element_has_an_answer(void **state)
 	morph_matchings_free(search);
 }
 
+/*
+ * The shortest ways of some pairs pass one element in two states. Such a pair has a longer route or
+ * none within the loss budget.
+ */
+static void each_failed_element_of_a_device_has_an_answer(void **state)
+{
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	uint32_t failed, separated = 0, stuck_state = 0;
+	struct morph_matchings_answer answer;
+	struct morph_model *model;
+	struct asked asked;
+
+	(void)state;
+	assert_int_equal(morph_model_load(ctx, smartlight, &model), 0);
+	ask_device(&asked, model, 14);
+	asked.problem.first = true;
+	asked.problem.unjudged = true;
+	for (failed = 1; failed < 72; failed += 6) {
+		asked.problem.failed = &failed;
+		asked.problem.failed_count = 1;
+		asked.problem.stuck_count = 0;
+		find(search, &asked, &answer);
+		assert_int_not_equal(answer.verdict, MORPH_UNDECIDED);
+		separated += answer.verdict == MORPH_INFEASIBLE;
+		accept_answer(&asked, &answer, read_profile());
+		asked.problem.failed_count = 0;
+		asked.problem.stuck = &failed;
+		asked.problem.stuck_states = &stuck_state;
+		asked.problem.stuck_count = 1;
+		find(search, &asked, &answer);
+		assert_int_not_equal(answer.verdict, MORPH_UNDECIDED);
+		accept_answer(&asked, &answer, read_profile());
+		stuck_state = !stuck_state;
+	}
+	assert_in_range(separated, 1, 11);
+	morph_matchings_free(search);
+	morph_model_put(model);
+}
+
 static void stuck_elements_keep_their_state(void **state)
 {
 	struct morph_matchings *search = morph_matchings_new(ctx);
@@ -365,6 +404,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(equal_seeds_give_equal_answers),
 		cmocka_unit_test(fourteen_accelerators_need_twenty_rounds),
 		cmocka_unit_test(each_failed_element_has_an_answer),
+		cmocka_unit_test(each_failed_element_of_a_device_has_an_answer),
 		cmocka_unit_test(stuck_elements_keep_their_state),
 		cmocka_unit_test(wrong_arguments_are_named),
 	};

@@ -157,7 +157,8 @@ struct morph_matchings_hop {
  *	their lower port. The sum of the shortest routes of all pairs, divided by the sum over
  *	elements of the largest state's sum, rounded up, is @bound
  * @lengths_count: number of @lengths; 0 for other bounds
- * @src: for MORPH_INFEASIBLE without @rounds of the problem: the pair that has no route, and
+ * @src: for MORPH_INFEASIBLE without @rounds of the problem: the pair that has no route of at most
+ *	@hops_most elements in which each element has one state, and
  * @dst: its other endpoint
  * @moves: moves that the search made
  */

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* The first legal set of rounds, quickly and with any number of rounds. */
+#include "rounds.h"
+
+#define EFFORT (1u << 20) /* turns to try for a route alone */
+
+/* List all circuits, those of the longest distance first. For duplex, one of each two. */
+static uint32_t list_circuits(struct rounds *rounds)
+{
+	bool each = rounds->kind == MORPH_MATCHINGS_DIRECTED;
+	uint32_t count = 0, src, dst, distance, longest = 0, shorter, next;
+
+	for (src = 0; src < rounds->endpoints; src++) {
+		for (dst = each ? 0 : src + 1; dst < rounds->endpoints; dst++) {
+			distance = src == dst ? 0 : lm_rounds_distance(rounds, src, dst);
+			longest = distance > longest ? distance : longest;
+		}
+	}
+	for (distance = longest; distance; distance = shorter) {
+		shorter = 0;
+		for (src = 0; src < rounds->endpoints; src++) {
+			for (dst = each ? 0 : src + 1; dst < rounds->endpoints; dst++) {
+				next = src == dst ? 0 : lm_rounds_distance(rounds, src, dst);
+				if (next == distance)
+					rounds->waiting[count++] = src << 16 | dst;
+				else if (next < distance && next > shorter)
+					shorter = next;
+			}
+		}
+	}
+	return count;
+}
+
+/* Enter the route of a circuit beside those of the loaded round, or find one. Whether it fits. */
+static bool add_route(struct rounds *rounds, uint32_t round, uint32_t src, uint32_t dst)
+{
+	size_t route = round_route(rounds, round, src);
+
+	if (!rounds->counts[route])
+		lm_round_find_route(rounds, route, src, dst);
+	lm_route_add(&rounds->router, round_turns(rounds, route), rounds->counts[route]);
+	return rounds->counts[route] && !rounds->router.clashes;
+}
+
+static void remove_route(struct rounds *rounds, uint32_t round, uint32_t src)
+{
+	size_t route = round_route(rounds, round, src);
+
+	lm_route_remove(&rounds->router, round_turns(rounds, route), rounds->counts[route]);
+	rounds->counts[route] = 0;
+}
+
+/* Add a circuit to the loaded round if it fits, for duplex with the opposite one. */
+static bool add_circuit(struct rounds *rounds, uint32_t round, uint32_t src, uint32_t dst)
+{
+	bool both = rounds->kind == MORPH_MATCHINGS_DUPLEX;
+	uint32_t mate = rounds->kind == MORPH_MATCHINGS_DIRECTED ? rounds->endpoints + dst : dst;
+	uint16_t *mates = round_mate(rounds, round);
+	struct optics_refusal refusal;
+
+	if (mates[src] != ROUNDS_NONE || mates[mate] != ROUNDS_NONE)
+		return false;
+	mates[src] = (uint16_t)mate;
+	mates[mate] = (uint16_t)src;
+	if (add_route(rounds, round, src, dst) && (!both || add_route(rounds, round, dst, src)) &&
+	    !(rounds->judge.graph && lm_judge_refuses(&rounds->judge, rounds, round, &refusal)))
+		return true;
+	remove_route(rounds, round, src);
+	if (both)
+		remove_route(rounds, round, dst);
+	mates[src] = ROUNDS_NONE;
+	mates[mate] = ROUNDS_NONE;
+	return false;
+}
+
+/* Add waiting circuits, except for the first, to a round. Returns how many still wait. */
+static uint32_t fill_round(struct rounds *rounds, uint32_t round, uint32_t count)
+{
+	uint32_t left = 0, i;
+
+	for (i = 1; i < count; i++) {
+		if (!add_circuit(rounds, round, rounds->waiting[i] >> 16,
+				 rounds->waiting[i] & 0xffff))
+			rounds->waiting[left++] = rounds->waiting[i];
+	}
+	return left;
+}
+
+/*
+ * Add the first waiting circuit to an empty round. Its shortest way may need two states of one
+ * element; then search another route.
+ */
+static enum rounds_first add_alone(struct rounds *rounds, uint32_t round)
+{
+	uint32_t src = rounds->waiting[0] >> 16, dst = rounds->waiting[0] & 0xffff;
+	size_t route = round_route(rounds, round, src);
+	const struct route_request request = lm_round_request(rounds, route, src, dst);
+	uint32_t effort = EFFORT;
+
+	if (add_circuit(rounds, round, src, dst))
+		return FIRST_FOUND;
+	rounds->counts[route] = lm_route_find_alone(&rounds->router, &request, &effort);
+	if (!rounds->counts[route])
+		return effort ? FIRST_UNREACHABLE : FIRST_REFUSED;
+	return add_circuit(rounds, round, src, dst) ? FIRST_FOUND : FIRST_REFUSED;
+}
+
+enum rounds_first lm_rounds_first(struct rounds *rounds)
+{
+	size_t routes = (size_t)rounds->rounds * rounds->endpoints;
+	uint32_t count = list_circuits(rounds), round = 0;
+	enum rounds_first result = FIRST_FOUND;
+
+	memset(rounds->mate, 0xff,
+	       (size_t)rounds->rounds * rounds->vertices * sizeof(*rounds->mate));
+	memset(rounds->counts, 0, routes * sizeof(*rounds->counts));
+	memset(rounds->router.history, 0, rounds->mesh.elements * sizeof(*rounds->router.history));
+	rounds->router.forbid = true;
+	while (count && !result) {
+		if (round == rounds->rounds) {
+			result = FIRST_LACKS_ROUNDS;
+			break;
+		}
+		result = add_alone(rounds, round);
+		if (!result)
+			count = fill_round(rounds, round, count);
+		lm_round_unload(rounds, round);
+		rounds->bad[round++] = 0;
+	}
+	rounds->router.forbid = false;
+	if (!result)
+		rounds->rounds = round;
+	return result;
+}
