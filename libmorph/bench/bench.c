@@ -42,13 +42,13 @@ int main(int argc, char **argv)
 	static struct samples machine;
 	struct morph_ctx *ctx;
 
-	if (argc < 4 || argc > 5) {
+	if (argc < 5 || argc > 6) {
 		fprintf(stderr,
-			"usage: %s POD ANY RACK [FILE]: profiles pod4096, pod4096-any and rack64; file for the rows\n",
+			"usage: %s POD ANY RACK MESH [FILE]: profiles pod4096, pod4096-any, rack64 and smartlight72; file for the rows\n",
 			argv[0]);
 		return 2;
 	}
-	if (!rows_begin(argv[4]) || morph_ctx_new(NULL, &ctx))
+	if (!rows_begin(argv[5]) || morph_ctx_new(NULL, &ctx))
 		return 1;
 	ask_machine(&machine);
 	bench_stitch();
@@ -76,6 +76,8 @@ int main(int argc, char **argv)
 	bench_replan(ctx);
 	bench_phases(ctx);
 	bench_shim(ctx);
+	ask_machine(&machine);
+	bench_matchings(ctx, argv[4]);
 	ask_machine(&machine);
 	report_machine(&machine);
 	morph_ctx_free(ctx);

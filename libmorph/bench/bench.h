@@ -129,4 +129,7 @@ void bench_united(struct morph_ctx *ctx);
 /* Schedules after the loss of ports, beside flows. */
 void bench_replan(struct morph_ctx *ctx);
 
+/* Rounds that join all pairs of endpoints, of meshes and of the device of this profile. */
+void bench_matchings(struct morph_ctx *ctx, const char *profile);
+
 #endif /* LM_BENCH_BENCH_H */

@@ -1,0 +1,344 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Rounds that join all pairs of endpoints of hexagonal meshes and of a device. The checker judges
+ * each answer.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "../check/check.h"
+#include "../util/mix.h"
+#include "bench.h"
+
+#define SEEDS 100
+#define MOST_ENDPOINTS 64
+#define MOST_HOPS (1u << 18) /* of all circuits of an answer */
+#define MS 1e3 /* microseconds */
+
+struct instance {
+	struct morph_matchings_problem problem;
+	struct morph_check_bytes profile; /* of problem.model */
+	uint32_t tx[MOST_ENDPOINTS], rx[MOST_ENDPOINTS];
+};
+
+static struct morph_matchings *search;
+static struct samples times, excess, writes;
+
+/* ------------------------------------------------------------------ answers */
+
+static uint32_t elements[MOST_HOPS];
+static struct morph_check_matchings_circuit circuits[MOST_ENDPOINTS * MOST_ENDPOINTS];
+
+/* Compare an answer with the checker's model. */
+static void check_answer(const struct instance *instance,
+			 const struct morph_matchings_answer *answer)
+{
+	const struct morph_matchings_problem *problem = &instance->problem;
+	struct morph_check_matchings_input input = {
+		.kind = problem->kind,
+		.profile = instance->profile,
+		.width = problem->width,
+		.height = problem->height,
+		.endpoints = problem->endpoints,
+		.tx = answer->tx,
+		.rx = answer->rx,
+		.ports_chosen = !problem->tx,
+		.hops = answer->hops_most,
+		.failed = problem->failed,
+		.failed_count = problem->failed_count,
+		.bound = answer->bound,
+		.bound_kind = answer->bound_kind,
+		.lengths = answer->lengths,
+		.lengths_count = answer->lengths_count,
+		.limit = problem->rounds,
+		.src = answer->src,
+		.dst = answer->dst,
+	};
+	uint32_t count, at, hops = 0;
+	char report[256];
+
+	if (answer->verdict == MORPH_UNDECIDED)
+		return;
+	if (answer->verdict == MORPH_FEASIBLE) {
+		count = answer->round_first[answer->rounds];
+		for (at = 0; at < count; at++) {
+			const struct morph_matchings_circuit *circuit = &answer->circuits[at];
+
+			circuits[at] = (struct morph_check_matchings_circuit){
+				circuit->src, circuit->dst, circuit->first, circuit->count
+			};
+			hops += circuit->count;
+		}
+		if (hops > MOST_HOPS)
+			return wrong("too many hops for the checker");
+		for (at = 0; at < hops; at++)
+			elements[at] = answer->hops[at].element;
+		input.circuits = circuits;
+		input.elements = elements;
+		input.rounds = answer->rounds;
+		input.round_first = answer->round_first;
+		input.states = answer->states;
+		input.distance = answer->distance;
+		input.total = answer->total;
+		input.longest = answer->longest;
+	}
+	if (morph_check_matchings(&input, report, sizeof(report)))
+		wrong(report);
+}
+
+/* Search, with the time as a sample; then check. */
+static void find(const struct instance *instance, struct morph_matchings_answer *answer)
+{
+	double begin = now_us();
+
+	if (morph_matchings_find(search, &instance->problem, answer))
+		return wrong("matchings");
+	sample(&times, now_us() - begin);
+	check_answer(instance, answer);
+	if (answer->verdict != MORPH_FEASIBLE)
+		return;
+	sample(&excess, 100.0 * (double)answer->total / (double)answer->distance - 100);
+	sample(&writes, (double)answer->writes / answer->rounds);
+}
+
+static void begin(struct instance *instance, uint32_t width, uint32_t height, uint32_t endpoints)
+{
+	memset(instance, 0, sizeof(*instance));
+	instance->problem = (struct morph_matchings_problem){
+		.sz = sizeof(instance->problem),
+		.kind = MORPH_MATCHINGS_PAIRS,
+		.width = width,
+		.height = height,
+		.endpoints = endpoints,
+	};
+	times.count = excess.count = writes.count = 0;
+}
+
+/* ------------------------------------------------------------------ meshes */
+
+static const struct mesh_case {
+	uint32_t side, endpoints;
+	double ms, percent; /* bars */
+} meshes[] = {
+	{ 3, 8, 1, 0 },
+	{ 5, 16, 2, 3 },
+	{ 9, 32, 20, 4 },
+	{ 17, 64, 150, 4 },
+};
+
+static void report_mesh(const struct mesh_case *this, const char *ports, uint32_t more, bool bars)
+{
+	char name[96];
+
+	snprintf(name, sizeof(name), "matchings of %u endpoints, mesh %ux%u, %s", this->endpoints,
+		 this->side, this->side, ports);
+	report(name, &times, bars ? MEDIAN : NO_BAR, this->ms * MS);
+	report_row(&(const struct row){ .name = "  elements beyond the shortest routes",
+					.unit = "percent",
+					.figure = bars ? MOST : NO_BAR,
+					.limit = this->percent },
+		   &excess);
+	report_row(&(const struct row){ .name = "  elements written for a round",
+					.unit = "elements" },
+		   &writes);
+	report_count("  seeds with more than n-1 rounds", more, 0);
+}
+
+/* Ports spread evenly, or those that the search chooses. */
+static void measure_mesh(const struct mesh_case *this, bool given)
+{
+	uint32_t ports = 8 * this->side, seeds = given ? SEEDS : SEEDS / 10, more = 0, at;
+	struct morph_matchings_answer answer;
+	static struct instance instance;
+
+	begin(&instance, this->side, this->side, this->endpoints);
+	for (at = 0; at < this->endpoints; at++)
+		instance.tx[at] = at * ports / this->endpoints;
+	instance.problem.tx = given ? instance.tx : NULL;
+	for (instance.problem.seed = 1; instance.problem.seed <= seeds; instance.problem.seed++) {
+		find(&instance, &answer);
+		more += answer.verdict != MORPH_FEASIBLE || answer.rounds > this->endpoints - 1;
+	}
+	report_mesh(this, given ? "given ports" : "ports chosen", more, given);
+}
+
+/* Random ports: rounds beside the bound, or a proof, or neither. */
+static void measure_random(const struct mesh_case *this)
+{
+	uint32_t ports = 8 * this->side, undecided = 0, refused = 0, equal = 0, draw, at, other;
+	static struct samples gaps;
+	struct morph_matchings_answer answer;
+	static struct instance instance;
+	uint64_t random = this->side;
+	uint32_t rim[8 * 17];
+	char name[96];
+
+	begin(&instance, this->side, this->side, this->endpoints);
+	gaps.count = 0;
+	instance.problem.tx = instance.tx;
+	instance.problem.moves = 2000;
+	instance.problem.seed = 1;
+	for (draw = 0; draw < SEEDS; draw++) {
+		for (at = 0; at < ports; at++)
+			rim[at] = at;
+		for (at = 0; at < this->endpoints; at++) {
+			other = at + mix_below(&random, ports - at);
+			instance.tx[at] = rim[other];
+			rim[other] = rim[at];
+		}
+		find(&instance, &answer);
+		undecided += answer.verdict == MORPH_UNDECIDED;
+		refused += answer.verdict == MORPH_INFEASIBLE;
+		if (answer.verdict != MORPH_FEASIBLE)
+			continue;
+		equal += answer.rounds == answer.bound;
+		sample(&gaps, answer.rounds - answer.bound);
+	}
+	snprintf(name, sizeof(name), "matchings of %u endpoints, mesh %ux%u, random ports",
+		 this->endpoints, this->side, this->side);
+	report(name, &times, NO_BAR, 0);
+	report_row(&(const struct row){ .name = "  rounds above the bound", .unit = "rounds" },
+		   &gaps);
+	report_count("  undecided draws", undecided, SEEDS / 20);
+	remark("%u of %u draws with as few rounds as the bound, %u refused with a proof", equal,
+	       SEEDS, refused);
+}
+
+/* ------------------------------------------------------------------ smallest meshes */
+
+static const struct {
+	uint32_t width, height, endpoints;
+} smallest[] = {
+	{ 1, 1, 4 },  { 1, 2, 6 },  { 1, 3, 8 },  { 3, 2, 10 },
+	{ 3, 2, 12 }, { 3, 3, 14 }, { 3, 3, 16 }, { 7, 8, 32 },
+};
+
+#define TRIES 20
+
+/* The first seed that finds n-1 rounds, with ports chosen by the search. */
+static void measure_smallest(void)
+{
+	struct morph_matchings_answer answer;
+	static struct instance instance;
+	size_t at;
+	char name[96];
+
+	for (at = 0; at < sizeof(smallest) / sizeof(smallest[0]); at++) {
+		begin(&instance, smallest[at].width, smallest[at].height, smallest[at].endpoints);
+		instance.problem.rounds = smallest[at].endpoints - 1;
+		instance.problem.moves = 40000;
+		do {
+			instance.problem.seed++;
+			find(&instance, &answer);
+		} while (answer.verdict != MORPH_FEASIBLE && instance.problem.seed < TRIES);
+		snprintf(name, sizeof(name), "mesh %ux%u, %u elements: %u endpoints in n-1 rounds",
+			 smallest[at].width, smallest[at].height, answer.elements,
+			 smallest[at].endpoints);
+		report_count(name, answer.verdict != MORPH_FEASIBLE, 0);
+		remark("seed %llu", (unsigned long long)instance.problem.seed);
+	}
+}
+
+/* ------------------------------------------------------------------ a device */
+
+/* The accelerators of the device, as wired. Without @bar and @seconds, there are no bars. */
+static void measure_device(struct instance *instance, const char *name, uint32_t seeds,
+			   uint32_t bar, double seconds)
+{
+	struct morph_matchings_answer answer;
+	uint32_t more = 0, rounds = 0, at;
+
+	times.count = excess.count = writes.count = 0;
+	for (at = 0; at < instance->problem.endpoints; at++)
+		instance->tx[at] = at;
+	instance->problem.tx = instance->problem.rx = instance->tx;
+	for (instance->problem.seed = 1; instance->problem.seed <= seeds;
+	     instance->problem.seed++) {
+		find(instance, &answer);
+		more += answer.verdict != MORPH_FEASIBLE || answer.rounds > bar;
+		rounds = answer.rounds > rounds ? answer.rounds : rounds;
+	}
+	report(name, &times, seconds ? MEDIAN : NO_BAR, seconds * 1e6);
+	remark("at most %u rounds, bound %u", rounds, answer.bound);
+	if (bar)
+		report_count("  seeds with more rounds than the bar", more, 0);
+}
+
+/* Each element of the device fails in turn. */
+static void measure_failures(struct instance *instance)
+{
+	uint32_t failed, separated = 0, undecided = 0;
+	struct morph_matchings_answer answer;
+
+	times.count = 0;
+	instance->problem.seed = 1;
+	instance->problem.first = true;
+	instance->problem.failed = &failed;
+	instance->problem.failed_count = 1;
+	for (failed = 0; failed < 72; failed++) {
+		find(instance, &answer);
+		separated += answer.verdict == MORPH_INFEASIBLE;
+		undecided += answer.verdict == MORPH_UNDECIDED;
+	}
+	report("  the first legal set without an element", &times, MOST, 100 * MS);
+	remark("%u of 72 elements separate a pair", separated);
+	report_count("  undecided elements", undecided, 0);
+	instance->problem.first = false;
+	instance->problem.failed_count = 0;
+}
+
+static void measure_chosen(uint32_t endpoints)
+{
+	struct morph_matchings_answer answer;
+	static struct instance instance;
+	uint32_t more = 0;
+	char name[96];
+
+	begin(&instance, 7, 3, endpoints);
+	instance.problem.rounds = endpoints - 1;
+	instance.problem.moves = 400000;
+	for (instance.problem.seed = 1; instance.problem.seed <= 20; instance.problem.seed++) {
+		find(&instance, &answer);
+		more += answer.verdict != MORPH_FEASIBLE;
+	}
+	snprintf(name, sizeof(name), "matchings of %u endpoints, mesh 7x3, ports chosen",
+		 endpoints);
+	report(name, &times, MOST, 10e6);
+	report_count("  seeds without n-1 rounds", more, 0);
+}
+
+void bench_matchings(struct morph_ctx *ctx, const char *profile)
+{
+	static struct instance device;
+	size_t at, bytes;
+	void *data;
+
+	search = morph_matchings_new(ctx);
+	for (at = 0; at < sizeof(meshes) / sizeof(meshes[0]); at++) {
+		measure_mesh(&meshes[at], true);
+		measure_mesh(&meshes[at], false);
+	}
+	measure_random(&meshes[1]);
+	measure_random(&meshes[2]);
+	measure_smallest();
+	measure_chosen(16);
+	measure_chosen(18);
+	begin(&device, 0, 0, 14);
+	device.problem.kind = MORPH_MATCHINGS_DIRECTED;
+	data = read_profile(profile, &bytes);
+	if (!data || morph_model_load(ctx, profile, &device.problem.model))
+		return wrong("the device's profile");
+	device.profile = (struct morph_check_bytes){ data, bytes };
+	device.problem.unjudged = true;
+	measure_device(&device, "matchings of 14 accelerators, smartlight72", 3, 20, 60);
+	device.problem.unjudged = false;
+	measure_device(&device, "matchings of 14 accelerators, smartlight72, validated", 3, 22, 0);
+	measure_failures(&device);
+	device.problem.kind = MORPH_MATCHINGS_DUPLEX;
+	measure_device(&device, "duplex matchings of 14 accelerators, smartlight72, validated", 1,
+		       0, 0);
+	morph_model_put(device.problem.model);
+	free(data);
+	morph_matchings_free(search);
+}
