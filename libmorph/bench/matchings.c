@@ -331,8 +331,10 @@ void bench_matchings(struct morph_ctx *ctx, const char *profile)
 		return wrong("the device's profile");
 	device.profile = (struct morph_check_bytes){ data, bytes };
 	device.problem.unjudged = true;
+	device.problem.moves = 300000;
 	measure_device(&device, "matchings of 14 accelerators, smartlight72", 3, 20, 60);
 	device.problem.unjudged = false;
+	device.problem.moves = 0;
 	measure_device(&device, "matchings of 14 accelerators, smartlight72, validated", 3, 22, 0);
 	measure_failures(&device);
 	device.problem.kind = MORPH_MATCHINGS_DUPLEX;
