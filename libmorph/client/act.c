@@ -86,7 +86,7 @@ MORPH_API int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
 		return lm_fail(ctx, EINVAL, "a slice for a user requires a name");
 	request =
 		lm_request(ctx, MORPH_CMD_SLICE_CREATE,
-			   (11 + listed + wanted->spares_count) * ATTR32_BYTES + MORPH_NAME_BYTES);
+			   (12 + listed + wanted->spares_count) * ATTR32_BYTES + MORPH_NAME_BYTES);
 	if (!request)
 		return -ctx->error.code;
 	put(request, MORPH_A_SLICE_FABRIC, fabric);
@@ -99,6 +99,8 @@ MORPH_API int morph_admin_slice_create(struct morph_ctx *ctx, uint32_t fabric,
 	put(request, MORPH_A_SLICE_SPARES, wanted->spare_policy);
 	if (wanted->reserved)
 		nla_put_u8(request, MORPH_A_SLICE_RESERVED, 1);
+	if (wanted->lends)
+		nla_put_flag(request, MORPH_A_SLICE_LEND);
 	if (!wanted->accelerators)
 		put(request, MORPH_A_SLICE_RANKS_COUNT, wanted->ranks);
 	put_list(request, MORPH_A_SLICE_ACCELERATOR, wanted->accelerators, listed);

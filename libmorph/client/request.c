@@ -393,7 +393,8 @@ static int set_policies(struct morph_request *request, const struct morph_reques
 MORPH_API int morph_request_set_opts(struct morph_request *request,
 				     const struct morph_request_opts *opts)
 {
-	const uint32_t known = MORPH_REQUEST_SIMPLEX | MORPH_REQUEST_RESERVE_SPARE;
+	const uint32_t known = MORPH_REQUEST_SIMPLEX | MORPH_REQUEST_RESERVE_SPARE |
+			       MORPH_REQUEST_LEND_SPARES;
 	struct morph_request made = *request;
 	struct morph_request_opts mine;
 	int error = lm_opts_check(request->ctx, opts, sizeof(mine), "morph_request_opts");
@@ -415,6 +416,7 @@ MORPH_API int morph_request_set_opts(struct morph_request *request,
 	}
 	morph_request_set_simplex(&made, mine.flags & MORPH_REQUEST_SIMPLEX);
 	morph_request_set_reserved(&made, mine.flags & MORPH_REQUEST_RESERVE_SPARE);
+	made.lends = mine.flags & MORPH_REQUEST_LEND_SPARES;
 	free(request->spares);
 	*request = made;
 	return 0;

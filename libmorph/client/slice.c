@@ -61,7 +61,8 @@ static int create(struct morph_fabric *fabric, const struct morph_request *reque
 	if (error)
 		return error;
 	memset(&create, 0, sizeof(create));
-	create.head.flags = flags | (request->reserved ? MORPH_SLICE_RESERVED : 0);
+	create.head.flags = flags | (request->reserved ? MORPH_SLICE_RESERVED : 0) |
+			    (request->lends ? MORPH_SLICE_LEND : 0);
 	create.accelerators.ptr = (uintptr_t)request->accelerators;
 	create.accelerators.count = request->ranks;
 	create.accelerators.stride = sizeof(__u32);

@@ -92,6 +92,8 @@ struct morph_object *lm_from_fabric(const struct morph_fabric_info *info)
 	put(&b, MORPH_A_FABRIC_EDGES, info->edges);
 	put(&b, MORPH_A_FABRIC_FREE, info->free);
 	put(&b, MORPH_A_FABRIC_SPARES, info->spares);
+	if (info->lent)
+		put(&b, MORPH_A_FABRIC_LENT, info->lent);
 	put(&b, MORPH_A_FABRIC_SLICES, info->slices);
 	put(&b, MORPH_A_FABRIC_LANE_MBPS, info->lane_mbps);
 	put(&b, MORPH_A_FABRIC_SETTLE_NS, info->settle_ns);

@@ -100,12 +100,12 @@ static void slices_are_created_as_requested(void **state)
 	opts.spare_policy = MORPH_SPARES_ANY;
 	opts.name = "b";
 	opts.mode = 0;
-	opts.flags = 0;
+	opts.flags = MORPH_REQUEST_LEND_SPARES;
 	opts.controller = 12;
 	assert_int_equal(morph_request_set_opts(request, &opts), 0);
 	expect(morph_admin_slice_create(ctx, 3, request, 0, NULL),
 	       "slice{fabric=3 name=b owner=0 failover=manual transit=own spares=any "
-	       "ranks-count=7 controller=12}");
+	       "ranks-count=7 controller=12 lend=1}");
 	morph_request_free(request);
 }
 

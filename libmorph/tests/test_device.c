@@ -237,7 +237,7 @@ static void options_of_requests_are_all_set_or_none(void **state)
 		{ { .objective = 3 },
 		  -EINVAL,
 		  "objective 3: must be 0 (fragmentation), 1 (load) or 2 (blast radius)" },
-		{ { .flags = 4 }, -EINVAL, "morph_request_opts.flags is 0x4: an unknown flag" },
+		{ { .flags = 8 }, -EINVAL, "morph_request_opts.flags is 0x8: an unknown flag" },
 	};
 	MORPH_OPTS(morph_request_opts, opts, .mbps = 7, .steps = 8, .tier = MORPH_TIER_CROSSING,
 		   .objective = MORPH_OBJECTIVE_LOAD, .servers = MORPH_SERVERS_WHOLE,

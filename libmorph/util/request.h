@@ -32,6 +32,7 @@ struct morph_request {
 	/* What the kernel reads, with ranks and transit. */
 	bool counted; /* the caller has set ranks */
 	bool reserved;
+	bool lends;
 	uint32_t *accelerators; /* NULL: any */
 	uint32_t *spares;
 	uint32_t spares_count;

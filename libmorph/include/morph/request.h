@@ -136,6 +136,7 @@ enum morph_servers {
 
 #define MORPH_REQUEST_SIMPLEX 0x1u /* one circuit for each link of a shape */
 #define MORPH_REQUEST_RESERVE_SPARE 0x2u /* reserve a spare and its lanes for this slice */
+#define MORPH_REQUEST_LEND_SPARES 0x4u /* admit listed spares, lent until a failover takes them */
 
 /**
  * struct morph_request_opts - how accelerators are chosen, and the policies of the slice
@@ -159,7 +160,7 @@ enum morph_servers {
  *	morph_slice_create() ignores it: who opens a fabric's node assigns nothing
  * @mode: permission bits of the node of a named slice; 0: 0600
  * @name: 1 to 31 of [a-zA-Z0-9_.-], copied; the slice outlives its files. NULL or "": none
- * @flags: MORPH_REQUEST_SIMPLEX, MORPH_REQUEST_RESERVE_SPARE
+ * @flags: MORPH_REQUEST_SIMPLEX, MORPH_REQUEST_RESERVE_SPARE, MORPH_REQUEST_LEND_SPARES
  *
  * Planners read @mbps, @steps, @tier, @objective, @servers, @wavelengths and @transit. The kernel
  * reads @transit and the fields below it.

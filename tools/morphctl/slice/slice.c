@@ -71,6 +71,7 @@ static enum exit_code parse_wish(struct run *run, struct slice_wish *wish)
 
 	wish->name = run->argv[0];
 	wish->reserved = given(run, OPTION_RESERVED);
+	wish->lends = given(run, OPTION_LEND_SPARES);
 	if (given(run, OPTION_COUNT) == given(run, OPTION_ACCELERATORS))
 		return usage_error(run, "requires either --count or --accelerators");
 	if (!option_u32(run, OPTION_COUNT, &wish->count))
@@ -99,7 +100,8 @@ static int fill_request(struct morph_request *request, const struct slice_wish *
 	MORPH_OPTS(morph_request_opts, opts, .name = wish->name, .mode = wish->mode,
 		   .failover = wish->failover, .transit = wish->transit,
 		   .spare_policy = wish->spare_policy, .controller = wish->controller,
-		   .flags = wish->reserved ? MORPH_REQUEST_RESERVE_SPARE : 0);
+		   .flags = (wish->reserved ? MORPH_REQUEST_RESERVE_SPARE : 0) |
+			    (wish->lends ? MORPH_REQUEST_LEND_SPARES : 0));
 	int error;
 
 	if (wish->spare_policy == MORPH_SPARES_LIST) {

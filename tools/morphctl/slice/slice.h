@@ -21,6 +21,7 @@ struct slice_wish {
 	uint32_t *spares;
 	size_t spares_count;
 	bool reserved;
+	bool lends;
 	uint32_t controller; /* 0: none */
 };
 
