@@ -383,6 +383,45 @@ static void failed_replacement_reports_its_reason(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 1u, slice->ranks[1].accelerator);
 }
 
+/*
+ * After its repair the owner returns to the first accelerator of a rank, which is not among the
+ * spares that the slice allows. No other accelerator beside these is accepted.
+ */
+static void failback_goes_to_the_first_accelerator(struct kunit *test)
+{
+	static const u32 accelerators[] = { 0, 1 }, spares[] = { 5 };
+	struct fake *fake = test->priv;
+	const struct morph_slice_params params = {
+		.accelerators = accelerators,
+		.count = ARRAY_SIZE(accelerators),
+		.spare_policy = MORPH_SPARES_LIST,
+		.spares = spares,
+		.spares_count = ARRAY_SIZE(spares),
+		.user = fake->user,
+	};
+	struct morph_slice *slice = joined_slice_like(fake, &params);
+	struct morph_refusal refusal = {};
+	u32 state, health;
+
+	kill_accelerator(fake, 1);
+	KUNIT_ASSERT_EQ(test, 5u, slice->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, -EBUSY,
+			morph_repair_replace(slice, 1, 1, &state, &health, &refusal));
+	fake->dead[1] = false;
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_OK);
+	mutex_lock(&fake->fabric->lock);
+	ledger_of(fake->fabric)->chips[1].hold_until_ns = 0;
+	mutex_unlock(&fake->fabric->lock);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 5u, slice->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, -EBUSY,
+			morph_repair_replace(slice, 1, 2, &state, &health, &refusal));
+	KUNIT_EXPECT_EQ(test, 0, morph_repair_replace(slice, 1, 1, &state, &health, &refusal));
+	KUNIT_EXPECT_EQ(test, 1u, slice->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
+	fake_expect_light(fake);
+}
+
 struct policy_case {
 	const char *name;
 	u32 failover;
@@ -677,6 +716,7 @@ static struct kunit_case repair_cases[] = {
 	KUNIT_CASE(failover_goes_past_a_dead_spare),
 	KUNIT_CASE(failover_goes_past_a_dead_reserved_spare),
 	KUNIT_CASE_PARAM(failed_replacement_reports_its_reason, vain_cases_gen_params),
+	KUNIT_CASE(failback_goes_to_the_first_accelerator),
 	KUNIT_CASE_PARAM(failover_that_may_not_be_degrades, policy_cases_gen_params),
 	KUNIT_CASE(failover_that_is_allowed_later_is_made_then),
 	KUNIT_CASE(failover_comes_when_a_spare_does),

@@ -480,6 +480,34 @@ TEST_F(faults, rank_that_was_replaced_before_the_start_is_lit)
 	EXPECT_NE(0, circuits[0].margin_mdb);
 }
 
+/* After the repair the owner returns to the first accelerator. The schedule goes on. */
+TEST_F(faults, failback_keeps_the_schedule)
+{
+	struct morph_circuit_info circuits[MOST_CIRCUITS];
+	struct morph_rank_info ranks[RANKS];
+	struct morph_slice_info info;
+	uint32_t first;
+
+	ASSERT_EQ(0, slice_read(self->slice, &info, ranks, RANKS, NULL, 0));
+	first = ranks[0].accelerator;
+	ASSERT_EQ(0, LOAD());
+	ASSERT_EQ(0, schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, NULL));
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead %u", first));
+	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_REPLACED, PATIENCE_MS,
+				&(struct morph_event){}));
+	ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));
+	ASSERT_EQ(0, sim_control(&self->sim, "clear", "all"));
+	ASSERT_TRUE(wait_health(&self->sim, first, MORPH_HEALTH_OK));
+	EXPECT_TRUE(WAIT_UNTIL(!rank_act(self->slice, MORPH_RANK_REPLACE, 0, first, NULL)))
+	TH_LOG("%s", last_detail);
+	ASSERT_EQ(0, slice_read(self->slice, &info, ranks, RANKS, NULL, 0));
+	EXPECT_EQ(first, ranks[0].accelerator);
+	EXPECT_EQ(MORPH_SLICE_OK, info.state);
+	EXPECT_EQ(1, lit(self->slice, circuits));
+	EXPECT_EQ(0, schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_STOP, NULL))
+	TH_LOG("%s", last_detail);
+}
+
 TEST_F(faults, waiter_of_one_run_is_not_answered_by_the_next)
 {
 	pthread_t thread;

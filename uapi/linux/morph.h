@@ -936,8 +936,10 @@ struct morph_txn_step {
  *
  * REPORT reports a suspicion: the core probes the accelerator, and replaces it if the probe
  * confirms the failure. REPLACE requests a replacement in any case; the quota limits the number
- * for each slice and hour. Both wait for the result. PREFER sets the spare, among those that the
- * slice allows, that a failover tries first. It is valid until the rank has another accelerator.
+ * for each slice and hour. It also accepts the accelerator that the rank had when the slice was
+ * created, once that is healthy again. Both wait for the result. PREFER sets the spare, among those
+ * that the slice allows, that a failover tries first. It is valid until the rank has another
+ * accelerator.
  */
 struct morph_rank_act {
 	struct morph_head head;

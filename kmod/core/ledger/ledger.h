@@ -144,6 +144,7 @@ static inline bool morph_circuit_shown(const struct morph_circuit *circuit)
 /* A rank of a slice. fabric->lock guards all fields. */
 struct morph_rank {
 	u32 accelerator;
+	u32 first;			/* its accelerator when the slice was created */
 	u32 replacements;
 	bool failed;			/* its accelerator awaits replacement */
 };

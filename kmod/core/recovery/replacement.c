@@ -146,8 +146,10 @@ static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare, bool
 	int ret;
 
 	ret = check_rank(slice, rank, refusal);
+	/* Failback: the owner may return to the first accelerator, although it is on no list. */
 	if (!ret)
-		ret = check_spare(slice, rank, spare, tenant, refusal);
+		ret = check_spare(slice, rank, spare, tenant && spare != slice->ranks[rank].first,
+				  refusal);
 	if (ret)
 		return ret;
 	if (spare == MORPH_ANY && morph_repair_spare(slice, rank, MORPH_ANY, 0) == MORPH_ANY)

@@ -210,6 +210,7 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 		return ret;
 	for (i = 0; i < params->count; i++) {
 		slice->ranks[i].accelerator = chosen[i];
+		slice->ranks[i].first = chosen[i];
 		ledger_of(fabric)->chips[chosen[i]].lent = ledger_of(fabric)->chips[chosen[i]].spare;
 		morph_slice_take_chip(slice, chosen[i], i);
 		morph_protection_init(slice, i);
