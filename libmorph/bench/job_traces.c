@@ -6,29 +6,29 @@
 #include "random.h"
 
 #define ARRIVALS 20 /* per second */
-#define STAYS 0.77
 #define ITERATIONS 90
 #define SECOND 1000000000ULL
 
-static uint32_t draw_workers(uint64_t *random)
+static uint32_t draw_workers(const struct job_trace *trace, uint64_t *random)
 {
-	double weight = random_unit(random);
+	double weight = random_unit(random), sum = trace->weights[0];
 
-	if (weight < 0.40)
+	if (weight < sum)
 		return 2;
-	if (weight < 0.65)
+	sum += trace->weights[1];
+	if (weight < sum)
 		return 4;
-	return weight < 0.90 ? 8 : 16;
+	return weight < sum + trace->weights[2] ? 8 : 16;
 }
 
 /* Place workers in turn. The root is the first site of those with the most workers. */
 static void place(struct job_trace *trace, struct morph_job *job, uint64_t *random)
 {
 	struct morph_jobs_part *parts = trace->parts + job->first;
-	uint32_t workers = draw_workers(random), site = 0, most = 0, at;
+	uint32_t workers = draw_workers(trace, random), site = 0, most = 0, at;
 
 	for (uint32_t worker = 0; worker < workers; worker++) {
-		if (!worker || random_unit(random) >= STAYS)
+		if (!worker || random_unit(random) >= trace->stays)
 			site = random_below(random, trace->problem.site_count);
 		for (at = 0; at < job->parts && parts[at].site != site; at++)
 			;
@@ -55,6 +55,10 @@ void job_trace_draw(struct job_trace *trace, uint32_t sites, uint32_t jobs, uint
 	uint64_t random = seed;
 	double time = 0;
 
+	if (trace->stays <= 0) {
+		trace->stays = 0.77;
+		memcpy(trace->weights, (double[]){ 0.40, 0.25, 0.25 }, sizeof(trace->weights));
+	}
 	trace->problem = (struct morph_jobs_problem){
 		.sz = sizeof(trace->problem),
 		.sites = trace->sites,

@@ -2,8 +2,8 @@
 /*
  * Traces of training jobs under the conditions of "Accelerating DML Training in OCS-based DCNs"
  * (ONDM 2025): 64 racks with 24 ports of 40 Gbit/s, 4 slots, and 20 arrivals per second. The paper
- * leaves these details open: weights of 2, 4, 8 and 16 workers of 0.40, 0.25, 0.25 and 0.10; the
- * next worker stays in the rack with probability 0.77; 90 iterations; no computation.
+ * leaves the fields @weights and @stays open. It also leaves open that jobs have 90 iterations and
+ * no computation.
  */
 #ifndef LM_BENCH_JOB_TRACES_H
 #define LM_BENCH_JOB_TRACES_H
@@ -14,7 +14,13 @@
 #define TRACE_JOBS 20000
 #define TRACE_WORKERS 16
 
+/*
+ * @stays: probability that the next worker is in the same rack; 0: 0.77, and the weights 0.40, 0.25
+ *	and 0.25
+ * @weights: of jobs with 2, 4 and 8 workers; the rest have 16
+ */
 struct job_trace {
+	double stays, weights[3];
 	struct morph_jobs_site sites[TRACE_SITES];
 	struct morph_job jobs[TRACE_JOBS];
 	struct morph_jobs_part parts[TRACE_JOBS * TRACE_WORKERS];

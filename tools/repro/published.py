@@ -11,7 +11,7 @@ import yaml
 
 # Programs in the order in which they run. Each prints rows.
 PROGRAMS = ("collective", "ports", "training", "spares", "coverage", "fragmentation", "blast", "overload", "acceptance",
-            "overlap", "rounds", "switching", "regimes", "experts", "rails")
+            "overlap", "rounds", "switching", "regimes", "experts", "rails", "inc")
 CERTAINTIES = {"paper", "code", "abstract", "secondary", "unverified", "trace"}
 PATH = os.path.join(os.path.dirname(os.path.abspath(__file__)), "published.yaml")
 

@@ -378,6 +378,30 @@ def test_circuits_asked_for_ahead_are_no_later(runs):
     return len(ours) == 40 and say(found)
 
 
+def test_training_jobs_save_what_is_published(runs):
+    """The intervals of all six figures come within 4 points of the published value."""
+    rows = [row for row in runs.rows() if row["figure"] == "inc"]
+    return len(rows) == 6 and say([f"{row['name']}: {row['low']} to {row['high']}" for row in rows
+                                   if not row["low"] - 0.04 <= row["published"]["value"] <= row["high"] + 0.04])
+
+
+def test_our_policy_for_jobs_stays_within_its_bars(runs):
+    """It ends near the bound, its jobs end earlier, and it changes circuits about as often."""
+    bars = {"end of all over its bound": 1.10, "mean time over back-filling": 0.6, "mean time over large jobs first": 0.4,
+            "events over large jobs first": 1.5}
+    rows = [row for row in runs.rows() if row["figure"] == "inc-auto" and "1100" in row["name"]]
+    return len(rows) == 4 and say([f"{row['name']}: {row['ours']}" for row in rows
+                                   if not row["low"] <= bars[row["name"].partition(", ")[2]]])
+
+
+def test_overtaking_explains_the_gain_of_large_jobs_first(runs):
+    """Overtaking alone shortens the mean time by more than half of what large jobs first gain."""
+    ours = {row["name"].partition("/")[2]: row["ours"] for row in runs.rows() if row["figure"] == "inc-overtaking"}
+    return len(ours) == 6 and say([f"{end}: {ours}" for end in ("", ", aggregation")
+                                   if not ours[f"first come first served, overtaking{end}"] <=
+                                   (ours[f"first come first served, no overtaking{end}"] + ours[f"large jobs first{end}"]) / 2])
+
+
 def test_plans_across_racks_that_are_corrupted_are_refused(_):
     done = subprocess.run([os.path.join(os.environ["REPRO_PROGRAMS"], "mutants")], capture_output=True, text=True, check=False)
     return say(done.stdout.splitlines() if done.returncode else [])
