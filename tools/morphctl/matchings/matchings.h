@@ -20,6 +20,9 @@ struct matchings_search {
 
 /* request.c: convert options to the problem. */
 enum exit_code matchings_request(struct matchings_search *search);
+/* Elements of a fabric that no new circuit can use. The caller frees *elements. */
+enum exit_code matchings_unusable(struct run *run, uint32_t fabric, uint32_t **elements,
+				  size_t *count);
 
 /* document.c: the answer in the format of files. */
 json_t *matchings_document(const struct matchings_search *search);

@@ -145,24 +145,18 @@ static enum exit_code ask_mesh(struct matchings_search *search)
 
 /* ------------------------------------------------------------------------- a fabric */
 
-static void add_failed(struct matchings_search *search, uint32_t element)
-{
-	struct morph_matchings_problem *problem = &search->problem;
-
-	search->failed = needed(
-		reallocarray(search->failed, problem->failed_count + 1, sizeof(*search->failed)));
-	search->failed[problem->failed_count++] = element;
-}
-
-/* Add the elements that the driver knows as failed. */
-static enum exit_code add_failed_elements(struct matchings_search *search, uint32_t fabric)
+enum exit_code matchings_unusable(struct run *run, uint32_t fabric, uint32_t **elements,
+				  size_t *count)
 {
 	json_t *records = NULL, *record;
-	enum exit_code code = client_dump(search->run, MORPH_OBJECT_ELEMENT, fabric, &records);
+	enum exit_code code = client_dump(run, MORPH_OBJECT_ELEMENT, fabric, &records);
 	size_t i;
 
-	json_array_foreach(records, i, record) if (!key_is(record, "health", "ok"))
-		add_failed(search, number_of(record, "id", 0));
+	*elements = needed(calloc(json_array_size(records) + 1, sizeof(**elements)));
+	*count = 0;
+	json_array_foreach(records, i, record) if (!key_is(record, "health", "ok") ||
+						   flag_of(record, "cordoned"))(
+		*elements)[(*count)++] = number_of(record, "id", 0);
 	json_decref(records);
 	return code;
 }
@@ -240,13 +234,23 @@ static enum exit_code ask_fabric(struct matchings_search *search)
 	if (!code)
 		code = take_accelerators(search, &list);
 	if (!code && fabric != MORPH_ANY)
-		code = add_failed_elements(search, fabric);
+		code = matchings_unusable(run, fabric, &search->failed,
+					  &search->problem.failed_count);
 	free(list.firsts);
 	free(list.seconds);
 	return code;
 }
 
 /* ----------------------------------------------------------------- faults and limits */
+
+static void add_failed(struct matchings_search *search, uint32_t element)
+{
+	struct morph_matchings_problem *problem = &search->problem;
+
+	search->failed = needed(
+		reallocarray(search->failed, problem->failed_count + 1, sizeof(*search->failed)));
+	search->failed[problem->failed_count++] = element;
+}
 
 static enum exit_code ask_failed(struct matchings_search *search)
 {

@@ -7,6 +7,7 @@
 #include <stdlib.h>
 
 #include "morphctl/client/client.h"
+#include "morphctl/matchings/matchings.h"
 #include "morphctl/schedule/schedule.h"
 
 #define MOVES 20000 /* some seconds for a mesh of 72 elements */
@@ -20,14 +21,17 @@ static bool applies(const struct planning *planning)
 	       planning->wanted.ranks <= MORPH_MATCHINGS_MOST_ENDPOINTS;
 }
 
-/* Find rounds for the accelerators of the plan. */
-static int find_rounds(struct matchings *matchings, struct morph_ctx *ctx,
-		       struct morph_model *model, const uint32_t *accelerators, uint32_t ranks)
+/* Find rounds for the accelerators of the plan, without the failed elements. */
+static int find_rounds(struct planning *planning, struct morph_model *model,
+		       const uint32_t *accelerators, const uint32_t *failed, size_t failed_count)
 {
+	struct morph_ctx *ctx = planning->run->client->ctx;
+	struct matchings *matchings = &planning->matchings;
+	uint32_t *ports, rank, planes, ranks = planning->wanted.ranks;
 	struct morph_object *info = NULL;
-	uint32_t *ports, rank, planes;
 	MORPH_OPTS(morph_matchings_problem, problem, .kind = MORPH_MATCHINGS_DIRECTED,
-		   .model = model, .endpoints = ranks, .seed = 1, .moves = MOVES);
+		   .model = model, .endpoints = ranks, .failed = failed,
+		   .failed_count = failed_count, .seed = 1, .moves = MOVES);
 	int error = morph_model_info(ctx, model, &info);
 
 	if (error)
@@ -43,6 +47,26 @@ static int find_rounds(struct matchings *matchings, struct morph_ctx *ctx,
 	error = morph_matchings_find(matchings->search, &problem, &matchings->answer);
 	free(ports);
 	return error;
+}
+
+/* Find rounds on the fabric of the plan. A slice's fabric can have failed elements. */
+static enum exit_code find_on_fabric(struct planning *planning)
+{
+	uint32_t *accelerators = NULL, *failed = NULL;
+	struct morph_model *model = NULL;
+	enum exit_code code = plan_ground(planning, &model, &accelerators);
+	size_t count = 0;
+	int error;
+
+	if (code)
+		return code;
+	if (planning->target.slice)
+		code = matchings_unusable(planning->run, planning->target.fabric, &failed, &count);
+	error = code ? 0 : find_rounds(planning, model, accelerators, failed, count);
+	morph_model_put(model);
+	free(accelerators);
+	free(failed);
+	return error ? plan_error(planning->run, error) : code;
 }
 
 /* Add the rounds, in which each rank sends directly. */
@@ -108,24 +132,15 @@ static int make_schedule(struct planning *planning)
 enum exit_code plan_matchings(struct planning *planning, struct morph_choice *choice)
 {
 	struct matchings *matchings = &planning->matchings;
-	uint32_t *accelerators = NULL;
-	struct morph_model *model = NULL;
 	enum exit_code code;
 	int error;
 
 	if (!applies(planning))
 		return EXIT_CODE_OK;
-	code = plan_ground(planning, &model, &accelerators);
-	if (code)
+	code = find_on_fabric(planning);
+	if (code || matchings->answer.verdict != MORPH_FEASIBLE)
 		return code;
-	error = find_rounds(matchings, planning->run->client->ctx, model, accelerators,
-			    planning->wanted.ranks);
-	morph_model_put(model);
-	free(accelerators);
-	if (!error && matchings->answer.verdict != MORPH_FEASIBLE)
-		return EXIT_CODE_OK;
-	if (!error)
-		error = make_collective(planning);
+	error = make_collective(planning);
 	if (!error)
 		error = make_schedule(planning);
 	if (error)
