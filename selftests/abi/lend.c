@@ -16,9 +16,9 @@ FIXTURE(lend)
 {
 	struct sim sim;
 	int owner, borrower;
-	uint32_t own[RANKS];	   /* accelerators of the owner */
+	uint32_t own[RANKS]; /* accelerators of the owner */
 	uint32_t borrowed[RANKS]; /* accelerators of the borrower; rank 1 has the spare */
-	uint32_t idle;		   /* the other spare */
+	uint32_t idle; /* the other spare */
 };
 
 /* Find the next accelerator with a use. */
@@ -40,7 +40,7 @@ static int lend(const struct sim *sim, const uint32_t *accelerators)
 }
 
 /* The owner and the borrower have a ring each. */
-static bool create_both(FIXTURE_DATA(lend) *self)
+static bool create_both(FIXTURE_DATA(lend) * self)
 {
 	struct morph_slice_create args = { .spare_policy = MORPH_SPARES_ANY };
 	const struct sim *sim = &self->sim;
@@ -64,7 +64,7 @@ static bool has_counts(const struct sim *sim, uint32_t spares, uint32_t lent)
 }
 
 /* End both slices and all faults. Return whether every accelerator is idle again. */
-static bool end_both(FIXTURE_DATA(lend) *self)
+static bool end_both(FIXTURE_DATA(lend) * self)
 {
 	bool healthy = true;
 	unsigned int i;

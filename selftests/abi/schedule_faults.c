@@ -491,7 +491,8 @@ TEST_F(faults, failback_keeps_the_schedule)
 	ASSERT_EQ(0, slice_read(self->slice, &info, ranks, RANKS, NULL, 0));
 	first = ranks[0].accelerator;
 	ASSERT_EQ(0, LOAD());
-	ASSERT_EQ(0, schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, NULL));
+	ASSERT_EQ(0,
+		  schedule_act(self->slice, self->load.out_schedule, MORPH_SCHEDULE_START, NULL));
 	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead %u", first));
 	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_REPLACED, PATIENCE_MS,
 				&(struct morph_event){}));
