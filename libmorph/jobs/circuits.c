@@ -104,16 +104,17 @@ static void certify(struct morph_jobs *jobs, const struct jobs_pair *pair)
 	};
 }
 
-static void fill(struct morph_jobs *jobs)
+/* Pairs without demand get no circuits. */
+void lm_jobs_fill(struct morph_jobs *jobs, const uint32_t *pairs, uint32_t pair_count)
 {
 	struct filling filling = { .pairs = jobs->pairs.list, .heap = jobs->heap.list };
 	uint32_t count = 0;
 
-	for (uint32_t at = 0; at < jobs->used.count; at++) {
-		struct jobs_pair *pair = &jobs->pairs.list[jobs->used.list[at]];
+	for (uint32_t at = 0; at < pair_count; at++) {
+		struct jobs_pair *pair = &jobs->pairs.list[pairs[at]];
 
-		if (pair->circuits || add_circuit(jobs, pair))
-			filling.heap[count++] = jobs->used.list[at];
+		if (pair->demand && (pair->circuits || add_circuit(jobs, pair)))
+			filling.heap[count++] = pairs[at];
 	}
 	heap_build(&filling, count, before, move);
 	while (count) {
@@ -132,5 +133,5 @@ static void fill(struct morph_jobs *jobs)
 void lm_jobs_share_circuits(struct morph_jobs *jobs)
 {
 	take(jobs);
-	fill(jobs);
+	lm_jobs_fill(jobs, jobs->used.list, jobs->used.count);
 }

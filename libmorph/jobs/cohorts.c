@@ -2,61 +2,274 @@
 /*
  * Two cohorts of jobs that send in turn, while the other cohort computes.
  *
- * A component is the jobs that share circuits, directly or over other jobs. Its jobs are sorted by
- * computation to communication. The cut gives both cohorts the same time on the pair with the
- * longest time. Let a and b be the longest times of the cohorts on a pair, and d the dark time. A
- * job that computes for c has the period max(c + a, a + b + 2 d) in the first cohort and
- * max(c + b, a + b + 2 d) in the second. Without grouping it has c plus the longest time of all
- * jobs on one of its pairs. A job for which grouping is longer leaves the cohorts. It then sends
- * in both turns and counts in a and in b. The cohorts are tried again until no job leaves.
+ * A component is the jobs whose circuits share sites, directly or over other jobs. Its jobs are
+ * sorted by computation to communication. The cut gives both cohorts the same bytes at the site
+ * with the most bytes per port. Circuits may change between the turns (rotation.c). Let a and b be
+ * the longest times of the turns on a pair, and d the dark time, or 0 if no circuit changes. The
+ * component has one period, at least a + b + 2 d.
  *
- * O(jobs log(jobs) + passes * flows), at most PASSES passes.
+ * A job that computes for c can follow periods from c + a in the first cohort, and from c + b in
+ * the second. Without cohorts it has c + t, if all jobs start together and the flows of a pair have
+ * max-min shares. The period is the least one that most jobs can follow and that is at most their
+ * c + t. The other jobs leave the cohorts. They send in both turns and count in a and in b, so the
+ * rest is tried again, at most ROUNDS times.
+ *
+ * Most jobs that cannot follow any period leave before the cut, by a bound: see prune(). Jobs that
+ * the network interface of their aggregators limits are in no cohort, nor are the other jobs of
+ * their component.
+ *
+ * O(flows log(flows) + rounds * (open pairs + jobs log(jobs) + cost of filling)).
  */
 #include "../util/sort.h"
 #include "jobs.h"
 
-#define PASSES 32
+#define ROUNDS 8
 
-/* Time of one iteration of a flow that has its pair alone. */
-static uint64_t time_of(const struct morph_jobs *jobs, const struct jobs_flow *flow)
+static uint64_t time_of(const struct morph_jobs *jobs, uint64_t bytes, uint32_t circuits)
 {
-	const struct morph_jobs_part *part = &jobs->parts.list[flow->part];
-	uint64_t bytes = 2 * lm_job(jobs, flow->job)->bytes * (part->slot ? 1 : part->workers);
-
-	return lm_jobs_time(bytes,
-			    jobs->pairs.list[flow->pair].circuits * jobs->problem.circuit_bps);
+	return lm_jobs_time(bytes, circuits * jobs->problem.circuit_bps);
 }
 
-static uint32_t find_root(uint32_t *parents, uint32_t job)
+static uint32_t find_root(uint32_t *parents, uint32_t site)
 {
-	while (parents[job] != job) {
-		parents[job] = parents[parents[job]];
-		job = parents[job];
+	while (parents[site] != site) {
+		parents[site] = parents[parents[site]];
+		site = parents[site];
 	}
-	return job;
+	return site;
 }
 
-/* Unite the jobs of each pair. @heap has the parent of each job, at its number. */
+static struct jobs_site *component_of(const struct morph_jobs *jobs, uint32_t site)
+{
+	return &jobs->sites.list[jobs->sites.list[site].component];
+}
+
+static void reset(struct morph_jobs *jobs)
+{
+	for (uint32_t at = 0; at < jobs->sites.count; at++) {
+		struct jobs_site *site = &jobs->sites.list[at];
+
+		site->worst = JOBS_NONE;
+		site->load = site->least = site->period = 0;
+		site->limited = false;
+	}
+}
+
+/* Count the ports without circuits. */
+static void count_unused(struct morph_jobs *jobs)
+{
+	for (uint32_t at = 0; at < jobs->sites.count; at++)
+		jobs->sites.list[at].unused = jobs->problem.sites[at].ports;
+	for (uint32_t at = 0; at < jobs->pairs.count; at++) {
+		const struct jobs_pair *pair = &jobs->pairs.list[at];
+
+		jobs->sites.list[pair->one].unused -= pair->circuits;
+		jobs->sites.list[pair->other].unused -= pair->circuits;
+	}
+}
+
+/* Unite the sites of each open pair. @heap has the parent of each site. */
 static void unite(struct morph_jobs *jobs)
 {
 	uint32_t *parents = jobs->heap.list;
 
-	for (uint32_t at = 0; at < jobs->ranks.count; at++)
-		parents[jobs->ranks.list[at].job] = jobs->ranks.list[at].job;
+	for (uint32_t at = 0; at < jobs->sites.count; at++)
+		parents[at] = at;
+	jobs->open.count = 0;
 	for (uint32_t at = 0; at < jobs->used.count; at++) {
 		const struct jobs_pair *pair = &jobs->pairs.list[jobs->used.list[at]];
-		const uint32_t *flows = jobs->by_pair.list + pair->first;
+		uint32_t one, other;
 
-		for (uint32_t rank = 1; rank < pair->count; rank++) {
-			uint32_t one = jobs->flows.list[flows[rank - 1]].job;
-			uint32_t other = jobs->flows.list[flows[rank]].job;
+		if (!pair->circuits)
+			continue;
+		jobs->open.list[jobs->open.count++] = jobs->used.list[at];
+		one = find_root(parents, pair->one);
+		other = find_root(parents, pair->other);
+		parents[one > other ? one : other] = one > other ? other : one;
+	}
+	for (uint32_t at = 0; at < jobs->sites.count; at++)
+		jobs->sites.list[at].component = find_root(parents, at);
+}
 
-			one = find_root(parents, one);
-			other = find_root(parents, other);
-			parents[one > other ? one : other] = one > other ? other : one;
-		}
+/* ------------------------------------------------------------ without cohorts */
+
+static int order_size(const void *one, const void *other, void *context)
+{
+	const struct jobs_size *a = one, *b = other;
+
+	(void)context;
+	if (a->bytes != b->bytes)
+		return a->bytes < b->bytes ? -1 : 1;
+	return a->flow < b->flow ? -1 : a->flow > b->flow;
+}
+
+/* The time of each flow of a pair if all start together, and if it has the pair alone. */
+static void measure_pair(struct morph_jobs *jobs, uint32_t number)
+{
+	struct jobs_pair *pair = &jobs->pairs.list[number];
+	struct jobs_size *sizes = jobs->sizes.list;
+	uint64_t sum = 0, time = 0;
+
+	if (pair->measured)
+		return;
+	pair->measured = true;
+	for (uint32_t at = 0; at < pair->count; at++) {
+		uint32_t flow = jobs->by_pair.list[pair->first + at];
+
+		sizes[at] = (struct jobs_size){ jobs->flows.list[flow].iteration, flow };
+	}
+	lm_sort(sizes, pair->count, sizeof(*sizes), order_size, NULL);
+	for (uint32_t at = 0; at < pair->count; at++) {
+		struct jobs_flow *flow = &jobs->flows.list[sizes[at].flow];
+		struct jobs_state *state = &jobs->jobs.list[flow->job];
+		uint64_t others = (pair->count - at) * flow->iteration;
+		uint64_t own = time_of(jobs, flow->iteration, pair->circuits);
+
+		time = time_of(jobs, sum + others, pair->circuits);
+		state->shared = time > state->shared ? time : state->shared;
+		state->own = own > state->own ? own : state->own;
+		sum += flow->iteration;
 	}
 }
+
+/* Measure the pairs of all members. */
+static void measure(struct morph_jobs *jobs)
+{
+	for (uint32_t at = 0; at < jobs->ranks.count; at++) {
+		struct jobs_state *state = &jobs->jobs.list[jobs->ranks.list[at].job];
+
+		state->shared = state->own = 0;
+	}
+	for (uint32_t at = 0; at < jobs->members.count; at++) {
+		struct jobs_member *member = &jobs->members.list[at];
+		const struct jobs_state *state = &jobs->jobs.list[member->job];
+
+		for (uint32_t flow = state->first; flow < state->first + state->flows; flow++)
+			measure_pair(jobs, jobs->flows.list[flow].pair);
+	}
+	for (uint32_t at = 0; at < jobs->members.count; at++)
+		jobs->members.list[at].time = jobs->jobs.list[jobs->members.list[at].job].own;
+}
+
+/* ------------------------------------------------------------ the bound by ports */
+
+/* Bytes of an iteration, by open pair and by site. All jobs count twice. */
+static void sum_bytes(struct morph_jobs *jobs)
+{
+	for (uint32_t at = 0; at < jobs->open.count; at++) {
+		struct jobs_pair *pair = &jobs->pairs.list[jobs->open.list[at]];
+
+		pair->bytes = 0;
+		pair->measured = false;
+		for (uint32_t rank = pair->first; rank < pair->first + pair->count; rank++) {
+			struct jobs_flow *flow = &jobs->flows.list[jobs->by_pair.list[rank]];
+			const struct morph_jobs_part *part = &jobs->parts.list[flow->part];
+
+			flow->iteration = 2 * lm_job(jobs, flow->job)->bytes *
+					  (part->slot ? 1 : part->workers);
+			pair->bytes += flow->iteration;
+		}
+		pair->time = time_of(jobs, pair->bytes, pair->circuits);
+		jobs->sites.list[pair->one].load += 2 * pair->bytes;
+		jobs->sites.list[pair->other].load += 2 * pair->bytes;
+	}
+}
+
+/* Count a member once, or twice again if it sends in both turns. */
+static void count_member(struct morph_jobs *jobs, uint32_t number, bool twice)
+{
+	const struct jobs_state *state = &jobs->jobs.list[number];
+
+	for (uint32_t at = state->first; at < state->first + state->flows; at++) {
+		const struct jobs_flow *flow = &jobs->flows.list[at];
+		const struct jobs_pair *pair = &jobs->pairs.list[flow->pair];
+		uint64_t more = twice ? flow->iteration : -flow->iteration;
+
+		jobs->sites.list[pair->one].load += more;
+		jobs->sites.list[pair->other].load += more;
+	}
+}
+
+/* The longest time of a job if the flows of its pairs pass one after the other; 0: it waits. */
+static uint64_t find_longest(const struct morph_jobs *jobs, const struct jobs_state *state)
+{
+	uint64_t longest = 0;
+
+	for (uint32_t at = state->first; at < state->first + state->flows; at++) {
+		const struct jobs_pair *pair = &jobs->pairs.list[jobs->flows.list[at].pair];
+
+		if (!pair->circuits)
+			return 0;
+		longest = pair->time > longest ? pair->time : longest;
+	}
+	return longest;
+}
+
+/* List the jobs whose flows all have circuits. */
+static void list_members(struct morph_jobs *jobs)
+{
+	jobs->members.count = 0;
+	for (uint32_t at = 0; at < jobs->ranks.count; at++) {
+		uint32_t number = jobs->ranks.list[at].job;
+		const struct morph_jobs_answer *answer = &jobs->answers.list[number];
+		struct jobs_site *component = component_of(jobs, lm_job(jobs, number)->root);
+
+		jobs->jobs.list[number].cohort = 0;
+		if (answer->nic_bps || answer->reason == MORPH_JOBS_AGGREGATORS)
+			component->limited = true;
+	}
+	for (uint32_t at = 0; at < jobs->ranks.count; at++) {
+		uint32_t number = jobs->ranks.list[at].job;
+		struct jobs_member it = {
+			.component = jobs->sites.list[lm_job(jobs, number)->root].component,
+			.job = number,
+			.compute = lm_job(jobs, number)->compute_ns,
+			.time = find_longest(jobs, &jobs->jobs.list[number]),
+		};
+
+		if (!it.time || jobs->sites.list[it.component].limited)
+			continue;
+		jobs->members.list[jobs->members.count++] = it;
+		count_member(jobs, number, false);
+	}
+}
+
+/*
+ * Remove the jobs that cannot follow any period. Both turns together take at least the bytes of a
+ * site over all its ports.
+ */
+static void prune(struct morph_jobs *jobs)
+{
+	struct jobs_member *list = jobs->members.list;
+	uint32_t before;
+
+	do {
+		uint32_t kept = 0;
+
+		before = jobs->members.count;
+		for (uint32_t at = 0; at < jobs->sites.count; at++) {
+			const struct jobs_site *site = &jobs->sites.list[at];
+			struct jobs_site *component = component_of(jobs, at);
+			uint64_t time = time_of(jobs, site->load, jobs->problem.sites[at].ports);
+
+			if (!site->load || time <= component->least)
+				continue;
+			component->least = time;
+			component->worst = at;
+		}
+		for (uint32_t at = 0; at < before; at++) {
+			uint64_t most = lm_sum(list[at].compute, list[at].time);
+
+			if (most >= jobs->sites.list[list[at].component].least)
+				list[kept++] = list[at];
+			else
+				count_member(jobs, list[at].job, true);
+		}
+		jobs->members.count = kept;
+	} while (jobs->members.count < before);
+}
+
+/* ------------------------------------------------------------ the cut */
 
 static int order_ratio(const void *one, const void *other, void *context)
 {
@@ -72,214 +285,235 @@ static int order_ratio(const void *one, const void *other, void *context)
 	return a->job < b->job ? -1 : a->job > b->job;
 }
 
-/* List the jobs whose flows all have circuits, by component and ratio. */
-static void list_members(struct morph_jobs *jobs)
-{
-	jobs->members.count = 0;
-	for (uint32_t at = 0; at < jobs->ranks.count; at++) {
-		uint32_t number = jobs->ranks.list[at].job;
-		const struct jobs_state *state = &jobs->jobs.list[number];
-		struct jobs_member it = {
-			.component = find_root(jobs->heap.list, number),
-			.job = number,
-			.compute = lm_job(jobs, number)->compute_ns,
-		};
-
-		for (uint32_t flow = state->first; flow < state->first + state->flows; flow++) {
-			uint64_t time = time_of(jobs, &jobs->flows.list[flow]);
-
-			it.time = time > it.time ? time : it.time;
-		}
-		if (it.time && it.time != UINT64_MAX)
-			jobs->members.list[jobs->members.count++] = it;
-	}
-	lm_sort(jobs->members.list, jobs->members.count, sizeof(*jobs->members.list), order_ratio,
-		NULL);
-}
-
-/* The jobs of a component, and their times on its pairs. */
-struct component {
-	struct jobs_member *members;
-	uint32_t count;
-	uint64_t *all, *turn[2]; /* by pair: all jobs; those that send in a turn */
-	uint64_t longest[2]; /* of a turn, on a pair */
-};
-
-/* Call @visit for each flow of the component. */
-static void visit_flows(const struct morph_jobs *jobs, struct component *component,
-			void (*visit)(const struct morph_jobs *, struct component *,
-				      const struct jobs_member *, const struct jobs_flow *))
-{
-	for (uint32_t at = 0; at < component->count; at++) {
-		const struct jobs_member *member = &component->members[at];
-		const struct jobs_state *state = &jobs->jobs.list[member->job];
-
-		for (uint32_t rank = 0; rank < state->flows; rank++)
-			visit(jobs, component, member, &jobs->flows.list[state->first + rank]);
-	}
-}
-
-static void reset_times(const struct morph_jobs *jobs, struct component *component,
-			const struct jobs_member *member, const struct jobs_flow *flow)
-{
-	(void)jobs;
-	(void)member;
-	component->all[flow->pair] = 0;
-	component->turn[0][flow->pair] = component->turn[1][flow->pair] = 0;
-}
-
-/* A job without a cohort sends in both turns. */
-static void add_time(const struct morph_jobs *jobs, struct component *component,
-		     const struct jobs_member *member, const struct jobs_flow *flow)
-{
-	uint64_t time = time_of(jobs, flow);
-
-	component->all[flow->pair] += time;
-	for (uint32_t turn = 0; turn < 2; turn++) {
-		if (member->cohort && member->cohort != turn + 1)
-			continue;
-		component->turn[turn][flow->pair] += time;
-		if (component->turn[turn][flow->pair] > component->longest[turn])
-			component->longest[turn] = component->turn[turn][flow->pair];
-	}
-}
-
-static void sum_times(const struct morph_jobs *jobs, struct component *component)
-{
-	component->longest[0] = component->longest[1] = 0;
-	visit_flows(jobs, component, reset_times);
-	visit_flows(jobs, component, add_time);
-}
-
-/* The longest time of all jobs on a pair of this job; *@pair: on this pair. */
-static uint64_t find_longest(const struct morph_jobs *jobs, const struct component *component,
-			     const struct jobs_member *member, uint32_t *pair)
+/* Bytes of an iteration of a job at the worst site of its component. */
+static uint64_t weigh(const struct morph_jobs *jobs, const struct jobs_member *member)
 {
 	const struct jobs_state *state = &jobs->jobs.list[member->job];
-	uint64_t longest = 0;
+	uint32_t worst = jobs->sites.list[member->component].worst;
+	uint64_t sum = 0;
 
-	for (uint32_t rank = 0; rank < state->flows; rank++) {
-		uint32_t it = jobs->flows.list[state->first + rank].pair;
+	for (uint32_t at = state->first; at < state->first + state->flows; at++) {
+		const struct jobs_flow *flow = &jobs->flows.list[at];
+		const struct jobs_pair *pair = &jobs->pairs.list[flow->pair];
 
-		if (component->all[it] <= longest)
-			continue;
-		longest = component->all[it];
-		if (pair)
-			*pair = it;
+		if (pair->one == worst || pair->other == worst)
+			sum += flow->iteration;
 	}
-	return longest;
+	return sum;
 }
 
-/* Cut the sorted jobs so that both cohorts have half of the time on the worst pair. */
-static void cut(const struct morph_jobs *jobs, struct component *component)
+/* Cut the sorted jobs so that both cohorts have half of the bytes at the worst site. */
+static uint32_t cut(struct morph_jobs *jobs, const struct jobs_member *members, uint32_t count)
 {
-	uint32_t worst = JOBS_NONE;
-	uint64_t longest = 0, sum = 0;
+	uint64_t all = 0, sum = 0;
 
-	for (uint32_t at = 0; at < component->count; at++) {
-		uint32_t pair = JOBS_NONE;
-		uint64_t time = find_longest(jobs, component, &component->members[at], &pair);
+	for (uint32_t at = 0; at < count; at++)
+		all += weigh(jobs, &members[at]);
+	for (uint32_t at = 0; at < count; at++) {
+		uint64_t weight = weigh(jobs, &members[at]);
 
-		if (time > longest) {
-			longest = time;
-			worst = pair;
+		jobs->jobs.list[members[at].job].cohort = sum + weight / 2 < all / 2 ? 1 : 2;
+		sum += weight;
+	}
+	return count > 1;
+}
+
+/* ------------------------------------------------------------ periods */
+
+/* The bytes of each pair in each turn. A job without a cohort sends in both. */
+static void sum_turns(struct morph_jobs *jobs)
+{
+	for (uint32_t at = 0; at < jobs->open.count; at++) {
+		struct jobs_pair *pair = &jobs->pairs.list[jobs->open.list[at]];
+
+		pair->turn[0] = pair->turn[1] = pair->bytes;
+	}
+	for (uint32_t at = 0; at < jobs->members.count; at++) {
+		const struct jobs_state *state = &jobs->jobs.list[jobs->members.list[at].job];
+		uint32_t flow = state->first, end = flow + state->flows;
+
+		for (; state->cohort && flow < end; flow++) {
+			struct jobs_pair *pair = &jobs->pairs.list[jobs->flows.list[flow].pair];
+
+			pair->turn[2 - state->cohort] -= jobs->flows.list[flow].iteration;
 		}
 	}
-	for (uint32_t at = 0; at < component->count; at++) {
-		struct jobs_member *member = &component->members[at];
-		const struct jobs_state *state = &jobs->jobs.list[member->job];
-		uint64_t before = sum;
+}
 
-		for (uint32_t rank = 0; rank < state->flows; rank++)
-			if (jobs->flows.list[state->first + rank].pair == worst)
-				sum += time_of(jobs, &jobs->flows.list[state->first + rank]);
-		member->cohort = before + (sum - before) / 2 < longest / 2 ? 1 : 2;
+/* The longest times of turns, and whether circuits change between them, by component. */
+static void find_turns(struct morph_jobs *jobs)
+{
+	for (uint32_t at = 0; at < jobs->sites.count; at++) {
+		jobs->sites.list[at].turn[0] = jobs->sites.list[at].turn[1] = 0;
+		jobs->sites.list[at].rewired = false;
+	}
+	for (uint32_t at = 0; at < jobs->open.count; at++) {
+		const struct jobs_pair *pair = &jobs->pairs.list[jobs->open.list[at]];
+		struct jobs_site *component = component_of(jobs, pair->one);
+
+		component->rewired |= pair->turn_circuits[0] != pair->turn_circuits[1];
+		for (uint32_t turn = 0; turn < 2; turn++) {
+			uint32_t circuits = pair->turn_circuits[turn];
+			uint64_t time = pair->time;
+
+			if (!pair->turn[turn])
+				continue;
+			if (circuits != pair->circuits || pair->turn[turn] != pair->bytes)
+				time = time_of(jobs, pair->turn[turn], circuits);
+			if (time > component->turn[turn])
+				component->turn[turn] = time;
+		}
 	}
 }
 
-static uint64_t find_period(const struct morph_jobs *jobs, const struct component *component,
-			    const struct jobs_member *member)
+static uint64_t dark_of(const struct morph_jobs *jobs, const struct jobs_site *component)
 {
-	uint64_t both = component->longest[0] + component->longest[1] + 2 * jobs->problem.dark_ns;
-	uint64_t alone = member->compute + component->longest[member->cohort - 1];
-
-	return both > alone ? both : alone;
+	return component->rewired ? jobs->problem.dark_ns : 0;
 }
 
-/* Take the jobs out of their cohorts whose period grouping makes longer. Return their number. */
-static uint32_t leave(const struct morph_jobs *jobs, struct component *component, bool all)
+static int order_time(const void *one, const void *other, void *context)
 {
-	uint32_t left = 0;
+	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
 
-	for (uint32_t at = 0; at < component->count; at++) {
-		struct jobs_member *member = &component->members[at];
-
-		if (!member->cohort)
-			continue;
-		if (!all && find_period(jobs, component, member) <=
-				    member->compute + find_longest(jobs, component, member, NULL))
-			continue;
-		member->cohort = 0;
-		left++;
-	}
-	return left;
+	(void)context;
+	return (a > b) - (a < b);
 }
 
-static bool has_both(const struct component *component)
+/* The least period, from @least, that is within most of @count ranges. */
+static uint64_t find_period(uint64_t *from, uint64_t *until, uint32_t count, uint64_t least)
 {
-	uint32_t has[3] = { 0 };
+	uint64_t best = least;
+	uint32_t most = 0, begun = 0, ended = 0;
 
-	for (uint32_t at = 0; at < component->count; at++)
-		has[component->members[at].cohort]++;
-	return has[1] && has[2];
-}
-
-static void answer(struct morph_jobs *jobs, const struct component *component)
-{
-	for (uint32_t at = 0; at < component->count; at++) {
-		const struct jobs_member *member = &component->members[at];
-		struct morph_jobs_answer *it = &jobs->answers.list[member->job];
-
-		if (!member->cohort)
-			continue;
-		it->cohort = member->cohort;
-		it->offset_ns = member->cohort == 1 ? 0 :
-						      component->longest[0] + jobs->problem.dark_ns;
-		it->period_ns = find_period(jobs, component, member);
+	lm_sort(from, count, sizeof(*from), order_time, NULL);
+	lm_sort(until, count, sizeof(*until), order_time, NULL);
+	while (begun < count && from[begun] <= least)
+		begun++;
+	for (uint64_t period = least;; period = from[begun++]) {
+		while (begun < count && from[begun] <= period)
+			begun++;
+		while (ended < count && until[ended] < period)
+			ended++;
+		if (begun - ended > most) {
+			most = begun - ended;
+			best = period;
+		}
+		if (begun == count)
+			return best;
 	}
 }
 
-static void group(struct morph_jobs *jobs, struct component *component)
+/* The periods that a job can follow without becoming slower. */
+static void find_range(const struct morph_jobs *jobs, const struct jobs_member *member,
+		       uint64_t *from, uint64_t *until)
 {
-	sum_times(jobs, component);
-	cut(jobs, component);
-	sum_times(jobs, component);
-	for (uint32_t pass = 0; leave(jobs, component, pass == PASSES); pass++)
-		sum_times(jobs, component);
-	if (has_both(component))
-		answer(jobs, component);
+	const struct jobs_state *state = &jobs->jobs.list[member->job];
+	const struct jobs_site *component = &jobs->sites.list[member->component];
+
+	*from = lm_sum(member->compute, component->turn[state->cohort - 1]);
+	*until = lm_sum(member->compute, state->shared);
+}
+
+static uint32_t dissolve(struct morph_jobs *jobs, const struct jobs_member *members, uint32_t count)
+{
+	jobs->sites.list[members->component].period = 0;
+	for (uint32_t at = 0; at < count; at++)
+		jobs->jobs.list[members[at].job].cohort = 0;
+	return 0;
+}
+
+/* Choose the period of a component. Return the number of jobs that left it, if others stay. */
+static uint32_t choose_period(struct morph_jobs *jobs, const struct jobs_member *members,
+			      uint32_t count)
+{
+	struct jobs_site *component = &jobs->sites.list[members->component];
+	uint64_t *from = jobs->volumes.list, *until = from + jobs->members.count;
+	uint64_t least = lm_sum(lm_sum(component->turn[0], component->turn[1]),
+				2 * dark_of(jobs, component));
+	uint32_t held = 0, left = 0, has[3] = { 0 };
+
+	for (uint32_t at = 0; at < count; at++)
+		if (jobs->jobs.list[members[at].job].cohort) {
+			find_range(jobs, &members[at], &from[held], &until[held]);
+			held++;
+		}
+	component->period = find_period(from, until, held, least);
+	for (uint32_t at = 0; at < count; at++) {
+		struct jobs_state *state = &jobs->jobs.list[members[at].job];
+		uint64_t first, last;
+
+		if (!state->cohort)
+			continue;
+		find_range(jobs, &members[at], &first, &last);
+		if (first > component->period || last < component->period) {
+			state->cohort = 0;
+			left++;
+		}
+		has[state->cohort]++;
+	}
+	return has[1] && has[2] ? left : dissolve(jobs, members, count);
+}
+
+/* ------------------------------------------------------------ all components */
+
+/* Call @visit for the members of each component. Return the sum. */
+static uint32_t visit_components(struct morph_jobs *jobs,
+				 uint32_t (*visit)(struct morph_jobs *, const struct jobs_member *,
+						   uint32_t))
+{
+	const struct jobs_member *list = jobs->members.list;
+	uint32_t first = 0, sum = 0;
+
+	for (uint32_t at = 1; at <= jobs->members.count; at++) {
+		if (at < jobs->members.count && list[at].component == list[first].component)
+			continue;
+		sum += visit(jobs, list + first, at - first);
+		first = at;
+	}
+	return sum;
+}
+
+static uint32_t answer(struct morph_jobs *jobs, const struct jobs_member *members, uint32_t count)
+{
+	const struct jobs_site *component = &jobs->sites.list[members->component];
+
+	for (uint32_t at = 0; at < count; at++) {
+		struct morph_jobs_answer *it = &jobs->answers.list[members[at].job];
+
+		it->cohort = jobs->jobs.list[members[at].job].cohort;
+		if (it->cohort)
+			it->period_ns = component->period;
+		if (it->cohort == 2)
+			it->offset_ns = component->turn[0] + dark_of(jobs, component);
+	}
+	return 0;
 }
 
 void lm_jobs_group(struct morph_jobs *jobs)
 {
-	uint64_t *list = jobs->volumes.list;
-	uint32_t pairs = jobs->pairs.count, first = 0;
+	uint32_t left = 1;
 
+	reset(jobs);
 	unite(jobs);
+	sum_bytes(jobs);
 	list_members(jobs);
-	for (uint32_t at = 1; at <= jobs->members.count; at++) {
-		struct component component = {
-			.members = jobs->members.list + first,
-			.count = at - first,
-			.all = list,
-			.turn = { list + pairs, list + 2 * (size_t)pairs },
-		};
-
-		if (at < jobs->members.count &&
-		    jobs->members.list[at].component == jobs->members.list[first].component)
-			continue;
-		if (component.count > 1)
-			group(jobs, &component);
-		first = at;
+	prune(jobs);
+	if (!jobs->members.count)
+		return;
+	count_unused(jobs);
+	measure(jobs);
+	lm_sort(jobs->members.list, jobs->members.count, sizeof(*jobs->members.list), order_ratio,
+		NULL);
+	if (!visit_components(jobs, cut))
+		return;
+	for (uint32_t round = 0; left && round < ROUNDS; round++) {
+		sum_turns(jobs);
+		lm_jobs_rotate(jobs);
+		find_turns(jobs);
+		left = visit_components(jobs, choose_period);
 	}
+	if (left)
+		visit_components(jobs, dissolve);
+	visit_components(jobs, answer);
+	lm_jobs_list_turns(jobs);
 }

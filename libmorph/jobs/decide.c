@@ -31,6 +31,7 @@ static void reset(struct morph_jobs *jobs)
 		.worst = { .one = MORPH_ANY, .other = MORPH_ANY, .site = MORPH_ANY },
 	};
 	jobs->coupled = jobs->deferred = false;
+	jobs->turns.count = 0;
 }
 
 /* A part keeps its slot while it has bytes left, or while its job holds circuits. */
@@ -153,7 +154,8 @@ void lm_jobs_share_all(struct morph_jobs *jobs)
 	for (uint32_t at = 0; at < jobs->used.count; at++) {
 		const struct jobs_pair *pair = &jobs->pairs.list[jobs->used.list[at]];
 
-		lm_jobs_share(jobs, list + pair->first, pair->count);
+		if (pair->capacity)
+			lm_jobs_share(jobs, list + pair->first, pair->count);
 	}
 }
 
@@ -271,6 +273,8 @@ MORPH_API int morph_jobs_decide(struct morph_jobs *jobs, const struct morph_jobs
 	decision->set_count = jobs->set.count;
 	decision->clear = jobs->clear.list;
 	decision->clear_count = jobs->clear.count;
+	decision->turns = jobs->turns.list;
+	decision->turn_count = jobs->turns.count;
 	lm_answer_copy(out, decision, sizeof(*decision));
 	return 0;
 }

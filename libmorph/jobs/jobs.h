@@ -23,6 +23,17 @@ struct jobs_site {
 	uint32_t aggregators; /* free */
 	uint32_t first, room; /* of its candidates for slots, in @candidates */
 	uint32_t count; /* candidates that have a slot so far */
+
+	/* Of cohorts.c. The fields after @component belong to the component. */
+	uint32_t component; /* its least site */
+	uint32_t worst; /* site with the most bytes per port */
+	uint64_t load; /* of this site: bytes of an iteration, twice for jobs without a cohort */
+	uint32_t kept, unused; /* of this site: free ports before, and without circuits */
+	uint64_t least; /* bound of the period by ports */
+	uint64_t turn[2]; /* longest times of turns */
+	uint64_t period;
+	bool rewired; /* between turns */
+	bool limited; /* a network interface limits a job */
 };
 
 struct jobs_pair {
@@ -35,6 +46,13 @@ struct jobs_pair {
 	uint64_t demand; /* bytes */
 	uint64_t wanted_bps; /* that flows take before filling */
 	uint64_t capacity; /* bit/s, now */
+
+	/* Of cohorts.c. */
+	uint64_t bytes; /* of an iteration of all flows */
+	uint64_t time; /* of them */
+	uint64_t turn[2]; /* bytes of an iteration in the turns */
+	uint32_t turn_circuits[2];
+	bool measured;
 };
 
 /* A part outside the root that has bytes left. Flows are in the order of the policy. */
@@ -42,6 +60,7 @@ struct jobs_flow {
 	uint32_t job, part, pair;
 	bool fresh; /* its own circuits were set by this decision */
 	uint64_t traffic; /* bytes on the circuits */
+	uint64_t iteration; /* of them, in an iteration; of cohorts.c */
 	uint64_t share; /* bit/s */
 	uint64_t rate; /* bit/s over a whole iteration, with the time to compute */
 };
@@ -66,11 +85,16 @@ struct jobs_resource {
 	uint32_t rising; /* flows that have not stopped */
 };
 
-/* A job that may be in a cohort. */
+/* A job that may be in a cohort. @component is the least site of its component. */
 struct jobs_member {
 	uint32_t component, job;
-	uint32_t cohort; /* 1 or 2; 0: none */
 	uint64_t compute, time; /* of an iteration, in nanoseconds */
+};
+
+/* Bytes of a flow in an iteration. */
+struct jobs_size {
+	uint64_t bytes;
+	uint32_t flow;
 };
 
 /* What lm_jobs_plan() keeps of a job. */
@@ -80,6 +104,8 @@ struct jobs_state {
 	uint64_t end; /* last end of its flows */
 	uint64_t nic; /* bit/s of its aggregators that no flow uses; UINT64_MAX: unlimited */
 	bool started; /* with MORPH_JOBS_HOLD */
+	uint32_t cohort; /* 1 or 2; 0: none */
+	uint64_t own, shared; /* time of an iteration on circuits: alone, and without cohorts */
 };
 
 struct morph_jobs {
@@ -111,8 +137,11 @@ struct morph_jobs {
 	ARRAY_OF(uint32_t) heap; /* of circuits.c, shares.c, bound.c; sizes of packing.c */
 	ARRAY_OF(jobs_wide) sums; /* of packing.c */
 	ARRAY_OF(struct jobs_member) members; /* of cohorts.c */
+	ARRAY_OF(struct jobs_size) sizes; /* of cohorts.c, of the flows of a pair */
+	ARRAY_OF(uint32_t) open; /* of cohorts.c: used pairs with circuits */
+	ARRAY_OF(struct morph_jobs_turn) turns;
 	ARRAY_OF(uint32_t) taken; /* of packing.c */
-	ARRAY_OF(uint64_t) volumes; /* of bound.c, by site or job; of cohorts.c, by pair */
+	ARRAY_OF(uint64_t) volumes; /* of bound.c, by site or job; of cohorts.c, by job */
 	ARRAY_OF(uint32_t) arrivals; /* jobs by arrival */
 	ARRAY_OF(struct morph_jobs_pair) set;
 	ARRAY_OF(struct morph_jobs_pair) clear;
@@ -187,6 +216,7 @@ void lm_jobs_pack(struct morph_jobs *jobs);
 
 /* circuits.c: circuits that all jobs share. hold.c: circuits that jobs hold. */
 void lm_jobs_share_circuits(struct morph_jobs *jobs);
+void lm_jobs_fill(struct morph_jobs *jobs, const uint32_t *pairs, uint32_t pair_count);
 void lm_jobs_hold_circuits(struct morph_jobs *jobs);
 
 /* hysteresis.c: has the least gap passed since the last change? */
@@ -203,6 +233,10 @@ uint64_t lm_jobs_rate(const struct morph_jobs *jobs, const struct jobs_flow *flo
 
 /* cohorts.c */
 void lm_jobs_group(struct morph_jobs *jobs);
+
+/* rotation.c: circuits of pairs in the turns of two cohorts. */
+void lm_jobs_rotate(struct morph_jobs *jobs);
+void lm_jobs_list_turns(struct morph_jobs *jobs);
 
 /* bound.c: lower bounds of the last end and of the mean, for the jobs that arrive until @until. */
 uint64_t lm_jobs_bound(struct morph_jobs *jobs, uint64_t until);

@@ -156,8 +156,23 @@ static void make_pair(struct pair_of_jobs *pair, uint64_t compute_ns)
 }
 
 /*
+ * Two ports at site 0 and at the other ends of two pairs: each job has one circuit without cohorts,
+ * and both circuits in its turn.
+ */
+static void make_turns(struct pair_of_jobs *pair, uint64_t compute_ns)
+{
+	make_pair(pair, compute_ns);
+	for (uint32_t site = 0; site < 3; site++)
+		pair->sites[site].ports = 2;
+	pair->parts[3].site = 2;
+	pair->jobs[0].bytes = pair->jobs[1].bytes = SECOND;
+	for (uint32_t part = 0; part < 4; part++)
+		pair->parts[part].left = 20 * SECOND;
+}
+
+/*
  * The period is max(tau + t, 2 t + 2 delta), and tau + 2 t without cohorts. Jobs that would have a
- * longer period are in no cohort.
+ * longer period are in no cohort. Jobs that share a circuit keep their circuits, and delta is 0.
  */
 static void cohorts_have_the_period_of_the_formula(void **state)
 {
@@ -169,20 +184,23 @@ static void cohorts_have_the_period_of_the_formula(void **state)
 	uint32_t grouped = 0;
 
 	(void)state;
-	for (uint32_t at = 0; at < 15; at++) {
-		uint64_t tau = computes[at % 5], dark = darks[at / 5], period;
+	for (uint32_t at = 0; at < 30; at++) {
+		uint64_t tau = computes[at % 5], dark = darks[at / 5 % 3], delta, period;
 		struct morph_jobs_decision decision;
 		struct pair_of_jobs pair;
 
-		make_pair(&pair, tau);
+		delta = at < 15 ? 0 : dark;
+		(at < 15 ? make_pair : make_turns)(&pair, tau);
 		pair.problem.dark_ns = dark;
 		decision = decide(jobs, &pair.problem, &opts);
-		period = tau > SECOND + 2 * dark ? tau + SECOND : 2 * SECOND + 2 * dark;
-		if (2 * dark > tau) {
+		period = tau > SECOND + 2 * delta ? tau + SECOND : 2 * SECOND + 2 * delta;
+		if (2 * delta > tau) {
 			assert_int_equal(decision.jobs[0].cohort + decision.jobs[1].cohort, 0);
+			assert_int_equal(decision.turn_count, 0);
 			continue;
 		}
 		grouped++;
+		assert_int_equal(decision.turn_count, at < 15 ? 0 : 2);
 		for (uint32_t job = 0; job < 2; job++) {
 			assert_int_equal(decision.jobs[job].cohort, job + 1);
 			assert_int_equal(decision.jobs[job].period_ns, period);
@@ -190,9 +208,15 @@ static void cohorts_have_the_period_of_the_formula(void **state)
 			assert_in_range(decision.jobs[job].end_ns, dark + 10 * period,
 					dark + 10 * period + 100);
 		}
-		assert_int_equal(decision.jobs[1].offset_ns, SECOND + dark);
+		assert_int_equal(decision.jobs[1].offset_ns, SECOND + delta);
+		for (uint32_t turn = 0; turn < decision.turn_count; turn++) {
+			const struct morph_jobs_turn *it = &decision.turns[turn];
+
+			assert_int_equal(it->circuits[0] + it->circuits[1], 2);
+			assert_int_equal(it->circuits[it->one + it->other - 1], 2);
+		}
 	}
-	assert_int_equal(grouped, 14);
+	assert_int_equal(grouped, 29);
 	morph_jobs_free(jobs);
 }
 

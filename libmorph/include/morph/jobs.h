@@ -332,6 +332,18 @@ struct morph_jobs_worst {
 };
 
 /**
+ * struct morph_jobs_turn - circuits of a pair that change between turns
+ * @one: one end
+ * @other: the other end
+ * @circuits: number of circuits in the turn of cohort 1, and in that of cohort 2
+ */
+struct morph_jobs_turn {
+	uint32_t one;
+	uint32_t other;
+	uint32_t circuits[2];
+};
+
+/**
  * struct morph_jobs_decision - a decision
  * @sz: size of this structure, set by the caller: MORPH_OPTS()
  * @jobs: by job
@@ -346,6 +358,9 @@ struct morph_jobs_worst {
  * @worst: certificate of the new circuits
  * @end_ns: predicted end of the last job that runs
  * @bound_ns: no decision ends all arrived jobs before this time
+ * @turns: pairs whose circuits change between the turns of the cohorts. Their periods contain the
+ *	dark time of both changes
+ * @turn_count: number of pairs
  */
 struct morph_jobs_decision {
 	size_t sz;
@@ -361,6 +376,8 @@ struct morph_jobs_decision {
 	struct morph_jobs_worst worst;
 	uint64_t end_ns;
 	uint64_t bound_ns;
+	const struct morph_jobs_turn *turns;
+	uint32_t turn_count;
 };
 
 /**
