@@ -283,7 +283,7 @@ TEST_F(numbers, info_speaks_the_truth)
 	EXPECT_EQ(2, info->free);
 	EXPECT_EQ(0, info->spares);
 	EXPECT_EQ(1, info->slices);
-	EXPECT_EQ(0, info->reserved);
+	EXPECT_EQ(0, info->lent);
 	EXPECT_NE(0, info->seq);
 }
 
