@@ -2,7 +2,7 @@
 /* All routes of one pair. Each element on a route has one state, also if light passes it twice. */
 #include "matchings.h"
 
-#define MOST_STEPS (1u << 26)
+#define MOST_STEPS (1u << 22)
 
 struct route_walk {
 	struct matchings_check *it;
@@ -38,7 +38,7 @@ static uint32_t walk_from(struct route_walk *walk, uint32_t place, uint32_t coun
 		return 0;
 	if (place & RECEIVER)
 		return (place & ~RECEIVER) == walk->goal ? count : 0;
-	if (count == walk->it->input->hops || walk->steps++ == MOST_STEPS)
+	if (count == walk->it->input->hops || walk->steps++ >= MOST_STEPS)
 		return 0;
 	for (state = 0; state < ck_matchings_states(walk->it, place / ELEMENT_PORTS) && !found;
 	     state++)

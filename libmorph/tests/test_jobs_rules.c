@@ -190,7 +190,10 @@ static void cohorts_have_the_period_of_the_formula(void **state)
 		struct pair_of_jobs pair;
 
 		delta = at < 15 ? 0 : dark;
-		(at < 15 ? make_pair : make_turns)(&pair, tau);
+		if (at < 15)
+			make_pair(&pair, tau);
+		else
+			make_turns(&pair, tau);
 		pair.problem.dark_ns = dark;
 		decision = decide(jobs, &pair.problem, &opts);
 		period = tau > SECOND + 2 * delta ? tau + SECOND : 2 * SECOND + 2 * delta;

@@ -103,6 +103,26 @@ static void refusals_are_proven(void **state)
 	accepted(&mutant);
 }
 
+/* A refusal that allows so many elements that all routes cannot be tried. */
+static void too_many_routes_are_not_tried(void **state)
+{
+	const uint32_t ports[] = { 1, 62 };
+	const struct morph_check_matchings_input in = {
+		.kind = MORPH_CHECK_PAIRS,
+		.width = 17,
+		.height = 17,
+		.endpoints = 2,
+		.tx = ports,
+		.hops = 52,
+		.src = 0,
+		.dst = 1,
+	};
+
+	(void)state;
+	assert_int_equal(morph_check_matchings(&in, report, sizeof(report)), -EBADMSG);
+	assert_string_equal(report, "too many routes of up to 52 elements to try all");
+}
+
 /* Whether an element of the mutant can be in a state. */
 static bool usable(uint32_t element, uint32_t state)
 {
@@ -286,9 +306,13 @@ static void memory_can_run_out(void **state)
 int main(int argc, char **argv)
 {
 	const struct CMUnitTest tests[] = {
-		cmocka_unit_test(golden_distances),    cmocka_unit_test(bounds_are_recomputed),
-		cmocka_unit_test(refusals_are_proven), cmocka_unit_test(any_lengths_prove_a_bound),
-		cmocka_unit_test(unreachable_pairs),   cmocka_unit_test(memory_can_run_out),
+		cmocka_unit_test(golden_distances),
+		cmocka_unit_test(bounds_are_recomputed),
+		cmocka_unit_test(refusals_are_proven),
+		cmocka_unit_test(too_many_routes_are_not_tried),
+		cmocka_unit_test(any_lengths_prove_a_bound),
+		cmocka_unit_test(unreachable_pairs),
+		cmocka_unit_test(memory_can_run_out),
 	};
 
 	if (argc != 4)

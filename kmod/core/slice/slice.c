@@ -180,6 +180,7 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_slice *other;
+	struct morph_chip *chip;
 	u32 i;
 	int ret;
 
@@ -211,7 +212,8 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	for (i = 0; i < params->count; i++) {
 		slice->ranks[i].accelerator = chosen[i];
 		slice->ranks[i].first = chosen[i];
-		ledger_of(fabric)->chips[chosen[i]].lent = ledger_of(fabric)->chips[chosen[i]].spare;
+		chip = &ledger_of(fabric)->chips[chosen[i]];
+		chip->lent = chip->spare;
 		morph_slice_take_chip(slice, chosen[i], i);
 		morph_protection_init(slice, i);
 	}

@@ -13,7 +13,7 @@ static void show_progress(uint32_t policy)
 {
 	if (isatty(STDERR_FILENO))
 		fprintf(stderr, "\rsimulating %s (%u of %u)\033[K", jobs_policies[policy],
-			policy + 1, MORPH_JOBS_POLICIES);
+			policy + 1, (uint32_t)MORPH_JOBS_POLICIES);
 }
 
 static void end_progress(void)
