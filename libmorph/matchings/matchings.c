@@ -490,6 +490,8 @@ static int find_first(struct morph_matchings *matchings)
 	}
 	if (first == FIRST_UNREACHABLE && answer->hops_most) {
 		answer->verdict = MORPH_INFEASIBLE;
+		answer->bound = 0;
+		answer->lengths_count = 0;
 		answer->src = rounds->waiting[0] >> 16;
 		answer->dst = rounds->waiting[0] & 0xffff;
 	}

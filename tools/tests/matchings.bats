@@ -116,6 +116,16 @@ changed() {
 	[[ $(jq '.endpoints | length' <<<"$output") == 14 ]]
 }
 
+# The shortest way of one pair passes an element in both states, and no other way is short enough.
+@test "a failed element separates accelerators" {
+	expect 1 morphctl matchings find --profile "$smartlight" --failed 7 --first --to-file f.json
+	holds "$output" "no: accelerator "
+	holds "$output" " within 18 elements"
+	[[ $(jq -c '[.verdict, has("rounds-bound-count"), has("src-endpoint")]' f.json) == '["infeasible",false,true]' ]]
+	expect 0 morphctl matchings check f.json --profile "$smartlight"
+	holds "$output" "correct: endpoint "
+}
+
 # The checker finds the errors that a search could make.
 @test "a wrong file is refused" {
 	find_file --mesh-size 3x3 --ports even:8

@@ -150,7 +150,8 @@ struct morph_matchings_hop {
  * @distance: elements on the shortest routes of all pairs together: lower bound of @total
  * @writes: elements written between rounds, from each round to the next and from the last to the
  *	first
- * @bound: lower bound of the number of rounds. If the search chose the ports, for any ports
+ * @bound: lower bound of the number of rounds. If the search chose the ports, for any ports. 0: the
+ *	pair of @src and @dst has no route
  * @bound_kind: enum morph_matchings_bound
  * @lengths: for MORPH_MATCHINGS_FRACTIONAL, the multipliers: a length for each join of each state
  *	of each element, in the order element, state, join. The joins of a state are numbered by
