@@ -103,7 +103,7 @@ static void refusals_are_proven(void **state)
 	accepted(&mutant);
 }
 
-/* A refusal that allows so many elements that all routes cannot be tried. */
+/* A refusal within a limit of elements that leaves too many routes to try. */
 static void too_many_routes_are_not_tried(void **state)
 {
 	const uint32_t ports[] = { 1, 62 };
