@@ -149,7 +149,7 @@ static void report_mesh(const struct mesh_case *this, const char *ports, uint32_
 static void measure_mesh(const struct mesh_case *this, bool given)
 {
 	uint32_t ports = 8 * this->side, seeds = given ? SEEDS : SEEDS / 10, more = 0, at;
-	struct morph_matchings_answer answer;
+	struct morph_matchings_answer answer = { 0 };
 	static struct instance instance;
 
 	begin(&instance, this->side, this->side, this->endpoints);
@@ -168,10 +168,10 @@ static void measure_random(const struct mesh_case *this)
 {
 	uint32_t ports = 8 * this->side, undecided = 0, refused = 0, equal = 0, draw, at, other;
 	static struct samples gaps;
-	struct morph_matchings_answer answer;
+	struct morph_matchings_answer answer = { 0 };
 	static struct instance instance;
 	uint64_t random = this->side;
-	uint32_t rim[8 * 17];
+	uint32_t rim[8 * 17] = { 0 };
 	char name[96];
 
 	begin(&instance, this->side, this->side, this->endpoints);
@@ -219,7 +219,7 @@ static const struct {
 /* The first seed that finds n-1 rounds, with ports chosen by the search. */
 static void measure_smallest(void)
 {
-	struct morph_matchings_answer answer;
+	struct morph_matchings_answer answer = { 0 };
 	static struct instance instance;
 	size_t at;
 	char name[96];
@@ -246,7 +246,7 @@ static void measure_smallest(void)
 static void measure_device(struct instance *instance, const char *name, uint32_t seeds,
 			   uint32_t bar, double seconds)
 {
-	struct morph_matchings_answer answer;
+	struct morph_matchings_answer answer = { 0 };
 	uint32_t more = 0, rounds = 0, at;
 
 	times.count = excess.count = writes.count = 0;
@@ -269,7 +269,7 @@ static void measure_device(struct instance *instance, const char *name, uint32_t
 static void measure_failures(struct instance *instance)
 {
 	uint32_t failed, separated = 0, undecided = 0;
-	struct morph_matchings_answer answer;
+	struct morph_matchings_answer answer = { 0 };
 
 	times.count = 0;
 	instance->problem.seed = 1;
@@ -290,7 +290,7 @@ static void measure_failures(struct instance *instance)
 
 static void measure_chosen(uint32_t endpoints)
 {
-	struct morph_matchings_answer answer;
+	struct morph_matchings_answer answer = { 0 };
 	static struct instance instance;
 	uint32_t more = 0;
 	char name[96];

@@ -437,13 +437,13 @@ static int try_rounds(struct morph_matchings *matchings, uint32_t count, uint64_
 	const struct morph_matchings_answer *answer = &matchings->answer;
 	struct rounds *rounds = &matchings->rounds;
 	uint64_t size = (uint64_t)count * rounds->endpoints * rounds->endpoints;
-	uint64_t more = AGAIN / (size * size) + 1, enough = answer->distance;
+	uint64_t more = 0, enough = answer->distance;
 	int error;
 
+	if (size && size <= SMALL)
+		more = AGAIN / (size * size) + 1;
 	if (more > MOST_AGAIN)
 		more = MOST_AGAIN;
-	if (size > SMALL)
-		more = 0;
 	if (!rounds->choose && size > SMALL)
 		enough += enough * ENOUGH / 100;
 	rounds->rounds = count;

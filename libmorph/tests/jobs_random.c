@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
+#include <stdlib.h>
 #include <string.h>
 
 #include "../util/mix.h"
@@ -10,6 +11,8 @@ static void draw_job(struct small *small, const struct small_limits *limits, uin
 	uint32_t first = small->problem.part_count, sites = limits->sites;
 	uint32_t start = mix_below(&small->random, sites);
 
+	if (!sites)
+		abort();
 	*job = (struct morph_job){
 		.bytes = 1 + mix_below(&small->random, 40),
 		.iterations = 1 + mix_below(&small->random, 4),
