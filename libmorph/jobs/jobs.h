@@ -18,21 +18,23 @@
 __extension__ typedef unsigned __int128 jobs_wide;
 
 struct jobs_site {
-	uint32_t free; /* ports */
-	uint32_t slots; /* free */
-	uint32_t aggregators; /* free */
-	uint32_t first, room; /* of its candidates for slots, in @candidates */
-	uint32_t count; /* candidates that have a slot so far */
+	uint32_t free; /* number of free ports */
+	uint32_t slots; /* number of free slots */
+	uint32_t aggregators; /* number of free CPU aggregators */
+	uint32_t first, room; /* its candidates for slots: the first one, and their number */
+	uint32_t count; /* number of candidates that have a slot so far */
 
-	/* Of cohorts.c. The fields after @component belong to the component. */
-	uint32_t component; /* its least site */
-	uint32_t worst; /* site with the most bytes per port */
+	/* For cohorts.c. A component keeps its numbers at its lowest site. */
+	uint32_t component; /* the lowest site of the component of this site */
+	uint32_t worst; /* of the component: the site with the most bytes per port */
 	uint64_t load; /* of this site: bytes of an iteration, twice for jobs without a cohort */
-	uint32_t kept, unused; /* of this site: free ports before, and without circuits */
-	uint64_t least; /* bound of the period by ports */
-	uint64_t turn[2]; /* longest times of turns */
+	uint32_t kept, unused; /* of this site: free ports before, and ports without circuits */
+
+	/* Of the component. */
+	uint64_t least; /* lower bound of the period, from the ports */
+	uint64_t turn[2]; /* the longest time of each turn */
 	uint64_t period;
-	bool rewired; /* between turns */
+	bool rewired; /* circuits change between the turns */
 	bool limited; /* a network interface limits a job */
 };
 
@@ -41,16 +43,16 @@ struct jobs_pair {
 	uint32_t lit; /* circuits before the decision */
 	uint32_t most; /* largest number of circuits */
 	uint32_t circuits;
-	uint32_t dark; /* of them, set by this decision */
+	uint32_t dark; /* circuits that this decision sets */
 	uint32_t first, count; /* flows of this pair, in @by_pair */
 	uint64_t demand; /* bytes */
 	uint64_t wanted_bps; /* that flows take before filling */
 	uint64_t capacity; /* bit/s, now */
 
-	/* Of cohorts.c. */
-	uint64_t bytes; /* of an iteration of all flows */
-	uint64_t time; /* of them */
-	uint64_t turn[2]; /* bytes of an iteration in the turns */
+	/* For cohorts.c. */
+	uint64_t bytes; /* bytes of all flows in an iteration */
+	uint64_t time; /* the time that these bytes take */
+	uint64_t turn[2]; /* bytes of an iteration in each turn */
 	uint32_t turn_circuits[2];
 	bool measured;
 };
@@ -60,7 +62,7 @@ struct jobs_flow {
 	uint32_t job, part, pair;
 	bool fresh; /* its own circuits were set by this decision */
 	uint64_t traffic; /* bytes on the circuits */
-	uint64_t iteration; /* of them, in an iteration; of cohorts.c */
+	uint64_t iteration; /* bytes on the circuits in an iteration; for cohorts.c */
 	uint64_t share; /* bit/s */
 	uint64_t rate; /* bit/s over a whole iteration, with the time to compute */
 };

@@ -6,16 +6,32 @@
 #define MOST_WIDTH 63
 #define MOST_HEIGHT 64
 #define DEFAULT_MOVES 100000
-#define FIRST_MOVES 32 /* of the first attempt, for each round */
-#define IMPROVE_MOVES 4 /* to shorten routes, for each round, at most */
-#define ENOUGH 3 /* percent of detours that are not worth further moves */
-#define SMALL 1000 /* rounds * endpoints^2: below, the search goes on until there is no detour */
+
+/* The first attempt makes this number of moves for each round. */
+#define FIRST_MOVES 32
+/* Routes are shortened with at most this number of moves for each round. */
+#define IMPROVE_MOVES 4
+/* No further moves are made once routes exceed the shortest ones by this percentage. */
+#define ENOUGH 3
+
+/*
+ * The size of a problem is rounds * endpoints^2. A small one is searched again while routes have
+ * detours: AGAIN / size^2 times, but at most MOST_AGAIN times.
+ */
+#define SMALL 1000
 #define MOST_AGAIN 64
-#define AGAIN 30000000 /* further searches: this, divided by (rounds * endpoints^2)^2 */
-#define BOUND_ITERATIONS 1024 /* at most, and as many turns as: */
+#define AGAIN 30000000
+
+/*
+ * The bound takes BOUND_WORK / (endpoints * turns) iterations, but at most BOUND_ITERATIONS. With
+ * FIRST_BOUND_WORK instead, if only the first legal set is searched.
+ */
+#define BOUND_ITERATIONS 1024
 #define BOUND_WORK 400000000
-#define FIRST_BOUND_WORK 1500000 /* for the first legal set only */
-#define SPARE_HOPS 16 /* elements that a route may pass beyond twice the longest distance */
+#define FIRST_BOUND_WORK 1500000
+
+/* A route may pass twice the longest distance, and this number of elements more. */
+#define SPARE_HOPS 16
 
 MORPH_API struct morph_matchings *morph_matchings_new(struct morph_ctx *ctx)
 {

@@ -40,19 +40,24 @@ struct mesh_part {
 int lm_mesh_lay(struct morph_ctx *ctx, struct mesh_block *block, const struct mesh_part *parts,
 		size_t count);
 
+/*
+ * The comments name what an array is indexed by. An array NAME_first has the number of the first
+ * NAME of each entry, and one more entry for the end of the last.
+ */
 struct mesh {
-	uint32_t elements, arcs, states, joins, turns, ends;
-	uint32_t *arc_first; /* by element: the arc of its port 0; one more at the end */
-	uint32_t *element; /* by arc */
-	uint32_t *next; /* by last arc: the next arc, MESH_END | end, or MESH_NONE */
-	uint32_t *turn_first; /* by arc; one more at the end */
-	struct mesh_turn *turn;
-	uint32_t *state_first; /* by element; one more at the end */
-	uint32_t *join_first; /* by state; one more at the end */
+	uint32_t elements, arcs, states, joins, turns, ends; /* their numbers */
+	uint32_t *arc_first; /* by element. Its ports have successive arcs */
+	uint32_t *element; /* by arc: the element that has this port */
+	uint32_t *next; /* by arc where light leaves: where it arrives, MESH_END | end, MESH_NONE */
+	uint32_t *turn_first; /* by arc */
+	struct mesh_turn *turn; /* by turn */
+	uint32_t *state_first; /* by element */
+	uint32_t *join_first; /* by state */
 	uint32_t *enter; /* by end: the arc at which its light enters, or MESH_NONE */
-	uint32_t cells; /* of a hexagonal mesh */
-	uint32_t (*corner)[2]; /* by cell and corner: its arcs, or MESH_NONE; while building */
-	uint32_t *arc_corner; /* by arc; while building */
+	uint32_t cells; /* number of cells of a hexagonal mesh */
+	/* Only while a hexagonal mesh is built. */
+	uint32_t (*corner)[2]; /* by 6 * cell + corner: the arcs that meet there, or MESH_NONE */
+	uint32_t *arc_corner; /* by arc: its 6 * cell + corner */
 	struct mesh_block block;
 };
 

@@ -5,25 +5,33 @@
 
 #include "mesh.h"
 
-/* The circuits that all rounds together must have, and memory for their shortest routes. */
+/*
+ * The circuits that all rounds together must have, and memory for their shortest routes. The
+ * comments name what an array is indexed by.
+ */
 struct mesh_bound {
 	const struct mesh *mesh;
-	uint32_t endpoints;
-	const uint32_t *tx, *rx; /* by endpoint: its ends */
-	bool pairs; /* one circuit for each pair, instead of two */
-	uint32_t *lengths; /* by join */
-	uint32_t *best; /* by join: lengths of the best bound */
-	uint64_t *sums; /* by join: of the lengths of all iterations */
-	uint32_t *weights; /* by element: length of each of its states */
+	uint32_t endpoints; /* their number */
+	const uint32_t *tx, *rx; /* by endpoint: where its light enters, and where it leaves */
+	bool pairs; /* a pair has one circuit instead of two */
+
+	/* The multipliers. */
+	uint32_t *lengths; /* by join: the present length */
+	uint32_t *best; /* by join: the length that gave the best bound */
+	uint64_t *sums; /* by join: the sum of its lengths in all iterations */
+	uint32_t *weights; /* by element: the length of each of its states */
 	uint32_t *shares; /* by join: its part of the length of its state */
-	uint32_t *flow; /* by join: shortest routes that pass */
-	uint64_t *distance; /* by arc */
-	uint32_t *from, *turn; /* by arc: the arc before, and the turn that leads here */
-	uint64_t *heap; /* distance << 20 | arc */
-	size_t heap_count;
-	uint32_t *end_from, *end_turn; /* by end: as by arc */
-	uint64_t *end_distance;
-	uint64_t numerator, denominator; /* of the best bound */
+	uint32_t *flow; /* by join: number of shortest routes that pass it */
+
+	/* The shortest routes of one endpoint. */
+	uint64_t *distance; /* by arc: length of the shortest route to it */
+	uint32_t *from, *turn; /* by arc: the arc before it on this route, and the turn between */
+	uint64_t *heap; /* of arcs that can still become nearer: distance << 20 | arc */
+	size_t heap_count; /* entries of the heap */
+	uint32_t *end_from, *end_turn; /* by end: as from and turn by arc */
+	uint64_t *end_distance; /* by end: as distance by arc */
+
+	uint64_t numerator, denominator; /* of the best bound, a fraction */
 };
 
 /* The most arcs that the heap can name. */

@@ -2,11 +2,15 @@
 /* Divides pairs into rounds, and exchanges circuits until the circuits of each round fit. */
 #include "rounds.h"
 
-#define PASSES 8 /* of the negotiation for a round */
+/* The routes of a round are negotiated in at most this number of passes. */
+#define PASSES 8
+/* The price of another route at an element in the first pass, in 1/16. */
 #define FIRST_PRESSURE 16
-#define HISTORY 6 /* 0.4 for each pass in which an element clashes */
+/* What a clash adds to the price of its element for later passes, and the limit, in 1/16. */
+#define HISTORY 6
 #define MOST_HISTORY 1024
-#define SWAPS 50 /* for each round, to begin with */
+/* The first division into rounds is shuffled by this number of exchanges for each round. */
+#define SWAPS 50
 
 /* ------------------------------------------------------------------ one round */
 

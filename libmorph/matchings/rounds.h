@@ -30,13 +30,14 @@ struct route_entry {
 /* Elements and joins in use by the routes of one round, and a router beside them. */
 struct router {
 	const struct mesh *mesh;
-	uint16_t *join_use, *state_use; /* number of routes */
-	uint16_t *states_used, *joins_crowded; /* by element */
-	uint16_t *history; /* by element, in 1/16: congestion in earlier passes */
-	uint32_t clashes; /* elements with two states or a crowded join */
-	uint32_t pressure; /* in 1/16: price of another route */
-	bool forbid; /* do not pass where others do */
-	uint32_t most_hops;
+	uint16_t *join_use, *state_use; /* by join, by state: number of routes that use it */
+	uint16_t *states_used; /* by element: number of its states that routes use */
+	uint16_t *joins_crowded; /* by element: number of its joins with more than one route */
+	uint16_t *history; /* by element: price of congestion in earlier passes, in 1/16 */
+	uint32_t clashes; /* number of elements with two used states or a crowded join */
+	uint32_t pressure; /* price of each other route at an element, in 1/16 */
+	bool forbid; /* a route does not pass where others do */
+	uint32_t most_hops; /* largest number of elements of a route */
 	struct route_label *labels;
 	struct route_entry *entries;
 	uint32_t entries_room;
@@ -72,22 +73,22 @@ struct rounds {
 	struct router router;
 	uint32_t kind;
 	uint32_t endpoints, vertices, rounds;
-	uint32_t stride; /* turns of a route at most */
-	bool choose; /* ports */
-	uint32_t *tx, *rx; /* by endpoint: its ends */
-	uint16_t *togo; /* by end of rx and arc */
-	uint32_t *togo_of; /* by end: index in togo, or MESH_NONE */
-	uint32_t *queue; /* of distances */
-	uint16_t *chain; /* vertices of the last Kempe chain */
+	uint32_t stride; /* room for the turns of a route */
+	bool choose; /* the search chooses the ports */
+	uint32_t *tx, *rx; /* by endpoint: where its light enters, and where it leaves */
+	uint16_t *togo; /* by column and arc: the least number of elements to the column's end */
+	uint32_t *togo_of; /* by end: its column of togo, or MESH_NONE */
+	uint32_t *queue; /* memory of lm_mesh_distances() */
+	uint16_t *chain; /* the vertices of the last Kempe chain */
 	uint32_t *waiting; /* circuits without a round: src << 16 | dst; see rounds_first.c */
 	uint64_t random;
 	uint64_t moves;
 
-	uint16_t *mate; /* by round and vertex */
-	uint32_t *counts; /* by round and endpoint: hops of its route; 0: none */
-	uint32_t *hops; /* by round and endpoint: stride turns */
-	uint32_t *bad; /* by round: clashes */
-	/* by copy, then as above */
+	uint16_t *mate; /* by round and vertex: the other vertex of its circuit, or ROUNDS_NONE */
+	uint32_t *counts; /* by round and endpoint: number of turns of its route; 0: no route */
+	uint32_t *hops; /* by round and endpoint: room for stride turns of its route */
+	uint32_t *bad; /* by round: number of clashes */
+	/* Copies of these four; the first index is the copy instead of the round. */
 	uint16_t *old_mate;
 	uint32_t *old_counts, *old_hops, *old_bad;
 
