@@ -79,6 +79,8 @@ int main(int argc, char **argv)
 	ask_machine(&machine);
 	bench_matchings(ctx, argv[4]);
 	ask_machine(&machine);
+	bench_jobs(ctx);
+	ask_machine(&machine);
 	report_machine(&machine);
 	morph_ctx_free(ctx);
 	return !rows_end();

@@ -129,6 +129,9 @@ void bench_united(struct morph_ctx *ctx);
 /* Schedules after the loss of ports, beside flows. */
 void bench_replan(struct morph_ctx *ctx);
 
+/* Decisions about training jobs, also beside brute force. */
+void bench_jobs(struct morph_ctx *ctx);
+
 /* Rounds that join all pairs of endpoints, of meshes and of the device of this profile. */
 void bench_matchings(struct morph_ctx *ctx, const char *profile);
 
