@@ -49,6 +49,7 @@ static int fabric_matches(struct morph_fabric *fabric, const char *which)
 {
 	struct morph_fabric_info info;
 	uint8_t uuid[MORPH_UUID_BYTES];
+	const char *name;
 	int error;
 
 	if (!which)
@@ -56,7 +57,9 @@ static int fabric_matches(struct morph_fabric *fabric, const char *which)
 	error = fabric_read_info(fabric->ctx, fabric->fd, &info);
 	if (error)
 		return error;
-	if (!strncmp(info.name, which, sizeof(info.name)))
+	name = lm_only_name(which);
+	if (!strncmp(info.name, which, sizeof(info.name)) ||
+	    (name && !strncmp(info.name, name, sizeof(info.name))))
 		return 1;
 	return lm_uuid_parse(which, uuid) && !memcmp(uuid, info.uuid, sizeof(uuid));
 }

@@ -169,6 +169,10 @@ bool lm_is_ours(int error);
 
 /* Parse a number. False if the text contains anything else. */
 bool lm_number(const char *text, uint32_t *value);
+/* The rest of "name:NAME", which is a name even if it reads as a number; NULL: no such prefix. */
+const char *lm_only_name(const char *which);
+/* Whether a program may take the name for a number: decimal, octal or hexadecimal, with a sign. */
+bool lm_reads_as_number(const char *name);
 
 /* 0, or a noted -EINVAL if the request states neither a number of accelerators nor a list. */
 int lm_request_check(const struct morph_request *request);

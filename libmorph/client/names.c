@@ -121,3 +121,24 @@ bool lm_number(const char *text, uint32_t *value)
 	*value = (uint32_t)number;
 	return true;
 }
+
+const char *lm_only_name(const char *which)
+{
+	static const char prefix[] = "name:";
+
+	return strncmp(which, prefix, sizeof(prefix) - 1) ? NULL : which + sizeof(prefix) - 1;
+}
+
+static bool is_number(const char *name, int base)
+{
+	char *end;
+
+	(void)strtoll(name, &end, base);
+	return *name && !*end;
+}
+
+bool lm_reads_as_number(const char *name)
+{
+	/* 08 is a number for programs that read decimal digits only. */
+	return is_number(name, 0) || is_number(name, 10);
+}

@@ -343,6 +343,9 @@ int morph_request_set_name(struct morph_request *request, const char *name, uint
 		if (!isascii(name[at]) || (!isalnum(name[at]) && !strchr("_.-", name[at])))
 			return lm_fail(request->ctx, EINVAL,
 				       "the name \"%s\" must have only [a-zA-Z0-9_.-]", name);
+	if (length && lm_reads_as_number(name))
+		return lm_fail(request->ctx, EINVAL,
+			       "the name \"%s\" reads as a number; begin it with a letter", name);
 	if (mode & ~0777u)
 		return lm_fail(request->ctx, EINVAL, "mode 0%o must have permission bits only",
 			       mode);

@@ -172,10 +172,13 @@ static int open_named(struct morph_ctx *ctx, const char *name, struct morph_slic
 
 MORPH_API int morph_slice_open(struct morph_ctx *ctx, const char *which, struct morph_slice **out)
 {
+	const char *name = lm_only_name(which);
 	char path[sizeof(LM_DEV_DIR) + 24];
 	uint32_t number;
 
 	*out = NULL;
+	if (name)
+		return open_named(ctx, name, out);
 	if (strchr(which, '/'))
 		return open_path(ctx, which, out);
 	if (!lm_number(which, &number))
@@ -411,15 +414,18 @@ int morph_slice_set_failover(struct morph_slice *slice, uint32_t failover)
 MORPH_API int morph_slice_delete(struct morph_fabric *fabric, const char *which, bool force)
 {
 	struct morph_slice_delete delete;
+	const char *name = lm_only_name(which);
 
 	memset(&delete, 0, sizeof(delete));
 	delete.head.flags = force ? MORPH_SLICE_FORCE : 0;
-	if (!lm_number(which, &delete.slice)) {
+	if (name || !lm_number(which, &delete.slice)) {
+		if (!name)
+			name = which;
 		delete.slice = MORPH_ANY;
-		if (!*which || strlen(which) >= sizeof(delete.name))
+		if (!*name || strlen(name) >= sizeof(delete.name))
 			return lm_fail(fabric->ctx, EINVAL, "\"%s\" is not a valid name of a slice",
-				       which);
-		strcpy(delete.name, which);
+				       name);
+		strcpy(delete.name, name);
 	}
 	return lm_ioctl(fabric->ctx, fabric->fd, MORPH_SLICE_DELETE, &delete, sizeof(delete),
 			"delete slice %s", which);

@@ -179,6 +179,7 @@ static void ranges_are_read_in_batches(void **state)
 
 static void requests_refuse_nonsense(void **state)
 {
+	static const char *const numbers[] = { "2", "08", "-2", "99999999999999999999", "0x1f" };
 	static const uint32_t twice[] = { 1, 2, 1 };
 	struct morph_request *request = morph_request_new(ctx);
 
@@ -195,6 +196,11 @@ static void requests_refuse_nonsense(void **state)
 	assert_int_equal(morph_request_set_spare_policy(request, MORPH_SPARES_LIST), -EINVAL);
 	assert_int_equal(morph_request_set_name(request, "a/b", 0), -EINVAL);
 	assert_int_equal(morph_request_set_name(request, "caf\xc3\xa9", 0), -EINVAL);
+	for (size_t at = 0; at < sizeof(numbers) / sizeof(numbers[0]); at++)
+		assert_int_equal(morph_request_set_name(request, numbers[at], 0), -EINVAL);
+	assert_string_equal(morph_error_text(ctx),
+			    "the name \"0x1f\" reads as a number; begin it with a letter");
+	assert_int_equal(morph_request_set_name(request, "7b", 0), 0);
 	assert_int_equal(morph_request_set_name(request, "a234567890123456789012345678901", 0), 0);
 	assert_int_equal(morph_request_set_name(request, "a2345678901234567890123456789012", 0),
 			 -ENAMETOOLONG);

@@ -166,6 +166,18 @@ static void slices_are_found_by_name(void **state)
 	assert_null(found);
 }
 
+static void a_name_that_reads_as_a_number_is_found_by_its_prefix(void **state)
+{
+	struct morph_slice *found;
+
+	(void)state;
+	fake->devices = "present slice 9 /dev/morph/slice9\n";
+	assert_int_equal(morph_slice_open(ctx, "name:job", &found), 0);
+	morph_slice_close(found);
+	assert_int_equal(morph_slice_open(ctx, "name:9", &found), -ENOENT);
+	assert_string_equal(morph_error_text(ctx), "no slice \"9\"");
+}
+
 static void acts_refuse_nonsense(void **state)
 {
 	struct morph_fabric *fabric;
@@ -349,6 +361,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_slice_is_read_whole, begin, end),
 		cmocka_unit_test_setup_teardown(a_slice_that_grows_is_given_up, begin, end),
 		cmocka_unit_test_setup_teardown(slices_are_found_by_name, begin, end),
+		cmocka_unit_test_setup_teardown(
+			a_name_that_reads_as_a_number_is_found_by_its_prefix, begin, end),
 		cmocka_unit_test_setup_teardown(acts_refuse_nonsense, begin, end),
 		cmocka_unit_test_setup_teardown(a_ring_adds_missing_circuits, begin, end),
 		cmocka_unit_test_setup_teardown(a_ring_that_is_lit_changes_nothing, begin, end),

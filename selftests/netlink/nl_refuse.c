@@ -355,6 +355,7 @@ TEST_F(refuse, slice_create_says_which_accelerator)
 
 TEST_F(refuse, slice_create_names_its_error)
 {
+	static const char *const numbers[] = { "2", "08", "-2", "0x1f", "99999999999999999999" };
 	uint32_t total = self->sim.info.accelerators;
 	struct nl *nl = &self->nl;
 	char whole[128];
@@ -368,6 +369,13 @@ TEST_F(refuse, slice_create_names_its_error)
 	nl_put_u32(nl, MORPH_A_SLICE_RANKS_COUNT, 1);
 	refused(_metadata, nl, EINVAL, MORPH_A_SLICE_NAME,
 		"name may hold letters, digits and _ . - only");
+
+	for (size_t at = 0; at < sizeof(numbers) / sizeof(numbers[0]); at++) {
+		begin_create_owned(nl, self->sim.number, numbers[at]);
+		nl_put_u32(nl, MORPH_A_SLICE_RANKS_COUNT, 1);
+		refused(_metadata, nl, EINVAL, MORPH_A_SLICE_NAME,
+			"name reads as a number; begin it with a letter");
+	}
 
 	begin_create_owned(nl, self->sim.number, "job");
 	nl_put_u32(nl, MORPH_A_SLICE_RANKS_COUNT, 1);

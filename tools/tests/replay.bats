@@ -59,6 +59,16 @@ with_json() {
 		txn.{commit,confirm,list,show} why-not
 }
 
+@test "name:NAME is the slice of this name" {
+	MORPHCTL_REPLAY=$RECORDINGS/slice-show.jsonl run_split morphctl slice show train
+	[[ $status == 0 ]]
+	local by_name=$output
+	MORPHCTL_REPLAY=$RECORDINGS/slice-show.jsonl run_split morphctl slice show name:train
+	[[ $status == 0 && $output == "$by_name" ]]
+	MORPHCTL_REPLAY=$RECORDINGS/slice-unknown.jsonl run_split morphctl slice show name:1
+	[[ $status == 3 && $stderr == *"no slice 'name:1'"* ]]
+}
+
 @test "an error in JSON names the object, the reason and the exit status" {
 	MORPHCTL_REPLAY=$RECORDINGS/slice-unknown.jsonl run_split morphctl slice show nonsense --json
 	[[ $status == 3 && -z $output ]]

@@ -285,6 +285,11 @@ struct morph_fabric *morph_fabric_find(u32 id);
 /* Find the first fabric whose id is at least *id, take a reference and set *id. Or return NULL. */
 struct morph_fabric *morph_fabric_next(u32 *id);
 void morph_fabric_wait_released(void);
+/*
+ * Whether a program may take this name of a slice or a fabric for its number. Programs find both by
+ * either, so such a name would reach another tenant's slice.
+ */
+bool morph_reads_as_number(const char *name);
 /* Return -ENODEV if the provider has unregistered. Caller holds fabric->lock. */
 int morph_fabric_check(struct morph_fabric *fabric);
 /* Return -ESTALE if changes were planned for another profile. @checksum 0 matches any profile. */

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The table of fabrics, and the work queues that all fabrics share. */
+#include <linux/kstrtox.h>
+
 #include "core/base/base.h"
 
 /* Allocated when the module loads, destroyed when it unloads. */
@@ -33,6 +35,20 @@ struct morph_fabric *morph_fabric_next(u32 *id)
 	mutex_unlock(&morph_registry_lock);
 	*id = index;
 	return fabric;
+}
+
+static bool is_number(const char *name, unsigned int base)
+{
+	s64 number;
+	int ret = kstrtos64(name, base, &number);
+
+	return !ret || ret == -ERANGE;
+}
+
+bool morph_reads_as_number(const char *name)
+{
+	/* 08 is a number for programs that read decimal digits only. */
+	return is_number(name, 0) || is_number(name, 10);
 }
 
 int morph_fabric_check(struct morph_fabric *fabric)

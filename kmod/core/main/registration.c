@@ -176,6 +176,10 @@ static int fabric_check_desc(struct morph_fabric *fabric, const struct morph_fab
 			return -EINVAL;
 		}
 	}
+	if (morph_reads_as_number(desc->name)) {
+		dev_err(&fabric->dev, "name reads as a number; begin it with a letter\n");
+		return -EINVAL;
+	}
 	if (!memchr_inv(desc->uuid, 0, sizeof(desc->uuid))) {
 		dev_err(&fabric->dev, "uuid is all zeros\n");
 		return -EINVAL;

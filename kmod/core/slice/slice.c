@@ -56,6 +56,9 @@ int morph_slice_check_name(const char *name, struct morph_refusal *refusal)
 		if (!isalnum(*c) && !strchr("_.-", *c))
 			return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
 					    "name may hold letters, digits and _ . - only");
+	if (morph_reads_as_number(name))
+		return morph_refuse(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0,
+				    "name reads as a number; begin it with a letter");
 	return 0;
 }
 

@@ -24,7 +24,8 @@ int morph_fabrics(struct morph_ctx *ctx, struct morph_list **out);
 /**
  * morph_fabric_open() - open a fabric
  * @ctx: the context
- * @which: its number, name, UUID or the path of its node; NULL: the only one
+ * @which: its number, name, UUID or the path of its node; NULL: the only one. "name:2" is the name
+ *	2, which older drivers accept
  * @out: the fabric, closed by morph_fabric_close()
  *
  * Return: 0, -ENOENT (no such fabric; none at all), -EACCES, -ENOTUNIQ (@which is NULL and there

@@ -26,7 +26,8 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_request *
 /**
  * morph_slice_open() - open a named slice
  * @ctx: the context
- * @which: its name, its number, or the path of its node
+ * @which: its name, its number, or the path of its node. "name:2" is the name 2, which older
+ *	drivers accept
  * @out: the slice, closed by morph_slice_close()
  *
  * For a name, the call searches the nodes that the caller may open.
@@ -93,7 +94,7 @@ int morph_slice_prefer(struct morph_slice *slice, uint32_t rank, uint32_t spare)
 /**
  * morph_slice_delete() - end a named slice
  * @fabric: the fabric
- * @which: its name or its number
+ * @which: its name or its number, as for morph_slice_open()
  * @force: even while it is open; its files answer ENODEV from then on
  *
  * Return: 0, -ENOENT, -EBUSY (open, and @force is false), -EPERM or another

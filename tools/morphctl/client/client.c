@@ -130,11 +130,14 @@ enum exit_code client_fabric_records(struct run *run, json_t **records)
 
 static bool fabric_is(const json_t *record, const char *which)
 {
+	const char *name;
 	uint64_t number;
 
 	if (parse_u64(which, 0, UINT32_MAX - 1, &number))
 		return number_of(record, "id", NUMBER_NONE) == number;
-	return key_is(record, "name", which) || !strcasecmp(text_of_key(record, "uuid"), which);
+	name = only_name(which);
+	return key_is(record, "name", which) || (name && key_is(record, "name", name)) ||
+	       !strcasecmp(text_of_key(record, "uuid"), which);
 }
 
 static void list_fabrics(json_t *records)

@@ -57,6 +57,11 @@ enum exit_code resolve_accelerator(struct run *run, uint32_t fabric, const char 
 enum exit_code resolve_accelerators(struct run *run, uint32_t fabric, const char *list,
 				    uint32_t **ids, size_t *count);
 enum exit_code resolve_slice(struct run *run, uint32_t fabric, const char *text, uint32_t *id);
+/*
+ * The rest of "name:NAME", which is a name even if it reads as a number; NULL: no such prefix.
+ * Older drivers accept names such as 2.
+ */
+const char *only_name(const char *text);
 enum exit_code resolve_number(struct run *run, const char *what, const char *text, uint32_t *id);
 /* Read the first argument as the number of a @what, then choose the fabric. */
 enum exit_code resolve_first_number(struct run *run, const char *what, uint32_t *fabric,

@@ -41,6 +41,13 @@ static bool same_text(const json_t *record, const char *key, const char *text)
 	return *text && !strcasecmp(text_of_key(record, key), text);
 }
 
+const char *only_name(const char *text)
+{
+	static const char prefix[] = "name:";
+
+	return strncmp(text, prefix, sizeof(prefix) - 1) ? NULL : text + sizeof(prefix) - 1;
+}
+
 static bool is_accelerator(const json_t *record, const char *text)
 {
 	return same_text(record, "pci", text) || same_text(record, "uuid", text);
@@ -48,7 +55,9 @@ static bool is_accelerator(const json_t *record, const char *text)
 
 static bool is_slice(const json_t *record, const char *text)
 {
-	return key_is(record, "name", text);
+	const char *name = only_name(text);
+
+	return key_is(record, "name", name ? name : text);
 }
 
 typedef bool is_fn(const json_t *record, const char *text);
