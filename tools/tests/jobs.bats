@@ -171,7 +171,7 @@ wrong_trace() {
 	holds "$stderr" "$trace: requires a line with the names of columns"
 	printf 'a\0b\n' >"$trace"
 	expect 2 morphctl jobs plan "$file" --trace "$trace"
-	holds "$stderr" "$trace: NUL character; remove it"
+	holds "$stderr" "$trace: line 1: NUL character; remove it"
 	expect 3 morphctl jobs plan "$file" --trace "$trace.none"
 }
 

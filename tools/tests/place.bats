@@ -174,6 +174,11 @@ circuits() {
 	holds "$stderr" "Is a directory"
 }
 
+@test "a file without end is refused at its limit" {
+	expect 2 morphctl slice place --graph /dev/zero --profile "$rack"
+	holds "$stderr" "/dev/zero: more than 2^30 bytes"
+}
+
 @test "an exhausted search is undecided, not infeasible" {
 	pod=$TOP/build/profiles/pod128.bin
 	[[ -s $pod ]] || make -s -C "$TOP/profiles" OUT="$TOP/build/profiles" "$pod" >&2

@@ -100,7 +100,7 @@ refused() {
 	printf '0 1\n1 0\n' > m; refused 2 "--radix is only valid for" morphctl schedule plan --matrix m --radix 4 --algorithm shift
 	printf '# nothing\n' > m; refused 2 "m: 0 rows of 0 numbers" morphctl schedule plan --matrix m
 	printf '0 -1\n2 0\n' > m; refused 2 "m: line 1: column 2: '-1' is not a number" morphctl schedule plan --matrix m
-	printf '0 1\n2 0\0' > m; refused 2 "m: NUL character" morphctl schedule plan --matrix m
+	printf '0 1\n2 0\0' > m; refused 2 "m: line 2: NUL character" morphctl schedule plan --matrix m
 	seq 5000 | paste -sd, > m; refused 2 "m: line 1: 5000 numbers; a matrix has at most 4096 ranks" morphctl schedule plan --matrix m
 	refused 3 "none: No such file" morphctl schedule plan --matrix none
 }

@@ -234,18 +234,21 @@ static json_t *read_stream(struct reader *reader)
 enum exit_code document_read(const char *path, json_t **document)
 {
 	struct reader reader = { .path = path };
-	FILE *file = NULL;
-	enum exit_code code = input_open(path, &file);
+	size_t length;
+	char *text;
+	enum exit_code code = input_whole(path, &text, &length);
 
 	*document = NULL;
-	if (code)
+	if (code) {
+		free(text);
 		return code;
+	}
 	if (!yaml_parser_initialize(&reader.parser))
 		needed(NULL);
-	yaml_parser_set_input_file(&reader.parser, file);
+	yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, length);
 	*document = read_stream(&reader);
 	yaml_parser_delete(&reader.parser);
-	input_close(file);
+	free(text);
 	return *document ? EXIT_CODE_OK : EXIT_CODE_USAGE;
 }
 

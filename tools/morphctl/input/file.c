@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Open input files. */
+/* Read input files, and refuse them. */
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -8,15 +8,6 @@
 #include "morphctl/input/input.h"
 
 #define MOST_FILE_BYTES ((size_t)1 << 30) /* of a file */
-
-enum exit_code input_open(const char *path, FILE **file)
-{
-	*file = strcmp(path, "-") ? fopen(path, "re") : stdin;
-	if (*file)
-		return EXIT_CODE_OK;
-	warn_line("%s: %s", path, strerror(errno));
-	return EXIT_CODE_NOT_FOUND;
-}
 
 enum exit_code refuse_file(const char *path, const char *why)
 {
@@ -36,23 +27,29 @@ enum exit_code refuse_line(const char *path, size_t line, const char *format, ..
 	return EXIT_CODE_USAGE;
 }
 
-void input_close(FILE *file)
+enum exit_code refuse_nul(const char *path, const char *text, size_t length)
 {
-	if (file != stdin)
-		fclose(file);
+	size_t line = 1;
+
+	if (strlen(text) == length)
+		return EXIT_CODE_OK;
+	for (const char *at = text; *at; at++)
+		line += *at == '\n';
+	return refuse_line(path, line, "NUL character; remove it");
 }
 
 enum exit_code input_whole(const char *path, char **text, size_t *length)
 {
-	enum exit_code code;
-	FILE *file = NULL;
+	FILE *file = strcmp(path, "-") ? fopen(path, "re") : stdin;
+	enum exit_code code = EXIT_CODE_OK;
 	size_t room = 0, got;
 
 	*text = NULL;
 	*length = 0;
-	code = input_open(path, &file);
-	if (code)
-		return code;
+	if (!file) {
+		warn_line("%s: %s", path, strerror(errno));
+		return EXIT_CODE_NOT_FOUND;
+	}
 	do {
 		if (*length + 1 >= room)
 			*text = needed(realloc(*text, room = room ? 2 * room : 65536));
@@ -67,6 +64,7 @@ enum exit_code input_whole(const char *path, char **text, size_t *length)
 		warn_line("%s: more than 2^30 bytes", path);
 		code = EXIT_CODE_USAGE;
 	}
-	input_close(file);
+	if (file != stdin)
+		fclose(file);
 	return code;
 }

@@ -3,7 +3,6 @@
  * Read a logical graph as text: each line has the sending rank and the receiving rank. '#' begins a
  * comment.
  */
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,39 +96,24 @@ static enum exit_code check_ranks(struct reader *reader)
 	return EXIT_CODE_OK;
 }
 
-static enum exit_code read_stream(struct reader *reader, FILE *file)
-{
-	enum exit_code code = EXIT_CODE_OK;
-	char *text = NULL;
-	size_t room = 0;
-	ssize_t length;
-
-	while (!code && (length = getline(&text, &room, file)) >= 0) {
-		reader->line++;
-		code = strlen(text) == (size_t)length ?
-			       read_line(reader, text) :
-			       refuse_line(reader->path, reader->line, "NUL character; remove it");
-	}
-	free(text);
-	if (!code && ferror(file)) {
-		warn_line("%s: %s", reader->path, strerror(errno));
-		code = EXIT_CODE_FAILED;
-	}
-	return code ? code : check_ranks(reader);
-}
-
 enum exit_code graph_read(const char *path, struct graph *graph)
 {
 	struct reader reader = { .path = path, .graph = graph };
-	FILE *file = NULL;
-	enum exit_code code = input_open(path, &file);
+	char *text, *line, *rest;
+	enum exit_code code;
+	size_t length;
 
 	*graph = (struct graph){ 0 };
-	if (code)
-		return code;
-	code = read_stream(&reader, file);
-	input_close(file);
-	return code;
+	code = input_whole(path, &text, &length);
+	if (!code)
+		code = refuse_nul(path, text, length);
+	rest = text;
+	while (!code && (line = strsep(&rest, "\n"))) {
+		reader.line++;
+		code = read_line(&reader, line);
+	}
+	free(text);
+	return code ? code : check_ranks(&reader);
 }
 
 void graph_free(struct graph *graph)

@@ -7,16 +7,16 @@
 
 #include "morphctl/command/command.h"
 
-/* "-" is standard input. Prints a message if the file cannot be opened. */
-enum exit_code input_open(const char *path, FILE **file);
-void input_close(FILE *file);
 /* Report an error in a file on stderr. */
 enum exit_code refuse_file(const char *path, const char *why);
+/* Refuse a text that contains a NUL character. */
+enum exit_code refuse_nul(const char *path, const char *text, size_t length);
 enum exit_code refuse_line(const char *path, size_t line, const char *format, ...)
 	__attribute__((format(printf, 3, 4)));
 
 /*
- * Read a file into memory that the caller frees. A NUL follows it, which @length does not count.
+ * Read a file, or standard input for "-", into memory that the caller frees even after an error. A
+ * NUL follows it, which @length does not count. Larger files than 2^30 bytes are refused.
  * Prints a message on error.
  */
 enum exit_code input_whole(const char *path, char **text, size_t *length);

@@ -122,10 +122,8 @@ enum exit_code matrix_read(const char *path, uint64_t **matrix, uint32_t *ranks)
 	size_t length;
 	enum exit_code code = input_whole(path, &text, &length);
 
-	if (!code && strlen(text) != length) {
-		warn_line("%s: NUL character; remove it", path);
-		code = EXIT_CODE_USAGE;
-	}
+	if (!code)
+		code = refuse_nul(path, text, length);
 	rest = text;
 	while (!code && (line = strsep(&rest, "\n"))) {
 		table.line++;

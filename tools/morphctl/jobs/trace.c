@@ -187,8 +187,8 @@ enum exit_code jobs_read_trace(struct jobs_file *file, const char *path)
 	size_t length;
 
 	code = input_whole(path, &text, &length);
-	if (!code && strlen(text) != length)
-		code = refuse_file(path, "NUL character; remove it");
+	if (!code)
+		code = refuse_nul(path, text, length);
 	for (char *line = text; !code && line;) {
 		char *end = strchr(line, '\n');
 

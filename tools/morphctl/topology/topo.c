@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "morphctl/client/client.h"
+#include "morphctl/input/input.h"
 #include "morphctl/output/output.h"
 #include "morphctl/topology/topology.h"
 
@@ -41,14 +42,20 @@ static enum exit_code gather(struct run *run, json_t **document)
 static enum exit_code load(const char *path, json_t **document)
 {
 	json_error_t error;
+	size_t length;
+	char *text;
+	enum exit_code code = input_whole(path, &text, &length);
 
-	*document = !strcmp(path, "-") ? json_loadf(stdin, JSON_REJECT_DUPLICATES, &error) :
-					 json_load_file(path, JSON_REJECT_DUPLICATES, &error);
-	if (*document)
-		return EXIT_CODE_OK;
-	warn_line("%s: line %d: %s", path, error.line, error.text);
-	return json_error_code(&error) == json_error_cannot_open_file ? EXIT_CODE_NOT_FOUND :
-									EXIT_CODE_FAILED;
+	*document = NULL;
+	if (!code) {
+		*document = json_loadb(text, length, JSON_REJECT_DUPLICATES, &error);
+		if (!*document) {
+			warn_line("%s: line %d: %s", path, error.line, error.text);
+			code = EXIT_CODE_FAILED;
+		}
+	}
+	free(text);
+	return code;
 }
 
 static enum exit_code draw(struct run *run, enum format format, json_t *document)
