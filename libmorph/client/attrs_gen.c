@@ -2746,7 +2746,7 @@ static const struct lm_attr schedule_attrs[] = {
 		.name = "bound-kind",
 		.number = LM_LOCAL_SCHEDULE_BOUND_KIND,
 		.type = MORPH_ATTR_STRING,
-		.doc = "Proof of the bound: ports or chain.",
+		.doc = "Proof of the bound: ports, chain or circuits.",
 	},
 	{
 		.name = "changes",

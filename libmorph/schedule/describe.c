@@ -3,8 +3,11 @@
 #include "../place/writer.h"
 #include "schedule.h"
 
-static const char
-	*const bound_names[] = { [MORPH_BOUND_PORTS] = "ports", [MORPH_BOUND_CHAIN] = "chain" };
+static const char *const bound_names[] = {
+	[MORPH_BOUND_PORTS] = "ports",
+	[MORPH_BOUND_CHAIN] = "chain",
+	[MORPH_BOUND_CIRCUITS] = "circuits",
+};
 
 static void put_alternative(struct writer *writer, const struct morph_schedule *schedule,
 			    uint32_t policy)

@@ -224,7 +224,7 @@ static int read_head(struct reader *reader, struct morph_schedule *to, size_t wo
 	}
 	if (to->verdict != MORPH_FEASIBLE || to->ranks != ranks || to->planes != planes ||
 	    to->finish_ps > LONGEST_PS || to->bound_ps > to->finish_ps ||
-	    (to->bound_kind != MORPH_BOUND_PORTS && to->bound_kind != MORPH_BOUND_CHAIN) ||
+	    to->bound_kind < MORPH_BOUND_PORTS || to->bound_kind > MORPH_BOUND_CIRCUITS ||
 	    to->residents > lengths[2])
 		return lm_fail(reader->ctx, EINVAL, "the description of its schedule is malformed");
 	if (wanted != words)

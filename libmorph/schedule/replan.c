@@ -461,8 +461,11 @@ static void sum_up(struct replan *replan)
 			lm_edge_ns(replan->schedule->finish_ps - replan->old->finish_ps);
 }
 
-/* The same rounds on as many planes; only the initial circuits differ. */
-static void bound(struct replan *replan)
+/*
+ * The same rounds on as many planes. If the initial circuits are lost, the bound counts their
+ * setting too. Return 0 or a noted -ENOMEM.
+ */
+static int bound(struct replan *replan)
 {
 	struct morph_schedule *schedule = replan->schedule;
 	const struct morph_schedule *old = replan->old;
@@ -470,8 +473,9 @@ static void bound(struct replan *replan)
 	schedule->rounds = old->rounds;
 	schedule->bound_kind = old->bound_kind;
 	schedule->bound_ps = old->bound_ps;
-	if (replan->collective->transfers.count && old->residents && !schedule->residents)
-		schedule->bound_ps += costs_change_ps(&schedule->costs, 1);
+	if (!old->residents == !schedule->residents)
+		return 0;
+	return lm_schedule_bound(schedule, replan->collective);
 }
 
 static void release(struct replan *replan)
@@ -528,7 +532,7 @@ morph_schedule_replan(struct morph_schedule *schedule, const struct morph_schedu
 	if (!ret)
 		ret = plan_again(&replan, &mine);
 	if (!ret)
-		bound(&replan);
+		ret = bound(&replan);
 	if (ret == -ECANCELED)
 		ret = replan.verdict == MORPH_INFEASIBLE ?
 			      lm_schedule_refuse(schedule, replan.why) :

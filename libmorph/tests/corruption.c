@@ -157,7 +157,7 @@ static bool corrupt_bound(struct written *written, uint64_t *seed)
 }
 
 /*
- * Change the verdict, ranks, planes or the circuits at the start. The two bounds often are equal.
+ * Change the verdict, ranks, planes or the circuits at the start. The bounds often are equal.
  */
 static bool corrupt_head(struct written *written, uint64_t *seed)
 {
@@ -165,7 +165,7 @@ static bool corrupt_head(struct written *written, uint64_t *seed)
 	uint32_t word = words[random_below(seed, 5)];
 	struct laid laid = lay(written->schedule);
 
-	laid.head[word] += word == 5 ? 2 : 1;
+	laid.head[word] += word == 5 ? 3 : 1;
 	return true;
 }
 

@@ -396,13 +396,16 @@ static void of_many_ranks_it_is_so_too(void **state)
 static void bounds_are_recomputed(void **state)
 {
 	(void)state;
-	REJECTS(small(), "bound 3 does not exist", it.schedule.bound_kind = 3);
+	REJECTS(small(), "bound 4 does not exist", it.schedule.bound_kind = 4);
 	REJECTS(small(), "bound 0 does not exist", it.schedule.bound_kind = 0);
 	REJECTS(small(), "the bound is 1560 ps, not 1561", it.schedule.bound++);
 	REJECTS(small(), "the bound is 1560 ps, not 1559", it.schedule.bound--);
 	REJECTS(small(), "the bound is 1670 ps, not 1560",
 		it.schedule.bound_kind = MORPH_BOUND_CHAIN);
 	TAKES(small(), (it.schedule.bound_kind = MORPH_BOUND_CHAIN, it.schedule.bound = 1670));
+	REJECTS(small(), "the bound is 1160 ps, not 1560",
+		it.schedule.bound_kind = MORPH_BOUND_CIRCUITS);
+	TAKES(small(), (it.schedule.bound_kind = MORPH_BOUND_CIRCUITS, it.schedule.bound = 1160));
 	REJECTS(following(), "the bound is 510 ps, not 1560", it.schedule.bound += LIT);
 	/* The bytes that a rank receives count like those that it sends. */
 	REJECTS(small(), "the bound is 1760 ps, not 1560",

@@ -17,7 +17,7 @@ setup() {
 	expect 0 morphctl schedule plan all-reduce --ranks 16 --algorithm halving --planes 4 --bytes 8M --delay round=2000,settle=200000
 	holds "$output" "all-reduce of 8388608 bytes among 16 ranks: halving, "
 	holds "$output" $'\nplane  3 |~'
-	grep -qE '^finishes in [0-9.]+ [mu]?s \(lower bound [0-9.]+ [mu]?s[,)]' <<<"$output"
+	grep -qE '^finishes in [0-9.]+ [mu]?s \(lower bound [0-9.]+ [mu]?s, by (ports|chain)[,)]' <<<"$output"
 	for policy in each-round one-shot segments overlap matchings united; do holds "$output" $'\n'"$policy"; done
 }
 
@@ -42,10 +42,18 @@ setup() {
 	[[ $(jq -c '[.sends[]."hold-indices"]' <<<"$output") == "[[0],[0,0],[0,0,0]]" ]]
 }
 
+# Each of 15 shifts of 1 MiB sets its circuits, which takes 10 us.
+@test "an all-to-all that sets a circuit for each pair meets its bound by circuits" {
+	expect 0 morphctl schedule plan all-to-all --ranks 16 --bytes 16M --algorithm shift --bandwidth 100000 --delay round=500,hop=100,settle=10000
+	grep -qE '^finishes in ([0-9.]+ ms) \(lower bound \1, by circuits\)$' <<<"$output"
+	expect 0 morphctl schedule plan all-to-all --ranks 16 --bytes 16M --algorithm shift --bandwidth 100000 --delay round=500,hop=100,settle=10000 --json
+	[[ $(jq -c '[."bound-kind", ."gap-ns"]' <<<"$output") == '["circuits",0]' ]]
+}
+
 @test "a plan is compared with the baselines" {
 	expect 0 morphctl schedule plan all-reduce --ranks 64 --algorithm halving-cyclic "${fabric[@]}"
 	for baseline in set-once every-step static ideal; do holds "$output" $'\n'"$baseline"; done
-	grep -qE '\(lower bound [0-9.]+ us, gap [0-9.]+ %\)$' <<<"$output"
+	grep -qE '\(lower bound [0-9.]+ us, by (ports|chain), gap [0-9.]+ %\)$' <<<"$output"
 	expect 0 morphctl schedule plan all-reduce --ranks 64 --algorithm halving-cyclic "${fabric[@]}" --json
 	[[ $(jq -c '[.baselines[].baseline]' <<<"$output") == '["set-once","every-step","static","ideal"]' ]]
 	# All-reduce on the ring takes 131.9 us, after the ring has been set.
@@ -463,7 +471,7 @@ uneven() {
 
 @test "a plan that meets its bound has no gap, and one is singular" {
 	expect 0 morphctl schedule plan all-reduce --ranks 4 --algorithm ring
-	grep -qE '^finishes in ([0-9.]+ us) \(lower bound \1\)$' <<<"$output"
+	grep -qE '^finishes in ([0-9.]+ us) \(lower bound \1, by (ports|chain)\)$' <<<"$output"
 	holds "$output" "circuits change 1 time; 4 circuits set"
 	expect 0 morphctl schedule plan all-reduce --ranks 4 --algorithm ring --json
 	[[ $(jq '."gap-ns"' <<<"$output") == 0 ]]

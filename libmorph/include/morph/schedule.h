@@ -395,10 +395,13 @@ int morph_schedule_replan(struct morph_schedule *schedule, const struct morph_sc
  * enum morph_schedule_bound - the origin of a schedule's bound
  * @MORPH_BOUND_PORTS: the rank that sends or receives most, over all of its planes
  * @MORPH_BOUND_CHAIN: transfers that wait for each other, each over all planes
+ * @MORPH_BOUND_CIRCUITS: chunks from rank to rank, as of all-to-all, over any sequence of
+ *	topologies and paths: few circuits leave long paths, and many take long to set
  */
 enum morph_schedule_bound {
 	MORPH_BOUND_PORTS = 1,
 	MORPH_BOUND_CHAIN = 2,
+	MORPH_BOUND_CIRCUITS = 3,
 };
 
 /**

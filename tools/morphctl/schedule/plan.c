@@ -187,8 +187,8 @@ static void write_times(const json_t *report)
 	uint64_t set = wide_of(report, "circuits-set-count");
 	uint32_t changes = number_of(report, "changes-count", 0);
 
-	say("finishes in %s (lower bound %s", amount_ns(wide_of(report, "finish-ns")).text,
-	    amount_ns(bound).text);
+	say("finishes in %s (lower bound %s, by %s", amount_ns(wide_of(report, "finish-ns")).text,
+	    amount_ns(bound).text, text_of_key(report, "bound-kind"));
 	/* A smaller gap is not visible in the two times. */
 	if (bound && gap >= bound / 2000)
 		say(", gap %.1f %%", 100 * (double)gap / (double)bound);
