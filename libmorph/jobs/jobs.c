@@ -11,7 +11,6 @@
 #define MOST_BPS (1ULL << 44)
 #define MOST_TIME (1ULL << 60)
 #define MOST_BYTES (1ULL << 40) /* of a push */
-#define MOST_VOLUME (1ULL << 62) /* of all jobs */
 
 MORPH_API struct morph_jobs *morph_jobs_new(struct morph_ctx *ctx)
 {
@@ -56,6 +55,7 @@ MORPH_API void morph_jobs_free(struct morph_jobs *jobs)
 	free(jobs->set.list);
 	free(jobs->clear.list);
 	free(jobs->ends.list);
+	free(jobs->lefts.list);
 	free(jobs);
 }
 
@@ -100,11 +100,17 @@ static int check_parts(struct morph_jobs *jobs, uint32_t number, uint32_t *seen,
 				jobs->ctx, EINVAL,
 				"job %u, site %u: 1 to %u workers, at most the bytes of all iterations",
 				number, part->site, MOST_WORKERS);
-		if ((jobs_wide)*volume + (jobs_wide)part->left * part->workers > MOST_VOLUME)
+		if ((jobs_wide)*volume + (jobs_wide)part->left * part->workers > JOBS_VOLUME)
 			return lm_fail(jobs->ctx, ERANGE, "job %u: more than 2^62 bytes", number);
 		*volume += part->left * part->workers;
 	}
 	return 0;
+}
+
+bool lm_jobs_check_numbers(const struct morph_job *job)
+{
+	return job->bytes > MOST_BYTES || job->arrival_ns > MOST_TIME ||
+	       job->compute_ns > MOST_TIME;
 }
 
 static int check_jobs(struct morph_jobs *jobs)
@@ -123,8 +129,7 @@ static int check_jobs(struct morph_jobs *jobs)
 				       "job %u: its parts begin at %u of %u, not at %u", at, first,
 				       problem->part_count, job->first);
 		first += job->parts;
-		if (job->root >= problem->site_count || job->bytes > MOST_BYTES ||
-		    job->arrival_ns > MOST_TIME || job->compute_ns > MOST_TIME)
+		if (job->root >= problem->site_count || lm_jobs_check_numbers(job))
 			return lm_fail(
 				jobs->ctx, EINVAL,
 				"job %u: no site %u, or bytes, arrival or computation are out of range",
@@ -292,7 +297,8 @@ static int make_room(struct morph_jobs *jobs)
 	    ROOM(jobs, jobs->open, pairs) || ROOM(jobs, jobs->turns, pairs) ||
 	    ROOM(jobs, jobs->volumes, pairs + 2 * count + 3 * sites) ||
 	    ROOM(jobs, jobs->arrivals, count) || ROOM(jobs, jobs->set, pairs) ||
-	    ROOM(jobs, jobs->clear, pairs) || ROOM(jobs, jobs->ends, count))
+	    ROOM(jobs, jobs->clear, pairs) || ROOM(jobs, jobs->ends, count) ||
+	    ROOM(jobs, jobs->lefts, jobs->opts.believed ? parts : 0))
 		return -ENOMEM;
 	return 0;
 }
@@ -372,8 +378,11 @@ int lm_jobs_load(struct morph_jobs *jobs, const struct morph_jobs_problem *probl
 		err = make_room(jobs);
 	if (!err)
 		err = check_jobs(jobs);
+	if (!err && jobs->opts.believed)
+		err = lm_jobs_check_beliefs(jobs);
 	if (err)
 		return err;
+	jobs->truth = jobs->problem.jobs;
 	copy_state(jobs);
 	err = add_pairs(jobs, jobs->problem.most, jobs->problem.most_count, false);
 	if (!err)

@@ -13,6 +13,7 @@
 #include "../util/array.h"
 
 #define JOBS_NONE UINT32_MAX
+#define JOBS_VOLUME (1ULL << 62) /* most bytes of all jobs */
 #define JOBS_BITS 8000000000ULL /* bits of a byte times nanoseconds of a second */
 
 __extension__ typedef unsigned __int128 jobs_wide;
@@ -148,6 +149,8 @@ struct morph_jobs {
 	ARRAY_OF(struct morph_jobs_pair) set;
 	ARRAY_OF(struct morph_jobs_pair) clear;
 	ARRAY_OF(uint64_t) ends;
+	ARRAY_OF(uint64_t) lefts; /* of belief.c, by part: the true bytes left */
+	const struct morph_job *truth; /* of belief.c: @problem.jobs of the caller */
 
 	struct morph_jobs_decision decision;
 	uint64_t set_circuits, cleared_circuits;
@@ -162,6 +165,14 @@ static inline const struct morph_job *lm_job(const struct morph_jobs *jobs, uint
 {
 	return &jobs->problem.jobs[job];
 }
+
+/* Are the numbers of a job out of range? Its sites are not checked. */
+bool lm_jobs_check_numbers(const struct morph_job *job);
+
+/* belief.c: the planner's numbers instead of the true ones, if they differ, and back. */
+int lm_jobs_check_beliefs(struct morph_jobs *jobs);
+void lm_jobs_believe(struct morph_jobs *jobs);
+void lm_jobs_see_truth(struct morph_jobs *jobs);
 
 /* The pair of two sites; JOBS_NONE if no flow, circuit or limit has it. */
 uint32_t lm_jobs_find_pair(const struct morph_jobs *jobs, uint32_t one, uint32_t other);

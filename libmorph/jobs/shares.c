@@ -149,20 +149,34 @@ static void fill(struct morph_jobs *jobs, const uint32_t *flows, uint32_t flow_c
 	}
 }
 
+/*
+ * The time of an iteration in a cohort. A job that differs from the belief does not keep to its
+ * turn, so it is at most as fast as without cohorts.
+ */
+static uint64_t period_of(const struct morph_jobs *jobs, uint32_t number, uint64_t alone)
+{
+	const struct morph_job *job = lm_job(jobs, number), *believed = jobs->opts.believed;
+	uint64_t period = jobs->answers.list[number].period_ns;
+
+	if (!believed || (job->bytes == believed[number].bytes &&
+			  job->compute_ns == believed[number].compute_ns))
+		return period ? period : alone;
+	return period > alone ? period : alone;
+}
+
 uint64_t lm_jobs_rate(const struct morph_jobs *jobs, const struct jobs_flow *flow, uint64_t share)
 {
 	const struct morph_job *job = lm_job(jobs, flow->job);
 	const struct morph_jobs_part *part = &jobs->parts.list[flow->part];
 	uint64_t bytes = 2 * job->bytes * (part->slot ? 1 : part->workers);
-	uint64_t period = jobs->answers.list[flow->job].period_ns;
+	uint64_t alone;
 
 	if (!share || !flow->traffic)
 		return 0;
-	if (!period && !job->compute_ns)
+	if (!jobs->answers.list[flow->job].period_ns && !job->compute_ns)
 		return share;
-	if (!period)
-		period = lm_sum(job->compute_ns, lm_jobs_time(bytes, share));
-	return (uint64_t)((jobs_wide)bytes * JOBS_BITS / period);
+	alone = lm_sum(job->compute_ns, lm_jobs_time(bytes, share));
+	return (uint64_t)((jobs_wide)bytes * JOBS_BITS / period_of(jobs, flow->job, alone));
 }
 
 static void share_in_order(struct morph_jobs *jobs, const uint32_t *flows, uint32_t count)

@@ -226,7 +226,9 @@ MORPH_API int morph_jobs_simulate(struct morph_jobs *jobs, const struct morph_jo
 	for (uint64_t time = jobs->now; time != UINT64_MAX;) {
 		jobs->now = time;
 		admit(jobs, &next);
+		lm_jobs_believe(jobs);
 		lm_jobs_plan(jobs);
+		lm_jobs_see_truth(jobs);
 		apply(jobs, &outcome);
 		drop_ended(jobs);
 		time = find_next(jobs, next);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "../bench/job_traces.h"
+#include "../util/mix.h"
 #include "alone.h"
 
 #define SECOND 1000000000ULL
@@ -92,6 +93,150 @@ static void ageing_prevents_starvation(void **state)
 	(void)state;
 	assert_true(end_of_large_job(jobs, 0) > 200 * SECOND);
 	assert_true(end_of_large_job(jobs, 20 * SECOND) < 40 * SECOND);
+	morph_jobs_free(jobs);
+}
+
+/* ------------------------------------------------------------ errors of the planner */
+
+static struct morph_job beliefs[TRACE_JOBS];
+
+/* Beliefs about the bytes and the computation of each job, up to 30 percent wrong. */
+static void draw_beliefs(uint64_t seed)
+{
+	for (uint32_t at = 0; at < trace.problem.job_count; at++) {
+		beliefs[at] = trace.jobs[at];
+		beliefs[at].bytes = beliefs[at].bytes * (70 + mix_below(&seed, 61)) / 100;
+		beliefs[at].compute_ns = beliefs[at].compute_ns * (70 + mix_below(&seed, 61)) / 100;
+	}
+}
+
+static void draw_trace(uint64_t seed)
+{
+	uint64_t random = seed;
+
+	job_trace_draw(&trace, 8, 60, 2, seed);
+	for (uint32_t at = 0; at < 60; at++)
+		trace.jobs[at].compute_ns = mix_below(&random, 2000000000);
+}
+
+static void correct_beliefs_change_nothing(void **state)
+{
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+
+	(void)state;
+	for (uint32_t at = 0; at < 4 * MORPH_JOBS_POLICIES; at++) {
+		MORPH_OPTS(morph_jobs_opts, opts, .policy = at % MORPH_JOBS_POLICIES);
+		struct morph_jobs_outcome exact, believed;
+		uint64_t ends[60];
+
+		draw_trace(at);
+		exact = simulate(jobs, &trace.problem, &opts);
+		memcpy(ends, exact.ends_ns, sizeof(ends));
+		opts.believed = trace.jobs;
+		believed = simulate(jobs, &trace.problem, &opts);
+		assert_memory_equal(ends, believed.ends_ns, sizeof(ends));
+		assert_true(exact.decisions == believed.decisions && exact.set == believed.set);
+	}
+	morph_jobs_free(jobs);
+}
+
+/* The jobs move their true bytes, and no belief beats a bound. */
+static void wrong_beliefs_change_decisions_only(void **state)
+{
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+
+	(void)state;
+	for (uint32_t at = 0; at < 4 * MORPH_JOBS_POLICIES; at++) {
+		MORPH_OPTS(morph_jobs_opts, opts, .policy = at % MORPH_JOBS_POLICIES);
+		struct morph_jobs_outcome outcome;
+		uint64_t bytes = 0;
+
+		draw_trace(at);
+		draw_beliefs(at);
+		for (uint32_t job = 0; job < 60; job++)
+			for (uint32_t part = 0; part < trace.jobs[job].parts; part++) {
+				uint32_t number = trace.jobs[job].first + part;
+
+				if (trace.parts[number].site != trace.jobs[job].root)
+					bytes += trace.parts[number].left;
+			}
+		opts.believed = beliefs;
+		outcome = simulate(jobs, &trace.problem, &opts);
+		assert_int_equal(outcome.ended, 60);
+		assert_true(outcome.moved >= bytes);
+		assert_true(outcome.end_ns >= outcome.bound_ns);
+		assert_true(outcome.mean_ns >= outcome.mean_bound_ns);
+	}
+	morph_jobs_free(jobs);
+}
+
+/*
+ * Two jobs of 4 and 6 s share a circuit. The planner believes that the longer one is shorter, so
+ * it goes first, and the mean grows from 7 to 8 s.
+ */
+static void order_follows_the_belief(void **state)
+{
+	MORPH_OPTS(morph_jobs_opts, opts, .believed = NULL);
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+	struct morph_jobs_outcome outcome;
+
+	(void)state;
+	job_trace_draw(&trace, 2, 0, 0, 1);
+	trace.problem.circuit_bps = 8 * SECOND;
+	trace.problem.dark_ns = 0;
+	trace.problem.job_count = 2;
+	trace.problem.part_count = 4;
+	trace.sites[0].ports = trace.sites[1].ports = 1;
+	for (uint32_t job = 0; job < 2; job++) {
+		trace.jobs[job] = (struct morph_job){ .bytes = (4 + 2 * job) * SECOND / 2,
+						      .iterations = 1,
+						      .first = 2 * job,
+						      .parts = 2 };
+		beliefs[job] = trace.jobs[job];
+		beliefs[job].bytes = (5 - job) * SECOND / 2;
+	}
+	for (uint32_t part = 0; part < 4; part++)
+		trace.parts[part] = (struct morph_jobs_part){
+			.site = part % 2, .workers = 1, .left = trace.jobs[part / 2].bytes * 2
+		};
+	outcome = simulate(jobs, &trace.problem, &opts);
+	assert_int_equal(outcome.mean_ns, 7 * SECOND);
+	opts.believed = beliefs;
+	outcome = simulate(jobs, &trace.problem, &opts);
+	assert_int_equal(outcome.mean_ns, 8 * SECOND);
+	assert_int_equal(outcome.end_ns, 10 * SECOND);
+	morph_jobs_free(jobs);
+}
+
+static void invalid_beliefs_are_rejected(void **state)
+{
+	MORPH_OPTS(morph_jobs_opts, opts, .believed = beliefs);
+	MORPH_OPTS(morph_jobs_outcome, outcome);
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+
+	(void)state;
+#define REJECTED(code, change)                                                               \
+	do {                                                                                 \
+		draw_trace(1);                                                               \
+		memcpy(beliefs, trace.jobs, sizeof(beliefs));                                \
+		change;                                                                      \
+		assert_int_equal(morph_jobs_simulate(jobs, &trace.problem, &opts, &outcome), \
+				 -(code));                                                   \
+	} while (0)
+
+	REJECTED(EINVAL, beliefs[1].arrival_ns++);
+	REJECTED(EINVAL, beliefs[1].iterations++);
+	REJECTED(EINVAL, beliefs[1].root++);
+	REJECTED(EINVAL, beliefs[1].first++);
+	REJECTED(EINVAL, beliefs[1].parts++);
+	REJECTED(EINVAL, beliefs[1].bytes = 0);
+	REJECTED(EINVAL, beliefs[1].bytes = (1ULL << 40) + 1);
+	REJECTED(EINVAL, beliefs[1].compute_ns = (1ULL << 60) + 1);
+	REJECTED(ERANGE,
+		 (trace.jobs[59].iterations = beliefs[59].iterations = 1u << 21,
+		  trace.parts[trace.jobs[59].first].left = (1ULL << 21) * 2 * trace.jobs[59].bytes,
+		  beliefs[59].bytes = 1ULL << 40));
+#undef REJECTED
 	morph_jobs_free(jobs);
 }
 
@@ -187,6 +332,10 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_move_their_bytes_and_respect_bounds),
 		cmocka_unit_test(ageing_prevents_starvation),
+		cmocka_unit_test(correct_beliefs_change_nothing),
+		cmocka_unit_test(wrong_beliefs_change_decisions_only),
+		cmocka_unit_test(order_follows_the_belief),
+		cmocka_unit_test(invalid_beliefs_are_rejected),
 		cmocka_unit_test(interleaved_jobs_run_at_their_period),
 		cmocka_unit_test(auto_dominates_under_the_conditions_of_the_paper),
 	};

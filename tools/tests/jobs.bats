@@ -128,6 +128,28 @@ value() {
 	expect 2 morphctl jobs run "$file"
 }
 
+@test "a simulation with errors reports the loss" {
+	sed -i 's/push-bytes: 1000000/push-bytes: 100000000/; s/push-bytes: 2000000/push-bytes: 200000000/' "$file"
+	expect 0 morphctl jobs run "$file" --policy auto --json
+	exact=$(value '.simulations[0] | [."mean-ns", has("wrong-mean-ns"), has("mean-loss-percent")]')
+	[[ $exact == '[2937500000,false,false]' ]]
+	# The planner believes that job 2 is shorter than job 1.
+	expect 0 morphctl jobs run "$file" --policy auto --errors 60 --seed 6 --json
+	[[ $(value '.simulations[0] | [."mean-ns", ."wrong-mean-ns", (."mean-loss-percent" * 100 | round)]') == '[2937500000,3037500000,340]' ]]
+	[[ $(value '.simulations[0] | [."ends-ns", ."wrong-ends-ns", (."ends-loss-percent" == 0)]') == '[10050000000,10050000000,true]' ]]
+	expect 0 morphctl jobs run "$file" --policy auto --errors 60 --seed 7 --json
+	[[ $(value '.simulations[0]."mean-loss-percent" == 0') == true ]]
+	expect 0 morphctl jobs run "$file" --policy auto --errors 60 --seed 6
+	holds "$output" "LOSS OF MEAN"
+	expect 0 morphctl jobs run "$file" --errors 1 --json
+	[[ $(value '[.simulations[] | has("mean-loss-percent")] | all') == true ]]
+	for errors in 0 100 x; do
+		expect 2 morphctl jobs run "$file" --errors "$errors"
+		holds "$stderr" "--errors must be an integer from 1 to 99, not '$errors'"
+	done
+	expect 2 morphctl jobs run "$file" --errors 9 --seed x
+}
+
 @test "jobs of a trace" {
 	write "$sites"
 	cat >"$trace" <<-'END'

@@ -243,6 +243,9 @@ enum morph_jobs_flags {
  * @gap_ns: least time between two changes of circuits
  * @age_ns: waiting time after which a job precedes all younger ones; 0: never
  * @slot_ns: morph_jobs_simulate() decides at multiples of it; 0: 1 s
+ * @believed: morph_jobs_simulate() decides by the bytes and computation of these jobs, and runs the
+ *	jobs of the problem. Other fields are those of the problem. The bytes left are in proportion
+ *	to the bytes. NULL: without errors
  */
 struct morph_jobs_opts {
 	size_t sz;
@@ -252,6 +255,7 @@ struct morph_jobs_opts {
 	uint64_t gap_ns;
 	uint64_t age_ns;
 	uint64_t slot_ns;
+	const struct morph_job *believed;
 };
 
 /**

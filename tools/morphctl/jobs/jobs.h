@@ -12,6 +12,7 @@ struct jobs_file {
 	struct morph_jobs *planner;
 	struct morph_jobs_site *sites;
 	struct morph_job *jobs;
+	struct morph_job *believed; /* of --errors; NULL: none */
 	const char **names; /* by job; NULL: none */
 	struct morph_jobs_part *parts;
 	struct morph_jobs_pair *lit, *most;
@@ -38,6 +39,9 @@ bool jobs_complete(struct jobs_file *file, bool has_root);
 
 /* trace.c: append the jobs of a trace in CSV. */
 enum exit_code jobs_read_trace(struct jobs_file *file, const char *path);
+
+/* errors.c: draw what the planner believes about the jobs, as --errors and --seed require. */
+enum exit_code jobs_believe(struct jobs_file *file);
 
 /* plan.c */
 extern const char *const jobs_policies[];

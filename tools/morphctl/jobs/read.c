@@ -406,6 +406,7 @@ void jobs_free(struct jobs_file *file)
 	morph_jobs_free(file->planner);
 	free(file->sites);
 	free(file->jobs);
+	free(file->believed);
 	free(file->names);
 	free(file->parts);
 	free(file->lit);

@@ -7,6 +7,9 @@
 #define COLUMNS                                                              \
 	"policy,ended-jobs-count,ends-ns,gap-percent,mean-ns,mean-bound-ns," \
 	"changes-count,circuits-set-count,circuits-cleared-count,dark-ns"
+#define LOSSES                                                                     \
+	"policy,ended-jobs-count,ends-ns,wrong-ends-ns,ends-loss-percent,mean-ns," \
+	"wrong-mean-ns,mean-loss-percent"
 
 /* A simulation can take minutes. An interrupt ends the program, which has changed nothing. */
 static void show_progress(uint32_t policy)
@@ -41,16 +44,53 @@ static json_t *outcome_record(const struct jobs_file *file, const struct morph_j
 	return record;
 }
 
+static bool simulate_once(struct jobs_file *file, const struct morph_job *believed,
+			  struct morph_jobs_outcome *outcome)
+{
+	*outcome = (struct morph_jobs_outcome){ .sz = sizeof(*outcome) };
+	file->opts.believed = believed;
+	if (!morph_jobs_simulate(file->planner, &file->problem, &file->opts, outcome))
+		return true;
+	warn_line("%s: %s", file->run->argv[0], morph_error_text(file->run->client->ctx));
+	return false;
+}
+
+static json_t *loss_percent(uint64_t exact, uint64_t wrong)
+{
+	return json_real(exact ? 100 * ((double)wrong / (double)exact - 1) : 0);
+}
+
+/* The times if the planner errs, and what they exceed the exact times by. */
+static void add_losses(const struct jobs_file *file, const struct morph_jobs_outcome *exact,
+		       const struct morph_jobs_outcome *wrong, json_t *record)
+{
+	uint64_t now = file->problem.now_ns;
+
+	json_object_set_new(record, "wrong-ends-ns", json_integer((json_int_t)wrong->end_ns));
+	json_object_set_new(record, "wrong-mean-ns", json_integer((json_int_t)wrong->mean_ns));
+	if (!exact->ended || exact->ended != wrong->ended)
+		return;
+	json_object_set_new(record, "ends-loss-percent",
+			    loss_percent(exact->end_ns - now, wrong->end_ns - now));
+	json_object_set_new(record, "mean-loss-percent",
+			    loss_percent(exact->mean_ns, wrong->mean_ns));
+}
+
 static enum exit_code simulate(struct jobs_file *file, uint32_t policy, json_t *records)
 {
-	MORPH_OPTS(morph_jobs_outcome, outcome, .ended = 0);
+	struct morph_jobs_outcome exact, wrong;
+	json_t *record;
 
 	file->opts.policy = policy;
-	if (morph_jobs_simulate(file->planner, &file->problem, &file->opts, &outcome)) {
-		warn_line("%s: %s", file->run->argv[0], morph_error_text(file->run->client->ctx));
+	if (!simulate_once(file, NULL, &exact))
 		return EXIT_CODE_USAGE;
-	}
-	json_array_append_new(records, outcome_record(file, &outcome));
+	record = outcome_record(file, &exact);
+	json_array_append_new(records, record);
+	if (!file->believed)
+		return EXIT_CODE_OK;
+	if (!simulate_once(file, file->believed, &wrong))
+		return EXIT_CODE_USAGE;
+	add_losses(file, &exact, &wrong, record);
 	return EXIT_CODE_OK;
 }
 
@@ -75,6 +115,8 @@ enum exit_code jobs_run(struct run *run)
 	enum exit_code code = jobs_read(run, &file);
 
 	if (!code)
+		code = jobs_believe(&file);
+	if (!code)
 		code = simulate_all(&file, records);
 	if (!code && given(run, OPTION_JSON)) {
 		json_t *record = json_pack("{s:I, s:O}", "jobs-count",
@@ -86,7 +128,7 @@ enum exit_code jobs_run(struct run *run)
 	} else if (!code) {
 		say("%u jobs; no policy ends them before %s\n\n", file.problem.job_count,
 		    amount_ns(wide_of(json_array_get(records, 0), "bound-ns")).text);
-		emit_table(run, COLUMNS, records);
+		emit_table(run, file.believed ? LOSSES : COLUMNS, records);
 	}
 	json_decref(records);
 	jobs_free(&file);
