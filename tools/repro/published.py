@@ -37,6 +37,8 @@ def faults(data):
                 found.append(f"figure {name}: what is '{certainty}'?")
         found += [f"figure {name}, row {row}: no number" for row, claim in entry["rows"].items()
                   if not isinstance(claim.get("value"), (int, float))]
+        found += [f"figure {name}: gap is not text" for gap in [entry, *entry["rows"].values()]
+                  if not isinstance(gap.get("gap", "-"), str)]
     return found
 
 

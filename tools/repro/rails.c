@@ -15,6 +15,9 @@
 #define CONDITION 256
 #define ITERATIONS 6 /* the first ones show which circuits to request ahead */
 #define NS_OF_MS 1000000ULL
+#define LEAST_SERVERS 128
+#define MOST_SERVERS 1024
+#define OVERHEAD_MS 100 /* a change, for the overhead of an iteration */
 #define RAILS 8 /* accelerators of a server, each with one port */
 
 /* Dollars and watts of one part. */
@@ -74,6 +77,32 @@ static void parts_rows(const struct parts *parts, uint32_t servers)
 	row_print(&(struct row){ .name = name,
 				 .condition = condition,
 				 .ours = switches.watts / circuits.watts,
+				 .unit = "times less",
+				 .baseline_name = "switches",
+				 .baseline = 1 });
+}
+
+/* Figures of the abstract: the least saving of power and the largest of cost. */
+static void abstract_rows(const struct parts *parts)
+{
+	double power = INFINITY, cost = 0;
+
+	for (uint32_t servers = LEAST_SERVERS; servers <= MOST_SERVERS; servers *= 2) {
+		struct part switches = of_switches(parts, servers);
+		struct part circuits = of_circuits(parts, servers);
+
+		power = fmin(power, switches.watts / circuits.watts);
+		cost = fmax(cost, switches.usd / circuits.usd);
+	}
+	row_print(&(struct row){ .name = "rails-abstract/power",
+				 .condition = "1024 to 8192 accelerators, the least",
+				 .ours = power,
+				 .unit = "times less",
+				 .baseline_name = "switches",
+				 .baseline = 1 });
+	row_print(&(struct row){ .name = "rails-abstract/cost",
+				 .condition = "1024 to 8192 accelerators, the most",
+				 .ours = cost,
 				 .unit = "times less",
 				 .baseline_name = "switches",
 				 .baseline = 1 });
@@ -162,6 +191,20 @@ static void computing_row(const char *mode, uint32_t delay_ms, const struct trai
 		.approximation = made_up });
 }
 
+/* How much longer an iteration is whose circuits are requested ahead. */
+static void overhead_row(const struct training_result *result, const struct training_result *alone)
+{
+	row_print(&(struct row){
+		.name = "rails-abstract/overhead",
+		.condition =
+			"16 ranks whose circuits are requested ahead; a change takes 100 ms and control no time",
+		.ours = (double)result->iteration_ns / (double)alone->iteration_ns - 1,
+		.unit = "share of time",
+		.baseline_name = "without circuits that change",
+		.baseline = 0,
+		.approximation = made_up });
+}
+
 static void phases_rows(const uint32_t *delays_ms, size_t count)
 {
 	static const char *const modes[] = {
@@ -182,6 +225,8 @@ static void phases_rows(const uint32_t *delays_ms, size_t count)
 
 			longer_row(modes[order[mode]], delays_ms[at], &result, &alone);
 			computing_row(modes[order[mode]], delays_ms[at], &result, &alone);
+			if (order[mode] == MORPH_PHASE_PROVISIONED && delays_ms[at] == OVERHEAD_MS)
+				overhead_row(&result, &alone);
 		}
 	morph_ctx_free(ctx);
 }
@@ -204,8 +249,9 @@ int main(int argc, char **argv)
 	parts.circuit_port.watts = repro_given(&repro, "circuit_switch_watts") / circuit_ports;
 	iteration_s = repro_given(&repro, "iteration_s");
 	phases = repro_given(&repro, "phases");
-	for (uint32_t servers = 128; servers <= 1024; servers *= 2)
+	for (uint32_t servers = LEAST_SERVERS; servers <= MOST_SERVERS; servers *= 2)
 		parts_rows(&parts, servers);
+	abstract_rows(&parts);
 	for (size_t at = 1; at < sizeof(delays_ms) / sizeof(*delays_ms); at++)
 		iteration_row(iteration_s, phases, delays_ms[at]);
 	phases_rows(delays_ms, sizeof(delays_ms) / sizeof(*delays_ms));
