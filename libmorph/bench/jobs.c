@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* One decision about training jobs, by policy. */
+/* One decision about training jobs: its time by policy, and its value beside an exact oracle. */
 #include <stdio.h>
 
 #include "bench.h"
 #include "job_traces.h"
+#include "jobs_exact.h"
 #include "random.h"
+#include "small_jobs.h"
 
 #define DRAWS 100
 #define MS 1e3 /* microseconds */
@@ -105,6 +107,59 @@ static void measure(struct morph_jobs *jobs, const struct jobs_case *this, size_
 	report(name, &times, P99, this->ms * MS);
 }
 
+/* ------------------------------------------------------------ one time slot */
+
+#define INSTANCES 1000
+
+static const struct slot_case {
+	const char *name;
+	struct small_limits limits;
+	uint32_t most; /* circuits of a limited pair; 0: no limits */
+} slot_cases[] = {
+	{ "4 sites, 4 ports", { 4, 5, 3, 0, 2, 4, 0 }, 0 },
+	{ "4 sites, 0 to 4 ports", { 4, 5, 3, 4, 2, 4, 0 }, 0 },
+	{ "4 sites, 0 to 2 ports", { 4, 5, 3, 2, 2, 4, 0 }, 0 },
+	{ "4 sites, 0 to 4 ports, limits of pairs", { 4, 5, 3, 4, 2, 4, 0 }, 3 },
+};
+
+static void draw_slot(const struct slot_case *this, struct small *small)
+{
+	small_draw(small, &this->limits);
+	if (this->most)
+		small_limit(small, this->most);
+	for (uint32_t at = 0; at < small->problem.site_count && !this->limits.ports; at++)
+		small->sites[at].ports = 4;
+	small->problem.circuit_bps = 8 * (10 + mix_below(&small->random, 60));
+}
+
+/* Bytes of workers that auto delivers in a time slot, beside the most that is possible. */
+static void measure_slot(struct morph_jobs *jobs, const struct slot_case *this)
+{
+	MORPH_OPTS(morph_jobs_opts, opts, .gap_ns = 1000000000);
+	static struct samples ratios;
+	struct small small = { .random = 1 };
+	char name[96];
+
+	ratios.count = 0;
+	while (ratios.count < INSTANCES) {
+		MORPH_OPTS(morph_jobs_decision, decision);
+		uint64_t ours, most;
+
+		draw_slot(this, &small);
+		if (morph_jobs_decide(jobs, &small.problem, &opts, &decision))
+			return wrong("a decision for one time slot");
+		ours = jobs_delivered(&small.problem, &decision);
+		most = jobs_exact(&small.problem);
+		if (ours > most)
+			wrong("a decision delivers more than the optimum");
+		if (most)
+			sample(&ratios, (double)most / (double)(ours ? ours : 1));
+	}
+	snprintf(name, sizeof(name), "optimum of one time slot, %s", this->name);
+	report_row(&(const struct row){ .name = name, .unit = "times the decision of auto" },
+		   &ratios);
+}
+
 void bench_jobs(struct morph_ctx *ctx)
 {
 	struct morph_jobs *jobs = morph_jobs_new(ctx);
@@ -112,5 +167,7 @@ void bench_jobs(struct morph_ctx *ctx)
 	for (size_t at = 0; at < sizeof(cases) / sizeof(cases[0]); at++)
 		for (size_t policy = 0; policy < sizeof(policies) / sizeof(policies[0]); policy++)
 			measure(jobs, &cases[at], policy);
+	for (size_t at = 0; at < sizeof(slot_cases) / sizeof(slot_cases[0]); at++)
+		measure_slot(jobs, &slot_cases[at]);
 	morph_jobs_free(jobs);
 }

@@ -2,8 +2,10 @@
 /* Decisions about jobs, each exact part beside brute force. */
 #include <string.h>
 
+#include "../bench/jobs_exact.h"
+#include "../bench/small_jobs.h"
 #include "../util/mix.h"
-#include "jobs_random.h"
+#include "alone.h"
 
 #define INSTANCES 1000
 
@@ -124,10 +126,10 @@ static void slots_save_the_most_bytes(void **state)
 	struct small small = { .random = 1 };
 	MORPH_OPTS(morph_jobs_opts, opts, .rules = &plain);
 	struct morph_jobs *jobs = morph_jobs_new(ctx);
-	uint32_t scarce = 0;
+	uint32_t scarce = 0, compared[2] = { 0 };
 
 	(void)state;
-	for (uint32_t at = 0; at < 2 * INSTANCES; at++) {
+	for (uint32_t at = 0; compared[0] < INSTANCES || compared[1] < INSTANCES; at++) {
 		struct choices choices;
 		struct morph_jobs_decision decision;
 		uint64_t most, every = 0;
@@ -137,6 +139,7 @@ static void slots_save_the_most_bytes(void **state)
 		choices = list_choices(&small);
 		if (choices.count > 12)
 			continue;
+		compared[at % 2]++;
 		if (!opts.flags)
 			hold_some(&small, &choices);
 		decision = decide(jobs, &small, &opts);
@@ -469,12 +472,94 @@ static void shares_are_max_min(void **state)
 	morph_jobs_free(jobs);
 }
 
+/* ------------------------------------------------------------ one time slot */
+
+static void draw_slot(struct small *small, uint32_t limited)
+{
+	const struct small_limits limits = { 4, 5, 3, 4, 2, 4, 0 };
+
+	small_draw(small, &limits);
+	if (limited)
+		small_limit(small, 3);
+	small->problem.circuit_bps = 8 * (10 + mix_below(&small->random, 60));
+}
+
+static void no_decision_delivers_more_than_the_oracle_of_a_time_slot(void **state)
+{
+	struct small small = { .random = 4 };
+	MORPH_OPTS(morph_jobs_opts, opts, .gap_ns = 1000000000);
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+	uint32_t less = 0, equal = 0;
+
+	(void)state;
+	for (uint32_t at = 0; at < INSTANCES; at++) {
+		struct morph_jobs_decision decision;
+		uint64_t ours, most;
+
+		draw_slot(&small, at % 2);
+		decision = decide(jobs, &small, &opts);
+		ours = jobs_delivered(&small.problem, &decision);
+		most = jobs_exact(&small.problem);
+		assert_true(ours <= most);
+		less += ours < most;
+		equal += ours == most;
+	}
+	/* The policy minimises the mean time, so it often delivers less in the first time slot. */
+	assert_in_range(less, INSTANCES / 20, INSTANCES);
+	assert_in_range(equal, INSTANCES / 20, INSTANCES);
+	morph_jobs_free(jobs);
+}
+
+/* Jobs of a part at site 0 with one port, and roots at sites 1 and 2. */
+static void draw_roots(struct small *small)
+{
+	const struct small_limits limits = { 3, 1, 1, 0, 0, 1, 0 };
+
+	small_draw(small, &limits);
+	small->problem.job_count = 2;
+	small->problem.part_count = 2;
+	small->problem.circuit_bps = 8 * 10;
+	for (uint32_t at = 0; at < 3; at++)
+		small->sites[at] = (struct morph_jobs_site){ .ports = at ? 2 : 1 };
+	for (uint32_t at = 0; at < 2; at++) {
+		small->jobs[at] = (struct morph_job){
+			.bytes = 100, .iterations = 1, .root = at + 1, .first = at, .parts = 1
+		};
+		small->parts[at] =
+			(struct morph_jobs_part){ .workers = 2 + at, .left = at ? 4 : 50 };
+	}
+}
+
+static void oracle_of_a_time_slot_finds_known_optima(void **state)
+{
+	struct small small = { .random = 5 };
+
+	(void)state;
+	/* The port moves 10 bytes: all of one job, or 12 bytes of the other. */
+	draw_roots(&small);
+	assert_int_equal(jobs_exact(&small.problem), 10);
+	/* A slot for job 0 delivers twice the bytes that pass, for job 1 no more than 12. */
+	small.sites[0].slots = 1;
+	assert_int_equal(jobs_exact(&small.problem), 20);
+	/* Both ports: 20 bytes and 10 without a slot for job 1. */
+	small.sites[0].ports = 2;
+	assert_int_equal(jobs_exact(&small.problem), 40);
+	/* Job 0 may have one circuit only. */
+	small.most[0] = (struct morph_jobs_pair){ 0, 1, 1 };
+	small.problem.most_count = 1;
+	assert_int_equal(jobs_exact(&small.problem), 30);
+	small.sites[0].slots = 2;
+	assert_int_equal(jobs_exact(&small.problem), 32);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(slots_save_the_most_bytes),
 		cmocka_unit_test(circuits_have_the_least_largest_demand),
 		cmocka_unit_test(shares_are_max_min),
+		cmocka_unit_test(no_decision_delivers_more_than_the_oracle_of_a_time_slot),
+		cmocka_unit_test(oracle_of_a_time_slot_finds_known_optima),
 	};
 
 	return cmocka_run_group_tests(tests, begin, end);

@@ -2,9 +2,10 @@
 /* Decisions about jobs: capacities, hysteresis, cohorts, reasons, and invalid problems. */
 #include <string.h>
 
+#include "../bench/small_jobs.h"
 #include "../util/mix.h"
+#include "alone.h"
 #include "faults.h"
-#include "jobs_random.h"
 
 #define INSTANCES 1000
 #define SECOND 1000000000ULL

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: LGPL-2.1-or-later */
 /* Small random problems of jobs, for comparison with brute force. */
-#ifndef JOBS_RANDOM_H
-#define JOBS_RANDOM_H
+#ifndef LM_BENCH_SMALL_JOBS_H
+#define LM_BENCH_SMALL_JOBS_H
 
-#include "alone.h"
+#include <morph/plan.h>
 
 #define SMALL_SITES 5
 #define SMALL_JOBS 8
@@ -39,4 +39,4 @@ bool small_flows(const struct small *small, uint32_t job, uint32_t part);
 /* Largest number of circuits of a pair. */
 uint32_t small_most(const struct small *small, uint32_t one, uint32_t other);
 
-#endif /* JOBS_RANDOM_H */
+#endif /* LM_BENCH_SMALL_JOBS_H */

@@ -3,7 +3,7 @@
 #include <string.h>
 
 #include "../util/mix.h"
-#include "jobs_random.h"
+#include "small_jobs.h"
 
 static void draw_job(struct small *small, const struct small_limits *limits, uint32_t number)
 {
