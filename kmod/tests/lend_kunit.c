@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Spares that are lent to a slice, and failovers that take them back. */
+#include <linux/delay.h>
+
 #include "fake.h"
 #include "suites.h"
 
@@ -285,6 +287,129 @@ static void lend_ends_after_the_change_of_its_slice(struct kunit *test)
 	expect_reclaimed(fake, &loan, 2);
 }
 
+/* Each rank has an accelerator that knows it, and no other one. */
+static void expect_one_holder(struct fake *fake)
+{
+	const struct morph_chip *chip;
+	struct morph_slice *slice;
+	u32 held = 0, i;
+
+	list_for_each_entry(slice, &ledger_of(fake->fabric)->slices, node) {
+		for (i = 0; i < slice->ranks_count; i++) {
+			chip = &ledger_of(fake->fabric)->chips[slice->ranks[i].accelerator];
+			KUNIT_EXPECT_EQ(fake->test, (u8)MORPH_USE_HELD, chip->use);
+			KUNIT_EXPECT_PTR_EQ(fake->test, slice, chip->slice);
+			KUNIT_EXPECT_EQ(fake->test, i, chip->rank);
+		}
+		held += slice->ranks_count;
+	}
+	KUNIT_EXPECT_EQ(fake->test, held, ledger_of(fake->fabric)->held);
+}
+
+struct request_case {
+	const char *name;
+	u32 wanted;		/* requested for the rank with the lent spare */
+	bool idle;		/* an idle spare is left */
+	u32 lender, failed;	/* accelerators of both ranks then */
+};
+
+static const struct request_case request_cases[] = {
+	{ "the failed rank gets the idle spare", MORPH_ANY, true, 2, 5 },
+	{ "the failed rank gets the lent spare, and the other one waits", 1, false, 1, 2 },
+};
+
+FAKE_CASE_DESC(request_cases, name);
+
+/*
+ * The owner wants another accelerator for the rank with the lent spare, and another rank fails
+ * before the repair begins.
+ */
+static void lend_beside_a_requested_replacement(struct kunit *test)
+{
+	const struct request_case *param = test->param_value;
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = pair(fake, 2, 0, true);
+
+	if (!param->idle)
+		fail(fake, 5);
+	fake->dead[0] = true;
+	mutex_lock(&fake->fabric->lock);
+	slice->ranks[0].failed = true;		/* as morph_repair_replace() does */
+	rank_recovery(slice, 0)->forced = true;
+	rank_recovery(slice, 0)->wanted_spare = param->wanted;
+	morph_health_set(fake->fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+	mutex_unlock(&fake->fabric->lock);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, param->lender, slice->ranks[0].accelerator);
+	KUNIT_EXPECT_EQ(test, param->failed, slice->ranks[1].accelerator);
+	expect_one_holder(fake);
+	fake_expect_light(fake);
+}
+
+/*
+ * A failover is taking the borrower's spare while the operator wants accelerator 4 for that rank.
+ * Return the number of the request.
+ */
+static u32 request_while_taken(struct fake *fake, const struct loan *loan)
+{
+	struct morph_refusal refusal = {};
+	u32 id, tries;
+
+	fail(fake, 5);
+	fake_settle(fake);
+	fake_rule(fake, FAKE_LASERS_ON, 0, FAKE_HANG, 0);
+	fail(fake, 1);
+	wait_for_completion(&fake->silent);
+	KUNIT_ASSERT_EQ(fake->test, 0,
+			morph_repair_replace_queue(loan->borrower, 1, 4, &id, &refusal));
+	for (tries = 0; tries < 500 && !READ_ONCE(loan->borrower->repairing); tries++)
+		msleep(20);
+	KUNIT_ASSERT_TRUE(fake->test, loan->borrower->repairing);
+	return id;
+}
+
+static void expect_result(struct fake *fake, u32 id, u32 outcome, int status)
+{
+	struct morph_txn *txn;
+
+	mutex_lock(&fake->fabric->lock);
+	txn = morph_txn_find(fake->fabric, id);
+	mutex_unlock(&fake->fabric->lock);
+	KUNIT_ASSERT_NOT_NULL(fake->test, txn);
+	KUNIT_EXPECT_EQ(fake->test, outcome, txn->outcome);
+	KUNIT_EXPECT_EQ(fake->test, status, txn->status);
+	morph_txn_put(txn);
+	expect_one_holder(fake);
+}
+
+/* The spare is lost, and the wanted accelerator, too. Nothing was replaced. */
+static void request_for_a_taken_spare_does_not_succeed(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct loan loan = lend(fake, 2);
+	u32 id = request_while_taken(fake, &loan);
+	struct morph_refusal refusal = {};
+
+	morph_health_cordon(fake->fabric, MORPH_PART_ACCELERATOR, 4, true, &refusal);
+	fake_go_on(fake);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 1u, loan.borrower->ranks[1].accelerator);
+	expect_result(fake, id, MORPH_OUTCOME_ROLLED_BACK, -EBUSY);
+}
+
+/* The failover fails and returns the spare. The replacement takes place. */
+static void request_outlives_a_failed_failover(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct loan loan = lend(fake, 2);
+	u32 id = request_while_taken(fake, &loan);
+
+	morph_fabric_complete(fake->fabric, fake->silent_cookie, -ENOMEM, NULL, 0);
+	fake_settle(fake);
+	expect_result(fake, id, MORPH_OUTCOME_COMMITTED, 0);
+}
+
 static struct kunit_case lend_cases[] = {
 	KUNIT_CASE(lend_needs_the_flag),
 	KUNIT_CASE(lend_is_charged_and_ends_with_the_slice),
@@ -296,6 +421,9 @@ static struct kunit_case lend_cases[] = {
 	KUNIT_CASE(lend_of_a_dead_spare_fails_in_its_slice),
 	KUNIT_CASE(lend_ends_with_the_slice_during_a_failover),
 	KUNIT_CASE(lend_ends_after_the_change_of_its_slice),
+	KUNIT_CASE_PARAM(lend_beside_a_requested_replacement, request_cases_gen_params),
+	KUNIT_CASE(request_for_a_taken_spare_does_not_succeed),
+	KUNIT_CASE(request_outlives_a_failed_failover),
 	{}
 };
 

@@ -14,6 +14,19 @@
 
 #define MAX_SPARE_TRIES	16u	/* spares tried per rank and repair */
 
+/* One failover of a slice. */
+struct failover {
+	struct morph_repair_job job;
+	struct morph_slice *slice;
+	struct morph_txn *txn;
+	u32 *ranks;		/* failed ranks that get a spare; all lists belong to the slice */
+	u32 *spares;		/* once published: the accelerators that they have replaced */
+	u32 *skips;
+	u64 published_ns;	/* ktime_get_ns() */
+	u32 count;
+	u32 reserved;		/* the spare that the slice has reserved */
+};
+
 /* ------------------------------------------------------------------- spares */
 
 static bool may_replace(const struct morph_slice *slice, u32 rank)
@@ -48,15 +61,43 @@ static void join_spare(struct morph_slice *slice, u32 spare, u32 rank)
 	}
 }
 
+static u32 spare_of(const struct failover *failover, u32 rank)
+{
+	u32 i;
+
+	for (i = 0; i < failover->count; i++)
+		if (failover->ranks[i] == rank)
+			return failover->spares[i];
+	return MORPH_ANY;
+}
+
+/*
+ * Take a lent spare from its rank, unless this failover replaces that rank, too: then the spare
+ * is not the rank's any more. Caller holds fabric->lock; the function may drop it.
+ */
+static bool reclaim(struct failover *failover, u32 rank, u32 spare)
+{
+	const struct morph_chip *chip = &ledger_of(failover->slice->fabric)->chips[spare];
+
+	if (chip->slice == failover->slice && spare_of(failover, chip->rank) != MORPH_ANY)
+		return false;
+	return morph_reclaim(failover->slice, rank, spare);
+}
+
 /*
  * Hold the next spare for a rank that this repair has not held yet. Caller holds fabric->lock; the
  * function may drop it.
  */
-static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
+static u32 take_spare(struct failover *failover, u32 which)
 {
+	struct morph_slice *slice = failover->slice;
 	const struct morph_chip *chips = ledger_of(slice->fabric)->chips;
+	u32 rank = failover->ranks[which], *skip = &failover->skips[which];
 	u32 spare = rank_recovery(slice, rank)->wanted_spare;
 
+	/* Another rank of this failover gets its lent spare, and the rank a failed accelerator. */
+	if (morph_reclaims_rank(slice, rank))
+		return MORPH_ANY;
 	if (spare != MORPH_ANY) {
 		if (*skip || !is_idle(slice, spare))
 			return MORPH_ANY;
@@ -66,27 +107,13 @@ static u32 take_spare(struct morph_slice *slice, u32 rank, u32 *skip)
 			spare = morph_repair_spare(slice, rank,
 						   rank_protection(slice, rank)->preferred,
 						   (*skip)++);
-		while (spare != MORPH_ANY && chips[spare].lent &&
-		       !morph_reclaim(slice, rank, spare));
+		while (spare != MORPH_ANY && chips[spare].lent && !reclaim(failover, rank, spare));
 	}
 	if (spare == MORPH_ANY)
 		return MORPH_ANY;
 	join_spare(slice, spare, rank);
 	return spare;
 }
-
-/* One failover of a slice. */
-struct failover {
-	struct morph_repair_job job;
-	struct morph_slice *slice;
-	struct morph_txn *txn;
-	u32 *ranks;		/* failed ranks that get a spare; all lists belong to the slice */
-	u32 *spares;		/* once published: the accelerators that they have replaced */
-	u32 *skips;
-	u64 published_ns;	/* ktime_get_ns() */
-	u32 count;
-	u32 reserved;		/* the spare that the slice has reserved */
-};
 
 /*
  * Give back a spare that was not used. A reserved spare stays reserved. Any other goes to the end
@@ -115,20 +142,11 @@ static void give_back_spare(struct failover *failover, u32 spare, bool to_front)
 	morph_protection_touch_chip(fabric, spare);
 }
 
-static u32 spare_of(const struct failover *failover, u32 rank)
-{
-	u32 i;
-
-	for (i = 0; i < failover->count; i++)
-		if (failover->ranks[i] == rank)
-			return failover->spares[i];
-	return MORPH_ANY;
-}
-
 /* Return whether the failover moves a circuit of its slice. */
 static bool moves(const struct failover *failover, const struct morph_circuit *circuit)
 {
-	return circuit->listed && !morph_reclaims_circuit(failover->slice, circuit) &&
+	return circuit->listed && !morph_reclaims_rank(failover->slice, circuit->src_rank) &&
+	       !morph_reclaims_rank(failover->slice, circuit->dst_rank) &&
 	       (spare_of(failover, circuit->src_rank) != MORPH_ANY ||
 		spare_of(failover, circuit->dst_rank) != MORPH_ANY);
 }
@@ -243,8 +261,7 @@ static bool next_spare(struct failover *failover)
 	give_back_spare(failover, failover->spares[which], true);
 	failover->spares[which] = MORPH_ANY;
 	if (failover->skips[which] < MAX_SPARE_TRIES)
-		failover->spares[which] = take_spare(failover->slice, failover->ranks[which],
-						     &failover->skips[which]);
+		failover->spares[which] = take_spare(failover, which);
 	return any_spare(failover);
 }
 
@@ -269,7 +286,7 @@ static int failover_stage(struct failover *failover)
 	morph_stat(slice->fabric, MORPH_STAT_PLANS_INLINE);
 	for (i = 0; i < failover->count; i++) {
 		failover->skips[i] = 0;
-		failover->spares[i] = take_spare(slice, failover->ranks[i], &failover->skips[i]);
+		failover->spares[i] = take_spare(failover, i);
 	}
 	if (!any_spare(failover))
 		return -ENOSPC;
@@ -437,6 +454,20 @@ static void failover_announced(struct morph_txn *txn, struct morph_repair_job *j
 
 /* ----------------------------------------------------------------- failover */
 
+/* List the ranks to replace: those that have failed, or those that still work. */
+static void list_ranks(struct failover *failover, bool failed)
+{
+	u32 i;
+
+	for (i = 0; i < failover->slice->ranks_count; i++) {
+		if (!may_replace(failover->slice, i) ||
+		    morph_rank_failed(failover->slice, i) != failed)
+			continue;
+		failover->spares[failover->count] = MORPH_ANY;
+		failover->ranks[failover->count++] = i;
+	}
+}
+
 /*
  * Replace all failed ranks that the policy permits. Return 0, or the error if some were not
  * replaced.
@@ -452,12 +483,9 @@ int morph_failover_run(struct morph_slice *slice)
 	failover.ranks = slice_recovery(slice)->failover_lists;
 	failover.spares = failover.ranks + slice->ranks_count;
 	failover.skips = failover.spares + slice->ranks_count;
-	for (i = 0; i < slice->ranks_count; i++) {
-		if (!may_replace(slice, i))
-			continue;
-		failover.spares[failover.count] = MORPH_ANY;
-		failover.ranks[failover.count++] = i;
-	}
+	/* Spares go to the failed ranks first, then to those whose replacement was requested. */
+	list_ranks(&failover, true);
+	list_ranks(&failover, false);
 	if (!failover.count)
 		return 0;
 	/* If there is no other spare, wait for those that are being tested. */

@@ -27,13 +27,21 @@ u32 morph_repair_spare(struct morph_slice *slice, u32 rank, u32 preferred, u32 s
 	return morph_place_any_spare(slice, accelerator, preferred, skip);
 }
 
-/* Return whether the failover has entered a slice. */
-static bool has_entered(const struct morph_slice *slice, const struct morph_slice *borrower)
+bool morph_reclaims_rank(const struct morph_slice *slice, u32 rank)
+{
+	const struct morph_chip *chip;
+
+	if (rank & MORPH_RANK_EDGE)
+		return false;
+	chip = &ledger_of(slice->fabric)->chips[slice->ranks[rank].accelerator];
+	return chip->slice != slice || chip->rank != rank;
+}
+
+/* Return whether the failover uses a slice as borrower. */
+static bool has_borrower(const struct morph_slice *slice, const struct morph_slice *borrower)
 {
 	u32 i;
 
-	if (slice == borrower)
-		return true;
 	for (i = 0; i < slice->ranks_count; i++)
 		if (rank_recovery(slice, i)->borrower == borrower)
 			return true;
@@ -48,7 +56,7 @@ static bool enter_borrower(struct morph_slice *slice, const struct morph_chip *c
 {
 	struct morph_slice *borrower = chip->slice;
 
-	if (has_entered(slice, borrower))
+	if (slice == borrower || has_borrower(slice, borrower))
 		return true;
 	if (borrower->dying || (borrower->busy && borrower->repairing))
 		return false;
@@ -68,7 +76,7 @@ static void end_exchange(struct morph_slice *slice, u32 rank)
 	struct morph_slice *borrower = rank_recovery(slice, rank)->borrower;
 
 	rank_recovery(slice, rank)->borrower = NULL;
-	if (has_entered(slice, borrower))
+	if (slice == borrower || has_borrower(slice, borrower))
 		return;
 	morph_slice_leave(borrower);
 	morph_slice_put(borrower);
@@ -99,7 +107,9 @@ static void give_to_borrower(const struct morph_rank_recovery *exchange, u32 acc
 		chip->use = MORPH_USE_DRAINING;
 	morph_chip_update(borrower->fabric, accelerator);
 	borrower->ranks[exchange->borrower_rank].accelerator = accelerator;
-	borrower->ranks[exchange->borrower_rank].failed = chip->health != MORPH_HEALTH_OK;
+	borrower->ranks[exchange->borrower_rank].failed =
+		chip->health != MORPH_HEALTH_OK ||
+		rank_recovery(borrower, exchange->borrower_rank)->forced;
 }
 
 static bool has_dark_circuits(struct morph_slice *slice)
@@ -124,7 +134,7 @@ bool morph_reclaim_undo(struct morph_slice *slice, u32 spare)
 	morph_chip_let_go(slice->fabric, spare);
 	give_to_borrower(exchange, spare);
 	/* The spare may have failed, or its circuits may not have been restored. */
-	if (borrower->ranks[exchange->borrower_rank].failed) {
+	if (morph_rank_failed(borrower, exchange->borrower_rank)) {
 		slice_recovery(borrower)->culprit.part = MORPH_PART_ACCELERATOR;
 		slice_recovery(borrower)->culprit.index = spare;
 		morph_repair_kick(borrower, 0);
@@ -137,21 +147,6 @@ bool morph_reclaim_undo(struct morph_slice *slice, u32 spare)
 	return true;
 }
 
-bool morph_reclaims_circuit(const struct morph_slice *slice, const struct morph_circuit *circuit)
-{
-	u32 i;
-
-	for (i = 0; i < slice->ranks_count; i++) {
-		const struct morph_rank_recovery *exchange = rank_recovery(slice, i);
-
-		if (exchange->borrower == circuit->slice &&
-		    (exchange->borrower_rank == circuit->src_rank ||
-		     exchange->borrower_rank == circuit->dst_rank))
-			return true;
-	}
-	return false;
-}
-
 /* Return whether an earlier rank has the same borrower. */
 static bool is_repeated(const struct morph_slice *slice, u32 rank)
 {
@@ -161,6 +156,12 @@ static bool is_repeated(const struct morph_slice *slice, u32 rank)
 		if (rank_recovery(slice, i)->borrower == rank_recovery(slice, rank)->borrower)
 			return true;
 	return false;
+}
+
+static bool reclaims_circuit(const struct morph_circuit *circuit)
+{
+	return morph_reclaims_rank(circuit->slice, circuit->src_rank) ||
+	       morph_reclaims_rank(circuit->slice, circuit->dst_rank);
 }
 
 u32 morph_reclaim_fill(struct morph_slice *slice, struct morph_item *items)
@@ -175,7 +176,7 @@ u32 morph_reclaim_fill(struct morph_slice *slice, struct morph_item *items)
 		if (!borrower || is_repeated(slice, i))
 			continue;
 		xa_for_each(&borrower->circuits, index, circuit) {
-			if (!circuit->listed || !morph_reclaims_circuit(slice, circuit))
+			if (!circuit->listed || !reclaims_circuit(circuit))
 				continue;
 			if (items) {
 				items[count].change.op = MORPH_CHANGE_REMOVE;

@@ -201,9 +201,9 @@ u32 morph_repair_spare(struct morph_slice *slice, u32 rank, u32 preferred, u32 s
 bool morph_reclaim(struct morph_slice *slice, u32 rank, u32 spare);
 /* Give a spare back to the slice it was taken from; return false if it was not lent. */
 bool morph_reclaim_undo(struct morph_slice *slice, u32 spare);
-/* Return whether the failover removes a circuit of a slice that has borrowed a spare. */
-bool morph_reclaims_circuit(const struct morph_slice *slice, const struct morph_circuit *circuit);
-/* Fill items that remove these circuits, unless @items is NULL. Return their number. */
+/* Return whether a failover, which has entered the slice, is taking the rank's lent spare. */
+bool morph_reclaims_rank(const struct morph_slice *slice, u32 rank);
+/* Fill items that remove the circuits of such ranks, unless @items is NULL. Return their number. */
 u32 morph_reclaim_fill(struct morph_slice *slice, struct morph_item *items);
 /* Give the failed accelerator of a replaced rank to the borrower; report it. */
 void morph_reclaim_published(struct morph_slice *slice, u32 rank, u32 failed);

@@ -162,13 +162,17 @@ static int want_replacement(struct morph_slice *slice, u32 rank, u32 spare, bool
 	return 0;
 }
 
-/* Return the result of a replacement. Caller holds fabric->lock. */
-static int replacement_result(struct morph_slice *slice, u32 rank, u32 before,
+/*
+ * Return the result of a replacement of accelerator @before. @replacements is the number that the
+ * rank had had: a failover that takes a lent spare changes the accelerator, too, but replaces
+ * nothing. Caller holds fabric->lock.
+ */
+static int replacement_result(struct morph_slice *slice, u32 rank, u32 before, u32 replacements,
 			      struct morph_refusal *refusal)
 {
 	int ret;
 
-	if (slice->ranks[rank].accelerator != before)
+	if (slice->ranks[rank].replacements != replacements)
 		return 0;
 	ret = check_rank(slice, rank, refusal);
 	if (ret)
@@ -186,7 +190,7 @@ static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool
 			    u32 *state, u32 *health, struct morph_refusal *refusal)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	u32 before = 0;
+	u32 before = 0, replacements = 0;
 	int ret = 0;
 
 	mutex_lock(&fabric->lock);
@@ -199,8 +203,10 @@ static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool
 		if (ret && tenant)
 			slice_recovery(slice)->hour_replacements--;
 	}
-	if (!ret)
+	if (!ret) {
 		before = slice->ranks[rank].accelerator;
+		replacements = slice->ranks[rank].replacements;
+	}
 	mutex_unlock(&fabric->lock);
 	if (ret)
 		return ret;
@@ -208,7 +214,7 @@ static int replace_and_wait(struct morph_slice *slice, u32 rank, u32 spare, bool
 	if (ret)
 		return ret;
 	mutex_lock(&fabric->lock);
-	ret = replacement_result(slice, rank, before, refusal);
+	ret = replacement_result(slice, rank, before, replacements, refusal);
 	*health = ledger_of(fabric)->chips[before].health;
 	mutex_unlock(&fabric->lock);
 	return ret;
