@@ -410,6 +410,75 @@ static void request_outlives_a_failed_failover(struct kunit *test)
 	expect_result(fake, id, MORPH_OUTCOME_COMMITTED, 0);
 }
 
+/* Two hosts, each with six accelerators and one spare. */
+static const struct fake_shape two_large_hosts = { .hosts = 2, .each = 7, .spares = 1 };
+
+/* Both accelerators of a slice fail at once, so one failover handles both. */
+static void fail_both(struct fake *fake, u32 first)
+{
+	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+
+	mutex_lock(&fake->fabric->lock);
+	for (culprit.index = first; culprit.index < first + 2; culprit.index++) {
+		fake->dead[culprit.index] = true;
+		morph_health_set(fake->fabric, &culprit, MORPH_HEALTH_FAILED, 0);
+	}
+	mutex_unlock(&fake->fabric->lock);
+}
+
+static void await_waiter(struct fake *fake, struct morph_slice *slice, u32 waiters)
+{
+	struct wait_queue_entry *entry;
+	u32 tries, count = 0;
+
+	for (tries = 0; tries < 500 && count < waiters; tries++) {
+		count = 0;
+		spin_lock_irq(&slice->idle.lock);
+		list_for_each_entry(entry, &slice->idle.head, entry)
+			count++;
+		spin_unlock_irq(&slice->idle.lock);
+		msleep(20);
+	}
+	KUNIT_EXPECT_EQ(fake->test, waiters, count);
+}
+
+static bool has_ended(struct morph_slice *slice)
+{
+	return wait_event_timeout(slice->idle, !READ_ONCE(slice->repairing), 10 * HZ);
+}
+
+/*
+ * One failover waits for a borrower, whose owner changes a circuit. Another one has taken the
+ * spare of the other borrower, and then waits, too. The first one gets the slice and would need
+ * the second one's borrower.
+ */
+static void lend_to_two_failovers_does_not_block(struct kunit *test)
+{
+	struct fake *fake = fake_open(test, &two_large_hosts);
+	struct morph_slice *first = pair(fake, 7, 8, false), *second = pair(fake, 0, 1, false);
+	struct morph_slice *lender = pair(fake, 2, 6, true), *busy = pair(fake, 9, 13, true);
+	struct morph_change change = fake_add(1, 0, MORPH_PLANE_ANY, 1);
+	struct fake_run run;
+
+	fake_begin(fake, &run, fake_txn(fake, busy, &change, 1, 0), FAKE_SET_ELEMENTS, 0);
+	fail_both(fake, 7);
+	await_waiter(fake, busy, 1);
+	fail_both(fake, 0);
+	await_waiter(fake, busy, 2);
+	KUNIT_EXPECT_TRUE(test, lender->busy);
+	fake_go_on(fake);
+	KUNIT_EXPECT_EQ(test, 0, fake_end(&run));
+	morph_txn_put(run.txn);
+	KUNIT_ASSERT_TRUE(test, has_ended(first));
+	KUNIT_ASSERT_TRUE(test, has_ended(second));
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 2ULL, fake_stat(fake, MORPH_STAT_FAILOVERS));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(lender)->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(busy)->state);
+	KUNIT_EXPECT_FALSE(test, lender->busy || busy->busy);
+	expect_one_holder(fake);
+}
+
 static struct kunit_case lend_cases[] = {
 	KUNIT_CASE(lend_needs_the_flag),
 	KUNIT_CASE(lend_is_charged_and_ends_with_the_slice),
@@ -427,9 +496,21 @@ static struct kunit_case lend_cases[] = {
 	{}
 };
 
+/* Cases that open a fabric of their own. */
+static struct kunit_case lend_between_cases[] = {
+	KUNIT_CASE(lend_to_two_failovers_does_not_block),
+	{}
+};
+
 struct kunit_suite morph_lend_suite = {
 	.name = "morph_lend",
 	.init = fake_init,
 	.exit = fake_exit,
 	.test_cases = lend_cases,
+};
+
+struct kunit_suite morph_lend_between_suite = {
+	.name = "morph_lend_between",
+	.exit = fake_exit,
+	.test_cases = lend_between_cases,
 };

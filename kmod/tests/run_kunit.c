@@ -24,6 +24,7 @@ static struct kunit_suite * const suites[] = {
 	&morph_repair_suite,
 	&morph_choice_suite,
 	&morph_lend_suite,
+	&morph_lend_between_suite,
 	&morph_lease_suite,
 	&morph_neighbour_suite,
 };

@@ -21,6 +21,7 @@ extern struct kunit_suite morph_patrol_suite;
 extern struct kunit_suite morph_repair_suite;
 extern struct kunit_suite morph_choice_suite;
 extern struct kunit_suite morph_lend_suite;
+extern struct kunit_suite morph_lend_between_suite;
 extern struct kunit_suite morph_lease_suite;
 extern struct kunit_suite morph_neighbour_suite;
 

@@ -37,6 +37,46 @@ bool morph_reclaims_rank(const struct morph_slice *slice, u32 rank)
 	return chip->slice != slice || chip->rank != rank;
 }
 
+/*
+ * Wait for the tenant's change in a borrower. Do not wait for a repair or another failover, which
+ * may wait for a slice that this failover has entered. Return whether the borrower is idle.
+ *
+ * So failovers never wait in a circle: each waits for a slice that was entered after the wait
+ * began, by a failover that began its own wait even later.
+ */
+static bool wait_for_change(struct morph_slice *borrower)
+{
+	struct morph_fabric *fabric = borrower->fabric;
+
+	while (borrower->busy) {
+		if (borrower->dying || slice_recovery(borrower)->entered_by)
+			return false;
+		mutex_unlock(&fabric->lock);
+		wait_event(borrower->idle, !READ_ONCE(borrower->busy));
+		mutex_lock(&fabric->lock);
+	}
+	return true;
+}
+
+/* Enter the slice that has a lent spare, and revoke its prepared transactions. */
+static bool enter_borrower(struct morph_slice *slice, const struct morph_chip *chip)
+{
+	struct morph_slice *borrower = chip->slice;
+
+	if (slice_recovery(borrower)->entered_by == slice)
+		return true;
+	kref_get(&borrower->kref);
+	if (!wait_for_change(borrower) || chip->slice != borrower ||
+	    chip->listed != MORPH_LISTED_LENT) {
+		morph_slice_put(borrower);
+		return false;
+	}
+	morph_slice_enter(borrower, true);
+	slice_recovery(borrower)->entered_by = slice;
+	morph_txn_revoke_slice(borrower);
+	return true;
+}
+
 /* Return whether the failover uses a slice as borrower. */
 static bool has_borrower(const struct morph_slice *slice, const struct morph_slice *borrower)
 {
@@ -48,28 +88,6 @@ static bool has_borrower(const struct morph_slice *slice, const struct morph_sli
 	return false;
 }
 
-/*
- * Wait for the borrower's change, and revoke its prepared transactions. Do not wait for a repair,
- * which may be waiting for this slice.
- */
-static bool enter_borrower(struct morph_slice *slice, const struct morph_chip *chip)
-{
-	struct morph_slice *borrower = chip->slice;
-
-	if (slice == borrower || has_borrower(slice, borrower))
-		return true;
-	if (borrower->dying || (borrower->busy && borrower->repairing))
-		return false;
-	kref_get(&borrower->kref);
-	morph_slice_enter(borrower, true);
-	morph_txn_revoke_slice(borrower);
-	if (chip->slice == borrower && chip->listed == MORPH_LISTED_LENT)
-		return true;
-	morph_slice_leave(borrower);
-	morph_slice_put(borrower);
-	return false;
-}
-
 /* The exchange for a rank has ended: leave its borrower after the last one. */
 static void end_exchange(struct morph_slice *slice, u32 rank)
 {
@@ -78,6 +96,7 @@ static void end_exchange(struct morph_slice *slice, u32 rank)
 	rank_recovery(slice, rank)->borrower = NULL;
 	if (slice == borrower || has_borrower(slice, borrower))
 		return;
+	slice_recovery(borrower)->entered_by = NULL;
 	morph_slice_leave(borrower);
 	morph_slice_put(borrower);
 }

@@ -53,6 +53,8 @@ struct morph_slice_recovery {
 	struct work_struct repair_work;
 	u64 fault_since_ns;		/* when hardware showed the fault that is under repair */
 	u64 fault_noticed_ns;		/* when the core read the signal */
+	/* The slice whose repair has entered this one: itself, or one that takes its lent spare. */
+	const struct morph_slice *entered_by;
 	struct morph_culprit culprit;	/* cause of the degraded state */
 	bool was_degraded;		/* the slice is counted in degraded of the fabric */
 	bool crowded;			/* other repairs ran during its last one */

@@ -417,6 +417,7 @@ void morph_repair_work(struct work_struct *work)
 
 	mutex_lock(&fabric->lock);
 	morph_slice_enter(slice, true);
+	slice_recovery(slice)->entered_by = slice;
 	morph_txn_revoke_slice(slice);
 	recoveries = recovery_of(fabric)->recoveries;
 	crowded = recovery_of(fabric)->repairs++;
@@ -453,6 +454,7 @@ void morph_repair_work(struct work_struct *work)
 	slice_recovery(slice)->crowded = crowded || recovery_of(fabric)->repairs_begun != begun;
 	ret = slice->repairing;
 	retry_crowded(slice);
+	slice_recovery(slice)->entered_by = NULL;
 	morph_slice_leave(slice);
 	mutex_unlock(&fabric->lock);
 	if (!ret)
