@@ -19,7 +19,7 @@
 struct instance {
 	struct morph_matchings_problem problem;
 	struct morph_check_bytes profile; /* of problem.model */
-	uint32_t tx[MOST_ENDPOINTS], rx[MOST_ENDPOINTS];
+	uint32_t tx[MOST_ENDPOINTS], rx[MOST_ENDPOINTS], targets[MOST_ENDPOINTS];
 };
 
 static struct morph_matchings *search;
@@ -43,6 +43,7 @@ static void check_answer(const struct instance *instance,
 		.endpoints = problem->endpoints,
 		.tx = answer->tx,
 		.rx = answer->rx,
+		.targets = problem->targets,
 		.ports_chosen = !problem->tx,
 		.hops = answer->hops_most,
 		.failed = problem->failed,
@@ -288,6 +289,66 @@ static void measure_failures(struct instance *instance)
 	instance->problem.failed_count = 0;
 }
 
+#define SWITCH_PORTS 6
+#define PERMUTATIONS 720
+#define REPEATS 3 /* of a search, of which the fastest counts */
+
+/* Set the targets to a permutation of the receivers, in the factorial number system. */
+static void set_permutation(struct instance *instance, uint32_t number)
+{
+	uint32_t left[SWITCH_PORTS], i, at;
+
+	for (i = 0; i < SWITCH_PORTS; i++)
+		left[i] = SWITCH_PORTS + i;
+	for (i = 0; i < SWITCH_PORTS; i++) {
+		at = number % (SWITCH_PORTS - i);
+		number /= SWITCH_PORTS - i;
+		instance->targets[i] = left[at];
+		left[at] = left[SWITCH_PORTS - i - 1];
+	}
+}
+
+/* Six accelerators send to six others, in each order, in one round. */
+static void measure_switch(const struct instance *device)
+{
+	static const uint32_t senders[SWITCH_PORTS] = { 4, 5, 7, 12, 11, 0 };
+	static const uint32_t receivers[SWITCH_PORTS] = { 13, 10, 3, 2, 9, 8 };
+	struct morph_matchings_answer answer = { 0 };
+	static struct instance instance;
+	uint32_t number, repeat, i, refused = 0;
+	double start, fastest, took;
+
+	instance = *device;
+	for (i = 0; i < 2 * SWITCH_PORTS; i++) {
+		instance.tx[i] = i < SWITCH_PORTS ? senders[i] : MORPH_ANY;
+		instance.rx[i] = i < SWITCH_PORTS ? MORPH_ANY : receivers[i - SWITCH_PORTS];
+		instance.targets[i] = MORPH_ANY;
+	}
+	instance.problem.endpoints = 2 * SWITCH_PORTS;
+	instance.problem.tx = instance.tx;
+	instance.problem.rx = instance.rx;
+	instance.problem.targets = instance.targets;
+	instance.problem.seed = 1;
+	times.count = 0;
+	for (number = 0; number < PERMUTATIONS; number++) {
+		set_permutation(&instance, number);
+		for (repeat = 0, fastest = 1e9; repeat < REPEATS; repeat++) {
+			start = now_us();
+			if (morph_matchings_find(search, &instance.problem, &answer))
+				return wrong("switch");
+			took = now_us() - start;
+			fastest = took < fastest ? took : fastest;
+		}
+		sample(&times, fastest);
+		refused += answer.verdict != MORPH_FEASIBLE || answer.rounds != 1;
+		check_answer(&instance, &answer);
+	}
+	report("6x6 switch of accelerators, smartlight72, validated", &times, MEDIAN, MS / 10);
+	report("  the slowest permutation", &times, MOST, MS);
+	report_count("  permutations that are not legal", refused, 0);
+	remark("%u of %u permutations are legal", PERMUTATIONS - refused, PERMUTATIONS);
+}
+
 static void measure_chosen(uint32_t endpoints)
 {
 	struct morph_matchings_answer answer = { 0 };
@@ -337,6 +398,7 @@ void bench_matchings(struct morph_ctx *ctx, const char *profile)
 	device.problem.moves = 0;
 	measure_device(&device, "matchings of 14 accelerators, smartlight72, validated", 3, 22, 0);
 	measure_failures(&device);
+	measure_switch(&device);
 	device.problem.kind = MORPH_MATCHINGS_DUPLEX;
 	measure_device(&device, "duplex matchings of 14 accelerators, smartlight72, validated", 1,
 		       0, 0);

@@ -278,6 +278,9 @@ struct morph_check_matchings_circuit {
  * @tx: for each endpoint, the port at which its light enters. In a profile: accelerator * planes +
  *	plane. In a mesh: a port, counted clockwise along the rim
  * @rx: likewise, the port at which light leaves; not read for MORPH_CHECK_PAIRS
+ * @targets: for each endpoint, the endpoint that receives its light, or UINT32_MAX: none. The
+ *	rounds have these circuits only, and ports without a circuit can be UINT32_MAX. NULL: all
+ *	pairs
  * @ports_chosen: the search chose the ports, so that the bound must hold for all ports
  * @hops: limit of the elements of a circuit; 0: none
  * @failed: elements that pass no light
@@ -310,6 +313,7 @@ struct morph_check_matchings_input {
 	uint32_t endpoints;
 	const uint32_t *tx;
 	const uint32_t *rx;
+	const uint32_t *targets;
 	bool ports_chosen;
 	uint32_t hops;
 	const uint32_t *failed;
@@ -342,11 +346,11 @@ struct morph_check_matchings_input {
  *
  * Builds the mesh from its width and height, and follows light from each transmit port through the
  * states of the round. The check covers these rules. Light arrives at the other endpoint, exactly
- * by the listed elements. Each pair meets exactly once. In each round an endpoint sends once and
- * receives once, and no arm passes two circuits. Failed elements pass none; stuck elements keep
- * their state. The bound is the one that the mesh, or the lengths, prove. For routes that prove a
- * bound or a refusal, light may pass an element in two states. O((endpoints + rounds) * elements *
- * log). Thread-safe.
+ * by the listed elements. Each pair, or each endpoint and its target, meets exactly once. In each
+ * round an endpoint sends once and receives once, and no arm passes two circuits. Failed elements
+ * pass none; stuck elements keep their state. The bound is the one that the mesh, or the lengths,
+ * prove. For routes that prove a bound or a refusal, light may pass an element in two states.
+ * O((endpoints + rounds) * elements * log). Thread-safe.
  *
  * Return: as morph_check(), never -EAGAIN.
  */

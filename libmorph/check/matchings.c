@@ -153,6 +153,10 @@ static int check_pair(struct rounds *rounds, uint32_t round, uint32_t number)
 		return ck_wrong(&it->check, EBADMSG,
 				"round %u: circuit %u-%u does not join two of %u endpoints", round,
 				src, dst, it->input->endpoints);
+	if (it->input->targets && it->input->targets[src] != dst)
+		return ck_wrong(&it->check, EBADMSG,
+				"round %u: circuit %u-%u does not lead to a target", round, src,
+				dst);
 	ret = join_once(rounds, round, rounds->sends, src);
 	if (!ret)
 		ret = join_once(rounds, round, pairs ? rounds->sends : rounds->receives, dst);
@@ -219,7 +223,7 @@ static int check_all(struct rounds *rounds)
 		for (uint32_t dst = 0; dst < input->endpoints; dst++) {
 			uint32_t met = *meeting(rounds, src, dst);
 
-			if (src != dst && !met)
+			if (ck_matchings_wanted(it, src, dst) && !met)
 				return ck_wrong(&it->check, EBADMSG,
 						"endpoints %u and %u never meet", src, dst);
 			if (src != dst && input->kind == MORPH_CHECK_DUPLEX &&

@@ -35,6 +35,8 @@ uint32_t ck_matchings_joined(const struct matchings_check *it, uint32_t element,
 			     uint32_t port);
 /* The port at which the endpoint receives. */
 uint32_t ck_matchings_rx(const struct matchings_check *it, uint32_t endpoint);
+/* Whether the rounds must have a circuit. For pairs, @src is the lower endpoint. */
+bool ck_matchings_wanted(const struct matchings_check *it, uint32_t src, uint32_t dst);
 
 #define UNREACHABLE UINT64_MAX
 

@@ -151,16 +151,18 @@ static int measure_all(struct routes *routes, const uint32_t *lengths, uint64_t 
 	routes->lengths = lengths;
 	*sum = 0;
 	for (uint32_t src = 0; src < endpoints; src++) {
-		uint32_t first = it->input->kind == MORPH_CHECK_PAIRS ? src + 1 : 0;
-		int ret = measure_from(routes, it->input->tx[src]);
+		int ret = 0;
 
+		if (!it->input->targets || it->input->targets[src] != NONE)
+			ret = measure_from(routes, it->input->tx[src]);
 		if (ret)
 			return ret;
-		for (uint32_t dst = first; dst < endpoints; dst++) {
-			uint64_t length = routes->arrival[ck_matchings_rx(it, dst)];
+		for (uint32_t dst = 0; dst < endpoints; dst++) {
+			uint64_t length;
 
-			if (dst == src)
+			if (!ck_matchings_wanted(it, src, dst))
 				continue;
+			length = routes->arrival[ck_matchings_rx(it, dst)];
 			if (length == UNREACHABLE)
 				return ck_wrong(&it->check, EBADMSG,
 						"endpoint %u has no route to endpoint %u", src,
@@ -221,6 +223,8 @@ static int check_degree(struct matchings_check *it)
 {
 	uint32_t rounds = it->input->endpoints - 1;
 
+	if (it->input->targets)
+		rounds = 1;
 	/* Of an odd number of endpoints that meet in pairs, one has no circuit. */
 	if (it->input->kind != MORPH_CHECK_DIRECTED)
 		rounds |= 1;
@@ -266,7 +270,8 @@ static int check_unreachable(struct routes *routes)
 	int ret;
 
 	if (input->src >= input->endpoints || input->dst >= input->endpoints ||
-	    input->src == input->dst)
+	    input->src == input->dst ||
+	    (input->targets && input->targets[input->src] != input->dst))
 		return ck_wrong(&routes->it->check, EBADMSG,
 				"the refusal has no pair: endpoints %u and %u", input->src,
 				input->dst);

@@ -72,6 +72,50 @@ uint32_t ck_matchings_rx(const struct matchings_check *it, uint32_t endpoint)
 						      it->input->rx[endpoint];
 }
 
+bool ck_matchings_wanted(const struct matchings_check *it, uint32_t src, uint32_t dst)
+{
+	if (it->input->targets)
+		return it->input->targets[src] == dst;
+	return it->input->kind == MORPH_CHECK_PAIRS ? src < dst : src != dst;
+}
+
+/* Each endpoint has another one as its target, or none. No two have the same one. */
+static int check_targets(struct matchings_check *it)
+{
+	const uint32_t *targets = it->input->targets;
+	uint32_t endpoints = it->input->endpoints, count = 0;
+
+	if (!targets)
+		return 0;
+	if (it->input->kind != MORPH_CHECK_DIRECTED || it->input->ports_chosen)
+		return ck_wrong(&it->check, EINVAL,
+				"only directed circuits between given ports have targets");
+	for (uint32_t src = 0; src < endpoints; src++) {
+		if (targets[src] == NONE)
+			continue;
+		count++;
+		if (targets[src] >= endpoints || targets[src] == src)
+			return ck_wrong(&it->check, EINVAL, "endpoint %u has no target %u", src,
+					targets[src]);
+		for (uint32_t other = 0; other < src; other++)
+			if (targets[other] == targets[src])
+				return ck_wrong(&it->check, EBADMSG,
+						"endpoints %u and %u have the same target %u",
+						other, src, targets[src]);
+	}
+	return count ? 0 : ck_wrong(&it->check, EINVAL, "no endpoint has a target");
+}
+
+/* Whether a circuit needs the transmit or the receive port of an endpoint. */
+static bool is_used(const struct matchings_check *it, uint32_t endpoint, bool receives)
+{
+	for (uint32_t other = 0; other < it->input->endpoints; other++)
+		if (receives ? ck_matchings_wanted(it, other, endpoint) :
+			       ck_matchings_wanted(it, endpoint, other))
+			return true;
+	return false;
+}
+
 /* Each port has one endpoint. In a mesh, transmit and receive ports have the same numbers. */
 static int check_ports(struct matchings_check *it)
 {
@@ -86,6 +130,8 @@ static int check_ports(struct matchings_check *it)
 		uint32_t port = at % 2 ? it->input->rx[at / 2] : it->input->tx[at / 2];
 		uint32_t place = port + (mesh || at % 2 == 0 ? 0 : ports);
 
+		if (port == NONE && two && !is_used(it, at / 2, at % 2))
+			continue;
 		if (port >= ports)
 			ret = ck_wrong(&it->check, EINVAL, "no port %u (0-%u)", port, ports - 1);
 		else if (owner[place])
@@ -136,6 +182,8 @@ int ck_matchings_read(struct matchings_check *it)
 	if (input->endpoints < 2 || input->endpoints > MOST_ENDPOINTS)
 		return ck_wrong(&it->check, EINVAL, "%u endpoints, not 2 to 256", input->endpoints);
 	ret = input->profile.data ? read_profile(it) : ck_mesh_build(it);
+	if (!ret)
+		ret = check_targets(it);
 	if (!ret)
 		ret = check_ports(it);
 	if (!ret)

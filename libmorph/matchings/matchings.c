@@ -3,8 +3,6 @@
 #include "../model/model.h"
 #include "matchings.h"
 
-#define MOST_WIDTH 63
-#define MOST_HEIGHT 64
 #define DEFAULT_MOVES 100000
 
 /* The first attempt makes this number of moves for each round. */
@@ -30,6 +28,9 @@
 #define BOUND_WORK 400000000
 #define FIRST_BOUND_WORK 1500000
 
+/* The set-up is made again before the number of a route's search overflows. */
+#define MOST_STAMP (UINT32_MAX / 2)
+
 /* A route may pass twice the longest distance, and this number of elements more. */
 #define SPARE_HOPS 16
 
@@ -49,6 +50,8 @@ MORPH_API void morph_matchings_free(struct morph_matchings *matchings)
 {
 	if (!matchings)
 		return;
+	lm_matchings_forget(&matchings->kept);
+	free(matchings->kept.block.memory);
 	lm_mesh_free(&matchings->rounds.mesh);
 	free(matchings->rounds.judge.block.memory);
 	free(matchings->rounds.fixed.memory);
@@ -56,107 +59,6 @@ MORPH_API void morph_matchings_free(struct morph_matchings *matchings)
 	free(matchings->bound_block.memory);
 	free(matchings->answer_block.memory);
 	free(matchings);
-}
-
-/* ------------------------------------------------------------------ problems */
-
-static int check_ends(struct morph_ctx *ctx, const struct morph_matchings_problem *problem,
-		      uint32_t ends, const uint32_t *array, const char *name)
-{
-	uint32_t i, j;
-
-	for (i = 0; i < problem->endpoints; i++) {
-		if (array[i] >= ends)
-			return lm_fail(ctx, EINVAL, "endpoint %u: no %s port %u (0-%u)", i, name,
-				       array[i], ends - 1);
-		for (j = 0; j < i; j++) {
-			if (array[i] == array[j])
-				return lm_fail(ctx, EINVAL,
-					       "endpoints %u and %u have the same %s port %u", j, i,
-					       name, array[i]);
-		}
-	}
-	return 0;
-}
-
-static int check_ports(struct morph_ctx *ctx, const struct morph_matchings_problem *problem,
-		       uint32_t ends)
-{
-	bool pairs = problem->kind == MORPH_MATCHINGS_PAIRS;
-	uint32_t needed = problem->endpoints * (pairs || problem->model ? 1 : 2), i, j;
-	int error;
-
-	if (!problem->tx) {
-		if (problem->model)
-			return lm_fail(ctx, EINVAL,
-				       "the ports of a fabric's endpoints must be given");
-		if (needed > ends)
-			return lm_fail(ctx, EINVAL, "%u endpoints need %u ports, the mesh has %u",
-				       problem->endpoints, needed, ends);
-		return 0;
-	}
-	error = check_ends(ctx, problem, ends, problem->tx, pairs ? "mesh" : "transmit");
-	if (error || pairs)
-		return error;
-	if (!problem->rx)
-		return lm_fail(ctx, EINVAL, "transmit ports are given, but not receive ports");
-	error = check_ends(ctx, problem, ends, problem->rx, "receive");
-	for (i = 0; i < problem->endpoints && !error && !problem->model; i++) {
-		for (j = 0; j < problem->endpoints && !error; j++) {
-			if (problem->tx[i] == problem->rx[j])
-				error = lm_fail(ctx, EINVAL,
-						"port %u of the mesh both transmits and receives",
-						problem->tx[i]);
-		}
-	}
-	return error;
-}
-
-static int check_problem(struct morph_ctx *ctx, const struct morph_matchings_problem *problem)
-{
-	if (problem->kind > MORPH_MATCHINGS_PAIRS)
-		return lm_fail(ctx, EINVAL, "no kind of matchings %u (0-%u)", problem->kind,
-			       MORPH_MATCHINGS_PAIRS);
-	if (problem->endpoints < 2 || problem->endpoints > MORPH_MATCHINGS_MOST_ENDPOINTS)
-		return lm_fail(ctx, EINVAL, "%u endpoints requested; must be 2 to %u",
-			       problem->endpoints, MORPH_MATCHINGS_MOST_ENDPOINTS);
-	if (problem->model && problem->kind == MORPH_MATCHINGS_PAIRS)
-		return lm_fail(ctx, EINVAL,
-			       "pairs need a mesh: a fabric has no port that both "
-			       "transmits and receives");
-	if (problem->model)
-		return 0;
-	if (problem->width % 2 == 0 || problem->width > MOST_WIDTH)
-		return lm_fail(ctx, EINVAL, "the mesh has width %u; must be odd, 1 to %u",
-			       problem->width, MOST_WIDTH);
-	if (!problem->height || problem->height > MOST_HEIGHT)
-		return lm_fail(ctx, EINVAL, "the mesh has height %u; must be 1 to %u",
-			       problem->height, MOST_HEIGHT);
-	return 0;
-}
-
-static int check_faults(struct morph_ctx *ctx, const struct morph_matchings_problem *problem,
-			const struct mesh *mesh)
-{
-	uint32_t element, states;
-	size_t i;
-
-	for (i = 0; i < problem->failed_count; i++) {
-		if (problem->failed[i] >= mesh->elements)
-			return lm_fail(ctx, EINVAL, "no element %u (0-%u)", problem->failed[i],
-				       mesh->elements - 1);
-	}
-	for (i = 0; i < problem->stuck_count; i++) {
-		element = problem->stuck[i];
-		if (element >= mesh->elements)
-			return lm_fail(ctx, EINVAL, "no element %u (0-%u)", element,
-				       mesh->elements - 1);
-		states = mesh->state_first[element + 1] - mesh->state_first[element];
-		if (problem->stuck_states[i] >= states)
-			return lm_fail(ctx, EINVAL, "element %u has no state %u (0-%u)", element,
-				       problem->stuck_states[i], states - 1);
-	}
-	return 0;
 }
 
 /* ------------------------------------------------------------------ memory */
@@ -272,10 +174,18 @@ static void set_distances(struct rounds *rounds)
 
 	for (i = 0; i < columns; i++) {
 		end = rounds->choose ? i : rounds->rx[i];
+		if (end == MORPH_ANY)
+			continue;
 		rounds->togo_of[end] = i;
 		lm_mesh_distances(&rounds->mesh, end, rounds->togo + (size_t)i * rounds->mesh.arcs,
 				  rounds->queue);
 	}
+}
+
+/* The loss of the guide at a port, or the largest number without a port. */
+static uint32_t port_loss(const struct optics_graph *graph, const uint32_t *guides, uint32_t port)
+{
+	return port == MORPH_ANY ? UINT32_MAX : graph->guides[guides[port] / 2].loss_mdb;
 }
 
 /* The limit of a route's elements: given, or that of the fabric's loss budget; 0: none. */
@@ -293,9 +203,9 @@ static uint32_t limit_hops(const struct morph_matchings_problem *problem)
 			least = graph->kinds[i].loss_mdb;
 	}
 	for (i = 0; i < problem->endpoints; i++) {
-		loss = graph->guides[graph->tx_guide[problem->tx[i]] / 2].loss_mdb;
+		loss = port_loss(graph, graph->tx_guide, problem->tx[i]);
 		least_tx = loss < least_tx ? loss : least_tx;
-		loss = graph->guides[graph->rx_guide[problem->rx[i]] / 2].loss_mdb;
+		loss = port_loss(graph, graph->rx_guide, problem->rx[i]);
 		least_rx = loss < least_rx ? loss : least_rx;
 	}
 	budget = (int64_t)graph->params.laser_mdbm - graph->params.sensitivity_mdbm -
@@ -310,14 +220,13 @@ static bool sum_distances(struct morph_matchings *matchings, uint32_t limit, uin
 {
 	struct rounds *rounds = &matchings->rounds;
 	struct morph_matchings_answer *answer = &matchings->answer;
-	bool pairs = rounds->kind == MORPH_MATCHINGS_PAIRS;
 	uint32_t src, dst, distance;
 
 	answer->distance = 0;
 	*longest = 0;
 	for (src = 0; src < rounds->endpoints; src++) {
-		for (dst = pairs ? src + 1 : 0; dst < rounds->endpoints; dst++) {
-			if (src == dst)
+		for (dst = 0; dst < rounds->endpoints; dst++) {
+			if (!lm_rounds_want(rounds, src, dst))
 				continue;
 			distance = rounds->mesh.enter[rounds->tx[src]] == MESH_NONE ?
 					   MESH_FAR :
@@ -335,7 +244,8 @@ static bool sum_distances(struct morph_matchings *matchings, uint32_t limit, uin
 	return true;
 }
 
-static int prepare(struct morph_matchings *matchings, const struct morph_matchings_problem *problem)
+/* Build the fabric of a problem and the distances in it, unless the last search left them. */
+static int set_up(struct morph_matchings *matchings, const struct morph_matchings_problem *problem)
 {
 	const struct mesh_faults faults = {
 		.failed = problem->failed,
@@ -348,13 +258,16 @@ static int prepare(struct morph_matchings *matchings, const struct morph_matchin
 	struct mesh *mesh = &rounds->mesh;
 	int error;
 
+	if (rounds->router.stamp < MOST_STAMP && lm_matchings_is_kept(&matchings->kept, problem))
+		return lm_matchings_check_ports(matchings->ctx, problem, mesh->ends);
+	lm_matchings_forget(&matchings->kept);
 	error = problem->model ? lm_mesh_profile(matchings->ctx, mesh, problem->model, &faults) :
 				 lm_mesh_hexagons(matchings->ctx, mesh, problem->width,
 						  problem->height, &faults);
 	if (!error)
-		error = check_ports(matchings->ctx, problem, mesh->ends);
+		error = lm_matchings_check_ports(matchings->ctx, problem, mesh->ends);
 	if (!error)
-		error = check_faults(matchings->ctx, problem, mesh);
+		error = lm_matchings_check_faults(matchings->ctx, problem, mesh);
 	if (!error && mesh->arcs >= MESH_BOUND_MOST_ARCS)
 		error = lm_fail(matchings->ctx, EINVAL,
 				"the fabric's elements have %u ports (at most %u)", mesh->arcs,
@@ -363,8 +276,6 @@ static int prepare(struct morph_matchings *matchings, const struct morph_matchin
 	rounds->endpoints = problem->endpoints;
 	rounds->vertices = problem->endpoints * (problem->kind == MORPH_MATCHINGS_DIRECTED ? 2 : 1);
 	rounds->choose = !problem->tx;
-	rounds->random = problem->seed;
-	rounds->moves = 0;
 	if (!error)
 		error = lay_fixed(matchings, problem->endpoints);
 	if (!error)
@@ -373,7 +284,7 @@ static int prepare(struct morph_matchings *matchings, const struct morph_matchin
 		return error;
 	set_ports(rounds, problem);
 	set_distances(rounds);
-	return 0;
+	return lm_matchings_keep(matchings->ctx, &matchings->kept, problem);
 }
 
 /* ------------------------------------------------------------------ bounds */
@@ -382,31 +293,26 @@ static uint32_t least_rounds(const struct rounds *rounds)
 {
 	uint32_t n = rounds->endpoints;
 
+	if (rounds->targets)
+		return 1;
 	/* If n is odd, one endpoint rests in each round, unless senders and receivers differ. */
 	return n % 2 && rounds->kind != MORPH_MATCHINGS_DIRECTED ? n : n - 1;
 }
 
-/* The best lower bound: of degree, and if ports are given, of distance and of a fractional flow. */
-static void find_bound(struct morph_matchings *matchings, uint64_t work)
+/* The best lower bound of degree and, if ports are given, of distance. */
+static void find_bound(struct morph_matchings *matchings)
 {
 	struct rounds *rounds = &matchings->rounds;
 	struct mesh_bound *bound = &matchings->bound;
 	struct morph_matchings_answer *answer = &matchings->answer;
-	uint32_t degree = least_rounds(rounds), join, found;
-	uint64_t iterations = work / ((uint64_t)rounds->endpoints * rounds->mesh.turns + 1);
+	uint32_t join, found;
 	uint64_t arms;
 
-	answer->bound = degree;
+	answer->bound = least_rounds(rounds);
 	answer->bound_kind = MORPH_MATCHINGS_DEGREE;
 	if (rounds->choose)
 		return;
 	bound->mesh = &rounds->mesh;
-	bound->endpoints = rounds->endpoints;
-	bound->tx = rounds->tx;
-	bound->rx = rounds->rx;
-	bound->pairs = rounds->kind == MORPH_MATCHINGS_PAIRS;
-	bound->numerator = 0;
-	bound->denominator = 1;
 	for (join = 0; join < rounds->mesh.joins; join++)
 		bound->lengths[join] = 1;
 	arms = lm_mesh_bound_longest(bound);
@@ -415,6 +321,29 @@ static void find_bound(struct morph_matchings *matchings, uint64_t work)
 		answer->bound = found;
 		answer->bound_kind = MORPH_MATCHINGS_DISTANCE;
 	}
+}
+
+/* A better lower bound for given ports, of a fractional flow. */
+static void raise_bound(struct morph_matchings *matchings, uint64_t work)
+{
+	struct rounds *rounds = &matchings->rounds;
+	struct mesh_bound *bound = &matchings->bound;
+	struct morph_matchings_answer *answer = &matchings->answer;
+	uint64_t iterations = work / ((uint64_t)rounds->endpoints * rounds->mesh.turns + 1);
+	uint32_t degree = least_rounds(rounds), found;
+	uint64_t arms;
+
+	if (rounds->choose)
+		return;
+	bound->endpoints = rounds->endpoints;
+	bound->tx = rounds->tx;
+	bound->rx = rounds->rx;
+	bound->pairs = rounds->kind == MORPH_MATCHINGS_PAIRS;
+	bound->targets = rounds->targets;
+	bound->numerator = 0;
+	bound->denominator = 1;
+	arms = lm_mesh_bound_longest(bound);
+	found = (uint32_t)((answer->distance + arms - 1) / arms);
 	/* Where the distances are far below the degree, a flow does not exceed it either. */
 	if (found * 2 < degree)
 		return;
@@ -456,7 +385,7 @@ static int try_rounds(struct morph_matchings *matchings, uint32_t count, uint64_
 	uint64_t more = 0, enough = answer->distance;
 	int error;
 
-	if (size && size <= SMALL)
+	if (!rounds->targets && size && size <= SMALL)
 		more = AGAIN / (size * size) + 1;
 	if (more > MOST_AGAIN)
 		more = MOST_AGAIN;
@@ -514,6 +443,15 @@ static int find_first(struct morph_matchings *matchings)
 	return 0;
 }
 
+/* The search failed: raise the bound, which may exclude the requested number of rounds. */
+static void prove_targets(struct morph_matchings *matchings,
+			  const struct morph_matchings_problem *problem)
+{
+	raise_bound(matchings, FIRST_BOUND_WORK);
+	if (problem->rounds && problem->rounds < matchings->answer.bound)
+		matchings->answer.verdict = MORPH_INFEASIBLE;
+}
+
 /*
  * Search the number of rounds of the bound, then any. Then search numbers between them, larger by
  * an eighth after each failure, and one less than the best, as long as the budget lasts.
@@ -525,12 +463,13 @@ static int climb(struct morph_matchings *matchings, const struct morph_matchings
 	uint32_t count = problem->rounds ? problem->rounds : answer->bound;
 	int found = 0;
 
-	if (problem->rounds) {
-		found = try_rounds(matchings, count, most);
+	if (problem->rounds || !problem->first)
+		found = try_rounds(matchings, count,
+				   problem->rounds ? most : (uint64_t)FIRST_MOVES * count);
+	if (!found && problem->targets && !problem->first)
+		prove_targets(matchings, problem);
+	if (problem->rounds)
 		return found < 0 ? found : 0;
-	}
-	if (!problem->first)
-		found = try_rounds(matchings, count, (uint64_t)FIRST_MOVES * count);
 	if (!found) {
 		found = find_first(matchings);
 		if (found <= 0 || problem->first)
@@ -565,11 +504,14 @@ MORPH_API int morph_matchings_find(struct morph_matchings *matchings,
 	if (error)
 		return error;
 	lm_opts_copy(&given, problem, sizeof(given));
-	error = check_problem(matchings->ctx, &given);
+	error = lm_matchings_check(matchings->ctx, &given);
 	if (!error)
-		error = prepare(matchings, &given);
+		error = set_up(matchings, &given);
 	if (error)
 		return error;
+	rounds->targets = given.targets;
+	rounds->random = given.seed;
+	rounds->moves = 0;
 	memset(mine, 0, sizeof(*mine));
 	mine->elements = rounds->mesh.elements;
 	mine->tx = rounds->tx;
@@ -581,7 +523,10 @@ MORPH_API int morph_matchings_find(struct morph_matchings *matchings,
 		*answer = *mine;
 		return 0;
 	}
-	find_bound(matchings, given.first ? FIRST_BOUND_WORK : BOUND_WORK);
+	find_bound(matchings);
+	/* Most targets fit in one round. So their bound is raised only if they do not. */
+	if (!given.targets)
+		raise_bound(matchings, given.first ? FIRST_BOUND_WORK : BOUND_WORK);
 	rounds->stride = limit ? limit : 2 * longest + SPARE_HOPS;
 	rounds->router.most_hops = rounds->stride;
 	rounds->judge.graph = NULL;
@@ -596,6 +541,7 @@ MORPH_API int morph_matchings_find(struct morph_matchings *matchings,
 		mine->verdict = MORPH_INFEASIBLE;
 	else
 		error = climb(matchings, &given);
+	mine->moves = rounds->moves;
 	if (!error)
 		*answer = *mine;
 	return error;

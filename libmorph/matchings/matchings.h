@@ -6,8 +6,15 @@
 #include "mesh_bound.h"
 #include "rounds.h"
 
+/* The problem of the last set-up: fabric, ports and faults. No tx: there is none. */
+struct matchings_kept {
+	struct morph_matchings_problem problem; /* with a reference to its model */
+	struct mesh_block block; /* of its arrays */
+};
+
 struct morph_matchings {
 	struct morph_ctx *ctx;
+	struct matchings_kept kept;
 	struct rounds rounds;
 	struct mesh_bound bound;
 	struct morph_matchings_answer answer; /* the best so far */
@@ -20,6 +27,32 @@ struct morph_matchings {
 	uint32_t *writes; /* by two rounds of the search; at most 2^16 rounds */
 	struct mesh_block bound_block, answer_block;
 };
+
+/* ------------------------------------------------------------------ matchings_problem.c */
+
+/* Check what does not depend on the fabric. Returns 0, or a noted -EINVAL. O(endpoints). */
+int lm_matchings_check(struct morph_ctx *ctx, const struct morph_matchings_problem *problem);
+
+/* Check the ports of endpoints in a fabric of @ends ports. Returns 0, or a noted -EINVAL. */
+int lm_matchings_check_ports(struct morph_ctx *ctx, const struct morph_matchings_problem *problem,
+			     uint32_t ends);
+
+/* Check the numbers of faulty elements. Returns 0, or a noted -EINVAL. O(faults). */
+int lm_matchings_check_faults(struct morph_ctx *ctx, const struct morph_matchings_problem *problem,
+			      const struct mesh *mesh);
+
+/* Whether the fabric, ports and faults are those of the last set-up. O(endpoints + faults). */
+bool lm_matchings_is_kept(const struct matchings_kept *kept,
+			  const struct morph_matchings_problem *problem);
+
+/* Note the problem of a set-up that later searches can use. Returns 0, or a noted -ENOMEM. */
+int lm_matchings_keep(struct morph_ctx *ctx, struct matchings_kept *kept,
+		      const struct morph_matchings_problem *problem);
+
+/* Forget the last set-up. */
+void lm_matchings_forget(struct matchings_kept *kept);
+
+/* ------------------------------------------------------------------ matchings_answer.c */
 
 /*
  * Make the answer of legal rounds, which replaces the last one. Orders the rounds so that few

@@ -186,13 +186,14 @@ static void write_round(struct morph_matchings *matchings, uint32_t round, uint3
 /* Elements on the shortest routes of all circuits, from the ports of the answer. */
 static uint64_t sum_distances(const struct rounds *rounds)
 {
-	bool pairs = rounds->kind == MORPH_MATCHINGS_PAIRS;
 	uint64_t sum = 0;
 	uint32_t src, dst;
 
 	for (src = 0; src < rounds->endpoints; src++) {
-		for (dst = pairs ? src + 1 : 0; dst < rounds->endpoints; dst++)
-			sum += dst == src ? 0 : lm_rounds_distance(rounds, src, dst);
+		for (dst = 0; dst < rounds->endpoints; dst++) {
+			if (lm_rounds_want(rounds, src, dst))
+				sum += lm_rounds_distance(rounds, src, dst);
+		}
 	}
 	return sum;
 }
@@ -232,6 +233,5 @@ int lm_matchings_answer(struct morph_matchings *matchings)
 	answer->total = hops;
 	answer->distance = sum_distances(rounds);
 	answer->writes = sum_writes(matchings);
-	answer->moves = rounds->moves;
 	return 0;
 }

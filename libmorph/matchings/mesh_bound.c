@@ -131,6 +131,14 @@ uint64_t lm_mesh_bound_longest(const struct mesh_bound *bound)
 	return sum;
 }
 
+/* Whether the rounds together have a circuit. */
+static bool is_wanted(const struct mesh_bound *bound, uint32_t src, uint32_t dst)
+{
+	if (bound->targets)
+		return bound->targets[src] == dst;
+	return bound->pairs ? src < dst : src != dst;
+}
+
 static void evaluate(struct mesh_bound *bound)
 {
 	uint64_t numerator = 0, denominator = lm_mesh_bound_longest(bound);
@@ -138,10 +146,12 @@ static void evaluate(struct mesh_bound *bound)
 
 	memset(bound->flow, 0, bound->mesh->joins * sizeof(*bound->flow));
 	for (src = 0; src < bound->endpoints; src++) {
+		if (bound->targets && bound->targets[src] == MORPH_ANY)
+			continue;
 		enter = bound->mesh->enter[bound->tx[src]];
 		find_routes(bound, enter);
-		for (dst = bound->pairs ? src + 1 : 0; dst < bound->endpoints; dst++) {
-			if (dst == src)
+		for (dst = 0; dst < bound->endpoints; dst++) {
+			if (!is_wanted(bound, src, dst))
 				continue;
 			numerator += bound->end_distance[bound->rx[dst]];
 			add_flow(bound, enter, bound->rx[dst]);

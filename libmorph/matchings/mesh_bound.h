@@ -14,6 +14,7 @@ struct mesh_bound {
 	uint32_t endpoints; /* their number */
 	const uint32_t *tx, *rx; /* by endpoint: where its light enters, and where it leaves */
 	bool pairs; /* a pair has one circuit instead of two */
+	const uint32_t *targets; /* by endpoint: that which receives its light; NULL: all pairs */
 
 	/* The multipliers. */
 	uint32_t *lengths; /* by join: the present length */

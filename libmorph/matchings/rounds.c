@@ -87,7 +87,7 @@ void lm_round_route(struct rounds *rounds, uint32_t round)
 	memset(router->history, 0, rounds->mesh.elements * sizeof(*router->history));
 	router->pressure = FIRST_PRESSURE;
 	for (pass = 0; pass < PASSES; pass++) {
-		missing = reroute(rounds, round, pass * 7);
+		missing = reroute(rounds, round, rounds->begin + pass * 7);
 		if (!router->clashes && !missing)
 			break;
 		router->pressure += router->pressure * 3 / 10;
@@ -241,7 +241,8 @@ static void colour_circle(struct rounds *rounds, uint32_t round, uint32_t first,
 /*
  * Divide all pairs into rounds: those between two halves by their difference, and those of each
  * half as in a round-robin tournament. One tournament of all would often be perfect: any two rounds
- * are one chain, and no exchange would change it. Further rounds are empty.
+ * are one chain, and no exchange would change it. Further rounds are empty. Circuits to targets can
+ * be in any rounds.
  */
 static void colour_pairs(struct rounds *rounds)
 {
@@ -250,6 +251,13 @@ static void colour_pairs(struct rounds *rounds)
 	memset(rounds->mate, 0xff,
 	       (size_t)rounds->rounds * rounds->vertices * sizeof(*rounds->mate));
 	memset(rounds->counts, 0, (size_t)rounds->rounds * n * sizeof(*rounds->counts));
+	if (rounds->targets) {
+		for (i = 0; i < n; i++) {
+			if (rounds->targets[i] != MORPH_ANY)
+				set_mates(rounds, i % rounds->rounds, i, n + rounds->targets[i]);
+		}
+		return;
+	}
 	if (rounds->kind == MORPH_MATCHINGS_DIRECTED) {
 		for (round = 0; round + 1 < n; round++) {
 			for (i = 0; i < n; i++)
@@ -374,6 +382,15 @@ static void move_port(struct rounds *rounds, uint32_t bits)
 	}
 }
 
+/* Route the only round again, in a random order of its circuits. */
+static void route_again(struct rounds *rounds)
+{
+	memset(rounds->counts, 0, rounds->endpoints * sizeof(*rounds->counts));
+	rounds->begin = mix_below(&rounds->random, rounds->endpoints);
+	lm_round_route(rounds, 0);
+	rounds->begin = 0;
+}
+
 bool lm_rounds_search(struct rounds *rounds, uint64_t moves)
 {
 	uint32_t round, one, other, count, bits;
@@ -389,9 +406,13 @@ bool lm_rounds_search(struct rounds *rounds, uint64_t moves)
 			count += rounds->bad[round] > 0;
 		if (!count)
 			return true;
-		if (move == moves || rounds->rounds < 2)
+		if (move == moves)
 			return false;
 		rounds->moves++;
+		if (rounds->rounds < 2) {
+			route_again(rounds);
+			continue;
+		}
 		bits = 1 + (uint32_t)(move * 4 / moves);
 		if (rounds->choose && move % (4 * rounds->rounds) == 4 * rounds->rounds - 1) {
 			move_port(rounds, bits);

@@ -75,10 +75,12 @@ struct rounds {
 	uint32_t endpoints, vertices, rounds;
 	uint32_t stride; /* room for the turns of a route */
 	bool choose; /* the search chooses the ports */
+	const uint32_t *targets; /* by endpoint: that which receives its light; NULL: all pairs */
 	uint32_t *tx, *rx; /* by endpoint: where its light enters, and where it leaves */
 	uint16_t *togo; /* by column and arc: the least number of elements to the column's end */
 	uint32_t *togo_of; /* by end: its column of togo, or MESH_NONE */
 	uint32_t *queue; /* memory of lm_mesh_distances() */
+	uint32_t begin; /* the endpoint whose circuit lm_round_route() routes first */
 	uint16_t *chain; /* the vertices of the last Kempe chain */
 	uint32_t *waiting; /* circuits without a round: src << 16 | dst; see rounds_first.c */
 	uint64_t random;
@@ -162,6 +164,14 @@ static inline uint32_t round_target(const struct rounds *rounds, uint32_t round,
 	if (rounds->kind == MORPH_MATCHINGS_PAIRS && mate < src)
 		return ROUNDS_NONE;
 	return mate;
+}
+
+/* Whether the rounds together have a circuit, once. */
+static inline bool lm_rounds_want(const struct rounds *rounds, uint32_t src, uint32_t dst)
+{
+	if (rounds->targets)
+		return rounds->targets[src] == dst;
+	return rounds->kind == MORPH_MATCHINGS_PAIRS ? src < dst : src != dst;
 }
 
 /* The least number of elements of a circuit. */

@@ -4,23 +4,31 @@
 
 #define EFFORT (1u << 20) /* turns to try for a route alone */
 
-/* List all circuits, those of the longest distance first. For duplex, one of each two. */
+/* The distance of a circuit to list, or 0. For duplex, one of each two. */
+static uint32_t listed_distance(const struct rounds *rounds, uint32_t src, uint32_t dst)
+{
+	if (!lm_rounds_want(rounds, src, dst) ||
+	    (rounds->kind == MORPH_MATCHINGS_DUPLEX && src > dst))
+		return 0;
+	return lm_rounds_distance(rounds, src, dst);
+}
+
+/* List all circuits, those of the longest distance first. */
 static uint32_t list_circuits(struct rounds *rounds)
 {
-	bool each = rounds->kind == MORPH_MATCHINGS_DIRECTED;
 	uint32_t count = 0, src, dst, distance, longest = 0, shorter, next;
 
 	for (src = 0; src < rounds->endpoints; src++) {
-		for (dst = each ? 0 : src + 1; dst < rounds->endpoints; dst++) {
-			distance = src == dst ? 0 : lm_rounds_distance(rounds, src, dst);
+		for (dst = 0; dst < rounds->endpoints; dst++) {
+			distance = listed_distance(rounds, src, dst);
 			longest = distance > longest ? distance : longest;
 		}
 	}
 	for (distance = longest; distance; distance = shorter) {
 		shorter = 0;
 		for (src = 0; src < rounds->endpoints; src++) {
-			for (dst = each ? 0 : src + 1; dst < rounds->endpoints; dst++) {
-				next = src == dst ? 0 : lm_rounds_distance(rounds, src, dst);
+			for (dst = 0; dst < rounds->endpoints; dst++) {
+				next = listed_distance(rounds, src, dst);
 				if (next == distance)
 					rounds->waiting[count++] = src << 16 | dst;
 				else if (next < distance && next > shorter)

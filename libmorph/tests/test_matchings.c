@@ -15,7 +15,7 @@ static const char *smartlight;
 
 struct asked {
 	struct morph_matchings_problem problem;
-	uint32_t tx[MOST], rx[MOST];
+	uint32_t tx[MOST], rx[MOST], targets[MOST];
 };
 
 /* Endpoints evenly along the rim of a mesh. */
@@ -93,6 +93,7 @@ static void accept_answer(const struct asked *asked, const struct morph_matching
 		.endpoints = problem->endpoints,
 		.tx = answer->tx,
 		.rx = answer->rx,
+		.targets = problem->targets,
 		.ports_chosen = !problem->tx,
 		.hops = answer->hops_most,
 		.failed = problem->failed,
@@ -345,6 +346,164 @@ static void stuck_elements_keep_their_state(void **state)
 	morph_matchings_free(search);
 }
 
+/* ------------------------------------------------------------------ switches */
+
+/* The first half of the endpoints sends, each from one port, and the other half receives. */
+static void ask_switch(struct asked *asked, const uint32_t *senders, const uint32_t *receivers,
+		       uint32_t count)
+{
+	memset(asked, 0, sizeof(*asked));
+	for (uint32_t i = 0; i < 2 * count; i++) {
+		asked->tx[i] = i < count ? senders[i] : MORPH_ANY;
+		asked->rx[i] = i < count ? MORPH_ANY : receivers[i - count];
+		asked->targets[i] = MORPH_ANY;
+	}
+	asked->problem = (struct morph_matchings_problem){
+		.sz = sizeof(asked->problem),
+		.endpoints = 2 * count,
+		.tx = asked->tx,
+		.rx = asked->rx,
+		.targets = asked->targets,
+		.seed = 1,
+		.moves = 200,
+	};
+}
+
+/* Set the targets to permutation @number of the receivers, in the factorial number system. */
+static void set_permutation(struct asked *asked, uint32_t count, uint32_t number)
+{
+	uint32_t left[MOST], i, at;
+
+	for (i = 0; i < count; i++)
+		left[i] = count + i;
+	for (i = 0; i < count; i++) {
+		at = number % (count - i);
+		number /= count - i;
+		asked->targets[i] = left[at];
+		left[at] = left[count - i - 1];
+	}
+}
+
+/* Six senders and six receivers of the device, by accelerator. */
+static void ask_device_switch(struct asked *asked, struct morph_model *model)
+{
+	static const uint32_t senders[] = { 4, 5, 7, 12, 11, 0 };
+	static const uint32_t receivers[] = { 13, 10, 3, 2, 9, 8 };
+
+	ask_switch(asked, senders, receivers, 6);
+	asked->problem.model = model;
+}
+
+/* The validator accepts power, margin and isolation of each permutation, too. */
+static void six_ports_of_a_device_reach_six_in_each_order(void **state)
+{
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	struct morph_check_bytes profile = read_profile();
+	struct morph_matchings_answer answer;
+	struct morph_model *model;
+	struct asked asked;
+
+	(void)state;
+	assert_int_equal(morph_model_load(ctx, smartlight, &model), 0);
+	ask_device_switch(&asked, model);
+	for (uint32_t number = 0; number < 720; number++) {
+		set_permutation(&asked, 6, number);
+		find(search, &asked, &answer);
+		assert_int_equal(answer.verdict, MORPH_FEASIBLE);
+		assert_int_equal(answer.rounds, 1);
+		accept_answer(&asked, &answer, profile);
+	}
+	morph_matchings_free(search);
+	morph_model_put(model);
+}
+
+/* Some permutations need more than one move. */
+static void a_small_budget_leaves_a_permutation_undecided(void **state)
+{
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	struct morph_matchings_answer answer = { .verdict = MORPH_FEASIBLE };
+	struct morph_model *model;
+	struct asked asked;
+
+	(void)state;
+	assert_int_equal(morph_model_load(ctx, smartlight, &model), 0);
+	ask_device_switch(&asked, model);
+	asked.problem.rounds = 1;
+	asked.problem.moves = 1;
+	for (uint32_t number = 0; number < 720 && answer.verdict == MORPH_FEASIBLE; number++) {
+		set_permutation(&asked, 6, number);
+		find(search, &asked, &answer);
+	}
+	assert_int_equal(answer.verdict, MORPH_UNDECIDED);
+	assert_int_equal(answer.moves, 1);
+	morph_matchings_free(search);
+	morph_model_put(model);
+}
+
+/* The checker accepts each round, and each proof that there is none. */
+static void each_permutation_fits_in_one_round_or_is_refused(void **state)
+{
+	static const uint32_t senders[] = { 0, 1, 2, 3 }, receivers[] = { 4, 5, 6, 7 };
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	struct morph_matchings_answer answer;
+	uint32_t refused = 0;
+	struct asked asked;
+
+	(void)state;
+	ask_switch(&asked, senders, receivers, 4);
+	asked.problem.width = asked.problem.height = 1;
+	for (uint32_t number = 0; number < 24; number++) {
+		set_permutation(&asked, 4, number);
+		asked.problem.rounds = 1;
+		find(search, &asked, &answer);
+		assert_int_not_equal(answer.verdict, MORPH_UNDECIDED);
+		accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
+		if (answer.verdict == MORPH_FEASIBLE)
+			continue;
+		refused++;
+		asked.problem.rounds = 0;
+		find(search, &asked, &answer);
+		assert_int_equal(answer.verdict, MORPH_FEASIBLE);
+		assert_int_equal(answer.rounds, 2);
+		accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
+	}
+	assert_int_equal(refused, 8);
+	morph_matchings_free(search);
+}
+
+static void a_kept_set_up_changes_no_answer(void **state)
+{
+	static const uint32_t senders[] = { 4, 5, 7, 10 }, receivers[] = { 22, 27, 32, 35 };
+	struct morph_matchings *search = morph_matchings_new(ctx), *fresh;
+	struct morph_matchings_answer first, second;
+	uint32_t element = 0;
+	struct asked asked;
+
+	(void)state;
+	ask_switch(&asked, senders, receivers, 4);
+	asked.problem.width = 7;
+	asked.problem.height = 3;
+	asked.problem.failed = &element;
+	for (uint32_t number = 0; number < 24; number++) {
+		set_permutation(&asked, 4, number);
+		/* Some searches have the set-up of the last one, and the others need a new one. */
+		asked.problem.failed_count = number / 2 % 2;
+		element = number;
+		asked.tx[3] = 10 + number / 4 % 2;
+		fresh = morph_matchings_new(ctx);
+		find(search, &asked, &first);
+		find(fresh, &asked, &second);
+		assert_int_equal(first.verdict, second.verdict);
+		assert_int_equal(first.total, second.total);
+		if (first.total)
+			assert_memory_equal(first.hops, second.hops,
+					    first.total * sizeof(*first.hops));
+		accept_answer(&asked, &first, (struct morph_check_bytes){ 0 });
+		morph_matchings_free(fresh);
+	}
+	morph_matchings_free(search);
+}
+
 /* ------------------------------------------------------------------ errors */
 
 static void refuse(struct morph_matchings *search, const struct asked *asked, const char *text)
@@ -395,6 +554,39 @@ static void wrong_arguments_are_named(void **state)
 	morph_matchings_free(search);
 }
 
+static void wrong_targets_are_named(void **state)
+{
+	static const uint32_t senders[] = { 4, 5, 7 }, receivers[] = { 22, 27, 32 };
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	struct asked asked;
+
+	(void)state;
+	ask_switch(&asked, senders, receivers, 3);
+	asked.problem.width = 7;
+	asked.problem.height = 3;
+	refuse(search, &asked, "no endpoint has a target; at least one must");
+	asked.targets[0] = 6;
+	refuse(search, &asked, "endpoint 0: no target 6; must be another endpoint (0-5)");
+	asked.targets[0] = 0;
+	refuse(search, &asked, "endpoint 0: no target 0; must be another endpoint (0-5)");
+	asked.targets[0] = asked.targets[2] = 4;
+	refuse(search, &asked, "endpoints 0 and 2 have the same target 4; targets must differ");
+	asked.targets[0] = 1;
+	refuse(search, &asked, "endpoint 1 needs a receive port (0-39)");
+	asked.targets[0] = MORPH_ANY;
+	asked.targets[5] = 3;
+	refuse(search, &asked, "endpoint 5 needs a transmit port (0-39)");
+	asked.problem.kind = MORPH_MATCHINGS_DUPLEX;
+	refuse(search, &asked, "targets need circuits of the kind directed");
+	asked.problem.kind = MORPH_MATCHINGS_DIRECTED;
+	asked.problem.tx = NULL;
+	refuse(search, &asked, "targets need the ports of their endpoints");
+	asked.problem.tx = asked.tx;
+	asked.problem.targets = NULL;
+	refuse(search, &asked, "endpoint 3 needs a transmit port (0-39)");
+	morph_matchings_free(search);
+}
+
 int main(int count, char **arguments)
 {
 	const struct CMUnitTest tests[] = {
@@ -406,7 +598,12 @@ int main(int count, char **arguments)
 		cmocka_unit_test(each_failed_element_has_an_answer),
 		cmocka_unit_test(each_failed_element_of_a_device_has_an_answer),
 		cmocka_unit_test(stuck_elements_keep_their_state),
+		cmocka_unit_test(six_ports_of_a_device_reach_six_in_each_order),
+		cmocka_unit_test(each_permutation_fits_in_one_round_or_is_refused),
+		cmocka_unit_test(a_small_budget_leaves_a_permutation_undecided),
+		cmocka_unit_test(a_kept_set_up_changes_no_answer),
 		cmocka_unit_test(wrong_arguments_are_named),
+		cmocka_unit_test(wrong_targets_are_named),
 	};
 
 	smartlight = count > 1 ? arguments[1] : "smartlight72.bin";

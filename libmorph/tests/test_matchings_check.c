@@ -346,6 +346,71 @@ static void faults_are_respected(void **state)
 	refused(&mutant, EINVAL, "element 2 has no state 2");
 }
 
+/* The circuits of round 0 of a directed set, without the last, are those of a switch. */
+static struct answer *new_switch(uint32_t *targets)
+{
+	static const uint32_t first[] = { 5, 0, 1, 2, 3, UINT32_MAX };
+	struct answer *answer = new_set(&meshes[1], MORPH_CHECK_DIRECTED, all, 6);
+
+	cover_greedily(answer);
+	answer->round_first[1]--;
+	for (uint32_t at = 0; at < 6; at++)
+		targets[at] = UINT32_MAX;
+	for (uint32_t at = 0; at < answer->round_first[1]; at++)
+		targets[answer->circuits[at].src] = answer->circuits[at].dst;
+	assert_memory_equal(targets, first, sizeof(first));
+	answer->in.targets = targets;
+	answer->in.rounds = 1;
+	answer->in.bound = 1;
+	answer->in.distance = 0;
+	answer->in.total = 0;
+	answer->in.longest = 0;
+	return answer;
+}
+
+/* Ports without a circuit can be absent. */
+static void circuits_lead_to_their_targets(void **state)
+{
+	uint32_t targets[6];
+	struct answer *answer = new_switch(targets);
+
+	(void)state;
+	accepted(answer);
+	answer->tx[5] = UINT32_MAX;
+	answer->rx[4] = UINT32_MAX;
+	accepted(answer);
+	targets[0] = UINT32_MAX;
+	refused(answer, EBADMSG, "round 0: circuit 0-5 does not lead to a target");
+	targets[0] = 5;
+	answer->round_first[1]--;
+	refused(answer, EBADMSG, "endpoints 4 and 3 never meet");
+	answer->round_first[1]++;
+	answer->in.bound = 2;
+	refused(answer, EBADMSG, "6 endpoints need 1 rounds, not 2");
+	free(answer);
+}
+
+static void wrong_targets_are_named(void **state)
+{
+	uint32_t targets[6];
+	struct answer *answer = new_switch(targets);
+
+	(void)state;
+	targets[0] = 6;
+	refused(answer, EINVAL, "endpoint 0 has no target 6");
+	targets[0] = 2;
+	refused(answer, EBADMSG, "endpoints 0 and 3 have the same target 2");
+	targets[0] = 5;
+	answer->tx[0] = UINT32_MAX;
+	refused(answer, EINVAL, "no port 4294967295 (0-11)");
+	answer->in.kind = MORPH_CHECK_DUPLEX;
+	refused(answer, EINVAL, "only directed circuits between given ports have targets");
+	answer->in.kind = MORPH_CHECK_DIRECTED;
+	memset(targets, 0xff, sizeof(targets));
+	refused(answer, EINVAL, "no endpoint has a target");
+	free(answer);
+}
+
 static void wrong_inputs_are_named(void **state)
 {
 	static const uint32_t sizes[][2] = { { 2, 2 }, { 65, 1 }, { 1, 0 }, { 1, 65 } };
@@ -397,6 +462,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(routes_are_connected),
 		cmocka_unit_test(totals_are_recounted),
 		cmocka_unit_test(faults_are_respected),
+		cmocka_unit_test(circuits_lead_to_their_targets),
+		cmocka_unit_test(wrong_targets_are_named),
 		cmocka_unit_test(wrong_inputs_are_named),
 	};
 

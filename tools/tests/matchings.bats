@@ -152,6 +152,43 @@ changed() {
 	holds "$stderr" "nothing to check: the answer is undecided"
 }
 
+@test "a switch joins endpoints and their targets" {
+	ports=4:,5:,7:,10:,15:,20:,:22,:27,:32,:35,:36,:38
+	find_file --mesh-size 7x3 --ports $ports --targets 9,8,6,7,11,10
+	[[ $first == "6 circuits lead to the targets in 1 round (lower bound 1, by degree)" ]]
+	[[ $(jq -c '[.kind, .endpoints[0], .endpoints[6]]' f.json) == '["directed",{"tx-port":4,"dst-endpoint":9},{"rx-port":22}]' ]]
+	[[ $(jq -c '[.rounds[].circuits[] | [."src-endpoint", ."dst-endpoint"]]' f.json) == '[[0,9],[1,8],[2,6],[3,7],[4,11],[5,10]]' ]]
+	shown=$output
+	expect 0 morphctl matchings show f.json
+	[[ $output == "$shown" ]]
+	expect 0 morphctl matchings check f.json
+	[[ $output == "correct: 6 circuits lead to the targets in 1 round; 1 is necessary" ]]
+	changed '.endpoints[0]."dst-endpoint" = 8 | .endpoints[1]."dst-endpoint" = 9 | del(."hops-bound-count")'
+	expect 1 morphctl matchings check g.json
+	[[ $output == "wrong: round 0: circuit 0-9 does not lead to a target" ]]
+	find_file --mesh-size 7x3 --ports $ports --targets -,8
+	[[ $first == "1 circuit leads to the targets in 1 round (lower bound 1, by degree)" ]]
+	expect 0 morphctl matchings check f.json
+	[[ $output == "correct: 1 circuit leads to the targets in 1 round; 1 is necessary" ]]
+	find_file --profile "$smartlight" --at 1,4,5,7 --targets 4,5,7,1
+	[[ $first == "4 circuits lead to the targets in 1 round (lower bound 1, by degree)" ]]
+	expect 0 morphctl matchings show f.json --round 0
+	holds "$output" $'\n               1               4 '
+	expect 0 morphctl matchings check f.json --profile "$smartlight"
+}
+
+@test "targets that do not fit into a round" {
+	switch=(--mesh-size 1x1 --ports 0:,1:,2:,3:,:4,:5,:6,:7 --targets 5,4,6,7)
+	expect 1 morphctl matchings find "${switch[@]}" --rounds 1 --to-file f.json
+	[[ $output == "no: 1 round requested, more are necessary (lower bound 2, by distance)" ]]
+	expect 0 morphctl matchings check f.json
+	[[ $output == "correct: 1 round is too few; 2 are necessary" ]]
+	find_file "${switch[@]}"
+	[[ $first == "4 circuits lead to the targets in 2 rounds (lower bound 2, by distance)" ]]
+	expect 0 morphctl matchings check f.json
+	[[ $output == "correct: 4 circuits lead to the targets in 2 rounds; 2 are necessary" ]]
+}
+
 # unreadable FILTER TEXT: a file with this change is refused with the text.
 unreadable() {
 	changed "$1"
@@ -189,6 +226,11 @@ unreadable() {
 	unreadable '.rounds[1].circuits = []' "round 1: 'circuits' must be a list of circuits, one at least"
 	unreadable '.rounds[2].circuits[1]."src-endpoint" = 4' "round 2: circuit 1: 'src-endpoint' must be a number, 0 to 3"
 	unreadable '.rounds[2].circuits[1].elements = [5]' "round 2: circuit 1: 'elements' must be a list of numbers, 0 to 4"
+	find_file --mesh-size 1x1 --ports 0:,1:,:4,:5 --targets 2,3
+	unreadable '.endpoints[0]."dst-endpoint" = 4' "endpoint 0: 'dst-endpoint' must be a number, 0 to 3"
+	unreadable 'del(.endpoints[1]."tx-port")' "endpoint 1: 'tx-port' must be a number"
+	unreadable '.endpoints[2]."rx-port" = "x"' "endpoint 2: 'rx-port' must be a number"
+	unreadable 'del(.endpoints[]."dst-endpoint")' "endpoint 0: 'rx-port' must be a number"
 	echo '{' >g.json
 	expect 2 morphctl matchings show g.json
 	holds "$stderr" "g.json: line "
@@ -249,6 +291,16 @@ rejected() {
 	rejected "--stuck must be elements and their states, as 3=bar,17=1, not '3'" --mesh-size 3x3 --ports even:8 --stuck 3
 	rejected "element 3 has no state 2 (0-1)" --mesh-size 3x3 --ports even:8 --stuck 3=2
 	rejected "--first and --rounds are mutually exclusive" --mesh-size 3x3 --ports even:8 --first --rounds 7
+	rejected "targets need circuits of the kind directed" --mesh-size 3x3 --kind duplex --ports even:4 --targets 1,0
+	rejected "--targets requires --ports instead of --endpoints" --mesh-size 3x3 --endpoints 4 --targets 1,0
+	rejected "--targets must be targets separated by commas, as 3,0,-,1, not '1,x'" --mesh-size 3x3 --ports even:4 --targets 1,x
+	rejected "--targets has 5 entries; must be at most 4, one for each endpoint" --mesh-size 3x3 --ports even:4 --targets 1,0,-,-,-
+	rejected "endpoint 0: no target 4; must be another endpoint (0-3)" --mesh-size 3x3 --ports even:4 --targets 4
+	rejected "endpoints 0 and 1 have the same target 2; targets must differ" --mesh-size 3x3 --ports even:4 --targets 2,2
+	rejected "no endpoint has a target; at least one must" --mesh-size 3x3 --ports even:4 --targets -
+	rejected "endpoint 1 needs a receive port (0-23)" --mesh-size 3x3 --ports 0:,6: --targets 1
+	rejected "--ports must be even:N, or transmit and receive ports, as 0:1,5:9, not '0:,:'" --mesh-size 3x3 --kind directed --ports 0:,:
+	rejected "accelerator 9 is no endpoint; name it with --at" --profile "$smartlight" --at 0,1 --targets 9
 	expect 1 morphctl matchings find --mesh-size 1x1 --ports 1,3,4,7 --to-file none/f.json
 	holds "$stderr" "none/f.json: No such file or directory"
 }

@@ -14,8 +14,8 @@ extern "C" {
  *
  * A round is a set of circuits that are lit at the same time. morph_matchings_find() divides all
  * pairs of endpoints into rounds, such that each pair meets exactly once and all circuits of a
- * round fit together. The purpose and the name are those of PipSwitch (Ding and Singh, OFC 2025);
- * the method is our own.
+ * round fit together. With targets it joins chosen pairs only, as a switch does. The purpose and
+ * the name are those of PipSwitch (Ding and Singh, OFC 2025); the method is our own.
  *
  * The fabric is a profile, or a hexagonal mesh of programmable unit cells that is described by its
  * width and height. An element has one state in a round, and each state joins pairs of its ports.
@@ -67,9 +67,10 @@ enum morph_matchings_bound {
  * @height: of the hexagonal mesh in cells, at most 64
  * @endpoints: number of endpoints, 2 to MORPH_MATCHINGS_MOST_ENDPOINTS
  * @tx: for each endpoint, the port at which its light enters. In a fabric: accelerator * planes +
- *	plane. In a mesh: a port of the rim. NULL: the search chooses ports of the mesh
- * @rx: likewise, the port at which its light leaves; NULL with @tx NULL, and for
- *	MORPH_MATCHINGS_PAIRS
+ *	plane. In a mesh: a port of the rim. MORPH_ANY: none, for an endpoint without a target.
+ *	NULL: the search chooses ports of the mesh
+ * @rx: likewise, the port at which its light leaves. MORPH_ANY: none, for an endpoint that is no
+ *	target. NULL with @tx NULL, and for MORPH_MATCHINGS_PAIRS
  * @failed: elements that neither pass light nor switch
  * @failed_count: entries of @failed
  * @stuck: elements that pass light in one state only
@@ -79,10 +80,13 @@ enum morph_matchings_bound {
  * @hops: limit of the elements of a route; 0: the loss budget of the fabric, or none in a mesh
  * @seed: of the random numbers. The answer depends on the arguments only
  * @moves: budget of the search, in moves; 0: the default. A move exchanges circuits of two rounds
- *	and routes both
+ *	and routes both, or routes a single round in another order
  * @first: stop at the first legal set, with any number of rounds
  * @unjudged: do not ask the driver's validator whether power, margin and isolation suffice when all
  *	circuits of a round are lit. A mesh has no validator
+ * @targets: for each endpoint, the endpoint that receives its light, or MORPH_ANY: none. The rounds
+ *	then have these circuits only, as a switch does. Targets differ. For
+ *	MORPH_MATCHINGS_DIRECTED with given ports; NULL: all pairs
  */
 struct morph_matchings_problem {
 	size_t sz;
@@ -104,6 +108,7 @@ struct morph_matchings_problem {
 	uint64_t moves;
 	bool first;
 	bool unjudged;
+	const uint32_t *targets;
 };
 
 /**
@@ -209,7 +214,8 @@ void morph_matchings_free(struct morph_matchings *matchings);
  *
  * The search minimises the number of rounds, then the longest route and the total, then the
  * elements written between rounds. A search that follows one of the same or a larger size does not
- * allocate memory.
+ * allocate memory. It keeps its set-up, and a reference to the model, for a next search with the
+ * same fabric, ports and faults.
  *
  * Return: 0, whatever the verdict; -EINVAL (the text names the wrong argument), -ENOMEM.
  */

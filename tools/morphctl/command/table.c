@@ -149,7 +149,10 @@
 	"refusal names two endpoints without a route, or the lower bound. Without --profile "   \
 	"and --mesh-size, the endpoints are healthy accelerators of the fabric, and elements "  \
 	"that are not healthy pass no light. --steps limits the search, in moves: a move "      \
-	"exchanges circuits of two rounds and routes both. The same options give the same "     \
+	"exchanges circuits of two rounds and routes both. With --targets the rounds have the " \
+	"circuits to the targets only, mostly one round, as a switch has. An endpoint of a "    \
+	"mesh then needs the ports of its circuits only: --ports 4: sends and --ports :22 "     \
+	"receives. The same options give the same "                                             \
 	"answer on every machine. Exit status 0 when there are rounds, 1 when there are none "  \
 	"or the search was undecided."
 

@@ -21,7 +21,8 @@ struct checking {
 	struct run *run;
 	json_t *document;
 	char *profile;
-	uint32_t *tx, *rx, *failed, *stuck, *stuck_states, *lengths, *round_first, *elements;
+	uint32_t *tx, *rx, *targets, *failed, *stuck, *stuck_states, *lengths, *round_first,
+		*elements;
 	struct morph_check_matchings_circuit *circuits;
 	uint16_t *states;
 	struct morph_check_matchings_input input;
@@ -34,6 +35,7 @@ static void checking_free(struct checking *checking)
 	free(checking->profile);
 	free(checking->tx);
 	free(checking->rx);
+	free(checking->targets);
 	free(checking->failed);
 	free(checking->stuck);
 	free(checking->stuck_states);
@@ -93,7 +95,7 @@ static enum exit_code read_profile(struct checking *checking)
 
 /* -------------------------------------------------------------------------- the arrays */
 
-/* Numbers of a list, or of the key of each record in it. */
+/* Numbers of a list, or of the key of each record in it, which can be absent. */
 static uint32_t *numbers_of(const json_t *list, const char *key)
 {
 	uint32_t *numbers = needed(calloc(json_array_size(list) + 1, sizeof(*numbers)));
@@ -101,7 +103,7 @@ static uint32_t *numbers_of(const json_t *list, const char *key)
 	size_t i;
 
 	json_array_foreach((json_t *)list, i, it)
-		numbers[i] = key ? number_of(it, key, 0) : (uint32_t)json_integer_value(it);
+		numbers[i] = key ? number_of(it, key, MORPH_ANY) : (uint32_t)json_integer_value(it);
 	return numbers;
 }
 
@@ -120,11 +122,14 @@ static void take_problem(struct checking *checking)
 	input->endpoints = (uint32_t)json_array_size(endpoints);
 	checking->tx = numbers_of(endpoints, input->kind == MORPH_CHECK_PAIRS ? "port" : "tx-port");
 	checking->rx = numbers_of(endpoints, "rx-port");
+	if (matchings_targets(document))
+		checking->targets = numbers_of(endpoints, "dst-endpoint");
 	checking->failed = numbers_of(failed, NULL);
 	checking->stuck = numbers_of(stuck, "element");
 	checking->stuck_states = numbers_of(stuck, "element-state");
 	input->tx = checking->tx;
 	input->rx = checking->rx;
+	input->targets = checking->targets;
 	input->failed = checking->failed;
 	input->failed_count = json_array_size(failed);
 	input->stuck = checking->stuck;
@@ -226,7 +231,12 @@ static void write_correct(const struct checking *checking)
 {
 	const struct morph_check_matchings_input *input = &checking->input;
 
-	if (input->rounds)
+	if (input->rounds && input->targets)
+		say("correct: %u circuit%s lead%s to the targets in %u round%s; %u %s necessary\n",
+		    input->round_first[input->rounds], PLURAL(input->round_first[input->rounds]),
+		    input->round_first[input->rounds] == 1 ? "s" : "", input->rounds,
+		    PLURAL(input->rounds), input->bound, input->bound == 1 ? "is" : "are");
+	else if (input->rounds)
 		say("correct: each pair of %u endpoints meets in one of %u round%s; %u %s necessary\n",
 		    input->endpoints, input->rounds, PLURAL(input->rounds), input->bound,
 		    input->bound == 1 ? "is" : "are");

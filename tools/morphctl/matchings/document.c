@@ -40,18 +40,37 @@ static void add_fabric(const struct matchings_search *search, json_t *document)
 		json_object_set(document, keys[at], json_object_get(search->fabric, keys[at]));
 }
 
-static json_t *endpoint_records(const struct matchings_search *search)
+static void add_number(json_t *document, const char *key, uint64_t number)
+{
+	json_object_set_new(document, key, json_integer((json_int_t)number));
+}
+
+/* With targets, an endpoint can lack a port. */
+static json_t *endpoint_record(const struct matchings_search *search, uint32_t at)
 {
 	const struct morph_matchings_answer *answer = &search->answer;
+	const uint32_t *targets = search->problem.targets;
+	json_t *record = json_object();
+
+	if (search->problem.kind == MORPH_MATCHINGS_PAIRS) {
+		add_number(record, "port", answer->tx[at]);
+		return record;
+	}
+	if (answer->tx[at] != MORPH_ANY)
+		add_number(record, "tx-port", answer->tx[at]);
+	if (answer->rx[at] != MORPH_ANY)
+		add_number(record, "rx-port", answer->rx[at]);
+	if (targets && targets[at] != MORPH_ANY)
+		add_number(record, "dst-endpoint", targets[at]);
+	return record;
+}
+
+static json_t *endpoint_records(const struct matchings_search *search)
+{
 	json_t *records = json_array();
 
 	for (uint32_t at = 0; at < search->problem.endpoints; at++)
-		json_array_append_new(
-			records,
-			search->problem.kind == MORPH_MATCHINGS_PAIRS ?
-				json_pack("{s:I}", "port", (json_int_t)answer->tx[at]) :
-				json_pack("{s:I, s:I}", "tx-port", (json_int_t)answer->tx[at],
-					  "rx-port", (json_int_t)answer->rx[at]));
+		json_array_append_new(records, endpoint_record(search, at));
 	return records;
 }
 
@@ -106,11 +125,6 @@ static json_t *round_records(const struct morph_matchings_answer *answer)
 							 state_list(answer, round), "circuits",
 							 circuit_records(answer, round)));
 	return records;
-}
-
-static void add_number(json_t *document, const char *key, uint64_t number)
-{
-	json_object_set_new(document, key, json_integer((json_int_t)number));
 }
 
 /* The limits of the request, and the lower bound. An infeasible answer breaks one of them. */

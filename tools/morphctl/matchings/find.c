@@ -70,6 +70,7 @@ enum exit_code matchings_find(struct run *run)
 	json_decref(search.fabric);
 	free(search.tx);
 	free(search.rx);
+	free(search.targets);
 	free(search.failed);
 	free(search.stuck);
 	free(search.stuck_states);

@@ -13,7 +13,7 @@ struct matchings_search {
 	struct morph_model *model; /* NULL: a mesh */
 	json_t *fabric; /* record of the model */
 	struct morph_matchings_problem problem;
-	uint32_t *tx, *rx, *failed, *stuck, *stuck_states; /* arrays of the problem */
+	uint32_t *tx, *rx, *targets, *failed, *stuck, *stuck_states; /* arrays of the problem */
 	struct morph_matchings *search;
 	struct morph_matchings_answer answer;
 };
@@ -36,6 +36,8 @@ extern const char *const matchings_bounds[]; /* enum morph_matchings_bound */
  * owns *document.
  */
 enum exit_code matchings_read(const char *path, json_t **document);
+/* Whether the rounds join endpoints and their targets only, instead of all pairs. */
+bool matchings_targets(const json_t *document);
 
 /* show.c: sentences and a table of the rounds. */
 void matchings_write(const struct run *run, json_t *document);

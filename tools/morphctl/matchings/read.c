@@ -195,10 +195,38 @@ static enum exit_code read_faults(struct reader *reader, const json_t *document)
 	return code;
 }
 
+bool matchings_targets(const json_t *document)
+{
+	const json_t *it;
+	size_t i;
+
+	json_array_foreach(json_object_get(document, "endpoints"), i, it)
+	{
+		if (json_object_get(it, "dst-endpoint"))
+			return true;
+	}
+	return false;
+}
+
+/* An endpoint with two ports. With targets, it needs those of its circuits. */
+static enum exit_code read_ports(const struct reader *reader, const json_t *endpoint, bool targets)
+{
+	bool sends = json_object_get(endpoint, "dst-endpoint");
+	enum exit_code code = check_keys(reader, endpoint, "tx-port,rx-port,dst-endpoint");
+
+	if (!code && (!targets || sends || json_object_get(endpoint, "tx-port")))
+		code = check_number(reader, endpoint, "tx-port", 0, MOST_NUMBER);
+	if (!code && (!targets || json_object_get(endpoint, "rx-port")))
+		code = check_number(reader, endpoint, "rx-port", 0, MOST_NUMBER);
+	if (!code && sends)
+		code = check_number(reader, endpoint, "dst-endpoint", 0, reader->endpoints - 1);
+	return code;
+}
+
 static enum exit_code read_endpoints(struct reader *reader, const json_t *document)
 {
 	json_t *endpoints = json_object_get(document, "endpoints"), *it;
-	bool pairs = key_is(document, "kind", "pairs");
+	bool pairs = key_is(document, "kind", "pairs"), targets = matchings_targets(document);
 	enum exit_code code = EXIT_CODE_OK;
 	size_t count = json_array_size(endpoints), i;
 
@@ -211,11 +239,9 @@ static enum exit_code read_endpoints(struct reader *reader, const json_t *docume
 	json_array_foreach(endpoints, i, it)
 	{
 		snprintf(reader->where, sizeof(reader->where), "endpoint %zu: ", i);
-		code = check_keys(reader, it, pairs ? "port" : "tx-port,rx-port");
-		if (!code)
-			code = check_number(reader, it, pairs ? "port" : "tx-port", 0, MOST_NUMBER);
-		if (!code && !pairs)
-			code = check_number(reader, it, "rx-port", 0, MOST_NUMBER);
+		code = pairs ? check_keys(reader, it, "port") : read_ports(reader, it, targets);
+		if (!code && pairs)
+			code = check_number(reader, it, "port", 0, MOST_NUMBER);
 		if (code)
 			return code;
 	}

@@ -33,19 +33,36 @@ static bool parse_state(const char *text, uint32_t *state)
 	return true;
 }
 
+/* A transmit and a receive port. One of them can be absent. */
+static bool parse_ports(const char *tx, const char *rx, uint32_t *first, uint32_t *second)
+{
+	*first = MORPH_ANY;
+	*second = MORPH_ANY;
+	return (*tx || *rx) && (!*tx || parse_number(tx, first)) &&
+	       (!*rx || parse_number(rx, second));
+}
+
 static bool parse_item(char *item, char mark, uint32_t *first, uint32_t *second)
 {
 	char *rest = mark ? strchr(item, mark) : NULL;
 
-	if (mark && !rest)
+	if (mark == '-' && !strcmp(item, "-")) {
+		*first = MORPH_ANY;
+		return true;
+	}
+	if (!mark || mark == '-')
+		return parse_number(item, first);
+	if (!rest)
 		return false;
-	if (rest)
-		*rest++ = '\0';
-	return parse_number(item, first) &&
-	       (!rest || (mark == '=' ? parse_state(rest, second) : parse_number(rest, second)));
+	*rest++ = '\0';
+	return mark == ':' ? parse_ports(item, rest, first, second) :
+			     parse_number(item, first) && parse_state(rest, second);
 }
 
-/* Read a list separated by commas. @form describes its items. The caller frees the arrays. */
+/*
+ * Read a list separated by commas. @mark separates the two parts of an item; '-': an item is a
+ * number or this mark; 0: it is a number. @form describes items. The caller frees the arrays.
+ */
 static enum exit_code read_list(struct run *run, enum option_id id, char mark, const char *form,
 				struct list *list)
 {
@@ -241,6 +258,50 @@ static enum exit_code ask_fabric(struct matchings_search *search)
 	return code;
 }
 
+/* ------------------------------------------------------------------------ targets */
+
+/* Convert an accelerator to the endpoint at its port. */
+static enum exit_code find_endpoint(const struct matchings_search *search, uint32_t *target)
+{
+	uint32_t planes = number_of(search->fabric, "planes-count", 1), at = 0;
+
+	while (at < search->problem.endpoints && search->tx[at] / planes != *target)
+		at++;
+	if (at == search->problem.endpoints)
+		return usage_error(search->run, "accelerator %u is no endpoint; name it with --at",
+				   *target);
+	*target = at;
+	return EXIT_CODE_OK;
+}
+
+/* Endpoints without an entry send to none. */
+static enum exit_code ask_targets(struct matchings_search *search)
+{
+	struct run *run = search->run;
+	struct list list = { 0 };
+	enum exit_code code;
+
+	if (!given(run, OPTION_TARGETS))
+		return EXIT_CODE_OK;
+	if (given(run, OPTION_ENDPOINTS))
+		return usage_error(run, "--targets requires --ports instead of --endpoints");
+	code = read_list(run, OPTION_TARGETS, '-', "targets separated by commas, as 3,0,-,1",
+			 &list);
+	if (!code && list.count > search->problem.endpoints)
+		code = usage_error(
+			run, "--targets has %zu entries; must be at most %u, one for each endpoint",
+			list.count, search->problem.endpoints);
+	search->targets = needed(calloc(search->problem.endpoints + 1UL, sizeof(uint32_t)));
+	for (uint32_t at = 0; at < search->problem.endpoints && !code; at++) {
+		search->targets[at] = at < list.count ? list.firsts[at] : MORPH_ANY;
+		if (search->model && search->targets[at] != MORPH_ANY)
+			code = find_endpoint(search, &search->targets[at]);
+	}
+	free(list.firsts);
+	free(list.seconds);
+	return code;
+}
+
 /* ----------------------------------------------------------------- faults and limits */
 
 static void add_failed(struct matchings_search *search, uint32_t element)
@@ -309,16 +370,20 @@ enum exit_code matchings_request(struct matchings_search *search)
 	enum exit_code code;
 
 	problem->sz = sizeof(*problem);
-	problem->kind = mesh ? MORPH_MATCHINGS_PAIRS : MORPH_MATCHINGS_DIRECTED;
+	problem->kind = mesh && !given(run, OPTION_TARGETS) ? MORPH_MATCHINGS_PAIRS :
+							      MORPH_MATCHINGS_DIRECTED;
 	if (!option_word(run, OPTION_KIND, &problem->kind))
 		return EXIT_CODE_USAGE;
 	code = ask_limits(search);
 	if (!code)
 		code = mesh ? ask_mesh(search) : ask_fabric(search);
 	if (!code)
+		code = ask_targets(search);
+	if (!code)
 		code = ask_failed(search);
 	if (!code)
 		code = ask_stuck(search);
+	problem->targets = search->targets;
 	problem->tx = search->tx;
 	problem->rx = problem->kind == MORPH_MATCHINGS_PAIRS ? NULL : search->rx;
 	problem->failed = search->failed;

@@ -28,7 +28,8 @@ static uint32_t endpoint_number(const json_t *document, uint32_t endpoint)
 
 	if (!is_fabric(document))
 		return endpoint;
-	return number_of(record, "tx-port", 0) / number_of(document, "planes-count", 1);
+	return number_of(record, "tx-port", number_of(record, "rx-port", 0)) /
+	       number_of(document, "planes-count", 1);
 }
 
 /* The lower bound and its proof, in brackets. */
@@ -69,13 +70,29 @@ static void write_ports(const json_t *document)
 	say("\n");
 }
 
+/* Circuits of all rounds. */
+static size_t count_circuits(const json_t *document)
+{
+	const json_t *round;
+	size_t count = 0, i;
+
+	json_array_foreach(json_object_get(document, "rounds"), i, round)
+		count += json_array_size(json_object_get(round, "circuits"));
+	return count;
+}
+
 static void write_feasible(const json_t *document)
 {
 	uint32_t endpoints = (uint32_t)json_array_size(json_object_get(document, "endpoints"));
 	uint32_t rounds = number_of(document, "rounds-count", 0);
+	size_t circuits = count_circuits(document);
 
-	say("%u %ss meet in %u round%s ", endpoints, endpoint_word(document), rounds,
-	    PLURAL(rounds));
+	if (matchings_targets(document))
+		say("%zu circuit%s lead%s to the targets in %u round%s ", circuits,
+		    PLURAL(circuits), circuits == 1 ? "s" : "", rounds, PLURAL(rounds));
+	else
+		say("%u %ss meet in %u round%s ", endpoints, endpoint_word(document), rounds,
+		    PLURAL(rounds));
 	write_bound(document);
 	say("\n");
 	write_place(document);
