@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Failover: accelerators die, spares replace them, and ranks keep their numbers. */
+#include <fcntl.h>
 #include <poll.h>
+#include <string.h>
 #include <sys/ioctl.h>
+#include <unistd.h>
 
 #include "fabric.h"
 #include "kselftest_harness.h"
@@ -203,6 +206,54 @@ TEST_F(failover, remaining_bandwidth_is_reported_again)
 	REVIVE_ALL();
 	WAIT(MORPH_EVENT_RECOVERED, &event);
 	EXPECT_WHOLE_RING();
+}
+
+/* Whether a message of the kernel after the place of @log contains the text. */
+static int log_has(int log, const char *text)
+{
+	char record[8192];
+	ssize_t bytes;
+
+	while ((bytes = read(log, record, sizeof(record) - 1)) > 0 || errno == EPIPE) {
+		record[bytes > 0 ? bytes : 0] = '\0';
+		if (strstr(record, text))
+			return 1;
+	}
+	return 0;
+}
+
+/* The driver writes these messages before it queues the event. */
+TEST_F(failover, log_names_failures_replacements_and_degradations)
+{
+	int log = open("/dev/kmsg", O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+	struct morph_event event;
+	uint32_t spare;
+	char text[128];
+
+	ASSERT_LE(0, log);
+	sleep(6); /* The driver writes 10 of each message in 5 s. */
+	ASSERT_LE(0, lseek(log, 0, SEEK_END));
+	READ_SLICE();
+	KILL(1);
+	WAIT(MORPH_EVENT_REPLACED, &event);
+	snprintf(text, sizeof(text), "accelerator 1 (PCI unknown) failed: slice %u, rank 1",
+		 self->info.slice);
+	EXPECT_TRUE(log_has(log, text));
+	snprintf(text, sizeof(text),
+		 "slice %u, rank 1: accelerator 1 (PCI unknown) replaced by %u (PCI unknown)",
+		 self->info.slice, event.new_accelerator);
+	EXPECT_TRUE(log_has(log, text));
+	spare = event.new_accelerator == 8 ? 9 : 8;
+	KILL(spare);
+	ASSERT_TRUE(wait_health(&self->sim, spare, MORPH_HEALTH_FAILED));
+	snprintf(text, sizeof(text), "accelerator %u (PCI unknown) failed: in no slice", spare);
+	EXPECT_TRUE(log_has(log, text));
+	KILL(5);
+	WAIT(MORPH_EVENT_DEGRADED, &event);
+	snprintf(text, sizeof(text), "slice %u: degraded to %llu Mb/s by accelerator 5",
+		 self->info.slice, (unsigned long long)event.bandwidth_mbps);
+	EXPECT_TRUE(log_has(log, text));
+	close(log);
 }
 
 TEST_F(failover, manual)

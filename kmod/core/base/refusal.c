@@ -16,6 +16,11 @@ static const char *const part_names[] = {
 	[MORPH_PART_EDGE] = "edge port",
 };
 
+const char *morph_part_name(u32 part)
+{
+	return part < ARRAY_SIZE(part_names) ? part_names[part] : "part";
+}
+
 static void set(struct morph_refusal *refusal, int error, u32 reason, u32 part, u32 index,
 		s64 have, s64 need, const char *fixed)
 {
@@ -164,7 +169,7 @@ struct part_text {
 
 static struct part_text part_text(const struct optics_refusal *why)
 {
-	const char *name = why->part < ARRAY_SIZE(part_names) ? part_names[why->part] : "part";
+	const char *name = morph_part_name(why->part);
 	struct part_text out;
 
 	if (why->planes)

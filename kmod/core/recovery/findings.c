@@ -50,6 +50,7 @@ static const struct morph_subscriber subscriber = {
 	.answered = answered,
 	.freed = morph_repair_recover,
 	.light_lost = light_lost,
+	.event = morph_log_event,
 	.slice_stopping = slice_stopping,
 };
 

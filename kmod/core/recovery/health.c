@@ -130,6 +130,7 @@ int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *cu
 	struct morph_affected affected;
 	struct morph_route *route;
 	u32 index = culprit->index;
+	bool fails;
 
 	lockdep_assert_held(&fabric->lock);
 	if (!morph_part_exists(fabric, culprit->part, index))
@@ -144,7 +145,11 @@ int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *cu
 	if (accelerator && health == MORPH_HEALTH_FAILED &&
 	    ledger_of(fabric)->chips[index].health == MORPH_HEALTH_OK)
 		hold_down(&ledger_of(fabric)->chips[index]);
+	fails = accelerator && health == MORPH_HEALTH_FAILED &&
+		ledger_of(fabric)->chips[index].health != MORPH_HEALTH_FAILED;
 	morph_health_mark(fabric, culprit, health, &affected);
+	if (fails)
+		morph_log_failed(fabric, index, affected.slice, affected.rank);
 	if (accelerator)
 		chip_marked(fabric, culprit, health, since_ns, &affected);
 	while (health != MORPH_HEALTH_OK && (route = morph_affected_next(&affected)))

@@ -105,6 +105,12 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
 			   u32 src_accelerator, struct morph_culprit *culprit);
 
+/* Log the failure of an accelerator. @slice: the slice that has it, or NULL. */
+void morph_log_failed(struct morph_fabric *fabric, u32 accelerator, const struct morph_slice *slice,
+		      u32 rank);
+/* Log replacements and degradations. Caller holds fabric->lock. */
+void morph_log_event(struct morph_slice *slice, const struct morph_event *event);
+
 /* Register subscriptions and waiters. Only while the module loads. */
 void morph_recovery_register(void);
 /* Operations of the kind MORPH_TXN_REPAIR. Caller holds fabric->lock. */
