@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The kernel's log of failures, replacements and degradations, for operators who read no events. The
- * rate is limited, so a broken rack does not fill the log.
+ * The kernel's log of failures, replacements and degradations, for operators who read no events.
+ * The rate is limited, so a broken rack does not fill the log.
  */
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
