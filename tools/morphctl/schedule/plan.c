@@ -423,11 +423,8 @@ enum exit_code schedule_plan(struct run *run)
 	enum format format = TEXT;
 	enum exit_code code;
 
-	/*
-	 * Functions that emit records and read profiles read the options that all commands share.
-	 */
+	/* Functions that emit records read the option that all commands share. */
 	run->option[OPTION_JSON] = run->option[OPTION_PLAN_JSON];
-	run->option[OPTION_PROFILE] = run->option[OPTION_PLAN_PROFILE];
 	code = export_check(run);
 	if (!code)
 		code = format_given(run, &format);
