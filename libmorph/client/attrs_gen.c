@@ -160,6 +160,20 @@ static const struct lm_word controller_state_words[] = {
 	{ "gone", MORPH_CONTROLLER_GONE },
 };
 
+static const struct lm_word guide_type_words[] = {
+	{ "waveguide", MORPH_GUIDE_TYPE_WAVEGUIDE },
+	{ "tile", MORPH_GUIDE_TYPE_TILE },
+	{ "fibre", MORPH_GUIDE_TYPE_FIBRE },
+	{ "edge", MORPH_GUIDE_TYPE_EDGE },
+};
+
+static const struct lm_word guide_end_words[] = {
+	{ "element", MORPH_GUIDE_END_ELEMENT },
+	{ "transmitter", MORPH_GUIDE_END_TRANSMITTER },
+	{ "receiver", MORPH_GUIDE_END_RECEIVER },
+	{ "edge", MORPH_GUIDE_END_EDGE },
+};
+
 static const struct lm_word algorithm_words[] = {
 	{ "ring", MORPH_RING },
 	{ "rings", MORPH_RINGS },
@@ -211,6 +225,8 @@ const struct lm_enum lm_enums[LM_ENUMS_COUNT] = {
 	[MORPH_ENUM_TXN_VERB] = { txn_verb_words, 5 },
 	[MORPH_ENUM_EVENT_TYPE] = { event_type_words, 12 },
 	[MORPH_ENUM_CONTROLLER_STATE] = { controller_state_words, 3 },
+	[MORPH_ENUM_GUIDE_TYPE] = { guide_type_words, 4 },
+	[MORPH_ENUM_GUIDE_END] = { guide_end_words, 4 },
 	[MORPH_ENUM_ALGORITHM] = { algorithm_words, 14 },
 	[MORPH_ENUM_POLICY] = { policy_words, 7 },
 	[MORPH_ENUM_BASELINE] = { baseline_words, 4 },
@@ -499,8 +515,9 @@ static const struct lm_attr guide_attrs[] = {
 	{
 		.name = "class",
 		.number = MORPH_A_GUIDE_CLASS,
-		.type = MORPH_ATTR_UINT,
-		.doc = "0 waveguide, 1 between tiles, 2 fibre, 3 to an edge.",
+		.type = MORPH_ATTR_ENUM,
+		.enumeration = MORPH_ENUM_GUIDE_TYPE,
+		.doc = "What it joins: parts of a tile, tiles, servers, or an edge.",
 	},
 	{
 		.name = "health",
@@ -536,8 +553,9 @@ static const struct lm_attr guide_attrs[] = {
 	{
 		.name = "a-type",
 		.number = MORPH_A_GUIDE_A_TYPE,
-		.type = MORPH_ATTR_UINT,
-		.doc = "End a: 0 element, 1 transmitter, 2 receiver, 3 edge.",
+		.type = MORPH_ATTR_ENUM,
+		.enumeration = MORPH_ENUM_GUIDE_END,
+		.doc = "End a: its kind.",
 	},
 	{
 		.name = "a-index",
@@ -554,7 +572,8 @@ static const struct lm_attr guide_attrs[] = {
 	{
 		.name = "b-type",
 		.number = MORPH_A_GUIDE_B_TYPE,
-		.type = MORPH_ATTR_UINT,
+		.type = MORPH_ATTR_ENUM,
+		.enumeration = MORPH_ENUM_GUIDE_END,
 		.doc = "As a-type.",
 	},
 	{

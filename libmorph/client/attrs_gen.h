@@ -188,6 +188,6 @@ enum {
 };
 
 #define LM_SCHEMAS_COUNT 92
-#define LM_ENUMS_COUNT 20
+#define LM_ENUMS_COUNT 22
 
 #endif /* LM_ATTRS_GEN_H */

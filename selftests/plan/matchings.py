@@ -22,7 +22,7 @@ from schedules import schedule
 # No known algorithm of an all-to-all has paths among these, so the planner uses matchings.
 ACCELERATORS = "0,1,2,4,5,8"
 BUSY = 6    # exit status
-ELEMENT, TX, RX = 0, 1, 2   # types of ends of a guide
+ELEMENT, TX, RX = "element", "transmitter", "receiver"   # types of ends of a guide
 
 
 def find(rack, status=0):

@@ -20,7 +20,7 @@ DEBUGFS = "/sys/kernel/debug/morph_sim/place"
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MORPHCTL = os.path.join(TOP, "build/tools/morphctl/morphctl")
 PATIENCE_S = 20 * int(os.environ.get("SLOWNESS", 1))
-SERVERS, OF_SERVER, FIBRE = 16, 4, 2
+SERVERS, OF_SERVER = 16, 4
 # Servers in which other slices have accelerators, so that no box of 2x4x4 (eight servers) is free.
 TENANTS = (0, 3, 5, 6, 9, 10)
 
@@ -68,7 +68,7 @@ class Rack:
         """The elements at both ends of each guide between servers, by guide."""
         if not self.fibre_ends:
             self.fibre_ends = {guide["id"]: (guide["a-index"], guide["b-index"]) for guide in self.ask("guide", "list")
-                               if guide["class"] == FIBRE}
+                               if guide["class"] == "fibre"}
         return self.fibre_ends
 
     def fibres(self):

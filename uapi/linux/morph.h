@@ -381,9 +381,37 @@ struct morph_accelerator_info {
 };
 
 /**
+ * enum morph_guide_type - what a guide joins
+ * @MORPH_GUIDE_TYPE_WAVEGUIDE: parts of one tile or mesh
+ * @MORPH_GUIDE_TYPE_TILE: two tiles of a server
+ * @MORPH_GUIDE_TYPE_FIBRE: two servers
+ * @MORPH_GUIDE_TYPE_EDGE: a server and an edge of the fabric
+ */
+enum morph_guide_type {
+	MORPH_GUIDE_TYPE_WAVEGUIDE = 0,
+	MORPH_GUIDE_TYPE_TILE = 1,
+	MORPH_GUIDE_TYPE_FIBRE = 2,
+	MORPH_GUIDE_TYPE_EDGE = 3,
+};
+
+/**
+ * enum morph_guide_end - the part at an end of a guide
+ * @MORPH_GUIDE_END_ELEMENT: a port of an element
+ * @MORPH_GUIDE_END_TRANSMITTER: a transmit port of an accelerator
+ * @MORPH_GUIDE_END_RECEIVER: a receive port of an accelerator
+ * @MORPH_GUIDE_END_EDGE: an edge of the fabric
+ */
+enum morph_guide_end {
+	MORPH_GUIDE_END_ELEMENT = 0,
+	MORPH_GUIDE_END_TRANSMITTER = 1,
+	MORPH_GUIDE_END_RECEIVER = 2,
+	MORPH_GUIDE_END_EDGE = 3,
+};
+
+/**
  * struct morph_guide_info - one guide, as all users may read it
  * @guide: its index
- * @type: class of the guide, as in the profile
+ * @type: enum morph_guide_type
  * @health: enum morph_health
  * @cordoned: 1 if the operator has cordoned it
  * @lanes: mask of the lanes that exist

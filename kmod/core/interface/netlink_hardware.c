@@ -64,6 +64,12 @@ void morph_netlink_accelerator(struct morph_fabric *fabric, u32 index)
 
 /* ------------------------------------------------------------------- guides */
 
+/* Attributes carry the numbers of the profile. */
+static_assert((int)MORPH_GUIDE_TYPE_EDGE == MORPH_GUIDE_EDGE);
+static_assert((int)MORPH_GUIDE_TYPE_FIBRE == MORPH_GUIDE_FIBRE);
+static_assert((int)MORPH_GUIDE_END_RECEIVER == MORPH_END_RX);
+static_assert((int)MORPH_GUIDE_END_EDGE == MORPH_END_EDGE);
+
 static int put_ends(struct sk_buff *skb, const struct optics_end *a, const struct optics_end *b)
 {
 	return nla_put_u32(skb, MORPH_A_GUIDE_A_TYPE, a->type) ||

@@ -132,6 +132,8 @@ enum morph_object_type {
  * @MORPH_ENUM_TXN_VERB: Commands for a prepared transaction.
  * @MORPH_ENUM_EVENT_TYPE: Events of a slice, for its owner and the monitor group.
  * @MORPH_ENUM_CONTROLLER_STATE: Whether a controller decides about its slices.
+ * @MORPH_ENUM_GUIDE_TYPE: What a guide joins.
+ * @MORPH_ENUM_GUIDE_END: Parts at the ends of a guide.
  * @MORPH_ENUM_ALGORITHM: Algorithms of collectives.
  * @MORPH_ENUM_POLICY: Policies by which a planner chooses the times of circuit changes.
  * @MORPH_ENUM_BASELINE: Schedules for comparison.
@@ -153,9 +155,11 @@ enum morph_enum {
 	MORPH_ENUM_TXN_VERB = 14,
 	MORPH_ENUM_EVENT_TYPE = 15,
 	MORPH_ENUM_CONTROLLER_STATE = 16,
-	MORPH_ENUM_ALGORITHM = 17,
-	MORPH_ENUM_POLICY = 18,
-	MORPH_ENUM_BASELINE = 19,
+	MORPH_ENUM_GUIDE_TYPE = 17,
+	MORPH_ENUM_GUIDE_END = 18,
+	MORPH_ENUM_ALGORITHM = 19,
+	MORPH_ENUM_POLICY = 20,
+	MORPH_ENUM_BASELINE = 21,
 };
 
 #ifdef __cplusplus

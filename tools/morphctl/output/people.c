@@ -21,12 +21,6 @@ static const struct joint joints[] = {
 	{ "dst-rank-plane", NULL, "dst-rank", "dst-plane" },
 };
 
-/* Ends of guides, by their number in the kernel's interface. Elements have ports, too. */
-static const char *const end_names[] = { "element", "transmitter", "receiver", "edge" };
-
-#define END_EDGE 3
-#define ENDS (sizeof(end_names) / sizeof(end_names[0]))
-
 static bool is_key(const char *key, const char *other)
 {
 	return other && !strcmp(key, other);
@@ -61,16 +55,16 @@ static const struct joint *joint_of(const json_t *record, const char *key)
 static json_t *joined(const json_t *record, const struct joint *joint)
 {
 	uint32_t index = number_of(record, joint->index, 0);
-	uint32_t port = number_of(record, joint->port, 0), end;
+	uint32_t port = number_of(record, joint->port, 0);
 
 	if (!json_object_get(record, joint->port))
 		return json_sprintf("%u", index);
 	if (!joint->type)
 		return json_sprintf("%u.%u", index, port);
-	end = number_of(record, joint->type, NUMBER_NONE);
-	if (end == END_EDGE)
+	/* An edge has no ports. */
+	if (key_is(record, joint->type, "edge"))
 		return json_sprintf("edge %u", index);
-	return json_sprintf("%s %u.%u", end < ENDS ? end_names[end] : "part", index, port);
+	return json_sprintf("%s %u.%u", text_of_key(record, joint->type), index, port);
 }
 
 /* A copy of the record with the name of each port in the place of its numbers. */
