@@ -213,6 +213,8 @@ wrong() {
 	wrong "'dark-fabric' must be true or false" "$sites" "dark-fabric: 1"
 	wrong "entry 2 of 'sites': 'ports-count' must be a number, 0 to 65535" "$sites" "- {slots-count: 1}"
 	wrong "entry 2 of 'sites': too many sites: 4100 (at most 4096)" "$sites" "- {sites-count: 4096, ports-count: 1}"
+	wrong "entry 2 of 'sites': 'rank' must be a number, 0 to 65535" "$sites" "- {ports-count: 1, rank: 65536}"
+	wrong "entry 3 of 'sites': rank 1 is site 5 already" "$sites" "- {ports-count: 1, rank: 0, sites-count: 2}" "- {ports-count: 1, rank: 1}"
 	wrong "entry 0 of 'circuits': 'b-site' must be a number, 0 to 3" "$sites" "circuits: [{a-site: 0, b-site: 4, circuits-count: 1}]"
 	wrong "entry 0 of 'limits': unknown key 'circuits-count'; known keys: a-site,b-site,circuits-limit" \
 		"$sites" "limits: [{a-site: 0, b-site: 1, circuits-count: 1}]"
@@ -235,4 +237,22 @@ wrong() {
 
 @test "the JSON of these commands is as its schema describes it" {
 	json_was_checked jobs.plan jobs.run jobs.why-not
+}
+
+# refuses TEXT LINE...: apply refuses a file of these lines with the text, before it asks a driver.
+refuses() {
+	write "${@:2}"
+	expect 2 morphctl jobs apply "$file" train
+	holds "$stderr" "morphctl: $file: $1"
+}
+
+@test "apply refuses a file that is not about ranks" {
+	one='jobs: [{push-bytes: 1, iterations-count: 1, parts: [{site: 0, workers-count: 2}, {site: 3, workers-count: 1}]}]'
+	ranks=${sites/sites-count: 3/rank: 0, sites-count: 3}
+	refuses "job 0: site 0 is no rank; give its entry of 'sites' a 'rank', or remove the job" "$sites" "$one"
+	refuses "job 0: site 3 is no rank; give its entry of 'sites' a 'rank', or remove the job" "$ranks" "$one"
+	refuses "remove 'circuits'; the driver reports the circuits of the slice" \
+		"$ranks" "circuits: [{a-site: 0, b-site: 1, circuits-count: 1}]" "$one"
+	expect 2 morphctl jobs apply "$file" train --lanes 0
+	holds "$stderr" "--lanes must be 1 or more, not '0'"
 }

@@ -14,6 +14,7 @@ struct jobs_file {
 	struct morph_job *jobs;
 	struct morph_job *believed; /* of --errors; NULL: none */
 	const char **names; /* by job; NULL: none */
+	uint32_t *ranks; /* by site: the rank that it is; MORPH_ANY: none */
 	struct morph_jobs_part *parts;
 	struct morph_jobs_pair *lit, *most;
 	struct morph_jobs_problem problem;
@@ -45,5 +46,10 @@ enum exit_code jobs_believe(struct jobs_file *file);
 
 /* plan.c */
 extern const char *const jobs_policies[];
+enum exit_code jobs_decide(struct jobs_file *file, struct morph_jobs_decision *decision);
+json_t *jobs_decided(const struct jobs_file *file, const struct morph_jobs_decision *decision);
+#define JOBS_COLUMNS "job,name,job-state,aggregators-count,ends-ns,text"
+#define JOBS_COHORT_COLUMNS \
+	"job,name,job-state,aggregators-count,cohort,offset-ns,period-ns,ends-ns,text"
 
 #endif /* MORPHCTL_JOBS_H */

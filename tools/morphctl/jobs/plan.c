@@ -5,8 +5,6 @@
 
 #include "morphctl/jobs/jobs.h"
 
-#define JOBS "job,name,job-state,aggregators-count,ends-ns,text"
-#define COHORTS "job,name,job-state,aggregators-count,cohort,offset-ns,period-ns,ends-ns,text"
 #define PARTS "job,site,workers-count,slot,circuits-count,bandwidth-mbps"
 #define CHANGES "action,a-site,b-site,circuits-count"
 
@@ -16,7 +14,7 @@ const char *const jobs_policies[MORPH_JOBS_POLICIES] = { "auto", "fcfs", "backfi
 static const char *const states[] = { "runs",  "ended", "future", "blocked",	"ports",
 				      "limit", "gap",	"turn",	  "aggregators" };
 
-static enum exit_code decide(struct jobs_file *file, struct morph_jobs_decision *decision)
+enum exit_code jobs_decide(struct jobs_file *file, struct morph_jobs_decision *decision)
 {
 	*decision = (struct morph_jobs_decision){ .sz = sizeof(*decision) };
 	if (!morph_jobs_decide(file->planner, &file->problem, &file->opts, decision))
@@ -114,6 +112,16 @@ static json_t *job_record(const struct jobs_file *file, const struct morph_jobs_
 	return record;
 }
 
+/* The records of all jobs, by number. */
+json_t *jobs_decided(const struct jobs_file *file, const struct morph_jobs_decision *decision)
+{
+	json_t *records = json_array();
+
+	for (uint32_t at = 0; at < file->problem.job_count; at++)
+		json_array_append_new(records, job_record(file, decision, at));
+	return records;
+}
+
 static void add_part(const struct jobs_file *file, const struct morph_jobs_decision *decision,
 		     uint32_t job, uint32_t part, json_t *records)
 {
@@ -182,21 +190,19 @@ static double gap_percent(const struct jobs_file *file, const struct morph_jobs_
 
 static json_t *plan_record(const struct jobs_file *file, const struct morph_jobs_decision *decision)
 {
-	json_t *jobs = json_array(), *parts = json_array(), *changes = json_array(), *record;
+	json_t *parts = json_array(), *changes = json_array(), *record;
 	double gap = gap_percent(file, decision);
 
-	for (uint32_t at = 0; at < file->problem.job_count; at++) {
-		json_array_append_new(jobs, job_record(file, decision, at));
+	for (uint32_t at = 0; at < file->problem.job_count; at++)
 		add_parts(file, decision, at, parts);
-	}
 	add_changes(decision->clear, decision->clear_count, "remove", changes);
 	add_changes(decision->set, decision->set_count, "add", changes);
 	record = json_pack("{s:s, s:I, s:I, s:I, s:b, s:o, s:o, s:o}", "policy",
 			   jobs_policies[file->opts.policy], "ends-ns",
 			   (json_int_t)decision->end_ns, "bound-ns", (json_int_t)decision->bound_ns,
 			   "saved-bytes", (json_int_t)decision->saved, "slots-proved",
-			   decision->slots_proved, "jobs", jobs, "parts", parts, "changes",
-			   changes);
+			   decision->slots_proved, "jobs", jobs_decided(file, decision), "parts",
+			   parts, "changes", changes);
 	if (gap >= 0)
 		json_object_set_new(record, "gap-percent", json_real(gap));
 	if (decision->worst.one != MORPH_ANY)
@@ -247,7 +253,8 @@ static void write_plan(const struct jobs_file *file, const struct morph_jobs_dec
 		say("largest demand per circuit: %s over %u circuit%s between sites %u and %u\n",
 		    amount_bytes(worst->demand).text, worst->circuits, PLURAL(worst->circuits),
 		    worst->one, worst->other);
-	write_table(file, file->opts.policy == MORPH_JOBS_GROUPED ? COHORTS : JOBS,
+	write_table(file,
+		    file->opts.policy == MORPH_JOBS_GROUPED ? JOBS_COHORT_COLUMNS : JOBS_COLUMNS,
 		    json_object_get(record, "jobs"));
 	write_table(file, PARTS, json_object_get(record, "parts"));
 	write_table(file, CHANGES, json_object_get(record, "changes"));
@@ -260,7 +267,7 @@ enum exit_code jobs_plan(struct run *run)
 	enum exit_code code = jobs_read(run, &file);
 
 	if (!code)
-		code = decide(&file, &decision);
+		code = jobs_decide(&file, &decision);
 	if (!code) {
 		json_t *record = plan_record(&file, &decision);
 
@@ -350,7 +357,7 @@ enum exit_code jobs_why_not(struct run *run)
 	if (!code)
 		code = find_job(&file, run->argv[1], &number);
 	if (!code)
-		code = decide(&file, &decision);
+		code = jobs_decide(&file, &decision);
 	if (!code) {
 		json_t *record = job_record(&file, &decision, number);
 

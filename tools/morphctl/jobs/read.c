@@ -9,11 +9,12 @@
 
 #define MOST_NS ((uint64_t)INT64_MAX)
 #define MOST_PORTS 65535u
+#define MOST_RANK 65535u
 #define MOST_MBPS ((uint64_t)1 << 24)
 #define KNOWN                                                                         \
 	"bandwidth-mbps,dark-ns,now-ns,changed-ns,gap-ns,age-ns,slot-ns,dark-fabric," \
 	"all-slots,sites,circuits,limits,jobs"
-#define KNOWN_SITE "sites-count,ports-count,slots-count,aggregators-count,aggregator-mbps"
+#define KNOWN_SITE "sites-count,rank,ports-count,slots-count,aggregators-count,aggregator-mbps"
 #define KNOWN_JOB "name,arrival-ns,compute-ns,push-bytes,iterations-count,root-site,parts"
 #define KNOWN_PART "site,workers-count,left-bytes,circuits-count,slot"
 
@@ -107,13 +108,28 @@ void *jobs_append(void *list, uint32_t count, size_t size)
 
 /* ----------------------------------------------------------------- sites and circuits */
 
+/* @rank: the rank of the new site; MORPH_ANY: none */
+static enum exit_code add_rank(const struct reader *reader, uint64_t rank)
+{
+	struct jobs_file *file = reader->file;
+	uint32_t count = file->problem.site_count;
+
+	for (uint32_t at = 0; rank < MORPH_ANY && at < count; at++)
+		if (file->ranks[at] == rank)
+			return refuse(reader, "rank %u is site %u already", (uint32_t)rank, at);
+	file->ranks = jobs_append(file->ranks, count, sizeof(*file->ranks));
+	file->ranks[count] = (uint32_t)rank;
+	return EXIT_CODE_OK;
+}
+
 static enum exit_code read_site(const struct reader *reader, const json_t *it)
 {
 	struct jobs_file *file = reader->file;
 	struct morph_jobs_problem *problem = &file->problem;
-	uint64_t count = 1, ports = 0, slots = 0, aggregators = 0, mbps = 0;
+	uint64_t count = 1, rank = MORPH_ANY, ports = 0, slots = 0, aggregators = 0, mbps = 0;
 	const struct number numbers[] = {
 		{ "sites-count", 1, JOBS_MOST_SITES, &count, false },
+		{ "rank", 0, MOST_RANK, &rank, false },
 		{ "ports-count", 0, MOST_PORTS, &ports, true },
 		{ "slots-count", 0, UINT32_MAX, &slots, false },
 		{ "aggregators-count", 0, UINT32_MAX, &aggregators, false },
@@ -128,7 +144,8 @@ static enum exit_code read_site(const struct reader *reader, const json_t *it)
 	if (count > JOBS_MOST_SITES - problem->site_count)
 		return refuse(reader, "too many sites: %llu (at most %u)",
 			      (unsigned long long)count + problem->site_count, JOBS_MOST_SITES);
-	for (uint64_t at = 0; at < count; at++) {
+	for (uint64_t at = 0; at < count && !code; at++) {
+		code = add_rank(reader, rank == MORPH_ANY ? MORPH_ANY : rank + at);
 		file->sites = jobs_append(file->sites, problem->site_count, sizeof(*file->sites));
 		file->sites[problem->site_count++] = (struct morph_jobs_site){
 			.ports = (uint32_t)ports,
@@ -137,7 +154,7 @@ static enum exit_code read_site(const struct reader *reader, const json_t *it)
 			.nic_bps = mbps * 1000000,
 		};
 	}
-	return EXIT_CODE_OK;
+	return code;
 }
 
 static enum exit_code read_sites(struct reader *reader)
@@ -408,6 +425,7 @@ void jobs_free(struct jobs_file *file)
 	free(file->jobs);
 	free(file->believed);
 	free(file->names);
+	free(file->ranks);
 	free(file->parts);
 	free(file->lit);
 	free(file->most);
