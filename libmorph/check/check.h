@@ -246,12 +246,14 @@ enum morph_check_matchings_kind {
  * @MORPH_CHECK_CUT: pairs across a set of guides. The answer does not name the set, so the checker
  *	rejects this kind
  * @MORPH_CHECK_FRACTIONAL: as distance, with a length for each arm
+ * @MORPH_CHECK_EXHAUSTIVE: no settings of the elements give fewer rounds. The checker tries all
  */
 enum morph_check_matchings_bound {
 	MORPH_CHECK_DEGREE,
 	MORPH_CHECK_DISTANCE,
 	MORPH_CHECK_CUT,
-	MORPH_CHECK_FRACTIONAL
+	MORPH_CHECK_FRACTIONAL,
+	MORPH_CHECK_EXHAUSTIVE
 };
 
 /**
@@ -304,6 +306,8 @@ struct morph_check_matchings_circuit {
  * @limit: for a refusal: the requested rounds, fewer than @bound; 0: @src has no route to @dst
  * @src: for a refusal without @limit: an endpoint that sends
  * @dst: likewise, an endpoint that receives
+ * @tries: limit of the settings, choices of ports and sets of rounds that the checker tries for an
+ *	exhaustive bound; 0: 2^32
  */
 struct morph_check_matchings_input {
 	uint32_t kind;
@@ -336,6 +340,7 @@ struct morph_check_matchings_input {
 	uint32_t limit;
 	uint32_t src;
 	uint32_t dst;
+	uint64_t tries;
 };
 
 /**

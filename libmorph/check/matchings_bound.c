@@ -241,6 +241,8 @@ static int check_kind(struct routes *routes, size_t arms, uint64_t distance)
 	uint64_t sum;
 	int ret;
 
+	if (input->bound_kind == MORPH_CHECK_EXHAUSTIVE)
+		return ck_matchings_exhaust(routes->it);
 	if (input->ports_chosen && input->bound_kind != MORPH_CHECK_DEGREE)
 		return ck_wrong(
 			check, EBADMSG,
@@ -297,11 +299,15 @@ static int check_with(struct routes *routes)
 	const struct morph_check_matchings_input *input = routes->it->input;
 	size_t arms = number_arms(routes);
 	uint64_t distance;
-	int ret;
+	int ret = 0;
 
 	if (!input->rounds && !input->limit)
 		return check_unreachable(routes);
-	ret = measure_all(routes, NULL, &distance);
+	/* If the search chose the ports, a refusal has none, and its ports may lack routes. */
+	if (!input->rounds && input->ports_chosen)
+		distance = 0;
+	else
+		ret = measure_all(routes, NULL, &distance);
 	if (ret)
 		return ret;
 	if (input->distance && input->distance != distance)

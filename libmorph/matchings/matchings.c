@@ -20,11 +20,7 @@
 #define MOST_AGAIN 64
 #define AGAIN 30000000
 
-/*
- * The bound takes BOUND_WORK / (endpoints * turns) iterations, but at most BOUND_ITERATIONS. With
- * FIRST_BOUND_WORK instead, if only the first legal set is searched.
- */
-#define BOUND_ITERATIONS 1024
+/* Work of lm_matchings_bound(). With FIRST_BOUND_WORK, if only the first legal set is searched. */
 #define BOUND_WORK 400000000
 #define FIRST_BOUND_WORK 1500000
 
@@ -58,6 +54,7 @@ MORPH_API void morph_matchings_free(struct morph_matchings *matchings)
 	free(matchings->rounds.by_rounds.memory);
 	free(matchings->bound_block.memory);
 	free(matchings->answer_block.memory);
+	lm_exact_free(&matchings->exact);
 	free(matchings);
 }
 
@@ -287,78 +284,6 @@ static int set_up(struct morph_matchings *matchings, const struct morph_matching
 	return lm_matchings_keep(matchings->ctx, &matchings->kept, problem);
 }
 
-/* ------------------------------------------------------------------ bounds */
-
-static uint32_t least_rounds(const struct rounds *rounds)
-{
-	uint32_t n = rounds->endpoints;
-
-	if (rounds->targets)
-		return 1;
-	/* If n is odd, one endpoint rests in each round, unless senders and receivers differ. */
-	return n % 2 && rounds->kind != MORPH_MATCHINGS_DIRECTED ? n : n - 1;
-}
-
-/* The best lower bound of degree and, if ports are given, of distance. */
-static void find_bound(struct morph_matchings *matchings)
-{
-	struct rounds *rounds = &matchings->rounds;
-	struct mesh_bound *bound = &matchings->bound;
-	struct morph_matchings_answer *answer = &matchings->answer;
-	uint32_t join, found;
-	uint64_t arms;
-
-	answer->bound = least_rounds(rounds);
-	answer->bound_kind = MORPH_MATCHINGS_DEGREE;
-	if (rounds->choose)
-		return;
-	bound->mesh = &rounds->mesh;
-	for (join = 0; join < rounds->mesh.joins; join++)
-		bound->lengths[join] = 1;
-	arms = lm_mesh_bound_longest(bound);
-	found = (uint32_t)((answer->distance + arms - 1) / arms);
-	if (found > answer->bound) {
-		answer->bound = found;
-		answer->bound_kind = MORPH_MATCHINGS_DISTANCE;
-	}
-}
-
-/* A better lower bound for given ports, of a fractional flow. */
-static void raise_bound(struct morph_matchings *matchings, uint64_t work)
-{
-	struct rounds *rounds = &matchings->rounds;
-	struct mesh_bound *bound = &matchings->bound;
-	struct morph_matchings_answer *answer = &matchings->answer;
-	uint64_t iterations = work / ((uint64_t)rounds->endpoints * rounds->mesh.turns + 1);
-	uint32_t degree = least_rounds(rounds), found;
-	uint64_t arms;
-
-	if (rounds->choose)
-		return;
-	bound->endpoints = rounds->endpoints;
-	bound->tx = rounds->tx;
-	bound->rx = rounds->rx;
-	bound->pairs = rounds->kind == MORPH_MATCHINGS_PAIRS;
-	bound->targets = rounds->targets;
-	bound->numerator = 0;
-	bound->denominator = 1;
-	arms = lm_mesh_bound_longest(bound);
-	found = (uint32_t)((answer->distance + arms - 1) / arms);
-	/* Where the distances are far below the degree, a flow does not exceed it either. */
-	if (found * 2 < degree)
-		return;
-	if (iterations > BOUND_ITERATIONS)
-		iterations = BOUND_ITERATIONS;
-	lm_mesh_bound_fractional(bound, (uint32_t)iterations);
-	found = mesh_bound_rounds(bound);
-	if (found <= answer->bound)
-		return;
-	answer->bound = found;
-	answer->bound_kind = MORPH_MATCHINGS_FRACTIONAL;
-	answer->lengths = bound->best;
-	answer->lengths_count = rounds->mesh.joins;
-}
-
 /* ------------------------------------------------------------------ the ladder */
 
 /* Search a number of rounds, in attempts of growing length. Whether it found some. */
@@ -409,6 +334,52 @@ static int try_rounds(struct morph_matchings *matchings, uint32_t count, uint64_
 	return error ? error : 1;
 }
 
+/* Keep rounds that the exact search found, unless the driver's validator refuses one. */
+static int keep_exact(struct morph_matchings *matchings)
+{
+	struct rounds *rounds = &matchings->rounds;
+	struct optics_refusal refusal;
+	uint32_t round;
+	int error;
+
+	for (round = 0; round < rounds->rounds && rounds->judge.graph; round++) {
+		if (lm_judge_refuses(&rounds->judge, rounds, round, &refusal))
+			return 0;
+	}
+	lm_rounds_shorten(rounds, 0, (uint64_t)IMPROVE_MOVES * rounds->rounds);
+	error = lm_matchings_answer(matchings);
+	return error ? error : 1;
+}
+
+/*
+ * Decide the numbers of rounds from the bound to @last exactly, as long as the budget of @most
+ * moves lasts. Raises the bound above those that it refutes. Returns 1 if it found rounds, 0 if
+ * not, or a noted error.
+ */
+static int decide(struct morph_matchings *matchings, uint32_t last, uint64_t most)
+{
+	struct morph_matchings_answer *answer = &matchings->answer;
+	struct rounds *rounds = &matchings->rounds;
+	uint64_t left = most > rounds->moves ? (most - rounds->moves) * EXACT_STEPS : 0, before;
+	int result = EXACT_REFUTED;
+
+	while (answer->bound <= last && result == EXACT_REFUTED) {
+		rounds->rounds = answer->bound;
+		result = lay_rounds(matchings);
+		if (result)
+			return result;
+		before = left;
+		result = lm_exact_search(&matchings->exact, rounds, answer->hops_most, &left);
+		rounds->moves += (before - left) / EXACT_STEPS;
+		if (result != EXACT_REFUTED)
+			break;
+		answer->bound++;
+		answer->bound_kind = MORPH_MATCHINGS_EXHAUSTIVE;
+		answer->lengths_count = 0;
+	}
+	return result == EXACT_FOUND ? keep_exact(matchings) : result < 0 ? result : 0;
+}
+
 /*
  * Find a legal set with any number of rounds. The number of rounds that there is memory for doubles
  * until they suffice. Returns 1 if it found one, 0 if a circuit alone is refused, or a noted error.
@@ -447,14 +418,36 @@ static int find_first(struct morph_matchings *matchings)
 static void prove_targets(struct morph_matchings *matchings,
 			  const struct morph_matchings_problem *problem)
 {
-	raise_bound(matchings, FIRST_BOUND_WORK);
+	lm_matchings_raise_bound(matchings, FIRST_BOUND_WORK);
 	if (problem->rounds && problem->rounds < matchings->answer.bound)
 		matchings->answer.verdict = MORPH_INFEASIBLE;
 }
 
+/* Search @count rounds, or refute them. */
+static int climb_to(struct morph_matchings *matchings, uint32_t count, uint64_t most)
+{
+	struct morph_matchings_answer *answer = &matchings->answer;
+	bool joined = matchings->joined;
+	int found = 0;
+
+	if (lm_exact_applies(&matchings->rounds.mesh)) {
+		if (joined)
+			found = try_rounds(matchings, count, (uint64_t)FIRST_MOVES * count);
+		if (!found)
+			found = decide(matchings, count, most);
+		if (answer->bound > count)
+			answer->verdict = MORPH_INFEASIBLE;
+	}
+	joined &= answer->verdict != MORPH_INFEASIBLE;
+	if (!found && joined && matchings->rounds.moves < most)
+		found = try_rounds(matchings, count, most - matchings->rounds.moves);
+	return found < 0 ? found : 0;
+}
+
 /*
- * Search the number of rounds of the bound, then any. Then search numbers between them, larger by
- * an eighth after each failure, and one less than the best, as long as the budget lasts.
+ * Search the number of rounds of the bound, then any. Decide small fabrics exactly. Then search
+ * numbers between them, larger by an eighth after each failure, and one less than the best, as long
+ * as the budget lasts.
  */
 static int climb(struct morph_matchings *matchings, const struct morph_matchings_problem *problem)
 {
@@ -463,6 +456,12 @@ static int climb(struct morph_matchings *matchings, const struct morph_matchings
 	uint32_t count = problem->rounds ? problem->rounds : answer->bound;
 	int found = 0;
 
+	if (problem->rounds && !problem->targets)
+		return climb_to(matchings, count, most);
+	if (!matchings->joined) {
+		found = decide(matchings, count, most);
+		return found < 0 ? found : 0;
+	}
 	if (problem->rounds || !problem->first)
 		found = try_rounds(matchings, count,
 				   problem->rounds ? most : (uint64_t)FIRST_MOVES * count);
@@ -474,7 +473,8 @@ static int climb(struct morph_matchings *matchings, const struct morph_matchings
 		found = find_first(matchings);
 		if (found <= 0 || problem->first)
 			return found < 0 ? found : 0;
-		for (found = 0; !found && matchings->rounds.moves < most;) {
+		found = decide(matchings, answer->rounds - 1, most);
+		while (!found && matchings->rounds.moves < most) {
 			count += count / 8 + 1;
 			if (count >= answer->rounds)
 				break;
@@ -518,17 +518,18 @@ MORPH_API int morph_matchings_find(struct morph_matchings *matchings,
 	mine->rx = rounds->rx;
 	limit = limit_hops(&given);
 	mine->hops_most = limit;
-	if (!sum_distances(matchings, rounds->choose ? 0 : limit, &longest)) {
+	matchings->joined = sum_distances(matchings, rounds->choose ? 0 : limit, &longest);
+	if (!matchings->joined && !(rounds->choose && lm_exact_applies(&rounds->mesh))) {
 		mine->verdict = rounds->choose ? MORPH_UNDECIDED : MORPH_INFEASIBLE;
 		*answer = *mine;
 		return 0;
 	}
-	find_bound(matchings);
+	lm_matchings_bound(matchings);
 	/* Most targets fit in one round. So their bound is raised only if they do not. */
 	if (!given.targets)
-		raise_bound(matchings, given.first ? FIRST_BOUND_WORK : BOUND_WORK);
-	rounds->stride = limit ? limit : 2 * longest + SPARE_HOPS;
-	rounds->router.most_hops = rounds->stride;
+		lm_matchings_raise_bound(matchings, given.first ? FIRST_BOUND_WORK : BOUND_WORK);
+	rounds->router.most_hops = limit ? limit : 2 * longest + SPARE_HOPS;
+	rounds->stride = lm_exact_stride(rounds, limit);
 	rounds->judge.graph = NULL;
 	if (given.model && !given.unjudged) {
 		error = lm_judge_lay(matchings->ctx, &rounds->judge, given.model, given.endpoints,

@@ -3,8 +3,8 @@
 #ifndef LM_MATCHINGS_MATCHINGS_H
 #define LM_MATCHINGS_MATCHINGS_H
 
+#include "exact.h"
 #include "mesh_bound.h"
-#include "rounds.h"
 
 /* The problem of the last set-up: fabric, ports and faults. No tx: there is none. */
 struct matchings_kept {
@@ -17,6 +17,8 @@ struct morph_matchings {
 	struct matchings_kept kept;
 	struct rounds rounds;
 	struct mesh_bound bound;
+	struct exact exact;
+	bool joined; /* the first ports have routes for all pairs */
 	struct morph_matchings_answer answer; /* the best so far */
 	uint32_t *round_first;
 	struct morph_matchings_circuit *circuits;
@@ -59,5 +61,14 @@ void lm_matchings_forget(struct matchings_kept *kept);
  * elements are written between them. O(rounds^2 * elements). Returns 0, or a noted -ENOMEM.
  */
 int lm_matchings_answer(struct morph_matchings *matchings);
+
+/* matchings_bound.c: the best lower bound of degree and, if ports are given, of distance. */
+void lm_matchings_bound(struct morph_matchings *matchings);
+
+/*
+ * Find a better lower bound for given ports, of a fractional flow, in @work / (endpoints * turns)
+ * iterations, but at most 1024. Follows lm_matchings_bound().
+ */
+void lm_matchings_raise_bound(struct morph_matchings *matchings, uint64_t work);
 
 #endif /* LM_MATCHINGS_MATCHINGS_H */

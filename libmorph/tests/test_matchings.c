@@ -7,6 +7,7 @@
 
 #include "../check/check.h"
 #include "../internal/planner.h"
+#include "../util/mix.h"
 #include "alone.h"
 
 #define MOST 64 /* endpoints */
@@ -182,6 +183,70 @@ static void ports_are_chosen(void **state)
 	assert_int_equal(answer.rounds, 15);
 	assert_int_equal(answer.bound_kind, MORPH_MATCHINGS_DEGREE);
 	accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
+	morph_matchings_free(search);
+}
+
+/* Published results: small meshes with and without n-1 rounds at any ports. */
+static void small_meshes_are_decided(void **state)
+{
+	static const struct {
+		uint32_t width, height, endpoints, verdict;
+	} rows[] = {
+		{ 1, 1, 4, MORPH_FEASIBLE },   { 1, 1, 6, MORPH_INFEASIBLE },
+		{ 1, 2, 6, MORPH_FEASIBLE },   { 1, 2, 8, MORPH_INFEASIBLE },
+		{ 3, 1, 8, MORPH_INFEASIBLE }, { 1, 3, 8, MORPH_FEASIBLE },
+	};
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	struct morph_matchings_answer answer;
+	struct asked asked;
+
+	(void)state;
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		ask_mesh(&asked, MORPH_MATCHINGS_PAIRS, rows[row].width, rows[row].height,
+			 rows[row].endpoints);
+		asked.problem.tx = NULL;
+		asked.problem.rounds = rows[row].endpoints - 1;
+		find(search, &asked, &answer);
+		assert_int_equal(answer.verdict, rows[row].verdict);
+		if (answer.verdict == MORPH_INFEASIBLE) {
+			assert_int_equal(answer.bound, rows[row].endpoints);
+			assert_int_equal(answer.bound_kind, MORPH_MATCHINGS_EXHAUSTIVE);
+		}
+		accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
+	}
+	morph_matchings_free(search);
+}
+
+/* With given ports of a small mesh, the rounds are the fewest, and the bound proves it. */
+static void small_meshes_have_the_fewest_rounds(void **state)
+{
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	uint32_t exhaustive = 0, feasible = 0, ports[12], draw, i, other;
+	struct morph_matchings_answer answer;
+	uint64_t random = 1;
+	struct asked asked;
+
+	(void)state;
+	for (draw = 0; draw < 60; draw++) {
+		ask_mesh(&asked, draw % 3, 1, 2, draw % 3 == MORPH_MATCHINGS_PAIRS ? 6 : 4);
+		for (i = 0; i < 12; i++) {
+			other = mix_below(&random, i + 1);
+			ports[i] = ports[other];
+			ports[other] = i;
+		}
+		memcpy(asked.tx, ports, sizeof(ports) / 2);
+		memcpy(asked.rx, ports + 6, sizeof(ports) / 2);
+		asked.problem.moves = 100000;
+		find(search, &asked, &answer);
+		/* At some ports a pair has no route. */
+		if (answer.verdict != MORPH_FEASIBLE)
+			continue;
+		accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
+		assert_int_equal(answer.rounds, answer.bound);
+		feasible++;
+		exhaustive += answer.bound_kind == MORPH_MATCHINGS_EXHAUSTIVE;
+	}
+	assert_true(feasible > 20 && exhaustive > 5);
 	morph_matchings_free(search);
 }
 
@@ -593,6 +658,8 @@ int main(int count, char **arguments)
 		cmocka_unit_test(pairs_meet_in_the_fewest_rounds),
 		cmocka_unit_test(each_kind_has_each_pair_once),
 		cmocka_unit_test(ports_are_chosen),
+		cmocka_unit_test(small_meshes_are_decided),
+		cmocka_unit_test(small_meshes_have_the_fewest_rounds),
 		cmocka_unit_test(equal_seeds_give_equal_answers),
 		cmocka_unit_test(fourteen_accelerators_need_twenty_rounds),
 		cmocka_unit_test(each_failed_element_has_an_answer),

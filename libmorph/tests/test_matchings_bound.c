@@ -5,6 +5,7 @@
  */
 #include <stdio.h>
 
+#include "../util/mix.h"
 #include "faults.h"
 #include "small_meshes.h"
 
@@ -272,6 +273,127 @@ static void unreachable_pairs(void **state)
 	assert_true(separated > 100 && joined > 1000);
 }
 
+/* A refusal of n-1 rounds for any ports. Its own ports have no meaning. */
+static void ask_any_ports(const struct mesh *mesh, uint32_t endpoints)
+{
+	memset(&mutant, 0, sizeof(mutant));
+	mutant.mesh = mesh;
+	mutant.in = (struct morph_check_matchings_input){
+		.kind = MORPH_CHECK_PAIRS,
+		.width = mesh->width,
+		.height = mesh->height,
+		.endpoints = endpoints,
+		.ports_chosen = true,
+		.bound = endpoints,
+		.bound_kind = MORPH_CHECK_EXHAUSTIVE,
+		.limit = endpoints - 1,
+	};
+	for (uint32_t at = 0; at < endpoints; at++)
+		mutant.tx[at] = at;
+}
+
+/* Published results: which meshes have n-1 rounds at some ports. */
+static void proofs_for_any_ports(void **state)
+{
+	(void)state;
+	ask_any_ports(&meshes[0], 4);
+	refused(&mutant, EBADMSG, "all pairs can meet in 3 rounds");
+	ask_any_ports(&meshes[0], 6);
+	accepted(&mutant);
+	ask_any_ports(&meshes[1], 6);
+	refused(&mutant, EBADMSG, "all pairs can meet in 5 rounds");
+	ask_any_ports(&meshes[1], 8);
+	accepted(&mutant);
+	ask_any_ports(&meshes[2], 8);
+	accepted(&mutant);
+	mutant.in.bound++;
+	refused(&mutant, EBADMSG, "not all ports can be tried for 8 endpoints in 8 rounds");
+}
+
+static void proofs_have_limits(void **state)
+{
+	static const struct mesh large = { .width = 3, .height = 3 };
+	uint32_t many[24];
+
+	(void)state;
+	ask_any_ports(&meshes[0], 6);
+	mutant.in.tries = 50;
+	refused(&mutant, EBADMSG, "too many tries to prove that 5 rounds are too few");
+	for (uint32_t at = 0; at < 24; at++)
+		many[at] = at ^ 1;
+	ask_any_ports(&meshes[1], 2);
+	mutant.in.kind = MORPH_CHECK_DIRECTED;
+	mutant.in.ports_chosen = false;
+	mutant.in.targets = many;
+	mutant.rx[0] = 6;
+	mutant.rx[1] = 7;
+	refused(&mutant, EBADMSG, "an exhaustive bound does not hold for targets");
+	ask_any_ports(&large, 8);
+	refused(&mutant, EBADMSG, "the elements have too many settings to try all");
+	mutant.in.endpoints = 24;
+	for (uint32_t at = 0; at < 24; at++)
+		many[at] = at;
+	mutant.in.tx = many;
+	assert_int_equal(morph_check_matchings(&mutant.in, report, sizeof(report)), -EBADMSG);
+	assert_string_equal(report, "24 endpoints have too many pairs to try all settings");
+}
+
+/* Random ports have n-1 rounds in the search of the test if the checker finds some. */
+static void proofs_for_given_ports(void **state)
+{
+	uint32_t found = 0, refuted = 0;
+	uint64_t random = 1;
+
+	(void)state;
+	for (uint32_t draw = 0; draw < 300; draw++) {
+		uint32_t endpoints = draw % 2 ? 6 : 4;
+		struct answer *answer;
+
+		ask_any_ports(&meshes[1], endpoints);
+		mutant.in.ports_chosen = false;
+		for (uint32_t at = 0; at < endpoints; at++) {
+			mutant.tx[at] = mix_below(&random, 12);
+			for (uint32_t other = 0; other < at; other++)
+				if (mutant.tx[other] == mutant.tx[at])
+					at--;
+		}
+		answer = join_pairs(&meshes[1], mutant.tx, endpoints);
+		if (!check(&mutant)) {
+			assert_null(answer);
+			refuted++;
+		} else if (!strstr(report, "has no route")) {
+			assert_non_null(strstr(report, "all pairs can meet in "));
+			assert_non_null(answer);
+			found++;
+		}
+		free(answer);
+	}
+	assert_true(found > 10 && refuted > 10);
+}
+
+static void memory_of_proofs_can_run_out(void **state)
+{
+	uint32_t failed = 0;
+
+	(void)state;
+	for (uint32_t chosen = 0; chosen < 2; chosen++) {
+		ask_any_ports(&meshes[chosen], chosen ? 6 : 4);
+		mutant.in.ports_chosen = chosen;
+		for (uint32_t nth = 1;; nth++) {
+			int ret;
+
+			fault_at("memory", nth, ENOMEM);
+			ret = check(&mutant);
+			if (!fault_struck())
+				break;
+			assert_int_equal(ret, -ENOMEM);
+			assert_string_equal(report, "out of memory");
+			failed++;
+		}
+	}
+	assert_true(failed > 20);
+}
+
 static void memory_can_run_out(void **state)
 {
 	static const uint32_t all[] = { 0, 1, 2, 3, 4, 5 };
@@ -312,7 +434,11 @@ int main(int argc, char **argv)
 		cmocka_unit_test(too_many_routes_are_not_tried),
 		cmocka_unit_test(any_lengths_prove_a_bound),
 		cmocka_unit_test(unreachable_pairs),
+		cmocka_unit_test(proofs_for_any_ports),
+		cmocka_unit_test(proofs_have_limits),
+		cmocka_unit_test(proofs_for_given_ports),
 		cmocka_unit_test(memory_can_run_out),
+		cmocka_unit_test(memory_of_proofs_can_run_out),
 	};
 
 	if (argc != 4)

@@ -87,6 +87,19 @@ changed() {
 	holds "$stderr" "f.json has no rounds"
 }
 
+@test "an exhaustive search refuses rounds at any ports of a small mesh" {
+	expect 1 morphctl matchings find --mesh-size 1x2 --endpoints 8 --rounds 7 --to-file f.json
+	[[ $output == "no: 7 rounds requested, more are necessary (lower bound 8 for any ports, by exhaustive search)" ]]
+	[[ $(jq -c '[."bound-kind", ."rounds-bound-count", ."ports-chosen"]' f.json) == '["exhaustive",8,true]' ]]
+	expect 0 morphctl matchings check f.json
+	[[ $output == "correct: 7 rounds are too few; 8 are necessary" ]]
+	changed '."rounds-bound-count" = 7 | ."rounds-limit" = 6'
+	expect 0 morphctl matchings check g.json
+	changed '.mesh.height = 3'
+	expect 1 morphctl matchings check g.json
+	[[ $output == "wrong: all pairs can meet in 7 rounds" ]]
+}
+
 @test "failed elements pass no light, and stuck ones keep their state" {
 	find_file --mesh-size 3x3 --ports even:8 --failed 17,3 --stuck 9=bar,12=1
 	[[ $(jq -c '[."failed-elements", ."stuck-elements"]' f.json) == '[[17,3],[{"element":9,"element-state":0},{"element":12,"element-state":1}]]' ]]

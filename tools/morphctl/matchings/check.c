@@ -13,7 +13,7 @@ _Static_assert((int)MORPH_CHECK_DIRECTED == (int)MORPH_MATCHINGS_DIRECTED &&
 		       (int)MORPH_CHECK_DUPLEX == (int)MORPH_MATCHINGS_DUPLEX &&
 		       (int)MORPH_CHECK_PAIRS == (int)MORPH_MATCHINGS_PAIRS &&
 		       (int)MORPH_CHECK_DEGREE == (int)MORPH_MATCHINGS_DEGREE &&
-		       (int)MORPH_CHECK_FRACTIONAL == (int)MORPH_MATCHINGS_FRACTIONAL,
+		       (int)MORPH_CHECK_EXHAUSTIVE == (int)MORPH_MATCHINGS_EXHAUSTIVE,
 	       "matchings_kinds and matchings_bounds name the values of the checker");
 
 /* A file as the checker reads it. The arrays belong to this structure. */

@@ -5,7 +5,8 @@
 #include "morphctl/matchings/matchings.h"
 
 const char *const matchings_kinds[] = { "directed", "duplex", "pairs", NULL };
-const char *const matchings_bounds[] = { "degree", "distance", "cut", "fractional", NULL };
+const char *const matchings_bounds[] = { "degree",     "distance",   "cut",
+					 "fractional", "exhaustive", NULL };
 
 uint32_t matchings_word(const char *const *words, const char *word)
 {

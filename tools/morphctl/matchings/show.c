@@ -35,11 +35,14 @@ static uint32_t endpoint_number(const json_t *document, uint32_t endpoint)
 /* The lower bound and its proof, in brackets. */
 static void write_bound(const json_t *document)
 {
-	bool fractional = key_is(document, "bound-kind", "fractional");
+	const char *proof = text_of_key(document, "bound-kind");
 
+	if (key_is(document, "bound-kind", "fractional"))
+		proof = "fractional flow";
+	if (key_is(document, "bound-kind", "exhaustive"))
+		proof = "exhaustive search";
 	say("(lower bound %u%s, by %s)", number_of(document, "rounds-bound-count", 0),
-	    flag_of(document, "ports-chosen") ? " for any ports" : "",
-	    fractional ? "fractional flow" : text_of_key(document, "bound-kind"));
+	    flag_of(document, "ports-chosen") ? " for any ports" : "", proof);
 }
 
 static void write_place(const json_t *document)

@@ -1,0 +1,556 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/*
+ * Proofs that a number of rounds is too small: all settings of the elements are tried. A setting
+ * joins some pairs, and no set of that number of settings joins all pairs. If the search chose the
+ * ports, all choices of ports are tried.
+ */
+#include "matchings.h"
+
+#define MOST_SETTINGS (1ULL << 22)
+#define MOST_TRIES (1ULL << 32)
+#define WORDS 3U
+#define MOST_PAIRS (64 * WORDS)
+#define MOST_PORTS (8 * WORDS) /* of a choice; a byte each in a key */
+#define HALF 12U /* bits of half a mask of ports */
+#define BATCH (1U << 21) /* keys that are listed at once */
+
+/* The pairs of a round, a bit each; or the partner of each port, a byte each. */
+struct key {
+	uint64_t word[WORDS];
+};
+
+struct keys {
+	struct key *list;
+	size_t count, room;
+};
+
+struct exhaust {
+	struct matchings_check *it;
+	uint32_t rounds, pairs, full; /* full: most pairs of a round */
+	uint64_t tries;
+	uint32_t *state; /* by element, in the present setting */
+	uint32_t *owner; /* by receive port: the endpoint, or NONE */
+	uint32_t *arrival; /* by endpoint, in the present setting: where its light arrives */
+	struct keys candidates, live;
+
+	/* If the search chose the ports. */
+	struct keys matchings;
+	uint32_t *low, *high; /* by half a mask: both together number the choices */
+	uint32_t *number; /* by choice: its number among those left, or NONE */
+	uint32_t *first; /* by number: its first key in the batch */
+	uint32_t begin, end; /* numbers of the batch */
+	struct key *marks; /* by number */
+	uint32_t choices, left;
+	struct keys batch;
+};
+
+static int wrong_memory(struct exhaust *exhaust)
+{
+	return ck_wrong(&exhaust->it->check, ENOMEM, "out of memory");
+}
+
+static int reserve(struct exhaust *exhaust, struct keys *keys, size_t count)
+{
+	size_t room = keys->room ? keys->room : 64;
+	struct key *list;
+
+	while (room < count)
+		room *= 2;
+	if (room == keys->room)
+		return 0;
+	list = realloc(keys->list, room * sizeof(*list));
+	if (!list)
+		return wrong_memory(exhaust);
+	keys->list = list;
+	keys->room = room;
+	return 0;
+}
+
+static int by_words(const void *one, const void *other)
+{
+	return memcmp(one, other, sizeof(struct key));
+}
+
+/* Sort keys and drop those that are equal. Returns how many are left. */
+static size_t unite(struct key *list, size_t count)
+{
+	size_t kept = 0;
+
+	if (count)
+		qsort(list, count, sizeof(*list), by_words);
+	for (size_t at = 0; at < count; at++)
+		if (!kept || memcmp(&list[at], &list[kept - 1], sizeof(*list)))
+			list[kept++] = list[at];
+	return kept;
+}
+
+static int spend(struct exhaust *exhaust, uint64_t tries)
+{
+	if (tries > exhaust->tries)
+		return ck_wrong(&exhaust->it->check, EBADMSG,
+				"too many tries to prove that %u rounds are too few",
+				exhaust->rounds);
+	exhaust->tries -= tries;
+	return 0;
+}
+
+/* -------------------------------------------------------------------- settings */
+
+static bool in_all_states(const struct exhaust *exhaust, uint32_t element)
+{
+	return exhaust->it->only[element] == ANY_STATE;
+}
+
+static int count_settings(struct exhaust *exhaust)
+{
+	uint64_t settings = 1;
+
+	for (uint32_t element = 0; element < exhaust->it->elements; element++) {
+		if (in_all_states(exhaust, element))
+			settings *= ck_matchings_states(exhaust->it, element);
+		if (settings > MOST_SETTINGS)
+			return ck_wrong(&exhaust->it->check, EBADMSG,
+					"the elements have too many settings to try all");
+	}
+	return spend(exhaust, settings);
+}
+
+static void begin_settings(struct exhaust *exhaust)
+{
+	for (uint32_t element = 0; element < exhaust->it->elements; element++)
+		exhaust->state[element] =
+			in_all_states(exhaust, element) ? 0 : exhaust->it->only[element];
+}
+
+static bool next_setting(struct exhaust *exhaust)
+{
+	for (uint32_t element = 0; element < exhaust->it->elements; element++) {
+		if (!in_all_states(exhaust, element))
+			continue;
+		if (++exhaust->state[element] < ck_matchings_states(exhaust->it, element))
+			return true;
+		exhaust->state[element] = 0;
+	}
+	return false;
+}
+
+/* The receive port at which light from a transmit port arrives, or NONE. */
+static uint32_t follow(const struct exhaust *exhaust, uint32_t port)
+{
+	const struct matchings_check *it = exhaust->it;
+	uint32_t at = it->entry[port], hops = 0;
+
+	for (; at != NONE && !(at & RECEIVER); hops++) {
+		uint32_t element = at / ELEMENT_PORTS, joined = NONE;
+
+		if (it->only[element] != FAILED)
+			joined = ck_matchings_joined(it, element, exhaust->state[element],
+						     at % ELEMENT_PORTS);
+		at = joined == NONE ? NONE : it->next[element * ELEMENT_PORTS + joined];
+	}
+	if (at == NONE || (it->input->hops && hops > it->input->hops))
+		return NONE;
+	return at & ~RECEIVER;
+}
+
+/* ---------------------------------------------------------------------- covers */
+
+static uint32_t count_new(const struct key *key, const struct key *met)
+{
+	uint32_t count = 0;
+
+	for (uint32_t word = 0; word < WORDS; word++)
+		count += (uint32_t)__builtin_popcountll(key->word[word] & ~met->word[word]);
+	return count;
+}
+
+static bool has(const struct key *key, uint32_t pair)
+{
+	return key->word[pair / 64] >> pair % 64 & 1;
+}
+
+/* The pair that has not met and that the fewest of the keys have. */
+static uint32_t rarest(const struct exhaust *exhaust, size_t first, size_t count,
+		       const struct key *met)
+{
+	uint32_t counts[MOST_PAIRS] = { 0 }, best = NONE;
+
+	for (size_t at = first; at < first + count; at++)
+		for (uint32_t word = 0; word < WORDS; word++)
+			for (uint64_t bits = exhaust->live.list[at].word[word]; bits;
+			     bits &= bits - 1)
+				counts[64 * word + (uint32_t)__builtin_ctzll(bits)]++;
+	for (uint32_t pair = 0; pair < exhaust->pairs; pair++)
+		if (!has(met, pair) && (best == NONE || counts[pair] < counts[best]))
+			best = pair;
+	return best;
+}
+
+/*
+ * Try each key of a list as the next round, then those behind it that still fit. All rounds
+ * together can lack @slack of their most pairs.
+ */
+static int try_rounds(struct exhaust *exhaust, size_t first, size_t count, struct key met,
+		      uint32_t left, uint32_t slack)
+{
+	uint32_t pair = rarest(exhaust, first, count, &met);
+	int ret = spend(exhaust, count + 1);
+
+	if (pair == NONE)
+		return ck_wrong(&exhaust->it->check, EBADMSG, "all pairs can meet in %u rounds",
+				exhaust->rounds);
+	for (size_t at = first; at < first + count && !ret && left; at++) {
+		struct key chosen = exhaust->live.list[at], all = met;
+		uint32_t lacks = exhaust->full - count_new(&chosen, &met);
+		size_t kept = 0;
+
+		if (!has(&chosen, pair))
+			continue;
+		for (uint32_t word = 0; word < WORDS; word++)
+			all.word[word] |= chosen.word[word];
+		ret = reserve(exhaust, &exhaust->live, first + 2 * count);
+		for (size_t from = first; from < first + count && !ret; from++) {
+			const struct key *key = &exhaust->live.list[from];
+
+			if (exhaust->full - count_new(key, &all) + lacks <= slack)
+				exhaust->live.list[first + count + kept++] = *key;
+		}
+		if (!ret)
+			ret = try_rounds(exhaust, first + count, kept, all, left - 1,
+					 slack - lacks);
+	}
+	return ret;
+}
+
+/* No set of rounds out of these keys joins all pairs. */
+static int refute(struct exhaust *exhaust, const struct key *keys, size_t count)
+{
+	uint32_t slack = exhaust->rounds * exhaust->full - exhaust->pairs;
+	struct key met = { { 0 } };
+	size_t kept = 0;
+	int ret = reserve(exhaust, &exhaust->live, count);
+
+	for (size_t at = 0; at < count && !ret; at++)
+		if (count_new(&keys[at], &met) + slack >= exhaust->full)
+			exhaust->live.list[kept++] = keys[at];
+	return ret ? ret : try_rounds(exhaust, 0, kept, met, exhaust->rounds, slack);
+}
+
+/* ----------------------------------------------------------------- given ports */
+
+static uint32_t number_pair(uint32_t low, uint32_t high)
+{
+	return high * (high - 1) / 2 + low;
+}
+
+static struct key met_in_setting(struct exhaust *exhaust)
+{
+	const struct morph_check_matchings_input *input = exhaust->it->input;
+	struct key key = { { 0 } };
+
+	for (uint32_t src = 0; src < input->endpoints; src++) {
+		uint32_t port = follow(exhaust, input->tx[src]);
+
+		exhaust->arrival[src] = port == NONE ? NONE : exhaust->owner[port];
+	}
+	for (uint32_t src = 0; src < input->endpoints; src++) {
+		uint32_t dst = exhaust->arrival[src], pair;
+
+		if (dst == NONE || dst == src)
+			continue;
+		if (input->kind == MORPH_CHECK_DIRECTED)
+			pair = src * (input->endpoints - 1) + (dst > src ? dst - 1 : dst);
+		else if (exhaust->arrival[dst] == src)
+			pair = src < dst ? number_pair(src, dst) : number_pair(dst, src);
+		else
+			continue;
+		key.word[pair / 64] |= 1ULL << pair % 64;
+	}
+	return key;
+}
+
+static int refute_ports(struct exhaust *exhaust)
+{
+	struct matchings_check *it = exhaust->it;
+	struct keys *candidates = &exhaust->candidates;
+	int ret = 0;
+
+	memset(exhaust->owner, 0xff, it->rx_ports * sizeof(*exhaust->owner));
+	for (uint32_t at = 0; at < it->input->endpoints; at++)
+		exhaust->owner[ck_matchings_rx(it, at)] = at;
+	begin_settings(exhaust);
+	do {
+		ret = reserve(exhaust, candidates, candidates->count + 1);
+		if (!ret)
+			candidates->list[candidates->count++] = met_in_setting(exhaust);
+	} while (!ret && next_setting(exhaust));
+	candidates->count = unite(candidates->list, candidates->count);
+	return ret ? ret : refute(exhaust, candidates->list, candidates->count);
+}
+
+/* -------------------------------------------------------------------- any ports */
+
+/* Whom each port is joined to, in all settings. */
+static int list_matchings(struct exhaust *exhaust)
+{
+	struct keys *matchings = &exhaust->matchings;
+	int ret;
+
+	begin_settings(exhaust);
+	do {
+		uint8_t partner[MOST_PORTS];
+
+		memset(partner, 0xff, sizeof(partner));
+		for (uint32_t port = 0; port < exhaust->it->tx_ports; port++)
+			partner[port] = (uint8_t)follow(exhaust, port);
+		ret = reserve(exhaust, matchings, matchings->count + 1);
+		if (!ret)
+			memcpy(&matchings->list[matchings->count++], partner, sizeof(partner));
+	} while (!ret && next_setting(exhaust));
+	matchings->count = unite(matchings->list, matchings->count);
+	return ret;
+}
+
+/* Number all masks with as many bits as there are endpoints. */
+static void number_masks(struct exhaust *exhaust)
+{
+	uint32_t counts[HALF + 1] = { 0 }, endpoints = exhaust->it->input->endpoints;
+
+	for (uint32_t mask = 0; mask < 1U << HALF; mask++)
+		exhaust->low[mask] = counts[__builtin_popcount(mask)]++;
+	exhaust->choices = 0;
+	for (uint32_t mask = 0; mask < 1U << HALF; mask++) {
+		uint32_t bits = (uint32_t)__builtin_popcount(mask);
+
+		exhaust->high[mask] = exhaust->choices;
+		if (bits <= endpoints && endpoints - bits <= HALF)
+			exhaust->choices += counts[endpoints - bits];
+	}
+}
+
+/* A visit passes on the pairs that a matching has at a choice of ports. */
+typedef void visit_fn(struct exhaust *exhaust, uint32_t number, const struct key *pairs);
+
+static void mark(struct exhaust *exhaust, uint32_t number, const struct key *pairs)
+{
+	for (uint32_t word = 0; word < WORDS; word++)
+		exhaust->marks[number].word[word] |= pairs->word[word];
+}
+
+static void count(struct exhaust *exhaust, uint32_t number, const struct key *pairs)
+{
+	(void)pairs;
+	exhaust->first[number]++;
+}
+
+static void list(struct exhaust *exhaust, uint32_t number, const struct key *pairs)
+{
+	if (number >= exhaust->begin && number < exhaust->end)
+		exhaust->batch.list[exhaust->first[number]++] = *pairs;
+}
+
+/* Ports of a matching, without those of lower number than @port, that belong to a choice. */
+struct part {
+	const uint8_t *partner;
+	visit_fn *visit;
+	uint8_t low[MOST_PORTS / 2];
+	uint32_t pairs; /* of the choice */
+};
+
+static void visit_choice(struct exhaust *exhaust, const struct part *part, uint32_t mask)
+{
+	uint32_t number = exhaust->number[exhaust->high[mask >> HALF] +
+					  exhaust->low[mask & ((1U << HALF) - 1)]];
+	struct key key = { { 0 } };
+
+	if (number == NONE)
+		return;
+	for (uint32_t at = 0; at < part->pairs; at++) {
+		uint32_t one = part->low[at], other = part->partner[one];
+		uint32_t low = (uint32_t)__builtin_popcount(mask & ((1U << one) - 1));
+		uint32_t high = (uint32_t)__builtin_popcount(mask & ((1U << other) - 1));
+		uint32_t pair = number_pair(low, high);
+
+		key.word[pair / 64] |= 1ULL << pair % 64;
+	}
+	part->visit(exhaust, number, &key);
+}
+
+/* Extend a choice by pairs of the matching, until it has all its endpoints. */
+static int visit_choices(struct exhaust *exhaust, struct part *part, uint32_t port, uint32_t mask)
+{
+	int ret = 0;
+
+	if (2 * part->pairs == exhaust->it->input->endpoints) {
+		visit_choice(exhaust, part, mask);
+		return spend(exhaust, 1);
+	}
+	for (; port < exhaust->it->tx_ports && !ret; port++) {
+		uint32_t other = part->partner[port];
+
+		if (other == 0xff || other < port)
+			continue;
+		part->low[part->pairs++] = (uint8_t)port;
+		ret = visit_choices(exhaust, part, port + 1, mask | 1U << port | 1U << other);
+		part->pairs--;
+	}
+	return ret;
+}
+
+static int visit_all(struct exhaust *exhaust, visit_fn *visit)
+{
+	int ret = 0;
+
+	for (size_t at = 0; at < exhaust->matchings.count && !ret; at++) {
+		struct part part = { .visit = visit };
+
+		part.partner = (const uint8_t *)&exhaust->matchings.list[at];
+		ret = visit_choices(exhaust, &part, 0, 0);
+	}
+	return ret;
+}
+
+/* Keep the choices in which each pair meets in some matching. */
+static void drop_unmarked(struct exhaust *exhaust)
+{
+	const struct key none = { { 0 } };
+
+	exhaust->left = 0;
+	for (uint32_t choice = 0; choice < exhaust->choices; choice++) {
+		bool all = count_new(&exhaust->marks[choice], &none) == exhaust->pairs;
+
+		exhaust->number[choice] = all ? exhaust->left++ : NONE;
+	}
+}
+
+/* List the keys of the choices of a batch, and refute each. */
+static int refute_batch(struct exhaust *exhaust)
+{
+	uint32_t sum = 0;
+	int ret;
+
+	for (uint32_t number = exhaust->begin; number < exhaust->end; number++) {
+		uint32_t keys = exhaust->first[number];
+
+		exhaust->first[number] = sum;
+		sum += keys;
+	}
+	ret = reserve(exhaust, &exhaust->batch, sum);
+	if (!ret)
+		ret = visit_all(exhaust, list);
+	sum = 0;
+	for (uint32_t number = exhaust->begin; number < exhaust->end && !ret; number++) {
+		/* first[] has become the end of the keys. */
+		size_t keys = unite(exhaust->batch.list + sum, exhaust->first[number] - sum);
+
+		ret = refute(exhaust, exhaust->batch.list + sum, keys);
+		sum = exhaust->first[number];
+	}
+	return ret;
+}
+
+static int refute_left(struct exhaust *exhaust)
+{
+	int ret;
+
+	exhaust->first = calloc(exhaust->left + 1UL, sizeof(*exhaust->first));
+	if (!exhaust->first)
+		return wrong_memory(exhaust);
+	ret = visit_all(exhaust, count);
+	for (exhaust->begin = 0; exhaust->begin < exhaust->left && !ret;
+	     exhaust->begin = exhaust->end) {
+		uint64_t sum = 0;
+
+		exhaust->end = exhaust->begin;
+		do
+			sum += exhaust->first[exhaust->end++];
+		while (exhaust->end < exhaust->left && sum + exhaust->first[exhaust->end] <= BATCH);
+		ret = refute_batch(exhaust);
+	}
+	return ret;
+}
+
+static int refute_choices(struct exhaust *exhaust)
+{
+	const struct morph_check_matchings_input *input = exhaust->it->input;
+	int ret;
+
+	if (input->kind != MORPH_CHECK_PAIRS || input->endpoints % 2 ||
+	    exhaust->rounds != input->endpoints - 1 || exhaust->it->tx_ports > MOST_PORTS)
+		return ck_wrong(&exhaust->it->check, EBADMSG,
+				"not all ports can be tried for %u endpoints in %u rounds",
+				input->endpoints, exhaust->rounds);
+	exhaust->low = malloc((1U << HALF) * sizeof(*exhaust->low));
+	exhaust->high = malloc((1U << HALF) * sizeof(*exhaust->high));
+	if (!exhaust->low || !exhaust->high)
+		return wrong_memory(exhaust);
+	number_masks(exhaust);
+	exhaust->number = malloc(exhaust->choices * sizeof(*exhaust->number));
+	exhaust->marks = calloc(exhaust->choices, sizeof(*exhaust->marks));
+	if (!exhaust->number || !exhaust->marks)
+		return wrong_memory(exhaust);
+	for (uint32_t choice = 0; choice < exhaust->choices; choice++)
+		exhaust->number[choice] = choice;
+	ret = list_matchings(exhaust);
+	if (!ret)
+		ret = visit_all(exhaust, mark);
+	if (ret)
+		return ret;
+	drop_unmarked(exhaust);
+	return refute_left(exhaust);
+}
+
+/* ---------------------------------------------------------------------- proofs */
+
+static int prove(struct exhaust *exhaust)
+{
+	struct matchings_check *it = exhaust->it;
+	int ret;
+
+	if (it->input->targets)
+		return ck_wrong(&it->check, EBADMSG,
+				"an exhaustive bound does not hold for targets");
+	if (exhaust->pairs > MOST_PAIRS)
+		return ck_wrong(&it->check, EBADMSG,
+				"%u endpoints have too many pairs to try all settings",
+				it->input->endpoints);
+	if ((uint64_t)exhaust->rounds * exhaust->full < exhaust->pairs)
+		return 0;
+	exhaust->state = malloc((it->elements + 1UL) * sizeof(*exhaust->state));
+	exhaust->owner = malloc((it->rx_ports + 1UL) * sizeof(*exhaust->owner));
+	exhaust->arrival = malloc(it->input->endpoints * sizeof(*exhaust->arrival));
+	if (!exhaust->state || !exhaust->owner || !exhaust->arrival)
+		return wrong_memory(exhaust);
+	ret = count_settings(exhaust);
+	if (ret)
+		return ret;
+	return it->input->ports_chosen ? refute_choices(exhaust) : refute_ports(exhaust);
+}
+
+int ck_matchings_exhaust(struct matchings_check *it)
+{
+	uint32_t endpoints = it->input->endpoints;
+	bool directed = it->input->kind == MORPH_CHECK_DIRECTED;
+	struct exhaust exhaust = {
+		.it = it,
+		.rounds = it->input->bound ? it->input->bound - 1 : 0,
+		.pairs = endpoints * (endpoints - 1) / (directed ? 1 : 2),
+		.full = directed ? endpoints : endpoints / 2,
+		.tries = it->input->tries ? it->input->tries : MOST_TRIES,
+	};
+	int ret = prove(&exhaust);
+
+	free(exhaust.state);
+	free(exhaust.owner);
+	free(exhaust.arrival);
+	free(exhaust.candidates.list);
+	free(exhaust.live.list);
+	free(exhaust.matchings.list);
+	free(exhaust.low);
+	free(exhaust.high);
+	free(exhaust.number);
+	free(exhaust.first);
+	free(exhaust.marks);
+	free(exhaust.batch.list);
+	return ret;
+}
