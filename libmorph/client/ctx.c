@@ -135,7 +135,8 @@ static void text_add_reason(struct lm_error *error)
 		lm_error_add(error, " (%s", reason);
 	else
 		lm_error_add(error, " (rule %u", error->reason);
-	if ((error->have || error->need) &&
+	/* Of a port that the fabric does not have, the numbers are no amounts. */
+	if ((error->have || error->need) && error->reason != MORPH_REASON_PORT &&
 	    !(sentence_has_number(error, error->have) && sentence_has_number(error, error->need)))
 		lm_error_add(error, ", have %lld, need %lld", (long long)error->have,
 			     (long long)error->need);

@@ -81,7 +81,7 @@ with_json() {
 	jq -e '.error == "not-found" and (.messages[0] | .errno == "ENOENT" and .attribute == "rank")' <<<"$stderr"
 	MORPHCTL_REPLAY=$RECORDINGS/circuit-no-rank.jsonl run_split morphctl circuit add train 0 77 --json
 	[[ $status == 3 ]]
-	jq -e '.messages[0].reason == "argument" and (.messages[0] | has("need") | not)' <<<"$stderr"
+	jq -e '.messages[0].reason == "argument" and (.messages[0] | (has("have") or has("need")) | not)' <<<"$stderr"
 }
 
 @test "a missing recording" {

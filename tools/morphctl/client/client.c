@@ -37,6 +37,13 @@ void client_close(struct run *run)
 	run->client = NULL;
 }
 
+/* Of objects that do not exist, and of states, the numbers are no amounts. */
+static bool has_amounts(const struct morph_error *details)
+{
+	return (details->have || details->need) && details->reason != MORPH_REASON_ARGUMENT &&
+	       details->reason != MORPH_REASON_STATE && details->reason != MORPH_REASON_PORT;
+}
+
 /* Members of the message in JSON. The amounts have the unit of the reason. */
 static void add_facts(const struct morph_error *details, int error)
 {
@@ -50,7 +57,7 @@ static void add_facts(const struct morph_error *details, int error)
 			facts, "reason",
 			json_string(morph_enum_name(MORPH_ENUM_REASON, details->reason)));
 	}
-	if (details->code == -error && (details->have || details->need)) {
+	if (details->code == -error && has_amounts(details)) {
 		json_object_set_new(facts, "have", json_integer(details->have));
 		json_object_set_new(facts, "need", json_integer(details->need));
 	}
