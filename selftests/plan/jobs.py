@@ -147,6 +147,28 @@ def same_schedule(rack):
     rack.end("job")
 
 
+def crashed(rack):
+    """If a planner is killed at any moment, the next one completes the circuits. The one after it
+    changes nothing."""
+    rack.do("slice", "create", "job", "--count", 4)
+    text = f"{SITES}\njobs: {json.dumps(PAIR)}\n"
+    for delay_ms in (20, 60, 100, 150, 250, 400):
+        with subprocess.Popen([MORPHCTL, "jobs", "apply", "-", "job", "--policy", "grouped", "--force"],
+                              stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL) as planner:
+            planner.stdin.write(text.encode())
+            planner.stdin.close()
+            time.sleep(delay_ms / 1000)
+            planner.kill()
+        number, = (one["schedule"] for one in apply(*PAIR, policy="grouped", options=("--force",))["schedules"]
+                   if one["action"] != "unload")
+        again = apply(*PAIR, policy="grouped")
+        assert [(one["action"], one["schedule"]) for one in again["schedules"]] == [("keep", number)], again
+        assert counts(again) == (0, 0, 0) and [one["id"] for one in schedule("list", "job")] == [number], again
+        if delay_ms == 60:     # begin the next one in the dark
+            schedule("unload", "job", number)
+    rack.end("job")
+
+
 def settled(rack):
     """Wait until the driver has replaced the accelerator."""
     until = time.monotonic() + PATIENCE_S
@@ -189,7 +211,7 @@ def refused(rack):
     rack.end("job")
 
 
-TESTS = (set_and_kept, dry_run, in_turn, not_in_turn, same_schedule, failed, refused)
+TESTS = (set_and_kept, dry_run, in_turn, not_in_turn, same_schedule, crashed, failed, refused)
 
 if __name__ == "__main__":
     sys.exit(run(TESTS, "server8"))
