@@ -107,5 +107,6 @@ void bench_kill(void);
 void bench_subsets(void);
 void bench_visits(void);
 void bench_schedule(void);
+void bench_interleaving(void);
 
 #endif /* SELFTESTS_BENCH_H */

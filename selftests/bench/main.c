@@ -114,7 +114,7 @@ void report(const struct row *row, struct samples *samples)
 	fprintf(output, "{\"name\": \"%s\", \"median\": %.1f, \"p10\": %.1f, \"p90\": %.1f, ",
 		row->name, median, sample_percentile(samples, 10), sample_percentile(samples, 90));
 	fprintf(output, "\"unit\": \"%s\", \"samples\": %u, ", row->unit, samples->count);
-	fprintf(output, "\"reference_name\": \"%s\", \"reference\": %.1f, \"ratio\": %.2f",
+	fprintf(output, "\"reference_name\": \"%s\", \"reference\": %.1f, \"ratio\": %.4f",
 		row->reference_name, row->reference, ratio);
 	put_bar(row, ratio);
 	fprintf(output, "}\n");
@@ -218,6 +218,7 @@ static const struct {
 	{ "subsets", bench_subsets },
 	{ "visits", bench_visits },
 	{ "schedule", bench_schedule },
+	{ "interleaving", bench_interleaving },
 };
 
 static bool wanted(int argc, char **argv, const char *name)
