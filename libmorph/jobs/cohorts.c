@@ -2,21 +2,26 @@
 /*
  * Two cohorts of jobs that send in turn, while the other cohort computes.
  *
- * A component is the jobs whose circuits share sites, directly or over other jobs. Its jobs are
- * sorted by computation to communication. The cut gives both cohorts the same bytes at the site
- * with the most bytes per port. Circuits may change between the turns (rotation.c). Let a and b be
- * the longest times of the turns on a pair, and d the dark time, or 0 if no circuit changes. The
- * component has one period, at least a + b + 2 d.
+ * A component is jobs that share pairs of sites, directly or over other jobs (components.c). Its
+ * jobs are sorted by computation to communication. The cut gives both cohorts the same bytes on the
+ * pair with the longest time. Let a and b be the longest times of the turns on a pair, and d the
+ * dark time, or 0 if no circuit changes. The component has one period, at least a + b + 2 d.
  *
- * A job that computes for c can follow periods from c + a in the first cohort, and from c + b in
- * the second. Without cohorts it has c + t, if all jobs start together and the flows of a pair have
- * max-min shares. The period is the least one that most jobs can follow and that is at most their
- * c + t. The other jobs leave the cohorts. They send in both turns and count in a and in b, so the
- * rest is tried again, at most ROUNDS times.
+ * A job that computes for c can follow periods from c + s on, where s is the longest time of its
+ * turn on its own pairs. Without cohorts it has c + t, if all jobs start together and the flows of
+ * a pair have max-min shares. The period is the least one that most jobs can follow and that is at
+ * most their c + t. The other jobs leave the cohorts. They send in both turns and count in a and in
+ * b, so the rest is tried again, at most ROUNDS times.
  *
- * Most jobs that cannot follow any period leave before the cut, by a bound: see prune(). Jobs that
- * the network interface of their aggregators limits are in no cohort, nor are the other jobs of
- * their component.
+ * Components without cohorts get a second chance: circuits may change between the turns
+ * (rotation.c). Their jobs form components again, of jobs whose circuits share sites. This is tried
+ * if half of the jobs of a component could follow one period with all ports of their sites.
+ * Otherwise too many jobs send in both turns, and cohorts seldom remain.
+ *
+ * Most jobs that cannot follow any period leave before the cut, by a bound: see prune(). It comes
+ * first with an estimate of t, so that t is measured for few pairs, and again with t. Jobs that the
+ * network interface of their aggregators limits are in no cohort, nor are the other jobs of their
+ * component.
  *
  * O(flows log(flows) + rounds * (open pairs + jobs log(jobs) + cost of filling)).
  */
@@ -25,70 +30,9 @@
 
 #define ROUNDS 8
 
-static uint64_t time_of(const struct morph_jobs *jobs, uint64_t bytes, uint32_t circuits)
+static const struct jobs_pair *pair_of(const struct morph_jobs *jobs, uint32_t flow)
 {
-	return lm_jobs_time(bytes, circuits * jobs->problem.circuit_bps);
-}
-
-static uint32_t find_root(uint32_t *parents, uint32_t site)
-{
-	while (parents[site] != site) {
-		parents[site] = parents[parents[site]];
-		site = parents[site];
-	}
-	return site;
-}
-
-static struct jobs_site *component_of(const struct morph_jobs *jobs, uint32_t site)
-{
-	return &jobs->sites.list[jobs->sites.list[site].component];
-}
-
-static void reset(struct morph_jobs *jobs)
-{
-	for (uint32_t at = 0; at < jobs->sites.count; at++) {
-		struct jobs_site *site = &jobs->sites.list[at];
-
-		site->worst = JOBS_NONE;
-		site->load = site->least = site->period = 0;
-		site->limited = false;
-	}
-}
-
-/* Count the ports without circuits. */
-static void count_unused(struct morph_jobs *jobs)
-{
-	for (uint32_t at = 0; at < jobs->sites.count; at++)
-		jobs->sites.list[at].unused = jobs->problem.sites[at].ports;
-	for (uint32_t at = 0; at < jobs->pairs.count; at++) {
-		const struct jobs_pair *pair = &jobs->pairs.list[at];
-
-		jobs->sites.list[pair->one].unused -= pair->circuits;
-		jobs->sites.list[pair->other].unused -= pair->circuits;
-	}
-}
-
-/* Unite the sites of each open pair. @heap has the parent of each site. */
-static void unite(struct morph_jobs *jobs)
-{
-	uint32_t *parents = jobs->heap.list;
-
-	for (uint32_t at = 0; at < jobs->sites.count; at++)
-		parents[at] = at;
-	jobs->open.count = 0;
-	for (uint32_t at = 0; at < jobs->used.count; at++) {
-		const struct jobs_pair *pair = &jobs->pairs.list[jobs->used.list[at]];
-		uint32_t one, other;
-
-		if (!pair->circuits)
-			continue;
-		jobs->open.list[jobs->open.count++] = jobs->used.list[at];
-		one = find_root(parents, pair->one);
-		other = find_root(parents, pair->other);
-		parents[one > other ? one : other] = one > other ? other : one;
-	}
-	for (uint32_t at = 0; at < jobs->sites.count; at++)
-		jobs->sites.list[at].component = find_root(parents, at);
+	return &jobs->pairs.list[jobs->flows.list[flow].pair];
 }
 
 /* ------------------------------------------------------------ without cohorts */
@@ -123,9 +67,9 @@ static void measure_pair(struct morph_jobs *jobs, uint32_t number)
 		struct jobs_flow *flow = &jobs->flows.list[sizes[at].flow];
 		struct jobs_state *state = &jobs->jobs.list[flow->job];
 		uint64_t others = (pair->count - at) * flow->iteration;
-		uint64_t own = time_of(jobs, flow->iteration, pair->circuits);
+		uint64_t own = lm_jobs_pass(jobs, flow->iteration, pair->circuits);
 
-		time = time_of(jobs, sum + others, pair->circuits);
+		time = lm_jobs_pass(jobs, sum + others, pair->circuits);
 		state->shared = time > state->shared ? time : state->shared;
 		state->own = own > state->own ? own : state->own;
 		sum += flow->iteration;
@@ -135,11 +79,6 @@ static void measure_pair(struct morph_jobs *jobs, uint32_t number)
 /* Measure the pairs of all members. */
 static void measure(struct morph_jobs *jobs)
 {
-	for (uint32_t at = 0; at < jobs->ranks.count; at++) {
-		struct jobs_state *state = &jobs->jobs.list[jobs->ranks.list[at].job];
-
-		state->shared = state->own = 0;
-	}
 	for (uint32_t at = 0; at < jobs->members.count; at++) {
 		struct jobs_member *member = &jobs->members.list[at];
 		const struct jobs_state *state = &jobs->jobs.list[member->job];
@@ -147,6 +86,13 @@ static void measure(struct morph_jobs *jobs)
 		for (uint32_t flow = state->first; flow < state->first + state->flows; flow++)
 			measure_pair(jobs, jobs->flows.list[flow].pair);
 	}
+	for (uint32_t at = 0; at < jobs->members.count; at++)
+		jobs->members.list[at].time = jobs->jobs.list[jobs->members.list[at].job].shared;
+}
+
+/* The ratio of a job is that to its time alone on its circuits. */
+static void set_ratios(struct morph_jobs *jobs)
+{
 	for (uint32_t at = 0; at < jobs->members.count; at++)
 		jobs->members.list[at].time = jobs->jobs.list[jobs->members.list[at].job].own;
 }
@@ -160,7 +106,6 @@ static void sum_bytes(struct morph_jobs *jobs)
 		struct jobs_pair *pair = &jobs->pairs.list[jobs->open.list[at]];
 
 		pair->bytes = 0;
-		pair->measured = false;
 		for (uint32_t rank = pair->first; rank < pair->first + pair->count; rank++) {
 			struct jobs_flow *flow = &jobs->flows.list[jobs->by_pair.list[rank]];
 			const struct morph_jobs_part *part = &jobs->parts.list[flow->part];
@@ -169,7 +114,8 @@ static void sum_bytes(struct morph_jobs *jobs)
 					  (part->slot ? 1 : part->workers);
 			pair->bytes += flow->iteration;
 		}
-		pair->time = time_of(jobs, pair->bytes, pair->circuits);
+		pair->time = lm_jobs_pass(jobs, pair->bytes, pair->circuits);
+		pair->load = 2 * pair->bytes;
 		jobs->sites.list[pair->one].load += 2 * pair->bytes;
 		jobs->sites.list[pair->other].load += 2 * pair->bytes;
 	}
@@ -182,27 +128,39 @@ static void count_member(struct morph_jobs *jobs, uint32_t number, bool twice)
 
 	for (uint32_t at = state->first; at < state->first + state->flows; at++) {
 		const struct jobs_flow *flow = &jobs->flows.list[at];
-		const struct jobs_pair *pair = &jobs->pairs.list[flow->pair];
+		struct jobs_pair *pair = &jobs->pairs.list[flow->pair];
 		uint64_t more = twice ? flow->iteration : -flow->iteration;
 
+		pair->load += more;
 		jobs->sites.list[pair->one].load += more;
 		jobs->sites.list[pair->other].load += more;
 	}
 }
 
-/* The longest time of a job if the flows of its pairs pass one after the other; 0: it waits. */
+/*
+ * The longest time of a job if the flows of its pairs pass one after the other; 0: it waits, or its
+ * period is known.
+ */
 static uint64_t find_longest(const struct morph_jobs *jobs, const struct jobs_state *state)
 {
 	uint64_t longest = 0;
 
 	for (uint32_t at = state->first; at < state->first + state->flows; at++) {
-		const struct jobs_pair *pair = &jobs->pairs.list[jobs->flows.list[at].pair];
+		const struct jobs_pair *pair = pair_of(jobs, at);
 
-		if (!pair->circuits)
+		if (!pair->circuits || pair->settled)
 			return 0;
 		longest = pair->time > longest ? pair->time : longest;
 	}
 	return longest;
+}
+
+/* Keep the components of a job that a network interface limits without cohorts. */
+static void limit(struct morph_jobs *jobs, const struct jobs_state *state)
+{
+	for (uint32_t at = state->first; at < state->first + state->flows; at++)
+		if (pair_of(jobs, at)->circuits && !pair_of(jobs, at)->settled)
+			lm_jobs_component(jobs, pair_of(jobs, at))->limited = true;
 }
 
 /* List the jobs whose flows all have circuits. */
@@ -212,32 +170,58 @@ static void list_members(struct morph_jobs *jobs)
 	for (uint32_t at = 0; at < jobs->ranks.count; at++) {
 		uint32_t number = jobs->ranks.list[at].job;
 		const struct morph_jobs_answer *answer = &jobs->answers.list[number];
-		struct jobs_site *component = component_of(jobs, lm_job(jobs, number)->root);
 
-		jobs->jobs.list[number].cohort = 0;
 		if (answer->nic_bps || answer->reason == MORPH_JOBS_AGGREGATORS)
-			component->limited = true;
+			limit(jobs, &jobs->jobs.list[number]);
 	}
 	for (uint32_t at = 0; at < jobs->ranks.count; at++) {
 		uint32_t number = jobs->ranks.list[at].job;
+		struct jobs_state *state = &jobs->jobs.list[number];
 		struct jobs_member it = {
-			.component = jobs->sites.list[lm_job(jobs, number)->root].component,
 			.job = number,
 			.compute = lm_job(jobs, number)->compute_ns,
-			.time = find_longest(jobs, &jobs->jobs.list[number]),
+			.time = find_longest(jobs, state),
 		};
 
-		if (!it.time || jobs->sites.list[it.component].limited)
+		if (!it.time)
+			continue;
+		it.component = pair_of(jobs, state->first)->component;
+		jobs->components.list[it.component].jobs++;
+		state->cohort = 0;
+		if (jobs->components.list[it.component].limited)
 			continue;
 		jobs->members.list[jobs->members.count++] = it;
 		count_member(jobs, number, false);
 	}
 }
 
-/*
- * Remove the jobs that cannot follow any period. Both turns together take at least the bytes of a
- * site over all its ports.
- */
+static void raise(struct jobs_component *component, uint32_t place, uint64_t time)
+{
+	if (time <= component->least)
+		return;
+	component->least = time;
+	component->worst = place;
+}
+
+/* Both turns together take at least the bytes of a pair, or of a site over all its ports. */
+static void raise_all(struct morph_jobs *jobs)
+{
+	for (uint32_t at = 0; at < jobs->open.count && !jobs->rewires; at++) {
+		const struct jobs_pair *pair = &jobs->pairs.list[jobs->open.list[at]];
+
+		raise(lm_jobs_component(jobs, pair), jobs->open.list[at],
+		      lm_jobs_pass(jobs, pair->load, pair->circuits));
+	}
+	for (uint32_t at = 0; at < jobs->sites.count && jobs->rewires; at++) {
+		const struct jobs_site *site = &jobs->sites.list[at];
+
+		if (site->load)
+			raise(&jobs->components.list[site->component], at,
+			      lm_jobs_pass(jobs, site->load, site->usable));
+	}
+}
+
+/* Remove the jobs that cannot follow any period: longer than their computation and @time. */
 static void prune(struct morph_jobs *jobs)
 {
 	struct jobs_member *list = jobs->members.list;
@@ -247,26 +231,88 @@ static void prune(struct morph_jobs *jobs)
 		uint32_t kept = 0;
 
 		before = jobs->members.count;
-		for (uint32_t at = 0; at < jobs->sites.count; at++) {
-			const struct jobs_site *site = &jobs->sites.list[at];
-			struct jobs_site *component = component_of(jobs, at);
-			uint64_t time = time_of(jobs, site->load, jobs->problem.sites[at].ports);
-
-			if (!site->load || time <= component->least)
-				continue;
-			component->least = time;
-			component->worst = at;
-		}
+		raise_all(jobs);
 		for (uint32_t at = 0; at < before; at++) {
 			uint64_t most = lm_sum(list[at].compute, list[at].time);
 
-			if (most >= jobs->sites.list[list[at].component].least)
+			if (most >= jobs->components.list[list[at].component].least)
 				list[kept++] = list[at];
 			else
 				count_member(jobs, list[at].job, true);
 		}
 		jobs->members.count = kept;
 	} while (jobs->members.count < before);
+}
+
+/* ------------------------------------------------------------ one period */
+
+static int order_time(const void *one, const void *other, void *context)
+{
+	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
+
+	(void)context;
+	return (a > b) - (a < b);
+}
+
+/* The least period, from @least, that is within most of @count ranges; @most: their number. */
+static uint64_t find_period(uint64_t *from, uint64_t *until, uint32_t count, uint64_t least,
+			    uint32_t *most)
+{
+	uint32_t begun = 0, ended = 0;
+	uint64_t best = least;
+
+	lm_sort(from, count, sizeof(*from), order_time, NULL);
+	lm_sort(until, count, sizeof(*until), order_time, NULL);
+	while (begun < count && from[begun] <= least)
+		begun++;
+	for (uint64_t period = least;; period = from[begun++]) {
+		while (begun < count && from[begun] <= period)
+			begun++;
+		while (ended < count && until[ended] < period)
+			ended++;
+		if (begun - ended > *most) {
+			*most = begun - ended;
+			best = period;
+		}
+		if (begun == count)
+			return best;
+	}
+}
+
+/* The least time of a job in its turn, if its pairs have all ports of their sites. */
+static uint64_t find_least(const struct morph_jobs *jobs, const struct jobs_state *state)
+{
+	uint64_t least = 0;
+
+	for (uint32_t at = state->first; at < state->first + state->flows; at++) {
+		const struct jobs_pair *pair = pair_of(jobs, at);
+		uint32_t one = jobs->sites.list[pair->one].usable;
+		uint32_t other = jobs->sites.list[pair->other].usable;
+		uint32_t circuits = one < other ? one : other;
+		uint64_t time;
+
+		circuits = circuits < pair->most ? circuits : pair->most;
+		time = lm_jobs_pass(jobs, jobs->flows.list[at].iteration, circuits);
+		least = time > least ? time : least;
+	}
+	return least;
+}
+
+/* Can half of the jobs of a component follow one period, by this bound? */
+static bool has_majority(struct morph_jobs *jobs, const struct jobs_member *members, uint32_t count)
+{
+	const struct jobs_component *component = &jobs->components.list[members->component];
+	uint64_t *from = jobs->volumes.list, *until = from + count;
+	uint32_t most = 0;
+
+	for (uint32_t at = 0; at < count; at++) {
+		const struct jobs_state *state = &jobs->jobs.list[members[at].job];
+
+		from[at] = lm_sum(members[at].compute, find_least(jobs, state));
+		until[at] = lm_sum(members[at].compute, state->shared);
+	}
+	find_period(from, until, count, component->least, &most);
+	return 2 * most >= component->jobs;
 }
 
 /* ------------------------------------------------------------ the cut */
@@ -285,28 +331,31 @@ static int order_ratio(const void *one, const void *other, void *context)
 	return a->job < b->job ? -1 : a->job > b->job;
 }
 
-/* Bytes of an iteration of a job at the worst site of its component. */
+/* Bytes of an iteration of a job at the worst site or pair of its component. */
 static uint64_t weigh(const struct morph_jobs *jobs, const struct jobs_member *member)
 {
 	const struct jobs_state *state = &jobs->jobs.list[member->job];
-	uint32_t worst = jobs->sites.list[member->component].worst;
+	uint32_t worst = jobs->components.list[member->component].worst;
 	uint64_t sum = 0;
 
 	for (uint32_t at = state->first; at < state->first + state->flows; at++) {
 		const struct jobs_flow *flow = &jobs->flows.list[at];
 		const struct jobs_pair *pair = &jobs->pairs.list[flow->pair];
 
-		if (pair->one == worst || pair->other == worst)
+		if (jobs->rewires ? pair->one == worst || pair->other == worst :
+				    flow->pair == worst)
 			sum += flow->iteration;
 	}
 	return sum;
 }
 
-/* Cut the sorted jobs so that both cohorts have half of the bytes at the worst site. */
+/* Cut the sorted jobs so that both cohorts have half of the bytes at the worst site or pair. */
 static uint32_t cut(struct morph_jobs *jobs, const struct jobs_member *members, uint32_t count)
 {
 	uint64_t all = 0, sum = 0;
 
+	if (jobs->rewires && !has_majority(jobs, members, count))
+		return 0;
 	for (uint32_t at = 0; at < count; at++)
 		all += weigh(jobs, &members[at]);
 	for (uint32_t at = 0; at < count; at++) {
@@ -320,87 +369,9 @@ static uint32_t cut(struct morph_jobs *jobs, const struct jobs_member *members, 
 
 /* ------------------------------------------------------------ periods */
 
-/* The bytes of each pair in each turn. A job without a cohort sends in both. */
-static void sum_turns(struct morph_jobs *jobs)
-{
-	for (uint32_t at = 0; at < jobs->open.count; at++) {
-		struct jobs_pair *pair = &jobs->pairs.list[jobs->open.list[at]];
-
-		pair->turn[0] = pair->turn[1] = pair->bytes;
-	}
-	for (uint32_t at = 0; at < jobs->members.count; at++) {
-		const struct jobs_state *state = &jobs->jobs.list[jobs->members.list[at].job];
-		uint32_t flow = state->first, end = flow + state->flows;
-
-		for (; state->cohort && flow < end; flow++) {
-			struct jobs_pair *pair = &jobs->pairs.list[jobs->flows.list[flow].pair];
-
-			pair->turn[2 - state->cohort] -= jobs->flows.list[flow].iteration;
-		}
-	}
-}
-
-/* The longest times of turns, and whether circuits change between them, by component. */
-static void find_turns(struct morph_jobs *jobs)
-{
-	for (uint32_t at = 0; at < jobs->sites.count; at++) {
-		jobs->sites.list[at].turn[0] = jobs->sites.list[at].turn[1] = 0;
-		jobs->sites.list[at].rewired = false;
-	}
-	for (uint32_t at = 0; at < jobs->open.count; at++) {
-		const struct jobs_pair *pair = &jobs->pairs.list[jobs->open.list[at]];
-		struct jobs_site *component = component_of(jobs, pair->one);
-
-		component->rewired |= pair->turn_circuits[0] != pair->turn_circuits[1];
-		for (uint32_t turn = 0; turn < 2; turn++) {
-			uint32_t circuits = pair->turn_circuits[turn];
-			uint64_t time = pair->time;
-
-			if (!pair->turn[turn])
-				continue;
-			if (circuits != pair->circuits || pair->turn[turn] != pair->bytes)
-				time = time_of(jobs, pair->turn[turn], circuits);
-			if (time > component->turn[turn])
-				component->turn[turn] = time;
-		}
-	}
-}
-
-static uint64_t dark_of(const struct morph_jobs *jobs, const struct jobs_site *component)
+static uint64_t dark_of(const struct morph_jobs *jobs, const struct jobs_component *component)
 {
 	return component->rewired ? jobs->problem.dark_ns : 0;
-}
-
-static int order_time(const void *one, const void *other, void *context)
-{
-	uint64_t a = *(const uint64_t *)one, b = *(const uint64_t *)other;
-
-	(void)context;
-	return (a > b) - (a < b);
-}
-
-/* The least period, from @least, that is within most of @count ranges. */
-static uint64_t find_period(uint64_t *from, uint64_t *until, uint32_t count, uint64_t least)
-{
-	uint64_t best = least;
-	uint32_t most = 0, begun = 0, ended = 0;
-
-	lm_sort(from, count, sizeof(*from), order_time, NULL);
-	lm_sort(until, count, sizeof(*until), order_time, NULL);
-	while (begun < count && from[begun] <= least)
-		begun++;
-	for (uint64_t period = least;; period = from[begun++]) {
-		while (begun < count && from[begun] <= period)
-			begun++;
-		while (ended < count && until[ended] < period)
-			ended++;
-		if (begun - ended > most) {
-			most = begun - ended;
-			best = period;
-		}
-		if (begun == count)
-			return best;
-	}
 }
 
 /* The periods that a job can follow without becoming slower. */
@@ -408,15 +379,20 @@ static void find_range(const struct morph_jobs *jobs, const struct jobs_member *
 		       uint64_t *from, uint64_t *until)
 {
 	const struct jobs_state *state = &jobs->jobs.list[member->job];
-	const struct jobs_site *component = &jobs->sites.list[member->component];
+	uint64_t longest = 0;
 
-	*from = lm_sum(member->compute, component->turn[state->cohort - 1]);
+	for (uint32_t at = state->first; at < state->first + state->flows; at++) {
+		uint64_t time = pair_of(jobs, at)->turn_time[state->cohort - 1];
+
+		longest = time > longest ? time : longest;
+	}
+	*from = lm_sum(member->compute, longest);
 	*until = lm_sum(member->compute, state->shared);
 }
 
 static uint32_t dissolve(struct morph_jobs *jobs, const struct jobs_member *members, uint32_t count)
 {
-	jobs->sites.list[members->component].period = 0;
+	jobs->components.list[members->component].period = 0;
 	for (uint32_t at = 0; at < count; at++)
 		jobs->jobs.list[members[at].job].cohort = 0;
 	return 0;
@@ -426,18 +402,18 @@ static uint32_t dissolve(struct morph_jobs *jobs, const struct jobs_member *memb
 static uint32_t choose_period(struct morph_jobs *jobs, const struct jobs_member *members,
 			      uint32_t count)
 {
-	struct jobs_site *component = &jobs->sites.list[members->component];
+	struct jobs_component *component = &jobs->components.list[members->component];
 	uint64_t *from = jobs->volumes.list, *until = from + jobs->members.count;
 	uint64_t least = lm_sum(lm_sum(component->turn[0], component->turn[1]),
 				2 * dark_of(jobs, component));
-	uint32_t held = 0, left = 0, has[3] = { 0 };
+	uint32_t held = 0, left = 0, most = 0, has[3] = { 0 };
 
 	for (uint32_t at = 0; at < count; at++)
 		if (jobs->jobs.list[members[at].job].cohort) {
 			find_range(jobs, &members[at], &from[held], &until[held]);
 			held++;
 		}
-	component->period = find_period(from, until, held, least);
+	component->period = find_period(from, until, held, least, &most);
 	for (uint32_t at = 0; at < count; at++) {
 		struct jobs_state *state = &jobs->jobs.list[members[at].job];
 		uint64_t first, last;
@@ -475,7 +451,7 @@ static uint32_t visit_components(struct morph_jobs *jobs,
 
 static uint32_t answer(struct morph_jobs *jobs, const struct jobs_member *members, uint32_t count)
 {
-	const struct jobs_site *component = &jobs->sites.list[members->component];
+	const struct jobs_component *component = &jobs->components.list[members->component];
 
 	for (uint32_t at = 0; at < count; at++) {
 		struct morph_jobs_answer *it = &jobs->answers.list[members[at].job];
@@ -489,31 +465,53 @@ static uint32_t answer(struct morph_jobs *jobs, const struct jobs_member *member
 	return 0;
 }
 
-void lm_jobs_group(struct morph_jobs *jobs)
+/* Form cohorts of the jobs whose period is not known. */
+static void form_cohorts(struct morph_jobs *jobs, bool rewires)
 {
 	uint32_t left = 1;
 
-	reset(jobs);
-	unite(jobs);
+	jobs->rewires = rewires;
+	lm_jobs_unite(jobs);
 	sum_bytes(jobs);
 	list_members(jobs);
 	prune(jobs);
-	if (!jobs->members.count)
-		return;
-	count_unused(jobs);
 	measure(jobs);
+	prune(jobs);
+	set_ratios(jobs);
 	lm_sort(jobs->members.list, jobs->members.count, sizeof(*jobs->members.list), order_ratio,
 		NULL);
 	if (!visit_components(jobs, cut))
 		return;
 	for (uint32_t round = 0; left && round < ROUNDS; round++) {
-		sum_turns(jobs);
-		lm_jobs_rotate(jobs);
-		find_turns(jobs);
+		lm_jobs_sum_turns(jobs);
+		if (rewires)
+			lm_jobs_rotate(jobs);
+		else
+			lm_jobs_keep_turns(jobs);
+		lm_jobs_find_turns(jobs);
 		left = visit_components(jobs, choose_period);
 	}
 	if (left)
 		visit_components(jobs, dissolve);
 	visit_components(jobs, answer);
+}
+
+void lm_jobs_group(struct morph_jobs *jobs)
+{
+	for (uint32_t at = 0; at < jobs->ranks.count; at++) {
+		struct jobs_state *state = &jobs->jobs.list[jobs->ranks.list[at].job];
+
+		state->cohort = 0;
+		state->shared = state->own = 0;
+	}
+	for (uint32_t at = 0; at < jobs->pairs.count; at++)
+		jobs->pairs.list[at].settled = jobs->pairs.list[at].measured = false;
+	form_cohorts(jobs, false);
+	for (uint32_t at = 0; at < jobs->open.count; at++) {
+		struct jobs_pair *pair = &jobs->pairs.list[jobs->open.list[at]];
+
+		pair->settled = lm_jobs_component(jobs, pair)->period;
+	}
+	form_cohorts(jobs, true);
 	lm_jobs_list_turns(jobs);
 }

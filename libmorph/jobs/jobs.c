@@ -48,6 +48,7 @@ MORPH_API void morph_jobs_free(struct morph_jobs *jobs)
 	free(jobs->members.list);
 	free(jobs->sizes.list);
 	free(jobs->open.list);
+	free(jobs->components.list);
 	free(jobs->turns.list);
 	free(jobs->taken.list);
 	free(jobs->volumes.list);
@@ -294,7 +295,9 @@ static int make_room(struct morph_jobs *jobs)
 	    ROOM(jobs, jobs->heap, pairs + count + sites + 1) ||
 	    ROOM(jobs, jobs->sums, count + 1) || ROOM(jobs, jobs->members, count) ||
 	    ROOM(jobs, jobs->taken, count) || ROOM(jobs, jobs->sizes, parts) ||
-	    ROOM(jobs, jobs->open, pairs) || ROOM(jobs, jobs->turns, pairs) ||
+	    ROOM(jobs, jobs->open, pairs) ||
+	    ROOM(jobs, jobs->components, pairs > sites ? pairs : sites) ||
+	    ROOM(jobs, jobs->turns, pairs) ||
 	    ROOM(jobs, jobs->volumes, pairs + 2 * count + 3 * sites) ||
 	    ROOM(jobs, jobs->arrivals, count) || ROOM(jobs, jobs->set, pairs) ||
 	    ROOM(jobs, jobs->clear, pairs) || ROOM(jobs, jobs->ends, count) ||

@@ -25,14 +25,18 @@ struct jobs_site {
 	uint32_t first, room; /* its candidates for slots: the first one, and their number */
 	uint32_t count; /* number of candidates that have a slot so far */
 
-	/* For cohorts.c. A component keeps its numbers at its lowest site. */
-	uint32_t component; /* the lowest site of the component of this site */
-	uint32_t worst; /* of the component: the site with the most bytes per port */
-	uint64_t load; /* of this site: bytes of an iteration, twice for jobs without a cohort */
-	uint32_t kept, unused; /* of this site: free ports before, and ports without circuits */
+	/* For cohorts.c. */
+	uint32_t component; /* with rewiring: the lowest site of the component */
+	uint32_t usable; /* ports, without those of pairs whose period is known */
+	uint64_t load; /* bytes of an iteration, twice for jobs without a cohort */
+	uint32_t kept, unused; /* free ports before, and ports without circuits */
+};
 
-	/* Of the component. */
-	uint64_t least; /* lower bound of the period, from the ports */
+/* Jobs that have one period, for cohorts.c. By its lowest site or its lowest pair. */
+struct jobs_component {
+	uint32_t jobs; /* jobs whose flows have circuits */
+	uint32_t worst; /* the site or the pair with the longest @least */
+	uint64_t least; /* lower bound of the period, from ports or circuits */
 	uint64_t turn[2]; /* the longest time of each turn */
 	uint64_t period;
 	bool rewired; /* circuits change between the turns */
@@ -53,9 +57,14 @@ struct jobs_pair {
 	/* For cohorts.c. */
 	uint64_t bytes; /* bytes of all flows in an iteration */
 	uint64_t time; /* the time that these bytes take */
+	uint64_t load; /* bytes of an iteration, twice for jobs without a cohort */
 	uint64_t turn[2]; /* bytes of an iteration in each turn */
+	uint64_t longest[2]; /* of these: the most bytes of a flow of the cohort; 0: none */
+	uint64_t turn_time[2]; /* the time of a turn with a flow of its cohort */
 	uint32_t turn_circuits[2];
+	uint32_t component;
 	bool measured;
+	bool settled; /* the period of its component is known */
 };
 
 /* A part outside the root that has bytes left. Flows are in the order of the policy. */
@@ -88,7 +97,7 @@ struct jobs_resource {
 	uint32_t rising; /* flows that have not stopped */
 };
 
-/* A job that may be in a cohort. @component is the least site of its component. */
+/* A job that may be in a cohort. */
 struct jobs_member {
 	uint32_t component, job;
 	uint64_t compute, time; /* of an iteration, in nanoseconds */
@@ -141,7 +150,9 @@ struct morph_jobs {
 	ARRAY_OF(jobs_wide) sums; /* of packing.c */
 	ARRAY_OF(struct jobs_member) members; /* of cohorts.c */
 	ARRAY_OF(struct jobs_size) sizes; /* of cohorts.c, of the flows of a pair */
-	ARRAY_OF(uint32_t) open; /* of cohorts.c: used pairs with circuits */
+	ARRAY_OF(uint32_t) open; /* of cohorts.c: used pairs with circuits, without a period */
+	ARRAY_OF(struct jobs_component) components; /* of cohorts.c, by site or by pair */
+	bool rewires; /* of cohorts.c: components share sites, else pairs */
 	ARRAY_OF(struct morph_jobs_turn) turns;
 	ARRAY_OF(uint32_t) taken; /* of packing.c */
 	ARRAY_OF(uint64_t) volumes; /* of bound.c, by site or job; of cohorts.c, by job */
@@ -215,6 +226,20 @@ static inline uint64_t lm_jobs_time(uint64_t bytes, uint64_t bps)
 	return time < UINT64_MAX ? (uint64_t)time : UINT64_MAX;
 }
 
+/* Nanoseconds in which @bytes pass over @circuits. */
+static inline uint64_t lm_jobs_pass(const struct morph_jobs *jobs, uint64_t bytes,
+				    uint32_t circuits)
+{
+	return lm_jobs_time(bytes, circuits * jobs->problem.circuit_bps);
+}
+
+/* The component of a pair, for cohorts.c. */
+static inline struct jobs_component *lm_jobs_component(const struct morph_jobs *jobs,
+						       const struct jobs_pair *pair)
+{
+	return &jobs->components.list[pair->component];
+}
+
 /* policy.c */
 const struct morph_jobs_rules *lm_jobs_rules(uint32_t policy);
 
@@ -244,10 +269,17 @@ void lm_jobs_assign_aggregators(struct morph_jobs *jobs);
 /* Bit/s over a whole iteration of a flow that sends at @share. */
 uint64_t lm_jobs_rate(const struct morph_jobs *jobs, const struct jobs_flow *flow, uint64_t share);
 
-/* cohorts.c */
+/* components.c: unite the jobs of pairs without a period. cohorts.c: form cohorts. */
+void lm_jobs_unite(struct morph_jobs *jobs);
 void lm_jobs_group(struct morph_jobs *jobs);
 
-/* rotation.c: circuits of pairs in the turns of two cohorts. */
+/*
+ * rotation.c: bytes of pairs in the turns of two cohorts; their circuits, changed or kept; and the
+ * times of the turns.
+ */
+void lm_jobs_sum_turns(struct morph_jobs *jobs);
+void lm_jobs_keep_turns(struct morph_jobs *jobs);
+void lm_jobs_find_turns(struct morph_jobs *jobs);
 void lm_jobs_rotate(struct morph_jobs *jobs);
 void lm_jobs_list_turns(struct morph_jobs *jobs);
 

@@ -224,6 +224,63 @@ static void cohorts_have_the_period_of_the_formula(void **state)
 	morph_jobs_free(jobs);
 }
 
+/* Bit/s over whole iterations. */
+static uint64_t rate_of(const struct small *small, const struct morph_jobs_decision *decision,
+			uint32_t job, uint32_t part)
+{
+	const struct morph_job *it = &small->jobs[job];
+	const struct morph_jobs_flow *flow = &decision->flows[part];
+	uint64_t bits = 16 * it->bytes * (flow->slot ? 1 : small->parts[part].workers);
+	uint64_t period = decision->jobs[job].period_ns;
+
+	if (!flow->share_bps || !small_flows(small, job, part))
+		return 0;
+	if (!period)
+		period = it->compute_ns + bits * SECOND / flow->share_bps;
+	return bits * SECOND / period;
+}
+
+/* A job without a cohort that sends often leaves less of the circuit for the turns. */
+static void cohorts_stay_within_capacities(void **state)
+{
+	const struct small_limits limits = { 3, 8, 2, 4, 2, 4, 0 };
+	struct small small = { .random = 7 };
+	MORPH_OPTS(morph_jobs_opts, opts, .policy = MORPH_JOBS_GROUPED);
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+	uint32_t grouped = 0;
+
+	(void)state;
+	for (uint32_t at = 0; at < 4 * INSTANCES; at++) {
+		uint64_t rates[SMALL_SITES][SMALL_SITES] = { 0 };
+		struct morph_jobs_decision decision;
+
+		small_draw(&small, &limits);
+		for (uint32_t job = 0; job < small.problem.job_count; job++)
+			small.jobs[job].compute_ns = mix_below(&small.random, 4) * SECOND;
+		decision = decide(jobs, &small.problem, &opts);
+		if (decision.turn_count)
+			continue;
+		for (uint32_t job = 0; job < small.problem.job_count; job++) {
+			grouped += decision.jobs[job].cohort != 0;
+			for (uint32_t part = 0; part < small.jobs[job].parts; part++) {
+				uint32_t number = small.jobs[job].first + part;
+				uint32_t one = small.parts[number].site;
+				uint32_t other = small.jobs[job].root;
+				uint64_t *rate = one < other ? &rates[one][other] :
+							       &rates[other][one];
+
+				*rate += rate_of(&small, &decision, job, number);
+				if (small_flows(&small, job, number))
+					assert_in_range(*rate, 0,
+							decision.flows[number].circuits *
+								small.problem.circuit_bps);
+			}
+		}
+	}
+	assert_in_range(grouped, INSTANCES / 10, 100 * INSTANCES);
+	morph_jobs_free(jobs);
+}
+
 static void circuits_change_only_if_it_pays(void **state)
 {
 	MORPH_OPTS(morph_jobs_opts, opts, .gap_ns = SECOND);
@@ -413,6 +470,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decisions_stay_within_ports_and_capacities),
 		cmocka_unit_test(cohorts_have_the_period_of_the_formula),
+		cmocka_unit_test(cohorts_stay_within_capacities),
 		cmocka_unit_test(circuits_change_only_if_it_pays),
 		cmocka_unit_test(jobs_that_wait_have_their_reason),
 		cmocka_unit_test(same_problem_has_the_same_decision_without_memory),
