@@ -46,6 +46,8 @@ shows '4 ranks take part, rank 1 loads the plan' tokens
 shows 'combine: 553670 ns' tokens
 shows '7 rounds (at least 7), longest route 9 elements' matchings 3 3 8
 fails matchings 2 3 8
+shows '1 round (at least 1), longest route 15 elements' switch 3 2 0 1 5 4
+fails switch 1 1
 shows 'recalled but for 0 lanes' traffic "$rack" 5
 shows '2 steps, 16 circuits, a loop' light "$rack" 1000000
 shows 'another algorithm takes 1026996 ns once the last rank is there' straggler 8 256000000
