@@ -193,6 +193,8 @@ def wavelengths(rack):
     assert rack.ask("place", "--mesh", "7", "--wavelengths", "4")["verdict"] == "feasible"
     told = rack.ask("place", "shared", "--mesh", "7", "--wavelengths", "4", "--apply", status=5)
     assert "no elements that separate" in told, told
+    # The command has waited for the end of the slice.
+    assert "shared" not in {entry.get("name") for entry in rack.ask("slice", "list")}
     assert held(rack.ask("circuit", "list")) == before
     rack.end("waves")
 

@@ -96,10 +96,8 @@ static enum exit_code undo_slice(struct apply *apply, struct act *act, struct ap
 		error = morph_admin_slice_set(ctx, apply->fabric, slice->id, &slice->unset, NULL);
 		tally_add(&tally, client_reply(apply->run, error, NULL, NULL));
 	}
-	if (slice->created) {
-		error = morph_admin_slice_delete(ctx, apply->fabric, slice->id, true);
-		tally_add(&tally, client_reply(apply->run, error, NULL, NULL));
-	}
+	if (slice->created)
+		tally_add(&tally, slice_remove(apply->run, act, apply->fabric, slice->id, true));
 	return tally.bad ? EXIT_CODE_PARTIAL : EXIT_CODE_OK;
 }
 

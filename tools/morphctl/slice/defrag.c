@@ -229,7 +229,7 @@ static enum exit_code carry_out(const struct making *making, struct slice_wish *
 
 		code = run_steps(making, &act, id);
 		if (code)
-			code = place_take_back(making->run, making->fabric, id, code);
+			code = place_take_back(making->run, &act, making->fabric, id, code);
 		else
 			json_object_set(making->report, "new-slice", slice);
 	}

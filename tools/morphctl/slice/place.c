@@ -228,12 +228,10 @@ static enum exit_code light(struct placing *placing, struct act *act, uint32_t s
 	return code;
 }
 
-enum exit_code place_take_back(struct run *run, uint32_t fabric, uint32_t slice,
+enum exit_code place_take_back(struct run *run, struct act *act, uint32_t fabric, uint32_t slice,
 			       enum exit_code code)
 {
-	int error = morph_admin_slice_delete(run->client->ctx, fabric, slice, true);
-
-	if (client_reply(run, error, NULL, NULL)) {
+	if (slice_remove(run, act, fabric, slice, true)) {
 		warn_line("%s: slice %u exists without its circuits", command_name(run->command),
 			  slice);
 		return EXIT_CODE_PARTIAL;
@@ -261,7 +259,8 @@ static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish
 
 		code = light(placing, &act, id, txns);
 		if (code)
-			code = place_take_back(placing->run, placing->ground.fabric, id, code);
+			code = place_take_back(placing->run, &act, placing->ground.fabric, id,
+					       code);
 		placing->lit = !code;
 		if (!code && placing->protection)
 			code = report_protection(placing, id);

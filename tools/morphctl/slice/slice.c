@@ -276,19 +276,23 @@ enum exit_code slice_set(struct run *run)
 	return code;
 }
 
+enum exit_code slice_remove(struct run *run, struct act *act, uint32_t fabric, uint32_t slice,
+			    bool force)
+{
+	int error = morph_admin_slice_delete(run->client->ctx, fabric, slice, force);
+	enum exit_code code = client_reply(run, error, NULL, NULL);
+
+	return code ? code : act_wait_slice(run, act, fabric, slice);
+}
+
 static enum exit_code delete_one(struct run *run, struct act *act, uint32_t fabric,
 				 const char *which)
 {
-	bool force = given(run, OPTION_FORCE);
 	enum exit_code code;
 	uint32_t id;
 
 	code = resolve_slice(run, fabric, which, &id);
-	if (!code)
-		code = client_reply(run,
-				    morph_admin_slice_delete(run->client->ctx, fabric, id, force),
-				    NULL, NULL);
-	return code ? code : act_wait_slice(run, act, fabric, id);
+	return code ? code : slice_remove(run, act, fabric, id, given(run, OPTION_FORCE));
 }
 
 enum exit_code slice_delete(struct run *run)

@@ -29,6 +29,9 @@ struct slice_wish {
 enum exit_code slice_wish_options(struct run *run, struct slice_wish *wish);
 void slice_wish_free(struct slice_wish *wish);
 enum exit_code slice_make(struct run *run, const struct slice_wish *wish, json_t **record);
+/* Delete a slice, and wait for its end unless --no-wait was given. */
+enum exit_code slice_remove(struct run *run, struct act *act, uint32_t fabric, uint32_t slice,
+			    bool force);
 bool parse_mode(const char *text, uint32_t *mode);
 
 /* place.c: turn a plan into a slice, and report it. */
@@ -40,7 +43,7 @@ struct morph_plan_info place_info(const struct morph_plan *plan);
 enum exit_code place_create(struct run *run, uint32_t fabric, const struct morph_plan *plan,
 			    struct slice_wish *wish, json_t **slice);
 /* Lighting the circuits failed with @code: delete the slice again, and report it. */
-enum exit_code place_take_back(struct run *run, uint32_t fabric, uint32_t slice,
+enum exit_code place_take_back(struct run *run, struct act *act, uint32_t fabric, uint32_t slice,
 			       enum exit_code code);
 
 void place_write_plan(struct run *run, const json_t *report);
