@@ -346,16 +346,9 @@ static uint64_t circuits_by_filling(const struct morph_jobs_view *view)
 	return 0;
 }
 
-/* The mean time with two cohorts, or with the same rules without cohorts. */
-static double run_cohorts(double ratio, uint64_t seed, bool cohorts)
+/* Let each job compute for a multiple of the time of its push and pull over one circuit. */
+static void set_computation(double ratio)
 {
-	static const struct morph_jobs_rules rules = { MORPH_JOBS_FAIR, order_size, value_saving,
-						       circuits_by_filling };
-	MORPH_OPTS(morph_jobs_opts, opts, .policy = MORPH_JOBS_GROUPED,
-		   .rules = cohorts ? NULL : &rules, .gap_ns = (uint64_t)inc.gap * SECOND);
-
-	set_conditions(true);
-	job_trace_draw(&trace, SITES, inc.jobs[0], SLOTS, seed);
 	for (uint32_t at = 0; at < trace.problem.job_count; at++) {
 		struct morph_job *job = &trace.jobs[at];
 		double bits = 2 * 8 * (double)job->bytes;
@@ -363,7 +356,55 @@ static double run_cohorts(double ratio, uint64_t seed, bool cohorts)
 		job->compute_ns =
 			(uint64_t)(ratio * bits * SECOND / (double)trace.problem.circuit_bps);
 	}
+}
+
+/* The mean time with two cohorts, or with the same rules without cohorts. */
+static double run_rules(bool cohorts)
+{
+	static const struct morph_jobs_rules rules = { MORPH_JOBS_FAIR, order_size, value_saving,
+						       circuits_by_filling };
+	MORPH_OPTS(morph_jobs_opts, opts, .policy = MORPH_JOBS_GROUPED,
+		   .rules = cohorts ? NULL : &rules, .gap_ns = (uint64_t)inc.gap * SECOND);
+
 	return (double)simulate(&opts).mean_ns / SECOND;
+}
+
+static double run_cohorts(double ratio, uint64_t seed, bool cohorts)
+{
+	set_conditions(true);
+	job_trace_draw(&trace, SITES, inc.jobs[0], SLOTS, seed);
+	set_computation(ratio);
+	return run_rules(cohorts);
+}
+
+/* Two equal jobs on one circuit: the gain of cohorts beside that of the formula. */
+static void formula_row(double ratio)
+{
+	char name[96];
+	struct row row = { .name = name,
+			   .condition = "two equal jobs on one circuit, mean time from arrival to "
+					"end; formula: (tau + 2 t) / max(tau + t, 2 t)",
+			   .unit = "times as fast",
+			   .baseline_name = "formula",
+			   .baseline = (ratio + 2) / (ratio > 1 ? ratio + 1 : 2) };
+
+	job_trace_draw(&trace, 2, 0, 0, 1);
+	trace.sites[0].ports = trace.sites[1].ports = 1;
+	trace.problem.dark_ns = 0;
+	trace.problem.job_count = 2;
+	trace.problem.part_count = 4;
+	for (uint32_t job = 0; job < 2; job++)
+		trace.jobs[job] = (struct morph_job){
+			.bytes = SECOND, .iterations = 90, .first = 2 * job, .parts = 2
+		};
+	for (uint32_t part = 0; part < 4; part++)
+		trace.parts[part] = (struct morph_jobs_part){ .site = part % 2,
+							      .workers = 1,
+							      .left = 2 * 90 * SECOND };
+	set_computation(ratio);
+	row.ours = run_rules(false) / run_rules(true);
+	snprintf(name, sizeof(name), "inc-grouped/two equal jobs, %g", ratio);
+	row_print(&row);
 }
 
 static void cohort_rows(const struct repro *repro)
@@ -394,6 +435,8 @@ static void cohort_rows(const struct repro *repro)
 		samples_row(&samples, &row);
 		row_print(&row);
 	}
+	for (uint32_t at = 0; at < RATIOS; at++)
+		formula_row(ratios[at]);
 }
 
 /* ------------------------------------------------------------ all */

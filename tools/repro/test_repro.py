@@ -426,6 +426,13 @@ def test_overtaking_explains_the_gain_of_large_jobs_first(runs):
                                    (ours[f"first come first served, no overtaking{end}"] + ours[f"large jobs first{end}"]) / 2])
 
 
+def test_two_equal_jobs_gain_what_the_formula_states(runs):
+    """Cohorts of two jobs on one circuit shorten their time as the formula of the turns states."""
+    rows = [row for row in runs.rows() if row["figure"] == "inc-grouped" and "two equal jobs" in row["name"]]
+    return len(rows) == 5 and say([f"{row['name']}: {row['ours']}" for row in rows
+                                   if abs(row["ours"] / row["baseline"] - 1) > 0.02])
+
+
 def test_plans_across_racks_that_are_corrupted_are_refused(_):
     done = subprocess.run([os.path.join(os.environ["REPRO_PROGRAMS"], "mutants")], capture_output=True, text=True, check=False)
     return say(done.stdout.splitlines() if done.returncode else [])
