@@ -7,13 +7,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "../check/check.h"
 #include "../util/mix.h"
 #include "bench.h"
+#include "matchings_checked.h"
 
 #define SEEDS 100
 #define MOST_ENDPOINTS 64
-#define MOST_HOPS (1u << 18) /* of all circuits of an answer */
 #define MS 1e3 /* microseconds */
 
 struct instance {
@@ -27,64 +26,14 @@ static struct samples times, excess, writes;
 
 /* ------------------------------------------------------------------ answers */
 
-static uint32_t elements[MOST_HOPS];
-static struct morph_check_matchings_circuit circuits[MOST_ENDPOINTS * MOST_ENDPOINTS];
-
 /* Compare an answer with the checker's model. */
 static void check_answer(const struct instance *instance,
 			 const struct morph_matchings_answer *answer)
 {
-	const struct morph_matchings_problem *problem = &instance->problem;
-	struct morph_check_matchings_input input = {
-		.kind = problem->kind,
-		.profile = instance->profile,
-		.width = problem->width,
-		.height = problem->height,
-		.endpoints = problem->endpoints,
-		.tx = answer->tx,
-		.rx = answer->rx,
-		.targets = problem->targets,
-		.ports_chosen = !problem->tx,
-		.hops = answer->hops_most,
-		.failed = problem->failed,
-		.failed_count = problem->failed_count,
-		.bound = answer->bound,
-		.bound_kind = answer->bound_kind,
-		.lengths = answer->lengths,
-		.lengths_count = answer->lengths_count,
-		.limit = problem->rounds,
-		.src = answer->src,
-		.dst = answer->dst,
-	};
-	uint32_t count, at, hops = 0;
-	char report[256];
+	char report[256] = "";
 
-	if (answer->verdict == MORPH_UNDECIDED)
-		return;
-	if (answer->verdict == MORPH_FEASIBLE) {
-		count = answer->round_first[answer->rounds];
-		for (at = 0; at < count; at++) {
-			const struct morph_matchings_circuit *circuit = &answer->circuits[at];
-
-			circuits[at] = (struct morph_check_matchings_circuit){
-				circuit->src, circuit->dst, circuit->first, circuit->count
-			};
-			hops += circuit->count;
-		}
-		if (hops > MOST_HOPS)
-			return wrong("too many hops for the checker");
-		for (at = 0; at < hops; at++)
-			elements[at] = answer->hops[at].element;
-		input.circuits = circuits;
-		input.elements = elements;
-		input.rounds = answer->rounds;
-		input.round_first = answer->round_first;
-		input.states = answer->states;
-		input.distance = answer->distance;
-		input.total = answer->total;
-		input.longest = answer->longest;
-	}
-	if (morph_check_matchings(&input, report, sizeof(report)))
+	if (answer->verdict != MORPH_UNDECIDED &&
+	    check_matchings(&instance->problem, answer, instance->profile, report, sizeof(report)))
 		wrong(report);
 }
 
@@ -241,6 +190,32 @@ static void measure_smallest(void)
 	}
 }
 
+static const struct {
+	uint32_t width, height, endpoints;
+} too_small[] = { { 3, 1, 8 }, { 1, 3, 10 }, { 5, 1, 10 }, { 1, 4, 10 } };
+
+/* Proofs that no ports have n-1 rounds. The checker repeats each in up to a minute. */
+static void measure_too_small(void)
+{
+	struct morph_matchings_answer answer = { 0 };
+	static struct instance instance;
+	size_t at;
+	char name[96];
+
+	for (at = 0; at < sizeof(too_small) / sizeof(too_small[0]); at++) {
+		begin(&instance, too_small[at].width, too_small[at].height,
+		      too_small[at].endpoints);
+		instance.problem.rounds = too_small[at].endpoints - 1;
+		find(&instance, &answer);
+		snprintf(name, sizeof(name),
+			 "mesh %ux%u, %u elements: no %u endpoints in n-1 rounds",
+			 too_small[at].width, too_small[at].height, answer.elements,
+			 too_small[at].endpoints);
+		report(name, &times, NO_BAR, 0);
+		report_count("  meshes undecided", answer.verdict != MORPH_INFEASIBLE, 0);
+	}
+}
+
 /* ------------------------------------------------------------------ a device */
 
 /* The accelerators of the device, as wired. Without @bar and @seconds, there are no bars. */
@@ -383,6 +358,7 @@ void bench_matchings(struct morph_ctx *ctx, const char *profile)
 	measure_random(&meshes[1]);
 	measure_random(&meshes[2]);
 	measure_smallest();
+	measure_too_small();
 	measure_chosen(16);
 	measure_chosen(18);
 	begin(&device, 0, 0, 14);

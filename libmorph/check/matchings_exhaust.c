@@ -35,6 +35,7 @@ struct exhaust {
 
 	/* If the search chose the ports. */
 	struct keys matchings;
+	uint8_t *bits; /* by half a mask: their number */
 	uint32_t *low, *high; /* by half a mask: both together number the choices */
 	uint32_t *number; /* by choice: its number among those left, or NONE */
 	uint32_t *first; /* by number: its first key in the batch */
@@ -316,11 +317,13 @@ static void number_masks(struct exhaust *exhaust)
 {
 	uint32_t counts[HALF + 1] = { 0 }, endpoints = exhaust->it->input->endpoints;
 
-	for (uint32_t mask = 0; mask < 1U << HALF; mask++)
-		exhaust->low[mask] = counts[__builtin_popcount(mask)]++;
+	for (uint32_t mask = 0; mask < 1U << HALF; mask++) {
+		exhaust->bits[mask] = (uint8_t)__builtin_popcount(mask);
+		exhaust->low[mask] = counts[exhaust->bits[mask]]++;
+	}
 	exhaust->choices = 0;
 	for (uint32_t mask = 0; mask < 1U << HALF; mask++) {
-		uint32_t bits = (uint32_t)__builtin_popcount(mask);
+		uint32_t bits = exhaust->bits[mask];
 
 		exhaust->high[mask] = exhaust->choices;
 		if (bits <= endpoints && endpoints - bits <= HALF)
@@ -357,6 +360,13 @@ struct part {
 	uint32_t pairs; /* of the choice */
 };
 
+/* The bits of a mask below a port. */
+static uint32_t count_below(const struct exhaust *exhaust, uint32_t mask, uint32_t port)
+{
+	mask &= (1U << port) - 1;
+	return (uint32_t)exhaust->bits[mask >> HALF] + exhaust->bits[mask & ((1U << HALF) - 1)];
+}
+
 static void visit_choice(struct exhaust *exhaust, const struct part *part, uint32_t mask)
 {
 	uint32_t number = exhaust->number[exhaust->high[mask >> HALF] +
@@ -367,8 +377,8 @@ static void visit_choice(struct exhaust *exhaust, const struct part *part, uint3
 		return;
 	for (uint32_t at = 0; at < part->pairs; at++) {
 		uint32_t one = part->low[at], other = part->partner[one];
-		uint32_t low = (uint32_t)__builtin_popcount(mask & ((1U << one) - 1));
-		uint32_t high = (uint32_t)__builtin_popcount(mask & ((1U << other) - 1));
+		uint32_t low = count_below(exhaust, mask, one);
+		uint32_t high = count_below(exhaust, mask, other);
 		uint32_t pair = number_pair(low, high);
 
 		key.word[pair / 64] |= 1ULL << pair % 64;
@@ -482,7 +492,8 @@ static int refute_choices(struct exhaust *exhaust)
 				input->endpoints, exhaust->rounds);
 	exhaust->low = malloc((1U << HALF) * sizeof(*exhaust->low));
 	exhaust->high = malloc((1U << HALF) * sizeof(*exhaust->high));
-	if (!exhaust->low || !exhaust->high)
+	exhaust->bits = malloc(1U << HALF);
+	if (!exhaust->low || !exhaust->high || !exhaust->bits)
 		return wrong_memory(exhaust);
 	number_masks(exhaust);
 	exhaust->number = malloc(exhaust->choices * sizeof(*exhaust->number));
@@ -497,7 +508,7 @@ static int refute_choices(struct exhaust *exhaust)
 	if (ret)
 		return ret;
 	drop_unmarked(exhaust);
-	return refute_left(exhaust);
+	return exhaust->left ? refute_left(exhaust) : 0;
 }
 
 /* ---------------------------------------------------------------------- proofs */
@@ -546,6 +557,7 @@ int ck_matchings_exhaust(struct matchings_check *it)
 	free(exhaust.candidates.list);
 	free(exhaust.live.list);
 	free(exhaust.matchings.list);
+	free(exhaust.bits);
 	free(exhaust.low);
 	free(exhaust.high);
 	free(exhaust.number);

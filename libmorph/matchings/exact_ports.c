@@ -477,7 +477,7 @@ static int search(struct choices *it)
 	if (!visit_all(it, VISIT_MARK))
 		return EXACT_UNDECIDED;
 	drop_refuted(it);
-	return cover_choices(it);
+	return it->count ? cover_choices(it) : EXACT_REFUTED;
 }
 
 int lm_exact_choose(struct exact *exact)

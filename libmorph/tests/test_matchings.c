@@ -5,7 +5,7 @@
  */
 #include <stdio.h>
 
-#include "../check/check.h"
+#include "../bench/matchings_checked.h"
 #include "../internal/planner.h"
 #include "../util/mix.h"
 #include "alone.h"
@@ -51,73 +51,14 @@ static void find(struct morph_matchings *search, const struct asked *asked,
 		fail_msg("%s", morph_error_text(ctx));
 }
 
-/* Copy circuits and elements into the checker's form. */
-static void copy_circuits(const struct morph_matchings_answer *answer,
-			  struct morph_check_matchings_input *input,
-			  struct morph_check_matchings_circuit **circuits, uint32_t **elements)
-{
-	uint32_t count = answer->round_first[answer->rounds], hops = 0, i;
-
-	*circuits = calloc(count + 1, sizeof(**circuits));
-	for (i = 0; i < count; i++) {
-		(*circuits)[i] = (struct morph_check_matchings_circuit){
-			answer->circuits[i].src, answer->circuits[i].dst, answer->circuits[i].first,
-			answer->circuits[i].count
-		};
-		hops += answer->circuits[i].count;
-	}
-	*elements = calloc(hops + 1, sizeof(**elements));
-	for (i = 0; i < hops; i++)
-		(*elements)[i] = answer->hops[i].element;
-	input->circuits = *circuits;
-	input->elements = *elements;
-	input->rounds = answer->rounds;
-	input->round_first = answer->round_first;
-	input->states = answer->states;
-	input->distance = answer->distance;
-	input->total = answer->total;
-	input->longest = answer->longest;
-}
-
 /* The checker accepts the answer. */
 static void accept_answer(const struct asked *asked, const struct morph_matchings_answer *answer,
 			  struct morph_check_bytes profile)
 {
-	const struct morph_matchings_problem *problem = &asked->problem;
-	struct morph_check_matchings_circuit *circuits = NULL;
-	uint32_t *elements = NULL;
-	struct morph_check_matchings_input input = {
-		.kind = problem->kind,
-		.profile = profile,
-		.width = problem->width,
-		.height = problem->height,
-		.endpoints = problem->endpoints,
-		.tx = answer->tx,
-		.rx = answer->rx,
-		.targets = problem->targets,
-		.ports_chosen = !problem->tx,
-		.hops = answer->hops_most,
-		.failed = problem->failed,
-		.failed_count = problem->failed_count,
-		.stuck = problem->stuck,
-		.stuck_states = problem->stuck_states,
-		.stuck_count = problem->stuck_count,
-		.bound = answer->bound,
-		.bound_kind = answer->bound_kind,
-		.lengths = answer->lengths,
-		.lengths_count = answer->lengths_count,
-		.limit = problem->rounds,
-		.src = answer->src,
-		.dst = answer->dst,
-	};
 	char report[256] = "";
 
-	if (answer->verdict == MORPH_FEASIBLE)
-		copy_circuits(answer, &input, &circuits, &elements);
-	if (morph_check_matchings(&input, report, sizeof(report)))
+	if (check_matchings(&asked->problem, answer, profile, report, sizeof(report)))
 		fail_msg("%s", report);
-	free(circuits);
-	free(elements);
 }
 
 /* The rounds equal their bound; routes have at most @percent more elements than the distances. */
