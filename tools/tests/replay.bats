@@ -59,6 +59,15 @@ with_json() {
 		txn.{commit,confirm,list,show} why-not
 }
 
+@test "health names slices without a spare and controllers whose lease has run out" {
+	replay "$RECORDINGS/health-unprotected"
+	[[ $status == 7 ]]
+	holds "$output" "slices without a usable spare"
+	holds "$output" "alone"
+	holds "$output" "controllers whose lease has run out"
+	holds "$output" "expired"
+}
+
 @test "name:NAME is the slice of this name" {
 	MORPHCTL_REPLAY=$RECORDINGS/slice-show.jsonl run_split morphctl slice show train
 	[[ $status == 0 ]]

@@ -376,7 +376,7 @@ struct morph_refusal {
 };
 
 /* The name of enum morph_part for people. */
-const char *morph_part_name(u32 part);
+const char *morph_part_word(u32 part);
 int __printf(6, 7) morph_refuse(struct morph_refusal *refusal, int error, u32 reason, u32 part,
 				u32 index, const char *format, ...);
 int morph_refuse_numbers(struct morph_refusal *refusal, int error, u32 reason, u32 part, u32 index,

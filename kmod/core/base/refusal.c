@@ -16,7 +16,7 @@ static const char *const part_names[] = {
 	[MORPH_PART_EDGE] = "edge port",
 };
 
-const char *morph_part_name(u32 part)
+const char *morph_part_word(u32 part)
 {
 	return part < ARRAY_SIZE(part_names) ? part_names[part] : "part";
 }
@@ -169,7 +169,7 @@ struct part_text {
 
 static struct part_text part_text(const struct optics_refusal *why)
 {
-	const char *name = morph_part_name(why->part);
+	const char *name = morph_part_word(why->part);
 	struct part_text out;
 
 	if (why->planes)

@@ -55,7 +55,7 @@ static void log_degraded(const struct morph_slice *slice, const struct morph_eve
 	if (event->part == MORPH_PART_ACCELERATOR)
 		pci = pci_text(ledger_of(fabric)->chips[event->index].identity.pci);
 	dev_warn_ratelimited(&fabric->dev, "slice %u: degraded to %llu Mb/s by %s %u (PCI %s)\n",
-			     slice->number, event->bandwidth_mbps, morph_part_name(event->part),
+			     slice->number, event->bandwidth_mbps, morph_part_word(event->part),
 			     event->index, pci);
 }
 

@@ -12,46 +12,107 @@ static void keep_unwell(json_t *records, const char *key, const char *well)
 			json_array_remove(records, i);
 }
 
-/*
- * Count hardware that is only cordoned as healthy, because an administrator cordoned it on purpose.
- */
+/* The lists that a report is made of. A list that needs a capability may be absent. */
 static enum exit_code gather(struct run *run, uint32_t fabric, json_t *report)
 {
-	static const char *const wanted[] = { "fabrics", "hardware", "slices" };
+	static const struct state_kind controllers = { "controller-get", "controllers",
+						       MORPH_OBJECT_CONTROLLER, true };
 	enum exit_code code = EXIT_CODE_OK;
 
-	for (size_t i = 0; i < state_kinds_count && !code; i++) {
-		const struct state_kind *kind = &state_kinds[i];
+	for (size_t i = 0; i <= state_kinds_count && !code; i++) {
+		const struct state_kind *kind = i < state_kinds_count ? &state_kinds[i] :
+									&controllers;
 		json_t *records;
 		int error;
 
-		for (size_t k = 0; k < sizeof(wanted) / sizeof(wanted[0]); k++) {
-			if (strcmp(kind->key, wanted[k]))
-				continue;
-			error = state_dump(run, kind, fabric, &records);
-			if (error && !(kind->admin && (error == -EPERM || error == -EACCES)))
-				code = client_error(run, error);
-			if (!error)
-				json_object_set(report, kind->key, records);
-			json_decref(records);
-		}
+		if (kind->type == MORPH_OBJECT_CIRCUIT)
+			continue;
+		error = state_dump(run, kind, fabric, &records);
+		if (error && !(kind->admin && (error == -EPERM || error == -EACCES)))
+			code = client_error(run, error);
+		if (!error)
+			json_object_set(report, kind->key, records);
+		json_decref(records);
 	}
 	return code;
 }
 
+/* Whether an idle spare of the report may replace the accelerator of a rank. */
+static bool has_spare(const json_t *accelerators, const json_t *slice, const json_t *rank)
+{
+	bool same_host = key_is(slice, "spare-policy", "host");
+	const json_t *record;
+	size_t i;
+
+	json_array_foreach(accelerators, i, record)
+	{
+		bool near = number_of(record, "host", 0) == number_of(rank, "host", NUMBER_NONE);
+
+		if (number_of(record, "fabric", 0) == number_of(slice, "fabric", NUMBER_NONE) &&
+		    key_is(record, "use", "spare") && key_is(record, "health", "ok") &&
+		    !json_is_true(json_object_get(record, "cordoned")) && (near || !same_host))
+			return true;
+	}
+	return false;
+}
+
+/*
+ * Whether a slice wants failover, and a rank has no spare. A rank without protection may have one:
+ * the driver chooses the spare at the failure if a schedule is loaded.
+ */
+static bool lacks_spare(const json_t *accelerators, const json_t *slice)
+{
+	const json_t *rank;
+	size_t i;
+
+	if (!key_is(slice, "failover", "automatic"))
+		return false;
+	json_array_foreach(json_object_get(slice, "ranks"), i, rank)
+	{
+		if (key_is(rank, "protection-state", "none") &&
+		    !has_spare(accelerators, slice, rank))
+			return true;
+	}
+	return false;
+}
+
+/* List the slices that lack a spare. Drop the accelerators, which are not part of the report. */
+static void find_unprotected(json_t *report)
+{
+	const json_t *slices = json_object_get(report, "slices"), *slice;
+	json_t *unprotected = json_array();
+	size_t i;
+
+	json_array_foreach(slices, i, slice)
+	{
+		if (lacks_spare(json_object_get(report, "accelerators"), slice))
+			json_array_append(unprotected, (json_t *)slice);
+	}
+	if (slices)
+		json_object_set(report, "unprotected", unprotected);
+	json_decref(unprotected);
+	json_object_del(report, "accelerators");
+}
+
+/*
+ * Count hardware that is only cordoned as healthy, because an administrator cordoned it on purpose.
+ */
 static const char *verdict(json_t *report)
 {
+	static const char *const lists[] = { "hardware", "slices", "unprotected", "controllers" };
 	json_t *fabrics = json_object_get(report, "fabrics");
 
+	find_unprotected(report);
 	keep_unwell(json_object_get(report, "hardware"), "health", "ok");
 	keep_unwell(json_object_get(report, "slices"), "state", "ok");
+	keep_unwell(json_object_get(report, "controllers"), "state", "active");
 	for (size_t i = 0; i < json_array_size(fabrics); i++)
 		if (!key_is(json_array_get(fabrics, i), "state", "ready"))
 			return "degraded";
-	return json_array_size(json_object_get(report, "hardware")) ||
-			       json_array_size(json_object_get(report, "slices")) ?
-		       "degraded" :
-		       "ok";
+	for (size_t i = 0; i < sizeof(lists) / sizeof(lists[0]); i++)
+		if (json_array_size(json_object_get(report, lists[i])))
+			return "degraded";
+	return "ok";
 }
 
 /* Each fabric has its own number of planes. */
@@ -70,6 +131,8 @@ static void write_text(struct run *run, json_t *report, const char *state)
 {
 	json_t *hardware = json_object_get(report, "hardware");
 	json_t *slices = json_object_get(report, "slices");
+	json_t *unprotected = json_object_get(report, "unprotected");
+	json_t *controllers = json_object_get(report, "controllers");
 
 	name_ports(json_object_get(report, "fabrics"), hardware);
 	say("%s\n\n", state);
@@ -87,8 +150,16 @@ static void write_text(struct run *run, json_t *report, const char *state)
 		emit_table(run, "fabric,id,name,state,ranks-count,circuits-count,bandwidth-mbps",
 			   slices);
 	}
+	if (json_array_size(unprotected)) {
+		say("\nslices without a usable spare:\n");
+		emit_table(run, "fabric,id,name,state,spare-policy,ranks-count", unprotected);
+	}
+	if (json_array_size(controllers)) {
+		say("\ncontrollers whose lease has run out:\n");
+		emit_table(run, "fabric,id,epoch,state,slices-count", controllers);
+	}
 	if (!slices)
-		say("\nslices hidden: needs CAP_NET_ADMIN\n");
+		say("\nslices and controllers hidden: needs CAP_NET_ADMIN\n");
 }
 
 enum exit_code health(struct run *run)
