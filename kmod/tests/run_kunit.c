@@ -22,6 +22,7 @@ static struct kunit_suite * const suites[] = {
 	&morph_health_suite,
 	&morph_patrol_suite,
 	&morph_repair_suite,
+	&morph_replacement_suite,
 	&morph_choice_suite,
 	&morph_lend_suite,
 	&morph_lend_between_suite,

@@ -19,6 +19,7 @@ extern struct kunit_suite morph_phase_suite;
 extern struct kunit_suite morph_health_suite;
 extern struct kunit_suite morph_patrol_suite;
 extern struct kunit_suite morph_repair_suite;
+extern struct kunit_suite morph_replacement_suite;
 extern struct kunit_suite morph_choice_suite;
 extern struct kunit_suite morph_lend_suite;
 extern struct kunit_suite morph_lend_between_suite;
