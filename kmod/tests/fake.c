@@ -184,8 +184,10 @@ static int fake_set_lasers(struct morph_fabric *fabric, u64 cookie,
 		if (settings[i].lanes & ~READ_ONCE(fake->laser[settings[i].port]))
 			call = FAKE_LASERS_ON;
 	rule = take(fake, call, cookie);
-	for (i = 0; i < count && is_done(&rule); i++)
+	for (i = 0; i < count && is_done(&rule); i++) {
+		fake->darkened += !!(fake->laser[settings[i].port] & ~settings[i].lanes);
 		WRITE_ONCE(fake->laser[settings[i].port], settings[i].lanes);
+	}
 	return give(fake, &rule, cookie, NULL, 0);
 }
 

@@ -98,6 +98,7 @@ struct fake {
 	spinlock_t lock;
 	u8 element[FAKE_ELEMENTS];
 	u64 laser[FAKE_PORTS];
+	u32 darkened;			/* lasers that were switched off */
 	bool dead[FAKE_MOST];		/* accelerator answers no heartbeat */
 	u64 dim[FAKE_PORTS];		/* by transmit port: lanes whose laser emits no light */
 	/* by transmit port: lanes whose laser cannot be switched off */

@@ -147,6 +147,7 @@ static void expect_reclaimed(struct fake *fake, const struct loan *loan, u32 spa
 	KUNIT_EXPECT_EQ(test, spare, event.old_accelerator);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_DEGRADED, fake_event(fake, 1, &event));
 	KUNIT_EXPECT_EQ(test, 1u, event.index);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_REVOKED, event.outcome);
 	fake_expect_light(fake);
 }
 
@@ -410,73 +411,136 @@ static void request_outlives_a_failed_failover(struct kunit *test)
 	expect_result(fake, id, MORPH_OUTCOME_COMMITTED, 0);
 }
 
-/* Two hosts, each with six accelerators and one spare. */
-static const struct fake_shape two_large_hosts = { .hosts = 2, .each = 7, .spares = 1 };
-
-/* Both accelerators of a slice fail at once, so one failover handles both. */
-static void fail_both(struct fake *fake, u32 first)
+/*
+ * The borrower is degraded already and has no light, so its bandwidth does not change. It gets the
+ * event, and each later one has the reason until the rank works again.
+ */
+static void lend_ends_with_a_reason_in_each_event(struct kunit *test)
 {
-	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
+	static const u32 accelerators[] = { 3, 4, 2 };
+	struct fake *fake = test->priv;
+	struct morph_slice *owner = pair(fake, 0, 1, false), *borrower;
+	const struct morph_slice_params params = {
+		.accelerators = accelerators,
+		.count = ARRAY_SIZE(accelerators),
+		.failover = MORPH_FAILOVER_MANUAL,
+		.lend = true,
+		.user = fake->user,
+	};
+	struct morph_event event;
+	u32 circuit;
 
-	mutex_lock(&fake->fabric->lock);
-	for (culprit.index = first; culprit.index < first + 2; culprit.index++) {
-		fake->dead[culprit.index] = true;
-		morph_health_set(fake->fabric, &culprit, MORPH_HEALTH_FAILED, 0);
-	}
-	mutex_unlock(&fake->fabric->lock);
+	borrower = fake_slice_like(fake, &params);
+	circuit = fake_light(fake, borrower, 0, 1, MORPH_PLANE_ANY);
+	fail(fake, 5);
+	fail(fake, 3);
+	fake_settle(fake);
+	fake_has_event(fake, 1, 0);
+	fail(fake, 1);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 2u, owner->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_FAILING, fake_event(fake, 1, &event));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_DEGRADED, fake_event(fake, 1, &event));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_REVOKED, event.outcome);
+	return_accelerator(fake, 3);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_LIT, fake_circuit(borrower, circuit)->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_DEGRADED, fake_event(fake, 1, &event));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_REVOKED, event.outcome);
+	return_accelerator(fake, 1);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_RECOVERED, fake_event(fake, 1, &event));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_NONE, event.outcome);
 }
 
-static void await_waiter(struct fake *fake, struct morph_slice *slice, u32 waiters)
-{
-	struct wait_queue_entry *entry;
-	u32 tries, count = 0;
+/* One host with six accelerators and two spares, which are 6 and 7. */
+static const struct fake_shape large_host = { .hosts = 1, .each = 8, .spares = 2 };
 
-	for (tries = 0; tries < 500 && count < waiters; tries++) {
-		count = 0;
-		spin_lock_irq(&slice->idle.lock);
-		list_for_each_entry(entry, &slice->idle.head, entry)
-			count++;
-		spin_unlock_irq(&slice->idle.lock);
-		msleep(20);
-	}
-	KUNIT_EXPECT_EQ(fake->test, waiters, count);
+/* Accelerator 4 and both spares, without circuits. */
+static struct morph_slice *borrower_of_both(struct fake *fake)
+{
+	static const u32 accelerators[] = { 4, 6, 7 };
+	const struct morph_slice_params params = {
+		.accelerators = accelerators,
+		.count = ARRAY_SIZE(accelerators),
+		.lend = true,
+		.user = fake->user,
+	};
+
+	return fake_slice_like(fake, &params);
 }
 
-static bool has_ended(struct morph_slice *slice)
+/* The first lent spare cannot receive light. Failover takes the second one. */
+static void lend_of_two_spares_leads_to_the_other(struct kunit *test)
 {
-	return wait_event_timeout(slice->idle, !READ_ONCE(slice->repairing), 10 * HZ);
+	struct fake *fake = fake_open(test, &large_host);
+	struct morph_slice *owner = pair(fake, 0, 1, false);
+	u32 plane;
+
+	borrower_of_both(fake);
+	for (plane = 0; plane < FAKE_PLANES; plane++)
+		fake_set_health(fake, MORPH_PART_RECEIVER, 6 * FAKE_PLANES + plane,
+				MORPH_HEALTH_FAILED);
+	fail(fake, 1);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 7u, owner->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(owner)->state);
+	expect_one_holder(fake);
+	fake_expect_light(fake);
+}
+
+/* Return the number of lasers that the failover of an accelerator switches off. */
+static u32 dark_writes(struct fake *fake, u32 accelerator)
+{
+	u32 before = fake->darkened;
+
+	fake_clear(fake);
+	fail(fake, accelerator);
+	fake_settle(fake);
+	return fake->darkened - before;
+}
+
+/* A failover to a lent spare with a circuit switches off one more laser. */
+static void lend_costs_a_failover_one_dark_write(struct kunit *test)
+{
+	struct fake *fake = fake_open(test, &large_host);
+	struct morph_slice *first = pair(fake, 0, 1, false), *second = pair(fake, 2, 3, false);
+	u32 idle, lent;
+
+	pair(fake, 4, 7, true);
+	idle = dark_writes(fake, 1);
+	KUNIT_EXPECT_EQ(test, 6u, first->ranks[1].accelerator);
+	lent = dark_writes(fake, 3);
+	KUNIT_EXPECT_EQ(test, 7u, second->ranks[1].accelerator);
+	KUNIT_EXPECT_EQ(test, idle + 1, lent);
 }
 
 /*
- * One failover waits for a borrower, whose owner changes a circuit. Another one has taken the
- * spare of the other borrower, and then waits, too. The first one gets the slice and would need
- * the second one's borrower.
+ * A failover is taking one of the two spares of a borrower, and another one would take the second
+ * spare. It does not wait for the borrower, which might be waiting for it in turn. It is repeated
+ * at the end of the first one.
  */
 static void lend_to_two_failovers_does_not_block(struct kunit *test)
 {
-	struct fake *fake = fake_open(test, &two_large_hosts);
-	struct morph_slice *first = pair(fake, 7, 8, false), *second = pair(fake, 0, 1, false);
-	struct morph_slice *lender = pair(fake, 2, 6, true), *busy = pair(fake, 9, 13, true);
-	struct morph_change change = fake_add(1, 0, MORPH_PLANE_ANY, 1);
-	struct fake_run run;
+	struct fake *fake = fake_open(test, &large_host);
+	struct morph_slice *first = pair(fake, 0, 1, false), *second = pair(fake, 2, 3, false);
+	struct morph_slice *borrower = borrower_of_both(fake);
+	bool ended;
 
-	fake_begin(fake, &run, fake_txn(fake, busy, &change, 1, 0), FAKE_SET_ELEMENTS, 0);
-	fail_both(fake, 7);
-	await_waiter(fake, busy, 1);
-	fail_both(fake, 0);
-	await_waiter(fake, busy, 2);
-	KUNIT_EXPECT_TRUE(test, lender->busy);
-	fake_go_on(fake);
-	KUNIT_EXPECT_EQ(test, 0, fake_end(&run));
-	morph_txn_put(run.txn);
-	KUNIT_ASSERT_TRUE(test, has_ended(first));
-	KUNIT_ASSERT_TRUE(test, has_ended(second));
 	fake_settle(fake);
-	KUNIT_EXPECT_EQ(test, 2ULL, fake_stat(fake, MORPH_STAT_FAILOVERS));
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(lender)->state);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(busy)->state);
-	KUNIT_EXPECT_FALSE(test, lender->busy || busy->busy);
+	fake_rule(fake, FAKE_LASERS_ON, 0, FAKE_HANG, 0);
+	fail(fake, 1);
+	wait_for_completion(&fake->silent);
+	fail(fake, 3);
+	ended = wait_event_timeout(second->idle, !READ_ONCE(second->repairing), 10 * HZ);
+	KUNIT_EXPECT_TRUE(test, ended);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(second)->state);
+	fake_go_on(fake);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(first)->state);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(second)->state);
+	KUNIT_EXPECT_EQ(test, 13u, first->ranks[1].accelerator + second->ranks[1].accelerator);
+	KUNIT_EXPECT_FALSE(test, borrower->busy);
 	expect_one_holder(fake);
+	fake_expect_light(fake);
 }
 
 static struct kunit_case lend_cases[] = {
@@ -493,12 +557,15 @@ static struct kunit_case lend_cases[] = {
 	KUNIT_CASE_PARAM(lend_beside_a_requested_replacement, request_cases_gen_params),
 	KUNIT_CASE(request_for_a_taken_spare_does_not_succeed),
 	KUNIT_CASE(request_outlives_a_failed_failover),
+	KUNIT_CASE(lend_ends_with_a_reason_in_each_event),
 	{}
 };
 
 /* Cases that open a fabric of their own. */
 static struct kunit_case lend_between_cases[] = {
 	KUNIT_CASE(lend_to_two_failovers_does_not_block),
+	KUNIT_CASE(lend_of_two_spares_leads_to_the_other),
+	KUNIT_CASE(lend_costs_a_failover_one_dark_write),
 	{}
 };
 

@@ -1480,7 +1480,8 @@ enum morph_event_type {
  * @rank: affected rank, or MORPH_ANY
  * @circuit: affected circuit, or MORPH_ANY; for SCHEDULE: step that has stopped or is lit
  * @txn: transaction, or 0; for SCHEDULE: number of the schedule
- * @outcome: enum morph_outcome; for FAILING: REVOKED if a failover took the lent spare of the rank
+ * @outcome: enum morph_outcome; for FAILING: REVOKED if a failover took the lent spare of the rank;
+ *	for DEGRADED: REVOKED as long as a rank of the slice lacks a lent spare for this reason
  * @part: enum morph_part of the failed part
  * @index: index of that part
  * @old_accelerator: for FAILING and REPLACED, else MORPH_ANY

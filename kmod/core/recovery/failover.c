@@ -84,6 +84,22 @@ static bool reclaim(struct failover *failover, u32 rank, u32 spare)
 	return morph_reclaim(failover->slice, rank, spare);
 }
 
+/* The next spare of a rank; skip lent ones that cannot be taken now. Lock as above. */
+static u32 next_usable_spare(struct failover *failover, u32 which)
+{
+	struct morph_slice *slice = failover->slice;
+	const struct morph_chip *chips = ledger_of(slice->fabric)->chips;
+	u32 rank = failover->ranks[which], spare;
+
+	while (failover->skips[which] < MAX_SPARE_TRIES) {
+		spare = morph_repair_spare(slice, rank, rank_protection(slice, rank)->preferred,
+					   failover->skips[which]++);
+		if (spare == MORPH_ANY || !chips[spare].lent || reclaim(failover, rank, spare))
+			return spare;
+	}
+	return MORPH_ANY;
+}
+
 /*
  * Hold the next spare for a rank that this repair has not held yet. Caller holds fabric->lock; the
  * function may drop it.
@@ -91,7 +107,6 @@ static bool reclaim(struct failover *failover, u32 rank, u32 spare)
 static u32 take_spare(struct failover *failover, u32 which)
 {
 	struct morph_slice *slice = failover->slice;
-	const struct morph_chip *chips = ledger_of(slice->fabric)->chips;
 	u32 rank = failover->ranks[which], *skip = &failover->skips[which];
 	u32 spare = rank_recovery(slice, rank)->wanted_spare;
 
@@ -103,11 +118,7 @@ static u32 take_spare(struct failover *failover, u32 which)
 			return MORPH_ANY;
 		++*skip;
 	} else {
-		do
-			spare = morph_repair_spare(slice, rank,
-						   rank_protection(slice, rank)->preferred,
-						   (*skip)++);
-		while (spare != MORPH_ANY && chips[spare].lent && !reclaim(failover, rank, spare));
+		spare = next_usable_spare(failover, which);
 	}
 	if (spare == MORPH_ANY)
 		return MORPH_ANY;
@@ -125,7 +136,7 @@ static void give_back_spare(struct failover *failover, u32 spare, bool to_front)
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_chip *chip;
 
-	if (spare == MORPH_ANY || morph_reclaim_undo(slice, spare))
+	if (spare == MORPH_ANY || morph_reclaim_undo(slice, spare, to_front))
 		return;
 	chip = &ledger_of(fabric)->chips[spare];
 	if (spare == failover->reserved) {

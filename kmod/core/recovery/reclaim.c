@@ -142,9 +142,10 @@ static bool has_dark_circuits(struct morph_slice *slice)
 	return false;
 }
 
-bool morph_reclaim_undo(struct morph_slice *slice, u32 spare)
+bool morph_reclaim_undo(struct morph_slice *slice, u32 spare, bool to_front)
 {
-	u32 rank = ledger_of(slice->fabric)->chips[spare].rank;
+	struct morph_chip *chip = &ledger_of(slice->fabric)->chips[spare];
+	u32 host = slice->fabric->graph->accelerators[spare].host, rank = chip->rank;
 	struct morph_rank_recovery *exchange = rank_recovery(slice, rank);
 	struct morph_slice *borrower = exchange->borrower;
 
@@ -152,6 +153,9 @@ bool morph_reclaim_undo(struct morph_slice *slice, u32 spare)
 		return false;
 	morph_chip_let_go(slice->fabric, spare);
 	give_to_borrower(exchange, spare);
+	/* The search skips those at the front that it has tried. */
+	if (to_front && chip->listed == MORPH_LISTED_LENT)
+		list_move(&chip->host_node, &ledger_of(slice->fabric)->hosts[host].lent);
 	/* The spare may have failed, or its circuits may not have been restored. */
 	if (morph_rank_failed(borrower, exchange->borrower_rank)) {
 		slice_recovery(borrower)->culprit.part = MORPH_PART_ACCELERATOR;
@@ -217,6 +221,7 @@ void morph_reclaim_published(struct morph_slice *slice, u32 rank, u32 failed)
 	if (!exchange->borrower)
 		return;
 	give_to_borrower(exchange, failed);
+	rank_recovery(exchange->borrower, exchange->borrower_rank)->taken = true;
 	exchange->borrower->generation++;
 }
 
@@ -229,6 +234,8 @@ void morph_reclaim_announced(struct morph_slice *slice, u32 rank, u32 failed)
 		return;
 	slice_recovery(borrower)->culprit.part = MORPH_PART_ACCELERATOR;
 	slice_recovery(borrower)->culprit.index = failed;
+	/* The event DEGRADED follows, even if the rank had no circuit. */
+	slice_recovery(borrower)->degraded_mbps = U64_MAX;
 	morph_repair_kick(borrower, 0);
 	morph_repair_report_failing(borrower, exchange->borrower_rank,
 				    slice->ranks[rank].accelerator, MORPH_OUTCOME_REVOKED);

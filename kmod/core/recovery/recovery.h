@@ -42,6 +42,7 @@ static inline struct morph_recovery *recovery_of(const struct morph_fabric *fabr
 struct morph_rank_recovery {
 	u32 wanted_spare;		/* of a requested replacement, or MORPH_ANY */
 	bool forced;			/* replace even against the policy */
+	bool taken;			/* a failover took its lent spare; until it works again */
 	/* While a failover gives it a lent spare: the slice, or NULL, and rank that had it. */
 	struct morph_slice *borrower;
 	u32 borrower_rank;
@@ -207,8 +208,11 @@ u32 morph_repair_spare(struct morph_slice *slice, u32 rank, u32 preferred, u32 s
  * that is not possible now. Caller holds fabric->lock; the function may drop it.
  */
 bool morph_reclaim(struct morph_slice *slice, u32 rank, u32 spare);
-/* Give a spare back to the slice it was taken from; return false if it was not lent. */
-bool morph_reclaim_undo(struct morph_slice *slice, u32 spare);
+/*
+ * Give a spare back to the slice it was taken from; return false if it was not lent. @to_front: the
+ * caller will try the next ones.
+ */
+bool morph_reclaim_undo(struct morph_slice *slice, u32 spare, bool to_front);
 /* Return whether a failover, which has entered the slice, is taking the rank's lent spare. */
 bool morph_reclaims_rank(const struct morph_slice *slice, u32 rank);
 /* Fill items that remove the circuits of such ranks, unless @items is NULL. Return their number. */

@@ -328,16 +328,30 @@ static void cancel_requested_replacements(struct morph_slice *slice)
 	}
 }
 
+/* Return whether a rank is without the lent spare that a failover took, and forget the others. */
+static bool lacks_lent_spare(struct morph_slice *slice)
+{
+	bool lacks = false;
+	u32 i;
+
+	for (i = 0; i < slice->ranks_count; i++) {
+		rank_recovery(slice, i)->taken &= slice->ranks[i].failed;
+		lacks |= rank_recovery(slice, i)->taken;
+	}
+	return lacks;
+}
+
 /* End a repair and report the state of the slice. Caller holds fabric->lock. */
 static void repair_end(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	bool whole, was = slice_recovery(slice)->was_degraded;
+	bool whole, lacks, was = slice_recovery(slice)->was_degraded;
 	struct morph_event event;
 	u64 left_mbps;
 
 	cancel_requested_replacements(slice);
 	whole = is_whole(slice);
+	lacks = lacks_lent_spare(slice);
 	WRITE_ONCE(slice->repairing, false);
 	morph_protection_unpause(fabric);
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
@@ -361,6 +375,7 @@ static void repair_end(struct morph_slice *slice)
 	morph_event_init(&event, slice, whole ? MORPH_EVENT_RECOVERED : MORPH_EVENT_DEGRADED);
 	event.part = slice_recovery(slice)->culprit.part;
 	event.index = slice_recovery(slice)->culprit.index;
+	event.outcome = lacks ? MORPH_OUTCOME_REVOKED : MORPH_OUTCOME_NONE;
 	morph_report_event(slice, &event);
 	morph_report_slice_changed(slice);
 	morph_protection_touch_slice(slice);
