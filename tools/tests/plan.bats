@@ -174,7 +174,7 @@ uneven() {
 	expect 0 morphctl schedule plan --help
 	[[ $output != *"netlink specification"* && $output != *"--fabric"* ]]
 	holds "$output" "the keys are those of --fields"
-	holds "$(tr -s '[:space:]' ' ' <<<"$output")" "without --slice, on an idle fabric without asking a kernel"
+	holds "$(tr -s '[:space:]' ' ' <<<"$output")" "the plan assumes an idle fabric and asks no kernel"
 }
 
 @test "--format json is --json" {
