@@ -114,7 +114,7 @@ static uint64_t deliver(const struct search *search, const struct pair *pair, ui
 	bool served[JOBS_EXACT_PARTS] = { false };
 
 	for (uint32_t next = 0; next < pair->count; next++) {
-		uint32_t best = UINT32_MAX, most = 0;
+		uint32_t best = 0, most = 0;
 
 		for (uint32_t at = 0; at < pair->count; at++) {
 			uint32_t part = pair->parts[at];

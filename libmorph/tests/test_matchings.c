@@ -162,7 +162,7 @@ static void small_meshes_are_decided(void **state)
 static void small_meshes_have_the_fewest_rounds(void **state)
 {
 	struct morph_matchings *search = morph_matchings_new(ctx);
-	uint32_t exhaustive = 0, feasible = 0, ports[12], draw, i, other;
+	uint32_t exhaustive = 0, feasible = 0, ports[12] = { 0 }, draw, i, other;
 	struct morph_matchings_answer answer;
 	uint64_t random = 1;
 	struct asked asked;
