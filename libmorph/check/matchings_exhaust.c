@@ -60,8 +60,10 @@ static int reserve(struct exhaust *exhaust, struct keys *keys, size_t count)
 	if (room == keys->room)
 		return 0;
 	list = realloc(keys->list, room * sizeof(*list));
-	if (!list)
-		return wrong_memory(exhaust);
+	if (!list) {
+		wrong_memory(exhaust);
+		return -ENOMEM;
+	}
 	keys->list = list;
 	keys->room = room;
 	return 0;

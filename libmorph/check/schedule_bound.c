@@ -192,7 +192,9 @@ static int bound_by_circuits(struct schedule_check *it, unsigned __int128 *bound
 		return ck_wrong(&it->check, ENOMEM, "out of memory");
 	find_pairs(collective, met, &pairs);
 	free(met);
-	*bound = pairs.senders ? fewest_circuits(it, &pairs) : 0;
+	/* A schedule without ports has no bound; other checks refuse it. */
+	if (pairs.senders && it->schedule.ranks && it->schedule.planes)
+		*bound = fewest_circuits(it, &pairs);
 	return 0;
 }
 

@@ -107,24 +107,28 @@ static int collect_pairs(struct morph_ctx *ctx, const struct morph_collective *c
 {
 	uint32_t ranks = collective->ranks, *partners = calloc(ranks + 1, sizeof(*partners));
 	uint64_t *met = calloc((size_t)ranks * ranks / 64 + 1, sizeof(*met));
-	int ret = partners && met ? 0 : lm_no_memory(ctx, "plan a schedule");
 
 	*all = (struct exchange){ .partners = ranks, .least = UINT64_MAX };
-	for (uint32_t at = 0; !ret && at < collective->chunks.count; at++) {
+	if (!partners || !met) {
+		free(partners);
+		free(met);
+		return lm_no_memory(ctx, "plan a schedule");
+	}
+	for (uint32_t at = 0; at < collective->chunks.count; at++) {
 		const struct chunk *chunk = &collective->chunks.list[at];
 
 		if (chunk->bytes && chunk->begins != chunk->ends &&
 		    chunk->begins != MORPH_EACH_RANK && chunk->ends != MORPH_EACH_RANK)
 			add_chunk(all, chunk, ranks, met, partners);
 	}
-	for (uint32_t rank = 0; !ret && rank < ranks; rank++) {
+	for (uint32_t rank = 0; rank < ranks; rank++) {
 		all->ranks += partners[rank] > 0;
 		if (partners[rank] && partners[rank] < all->partners)
 			all->partners = partners[rank];
 	}
 	free(partners);
 	free(met);
-	return ret;
+	return 0;
 }
 
 /*

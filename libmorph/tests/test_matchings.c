@@ -9,6 +9,7 @@
 #include "../internal/planner.h"
 #include "../util/mix.h"
 #include "alone.h"
+#include "faults.h"
 
 #define MOST 64 /* endpoints */
 
@@ -520,6 +521,24 @@ static void refuse(struct morph_matchings *search, const struct asked *asked, co
 	assert_string_equal(morph_error_text(ctx), text);
 }
 
+static void a_warm_search_allocates_nothing(void **state)
+{
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	struct morph_matchings_answer answer;
+	struct asked asked;
+
+	(void)state;
+	for (uint32_t kind = 0; kind < 3; kind++) {
+		ask_mesh(&asked, kind, 3, 3, 8);
+		asked.problem.moves = 300;
+		find(search, &asked, &answer);
+		allocations();
+		find(search, &asked, &answer);
+		assert_int_equal(allocations(), 0);
+	}
+	morph_matchings_free(search);
+}
+
 static void wrong_arguments_are_named(void **state)
 {
 	struct morph_matchings *search = morph_matchings_new(ctx);
@@ -610,6 +629,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(each_permutation_fits_in_one_round_or_is_refused),
 		cmocka_unit_test(a_small_budget_leaves_a_permutation_undecided),
 		cmocka_unit_test(a_kept_set_up_changes_no_answer),
+		cmocka_unit_test(a_warm_search_allocates_nothing),
 		cmocka_unit_test(wrong_arguments_are_named),
 		cmocka_unit_test(wrong_targets_are_named),
 	};
