@@ -33,10 +33,13 @@ struct exhaust {
 	uint32_t *arrival; /* by endpoint, in the present setting: where its light arrives */
 	struct keys candidates, live;
 
-	/* If the search chose the ports. */
+	/*
+	 * If the search chose the ports. A choice is a set of ports, a bit each: its mask. Tables
+	 * have an entry for each value of the lower or the upper HALF bits of a mask.
+	 */
 	struct keys matchings;
-	uint8_t *bits; /* by half a mask: their number */
-	uint32_t *low, *high; /* by half a mask: both together number the choices */
+	uint8_t *bits; /* by value of a half: how many of its bits are set */
+	uint32_t *low, *high; /* by value of a half: low + high is the choice's number */
 	uint32_t *number; /* by choice: its number among those left, or NONE */
 	uint32_t *first; /* by number: its first key in the batch */
 	uint32_t begin, end; /* numbers of the batch */

@@ -27,9 +27,10 @@ struct jobs_site {
 
 	/* For cohorts.c. */
 	uint32_t component; /* with rewiring: the lowest site of the component */
-	uint32_t usable; /* ports, without those of pairs whose period is known */
+	uint32_t usable; /* ports that pairs with a known period leave */
 	uint64_t load; /* bytes of an iteration, twice for jobs without a cohort */
-	uint32_t kept, unused; /* free ports before, and ports without circuits */
+	uint32_t kept; /* value of @free before the circuits of turns are chosen */
+	uint32_t unused; /* ports without circuits */
 };
 
 /* Jobs that have one period, for cohorts.c. By its lowest site or its lowest pair. */

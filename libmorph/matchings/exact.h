@@ -56,7 +56,7 @@ struct exact {
 	uint32_t hops; /* limit of the elements of a route; 0: none */
 	uint64_t steps; /* left of the budget */
 
-	uint32_t settings; /* their number */
+	uint32_t settings; /* number of combinations of usable states */
 	uint32_t radix; /* most usable states of an element */
 	uint32_t *usable; /* by element: number of its usable states, at least 1 */
 	uint32_t *state; /* by element and digit: a usable state */

@@ -23,6 +23,10 @@ enum visit {
 	VISIT_LIST,
 };
 
+/*
+ * A choice is a set of ports, a bit each: its mask. Tables have an entry for each value of the
+ * lower or the upper HALF_BITS bits of a mask.
+ */
 struct choices {
 	struct exact *exact;
 	uint32_t ends, endpoints, words, pairs;
@@ -32,12 +36,12 @@ struct choices {
 	enum visit visit;
 	uint32_t most; /* matchings of one choice */
 
-	uint8_t *bits; /* by half a mask: number of its ports */
-	uint32_t *low, *high; /* by half a mask: both together number the choices */
+	uint8_t *bits; /* by value of a half: how many of its bits are set */
+	uint32_t *low, *high; /* by value of a half: low + high is the choice's number */
 	uint32_t *number; /* by choice: its number among those left, or MESH_NONE */
 	uint32_t *mask; /* by number: the ports */
 	uint32_t *begin; /* by number: number of its first entry */
-	uint32_t *symmetry; /* by symmetry, half and half a mask: the image */
+	uint32_t *symmetry; /* by symmetry, half and value of the half: its image */
 	uint32_t symmetries;
 	uint64_t *seen; /* by number: the pairs that are marked */
 	uint64_t *entries; /* pairs of a matching at a choice */

@@ -32,9 +32,9 @@ struct lighting {
 	struct morph_list *circuits, *schedules;
 	uint32_t ranks;
 	uint32_t lanes; /* of each circuit */
-	uint32_t *sites; /* by rank; MORPH_ANY: none */
-	uint32_t *lit; /* matrix: circuits that are always lit, in the slice */
-	uint32_t *wanted; /* matrix: the same, in the decision */
+	uint32_t *sites; /* by rank: its site; MORPH_ANY: the rank is no site */
+	uint32_t *lit; /* matrix: circuits that the slice has in every step */
+	uint32_t *wanted; /* matrix: circuits that the decision has in both turns */
 	uint32_t *components; /* by site: the lowest site that it shares circuits with */
 	struct rotation *rotations;
 	uint32_t rotations_count;
