@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Prepared transactions: seizing them, queued steps, and cookies in use. */
+/* Prepared transactions: seizing them, queued steps, expired leases, and cookies in use. */
+#include <linux/delay.h>
+
 #include "shapes.h"
 #include "suites.h"
 
@@ -225,6 +227,113 @@ static void lease_forgets_why_a_step_failed(struct kunit *test)
 	morph_txn_put(txn);
 }
 
+/* ------------------------------------------------------------------ expiry */
+
+/* Let the lease run out now. Returns when the timer has queued its work. */
+static void run_out(struct fake *fake, struct morph_txn *txn)
+{
+	mutex_lock(&fake->fabric->lock);
+	txn->lease_until_ns = 0;
+	hrtimer_start(&txn->lease_timer, 0, HRTIMER_MODE_ABS);
+	mutex_unlock(&fake->fabric->lock);
+	while (hrtimer_active(&txn->lease_timer))
+		cpu_relax();
+}
+
+/* The state between morph_txn_step_queue() and its worker, which the test does not start. */
+static void queue_step(struct fake *fake, struct morph_txn *txn)
+{
+	mutex_lock(&fake->fabric->lock);
+	txn->queued_from = txn->outcome;
+	txn->outcome = MORPH_OUTCOME_RUNNING;
+	mutex_unlock(&fake->fabric->lock);
+}
+
+struct crossing_case {
+	const char *name;
+	bool committed;
+};
+
+static const struct crossing_case crossing_cases[] = {
+	{ "prepared", false },
+	{ "unconfirmed", true },
+};
+
+FAKE_CASE_DESC(crossing_cases, name);
+
+/* The worker of the step may refuse it, so the lease must not rely on the step. */
+static void lease_ends_before_a_queued_step(struct kunit *test)
+{
+	const struct crossing_case *param = test->param_value;
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = prepared(fake);
+
+	if (param->committed)
+		KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_COMMIT, 0, &refusal));
+	queue_step(fake, txn);
+	run_out(fake, txn);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_EXPIRED, txn->outcome);
+	KUNIT_EXPECT_EQ(test, -ETIME, txn->status);
+	KUNIT_EXPECT_EQ(test, 0U, txn->queued_from);
+	fake_expect_dark(fake);
+	morph_txn_put(txn);
+}
+
+/*
+ * At the end of the lease the core reads the light that comes in over an edge. Meanwhile no other
+ * step may be queued. The fabric of the test has no edges, so the route pretends to begin at one.
+ */
+static void lease_ends_while_its_light_is_read(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = prepared(fake);
+	struct morph_route *route = txn->items[0].new;
+	u32 tx = route->path.tx;
+
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_COMMIT, 0, &refusal));
+	txn->verified = true;
+	route->path.tx = optics_edge_end(fake->fabric->graph, 0);
+	fake_rule(fake, FAKE_GET_RECEIVERS, 0, FAKE_HANG, 0);
+	run_out(fake, txn);
+	wait_for_completion(&fake->silent);
+	route->path.tx = tx;
+	KUNIT_EXPECT_EQ(test, -EBUSY,
+			morph_txn_step_queue(txn, MORPH_TXN_CONFIRM, 0, &token, &refusal));
+	morph_fabric_complete(fake->fabric, fake->silent_cookie, -EIO, NULL, 0);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_EXPIRED, txn->outcome);
+	fake_expect_dark(fake);
+	morph_txn_put(txn);
+}
+
+/* The transaction ends while the work of the expired lease waits for the slice. */
+static void lease_keeps_the_status_of_an_ended_one(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_txn *txn = prepared(fake);
+	struct morph_slice *slice = txn->slice;
+
+	mutex_lock(&fake->fabric->lock);
+	morph_slice_enter(slice, true);
+	mutex_unlock(&fake->fabric->lock);
+	run_out(fake, txn);
+	while (!wq_has_sleeper(&slice->idle))
+		msleep(1);
+	mutex_lock(&fake->fabric->lock);
+	morph_txn_revoke_slice(slice);
+	morph_refuse(&txn->refusal, -ECANCELED, MORPH_REASON_STATE, 0, 0, "revoked");
+	morph_slice_leave(slice);
+	mutex_unlock(&fake->fabric->lock);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_REVOKED, txn->outcome);
+	KUNIT_EXPECT_EQ(test, -ECANCELED, txn->status);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_REASON_STATE, txn->refusal.reason);
+	morph_txn_put(txn);
+}
+
 /* ------------------------------------------------------------------ cookies */
 
 #define COOKIE	9
@@ -295,6 +404,9 @@ static struct kunit_case lease_cases[] = {
 	KUNIT_CASE(lease_end_reviews_failed_parts),
 	KUNIT_CASE(lease_reports_why_it_refuses_a_step),
 	KUNIT_CASE(lease_forgets_why_a_step_failed),
+	KUNIT_CASE_PARAM(lease_ends_before_a_queued_step, crossing_cases_gen_params),
+	KUNIT_CASE(lease_ends_while_its_light_is_read),
+	KUNIT_CASE(lease_keeps_the_status_of_an_ended_one),
 	KUNIT_CASE(lease_cookie_of_a_prepared_one_is_taken),
 	KUNIT_CASE(lease_cookie_of_a_running_one_is_busy),
 	{}

@@ -50,6 +50,9 @@
 #define RECOVERY_MISSED		14	/* a part becomes free while a repair gives up */
 #define FAILED_SPARE_IS_LAST	15	/* a spare that could not be lit ends the repair */
 #define ROLLBACK_OFFERS_NOTHING	16	/* recovery does not see what a rollback frees */
+#define EXPIRY_LEAVES_QUEUED	17	/* an expired lease relies on the queued step */
+#define STEP_DURING_EXPIRY	18	/* a step is queued while an expiry reads light */
+#define EXPIRY_WIPES_RESULT	19	/* an expiry clears the status of an ended transaction */
 
 /* Events of a slice in a trace: kmod/core/base/trace.h. */
 #define STAGE			1
@@ -132,6 +135,7 @@ byte old[SLICES], new[SLICES];	/* its guides */
 bool keep_old[SLICES];
 bool armed[SLICES];		/* the lease's timer runs */
 bool over[SLICES];		/* the lease has run out */
+bool wiped[SLICES];		/* the transaction has ended, and its status is lost */
 
 #define OPEN(s)		(outcome[s] == PREPARED || outcome[s] == UNCONFIRMED)
 #define WHOLE(s)	(!rank_failed[s] && !dark[s] && \
@@ -297,6 +301,7 @@ inline ends(s, how, seen)
 	if :: defect != STEP_AFTER_END -> queued_from[s] = NONE :: else fi;
 	armed[s] = false;
 	over[s] = false;
+	wiped[s] = false;
 	observe(s, seen);
 	/* A degraded slice waits for the end of a prepared transaction. */
 	if :: listed[s] -> listed[s] = false; recover() :: else fi
@@ -566,11 +571,23 @@ inline set_out(s)
 /* The lease has run out: expire(). The caller has entered the slice and called set_out(). */
 inline expire(s)
 {
+	ok = true;
+	if
+	:: defect == STEP_DURING_EXPIRY && was == UNCONFIRMED ->
+		/* light_witnesses() reads the light; then expire() compares the outcome again. */
+		atomic { outcome[s] = UNCONFIRMED }
+		atomic {
+			ok = (outcome[s] == UNCONFIRMED);
+			if :: ok -> outcome[s] = RUNNING :: else fi
+		}
+	:: else
+	fi;
 	if
 	:: atomic { was == PREPARED -> unstage(s); ends(s, EXPIRED, END_EXPIRED) }
-	:: was == UNCONFIRMED ->
+	:: was == UNCONFIRMED && ok ->
 		roll_back(s, false, false);
 		atomic { keep_old[s] = false; ends_broken_or(s, EXPIRED, END_EXPIRED) }
+	:: !ok
 	fi
 }
 
@@ -914,7 +931,12 @@ end:	do
 		:: queued_from[s] == NONE && defect != STEP_AFTER_REVOKED -> ret = 1
 		:: queued_from[s] == NONE && defect == STEP_AFTER_REVOKED -> outcome[s] = PREPARED; ret = 0
 		fi }
-		if :: ret == 0 -> step(s, queued_verb[s]) :: else -> ret = 0 fi;
+		if
+		:: ret == 0 -> step(s, queued_verb[s])
+		/* The slice has another controller meanwhile: permits(). */
+		:: ret == 0
+		:: ret == 1 -> ret = 0
+		fi;
 		atomic { queue_runs[s] = false; queued_verb[s] = COMMIT }
 	od
 }
@@ -929,8 +951,18 @@ proctype lease(byte s)
 end:	do
 	:: atomic { armed[s] -> armed[s] = false; over[s] = true }
 		atomic { !busy[s] -> enter(s);
+			if
+			:: over[s] && queued_from[s] != NONE && defect != EXPIRY_LEAVES_QUEUED ->
+				outcome[s] = queued_from[s];
+				queued_from[s] = NONE
+			:: else
+			fi;
 			mine = OPEN(s) && over[s];
-			if :: mine -> set_out(s) :: else fi }
+			if
+			:: mine -> set_out(s)
+			:: !mine && defect == EXPIRY_WIPES_RESULT && outcome[s] != RUNNING -> wiped[s] = true
+			:: else
+			fi }
 		if :: mine -> expire(s) :: else fi;
 		atomic { leave(s); forget(); was = 0; mine = false }
 	od
@@ -1126,7 +1158,7 @@ end:	if
 /* Claims after all processes have stopped. */
 proctype at_rest()
 {
-	bool rests, every_one_ended, dead_are_gone, lit_as_reported, ledger_is_hardware, nothing_is_wanting;
+	bool rests, every_one_ended, results_are_kept, dead_are_gone, lit_as_reported, ledger_is_hardware, nothing_is_wanting;
 
 	timeout;
 	atomic {
@@ -1135,6 +1167,8 @@ proctype at_rest()
 		/* No transaction outlives its lease. */
 		every_one_ended = ENDED(0) && ENDED(1);
 		assert(every_one_ended);
+		results_are_kept = !wiped[0] && !wiped[1];
+		assert(results_are_kept);
 		dead_are_gone = (!dying[0] || released[0]) && (!dying[1] || released[1]);
 		assert(dead_are_gone);
 		/* A slice in state OK has a healthy accelerator and is lit. */

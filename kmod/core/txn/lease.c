@@ -40,6 +40,21 @@ static void lease_stop(struct morph_txn *txn)
 	morph_txn_put(txn);
 }
 
+/* Restore the outcome that the transaction had before a step was queued. */
+static bool unqueue(struct morph_txn *txn)
+{
+	if (!txn->queued_from)
+		return false;
+	txn->outcome = txn->queued_from;
+	txn->queued_from = 0;
+	return true;
+}
+
+static bool lease_is_over(const struct morph_txn *txn)
+{
+	return txn->lease_until_ns <= ktime_get_boottime_ns();
+}
+
 u64 morph_txn_lease_left(struct morph_txn *txn)
 {
 	u64 now = ktime_get_boottime_ns();
@@ -177,18 +192,29 @@ static bool light_witnesses(struct morph_txn *txn)
 	return txn->verified && comes_in && !morph_exec_verify(txn);
 }
 
-/* Return to the old configuration after the lease has expired. The caller has entered the slice. */
+/*
+ * Return to the old configuration after the lease has expired. A queued step does nothing
+ * afterwards: it might be refused, and no timer would be left. A transaction that has ended keeps
+ * its status and its refusal. The caller has entered the slice.
+ */
 static void expire(struct morph_txn *txn)
 {
 	int ret;
 
+	unqueue(txn);
+	if (txn->outcome != MORPH_OUTCOME_PREPARED && txn->outcome != MORPH_OUTCOME_UNCONFIRMED)
+		return;
 	forget_refusal(txn);
 	if (txn->outcome == MORPH_OUTCOME_PREPARED) {
 		end_prepared(txn, MORPH_OUTCOME_EXPIRED, -ETIME);
-	} else if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED && light_witnesses(txn)) {
+		return;
+	}
+	/* RUNNING keeps other steps from being queued while the device works. */
+	txn->outcome = MORPH_OUTCOME_RUNNING;
+	if (light_witnesses(txn)) {
 		morph_exec_confirm(txn);
 		morph_txn_end(txn, MORPH_OUTCOME_COMMITTED, 0);
-	} else if (txn->outcome == MORPH_OUTCOME_UNCONFIRMED) {
+	} else {
 		ret = morph_exec_revert(txn);
 		morph_txn_end(txn, ret ? txn->outcome : MORPH_OUTCOME_EXPIRED, ret ? ret : -ETIME);
 	}
@@ -263,16 +289,6 @@ struct queued_step {
 	struct morph_token token;
 };
 
-/* Restore the outcome that the transaction had before a step was queued. */
-static bool unqueue(struct morph_txn *txn)
-{
-	if (!txn->queued_from)
-		return false;
-	txn->outcome = txn->queued_from;
-	txn->queued_from = 0;
-	return true;
-}
-
 static void step_work(struct work_struct *work)
 {
 	struct queued_step *step = container_of(work, struct queued_step, work);
@@ -281,7 +297,7 @@ static void step_work(struct work_struct *work)
 
 	mutex_lock(&step->fabric->lock);
 	if (!unqueue(step->txn))
-		goto out;		/* a repair has revoked it meanwhile */
+		goto out;		/* it has been revoked or has expired meanwhile */
 	step->txn->stepping_from = step->txn->outcome;
 	ret = step_locked(step->txn, step->verb, step->lease_ns, &step->token, &refusal);
 	step->txn->stepping_from = 0;
@@ -361,8 +377,8 @@ static void lease_work_fn(struct work_struct *work)
 		goto out;		/* the transaction ended while the timer fired */
 	kref_get(&slice->kref);
 	morph_slice_enter(slice, true);
-	/* An earlier step may have set a new lease; a queued step checks the lease itself. */
-	if (!morph_txn_lease_left(txn))
+	/* An earlier step may have set a new lease. */
+	if (lease_is_over(txn))
 		expire(txn);
 	morph_slice_leave(slice);
 	mutex_unlock(&fabric->lock);
