@@ -396,6 +396,8 @@ void fake_settle(struct fake *fake)
 
 	for (i = 0; i < 4; i++) {
 		flush_workqueue(morph_act_wq);
+		flush_workqueue(morph_turn_wq);
+		flush_workqueue(morph_repair_wq);
 		flush_workqueue(morph_wq);
 		flush_delayed_work(&recovery_of(fake->fabric)->recover_work);
 		flush_delayed_work(&slices_of(fake->fabric)->protection_work);

@@ -26,7 +26,7 @@ static void expire(struct morph_txn *txn)
 	mutex_unlock(&txn->fabric->lock);
 	while (hrtimer_active(&txn->lease_timer))
 		usleep_range(100, 1000);
-	flush_workqueue(morph_wq);
+	flush_workqueue(morph_turn_wq);
 }
 
 static void bring_to(struct fake *fake, struct morph_txn *txn, u32 outcome)

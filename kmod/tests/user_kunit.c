@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Quotas: the core returns all charges, and a refusal contains the amount left. */
+/*
+ * Quotas: the core returns all charges, and a refusal contains the amount left. Turns: the work of
+ * one user delays only other work of this user.
+ */
+#include <linux/delay.h>
+
 #include "fake.h"
 #include "suites.h"
 
@@ -227,6 +232,109 @@ static void user_grant_numbers_are_not_used_again(struct kunit *test)
 	morph_user_put(second);
 }
 
+/* ------------------------------------------------------------------- turns */
+
+#define TURNS	(MORPH_USER_TURNS + 3)
+
+struct waiting_turn {
+	struct morph_turn turn;
+	struct morph_user *user;
+	struct completion *go;
+	atomic_t *running;
+};
+
+static void wait_in_turn(struct work_struct *work)
+{
+	struct waiting_turn *waiting = container_of(work, struct waiting_turn, turn.work);
+
+	atomic_inc(waiting->running);
+	wait_for_completion(waiting->go);
+	morph_turn_end(waiting->user);
+}
+
+struct turns {
+	struct waiting_turn of[TURNS];
+	struct completion go;
+	atomic_t running;
+};
+
+/* Queue more work of a user than may run at once. It runs until turns->go is complete. */
+static struct turns *fill_turns(struct kunit *test, struct morph_user *user)
+{
+	struct turns *turns = kunit_kzalloc(test, sizeof(*turns), GFP_KERNEL);
+	u32 i;
+
+	KUNIT_ASSERT_NOT_NULL(test, turns);
+	init_completion(&turns->go);
+	for (i = 0; i < TURNS; i++) {
+		turns->of[i] = (struct waiting_turn){
+			.user = user,
+			.go = &turns->go,
+			.running = &turns->running,
+		};
+		morph_turn_init(&turns->of[i].turn, wait_in_turn);
+		morph_turn_queue(&turns->of[i].turn, user);
+	}
+	return turns;
+}
+
+/* The work that waits in the queue of the user becomes queued work as other work ends. */
+static void drain_turns(struct turns *turns)
+{
+	u32 i;
+
+	complete_all(&turns->go);
+	for (i = 0; i < TURNS; i++)
+		flush_workqueue(morph_turn_wq);
+}
+
+static void user_turns_are_bounded(struct kunit *test)
+{
+	struct turns *turns = fill_turns(test, test->priv);
+
+	while (atomic_read(&turns->running) < MORPH_USER_TURNS)
+		msleep(1);
+	msleep(20);
+	KUNIT_EXPECT_EQ(test, MORPH_USER_TURNS, (u32)atomic_read(&turns->running));
+	drain_turns(turns);
+	KUNIT_EXPECT_EQ(test, TURNS, (u32)atomic_read(&turns->running));
+	KUNIT_EXPECT_EQ(test, 0U, ((struct morph_user *)test->priv)->turns_running);
+}
+
+/* Work of one user waits, and work of another user runs. */
+static void user_turns_do_not_delay_another_user(struct kunit *test)
+{
+	struct morph_user *other = morph_user_get(KUIDT_INIT(4344));
+	struct turns *turns = fill_turns(test, test->priv);
+	struct waiting_turn his = { .user = other, .go = &turns->go };
+	atomic_t running = ATOMIC_INIT(0);
+
+	KUNIT_ASSERT_NOT_NULL(test, other);
+	his.running = &running;
+	INIT_WORK_ONSTACK(&his.turn.work, wait_in_turn);
+	INIT_LIST_HEAD(&his.turn.node);
+	morph_turn_queue(&his.turn, other);
+	while (!atomic_read(&running))
+		msleep(1);
+	drain_turns(turns);
+	destroy_work_on_stack(&his.turn.work);
+	morph_user_put(other);
+}
+
+static void user_turn_is_cancelled_while_it_waits(struct kunit *test)
+{
+	struct morph_user *user = test->priv;
+	struct turns *turns = fill_turns(test, user);
+
+	while (atomic_read(&turns->running) < MORPH_USER_TURNS)
+		msleep(1);
+	KUNIT_EXPECT_TRUE(test, morph_turn_cancel(&turns->of[TURNS - 1].turn, user));
+	KUNIT_EXPECT_FALSE(test, morph_turn_cancel(&turns->of[0].turn, user));
+	drain_turns(turns);
+	KUNIT_EXPECT_EQ(test, TURNS - 1, (u32)atomic_read(&turns->running));
+	KUNIT_EXPECT_EQ(test, 0U, user->turns_running);
+}
+
 static struct kunit_case user_cases[] = {
 	KUNIT_CASE_PARAM(user_charge_up_to_limit, resource_cases_gen_params),
 	KUNIT_CASE_PARAM(user_refusal_has_the_numbers, resource_cases_gen_params),
@@ -237,6 +345,9 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_is_one_record),
 	KUNIT_CASE(user_grant_goes_with_its_last_reference),
 	KUNIT_CASE(user_grant_numbers_are_not_used_again),
+	KUNIT_CASE(user_turns_are_bounded),
+	KUNIT_CASE(user_turns_do_not_delay_another_user),
+	KUNIT_CASE(user_turn_is_cancelled_while_it_waits),
 	{}
 };
 

@@ -12,9 +12,9 @@
  *   event_lock              spinlock, in struct morph_interface: event queues
  *                           of all files of the fabric
  *
- * signal_lock (struct morph_recovery) and op_lock (struct morph_hardware) are leaf
- * spinlocks. Both are taken with interrupts off, since the provider calls
- * into the core from any context.
+ * signal_lock (struct morph_recovery), op_lock (struct morph_hardware) and turn_lock in
+ * turn.c are leaf spinlocks. All are taken with interrupts off: the provider calls into
+ * the core from any context, and timers queue work.
  * Readers of morph_slices (the table of slices) use RCU. The entry is erased before the last
  * reference to the slice is dropped.
  *
@@ -167,9 +167,16 @@ static inline void morph_stat(struct morph_fabric *fabric, enum morph_stat stat)
 extern struct mutex morph_registry_lock;
 extern struct xarray morph_fabrics;	/* by id; guarded by morph_registry_lock */
 extern struct class *morph_class;
-extern struct workqueue_struct *morph_wq;	/* unbound, high priority; shared by all fabrics */
+/*
+ * All queues are unbound and shared by all fabrics. Tenants cause most of the work, which waits for
+ * devices. So morph_wq has only work of which each fabric has a constant number: signals, tests,
+ * reviews.
+ */
+extern struct workqueue_struct *morph_wq;
+extern struct workqueue_struct *morph_repair_wq;	/* repairs: one per slice */
+extern struct workqueue_struct *morph_turn_wq;	/* leases and releases: morph_turn_queue() */
 extern struct workqueue_struct *morph_step_wq;	/* steps of schedules, of which there may be many */
-/* For work that netlink queues. It may wait for work on morph_wq, never the reverse. */
+/* For work that netlink queues. It may wait for work on the other queues, never the reverse. */
 extern struct workqueue_struct *morph_act_wq;
 
 /* ----------------------------------------------------------------- report.c */
@@ -317,6 +324,8 @@ struct morph_user {
 	struct morph_limits limits;
 	struct morph_limits used;	/* without replacements, which each slice counts */
 	atomic64_t queue_turn_ns;	/* CLOCK_MONOTONIC: turn of the next queue; no lock */
+	struct list_head turns;		/* work that waits: morph_turn.node; turn_lock */
+	u32 turns_running;		/* turn_lock */
 };
 
 enum morph_resource {
@@ -333,6 +342,26 @@ struct morph_token {
 	u32 controller;		/* 0: the request names no controller */
 	bool needed;		/* by netlink: must name the slice's controller */
 };
+
+/* A work item that is charged to a user: turn.c. */
+struct morph_turn {
+	struct work_struct work;
+	struct list_head node;		/* head: morph_user.turns, while it waits; turn_lock */
+};
+
+#define MORPH_USER_TURNS	16u	/* at most this many work items of a user run at once */
+
+/* @run ends with morph_turn_end(). */
+void morph_turn_init(struct morph_turn *turn, work_func_t run);
+/*
+ * Run the work when the user has fewer than MORPH_USER_TURNS running. The caller holds a reference
+ * to the user until morph_turn_end(). Any context.
+ */
+void morph_turn_queue(struct morph_turn *turn, struct morph_user *user);
+/* Cancel work that does not run yet. Return whether there was any: then @run does not run. */
+bool morph_turn_cancel(struct morph_turn *turn, struct morph_user *user);
+/* Let the next work item of the user run. */
+void morph_turn_end(struct morph_user *user);
 
 struct morph_user *morph_user_get(kuid_t uid);	/* NULL: out of memory */
 struct morph_user *morph_user_ref(struct morph_user *user);

@@ -60,6 +60,7 @@ static struct morph_user *user_get(kuid_t uid)
 	if (!user)
 		return NULL;
 	kref_init(&user->kref);
+	INIT_LIST_HEAD(&user->turns);
 	user->uid = uid;
 	hash_add(users, &user->node, __kuid_val(uid));
 	return user;
@@ -122,6 +123,7 @@ struct morph_user *morph_grant_create(const struct morph_limits *limits)
 	if (!grant)
 		return ERR_PTR(-ENOMEM);
 	kref_init(&grant->kref);
+	INIT_LIST_HEAD(&grant->turns);
 	grant->uid = INVALID_UID;
 	grant->limits = *limits;
 	grant->has_limits = true;

@@ -51,9 +51,17 @@ static int __init morph_init(void)
 	morph_wq = alloc_workqueue("morph", WQ_UNBOUND | WQ_HIGHPRI | WQ_FREEZABLE, 0);
 	if (!morph_wq)
 		return -ENOMEM;
+	morph_repair_wq = alloc_workqueue("morph-repair", WQ_UNBOUND | WQ_HIGHPRI | WQ_FREEZABLE,
+					  WQ_MAX_ACTIVE);
+	if (!morph_repair_wq)
+		goto err_wq;
+	morph_turn_wq = alloc_workqueue("morph-turn", WQ_UNBOUND | WQ_HIGHPRI | WQ_FREEZABLE,
+					WQ_MAX_ACTIVE);
+	if (!morph_turn_wq)
+		goto err_repair_wq;
 	morph_act_wq = alloc_workqueue("morph-act", WQ_UNBOUND | WQ_FREEZABLE, 0);
 	if (!morph_act_wq)
-		goto err_wq;
+		goto err_turn_wq;
 	/* A step occupies a worker until its light is verified, so allow one per stepping slice. */
 	morph_step_wq = alloc_workqueue("morph-step", WQ_UNBOUND | WQ_FREEZABLE, WQ_MAX_ACTIVE);
 	if (!morph_step_wq)
@@ -80,6 +88,10 @@ err_debugfs:
 	destroy_workqueue(morph_step_wq);
 err_act_wq:
 	destroy_workqueue(morph_act_wq);
+err_turn_wq:
+	destroy_workqueue(morph_turn_wq);
+err_repair_wq:
+	destroy_workqueue(morph_repair_wq);
 err_wq:
 	destroy_workqueue(morph_wq);
 	return ret;
@@ -92,6 +104,8 @@ static void __exit morph_exit(void)
 	/* Last releases of slices may still run, and they use the objects destroyed below. */
 	destroy_workqueue(morph_act_wq);
 	destroy_workqueue(morph_step_wq);
+	destroy_workqueue(morph_turn_wq);
+	destroy_workqueue(morph_repair_wq);
 	drain_workqueue(morph_wq);
 	morph_fabric_wait_released();
 	rcu_barrier();

@@ -48,7 +48,7 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 		slice_tenancy(slice)->state = MORPH_SLICE_REPAIRING;
 		trace_morph_slice_state(slice->fabric->id, slice->number, MORPH_SLICE_REPAIRING);
 	}
-	queue_work(morph_wq, &slice_recovery(slice)->repair_work);
+	queue_work(morph_repair_wq, &slice_recovery(slice)->repair_work);
 }
 
 int morph_repair_stage(struct morph_txn *txn)

@@ -61,7 +61,7 @@ static int created(struct morph_slice *slice, void *by_rank)
 
 	tenancy->own_spare = MORPH_ANY;
 	tenancy->protections = by_rank;
-	INIT_WORK(&tenancy->release_work, morph_slice_release_work);
+	morph_turn_init(&tenancy->release_turn, morph_slice_release_work);
 	/* Not zeroed: each use fills the entries that it reads. */
 	tenancy->teardown_settings = kvmalloc_array(MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS,
 						    sizeof(*tenancy->teardown_settings),

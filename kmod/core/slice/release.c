@@ -55,7 +55,7 @@ static void teardown_chip(struct morph_slice *slice, u32 accelerator, bool dark)
 void morph_slice_release_work(struct work_struct *work)
 {
 	struct morph_slice_tenancy *tenancy = container_of(work, struct morph_slice_tenancy,
-							   release_work);
+							   release_turn.work);
 	struct morph_slice *slice = &tenancy->txns.slice;
 	struct morph_fabric *fabric = slice->fabric;
 	u32 charged = slice->ranks_count + slice_tenancy(slice)->reserved;
@@ -102,6 +102,7 @@ void morph_slice_release_work(struct work_struct *work)
 	mutex_lock(&fabric->lock);
 	morph_report_slice_changed(slice);
 	mutex_unlock(&fabric->lock);
+	morph_turn_end(slice->user);
 	morph_slice_put(slice);
 }
 
@@ -132,7 +133,7 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 	}
 	wake_up_all(&slice->idle);
 	morph_report_slice_dying(slice);
-	queue_work(morph_wq, &slice_tenancy(slice)->release_work);
+	morph_turn_queue(&slice_tenancy(slice)->release_turn, slice->user);
 }
 
 int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refusal *refusal)

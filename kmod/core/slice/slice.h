@@ -120,7 +120,7 @@ struct morph_slice_tenancy {
 	u32 spare_list_count;
 	u32 *spare_list;		/* for MORPH_SPARES_LIST */
 	struct morph_protection *protections;	/* by rank */
-	struct work_struct release_work;
+	struct morph_turn release_turn;
 	struct morph_element_setting *teardown_settings; /* MORPH_TEARDOWN_CHUNK * hops */
 };
 

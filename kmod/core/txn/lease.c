@@ -13,9 +13,10 @@
 /* Restart the timer with the expiry time that the lease already has. */
 static void lease_resume(struct morph_txn *txn)
 {
-	/* Reference of the timer; lease_work_fn() or lease_stop() drops it. */
+	/* References of the timer; lease_work_fn() or lease_stop() drops them. */
 	morph_txn_get(txn);
 	get_device(&txn->fabric->dev);
+	txn->lease_user = morph_user_ref(txn->slice->user);
 	hrtimer_start(&txn->lease_timer, ns_to_ktime(txn->lease_until_ns), HRTIMER_MODE_ABS);
 }
 
@@ -27,6 +28,15 @@ void morph_lease_start(struct morph_txn *txn, u64 lease_ns)
 	lease_resume(txn);
 }
 
+static void drop_timer_references(struct morph_txn *txn)
+{
+	struct morph_fabric *fabric = txn->fabric;
+
+	morph_user_put(txn->lease_user);
+	morph_txn_put(txn);
+	put_device(&fabric->dev);
+}
+
 /*
  * Stop the timer and cancel work that it has queued. Work that already runs waits for fabric->lock,
  * checks the lease again, and drops its own reference. So no work is queued when the next lease
@@ -34,10 +44,10 @@ void morph_lease_start(struct morph_txn *txn, u64 lease_ns)
  */
 static void lease_stop(struct morph_txn *txn)
 {
-	if (!hrtimer_cancel(&txn->lease_timer) && !cancel_work(&txn->lease_work))
+	if (!hrtimer_cancel(&txn->lease_timer) &&
+	    !morph_turn_cancel(&txn->lease_turn, txn->lease_user))
 		return;
-	put_device(&txn->fabric->dev);
-	morph_txn_put(txn);
+	drop_timer_references(txn);
 }
 
 /* Restore the outcome that the transaction had before a step was queued. */
@@ -360,14 +370,14 @@ static enum hrtimer_restart lease_timer_fn(struct hrtimer *timer)
 {
 	struct morph_txn *txn = container_of(timer, struct morph_txn, lease_timer);
 
-	queue_work(morph_wq, &txn->lease_work);
+	morph_turn_queue(&txn->lease_turn, txn->lease_user);
 	return HRTIMER_NORESTART;
 }
 
 /* Return to the old configuration after the lease. Drops the reference of the timer. */
 static void lease_work_fn(struct work_struct *work)
 {
-	struct morph_txn *txn = container_of(work, struct morph_txn, lease_work);
+	struct morph_txn *txn = container_of(work, struct morph_txn, lease_turn.work);
 	struct morph_fabric *fabric = txn->fabric;
 	struct morph_slice *slice;
 
@@ -387,15 +397,15 @@ static void lease_work_fn(struct work_struct *work)
 out:
 	mutex_unlock(&fabric->lock);
 out_put:
-	morph_txn_put(txn);
-	put_device(&fabric->dev);
+	morph_turn_end(txn->lease_user);
+	drop_timer_references(txn);
 }
 
 void morph_lease_init(struct morph_txn *txn)
 {
 	hrtimer_init(&txn->lease_timer, CLOCK_BOOTTIME, HRTIMER_MODE_ABS);
 	txn->lease_timer.function = lease_timer_fn;
-	INIT_WORK(&txn->lease_work, lease_work_fn);
+	morph_turn_init(&txn->lease_turn, lease_work_fn);
 }
 
 /*

@@ -163,7 +163,8 @@ struct morph_txn {
 	u32 stepping_from;		/* outcome before the running queued step, or 0 */
 	u64 lease_until_ns;		/* CLOCK_BOOTTIME */
 	struct hrtimer lease_timer;
-	struct work_struct lease_work;
+	struct morph_turn lease_turn;
+	struct morph_user *lease_user;	/* of lease_turn; with a reference while the timer runs */
 	struct work_struct run_work;	/* for transactions queued by netlink */
 	u32 rank, spare;		/* for a replacement: affected rank, chosen spare */
 	u32 repeats;			/* number of the transaction that it repeats, or 0 */
