@@ -122,6 +122,51 @@ static void protection_leaves_guides_that_are_kept_free(struct kunit *test)
 	KUNIT_EXPECT_NE(test, guide, protection_guide(test, protection));
 }
 
+static void rebuild_protections(struct fake *fake, bool on)
+{
+	mutex_lock(&fake->fabric->lock);
+	if (on)
+		morph_protection_unpause(fake->fabric);
+	else
+		morph_protection_pause(fake->fabric);
+	mutex_unlock(&fake->fabric->lock);
+}
+
+/*
+ * Ranks 0 and 1 are joined, and so are ranks 2 and 3 on the other host. Before a fix, each change
+ * of one pair made the protections of the other pair stale.
+ */
+static void protection_outlasts_changes_of_other_ranks(struct kunit *test)
+{
+	static const u32 accelerators[] = { 0, 1, 3, 4 };
+	struct fake *fake = test->priv;
+	const struct morph_slice_params params = {
+		.accelerators = accelerators,
+		.count = ARRAY_SIZE(accelerators),
+		.failover = MORPH_FAILOVER_AUTOMATIC,
+		.spare_policy = MORPH_SPARES_HOST,
+		.user = fake->user,
+	};
+	struct morph_slice *slice = fake_joined_like(fake, &params);
+	u32 circuit = fake_light(fake, slice, 2, 3, 0), round, i;
+	struct morph_change change;
+	struct morph_txn *txn;
+
+	for (round = 0; round < 4; round++) {
+		fake_settle(fake);
+		rebuild_protections(fake, false);
+		change = fake_move(circuit, 1 - round % 2);
+		txn = fake_txn(fake, slice, &change, 1, 0);
+		KUNIT_EXPECT_EQ(test, 0, morph_txn_run(txn));
+		morph_txn_put(txn);
+		for (i = 0; i < 4; i++)
+			KUNIT_EXPECT_EQ(test,
+					(u32)(i < 2 ? MORPH_PLAN_CURRENT : MORPH_PLAN_STALE),
+					morph_protection_state(rank_protection(slice, i)));
+		rebuild_protections(fake, true);
+	}
+}
+
 /* ----------------------------------------------------------------- failover */
 
 static void failover_puts_the_spare_in_place(struct kunit *test)
@@ -543,6 +588,7 @@ static struct kunit_case repair_cases[] = {
 	KUNIT_CASE_PARAM(protection_follows_its_spare, spoil_cases_gen_params),
 	KUNIT_CASE(protection_follows_its_guides),
 	KUNIT_CASE(protection_leaves_guides_that_are_kept_free),
+	KUNIT_CASE(protection_outlasts_changes_of_other_ranks),
 	KUNIT_CASE(failover_puts_the_spare_in_place),
 	KUNIT_CASE(failover_without_a_protection_is_planned_then),
 	KUNIT_CASE(failover_of_two_is_one),

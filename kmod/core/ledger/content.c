@@ -228,13 +228,38 @@ void morph_circuit_free(struct morph_circuit *circuit)
 	kfree(circuit);
 }
 
+void morph_circuit_list(struct morph_circuit *circuit)
+{
+	struct morph_slice *slice = circuit->slice;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (circuit->listed)
+		return;
+	circuit->listed = true;
+	slice->circuits_count++;
+	if (!(circuit->src_rank & MORPH_RANK_EDGE))
+		hlist_add_head(&circuit->src_node, &slice->ranks[circuit->src_rank].sends);
+	if (!(circuit->dst_rank & MORPH_RANK_EDGE))
+		hlist_add_head(&circuit->dst_node, &slice->ranks[circuit->dst_rank].receives);
+}
+
+void morph_circuit_unlist(struct morph_circuit *circuit)
+{
+	lockdep_assert_held(&circuit->slice->fabric->lock);
+	if (!circuit->listed)
+		return;
+	circuit->listed = false;
+	circuit->slice->circuits_count--;
+	hlist_del_init(&circuit->src_node);
+	hlist_del_init(&circuit->dst_node);
+}
+
 void morph_circuit_drop(struct morph_circuit *circuit)
 {
 	struct morph_slice *slice = circuit->slice;
 
 	xa_erase(&slice->circuits, circuit->id);
-	if (circuit->listed)
-		slice->circuits_count--;
+	morph_circuit_unlist(circuit);
 	if (circuit->route) {
 		morph_user_uncharge(slice->user, MORPH_RES_LANES,
 				    optics_weight64(circuit->route->path.lanes));

@@ -128,6 +128,8 @@ struct morph_circuit {
 	u32 alarms;			/* number of such reports */
 	u64 alarm_since_ns;		/* start of the last alarm that found it lit */
 	bool listed;			/* in slice->circuits: has been lit */
+	/* While listed; heads: the lists of its ranks. */
+	struct hlist_node src_node, dst_node;
 	bool scheduled;			/* a schedule lights it in some of its steps */
 	struct morph_route *route;	/* NULL only during setup */
 	s32 power_mdbm;
@@ -147,6 +149,8 @@ struct morph_rank {
 	u32 first;			/* its accelerator when the slice was created */
 	u32 replacements;
 	bool failed;			/* its accelerator awaits replacement */
+	/* Listed circuits that begin or end at the rank: .src_node, .dst_node. */
+	struct hlist_head sends, receives;
 };
 
 /*
@@ -328,6 +332,9 @@ struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
 					  const struct morph_change *change,
 					  struct morph_refusal *refusal);
 void morph_circuit_free(struct morph_circuit *circuit);
+/* The circuit is lit, or not any more: its slice and its ranks list it. Hold fabric->lock. */
+void morph_circuit_list(struct morph_circuit *circuit);
+void morph_circuit_unlist(struct morph_circuit *circuit);
 /* Remove a circuit without claims from its slice. Caller holds fabric->lock. */
 void morph_circuit_drop(struct morph_circuit *circuit);
 

@@ -414,6 +414,8 @@ static void failover_published(struct morph_txn *txn, struct morph_repair_job *j
 		requested->forced = false;
 		requested->wanted_spare = MORPH_ANY;
 		rank_protection(slice, failover->ranks[i])->preferred = MORPH_ANY;
+		/* The rank may have no circuit, and its spares may be on another host now. */
+		morph_protection_touch_rank(slice, failover->ranks[i]);
 		morph_stat(fabric, MORPH_STAT_FAILOVERS);
 	}
 }

@@ -378,7 +378,6 @@ static void repair_end(struct morph_slice *slice)
 	event.outcome = lacks ? MORPH_OUTCOME_REVOKED : MORPH_OUTCOME_NONE;
 	morph_report_event(slice, &event);
 	morph_report_slice_changed(slice);
-	morph_protection_touch_slice(slice);
 }
 
 /* Rebuild protections that have no spare, or that hold less than they should. */

@@ -29,16 +29,26 @@ static const struct morph_txn_kind tenant_kind = {
 	.resume_holds = morph_reserve_resume,
 };
 
-/* Protections do not depend on routes that a schedule holds. */
+/*
+ * A protection moves the circuits of its rank and uses guides. So a change affects the protections
+ * of the ranks at both ends of its circuits, and those whose guides the new paths use. The other
+ * protections of a slice stay current, even if the slice changes all the time. Protections do not
+ * depend on routes that a schedule holds.
+ */
 static void published(struct morph_txn *txn)
 {
 	u32 i;
 
-	for (i = 0; i < txn->count; i++)
-		if (txn->items[i].new && !txn->items[i].circuit->scheduled)
+	for (i = 0; i < txn->count; i++) {
+		const struct morph_circuit *circuit = txn->items[i].circuit;
+
+		if (txn->items[i].new && !circuit->scheduled)
 			morph_protection_touch_route(txn->fabric, txn->items[i].new);
-	if (!txn->kind->silent)
-		morph_protection_touch_slice(txn->slice);
+		if (txn->kind->silent)
+			continue;
+		morph_protection_touch_rank(circuit->slice, circuit->src_rank);
+		morph_protection_touch_rank(circuit->slice, circuit->dst_rank);
+	}
 }
 
 static void paths_freed(struct morph_txn *txn)

@@ -9,6 +9,7 @@
  * reserve.c.
  */
 #include <linux/slab.h>
+#include <linux/sort.h>
 
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
@@ -98,15 +99,21 @@ void morph_protection_touch_chip(struct morph_fabric *fabric, u32 accelerator)
 		morph_protection_mark_stale(protection);
 }
 
+void morph_protection_touch_rank(struct morph_slice *slice, u32 rank)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	if (slice->dying || slice_tenancy(slice)->failover == MORPH_FAILOVER_NONE ||
+	    rank & MORPH_RANK_EDGE)
+		return;
+	morph_protection_mark_stale(rank_protection(slice, rank));
+}
+
 void morph_protection_touch_slice(struct morph_slice *slice)
 {
 	u32 i;
 
-	lockdep_assert_held(&slice->fabric->lock);
-	if (slice->dying || slice_tenancy(slice)->failover == MORPH_FAILOVER_NONE)
-		return;
 	for (i = 0; i < slice->ranks_count; i++)
-		morph_protection_mark_stale(rank_protection(slice, i));
+		morph_protection_touch_rank(slice, i);
 }
 
 void morph_protection_resume(struct morph_slice *slice)
@@ -220,41 +227,49 @@ u32 morph_protection_state(const struct morph_protection *protection)
 /* ----------------------------------------------------------------- planning */
 
 /* Number of circuits at a rank. */
-static u32 circuits_of_rank(struct morph_slice *slice, u32 rank)
+static u32 circuits_of_rank(const struct morph_rank *rank)
 {
-	struct morph_circuit *circuit;
-	unsigned long index;
+	const struct morph_circuit *circuit;
 	u32 count = 0;
 
-	xa_for_each(&slice->circuits, index, circuit)
-		if (circuit->listed && (circuit->src_rank == rank || circuit->dst_rank == rank))
-			count++;
+	hlist_for_each_entry(circuit, &rank->sends, src_node)
+		count++;
+	hlist_for_each_entry(circuit, &rank->receives, dst_node)
+		count++;
 	return count;
 }
 
-/* Allocate a transaction that moves each circuit of the rank to the spare, without paths. */
+static int by_circuit(const void *a, const void *b)
+{
+	const struct morph_item *left = a, *right = b;
+
+	return left->change.circuit < right->change.circuit ? -1 : 1;
+}
+
+/*
+ * Allocate a transaction that moves each circuit of the rank to the spare, without paths. The order
+ * of its items, and so the choice of paths, does not depend on the history of the slice.
+ */
 static struct morph_txn *protection_alloc(struct morph_slice *slice, u32 rank, u32 spare)
 {
-	u32 count = circuits_of_rank(slice, rank);
-	struct morph_circuit *circuit;
+	const struct morph_rank *entry = &slice->ranks[rank];
+	u32 count = circuits_of_rank(entry), n = 0;
+	const struct morph_circuit *circuit;
 	struct morph_txn *txn;
-	unsigned long index;
-	u32 n = 0;
 
 	txn = morph_txn_alloc(slice, NULL, NULL, count, 0, GFP_KERNEL_ACCOUNT);
 	if (!txn)
 		return NULL;
 	txn->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
-	xa_for_each(&slice->circuits, index, circuit) {
-		if (!circuit->listed || (circuit->src_rank != rank && circuit->dst_rank != rank))
-			continue;
+	hlist_for_each_entry(circuit, &entry->sends, src_node) {
 		morph_slice_fill_move(&txn->items[n], circuit);
-		if (circuit->src_rank == rank)
-			txn->items[n].new_src = spare;
-		else
-			txn->items[n].new_dst = spare;
-		n++;
+		txn->items[n++].new_src = spare;
 	}
+	hlist_for_each_entry(circuit, &entry->receives, dst_node) {
+		morph_slice_fill_move(&txn->items[n], circuit);
+		txn->items[n++].new_dst = spare;
+	}
+	sort(txn->items, count, sizeof(*txn->items), by_circuit, NULL);
 	/*
 	 * A protection holds no slice reference, so that the slice can end; the slice frees it
 	 * then.

@@ -41,6 +41,7 @@ void morph_protection_work(struct work_struct *work);
 void morph_protection_touch_guide(struct morph_fabric *fabric, u32 guide);
 void morph_protection_touch_route(struct morph_fabric *fabric, const struct morph_route *route);
 void morph_protection_touch_chip(struct morph_fabric *fabric, u32 accelerator);
+void morph_protection_touch_rank(struct morph_slice *slice, u32 rank);
 void morph_protection_touch_slice(struct morph_slice *slice);
 /* A resource of a protection has changed: rebuild the protection. Caller holds fabric->lock. */
 void morph_protection_mark_stale(struct morph_protection *protection);

@@ -191,13 +191,10 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 	struct morph_circuit *circuit = item->circuit;
 	u64 since = item->dark_since_ns;
 
-	if (item->change.op == MORPH_CHANGE_ADD) {
-		circuit->listed = true;
-		circuit->slice->circuits_count++;
-	}
+	if (item->change.op == MORPH_CHANGE_ADD)
+		morph_circuit_list(circuit);
 	if (!item->new) {
-		circuit->listed = false;
-		circuit->slice->circuits_count--;
+		morph_circuit_unlist(circuit);
 		return;
 	}
 	circuit->route = item->new;

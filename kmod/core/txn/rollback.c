@@ -72,14 +72,6 @@ static void take_new(struct morph_txn *txn, struct morph_item *item)
 		morph_route_release(txn->fabric, item->new);
 }
 
-/* Drop a circuit that was not added after all. It may have been lit, but was never confirmed. */
-static void forget(struct morph_circuit *circuit)
-{
-	if (circuit->listed)
-		circuit->slice->circuits_count--;
-	circuit->listed = false;
-}
-
 /*
  * Settle the ledger after relight(); drop_new() then restores the slice's reservations. Caller
  * holds fabric->lock. Return whether all old circuits are restored.
@@ -103,16 +95,15 @@ static bool restore(struct exec *exec, int relit)
 
 		item->light_changed = true;
 		if (!item->old) {
-			forget(circuit);
+			/* It was not added after all: it may have been lit, unconfirmed. */
+			morph_circuit_unlist(circuit);
 			continue;
 		}
 		morph_route_release(fabric, item->old);
 		morph_route_reclaim(fabric, item->old);
 		circuit->route = item->old;
 		circuit->lanes_count = optics_weight64(item->old->path.lanes);
-		if (!circuit->listed)
-			circuit->slice->circuits_count++;
-		circuit->listed = true;
+		morph_circuit_list(circuit);
 		lit = relit >= 0 && old_is_lit(exec, i, &n);
 		if (relit < 0)
 			lit = !item->dead && !exec_laser_route(exec, item, RELIGHT_OLD);
