@@ -243,4 +243,30 @@ TEST_F(rights, fdinfo_names_the_slice)
 	EXPECT_EQ(0, try_delete(&self->sim, "shown", 0));
 }
 
+/* A container that was given a node by number keeps the number after the slice has ended. */
+TEST_F(rights, number_of_a_deleted_node_names_no_later_slice)
+{
+	const char *kept = "/dev/morph-kept";
+	int slice = named_slice(self->sim.fd, "given", 0);
+	struct stat st;
+	char path[64];
+
+	ASSERT_LE(0, slice);
+	snprintf(path, sizeof(path), "/dev/morph/slice%u", number_of(slice));
+	ASSERT_EQ(0, stat(path, &st));
+	unlink(kept);
+	ASSERT_EQ(0, mknod(kept, S_IFCHR | 0600, st.st_rdev));
+	EXPECT_EQ(0, try_open(kept));
+	close(slice);
+	ASSERT_EQ(0, try_delete(&self->sim, "given", 0));
+	EXPECT_TRUE(WAIT_UNTIL(try_open(kept) == ENXIO));
+
+	slice = named_slice(self->sim.fd, "of-the-next-tenant", 0);
+	EXPECT_LE(0, slice);
+	EXPECT_EQ(ENXIO, try_open(kept));
+	close(slice);
+	EXPECT_EQ(0, try_delete(&self->sim, "of-the-next-tenant", 0));
+	unlink(kept);
+}
+
 TEST_HARNESS_MAIN

@@ -11,11 +11,11 @@
 #include <linux/fcntl.h>
 #include <linux/file.h>
 #include <linux/fs.h>
-#include <linux/idr.h>
 #include <linux/module.h>
 #include <linux/poll.h>
 #include <linux/seq_file.h>
 #include <linux/slab.h>
+#include <linux/xarray.h>
 
 #include "core/base/base.h"
 #include "core/interface/interface.h"
@@ -28,7 +28,11 @@
 #define MINORS			(MINORMASK + 1)
 
 static dev_t first_device;
-static DEFINE_IDA(slice_minors);
+/*
+ * Nodes of slices by minor number. Numbers are allocated cyclically: a container that was given a
+ * node by number must not open the slice of the next tenant.
+ */
+static DEFINE_XARRAY_ALLOC(slice_minors);
 
 /* Guards node_dev and node_cdev of all slices; outside fabric->lock. */
 static DEFINE_MUTEX(node_lock);
@@ -393,7 +397,7 @@ static void slice_node_release(struct device *dev)
 {
 	struct slice_node *node = to_slice_node(dev);
 
-	ida_free(&slice_minors, MINOR(dev->devt));
+	xa_erase(&slice_minors, MINOR(dev->devt));
 	morph_user_uncharge(node->slice->user, MORPH_RES_BYTES, sizeof(*node));
 	morph_slice_put(node->slice);
 	kfree(node);
@@ -407,15 +411,17 @@ static const struct device_type slice_node_type = {
 
 static struct slice_node *slice_node_alloc(struct morph_slice *slice, kuid_t uid, umode_t mode)
 {
+	static u32 next_minor;		/* node_lock */
 	struct slice_node *node;
-	int minor;
+	u32 minor;
 
-	minor = ida_alloc_range(&slice_minors, FIRST_SLICE_MINOR, MINORS - 1, GFP_KERNEL);
-	if (minor < 0)
-		return NULL;
+	lockdep_assert_held(&node_lock);
 	node = kzalloc(sizeof(*node), GFP_KERNEL_ACCOUNT);
-	if (!node) {
-		ida_free(&slice_minors, minor);
+	if (!node)
+		return NULL;
+	if (xa_alloc_cyclic(&slice_minors, &minor, node, XA_LIMIT(FIRST_SLICE_MINOR, MINORS - 1),
+			    &next_minor, GFP_KERNEL_ACCOUNT) < 0) {
+		kfree(node);
 		return NULL;
 	}
 	/* One for each slice, so charge it beyond the limit if necessary. */
@@ -580,5 +586,5 @@ void morph_chardev_exit(void)
 {
 	unregister_chrdev_region(first_device, MINORS);
 	class_destroy(morph_class);
-	ida_destroy(&slice_minors);
+	xa_destroy(&slice_minors);
 }
