@@ -57,6 +57,28 @@ static void files_are_opened_adopted_and_asked(void **state)
 	assert_int_equal(ops->adopt(real, fd), -EBADF);
 }
 
+/* A user that may only read the node gets a file opened for reading. */
+static void node_that_may_only_be_read_is_opened_for_reading(void **state)
+{
+	char path[] = "/tmp/morph-real-XXXXXX";
+	bool root = !geteuid();
+	int made = mkstemp(path), fd;
+
+	(void)state;
+	assert_true(made >= 0);
+	assert_int_equal(fchmod(made, 0444), 0);
+	close(made);
+	if (root)
+		assert_int_equal(seteuid(65534), 0);
+	fd = ops->open(real, path);
+	if (root)
+		assert_int_equal(seteuid(0), 0);
+	unlink(path);
+	assert_true(fd >= 0);
+	assert_int_equal(fcntl(fd, F_GETFL) & O_ACCMODE, O_RDONLY);
+	ops->close(real, fd);
+}
+
 static void reading_does_not_wait(void **state)
 {
 	int pipes[2], directory = open("/", O_RDONLY);
@@ -353,6 +375,8 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test_setup_teardown(files_are_opened_adopted_and_asked, begin, end),
 		cmocka_unit_test_setup_teardown(memory_is_shared, begin, end),
+		cmocka_unit_test_setup_teardown(node_that_may_only_be_read_is_opened_for_reading,
+						begin, end),
 		cmocka_unit_test_setup_teardown(reading_does_not_wait, begin, end),
 		cmocka_unit_test_setup_teardown(messages_are_sent_and_received, begin, end),
 		cmocka_unit_test_setup_teardown(other_programs_are_not_listened_to, begin, end),

@@ -4,6 +4,7 @@
 #include <grp.h>
 #include <sched.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/stat.h>
 
@@ -267,6 +268,138 @@ TEST_F(rights, number_of_a_deleted_node_names_no_later_slice)
 	close(slice);
 	EXPECT_EQ(0, try_delete(&self->sim, "of-the-next-tenant", 0));
 	unlink(kept);
+}
+
+/* The errno of a command with a structure of zeros, except for the verb at @verb_at. */
+static int try_command(int fd, unsigned long command, size_t verb_at, uint32_t verb)
+{
+	struct {
+		struct morph_head head;
+		char rest[512];
+	} args = { .head = { .size = _IOC_SIZE(command) } };
+
+	if (verb_at)
+		memcpy((char *)&args + verb_at, &verb, sizeof(verb));
+	return ioctl(fd, command, &args) ? errno : 0;
+}
+
+FIXTURE(read_only)
+{
+	struct sim sim;
+	int writer, reader;
+};
+
+FIXTURE_SETUP(read_only)
+{
+	char path[64];
+
+	sim_start(&self->sim, "server8", NULL);
+	self->writer = named_slice(self->sim.fd, "shared", 0644);
+	ASSERT_LE(0, self->writer);
+	snprintf(path, sizeof(path), "/dev/morph/slice%u", number_of(self->writer));
+	self->reader = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	ASSERT_LE(0, self->reader);
+}
+
+FIXTURE_TEARDOWN(read_only)
+{
+	close(self->reader);
+	close(self->writer);
+	slice_delete(self->sim.fd, MORPH_ANY, "shared", 0);
+	sim_stop(&self->sim);
+}
+
+TEST_F(read_only, changes_are_refused)
+{
+	static const unsigned long commands[] = {
+		MORPH_TXN_RUN,	   MORPH_RANK_REPORT,	MORPH_RANK_REPLACE, MORPH_SLICE_POLICY,
+		MORPH_RANK_PREFER, MORPH_SCHEDULE_LOAD, MORPH_RING_SETUP,
+	};
+	struct morph_change change = change_add(0, 1);
+
+	for (size_t i = 0; i < sizeof(commands) / sizeof(*commands); i++) {
+		EXPECT_EQ(EBADF, try_command(self->reader, commands[i], 0, 0))
+		TH_LOG("command 0x%lx", _IOC_NR(commands[i]));
+	}
+	EXPECT_EQ(-1, txn_run(self->reader, &change, 1, NULL));
+	EXPECT_EQ(EBADF, errno);
+	EXPECT_STREQ("the file was opened for reading only", last_detail);
+	EXPECT_EQ(0, sim_lit_lanes(&self->sim, 1));
+}
+
+TEST_F(read_only, verbs_that_change_are_refused)
+{
+	size_t at = offsetof(struct morph_txn_step, verb);
+
+	for (unsigned int verb = MORPH_TXN_COMMIT; verb <= MORPH_TXN_QUERY; verb++) {
+		EXPECT_EQ(verb == MORPH_TXN_QUERY ? ENOENT : EBADF,
+			  try_command(self->reader, MORPH_TXN_STEP, at, verb))
+		TH_LOG("verb %u", verb);
+	}
+	at = offsetof(struct morph_schedule_act, verb);
+	for (unsigned int verb = MORPH_SCHEDULE_START; verb <= MORPH_SCHEDULE_JUMP; verb++) {
+		EXPECT_EQ(verb == MORPH_SCHEDULE_WAIT ? ENOENT : EBADF,
+			  try_command(self->reader, MORPH_SCHEDULE_ACT, at, verb))
+		TH_LOG("verb %u", verb);
+	}
+	at = offsetof(struct morph_ring_act, verb);
+	for (unsigned int verb = MORPH_RING_WAKE; verb <= MORPH_RING_QUERY; verb++) {
+		EXPECT_EQ(verb == MORPH_RING_QUERY ? ENOENT : EBADF,
+			  try_command(self->reader, MORPH_RING_ACT, at, verb))
+		TH_LOG("verb %u", verb);
+	}
+}
+
+TEST_F(read_only, fabric_file_creates_and_deletes_nothing)
+{
+	char path[64];
+	int fd;
+
+	snprintf(path, sizeof(path), "/dev/morph/fabric%u", self->sim.number);
+	fd = open(path, O_RDONLY | O_CLOEXEC);
+	ASSERT_LE(0, fd);
+	EXPECT_EQ(EBADF, try_command(fd, MORPH_SLICE_CREATE, 0, 0));
+	EXPECT_EQ(EBADF, try_command(fd, MORPH_SLICE_DELETE, 0, 0));
+	EXPECT_EQ(EBADF, try_command(fd, MORPH_GRANT_CREATE, 0, 0));
+	EXPECT_EQ(0, try_command(fd, MORPH_FABRIC_INFO, 0, 0));
+	close(fd);
+}
+
+TEST_F(read_only, reads_work)
+{
+	size_t bytes = MORPH_STATE_BYTES(2 * 2);
+	struct morph_slice_info info;
+	struct morph_event event;
+	void *page;
+
+	EXPECT_EQ(0, slice_info(self->reader, &info));
+	EXPECT_EQ(0, try_command(self->reader, MORPH_FABRIC_INFO, 0, 0));
+	EXPECT_EQ(-1, read(self->reader, &event, sizeof(event)));
+	EXPECT_EQ(EAGAIN, errno);
+	page = mmap(NULL, bytes, PROT_READ, MAP_SHARED, self->reader, 0);
+	EXPECT_NE(MAP_FAILED, page);
+	if (page != MAP_FAILED)
+		munmap(page, bytes);
+}
+
+TEST_F(read_only, queue_cannot_be_mapped_for_writing)
+{
+	struct morph_schedule_circuit circuits[] = { { .src_rank = 0, .dst_rank = 1 } };
+	struct morph_ring_setup setup = { .head = HEAD(morph_ring_setup), .entries = 64 };
+	size_t bytes = MORPH_RING_BYTES(64);
+	void *memory;
+
+	setup.schedule = schedule_in_turn(self->writer, circuits, 1, NULL);
+	ASSERT_EQ(0, ioctl(self->writer, MORPH_RING_SETUP, &setup));
+	memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED, self->reader,
+		      MORPH_RING_OFFSET(setup.out_ring));
+	EXPECT_EQ(MAP_FAILED, memory);
+	EXPECT_EQ(EACCES, errno);
+	memory = mmap(NULL, bytes, PROT_READ, MAP_SHARED, self->reader,
+		      MORPH_RING_OFFSET(setup.out_ring));
+	ASSERT_NE(MAP_FAILED, memory);
+	EXPECT_EQ(-1, mprotect(memory, bytes, PROT_READ | PROT_WRITE));
+	munmap(memory, bytes);
 }
 
 TEST_HARNESS_MAIN

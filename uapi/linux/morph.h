@@ -32,6 +32,7 @@
  * ENOENT         no such accelerator, rank, circuit, transaction or slice
  * EEXIST         the name is in use
  * EPERM, EACCES  the caller may not do this
+ * EBADF          the file was opened for reading only, and the command changes something
  * EDQUOT         the quota of the user, or of the grant, is used up
  * ENOSPC         too few accelerators or lanes are free
  * EBUSY          another slice or transaction holds a resource, or the slice is open

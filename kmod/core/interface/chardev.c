@@ -138,6 +138,7 @@ static long fabric_ioctl(struct file *filp, unsigned int number, unsigned long a
 	struct morph_call call = {
 		.fabric = file->fabric,
 		.user = file->user,
+		.writes = filp->f_mode & FMODE_WRITE,
 	};
 
 	return morph_dispatch(&call, fabric_commands, ARRAY_SIZE(fabric_commands), number, arg);
@@ -251,6 +252,7 @@ static long slice_ioctl(struct file *filp, unsigned int number, unsigned long ar
 	struct morph_call call = {
 		.fabric = file->slice->fabric,
 		.file = file,
+		.writes = filp->f_mode & FMODE_WRITE,
 	};
 
 	return morph_dispatch(&call, slice_commands, ARRAY_SIZE(slice_commands), number, arg);

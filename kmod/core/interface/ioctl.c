@@ -123,15 +123,48 @@ static bool call_is_late(const struct morph_call *call)
 	return call->file && READ_ONCE(call->file->slice->dying);
 }
 
+/*
+ * Commands that a file opened for reading permits. Those with verbs that change something call
+ * morph_check_writes() for these verbs.
+ */
+static bool permits_reading(unsigned int number)
+{
+	switch (_IOC_NR(number)) {
+	case _IOC_NR(MORPH_FABRIC_INFO):
+	case _IOC_NR(MORPH_FABRIC_READ_ACCELERATORS):
+	case _IOC_NR(MORPH_FABRIC_READ_GUIDES):
+	case _IOC_NR(MORPH_FABRIC_READ_ELEMENTS):
+	case _IOC_NR(MORPH_FABRIC_READ_EDGES):
+	case _IOC_NR(MORPH_SLICE_INFO):
+	case _IOC_NR(MORPH_CIRCUIT_PATH):
+	case _IOC_NR(MORPH_TXN_STEP):
+	case _IOC_NR(MORPH_SCHEDULE_ACT):
+	case _IOC_NR(MORPH_SCHEDULE_INFO):
+	case _IOC_NR(MORPH_RING_ACT):
+		return true;
+	}
+	return false;
+}
+
+int morph_check_writes(struct morph_call *call)
+{
+	if (call->writes)
+		return 0;
+	return morph_refuse(&call->refusal, -EBADF, MORPH_REASON_STATE, 0, 0,
+			    "the file was opened for reading only");
+}
+
 static int run_command(struct morph_call *call, const struct morph_command *command,
-		       void __user *user, u32 bytes)
+		       unsigned int number, void __user *user, u32 bytes)
 {
 	int ret;
 
 	if (call_is_late(call))
 		return morph_refuse(&call->refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
 				    call->file ? "the slice is gone" : "the fabric is gone");
-	ret = get_structure(call, command, user, bytes);
+	ret = permits_reading(number) ? 0 : morph_check_writes(call);
+	if (!ret)
+		ret = get_structure(call, command, user, bytes);
 	if (!ret)
 		ret = check_structure(call, command);
 	if (!ret)
@@ -160,7 +193,7 @@ long morph_dispatch(struct morph_call *call, const struct morph_command *command
 	if (copy_from_user(&call->head, user, sizeof(call->head)))
 		return -EFAULT;
 	call->answer_bytes = sizeof(call->head);
-	ret = run_command(call, command, user, bytes);
+	ret = run_command(call, command, number, user, bytes);
 	call->head.size = bytes;	/* it may have changed meanwhile */
 	fill_head(call, ret);
 	if (copy_to_user(user, call_structure(call), call->answer_bytes) && !ret)

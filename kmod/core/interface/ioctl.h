@@ -19,6 +19,7 @@ struct morph_call {
 	struct morph_fabric *fabric;
 	struct morph_file *file;	/* NULL on the fabric file */
 	struct morph_user *user;	/* on the fabric file: user charged for its slices */
+	bool writes;			/* the file was opened for writing */
 	struct morph_refusal refusal;
 	u32 answer_bytes;		/* size of the head until the whole is copied in */
 	/* A file to be installed as new_fd. */
@@ -87,6 +88,9 @@ struct morph_command {
 /* Run a command of a table. */
 long morph_dispatch(struct morph_call *call, const struct morph_command *commands, u32 count,
 		    unsigned int number, unsigned long arg);
+
+/* Return -EBADF if the file was not opened for writing. */
+int morph_check_writes(struct morph_call *call);
 
 /* Refuse a field of the request. */
 #define morph_refuse_field(call, error, ...) \

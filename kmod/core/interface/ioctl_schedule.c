@@ -220,7 +220,9 @@ int morph_do_schedule_act(struct morph_call *call)
 	int ret;
 
 	memset(&args->out_times, 0, sizeof(args->out_times));
-	ret = check_act(call);
+	ret = args->verb == MORPH_SCHEDULE_WAIT ? 0 : morph_check_writes(call);
+	if (!ret)
+		ret = check_act(call);
 	if (ret)
 		return ret;
 	schedule = find(call, args->schedule);
@@ -290,5 +292,9 @@ int morph_do_ring_setup(struct morph_call *call)
 
 int morph_do_ring_act(struct morph_call *call)
 {
+	int ret = call->ring_act.verb == MORPH_RING_QUERY ? 0 : morph_check_writes(call);
+
+	if (ret)
+		return ret;
 	return morph_queue_act(call->file, &call->ring_act, &call->refusal);
 }

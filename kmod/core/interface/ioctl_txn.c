@@ -232,7 +232,9 @@ int morph_do_txn_step(struct morph_call *call)
 	args->out_seq = 0;
 	args->out_lease_ns = 0;
 	memset(&args->out_times, 0, sizeof(args->out_times));
-	ret = check_step(call);
+	ret = args->verb == MORPH_TXN_QUERY ? 0 : morph_check_writes(call);
+	if (!ret)
+		ret = check_step(call);
 	if (ret)
 		return ret;
 	txn = find_txn(call);
