@@ -318,35 +318,97 @@ static void signal_of_nothing_is_ignored(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
 }
 
-/*
- * After an overflow, some signals are lost and unknown. The core therefore reads the receivers of
- * all lit circuits.
- */
-static void signal_overrun_doubts_everything(struct kunit *test)
+/* Many signals of many parts keep each other. They disturb nobody else. */
+static void signal_flood_loses_nothing(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	const u32 accelerators[] = { 0, 1 };
 	struct morph_slice *slice = fake_slice(fake, accelerators, 2);
-	u32 circuit = fake_light(fake, slice, 0, 1, 0), i;
-	/* the worker may take a batch of these signals before it has to wait */
-	const u32 more = 30;
+	struct morph_txn *txn = fake_prepare(fake, slice);
+	u32 i, port;
 
 	fake_settle(fake);
 	fake_clear(fake);
 	mutex_lock(&fake->fabric->lock);
-	for (i = 0; i < MORPH_SIGNAL_SLOTS + more; i++)
-		raise_signal(fake, MORPH_SIGNAL_TEMPERATURE, 0, 0, i);
-	KUNIT_EXPECT_GT(test, fake_stat(fake, MORPH_STAT_SIGNALS_LOST), 0ULL);
-	KUNIT_EXPECT_LE(test, fake_stat(fake, MORPH_STAT_SIGNALS_LOST), (u64)more);
+	raise_signal(fake, MORPH_SIGNAL_HEARTBEAT, 3, 0, 0);
+	for (i = 0; i < 200; i++)
+		for (port = 8; port < 12; port++) {
+			raise_signal(fake, MORPH_SIGNAL_RECEIVER, port, BIT_ULL(i % 4), 0);
+			raise_signal(fake, MORPH_SIGNAL_LASER, port, BIT_ULL(i % 4), 0);
+		}
+	raise_signal(fake, MORPH_SIGNAL_HEARTBEAT, 4, 0, 0);
 	mutex_unlock(&fake->fabric->lock);
 	flush_work(&recovery_of(fake->fabric)->signal_work);
-	flush_work(&slice_recovery(slice)->repair_work);
-	KUNIT_EXPECT_NOT_NULL(test, strchr(fake->log, FAKE_GET_RECEIVERS));
-	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_LASERS_OFF));
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_LIT, fake_circuit(slice, circuit)->state);
-	KUNIT_EXPECT_FALSE(test, fake_circuit(slice, circuit)->dark);
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
+	KUNIT_EXPECT_EQ(test, 0ULL, fake_stat(fake, MORPH_STAT_SIGNALS_LOST));
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, ledger_of(fake->fabric)->chips[3].health);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, ledger_of(fake->fabric)->chips[4].health);
+	for (port = 8; port < 12; port++)
+		KUNIT_EXPECT_EQ(test, 0xfULL, ledger_of(fake->fabric)->state->tx_dead[port]);
 	KUNIT_EXPECT_EQ(test, 0u, slices_of(fake->fabric)->signal_count);
+	fake_settle(fake);
+	KUNIT_EXPECT_NULL(test, strchr(fake->log, FAKE_GET_RECEIVERS));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_PREPARED, txn->outcome);
+	morph_txn_put(txn);
+}
+
+struct merge_case {
+	const char *name;
+	u32 type, part;
+	s32 first, second;	/* values of two signals that the worker takes together */
+	u32 after;		/* health */
+};
+
+static const struct merge_case merge_cases[] = {
+	{ "heartbeat lost, then back", MORPH_SIGNAL_HEARTBEAT, MORPH_PART_ACCELERATOR, 0, 1,
+	  MORPH_HEALTH_QUARANTINED },
+	{ "heartbeat back, then lost", MORPH_SIGNAL_HEARTBEAT, MORPH_PART_ACCELERATOR, 1, 0,
+	  MORPH_HEALTH_FAILED },
+	{ "element alarm, then its end", MORPH_SIGNAL_ELEMENT, MORPH_PART_ELEMENT, 0, 1,
+	  MORPH_HEALTH_QUARANTINED },
+	{ "end of an element alarm, then an alarm", MORPH_SIGNAL_ELEMENT, MORPH_PART_ELEMENT, 1, 0,
+	  MORPH_HEALTH_FAILED },
+	{ "laser healthy, then low", MORPH_SIGNAL_LASER, MORPH_PART_LASER, 1, 0,
+	  MORPH_HEALTH_FAILED },
+};
+
+FAKE_CASE_DESC(merge_cases, name);
+
+static void signal_merge_keeps_order(struct kunit *test)
+{
+	const struct merge_case *param = test->param_value;
+	struct fake *fake = test->priv;
+
+	ledger_of(fake->fabric)->chips[1].hold_until_ns = U64_MAX / 2;
+	mutex_lock(&fake->fabric->lock);
+	raise_signal(fake, param->type, 1, 1, param->first);
+	raise_signal(fake, param->type, 1, 1, param->second);
+	mutex_unlock(&fake->fabric->lock);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
+	KUNIT_EXPECT_EQ(test, param->after, morph_health_get(fake->fabric, param->part, 1));
+}
+
+/* A late signal about earlier light must not hide the loss of the present light. */
+static void signal_merge_keeps_the_latest_time(struct kunit *test)
+{
+	const u32 accelerators[] = { 0, 1 };
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = fake_slice(fake, accelerators, 2);
+	struct morph_circuit *circuit = fake_circuit(slice, fake_light(fake, slice, 0, 1, 0));
+	struct morph_signal signals[] = {
+		{ .type = MORPH_SIGNAL_RECEIVER, .lanes = ~0ULL },
+		{ .type = MORPH_SIGNAL_RECEIVER, .lanes = ~0ULL, .since_ns = 1 },
+	};
+	u32 i;
+
+	for (i = 0; i < ARRAY_SIZE(signals); i++)
+		signals[i].index = circuit->route->path.rx;
+	fake_settle(fake);
+	morph_fabric_signal(fake->fabric, &signals[1], 1);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
+	KUNIT_EXPECT_EQ(test, 0u, circuit->alarms);
+	morph_fabric_signal(fake->fabric, signals, 2);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
+	KUNIT_EXPECT_EQ(test, 1u, circuit->alarms);
 }
 
 static void signal_after_removal_is_dropped(struct kunit *test)
@@ -375,7 +437,9 @@ static struct kunit_case health_cases[] = {
 	KUNIT_CASE(signal_of_a_cleared_alarm_starts_a_test),
 	KUNIT_CASE(signal_of_a_flap_does_not_put_patrol_off),
 	KUNIT_CASE(signal_of_nothing_is_ignored),
-	KUNIT_CASE(signal_overrun_doubts_everything),
+	KUNIT_CASE(signal_flood_loses_nothing),
+	KUNIT_CASE_PARAM(signal_merge_keeps_order, merge_cases_gen_params),
+	KUNIT_CASE(signal_merge_keeps_the_latest_time),
 	KUNIT_CASE(signal_after_removal_is_dropped),
 	{}
 };

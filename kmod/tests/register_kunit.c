@@ -44,6 +44,41 @@ static void register_asks_in_order(struct kunit *test)
 		morph_fabric_put(found);
 }
 
+struct registration {
+	struct work_struct work;
+	struct fake *fake;
+	int ret;
+};
+
+static void registration_work(struct work_struct *work)
+{
+	struct registration *registration = container_of(work, struct registration, work);
+
+	registration->ret = register_fake(registration->fake);
+}
+
+/* A part that fails during bring-up, after the core has read it, is marked afterwards. */
+static void register_keeps_signals(struct kunit *test)
+{
+	const struct morph_signal alarm = { .type = MORPH_SIGNAL_ELEMENT, .index = 3 };
+	struct fake *fake = test->priv;
+	struct registration registration = { .fake = fake };
+
+	fake_rule(fake, FAKE_WAIT, 0, FAKE_HANG, 0);
+	INIT_WORK_ONSTACK(&registration.work, registration_work);
+	queue_work(system_unbound_wq, &registration.work);
+	wait_for_completion(&fake->silent);
+	morph_fabric_signal(fake->fabric, &alarm, 1);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
+	fake_go_on(fake);
+	flush_work(&registration.work);
+	destroy_work_on_stack(&registration.work);
+	KUNIT_ASSERT_EQ(test, 0, registration.ret);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_FAILED,
+			morph_health_get(fake->fabric, MORPH_PART_ELEMENT, 3));
+}
+
 struct step_case {
 	const char *name;
 	char call;
@@ -238,6 +273,7 @@ static void remove_ends_running_changes(struct kunit *test)
 
 static struct kunit_case register_cases[] = {
 	KUNIT_CASE(register_asks_in_order),
+	KUNIT_CASE(register_keeps_signals),
 	KUNIT_CASE_PARAM(register_fails_with_its_step, step_cases_gen_params),
 	KUNIT_CASE_PARAM(register_times_out_with_its_step, timed_gen_params),
 	KUNIT_CASE_PARAM(register_refuses_description, desc_cases_gen_params),

@@ -1840,7 +1840,7 @@ static const struct lm_attr stats_attrs[] = {
 		.name = "signals-lost",
 		.number = MORPH_A_STATS_SIGNALS_LOST,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Signals merged because they came too fast.",
+		.doc = "Always 0. The driver merges pending signals of one part.",
 	},
 	{
 		.name = "events",

@@ -58,7 +58,6 @@
 #define MORPH_MAX_CHANGES	1024u
 #define MORPH_MAX_RANKS		4096u
 #define MORPH_EVENT_SLOTS	64u	/* per open slice file */
-#define MORPH_SIGNAL_SLOTS	512u
 #define MORPH_ROUTE_STEPS	16384u	/* budget of the router: enough for a rack */
 #define MORPH_FEW_GUIDES	16u	/* longer explicit paths need an allocation */
 #define MORPH_SUSPECTS		64u	/* at most this many parts wait for a test */

@@ -48,7 +48,8 @@ static int fill_fabric(struct morph_nl_to *to, struct morph_fabric *fabric)
 		 nla_put_u8(skb, MORPH_A_FABRIC_SIMULATED, fabric->simulated) ||
 		 nla_put_u32(skb, MORPH_A_FABRIC_STATE, info.state) ||
 		 put_fabric_counts(skb, fabric, &info) ||
-		 nla_put_s32(skb, MORPH_A_FABRIC_TEMPERATURE, recovery_of(fabric)->temperature) ||
+		 nla_put_s32(skb, MORPH_A_FABRIC_TEMPERATURE,
+			     READ_ONCE(recovery_of(fabric)->temperature)) ||
 		 nla_put_u64_64bit(skb, MORPH_A_FABRIC_LANE_MBPS, info.lane_mbps,
 				   MORPH_A_FABRIC_PAD) ||
 		 nla_put_u64_64bit(skb, MORPH_A_FABRIC_SETTLE_NS, info.settle_ns,

@@ -27,7 +27,7 @@ static atomic_t fabrics_alive = ATOMIC_INIT(0);
 static void fabric_free_tables(struct morph_fabric *fabric)
 {
 	kvfree(fabric->peers);
-	kvfree(recovery_of(fabric)->signals);
+	morph_pending_free(fabric);
 	kvfree(ledger_of(fabric)->hosts_by_free);
 	kvfree(ledger_of(fabric)->hosts);
 	kvfree(ledger_of(fabric)->chips);
@@ -228,11 +228,9 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 		kvcalloc(graph->accelerators_count, sizeof(*ledger_of(fabric)->chips), GFP_KERNEL);
 	ledger_of(fabric)->hosts =
 		kvcalloc(graph->hosts_count, sizeof(*ledger_of(fabric)->hosts), GFP_KERNEL);
-	recovery_of(fabric)->signals = kvcalloc(MORPH_SIGNAL_SLOTS, sizeof(struct morph_signal),
-						GFP_KERNEL);
 	if (!ledger_of(fabric)->route_work || !hardware_of(fabric)->hw_state ||
 	    !hardware_of(fabric)->tx_on || !ledger_of(fabric)->guide_routes ||
-	    !ledger_of(fabric)->chips || !ledger_of(fabric)->hosts || !recovery_of(fabric)->signals)
+	    !ledger_of(fabric)->chips || !ledger_of(fabric)->hosts || morph_pending_alloc(fabric))
 		return -ENOMEM;
 	for (i = 0; i < graph->accelerators_count; i++)
 		ledger_of(fabric)->hosts[graph->accelerators[i].host].free_count++;

@@ -317,7 +317,7 @@ void morph_patrol_review(struct morph_fabric *fabric)
 	unsigned long flags;
 
 	spin_lock_irqsave(&recovery_of(fabric)->signal_lock, flags);
-	if (recovery_of(fabric)->signals && !recovery_of(fabric)->signals_stopped) {
+	if (recovery_of(fabric)->pending && !recovery_of(fabric)->signals_stopped) {
 		WRITE_ONCE(recovery_of(fabric)->review, true);
 		queue_work(morph_wq, &recovery_of(fabric)->review_work);
 	}
@@ -372,6 +372,8 @@ void morph_health_init(struct morph_fabric *fabric)
 
 void morph_health_start(struct morph_fabric *fabric)
 {
+	/* Signals that came during bring-up are pending. */
+	queue_work(morph_wq, &recovery_of(fabric)->signal_work);
 	queue_delayed_work(morph_wq, &recovery_of(fabric)->patrol_work, MORPH_PATROL_PERIOD);
 }
 

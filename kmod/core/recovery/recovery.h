@@ -10,7 +10,7 @@
 /* The recovery layer's part of the fabric. fabric->lock guards the fields without other note. */
 struct morph_recovery {
 	struct morph_slices slices;	/* first: structure of the layers below */
-	s32 temperature;
+	s32 temperature;		/* millidegrees Celsius; READ_ONCE, WRITE_ONCE */
 	struct morph_times last_failover;
 	u32 patrol_next, patrol_element;
 	struct morph_culprit suspects[MORPH_SUSPECTS];	/* to be tested by patrol; circular */
@@ -27,9 +27,8 @@ struct morph_recovery {
 
 	/* Guarded by signal_lock, taken with irqsave, like signal_count of struct morph_slices. */
 	spinlock_t signal_lock;
-	struct morph_signal *signals;	/* MORPH_SIGNAL_SLOTS entries */
-	u32 signal_head;
-	bool signals_overrun;		/* signals were lost: check all lit circuits */
+	struct morph_pending *pending;	/* by part: pending.c */
+	u32 pending_first, pending_last; /* of the queue of parts with signals */
 	bool signals_stopped;		/* the provider has unregistered */
 };
 
@@ -76,6 +75,14 @@ static inline struct morph_rank_recovery *rank_recovery(const struct morph_slice
 {
 	return &slice_recovery(slice)->ranks[rank];
 }
+
+/* ---------------------------------------------------------------- pending.c */
+
+int morph_pending_alloc(struct morph_fabric *fabric);
+void morph_pending_free(struct morph_fabric *fabric);
+/* Merge a signal with the pending ones of its part; ignore one of no part. */
+void morph_pending_add(struct morph_fabric *fabric, const struct morph_signal *signal);
+u32 morph_pending_take(struct morph_fabric *fabric, struct morph_signal signals[2]);
 
 /* ----------------------------------------------------------------- health.c */
 

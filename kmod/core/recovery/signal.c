@@ -10,23 +10,7 @@
 #include "core/recovery/recovery.h"
 #include "core/slice/slice.h"
 
-#define SIGNAL_BATCH		16u
-
-static void queue_signal(struct morph_fabric *fabric, const struct morph_signal *signal)
-{
-	u32 slot;
-
-	if (slices_of(fabric)->signal_count == MORPH_SIGNAL_SLOTS) {
-		recovery_of(fabric)->signals_overrun = true;
-		morph_stat(fabric, MORPH_STAT_SIGNALS_LOST);
-		return;
-	}
-	slot = (recovery_of(fabric)->signal_head + slices_of(fabric)->signal_count++) %
-	       MORPH_SIGNAL_SLOTS;
-	recovery_of(fabric)->signals[slot] = *signal;
-	if (!signal->since_ns)
-		recovery_of(fabric)->signals[slot].since_ns = ktime_get_ns();
-}
+#define PARTS_AT_ONCE	16u	/* in one hold of fabric->lock */
 
 /**
  * morph_fabric_signal() - report signals of the hardware
@@ -43,12 +27,16 @@ void morph_fabric_signal(struct morph_fabric *fabric, const struct morph_signal 
 	u32 i;
 
 	spin_lock_irqsave(&recovery_of(fabric)->signal_lock, flags);
-	if (!recovery_of(fabric)->signals || recovery_of(fabric)->signals_stopped) {
+	if (!recovery_of(fabric)->pending || recovery_of(fabric)->signals_stopped) {
 		spin_unlock_irqrestore(&recovery_of(fabric)->signal_lock, flags);
 		return;
 	}
-	for (i = 0; i < count; i++)
-		queue_signal(fabric, &signals[i]);
+	for (i = 0; i < count; i++) {
+		if (signals[i].type == MORPH_SIGNAL_TEMPERATURE)
+			WRITE_ONCE(recovery_of(fabric)->temperature, signals[i].value);
+		else
+			morph_pending_add(fabric, &signals[i]);
+	}
 	queue_work(morph_wq, &recovery_of(fabric)->signal_work);
 	spin_unlock_irqrestore(&recovery_of(fabric)->signal_lock, flags);
 	for (i = 0; i < count; i++) {
@@ -65,8 +53,6 @@ static void on_heartbeat(struct morph_fabric *fabric, const struct morph_signal 
 	u64 now = ktime_get_boottime_ns();
 	unsigned long left;
 
-	if (signal->index >= fabric->graph->accelerators_count)
-		return;
 	chip = &ledger_of(fabric)->chips[signal->index];
 	chip->heartbeat_lost = !signal->value;
 	if (!signal->value) {
@@ -130,8 +116,6 @@ static void on_receiver(struct morph_fabric *fabric, const struct morph_signal *
 	struct morph_link *link;
 	u32 guide;
 
-	if (signal->index >= fabric->graph->ports_count)
-		return;
 	guide = fabric->graph->rx_guide[signal->index] >> 1;
 	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node) {
 		struct morph_circuit *circuit = link->route->circuit;
@@ -160,10 +144,8 @@ static void on_laser(struct morph_fabric *fabric, const struct morph_signal *sig
 {
 	struct morph_culprit culprit = { MORPH_PART_LASER, signal->index, signal->lanes };
 
-	if (signal->index < fabric->graph->ports_count && signal->lanes)
-		morph_health_set(fabric, &culprit,
-				 signal->value ? MORPH_HEALTH_OK : MORPH_HEALTH_FAILED,
-				 signal->since_ns);
+	morph_health_set(fabric, &culprit, signal->value ? MORPH_HEALTH_OK : MORPH_HEALTH_FAILED,
+			 signal->since_ns);
 }
 
 static void on_element(struct morph_fabric *fabric, const struct morph_signal *signal)
@@ -177,8 +159,7 @@ static void on_element(struct morph_fabric *fabric, const struct morph_signal *s
 	/*
 	 * The alarm is cleared: the element must pass a test, unless it has passed one meanwhile.
 	 */
-	if (signal->index >= fabric->graph->elements_count ||
-	    morph_health_get(fabric, culprit.part, culprit.index) != MORPH_HEALTH_FAILED)
+	if (morph_health_get(fabric, culprit.part, culprit.index) != MORPH_HEALTH_FAILED)
 		return;
 	morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, signal->since_ns);
 	morph_suspect_add(fabric, &culprit);
@@ -199,55 +180,43 @@ static void on_signal(struct morph_fabric *fabric, const struct morph_signal *si
 	case MORPH_SIGNAL_ELEMENT:
 		on_element(fabric, signal);
 		break;
-	case MORPH_SIGNAL_TEMPERATURE:
-		recovery_of(fabric)->temperature = signal->value;
-		break;
 	}
 }
 
-/* Signals were lost: treat all lit circuits as dark until their receivers are read. */
-static void mark_all_dark(struct morph_fabric *fabric)
+/*
+ * Handle the signals of a few parts. During bring-up they wait for morph_health_start(). Return
+ * whether more are pending. Caller holds fabric->lock.
+ */
+static bool handle_signals(struct morph_fabric *fabric)
 {
-	struct morph_circuit *circuit;
-	struct morph_slice *slice;
-	unsigned long index;
+	struct morph_recovery *recovery = recovery_of(fabric);
+	struct morph_signal signals[2 * PARTS_AT_ONCE];
+	u32 count = 0, parts, i;
+	bool more;
 
-	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
-		xa_for_each(&slice->circuits, index, circuit)
-			count_dark(circuit, 0);
-		if (slice->circuits_count)
-			morph_repair_kick(slice, 0);
-	}
-	mod_delayed_work(morph_wq, &recovery_of(fabric)->patrol_work, 0);
+	if (fabric->state != MORPH_FABRIC_READY)
+		return false;
+	spin_lock_irq(&recovery->signal_lock);
+	for (parts = 0; parts < PARTS_AT_ONCE; parts++)
+		count += morph_pending_take(fabric, &signals[count]);
+	more = slices_of(fabric)->signal_count;
+	spin_unlock_irq(&recovery->signal_lock);
+	for (i = 0; i < count; i++)
+		on_signal(fabric, &signals[i]);
+	return more;
 }
 
 void morph_signal_work(struct work_struct *work)
 {
 	struct morph_recovery *recovery = container_of(work, struct morph_recovery, signal_work);
 	struct morph_fabric *fabric = &recovery->slices.txns.ledger.hardware.fabric;
-	struct morph_signal batch[SIGNAL_BATCH];
-	bool overrun;
-	u32 count, i;
+	bool more;
 
 	do {
-		spin_lock_irq(&recovery_of(fabric)->signal_lock);
-		for (count = 0; count < SIGNAL_BATCH && slices_of(fabric)->signal_count; count++) {
-			batch[count] =
-				recovery_of(fabric)->signals[recovery_of(fabric)->signal_head];
-			recovery_of(fabric)->signal_head =
-				(recovery_of(fabric)->signal_head + 1) % MORPH_SIGNAL_SLOTS;
-			slices_of(fabric)->signal_count--;
-		}
-		overrun = recovery_of(fabric)->signals_overrun;
-		recovery_of(fabric)->signals_overrun = false;
-		spin_unlock_irq(&recovery_of(fabric)->signal_lock);
-
 		mutex_lock(&fabric->lock);
-		for (i = 0; i < count && fabric->state == MORPH_FABRIC_READY; i++)
-			on_signal(fabric, &batch[i]);
-		if (overrun && fabric->state == MORPH_FABRIC_READY)
-			mark_all_dark(fabric);
+		more = handle_signals(fabric);
 		morph_protection_wake(fabric);
 		mutex_unlock(&fabric->lock);
-	} while (count == SIGNAL_BATCH);
+		cond_resched();
+	} while (more);
 }

@@ -92,7 +92,7 @@ struct morph_slices {
 	struct delayed_work protection_work;	/* rebuilds them: protection.c */
 	/* No protection is rebuilt while one of the next two is above zero. */
 	atomic_t urgent;		/* repairs, releases and last closes that run */
-	u32 signal_count;		/* queued signals; signal_lock of struct morph_recovery */
+	u32 signal_count;		/* parts with signals; signal_lock: struct morph_recovery */
 	struct xarray controllers;	/* by number: controller.c */
 	u32 controllers_count;
 	struct hrtimer controller_timer; /* end of the next lease */
