@@ -18,6 +18,17 @@
 
 /* ------------------------------------------------------------------ answers */
 
+int morph_check_writable(void __user *to, const void *copy, size_t bytes)
+{
+	const u8 *from = copy;
+	u8 __user *at = to;
+
+	BUILD_BUG_ON(MOST_BYTES > PAGE_SIZE);	/* no page lies between the two bytes */
+	if (put_user(from[0], at) || put_user(from[bytes - 1], at + bytes - 1))
+		return -EFAULT;
+	return 0;
+}
+
 /* Copy the reason, cut to the caller's buffer. An error here does not fail the call. */
 static void put_detail(struct morph_call *call)
 {
@@ -168,6 +179,8 @@ static int run_command(struct morph_call *call, const struct morph_command *comm
 	if (!ret)
 		ret = check_structure(call, command);
 	if (!ret)
+		ret = morph_check_writable(user, call_structure(call), call->answer_bytes);
+	if (!ret)
 		ret = command->run(call);
 	return ret;
 }
@@ -196,9 +209,11 @@ long morph_dispatch(struct morph_call *call, const struct morph_command *command
 	ret = run_command(call, command, number, user, bytes);
 	call->head.size = bytes;	/* it may have changed meanwhile */
 	fill_head(call, ret);
-	if (copy_to_user(user, call_structure(call), call->answer_bytes) && !ret)
+	if (copy_to_user(user, call_structure(call), call->answer_bytes) && !ret && !call->stands)
 		ret = -EFAULT;
 	settle_new_file(call, ret);
+	if (ret && call->undo)
+		call->undo(call);
 	return ret;
 }
 

@@ -6,6 +6,10 @@
  * negative errno. The dispatcher copies the structure back in either case. A handler that
  * creates a file stores it in the call. The dispatcher installs the file only after the results
  * have been copied to the caller.
+ *
+ * The dispatcher checks that the answer can be written before it calls the handler. Another thread
+ * may still unmap the memory meanwhile. Then the dispatcher undoes what the handler has created
+ * (EFAULT), but reports the success of a change that stands.
  */
 #ifndef MORPH_IOCTL_H
 #define MORPH_IOCTL_H
@@ -26,6 +30,9 @@ struct morph_call {
 	struct file *new_file;
 	int new_fd;
 	struct morph_slice *new_slice;	/* slice of that file, with a reference, or NULL */
+	/* Removes what the handler has created, if the answer cannot be written; or NULL. */
+	void (*undo)(struct morph_call *call);
+	bool stands;			/* the change stands even if the answer cannot be written */
 	union {
 		struct morph_head head;
 		struct morph_fabric_info fabric_info;
@@ -95,6 +102,12 @@ int morph_check_writes(struct morph_call *call);
 /* Refuse a field of the request. */
 #define morph_refuse_field(call, error, ...) \
 	morph_refuse(&(call)->refusal, error, MORPH_REASON_ARGUMENT, 0, 0, __VA_ARGS__)
+
+/*
+ * Check that an answer of at most a page can be written, before anything is changed. Writes the
+ * first and the last byte of @copy, which are there already. Return 0 or -EFAULT.
+ */
+int morph_check_writable(void __user *to, const void *copy, size_t bytes);
 
 /* ------------------------------------------------------------------- arrays */
 

@@ -337,6 +337,7 @@ int morph_do_slice_delete(struct morph_call *call)
 					    args->slice,
 					    READ_ONCE(ledger_of(call->fabric)->slices_count), 0,
 					    "no slice {index} (slices: {have})");
+	call->stands = true;
 	if (!may_delete(slice))
 		ret = morph_refuse(&call->refusal, -EPERM, MORPH_REASON_STATE, 0, 0,
 				   "only a slice's owner, or CAP_NET_ADMIN, may delete it");

@@ -114,6 +114,29 @@ static int get_request(struct morph_call *call, struct request_copy *copy)
 	return ret;
 }
 
+static struct morph_schedule *find(struct morph_call *call, u32 id)
+{
+	struct morph_schedule *schedule;
+
+	mutex_lock(&call->fabric->lock);
+	schedule = morph_schedule_find(call->file->slice, id);
+	mutex_unlock(&call->fabric->lock);
+	if (!schedule)
+		morph_refuse_field(call, -ENOENT, "the slice has no schedule %u", id);
+	return schedule;
+}
+
+/* No program knows the number of the schedule, except one that guessed it. */
+static void undo_load(struct morph_call *call)
+{
+	struct morph_schedule *schedule = find(call, call->schedule_load.out_schedule);
+
+	if (!schedule)
+		return;
+	morph_schedule_unload(schedule, &call->refusal);
+	morph_schedule_put(schedule);
+}
+
 int morph_do_schedule_load(struct morph_call *call)
 {
 	struct morph_schedule_load *args = &call->schedule_load;
@@ -150,6 +173,7 @@ int morph_do_schedule_load(struct morph_call *call)
 		return ret;
 	args->out_schedule = schedule->id;
 	args->out_circuit = schedule->first_circuit;
+	call->undo = undo_load;
 	morph_schedule_put(schedule);
 	return 0;
 }
@@ -175,18 +199,6 @@ static int check_act(struct morph_call *call)
 		return morph_refuse_field(call, -EINVAL,
 					  "position is only valid with go, jump, arrive and wait");
 	return 0;
-}
-
-static struct morph_schedule *find(struct morph_call *call, u32 id)
-{
-	struct morph_schedule *schedule;
-
-	mutex_lock(&call->fabric->lock);
-	schedule = morph_schedule_find(call->file->slice, id);
-	mutex_unlock(&call->fabric->lock);
-	if (!schedule)
-		morph_refuse_field(call, -ENOENT, "the slice has no schedule %u", id);
-	return schedule;
 }
 
 static int act(struct morph_call *call, struct morph_schedule *schedule)
@@ -228,6 +240,7 @@ int morph_do_schedule_act(struct morph_call *call)
 	schedule = find(call, args->schedule);
 	if (!schedule)
 		return -ENOENT;
+	call->stands = true;
 	ret = act(call, schedule);
 	mutex_lock(&call->fabric->lock);
 	args->out_position = schedule->position;
@@ -282,18 +295,34 @@ int morph_do_schedule_info(struct morph_call *call)
 
 /* ------------------------------------------------------------------- queues */
 
+static void undo_setup(struct morph_call *call)
+{
+	struct morph_ring_act close = {
+		.ring = call->ring_setup.out_ring,
+		.verb = MORPH_RING_CLOSE,
+	};
+
+	morph_queue_act(call->file, &close, &call->refusal);
+}
+
 int morph_do_ring_setup(struct morph_call *call)
 {
 	struct morph_ring_setup *args = &call->ring_setup;
+	int ret;
 
 	args->out_ring = 0;
-	return morph_queue_setup(call->file, args, &args->out_ring, &call->refusal);
+	ret = morph_queue_setup(call->file, args, &args->out_ring, &call->refusal);
+	if (!ret)
+		call->undo = undo_setup;
+	return ret;
 }
 
 int morph_do_ring_act(struct morph_call *call)
 {
-	int ret = call->ring_act.verb == MORPH_RING_QUERY ? 0 : morph_check_writes(call);
+	int ret;
 
+	call->stands = call->ring_act.verb != MORPH_RING_QUERY;
+	ret = call->stands ? morph_check_writes(call) : 0;
 	if (ret)
 		return ret;
 	return morph_queue_act(call->file, &call->ring_act, &call->refusal);

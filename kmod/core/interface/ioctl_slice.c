@@ -221,6 +221,7 @@ int morph_do_rank_report(struct morph_call *call)
 
 	if (args->spare)
 		return morph_refuse_field(call, -EINVAL, "spare must be 0 in a report");
+	call->stands = true;
 	return morph_repair_report(call->file->slice, args->rank, &args->out_state,
 				   &args->out_health, &call->refusal);
 }
@@ -229,6 +230,7 @@ int morph_do_rank_replace(struct morph_call *call)
 {
 	struct morph_rank_act *args = &call->rank_act;
 
+	call->stands = true;
 	return morph_repair_replace(call->file->slice, args->rank, args->spare, &args->out_state,
 				    &args->out_health, &call->refusal);
 }
@@ -238,11 +240,13 @@ int morph_do_rank_prefer(struct morph_call *call)
 	const struct morph_rank_act *args = &call->rank_act;
 	const struct morph_preference preference = { .rank = args->rank, .spare = args->spare };
 
+	call->stands = true;
 	return morph_repair_prefer(call->file->slice, &preference, 1, &call->refusal);
 }
 
 int morph_do_slice_policy(struct morph_call *call)
 {
+	call->stands = true;
 	return morph_slice_set_policy(call->file->slice, call->slice_policy.failover,
 				      &call->refusal);
 }

@@ -66,6 +66,9 @@ static int get_change(struct morph_call *call, struct morph_item *item, u32 inde
 	int ret;
 
 	ret = copy_change(call, change, index);
+	if (!ret)
+		ret = morph_check_writable(change_at(&call->txn_run, index), change,
+					   sizeof(*change));
 	if (ret)
 		return ret;
 	change->dark_ns = 0;
@@ -138,7 +141,10 @@ static int check_run(struct morph_call *call)
 	return morph_array_check(call, &args->changes, sizeof(struct morph_change), "changes");
 }
 
-/* Copy the results of each change, also after a failure, and of the transaction. */
+/*
+ * Copy the results of each change, also after a failure, and of the transaction. A change that was
+ * made stands, even if its results cannot be written any more.
+ */
 static int answer_run(struct morph_call *call, struct morph_txn *txn, int ret)
 {
 	struct morph_txn_run *args = &call->txn_run;
@@ -156,9 +162,10 @@ static int answer_run(struct morph_call *call, struct morph_txn *txn, int ret)
 	mutex_unlock(&call->fabric->lock);
 	if (ret)
 		call->refusal = txn->refusal;
+	call->stands = !(args->head.flags & MORPH_TXN_DRY_RUN);
 	for (i = 0; i < txn->count && !put; i++)
 		put = put_change(args, &txn->items[i].change, i);
-	return ret ? ret : put;
+	return ret || call->stands ? ret : put;
 }
 
 int morph_do_txn_run(struct morph_call *call)
@@ -246,7 +253,8 @@ int morph_do_txn_step(struct morph_call *call)
 		return morph_refuse_field(call, -ENOENT, "the slice has no transaction %u",
 					  args->txn);
 	args->txn = txn->id;
-	if (args->verb != MORPH_TXN_QUERY)
+	call->stands = args->verb != MORPH_TXN_QUERY;
+	if (call->stands)
 		ret = morph_txn_step(txn, args->verb, args->lease_ns, &call->refusal);
 	mutex_lock(&call->fabric->lock);
 	args->out_outcome = txn->outcome;
