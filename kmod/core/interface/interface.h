@@ -127,6 +127,23 @@ void morph_netlink_event(struct morph_slice *slice, const struct morph_event *ev
 
 /* Queues request steps through shared memory. The state page is mapped in the same way. */
 
+/* ----------------------------------------------------------------- mapped.c */
+
+/* Memory of the kernel that programs may map. Constant besides kref. */
+struct morph_mapped {
+	struct kref kref;		/* of its creator and of each mapping */
+	struct morph_user *user;	/* charged for bytes; with a reference */
+	void *memory;
+	size_t bytes;			/* whole pages */
+};
+
+/* Charges the bytes. Error pointer: EDQUOT, ENOMEM. */
+struct morph_mapped *morph_mapped_create(struct morph_user *user, size_t bytes,
+					 struct morph_refusal *refusal);
+void morph_mapped_put(struct morph_mapped *mapped);
+/* Map from the begin; -EINVAL: the mapping is longer than the memory. */
+int morph_mapped_map(struct morph_mapped *mapped, struct vm_area_struct *vma);
+
 /* ------------------------------------------------------------------ queue.c */
 
 /* Create a queue of a file; *number gets its number. Takes fabric->lock. */

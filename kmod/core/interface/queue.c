@@ -48,7 +48,8 @@ struct morph_queue {
 	u32 idle_ns, entry_ns;
 
 	/* The shared memory. */
-	void *memory;			/* of the kernel, or mapped user pages */
+	struct morph_mapped *mapped;	/* memory of the kernel, or NULL: user pages */
+	void *memory;
 	struct morph_ring_page *page;
 	struct morph_ring_entry *submissions, *completions;
 	size_t bytes;
@@ -73,8 +74,8 @@ struct morph_queue {
 
 static void memory_free(struct morph_queue *queue)
 {
-	if (!queue->pages) {
-		vfree(queue->memory);
+	if (queue->mapped) {
+		morph_mapped_put(queue->mapped);
 		return;
 	}
 	vunmap(queue->memory);
@@ -137,20 +138,30 @@ err_pages:
 	return ret;
 }
 
-static int memory_get(struct morph_queue *queue, const struct morph_ring_setup *setup)
+/* Bytes that are charged with the queue. Memory that programs map is charged on its own. */
+static size_t charged_bytes(u32 entries, bool user)
 {
-	int ret = 0;
+	return sizeof(struct morph_queue) + (user ? PAGE_ALIGN(MORPH_RING_BYTES(entries)) : 0);
+}
+
+static int memory_get(struct morph_queue *queue, const struct morph_ring_setup *setup,
+		      struct morph_refusal *refusal)
+{
+	struct morph_mapped *mapped;
+	int ret;
 
 	queue->bytes = PAGE_ALIGN(MORPH_RING_BYTES(queue->entries));
 	if (setup->head.flags & MORPH_RING_USER) {
 		ret = memory_pin(queue, setup->user_ptr);
+		if (ret)
+			return ret;
 	} else {
-		queue->memory = morph_shared_alloc(queue->bytes);
-		if (!queue->memory)
-			ret = -ENOMEM;
+		mapped = morph_mapped_create(queue->slice->user, queue->bytes, refusal);
+		if (IS_ERR(mapped))
+			return PTR_ERR(mapped);
+		queue->mapped = mapped;
+		queue->memory = mapped->memory;
 	}
-	if (ret)
-		return ret;
 	queue->page = queue->memory;
 	queue->submissions = queue->memory + MORPH_RING_ENTRIES;
 	queue->completions = queue->submissions + queue->entries;
@@ -165,7 +176,8 @@ static void queue_last_put(struct kref *kref)
 	struct morph_slice *slice = queue->slice;
 
 	memory_free(queue);
-	morph_user_uncharge(slice->user, MORPH_RES_BYTES, sizeof(*queue) + queue->bytes);
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES,
+			    charged_bytes(queue->entries, !queue->mapped));
 	morph_schedule_put(queue->schedule);
 	kfree(queue);
 	morph_slice_put(slice);
@@ -434,7 +446,8 @@ static int queue_enter(struct morph_queue *queue, struct morph_file *file, u32 s
 }
 
 static struct morph_queue *queue_alloc(struct morph_slice *slice,
-				       const struct morph_ring_setup *setup)
+				       const struct morph_ring_setup *setup,
+				       struct morph_refusal *refusal)
 {
 	struct morph_queue *queue = kzalloc(sizeof(*queue), GFP_KERNEL_ACCOUNT);
 	int ret;
@@ -448,7 +461,7 @@ static struct morph_queue *queue_alloc(struct morph_slice *slice,
 	queue->entries = setup->entries;
 	queue->idle_ns = setup->idle_ns ? setup->idle_ns : IDLE_NS;
 	queue->entry_ns = NSEC_PER_SEC / (setup->rate ? setup->rate : RATE);
-	ret = memory_get(queue, setup);
+	ret = memory_get(queue, setup, refusal);
 	if (ret) {
 		kfree(queue);
 		return ERR_PTR(ret);
@@ -523,8 +536,8 @@ int morph_queue_setup(struct morph_file *file, const struct morph_ring_setup *se
 		      struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = file->slice;
-	size_t bytes = sizeof(struct morph_queue);
 	struct morph_queue *queue;
+	size_t bytes;
 	int ret;
 
 	ret = check_setup(setup, refusal);
@@ -532,11 +545,11 @@ int morph_queue_setup(struct morph_file *file, const struct morph_ring_setup *se
 		ret = queue_await_turn(slice->user);
 	if (ret)
 		return ret;
-	bytes += PAGE_ALIGN(MORPH_RING_BYTES(setup->entries));
+	bytes = charged_bytes(setup->entries, setup->head.flags & MORPH_RING_USER);
 	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, bytes, refusal);
 	if (ret)
 		return ret;
-	queue = queue_alloc(slice, setup);
+	queue = queue_alloc(slice, setup, refusal);
 	if (IS_ERR(queue)) {
 		morph_user_uncharge(slice->user, MORPH_RES_BYTES, bytes);
 		return PTR_ERR(queue);
@@ -615,12 +628,11 @@ int morph_queue_mmap(struct morph_file *file, u32 number, struct vm_area_struct 
 		if (queue->id != number)
 			continue;
 		/*
-		 * Insert pages, each with its own reference: they outlive the queue while they are
-		 * mapped. The mapping holds no reference to the queue, because dropping the last
-		 * one would uncharge locked memory under the mmap lock of the caller.
+		 * The mapping holds a reference to the memory only: dropping the last reference to
+		 * a queue may uncharge locked memory, which takes the mmap lock of the caller.
 		 */
-		if (!queue->pages && vma->vm_end - vma->vm_start <= queue->bytes)
-			ret = morph_shared_map(vma, queue->memory);
+		if (queue->mapped)
+			ret = morph_mapped_map(queue->mapped, vma);
 		break;
 	}
 	mutex_unlock(&slice->fabric->lock);
