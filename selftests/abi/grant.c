@@ -7,6 +7,7 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -96,15 +97,18 @@ TEST_F(grant, root_of_a_namespace_may_not)
 
 TEST_F(grant, nothing_is_given_on_failure)
 {
+	struct rlimit files, none;
+
+	ASSERT_EQ(0, getrlimit(RLIMIT_NOFILE, &files));
+	none = (struct rlimit){ .rlim_cur = 0, .rlim_max = files.rlim_max };
 	self->args.out_fd = 77;
 	self->args.out_grant = 77;
-	self->args.bytes = 1;
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &none));
 	EXPECT_EQ(-1, GRANT());
-	EXPECT_EQ(EDQUOT, errno);
-	EXPECT_EQ(MORPH_REASON_QUOTA, self->args.head.reason);
+	EXPECT_EQ(EMFILE, errno);
+	ASSERT_EQ(0, setrlimit(RLIMIT_NOFILE, &files));
 	EXPECT_EQ(-1, self->args.out_fd);
 	EXPECT_EQ(0, self->args.out_grant);
-	EXPECT_NE('\0', last_detail[0]);
 }
 
 TEST_F(grant, is_no_command_of_slices)
@@ -210,6 +214,20 @@ TEST_F(grant, replacements)
 	EXPECT_EQ(-1, rank_act(slice, MORPH_RANK_REPLACE, 0, MORPH_ANY, NULL));
 	EXPECT_EQ(EDQUOT, errno);
 	close(slice);
+	close(grant);
+}
+
+/* The file of a grant is not charged against the limit of the grant. */
+TEST_F(grant, of_nothing)
+{
+	int grant;
+
+	self->args = (struct morph_grant_create){};
+	grant = GRANT();
+	ASSERT_LE(0, grant)
+	TH_LOG("%s", last_detail);
+	EXPECT_EQ(-1, slice_create(grant, 1));
+	EXPECT_EQ(EDQUOT, errno);
 	close(grant);
 }
 

@@ -76,14 +76,20 @@ struct fabric_file {
 	struct morph_user *user;	/* charged for slices and this file; with a reference */
 };
 
-/* Takes its own references. */
+/*
+ * Takes its own references. The file of a grant is charged even beyond its limit, so that a grant
+ * may have no bytes at all.
+ */
 static struct fabric_file *fabric_file_alloc(struct morph_fabric *fabric, struct morph_user *user,
 					     struct morph_refusal *refusal)
 {
 	struct fabric_file *file;
-	int ret;
+	int ret = 0;
 
-	ret = morph_user_charge(user, MORPH_RES_BYTES, sizeof(*file), refusal);
+	if (user->grant)
+		morph_user_charge_anyway(user, MORPH_RES_BYTES, sizeof(*file));
+	else
+		ret = morph_user_charge(user, MORPH_RES_BYTES, sizeof(*file), refusal);
 	if (ret)
 		return ERR_PTR(ret);
 	file = kzalloc(sizeof(*file), GFP_KERNEL_ACCOUNT);
