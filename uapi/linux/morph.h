@@ -18,6 +18,7 @@
  *
  * Arrays are struct morph_array: pointer, number of entries, bytes per entry. On return @count is
  * the number of existing entries. If the array is too small for them, the call fails with EMSGSIZE.
+ * Entries grow like structures: bytes per entry may be more or less than the kernel's.
  *
  * Every structure has the same layout for 32-bit and 64-bit programs.
  *
@@ -31,6 +32,7 @@
  * EMSGSIZE       an array is too small; its @count is the required number
  * ENOENT         no such accelerator, rank, circuit, transaction or slice
  * EEXIST         the name is in use
+ * EALREADY       another transaction of the slice has this cookie; @index is its number
  * EPERM, EACCES  the caller may not do this
  * EBADF          the file was opened for reading only, and the command changes something
  * EDQUOT         the quota of the user, or of the grant, is used up
@@ -48,6 +50,7 @@
  * ENXIO          the accelerator was replaced or removed
  * EIO            hardware failed during the call; the failed part is quarantined
  * ETIMEDOUT      hardware did not answer in time
+ * EOVERFLOW      the numbers of the slice's circuits are used up; unload its schedules
  * ENODEV         the fabric, or the slice, is gone; close the file
  * ENOMEM, EINTR  out of memory, signal; a commit that has changed light never returns EINTR
  *

@@ -224,12 +224,12 @@ static void __user *array_at(const struct morph_array *array, u32 index)
 	return u64_to_user_ptr(array->ptr + (u64)array->stride * index);
 }
 
-int morph_array_check(struct morph_call *call, const struct morph_array *array, size_t bytes,
+int morph_array_check(struct morph_call *call, const struct morph_array *array, size_t least,
 		      const char *name)
 {
-	if (array->stride < bytes)
+	if (array->stride < least)
 		return morph_refuse_field(call, -EINVAL, "%s.stride is %u, must be at least %zu",
-					  name, array->stride, bytes);
+					  name, array->stride, least);
 	if (array->stride > MOST_BYTES)
 		return morph_refuse_field(call, -E2BIG, "%s.stride is %u, must be at most %u",
 					  name, array->stride, MOST_BYTES);
@@ -252,6 +252,7 @@ int morph_array_get(struct morph_call *call, const struct morph_array *array, u3
 int morph_array_put(const struct morph_array *array, u32 first, const void *entries, u32 count,
 		    size_t bytes)
 {
+	size_t known = min_t(size_t, array->stride, bytes);
 	void __user *to;
 	u32 i;
 
@@ -259,8 +260,8 @@ int morph_array_put(const struct morph_array *array, u32 first, const void *entr
 		return copy_to_user(array_at(array, first), entries, bytes * count) ? -EFAULT : 0;
 	for (i = 0; i < count; i++) {
 		to = array_at(array, first + i);
-		if (copy_to_user(to, entries + bytes * i, bytes) ||
-		    clear_user(to + bytes, array->stride - bytes))
+		if (copy_to_user(to, entries + bytes * i, known) ||
+		    clear_user(to + known, array->stride - known))
 			return -EFAULT;
 	}
 	return 0;

@@ -111,13 +111,22 @@ int morph_check_writable(void __user *to, const void *copy, size_t bytes);
 
 /* ------------------------------------------------------------------- arrays */
 
-/* Check that a first-version entry of @bytes fits in the stride. */
-int morph_array_check(struct morph_call *call, const struct morph_array *array, size_t bytes,
+/* The size of an entry in the first version. @last: the last field of that version */
+#define MORPH_ENTRY_LEAST(type, last)	offsetofend(struct type, last)
+
+/*
+ * Check that an entry of the first version, of @least bytes, fits in the stride. Programs of that
+ * version pass this stride, even if the structure has grown since.
+ */
+int morph_array_check(struct morph_call *call, const struct morph_array *array, size_t least,
 		      const char *name);
 /* Copy one entry in. If it is longer than the kernel's version, the rest must be zero. */
 int morph_array_get(struct morph_call *call, const struct morph_array *array, u32 index,
 		    void *entry, size_t bytes, const char *name);
-/* Copy entries out, from position @first on; fill the rest of a longer stride with zeros. */
+/*
+ * Copy entries out, from position @first on. Cut them to a shorter stride, and fill the rest of a
+ * longer one with zeros.
+ */
 int morph_array_put(const struct morph_array *array, u32 first, const void *entries, u32 count,
 		    size_t bytes);
 /* Fill an array of __u32 in the caller's memory, or in memory that the caller frees by kvfree(). */

@@ -33,7 +33,7 @@ int morph_do_fabric_info(struct morph_call *call)
 /* A kind of entries that are read in ranges. */
 struct read_kind {
 	void (*fill)(struct morph_fabric *fabric, u32 index, void *entry);
-	size_t bytes;
+	size_t bytes, least;	/* of an entry: of this kernel, of the first version */
 	u32 total;
 };
 
@@ -87,7 +87,7 @@ static int read_range(struct morph_call *call, const struct read_kind *kind)
 	u64 seq;
 	int ret;
 
-	ret = morph_array_check(call, &args->entries, kind->bytes, "entries");
+	ret = morph_array_check(call, &args->entries, kind->least, "entries");
 	if (ret)
 		return ret;
 	buffer = kmalloc_array(READ_CHUNK, kind->bytes, GFP_KERNEL_ACCOUNT);
@@ -117,6 +117,7 @@ int morph_do_read_accelerators(struct morph_call *call)
 	struct read_kind kind = {
 		.fill = fill_accelerator,
 		.bytes = sizeof(struct morph_accelerator_info),
+		.least = MORPH_ENTRY_LEAST(morph_accelerator_info, last_verified_ns),
 		.total = call->fabric->graph->accelerators_count,
 	};
 
@@ -128,6 +129,7 @@ int morph_do_read_guides(struct morph_call *call)
 	struct read_kind kind = {
 		.fill = fill_guide,
 		.bytes = sizeof(struct morph_guide_info),
+		.least = MORPH_ENTRY_LEAST(morph_guide_info, reserved),
 		.total = call->fabric->graph->guides_count,
 	};
 
@@ -139,6 +141,7 @@ int morph_do_read_elements(struct morph_call *call)
 	struct read_kind kind = {
 		.fill = fill_element,
 		.bytes = sizeof(struct morph_element_info),
+		.least = MORPH_ENTRY_LEAST(morph_element_info, pins),
 		.total = call->fabric->graph->elements_count,
 	};
 
@@ -150,6 +153,7 @@ int morph_do_read_edges(struct morph_call *call)
 	struct read_kind kind = {
 		.fill = fill_edge,
 		.bytes = sizeof(struct morph_edge_info),
+		.least = MORPH_ENTRY_LEAST(morph_edge_info, name),
 		.total = call->fabric->graph->edges_count,
 	};
 

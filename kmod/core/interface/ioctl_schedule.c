@@ -26,7 +26,7 @@ static void copy_free(struct request_copy *copy)
 }
 
 static int check_array(struct morph_call *call, const struct morph_array *array, u32 least,
-		       u32 most, size_t bytes, const char *name)
+		       u32 most, size_t entry_least, const char *name)
 {
 	if (!array->count && !least)
 		return 0;
@@ -34,7 +34,7 @@ static int check_array(struct morph_call *call, const struct morph_array *array,
 		return morph_refuse_field(call, array->count ? -E2BIG : -EINVAL,
 					  "%s has %u entries, %u to %u are allowed", name,
 					  array->count, least, most);
-	return morph_array_check(call, array, bytes, name);
+	return morph_array_check(call, array, entry_least, name);
 }
 
 static int check_load(struct morph_call *call)
@@ -43,10 +43,10 @@ static int check_load(struct morph_call *call)
 	int ret;
 
 	ret = check_array(call, &args->circuits, 1, MORPH_SCHEDULE_MOST_CIRCUITS,
-			  sizeof(struct morph_schedule_circuit), "circuits");
+			  MORPH_ENTRY_LEAST(morph_schedule_circuit, guides_count), "circuits");
 	if (!ret)
 		ret = check_array(call, &args->steps, 1, MORPH_SCHEDULE_MOST_STEPS,
-				  sizeof(struct morph_schedule_step), "steps");
+				  MORPH_ENTRY_LEAST(morph_schedule_step, deadline_ns), "steps");
 	if (!ret)
 		ret = check_array(call, &args->held, 0, MORPH_SCHEDULE_MOST_HELD, sizeof(u32),
 				  "held");
@@ -264,7 +264,9 @@ int morph_do_schedule_info(struct morph_call *call)
 	int ret = 0;
 
 	if (args->steps.ptr)
-		ret = morph_array_check(call, &args->steps, sizeof(*steps), "steps");
+		ret = morph_array_check(call, &args->steps,
+					MORPH_ENTRY_LEAST(morph_schedule_step_info, longest_ns),
+					"steps");
 	if (ret)
 		return ret;
 	mutex_lock(&call->fabric->lock);

@@ -123,9 +123,11 @@ int morph_do_slice_info(struct morph_call *call)
 	int ret = 0, short_ranks;
 
 	if (args->ranks.ptr)
-		ret = morph_array_check(call, &args->ranks, sizeof(*snapshot.ranks), "ranks");
+		ret = morph_array_check(call, &args->ranks,
+					MORPH_ENTRY_LEAST(morph_rank_info, uuid), "ranks");
 	if (!ret && args->circuits.ptr)
-		ret = morph_array_check(call, &args->circuits, sizeof(*snapshot.circuits),
+		ret = morph_array_check(call, &args->circuits,
+					MORPH_ENTRY_LEAST(morph_circuit_info, last_verified_ns),
 					"circuits");
 	if (ret)
 		return ret;
@@ -190,7 +192,8 @@ int morph_do_circuit_path(struct morph_call *call)
 	if (args->guides.ptr)
 		ret = morph_array_check(call, &args->guides, sizeof(copy->guides[0]), "guides");
 	if (!ret && args->elements.ptr)
-		ret = morph_array_check(call, &args->elements, sizeof(copy->elements[0]),
+		ret = morph_array_check(call, &args->elements,
+					MORPH_ENTRY_LEAST(morph_path_element, state),
 					"elements");
 	if (ret)
 		return ret;

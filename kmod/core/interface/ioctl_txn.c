@@ -68,7 +68,8 @@ static int get_change(struct morph_call *call, struct morph_item *item, u32 inde
 	ret = copy_change(call, change, index);
 	if (!ret)
 		ret = morph_check_writable(change_at(&call->txn_run, index), change,
-					   sizeof(*change));
+					   min_t(size_t, call->txn_run.changes.stride,
+						 sizeof(*change)));
 	if (ret)
 		return ret;
 	change->dark_ns = 0;
@@ -138,7 +139,8 @@ static int check_run(struct morph_call *call)
 	ret = morph_fabric_check_profile(call->fabric, args->profile_checksum, &call->refusal);
 	if (ret)
 		return ret;
-	return morph_array_check(call, &args->changes, sizeof(struct morph_change), "changes");
+	return morph_array_check(call, &args->changes, MORPH_ENTRY_LEAST(morph_change, index),
+				 "changes");
 }
 
 /*
