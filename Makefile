@@ -54,6 +54,12 @@ $(BUILT_KERNELS:%=modules-%): modules-%: debug-kernel-%
 $(BUILT_KERNELS:%=modules-kunit-%): modules-kunit-%: debug-kernel-%
 	+$(if $(V),,@)STAGE=$(BUILD)/kmod-$*-kunit scripts/modules $* KUNIT=y $(if $(filter %-gcov,$*),GCOV_PROFILE=y)
 
+# With a record of the longest holds of fabric->lock, for selftests/holds.
+modules-holds-6.12: | build/linux/6.12
+
+$(KERNELS:%=modules-holds-%): modules-holds-%:
+	+$(if $(V),,@)STAGE=$(BUILD)/kmod-$*-holds scripts/modules $* HOLDS=y
+
 profiles lib tools selftests:
 	+$(if $(V),,@)$(as_check) $(MAKE) -C $(room_of_$@)
 
@@ -181,7 +187,7 @@ help:
 	@echo 'make $(DEBUG_KERNELS:%=check-debug-%)' | fold -s -w 100
 	@echo 'make deps $(dep_groups:%=deps-%) debug-kernels clean distclean'
 
-.PHONY: shell all modules $(KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-kunit-%) \
+.PHONY: shell all modules $(KERNELS:%=modules-%) $(KERNELS:%=modules-holds-%) $(BUILT_KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-kunit-%) \
 	profiles lib tools selftests vm-programs profile-rack64 deps $(dep_groups:%=deps-%) debug-kernels \
 	$(BUILT_KERNELS:%=debug-kernel-%) fuzz demo docs conductor bench bench-programs repro repro-programs \
 	install install-modules install-interface modules-kdir clean distclean help

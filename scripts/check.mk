@@ -155,6 +155,7 @@ campaign_on_stress := 6.1 6.12 6.1-kasan 6.1-kcsan
 campaign_on_sweep := 6.1 6.1-kasan
 campaign_on_fuzz := 6.1-kasan
 campaign_on_kunit := 6.1-kasan 6.12-kasan
+campaign_on_holds := 6.1 6.12
 
 campaigns := $(patsubst campaign_on_%,%,$(filter campaign_on_%,$(.VARIABLES)))
 
@@ -173,6 +174,8 @@ endef
 $(foreach campaign,$(campaigns),$(eval $(call campaign_rules,$(campaign))))
 
 $(campaign_on_kunit:%=run-kunit-%): run-kunit-%: modules-kunit-%
+
+$(campaign_on_holds:%=run-holds-%): run-holds-%: modules-holds-%
 
 # --- fuzz: parsers in user space; the campaign fuzz covers the kernel's interfaces ----------------
 

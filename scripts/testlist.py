@@ -25,6 +25,8 @@ class Test:
     group: str = "main"
     campaign: bool = False
     udev: bool = False
+    build: str = ""
+    count: bool = False
 
     @property
     def name(self):
@@ -57,6 +59,10 @@ def parse_line(words):
             test.group, test.campaign = value, True
         elif key == "udev":
             test.udev = True
+        elif key == "build":
+            test.build = value
+        elif key == "count":
+            test.count = True
         else:
             raise ValueError(f"{words[0]}: unknown option {word}")
     return test

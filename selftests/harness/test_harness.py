@@ -236,6 +236,14 @@ def test_debug_kernel_is_one_of_its_version():
     return test.runs_on("6.1-kasan") and not test.runs_on("6.12-kasan")
 
 
+def test_group_gets_its_modules_and_its_clock():
+    suite = load_suite()
+    plain, counted = (suite.command("a", [testlist.parse_line(words)]) for words in
+                      (["a"], ["a", "build=holds", "count"]))
+    return ("--count" in counted and counted[counted.index("--kmod") + 1].endswith("kmod-6.1-holds")
+            and "--count" not in plain and plain[plain.index("--kmod") + 1].endswith("kmod-6.1"))
+
+
 def test_only_debug_kernels_take_longer():
     test = testlist.Test("a", timeout=10)
     return test.seconds("6.1") == 10 and test.seconds("6.1-kasan") > 10

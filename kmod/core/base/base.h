@@ -73,6 +73,7 @@
 /* A repair may wait for memory, but its result must not depend on a failed allocation. */
 #define MORPH_GFP_REPAIR	(GFP_KERNEL | __GFP_NOFAIL)
 
+struct dentry;
 struct morph_circuit;
 struct morph_controller;
 struct morph_protection;
@@ -151,6 +152,9 @@ struct morph_fabric {
 	u64 seq;			/* number of publications, starts at 1 */
 
 	atomic64_t stats[MORPH_STAT_COUNT];
+#ifdef MORPH_HOLDS
+	struct morph_lock_holds holds;	/* only in builds with HOLDS=y */
+#endif
 };
 
 static inline struct morph_fabric *to_morph_fabric(struct device *dev)
@@ -177,6 +181,22 @@ extern struct workqueue_struct *morph_turn_wq;	/* leases and releases: morph_tur
 extern struct workqueue_struct *morph_step_wq;	/* steps of schedules, of which there may be many */
 /* For work that netlink queues. It may wait for work on the other queues, never the reverse. */
 extern struct workqueue_struct *morph_act_wq;
+
+/* ------------------------------------------------------------------ holds.c */
+
+#ifdef MORPH_HOLDS
+/* From the first to the last use of fabric->lock. */
+void morph_holds_start(struct morph_fabric *fabric);
+void morph_holds_stop(struct morph_fabric *fabric);
+void morph_holds_add_file(struct morph_fabric *fabric, struct dentry *directory);
+/* The holder of fabric->lock has published changes, or has copied records for a reader. */
+void morph_holds_count(struct morph_fabric *fabric, u32 records);
+#else
+static inline void morph_holds_start(struct morph_fabric *fabric) { }
+static inline void morph_holds_stop(struct morph_fabric *fabric) { }
+static inline void morph_holds_add_file(struct morph_fabric *fabric, struct dentry *directory) { }
+static inline void morph_holds_count(struct morph_fabric *fabric, u32 records) { }
+#endif
 
 /* ----------------------------------------------------------------- report.c */
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * debugfs: /sys/kernel/debug/morph/fabricN/, for driver developers. Read only, and no ABI. Each
- * file is filled under fabric->lock, so that its lines are consistent.
+ * debugfs: /sys/kernel/debug/morph/fabricN/, for driver developers. No ABI, and read only except
+ * for the file holds of builds with HOLDS=y. Each file is filled under fabric->lock, so that its
+ * lines are consistent.
  */
 #include <linux/debugfs.h>
 #include <linux/seq_file.h>
@@ -263,6 +264,7 @@ void morph_debugfs_add(struct morph_fabric *fabric)
 	debugfs_create_file("plans", 0400, interface_of(fabric)->debugfs, fabric, &plans_fops);
 	debugfs_create_file("rest", 0400, interface_of(fabric)->debugfs, fabric, &rest_fops);
 	debugfs_create_file("stats", 0400, interface_of(fabric)->debugfs, fabric, &stats_fops);
+	morph_holds_add_file(fabric, interface_of(fabric)->debugfs);
 }
 
 void morph_debugfs_remove(struct morph_fabric *fabric)

@@ -71,6 +71,7 @@ static int read_chunk(struct morph_call *call, const struct read_kind *kind, u32
 	for (i = 0; i < count && !ret; i++)
 		kind->fill(fabric, first + i, buffer + kind->bytes * i);
 	*seq = fabric->seq;
+	morph_holds_count(fabric, i);
 	mutex_unlock(&fabric->lock);
 	return ret;
 }

@@ -81,6 +81,7 @@ static void snapshot_fill(struct morph_call *call, struct snapshot *snapshot)
 		count++;
 	}
 	snapshot->circuits_count = count;
+	morph_holds_count(call->fabric, snapshot->ranks_room + min(count, snapshot->circuits_room));
 	morph_slice_fill_info(slice, &call->slice_info);
 	spin_lock(&interface_of(call->fabric)->event_lock);
 	call->slice_info.events_lost = call->file->lost_total;

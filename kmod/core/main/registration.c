@@ -50,6 +50,7 @@ static void fabric_release(struct device *dev)
 	cleanup_srcu_struct(&hardware_of(fabric)->programming);
 	cleanup_srcu_struct(&hardware_of(fabric)->srcu);
 	xa_erase(&morph_fabrics, fabric->id);
+	morph_holds_stop(fabric);
 	kfree(interface_of(fabric));
 	if (atomic_dec_and_test(&fabrics_alive))
 		wake_up_var(&fabrics_alive);
@@ -113,6 +114,7 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	fabric->priv = priv;
 	fabric->seq = 1;
 	mutex_init(&fabric->lock);
+	morph_holds_start(fabric);
 	init_waitqueue_head(&hardware_of(fabric)->review_end);
 	spin_lock_init(&interface_of(fabric)->event_lock);
 	spin_lock_init(&hardware_of(fabric)->op_lock);

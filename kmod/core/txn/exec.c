@@ -237,6 +237,7 @@ static void publish(struct exec *exec)
 				 morph_route_is_healthy(fabric, txn->items[i].new);
 	}
 	txn->seq = ++fabric->seq;
+	morph_holds_count(fabric, txn->count);
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	if (kind->published)
 		kind->published(txn);

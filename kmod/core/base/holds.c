@@ -1,0 +1,279 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Record the longest holds of fabric->lock; see holds.h.
+ *
+ * The length of a hold is the holder's own running time. A preempt notifier subtracts the time
+ * when another task has the processor. Kernels without preempt notifiers record the time between
+ * lock and unlock. Interrupts count as running time.
+ */
+#include <linux/debugfs.h>
+#include <linux/kstrtox.h>
+#include <linux/sched.h>
+#include <linux/seq_file.h>
+#include <linux/timekeeping.h>
+#include <linux/uaccess.h>
+
+#include "core/base/base.h"
+
+#undef mutex_lock
+#undef mutex_lock_interruptible
+#undef mutex_unlock
+
+#define MOST_FABRICS 16u	/* fabrics that are recorded */
+
+/* An entry is removed before its fabric is freed, and the lock is in use only before that. */
+static struct morph_fabric *recorded[MOST_FABRICS];
+
+static struct morph_fabric *fabric_of(const struct mutex *lock)
+{
+	struct morph_fabric *fabric;
+	u32 i;
+
+	for (i = 0; i < MOST_FABRICS; i++) {
+		fabric = READ_ONCE(recorded[i]);
+		if (fabric && lock == &fabric->lock)
+			return fabric;
+	}
+	return NULL;
+}
+
+/* ------------------------------------------------------------- running time */
+
+#ifdef CONFIG_PREEMPT_NOTIFIERS
+
+static void holder_leaves(struct preempt_notifier *notifier, struct task_struct *next)
+{
+	struct morph_lock_holds *holds = container_of(notifier, struct morph_lock_holds, notifier);
+
+	holds->left = ktime_get_mono_fast_ns();
+	holds->sleeping = READ_ONCE(current->__state) != TASK_RUNNING;
+}
+
+static void holder_returns(struct preempt_notifier *notifier, int cpu)
+{
+	struct morph_lock_holds *holds = container_of(notifier, struct morph_lock_holds, notifier);
+	u64 away = ktime_get_mono_fast_ns() - holds->left;
+
+	if (holds->sleeping)
+		holds->now.slept += away;
+	else
+		holds->now.preempted += away;
+}
+
+static struct preempt_ops notifier_ops = {
+	.sched_in = holder_returns,
+	.sched_out = holder_leaves,
+};
+
+static void watch_holder(struct morph_lock_holds *holds)
+{
+	preempt_notifier_init(&holds->notifier, &notifier_ops);
+	preempt_disable();
+	preempt_notifier_register(&holds->notifier);
+	preempt_enable();
+}
+
+static void unwatch_holder(struct morph_lock_holds *holds)
+{
+	preempt_disable();
+	preempt_notifier_unregister(&holds->notifier);
+	preempt_enable();
+}
+
+#else
+
+static void watch_holder(struct morph_lock_holds *holds) { }
+static void unwatch_holder(struct morph_lock_holds *holds) { }
+static void preempt_notifier_inc(void) { }
+static void preempt_notifier_dec(void) { }
+
+#endif
+
+/* -------------------------------------------------------------------- table */
+
+/* The running time that the records of a hold do not explain. */
+static u64 excess(const struct morph_lock_holds *holds, const struct morph_lock_hold *hold)
+{
+	u64 explained = hold->records * holds->ns_per_record;
+
+	return hold->running > explained ? hold->running - explained : 0;
+}
+
+static void keep(struct morph_lock_holds *holds, const struct morph_lock_hold *hold)
+{
+	struct morph_lock_hold *least = &holds->longest[0];
+	u32 i;
+
+	for (i = 0; i < MORPH_HOLDS_LISTED; i++) {
+		struct morph_lock_hold *other = &holds->longest[i];
+
+		if (other->holder == hold->holder) {
+			least = other;
+			break;
+		}
+		if (least->holder &&
+		    (!other->holder || excess(holds, other) < excess(holds, least)))
+			least = other;
+	}
+	if (!least->holder || excess(holds, hold) > excess(holds, least))
+		*least = *hold;
+	if (hold->preempted > holds->preempted.preempted)
+		holds->preempted = *hold;
+	if (hold->slept > holds->slept.slept)
+		holds->slept = *hold;
+}
+
+/* ---------------------------------------------------------- lock and unlock */
+
+static void begin(struct mutex *lock, const char *holder)
+{
+	struct morph_fabric *fabric = fabric_of(lock);
+	struct morph_lock_holds *holds;
+
+	if (!fabric)
+		return;
+	holds = &fabric->holds;
+	holds->now = (struct morph_lock_hold){ .holder = holder };
+	watch_holder(holds);
+	holds->began = ktime_get_mono_fast_ns();
+}
+
+void morph_holds_lock(struct mutex *lock, const char *holder)
+{
+	morph_plain_lock(lock);
+	begin(lock, holder);
+}
+
+int morph_holds_lock_interruptible(struct mutex *lock, const char *holder)
+{
+	int ret = morph_plain_lock_interruptible(lock);
+
+	if (!ret)
+		begin(lock, holder);
+	return ret;
+}
+
+void morph_holds_unlock(struct mutex *lock)
+{
+	struct morph_fabric *fabric = fabric_of(lock);
+	struct morph_lock_holds *holds;
+	u64 ended;
+
+	if (fabric && fabric->holds.now.holder) {
+		holds = &fabric->holds;
+		ended = ktime_get_mono_fast_ns();
+		unwatch_holder(holds);
+		holds->now.running =
+			ended - holds->began - holds->now.preempted - holds->now.slept;
+		keep(holds, &holds->now);
+		holds->now.holder = NULL;
+	}
+	mutex_unlock(lock);
+}
+
+void morph_holds_count(struct morph_fabric *fabric, u32 records)
+{
+	lockdep_assert_held(&fabric->lock);
+	fabric->holds.now.records += records;
+}
+
+/* ------------------------------------------------------------------ debugfs */
+
+static void show_hold(struct seq_file *file, const struct morph_lock_hold *hold)
+{
+	seq_printf(file, "%llu %llu %llu %u %s\n", hold->running, hold->preempted, hold->slept,
+		   hold->records, hold->holder);
+}
+
+static int holds_show(struct seq_file *file, void *unused)
+{
+	struct morph_fabric *fabric = file->private;
+	struct morph_lock_holds *holds = &fabric->holds;
+	bool shown[MORPH_HOLDS_LISTED] = {};
+	u32 i, longest;
+
+	seq_puts(file, "# ns running, preempted, slept; records; holder\n");
+	morph_plain_lock(&fabric->lock);
+	for (;;) {
+		longest = MORPH_HOLDS_LISTED;
+		for (i = 0; i < MORPH_HOLDS_LISTED; i++)
+			if (holds->longest[i].holder && !shown[i] &&
+			    (longest == MORPH_HOLDS_LISTED || excess(holds, &holds->longest[i]) >
+						       excess(holds, &holds->longest[longest])))
+				longest = i;
+		if (longest == MORPH_HOLDS_LISTED)
+			break;
+		show_hold(file, &holds->longest[longest]);
+		shown[longest] = true;
+	}
+	if (holds->preempted.holder) {
+		seq_puts(file, "longest preempted: ");
+		show_hold(file, &holds->preempted);
+	}
+	if (holds->slept.holder) {
+		seq_puts(file, "longest asleep: ");
+		show_hold(file, &holds->slept);
+	}
+	mutex_unlock(&fabric->lock);
+	return 0;
+}
+
+static int holds_open(struct inode *inode, struct file *file)
+{
+	return single_open(file, holds_show, inode->i_private);
+}
+
+/* Clear the table. The number written is the running time that each record explains, in ns. */
+static ssize_t holds_write(struct file *file, const char __user *text, size_t length, loff_t *at)
+{
+	struct morph_fabric *fabric = ((struct seq_file *)file->private_data)->private;
+	struct morph_lock_holds *holds = &fabric->holds;
+	u64 ns_per_record;
+	int ret;
+
+	ret = kstrtou64_from_user(text, length, 0, &ns_per_record);
+	if (ret)
+		return ret;
+	morph_plain_lock(&fabric->lock);
+	memset(holds->longest, 0, sizeof(holds->longest));
+	memset(&holds->preempted, 0, sizeof(holds->preempted));
+	memset(&holds->slept, 0, sizeof(holds->slept));
+	holds->ns_per_record = ns_per_record;
+	mutex_unlock(&fabric->lock);
+	return length;
+}
+
+static const struct file_operations holds_fops = {
+	.owner = THIS_MODULE,
+	.open = holds_open,
+	.read = seq_read,
+	.write = holds_write,
+	.llseek = seq_lseek,
+	.release = single_release,
+};
+
+void morph_holds_add_file(struct morph_fabric *fabric, struct dentry *directory)
+{
+	debugfs_create_file("holds", 0600, directory, fabric, &holds_fops);
+}
+
+/* ------------------------------------------------------- fabrics come and go */
+
+void morph_holds_start(struct morph_fabric *fabric)
+{
+	u32 i;
+
+	preempt_notifier_inc();
+	for (i = 0; i < MOST_FABRICS; i++)
+		if (!cmpxchg(&recorded[i], NULL, fabric))
+			return;
+}
+
+void morph_holds_stop(struct morph_fabric *fabric)
+{
+	u32 i;
+
+	for (i = 0; i < MOST_FABRICS; i++)
+		cmpxchg(&recorded[i], fabric, NULL);
+	preempt_notifier_dec();
+}

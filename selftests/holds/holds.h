@@ -1,0 +1,36 @@
+/* SPDX-License-Identifier: GPL-2.0-only */
+/*
+ * The campaign holds: workloads that try to hold fabric->lock for long, on one fabric after the
+ * other.
+ */
+#ifndef SELFTESTS_HOLDS_H
+#define SELFTESTS_HOLDS_H
+
+#include "fabric.h"
+#include "nl.h"
+
+/* A fabric under test. */
+struct scene {
+	struct sim sim;
+	struct nl nl;
+	unsigned int all; /* accelerators */
+};
+
+struct workload {
+	const char *name;
+	void (*run)(struct scene *scene);
+};
+
+/* Workloads of tenants, and those of failing hardware. The last entry has no name. */
+extern const struct workload tenants[];
+extern const struct workload failures[];
+
+void __attribute__((noreturn)) stop(const char *what);
+/* Make a slice, or end the program. 0 accelerators: all. */
+int need_slice(struct scene *scene, unsigned int accelerators, unsigned int failover);
+/* Close the slice and wait until its accelerators are free. */
+void end_slice(struct scene *scene, int slice);
+/* Light a ring over as many of the first ranks as get a circuit; return their number. */
+unsigned int light_some(int slice, unsigned int ranks);
+
+#endif /* SELFTESTS_HOLDS_H */

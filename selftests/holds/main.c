@@ -1,0 +1,266 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Judge the longest holds of fabric->lock: holds [profile...]
+ *
+ * The modules are built with HOLDS=y and list the longest holds in debugfs. A hold may run for as
+ * long as BOUND ioctls on /dev/null, plus EACH for each change that it publishes and each record
+ * that it copies. The list below names the holds that exceed this bound today. The test fails if
+ * another hold exceeds the bound, if a listed one exceeds its own limit, or if a listed one keeps
+ * the bound in all workloads. Kernels for finding bugs report their holds without a verdict.
+ */
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/mount.h>
+#include <time.h>
+
+#include "holds.h"
+
+#define BOUND 1000u
+#define EACH 5u
+#define NULL_BATCH 16
+#define NULL_SAMPLES 200
+
+static const char *const profiles[] = { "server8", "rack64", "pod4096" };
+
+static double null_ns;
+static bool judges;
+static unsigned int tests, failed;
+
+void stop(const char *what)
+{
+	printf("Bail out! %s: %s%s%s\n", what, strerror(errno), last_detail[0] ? ": " : "",
+	       last_detail);
+	exit(1);
+}
+
+/* ----------------------------------------------------------------------- unit */
+
+static double now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return now.tv_sec * 1e9 + now.tv_nsec;
+}
+
+static int compare(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+
+	return (x > y) - (x < y);
+}
+
+static double measure_null(void)
+{
+	int fd = open("/dev/null", O_RDWR | O_CLOEXEC), n, i;
+	static double samples[NULL_SAMPLES];
+
+	if (fd < 0)
+		stop("/dev/null");
+	for (n = 0; n < NULL_SAMPLES; n++) {
+		double begin = now_ns();
+
+		for (i = 0; i < NULL_BATCH; i++)
+			ioctl(fd, _IO(MORPH_IOC, 0x7f), 0);
+		samples[n] = (now_ns() - begin) / NULL_BATCH;
+	}
+	close(fd);
+	qsort(samples, NULL_SAMPLES, sizeof(*samples), compare);
+	return samples[NULL_SAMPLES / 2];
+}
+
+/* ---------------------------------------------------------------------- verdict */
+
+/*
+ * Holds that exceed the bound today, with the limit of their excess in ioctls on /dev/null. A
+ * change that shortens a hold removes its line, or lowers its limit.
+ */
+static struct known {
+	const char *holder;
+	double limit;
+	bool exceeded;
+} known[] = {
+	{ NULL, 0, false },
+};
+
+static struct known *find_known(const char *holder)
+{
+	unsigned int i;
+
+	for (i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].holder && !strcmp(known[i].holder, holder))
+			return &known[i];
+	return NULL;
+}
+
+static void result(bool passed, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+static void result(bool passed, const char *format, ...)
+{
+	va_list args;
+
+	failed += !passed;
+	printf("%sok %u ", passed ? "" : "not ", ++tests);
+	va_start(args, format);
+	vprintf(format, args);
+	va_end(args);
+	putchar('\n');
+	fflush(stdout);
+}
+
+/* Judge one hold; return whether it passes. */
+static bool judge(double nulls, unsigned int records, const char *holder)
+{
+	double excess = nulls - BOUND - (double)EACH * records;
+	struct known *item = find_known(holder);
+
+	if (excess <= 0)
+		return true;
+	if (!item)
+		return false;
+	item->exceeded = true;
+	return excess <= item->limit;
+}
+
+static void holds_path(const struct scene *scene, char *path, size_t room)
+{
+	snprintf(path, room, "/sys/kernel/debug/morph/fabric%u/holds", scene->sim.number);
+}
+
+static void forget_holds(const struct scene *scene)
+{
+	char path[80], text[32];
+
+	holds_path(scene, path, sizeof(path));
+	snprintf(text, sizeof(text), "%.0f", EACH * null_ns);
+	if (write_file(path, text))
+		stop(path);
+}
+
+static void judge_holds(const struct scene *scene, const char *profile, const char *workload)
+{
+	char path[80], line[200], holder[80], worst[80] = "none";
+	unsigned long long running, preempted, slept;
+	double nulls, worst_nulls = 0;
+	unsigned int records;
+	bool passed = true;
+	FILE *stream;
+
+	holds_path(scene, path, sizeof(path));
+	stream = fopen(path, "r");
+	if (!stream)
+		stop(path);
+	while (fgets(line, sizeof(line), stream)) {
+		if (sscanf(line, "%llu %llu %llu %u %79s", &running, &preempted, &slept, &records,
+			   holder) != 5) {
+			if (!strncmp(line, "longest", 7))
+				printf("# %s, %s: %s", profile, workload, line);
+			continue;
+		}
+		nulls = running / null_ns;
+		printf("# %s, %s: %.0f null ioctls, %u records, %s\n", profile, workload, nulls,
+		       records, holder);
+		if (nulls - (double)EACH * records > worst_nulls) {
+			worst_nulls = nulls - (double)EACH * records;
+			strcpy(worst, holder);
+		}
+		if (judges)
+			passed &= judge(nulls, records, holder);
+	}
+	fclose(stream);
+	result(passed, "%s: %s: at most %.0f null ioctls by %s", profile, workload, worst_nulls,
+	       worst);
+}
+
+/* ------------------------------------------------------------------------- main */
+
+int need_slice(struct scene *scene, unsigned int accelerators, unsigned int failover)
+{
+	struct morph_slice_create create = { .failover = failover };
+	int slice = slice_create_with(scene->sim.fd, &create, NULL,
+				      accelerators ? accelerators : scene->all);
+
+	if (slice < 0)
+		stop("slice");
+	return slice;
+}
+
+void end_slice(struct scene *scene, int slice)
+{
+	close(slice);
+	if (!WAIT_UNTIL(sim_no_slices(&scene->sim)))
+		stop("end of a slice");
+}
+
+unsigned int light_some(int slice, unsigned int ranks)
+{
+	unsigned int rank, lit = 0;
+
+	for (rank = 0; rank < ranks; rank++) {
+		struct morph_change change = change_add(rank, (rank + 1) % ranks);
+
+		lit += !txn_run(slice, &change, 1, NULL);
+	}
+	return lit;
+}
+
+static void run_list(struct scene *scene, const char *profile, const struct workload *workload)
+{
+	for (; workload->name; workload++) {
+		forget_holds(scene);
+		workload->run(scene);
+		judge_holds(scene, profile, workload->name);
+	}
+}
+
+static void run_profile(const char *profile)
+{
+	static struct scene scene;
+
+	sim_start(&scene.sim, profile, "settle_ns=0 relock_ns=0 write_ns=0");
+	scene.all = scene.sim.info.accelerators;
+	errno = nl_open(&scene.nl);
+	if (errno)
+		stop("netlink");
+	judge_holds(&scene, profile, "bring-up");
+	run_list(&scene, profile, tenants);
+	run_list(&scene, profile, failures);
+	nl_close(&scene.nl);
+	sim_stop(&scene.sim);
+}
+
+static bool wanted(int argc, char **argv, const char *profile)
+{
+	int i;
+
+	for (i = 1; i < argc; i++)
+		if (!strcmp(argv[i], profile))
+			return true;
+	return argc <= 1;
+}
+
+int main(int argc, char **argv)
+{
+	const char *kernel = getenv("KERNEL");
+	unsigned int i;
+
+	judges = !kernel || !strchr(kernel, '-');
+	printf("TAP version 13\n");
+	mount("none", "/sys/kernel/debug", "debugfs", 0, NULL);
+	mount("none", "/sys/kernel/config", "configfs", 0, NULL);
+	null_ns = measure_null();
+	printf("# ioctl on /dev/null: %.0f ns\n", null_ns);
+	for (i = 0; i < sizeof(profiles) / sizeof(profiles[0]); i++)
+		if (wanted(argc, argv, profiles[i]))
+			run_profile(profiles[i]);
+	for (i = 0; i < sizeof(known) / sizeof(known[0]) && argc <= 1 && judges; i++)
+		if (known[i].holder)
+			result(known[i].exceeded, "the list of known holds needs %s",
+			       known[i].holder);
+	printf("1..%u\n", tests);
+	return !!failed;
+}
