@@ -272,6 +272,74 @@ static void patrol_tests_a_receiver(struct fake *fake)
 	cancel_delayed_work_sync(&recovery_of(fake->fabric)->patrol_work);
 }
 
+/* Patrol runs @rounds rounds; return the router's steps meanwhile. */
+static u64 steps_of_rounds(struct fake *fake, u32 rounds)
+{
+	u64 steps = fake_stat(fake, MORPH_STAT_ROUTE_STEPS);
+
+	while (rounds--)
+		fake_patrol(fake);
+	return fake_stat(fake, MORPH_STAT_ROUTE_STEPS) - steps;
+}
+
+/* The other end of the guide at a receiver is this element. */
+static u32 last_element(struct fake *fake, u32 rx)
+{
+	const struct optics_graph *graph = fake->fabric->graph;
+	const struct optics_end *end = graph->guides[graph->rx_guide[rx] >> 1].end;
+
+	return end[end[0].type != MORPH_END_ELEMENT].index;
+}
+
+/* No path leads to a receiver whose last element is cordoned. No search is needed to find that. */
+static void patrol_searches_no_path_to_a_cut_off_receiver(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_refusal refusal = {};
+	u32 element = last_element(fake, 1);
+
+	morph_health_cordon(fake->fabric, MORPH_PART_ELEMENT, element, true, &refusal);
+	patrol_tests_a_receiver(fake);
+	KUNIT_EXPECT_EQ(test, 0ULL, steps_of_rounds(fake, 3));
+	KUNIT_EXPECT_EQ(test, 1u, recovery_of(fake->fabric)->suspect_count);
+	morph_health_cordon(fake->fabric, MORPH_PART_ELEMENT, element, false, &refusal);
+	fake_patrol(fake);
+	KUNIT_EXPECT_EQ(test, 0u, recovery_of(fake->fabric)->suspect_count);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
+			morph_health_get(fake->fabric, MORPH_PART_RECEIVER, 1));
+}
+
+/*
+ * All guides into the receiver's element are cordoned. Patrol tries each accelerator once, and then
+ * no more, until the operator frees a guide.
+ */
+static void patrol_remembers_that_no_path_exists(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	const struct optics_graph *graph = fake->fabric->graph;
+	const struct optics_element *element = &graph->elements[last_element(fake, 1)];
+	u32 own = graph->rx_guide[1] >> 1, ports = graph->kinds[element->kind].ports, guide, i;
+	struct morph_refusal refusal = {};
+
+	for (i = 0; i < ports; i++) {
+		guide = graph->port_guide[element->first_port + i];
+		if (guide != OPTICS_NONE && guide >> 1 != own)
+			morph_health_cordon(fake->fabric, MORPH_PART_GUIDE, guide >> 1, true,
+					    &refusal);
+	}
+	patrol_tests_a_receiver(fake);
+	KUNIT_EXPECT_TRUE(test, recovery_of(fake->fabric)->searches[0].ended);
+	KUNIT_EXPECT_EQ(test, 0ULL, steps_of_rounds(fake, 4));
+	for (i = 0; i < ports; i++) {
+		guide = graph->port_guide[element->first_port + i];
+		if (guide != OPTICS_NONE && guide >> 1 != own)
+			morph_health_cordon(fake->fabric, MORPH_PART_GUIDE, guide >> 1, false,
+					    &refusal);
+	}
+	fake_patrol(fake);
+	KUNIT_EXPECT_EQ(test, 0u, recovery_of(fake->fabric)->suspect_count);
+}
+
 /* If elements did not take their states, the core reads them back and parks them again. */
 static void patrol_asks_elements_that_refused_a_test(struct kunit *test)
 {
@@ -429,6 +497,8 @@ static struct kunit_case patrol_cases[] = {
 	KUNIT_CASE(patrol_brings_back_through_a_test),
 	KUNIT_CASE(patrol_does_not_clear_a_failure_that_comes_meanwhile),
 	KUNIT_CASE(patrol_takes_no_error_for_a_verdict),
+	KUNIT_CASE(patrol_searches_no_path_to_a_cut_off_receiver),
+	KUNIT_CASE(patrol_remembers_that_no_path_exists),
 	KUNIT_CASE(patrol_asks_elements_that_refused_a_test),
 	KUNIT_CASE(patrol_fails_a_laser_that_burns_on),
 	KUNIT_CASE(patrol_is_not_hurried_by_reviews),

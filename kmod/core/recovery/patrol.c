@@ -11,6 +11,7 @@
 #define PATROL_CHIPS		16u	/* idle accelerators probed each period */
 #define PATROL_ELEMENTS		64u	/* elements read back each period */
 #define PATROL_TESTS		4u	/* suspects tested each period */
+#define PATROL_SEARCHES		2u	/* searches for the path of one test */
 
 /* ----------------------------------------------------------------- suspects */
 
@@ -120,10 +121,54 @@ static void suspect_tested(struct morph_fabric *fabric, const struct morph_culpr
 		suspect_append(fabric, suspect);
 }
 
+/* The search that an earlier test of the suspect has begun, or a new one. */
+static struct morph_search *search_of(struct morph_fabric *fabric,
+				      const struct morph_culprit *suspect)
+{
+	struct morph_search *search, *unused = NULL;
+
+	for (search = recovery_of(fabric)->searches;
+	     search < recovery_of(fabric)->searches + MORPH_SUSPECTS; search++) {
+		if (search->part == suspect->part && search->index == suspect->index)
+			break;
+		if (!unused && !morph_suspect_waits(fabric, search->part, search->index))
+			unused = search;
+	}
+	/* At most MORPH_SUSPECTS parts wait, and this one has no search: one is unused. */
+	if (search == recovery_of(fabric)->searches + MORPH_SUSPECTS)
+		search = unused;
+	if (search->part != suspect->part || search->index != suspect->index ||
+	    search->lanes != suspect->lanes)
+		*search = (struct morph_search){
+			.part = suspect->part, .index = suspect->index, .lanes = suspect->lanes,
+		};
+	return search;
+}
+
+/*
+ * Return whether a search may find a path. If all accelerators were tried in vain, only hardware
+ * that became free or healthy since then can change that. Caller holds fabric->lock.
+ */
+static bool worth_a_search(struct morph_fabric *fabric, struct morph_search *search)
+{
+	u32 recoveries = recovery_of(fabric)->recoveries;
+
+	if (search->ended && search->recoveries == recoveries)
+		return false;
+	if (search->ended)
+		search->tried = 0;
+	if (!search->tried)
+		search->recoveries = recoveries;
+	search->ended = false;
+	search->budget = PATROL_SEARCHES;
+	return true;
+}
+
 static void patrol_suspect(struct morph_fabric *fabric)
 {
+	struct morph_search *search = NULL;
 	struct morph_culprit suspect;
-	bool any, lit;
+	bool any, lit, vain = false;
 	int ret = 0;
 
 	mutex_lock(&fabric->lock);
@@ -131,11 +176,16 @@ static void patrol_suspect(struct morph_fabric *fabric)
 	suspect = recovery_of(fabric)->suspects[recovery_of(fabric)->suspect_head];
 	/* Light that arrives through the guide replaces a test. */
 	lit = any && suspect.part == MORPH_PART_GUIDE && morph_guide_lit(fabric, suspect.index);
+	if (any && !lit && suspect.part != MORPH_PART_ACCELERATOR &&
+	    suspect.part != MORPH_PART_ELEMENT) {
+		search = search_of(fabric, &suspect);
+		vain = !worth_a_search(fabric, search);
+	}
 	mutex_unlock(&fabric->lock);
 	if (!any)
 		return;
 	if (!lit)
-		ret = morph_test_run(fabric, &suspect, false);
+		ret = vain ? -EBUSY : morph_test_run(fabric, &suspect, false, search);
 	mutex_lock(&fabric->lock);
 	suspect_tested(fabric, &suspect, ret);
 	mutex_unlock(&fabric->lock);
@@ -220,6 +270,7 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
 	morph_hw_program(fabric, NULL, &setting, 1);
 	mutex_lock(&fabric->lock);
 	ledger_of(fabric)->state->element_marks[element] &= ~MORPH_MARK_CHANGING;
+	morph_repair_recover(fabric);
 	mutex_unlock(&fabric->lock);
 }
 

@@ -7,6 +7,19 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
+/*
+ * The search for a path to test a suspect by light. It tries one accelerator after the other at the
+ * far end of a port, a few in each round of patrol. fabric->lock guards all fields.
+ */
+struct morph_search {
+	u32 part, index;		/* of the suspect */
+	u64 lanes;
+	u32 tried;			/* accelerators tried in this pass, nearest first */
+	u32 budget;			/* searches that remain for this test */
+	bool ended;			/* the pass has tried all accelerators in vain */
+	u32 recoveries;			/* of the fabric when the pass began */
+};
+
 /* The recovery layer's part of the fabric. fabric->lock guards the fields without other note. */
 struct morph_recovery {
 	struct morph_slices slices;	/* first: structure of the layers below */
@@ -15,6 +28,7 @@ struct morph_recovery {
 	u32 patrol_next, patrol_element;
 	struct morph_culprit suspects[MORPH_SUSPECTS];	/* to be tested by patrol; circular */
 	u32 suspect_head, suspect_count;
+	struct morph_search searches[MORPH_SUSPECTS];	/* of suspects, in any order */
 	u32 degraded;			/* number of degraded slices */
 	u32 lost;			/* number of schedules without paths */
 	u32 recoveries;			/* how often a resource became free or healthy */
@@ -148,8 +162,11 @@ int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool acc
  *   -EBUSY             it cannot be tested now
  *   -ENXIO             another accelerator than the known one is in place
  *   other errno        the device could not be read or programmed
+ *
+ * @search continues an earlier search for a path; NULL: search all ends.
  */
-int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept);
+int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept,
+		   struct morph_search *search);
 /* Change the use of an accelerator (free or spare), or its PCI address. Take fabric->lock. */
 int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 use,
 			      struct morph_refusal *refusal);

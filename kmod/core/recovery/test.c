@@ -167,33 +167,69 @@ static bool try_route(struct morph_fabric *fabric, const struct morph_culprit *t
 		.steps = MORPH_ROUTE_STEPS,
 	};
 	struct optics_refusal why;
+	u32 steps = 0;
+	int ret;
 
-	if (src == dst || !morph_chip_idle(fabric, src) || !morph_chip_idle(fabric, dst))
-		return false;
-	return !optics_route(ledger_of(fabric)->state, &request, ledger_of(fabric)->route_work,
-			     &route->path, NULL, &why);
+	ret = optics_route(ledger_of(fabric)->state, &request, ledger_of(fabric)->route_work,
+			   &route->path, &steps, &why);
+	atomic64_add(steps, &fabric->stats[MORPH_STAT_ROUTE_STEPS]);
+	return !ret;
 }
 
-static bool find_port_route(struct morph_fabric *fabric, const struct morph_culprit *target,
-			    struct morph_route *route)
+/* Return whether the guide or the element next to the port cannot be used: no search helps. */
+static bool is_cut_off(struct morph_fabric *fabric, const struct morph_culprit *port)
 {
-	u32 planes = fabric->graph->params.planes, total = fabric->graph->accelerators_count;
-	u32 own = target->index / planes, step, other;
-	u64 plane = BIT_ULL(target->index % planes);
+	const struct optics_graph *graph = fabric->graph;
+	const struct optics_state *ledger = ledger_of(fabric)->state;
+	u32 guide = (port->part == MORPH_PART_LASER ? graph->tx_guide[port->index] :
+						      graph->rx_guide[port->index]) >> 1;
+	u32 i;
 
-	for (step = 1; step < min(total, TEST_ENDS); step++) {
-		other = (own + step) % total;
-		if (target->part == MORPH_PART_LASER ?
-		    try_route(fabric, target, own, other, plane, ~0ULL, route) :
-		    try_route(fabric, target, other, own, ~0ULL, plane, route))
+	if (ledger->guide_marks[guide])
+		return true;
+	for (i = 0; i < 2; i++) {
+		const struct optics_end *end = &graph->guides[guide].end[i];
+
+		if (end->type == MORPH_END_ELEMENT && ledger->element_marks[end->index])
 			return true;
 	}
 	return false;
 }
 
-/* Claim a path through the target as if it were healthy and unused. Caller holds fabric->lock. */
+/*
+ * Try the next idle accelerator at the other end of a port. Only one: a search may visit
+ * MORPH_ROUTE_STEPS places, and other tasks wait for fabric->lock.
+ */
+static bool find_port_route(struct morph_fabric *fabric, const struct morph_culprit *target,
+			    struct morph_search *search, struct morph_route *route)
+{
+	u32 planes = fabric->graph->params.planes, total = fabric->graph->accelerators_count;
+	u32 own = target->index / planes, last = min(total, TEST_ENDS) - 1, other;
+	u64 plane = BIT_ULL(target->index % planes);
+	bool found = false;
+
+	if (!morph_chip_idle(fabric, own) || is_cut_off(fabric, target))
+		search->tried = last;
+	while (search->tried < last) {
+		other = (own + ++search->tried) % total;
+		if (!morph_chip_idle(fabric, other))
+			continue;
+		search->budget--;
+		found = target->part == MORPH_PART_LASER ?
+			try_route(fabric, target, own, other, plane, ~0ULL, route) :
+			try_route(fabric, target, other, own, ~0ULL, plane, route);
+		break;
+	}
+	search->ended = !found && search->tried == last;
+	return found;
+}
+
+/*
+ * Claim a path through the target as if it were healthy and unused. Return -EAGAIN if the next
+ * accelerator may have one. Caller holds fabric->lock.
+ */
 static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *target,
-		       struct morph_route *route)
+		       struct morph_search *search, struct morph_route *route)
 {
 	struct optics_state *ledger = ledger_of(fabric)->state;
 	struct optics_refusal why;
@@ -210,11 +246,12 @@ static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *
 	if (marks) {
 		swap(*marks, marked);
 		swap(ledger->guide_reserved[target->index], reserved);
+		found = morph_probe_path(fabric, target->index, &route->path);
+		search->ended = !found;
 	} else {
 		swap(*dead, were);
+		found = find_port_route(fabric, target, search, route);
 	}
-	found = marks ? morph_probe_path(fabric, target->index, &route->path) :
-			find_port_route(fabric, target, route);
 	if (found)
 		ret = morph_route_claim(fabric, route, &why);
 	if (marks) {
@@ -223,6 +260,29 @@ static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *
 	} else {
 		swap(*dead, were);
 	}
+	return found || search->ended || !search->budget ? ret : -EAGAIN;
+}
+
+/*
+ * Find and claim a path through the target, and exclude the accelerators at its ends from other
+ * uses. Each hold of fabric->lock contains one search. No lock held.
+ */
+static int take_probe(struct morph_fabric *fabric, const struct morph_culprit *target,
+		      struct morph_search *search, struct morph_route *route)
+{
+	u32 planes = fabric->graph->params.planes;
+	int ret;
+
+	do {
+		mutex_lock(&fabric->lock);
+		ret = claim_probe(fabric, target, search, route);
+		if (!ret) {
+			test_take(fabric, route->path.tx / planes);
+			test_take(fabric, route->path.rx / planes);
+		}
+		mutex_unlock(&fabric->lock);
+		cond_resched();
+	} while (ret == -EAGAIN);
 	return ret;
 }
 
@@ -248,13 +308,17 @@ static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
 		morph_hw_read_back(fabric, NULL, settings, h, false);
 	if (!ret)
 		ret = morph_hw_wait(fabric, params->settle_ns);
-	/* Set tx_on only now: a review may switch the laser on as soon as it is set. */
+	if (ret)
+		return ret;
+	/*
+	 * Set tx_on only now: a review may switch the laser on as soon as it is set. If elements
+	 * have not obeyed, the light would go astray.
+	 */
 	mutex_lock(&fabric->lock);
 	hardware_of(fabric)->tx_on[route->path.tx] |= route->path.lanes;
 	laser.lanes = hardware_of(fabric)->tx_on[route->path.tx];
 	mutex_unlock(&fabric->lock);
-	if (!ret)
-		ret = morph_hw_submit_lasers(fabric, NULL, &laser, 1);
+	ret = morph_hw_submit_lasers(fabric, NULL, &laser, 1);
 	if (!ret)
 		ret = morph_hw_wait(fabric, params->settle_ns + params->relock_ns);
 	if (!ret)
@@ -305,9 +369,10 @@ static void clear_path(struct morph_fabric *fabric, const struct optics_path *pa
 	mutex_unlock(&fabric->lock);
 }
 
-static int test_by_light(struct morph_fabric *fabric, const struct morph_culprit *target)
+static int test_by_light(struct morph_fabric *fabric, const struct morph_culprit *target,
+			 struct morph_search *search)
 {
-	u32 planes = fabric->graph->params.planes;
+	struct morph_search all = { .budget = TEST_ENDS };
 	struct morph_element_setting *settings;
 	struct morph_route *route;
 	int ret = -ENOMEM, dark;
@@ -316,13 +381,7 @@ static int test_by_light(struct morph_fabric *fabric, const struct morph_culprit
 	settings = kcalloc(OPTICS_MAX_HOPS, sizeof(*settings), GFP_KERNEL);
 	if (!route || !settings)
 		goto out;
-	mutex_lock(&fabric->lock);
-	ret = claim_probe(fabric, target, route);
-	if (!ret) {
-		test_take(fabric, route->path.tx / planes);
-		test_take(fabric, route->path.rx / planes);
-	}
-	mutex_unlock(&fabric->lock);
+	ret = take_probe(fabric, target, search ?: &all, route);
 	if (ret)
 		goto out;
 	ret = light_probe(fabric, route, settings);
@@ -342,7 +401,8 @@ out:
 
 /* ------------------------------------------------------------------ actions */
 
-int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept)
+int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept,
+		   struct morph_search *search)
 {
 	switch (target->part) {
 	case MORPH_PART_ACCELERATOR:
@@ -350,7 +410,7 @@ int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *targ
 	case MORPH_PART_ELEMENT:
 		return test_element(fabric, target->index);
 	}
-	return test_by_light(fabric, target);
+	return test_by_light(fabric, target, search);
 }
 
 static void test_work(struct work_struct *work)
@@ -360,7 +420,7 @@ static void test_work(struct work_struct *work)
 	const struct morph_culprit *target = &txn->target;
 	int ret;
 
-	ret = morph_test_run(fabric, target, txn->accept);
+	ret = morph_test_run(fabric, target, txn->accept, NULL);
 	mutex_lock(&fabric->lock);
 	/* A signal during the test overrides its result. */
 	if (!ret && target->part == MORPH_PART_ACCELERATOR &&
