@@ -30,6 +30,8 @@ static struct morph_check_matchings_input input_of(const struct morph_matchings_
 		.bound_kind = answer->bound_kind,
 		.lengths = answer->lengths,
 		.lengths_count = answer->lengths_count,
+		.cut = answer->cut,
+		.cut_count = answer->cut_count,
 		.limit = problem->rounds,
 		.src = answer->src,
 		.dst = answer->dst,

@@ -243,8 +243,8 @@ enum morph_check_matchings_kind {
  * enum morph_check_matchings_bound - derivations of a lower bound of rounds
  * @MORPH_CHECK_DEGREE: an endpoint meets one other endpoint in each round
  * @MORPH_CHECK_DISTANCE: arms of the shortest routes, divided by arms of a round
- * @MORPH_CHECK_CUT: pairs across a set of guides. The answer does not name the set, so the checker
- *	rejects this kind
+ * @MORPH_CHECK_CUT: circuits across the border of a set of elements, divided by the guides of the
+ *	border
  * @MORPH_CHECK_FRACTIONAL: as distance, with a length for each arm
  * @MORPH_CHECK_EXHAUSTIVE: no settings of the elements give fewer rounds. The checker tries all
  */
@@ -300,6 +300,8 @@ struct morph_check_matchings_circuit {
  * @lengths: for MORPH_CHECK_FRACTIONAL, a length for each join of each state of each element, in
  *	the order element, state, lower port of the join
  * @lengths_count: entries of @lengths
+ * @cut: for MORPH_CHECK_CUT, the elements of the set
+ * @cut_count: entries of @cut
  * @distance: elements of the shortest routes of all pairs together; 0: not stated
  * @total: elements of all circuits; 0: not stated
  * @longest: most elements of a circuit; 0: not stated
@@ -334,6 +336,8 @@ struct morph_check_matchings_input {
 	uint32_t bound_kind;
 	const uint32_t *lengths;
 	size_t lengths_count;
+	const uint32_t *cut;
+	size_t cut_count;
 	uint64_t distance;
 	uint64_t total;
 	uint32_t longest;

@@ -49,6 +49,9 @@ int ck_matchings_route(struct matchings_check *it, uint64_t *length);
 /* matchings_bound.c: the bound, the stated distance, or the refusal. */
 int ck_matchings_bound(struct matchings_check *it);
 
+/* matchings_cut.c: the bound by the set of elements. O(elements + endpoints^2). */
+int ck_matchings_cut(struct matchings_check *it);
+
 /* matchings_exhaust.c: no set of fewer rounds than the bound exists. Tries all settings. */
 int ck_matchings_exhaust(struct matchings_check *it);
 

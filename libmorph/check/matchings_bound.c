@@ -253,6 +253,8 @@ static int check_kind(struct routes *routes, size_t arms, uint64_t distance)
 		return check_degree(routes->it);
 	case MORPH_CHECK_DISTANCE:
 		return check_quotient(routes, distance);
+	case MORPH_CHECK_CUT:
+		return ck_matchings_cut(routes->it);
 	case MORPH_CHECK_FRACTIONAL:
 		if (input->lengths_count != arms)
 			return ck_wrong(check, EBADMSG, "%llu lengths of %llu arms",

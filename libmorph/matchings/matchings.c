@@ -122,7 +122,9 @@ static int lay_rounds(struct morph_matchings *matchings)
 static int lay_bound(struct morph_matchings *matchings)
 {
 	const struct mesh *mesh = &matchings->rounds.mesh;
+	size_t endpoints = matchings->rounds.endpoints;
 	struct mesh_bound *bound = &matchings->bound;
+	struct mesh_cut *cut = &matchings->cut;
 	const struct mesh_part parts[] = {
 		{ &bound->lengths, mesh->joins * sizeof(uint32_t) },
 		{ &bound->best, mesh->joins * sizeof(uint32_t) },
@@ -137,6 +139,16 @@ static int lay_bound(struct morph_matchings *matchings)
 		{ &bound->end_from, mesh->ends * sizeof(uint32_t) },
 		{ &bound->end_turn, mesh->ends * sizeof(uint32_t) },
 		{ &bound->end_distance, mesh->ends * sizeof(uint64_t) },
+		{ &cut->inside, mesh->elements },
+		{ &cut->port_first, (mesh->elements + 1) * sizeof(uint32_t) },
+		{ &cut->port, 2 * endpoints * sizeof(uint32_t) },
+		{ &cut->leaves, mesh->ends * sizeof(uint32_t) },
+		{ &cut->sender, endpoints * sizeof(uint32_t) },
+		{ &cut->sides, endpoints },
+		{ &cut->key, mesh->elements * sizeof(uint32_t) },
+		{ &cut->order, mesh->elements * sizeof(uint32_t) },
+		{ &cut->count, (2 * (size_t)mesh->arcs + 1) * sizeof(uint32_t) },
+		{ &cut->best, mesh->elements * sizeof(uint32_t) },
 	};
 
 	return lm_mesh_lay(matchings->ctx, &matchings->bound_block, parts, ARRAY_SIZE(parts));
@@ -376,6 +388,7 @@ static int decide(struct morph_matchings *matchings, uint32_t last, uint64_t mos
 		answer->bound++;
 		answer->bound_kind = MORPH_MATCHINGS_EXHAUSTIVE;
 		answer->lengths_count = 0;
+		answer->cut_count = 0;
 	}
 	return result == EXACT_FOUND ? keep_exact(matchings) : result < 0 ? result : 0;
 }
@@ -408,6 +421,7 @@ static int find_first(struct morph_matchings *matchings)
 		answer->verdict = MORPH_INFEASIBLE;
 		answer->bound = 0;
 		answer->lengths_count = 0;
+		answer->cut_count = 0;
 		answer->src = rounds->waiting[0] >> 16;
 		answer->dst = rounds->waiting[0] & 0xffff;
 	}

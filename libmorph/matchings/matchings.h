@@ -5,6 +5,7 @@
 
 #include "exact.h"
 #include "mesh_bound.h"
+#include "mesh_cut.h"
 
 /* The problem of the last set-up: fabric, ports and faults. No tx: there is none. */
 struct matchings_kept {
@@ -17,6 +18,7 @@ struct morph_matchings {
 	struct matchings_kept kept;
 	struct rounds rounds;
 	struct mesh_bound bound;
+	struct mesh_cut cut;
 	struct exact exact;
 	bool joined; /* the first ports have routes for all pairs */
 	struct morph_matchings_answer answer; /* the best so far */
@@ -66,8 +68,9 @@ int lm_matchings_answer(struct morph_matchings *matchings);
 void lm_matchings_bound(struct morph_matchings *matchings);
 
 /*
- * Find a better lower bound for given ports, of a fractional flow, in @work / (endpoints * turns)
- * iterations, but at most 1024. Follows lm_matchings_bound().
+ * Find a better lower bound for given ports: of a cut, in at most 500000 / arcs sweeps, and of a
+ * fractional flow, in @work / (endpoints * turns) iterations, but at most 1024. A cut names the
+ * bound if the flow proves no more rounds. Follows lm_matchings_bound().
  */
 void lm_matchings_raise_bound(struct morph_matchings *matchings, uint64_t work);
 

@@ -3,6 +3,7 @@
 #include "matchings.h"
 
 #define BOUND_ITERATIONS 1024
+#define CUT_WORK 500000
 
 static uint32_t least_rounds(const struct rounds *rounds)
 {
@@ -37,6 +38,32 @@ void lm_matchings_bound(struct morph_matchings *matchings)
 	}
 }
 
+/* Set the bound of the best cut if it is larger. */
+static void raise_by_cut(struct morph_matchings *matchings)
+{
+	struct morph_matchings_answer *answer = &matchings->answer;
+	const struct rounds *rounds = &matchings->rounds;
+	struct mesh_cut *cut = &matchings->cut;
+	uint32_t found;
+
+	cut->mesh = &rounds->mesh;
+	cut->kind = rounds->kind;
+	cut->endpoints = rounds->endpoints;
+	cut->tx = rounds->tx;
+	cut->rx = rounds->rx;
+	cut->targets = rounds->targets;
+	cut->togo = rounds->togo;
+	cut->togo_of = rounds->togo_of;
+	lm_mesh_cut_search(cut, CUT_WORK);
+	found = mesh_cut_rounds(cut);
+	if (found <= answer->bound || found == UINT32_MAX)
+		return;
+	answer->bound = found;
+	answer->bound_kind = MORPH_MATCHINGS_CUT;
+	answer->cut = cut->best;
+	answer->cut_count = cut->best_count;
+}
+
 void lm_matchings_raise_bound(struct morph_matchings *matchings, uint64_t work)
 {
 	struct rounds *rounds = &matchings->rounds;
@@ -48,6 +75,7 @@ void lm_matchings_raise_bound(struct morph_matchings *matchings, uint64_t work)
 
 	if (rounds->choose)
 		return;
+	raise_by_cut(matchings);
 	bound->endpoints = rounds->endpoints;
 	bound->tx = rounds->tx;
 	bound->rx = rounds->rx;
@@ -70,4 +98,5 @@ void lm_matchings_raise_bound(struct morph_matchings *matchings, uint64_t work)
 	answer->bound_kind = MORPH_MATCHINGS_FRACTIONAL;
 	answer->lengths = bound->best;
 	answer->lengths_count = rounds->mesh.joins;
+	answer->cut_count = 0;
 }

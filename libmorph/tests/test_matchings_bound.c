@@ -57,8 +57,8 @@ static void bounds_are_recomputed(void **state)
 	mutant = *base;
 	mutant.in.bound = 6;
 	refused(&mutant, EBADMSG, "6 endpoints need 5 rounds, not 6");
-	mutant.in.bound_kind = MORPH_CHECK_CUT;
-	refused(&mutant, EBADMSG, "a bound of kind 2 has no proof");
+	mutant.in.bound_kind = MORPH_CHECK_EXHAUSTIVE + 1;
+	refused(&mutant, EBADMSG, "a bound of kind 5 has no proof");
 	mutant.in.bound_kind = MORPH_CHECK_DISTANCE;
 	mutant.in.bound = 4;
 	accepted(&mutant);

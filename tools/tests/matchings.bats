@@ -231,6 +231,8 @@ unreadable() {
 	unreadable '."ports-chosen" = 0' "'ports-chosen' must be true or false"
 	unreadable '.seed = -1' "'seed' must be a number, 0 or more"
 	unreadable '."bound-kind" = "fractional"' "a fractional bound requires 'bound-lengths'"
+	unreadable '."bound-kind" = "cut"' "a bound by a cut requires 'bound-elements'"
+	unreadable '."bound-elements" = [5]' "'bound-elements' must be a list of numbers, 0 to 4"
 	unreadable '."bound-lengths" = [null]' "'bound-lengths' must be a list of numbers"
 	unreadable 'del(.validated)' "'validated' must be true or false"
 	unreadable '.verdict = "infeasible"' "only a feasible answer has 'rounds'"

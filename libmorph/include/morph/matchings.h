@@ -41,10 +41,14 @@ enum morph_matchings_kind {
 
 /**
  * enum morph_matchings_bound - derivations of a lower bound of rounds
+ *
+ * If several give the same bound, the answer names the first one of this list.
+ *
  * @MORPH_MATCHINGS_DEGREE: an endpoint meets one other endpoint in each round
  * @MORPH_MATCHINGS_DISTANCE: the shortest routes of all pairs together need more arms than the
  *	elements have in fewer rounds. An arm is one join of the state of an element
- * @MORPH_MATCHINGS_CUT: more pairs have to pass a set of guides than it carries in fewer rounds
+ * @MORPH_MATCHINGS_CUT: more circuits pass the guides around a set of elements than these guides
+ *	carry in fewer rounds. See @cut of struct morph_matchings_answer
  * @MORPH_MATCHINGS_FRACTIONAL: as distance, with a length for each join of each state. See @lengths
  *	of struct morph_matchings_answer
  * @MORPH_MATCHINGS_EXHAUSTIVE: no settings of the elements give fewer rounds. The search tried all
@@ -171,6 +175,13 @@ struct morph_matchings_hop {
  *	@hops_most elements in which each element has one state, and
  * @dst: its other endpoint
  * @moves: moves that the search made
+ * @cut: for MORPH_MATCHINGS_CUT, elements. A circuit between a port at one of them and a port at
+ *	another element passes a guide between two such elements. A guide carries one circuit in a
+ *	round, and none at a failed element. So the number of these circuits, divided by that of
+ *	these guides, rounded up, is a lower bound. For MORPH_MATCHINGS_DUPLEX, a second one is the
+ *	number of pairs with two of these circuits, divided by half the number of guides, rounded
+ *	down. @bound is the larger one
+ * @cut_count: number of @cut; 0 for other bounds
  */
 struct morph_matchings_answer {
 	uint32_t verdict;
@@ -194,6 +205,8 @@ struct morph_matchings_answer {
 	uint32_t src;
 	uint32_t dst;
 	uint64_t moves;
+	const uint32_t *cut;
+	size_t cut_count;
 };
 
 /**

@@ -13,6 +13,7 @@ _Static_assert((int)MORPH_CHECK_DIRECTED == (int)MORPH_MATCHINGS_DIRECTED &&
 		       (int)MORPH_CHECK_DUPLEX == (int)MORPH_MATCHINGS_DUPLEX &&
 		       (int)MORPH_CHECK_PAIRS == (int)MORPH_MATCHINGS_PAIRS &&
 		       (int)MORPH_CHECK_DEGREE == (int)MORPH_MATCHINGS_DEGREE &&
+		       (int)MORPH_CHECK_CUT == (int)MORPH_MATCHINGS_CUT &&
 		       (int)MORPH_CHECK_EXHAUSTIVE == (int)MORPH_MATCHINGS_EXHAUSTIVE,
 	       "matchings_kinds and matchings_bounds name the values of the checker");
 
@@ -21,7 +22,7 @@ struct checking {
 	struct run *run;
 	json_t *document;
 	char *profile;
-	uint32_t *tx, *rx, *targets, *failed, *stuck, *stuck_states, *lengths, *round_first,
+	uint32_t *tx, *rx, *targets, *failed, *stuck, *stuck_states, *lengths, *cut, *round_first,
 		*elements;
 	struct morph_check_matchings_circuit *circuits;
 	uint16_t *states;
@@ -40,6 +41,7 @@ static void checking_free(struct checking *checking)
 	free(checking->stuck);
 	free(checking->stuck_states);
 	free(checking->lengths);
+	free(checking->cut);
 	free(checking->round_first);
 	free(checking->elements);
 	free(checking->circuits);
@@ -144,11 +146,15 @@ static void take_bound(struct checking *checking)
 	struct morph_check_matchings_input *input = &checking->input;
 	const json_t *document = checking->document;
 	const json_t *lengths = json_object_get(document, "bound-lengths");
+	const json_t *cut = json_object_get(document, "bound-elements");
 	bool refusal = key_is(document, "verdict", "infeasible");
 
 	checking->lengths = numbers_of(lengths, NULL);
 	input->lengths = checking->lengths;
 	input->lengths_count = json_array_size(lengths);
+	checking->cut = numbers_of(cut, NULL);
+	input->cut = checking->cut;
+	input->cut_count = json_array_size(cut);
 	input->bound = number_of(document, "rounds-bound-count", 0);
 	input->bound_kind = matchings_word(matchings_bounds, text_of_key(document, "bound-kind"));
 	input->distance = wide_of(document, "hops-bound-count");

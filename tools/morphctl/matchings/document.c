@@ -148,6 +148,9 @@ static void add_bound(const struct matchings_search *search, json_t *document)
 	if (answer->lengths_count)
 		json_object_set_new(document, "bound-lengths",
 				    numbers(answer->lengths, answer->lengths_count));
+	if (answer->cut_count)
+		json_object_set_new(document, "bound-elements",
+				    numbers(answer->cut, answer->cut_count));
 }
 
 static void add_rounds(const struct matchings_search *search, json_t *document)

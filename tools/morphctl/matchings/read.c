@@ -15,8 +15,8 @@
 	"format,version,verdict,kind,mesh,profile,profile-checksum,planes-count,"           \
 	"elements-count,failed-elements,stuck-elements,ports-chosen,endpoints,seed,"        \
 	"moves-count,rounds-limit,hops-limit,src-endpoint,dst-endpoint,rounds-bound-count," \
-	"bound-kind,bound-lengths,rounds-count,longest-hops-count,hops-count,"              \
-	"hops-bound-count,writes-count,validated,rounds"
+	"bound-kind,bound-lengths,bound-elements,rounds-count,longest-hops-count,"          \
+	"hops-count,hops-bound-count,writes-count,validated,rounds"
 
 struct reader {
 	const char *path;
@@ -260,6 +260,12 @@ static enum exit_code read_bound(const struct reader *reader, const json_t *docu
 	if (!code && key_is(document, "bound-kind", "fractional") &&
 	    !json_object_get(document, "bound-lengths"))
 		code = refuse(reader, "a fractional bound requires 'bound-lengths'");
+	if (!code && json_object_get(document, "bound-elements"))
+		code = check_numbers(reader, document, "bound-elements", reader->elements - 1,
+				     false);
+	if (!code && key_is(document, "bound-kind", "cut") &&
+	    !json_object_get(document, "bound-elements"))
+		code = refuse(reader, "a bound by a cut requires 'bound-elements'");
 	return code;
 }
 
