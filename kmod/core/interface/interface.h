@@ -41,6 +41,7 @@ struct morph_slice_interface {
 	struct list_head queues;	/* of struct morph_queue: queue.c */
 	u32 last_queue;			/* last assigned number */
 	struct morph_state_page *state_page; /* NULL: not mapped yet; state_page.c */
+	struct list_head consumers;	/* of struct morph_consumer: consumer.c */
 	struct device *node_dev;	/* node of a named slice, or NULL */
 	struct cdev *node_cdev;
 };
@@ -53,7 +54,8 @@ static inline struct morph_slice_interface *slice_interface(const struct morph_s
 /* The interface layer's part of a circuit. fabric->lock guards all fields. */
 struct morph_circuit_interface {
 	struct morph_circuit_scheduling scheduling;	/* first: structure of the layers below */
-	u64 reported_mbps;			/* bandwidth in the slice's state page */
+	/* Last bandwidth that the state page and the consumers got; 0 while nobody watches. */
+	u64 reported_mbps;
 };
 
 static inline struct morph_circuit_interface *
@@ -166,6 +168,8 @@ void *morph_shared_alloc(size_t bytes);
 /* Map it from its start for the size of the area, which the caller has checked. */
 int morph_shared_map(struct vm_area_struct *vma, void *memory);
 
+/* Keep reported_mbps of the slice's circuits current. Caller holds fabric->lock. */
+void morph_state_watch(struct morph_slice *slice);
 /* Map the slice's state page, which the first call allocates. */
 int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma);
 /*
@@ -181,6 +185,13 @@ void morph_state_all(struct morph_slice *slice);
 void morph_state_lose(struct morph_slice *slice);
 /* A schedule has lit a step, or changed its state. Caller holds fabric->lock. */
 void morph_state_schedule(const struct morph_schedule *schedule);
+
+/* --------------------------------------------------------------- consumer.c */
+
+/* Report reported_mbps of a circuit to the slice's consumers. Caller holds fabric->lock. */
+void morph_consumer_light(const struct morph_circuit *circuit);
+/* All light of the slice is lost; its consumers get no more reports. Caller holds fabric->lock. */
+void morph_consumer_end(struct morph_slice *slice);
 
 /* ------------------------------------------------------------------- info.c */
 

@@ -85,6 +85,7 @@ static int created(struct morph_slice *slice, void *by_rank)
 {
 	INIT_LIST_HEAD(&slice_interface(slice)->files);
 	INIT_LIST_HEAD(&slice_interface(slice)->queues);
+	INIT_LIST_HEAD(&slice_interface(slice)->consumers);
 	return 0;
 }
 

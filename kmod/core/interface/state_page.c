@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * The state page of a slice, which programs and their devices map and read: the bandwidth between
- * ranks. Written under fabric->lock, like the write side of a seqcount: readers compare the version
- * before and after.
+ * The light of a slice, for programs and for consumers. Programs and their devices map and read the
+ * state page, which has the bandwidth between ranks. Written under fabric->lock, like the write
+ * side of a seqcount: readers compare the version before and after. Consumers get each circuit at
+ * the same time: see consumer.c.
  */
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
@@ -56,35 +57,43 @@ static bool is_lit(const struct morph_circuit *circuit)
 	       !((circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE);
 }
 
-/* Return whether the slice has a page that is not marked lost. */
-static bool has_state_page(const struct morph_slice *slice)
+/* Return whether the light of the slice is not lost yet. */
+static bool may_be_lit(const struct morph_slice *slice)
 {
-	return slice_interface(slice)->state_page && !slice->dying &&
-	       slice->fabric->state == MORPH_FABRIC_READY;
+	return !slice->dying && slice->fabric->state == MORPH_FABRIC_READY;
+}
+
+/* Write a circuit's bandwidth to the page, if there is one. */
+static void write_pair(struct morph_circuit *circuit, u64 before, u64 mbps)
+{
+	struct morph_state_pair *pair;
+
+	if (!slice_interface(circuit->slice)->state_page)
+		return;
+	pair = pair_of(circuit->slice, circuit->src_rank, circuit->dst_rank);
+	pair->generation++;
+	pair->mbps += mbps - before;
+	if (mbps)
+		pair->hops = circuit->route->path.hops_count;
+	else if (!pair->mbps)
+		pair->hops = 0;
 }
 
 static void state_circuit(struct morph_circuit *circuit)
 {
 	struct morph_slice *slice = circuit->slice;
-	struct morph_state_pair *pair;
-	u64 mbps = 0;
+	u64 before = circuit_interface(circuit)->reported_mbps, mbps = 0;
 
-	if (!slice_interface(slice)->state_page ||
-	    (circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
+	if (!slice->watched || (circuit->src_rank | circuit->dst_rank) & MORPH_RANK_EDGE)
 		return;
-	pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
 	/* A lit circuit that ends with its slice or fabric: report only that it is dark. */
-	if (has_state_page(slice) && is_lit(circuit))
+	if (may_be_lit(slice) && is_lit(circuit))
 		mbps = slice->fabric->graph->params.lane_mbps * circuit->lanes_count;
-	if (!mbps && !circuit_interface(circuit)->reported_mbps)
-		return;
-	pair->generation++;
-	pair->mbps += mbps - circuit_interface(circuit)->reported_mbps;
 	circuit_interface(circuit)->reported_mbps = mbps;
-	if (mbps)
-		pair->hops = circuit->route->path.hops_count;
-	else if (!pair->mbps)
-		pair->hops = 0;
+	if (mbps || before)
+		write_pair(circuit, before, mbps);
+	if (mbps || before || !circuit->listed)
+		morph_consumer_light(circuit);
 }
 
 /* Write the light of a transaction's circuits: of all, or of those that have changed. */
@@ -101,7 +110,7 @@ void morph_state_txn(struct morph_txn *txn, bool all)
 		state_circuit(circuit);
 		state_end(circuit->slice);
 	}
-	if (!slice_interface(txn->slice)->state_page)
+	if (!txn->slice->watched)
 		return;
 	state_begin(txn->slice);
 	for (i = 0; i < txn->count; i++)
@@ -125,7 +134,7 @@ void morph_state_all(struct morph_slice *slice)
 	struct morph_circuit *circuit;
 	unsigned long index;
 
-	if (!slice_interface(slice)->state_page)
+	if (!slice->watched)
 		return;
 	state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit)
@@ -134,37 +143,46 @@ void morph_state_all(struct morph_slice *slice)
 	state_end(slice);
 }
 
+void morph_state_watch(struct morph_slice *slice)
+{
+	lockdep_assert_held(&slice->fabric->lock);
+	if (slice->watched)
+		return;
+	slice->watched = true;
+	morph_state_all(slice);
+}
+
 /* All light is lost, whatever circuits record: the slice ends, or its fabric unregisters. */
 void morph_state_lose(struct morph_slice *slice)
 {
+	struct morph_state_page *page = slice_interface(slice)->state_page;
 	struct morph_circuit *circuit;
-	struct morph_state_pair *pair;
 	unsigned long index;
+	u64 before;
 
-	if (!slice_interface(slice)->state_page)
+	if (!slice->watched)
 		return;
 	state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit) {
-		if (!circuit_interface(circuit)->reported_mbps)
-			continue;
-		pair = pair_of(slice, circuit->src_rank, circuit->dst_rank);
-		pair->generation++;
-		pair->mbps -= circuit_interface(circuit)->reported_mbps;
-		if (!pair->mbps)
-			pair->hops = 0;
+		before = circuit_interface(circuit)->reported_mbps;
+		if (before)
+			write_pair(circuit, before, 0);
 		circuit_interface(circuit)->reported_mbps = 0;
 	}
-	slice_interface(slice)->state_page->step = MORPH_ANY;
-	if (slice_interface(slice)->state_page->schedule)
-		slice_interface(slice)->state_page->state = MORPH_SCHEDULE_STOPPED;
+	if (page) {
+		page->step = MORPH_ANY;
+		if (page->schedule)
+			page->state = MORPH_SCHEDULE_STOPPED;
+	}
 	state_end(slice);
+	morph_consumer_end(slice);
 }
 
 void morph_state_schedule(const struct morph_schedule *schedule)
 {
 	struct morph_state_page *page = slice_interface(schedule->slice)->state_page;
 
-	if (!has_state_page(schedule->slice))
+	if (!page || !may_be_lit(schedule->slice))
 		return;
 	/* A schedule that stops must not replace another one that runs. */
 	if (schedule->state != MORPH_SCHEDULE_RUNNING && page->schedule != schedule->id &&
@@ -198,14 +216,20 @@ static void state_fill(struct morph_slice *slice, struct morph_state_page *page)
 {
 	const struct optics_params *params = &slice->fabric->graph->params;
 	struct morph_schedule *schedule;
+	struct morph_circuit *circuit;
+	unsigned long index;
 
 	page->ranks = slice->ranks_count;
 	page->step = MORPH_ANY;
 	page->settle_ns = params->settle_ns;
 	page->relock_ns = params->relock_ns;
+	morph_state_watch(slice);
 	WRITE_ONCE(slice_interface(slice)->state_page, page);
-	slice->watched = true;
-	morph_state_all(slice);
+	state_begin(slice);
+	xa_for_each(&slice->circuits, index, circuit)
+		if (circuit_interface(circuit)->reported_mbps)
+			write_pair(circuit, 0, circuit_interface(circuit)->reported_mbps);
+	state_end(slice);
 	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node)
 		if (schedule->state != MORPH_SCHEDULE_LOADED)
 			morph_state_schedule(schedule);
