@@ -93,6 +93,14 @@ with_json() {
 	jq -e '.messages[0].reason == "argument" and (.messages[0] | (has("have") or has("need")) | not)' <<<"$stderr"
 }
 
+@test "a file opened for reading only gives no permission to change" {
+	local recording=$BATS_TEST_TMPDIR/read-only.jsonl
+	sed '/"MORPH_SCHEDULE_ACT"/s/"result": *-22/"result":-9/' "$RECORDINGS/schedule-go-loaded.jsonl" >"$recording"
+	MORPHCTL_REPLAY=$recording run_split morphctl schedule go steps 1 --json
+	[[ $status == 4 ]]
+	jq -e '.error == "permission" and .messages[0].errno == "EBADF"' <<<"$stderr"
+}
+
 @test "a missing recording" {
 	MORPHCTL_REPLAY=$BATS_TEST_TMPDIR/none.jsonl run_split morphctl fabric list
 	[[ $status == 3 ]]

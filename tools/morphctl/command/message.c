@@ -202,6 +202,7 @@ enum exit_code exit_of_errno(int error)
 		return EXIT_CODE_NOT_FOUND;
 	case EPERM:
 	case EACCES:
+	case EBADF: /* a change on a file opened for reading only */
 		return EXIT_CODE_PERMISSION;
 	case EOPNOTSUPP:
 	case ENOTTY:
