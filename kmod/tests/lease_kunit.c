@@ -321,7 +321,7 @@ static void lease_keeps_the_status_of_an_ended_one(struct kunit *test)
 	mutex_unlock(&fake->fabric->lock);
 	run_out(fake, txn);
 	while (!wq_has_sleeper(&slice->idle))
-		msleep(1);
+		usleep_range(1000, 2000);
 	mutex_lock(&fake->fabric->lock);
 	morph_txn_revoke_slice(slice);
 	morph_refuse(&txn->refusal, -ECANCELED, MORPH_REASON_STATE, 0, 0, "revoked");

@@ -293,7 +293,7 @@ static void user_turns_are_bounded(struct kunit *test)
 	struct turns *turns = fill_turns(test, test->priv);
 
 	while (atomic_read(&turns->running) < MORPH_USER_TURNS)
-		msleep(1);
+		usleep_range(1000, 2000);
 	msleep(20);
 	KUNIT_EXPECT_EQ(test, MORPH_USER_TURNS, (u32)atomic_read(&turns->running));
 	drain_turns(turns);
@@ -315,7 +315,7 @@ static void user_turns_do_not_delay_another_user(struct kunit *test)
 	INIT_LIST_HEAD(&his.turn.node);
 	morph_turn_queue(&his.turn, other);
 	while (!atomic_read(&running))
-		msleep(1);
+		usleep_range(1000, 2000);
 	drain_turns(turns);
 	destroy_work_on_stack(&his.turn.work);
 	morph_user_put(other);
@@ -327,7 +327,7 @@ static void user_turn_is_cancelled_while_it_waits(struct kunit *test)
 	struct turns *turns = fill_turns(test, user);
 
 	while (atomic_read(&turns->running) < MORPH_USER_TURNS)
-		msleep(1);
+		usleep_range(1000, 2000);
 	KUNIT_EXPECT_TRUE(test, morph_turn_cancel(&turns->of[TURNS - 1].turn, user));
 	KUNIT_EXPECT_FALSE(test, morph_turn_cancel(&turns->of[0].turn, user));
 	drain_turns(turns);
