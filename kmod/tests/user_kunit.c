@@ -3,7 +3,9 @@
  * Quotas: the core returns all charges, and a refusal contains the amount left. Turns: the work of
  * one user delays only other work of this user.
  */
+#include <linux/cred.h>
 #include <linux/delay.h>
+#include <linux/user_namespace.h>
 
 #include "fake.h"
 #include "suites.h"
@@ -232,6 +234,86 @@ static void user_grant_numbers_are_not_used_again(struct kunit *test)
 	morph_user_put(second);
 }
 
+/* -------------------------------------------------------- user namespaces */
+
+/* Credentials of a program in a new user namespace. Without @outer, the namespace is outermost. */
+static struct cred *cred_within(struct kunit *test, const struct cred *outer, kuid_t owner,
+				kuid_t euid)
+{
+	struct user_namespace *ns = kunit_kzalloc(test, sizeof(*ns), GFP_KERNEL);
+	struct cred *cred = kunit_kzalloc(test, sizeof(*cred), GFP_KERNEL);
+
+	KUNIT_ASSERT_NOT_NULL(test, ns);
+	KUNIT_ASSERT_NOT_NULL(test, cred);
+	ns->parent = outer ? outer->user_ns : &init_user_ns;
+	ns->level = ns->parent->level + 1;
+	ns->owner = owner;
+	cred->user_ns = ns;
+	cred->euid = euid;
+	return cred;
+}
+
+static void user_owner_of_namespace_is_charged_too(struct kunit *test)
+{
+	struct morph_user *owner = test->priv, *first, *second;
+	struct cred *cred = cred_within(test, NULL, TENANT, KUIDT_INIT(4345));
+	struct morph_limits before, changed;
+	struct morph_refusal refusal = {};
+
+	first = morph_user_of(cred);
+	cred->euid = KUIDT_INIT(4346);
+	second = morph_user_of(cred);
+	KUNIT_ASSERT_NOT_NULL(test, first);
+	KUNIT_ASSERT_NOT_NULL(test, second);
+	KUNIT_EXPECT_PTR_EQ(test, owner, morph_user_payer(first));
+	morph_user_get_default(&before);
+	changed = before;
+	changed.circuits = 3;
+	morph_user_set_limits(NULL, &changed);
+	KUNIT_EXPECT_EQ(test, 0, morph_user_charge(first, MORPH_RES_CIRCUITS, 2, NULL));
+	KUNIT_EXPECT_EQ(test, -EDQUOT, morph_user_charge(second, MORPH_RES_CIRCUITS, 2, &refusal));
+	KUNIT_EXPECT_EQ(test, __kuid_val(TENANT), refusal.index);
+	KUNIT_EXPECT_EQ(test, 2ULL, used_of(owner, MORPH_RES_CIRCUITS));
+	KUNIT_EXPECT_EQ(test, 0ULL, used_of(second, MORPH_RES_CIRCUITS));
+	morph_user_set_limits(NULL, &before);
+	morph_user_uncharge(first, MORPH_RES_CIRCUITS, 2);
+	KUNIT_EXPECT_EQ(test, 0ULL, used_of(owner, MORPH_RES_CIRCUITS));
+	morph_user_put(first);
+	morph_user_put(second);
+}
+
+/* The owner of the outer namespace is also the program's user in the inner one. */
+static void user_in_own_namespaces_is_charged_once(struct kunit *test)
+{
+	struct cred *outer = cred_within(test, NULL, TENANT, KUIDT_INIT(4345));
+	struct cred *inner = cred_within(test, outer, KUIDT_INIT(4345), TENANT);
+	struct morph_user *user = morph_user_of(inner);
+
+	KUNIT_ASSERT_NOT_NULL(test, user);
+	KUNIT_EXPECT_EQ(test, 0, morph_user_charge(user, MORPH_RES_CIRCUITS, 2, NULL));
+	KUNIT_EXPECT_EQ(test, 2ULL, used_of(test->priv, MORPH_RES_CIRCUITS));
+	morph_user_uncharge(user, MORPH_RES_CIRCUITS, 2);
+	KUNIT_EXPECT_EQ(test, 0ULL, used_of(test->priv, MORPH_RES_CIRCUITS));
+	morph_user_put(user);
+}
+
+static void user_has_the_lowest_limit_of_replacements(struct kunit *test)
+{
+	struct cred *cred = cred_within(test, NULL, KUIDT_INIT(4347), KUIDT_INIT(4348));
+	struct morph_user *owner = morph_user_get(KUIDT_INIT(4347)), *user = morph_user_of(cred);
+	struct morph_limits limits, used;
+
+	KUNIT_ASSERT_NOT_NULL(test, owner);
+	KUNIT_ASSERT_NOT_NULL(test, user);
+	morph_user_get_default(&limits);
+	limits.replacements = 1;
+	morph_user_set_limits(owner, &limits);
+	morph_user_limits(user, &limits, &used);
+	KUNIT_EXPECT_EQ(test, 1u, limits.replacements);
+	morph_user_put(user);
+	morph_user_put(owner);
+}
+
 /* ------------------------------------------------------------------- turns */
 
 #define TURNS	(MORPH_USER_TURNS + 3)
@@ -345,6 +427,9 @@ static struct kunit_case user_cases[] = {
 	KUNIT_CASE(user_is_one_record),
 	KUNIT_CASE(user_grant_goes_with_its_last_reference),
 	KUNIT_CASE(user_grant_numbers_are_not_used_again),
+	KUNIT_CASE(user_owner_of_namespace_is_charged_too),
+	KUNIT_CASE(user_in_own_namespaces_is_charged_once),
+	KUNIT_CASE(user_has_the_lowest_limit_of_replacements),
 	KUNIT_CASE(user_turns_are_bounded),
 	KUNIT_CASE(user_turns_do_not_delay_another_user),
 	KUNIT_CASE(user_turn_is_cancelled_while_it_waits),

@@ -3,10 +3,13 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <linux/securebits.h>
+#include <sched.h>
 #include <stdio.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "fabric.h"
@@ -105,6 +108,78 @@ TEST_F(quota, open_files)
 	EXPECT_EQ(2 * before, bytes_used(&self->nl));
 	close(second);
 	EXPECT_EQ(before, bytes_used(&self->nl));
+}
+
+/* Open the fabric as a user of the namespace, and make a slice: its file, or -1. */
+static int slice_of(const struct sim *sim, uid_t uid, unsigned int count)
+{
+	int fd, slice = -1;
+
+	if (seteuid(uid))
+		return -1;
+	fd = open_fabric(sim->number);
+	if (fd >= 0)
+		slice = slice_create(fd, count);
+	return seteuid(0) ? -1 : slice;
+}
+
+/* In a namespace of OWNER, whose parent maps its users: the errno for the second user's slice. */
+static int use_subordinate_ids(const struct sim *sim, int ready, int mapped)
+{
+	char byte = 0;
+
+	if (setresgid(OWNER, OWNER, OWNER) || setresuid(OWNER, OWNER, OWNER))
+		return 90;
+	if (unshare(CLONE_NEWUSER))
+		return 98;
+	if (write(ready, &byte, 1) != 1 || read(mapped, &byte, 1) != 1)
+		return 91;
+	if (slice_of(sim, 1, 3) < 0)
+		return 92;
+	if (slice_of(sim, 2, 3) >= 0)
+		return 0;
+	return strcmp(last_detail,
+		      "quota of user 4322 exceeded: 3 accelerators requested, 1 left") ?
+		       93 :
+		       errno;
+}
+
+static int map_users(pid_t pid)
+{
+	char path[64], map[64];
+
+	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
+	snprintf(map, sizeof(map), "0 %u 1\n1 200000 2\n", OWNER);
+	return write_file(path, map);
+}
+
+TEST_F(quota, subordinate_ids_share_the_quota_of_their_owner)
+{
+	int ready[2], mapped[2], status;
+	char path[64], byte;
+	pid_t child;
+
+	snprintf(path, sizeof(path), "/dev/morph/fabric%u", self->sim.number);
+	ASSERT_EQ(0, chmod(path, 0666));
+	ASSERT_EQ(0, set_limit(&self->nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_ACCELERATORS, 4));
+	ASSERT_EQ(0, pipe(ready) | pipe(mapped));
+	child = fork();
+	if (!child)
+		_exit(use_subordinate_ids(&self->sim, ready[1], mapped[0]));
+	close(ready[1]);
+	if (read(ready[0], &byte, 1) == 1) {
+		EXPECT_EQ(0, map_users(child));
+		EXPECT_EQ(1, write(mapped[1], &byte, 1));
+	}
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	close(ready[0]);
+	close(mapped[0]);
+	close(mapped[1]);
+	ASSERT_EQ(0,
+		  set_limit(&self->nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_ACCELERATORS, 1024));
+	if (WEXITSTATUS(status) == 98)
+		SKIP(return, "user namespaces are switched off");
+	EXPECT_EQ(EDQUOT, WEXITSTATUS(status));
 }
 
 /* Most of the memory of an unused slice is its event queue and its tables. */

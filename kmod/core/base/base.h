@@ -73,6 +73,7 @@
 /* A repair may wait for memory, but its result must not depend on a failed allocation. */
 #define MORPH_GFP_REPAIR	(GFP_KERNEL | __GFP_NOFAIL)
 
+struct cred;
 struct dentry;
 struct morph_circuit;
 struct morph_controller;
@@ -338,6 +339,12 @@ struct morph_user {
 	struct kref kref;
 	struct hlist_node node;		/* entry in users, by uid */
 	kuid_t uid;			/* of a user, not of a grant */
+	/*
+	 * In a user namespace: the user who is charged too, and the record that holds limits and
+	 * charges of uid. Both with references, constant, and NULL outside of user namespaces.
+	 */
+	struct morph_user *parent, *base;
+	bool repeats;			/* a parent charges the same uid; constant */
 	u32 grant;			/* number of a grant; 0: this is a user */
 	bool has_limits;		/* false: the default limits apply */
 	struct morph_limits limits;
@@ -383,6 +390,13 @@ bool morph_turn_cancel(struct morph_turn *turn, struct morph_user *user);
 void morph_turn_end(struct morph_user *user);
 
 struct morph_user *morph_user_get(kuid_t uid);	/* NULL: out of memory */
+/*
+ * The user of a program: its effective user, and the owners of all its user namespaces, who are
+ * charged too. Users with subordinate ids would else get their quota many times.
+ */
+struct morph_user *morph_user_of(const struct cred *cred);	/* NULL: out of memory */
+/* The user who answers for a user's turns: the outermost one in user namespaces, except root. */
+struct morph_user *morph_user_payer(struct morph_user *user);
 struct morph_user *morph_user_ref(struct morph_user *user);
 void morph_user_put(struct morph_user *user);
 /* Create a grant with its own limits. It is freed with its last reference. Or return -ENOMEM. */

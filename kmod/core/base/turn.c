@@ -19,6 +19,7 @@ void morph_turn_queue(struct morph_turn *turn, struct morph_user *user)
 {
 	unsigned long flags;
 
+	user = morph_user_payer(user);
 	spin_lock_irqsave(&turn_lock, flags);
 	if (user->turns_running < MORPH_USER_TURNS) {
 		user->turns_running++;
@@ -52,7 +53,7 @@ bool morph_turn_cancel(struct morph_turn *turn, struct morph_user *user)
 	if (cancelled) {
 		list_del_init(&turn->node);
 	} else if (cancel_work(&turn->work)) {
-		pass_turn(user);
+		pass_turn(morph_user_payer(user));
 		cancelled = true;
 	}
 	spin_unlock_irqrestore(&turn_lock, flags);
@@ -64,6 +65,6 @@ void morph_turn_end(struct morph_user *user)
 	unsigned long flags;
 
 	spin_lock_irqsave(&turn_lock, flags);
-	pass_turn(user);
+	pass_turn(morph_user_payer(user));
 	spin_unlock_irqrestore(&turn_lock, flags);
 }

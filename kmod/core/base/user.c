@@ -6,9 +6,15 @@
  * own stays until the module unloads. Root has no limit unless an administrator sets one. A grant
  * is charged like a user and has limits from the start. It is freed with its last file and its last
  * slice. The user lock guards all of this; it may be taken under fabric->lock.
+ *
+ * As ucounts does, the kernel charges a user in a user namespace together with the owner of this
+ * namespace and of each namespace around it. Such a user has a record for each parent, which leads
+ * to the records that are charged.
  */
+#include <linux/cred.h>
 #include <linux/hashtable.h>
 #include <linux/slab.h>
+#include <linux/user_namespace.h>
 
 #include "core/base/base.h"
 
@@ -37,37 +43,58 @@ static struct morph_limits default_limits = {
 	.bytes = 1 << 30,
 };
 
-static struct morph_user *user_find(kuid_t uid)
+/* Return whether a charge of @user charges @uid. */
+static bool charges_uid(const struct morph_user *user, kuid_t uid)
+{
+	for (; user; user = user->parent)
+		if (uid_eq(user->uid, uid))
+			return true;
+	return false;
+}
+
+static struct morph_user *user_find(kuid_t uid, const struct morph_user *parent)
 {
 	struct morph_user *user;
 
 	hash_for_each_possible(users, user, node, __kuid_val(uid))
-		if (uid_eq(user->uid, uid))
+		if (uid_eq(user->uid, uid) && user->parent == parent)
 			return user;
 	return NULL;
 }
 
-/* Find or create a user and take a reference. Caller holds user_lock. */
-static struct morph_user *user_get(kuid_t uid)
+/*
+ * Find or create a user and take a reference. A new user keeps references to @parent and @base.
+ * Memory is allocated outside of user_lock, since the allocation may sleep for long.
+ */
+static struct morph_user *user_get(kuid_t uid, struct morph_user *parent, struct morph_user *base)
 {
-	struct morph_user *user = user_find(uid);
+	struct morph_user *spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+	struct morph_user *user;
 
+	mutex_lock(&user_lock);
+	user = user_find(uid, parent);
 	if (user) {
 		kref_get(&user->kref);
-		return user;
+	} else if (spare) {
+		user = spare;
+		spare = NULL;
+		kref_init(&user->kref);
+		INIT_LIST_HEAD(&user->turns);
+		user->uid = uid;
+		if (parent) {
+			user->parent = morph_user_ref(parent);
+			user->base = morph_user_ref(base);
+			user->repeats = charges_uid(parent, uid);
+		}
+		hash_add(users, &user->node, __kuid_val(uid));
 	}
-	user = kzalloc(sizeof(*user), GFP_KERNEL_ACCOUNT);
-	if (!user)
-		return NULL;
-	kref_init(&user->kref);
-	INIT_LIST_HEAD(&user->turns);
-	user->uid = uid;
-	hash_add(users, &user->node, __kuid_val(uid));
+	mutex_unlock(&user_lock);
+	kfree(spare);
 	return user;
 }
 
 /**
- * morph_user_get() - the record of a user
+ * morph_user_get() - the record of a user outside of user namespaces
  * @uid: id of the user
  *
  * Context: process context; takes the user lock.
@@ -75,12 +102,65 @@ static struct morph_user *user_get(kuid_t uid)
  */
 struct morph_user *morph_user_get(kuid_t uid)
 {
-	struct morph_user *user;
+	return user_get(uid, NULL, NULL);
+}
 
-	mutex_lock(&user_lock);
-	user = user_get(uid);
-	mutex_unlock(&user_lock);
+/* The record of a user whose charges also go to @parent. Drops the reference to @parent. */
+static struct morph_user *user_within(kuid_t uid, struct morph_user *parent)
+{
+	struct morph_user *base, *user;
+
+	if (uid_eq(parent->uid, uid))
+		return parent;
+	base = morph_user_get(uid);
+	user = base ? user_get(uid, parent, base) : NULL;
+	if (base)
+		morph_user_put(base);
+	morph_user_put(parent);
 	return user;
+}
+
+/**
+ * morph_user_of() - the user who is charged for a program
+ * @cred: credentials of the program
+ *
+ * Context: process context; takes the user lock.
+ * Return: the user, counted, or NULL when out of memory.
+ */
+struct morph_user *morph_user_of(const struct cred *cred)
+{
+	struct user_namespace *ns;
+	struct morph_user *user;
+	int level;
+
+	if (!cred->user_ns->level)
+		return morph_user_get(cred->euid);
+	/* From the outermost namespace inwards: each record needs that of its parent. */
+	user = NULL;
+	for (level = 1; level <= cred->user_ns->level; level++) {
+		for (ns = cred->user_ns; ns->level > level; ns = ns->parent)
+			;
+		user = user ? user_within(ns->owner, user) : morph_user_get(ns->owner);
+		if (!user)
+			return NULL;
+	}
+	return user_within(cred->euid, user);
+}
+
+/* The record that holds the limits and the charges of a user. */
+static struct morph_user *account_of(struct morph_user *user)
+{
+	return user->base ?: user;
+}
+
+struct morph_user *morph_user_payer(struct morph_user *user)
+{
+	struct morph_user *payer = user;
+
+	for (; user; user = user->parent)
+		if (!uid_eq(user->uid, GLOBAL_ROOT_UID))
+			payer = user;
+	return account_of(payer);
 }
 
 struct morph_user *morph_user_ref(struct morph_user *user)
@@ -108,7 +188,16 @@ static void user_last_put(struct kref *kref)
 
 void morph_user_put(struct morph_user *user)
 {
-	kref_put_mutex(&user->kref, user_last_put, &user_lock);
+	struct morph_user *parent, *base;
+
+	for (; user; user = parent) {
+		parent = user->parent;
+		base = user->base;
+		if (!kref_put_mutex(&user->kref, user_last_put, &user_lock))
+			return;
+		if (base)
+			morph_user_put(base);	/* has neither parent nor base */
+	}
 }
 
 /* ------------------------------------------------------------------- grants */
@@ -159,6 +248,14 @@ static struct morph_limits limits_of(const struct morph_user *user)
 	if (user->has_limits)
 		return user->limits;
 	return uid_eq(user->uid, GLOBAL_ROOT_UID) ? NO_LIMITS : default_limits;
+}
+
+/* The first of a user and its parents that is charged, or NULL. */
+static struct morph_user *first_charged(struct morph_user *user)
+{
+	while (user && user->repeats)
+		user = user->parent;
+	return user;
 }
 
 #define SENTENCE(holder, resource) \
@@ -219,6 +316,14 @@ static u64 use_get(const struct morph_user *user, enum morph_resource resource)
 	return resource == MORPH_RES_BYTES ? user->used.bytes : counts[resource];
 }
 
+/* Charge a user and its parents. Caller holds user_lock. */
+static void use_add(struct morph_user *user, enum morph_resource resource, u64 amount)
+{
+	for (user = first_charged(user); user; user = first_charged(user->parent))
+		use_set(account_of(user), resource,
+			use_get(account_of(user), resource) + amount);
+}
+
 /**
  * morph_user_charge() - charge a user for a resource
  * @user: user or grant
@@ -232,18 +337,25 @@ static u64 use_get(const struct morph_user *user, enum morph_resource resource)
 int morph_user_charge(struct morph_user *user, enum morph_resource resource, u64 amount,
 		      struct morph_refusal *refusal)
 {
+	struct morph_user *each, *account;
 	struct morph_limits limits;
-	u64 limit, used, left;
+	u64 limit, used, left = 0;
 
 	mutex_lock(&user_lock);
-	limits = limits_of(user);
-	limit = limit_get(&limits, resource);
-	used = use_get(user, resource);
-	left = used < limit ? limit - used : 0;
-	if (amount <= left)
-		use_set(user, resource, used + amount);
+	for (each = first_charged(user); each; each = first_charged(each->parent)) {
+		account = account_of(each);
+		limits = limits_of(account);
+		limit = limit_get(&limits, resource);
+		used = use_get(account, resource);
+		left = used < limit ? limit - used : 0;
+		if (amount > left)
+			break;
+	}
+	if (!each)
+		use_add(user, resource, amount);
 	mutex_unlock(&user_lock);
-	return amount <= left ? 0 : refuse_charge(user, resource, left, amount, refusal);
+	/* The caller's reference to the user keeps the account. */
+	return each ? refuse_charge(account, resource, left, amount, refusal) : 0;
 }
 
 /**
@@ -257,7 +369,7 @@ int morph_user_charge(struct morph_user *user, enum morph_resource resource, u64
 void morph_user_charge_anyway(struct morph_user *user, enum morph_resource resource, u64 amount)
 {
 	mutex_lock(&user_lock);
-	use_set(user, resource, use_get(user, resource) + amount);
+	use_add(user, resource, amount);
 	mutex_unlock(&user_lock);
 }
 
@@ -274,9 +386,11 @@ void morph_user_uncharge(struct morph_user *user, enum morph_resource resource, 
 	u64 used;
 
 	mutex_lock(&user_lock);
-	used = use_get(user, resource);
-	WARN_ON_ONCE(amount > used);
-	use_set(user, resource, used - min(used, amount));
+	for (user = first_charged(user); user; user = first_charged(user->parent)) {
+		used = use_get(account_of(user), resource);
+		WARN_ON_ONCE(amount > used);
+		use_set(account_of(user), resource, used - min(used, amount));
+	}
 	mutex_unlock(&user_lock);
 }
 
@@ -311,7 +425,7 @@ void morph_user_get_default(struct morph_limits *limits)
 }
 
 /**
- * morph_user_next() - walk users in the order of their ids
+ * morph_user_next() - walk users outside of user namespaces in the order of their ids
  * @cursor: lowest id to return; set to the id of the user found
  *
  * Context: process context; takes the user lock.
@@ -324,7 +438,7 @@ struct morph_user *morph_user_next(unsigned long *cursor)
 
 	mutex_lock(&user_lock);
 	hash_for_each(users, bucket, user, node) {
-		if (__kuid_val(user->uid) < *cursor)
+		if (user->parent || __kuid_val(user->uid) < *cursor)
 			continue;
 		if (!found || uid_lt(user->uid, found->uid))
 			found = user;
@@ -353,8 +467,12 @@ void morph_user_limits(struct morph_user *user, struct morph_limits *limits,
 		       struct morph_limits *used)
 {
 	mutex_lock(&user_lock);
-	*limits = limits_of(user);
-	*used = user->used;
+	*limits = limits_of(account_of(user));
+	*used = account_of(user)->used;
+	/* Slices count replacements, so no charge of them reaches the parents. */
+	for (user = user->parent; user; user = user->parent)
+		limits->replacements = min(limits->replacements,
+					   limits_of(account_of(user)).replacements);
 	mutex_unlock(&user_lock);
 }
 

@@ -121,7 +121,7 @@ static int fabric_open(struct inode *inode, struct file *filp)
 
 	if (READ_ONCE(interface_of(fabric)->hung_up))
 		return -ENODEV;
-	user = morph_user_get(filp->f_cred->euid);
+	user = morph_user_of(filp->f_cred);
 	if (!user)
 		return -ENOMEM;
 	file = fabric_file_alloc(fabric, user, NULL);

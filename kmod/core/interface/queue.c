@@ -542,7 +542,7 @@ int morph_queue_setup(struct morph_file *file, const struct morph_ring_setup *se
 
 	ret = check_setup(setup, refusal);
 	if (!ret)
-		ret = queue_await_turn(slice->user);
+		ret = queue_await_turn(morph_user_payer(slice->user));
 	if (ret)
 		return ret;
 	bytes = charged_bytes(setup->entries, setup->head.flags & MORPH_RING_USER);
