@@ -122,15 +122,7 @@ static void protection_leaves_guides_that_are_kept_free(struct kunit *test)
 	KUNIT_EXPECT_NE(test, guide, protection_guide(test, protection));
 }
 
-static void rebuild_protections(struct fake *fake, bool on)
-{
-	mutex_lock(&fake->fabric->lock);
-	if (on)
-		morph_protection_unpause(fake->fabric);
-	else
-		morph_protection_pause(fake->fabric);
-	mutex_unlock(&fake->fabric->lock);
-}
+#define UNTOUCHED	1000u	/* tries of a protection that the worker has not rebuilt */
 
 /*
  * Ranks 0 and 1 are joined, and so are ranks 2 and 3 on the other host. Before a fix, each change
@@ -154,17 +146,45 @@ static void protection_outlasts_changes_of_other_ranks(struct kunit *test)
 
 	for (round = 0; round < 4; round++) {
 		fake_settle(fake);
-		rebuild_protections(fake, false);
+		for (i = 0; i < 4; i++)
+			rank_protection(slice, i)->tries = UNTOUCHED;
 		change = fake_move(circuit, 1 - round % 2);
 		txn = fake_txn(fake, slice, &change, 1, 0);
 		KUNIT_EXPECT_EQ(test, 0, morph_txn_run(txn));
 		morph_txn_put(txn);
-		for (i = 0; i < 4; i++)
-			KUNIT_EXPECT_EQ(test,
-					(u32)(i < 2 ? MORPH_PLAN_CURRENT : MORPH_PLAN_STALE),
-					morph_protection_state(rank_protection(slice, i)));
-		rebuild_protections(fake, true);
+		fake_settle(fake);
+		for (i = 0; i < 4; i++) {
+			const struct morph_protection *protection = rank_protection(slice, i);
+
+			KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT,
+					morph_protection_state(protection));
+			KUNIT_EXPECT_EQ(test, i < 2, protection->tries == UNTOUCHED);
+		}
 	}
+}
+
+/* Urgent work never ends: a tenant opens and closes slices all the time, for example. */
+static void protection_is_rebuilt_beside_urgent_work(struct kunit *test)
+{
+	struct morph_refusal refusal = {};
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = fake_joined(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_ANY);
+	struct morph_fabric *fabric = fake->fabric;
+	u32 i, rank;
+
+	mutex_lock(&fabric->lock);
+	morph_protection_pause(fabric);
+	mutex_unlock(&fabric->lock);
+	morph_health_cordon(fabric, MORPH_PART_ACCELERATOR, 2, true, &refusal);
+	/* Each call ends one delay at once. More delays than the pauses for all tries have. */
+	for (i = 0; i < 2 * HZ; i++)
+		flush_delayed_work(&slices_of(fabric)->protection_work);
+	for (rank = 0; rank < 2; rank++)
+		KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_CURRENT,
+				morph_protection_state(rank_protection(slice, rank)));
+	mutex_lock(&fabric->lock);
+	morph_protection_unpause(fabric);
+	mutex_unlock(&fabric->lock);
 }
 
 /* ----------------------------------------------------------------- failover */
@@ -589,6 +609,7 @@ static struct kunit_case repair_cases[] = {
 	KUNIT_CASE(protection_follows_its_guides),
 	KUNIT_CASE(protection_leaves_guides_that_are_kept_free),
 	KUNIT_CASE(protection_outlasts_changes_of_other_ranks),
+	KUNIT_CASE(protection_is_rebuilt_beside_urgent_work),
 	KUNIT_CASE(failover_puts_the_spare_in_place),
 	KUNIT_CASE(failover_without_a_protection_is_planned_then),
 	KUNIT_CASE(failover_of_two_is_one),

@@ -166,17 +166,21 @@ void morph_file_free(struct morph_file *file)
 {
 	struct morph_slice *slice = file->slice;
 	struct morph_fabric *fabric = slice->fabric;
+	bool last;
 
 	morph_queue_close_file(file);
-	/* This may be the last file, so pause the rebuilding of protections. */
-	atomic_inc(&slices_of(fabric)->urgent);
+	/* If this is the last file, pause the rebuilding of protections. */
+	last = data_race(!slice_tenancy(slice)->named && slice_tenancy(slice)->files_count == 1);
+	if (last)
+		atomic_inc(&slices_of(fabric)->urgent);
 	mutex_lock(&fabric->lock);
 	spin_lock(&interface_of(fabric)->event_lock);
 	list_del(&file->node);
 	spin_unlock(&interface_of(fabric)->event_lock);
 	if (!--slice_tenancy(slice)->files_count && !slice_tenancy(slice)->named && !slice->dying)
 		morph_slice_release(slice, 0);
-	morph_protection_unpause(fabric);
+	if (last)
+		morph_protection_unpause(fabric);
 	mutex_unlock(&fabric->lock);
 
 	morph_user_uncharge(slice->user, MORPH_RES_BYTES, FILE_BYTES);

@@ -22,6 +22,7 @@
  */
 #define PROTECTION_DELAY	1	/* jiffies */
 #define PROTECTION_PATIENCE	(HZ / 10)	/* after a failed allocation */
+#define PROTECTION_PAUSES	(HZ / 10)	/* of PROTECTION_DELAY, for urgent work */
 
 /* No request waits for a protection, so use a work queue with normal priority. */
 static void protection_queue_work(struct morph_fabric *fabric)
@@ -466,9 +467,23 @@ static int protection_renew(struct morph_protection *protection)
 }
 
 /*
+ * Return whether protection_work waits for urgent work, which needs fabric->lock at once. Tenants
+ * can cause urgent work without end. So after PROTECTION_PAUSES the worker makes one try.
+ */
+static bool protection_must_pause(struct morph_slices *slices)
+{
+	bool urgent = atomic_read(&slices->urgent) || READ_ONCE(slices->signal_count);
+
+	if (urgent && slices->protection_pauses++ < PROTECTION_PAUSES)
+		return true;
+	slices->protection_pauses = 0;
+	return false;
+}
+
+/*
  * Rebuild stale protections, one spare at a time, so that the worker holds fabric->lock only for
- * one try. Stop while a slice is repaired or released, or signals are queued, because these need
- * the lock urgently. Skip a slice with a running change until it is idle.
+ * one try. Pause while a slice is repaired or released, or signals are queued. Skip a slice with a
+ * running change until it is idle.
  */
 void morph_protection_work(struct work_struct *work)
 {
@@ -480,10 +495,10 @@ void morph_protection_work(struct work_struct *work)
 	int ret = 0;
 
 	do {
-		/* The end of that urgent work calls morph_protection_wake(). */
-		if (atomic_read(&slices_of(fabric)->urgent) ||
-		    READ_ONCE(slices_of(fabric)->signal_count))
+		if (protection_must_pause(slices)) {
+			protection_queue_work(fabric);
 			return;
+		}
 		mutex_lock(&fabric->lock);
 		protection = list_first_entry_or_null(&slices_of(fabric)->stale_protections,
 						      struct morph_protection, stale_node);

@@ -54,7 +54,7 @@ void morph_protection_drop_slice(struct morph_slice *slice);
 /* Return the prepared failover of a rank, if current; the caller owns it. Holds fabric->lock. */
 struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32 *spare);
 
-/* A repair or release of a slice begins: stop rebuilding protections until it has ended. */
+/* Urgent work begins: pause the rebuilding of protections until it has ended or 100 ms pass. */
 void morph_protection_pause(struct morph_fabric *fabric);
 void morph_protection_unpause(struct morph_fabric *fabric);
 /* Rebuild stale protections if no repair or release of a slice runs. */
@@ -90,11 +90,12 @@ struct morph_slices {
 	struct list_head stale_protections;	/* of .stale_node: to be rebuilt */
 	struct list_head protections_wanted;	/* of .stale_node: resources not free */
 	struct delayed_work protection_work;	/* rebuilds them: protection.c */
-	/* No protection is rebuilt while one of the next two is above zero. */
+	/* While one of the next two is above zero, protection_work pauses. */
 	atomic_t urgent;		/* repairs, releases and last closes that run */
 	u32 signal_count;		/* parts with signals; signal_lock: struct morph_recovery */
 	struct xarray controllers;	/* by number: controller.c */
 	u32 controllers_count;
+	u32 protection_pauses;		/* in turn; used by protection_work only */
 	struct hrtimer controller_timer; /* end of the next lease */
 	struct work_struct controller_work;
 };
