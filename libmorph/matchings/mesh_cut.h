@@ -42,9 +42,10 @@ struct mesh_cut {
 };
 
 /*
- * Find a set of elements that proves a large bound: sweeps by the distance to one endpoint, and by
- * the difference of the distances to two, in at most @work / arcs sweeps. Then move single elements
- * over the border of the best set. Updates best, best_count and most. O(work + elements * passes).
+ * Find a set of elements that proves a large bound. A sweep orders the elements by their distance
+ * to one endpoint, or by the difference of their distances to two. It tries each set that begins
+ * this order. After at most @work / arcs sweeps, single elements move over the border of the best
+ * set. Updates best, best_count and most. O(work + elements * passes).
  */
 void lm_mesh_cut_search(struct mesh_cut *cut, uint64_t work);
 

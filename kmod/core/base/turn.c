@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Work that a user causes by ending something: expired leases and released slices. It waits for
- * devices and for busy slices. So at most MORPH_USER_TURNS work items of a user run at once, and
- * the others wait in order: the work of one user does not delay the work of another.
+ * devices and for busy slices. The work of one user must not delay the work of another. So at most
+ * MORPH_USER_TURNS work items of a user run at once. The others wait in order.
  */
 #include "core/base/base.h"
 
