@@ -93,29 +93,30 @@ static void load_schedule(struct scene *scene)
 {
 	static struct morph_schedule_circuit circuits[RANKS * MATCHINGS];
 	static struct morph_schedule_step steps[MATCHINGS];
+	static uint32_t held[RANKS * MATCHINGS];
 	unsigned int ranks = ranks_of(scene, RANKS), step, rank, at = 0;
 	int slice = need_slice(scene, ranks, MORPH_FAILOVER_NONE);
 	struct morph_schedule_load load = {
 		.head = HEAD(morph_schedule_load),
-		.head.flags = MORPH_SCHEDULE_LOOP,
-		.circuits = ARRAY(circuits, RANKS * MATCHINGS),
+		.circuits = ARRAY(circuits, ranks * MATCHINGS),
+		.held = ARRAY(held, ranks * MATCHINGS),
 		.steps = ARRAY(steps, MATCHINGS),
 		.generation = GENERATION_ANY,
 	};
 
-	load.head = (struct morph_head)HEAD(morph_schedule_load);
 	load.head.flags = MORPH_SCHEDULE_LOOP;
 	for (step = 0; step < MATCHINGS; step++) {
 		steps[step] = (struct morph_schedule_step){ .first = at, .count = ranks };
-		for (rank = 0; rank < ranks; rank++, at++)
+		for (rank = 0; rank < ranks; rank++, at++) {
+			held[at] = at;
 			circuits[at] = (struct morph_schedule_circuit){
 				.src_rank = rank,
-				.dst_rank = rank ^ (1 + step % 3),
+				.dst_rank = (rank + 1 + step % (ranks - 1)) % ranks,
 				.src_plane = MORPH_PLANE_ANY,
 				.dst_plane = MORPH_PLANE_ANY,
 			};
+		}
 	}
-	load.circuits.count = at;
 	if (ioctl(slice, MORPH_SCHEDULE_LOAD, &load))
 		printf("# load of a schedule: %s\n", last_detail);
 	else
@@ -130,9 +131,11 @@ static void open_and_close(struct scene *scene)
 	for (i = 0; i < STORM; i++)
 		close(open_fabric(scene->sim.number));
 	for (i = 0; i < STORM; i++) {
-		int slice = need_slice(scene, 2, MORPH_FAILOVER_NONE);
+		int slice = slice_create(scene->sim.fd, 2);
 
-		close(slice);
+		/* The accelerators of closed slices become free later. */
+		if (slice >= 0)
+			close(slice);
 	}
 	if (!WAIT_UNTIL(sim_no_slices(&scene->sim)))
 		stop("end of slices");
