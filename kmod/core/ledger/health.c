@@ -6,7 +6,7 @@
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
 
-static u32 part_count(struct morph_fabric *fabric, u32 part)
+u32 morph_part_count(const struct morph_fabric *fabric, u32 part)
 {
 	switch (part) {
 	case MORPH_PART_ACCELERATOR:
@@ -22,15 +22,15 @@ static u32 part_count(struct morph_fabric *fabric, u32 part)
 	return 0;
 }
 
-bool morph_part_exists(struct morph_fabric *fabric, u32 part, u32 index)
+bool morph_part_exists(const struct morph_fabric *fabric, u32 part, u32 index)
 {
-	return index < part_count(fabric, part);
+	return index < morph_part_count(fabric, part);
 }
 
 int morph_health_check_part(struct morph_fabric *fabric, u32 part, u32 index,
 			    struct morph_refusal *refusal)
 {
-	u32 count = part_count(fabric, part);
+	u32 count = morph_part_count(fabric, part);
 
 	if (!count)
 		return morph_refuse_numbers(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, part,

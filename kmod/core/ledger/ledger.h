@@ -290,7 +290,9 @@ struct morph_affected {
 
 /* Return the next affected path, or NULL. A path through two guides may come twice. */
 struct morph_route *morph_affected_next(struct morph_affected *affected);
-bool morph_part_exists(struct morph_fabric *fabric, u32 part, u32 index);
+/* The number of parts of a kind, enum morph_part; 0: there is no such kind. */
+u32 morph_part_count(const struct morph_fabric *fabric, u32 part);
+bool morph_part_exists(const struct morph_fabric *fabric, u32 part, u32 index);
 /* Like the function above, but return 0, -EOPNOTSUPP or -ENOENT. */
 int morph_health_check_part(struct morph_fabric *fabric, u32 part, u32 index,
 			    struct morph_refusal *refusal);

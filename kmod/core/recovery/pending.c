@@ -21,37 +21,25 @@ struct morph_pending {
 	u32 next;		/* entry of the next part in the queue */
 };
 
-/* Entries by type: accelerators, receivers, lasers, elements. */
-static const u32 types[] = {
-	MORPH_SIGNAL_HEARTBEAT, MORPH_SIGNAL_RECEIVER, MORPH_SIGNAL_LASER, MORPH_SIGNAL_ELEMENT,
+/* The entries of all parts of the first kind come first, and so on. */
+static const struct kind {
+	u32 type;	/* of its signals */
+	u32 part;
+	bool has_lanes;
+} kinds[] = {
+	{ MORPH_SIGNAL_HEARTBEAT, MORPH_PART_ACCELERATOR, false },
+	{ MORPH_SIGNAL_RECEIVER, MORPH_PART_RECEIVER, true },
+	{ MORPH_SIGNAL_LASER, MORPH_PART_LASER, true },
+	{ MORPH_SIGNAL_ELEMENT, MORPH_PART_ELEMENT, false },
 };
-
-static u32 count_parts(const struct morph_fabric *fabric, u32 type)
-{
-	switch (type) {
-	case MORPH_SIGNAL_HEARTBEAT:
-		return fabric->graph->accelerators_count;
-	case MORPH_SIGNAL_RECEIVER:
-	case MORPH_SIGNAL_LASER:
-		return fabric->graph->ports_count;
-	case MORPH_SIGNAL_ELEMENT:
-		return fabric->graph->elements_count;
-	}
-	return 0;
-}
-
-static bool has_lanes(u32 type)
-{
-	return type == MORPH_SIGNAL_RECEIVER || type == MORPH_SIGNAL_LASER;
-}
 
 int morph_pending_alloc(struct morph_fabric *fabric)
 {
 	struct morph_recovery *recovery = recovery_of(fabric);
 	u32 total = 0, i;
 
-	for (i = 0; i < ARRAY_SIZE(types); i++)
-		total += count_parts(fabric, types[i]);
+	for (i = 0; i < ARRAY_SIZE(kinds); i++)
+		total += morph_part_count(fabric, kinds[i].part);
 	recovery->pending_first = QUEUE_END;
 	recovery->pending = kvcalloc(total, sizeof(*recovery->pending), GFP_KERNEL);
 	return recovery->pending ? 0 : -ENOMEM;
@@ -67,16 +55,19 @@ void morph_pending_add(struct morph_fabric *fabric, const struct morph_signal *s
 {
 	struct morph_recovery *recovery = recovery_of(fabric);
 	u64 since = signal->since_ns ? signal->since_ns : ktime_get_ns();
-	u64 lanes = has_lanes(signal->type) ? signal->lanes & fabric->graph->all_lanes : 1;
 	struct morph_pending *part;
 	bool back = signal->value;
 	u32 entry = signal->index, i;
+	u64 lanes;
 
 	lockdep_assert_held(&recovery->signal_lock);
-	if (signal->index >= count_parts(fabric, signal->type) || !lanes)
+	for (i = 0; i < ARRAY_SIZE(kinds) && kinds[i].type != signal->type; i++)
+		entry += morph_part_count(fabric, kinds[i].part);
+	if (i == ARRAY_SIZE(kinds) || !morph_part_exists(fabric, kinds[i].part, signal->index))
 		return;
-	for (i = 0; types[i] != signal->type; i++)
-		entry += count_parts(fabric, types[i]);
+	lanes = kinds[i].has_lanes ? signal->lanes & fabric->graph->all_lanes : 1;
+	if (!lanes)
+		return;
 	part = &recovery->pending[entry];
 	if (!(part->lanes[0] | part->lanes[1])) {
 		part->next = QUEUE_END;
@@ -106,14 +97,14 @@ u32 morph_pending_take(struct morph_fabric *fabric, struct morph_signal signals[
 	lockdep_assert_held(&recovery->signal_lock);
 	if (entry == QUEUE_END)
 		return 0;
-	for (i = 0; index >= count_parts(fabric, types[i]); i++)
-		index -= count_parts(fabric, types[i]);
+	for (i = 0; !morph_part_exists(fabric, kinds[i].part, index); i++)
+		index -= morph_part_count(fabric, kinds[i].part);
 	part = &recovery->pending[entry];
 	for (value = 0; value < 2; value++) {
 		if (!part->lanes[value])
 			continue;
 		signals[count++] = (struct morph_signal){
-			.type = types[i],
+			.type = kinds[i].type,
 			.index = index,
 			.lanes = part->lanes[value],
 			.value = value,
