@@ -52,6 +52,17 @@ struct request {
 		.step = { .count = 1, .advance = MORPH_ADVANCE_CALL }, \
 	}
 
+static struct morph_schedule_load load_of(struct request *request)
+{
+	return (struct morph_schedule_load){
+		.head = HEAD(morph_schedule_load),
+		.circuits = ARRAY(&request->circuit, 1),
+		.steps = ARRAY(&request->step, 1),
+		.held = ARRAY(&request->held, 1),
+		.generation = GENERATION_ANY,
+	};
+}
+
 /* Load a schedule, unload it, and return the errno of the load, or 0. */
 static int load(int slice, struct morph_schedule_load *args)
 {
@@ -84,13 +95,7 @@ static int load(int slice, struct morph_schedule_load *args)
 TEST_F(grown, entries_of_a_schedule)
 {
 	struct request request = REQUEST;
-	struct morph_schedule_load args = {
-		.head = HEAD(morph_schedule_load),
-		.circuits = ARRAY(&request.circuit, 1),
-		.steps = ARRAY(&request.step, 1),
-		.held = ARRAY(&request.held, 1),
-		.generation = GENERATION_ANY,
-	};
+	struct morph_schedule_load args = load_of(&request);
 
 	ASSERT_EQ(0, load(self->slice, &args))
 	TH_LOG("%s", last_detail);
@@ -186,13 +191,7 @@ TEST_F(grown, elements_of_a_path)
 TEST_F(grown, steps_of_a_schedule)
 {
 	struct request request = REQUEST;
-	struct morph_schedule_load args = {
-		.head = HEAD(morph_schedule_load),
-		.circuits = ARRAY(&request.circuit, 1),
-		.steps = ARRAY(&request.step, 1),
-		.held = ARRAY(&request.held, 1),
-		.generation = GENERATION_ANY,
-	};
+	struct morph_schedule_load args = load_of(&request);
 	struct morph_schedule_info info = { .head = HEAD(morph_schedule_info) };
 
 	ASSERT_EQ(0, ioctl(self->slice, MORPH_SCHEDULE_LOAD, &args));
