@@ -149,7 +149,7 @@ static int map_users(pid_t pid)
 	char path[64], map[64];
 
 	snprintf(path, sizeof(path), "/proc/%d/uid_map", pid);
-	snprintf(map, sizeof(map), "0 %u 1\n1 200000 2\n", OWNER);
+	snprintf(map, sizeof(map), "0 %d 1\n1 200000 2\n", OWNER);
 	return write_file(path, map);
 }
 
