@@ -397,6 +397,37 @@ static void patrol_is_not_hurried_by_reviews(struct kunit *test)
 	cancel_delayed_work_sync(patrol);
 }
 
+static u32 readings(const struct fake *fake, char call)
+{
+	u32 count = 0, i;
+
+	for (i = 0; i < fake->logged; i++)
+		count += fake->log[i] == call;
+	return count;
+}
+
+/* One error in a review: the next one reads only that part again. */
+static void patrol_review_repeats_only_what_failed(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct work_struct *review = &recovery_of(fake->fabric)->review_work;
+
+	fake_clear(fake);
+	fake_rule(fake, FAKE_GET_ELEMENTS, 0, FAKE_ERROR, -EREMOTEIO);
+	morph_patrol_review(fake->fabric);
+	flush_work(review);
+	KUNIT_EXPECT_EQ(test, 1u, readings(fake, FAKE_GET_LASERS));
+	KUNIT_EXPECT_EQ(test, 2u, readings(fake, FAKE_GET_ELEMENTS));
+	/* Patrol reads all elements at once. */
+	fake_patrol(fake);
+	flush_work(review);
+	KUNIT_EXPECT_EQ(test, 0u, readings(fake, FAKE_GET_LASERS));
+	KUNIT_EXPECT_EQ(test, 2u, readings(fake, FAKE_GET_ELEMENTS));
+	fake_patrol(fake);
+	flush_work(review);
+	KUNIT_EXPECT_EQ(test, 1u, readings(fake, FAKE_GET_ELEMENTS));
+}
+
 /* Start a review whose command hangs. */
 static void review_hangs(struct fake *fake, char call)
 {
@@ -502,6 +533,7 @@ static struct kunit_case patrol_cases[] = {
 	KUNIT_CASE(patrol_asks_elements_that_refused_a_test),
 	KUNIT_CASE(patrol_fails_a_laser_that_burns_on),
 	KUNIT_CASE(patrol_is_not_hurried_by_reviews),
+	KUNIT_CASE(patrol_review_repeats_only_what_failed),
 	KUNIT_CASE(patrol_review_blocks_other_writers),
 	KUNIT_CASE(patrol_reviews_beside_other_writers),
 	KUNIT_CASE(patrol_waits_for_a_writer_of_the_same_port),

@@ -35,6 +35,8 @@ struct morph_hardware {
 	 * one reviewing thread, which writes the next two fields; others read them without a lock.
 	 */
 	struct srcu_struct programming;
+	/* One bit for each chunk that a review must still read; only the review uses them. */
+	unsigned long *review_left;
 	u32 review_of;			/* enum review; written after review_first */
 	u32 review_first;
 	wait_queue_head_t review_end;
@@ -158,9 +160,14 @@ struct morph_review {
 	u8 skip;
 };
 
+/* Number of chunks of lasers and elements. */
+u32 morph_hw_review_chunks(const struct optics_graph *graph);
+/* Let the next review read all hardware, not only what the last one could not read. */
+void morph_hw_review_all(struct morph_fabric *fabric);
 /*
- * Read all lasers and elements, and reprogram those that differ from the commanded state. One
- * review at a time. Return non-zero if some could not be read or programmed. No lock held.
+ * Read lasers and elements, and reprogram those that differ from the commanded state. One review at
+ * a time. Return non-zero if some could not be read or programmed. The next review reads only these
+ * again. No lock held.
  */
 int morph_hw_review(struct morph_fabric *fabric, const struct morph_review *review);
 

@@ -3,6 +3,8 @@
  * Programming of elements and lasers, and the record of the last commands. A review that repeats
  * commands excludes other writers from a range.
  */
+#include <linux/bitmap.h>
+
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
 
@@ -287,17 +289,48 @@ static int review_elements(struct morph_fabric *fabric, const struct morph_revie
 	return ret;
 }
 
-int morph_hw_review(struct morph_fabric *fabric, const struct morph_review *review)
+static u32 laser_chunks(const struct optics_graph *graph)
+{
+	return DIV_ROUND_UP(graph->ports_count, MORPH_REVIEW_CHUNK);
+}
+
+u32 morph_hw_review_chunks(const struct optics_graph *graph)
+{
+	return laser_chunks(graph) + DIV_ROUND_UP(graph->elements_count, MORPH_REVIEW_CHUNK);
+}
+
+void morph_hw_review_all(struct morph_fabric *fabric)
+{
+	bitmap_fill(hardware_of(fabric)->review_left, morph_hw_review_chunks(fabric->graph));
+}
+
+static int review_chunk(struct morph_fabric *fabric, const struct morph_review *review, u32 chunk)
 {
 	const struct optics_graph *graph = fabric->graph;
-	int failed = 0;
-	u32 i;
+	u32 lasers = laser_chunks(graph), first;
 
-	for (i = 0; i < graph->ports_count; i += MORPH_REVIEW_CHUNK)
-		failed |= review_lasers(fabric, review, i,
-					min(MORPH_REVIEW_CHUNK, graph->ports_count - i));
-	for (i = 0; i < graph->elements_count; i += MORPH_REVIEW_CHUNK)
-		failed |= review_elements(fabric, review, i,
-					  min(MORPH_REVIEW_CHUNK, graph->elements_count - i));
+	if (chunk < lasers) {
+		first = chunk * MORPH_REVIEW_CHUNK;
+		return review_lasers(fabric, review, first,
+				     min(MORPH_REVIEW_CHUNK, graph->ports_count - first));
+	}
+	first = (chunk - lasers) * MORPH_REVIEW_CHUNK;
+	return review_elements(fabric, review, first,
+			       min(MORPH_REVIEW_CHUNK, graph->elements_count - first));
+}
+
+int morph_hw_review(struct morph_fabric *fabric, const struct morph_review *review)
+{
+	unsigned long *left = hardware_of(fabric)->review_left;
+	u32 chunk;
+	int failed = 0;
+
+	for_each_set_bit(chunk, left, morph_hw_review_chunks(fabric->graph)) {
+		int ret = review_chunk(fabric, review, chunk);
+
+		if (!ret)
+			__clear_bit(chunk, left);
+		failed |= ret;
+	}
 	return failed;
 }

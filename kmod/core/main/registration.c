@@ -32,6 +32,7 @@ static void fabric_free_tables(struct morph_fabric *fabric)
 	kvfree(ledger_of(fabric)->hosts);
 	kvfree(ledger_of(fabric)->chips);
 	kvfree(ledger_of(fabric)->guide_routes);
+	kvfree(hardware_of(fabric)->review_left);
 	kvfree(hardware_of(fabric)->tx_on);
 	kvfree(hardware_of(fabric)->hw_state);
 	kvfree(ledger_of(fabric)->route_work);
@@ -224,6 +225,8 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 	ledger_of(fabric)->route_work = kvzalloc(optics_route_bytes(MORPH_ROUTE_STEPS), GFP_KERNEL);
 	hardware_of(fabric)->hw_state = kvzalloc(graph->elements_count, GFP_KERNEL);
 	hardware_of(fabric)->tx_on = kvcalloc(graph->ports_count, sizeof(u64), GFP_KERNEL);
+	hardware_of(fabric)->review_left = kvcalloc(BITS_TO_LONGS(morph_hw_review_chunks(graph)),
+						    sizeof(long), GFP_KERNEL);
 	ledger_of(fabric)->guide_routes =
 		kvcalloc(graph->guides_count, sizeof(*ledger_of(fabric)->guide_routes), GFP_KERNEL);
 	ledger_of(fabric)->chips =
@@ -231,8 +234,9 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 	ledger_of(fabric)->hosts =
 		kvcalloc(graph->hosts_count, sizeof(*ledger_of(fabric)->hosts), GFP_KERNEL);
 	if (!ledger_of(fabric)->route_work || !hardware_of(fabric)->hw_state ||
-	    !hardware_of(fabric)->tx_on || !ledger_of(fabric)->guide_routes ||
-	    !ledger_of(fabric)->chips || !ledger_of(fabric)->hosts || morph_pending_alloc(fabric))
+	    !hardware_of(fabric)->tx_on || !hardware_of(fabric)->review_left ||
+	    !ledger_of(fabric)->guide_routes || !ledger_of(fabric)->chips ||
+	    !ledger_of(fabric)->hosts || morph_pending_alloc(fabric))
 		return -ENOMEM;
 	for (i = 0; i < graph->accelerators_count; i++)
 		ledger_of(fabric)->hosts[graph->accelerators[i].host].free_count++;

@@ -357,7 +357,7 @@ static void patrol_elements(struct morph_fabric *fabric)
  * Start a review, because hardware may differ from the commanded state. Reasons: the device carried
  * out a timed-out request, perhaps after newer commands, or a laser did not switch off. Light may
  * then reach a wrong receiver. The request is not known any more. So the review reads all hardware,
- * and reprograms differences until that succeeds.
+ * and reprograms differences. It repeats only the parts that fail, until they succeed.
  *
  * The review starts at once, but does not advance the patrol rounds. A round returns hardware that
  * passes its test to use. Hardware that ignores commands would then fail again, cause the next
@@ -389,9 +389,12 @@ static void review_work_fn(struct work_struct *work)
 
 	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
 		return;
-	WRITE_ONCE(recovery_of(fabric)->review, false);
-	if (morph_hw_review(fabric, &review))
-		WRITE_ONCE(recovery_of(fabric)->review, true);
+	if (READ_ONCE(recovery_of(fabric)->review)) {
+		/* A request from now on starts another review of all hardware. */
+		WRITE_ONCE(recovery_of(fabric)->review, false);
+		morph_hw_review_all(fabric);
+	}
+	WRITE_ONCE(recovery_of(fabric)->review_failed, morph_hw_review(fabric, &review));
 }
 
 static void patrol_work_fn(struct work_struct *work)
@@ -403,7 +406,8 @@ static void patrol_work_fn(struct work_struct *work)
 
 	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
 		return;
-	if (READ_ONCE(recovery_of(fabric)->review))
+	if (READ_ONCE(recovery_of(fabric)->review) ||
+	    READ_ONCE(recovery_of(fabric)->review_failed))
 		queue_work(morph_wq, &recovery_of(fabric)->review_work);
 	patrol_chips(fabric);
 	patrol_elements(fabric);

@@ -38,6 +38,7 @@ struct morph_recovery {
 	struct delayed_work patrol_work; /* reads idle hardware in rounds: patrol.c */
 	struct work_struct review_work;	/* compares hardware with commands: patrol.c */
 	bool review;			/* a review is needed; READ_ONCE, WRITE_ONCE */
+	bool review_failed;		/* for some hardware: repeat it there; the same */
 
 	/* Guarded by signal_lock, taken with irqsave, like signal_count of struct morph_slices. */
 	spinlock_t signal_lock;
