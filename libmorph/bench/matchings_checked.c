@@ -32,7 +32,8 @@ static struct morph_check_matchings_input input_of(const struct morph_matchings_
 		.lengths_count = answer->lengths_count,
 		.cut = answer->cut,
 		.cut_count = answer->cut_count,
-		.limit = problem->rounds,
+		/* Without a bound, two endpoints have no route. */
+		.limit = answer->bound ? problem->rounds : 0,
 		.src = answer->src,
 		.dst = answer->dst,
 	};

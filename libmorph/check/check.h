@@ -309,7 +309,8 @@ struct morph_check_matchings_circuit {
  * @src: for a refusal without @limit: an endpoint that sends
  * @dst: likewise, an endpoint that receives
  * @tries: limit of the settings, choices of ports and sets of rounds that the checker tries for an
- *	exhaustive bound; 0: 2^32
+ *	exhaustive bound; 0: 2^32. Limit of the places of light that it tries for a refused pair; 0:
+ *	2^28
  */
 struct morph_check_matchings_input {
 	uint32_t kind;

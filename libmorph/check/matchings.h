@@ -41,8 +41,9 @@ bool ck_matchings_wanted(const struct matchings_check *it, uint32_t src, uint32_
 #define UNREACHABLE UINT64_MAX
 
 /*
- * matchings_route.c: try all routes of the refused pair, up to the limit of elements. Sets the
- * number of elements of one, or UNREACHABLE. O(states^hops).
+ * matchings_route.c: try all routes of the refused pair, up to the limit of elements if there is
+ * one. Sets the number of elements of one, or UNREACHABLE. Visits at most 2^28 places, or
+ * input->tries.
  */
 int ck_matchings_route(struct matchings_check *it, uint64_t *length);
 

@@ -266,7 +266,7 @@ static int check_kind(struct routes *routes, size_t arms, uint64_t distance)
 	return ck_wrong(check, EBADMSG, "a bound of kind %u has no proof", input->bound_kind);
 }
 
-/* An answer without rounds: one pair has no route, within the limit of elements. */
+/* An answer without rounds: one pair has no route, within the limit of elements if there is one. */
 static int check_unreachable(struct routes *routes)
 {
 	const struct morph_check_matchings_input *input = routes->it->input;
@@ -286,11 +286,9 @@ static int check_unreachable(struct routes *routes)
 	if (length == UNREACHABLE || (input->hops && length > input->hops))
 		return 0;
 	/* The shortest way may need two states of one element. */
-	if (input->hops) {
-		ret = ck_matchings_route(routes->it, &length);
-		if (ret || length == UNREACHABLE)
-			return ret;
-	}
+	ret = ck_matchings_route(routes->it, &length);
+	if (ret || length == UNREACHABLE)
+		return ret;
 	return ck_wrong(&routes->it->check, EBADMSG,
 			"endpoint %u has a route to endpoint %u of %llu elements", input->src,
 			input->dst, (unsigned long long)length);

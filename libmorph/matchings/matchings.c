@@ -74,6 +74,7 @@ static int lay_fixed(struct morph_matchings *matchings, uint32_t endpoints)
 		{ &router->states_used, mesh->elements * sizeof(uint16_t) },
 		{ &router->joins_crowded, mesh->elements * sizeof(uint16_t) },
 		{ &router->history, mesh->elements * sizeof(uint16_t) },
+		{ &router->lone, (mesh->arcs / 2 + 1) * sizeof(*router->lone) },
 		{ &rounds->tx, endpoints * sizeof(uint32_t) },
 		{ &rounds->rx, endpoints * sizeof(uint32_t) },
 		{ &rounds->togo, (size_t)columns * mesh->arcs * sizeof(uint16_t) },
@@ -393,6 +394,19 @@ static int decide(struct morph_matchings *matchings, uint32_t last, uint64_t mos
 	return result == EXACT_FOUND ? keep_exact(matchings) : result < 0 ? result : 0;
 }
 
+/* No number of rounds is enough: two endpoints have no route. */
+static void refuse_pair(struct morph_matchings *matchings, uint32_t src, uint32_t dst)
+{
+	struct morph_matchings_answer *answer = &matchings->answer;
+
+	answer->verdict = MORPH_INFEASIBLE;
+	answer->bound = 0;
+	answer->lengths_count = 0;
+	answer->cut_count = 0;
+	answer->src = src;
+	answer->dst = dst;
+}
+
 /*
  * Find a legal set with any number of rounds. The number of rounds that there is memory for doubles
  * until they suffice. Returns 1 if it found one, 0 if a circuit alone is refused, or a noted error.
@@ -417,15 +431,26 @@ static int find_first(struct morph_matchings *matchings)
 		error = lm_matchings_answer(matchings);
 		return error ? error : 1;
 	}
-	if (first == FIRST_UNREACHABLE && answer->hops_most) {
-		answer->verdict = MORPH_INFEASIBLE;
-		answer->bound = 0;
-		answer->lengths_count = 0;
-		answer->cut_count = 0;
-		answer->src = rounds->waiting[0] >> 16;
-		answer->dst = rounds->waiting[0] & 0xffff;
-	}
+	if (first == FIRST_UNREACHABLE)
+		refuse_pair(matchings, rounds->waiting[0] >> 16, rounds->waiting[0] & 0xffff);
 	return 0;
+}
+
+/* Refuse a pair that has no route, at given ports. Whether there is one. */
+static int refuse_separated(struct morph_matchings *matchings)
+{
+	struct rounds *rounds = &matchings->rounds;
+	uint32_t src, dst;
+	int error;
+
+	if (rounds->choose)
+		return 0;
+	rounds->rounds = 1;
+	error = lay_rounds(matchings);
+	if (error || !lm_rounds_find_separated(rounds, &src, &dst))
+		return error;
+	refuse_pair(matchings, src, dst);
+	return 1;
 }
 
 /* The search failed: raise the bound, which may exclude the requested number of rounds. */
@@ -442,8 +467,10 @@ static int climb_to(struct morph_matchings *matchings, uint32_t count, uint64_t 
 {
 	struct morph_matchings_answer *answer = &matchings->answer;
 	bool joined = matchings->joined;
-	int found = 0;
+	int found = refuse_separated(matchings);
 
+	if (found)
+		return found < 0 ? found : 0;
 	if (lm_exact_applies(&matchings->rounds.mesh)) {
 		if (joined)
 			found = try_rounds(matchings, count, (uint64_t)FIRST_MOVES * count);
@@ -481,6 +508,8 @@ static int climb(struct morph_matchings *matchings, const struct morph_matchings
 				   problem->rounds ? most : (uint64_t)FIRST_MOVES * count);
 	if (!found && problem->targets && !problem->first)
 		prove_targets(matchings, problem);
+	if (!found && problem->rounds && answer->verdict == MORPH_UNDECIDED)
+		found = refuse_separated(matchings);
 	if (problem->rounds)
 		return found < 0 ? found : 0;
 	if (!found) {
@@ -543,6 +572,10 @@ MORPH_API int morph_matchings_find(struct morph_matchings *matchings,
 	if (!given.targets)
 		lm_matchings_raise_bound(matchings, given.first ? FIRST_BOUND_WORK : BOUND_WORK);
 	rounds->router.most_hops = limit ? limit : 2 * longest + SPARE_HOPS;
+	/* A route passes each join of a setting once at most, which has two arcs. */
+	rounds->router.lone_hops = rounds->mesh.arcs / 2;
+	if (limit && limit < rounds->router.lone_hops)
+		rounds->router.lone_hops = limit;
 	rounds->stride = lm_exact_stride(rounds, limit);
 	rounds->judge.graph = NULL;
 	if (given.model && !given.unjudged) {

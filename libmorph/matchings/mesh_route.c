@@ -107,14 +107,24 @@ static uint32_t pop(struct route_search *search)
 
 /* ------------------------------------------------------------------ the search */
 
+/*
+ * How often the arm of a turn is in use, and how many other states of its element are. Hexagons
+ * have two states, other elements many.
+ */
+static uint32_t count_others(const struct router *router, const struct mesh_turn *turn)
+{
+	uint32_t element = mesh_turn_element(router->mesh, turn);
+
+	return router->join_use[turn->join] + router->states_used[element] -
+	       (router->state_use[turn->state] > 0);
+}
+
 /* The price of a turn, or 0 if it is forbidden. */
 static uint32_t turn_price(const struct router *router, const struct mesh_turn *turn,
 			   uint32_t element)
 {
-	uint32_t others = router->join_use[turn->join], price;
+	uint32_t others = count_others(router, turn), price;
 
-	/* Routes in other states: hexagons have two states, other elements many. */
-	others += router->states_used[element] - (router->state_use[turn->state] > 0);
 	if (router->forbid)
 		return others ? 0 : PRICE;
 	price = (PRICE + router->history[element]) * (PRICE + router->pressure * others) / PRICE;
@@ -197,16 +207,55 @@ uint32_t lm_route_find(struct router *router, const struct route_request *reques
 
 /* ------------------------------------------------------------------ a route alone */
 
-/* A search in depth that extends a route by one turn after another, and takes them back. */
+/*
+ * A search in depth that extends a route by one turn after another, and takes them back. It goes on
+ * only where a walk leads to the goal. A walk keeps the states and arms of the route so far, but
+ * can pass any other element in two states.
+ */
 struct lone_search {
 	struct router *router;
 	const struct route_request *request;
+	uint32_t *turns; /* those of the route */
 	uint32_t limit; /* of turns */
 	uint32_t count; /* of turns */
 	uint32_t turn; /* the next one to try */
+	uint32_t *effort; /* arcs that are left to visit */
 };
 
-/* Whether the turn leads to the goal, or to an arc from which the limit allows to reach it. */
+/*
+ * Whether a walk of at most @most turns leads from an arc to the goal. Breadth-first search, with
+ * labels as marks and the entries as a queue. O(turns).
+ */
+static bool has_walk(const struct lone_search *search, uint32_t from, uint32_t most)
+{
+	struct router *router = search->router;
+	const struct mesh *mesh = router->mesh;
+	struct route_entry *queue = router->entries;
+	uint32_t head = 0, tail = 0, turn, next;
+
+	router->stamp++;
+	router->labels[from].stamp = router->stamp;
+	queue[tail++] = (struct route_entry){ .arc = from };
+	for (; head < tail && queue[head].cost < most && *search->effort; head++) {
+		(*search->effort)--;
+		for (turn = mesh->turn_first[queue[head].arc];
+		     turn < mesh->turn_first[queue[head].arc + 1]; turn++) {
+			if (count_others(router, &mesh->turn[turn]))
+				continue;
+			next = mesh->next[mesh->turn[turn].out];
+			if (next == search->request->end)
+				return true;
+			if (next >= MESH_END || router->labels[next].stamp == router->stamp)
+				continue;
+			router->labels[next].stamp = router->stamp;
+			queue[tail++] =
+				(struct route_entry){ .arc = next, .cost = queue[head].cost + 1 };
+		}
+	}
+	return false;
+}
+
+/* Whether the present turn leads to the goal, or to an arc from which the goal is in reach. */
 static bool leads_on(const struct lone_search *search)
 {
 	const struct mesh *mesh = search->router->mesh;
@@ -218,26 +267,26 @@ static bool leads_on(const struct lone_search *search)
 	       search->count + 1 + search->request->togo[next] <= search->limit;
 }
 
-/* Extend the route by the next turn if this is legal. Whether the route is complete. */
+/* Extend the route by the next turn if it leads on. Whether the route is complete. */
 static bool extend(struct lone_search *search)
 {
 	struct router *router = search->router;
 	const struct mesh *mesh = router->mesh;
-	uint32_t *turns = search->request->turns, next;
+	uint32_t next = mesh->next[mesh->turn[search->turn].out];
 
-	if (!leads_on(search)) {
+	if (!leads_on(search) || count_others(router, &mesh->turn[search->turn])) {
 		search->turn++;
 		return false;
 	}
-	turns[search->count] = search->turn;
-	lm_route_add(router, &turns[search->count], 1);
-	if (router->clashes) {
-		lm_route_remove(router, &turns[search->count], 1);
+	search->turns[search->count] = search->turn;
+	lm_route_add(router, &search->turns[search->count], 1);
+	if (next != search->request->end &&
+	    !has_walk(search, next, search->limit - search->count - 1)) {
+		lm_route_remove(router, &search->turns[search->count], 1);
 		search->turn++;
 		return false;
 	}
 	search->count++;
-	next = mesh->next[mesh->turn[search->turn].out];
 	if (next == search->request->end)
 		return true;
 	search->turn = mesh->turn_first[next];
@@ -245,19 +294,18 @@ static bool extend(struct lone_search *search)
 }
 
 /* Search a route of at most limit turns. Whether there is one, or the effort is used up. */
-static bool search_alone(struct lone_search *search, uint32_t *effort)
+static bool search_alone(struct lone_search *search)
 {
 	const struct mesh *mesh = search->router->mesh;
-	uint32_t *turns = search->request->turns, arc = search->request->enter;
+	uint32_t *turns = search->turns, arc = search->request->enter;
 
 	search->turn = mesh->turn_first[arc];
-	while (*effort) {
+	while (*search->effort) {
 		if (search->count)
 			arc = mesh->next[mesh->turn[turns[search->count - 1]].out];
 		else
 			arc = search->request->enter;
 		if (search->turn < mesh->turn_first[arc + 1]) {
-			(*effort)--;
 			if (extend(search))
 				return true;
 		} else if (search->count) {
@@ -277,11 +325,21 @@ uint32_t lm_route_find_alone(struct router *router, const struct route_request *
 	struct lone_search search = {
 		.router = router,
 		.request = request,
+		.turns = router->lone,
 		.limit = request->togo[request->enter],
+		.effort = effort,
 	};
 
-	while (search.limit <= router->most_hops && !search_alone(&search, effort))
-		search.limit++;
-	lm_route_remove(router, request->turns, search.count);
-	return *effort ? search.count : 0;
+	while (search.limit <= router->lone_hops && !search_alone(&search)) {
+		if (search.limit < router->most_hops || search.limit == router->lone_hops)
+			search.limit++;
+		else
+			search.limit = router->lone_hops;
+	}
+	lm_route_remove(router, search.turns, search.count);
+	if (!*effort)
+		return 0;
+	if (search.count <= router->most_hops)
+		memcpy(request->turns, search.turns, search.count * sizeof(*search.turns));
+	return search.count;
 }

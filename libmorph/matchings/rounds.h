@@ -38,6 +38,8 @@ struct router {
 	uint32_t pressure; /* price of each other route at an element, in 1/16 */
 	bool forbid; /* a route does not pass where others do */
 	uint32_t most_hops; /* largest number of elements of a route */
+	uint32_t lone_hops; /* likewise, of a route alone: larger if the problem has no limit */
+	uint32_t *lone; /* the turns of a route alone */
 	struct route_label *labels;
 	struct route_entry *entries;
 	uint32_t entries_room;
@@ -116,9 +118,10 @@ uint32_t lm_route_find(struct router *router, const struct route_request *reques
 
 /*
  * Find a shortest route in an empty fabric, by a search in depth with iterative deepening (Korf,
- * 1985). lm_route_find() does not see that a route needs two states of one element. Returns the
- * number of turns. Returns 0 if no route has most_hops turns or fewer, or if @effort, the number of
- * turns to try, has fallen to 0.
+ * 1985) up to most_hops, then any route of at most lone_hops turns. lm_route_find() does not see
+ * that a route needs two states of one element. Returns the number of turns; more than most_hops
+ * are not written. Returns 0 if no route has lone_hops turns or fewer, or if @effort, the number of
+ * arcs to visit, has fallen to 0.
  */
 uint32_t lm_route_find_alone(struct router *router, const struct route_request *request,
 			     uint32_t *effort);
@@ -218,7 +221,7 @@ enum rounds_first {
 	FIRST_FOUND,
 	FIRST_LACKS_ROUNDS,
 	FIRST_REFUSED, /* the first waiting circuit, even alone */
-	FIRST_UNREACHABLE, /* likewise, and no other route of most_hops elements or fewer exists */
+	FIRST_UNREACHABLE, /* likewise, and no other route of lone_hops elements or fewer exists */
 };
 
 /*
@@ -227,6 +230,12 @@ enum rounds_first {
  * fabrics a judgement for each circuit that is added.
  */
 enum rounds_first lm_rounds_first(struct rounds *rounds);
+
+/*
+ * Find a circuit that has no route of lone_hops elements or fewer, even alone. The memory of one
+ * round is laid out. Whether there is such a circuit; false, too, if the search is too long.
+ */
+bool lm_rounds_find_separated(struct rounds *rounds, uint32_t *src, uint32_t *dst);
 
 /* ------------------------------------------------------------------ rounds.c again */
 

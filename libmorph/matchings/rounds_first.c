@@ -2,7 +2,7 @@
 /* The first legal set of rounds, quickly and with any number of rounds. */
 #include "rounds.h"
 
-#define EFFORT (1u << 20) /* turns to try for a route alone */
+#define EFFORT (1u << 23) /* arcs to visit for routes alone */
 
 /* The distance of a circuit to list, or 0. For duplex, one of each two. */
 static uint32_t listed_distance(const struct rounds *rounds, uint32_t src, uint32_t dst)
@@ -95,22 +95,44 @@ static uint32_t fill_round(struct rounds *rounds, uint32_t round, uint32_t count
 }
 
 /*
- * Add the first waiting circuit to an empty round. Its shortest way may need two states of one
- * element; then search another route.
+ * Search a route of a circuit alone, whose shortest way may need two states of one element. Returns
+ * FIRST_FOUND unless a round can have none.
  */
+static enum rounds_first find_alone(struct rounds *rounds, uint32_t round, uint32_t src,
+				    uint32_t dst)
+{
+	size_t route = round_route(rounds, round, src);
+	const struct route_request request = lm_round_request(rounds, route, src, dst);
+	uint32_t effort = EFFORT, count;
+
+	count = lm_route_find_alone(&rounds->router, &request, &effort);
+	if (!count)
+		return effort ? FIRST_UNREACHABLE : FIRST_REFUSED;
+	if (count > rounds->router.most_hops)
+		return FIRST_REFUSED;
+	rounds->counts[route] = count;
+	return FIRST_FOUND;
+}
+
+/* Add the first waiting circuit to an empty round. If it is unreachable, so is waiting[0]. */
 static enum rounds_first add_alone(struct rounds *rounds, uint32_t round)
 {
 	uint32_t src = rounds->waiting[0] >> 16, dst = rounds->waiting[0] & 0xffff;
-	size_t route = round_route(rounds, round, src);
-	const struct route_request request = lm_round_request(rounds, route, src, dst);
-	uint32_t effort = EFFORT;
+	enum rounds_first result;
 
 	if (add_circuit(rounds, round, src, dst))
 		return FIRST_FOUND;
-	rounds->counts[route] = lm_route_find_alone(&rounds->router, &request, &effort);
-	if (!rounds->counts[route])
-		return effort ? FIRST_UNREACHABLE : FIRST_REFUSED;
-	return add_circuit(rounds, round, src, dst) ? FIRST_FOUND : FIRST_REFUSED;
+	result = find_alone(rounds, round, src, dst);
+	if (result || add_circuit(rounds, round, src, dst))
+		return result;
+	if (rounds->kind != MORPH_MATCHINGS_DUPLEX)
+		return FIRST_REFUSED;
+	result = find_alone(rounds, round, dst, src);
+	if (result == FIRST_UNREACHABLE)
+		rounds->waiting[0] = dst << 16 | src;
+	if (result || add_circuit(rounds, round, src, dst))
+		return result;
+	return FIRST_REFUSED;
 }
 
 enum rounds_first lm_rounds_first(struct rounds *rounds)
@@ -139,4 +161,44 @@ enum rounds_first lm_rounds_first(struct rounds *rounds)
 	if (!result)
 		rounds->rounds = round;
 	return result;
+}
+
+/* Whether a circuit has a shortest way that needs two states of an element, or one arm twice. */
+static bool clashes_alone(struct rounds *rounds, const struct route_request *request)
+{
+	struct router *router = &rounds->router;
+	uint32_t count = lm_route_find(router, request);
+	bool clashes;
+
+	lm_route_add(router, request->turns, count);
+	clashes = !count || router->clashes;
+	lm_route_remove(router, request->turns, count);
+	return clashes;
+}
+
+/* Whether no route joins a circuit. */
+static bool is_separated(struct rounds *rounds, uint32_t src, uint32_t dst, uint32_t *effort)
+{
+	const struct route_request request = lm_round_request(rounds, 0, src, dst);
+
+	return clashes_alone(rounds, &request) &&
+	       !lm_route_find_alone(&rounds->router, &request, effort) && *effort;
+}
+
+bool lm_rounds_find_separated(struct rounds *rounds, uint32_t *src, uint32_t *dst)
+{
+	uint32_t effort = EFFORT, n = rounds->endpoints, at;
+	struct router *router = &rounds->router;
+	bool found = false;
+
+	memset(router->history, 0, rounds->mesh.elements * sizeof(*router->history));
+	router->forbid = true;
+	for (at = 0; at < n * n && effort && !found; at++) {
+		*src = at / n;
+		*dst = at % n;
+		found = lm_rounds_want(rounds, *src, *dst) &&
+			is_separated(rounds, *src, *dst, &effort);
+	}
+	router->forbid = false;
+	return found;
 }

@@ -83,6 +83,13 @@ changed() {
 	expect 0 morphctl matchings check f.json
 	changed '."hops-limit" = 9'
 	expect 1 morphctl matchings check g.json
+	expect 1 morphctl matchings find --mesh-size 3x3 --ports even:8 --failed 16,17 --to-file f.json
+	[[ $output == "no: endpoint 2 has no route to endpoint 6" ]]
+	expect 0 morphctl matchings check f.json
+	[[ $output == "correct: endpoint 2 has no route to endpoint 6" ]]
+	changed '."failed-elements" = [16]'
+	expect 1 morphctl matchings check g.json
+	[[ $output == "wrong: endpoint 2 has a route to endpoint 6 of "* ]]
 	expect 2 morphctl matchings show f.json --round 0
 	holds "$stderr" "f.json has no rounds"
 }

@@ -171,9 +171,9 @@ struct morph_matchings_hop {
  *	their lower port. The sum of the shortest routes of all pairs, divided by the sum over
  *	elements of the largest state's sum, rounded up, is @bound
  * @lengths_count: number of @lengths; 0 for other bounds
- * @src: for MORPH_INFEASIBLE without @rounds of the problem: the pair that has no route of at most
- *	@hops_most elements in which each element has one state, and
- * @dst: its other endpoint
+ * @src: for MORPH_INFEASIBLE with @bound 0: the endpoint that has no route to @dst. On a route each
+ *	element has one state. A route has at most @hops_most elements, or any number if it is 0
+ * @dst: the other endpoint
  * @moves: moves that the search made
  * @cut: for MORPH_MATCHINGS_CUT, elements. A circuit between a port at one of them and a port at
  *	another element passes a guide between two such elements. A guide carries one circuit in a
