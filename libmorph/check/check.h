@@ -300,7 +300,8 @@ struct morph_check_matchings_circuit {
  * @lengths: for MORPH_CHECK_FRACTIONAL, a length for each join of each state of each element, in
  *	the order element, state, lower port of the join
  * @lengths_count: entries of @lengths
- * @cut: for MORPH_CHECK_CUT, the elements of the set
+ * @cut: for MORPH_CHECK_CUT, the elements of the set. For a refused duplex pair, a set that one
+ *	guide leaves
  * @cut_count: entries of @cut
  * @distance: elements of the shortest routes of all pairs together; 0: not stated
  * @total: elements of all circuits; 0: not stated

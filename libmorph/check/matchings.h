@@ -42,15 +42,18 @@ bool ck_matchings_wanted(const struct matchings_check *it, uint32_t src, uint32_
 
 /*
  * matchings_route.c: try all routes of the refused pair, up to the limit of elements if there is
- * one. Sets the number of elements of one, or UNREACHABLE. Visits at most 2^28 places, or
- * input->tries.
+ * one; for duplex, all two routes in one round. Sets the number of elements, or UNREACHABLE. Visits
+ * at most 2^28 places, or input->tries.
  */
 int ck_matchings_route(struct matchings_check *it, uint64_t *length);
 
 /* matchings_bound.c: the bound, the stated distance, or the refusal. */
 int ck_matchings_bound(struct matchings_check *it);
 
-/* matchings_cut.c: the bound by the set of elements. O(elements + endpoints^2). */
+/*
+ * matchings_cut.c: the bound by the set of elements, or if it is 0, the refusal of a duplex pair.
+ * O(elements + endpoints^2).
+ */
 int ck_matchings_cut(struct matchings_check *it);
 
 /* matchings_exhaust.c: no set of fewer rounds than the bound exists. Tries all settings. */

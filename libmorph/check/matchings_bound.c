@@ -266,7 +266,10 @@ static int check_kind(struct routes *routes, size_t arms, uint64_t distance)
 	return ck_wrong(check, EBADMSG, "a bound of kind %u has no proof", input->bound_kind);
 }
 
-/* An answer without rounds: one pair has no route, within the limit of elements if there is one. */
+/*
+ * An answer without rounds: one pair has no route, within the limit of elements if there is one. A
+ * duplex pair has no two routes in one round.
+ */
 static int check_unreachable(struct routes *routes)
 {
 	const struct morph_check_matchings_input *input = routes->it->input;
@@ -279,6 +282,8 @@ static int check_unreachable(struct routes *routes)
 		return ck_wrong(&routes->it->check, EBADMSG,
 				"the refusal has no pair: endpoints %u and %u", input->src,
 				input->dst);
+	if (input->cut_count)
+		return ck_matchings_cut(routes->it);
 	ret = measure_from(routes, input->tx[input->src]);
 	if (ret)
 		return ret;
@@ -289,6 +294,10 @@ static int check_unreachable(struct routes *routes)
 	ret = ck_matchings_route(routes->it, &length);
 	if (ret || length == UNREACHABLE)
 		return ret;
+	if (input->kind == MORPH_CHECK_DUPLEX)
+		return ck_wrong(&routes->it->check, EBADMSG,
+				"one round can join endpoints %u and %u both ways by %llu elements",
+				input->src, input->dst, (unsigned long long)length);
 	return ck_wrong(&routes->it->check, EBADMSG,
 			"endpoint %u has a route to endpoint %u of %llu elements", input->src,
 			input->dst, (unsigned long long)length);

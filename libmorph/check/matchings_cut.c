@@ -112,6 +112,24 @@ static int check_border(struct border *border)
 	return 0;
 }
 
+/* One guide does not carry both circuits of the refused duplex pair in one round. */
+static int check_separated(struct border *border)
+{
+	const struct morph_check_matchings_input *input = border->it->input;
+	int ret = read_set(border);
+
+	if (ret)
+		return ret;
+	count_guides(border);
+	if (input->kind != MORPH_CHECK_DUPLEX || border->guides > 1 ||
+	    !crosses(border, input->src, input->dst) || !crosses(border, input->dst, input->src))
+		return ck_wrong(
+			&border->it->check, EBADMSG,
+			"guides of the cut: %llu; these do not separate endpoints %u and %u",
+			(unsigned long long)border->guides, input->src, input->dst);
+	return 0;
+}
+
 int ck_matchings_cut(struct matchings_check *it)
 {
 	struct border border = { .it = it };
@@ -123,7 +141,7 @@ int ck_matchings_cut(struct matchings_check *it)
 		ret = ck_wrong(&it->check, ENOMEM, "out of memory");
 	} else {
 		memset(border.receives, 0xff, it->rx_ports * sizeof(*border.receives));
-		ret = check_border(&border);
+		ret = it->input->bound ? check_border(&border) : check_separated(&border);
 	}
 	free(border.inside);
 	free(border.receives);

@@ -567,10 +567,15 @@ MORPH_API int morph_matchings_find(struct morph_matchings *matchings,
 		*answer = *mine;
 		return 0;
 	}
+	mine->verdict = MORPH_UNDECIDED;
 	lm_matchings_bound(matchings);
 	/* Most targets fit in one round. So their bound is raised only if they do not. */
 	if (!given.targets)
 		lm_matchings_raise_bound(matchings, given.first ? FIRST_BOUND_WORK : BOUND_WORK);
+	if (mine->verdict == MORPH_INFEASIBLE) {
+		*answer = *mine;
+		return 0;
+	}
 	rounds->router.most_hops = limit ? limit : 2 * longest + SPARE_HOPS;
 	/* A route passes each join of a setting once at most, which has two arcs. */
 	rounds->router.lone_hops = rounds->mesh.arcs / 2;
@@ -584,7 +589,6 @@ MORPH_API int morph_matchings_find(struct morph_matchings *matchings,
 		if (error)
 			return error;
 	}
-	mine->verdict = MORPH_UNDECIDED;
 	if (given.rounds && given.rounds < mine->bound)
 		mine->verdict = MORPH_INFEASIBLE;
 	else

@@ -70,7 +70,8 @@ void lm_matchings_bound(struct morph_matchings *matchings);
 /*
  * Find a better lower bound for given ports: of a cut, in at most 500000 / arcs sweeps, and of a
  * fractional flow, in @work / (endpoints * turns) iterations, but at most 1024. A cut names the
- * bound if the flow proves no more rounds. Follows lm_matchings_bound().
+ * bound if the flow proves no more rounds. If the cut separates a duplex pair, it sets the verdict
+ * and the pair. Follows lm_matchings_bound().
  */
 void lm_matchings_raise_bound(struct morph_matchings *matchings, uint64_t work);
 

@@ -38,7 +38,10 @@ void lm_matchings_bound(struct morph_matchings *matchings)
 	}
 }
 
-/* Set the bound of the best cut if it is larger. */
+/*
+ * Set the bound of the best cut if it is larger. If a cut has only one guide for both circuits of a
+ * duplex pair, refuse the pair.
+ */
 static void raise_by_cut(struct morph_matchings *matchings)
 {
 	struct morph_matchings_answer *answer = &matchings->answer;
@@ -56,8 +59,13 @@ static void raise_by_cut(struct morph_matchings *matchings)
 	cut->togo_of = rounds->togo_of;
 	lm_mesh_cut_search(cut, CUT_WORK);
 	found = mesh_cut_rounds(cut);
-	if (found <= answer->bound || found == UINT32_MAX)
+	if (found <= answer->bound)
 		return;
+	if (found == UINT32_MAX) {
+		answer->verdict = MORPH_INFEASIBLE;
+		lm_mesh_cut_pair(cut, &answer->src, &answer->dst);
+		found = 0;
+	}
 	answer->bound = found;
 	answer->bound_kind = MORPH_MATCHINGS_CUT;
 	answer->cut = cut->best;
@@ -76,6 +84,8 @@ void lm_matchings_raise_bound(struct morph_matchings *matchings, uint64_t work)
 	if (rounds->choose)
 		return;
 	raise_by_cut(matchings);
+	if (answer->verdict == MORPH_INFEASIBLE)
+		return;
 	bound->endpoints = rounds->endpoints;
 	bound->tx = rounds->tx;
 	bound->rx = rounds->rx;

@@ -30,6 +30,12 @@ static bool is_joined(const struct mesh *mesh, uint32_t arc)
 	return mesh->turn_first[arc] < mesh->turn_first[arc + 1];
 }
 
+/* Whether a circuit passes the border of the present set. */
+static bool is_crossing(const struct mesh_cut *cut, uint32_t src, uint32_t dst)
+{
+	return !!(cut->sides[src] & SIDE_TX) != !!(cut->sides[dst] & SIDE_RX);
+}
+
 /* An endpoint's port changes the side. */
 static void move_port(struct mesh_cut *cut, uint32_t port)
 {
@@ -42,7 +48,7 @@ static void move_port(struct mesh_cut *cut, uint32_t port)
 		return;
 	/* The circuit of this port passed the border before if it does not now. */
 	src = moved == SIDE_TX ? endpoint : cut->sender[endpoint];
-	if (!!(cut->sides[src] & SIDE_TX) != !!(cut->sides[cut->targets[src]] & SIDE_RX))
+	if (is_crossing(cut, src, cut->targets[src]))
 		cut->crossing++;
 	else
 		cut->crossing--;
@@ -325,4 +331,15 @@ void lm_mesh_cut_search(struct mesh_cut *cut, uint64_t work)
 	}
 	if (cut->best_count)
 		improve(cut);
+}
+
+bool lm_mesh_cut_pair(const struct mesh_cut *cut, uint32_t *src, uint32_t *dst)
+{
+	for (*src = 0; *src < cut->endpoints; ++*src) {
+		for (*dst = *src + 1; *dst < cut->endpoints; ++*dst) {
+			if (is_crossing(cut, *src, *dst) && is_crossing(cut, *dst, *src))
+				return true;
+		}
+	}
+	return false;
 }

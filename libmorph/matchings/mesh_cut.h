@@ -49,7 +49,16 @@ struct mesh_cut {
  */
 void lm_mesh_cut_search(struct mesh_cut *cut, uint64_t work);
 
-/* The best bound, rounded up; UINT32_MAX: no number of rounds is enough. */
+/*
+ * Find a duplex pair of which both circuits pass the border of the best set. Follows
+ * lm_mesh_cut_search(). Whether there is one. O(endpoints^2).
+ */
+bool lm_mesh_cut_pair(const struct mesh_cut *cut, uint32_t *src, uint32_t *dst);
+
+/*
+ * The best bound, rounded up; UINT32_MAX: no number of rounds is enough, since both circuits of a
+ * duplex pair pass a border of one guide.
+ */
 static inline uint32_t mesh_cut_rounds(const struct mesh_cut *cut)
 {
 	if (!cut->most.carries)

@@ -205,28 +205,40 @@ uint32_t lm_route_find(struct router *router, const struct route_request *reques
 	return count;
 }
 
-/* ------------------------------------------------------------------ a route alone */
+/* ------------------------------------------------------------------ routes alone */
 
 /*
- * A search in depth that extends a route by one turn after another, and takes them back. It goes on
- * only where a walk leads to the goal. A walk keeps the states and arms of the route so far, but
- * can pass any other element in two states.
+ * A search in depth that extends a route by one turn after another, and takes them back. Behind the
+ * first route it extends the second one. It goes on only where walks lead to all goals. A walk
+ * keeps the states and arms of the routes so far, but can pass any other element in two states.
  */
 struct lone_search {
 	struct router *router;
-	const struct route_request *request;
-	uint32_t *turns; /* those of the route */
-	uint32_t limit; /* of turns */
+	const struct route_request *requests;
+	uint32_t requests_count;
+	uint32_t slack; /* by which routes can exceed the distances, up to lone_hops */
+	uint32_t at; /* number of the present request */
+	uint32_t first[ROUTES_ALONE + 1]; /* by request: number of its first turn */
+	uint32_t *turns; /* those of all routes */
 	uint32_t count; /* of turns */
 	uint32_t turn; /* the next one to try */
 	uint32_t *effort; /* arcs that are left to visit */
 };
 
+/* The most turns of a route. */
+static uint32_t lone_limit(const struct lone_search *search, const struct route_request *request)
+{
+	uint32_t distance = request->togo[request->enter], most = search->router->lone_hops;
+
+	return distance < most && search->slack < most - distance ? distance + search->slack : most;
+}
+
 /*
  * Whether a walk of at most @most turns leads from an arc to the goal. Breadth-first search, with
  * labels as marks and the entries as a queue. O(turns).
  */
-static bool has_walk(const struct lone_search *search, uint32_t from, uint32_t most)
+static bool has_walk(const struct lone_search *search, const struct route_request *request,
+		     uint32_t from, uint32_t most)
 {
 	struct router *router = search->router;
 	const struct mesh *mesh = router->mesh;
@@ -243,7 +255,7 @@ static bool has_walk(const struct lone_search *search, uint32_t from, uint32_t m
 			if (count_others(router, &mesh->turn[turn]))
 				continue;
 			next = mesh->next[mesh->turn[turn].out];
-			if (next == search->request->end)
+			if (next == request->end)
 				return true;
 			if (next >= MESH_END || router->labels[next].stamp == router->stamp)
 				continue;
@@ -255,19 +267,37 @@ static bool has_walk(const struct lone_search *search, uint32_t from, uint32_t m
 	return false;
 }
 
+/* Whether walks lead to the goals from the present route, which reaches @next, and later ones. */
+static bool has_walks(const struct lone_search *search, uint32_t next)
+{
+	const struct route_request *request = &search->requests[search->at];
+	uint32_t used = search->count + 1 - search->first[search->at], i;
+
+	if (next != request->end &&
+	    !has_walk(search, request, next, lone_limit(search, request) - used))
+		return false;
+	for (i = search->at + 1; i < search->requests_count; i++) {
+		request = &search->requests[i];
+		if (!has_walk(search, request, request->enter, lone_limit(search, request)))
+			return false;
+	}
+	return true;
+}
+
 /* Whether the present turn leads to the goal, or to an arc from which the goal is in reach. */
 static bool leads_on(const struct lone_search *search)
 {
+	const struct route_request *request = &search->requests[search->at];
 	const struct mesh *mesh = search->router->mesh;
 	uint32_t next = mesh->next[mesh->turn[search->turn].out];
+	uint32_t left = lone_limit(search, request) + search->first[search->at] - search->count;
 
-	if (next == search->request->end)
-		return search->count < search->limit;
-	return next < MESH_END && search->request->togo[next] != MESH_FAR &&
-	       search->count + 1 + search->request->togo[next] <= search->limit;
+	if (next == request->end)
+		return left;
+	return next < MESH_END && request->togo[next] != MESH_FAR && request->togo[next] < left;
 }
 
-/* Extend the route by the next turn if it leads on. Whether the route is complete. */
+/* Extend the route by the next turn if it leads on. Whether all routes are complete. */
 static bool extend(struct lone_search *search)
 {
 	struct router *router = search->router;
@@ -280,37 +310,46 @@ static bool extend(struct lone_search *search)
 	}
 	search->turns[search->count] = search->turn;
 	lm_route_add(router, &search->turns[search->count], 1);
-	if (next != search->request->end &&
-	    !has_walk(search, next, search->limit - search->count - 1)) {
+	if (!has_walks(search, next)) {
 		lm_route_remove(router, &search->turns[search->count], 1);
 		search->turn++;
 		return false;
 	}
 	search->count++;
-	if (next == search->request->end)
-		return true;
+	if (next == search->requests[search->at].end) {
+		search->first[++search->at] = search->count;
+		if (search->at == search->requests_count)
+			return true;
+		next = search->requests[search->at].enter;
+	}
 	search->turn = mesh->turn_first[next];
 	return false;
 }
 
-/* Search a route of at most limit turns. Whether there is one, or the effort is used up. */
+/* The arc at which the next turn of the present route begins. */
+static uint32_t lone_arc(const struct lone_search *search)
+{
+	const struct mesh *mesh = search->router->mesh;
+
+	if (search->count == search->first[search->at])
+		return search->requests[search->at].enter;
+	return mesh->next[mesh->turn[search->turns[search->count - 1]].out];
+}
+
+/* Search routes within the slack. Whether there are some, or the effort is used up. */
 static bool search_alone(struct lone_search *search)
 {
 	const struct mesh *mesh = search->router->mesh;
-	uint32_t *turns = search->turns, arc = search->request->enter;
 
-	search->turn = mesh->turn_first[arc];
+	search->turn = mesh->turn_first[lone_arc(search)];
 	while (*search->effort) {
-		if (search->count)
-			arc = mesh->next[mesh->turn[turns[search->count - 1]].out];
-		else
-			arc = search->request->enter;
-		if (search->turn < mesh->turn_first[arc + 1]) {
+		if (search->turn < mesh->turn_first[lone_arc(search) + 1]) {
 			if (extend(search))
 				return true;
 		} else if (search->count) {
-			search->turn = turns[--search->count];
-			lm_route_remove(search->router, &turns[search->count], 1);
+			search->at -= search->count == search->first[search->at];
+			search->turn = search->turns[--search->count];
+			lm_route_remove(search->router, &search->turns[search->count], 1);
 			search->turn++;
 		} else {
 			return false;
@@ -319,27 +358,48 @@ static bool search_alone(struct lone_search *search)
 	return true;
 }
 
-uint32_t lm_route_find_alone(struct router *router, const struct route_request *request,
-			     uint32_t *effort)
+/* Write complete routes. Returns the most turns of one. */
+static uint32_t write_lone(const struct lone_search *search)
+{
+	const struct route_request *request;
+	uint32_t longest = 0, count, i;
+
+	for (i = 0; i < search->requests_count; i++) {
+		request = &search->requests[i];
+		count = search->first[i + 1] - search->first[i];
+		longest = count > longest ? count : longest;
+		if (count > search->router->most_hops)
+			continue;
+		memcpy(request->turns, &search->turns[search->first[i]],
+		       count * sizeof(*request->turns));
+		*request->count = count;
+	}
+	return longest;
+}
+
+uint32_t lm_route_find_alone(struct router *router, const struct route_request *requests,
+			     uint32_t count, uint32_t *effort)
 {
 	struct lone_search search = {
 		.router = router,
-		.request = request,
+		.requests = requests,
+		.requests_count = count,
 		.turns = router->lone,
-		.limit = request->togo[request->enter],
 		.effort = effort,
 	};
+	uint32_t most = 0, i, found;
 
-	while (search.limit <= router->lone_hops && !search_alone(&search)) {
-		if (search.limit < router->most_hops || search.limit == router->lone_hops)
-			search.limit++;
-		else
-			search.limit = router->lone_hops;
+	for (i = 0; i < count; i++) {
+		found = requests[i].togo[requests[i].enter];
+		if (found > router->lone_hops)
+			return 0;
+		if (router->most_hops > found && router->most_hops - found > most)
+			most = router->most_hops - found;
 	}
+	while (search.slack <= router->lone_hops && !search_alone(&search))
+		search.slack = search.slack < most || search.slack == router->lone_hops ?
+				       search.slack + 1 :
+				       router->lone_hops;
 	lm_route_remove(router, search.turns, search.count);
-	if (!*effort)
-		return 0;
-	if (search.count <= router->most_hops)
-		memcpy(request->turns, search.turns, search.count * sizeof(*search.turns));
-	return search.count;
+	return *effort && search.count ? write_lone(&search) : 0;
 }

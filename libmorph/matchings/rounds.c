@@ -41,6 +41,7 @@ struct route_request lm_round_request(struct rounds *rounds, size_t route, uint3
 		.end = MESH_END | end,
 		.togo = rounds->togo + (size_t)rounds->togo_of[end] * rounds->mesh.arcs,
 		.turns = round_turns(rounds, route),
+		.count = &rounds->counts[route],
 	};
 }
 

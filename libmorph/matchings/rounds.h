@@ -39,7 +39,7 @@ struct router {
 	bool forbid; /* a route does not pass where others do */
 	uint32_t most_hops; /* largest number of elements of a route */
 	uint32_t lone_hops; /* likewise, of a route alone: larger if the problem has no limit */
-	uint32_t *lone; /* the turns of a route alone */
+	uint32_t *lone; /* the turns of routes alone */
 	struct route_label *labels;
 	struct route_entry *entries;
 	uint32_t entries_room;
@@ -107,7 +107,10 @@ struct route_request {
 	uint32_t end; /* | MESH_END */
 	const uint16_t *togo;
 	uint32_t *turns; /* room for most_hops */
+	uint32_t *count; /* of turns */
 };
+
+#define ROUTES_ALONE 2 /* both of a duplex pair */
 
 /*
  * Find the cheapest route at the present prices: A* with exact distances (Hart, Nilsson and
@@ -117,14 +120,14 @@ struct route_request {
 uint32_t lm_route_find(struct router *router, const struct route_request *request);
 
 /*
- * Find a shortest route in an empty fabric, by a search in depth with iterative deepening (Korf,
- * 1985) up to most_hops, then any route of at most lone_hops turns. lm_route_find() does not see
- * that a route needs two states of one element. Returns the number of turns; more than most_hops
- * are not written. Returns 0 if no route has lone_hops turns or fewer, or if @effort, the number of
- * arcs to visit, has fallen to 0.
+ * Find a shortest route in an empty fabric, or ROUTES_ALONE beside each other. A search in depth
+ * with iterative deepening (Korf, 1985) up to most_hops, then routes of at most lone_hops turns.
+ * lm_route_find() does not see that a route needs two states of one element. Writes turns and
+ * counts, but not of a route of more than most_hops. Returns the most turns of a route. Returns 0
+ * if no such routes exist, or if @effort, the number of arcs to visit, has fallen to 0.
  */
-uint32_t lm_route_find_alone(struct router *router, const struct route_request *request,
-			     uint32_t *effort);
+uint32_t lm_route_find_alone(struct router *router, const struct route_request *requests,
+			     uint32_t count, uint32_t *effort);
 
 /* Enter a route of @count turns into the elements and joins in use, or take it out. O(count). */
 void lm_route_add(struct router *router, const uint32_t *turns, uint32_t count);
@@ -232,8 +235,9 @@ enum rounds_first {
 enum rounds_first lm_rounds_first(struct rounds *rounds);
 
 /*
- * Find a circuit that has no route of lone_hops elements or fewer, even alone. The memory of one
- * round is laid out. Whether there is such a circuit; false, too, if the search is too long.
+ * Find a circuit that has no route of lone_hops elements or fewer, even alone; for duplex, two
+ * circuits that have none together. The memory of one round is laid out. Whether there is such a
+ * circuit; false, too, if the search is too long.
  */
 bool lm_rounds_find_separated(struct rounds *rounds, uint32_t *src, uint32_t *dst);
 

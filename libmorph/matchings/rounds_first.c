@@ -94,45 +94,36 @@ static uint32_t fill_round(struct rounds *rounds, uint32_t round, uint32_t count
 	return left;
 }
 
-/*
- * Search a route of a circuit alone, whose shortest way may need two states of one element. Returns
- * FIRST_FOUND unless a round can have none.
- */
-static enum rounds_first find_alone(struct rounds *rounds, uint32_t round, uint32_t src,
-				    uint32_t dst)
+/* What the routes of a circuit must join; for duplex, also those of the opposite one. */
+static uint32_t set_requests(struct rounds *rounds, uint32_t round, uint32_t src, uint32_t dst,
+			     struct route_request *requests)
 {
-	size_t route = round_route(rounds, round, src);
-	const struct route_request request = lm_round_request(rounds, route, src, dst);
-	uint32_t effort = EFFORT, count;
-
-	count = lm_route_find_alone(&rounds->router, &request, &effort);
-	if (!count)
-		return effort ? FIRST_UNREACHABLE : FIRST_REFUSED;
-	if (count > rounds->router.most_hops)
-		return FIRST_REFUSED;
-	rounds->counts[route] = count;
-	return FIRST_FOUND;
+	requests[0] = lm_round_request(rounds, round_route(rounds, round, src), src, dst);
+	if (rounds->kind != MORPH_MATCHINGS_DUPLEX)
+		return 1;
+	requests[1] = lm_round_request(rounds, round_route(rounds, round, dst), dst, src);
+	return 2;
 }
 
-/* Add the first waiting circuit to an empty round. If it is unreachable, so is waiting[0]. */
+/*
+ * Add the first waiting circuit to an empty round. Its shortest way may need two states of one
+ * element, or leave none for the opposite circuit; then search other routes.
+ */
 static enum rounds_first add_alone(struct rounds *rounds, uint32_t round)
 {
 	uint32_t src = rounds->waiting[0] >> 16, dst = rounds->waiting[0] & 0xffff;
-	enum rounds_first result;
+	struct route_request requests[ROUTES_ALONE];
+	uint32_t count = set_requests(rounds, round, src, dst, requests);
+	uint32_t effort = EFFORT, longest;
 
 	if (add_circuit(rounds, round, src, dst))
 		return FIRST_FOUND;
-	result = find_alone(rounds, round, src, dst);
-	if (result || add_circuit(rounds, round, src, dst))
-		return result;
-	if (rounds->kind != MORPH_MATCHINGS_DUPLEX)
+	longest = lm_route_find_alone(&rounds->router, requests, count, &effort);
+	if (!longest)
+		return effort ? FIRST_UNREACHABLE : FIRST_REFUSED;
+	if (longest > rounds->router.most_hops)
 		return FIRST_REFUSED;
-	result = find_alone(rounds, round, dst, src);
-	if (result == FIRST_UNREACHABLE)
-		rounds->waiting[0] = dst << 16 | src;
-	if (result || add_circuit(rounds, round, src, dst))
-		return result;
-	return FIRST_REFUSED;
+	return add_circuit(rounds, round, src, dst) ? FIRST_FOUND : FIRST_REFUSED;
 }
 
 enum rounds_first lm_rounds_first(struct rounds *rounds)
@@ -163,26 +154,31 @@ enum rounds_first lm_rounds_first(struct rounds *rounds)
 	return result;
 }
 
-/* Whether a circuit has a shortest way that needs two states of an element, or one arm twice. */
-static bool clashes_alone(struct rounds *rounds, const struct route_request *request)
+/* Whether routes that lm_route_find() finds one after the other are legal together. */
+static bool fit_alone(struct router *router, const struct route_request *requests, uint32_t count)
 {
-	struct router *router = &rounds->router;
-	uint32_t count = lm_route_find(router, request);
-	bool clashes;
+	bool fits = true;
+	uint32_t i;
 
-	lm_route_add(router, request->turns, count);
-	clashes = !count || router->clashes;
-	lm_route_remove(router, request->turns, count);
-	return clashes;
+	for (i = 0; i < count; i++) {
+		*requests[i].count = lm_route_find(router, &requests[i]);
+		lm_route_add(router, requests[i].turns, *requests[i].count);
+		fits &= *requests[i].count > 0;
+	}
+	fits &= !router->clashes;
+	for (i = 0; i < count; i++)
+		lm_route_remove(router, requests[i].turns, *requests[i].count);
+	return fits;
 }
 
-/* Whether no route joins a circuit. */
+/* Whether no route joins a circuit, or no two routes join a duplex pair. */
 static bool is_separated(struct rounds *rounds, uint32_t src, uint32_t dst, uint32_t *effort)
 {
-	const struct route_request request = lm_round_request(rounds, 0, src, dst);
+	struct route_request requests[ROUTES_ALONE];
+	uint32_t count = set_requests(rounds, 0, src, dst, requests);
 
-	return clashes_alone(rounds, &request) &&
-	       !lm_route_find_alone(&rounds->router, &request, effort) && *effort;
+	return !fit_alone(&rounds->router, requests, count) &&
+	       !lm_route_find_alone(&rounds->router, requests, count, effort) && *effort;
 }
 
 bool lm_rounds_find_separated(struct rounds *rounds, uint32_t *src, uint32_t *dst)

@@ -180,10 +180,11 @@ static void small_meshes_have_the_fewest_rounds(void **state)
 		memcpy(asked.rx, ports + 6, sizeof(ports) / 2);
 		asked.problem.moves = 100000;
 		find(search, &asked, &answer);
+		assert_int_not_equal(answer.verdict, MORPH_UNDECIDED);
+		accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
 		/* At some ports a pair has no route. */
 		if (answer.verdict != MORPH_FEASIBLE)
 			continue;
-		accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
 		assert_int_equal(answer.rounds, answer.bound);
 		feasible++;
 		exhaustive += answer.bound_kind == MORPH_MATCHINGS_EXHAUSTIVE;
@@ -271,29 +272,6 @@ static void fourteen_accelerators_need_twenty_rounds(void **state)
 	accept_answer(&asked, &answer, read_profile());
 	morph_matchings_free(search);
 	morph_model_put(model);
-}
-
-/* Without any one element there are rounds, or the pair that it separates is named. */
-static void each_failed_element_has_an_answer(void **state)
-{
-	struct morph_matchings *search = morph_matchings_new(ctx);
-	struct morph_matchings_answer answer;
-	uint32_t failed, separated = 0;
-	struct asked asked;
-
-	(void)state;
-	ask_mesh(&asked, MORPH_MATCHINGS_PAIRS, 3, 3, 8);
-	asked.problem.failed = &failed;
-	asked.problem.failed_count = 1;
-	asked.problem.first = true;
-	for (failed = 0; failed < 34; failed++) {
-		find(search, &asked, &answer);
-		assert_int_not_equal(answer.verdict, MORPH_UNDECIDED);
-		separated += answer.verdict == MORPH_INFEASIBLE;
-		accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
-	}
-	assert_true(separated < 34);
-	morph_matchings_free(search);
 }
 
 /*
@@ -622,7 +600,6 @@ int main(int count, char **arguments)
 		cmocka_unit_test(small_meshes_have_the_fewest_rounds),
 		cmocka_unit_test(equal_seeds_give_equal_answers),
 		cmocka_unit_test(fourteen_accelerators_need_twenty_rounds),
-		cmocka_unit_test(each_failed_element_has_an_answer),
 		cmocka_unit_test(each_failed_element_of_a_device_has_an_answer),
 		cmocka_unit_test(stuck_elements_keep_their_state),
 		cmocka_unit_test(six_ports_of_a_device_reach_six_in_each_order),

@@ -283,6 +283,55 @@ static void unreachable_pairs(void **state)
 	assert_true(separated > 100 && joined > 1000 && walks > 10);
 }
 
+/* Whether some setting joins the ports of endpoints 0 and 1 in both directions. */
+static bool joins_both_ways(void)
+{
+	for (uint32_t setting = 0; setting < 1U << mutant.mesh->elements; setting++) {
+		uint32_t places[2 * PLACES], there, back, hop = 0;
+
+		if (follow(mutant.mesh, setting, mutant.tx[0], places, &there) != mutant.rx[1] ||
+		    follow(mutant.mesh, setting, mutant.tx[1], places + there, &back) !=
+			    mutant.rx[0])
+			continue;
+		while (hop < there + back &&
+		       usable(places[hop] / 4, setting >> places[hop] / 4 & 1))
+			hop++;
+		if (hop == there + back)
+			return true;
+	}
+	return false;
+}
+
+/* The refusal of a duplex pair is right where no setting joins it both ways. */
+static void unreachable_duplex_pairs(void **state)
+{
+	uint32_t separated = 0, joined = 0, ports[PORTS] = { 0 };
+	uint64_t random = 1;
+
+	(void)state;
+	for (uint32_t draw = 0; draw < 600; draw++) {
+		ask_separated(&meshes[1], draw % 30);
+		mutant.in.kind = MORPH_CHECK_DUPLEX;
+		for (uint32_t at = 0; at < mutant.mesh->ports; at++) {
+			uint32_t other = mix_below(&random, at + 1);
+
+			ports[at] = ports[other];
+			ports[other] = at;
+		}
+		memcpy(mutant.tx, ports, 2 * sizeof(*ports));
+		memcpy(mutant.rx, ports + 2, 2 * sizeof(*ports));
+		if (joins_both_ways()) {
+			assert_int_equal(check(&mutant), -EBADMSG);
+			assert_non_null(strstr(report, "one round can join endpoints 0 and 1"));
+			joined++;
+		} else {
+			accepted(&mutant);
+			separated++;
+		}
+	}
+	assert_true(separated > 50 && joined > 50);
+}
+
 /* A walk passes element 11 of 3x1 in two states, and the checker needs 24 places to refuse it. */
 static void too_many_routes_are_not_tried(void **state)
 {
@@ -456,6 +505,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(too_many_routes_are_not_tried),
 		cmocka_unit_test(any_lengths_prove_a_bound),
 		cmocka_unit_test(unreachable_pairs),
+		cmocka_unit_test(unreachable_duplex_pairs),
 		cmocka_unit_test(proofs_for_any_ports),
 		cmocka_unit_test(proofs_have_limits),
 		cmocka_unit_test(proofs_for_given_ports),

@@ -171,6 +171,38 @@ static void a_wrong_number_of_rounds_is_refused(void **state)
 	refused(-EBADMSG, "circuits across the cut: 24, guides: 3; these prove 12 rounds, not 11");
 }
 
+/* Both circuits of the pair would need the only guide that leaves the set. */
+static void one_guide_separates_a_duplex_pair(void **state)
+{
+	(void)state;
+	ask(MORPH_MATCHINGS_DUPLEX, 4, 6, 3);
+	assert_int_equal(answer.verdict, MORPH_INFEASIBLE);
+	assert_int_equal(answer.bound, 0);
+	assert_int_equal(answer.src, 0);
+	assert_int_equal(answer.dst, 1);
+	assert_true(answer.cut_count);
+	assert_int_equal(check(), 0);
+	answer.dst = 0;
+	refused(-EBADMSG, "the refusal has no pair: endpoints 0 and 0");
+	answer.src = 2;
+	answer.dst = 3;
+	refused(-EBADMSG, "guides of the cut: 1; these do not separate endpoints 2 and 3");
+	answer.src = 0;
+	answer.dst = 1;
+	problem.failed_count = 1;
+	refused(-EBADMSG, "guides of the cut: 2; these do not separate endpoints 0 and 1");
+	problem.failed_count = 2;
+	problem.kind = MORPH_MATCHINGS_DIRECTED;
+	refused(-EBADMSG, "guides of the cut: 1; these do not separate endpoints 0 and 1");
+	answer.cut_count = 0;
+	assert_int_equal(check(), -EBADMSG);
+	assert_non_null(strstr(report, "endpoint 0 has a route to endpoint 1 of "));
+	problem.kind = MORPH_MATCHINGS_DUPLEX;
+	assert_int_equal(check(), 0); /* by all routes */
+	problem.failed_count = 0;
+	refused(-EBADMSG, "one round can join endpoints 0 and 1 both ways by 23 elements");
+}
+
 /* The guides of the failed elements carry circuits in the whole mesh. */
 static void each_guide_counts(void **state)
 {
@@ -244,6 +276,7 @@ int main(void)
 		cmocka_unit_test(targets_have_a_bound_by_a_cut),
 		cmocka_unit_test(wrong_sets_are_refused),
 		cmocka_unit_test(a_wrong_number_of_rounds_is_refused),
+		cmocka_unit_test(one_guide_separates_a_duplex_pair),
 		cmocka_unit_test(each_guide_counts),
 		cmocka_unit_test(a_cut_does_not_hold_for_chosen_ports),
 		cmocka_unit_test(a_warm_search_for_a_cut_allocates_nothing),

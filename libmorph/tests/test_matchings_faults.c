@@ -16,6 +16,7 @@ static struct morph_matchings_answer answer;
 static uint32_t tx[MOST], rx[MOST], failed[2];
 static struct morph_matchings_problem problem;
 static uint32_t verdicts[MORPH_UNDECIDED + 1]; /* numbers of answers */
+static uint32_t cuts; /* number of duplex pairs refused by one guide */
 
 /* Endpoints evenly along the rim. */
 static void ask(uint32_t kind, uint32_t endpoints)
@@ -39,6 +40,7 @@ static void ask(uint32_t kind, uint32_t endpoints)
 		rx[at] = (2 * at + 1) * 24 / (2 * endpoints);
 	}
 	memset(verdicts, 0, sizeof(verdicts));
+	cuts = 0;
 }
 
 /* Search without elements one and other, or with one of them only if they are equal. */
@@ -52,6 +54,7 @@ static void find(uint32_t one, uint32_t other)
 	if (morph_matchings_find(search, &problem, &answer))
 		fail_msg("%s", morph_error_text(ctx));
 	verdicts[answer.verdict]++;
+	cuts += answer.verdict == MORPH_INFEASIBLE && answer.cut_count;
 	if (answer.verdict == MORPH_UNDECIDED)
 		return;
 	if (check_matchings(&problem, &answer, (struct morph_check_bytes){ 0 }, report,
@@ -91,6 +94,9 @@ static void each_element_has_rounds_or_a_separated_pair(void **state)
 	ask(MORPH_MATCHINGS_DIRECTED, 6);
 	find_without_each();
 	expect(18, 16, 0);
+	ask(MORPH_MATCHINGS_DUPLEX, 6);
+	find_without_each();
+	expect(8, 26, 0);
 }
 
 static void each_two_elements_have_rounds_or_a_separated_pair(void **state)
@@ -99,6 +105,10 @@ static void each_two_elements_have_rounds_or_a_separated_pair(void **state)
 	ask(MORPH_MATCHINGS_PAIRS, 8);
 	find_without_each_two();
 	expect(237, 324, 0);
+	ask(MORPH_MATCHINGS_DUPLEX, 4);
+	find_without_each_two();
+	expect(248, 313, 0);
+	assert_int_equal(cuts, 8);
 }
 
 /* Each walk between the endpoints passes one element in two states. */

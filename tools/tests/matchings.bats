@@ -94,6 +94,21 @@ changed() {
 	holds "$stderr" "f.json has no rounds"
 }
 
+@test "a refusal names two endpoints that no round joins both ways" {
+	expect 1 morphctl matchings find --mesh-size 3x3 --kind duplex --ports even:4 --failed 3,6 --to-file f.json
+	[[ $output == "no: no round joins endpoints 0 and 1 both ways" ]]
+	[[ $(jq -c '[."src-endpoint", ."dst-endpoint", has("bound-kind"), (."bound-elements" | length > 0)]' f.json) == '[0,1,false,true]' ]]
+	expect 0 morphctl matchings show f.json
+	[[ $output == "no: no round joins endpoints 0 and 1 both ways" ]]
+	expect 0 morphctl matchings check f.json
+	[[ $output == "correct: no round joins endpoints 0 and 1 both ways" ]]
+	changed '."failed-elements" = [3]'
+	expect 1 morphctl matchings check g.json
+	[[ $output == "wrong: guides of the cut: "*"; these do not separate endpoints 0 and 1" ]]
+	changed 'del(."bound-elements")'
+	expect 0 morphctl matchings check g.json
+}
+
 @test "an exhaustive search refuses rounds at any ports of a small mesh" {
 	expect 1 morphctl matchings find --mesh-size 1x2 --endpoints 8 --rounds 7 --to-file f.json
 	[[ $output == "no: 7 rounds requested, more are necessary (lower bound 8 for any ports, by exhaustive search)" ]]

@@ -172,7 +172,8 @@ struct morph_matchings_hop {
  *	elements of the largest state's sum, rounded up, is @bound
  * @lengths_count: number of @lengths; 0 for other bounds
  * @src: for MORPH_INFEASIBLE with @bound 0: the endpoint that has no route to @dst. On a route each
- *	element has one state. A route has at most @hops_most elements, or any number if it is 0
+ *	element has one state. A route has at most @hops_most elements, or any number if it is 0.
+ *	For MORPH_MATCHINGS_DUPLEX, no round has routes in both directions
  * @dst: the other endpoint
  * @moves: moves that the search made
  * @cut: for MORPH_MATCHINGS_CUT, elements. A circuit between a port at one of them and a port at
@@ -180,8 +181,9 @@ struct morph_matchings_hop {
  *	round, and none at a failed element. So the number of these circuits, divided by that of
  *	these guides, rounded up, is a lower bound. For MORPH_MATCHINGS_DUPLEX, a second one is the
  *	number of pairs with two of these circuits, divided by half the number of guides, rounded
- *	down. @bound is the larger one
- * @cut_count: number of @cut; 0 for other bounds
+ *	down. @bound is the larger one. If there is one guide, @bound is 0, and both circuits of
+ *	@src and @dst would need it in one round
+ * @cut_count: number of @cut; 0 for other proofs
  */
 struct morph_matchings_answer {
 	uint32_t verdict;

@@ -140,11 +140,11 @@ static void add_bound(const struct matchings_search *search, json_t *document)
 	if (!answer->bound) {
 		add_number(document, "src-endpoint", answer->src);
 		add_number(document, "dst-endpoint", answer->dst);
-		return;
+	} else {
+		add_number(document, "rounds-bound-count", answer->bound);
+		json_object_set_new(document, "bound-kind",
+				    json_string(matchings_bounds[answer->bound_kind]));
 	}
-	add_number(document, "rounds-bound-count", answer->bound);
-	json_object_set_new(document, "bound-kind",
-			    json_string(matchings_bounds[answer->bound_kind]));
 	if (answer->lengths_count)
 		json_object_set_new(document, "bound-lengths",
 				    numbers(answer->lengths, answer->lengths_count));

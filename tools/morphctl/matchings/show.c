@@ -117,10 +117,15 @@ static void write_infeasible(const json_t *document)
 	uint32_t rounds = number_of(document, "rounds-limit", 0);
 
 	if (json_object_get(document, "src-endpoint")) {
-		say("no: %s %u has no route to %s %u", endpoint_word(document),
-		    endpoint_number(document, number_of(document, "src-endpoint", 0)),
-		    endpoint_word(document),
-		    endpoint_number(document, number_of(document, "dst-endpoint", 0)));
+		uint32_t src = endpoint_number(document, number_of(document, "src-endpoint", 0));
+		uint32_t dst = endpoint_number(document, number_of(document, "dst-endpoint", 0));
+
+		if (key_is(document, "kind", "duplex"))
+			say("no: no round joins %ss %u and %u both ways", endpoint_word(document),
+			    src, dst);
+		else
+			say("no: %s %u has no route to %s %u", endpoint_word(document), src,
+			    endpoint_word(document), dst);
 		if (hops)
 			say(" within %u element%s", hops, PLURAL(hops));
 		say("\n");
