@@ -178,39 +178,47 @@ static bool suspected(struct fake *fake, u32 guide)
 	return waits;
 }
 
-/* A new suspect replaces the oldest one. A quarantined part is no suspect, and stays. */
-static void suspect_that_is_oldest_lapses(struct kunit *test)
+/* Each of them waits for its test, however many there are. */
+static void suspect_is_never_forgotten(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	u32 i;
+	u32 total = fake->fabric->graph->guides_count, i;
 
-	fake_set_health(fake, MORPH_PART_GUIDE, 0, MORPH_HEALTH_QUARANTINED);
-	for (i = 0; i < MORPH_SUSPECTS; i++)
+	KUNIT_ASSERT_GT(test, total, 64u);
+	for (i = 0; i < total; i++)
 		suspect(fake, i);
-	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, recovery_of(fake->fabric)->suspect_count);
-	suspect(fake, MORPH_SUSPECTS);
-	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, recovery_of(fake->fabric)->suspect_count);
-	KUNIT_EXPECT_TRUE(test, suspected(fake, 0));
-	KUNIT_EXPECT_FALSE(test, suspected(fake, 1));
-	KUNIT_EXPECT_TRUE(test, suspected(fake, MORPH_SUSPECTS));
-	/* It counts as healthy now. */
-	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
-			morph_health_get(fake->fabric, MORPH_PART_GUIDE, 1));
+	for (i = 0; i < total; i++)
+		KUNIT_EXPECT_TRUE_MSG(test, suspected(fake, i), "guide %u", i);
+	/* Those in the middle, at the start and at the end leave, and the others stay. */
+	for (i = 0; i < total; i += 3)
+		fake_set_health(fake, MORPH_PART_GUIDE, i, MORPH_HEALTH_OK);
+	fake_set_health(fake, MORPH_PART_GUIDE, total - 1, MORPH_HEALTH_OK);
+	for (i = 0; i < total; i++)
+		KUNIT_EXPECT_EQ_MSG(test, i % 3 && i != total - 1, suspected(fake, i), "guide %u",
+				    i);
+	for (i = 0; i < total; i++)
+		fake_set_health(fake, MORPH_PART_GUIDE, i, MORPH_HEALTH_OK);
+	KUNIT_EXPECT_EQ(test, 0u, recovery_of(fake->fabric)->suspects[0].count);
+	suspect(fake, 5);
+	KUNIT_EXPECT_TRUE(test, suspected(fake, 5));
 }
 
-static void suspect_does_not_displace_a_quarantined_part(struct kunit *test)
+/* A port that waits already collects further lanes. Each lane leaves by itself. */
+static void suspect_port_collects_lanes(struct kunit *test)
 {
+	struct morph_culprit lane = { MORPH_PART_RECEIVER, 1, 1 };
 	struct fake *fake = test->priv;
-	u32 i;
+	struct morph_fabric *fabric = fake->fabric;
 
-	for (i = 0; i < MORPH_SUSPECTS; i++) {
-		fake_set_health(fake, MORPH_PART_GUIDE, i, MORPH_HEALTH_QUARANTINED);
-		suspect(fake, i);
-	}
-	suspect(fake, MORPH_SUSPECTS);
-	KUNIT_EXPECT_EQ(test, MORPH_SUSPECTS, recovery_of(fake->fabric)->suspect_count);
-	KUNIT_EXPECT_FALSE(test, suspected(fake, MORPH_SUSPECTS));
-	KUNIT_EXPECT_TRUE(test, suspected(fake, 0));
+	mutex_lock(&fabric->lock);
+	morph_suspect_add(fabric, &lane);
+	lane.lanes = 4;
+	morph_suspect_add(fabric, &lane);
+	KUNIT_EXPECT_EQ(test, 5ULL, morph_suspect_lanes(fabric, lane.part, lane.index));
+	KUNIT_EXPECT_EQ(test, 1u, recovery_of(fabric)->suspects[0].count);
+	morph_health_set(fabric, &lane, MORPH_HEALTH_OK, 0);
+	KUNIT_EXPECT_EQ(test, 1ULL, morph_suspect_lanes(fabric, lane.part, lane.index));
+	mutex_unlock(&fabric->lock);
 }
 
 /* ------------------------------------------------------------------ signals */
@@ -245,7 +253,9 @@ static const struct signal_case signal_cases[] = {
 	{ "laser low", MORPH_SIGNAL_LASER, 2, 0, MORPH_PART_LASER, MORPH_HEALTH_OK,
 	  MORPH_HEALTH_FAILED },
 	{ "laser healthy again", MORPH_SIGNAL_LASER, 2, 1, MORPH_PART_LASER, MORPH_HEALTH_FAILED,
-	  MORPH_HEALTH_OK },
+	  MORPH_HEALTH_FAILED },
+	{ "laser healthy again that was not low", MORPH_SIGNAL_LASER, 2, 1, MORPH_PART_LASER,
+	  MORPH_HEALTH_OK, MORPH_HEALTH_OK },
 	{ "element alarm", MORPH_SIGNAL_ELEMENT, 3, 0, MORPH_PART_ELEMENT, MORPH_HEALTH_OK,
 	  MORPH_HEALTH_FAILED },
 	{ "element alarm cleared", MORPH_SIGNAL_ELEMENT, 3, 1, MORPH_PART_ELEMENT,
@@ -283,6 +293,124 @@ static void signal_of_a_cleared_alarm_starts_a_test(struct kunit *test)
 	fake_patrol(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
 			morph_health_get(fake->fabric, MORPH_PART_ELEMENT, 3));
+}
+
+/* Two lanes of laser 2 are healthy again, as the device says. One of them emits no light. */
+static void signal_of_a_laser_starts_a_test(struct kunit *test)
+{
+	const struct morph_culprit laser = { MORPH_PART_LASER, 2, 3 };
+	struct fake *fake = test->priv;
+
+	mutex_lock(&fake->fabric->lock);
+	morph_health_set(fake->fabric, &laser, MORPH_HEALTH_FAILED, 0);
+	mutex_unlock(&fake->fabric->lock);
+	fake->dim[laser.index] = 2;
+	raise_signal(fake, MORPH_SIGNAL_LASER, laser.index, ~0ULL, 1);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
+	KUNIT_EXPECT_EQ(test, 3ULL, ledger_of(fake->fabric)->state->tx_dead[laser.index]);
+	fake_patrol(fake);
+	KUNIT_EXPECT_EQ(test, 2ULL, ledger_of(fake->fabric)->state->tx_dead[laser.index]);
+	KUNIT_EXPECT_EQ(test, 0u, recovery_of(fake->fabric)->suspects[0].count);
+	fake->dim[laser.index] = 0;
+}
+
+/* The operator's test of a port clears only the lanes that passed it. */
+static void health_test_clears_lanes_that_pass(struct kunit *test)
+{
+	const struct morph_culprit laser = { MORPH_PART_LASER, 2, 7 };
+	struct fake *fake = test->priv;
+	struct morph_refusal refusal = {};
+	u32 id;
+
+	mutex_lock(&fake->fabric->lock);
+	morph_health_set(fake->fabric, &laser, MORPH_HEALTH_FAILED, 0);
+	mutex_unlock(&fake->fabric->lock);
+	fake->dim[laser.index] = 2;
+	KUNIT_ASSERT_EQ(test, 0, morph_health_test(fake->fabric, laser.part, laser.index, false,
+						   &id, &refusal));
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 2ULL, ledger_of(fake->fabric)->state->tx_dead[laser.index]);
+	fake->dim[laser.index] = 0;
+	KUNIT_ASSERT_EQ(test, 0, morph_health_test(fake->fabric, laser.part, laser.index, false,
+						   &id, &refusal));
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 0ULL, ledger_of(fake->fabric)->state->tx_dead[laser.index]);
+}
+
+/* A tenant that waits until a test has ended. */
+struct waiter {
+	struct work_struct work;
+	struct morph_fabric *fabric;
+	bool waited;
+};
+
+static void wait_for_test(struct work_struct *work)
+{
+	struct waiter *waiter = container_of(work, struct waiter, work);
+	int ret = 0;
+
+	mutex_lock(&waiter->fabric->lock);
+	morph_place_wait(waiter->fabric, &ret);
+	mutex_unlock(&waiter->fabric->lock);
+	WRITE_ONCE(waiter->waited, true);
+}
+
+/* The test of a port keeps its accelerators from the first lane to the last one. */
+static void health_test_keeps_accelerators_between_lanes(struct kunit *test)
+{
+	const struct morph_culprit laser = { MORPH_PART_LASER, 2, 7 };
+	struct fake *fake = test->priv;
+	struct morph_fabric *fabric = fake->fabric;
+	struct waiter waiter = { .fabric = fabric };
+	struct morph_refusal refusal = {};
+	u32 id, lane;
+
+	mutex_lock(&fabric->lock);
+	morph_health_set(fabric, &laser, MORPH_HEALTH_FAILED, 0);
+	mutex_unlock(&fabric->lock);
+	fake_rule(fake, FAKE_LASERS_ON, 0, FAKE_HANG, 0);
+	KUNIT_ASSERT_EQ(test, 0, morph_health_test(fabric, laser.part, laser.index, false, &id,
+						   &refusal));
+	wait_for_completion(&fake->silent);
+	INIT_WORK_ONSTACK(&waiter.work, wait_for_test);
+	queue_work(system_unbound_wq, &waiter.work);
+	/* The waiter is in the queue until a test ends, and no test ends before fake_go_on(). */
+	while (!waitqueue_active(&slices_of(fabric)->test_end))
+		cond_resched();
+	for (lane = 1; lane < 3; lane++) {
+		fake_rule(fake, FAKE_LASERS_ON, 0, FAKE_HANG, 0);
+		fake_go_on(fake);
+		wait_for_completion(&fake->silent);
+		KUNIT_EXPECT_TRUE(test, ledger_of(fabric)->chips[1].testing);
+		KUNIT_EXPECT_EQ(test, 2u, slices_of(fabric)->testing);
+		KUNIT_EXPECT_EQ(test, 0u, slices_of(fabric)->tests_ended);
+		KUNIT_EXPECT_FALSE(test, READ_ONCE(waiter.waited));
+	}
+	fake_go_on(fake);
+	flush_work(&waiter.work);
+	destroy_work_on_stack(&waiter.work);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 0ULL, ledger_of(fabric)->state->tx_dead[laser.index]);
+	KUNIT_EXPECT_EQ(test, 0u, slices_of(fabric)->testing);
+	KUNIT_EXPECT_EQ(test, 2u, slices_of(fabric)->tests_ended);
+}
+
+/* An accelerator whose heartbeat is back is tested next, but not during its hold-down. */
+static void signal_of_a_heartbeat_starts_a_test(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_chip *chip = &ledger_of(fake->fabric)->chips[1];
+
+	fake_set_health(fake, MORPH_PART_ACCELERATOR, 1, MORPH_HEALTH_FAILED);
+	chip->hold_until_ns = U64_MAX / 2;
+	raise_signal(fake, MORPH_SIGNAL_HEARTBEAT, 1, 0, 1);
+	flush_work(&recovery_of(fake->fabric)->signal_work);
+	KUNIT_EXPECT_EQ(test, 1u, recovery_of(fake->fabric)->suspects[1].count);
+	fake_patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_QUARANTINED, chip->health);
+	chip->hold_until_ns = 0;
+	fake_patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, chip->health);
 }
 
 /* An alarm that comes and goes causes a long hold-down, but does not delay patrol. */
@@ -431,10 +559,14 @@ static struct kunit_case health_cases[] = {
 	KUNIT_CASE_PARAM(health_counts_are_balanced, part_cases_gen_params),
 	KUNIT_CASE_PARAM(health_knows_how_many_there_are, part_cases_gen_params),
 	KUNIT_CASE(health_is_of_five_kinds),
-	KUNIT_CASE(suspect_that_is_oldest_lapses),
-	KUNIT_CASE(suspect_does_not_displace_a_quarantined_part),
+	KUNIT_CASE(suspect_is_never_forgotten),
+	KUNIT_CASE(suspect_port_collects_lanes),
 	KUNIT_CASE_PARAM(signal_marks, signal_cases_gen_params),
 	KUNIT_CASE(signal_of_a_cleared_alarm_starts_a_test),
+	KUNIT_CASE(signal_of_a_laser_starts_a_test),
+	KUNIT_CASE(signal_of_a_heartbeat_starts_a_test),
+	KUNIT_CASE(health_test_clears_lanes_that_pass),
+	KUNIT_CASE(health_test_keeps_accelerators_between_lanes),
 	KUNIT_CASE(signal_of_a_flap_does_not_put_patrol_off),
 	KUNIT_CASE(signal_of_nothing_is_ignored),
 	KUNIT_CASE(signal_flood_loses_nothing),

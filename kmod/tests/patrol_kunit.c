@@ -258,15 +258,20 @@ static void patrol_takes_no_error_for_a_verdict(struct kunit *test)
 			morph_health_get(fake->fabric, suspect.part, suspect.index));
 }
 
-/* Receiver 1 is quarantined. Patrol now tests it with light. */
-static void patrol_tests_a_receiver(struct fake *fake)
+static void quarantine_receiver(struct fake *fake, u32 rx)
 {
-	const struct morph_culprit receiver = { MORPH_PART_RECEIVER, 1, 0 };
+	const struct morph_culprit receiver = { MORPH_PART_RECEIVER, rx, 0 };
 
 	fake_set_health(fake, receiver.part, receiver.index, MORPH_HEALTH_QUARANTINED);
 	mutex_lock(&fake->fabric->lock);
 	morph_suspect_add(fake->fabric, &receiver);
 	mutex_unlock(&fake->fabric->lock);
+}
+
+/* Receiver 1 is quarantined. Patrol now tests it with light. */
+static void patrol_tests_a_receiver(struct fake *fake)
+{
+	quarantine_receiver(fake, 1);
 	mod_delayed_work(morph_wq, &recovery_of(fake->fabric)->patrol_work, 0);
 	flush_work(&recovery_of(fake->fabric)->patrol_work.work);
 	cancel_delayed_work_sync(&recovery_of(fake->fabric)->patrol_work);
@@ -301,10 +306,10 @@ static void patrol_searches_no_path_to_a_cut_off_receiver(struct kunit *test)
 	morph_health_cordon(fake->fabric, MORPH_PART_ELEMENT, element, true, &refusal);
 	patrol_tests_a_receiver(fake);
 	KUNIT_EXPECT_EQ(test, 0ULL, steps_of_rounds(fake, 3));
-	KUNIT_EXPECT_EQ(test, 1u, recovery_of(fake->fabric)->suspect_count);
+	KUNIT_EXPECT_EQ(test, 1u, recovery_of(fake->fabric)->suspects[0].count);
 	morph_health_cordon(fake->fabric, MORPH_PART_ELEMENT, element, false, &refusal);
 	fake_patrol(fake);
-	KUNIT_EXPECT_EQ(test, 0u, recovery_of(fake->fabric)->suspect_count);
+	KUNIT_EXPECT_EQ(test, 0u, recovery_of(fake->fabric)->suspects[0].count);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
 			morph_health_get(fake->fabric, MORPH_PART_RECEIVER, 1));
 }
@@ -319,6 +324,7 @@ static void patrol_remembers_that_no_path_exists(struct kunit *test)
 	const struct optics_graph *graph = fake->fabric->graph;
 	const struct optics_element *element = &graph->elements[last_element(fake, 1)];
 	u32 own = graph->rx_guide[1] >> 1, ports = graph->kinds[element->kind].ports, guide, i;
+	const struct morph_culprit receiver = { MORPH_PART_RECEIVER, 1, 0 };
 	struct morph_refusal refusal = {};
 
 	for (i = 0; i < ports; i++) {
@@ -328,7 +334,7 @@ static void patrol_remembers_that_no_path_exists(struct kunit *test)
 					    &refusal);
 	}
 	patrol_tests_a_receiver(fake);
-	KUNIT_EXPECT_TRUE(test, recovery_of(fake->fabric)->searches[0].ended);
+	KUNIT_EXPECT_TRUE(test, morph_suspect_search(fake->fabric, &receiver)->ended);
 	KUNIT_EXPECT_EQ(test, 0ULL, steps_of_rounds(fake, 4));
 	for (i = 0; i < ports; i++) {
 		guide = graph->port_guide[element->first_port + i];
@@ -337,7 +343,31 @@ static void patrol_remembers_that_no_path_exists(struct kunit *test)
 					    &refusal);
 	}
 	fake_patrol(fake);
-	KUNIT_EXPECT_EQ(test, 0u, recovery_of(fake->fabric)->suspect_count);
+	KUNIT_EXPECT_EQ(test, 0u, recovery_of(fake->fabric)->suspects[0].count);
+}
+
+/* More receivers than a round tests wait without a path. Another one is tested nevertheless. */
+static void patrol_passes_over_those_without_path(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_refusal refusal = {};
+	u32 blocked = 6, rx;
+
+	for (rx = 0; rx < blocked; rx++) {
+		morph_health_cordon(fake->fabric, MORPH_PART_ELEMENT, last_element(fake, rx), true,
+				    &refusal);
+		quarantine_receiver(fake, rx);
+	}
+	steps_of_rounds(fake, 2);
+	quarantine_receiver(fake, blocked);
+	fake_patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
+			morph_health_get(fake->fabric, MORPH_PART_RECEIVER, blocked));
+	for (rx = 0; rx < blocked; rx++)
+		morph_health_cordon(fake->fabric, MORPH_PART_ELEMENT, last_element(fake, rx), false,
+				    &refusal);
+	steps_of_rounds(fake, 1 + blocked);
+	KUNIT_EXPECT_EQ(test, 0u, recovery_of(fake->fabric)->suspects[0].count);
 }
 
 /* If elements did not take their states, the core reads them back and parks them again. */
@@ -530,6 +560,7 @@ static struct kunit_case patrol_cases[] = {
 	KUNIT_CASE(patrol_takes_no_error_for_a_verdict),
 	KUNIT_CASE(patrol_searches_no_path_to_a_cut_off_receiver),
 	KUNIT_CASE(patrol_remembers_that_no_path_exists),
+	KUNIT_CASE(patrol_passes_over_those_without_path),
 	KUNIT_CASE(patrol_asks_elements_that_refused_a_test),
 	KUNIT_CASE(patrol_fails_a_laser_that_burns_on),
 	KUNIT_CASE(patrol_is_not_hurried_by_reviews),

@@ -60,7 +60,6 @@
 #define MORPH_EVENT_SLOTS	64u	/* per open slice file */
 #define MORPH_ROUTE_STEPS	16384u	/* budget of the router: enough for a rack */
 #define MORPH_FEW_GUIDES	16u	/* longer explicit paths need an allocation */
-#define MORPH_SUSPECTS		64u	/* at most this many parts wait for a test */
 #define MORPH_TXN_HISTORY	256u	/* ended transactions that are still reported */
 #define MORPH_TXN_HISTORY_BYTES	SZ_1M	/* limit of their memory; the last one is exempt */
 #define MORPH_TXN_RECORDS	4u	/* records of prepared transactions that a slice keeps */

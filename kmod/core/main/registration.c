@@ -27,6 +27,7 @@ static atomic_t fabrics_alive = ATOMIC_INIT(0);
 static void fabric_free_tables(struct morph_fabric *fabric)
 {
 	kvfree(fabric->peers);
+	morph_suspects_free(fabric);
 	morph_pending_free(fabric);
 	kvfree(ledger_of(fabric)->hosts_by_free);
 	kvfree(ledger_of(fabric)->hosts);
@@ -236,7 +237,8 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 	if (!ledger_of(fabric)->route_work || !hardware_of(fabric)->hw_state ||
 	    !hardware_of(fabric)->tx_on || !hardware_of(fabric)->review_left ||
 	    !ledger_of(fabric)->guide_routes || !ledger_of(fabric)->chips ||
-	    !ledger_of(fabric)->hosts || morph_pending_alloc(fabric))
+	    !ledger_of(fabric)->hosts || morph_pending_alloc(fabric) ||
+	    morph_suspects_alloc(fabric))
 		return -ENOMEM;
 	for (i = 0; i < graph->accelerators_count; i++)
 		ledger_of(fabric)->hosts[graph->accelerators[i].host].free_count++;

@@ -138,7 +138,7 @@ int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *cu
 	trace_morph_fault(fabric->id, culprit->part, index, health);
 	/* An accelerator that fails during its test fails the test, whatever the test returns. */
 	if (health == MORPH_HEALTH_OK || (health == MORPH_HEALTH_FAILED && accelerator))
-		morph_suspect_drop(fabric, culprit->part, index);
+		morph_suspect_drop(fabric, culprit);
 	/*
 	 * The mark removes it from the lists of free accelerators; the hold-down delays its return.
 	 */

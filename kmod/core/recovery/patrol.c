@@ -10,139 +10,28 @@
 
 #define PATROL_CHIPS		16u	/* idle accelerators probed each period */
 #define PATROL_ELEMENTS		64u	/* elements read back each period */
-#define PATROL_TESTS		4u	/* suspects tested each period */
+#define PATROL_TESTS		4u	/* suspects tested each period, beside accelerators */
+#define PATROL_LOOKS		64u	/* suspects considered for these tests */
 #define PATROL_SEARCHES		2u	/* searches for the path of one test */
 
 /* ----------------------------------------------------------------- suspects */
 
-/* Position i of the circular array of suspects. */
-static struct morph_culprit *suspect_at(struct morph_fabric *fabric, u32 i)
-{
-	struct morph_recovery *recovery = recovery_of(fabric);
-
-	return &recovery->suspects[(recovery->suspect_head + i) % MORPH_SUSPECTS];
-}
-
-/* Return whether the part waits for its test. Caller holds fabric->lock. */
-bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index)
-{
-	u32 i;
-
-	for (i = 0; i < recovery_of(fabric)->suspect_count; i++) {
-		const struct morph_culprit *other = suspect_at(fabric, i);
-
-		if (other->part == part && other->index == index)
-			return true;
-	}
-	return false;
-}
-
-static void suspect_append(struct morph_fabric *fabric, const struct morph_culprit *suspect)
-{
-	*suspect_at(fabric, recovery_of(fabric)->suspect_count++) = *suspect;
-}
-
-/* Drop the oldest entry that is only suspect, to make space. */
-static void forget_one(struct morph_fabric *fabric)
-{
-	u32 i;
-
-	for (i = 0; i < recovery_of(fabric)->suspect_count; i++) {
-		const struct morph_culprit oldest = *suspect_at(fabric, i);
-
-		if (morph_health_get(fabric, oldest.part, oldest.index) != MORPH_HEALTH_SUSPECT)
-			continue;
-		morph_suspect_drop(fabric, oldest.part, oldest.index);
-		fabric->seq++;
-		morph_report_hardware_changed(fabric, oldest.part, oldest.index);
-		return;
-	}
-}
-
 /*
- * Queue hardware for a test by patrol. The hardware is quarantined, or it is suspect and stays in
- * use. If the array overflows, suspects are dropped, the oldest first. Quarantined parts that do
- * not fit wait for the operator. Caller holds fabric->lock.
+ * A suspect has been tested, unless another test was faster. A suspect that could not be tested
+ * goes to the end. @tested has the lane of a port that was lit. Caller holds fabric->lock.
  */
-void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect)
+static void suspect_tested(struct morph_fabric *fabric, const struct morph_culprit *tested, int ret)
 {
-	if (morph_suspect_waits(fabric, suspect->part, suspect->index)) {
-		/*
-		 * A suspect that several dark paths share moves to the end, so it is dropped last.
-		 */
-		if (morph_health_get(fabric, suspect->part, suspect->index) ==
-		    MORPH_HEALTH_SUSPECT) {
-			morph_suspect_drop(fabric, suspect->part, suspect->index);
-			suspect_append(fabric, suspect);
-		}
-		return;
-	}
-	if (recovery_of(fabric)->suspect_count == MORPH_SUSPECTS)
-		forget_one(fabric);
-	if (recovery_of(fabric)->suspect_count == MORPH_SUSPECTS)
-		return;
-	suspect_append(fabric, suspect);
-	if (morph_health_get(fabric, suspect->part, suspect->index) != MORPH_HEALTH_SUSPECT)
-		return;
-	fabric->seq++;
-	morph_report_hardware_changed(fabric, suspect->part, suspect->index);
-}
+	u64 waiting = morph_suspect_lanes(fabric, tested->part, tested->index);
 
-void morph_suspect_drop(struct morph_fabric *fabric, u32 part, u32 index)
-{
-	u32 left = 0, i;
-
-	for (i = 0; i < recovery_of(fabric)->suspect_count; i++) {
-		const struct morph_culprit *suspect = suspect_at(fabric, i);
-
-		if (suspect->part != part || suspect->index != index)
-			*suspect_at(fabric, left++) = *suspect;
-	}
-	recovery_of(fabric)->suspect_count = left;
-}
-
-/*
- * The first suspect has been tested, unless another test was faster. A suspect that could not be
- * tested goes to the end. Caller holds fabric->lock.
- */
-static void suspect_tested(struct morph_fabric *fabric, const struct morph_culprit *suspect,
-			   int ret)
-{
-	if (!morph_suspect_waits(fabric, suspect->part, suspect->index))
+	if (!waiting || (tested->lanes && !(waiting & tested->lanes)))
 		return;
-	if (!ret) {
-		morph_health_set(fabric, suspect, MORPH_HEALTH_OK, 0);
-		return;
-	}
-	morph_suspect_drop(fabric, suspect->part, suspect->index);
-	if (ret == MORPH_TEST_FAILED)
-		morph_health_set(fabric, suspect, MORPH_HEALTH_FAILED, 0);
+	if (ret == -ENXIO || ret == MORPH_TEST_FAILED)
+		morph_suspect_drop(fabric, tested);
+	if (!ret || ret == MORPH_TEST_FAILED)
+		morph_health_set(fabric, tested, ret ? MORPH_HEALTH_FAILED : MORPH_HEALTH_OK, 0);
 	else if (ret != -ENXIO)
-		suspect_append(fabric, suspect);
-}
-
-/* The search that an earlier test of the suspect has begun, or a new one. */
-static struct morph_search *search_of(struct morph_fabric *fabric,
-				      const struct morph_culprit *suspect)
-{
-	struct morph_search *search, *unused = NULL;
-
-	for (search = recovery_of(fabric)->searches;
-	     search < recovery_of(fabric)->searches + MORPH_SUSPECTS; search++) {
-		if (search->part == suspect->part && search->index == suspect->index)
-			break;
-		if (!unused && !morph_suspect_waits(fabric, search->part, search->index))
-			unused = search;
-	}
-	/* At most MORPH_SUSPECTS parts wait, and this one has no search: one is unused. */
-	if (search == recovery_of(fabric)->searches + MORPH_SUSPECTS)
-		search = unused;
-	if (search->part != suspect->part || search->index != suspect->index ||
-	    search->lanes != suspect->lanes)
-		*search = (struct morph_search){
-			.part = suspect->part, .index = suspect->index, .lanes = suspect->lanes,
-		};
-	return search;
+		morph_suspect_defer(fabric, tested);
 }
 
 /*
@@ -164,7 +53,17 @@ static bool worth_a_search(struct morph_fabric *fabric, struct morph_search *sea
 	return true;
 }
 
-static void patrol_suspect(struct morph_fabric *fabric)
+/* Return whether the accelerator may be tested now. Caller holds fabric->lock. */
+static bool hold_down_ended(struct morph_fabric *fabric, u32 accelerator)
+{
+	return ledger_of(fabric)->chips[accelerator].hold_until_ns <= ktime_get_boottime_ns();
+}
+
+/*
+ * Test the first suspect of a queue, unless that must fail. Return whether it was tested, or
+ * -ENOENT if none waits.
+ */
+static int patrol_suspect(struct morph_fabric *fabric, bool accelerator)
 {
 	struct morph_search *search = NULL;
 	struct morph_culprit suspect;
@@ -172,23 +71,42 @@ static void patrol_suspect(struct morph_fabric *fabric)
 	int ret = 0;
 
 	mutex_lock(&fabric->lock);
-	any = recovery_of(fabric)->suspect_count;
-	suspect = recovery_of(fabric)->suspects[recovery_of(fabric)->suspect_head];
+	any = fabric->state == MORPH_FABRIC_READY &&
+	      morph_suspect_first(fabric, accelerator, &suspect);
 	/* Light that arrives through the guide replaces a test. */
 	lit = any && suspect.part == MORPH_PART_GUIDE && morph_guide_lit(fabric, suspect.index);
-	if (any && !lit && suspect.part != MORPH_PART_ACCELERATOR &&
-	    suspect.part != MORPH_PART_ELEMENT) {
-		search = search_of(fabric, &suspect);
+	if (any && accelerator)
+		vain = !hold_down_ended(fabric, suspect.index);
+	if (any && !lit && !accelerator && suspect.part != MORPH_PART_ELEMENT) {
+		search = morph_suspect_search(fabric, &suspect);
 		vain = !worth_a_search(fabric, search);
 	}
 	mutex_unlock(&fabric->lock);
 	if (!any)
-		return;
+		return -ENOENT;
 	if (!lit)
 		ret = vain ? -EBUSY : morph_test_run(fabric, &suspect, false, search);
 	mutex_lock(&fabric->lock);
 	suspect_tested(fabric, &suspect, ret);
 	mutex_unlock(&fabric->lock);
+	return !vain;
+}
+
+/* Test all accelerators, so that those whose heartbeat is back return at once, and a few others. */
+static void patrol_suspects(struct morph_fabric *fabric)
+{
+	u32 left = READ_ONCE(recovery_of(fabric)->suspects[true].count), looks;
+	int ret;
+
+	while (left-- && patrol_suspect(fabric, true) >= 0)
+		cond_resched();
+	left = PATROL_TESTS;
+	for (looks = 0; looks < PATROL_LOOKS && left; looks++) {
+		ret = patrol_suspect(fabric, false);
+		if (ret < 0)
+			break;
+		left -= ret;
+	}
 }
 
 /* ------------------------------------------------------------------- patrol */
@@ -402,7 +320,6 @@ static void patrol_work_fn(struct work_struct *work)
 	struct morph_recovery *recovery = container_of(to_delayed_work(work), struct morph_recovery,
 						     patrol_work);
 	struct morph_fabric *fabric = &recovery->slices.txns.ledger.hardware.fabric;
-	u32 tests;
 
 	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
 		return;
@@ -411,8 +328,7 @@ static void patrol_work_fn(struct work_struct *work)
 		queue_work(morph_wq, &recovery_of(fabric)->review_work);
 	patrol_chips(fabric);
 	patrol_elements(fabric);
-	for (tests = 0; tests < PATROL_TESTS; tests++)
-		patrol_suspect(fabric);
+	patrol_suspects(fabric);
 	queue_delayed_work(morph_wq, &recovery_of(fabric)->patrol_work, MORPH_PATROL_PERIOD);
 }
 

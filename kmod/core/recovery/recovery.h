@@ -12,12 +12,10 @@
  * far end of a port, a few in each round of patrol. fabric->lock guards all fields.
  */
 struct morph_search {
-	u32 part, index;		/* of the suspect */
-	u64 lanes;
-	u32 tried;			/* accelerators tried in this pass, nearest first */
-	u32 budget;			/* searches that remain for this test */
-	bool ended;			/* the pass has tried all accelerators in vain */
 	u32 recoveries;			/* of the fabric when the pass began */
+	u16 tried;			/* accelerators tried in this pass, nearest first */
+	u8 budget;			/* searches that remain for this test */
+	bool ended;			/* the pass has tried all accelerators in vain */
 };
 
 /* The recovery layer's part of the fabric. fabric->lock guards the fields without other note. */
@@ -26,9 +24,11 @@ struct morph_recovery {
 	s32 temperature;		/* millidegrees Celsius; READ_ONCE, WRITE_ONCE */
 	struct morph_times last_failover;
 	u32 patrol_next, patrol_element;
-	struct morph_culprit suspects[MORPH_SUSPECTS];	/* to be tested by patrol; circular */
-	u32 suspect_head, suspect_count;
-	struct morph_search searches[MORPH_SUSPECTS];	/* of suspects, in any order */
+	struct morph_suspect *suspect_parts;	/* by part: suspect.c */
+	/* Queues of parts to be tested by patrol: accelerators in [1], all other parts in [0]. */
+	struct morph_suspects {
+		u32 first, last, count;
+	} suspects[2];
 	u32 degraded;			/* number of degraded slices */
 	u32 lost;			/* number of schedules without paths */
 	u32 recoveries;			/* how often a resource became free or healthy */
@@ -99,16 +99,30 @@ void morph_pending_free(struct morph_fabric *fabric);
 void morph_pending_add(struct morph_fabric *fabric, const struct morph_signal *signal);
 u32 morph_pending_take(struct morph_fabric *fabric, struct morph_signal signals[2]);
 
+/* ---------------------------------------------------------------- suspect.c */
+
+int morph_suspects_alloc(struct morph_fabric *fabric);
+void morph_suspects_free(struct morph_fabric *fabric);
+/* Queue hardware for a test by patrol; return whether it waits. Caller holds fabric->lock. */
+void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect);
+bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index);
+u64 morph_suspect_lanes(struct morph_fabric *fabric, u32 part, u32 index);
+/* The test is unnecessary or has ended, for the lanes of the port. Caller holds fabric->lock. */
+void morph_suspect_drop(struct morph_fabric *fabric, const struct morph_culprit *suspect);
+/* Move a waiting part to the end of its queue. Caller holds fabric->lock. */
+void morph_suspect_defer(struct morph_fabric *fabric, const struct morph_culprit *suspect);
+/* The search for a path to test a waiting part. It starts again if lanes of the part change. */
+struct morph_search *morph_suspect_search(struct morph_fabric *fabric,
+					  const struct morph_culprit *suspect);
+/* Find the first accelerator or other part that waits; return false if there is none. */
+bool morph_suspect_first(struct morph_fabric *fabric, bool accelerator,
+			 struct morph_culprit *suspect);
+
 /* ----------------------------------------------------------------- health.c */
 
 void morph_signal_work(struct work_struct *work);
 /* A path uses failed hardware: mark its protection stale, or repair the slice of its circuit. */
 void morph_route_hit(struct morph_route *route, const struct morph_culprit *culprit, u64 since);
-/* Queue hardware for a test by patrol; return whether it is queued. Caller holds fabric->lock. */
-bool morph_suspect_waits(struct morph_fabric *fabric, u32 part, u32 index);
-void morph_suspect_add(struct morph_fabric *fabric, const struct morph_culprit *suspect);
-/* The part has proved healthy: drop it from the queue. Caller holds fabric->lock. */
-void morph_suspect_drop(struct morph_fabric *fabric, u32 part, u32 index);
 /* Return whether the light of some circuit through a guide arrives. Caller holds fabric->lock. */
 bool morph_guide_lit(struct morph_fabric *fabric, u32 guide);
 /* Hardware may differ from the commanded state: read and reprogram it. Any context. */
@@ -156,7 +170,8 @@ int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool acc
 		      struct morph_refusal *refusal);
 #define MORPH_TEST_FAILED	1
 /*
- * Run a test; waits for the device, no lock held. Return:
+ * Run a test; waits for the device, no lock held. The test of a port lights one of its lanes and
+ * stores it in @target->lanes; all lanes are possible if these are 0. Return:
  *
  *   0                  the part passed
  *   MORPH_TEST_FAILED  it did not pass
@@ -166,7 +181,7 @@ int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool acc
  *
  * @search continues an earlier search for a path; NULL: search all ends.
  */
-int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept,
+int morph_test_run(struct morph_fabric *fabric, struct morph_culprit *target, bool accept,
 		   struct morph_search *search);
 /* Change the use of an accelerator (free or spare), or its PCI address. Take fabric->lock. */
 int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 use,

@@ -63,6 +63,7 @@ static void on_heartbeat(struct morph_fabric *fabric, const struct morph_signal 
 		return;
 	/* The heartbeat is back: the accelerator must wait for its hold-down and pass a test. */
 	morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, signal->since_ns);
+	morph_suspect_add(fabric, &culprit);
 	left = chip->hold_until_ns > now ? nsecs_to_jiffies(chip->hold_until_ns - now) + 1 : 0;
 	/*
 	 * Do not postpone the regular patrol round, even for an accelerator that fails repeatedly.
@@ -144,8 +145,16 @@ static void on_laser(struct morph_fabric *fabric, const struct morph_signal *sig
 {
 	struct morph_culprit culprit = { MORPH_PART_LASER, signal->index, signal->lanes };
 
-	morph_health_set(fabric, &culprit, signal->value ? MORPH_HEALTH_OK : MORPH_HEALTH_FAILED,
-			 signal->since_ns);
+	if (!signal->value) {
+		/* This overrides a test that runs. */
+		morph_suspect_drop(fabric, &culprit);
+		morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, signal->since_ns);
+		return;
+	}
+	/* Lanes that are healthy again must pass a test, unless they have passed one meanwhile. */
+	culprit.lanes &= ledger_of(fabric)->state->tx_dead[signal->index];
+	if (culprit.lanes)
+		morph_suspect_add(fabric, &culprit);
 }
 
 static void on_element(struct morph_fabric *fabric, const struct morph_signal *signal)

@@ -153,6 +153,55 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 /* Number of accelerators tried at the other end of a port under test. */
 #define TEST_ENDS	256u
 
+static bool is_port(const struct morph_culprit *target)
+{
+	return target->part == MORPH_PART_LASER || target->part == MORPH_PART_RECEIVER;
+}
+
+/*
+ * The accelerators that a test excludes from other uses until its end: that of a port, and at most
+ * one other for each lane of the port.
+ */
+struct hold {
+	u32 count;
+	u32 accelerators[1 + BITS_PER_TYPE(u64)];
+};
+
+static bool holds(const struct hold *hold, u32 accelerator)
+{
+	u32 i;
+
+	for (i = 0; i < hold->count; i++)
+		if (hold->accelerators[i] == accelerator)
+			return true;
+	return false;
+}
+
+/* Caller holds fabric->lock. */
+static void hold_accelerator(struct morph_fabric *fabric, struct hold *hold, u32 accelerator)
+{
+	if (holds(hold, accelerator))
+		return;
+	hold->accelerators[hold->count++] = accelerator;
+	test_take(fabric, accelerator);
+}
+
+static void release_hold(struct morph_fabric *fabric, struct hold *hold)
+{
+	mutex_lock(&fabric->lock);
+	while (hold->count)
+		test_give_back(fabric, hold->accelerators[--hold->count]);
+	mutex_unlock(&fabric->lock);
+}
+
+/* Return whether the test may send light from or to the accelerator. Caller holds fabric->lock. */
+static bool is_usable(struct morph_fabric *fabric, const struct hold *hold, u32 accelerator)
+{
+	return morph_chip_idle(fabric, accelerator) ||
+	       (holds(hold, accelerator) &&
+		ledger_of(fabric)->chips[accelerator].health == MORPH_HEALTH_OK);
+}
+
 /* Find a path between two idle accelerators, one of which has the port under test. */
 static bool try_route(struct morph_fabric *fabric, const struct morph_culprit *target, u32 src,
 		      u32 dst, u64 tx_planes, u64 rx_planes, struct morph_route *route)
@@ -201,18 +250,19 @@ static bool is_cut_off(struct morph_fabric *fabric, const struct morph_culprit *
  * MORPH_ROUTE_STEPS places, and other tasks wait for fabric->lock.
  */
 static bool find_port_route(struct morph_fabric *fabric, const struct morph_culprit *target,
-			    struct morph_search *search, struct morph_route *route)
+			    struct morph_search *search, const struct hold *hold,
+			    struct morph_route *route)
 {
 	u32 planes = fabric->graph->params.planes, total = fabric->graph->accelerators_count;
 	u32 own = target->index / planes, last = min(total, TEST_ENDS) - 1, other;
 	u64 plane = BIT_ULL(target->index % planes);
 	bool found = false;
 
-	if (!morph_chip_idle(fabric, own) || is_cut_off(fabric, target))
+	if (!is_usable(fabric, hold, own) || is_cut_off(fabric, target))
 		search->tried = last;
 	while (search->tried < last) {
 		other = (own + ++search->tried) % total;
-		if (!morph_chip_idle(fabric, other))
+		if (!is_usable(fabric, hold, other))
 			continue;
 		search->budget--;
 		found = target->part == MORPH_PART_LASER ?
@@ -229,7 +279,8 @@ static bool find_port_route(struct morph_fabric *fabric, const struct morph_culp
  * accelerator may have one. Caller holds fabric->lock.
  */
 static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *target,
-		       struct morph_search *search, struct morph_route *route)
+		       struct morph_search *search, const struct hold *hold,
+		       struct morph_route *route)
 {
 	struct optics_state *ledger = ledger_of(fabric)->state;
 	struct optics_refusal why;
@@ -250,7 +301,7 @@ static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *
 		search->ended = !found;
 	} else {
 		swap(*dead, were);
-		found = find_port_route(fabric, target, search, route);
+		found = find_port_route(fabric, target, search, hold, route);
 	}
 	if (found)
 		ret = morph_route_claim(fabric, route, &why);
@@ -267,18 +318,21 @@ static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *
  * Find and claim a path through the target, and exclude the accelerators at its ends from other
  * uses. Each hold of fabric->lock contains one search. No lock held.
  */
-static int take_probe(struct morph_fabric *fabric, const struct morph_culprit *target,
-		      struct morph_search *search, struct morph_route *route)
+static int take_probe(struct morph_fabric *fabric, struct morph_culprit *target,
+		      struct morph_search *search, struct hold *hold,
+		      struct morph_route *route)
 {
 	u32 planes = fabric->graph->params.planes;
 	int ret;
 
 	do {
 		mutex_lock(&fabric->lock);
-		ret = claim_probe(fabric, target, search, route);
+		ret = claim_probe(fabric, target, search, hold, route);
 		if (!ret) {
-			test_take(fabric, route->path.tx / planes);
-			test_take(fabric, route->path.rx / planes);
+			hold_accelerator(fabric, hold, route->path.tx / planes);
+			hold_accelerator(fabric, hold, route->path.rx / planes);
+			if (is_port(target))
+				target->lanes = route->path.lanes;
 		}
 		mutex_unlock(&fabric->lock);
 		cond_resched();
@@ -337,7 +391,6 @@ static int end_probe(struct morph_fabric *fabric, struct morph_route *route,
 		     struct morph_element_setting *settings)
 {
 	struct morph_culprit laser = { MORPH_PART_LASER, route->path.tx, 0 };
-	u32 planes = fabric->graph->params.planes;
 	int ret;
 
 	ret = morph_exec_darken(fabric, &route, 1, settings);
@@ -349,8 +402,6 @@ static int end_probe(struct morph_fabric *fabric, struct morph_route *route,
 	}
 	if (laser.lanes)
 		morph_health_set(fabric, &laser, MORPH_HEALTH_FAILED, 0);
-	test_give_back(fabric, route->path.tx / planes);
-	test_give_back(fabric, route->path.rx / planes);
 	return ret;
 }
 
@@ -369,10 +420,11 @@ static void clear_path(struct morph_fabric *fabric, const struct optics_path *pa
 	mutex_unlock(&fabric->lock);
 }
 
-static int test_by_light(struct morph_fabric *fabric, const struct morph_culprit *target,
-			 struct morph_search *search)
+/* @hold gets the accelerators of the test; the caller releases them. No lock held. */
+static int test_by_light(struct morph_fabric *fabric, struct morph_culprit *target,
+			 struct morph_search *search, struct hold *hold)
 {
-	struct morph_search all = { .budget = TEST_ENDS };
+	struct morph_search all = { .budget = TEST_ENDS - 1 };
 	struct morph_element_setting *settings;
 	struct morph_route *route;
 	int ret = -ENOMEM, dark;
@@ -381,7 +433,7 @@ static int test_by_light(struct morph_fabric *fabric, const struct morph_culprit
 	settings = kcalloc(OPTICS_MAX_HOPS, sizeof(*settings), GFP_KERNEL);
 	if (!route || !settings)
 		goto out;
-	ret = take_probe(fabric, target, search ?: &all, route);
+	ret = take_probe(fabric, target, search ?: &all, hold, route);
 	if (ret)
 		goto out;
 	ret = light_probe(fabric, route, settings);
@@ -401,37 +453,81 @@ out:
 
 /* ------------------------------------------------------------------ actions */
 
-int morph_test_run(struct morph_fabric *fabric, const struct morph_culprit *target, bool accept,
+int morph_test_run(struct morph_fabric *fabric, struct morph_culprit *target, bool accept,
 		   struct morph_search *search)
 {
+	struct hold hold = {};
+	int ret;
+
 	switch (target->part) {
 	case MORPH_PART_ACCELERATOR:
 		return test_accelerator(fabric, target->index, accept);
 	case MORPH_PART_ELEMENT:
 		return test_element(fabric, target->index);
 	}
-	return test_by_light(fabric, target, search);
+	ret = test_by_light(fabric, target, search, &hold);
+	release_hold(fabric, &hold);
+	return ret;
+}
+
+/* Mark a part after its test, unless the test gave no verdict. Caller holds fabric->lock. */
+static void mark_tested(struct morph_fabric *fabric, const struct morph_culprit *target, int ret)
+{
+	if (!ret || ret == MORPH_TEST_FAILED)
+		morph_health_set(fabric, target, ret ? MORPH_HEALTH_FAILED : MORPH_HEALTH_OK, 0);
+}
+
+/*
+ * Test all dead lanes of a port, or one lane if none is dead, and mark each one. Keep the
+ * accelerators until the last lane, or a waiting tenant would end the test. Return as
+ * morph_test_run(), for the worst lane.
+ */
+static int test_port(struct morph_fabric *fabric, const struct morph_culprit *target)
+{
+	const struct optics_state *ledger = ledger_of(fabric)->state;
+	struct morph_culprit lane = *target;
+	struct hold hold = {};
+	int ret, failed = 0;
+	u64 left;
+
+	mutex_lock(&fabric->lock);
+	left = target->part == MORPH_PART_LASER ? ledger->tx_dead[target->index] :
+						  ledger->rx_dead[target->index];
+	mutex_unlock(&fabric->lock);
+	do {
+		lane.lanes = left;
+		ret = test_by_light(fabric, &lane, NULL, &hold);
+		if (ret && ret != MORPH_TEST_FAILED)
+			break;
+		mutex_lock(&fabric->lock);
+		mark_tested(fabric, &lane, ret);
+		mutex_unlock(&fabric->lock);
+		failed |= ret;
+		left &= ~lane.lanes;
+	} while (left);
+	release_hold(fabric, &hold);
+	return failed ? failed : ret;
 }
 
 static void test_work(struct work_struct *work)
 {
 	struct morph_txn *txn = container_of(work, struct morph_txn, run_work);
 	struct morph_fabric *fabric = txn->fabric;
-	const struct morph_culprit *target = &txn->target;
+	struct morph_culprit *target = &txn->target;
 	int ret;
 
-	ret = morph_test_run(fabric, target, txn->accept, NULL);
+	ret = is_port(target) ? test_port(fabric, target) :
+				morph_test_run(fabric, target, txn->accept, NULL);
 	mutex_lock(&fabric->lock);
 	/* A signal during the test overrides its result. */
 	if (!ret && target->part == MORPH_PART_ACCELERATOR &&
 	    ledger_of(fabric)->chips[target->index].heartbeat_lost)
 		ret = MORPH_TEST_FAILED;
-	if (!ret) {
-		if (target->part == MORPH_PART_ACCELERATOR)
-			ledger_of(fabric)->chips[target->index].hold_until_ns = 0;
-		morph_health_set(fabric, target, MORPH_HEALTH_OK, 0);
-	} else if (ret == MORPH_TEST_FAILED) {
-		morph_health_set(fabric, target, MORPH_HEALTH_FAILED, 0);
+	if (!ret && target->part == MORPH_PART_ACCELERATOR)
+		ledger_of(fabric)->chips[target->index].hold_until_ns = 0;
+	if (!is_port(target))
+		mark_tested(fabric, target, ret);
+	if (ret == MORPH_TEST_FAILED) {
 		ret = morph_refuse(&txn->refusal, -EIO, MORPH_REASON_HARDWARE, target->part,
 				   target->index, "it did not pass the test");
 	} else if (ret == -EBUSY) {
@@ -439,7 +535,7 @@ static void test_work(struct work_struct *work)
 			     "it is in use, or no idle accelerators can send light through it");
 	} else if (ret == -ENXIO) {
 		morph_identity_refuse(fabric, target->index, &txn->refusal);
-	} else if (ret != -ENODEV && ret != -ENOMEM) {
+	} else if (ret && ret != -ENODEV && ret != -ENOMEM) {
 		morph_refuse(&txn->refusal, ret, MORPH_REASON_HARDWARE, target->part,
 			     target->index,
 			     "the driver could not test it: the device answered %d", ret);
