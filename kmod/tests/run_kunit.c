@@ -28,6 +28,7 @@ static struct kunit_suite * const suites[] = {
 	&morph_lend_between_suite,
 	&morph_lease_suite,
 	&morph_neighbour_suite,
+	&morph_diagnosis_suite,
 };
 
 static int run_set(const char *text, const struct kernel_param *param)

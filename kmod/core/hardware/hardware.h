@@ -44,7 +44,7 @@ struct morph_hardware {
 	/* Guarded by fabric->lock. */
 	u8 *hw_state;			/* by element: state last programmed and answered */
 	u64 *tx_on;			/* by transmit port: lanes commanded on */
-	u32 rx_blamed;			/* last unexplained dark receive port + 1 */
+	unsigned long *rx_blamed;	/* bit by receive port: dark without an explanation */
 
 	/* Guarded by op_lock, taken with irqsave. */
 	spinlock_t op_lock;
@@ -146,8 +146,7 @@ int morph_hw_submit_lasers(struct morph_fabric *fabric, struct morph_hw_session 
 static inline void morph_hw_seen(struct morph_fabric *fabric, u32 rx)
 {
 	lockdep_assert_held(&fabric->lock);
-	if (hardware_of(fabric)->rx_blamed == rx + 1)
-		hardware_of(fabric)->rx_blamed = 0;
+	__clear_bit(rx, hardware_of(fabric)->rx_blamed);
 }
 
 #define MORPH_REVIEW_CHUNK	16u	/* elements or ports per operation of a review */

@@ -34,6 +34,8 @@ static void fabric_free_tables(struct morph_fabric *fabric)
 	kvfree(ledger_of(fabric)->chips);
 	kvfree(ledger_of(fabric)->guide_routes);
 	kvfree(hardware_of(fabric)->review_left);
+	morph_blames_free(fabric);
+	kvfree(hardware_of(fabric)->rx_blamed);
 	kvfree(hardware_of(fabric)->tx_on);
 	kvfree(hardware_of(fabric)->hw_state);
 	kvfree(ledger_of(fabric)->route_work);
@@ -228,6 +230,10 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 	hardware_of(fabric)->tx_on = kvcalloc(graph->ports_count, sizeof(u64), GFP_KERNEL);
 	hardware_of(fabric)->review_left = kvcalloc(BITS_TO_LONGS(morph_hw_review_chunks(graph)),
 						    sizeof(long), GFP_KERNEL);
+	hardware_of(fabric)->rx_blamed =
+		kvcalloc(BITS_TO_LONGS(graph->ends_count), sizeof(long), GFP_KERNEL);
+	recovery_of(fabric)->blames =
+		kvcalloc(graph->ports_count, sizeof(*recovery_of(fabric)->blames), GFP_KERNEL);
 	ledger_of(fabric)->guide_routes =
 		kvcalloc(graph->guides_count, sizeof(*ledger_of(fabric)->guide_routes), GFP_KERNEL);
 	ledger_of(fabric)->chips =
@@ -235,7 +241,8 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 	ledger_of(fabric)->hosts =
 		kvcalloc(graph->hosts_count, sizeof(*ledger_of(fabric)->hosts), GFP_KERNEL);
 	if (!ledger_of(fabric)->route_work || !hardware_of(fabric)->hw_state ||
-	    !hardware_of(fabric)->tx_on || !hardware_of(fabric)->review_left ||
+	    !hardware_of(fabric)->tx_on || !hardware_of(fabric)->rx_blamed ||
+	    !hardware_of(fabric)->review_left || !recovery_of(fabric)->blames ||
 	    !ledger_of(fabric)->guide_routes || !ledger_of(fabric)->chips ||
 	    !ledger_of(fabric)->hosts || morph_pending_alloc(fabric) ||
 	    morph_suspects_alloc(fabric))

@@ -24,6 +24,8 @@ struct morph_recovery {
 	s32 temperature;		/* millidegrees Celsius; READ_ONCE, WRITE_ONCE */
 	struct morph_times last_failover;
 	u32 patrol_next, patrol_element;
+	/* By receive port: guides of the dark paths to it; valid if its bit in rx_blamed is set. */
+	struct morph_blame **blames;
 	struct morph_suspect *suspect_parts;	/* by part: suspect.c */
 	/* Queues of parts to be tested by patrol: accelerators in [1], all other parts in [0]. */
 	struct morph_suspects {
@@ -138,6 +140,7 @@ int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *cu
 u32 morph_health_get(struct morph_fabric *fabric, u32 part, u32 index);
 int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool cordon,
 			struct morph_refusal *refusal);
+void morph_blames_free(struct morph_fabric *fabric);
 /* Find the cause of missing light on a route. Waits for the device: no lock held. */
 void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
 			   u32 src_accelerator, struct morph_culprit *culprit);
