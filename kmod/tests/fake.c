@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The fake device and its provider: see fake.h. */
+#include <linux/delay.h>
 #include <linux/module.h>
 #include <linux/slab.h>
 
@@ -399,7 +400,11 @@ void fake_settle(struct fake *fake)
 		flush_workqueue(morph_turn_wq);
 		flush_workqueue(morph_repair_wq);
 		flush_workqueue(morph_wq);
-		flush_delayed_work(&recovery_of(fake->fabric)->recover_work);
+		/* The work queues itself again if a slice must wait before its next try. */
+		while (delayed_work_pending(&recovery_of(fake->fabric)->recover_work)) {
+			flush_delayed_work(&recovery_of(fake->fabric)->recover_work);
+			usleep_range(500, 1000);
+		}
 		flush_delayed_work(&slices_of(fake->fabric)->protection_work);
 	}
 }

@@ -29,6 +29,7 @@ static struct kunit_suite * const suites[] = {
 	&morph_lease_suite,
 	&morph_neighbour_suite,
 	&morph_diagnosis_suite,
+	&morph_retry_suite,
 };
 
 static int run_set(const char *text, const struct kernel_param *param)

@@ -200,6 +200,13 @@ static inline void morph_holds_count(struct morph_fabric *fabric, u32 records) {
 
 /* ----------------------------------------------------------------- report.c */
 
+/* Kinds of resources that degraded slices wait for. */
+enum morph_freed {
+	MORPH_FREED_PATHS = 1,		/* lanes, guides, elements or ports */
+	MORPH_FREED_ACCELERATORS = 2,
+	MORPH_FREED_ANY = 3,
+};
+
 /*
  * A component of a higher layer that wants reports of changes that lower layers find or make. Each
  * operation may be NULL. Unless its comment says otherwise, the caller holds fabric->lock.
@@ -226,8 +233,8 @@ struct morph_subscriber {
 	void (*published)(struct morph_txn *txn);
 	/* The claims of the old paths of the items have been released. */
 	void (*paths_freed)(struct morph_txn *txn);
-	/* A resource that others may wait for has become free. */
-	void (*freed)(struct morph_fabric *fabric);
+	/* Resources that others may wait for have become free: enum morph_freed. */
+	void (*freed)(struct morph_fabric *fabric, u32 freed);
 
 	/* A slice has lost light, or uses a path over failed hardware. */
 	void (*light_lost)(struct morph_slice *slice);
@@ -282,7 +289,7 @@ void morph_report_answer(struct morph_fabric *fabric, u32 accelerator);
 void morph_report_light(struct morph_txn *txn);
 void morph_report_published(struct morph_txn *txn);
 void morph_report_paths_freed(struct morph_txn *txn);
-void morph_report_freed(struct morph_fabric *fabric);
+void morph_report_freed(struct morph_fabric *fabric, u32 freed);
 void morph_report_light_lost(struct morph_slice *slice);
 void morph_report_broken(struct morph_txn *txn);
 void morph_report_txn_changed(struct morph_txn *txn);

@@ -99,12 +99,12 @@ void morph_report_paths_freed(struct morph_txn *txn)
 		at->paths_freed(txn);
 }
 
-void morph_report_freed(struct morph_fabric *fabric)
+void morph_report_freed(struct morph_fabric *fabric, u32 freed)
 {
 	const struct morph_subscriber *at;
 
 	for (at = subscribers; at->freed; at++)
-		at->freed(fabric);
+		at->freed(fabric, freed);
 }
 
 void morph_report_light_lost(struct morph_slice *slice)

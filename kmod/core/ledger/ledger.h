@@ -131,6 +131,7 @@ struct morph_circuit {
 	/* While listed; heads: the lists of its ranks. */
 	struct hlist_node src_node, dst_node;
 	bool scheduled;			/* a schedule lights it in some of its steps */
+	u32 searched;			/* by a repair, in vain: see morph_circuit_in_vain() */
 	struct morph_route *route;	/* NULL only during setup */
 	s32 power_mdbm;
 	u64 dark_ns;

@@ -25,6 +25,8 @@ struct failover {
 	u64 published_ns;	/* ktime_get_ns() */
 	u32 count;
 	u32 reserved;		/* the spare that the slice has reserved */
+	bool dry;		/* only find out whether there are spares with paths */
+	bool blocked;		/* dry: only a repair takes what another slice has */
 };
 
 /* ------------------------------------------------------------------- spares */
@@ -94,7 +96,10 @@ static u32 next_usable_spare(struct failover *failover, u32 which)
 	while (failover->skips[which] < MAX_SPARE_TRIES) {
 		spare = morph_repair_spare(slice, rank, rank_protection(slice, rank)->preferred,
 					   failover->skips[which]++);
-		if (spare == MORPH_ANY || !chips[spare].lent || reclaim(failover, rank, spare))
+		if (spare == MORPH_ANY || !chips[spare].lent)
+			return spare;
+		failover->blocked |= failover->dry;
+		if (!failover->dry && reclaim(failover, rank, spare))
 			return spare;
 	}
 	return MORPH_ANY;
@@ -283,7 +288,7 @@ static int failover_stage(struct failover *failover)
 	u32 i;
 	int ret;
 
-	if (failover_from_protection(failover)) {
+	if (!failover->dry && failover_from_protection(failover)) {
 		ret = morph_txn_stage(failover->txn);
 		if (!ret) {
 			morph_stat(slice->fabric, MORPH_STAT_PLANS_USED);
@@ -294,7 +299,8 @@ static int failover_stage(struct failover *failover)
 		morph_repair_free_txn(failover->txn);
 		failover->txn = NULL;
 	}
-	morph_stat(slice->fabric, MORPH_STAT_PLANS_INLINE);
+	if (!failover->dry)
+		morph_stat(slice->fabric, MORPH_STAT_PLANS_INLINE);
 	for (i = 0; i < failover->count; i++) {
 		failover->skips[i] = 0;
 		failover->spares[i] = take_spare(failover, i);
@@ -303,11 +309,14 @@ static int failover_stage(struct failover *failover)
 		return -ENOSPC;
 	for (;;) {
 		failover_build(failover);
-		ret = morph_repair_stage(failover->txn);
+		ret = morph_repair_stage(failover->txn, failover->dry);
+		failover->blocked |= ret == -EAGAIN;
 		if (!ret || !next_spare(failover))
 			return ret;
 		morph_repair_free_txn(failover->txn);
 		failover->txn = NULL;
+		if (!morph_repair_pause(slice))
+			return -ENODEV;
 	}
 }
 
@@ -481,6 +490,62 @@ static void list_ranks(struct failover *failover, bool failed)
 	}
 }
 
+/* Begin a failover of all failed ranks that the policy permits to replace. */
+static void failover_init(struct failover *failover, struct morph_slice *slice)
+{
+	failover->slice = slice;
+	failover->reserved = slice_tenancy(slice)->own_spare;
+	failover->ranks = slice_recovery(slice)->failover_lists;
+	failover->spares = failover->ranks + slice->ranks_count;
+	failover->skips = failover->spares + slice->ranks_count;
+	/* Spares go to the failed ranks first, then to those whose replacement was requested. */
+	list_ranks(failover, true);
+	list_ranks(failover, false);
+}
+
+bool morph_failover_has_spare(struct morph_slice *slice)
+{
+	u32 i;
+
+	for (i = 0; i < slice->ranks_count; i++)
+		if (may_replace(slice, i) &&
+		    morph_repair_spare(slice, i, rank_protection(slice, i)->preferred, 0) !=
+			    MORPH_ANY)
+			return true;
+	return false;
+}
+
+/* Return whether a protection holds a spare and paths for a failed rank. */
+static bool has_protection(struct morph_slice *slice)
+{
+	u32 i;
+
+	for (i = 0; i < slice->ranks_count; i++)
+		if (may_replace(slice, i) && rank_protection(slice, i)->state == MORPH_PLAN_CURRENT)
+			return true;
+	return false;
+}
+
+bool morph_failover_possible(struct morph_slice *slice)
+{
+	struct failover failover = { .dry = true };
+	bool possible;
+	u32 i;
+
+	if (has_protection(slice))
+		return true;
+	morph_slice_enter(slice, true);
+	failover_init(&failover, slice);
+	possible = !failover_stage(&failover) || failover.blocked;
+	if (failover.txn)
+		morph_txn_unstage(failover.txn);
+	for (i = failover.count; i--;)
+		give_back_spare(&failover, failover.spares[i], true);
+	morph_repair_free_txn(failover.txn);
+	morph_slice_leave(slice);
+	return possible;
+}
+
 /*
  * Replace all failed ranks that the policy permits. Return 0, or the error if some were not
  * replaced.
@@ -488,17 +553,12 @@ static void list_ranks(struct failover *failover, bool failed)
 int morph_failover_run(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	struct failover failover = { .slice = slice, .reserved = slice_tenancy(slice)->own_spare };
+	struct failover failover = {};
 	u64 begin = ktime_get_ns();
 	u32 i;
 	int ret;
 
-	failover.ranks = slice_recovery(slice)->failover_lists;
-	failover.spares = failover.ranks + slice->ranks_count;
-	failover.skips = failover.spares + slice->ranks_count;
-	/* Spares go to the failed ranks first, then to those whose replacement was requested. */
-	list_ranks(&failover, true);
-	list_ranks(&failover, false);
+	failover_init(&failover, slice);
 	if (!failover.count)
 		return 0;
 	/* If there is no other spare, wait for those that are being tested. */

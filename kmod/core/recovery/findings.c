@@ -70,8 +70,9 @@ static int created(struct morph_slice *slice, void *by_rank)
 	return 0;
 }
 
-static struct morph_slice_waiter waiter = {
+struct morph_slice_waiter morph_repair_waiter = {
 	.created = created,
+	.idle = morph_retry_idle,
 	.rank_bytes = sizeof(struct morph_rank_recovery) + 3 * sizeof(u32),
 };
 
@@ -79,5 +80,5 @@ void morph_recovery_register(void)
 {
 	morph_txn_kind_register(MORPH_TXN_TEST, &test_kind);
 	morph_subscribe(&subscriber);
-	morph_slice_waiter_register(&waiter);
+	morph_slice_waiter_register(&morph_repair_waiter);
 }

@@ -21,6 +21,11 @@ u32 morph_health_get(struct morph_fabric *fabric, u32 part, u32 index)
 	return health;
 }
 
+static u32 kind_of(u32 part)
+{
+	return part == MORPH_PART_ACCELERATOR ? MORPH_FREED_ACCELERATORS : MORPH_FREED_PATHS;
+}
+
 int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool cordon,
 			struct morph_refusal *refusal)
 {
@@ -47,7 +52,7 @@ int morph_health_cordon(struct morph_fabric *fabric, u32 part, u32 index, bool c
 			morph_protection_mark_stale(route->protection);
 	fabric->seq++;
 	if (!cordon)
-		morph_repair_recover(fabric);
+		morph_repair_recover(fabric, kind_of(part));
 	morph_report_hardware_changed(fabric, part, index);
 	mutex_unlock(&fabric->lock);
 	return 0;
@@ -156,7 +161,7 @@ int morph_health_set(struct morph_fabric *fabric, const struct morph_culprit *cu
 		morph_route_hit(route, culprit, since_ns);
 	fabric->seq++;
 	if (health == MORPH_HEALTH_OK)
-		morph_repair_recover(fabric);
+		morph_repair_recover(fabric, kind_of(culprit->part));
 	morph_report_hardware_changed(fabric, culprit->part, index);
 	return 0;
 }

@@ -188,7 +188,7 @@ static void patrol_park(struct morph_fabric *fabric, u32 element)
 	morph_hw_program(fabric, NULL, &setting, 1);
 	mutex_lock(&fabric->lock);
 	ledger_of(fabric)->state->element_marks[element] &= ~MORPH_MARK_CHANGING;
-	morph_repair_recover(fabric);
+	morph_repair_recover(fabric, MORPH_FREED_PATHS);
 	mutex_unlock(&fabric->lock);
 }
 
@@ -334,6 +334,7 @@ static void patrol_work_fn(struct work_struct *work)
 
 void morph_health_init(struct morph_fabric *fabric)
 {
+	recovery_of(fabric)->paths_freed = 1;
 	spin_lock_init(&recovery_of(fabric)->signal_lock);
 	INIT_DELAYED_WORK(&recovery_of(fabric)->recover_work, morph_repair_recover_work);
 	INIT_WORK(&recovery_of(fabric)->signal_work, morph_signal_work);

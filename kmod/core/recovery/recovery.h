@@ -7,6 +7,12 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
+/* Delay before the next try; jiffies. */
+struct morph_backoff {
+	unsigned long at;
+	unsigned long delay;		/* 0: at once */
+};
+
 /*
  * The search for a path to test a suspect by light. It tries one accelerator after the other at the
  * far end of a port, a few in each round of patrol. fabric->lock guards all fields.
@@ -34,6 +40,11 @@ struct morph_recovery {
 	u32 degraded;			/* number of degraded slices */
 	u32 lost;			/* number of schedules without paths */
 	u32 recoveries;			/* how often a resource became free or healthy */
+	u32 paths_freed;		/* starts at 1; how often one of paths did */
+	bool freed;			/* resources, since the last run of recover_work */
+	bool wanted_freed;		/* the same, for protections and schedules that wait */
+	struct morph_backoff wanted;	/* of these protections and schedules */
+	unsigned long recover_at;	/* jiffies: when recover_work runs, while it is pending */
 	u32 repairs, repairs_begun;	/* running ones; total since the start */
 	struct delayed_work recover_work; /* retries degraded slices: repair.c */
 	struct work_struct signal_work;	/* converts signals to faults: signal.c */
@@ -75,6 +86,11 @@ struct morph_slice_recovery {
 	struct morph_culprit culprit;	/* cause of the degraded state */
 	bool was_degraded;		/* the slice is counted in degraded of the fabric */
 	bool crowded;			/* other repairs ran during its last one */
+	bool woken;			/* retry.c tries it when it is idle and its delay is over */
+	bool woken_again;		/* try it once more after the current try */
+	bool schedules_woken;		/* retry.c retries its schedules */
+	u32 retry_circuit;		/* circuits with smaller numbers have been searched */
+	struct morph_backoff retry;
 	int failover_error;		/* error of its last failover, or 0 */
 	u64 degraded_mbps;		/* bandwidth in the last event DEGRADED */
 	u32 hour_replacements;		/* replacements by the owner in the current hour */
@@ -228,8 +244,11 @@ void morph_repair_work(struct work_struct *work);
 void morph_repair_free_routes(struct morph_txn *txn);
 /* Free a repair's transaction that failed or has ended. Caller holds fabric->lock. */
 void morph_repair_free_txn(struct morph_txn *txn);
-/* Stage; revoke other slices' prepared transactions if necessary. Caller holds fabric->lock. */
-int morph_repair_stage(struct morph_txn *txn);
+/*
+ * Stage; revoke other slices' prepared transactions if necessary. @dry: revoke none, but return
+ * -EAGAIN if one is in the way. Caller holds fabric->lock.
+ */
+int morph_repair_stage(struct morph_txn *txn, bool dry);
 /*
  * Send the event as soon as the failure of the rank's accelerator is noticed. @outcome is REVOKED
  * if a failover has taken a lent spare. Caller holds fabric->lock.
@@ -297,8 +316,42 @@ int morph_repair_prefer(struct morph_slice *slice, const struct morph_preference
 			struct morph_refusal *refusal);
 /* Number of replacements by the owner in the current hour. Caller holds fabric->lock. */
 u32 morph_repair_replacements(const struct morph_slice *slice);
+/* Return whether the slice needs no repair. */
+bool morph_slice_whole(struct morph_slice *slice);
+/* Return whether a repair may move the circuit to another path, because its own has failed. */
+bool morph_circuit_broken(const struct morph_circuit *circuit);
+/* Return whether no search for a path helps until paths become free. */
+bool morph_circuit_in_vain(const struct morph_circuit *circuit);
+/* Return whether a circuit is dark for no known reason, so that a repair reads its receiver. */
+bool morph_light_may_return(struct morph_slice *slice);
+/*
+ * Return whether a broken circuit has a path. A path that a prepared transaction holds counts, too,
+ * because a repair may revoke it. Claims nothing. The slice is idle. Caller holds fabric->lock.
+ */
+bool morph_reroute_possible(struct morph_circuit *circuit);
+/* Let other tasks take fabric->lock during a repair; return whether the repair may go on. */
+bool morph_repair_pause(struct morph_slice *slice);
+/* Return whether a spare is free for a failed rank that the policy permits to replace. */
+bool morph_failover_has_spare(struct morph_slice *slice);
+/*
+ * Return whether the circuits of a failed rank have paths to a free spare, if the policy permits to
+ * replace it. Resources that another slice borrows or has prepared count as free. The slice is
+ * idle. Caller holds fabric->lock; the function drops it after each failing search.
+ */
+bool morph_failover_possible(struct morph_slice *slice);
+
+/* ------------------------------------------------------------------ retry.c */
+
 /* Hardware became usable: let degraded slices retry. Caller holds fabric->lock. */
-void morph_repair_recover(struct morph_fabric *fabric);
+void morph_repair_recover(struct morph_fabric *fabric, u32 freed);
+/* The repair of a slice has ended. Caller holds fabric->lock, as for the next functions. */
+void morph_retry_repaired(struct morph_slice *slice, bool whole);
+/* Resources became free during a repair that has left its slice degraded. */
+void morph_retry_missed(struct morph_slice *slice);
+void morph_retry_crowded(struct morph_slice *last);
+/* Continues the retry of a slice that has become idle. */
+void morph_retry_idle(struct morph_slice *slice);
+extern struct morph_slice_waiter morph_repair_waiter;
 void morph_repair_recover_work(struct work_struct *work);
 
 #endif /* MORPH_CORE_RECOVERY_RECOVERY_H */

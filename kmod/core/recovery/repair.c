@@ -21,7 +21,6 @@
 
 #define FAILED_NOW	XA_MARK_1	/* circuits whose failure event is not sent yet */
 #define MAX_ROUNDS	8u	/* per repair; each may quarantine further hardware */
-#define RECOVER_DELAY	msecs_to_jiffies(20)
 
 /**
  * morph_repair_kick() - start the repair of a slice
@@ -51,15 +50,22 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 	queue_work(morph_repair_wq, &slice_recovery(slice)->repair_work);
 }
 
-int morph_repair_stage(struct morph_txn *txn)
+int morph_repair_stage(struct morph_txn *txn, bool dry)
 {
 	int ret;
 
-	do {
+	for (;;) {
 		txn->refusal = (struct morph_refusal){ .item = MORPH_ANY };
 		ret = morph_txn_stage(txn);
-	} while (ret && morph_txn_revoke_holder(txn->fabric, txn->refusal.part,
-						txn->refusal.index));
+		if (ret && dry && morph_txn_has_holder(txn->fabric, txn->refusal.part,
+						       txn->refusal.index))
+			return -EAGAIN;
+		if (!ret || dry || !morph_txn_revoke_holder(txn->fabric, txn->refusal.part,
+							    txn->refusal.index))
+			break;
+		/* Search again: the refused path need not be the best one now. */
+		morph_repair_free_routes(txn);
+	}
 	/* A refusal because of hardware known to be failed is no device error: do not retry. */
 	return ret == -EIO ? -EHOSTUNREACH : ret;
 }
@@ -128,29 +134,46 @@ static bool is_commanded_lit(struct morph_fabric *fabric, const struct morph_rou
 						       route->path.lanes) == route->path.lanes;
 }
 
+/* Return whether a circuit is dark for no known reason. A known cause needs no diagnosis. */
+static bool is_unexplained(const struct morph_circuit *circuit)
+{
+	const struct morph_slice *slice = circuit->slice;
+
+	return circuit->listed && circuit->dark && !morph_rank_failed(slice, circuit->src_rank) &&
+	       !morph_rank_failed(slice, circuit->dst_rank) &&
+	       is_commanded_lit(slice->fabric, circuit->route) &&
+	       morph_route_is_healthy(slice->fabric, circuit->route);
+}
+
 static void examine_dark(struct morph_slice *slice)
 {
-	struct morph_fabric *fabric = slice->fabric;
 	struct morph_circuit *circuit;
 	unsigned long index;
 
-	xa_for_each(&slice->circuits, index, circuit) {
-		if (!circuit->listed || !circuit->dark)
-			continue;
-		/* A known cause needs no diagnosis. */
-		if (morph_rank_failed(slice, circuit->src_rank) ||
-		    morph_rank_failed(slice, circuit->dst_rank) ||
-		    !is_commanded_lit(fabric, circuit->route) ||
-		    !morph_route_is_healthy(fabric, circuit->route))
-			continue;
-		examine(circuit);
-	}
+	xa_for_each(&slice->circuits, index, circuit)
+		if (is_unexplained(circuit))
+			examine(circuit);
+}
+
+bool morph_light_may_return(struct morph_slice *slice)
+{
+	struct morph_circuit *circuit;
+	unsigned long index;
+
+	xa_for_each(&slice->circuits, index, circuit)
+		if (is_unexplained(circuit))
+			return true;
+	return false;
 }
 
 /* ------------------------------------------------------------------ reroute */
 
-static bool needs_reroute(struct morph_slice *slice, const struct morph_circuit *circuit)
+bool morph_circuit_broken(const struct morph_circuit *circuit)
 {
+	const struct morph_slice *slice = circuit->slice;
+
+	if (slice_tenancy(slice)->failover == MORPH_FAILOVER_NONE)
+		return false;
 	if (!circuit->listed || circuit_txns(circuit)->pending)
 		return false;
 	if (morph_rank_failed(slice, circuit->src_rank) ||
@@ -204,34 +227,88 @@ static void reroute_announced(struct morph_txn *txn, struct morph_repair_job *jo
 	morph_report_event(slice, &event);
 }
 
-static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
+bool morph_circuit_in_vain(const struct morph_circuit *circuit)
 {
-	struct reroute reroute = { .job.announced = reroute_announced, .circuit = circuit };
+	u32 paths_freed = recovery_of(circuit->slice->fabric)->paths_freed;
+
+	return circuit->searched && circuit->searched == paths_freed;
+}
+
+/*
+ * Stage the move of a circuit to another path, and note a search in vain. @dry: only try, as in
+ * morph_repair_stage().
+ */
+static int stage_reroute(struct morph_circuit *circuit, bool dry, struct morph_txn **staged)
+{
 	struct morph_change change = {};
 	struct morph_txn *txn;
-	u64 begin = ktime_get_ns();
 	int ret;
 
-	txn = morph_txn_alloc(slice, &change, NULL, 1, 0, MORPH_GFP_REPAIR);
+	txn = morph_txn_alloc(circuit->slice, &change, NULL, 1, 0, MORPH_GFP_REPAIR);
 	txn->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
 	morph_slice_fill_move(&txn->items[0], circuit);
-	ret = morph_repair_stage(txn);
+	ret = morph_repair_stage(txn, dry);
 	/* A circuit of a schedule stays on its planes if possible. */
 	if (ret && circuit->scheduled) {
 		morph_repair_free_routes(txn);
 		txn->items[0].change.src_plane = MORPH_PLANE_ANY;
 		txn->items[0].change.dst_plane = MORPH_PLANE_ANY;
-		ret = morph_repair_stage(txn);
+		ret = morph_repair_stage(txn, dry);
 	}
+	circuit->searched = 0;
+	if (ret && ret != -EBUSY && ret != -EAGAIN)
+		circuit->searched = recovery_of(txn->fabric)->paths_freed;
+	if (ret)
+		morph_repair_free_txn(txn);
+	else
+		*staged = txn;
+	return ret;
+}
+
+bool morph_reroute_possible(struct morph_circuit *circuit)
+{
+	struct morph_slice *slice = circuit->slice;
+	struct morph_txn *txn;
+	int ret;
+
+	morph_slice_enter(slice, true);
+	ret = stage_reroute(circuit, true, &txn);
 	if (!ret) {
-		txn->session.times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
-		txn->context = &reroute.job;
-		ret = morph_exec_commit(txn, false);
+		morph_txn_unstage(txn);
+		morph_repair_free_txn(txn);
 	}
+	morph_slice_leave(slice);
+	return !ret || ret == -EAGAIN;
+}
+
+static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
+{
+	struct reroute reroute = { .job.announced = reroute_announced, .circuit = circuit };
+	u64 begin = ktime_get_ns();
+	struct morph_txn *txn;
+	int ret;
+
+	ret = stage_reroute(circuit, false, &txn);
+	if (ret)
+		return ret;
+	txn->session.times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
+	txn->context = &reroute.job;
+	ret = morph_exec_commit(txn, false);
 	if (!ret)
 		morph_stat(slice->fabric, MORPH_STAT_REROUTES);
 	morph_repair_free_txn(txn);
 	return ret;
+}
+
+/* The caller has entered the slice, so its circuits stay. */
+bool morph_repair_pause(struct morph_slice *slice)
+{
+	struct morph_fabric *fabric = slice->fabric;
+
+	mutex_unlock(&fabric->lock);
+	cond_resched();
+	mutex_lock(&fabric->lock);
+	return !slice->dying && fabric->state == MORPH_FABRIC_READY;
 }
 
 static int reroute_all(struct morph_slice *slice)
@@ -240,22 +317,23 @@ static int reroute_all(struct morph_slice *slice)
 	unsigned long index;
 	int first = 0, ret;
 
-	if (slice_tenancy(slice)->failover == MORPH_FAILOVER_NONE)
-		return 0;
 	xa_for_each(&slice->circuits, index, circuit) {
-		if (!needs_reroute(slice, circuit))
+		if (!morph_circuit_broken(circuit))
 			continue;
-		ret = reroute(slice, circuit);
+		ret = -EHOSTUNREACH;
+		if (!morph_circuit_in_vain(circuit))
+			ret = reroute(slice, circuit);
 		if (ret && !first)
 			first = ret;
+		if (ret && !morph_repair_pause(slice))
+			break;
 	}
 	return first;
 }
 
 /* ------------------------------------------------------------------- rounds */
 
-/* Return whether the slice needs no further round. */
-static bool is_whole(struct morph_slice *slice)
+bool morph_slice_whole(struct morph_slice *slice)
 {
 	struct morph_circuit *circuit;
 	unsigned long index;
@@ -350,7 +428,7 @@ static void repair_end(struct morph_slice *slice)
 	u64 left_mbps;
 
 	cancel_requested_replacements(slice);
-	whole = is_whole(slice);
+	whole = morph_slice_whole(slice);
 	lacks = lacks_lent_spare(slice);
 	WRITE_ONCE(slice->repairing, false);
 	morph_protection_unpause(fabric);
@@ -359,6 +437,7 @@ static void repair_end(struct morph_slice *slice)
 	slice_tenancy(slice)->state = whole ? MORPH_SLICE_OK : MORPH_SLICE_DEGRADED;
 	trace_morph_slice_state(fabric->id, slice->number, slice_tenancy(slice)->state);
 	slice_recovery(slice)->was_degraded = !whole;
+	morph_retry_repaired(slice, whole);
 	recovery_of(fabric)->degraded += (int)!whole - (int)was;
 	fabric->seq++;
 	if (!whole)
@@ -380,45 +459,6 @@ static void repair_end(struct morph_slice *slice)
 	morph_report_slice_changed(slice);
 }
 
-/* Rebuild protections that have no spare, or that hold less than they should. */
-static void rebuild_wanted_protections(struct morph_fabric *fabric)
-{
-	if (list_empty(&slices_of(fabric)->protections_wanted))
-		return;
-	list_splice_tail_init(&slices_of(fabric)->protections_wanted,
-			      &slices_of(fabric)->stale_protections);
-	queue_delayed_work(system_unbound_wq, &slices_of(fabric)->protection_work, 0);
-}
-
-/*
- * A failed repair gives back the spares and lanes that it held. Repairs that ran at the same time
- * may have failed for want of them. Those slices retry one after the other when no repair is
- * running. Each then finds all free resources and takes none from another repair, so the retries
- * end.
- */
-static void retry_crowded(struct morph_slice *last)
-{
-	struct morph_slice *slice, *next = NULL;
-	struct morph_fabric *fabric = last->fabric;
-
-	if (recovery_of(fabric)->repairs || fabric->state != MORPH_FABRIC_READY)
-		return;
-	rebuild_wanted_protections(fabric);
-	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
-		/* Do not revoke prepared transactions: their end triggers a retry. */
-		if (!slice_recovery(slice)->crowded ||
-		    slice_tenancy(slice)->state != MORPH_SLICE_DEGRADED ||
-		    !list_empty(&slice_txns(slice)->txns))
-			continue;
-		if (!next || next == last)
-			next = slice;
-	}
-	if (!next)
-		return;
-	slice_recovery(next)->crowded = false;
-	morph_repair_kick(next, 0);
-}
-
 void morph_repair_work(struct work_struct *work)
 {
 	struct morph_slice_recovery *recovery = container_of(work, struct morph_slice_recovery,
@@ -437,7 +477,7 @@ void morph_repair_work(struct work_struct *work)
 	crowded = recovery_of(fabric)->repairs++;
 	begun = ++recovery_of(fabric)->repairs_begun;
 	for (round = 0; round < MAX_ROUNDS; round++) {
-		if (slice->dying || fabric->state != MORPH_FABRIC_READY || is_whole(slice))
+		if (slice->dying || fabric->state != MORPH_FABRIC_READY || morph_slice_whole(slice))
 			break;
 		examine_dark(slice);
 		ret = morph_failover_run(slice);
@@ -463,48 +503,14 @@ void morph_repair_work(struct work_struct *work)
 	if (slice_tenancy(slice)->state == MORPH_SLICE_DEGRADED &&
 	    fabric->state == MORPH_FABRIC_READY &&
 	    recovery_of(fabric)->recoveries != recoveries)
-		queue_delayed_work(morph_wq, &recovery_of(fabric)->recover_work, RECOVER_DELAY);
+		morph_retry_missed(slice);
 	recovery_of(fabric)->repairs--;
 	slice_recovery(slice)->crowded = crowded || recovery_of(fabric)->repairs_begun != begun;
 	ret = slice->repairing;
-	retry_crowded(slice);
+	morph_retry_crowded(slice);
 	slice_recovery(slice)->entered_by = NULL;
 	morph_slice_leave(slice);
 	mutex_unlock(&fabric->lock);
 	if (!ret)
 		morph_slice_put(slice);
-}
-
-/* ----------------------------------------------------------------- recovery */
-
-void morph_repair_recover(struct morph_fabric *fabric)
-{
-	lockdep_assert_held(&fabric->lock);
-	if (fabric->state != MORPH_FABRIC_READY)
-		return;
-	recovery_of(fabric)->recoveries++;
-	if (recovery_of(fabric)->degraded || recovery_of(fabric)->lost ||
-	    !list_empty(&slices_of(fabric)->protections_wanted))
-		queue_delayed_work(morph_wq, &recovery_of(fabric)->recover_work, RECOVER_DELAY);
-}
-
-/* A resource became free or healthy: retry the slices that wait for one. */
-void morph_repair_recover_work(struct work_struct *work)
-{
-	struct morph_recovery *recovery = container_of(to_delayed_work(work), struct morph_recovery,
-						     recover_work);
-	struct morph_fabric *fabric = &recovery->slices.txns.ledger.hardware.fabric;
-	struct morph_slice *slice;
-
-	mutex_lock(&fabric->lock);
-	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
-		/* Do not revoke prepared transactions: their end triggers a retry. */
-		if (slice_tenancy(slice)->state == MORPH_SLICE_DEGRADED &&
-		    list_empty(&slice_txns(slice)->txns))
-			morph_repair_kick(slice, 0);
-		else
-			morph_report_retried(slice);
-	}
-	rebuild_wanted_protections(fabric);
-	mutex_unlock(&fabric->lock);
 }

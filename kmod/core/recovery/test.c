@@ -30,7 +30,8 @@ static void test_give_back(struct morph_fabric *fabric, u32 accelerator)
 	slices_of(fabric)->tests_ended++;
 	morph_chip_update(fabric, accelerator);
 	morph_protection_touch_chip(fabric, accelerator);
-	morph_repair_recover(fabric);
+	/* A test by light has claimed a path, too. */
+	morph_repair_recover(fabric, MORPH_FREED_ANY);
 	wake_up_all(&slices_of(fabric)->test_end);
 }
 
@@ -590,7 +591,7 @@ int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 
 		morph_chip_update(fabric, accelerator);
 		morph_protection_touch_chip(fabric, accelerator);
 		fabric->seq++;
-		morph_repair_recover(fabric);
+		morph_repair_recover(fabric, MORPH_FREED_ACCELERATORS);
 		morph_report_accelerator_changed(fabric, accelerator);
 	}
 	mutex_unlock(&fabric->lock);

@@ -359,7 +359,7 @@ int morph_schedule_unload(struct morph_schedule *schedule, struct morph_refusal 
 		morph_schedule_park(schedule);
 		morph_schedule_drop(schedule);
 		slice->fabric->seq++;
-		morph_repair_recover(slice->fabric);
+		morph_repair_recover(slice->fabric, MORPH_FREED_PATHS);
 		morph_protection_touch_slice(slice);
 		morph_schedule_put(schedule);	/* reference of the slice */
 	}

@@ -568,7 +568,7 @@ static int load_entered(struct morph_schedule *schedule,
 		 * claimed.
 		 */
 		if (schedule->hold.taken)
-			morph_repair_recover(slice->fabric);
+			morph_repair_recover(slice->fabric, MORPH_FREED_PATHS);
 		morph_schedule_drop(schedule);
 		morph_protection_touch_slice(slice);
 		return ret;

@@ -197,7 +197,7 @@ static void mend(struct morph_schedule *schedule)
 	 * itself.
 	 */
 	if (ret && !lost)
-		morph_repair_recover(fabric);
+		morph_repair_recover(fabric, MORPH_FREED_PATHS);
 	if (ret)
 		morph_schedule_lose(schedule, ret);
 	else

@@ -299,7 +299,7 @@ int morph_controller_drop(struct morph_fabric *fabric, u32 id, struct morph_cont
 	xa_erase(&slices_of(fabric)->controllers, id);
 	slices_of(fabric)->controllers_count--;
 	controller_free(controller);
-	morph_report_freed(fabric);
+	morph_report_freed(fabric, MORPH_FREED_PATHS);
 out:
 	mutex_unlock(&fabric->lock);
 	return ret;

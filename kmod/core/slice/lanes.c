@@ -174,7 +174,7 @@ static int reserve(struct morph_fabric *fabric, struct morph_controller *control
 	if (lanes & ~had)
 		morph_protection_touch_guide(fabric, wanted->guide);
 	if (had & ~lanes)
-		morph_report_freed(fabric);
+		morph_report_freed(fabric, MORPH_FREED_PATHS);
 	return 0;
 }
 
@@ -197,7 +197,7 @@ int morph_controller_reserve(struct morph_fabric *fabric, const struct morph_lan
 		ret = reserve(fabric, controller, wanted, refusal);
 	} else if (!ret) {
 		drop(fabric, controller, wanted->guide);
-		morph_report_freed(fabric);
+		morph_report_freed(fabric, MORPH_FREED_PATHS);
 	}
 	if (!ret)
 		fabric->seq++;
@@ -226,7 +226,7 @@ int morph_controller_settle(struct morph_fabric *fabric, u32 id, u64 epoch,
 		if (reservation->epoch < epoch)
 			drop(fabric, controller, guide);
 	fabric->seq++;
-	morph_report_freed(fabric);
+	morph_report_freed(fabric, MORPH_FREED_PATHS);
 out:
 	mutex_unlock(&fabric->lock);
 	return ret;

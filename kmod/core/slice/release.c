@@ -88,7 +88,7 @@ void morph_slice_release_work(struct work_struct *work)
 	fabric->seq++;
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	morph_slice_leave(slice);
-	morph_report_freed(fabric);
+	morph_report_freed(fabric, MORPH_FREED_ANY);
 	mutex_unlock(&fabric->lock);
 	trace_morph_slice_release(fabric->id, slice->number, dark);
 	morph_report_slice_gone(slice);

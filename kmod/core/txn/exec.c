@@ -254,6 +254,7 @@ static void drop_old(struct morph_txn *txn)
 	const struct morph_txn_kind *kind = txn->kind;
 	struct morph_fabric *fabric = txn->fabric;
 	u32 parks = 0, i;
+	bool freed = false;
 
 	if (kind->settle) {
 		kind->settle(txn, true);
@@ -277,6 +278,7 @@ static void drop_old(struct morph_txn *txn)
 		item->new = NULL;		/* the circuit has taken over the route */
 		if (!item->old)
 			continue;
+		freed = true;
 		parks = morph_park_collect(fabric, item->old, txn->settings, parks);
 		if (item->change.op == MORPH_CHANGE_REMOVE) {
 			item->circuit->route = item->old;
@@ -294,7 +296,9 @@ static void drop_old(struct morph_txn *txn)
 	if (kind->resume_holds)
 		kind->resume_holds(txn->slice);
 	morph_park_run(fabric, &txn->session, txn->settings, parks);
-	morph_report_freed(fabric);
+	/* A change that only adds circuits frees nothing. */
+	if (freed)
+		morph_report_freed(fabric, MORPH_FREED_PATHS);
 }
 
 /* -------------------------------------------------------------- entry points */

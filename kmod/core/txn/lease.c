@@ -494,7 +494,8 @@ static bool txn_holds(const struct morph_txn *txn, u32 part, u32 index)
 	return false;
 }
 
-bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index)
+/* Return a prepared transaction that holds the part, or NULL. */
+static struct morph_txn *find_holder(struct morph_fabric *fabric, u32 part, u32 index)
 {
 	struct morph_slice *slice;
 	struct morph_txn *txn;
@@ -504,15 +505,29 @@ bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index)
 		/* The thread that has entered the slice uses the prepared transaction. */
 		if (slice->busy)
 			continue;
-		list_for_each_entry(txn, &slice_txns(slice)->txns, node) {
-			if (!txn->staged || txn->keep_old || !txn_holds(txn, part, index))
-				continue;
-			lease_stop(txn);
-			unqueue(txn);
-			end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
-			morph_slice_serve_waiters(slice);
-			return true;
-		}
+		list_for_each_entry(txn, &slice_txns(slice)->txns, node)
+			if (txn->staged && !txn->keep_old && txn_holds(txn, part, index))
+				return txn;
 	}
-	return false;
+	return NULL;
+}
+
+bool morph_txn_has_holder(struct morph_fabric *fabric, u32 part, u32 index)
+{
+	return find_holder(fabric, part, index);
+}
+
+bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index)
+{
+	struct morph_txn *txn = find_holder(fabric, part, index);
+	struct morph_slice *slice;
+
+	if (!txn)
+		return false;
+	slice = txn->slice;
+	lease_stop(txn);
+	unqueue(txn);
+	end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
+	morph_slice_serve_waiters(slice);
+	return true;
 }

@@ -169,7 +169,7 @@ static void drop_new(struct morph_txn *txn)
 	 * repair must not wake itself; at its end it wakes the slices repaired meanwhile.
 	 */
 	if (!kind->recovers)
-		morph_report_freed(fabric);
+		morph_report_freed(fabric, MORPH_FREED_PATHS);
 }
 
 /*

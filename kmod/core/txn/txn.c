@@ -232,8 +232,9 @@ void morph_txn_end(struct morph_txn *txn, u32 outcome, int status)
 		morph_txn_uncharge(txn, txn->slice->user);
 		morph_user_uncharge(txn->slice->user, MORPH_RES_PREPARED, 1);
 		morph_history_keep_record(txn);
-		/* A degraded slice may wait for the released resources. */
-		morph_report_freed(txn->fabric);
+		/* A commit has reported the resources that it freed. */
+		if (outcome != MORPH_OUTCOME_COMMITTED)
+			morph_report_freed(txn->fabric, MORPH_FREED_PATHS);
 	}
 	trace_morph_txn_end(txn->fabric->id, txn->id, txn->slice_number, outcome, status);
 	if (txn->slice && txn->id && !txn->slice->dying)
@@ -535,8 +536,6 @@ static void each_end(struct morph_txn *txn, u32 outcome, int status)
 {
 	mutex_lock(&txn->fabric->lock);
 	list_del_init(&txn->node);
-	/* A degraded slice may wait for the released resources. */
-	morph_report_freed(txn->fabric);
 	morph_slice_serve_waiters(txn->slice);
 	if (txn->id) {
 		morph_txn_end(txn, outcome, status);
