@@ -30,6 +30,7 @@ static struct kunit_suite * const suites[] = {
 	&morph_neighbour_suite,
 	&morph_diagnosis_suite,
 	&morph_retry_suite,
+	&morph_schedule_suite,
 };
 
 static int run_set(const char *text, const struct kernel_param *param)

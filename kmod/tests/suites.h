@@ -27,5 +27,6 @@ extern struct kunit_suite morph_lease_suite;
 extern struct kunit_suite morph_neighbour_suite;
 extern struct kunit_suite morph_diagnosis_suite;
 extern struct kunit_suite morph_retry_suite;
+extern struct kunit_suite morph_schedule_suite;
 
 #endif /* MORPH_TESTS_SUITES_H */

@@ -36,6 +36,7 @@ static void fabric_free_tables(struct morph_fabric *fabric)
 	kvfree(hardware_of(fabric)->review_left);
 	morph_blames_free(fabric);
 	kvfree(hardware_of(fabric)->rx_blamed);
+	kvfree(recovery_of(fabric)->unparked);
 	kvfree(hardware_of(fabric)->tx_on);
 	kvfree(hardware_of(fabric)->hw_state);
 	kvfree(ledger_of(fabric)->route_work);
@@ -232,6 +233,8 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 						    sizeof(long), GFP_KERNEL);
 	hardware_of(fabric)->rx_blamed =
 		kvcalloc(BITS_TO_LONGS(graph->ends_count), sizeof(long), GFP_KERNEL);
+	recovery_of(fabric)->unparked =
+		kvcalloc(BITS_TO_LONGS(graph->elements_count), sizeof(long), GFP_KERNEL);
 	recovery_of(fabric)->blames =
 		kvcalloc(graph->ports_count, sizeof(*recovery_of(fabric)->blames), GFP_KERNEL);
 	ledger_of(fabric)->guide_routes =
@@ -243,6 +246,7 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 	if (!ledger_of(fabric)->route_work || !hardware_of(fabric)->hw_state ||
 	    !hardware_of(fabric)->tx_on || !hardware_of(fabric)->rx_blamed ||
 	    !hardware_of(fabric)->review_left || !recovery_of(fabric)->blames ||
+	    !recovery_of(fabric)->unparked ||
 	    !ledger_of(fabric)->guide_routes || !ledger_of(fabric)->chips ||
 	    !ledger_of(fabric)->hosts || morph_pending_alloc(fabric) ||
 	    morph_suspects_alloc(fabric))

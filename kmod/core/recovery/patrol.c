@@ -161,37 +161,6 @@ static void patrol_chips(struct morph_fabric *fabric)
 	mutex_unlock(&fabric->lock);
 }
 
-/* Return whether the element could not be parked on release. Caller holds fabric->lock. */
-static bool left_behind(struct morph_fabric *fabric, u32 element)
-{
-	return !ledger_of(fabric)->state->element_pins[element] &&
-	       !(ledger_of(fabric)->state->element_marks[element] & ~OPTICS_CORDONED) &&
-	       hardware_of(fabric)->hw_state[element] != optics_park_state(fabric->graph, element);
-}
-
-/* Park an element; its mark excludes other users meanwhile. No lock held. */
-static void patrol_park(struct morph_fabric *fabric, u32 element)
-{
-	struct morph_element_setting setting = {
-		.element = element,
-		.state = optics_park_state(fabric->graph, element),
-	};
-	bool ours;
-
-	mutex_lock(&fabric->lock);
-	ours = left_behind(fabric, element);
-	if (ours)
-		ledger_of(fabric)->state->element_marks[element] |= MORPH_MARK_CHANGING;
-	mutex_unlock(&fabric->lock);
-	if (!ours)
-		return;
-	morph_hw_program(fabric, NULL, &setting, 1);
-	mutex_lock(&fabric->lock);
-	ledger_of(fabric)->state->element_marks[element] &= ~MORPH_MARK_CHANGING;
-	morph_repair_recover(fabric, MORPH_FREED_PATHS);
-	mutex_unlock(&fabric->lock);
-}
-
 /*
  * Return whether no other code turns the element, and the core still expects the same state.
  * @tolerated are marks to ignore. Caller holds fabric->lock.
@@ -259,11 +228,11 @@ static void patrol_elements(struct morph_fabric *fabric)
 		return;
 	mutex_lock(&fabric->lock);
 	for (i = 0; i < count; i++)
-		behind[i] = left_behind(fabric, settings[i].element);
+		behind[i] = morph_left_behind(fabric, settings[i].element);
 	mutex_unlock(&fabric->lock);
 	for (i = 0; i < count; i++) {
 		if (behind[i])
-			patrol_park(fabric, settings[i].element);
+			morph_park_elements(fabric, &settings[i].element, 1);
 		else if (settings[i].state != expected[i])
 			patrol_moved(fabric, settings[i].element, expected[i]);
 	}
@@ -339,6 +308,7 @@ void morph_health_init(struct morph_fabric *fabric)
 	INIT_DELAYED_WORK(&recovery_of(fabric)->recover_work, morph_repair_recover_work);
 	INIT_WORK(&recovery_of(fabric)->signal_work, morph_signal_work);
 	INIT_WORK(&recovery_of(fabric)->review_work, review_work_fn);
+	INIT_WORK(&recovery_of(fabric)->park_work, morph_park_work);
 	INIT_DELAYED_WORK(&recovery_of(fabric)->patrol_work, patrol_work_fn);
 }
 
@@ -360,4 +330,5 @@ void morph_health_stop(struct morph_fabric *fabric)
 	/* Only patrol rounds could still start a review. */
 	cancel_delayed_work_sync(&recovery_of(fabric)->patrol_work);
 	cancel_work_sync(&recovery_of(fabric)->review_work);
+	cancel_work_sync(&recovery_of(fabric)->park_work);
 }

@@ -50,6 +50,9 @@ struct morph_recovery {
 	struct work_struct signal_work;	/* converts signals to faults: signal.c */
 	struct delayed_work patrol_work; /* reads idle hardware in rounds: patrol.c */
 	struct work_struct review_work;	/* compares hardware with commands: patrol.c */
+	struct work_struct park_work;	/* parks released elements: park.c */
+	unsigned long *unparked;	/* bit by element: park_work must park it */
+	u32 unparked_next;		/* where park_work continues */
 	bool review;			/* a review is needed; READ_ONCE, WRITE_ONCE */
 	bool review_failed;		/* for some hardware: repeat it there; the same */
 
@@ -143,6 +146,20 @@ void morph_signal_work(struct work_struct *work);
 void morph_route_hit(struct morph_route *route, const struct morph_culprit *culprit, u64 since);
 /* Return whether the light of some circuit through a guide arrives. Caller holds fabric->lock. */
 bool morph_guide_lit(struct morph_fabric *fabric, u32 guide);
+
+/* ------------------------------------------------------------------- park.c */
+
+#define MORPH_PARKS_AT_ONCE	16u	/* elements per request, and per hold of fabric->lock */
+/* Return whether an element without a user is not parked. Caller holds fabric->lock. */
+bool morph_left_behind(struct morph_fabric *fabric, u32 element);
+/* Park a few elements that are left behind; marks exclude other users meanwhile. No lock held. */
+void morph_park_elements(struct morph_fabric *fabric, const u32 *elements, u32 count);
+/* Let the worker park an element if it is left behind then. Caller holds fabric->lock. */
+void morph_park_later(struct morph_fabric *fabric, u32 element);
+void morph_park_work(struct work_struct *work);
+
+/* ----------------------------------------------------------------- patrol.c */
+
 /* Hardware may differ from the commanded state: read and reprogram it. Any context. */
 void morph_patrol_review(struct morph_fabric *fabric);
 #define MORPH_PATROL_PERIOD	msecs_to_jiffies(1000)

@@ -309,11 +309,21 @@ void morph_schedule_hold_restore(struct morph_schedule *schedule)
 	hold_resume(schedule, true);
 }
 
+/*
+ * The hardware keeps the states of elements that no one holds any more. The caller may not wait for
+ * the device, so a worker parks those that are not held again.
+ */
 void morph_schedule_unhold(struct morph_schedule *schedule)
 {
-	if (!schedule->hold.taken)
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	const struct morph_hold *hold = &schedule->hold;
+	u32 i;
+
+	if (!hold->taken)
 		return;
 	morph_schedule_hold_suspend(schedule);
+	for (i = 0; i < hold->elements_count; i++)
+		morph_park_later(fabric, hold->elements[i].element);
 	hold_free(schedule);
 }
 
