@@ -203,6 +203,7 @@ int morph_fabric_register(struct morph_fabric *fabric, const struct morph_fabric
 void morph_fabric_unregister(struct morph_fabric *fabric);
 void morph_fabric_shutdown(struct morph_fabric *fabric);
 bool morph_fabric_is_lit(struct morph_fabric *fabric);
+void morph_fabric_resume(struct morph_fabric *fabric);
 
 /* The functions that report signals. They may be called from any context. */
 void morph_fabric_complete(struct morph_fabric *fabric, u64 cookie, int status,

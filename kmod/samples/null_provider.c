@@ -369,7 +369,15 @@ static int __maybe_unused null_suspend(struct device *dev)
 	return morph_fabric_is_lit(null->fabric) ? -EBUSY : 0;
 }
 
-static SIMPLE_DEV_PM_OPS(null_pm, null_suspend, NULL);
+static int __maybe_unused null_resume(struct device *dev)
+{
+	struct null_device *null = dev_get_drvdata(dev);
+
+	morph_fabric_resume(null->fabric);
+	return 0;
+}
+
+static SIMPLE_DEV_PM_OPS(null_pm, null_suspend, null_resume);
 
 static struct platform_driver null_driver = {
 	.probe = null_probe,

@@ -64,6 +64,14 @@ static int shutdown_line(struct sim_hardware *hw, char *line)
 	return 0;
 }
 
+/* Call the hook for the end of a suspend. */
+static int resume_line(struct sim_hardware *hw, char *line)
+{
+	struct device *dev = &hw->instance->dev;
+
+	return dev->bus->pm->resume ? dev->bus->pm->resume(dev) : -EOPNOTSUPP;
+}
+
 static int fault_show(struct seq_file *file, void *unused)
 {
 	sim_faults_show(file->private, file);
@@ -175,6 +183,7 @@ LINE_FILE(clear, nothing_show, sim_clear_line);
 LINE_FILE(flip, nothing_show, sim_flip_line);
 LINE_FILE(swap, nothing_show, sim_swap_line);
 LINE_FILE(shutdown, nothing_show, shutdown_line);
+LINE_FILE(resume, nothing_show, resume_line);
 LINE_FILE(advance, clock_show, advance_line);
 LINE_FILE(dark, dark_show, dark_line);
 DEFINE_SHOW_ATTRIBUTE(knobs);
@@ -193,6 +202,7 @@ void sim_debugfs_add(struct sim_hardware *hw)
 	debugfs_create_file("flip", 0600, dir, hw, &flip_fops);
 	debugfs_create_file("swap", 0600, dir, hw, &swap_fops);
 	debugfs_create_file("shutdown", 0600, dir, hw, &shutdown_fops);
+	debugfs_create_file("resume", 0600, dir, hw, &resume_fops);
 	debugfs_create_file("advance", 0600, dir, hw, &advance_fops);
 	debugfs_create_file("knobs", 0400, dir, hw, &knobs_fops);
 	debugfs_create_file("log", 0400, dir, hw, &log_fops);

@@ -95,7 +95,21 @@ static int __maybe_unused sim_suspend(struct device *dev)
 	return 0;
 }
 
-static SIMPLE_DEV_PM_OPS(sim_pm, sim_suspend, NULL);
+/* The hardware has lost its power: each element wakes in the last of its states. */
+static int __maybe_unused sim_resume(struct device *dev)
+{
+	struct sim_hardware *hw = to_instance(dev)->hardware;
+	u32 i;
+
+	if (!hw)
+		return 0;
+	for (i = 0; i < hw->optics.elements_count; i++)
+		sim_flip(hw, i, hw->optics.kinds[hw->optics.elements[i].kind].states - 1);
+	morph_fabric_resume(hw->fabric);
+	return 0;
+}
+
+static SIMPLE_DEV_PM_OPS(sim_pm, sim_suspend, sim_resume);
 
 /* Not constant: older kernels write to it. */
 static struct

@@ -370,6 +370,47 @@ static void patrol_passes_over_those_without_path(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0u, recovery_of(fake->fabric)->suspects[0].count);
 }
 
+/*
+ * All elements wake in another state. Patrol quarantines none of them, also during the review, and
+ * the review parks them.
+ */
+static void patrol_resume_reprograms_elements(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	u32 total = fake->fabric->graph->elements_count, i;
+
+	for (i = 0; i < total; i++)
+		WRITE_ONCE(fake->element[i], 1);
+	fake_rule(fake, FAKE_GET_LASERS, 0, FAKE_HANG, 0);
+	morph_fabric_resume(fake->fabric);
+	wait_for_completion(&fake->silent);
+	fake_patrol(fake);
+	morph_fabric_complete(fake->fabric, fake->silent_cookie, -EIO, NULL, 0);
+	fake_settle(fake);
+	fake_patrol(fake);
+	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
+	for (i = 0; i < total; i++)
+		KUNIT_EXPECT_EQ_MSG(test, (u8)0, fake->element[i], "element %u", i);
+}
+
+/* An accelerator of a slice died during the suspend, without a signal. */
+static void patrol_resume_tests_accelerators(struct kunit *test)
+{
+	static const u32 accelerators[] = { 0, 1 };
+	struct fake *fake = test->priv;
+
+	fake_slice(fake, accelerators, 2);
+	fake->dead[1] = true;
+	fake_patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, ledger_of(fake->fabric)->chips[1].health);
+	morph_fabric_resume(fake->fabric);
+	fake_settle(fake);
+	fake_patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_FAILED, ledger_of(fake->fabric)->chips[1].health);
+	KUNIT_EXPECT_EQ(test, (u8)MORPH_HEALTH_OK, ledger_of(fake->fabric)->chips[0].health);
+	fake_settle(fake);
+}
+
 /* If elements did not take their states, the core reads them back and parks them again. */
 static void patrol_asks_elements_that_refused_a_test(struct kunit *test)
 {
@@ -561,6 +602,8 @@ static struct kunit_case patrol_cases[] = {
 	KUNIT_CASE(patrol_searches_no_path_to_a_cut_off_receiver),
 	KUNIT_CASE(patrol_remembers_that_no_path_exists),
 	KUNIT_CASE(patrol_passes_over_those_without_path),
+	KUNIT_CASE(patrol_resume_reprograms_elements),
+	KUNIT_CASE(patrol_resume_tests_accelerators),
 	KUNIT_CASE(patrol_asks_elements_that_refused_a_test),
 	KUNIT_CASE(patrol_fails_a_laser_that_burns_on),
 	KUNIT_CASE(patrol_is_not_hurried_by_reviews),

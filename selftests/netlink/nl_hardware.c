@@ -226,6 +226,33 @@ static bool reported_health(struct nl *monitor, unsigned int element, unsigned i
 	return false;
 }
 
+/* Elements wake in another state after a suspend. The provider's hook lets the driver park them. */
+TEST(elements_are_parked_after_resume)
+{
+	const unsigned int elements[] = { 0, 9 };
+	char keys[2][32];
+	long long parked[2];
+	struct nl nl;
+	struct sim sim;
+	unsigned int i;
+
+	ASSERT_EQ(0, nl_open(&nl));
+	sim_start(&sim, "server8", NULL);
+	for (i = 0; i < 2; i++) {
+		snprintf(keys[i], sizeof(keys[i]), "element %u state", elements[i]);
+		parked[i] = sim_counter(&sim, "hardware", keys[i]);
+		ASSERT_LE(0, parked[i]);
+	}
+	ASSERT_EQ(0, sim_control(&sim, "resume", "now"));
+	for (i = 0; i < 2; i++) {
+		EXPECT_TRUE(WAIT_UNTIL(sim_counter(&sim, "hardware", keys[i]) == parked[i]));
+		EXPECT_TRUE(WAIT_UNTIL(health_of(&nl, &sim, MORPH_PART_ELEMENT, elements[i]) ==
+				       MORPH_HEALTH_OK));
+	}
+	sim_stop(&sim);
+	nl_close(&nl);
+}
+
 /* No circuit uses the element, but stray light could cross it. */
 TEST(cordoned_element_that_moved_is_found)
 {

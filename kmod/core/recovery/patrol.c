@@ -3,6 +3,8 @@
  * Patrol: read idle hardware periodically to find failures early, and test suspects. Quarantined
  * hardware returns to use only through a test.
  */
+#include <linux/export.h>
+
 #include "core/base/base.h"
 #include "core/hardware/hardware.h"
 #include "core/recovery/recovery.h"
@@ -240,6 +242,20 @@ static void patrol_elements(struct morph_fabric *fabric)
 
 /* ------------------------------------------------------------------- review */
 
+static void start_review(struct morph_fabric *fabric, bool resumed)
+{
+	struct morph_recovery *recovery = recovery_of(fabric);
+	unsigned long flags;
+
+	spin_lock_irqsave(&recovery->signal_lock, flags);
+	if (recovery->pending && !recovery->signals_stopped) {
+		WRITE_ONCE(recovery->resumes, recovery->resumes + resumed);
+		WRITE_ONCE(recovery->review, true);
+		queue_work(morph_wq, &recovery->review_work);
+	}
+	spin_unlock_irqrestore(&recovery->signal_lock, flags);
+}
+
 /*
  * Start a review, because hardware may differ from the commanded state. Reasons: the device carried
  * out a timed-out request, perhaps after newer commands, or a laser did not switch off. Light may
@@ -252,14 +268,37 @@ static void patrol_elements(struct morph_fabric *fabric)
  */
 void morph_patrol_review(struct morph_fabric *fabric)
 {
-	unsigned long flags;
+	start_review(fabric, false);
+}
 
-	spin_lock_irqsave(&recovery_of(fabric)->signal_lock, flags);
-	if (recovery_of(fabric)->pending && !recovery_of(fabric)->signals_stopped) {
-		WRITE_ONCE(recovery_of(fabric)->review, true);
-		queue_work(morph_wq, &recovery_of(fabric)->review_work);
+/**
+ * morph_fabric_resume() - review all hardware after a suspend
+ * @fabric: a registered fabric
+ *
+ * Hardware may wake in other states than commanded, and with other accelerators. The driver reads
+ * all lasers and elements and reprograms differences, without a quarantine. Then it tests all
+ * accelerators. The provider calls this function when the device executes operations again.
+ *
+ * Context: any.
+ */
+void morph_fabric_resume(struct morph_fabric *fabric)
+{
+	start_review(fabric, true);
+}
+EXPORT_SYMBOL_GPL(morph_fabric_resume);
+
+/* An accelerator that works may have been exchanged, or may have lost its power. No lock held. */
+static void suspect_accelerators(struct morph_fabric *fabric)
+{
+	struct morph_culprit suspect = { .part = MORPH_PART_ACCELERATOR };
+
+	for (; suspect.index < fabric->graph->accelerators_count; suspect.index++) {
+		mutex_lock(&fabric->lock);
+		if (ledger_of(fabric)->chips[suspect.index].health == MORPH_HEALTH_OK)
+			morph_suspect_add(fabric, &suspect);
+		mutex_unlock(&fabric->lock);
+		cond_resched();
 	}
-	spin_unlock_irqrestore(&recovery_of(fabric)->signal_lock, flags);
 }
 
 /* The next round retries hardware that cannot be read or programmed now. */
@@ -274,6 +313,8 @@ static void review_work_fn(struct work_struct *work)
 		.skip = MORPH_MARK_CHANGING,
 	};
 
+	u32 resumes = READ_ONCE(recovery->resumes);
+
 	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
 		return;
 	if (READ_ONCE(recovery_of(fabric)->review)) {
@@ -282,6 +323,10 @@ static void review_work_fn(struct work_struct *work)
 		morph_hw_review_all(fabric);
 	}
 	WRITE_ONCE(recovery_of(fabric)->review_failed, morph_hw_review(fabric, &review));
+	if (resumes == recovery->resumes_reviewed)
+		return;
+	suspect_accelerators(fabric);
+	WRITE_ONCE(recovery->resumes_reviewed, resumes);
 }
 
 static void patrol_work_fn(struct work_struct *work)
@@ -296,7 +341,9 @@ static void patrol_work_fn(struct work_struct *work)
 	    READ_ONCE(recovery_of(fabric)->review_failed))
 		queue_work(morph_wq, &recovery_of(fabric)->review_work);
 	patrol_chips(fabric);
-	patrol_elements(fabric);
+	/* It would quarantine the elements that have woken in another state, one by one. */
+	if (READ_ONCE(recovery->resumes) == READ_ONCE(recovery->resumes_reviewed))
+		patrol_elements(fabric);
 	patrol_suspects(fabric);
 	queue_delayed_work(morph_wq, &recovery_of(fabric)->patrol_work, MORPH_PATROL_PERIOD);
 }

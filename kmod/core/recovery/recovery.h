@@ -55,6 +55,7 @@ struct morph_recovery {
 	u32 unparked_next;		/* where park_work continues */
 	bool review;			/* a review is needed; READ_ONCE, WRITE_ONCE */
 	bool review_failed;		/* for some hardware: repeat it there; the same */
+	u32 resumes, resumes_reviewed;	/* calls of morph_fabric_resume(); the same */
 
 	/* Guarded by signal_lock, taken with irqsave, like signal_count of struct morph_slices. */
 	spinlock_t signal_lock;
