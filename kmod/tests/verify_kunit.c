@@ -44,6 +44,40 @@ static int verify_neighbour(struct fake *fake, struct morph_txn *txn, u64 lanes)
 	return exec_verify_neighbours(&exec);
 }
 
+/*
+ * The change turns elements 0 and 4, which send to the receivers 2 and 0 of the neighbours, and has
+ * space for one of these. The second neighbour lost its light.
+ */
+static void neighbour_without_space_is_read_in_the_next_batch(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_refusal refusal = {};
+	struct morph_txn *txn;
+	struct exec exec;
+
+	fake_light(fake, fake->files[0]->slice, 1, 0, 0);
+	txn = our_change(fake);
+	exec = (struct exec){
+		.txn = txn, .fabric = fake->fabric, .early = 2, .began_ns = ktime_get_ns(),
+	};
+	KUNIT_ASSERT_GE(test, txn->settings_room, exec.early);
+	txn->reads_room = 2 * txn->count + 1;
+	txn->settings[0].element = 0;
+	txn->settings[1].element = 4;
+	mutex_lock(&fake->fabric->lock);
+	exec_collect_neighbours(&exec);
+	mutex_unlock(&fake->fabric->lock);
+	KUNIT_EXPECT_EQ(test, 1u, exec.neighbours);
+	KUNIT_EXPECT_EQ(test, HIS_RX, txn->reads[2 * txn->count].port);
+	fake->deaf = 1;
+	fake_clear(fake);
+	KUNIT_EXPECT_EQ(test, 1, exec_verify_neighbours(&exec));
+	KUNIT_EXPECT_EQ(test, 0u, txn->reads[2 * txn->count].port);
+	fake->deaf = 0;
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_step(txn, MORPH_TXN_REVERT, 0, &refusal));
+	morph_txn_put(txn);
+}
+
 struct neighbour_case {
 	const char *name;
 	u32 part, index;	/* the defective part */
@@ -141,6 +175,7 @@ static struct kunit_case neighbour_tests[] = {
 	KUNIT_CASE_PARAM(neighbour_is_read, neighbour_cases_gen_params),
 	KUNIT_CASE(neighbour_that_ended_is_not_reported),
 	KUNIT_CASE(neighbour_must_be_read),
+	KUNIT_CASE(neighbour_without_space_is_read_in_the_next_batch),
 	{}
 };
 

@@ -309,6 +309,7 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 
 	*exec = (struct exec){ .txn = txn, .fabric = txn->fabric };
 	exec->phase_began = ktime_get_ns();
+	exec->began_ns = exec->phase_began;
 	txn->outcome = MORPH_OUTCOME_RUNNING;
 	for (i = 0; i < txn->count; i++)
 		exec->broken |= txn->items[i].broken_first;

@@ -15,6 +15,9 @@ struct exec {
 	u64 lit_ns;		/* ktime_get_ns() when all new light was verified */
 	u32 early, late;	/* settings in txn->settings: the early ones, then the late ones */
 	u32 neighbours;		/* readings in txn->reads after those of the items */
+	u32 visited;		/* settings whose neighbours have been collected */
+	bool full;		/* txn->reads has no space for another neighbour */
+	u64 began_ns;		/* ktime_get_ns() */
 	bool broken;		/* some old circuit must go dark first */
 	bool programmed;		/* all elements were programmed without an error */
 	bool relight_all;	/* revert of a commit: restore every old circuit */

@@ -330,12 +330,12 @@ static void mark_changing(struct morph_txn *txn, bool set)
 }
 
 /*
- * Number of receivers that may have to be read: two for each change, and neighbours of turned
- * elements.
+ * Number of receivers that are read at once: two for each change, and neighbours of turned
+ * elements, at least those of one element.
  */
 static u32 reads_room(u32 changes, u32 settings)
 {
-	return 2 * changes + min(4 * settings, 1024u);
+	return 2 * changes + clamp(4 * settings, MORPH_MAX_PORTS, 1024u);
 }
 
 static size_t lasers_at(u32 changes, u32 settings)

@@ -136,33 +136,40 @@ static bool is_steady(struct morph_fabric *fabric, const struct morph_route *rou
 }
 
 /*
- * Lanes of a receiver that must stay lit during this change, optionally without those already known
- * to be dark. Caller holds fabric->lock.
+ * Lanes of a receiver that must stay lit during this change, without those known to be dark since
+ * before the time @dark_ns. Caller holds fabric->lock.
  */
-static u64 steady_lanes(struct morph_fabric *fabric, u32 rx, bool dark_too)
+static u64 steady_lanes(struct morph_fabric *fabric, u32 rx, u64 dark_ns)
 {
 	u32 guide = fabric->graph->rx_guide[rx] >> 1;
 	struct morph_link *link;
 	u64 lanes = 0;
 
-	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node)
-		if (is_steady(fabric, link->route) && (dark_too || !link->route->circuit->dark))
+	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node) {
+		const struct morph_circuit *circuit = link->route->circuit;
+
+		if (is_steady(fabric, link->route) &&
+		    (!circuit->dark || circuit->alarm_since_ns >= dark_ns))
 			lanes |= link->route->path.lanes;
+	}
 	return lanes;
 }
 
 /* Add a lit receiver of another circuit, whose light this change must not disturb. */
 static void add_neighbour(struct exec *exec, u32 rx)
 {
-	u64 lanes = steady_lanes(exec->fabric, rx, false);
+	u64 lanes = steady_lanes(exec->fabric, rx, exec->began_ns);
 	struct morph_txn *txn = exec->txn;
 	u32 first = 2 * txn->count, i;
 
-	if (!lanes || first + exec->neighbours >= txn->reads_room)
+	if (!lanes)
 		return;
 	for (i = 0; i < exec->neighbours; i++)
 		if (txn->reads[first + i].port == rx)
 			return;
+	exec->full = first + exec->neighbours >= txn->reads_room;
+	if (exec->full)
+		return;
 	txn->reads[first + exec->neighbours++] = (struct morph_receiver_reading){
 		.port = rx,
 		.lanes = lanes,
@@ -209,31 +216,43 @@ static void follow(struct exec *exec, u32 code)
 	}
 }
 
-/*
- * Collect the lit receivers that turned elements reach; these elements are all marked. Caller holds
- * fabric->lock.
- */
-void exec_collect_neighbours(struct exec *exec)
+/* Collect the lit receivers that a turned element reaches. */
+static void collect_from(struct exec *exec, u32 element)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
 	const struct optics_state *ledger = ledger_of(exec->fabric)->state;
-	u32 i;
+	const struct optics_element *place = &graph->elements[element];
+	const u32 *code = &graph->port_guide[place->first_port];
+	const u32 *last = code + graph->kinds[place->kind].ports;
+
+	for (; code < last && !exec->full; code++) {
+		const struct optics_end *end;
+
+		if (*code == OPTICS_NONE)
+			continue;
+		end = far_end(graph, *code);
+		if (end->type == MORPH_END_RX || goes_on(ledger, end))
+			follow(exec, *code);
+	}
+}
+
+/*
+ * Collect the lit receivers that turned elements reach; these elements are all marked. If there is
+ * no space for those of an element, stop before it. Caller holds fabric->lock.
+ */
+void exec_collect_neighbours(struct exec *exec)
+{
+	u32 before;
 
 	exec->neighbours = 0;
-	for (i = 0; i < exec->early + exec->late; i++) {
-		const struct optics_element *place =
-			&graph->elements[exec->txn->settings[i].element];
-		const u32 *code = &graph->port_guide[place->first_port];
-		const u32 *last = code + graph->kinds[place->kind].ports;
-
-		for (; code < last; code++) {
-			const struct optics_end *end;
-
-			if (*code == OPTICS_NONE)
-				continue;
-			end = far_end(graph, *code);
-			if (end->type == MORPH_END_RX || goes_on(ledger, end))
-				follow(exec, *code);
+	for (; exec->visited < exec->early + exec->late; exec->visited++) {
+		before = exec->neighbours;
+		exec->full = false;
+		collect_from(exec, exec->txn->settings[exec->visited].element);
+		/* The space suffices for one element. */
+		if (exec->full && before) {
+			exec->neighbours = before;
+			return;
 		}
 	}
 }
@@ -248,7 +267,7 @@ static void keep_missing(struct exec *exec, struct morph_receiver_reading *reads
 		u64 lanes = reads[i].lanes & ~reads[i].locked;
 
 		/* This change itself may have caused an alarm since then. */
-		lanes &= steady_lanes(exec->fabric, reads[i].port, true);
+		lanes &= steady_lanes(exec->fabric, reads[i].port, 0);
 		if (!lanes)
 			continue;
 		reads[kept++] = (struct morph_receiver_reading){
@@ -306,12 +325,8 @@ static bool own_fault(struct exec *exec, u32 rx, u64 lanes)
 	return true;
 }
 
-/*
- * Return 1 if this change disturbed other circuits' light, or a negative errno if the receivers
- * cannot be read. The owner may just have removed or moved its circuit. So the function reads
- * missing light once more, and then checks whether the neighbour itself has failed. No lock held.
- */
-int exec_verify_neighbours(struct exec *exec)
+/* Read the collected neighbours. Return as the function below. No lock held. */
+static int verify_collected(struct exec *exec)
 {
 	struct morph_receiver_reading *reads = exec->txn->reads + 2 * exec->txn->count;
 	u32 reading, i;
@@ -328,4 +343,36 @@ int exec_verify_neighbours(struct exec *exec)
 		if (!own_fault(exec, reads[i].port, reads[i].lanes))
 			return 1;
 	return 0;
+}
+
+/* Collect the neighbours of further turned elements; return false if there are no such elements. */
+static bool collect_more(struct exec *exec)
+{
+	u8 *marks = ledger_of(exec->fabric)->state->element_marks;
+	u32 total = exec->early + exec->late, i;
+
+	if (exec->visited == total)
+		return false;
+	mutex_lock(&exec->fabric->lock);
+	for (i = 0; i < total; i++)
+		marks[exec->txn->settings[i].element] |= MORPH_MARK_TURNED;
+	exec_collect_neighbours(exec);
+	exec_unmark_turned(exec);
+	mutex_unlock(&exec->fabric->lock);
+	return true;
+}
+
+/*
+ * Return 1 if this change disturbed other circuits' light, or a negative errno if the receivers
+ * cannot be read. The owner may just have removed or moved its circuit. So the function reads
+ * missing light once more, and then checks whether the neighbour itself has failed. No lock held.
+ */
+int exec_verify_neighbours(struct exec *exec)
+{
+	int ret;
+
+	do
+		ret = verify_collected(exec);
+	while (!ret && collect_more(exec));
+	return ret;
 }
