@@ -391,6 +391,26 @@ u64 fake_stat(struct fake *fake, enum morph_stat stat)
 }
 
 /* A repair and the work after it may queue each other a few times. */
+/* The lanes that slices count are those of their lit circuits. */
+static void expect_lanes(struct fake *fake)
+{
+	struct morph_fabric *fabric = fake->fabric;
+	struct morph_circuit *circuit;
+	struct morph_slice *slice;
+	unsigned long index;
+	u64 lanes;
+
+	mutex_lock(&fabric->lock);
+	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
+		lanes = 0;
+		xa_for_each(&slice->circuits, index, circuit)
+			if (circuit->listed && circuit->state == MORPH_CIRCUIT_LIT)
+				lanes += optics_weight64(circuit->route->path.lanes);
+		KUNIT_EXPECT_EQ(fake->test, lanes, slice->lit_lanes);
+	}
+	mutex_unlock(&fabric->lock);
+}
+
 void fake_settle(struct fake *fake)
 {
 	u32 i;
@@ -407,6 +427,7 @@ void fake_settle(struct fake *fake)
 		}
 		flush_delayed_work(&slices_of(fake->fabric)->protection_work);
 	}
+	expect_lanes(fake);
 }
 
 void fake_set_health(struct fake *fake, u32 part, u32 index, u32 health)

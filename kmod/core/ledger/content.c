@@ -228,6 +228,23 @@ void morph_circuit_free(struct morph_circuit *circuit)
 	kfree(circuit);
 }
 
+void morph_circuit_count(struct morph_circuit *circuit)
+{
+	u32 lanes = 0;
+
+	lockdep_assert_held(&circuit->slice->fabric->lock);
+	if (circuit->listed && circuit->state == MORPH_CIRCUIT_LIT)
+		lanes = optics_weight64(circuit->route->path.lanes);
+	circuit->slice->lit_lanes += (s64)lanes - circuit->lit_lanes;
+	circuit->lit_lanes = lanes;
+}
+
+void morph_circuit_set_state(struct morph_circuit *circuit, u32 state)
+{
+	circuit->state = state;
+	morph_circuit_count(circuit);
+}
+
 void morph_circuit_list(struct morph_circuit *circuit)
 {
 	struct morph_slice *slice = circuit->slice;
@@ -236,6 +253,7 @@ void morph_circuit_list(struct morph_circuit *circuit)
 	if (circuit->listed)
 		return;
 	circuit->listed = true;
+	morph_circuit_count(circuit);
 	slice->circuits_count++;
 	if (!(circuit->src_rank & MORPH_RANK_EDGE))
 		hlist_add_head(&circuit->src_node, &slice->ranks[circuit->src_rank].sends);
@@ -249,6 +267,7 @@ void morph_circuit_unlist(struct morph_circuit *circuit)
 	if (!circuit->listed)
 		return;
 	circuit->listed = false;
+	morph_circuit_count(circuit);
 	circuit->slice->circuits_count--;
 	hlist_del_init(&circuit->src_node);
 	hlist_del_init(&circuit->dst_node);

@@ -123,6 +123,7 @@ struct morph_circuit {
 	u32 state;			/* enum morph_circuit_state */
 	u32 src_rank, dst_rank;		/* one may be MORPH_RANK_EDGE | edge */
 	u32 lanes_count;
+	u32 lit_lanes;			/* its part of slice->lit_lanes */
 	bool any_src_plane, any_dst_plane;
 	bool dark;			/* hardware has reported missing light */
 	u32 alarms;			/* number of such reports */
@@ -181,6 +182,7 @@ struct morph_slice {
 	u64 generation;
 	u32 ranks_count;
 	u32 circuits_count;
+	u64 lit_lanes;			/* of all listed circuits that are lit */
 	struct morph_rank *ranks;
 	struct xarray circuits;		/* by id */
 	struct morph_route *idle_route;	/* memory for the next route */
@@ -338,6 +340,10 @@ void morph_circuit_free(struct morph_circuit *circuit);
 /* The circuit is lit, or not any more: its slice and its ranks list it. Hold fabric->lock. */
 void morph_circuit_list(struct morph_circuit *circuit);
 void morph_circuit_unlist(struct morph_circuit *circuit);
+/* Set the state. Caller holds fabric->lock. */
+void morph_circuit_set_state(struct morph_circuit *circuit, u32 state);
+/* Update slice->lit_lanes after a change of the state, the route or the listing of a circuit. */
+void morph_circuit_count(struct morph_circuit *circuit);
 /* Remove a circuit without claims from its slice. Caller holds fabric->lock. */
 void morph_circuit_drop(struct morph_circuit *circuit);
 

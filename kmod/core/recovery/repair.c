@@ -113,7 +113,7 @@ static void examine(struct morph_circuit *circuit)
 		if (circuit->alarms != alarms)
 			return;
 		circuit->dark = false;
-		circuit->state = MORPH_CIRCUIT_LIT;
+		morph_circuit_set_state(circuit, MORPH_CIRCUIT_LIT);
 		circuit->power_mdbm = power;
 		circuit->last_verified_ns = ktime_get_boottime_ns();
 		morph_hw_seen(fabric, route->path.rx);
@@ -363,7 +363,7 @@ static void fail_dark_circuits(struct morph_slice *slice)
 			continue;
 		/* If its accelerator returns, its light must be read before it counts as lit. */
 		circuit->dark = true;
-		circuit->state = MORPH_CIRCUIT_FAILED;
+		morph_circuit_set_state(circuit, MORPH_CIRCUIT_FAILED);
 		xa_set_mark(&slice->circuits, index, FAILED_NOW);
 	}
 }

@@ -378,16 +378,8 @@ void morph_slice_fill_move(struct morph_item *item, const struct morph_circuit *
 
 u64 morph_slice_bandwidth(struct morph_slice *slice)
 {
-	u64 lane_mbps = slice->fabric->graph->params.lane_mbps;
-	struct morph_circuit *circuit;
-	unsigned long index;
-	u64 sum = 0;
-
 	lockdep_assert_held(&slice->fabric->lock);
-	xa_for_each(&slice->circuits, index, circuit)
-		if (circuit->listed && circuit->state == MORPH_CIRCUIT_LIT)
-			sum += lane_mbps * optics_weight64(circuit->route->path.lanes);
-	return sum;
+	return slice->lit_lanes * slice->fabric->graph->params.lane_mbps;
 }
 
 void morph_slice_fill_info(struct morph_slice *slice, struct morph_slice_info *info)

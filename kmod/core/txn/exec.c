@@ -204,17 +204,17 @@ static void publish_item(struct exec *exec, struct morph_item *item)
 		/* The repair that moved the circuit sets its final state. */
 		circuit->dark = true;
 		if (circuit->state == MORPH_CIRCUIT_LIT)
-			circuit->state = MORPH_CIRCUIT_CHANGING;
+			morph_circuit_set_state(circuit, MORPH_CIRCUIT_CHANGING);
 		return;
 	}
-	circuit->state = MORPH_CIRCUIT_LIT;
+	morph_circuit_set_state(circuit, MORPH_CIRCUIT_LIT);
 	if (morph_route_comes_in(exec->fabric, item->new)) {
 		/*
 		 * A repair reads the light at once. A tenant sends VERIFY when the peer has lit it.
 		 */
 		circuit->dark = looks_in && !item->seen;
 		if (!looks_in)
-			circuit->state = MORPH_CIRCUIT_WAITING;
+			morph_circuit_set_state(circuit, MORPH_CIRCUIT_WAITING);
 	}
 	/* Loss of the old light after the new light arrived does not count as a dark time. */
 	circuit->dark_ns = since && since < exec->lit_ns ? exec->lit_ns - since : 0;
@@ -320,7 +320,7 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 		struct morph_item *item = &txn->items[i];
 
 		if (item->old && !item->dead)
-			item->circuit->state = MORPH_CIRCUIT_CHANGING;
+			morph_circuit_set_state(item->circuit, MORPH_CIRCUIT_CHANGING);
 		/* Report circuits that go dark, so that ranks stop sending on them. */
 		item->light_changed = item->broken_first || item->change.op == MORPH_CHANGE_REMOVE;
 		if (item->new)
@@ -455,7 +455,7 @@ int morph_exec_verify(struct morph_txn *txn)
 	exec_note_power(&exec, VERIFY_NEW);
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new && txn->items[i].circuit->state == MORPH_CIRCUIT_WAITING)
-			txn->items[i].circuit->state = MORPH_CIRCUIT_LIT;
+			morph_circuit_set_state(txn->items[i].circuit, MORPH_CIRCUIT_LIT);
 	return 0;
 }
 
@@ -480,7 +480,7 @@ void morph_exec_confirm(struct morph_txn *txn)
 
 		if (!item->new || !morph_route_comes_in(txn->fabric, item->new))
 			continue;
-		item->circuit->state = MORPH_CIRCUIT_LIT;
+		morph_circuit_set_state(item->circuit, MORPH_CIRCUIT_LIT);
 		item->circuit->dark = !item->seen;
 		dark |= !item->seen;
 	}
@@ -506,7 +506,7 @@ int morph_exec_revert(struct morph_txn *txn)
 	for (i = 0; i < txn->count; i++) {
 		txn->items[i].light_changed = txn->items[i].new;
 		if (txn->items[i].new)
-			txn->items[i].circuit->state = MORPH_CIRCUIT_CHANGING;
+			morph_circuit_set_state(txn->items[i].circuit, MORPH_CIRCUIT_CHANGING);
 	}
 	exec_report_light(txn);
 	exec_roll_back(&exec);

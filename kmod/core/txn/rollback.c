@@ -111,9 +111,11 @@ static bool restore(struct exec *exec, int relit)
 		circuit->dark = !lit || circuit->alarms != item->alarms;
 		/* A circuit under repair keeps its state; the repair sets it at its end. */
 		if (lit)
-			circuit->state = MORPH_CIRCUIT_LIT;
+			morph_circuit_set_state(circuit, MORPH_CIRCUIT_LIT);
 		else if (!item->dead || !txn->kind->recovers)
-			circuit->state = MORPH_CIRCUIT_FAILED;
+			morph_circuit_set_state(circuit, MORPH_CIRCUIT_FAILED);
+		else
+			morph_circuit_count(circuit);
 		/* Missing light of a peer cannot be restored here. */
 		if (!lit && morph_route_comes_in(fabric, item->old))
 			repair_later(txn);
