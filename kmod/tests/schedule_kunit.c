@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Schedules: their elements after a repair. */
+/* Schedules: their elements after a repair, and verdicts on their steps. */
 #include "core/schedule/schedule.h"
 #include "fake.h"
 #include "joined.h"
@@ -7,13 +7,14 @@
 
 #define PLANE	1u	/* of all circuits of schedules; the other circuits use plane 0 */
 
-/* Load two steps: rank 0 sends to rank 1, then rank 1 to rank 0. Light the first one. */
-static struct morph_schedule *start_schedule(struct fake *fake, struct morph_slice *slice)
+/* Load two steps: rank 0 sends to rank 1, then @src to @dst. Light the first one. */
+static struct morph_schedule *start_schedule(struct fake *fake, struct morph_slice *slice, u32 src,
+					     u32 dst)
 {
-	static const struct morph_schedule_circuit circuits[] = {
+	const struct morph_schedule_circuit circuits[] = {
 		{ .src_rank = 0, .dst_rank = 1, .src_plane = PLANE, .dst_plane = PLANE,
 		  .lanes_count = 1 },
-		{ .src_rank = 1, .dst_rank = 0, .src_plane = PLANE, .dst_plane = PLANE,
+		{ .src_rank = src, .dst_rank = dst, .src_plane = PLANE, .dst_plane = PLANE,
 		  .lanes_count = 1 },
 	};
 	static const struct morph_schedule_step steps[] = {
@@ -55,9 +56,9 @@ static u32 receiver_of(u32 accelerator)
  */
 static void schedule_parks_elements_that_a_repair_releases(struct kunit *test)
 {
-	struct fake *fake = test->priv;
+	struct fake *fake = fake_open(test, &fake_small);
 	struct morph_slice *slice = fake_joined(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
-	struct morph_schedule *schedule = start_schedule(fake, slice);
+	struct morph_schedule *schedule = start_schedule(fake, slice, 1, 0);
 	struct morph_refusal refusal = {};
 	struct morph_times times;
 
@@ -72,14 +73,58 @@ static void schedule_parks_elements_that_a_repair_releases(struct kunit *test)
 	morph_schedule_put(schedule);
 }
 
+/* Go through both steps of each schedule in turn. Return the number of judged steps. */
+static u64 run_rounds(struct fake *fake, struct morph_schedule **schedules, u32 rounds)
+{
+	u64 judged = fake_stat(fake, MORPH_STAT_STEPS_JUDGED);
+	struct morph_refusal refusal = {};
+	struct morph_times times;
+	u32 i, s;
+
+	for (i = 1; i <= 2 * rounds; i++)
+		for (s = 0; s < 2; s++)
+			KUNIT_EXPECT_EQ_MSG(fake->test, 0,
+					    morph_schedule_jump(schedules[s], i % 2, 0, &times,
+								&refusal),
+					    "%s", refusal.text);
+	return fake_stat(fake, MORPH_STAT_STEPS_JUDGED) - judged;
+}
+
+/*
+ * Two schedules run beside each other, and their light returns to the same states. Both steps of a
+ * schedule use the same laser, so none of them is lit ahead.
+ */
+static void schedule_judges_no_step_twice_in_the_same_light(struct kunit *test)
+{
+	const struct fake_shape shape = { .hosts = 2, .each = 3 };
+	const u32 first[] = { 0, 1, 2 }, second[] = { 3, 4, 5 };
+	struct fake *fake = fake_open(test, &shape);
+	struct morph_slice *slices[] = {
+		fake_slice(fake, first, ARRAY_SIZE(first)),
+		fake_slice(fake, second, ARRAY_SIZE(second)),
+	};
+	struct morph_schedule *schedules[2];
+	u32 i;
+
+	for (i = 0; i < 2; i++)
+		schedules[i] = start_schedule(fake, slices[i], 0, 2);
+	run_rounds(fake, schedules, 2);
+	KUNIT_EXPECT_EQ(test, 0ULL, run_rounds(fake, schedules, 3));
+	/* Other light changes, so each step is judged once again. */
+	fake_light(fake, slices[0], 0, 1, 0);
+	KUNIT_EXPECT_EQ(test, 4ULL, run_rounds(fake, schedules, 2));
+	for (i = 0; i < 2; i++)
+		morph_schedule_put(schedules[i]);
+}
+
 static struct kunit_case schedule_cases[] = {
+	KUNIT_CASE(schedule_judges_no_step_twice_in_the_same_light),
 	KUNIT_CASE(schedule_parks_elements_that_a_repair_releases),
 	{}
 };
 
 struct kunit_suite morph_schedule_suite = {
 	.name = "morph_schedule",
-	.init = fake_init,
 	.exit = fake_exit,
 	.test_cases = schedule_cases,
 };

@@ -71,6 +71,7 @@ struct morph_ledger {
 	struct list_head slices;	/* of morph_slice.node */
 	u32 slices_count;
 	u64 light_seq;			/* number of changes that may affect stray light */
+	u64 light_hash;			/* of the states that steps of schedules have turned */
 };
 
 static inline struct morph_ledger *ledger_of(const struct morph_fabric *fabric)

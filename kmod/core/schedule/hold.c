@@ -347,14 +347,19 @@ void morph_schedule_resume(struct morph_slice *slice)
 
 /* --------------------------------------------------------------- one circuit */
 
-/* Record a new state of an element, and update stance. Caller holds fabric->lock. */
+/*
+ * Record a new state of an element, and update stance. Only the states change: the schedule holds
+ * the lanes in all its steps. Caller holds fabric->lock.
+ */
 static void turn(struct morph_schedule *schedule, u32 element, u8 state)
 {
 	struct optics_state *ledger = ledger_of(schedule->slice->fabric)->state;
-	u64 factor = (element ^ schedule->dice) * GOLDEN_RATIO_64;
+	u64 factor = (element ^ schedule->dice) * GOLDEN_RATIO_64, change;
 
 	factor = (factor ^ factor >> 32) * GOLDEN_RATIO_64;
-	schedule->stance += factor * ((u64)state - ledger->element_state[element]);
+	change = factor * ((u64)state - ledger->element_state[element]);
+	schedule->stance += change;
+	ledger_of(schedule->slice->fabric)->light_hash += change;
 	optics_set_state(ledger, element, state);
 }
 
@@ -380,8 +385,6 @@ void morph_schedule_give(struct morph_circuit *circuit)
 		ledger_of(fabric)->state->element_pins[element]++;
 	}
 	route->role = MORPH_ROUTE_LIVE;
-	ledger_of(fabric)->light_seq++;
-	schedule->own_light++;
 }
 
 void morph_schedule_take(struct morph_circuit *circuit)
@@ -400,8 +403,6 @@ void morph_schedule_take(struct morph_circuit *circuit)
 		if (route->hops[h].element != OPTICS_NONE)
 			ledger_of(fabric)->state->element_pins[route->hops[h].element]--;
 	route->role = MORPH_ROUTE_IDLE;
-	ledger_of(fabric)->light_seq++;
-	schedule->own_light++;
 }
 
 static void mark_live(struct morph_slice *slice, bool on)

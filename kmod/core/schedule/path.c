@@ -376,15 +376,24 @@ int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_
 
 /* -------------------------------------------------------------------- judge */
 
-/* A number that changes whenever light of other slices changes. */
-static u64 others(const struct morph_schedule *schedule)
+/* The present conditions. A step of another schedule that returns to its states restores them. */
+static struct morph_judged conditions(const struct morph_schedule *schedule)
 {
-	return ledger_of(schedule->slice->fabric)->light_seq - schedule->own_light;
+	const struct morph_ledger *ledger = ledger_of(schedule->slice->fabric);
+
+	return (struct morph_judged){
+		.others = ledger->light_seq - schedule->own_light,
+		.beside = ledger->light_hash - schedule->stance,
+		.stance = schedule->stance,
+	};
 }
 
 static bool holds(const struct morph_judged *judged, const struct morph_schedule *schedule)
 {
-	return judged->others == others(schedule) && judged->stance == schedule->stance;
+	struct morph_judged now = conditions(schedule);
+
+	return judged->others == now.others && judged->beside == now.beside &&
+	       judged->stance == now.stance;
 }
 
 /* Set elements to the states of the circuits; save the old states. Return their number. */
@@ -468,7 +477,7 @@ int morph_schedule_judge(struct morph_schedule *schedule, u32 number, u32 *wrong
 	int ret = judge(schedule, held, step->count, held, step->count, wrong);
 
 	if (!ret)
-		step->judged = (struct morph_judged){ others(schedule), schedule->stance };
+		step->judged = conditions(schedule);
 	return ret;
 }
 
@@ -497,13 +506,13 @@ int morph_schedule_judge_ahead(struct morph_schedule *schedule, u32 number)
 	/* The elements of the lit circuits already have their states. */
 	ret = judge(schedule, list, step->ahead, list, step->ahead + now->count, &wrong);
 	if (!ret)
-		step->judged_ahead = (struct morph_judged){ others(schedule), schedule->stance };
+		step->judged_ahead = conditions(schedule);
 	return ret;
 }
 
 void morph_schedule_unjudge(struct morph_schedule *schedule)
 {
-	const struct morph_judged never = { MORPH_NEVER_JUDGED, MORPH_NEVER_JUDGED };
+	const struct morph_judged never = { .others = MORPH_NEVER_JUDGED };
 	u32 i;
 
 	for (i = 0; i < schedule->steps_count; i++) {

@@ -80,8 +80,9 @@ struct morph_schedule_wrong {
  * elements of the schedule that have several. Elements that no circuit uses keep their last state.
  */
 struct morph_judged {
-	u64 others;		/* morph_schedule_others() at the time of the verdict */
-	u64 stance;		/* schedule->stance at the time of the verdict */
+	u64 others;		/* light_seq of the ledger, without schedule->own_light */
+	u64 beside;		/* hash of the states that other schedules have turned */
+	u64 stance;		/* schedule->stance */
 #define MORPH_NEVER_JUDGED	U64_MAX
 };
 
