@@ -431,7 +431,8 @@ static int find_first(struct morph_matchings *matchings)
 		error = lm_matchings_answer(matchings);
 		return error ? error : 1;
 	}
-	if (first == FIRST_UNREACHABLE)
+	/* Other ports can have routes. */
+	if (first == FIRST_UNREACHABLE && !rounds->choose)
 		refuse_pair(matchings, rounds->waiting[0] >> 16, rounds->waiting[0] & 0xffff);
 	return 0;
 }

@@ -172,6 +172,22 @@ static void a_warm_refusal_allocates_nothing(void **state)
 	assert_int_equal(answer.verdict, MORPH_INFEASIBLE);
 }
 
+/* A pair without a route at some ports proves nothing about other ports. */
+static void a_pair_of_chosen_ports_refuses_nothing(void **state)
+{
+	(void)state;
+	ask(MORPH_MATCHINGS_DIRECTED, 4);
+	problem.width = 1;
+	problem.height = 2;
+	problem.tx = problem.rx = NULL;
+	problem.failed_count = 0;
+	problem.first = false;
+	for (problem.seed = 0; problem.seed < 20; problem.seed++) {
+		assert_int_equal(morph_matchings_find(search, &problem, &answer), 0);
+		assert_int_not_equal(answer.verdict, MORPH_INFEASIBLE);
+	}
+}
+
 static int begin_search(void **state)
 {
 	int ret = begin(state);
@@ -195,6 +211,7 @@ int main(void)
 		cmocka_unit_test(a_pair_with_walks_only_is_refused_in_any_rounds),
 		cmocka_unit_test(a_target_with_walks_only_is_refused),
 		cmocka_unit_test(a_warm_refusal_allocates_nothing),
+		cmocka_unit_test(a_pair_of_chosen_ports_refuses_nothing),
 	};
 
 	return cmocka_run_group_tests(tests, begin_search, end_search);
