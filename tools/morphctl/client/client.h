@@ -88,6 +88,15 @@ enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, 
 /* Wait for the end of a slice that is being deleted. */
 enum exit_code act_wait_slice(struct run *run, struct act *act, uint32_t fabric, uint32_t slice);
 
+/*
+ * stop.c: commands that make several changes, of which none may remain alone. From stop_hold() on,
+ * SIGINT, SIGTERM and SIGHUP wait. stop_check() fails with a message if one waits. stop_release()
+ * lets it end the process, so that the caller of the command sees the signal.
+ */
+void stop_hold(void);
+enum exit_code stop_check(const struct run *run);
+void stop_release(void);
+
 /* Results of several independent changes. */
 struct tally {
 	unsigned int good, bad;

@@ -166,5 +166,6 @@ int main(int argc, char **argv)
 		code = EXIT_CODE_FAILED;
 	}
 	end_messages(code);
+	stop_release();
 	return code;
 }

@@ -373,10 +373,14 @@ static void write_report(const struct lighting *lighting, const json_t *report)
 
 /* ----------------------------------------------------------------- the command */
 
+/* Few requests, so a signal waits for their end. */
 static enum exit_code carry_out(struct lighting *lighting, struct outcome *outcome)
 {
-	enum exit_code code = unload(lighting, outcome);
+	enum exit_code code;
 
+	if (!given(lighting->run, OPTION_DRY_RUN))
+		stop_hold();
+	code = unload(lighting, outcome);
 	if (!code)
 		code = find_changes(lighting, outcome);
 	if (!code)

@@ -19,6 +19,9 @@ static enum exit_code create_and_set(struct apply *apply)
 	for (size_t i = 0; i < apply->slices_count && !code; i++) {
 		struct apply_slice *slice = &apply->slices[i];
 
+		code = stop_check(apply->run);
+		if (code)
+			break;
 		if (!slice->present) {
 			code = slice_make(apply->run, &slice->wish, &record);
 			if (!code) {
@@ -46,6 +49,9 @@ static enum exit_code prepare(struct apply *apply, struct act *act)
 
 		if (!slice->txn)
 			continue;
+		code = stop_check(apply->run);
+		if (code)
+			break;
 		apply_set_opts(apply, slice->txn, apply->lease_ns, 0);
 		code = circuit_run(apply->run, act, apply->fabric, slice->id, slice->txn, false,
 				   &record);
@@ -68,6 +74,10 @@ static enum exit_code step_all(struct apply *apply, struct act *act, uint32_t ve
 
 		if (slice->stage == STAGE_NONE)
 			continue;
+		/* All slices are lit. Now it is better to confirm than to undo. */
+		code = verb == MORPH_TXN_CONFIRM ? EXIT_CODE_OK : stop_check(apply->run);
+		if (code)
+			break;
 		code = txn_step(apply->run, act, apply->fabric, slice->txn_id, verb,
 				verb == MORPH_TXN_COMMIT ? apply->lease_ns : 0, &apply->token,
 				&record);
@@ -126,6 +136,7 @@ enum exit_code apply_change(struct apply *apply)
 	code = act_begin(apply->run, &act);
 	if (code)
 		return code;
+	stop_hold();
 	code = create_and_set(apply);
 	if (!code)
 		code = prepare(apply, &act);

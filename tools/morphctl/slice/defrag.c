@@ -202,11 +202,13 @@ static enum exit_code run_steps(const struct making *making, struct act *act, ui
 	enum exit_code code = EXIT_CODE_OK;
 
 	for (uint32_t step = 0; step < making->result.steps && !code; step++) {
-		code = run_step(making, act, step, mine);
+		code = stop_check(making->run);
+		if (!code)
+			code = run_step(making, act, step, mine);
 		if (!code)
 			continue;
-		warn_line("defrag: step %u of %u failed; the moves of earlier steps stay", step + 1,
-			  making->result.steps);
+		warn_line("defrag: step %u of %u was not done; the moves of earlier steps stay",
+			  step + 1, making->result.steps);
 		return mend(making, act, step, code);
 	}
 	return code;
@@ -222,6 +224,7 @@ static enum exit_code carry_out(const struct making *making, struct slice_wish *
 	code = act_begin(making->run, &act);
 	if (code)
 		return code;
+	stop_hold();
 	code = place_create(making->run, making->fabric, morph_defrag_plan(making->defrag), wish,
 			    &slice);
 	if (!code) {

@@ -192,17 +192,37 @@ static enum exit_code plan(struct placing *placing)
 
 /* ------------------------------------------------------------------ the light */
 
+/* A command that was killed, and not asked to end, can leave its slice without circuits. */
+static void explain_remains(struct run *run, uint32_t fabric, const char *name)
+{
+	json_t *records, *record;
+	size_t i;
+
+	if (client_dump(run, MORPH_OBJECT_SLICE, fabric, &records))
+		return;
+	json_array_foreach(records, i, record) if (key_is(record, "name", name) &&
+						   !number_of(record, "circuits-count", 0))
+		warn_line(
+			"%s: slice '%s' has no circuits; if a killed command left it, 'morphctl slice delete %s' removes it",
+			command_name(run->command), name, name);
+	json_decref(records);
+}
+
 enum exit_code place_create(struct run *run, uint32_t fabric, const struct morph_plan *plan,
 			    struct slice_wish *wish, json_t **slice)
 {
 	struct morph_plan_info info = place_info(plan);
+	enum exit_code code;
 
 	wish->fabric = fabric;
 	wish->name = run->argv[0];
 	wish->accelerators_count = info.ranks;
 	wish->accelerators = needed(calloc(wish->accelerators_count, sizeof(uint32_t)));
 	memcpy(wish->accelerators, info.accelerators, info.ranks * sizeof(uint32_t));
-	return slice_make(run, wish, slice);
+	code = slice_make(run, wish, slice);
+	if (code)
+		explain_remains(run, fabric, wish->name);
+	return code;
 }
 
 /*
@@ -215,8 +235,12 @@ static enum exit_code light(struct placing *placing, struct act *act, uint32_t s
 	while (placing->txn && !code) {
 		struct morph_txn *rest;
 		json_t *txn = NULL;
-		int error = morph_txn_split(placing->txn, &rest);
+		int error;
 
+		code = stop_check(placing->run);
+		if (code)
+			break;
+		error = morph_txn_split(placing->txn, &rest);
 		code = error ? client_error(placing->run, error) :
 			       circuit_run(placing->run, act, placing->ground.fabric, slice,
 					   placing->txn, false, &txn);
@@ -253,6 +277,7 @@ static enum exit_code carry_out(struct placing *placing, struct slice_wish *wish
 	code = act_begin(placing->run, &act);
 	if (code)
 		return code;
+	stop_hold();
 	code = place_create(placing->run, placing->ground.fabric, placing->plan, wish, &slice);
 	if (!code) {
 		uint32_t id = number_of(slice, "id", NUMBER_NONE);
