@@ -181,7 +181,59 @@ static void diagnosis_converges(struct kunit *test)
 	memset(fake->element, 0, sizeof(fake->element));
 }
 
+/* Diagnose a dark path from @src to accelerator 1, and quarantine the culprit. */
+static struct morph_culprit quarantine_culprit(struct fake *fake, u32 src)
+{
+	struct morph_fabric *fabric = fake->fabric;
+	struct morph_culprit culprit = {};
+	struct optics_hop hops[3];
+	struct optics_path path;
+
+	make_path(fake, src, 1, hops, &path);
+	fake->laser[path.tx] = 1;
+	morph_health_diagnose(fabric, &path, src, &culprit);
+	memset(fake->laser, 0, sizeof(fake->laser));
+	memset(fake->element, 0, sizeof(fake->element));
+	mutex_lock(&fabric->lock);
+	morph_health_set(fabric, &culprit, MORPH_HEALTH_QUARANTINED, 0);
+	mutex_unlock(&fabric->lock);
+	return culprit;
+}
+
+/* Diagnosis blames a healthy span before the deaf receiver. Both return when they pass a test. */
+static void diagnosis_returns_a_healthy_span(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_culprit span, receiver;
+	u32 round;
+
+	cancel_delayed_work_sync(&recovery_of(fake->fabric)->patrol_work);
+	fake->deaf = port_of(1) + 1;
+	span = quarantine_culprit(fake, 0);
+	receiver = quarantine_culprit(fake, 3);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PART_GUIDE, span.part);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_PART_RECEIVER, receiver.part);
+	KUNIT_EXPECT_EQ(test, port_of(1), receiver.index);
+	for (round = 0; round < 4; round++)
+		fake_patrol(fake);
+	KUNIT_EXPECT_NE(test, (u32)MORPH_HEALTH_OK,
+			morph_health_get(fake->fabric, receiver.part, receiver.index));
+	fake->deaf = 0;
+	mutex_lock(&fake->fabric->lock);
+	morph_health_set(fake->fabric, &receiver, MORPH_HEALTH_QUARANTINED, 0);
+	morph_suspect_add(fake->fabric, &receiver);
+	mutex_unlock(&fake->fabric->lock);
+	for (round = 0; round < 16; round++)
+		fake_patrol(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
+			morph_health_get(fake->fabric, receiver.part, receiver.index));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
+			morph_health_get(fake->fabric, span.part, span.index));
+	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
+}
+
 static struct kunit_case diagnosis_cases[] = {
+	KUNIT_CASE(diagnosis_returns_a_healthy_span),
 	KUNIT_CASE(diagnosis_converges),
 	{}
 };

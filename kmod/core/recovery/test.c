@@ -421,6 +421,24 @@ static void clear_path(struct morph_fabric *fabric, const struct optics_path *pa
 	mutex_unlock(&fabric->lock);
 }
 
+/*
+ * Return whether another part of the path than the tested guide may have made it dark. Light to a
+ * deaf receiver arrives through no guide. Caller holds fabric->lock.
+ */
+static bool others_suspect(struct morph_fabric *fabric, const struct optics_path *path, u32 guide)
+{
+	const struct optics_state *ledger = ledger_of(fabric)->state;
+	u32 h;
+
+	for (h = 0; h < path->hops_count; h++)
+		if (path->hops[h].guide >> 1 != guide &&
+		    morph_suspect_waits(fabric, MORPH_PART_GUIDE, path->hops[h].guide >> 1))
+			return true;
+	return ledger->tx_dead[path->tx] || ledger->rx_dead[path->rx] ||
+	       morph_suspect_waits(fabric, MORPH_PART_LASER, path->tx) ||
+	       morph_suspect_waits(fabric, MORPH_PART_RECEIVER, path->rx);
+}
+
 /* @hold gets the accelerators of the test; the caller releases them. No lock held. */
 static int test_by_light(struct morph_fabric *fabric, struct morph_culprit *target,
 			 struct morph_search *search, struct hold *hold)
@@ -440,6 +458,9 @@ static int test_by_light(struct morph_fabric *fabric, struct morph_culprit *targ
 	ret = light_probe(fabric, route, settings);
 	mutex_lock(&fabric->lock);
 	dark = end_probe(fabric, route, settings);
+	if (ret == MORPH_TEST_FAILED && target->part == MORPH_PART_GUIDE &&
+	    others_suspect(fabric, &route->path, target->index))
+		ret = -EBUSY;
 	mutex_unlock(&fabric->lock);
 	if (!ret && ((dark > 0 && target->part == MORPH_PART_LASER) ||
 		     (dark == -EBUSY && target->part == MORPH_PART_RECEIVER)))
