@@ -306,7 +306,8 @@ struct morph_check_matchings_circuit {
  * @distance: elements of the shortest routes of all pairs together; 0: not stated
  * @total: elements of all circuits; 0: not stated
  * @longest: most elements of a circuit; 0: not stated
- * @limit: for a refusal: the requested rounds, fewer than @bound; 0: @src has no route to @dst
+ * @limit: for a refusal: the requested rounds, fewer than @bound. 0: @src has no route to @dst, or
+ *	with @ports_chosen, @bound is larger than the number of pairs, so that no rounds are enough
  * @src: for a refusal without @limit: an endpoint that sends
  * @dst: likewise, an endpoint that receives
  * @tries: limit of the settings, choices of ports and sets of rounds that the checker tries for an

@@ -303,6 +303,24 @@ static int check_unreachable(struct routes *routes)
 			input->dst, (unsigned long long)length);
 }
 
+/*
+ * A refusal of any number of rounds, if the search chose the ports. As many rounds as pairs are
+ * enough wherever all pairs can meet.
+ */
+static int check_any_rounds(struct routes *routes)
+{
+	const struct morph_check_matchings_input *input = routes->it->input;
+	uint64_t pairs = (uint64_t)input->endpoints * (input->endpoints - 1);
+
+	pairs /= input->kind == MORPH_CHECK_DIRECTED ? 1 : 2;
+	if (input->bound_kind != MORPH_CHECK_EXHAUSTIVE || input->bound <= pairs)
+		return ck_wrong(
+			&routes->it->check, EBADMSG,
+			"a bound of %u rounds does not exclude a round for each of %llu pairs",
+			input->bound, (unsigned long long)pairs);
+	return ck_matchings_exhaust(routes->it);
+}
+
 static int check_with(struct routes *routes)
 {
 	const struct morph_check_matchings_input *input = routes->it->input;
@@ -311,7 +329,7 @@ static int check_with(struct routes *routes)
 	int ret = 0;
 
 	if (!input->rounds && !input->limit)
-		return check_unreachable(routes);
+		return input->ports_chosen ? check_any_rounds(routes) : check_unreachable(routes);
 	/* If the search chose the ports, a refusal has none, and its ports may lack routes. */
 	if (!input->rounds && input->ports_chosen)
 		distance = 0;

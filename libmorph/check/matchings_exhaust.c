@@ -2,58 +2,22 @@
 /*
  * Proofs that a number of rounds is too small: all settings of the elements are tried. A setting
  * joins some pairs, and no set of that number of settings joins all pairs. If the search chose the
- * ports, all choices of ports are tried.
+ * ports, all choices of ports are tried: here for n-1 rounds of pairs of an even number n of
+ * endpoints, in matchings_choose.c for the others.
  */
-#include "matchings.h"
+#include "matchings_exhaust.h"
 
 #define MOST_SETTINGS (1ULL << 22)
 #define MOST_TRIES (1ULL << 32)
-#define WORDS 3U
-#define MOST_PAIRS (64 * WORDS)
-#define MOST_PORTS (8 * WORDS) /* of a choice; a byte each in a key */
 #define HALF 12U /* bits of half a mask of ports */
 #define BATCH (1U << 21) /* keys that are listed at once */
-
-/* The pairs of a round, a bit each; or the partner of each port, a byte each. */
-struct key {
-	uint64_t word[WORDS];
-};
-
-struct keys {
-	struct key *list;
-	size_t count, room;
-};
-
-struct exhaust {
-	struct matchings_check *it;
-	uint32_t rounds, pairs, full; /* full: most pairs of a round */
-	uint64_t tries;
-	uint32_t *state; /* by element, in the present setting */
-	uint32_t *owner; /* by receive port: the endpoint, or NONE */
-	uint32_t *arrival; /* by endpoint, in the present setting: where its light arrives */
-	struct keys candidates, live;
-
-	/*
-	 * If the search chose the ports. A choice is a set of ports, a bit each: its mask. Tables
-	 * have an entry for each value of the lower or the upper HALF bits of a mask.
-	 */
-	struct keys matchings;
-	uint8_t *bits; /* by value of a half: how many of its bits are set */
-	uint32_t *low, *high; /* by value of a half: low + high is the choice's number */
-	uint32_t *number; /* by choice: its number among those left, or NONE */
-	uint32_t *first; /* by number: its first key in the batch */
-	uint32_t begin, end; /* numbers of the batch */
-	struct key *marks; /* by number */
-	uint32_t choices, left;
-	struct keys batch;
-};
 
 static int wrong_memory(struct exhaust *exhaust)
 {
 	return ck_wrong(&exhaust->it->check, ENOMEM, "out of memory");
 }
 
-static int reserve(struct exhaust *exhaust, struct keys *keys, size_t count)
+int ck_exhaust_reserve(struct exhaust *exhaust, struct keys *keys, size_t count)
 {
 	size_t room = keys->room ? keys->room : 64;
 	struct key *list;
@@ -90,7 +54,7 @@ static size_t unite(struct key *list, size_t count)
 	return kept;
 }
 
-static int spend(struct exhaust *exhaust, uint64_t tries)
+int ck_exhaust_spend(struct exhaust *exhaust, uint64_t tries)
 {
 	if (tries > exhaust->tries)
 		return ck_wrong(&exhaust->it->check, EBADMSG,
@@ -118,7 +82,7 @@ static int count_settings(struct exhaust *exhaust)
 			return ck_wrong(&exhaust->it->check, EBADMSG,
 					"the elements have too many settings to try all");
 	}
-	return spend(exhaust, settings);
+	return ck_exhaust_spend(exhaust, settings);
 }
 
 static void begin_settings(struct exhaust *exhaust)
@@ -200,7 +164,7 @@ static int try_rounds(struct exhaust *exhaust, size_t first, size_t count, struc
 		      uint32_t left, uint32_t slack)
 {
 	uint32_t pair = rarest(exhaust, first, count, &met);
-	int ret = spend(exhaust, count + 1);
+	int ret = ck_exhaust_spend(exhaust, count + 1);
 
 	if (pair == NONE)
 		return ck_wrong(&exhaust->it->check, EBADMSG, "all pairs can meet in %u rounds",
@@ -214,7 +178,7 @@ static int try_rounds(struct exhaust *exhaust, size_t first, size_t count, struc
 			continue;
 		for (uint32_t word = 0; word < WORDS; word++)
 			all.word[word] |= chosen.word[word];
-		ret = reserve(exhaust, &exhaust->live, first + 2 * count);
+		ret = ck_exhaust_reserve(exhaust, &exhaust->live, first + 2 * count);
 		for (size_t from = first; from < first + count && !ret; from++) {
 			const struct key *key = &exhaust->live.list[from];
 
@@ -234,7 +198,7 @@ static int refute(struct exhaust *exhaust, const struct key *keys, size_t count)
 	uint32_t slack = exhaust->rounds * exhaust->full - exhaust->pairs;
 	struct key met = { { 0 } };
 	size_t kept = 0;
-	int ret = reserve(exhaust, &exhaust->live, count);
+	int ret = ck_exhaust_reserve(exhaust, &exhaust->live, count);
 
 	for (size_t at = 0; at < count && !ret; at++)
 		if (count_new(&keys[at], &met) + slack >= exhaust->full)
@@ -249,16 +213,11 @@ static uint32_t number_pair(uint32_t low, uint32_t high)
 	return high * (high - 1) / 2 + low;
 }
 
-static struct key met_in_setting(struct exhaust *exhaust)
+struct key ck_exhaust_met(const struct exhaust *exhaust)
 {
 	const struct morph_check_matchings_input *input = exhaust->it->input;
 	struct key key = { { 0 } };
 
-	for (uint32_t src = 0; src < input->endpoints; src++) {
-		uint32_t port = follow(exhaust, input->tx[src]);
-
-		exhaust->arrival[src] = port == NONE ? NONE : exhaust->owner[port];
-	}
 	for (uint32_t src = 0; src < input->endpoints; src++) {
 		uint32_t dst = exhaust->arrival[src], pair;
 
@@ -275,6 +234,24 @@ static struct key met_in_setting(struct exhaust *exhaust)
 	return key;
 }
 
+/* Where light of each endpoint arrives in the present setting. */
+static void set_arrivals(struct exhaust *exhaust)
+{
+	const struct morph_check_matchings_input *input = exhaust->it->input;
+
+	for (uint32_t src = 0; src < input->endpoints; src++) {
+		uint32_t port = follow(exhaust, input->tx[src]);
+
+		exhaust->arrival[src] = port == NONE ? NONE : exhaust->owner[port];
+	}
+}
+
+int ck_exhaust_refute(struct exhaust *exhaust, struct keys *keys)
+{
+	keys->count = unite(keys->list, keys->count);
+	return refute(exhaust, keys->list, keys->count);
+}
+
 static int refute_ports(struct exhaust *exhaust)
 {
 	struct matchings_check *it = exhaust->it;
@@ -286,18 +263,18 @@ static int refute_ports(struct exhaust *exhaust)
 		exhaust->owner[ck_matchings_rx(it, at)] = at;
 	begin_settings(exhaust);
 	do {
-		ret = reserve(exhaust, candidates, candidates->count + 1);
-		if (!ret)
-			candidates->list[candidates->count++] = met_in_setting(exhaust);
-	} while (!ret && next_setting(exhaust));
-	candidates->count = unite(candidates->list, candidates->count);
-	return ret ? ret : refute(exhaust, candidates->list, candidates->count);
+		ret = ck_exhaust_reserve(exhaust, candidates, candidates->count + 1);
+		if (ret)
+			break;
+		set_arrivals(exhaust);
+		candidates->list[candidates->count++] = ck_exhaust_met(exhaust);
+	} while (next_setting(exhaust));
+	return ret ? ret : ck_exhaust_refute(exhaust, candidates);
 }
 
 /* -------------------------------------------------------------------- any ports */
 
-/* Whom each port is joined to, in all settings. */
-static int list_matchings(struct exhaust *exhaust)
+int ck_exhaust_list(struct exhaust *exhaust)
 {
 	struct keys *matchings = &exhaust->matchings;
 	int ret;
@@ -309,7 +286,7 @@ static int list_matchings(struct exhaust *exhaust)
 		memset(partner, 0xff, sizeof(partner));
 		for (uint32_t port = 0; port < exhaust->it->tx_ports; port++)
 			partner[port] = (uint8_t)follow(exhaust, port);
-		ret = reserve(exhaust, matchings, matchings->count + 1);
+		ret = ck_exhaust_reserve(exhaust, matchings, matchings->count + 1);
 		if (!ret)
 			memcpy(&matchings->list[matchings->count++], partner, sizeof(partner));
 	} while (!ret && next_setting(exhaust));
@@ -398,7 +375,7 @@ static int visit_choices(struct exhaust *exhaust, struct part *part, uint32_t po
 
 	if (2 * part->pairs == exhaust->it->input->endpoints) {
 		visit_choice(exhaust, part, mask);
-		return spend(exhaust, 1);
+		return ck_exhaust_spend(exhaust, 1);
 	}
 	for (; port < exhaust->it->tx_ports && !ret; port++) {
 		uint32_t other = part->partner[port];
@@ -450,7 +427,7 @@ static int refute_batch(struct exhaust *exhaust)
 		exhaust->first[number] = sum;
 		sum += keys;
 	}
-	ret = reserve(exhaust, &exhaust->batch, sum);
+	ret = ck_exhaust_reserve(exhaust, &exhaust->batch, sum);
 	if (!ret)
 		ret = visit_all(exhaust, list);
 	sum = 0;
@@ -490,11 +467,13 @@ static int refute_choices(struct exhaust *exhaust)
 	const struct morph_check_matchings_input *input = exhaust->it->input;
 	int ret;
 
-	if (input->kind != MORPH_CHECK_PAIRS || input->endpoints % 2 ||
-	    exhaust->rounds != input->endpoints - 1 || exhaust->it->tx_ports > MOST_PORTS)
+	if (exhaust->it->tx_ports > MOST_PORTS)
 		return ck_wrong(&exhaust->it->check, EBADMSG,
-				"not all ports can be tried for %u endpoints in %u rounds",
-				input->endpoints, exhaust->rounds);
+				"the mesh has too many ports to try all: %u, at most %u",
+				exhaust->it->tx_ports, MOST_PORTS);
+	if (input->kind != MORPH_CHECK_PAIRS || input->endpoints % 2 ||
+	    exhaust->rounds != input->endpoints - 1)
+		return ck_exhaust_choose(exhaust);
 	exhaust->low = malloc((1U << HALF) * sizeof(*exhaust->low));
 	exhaust->high = malloc((1U << HALF) * sizeof(*exhaust->high));
 	exhaust->bits = malloc(1U << HALF);
@@ -507,7 +486,7 @@ static int refute_choices(struct exhaust *exhaust)
 		return wrong_memory(exhaust);
 	for (uint32_t choice = 0; choice < exhaust->choices; choice++)
 		exhaust->number[choice] = choice;
-	ret = list_matchings(exhaust);
+	ret = ck_exhaust_list(exhaust);
 	if (!ret)
 		ret = visit_all(exhaust, mark);
 	if (ret)

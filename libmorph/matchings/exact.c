@@ -386,14 +386,12 @@ static void follow_all(struct exact *exact)
 	}
 }
 
-/* Add the circuits of the present setting to the candidates, if they are @least at least. */
-static int add_candidate(struct exact *exact, uint32_t setting, uint32_t least)
+int lm_exact_add_reached(struct exact *exact, uint32_t setting, uint32_t least)
 {
 	uint64_t key[EXACT_MOST_WORDS] = { 0 };
 	uint32_t src, dst, number, count = 0;
 	int result;
 
-	follow_all(exact);
 	for (src = 0; src < exact->rounds->endpoints; src++) {
 		dst = exact->reached[src];
 		if (dst == MESH_NONE || dst == src)
@@ -429,8 +427,10 @@ static int collect_candidates(struct exact *exact, uint32_t slack)
 		exact->owner[rounds->rx[i]] = i;
 	lm_exact_begin(exact);
 	do {
-		if (!error)
-			error = add_candidate(exact, setting++, full > slack ? full - slack : 0);
+		if (error)
+			break;
+		follow_all(exact);
+		error = lm_exact_add_reached(exact, setting++, full > slack ? full - slack : 0);
 	} while (!error && lm_exact_next(exact));
 	return error;
 }
@@ -533,9 +533,10 @@ static int search(struct exact *exact)
 
 	if (!rounds->choose)
 		return search_ports(exact);
-	if (rounds->kind != MORPH_MATCHINGS_PAIRS || n % 2 || rounds->rounds != n - 1)
-		return EXACT_UNDECIDED;
-	result = lm_exact_choose(exact);
+	if (rounds->kind == MORPH_MATCHINGS_PAIRS && n % 2 == 0 && rounds->rounds == n - 1)
+		result = lm_exact_choose(exact);
+	else
+		result = lm_exact_choose_any(exact);
 	return result == EXACT_FOUND ? search_ports(exact) : result;
 }
 
@@ -554,6 +555,7 @@ int lm_exact_search(struct exact *exact, struct rounds *rounds, uint32_t hops, u
 	exact->rounds = rounds;
 	exact->hops = hops;
 	exact->steps = *steps;
+	exact->separated = false;
 	result = set_states(exact);
 	if (!result)
 		result = search(exact);

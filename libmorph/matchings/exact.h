@@ -14,6 +14,8 @@
 #define EXACT_MOST_WORDS 3 /* of 64 pairs each */
 #define EXACT_MOST_PAIRS (64 * EXACT_MOST_WORDS)
 #define EXACT_MOST_ENDS 24 /* of a mesh whose ports the search chooses */
+#define EXACT_KEY_WORDS (EXACT_MOST_ENDS / 8) /* of a matching of all ports, a byte each */
+#define EXACT_ALONE 0xff /* partner of a port that has none */
 
 /* Results besides noted errors, which are negative. */
 enum exact_result {
@@ -75,6 +77,8 @@ struct exact {
 	struct exact_set matchings; /* of all ports: the partner of each, a byte */
 	struct mesh_block choice_block;
 	struct exact_block seen_block, entries_block;
+	uint32_t share; /* see lm_exact_choose_any() */
+	bool separated; /* no ports of the mesh have routes for all pairs: exact_any.c */
 };
 
 /* ------------------------------------------------------------------ exact.c */
@@ -90,9 +94,8 @@ uint32_t lm_exact_stride(const struct rounds *rounds, uint32_t limit);
 
 /*
  * Search rounds->rounds rounds, with at most @steps settings, sets of ports and candidates to
- * visit. Chosen ports need pairs, an even number of endpoints and n-1 rounds. If it finds rounds,
- * it sets the ports and routes of @rounds. Memory of @rounds is laid out. Subtracts the visited
- * ones from @steps. Returns an exact_result, or a noted -ENOMEM.
+ * visit. If it finds rounds, it sets the ports and routes of @rounds. Memory of @rounds is laid
+ * out. Subtracts the visited ones from @steps. Returns an exact_result, or a noted -ENOMEM.
  */
 int lm_exact_search(struct exact *exact, struct rounds *rounds, uint32_t hops, uint64_t *steps);
 
@@ -119,6 +122,12 @@ bool lm_exact_has(const struct exact_set *set, const uint64_t *key);
 /* Add a key: 1, 0 if the set has it, or a noted -ENOMEM. */
 int lm_exact_add(struct exact *exact, struct exact_set *set, const uint64_t *key);
 
+/*
+ * Add the circuits of exact->reached to the candidates, as those of a setting, if they are @least
+ * at least. 0, or a noted -ENOMEM.
+ */
+int lm_exact_add_reached(struct exact *exact, uint32_t setting, uint32_t least);
+
 /* Cover all pairs by exact->candidates: an exact_result, or a noted -ENOMEM. */
 int lm_exact_cover(struct exact *exact, uint32_t rounds);
 
@@ -129,10 +138,27 @@ static inline uint32_t exact_pair(uint32_t low, uint32_t high)
 
 /* ------------------------------------------------------------------ exact_ports.c */
 
+/* List the different matchings of all ports. 0, or a noted -ENOMEM. */
+int lm_exact_list_matchings(struct exact *exact);
+
+/* The partner of each port in a matching. */
+static inline const uint8_t *exact_partners(const struct exact *exact, uint32_t matching)
+{
+	return (const uint8_t *)&exact->matchings.keys[(size_t)matching * EXACT_KEY_WORDS];
+}
+
 /*
  * Search ports at which n-1 rounds cover all pairs of an even number of endpoints. Sets the ports
  * of exact->rounds. Returns an exact_result, or a noted -ENOMEM.
  */
 int lm_exact_choose(struct exact *exact);
+
+/* ------------------------------------------------------------------ exact_any.c */
+
+/*
+ * Likewise for any kind, number of endpoints and rounds->rounds. Sets exact->separated if no number
+ * of rounds is enough. Uses 1 / exact->share of the budget at most.
+ */
+int lm_exact_choose_any(struct exact *exact);
 
 #endif /* LM_MATCHINGS_EXACT_H */

@@ -14,7 +14,6 @@
 #define HALF_MASKS (1u << HALF_BITS)
 #define HALF_PAIRS 6 /* of a matching */
 #define BATCH (1u << 22) /* entries that are listed at once */
-#define KEY_WORDS (EXACT_MOST_ENDS / 8)
 
 /* A visit of a matching does this to each choice that it serves. */
 enum visit {
@@ -51,20 +50,19 @@ struct choices {
 
 /* ------------------------------------------------------------------ matchings of all ports */
 
-/* List the different matchings of all ports. */
-static int collect_matchings(struct exact *exact)
+int lm_exact_list_matchings(struct exact *exact)
 {
 	const struct mesh *mesh = &exact->rounds->mesh;
 	uint8_t partner[EXACT_MOST_ENDS];
-	uint64_t key[KEY_WORDS];
+	uint64_t key[EXACT_KEY_WORDS];
 	uint32_t end, arrived;
-	int result = lm_exact_clear(exact, &exact->matchings, KEY_WORDS);
+	int result = lm_exact_clear(exact, &exact->matchings, EXACT_KEY_WORDS);
 
 	lm_exact_begin(exact);
 	do {
 		memset(partner, 0xff, sizeof(partner));
 		for (end = 0; end < mesh->ends; end++) {
-			if (partner[end] != 0xff)
+			if (partner[end] != EXACT_ALONE)
 				continue;
 			arrived = lm_exact_follow(exact, mesh->enter[end]);
 			if (arrived == MESH_NONE)
@@ -77,11 +75,6 @@ static int collect_matchings(struct exact *exact)
 			result = lm_exact_add(exact, &exact->matchings, key);
 	} while (result >= 0 && lm_exact_next(exact));
 	return result < 0 ? result : 0;
-}
-
-static const uint8_t *partners(const struct exact *exact, uint32_t matching)
-{
-	return (const uint8_t *)&exact->matchings.keys[(size_t)matching * KEY_WORDS];
 }
 
 /* ------------------------------------------------------------------ symmetries */
@@ -97,14 +90,14 @@ static bool is_symmetry(const struct exact *exact, uint32_t symmetry)
 {
 	uint32_t ends = exact->rounds->mesh.ends, matching, end;
 	uint8_t image[EXACT_MOST_ENDS];
-	uint64_t key[KEY_WORDS];
+	uint64_t key[EXACT_KEY_WORDS];
 	const uint8_t *partner;
 
 	for (matching = 0; matching < exact->matchings.count; matching++) {
-		partner = partners(exact, matching);
+		partner = exact_partners(exact, matching);
 		memset(image, 0xff, sizeof(image));
 		for (end = 0; end < ends; end++) {
-			if (partner[end] != 0xff)
+			if (partner[end] != EXACT_ALONE)
 				image[image_of(ends, symmetry, end)] =
 					(uint8_t)image_of(ends, symmetry, partner[end]);
 		}
@@ -229,7 +222,7 @@ static void split_matching(const struct choices *it, const uint8_t *partner,
 	uint32_t count = 0, end, half, set, pair;
 
 	for (end = 0; end < it->ends; end++) {
-		if (partner[end] == 0xff || partner[end] <= end)
+		if (partner[end] == EXACT_ALONE || partner[end] <= end)
 			continue;
 		matching->ports[count][0] = (uint8_t)end;
 		matching->ports[count++][1] = partner[end];
@@ -314,7 +307,7 @@ static bool visit_all(struct choices *it, enum visit visit)
 
 	it->visit = visit;
 	for (matching = 0; matching < exact->matchings.count; matching++) {
-		visited = visit_matching(it, partners(exact, matching));
+		visited = visit_matching(it, exact_partners(exact, matching));
 		if (exact->steps <= visited)
 			return false;
 		exact->steps -= visited;
@@ -461,7 +454,7 @@ static int search(struct choices *it)
 	if (exact->steps <= exact->settings + it->all)
 		return EXACT_UNDECIDED;
 	exact->steps -= exact->settings + it->all;
-	error = collect_matchings(exact);
+	error = lm_exact_list_matchings(exact);
 	if (!error)
 		error = lay(it);
 	if (error)

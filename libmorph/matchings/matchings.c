@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /* The search for matchings: its memory, the ladder of numbers of rounds, and the answer. */
-#include "../model/model.h"
 #include "matchings.h"
 
 #define DEFAULT_MOVES 100000
@@ -192,39 +191,6 @@ static void set_distances(struct rounds *rounds)
 	}
 }
 
-/* The loss of the guide at a port, or the largest number without a port. */
-static uint32_t port_loss(const struct optics_graph *graph, const uint32_t *guides, uint32_t port)
-{
-	return port == MORPH_ANY ? UINT32_MAX : graph->guides[guides[port] / 2].loss_mdb;
-}
-
-/* The limit of a route's elements: given, or that of the fabric's loss budget; 0: none. */
-static uint32_t limit_hops(const struct morph_matchings_problem *problem)
-{
-	uint32_t least = UINT32_MAX, least_tx = UINT32_MAX, least_rx = UINT32_MAX, loss, i;
-	const struct optics_graph *graph;
-	int64_t budget;
-
-	if (problem->hops || !problem->model)
-		return problem->hops;
-	graph = lm_model_graph(problem->model);
-	for (i = 0; i < graph->kinds_count; i++) {
-		if (graph->kinds[i].loss_mdb < least)
-			least = graph->kinds[i].loss_mdb;
-	}
-	for (i = 0; i < problem->endpoints; i++) {
-		loss = port_loss(graph, graph->tx_guide, problem->tx[i]);
-		least_tx = loss < least_tx ? loss : least_tx;
-		loss = port_loss(graph, graph->rx_guide, problem->rx[i]);
-		least_rx = loss < least_rx ? loss : least_rx;
-	}
-	budget = (int64_t)graph->params.laser_mdbm - graph->params.sensitivity_mdbm -
-		 graph->params.margin_mdb - least_tx - least_rx;
-	if (!least)
-		return 0;
-	return budget < (int64_t)least ? 1 : (uint32_t)(budget / least);
-}
-
 /* The sum and the largest of the distances of all circuits; false if one has no route. */
 static bool sum_distances(struct morph_matchings *matchings, uint32_t limit, uint32_t *longest)
 {
@@ -366,8 +332,9 @@ static int keep_exact(struct morph_matchings *matchings)
 
 /*
  * Decide the numbers of rounds from the bound to @last exactly, as long as the budget of @most
- * moves lasts. Raises the bound above those that it refutes. Returns 1 if it found rounds, 0 if
- * not, or a noted error.
+ * moves lasts. Raises the bound above those that it refutes. More rounds than pairs are never
+ * necessary, so that a bound above this number refuses all. Returns 1 if it found rounds, 0 if not,
+ * or a noted error.
  */
 static int decide(struct morph_matchings *matchings, uint32_t last, uint64_t most)
 {
@@ -376,7 +343,8 @@ static int decide(struct morph_matchings *matchings, uint32_t last, uint64_t mos
 	uint64_t left = most > rounds->moves ? (most - rounds->moves) * EXACT_STEPS : 0, before;
 	int result = EXACT_REFUTED;
 
-	while (answer->bound <= last && result == EXACT_REFUTED) {
+	while (answer->bound <= last && result == EXACT_REFUTED &&
+	       answer->verdict != MORPH_INFEASIBLE) {
 		rounds->rounds = answer->bound;
 		result = lay_rounds(matchings);
 		if (result)
@@ -387,11 +355,38 @@ static int decide(struct morph_matchings *matchings, uint32_t last, uint64_t mos
 		if (result != EXACT_REFUTED)
 			break;
 		answer->bound++;
+		if (matchings->exact.separated) {
+			answer->bound = matchings->exact.cover.pairs + 1;
+			answer->verdict = MORPH_INFEASIBLE;
+		}
 		answer->bound_kind = MORPH_MATCHINGS_EXHAUSTIVE;
 		answer->lengths_count = 0;
 		answer->cut_count = 0;
 	}
 	return result == EXACT_FOUND ? keep_exact(matchings) : result < 0 ? result : 0;
+}
+
+/*
+ * Likewise, if the search chooses the ports. Then searches of ports in other ways take less time
+ * where rounds exist, so they come first once the bound is raised.
+ */
+static int decide_ports(struct morph_matchings *matchings, uint32_t last, uint64_t most)
+{
+	const struct morph_matchings_answer *answer = &matchings->answer;
+	uint32_t count = answer->bound;
+	int found;
+
+	matchings->exact.share = answer->verdict == MORPH_FEASIBLE ? 8 : 1;
+	found = decide(matchings, count, most);
+	while (!found && answer->bound > count && answer->bound <= last &&
+	       answer->verdict != MORPH_INFEASIBLE) {
+		count = answer->bound;
+		if (matchings->joined)
+			found = try_rounds(matchings, count, (uint64_t)FIRST_MOVES * count);
+		if (!found)
+			found = decide(matchings, count, most);
+	}
+	return found;
 }
 
 /* No number of rounds is enough: two endpoints have no route. */
@@ -475,6 +470,7 @@ static int climb_to(struct morph_matchings *matchings, uint32_t count, uint64_t 
 	if (lm_exact_applies(&matchings->rounds.mesh)) {
 		if (joined)
 			found = try_rounds(matchings, count, (uint64_t)FIRST_MOVES * count);
+		matchings->exact.share = joined ? 2 : 1;
 		if (!found)
 			found = decide(matchings, count, most);
 		if (answer->bound > count)
@@ -501,7 +497,7 @@ static int climb(struct morph_matchings *matchings, const struct morph_matchings
 	if (problem->rounds && !problem->targets)
 		return climb_to(matchings, count, most);
 	if (!matchings->joined) {
-		found = decide(matchings, count, most);
+		found = decide_ports(matchings, EXACT_MOST_ROUNDS, most);
 		return found < 0 ? found : 0;
 	}
 	if (problem->rounds || !problem->first)
@@ -515,9 +511,13 @@ static int climb(struct morph_matchings *matchings, const struct morph_matchings
 		return found < 0 ? found : 0;
 	if (!found) {
 		found = find_first(matchings);
+		if (!found && matchings->rounds.choose)
+			found = decide_ports(matchings, EXACT_MOST_ROUNDS, most);
 		if (found <= 0 || problem->first)
 			return found < 0 ? found : 0;
-		found = decide(matchings, answer->rounds - 1, most);
+		found = matchings->rounds.choose ?
+				decide_ports(matchings, answer->rounds - 1, most) :
+				decide(matchings, answer->rounds - 1, most);
 		while (!found && matchings->rounds.moves < most) {
 			count += count / 8 + 1;
 			if (count >= answer->rounds)
@@ -560,7 +560,7 @@ MORPH_API int morph_matchings_find(struct morph_matchings *matchings,
 	mine->elements = rounds->mesh.elements;
 	mine->tx = rounds->tx;
 	mine->rx = rounds->rx;
-	limit = limit_hops(&given);
+	limit = lm_matchings_limit_hops(&given);
 	mine->hops_most = limit;
 	matchings->joined = sum_distances(matchings, rounds->choose ? 0 : limit, &longest);
 	if (!matchings->joined && !(rounds->choose && lm_exact_applies(&rounds->mesh))) {

@@ -45,6 +45,9 @@ int lm_matchings_check_ports(struct morph_ctx *ctx, const struct morph_matchings
 int lm_matchings_check_faults(struct morph_ctx *ctx, const struct morph_matchings_problem *problem,
 			      const struct mesh *mesh);
 
+/* The limit of a route's elements: given, or that of the fabric's loss budget; 0: none. */
+uint32_t lm_matchings_limit_hops(const struct morph_matchings_problem *problem);
+
 /* Whether the fabric, ports and faults are those of the last set-up. O(endpoints + faults). */
 bool lm_matchings_is_kept(const struct matchings_kept *kept,
 			  const struct morph_matchings_problem *problem);

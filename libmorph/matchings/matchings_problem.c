@@ -238,3 +238,35 @@ void lm_matchings_forget(struct matchings_kept *kept)
 	morph_model_put(kept->problem.model);
 	memset(&kept->problem, 0, sizeof(kept->problem));
 }
+
+/* The loss of the guide at a port, or the largest number without a port. */
+static uint32_t port_loss(const struct optics_graph *graph, const uint32_t *guides, uint32_t port)
+{
+	return port == MORPH_ANY ? UINT32_MAX : graph->guides[guides[port] / 2].loss_mdb;
+}
+
+uint32_t lm_matchings_limit_hops(const struct morph_matchings_problem *problem)
+{
+	uint32_t least = UINT32_MAX, least_tx = UINT32_MAX, least_rx = UINT32_MAX, loss, i;
+	const struct optics_graph *graph;
+	int64_t budget;
+
+	if (problem->hops || !problem->model)
+		return problem->hops;
+	graph = lm_model_graph(problem->model);
+	for (i = 0; i < graph->kinds_count; i++) {
+		if (graph->kinds[i].loss_mdb < least)
+			least = graph->kinds[i].loss_mdb;
+	}
+	for (i = 0; i < problem->endpoints; i++) {
+		loss = port_loss(graph, graph->tx_guide, problem->tx[i]);
+		least_tx = loss < least_tx ? loss : least_tx;
+		loss = port_loss(graph, graph->rx_guide, problem->rx[i]);
+		least_rx = loss < least_rx ? loss : least_rx;
+	}
+	budget = (int64_t)graph->params.laser_mdbm - graph->params.sensitivity_mdbm -
+		 graph->params.margin_mdb - least_tx - least_rx;
+	if (!least)
+		return 0;
+	return budget < (int64_t)least ? 1 : (uint32_t)(budget / least);
+}

@@ -377,13 +377,39 @@ static void proofs_for_any_ports(void **state)
 	accepted(&mutant);
 	ask_any_ports(&meshes[2], 8);
 	accepted(&mutant);
-	mutant.in.bound++;
-	refused(&mutant, EBADMSG, "not all ports can be tried for 8 endpoints in 8 rounds");
+}
+
+/* Circuits of each kind, and more rounds than n-1. */
+static void proofs_for_any_ports_of_each_kind(void **state)
+{
+	(void)state;
+	ask_any_ports(&meshes[0], 5);
+	mutant.in.limit = 5;
+	mutant.in.bound = 6;
+	accepted(&mutant);
+	mutant.in.limit = 0;
+	mutant.in.bound = 11;
+	accepted(&mutant);
+	mutant.in.bound = 10;
+	refused(&mutant, EBADMSG,
+		"a bound of 10 rounds does not exclude a round for each of 10 pairs");
+	ask_any_ports(&meshes[1], 5);
+	mutant.in.bound = 6;
+	mutant.in.limit = 5;
+	refused(&mutant, EBADMSG, "all pairs can meet in 5 rounds");
+	for (uint32_t kind = MORPH_CHECK_DIRECTED; kind <= MORPH_CHECK_DUPLEX; kind++) {
+		ask_any_ports(&meshes[0], 4);
+		mutant.in.kind = kind;
+		for (uint32_t at = 0; at < 4; at++)
+			mutant.rx[at] = 4 + at;
+		refused(&mutant, EBADMSG, "all pairs can meet in 3 rounds");
+	}
 }
 
 static void proofs_have_limits(void **state)
 {
 	static const struct mesh large = { .width = 3, .height = 3 };
+	static const struct mesh wide = { .width = 5, .height = 2 };
 	uint32_t many[24];
 
 	(void)state;
@@ -399,6 +425,14 @@ static void proofs_have_limits(void **state)
 	mutant.rx[0] = 6;
 	mutant.rx[1] = 7;
 	refused(&mutant, EBADMSG, "an exhaustive bound does not hold for targets");
+	ask_any_ports(&wide, 8);
+	for (uint32_t at = 0; at < 24; at++)
+		many[at] = at;
+	mutant.in.tx = mutant.tx;
+	mutant.in.failed = many;
+	mutant.in.failed_count = 20;
+	assert_int_equal(morph_check_matchings(&mutant.in, report, sizeof(report)), -EBADMSG);
+	assert_string_equal(report, "the mesh has too many ports to try all: 28, at most 24");
 	ask_any_ports(&large, 8);
 	refused(&mutant, EBADMSG, "the elements have too many settings to try all");
 	mutant.in.endpoints = 24;
@@ -447,8 +481,8 @@ static void memory_of_proofs_can_run_out(void **state)
 	uint32_t failed = 0;
 
 	(void)state;
-	for (uint32_t chosen = 0; chosen < 2; chosen++) {
-		ask_any_ports(&meshes[chosen], chosen ? 6 : 4);
+	for (uint32_t chosen = 0; chosen < 3; chosen++) {
+		ask_any_ports(&meshes[chosen == 1], 4 + chosen % 2 * 2 + chosen / 2);
 		mutant.in.ports_chosen = chosen;
 		for (uint32_t nth = 1;; nth++) {
 			int ret;
@@ -507,6 +541,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(unreachable_pairs),
 		cmocka_unit_test(unreachable_duplex_pairs),
 		cmocka_unit_test(proofs_for_any_ports),
+		cmocka_unit_test(proofs_for_any_ports_of_each_kind),
 		cmocka_unit_test(proofs_have_limits),
 		cmocka_unit_test(proofs_for_given_ports),
 		cmocka_unit_test(memory_can_run_out),

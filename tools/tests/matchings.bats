@@ -187,6 +187,18 @@ changed() {
 	holds "$stderr" "nothing to check: the answer is undecided"
 }
 
+@test "a mesh without ports for all pairs is refused" {
+	expect 1 morphctl matchings find --mesh-size 1x1 --endpoints 5 --to-file f.json
+	[[ $output == "no: no ports of the mesh have routes for all pairs (lower bound 11 for any ports, by exhaustive search)" ]]
+	expect 0 morphctl matchings check f.json
+	[[ $output == "correct: no ports of the mesh have routes for all pairs of 5 endpoints" ]]
+	changed '."rounds-bound-count" = 10'
+	expect 1 morphctl matchings check g.json
+	expect 1 morphctl matchings find --mesh-size 1x1 --endpoints 5 --rounds 9 --to-file f.json
+	[[ $output == "no: 9 rounds requested, more are necessary (lower bound 11 for any ports, by exhaustive search)" ]]
+	expect 0 morphctl matchings check f.json
+}
+
 @test "a switch joins endpoints and their targets" {
 	ports=4:,5:,7:,10:,15:,20:,:22,:27,:32,:35,:36,:38
 	find_file --mesh-size 7x3 --ports $ports --targets 9,8,6,7,11,10

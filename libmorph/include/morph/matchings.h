@@ -164,7 +164,8 @@ struct morph_matchings_hop {
  * @writes: elements written between rounds, from each round to the next and from the last to the
  *	first
  * @bound: lower bound of the number of rounds. If the search chose the ports, for any ports. 0: the
- *	pair of @src and @dst has no route
+ *	pair of @src and @dst has no route. The number of pairs, plus 1: no ports have routes for
+ *	all pairs
  * @bound_kind: enum morph_matchings_bound
  * @lengths: for MORPH_MATCHINGS_FRACTIONAL, the multipliers: a length for each join of each state
  *	of each element, in the order element, state, join. The joins of a state are numbered by
@@ -233,10 +234,9 @@ void morph_matchings_free(struct morph_matchings *matchings);
  *
  * The search minimises the number of rounds, then the longest route and the total, then the
  * elements written between rounds. In a fabric with at most 2^22 settings of its elements, an exact
- * search finds the fewest rounds, as far as the budget lasts. If the search chooses the ports, it
- * decides n-1 rounds of an even number n of endpoints that meet in pairs, on at most 24 ports. The
- * exact search takes up to 300 MiB of memory. A search that follows one of the same or a larger
- * size does not allocate memory.
+ * search finds the fewest rounds, as far as the budget lasts. If the search chooses the ports, the
+ * mesh has at most 24 ports. The exact search takes up to 300 MiB of memory. A search that follows
+ * one of the same or a larger size does not allocate memory.
  * It keeps its set-up, and a reference to the model, for a next search with the same fabric, ports
  * and faults.
  *

@@ -249,6 +249,9 @@ static void write_correct(const struct checking *checking)
 	else if (input->limit)
 		say("correct: %u round%s %s too few; %u are necessary\n", input->limit,
 		    PLURAL(input->limit), input->limit == 1 ? "is" : "are", input->bound);
+	else if (input->ports_chosen)
+		say("correct: no ports of the mesh have routes for all pairs of %u endpoints\n",
+		    input->endpoints);
 	else if (input->kind == MORPH_CHECK_DUPLEX)
 		say("correct: no round joins endpoints %u and %u both ways\n", input->src,
 		    input->dst);

@@ -131,7 +131,10 @@ static void write_infeasible(const json_t *document)
 		say("\n");
 		return;
 	}
-	say("no: %u round%s requested, more are necessary ", rounds, PLURAL(rounds));
+	if (rounds)
+		say("no: %u round%s requested, more are necessary ", rounds, PLURAL(rounds));
+	else
+		say("no: no ports of the mesh have routes for all pairs ");
 	write_bound(document);
 	say("\n");
 }
