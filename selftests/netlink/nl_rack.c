@@ -108,6 +108,49 @@ TEST_F(rack, long_dump_goes_on_where_it_was)
 	EXPECT_EQ(100, tally.lanes);
 }
 
+struct ends {
+	uint32_t last_element, last_guide;
+	unsigned int elements, guides;
+};
+
+static void find_ends(const struct nlmsghdr *message, void *context)
+{
+	struct ends *ends = context;
+	uint32_t part = nl_get_u32(nl_find(message, MORPH_A_HARDWARE_PART));
+	uint32_t index = nl_get_u32(nl_find(message, MORPH_A_HARDWARE_INDEX));
+
+	ends->elements += part == MORPH_PART_ELEMENT && (!index || index == ends->last_element);
+	ends->guides += part == MORPH_PART_GUIDE && index == ends->last_guide;
+}
+
+/* The driver examines the parts in several holds of its lock. */
+TEST_F(rack, dump_of_health_has_the_first_and_the_last_part)
+{
+	struct ends ends = {
+		.last_element = self->sim.info.elements - 1,
+		.last_guide = self->sim.info.guides - 1,
+	};
+	const uint32_t cordoned[][2] = {
+		{ MORPH_PART_ELEMENT, 0 },
+		{ MORPH_PART_ELEMENT, ends.last_element },
+		{ MORPH_PART_GUIDE, ends.last_guide },
+	};
+	struct nl *nl = &self->nl;
+	unsigned int i;
+
+	for (i = 0; i < 3; i++) {
+		nl_on_part(nl, MORPH_CMD_HARDWARE_SET, self->sim.number, cordoned[i][0],
+			   cordoned[i][1]);
+		nl_put_u8(nl, MORPH_A_HARDWARE_CORDONED, 1);
+		ASSERT_EQ(0, nl_do(nl));
+	}
+	nl_begin(nl, MORPH_CMD_HARDWARE_GET, 0);
+	nl_put_u32(nl, MORPH_A_HARDWARE_FABRIC, self->sim.number);
+	ASSERT_EQ(0, nl_dump(nl, find_ends, &ends));
+	EXPECT_EQ(2, ends.elements);
+	EXPECT_EQ(1, ends.guides);
+}
+
 /* Reserve all available lanes of all fibres for one controller, then fail the fibre in use. */
 static int lose_fibre(struct nl *nl, const struct sim *sim, const struct fibres *fibres,
 		      uint32_t id, unsigned int count, uint32_t fibre)

@@ -9,6 +9,7 @@
 #include "netlink.h"
 
 #define HARDWARE_BYTES	512
+#define DUMP_CHUNK	2048u	/* parts examined in one hold of fabric->lock */
 
 /* A part of the hardware and, for the reply, the queued transaction. */
 struct subject {
@@ -214,31 +215,50 @@ static u32 parts_count(const struct optics_graph *graph, u32 part)
 	return 0;
 }
 
-/* The cursor's index is the kind of part, its sub the index of the part. */
-static int dump_impaired(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
-			 struct morph_fabric *fabric)
+/* Examine at most DUMP_CHUNK parts of one kind under one hold of the lock. */
+static int dump_chunk(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+		      struct morph_fabric *fabric)
 {
+	u32 end = min(parts_count(fabric->graph, cursor->index), cursor->sub + DUMP_CHUNK);
 	int ret = 0;
 
 	mutex_lock(&fabric->lock);
 	morph_nl_dump_seq(to, cursor, fabric);
-	for (; cursor->index <= MORPH_PART_GUIDE && !ret; cursor->index++) {
-		for (; cursor->sub < parts_count(fabric->graph, cursor->index); cursor->sub++) {
-			struct subject subject = { cursor->index, cursor->sub, 0 };
+	for (; cursor->sub < end; cursor->sub++) {
+		struct subject subject = { cursor->index, cursor->sub, 0 };
 
-			if (morph_health_get(fabric, subject.part, subject.index) ==
-			    MORPH_HEALTH_OK &&
-			    !morph_health_cordoned(fabric, subject.part, subject.index))
-				continue;
-			ret = fill_hardware(to, fabric, &subject);
-			if (ret)
-				goto out;
-		}
-		cursor->sub = 0;
+		if (morph_health_get(fabric, subject.part, subject.index) == MORPH_HEALTH_OK &&
+		    !morph_health_cordoned(fabric, subject.part, subject.index))
+			continue;
+		ret = fill_hardware(to, fabric, &subject);
+		if (ret)
+			break;
+		morph_holds_count(fabric, 1);
 	}
-out:
 	mutex_unlock(&fabric->lock);
 	return ret;
+}
+
+/*
+ * The cursor's index is the kind of part, its sub the index of the part. A dump that other changes
+ * interrupt between two chunks is marked, as between two messages.
+ */
+static int dump_impaired(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
+			 struct morph_fabric *fabric)
+{
+	int ret;
+
+	while (cursor->index <= MORPH_PART_GUIDE) {
+		ret = dump_chunk(to, cursor, fabric);
+		if (ret)
+			return ret;
+		if (cursor->sub >= parts_count(fabric->graph, cursor->index)) {
+			cursor->index++;
+			cursor->sub = 0;
+		}
+		cond_resched();
+	}
+	return 0;
 }
 
 int morph_nl_hardware_get_dumpit(struct sk_buff *skb, struct netlink_callback *cb)
