@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Judge the longest holds of fabric->lock: holds [profile...]
+ * Judge the longest holds of fabric->lock: holds [--only=TEXT] [profile...]
+ *
+ * --only runs the workloads whose names contain the text.
  *
  * The modules are built with HOLDS=y and list the longest holds in debugfs. A hold may run for as
  * long as BOUND ioctls on /dev/null, plus EACH for each change that it publishes and each record
@@ -27,6 +29,7 @@ static const char *const profiles[] = { "server8", "rack64", "pod4096" };
 
 static double null_ns;
 static bool judges;
+static const char *only = "";
 static bool in_workload; /* this process runs one workload and prints no results */
 static unsigned int tests, failed;
 
@@ -200,6 +203,8 @@ static void run_list(struct scene *scene, const char *profile, const struct work
 	for (; workload->name; workload++) {
 		bool ended;
 
+		if (!strstr(workload->name, only))
+			continue;
 		forget_holds(scene);
 		ended = run_workload(scene, workload);
 		judge_holds(scene, profile, workload->name, ended);
@@ -238,6 +243,11 @@ int main(int argc, char **argv)
 	unsigned int i;
 
 	judges = !kernel || !strchr(kernel, '-');
+	if (argc > 1 && !strncmp(argv[1], "--only=", 7)) {
+		only = argv[1] + 7;
+		argc--;
+		argv++;
+	}
 	printf("TAP version 13\n");
 	mount("none", "/sys/kernel/debug", "debugfs", 0, NULL);
 	mount("none", "/sys/kernel/config", "configfs", 0, NULL);
