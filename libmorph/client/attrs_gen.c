@@ -497,6 +497,12 @@ static const struct lm_attr accelerator_attrs[] = {
 		.type = MORPH_ATTR_UINT,
 		.doc = "The fabric's seq when this was true.",
 	},
+	{
+		.name = "lent",
+		.number = MORPH_A_ACCELERATOR_LENT,
+		.type = MORPH_ATTR_FLAG,
+		.doc = "It is a spare that is lent to a slice.",
+	},
 };
 
 static const struct lm_attr guide_attrs[] = {
@@ -3346,7 +3352,7 @@ static const struct lm_attr schedule_send_attrs[] = {
 
 const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_FABRIC] = { "fabric", fabric_attrs, 27 },
-	[MORPH_OBJECT_ACCELERATOR] = { "accelerator", accelerator_attrs, 16 },
+	[MORPH_OBJECT_ACCELERATOR] = { "accelerator", accelerator_attrs, 17 },
 	[MORPH_OBJECT_GUIDE] = { "guide", guide_attrs, 15 },
 	[MORPH_OBJECT_ELEMENT] = { "element", element_attrs, 9 },
 	[MORPH_OBJECT_EDGE] = { "edge", edge_attrs, 12 },

@@ -88,10 +88,10 @@ class Machine:
         assert found["outcome"] == outcome, found
         return found
 
-    def morphctl(self, *words, status=0, fabric=True):
-        """Return morphctl's answer as JSON."""
+    def morphctl(self, *words, status=0, fabric=True, user=None):
+        """Return morphctl's answer as JSON. A user has no capabilities."""
         command = [MORPHCTL, *words, "--json", *(["--fabric", str(self.fabric)] if fabric else [])]
-        done = subprocess.run(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        done = subprocess.run(command, user=user, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
                               timeout=3 * PATIENCE, check=False)
         assert done.returncode == status, (command, done.returncode, done.stdout, done.stderr)
         return json.loads(done.stdout) if done.stdout.strip() else None
@@ -246,6 +246,30 @@ def slice_create_at(machine):
     ours = machine.do("slice-create", name="listed", owner=OWNER, accelerator=[2, 0, 5])
     assert [rank["accelerator"] for rank in ours["rank"]] == [2, 0, 5], ours
     end_slice(machine, ours["id"])
+
+
+def lent_spares(machine):
+    """A lent spare is listed beside idle ones. Only administrators see its slice and rank."""
+    spare, idle = (one["id"] for one in machine.morphctl("spare", "list"))
+    number = machine.do("slice-create", name="borrower", owner=OWNER, accelerator=[0, spare], lend=True)["id"]
+    ours = machine.do("accelerator-get", id=spare)
+    assert ours["lent"] and (ours["slice"], ours["rank"]) == (number, 1), ours
+    assert "lent" not in machine.do("accelerator-get", id=0)
+
+    lent, other = machine.morphctl("spare", "list")
+    same({**keyed(machine, "accelerator", ours), "last-verified-ns": lent["last-verified-ns"]}, lent)
+    assert other["id"] == idle and "lent" not in other, other
+    shown = machine.morphctl("spare", "list", user=OWNER)[0]
+    assert shown == {key: value for key, value in lent.items() if key not in ("slice", "rank")}, shown
+
+    fabric = machine.morphctl("fabric", "show", str(machine.fabric), fabric=False)
+    assert (fabric["spares-count"], fabric["lent-count"]) == (1, 1), fabric
+    machine.do("slice-delete", id=number)
+    until = time.monotonic() + PATIENCE
+    while "lent" in machine.do("accelerator-get", id=spare):
+        assert time.monotonic() < until, "the spare stays lent"
+        time.sleep(0.01)
+    assert [one["use"] for one in machine.morphctl("spare", "list")] == ["spare", "spare"]
 
 
 def slice_set(machine):
@@ -533,7 +557,7 @@ def main():
     try:
         return generic.run_tests([
             fabric_get, accelerator_get, guide_get, edge_get, element_get, accelerator_set, slice_create,
-            slice_create_at, slice_set, slice_delete, circuit_apply, circuit_apply_dry_run,
+            slice_create_at, lent_spares, slice_set, slice_delete, circuit_apply, circuit_apply_dry_run,
             circuit_apply_each, txn_step, hardware, replace, why_not, quota, notifications, overrun, debugfs, tracepoints,
             stats,
         ], machine)

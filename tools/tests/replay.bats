@@ -68,6 +68,18 @@ with_json() {
 	holds "$output" "expired"
 }
 
+@test "lent spares are listed beside idle ones, and replace accelerators of other slices" {
+	replay "$RECORDINGS/spare-list-lent"
+	[[ $(head -1 <<<"$output") == *LENT*SLICE*RANK* && $(wc -l <<<"$output") == 3 ]]
+	replay "$RECORDINGS/spare-list-lent-json"
+	[[ $(jq -c '.[] | [.id, .use, .lent, .rank]' <<<"$output" | tr '\n' ' ') == \
+		'[8,"held",true,1] [9,"held",true,2] ' ]]
+	replay "$RECORDINGS/health-lent"
+	[[ $status == 0 ]]
+	holds "$output" "LENT SPARES"
+	[[ $output != *"without a usable spare"* ]]
+}
+
 @test "name:NAME is the slice of this name" {
 	MORPHCTL_REPLAY=$RECORDINGS/slice-show.jsonl run_split morphctl slice show train
 	[[ $status == 0 ]]

@@ -44,6 +44,19 @@ setup() {
 	holds "$output" "train, ok: 16 accelerators, 16 circuits"
 }
 
+@test "matrix and picture distinguish a lent spare" {
+	jq '.accelerators[64] += {use: "held", lent: true, slice: 1, rank: 16} |
+		.fabrics[0] += {"spares-count": 3, "lent-count": 1}' "$BATS_TEST_TMPDIR/rack.json" \
+		>"$BATS_TEST_TMPDIR/lent.json"
+	expect 0 morphctl topo --input "$BATS_TEST_TMPDIR/lent.json"
+	[[ $(grep '^ACC64' <<<"$output") == *$'\tlent\tok\ttrain:16' ]]
+	expect 0 morphctl topo --svg --input "$BATS_TEST_TMPDIR/lent.json"
+	holds "$output" "48 free, 3 spare, 1 lent, 0 failed"
+	holds "$output" "accelerator 64: lent spare, ok, train"
+	count=$(grep -c 'rx="7".*stroke-dasharray="6 4"' <<<"$output")
+	[[ $count == 4 ]]
+}
+
 @test "names are escaped in the picture" {
 	expect 0 morphctl topo --svg --input "$BATS_TEST_TMPDIR/server.json" --title 'x<y & z'
 	xmllint --noout - <<<"$output"

@@ -49,6 +49,8 @@ static int fill_accelerator(struct morph_nl_to *to, struct morph_fabric *fabric,
 		 nla_put_u64_64bit(skb, MORPH_A_ACCELERATOR_LAST_VERIFIED_NS,
 				   info.last_verified_ns, MORPH_A_ACCELERATOR_PAD) ||
 		 put_holder(to, &ledger_of(fabric)->chips[index]) ||
+		 (ledger_of(fabric)->chips[index].lent &&
+		  nla_put_flag(skb, MORPH_A_ACCELERATOR_LENT)) ||
 		 nla_put_u64_64bit(skb, MORPH_A_ACCELERATOR_SEQ, fabric->seq,
 				   MORPH_A_ACCELERATOR_PAD);
 	return morph_nl_end(to, header, failed);

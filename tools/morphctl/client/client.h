@@ -106,6 +106,11 @@ struct tally {
 void tally_add(struct tally *tally, enum exit_code code);
 enum exit_code tally_code(const struct tally *tally);
 
+/* Fabrics in tables. @lent: "lent-count," if slices have borrowed spares, else "". */
+#define FABRIC_COLUMNS(lent)                                             \
+	"id,name,state,accelerators-count,free-count,spares-count," lent \
+	"held-count,failed-count,impaired-count,slices-count"
+
 #define TXN_COLUMNS "id,slice,outcome,status,reason,part,index,seq,text"
 
 /* state.c: the present state of a fabric, type by type. */

@@ -4,6 +4,7 @@
 #include "morphctl/output/output.h"
 
 #define COLUMNS "id,host-name,use,health,cordoned,slice,rank,pci,x,y,z"
+#define SPARE_COLUMNS(lent) "id,host-name," lent "health,cordoned,pci,last-verified-ns"
 
 enum exit_code accelerator_list(struct run *run)
 {
@@ -90,6 +91,7 @@ enum exit_code spare_remove(struct run *run)
 	return set_all(run, &opts);
 }
 
+/* Idle spares and lent ones. The kernel shows the borrowers to administrators only. */
 enum exit_code spare_list(struct run *run)
 {
 	json_t *records, *spares, *record;
@@ -103,9 +105,14 @@ enum exit_code spare_list(struct run *run)
 	if (code)
 		return code;
 	spares = json_array();
-	json_array_foreach(records, i, record) if (key_is(record, "use", "spare"))
-		json_array_append(spares, record);
+	json_array_foreach(records, i, record)
+	{
+		if (key_is(record, "use", "spare") || flag_of(record, "lent"))
+			json_array_append(spares, record);
+	}
 	json_decref(records);
 	return client_emit(run, MORPH_OBJECT_ACCELERATOR,
-			   "id,host-name,health,cordoned,pci,last-verified-ns", spares);
+			   any_has(spares, "lent") ? SPARE_COLUMNS("lent,slice,rank,") :
+						     SPARE_COLUMNS(""),
+			   spares);
 }

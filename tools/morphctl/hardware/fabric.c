@@ -3,20 +3,7 @@
 #include "morphctl/client/client.h"
 #include "morphctl/output/output.h"
 
-#define COLUMNS(lent)                                                    \
-	"id,name,state,accelerators-count,free-count,spares-count," lent \
-	"held-count,failed-count,impaired-count,slices-count,profile,uuid"
-
-/* Return whether slices have borrowed spares. */
-static bool any_lent(json_t *records)
-{
-	json_t *record;
-	size_t i;
-
-	json_array_foreach(records, i,
-			   record) if (json_object_get(record, "lent-count")) return true;
-	return false;
-}
+#define COLUMNS(lent) FABRIC_COLUMNS(lent) ",profile,uuid"
 
 enum exit_code fabric_list(struct run *run)
 {
@@ -28,7 +15,8 @@ enum exit_code fabric_list(struct run *run)
 	if (!json_array_size(records))
 		warn_line("no fabric; load the module of a provider, such as morph_sim");
 	return client_emit(run, MORPH_OBJECT_FABRIC,
-			   any_lent(records) ? COLUMNS("lent-count,") : COLUMNS(""), records);
+			   any_has(records, "lent-count") ? COLUMNS("lent-count,") : COLUMNS(""),
+			   records);
 }
 
 enum exit_code fabric_show(struct run *run)

@@ -37,7 +37,10 @@ static enum exit_code gather(struct run *run, uint32_t fabric, json_t *report)
 	return code;
 }
 
-/* Whether an idle spare of the report may replace the accelerator of a rank. */
+/*
+ * Whether a spare of the report may replace the accelerator of a rank: an idle one, or a lent one,
+ * which the driver takes back.
+ */
 static bool has_spare(const json_t *accelerators, const json_t *slice, const json_t *rank)
 {
 	bool same_host = key_is(slice, "spare-policy", "host");
@@ -49,9 +52,25 @@ static bool has_spare(const json_t *accelerators, const json_t *slice, const jso
 		bool near = number_of(record, "host", 0) == number_of(rank, "host", NUMBER_NONE);
 
 		if (number_of(record, "fabric", 0) == number_of(slice, "fabric", NUMBER_NONE) &&
-		    key_is(record, "use", "spare") && key_is(record, "health", "ok") &&
+		    (key_is(record, "use", "spare") || flag_of(record, "lent")) &&
+		    key_is(record, "health", "ok") &&
 		    !json_is_true(json_object_get(record, "cordoned")) && (near || !same_host))
 			return true;
+	}
+	return false;
+}
+
+/* Whether a rank is on a lent spare, for which the driver takes no other spare. */
+static bool is_on_lent_spare(const json_t *accelerators, const json_t *slice, const json_t *rank)
+{
+	const json_t *record;
+	size_t i;
+
+	json_array_foreach(accelerators, i, record)
+	{
+		if (number_of(record, "fabric", 0) == number_of(slice, "fabric", NUMBER_NONE) &&
+		    number_of(record, "id", 0) == number_of(rank, "accelerator", NUMBER_NONE))
+			return flag_of(record, "lent");
 	}
 	return false;
 }
@@ -70,6 +89,7 @@ static bool lacks_spare(const json_t *accelerators, const json_t *slice)
 	json_array_foreach(json_object_get(slice, "ranks"), i, rank)
 	{
 		if (key_is(rank, "protection-state", "none") &&
+		    !is_on_lent_spare(accelerators, slice, rank) &&
 		    !has_spare(accelerators, slice, rank))
 			return true;
 	}
@@ -129,18 +149,18 @@ static void name_ports(json_t *fabrics, json_t *hardware)
 
 static void write_text(struct run *run, json_t *report, const char *state)
 {
+	json_t *fabrics = json_object_get(report, "fabrics");
 	json_t *hardware = json_object_get(report, "hardware");
 	json_t *slices = json_object_get(report, "slices");
 	json_t *unprotected = json_object_get(report, "unprotected");
 	json_t *controllers = json_object_get(report, "controllers");
 
-	name_ports(json_object_get(report, "fabrics"), hardware);
+	name_ports(fabrics, hardware);
 	say("%s\n\n", state);
-	emit_table(
-		run,
-		"id,name,state,accelerators-count,free-count,spares-count,held-count,failed-count,"
-		"impaired-count,slices-count",
-		json_object_get(report, "fabrics"));
+	emit_table(run,
+		   any_has(fabrics, "lent-count") ? FABRIC_COLUMNS("lent-count,") :
+						    FABRIC_COLUMNS(""),
+		   fabrics);
 	if (json_array_size(hardware)) {
 		say("\nunhealthy hardware:\n");
 		emit_table(run, "fabric,part,index,health,cordoned,text", hardware);

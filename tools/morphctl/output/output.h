@@ -97,6 +97,20 @@ static inline const char *text_of_key(const json_t *record, const char *key)
 	return text ? text : "";
 }
 
+/* Return whether a record of a list has a key. */
+static inline bool any_has(const json_t *records, const char *key)
+{
+	const json_t *record;
+	size_t i;
+
+	json_array_foreach(records, i, record)
+	{
+		if (json_object_get(record, key))
+			return true;
+	}
+	return false;
+}
+
 static inline bool key_is(const json_t *record, const char *key, const char *text)
 {
 	return !strcmp(text_of_key(record, key), text);

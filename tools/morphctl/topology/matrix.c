@@ -53,7 +53,7 @@ static json_t *value_of(const struct topo *topo, size_t row, size_t column)
 	case 0:
 		return json_sprintf("%u", tile->host);
 	case 1:
-		return json_string(tile->use);
+		return json_string(tile->lent ? "lent" : tile->use);
 	case 2:
 		return json_sprintf("%s%s", tile->health, tile->cordoned ? ",cordoned" : "");
 	default:

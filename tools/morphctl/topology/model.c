@@ -70,6 +70,7 @@ static void read_tiles(struct topo *topo)
 		for (int axis = 0; axis < 3; axis++)
 			tile->at[axis] = number_of(record, axes[axis], 0);
 		tile->use = text_of_key(record, "use");
+		tile->lent = flag_of(record, "lent");
 		tile->health = text_of_key(record, "health");
 		tile->cordoned = flag_of(record, "cordoned");
 		tile->rank = number_of(record, "rank", NUMBER_NONE);

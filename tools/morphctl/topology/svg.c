@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /*
  * Draw the picture: colour shows the slice, dashes show a spare, red shows a failure, width shows
- * lanes.
+ * lanes. A lent spare has dashes and the colour of its slice.
  */
 #include <math.h>
 
@@ -95,7 +95,8 @@ static void write_head(FILE *stream, double width, double height)
 static void write_title(FILE *stream, const struct topo *topo, const char *title)
 {
 	const json_t *fabric = json_array_get(json_object_get(topo->document, "fabrics"), 0);
-	char line[256], name[80];
+	unsigned int lent = number_of(fabric, "lent-count", 0);
+	char line[256], name[80], lent_text[24] = "";
 	uint64_t mbps = 0;
 
 	for (size_t i = 0; i < topo->arrows_count; i++)
@@ -103,12 +104,15 @@ static void write_title(FILE *stream, const struct topo *topo, const char *title
 			mbps += topo->arrows[i].mbps;
 	snprintf(name, sizeof(name), "%s", text_of_key(fabric, "name"));
 	label(stream, 24, 32, "title", title ? title : *name ? name : "fabric");
+	if (lent)
+		snprintf(lent_text, sizeof(lent_text), "%u lent, ", lent);
 	snprintf(line, sizeof(line),
-		 "%s%s%zu accelerators: %u free, %u spare, %u failed; "
+		 "%s%s%zu accelerators: %u free, %u spare, %s%u failed; "
 		 "slices: %zu; %g Gb/s lit",
 		 title ? name : "", title && *name ? "; " : "", topo->tiles_count,
 		 number_of(fabric, "free-count", 0), number_of(fabric, "spares-count", 0),
-		 number_of(fabric, "failed-count", 0), topo->slices_count, (double)mbps / 1e3);
+		 lent_text, number_of(fabric, "failed-count", 0), topo->slices_count,
+		 (double)mbps / 1e3);
 	label(stream, 24, 51, "under", line);
 }
 
@@ -169,10 +173,11 @@ static void write_tile(FILE *stream, const struct topo *topo, const struct topo_
 		"fill=\"%s\" stroke=\"%s\" stroke-width=\"%s\"%s><title>",
 		tile->x - HALF, tile->y - HALF, TILE_SIZE, TILE_SIZE, fill, stroke,
 		tile->slice >= 0 || unwell(tile) ? "2.2" : "1.4",
-		!strcmp(tile->use, "spare") ? " stroke-dasharray=\"6 4\"" : "");
+		!strcmp(tile->use, "spare") || tile->lent ? " stroke-dasharray=\"6 4\"" : "");
 	if (tile->slice >= 0)
 		slice_name(&topo->slices[tile->slice], name, sizeof(name));
-	snprintf(text, sizeof(text), "accelerator %u: %s, %s", tile->id, tile->use, tile->health);
+	snprintf(text, sizeof(text), "accelerator %u: %s, %s", tile->id,
+		 tile->lent ? "lent spare" : tile->use, tile->health);
 	text_out(stream, text);
 	text_out(stream, *name ? ", " : "");
 	text_out(stream, name);

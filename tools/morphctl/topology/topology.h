@@ -15,7 +15,7 @@ struct topo_tile {
 	uint32_t rank;
 	const char *use;
 	const char *health;
-	bool cordoned;
+	bool cordoned, lent;
 	double x, y; /* centre in the picture */
 };
 
