@@ -122,7 +122,7 @@ conductor:
 	+$(if $(V),,@)$(MAKE) -C selftests/demo
 
 bench: deps-bench
-	+@$(MAKE) $(in_parallel) modules-6.1 profiles lib bench-programs
+	+@$(MAKE) $(in_parallel) modules-6.1 profiles lib tools bench-programs
 	@$(MAKE) --silent -C libmorph bench
 	@selftests/bench/run
 

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * Two equal jobs that share the ports of rank 0: at once with half of the ports each, or in turn as
- * steps of a schedule. Each job sends for t over all ports and then computes for tau.
+ * steps of the schedule that 'morphctl jobs apply' decides and loads. Each job sends for t over all
+ * ports and then computes for tau.
  *
  * A job sends in the time that its lit circuits need. Circuits go dark for d between two turns.
  * The period is max(tau+t, 2t+2d) in turn, and tau+2t at once.
  */
 #include <pthread.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <time.h>
@@ -23,12 +25,19 @@
 #define DARK_TURNS 12u
 #define TOLERANCE 0.02
 #define CIRCUITS (2 * PORTS * JOBS)
+#define SLICE "turns"
+#define JOBS_FILE "/tmp/bench-jobs.yaml"
+#define CIRCUIT_MBPS 100000u
+/* A job pushes its bytes over all ports and pulls as many, for SEND_NS. */
+#define PUSH_BYTES (SEND_NS / 2 * PORTS * CIRCUIT_MBPS / 8000)
+#define START_STEPS 4u /* before the first iteration of the jobs */
 
 struct job {
 	pthread_t thread;
 	int slice;
 	unsigned int schedule; /* 0: both jobs send at once */
-	unsigned int rank, turn;
+	unsigned int rank;
+	uint64_t position; /* of the schedule at its first turn */
 	uint64_t compute_ns;
 	uint64_t begins[ITERATIONS];
 };
@@ -72,7 +81,8 @@ static void *run_job(void *arg)
 
 	for (i = 0; i < ITERATIONS; i++) {
 		if (job->schedule)
-			act(job->slice, job->schedule, MORPH_SCHEDULE_WAIT, JOBS * i + job->turn);
+			act(job->slice, job->schedule, MORPH_SCHEDULE_WAIT,
+			    job->position + JOBS * i);
 		job->begins[i] = now_ns();
 		lit = count_lit(job);
 		if (lit != (job->schedule ? PORTS : PORTS / JOBS))
@@ -83,7 +93,9 @@ static void *run_job(void *arg)
 	return NULL;
 }
 
-static void run_jobs(int slice, unsigned int schedule, uint64_t compute_ns, struct samples *periods)
+/* first: position of the first turn of the first job. */
+static void run_jobs(int slice, unsigned int schedule, uint64_t first, uint64_t compute_ns,
+		     struct samples *periods)
 {
 	struct job jobs[JOBS];
 	unsigned int i, at;
@@ -93,7 +105,7 @@ static void run_jobs(int slice, unsigned int schedule, uint64_t compute_ns, stru
 			.slice = slice,
 			.schedule = schedule,
 			.rank = i + 1,
-			.turn = i + 1,
+			.position = first + i,
 			.compute_ns = compute_ns,
 		};
 		if (pthread_create(&jobs[i].thread, NULL, run_job, &jobs[i]))
@@ -108,8 +120,8 @@ static void run_jobs(int slice, unsigned int schedule, uint64_t compute_ns, stru
 
 /* -------------------------------------------------------------------- circuits */
 
-/* after_ns: of each step; NULL: calls begin the steps. */
-static unsigned int load(int slice, const uint64_t *after_ns)
+/* Load a schedule of the circuits of both jobs in turn. Calls begin its steps. */
+static unsigned int load(int slice)
 {
 	struct morph_schedule_circuit circuits[CIRCUITS];
 	struct morph_schedule_step steps[JOBS];
@@ -139,8 +151,7 @@ static unsigned int load(int slice, const uint64_t *after_ns)
 		steps[i] = (struct morph_schedule_step){
 			.first = i * 2 * PORTS,
 			.count = 2 * PORTS,
-			.advance = after_ns ? MORPH_ADVANCE_TIME : MORPH_ADVANCE_CALL,
-			.after_ns = after_ns ? after_ns[i] : 0,
+			.advance = MORPH_ADVANCE_CALL,
 		};
 	if (ioctl(slice, MORPH_SCHEDULE_LOAD, &args))
 		stop("load of a schedule");
@@ -157,7 +168,7 @@ static uint64_t measure_dark(int slice)
 		.reference_name = "settle + relock",
 		.reference = NOMINAL_NS,
 	};
-	unsigned int schedule = load(slice, NULL), i;
+	unsigned int schedule = load(slice), i;
 	uint64_t begin;
 
 	for (i = 0; i < DARK_TURNS; i++) {
@@ -168,6 +179,50 @@ static uint64_t measure_dark(int slice)
 	act(slice, schedule, MORPH_SCHEDULE_UNLOAD, 0);
 	report(&row, &dark);
 	return sample_median(&dark);
+}
+
+/* ------------------------------------------------------------------- decisions */
+
+/* Two equal jobs of rank 0 with ranks 1 and 2. */
+static void write_jobs(uint64_t compute_ns, uint64_t dark_ns)
+{
+	FILE *file = fopen(JOBS_FILE, "w");
+	unsigned int i;
+
+	if (!file)
+		stop(JOBS_FILE);
+	fprintf(file,
+		"bandwidth-mbps: %u\ndark-ns: %llu\n"
+		"sites: [{rank: 0, sites-count: %u, ports-count: %u}]\njobs:\n",
+		CIRCUIT_MBPS, (unsigned long long)dark_ns, JOBS + 1, PORTS);
+	for (i = 1; i <= JOBS; i++)
+		fprintf(file,
+			"- push-bytes: %llu\n  compute-ns: %llu\n  iterations-count: 1000\n"
+			"  parts: [{site: 0, workers-count: 1}, {site: %u, workers-count: 1}]\n",
+			(unsigned long long)PUSH_BYTES, (unsigned long long)compute_ns, i);
+	if (fclose(file))
+		stop(JOBS_FILE);
+}
+
+/* Return the position of the first turn of job 0 in future. */
+static uint64_t next_turn(int slice, struct morph_schedule_info *schedule)
+{
+	*schedule = (struct morph_schedule_info){ .head = HEAD(morph_schedule_info) };
+	if (ioctl(slice, MORPH_SCHEDULE_INFO, schedule))
+		stop("schedule of 'morphctl jobs apply'");
+	return (schedule->position + START_STEPS) / JOBS * JOBS + 1;
+}
+
+/* Decide and load by 'morphctl jobs apply'. Return the number of the schedule. */
+static unsigned int apply_jobs(int slice, uint64_t compute_ns, uint64_t dark_ns, uint64_t *first)
+{
+	struct morph_schedule_info schedule;
+
+	write_jobs(compute_ns, dark_ns);
+	if (system("$MORPHCTL jobs apply " JOBS_FILE " " SLICE " --policy grouped >/dev/null"))
+		stop("morphctl jobs apply");
+	*first = next_turn(slice, &schedule);
+	return schedule.schedule;
 }
 
 /* ----------------------------------------------------------------------- rows */
@@ -181,21 +236,19 @@ static void run_at_once(int slice, uint64_t compute_ns, struct samples *periods)
 		changes[i] = change_add(i % 2 ? i / 2 + 1 : 0, i % 2 ? 0 : i / 2 + 1);
 	if (txn_run(slice, changes, 2 * JOBS, NULL))
 		stop("circuits of both jobs");
-	run_jobs(slice, 0, compute_ns, periods);
+	run_jobs(slice, 0, 0, compute_ns, periods);
 	for (i = 0; i < 2 * JOBS; i++)
 		changes[i] = change_remove(changes[i].circuit);
 	if (txn_run(slice, changes, 2 * JOBS, NULL))
 		stop("removal of circuits");
 }
 
-/* The times of steps that 'morphctl jobs apply' loads. */
-static void run_in_turn(int slice, uint64_t compute_ns, uint64_t period_ns, uint64_t dark_ns,
-			struct samples *periods)
+static void run_in_turn(int slice, uint64_t compute_ns, uint64_t dark_ns, struct samples *periods)
 {
-	uint64_t after_ns[JOBS] = { period_ns - SEND_NS - 2 * dark_ns, SEND_NS };
-	unsigned int schedule = load(slice, after_ns);
+	uint64_t first;
+	unsigned int schedule = apply_jobs(slice, compute_ns, dark_ns, &first);
 
-	run_jobs(slice, schedule, compute_ns, periods);
+	run_jobs(slice, schedule, first, compute_ns, periods);
 	act(slice, schedule, MORPH_SCHEDULE_UNLOAD, 0);
 }
 
@@ -231,7 +284,7 @@ static void bench_ratio(int slice, uint64_t dark_ns, const char *words, unsigned
 		fprintf(stderr, "# tau/t %s: the dark time is too long for turns\n", words);
 		return;
 	}
-	run_in_turn(slice, compute_ns, period_ns, dark_ns, &in_turn);
+	run_in_turn(slice, compute_ns, dark_ns, &in_turn);
 	report_period("in turn", words, "max(tau+t, 2t+2d)", period_ns, &in_turn);
 	snprintf(name, sizeof(name), "period in turn against at once, tau/t %s", words);
 	report_against(name, &in_turn, "at once", &at_once, 1);
@@ -244,18 +297,20 @@ void bench_interleaving(void)
 		unsigned int quarters;
 	} ratios[] = { { "0.25", 1 }, { "0.5", 2 }, { "1", 4 }, { "2", 8 }, { "4", 16 } };
 	static const uint32_t tiles[JOBS + 1] = { 0, 1, 2 };
+	struct morph_slice_create create = { .name = SLICE };
 	uint64_t dark_ns;
 	struct sim sim;
 	unsigned int i;
 	int slice;
 
 	sim_start(&sim, "server8", SETTINGS);
-	slice = slice_create_at(sim.fd, tiles, JOBS + 1);
+	slice = slice_create_with(sim.fd, &create, tiles, JOBS + 1);
 	if (slice < 0)
 		stop("slice of three");
 	dark_ns = measure_dark(slice);
 	for (i = 0; i < sizeof(ratios) / sizeof(ratios[0]); i++)
 		bench_ratio(slice, dark_ns, ratios[i].words, ratios[i].quarters);
 	close(slice);
+	slice_delete(sim.fd, MORPH_ANY, SLICE, 0);
 	sim_stop(&sim);
 }
