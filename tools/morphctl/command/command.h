@@ -31,9 +31,6 @@ struct option_spec {
 	const char *help;
 };
 
-/* Set of options, a bit for each value of enum option_id. */
-typedef unsigned __int128 option_set;
-
 struct run;
 typedef enum exit_code command_fn(struct run *run);
 
@@ -45,16 +42,10 @@ struct command {
 	const char *arguments;
 	int fewest;
 	int most;
-	option_set options;
 	const char *help;
 	const char *detail;
 	const char *examples;
 };
-
-static inline bool takes_option(const struct command *command, size_t id)
-{
-	return command->options >> id & 1;
-}
 
 struct object_spec {
 	const char *name;
@@ -107,6 +98,8 @@ json_t *option_numbers(const struct run *run, enum option_id id);
  */
 void resolve_aliases(void);
 const struct command *command_find(const char *object, const char *verb);
+/* Whether an option, a value of enum option_id, is valid for a command. */
+bool takes_option(const struct command *command, size_t id);
 /* The object and the verb, in a buffer that the next call overwrites. */
 const char *command_name(const struct command *command);
 /*

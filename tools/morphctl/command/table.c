@@ -7,7 +7,16 @@
 #include "morphctl/command/command.h"
 
 #define MANY INT_MAX
-#define OPT(id) ((option_set)1 << OPTION_##id)
+/*
+ * A set of options is a bit for each value of enum option_id, in OPTION_WORDS integers. An
+ * expression of a command's options has the value of one of them, WORD, which the tables of
+ * takes_option() define.
+ */
+typedef unsigned __int128 option_bits;
+
+#define WORD_BITS (8 * sizeof(option_bits))
+#define OPTION_WORDS 2
+#define OPT(id) (OPTION_##id / WORD_BITS == WORD ? (option_bits)1 << OPTION_##id % WORD_BITS : 0)
 #define PRINTED (OPT(JSON) | OPT(WIDE))
 #define LISTING (OPT(FABRIC) | PRINTED | OPT(FIELDS) | OPT(NOHEADINGS))
 #define QUEUED (OPT(WAIT) | OPT(NO_WAIT) | OPT(TIMEOUT))
@@ -235,7 +244,6 @@ struct command commands[] = {
 		.arguments = arguments_,                                                         \
 		.fewest = fewest_,                                                               \
 		.most = most_,                                                                   \
-		.options = (options_) | OPT(HELP),                                               \
 		.help = help_,                                                                   \
 		.detail = detail_,                                                               \
 		.examples = examples_,                                                           \
@@ -325,8 +333,32 @@ const struct option_spec option_specs[OPTION_COUNT_OF] = {
 #undef OPTION
 };
 
-_Static_assert(OPTION_COUNT_OF <= 8 * sizeof(option_set),
-	       "struct command keeps an option in a bit");
+_Static_assert(OPTION_COUNT_OF <= OPTION_WORDS * WORD_BITS, "an option has no bit");
+
+#define COMMAND(object, verb, function, arguments, fewest, most, options, ...) \
+	(options) | OPT(HELP),
+#define ALIAS(...)
+static const option_bits option_table[OPTION_WORDS][sizeof(commands) / sizeof(commands[0])] = {
+	{
+#define WORD 0
+#include "morphctl/command/commands.def"
+#undef WORD
+	},
+	{
+#define WORD 1
+#include "morphctl/command/commands.def"
+#undef WORD
+	},
+};
+#undef ALIAS
+#undef COMMAND
+
+bool takes_option(const struct command *command, size_t id)
+{
+	size_t at = (size_t)((command->alias_of ? command->alias_of : command) - commands);
+
+	return option_table[id / WORD_BITS][at] >> id % WORD_BITS & 1;
+}
 
 const struct exit_spec exit_specs[] = {
 #define EXIT(id, code_, meaning_) { .code = code_, .meaning = meaning_ },
