@@ -204,30 +204,30 @@ wrong() {
 	holds "$stderr" "morphctl: $file: $1"
 }
 
-@test "errors in a file name their place" {
-	wrong "must be a mapping with the keys bandwidth-mbps," "- 1"
+@test "errors in a file name the line and the place" {
+	wrong "line 1: must be a mapping with the keys bandwidth-mbps," "- 1"
 	wrong "line 2, column 1: " "sites: [" "- 1"
-	wrong "unknown key 'site'; known keys: bandwidth-mbps," "site: 1"
-	wrong "'bandwidth-mbps' must be a number, 1 to 16777216" "sites: [{ports-count: 1}]"
-	wrong "requires a list 'sites' with at least one entry" "bandwidth-mbps: 1"
-	wrong "'dark-fabric' must be true or false" "$sites" "dark-fabric: 1"
-	wrong "entry 2 of 'sites': 'ports-count' must be a number, 0 to 65535" "$sites" "- {slots-count: 1}"
-	wrong "entry 2 of 'sites': too many sites: 4100 (at most 4096)" "$sites" "- {sites-count: 4096, ports-count: 1}"
-	wrong "entry 2 of 'sites': 'rank' must be a number, 0 to 65535" "$sites" "- {ports-count: 1, rank: 65536}"
-	wrong "entry 3 of 'sites': rank 1 is site 5 already" "$sites" "- {ports-count: 1, rank: 0, sites-count: 2}" "- {ports-count: 1, rank: 1}"
-	wrong "entry 0 of 'circuits': 'b-site' must be a number, 0 to 3" "$sites" "circuits: [{a-site: 0, b-site: 4, circuits-count: 1}]"
-	wrong "entry 0 of 'limits': unknown key 'circuits-count'; known keys: a-site,b-site,circuits-limit" \
+	wrong "line 1: unknown key 'site'; known keys: bandwidth-mbps," "site: 1"
+	wrong "line 1: 'bandwidth-mbps' must be a number, 1 to 16777216" "sites: [{ports-count: 1}]"
+	wrong "line 1: requires a list 'sites' with at least one entry" "bandwidth-mbps: 1"
+	wrong "line 6: 'dark-fabric' must be true or false" "$sites" "dark-fabric: 1"
+	wrong "line 6: entry 2 of 'sites': 'ports-count' must be a number, 0 to 65535" "$sites" "- {slots-count: 1}"
+	wrong "line 6: entry 2 of 'sites': too many sites: 4100 (at most 4096)" "$sites" "- {sites-count: 4096, ports-count: 1}"
+	wrong "line 6: entry 2 of 'sites': 'rank' must be a number, 0 to 65535" "$sites" "- {ports-count: 1, rank: 65536}"
+	wrong "line 7: entry 3 of 'sites': rank 1 is site 5 already" "$sites" "- {ports-count: 1, rank: 0, sites-count: 2}" "- {ports-count: 1, rank: 1}"
+	wrong "line 6: entry 0 of 'circuits': 'b-site' must be a number, 0 to 3" "$sites" "circuits: [{a-site: 0, b-site: 4, circuits-count: 1}]"
+	wrong "line 6: entry 0 of 'limits': unknown key 'circuits-count'; known keys: a-site,b-site,circuits-limit" \
 		"$sites" "limits: [{a-site: 0, b-site: 1, circuits-count: 1}]"
-	wrong "'jobs' must be a list" "$sites" "jobs: 1"
+	wrong "line 6: 'jobs' must be a list" "$sites" "jobs: 1"
 	wrong "requires a list 'jobs', or --trace" "$sites"
-	wrong "job 0: must be a mapping with the keys name," "$sites" "jobs: [1]"
-	wrong "job 0: 'name' must be a word" "$sites" "jobs: [{name: 1}]"
-	wrong "job 0: 'push-bytes' must be a number, 0 to 4611686018427387904" "$sites" "jobs: [{iterations-count: 1}]"
-	wrong "job 0: requires a list 'parts' with at least one entry" "$sites" "jobs: [{push-bytes: 1, iterations-count: 1}]"
-	wrong "job 0: part 0: 'workers-count' must be a number, 1 to 1048576" "$sites" "jobs: [{push-bytes: 1, iterations-count: 1, parts: [{site: 0}]}]"
-	wrong "job 0: part 0: 'slot' must be true or false" "$sites" \
+	wrong "line 6: job 0: must be a mapping with the keys name," "$sites" "jobs: [1]"
+	wrong "line 6: job 0: 'name' must be a word" "$sites" "jobs: [{name: 1}]"
+	wrong "line 6: job 0: 'push-bytes' must be a number, 0 to 4611686018427387904" "$sites" "jobs: [{iterations-count: 1}]"
+	wrong "line 6: job 0: requires a list 'parts' with at least one entry" "$sites" "jobs: [{push-bytes: 1, iterations-count: 1}]"
+	wrong "line 6: job 0: part 0: 'workers-count' must be a number, 1 to 1048576" "$sites" "jobs: [{push-bytes: 1, iterations-count: 1, parts: [{site: 0}]}]"
+	wrong "line 6: job 0: part 0: 'slot' must be true or false" "$sites" \
 		"jobs: [{push-bytes: 1, iterations-count: 1, parts: [{site: 0, workers-count: 1, slot: 1}]}]"
-	wrong "job 0: more than 2^62 bytes in all iterations" "$sites" \
+	wrong "line 6: job 0: more than 2^62 bytes in all iterations" "$sites" \
 		"jobs: [{push-bytes: 4611686018427387904, iterations-count: 2, parts: [{site: 0, workers-count: 1}]}]"
 	# The planner finds these.
 	wrong "" "$sites" "circuits: [{a-site: 0, b-site: 1, circuits-count: 9}]" \
@@ -251,7 +251,7 @@ refuses() {
 	ranks=${sites/sites-count: 3/rank: 0, sites-count: 3}
 	refuses "job 0: site 0 is no rank; give its entry of 'sites' a 'rank', or remove the job" "$sites" "$one"
 	refuses "job 0: site 3 is no rank; give its entry of 'sites' a 'rank', or remove the job" "$ranks" "$one"
-	refuses "remove 'circuits'; the driver reports the circuits of the slice" \
+	refuses "line 6: remove 'circuits'; the driver reports the circuits of the slice" \
 		"$ranks" "circuits: [{a-site: 0, b-site: 1, circuits-count: 1}]" "$one"
 	expect 2 morphctl jobs apply "$file" train --lanes 0
 	holds "$stderr" "--lanes must be 1 or more, not '0'"

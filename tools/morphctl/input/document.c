@@ -21,6 +21,43 @@ struct reader {
 	unsigned int depth;
 };
 
+/* Lines of the document that was read last: where a value begins, and each key of a mapping. */
+struct line {
+	const json_t *value;
+	const char *key; /* in memory of the mapping; NULL: the value itself */
+	size_t number;
+};
+
+static struct line *lines;
+static size_t lines_count, lines_room;
+
+/* jansson has one value each for true, false and null, so only their keys have lines. */
+static void note_line(const json_t *value, const char *key, yaml_mark_t mark)
+{
+	if (json_is_boolean(value) || json_is_null(value))
+		return;
+	if (lines_count == lines_room) {
+		lines_room = lines_room ? 2 * lines_room : 1024;
+		lines = needed(reallocarray(lines, lines_room, sizeof(*lines)));
+	}
+	lines[lines_count++] = (struct line){ .value = value, .key = key, .number = mark.line + 1 };
+}
+
+size_t document_line(const json_t *value, const char *key)
+{
+	size_t number = 0;
+
+	for (size_t at = 0; at < lines_count; at++) {
+		if (lines[at].value != value)
+			continue;
+		if (!lines[at].key)
+			number = lines[at].number;
+		else if (key && !strcmp(lines[at].key, key))
+			return lines[at].number;
+	}
+	return number;
+}
+
 static void wrong(const struct reader *reader, yaml_mark_t mark, const char *what)
 {
 	warn_line("%s: line %zu, column %zu: %s", reader->path, mark.line + 1, mark.column + 1,
@@ -139,7 +176,10 @@ static bool read_member(struct reader *reader, json_t *object, const yaml_event_
 		return false;
 	value = read_value(reader, &event);
 	yaml_event_delete(&event);
-	return value && !json_object_set_new(object, name, value);
+	if (!value || json_object_set_new(object, name, value))
+		return false;
+	note_line(object, json_object_iter_key(json_object_iter_at(object, name)), key->start_mark);
+	return true;
 }
 
 static json_t *read_mapping(struct reader *reader)
@@ -187,8 +227,12 @@ static json_t *read_value(struct reader *reader, const yaml_event_t *event)
 		wrong(reader, event->start_mark, "alias not supported; write the value");
 		return NULL;
 	}
-	if (event->type == YAML_SCALAR_EVENT)
-		return scalar_value(reader, event);
+	if (event->type == YAML_SCALAR_EVENT) {
+		value = scalar_value(reader, event);
+		if (value)
+			note_line(value, NULL, event->start_mark);
+		return value;
+	}
 	if (reader->depth == DEEPEST) {
 		wrong(reader, event->start_mark, "nested too deep; at most 32 levels are read");
 		return NULL;
@@ -196,6 +240,8 @@ static json_t *read_value(struct reader *reader, const yaml_event_t *event)
 	reader->depth++;
 	value = event->type == YAML_SEQUENCE_START_EVENT ? read_list(reader) : read_mapping(reader);
 	reader->depth--;
+	if (value)
+		note_line(value, NULL, event->start_mark);
 	return value;
 }
 
@@ -246,6 +292,7 @@ enum exit_code document_read(const char *path, json_t **document)
 	if (!yaml_parser_initialize(&reader.parser))
 		needed(NULL);
 	yaml_parser_set_input_string(&reader.parser, (const unsigned char *)text, length);
+	lines_count = 0;
 	*document = read_stream(&reader);
 	yaml_parser_delete(&reader.parser);
 	free(text);
@@ -279,24 +326,31 @@ static const char *new_name(const char *key, const char *renamed)
 	return NULL;
 }
 
-char *document_stray_key(const json_t *object, const char *known, const char *renamed)
+const char *document_stray(const json_t *object, const char *known)
 {
-	const char *key, *new;
-	char *sentence;
+	const char *key;
 	json_t *value;
-	int length;
 
 	json_object_foreach((json_t *)object, key, value)
 	{
-		if (is_listed(key, known))
-			continue;
-		new = new_name(key, renamed);
-		length = new ? asprintf(&sentence, "'%s' is now '%.*s'", key,
-					(int)strcspn(new, ","), new) :
-			       asprintf(&sentence, "unknown key '%s'; known keys: %s", key, known);
-		return needed(length < 0 ? NULL : sentence);
+		if (!is_listed(key, known))
+			return key;
 	}
 	return NULL;
+}
+
+char *document_stray_key(const json_t *object, const char *known, const char *renamed)
+{
+	const char *key = document_stray(object, known), *new;
+	char *sentence;
+	int length;
+
+	if (!key)
+		return NULL;
+	new = new_name(key, renamed);
+	length = new ? asprintf(&sentence, "'%s' is now '%.*s'", key, (int)strcspn(new, ","), new) :
+		       asprintf(&sentence, "unknown key '%s'; known keys: %s", key, known);
+	return needed(length < 0 ? NULL : sentence);
 }
 
 bool document_number(const json_t *object, const char *key, uint64_t most, uint64_t *value)

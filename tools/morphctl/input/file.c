@@ -17,7 +17,7 @@ enum exit_code refuse_file(const char *path, const char *why)
 
 enum exit_code refuse_line(const char *path, size_t line, const char *format, ...)
 {
-	char what[256];
+	char what[384];
 	va_list arguments;
 
 	va_start(arguments, format);

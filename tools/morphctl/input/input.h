@@ -24,6 +24,13 @@ enum exit_code input_whole(const char *path, char **text, size_t *length);
 /* document.c: read a YAML or JSON file, or standard input for "-". The caller owns *document. */
 enum exit_code document_read(const char *path, json_t **document);
 /*
+ * The line of a mapping's key in the document that was read last. Without this key, or for NULL,
+ * the line where the value begins. 0: not known.
+ */
+size_t document_line(const json_t *value, const char *key);
+/* Return the first key of @object that is not in @known, a list separated by commas, or NULL. */
+const char *document_stray(const json_t *object, const char *known);
+/*
  * Return a sentence about the first key of @object that is not in @known, a list separated by
  * commas. The sentence names the new key if @renamed, a list of OLD=NEW, has this one. The caller
  * frees it. NULL: all keys are known.

@@ -3,6 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "morphctl/input/input.h"
 #include "morphctl/jobs/lighting.h"
 #include "morphctl/output/output.h"
 
@@ -45,11 +46,10 @@ static enum exit_code read_file(struct lighting *lighting)
 {
 	enum exit_code code = jobs_read(lighting->run, &lighting->file);
 
-	if (!code && json_object_get(lighting->file.document, "circuits")) {
-		warn_line("%s: remove 'circuits'; the driver reports the circuits of the slice",
-			  lighting->run->argv[0]);
-		code = EXIT_CODE_USAGE;
-	}
+	if (!code && json_object_get(lighting->file.document, "circuits"))
+		code = refuse_line(
+			lighting->run->argv[0], document_line(lighting->file.document, "circuits"),
+			"remove 'circuits'; the driver reports the circuits of the slice");
 	return code ? code : check_jobs(lighting);
 }
 

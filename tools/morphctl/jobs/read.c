@@ -23,18 +23,24 @@ struct reader {
 	char where[64]; /* what is being read, and ": " */
 };
 
-static enum exit_code refuse(const struct reader *reader, const char *format, ...)
-	__attribute__((format(printf, 2, 3)));
+static enum exit_code refuse(const struct reader *reader, const json_t *value, const char *key,
+			     const char *format, ...) __attribute__((format(printf, 4, 5)));
 
-static enum exit_code refuse(const struct reader *reader, const char *format, ...)
+/* Name the line of a key, or of the value that lacks it. */
+static enum exit_code refuse(const struct reader *reader, const json_t *value, const char *key,
+			     const char *format, ...)
 {
+	const char *path = reader->file->run->argv[0];
+	size_t line = document_line(value, key);
 	char what[256];
 	va_list arguments;
 
 	va_start(arguments, format);
 	vsnprintf(what, sizeof(what), format, arguments);
 	va_end(arguments);
-	warn_line("%s: %s%s", reader->file->run->argv[0], reader->where, what);
+	if (line)
+		return refuse_line(path, line, "%s%s", reader->where, what);
+	warn_line("%s: %s%s", path, reader->where, what);
 	return EXIT_CODE_USAGE;
 }
 
@@ -45,9 +51,10 @@ static enum exit_code check_keys(const struct reader *reader, const json_t *obje
 	enum exit_code code;
 
 	if (!json_is_object(object))
-		return refuse(reader, "must be a mapping with the keys %s", known);
+		return refuse(reader, object, NULL, "must be a mapping with the keys %s", known);
 	stray = document_stray_key(object, known, NULL);
-	code = stray ? refuse(reader, "%s", stray) : EXIT_CODE_OK;
+	code = stray ? refuse(reader, object, document_stray(object, known), "%s", stray) :
+		       EXIT_CODE_OK;
 	free(stray);
 	return code;
 }
@@ -71,7 +78,8 @@ static enum exit_code read_numbers(const struct reader *reader, const json_t *ob
 			continue;
 		if (!there || !document_number(object, it->key, it->most, it->value) ||
 		    *it->value < it->least)
-			return refuse(reader, "'%s' must be a number, %llu to %llu", it->key,
+			return refuse(reader, object, it->key,
+				      "'%s' must be a number, %llu to %llu", it->key,
 				      (unsigned long long)it->least, (unsigned long long)it->most);
 	}
 	return EXIT_CODE_OK;
@@ -86,7 +94,7 @@ static enum exit_code read_flag(const struct reader *reader, const json_t *objec
 	const json_t *it = json_object_get(object, key);
 
 	if (it && !json_is_boolean(it))
-		return refuse(reader, "'%s' must be true or false", key);
+		return refuse(reader, object, key, "'%s' must be true or false", key);
 	*value = json_is_true(it);
 	return EXIT_CODE_OK;
 }
@@ -97,7 +105,7 @@ static enum exit_code read_list(const struct reader *reader, const json_t *objec
 {
 	*list = json_object_get(object, key);
 	if (*list && !json_is_array(*list))
-		return refuse(reader, "'%s' must be a list", key);
+		return refuse(reader, object, key, "'%s' must be a list", key);
 	return EXIT_CODE_OK;
 }
 
@@ -109,14 +117,15 @@ void *jobs_append(void *list, uint32_t count, size_t size)
 /* ----------------------------------------------------------------- sites and circuits */
 
 /* @rank: the rank of the new site; MORPH_ANY: none */
-static enum exit_code add_rank(const struct reader *reader, uint64_t rank)
+static enum exit_code add_rank(const struct reader *reader, const json_t *it, uint64_t rank)
 {
 	struct jobs_file *file = reader->file;
 	uint32_t count = file->problem.site_count;
 
 	for (uint32_t at = 0; rank < MORPH_ANY && at < count; at++)
 		if (file->ranks[at] == rank)
-			return refuse(reader, "rank %u is site %u already", (uint32_t)rank, at);
+			return refuse(reader, it, "rank", "rank %u is site %u already",
+				      (uint32_t)rank, at);
 	file->ranks = jobs_append(file->ranks, count, sizeof(*file->ranks));
 	file->ranks[count] = (uint32_t)rank;
 	return EXIT_CODE_OK;
@@ -142,10 +151,10 @@ static enum exit_code read_site(const struct reader *reader, const json_t *it)
 	if (code)
 		return code;
 	if (count > JOBS_MOST_SITES - problem->site_count)
-		return refuse(reader, "too many sites: %llu (at most %u)",
+		return refuse(reader, it, "sites-count", "too many sites: %llu (at most %u)",
 			      (unsigned long long)count + problem->site_count, JOBS_MOST_SITES);
 	for (uint64_t at = 0; at < count && !code; at++) {
-		code = add_rank(reader, rank == MORPH_ANY ? MORPH_ANY : rank + at);
+		code = add_rank(reader, it, rank == MORPH_ANY ? MORPH_ANY : rank + at);
 		file->sites = jobs_append(file->sites, problem->site_count, sizeof(*file->sites));
 		file->sites[problem->site_count++] = (struct morph_jobs_site){
 			.ports = (uint32_t)ports,
@@ -165,7 +174,8 @@ static enum exit_code read_sites(struct reader *reader)
 
 	code = read_list(reader, reader->file->document, "sites", &list);
 	if (!code && !json_array_size(list))
-		code = refuse(reader, "requires a list 'sites' with at least one entry");
+		code = refuse(reader, reader->file->document, "sites",
+			      "requires a list 'sites' with at least one entry");
 	json_array_foreach(list, i, it)
 	{
 		if (code)
@@ -256,7 +266,7 @@ static enum exit_code read_part(const struct reader *reader, const json_t *it)
 	if (code)
 		return code;
 	if (file->problem.part_count == JOBS_MOST_PARTS)
-		return refuse(reader, "too many parts (at most %u)", JOBS_MOST_PARTS);
+		return refuse(reader, it, NULL, "too many parts (at most %u)", JOBS_MOST_PARTS);
 	file->parts = jobs_append(file->parts, file->problem.part_count, sizeof(*file->parts));
 	file->parts[file->problem.part_count++] = (struct morph_jobs_part){
 		.site = (uint32_t)site,
@@ -277,7 +287,8 @@ static enum exit_code read_parts(struct reader *reader, const json_t *it, struct
 
 	code = read_list(reader, it, "parts", &list);
 	if (!code && !json_array_size(list))
-		code = refuse(reader, "requires a list 'parts' with at least one entry");
+		code = refuse(reader, it, "parts",
+			      "requires a list 'parts' with at least one entry");
 	json_array_foreach(list, i, part)
 	{
 		if (code)
@@ -309,7 +320,7 @@ static enum exit_code read_job(struct reader *reader, const json_t *it)
 	snprintf(reader->where, sizeof(reader->where), "job %u: ", number);
 	code = check_keys(reader, it, KNOWN_JOB);
 	if (!code && name && !json_is_string(name))
-		code = refuse(reader, "'name' must be a word");
+		code = refuse(reader, it, "name", "'name' must be a word");
 	if (!code)
 		code = READ_NUMBERS(reader, it, numbers);
 	if (!code)
@@ -317,7 +328,7 @@ static enum exit_code read_job(struct reader *reader, const json_t *it)
 	if (code)
 		return code;
 	if (number == JOBS_MOST_JOBS)
-		return refuse(reader, "too many jobs (at most %u)", JOBS_MOST_JOBS);
+		return refuse(reader, it, NULL, "too many jobs (at most %u)", JOBS_MOST_JOBS);
 	job.iterations = (uint32_t)iterations;
 	job.root = (uint32_t)root;
 	file->jobs = jobs_append(file->jobs, number, sizeof(*file->jobs));
@@ -326,7 +337,8 @@ static enum exit_code read_job(struct reader *reader, const json_t *it)
 	file->names[number] = json_string_value(name);
 	file->problem.job_count++;
 	if (!jobs_complete(file, json_object_get(it, "root-site")))
-		code = refuse(reader, "more than 2^62 bytes in all iterations");
+		code = refuse(reader, it, "iterations-count",
+			      "more than 2^62 bytes in all iterations");
 	return code;
 }
 
