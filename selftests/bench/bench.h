@@ -102,6 +102,7 @@ void visits_quiet(const struct sim *sim);
 
 void bench_reconfigure(void);
 void bench_failover(void);
+void bench_lent(void);
 void bench_slice(void);
 void bench_kill(void);
 void bench_subsets(void);

@@ -99,6 +99,25 @@ static unsigned int next_server(const struct sim *sim, unsigned int server)
 	}
 }
 
+/* Let the accelerator of rank 0 die while the owner of the slice sleeps. */
+static void fail_first(struct sim *sim, int slice, unsigned int accelerator,
+		       struct failover *result)
+{
+	struct owner owner = { .slice = slice };
+	pthread_t thread;
+	uint64_t begin;
+
+	if (sem_init(&owner.started, 0, 0) || pthread_create(&thread, NULL, owner_run, &owner))
+		stop("thread");
+	sem_wait(&owner.started);
+	wait_asleep(owner.tid);
+	begin = now_ns();
+	if (sim_control(sim, "fault", "accelerator_dead %u", accelerator))
+		stop("fault");
+	pthread_join(thread, NULL);
+	evaluate(sim, &owner, begin, result);
+}
+
 void failover_run(struct sim *sim, unsigned int *server, struct failover *result)
 {
 	const uint32_t first = 4 * next_server(sim, *server), spare = first + RANKS;
@@ -107,28 +126,18 @@ void failover_run(struct sim *sim, unsigned int *server, struct failover *result
 		.spare_policy = MORPH_SPARES_LIST,
 		.spares = ARRAY(&spare, 1),
 	};
-	struct owner owner = {};
-	pthread_t thread;
-	uint64_t begin;
+	int slice;
 
 	*server = first / 4 + 1;
-	owner.slice = slice_create_with(sim->fd, &create, members, RANKS);
-	if (owner.slice < 0)
+	slice = slice_create_with(sim->fd, &create, members, RANKS);
+	if (slice < 0)
 		stop("slice of three");
-	if (light_ring(owner.slice, RANKS))
+	if (light_ring(slice, RANKS))
 		stop("ring");
-	result->hops = first_hops(owner.slice);
-	wait_planned(owner.slice);
-	if (sem_init(&owner.started, 0, 0) || pthread_create(&thread, NULL, owner_run, &owner))
-		stop("thread");
-	sem_wait(&owner.started);
-	wait_asleep(owner.tid);
-	begin = now_ns();
-	if (sim_control(sim, "fault", "accelerator_dead %u", first))
-		stop("fault");
-	pthread_join(thread, NULL);
-	evaluate(sim, &owner, begin, result);
-	close(owner.slice);
+	result->hops = first_hops(slice);
+	wait_planned(slice);
+	fail_first(sim, slice, first, result);
+	close(slice);
 }
 
 struct series {
@@ -214,4 +223,115 @@ void bench_failover(void)
 	report_nulls("failover, server4, software", &small.software, &small.nulls, 0, 0);
 	report_against("failover, pod4096, software", &pod.software, "server4, software",
 		       &small.software, 2);
+}
+
+/* ---------------------------------------------------------------- lent spares */
+
+#define LENT_ROUNDS 6u
+#define LENT_INSTANCES 3u
+
+/* Failovers to spares that are idle or lent: time, and work of the device. */
+struct loans {
+	struct samples software, writes, operations;
+};
+
+static unsigned int next_spare(const struct sim *sim, unsigned int from)
+{
+	while (from < sim->info.accelerators && read_accelerator(sim, from).use != MORPH_USE_SPARE)
+		from++;
+	if (from == sim->info.accelerators)
+		stop("spares of a profile");
+	return from;
+}
+
+/* Lend a spare to a slice, with a circuit from the spare to the slice's own accelerator. */
+static int lend(const struct sim *sim, unsigned int own, unsigned int spare)
+{
+	struct morph_slice_create create = { .head.flags = MORPH_SLICE_LEND };
+	const uint32_t members[] = { own, spare };
+	struct morph_change change = change_add(1, 0);
+	int slice = slice_create_with(sim->fd, &create, members, 2);
+
+	if (slice < 0 || txn_run(slice, &change, 1, NULL))
+		stop("slice with a lent spare");
+	return slice;
+}
+
+/* Fail rank 0 of a slice over to the only spare that its list allows. */
+static void fail_to(struct sim *sim, unsigned int server, uint32_t spare, struct loans *loans)
+{
+	const uint32_t members[RANKS] = { 4 * server, 4 * server + 1, 4 * server + 2 };
+	struct morph_slice_create create = {
+		.spare_policy = MORPH_SPARES_LIST,
+		.spares = ARRAY(&spare, 1),
+	};
+	int slice = slice_create_with(sim->fd, &create, members, RANKS);
+	long long writes, operations;
+	struct failover failover;
+
+	if (slice < 0 || light_ring(slice, RANKS))
+		stop("slice of three");
+	visits_quiet(sim);
+	writes = sim_counter(sim, "ops", "lasers_written");
+	operations = sim_counter(sim, "ops", "set_lasers");
+	fail_first(sim, slice, members[0], &failover);
+	visits_quiet(sim);
+	sample_add(&loans->writes, sim_counter(sim, "ops", "lasers_written") - writes);
+	sample_add(&loans->operations, sim_counter(sim, "ops", "set_lasers") - operations);
+	sample_add(&loans->software, failover.software);
+	close(slice);
+}
+
+/* Use a server and a spare for each round. The borrowers have the servers behind. */
+static void run_loans(bool lent, struct loans *loans)
+{
+	unsigned int i, spare = 0;
+	int borrowers[LENT_ROUNDS];
+	struct sim sim;
+
+	sim_start(&sim, "rack64", INSTANT);
+	for (i = 0; i < LENT_ROUNDS; i++, spare++) {
+		spare = next_spare(&sim, spare);
+		borrowers[i] = lent ? lend(&sim, 4 * (LENT_ROUNDS + i), spare) : -1;
+		fail_to(&sim, i, spare, loans);
+	}
+	for (i = 0; i < LENT_ROUNDS && lent; i++)
+		close(borrowers[i]);
+	sim_stop(&sim);
+}
+
+static void report_count(const char *name, struct samples *samples, const char *reference_name,
+			 double reference)
+{
+	struct row row = {
+		.name = name,
+		.unit = "writes",
+		.reference_name = reference_name,
+		.reference = reference,
+		.limit = 1,
+	};
+
+	report(&row, samples);
+	if (sample_percentile(samples, 0) != reference ||
+	    sample_percentile(samples, 100) != reference)
+		wrong("%s: %g to %g, expected %g", name, sample_percentile(samples, 0),
+		      sample_percentile(samples, 100), reference);
+}
+
+void bench_lent(void)
+{
+	static struct loans warm, idle, lent;
+	unsigned int i;
+
+	run_loans(true, &warm);
+	for (i = 0; i < LENT_INSTANCES; i++) {
+		run_loans(false, &idle);
+		run_loans(true, &lent);
+	}
+	report_count("failover, rack64, lent spare: writes of lasers", &lent.writes,
+		     "idle spare, and one", sample_median(&idle.writes) + 1);
+	report_count("failover, rack64, lent spare: operations on lasers", &lent.operations,
+		     "idle spare", sample_median(&idle.operations));
+	report_against("failover, rack64, lent spare, software", &lent.software,
+		       "idle spare, software", &idle.software, 0);
 }

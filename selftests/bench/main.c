@@ -213,6 +213,7 @@ static const struct {
 } parts[] = {
 	{ "reconfigure", bench_reconfigure },
 	{ "failover", bench_failover },
+	{ "lent", bench_lent },
 	{ "slice", bench_slice },
 	{ "kill", bench_kill },
 	{ "subsets", bench_subsets },
