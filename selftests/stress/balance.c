@@ -142,6 +142,34 @@ static const char *leftover(const struct sim *sim)
 	return sim_all_dark(sim) ? NULL : "a receiver sees light";
 }
 
+#define USES (MORPH_USE_DRAINING + 1)
+
+/*
+ * No accelerator is held, and spares are those of sim->info, which is the state at the start. Free
+ * accelerators count only if they are healthy and not held down.
+ */
+static const char *count_accelerators(const struct sim *sim, const struct morph_fabric_info *info)
+{
+	unsigned int uses[USES] = {}, fit[USES] = {}, i;
+
+	for (i = 0; i < sim->info.accelerators; i++) {
+		struct morph_accelerator_info chip = read_accelerator(sim, i);
+
+		uses[chip.use]++;
+		fit[chip.use] += chip.health == MORPH_HEALTH_OK && !chip.cordoned;
+	}
+	if (uses[MORPH_USE_FREE] == sim->info.free && uses[MORPH_USE_SPARE] == sim->info.spares &&
+	    info->free <= fit[MORPH_USE_FREE] && info->spares <= fit[MORPH_USE_SPARE] &&
+	    !info->lent)
+		return NULL;
+	snprintf(wrong, sizeof(wrong),
+		 "of %u accelerators and %u spares: %u free (%u counted), %u spares (%u counted), "
+		 "%u held, %u lent",
+		 sim->info.free, sim->info.spares, uses[MORPH_USE_FREE], info->free,
+		 uses[MORPH_USE_SPARE], info->spares, uses[MORPH_USE_HELD], info->lent);
+	return wrong;
+}
+
 const char *balance_empty(const struct sim *sim)
 {
 	long long until = now_ms() + PATIENCE_MS + patrol_ms(sim);
@@ -156,6 +184,8 @@ const char *balance_empty(const struct sim *sim)
 		} else {
 			what = leftover(sim);
 		}
+		if (!what)
+			what = count_accelerators(sim, &now.info);
 		if (!what)
 			what = disagree(sim);
 		if (!what)

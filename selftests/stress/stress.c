@@ -10,12 +10,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "stress.h"
 
-#define TENANTS 6
+#define TENANTS 7 /* the first one is the borrower */
 #define OPERATORS 2
 
 struct scene {
@@ -23,6 +24,7 @@ struct scene {
 	uint64_t seed;
 	pid_t tenants[TENANTS], operators[OPERATORS];
 	const char *operator; /* program of the operator, or NULL */
+	struct loan_counts *loans; /* shared with the borrowers */
 	unsigned int born, killed, faults, pulls;
 };
 
@@ -42,8 +44,11 @@ static void bear(struct scene *scene, unsigned int index)
 
 	scene->born++;
 	scene->tenants[index] = fork();
-	if (!scene->tenants[index])
-		tenant(scene->sim.number, seed);
+	if (scene->tenants[index])
+		return;
+	if (!index)
+		borrower(&scene->sim, seed, scene->loans);
+	tenant(scene->sim.number, seed);
 }
 
 static void bury(struct scene *scene, unsigned int index)
@@ -185,9 +190,19 @@ static void run(struct scene *scene, long long until)
 	}
 }
 
+static struct loan_counts *share_counts(void)
+{
+	void *page = mmap(NULL, sizeof(struct loan_counts), PROT_READ | PROT_WRITE,
+			  MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	if (page == MAP_FAILED)
+		exit(1);
+	return page;
+}
+
 static void stress(const char *profile, uint64_t seed, long long seconds, const char *operator)
 {
-	struct scene scene = { .seed = seed, .operator= operator};
+	struct scene scene = { .seed = seed, .operator= operator, .loans = share_counts() };
 	const char *what;
 	unsigned int i;
 
@@ -214,6 +229,8 @@ static void stress(const char *profile, uint64_t seed, long long seconds, const 
 	       scene.born, scene.killed, scene.faults, scene.pulls,
 	       core_counter(&scene.sim, "stats", "committed"),
 	       core_counter(&scene.sim, "stats", "failovers"));
+	printf("# %u slices with lent spares, %u spares taken back\n", scene.loans->made,
+	       scene.loans->taken);
 	sim_stop(&scene.sim);
 }
 

@@ -85,6 +85,15 @@ unsigned int draw(struct tenant *tenant, unsigned int limit);
 /* Run a tenant's process until the fabric goes or the process is killed. */
 void tenant(unsigned int fabric, uint64_t seed) __attribute__((noreturn));
 
+/* Slices with lent spares so far, and spares that failovers have taken back from them. */
+struct loan_counts {
+	_Atomic unsigned int made, taken;
+};
+
+/* Run a tenant that lends spares, as root, until the fabric goes or the process is killed. */
+void borrower(const struct sim *sim, uint64_t seed, struct loan_counts *counts)
+	__attribute__((noreturn));
+
 /* Acts on schedules, queues and state pages: see schedule.c, ring.c and page.c. */
 int schedule_load(void *tenant);
 int schedule_load_wrong(void *tenant);
@@ -135,8 +144,8 @@ int coordinate(struct actor *actor, char **slices, unsigned int edge, uint64_t c
 
 /*
  * While no tenant and no fault is left: wait until all slices have gone and nothing is claimed,
- * pinned or lit, both in the accounts of the core and in the hardware. Return NULL or a
- * description.
+ * pinned or lit, both in the accounts of the core and in the hardware. The spares must be those of
+ * the start, in number. Return NULL or a description.
  */
 const char *balance_empty(const struct sim *sim);
 /* While tenants pause: compare elements and lasers of the core and the hardware. */
