@@ -114,11 +114,18 @@ static enum rounds_first add_alone(struct rounds *rounds, uint32_t round)
 	uint32_t src = rounds->waiting[0] >> 16, dst = rounds->waiting[0] & 0xffff;
 	struct route_request requests[ROUTES_ALONE];
 	uint32_t count = set_requests(rounds, round, src, dst, requests);
-	uint32_t effort = EFFORT, longest;
+	uint32_t effort = EFFORT / count, longest;
 
 	if (add_circuit(rounds, round, src, dst))
 		return FIRST_FOUND;
 	longest = lm_route_find_alone(&rounds->router, requests, count, &effort);
+	if (!longest && !effort && count > 1) {
+		/* The search can be shorter if it begins with the opposite circuit. */
+		rounds->waiting[0] = dst << 16 | src;
+		set_requests(rounds, round, dst, src, requests);
+		effort = EFFORT / count;
+		longest = lm_route_find_alone(&rounds->router, requests, count, &effort);
+	}
 	if (!longest)
 		return effort ? FIRST_UNREACHABLE : FIRST_REFUSED;
 	if (longest > rounds->router.most_hops)
@@ -171,14 +178,23 @@ static bool fit_alone(struct router *router, const struct route_request *request
 	return fits;
 }
 
-/* Whether no route joins a circuit, or no two routes join a duplex pair. */
+/*
+ * Whether no route joins a circuit, or no two routes join a duplex pair. Uses a quarter of the
+ * effort at most, since the search of another circuit can be shorter.
+ */
 static bool is_separated(struct rounds *rounds, uint32_t src, uint32_t dst, uint32_t *effort)
 {
 	struct route_request requests[ROUTES_ALONE];
 	uint32_t count = set_requests(rounds, 0, src, dst, requests);
+	uint32_t left = *effort / 4 + 1;
+	bool separated;
 
-	return !fit_alone(&rounds->router, requests, count) &&
-	       !lm_route_find_alone(&rounds->router, requests, count, effort) && *effort;
+	if (fit_alone(&rounds->router, requests, count))
+		return false;
+	*effort -= left;
+	separated = !lm_route_find_alone(&rounds->router, requests, count, &left) && left;
+	*effort += left;
+	return separated;
 }
 
 bool lm_rounds_find_separated(struct rounds *rounds, uint32_t *src, uint32_t *dst)

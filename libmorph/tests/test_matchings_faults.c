@@ -172,6 +172,26 @@ static void a_warm_refusal_allocates_nothing(void **state)
 	assert_int_equal(answer.verdict, MORPH_INFEASIBLE);
 }
 
+/*
+ * From one endpoint of a pair, many routes lead to the place that both circuits need. From the
+ * other one, few do.
+ */
+static void a_duplex_pair_is_refused_from_its_better_side(void **state)
+{
+	(void)state;
+	ask(MORPH_MATCHINGS_DUPLEX, 8);
+	problem.width = problem.height = 5;
+	for (uint32_t at = 0; at < 8; at++) {
+		tx[at] = 5 * at;
+		rx[at] = (2 * at + 1) * 40 / 16;
+	}
+	for (problem.rounds = 0; problem.rounds <= 20; problem.rounds += 20) {
+		find(39, 39);
+		find(45, 45);
+	}
+	expect(0, 4, 0);
+}
+
 /* A pair without a route at some ports proves nothing about other ports. */
 static void a_pair_of_chosen_ports_refuses_nothing(void **state)
 {
@@ -211,6 +231,7 @@ int main(void)
 		cmocka_unit_test(a_pair_with_walks_only_is_refused_in_any_rounds),
 		cmocka_unit_test(a_target_with_walks_only_is_refused),
 		cmocka_unit_test(a_warm_refusal_allocates_nothing),
+		cmocka_unit_test(a_duplex_pair_is_refused_from_its_better_side),
 		cmocka_unit_test(a_pair_of_chosen_ports_refuses_nothing),
 	};
 
