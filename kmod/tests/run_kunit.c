@@ -18,6 +18,7 @@ static struct kunit_suite * const suites[] = {
 	&morph_register_suite,
 	&morph_removal_suite,
 	&morph_txn_suite,
+	&morph_txn_plan_suite,
 	&morph_phase_suite,
 	&morph_health_suite,
 	&morph_patrol_suite,

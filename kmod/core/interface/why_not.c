@@ -74,25 +74,14 @@ static int trial_validate(struct trial *trial, struct optics_refusal *why)
 			       trial->transit_own, NULL, why);
 }
 
-/* An element without a pin counts as parked, as after any release. */
 static void trial_undo(struct trial *trial)
 {
-	struct optics_state *ledger = ledger_of(trial->fabric)->state;
-	u32 i, hop, element;
+	u32 i;
 
-	while (trial->paths_count--) {
-		const struct optics_path *path = &trial->paths[trial->paths_count];
-
-		optics_release(ledger, path);
-		for (hop = 0; hop < path->hops_count; hop++) {
-			element = path->hops[hop].element;
-			if (element != OPTICS_NONE && !ledger->element_pins[element])
-				optics_set_state(ledger, element,
-						 optics_park_state(ledger->graph, element));
-		}
-	}
+	while (trial->paths_count--)
+		morph_path_unclaim(trial->fabric, &trial->paths[trial->paths_count]);
 	for (i = 0; i < trial->count; i++)
-		ledger->owner[trial->chosen[i]] = 0;
+		ledger_of(trial->fabric)->state->owner[trial->chosen[i]] = 0;
 }
 
 static int trial_ring(struct trial *trial, struct morph_refusal *refusal)

@@ -210,27 +210,52 @@ static void release_shadow(struct morph_fabric *fabric, struct morph_route *rout
 	}
 }
 
-void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
+void morph_path_park(struct morph_fabric *fabric, const struct optics_path *path)
 {
 	struct optics_state *ledger = ledger_of(fabric)->state;
 	u32 i;
 
-	lockdep_assert_held(&fabric->lock);
-	if (route->role == MORPH_ROUTE_LIVE)
-		optics_release(ledger, &route->path);
-	else if (route->role == MORPH_ROUTE_SHADOW || route->role == MORPH_ROUTE_HELD)
-		release_shadow(fabric, route);
-	else
-		return;
-	own_edge(fabric, route);
-	/* An element without a pin counts as parked: the code that released it parks it. */
-	for (i = 0; i < route->path.hops_count; i++) {
-		u32 element = route->hops[i].element;
+	for (i = 0; i < path->hops_count; i++) {
+		u32 element = path->hops[i].element;
 
 		if (element != OPTICS_NONE && !ledger->element_pins[element])
 			optics_set_state(ledger, element,
 					 optics_park_state(fabric->graph, element));
 	}
+}
+
+void morph_path_unclaim(struct morph_fabric *fabric, const struct optics_path *path)
+{
+	lockdep_assert_held(&fabric->lock);
+	optics_release(ledger_of(fabric)->state, path);
+	morph_path_park(fabric, path);
+}
+
+int morph_route_try(struct morph_fabric *fabric, const struct morph_route *route,
+		    struct optics_refusal *why)
+{
+	int ret = check_edge(fabric, route, why);
+
+	lockdep_assert_held(&fabric->lock);
+	return ret ? ret : optics_claim(ledger_of(fabric)->state, &route->path, why);
+}
+
+void morph_route_try_end(struct morph_fabric *fabric, const struct morph_route *route)
+{
+	morph_path_unclaim(fabric, &route->path);
+}
+
+void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
+{
+	lockdep_assert_held(&fabric->lock);
+	if (route->role == MORPH_ROUTE_LIVE)
+		optics_release(ledger_of(fabric)->state, &route->path);
+	else if (route->role == MORPH_ROUTE_SHADOW || route->role == MORPH_ROUTE_HELD)
+		release_shadow(fabric, route);
+	else
+		return;
+	own_edge(fabric, route);
+	morph_path_park(fabric, &route->path);
 	route->role = MORPH_ROUTE_IDLE;
 	ledger_of(fabric)->light_seq++;
 }

@@ -122,6 +122,13 @@ void morph_slice_put(struct morph_slice *slice)
 
 /* ---------------------------------------------------- one change at a time */
 
+int morph_slice_check(const struct morph_slice *slice)
+{
+	if (slice->dying || slice->fabric->state != MORPH_FABRIC_READY)
+		return -ENODEV;
+	return slice->repairing ? -EAGAIN : 0;
+}
+
 /**
  * morph_slice_enter() - enter a slice for a change
  * @slice: the slice
@@ -137,10 +144,9 @@ int morph_slice_enter(struct morph_slice *slice, bool repair)
 
 	lockdep_assert_held(&fabric->lock);
 	for (;;) {
-		if (!repair && (slice->dying || fabric->state != MORPH_FABRIC_READY))
-			return -ENODEV;
-		if (!repair && slice->repairing)
-			return -EAGAIN;
+		ret = repair ? 0 : morph_slice_check(slice);
+		if (ret)
+			return ret;
 		if (!slice->busy)
 			break;
 		mutex_unlock(&fabric->lock);

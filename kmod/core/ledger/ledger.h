@@ -236,6 +236,17 @@ void morph_route_keep(struct morph_slice *slice, struct morph_route *route);
 int morph_route_claim(struct morph_fabric *fabric, struct morph_route *route,
 		      struct optics_refusal *why);
 void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route);
+/*
+ * Claim the path of a route that stays idle, for searches of the caller. The caller ends this under
+ * the same hold of fabric->lock, so no other thread sees the claims.
+ */
+int morph_route_try(struct morph_fabric *fabric, const struct morph_route *route,
+		    struct optics_refusal *why);
+void morph_route_try_end(struct morph_fabric *fabric, const struct morph_route *route);
+/* An element without a pin counts as parked: the code that released it parks it. */
+void morph_path_park(struct morph_fabric *fabric, const struct optics_path *path);
+/* Release the claims of optics_claim(). */
+void morph_path_unclaim(struct morph_fabric *fabric, const struct optics_path *path);
 /* Claim the unclaimed part of a released route, so that it can be restored later. */
 void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route);
 /* Release the claims of a live route or a shadow. */
@@ -328,6 +339,8 @@ void morph_slice_free(struct morph_slice *slice);
 void morph_slice_put(struct morph_slice *slice);
 /* Admit one change at a time. Caller holds fabric->lock; the function drops it while it waits. */
 int morph_slice_enter(struct morph_slice *slice, bool repair);
+/* Return -ENODEV or -EAGAIN if no change of a tenant may begin or go on. Holds fabric->lock. */
+int morph_slice_check(const struct morph_slice *slice);
 void morph_slice_leave(struct morph_slice *slice);
 /* No change holds the slice, and another condition of waiters has ended. Holds fabric->lock. */
 void morph_slice_serve_waiters(struct morph_slice *slice);

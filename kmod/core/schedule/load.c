@@ -345,18 +345,14 @@ int morph_schedule_yield(struct morph_schedule *schedule, struct morph_refusal *
 {
 	struct morph_slice *slice = schedule->slice;
 	struct morph_fabric *fabric = slice->fabric;
+	int ret;
 
 	mutex_unlock(&fabric->lock);
 	cond_resched();
 	mutex_lock(&fabric->lock);
 	schedule->work = 0;
-	if (slice->dying || fabric->state != MORPH_FABRIC_READY)
-		return morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
-				    "the slice or its fabric is gone");
-	if (slice->repairing)
-		return morph_refuse(refusal, -EAGAIN, MORPH_REASON_STATE, 0, 0,
-				    "the slice is being repaired; try again");
-	return signal_pending(current) ? -EINTR : 0;
+	ret = morph_txn_check_slice(slice, refusal);
+	return !ret && signal_pending(current) ? -EINTR : ret;
 }
 
 /*

@@ -286,33 +286,13 @@ static int sweep_first(struct sweep *sweep)
 	return ret;
 }
 
-/* An element without a pin counts as parked. */
-static void park_unpinned(struct optics_state *ledger, const struct morph_route *route)
-{
-	u32 h;
-
-	for (h = 0; h < route->path.hops_count; h++) {
-		u32 element = route->hops[h].element;
-
-		if (element != OPTICS_NONE && !ledger->element_pins[element])
-			optics_set_state(ledger, element,
-					 optics_park_state(ledger->graph, element));
-	}
-}
-
-void morph_schedule_unclaim(struct morph_fabric *fabric, const struct morph_route *route)
-{
-	optics_release(ledger_of(fabric)->state, &route->path);
-	park_unpinned(ledger_of(fabric)->state, route);
-}
-
 int morph_schedule_room(struct morph_fabric *fabric, const struct morph_route *route,
 			struct optics_refusal *why)
 {
 	int ret = optics_claim(ledger_of(fabric)->state, &route->path, why);
 
 	if (!ret)
-		morph_schedule_unclaim(fabric, route);
+		morph_path_unclaim(fabric, &route->path);
 	return ret;
 }
 
@@ -325,7 +305,7 @@ static void sweep_end(struct sweep *sweep)
 	for (i = 0; i < schedule->circuits_count; i++)
 		sweep_release(sweep, i);
 	for (i = 0; i < schedule->circuits_count; i++)
-		park_unpinned(sweep->ledger, schedule->circuits[i]->route);
+		morph_path_park(schedule->slice->fabric, &schedule->circuits[i]->route->path);
 }
 
 /* Drop fabric->lock while no step is claimed, then claim the step and continue. */

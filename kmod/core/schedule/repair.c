@@ -64,7 +64,7 @@ static void find_crossed(struct morph_schedule *schedule, const struct morph_ste
 	}
 	for (i = 0; i < step->count; i++)
 		if (circuits[held[i]]->listed && schedule->stamps[held[i]])
-			morph_schedule_unclaim(fabric, circuits[held[i]]->route);
+			morph_path_unclaim(fabric, &circuits[held[i]]->route->path);
 }
 
 /* Find a path for an astray circuit: on its planes, or else on others. */

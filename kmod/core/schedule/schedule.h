@@ -229,8 +229,6 @@ int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_
 /* Check whether a path can be claimed now: 0 or a negative errno. Caller holds fabric->lock. */
 int morph_schedule_room(struct morph_fabric *fabric, const struct morph_route *route,
 			struct optics_refusal *why);
-/* Undo optics_claim() of a path: elements without a pin then count as parked. */
-void morph_schedule_unclaim(struct morph_fabric *fabric, const struct morph_route *route);
 /*
  * Judge the circuits of a step, all of them lit, with elements in their states. Uses the memory of
  * schedule->txn and fills its refusal; *wrong gets the failed circuit. The schedule holds its

@@ -81,7 +81,29 @@ void exec_roll_back(struct exec *exec);
 u32 exec_first_wrong_half(struct exec *exec, enum laser_step step, bool lit);
 void exec_look_in(struct exec *exec, bool old);
 
+/* ------------------------------------------------------------------ stage.c */
+
+/* Resolve an item that moves or removes a circuit, and mark the circuit as pending. */
+int stage_resolve_existing(struct morph_txn *txn, u32 index);
+int stage_lift_reservations(struct morph_txn *txn);
+void stage_lower_reservations(struct morph_txn *txn);
 void morph_txn_suspend_holds(struct morph_txn *txn);
 void morph_txn_resume_holds(struct morph_txn *txn);
+
+/* ------------------------------------------------------------------- plan.c */
+
+/* The search for the paths of a transaction, in several holds of fabric->lock. */
+struct plan {
+	struct morph_txn *txn;
+	u32 found;		/* the items before this one have their routes */
+	u32 restarts;		/* how often another change took a path */
+	u32 resolved, released;	/* items in one hold: resolved; without their old claims */
+};
+
+/*
+ * Search in one hold of fabric->lock, for about @steps steps of the router. Return whether another
+ * hold must follow. The ledger is as before.
+ */
+bool plan_continue(struct plan *plan, u32 steps);
 
 #endif /* MORPH_CORE_TXN_INTERNAL_H */

@@ -158,7 +158,7 @@ static int resolve_add(struct morph_txn *txn, u32 index)
 	return 0;
 }
 
-static int resolve_existing(struct morph_txn *txn, u32 index)
+int stage_resolve_existing(struct morph_txn *txn, u32 index)
 {
 	struct morph_item *item = &txn->items[index];
 	struct morph_slice *slice = item->borrower ?: txn->slice;
@@ -210,7 +210,7 @@ static int resolve(struct morph_txn *txn, u32 index)
 		return resolve_add(txn, index);
 	case MORPH_CHANGE_REMOVE:
 	case MORPH_CHANGE_MOVE:
-		return resolve_existing(txn, index);
+		return stage_resolve_existing(txn, index);
 	}
 	return refuse_item(txn, index, -EOPNOTSUPP, MORPH_REASON_ARGUMENT,
 			   "op must be 1 (add), 2 (remove) or 3 (move), not {index}",
@@ -250,7 +250,7 @@ static int claim_new(struct morph_txn *txn, u32 index)
 	int ret;
 
 	resolve_ends(txn, item);
-	/* A protection has a prepared route. */
+	/* A protection has a prepared route, and planning has found one. */
 	if (item->new) {
 		morph_route_unlist(item->new);
 		item->new->role = MORPH_ROUTE_IDLE;
@@ -459,7 +459,7 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 }
 
 /* Ask the kind whether the token permits the change, and which reservations it may use. */
-static int lift_reservations(struct morph_txn *txn)
+int stage_lift_reservations(struct morph_txn *txn)
 {
 	const struct morph_txn_kind *kind = txn->kind;
 	int ret = 0;
@@ -471,7 +471,7 @@ static int lift_reservations(struct morph_txn *txn)
 	return ret;
 }
 
-static void lower_reservations(struct morph_txn *txn)
+void stage_lower_reservations(struct morph_txn *txn)
 {
 	const struct morph_txn_kind *kind = txn->kind;
 
@@ -502,7 +502,7 @@ int morph_txn_stage(struct morph_txn *txn)
 		return morph_refuse(&txn->refusal, -ESTALE, MORPH_REASON_GENERATION, 0, 0,
 				    "the slice is at generation %llu, not %llu", slice->generation,
 				    txn->generation);
-	ret = lift_reservations(txn);
+	ret = stage_lift_reservations(txn);
 	if (ret)
 		return ret;
 	morph_txn_suspend_holds(txn);
@@ -538,7 +538,7 @@ int morph_txn_stage(struct morph_txn *txn)
 	}
 	mark_changing(txn, true);
 	morph_txn_resume_holds(txn);
-	lower_reservations(txn);
+	stage_lower_reservations(txn);
 	txn->staged = true;
 	trace_morph_txn_stage(txn->fabric->id, slice->number, txn->count);
 	return 0;
@@ -546,7 +546,7 @@ int morph_txn_stage(struct morph_txn *txn)
 err_undo:
 	undo_stage(txn, resolved, claimed, released);
 	morph_txn_resume_holds(txn);
-	lower_reservations(txn);
+	stage_lower_reservations(txn);
 	return ret;
 }
 

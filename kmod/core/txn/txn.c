@@ -437,7 +437,7 @@ static int run_entered(struct morph_txn *txn)
 	u64 begin = ktime_get_ns();
 	int ret;
 
-	ret = morph_txn_stage(txn);
+	ret = morph_txn_plan_and_stage(txn);
 	txn->session.times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
 	if (ret)
 		txn->outcome = MORPH_OUTCOME_NONE;
@@ -450,10 +450,8 @@ static int run_entered(struct morph_txn *txn)
 	return ret;
 }
 
-int morph_txn_enter_slice(struct morph_txn *txn, struct morph_refusal *refusal)
+static int refuse_slice(int ret, struct morph_refusal *refusal)
 {
-	int ret = morph_slice_enter(txn->slice, false);
-
 	if (ret == -EAGAIN)
 		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0,
 				    "the slice is being repaired; try again");
@@ -461,6 +459,16 @@ int morph_txn_enter_slice(struct morph_txn *txn, struct morph_refusal *refusal)
 		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0,
 				    "the slice or its fabric is gone");
 	return ret;
+}
+
+int morph_txn_enter_slice(struct morph_txn *txn, struct morph_refusal *refusal)
+{
+	return refuse_slice(morph_slice_enter(txn->slice, false), refusal);
+}
+
+int morph_txn_check_slice(struct morph_slice *slice, struct morph_refusal *refusal)
+{
+	return refuse_slice(morph_slice_check(slice), refusal);
 }
 
 static int run_one(struct morph_txn *txn)

@@ -238,6 +238,11 @@ int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item, struct o
 
 /* Find, claim and validate the paths. Unstage undoes it. Caller holds fabric->lock. */
 int morph_txn_stage(struct morph_txn *txn);
+/*
+ * The same, but drop fabric->lock at times while the paths of a large transaction are searched. The
+ * caller has entered the slice.
+ */
+int morph_txn_plan_and_stage(struct morph_txn *txn);
 /* Allocate the memory for validation and programming; later code does not allocate. */
 int morph_txn_reserve(struct morph_txn *txn);
 /* The same, for @changes changes with @settings element settings in total. */
@@ -252,6 +257,8 @@ void morph_txn_unmark(struct morph_txn *txn);
 int morph_txn_enter(struct morph_txn *txn);
 /* morph_slice_enter() for a tenant's change, with a reason if the change is not possible now. */
 int morph_txn_enter_slice(struct morph_txn *txn, struct morph_refusal *refusal);
+/* Whether a thread that has entered the slice and has dropped fabric->lock may continue. */
+int morph_txn_check_slice(struct morph_slice *slice, struct morph_refusal *refusal);
 
 /* ------------------------------------------------------------------ lease.c */
 
