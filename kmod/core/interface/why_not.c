@@ -3,9 +3,10 @@
  * The why-not query: try a placement, and on request a ring of circuits. It uses the same router,
  * ledger and validator as a commit, and then undoes all claims.
  *
- * The trial holds fabric->lock and has a budget of search steps, so other threads never see its
- * claims. It does not touch the hardware.
+ * The trial has a budget of search steps. It drops fabric->lock at times, and undoes its claims
+ * before, so other threads never see them. It does not touch the hardware.
  */
+#include <linux/sched/signal.h>
 #include <linux/slab.h>
 
 #include "core/base/base.h"
@@ -20,14 +21,16 @@
 
 struct trial {
 	struct morph_fabric *fabric;
-	const u32 *chosen;
+	u32 *chosen;
 	u32 count;
+	bool given;			/* the caller has chosen the accelerators */
 	u32 lanes;
 	bool transit_own;
-	u32 paths_count;		/* claimed paths */
+	u32 paths_count;		/* paths found */
 	struct optics_path *paths;	/* count entries */
 	struct optics_hop *hops;	/* count * OPTICS_MAX_HOPS entries */
 	u32 steps_left;
+	u32 restarts;			/* how often another change took a part */
 };
 
 static u64 low_bits(u32 count)
@@ -74,39 +77,111 @@ static int trial_validate(struct trial *trial, struct optics_refusal *why)
 			       trial->transit_own, NULL, why);
 }
 
-static void trial_undo(struct trial *trial)
+/* Take the accelerators, and claim the paths that earlier holds have found. */
+static void trial_claim(struct trial *trial)
+{
+	struct optics_state *ledger = ledger_of(trial->fabric)->state;
+	struct optics_refusal why;
+	u32 i;
+
+	for (i = 0; i < trial->count; i++)
+		ledger->owner[trial->chosen[i]] = TRIAL_OWNER;
+	for (i = 0; i < trial->paths_count; i++)
+		if (optics_claim(ledger, &trial->paths[i], &why))
+			break;
+	/* Another change has taken a part of the path: search again from here on. */
+	if (i < trial->paths_count) {
+		trial->paths_count = i;
+		trial->restarts++;
+	}
+}
+
+static void trial_unclaim(struct trial *trial)
 {
 	u32 i;
 
-	while (trial->paths_count--)
-		morph_path_unclaim(trial->fabric, &trial->paths[trial->paths_count]);
+	for (i = 0; i < trial->paths_count; i++)
+		morph_path_unclaim(trial->fabric, &trial->paths[i]);
 	for (i = 0; i < trial->count; i++)
 		ledger_of(trial->fabric)->state->owner[trial->chosen[i]] = 0;
 }
 
-static int trial_ring(struct trial *trial, struct morph_refusal *refusal)
+/* Steps of the router in this hold: all of them after many restarts. */
+static u32 hold_steps(const struct trial *trial)
 {
+	if (trial->restarts > MORPH_MOST_RESTARTS)
+		return trial->steps_left;
+	return min(trial->steps_left, MORPH_HOLD_STEPS + MORPH_CLAIM_STEPS * trial->paths_count);
+}
+
+/* Find more paths in one hold. Return -EINPROGRESS if another hold must follow. */
+static int trial_search(struct trial *trial, struct morph_refusal *refusal)
+{
+	u32 last = trial->steps_left - hold_steps(trial);
 	struct optics_refusal why = {};
-	u32 i;
 	int ret = 0;
 
-	for (i = 0; i < trial->count; i++)
-		ledger_of(trial->fabric)->state->owner[trial->chosen[i]] = TRIAL_OWNER;
-	for (i = 0; i < trial->count && !ret; i++) {
-		if (!trial->steps_left) {
-			ret = morph_refuse(refusal, -EAGAIN, MORPH_REASON_GAVE_UP, 0, 0,
-					   "undecided: the kernel tried %u of %u circuits of the ring",
-					   i, trial->count);
-			goto undo;
-		}
-		ret = trial_route(trial, i, &why);
+	while (trial->paths_count < trial->count && !ret) {
+		if (!trial->steps_left)
+			return morph_refuse(refusal, -EAGAIN, MORPH_REASON_GAVE_UP, 0, 0,
+					    "undecided: the kernel tried %u of %u circuits of the ring",
+					    trial->paths_count, trial->count);
+		if (trial->steps_left <= last)
+			return -EINPROGRESS;
+		ret = trial_route(trial, trial->paths_count, &why);
 	}
 	if (!ret)
 		ret = trial_validate(trial, &why);
 	if (ret)
 		morph_refuse_optics(refusal, ret, &why);
-undo:
-	trial_undo(trial);
+	return ret;
+}
+
+/* Choose the accelerators, or check those of the caller. */
+static int trial_place(struct trial *trial, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = trial->fabric;
+	int ret = morph_fabric_check(fabric);
+
+	if (ret)
+		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0, "the fabric is gone");
+	if (trial->given)
+		return morph_place_check(fabric, trial->chosen, trial->count, false, refusal);
+	return morph_place(fabric, trial->count, trial->chosen, refusal);
+}
+
+/* Drop fabric->lock for a while. */
+static int trial_yield(struct trial *trial, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = trial->fabric;
+
+	mutex_unlock(&fabric->lock);
+	cond_resched();
+	mutex_lock(&fabric->lock);
+	if (fatal_signal_pending(current))
+		return -EINTR;
+	if (morph_fabric_check(fabric) ||
+	    morph_place_check_again(fabric, trial->chosen, trial->count, false, refusal)) {
+		*refusal = (struct morph_refusal){};
+		trial->paths_count = 0;
+		trial->restarts++;
+		return trial_place(trial, refusal);
+	}
+	return 0;
+}
+
+static int trial_ring(struct trial *trial, struct morph_refusal *refusal)
+{
+	int ret;
+
+	do {
+		trial_claim(trial);
+		ret = trial_search(trial, refusal);
+		trial_unclaim(trial);
+		if (ret != -EINPROGRESS)
+			return ret;
+		ret = trial_yield(trial, refusal);
+	} while (!ret);
 	return ret;
 }
 
@@ -164,6 +239,7 @@ int morph_why_not(struct morph_fabric *fabric, const u32 *accelerators, u32 coun
 		.fabric = fabric,
 		.chosen = chosen,
 		.count = count,
+		.given = accelerators,
 		.lanes = lanes ? lanes : 1,
 		.transit_own = transit == MORPH_TRANSIT_OWN,
 		.steps_left = RING_STEPS,
@@ -177,16 +253,10 @@ int morph_why_not(struct morph_fabric *fabric, const u32 *accelerators, u32 coun
 	ret = ring ? trial_alloc(&trial) : 0;
 	if (ret)
 		goto out;
-	mutex_lock(&fabric->lock);
-	ret = morph_fabric_check(fabric);
-	if (ret) {
-		morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0, "the fabric is gone");
-	} else if (accelerators) {
+	if (accelerators)
 		memcpy(chosen, accelerators, array_size(count, sizeof(*chosen)));
-		ret = morph_place_check(fabric, chosen, count, false, refusal);
-	} else {
-		ret = morph_place(fabric, count, chosen, refusal);
-	}
+	mutex_lock(&fabric->lock);
+	ret = trial_place(&trial, refusal);
 	if (!ret && ring)
 		ret = trial_ring(&trial, refusal);
 	mutex_unlock(&fabric->lock);

@@ -243,6 +243,15 @@ void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route)
 int morph_route_try(struct morph_fabric *fabric, const struct morph_route *route,
 		    struct optics_refusal *why);
 void morph_route_try_end(struct morph_fabric *fabric, const struct morph_route *route);
+/*
+ * A long search drops fabric->lock after this number of steps of the router. It may make more steps
+ * for each claim that a hold repeats, which takes as long as MORPH_CLAIM_STEPS. So all claims take
+ * at most as long as all steps.
+ */
+#define MORPH_HOLD_STEPS	1024u
+#define MORPH_CLAIM_STEPS	32u
+#define MORPH_MOST_RESTARTS	3u	/* of a search that other changes have made obsolete */
+
 /* An element without a pin counts as parked: the code that released it parks it. */
 void morph_path_park(struct morph_fabric *fabric, const struct optics_path *path);
 /* Release the claims of optics_claim(). */

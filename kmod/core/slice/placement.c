@@ -293,19 +293,24 @@ static int check_one(struct morph_fabric *fabric, u32 accelerator, bool lend,
 	return 0;
 }
 
+int morph_place_check_again(struct morph_fabric *fabric, const u32 *accelerators, u32 count,
+			    bool lend, struct morph_refusal *refusal)
+{
+	u32 i;
+	int ret = 0;
+
+	lockdep_assert_held(&fabric->lock);
+	for (i = 0; i < count && !ret; i++)
+		ret = check_one(fabric, accelerators[i], lend, refusal);
+	return ret;
+}
+
 int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 count, bool lend,
 		      struct morph_refusal *refusal)
 {
-	u32 i;
-	int ret;
+	int ret = morph_place_check_again(fabric, accelerators, count, lend, refusal);
 
-	lockdep_assert_held(&fabric->lock);
-	for (i = 0; i < count; i++) {
-		ret = check_one(fabric, accelerators[i], lend, refusal);
-		if (ret)
-			return ret;
-	}
-	return check_duplicates(accelerators, count, refusal);
+	return ret ? ret : check_duplicates(accelerators, count, refusal);
 }
 
 /* ------------------------------------------------------------------- spares */

@@ -194,6 +194,9 @@ int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
  */
 int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 count, bool lend,
 		      struct morph_refusal *refusal);
+/* The same for a list whose accelerators are known to be distinct. */
+int morph_place_check_again(struct morph_fabric *fabric, const u32 *accelerators, u32 count,
+			    bool lend, struct morph_refusal *refusal);
 /*
  * Return spare number @skip for an accelerator of the slice. The order is: the slice's own spare,
  * the preferred one (or MORPH_ANY), then the others by distance.

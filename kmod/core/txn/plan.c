@@ -11,7 +11,7 @@
  * restores it before it drops the lock. So no other thread sees a part of the change.
  *
  * If another change has taken a part of a path, planning searches again, from this item on. After
- * PLAN_RESTARTS it stops. Staging then searches the remaining paths in one hold.
+ * MORPH_MOST_RESTARTS it stops. Staging then searches the remaining paths in one hold.
  */
 #include <linux/sched/signal.h>
 
@@ -21,13 +21,6 @@
 #include "internal.h"
 
 #define PLAN_LEAST	5u	/* staging searches for fewer paths in one hold */
-#define PLAN_STEPS	1024u	/* steps of the router in one hold */
-/*
- * More of them for each claim that the hold repeats or undoes, which takes about as long. So the
- * time for all claims is at most that for all searches.
- */
-#define PLAN_CLAIM_STEPS	32u
-#define PLAN_RESTARTS	3u
 
 static bool wants_plan(const struct morph_txn *txn)
 {
@@ -184,10 +177,10 @@ static bool find_some(struct plan *plan, u64 steps)
 	struct morph_txn *txn = plan->txn;
 	u64 end = steps_so_far(txn->fabric) + steps, claims = 0;
 
-	if (plan->found == txn->count || plan->restarts > PLAN_RESTARTS)
+	if (plan->found == txn->count || plan->restarts > MORPH_MOST_RESTARTS)
 		return false;
 	while (plan->found < txn->count &&
-	       steps_so_far(txn->fabric) + PLAN_CLAIM_STEPS * claims < end) {
+	       steps_so_far(txn->fabric) + MORPH_CLAIM_STEPS * claims < end) {
 		if (find_one(txn, plan->found))
 			return false;
 		claims += txn->items[plan->found].new != NULL;
@@ -210,7 +203,7 @@ bool plan_continue(struct plan *plan, u32 steps)
 	more = !release_old(plan);
 	if (more) {
 		claim_found(plan);
-		more = find_some(plan, steps + (u64)PLAN_CLAIM_STEPS *
+		more = find_some(plan, steps + (u64)MORPH_CLAIM_STEPS *
 					       (plan->found + plan->released));
 		unclaim_found(plan);
 	}
@@ -239,7 +232,7 @@ static int find_all(struct plan *plan)
 {
 	int ret = 0;
 
-	while (!ret && plan_continue(plan, PLAN_STEPS))
+	while (!ret && plan_continue(plan, MORPH_HOLD_STEPS))
 		ret = plan_yield(plan->txn);
 	return ret;
 }
@@ -266,7 +259,7 @@ int morph_txn_plan_and_stage(struct morph_txn *txn)
 		changed = surroundings(txn) - began;
 		forget_refusal(txn);
 		ret = morph_txn_stage(txn);
-		if (!ret || !changed || plan.restarts > PLAN_RESTARTS)
+		if (!ret || !changed || plan.restarts > MORPH_MOST_RESTARTS)
 			break;
 		forget_from(txn, 0);
 		plan.restarts++;
