@@ -252,6 +252,12 @@ void morph_route_try_end(struct morph_fabric *fabric, const struct morph_route *
 #define MORPH_CLAIM_STEPS	32u
 #define MORPH_MOST_RESTARTS	3u	/* of a search that other changes have made obsolete */
 
+/* All steps of the router so far. They change only under fabric->lock. */
+static inline u64 morph_route_steps(const struct morph_fabric *fabric)
+{
+	return atomic64_read(&fabric->stats[MORPH_STAT_ROUTE_STEPS]);
+}
+
 /* An element without a pin counts as parked: the code that released it parks it. */
 void morph_path_park(struct morph_fabric *fabric, const struct optics_path *path);
 /* Release the claims of optics_claim(). */

@@ -15,6 +15,10 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
+/* A step of the router and a claimed hop, in visited entries of schedules; see schedule->work. */
+#define STEP_WORK	(MORPH_SCHEDULE_MOST_WORK / MORPH_HOLD_STEPS)
+#define HOP_WORK	8u
+
 /* -------------------------------------------------------------- path search */
 
 /* One entry written into the ledger for the router; undone in reverse order. */
@@ -133,11 +137,13 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
 	struct traces traces = { .ledger = ledger_of(slice->fabric)->state };
 	struct morph_route *old = circuit->route;
 	struct optics_refusal why = {};
+	u64 steps;
 	u32 room;
 	int ret;
 
 	lockdep_assert_held(&slice->fabric->lock);
 	room = write_others(schedule, index, NULL);
+	schedule->work += 2 * room;	/* written, and erased */
 	traces.entries = kvmalloc_array(max(room, 1u), sizeof(*traces.entries), scratch->gfp);
 	if (!traces.entries)
 		return -ENOMEM;
@@ -145,7 +151,9 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
 	item->new_src = morph_end_place(slice, circuit->src_rank);
 	item->new_dst = morph_end_place(slice, circuit->dst_rank);
 	item->new = NULL;
+	steps = morph_route_steps(slice->fabric);
 	ret = morph_txn_find_path(scratch, item, &why);
+	schedule->work += STEP_WORK * (morph_route_steps(slice->fabric) - steps);
 	erase(&traces);
 	if (ret == -ENOMEM || ret == -EDQUOT)
 		return ret;
@@ -168,6 +176,7 @@ struct sweep {
 	struct morph_schedule_wrong *wrong;
 	struct optics_refusal *why;
 	u32 mark;		/* stamp of circuits in the present step */
+	u32 first;		/* the first step with claims in this hold of fabric->lock */
 	u32 changes, ranks;	/* number of entries so far */
 };
 
@@ -176,7 +185,7 @@ static int sweep_claim(struct sweep *sweep, u32 step, u32 index)
 	struct morph_route *route = sweep->schedule->circuits[index]->route;
 	int ret;
 
-	sweep->schedule->work += 2 * route->path.hops_count;
+	sweep->schedule->work += HOP_WORK * route->path.hops_count;
 	ret = optics_claim(sweep->ledger, &route->path, sweep->why);
 	if (!ret)
 		route->role = MORPH_ROUTE_LIVE;
@@ -296,16 +305,38 @@ int morph_schedule_room(struct morph_fabric *fabric, const struct morph_route *r
 	return ret;
 }
 
-/* Release all claims of the sweep. */
-static void sweep_end(struct sweep *sweep)
+/* Release the claims of a step, or only park the elements that its circuits leave unpinned. */
+static void sweep_leave(struct sweep *sweep, u32 number, bool park)
 {
 	struct morph_schedule *schedule = sweep->schedule;
+	const struct morph_step *step = &schedule->steps[number];
 	u32 i;
 
-	for (i = 0; i < schedule->circuits_count; i++)
-		sweep_release(sweep, i);
-	for (i = 0; i < schedule->circuits_count; i++)
-		morph_path_park(schedule->slice->fabric, &schedule->circuits[i]->route->path);
+	for (i = 0; i < step->count; i++) {
+		u32 index = schedule->held[step->held + i];
+
+		if (park)
+			morph_path_park(schedule->slice->fabric,
+					&schedule->circuits[index]->route->path);
+		else
+			sweep_release(sweep, index);
+	}
+}
+
+/*
+ * Release the claims that the sweep has made in this hold of fabric->lock, which are those of the
+ * steps up to @last and, at the end of a loop, of step 0.
+ */
+static void sweep_end(struct sweep *sweep, u32 last)
+{
+	u32 i, park;
+
+	for (park = 0; park < 2; park++) {
+		for (i = sweep->first; i <= last; i++)
+			sweep_leave(sweep, i, park);
+		if (sweep->first)
+			sweep_leave(sweep, 0, park);
+	}
 }
 
 /* Drop fabric->lock while no step is claimed, then claim the step and continue. */
@@ -316,7 +347,8 @@ static int sweep_pause(struct sweep *sweep, u32 number, struct morph_refusal *re
 	u32 i;
 	int ret;
 
-	sweep_end(sweep);
+	sweep_end(sweep, number);
+	sweep->first = number;
 	/* A failure to light a circuit ahead is no reason for a refusal. */
 	*sweep->why = (struct optics_refusal){};
 	ret = morph_schedule_yield(schedule, refusal);
@@ -350,7 +382,7 @@ int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_
 	}
 	if (!ret && schedule->flags & MORPH_SCHEDULE_LOOP)
 		ret = sweep_step(&sweep, schedule->steps_count - 1, 0);
-	sweep_end(&sweep);
+	sweep_end(&sweep, min(i, schedule->steps_count - 1));
 	return ret;
 }
 

@@ -166,24 +166,19 @@ static int find_one(struct morph_txn *txn, u32 index)
 	return ret;
 }
 
-static u64 steps_so_far(const struct morph_fabric *fabric)
-{
-	return atomic64_read(&fabric->stats[MORPH_STAT_ROUTE_STEPS]);
-}
-
 /* Find more paths. Return whether to continue in another hold. */
 static bool find_some(struct plan *plan, u64 steps)
 {
 	struct morph_txn *txn = plan->txn;
-	u64 end = steps_so_far(txn->fabric) + steps, claims = 0;
+	u64 end = morph_route_steps(txn->fabric) + steps, claims = 0;
 
 	if (plan->found == txn->count || plan->restarts > MORPH_MOST_RESTARTS)
 		return false;
 	while (plan->found < txn->count &&
-	       steps_so_far(txn->fabric) + MORPH_CLAIM_STEPS * claims < end) {
+	       morph_route_steps(txn->fabric) + MORPH_CLAIM_STEPS * claims < end) {
 		if (find_one(txn, plan->found))
 			return false;
-		claims += txn->items[plan->found].new != NULL;
+		claims += !!txn->items[plan->found].new;
 		plan->found++;
 	}
 	return true;
