@@ -337,6 +337,24 @@ static void health_test_clears_lanes_that_pass(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, 0ULL, ledger_of(fake->fabric)->state->tx_dead[laser.index]);
 }
 
+/* The operator's test of a port clears all lanes that wait for patrol's test. */
+static void health_test_clears_suspect_lanes(struct kunit *test)
+{
+	const struct morph_culprit receiver = { MORPH_PART_RECEIVER, 2, 5 };
+	struct fake *fake = test->priv;
+	struct morph_refusal refusal = {};
+	u32 id;
+
+	mutex_lock(&fake->fabric->lock);
+	morph_suspect_add(fake->fabric, &receiver);
+	mutex_unlock(&fake->fabric->lock);
+	KUNIT_ASSERT_EQ(test, 0, morph_health_test(fake->fabric, receiver.part, receiver.index,
+						   false, &id, &refusal));
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_HEALTH_OK,
+			morph_health_get(fake->fabric, receiver.part, receiver.index));
+}
+
 /* A tenant that waits until a test has ended. */
 struct waiter {
 	struct work_struct work;
@@ -566,6 +584,7 @@ static struct kunit_case health_cases[] = {
 	KUNIT_CASE(signal_of_a_laser_starts_a_test),
 	KUNIT_CASE(signal_of_a_heartbeat_starts_a_test),
 	KUNIT_CASE(health_test_clears_lanes_that_pass),
+	KUNIT_CASE(health_test_clears_suspect_lanes),
 	KUNIT_CASE(health_test_keeps_accelerators_between_lanes),
 	KUNIT_CASE(signal_of_a_flap_does_not_put_patrol_off),
 	KUNIT_CASE(signal_of_nothing_is_ignored),

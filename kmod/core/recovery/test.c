@@ -500,8 +500,8 @@ static void mark_tested(struct morph_fabric *fabric, const struct morph_culprit 
 }
 
 /*
- * Test all dead lanes of a port, or one lane if none is dead, and mark each one. Keep the
- * accelerators until the last lane, or a waiting tenant would end the test. Return as
+ * Test all dead or suspect lanes of a port, or one lane if there is none, and mark each one. Keep
+ * the accelerators until the last lane, or a waiting tenant would end the test. Return as
  * morph_test_run(), for the worst lane.
  */
 static int test_port(struct morph_fabric *fabric, const struct morph_culprit *target)
@@ -515,6 +515,7 @@ static int test_port(struct morph_fabric *fabric, const struct morph_culprit *ta
 	mutex_lock(&fabric->lock);
 	left = target->part == MORPH_PART_LASER ? ledger->tx_dead[target->index] :
 						  ledger->rx_dead[target->index];
+	left |= morph_suspect_lanes(fabric, target->part, target->index);
 	mutex_unlock(&fabric->lock);
 	do {
 		lane.lanes = left;
