@@ -97,6 +97,7 @@ struct plan {
 	struct morph_txn *txn;
 	u32 found;		/* the items before this one have their routes */
 	u32 restarts;		/* how often another change took a path */
+	bool yielded;		/* has dropped fabric->lock */
 	u32 resolved, released;	/* items in one hold: resolved; without their old claims */
 };
 

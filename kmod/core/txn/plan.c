@@ -181,7 +181,8 @@ static bool find_some(struct plan *plan, u64 steps)
 		claims += !!txn->items[plan->found].new;
 		plan->found++;
 	}
-	return true;
+	/* If the first hold has found all paths, staging follows in the same hold. */
+	return plan->found < txn->count || plan->yielded;
 }
 
 bool plan_continue(struct plan *plan, u32 steps)
@@ -227,8 +228,10 @@ static int find_all(struct plan *plan)
 {
 	int ret = 0;
 
-	while (!ret && plan_continue(plan, MORPH_HOLD_STEPS))
+	while (!ret && plan_continue(plan, MORPH_HOLD_STEPS)) {
 		ret = plan_yield(plan->txn);
+		plan->yielded = true;
+	}
 	return ret;
 }
 
