@@ -249,7 +249,7 @@ void morph_route_try_end(struct morph_fabric *fabric, const struct morph_route *
  * at most as long as all steps.
  */
 #define MORPH_HOLD_STEPS	1024u
-#define MORPH_CLAIM_STEPS	32u
+#define MORPH_CLAIM_STEPS	8u
 #define MORPH_MOST_RESTARTS	3u	/* of a search that other changes have made obsolete */
 
 /* All steps of the router so far. They change only under fabric->lock. */
