@@ -232,6 +232,9 @@ static int find_all(struct plan *plan)
 		ret = plan_yield(plan->txn);
 		plan->yielded = true;
 	}
+	/* Staging repeats a search that has failed, which takes long. */
+	if (!ret && plan->found < plan->txn->count)
+		ret = plan_yield(plan->txn);
 	return ret;
 }
 
