@@ -9,6 +9,13 @@
 
 const struct option_spec option_specs[OPTION_COUNT_OF];
 
+bool takes_option(const struct command *command, size_t id)
+{
+	(void)command;
+	(void)id;
+	return false;
+}
+
 unsigned int complaints;
 
 static void complain(const char *format, va_list arguments)
