@@ -148,7 +148,7 @@ static void a_pair_with_walks_only_is_refused_in_any_rounds(void **state)
 
 static void a_target_with_walks_only_is_refused(void **state)
 {
-	const uint32_t targets[] = { 1, MORPH_ANY };
+	static const uint32_t targets[] = { 1, MORPH_ANY };
 
 	(void)state;
 	ask(MORPH_MATCHINGS_DIRECTED, 2);
