@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Schedules: their elements after a repair, and verdicts on their steps. */
+#include "core/recovery/recovery.h"
 #include "core/schedule/schedule.h"
 #include "fake.h"
 #include "joined.h"
@@ -117,9 +118,37 @@ static void schedule_judges_no_step_twice_in_the_same_light(struct kunit *test)
 		morph_schedule_put(schedules[i]);
 }
 
+/* Lanes of guides that the schedule lacks: its lit circuits have them, and a step frees them. */
+static u32 lanes_not_held(const struct morph_schedule *schedule)
+{
+	u32 i, missing = 0;
+
+	for (i = 0; i < schedule->hold.guides_count; i++)
+		missing += optics_weight64(schedule->hold.guides[i].lanes &
+					   ~schedule->hold.guides[i].ours);
+	return missing;
+}
+
+/* The search for another path of a lit circuit suspends what the schedule holds. */
+static void schedule_holds_all_lanes_after_a_search(struct kunit *test)
+{
+	struct fake *fake = fake_open(test, &fake_small);
+	struct morph_slice *slice = fake_joined(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	struct morph_schedule *schedule = start_schedule(fake, slice, 1, 0);
+
+	mutex_lock(&fake->fabric->lock);
+	KUNIT_EXPECT_EQ(test, 0u, lanes_not_held(schedule));
+	morph_reroute_possible(schedule->circuits[0]);
+	KUNIT_EXPECT_EQ(test, 0u, lanes_not_held(schedule));
+	KUNIT_EXPECT_FALSE(test, schedule->crossed);
+	mutex_unlock(&fake->fabric->lock);
+	morph_schedule_put(schedule);
+}
+
 static struct kunit_case schedule_cases[] = {
 	KUNIT_CASE(schedule_judges_no_step_twice_in_the_same_light),
 	KUNIT_CASE(schedule_parks_elements_that_a_repair_releases),
+	KUNIT_CASE(schedule_holds_all_lanes_after_a_search),
 	{}
 };
 

@@ -263,6 +263,8 @@ struct morph_subscriber {
 	void (*light_reviewed)(struct morph_slice *slice);
 	/* The repair of a slice has ended; its circuits do not move any more. */
 	void (*repaired)(struct morph_slice *slice);
+	/* The search for a possible repair has ended, and has moved no circuit. */
+	void (*searched)(struct morph_slice *slice);
 	/* A resource became free or healthy; the slice itself needs no repair. */
 	void (*retried)(struct morph_slice *slice);
 	/* The slice begins to end. */
@@ -305,6 +307,7 @@ void morph_report_schedule_changed(const struct morph_schedule *schedule);
 void morph_report_darkened(struct morph_circuit *circuit);
 void morph_report_light_reviewed(struct morph_slice *slice);
 void morph_report_repaired(struct morph_slice *slice);
+void morph_report_searched(struct morph_slice *slice);
 void morph_report_retried(struct morph_slice *slice);
 void morph_report_slice_dying(struct morph_slice *slice);
 void morph_report_slice_stopping(struct morph_slice *slice);

@@ -220,6 +220,14 @@ void morph_report_repaired(struct morph_slice *slice)
 		at->repaired(slice);
 }
 
+void morph_report_searched(struct morph_slice *slice)
+{
+	const struct morph_subscriber *at;
+
+	for (at = subscribers; at->searched; at++)
+		at->searched(slice);
+}
+
 void morph_report_retried(struct morph_slice *slice)
 {
 	const struct morph_subscriber *at;

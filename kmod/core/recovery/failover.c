@@ -542,6 +542,7 @@ bool morph_failover_possible(struct morph_slice *slice)
 	for (i = failover.count; i--;)
 		give_back_spare(&failover, failover.spares[i], true);
 	morph_repair_free_txn(failover.txn);
+	morph_report_searched(slice);
 	morph_slice_leave(slice);
 	return possible;
 }

@@ -277,6 +277,7 @@ bool morph_reroute_possible(struct morph_circuit *circuit)
 		morph_txn_unstage(txn);
 		morph_repair_free_txn(txn);
 	}
+	morph_report_searched(slice);
 	morph_slice_leave(slice);
 	return !ret || ret == -EAGAIN;
 }

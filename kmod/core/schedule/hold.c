@@ -7,7 +7,8 @@
  * The route of a lit circuit has its own claims on the same lanes. Except during repairs, the
  * schedule holds these lanes too, so the ledger's lanes do not change when circuits go on and off.
  * A repair moves lit circuits like any others. During the repair the schedule holds only the free
- * part, and morph_schedule_mend() completes it at the end.
+ * part, and morph_schedule_mend() completes it at the end; morph_schedule_hold_all() does so after
+ * the search for a possible repair.
  */
 #include <linux/hash.h>
 #include <linux/slab.h>
@@ -307,6 +308,19 @@ void morph_schedule_hold_restore(struct morph_schedule *schedule)
 {
 	morph_schedule_hold_suspend(schedule);
 	hold_resume(schedule, true);
+}
+
+void morph_schedule_hold_all(struct morph_slice *slice)
+{
+	struct morph_schedule *schedule;
+
+	list_for_each_entry(schedule, &slice_scheduling(slice)->schedules, node) {
+		if (!schedule->hold.taken)
+			continue;
+		/* Only the paths of the search, which are gone, may have crossed its elements. */
+		schedule->crossed = false;
+		morph_schedule_hold_restore(schedule);
+	}
 }
 
 /*

@@ -68,6 +68,7 @@ static struct morph_slice_waiter waiter = { .created = created };
 static const struct morph_subscriber subscriber = {
 	.published = published,
 	.repaired = morph_schedule_mend,
+	.searched = morph_schedule_hold_all,
 	.retried = morph_schedule_recover,
 	.slice_darkening = morph_schedule_drop_slice,
 };

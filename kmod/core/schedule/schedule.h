@@ -254,6 +254,8 @@ void morph_schedule_suspend(struct morph_slice *slice);
 void morph_schedule_resume(struct morph_slice *slice);
 void morph_schedule_hold_suspend(struct morph_schedule *schedule);
 void morph_schedule_hold_restore(struct morph_schedule *schedule);
+/* The same for all schedules of a slice, after a search for a repair. Caller holds fabric->lock. */
+void morph_schedule_hold_all(struct morph_slice *slice);
 /* Pass claims from the schedule to a circuit's route; pass them back. */
 void morph_schedule_give(struct morph_circuit *circuit);
 void morph_schedule_take(struct morph_circuit *circuit);
