@@ -5,10 +5,9 @@
  */
 #include "../bench/matchings_checked.h"
 #include "../internal/planner.h"
-#include "alone.h"
 #include "faults.h"
+#include "searching.h"
 
-static struct morph_matchings *search;
 static struct morph_matchings_answer answer;
 static struct morph_matchings_problem problem;
 
@@ -97,20 +96,6 @@ static void a_warm_search_of_ports_allocates_nothing(void **state)
 		assert_int_equal(morph_matchings_find(search, &problem, &answer), 0);
 	}
 	assert_int_equal(allocations(), 0);
-}
-
-static int begin_search(void **state)
-{
-	int ret = begin(state);
-
-	search = morph_matchings_new(ctx);
-	return ret || !search;
-}
-
-static int end_search(void **state)
-{
-	morph_matchings_free(search);
-	return end(state);
 }
 
 int main(void)

@@ -7,12 +7,11 @@
 
 #include "../bench/matchings_checked.h"
 #include "../internal/planner.h"
-#include "alone.h"
 #include "faults.h"
+#include "searching.h"
 
 #define MOST 8 /* endpoints */
 
-static struct morph_matchings *search;
 static struct morph_matchings_answer answer;
 static uint32_t tx[MOST], rx[MOST], failed[2], targets[MOST], changed[64];
 static struct morph_matchings_problem problem;
@@ -251,20 +250,6 @@ static void memory_of_the_checker_can_run_out(void **state)
 		struck++;
 	}
 	assert_true(struck > 8);
-}
-
-static int begin_search(void **state)
-{
-	int ret = begin(state);
-
-	search = morph_matchings_new(ctx);
-	return ret || !search;
-}
-
-static int end_search(void **state)
-{
-	morph_matchings_free(search);
-	return end(state);
 }
 
 int main(void)

@@ -5,13 +5,12 @@
  */
 #include "../bench/matchings_checked.h"
 #include "../internal/planner.h"
-#include "alone.h"
 #include "faults.h"
+#include "searching.h"
 
 #define MOST 12 /* endpoints */
 #define ELEMENTS 34
 
-static struct morph_matchings *search;
 static struct morph_matchings_answer answer;
 static uint32_t tx[MOST], rx[MOST], failed[2];
 static struct morph_matchings_problem problem;
@@ -206,20 +205,6 @@ static void a_pair_of_chosen_ports_refuses_nothing(void **state)
 		assert_int_equal(morph_matchings_find(search, &problem, &answer), 0);
 		assert_int_not_equal(answer.verdict, MORPH_INFEASIBLE);
 	}
-}
-
-static int begin_search(void **state)
-{
-	int ret = begin(state);
-
-	search = morph_matchings_new(ctx);
-	return ret || !search;
-}
-
-static int end_search(void **state)
-{
-	morph_matchings_free(search);
-	return end(state);
 }
 
 int main(void)
