@@ -33,10 +33,11 @@ struct exhaust {
 	 * have an entry for each value of the lower or the upper HALF bits of a mask.
 	 */
 	struct keys matchings;
-	uint8_t *bits; /* by value of a half: how many of its bits are set */
-	uint32_t *low, *high; /* by value of a half: low + high is the choice's number */
-	uint32_t *number; /* by choice: its number among those left, or NONE */
-	uint32_t *first; /* by number: its first key in the batch */
+	uint8_t *bits; /* number of bits set in each value of a half */
+	/* The number of a choice is low[lower half] + high[upper half]. */
+	uint32_t *low, *high;
+	uint32_t *number; /* of each choice, among those left; or NONE */
+	uint32_t *first; /* key of each number in the batch */
 	uint32_t begin, end; /* numbers of the batch */
 	struct key *marks; /* by number */
 	uint32_t choices, left;

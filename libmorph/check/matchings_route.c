@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
  * All routes of one pair; for duplex circuits, all two routes in one round. Each element has one
- * state in a round, also if light passes it twice. A route is not continued where no walk leads to
- * the goal: a walk keeps the states and arms of the routes so far, and can pass the other elements
- * in any of their states.
+ * state in a round, also if light passes it twice.
+ *
+ * A walk is a looser route. It keeps the states and arms of the routes so far, but may pass each
+ * other element in any state. A route is given up where no walk leads to its goal.
  */
 #include "matchings.h"
 
@@ -12,9 +13,9 @@
 struct route_walk {
 	struct matchings_check *it;
 	uint32_t routes; /* number of routes that must be in one round */
-	uint32_t begin[2]; /* by route: where its light enters */
-	uint32_t goal[2]; /* by route: a receive port */
-	uint32_t hops; /* limit of the elements of a route */
+	uint32_t begin[2]; /* place where the light of each route enters */
+	uint32_t goal[2]; /* receive port of each route */
+	uint32_t hops; /* most elements of a route */
 	uint32_t *fixed; /* by element: its state on the routes, or ANY_STATE */
 	bool *used; /* by place: whether a route enters or leaves an element there */
 	uint32_t *distance; /* by place: of the walk from the end of the route, or NONE */

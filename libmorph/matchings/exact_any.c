@@ -10,9 +10,9 @@
 
 struct ports {
 	struct exact *exact;
-	uint32_t joined[EXACT_MOST_ENDS]; /* by port: those that settings join to it, a bit each */
-	uint32_t used; /* ports of the endpoints so far, a bit each */
-	uint32_t count; /* of endpoints so far */
+	uint32_t joined[EXACT_MOST_ENDS]; /* mask of the ports that settings join to each port */
+	uint32_t used; /* mask of the ports that endpoints have */
+	uint32_t count; /* number of endpoints that have ports */
 	uint32_t tx[EXACT_MOST_ENDS], rx[EXACT_MOST_ENDS]; /* by endpoint */
 	bool complete; /* all endpoints had ports at some time */
 };

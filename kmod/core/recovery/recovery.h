@@ -40,10 +40,10 @@ struct morph_recovery {
 	u32 degraded;			/* number of degraded slices */
 	u32 lost;			/* number of schedules without paths */
 	u32 recoveries;			/* how often a resource became free or healthy */
-	u32 paths_freed;		/* starts at 1; how often one of paths did */
-	bool freed;			/* resources, since the last run of recover_work */
-	bool wanted_freed;		/* the same, for protections and schedules that wait */
-	struct morph_backoff wanted;	/* of these protections and schedules */
+	u32 paths_freed;		/* 1, plus how often a path became free */
+	bool freed;			/* recover_work must try degraded slices */
+	bool wanted_freed;		/* it must retry waiting protections and schedules */
+	struct morph_backoff wanted;	/* delay of these protections and schedules */
 	unsigned long recover_at;	/* jiffies: when recover_work runs, while it is pending */
 	u32 repairs, repairs_begun;	/* running ones; total since the start */
 	struct delayed_work recover_work; /* retries degraded slices: repair.c */
@@ -90,9 +90,9 @@ struct morph_slice_recovery {
 	struct morph_culprit culprit;	/* cause of the degraded state */
 	bool was_degraded;		/* the slice is counted in degraded of the fabric */
 	bool crowded;			/* other repairs ran during its last one */
-	bool woken;			/* retry.c tries it when it is idle and its delay is over */
-	bool woken_again;		/* try it once more after the current try */
-	bool schedules_woken;		/* retry.c retries its schedules */
+	bool woken;			/* it waits for a try: retry.c */
+	bool woken_again;		/* another try must follow the present one */
+	bool schedules_woken;		/* its schedules wait for a try */
 	u32 retry_circuit;		/* circuits with smaller numbers have been searched */
 	struct morph_backoff retry;
 	int failover_error;		/* error of its last failover, or 0 */

@@ -324,8 +324,8 @@ static void sweep_leave(struct sweep *sweep, u32 number, bool park)
 }
 
 /*
- * Release the claims that the sweep has made in this hold of fabric->lock, which are those of the
- * steps up to @last and, at the end of a loop, of step 0.
+ * Release what the sweep has claimed in this hold of fabric->lock. These are the circuits of the
+ * steps up to @last. At the end of a loop, step 0 is claimed, too.
  */
 static void sweep_end(struct sweep *sweep, u32 last)
 {
