@@ -424,6 +424,9 @@ struct optics_route_request {
 	u32 steps;
 };
 
+/* optics_route_continue() has paused. */
+#define OPTICS_MORE		1
+
 /* Bytes of work space for a search of @steps steps. They depend only on @steps. */
 u64 optics_route_bytes(u32 steps);
 
@@ -456,6 +459,43 @@ u64 optics_route_bytes(u32 steps);
 int optics_route(struct optics_state *state, const struct optics_route_request *request,
 		 void *work, struct optics_path *path, u32 *steps_used,
 		 struct optics_refusal *refusal);
+
+/**
+ * optics_route_start() - start a search of optics_route() that pauses
+ * @state: the ledger; only its counters change
+ * @request: the request; copied, except for the lists that it points to
+ * @work: as for optics_route(); it holds the search, and nothing else does
+ * @refusal: filled on failure
+ *
+ * To drop a search, reuse or free @work. @work must not move.
+ *
+ * Return: 0, -EINVAL or -ENOSPC.
+ */
+int optics_route_start(struct optics_state *state, const struct optics_route_request *request,
+		       void *work, struct optics_refusal *refusal);
+
+/**
+ * optics_route_continue() - continue a search until its end or its next pause
+ * @work: the work space with the search
+ * @effort: pause at this effort; 0: do not pause
+ * @path: filled on success; @path->hops must have room for OPTICS_MAX_HOPS
+ * @steps_used: steps since the start, for statistics; may be NULL
+ * @refusal: filled on failure
+ *
+ * An effort of 1 is a label or place that the search takes off its heap, a guide or arc that it
+ * examines, or a port that it starts from or aims at. A step that leads to no other takes an
+ * effort of 2. The search pauses between two labels. So a call exceeds @effort by the guides of an
+ * element, the arcs of a place, or the ports of both accelerators.
+ *
+ * If the ledger does not change between the calls, the results are those of optics_route(),
+ * whatever the pauses. If it changes, the search stays within @work and ends within its budget,
+ * but its results hold for neither ledger. The caller must know of the change and start again.
+ *
+ * Return: OPTICS_MORE at a pause; the search has ended after any other value, which is one that
+ * optics_route() returns.
+ */
+int optics_route_continue(void *work, u32 effort, struct optics_path *path, u32 *steps_used,
+			  struct optics_refusal *refusal);
 
 /* --------------------------------------------------------------------- budget */
 

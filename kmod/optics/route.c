@@ -7,9 +7,53 @@
 
 /* The result of a search for a path. */
 enum finding {
+	SEARCHING,	/* another run must follow */
 	FOUND,
 	NONE_EXISTS,	/* proven */
 	UNDECIDED,
+};
+
+/* The questions of a request. The later two find the reason of a refusal. */
+enum question {
+	FREE_PATH,
+	HELD_PATH,	/* is there a path but for claims? */
+	BROKEN_PATH,	/* is there a path but for claims and failed hardware? */
+};
+
+/* The runs of the label search that answer a question, with at most 2.25 budgets of steps. */
+enum stage {
+	TOLLS,		/* before the first question */
+	/* A short run finds most paths. If it fails, it has met obstacles near the transmitter. */
+	SHORT,
+	/*
+	 * A short backward run then meets obstacles near the receiver. Without it, the proof would
+	 * have to search the whole fabric.
+	 */
+	SHORT_BACKWARDS,
+	FULL,
+	RELAXED,	/* proves that no path exists, though the full run dropped labels */
+	/*
+	 * The same for one lane: for each wavelength alone the search is exact, except for paths
+	 * that meet themselves.
+	 */
+	SINGLE,
+	SINGLE_RELAXED,
+};
+
+/* A request and its search, at the start of the work space. */
+struct routing {
+	struct search search;
+	struct optics_route_request request;
+	u64 lanes_left;		/* wavelengths that the stage SINGLE has not finished */
+	enum question question;
+	enum stage stage;
+	enum finding free;	/* the answers so far: does a path exist? */
+	u32 steps;		/* budget of one run */
+	u32 budget;		/* remaining steps of this run and of later ones that share it */
+	u32 steps_used;		/* by finished runs */
+	u32 assume;		/* assumptions of the question */
+	bool again;		/* the short run had too few steps */
+	bool undecided;		/* a wavelength was */
 };
 
 static u32 budget_of(u32 steps)
@@ -19,103 +63,105 @@ static u32 budget_of(u32 steps)
 	return steps > STEPS_MAX ? STEPS_MAX : steps;
 }
 
+static u64 routing_bytes(void)
+{
+	return (sizeof(struct routing) + 7) & ~7ull;
+}
+
 u64 optics_route_bytes(u32 steps)
 {
-	return optics_search_bytes(budget_of(steps));
+	return routing_bytes() + optics_search_bytes(budget_of(steps));
 }
 
-/* Run a search with the remaining budget. Later searches share it. */
-static u32 run(struct search *search, u32 *budget, u32 *steps_used)
+/* Start a run with the remaining budget, under the additional assumptions @more. */
+static enum finding start_run(struct routing *routing, enum stage stage, u32 more)
 {
-	u32 label;
-
-	search->labels_limit = *budget;
-	label = optics_search_run(search);
-	*budget -= search->guides.count;
-	*steps_used += search->guides.count;
-	return label;
+	routing->stage = stage;
+	routing->search.assume = routing->assume | more;
+	routing->search.labels_limit = routing->budget;
+	optics_search_start(&routing->search);
+	return SEARCHING;
 }
 
-static bool proven(const struct search *search)
+static enum finding start_single(struct routing *routing)
 {
-	return !search->inexact && !search->exhausted;
+	routing->search.lanes = routing->lanes_left & -routing->lanes_left;
+	return start_run(routing, SINGLE, 0);
 }
 
-/* Whether no path exists even under the additional assumptions @more. */
-static bool none_relaxed(struct search *search, u32 more, u32 *budget, u32 *steps_used)
+/* The full run failed without proof, because it dropped labels. */
+static enum finding start_proof(struct routing *routing)
 {
-	u32 assume = search->assume;
-	u32 label;
-
-	search->assume |= more;
-	label = run(search, budget, steps_used);
-	search->assume = assume;
-	return label == OPTICS_NONE && proven(search);
+	routing->budget = routing->steps;
+	if (routing->request.lanes_count > 1)
+		return start_run(routing, RELAXED, SEARCH_NO_PAST | SEARCH_NO_COMMON);
+	routing->lanes_left = routing->search.lanes;
+	routing->undecided = false;
+	return start_single(routing);
 }
 
-/*
- * The first search failed without proof, because it dropped labels. For each wavelength
- * alone the search is exact, except for paths that meet themselves.
- */
-static enum finding decide_single(struct search *search, u32 budget, u32 *steps_used, u32 *label)
+/* The wavelengths of the stage SINGLE have been searched, or one of them has a path. */
+static enum finding end_singles(struct routing *routing, enum finding finding)
 {
-	u64 all = search->lanes, left;
-	enum finding finding = NONE_EXISTS;
+	const struct optics_route_request *request = &routing->request;
 
-	for (left = all; left && finding != FOUND; left &= left - 1) {
-		search->lanes = left & -left;
-		*label = run(search, &budget, steps_used);
-		if (*label != OPTICS_NONE)
-			finding = FOUND;
-		else if (!proven(search) &&
-			 !none_relaxed(search, SEARCH_NO_PAST, &budget, steps_used))
-			finding = UNDECIDED;
-		if (!budget && finding != FOUND) {
-			finding = UNDECIDED;
-			break;
-		}
-	}
-	search->lanes = all;
+	routing->search.lanes = request->lanes_allowed & routing->search.graph->all_lanes;
 	return finding;
 }
 
-/*
- * Decide whether there is a path under @assume, with at most 2.25 budgets of steps. A short
- * search finds most paths. If it fails, it has met obstacles near the transmitter. A short
- * backward search then meets obstacles near the receiver. Without it, the proof would have to
- * search the whole fabric.
- */
-static enum finding decide(struct search *search, u32 assume, u32 *steps_used, u32 *label)
+static enum finding next_single(struct routing *routing)
 {
-	u32 steps = budget_of(search->request->steps), budget = steps / GLANCE;
-	bool again;
+	routing->lanes_left &= routing->lanes_left - 1;
+	if (!routing->budget)
+		return end_singles(routing, UNDECIDED);
+	if (routing->lanes_left)
+		return start_single(routing);
+	return end_singles(routing, routing->undecided ? UNDECIDED : NONE_EXISTS);
+}
 
-	search->assume = assume;
-	*label = run(search, &budget, steps_used);
-	if (*label != OPTICS_NONE)
-		return FOUND;
-	if (proven(search))
-		return NONE_EXISTS;
-	again = search->exhausted;
-	budget = steps / GLANCE;
-	if (none_relaxed(search, SEARCH_BACKWARDS | SEARCH_NO_PAST | SEARCH_NO_COMMON, &budget,
-			 steps_used))
-		return NONE_EXISTS;
-	budget = steps;
-	if (again) {
-		*label = run(search, &budget, steps_used);
-		if (*label != OPTICS_NONE)
-			return FOUND;
-		if (search->exhausted)
-			return UNDECIDED;
-		if (proven(search))
+/* A run has ended: answer the question, or start the next run. */
+static enum finding end_run(struct routing *routing)
+{
+	const struct search *search = &routing->search;
+	bool found = search->arrived != OPTICS_NONE;
+	bool none = !found && !search->inexact && !search->exhausted;
+
+	routing->budget -= search->guides.count;
+	routing->steps_used += search->guides.count;
+	switch (routing->stage) {
+	case TOLLS:
+		break;
+	case SHORT:
+		if (found || none)
+			return found ? FOUND : NONE_EXISTS;
+		routing->again = search->exhausted;
+		routing->budget = routing->steps / GLANCE;
+		return start_run(routing, SHORT_BACKWARDS,
+				 SEARCH_BACKWARDS | SEARCH_NO_PAST | SEARCH_NO_COMMON);
+	case SHORT_BACKWARDS:
+		if (none)
 			return NONE_EXISTS;
-		budget = steps;
+		if (!routing->again)
+			return start_proof(routing);
+		routing->budget = routing->steps;
+		return start_run(routing, FULL, 0);
+	case FULL:
+		if (found || none)
+			return found ? FOUND : NONE_EXISTS;
+		return search->exhausted ? UNDECIDED : start_proof(routing);
+	case SINGLE:
+		if (found)
+			return end_singles(routing, FOUND);
+		if (none)
+			return next_single(routing);
+		return start_run(routing, SINGLE_RELAXED, SEARCH_NO_PAST);
+	case SINGLE_RELAXED:
+		routing->undecided |= !none;
+		return next_single(routing);
+	case RELAXED:
+		return none ? NONE_EXISTS : UNDECIDED;
 	}
-	if (search->request->lanes_count == 1)
-		return decide_single(search, budget, steps_used, label);
-	return none_relaxed(search, SEARCH_NO_PAST | SEARCH_NO_COMMON, &budget, steps_used) ?
-		NONE_EXISTS : UNDECIDED;
+	return UNDECIDED;
 }
 
 static int port_blocks(const struct search *search, u32 part, u32 port, bool receiver,
@@ -208,30 +254,51 @@ static int give_up(struct optics_refusal *refusal, u32 steps_used, u32 budget)
 			     budget);
 }
 
-/* No path exists or was found: refuse with the obstacle. */
-static int explain(struct search *search, enum finding finding, struct optics_path *path,
-		   u32 *steps_used, struct optics_refusal *refusal)
+static void ask(struct routing *routing, enum question question, u32 assume)
 {
-	u32 budget = budget_of(search->request->steps), label;
-	enum finding held;
+	routing->question = question;
+	routing->assume = assume;
+	routing->budget = routing->steps / GLANCE;
+	start_run(routing, SHORT, 0);
+}
 
-	if (!search->request->ignore_claims) {
-		held = decide(search, SEARCH_NO_CLAIMS, steps_used, &label);
-		if (held == FOUND && finding == NONE_EXISTS) {
-			optics_search_path(search, label, path);
+/* Conclude from the finding of a question: end the request, or ask the next question. */
+static int conclude(struct routing *routing, enum finding finding, struct optics_path *path,
+		    struct optics_refusal *refusal)
+{
+	struct search *search = &routing->search;
+
+	switch (routing->question) {
+	case FREE_PATH:
+		if (finding == FOUND) {
+			optics_search_path(search, search->arrived, path);
+			return 0;
+		}
+		routing->free = finding;
+		if (routing->request.ignore_claims)
+			break;
+		ask(routing, HELD_PATH, SEARCH_NO_CLAIMS);
+		return OPTICS_MORE;
+	case HELD_PATH:
+		if (finding == FOUND && routing->free == NONE_EXISTS) {
+			optics_search_path(search, search->arrived, path);
 			search->assume = 0;
 			return name_holder(search, path, refusal);
 		}
-		finding = held == NONE_EXISTS ? NONE_EXISTS : UNDECIDED;
+		routing->free = finding == NONE_EXISTS ? NONE_EXISTS : UNDECIDED;
+		break;
+	case BROKEN_PATH:
+		if (finding == FOUND) {
+			optics_search_path(search, search->arrived, path);
+			search->assume = SEARCH_NO_CLAIMS;
+			return name_broken(search, path, refusal);
+		}
+		return optics_refuse(refusal, OPTICS_NO_ROUTE, OPTICS_PART_NONE, OPTICS_NONE, 0, 0);
 	}
-	if (finding != NONE_EXISTS)
-		return give_up(refusal, *steps_used, budget);
-	if (decide(search, SEARCH_NO_CLAIMS | SEARCH_NO_HEALTH, steps_used, &label) == FOUND) {
-		optics_search_path(search, label, path);
-		search->assume = SEARCH_NO_CLAIMS;
-		return name_broken(search, path, refusal);
-	}
-	return optics_refuse(refusal, OPTICS_NO_ROUTE, OPTICS_PART_NONE, OPTICS_NONE, 0, 0);
+	if (routing->free != NONE_EXISTS)
+		return give_up(refusal, routing->steps_used, routing->steps);
+	ask(routing, BROKEN_PATH, SEARCH_NO_CLAIMS | SEARCH_NO_HEALTH);
+	return OPTICS_MORE;
 }
 
 /* Check one end of a request: an accelerator with permitted planes, or an edge. */
@@ -281,31 +348,69 @@ static int check_request(const struct optics_graph *graph,
 	return 0;
 }
 
+int optics_route_start(struct optics_state *state, const struct optics_route_request *request,
+		       void *work, struct optics_refusal *refusal)
+{
+	struct routing *routing = work;
+	int error = check_request(state->graph, request, refusal);
+
+	if (error)
+		return error;
+	routing->request = *request;
+	routing->search = (struct search){
+		.state = state, .graph = state->graph, .request = &routing->request,
+		.lanes = request->lanes_allowed & state->graph->all_lanes,
+	};
+	routing->steps = budget_of(request->steps);
+	routing->steps_used = 0;
+	routing->stage = TOLLS;
+	optics_search_init(&routing->search, (u8 *)work + (size_t)routing_bytes(), routing->steps);
+	optics_tolls_start(&routing->search);
+	return 0;
+}
+
+/* The steps of a request that has paused. */
+static u32 steps_so_far(const struct routing *routing)
+{
+	if (routing->stage == TOLLS)
+		return routing->search.tolls.places.count;
+	return routing->steps_used + routing->search.guides.count;
+}
+
+int optics_route_continue(void *work, u32 effort, struct optics_path *path, u32 *steps_used,
+			  struct optics_refusal *refusal)
+{
+	struct routing *routing = work;
+	struct search *search = &routing->search;
+	int result = OPTICS_MORE;
+
+	search->effort = 0;
+	search->effort_limit = effort ? effort : OPTICS_NONE;
+	if (routing->stage == TOLLS && optics_tolls_continue(search)) {
+		routing->steps_used = search->tolls.places.count;
+		ask(routing, FREE_PATH, routing->request.ignore_claims ? SEARCH_NO_CLAIMS : 0);
+	}
+	while (routing->stage != TOLLS && result == OPTICS_MORE && optics_search_continue(search)) {
+		enum finding finding = end_run(routing);
+
+		if (finding != SEARCHING)
+			result = conclude(routing, finding, path, refusal);
+	}
+	if (steps_used)
+		*steps_used = result == OPTICS_MORE ? steps_so_far(routing) : routing->steps_used;
+	return result;
+}
+
 int optics_route(struct optics_state *state, const struct optics_route_request *request,
 		 void *work, struct optics_path *path, u32 *steps_used,
 		 struct optics_refusal *refusal)
 {
-	struct search search = {
-		.state = state, .graph = state->graph, .request = request,
-		.lanes = request->lanes_allowed & state->graph->all_lanes,
-	};
-	u32 steps = 0, label;
-	enum finding finding;
 	int error;
 
-	error = check_request(state->graph, request, refusal);
-	if (!error) {
-		optics_search_init(&search, work, budget_of(request->steps));
-		optics_tolls_run(&search);
-		steps = search.tolls.places.count;
-		finding = decide(&search, request->ignore_claims ? SEARCH_NO_CLAIMS : 0, &steps,
-				 &label);
-		if (finding == FOUND)
-			optics_search_path(&search, label, path);
-		else
-			error = explain(&search, finding, path, &steps, refusal);
-	}
 	if (steps_used)
-		*steps_used = steps;
-	return error;
+		*steps_used = 0;
+	error = optics_route_start(state, request, work, refusal);
+	if (error)
+		return error;
+	return optics_route_continue(work, 0, path, steps_used, refusal);
 }

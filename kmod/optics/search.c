@@ -152,6 +152,7 @@ static void relax(struct search *search, u32 code, struct search_label *next)
 	const struct optics_end *end = optics_far_end(search->graph, code);
 	u32 left = 0, slot, old;
 
+	search->effort++;
 	next->element = end->type == MORPH_END_ELEMENT ? end->index : OPTICS_NONE;
 	if (next->element != OPTICS_NONE && !(search->assume & SEARCH_BACKWARDS))
 		left = optics_toll(search, code, end);
@@ -266,20 +267,22 @@ static void expand(struct search *search, u32 at)
 }
 
 /* Whether any receiver has the lanes. Otherwise a search is useless. */
-static bool may_arrive(const struct search *search)
+static bool may_arrive(struct search *search)
 {
 	u64 planes;
 	u32 base = optics_search_ends(search, true, &planes);
 
-	for (; planes; planes &= planes - 1)
+	for (; planes; planes &= planes - 1) {
+		search->effort++;
 		if (enough(search, optics_search_port_lanes(search, base + optics_first64(planes),
 							    true)))
 			return true;
+	}
 	return false;
 }
 
 /* Add a label for each permitted port at the start. */
-static void start(struct search *search)
+static void add_starts(struct search *search)
 {
 	const struct optics_graph *graph = search->graph;
 	bool backwards = search->assume & SEARCH_BACKWARDS;
@@ -294,31 +297,44 @@ static void start(struct search *search)
 			.depth = 1,
 		};
 
+		search->effort++;
 		if (enough(search, label.lanes))
 			relax(search, (backwards ? graph->rx_guide : graph->tx_guide)[port],
 			      &label);
 	}
 }
 
-u32 optics_search_run(struct search *search)
+void optics_search_start(struct search *search)
 {
 	search->guides.count = 0;
 	search->heap.count = 0;
+	search->arrived = OPTICS_NONE;
 	search->inexact = false;
 	search->exhausted = false;
-	if (!may_arrive(search))
-		return OPTICS_NONE;
-	start(search);
-	while (search->heap.count && !search->exhausted) {
-		u32 at = (u32)optics_heap_pop(&search->heap) & ((1u << KEY_DEPTH_SHIFT) - 1);
+	if (may_arrive(search))
+		add_starts(search);
+}
 
+bool optics_search_continue(struct search *search)
+{
+	for (;;) {
+		u32 at;
+
+		/* Runs that end at once must pause too, because a request can have many. */
+		if (optics_search_pauses(search))
+			return false;
+		if (!search->heap.count || search->exhausted)
+			return true;
+		at = (u32)optics_heap_pop(&search->heap) & ((1u << KEY_DEPTH_SHIFT) - 1);
+		search->effort++;
 		if (!optics_table_current(&search->guides, at))
 			continue;
-		if (search->labels[at].element == OPTICS_NONE)
-			return at;
+		if (search->labels[at].element == OPTICS_NONE) {
+			search->arrived = at;
+			return true;
+		}
 		expand(search, at);
 	}
-	return OPTICS_NONE;
 }
 
 void optics_search_path(const struct search *search, u32 label, struct optics_path *path)

@@ -38,6 +38,7 @@ struct search_tolls {
 	u32 *cost;		/* by entry */
 	u32 limit;
 	u32 reach;		/* lower bound for all other places */
+	u64 awaited;		/* transmit ports whose places have no final toll yet */
 	bool cut;		/* the table was full: other places exist */
 };
 
@@ -55,9 +56,18 @@ struct search {
 	u32 labels_limit;
 	u32 assume;		/* SEARCH_NO_* */
 	u64 lanes;		/* wavelengths that may be used */
+	u32 effort;		/* since the last pause; see optics_route_continue() */
+	u32 effort_limit;	/* pause at this effort */
+	u32 arrived;		/* the label that arrived, or OPTICS_NONE */
 	bool inexact;		/* a dropped label might have led to a path */
 	bool exhausted;		/* the step budget ran out */
 };
+
+/* Whether the search must pause. */
+static inline bool optics_search_pauses(const struct search *search)
+{
+	return search->effort >= search->effort_limit;
+}
 
 /* Bytes of work space for @steps labels; and its layout. */
 u64 optics_search_bytes(u32 steps);
@@ -65,19 +75,21 @@ void optics_search_init(struct search *search, void *work, u32 steps);
 
 /*
  * Compute the tolls once for all searches of a request: they hold under every assumption.
- * Takes at most half of the step budget in addition.
+ * Takes at most half of the step budget in addition. Continue returns false at a pause.
  */
-void optics_tolls_run(struct search *search);
+void optics_tolls_start(struct search *search);
+bool optics_tolls_continue(struct search *search);
 
 /* Lower bound of the remaining cost from the far @end, an element, of guide @code. */
 u32 optics_toll(const struct search *search, u32 code, const struct optics_end *end);
 
 /*
- * Run the search. Returns the label that arrived, or OPTICS_NONE. A forward search can turn
- * the label into a path. OPTICS_NONE of a search that is neither inexact nor exhausted proves
- * that there is no path under its assumptions.
+ * Run the search. Continue returns false at a pause. At the end it sets search->arrived. A
+ * forward search can turn this label into a path. OPTICS_NONE of a search that is neither
+ * inexact nor exhausted proves that there is no path under its assumptions.
  */
-u32 optics_search_run(struct search *search);
+void optics_search_start(struct search *search);
+bool optics_search_continue(struct search *search);
 
 /* Turn the label that arrived into a path. */
 void optics_search_path(const struct search *search, u32 label, struct optics_path *path);

@@ -21,6 +21,7 @@ static void offer(struct search *search, u32 place, u64 toll)
 	struct search_tolls *tolls = &search->tolls;
 	u32 slot, old;
 
+	search->effort++;
 	if (toll > TOLL_MAX)
 		toll = TOLL_MAX;
 	slot = optics_table_slot(&tolls->places, place);
@@ -36,7 +37,7 @@ static void offer(struct search *search, u32 place, u64 toll)
 }
 
 /* Start from the permitted receivers. */
-static void start(struct search *search)
+static void offer_receivers(struct search *search)
 {
 	const struct optics_graph *graph = search->graph;
 	u64 planes;
@@ -47,6 +48,7 @@ static void start(struct search *search)
 		const struct optics_end *end = optics_far_end(graph, code);
 		u32 place;
 
+		search->effort++;
 		if (end->type != MORPH_END_ELEMENT)
 			continue;
 		place = optics_place_left(graph, end);
@@ -77,29 +79,37 @@ static u64 without_reached(const struct search *search, u64 planes)
 	return planes;
 }
 
-void optics_tolls_run(struct search *search)
+void optics_tolls_start(struct search *search)
 {
 	struct search_tolls *tolls = &search->tolls;
-	u64 planes;
 
-	optics_search_ends(search, false, &planes);
+	optics_search_ends(search, false, &tolls->awaited);
 	tolls->places.count = 0;
 	tolls->reach = 0;
 	tolls->cut = false;
 	search->heap.count = 0;
-	if (search->request->rx_accelerator & OPTICS_EDGE)
-		return;
-	start(search);
-	while (search->heap.count && !tolls->cut) {
-		u32 at = (u32)optics_heap_pop(&search->heap), place, arc;
+	if (!(search->request->rx_accelerator & OPTICS_EDGE))
+		offer_receivers(search);
+}
 
+bool optics_tolls_continue(struct search *search)
+{
+	struct search_tolls *tolls = &search->tolls;
+
+	while (search->heap.count && !tolls->cut) {
+		u32 at, place, arc;
+
+		if (optics_search_pauses(search))
+			return false;
+		at = (u32)optics_heap_pop(&search->heap);
+		search->effort++;
 		if (!optics_table_current(&tolls->places, at))
 			continue;
 		tolls->reach = tolls->cost[at];
-		planes = without_reached(search, planes);
-		if (!planes || tolls->reach == TOLL_MAX) {
+		tolls->awaited = without_reached(search, tolls->awaited);
+		if (!tolls->awaited || tolls->reach == TOLL_MAX) {
 			tolls->cut = true;
-			return;
+			break;
 		}
 		place = tolls->places.names[at].key;
 		for (arc = search->graph->place_arcs[place]; arc != OPTICS_NONE;
@@ -111,6 +121,7 @@ void optics_tolls_run(struct search *search)
 				in_place(search, place, step->in)));
 		}
 	}
+	return true;
 }
 
 u32 optics_toll(const struct search *search, u32 code, const struct optics_end *end)

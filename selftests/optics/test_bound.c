@@ -91,11 +91,13 @@ static void check_consistent(struct fabric *fabric, u32 rx)
 		fabric_request(fabric, rx ? 0 : fabric->graph->accelerators_count - 1, rx, 1);
 	struct search search = { .state = fabric->state,
 				 .graph = fabric->graph,
-				 .request = &request };
+				 .request = &request,
+				 .effort_limit = OPTICS_NONE };
 	u32 code, falls = 0;
 
 	optics_search_init(&search, fabric->work, fabric->steps);
-	optics_tolls_run(&search);
+	optics_tolls_start(&search);
+	CHECK(optics_tolls_continue(&search));
 	for (code = 0; code < 2 * fabric->graph->guides_count; code++)
 		if (optics_far_end(fabric->graph, code)->type == MORPH_END_ELEMENT)
 			falls += count_falls(&search, code);

@@ -133,11 +133,13 @@ static u32 count_falls(struct fabric *fabric, const struct optics_path *path)
 	struct optics_route_request request = fabric_request(fabric, 0, 1, 1);
 	struct search search = { .state = fabric->state,
 				 .graph = fabric->graph,
-				 .request = &request };
+				 .request = &request,
+				 .effort_limit = OPTICS_NONE };
 	u32 falls = 0, left = 0, hop;
 
 	optics_search_init(&search, fabric->work, fabric->steps);
-	optics_tolls_run(&search);
+	optics_tolls_start(&search);
+	CHECK(optics_tolls_continue(&search));
 	for (hop = path->hops_count - 1; hop--;) {
 		const struct optics_end *end = optics_far_end(fabric->graph, path->hops[hop].guide);
 		u32 kind = fabric->graph->elements[end->index].kind;
