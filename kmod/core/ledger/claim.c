@@ -188,6 +188,7 @@ void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route)
 			route->whole = false;
 	}
 	route->role = MORPH_ROUTE_SHADOW;
+	ledger_of(fabric)->marks_seq++;
 }
 
 static void release_shadow(struct morph_fabric *fabric, struct morph_route *route)

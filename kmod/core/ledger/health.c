@@ -187,6 +187,7 @@ void morph_health_mark(struct morph_fabric *fabric, const struct morph_culprit *
 	u32 index = culprit->index;
 
 	lockdep_assert_held(&fabric->lock);
+	ledger_of(fabric)->marks_seq++;
 	switch (culprit->part) {
 	case MORPH_PART_ACCELERATOR:
 		mark_accelerator(fabric, index, health);
@@ -214,6 +215,7 @@ void morph_health_mark_cordon(struct morph_fabric *fabric, const struct morph_cu
 
 	lockdep_assert_held(&fabric->lock);
 	find_affected(fabric, part, affected);
+	ledger_of(fabric)->marks_seq++;
 	if (part->part == MORPH_PART_ACCELERATOR) {
 		ledger_of(fabric)->chips[part->index].cordoned = cordon;
 		morph_chip_update(fabric, part->index);

@@ -71,12 +71,22 @@ struct morph_ledger {
 	struct list_head slices;	/* of morph_slice.node */
 	u32 slices_count;
 	u64 light_seq;			/* number of changes that may affect stray light */
+	u64 marks_seq;			/* number of other changes that may affect path searches */
 	u64 light_hash;			/* of the states that steps of schedules have turned */
 };
 
 static inline struct morph_ledger *ledger_of(const struct morph_fabric *fabric)
 {
 	return (struct morph_ledger *)container_of(fabric, struct morph_ledger, hardware.fabric);
+}
+
+/*
+ * A number that changes whenever the result of a path search may change: with claims, marks,
+ * reservations and guard pins. Caller holds fabric->lock.
+ */
+static inline u64 morph_ledger_seq(const struct morph_fabric *fabric)
+{
+	return ledger_of(fabric)->light_seq + ledger_of(fabric)->marks_seq;
 }
 
 /* Position of a route on one guide's list. */

@@ -190,8 +190,10 @@ static void patrol_moved(struct morph_fabric *fabric, u32 element, u8 expected)
 	mutex_lock(&fabric->lock);
 	rests = at_rest(fabric, element, expected, OPTICS_CORDONED);
 	held = !rests && at_rest(fabric, element, expected, OPTICS_CORDONED | OPTICS_HELD);
-	if (rests)
+	if (rests) {
 		ledger_of(fabric)->state->element_pins[element]++;
+		ledger_of(fabric)->marks_seq++;
+	}
 	mutex_unlock(&fabric->lock);
 	if (held)
 		morph_patrol_review(fabric);

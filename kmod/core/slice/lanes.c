@@ -38,6 +38,7 @@ static void set_lanes(struct morph_fabric *fabric, struct morph_controller *cont
 	u64 had = controller->lanes[guide];
 
 	*reserved = (*reserved & ~had) | lanes;
+	ledger_of(fabric)->marks_seq++;
 	controller->lanes_count += optics_weight64(lanes) - optics_weight64(had);
 	controller->lanes[guide] = lanes;
 }

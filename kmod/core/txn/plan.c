@@ -37,7 +37,7 @@ static bool wants_plan(const struct morph_txn *txn)
 /* A number that changes whenever another change may affect a path. */
 static u64 surroundings(const struct morph_txn *txn)
 {
-	return ledger_of(txn->fabric)->light_seq + txn->fabric->seq;
+	return morph_ledger_seq(txn->fabric) + txn->fabric->seq;
 }
 
 /* Drop the routes from an item on. */

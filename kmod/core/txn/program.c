@@ -113,6 +113,7 @@ u32 morph_park_collect(struct morph_fabric *fabric, const struct morph_route *ro
 		if (hardware_of(fabric)->hw_state[element] == park)
 			continue;
 		ledger->element_pins[element] = 1;
+		ledger_of(fabric)->marks_seq++;
 		settings[n].element = element;
 		settings[n++].state = park;
 	}
@@ -125,6 +126,7 @@ u32 morph_park_collect(struct morph_fabric *fabric, const struct morph_route *ro
  */
 void morph_park_unguard(struct morph_fabric *fabric, u32 element)
 {
+	ledger_of(fabric)->marks_seq++;
 	if (!--ledger_of(fabric)->state->element_pins[element])
 		optics_set_state(ledger_of(fabric)->state, element,
 				 optics_park_state(fabric->graph, element));
