@@ -163,6 +163,133 @@ static void plan_refuses_as_before(struct kunit *test)
 	fake_expect_dark(fake);
 }
 
+/* Few changes, of which the second is impossible beside the first. */
+static struct morph_txn *impossible(struct fake *fake)
+{
+	struct morph_change changes[CHANGES];
+
+	fill_additions(changes);
+	/* The selector of transmit port 0 cannot lead to 1 and 2. */
+	changes[1].src_plane = 0;
+	changes[1].dst_plane = 0;
+	return fake_txn(fake, txn_slice(fake), changes, 2, 0);
+}
+
+/* The pauses of a search, as plan_yield() uses them. */
+static bool pause_plan(struct kunit *test, struct fake *fake, struct plan *plan)
+{
+	bool more = continue_plan(fake, plan);
+
+	if (plan->needs_memory)
+		KUNIT_EXPECT_EQ(test, 0,
+				morph_path_search_alloc(&plan->search, txn_slice(fake)->user,
+							&plan->txn->refusal));
+	plan->needs_memory = false;
+	return more;
+}
+
+static int stage_plan(struct fake *fake, struct plan *plan)
+{
+	int ret;
+
+	mutex_lock(&fake->fabric->lock);
+	plan->txn->plan = plan;
+	ret = morph_txn_stage(plan->txn);
+	plan->txn->plan = NULL;
+	mutex_unlock(&fake->fabric->lock);
+	return ret;
+}
+
+static void plan_pauses_a_long_search(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct plan plan = { .txn = impossible(fake), .effort = 1 };
+	struct morph_txn *once = impossible(fake);
+	u32 holds = 0;
+	u64 steps;
+
+	KUNIT_EXPECT_NE(test, 0, morph_txn_run(once));
+	while (pause_plan(test, fake, &plan)) {
+		holds++;
+		fake_expect_dark(fake);
+	}
+	KUNIT_EXPECT_GT(test, holds, 6u);
+	KUNIT_EXPECT_EQ(test, 1u, plan.found);
+	KUNIT_EXPECT_EQ(test, 0u, plan.search_restarts);
+	KUNIT_EXPECT_EQ(test, once->refusal.error, plan.error);
+	steps = morph_route_steps(fake->fabric);
+	KUNIT_EXPECT_EQ(test, once->refusal.error, stage_plan(fake, &plan));
+	KUNIT_EXPECT_EQ_MSG(test, steps, morph_route_steps(fake->fabric), "staging searches again");
+	KUNIT_EXPECT_TRUE(test, plan.refused);
+	KUNIT_EXPECT_EQ(test, once->refusal.reason, plan.txn->refusal.reason);
+	KUNIT_EXPECT_STREQ(test, once->refusal.text, plan.txn->refusal.text);
+	morph_path_search_free(&plan.search);
+	morph_txn_put(once);
+	drop_plan(fake, plan.txn);
+	fake_expect_dark(fake);
+}
+
+static void plan_starts_a_search_again_after_a_change(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_change change = fake_add(0, 1, 0, 1);
+	struct plan plan = { .effort = 1 };
+	u32 holds = 0;
+
+	plan.txn = fake_txn(fake, txn_slice(fake), &change, 1, 0);
+	while (pause_plan(test, fake, &plan)) {
+		ledger_of(fake->fabric)->marks_seq++;
+		holds++;
+	}
+	/* The first hold has no memory; then come the first start and three others. */
+	KUNIT_EXPECT_EQ(test, 1u + 1u + MORPH_MOST_RESTARTS, holds);
+	KUNIT_EXPECT_EQ(test, 1u + MORPH_MOST_RESTARTS, plan.search_restarts);
+	KUNIT_EXPECT_EQ(test, 1u, plan.found);
+	morph_path_search_free(&plan.search);
+	drop_plan(fake, plan.txn);
+}
+
+static void staging_ends_when_a_search_pauses(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct plan plan = { .txn = impossible(fake), .effort = 1 };
+
+	KUNIT_EXPECT_EQ(test, -EINPROGRESS, stage_plan(fake, &plan));
+	KUNIT_EXPECT_NULL(test, plan.txn->items[0].circuit);
+	KUNIT_EXPECT_EQ(test, 0u, txn_slice(fake)->circuits_count);
+	fake_expect_dark(fake);
+	drop_plan(fake, plan.txn);
+}
+
+static void memory_of_a_search_is_charged(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_user *user = txn_slice(fake)->user;
+	struct morph_refusal refusal = {};
+	struct morph_path_search search = {};
+	u64 before = user->used.bytes;
+
+	KUNIT_ASSERT_EQ(test, 0, morph_path_search_alloc(&search, user, &refusal));
+	KUNIT_EXPECT_EQ(test, before + optics_route_bytes(MORPH_ROUTE_STEPS), user->used.bytes);
+	morph_path_search_free(&search);
+	KUNIT_EXPECT_EQ(test, before, user->used.bytes);
+	KUNIT_EXPECT_NULL(test, search.work);
+}
+
+static void cordons_change_the_number_of_the_ledger(struct kunit *test)
+{
+	const struct morph_culprit part = { .part = MORPH_PART_ELEMENT };
+	struct fake *fake = test->priv;
+	struct morph_affected affected;
+	u64 before = morph_ledger_seq(fake->fabric);
+
+	mutex_lock(&fake->fabric->lock);
+	morph_health_mark_cordon(fake->fabric, &part, true, &affected);
+	KUNIT_EXPECT_NE(test, before, morph_ledger_seq(fake->fabric));
+	morph_health_mark_cordon(fake->fabric, &part, false, &affected);
+	mutex_unlock(&fake->fabric->lock);
+}
+
 static struct kunit_case plan_cases[] = {
 	KUNIT_CASE(plan_leaves_no_claims_between_holds),
 	KUNIT_CASE(plan_searches_again_after_a_conflict),
@@ -170,6 +297,11 @@ static struct kunit_case plan_cases[] = {
 	KUNIT_CASE(plan_lights_all_circuits),
 	KUNIT_CASE(plan_searches_without_the_old_claims),
 	KUNIT_CASE(plan_refuses_as_before),
+	KUNIT_CASE(plan_pauses_a_long_search),
+	KUNIT_CASE(plan_starts_a_search_again_after_a_change),
+	KUNIT_CASE(staging_ends_when_a_search_pauses),
+	KUNIT_CASE(memory_of_a_search_is_charged),
+	KUNIT_CASE(cordons_change_the_number_of_the_ledger),
 	{}
 };
 

@@ -285,6 +285,18 @@ void morph_route_unhold(struct morph_fabric *fabric, struct morph_route *route);
 /* Return whether a circuit's route is free of failed hardware. Caller holds fabric->lock. */
 bool morph_route_is_healthy(struct morph_fabric *fabric, const struct morph_route *route);
 
+/*
+ * A search for a path that pauses, in memory of its own. The thread that has allocated the memory
+ * owns all fields.
+ */
+struct morph_path_search {
+	void *work;			/* NULL: no memory */
+	size_t bytes;
+	struct morph_user *user;	/* charged for the memory; the caller has a reference */
+	bool running;			/* has paused; false: a search starts */
+	u32 steps;			/* steps that the statistics have counted */
+};
+
 /* A request for a path. */
 struct morph_path_request {
 	struct morph_slice *slice;
@@ -293,9 +305,16 @@ struct morph_path_request {
 	u32 src, dst;			/* accelerators, or OPTICS_EDGE | edge */
 	bool charged;			/* do not charge its memory beyond the user's limit */
 	gfp_t gfp;
+	u32 effort;			/* pause at it: optics_route_continue(); 0: do not pause */
+	struct morph_path_search *search;	/* keeps a search that has paused; NULL: drop it */
 };
 
 /* path.c */
+
+/* Allocate the memory of a search, and charge the user for it. No lock held. */
+int morph_path_search_alloc(struct morph_path_search *search, struct morph_user *user,
+			    struct morph_refusal *refusal);
+void morph_path_search_free(struct morph_path_search *search);
 int morph_path_find(const struct morph_path_request *request, struct morph_route **found,
 		    struct morph_refusal *refusal, struct optics_refusal *why);
 /* Index of routes and protections by guide. */

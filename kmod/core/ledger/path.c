@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Path search for a change: by the kernel's router, or along the caller's guides. */
 #include <linux/err.h>
+#include <linux/mm.h>
 
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
@@ -52,13 +53,51 @@ static int route_by_search(const struct morph_path_request *request,
 		.transit_own = request->slice->transit == MORPH_TRANSIT_OWN,
 		.steps = MORPH_ROUTE_STEPS,
 	};
-	u32 steps = 0;
+	struct morph_path_search one_hold = { .work = ledger_of(fabric)->route_work };
+	struct morph_path_search *kept = request->search ?: &one_hold;
+	u32 steps;
+	int ret = 0;
+
+	if (!kept->running) {
+		kept->steps = 0;
+		ret = optics_route_start(ledger_of(fabric)->state, &search, kept->work, why);
+	}
+	if (ret)
+		return ret;
+	ret = optics_route_continue(kept->work, request->effort, path, &steps, why);
+	atomic64_add(steps - kept->steps, &fabric->stats[MORPH_STAT_ROUTE_STEPS]);
+	kept->steps = steps;
+	kept->running = ret == OPTICS_MORE;
+	return ret == OPTICS_MORE ? -EINPROGRESS : ret;
+}
+
+int morph_path_search_alloc(struct morph_path_search *search, struct morph_user *user,
+			    struct morph_refusal *refusal)
+{
+	size_t bytes = optics_route_bytes(MORPH_ROUTE_STEPS);
 	int ret;
 
-	ret = optics_route(ledger_of(fabric)->state, &search, ledger_of(fabric)->route_work, path,
-			   &steps, why);
-	atomic64_add(steps, &fabric->stats[MORPH_STAT_ROUTE_STEPS]);
-	return ret;
+	ret = morph_user_charge(user, MORPH_RES_BYTES, bytes, refusal);
+	if (ret)
+		return ret;
+	search->work = kvzalloc(bytes, GFP_KERNEL_ACCOUNT);
+	if (!search->work) {
+		morph_user_uncharge(user, MORPH_RES_BYTES, bytes);
+		return -ENOMEM;
+	}
+	search->bytes = bytes;
+	search->user = user;
+	search->running = false;
+	return 0;
+}
+
+void morph_path_search_free(struct morph_path_search *search)
+{
+	if (!search->work)
+		return;
+	morph_user_uncharge(search->user, MORPH_RES_BYTES, search->bytes);
+	kvfree(search->work);
+	search->work = NULL;
 }
 
 /* The state of an element that joins two ports: the present state, if it joins them. */
@@ -230,7 +269,8 @@ static struct morph_route *charged_route(const struct morph_path_request *reques
 
 /*
  * Find a path and allocate a route for it. On -ENOMEM and -EDQUOT, which @refusal explains, a path
- * exists, but no memory for its route. Caller holds fabric->lock.
+ * exists, but no memory for its route. -EINPROGRESS: the search has paused. If the ledger changes
+ * before it continues, the caller must set search->running to false. Caller holds fabric->lock.
  */
 int morph_path_find(const struct morph_path_request *request, struct morph_route **found,
 		    struct morph_refusal *refusal, struct optics_refusal *why)

@@ -85,6 +85,12 @@ void exec_look_in(struct exec *exec, bool old);
 
 /* Resolve an item that moves or removes a circuit, and mark the circuit as pending. */
 int stage_resolve_existing(struct morph_txn *txn, u32 index);
+/*
+ * Like morph_txn_find_path(), but pause at @effort and return -EINPROGRESS. @search keeps the
+ * search; NULL: drop it.
+ */
+int stage_find_path(struct morph_txn *txn, struct morph_item *item,
+		    struct morph_path_search *search, u32 effort, struct optics_refusal *why);
 int stage_lift_reservations(struct morph_txn *txn);
 void stage_lower_reservations(struct morph_txn *txn);
 void morph_txn_suspend_holds(struct morph_txn *txn);
@@ -99,6 +105,21 @@ struct plan {
 	u32 restarts;		/* how often another change took a path */
 	bool yielded;		/* has dropped fabric->lock */
 	u32 resolved, released;	/* items in one hold: resolved; without their old claims */
+	u64 end;		/* morph_route_steps() at which this hold ends */
+	u32 claims;		/* of new paths in this hold */
+
+	/* The search for item @found, if it takes more than one hold. */
+	struct morph_path_search search;
+	u64 search_seq;		/* morph_ledger_seq() at its last pause */
+	u32 search_restarts;	/* how often another change has made it obsolete */
+	u32 effort;		/* of a search in one hold; 0: searches do not pause */
+	bool needs_memory;	/* a search takes more than one hold, and search.work is NULL */
+	bool staging;		/* staging must end in this hold */
+
+	/* The refusal of item @found, which staging takes instead of another search. */
+	int error;		/* 0: none */
+	struct optics_refusal why;
+	bool refused;		/* staging has taken it */
 };
 
 /*
@@ -106,5 +127,7 @@ struct plan {
  * hold must follow. The ledger is as before.
  */
 bool plan_continue(struct plan *plan, u32 steps);
+/* Find the path of an item for staging. -EINPROGRESS: that takes more than one hold. */
+int plan_find_path(struct morph_txn *txn, u32 index, struct optics_refusal *why);
 
 #endif /* MORPH_CORE_TXN_INTERNAL_H */

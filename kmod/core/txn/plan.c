@@ -1,17 +1,26 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Planning: find the paths of a large transaction in several holds of fabric->lock.
+ * Planning: find the paths of a transaction in several holds of fabric->lock.
  *
- * Staging finds, claims and validates all paths in one hold. The searches of many changes would
- * make all other tenants wait. So planning finds the paths first, a few in each hold, and keeps
- * them as routes without claims in txn->items. Staging takes these routes.
+ * Staging finds, claims and validates all paths in one hold. The searches of many changes, and
+ * one search that fails, would make all other tenants wait. So planning finds the paths first, a
+ * few in each hold, and keeps them as routes without claims in txn->items. Staging takes these
+ * routes.
+ *
+ * A transaction with few paths is staged at once. If its searches take too long, staging ends with
+ * -EINPROGRESS, and planning begins. A search that takes more than one hold pauses in memory of its
+ * own, which is allocated when the first one does.
  *
  * A search must see the claims of the paths before it in the request, and must not see those of
  * the circuits that the request moves or removes. Planning makes the ledger so in each hold, and
  * restores it before it drops the lock. So no other thread sees a part of the change.
  *
  * If another change has taken a part of a path, planning searches again, from this item on. After
- * MORPH_MOST_RESTARTS it stops. Staging then searches the remaining paths in one hold.
+ * MORPH_MOST_RESTARTS it stops. Staging then searches the remaining paths in one hold. Likewise, a
+ * search that has paused starts again after another change, and then ends in one hold.
+ *
+ * If a search fails, staging follows in the same hold and takes its refusal. So the refusal is that
+ * of the present ledger.
  */
 #include <linux/sched/signal.h>
 
@@ -20,14 +29,20 @@
 #include "core/txn/txn.h"
 #include "internal.h"
 
-#define PLAN_LEAST	5u	/* staging searches for fewer paths in one hold */
+#define PLAN_LEAST	5u	/* transactions with fewer paths are staged without a plan */
+#define PLAN_STEPS	256u	/* steps of the router in one hold */
+#define STEP_EFFORT	3u	/* of a step of the router: optics_route_continue() */
 
-static bool wants_plan(const struct morph_txn *txn)
+static bool may_plan(const struct morph_txn *txn)
+{
+	return txn->kind->checked && txn->kind->charged && !txn->kind->ends_given;
+}
+
+static bool has_many_paths(const struct morph_txn *txn)
 {
 	u32 paths = 0, i;
 
-	if (txn->count < PLAN_LEAST || !txn->kind->checked || !txn->kind->charged ||
-	    txn->kind->ends_given)
+	if (txn->count < PLAN_LEAST)
 		return false;
 	for (i = 0; i < txn->count && paths < PLAN_LEAST; i++)
 		paths += txn->items[i].change.op != MORPH_CHANGE_REMOVE;
@@ -136,11 +151,81 @@ static void claim_found(struct plan *plan)
 	forget_from(txn, i);
 	plan->found = i;
 	plan->restarts++;
+	plan->search.running = false;
 }
 
-/* Find and claim the path of one item. A refusal is left to staging, which finds it again. */
-static int find_one(struct morph_txn *txn, u32 index)
+static void begin_hold(struct plan *plan, u64 steps)
 {
+	plan->end = morph_route_steps(plan->txn->fabric) + steps;
+	plan->claims = 0;
+}
+
+/* The steps of this hold so far, with those that claims count for. */
+static u64 steps_now(const struct plan *plan)
+{
+	return morph_route_steps(plan->txn->fabric) + (u64)MORPH_CLAIM_STEPS * plan->claims;
+}
+
+/* The effort of the next search in this hold; 0: it does not pause. */
+static u32 next_effort(const struct plan *plan)
+{
+	u64 now = steps_now(plan);
+
+	if (plan->staging || plan->search_restarts > MORPH_MOST_RESTARTS)
+		return 0;
+	if (now >= plan->end)
+		return min(plan->effort, 1u);
+	return min_t(u64, plan->effort, STEP_EFFORT * (plan->end - now));
+}
+
+/* If the ledger has changed since the pause of the search, start it again. */
+static void check_search(struct plan *plan)
+{
+	if (!plan->search.running || plan->search_seq == morph_ledger_seq(plan->txn->fabric))
+		return;
+	plan->search.running = false;
+	plan->search_restarts++;
+}
+
+/* Find the path of item @plan->found. */
+static int search_path(struct plan *plan)
+{
+	struct morph_txn *txn = plan->txn;
+	struct optics_refusal why = {};
+	bool whole_hold = !plan->claims;
+	int ret;
+
+	ret = stage_find_path(txn, &txn->items[plan->found],
+			      plan->search.work ? &plan->search : NULL, next_effort(plan), &why);
+	if (ret == -EINPROGRESS) {
+		/* Without memory, a search that other ones have left little time begins again. */
+		plan->needs_memory = whole_hold && !plan->search.work;
+	} else if (ret && ret != -ENOMEM && ret != -EDQUOT) {
+		plan->error = ret;
+		plan->why = why;
+	}
+	return ret;
+}
+
+int plan_find_path(struct morph_txn *txn, u32 index, struct optics_refusal *why)
+{
+	struct plan *plan = txn->plan;
+
+	if (!plan)
+		return morph_txn_find_path(txn, &txn->items[index], why);
+	if (plan->error && plan->found == index) {
+		plan->refused = true;
+		*why = plan->why;
+		return plan->error;
+	}
+	return stage_find_path(txn, &txn->items[index], NULL, next_effort(plan), why);
+}
+
+/* Find and claim the path of item @plan->found. A refusal is left to staging. */
+static int find_one(struct plan *plan)
+{
+	struct morph_txn *txn = plan->txn;
+	u32 index = plan->found;
 	struct morph_item *item = &txn->items[index];
 	struct optics_refusal why;
 	int ret;
@@ -157,7 +242,7 @@ static int find_one(struct morph_txn *txn, u32 index)
 		item->new_src = morph_end_place(txn->slice, item->circuit->src_rank);
 		item->new_dst = morph_end_place(txn->slice, item->circuit->dst_rank);
 	}
-	ret = morph_txn_find_path(txn, item, &why);
+	ret = search_path(plan);
 	if (ret)
 		return ret;
 	ret = morph_route_try(txn->fabric, item->new, &why);
@@ -170,15 +255,16 @@ static int find_one(struct morph_txn *txn, u32 index)
 static bool find_some(struct plan *plan, u64 steps)
 {
 	struct morph_txn *txn = plan->txn;
-	u64 end = morph_route_steps(txn->fabric) + steps, claims = 0;
+	int ret;
 
 	if (plan->found == txn->count || plan->restarts > MORPH_MOST_RESTARTS)
 		return false;
-	while (plan->found < txn->count &&
-	       morph_route_steps(txn->fabric) + MORPH_CLAIM_STEPS * claims < end) {
-		if (find_one(txn, plan->found))
-			return false;
-		claims += !!txn->items[plan->found].new;
+	begin_hold(plan, steps);
+	while (plan->found < txn->count && steps_now(plan) < plan->end) {
+		ret = find_one(plan);
+		if (ret)
+			return ret == -EINPROGRESS;
+		plan->claims += !!txn->items[plan->found].new;
 		plan->found++;
 	}
 	/* If the first hold has found all paths, staging follows in the same hold. */
@@ -188,14 +274,16 @@ static bool find_some(struct plan *plan, u64 steps)
 bool plan_continue(struct plan *plan, u32 steps)
 {
 	struct morph_txn *txn = plan->txn;
+	struct morph_ledger *ledger = ledger_of(txn->fabric);
 	u64 light_seq;
 	bool more;
 
 	lockdep_assert_held(&txn->fabric->lock);
 	if (stage_lift_reservations(txn))
 		return false;
+	check_search(plan);
 	morph_txn_suspend_holds(txn);
-	light_seq = ledger_of(txn->fabric)->light_seq;
+	light_seq = ledger->light_seq;
 	more = !release_old(plan);
 	if (more) {
 		claim_found(plan);
@@ -205,20 +293,34 @@ bool plan_continue(struct plan *plan, u32 steps)
 	}
 	reclaim_old(plan);
 	/* No light has changed. */
-	ledger_of(txn->fabric)->light_seq = light_seq;
+	ledger->light_seq = light_seq;
 	morph_txn_resume_holds(txn);
 	stage_lower_reservations(txn);
+	plan->search_seq = morph_ledger_seq(txn->fabric);
 	return more;
 }
 
 /* ----------------------------------------------------------------- all holds */
 
-/* Drop fabric->lock for a while. */
-static int plan_yield(struct morph_txn *txn)
+/* Drop fabric->lock for a while. Allocate the memory of a search that has paused. */
+static int plan_yield(struct plan *plan)
 {
+	struct morph_refusal refusal = { .item = MORPH_ANY };
+	struct morph_txn *txn = plan->txn;
+	int ret = 0;
+
 	mutex_unlock(&txn->fabric->lock);
+	if (plan->needs_memory)
+		ret = morph_path_search_alloc(&plan->search, txn->slice->user, &refusal);
+	plan->needs_memory = false;
+	plan->yielded = true;
 	cond_resched();
 	mutex_lock(&txn->fabric->lock);
+	if (ret) {
+		txn->refusal = refusal;
+		txn->refusal.item = plan->found;
+		return ret;
+	}
 	return fatal_signal_pending(current) ? -EINTR :
 					       morph_txn_check_slice(txn->slice, &txn->refusal);
 }
@@ -228,44 +330,75 @@ static int find_all(struct plan *plan)
 {
 	int ret = 0;
 
-	while (!ret && plan_continue(plan, MORPH_HOLD_STEPS)) {
-		ret = plan_yield(plan->txn);
-		plan->yielded = true;
-	}
-	/* Staging repeats a search that has failed, which takes long. */
-	if (!ret && plan->found < plan->txn->count)
-		ret = plan_yield(plan->txn);
+	while (!ret && plan_continue(plan, PLAN_STEPS))
+		ret = plan_yield(plan);
+	/* Staging searches the remaining paths, which takes long, or takes the present refusal. */
+	if (!ret && plan->found < plan->txn->count && !plan->error)
+		ret = plan_yield(plan);
 	return ret;
+}
+
+/* Stage a transaction with few paths. -EINPROGRESS: its searches take more than one hold. */
+static int stage_few(struct plan *plan)
+{
+	int ret;
+
+	begin_hold(plan, PLAN_STEPS);
+	ret = morph_txn_stage(plan->txn);
+	if (ret != -EINPROGRESS)
+		return ret;
+	forget_refusal(plan->txn);
+	return plan_yield(plan) ?: -EINPROGRESS;
 }
 
 /*
  * Staging can fail although planning has found free paths, for instance because a new slice owns a
  * part that they cross. If the surroundings have changed, plan again.
  */
-int morph_txn_plan_and_stage(struct morph_txn *txn)
+static int plan_and_stage(struct plan *plan)
 {
-	struct plan plan = { .txn = txn };
+	struct morph_txn *txn = plan->txn;
 	u64 began, changed;
 	int ret;
 
-	lockdep_assert_held(&txn->fabric->lock);
-	if (!wants_plan(txn))
-		return morph_txn_stage(txn);
 	for (;;) {
 		began = surroundings(txn);
-		plan.found = 0;
-		ret = find_all(&plan);
+		plan->found = 0;
+		plan->error = 0;
+		plan->refused = false;
+		plan->search.running = false;
+		ret = find_all(plan);
 		if (ret)
 			break;
 		changed = surroundings(txn) - began;
 		forget_refusal(txn);
+		plan->staging = true;
 		ret = morph_txn_stage(txn);
-		if (!ret || !changed || plan.restarts > MORPH_MOST_RESTARTS)
+		plan->staging = false;
+		if (!ret || !changed || plan->refused || plan->restarts > MORPH_MOST_RESTARTS)
 			break;
 		forget_from(txn, 0);
-		plan.restarts++;
+		plan->restarts++;
 	}
 	if (ret)
 		forget_from(txn, 0);
+	return ret;
+}
+
+int morph_txn_plan_and_stage(struct morph_txn *txn)
+{
+	struct plan plan = { .txn = txn, .effort = STEP_EFFORT * PLAN_STEPS };
+	int ret = -EINPROGRESS;
+
+	lockdep_assert_held(&txn->fabric->lock);
+	if (!may_plan(txn))
+		return morph_txn_stage(txn);
+	txn->plan = &plan;
+	if (!has_many_paths(txn))
+		ret = stage_few(&plan);
+	if (ret == -EINPROGRESS)
+		ret = plan_and_stage(&plan);
+	txn->plan = NULL;
+	morph_path_search_free(&plan.search);
 	return ret;
 }

@@ -226,8 +226,8 @@ static void resolve_ends(struct morph_txn *txn, struct morph_item *item)
 	item->new_dst = morph_end_place(txn->slice, item->circuit->dst_rank);
 }
 
-/* Find a path for an item and allocate its new route. Caller holds fabric->lock. */
-int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why)
+int stage_find_path(struct morph_txn *txn, struct morph_item *item,
+		    struct morph_path_search *search, u32 effort, struct optics_refusal *why)
 {
 	const struct morph_path_request request = {
 		.slice = txn->slice,
@@ -237,9 +237,17 @@ int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item, struct o
 		.dst = item->new_dst,
 		.charged = txn->kind->charged,
 		.gfp = txn->gfp,
+		.effort = effort,
+		.search = search,
 	};
 
 	return morph_path_find(&request, &item->new, &txn->refusal, why);
+}
+
+/* Find a path for an item and allocate its new route. Caller holds fabric->lock. */
+int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why)
+{
+	return stage_find_path(txn, item, NULL, 0, why);
 }
 
 /* Find and claim the new route of one item. */
@@ -256,7 +264,9 @@ static int claim_new(struct morph_txn *txn, u32 index)
 		item->new->role = MORPH_ROUTE_IDLE;
 		item->new->protection = NULL;
 	} else {
-		ret = morph_txn_find_path(txn, item, &why);
+		ret = plan_find_path(txn, index, &why);
+		if (ret == -EINPROGRESS)
+			return ret;
 		if (ret == -ENOMEM || ret == -EDQUOT) {
 			txn->refusal.item = index;
 			return ret;

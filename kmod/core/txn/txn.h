@@ -170,6 +170,7 @@ struct morph_txn {
 	u32 repeats;			/* number of the transaction that it repeats, or 0 */
 	size_t charged;			/* charged bytes, while kept: morph_txn_charge() */
 	void *context;			/* data of its kind */
+	struct plan *plan;		/* while its paths are searched, of the searching thread */
 
 	struct morph_item items[];	/* count entries */
 };
