@@ -135,7 +135,7 @@ def ends_that_are_wrong(pair):
     """Edges that do not lead to each other, or old epochs, change nothing."""
     pair.reserve(7, 1)
     token = ["--epoch", EPOCHS[7][0], "--to-epoch", EPOCHS[7][1]]
-    says = pair.ask(0, "controller", "reserve-edge", 7, OUT, f"{NAMES[1]}:{IN + 1}", 2, *token, status=1)
+    says = pair.ask(0, "controller", "reserve-edge", 7, OUT, f"{NAMES[1]}:{IN + 1}", 2, *token, status=10)
     assert "do not name each other" in says and f"names edge {IN} of fabric {UUIDS[1]}" in says, says
     pair.ask(0, "controller", "reserve-edge", 7, OUT, f"{NAMES[1]}:{IN}", 2, "--epoch", 3, status=6)
     pair.ask(0, "controller", "reserve-edge", 7, OUT, f"nowhere:{IN}", 2, "--epoch", 3, status=3)

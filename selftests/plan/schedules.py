@@ -15,6 +15,7 @@ import tempfile
 from place import MORPHCTL, PATIENCE_S, run
 
 OWNER = 1000
+INVALID = 10     # exit status
 STEPS = """
 loop: true
 circuits:
@@ -92,8 +93,8 @@ def jumped_and_waited(rack):
     told = schedule("jump", "job", number, 0, "--position", 3)
     assert (told["lit-step"], told["position"]) == (0, 3) and lit(rack, "job", (0, 1), (1, 0)), told
     assert schedule("jump", "job", number, 0, "--position", 3)["position"] == 3
-    schedule("jump", "job", number, 9, status=1)
-    schedule("arrive", "job", number, 0, 99, status=1)
+    schedule("jump", "job", number, 9, status=INVALID)
+    schedule("arrive", "job", number, 0, 99, status=INVALID)
     schedule("arrive", "job", number, 9, 1, status=3)
     # Nothing waits for a stopped schedule.
     waits = subprocess.Popen([MORPHCTL, "schedule", "wait", "job", str(number), "9"], stderr=subprocess.PIPE, text=True)
@@ -129,7 +130,7 @@ def refused(rack):
     schedule("show", "job", 5, status=3)
     assert "no schedule 5" in schedule("start", "job", 5, status=3)
     number = schedule("load", "job", "-", text=STEPS)["id"]
-    schedule("start", "job", number, "--step", 3, status=1)
+    schedule("start", "job", number, "--step", 3, status=INVALID)
     schedule("unload", "job", number, number + 1, status=7)
     rack.end("job")
 

@@ -4,12 +4,6 @@
 
 load common
 
-@test "nothing at all is a usage error with the list of objects" {
-	expect 2 morphctl
-	[[ -z $output ]]
-	holds "$stderr" "why-not"
-}
-
 @test "help is on standard output and succeeds, at each level" {
 	expect 0 morphctl help
 	[[ -z $stderr ]]
@@ -103,6 +97,30 @@ load common
 	holds "$stderr" "create"
 	expect 2 morphctl slice
 	holds "$stderr" "a verb is missing"
+}
+
+@test "a mistyped object or verb gets the known one that is most like it" {
+	expect 2 morphctl slcie list
+	holds "$stderr" "unknown object 'slcie'; did you mean 'slice'?"
+	expect 2 morphctl stat
+	holds "$stderr" "did you mean 'status'?"
+	expect 2 morphctl help acelerator
+	holds "$stderr" "did you mean 'accelerator'?"
+	expect 2 morphctl slice applx
+	holds "$stderr" "unknown verb 'applx'; did you mean 'apply'? verbs:"
+	expect 2 morphctl -j slice lst
+	jq -e '.messages[0].message | contains("did you mean '"'list'"'?")' <<<"$stderr"
+	expect 2 morphctl xyzzy
+	[[ $stderr != *"did you mean"* ]]
+	expect 2 morphctl slice "$(printf 'l%.0s' {1..99})"
+	[[ $stderr != *"did you mean"* ]]
+}
+
+@test "-V prints the same as --version" {
+	expect 0 morphctl --version
+	long=$output
+	expect 0 morphctl -V
+	[[ $output == "$long" && -n $long ]]
 }
 
 @test "options may precede the object" {
@@ -271,7 +289,7 @@ load common
 @test "the dump of the table is complete: each object has a command, each option a help" {
 	jq -e '[.objects[].name] - [.commands[].object] == []' "$MORPHCTL_BUILD/commands.json"
 	jq -e '[.commands[].options[] | select(.help == "")] == []' "$MORPHCTL_BUILD/commands.json"
-	jq -e '[.exits[].code] == [0,1,2,3,4,5,6,7]' "$MORPHCTL_BUILD/commands.json"
+	jq -e '[.exits[].code] == [range(11)]' "$MORPHCTL_BUILD/commands.json"
 }
 
 @test "the JSON of these commands is as its schema describes it" {

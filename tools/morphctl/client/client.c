@@ -87,6 +87,9 @@ enum exit_code client_error(struct run *run, int error)
 		warn_line("CAP_NET_ADMIN in the initial user namespace is required; run as root");
 	if (error == -EAGAIN || error == -ESTALE)
 		warn_line("the state changed meanwhile; try again");
+	/* The same request is valid in another state of the object. */
+	if (error == -EINVAL && details.code == EINVAL && details.reason == MORPH_REASON_STATE)
+		return EXIT_CODE_FAILED;
 	return exit_of_errno(-error);
 }
 

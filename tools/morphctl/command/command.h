@@ -108,6 +108,12 @@ const char *command_name(const struct command *command);
  */
 const struct command *object_alias_of(const char *object);
 
+/*
+ * suggest.c: the known word that is most like a mistyped one, or NULL. For an object, @object is
+ * NULL; for a verb, the object that it belongs to.
+ */
+const char *suggest_word(const char *object, const char *word);
+
 /* help.c */
 bool object_known(const char *object);
 void help_all(FILE *stream);
@@ -150,6 +156,8 @@ char *format_text(const char *format, va_list arguments) __attribute__((format(p
 
 size_t text_width(void);
 void text_set_wide(void);
+/* Make lines at most @width columns wide, on a wider terminal and without one, too. */
+void text_limit(size_t width);
 size_t text_columns(const char *text);
 /* The number of bytes at the begin of @text that fit into @room columns, and their columns. */
 size_t text_fit(const char *text, size_t length, size_t room, size_t *columns);

@@ -40,9 +40,24 @@ static bool is_help(const char *word)
 	return !strcmp(word, "help") || !strcmp(word, "--help") || !strcmp(word, "-h");
 }
 
+static enum exit_code usage_object(const char *object)
+{
+	const char *like = suggest_word(NULL, object);
+
+	if (like)
+		warn_line("unknown object '%s'; did you mean '%s'?", object, like);
+	else
+		warn_line("unknown object '%s'; see 'morphctl help'", object);
+	return EXIT_CODE_USAGE;
+}
+
 static enum exit_code usage_verb(const char *object, const char *verb)
 {
-	if (verb)
+	const char *like = verb ? suggest_word(object, verb) : NULL;
+
+	if (like)
+		warn_line("%s: unknown verb '%s'; did you mean '%s'? verbs:", object, verb, like);
+	else if (verb)
 		warn_line("%s: unknown verb '%s'; verbs:", object, verb);
 	else
 		warn_line("%s: a verb is missing; verbs:", object);
@@ -67,10 +82,8 @@ static int try_help(int argc, char **argv)
 		help_all(stdout);
 		return EXIT_CODE_OK;
 	}
-	if (!object_known(argv[2])) {
-		warn_line("unknown object '%s'; see 'morphctl help'", argv[2]);
-		return EXIT_CODE_USAGE;
-	}
+	if (!object_known(argv[2]))
+		return usage_object(argv[2]);
 	command = argc > 3 ? command_find(argv[2], argv[3]) : NULL;
 	if (argc > 3 && !command)
 		return usage_verb(argv[2], argv[3]);
@@ -120,18 +133,14 @@ static enum exit_code dispatch(int argc, char **argv)
 		return (enum exit_code)help;
 	if (argc == 2 && !strcmp(argv[1], "__dump-commands"))
 		return dump_commands();
-	if (argc == 2 && !strcmp(argv[1], "--version"))
+	if (argc == 2 && (!strcmp(argv[1], "--version") || !strcmp(argv[1], "-V")))
 		return run_command(command_find("version", NULL), 1, argv);
 	word = first_word(argc, argv, 1);
-	if (word == argc) {
-		help_all(stderr);
-		return EXIT_CODE_USAGE;
-	}
+	if (word == argc)
+		return run_command(command_find("status", NULL), argc, argv);
 	object = argv[word];
-	if (!object_known(object)) {
-		warn_line("unknown object '%s'; see 'morphctl help'", object);
-		return EXIT_CODE_USAGE;
-	}
+	if (!object_known(object))
+		return usage_object(object);
 	take_out(&argc, argv, word);
 	command = command_find(object, NULL);
 	if (command && !command->verb)

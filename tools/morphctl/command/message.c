@@ -213,6 +213,14 @@ enum exit_code exit_of_errno(int error)
 	case EAGAIN:
 	case ESTALE:
 		return EXIT_CODE_BUSY;
+	case ENOSPC:
+		return EXIT_CODE_CAPACITY;
+	case EDQUOT:
+		return EXIT_CODE_QUOTA;
+	case EINVAL:
+	case ERANGE:
+	case EHOSTUNREACH:
+		return EXIT_CODE_INVALID;
 	default:
 		return EXIT_CODE_FAILED;
 	}

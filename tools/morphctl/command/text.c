@@ -35,6 +35,12 @@ static size_t find_width(void)
 	return at_least(size.ws_col);
 }
 
+void text_limit(size_t width)
+{
+	if (text_width() > width)
+		known_width = width;
+}
+
 size_t text_width(void)
 {
 	if (!known_width)

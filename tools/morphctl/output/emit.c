@@ -149,6 +149,27 @@ void emit_line(json_t *record)
 	fflush(stdout);
 }
 
+/* Say that a list is empty, so that nobody takes the empty output for an error. */
+static void say_empty(const struct run *run)
+{
+	static const char *const names[][2] = {
+		{ "txn list", "transactions" },
+		{ "hardware list", "unhealthy or cordoned parts" },
+		{ "fault list", "active faults" },
+		{ "fault knobs", "faults to inject" },
+		{ "fault log", "injected faults" },
+		{ "controller reservations", "reservations" },
+	};
+	const char *name = command_name(run->command);
+
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcmp(name, names[i][0])) {
+			say("no %s\n", names[i][1]);
+			return;
+		}
+	say("no %ss\n", run->command->object);
+}
+
 enum exit_code emit_list(const struct run *run, const struct view *view, json_t *records)
 {
 	json_t *list, *record;
@@ -157,7 +178,10 @@ enum exit_code emit_list(const struct run *run, const struct view *view, json_t 
 	if (!emit_knows_fields(run, view))
 		return EXIT_CODE_USAGE;
 	if (!given(run, OPTION_JSON)) {
-		emit_table(run, fields(run, view->columns), records);
+		if (json_array_size(records))
+			emit_table(run, fields(run, view->columns), records);
+		else if (!given(run, OPTION_NOHEADINGS))
+			say_empty(run);
 		return EXIT_CODE_OK;
 	}
 	list = json_array();

@@ -125,6 +125,12 @@ struct apply {
 	json_t *changes; /* the reported difference */
 };
 
+/*
+ * reason.c: the reason for the state of a slice, which the caller frees; NULL if the slice is ok.
+ * @fabrics, @circuits: records of all fabrics and circuits, or NULL.
+ */
+char *slice_reason(const json_t *slice, const json_t *fabrics, const json_t *circuits);
+
 static inline uint32_t wish_ranks(const struct slice_wish *wish)
 {
 	return wish->accelerators_count ? (uint32_t)wish->accelerators_count : wish->count;

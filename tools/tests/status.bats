@@ -1,0 +1,94 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+# The page of 'morphctl status', from recordings of the driver.
+
+load common
+
+setup_file() {
+	export TZ=UTC MORPHCTL_BOOT_TIME=1000000000
+	unpack_recordings
+}
+
+# replay RECORDING ARGUMENTS...: run with the answers of the kernel in a recording.
+replay() {
+	MORPHCTL_REPLAY=$RECORDINGS/$1.jsonl run_split morphctl "${@:2}"
+}
+
+@test "the page names simulated fabrics, slices with reasons, failed parts and the last failover" {
+	replay status status
+	[[ $status == 0 && $(head -1 <<<"$output") == degraded ]]
+	holds "$output" "sim0 (simulated)"
+	[[ $output =~ unlucky" "+degraded" "+4" "+4" ".*"rank 2: accelerator "[0-9]+" failed;" ]]
+	holds "$output" "no spare is left"
+	holds "$output" "unhealthy parts: accelerator"
+	holds "$output" "2 failovers, "
+	[[ $output =~ "last failover: "[0-9.]+" "[mu]s": detect ".*", notify " ]]
+}
+
+@test "ranks that no spare can replace are listed, but not those of slices without failover" {
+	replay status-json status -j
+	[[ $(jq -c '[.slices[] | [.name, ."unprotected-ranks"]]' <<<"$output") == \
+		'[["unlucky",[0,1,2,3]],["pair",[]]]' ]]
+	replay status status
+	[[ $output =~ unlucky" "+degraded" "+4" "+4" "+all ]]
+}
+
+@test "a page without faults has the verdict ok and no reason" {
+	replay status-ok status
+	[[ $status == 0 && $(head -1 <<<"$output") == ok ]]
+	[[ $output != *"unhealthy parts"* ]]
+	[[ $output =~ unlucky" "+ok" "+4" "+4 && $output != *REASON* && $output != *UNPROTECTED* ]]
+}
+
+@test "the page has at most 80 columns without a terminal, and any with --wide" {
+	replay status status
+	(($(awk '{ if (length($0) > most) most = length($0) } END { print most }' <<<"$output") <= 80))
+	replay status status --wide
+	(($(awk '{ if (length($0) > most) most = length($0) } END { print most }' <<<"$output") > 80))
+}
+
+@test "morphctl alone prints the page" {
+	replay status status
+	page=$output
+	replay status
+	[[ $status == 0 && $output == "$page" && -n $page ]]
+	replay status -j
+	jq -e '.state == "degraded"' <<<"$output"
+}
+
+@test "watch prints the time and the page, or JSON Lines" {
+	replay status status
+	page=$output
+	replay status watch --timeout 0
+	[[ $status == 0 && $(head -1 <<<"$output") =~ ^20[0-9-]+" "[0-9:]+$ ]]
+	[[ $(tail -n +2 <<<"$output") == "$page" ]]
+	replay status watch --timeout 0 --json
+	[[ $(wc -l <<<"$output") == 1 ]]
+	jq -e '.state == "degraded"' <<<"$output"
+	expect 2 morphctl watch --interval 0.01
+	holds "$stderr" "--interval must be from 0.1 to 3600 seconds, not '0.01'"
+}
+
+@test "no capacity, an exceeded quota and an invalid request have different exit statuses" {
+	replay create-no-capacity slice create big --count 9
+	[[ $status == 8 ]]
+	replay create-over-quota slice create third --count 1 --owner 0
+	[[ $status == 9 ]]
+	replay create-over-quota slice create third --count 1 --owner 0 --json
+	jq -e '.error == "quota" and ."exit-code" == 9' <<<"$stderr"
+	replay create-invalid slice create wrong/name --count 1
+	[[ $status == 10 ]]
+}
+
+@test "an empty list prints one line, and none without headings" {
+	replay slice-list-empty slice list
+	[[ $status == 0 && $output == "no slices" && -z $stderr ]]
+	replay slice-list-empty slice list -n
+	[[ $status == 0 && -z $output ]]
+	replay slice-list-empty slice list -j
+	[[ $status == 0 && $output == "[]" ]]
+}
+
+@test "the JSON of these commands is as its schema describes it" {
+	json_was_checked status watch slice.list
+}
