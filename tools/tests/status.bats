@@ -89,6 +89,16 @@ replay() {
 	[[ $status == 0 && $output == "[]" ]]
 }
 
+@test "a copy of the build tree finds its libraries" {
+	copy=$BATS_TEST_TMPDIR/elsewhere
+	mkdir -p "$copy/tools/morphctl" "$copy/libmorph"
+	cp "$MORPHCTL_BUILD/morphctl/morphctl" "$copy/tools/morphctl"
+	cp "$MORPHCTL_BUILD"/../libmorph/libmorph*.so.1 "$copy/libmorph"
+	expect 0 ldd "$copy/tools/morphctl/morphctl"
+	holds "$output" "$copy/tools/morphctl/../../libmorph/libmorph.so.1"
+	[[ $output != *"not found"* ]]
+}
+
 @test "the JSON of these commands is as its schema describes it" {
 	json_was_checked status watch slice.list
 }
