@@ -14,6 +14,7 @@ static struct kunit_suite * const suites[] = {
 	&morph_claim_suite,
 	&morph_place_suite,
 	&morph_event_suite,
+	&morph_consumer_suite,
 	&morph_hw_suite,
 	&morph_register_suite,
 	&morph_removal_suite,
