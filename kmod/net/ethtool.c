@@ -7,6 +7,9 @@
 
 #include "net.h"
 
+/* Counters of the device itself. */
+static const char * const port_names[] = { "tx_no_circuit", "tx_no_circuit_rank" };
+
 /* Names of the counters of a circuit, for its sender and for its receiver. */
 static const char * const out_names[] = {
 	"tx_frames", "tx_bytes", "tx_dark", "tx_full", "tx_queued_most",
@@ -81,7 +84,7 @@ static void choose_shown(struct net_port *port)
 static int get_sset_count(struct net_device *dev, int set)
 {
 	struct net_port *port = netdev_priv(dev);
-	int count = 0;
+	int count = ARRAY_SIZE(port_names);
 	u32 i;
 
 	if (set != ETH_SS_STATS)
@@ -98,7 +101,11 @@ static void get_strings(struct net_device *dev, u32 set, u8 *strings)
 	const struct net_shown *shown;
 	u32 i, n;
 
-	for (i = 0; set == ETH_SS_STATS && i < port->shown_count; i++) {
+	if (set != ETH_SS_STATS)
+		return;
+	for (i = 0; i < ARRAY_SIZE(port_names); i++, strings += ETH_GSTRING_LEN)
+		strscpy_pad((char *)strings, port_names[i], ETH_GSTRING_LEN);
+	for (i = 0; i < port->shown_count; i++) {
 		shown = &port->shown[i];
 		for (n = 0; n < names_count(shown); n++)
 			ethtool_sprintf(&strings, "circuit_%u_%s", shown->id,
@@ -115,6 +122,8 @@ static void get_ethtool_stats(struct net_device *dev, struct ethtool_stats *stat
 	u32 i, n, at = 0;
 
 	BUILD_BUG_ON(sizeof(counters) != sizeof(u64) * ARRAY_SIZE(out_names));
+	values[at++] = atomic64_read(&port->missing_frames);
+	values[at++] = READ_ONCE(port->missing_rank);
 	for (i = 0; i < port->shown_count; i++) {
 		memset(&counters, 0, sizeof(counters));
 		rcu_read_lock();

@@ -88,6 +88,7 @@ static void port_setup(struct net_device *dev)
 	dev->needs_free_netdev = true;
 	dev->max_mtu = ETH_MAX_MTU;
 	dev->priv_flags &= ~IFF_TX_SKB_SHARING;
+	netif_keep_dst(dev);	/* for dst_link_failure() */
 	dev->features |= PORT_FEATURES;
 	dev->hw_features |= PORT_FEATURES;
 	dev->vlan_features |= PORT_FEATURES;

@@ -115,6 +115,9 @@ struct net_port {
 	struct napi_struct napi;
 	struct sk_buff_head received;	/* waits for the poll of napi */
 
+	atomic64_t missing_frames;	/* dropped: no circuit leads to their rank */
+	u32 missing_rank;		/* of the last of them; read without a lock */
+
 	struct net_shown *shown;	/* circuits in the current answer to ethtool -S; RTNL */
 	u32 shown_count;
 };
@@ -153,6 +156,13 @@ void net_circuit_release(struct net_circuit *circuit);
 /* Free all waiting frames of a rank's circuits. No frame may arrive meanwhile. */
 void net_circuits_flush(struct net_slice *slice, u32 rank);
 int net_poll(struct napi_struct *napi, int budget);
+
+/* --------------------------------------------------------------- missing.c */
+
+/* Count and report a frame if no circuit leads to its rank. Holds RCU. The caller drops it. */
+void net_missing_check(struct net_port *port, u32 rank, struct sk_buff *skb);
+/* The same for an ARP request that asks for the address of another rank. Holds RCU. */
+void net_missing_check_arp(struct net_port *port, struct sk_buff *skb);
 
 /* --------------------------------------------------------------- ethtool.c */
 

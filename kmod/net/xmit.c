@@ -322,15 +322,19 @@ netdev_tx_t net_xmit(struct sk_buff *skb, struct net_device *dev)
 	skb_tx_timestamp(skb);
 	rcu_read_lock();
 	if (is_multicast_ether_addr(skb->data)) {
+		net_missing_check_arp(port, skb);
 		pass_to_all(slice, port->rank, skb);
 	} else {
 		rank = rank_of(slice, skb->data);
 		if (rank < slice->ranks_count)
 			circuit = choose(slice, port->rank, rank, skb);
-		if (circuit)
+		if (circuit) {
 			pass(circuit, skb);
-		else
+		} else {
+			if (rank < slice->ranks_count)
+				net_missing_check(port, rank, skb);
 			drop_dark(dev, skb);
+		}
 	}
 	rcu_read_unlock();
 	return NETDEV_TX_OK;

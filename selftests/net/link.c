@@ -226,6 +226,9 @@ static void set_up(struct place *place)
 	memset(&ifreq.ifr_flags, 0, sizeof(ifreq.ifr_flags));
 	ifreq.ifr_flags = IFF_UP | IFF_RUNNING;
 	CHECK(!ioctl(place->socket, SIOCSIFFLAGS, &ifreq));
+	/* Reports of the driver to senders pass over lo. */
+	strcpy(ifreq.ifr_name, "lo");
+	CHECK(!ioctl(place->socket, SIOCSIFFLAGS, &ifreq));
 	CHECK(!bind(place->socket, (void *)&here, sizeof(here)));
 }
 

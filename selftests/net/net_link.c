@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Network devices of ranks: frames, carrier, failover, permissions, removal. */
+#include <arpa/inet.h>
 #include <errno.h>
 #include <fcntl.h>
 #include <grp.h>
+#include <netinet/in.h>
 #include <sched.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -172,6 +175,83 @@ TEST_F(net, frame_without_a_circuit_is_dropped_with_a_reason)
 	EXPECT_EQ(before.dark + 1, after.dark);
 	EXPECT_TRUE(trace_has("reason: DEV_READY"));
 	EXPECT_EQ(-1, place_receive(&self->places[2], 0));
+}
+
+/* In the namespace of a place: connect to a port of a rank. Return the error. */
+static int connect_to(const struct place *from, unsigned int rank)
+{
+	struct sockaddr_in to = {
+		.sin_family = AF_INET,
+		.sin_port = htons(9),
+		.sin_addr.s_addr = htonl(0x0a000001 + rank),
+	};
+	int previous = enter(from->net), file, ret;
+
+	file = socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0);
+	ret = connect(file, (void *)&to, sizeof(to)) ? -errno : 0;
+	leave(previous);
+	close(file);
+	return ret;
+}
+
+/* The driver reports the missing circuit, so that the connection does not wait for a timeout. */
+TEST_F(net, connection_to_a_rank_without_a_circuit_is_refused)
+{
+	struct link_state far;
+	long long began;
+
+	PLACE(0);
+	PLACE(0);
+	PLACE(0);
+	LIGHT();
+	ASSERT_TRUE(WAIT_UNTIL(has_carrier(&self->places[0])));
+	ASSERT_EQ(0, place_state(&self->places[2], &far));
+	ASSERT_EQ(0, place_know(&self->places[0], 2, far.address));
+	EXPECT_EQ(0, place_counter(&self->places[0], "tx_no_circuit"));
+	began = now_ms();
+	EXPECT_EQ(-EHOSTUNREACH, connect_to(&self->places[0], 2));
+	/* Without the report, the error follows after minutes. */
+	EXPECT_LT(now_ms() - began, PATIENCE_MS);
+	EXPECT_LT(0, place_counter(&self->places[0], "tx_no_circuit"));
+	EXPECT_EQ(2, place_counter(&self->places[0], "tx_no_circuit_rank"));
+}
+
+TEST_F(net, address_request_for_a_rank_without_a_circuit_is_counted)
+{
+	PLACE(0);
+	PLACE(0);
+	PLACE(0);
+	LIGHT();
+	ASSERT_TRUE(place_reaches(&self->places[0], &self->places[1], PATIENCE_MS));
+	EXPECT_EQ(0, place_counter(&self->places[0], "tx_no_circuit"));
+	place_send(&self->places[0], 2, 1);
+	EXPECT_TRUE(WAIT_UNTIL(place_counter(&self->places[0], "tx_no_circuit") > 0));
+	EXPECT_EQ(2, place_counter(&self->places[0], "tx_no_circuit_rank"));
+}
+
+/* A repair may light it again, so connections wait for it. */
+TEST_F(net, dark_circuit_is_not_missing)
+{
+	struct morph_rank_info ranks[RANKS];
+	struct link_state before, after, far;
+	struct morph_slice_info info;
+	struct morph_event event;
+
+	PLACE(30000);
+	PLACE(30000);
+	ASSERT_EQ(0, place_state(&self->places[1], &far));
+	ASSERT_EQ(0, place_know(&self->places[0], 1, far.address));
+	LIGHT();
+	ASSERT_TRUE(WAIT_UNTIL(has_carrier(&self->places[0])));
+	ASSERT_EQ(0, slice_policy(self->slice, MORPH_FAILOVER_NONE));
+	ASSERT_EQ(0, slice_read(self->slice, &info, ranks, RANKS, NULL, 0));
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead %u", ranks[1].accelerator));
+	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_DEGRADED, PATIENCE_MS, &event));
+	ASSERT_EQ(0, place_state(&self->places[0], &before));
+	place_send(&self->places[0], 1, 1);
+	ASSERT_EQ(0, place_state(&self->places[0], &after));
+	EXPECT_EQ(before.dark + 1, after.dark);
+	EXPECT_EQ(0, place_counter(&self->places[0], "tx_no_circuit"));
 }
 
 TEST_F(net, tenants_do_not_reach_each_other)
