@@ -254,6 +254,47 @@ TEST_F(net, dark_circuit_is_not_missing)
 	EXPECT_EQ(0, place_counter(&self->places[0], "tx_no_circuit"));
 }
 
+/* Send to both other ranks in each step. Only frames on the circuit of the step arrive. */
+TEST_F(net, frames_pass_on_circuits_of_the_step_only)
+{
+	struct morph_schedule_circuit circuits[2] = { { .dst_rank = 1 }, { .dst_rank = 2 } };
+	unsigned int step, rank, i;
+	struct link_state far;
+	int64_t got, last;
+	int schedule;
+
+	for (rank = 0; rank < RANKS; rank++)
+		PLACE(30000);
+	for (rank = 1; rank < RANKS; rank++) {
+		ASSERT_EQ(0, place_state(&self->places[rank], &far));
+		ASSERT_EQ(0, place_know(&self->places[0], rank, far.address));
+	}
+	/* Without a carrier, no frame would reach the driver. */
+	LIGHT();
+	ASSERT_TRUE(WAIT_UNTIL(has_carrier(&self->places[0])));
+	DARKEN();
+	schedule = schedule_in_turn(self->slice, circuits, 2, NULL);
+	ASSERT_LE(0, schedule);
+	for (step = 0; step < 6; step++) {
+		struct morph_schedule_act jump = { .step = step % 2 };
+
+		ASSERT_EQ(0,
+			  schedule_act(self->slice, schedule,
+				       step ? MORPH_SCHEDULE_JUMP : MORPH_SCHEDULE_START, &jump));
+		for (i = 0; i < 50; i++)
+			for (rank = 1; rank < RANKS; rank++)
+				place_send(&self->places[0], rank, 100 * step + i);
+		for (rank = 1; rank < RANKS; rank++) {
+			last = -1;
+			while ((got = place_receive(&self->places[rank], 50)) >= 0) {
+				EXPECT_LE((int64_t)(100 * step), got);
+				last = got;
+			}
+			EXPECT_EQ(rank == 1 + step % 2 ? (int64_t)(100 * step + 49) : -1, last);
+		}
+	}
+}
+
 TEST_F(net, tenants_do_not_reach_each_other)
 {
 	struct morph_change changes[2] = { change_add(0, 1), change_add(1, 0) };
