@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * An MPI program that sums vectors over all ranks, and checks each sum.
+ *
+ * 	allreduce ITERATIONS WORDS
+ *
+ * Rank 0 prints a line with the milliseconds of each iteration when it has ended.
+ */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include <mpi.h>
+
+static int rank, size;
+
+static void check_sum(const int *sum, int words, int iteration)
+{
+	for (int i = 0; i < words; i++) {
+		if (sum[i] == size * (size - 1) / 2 + size * (iteration + i))
+			continue;
+		fprintf(stderr, "allreduce: rank %d, iteration %d: word %d is %d\n", rank,
+			iteration, i, sum[i]);
+		MPI_Abort(MPI_COMM_WORLD, 2);
+	}
+}
+
+int main(int argc, char **argv)
+{
+	int iterations = argc > 1 ? atoi(argv[1]) : 1, words = argc > 2 ? atoi(argv[2]) : 1;
+	int *mine = malloc(words * sizeof(*mine)), *sum = malloc(words * sizeof(*sum));
+
+	if (!mine || !sum)
+		return 1;
+	MPI_Init(&argc, &argv);
+	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+	MPI_Comm_size(MPI_COMM_WORLD, &size);
+	for (int iteration = 0; iteration < iterations; iteration++) {
+		double begin = MPI_Wtime();
+
+		for (int i = 0; i < words; i++)
+			mine[i] = rank + iteration + i;
+		MPI_Allreduce(mine, sum, words, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+		check_sum(sum, words, iteration);
+		if (!rank) {
+			printf("iteration %d %.0f\n", iteration, (MPI_Wtime() - begin) * 1000);
+			fflush(stdout);
+		}
+	}
+	MPI_Finalize();
+	free(mine);
+	free(sum);
+	return 0;
+}
