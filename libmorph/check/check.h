@@ -298,7 +298,10 @@ struct morph_check_matchings_circuit {
  * @bound: lower bound of the number of rounds
  * @bound_kind: enum morph_check_matchings_bound
  * @lengths: for MORPH_CHECK_FRACTIONAL, a length for each join of each state of each element, in
- *	the order element, state, lower port of the join
+ *	the order element, state, lower port of the join. For MORPH_CHECK_EXHAUSTIVE at given ports,
+ *	a weight for each pair, below 2^20, or none. The proof holds with any weights, but some
+ *	save tries. The directed pair (i, j) has the number i * (endpoints - 1) + j, less 1 if
+ *	j > i. Else the pair i < j has the number j * (j - 1) / 2 + i
  * @lengths_count: entries of @lengths
  * @cut: for MORPH_CHECK_CUT, the elements of the set. For a refused duplex pair, a set that one
  *	guide leaves

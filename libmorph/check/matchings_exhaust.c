@@ -9,6 +9,7 @@
 
 #define MOST_SETTINGS (1ULL << 22)
 #define MOST_TRIES (1ULL << 32)
+#define MOST_WEIGHT (1U << 20)
 #define HALF 12U /* bits of half a mask of ports */
 #define BATCH (1U << 21) /* keys that are listed at once */
 
@@ -134,6 +135,29 @@ static uint32_t count_new(const struct key *key, const struct key *met)
 	return count;
 }
 
+/* The weight of the pairs of a round that have not met. */
+static uint64_t weigh_new(const struct exhaust *exhaust, const struct key *key,
+			  const struct key *met)
+{
+	uint64_t sum = 0;
+
+	if (!exhaust->weights)
+		return count_new(key, met);
+	for (uint32_t word = 0; word < WORDS; word++)
+		for (uint64_t bits = key->word[word] & ~met->word[word]; bits; bits &= bits - 1)
+			sum += exhaust->weights[64 * word + (uint32_t)__builtin_ctzll(bits)];
+	return sum;
+}
+
+/* Whether all pairs of a round that have not met are in another round too. */
+static bool is_part(const struct key *key, const struct key *other, const struct key *met)
+{
+	for (uint32_t word = 0; word < WORDS; word++)
+		if (key->word[word] & ~met->word[word] & ~other->word[word])
+			return false;
+	return true;
+}
+
 static bool has(const struct key *key, uint32_t pair)
 {
 	return key->word[pair / 64] >> pair % 64 & 1;
@@ -156,52 +180,111 @@ static uint32_t rarest(const struct exhaust *exhaust, size_t first, size_t count
 	return best;
 }
 
+/* Bring the keys that have a pair to the front. Returns their number. */
+static size_t bring_front(struct key *keys, size_t count, uint32_t pair)
+{
+	size_t front = 0;
+
+	for (size_t at = 0; at < count; at++)
+		if (has(&keys[at], pair)) {
+			struct key key = keys[at];
+
+			keys[at] = keys[front];
+			keys[front++] = key;
+		}
+	return front;
+}
+
+static int try_rounds(struct exhaust *exhaust, size_t first, size_t count, struct key met,
+		      uint32_t left, uint64_t slack);
+
+/* Try the first key of a list as the next round, then those behind it that still fit. */
+static int try_first(struct exhaust *exhaust, size_t first, size_t count, const struct key *met,
+		     uint32_t left, uint64_t slack)
+{
+	struct key chosen = exhaust->live.list[first], all = *met;
+	uint64_t lacks = exhaust->heaviest - weigh_new(exhaust, &chosen, met);
+	int ret = ck_exhaust_reserve(exhaust, &exhaust->live, first + 2 * count);
+	size_t kept = 0;
+
+	if (!ret)
+		ret = ck_exhaust_spend(exhaust, count);
+	for (uint32_t word = 0; word < WORDS; word++)
+		all.word[word] |= chosen.word[word];
+	for (size_t from = first + 1; from < first + count && !ret; from++) {
+		const struct key *key = &exhaust->live.list[from];
+
+		if (exhaust->heaviest - weigh_new(exhaust, key, &all) + lacks <= slack)
+			exhaust->live.list[first + count + kept++] = *key;
+	}
+	if (!ret)
+		ret = try_rounds(exhaust, first + count, kept, all, left - 1, slack - lacks);
+	return ret;
+}
+
 /*
- * Try each key of a list as the next round, then those behind it that still fit. All rounds
- * together can lack @slack of their most pairs.
+ * One of the next rounds has the rarest pair: try each key that has it. A key that was tried, or
+ * that has no new pair besides those of one that was tried, need not be tried again. All rounds
+ * together can lack @slack of their largest weight.
  */
 static int try_rounds(struct exhaust *exhaust, size_t first, size_t count, struct key met,
-		      uint32_t left, uint32_t slack)
+		      uint32_t left, uint64_t slack)
 {
 	uint32_t pair = rarest(exhaust, first, count, &met);
 	int ret = ck_exhaust_spend(exhaust, count + 1);
+	size_t front, tried;
 
 	if (pair == NONE)
 		return ck_wrong(&exhaust->it->check, EBADMSG, "all pairs can meet in %u rounds",
 				exhaust->rounds);
-	for (size_t at = first; at < first + count && !ret && left; at++) {
-		struct key chosen = exhaust->live.list[at], all = met;
-		uint32_t lacks = exhaust->full - count_new(&chosen, &met);
-		size_t kept = 0;
+	front = left ? bring_front(exhaust->live.list + first, count, pair) : 0;
+	for (size_t at = 0; at < front && !ret; at++) {
+		const struct key *keys = exhaust->live.list + first;
 
-		if (!has(&chosen, pair))
-			continue;
-		for (uint32_t word = 0; word < WORDS; word++)
-			all.word[word] |= chosen.word[word];
-		ret = ck_exhaust_reserve(exhaust, &exhaust->live, first + 2 * count);
-		for (size_t from = first; from < first + count && !ret; from++) {
-			const struct key *key = &exhaust->live.list[from];
-
-			if (exhaust->full - count_new(key, &all) + lacks <= slack)
-				exhaust->live.list[first + count + kept++] = *key;
-		}
-		if (!ret)
-			ret = try_rounds(exhaust, first + count, kept, all, left - 1,
-					 slack - lacks);
+		for (tried = 0; tried < at; tried++)
+			if (is_part(&keys[at], &keys[tried], &met))
+				break;
+		if (tried == at)
+			ret = try_first(exhaust, first + at, count - at, &met, left, slack);
 	}
 	return ret;
+}
+
+/* Set exhaust->heaviest. Returns the weight of all pairs. */
+static uint64_t weigh_all(struct exhaust *exhaust, const struct key *keys, size_t count)
+{
+	const struct key none = { { 0 } };
+	uint64_t sum = 0;
+
+	exhaust->heaviest = exhaust->full;
+	if (!exhaust->weights)
+		return exhaust->pairs;
+	exhaust->heaviest = 0;
+	for (size_t at = 0; at < count; at++) {
+		uint64_t weight = weigh_new(exhaust, &keys[at], &none);
+
+		if (weight > exhaust->heaviest)
+			exhaust->heaviest = weight;
+	}
+	for (uint32_t pair = 0; pair < exhaust->pairs; pair++)
+		sum += exhaust->weights[pair];
+	return sum;
 }
 
 /* No set of rounds out of these keys joins all pairs. */
 static int refute(struct exhaust *exhaust, const struct key *keys, size_t count)
 {
-	uint32_t slack = exhaust->rounds * exhaust->full - exhaust->pairs;
+	uint64_t sum = weigh_all(exhaust, keys, count), slack;
 	struct key met = { { 0 } };
 	size_t kept = 0;
-	int ret = ck_exhaust_reserve(exhaust, &exhaust->live, count);
+	int ret;
 
+	if (exhaust->rounds * exhaust->heaviest < sum)
+		return 0;
+	slack = exhaust->rounds * exhaust->heaviest - sum;
+	ret = ck_exhaust_reserve(exhaust, &exhaust->live, count);
 	for (size_t at = 0; at < count && !ret; at++)
-		if (count_new(&keys[at], &met) + slack >= exhaust->full)
+		if (weigh_new(exhaust, &keys[at], &met) + slack >= exhaust->heaviest)
 			exhaust->live.list[kept++] = keys[at];
 	return ret ? ret : try_rounds(exhaust, 0, kept, met, exhaust->rounds, slack);
 }
@@ -497,6 +580,22 @@ static int refute_choices(struct exhaust *exhaust)
 
 /* ---------------------------------------------------------------------- proofs */
 
+static int use_weights(struct exhaust *exhaust)
+{
+	const struct morph_check_matchings_input *input = exhaust->it->input;
+
+	if (input->lengths_count != exhaust->pairs)
+		return ck_wrong(&exhaust->it->check, EBADMSG, "%llu weights of %u pairs",
+				(unsigned long long)input->lengths_count, exhaust->pairs);
+	for (uint32_t pair = 0; pair < exhaust->pairs; pair++)
+		if (input->lengths[pair] >= MOST_WEIGHT)
+			return ck_wrong(&exhaust->it->check, EBADMSG,
+					"the weight %u of pair %u is not below %u",
+					input->lengths[pair], pair, MOST_WEIGHT);
+	exhaust->weights = input->lengths;
+	return 0;
+}
+
 static int prove(struct exhaust *exhaust)
 {
 	struct matchings_check *it = exhaust->it;
@@ -517,6 +616,8 @@ static int prove(struct exhaust *exhaust)
 	if (!exhaust->state || !exhaust->owner || !exhaust->arrival)
 		return wrong_memory(exhaust);
 	ret = count_settings(exhaust);
+	if (!ret && !it->input->ports_chosen && it->input->lengths_count)
+		ret = use_weights(exhaust);
 	if (ret)
 		return ret;
 	return it->input->ports_chosen ? refute_choices(exhaust) : refute_ports(exhaust);

@@ -22,6 +22,8 @@ struct keys {
 struct exhaust {
 	struct matchings_check *it;
 	uint32_t rounds, pairs, full; /* full: most pairs of a round */
+	const uint32_t *weights; /* by pair; NULL: 1 each */
+	uint64_t heaviest; /* the most that a round weighs */
 	uint64_t tries;
 	uint32_t *state; /* by element, in the present setting */
 	uint32_t *owner; /* by receive port: the endpoint, or NONE */

@@ -244,122 +244,6 @@ uint32_t lm_exact_follow(const struct exact *exact, uint32_t arc)
 	return arc & ~MESH_END;
 }
 
-/* ------------------------------------------------------------------ covers */
-
-static uint32_t count_new(const struct exact_cover *cover, const uint64_t *key)
-{
-	uint32_t count = 0, word;
-
-	for (word = 0; word < cover->words; word++)
-		count += (uint32_t)__builtin_popcountll(key[word] & ~cover->covered[word]);
-	return count;
-}
-
-/* The uncovered pair that the fewest live candidates have, EXACT_MOST_PAIRS if none is left. */
-static uint32_t rarest_pair(const struct exact_cover *cover, const uint32_t *live, uint32_t count)
-{
-	uint32_t counts[EXACT_MOST_PAIRS] = { 0 }, best = EXACT_MOST_PAIRS, i, word, pair;
-	const uint64_t *key;
-	uint64_t left;
-
-	for (i = 0; i < count; i++) {
-		key = &cover->keys[(size_t)live[i] * cover->words];
-		for (word = 0; word < cover->words; word++) {
-			for (left = key[word] & ~cover->covered[word]; left; left &= left - 1)
-				counts[64 * word + (uint32_t)__builtin_ctzll(left)]++;
-		}
-	}
-	for (pair = 0; pair < cover->pairs; pair++) {
-		if (cover->covered[pair / 64] >> pair % 64 & 1)
-			continue;
-		if (best == EXACT_MOST_PAIRS || counts[pair] < counts[best])
-			best = pair;
-	}
-	return best;
-}
-
-/*
- * Copy the live candidates that waste at most @slack pairs behind their list, for the next round.
- * Returns their number, or a noted -ENOMEM.
- */
-static int64_t filter(struct exact *exact, size_t first, uint32_t count, uint32_t slack)
-{
-	struct exact_cover *cover = &exact->cover;
-	uint32_t kept = 0, i;
-	uint32_t *live;
-	int error = lm_exact_reserve(exact, &cover->live_block,
-				     (first + 2 * (size_t)count) * sizeof(*live));
-
-	if (error)
-		return error;
-	cover->live = cover->live_block.memory;
-	live = &cover->live[first];
-	for (i = 0; i < count; i++) {
-		if (count_new(cover, &cover->keys[(size_t)live[i] * cover->words]) + slack >=
-		    cover->full)
-			live[count + kept++] = live[i];
-	}
-	return kept;
-}
-
-/*
- * Choose the candidate of a round and of the later ones: one of those that have the rarest pair. A
- * round that covers fewer new pairs than the most wastes some; all rounds waste @slack pairs at
- * most.
- */
-static int choose(struct exact *exact, size_t first, uint32_t count, uint32_t round, uint32_t slack)
-{
-	struct exact_cover *cover = &exact->cover;
-	uint64_t covered[EXACT_MOST_WORDS];
-	uint32_t pair = rarest_pair(cover, &cover->live[first], count), i, word, wasted;
-	int result = EXACT_REFUTED;
-	const uint64_t *key;
-	int64_t kept;
-
-	if (pair == EXACT_MOST_PAIRS)
-		return EXACT_FOUND;
-	if (round == cover->rounds)
-		return EXACT_REFUTED;
-	if (exact->steps <= count)
-		return EXACT_UNDECIDED;
-	exact->steps -= count;
-	memcpy(covered, cover->covered, sizeof(covered));
-	for (i = 0; i < count && result == EXACT_REFUTED; i++) {
-		cover->chosen[round] = cover->live[first + i];
-		key = &cover->keys[(size_t)cover->chosen[round] * cover->words];
-		if (!(key[pair / 64] >> pair % 64 & 1))
-			continue;
-		wasted = cover->full - count_new(cover, key);
-		for (word = 0; word < cover->words; word++)
-			cover->covered[word] |= key[word];
-		kept = filter(exact, first, count, slack - wasted);
-		result = kept < 0 ? (int)kept :
-				    choose(exact, first + count, (uint32_t)kept, round + 1,
-					   slack - wasted);
-		memcpy(cover->covered, covered, sizeof(covered));
-	}
-	return result;
-}
-
-int lm_exact_cover(struct exact *exact, uint32_t rounds)
-{
-	struct exact_cover *cover = &exact->cover;
-	uint32_t i;
-	int error = lm_exact_reserve(exact, &cover->live_block,
-				     (exact->candidates.count + 1) * sizeof(*cover->live));
-
-	if (error)
-		return error;
-	cover->live = cover->live_block.memory;
-	for (i = 0; i < exact->candidates.count; i++)
-		cover->live[i] = i;
-	cover->keys = exact->candidates.keys;
-	cover->words = exact->candidates.words;
-	cover->rounds = rounds;
-	memset(cover->covered, 0, sizeof(cover->covered));
-	return choose(exact, 0, exact->candidates.count, 0, rounds * cover->full - cover->pairs);
-}
-
 /* ------------------------------------------------------------------ given ports */
 
 /* Number the circuits of a round. Returns MESH_NONE for a part of another circuit. */
@@ -519,7 +403,7 @@ static int search_ports(struct exact *exact)
 	exact->steps -= exact->settings;
 	result = collect_candidates(exact, rounds->rounds * cover->full - cover->pairs);
 	if (!result)
-		result = lm_exact_cover(exact, rounds->rounds);
+		result = lm_exact_cover_weighed(exact, rounds->rounds);
 	if (result == EXACT_FOUND)
 		write_rounds(exact);
 	return result;

@@ -46,6 +46,8 @@ struct exact_cover {
 	uint32_t words; /* of a key */
 	uint32_t pairs, rounds;
 	uint32_t full; /* the most pairs of a round */
+	uint32_t weight[EXACT_MOST_PAIRS]; /* by pair */
+	uint32_t heaviest; /* the most that a candidate weighs */
 	uint64_t covered[EXACT_MOST_WORDS];
 	uint32_t chosen[EXACT_MOST_ROUNDS]; /* candidates */
 	uint32_t *live; /* lists of candidates that can still be chosen, one for each round */
@@ -128,8 +130,12 @@ int lm_exact_add(struct exact *exact, struct exact_set *set, const uint64_t *key
  */
 int lm_exact_add_reached(struct exact *exact, uint32_t setting, uint32_t least);
 
+/* ------------------------------------------------------------------ exact_cover.c */
+
 /* Cover all pairs by exact->candidates: an exact_result, or a noted -ENOMEM. */
 int lm_exact_cover(struct exact *exact, uint32_t rounds);
+/* Likewise, with weights that suit the candidates. If refuted, they are exact->cover.weight. */
+int lm_exact_cover_weighed(struct exact *exact, uint32_t rounds);
 
 static inline uint32_t exact_pair(uint32_t low, uint32_t high)
 {

@@ -6,8 +6,6 @@
 
 /* The first attempt makes this number of moves for each round. */
 #define FIRST_MOVES 32
-/* Routes are shortened with at most this number of moves for each round. */
-#define IMPROVE_MOVES 4
 /* No further moves are made once routes exceed the shortest ones by this percentage. */
 #define ENOUGH 3
 
@@ -99,7 +97,7 @@ static int lay_fixed(struct morph_matchings *matchings, uint32_t endpoints)
 	return 0;
 }
 
-static int lay_rounds(struct morph_matchings *matchings)
+int lm_matchings_lay_rounds(struct morph_matchings *matchings)
 {
 	struct rounds *rounds = &matchings->rounds;
 	size_t routes = (size_t)rounds->rounds * rounds->endpoints;
@@ -296,7 +294,7 @@ static int try_rounds(struct morph_matchings *matchings, uint32_t count, uint64_
 	if (!rounds->choose && size > SMALL)
 		enough += enough * ENOUGH / 100;
 	rounds->rounds = count;
-	error = lay_rounds(matchings);
+	error = lm_matchings_lay_rounds(matchings);
 	if (error)
 		return error;
 	if (!search_rounds(rounds, moves))
@@ -313,62 +311,9 @@ static int try_rounds(struct morph_matchings *matchings, uint32_t count, uint64_
 	return error ? error : 1;
 }
 
-/* Keep rounds that the exact search found, unless the driver's validator refuses one. */
-static int keep_exact(struct morph_matchings *matchings)
-{
-	struct rounds *rounds = &matchings->rounds;
-	struct optics_refusal refusal;
-	uint32_t round;
-	int error;
-
-	for (round = 0; round < rounds->rounds && rounds->judge.graph; round++) {
-		if (lm_judge_refuses(&rounds->judge, rounds, round, &refusal))
-			return 0;
-	}
-	lm_rounds_shorten(rounds, 0, (uint64_t)IMPROVE_MOVES * rounds->rounds);
-	error = lm_matchings_answer(matchings);
-	return error ? error : 1;
-}
-
 /*
- * Decide the numbers of rounds from the bound to @last exactly, as long as the budget of @most
- * moves lasts. Raises the bound above those that it refutes. More rounds than pairs are never
- * necessary, so that a bound above this number refuses all. Returns 1 if it found rounds, 0 if not,
- * or a noted error.
- */
-static int decide(struct morph_matchings *matchings, uint32_t last, uint64_t most)
-{
-	struct morph_matchings_answer *answer = &matchings->answer;
-	struct rounds *rounds = &matchings->rounds;
-	uint64_t left = most > rounds->moves ? (most - rounds->moves) * EXACT_STEPS : 0, before;
-	int result = EXACT_REFUTED;
-
-	while (answer->bound <= last && result == EXACT_REFUTED &&
-	       answer->verdict != MORPH_INFEASIBLE) {
-		rounds->rounds = answer->bound;
-		result = lay_rounds(matchings);
-		if (result)
-			return result;
-		before = left;
-		result = lm_exact_search(&matchings->exact, rounds, answer->hops_most, &left);
-		rounds->moves += (before - left) / EXACT_STEPS;
-		if (result != EXACT_REFUTED)
-			break;
-		answer->bound++;
-		if (matchings->exact.separated) {
-			answer->bound = matchings->exact.cover.pairs + 1;
-			answer->verdict = MORPH_INFEASIBLE;
-		}
-		answer->bound_kind = MORPH_MATCHINGS_EXHAUSTIVE;
-		answer->lengths_count = 0;
-		answer->cut_count = 0;
-	}
-	return result == EXACT_FOUND ? keep_exact(matchings) : result < 0 ? result : 0;
-}
-
-/*
- * Likewise, if the search chooses the ports. Then searches of ports in other ways take less time
- * where rounds exist, so they come first once the bound is raised.
+ * Decide numbers of rounds, if the search chooses the ports. Searches of ports in other ways take
+ * less time where rounds exist, so they come first once the bound is raised.
  */
 static int decide_ports(struct morph_matchings *matchings, uint32_t last, uint64_t most)
 {
@@ -377,14 +322,14 @@ static int decide_ports(struct morph_matchings *matchings, uint32_t last, uint64
 	int found;
 
 	matchings->exact.share = answer->verdict == MORPH_FEASIBLE ? 8 : 1;
-	found = decide(matchings, count, most);
+	found = lm_matchings_decide(matchings, count, most);
 	while (!found && answer->bound > count && answer->bound <= last &&
 	       answer->verdict != MORPH_INFEASIBLE) {
 		count = answer->bound;
 		if (matchings->joined)
 			found = try_rounds(matchings, count, (uint64_t)FIRST_MOVES * count);
 		if (!found)
-			found = decide(matchings, count, most);
+			found = lm_matchings_decide(matchings, count, most);
 	}
 	return found;
 }
@@ -417,7 +362,7 @@ static int find_first(struct morph_matchings *matchings)
 	do {
 		count = 2 * count < circuits ? 2 * count : circuits;
 		rounds->rounds = count;
-		error = lay_rounds(matchings);
+		error = lm_matchings_lay_rounds(matchings);
 		if (error)
 			return error;
 		first = lm_rounds_first(rounds);
@@ -442,7 +387,7 @@ static int refuse_separated(struct morph_matchings *matchings)
 	if (rounds->choose)
 		return 0;
 	rounds->rounds = 1;
-	error = lay_rounds(matchings);
+	error = lm_matchings_lay_rounds(matchings);
 	if (error || !lm_rounds_find_separated(rounds, &src, &dst))
 		return error;
 	refuse_pair(matchings, src, dst);
@@ -472,7 +417,7 @@ static int climb_to(struct morph_matchings *matchings, uint32_t count, uint64_t 
 			found = try_rounds(matchings, count, (uint64_t)FIRST_MOVES * count);
 		matchings->exact.share = joined ? 2 : 1;
 		if (!found)
-			found = decide(matchings, count, most);
+			found = lm_matchings_decide(matchings, count, most);
 		if (answer->bound > count)
 			answer->verdict = MORPH_INFEASIBLE;
 	}
@@ -515,9 +460,13 @@ static int climb(struct morph_matchings *matchings, const struct morph_matchings
 			found = decide_ports(matchings, EXACT_MOST_ROUNDS, most);
 		if (found <= 0 || problem->first)
 			return found < 0 ? found : 0;
-		found = matchings->rounds.choose ?
-				decide_ports(matchings, answer->rounds - 1, most) :
-				decide(matchings, answer->rounds - 1, most);
+		if (matchings->rounds.choose) {
+			found = decide_ports(matchings, answer->rounds - 1, most);
+		} else {
+			found = lm_matchings_descend(matchings, most);
+			if (!found)
+				found = lm_matchings_decide(matchings, answer->rounds - 1, most);
+		}
 		while (!found && matchings->rounds.moves < most) {
 			count += count / 8 + 1;
 			if (count >= answer->rounds)

@@ -20,6 +20,7 @@ struct morph_matchings {
 	struct mesh_bound bound;
 	struct mesh_cut cut;
 	struct exact exact;
+	uint32_t weights[EXACT_MOST_PAIRS]; /* of a bound by exhaustive search */
 	bool joined; /* the first ports have routes for all pairs */
 	struct morph_matchings_answer answer; /* the best so far */
 	uint32_t *round_first;
@@ -31,6 +32,25 @@ struct morph_matchings {
 	uint32_t *writes; /* by two rounds of the search; at most 2^16 rounds */
 	struct mesh_block bound_block, answer_block;
 };
+
+/* Routes are shortened with at most this number of moves for each round. */
+#define IMPROVE_MOVES 4
+
+/* Lay out the memory of rounds.rounds rounds. Returns 0, or a noted -ENOMEM. */
+int lm_matchings_lay_rounds(struct morph_matchings *matchings);
+
+/* ------------------------------------------------------------------ matchings_decide.c */
+
+/*
+ * Decide the numbers of rounds from the bound to @last exactly, as long as the budget of @most
+ * moves lasts. Raises the bound above those that it refutes. More rounds than pairs are never
+ * necessary, so that a bound above this number refuses all. Returns 1 if it found rounds, 0 if not,
+ * or a noted error.
+ */
+int lm_matchings_decide(struct morph_matchings *matchings, uint32_t last, uint64_t most);
+
+/* Search one round less than the answer has, and so on. Likewise, but returns 0 at the bound. */
+int lm_matchings_descend(struct morph_matchings *matchings, uint64_t most);
 
 /* ------------------------------------------------------------------ matchings_problem.c */
 

@@ -159,11 +159,35 @@ static void small_meshes_are_decided(void **state)
 	morph_matchings_free(search);
 }
 
+static void draw_ports(struct asked *asked, uint32_t count, uint64_t *random)
+{
+	uint32_t ports[MORPH_MATCHINGS_MOST_ENDPOINTS] = { 0 }, i, other;
+
+	for (i = 0; i < count; i++) {
+		other = mix_below(random, i + 1);
+		ports[i] = ports[other];
+		ports[other] = i;
+	}
+	memcpy(asked->tx, ports, asked->problem.endpoints * sizeof(*ports));
+	memcpy(asked->rx, ports + count - asked->problem.endpoints,
+	       asked->problem.endpoints * sizeof(*ports));
+}
+
+/* The answer is the fewest rounds, or a refusal. Whether its bound is by exhaustive search. */
+static bool is_exact(const struct asked *asked, const struct morph_matchings_answer *answer)
+{
+	assert_int_not_equal(answer->verdict, MORPH_UNDECIDED);
+	if (answer->verdict == MORPH_FEASIBLE)
+		assert_int_equal(answer->rounds, answer->bound);
+	accept_answer(asked, answer, (struct morph_check_bytes){ 0 });
+	return answer->bound_kind == MORPH_MATCHINGS_EXHAUSTIVE;
+}
+
 /* With given ports of a small mesh, the rounds are the fewest, and the bound proves it. */
 static void small_meshes_have_the_fewest_rounds(void **state)
 {
 	struct morph_matchings *search = morph_matchings_new(ctx);
-	uint32_t exhaustive = 0, feasible = 0, ports[12] = { 0 }, draw, i, other;
+	uint32_t exhaustive = 0, feasible = 0, draw;
 	struct morph_matchings_answer answer;
 	uint64_t random = 1;
 	struct asked asked;
@@ -171,25 +195,46 @@ static void small_meshes_have_the_fewest_rounds(void **state)
 	(void)state;
 	for (draw = 0; draw < 60; draw++) {
 		ask_mesh(&asked, draw % 3, 1, 2, draw % 3 == MORPH_MATCHINGS_PAIRS ? 6 : 4);
-		for (i = 0; i < 12; i++) {
-			other = mix_below(&random, i + 1);
-			ports[i] = ports[other];
-			ports[other] = i;
-		}
-		memcpy(asked.tx, ports, sizeof(ports) / 2);
-		memcpy(asked.rx, ports + 6, sizeof(ports) / 2);
+		draw_ports(&asked, 12, &random);
 		asked.problem.moves = 100000;
 		find(search, &asked, &answer);
-		assert_int_not_equal(answer.verdict, MORPH_UNDECIDED);
-		accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
-		/* At some ports a pair has no route. */
-		if (answer.verdict != MORPH_FEASIBLE)
-			continue;
-		assert_int_equal(answer.rounds, answer.bound);
-		feasible++;
-		exhaustive += answer.bound_kind == MORPH_MATCHINGS_EXHAUSTIVE;
+		exhaustive += is_exact(&asked, &answer) && answer.verdict == MORPH_FEASIBLE;
+		feasible += answer.verdict == MORPH_FEASIBLE;
 	}
 	assert_true(feasible > 20 && exhaustive > 5);
+	morph_matchings_free(search);
+}
+
+/*
+ * Likewise in a mesh of 20 elements, where covers of all pairs are too many to try without
+ * weights.
+ */
+static void twenty_elements_have_the_fewest_rounds(void **state)
+{
+	static const struct {
+		uint32_t kind, endpoints;
+	} rows[] = {
+		{ MORPH_MATCHINGS_PAIRS, 8 },	 { MORPH_MATCHINGS_PAIRS, 8 },
+		{ MORPH_MATCHINGS_PAIRS, 9 },	 { MORPH_MATCHINGS_PAIRS, 10 },
+		{ MORPH_MATCHINGS_PAIRS, 10 },	 { MORPH_MATCHINGS_PAIRS, 11 },
+		{ MORPH_MATCHINGS_DIRECTED, 5 }, { MORPH_MATCHINGS_DIRECTED, 6 },
+		{ MORPH_MATCHINGS_DIRECTED, 7 }, { MORPH_MATCHINGS_DUPLEX, 4 },
+	};
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	struct morph_matchings_answer answer;
+	uint32_t exhaustive = 0;
+	uint64_t random = 7;
+	struct asked asked;
+
+	(void)state;
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		ask_mesh(&asked, rows[row].kind, 1, 4, rows[row].endpoints);
+		draw_ports(&asked, 20, &random);
+		asked.problem.moves = 100000;
+		find(search, &asked, &answer);
+		exhaustive += is_exact(&asked, &answer);
+	}
+	assert_true(exhaustive > 3);
 	morph_matchings_free(search);
 }
 
@@ -598,6 +643,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(ports_are_chosen),
 		cmocka_unit_test(small_meshes_are_decided),
 		cmocka_unit_test(small_meshes_have_the_fewest_rounds),
+		cmocka_unit_test(twenty_elements_have_the_fewest_rounds),
 		cmocka_unit_test(equal_seeds_give_equal_answers),
 		cmocka_unit_test(fourteen_accelerators_need_twenty_rounds),
 		cmocka_unit_test(each_failed_element_of_a_device_has_an_answer),

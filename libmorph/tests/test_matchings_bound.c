@@ -363,6 +363,51 @@ static void ask_any_ports(const struct mesh *mesh, uint32_t endpoints)
 		mutant.tx[at] = at;
 }
 
+/* A refusal of seven rounds at given ports of two cells, where eight are necessary. */
+static void ask_seven_rounds(const uint32_t *weights, size_t count)
+{
+	static const uint32_t ports[] = { 0, 1, 2, 5, 7, 9 };
+
+	ask_any_ports(&meshes[1], 6);
+	memcpy(mutant.tx, ports, sizeof(ports));
+	mutant.in.tx = mutant.tx;
+	mutant.in.ports_chosen = false;
+	mutant.in.bound = 8;
+	mutant.in.limit = 7;
+	mutant.in.lengths = weights;
+	mutant.in.lengths_count = count;
+}
+
+/* Weights save tries, and prove no more than the settings allow. */
+static void weights_of_pairs_prove_a_bound(void **state)
+{
+	static const uint32_t good[15] = { 1000, 122, 122, 897, 898, 903, 236, 237,
+					   256,	 136, 898, 897, 903, 806, 135 };
+	uint32_t weights[15] = { 0 };
+
+	(void)state;
+	ask_seven_rounds(good, 15);
+	accepted(&mutant);
+	mutant.in.tries = 1024; /* the settings alone */
+	accepted(&mutant);
+	mutant.in.lengths_count = 0;
+	refused(&mutant, EBADMSG, "too many tries to prove that 7 rounds are too few");
+	mutant.in.tries = 0;
+	accepted(&mutant);
+	ask_seven_rounds(weights, 15);
+	accepted(&mutant);
+	mutant.in.bound = 9;
+	mutant.in.limit = 8;
+	refused(&mutant, EBADMSG, "all pairs can meet in 8 rounds");
+	mutant.in.lengths = good;
+	refused(&mutant, EBADMSG, "all pairs can meet in 8 rounds");
+	mutant.in.lengths_count = 14;
+	refused(&mutant, EBADMSG, "14 weights of 15 pairs");
+	weights[3] = 1U << 20;
+	ask_seven_rounds(weights, 15);
+	refused(&mutant, EBADMSG, "the weight 1048576 of pair 3 is not below 1048576");
+}
+
 /* Published results: which meshes have n-1 rounds at some ports. */
 static void proofs_for_any_ports(void **state)
 {
@@ -540,6 +585,7 @@ int main(int argc, char **argv)
 		cmocka_unit_test(any_lengths_prove_a_bound),
 		cmocka_unit_test(unreachable_pairs),
 		cmocka_unit_test(unreachable_duplex_pairs),
+		cmocka_unit_test(weights_of_pairs_prove_a_bound),
 		cmocka_unit_test(proofs_for_any_ports),
 		cmocka_unit_test(proofs_for_any_ports_of_each_kind),
 		cmocka_unit_test(proofs_have_limits),

@@ -170,7 +170,11 @@ struct morph_matchings_hop {
  * @lengths: for MORPH_MATCHINGS_FRACTIONAL, the multipliers: a length for each join of each state
  *	of each element, in the order element, state, join. The joins of a state are numbered by
  *	their lower port. The sum of the shortest routes of all pairs, divided by the sum over
- *	elements of the largest state's sum, rounded up, is @bound
+ *	elements of the largest state's sum, rounded up, is @bound. For MORPH_MATCHINGS_EXHAUSTIVE
+ *	at given ports, a weight for each pair. A setting weighs as much as the pairs that it
+ *	joins, so settings that together weigh less than all pairs do not join all. The directed
+ *	pair (i, j) has the number i * (endpoints - 1) + j, less 1 if j > i. Else the pair i < j has
+ *	the number j * (j - 1) / 2 + i
  * @lengths_count: number of @lengths; 0 for other bounds
  * @src: for MORPH_INFEASIBLE with @bound 0: the endpoint that has no route to @dst. On a route each
  *	element has one state. A route has at most @hops_most elements, or any number if it is 0.

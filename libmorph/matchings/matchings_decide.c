@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: LGPL-2.1-or-later
+/* Numbers of rounds that the exact search finds or refutes, in small fabrics. */
+#include "matchings.h"
+
+/* Part of the budget for an exact search of one round less. */
+#define DESCENT_SHARE 8
+
+/* Keep rounds that the exact search found, unless the driver's validator refuses one. */
+static int keep_exact(struct morph_matchings *matchings)
+{
+	struct rounds *rounds = &matchings->rounds;
+	struct optics_refusal refusal;
+	uint32_t round;
+	int error;
+
+	for (round = 0; round < rounds->rounds && rounds->judge.graph; round++) {
+		if (lm_judge_refuses(&rounds->judge, rounds, round, &refusal))
+			return 0;
+	}
+	lm_rounds_shorten(rounds, 0, (uint64_t)IMPROVE_MOVES * rounds->rounds);
+	error = lm_matchings_answer(matchings);
+	return error ? error : 1;
+}
+
+/* The weights of the last refutation belong to the proof of the bound, at given ports. */
+static void keep_weights(struct morph_matchings *matchings)
+{
+	struct morph_matchings_answer *answer = &matchings->answer;
+	const struct exact_cover *cover = &matchings->exact.cover;
+
+	answer->lengths = matchings->weights;
+	answer->lengths_count = matchings->rounds.choose ? 0 : cover->pairs;
+	memcpy(matchings->weights, cover->weight, answer->lengths_count * sizeof(*cover->weight));
+}
+
+/*
+ * Search @count rounds exactly, with @steps steps of the budget at most. Raises the bound if it
+ * refutes them. More rounds than pairs are never necessary, so that a bound above this number
+ * refuses all. Returns an exact_result, or a noted error.
+ */
+static int decide_count(struct morph_matchings *matchings, uint32_t count, uint64_t steps)
+{
+	struct morph_matchings_answer *answer = &matchings->answer;
+	struct rounds *rounds = &matchings->rounds;
+	uint64_t left = steps;
+	int result;
+
+	rounds->rounds = count;
+	result = lm_matchings_lay_rounds(matchings);
+	if (result)
+		return result;
+	result = lm_exact_search(&matchings->exact, rounds, answer->hops_most, &left);
+	rounds->moves += (steps - left) / EXACT_STEPS;
+	if (result != EXACT_REFUTED)
+		return result;
+	answer->bound = count + 1;
+	if (matchings->exact.separated) {
+		answer->bound = matchings->exact.cover.pairs + 1;
+		answer->verdict = MORPH_INFEASIBLE;
+	}
+	answer->bound_kind = MORPH_MATCHINGS_EXHAUSTIVE;
+	keep_weights(matchings);
+	answer->cut_count = 0;
+	return result;
+}
+
+static uint64_t steps_left(const struct morph_matchings *matchings, uint64_t most)
+{
+	uint64_t moves = matchings->rounds.moves;
+
+	return most > moves ? (most - moves) * EXACT_STEPS : 0;
+}
+
+int lm_matchings_decide(struct morph_matchings *matchings, uint32_t last, uint64_t most)
+{
+	struct morph_matchings_answer *answer = &matchings->answer;
+	int result = EXACT_REFUTED;
+
+	while (answer->bound <= last && result == EXACT_REFUTED &&
+	       answer->verdict != MORPH_INFEASIBLE)
+		result = decide_count(matchings, answer->bound, steps_left(matchings, most));
+	return result == EXACT_FOUND ? keep_exact(matchings) : result < 0 ? result : 0;
+}
+
+/* Far from the bound, rounds are mostly found soon or not at all: each search gets a part. */
+int lm_matchings_descend(struct morph_matchings *matchings, uint64_t most)
+{
+	const struct morph_matchings_answer *answer = &matchings->answer;
+	int found = 1, result;
+
+	while (found > 0 && answer->rounds > answer->bound + 1) {
+		result = decide_count(matchings, answer->rounds - 1,
+				      steps_left(matchings, most) / DESCENT_SHARE);
+		found = result == EXACT_FOUND ? keep_exact(matchings) : result < 0 ? result : 0;
+	}
+	return found < 0 ? found : 0;
+}
