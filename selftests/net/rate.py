@@ -1,0 +1,88 @@
+#!/usr/bin/python3 -B
+# SPDX-License-Identifier: GPL-2.0-only
+"""Measure by iperf3 the rate between two ranks, with 1, 2 and 4 lanes. Prints TAP.
+
+The parameter scale of the module makes a lane so slow that an emulated machine can carry all lanes.
+The test compares medians of several runs.
+"""
+
+import json
+import os
+import statistics
+import subprocess
+import sys
+import traceback
+
+import job
+
+LANES = (1, 2, 4)
+LANE_MBPS = 5      # of the model: the rate of a lane, divided by scale
+RUNS = 3
+RATE_PERCENT, RATIO_PERCENT = 8, 5
+
+
+def measure():
+    """Rate of a stream from rank 0 to rank 1 in Mb/s, without headers."""
+    with subprocess.Popen(["ip", "netns", "exec", "rank1", "iperf3", "-s", "-1"], stdout=subprocess.DEVNULL) as server:
+        client = ["ip", "netns", "exec", "rank0", "iperf3", "-c", "10.0.0.2", "-J", "-t", "2", "-O", "1"]
+        for _ in range(50):
+            done = subprocess.run(client, capture_output=True, text=True, check=False)
+            answer = json.loads(done.stdout)
+            if "refused" not in answer.get("error", ""):
+                break
+        assert done.returncode == 0, answer.get("error")
+        server.wait(timeout=job.SECONDS)
+    return answer["end"]["sum_received"]["bits_per_second"] / 1e6
+
+
+def set_lanes(fabric, lanes):
+    for circuit in fabric.ask("circuit", "list", "job"):
+        fabric.do("circuit", "remove", "job", circuit["id"])
+    for src in (0, 1):
+        fabric.do("circuit", "add", "job", src, 1 - src, "--lanes", lanes)
+
+
+def rates_follow_the_lanes(fabric):
+    rates = {}
+    for lanes in LANES:
+        set_lanes(fabric, lanes)
+        runs = [measure() for _ in range(RUNS)]
+        rates[lanes] = statistics.median(runs)
+        print(f"# {lanes} lanes, {lanes * LANE_MBPS} Mb/s in the model:", *(f"{rate:.2f}" for rate in runs), "Mb/s",
+              flush=True)
+    for lanes, rate in rates.items():
+        assert abs(rate / (lanes * LANE_MBPS) - 1) <= RATE_PERCENT / 100, rates
+        assert abs(rate / (lanes * rates[1]) - 1) <= RATIO_PERCENT / 100, rates
+
+
+def lane_mbps():
+    """Rate of a lane of the only fabric."""
+    said = subprocess.run([job.place.MORPHCTL, "fabric", "list", "--json"], capture_output=True, check=True).stdout
+    return json.loads(said)[0]["lane-mbps"]
+
+
+def main():
+    print("TAP version 13\n1..1", flush=True)
+    failed = 0
+    with job.place.Rack("server8") as fabric:
+        scale = lane_mbps() // LANE_MBPS
+        subprocess.run(["insmod", os.path.join(os.environ["MORPH_KMOD"], "morph_net.ko"), f"scale={scale}"], check=True)
+        pair = job.Job(fabric, 2)
+        try:
+            rates_follow_the_lanes(fabric)
+            print("ok 1 rates_follow_the_lanes")
+        except Exception:   # pylint: disable=broad-except
+            failed = 1
+            print("".join(f"# {line}\n" for line in traceback.format_exc().splitlines()), end="")
+            print("not ok 1 rates_follow_the_lanes")
+        pair.end()
+    subprocess.run(["rmmod", "morph_net"], check=True)
+    return failed
+
+
+if __name__ == "__main__":
+    reason = job.why_not()
+    if reason:
+        print(f"TAP version 13\n1..0 # SKIP {reason}")
+        sys.exit(4)
+    sys.exit(main())
