@@ -98,6 +98,12 @@ static const struct optics_end *ray_step(const struct optics_graph *graph, struc
 	return ray->power < floor ? NULL : optics_far_end(graph, ray->code);
 }
 
+/* The guides that a ray has passed or tried to pass; hops_left has wrapped after all of them. */
+static u32 ray_passed(const struct ray *ray)
+{
+	return OPTICS_MAX_HOPS - ray->hops_left;
+}
+
 /* An element that light has entered, and the next ports of the light. */
 struct crossing {
 	const struct optics_kind *kind;
@@ -159,8 +165,8 @@ static void report_stray(const struct stray *stray, const struct optics_end *end
 	stray->emit(stray->context, &leak);
 }
 
-/* Follow light that has leaked twice along the states to its end. */
-static void stray_second(const struct stray *stray, struct ray ray)
+/* Follow light that has leaked twice along the states to its end. Return the guides passed. */
+static u32 stray_second(const struct stray *stray, struct ray ray)
 {
 	const struct optics_end *end;
 
@@ -169,18 +175,23 @@ static void stray_second(const struct stray *stray, struct ray ray)
 
 		if (end->type != MORPH_END_ELEMENT) {
 			report_stray(stray, end, ray.power);
-			return;
+			break;
 		}
 		at = crossing_at(stray->graph, end, stray->element_state[end->index]);
 		ray_cross(&ray, &at);
 	}
+	return ray_passed(&ray);
 }
 
-/* Follow light that has leaked once along the states, and its leaks at each element. */
-static void stray_first(const struct stray *stray, struct ray ray)
+/*
+ * Follow light that has leaked once along the states, and its leaks at each element. Return the
+ * guides passed.
+ */
+static u32 stray_first(const struct stray *stray, struct ray ray)
 {
 	const struct optics_graph *graph = stray->graph;
 	const struct optics_end *end;
+	u32 passed = 0;
 
 	while ((end = ray_step(graph, &ray, stray->floor))) {
 		struct crossing at;
@@ -189,7 +200,7 @@ static void stray_first(const struct stray *stray, struct ray ray)
 
 		if (end->type != MORPH_END_ELEMENT) {
 			report_stray(stray, end, ray.power);
-			return;
+			break;
 		}
 		at = crossing_at(graph, end, stray->element_state[end->index]);
 		leak.power = ray.power - (s32)at.kind->extinction_mdb;
@@ -197,23 +208,24 @@ static void stray_first(const struct stray *stray, struct ray ray)
 		for (; leaks; leaks &= leaks - 1) {
 			leak.code = at.guides[optics_first64(leaks)];
 			leak.hops_left = OPTICS_MAX_HOPS;
-			stray_second(stray, leak);
+			passed += stray_second(stray, leak);
 		}
 		ray_cross(&ray, &at);
 	}
+	return passed + ray_passed(&ray);
 }
 
 /*
  * Follow the main light from one end of a circuit, and each stray from its leak. The
  * elements of @path have the states of @path. Without a path, all elements have the
- * states of stray->element_state.
+ * states of stray->element_state. Return the guides that light and strays have passed.
  */
-static void stray_walk(const struct stray *stray, u32 code, const struct optics_path *path)
+static u32 stray_walk(const struct stray *stray, u32 code, const struct optics_path *path)
 {
 	const struct optics_graph *graph = stray->graph;
 	struct ray ray = { code, graph->params.laser_mdbm, OPTICS_MAX_HOPS };
 	const struct optics_end *end;
-	u32 crossed = 0;
+	u32 crossed = 0, passed = 0;
 
 	if (stray->tx != OPTICS_NONE && optics_end_is_edge(graph, stray->tx))
 		ray.power = optics_edge_most(graph, stray->tx - graph->ports_count);
@@ -223,11 +235,11 @@ static void stray_walk(const struct stray *stray, u32 code, const struct optics_
 		struct ray leak;
 
 		if (end->type != MORPH_END_ELEMENT)
-			return;
+			break;
 		state = stray->element_state[end->index];
 		if (path) {
 			if (++crossed >= path->hops_count)
-				return;
+				break;
 			state = path->hops[stray->wanted == MORPH_END_RX ? crossed - 1 :
 					   path->hops_count - 1 - crossed].state;
 		}
@@ -237,15 +249,16 @@ static void stray_walk(const struct stray *stray, u32 code, const struct optics_
 		for (; leaks; leaks &= leaks - 1) {
 			leak.code = at.guides[optics_first64(leaks)];
 			leak.hops_left = OPTICS_MAX_HOPS;
-			stray_first(stray, leak);
+			passed += stray_first(stray, leak);
 		}
 		ray_cross(&ray, &at);
 	}
+	return passed + ray_passed(&ray);
 }
 
-void optics_leaks_from(const struct optics_graph *graph, const u8 *element_state,
-		       const struct optics_path *path, s32 floor_mdbm, optics_leak_fn emit,
-		       void *context)
+u32 optics_leaks_from(const struct optics_graph *graph, const u8 *element_state,
+		      const struct optics_path *path, s32 floor_mdbm, optics_leak_fn emit,
+		      void *context)
 {
 	const struct stray stray = {
 		.graph = graph, .element_state = element_state, .rx = OPTICS_NONE, .tx = path->tx,
@@ -253,12 +266,12 @@ void optics_leaks_from(const struct optics_graph *graph, const u8 *element_state
 		.emit = emit, .context = context,
 	};
 
-	stray_walk(&stray, graph->tx_guide[path->tx], path);
+	return stray_walk(&stray, graph->tx_guide[path->tx], path);
 }
 
-void optics_leaks_into(const struct optics_graph *graph, const u8 *element_state,
-		       const struct optics_path *path, s32 floor_mdbm, optics_leak_fn emit,
-		       void *context)
+u32 optics_leaks_into(const struct optics_graph *graph, const u8 *element_state,
+		      const struct optics_path *path, s32 floor_mdbm, optics_leak_fn emit,
+		      void *context)
 {
 	const struct stray stray = {
 		.graph = graph, .element_state = element_state, .rx = path->rx, .tx = OPTICS_NONE,
@@ -266,11 +279,11 @@ void optics_leaks_into(const struct optics_graph *graph, const u8 *element_state
 		.emit = emit, .context = context,
 	};
 
-	stray_walk(&stray, graph->rx_guide[path->rx], path);
+	return stray_walk(&stray, graph->rx_guide[path->rx], path);
 }
 
-void optics_leaks_at(const struct optics_graph *graph, const u8 *element_state, u32 rx,
-		     u64 lanes, s32 floor_mdbm, optics_leak_fn emit, void *context)
+u32 optics_leaks_at(const struct optics_graph *graph, const u8 *element_state, u32 rx,
+		    u64 lanes, s32 floor_mdbm, optics_leak_fn emit, void *context)
 {
 	const struct stray stray = {
 		.graph = graph, .element_state = element_state, .rx = rx, .tx = OPTICS_NONE,
@@ -278,7 +291,7 @@ void optics_leaks_at(const struct optics_graph *graph, const u8 *element_state, 
 		.emit = emit, .context = context,
 	};
 
-	stray_walk(&stray, graph->rx_guide[rx], NULL);
+	return stray_walk(&stray, graph->rx_guide[rx], NULL);
 }
 
 s32 optics_signal_at(const struct optics_graph *graph, const u8 *element_state, u32 rx, u32 *tx)

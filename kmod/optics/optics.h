@@ -539,10 +539,12 @@ typedef void (*optics_leak_fn)(void *context, const struct optics_leak *leak);
  * @context: handed to @emit
  *
  * O(hops * ports * length of the stray paths).
+ *
+ * Return: the number of guides that light and strays have passed, which is the effort.
  */
-void optics_leaks_from(const struct optics_graph *graph, const u8 *element_state,
-		       const struct optics_path *path, s32 floor_mdbm, optics_leak_fn emit,
-		       void *context);
+u32 optics_leaks_from(const struct optics_graph *graph, const u8 *element_state,
+		      const struct optics_path *path, s32 floor_mdbm, optics_leak_fn emit,
+		      void *context);
 
 /**
  * optics_leaks_into() - report the transmit ports that would leak into a receiver
@@ -556,10 +558,12 @@ void optics_leaks_from(const struct optics_graph *graph, const u8 *element_state
  * The same walk from the receiving end, because optics is reciprocal. @emit gets every
  * transmit port whose light would arrive, with the power of a healthy laser, in all lanes
  * of the path. The caller knows which of them are lit.
+ *
+ * Return: the effort.
  */
-void optics_leaks_into(const struct optics_graph *graph, const u8 *element_state,
-		       const struct optics_path *path, s32 floor_mdbm, optics_leak_fn emit,
-		       void *context);
+u32 optics_leaks_into(const struct optics_graph *graph, const u8 *element_state,
+		      const struct optics_path *path, s32 floor_mdbm, optics_leak_fn emit,
+		      void *context);
 
 /**
  * optics_leaks_at() - report the transmit ports that leak into a receiver at present
@@ -573,9 +577,11 @@ void optics_leaks_into(const struct optics_graph *graph, const u8 *element_state
  *
  * Like optics_leaks_into(), but for the light that reaches @rx through @element_state. The
  * caller need not know the path.
+ *
+ * Return: the effort.
  */
-void optics_leaks_at(const struct optics_graph *graph, const u8 *element_state, u32 rx,
-		     u64 lanes, s32 floor_mdbm, optics_leak_fn emit, void *context);
+u32 optics_leaks_at(const struct optics_graph *graph, const u8 *element_state, u32 rx,
+		    u64 lanes, s32 floor_mdbm, optics_leak_fn emit, void *context);
 
 /*
  * The transmit port or edge that @element_state joins to @rx, and the power per lane at
@@ -677,6 +683,28 @@ struct optics_verdict {
 int optics_validate(const struct optics_view *view, const struct optics_path *paths, u32 count,
 		    u32 owner, bool transit_own, struct optics_verdict *verdicts,
 		    struct optics_refusal *refusal);
+
+/**
+ * optics_validate_part() - validate some of the new paths in the fabric after a change
+ * @view: the fabric after the change, with all of @paths
+ * @paths: the new paths
+ * @count: number of paths
+ * @first: the first path to judge; on return the next one, or @count
+ * @effort: stop after a path with which the effort has reached this limit
+ * @owner: the slice of the paths
+ * @transit_own: refuse paths across foreign tiles
+ * @verdicts: @count entries, filled for the judged paths; may be NULL
+ * @refusal: filled on failure, with @item the offending path
+ *
+ * Like optics_validate(), in several calls that begin with @first 0. If the fabric does not change
+ * between the calls, the verdict is the same. An effort of 1 is a guide that light or stray light
+ * passes. The call with @first 0 also compares all paths with each other, before it judges one.
+ *
+ * Return: 0, or the errno of enum optics_reason.
+ */
+int optics_validate_part(const struct optics_view *view, const struct optics_path *paths,
+			 u32 count, u32 *first, u32 effort, u32 owner, bool transit_own,
+			 struct optics_verdict *verdicts, struct optics_refusal *refusal);
 
 /* The sentence of a reason, without full stop, equal in kernel and library. Never NULL. */
 const char *optics_reason_text(u32 reason);

@@ -14,6 +14,7 @@ struct judge {
 	const struct optics_path *path;
 	u32 owner;
 	bool transit_own;
+	u32 effort;		/* so far: guides that light and strays have passed */
 	struct optics_refusal *refusal;
 };
 
@@ -230,7 +231,7 @@ static void victim_add(void *context, const struct optics_leak *leak)
  * Check the isolation of a signal at @rx from light of other owners. Every leak that
  * shares a lane counts in full, so the sum is never too small.
  */
-static int judge_victim(const struct judge *judge, u32 rx, u64 lanes, s32 signal_mdbm,
+static int judge_victim(struct judge *judge, u32 rx, u64 lanes, s32 signal_mdbm,
 			struct optics_verdict *verdict)
 {
 	const struct optics_params *params = &judge->graph->params;
@@ -242,8 +243,8 @@ static int judge_victim(const struct judge *judge, u32 rx, u64 lanes, s32 signal
 	};
 	s32 isolation;
 
-	optics_leaks_at(judge->graph, judge->view->element_state, rx, lanes, leak_floor(params),
-			victim_add, &victim);
+	judge->effort += optics_leaks_at(judge->graph, judge->view->element_state, rx, lanes,
+					 leak_floor(params), victim_add, &victim);
 	if (victim.sum_mdbm == -OPTICS_MAX_MDB)
 		return 0;
 	isolation = signal_mdbm - victim.sum_mdbm;
@@ -271,7 +272,7 @@ static void victims_add(void *context, const struct optics_leak *leak)
  * Check the path as victim, then each receiver of other owners that it leaks into. A
  * receiver without a joined, lit transmitter has no signal to protect.
  */
-static int judge_isolation(const struct judge *judge, struct optics_verdict *verdict)
+static int judge_isolation(struct judge *judge, struct optics_verdict *verdict)
 {
 	const struct optics_view *view = judge->view;
 	struct victims victims = { .view = view, .owner = judge->owner };
@@ -285,8 +286,9 @@ static int judge_isolation(const struct judge *judge, struct optics_verdict *ver
 		s32 signal;
 
 		victims.found = OPTICS_NONE;
-		optics_leaks_from(judge->graph, view->element_state, judge->path,
-				  leak_floor(&judge->graph->params), victims_add, &victims);
+		judge->effort += optics_leaks_from(judge->graph, view->element_state, judge->path,
+						   leak_floor(&judge->graph->params), victims_add,
+						   &victims);
 		if (victims.found == OPTICS_NONE)
 			break;
 		rx = (u32)victims.found;
@@ -295,6 +297,27 @@ static int judge_isolation(const struct judge *judge, struct optics_verdict *ver
 		if (tx != OPTICS_NONE && view->tx_lanes[tx] & view->rx_lanes[rx])
 			error = judge_victim(judge, rx, view->rx_lanes[rx], signal, verdict);
 	}
+	return error;
+}
+
+/* Judge a path alone, and as the last of @several. *judged counts entries of tx_judged. */
+static int judge_path(struct judge *judge, const struct optics_path *path, bool several,
+		      u32 *judged, struct optics_verdict *verdict)
+{
+	int error;
+
+	judge->path = path;
+	error = judge_ends(judge);
+	if (!error)
+		error = judge_hops(judge);
+	if (!error && several) {
+		error = judge_overlap(judge);
+		++*judged;
+	}
+	if (!error)
+		error = judge_power(judge, verdict);
+	if (!error)
+		error = judge_isolation(judge, verdict);
 	return error;
 }
 
@@ -311,18 +334,7 @@ int optics_validate(const struct optics_view *view, const struct optics_path *pa
 	u32 i, judged = 0;
 
 	for (i = 0; i < count; i++) {
-		judge.path = &paths[i];
-		error = judge_ends(&judge);
-		if (!error)
-			error = judge_hops(&judge);
-		if (!error && count > 1) {
-			error = judge_overlap(&judge);
-			judged++;
-		}
-		if (!error)
-			error = judge_power(&judge, &verdict);
-		if (!error)
-			error = judge_isolation(&judge, &verdict);
+		error = judge_path(&judge, &paths[i], count > 1, &judged, &verdict);
 		if (error)
 			break;
 		if (verdicts)
@@ -332,5 +344,52 @@ int optics_validate(const struct optics_view *view, const struct optics_path *pa
 		view->tx_judged[paths[judged].tx] = 0;
 	if (error && refusal)
 		refusal->item = i;
+	return error;
+}
+
+/* Judge whether any two of the paths overlap. */
+static int judge_all_overlaps(struct judge *judge, const struct optics_path *paths, u32 count,
+			      u32 *item)
+{
+	int error = 0;
+	u32 i, judged = 0;
+
+	for (i = 0; i < count && !error; i++) {
+		*item = i;
+		judge->path = &paths[i];
+		error = judge_ends(judge);
+		if (error)
+			break;
+		error = judge_overlap(judge);
+		judged++;
+	}
+	while (judged--)
+		judge->view->tx_judged[paths[judged].tx] = 0;
+	return error;
+}
+
+int optics_validate_part(const struct optics_view *view, const struct optics_path *paths,
+			 u32 count, u32 *first, u32 effort, u32 owner, bool transit_own,
+			 struct optics_verdict *verdicts, struct optics_refusal *refusal)
+{
+	struct judge judge = {
+		.view = view, .graph = view->graph, .owner = owner, .transit_own = transit_own,
+		.refusal = refusal,
+	};
+	struct optics_verdict verdict;
+	u32 item = *first, unused = 0;
+	int error = 0;
+
+	if (!*first)
+		error = judge_all_overlaps(&judge, paths, count, &item);
+	while (!error && *first < count && judge.effort < effort) {
+		item = *first;
+		error = judge_path(&judge, &paths[item], false, &unused, &verdict);
+		if (!error && verdicts)
+			verdicts[item] = verdict;
+		*first += !error;
+	}
+	if (error && refusal)
+		refusal->item = item;
 	return error;
 }

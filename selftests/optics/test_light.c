@@ -292,6 +292,59 @@ static void set_that_uses_a_lane_twice_is_refused(void)
 	fabric_close(&p.fabric);
 }
 
+/* An effort of 1 judges one path in each call. */
+static void set_is_judged_in_parts(void)
+{
+	struct optics_verdict whole[2], parts[2];
+	struct optics_refusal refusal;
+	struct optics_path paths[2];
+	struct optics_view view;
+	struct pair p;
+	u32 next = 0;
+
+	pair_open(&p, 35000, 100);
+	view = fabric_view(&p.fabric);
+	paths[0] = p.a.path;
+	paths[1] = p.a.path;
+	paths[1].lanes = 0x2;
+	CHECK_EQUAL(optics_validate(&view, paths, 2, 1, false, whole, &refusal), 0);
+	CHECK_EQUAL(optics_validate_part(&view, paths, 2, &next, 1, 1, false, parts, &refusal), 0);
+	CHECK_EQUAL(next, 1);
+	CHECK_EQUAL(optics_validate_part(&view, paths, 2, &next, 1, 1, false, parts, &refusal), 0);
+	CHECK_EQUAL(next, 2);
+	CHECK_EQUAL(parts[0].power_mdbm, whole[0].power_mdbm);
+	CHECK_EQUAL(parts[1].isolation_mdb, whole[1].isolation_mdb);
+	next = 0;
+	CHECK_EQUAL(optics_validate_part(&view, paths, 2, &next, 99, 1, false, NULL, &refusal), 0);
+	CHECK_EQUAL(next, 2);
+	fabric_close(&p.fabric);
+}
+
+static void first_part_compares_all_paths(void)
+{
+	struct optics_refusal refusal;
+	struct optics_path paths[2];
+	struct optics_view view;
+	struct pair p;
+	u32 next = 0;
+
+	pair_open(&p, 35000, 100);
+	view = fabric_view(&p.fabric);
+	paths[0] = p.a.path;
+	paths[1] = p.a.path;
+	CHECK_EQUAL(optics_validate_part(&view, paths, 2, &next, 1, 1, false, NULL, &refusal),
+		    -EBUSY);
+	CHECK_EQUAL(refusal.item, 1);
+	CHECK_EQUAL(next, 0);
+	CHECK_EQUAL(p.fabric.state->tx_judged[paths[0].tx], 0);
+	/* A wrong end is refused before the paths are compared. */
+	paths[1].tx = 1u << 30;
+	CHECK_EQUAL(optics_validate_part(&view, paths, 2, &next, 1, 1, false, NULL, &refusal),
+		    -EINVAL);
+	CHECK_EQUAL(refusal.item, 1);
+	fabric_close(&p.fabric);
+}
+
 static void transit_policy_is_judged(void)
 {
 	struct optics_route_request request;
@@ -431,6 +484,8 @@ int main(void)
 		TEST(path_that_does_not_join_up_is_refused),
 		TEST(path_against_the_view_is_refused),
 		TEST(set_that_uses_a_lane_twice_is_refused),
+		TEST(set_is_judged_in_parts),
+		TEST(first_part_compares_all_paths),
 		TEST(transit_policy_is_judged),
 		TEST(leaks_agree_with_traced_light),
 		TEST(signal_is_traced_back_to_its_transmitter),
