@@ -115,6 +115,23 @@ static void count_visit(struct optics_state *state, const struct optics_path *pa
 	state->lanes_visited += (u64)path->hops_count * optics_weight64(path->lanes);
 }
 
+void optics_claim_again(struct optics_state *state, const struct optics_path *path)
+{
+	u32 i;
+
+	for (i = 0; i < path->hops_count; i++) {
+		const struct optics_hop *hop = &path->hops[i];
+
+		state->guide_lanes[hop->guide >> 1] |= path->lanes;
+		if (hop->element == OPTICS_NONE)
+			continue;
+		optics_set_state(state, hop->element, hop->state);
+		state->element_pins[hop->element]++;
+	}
+	state->tx_lanes[path->tx] |= path->lanes;
+	state->rx_lanes[path->rx] |= path->lanes;
+}
+
 int optics_claim(struct optics_state *state, const struct optics_path *path,
 		 struct optics_refusal *refusal)
 {
@@ -134,17 +151,7 @@ int optics_claim(struct optics_state *state, const struct optics_path *path,
 	if (error)
 		return error;
 
-	for (i = 0; i < path->hops_count; i++) {
-		const struct optics_hop *hop = &path->hops[i];
-
-		state->guide_lanes[hop->guide >> 1] |= path->lanes;
-		if (hop->element == OPTICS_NONE)
-			continue;
-		optics_set_state(state, hop->element, hop->state);
-		state->element_pins[hop->element]++;
-	}
-	state->tx_lanes[path->tx] |= path->lanes;
-	state->rx_lanes[path->rx] |= path->lanes;
+	optics_claim_again(state, path);
 	count_visit(state, path);
 	return 0;
 }

@@ -381,6 +381,12 @@ static inline void optics_set_state(struct optics_state *state, u32 element, u32
 int optics_claim(struct optics_state *state, const struct optics_path *path,
 		 struct optics_refusal *refusal);
 
+/*
+ * Claim a path without checks: optics_claim() has claimed it, and since its release no other path
+ * has taken a part of it. Never fails. O(hops).
+ */
+void optics_claim_again(struct optics_state *state, const struct optics_path *path);
+
 /* Release the claims of optics_claim(). Never fails. O(hops). */
 void optics_release(struct optics_state *state, const struct optics_path *path);
 

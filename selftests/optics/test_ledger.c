@@ -89,6 +89,24 @@ static void release_restores_every_byte(void)
 	fabric_close(&f);
 }
 
+static void second_claim_is_that_of_the_first(void)
+{
+	struct fabric f;
+	struct route r;
+	void *claimed;
+
+	open_cell(&f);
+	bar_path(&r, 0, 0x3);
+	CHECK_EQUAL(optics_claim(f.state, &r.path, &r.refusal), 0);
+	claimed = snapshot(&f);
+	optics_release(f.state, &r.path);
+	CHECK(!same(&f, claimed));
+	optics_claim_again(f.state, &r.path);
+	CHECK(same(&f, claimed));
+	free(claimed);
+	fabric_close(&f);
+}
+
 static void element_shared_in_one_state_is_pinned_until_both_left(void)
 {
 	struct fabric f;
@@ -245,6 +263,7 @@ int main(void)
 	static const struct tap_test tests[] = {
 		TEST(claim_marks_all_that_the_path_uses),
 		TEST(release_restores_every_byte),
+		TEST(second_claim_is_that_of_the_first),
 		TEST(element_shared_in_one_state_is_pinned_until_both_left),
 		TEST(element_pinned_in_another_state_is_refused),
 		TEST(lanes_in_use_are_refused_and_nothing_is_claimed),

@@ -134,22 +134,8 @@ int morph_route_claim(struct morph_fabric *fabric, struct morph_route *route,
 
 void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route)
 {
-	struct optics_state *ledger = ledger_of(fabric)->state;
-	const struct optics_path *path = &route->path;
-	u32 i;
-
 	lockdep_assert_held(&fabric->lock);
-	for (i = 0; i < path->hops_count; i++) {
-		const struct optics_hop *hop = &path->hops[i];
-
-		ledger->guide_lanes[hop->guide >> 1] |= path->lanes;
-		if (hop->element == OPTICS_NONE)
-			continue;
-		optics_set_state(ledger, hop->element, hop->state);
-		ledger->element_pins[hop->element]++;
-	}
-	ledger->tx_lanes[path->tx] |= path->lanes;
-	ledger->rx_lanes[path->rx] |= path->lanes;
+	optics_claim_again(ledger_of(fabric)->state, &route->path);
 	own_edge(fabric, route);
 	route->role = MORPH_ROUTE_LIVE;
 	ledger_of(fabric)->light_seq++;
@@ -239,6 +225,12 @@ int morph_route_try(struct morph_fabric *fabric, const struct morph_route *route
 
 	lockdep_assert_held(&fabric->lock);
 	return ret ? ret : optics_claim(ledger_of(fabric)->state, &route->path, why);
+}
+
+void morph_route_try_again(struct morph_fabric *fabric, const struct morph_route *route)
+{
+	lockdep_assert_held(&fabric->lock);
+	optics_claim_again(ledger_of(fabric)->state, &route->path);
 }
 
 void morph_route_try_end(struct morph_fabric *fabric, const struct morph_route *route)

@@ -252,6 +252,8 @@ void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route)
  */
 int morph_route_try(struct morph_fabric *fabric, const struct morph_route *route,
 		    struct optics_refusal *why);
+/* The same without checks: morph_ledger_seq() is that of the last try. */
+void morph_route_try_again(struct morph_fabric *fabric, const struct morph_route *route);
 void morph_route_try_end(struct morph_fabric *fabric, const struct morph_route *route);
 /*
  * A long search drops fabric->lock after this number of steps of the router. It may make more steps
