@@ -27,8 +27,9 @@ static struct morph_txn *additions(struct fake *fake, u32 flags)
 }
 
 /* Drop the routes of a plan that no transaction runs. */
-static void drop_plan(struct fake *fake, struct morph_txn *txn)
+static void drop_plan(struct fake *fake, struct plan *plan)
 {
+	struct morph_txn *txn = plan->txn;
 	u32 i;
 
 	mutex_lock(&fake->fabric->lock);
@@ -37,6 +38,7 @@ static void drop_plan(struct fake *fake, struct morph_txn *txn)
 		txn->items[i].new = NULL;
 	}
 	mutex_unlock(&fake->fabric->lock);
+	kvfree(plan->paths);
 	morph_txn_put(txn);
 }
 
@@ -66,7 +68,7 @@ static void plan_leaves_no_claims_between_holds(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, CHANGES, plan.found);
 	KUNIT_EXPECT_EQ(test, 0u, plan.restarts);
 	fake_expect_dark(fake);
-	drop_plan(fake, plan.txn);
+	drop_plan(fake, &plan);
 }
 
 /* The first path loses its lane to another change, so planning finds another one. */
@@ -85,6 +87,7 @@ static void plan_searches_again_after_a_conflict(struct kunit *test)
 	lanes = route->path.lanes;
 	taken = &ledger->guide_lanes[route->hops[0].guide >> 1];
 	*taken |= lanes;
+	ledger_of(fake->fabric)->marks_seq++;
 	while (continue_plan(fake, &plan))
 		;
 	KUNIT_EXPECT_EQ(test, 1u, plan.restarts);
@@ -92,7 +95,7 @@ static void plan_searches_again_after_a_conflict(struct kunit *test)
 	KUNIT_ASSERT_NOT_NULL(test, plan.txn->items[0].new);
 	KUNIT_EXPECT_EQ(test, 0ULL, lanes & plan.txn->items[0].new->path.lanes);
 	*taken &= ~lanes;
-	drop_plan(fake, plan.txn);
+	drop_plan(fake, &plan);
 	fake_expect_dark(fake);
 }
 
@@ -103,7 +106,7 @@ static void plan_stops_after_many_conflicts(struct kunit *test)
 
 	KUNIT_EXPECT_FALSE(test, continue_plan(fake, &plan));
 	KUNIT_EXPECT_EQ(test, 0u, plan.found);
-	drop_plan(fake, plan.txn);
+	drop_plan(fake, &plan);
 }
 
 static void plan_lights_all_circuits(struct kunit *test)
@@ -215,7 +218,7 @@ static void plan_pauses_a_long_search(struct kunit *test)
 	}
 	KUNIT_EXPECT_GT(test, holds, 6u);
 	KUNIT_EXPECT_EQ(test, 1u, plan.found);
-	KUNIT_EXPECT_EQ(test, 0u, plan.search_restarts);
+	KUNIT_EXPECT_EQ(test, 0u, plan.search.restarts);
 	KUNIT_EXPECT_EQ(test, once->refusal.error, plan.error);
 	steps = morph_route_steps(fake->fabric);
 	KUNIT_EXPECT_EQ(test, once->refusal.error, stage_plan(fake, &plan));
@@ -225,7 +228,7 @@ static void plan_pauses_a_long_search(struct kunit *test)
 	KUNIT_EXPECT_STREQ(test, once->refusal.text, plan.txn->refusal.text);
 	morph_path_search_free(&plan.search);
 	morph_txn_put(once);
-	drop_plan(fake, plan.txn);
+	drop_plan(fake, &plan);
 	fake_expect_dark(fake);
 }
 
@@ -242,11 +245,28 @@ static void plan_starts_a_search_again_after_a_change(struct kunit *test)
 		holds++;
 	}
 	/* The first hold has no memory; then come the first start and three others. */
-	KUNIT_EXPECT_EQ(test, 1u + 1u + MORPH_MOST_RESTARTS, holds);
-	KUNIT_EXPECT_EQ(test, 1u + MORPH_MOST_RESTARTS, plan.search_restarts);
+	KUNIT_EXPECT_GT(test, holds, 1u + 1u + MORPH_MOST_RESTARTS);
+	KUNIT_EXPECT_GT(test, plan.search.restarts, MORPH_MOST_RESTARTS);
 	KUNIT_EXPECT_EQ(test, 1u, plan.found);
 	morph_path_search_free(&plan.search);
-	drop_plan(fake, plan.txn);
+	drop_plan(fake, &plan);
+}
+
+/* A search that has met several ledgers has no proof that no path exists. */
+static void plan_gives_up_a_search_that_changes_disturb(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct plan plan = { .txn = impossible(fake), .effort = 1 };
+
+	while (pause_plan(test, fake, &plan))
+		ledger_of(fake->fabric)->marks_seq++;
+	KUNIT_EXPECT_EQ(test, 1u, plan.found);
+	KUNIT_EXPECT_EQ(test, -EAGAIN, stage_plan(fake, &plan));
+	KUNIT_EXPECT_TRUE(test, plan.refused);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_REASON_GAVE_UP, plan.txn->refusal.reason);
+	morph_path_search_free(&plan.search);
+	drop_plan(fake, &plan);
+	fake_expect_dark(fake);
 }
 
 static void staging_ends_when_a_search_pauses(struct kunit *test)
@@ -258,7 +278,7 @@ static void staging_ends_when_a_search_pauses(struct kunit *test)
 	KUNIT_EXPECT_NULL(test, plan.txn->items[0].circuit);
 	KUNIT_EXPECT_EQ(test, 0u, txn_slice(fake)->circuits_count);
 	fake_expect_dark(fake);
-	drop_plan(fake, plan.txn);
+	drop_plan(fake, &plan);
 }
 
 static void memory_of_a_search_is_charged(struct kunit *test)
@@ -290,6 +310,43 @@ static void cordons_change_the_number_of_the_ledger(struct kunit *test)
 	mutex_unlock(&fake->fabric->lock);
 }
 
+static void plan_validates_all_paths(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct plan plan = { .txn = additions(fake, 0) };
+
+	while (continue_plan(fake, &plan))
+		;
+	KUNIT_EXPECT_TRUE(test, plan.judged_all);
+	KUNIT_EXPECT_EQ(test, CHANGES, plan.judged);
+	KUNIT_EXPECT_FALSE(test, continue_plan(fake, &plan));
+	KUNIT_EXPECT_EQ(test, 0u, plan.rejudges);
+	ledger_of(fake->fabric)->marks_seq++;
+	while (continue_plan(fake, &plan))
+		;
+	KUNIT_EXPECT_EQ_MSG(test, 1u, plan.rejudges, "the ledger has changed");
+	KUNIT_EXPECT_EQ(test, CHANGES, plan.judged);
+	drop_plan(fake, &plan);
+	fake_expect_dark(fake);
+}
+
+static void staging_takes_the_verdict_of_planning(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct plan plan = { .txn = additions(fake, 0) };
+
+	while (continue_plan(fake, &plan))
+		;
+	plan.judge_error = -ENOSPC;
+	plan.judge_why = (struct optics_refusal){ .reason = OPTICS_LANES, .item = 2 };
+	plan.staging = true;
+	KUNIT_EXPECT_EQ(test, -ENOSPC, stage_plan(fake, &plan));
+	KUNIT_EXPECT_EQ(test, 2u, plan.txn->refusal.item);
+	KUNIT_EXPECT_EQ(test, -ENOSPC, plan.txn->items[2].change.status);
+	drop_plan(fake, &plan);
+	fake_expect_dark(fake);
+}
+
 static struct kunit_case plan_cases[] = {
 	KUNIT_CASE(plan_leaves_no_claims_between_holds),
 	KUNIT_CASE(plan_searches_again_after_a_conflict),
@@ -299,7 +356,10 @@ static struct kunit_case plan_cases[] = {
 	KUNIT_CASE(plan_refuses_as_before),
 	KUNIT_CASE(plan_pauses_a_long_search),
 	KUNIT_CASE(plan_starts_a_search_again_after_a_change),
+	KUNIT_CASE(plan_gives_up_a_search_that_changes_disturb),
 	KUNIT_CASE(staging_ends_when_a_search_pauses),
+	KUNIT_CASE(plan_validates_all_paths),
+	KUNIT_CASE(staging_takes_the_verdict_of_planning),
 	KUNIT_CASE(memory_of_a_search_is_charged),
 	KUNIT_CASE(cordons_change_the_number_of_the_ledger),
 	{}

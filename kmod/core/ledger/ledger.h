@@ -256,11 +256,16 @@ int morph_route_try(struct morph_fabric *fabric, const struct morph_route *route
 void morph_route_try_again(struct morph_fabric *fabric, const struct morph_route *route);
 void morph_route_try_end(struct morph_fabric *fabric, const struct morph_route *route);
 /*
- * A long search drops fabric->lock after this number of steps of the router. It may make more steps
- * for each claim that a hold repeats, which takes as long as MORPH_CLAIM_STEPS. So all claims take
- * at most as long as all steps.
+ * A long search drops fabric->lock after this number of steps of the router, or after this effort
+ * of one search; see optics_route_continue(). It may make more steps for each claim that a hold
+ * repeats, which takes as long as MORPH_CLAIM_STEPS. So all claims take at most as long as all
+ * steps. On a pod of 4,096 accelerators a step takes as long as 2.4 ioctls on /dev/null.
  */
-#define MORPH_HOLD_STEPS	1024u
+#define MORPH_HOLD_STEPS	256u
+#define MORPH_STEP_EFFORT	3u
+#define MORPH_HOLD_EFFORT	(MORPH_STEP_EFFORT * MORPH_HOLD_STEPS)
+#define MORPH_JUDGE_EFFORT	4096u	/* of optics_validate_part(), instead of these steps */
+#define MORPH_CLAIM_EFFORT	16u	/* the same for each claim that a hold repeats */
 #define MORPH_CLAIM_STEPS	8u
 #define MORPH_MOST_RESTARTS	3u	/* of a search that other changes have made obsolete */
 
@@ -294,8 +299,11 @@ bool morph_route_is_healthy(struct morph_fabric *fabric, const struct morph_rout
 struct morph_path_search {
 	void *work;			/* NULL: no memory */
 	size_t bytes;
-	struct morph_user *user;	/* charged for the memory; the caller has a reference */
+	struct morph_user *user;	/* charged, with a reference of the caller; or NULL */
 	bool running;			/* has paused; false: a search starts */
+	bool stale;			/* the ledger has changed since it started */
+	u64 seq;			/* morph_ledger_seq() at the last pause */
+	u32 restarts;			/* how often another change has made it obsolete */
 	u32 steps;			/* steps that the statistics have counted */
 };
 
@@ -313,10 +321,28 @@ struct morph_path_request {
 
 /* path.c */
 
-/* Allocate the memory of a search, and charge the user for it. No lock held. */
+/*
+ * Allocate the memory of a search, and charge the user, if any, for it. With @refusal NULL, charge
+ * beyond the limit if necessary. No lock held.
+ */
 int morph_path_search_alloc(struct morph_path_search *search, struct morph_user *user,
 			    struct morph_refusal *refusal);
 void morph_path_search_free(struct morph_path_search *search);
+/*
+ * Search until the end or until @effort. -EINPROGRESS: the search has paused. @search NULL: a pause
+ * drops the search. Caller holds fabric->lock.
+ */
+int morph_path_search_run(struct morph_fabric *fabric, struct morph_path_search *search,
+			  const struct optics_route_request *request, u32 effort,
+			  struct optics_path *path, struct optics_refusal *why);
+/*
+ * The end of a hold with a pause, and the beginning of the next hold: the ledger has no claims of
+ * the searching thread. A search whose ledger has changed in between starts again. After
+ * MORPH_MOST_RESTARTS it continues in spite of changes. Then claims and the validator check its
+ * path, and if it finds none, it answers that it gave up.
+ */
+void morph_path_search_pause(struct morph_fabric *fabric, struct morph_path_search *search);
+void morph_path_search_resume(struct morph_fabric *fabric, struct morph_path_search *search);
 int morph_path_find(const struct morph_path_request *request, struct morph_route **found,
 		    struct morph_refusal *refusal, struct optics_refusal *why);
 /* Index of routes and protections by guide. */

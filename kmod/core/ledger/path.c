@@ -53,36 +53,83 @@ static int route_by_search(const struct morph_path_request *request,
 		.transit_own = request->slice->transit == MORPH_TRANSIT_OWN,
 		.steps = MORPH_ROUTE_STEPS,
 	};
+
+	return morph_path_search_run(fabric, request->search, &search, request->effort, path, why);
+}
+
+/* The search has met several ledgers, so its failure is that of none of them. */
+static int refuse_stale(u32 steps, struct optics_refusal *why)
+{
+	*why = (struct optics_refusal){
+		.reason = OPTICS_GAVE_UP,
+		.part = OPTICS_PART_NONE,
+		.index = OPTICS_NONE,
+		.item = OPTICS_NONE,
+		.have = steps,
+		.need = MORPH_ROUTE_STEPS,
+	};
+	return -EAGAIN;
+}
+
+int morph_path_search_run(struct morph_fabric *fabric, struct morph_path_search *search,
+			  const struct optics_route_request *request, u32 effort,
+			  struct optics_path *path, struct optics_refusal *why)
+{
 	struct morph_path_search one_hold = { .work = ledger_of(fabric)->route_work };
-	struct morph_path_search *kept = request->search ?: &one_hold;
+	struct morph_path_search *kept = search ?: &one_hold;
 	u32 steps;
 	int ret = 0;
 
+	lockdep_assert_held(&fabric->lock);
 	if (!kept->running) {
 		kept->steps = 0;
-		ret = optics_route_start(ledger_of(fabric)->state, &search, kept->work, why);
+		kept->stale = false;
+		ret = optics_route_start(ledger_of(fabric)->state, request, kept->work, why);
 	}
 	if (ret)
 		return ret;
-	ret = optics_route_continue(kept->work, request->effort, path, &steps, why);
+	ret = optics_route_continue(kept->work, effort, path, &steps, why);
 	atomic64_add(steps - kept->steps, &fabric->stats[MORPH_STAT_ROUTE_STEPS]);
 	kept->steps = steps;
 	kept->running = ret == OPTICS_MORE;
-	return ret == OPTICS_MORE ? -EINPROGRESS : ret;
+	if (kept->running)
+		return -EINPROGRESS;
+	return ret && kept->stale ? refuse_stale(steps, why) : ret;
+}
+
+void morph_path_search_pause(struct morph_fabric *fabric, struct morph_path_search *search)
+{
+	lockdep_assert_held(&fabric->lock);
+	search->seq = morph_ledger_seq(fabric);
+}
+
+void morph_path_search_resume(struct morph_fabric *fabric, struct morph_path_search *search)
+{
+	lockdep_assert_held(&fabric->lock);
+	if (!search->running || search->seq == morph_ledger_seq(fabric))
+		return;
+	if (search->restarts++ < MORPH_MOST_RESTARTS)
+		search->running = false;
+	else
+		search->stale = true;
 }
 
 int morph_path_search_alloc(struct morph_path_search *search, struct morph_user *user,
 			    struct morph_refusal *refusal)
 {
 	size_t bytes = optics_route_bytes(MORPH_ROUTE_STEPS);
-	int ret;
+	int ret = 0;
 
-	ret = morph_user_charge(user, MORPH_RES_BYTES, bytes, refusal);
+	if (user && refusal)
+		ret = morph_user_charge(user, MORPH_RES_BYTES, bytes, refusal);
+	else if (user)
+		morph_user_charge_anyway(user, MORPH_RES_BYTES, bytes);
 	if (ret)
 		return ret;
-	search->work = kvzalloc(bytes, GFP_KERNEL_ACCOUNT);
+	search->work = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
 	if (!search->work) {
-		morph_user_uncharge(user, MORPH_RES_BYTES, bytes);
+		if (user)
+			morph_user_uncharge(user, MORPH_RES_BYTES, bytes);
 		return -ENOMEM;
 	}
 	search->bytes = bytes;
@@ -95,7 +142,8 @@ void morph_path_search_free(struct morph_path_search *search)
 {
 	if (!search->work)
 		return;
-	morph_user_uncharge(search->user, MORPH_RES_BYTES, search->bytes);
+	if (search->user)
+		morph_user_uncharge(search->user, MORPH_RES_BYTES, search->bytes);
 	kvfree(search->work);
 	search->work = NULL;
 }

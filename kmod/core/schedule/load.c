@@ -267,7 +267,7 @@ static int find_path(struct morph_schedule *schedule, struct morph_txn *scratch,
 		return morph_schedule_route(schedule, scratch, index);
 	item->new_src = schedule->slice->ranks[circuit->src_rank].accelerator;
 	item->new_dst = schedule->slice->ranks[circuit->dst_rank].accelerator;
-	ret = morph_txn_find_path(scratch, item, &why);
+	ret = morph_txn_find_path(scratch, item, NULL, 0, &why);
 	if (ret)
 		return why.reason ? morph_refuse_optics(&scratch->refusal, ret, &why) : ret;
 	item->new->circuit = circuit;

@@ -152,7 +152,7 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
 	item->new_dst = morph_end_place(slice, circuit->dst_rank);
 	item->new = NULL;
 	steps = morph_route_steps(slice->fabric);
-	ret = morph_txn_find_path(scratch, item, &why);
+	ret = morph_txn_find_path(scratch, item, NULL, 0, &why);
 	schedule->work += STEP_WORK * (morph_route_steps(slice->fabric) - steps);
 	erase(&traces);
 	if (ret == -ENOMEM || ret == -EDQUOT)

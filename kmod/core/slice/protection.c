@@ -290,7 +290,7 @@ static u32 claim_paths(struct morph_txn *txn, int *ret)
 	for (claimed = 0; claimed < txn->count; claimed++) {
 		struct morph_item *item = &txn->items[claimed];
 
-		*ret = morph_txn_find_path(txn, item, &why);
+		*ret = morph_txn_find_path(txn, item, NULL, 0, &why);
 		if (!*ret)
 			*ret = morph_route_claim(txn->fabric, item->new, &why);
 		if (*ret)

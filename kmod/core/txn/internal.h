@@ -85,12 +85,6 @@ void exec_look_in(struct exec *exec, bool old);
 
 /* Resolve an item that moves or removes a circuit, and mark the circuit as pending. */
 int stage_resolve_existing(struct morph_txn *txn, u32 index);
-/*
- * Like morph_txn_find_path(), but pause at @effort and return -EINPROGRESS. @search keeps the
- * search; NULL: drop it.
- */
-int stage_find_path(struct morph_txn *txn, struct morph_item *item,
-		    struct morph_path_search *search, u32 effort, struct optics_refusal *why);
 int stage_lift_reservations(struct morph_txn *txn);
 void stage_lower_reservations(struct morph_txn *txn);
 void morph_txn_suspend_holds(struct morph_txn *txn);
@@ -110,11 +104,20 @@ struct plan {
 
 	/* The search for item @found, if it takes more than one hold. */
 	struct morph_path_search search;
-	u64 search_seq;		/* morph_ledger_seq() at its last pause */
-	u32 search_restarts;	/* how often another change has made it obsolete */
 	u32 effort;		/* of a search in one hold; 0: searches do not pause */
 	bool needs_memory;	/* a search takes more than one hold, and search.work is NULL */
 	bool staging;		/* staging must end in this hold */
+
+	/* Validation of the found paths, in the ledger of @seq. */
+	u64 seq;		/* morph_ledger_seq() at the end of the last hold */
+	struct optics_path *paths;	/* memory for all items; then the verdicts; or NULL */
+	struct optics_verdict *verdicts;
+	u32 judged;		/* paths without an error, in the order of the items */
+	u32 rejudges;		/* how often another change has made that obsolete */
+	int judge_error;	/* of path judge_why.item */
+	struct optics_refusal judge_why;
+	bool judged_all;	/* or up to the first error: staging takes the result */
+	bool needs_paths;	/* @paths is NULL, and the next pause allocates it */
 
 	/* The refusal of item @found, which staging takes instead of another search. */
 	int error;		/* 0: none */
@@ -129,5 +132,7 @@ struct plan {
 bool plan_continue(struct plan *plan, u32 steps);
 /* Find the path of an item for staging. -EINPROGRESS: that takes more than one hold. */
 int plan_find_path(struct morph_txn *txn, u32 index, struct optics_refusal *why);
+/* Validate the @count new paths in txn->paths for staging, or take the result of planning. */
+int plan_validate(struct morph_txn *txn, u32 count, struct optics_refusal *why);
 
 #endif /* MORPH_CORE_TXN_INTERNAL_H */

@@ -17,11 +17,15 @@
  *
  * If another change has taken a part of a path, planning searches again, from this item on. After
  * MORPH_MOST_RESTARTS it stops. Staging then searches the remaining paths in one hold. Likewise, a
- * search that has paused starts again after another change, and then ends in one hold.
+ * search that has paused starts again after another change: morph_path_search_resume().
+ *
+ * When all paths are found, planning validates them, a part in each hold. If the ledger does not
+ * change, staging takes this result.
  *
  * If a search fails, staging follows in the same hold and takes its refusal. So the refusal is that
  * of the present ledger.
  */
+#include <linux/mm.h>
 #include <linux/sched/signal.h>
 
 #include "core/base/base.h"
@@ -30,8 +34,6 @@
 #include "internal.h"
 
 #define PLAN_LEAST	5u	/* transactions with fewer paths are staged without a plan */
-#define PLAN_STEPS	256u	/* steps of the router in one hold */
-#define STEP_EFFORT	3u	/* of a step of the router: optics_route_continue() */
 
 static bool may_plan(const struct morph_txn *txn)
 {
@@ -136,7 +138,18 @@ static void unclaim_found(struct plan *plan)
 			morph_route_try_end(txn->fabric, txn->items[i].new);
 }
 
-/* Claim the paths that earlier holds have found. Forget them from the first conflict on. */
+/* Claim the paths that earlier holds have found, in the same ledger. */
+static void claim_again(struct plan *plan)
+{
+	struct morph_txn *txn = plan->txn;
+	u32 i;
+
+	for (i = 0; i < plan->found; i++)
+		if (txn->items[i].new)
+			morph_route_try_again(txn->fabric, txn->items[i].new);
+}
+
+/* The same in another ledger: forget the paths from the first conflict on. */
 static void claim_found(struct plan *plan)
 {
 	struct morph_txn *txn = plan->txn;
@@ -152,6 +165,81 @@ static void claim_found(struct plan *plan)
 	plan->found = i;
 	plan->restarts++;
 	plan->search.running = false;
+}
+
+/* Whether the found paths can be validated before staging, which takes edges for the slice. */
+static bool may_judge(const struct plan *plan)
+{
+	const struct morph_txn *txn = plan->txn;
+	u32 i;
+
+	if (plan->found < txn->count || plan->error || plan->rejudges > MORPH_MOST_RESTARTS)
+		return false;
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].new &&
+		    (txn->items[i].new_src | txn->items[i].new_dst) & OPTICS_EDGE)
+			return false;
+	return true;
+}
+
+static size_t judge_bytes(const struct plan *plan)
+{
+	return array_size(plan->txn->count,
+			  sizeof(struct optics_path) + sizeof(struct optics_verdict));
+}
+
+/*
+ * Validate some of the found paths, which are claimed. Return whether another hold must follow. A
+ * refusal is left to staging.
+ */
+static bool judge_some(struct plan *plan)
+{
+	const struct optics_view view = optics_state_view(ledger_of(plan->txn->fabric)->state);
+	struct morph_txn *txn = plan->txn;
+	bool began = plan->judged;
+	u32 i, n = 0;
+
+	if (!plan->paths)
+		plan->paths = kvmalloc(judge_bytes(plan),
+				       GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT);
+	plan->needs_paths = !plan->paths;
+	if (!plan->paths)
+		return true;
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].new)
+			plan->paths[n++] = txn->items[i].new->path;
+	plan->verdicts = (void *)(plan->paths + txn->count);
+	plan->judge_error =
+		optics_validate_part(&view, plan->paths, n, &plan->judged,
+				     MORPH_JUDGE_EFFORT + MORPH_CLAIM_EFFORT * n,
+				     txn->slice->number, txn->slice->transit == MORPH_TRANSIT_OWN,
+				     plan->verdicts, &plan->judge_why);
+	plan->judged_all = plan->judge_error || plan->judged == n;
+	/* If the first hold has judged all paths, staging follows in the same hold. */
+	return !plan->judge_error && (!plan->judged_all || began);
+}
+
+int plan_validate(struct morph_txn *txn, u32 count, struct optics_refusal *why)
+{
+	const struct optics_view view = optics_state_view(ledger_of(txn->fabric)->state);
+	const struct plan *plan = txn->plan;
+
+	if (!plan || !plan->staging || !plan->judged_all)
+		return optics_validate(&view, txn->paths, count, txn->slice->number,
+				       txn->slice->transit == MORPH_TRANSIT_OWN, txn->verdicts,
+				       why);
+	memcpy(txn->verdicts, plan->verdicts, array_size(count, sizeof(*txn->verdicts)));
+	*why = plan->judge_why;
+	return plan->judge_error;
+}
+
+/* The ledger has changed: what was found about it is obsolete. */
+static void forget_ledger(struct plan *plan)
+{
+	plan->rejudges += plan->judged > 0;
+	plan->judged = 0;
+	plan->judged_all = false;
+	plan->judge_error = 0;
 }
 
 static void begin_hold(struct plan *plan, u64 steps)
@@ -171,20 +259,18 @@ static u32 next_effort(const struct plan *plan)
 {
 	u64 now = steps_now(plan);
 
-	if (plan->staging || plan->search_restarts > MORPH_MOST_RESTARTS)
+	if (plan->staging)
 		return 0;
 	if (now >= plan->end)
 		return min(plan->effort, 1u);
-	return min_t(u64, plan->effort, STEP_EFFORT * (plan->end - now));
+	return min_t(u64, plan->effort, MORPH_STEP_EFFORT * (plan->end - now));
 }
 
-/* If the ledger has changed since the pause of the search, start it again. */
-static void check_search(struct plan *plan)
+/* Staging takes this refusal of item @plan->found instead of a search. */
+static void refuse_path(struct plan *plan, int error, const struct optics_refusal *why)
 {
-	if (!plan->search.running || plan->search_seq == morph_ledger_seq(plan->txn->fabric))
-		return;
-	plan->search.running = false;
-	plan->search_restarts++;
+	plan->error = error;
+	plan->why = *why;
 }
 
 /* Find the path of item @plan->found. */
@@ -195,14 +281,14 @@ static int search_path(struct plan *plan)
 	bool whole_hold = !plan->claims;
 	int ret;
 
-	ret = stage_find_path(txn, &txn->items[plan->found],
-			      plan->search.work ? &plan->search : NULL, next_effort(plan), &why);
+	ret = morph_txn_find_path(txn, &txn->items[plan->found],
+				  plan->search.work ? &plan->search : NULL, next_effort(plan),
+				  &why);
 	if (ret == -EINPROGRESS) {
 		/* Without memory, a search that other ones have left little time begins again. */
 		plan->needs_memory = whole_hold && !plan->search.work;
 	} else if (ret && ret != -ENOMEM && ret != -EDQUOT) {
-		plan->error = ret;
-		plan->why = why;
+		refuse_path(plan, ret, &why);
 	}
 	return ret;
 }
@@ -212,13 +298,13 @@ int plan_find_path(struct morph_txn *txn, u32 index, struct optics_refusal *why)
 	struct plan *plan = txn->plan;
 
 	if (!plan)
-		return morph_txn_find_path(txn, &txn->items[index], why);
+		return morph_txn_find_path(txn, &txn->items[index], NULL, 0, why);
 	if (plan->error && plan->found == index) {
 		plan->refused = true;
 		*why = plan->why;
 		return plan->error;
 	}
-	return stage_find_path(txn, &txn->items[index], NULL, next_effort(plan), why);
+	return morph_txn_find_path(txn, &txn->items[index], NULL, next_effort(plan), why);
 }
 
 /* Find and claim the path of item @plan->found. A refusal is left to staging. */
@@ -246,8 +332,12 @@ static int find_one(struct plan *plan)
 	if (ret)
 		return ret;
 	ret = morph_route_try(txn->fabric, item->new, &why);
-	if (ret)
-		forget_from(txn, index);
+	if (!ret)
+		return 0;
+	forget_from(txn, index);
+	/* A path of several ledgers has met a claim. Staging must not search in one hold. */
+	if (plan->search.stale)
+		refuse_path(plan, ret, &why);
 	return ret;
 }
 
@@ -267,28 +357,45 @@ static bool find_some(struct plan *plan, u64 steps)
 		plan->claims += !!txn->items[plan->found].new;
 		plan->found++;
 	}
-	/* If the first hold has found all paths, staging follows in the same hold. */
-	return plan->found < txn->count || plan->yielded;
+	return plan->found < txn->count;
+}
+
+/* Find paths, or validate them if all are found. Return whether to continue in another hold. */
+static bool work_on(struct plan *plan, u64 steps)
+{
+	u32 found = plan->found;
+
+	if (find_some(plan, steps))
+		return true;
+	/* If the first hold has found all paths, the same hold validates them. */
+	if (plan->found > found && plan->yielded && !plan->error)
+		return true;
+	return may_judge(plan) && judge_some(plan);
 }
 
 bool plan_continue(struct plan *plan, u32 steps)
 {
 	struct morph_txn *txn = plan->txn;
 	struct morph_ledger *ledger = ledger_of(txn->fabric);
+	bool more, same = plan->seq == morph_ledger_seq(txn->fabric);
 	u64 light_seq;
-	bool more;
 
 	lockdep_assert_held(&txn->fabric->lock);
-	if (stage_lift_reservations(txn))
+	if (!same)
+		forget_ledger(plan);
+	if (plan->judged_all || stage_lift_reservations(txn))
 		return false;
-	check_search(plan);
+	morph_path_search_resume(txn->fabric, &plan->search);
 	morph_txn_suspend_holds(txn);
 	light_seq = ledger->light_seq;
 	more = !release_old(plan);
 	if (more) {
-		claim_found(plan);
-		more = find_some(plan, steps + (u64)MORPH_CLAIM_STEPS *
-					       (plan->found + plan->released));
+		if (same)
+			claim_again(plan);
+		else
+			claim_found(plan);
+		more = work_on(plan, steps + (u64)MORPH_CLAIM_STEPS *
+					     (plan->found + plan->released));
 		unclaim_found(plan);
 	}
 	reclaim_old(plan);
@@ -296,7 +403,8 @@ bool plan_continue(struct plan *plan, u32 steps)
 	ledger->light_seq = light_seq;
 	morph_txn_resume_holds(txn);
 	stage_lower_reservations(txn);
-	plan->search_seq = morph_ledger_seq(txn->fabric);
+	morph_path_search_pause(txn->fabric, &plan->search);
+	plan->seq = morph_ledger_seq(txn->fabric);
 	return more;
 }
 
@@ -313,6 +421,11 @@ static int plan_yield(struct plan *plan)
 	if (plan->needs_memory)
 		ret = morph_path_search_alloc(&plan->search, txn->slice->user, &refusal);
 	plan->needs_memory = false;
+	if (!ret && plan->needs_paths)
+		plan->paths = kvmalloc(judge_bytes(plan), GFP_KERNEL_ACCOUNT);
+	if (!ret && plan->needs_paths && !plan->paths)
+		ret = -ENOMEM;
+	plan->needs_paths = false;
 	plan->yielded = true;
 	cond_resched();
 	mutex_lock(&txn->fabric->lock);
@@ -330,7 +443,7 @@ static int find_all(struct plan *plan)
 {
 	int ret = 0;
 
-	while (!ret && plan_continue(plan, PLAN_STEPS))
+	while (!ret && plan_continue(plan, MORPH_HOLD_STEPS))
 		ret = plan_yield(plan);
 	/* Staging searches the remaining paths, which takes long, or takes the present refusal. */
 	if (!ret && plan->found < plan->txn->count && !plan->error)
@@ -343,7 +456,7 @@ static int stage_few(struct plan *plan)
 {
 	int ret;
 
-	begin_hold(plan, PLAN_STEPS);
+	begin_hold(plan, MORPH_HOLD_STEPS);
 	ret = morph_txn_stage(plan->txn);
 	if (ret != -EINPROGRESS)
 		return ret;
@@ -366,6 +479,7 @@ static int plan_and_stage(struct plan *plan)
 		plan->found = 0;
 		plan->error = 0;
 		plan->refused = false;
+		forget_ledger(plan);
 		plan->search.running = false;
 		ret = find_all(plan);
 		if (ret)
@@ -387,7 +501,7 @@ static int plan_and_stage(struct plan *plan)
 
 int morph_txn_plan_and_stage(struct morph_txn *txn)
 {
-	struct plan plan = { .txn = txn, .effort = STEP_EFFORT * PLAN_STEPS };
+	struct plan plan = { .txn = txn, .effort = MORPH_HOLD_EFFORT };
 	int ret = -EINPROGRESS;
 
 	lockdep_assert_held(&txn->fabric->lock);
@@ -400,5 +514,6 @@ int morph_txn_plan_and_stage(struct morph_txn *txn)
 		ret = plan_and_stage(&plan);
 	txn->plan = NULL;
 	morph_path_search_free(&plan.search);
+	kvfree(plan.paths);
 	return ret;
 }

@@ -226,8 +226,8 @@ static void resolve_ends(struct morph_txn *txn, struct morph_item *item)
 	item->new_dst = morph_end_place(txn->slice, item->circuit->dst_rank);
 }
 
-int stage_find_path(struct morph_txn *txn, struct morph_item *item,
-		    struct morph_path_search *search, u32 effort, struct optics_refusal *why)
+int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item,
+			struct morph_path_search *search, u32 effort, struct optics_refusal *why)
 {
 	const struct morph_path_request request = {
 		.slice = txn->slice,
@@ -242,12 +242,6 @@ int stage_find_path(struct morph_txn *txn, struct morph_item *item,
 	};
 
 	return morph_path_find(&request, &item->new, &txn->refusal, why);
-}
-
-/* Find a path for an item and allocate its new route. Caller holds fabric->lock. */
-int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why)
-{
-	return stage_find_path(txn, item, NULL, 0, why);
 }
 
 /* Find and claim the new route of one item. */
@@ -293,7 +287,6 @@ static int claim_new(struct morph_txn *txn, u32 index)
 /* Validate the paths with the judge, which is independent of the router. */
 static int validate(struct morph_txn *txn)
 {
-	const struct optics_view view = optics_state_view(ledger_of(txn->fabric)->state);
 	struct optics_refusal why = {};
 	u32 i, n = 0;
 	int ret;
@@ -301,8 +294,7 @@ static int validate(struct morph_txn *txn)
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new)
 			txn->paths[n++] = txn->items[i].new->path;
-	ret = optics_validate(&view, txn->paths, n, txn->slice->number,
-			      txn->slice->transit == MORPH_TRANSIT_OWN, txn->verdicts, &why);
+	ret = plan_validate(txn, n, &why);
 	for (i = 0, n = 0; i < txn->count; i++) {
 		if (!txn->items[i].new)
 			continue;

@@ -234,8 +234,12 @@ static inline bool morph_lease_ok(u64 lease_ns)
  */
 struct morph_txn *morph_txn_repeated(struct morph_slice *slice, u64 cookie);
 
-/* Find a path for an item and allocate its new route. Caller holds fabric->lock. */
-int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item, struct optics_refusal *why);
+/*
+ * Find a path for an item and allocate its new route. Pause at @effort, if not 0, and return
+ * -EINPROGRESS. @search keeps the search; NULL: drop it. Caller holds fabric->lock.
+ */
+int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item,
+			struct morph_path_search *search, u32 effort, struct optics_refusal *why);
 
 /* Find, claim and validate the paths. Unstage undoes it. Caller holds fabric->lock. */
 int morph_txn_stage(struct morph_txn *txn);
