@@ -524,7 +524,7 @@ static int order_read(struct genl_info *info, struct order *order)
 
 /*
  * Stage, report the result, and undo. Do not wait for a slice that is being changed, because that
- * would wait for a device.
+ * would wait for a device. Staging drops fabric->lock at times.
  */
 static int dry_run(struct genl_info *info, struct morph_nl_to *to, struct morph_txn *txn)
 {
@@ -545,7 +545,7 @@ static int dry_run(struct genl_info *info, struct morph_nl_to *to, struct morph_
 		return morph_nl_reply_end(to, info, ret);
 	}
 	begin = ktime_get_ns();
-	txn->status = morph_txn_stage(txn);
+	txn->status = morph_txn_plan_and_stage(txn);
 	txn->session.times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
 	txn->seq = fabric->seq;
 	ret = fill_txn(to, txn, &change, MORPH_NL_LIST_MAX);
