@@ -3,8 +3,8 @@
  * The why-not query: try a placement, and on request a ring of circuits. It uses the same router,
  * ledger and validator as a commit, and then undoes all claims.
  *
- * The trial has a budget of search steps. It drops fabric->lock at times, and undoes its claims
- * before, so other threads never see them. It does not touch the hardware.
+ * The trial has a budget of search steps. It drops fabric->lock at times, also within a search, and
+ * undoes its claims before, so other threads never see them. It does not touch the hardware.
  */
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
@@ -29,8 +29,13 @@ struct trial {
 	u32 paths_count;		/* paths found */
 	struct optics_path *paths;	/* count entries */
 	struct optics_hop *hops;	/* count * OPTICS_MAX_HOPS entries */
-	u32 steps_left;
-	u32 restarts;			/* how often another change took a part */
+	struct morph_path_search search;
+	u64 seq;			/* morph_ledger_seq() at the end of the last hold */
+	u64 end;			/* morph_route_steps() at which this hold ends */
+	u32 claims;			/* of new paths in this hold */
+	u32 judged;			/* paths that are valid in the ledger of @seq */
+	u32 rejudges;			/* how often another change has made that obsolete */
+	u32 steps_left;			/* also bounds the searches that other changes repeat */
 };
 
 static u64 low_bits(u32 count)
@@ -38,6 +43,15 @@ static u64 low_bits(u32 count)
 	return count >= 64 ? ~0ULL : (1ULL << count) - 1;
 }
 
+/* The steps that remain in this hold. */
+static u32 hold_left(const struct trial *trial)
+{
+	u64 now = morph_route_steps(trial->fabric) + (u64)MORPH_CLAIM_STEPS * trial->claims;
+
+	return now < trial->end ? trial->end - now : 0;
+}
+
+/* Find and claim the next path. -EINPROGRESS: the search takes another hold. */
 static int trial_route(struct trial *trial, u32 from, struct optics_refusal *why)
 {
 	struct morph_fabric *fabric = trial->fabric;
@@ -54,46 +68,71 @@ static int trial_route(struct trial *trial, u32 from, struct optics_refusal *why
 		.transit_own = trial->transit_own,
 		.steps = min(trial->steps_left, OPTICS_ROUTE_STEPS),
 	};
-	u32 used = 0;
 	int ret;
 
 	path->hops = &trial->hops[trial->paths_count * OPTICS_MAX_HOPS];
-	ret = optics_route(ledger_of(fabric)->state, &request, ledger_of(fabric)->route_work, path,
-			   &used, why);
-	atomic64_add(used, &fabric->stats[MORPH_STAT_ROUTE_STEPS]);
-	trial->steps_left -= min(used, trial->steps_left);
+	ret = morph_path_search_run(fabric, &trial->search, &request,
+				    MORPH_STEP_EFFORT * max(hold_left(trial), 1u), path, why);
+	if (ret == -EINPROGRESS)
+		return ret;
+	trial->steps_left -= min(trial->search.steps, trial->steps_left);
 	if (!ret)
 		ret = optics_claim(ledger_of(fabric)->state, path, why);
+	/* The search has met several ledgers, so its failure proves nothing: search again. */
+	if (ret && trial->search.stale)
+		return -EINPROGRESS;
 	if (!ret)
 		trial->paths_count++;
+	trial->claims += !ret;
 	return ret;
 }
 
+/* Validate some of the paths. -EINPROGRESS: others remain. All of them after many changes. */
 static int trial_validate(struct trial *trial, struct optics_refusal *why)
 {
 	const struct optics_view view = optics_state_view(ledger_of(trial->fabric)->state);
+	u32 effort = MORPH_JUDGE_EFFORT + MORPH_CLAIM_EFFORT * trial->count;
+	int ret;
 
-	return optics_validate(&view, trial->paths, trial->paths_count, TRIAL_OWNER,
-			       trial->transit_own, NULL, why);
+	if (trial->rejudges > MORPH_MOST_RESTARTS)
+		effort = U32_MAX;
+	ret = optics_validate_part(&view, trial->paths, trial->count, &trial->judged, effort,
+				   TRIAL_OWNER, trial->transit_own, NULL, why);
+	return ret || trial->judged == trial->count ? ret : -EINPROGRESS;
+}
+
+/* Keep the first @count paths, and search the others again. */
+static void trial_search_again(struct trial *trial, u32 count)
+{
+	trial->paths_count = count;
+	if (trial->search.running)
+		trial->steps_left -= min(trial->search.steps, trial->steps_left);
+	trial->search.running = false;
+	trial->judged = 0;
 }
 
 /* Take the accelerators, and claim the paths that earlier holds have found. */
 static void trial_claim(struct trial *trial)
 {
 	struct optics_state *ledger = ledger_of(trial->fabric)->state;
+	bool same = trial->seq == morph_ledger_seq(trial->fabric);
 	struct optics_refusal why;
 	u32 i;
 
 	for (i = 0; i < trial->count; i++)
 		ledger->owner[trial->chosen[i]] = TRIAL_OWNER;
+	for (i = 0; i < trial->paths_count && same; i++)
+		optics_claim_again(ledger, &trial->paths[i]);
+	if (same)
+		return;
+	trial->rejudges += trial->judged > 0;
+	trial->judged = 0;
 	for (i = 0; i < trial->paths_count; i++)
 		if (optics_claim(ledger, &trial->paths[i], &why))
 			break;
 	/* Another change has taken a part of the path: search again from here on. */
-	if (i < trial->paths_count) {
-		trial->paths_count = i;
-		trial->restarts++;
-	}
+	if (i < trial->paths_count)
+		trial_search_again(trial, i);
 }
 
 static void trial_unclaim(struct trial *trial)
@@ -104,35 +143,30 @@ static void trial_unclaim(struct trial *trial)
 		morph_path_unclaim(trial->fabric, &trial->paths[i]);
 	for (i = 0; i < trial->count; i++)
 		ledger_of(trial->fabric)->state->owner[trial->chosen[i]] = 0;
+	trial->seq = morph_ledger_seq(trial->fabric);
 }
 
-/* Steps of the router in this hold: all of them after many restarts. */
-static u32 hold_steps(const struct trial *trial)
-{
-	if (trial->restarts > MORPH_MOST_RESTARTS)
-		return trial->steps_left;
-	return min(trial->steps_left, MORPH_HOLD_STEPS + MORPH_CLAIM_STEPS * trial->paths_count);
-}
-
-/* Find more paths in one hold. Return -EINPROGRESS if another hold must follow. */
+/* Find or validate more paths in one hold. Return -EINPROGRESS if another hold must follow. */
 static int trial_search(struct trial *trial, struct morph_refusal *refusal)
 {
-	u32 last = trial->steps_left - hold_steps(trial);
 	struct optics_refusal why = {};
 	int ret = 0;
 
+	trial->end = morph_route_steps(trial->fabric) + MORPH_HOLD_STEPS +
+		     (u64)MORPH_CLAIM_STEPS * trial->paths_count;
+	trial->claims = 0;
 	while (trial->paths_count < trial->count && !ret) {
 		if (!trial->steps_left)
 			return morph_refuse(refusal, -EAGAIN, MORPH_REASON_GAVE_UP, 0, 0,
 					    "undecided: the kernel tried %u of %u circuits of the ring",
 					    trial->paths_count, trial->count);
-		if (trial->steps_left <= last)
+		if (!hold_left(trial))
 			return -EINPROGRESS;
 		ret = trial_route(trial, trial->paths_count, &why);
 	}
 	if (!ret)
 		ret = trial_validate(trial, &why);
-	if (ret)
+	if (ret && ret != -EINPROGRESS)
 		morph_refuse_optics(refusal, ret, &why);
 	return ret;
 }
@@ -155,16 +189,17 @@ static int trial_yield(struct trial *trial, struct morph_refusal *refusal)
 {
 	struct morph_fabric *fabric = trial->fabric;
 
+	morph_path_search_pause(fabric, &trial->search);
 	mutex_unlock(&fabric->lock);
 	cond_resched();
 	mutex_lock(&fabric->lock);
+	morph_path_search_resume(fabric, &trial->search);
 	if (fatal_signal_pending(current))
 		return -EINTR;
 	if (morph_fabric_check(fabric) ||
 	    morph_place_check_again(fabric, trial->chosen, trial->count, false, refusal)) {
 		*refusal = (struct morph_refusal){};
-		trial->paths_count = 0;
-		trial->restarts++;
+		trial_search_again(trial, 0);
 		return trial_place(trial, refusal);
 	}
 	return 0;
@@ -187,6 +222,10 @@ static int trial_ring(struct trial *trial, struct morph_refusal *refusal)
 
 static int trial_alloc(struct trial *trial)
 {
+	int ret = morph_path_search_alloc(&trial->search, NULL, NULL);
+
+	if (ret)
+		return ret;
 	trial->paths = kvcalloc(trial->count, sizeof(*trial->paths), GFP_KERNEL_ACCOUNT);
 	trial->hops = kvmalloc_array(trial->count, OPTICS_MAX_HOPS * sizeof(*trial->hops),
 				     GFP_KERNEL_ACCOUNT);
@@ -197,6 +236,7 @@ static void trial_free(struct trial *trial)
 {
 	kvfree(trial->paths);
 	kvfree(trial->hops);
+	morph_path_search_free(&trial->search);
 }
 
 static int check_question(struct morph_fabric *fabric, const struct trial *trial, u32 transit,
