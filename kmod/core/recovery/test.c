@@ -126,8 +126,10 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 	home = optics_park_state(fabric->graph, index);
 	marks = &ledger_of(fabric)->state->element_marks[index];
 	busy = ledger_of(fabric)->state->element_pins[index] || *marks & MORPH_MARK_CHANGING;
-	if (!busy)
+	if (!busy) {
 		*marks |= MORPH_MARK_CHANGING;
+		ledger_of(fabric)->marks_seq++;
+	}
 	mutex_unlock(&fabric->lock);
 	if (busy)
 		return -EBUSY;
@@ -145,6 +147,7 @@ static int test_element(struct morph_fabric *fabric, u32 index)
 		morph_hw_read_back(fabric, NULL, &setting, 1, false);
 	mutex_lock(&fabric->lock);
 	*marks &= ~MORPH_MARK_CHANGING;
+	ledger_of(fabric)->marks_seq++;
 	mutex_unlock(&fabric->lock);
 	return ret;
 }
@@ -203,9 +206,13 @@ static bool is_usable(struct morph_fabric *fabric, const struct hold *hold, u32 
 		ledger_of(fabric)->chips[accelerator].health == MORPH_HEALTH_OK);
 }
 
-/* Find a path between two idle accelerators, one of which has the port under test. */
-static bool try_route(struct morph_fabric *fabric, const struct morph_culprit *target, u32 src,
-		      u32 dst, u64 tx_planes, u64 rx_planes, struct morph_route *route)
+/*
+ * Find a path between two idle accelerators, one of which has the port under test. -EINPROGRESS:
+ * the search takes another hold of fabric->lock.
+ */
+static int try_route(struct morph_fabric *fabric, const struct morph_culprit *target, u32 src,
+		     u32 dst, u64 tx_planes, u64 rx_planes, struct morph_path_search *path,
+		     struct morph_route *route)
 {
 	struct optics_route_request request = {
 		.tx_accelerator = src,
@@ -217,13 +224,8 @@ static bool try_route(struct morph_fabric *fabric, const struct morph_culprit *t
 		.steps = MORPH_ROUTE_STEPS,
 	};
 	struct optics_refusal why;
-	u32 steps = 0;
-	int ret;
 
-	ret = optics_route(ledger_of(fabric)->state, &request, ledger_of(fabric)->route_work,
-			   &route->path, &steps, &why);
-	atomic64_add(steps, &fabric->stats[MORPH_STAT_ROUTE_STEPS]);
-	return !ret;
+	return morph_path_search_run(fabric, path, &request, MORPH_HOLD_EFFORT, &route->path, &why);
 }
 
 /* Return whether the guide or the element next to the port cannot be used: no search helps. */
@@ -248,31 +250,41 @@ static bool is_cut_off(struct morph_fabric *fabric, const struct morph_culprit *
 
 /*
  * Try the next idle accelerator at the other end of a port. Only one: a search may visit
- * MORPH_ROUTE_STEPS places, and other tasks wait for fabric->lock.
+ * MORPH_ROUTE_STEPS places, and other tasks wait for fabric->lock. A search that has paused
+ * continues with the same accelerator, or starts again with the next one if that is in use now.
  */
 static bool find_port_route(struct morph_fabric *fabric, const struct morph_culprit *target,
 			    struct morph_search *search, const struct hold *hold,
-			    struct morph_route *route)
+			    struct morph_path_search *path, struct morph_route *route)
 {
 	u32 planes = fabric->graph->params.planes, total = fabric->graph->accelerators_count;
 	u32 own = target->index / planes, last = min(total, TEST_ENDS) - 1, other;
 	u64 plane = BIT_ULL(target->index % planes);
-	bool found = false;
+	bool paused = path->running;
+	int ret = -EHOSTUNREACH;
 
-	if (!is_usable(fabric, hold, own) || is_cut_off(fabric, target))
+	if (!is_usable(fabric, hold, own) || is_cut_off(fabric, target)) {
 		search->tried = last;
+		path->running = false;
+	}
 	while (search->tried < last) {
-		other = (own + ++search->tried) % total;
-		if (!is_usable(fabric, hold, other))
+		other = (own + search->tried + 1) % total;
+		if (!is_usable(fabric, hold, other)) {
+			search->tried++;
+			path->running = false;
+			paused = false;
 			continue;
-		search->budget--;
-		found = target->part == MORPH_PART_LASER ?
-			try_route(fabric, target, own, other, plane, ~0ULL, route) :
-			try_route(fabric, target, other, own, ~0ULL, plane, route);
+		}
+		if (!paused && search->budget)
+			search->budget--;
+		ret = target->part == MORPH_PART_LASER ?
+			try_route(fabric, target, own, other, plane, ~0ULL, path, route) :
+			try_route(fabric, target, other, own, ~0ULL, plane, path, route);
+		search->tried += ret != -EINPROGRESS;
 		break;
 	}
-	search->ended = !found && search->tried == last;
-	return found;
+	search->ended = ret && search->tried == last;
+	return !ret;
 }
 
 /*
@@ -281,7 +293,7 @@ static bool find_port_route(struct morph_fabric *fabric, const struct morph_culp
  */
 static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *target,
 		       struct morph_search *search, const struct hold *hold,
-		       struct morph_route *route)
+		       struct morph_path_search *path, struct morph_route *route)
 {
 	struct optics_state *ledger = ledger_of(fabric)->state;
 	struct optics_refusal why;
@@ -302,7 +314,7 @@ static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *
 		search->ended = !found;
 	} else {
 		swap(*dead, were);
-		found = find_port_route(fabric, target, search, hold, route);
+		found = find_port_route(fabric, target, search, hold, path, route);
 	}
 	if (found)
 		ret = morph_route_claim(fabric, route, &why);
@@ -312,23 +324,27 @@ static int claim_probe(struct morph_fabric *fabric, const struct morph_culprit *
 	} else {
 		swap(*dead, were);
 	}
+	if (path->running)
+		return -EAGAIN;
 	return found || search->ended || !search->budget ? ret : -EAGAIN;
 }
 
 /*
  * Find and claim a path through the target, and exclude the accelerators at its ends from other
- * uses. Each hold of fabric->lock contains one search. No lock held.
+ * uses. Each hold of fabric->lock contains at most one search. No lock held.
  */
 static int take_probe(struct morph_fabric *fabric, struct morph_culprit *target,
 		      struct morph_search *search, struct hold *hold,
-		      struct morph_route *route)
+		      struct morph_path_search *path, struct morph_route *route)
 {
 	u32 planes = fabric->graph->params.planes;
 	int ret;
 
 	do {
 		mutex_lock(&fabric->lock);
-		ret = claim_probe(fabric, target, search, hold, route);
+		morph_path_search_resume(fabric, path);
+		ret = claim_probe(fabric, target, search, hold, path, route);
+		morph_path_search_pause(fabric, path);
 		if (!ret) {
 			hold_accelerator(fabric, hold, route->path.tx / planes);
 			hold_accelerator(fabric, hold, route->path.rx / planes);
@@ -445,14 +461,15 @@ static int test_by_light(struct morph_fabric *fabric, struct morph_culprit *targ
 {
 	struct morph_search all = { .budget = TEST_ENDS - 1 };
 	struct morph_element_setting *settings;
+	struct morph_path_search path = {};
 	struct morph_route *route;
 	int ret = -ENOMEM, dark;
 
 	route = morph_route_alloc(OPTICS_MAX_HOPS, GFP_KERNEL);
 	settings = kcalloc(OPTICS_MAX_HOPS, sizeof(*settings), GFP_KERNEL);
-	if (!route || !settings)
+	if (!route || !settings || morph_path_search_alloc(&path, NULL, NULL))
 		goto out;
-	ret = take_probe(fabric, target, search ?: &all, hold, route);
+	ret = take_probe(fabric, target, search ?: &all, hold, &path, route);
 	if (ret)
 		goto out;
 	ret = light_probe(fabric, route, settings);
@@ -468,6 +485,7 @@ static int test_by_light(struct morph_fabric *fabric, struct morph_culprit *targ
 	if (!ret)
 		clear_path(fabric, &route->path);
 out:
+	morph_path_search_free(&path);
 	kfree(settings);
 	morph_route_free(route);
 	return ret;
