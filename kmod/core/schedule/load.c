@@ -347,12 +347,45 @@ int morph_schedule_yield(struct morph_schedule *schedule, struct morph_refusal *
 	struct morph_fabric *fabric = slice->fabric;
 	int ret;
 
+	morph_path_search_pause(fabric, schedule->search);
 	mutex_unlock(&fabric->lock);
 	cond_resched();
 	mutex_lock(&fabric->lock);
+	morph_path_search_resume(fabric, schedule->search);
 	schedule->work = 0;
 	ret = morph_txn_check_slice(slice, refusal);
 	return !ret && signal_pending(current) ? -EINTR : ret;
+}
+
+/*
+ * A search has paused. The first one that does gets memory for the next hold of fabric->lock.
+ */
+static int yield_in_search(struct morph_schedule *schedule, struct morph_refusal *refusal)
+{
+	struct morph_slice *slice = schedule->slice;
+	int ret = 0;
+
+	if (!schedule->search->work) {
+		mutex_unlock(&slice->fabric->lock);
+		ret = morph_path_search_alloc(schedule->search, slice->user, refusal);
+		mutex_lock(&slice->fabric->lock);
+	}
+	return ret ? ret : morph_schedule_yield(schedule, refusal);
+}
+
+static int make_circuit_in_holds(struct morph_schedule *schedule,
+				 const struct morph_schedule_request *request,
+				 struct morph_txn *scratch, u32 index)
+{
+	int ret;
+
+	do {
+		ret = make_circuit(schedule, request, scratch, index);
+		if (ret != -EINPROGRESS)
+			return ret;
+		ret = yield_in_search(schedule, &scratch->refusal);
+	} while (!ret);
+	return ret;
 }
 
 /*
@@ -374,7 +407,7 @@ static int make_circuits(struct morph_schedule *schedule,
 				break;
 		}
 		schedule->work += PATH_WORK;
-		ret = make_circuit(schedule, request, scratch, i);
+		ret = make_circuit_in_holds(schedule, request, scratch, i);
 		if (ret)
 			wrong->circuit = i;
 	}
@@ -582,6 +615,7 @@ int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_r
 {
 	size_t bytes = schedule_bytes(request, slice->ranks_count);
 	struct morph_fabric *fabric = slice->fabric;
+	struct morph_path_search search = {};
 	struct morph_schedule *schedule;
 	int ret;
 
@@ -604,12 +638,15 @@ int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_r
 		goto out;
 	fill_uses(schedule, request);
 	mutex_lock(&fabric->lock);
+	schedule->search = &search;
 	ret = morph_schedule_enter(schedule, refusal);
 	if (!ret) {
 		ret = load_entered(schedule, request, wrong, refusal);
 		morph_slice_leave(slice);
 	}
+	schedule->search = NULL;
 	mutex_unlock(&fabric->lock);
+	morph_path_search_free(&search);
 out:
 	if (ret)
 		morph_schedule_put(schedule);

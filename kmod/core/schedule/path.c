@@ -129,12 +129,21 @@ static u32 write_others(struct morph_schedule *schedule, u32 circuit, struct tra
 	return room;
 }
 
+/* The effort of the router in the rest of this hold of fabric->lock. */
+static u32 next_effort(const struct morph_schedule *schedule)
+{
+	u64 left = MORPH_SCHEDULE_MOST_WORK - min_t(u64, schedule->work, MORPH_SCHEDULE_MOST_WORK);
+
+	return max_t(u32, (u32)left / STEP_WORK, 1) * MORPH_STEP_EFFORT;
+}
+
 int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scratch, u32 index)
 {
 	struct morph_circuit *circuit = schedule->circuits[index];
 	struct morph_slice *slice = schedule->slice;
 	struct morph_item *item = &scratch->items[0];
 	struct traces traces = { .ledger = ledger_of(slice->fabric)->state };
+	struct morph_path_search *search = schedule->search;
 	struct morph_route *old = circuit->route;
 	struct optics_refusal why = {};
 	u64 steps;
@@ -152,10 +161,11 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
 	item->new_dst = morph_end_place(slice, circuit->dst_rank);
 	item->new = NULL;
 	steps = morph_route_steps(slice->fabric);
-	ret = morph_txn_find_path(scratch, item, NULL, 0, &why);
+	ret = morph_txn_find_path(scratch, item, search && search->work ? search : NULL,
+				  search ? next_effort(schedule) : 0, &why);
 	schedule->work += STEP_WORK * (morph_route_steps(slice->fabric) - steps);
 	erase(&traces);
-	if (ret == -ENOMEM || ret == -EDQUOT)
+	if (ret == -ENOMEM || ret == -EDQUOT || ret == -EINPROGRESS)
 		return ret;
 	if (ret)
 		return morph_refuse_optics(&scratch->refusal, ret, &why);

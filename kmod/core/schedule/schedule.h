@@ -138,6 +138,7 @@ struct morph_schedule {
 	u32 *uses, *used_in;		/* by circuit: range of its steps in used_in */
 	u32 *stamps, *rank_stamps;	/* by circuit, by rank: for the holder of the slice */
 	u64 work;			/* work since fabric->lock was last dropped */
+	struct morph_path_search *search;	/* while loading, for searches of several holds */
 	u32 first_circuit;		/* number within the slice */
 
 	/* Guarded by fabric->lock. */
@@ -205,7 +206,7 @@ int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_r
 			struct morph_schedule **schedule, struct morph_schedule_wrong *wrong,
 			struct morph_refusal *refusal);
 /* limit of schedule->work in one hold of fabric->lock, if the caller can drop it */
-#define MORPH_SCHEDULE_MOST_WORK	65536u
+#define MORPH_SCHEDULE_MOST_WORK	49152u
 /*
  * Drop fabric->lock for a while. Return 0, or the reason why loading must stop. Caller has entered
  * the slice and holds fabric->lock.
