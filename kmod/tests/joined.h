@@ -15,6 +15,23 @@ struct morph_slice *fake_joined(struct fake *fake, u32 failover, u32 spare_polic
 struct morph_circuit *fake_only_circuit(struct morph_slice *slice);
 /* Kill an accelerator and wait for the failover. */
 void fake_kill(struct fake *fake, u32 accelerator);
+/*
+ * The owner has accelerators 0 and 1, with a circuit. The borrower has accelerator 3 and one spare,
+ * with a circuit to the spare. The spares are 2 on the first host and 5 on the second one.
+ */
+struct fake_loan {
+	struct morph_slice *owner, *borrower;
+};
+
+/* Two accelerators with a circuit. The slice takes any spare; @lend: one of the two is a spare. */
+struct morph_slice *fake_pair(struct fake *fake, u32 first, u32 second, bool lend);
+struct fake_loan fake_lend(struct fake *fake, u32 spare);
+/* Kill an accelerator, and do not wait. */
+void fake_fail(struct fake *fake, u32 accelerator);
+/* The accelerator has passed a test, and its hold-down is over. */
+void fake_return(struct fake *fake, u32 accelerator);
+/* Each rank has an accelerator that knows it, and no other one. */
+void fake_expect_one_holder(struct fake *fake);
 /* Expect the ends of a circuit. */
 void fake_expect_ends(struct kunit *test, const struct morph_circuit *circuit, u32 src, u32 dst);
 

@@ -3,69 +3,13 @@
 #include <linux/delay.h>
 
 #include "fake.h"
+#include "joined.h"
 #include "suites.h"
-
-/*
- * The owner has accelerators 0 and 1, with a circuit. The borrower has accelerator 3 and one spare,
- * with a circuit to the spare. The spares are 2 on the first host and 5 on the second one.
- */
-struct loan {
-	struct morph_slice *owner, *borrower;
-};
-
-static struct morph_slice *pair(struct fake *fake, u32 first, u32 second, bool lend)
-{
-	const u32 accelerators[] = { first, second };
-	const struct morph_slice_params params = {
-		.accelerators = accelerators,
-		.count = ARRAY_SIZE(accelerators),
-		.failover = MORPH_FAILOVER_AUTOMATIC,
-		.spare_policy = MORPH_SPARES_ANY,
-		.lend = lend,
-		.user = fake->user,
-	};
-	struct morph_slice *slice = fake_slice_like(fake, &params);
-
-	fake_light(fake, slice, 0, 1, MORPH_PLANE_ANY);
-	fake_settle(fake);
-	return slice;
-}
-
-static struct loan lend(struct fake *fake, u32 spare)
-{
-	struct loan loan = {
-		.owner = pair(fake, 0, 1, false),
-		.borrower = pair(fake, 3, spare, true),
-	};
-
-	fake_has_event(fake, 0, 0);
-	fake_has_event(fake, 1, 0);
-	fake_clear(fake);
-	return loan;
-}
-
-static void fail(struct fake *fake, u32 accelerator)
-{
-	fake->dead[accelerator] = true;
-	fake_set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_FAILED);
-}
 
 static void expect_counts(struct fake *fake, u32 spares, u32 lent)
 {
 	KUNIT_EXPECT_EQ(fake->test, spares, ledger_of(fake->fabric)->spares);
 	KUNIT_EXPECT_EQ(fake->test, lent, ledger_of(fake->fabric)->lent);
-}
-
-/* The accelerator has passed a test, and its hold-down is over. */
-static void return_accelerator(struct fake *fake, u32 accelerator)
-{
-	fake->dead[accelerator] = false;
-	fake_set_health(fake, MORPH_PART_ACCELERATOR, accelerator, MORPH_HEALTH_OK);
-	mutex_lock(&fake->fabric->lock);
-	ledger_of(fake->fabric)->chips[accelerator].hold_until_ns = 0;
-	morph_chip_update(fake->fabric, accelerator);
-	mutex_unlock(&fake->fabric->lock);
-	fake_settle(fake);
 }
 
 static int try_slice(struct fake *fake, struct morph_slice_params *params)
@@ -94,7 +38,7 @@ static void lend_needs_the_flag(struct kunit *test)
 	params.accelerators = NULL;
 	KUNIT_EXPECT_EQ(test, -EINVAL, try_slice(fake, &params));
 	params.accelerators = spare;
-	pair(fake, 0, 2, true);
+	fake_pair(fake, 0, 2, true);
 	KUNIT_EXPECT_EQ(test, -EBUSY, try_slice(fake, &params));
 }
 
@@ -103,7 +47,7 @@ static void lend_is_charged_and_ends_with_the_slice(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_limits limits, used;
-	struct morph_slice *slice = pair(fake, 3, 2, true);
+	struct morph_slice *slice = fake_pair(fake, 3, 2, true);
 
 	morph_user_limits(fake->user, &limits, &used);
 	KUNIT_EXPECT_EQ(test, 2u, used.accelerators);
@@ -120,9 +64,9 @@ static void lend_is_charged_and_ends_with_the_slice(struct kunit *test)
 static void lend_leaves_idle_spares_first(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct loan loan = lend(fake, 2);
+	struct fake_loan loan = fake_lend(fake, 2);
 
-	fail(fake, 1);
+	fake_fail(fake, 1);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, 5u, loan.owner->ranks[1].accelerator);
 	KUNIT_EXPECT_EQ(test, 2u, loan.borrower->ranks[1].accelerator);
@@ -131,7 +75,7 @@ static void lend_leaves_idle_spares_first(struct kunit *test)
 	fake_expect_light(fake);
 }
 
-static void expect_reclaimed(struct fake *fake, const struct loan *loan, u32 spare)
+static void expect_reclaimed(struct fake *fake, const struct fake_loan *loan, u32 spare)
 {
 	struct kunit *test = fake->test;
 	struct morph_event event;
@@ -155,17 +99,17 @@ static void expect_reclaimed(struct fake *fake, const struct loan *loan, u32 spa
 static void lend_ends_for_a_failover(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct loan loan = lend(fake, 2);
+	struct fake_loan loan = fake_lend(fake, 2);
 	u64 publishes;
 
-	fail(fake, 5);
+	fake_fail(fake, 5);
 	publishes = fake_stat(fake, MORPH_STAT_PUBLISHES);
-	fail(fake, 1);
+	fake_fail(fake, 1);
 	fake_settle(fake);
 	expect_reclaimed(fake, &loan, 2);
 	expect_counts(fake, 0, 0);
 	KUNIT_EXPECT_EQ(test, publishes + 1, fake_stat(fake, MORPH_STAT_PUBLISHES));
-	return_accelerator(fake, 1);
+	fake_return(fake, 1);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(loan.borrower)->state);
 	expect_counts(fake, 0, 1);
 	fake_light(fake, loan.borrower, 0, 1, MORPH_PLANE_ANY);
@@ -178,9 +122,9 @@ static void lend_ends_for_the_same_slice(struct kunit *test)
 	struct fake *fake = test->priv;
 	struct morph_slice *slice;
 
-	fail(fake, 5);
-	slice = pair(fake, 0, 2, true);
-	fail(fake, 0);
+	fake_fail(fake, 5);
+	slice = fake_pair(fake, 0, 2, true);
+	fake_fail(fake, 0);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, 2u, slice->ranks[0].accelerator);
 	KUNIT_EXPECT_EQ(test, 0u, slice->ranks[1].accelerator);
@@ -194,16 +138,16 @@ static void lend_ends_for_the_same_slice(struct kunit *test)
 static void lend_of_a_failed_spare_is_not_renewed(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct loan loan = lend(fake, 2);
+	struct fake_loan loan = fake_lend(fake, 2);
 
-	fail(fake, 2);
+	fake_fail(fake, 2);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, 2u, loan.borrower->ranks[1].accelerator);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(loan.borrower)->state);
 	expect_counts(fake, 1, 0);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_PLAN_NONE,
 			morph_protection_state(rank_protection(loan.borrower, 1)));
-	return_accelerator(fake, 2);
+	fake_return(fake, 2);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(loan.borrower)->state);
 	expect_counts(fake, 1, 1);
 	fake_expect_light(fake);
@@ -213,12 +157,12 @@ static void lend_of_a_failed_spare_is_not_renewed(struct kunit *test)
 static void lend_survives_a_failed_failover(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct loan loan = lend(fake, 2);
+	struct fake_loan loan = fake_lend(fake, 2);
 
-	fail(fake, 5);
+	fake_fail(fake, 5);
 	fake_settle(fake);
 	fake_rule(fake, FAKE_LASERS_ON, 0, FAKE_ERROR, -ENOMEM);
-	fail(fake, 1);
+	fake_fail(fake, 1);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(loan.owner)->state);
 	KUNIT_EXPECT_EQ(test, 2u, loan.borrower->ranks[1].accelerator);
@@ -232,11 +176,11 @@ static void lend_survives_a_failed_failover(struct kunit *test)
 static void lend_of_a_dead_spare_fails_in_its_slice(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct loan loan = lend(fake, 2);
+	struct fake_loan loan = fake_lend(fake, 2);
 
-	fail(fake, 5);
+	fake_fail(fake, 5);
 	fake->dead[2] = true;
-	fail(fake, 0);		/* the sender: a dead one emits no light */
+	fake_fail(fake, 0);		/* the sender: a dead one emits no light */
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(loan.owner)->state);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(loan.borrower)->state);
@@ -249,12 +193,12 @@ static void lend_of_a_dead_spare_fails_in_its_slice(struct kunit *test)
 static void lend_ends_with_the_slice_during_a_failover(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct loan loan = lend(fake, 2);
+	struct fake_loan loan = fake_lend(fake, 2);
 
-	fail(fake, 5);
+	fake_fail(fake, 5);
 	fake_settle(fake);
 	fake_rule(fake, FAKE_LASERS_ON, 0, FAKE_HANG, 0);
-	fail(fake, 1);
+	fake_fail(fake, 1);
 	wait_for_completion(&fake->silent);
 	mutex_lock(&fake->fabric->lock);
 	morph_slice_release(loan.borrower, 0);
@@ -273,38 +217,19 @@ static void lend_ends_with_the_slice_during_a_failover(struct kunit *test)
 static void lend_ends_after_the_change_of_its_slice(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct loan loan = lend(fake, 2);
+	struct fake_loan loan = fake_lend(fake, 2);
 	struct morph_change change = fake_add(1, 0, MORPH_PLANE_ANY, 1);
 	struct fake_run run;
 
-	fail(fake, 5);
+	fake_fail(fake, 5);
 	fake_settle(fake);
 	fake_begin(fake, &run, fake_txn(fake, loan.borrower, &change, 1, 0), FAKE_SET_ELEMENTS, 0);
-	fail(fake, 1);
+	fake_fail(fake, 1);
 	fake_go_on(fake);
 	KUNIT_EXPECT_EQ(test, 0, fake_end(&run));
 	morph_txn_put(run.txn);
 	fake_settle(fake);
 	expect_reclaimed(fake, &loan, 2);
-}
-
-/* Each rank has an accelerator that knows it, and no other one. */
-static void expect_one_holder(struct fake *fake)
-{
-	const struct morph_chip *chip;
-	struct morph_slice *slice;
-	u32 held = 0, i;
-
-	list_for_each_entry(slice, &ledger_of(fake->fabric)->slices, node) {
-		for (i = 0; i < slice->ranks_count; i++) {
-			chip = &ledger_of(fake->fabric)->chips[slice->ranks[i].accelerator];
-			KUNIT_EXPECT_EQ(fake->test, (u8)MORPH_USE_HELD, chip->use);
-			KUNIT_EXPECT_PTR_EQ(fake->test, slice, chip->slice);
-			KUNIT_EXPECT_EQ(fake->test, i, chip->rank);
-		}
-		held += slice->ranks_count;
-	}
-	KUNIT_EXPECT_EQ(fake->test, held, ledger_of(fake->fabric)->held);
 }
 
 struct request_case {
@@ -330,10 +255,10 @@ static void lend_beside_a_requested_replacement(struct kunit *test)
 	const struct request_case *param = test->param_value;
 	struct morph_culprit culprit = { .part = MORPH_PART_ACCELERATOR };
 	struct fake *fake = test->priv;
-	struct morph_slice *slice = pair(fake, 2, 0, true);
+	struct morph_slice *slice = fake_pair(fake, 2, 0, true);
 
 	if (!param->idle)
-		fail(fake, 5);
+		fake_fail(fake, 5);
 	fake->dead[0] = true;
 	mutex_lock(&fake->fabric->lock);
 	slice->ranks[0].failed = true;		/* as morph_repair_replace() does */
@@ -344,7 +269,7 @@ static void lend_beside_a_requested_replacement(struct kunit *test)
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, param->lender, slice->ranks[0].accelerator);
 	KUNIT_EXPECT_EQ(test, param->failed, slice->ranks[1].accelerator);
-	expect_one_holder(fake);
+	fake_expect_one_holder(fake);
 	fake_expect_light(fake);
 }
 
@@ -352,15 +277,15 @@ static void lend_beside_a_requested_replacement(struct kunit *test)
  * A failover is taking the borrower's spare while the operator wants accelerator 4 for that rank.
  * Return the number of the request.
  */
-static u32 request_while_taken(struct fake *fake, const struct loan *loan)
+static u32 request_while_taken(struct fake *fake, const struct fake_loan *loan)
 {
 	struct morph_refusal refusal = {};
 	u32 id, tries;
 
-	fail(fake, 5);
+	fake_fail(fake, 5);
 	fake_settle(fake);
 	fake_rule(fake, FAKE_LASERS_ON, 0, FAKE_HANG, 0);
-	fail(fake, 1);
+	fake_fail(fake, 1);
 	wait_for_completion(&fake->silent);
 	KUNIT_ASSERT_EQ(fake->test, 0,
 			morph_repair_replace_queue(loan->borrower, 1, 4, &id, &refusal));
@@ -381,14 +306,14 @@ static void expect_result(struct fake *fake, u32 id, u32 outcome, int status)
 	KUNIT_EXPECT_EQ(fake->test, outcome, txn->outcome);
 	KUNIT_EXPECT_EQ(fake->test, status, txn->status);
 	morph_txn_put(txn);
-	expect_one_holder(fake);
+	fake_expect_one_holder(fake);
 }
 
 /* The spare is lost, and the wanted accelerator, too. Nothing was replaced. */
 static void request_for_a_taken_spare_does_not_succeed(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct loan loan = lend(fake, 2);
+	struct fake_loan loan = fake_lend(fake, 2);
 	u32 id = request_while_taken(fake, &loan);
 	struct morph_refusal refusal = {};
 
@@ -403,7 +328,7 @@ static void request_for_a_taken_spare_does_not_succeed(struct kunit *test)
 static void request_outlives_a_failed_failover(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct loan loan = lend(fake, 2);
+	struct fake_loan loan = fake_lend(fake, 2);
 	u32 id = request_while_taken(fake, &loan);
 
 	morph_fabric_complete(fake->fabric, fake->silent_cookie, -ENOMEM, NULL, 0);
@@ -419,7 +344,7 @@ static void lend_ends_with_a_reason_in_each_event(struct kunit *test)
 {
 	static const u32 accelerators[] = { 3, 4, 2 };
 	struct fake *fake = test->priv;
-	struct morph_slice *owner = pair(fake, 0, 1, false), *borrower;
+	struct morph_slice *owner = fake_pair(fake, 0, 1, false), *borrower;
 	const struct morph_slice_params params = {
 		.accelerators = accelerators,
 		.count = ARRAY_SIZE(accelerators),
@@ -432,21 +357,21 @@ static void lend_ends_with_a_reason_in_each_event(struct kunit *test)
 
 	borrower = fake_slice_like(fake, &params);
 	circuit = fake_light(fake, borrower, 0, 1, MORPH_PLANE_ANY);
-	fail(fake, 5);
-	fail(fake, 3);
+	fake_fail(fake, 5);
+	fake_fail(fake, 3);
 	fake_settle(fake);
 	fake_has_event(fake, 1, 0);
-	fail(fake, 1);
+	fake_fail(fake, 1);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, 2u, owner->ranks[1].accelerator);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_FAILING, fake_event(fake, 1, &event));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_DEGRADED, fake_event(fake, 1, &event));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_REVOKED, event.outcome);
-	return_accelerator(fake, 3);
+	fake_return(fake, 3);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_CIRCUIT_LIT, fake_circuit(borrower, circuit)->state);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_DEGRADED, fake_event(fake, 1, &event));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_REVOKED, event.outcome);
-	return_accelerator(fake, 1);
+	fake_return(fake, 1);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_EVENT_RECOVERED, fake_event(fake, 1, &event));
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_OUTCOME_NONE, event.outcome);
 }
@@ -472,18 +397,18 @@ static struct morph_slice *borrower_of_both(struct fake *fake)
 static void lend_of_two_spares_leads_to_the_other(struct kunit *test)
 {
 	struct fake *fake = fake_open(test, &large_host);
-	struct morph_slice *owner = pair(fake, 0, 1, false);
+	struct morph_slice *owner = fake_pair(fake, 0, 1, false);
 	u32 plane;
 
 	borrower_of_both(fake);
 	for (plane = 0; plane < FAKE_PLANES; plane++)
 		fake_set_health(fake, MORPH_PART_RECEIVER, 6 * FAKE_PLANES + plane,
 				MORPH_HEALTH_FAILED);
-	fail(fake, 1);
+	fake_fail(fake, 1);
 	fake_settle(fake);
 	KUNIT_EXPECT_EQ(test, 7u, owner->ranks[1].accelerator);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(owner)->state);
-	expect_one_holder(fake);
+	fake_expect_one_holder(fake);
 	fake_expect_light(fake);
 }
 
@@ -493,7 +418,7 @@ static u32 dark_writes(struct fake *fake, u32 accelerator)
 	u32 before = fake->darkened;
 
 	fake_clear(fake);
-	fail(fake, accelerator);
+	fake_fail(fake, accelerator);
 	fake_settle(fake);
 	return fake->darkened - before;
 }
@@ -502,10 +427,11 @@ static u32 dark_writes(struct fake *fake, u32 accelerator)
 static void lend_costs_a_failover_one_dark_write(struct kunit *test)
 {
 	struct fake *fake = fake_open(test, &large_host);
-	struct morph_slice *first = pair(fake, 0, 1, false), *second = pair(fake, 2, 3, false);
+	struct morph_slice *first = fake_pair(fake, 0, 1, false);
+	struct morph_slice *second = fake_pair(fake, 2, 3, false);
 	u32 idle, lent;
 
-	pair(fake, 4, 7, true);
+	fake_pair(fake, 4, 7, true);
 	idle = dark_writes(fake, 1);
 	KUNIT_EXPECT_EQ(test, 6u, first->ranks[1].accelerator);
 	lent = dark_writes(fake, 3);
@@ -521,15 +447,16 @@ static void lend_costs_a_failover_one_dark_write(struct kunit *test)
 static void lend_to_two_failovers_does_not_block(struct kunit *test)
 {
 	struct fake *fake = fake_open(test, &large_host);
-	struct morph_slice *first = pair(fake, 0, 1, false), *second = pair(fake, 2, 3, false);
+	struct morph_slice *first = fake_pair(fake, 0, 1, false);
+	struct morph_slice *second = fake_pair(fake, 2, 3, false);
 	struct morph_slice *borrower = borrower_of_both(fake);
 	bool ended;
 
 	fake_settle(fake);
 	fake_rule(fake, FAKE_LASERS_ON, 0, FAKE_HANG, 0);
-	fail(fake, 1);
+	fake_fail(fake, 1);
 	wait_for_completion(&fake->silent);
-	fail(fake, 3);
+	fake_fail(fake, 3);
 	ended = wait_event_timeout(second->idle, !READ_ONCE(second->repairing), 10 * HZ);
 	KUNIT_EXPECT_TRUE(test, ended);
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_DEGRADED, slice_tenancy(second)->state);
@@ -539,7 +466,7 @@ static void lend_to_two_failovers_does_not_block(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(second)->state);
 	KUNIT_EXPECT_EQ(test, 13u, first->ranks[1].accelerator + second->ranks[1].accelerator);
 	KUNIT_EXPECT_FALSE(test, borrower->busy);
-	expect_one_holder(fake);
+	fake_expect_one_holder(fake);
 	fake_expect_light(fake);
 }
 
