@@ -62,6 +62,19 @@ void morph_protection_wake(struct morph_fabric *fabric);
 /* enum morph_plan_state, as interfaces report it. */
 u32 morph_protection_state(const struct morph_protection *protection);
 
+/* --------------------------------------------------------------- prepared.c */
+
+/*
+ * Allocate a transaction, without paths, that moves the circuits of a rank to a spare. It has no
+ * reference to the slice. NULL: no memory.
+ */
+struct morph_txn *morph_prepared_alloc(struct morph_slice *slice, u32 rank, u32 spare);
+/*
+ * Find paths as if these circuits were removed; the paths may not share lanes. Allocate the memory
+ * for programming. The slice is idle. Return 0 or an error; the ledger is as before.
+ */
+int morph_prepared_find_paths(struct morph_slice *slice, struct morph_txn *txn);
+
 /* ---------------------------------------------------------------- reserve.c */
 
 /*
