@@ -28,6 +28,8 @@ static struct kunit_suite * const suites[] = {
 	&morph_choice_suite,
 	&morph_lend_suite,
 	&morph_lend_between_suite,
+	&morph_loan_suite,
+	&morph_loan_between_suite,
 	&morph_lease_suite,
 	&morph_neighbour_suite,
 	&morph_diagnosis_suite,

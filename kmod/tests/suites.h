@@ -25,6 +25,8 @@ extern struct kunit_suite morph_replacement_suite;
 extern struct kunit_suite morph_choice_suite;
 extern struct kunit_suite morph_lend_suite;
 extern struct kunit_suite morph_lend_between_suite;
+extern struct kunit_suite morph_loan_suite;
+extern struct kunit_suite morph_loan_between_suite;
 extern struct kunit_suite morph_lease_suite;
 extern struct kunit_suite morph_neighbour_suite;
 extern struct kunit_suite morph_diagnosis_suite;

@@ -271,6 +271,7 @@ static void fail_to(struct sim *sim, unsigned int server, uint32_t spare, struct
 
 	if (slice < 0 || light_ring(slice, RANKS))
 		stop("slice of three");
+	wait_planned(slice);
 	visits_quiet(sim);
 	writes = sim_counter(sim, "ops", "lasers_written");
 	operations = sim_counter(sim, "ops", "set_lasers");

@@ -223,24 +223,54 @@ static void failover_build(struct failover *failover)
 	mark_unlit(failover);
 }
 
-/* For a single failed rank with a current protection, use the paths of the protection. */
+/* Return whether the rank gets a lent spare now. It does not if an idle one has come. */
+static bool needs_lent_spare(struct morph_slice *slice, u32 rank)
+{
+	u32 first = morph_repair_spare(slice, rank, rank_protection(slice, rank)->preferred, 0);
+
+	return first != MORPH_ANY && ledger_of(slice->fabric)->chips[first].lent;
+}
+
+/*
+ * For a single failed rank with a current protection, use its paths. Its spare may be lent: then
+ * take that first, which may drop fabric->lock and so make the protection stale. Return whether the
+ * failover has a transaction. It may have got a spare without one.
+ */
 static bool failover_from_protection(struct failover *failover)
 {
 	struct morph_slice *slice = failover->slice;
-	u32 rank = failover->ranks[0];
-	u32 spare;
+	u32 rank = failover->ranks[0], spare;
+	bool lent;
 
 	if (failover->count != 1 || rank_recovery(slice, rank)->wanted_spare != MORPH_ANY)
 		return false;
-	failover->txn = morph_protection_take(slice, rank, &spare);
+	spare = morph_protection_spare(slice, rank);
+	if (spare == MORPH_ANY)
+		return false;
+	lent = ledger_of(slice->fabric)->chips[spare].lent;
+	if (lent && (!needs_lent_spare(slice, rank) || !reclaim(failover, rank, spare)))
+		return false;
+	/* Before the rank joins the spare, which marks all protections of the spare stale. */
+	failover->txn = morph_protection_take(slice, rank, spare);
+	join_spare(slice, spare, rank);
+	failover->spares[0] = spare;
 	if (!failover->txn)
 		return false;
 	kref_get(&slice->kref);
 	failover->txn->slice = slice;
-	join_spare(slice, spare, rank);
-	failover->spares[0] = spare;
+	if (lent && !morph_reclaim_adopt(slice, rank, failover->txn))
+		return false;
 	mark_unlit(failover);
 	return true;
+}
+
+/* The protection cannot be used: give its spare back, so that an idle one has precedence. */
+static void leave_protection(struct failover *failover)
+{
+	give_back_spare(failover, failover->spares[0], true);
+	failover->spares[0] = MORPH_ANY;
+	morph_repair_free_txn(failover->txn);
+	failover->txn = NULL;
 }
 
 static bool any_spare(const struct failover *failover)
@@ -288,19 +318,14 @@ static int failover_stage(struct failover *failover)
 	u32 i;
 	int ret;
 
-	if (!failover->dry && failover_from_protection(failover)) {
-		ret = morph_txn_stage(failover->txn);
-		if (!ret) {
+	if (!failover->dry) {
+		if (failover_from_protection(failover) && !morph_txn_stage(failover->txn)) {
 			morph_stat(slice->fabric, MORPH_STAT_PLANS_USED);
 			return 0;
 		}
-		give_back_spare(failover, failover->spares[0], true);
-		failover->spares[0] = MORPH_ANY;
-		morph_repair_free_txn(failover->txn);
-		failover->txn = NULL;
-	}
-	if (!failover->dry)
+		leave_protection(failover);
 		morph_stat(slice->fabric, MORPH_STAT_PLANS_INLINE);
+	}
 	for (i = 0; i < failover->count; i++) {
 		failover->skips[i] = 0;
 		failover->spares[i] = take_spare(failover, i);

@@ -7,6 +7,10 @@
  *   2. remove the circuits of the borrower's rank in the transaction that moves the failed rank
  *   3. at the publication, the borrower's rank gets the failed accelerator in exchange
  *
+ * If the failed rank has a protection that uses the spare, the transaction and its paths are
+ * prepared, with the numbers of the circuits to remove: see protection.c. Otherwise the failover
+ * finds the paths after it has entered the borrower.
+ *
  * So each accelerator has one holder at any time. The borrower's rank counts as failed, gets no
  * other spare, and is usable again when its accelerator has passed a test. If the transaction
  * fails, it restores the borrower's circuits.
@@ -212,6 +216,27 @@ u32 morph_reclaim_fill(struct morph_slice *slice, struct morph_item *items)
 		}
 	}
 	return count;
+}
+
+/*
+ * The removals come from a protection. Since this failover has entered the borrower, its circuits
+ * stay, and the pointer is valid until the failover leaves it. An incomplete list would leave light
+ * of the borrower at an accelerator that it has no more.
+ */
+bool morph_reclaim_adopt(struct morph_slice *slice, u32 rank, struct morph_txn *txn)
+{
+	const struct morph_rank_recovery *exchange = rank_recovery(slice, rank);
+	u32 count = 0, i;
+
+	lockdep_assert_held(&slice->fabric->lock);
+	for (i = 0; i < txn->count; i++) {
+		if (txn->items[i].change.op != MORPH_CHANGE_REMOVE)
+			continue;
+		txn->items[i].borrower = exchange->borrower;
+		count++;
+	}
+	txn->reclaims = count;
+	return count == morph_rank_circuits(&exchange->borrower->ranks[exchange->borrower_rank]);
 }
 
 void morph_reclaim_published(struct morph_slice *slice, u32 rank, u32 failed)

@@ -297,6 +297,11 @@ bool morph_reclaim_undo(struct morph_slice *slice, u32 spare, bool to_front);
 bool morph_reclaims_rank(const struct morph_slice *slice, u32 rank);
 /* Fill items that remove the circuits of such ranks, unless @items is NULL. Return their number. */
 u32 morph_reclaim_fill(struct morph_slice *slice, struct morph_item *items);
+/*
+ * Let the removals of a prepared failover apply to the borrower that the rank's lent spare was
+ * taken from. Return false if they are not all circuits of its rank.
+ */
+bool morph_reclaim_adopt(struct morph_slice *slice, u32 rank, struct morph_txn *txn);
 /* Give the failed accelerator of a replaced rank to the borrower; report it. */
 void morph_reclaim_published(struct morph_slice *slice, u32 rank, u32 failed);
 void morph_reclaim_announced(struct morph_slice *slice, u32 rank, u32 failed);

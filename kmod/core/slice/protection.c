@@ -7,6 +7,20 @@
  * a worker then rebuilds it. Failover stages a protection like any transaction, so the claims find
  * conflicts that the hint has missed. The protections of a reserved slice do claim resources: see
  * reserve.c.
+ *
+ * If no idle spare is left, a protection uses a lent one. Its transaction then also removes the
+ * circuits of the rank that has the spare, and its paths may use what these circuits claim:
+ *
+ *   - A published change of such a circuit marks the protection stale, and so does the end of the
+ *     borrower. Both happen under fabric->lock. So a current protection names all these circuits.
+ *   - The protection has no pointer to the borrower, only numbers of its circuits. Failover adds
+ *     the pointer after it has entered the borrower: morph_reclaim_adopt().
+ *   - The worker rebuilds no protection while the borrower changes, or has prepared changes. The
+ *     protection is stale then, and waits.
+ *   - It also waits for an idle spare, and failover uses it only if there is still none.
+ *
+ * A change of a borrower's rank marks at most MOST_ON_LENT protections. Just after the loan there
+ * are more: those that used the spare as an idle one, until the worker rebuilds them.
  */
 #include <linux/slab.h>
 
@@ -22,6 +36,9 @@
 #define PROTECTION_DELAY	1	/* jiffies */
 #define PROTECTION_PATIENCE	(HZ / 10)	/* after a failed allocation */
 #define PROTECTION_PAUSES	(HZ / 10)	/* of PROTECTION_DELAY, for urgent work */
+
+/* The most protections that use one lent spare. Each change of its circuits marks them stale. */
+#define MOST_ON_LENT		64u
 
 /* No request waits for a protection, so use a work queue with normal priority. */
 static void protection_queue_work(struct morph_fabric *fabric)
@@ -99,11 +116,24 @@ void morph_protection_touch_chip(struct morph_fabric *fabric, u32 accelerator)
 		morph_protection_mark_stale(protection);
 }
 
+/* Return the chip of a rank that has a lent spare, or NULL. */
+static struct morph_chip *lent_chip(const struct morph_slice *slice, u32 rank)
+{
+	struct morph_chip *chip =
+		&ledger_of(slice->fabric)->chips[slice->ranks[rank].accelerator];
+
+	return chip->lent ? chip : NULL;
+}
+
 void morph_protection_touch_rank(struct morph_slice *slice, u32 rank)
 {
 	lockdep_assert_held(&slice->fabric->lock);
-	if (slice->dying || slice_tenancy(slice)->failover == MORPH_FAILOVER_NONE ||
-	    rank & MORPH_RANK_EDGE)
+	if (rank & MORPH_RANK_EDGE)
+		return;
+	/* A protection that uses the rank's lent spare removes the rank's circuits. */
+	if (lent_chip(slice, rank))
+		morph_protection_touch_chip(slice->fabric, slice->ranks[rank].accelerator);
+	if (slice->dying || slice_tenancy(slice)->failover == MORPH_FAILOVER_NONE)
 		return;
 	morph_protection_mark_stale(rank_protection(slice, rank));
 }
@@ -116,8 +146,17 @@ void morph_protection_touch_slice(struct morph_slice *slice)
 		morph_protection_touch_rank(slice, i);
 }
 
+static void resume_waiting(struct morph_protection *protection)
+{
+	if (protection->waiting)
+		morph_protection_mark_stale(protection);
+	protection->waiting = false;
+}
+
 void morph_protection_resume(struct morph_slice *slice)
 {
+	struct morph_protection *protection;
+	struct morph_chip *chip;
 	u32 i;
 
 	lockdep_assert_held(&slice->fabric->lock);
@@ -126,11 +165,13 @@ void morph_protection_resume(struct morph_slice *slice)
 		return;
 	}
 	for (i = 0; i < slice->ranks_count; i++) {
-		struct morph_protection *protection = rank_protection(slice, i);
-
-		if (protection->waiting)
-			morph_protection_mark_stale(protection);
-		protection->waiting = false;
+		resume_waiting(rank_protection(slice, i));
+		/* Those of other ranks that wait for the slice as borrower: await_borrower(). */
+		chip = lent_chip(slice, i);
+		if (!chip)
+			continue;
+		list_for_each_entry(protection, &chip->protections, spare_node)
+			resume_waiting(protection);
 	}
 }
 
@@ -145,6 +186,7 @@ static void protection_clear(struct morph_protection *protection)
 	protection->txn = NULL;
 	protection->spare = MORPH_ANY;
 	protection->state = MORPH_PLAN_NONE;
+	protection->waiting = false;
 	if (!txn)
 		return;
 	for (i = 0; i < txn->count; i++) {
@@ -173,17 +215,25 @@ void morph_protection_drop_slice(struct morph_slice *slice)
 	}
 }
 
-struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32 *spare)
+u32 morph_protection_spare(const struct morph_slice *slice, u32 rank)
+{
+	const struct morph_protection *protection = rank_protection(slice, rank);
+
+	lockdep_assert_held(&slice->fabric->lock);
+	if (protection->state != MORPH_PLAN_CURRENT || !protection->txn ||
+	    !morph_chip_fit(slice->fabric, protection->spare))
+		return MORPH_ANY;
+	return protection->spare;
+}
+
+struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32 spare)
 {
 	struct morph_protection *protection = rank_protection(slice, rank);
 	struct morph_txn *txn = protection->txn;
 
-	lockdep_assert_held(&slice->fabric->lock);
-	if (protection->state != MORPH_PLAN_CURRENT || !txn ||
-	    !morph_chip_fit(slice->fabric, protection->spare))
+	if (spare == MORPH_ANY || morph_protection_spare(slice, rank) != spare)
 		return NULL;
 	morph_reserve_drop(protection);
-	*spare = protection->spare;
 	morph_txn_uncharge(txn, slice->user);
 	txn->gfp = MORPH_GFP_REPAIR;
 	protection->txn = NULL;
@@ -234,9 +284,13 @@ static void protection_publish(struct morph_protection *protection, struct morph
 	u32 i;
 
 	for (i = 0; i < txn->count; i++) {
-		txn->items[i].new->role = MORPH_ROUTE_PROTECTION;
-		txn->items[i].new->protection = protection;
-		morph_route_list(fabric, txn->items[i].new);
+		struct morph_route *route = txn->items[i].new;
+
+		if (!route)
+			continue;	/* removes a circuit of a borrower */
+		route->role = MORPH_ROUTE_PROTECTION;
+		route->protection = protection;
+		morph_route_list(fabric, route);
 	}
 	morph_txn_charge(txn, protection->slice->user, NULL);
 	protection->txn = txn;
@@ -251,33 +305,110 @@ static void protection_publish(struct morph_protection *protection, struct morph
 #define PROTECTION_TRIES	4u
 
 /*
+ * Return the spare to try, or MORPH_ANY. A lent one is tried only if there is no idle one at all,
+ * reached or not, because failover uses it only then.
+ */
+static u32 choose_spare(const struct morph_protection *protection, u32 try)
+{
+	struct morph_slice *slice = protection->slice;
+	u32 accelerator = slice->ranks[protection->rank].accelerator;
+
+	if (morph_place_spare(slice, accelerator, protection->preferred, 0) != MORPH_ANY)
+		return morph_place_spare(slice, accelerator, protection->preferred, try);
+	return morph_place_any_spare(slice, accelerator, protection->preferred, try);
+}
+
+/* Return whether it uses a lent spare and no idle one has come: then it need not be rebuilt. */
+static bool keeps_lent_spare(const struct morph_protection *protection)
+{
+	struct morph_slice *slice = protection->slice;
+	u32 accelerator = slice->ranks[protection->rank].accelerator;
+
+	return protection->state == MORPH_PLAN_CURRENT &&
+	       ledger_of(slice->fabric)->chips[protection->spare].lent &&
+	       morph_place_spare(slice, accelerator, protection->preferred, 0) == MORPH_ANY;
+}
+
+/* Return whether the circuits of the slice that has a lent spare may be about to change. */
+static bool is_changing(const struct morph_slice *borrower)
+{
+	return borrower->busy || !list_empty(&slice_txns(borrower)->txns);
+}
+
+/*
+ * Wait until the borrower is idle, or an idle spare comes. Meanwhile the protection is on the list
+ * of the spare, where morph_protection_resume() finds it.
+ */
+static void await_borrower(struct morph_protection *protection, u32 spare)
+{
+	struct morph_chip *chip = &ledger_of(protection->slice->fabric)->chips[spare];
+
+	protection->spare = spare;
+	protection->state = MORPH_PLAN_STALE;
+	protection->waiting = true;
+	list_add_tail(&protection->spare_node, &chip->protections);
+	morph_slice_wait(chip->slice, &morph_protection_waiter);
+	morph_protection_await(protection);
+}
+
+/* Return whether no more protections may use a lent spare. */
+static bool is_crowded(const struct morph_chip *chip)
+{
+	const struct list_head *node;
+	u32 count = 0;
+
+	list_for_each(node, &chip->protections)
+		if (++count == MOST_ON_LENT)
+			return true;
+	return false;
+}
+
+/* Prepare the failover to a spare. Return 0, or an error if there are no paths or no memory. */
+static int protection_prepare(struct morph_protection *protection, u32 spare)
+{
+	struct morph_slice *slice = protection->slice;
+
+	protection->txn = morph_prepared_alloc(slice, protection->rank, spare);
+	if (!protection->txn)
+		return -ENOMEM;
+	return morph_prepared_find_paths(slice, protection->txn, spare);
+}
+
+/*
  * Try the next spare. If it cannot be reached, the next turn tries another one. Return 0, also if
  * there is no spare, or -ENOMEM. On -ENOMEM the protection stays stale and the next turn retries
  * the same spare first.
  */
 static int protection_make(struct morph_protection *protection)
 {
-	struct morph_slice *slice = protection->slice;
-	u32 accelerator = slice->ranks[protection->rank].accelerator;
+	struct morph_ledger *ledger = ledger_of(protection->slice->fabric);
 	u32 try = protection->tries++, spare = MORPH_ANY;
-	int ret = -ENOMEM;
+	int ret = -ENOSPC;
+	bool lent;
 
+	if (keeps_lent_spare(protection))
+		return 0;
 	protection_clear(protection);
 	if (try < PROTECTION_TRIES)
-		spare = morph_place_spare(slice, accelerator, protection->preferred, try);
+		spare = choose_spare(protection, try);
 	if (spare == MORPH_ANY) {
 		morph_protection_await(protection);
 		return 0;
 	}
-	protection->txn = morph_prepared_alloc(slice, protection->rank, spare);
-	if (protection->txn)
-		ret = morph_prepared_find_paths(slice, protection->txn);
+	lent = ledger->chips[spare].lent;
+	if (!lent || !is_crowded(&ledger->chips[spare])) {
+		if (lent && is_changing(ledger->chips[spare].slice)) {
+			await_borrower(protection, spare);
+			return 0;
+		}
+		ret = protection_prepare(protection, spare);
+	}
 	if (!ret) {
 		protection_publish(protection, protection->txn, spare);
 		return 0;
 	}
 	protection_clear(protection);
-	list_add(&protection->stale_node, &slices_of(slice->fabric)->stale_protections);
+	list_add(&protection->stale_node, &slices_of(protection->slice->fabric)->stale_protections);
 	if (ret != -ENOMEM)
 		return 0;
 	protection->tries = try;
@@ -285,11 +416,13 @@ static int protection_make(struct morph_protection *protection)
 	return ret;
 }
 
-/* Return whether it holds all reserved resources, or else uses the preferred spare. */
+/* Return whether it holds all reserved resources, or else uses the preferred or an idle spare. */
 static bool protection_is_best(const struct morph_protection *protection)
 {
 	if (slice_tenancy(protection->slice)->reserved)
 		return protection->held;
+	if (ledger_of(protection->slice->fabric)->chips[protection->spare].lent)
+		return false;
 	return protection->preferred == MORPH_ANY || protection->spare == protection->preferred;
 }
 

@@ -126,6 +126,9 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 			continue;
 		chip->use = MORPH_USE_DRAINING;
 		morph_chip_update(fabric, slice->ranks[i].accelerator);
+		/* Other slices may have protections that use a lent spare. */
+		if (chip->lent)
+			morph_protection_touch_chip(fabric, slice->ranks[i].accelerator);
 	}
 	if (event_type) {
 		morph_event_init(&event, slice, event_type);

@@ -26,7 +26,7 @@ struct morph_protection {
 	struct list_head stale_node;
 	u32 tries;			/* spares tried since it became stale */
 	bool queued;			/* stale, and on the worker's list */
-	bool waiting;			/* to be rebuilt once the slice is idle */
+	bool waiting;			/* to be rebuilt once the slice, or a borrower, is idle */
 	bool held;			/* its routes hold their resources: reserve.c */
 	u32 charged;			/* charged lanes, while held */
 	struct morph_txn *txn;		/* prepared transaction with all memory for the failover */
@@ -51,8 +51,13 @@ void morph_protection_await(struct morph_protection *protection);
 extern struct morph_slice_waiter morph_protection_waiter;
 void morph_protection_resume(struct morph_slice *slice);
 void morph_protection_drop_slice(struct morph_slice *slice);
-/* Return the prepared failover of a rank, if current; the caller owns it. Holds fabric->lock. */
-struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32 *spare);
+/* Return the spare of a rank's protection if both are usable now, or MORPH_ANY. */
+u32 morph_protection_spare(const struct morph_slice *slice, u32 rank);
+/*
+ * Return the prepared failover to this spare, or NULL if it is not current any more. The caller
+ * owns it. Items that remove circuits of a borrower lack the borrower. Caller holds fabric->lock.
+ */
+struct morph_txn *morph_protection_take(struct morph_slice *slice, u32 rank, u32 spare);
 
 /* Urgent work begins: pause the rebuilding of protections until it has ended or 100 ms pass. */
 void morph_protection_pause(struct morph_fabric *fabric);
@@ -64,16 +69,18 @@ u32 morph_protection_state(const struct morph_protection *protection);
 
 /* --------------------------------------------------------------- prepared.c */
 
+/* Number of circuits at a rank: at most those that its ports can have. */
+u32 morph_rank_circuits(const struct morph_rank *rank);
 /*
- * Allocate a transaction, without paths, that moves the circuits of a rank to a spare. It has no
- * reference to the slice. NULL: no memory.
+ * Allocate a transaction, without paths, that moves the circuits of a rank to a spare and removes
+ * those of the rank that borrows the spare. It has no reference to a slice. NULL: no memory.
  */
 struct morph_txn *morph_prepared_alloc(struct morph_slice *slice, u32 rank, u32 spare);
 /*
- * Find paths as if these circuits were removed; the paths may not share lanes. Allocate the memory
- * for programming. The slice is idle. Return 0 or an error; the ledger is as before.
+ * Find paths as if all these circuits were removed; the paths may not share lanes. Allocate the
+ * memory for programming. Both slices are idle. Return 0 or an error; the ledger is as before.
  */
-int morph_prepared_find_paths(struct morph_slice *slice, struct morph_txn *txn);
+int morph_prepared_find_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spare);
 
 /* ---------------------------------------------------------------- reserve.c */
 
