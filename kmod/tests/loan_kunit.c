@@ -85,6 +85,24 @@ static void loan_of_the_same_slice_is_prepared(struct kunit *test)
 	fake_expect_light(fake);
 }
 
+/* The owner has preferred the spare before it was lent, and the preference remains. */
+static void loan_of_the_preferred_spare_is_prepared(struct kunit *test)
+{
+	const struct morph_preference preference = { .rank = 1, .spare = 2 };
+	struct fake *fake = test->priv;
+	struct morph_slice *owner = fake_pair(fake, 0, 1, false);
+	struct morph_refusal refusal = {};
+
+	KUNIT_ASSERT_EQ(test, 0, morph_repair_prefer(owner, &preference, 1, &refusal));
+	fake_pair(fake, 3, 2, true);
+	fake_kill(fake, 5);
+	expect_protection(fake, owner, 1, MORPH_PLAN_CURRENT, 2);
+	fake_kill(fake, 1);
+	KUNIT_EXPECT_EQ(test, 2u, owner->ranks[1].accelerator);
+	fake_expect_one_holder(fake);
+	fake_expect_light(fake);
+}
+
 static int run_change(struct fake *fake, struct morph_slice *slice, struct morph_change change)
 {
 	struct morph_txn *txn = fake_txn(fake, slice, &change, 1, 0);
@@ -334,6 +352,7 @@ static void loan_survives_a_failed_failover(struct kunit *test)
 static struct kunit_case loan_cases[] = {
 	KUNIT_CASE(loan_is_prepared),
 	KUNIT_CASE(loan_of_the_same_slice_is_prepared),
+	KUNIT_CASE(loan_of_the_preferred_spare_is_prepared),
 	KUNIT_CASE(loan_follows_the_circuits_of_its_borrower),
 	KUNIT_CASE(loan_is_stale_at_once),
 	KUNIT_CASE(loan_is_used_beside_a_prepared_change),

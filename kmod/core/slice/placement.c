@@ -465,6 +465,8 @@ static u32 find_spare(struct morph_slice *slice, u32 accelerator, u32 preferred,
 		return walk.found;
 	walk_spares(&walk, slice, host);
 	if (walk.found == MORPH_ANY && lent) {
+		/* The preferred spare was visited only if it is idle. */
+		walk.preferred = MORPH_ANY;
 		walk.lent = true;
 		walk_spares(&walk, slice, host);
 	}
