@@ -345,28 +345,6 @@ static int failover_stage(struct failover *failover)
 	}
 }
 
-void morph_repair_free_routes(struct morph_txn *txn)
-{
-	u32 i;
-
-	for (i = 0; i < txn->count; i++) {
-		if (!txn->items[i].new)
-			continue;
-		morph_route_unlist(txn->items[i].new);
-		morph_route_free(txn->items[i].new);
-		txn->items[i].new = NULL;
-	}
-}
-
-/* Free a repair's transaction that was not executed; its routes claim nothing. */
-void morph_repair_free_txn(struct morph_txn *txn)
-{
-	if (!txn)
-		return;
-	morph_repair_free_routes(txn);
-	morph_txn_put(txn);
-}
-
 /* ------------------------------------------------------------------- events */
 
 u64 morph_txn_longest_dark(const struct morph_txn *txn)

@@ -50,6 +50,28 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 	queue_work(morph_repair_wq, &slice_recovery(slice)->repair_work);
 }
 
+void morph_repair_free_routes(struct morph_txn *txn)
+{
+	u32 i;
+
+	for (i = 0; i < txn->count; i++) {
+		if (!txn->items[i].new)
+			continue;
+		morph_route_unlist(txn->items[i].new);
+		morph_route_free(txn->items[i].new);
+		txn->items[i].new = NULL;
+	}
+}
+
+/* Free a repair's transaction that was not executed; its routes claim nothing. */
+void morph_repair_free_txn(struct morph_txn *txn)
+{
+	if (!txn)
+		return;
+	morph_repair_free_routes(txn);
+	morph_txn_put(txn);
+}
+
 int morph_repair_stage(struct morph_txn *txn, bool dry)
 {
 	int ret;
