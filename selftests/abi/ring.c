@@ -6,7 +6,9 @@
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/uio.h>
+#include <sys/wait.h>
 
 #include "../../libmorph/include/morph/device.h"
 #include "fabric.h"
@@ -15,6 +17,7 @@
 #define RANKS 4u
 #define STEPS 3u
 #define ENTRIES 8u
+#define TENANT 1000 /* the id of a user other than root */
 #define INSTANT "settle_ns=0 relock_ns=0 write_ns=0"
 
 /* The header for devices includes nothing, and must agree with the kernel's header. */
@@ -422,16 +425,89 @@ TEST_F(ring, memory_of_ones_own_is_left_alone_when_it_is_refused)
 	free(own);
 }
 
-TEST_F(ring, rings_of_a_slice_are_counted)
+/* Make queues until one is refused, and return their number. @entries: of each, or 0 */
+static unsigned int fill(int slice, unsigned int schedule, unsigned int entries)
 {
 	struct morph_ring_setup args;
 	unsigned int made = 0;
 
 	do
-		args = (struct morph_ring_setup){ .schedule = self->schedule };
-	while (!setup(self->slice, &args) && ++made < 100);
-	EXPECT_EQ(15, made);
+		args = (struct morph_ring_setup){ .schedule = schedule, .entries = entries };
+	while (!setup(slice, &args) && ++made < 100);
+	return made;
+}
+
+TEST_F(ring, rings_of_a_slice_are_counted)
+{
+	EXPECT_EQ(15, fill(self->slice, self->schedule, 0));
 	EXPECT_EQ(EDQUOT, errno);
+}
+
+TEST_F(ring, bytes_of_threads_are_charged)
+{
+	struct morph_grant_create limits = GRANT_ALL;
+	int grant, slice, schedule;
+
+	ASSERT_EQ(0, schedule_act(self->slice, self->schedule, MORPH_SCHEDULE_STOP, NULL));
+	ASSERT_EQ(0, schedule_act(self->slice, self->schedule, MORPH_SCHEDULE_UNLOAD, NULL));
+	/* Enough for the load, and then for 16 queues without their threads. */
+	limits.bytes = 1400u << 10;
+	grant = grant_create(self->sim.fd, &limits);
+	ASSERT_LE(0, grant);
+	slice = slice_create(grant, RANKS);
+	ASSERT_LE(0, slice);
+	schedule = load(slice, MORPH_ADVANCE_CALL);
+	ASSERT_LT(0, schedule)
+	TH_LOG("%s", last_detail);
+	EXPECT_GT(16, fill(slice, (unsigned int)schedule, 2048));
+	EXPECT_EQ(EDQUOT, errno);
+	EXPECT_NE(NULL, strstr(last_detail, "bytes of memory"))
+	TH_LOG("%s", last_detail);
+	close(slice);
+	close(grant);
+}
+
+static void limit_processes(unsigned int most)
+{
+	const struct rlimit limit = { .rlim_cur = most, .rlim_max = most };
+
+	setrlimit(RLIMIT_NPROC, &limit);
+}
+
+/* As a user with one process: make queues, and one more in place of the first. */
+static int fill_within_limit(int slice, unsigned int schedule, unsigned int first)
+{
+	unsigned int made;
+
+	if (setresgid(TENANT, TENANT, TENANT) || setresuid(TENANT, TENANT, TENANT))
+		return 101;
+	limit_processes(4);
+	made = fill(slice, schedule, 0);
+	if (errno != EAGAIN || !strstr(last_detail, "RLIMIT_NPROC"))
+		return 102;
+	if (ring_act(slice, first, MORPH_RING_CLOSE, NULL))
+		return 103;
+	return WAIT_UNTIL(fill(slice, schedule, 0)) ? (int)made : 104;
+}
+
+TEST_F(ring, threads_and_processes_have_one_limit)
+{
+	int status = -1;
+	pid_t child = fork();
+
+	if (!child)
+		_exit(fill_within_limit(self->slice, self->schedule, self->number + 1));
+	ASSERT_EQ(child, waitpid(child, &status, 0));
+	EXPECT_EQ(3, WEXITSTATUS(status));
+}
+
+TEST_F(ring, root_has_no_limit_of_threads)
+{
+	struct morph_ring_setup args = { .schedule = self->schedule };
+
+	limit_processes(0);
+	EXPECT_EQ(0, setup(self->slice, &args))
+	TH_LOG("%s", last_detail);
 }
 
 TEST_F(ring, rate_is_kept)

@@ -43,7 +43,7 @@
  * EXDEV          isolation between tenants, or the transit policy, forbids the path
  * ESTALE         the slice's generation or the profile's checksum does not match
  * EAGAIN         the slice is being repaired, the accelerator is being tested, the search
- *                budget was used up, or no light has come in over an edge yet; retry
+ *                budget or RLIMIT_NPROC is used up, or no light comes in over an edge yet; retry
  * ETIME          the lease has expired
  * ECANCELED      the prepared transaction was revoked; for a change: another change
  *                of its transaction failed

@@ -12,7 +12,6 @@
 #include <linux/cgroup.h>
 #include <linux/delay.h>
 #include <linux/freezer.h>
-#include <linux/hrtimer.h>
 #include <linux/kthread.h>
 #include <linux/log2.h>
 #include <linux/mm.h>
@@ -24,6 +23,7 @@
 
 #include "core/base/base.h"
 #include "core/interface/interface.h"
+#include "core/interface/queue.h"
 #include "core/schedule/schedule.h"
 #include "core/slice/slice.h"
 
@@ -31,8 +31,6 @@
 #define IDLE_NS		NSEC_PER_MSEC
 #define RATE		1000000u
 #define BURST_NS	NSEC_PER_MSEC	/* the rate allows bursts of this duration */
-#define SETUP_NS	(10 * NSEC_PER_MSEC)	/* least time between two set-ups of a user */
-#define SETUP_BURST	32u		/* after this number of set-ups at once */
 #define LOOKS		64u		/* polls between two calls of cond_resched() */
 
 /* For a malformed entry; no errno, since a device operation might return the same. */
@@ -46,6 +44,7 @@ struct morph_queue {
 	struct list_head node;		/* head: slice_interface(slice)->queues; fabric->lock */
 	u32 id, entries;
 	u32 idle_ns, entry_ns;
+	struct morph_queue_charge charge;
 
 	/* The shared memory. */
 	struct morph_mapped *mapped;	/* memory of the kernel, or NULL: user pages */
@@ -138,8 +137,8 @@ err_pages:
 	return ret;
 }
 
-/* Bytes that are charged with the queue. Memory that programs map is charged on its own. */
-static size_t charged_bytes(u32 entries, bool user)
+/* Bytes of a queue without its thread. Memory that programs map is charged on its own. */
+static size_t queue_bytes(u32 entries, bool user)
 {
 	return sizeof(struct morph_queue) + (user ? PAGE_ALIGN(MORPH_RING_BYTES(entries)) : 0);
 }
@@ -176,8 +175,7 @@ static void queue_last_put(struct kref *kref)
 	struct morph_slice *slice = queue->slice;
 
 	memory_free(queue);
-	morph_user_uncharge(slice->user, MORPH_RES_BYTES,
-			    charged_bytes(queue->entries, !queue->mapped));
+	morph_queue_uncharge(&queue->charge);
 	morph_schedule_put(queue->schedule);
 	kfree(queue);
 	morph_slice_put(slice);
@@ -506,61 +504,37 @@ static void queue_leave(struct morph_queue *queue)
 		queue_put(queue);		/* reference of the list */
 }
 
-/*
- * Joining the user's cgroups blocks the creation of threads on the whole machine for a moment. So a
- * user that sets up queues repeatedly must wait.
- */
-static int queue_await_turn(struct morph_user *user)
-{
-	const s64 burst = SETUP_BURST * SETUP_NS;
-
-	for (;;) {
-		s64 last = atomic64_read(&user->queue_turn_ns), now = ktime_get_ns();
-		s64 turn = max(last, now - burst);
-		ktime_t until = ns_to_ktime(turn);
-
-		/* Take a turn only when it has come: an interrupted caller takes none. */
-		if (turn <= now) {
-			if (atomic64_try_cmpxchg(&user->queue_turn_ns, &last, turn + SETUP_NS))
-				return 0;
-			continue;
-		}
-		set_current_state(TASK_INTERRUPTIBLE);
-		schedule_hrtimeout(&until, HRTIMER_MODE_ABS);
-		if (signal_pending(current))
-			return -EINTR;
-	}
-}
-
 int morph_queue_setup(struct morph_file *file, const struct morph_ring_setup *setup, u32 *number,
 		      struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = file->slice;
+	struct morph_queue_charge charge;
 	struct morph_queue *queue;
-	size_t bytes;
 	int ret;
 
 	ret = check_setup(setup, refusal);
 	if (!ret)
-		ret = queue_await_turn(morph_user_payer(slice->user));
+		ret = morph_queue_await_turn(morph_user_payer(slice->user));
 	if (ret)
 		return ret;
-	bytes = charged_bytes(setup->entries, setup->head.flags & MORPH_RING_USER);
-	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, bytes, refusal);
+	ret = morph_queue_charge(&charge, slice->user,
+				 queue_bytes(setup->entries, setup->head.flags & MORPH_RING_USER),
+				 refusal);
 	if (ret)
 		return ret;
 	queue = queue_alloc(slice, setup, refusal);
 	if (IS_ERR(queue)) {
-		morph_user_uncharge(slice->user, MORPH_RES_BYTES, bytes);
+		morph_queue_uncharge(&charge);
 		return PTR_ERR(queue);
 	}
+	queue->charge = charge;
 	mutex_lock(&slice->fabric->lock);
 	ret = queue_enter(queue, file, setup->schedule, refusal);
 	mutex_unlock(&slice->fabric->lock);
 	if (ret) {
 		memory_free(queue);
 		kfree(queue);
-		morph_user_uncharge(slice->user, MORPH_RES_BYTES, bytes);
+		morph_queue_uncharge(&charge);
 		return ret;
 	}
 	*number = queue->id;
