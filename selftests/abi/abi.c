@@ -143,10 +143,17 @@ TEST_F(command, longer_with_zeros_is_the_same)
 
 TEST_F(command, longer_with_bits_set)
 {
+	char expected[64], detail[128] = "";
+
 	self->head->size = variant->bytes + 8;
+	self->head->detail_ptr = (uintptr_t)detail;
+	self->head->detail_len = sizeof(detail);
 	self->buffer[variant->bytes + 7] = 1;
 	EXPECT_EQ(E2BIG, RUN());
 	EXPECT_EQ(MORPH_REASON_ARGUMENT, self->head->reason);
+	snprintf(expected, sizeof(expected), "beyond its first %zu bytes", variant->bytes);
+	EXPECT_NE(NULL, strstr(detail, expected))
+	TH_LOG("%s", detail);
 	EXPECT_EQ(1, self->buffer[variant->bytes + 7]);
 	self->head->size = sizeof(self->buffer);
 	EXPECT_EQ(E2BIG, RUN());

@@ -73,23 +73,28 @@ static int load(int slice, struct morph_schedule_load *args)
 	return ret;
 }
 
-/* Give the array its entry with a longer stride, an unknown non-zero byte, and a shorter stride. */
-#define EXPECT_INPUT_GROWS(array, entry, call)          \
-	do {                                            \
-		uint8_t wide[MOST_BYTES] = {};          \
-		const struct morph_array kept = array;  \
-                                                        \
-		memcpy(wide, entry, sizeof(*(entry)));  \
-		array.ptr = (uintptr_t)wide;            \
-		array.stride = sizeof(*(entry)) + MORE; \
-		EXPECT_EQ(0, call);                     \
-		wide[sizeof(*(entry)) + MORE - 1] = 1;  \
-		EXPECT_EQ(E2BIG, call);                 \
-		array.stride = sizeof(*(entry));        \
-		EXPECT_EQ(0, call);                     \
-		array.stride = sizeof(*(entry)) - 1;    \
-		EXPECT_EQ(EINVAL, call);                \
-		array = kept;                           \
+/*
+ * Give the array its entry with a longer stride, an unknown non-zero byte, and a shorter stride.
+ * The refusals name the array.
+ */
+#define EXPECT_INPUT_GROWS(array, name, entry, call)                              \
+	do {                                                                      \
+		uint8_t wide[MOST_BYTES] = {};                                    \
+		const struct morph_array kept = array;                            \
+                                                                                  \
+		memcpy(wide, entry, sizeof(*(entry)));                            \
+		array.ptr = (uintptr_t)wide;                                      \
+		array.stride = sizeof(*(entry)) + MORE;                           \
+		EXPECT_EQ(0, call);                                               \
+		wide[sizeof(*(entry)) + MORE - 1] = 1;                            \
+		EXPECT_EQ(E2BIG, call);                                           \
+		EXPECT_EQ(0, strncmp(last_detail, name "[0]", sizeof(name) + 2)); \
+		array.stride = sizeof(*(entry));                                  \
+		EXPECT_EQ(0, call);                                               \
+		array.stride = sizeof(*(entry)) - 1;                              \
+		EXPECT_EQ(EINVAL, call);                                          \
+		EXPECT_EQ(0, strncmp(last_detail, name ".", sizeof(name)));       \
+		array = kept;                                                     \
 	} while (0)
 
 TEST_F(grown, entries_of_a_schedule)
@@ -99,9 +104,9 @@ TEST_F(grown, entries_of_a_schedule)
 
 	ASSERT_EQ(0, load(self->slice, &args))
 	TH_LOG("%s", last_detail);
-	EXPECT_INPUT_GROWS(args.circuits, &request.circuit, load(self->slice, &args));
-	EXPECT_INPUT_GROWS(args.steps, &request.step, load(self->slice, &args));
-	EXPECT_INPUT_GROWS(args.held, &request.held, load(self->slice, &args));
+	EXPECT_INPUT_GROWS(args.circuits, "circuits", &request.circuit, load(self->slice, &args));
+	EXPECT_INPUT_GROWS(args.steps, "steps", &request.step, load(self->slice, &args));
+	EXPECT_INPUT_GROWS(args.held, "held", &request.held, load(self->slice, &args));
 }
 
 static int dry_run(int fabric, struct morph_slice_create *args)
@@ -122,8 +127,9 @@ TEST_F(grown, accelerators_and_spares)
 	args.head.flags = MORPH_SLICE_DRY_RUN;
 	ASSERT_EQ(0, dry_run(self->sim.fd, &args))
 	TH_LOG("%s", last_detail);
-	EXPECT_INPUT_GROWS(args.accelerators, &accelerator, dry_run(self->sim.fd, &args));
-	EXPECT_INPUT_GROWS(args.spares, &spare, dry_run(self->sim.fd, &args));
+	EXPECT_INPUT_GROWS(args.accelerators, "accelerators", &accelerator,
+			   dry_run(self->sim.fd, &args));
+	EXPECT_INPUT_GROWS(args.spares, "spares", &spare, dry_run(self->sim.fd, &args));
 }
 
 TEST_F(grown, changes)
@@ -136,7 +142,7 @@ TEST_F(grown, changes)
 	};
 
 	args.head.flags = MORPH_TXN_DRY_RUN;
-	EXPECT_INPUT_GROWS(args.changes, &change,
+	EXPECT_INPUT_GROWS(args.changes, "changes", &change,
 			   ioctl(self->slice, MORPH_TXN_RUN, &args) ? errno : 0);
 }
 

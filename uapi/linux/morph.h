@@ -1474,7 +1474,7 @@ enum morph_event_type {
 
 /**
  * struct morph_event - one record of read() on a slice file
- * @size: size of this record in the kernel; the distance of records
+ * @size: size of this record; the distance of records
  * @type: enum morph_event_type
  * @seq: the fabric's seq: later queries return this state or a later one
  * @generation: the slice's generation
@@ -1501,7 +1501,7 @@ enum morph_event_type {
  * @dark_ns: for REPLACED and CIRCUIT_MOVED: longest dark time of a circuit
  * @times: for REPLACED, CIRCUIT_MOVED, TXN and SCHEDULE: time by phase
  *
- * read() returns whole records only, and EINVAL if the buffer is too small for one. On a
+ * read() returns EINVAL if the buffer is smaller than a record of the first version. On a
  * non-blocking file without events it returns EAGAIN.
  */
 struct morph_event {

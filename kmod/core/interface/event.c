@@ -217,21 +217,30 @@ static void file_pop(struct morph_file *file)
 	spin_unlock(&interface_of(fabric)->event_lock);
 }
 
-/* Copy queued events out, whole records only; return 0 if there are none. */
+/* The size of a record in the first version: a program of it may pass a buffer for one. */
+#define RECORD_LEAST	offsetofend(struct morph_event, times)
+
+/*
+ * Copy queued events out, whole records only; return 0 if there are none. If the buffer is too
+ * small for a whole record, it gets the beginning of one, as a program of an earlier version
+ * expects.
+ */
 static ssize_t file_drain(struct morph_file *file, char __user *buffer, size_t bytes)
 {
 	struct morph_event event;
+	const size_t each = min(bytes, sizeof(event));
 	size_t done = 0;
 
 	if (mutex_lock_interruptible(&file->read_lock))
 		return -ERESTARTSYS;
-	while (bytes - done >= sizeof(event) && file_peek(file, &event)) {
-		if (copy_to_user(buffer + done, &event, sizeof(event))) {
+	while (bytes - done >= each && file_peek(file, &event)) {
+		event.size = each;
+		if (copy_to_user(buffer + done, &event, each)) {
 			mutex_unlock(&file->read_lock);
 			return done ? done : -EFAULT;
 		}
 		file_pop(file);
-		done += sizeof(event);
+		done += each;
 	}
 	mutex_unlock(&file->read_lock);
 	return done;
@@ -257,7 +266,7 @@ ssize_t morph_file_read(struct morph_file *file, char __user *buffer, size_t byt
 	bool gone;
 	ssize_t ret;
 
-	if (bytes < sizeof(struct morph_event))
+	if (bytes < RECORD_LEAST)
 		return -EINVAL;
 	for (;;) {
 		/* Check this first, so that events queued before the hang-up can still be read. */
