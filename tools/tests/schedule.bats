@@ -32,9 +32,9 @@ pair='circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 1, dst-rank: 0}]'
 	refused "circuit 0: requires 'src-rank' and 'dst-rank'" 'circuits: [{src-rank: 0}]'
 	refused "circuit 0: 'dst-rank' must be a number" 'circuits: [{src-rank: 0, dst-rank: one}]'
 	refused "circuit 1: a circuit from rank 2 to itself" \
-		'circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 2, dst-rank: 2}]'
+		'circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 2, dst-rank: 2}]' 10
 	refused "circuit 0: unknown key 'colour'" 'circuits: [{src-rank: 0, dst-rank: 1, colour: 3}]'
-	refused "circuit 0: a plane must be a number below" 'circuits: [{src-rank: 0, dst-rank: 1, src-plane: 65535}]'
+	refused "circuit 0: a plane must be a number below" 'circuits: [{src-rank: 0, dst-rank: 1, src-plane: 65535}]' 10
 	refused "circuit 0: 'guides' must be a list of numbers" 'circuits: [{src-rank: 0, dst-rank: 1, guides: [[1]]}]'
 	refused "circuit 0: 'guides' must be a list of numbers" 'circuits: [{src-rank: 0, dst-rank: 1, guides: 7}]'
 	refused "circuit 0: 'guide' is now 'guides'" 'circuits: [{src-rank: 0, dst-rank: 1, guide: [7]}]'
@@ -43,10 +43,10 @@ pair='circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 1, dst-rank: 0}]'
 }
 
 @test "wrong steps are named with the reason" {
-	refused "step 0: no circuit 2: there are 2" "$pair"$'\nsteps: [{circuits: [2]}]'
-	refused "step 1: step 1 lists circuit 0 twice" "$pair"$'\nsteps: [{circuits: [0]}, {circuits: [0, 0]}]'
+	refused "step 0: no circuit 2: there are 2" "$pair"$'\nsteps: [{circuits: [2]}]' 10
+	refused "step 1: step 1 lists circuit 0 twice" "$pair"$'\nsteps: [{circuits: [0]}, {circuits: [0, 0]}]' 10
 	refused "step 0: 'begin' must be call, barrier or time" "$pair"$'\nsteps: [{circuits: [0], begin: soon}]'
-	refused "step 0: morph_step_opts.after_ns is only valid with" "$pair"$'\nsteps: [{circuits: [0], after-ns: 5}]'
+	refused "step 0: morph_step_opts.after_ns is only valid with" "$pair"$'\nsteps: [{circuits: [0], after-ns: 5}]' 10
 	refused "step 0: 'deadline-ns' must be a number" "$pair"$'\nsteps: [{circuits: [0], deadline-ns: x}]'
 	refused "step 0: unknown key 'circuit'" "$pair"$'\nsteps: [{circuit: [0]}]'
 	refused "step 0: must be a mapping" "$pair"$'\nsteps: [0]'

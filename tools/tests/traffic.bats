@@ -72,8 +72,8 @@ refused() {
 	refused "demand 0: 'weight' must be" 'demands: [{src-host: 0, dst-host: 1, amount-lanes: 1, weight: 0}]'
 	refused "'ways' must be 1 to 64" $'ways: 0\ndemands: [{src-host: 0, dst-host: 1, amount-lanes: 1}]'
 	refused "from host 0 to host 99: must be two different hosts of 18" \
-		'demands: [{src-host: 0, dst-host: 99, amount-lanes: 1}]' 1
-	refused "from host 3 to host 3" 'demands: [{src-host: 3, dst-host: 3, amount-lanes: 1}]' 1
+		'demands: [{src-host: 0, dst-host: 99, amount-lanes: 1}]' 10
+	refused "from host 3 to host 3" 'demands: [{src-host: 3, dst-host: 3, amount-lanes: 1}]' 10
 }
 
 @test "reservations come from the kernel and from a controller" {
