@@ -14,6 +14,8 @@ import time
 ENTRY = re.compile(r"\n(?=\s{1,7}\d)")
 GONE = re.compile(r"\b0x(ffffffff[a-f][0-9a-f]{7})\b")
 MODULE = re.compile(r" \[\w+\]")
+# gcov keeps the counters of every unloaded module, and the table of neighbours only grows.
+KERNELS_OWN = re.compile(r"__gcov_|neigh_hash_alloc")
 NAMES = ("/sys/kernel/debug/morph*", "/sys/class/morph*", "/sys/bus/morph*", "/sys/kernel/config/morph*", "/dev/morph*")
 # For objects that the kernel frees after a grace period.
 PATIENCE_SECONDS = 10 * int(os.environ.get("SLOWNESS", 1))
@@ -63,10 +65,9 @@ def nameless():
 
 def allocated_by_gone(entry, known):
     """Whether an unloaded module allocated the object, and no loaded module is on the stack. (A
-    cache may keep an object that a call added. gcov keeps the counters of every unloaded
-    module.)"""
+    cache may keep an object that a call added.)"""
     for line in entry.splitlines():
-        if MODULE.search(line) or "__gcov_" in line:
+        if MODULE.search(line) or KERNELS_OWN.search(line):
             return False
         if set(GONE.findall(line)) - known:
             return True
