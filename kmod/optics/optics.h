@@ -488,9 +488,8 @@ int optics_route_start(struct optics_state *state, const struct optics_route_req
  * @steps_used: steps since the start, for statistics; may be NULL
  * @refusal: filled on failure
  *
- * An effort of 1 is a label or place that the search takes off its heap, a guide or arc that it
- * examines, or a port that it starts from or aims at. A step that leads to no other takes an
- * effort of 2. The search pauses between two labels. So a call exceeds @effort by the guides of an
+ * The search counts an effort of 1 for each of these: a label or place that it takes off its heap,
+ * a guide or arc that it examines, and a port at either end. A step that leads to no other counts 2. The search pauses between two labels. So a call exceeds @effort by the guides of an
  * element, the arcs of a place, or the ports of both accelerators.
  *
  * If the ledger does not change between the calls, the results are those of optics_route(),
