@@ -489,8 +489,9 @@ int optics_route_start(struct optics_state *state, const struct optics_route_req
  * @refusal: filled on failure
  *
  * The search counts an effort of 1 for each of these: a label or place that it takes off its heap,
- * a guide or arc that it examines, and a port at either end. A step that leads to no other counts 2. The search pauses between two labels. So a call exceeds @effort by the guides of an
- * element, the arcs of a place, or the ports of both accelerators.
+ * a guide or arc that it examines, and a port at either end. A step that leads to no other counts
+ * 2. The search pauses between two labels. So a call exceeds @effort by the guides of an element,
+ * the arcs of a place, or the ports of both accelerators.
  *
  * If the ledger does not change between the calls, the results are those of optics_route(),
  * whatever the pauses. If it changes, the search stays within @work and ends within its budget,
