@@ -388,7 +388,7 @@ uneven() {
 	expect 2 morphctl schedule plan all-reduce --ranks 7 --algorithm halving
 	holds "$stderr" "halving requires a power of two of ranks, not 7"
 	holds "$stderr" "possible algorithms: --algorithm ring, direct"
-	expect 1 morphctl schedule plan all-reduce --ranks 4 --profile /dev/null
+	expect 10 morphctl schedule plan all-reduce --ranks 4 --profile /dev/null
 	holds "$stderr" "read profile /dev/null: not a regular file"
 	for shape in 0x4 4294967297 4x4x4x4; do
 		expect 2 morphctl schedule plan all-reduce --shape "$shape"
