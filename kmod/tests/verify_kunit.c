@@ -51,11 +51,13 @@ static int verify_neighbour(struct fake *fake, struct morph_txn *txn, u64 lanes)
 static void neighbour_without_space_is_read_in_the_next_batch(struct kunit *test)
 {
 	struct fake *fake = test->priv;
+	struct morph_slice *his = fake->files[0]->slice;
 	struct morph_refusal refusal = {};
 	struct morph_txn *txn;
 	struct exec exec;
+	u32 second;
 
-	fake_light(fake, fake->files[0]->slice, 1, 0, 0);
+	second = fake_light(fake, his, 1, 0, 0);
 	txn = our_change(fake);
 	exec = (struct exec){
 		.txn = txn, .fabric = fake->fabric, .early = 2, .began_ns = ktime_get_ns(),
@@ -64,6 +66,8 @@ static void neighbour_without_space_is_read_in_the_next_batch(struct kunit *test
 	txn->reads_room = 2 * txn->count + 1;
 	txn->settings[0].element = 0;
 	txn->settings[1].element = 4;
+	txn->turned[0] = (struct morph_turned){ .route = fake_circuit(his, second - 1)->route };
+	txn->turned[1] = (struct morph_turned){ .route = fake_circuit(his, second)->route };
 	mutex_lock(&fake->fabric->lock);
 	exec_collect_neighbours(&exec);
 	mutex_unlock(&fake->fabric->lock);

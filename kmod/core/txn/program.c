@@ -39,6 +39,8 @@ static u32 collect_new(struct exec *exec, bool late, u32 first)
 			if (marks[element] & MORPH_MARK_TURNED || is_late(exec, element) != late)
 				continue;
 			marks[element] |= MORPH_MARK_TURNED;
+			exec->txn->turned[n].route = route;
+			exec->txn->turned[n].hop = h;
 			exec->txn->settings[n].element = element;
 			exec->txn->settings[n++].state = route->hops[h].state;
 		}

@@ -363,10 +363,16 @@ static size_t settings_at(u32 changes, u32 settings)
 			array_size(changes, sizeof(struct optics_verdict)));
 }
 
-size_t morph_txn_reads_bytes(u32 changes, u32 settings)
+static size_t turned_at(u32 changes, u32 settings)
 {
 	return size_add(settings_at(changes, settings),
 			array_size(settings, sizeof(struct morph_element_setting)));
+}
+
+size_t morph_txn_reads_bytes(u32 changes, u32 settings)
+{
+	return size_add(turned_at(changes, settings),
+			array_size(settings, sizeof(struct morph_turned)));
 }
 
 int morph_txn_reserve_for(struct morph_txn *txn, u32 changes, u32 settings)
@@ -382,6 +388,7 @@ int morph_txn_reserve_for(struct morph_txn *txn, u32 changes, u32 settings)
 	txn->paths = (void *)txn->reads + paths_at(changes, settings);
 	txn->verdicts = (void *)txn->reads + verdicts_at(changes, settings);
 	txn->settings = (void *)txn->reads + settings_at(changes, settings);
+	txn->turned = (void *)txn->reads + turned_at(changes, settings);
 	return 0;
 }
 

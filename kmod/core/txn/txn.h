@@ -123,6 +123,12 @@ struct morph_item {
 	struct morph_culprit culprit;
 };
 
+/* The hop of a new route that needs a setting. */
+struct morph_turned {
+	const struct morph_route *route;
+	u32 hop;
+};
+
 struct morph_txn {
 	/* Memory for validation and programming, one block, allocated when the paths are known. */
 	struct morph_receiver_reading *reads;
@@ -130,6 +136,7 @@ struct morph_txn {
 	struct optics_path *paths;		/* txn->count entries */
 	struct optics_verdict *verdicts;	/* txn->count entries */
 	struct morph_element_setting *settings;
+	struct morph_turned *turned;		/* of the settings of new routes */
 	size_t reads_bytes;		/* size of the block */
 	u32 settings_room, reads_room;
 

@@ -216,19 +216,28 @@ static void follow(struct exec *exec, u32 code)
 	}
 }
 
-/* Collect the lit receivers that a turned element reaches. */
-static void collect_from(struct exec *exec, u32 element)
+/*
+ * Collect the lit receivers that a turned element reaches. Its light on the new route itself ends
+ * at the receiver of that route, so only the other ports need a search.
+ */
+static void collect_from(struct exec *exec, u32 setting)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
 	const struct optics_state *ledger = ledger_of(exec->fabric)->state;
-	const struct optics_element *place = &graph->elements[element];
+	const struct morph_turned *turned = &exec->txn->turned[setting];
+	const struct optics_hop *hop = &turned->route->hops[turned->hop];
+	const struct optics_element *place = &graph->elements[hop->element];
 	const u32 *code = &graph->port_guide[place->first_port];
 	const u32 *last = code + graph->kinds[place->kind].ports;
+	u32 back = hop[0].guide ^ 1, on = hop[1].guide;
 
+	if ((!setting || turned[-1].route != turned->route) &&
+	    !morph_route_leaves(exec->fabric, turned->route))
+		add_neighbour(exec, turned->route->path.rx);
 	for (; code < last && !exec->full; code++) {
 		const struct optics_end *end;
 
-		if (*code == OPTICS_NONE)
+		if (*code == OPTICS_NONE || *code == back || *code == on)
 			continue;
 		end = far_end(graph, *code);
 		if (end->type == MORPH_END_RX || goes_on(ledger, end))
@@ -248,7 +257,7 @@ void exec_collect_neighbours(struct exec *exec)
 	for (; exec->visited < exec->early + exec->late; exec->visited++) {
 		before = exec->neighbours;
 		exec->full = false;
-		collect_from(exec, exec->txn->settings[exec->visited].element);
+		collect_from(exec, exec->visited);
 		/* The space suffices for one element. */
 		if (exec->full && before) {
 			exec->neighbours = before;
