@@ -338,9 +338,11 @@ static void report_moved(struct morph_txn *txn)
 {
 	u32 i;
 
+	if (!exec_light_is_watched(txn))
+		return;
 	for (i = 0; i < txn->count; i++)
 		txn->items[i].light_changed = txn->items[i].old && txn->items[i].new;
-	exec_report_light(txn);
+	morph_report_light(txn);
 }
 
 /* Program and verify; return 0 when all new light is verified. No lock held. */
@@ -358,7 +360,7 @@ static int exec_run(struct exec *exec)
 				   exec->early + exec->late, exec->programmed);
 	if (ret)
 		return ret;
-	exec->lit_ns = ktime_get_ns();
+	exec->lit_ns = exec->phase_began;	/* the end of the verification */
 	/*
 	 * Step 5 reads the old receivers into the same array, so record the power of the new ones
 	 * first.

@@ -56,10 +56,30 @@ static inline struct morph_route *exec_laser_route(const struct exec *exec,
 	return NULL;
 }
 
+/*
+ * The route whose receiver a step reads. Light that comes in over an edge depends on the peer, so
+ * exec_look_in() reads it when requested.
+ */
+static inline const struct morph_route *exec_read_route(const struct exec *exec,
+							const struct morph_item *item,
+							enum laser_step step)
+{
+	const struct morph_route *route = exec_laser_route(exec, item, step);
+
+	if (!route || morph_route_leaves(exec->fabric, route))
+		return NULL;
+	return step == VERIFY_NEW || !morph_route_comes_in(exec->fabric, route) ? route : NULL;
+}
+
+static inline bool exec_light_is_watched(const struct morph_txn *txn)
+{
+	return txn->slice->watched || txn->reclaims;
+}
+
 /* Report the light of marked items to subscribers. Caller holds fabric->lock. */
 static inline void exec_report_light(struct morph_txn *txn)
 {
-	if (txn->slice->watched || txn->reclaims)
+	if (exec_light_is_watched(txn))
 		morph_report_light(txn);
 }
 
@@ -71,8 +91,6 @@ void exec_see_broken_off(struct exec *exec);
 int exec_set_lasers(struct exec *exec, enum laser_step step);
 bool exec_reading_lit(struct morph_fabric *fabric, const struct morph_receiver_reading *reading,
 		      const struct morph_route *route);
-const struct morph_route *exec_read_route(const struct exec *exec, const struct morph_item *item,
-					  enum laser_step step);
 int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong);
 void exec_note_power(struct exec *exec, enum laser_step step);
 void exec_collect_neighbours(struct exec *exec);

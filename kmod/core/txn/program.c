@@ -164,11 +164,14 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 	bool on = step == LIGHT_NEW || step == RELIGHT_OLD;
 	struct morph_fabric *fabric = exec->fabric;
 	struct morph_txn *txn = exec->txn;
-	u64 now = on ? ktime_get_ns() : 0;
 	u32 n = 0, i;
+	u64 now = 0;
 	int ret;
 
 	mutex_lock(&fabric->lock);
+	/* After the wait for the lock, during which the old light was still on. */
+	if (on || step == BREAK_OLD)
+		now = ktime_get_ns();
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 		struct morph_route *route = exec_laser_route(exec, item, step);
@@ -180,7 +183,7 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 		if (!morph_route_comes_in(fabric, route))
 			n = morph_hw_add_laser(fabric, txn->lasers, n, &route->path, on);
 		if (step == BREAK_OLD && !item->dark_since_ns)
-			item->dark_since_ns = ktime_get_ns();
+			item->dark_since_ns = now;
 		/* The circuit was lit at staging, but lost its light before the move. */
 		if (step == DARKEN_OLD && item->circuit->alarms != item->alarms)
 			item->dark_since_ns = item->circuit->alarm_since_ns;

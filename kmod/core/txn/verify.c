@@ -9,20 +9,6 @@
 
 /* ------------------------------------------------ circuits of the transaction */
 
-/*
- * The route whose receiver a step reads. Light that comes in over an edge depends on the peer, so
- * exec_look_in() reads it when requested.
- */
-const struct morph_route *exec_read_route(const struct exec *exec, const struct morph_item *item,
-					  enum laser_step step)
-{
-	const struct morph_route *route = exec_laser_route(exec, item, step);
-
-	if (!route || morph_route_leaves(exec->fabric, route))
-		return NULL;
-	return step == VERIFY_NEW || !morph_route_comes_in(exec->fabric, route) ? route : NULL;
-}
-
 /* Read the receivers of the routes that a step has switched. */
 static int read_items(struct exec *exec, enum laser_step step, u32 *count)
 {
