@@ -76,16 +76,32 @@ static int check_end(const struct optics_graph *graph, u32 part, u32 end, u64 la
 	return 0;
 }
 
+/* Bits of the guides and elements of earlier hops; several of them may share a bit. */
+struct passed {
+	u64 guides, elements;
+};
+
+/* Record a hop. Return whether the path may have met its guide or element before. */
+static int pass(struct passed *passed, u32 guide, u32 element)
+{
+	u64 guide_bit = 1ULL << guide % 64, element_bit = 1ULL << element % 64;
+	int met = (passed->guides & guide_bit) || (passed->elements & element_bit);
+
+	passed->guides |= guide_bit;
+	passed->elements |= element_bit;
+	return met;
+}
+
 /* Check a hop against the ledger, and against earlier hops: a path can meet itself. */
 static int check_hop(const struct optics_state *state, const struct optics_path *path, u32 index,
-		     struct optics_refusal *refusal)
+		     struct passed *passed, struct optics_refusal *refusal)
 {
 	const struct optics_hop *hop = &path->hops[index];
 	u32 guide = hop->guide >> 1, element = hop->element;
 	u64 taken = optics_guide_taken(state, guide);
-	u32 i;
+	u32 i, earlier = pass(passed, guide, element) ? index : 0;
 
-	for (i = 0; i < index; i++) {
+	for (i = 0; i < earlier; i++) {
 		if (path->hops[i].guide >> 1 == guide)
 			taken |= path->lanes;
 		if (path->hops[i].element == element && path->hops[i].state != hop->state)
@@ -117,16 +133,16 @@ static void count_visit(struct optics_state *state, const struct optics_path *pa
 
 void optics_claim_again(struct optics_state *state, const struct optics_path *path)
 {
-	u32 i;
+	const struct optics_hop *hop = path->hops, *end = hop + path->hops_count;
+	u64 *guide_lanes = state->guide_lanes, lanes = path->lanes;
+	u32 *pins = state->element_pins;
 
-	for (i = 0; i < path->hops_count; i++) {
-		const struct optics_hop *hop = &path->hops[i];
-
-		state->guide_lanes[hop->guide >> 1] |= path->lanes;
+	for (; hop < end; hop++) {
+		guide_lanes[hop->guide >> 1] |= lanes;
 		if (hop->element == OPTICS_NONE)
 			continue;
 		optics_set_state(state, hop->element, hop->state);
-		state->element_pins[hop->element]++;
+		pins[hop->element]++;
 	}
 	state->tx_lanes[path->tx] |= path->lanes;
 	state->rx_lanes[path->rx] |= path->lanes;
@@ -135,8 +151,9 @@ void optics_claim_again(struct optics_state *state, const struct optics_path *pa
 int optics_claim(struct optics_state *state, const struct optics_path *path,
 		 struct optics_refusal *refusal)
 {
-	u32 i;
+	struct passed passed = { 0, 0 };
 	int error;
+	u32 i;
 
 	if (!path->hops_count || path->hops_count > OPTICS_MAX_HOPS || !path->lanes)
 		return optics_refuse(refusal, OPTICS_BAD_PATH, OPTICS_PART_NONE, OPTICS_NONE,
@@ -147,7 +164,7 @@ int optics_claim(struct optics_state *state, const struct optics_path *path,
 		error = check_end(state->graph, OPTICS_PART_RECEIVER, path->rx, path->lanes,
 				  state->rx_lanes[path->rx], state->rx_dead[path->rx], refusal);
 	for (i = 0; i < path->hops_count && !error; i++)
-		error = check_hop(state, path, i, refusal);
+		error = check_hop(state, path, i, &passed, refusal);
 	if (error)
 		return error;
 
@@ -158,14 +175,14 @@ int optics_claim(struct optics_state *state, const struct optics_path *path,
 
 void optics_release(struct optics_state *state, const struct optics_path *path)
 {
-	u32 i;
+	const struct optics_hop *hop = path->hops, *end = hop + path->hops_count;
+	u64 *guide_lanes = state->guide_lanes, others = ~path->lanes;
+	u32 *pins = state->element_pins;
 
-	for (i = 0; i < path->hops_count; i++) {
-		const struct optics_hop *hop = &path->hops[i];
-
-		state->guide_lanes[hop->guide >> 1] &= ~path->lanes;
+	for (; hop < end; hop++) {
+		guide_lanes[hop->guide >> 1] &= others;
 		if (hop->element != OPTICS_NONE)
-			state->element_pins[hop->element]--;
+			pins[hop->element]--;
 	}
 	state->tx_lanes[path->tx] &= ~path->lanes;
 	state->rx_lanes[path->rx] &= ~path->lanes;

@@ -287,20 +287,23 @@ void morph_route_unhold(struct morph_fabric *fabric, struct morph_route *route)
 
 void morph_route_list(struct morph_fabric *fabric, struct morph_route *route)
 {
-	u32 i;
+	struct hlist_head *lists = ledger_of(fabric)->guide_routes;
+	const struct optics_hop *hop = route->hops;
+	struct morph_link *link = route->links;
+	const struct morph_link *end = link + route->path.hops_count;
 
 	lockdep_assert_held(&fabric->lock);
-	for (i = 0; i < route->path.hops_count; i++)
-		hlist_add_head(&route->links[i].node,
-			       &ledger_of(fabric)->guide_routes[route->hops[i].guide >> 1]);
+	for (; link < end; link++, hop++)
+		hlist_add_head(&link->node, &lists[hop->guide >> 1]);
 }
 
 void morph_route_unlist(struct morph_route *route)
 {
-	u32 i;
+	struct morph_link *link = route->links;
+	const struct morph_link *end = link + route->capacity;
 
-	for (i = 0; i < route->capacity; i++)
-		hlist_del_init(&route->links[i].node);
+	for (; link < end; link++)
+		hlist_del_init(&link->node);
 }
 
 bool morph_route_is_healthy(struct morph_fabric *fabric, const struct morph_route *route)

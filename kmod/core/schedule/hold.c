@@ -381,22 +381,23 @@ void morph_schedule_give(struct morph_circuit *circuit)
 {
 	struct morph_schedule *schedule = circuit_scheduling(circuit)->schedule;
 	struct morph_fabric *fabric = circuit->slice->fabric;
+	const struct optics_state *ledger = ledger_of(fabric)->state;
 	struct morph_route *route = circuit->route;
-	u32 h;
+	const struct optics_hop *hop = route->hops, *end = hop + route->path.hops_count;
+	const u8 *states = ledger->element_state;
+	u32 *pins = ledger->element_pins;
 
 	lockdep_assert_held(&fabric->lock);
 	if (!schedule->hold.taken) {
 		morph_route_reclaim(fabric, route);
 		return;
 	}
-	for (h = 0; h < route->path.hops_count; h++) {
-		u32 element = route->hops[h].element;
-
-		if (element == OPTICS_NONE)
+	for (; hop < end; hop++) {
+		if (hop->element == OPTICS_NONE)
 			continue;
-		if (ledger_of(fabric)->state->element_state[element] != route->hops[h].state)
-			turn(schedule, element, route->hops[h].state);
-		ledger_of(fabric)->state->element_pins[element]++;
+		if (states[hop->element] != hop->state)
+			turn(schedule, hop->element, hop->state);
+		pins[hop->element]++;
 	}
 	route->role = MORPH_ROUTE_LIVE;
 }
@@ -406,16 +407,17 @@ void morph_schedule_take(struct morph_circuit *circuit)
 	struct morph_schedule *schedule = circuit_scheduling(circuit)->schedule;
 	struct morph_fabric *fabric = circuit->slice->fabric;
 	struct morph_route *route = circuit->route;
-	u32 h;
+	const struct optics_hop *hop = route->hops, *end = hop + route->path.hops_count;
+	u32 *pins = ledger_of(fabric)->state->element_pins;
 
 	lockdep_assert_held(&fabric->lock);
 	if (!schedule->hold.taken) {
 		morph_route_release(fabric, route);
 		return;
 	}
-	for (h = 0; h < route->path.hops_count; h++)
-		if (route->hops[h].element != OPTICS_NONE)
-			ledger_of(fabric)->state->element_pins[route->hops[h].element]--;
+	for (; hop < end; hop++)
+		if (hop->element != OPTICS_NONE)
+			pins[hop->element]--;
 	route->role = MORPH_ROUTE_IDLE;
 }
 

@@ -20,20 +20,18 @@ static bool is_late(const struct exec *exec, u32 element)
 /* Collect settings of new routes that turn late (or early), from setting @first on. */
 static u32 collect_new(struct exec *exec, bool late, u32 first)
 {
-	struct morph_fabric *fabric = exec->fabric;
-	u8 *marks = ledger_of(fabric)->state->element_marks;
+	const u8 *hw_state = hardware_of(exec->fabric)->hw_state;
+	u8 *marks = ledger_of(exec->fabric)->state->element_marks;
 	u32 n = first, i, h;
 
 	for (i = 0; i < exec->txn->count; i++) {
 		const struct morph_route *route = exec->txn->items[i].new;
+		u32 hops = route ? route->path.hops_count : 0;
 
-		if (!route)
-			continue;
-		for (h = 0; h < route->path.hops_count; h++) {
+		for (h = 0; h < hops; h++) {
 			u32 element = route->hops[h].element;
 
-			if (element == OPTICS_NONE ||
-			    hardware_of(fabric)->hw_state[element] == route->hops[h].state)
+			if (element == OPTICS_NONE || hw_state[element] == route->hops[h].state)
 				continue;
 			/* Routes may share the element in the same state. */
 			if (marks[element] & MORPH_MARK_TURNED || is_late(exec, element) != late)
