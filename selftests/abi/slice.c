@@ -88,6 +88,18 @@ TEST_F(slice, wrong_accelerators)
 	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
 }
 
+/* It has no light to put out, so no worker has to end it. */
+TEST_F(slice, close_frees_a_slice_without_circuits_at_once)
+{
+	int slice = slice_create(self->sim.fd, 3);
+
+	ASSERT_LE(0, slice);
+	close(slice);
+	sim_refresh(&self->sim);
+	EXPECT_EQ(8, self->sim.info.free);
+	EXPECT_EQ(0, self->sim.info.slices);
+}
+
 TEST_F(slice, wrong_values)
 {
 	self->args.failover = 3;

@@ -161,12 +161,12 @@ err_uncharge:
 	return ERR_PTR(ret);
 }
 
-/* The last file of an unnamed slice ends the slice; that never waits. */
+/* The last file of an unnamed slice ends the slice; that never waits for the device. */
 void morph_file_free(struct morph_file *file)
 {
 	struct morph_slice *slice = file->slice;
 	struct morph_fabric *fabric = slice->fabric;
-	bool last;
+	bool last, unused = false;
 
 	morph_queue_close_file(file);
 	/* If this is the last file, pause the rebuilding of protections. */
@@ -177,11 +177,18 @@ void morph_file_free(struct morph_file *file)
 	spin_lock(&interface_of(fabric)->event_lock);
 	list_del(&file->node);
 	spin_unlock(&interface_of(fabric)->event_lock);
-	if (!--slice_tenancy(slice)->files_count && !slice_tenancy(slice)->named && !slice->dying)
-		morph_slice_release(slice, 0);
+	if (!--slice_tenancy(slice)->files_count && !slice_tenancy(slice)->named && !slice->dying) {
+		unused = morph_slice_release_unused(slice);
+		if (!unused)
+			morph_slice_release(slice, 0);
+	}
 	if (last)
 		morph_protection_unpause(fabric);
 	mutex_unlock(&fabric->lock);
+	if (unused) {
+		morph_slice_finish(slice);
+		morph_slice_put(slice);
+	}
 
 	morph_user_uncharge(slice->user, MORPH_RES_BYTES, FILE_BYTES);
 	kvfree(file->ring);

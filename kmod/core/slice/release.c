@@ -52,11 +52,8 @@ static void teardown_chip(struct morph_slice *slice, u32 accelerator, bool dark)
 	morph_report_accelerator_changed(fabric, accelerator);
 }
 
-void morph_slice_release_work(struct work_struct *work)
+void morph_slice_finish(struct morph_slice *slice)
 {
-	struct morph_slice_tenancy *tenancy = container_of(work, struct morph_slice_tenancy,
-							   release_turn.work);
-	struct morph_slice *slice = &tenancy->txns.slice;
 	struct morph_fabric *fabric = slice->fabric;
 	u32 charged = slice->ranks_count + slice_tenancy(slice)->reserved;
 	bool dark = true;
@@ -102,11 +99,21 @@ void morph_slice_release_work(struct work_struct *work)
 	mutex_lock(&fabric->lock);
 	morph_report_slice_changed(slice);
 	mutex_unlock(&fabric->lock);
+}
+
+void morph_slice_release_work(struct work_struct *work)
+{
+	struct morph_slice_tenancy *tenancy = container_of(work, struct morph_slice_tenancy,
+							   release_turn.work);
+	struct morph_slice *slice = &tenancy->txns.slice;
+
+	morph_slice_finish(slice);
 	morph_turn_end(slice->user);
 	morph_slice_put(slice);
 }
 
-void morph_slice_release(struct morph_slice *slice, u32 event_type)
+/* Mark the slice as ending, and report this. Caller holds fabric->lock. */
+static void begin_release(struct morph_slice *slice, u32 event_type)
 {
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_event event;
@@ -114,8 +121,6 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 	u32 i;
 
 	lockdep_assert_held(&fabric->lock);
-	if (WARN_ON_ONCE(slice->dying))
-		return;
 	WRITE_ONCE(slice->dying, true);
 	morph_protection_pause(fabric);
 	slice_tenancy(slice)->state = MORPH_SLICE_DYING;
@@ -136,7 +141,23 @@ void morph_slice_release(struct morph_slice *slice, u32 event_type)
 	}
 	wake_up_all(&slice->idle);
 	morph_report_slice_dying(slice);
+}
+
+void morph_slice_release(struct morph_slice *slice, u32 event_type)
+{
+	if (WARN_ON_ONCE(slice->dying))
+		return;
+	begin_release(slice, event_type);
 	morph_turn_queue(&slice_tenancy(slice)->release_turn, slice->user);
+}
+
+bool morph_slice_release_unused(struct morph_slice *slice)
+{
+	if (!xa_empty(&slice->circuits) || slice_txns(slice)->comes_in || slice->busy ||
+	    slice->repairing || slice->dying)
+		return false;
+	begin_release(slice, 0);
+	return true;
 }
 
 int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refusal *refusal)

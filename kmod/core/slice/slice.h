@@ -186,6 +186,13 @@ int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refus
 /* Begin the end of a slice. Never fails or waits. Caller holds fabric->lock. */
 void morph_slice_release(struct morph_slice *slice, u32 event_type);
 void morph_slice_release_work(struct work_struct *work);
+/*
+ * The same for a slice that has no circuits and that no other thread is changing: its end waits
+ * neither for the device nor for a thread, so it needs no worker. Return whether it has begun; the
+ * caller then drops fabric->lock, calls morph_slice_finish(), and drops a reference.
+ */
+bool morph_slice_release_unused(struct morph_slice *slice);
+void morph_slice_finish(struct morph_slice *slice);
 int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph_refusal *refusal);
 void morph_slice_fill_info(struct morph_slice *slice, struct morph_slice_info *info);
 void morph_rank_fill_info(struct morph_slice *slice, u32 rank, struct morph_rank_info *info);
