@@ -67,7 +67,8 @@
 #define MORPH_MARK_CHANGING	0x4u	/* a transaction is turning this element */
 #define MORPH_MARK_QUARANTINED	0x8u	/* with OPTICS_UNHEALTHY: must pass a test before use */
 #define MORPH_MARK_TURNED	0x40u	/* the holder of fabric->lock has turned this element */
-#define MORPH_TEARDOWN_CHUNK	16u	/* circuits darkened at once on release */
+#define MORPH_TEARDOWN_CHUNK	16u	/* circuits darkened at once on release: at most these, */
+#define MORPH_TEARDOWN_SETTINGS	128u	/* with paths of at most these elements in total */
 
 /* A repair may wait for memory, but its result must not depend on a failed allocation. */
 #define MORPH_GFP_REPAIR	(GFP_KERNEL | __GFP_NOFAIL)

@@ -72,16 +72,11 @@ static int created(struct morph_slice *slice, void *by_rank)
 	tenancy->own_spare = MORPH_ANY;
 	tenancy->protections = by_rank;
 	morph_turn_init(&tenancy->release_turn, morph_slice_release_work);
-	/* Not zeroed: each use fills the entries that it reads. */
-	tenancy->teardown_settings = kvmalloc_array(MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS,
-						    sizeof(*tenancy->teardown_settings),
-						    GFP_KERNEL_ACCOUNT);
-	return tenancy->teardown_settings ? 0 : -ENOMEM;
+	return 0;
 }
 
 static void released(struct morph_slice *slice)
 {
-	kvfree(slice_tenancy(slice)->teardown_settings);
 	kvfree(slice_tenancy(slice)->spare_list);
 }
 

@@ -12,16 +12,25 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* Darken up to a chunk of circuits. Return their number; set *dark to false on failure. */
+/*
+ * Darken up to a chunk of circuits, whose elements fit into teardown_settings. Return their number;
+ * set *dark to false on failure.
+ */
 static u32 teardown_some(struct morph_slice *slice, bool *dark)
 {
 	struct morph_circuit *circuits[MORPH_TEARDOWN_CHUNK], *circuit;
 	struct morph_route *routes[MORPH_TEARDOWN_CHUNK];
 	struct morph_fabric *fabric = slice->fabric;
 	unsigned long index;
-	u32 count = 0, i;
+	u32 count = 0, settings = 0, i;
+
+	/* Each chunk has a circuit. */
+	static_assert(MORPH_TEARDOWN_SETTINGS >= OPTICS_MAX_HOPS);
 
 	xa_for_each(&slice->circuits, index, circuit) {
+		settings += circuit->route->path.hops_count;
+		if (settings > MORPH_TEARDOWN_SETTINGS)
+			break;
 		circuits[count] = circuit;
 		routes[count] = circuit->route;
 		if (++count == MORPH_TEARDOWN_CHUNK)

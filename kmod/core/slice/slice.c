@@ -117,8 +117,7 @@ static int copy_spares(struct morph_slice *slice, const struct morph_slice_param
 static size_t slice_bytes(const struct morph_slice_params *params)
 {
 	return morph_slice_bytes(params->count) + morph_txn_idle_bytes() +
-	       array_size(params->spares_count, sizeof(u32)) +
-	       MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS * sizeof(struct morph_element_setting);
+	       array_size(params->spares_count, sizeof(u32));
 }
 
 static struct morph_slice *slice_alloc(struct morph_fabric *fabric,

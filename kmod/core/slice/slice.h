@@ -143,7 +143,7 @@ struct morph_slice_tenancy {
 	u32 *spare_list;		/* for MORPH_SPARES_LIST */
 	struct morph_protection *protections;	/* by rank */
 	struct morph_turn release_turn;
-	struct morph_element_setting *teardown_settings; /* MORPH_TEARDOWN_CHUNK * hops */
+	struct morph_element_setting teardown_settings[MORPH_TEARDOWN_SETTINGS];
 };
 
 static inline struct morph_slice_tenancy *slice_tenancy(const struct morph_slice *slice)

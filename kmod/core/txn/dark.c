@@ -170,7 +170,7 @@ static int see_receivers_dark(struct morph_fabric *fabric, struct morph_receiver
  * @fabric: the fabric
  * @routes: up to MORPH_TEARDOWN_CHUNK routes, still claimed
  * @count: number of routes
- * @settings: room for MORPH_TEARDOWN_CHUNK * OPTICS_MAX_HOPS settings
+ * @settings: room for a setting for each element of the routes
  *
  * On return the routes claim nothing; the function parks elements that no other
  * route pins.
