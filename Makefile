@@ -15,6 +15,7 @@
 #   make repro         published figures, recomputed beside their baselines (SEED=7: another seed)
 #   make docs          pages generated from headers and netlink specification, in build/docs
 #   make install       library, tools, headers; modules if KDIR is set (honours DESTDIR)
+#   make deb           packages of Debian in build/deb ("make deps-deb" installs what it needs)
 #   make help          all other targets
 #
 # All output is below build/.
@@ -83,7 +84,7 @@ profile-rack64: profile-%:
 build/linux/6.12:
 	@scripts/fetch-linux
 
-dep_groups := build demo check bench repro fuzz
+dep_groups := build demo check bench repro fuzz deb
 
 deps: deps-check
 	@scripts/fetch-linux
@@ -91,6 +92,10 @@ deps: deps-check
 # Packages for one command.
 $(dep_groups:%=deps-%): deps-%:
 	@scripts/deps $*
+
+# The source package of this tree, and its packages. "make deps" does not install what they need.
+deb:
+	@scripts/deb
 
 # Each kernel is built with one compiler per processor, one kernel after the other.
 debug-kernels: $(DEBUG_KERNELS:%=debug-kernel-%)
@@ -188,6 +193,6 @@ help:
 	@echo 'make deps $(dep_groups:%=deps-%) debug-kernels clean distclean'
 
 .PHONY: shell all modules $(KERNELS:%=modules-%) $(KERNELS:%=modules-holds-%) $(BUILT_KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-kunit-%) \
-	profiles lib tools selftests vm-programs profile-rack64 deps $(dep_groups:%=deps-%) debug-kernels \
+	profiles lib tools selftests vm-programs profile-rack64 deb deps $(dep_groups:%=deps-%) debug-kernels \
 	$(BUILT_KERNELS:%=debug-kernel-%) fuzz demo docs conductor bench bench-programs repro repro-programs \
 	install install-modules install-interface modules-kdir clean distclean help
