@@ -11,6 +11,7 @@ MPI, and one of a management network, over which mpirun starts and ends the job.
 import json
 import os
 import re
+import shlex
 import subprocess
 import sys
 import time
@@ -46,12 +47,11 @@ def ip(*words, name=None):
 class Job:
     """A slice with a ring of circuits both ways, and a namespace for each rank."""
 
-    def __init__(self, fabric, ranks):
+    def __init__(self, fabric, ranks, accelerators=None, lanes=1):
         self.fabric, self.ranks = fabric, ranks
-        fabric.do("slice", "create", "job", "--count", ranks)
-        for rank in range(ranks):
-            for other in self.neighbours(rank):
-                fabric.do("circuit", "add", "job", rank, other)
+        chosen = ("--accelerators", ",".join(map(str, accelerators))) if accelerators else ("--count", ranks)
+        fabric.do("slice", "create", "job", *chosen)
+        self.light(lanes)
         fabric.do("net", "up", "job")
         number = fabric.ask("slice", "show", "job")["id"]
         ip("link", "add", "management", "type", "bridge")
@@ -76,6 +76,17 @@ class Job:
             ip("route", "add", f"10.0.0.{other + 1}/32", "dev", "fabric", name=name)
         ip("route", "add", "unreachable", "10.0.0.0/24", name=name)
 
+    def light(self, lanes, ranks=None):
+        """Light the circuits between these ranks that the ring needs (default: all ranks)."""
+        ranks = range(self.ranks) if ranks is None else ranks
+        for rank in ranks:
+            for other in self.neighbours(rank) & set(ranks):
+                self.fabric.do("circuit", "add", "job", rank, other, "--lanes", lanes)
+
+    def darken(self):
+        for circuit in self.fabric.ask("circuit", "list", "job"):
+            self.fabric.do("circuit", "remove", "job", circuit["id"])
+
     def neighbours(self, rank):
         return {(rank + 1) % self.ranks, (rank - 1) % self.ranks}
 
@@ -89,10 +100,12 @@ class Job:
         ip("link", "delete", "management")
         self.fabric.end("job")
 
-    def start(self, algorithm, iterations, words):
-        choose = f"exec ip netns exec rank$OMPI_COMM_WORLD_RANK {PROGRAM} {iterations} {words}"
+    def start(self, algorithm, *command, ranks=None):
+        """Start a program on the first ranks (default: on all)."""
+        choose = f"exec ip netns exec rank$OMPI_COMM_WORLD_RANK {shlex.join(map(str, command))}"
         settings = {**OWN, "OMPI_MCA_coll_tuned_allreduce_algorithm": str(algorithm)}
-        return subprocess.Popen(["mpirun", "-n", str(self.ranks), "--oversubscribe", "-x", "PMIX_MCA_ptl_base_if_include",
+        count = str(ranks or self.ranks)
+        return subprocess.Popen(["mpirun", "-n", count, "--oversubscribe", "-x", "PMIX_MCA_ptl_base_if_include",
                                  "sh", "-c", choose],
                                 env={**os.environ, **settings}, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
@@ -129,7 +142,7 @@ def finish(process):
 def sums_are_right_and_bytes_are_those_of_the_algorithm(job):
     iterations, words = 6, 1 << 18
     before = [job.sent_bytes(rank) for rank in range(job.ranks)]
-    status, said, errors = finish(job.start(RING, iterations, words))
+    status, said, errors = finish(job.start(RING, PROGRAM, iterations, words))
     assert status == 0 and said.count("iteration") == iterations, (status, said, errors)
     theory = iterations * 2 * (job.ranks - 1) * words * 4 // job.ranks
     for rank in range(job.ranks):
@@ -141,7 +154,7 @@ def sums_are_right_and_bytes_are_those_of_the_algorithm(job):
 def job_survives_the_failure_of_an_accelerator(job):
     iterations, failing = 16, 1
     before, chips = job.identity(failing), job.accelerators()
-    process = job.start(RING, iterations, 1 << 16)
+    process = job.start(RING, PROGRAM, iterations, 1 << 16)
     lines = []
     for line in process.stdout:
         lines.append(line)
@@ -161,7 +174,7 @@ def job_survives_the_failure_of_an_accelerator(job):
 def a_job_that_needs_missing_circuits_fails_at_once(job):
     """Recursive doubling needs circuits between ranks that the ring does not join."""
     began = time.monotonic()
-    status, said, errors = finish(job.start(DOUBLING, 1, 1 << 16))
+    status, said, errors = finish(job.start(DOUBLING, PROGRAM, 1, 1 << 16))
     print(f"# failed after {time.monotonic() - began:.1f} s")
     missing = re.findall(r"Unable to connect to the peer 10\.0\.0\.(\d+) .*: No route to host", errors)
     assert status != 0 and missing, (status, said, errors)

@@ -35,17 +35,11 @@ def measure():
     return answer["end"]["sum_received"]["bits_per_second"] / 1e6
 
 
-def set_lanes(fabric, lanes):
-    for circuit in fabric.ask("circuit", "list", "job"):
-        fabric.do("circuit", "remove", "job", circuit["id"])
-    for src in (0, 1):
-        fabric.do("circuit", "add", "job", src, 1 - src, "--lanes", lanes)
-
-
-def rates_follow_the_lanes(fabric):
+def rates_follow_the_lanes(pair):
     rates = {}
     for lanes in LANES:
-        set_lanes(fabric, lanes)
+        pair.darken()
+        pair.light(lanes)
         runs = [measure() for _ in range(RUNS)]
         rates[lanes] = statistics.median(runs)
         print(f"# {lanes} lanes, {lanes * LANE_MBPS} Mb/s in the model:", *(f"{rate:.2f}" for rate in runs), "Mb/s",
@@ -55,21 +49,21 @@ def rates_follow_the_lanes(fabric):
         assert abs(rate / (lanes * rates[1]) - 1) <= RATIO_PERCENT / 100, rates
 
 
-def lane_mbps():
-    """Rate of a lane of the only fabric."""
+def load_module(lane_mbps):
+    """Load the module so that a lane of the only fabric has this rate."""
     said = subprocess.run([job.place.MORPHCTL, "fabric", "list", "--json"], capture_output=True, check=True).stdout
-    return json.loads(said)[0]["lane-mbps"]
+    scale = int(json.loads(said)[0]["lane-mbps"] / lane_mbps)
+    subprocess.run(["insmod", os.path.join(os.environ["MORPH_KMOD"], "morph_net.ko"), f"scale={scale}"], check=True)
 
 
 def main():
     print("TAP version 13\n1..1", flush=True)
     failed = 0
     with job.place.Rack("server8") as fabric:
-        scale = lane_mbps() // LANE_MBPS
-        subprocess.run(["insmod", os.path.join(os.environ["MORPH_KMOD"], "morph_net.ko"), f"scale={scale}"], check=True)
+        load_module(LANE_MBPS)
         pair = job.Job(fabric, 2)
         try:
-            rates_follow_the_lanes(fabric)
+            rates_follow_the_lanes(pair)
             print("ok 1 rates_follow_the_lanes")
         except Exception:   # pylint: disable=broad-except
             failed = 1

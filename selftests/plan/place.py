@@ -15,7 +15,7 @@ import tempfile
 import time
 import traceback
 
-CONFIGFS = "/sys/kernel/config/morph_sim/place"
+CONFIGFS = "/sys/kernel/config/morph_sim"
 DEBUGFS = "/sys/kernel/debug/morph_sim/place"
 TOP = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 MORPHCTL = os.path.join(TOP, "build/tools/morphctl/morphctl")
@@ -25,43 +25,42 @@ SERVERS, OF_SERVER = 16, 4
 TENANTS = (0, 3, 5, 6, 9, 10)
 
 
-def write(name, text):
-    with open(os.path.join(CONFIGFS, name), "w", encoding="ascii") as file:
-        file.write(text)
-
-
 class Rack:
     """One or several simulated racks, with calls of morphctl."""
 
-    def __init__(self, profile="rack64"):
-        self.profile = profile
+    def __init__(self, profile="rack64", name="place"):
+        self.profile, self.name = profile, name
         self.hosts, self.fibre_ends = {}, {}    # properties that do not change, read once
 
     def __enter__(self):
-        os.mkdir(CONFIGFS)
-        write("profile", self.profile)
-        write("live", "1")
+        os.mkdir(os.path.join(CONFIGFS, self.name))
+        self.write("profile", self.profile)
+        self.write("live", "1")
         return self
 
     def __exit__(self, *_):
-        write("live", "0")
-        os.rmdir(CONFIGFS)
+        self.write("live", "0")
+        os.rmdir(os.path.join(CONFIGFS, self.name))
+
+    def write(self, attribute, text):
+        with open(os.path.join(CONFIGFS, self.name, attribute), "w", encoding="ascii") as file:
+            file.write(text)
 
     def ask(self, *words, status=0):
         """The answer of morphctl as JSON, and its messages."""
-        done = subprocess.run([MORPHCTL, *map(str, words), "--json", "--fabric", "place"], stdout=subprocess.PIPE,
+        done = subprocess.run([MORPHCTL, *map(str, words), "--json", "--fabric", self.name], stdout=subprocess.PIPE,
                               stderr=subprocess.PIPE, text=True, timeout=6 * PATIENCE_S, check=False)
         assert done.returncode == status, (words, done.returncode, done.stdout[-2000:], done.stderr)
         return json.loads(done.stdout) if done.stdout.strip() else done.stderr
 
     def says(self, *words):
         """Messages of morphctl besides its answer."""
-        return subprocess.run([MORPHCTL, *map(str, words), "--fabric", "place"], stdout=subprocess.DEVNULL,
+        return subprocess.run([MORPHCTL, *map(str, words), "--fabric", self.name], stdout=subprocess.DEVNULL,
                               stderr=subprocess.PIPE, text=True, timeout=6 * PATIENCE_S, check=False).stderr
 
     def do(self, *words):
         """Run a command without an answer."""
-        subprocess.run([MORPHCTL, *map(str, words), "--fabric", "place"], stdout=subprocess.DEVNULL, check=True,
+        subprocess.run([MORPHCTL, *map(str, words), "--fabric", self.name], stdout=subprocess.DEVNULL, check=True,
                        timeout=6 * PATIENCE_S)
 
     def ends_of_fibres(self):
@@ -88,7 +87,7 @@ class Rack:
 
     def fault(self, text=None):
         """Inject a fault, or clear all faults."""
-        with open(os.path.join(DEBUGFS, "fault" if text else "clear"), "w", encoding="ascii") as file:
+        with open(os.path.join(os.path.dirname(DEBUGFS), self.name, "fault" if text else "clear"), "w", encoding="ascii") as file:
             file.write(text or "all")
 
     def end(self, *slices):
