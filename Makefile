@@ -11,6 +11,7 @@
 #   make coverage      lines that tests reach in core, optics and library; check-coverage judges
 #   make fuzz          libFuzzer on parsers of files, texts and messages, FUZZ_SECONDS each
 #   make demo          a fabric, a slice and a failover in a virtual machine
+#   make demo-training a training job over circuits, an accelerator of which fails
 #   make shell         a shell in a virtual machine (KERNEL=6.12 for that kernel)
 #   make repro         published figures, recomputed beside their baselines (SEED=7: another seed)
 #   make docs          pages generated from headers and netlink specification, in build/docs
@@ -84,7 +85,7 @@ profile-rack64: profile-%:
 build/linux/6.12:
 	@scripts/fetch-linux
 
-dep_groups := build demo check bench repro fuzz deb
+dep_groups := build demo training check bench repro fuzz deb
 
 deps: deps-check
 	@scripts/fetch-linux
@@ -118,6 +119,13 @@ demo_kernel := $(or $(KERNEL),6.1)
 demo: deps-demo
 	+@$(MAKE) $(in_parallel) modules-$(demo_kernel) profile-rack64 tools conductor
 	@selftests/demo/run
+
+demo-training: deps-training
+	+@$(MAKE) $(in_parallel) modules-$(demo_kernel) profile-rack64 tools trainer
+	@selftests/training/run
+
+trainer:
+	+$(if $(V),,@)$(MAKE) -C selftests/training
 
 shell: deps-demo
 	+@$(MAKE) $(in_parallel) modules-$(demo_kernel) profiles tools
@@ -194,5 +202,5 @@ help:
 
 .PHONY: shell all modules $(KERNELS:%=modules-%) $(KERNELS:%=modules-holds-%) $(BUILT_KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-kunit-%) \
 	profiles lib tools selftests vm-programs profile-rack64 deb deps $(dep_groups:%=deps-%) debug-kernels \
-	$(BUILT_KERNELS:%=debug-kernel-%) fuzz demo docs conductor bench bench-programs repro repro-programs \
+	$(BUILT_KERNELS:%=debug-kernel-%) fuzz demo demo-training docs conductor trainer bench bench-programs repro repro-programs \
 	install install-modules install-interface modules-kdir clean distclean help

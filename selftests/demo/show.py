@@ -102,6 +102,7 @@ def show(record):
     for text in record["violations"]:
         print("BROKEN:", text)
     print(f"{len(record['violations'])} invariants broken, seed {record['seed']}, {record['lasted_s']:.0f} s")
+    print("make demo-training trains a model over the circuits of a slice while an accelerator fails")
 
 
 if __name__ == "__main__":
