@@ -77,7 +77,7 @@ class Trial:
         return sorted({step["step"]: step for step in self.steps}.values(), key=lambda step: step["step"])
 
     def throughput(self, after=0):
-        """Samples in a second by the median step after this one, and the share of computing."""
+        """Samples in a second of the steps from this one on, and the share of computing."""
         steps = [step for step in self.kept_steps()[WARM_STEPS:] if step["step"] >= after]
         return self.throughput_of(steps)
 
@@ -86,9 +86,10 @@ class Trial:
         return self.throughput_of([entry for entry in self.kept_steps()[WARM_STEPS:] if entry["step"] <= step])
 
     def throughput_of(self, steps):
+        """By the first decile of the times of steps: other work of the machine delays some."""
         pairs = list(zip(steps, steps[1:]))
-        step_ns = statistics.median(step["ended_ns"] - last["ended_ns"] for last, step in pairs)
-        computing_ns = statistics.median(step["computed_ns"] - last["ended_ns"] for last, step in pairs)
+        step_ns = statistics.quantiles((step["ended_ns"] - last["ended_ns"] for last, step in pairs), n=10)[0]
+        computing_ns = statistics.quantiles((step["computed_ns"] - last["ended_ns"] for last, step in pairs), n=10)[0]
         return {"samples_per_s": BATCH * self.ranks * 1e9 / step_ns, "steps": len(pairs), "ranks": self.ranks,
                 "step_ms": step_ns / 1e6, "computing_share": computing_ns / step_ns}
 

@@ -97,6 +97,23 @@ def test_what_is_published_has_its_row(runs):
                 if not entry.get("cited") and not entry.get("measured") and f"{figure}/{row}" not in names])
 
 
+def test_measured_rows_stand_beside_what_is_published(_):
+    """Without a record of the demo there are no such rows; with one, each published row has one."""
+    record = {"ranks": 4, "profile": "rack64", "machine": "a machine", "lane_mbps": 1,
+              "summary": {"next_step_s": 0.5, "replaced_s": 0.1, "ratio_before": 2.5, "ratio_after": 3}}
+    with tempfile.TemporaryDirectory() as folder:
+        command, rows = [os.path.join(HERE, "run"), "--output", folder, "demo-training"], []
+        for _ in range(2):
+            subprocess.run(command, check=True, stdout=subprocess.DEVNULL)
+            with open(os.path.join(folder, "repro.json"), encoding="utf-8") as file:
+                rows.append(json.load(file)["rows"])
+            with open(os.path.join(folder, "training.json"), "w", encoding="utf-8") as file:
+                json.dump(record, file)
+    names = {f"{figure}/{row}" for figure, entry in published.load()["figures"].items() if entry.get("measured")
+             for row in entry["rows"]}
+    return not rows[0] and {row["name"] for row in rows[1]} == names and all(row["published"] for row in rows[1])
+
+
 def test_what_is_cited_only_is_not_ours(runs):
     """No program has a row of this figure."""
     cited = {figure for figure, entry in published.load()["figures"].items() if entry.get("cited")}
