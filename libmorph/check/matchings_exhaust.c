@@ -2,18 +2,16 @@
 /*
  * Proofs that a number of rounds is too small: all settings of the elements are tried. A setting
  * joins some pairs, and no set of that number of settings joins all pairs. If the search chose the
- * ports, all choices of ports are tried: here for n-1 rounds of pairs of an even number n of
- * endpoints, in matchings_choose.c for the others.
+ * ports, all choices of ports are tried: in matchings_full.c for pairs in the fewest rounds that
+ * the number of endpoints allows, in matchings_choose.c for the others.
  */
 #include "matchings_exhaust.h"
 
 #define MOST_SETTINGS (1ULL << 22)
 #define MOST_TRIES (1ULL << 32)
 #define MOST_WEIGHT (1U << 20)
-#define HALF 12U /* bits of half a mask of ports */
-#define BATCH (1U << 21) /* keys that are listed at once */
 
-static int wrong_memory(struct exhaust *exhaust)
+int ck_exhaust_wrong_memory(struct exhaust *exhaust)
 {
 	return ck_wrong(&exhaust->it->check, ENOMEM, "out of memory");
 }
@@ -29,7 +27,7 @@ int ck_exhaust_reserve(struct exhaust *exhaust, struct keys *keys, size_t count)
 		return 0;
 	list = realloc(keys->list, room * sizeof(*list));
 	if (!list) {
-		wrong_memory(exhaust);
+		ck_exhaust_wrong_memory(exhaust);
 		return -ENOMEM;
 	}
 	keys->list = list;
@@ -291,11 +289,6 @@ static int refute(struct exhaust *exhaust, const struct key *keys, size_t count)
 
 /* ----------------------------------------------------------------- given ports */
 
-static uint32_t number_pair(uint32_t low, uint32_t high)
-{
-	return high * (high - 1) / 2 + low;
-}
-
 struct key ck_exhaust_met(const struct exhaust *exhaust)
 {
 	const struct morph_check_matchings_input *input = exhaust->it->input;
@@ -309,7 +302,7 @@ struct key ck_exhaust_met(const struct exhaust *exhaust)
 		if (input->kind == MORPH_CHECK_DIRECTED)
 			pair = src * (input->endpoints - 1) + (dst > src ? dst - 1 : dst);
 		else if (exhaust->arrival[dst] == src)
-			pair = src < dst ? number_pair(src, dst) : number_pair(dst, src);
+			pair = src < dst ? ck_exhaust_pair(src, dst) : ck_exhaust_pair(dst, src);
 		else
 			continue;
 		key.word[pair / 64] |= 1ULL << pair % 64;
@@ -377,205 +370,18 @@ int ck_exhaust_list(struct exhaust *exhaust)
 	return ret;
 }
 
-/* Number all masks with as many bits as there are endpoints. */
-static void number_masks(struct exhaust *exhaust)
-{
-	uint32_t counts[HALF + 1] = { 0 }, endpoints = exhaust->it->input->endpoints;
-
-	for (uint32_t mask = 0; mask < 1U << HALF; mask++) {
-		exhaust->bits[mask] = (uint8_t)__builtin_popcount(mask);
-		exhaust->low[mask] = counts[exhaust->bits[mask]]++;
-	}
-	exhaust->choices = 0;
-	for (uint32_t mask = 0; mask < 1U << HALF; mask++) {
-		uint32_t bits = exhaust->bits[mask];
-
-		exhaust->high[mask] = exhaust->choices;
-		if (bits <= endpoints && endpoints - bits <= HALF)
-			exhaust->choices += counts[endpoints - bits];
-	}
-}
-
-/* A visit passes on the pairs that a matching has at a choice of ports. */
-typedef void visit_fn(struct exhaust *exhaust, uint32_t number, const struct key *pairs);
-
-static void mark(struct exhaust *exhaust, uint32_t number, const struct key *pairs)
-{
-	for (uint32_t word = 0; word < WORDS; word++)
-		exhaust->marks[number].word[word] |= pairs->word[word];
-}
-
-static void count(struct exhaust *exhaust, uint32_t number, const struct key *pairs)
-{
-	(void)pairs;
-	exhaust->first[number]++;
-}
-
-static void list(struct exhaust *exhaust, uint32_t number, const struct key *pairs)
-{
-	if (number >= exhaust->begin && number < exhaust->end)
-		exhaust->batch.list[exhaust->first[number]++] = *pairs;
-}
-
-/* Ports of a matching, without those of lower number than @port, that belong to a choice. */
-struct part {
-	const uint8_t *partner;
-	visit_fn *visit;
-	uint8_t low[MOST_PORTS / 2];
-	uint32_t pairs; /* of the choice */
-};
-
-/* The bits of a mask below a port. */
-static uint32_t count_below(const struct exhaust *exhaust, uint32_t mask, uint32_t port)
-{
-	mask &= (1U << port) - 1;
-	return (uint32_t)exhaust->bits[mask >> HALF] + exhaust->bits[mask & ((1U << HALF) - 1)];
-}
-
-static void visit_choice(struct exhaust *exhaust, const struct part *part, uint32_t mask)
-{
-	uint32_t number = exhaust->number[exhaust->high[mask >> HALF] +
-					  exhaust->low[mask & ((1U << HALF) - 1)]];
-	struct key key = { { 0 } };
-
-	if (number == NONE)
-		return;
-	for (uint32_t at = 0; at < part->pairs; at++) {
-		uint32_t one = part->low[at], other = part->partner[one];
-		uint32_t low = count_below(exhaust, mask, one);
-		uint32_t high = count_below(exhaust, mask, other);
-		uint32_t pair = number_pair(low, high);
-
-		key.word[pair / 64] |= 1ULL << pair % 64;
-	}
-	part->visit(exhaust, number, &key);
-}
-
-/* Extend a choice by pairs of the matching, until it has all its endpoints. */
-static int visit_choices(struct exhaust *exhaust, struct part *part, uint32_t port, uint32_t mask)
-{
-	int ret = 0;
-
-	if (2 * part->pairs == exhaust->it->input->endpoints) {
-		visit_choice(exhaust, part, mask);
-		return ck_exhaust_spend(exhaust, 1);
-	}
-	for (; port < exhaust->it->tx_ports && !ret; port++) {
-		uint32_t other = part->partner[port];
-
-		if (other == 0xff || other < port)
-			continue;
-		part->low[part->pairs++] = (uint8_t)port;
-		ret = visit_choices(exhaust, part, port + 1, mask | 1U << port | 1U << other);
-		part->pairs--;
-	}
-	return ret;
-}
-
-static int visit_all(struct exhaust *exhaust, visit_fn *visit)
-{
-	int ret = 0;
-
-	for (size_t at = 0; at < exhaust->matchings.count && !ret; at++) {
-		struct part part = { .visit = visit };
-
-		part.partner = (const uint8_t *)&exhaust->matchings.list[at];
-		ret = visit_choices(exhaust, &part, 0, 0);
-	}
-	return ret;
-}
-
-/* Keep the choices in which each pair meets in some matching. */
-static void drop_unmarked(struct exhaust *exhaust)
-{
-	const struct key none = { { 0 } };
-
-	exhaust->left = 0;
-	for (uint32_t choice = 0; choice < exhaust->choices; choice++) {
-		bool all = count_new(&exhaust->marks[choice], &none) == exhaust->pairs;
-
-		exhaust->number[choice] = all ? exhaust->left++ : NONE;
-	}
-}
-
-/* List the keys of the choices of a batch, and refute each. */
-static int refute_batch(struct exhaust *exhaust)
-{
-	uint32_t sum = 0;
-	int ret;
-
-	for (uint32_t number = exhaust->begin; number < exhaust->end; number++) {
-		uint32_t keys = exhaust->first[number];
-
-		exhaust->first[number] = sum;
-		sum += keys;
-	}
-	ret = ck_exhaust_reserve(exhaust, &exhaust->batch, sum);
-	if (!ret)
-		ret = visit_all(exhaust, list);
-	sum = 0;
-	for (uint32_t number = exhaust->begin; number < exhaust->end && !ret; number++) {
-		/* first[] has become the end of the keys. */
-		size_t keys = unite(exhaust->batch.list + sum, exhaust->first[number] - sum);
-
-		ret = refute(exhaust, exhaust->batch.list + sum, keys);
-		sum = exhaust->first[number];
-	}
-	return ret;
-}
-
-static int refute_left(struct exhaust *exhaust)
-{
-	int ret;
-
-	exhaust->first = calloc(exhaust->left + 1UL, sizeof(*exhaust->first));
-	if (!exhaust->first)
-		return wrong_memory(exhaust);
-	ret = visit_all(exhaust, count);
-	for (exhaust->begin = 0; exhaust->begin < exhaust->left && !ret;
-	     exhaust->begin = exhaust->end) {
-		uint64_t sum = 0;
-
-		exhaust->end = exhaust->begin;
-		do
-			sum += exhaust->first[exhaust->end++];
-		while (exhaust->end < exhaust->left && sum + exhaust->first[exhaust->end] <= BATCH);
-		ret = refute_batch(exhaust);
-	}
-	return ret;
-}
-
 static int refute_choices(struct exhaust *exhaust)
 {
 	const struct morph_check_matchings_input *input = exhaust->it->input;
-	int ret;
 
 	if (exhaust->it->tx_ports > MOST_PORTS)
 		return ck_wrong(&exhaust->it->check, EBADMSG,
 				"the mesh has too many ports to try all: %u, at most %u",
 				exhaust->it->tx_ports, MOST_PORTS);
-	if (input->kind != MORPH_CHECK_PAIRS || input->endpoints % 2 ||
-	    exhaust->rounds != input->endpoints - 1)
-		return ck_exhaust_choose(exhaust);
-	exhaust->low = malloc((1U << HALF) * sizeof(*exhaust->low));
-	exhaust->high = malloc((1U << HALF) * sizeof(*exhaust->high));
-	exhaust->bits = malloc(1U << HALF);
-	if (!exhaust->low || !exhaust->high || !exhaust->bits)
-		return wrong_memory(exhaust);
-	number_masks(exhaust);
-	exhaust->number = malloc(exhaust->choices * sizeof(*exhaust->number));
-	exhaust->marks = calloc(exhaust->choices, sizeof(*exhaust->marks));
-	if (!exhaust->number || !exhaust->marks)
-		return wrong_memory(exhaust);
-	for (uint32_t choice = 0; choice < exhaust->choices; choice++)
-		exhaust->number[choice] = choice;
-	ret = ck_exhaust_list(exhaust);
-	if (!ret)
-		ret = visit_all(exhaust, mark);
-	if (ret)
-		return ret;
-	drop_unmarked(exhaust);
-	return exhaust->left ? refute_left(exhaust) : 0;
+	if (input->kind == MORPH_CHECK_PAIRS &&
+	    exhaust->rounds == input->endpoints - 1 + input->endpoints % 2)
+		return ck_exhaust_choose_full(exhaust);
+	return ck_exhaust_choose(exhaust);
 }
 
 /* ---------------------------------------------------------------------- proofs */
@@ -614,7 +420,7 @@ static int prove(struct exhaust *exhaust)
 	exhaust->owner = malloc((it->rx_ports + 1UL) * sizeof(*exhaust->owner));
 	exhaust->arrival = malloc(it->input->endpoints * sizeof(*exhaust->arrival));
 	if (!exhaust->state || !exhaust->owner || !exhaust->arrival)
-		return wrong_memory(exhaust);
+		return ck_exhaust_wrong_memory(exhaust);
 	ret = count_settings(exhaust);
 	if (!ret && !it->input->ports_chosen && it->input->lengths_count)
 		ret = use_weights(exhaust);
@@ -642,12 +448,5 @@ int ck_matchings_exhaust(struct matchings_check *it)
 	free(exhaust.candidates.list);
 	free(exhaust.live.list);
 	free(exhaust.matchings.list);
-	free(exhaust.bits);
-	free(exhaust.low);
-	free(exhaust.high);
-	free(exhaust.number);
-	free(exhaust.first);
-	free(exhaust.marks);
-	free(exhaust.batch.list);
 	return ret;
 }

@@ -29,24 +29,17 @@ struct exhaust {
 	uint32_t *owner; /* by receive port: the endpoint, or NONE */
 	uint32_t *arrival; /* by endpoint, in the present setting: where its light arrives */
 	struct keys candidates, live;
-
-	/*
-	 * If the search chose the ports. A choice is a set of ports, a bit each: its mask. Tables
-	 * have an entry for each value of the lower or the upper HALF bits of a mask.
-	 */
-	struct keys matchings;
-	uint8_t *bits; /* number of bits set in each value of a half */
-	/* The number of a choice is low[lower half] + high[upper half]. */
-	uint32_t *low, *high;
-	uint32_t *number; /* of each choice, among those left; or NONE */
-	uint32_t *first; /* key of each number in the batch */
-	uint32_t begin, end; /* numbers of the batch */
-	struct key *marks; /* by number */
-	uint32_t choices, left;
-	struct keys batch;
+	struct keys matchings; /* of all ports, if the search chose the ports */
 };
 
+/* The place of a pair among the pairs of all endpoints. */
+static inline uint32_t ck_exhaust_pair(uint32_t low, uint32_t high)
+{
+	return high * (high - 1) / 2 + low;
+}
+
 /* matchings_exhaust.c. Each returns 0 or a report. */
+int ck_exhaust_wrong_memory(struct exhaust *exhaust);
 int ck_exhaust_reserve(struct exhaust *exhaust, struct keys *keys, size_t count);
 /* Count tries, up to the limit. */
 int ck_exhaust_spend(struct exhaust *exhaust, uint64_t tries);
@@ -56,6 +49,12 @@ int ck_exhaust_list(struct exhaust *exhaust);
 struct key ck_exhaust_met(const struct exhaust *exhaust);
 /* No set of exhaust->rounds out of these keys joins all pairs. Sorts the keys. */
 int ck_exhaust_refute(struct exhaust *exhaust, struct keys *keys);
+
+/*
+ * matchings_full.c: no ports have the fewest rounds of pairs that the number of endpoints allows:
+ * n-1 for an even number n, n for an odd one.
+ */
+int ck_exhaust_choose_full(struct exhaust *exhaust);
 
 /* matchings_choose.c: no ports have exhaust->rounds rounds, for any kind of circuits. */
 int ck_exhaust_choose(struct exhaust *exhaust);

@@ -244,6 +244,35 @@ uint32_t lm_exact_follow(const struct exact *exact, uint32_t arc)
 	return arc & ~MESH_END;
 }
 
+/* ------------------------------------------------------------------ matchings of all ports */
+
+int lm_exact_list_matchings(struct exact *exact)
+{
+	const struct mesh *mesh = &exact->rounds->mesh;
+	uint8_t partner[EXACT_MOST_ENDS];
+	uint64_t key[EXACT_KEY_WORDS];
+	uint32_t end, arrived;
+	int result = lm_exact_clear(exact, &exact->matchings, EXACT_KEY_WORDS);
+
+	lm_exact_begin(exact);
+	do {
+		memset(partner, 0xff, sizeof(partner));
+		for (end = 0; end < mesh->ends; end++) {
+			if (partner[end] != EXACT_ALONE)
+				continue;
+			arrived = lm_exact_follow(exact, mesh->enter[end]);
+			if (arrived == MESH_NONE)
+				continue;
+			partner[end] = (uint8_t)arrived;
+			partner[arrived] = (uint8_t)end;
+		}
+		memcpy(key, partner, sizeof(key));
+		if (result >= 0)
+			result = lm_exact_add(exact, &exact->matchings, key);
+	} while (result >= 0 && lm_exact_next(exact));
+	return result < 0 ? result : 0;
+}
+
 /* ------------------------------------------------------------------ given ports */
 
 /* Number the circuits of a round. Returns MESH_NONE for a part of another circuit. */
@@ -417,10 +446,13 @@ static int search(struct exact *exact)
 
 	if (!rounds->choose)
 		return search_ports(exact);
-	if (rounds->kind == MORPH_MATCHINGS_PAIRS && n % 2 == 0 && rounds->rounds == n - 1)
+	if (rounds->kind == MORPH_MATCHINGS_PAIRS && rounds->rounds == (n % 2 ? n : n - 1)) {
 		result = lm_exact_choose(exact);
-	else
+		if (result == EXACT_REFUTED)
+			lm_exact_find_separated(exact);
+	} else {
 		result = lm_exact_choose_any(exact);
+	}
 	return result == EXACT_FOUND ? search_ports(exact) : result;
 }
 

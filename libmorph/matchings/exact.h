@@ -75,8 +75,8 @@ struct exact {
 	struct exact_block setting_block;
 	struct exact_cover cover;
 
-	/* exact_ports.c */
 	struct exact_set matchings; /* of all ports: the partner of each, a byte */
+	/* exact_ports.c */
 	struct mesh_block choice_block;
 	struct exact_block seen_block, entries_block;
 	uint32_t share; /* see lm_exact_choose_any() */
@@ -130,6 +130,15 @@ int lm_exact_add(struct exact *exact, struct exact_set *set, const uint64_t *key
  */
 int lm_exact_add_reached(struct exact *exact, uint32_t setting, uint32_t least);
 
+/* List the different matchings of all ports. 0, or a noted -ENOMEM. */
+int lm_exact_list_matchings(struct exact *exact);
+
+/* The partner of each port in a matching. */
+static inline const uint8_t *exact_partners(const struct exact *exact, uint32_t matching)
+{
+	return (const uint8_t *)&exact->matchings.keys[(size_t)matching * EXACT_KEY_WORDS];
+}
+
 /* ------------------------------------------------------------------ exact_cover.c */
 
 /* Cover all pairs by exact->candidates: an exact_result, or a noted -ENOMEM. */
@@ -144,18 +153,10 @@ static inline uint32_t exact_pair(uint32_t low, uint32_t high)
 
 /* ------------------------------------------------------------------ exact_ports.c */
 
-/* List the different matchings of all ports. 0, or a noted -ENOMEM. */
-int lm_exact_list_matchings(struct exact *exact);
-
-/* The partner of each port in a matching. */
-static inline const uint8_t *exact_partners(const struct exact *exact, uint32_t matching)
-{
-	return (const uint8_t *)&exact->matchings.keys[(size_t)matching * EXACT_KEY_WORDS];
-}
-
 /*
- * Search ports at which n-1 rounds cover all pairs of an even number of endpoints. Sets the ports
- * of exact->rounds. Returns an exact_result, or a noted -ENOMEM.
+ * Search ports at which n-1 rounds cover all pairs of an even number n of endpoints, or n rounds
+ * those of an odd one. Sets the ports of exact->rounds. Returns an exact_result, or a noted
+ * -ENOMEM.
  */
 int lm_exact_choose(struct exact *exact);
 
@@ -166,5 +167,8 @@ int lm_exact_choose(struct exact *exact);
  * of rounds is enough. Uses 1 / exact->share of the budget at most.
  */
 int lm_exact_choose_any(struct exact *exact);
+
+/* Set exact->separated if no ports have routes for all pairs. The matchings are listed. */
+void lm_exact_find_separated(struct exact *exact);
 
 #endif /* LM_MATCHINGS_EXACT_H */

@@ -15,6 +15,7 @@ struct ports {
 	uint32_t count; /* number of endpoints that have ports */
 	uint32_t tx[EXACT_MOST_ENDS], rx[EXACT_MOST_ENDS]; /* by endpoint */
 	bool complete; /* all endpoints had ports at some time */
+	bool first; /* stop there */
 };
 
 static int extend(struct ports *ports, uint32_t first);
@@ -74,7 +75,6 @@ static int cover(struct ports *ports)
 	uint32_t sends = exact->rounds->kind == MORPH_MATCHINGS_DIRECTED ? least : 2 * least;
 	int result;
 
-	ports->complete = true;
 	if (exact->steps <= exact->matchings.count)
 		return EXACT_UNDECIDED;
 	exact->steps -= exact->matchings.count;
@@ -119,8 +119,10 @@ static int extend(struct ports *ports, uint32_t first)
 	uint32_t ends = rounds->mesh.ends, tx, rx;
 	int result = EXACT_REFUTED;
 
-	if (ports->count == rounds->endpoints)
-		return cover(ports);
+	if (ports->count == rounds->endpoints) {
+		ports->complete = true;
+		return ports->first ? EXACT_FOUND : cover(ports);
+	}
 	for (tx = first; tx < ends && result == EXACT_REFUTED; tx++) {
 		if (ports->used >> tx & 1)
 			continue;
@@ -161,4 +163,12 @@ int lm_exact_choose_any(struct exact *exact)
 		memcpy(rounds->rx, ports.rx, rounds->endpoints * sizeof(*rounds->rx));
 	}
 	return result;
+}
+
+void lm_exact_find_separated(struct exact *exact)
+{
+	struct ports ports = { .exact = exact, .first = true };
+
+	set_joined(&ports);
+	exact->separated = extend(&ports, 0) == EXACT_REFUTED;
 }

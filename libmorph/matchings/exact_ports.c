@@ -1,81 +1,59 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
 /*
- * Exact search of ports at which n-1 rounds cover all pairs.
+ * Exact search of ports at which the fewest rounds of pairs cover all of them. An even number n of
+ * endpoints needs n-1 rounds, an odd one n rounds.
  *
- * In each round every endpoint has a circuit, so a matching of all ports serves a choice of ports
- * if it joins them among themselves. First, each matching marks the pairs of each choice that it
- * serves. Choices without a mark for some pair are refuted. For the others the matchings are
- * listed, and the cover is searched. Choices that a symmetry of the mesh exchanges are searched
- * once.
+ * If n is even, each round joins all endpoints. If n is odd, each round leaves one endpoint idle,
+ * and each endpoint is idle in one round: it counts as paired with one more endpoint, which has no
+ * port. So some matching of all ports must join all ports of a choice among themselves, or all but
+ * any one of them.
+ *
+ * First, choices are refuted where no matching has some pair (n even), or where no matching joins
+ * the ports without some port (n odd). For the sets of ports that rounds of the other choices join,
+ * the different pairings are listed, and the cover is searched. Choices that a symmetry of the mesh
+ * exchanges are searched once.
  */
 #include "exact.h"
 
 #define HALF_BITS 12 /* ports of half a mask */
 #define HALF_MASKS (1u << HALF_BITS)
 #define HALF_PAIRS 6 /* of a matching */
-#define BATCH (1u << 22) /* entries that are listed at once */
+#define BATCH (1u << 23) /* words of pairings that are listed at once */
+#define MOST_LISTED 16 /* ports of a set whose pairings are listed */
 
-/* A visit of a matching does this to each choice that it serves. */
+/* A visit of a matching does this to each set of ports that it joins. */
 enum visit {
-	VISIT_MARK,
-	VISIT_COUNT,
-	VISIT_LIST,
+	VISIT_JOIN, /* set the set's place to 0 */
+	VISIT_MARK, /* mark the pairs, if the set is a choice */
+	VISIT_LIST, /* list the pairing */
 };
 
 /*
- * A choice is a set of ports, a bit each: its mask. Tables have an entry for each value of the
- * lower or the upper HALF_BITS bits of a mask.
+ * A choice is a set of ports, a bit each: its mask. A round joins the ports of a set among
+ * themselves: those of a choice, or all but one. Tables have an entry for each value of the lower
+ * or the upper HALF_BITS bits of a mask.
  */
 struct choices {
 	struct exact *exact;
 	uint32_t ends, endpoints, words, pairs;
+	uint32_t joined; /* number of ports of a set */
 	uint32_t all; /* number of all choices */
-	uint32_t count; /* number of those that are left */
-	uint32_t first, end; /* choices of the present batch */
+	uint32_t sets; /* number of all sets */
+	uint32_t count; /* number of choices that are left */
 	enum visit visit;
-	uint32_t most; /* matchings of one choice */
 
 	uint8_t *bits; /* by value of a half: how many of its bits are set */
-	uint32_t *low, *high; /* by value of a half: low + high is the choice's number */
-	uint32_t *number; /* by choice: its number among those left, or MESH_NONE */
-	uint32_t *mask; /* by number: the ports */
-	uint32_t *begin; /* by number: number of its first entry */
+	uint32_t *low, *high; /* by value of a half: low + high is the set's number */
+	uint32_t *place; /* by set: where the visit writes, or MESH_NONE */
+	uint32_t *mask; /* by choice left: the ports */
 	uint32_t *symmetry; /* by symmetry, half and value of the half: its image */
 	uint32_t symmetries;
-	uint64_t *seen; /* by number: the pairs that are marked */
-	uint64_t *entries; /* pairs of a matching at a choice */
+	uint64_t *seen; /* by place: the pairs that are marked */
+	uint64_t *listed; /* by place: a bit for each pairing, by its number */
+	uint32_t pairings, pairing_words; /* of a set */
 	uint8_t order[1 << HALF_PAIRS]; /* sets of pairs, by their size */
 	uint8_t order_first[HALF_PAIRS + 2]; /* by size */
 };
-
-/* ------------------------------------------------------------------ matchings of all ports */
-
-int lm_exact_list_matchings(struct exact *exact)
-{
-	const struct mesh *mesh = &exact->rounds->mesh;
-	uint8_t partner[EXACT_MOST_ENDS];
-	uint64_t key[EXACT_KEY_WORDS];
-	uint32_t end, arrived;
-	int result = lm_exact_clear(exact, &exact->matchings, EXACT_KEY_WORDS);
-
-	lm_exact_begin(exact);
-	do {
-		memset(partner, 0xff, sizeof(partner));
-		for (end = 0; end < mesh->ends; end++) {
-			if (partner[end] != EXACT_ALONE)
-				continue;
-			arrived = lm_exact_follow(exact, mesh->enter[end]);
-			if (arrived == MESH_NONE)
-				continue;
-			partner[end] = (uint8_t)arrived;
-			partner[arrived] = (uint8_t)end;
-		}
-		memcpy(key, partner, sizeof(key));
-		if (result >= 0)
-			result = lm_exact_add(exact, &exact->matchings, key);
-	} while (result >= 0 && lm_exact_next(exact));
-	return result < 0 ? result : 0;
-}
 
 /* ------------------------------------------------------------------ symmetries */
 
@@ -151,7 +129,7 @@ static bool is_first(const struct choices *it, uint32_t mask)
 
 /* ------------------------------------------------------------------ choices */
 
-/* Number all masks with a bit for each endpoint: by their upper half, then by the lower one. */
+/* Number all masks with as many bits as a set: by their upper half, then by the lower one. */
 static void number_masks(struct choices *it)
 {
 	uint32_t counts[HALF_BITS + 1] = { 0 }, number = 0, mask;
@@ -162,33 +140,50 @@ static void number_masks(struct choices *it)
 	}
 	for (mask = 0; mask < HALF_MASKS; mask++) {
 		it->high[mask] = number;
-		if (it->bits[mask] <= it->endpoints && it->endpoints - it->bits[mask] <= HALF_BITS)
-			number += counts[it->endpoints - it->bits[mask]];
+		if (it->bits[mask] <= it->joined && it->joined - it->bits[mask] <= HALF_BITS)
+			number += counts[it->joined - it->bits[mask]];
 	}
 }
 
-static uint32_t number_of(const struct choices *it, uint32_t mask)
+static uint32_t *place_of(const struct choices *it, uint32_t mask)
 {
-	return it->high[mask / HALF_MASKS] + it->low[mask % HALF_MASKS];
+	return &it->place[it->high[mask / HALF_MASKS] + it->low[mask % HALF_MASKS]];
 }
 
-/* Number the choices that are the first of their images. */
-static void number_choices(struct choices *it)
+static bool is_odd(const struct choices *it)
+{
+	return it->joined < it->endpoints;
+}
+
+/* Whether some matching joins the ports of a choice without any one of them. */
+static bool can_idle(const struct choices *it, uint32_t mask)
+{
+	uint32_t left = mask;
+
+	while (left && *place_of(it, mask & ~(left & -left)) != MESH_NONE)
+		left &= left - 1;
+	return !left;
+}
+
+/* List the choices that are the first of their images, and in which each port can idle. */
+static void list_choices(struct choices *it)
 {
 	uint32_t mask = (1u << it->endpoints) - 1, lowest, carried;
 
-	memset(it->number, 0xff, it->all * sizeof(*it->number));
 	it->count = 0;
 	while (mask < 1u << it->ends) {
-		if (is_first(it, mask)) {
-			it->number[number_of(it, mask)] = it->count;
+		if ((!is_odd(it) || can_idle(it, mask)) && is_first(it, mask))
 			it->mask[it->count++] = mask;
-		}
 		/* The next number with the same number of bits (Gosper, HAKMEM, 1972). */
 		lowest = mask & -mask;
 		carried = mask + lowest;
 		mask = ((mask ^ carried) >> 2) / lowest | carried;
 	}
+}
+
+static void clear_places(struct choices *it)
+{
+	memset(it->place, 0xff, it->sets * sizeof(*it->place));
 }
 
 /* Keep the choices with marks for all pairs. */
@@ -200,7 +195,6 @@ static void drop_refuted(struct choices *it)
 		for (word = 0, marks = 0; word < it->words; word++)
 			marks += (uint32_t)__builtin_popcountll(
 				it->seen[(size_t)i * it->words + word]);
-		it->number[number_of(it, it->mask[i])] = marks == it->pairs ? kept : MESH_NONE;
 		if (marks == it->pairs)
 			it->mask[kept++] = it->mask[i];
 	}
@@ -240,44 +234,71 @@ static void split_matching(const struct choices *it, const uint8_t *partner,
 	}
 }
 
-/* The endpoint at a port of a choice. */
-static uint32_t endpoint_at(const struct choices *it, uint32_t mask, uint32_t port)
+/* How many ports of a set are below a port. */
+static uint32_t count_below(const struct choices *it, uint32_t mask, uint32_t port)
 {
 	uint32_t below = mask & ((1u << port) - 1);
 
 	return (uint32_t)it->bits[below % HALF_MASKS] + it->bits[below / HALF_MASKS];
 }
 
-static void visit_choice(struct choices *it, uint32_t number, const struct matching *matching,
-			 uint32_t set)
+/* Mark some pairs of a matching. */
+static void mark_pairs(const struct choices *it, uint64_t *seen, const struct matching *matching,
+		       uint32_t pairs, uint32_t mask)
 {
-	uint32_t mask = it->mask[number], word, pair, low, high;
-	uint64_t key[EXACT_MOST_WORDS] = { 0 };
-	uint64_t *to;
+	uint32_t low, high, pair;
 
-	if (it->visit == VISIT_COUNT) {
-		it->begin[number]++;
-		return;
-	}
-	if (number < it->first || number >= it->end)
-		return;
-	for (; set; set &= set - 1) {
-		pair = (uint32_t)__builtin_ctz(set);
-		low = endpoint_at(it, mask, matching->ports[pair][0]);
-		high = endpoint_at(it, mask, matching->ports[pair][1]);
+	for (; pairs; pairs &= pairs - 1) {
+		pair = (uint32_t)__builtin_ctz(pairs);
+		low = count_below(it, mask, matching->ports[pair][0]);
+		high = count_below(it, mask, matching->ports[pair][1]);
 		pair = exact_pair(low, high);
-		key[pair / 64] |= 1ull << pair % 64;
+		seen[pair / 64] |= 1ull << pair % 64;
 	}
-	to = it->visit == VISIT_MARK ? &it->seen[(size_t)number * it->words] :
-				       &it->entries[(size_t)it->begin[number]++ * it->words];
-	for (word = 0; word < it->words; word++)
-		to[word] = it->visit == VISIT_MARK ? to[word] | key[word] : key[word];
 }
 
-/* Visit the choices that a matching serves. Returns their number. */
+/*
+ * The number of a pairing. Pairs come in the order of their lower ports, so that the lower port is
+ * the first one that is left. The digits count the ports that are left below the upper port.
+ */
+static uint32_t number_pairing(const struct choices *it, const struct matching *matching,
+			       uint32_t pairs, uint32_t mask)
+{
+	uint32_t number = 0, left = it->joined - 1, high;
+
+	for (; pairs; pairs &= pairs - 1, left -= 2) {
+		high = matching->ports[__builtin_ctz(pairs)][1];
+		mask &= mask - 1;
+		number = number * left + count_below(it, mask, high);
+		mask &= ~(1u << high);
+	}
+	return number;
+}
+
+/* Visit the set of ports that some pairs of a matching join. */
+static void visit_set(struct choices *it, const struct matching *matching, uint32_t pairs,
+		      uint32_t mask)
+{
+	uint32_t *place = place_of(it, mask), number;
+
+	if (it->visit == VISIT_JOIN) {
+		*place = 0;
+		return;
+	}
+	if (*place == MESH_NONE)
+		return;
+	if (it->visit == VISIT_MARK) {
+		mark_pairs(it, &it->seen[(size_t)*place * it->words], matching, pairs, mask);
+		return;
+	}
+	number = number_pairing(it, matching, pairs, mask);
+	it->listed[(size_t)*place * it->pairing_words + number / 64] |= 1ull << number % 64;
+}
+
+/* Visit the sets of ports that a matching joins. Returns their number. */
 static uint32_t visit_matching(struct choices *it, const uint8_t *partner)
 {
-	uint32_t wanted = it->endpoints / 2, one, other, size, at, number, visited = 0;
+	uint32_t wanted = it->joined / 2, one, other, size, at, visited = 0;
 	struct matching matching;
 
 	split_matching(it, partner, &matching);
@@ -290,16 +311,14 @@ static uint32_t visit_matching(struct choices *it, const uint8_t *partner)
 			if (other >> matching.half[1])
 				continue;
 			visited++;
-			number = it->number[number_of(it, matching.masks[0][one] |
-								  matching.masks[1][other])];
-			if (number != MESH_NONE)
-				visit_choice(it, number, &matching, one | other << HALF_PAIRS);
+			visit_set(it, &matching, one | other << HALF_PAIRS,
+				  matching.masks[0][one] | matching.masks[1][other]);
 		}
 	}
 	return visited;
 }
 
-/* Visit all choices of all matchings: 1, or 0 if the budget is spent. */
+/* Visit all sets of all matchings: 1, or 0 if the budget is spent. */
 static bool visit_all(struct choices *it, enum visit visit)
 {
 	struct exact *exact = it->exact;
@@ -331,31 +350,69 @@ static void order_sets(struct choices *it)
 
 /* ------------------------------------------------------------------ covers */
 
-/* Make each begin[] the number of the choice's first entry. Sets @most. */
-static void sum_counts(struct choices *it)
+/* Add the pairs of a pairing to a key. Endpoint @idle is none of the set's. */
+static void add_pairs(const struct choices *it, uint64_t *key, uint32_t number, uint32_t idle)
 {
-	uint32_t sum = 0, count, i;
+	uint32_t digits[EXACT_MOST_ENDS / 2], left = (1u << it->joined) - 1, low, high, pair, i;
 
-	it->most = 0;
-	for (i = 0; i < it->count; i++) {
-		count = it->begin[i];
-		it->begin[i] = sum;
-		sum += count;
-		it->most = count > it->most ? count : it->most;
+	for (i = it->joined / 2; i > 0; i--) {
+		digits[i - 1] = number % (it->joined - 2 * i + 1);
+		number /= it->joined - 2 * i + 1;
 	}
-	it->begin[it->count] = sum;
+	for (i = 0; i < it->joined / 2; i++) {
+		low = (uint32_t)__builtin_ctz(left);
+		left &= left - 1;
+		high = left;
+		for (pair = digits[i]; pair; pair--)
+			high &= high - 1;
+		left &= ~(high & -high);
+		high = (uint32_t)__builtin_ctz(high);
+		pair = exact_pair(low + (low >= idle), high + (high >= idle));
+		key[pair / 64] |= 1ull << pair % 64;
+	}
 }
 
-/* Cover all pairs by the entries of a choice. */
-static int cover_choice(struct choices *it, uint32_t first, uint32_t end)
+/* Add the pairings of a set to the candidates. @idle: the endpoint that is none of the set's. */
+static int add_pairings(struct choices *it, uint32_t place, uint32_t idle)
+{
+	const uint64_t *listed = &it->listed[(size_t)place * it->pairing_words];
+	struct exact *exact = it->exact;
+	uint32_t word, pair = exact_pair(idle, it->endpoints);
+	uint64_t key[EXACT_MOST_WORDS], left;
+	int result = 0;
+
+	for (word = 0; word < it->pairing_words; word++) {
+		for (left = listed[word]; left && result >= 0; left &= left - 1) {
+			memset(key, 0, sizeof(key));
+			if (is_odd(it))
+				key[pair / 64] |= 1ull << pair % 64;
+			add_pairs(it, key, 64 * word + (uint32_t)__builtin_ctzll(left), idle);
+			result = lm_exact_add(exact, &exact->candidates, key);
+		}
+	}
+	return result < 0 ? result : 0;
+}
+
+/* Cover all pairs by the listed pairings of a choice. */
+static int cover_choice(struct choices *it, uint32_t mask)
 {
 	struct exact *exact = it->exact;
 	int result = lm_exact_clear(exact, &exact->candidates, it->words);
+	uint32_t left, idle = 0;
 
-	for (; first < end && result >= 0; first++)
-		result = lm_exact_add(exact, &exact->candidates,
-				      &it->entries[(size_t)first * it->words]);
-	return result < 0 ? result : lm_exact_cover(exact, it->endpoints - 1);
+	if (!is_odd(it)) {
+		if (!result)
+			result = add_pairings(it, *place_of(it, mask), it->endpoints);
+	} else {
+		for (left = mask; left && !result; left &= left - 1)
+			result = add_pairings(it, *place_of(it, mask & ~(left & -left)), idle++);
+	}
+	if (result)
+		return result;
+	if (exact->steps <= exact->candidates.count)
+		return EXACT_UNDECIDED;
+	exact->steps -= exact->candidates.count;
+	return lm_exact_cover(exact, exact->rounds->rounds);
 }
 
 static void set_ports(struct rounds *rounds, uint32_t mask)
@@ -370,49 +427,69 @@ static void set_ports(struct rounds *rounds, uint32_t mask)
 }
 
 /*
- * List the entries of a batch of choices and cover each. begin[] of the batch is relative to its
- * first choice meanwhile.
+ * Give places to the sets of the choices from @first, as long as their pairings have room. Returns
+ * the choice behind them.
  */
-static int cover_batch(struct choices *it)
+static uint32_t place_sets(struct choices *it, uint32_t first, uint32_t room)
 {
-	uint32_t base = it->begin[it->first], first = 0, i;
+	uint32_t count = 0, left, i;
+	uint32_t *place;
+
+	clear_places(it);
+	for (i = first; i < it->count && count + it->endpoints <= room; i++) {
+		if (!is_odd(it)) {
+			*place_of(it, it->mask[i]) = count++;
+			continue;
+		}
+		for (left = it->mask[i]; left; left &= left - 1) {
+			place = place_of(it, it->mask[i] & ~(left & -left));
+			if (*place == MESH_NONE)
+				*place = count++;
+		}
+	}
+	return i;
+}
+
+/* List the pairings of the choices from @first to @end, and cover each choice. */
+static int cover_batch(struct choices *it, uint32_t first, uint32_t end, uint32_t room)
+{
 	int result = EXACT_REFUTED;
 
-	for (i = it->first; i < it->end; i++)
-		it->begin[i] -= base;
+	memset(it->listed, 0, (size_t)room * it->pairing_words * sizeof(*it->listed));
 	if (!visit_all(it, VISIT_LIST))
 		return EXACT_UNDECIDED;
-	/* Now begin[] is the end of each choice's entries. */
-	for (i = it->first; i < it->end && result == EXACT_REFUTED; i++) {
-		result = cover_choice(it, first, it->begin[i]);
-		first = it->begin[i];
+	for (; first < end && result == EXACT_REFUTED; first++) {
+		result = cover_choice(it, it->mask[first]);
 		if (result == EXACT_FOUND)
-			set_ports(it->exact->rounds, it->mask[i]);
+			set_ports(it->exact->rounds, it->mask[first]);
 	}
 	return result;
 }
 
 static int cover_choices(struct choices *it)
 {
-	uint32_t room;
+	const uint64_t most = (uint64_t)it->count * (is_odd(it) ? it->endpoints : 1);
+	uint32_t room = BATCH / it->pairing_words, first, end;
 	int result;
 
-	memset(it->begin, 0, (it->count + 1) * sizeof(*it->begin));
-	if (!visit_all(it, VISIT_COUNT))
+	if (!it->count)
+		return EXACT_REFUTED;
+	if (it->joined > MOST_LISTED)
 		return EXACT_UNDECIDED;
-	sum_counts(it);
-	room = it->most > BATCH ? it->most : BATCH;
+	/* place_sets() keeps room for one more choice of an odd number of endpoints. */
+	if (room > most + it->endpoints)
+		room = (uint32_t)most + it->endpoints;
+	if (room < 2 * it->endpoints)
+		room = 2 * it->endpoints;
 	result = lm_exact_reserve(it->exact, &it->exact->entries_block,
-				  (size_t)room * it->words * sizeof(*it->entries));
+				  (size_t)room * it->pairing_words * sizeof(*it->listed));
 	if (result)
 		return result;
-	it->entries = it->exact->entries_block.memory;
+	it->listed = it->exact->entries_block.memory;
 	result = EXACT_REFUTED;
-	for (it->first = 0; it->first < it->count && result == EXACT_REFUTED; it->first = it->end) {
-		it->end = it->first;
-		while (it->end < it->count && it->begin[it->end + 1] - it->begin[it->first] <= room)
-			it->end++;
-		result = cover_batch(it);
+	for (first = 0; first < it->count && result == EXACT_REFUTED; first = end) {
+		end = place_sets(it, first, room);
+		result = cover_batch(it, first, end, room);
 	}
 	return result;
 }
@@ -426,69 +503,94 @@ static int lay(struct choices *it)
 		{ &it->low, HALF_MASKS * sizeof(uint32_t) },
 		{ &it->high, HALF_MASKS * sizeof(uint32_t) },
 		{ &it->symmetry, (size_t)4 * it->ends * HALF_MASKS * sizeof(uint32_t) },
-		{ &it->number, (size_t)it->all * sizeof(uint32_t) },
+		{ &it->place, (size_t)it->sets * sizeof(uint32_t) },
 		{ &it->mask, (size_t)it->all * sizeof(uint32_t) },
-		{ &it->begin, ((size_t)it->all + 1) * sizeof(uint32_t) },
 	};
 
 	return lm_mesh_lay(it->exact->ctx, &it->exact->choice_block, parts, ARRAY_SIZE(parts));
 }
 
-/* The number of choices of @endpoints of the ports; at least those of half a mask. */
-static uint32_t count_choices(const struct choices *it)
+/* The number of sets of @size of the ports; at least those of half a mask. */
+static uint32_t count_sets(const struct choices *it, uint32_t size)
 {
 	uint32_t ends = it->ends > HALF_BITS ? it->ends : HALF_BITS, i;
 	uint64_t count = 1;
 
-	for (i = 0; i < it->endpoints; i++)
+	for (i = 0; i < size; i++)
 		count = count * (ends - i) / (i + 1);
 	return (uint32_t)count;
+}
+
+/* Drop choices in which a pair never meets: EXACT_FOUND if some are left. */
+static int drop_unmarked(struct choices *it)
+{
+	size_t bytes = (size_t)it->count * it->words * sizeof(*it->seen);
+	int error = lm_exact_reserve(it->exact, &it->exact->seen_block, bytes);
+	uint32_t i;
+
+	if (error)
+		return error;
+	it->seen = it->exact->seen_block.memory;
+	memset(it->seen, 0, bytes);
+	for (i = 0; i < it->count; i++)
+		*place_of(it, it->mask[i]) = i;
+	if (!visit_all(it, VISIT_MARK))
+		return EXACT_UNDECIDED;
+	drop_refuted(it);
+	return EXACT_FOUND;
 }
 
 static int search(struct choices *it)
 {
 	struct exact *exact = it->exact;
-	size_t bytes;
-	int error;
+	uint64_t sets = (uint64_t)exact->settings + it->all + it->sets;
+	int result;
 
-	if (exact->steps <= exact->settings + it->all)
+	if (exact->steps <= sets)
 		return EXACT_UNDECIDED;
-	exact->steps -= exact->settings + it->all;
-	error = lm_exact_list_matchings(exact);
-	if (!error)
-		error = lay(it);
-	if (error)
-		return error;
+	exact->steps -= sets;
+	result = lm_exact_list_matchings(exact);
+	if (!result)
+		result = lay(it);
+	if (result)
+		return result;
 	order_sets(it);
 	number_masks(it);
 	find_symmetries(it);
-	number_choices(it);
-	bytes = (size_t)it->count * it->words * sizeof(*it->seen);
-	error = lm_exact_reserve(exact, &exact->seen_block, bytes);
-	if (error)
-		return error;
-	it->seen = exact->seen_block.memory;
-	memset(it->seen, 0, bytes);
-	it->first = 0;
-	it->end = it->count;
-	if (!visit_all(it, VISIT_MARK))
+	clear_places(it);
+	if (is_odd(it) && !visit_all(it, VISIT_JOIN))
 		return EXACT_UNDECIDED;
-	drop_refuted(it);
-	return it->count ? cover_choices(it) : EXACT_REFUTED;
+	list_choices(it);
+	result = is_odd(it) ? EXACT_FOUND : drop_unmarked(it);
+	return result == EXACT_FOUND ? cover_choices(it) : result;
 }
 
 int lm_exact_choose(struct exact *exact)
 {
+	const uint32_t n = exact->rounds->endpoints, pairs = exact->cover.pairs;
+	const uint32_t full = exact->cover.full;
 	struct choices it = {
 		.exact = exact,
 		.ends = exact->rounds->mesh.ends,
-		.endpoints = exact->rounds->endpoints,
-		.pairs = exact->cover.pairs,
-		.words = (exact->cover.pairs + 63) / 64,
+		.endpoints = n,
+		.joined = n - n % 2,
+		.pairs = exact_pair(0, n + n % 2),
 	};
+	uint32_t left;
+	int result;
 
-	if (it.ends > EXACT_MOST_ENDS)
+	if (it.ends > EXACT_MOST_ENDS || it.pairs > EXACT_MOST_PAIRS)
 		return EXACT_UNDECIDED;
-	it.all = count_choices(&it);
-	return search(&it);
+	it.words = (it.pairs + 63) / 64;
+	it.all = count_sets(&it, it.endpoints);
+	it.sets = count_sets(&it, it.joined);
+	for (it.pairings = 1, left = it.joined; left > 1; left -= 2)
+		it.pairings *= left - 1;
+	it.pairing_words = (it.pairings + 63) / 64;
+	exact->cover.pairs = it.pairs;
+	exact->cover.full = (n + 1) / 2;
+	result = search(&it);
+	exact->cover.pairs = pairs;
+	exact->cover.full = full;
+	return result;
 }

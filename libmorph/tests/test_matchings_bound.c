@@ -424,6 +424,78 @@ static void proofs_for_any_ports(void **state)
 	accepted(&mutant);
 }
 
+/* A refusal of n rounds of pairs of an odd number n of endpoints, for any ports. */
+static void ask_odd(const struct mesh *mesh, uint32_t endpoints)
+{
+	ask_any_ports(mesh, endpoints);
+	mutant.in.bound = endpoints + 1;
+	mutant.in.limit = endpoints;
+}
+
+/* Seven endpoints on two cells have eight rounds. */
+static void proofs_for_odd_numbers_of_endpoints(void **state)
+{
+	(void)state;
+	ask_odd(&meshes[1], 5);
+	refused(&mutant, EBADMSG, "all pairs can meet in 5 rounds");
+	ask_odd(&meshes[1], 7);
+	accepted(&mutant);
+	mutant.in.bound = 9;
+	mutant.in.limit = 8;
+	refused(&mutant, EBADMSG, "all pairs can meet in 8 rounds");
+	ask_odd(&meshes[1], 9);
+	accepted(&mutant);
+	mutant.in.tries = 2000;
+	refused(&mutant, EBADMSG, "too many tries to prove that 9 rounds are too few");
+	ask_odd(&meshes[2], 7);
+	accepted(&mutant);
+	mutant.in.tries = 100000;
+	refused(&mutant, EBADMSG, "too many tries to prove that 7 rounds are too few");
+}
+
+/* Whether the checker refutes the rounds at these ports of the mutant. */
+static bool refuted_at(uint32_t mask)
+{
+	uint32_t count = 0;
+
+	mutant.in.ports_chosen = false;
+	for (uint32_t port = 0; mask >> port; port++)
+		if (mask >> port & 1)
+			mutant.tx[count++] = port;
+	return !check(&mutant) || strstr(report, "has no route");
+}
+
+/* A refusal for any ports is right where it is right for all given ports, with each fault. */
+static void proofs_for_odd_numbers_agree_with_given_ports(void **state)
+{
+	const struct mesh *mesh = &meshes[0];
+	uint32_t refuted = 0, found = 0;
+
+	(void)state;
+	for (uint32_t row = 0; row < 3 * 3 * mesh->elements; row++) {
+		uint32_t endpoints = 3 + 2 * (row % 3), fault = row / 3;
+		bool all = true;
+		int ret;
+
+		ask_separated(mesh, fault);
+		mutant.in.endpoints = endpoints;
+		mutant.in.bound = endpoints + 1;
+		mutant.in.bound_kind = MORPH_CHECK_EXHAUSTIVE;
+		mutant.in.limit = endpoints;
+		for (uint32_t mask = 0; mask < 1U << mesh->ports && all; mask++)
+			if ((uint32_t)__builtin_popcount(mask) == endpoints)
+				all = refuted_at(mask);
+		mutant.in.ports_chosen = true;
+		ret = check(&mutant);
+		assert_int_equal(ret, all ? 0 : -EBADMSG);
+		refuted += all;
+		found += !all;
+		if (ret)
+			assert_non_null(strstr(report, "all pairs can meet in "));
+	}
+	assert_true(refuted > 10 && found > 5);
+}
+
 /* Circuits of each kind, and more rounds than n-1. */
 static void proofs_for_any_ports_of_each_kind(void **state)
 {
@@ -526,8 +598,10 @@ static void memory_of_proofs_can_run_out(void **state)
 	uint32_t failed = 0;
 
 	(void)state;
-	for (uint32_t chosen = 0; chosen < 3; chosen++) {
+	for (uint32_t chosen = 0; chosen < 4; chosen++) {
 		ask_any_ports(&meshes[chosen == 1], 4 + chosen % 2 * 2 + chosen / 2);
+		if (chosen == 3)
+			ask_odd(&meshes[1], 7);
 		mutant.in.ports_chosen = chosen;
 		for (uint32_t nth = 1;; nth++) {
 			int ret;
@@ -587,6 +661,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(unreachable_duplex_pairs),
 		cmocka_unit_test(weights_of_pairs_prove_a_bound),
 		cmocka_unit_test(proofs_for_any_ports),
+		cmocka_unit_test(proofs_for_odd_numbers_of_endpoints),
+		cmocka_unit_test(proofs_for_odd_numbers_agree_with_given_ports),
 		cmocka_unit_test(proofs_for_any_ports_of_each_kind),
 		cmocka_unit_test(proofs_have_limits),
 		cmocka_unit_test(proofs_for_given_ports),

@@ -45,6 +45,7 @@ static void small_meshes_have_the_fewest_rounds_for_each_kind(void **state)
 		{ MORPH_MATCHINGS_DUPLEX, 1, 1, 4, 3 },	  { MORPH_MATCHINGS_DUPLEX, 1, 2, 4, 3 },
 		{ MORPH_MATCHINGS_DUPLEX, 3, 1, 3, 3 },	  { MORPH_MATCHINGS_PAIRS, 1, 1, 3, 3 },
 		{ MORPH_MATCHINGS_PAIRS, 1, 2, 5, 5 },	  { MORPH_MATCHINGS_PAIRS, 3, 1, 5, 5 },
+		{ MORPH_MATCHINGS_PAIRS, 1, 2, 7, 8 },	  { MORPH_MATCHINGS_PAIRS, 1, 3, 7, 7 },
 	};
 
 	(void)state;
@@ -71,6 +72,30 @@ static void a_mesh_without_ports_for_all_pairs_is_refused(void **state)
 	assert_int_equal(answer.bound, 11);
 }
 
+/* A round of an odd number of endpoints leaves one idle, which refutes most ports. */
+static void an_odd_number_of_endpoints_is_refused_in_few_moves(void **state)
+{
+	char report[256] = "";
+
+	(void)state;
+	problem = (struct morph_matchings_problem){
+		.sz = sizeof(problem),
+		.kind = MORPH_MATCHINGS_PAIRS,
+		.width = 1,
+		.height = 3,
+		.endpoints = 9,
+		.rounds = 9,
+		.seed = 1,
+		.moves = 700,
+	};
+	assert_int_equal(morph_matchings_find(search, &problem, &answer), 0);
+	assert_int_equal(answer.verdict, MORPH_INFEASIBLE);
+	assert_int_equal(answer.bound, 10);
+	if (check_matchings(&problem, &answer, (struct morph_check_bytes){ 0 }, report,
+			    sizeof(report)))
+		fail_msg("%s", report);
+}
+
 /* Six endpoints use all ports of the mesh. */
 static void too_few_rounds_of_directed_circuits_are_refused(void **state)
 {
@@ -92,6 +117,7 @@ static void a_warm_search_of_ports_allocates_nothing(void **state)
 			.width = 1,
 			.height = 1,
 			.endpoints = 5,
+			.seed = 1,
 		};
 		assert_int_equal(morph_matchings_find(search, &problem, &answer), 0);
 	}
@@ -103,6 +129,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(small_meshes_have_the_fewest_rounds_for_each_kind),
 		cmocka_unit_test(a_mesh_without_ports_for_all_pairs_is_refused),
+		cmocka_unit_test(an_odd_number_of_endpoints_is_refused_in_few_moves),
 		cmocka_unit_test(too_few_rounds_of_directed_circuits_are_refused),
 		cmocka_unit_test(a_warm_search_of_ports_allocates_nothing),
 	};
