@@ -161,7 +161,7 @@ static void give_back_spare(struct failover *failover, u32 spare, bool to_front)
 /* Return whether the failover moves a circuit of its slice. */
 static bool moves(const struct failover *failover, const struct morph_circuit *circuit)
 {
-	return circuit->listed && !morph_reclaims_rank(failover->slice, circuit->src_rank) &&
+	return !morph_reclaims_rank(failover->slice, circuit->src_rank) &&
 	       !morph_reclaims_rank(failover->slice, circuit->dst_rank) &&
 	       (spare_of(failover, circuit->src_rank) != MORPH_ANY ||
 		spare_of(failover, circuit->dst_rank) != MORPH_ANY);
@@ -199,16 +199,17 @@ static void failover_build(struct failover *failover)
 {
 	struct morph_slice *slice = failover->slice;
 	u32 removed = morph_reclaim_fill(slice, NULL), count = removed, n;
+	struct morph_listed_loop loop = morph_loop_listed(slice);
 	struct morph_circuit *circuit;
-	unsigned long index;
 
-	xa_for_each(&slice->circuits, index, circuit)
+	while ((circuit = morph_loop_next(&loop)))
 		count += moves(failover, circuit);
 	failover->txn = morph_txn_alloc(slice, NULL, NULL, count, 0, MORPH_GFP_REPAIR);
 	failover->txn->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
 	failover->txn->reclaims = removed;
 	n = morph_reclaim_fill(slice, failover->txn->items);
-	xa_for_each(&slice->circuits, index, circuit) {
+	loop = morph_loop_listed(slice);
+	while ((circuit = morph_loop_next(&loop))) {
 		struct morph_item *item = &failover->txn->items[n];
 
 		if (!moves(failover, circuit))

@@ -137,11 +137,11 @@ static void give_to_borrower(const struct morph_rank_recovery *exchange, u32 acc
 
 static bool has_dark_circuits(struct morph_slice *slice)
 {
+	struct morph_listed_loop loop = morph_loop_listed(slice);
 	struct morph_circuit *circuit;
-	unsigned long index;
 
-	xa_for_each(&slice->circuits, index, circuit)
-		if (circuit->listed && circuit->dark)
+	while ((circuit = morph_loop_next(&loop)))
+		if (circuit->dark)
 			return true;
 	return false;
 }
@@ -194,16 +194,17 @@ static bool reclaims_circuit(const struct morph_circuit *circuit)
 u32 morph_reclaim_fill(struct morph_slice *slice, struct morph_item *items)
 {
 	struct morph_circuit *circuit;
-	unsigned long index;
 	u32 count = 0, i;
 
 	for (i = 0; i < slice->ranks_count; i++) {
 		struct morph_slice *borrower = rank_recovery(slice, i)->borrower;
+		struct morph_listed_loop loop;
 
 		if (!borrower || is_repeated(slice, i))
 			continue;
-		xa_for_each(&borrower->circuits, index, circuit) {
-			if (!circuit->listed || !reclaims_circuit(circuit))
+		loop = morph_loop_listed(borrower);
+		while ((circuit = morph_loop_next(&loop))) {
+			if (!reclaims_circuit(circuit))
 				continue;
 			if (items) {
 				items[count].change.op = MORPH_CHANGE_REMOVE;

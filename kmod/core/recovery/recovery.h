@@ -341,6 +341,23 @@ int morph_repair_prefer(struct morph_slice *slice, const struct morph_preference
 u32 morph_repair_replacements(const struct morph_slice *slice);
 /* Return whether the slice needs no repair. */
 bool morph_slice_whole(struct morph_slice *slice);
+/*
+ * A loop over the listed circuits of a slice by number. It ends at the last one, because a search
+ * in the table beyond it visits many empty slots. No circuit may be listed or unlisted meanwhile.
+ */
+struct morph_listed_loop {
+	struct morph_slice *slice;
+	unsigned long number;		/* of the circuit before the next one */
+	u32 left;			/* listed circuits from the next one on */
+};
+
+static inline struct morph_listed_loop morph_loop_listed(struct morph_slice *slice)
+{
+	return (struct morph_listed_loop){ .slice = slice, .left = slice->circuits_count };
+}
+
+/* The next circuit, or NULL. */
+struct morph_circuit *morph_loop_next(struct morph_listed_loop *loop);
 /* Return whether a repair may move the circuit to another path, because its own has failed. */
 bool morph_circuit_broken(const struct morph_circuit *circuit);
 /* Return whether no search for a path helps until paths become free. */

@@ -92,6 +92,24 @@ int morph_repair_stage(struct morph_txn *txn, bool dry)
 	return ret == -EIO ? -EHOSTUNREACH : ret;
 }
 
+struct morph_circuit *morph_loop_next(struct morph_listed_loop *loop)
+{
+	struct morph_circuit *circuit;
+
+	while (loop->left) {
+		/* No circuit has number 0. */
+		circuit = xa_find_after(&loop->slice->circuits, &loop->number, ULONG_MAX,
+					XA_PRESENT);
+		if (WARN_ON_ONCE(!circuit))
+			break;
+		if (!circuit->listed)
+			continue;
+		loop->left--;
+		return circuit;
+	}
+	return NULL;
+}
+
 /* ----------------------------------------------------------- dark circuits */
 
 /* Return whether the light of a circuit arrives, or that of a half circuit leaves. No lock held. */
@@ -161,7 +179,7 @@ static bool is_unexplained(const struct morph_circuit *circuit)
 {
 	const struct morph_slice *slice = circuit->slice;
 
-	return circuit->listed && circuit->dark && !morph_rank_failed(slice, circuit->src_rank) &&
+	return circuit->dark && !morph_rank_failed(slice, circuit->src_rank) &&
 	       !morph_rank_failed(slice, circuit->dst_rank) &&
 	       is_commanded_lit(slice->fabric, circuit->route) &&
 	       morph_route_is_healthy(slice->fabric, circuit->route);
@@ -169,20 +187,20 @@ static bool is_unexplained(const struct morph_circuit *circuit)
 
 static void examine_dark(struct morph_slice *slice)
 {
+	struct morph_listed_loop loop = morph_loop_listed(slice);
 	struct morph_circuit *circuit;
-	unsigned long index;
 
-	xa_for_each(&slice->circuits, index, circuit)
+	while ((circuit = morph_loop_next(&loop)))
 		if (is_unexplained(circuit))
 			examine(circuit);
 }
 
 bool morph_light_may_return(struct morph_slice *slice)
 {
+	struct morph_listed_loop loop = morph_loop_listed(slice);
 	struct morph_circuit *circuit;
-	unsigned long index;
 
-	xa_for_each(&slice->circuits, index, circuit)
+	while ((circuit = morph_loop_next(&loop)))
 		if (is_unexplained(circuit))
 			return true;
 	return false;
@@ -336,11 +354,11 @@ bool morph_repair_pause(struct morph_slice *slice)
 
 static int reroute_all(struct morph_slice *slice)
 {
+	struct morph_listed_loop loop = morph_loop_listed(slice);
 	struct morph_circuit *circuit;
-	unsigned long index;
 	int first = 0, ret;
 
-	xa_for_each(&slice->circuits, index, circuit) {
+	while ((circuit = morph_loop_next(&loop))) {
 		if (!morph_circuit_broken(circuit))
 			continue;
 		ret = -EHOSTUNREACH;
@@ -358,16 +376,15 @@ static int reroute_all(struct morph_slice *slice)
 
 bool morph_slice_whole(struct morph_slice *slice)
 {
+	struct morph_listed_loop loop = morph_loop_listed(slice);
 	struct morph_circuit *circuit;
-	unsigned long index;
 	u32 i;
 
 	for (i = 0; i < slice->ranks_count; i++)
 		if (slice->ranks[i].failed)
 			return false;
-	xa_for_each(&slice->circuits, index, circuit)
-		if (circuit->listed &&
-		    (circuit->dark || !morph_route_is_healthy(slice->fabric, circuit->route)))
+	while ((circuit = morph_loop_next(&loop)))
+		if (circuit->dark || !morph_route_is_healthy(slice->fabric, circuit->route))
 			return false;
 	return true;
 }
@@ -375,19 +392,19 @@ bool morph_slice_whole(struct morph_slice *slice)
 /* Mark circuits failed that no repair could restore. */
 static void fail_dark_circuits(struct morph_slice *slice)
 {
+	struct morph_listed_loop loop = morph_loop_listed(slice);
 	struct morph_circuit *circuit;
-	unsigned long index;
 
-	xa_for_each(&slice->circuits, index, circuit) {
+	while ((circuit = morph_loop_next(&loop))) {
 		bool dark = circuit->dark || morph_rank_failed(slice, circuit->src_rank) ||
 			    morph_rank_failed(slice, circuit->dst_rank);
 
-		if (!circuit->listed || circuit->state == MORPH_CIRCUIT_FAILED || !dark)
+		if (circuit->state == MORPH_CIRCUIT_FAILED || !dark)
 			continue;
 		/* If its accelerator returns, its light must be read before it counts as lit. */
 		circuit->dark = true;
 		morph_circuit_set_state(circuit, MORPH_CIRCUIT_FAILED);
-		xa_set_mark(&slice->circuits, index, FAILED_NOW);
+		xa_set_mark(&slice->circuits, circuit->id, FAILED_NOW);
 	}
 }
 
