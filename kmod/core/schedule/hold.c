@@ -295,6 +295,7 @@ static void hold_resume(struct morph_schedule *schedule, bool all)
 	lanes_resume(hold->guides, hold->guides_count, ledger->guide_lanes, all);
 	lanes_resume(hold->tx, hold->tx_count, ledger->tx_lanes, all);
 	lanes_resume(hold->rx, hold->rx_count, ledger->rx_lanes, all);
+	ledger_of(fabric)->marks_seq++;
 	/*
 	 * During the repair, another path may have joined a turned element, even if the repair
 	 * failed.

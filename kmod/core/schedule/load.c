@@ -481,22 +481,41 @@ static int check_beginnings(const struct morph_schedule *schedule,
 
 /*
  * Other slices may have taken resources since the sweep checked them. Conflicts between circuits of
- * the schedule have not changed. Caller keeps fabric->lock until all resources are held.
+ * the schedule have not changed. If @pause, the function drops fabric->lock at times.
  */
-static int check_room(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
+static int check_all(struct morph_schedule *schedule, bool pause,
+		     struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+{
+	struct optics_refusal why;
+	u32 i;
+	int ret = 0;
+
+	for (i = 0; i < schedule->circuits_count && !ret; i++) {
+		ret = morph_schedule_room(schedule, schedule->circuits[i]->route, &why);
+		if (ret)
+			return blame(wrong, MORPH_ANY, i, morph_refuse_optics(refusal, ret, &why));
+		if (pause && schedule->work >= MORPH_SCHEDULE_MOST_WORK)
+			ret = morph_schedule_yield(schedule, refusal);
+	}
+	return ret;
+}
+
+/*
+ * Check the resources until nobody changes the ledger meanwhile. @seq is its state when the sweep
+ * checked them. Caller keeps fabric->lock until all resources are held.
+ */
+static int check_room(struct morph_schedule *schedule, u64 seq, struct morph_schedule_wrong *wrong,
 		      struct morph_refusal *refusal)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
-	struct optics_refusal why;
-	u32 i;
-	int ret;
+	u32 restarts = 0;
+	int ret = 0;
 
-	for (i = 0; i < schedule->circuits_count; i++) {
-		ret = morph_schedule_room(fabric, schedule->circuits[i]->route, &why);
-		if (ret)
-			return blame(wrong, MORPH_ANY, i, morph_refuse_optics(refusal, ret, &why));
+	while (!ret && seq != morph_ledger_seq(fabric)) {
+		seq = morph_ledger_seq(fabric);
+		ret = check_all(schedule, restarts++ < MORPH_MOST_RESTARTS, wrong, refusal);
 	}
-	return 0;
+	return ret;
 }
 
 /* The caller has entered the slice and holds fabric->lock; the function drops it at times. */
@@ -506,6 +525,7 @@ static int load(struct morph_schedule *schedule, const struct morph_schedule_req
 	struct morph_slice *slice = schedule->slice;
 	struct optics_refusal why = {};
 	struct morph_txn *scratch;
+	u64 seq;
 	int ret;
 
 	if (request->generation != MORPH_GENERATION_ANY && request->generation != slice->generation)
@@ -525,6 +545,7 @@ static int load(struct morph_schedule *schedule, const struct morph_schedule_req
 		ret = make_txn(schedule, refusal);
 	if (ret)
 		return ret;
+	seq = morph_ledger_seq(slice->fabric);
 	ret = morph_schedule_sweep(schedule, wrong, &why, refusal);
 	if (ret)
 		return why.reason ? morph_refuse_optics(refusal, ret, &why) : ret;
@@ -532,10 +553,12 @@ static int load(struct morph_schedule *schedule, const struct morph_schedule_req
 	*wrong = (struct morph_schedule_wrong){ MORPH_ANY, MORPH_ANY };
 	ret = check_beginnings(schedule, wrong, refusal);
 	if (!ret)
-		ret = check_room(schedule, wrong, refusal);
+		ret = check_room(schedule, seq, wrong, refusal);
 	if (ret)
 		return ret;
 	ret = morph_schedule_hold(schedule, GFP_KERNEL_ACCOUNT, refusal);
+	if (!ret)
+		ret = morph_schedule_yield(schedule, refusal);
 	if (ret)
 		return ret;
 	ret = judge_steps(schedule, wrong);

@@ -305,11 +305,13 @@ static int sweep_first(struct sweep *sweep)
 	return ret;
 }
 
-int morph_schedule_room(struct morph_fabric *fabric, const struct morph_route *route,
+int morph_schedule_room(struct morph_schedule *schedule, const struct morph_route *route,
 			struct optics_refusal *why)
 {
+	struct morph_fabric *fabric = schedule->slice->fabric;
 	int ret = optics_claim(ledger_of(fabric)->state, &route->path, why);
 
+	schedule->work += 2 * HOP_WORK * route->path.hops_count;
 	if (!ret)
 		morph_path_unclaim(fabric, &route->path);
 	return ret;

@@ -60,7 +60,7 @@ static void find_crossed(struct morph_schedule *schedule, const struct morph_ste
 		bool *astray = &circuit_scheduling(circuit)->astray;
 
 		if (!circuit->listed && !*astray)
-			*astray = morph_schedule_room(fabric, circuit->route, &why);
+			*astray = morph_schedule_room(schedule, circuit->route, &why);
 	}
 	for (i = 0; i < step->count; i++)
 		if (circuits[held[i]]->listed && schedule->stamps[held[i]])

@@ -228,7 +228,7 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
 int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
 			 struct optics_refusal *why, struct morph_refusal *refusal);
 /* Check whether a path can be claimed now: 0 or a negative errno. Caller holds fabric->lock. */
-int morph_schedule_room(struct morph_fabric *fabric, const struct morph_route *route,
+int morph_schedule_room(struct morph_schedule *schedule, const struct morph_route *route,
 			struct optics_refusal *why);
 /*
  * Judge the circuits of a step, all of them lit, with elements in their states. Uses the memory of
