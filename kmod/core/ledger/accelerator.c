@@ -7,8 +7,10 @@ bool morph_chip_fit(struct morph_fabric *fabric, u32 accelerator)
 {
 	const struct morph_chip *chip = &ledger_of(fabric)->chips[accelerator];
 
-	return chip->health == MORPH_HEALTH_OK && !chip->cordoned && !chip->testing &&
-	       chip->hold_until_ns <= ktime_get_boottime_ns();
+	if (chip->health != MORPH_HEALTH_OK || chip->cordoned || chip->testing)
+		return false;
+	/* Nearly always 0: do not read the clock. */
+	return !chip->hold_until_ns || chip->hold_until_ns <= ktime_get_boottime_ns();
 }
 
 static struct list_head *host_list(struct morph_host *host, u8 listed)
