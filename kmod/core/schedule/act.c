@@ -357,7 +357,7 @@ int morph_schedule_unload(struct morph_schedule *schedule, struct morph_refusal 
 	if (!ret) {
 		morph_schedule_unhold(schedule);
 		morph_schedule_park(schedule);
-		morph_schedule_drop(schedule);
+		morph_schedule_drop(schedule, true);
 		slice->fabric->seq++;
 		morph_repair_recover(slice->fabric, MORPH_FREED_PATHS);
 		morph_protection_touch_slice(slice);

@@ -348,9 +348,7 @@ int morph_schedule_yield(struct morph_schedule *schedule, struct morph_refusal *
 	int ret;
 
 	morph_path_search_pause(fabric, schedule->search);
-	mutex_unlock(&fabric->lock);
-	cond_resched();
-	mutex_lock(&fabric->lock);
+	morph_schedule_relock(schedule);
 	morph_path_search_resume(fabric, schedule->search);
 	schedule->work = 0;
 	ret = morph_txn_check_slice(slice, refusal);
@@ -621,7 +619,7 @@ static int load_entered(struct morph_schedule *schedule,
 		 */
 		if (schedule->hold.taken)
 			morph_repair_recover(slice->fabric, MORPH_FREED_PATHS);
-		morph_schedule_drop(schedule);
+		morph_schedule_drop(schedule, true);
 		morph_protection_touch_slice(slice);
 		return ret;
 	}

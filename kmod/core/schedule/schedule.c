@@ -69,24 +69,39 @@ static void drop_circuit(struct morph_circuit *circuit)
 		morph_circuit_drop(circuit);
 }
 
-void morph_schedule_drop(struct morph_schedule *schedule)
+void morph_schedule_relock(const struct morph_schedule *schedule)
+{
+	mutex_unlock(&schedule->slice->fabric->lock);
+	cond_resched();
+	mutex_lock(&schedule->slice->fabric->lock);
+}
+
+/* Drop the circuits, the last one first. @pause as of morph_schedule_drop(). */
+static void drop_circuits(struct morph_schedule *schedule, bool pause)
+{
+	while (schedule->circuits_count) {
+		drop_circuit(schedule->circuits[--schedule->circuits_count]);
+		if (pause && !(schedule->circuits_count % MORPH_SCHEDULE_DROPS))
+			morph_schedule_relock(schedule);
+	}
+}
+
+void morph_schedule_drop(struct morph_schedule *schedule, bool pause)
 {
 	struct morph_txn *txn = schedule->txn;
-	u32 i;
 
 	lockdep_assert_held(&schedule->slice->fabric->lock);
 	morph_schedule_run_stop(schedule);
 	morph_schedule_unhold(schedule);
-	for (i = 0; i < schedule->circuits_count; i++)
-		drop_circuit(schedule->circuits[i]);
-	schedule->circuits_count = 0;
+	/* Others must not find a schedule that lacks circuits. */
+	list_del_init(&schedule->node);
+	drop_circuits(schedule, pause);
 	if (txn) {
 		txn->count = 0;
 		morph_txn_uncharge(txn, schedule->slice->user);
 		morph_txn_put(txn);
 		schedule->txn = NULL;
 	}
-	list_del_init(&schedule->node);
 	slice_tenancy(schedule->slice)->schedules_count--;
 	recovery_of(schedule->slice->fabric)->lost -= schedule->lost;
 	ledger_of(schedule->slice->fabric)->light_seq++;
@@ -100,7 +115,7 @@ void morph_schedule_drop_slice(struct morph_slice *slice)
 		morph_schedule_unhold(schedule);
 		if (slice->fabric->state == MORPH_FABRIC_READY)
 			morph_schedule_park(schedule);
-		morph_schedule_drop(schedule);
+		morph_schedule_drop(schedule, false);
 		morph_schedule_put(schedule);
 	}
 }

@@ -191,9 +191,14 @@ struct morph_schedule *morph_schedule_find(struct morph_slice *slice, u32 id);
 struct morph_schedule *morph_schedule_next(struct morph_slice *slice, u32 id);
 struct morph_schedule *morph_schedule_get(struct morph_schedule *schedule);
 void morph_schedule_put(struct morph_schedule *schedule);
-/* Remove it from its slice; lit circuits stay without schedule. Caller holds fabric->lock. */
-void morph_schedule_drop(struct morph_schedule *schedule);
+/*
+ * Remove it from its slice; lit circuits stay without schedule. Caller holds fabric->lock. @pause:
+ * the caller has entered the slice, and the function drops the lock at times.
+ */
+void morph_schedule_drop(struct morph_schedule *schedule, bool pause);
 void morph_schedule_drop_slice(struct morph_slice *slice);
+/* Let other threads take fabric->lock. The caller holds it and has entered the slice. */
+void morph_schedule_relock(const struct morph_schedule *schedule);
 void morph_schedule_fill_info(struct morph_schedule *schedule, struct morph_schedule_info *info);
 u32 morph_schedule_lit(const struct morph_schedule *schedule);
 /* Report a new state to the owner. Caller holds fabric->lock. */
@@ -207,6 +212,7 @@ int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_r
 			struct morph_refusal *refusal);
 /* limit of schedule->work in one hold of fabric->lock, if the caller can drop it */
 #define MORPH_SCHEDULE_MOST_WORK	49152u
+#define MORPH_SCHEDULE_DROPS	128u	/* circuits that one hold parks, or frees */
 /*
  * Drop fabric->lock for a while. Return 0, or the reason why loading must stop. Caller has entered
  * the slice and holds fabric->lock.

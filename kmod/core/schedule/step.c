@@ -184,6 +184,8 @@ void morph_schedule_park(struct morph_schedule *schedule)
 	for (i = 0; i < schedule->circuits_count; i++) {
 		const struct morph_route *route = schedule->circuits[i]->route;
 
+		if (i % MORPH_SCHEDULE_DROPS == MORPH_SCHEDULE_DROPS - 1)
+			morph_schedule_relock(schedule);
 		if (route->role != MORPH_ROUTE_IDLE)
 			continue;
 		if (parks + route->path.hops_count > txn->settings_room) {
