@@ -1897,6 +1897,13 @@ static const struct lm_attr stats_attrs[] = {
 		.type = MORPH_ATTR_UINT,
 		.doc = "Steps of schedules that were judged once more before they were lit.",
 	},
+	{
+		.name = "last-replaced",
+		.number = MORPH_A_STATS_LAST_REPLACED,
+		.type = MORPH_ATTR_OBJECT,
+		.object = MORPH_OBJECT_REPLACEMENT,
+		.doc = "The accelerator that the last failover replaced; absent before the first. Only administrators see it.",
+	},
 };
 
 static const struct lm_attr event_attrs[] = {
@@ -2169,6 +2176,51 @@ static const struct lm_attr reservation_attrs[] = {
 		.number = MORPH_A_RESERVATION_SEQ,
 		.type = MORPH_ATTR_UINT,
 		.doc = "The fabric's seq when this was true.",
+	},
+};
+
+static const struct lm_attr replacement_attrs[] = {
+	{
+		.name = "time-ns",
+		.number = MORPH_A_REPLACEMENT_TIME_NS,
+		.type = MORPH_ATTR_UINT,
+		.doc = "CLOCK_BOOTTIME.",
+	},
+	{
+		.name = "slice",
+		.number = MORPH_A_REPLACEMENT_SLICE,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Slice.",
+	},
+	{
+		.name = "rank",
+		.number = MORPH_A_REPLACEMENT_RANK,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Rank.",
+	},
+	{
+		.name = "old-accelerator",
+		.number = MORPH_A_REPLACEMENT_OLD_ACCELERATOR,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Accelerator that failed.",
+	},
+	{
+		.name = "new-accelerator",
+		.number = MORPH_A_REPLACEMENT_NEW_ACCELERATOR,
+		.type = MORPH_ATTR_UINT,
+		.doc = "Accelerator in its place.",
+	},
+	{
+		.name = "old-pci",
+		.number = MORPH_A_REPLACEMENT_OLD_PCI,
+		.type = MORPH_ATTR_STRING,
+		.doc = "PCI address.",
+	},
+	{
+		.name = "new-pci",
+		.number = MORPH_A_REPLACEMENT_NEW_PCI,
+		.type = MORPH_ATTR_STRING,
+		.doc = "PCI address.",
 	},
 };
 
@@ -3367,10 +3419,11 @@ const struct lm_schema lm_schemas[LM_SCHEMAS_COUNT] = {
 	[MORPH_OBJECT_REPLACE] = { "replace", replace_attrs, 5 },
 	[MORPH_OBJECT_WHY_NOT] = { "why-not", why_not_attrs, 14 },
 	[MORPH_OBJECT_QUOTA] = { "quota", quota_attrs, 13 },
-	[MORPH_OBJECT_STATS] = { "stats", stats_attrs, 30 },
+	[MORPH_OBJECT_STATS] = { "stats", stats_attrs, 31 },
 	[MORPH_OBJECT_EVENT] = { "event", event_attrs, 25 },
 	[MORPH_OBJECT_CONTROLLER] = { "controller", controller_attrs, 11 },
 	[MORPH_OBJECT_RESERVATION] = { "reservation", reservation_attrs, 7 },
+	[MORPH_OBJECT_REPLACEMENT] = { "replacement", replacement_attrs, 7 },
 	[MORPH_OBJECT_DEVICE] = { "device", device_attrs, 4 },
 	[MORPH_OBJECT_RESYNC] = { "resync", resync_attrs, 1 },
 	[MORPH_OBJECT_PLAN] = { "plan", plan_attrs, 18 },

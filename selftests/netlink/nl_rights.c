@@ -12,6 +12,7 @@
 #include "nl.h"
 
 #define OTHER_UID 1000
+#define NOT_NAMED 250
 
 FIXTURE(rights)
 {
@@ -181,6 +182,35 @@ static int read_hardware(const struct sim *sim)
 	return 0;
 }
 
+static void note_replaced(const struct nlmsghdr *message, void *context)
+{
+	const struct nlattr *nest = nl_find(message, MORPH_A_STATS_LAST_REPLACED);
+	int *old = context;
+
+	*old = nest ? (int)nl_get_u32(nl_find_nested(nest, MORPH_A_REPLACEMENT_OLD_ACCELERATOR)) :
+		      NOT_NAMED;
+}
+
+/* Return the accelerator that the last failover replaced, if dump and reply agree. */
+static int see_replaced(const struct sim *sim)
+{
+	int dumped = NOT_NAMED, replied;
+	static struct nl nl;
+
+	if (nl_open(&nl))
+		return 254;
+	nl_begin(&nl, MORPH_CMD_STATS_GET, 0);
+	nl_put_u32(&nl, MORPH_A_STATS_FABRIC, sim->number);
+	if (nl_dump(&nl, note_replaced, &dumped))
+		return 253;
+	nl_begin(&nl, MORPH_CMD_STATS_GET, 0);
+	nl_put_u32(&nl, MORPH_A_STATS_FABRIC, sim->number);
+	if (nl_do(&nl))
+		return 252;
+	note_replaced(nl_reply(&nl), &replied);
+	return dumped == replied ? dumped : 251;
+}
+
 TEST_F(rights, user_without_capability)
 {
 	EXPECT_EQ(0, elsewhere(drop_root, administer, &self->sim));
@@ -227,6 +257,18 @@ TEST_F(rights, administrator_sees_holders)
 {
 	EXPECT_EQ(8, see_holders(&self->sim));
 	EXPECT_EQ(0, nl_join(&self->nl));
+}
+
+/* The last failover names a slice, so others see only its times. */
+TEST_F(rights, administrator_sees_last_failover)
+{
+	struct morph_event event;
+
+	EXPECT_EQ(NOT_NAMED, see_replaced(&self->sim));
+	ASSERT_EQ(0, sim_control(&self->sim, "fault", "accelerator_dead 0"));
+	ASSERT_EQ(0, wait_event(self->slice, MORPH_EVENT_REPLACED, PATIENCE_MS, &event));
+	EXPECT_EQ((int)event.old_accelerator, see_replaced(&self->sim));
+	EXPECT_EQ(NOT_NAMED, elsewhere(drop_root, see_replaced, &self->sim));
 }
 
 TEST_HARNESS_MAIN

@@ -21,8 +21,9 @@ replay() {
 	[[ $output =~ unlucky" "+degraded" "+4" "+4" ".*"rank 2: accelerator "[0-9]+" failed;" ]]
 	holds "$output" "no spare is left"
 	holds "$output" "unhealthy parts: accelerator"
-	holds "$output" "2 failovers, "
-	[[ $output =~ "last failover: "[0-9.]+" "[mu]s": detect ".*", notify " ]]
+	holds "$output" " failovers, "
+	local flat=${output//$'\n' / }
+	[[ ${flat//   / } =~ "last failover: 2001-"[0-9:.\ -]+", slice unlucky rank "[0-2]", accelerator "[0-9]" "+"replaced by "[0-9]"; "[0-9.]+" "[mu]s": detect ".*", notify " ]]
 }
 
 @test "ranks that no spare can replace are listed, but not those of slices without failover" {

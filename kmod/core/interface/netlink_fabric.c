@@ -5,7 +5,7 @@
 #include "netlink.h"
 
 #define FABRIC_BYTES	512
-#define STATS_BYTES	1024
+#define STATS_BYTES	1280
 #define EVENT_BYTES	1024
 
 /* ------------------------------------------------------------------ fabrics */
@@ -136,6 +136,30 @@ static const u8 stat_attrs[MORPH_STAT_COUNT] = {
 	[MORPH_STAT_STEPS_JUDGED] = MORPH_A_STATS_STEPS_JUDGED,
 };
 
+/* It names a slice, so only administrators see it. */
+static int put_last_replaced(const struct morph_nl_to *to, const struct morph_fabric *fabric)
+{
+	const struct morph_event *event = &recovery_of(fabric)->last_replaced;
+	struct sk_buff *skb = to->skb;
+	struct nlattr *nest;
+
+	if (!to->admin || event->type != MORPH_EVENT_REPLACED)
+		return 0;
+	nest = nla_nest_start(skb, MORPH_A_STATS_LAST_REPLACED);
+	if (!nest ||
+	    nla_put_u64_64bit(skb, MORPH_A_REPLACEMENT_TIME_NS, event->time_ns,
+			      MORPH_A_REPLACEMENT_PAD) ||
+	    nla_put_u32(skb, MORPH_A_REPLACEMENT_SLICE, event->slice) ||
+	    nla_put_u32(skb, MORPH_A_REPLACEMENT_RANK, event->rank) ||
+	    nla_put_u32(skb, MORPH_A_REPLACEMENT_OLD_ACCELERATOR, event->old_accelerator) ||
+	    nla_put_u32(skb, MORPH_A_REPLACEMENT_NEW_ACCELERATOR, event->new_accelerator) ||
+	    nla_put_string(skb, MORPH_A_REPLACEMENT_OLD_PCI, event->old_pci) ||
+	    nla_put_string(skb, MORPH_A_REPLACEMENT_NEW_PCI, event->new_pci))
+		return -EMSGSIZE;
+	nla_nest_end(skb, nest);
+	return 0;
+}
+
 static int fill_stats(struct morph_nl_to *to, struct morph_fabric *fabric)
 {
 	struct sk_buff *skb = to->skb;
@@ -156,7 +180,8 @@ static int fill_stats(struct morph_nl_to *to, struct morph_fabric *fabric)
 		 nla_put_u64_64bit(skb, MORPH_A_STATS_LANES_VISITED,
 				   ledger_of(fabric)->state->lanes_visited, MORPH_A_STATS_PAD) ||
 		 morph_nl_put_times(skb, MORPH_A_STATS_LAST_FAILOVER,
-				    &recovery_of(fabric)->last_failover);
+				    &recovery_of(fabric)->last_replaced.times) ||
+		 put_last_replaced(to, fabric);
 	return morph_nl_end(to, header, failed);
 }
 
@@ -171,6 +196,7 @@ int morph_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return PTR_ERR(fabric);
 	ret = morph_nl_reply_begin(&to, info, STATS_BYTES);
 	if (!ret) {
+		to.admin = netlink_capable(skb, CAP_NET_ADMIN);
 		mutex_lock(&fabric->lock);
 		ret = fill_stats(&to, fabric);
 		mutex_unlock(&fabric->lock);

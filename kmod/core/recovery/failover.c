@@ -447,6 +447,7 @@ static void report_replaced(struct failover *failover, u32 rank, u32 old)
 	fill_event_chips(fabric, &event, old, new);
 	times->phase_ns[MORPH_PHASE_NOTIFY] = ktime_get_ns() - failover->published_ns;
 	event.times = *times;
+	recovery_of(fabric)->last_replaced = event;
 	morph_report_event(slice, &event);
 	morph_report_accelerator_changed(fabric, old);
 	morph_report_accelerator_changed(fabric, new);
@@ -475,7 +476,6 @@ static void failover_announced(struct morph_txn *txn, struct morph_repair_job *j
 						    entry->accelerator, MORPH_OUTCOME_NONE);
 		}
 	}
-	recovery_of(fabric)->last_failover = txn->session.times;
 }
 
 /* ----------------------------------------------------------------- failover */

@@ -28,7 +28,7 @@ struct morph_search {
 struct morph_recovery {
 	struct morph_slices slices;	/* first: structure of the layers below */
 	s32 temperature;		/* millidegrees Celsius; READ_ONCE, WRITE_ONCE */
-	struct morph_times last_failover;
+	struct morph_event last_replaced; /* of the last failover; type 0: none yet */
 	u32 patrol_next, patrol_element;
 	/* By receive port: guides of the dark paths to it; valid if its bit in rx_blamed is set. */
 	struct morph_blame **blames;

@@ -239,7 +239,7 @@ static void replace_work(struct work_struct *work)
 			       &txn->refusal);
 	mutex_lock(&fabric->lock);
 	if (!ret)
-		txn->session.times = recovery_of(fabric)->last_failover;
+		txn->session.times = recovery_of(fabric)->last_replaced.times;
 	morph_txn_end(txn, ret ? MORPH_OUTCOME_ROLLED_BACK : MORPH_OUTCOME_COMMITTED, ret);
 	mutex_unlock(&fabric->lock);
 	morph_slice_put(slice);

@@ -34,6 +34,7 @@ extern "C" {
  * @MORPH_OBJECT_EVENT: An event of a slice's owner, which administrators see too.
  * @MORPH_OBJECT_CONTROLLER: One controller of a fabric.
  * @MORPH_OBJECT_RESERVATION: Lanes of one guide that a controller has reserved.
+ * @MORPH_OBJECT_REPLACEMENT: The accelerator that a failover replaced.
  * @MORPH_OBJECT_DEVICE: A device node.
  * @MORPH_OBJECT_RESYNC: A loss of notifications; a program that follows them must dump again.
  * @MORPH_OBJECT_PLAN: The placement of a slice with its proof, or the reasons of a refusal.
@@ -84,6 +85,7 @@ enum morph_object_type {
 	MORPH_OBJECT_EVENT = 18,
 	MORPH_OBJECT_CONTROLLER = 19,
 	MORPH_OBJECT_RESERVATION = 20,
+	MORPH_OBJECT_REPLACEMENT = 21,
 	MORPH_OBJECT_DEVICE = 64,
 	MORPH_OBJECT_RESYNC = 65,
 	MORPH_OBJECT_PLAN = 66,

@@ -171,7 +171,41 @@ static void print_times(const json_t *times)
 	say("\n");
 }
 
-static void print_failover(const json_t *fabrics, const json_t *stats)
+/* The name of a slice, or an empty text if it has none or has ended. */
+static const char *slice_name(const json_t *slices, uint32_t fabric, uint32_t id)
+{
+	const json_t *slice;
+	size_t i;
+
+	json_array_foreach(slices, i, slice)
+	{
+		if (number_of(slice, "fabric", 0) == fabric && number_of(slice, "id", 0) == id)
+			return text_of_key(slice, "name");
+	}
+	return "";
+}
+
+/* What was replaced, and when. The kernel names it to administrators only. */
+static void print_replaced(const json_t *slices, const json_t *replaced, uint32_t fabric)
+{
+	uint32_t id = number_of(replaced, "slice", 0);
+	const char *name = slice_name(slices, fabric, id);
+	char *when;
+
+	if (!replaced)
+		return;
+	when = format_value("time-ns", json_object_get(replaced, "time-ns"));
+	say("%s, ", when);
+	free(when);
+	if (*name)
+		say("slice %s", name);
+	else
+		say("slice %u", id);
+	say(" rank %u, accelerator %u replaced by %u; ", number_of(replaced, "rank", 0),
+	    number_of(replaced, "old-accelerator", 0), number_of(replaced, "new-accelerator", 0));
+}
+
+static void print_failover(const json_t *fabrics, const json_t *slices, const json_t *stats)
 {
 	uint64_t good = wide_of(stats, "failovers"), bad = wide_of(stats, "failovers-failed");
 	const char *name = name_of(fabrics, number_of(stats, "fabric", 0));
@@ -182,6 +216,8 @@ static void print_failover(const json_t *fabrics, const json_t *stats)
 	if (!good)
 		return;
 	say("last failover: ");
+	print_replaced(slices, json_object_get(stats, "last-replaced"),
+		       number_of(stats, "fabric", 0));
 	print_times(json_object_get(stats, "last-failover"));
 }
 
@@ -202,5 +238,5 @@ void status_print(struct run *run, json_t *report)
 		print_slices(run, fabrics, slices);
 	print_parts(run, fabrics, json_object_get(report, "hardware"));
 	json_array_foreach(json_object_get(report, "stats"), i, stats)
-		print_failover(fabrics, stats);
+		print_failover(fabrics, slices, stats);
 }
