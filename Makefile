@@ -17,6 +17,7 @@
 #   make docs          pages generated from headers and netlink specification, in build/docs
 #   make install       library, tools, headers; modules if KDIR is set (honours DESTDIR)
 #   make deb           packages of Debian in build/deb ("make deps-deb" installs what it needs)
+#   make check-deb     these packages: clean build, install, two boots, upgrade and purge
 #   make help          all other targets
 #
 # All output is below build/.
@@ -85,7 +86,7 @@ profile-rack64: profile-%:
 build/linux/6.12:
 	@scripts/fetch-linux
 
-dep_groups := build demo training check bench repro fuzz deb
+dep_groups := build demo training check bench repro fuzz deb check-deb
 
 deps: deps-check
 	@scripts/fetch-linux
@@ -97,6 +98,11 @@ $(dep_groups:%=deps-%): deps-%:
 # The source package of this tree, and its packages. "make deps" does not install what they need.
 deb:
 	@scripts/deb
+
+# As root: build these packages in a clean Debian 12, install them in a fresh one, boot it, and
+# purge them.
+check-deb: deps-check-deb
+	@selftests/deb/check
 
 # Each kernel is built with one compiler per processor, one kernel after the other.
 debug-kernels: $(DEBUG_KERNELS:%=debug-kernel-%)
@@ -201,6 +207,6 @@ help:
 	@echo 'make deps $(dep_groups:%=deps-%) debug-kernels clean distclean'
 
 .PHONY: shell all modules $(KERNELS:%=modules-%) $(KERNELS:%=modules-holds-%) $(BUILT_KERNELS:%=modules-%) $(BUILT_KERNELS:%=modules-kunit-%) \
-	profiles lib tools selftests vm-programs profile-rack64 deb deps $(dep_groups:%=deps-%) debug-kernels \
+	profiles lib tools selftests vm-programs profile-rack64 deb check-deb deps $(dep_groups:%=deps-%) debug-kernels \
 	$(BUILT_KERNELS:%=debug-kernel-%) fuzz demo demo-training docs conductor trainer bench bench-programs repro repro-programs \
 	install install-modules install-interface modules-kdir clean distclean help
