@@ -353,7 +353,8 @@ static void order_sets(struct choices *it)
 /* Add the pairs of a pairing to a key. Endpoint @idle is none of the set's. */
 static void add_pairs(const struct choices *it, uint64_t *key, uint32_t number, uint32_t idle)
 {
-	uint32_t digits[EXACT_MOST_ENDS / 2], left = (1u << it->joined) - 1, low, high, pair, i;
+	uint32_t digits[EXACT_MOST_ENDS / 2] = { 0 }, left = (1u << it->joined) - 1;
+	uint32_t low, high, pair, i;
 
 	for (i = it->joined / 2; i > 0; i--) {
 		digits[i - 1] = number % (it->joined - 2 * i + 1);
