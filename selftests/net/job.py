@@ -190,17 +190,19 @@ def why_not():
     return None
 
 
-def main(ranks):
-    reason = why_not()
+def run_tests(tests, ranks, reason, options=tuple):
+    """Call test(job) for each test, print the results as TAP, and return the exit status.
+
+    @reason: why the tests cannot run, or None. options() gives options of morph_net once there is a
+    fabric.
+    """
     if reason:
         print(f"TAP version 13\n1..0 # SKIP {reason}")
         return 4
-    tests = (sums_are_right_and_bytes_are_those_of_the_algorithm, job_survives_the_failure_of_an_accelerator,
-             a_job_that_needs_missing_circuits_fails_at_once)
     print(f"TAP version 13\n1..{len(tests)}", flush=True)
-    subprocess.run(["insmod", os.path.join(os.environ["MORPH_KMOD"], "morph_net.ko")], check=True)
     failed = 0
     with place.Rack("server8") as fabric:
+        subprocess.run(["insmod", os.path.join(os.environ["MORPH_KMOD"], "morph_net.ko"), *options()], check=True)
         job = Job(fabric, ranks)
         for number, test in enumerate(tests, 1):
             try:
@@ -216,4 +218,6 @@ def main(ranks):
 
 
 if __name__ == "__main__":
-    sys.exit(main(int(sys.argv[1]) if len(sys.argv) > 1 else 4))
+    sys.exit(run_tests((sums_are_right_and_bytes_are_those_of_the_algorithm, job_survives_the_failure_of_an_accelerator,
+                        a_job_that_needs_missing_circuits_fails_at_once),
+                       int(sys.argv[1]) if len(sys.argv) > 1 else 4, why_not()))

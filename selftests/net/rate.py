@@ -7,11 +7,9 @@ The test compares medians of several runs.
 """
 
 import json
-import os
 import statistics
 import subprocess
 import sys
-import traceback
 
 import job
 
@@ -49,34 +47,11 @@ def rates_follow_the_lanes(pair):
         assert abs(rate / (lanes * rates[1]) - 1) <= RATIO_PERCENT / 100, rates
 
 
-def load_module(lane_mbps):
-    """Load the module so that a lane of the only fabric has this rate."""
+def scale():
+    """The option with which a lane of the only fabric has the rate of the model."""
     said = subprocess.run([job.place.MORPHCTL, "fabric", "list", "--json"], capture_output=True, check=True).stdout
-    scale = int(json.loads(said)[0]["lane-mbps"] / lane_mbps)
-    subprocess.run(["insmod", os.path.join(os.environ["MORPH_KMOD"], "morph_net.ko"), f"scale={scale}"], check=True)
-
-
-def main():
-    print("TAP version 13\n1..1", flush=True)
-    failed = 0
-    with job.place.Rack("server8") as fabric:
-        load_module(LANE_MBPS)
-        pair = job.Job(fabric, 2)
-        try:
-            rates_follow_the_lanes(pair)
-            print("ok 1 rates_follow_the_lanes")
-        except Exception:   # pylint: disable=broad-except
-            failed = 1
-            print("".join(f"# {line}\n" for line in traceback.format_exc().splitlines()), end="")
-            print("not ok 1 rates_follow_the_lanes")
-        pair.end()
-    subprocess.run(["rmmod", "morph_net"], check=True)
-    return failed
+    return (f"scale={int(json.loads(said)[0]['lane-mbps'] / LANE_MBPS)}",)
 
 
 if __name__ == "__main__":
-    reason = job.why_not()
-    if reason:
-        print(f"TAP version 13\n1..0 # SKIP {reason}")
-        sys.exit(4)
-    sys.exit(main())
+    sys.exit(job.run_tests((rates_follow_the_lanes,), 2, job.why_not(), scale))

@@ -3,10 +3,8 @@
 """Train for a few steps over the circuits of a slice, with and without a failure. Prints TAP."""
 
 import os
-import subprocess
 import sys
 import tempfile
-import traceback
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path.insert(0, HERE)
@@ -40,27 +38,6 @@ def training_continues_after_a_failure(running):
     assert mine == other, (mine, other)
 
 
-def main():
-    reason = job.why_not() if os.path.exists(trial.PROGRAM) else "there is no MPI"
-    if reason:
-        print(f"TAP version 13\n1..0 # SKIP {reason}")
-        return 4
-    print("TAP version 13\n1..1", flush=True)
-    subprocess.run(["insmod", os.path.join(os.environ["MORPH_KMOD"], "morph_net.ko")], check=True)
-    failed = 0
-    with job.place.Rack("server8") as fabric:
-        running = job.Job(fabric, RANKS)
-        try:
-            training_continues_after_a_failure(running)
-            print("ok 1 training_continues_after_a_failure")
-        except Exception:   # pylint: disable=broad-except
-            failed = 1
-            print("".join(f"# {line}\n" for line in traceback.format_exc().splitlines()), end="")
-            print("not ok 1 training_continues_after_a_failure")
-        running.end()
-    subprocess.run(["rmmod", "morph_net"], check=True)
-    return failed
-
-
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(job.run_tests((training_continues_after_a_failure,), RANKS,
+                           job.why_not() if os.path.exists(trial.PROGRAM) else "there is no MPI"))
