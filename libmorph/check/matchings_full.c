@@ -23,10 +23,10 @@ struct full {
 	uint8_t *bits; /* number of bits set in each value of a half */
 	/* The number of a group is low[lower half] + high[upper half]. */
 	uint32_t *low, *high;
-	uint32_t groups, *place; /* by group: where a visit writes, or NONE */
-	uint32_t *choices, count; /* masks of those that are left */
-	struct key *marks; /* by place: pairs that meet */
-	/* By place and partner of the lowest port, and so on for the other ports: a bit. */
+	uint32_t groups, *place; /* by group: its place in the next arrays, or NONE */
+	uint32_t *choices, count; /* masks of the choices that are not refused yet */
+	struct key *marks; /* by place: the pairs of ports that meet in some round */
+	/* By place, a bit for each way to pair its ports: set if a round has this way. */
 	uint64_t *lists;
 	uint32_t words; /* of the list of a group */
 	struct keys keys; /* of a choice */

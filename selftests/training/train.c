@@ -29,16 +29,21 @@
 
 #include <mpi.h>
 
+/* The model: SIDE x SIDE pixels, one hidden layer, ten digits. */
 #define SIDE 16
 #define INPUTS (SIDE * SIDE)
 #define HIDDEN 64
 #define CLASSES 10
 #define PARAMETERS (INPUTS * HIDDEN + HIDDEN + HIDDEN * CLASSES + CLASSES)
+
+/* The training. */
 #define MOST_RANKS 16
-#define BATCH 8 /* of a rank */
+#define BATCH 8 /* samples of a rank in a step */
 #define SAMPLES 1024
-#define EVERY 10
-#define RATE 0.2f
+#define EVERY 10 /* steps between checkpoints */
+#define RATE 0.2f /* of learning */
+
+/* The drawn digits: a glyph in pixels, and how many pixels of a sample are flipped. */
 #define NOISE_PERCENT 4
 #define GLYPH_WIDTH 5
 #define GLYPH_HEIGHT 7

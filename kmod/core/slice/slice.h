@@ -187,9 +187,9 @@ int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refus
 void morph_slice_release(struct morph_slice *slice, u32 event_type);
 void morph_slice_release_work(struct work_struct *work);
 /*
- * The same for a slice that has no circuits and that no other thread is changing: its end waits
- * neither for the device nor for a thread, so it needs no worker. Return whether it has begun; the
- * caller then drops fabric->lock, calls morph_slice_finish(), and drops a reference.
+ * Begin the end of a slice that has no circuits and that no other thread is changing. Such an end
+ * waits for nobody, so it needs no worker. Return whether it has begun. The caller then drops
+ * fabric->lock, calls morph_slice_finish(), and drops a reference.
  */
 bool morph_slice_release_unused(struct morph_slice *slice);
 void morph_slice_finish(struct morph_slice *slice);
