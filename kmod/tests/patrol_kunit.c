@@ -183,6 +183,27 @@ static void patrol_reprograms_elements_held_by_a_schedule(struct kunit *test)
 	mutex_unlock(&fake->fabric->lock);
 }
 
+/*
+ * A dark circuit claims state 2, but its command got no answer. The device obeyed late. The core
+ * learns the state, so that the next change programs what differs, and suspects nothing.
+ */
+static void patrol_learns_states_that_nobody_recorded(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+
+	pin(fake, 7, 2, 1);
+	hardware_of(fake->fabric)->hw_state[7] = 0;
+	fake->element[7] = 2;
+	fake_patrol(fake);
+	flush_work(&recovery_of(fake->fabric)->review_work);
+	KUNIT_EXPECT_EQ(test, (u8)2, hardware_of(fake->fabric)->hw_state[7]);
+	KUNIT_EXPECT_EQ(test, (u8)2, fake->element[7]);
+	KUNIT_EXPECT_EQ(test, 0u, ledger_of(fake->fabric)->impaired);
+	KUNIT_EXPECT_EQ(test, 1u, ledger_of(fake->fabric)->state->element_pins[7]);
+	pin(fake, 7, 0, 0);
+	fake->element[7] = 0;
+}
+
 /* Park an element now that could not be parked at its release. */
 static void patrol_parks_released_elements(struct kunit *test)
 {
@@ -595,6 +616,7 @@ static struct kunit_case patrol_cases[] = {
 	KUNIT_CASE(patrol_unpins_elements_released_meanwhile),
 	KUNIT_CASE(patrol_returns_obedient_elements_to_use),
 	KUNIT_CASE(patrol_reprograms_elements_held_by_a_schedule),
+	KUNIT_CASE(patrol_learns_states_that_nobody_recorded),
 	KUNIT_CASE(patrol_parks_released_elements),
 	KUNIT_CASE(patrol_brings_back_through_a_test),
 	KUNIT_CASE(patrol_does_not_clear_a_failure_that_comes_meanwhile),

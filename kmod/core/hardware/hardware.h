@@ -35,7 +35,7 @@ struct morph_hardware {
 	 * one reviewing thread, which writes the next two fields; others read them without a lock.
 	 */
 	struct srcu_struct programming;
-	/* One bit for each chunk that a review must still read; only the review uses them. */
+	/* One bit for each chunk that a review must still read; atomic. */
 	unsigned long *review_left;
 	u32 review_of;			/* enum review; written after review_first */
 	u32 review_first;
@@ -154,7 +154,7 @@ static inline void morph_hw_seen(struct morph_fabric *fabric, u32 rx)
 /* The state that the caller of a review expects. fabric->lock guards all arrays. */
 struct morph_review {
 	const u64 *tx_dead;		/* by port: lasers that may be off */
-	const u8 *element_state;	/* skip elements that should have another state */
+	const u8 *element_state;	/* by element: what claims want */
 	const u8 *element_marks;	/* and elements with a mark in @skip */
 	u8 skip;
 };
@@ -163,6 +163,8 @@ struct morph_review {
 u32 morph_hw_review_chunks(const struct optics_graph *graph);
 /* Let the next review read all hardware, not only what the last one could not read. */
 void morph_hw_review_all(struct morph_fabric *fabric);
+/* Let it read this element and its neighbours. */
+void morph_hw_review_element(struct morph_fabric *fabric, u32 element);
 /*
  * Read lasers and elements, and reprogram those that differ from the commanded state. One review at
  * a time. Return non-zero if some could not be read or programmed. The next review reads only these

@@ -223,9 +223,14 @@ static int find_lasers(struct morph_fabric *fabric, const struct morph_review *r
 	return 0;
 }
 
-/* The same for elements; skip those that other code is turning. */
+/*
+ * The same for elements; skip those that other code is turning. A claim may want a state that was
+ * never programmed, for example that of a dark circuit. Then count the element in @unsure, and with
+ * @exclusive, between review_begin() and review_end(), only record its state.
+ */
 static int find_elements(struct morph_fabric *fabric, const struct morph_review *review,
-			 u32 first, u32 count, struct morph_element_setting *wrong, u32 *n)
+			 u32 first, u32 count, bool exclusive, struct morph_element_setting *wrong,
+			 u32 *n, u32 *unsure)
 {
 	u32 i;
 	int ret;
@@ -234,6 +239,7 @@ static int find_elements(struct morph_fabric *fabric, const struct morph_review 
 		wrong[i].element = first + i;
 	ret = morph_hw_get_elements(fabric, NULL, wrong, count);
 	*n = 0;
+	*unsure = 0;
 	if (ret)
 		return ret;
 	mutex_lock(&fabric->lock);
@@ -241,9 +247,15 @@ static int find_elements(struct morph_fabric *fabric, const struct morph_review 
 		u32 element = wrong[i].element;
 		u8 programmed = hardware_of(fabric)->hw_state[element];
 
-		if (wrong[i].state == programmed || review->element_state[element] != programmed ||
+		if (wrong[i].state == programmed ||
 		    review->element_marks[element] & review->skip)
 			continue;
+		if (review->element_state[element] != programmed) {
+			++*unsure;
+			if (exclusive)
+				hardware_of(fabric)->hw_state[element] = wrong[i].state;
+			continue;
+		}
 		wrong[(*n)++] = (struct morph_element_setting){ .element = element,
 								.state = programmed };
 	}
@@ -276,14 +288,14 @@ static int review_elements(struct morph_fabric *fabric, const struct morph_revie
 			   u32 first, u32 count)
 {
 	struct morph_element_setting wrong[MORPH_REVIEW_CHUNK];
-	u32 n;
-	int ret = find_elements(fabric, review, first, count, wrong, &n);
+	u32 n, unsure;
+	int ret = find_elements(fabric, review, first, count, false, wrong, &n, &unsure);
 
-	if (ret || !n)
+	if (ret || !(n + unsure))
 		return ret;
 	review_begin(fabric, REVIEW_ELEMENTS, first);
-	ret = find_elements(fabric, review, first, count, wrong, &n);
-	if (!ret)
+	ret = find_elements(fabric, review, first, count, true, wrong, &n, &unsure);
+	if (!ret && n)
 		ret = morph_hw_set_elements(fabric, NULL, wrong, n);
 	review_end(fabric);
 	return ret;
@@ -302,6 +314,12 @@ u32 morph_hw_review_chunks(const struct optics_graph *graph)
 void morph_hw_review_all(struct morph_fabric *fabric)
 {
 	bitmap_fill(hardware_of(fabric)->review_left, morph_hw_review_chunks(fabric->graph));
+}
+
+void morph_hw_review_element(struct morph_fabric *fabric, u32 element)
+{
+	set_bit(laser_chunks(fabric->graph) + element / MORPH_REVIEW_CHUNK,
+		hardware_of(fabric)->review_left);
 }
 
 static int review_chunk(struct morph_fabric *fabric, const struct morph_review *review, u32 chunk)
@@ -326,10 +344,13 @@ int morph_hw_review(struct morph_fabric *fabric, const struct morph_review *revi
 	int failed = 0;
 
 	for_each_set_bit(chunk, left, morph_hw_review_chunks(fabric->graph)) {
-		int ret = review_chunk(fabric, review, chunk);
+		int ret;
 
-		if (!ret)
-			__clear_bit(chunk, left);
+		/* A request from now on starts another review of the chunk. */
+		clear_bit(chunk, left);
+		ret = review_chunk(fabric, review, chunk);
+		if (ret)
+			set_bit(chunk, left);
 		failed |= ret;
 	}
 	return failed;

@@ -111,6 +111,103 @@ static void patrol_suspects(struct morph_fabric *fabric)
 	}
 }
 
+/* ------------------------------------------------------------------- review */
+
+/* @all: read all hardware, not only what is noted for the review. */
+static void start_review(struct morph_fabric *fabric, bool all, bool resumed)
+{
+	struct morph_recovery *recovery = recovery_of(fabric);
+	unsigned long flags;
+
+	spin_lock_irqsave(&recovery->signal_lock, flags);
+	if (recovery->pending && !recovery->signals_stopped) {
+		WRITE_ONCE(recovery->resumes, recovery->resumes + resumed);
+		if (all)
+			WRITE_ONCE(recovery->review, true);
+		queue_work(morph_wq, &recovery->review_work);
+	}
+	spin_unlock_irqrestore(&recovery->signal_lock, flags);
+}
+
+static void review_element(struct morph_fabric *fabric, u32 element)
+{
+	morph_hw_review_element(fabric, element);
+	start_review(fabric, false, false);
+}
+
+/*
+ * Start a review, because hardware may differ from the commanded state. Reasons: the device carried
+ * out a timed-out request, perhaps after newer commands, or a laser did not switch off. Light may
+ * then reach a wrong receiver. The request is not known any more. So the review reads all hardware,
+ * and reprograms differences. It repeats only the parts that fail, until they succeed.
+ *
+ * The review starts at once, but does not advance the patrol rounds. A round returns hardware that
+ * passes its test to use. Hardware that ignores commands would then fail again, cause the next
+ * review, and be tested without a pause. Context: any.
+ */
+void morph_patrol_review(struct morph_fabric *fabric)
+{
+	start_review(fabric, true, false);
+}
+
+/**
+ * morph_fabric_resume() - review all hardware after a suspend
+ * @fabric: a registered fabric
+ *
+ * Hardware may wake in other states than commanded, and with other accelerators. The driver reads
+ * all lasers and elements and reprograms differences, without a quarantine. Then it tests all
+ * accelerators. The provider calls this function when the device executes operations again.
+ *
+ * Context: any.
+ */
+void morph_fabric_resume(struct morph_fabric *fabric)
+{
+	start_review(fabric, true, true);
+}
+EXPORT_SYMBOL_GPL(morph_fabric_resume);
+
+/* An accelerator that works may have been exchanged, or may have lost its power. No lock held. */
+static void suspect_accelerators(struct morph_fabric *fabric)
+{
+	struct morph_culprit suspect = { .part = MORPH_PART_ACCELERATOR };
+
+	for (; suspect.index < fabric->graph->accelerators_count; suspect.index++) {
+		mutex_lock(&fabric->lock);
+		if (ledger_of(fabric)->chips[suspect.index].health == MORPH_HEALTH_OK)
+			morph_suspect_add(fabric, &suspect);
+		mutex_unlock(&fabric->lock);
+		cond_resched();
+	}
+}
+
+/* The next round retries hardware that cannot be read or programmed now. */
+static void review_work_fn(struct work_struct *work)
+{
+	struct morph_recovery *recovery = container_of(work, struct morph_recovery, review_work);
+	struct morph_fabric *fabric = &recovery->slices.txns.ledger.hardware.fabric;
+	const struct morph_review review = {
+		.tx_dead = ledger_of(fabric)->state->tx_dead,
+		.element_state = ledger_of(fabric)->state->element_state,
+		.element_marks = ledger_of(fabric)->state->element_marks,
+		.skip = MORPH_MARK_CHANGING,
+	};
+
+	u32 resumes = READ_ONCE(recovery->resumes);
+
+	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
+		return;
+	if (READ_ONCE(recovery_of(fabric)->review)) {
+		/* A request from now on starts another review of all hardware. */
+		WRITE_ONCE(recovery_of(fabric)->review, false);
+		morph_hw_review_all(fabric);
+	}
+	WRITE_ONCE(recovery_of(fabric)->review_failed, morph_hw_review(fabric, &review));
+	if (resumes == recovery->resumes_reviewed)
+		return;
+	suspect_accelerators(fabric);
+	WRITE_ONCE(recovery->resumes_reviewed, resumes);
+}
+
 /* ------------------------------------------------------------------- patrol */
 
 /*
@@ -164,39 +261,41 @@ static void patrol_chips(struct morph_fabric *fabric)
 }
 
 /*
- * Return whether no other code turns the element, and the core still expects the same state.
- * @tolerated are marks to ignore. Caller holds fabric->lock.
+ * Return whether no other code has turned the element meanwhile. @tolerated are marks to ignore.
+ * Caller holds fabric->lock.
  */
-static bool at_rest(struct morph_fabric *fabric, u32 element, u8 expected, u8 tolerated)
+static bool is_unturned(struct morph_fabric *fabric, u32 element, u8 expected, u8 tolerated)
 {
 	return hardware_of(fabric)->hw_state[element] == expected &&
-	       ledger_of(fabric)->state->element_state[element] == expected &&
 	       !(ledger_of(fabric)->state->element_marks[element] & ~tolerated);
 }
 
 /*
  * An element did not have the expected state. Other code may have turned it, and back, since the
- * reading. So read it again under a guard pin, which keeps its state. A pin does not stop the steps
- * of a schedule that holds the element; there, a review reads and reprograms the element. No lock
- * held.
+ * reading. So read it again under a guard pin, which keeps its state.
+ *
+ * A pin does not stop the steps of a schedule that holds the element, nor a claim that wants another
+ * state. The claim may be new, or that of a dark circuit, or of a prepared transaction. There, a
+ * review reads the element, and reprograms it or records its state. No lock held.
  */
 static void patrol_moved(struct morph_fabric *fabric, u32 element, u8 expected)
 {
 	struct morph_culprit culprit = { .part = MORPH_PART_ELEMENT, .index = element };
-	bool rests, held;
+	bool rests, unturned;
 	u32 state;
 	int ret;
 
 	mutex_lock(&fabric->lock);
-	rests = at_rest(fabric, element, expected, OPTICS_CORDONED);
-	held = !rests && at_rest(fabric, element, expected, OPTICS_CORDONED | OPTICS_HELD);
+	rests = is_unturned(fabric, element, expected, OPTICS_CORDONED) &&
+		ledger_of(fabric)->state->element_state[element] == expected;
+	unturned = is_unturned(fabric, element, expected, OPTICS_CORDONED | OPTICS_HELD);
 	if (rests) {
 		ledger_of(fabric)->state->element_pins[element]++;
 		ledger_of(fabric)->marks_seq++;
 	}
 	mutex_unlock(&fabric->lock);
-	if (held)
-		morph_patrol_review(fabric);
+	if (!rests && unturned)
+		review_element(fabric, element);
 	if (!rests)
 		return;
 	ret = morph_hw_ask_element(fabric, NULL, element, &state);
@@ -240,95 +339,6 @@ static void patrol_elements(struct morph_fabric *fabric)
 		else if (settings[i].state != expected[i])
 			patrol_moved(fabric, settings[i].element, expected[i]);
 	}
-}
-
-/* ------------------------------------------------------------------- review */
-
-static void start_review(struct morph_fabric *fabric, bool resumed)
-{
-	struct morph_recovery *recovery = recovery_of(fabric);
-	unsigned long flags;
-
-	spin_lock_irqsave(&recovery->signal_lock, flags);
-	if (recovery->pending && !recovery->signals_stopped) {
-		WRITE_ONCE(recovery->resumes, recovery->resumes + resumed);
-		WRITE_ONCE(recovery->review, true);
-		queue_work(morph_wq, &recovery->review_work);
-	}
-	spin_unlock_irqrestore(&recovery->signal_lock, flags);
-}
-
-/*
- * Start a review, because hardware may differ from the commanded state. Reasons: the device carried
- * out a timed-out request, perhaps after newer commands, or a laser did not switch off. Light may
- * then reach a wrong receiver. The request is not known any more. So the review reads all hardware,
- * and reprograms differences. It repeats only the parts that fail, until they succeed.
- *
- * The review starts at once, but does not advance the patrol rounds. A round returns hardware that
- * passes its test to use. Hardware that ignores commands would then fail again, cause the next
- * review, and be tested without a pause. Context: any.
- */
-void morph_patrol_review(struct morph_fabric *fabric)
-{
-	start_review(fabric, false);
-}
-
-/**
- * morph_fabric_resume() - review all hardware after a suspend
- * @fabric: a registered fabric
- *
- * Hardware may wake in other states than commanded, and with other accelerators. The driver reads
- * all lasers and elements and reprograms differences, without a quarantine. Then it tests all
- * accelerators. The provider calls this function when the device executes operations again.
- *
- * Context: any.
- */
-void morph_fabric_resume(struct morph_fabric *fabric)
-{
-	start_review(fabric, true);
-}
-EXPORT_SYMBOL_GPL(morph_fabric_resume);
-
-/* An accelerator that works may have been exchanged, or may have lost its power. No lock held. */
-static void suspect_accelerators(struct morph_fabric *fabric)
-{
-	struct morph_culprit suspect = { .part = MORPH_PART_ACCELERATOR };
-
-	for (; suspect.index < fabric->graph->accelerators_count; suspect.index++) {
-		mutex_lock(&fabric->lock);
-		if (ledger_of(fabric)->chips[suspect.index].health == MORPH_HEALTH_OK)
-			morph_suspect_add(fabric, &suspect);
-		mutex_unlock(&fabric->lock);
-		cond_resched();
-	}
-}
-
-/* The next round retries hardware that cannot be read or programmed now. */
-static void review_work_fn(struct work_struct *work)
-{
-	struct morph_recovery *recovery = container_of(work, struct morph_recovery, review_work);
-	struct morph_fabric *fabric = &recovery->slices.txns.ledger.hardware.fabric;
-	const struct morph_review review = {
-		.tx_dead = ledger_of(fabric)->state->tx_dead,
-		.element_state = ledger_of(fabric)->state->element_state,
-		.element_marks = ledger_of(fabric)->state->element_marks,
-		.skip = MORPH_MARK_CHANGING,
-	};
-
-	u32 resumes = READ_ONCE(recovery->resumes);
-
-	if (READ_ONCE(fabric->state) != MORPH_FABRIC_READY)
-		return;
-	if (READ_ONCE(recovery_of(fabric)->review)) {
-		/* A request from now on starts another review of all hardware. */
-		WRITE_ONCE(recovery_of(fabric)->review, false);
-		morph_hw_review_all(fabric);
-	}
-	WRITE_ONCE(recovery_of(fabric)->review_failed, morph_hw_review(fabric, &review));
-	if (resumes == recovery->resumes_reviewed)
-		return;
-	suspect_accelerators(fabric);
-	WRITE_ONCE(recovery->resumes_reviewed, resumes);
 }
 
 static void patrol_work_fn(struct work_struct *work)
