@@ -58,7 +58,7 @@ load common
 		count=$((count + 1))
 	done < <(jq -r '.commands[] | select(.["alias-of"]) | [.object, .verb // "-", .["alias-of"]] | @tsv' \
 		"$MORPHCTL_BUILD/commands.json")
-	((count == 11))
+	((count == 12))
 	expect 0 morphctl help te
 	holds "$output" "solve FILE                     alias of 'traffic solve'"
 	expect 0 morphctl help
@@ -289,7 +289,7 @@ load common
 @test "the dump of the table is complete: each object has a command, each option a help" {
 	jq -e '[.objects[].name] - [.commands[].object] == []' "$MORPHCTL_BUILD/commands.json"
 	jq -e '[.commands[].options[] | select(.help == "")] == []' "$MORPHCTL_BUILD/commands.json"
-	jq -e '[.exits[].code] == [range(11)]' "$MORPHCTL_BUILD/commands.json"
+	jq -e '[.exits[].code] == [range(12)]' "$MORPHCTL_BUILD/commands.json"
 }
 
 @test "the JSON of these commands is as its schema describes it" {

@@ -68,6 +68,14 @@ typedef unsigned __int128 option_bits;
 	"With --controller and --epoch that controller makes the changes and gets the new "       \
 	"slices."
 
+#define DIFF                                                                                      \
+	"FILE is a file of 'morphctl slice apply'; '-' reads standard input. Each line is one "   \
+	"change: '+' adds a slice or a circuit, '-' removes a circuit, '~' moves a circuit or "   \
+	"changes an attribute of a slice. The command changes nothing, and the kernel does not "  \
+	"validate the changes; 'slice apply --dry-run' asks it to. Exit status 0 when the state " \
+	"is as described, 11 when it differs, 1 when no change can make it so, such as for "      \
+	"other accelerators of an existing slice. Needs CAP_NET_ADMIN."
+
 #define PLACE                                                                                   \
 	"The request is --count, without circuits, or a torus, ring, mesh or the links of a "   \
 	"file. Each link has a circuit each way unless --simplex is given. The file of "        \

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl slice apply: from the file to the difference, its check, and the change */
+/* morphctl slice apply and slice diff: the file, the difference, its check, and the change */
 #include <stdlib.h>
 
 #include "morphctl/circuit/circuit.h"
@@ -195,16 +195,26 @@ enum exit_code apply_fabric(struct apply *apply)
 	return code;
 }
 
-static enum exit_code go(struct apply *apply)
+/* Read the file, and compare it with the state of the fabric. */
+static enum exit_code compare(struct apply *apply)
 {
-	enum exit_code code = apply_diff(apply);
-	bool differs = json_array_size(apply->changes);
+	enum exit_code code;
 
-	if (code)
-		return code;
+	apply->changes = json_array();
+	apply->fabric = MORPH_ANY;
+	code = apply_read(apply, apply->run->argv[0]);
+	if (!code)
+		code = apply_fabric(apply);
+	return code ? code : apply_diff(apply);
+}
+
+static enum exit_code carry_out(struct apply *apply)
+{
+	enum exit_code code = EXIT_CODE_OK;
+
 	if (!given(apply->run, OPTION_JSON))
 		print_changes(apply->changes);
-	if (differs)
+	if (json_array_size(apply->changes))
 		code = apply->dry_run ? apply_check(apply) : apply_change(apply);
 	if (given(apply->run, OPTION_JSON)) {
 		json_t *report = json_pack("{s:O, s:b, s:b}", "changes", apply->changes, "dry-run",
@@ -231,13 +241,38 @@ enum exit_code slice_apply(struct run *run)
 	if (code)
 		return code;
 	apply.lease_ns = (uint64_t)lease_ns;
-	apply.changes = json_array();
-	apply.fabric = MORPH_ANY;
-	code = apply_read(&apply, run->argv[0]);
+	code = compare(&apply);
 	if (!code)
-		code = apply_fabric(&apply);
-	if (!code)
-		code = go(&apply);
+		code = carry_out(&apply);
+	apply_free(&apply);
+	return code;
+}
+
+static void print_diff(const struct apply *apply)
+{
+	json_t *report;
+
+	if (given(apply->run, OPTION_JSON)) {
+		report = json_pack("{s:O}", "changes", apply->changes);
+		emit_document(report);
+		json_decref(report);
+	} else if (json_array_size(apply->changes)) {
+		print_changes(apply->changes);
+	} else {
+		say("no changes\n");
+	}
+}
+
+enum exit_code slice_diff(struct run *run)
+{
+	struct apply apply = { .run = run };
+	enum exit_code code = compare(&apply);
+
+	if (!code) {
+		print_diff(&apply);
+		if (json_array_size(apply.changes))
+			code = EXIT_CODE_DIFFERS;
+	}
 	apply_free(&apply);
 	return code;
 }

@@ -10,7 +10,7 @@
 static enum exit_code immutable(const struct apply_slice *slice, const char *what)
 {
 	warn_line(
-		"apply: slice '%s' exists with other %s, which cannot be changed; delete it first, or describe its current state",
+		"slice '%s' exists with other %s, which cannot be changed; delete it first, or describe its current state",
 		slice->wish.name, what);
 	return EXIT_CODE_FAILED;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* Read the file of 'morphctl slice apply', and reject unknown keys. */
+/* Read the file of 'morphctl slice apply' and 'slice diff', and reject unknown keys. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,7 +9,7 @@
 
 static enum exit_code wrong(const char *where, const char *what)
 {
-	warn_line("apply: %s: %s", where, what);
+	warn_line("%s: %s", where, what);
 	return EXIT_CODE_USAGE;
 }
 
@@ -19,14 +19,14 @@ static enum exit_code keys_known(const char *where, json_t *object, const char *
 	char *stray;
 
 	if (!json_is_object(object)) {
-		warn_line("apply: %s: expected a mapping with %s '%s'", where,
+		warn_line("%s: expected a mapping with %s '%s'", where,
 			  strchr(known, ',') ? "some of the keys" : "the key", known);
 		return EXIT_CODE_USAGE;
 	}
 	stray = document_stray_key(object, known, "count=ranks-count");
 	if (!stray)
 		return EXIT_CODE_OK;
-	warn_line("apply: %s: %s", where, stray);
+	warn_line("%s: %s", where, stray);
 	free(stray);
 	return EXIT_CODE_USAGE;
 }
@@ -37,7 +37,7 @@ static enum exit_code read_number(const char *where, json_t *object, const char 
 	uint64_t number = *value;
 
 	if (!document_number(object, key, most, &number)) {
-		warn_line("apply: %s: '%s' must be a number from 0 to %u", where, key, most);
+		warn_line("%s: '%s' must be a number from 0 to %u", where, key, most);
 		return EXIT_CODE_USAGE;
 	}
 	*value = (uint32_t)number;
@@ -57,7 +57,7 @@ static enum exit_code read_word(const char *where, json_t *object, const char *k
 		*value = (uint32_t)number;
 		return EXIT_CODE_OK;
 	}
-	warn_line("apply: %s: '%s' must be one of these:", where, key);
+	warn_line("%s: '%s' must be one of these:", where, key);
 	for (size_t i = 0; (word = morph_enum_word(words, i)); i++)
 		warn_detail("%s", word);
 	return EXIT_CODE_USAGE;
@@ -171,7 +171,7 @@ static enum exit_code add_circuit(const char *where, struct apply_slice *slice,
 			     "a circuit joins two different ranks; 'src-rank' equals 'dst-rank'");
 	if (circuit->src_rank >= wish_ranks(&slice->wish) ||
 	    circuit->dst_rank >= wish_ranks(&slice->wish)) {
-		warn_line("apply: %s: circuit %u -> %u: the slice has the ranks 0 to %u", where,
+		warn_line("%s: circuit %u -> %u: the slice has the ranks 0 to %u", where,
 			  circuit->src_rank, circuit->dst_rank, wish_ranks(&slice->wish) - 1);
 		return EXIT_CODE_USAGE;
 	}
