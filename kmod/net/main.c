@@ -3,6 +3,7 @@
 #include <linux/module.h>
 #include <net/rtnetlink.h>
 
+#include "morph_version.h"
 #include "net.h"
 
 struct workqueue_struct *net_wq;
@@ -46,3 +47,4 @@ MODULE_ALIAS_RTNL_LINK("morph");
 MODULE_DESCRIPTION("Network devices over the circuits of photonic fabrics");
 MODULE_AUTHOR("The morph developers");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(MORPH_VERSION);

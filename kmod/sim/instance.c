@@ -9,6 +9,7 @@
 #include <linux/pm.h>
 #include <linux/slab.h>
 
+#include "morph_version.h"
 #include "sim.h"
 
 #define MOST_PARAMETERS	16
@@ -246,6 +247,15 @@ static void destroy_parameters(void)
 			sim_instance_destroy(instances[i]);
 }
 
+/*
+ * insmod prints -ENOENT as "unknown symbol in module", and -EINVAL as "invalid parameters". A
+ * profile without a file is an invalid parameter.
+ */
+static int parameter_error(int err)
+{
+	return err == -ENOENT ? -EINVAL : err;
+}
+
 /* Create the instances of the module's parameters. */
 static int create_parameters(void)
 {
@@ -267,9 +277,9 @@ static int create_parameters(void)
 		}
 		instance = sim_instance_create(name, config);
 		if (IS_ERR(instance)) {
-			err = PTR_ERR(instance);
-			pr_err("morph_sim: cannot create an instance of profile '%s' (%d)\n",
-			       profile[i], err);
+			err = parameter_error(PTR_ERR(instance));
+			pr_err("morph_sim: invalid parameter profile=%s: cannot create an instance (%ld)\n",
+			       profile[i], PTR_ERR(instance));
 			break;
 		}
 		instances[i] = instance;
@@ -352,3 +362,4 @@ module_exit(sim_exit);
 
 MODULE_DESCRIPTION("morph: simulated photonic fabrics");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(MORPH_VERSION);

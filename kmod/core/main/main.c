@@ -8,6 +8,7 @@
 #include "core/schedule/schedule.h"
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
+#include "morph_version.h"
 
 static_assert((u32)OPTICS_BAD_PROFILE == (u32)MORPH_REASON_PROFILE);
 static_assert((u32)OPTICS_BAD_PORT == (u32)MORPH_REASON_PORT);
@@ -120,3 +121,4 @@ module_exit(morph_exit);
 MODULE_DESCRIPTION("Core for programmable photonic fabrics between accelerators");
 MODULE_AUTHOR("The morph developers");
 MODULE_LICENSE("GPL");
+MODULE_VERSION(MORPH_VERSION);
