@@ -161,17 +161,15 @@ static void list_fabrics(json_t *records)
 }
 
 /* @which is NULL: choose the only fabric. */
-static enum exit_code choose(const char *which, json_t *records, const json_t **chosen)
+static enum exit_code choose(struct run *run, const char *which, json_t *records,
+			     const json_t **chosen)
 {
 	unsigned int found = 0;
 	json_t *record;
 	size_t i;
 
-	if (!json_array_size(records)) {
-		warn_line("no fabric; load the module of a provider, such as morph_sim");
-		warn_object("fabric");
-		return EXIT_CODE_NOT_FOUND;
-	}
+	if (!json_array_size(records))
+		return client_no_fabric(run);
 	json_array_foreach(records, i, record)
 	{
 		if (which && !fabric_is(record, which))
@@ -201,7 +199,7 @@ enum exit_code client_fabric_named(struct run *run, const char *which, uint32_t 
 
 	if (code)
 		return code;
-	code = choose(which, records, &chosen);
+	code = choose(run, which, records, &chosen);
 	if (!code) {
 		*fabric = number_of(chosen, "id", NUMBER_NONE);
 		run->planes = number_of(chosen, "planes-count", 0);

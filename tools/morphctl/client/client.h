@@ -22,6 +22,15 @@ enum exit_code client_fabric(struct run *run, uint32_t *fabric);
 enum exit_code client_fabric_named(struct run *run, const char *which, uint32_t *fabric);
 enum exit_code client_fabric_records(struct run *run, json_t **records);
 enum exit_code client_error(struct run *run, int error);
+
+/*
+ * absent.c: after an empty list of fabrics, print the reason: no module, no provider, no fabric of
+ * the provider, or another network namespace. Returns the exit status.
+ */
+enum exit_code client_no_fabric(struct run *run);
+/* The directory of sysfs that has one directory for each loaded module. */
+const char *modules_directory(void);
+
 struct view client_view(struct run *run, uint32_t type, const char *columns);
 /* Before any change: check that objects of @type have the attributes that --fields names. */
 enum exit_code client_fields(const struct run *run, uint32_t type);

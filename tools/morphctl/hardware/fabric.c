@@ -13,7 +13,7 @@ enum exit_code fabric_list(struct run *run)
 	if (code)
 		return code;
 	if (!json_array_size(records))
-		warn_line("no fabric; load the module of a provider, such as morph_sim");
+		client_no_fabric(run);
 	return client_emit(run, MORPH_OBJECT_FABRIC,
 			   any_has(records, "lent-count") ? COLUMNS("lent-count,") : COLUMNS(""),
 			   records);

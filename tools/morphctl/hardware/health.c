@@ -199,9 +199,8 @@ enum exit_code health(struct run *run)
 		return code;
 	}
 	if (!json_array_size(json_object_get(report, "fabrics"))) {
-		warn_line("no fabric; load the module of a provider, such as morph_sim");
 		json_decref(report);
-		return EXIT_CODE_NOT_FOUND;
+		return client_no_fabric(run);
 	}
 	state = verdict(report);
 	if (given(run, OPTION_JSON)) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl stats, morphctl version */
+/* morphctl stats */
 #include "morphctl/client/client.h"
 
 /*
@@ -23,20 +23,5 @@ enum exit_code stats(struct run *run)
 	view = client_view(run, MORPH_OBJECT_STATS, NULL);
 	json_array_foreach(records, i, record) emit_one(run, &view, record);
 	json_decref(records);
-	return EXIT_CODE_OK;
-}
-
-enum exit_code version(struct run *run)
-{
-	json_t *record = json_pack("{s:s, s:s, s:i}", "morphctl-version", MORPHCTL_VERSION,
-				   "libmorph-version", morph_library_version(), "abi-version",
-				   MORPH_ABI_VERSION);
-
-	if (given(run, OPTION_JSON))
-		emit_document(record);
-	else
-		say("morphctl %s, libmorph %s, device interface %d\n", MORPHCTL_VERSION,
-		    morph_library_version(), MORPH_ABI_VERSION);
-	json_decref(record);
 	return EXIT_CODE_OK;
 }

@@ -104,6 +104,8 @@ enum exit_code status_gather(struct run *run, uint32_t fabric, json_t **report)
 	json_t *fabrics, *hardware = NULL, *slices = NULL, *stats = NULL, *summaries = NULL;
 	enum exit_code code = read_list(run, MORPH_OBJECT_FABRIC, fabric, false, &fabrics);
 
+	if (!code && !json_array_size(fabrics))
+		code = client_no_fabric(run);
 	if (!code)
 		code = read_list(run, MORPH_OBJECT_HARDWARE, fabric, false, &hardware);
 	if (!code)

@@ -15,18 +15,6 @@ static enum exit_code choose_fabric(struct run *run, uint32_t *fabric)
 	return given(run, OPTION_FABRIC) ? client_fabric(run, fabric) : client_open(run);
 }
 
-static enum exit_code read_report(struct run *run, uint32_t fabric, json_t **report)
-{
-	enum exit_code code = status_gather(run, fabric, report);
-
-	if (code || json_array_size(json_object_get(*report, "fabrics")))
-		return code;
-	warn_line("no fabric; load the module of a provider, such as morph_sim");
-	warn_object("fabric");
-	json_decref(*report);
-	return EXIT_CODE_NOT_FOUND;
-}
-
 enum exit_code show_status(struct run *run)
 {
 	uint32_t fabric;
@@ -34,7 +22,7 @@ enum exit_code show_status(struct run *run)
 	json_t *report;
 
 	if (!code)
-		code = read_report(run, fabric, &report);
+		code = status_gather(run, fabric, &report);
 	if (code)
 		return code;
 	if (!given(run, OPTION_WIDE))
@@ -103,7 +91,7 @@ enum exit_code watch_status(struct run *run)
 	for (unsigned int pages = 0; !code; pages++) {
 		json_t *report;
 
-		code = read_report(run, fabric, &report);
+		code = status_gather(run, fabric, &report);
 		if (code)
 			break;
 		print_again(run, report, pages);

@@ -8,7 +8,7 @@
 
 /*
  * gather.c: read the state of a fabric, or of all fabrics with MORPH_ANY, as the object
- * status-report of tools/schema/reports.yaml. The caller frees @report.
+ * status-report of tools/schema/reports.yaml. The caller frees @report. No fabric is an error.
  */
 enum exit_code status_gather(struct run *run, uint32_t fabric, json_t **report);
 
