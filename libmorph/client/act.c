@@ -472,10 +472,13 @@ MORPH_API int morph_admin_why_not(struct morph_ctx *ctx, uint32_t fabric,
 	lm_opts_copy(&mine, opts, sizeof(mine));
 	if (!mine.accelerators)
 		mine.accelerators_count = 0;
-	if ((!mine.count && !mine.accelerators_count) || (mine.flags & ~MORPH_WHY_NOT_RING))
+	if ((!mine.count && !mine.accelerators_count) ||
+	    (mine.flags & ~(MORPH_WHY_NOT_RING | MORPH_WHY_NOT_OWN)))
 		return lm_fail(
 			ctx, EINVAL,
 			"morph_why_not_opts: neither count nor accelerators, or an unknown flag");
+	if (mine.flags & MORPH_WHY_NOT_OWN)
+		return lm_own_why_not(ctx, fabric, &mine, out);
 	request = lm_request(ctx, MORPH_CMD_WHY_NOT, (5 + mine.accelerators_count) * ATTR32_BYTES);
 	if (!request)
 		return -ctx->error.code;

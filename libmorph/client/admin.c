@@ -143,6 +143,12 @@ static const struct kind *kind_of(uint32_t type)
 	return type < ARRAY_SIZE(kinds) && kinds[type].command ? &kinds[type] : NULL;
 }
 
+static bool is_own(uint32_t type)
+{
+	return type == (MORPH_OBJECT_SLICE | MORPH_OWN) ||
+	       type == (MORPH_OBJECT_CIRCUIT | MORPH_OWN);
+}
+
 /* Set the numbers of the fabric and of the parent. Returns how many it has set. */
 static size_t select_within(const struct kind *kind, uint32_t fabric, uint32_t parent,
 			    struct selector *selectors)
@@ -165,6 +171,8 @@ MORPH_API int morph_admin_get(struct morph_ctx *ctx, uint32_t type, uint32_t fab
 	int error;
 
 	*out = NULL;
+	if (is_own(type))
+		return lm_own_get(ctx, type & ~MORPH_OWN, fabric, parent, id, out);
 	if (!kind || !kind->id)
 		return lm_fail(ctx, EINVAL, "objects of type %u cannot be read by number", type);
 	count = select_within(kind, fabric, parent, selectors);
@@ -181,6 +189,8 @@ MORPH_API int morph_admin_list(struct morph_ctx *ctx, uint32_t type, uint32_t fa
 	struct selector selectors[2] = { 0 };
 
 	*out = NULL;
+	if (is_own(type))
+		return lm_own_list(ctx, type & ~MORPH_OWN, fabric, parent, out);
 	if (!kind)
 		return lm_fail(ctx, EINVAL, "objects of type %u cannot be listed", type);
 	return dump(ctx, kind->command, selectors, select_within(kind, fabric, parent, selectors),

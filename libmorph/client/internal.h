@@ -176,12 +176,23 @@ bool lm_reads_as_number(const char *name);
 
 /* 0, or a noted -EINVAL if the request states neither a number of accelerators nor a list. */
 int lm_request_check(const struct morph_request *request);
+
 /*
  * The number of leading changes that fit into one transaction of the kernel, and into one message:
  * all, or at least 1.
  */
 uint32_t lm_txn_front(const struct morph_txn *txn);
 int lm_txn_check(const struct morph_txn *txn);
+
+/* ---------------------------------------------------- own.c: without netlink */
+
+/* @type: MORPH_OBJECT_SLICE or MORPH_OBJECT_CIRCUIT, for which @parent is the slice */
+int lm_own_list(struct morph_ctx *ctx, uint32_t type, uint32_t fabric, uint32_t parent,
+		struct morph_list **out);
+int lm_own_get(struct morph_ctx *ctx, uint32_t type, uint32_t fabric, uint32_t parent, uint32_t id,
+	       struct morph_object **out);
+int lm_own_why_not(struct morph_ctx *ctx, uint32_t fabric, const struct morph_why_not_opts *opts,
+		   struct morph_object **out);
 
 /* ----------------------------------------------------------------- netlink */
 

@@ -28,12 +28,19 @@ extern "C" {
 
 /* --------------------------------------------------------------------- read */
 
+/*
+ * With MORPH_OBJECT_SLICE or MORPH_OBJECT_CIRCUIT: read through device nodes. The calls then need
+ * neither netlink nor CAP_NET_ADMIN, and find only slices whose nodes the caller may open. Such
+ * objects have no owner, mode, controller and quota, and circuits in lists have no path.
+ */
+#define MORPH_OWN 0x80000000u
+
 /**
  * morph_admin_get() - read one object by its number
  * @ctx: the context
  * @type: MORPH_OBJECT_FABRIC, MORPH_OBJECT_ACCELERATOR, MORPH_OBJECT_GUIDE, MORPH_OBJECT_ELEMENT,
  *	MORPH_OBJECT_EDGE, MORPH_OBJECT_SLICE, MORPH_OBJECT_CIRCUIT, MORPH_OBJECT_TXN or
- *	MORPH_OBJECT_CONTROLLER
+ *	MORPH_OBJECT_CONTROLLER; slices and circuits also with MORPH_OWN
  * @fabric: number of the fabric
  * @parent: of MORPH_OBJECT_CIRCUIT the slice; ignored for other types
  * @id: number of the object in the fabric, or in its slice; ignored for MORPH_OBJECT_FABRIC
@@ -264,6 +271,7 @@ int morph_admin_replace(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, 
 			uint32_t spare, struct morph_object **out);
 
 #define MORPH_WHY_NOT_RING 0x1u /* morph_why_not_opts: also a ring over the accelerators */
+#define MORPH_WHY_NOT_OWN 0x2u /* morph_why_not_opts: through the device node, without netlink */
 
 /**
  * struct morph_why_not_opts - a request to evaluate
@@ -272,7 +280,7 @@ int morph_admin_replace(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, 
  * @accelerators_count: number of @accelerators
  * @count: number of accelerators, if @accelerators is NULL
  * @transit: enum morph_transit
- * @flags: MORPH_WHY_NOT_RING
+ * @flags: MORPH_WHY_NOT_RING or MORPH_WHY_NOT_OWN
  * @lanes_count: wavelengths of each circuit of the ring, 0 for 1
  */
 struct morph_why_not_opts {
@@ -293,8 +301,11 @@ struct morph_why_not_opts {
  * @out: object of type "why-not": reason ("none": it would be granted), what stands in
  *       the way, numbers, the kernel's sentence, or the accelerators it would give
  *
- * Return: 0 whatever the answer is, -EINVAL (neither count nor accelerators), or
- * another negative errno.
+ * With MORPH_WHY_NOT_OWN the caller needs a fabric node that it may open. The answer counts the
+ * caller's own quota, too, and names no accelerators.
+ *
+ * Return: 0 whatever the answer is, -EINVAL (neither count nor accelerators), -EOPNOTSUPP (both
+ * flags), or another negative errno.
  */
 int morph_admin_why_not(struct morph_ctx *ctx, uint32_t fabric,
 			const struct morph_why_not_opts *opts, struct morph_object **out);
