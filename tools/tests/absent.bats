@@ -25,7 +25,7 @@ setup() {
 
 # answers CAUSE REQUESTS: what the kernel answers from here on.
 answers() {
-	"$BATS_TEST_DIRNAME/absent.py" "$@" >"$MORPHCTL_REPLAY"
+	"$BATS_TEST_DIRNAME/answers.py" "$@" >"$MORPHCTL_REPLAY"
 }
 
 # all_print MESSAGE COMMAND...: each command prints the message alone, and exits with status 3.

@@ -1,9 +1,12 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Write what a kernel without a fabric answers, as a recording (libmorph/client/recording.h):
+"""Write answers of a kernel as a recording (libmorph/client/recording.h), for states of a machine
+that the recorded one does not have:
 
-    absent.py module|namespace|fabric [REQUESTS]
-    absent.py interface NUMBER
+    answers.py module|namespace|fabric REQUESTS
+    answers.py interface NUMBER
+    answers.py tenant list|show|circuits|why-not|monitor|lost
+    answers.py container list
 
 module: the module is not loaded; namespace: it is, but another network namespace has its netlink
 family; fabric: the list of fabrics is empty. REQUESTS is how often the command requests this list;
@@ -11,6 +14,11 @@ between the first two requests without the family, libmorph looks for device nod
 
 interface: there is a node of a fabric, but no netlink family. The kernel has this version of the
 device interface. The recording answers 'morphctl version'.
+
+tenant: the caller has no CAP_NET_ADMIN. It may open the nodes of the fabric and of slice 2, which
+is degraded, but not that of slice 1. The commands are 'slice list', 'slice show mine',
+'circuit list 2', 'slice why-not --count 9', 'monitor --once --dump' and 'monitor'. The last one loses
+events, and then the slice ends. container: the same without netlink.
 """
 
 import json
@@ -19,10 +27,16 @@ import sys
 
 FAMILY, CONTROL = 32, 16
 GET, ERROR, DONE = 5, 2, 3
-DUMP, MULTI, CAPPED = 0x301, 2, 0x100
+DO, DUMP, MULTI, CAPPED = 0x5, 0x301, 2, 0x100
+FABRIC_GET, SLICE_GET, CIRCUIT_GET, WHY_NOT = 1, 8, 13, 24
+EPERM, ENOENT, EACCES, EISDIR, ENOSPC = 1, 2, 13, 21, 28
+POLLIN, POLLHUP = 1, 16
+ENODEV = 19
+LOST, REPLACED = 1, 3
 MODULE = "/sys/module/morph"
-# struct morph_fabric_info: the version follows the head.
-HEAD_BYTES, INFO_BYTES, SENTENCE_BYTES = 48, 224, 256
+FABRIC, SLICE, OTHER = "/dev/morph/fabric0", "/dev/morph/slice2", "/dev/morph/slice1"
+SENTENCE_BYTES = 256
+ANY = 2 ** 32 - 1
 
 
 def line(op, handle=0, text="", before=b"", after=b"", result=0):
@@ -30,69 +44,238 @@ def line(op, handle=0, text="", before=b"", after=b"", result=0):
                      separators=(",", ":")))
 
 
+# ---------------------------------------------------------------------------- netlink
+
+
 def message(kind, flags, seq, data):
     return struct.pack("<IHHII", 16 + len(data), kind, flags, seq, 0) + data
 
 
 def attribute(number, data):
+    if isinstance(data, int):
+        data = struct.pack("<I", data)
     return struct.pack("<HH", 4 + len(data), number) + data + bytes(-len(data) % 4)
 
 
-def receive(data):
-    line("receive", 1, after=data, result=len(data))
+class Netlink:
+    """The socket of requests, which has handle 1."""
 
+    def __init__(self, missing=0):
+        self.seq = 0
+        line("recording", text="libmorph", result=1)
+        line("netlink", text="requests", result=1)
+        self.ask_family(missing)
 
-def acknowledge(request, error):
-    receive(message(ERROR, CAPPED, struct.unpack_from("<I", request, 8)[0], struct.pack("<i", error) + request[:16]))
+    def send(self, kind, flags, data):
+        self.seq += 1
+        request = message(kind, flags, self.seq, data)
+        line("send", 1, before=request)
+        return request
 
+    @staticmethod
+    def receive(data):
+        line("receive", 1, after=data, result=len(data))
 
-def ask_family(seq, missing):
-    name = attribute(2, b"morph\0")
-    request = message(CONTROL, GET, seq, b"\3\2\0\0" + name)
-    line("send", 1, before=request)
-    if missing:
-        acknowledge(request, -2)
-        line("open", text=MODULE, result=missing)
-    else:
-        receive(message(CONTROL, 0, seq, b"\1\2\0\0" + name + attribute(1, struct.pack("<H", FAMILY))))
-        acknowledge(request, 0)
+    def acknowledge(self, request, error):
+        self.receive(message(ERROR, CAPPED, self.seq, struct.pack("<i", -error) + request[:16]))
 
-
-def open_fabric(interface):
-    """Open a fabric, read its information twice, and close it."""
-    head = struct.pack("<IIQI", INFO_BYTES, 0, 1, SENTENCE_BYTES).ljust(HEAD_BYTES, b"\0")
-    line("open", text="/dev/morph/fabric0", result=2)
-    for _ in range(2):
-        line("ioctl", 2, "MORPH_FABRIC_INFO", head.ljust(INFO_BYTES, b"\0"),
-             (head + struct.pack("<I", interface)).ljust(INFO_BYTES + SENTENCE_BYTES, b"\0"))
-    line("close", 2)
-
-
-def main(cause, requests="2"):
-    line("recording", text="libmorph", result=1)
-    line("netlink", text="requests", result=1)
-    if cause == "interface":
-        ask_family(1, -21)
-        line("devices", text="present fabric 0 /dev/morph/fabric0\n")
-        open_fabric(int(requests))
-        open_fabric(int(requests))
-        line("close", 1)
-        return
-    missing = {"module": -2, "namespace": -21, "fabric": 0}[cause]
-    if not missing:
-        ask_family(1, 0)
-    for number in range(int(requests)):
+    def ask_family(self, missing=0):
+        """Ask for the family; @missing: the result of opening MODULE if there is none."""
+        name = attribute(2, b"morph\0")
+        request = self.send(CONTROL, GET, b"\3\2\0\0" + name)
         if missing:
-            ask_family(number + 1, missing)
-            if number == 0 and int(requests) > 1:
-                line("devices")
+            self.acknowledge(request, ENOENT)
+            line("open", text=MODULE, result=-missing)
         else:
-            line("send", 1, before=message(FAMILY, DUMP, number + 2, b"\1\1\0\0"))
-            receive(message(DONE, MULTI, number + 2, bytes(4)))
+            self.receive(message(CONTROL, 0, self.seq, b"\1\2\0\0" + name + attribute(1, struct.pack("<H", FAMILY))))
+            self.acknowledge(request, 0)
+
+    def list_fabrics(self, present):
+        self.send(FAMILY, DUMP, bytes((FABRIC_GET, 1, 0, 0)))
+        fabric = attribute(1, 0) + attribute(3, b"sim0\0")
+        reply = message(FAMILY, MULTI, self.seq, bytes((FABRIC_GET, 1, 0, 0)) + fabric) if present else b""
+        self.receive(reply + message(DONE, MULTI, self.seq, bytes(4)))
+
+    def refuse(self, flags, command, *attributes):
+        """A request that needs CAP_NET_ADMIN."""
+        data = b"".join(attribute(number, value) for number, value in attributes)
+        self.acknowledge(self.send(FAMILY, flags, bytes((command, 1, 0, 0)) + data), EPERM)
+
+
+# ---------------------------------------------------------------------------- devices
+
+
+class Device:
+    """An open device node, with the structures of linux/morph.h."""
+
+    def __init__(self, path, handle):
+        self.handle = handle
+        line("open", text=path, result=handle)
+
+    def call(self, name, size, before, after, arrays=(0, b""), result=0, sentence=b"", flags=0, refusal=b""):
+        """@before, @after: the structure behind its head; @arrays: bytes before, and data after."""
+        head = struct.pack("<IIQI", size, flags, 1, SENTENCE_BYTES)
+        line("ioctl", self.handle, name, (head.ljust(48, b"\0") + before).ljust(size, b"\0") + bytes(arrays[0]),
+             ((head + refusal).ljust(48, b"\0") + after).ljust(size, b"\0") + arrays[1] + sentence.ljust(SENTENCE_BYTES, b"\0"),
+             result)
+
+    def read_fabric(self, interface=1):
+        self.call("MORPH_FABRIC_INFO", 224, b"", struct.pack("<I", interface))
+
+    def read_slice(self, ranks=b"", circuits=b""):
+        """@ranks, @circuits: to read; without them the call returns their numbers."""
+        strides = (56, 72) if ranks is not None else (0, 0)
+        given = struct.pack("<QIIQII", bool(ranks), len(ranks or b"") // 56, strides[0], bool(circuits),
+                            len(circuits or b"") // 72, strides[1])
+        told = given[:8] + struct.pack("<I", 2) + given[12:24] + struct.pack("<I", 1) + given[28:]
+        mine = struct.pack("<II32sIIIIQQQ", 2, 2, b"mine", 0, 0, 0, 0, 5, 77, 0)
+        data = (ranks or b"") + (circuits or b"")
+        self.call("MORPH_SLICE_INFO", 160, bytes(80) + given, mine + told, (len(data), data))
+
+    def close(self):
+        line("close", self.handle)
+
+
+def open_slice(handle):
+    device = Device(SLICE, handle)
+    device.read_slice(None)
+    device.read_fabric()
+    return device
+
+
+def read_whole(device):
+    """Two ranks, of which one has failed, and a dark circuit."""
+    ranks = struct.pack("<IIIBBxxII16x16x", 0, 4, 0, 0, 2, ANY, 0) + struct.pack("<IIIBBxxII16x16x", 1, 5, 0, 2, 2, ANY, 0)
+    circuit = struct.pack("<IIIIHHIQQIiiiQQ", 7, 2, 0, 1, 0, 0, 2, 3, 50000, 1000, 2000, 0, 60000, 0, 0)
+    device.read_slice()
+    device.read_slice(ranks, circuit)
+
+
+def read_slice():
+    device = open_slice(2)
+    read_whole(device)
+    device.close()
+
+
+def find_devices():
+    line("devices", text=f"present fabric 0 {FABRIC}\npresent slice 1 {OTHER}\npresent slice 2 {SLICE}\n")
+
+
+def find_slices():
+    find_devices()
+    line("open", text=OTHER, result=-EACCES)
+    read_slice()
+
+
+def open_fabric(interface=1, reads=1):
+    device = Device(FABRIC, 2)
+    for _ in range(reads):
+        device.read_fabric(interface)
+    return device
+
+
+# ------------------------------------------------------------------------------ causes
+
+
+def write_absent(cause, requests):
+    missing = {"module": ENOENT, "namespace": EISDIR, "fabric": 0}[cause]
+    netlink = Netlink(missing)
+    for number in range(requests):
+        if not missing:
+            netlink.list_fabrics(False)
+        elif number + 1 < requests:
+            if number == 0:
+                line("devices")
+            netlink.ask_family(missing)
     line("close", 1)
 
 
+def write_interface(interface):
+    Netlink(EISDIR)
+    line("devices", text=f"present fabric 0 {FABRIC}\n")
+    for _ in range(2):
+        open_fabric(interface, 2).close()
+    line("close", 1)
+
+
+def write_why_not(netlink):
+    netlink.refuse(DO, WHY_NOT, (1, 0), (2, 9), (4, 0))
+    device = open_fabric()
+    asked = struct.pack("<QIIQII", 0, 9, 4, 0, 0, 4)
+    refusal = struct.pack("<IIIqq", 32, 0, ANY, 6, 9)
+    device.call("MORPH_SLICE_CREATE", 144, asked, asked.ljust(80, b"\0") + struct.pack("<i", -1), result=-ENOSPC,
+                sentence=b"too few accelerators are free", flags=2, refusal=refusal)
+    device.close()
+
+
+def read_event(kind):
+    """Of slice 2, rank 1: accelerator 9 replaces accelerator 5."""
+    event = struct.pack("<IIQQQIIIIIIIIIIII", 304, kind, 78, 6, 9, 2, 0, 1, ANY, 0, 0, 0, 0, 5, 9, 0, 0).ljust(304, b"\0")
+    line("poll", 2, result=POLLIN)
+    line("read", 2, after=event, result=len(event))
+
+
+def write_monitor(netlink, lost):
+    line("netlink", text="notifications", result=2)
+    line("join", 2, result=-EPERM)
+    line("close", 2)
+    netlink.refuse(DUMP, SLICE_GET)
+    find_slices()
+    device = open_slice(2)
+    if lost:
+        read_event(LOST)
+        read_whole(device)
+        line("poll", 2, result=POLLHUP)
+        line("read", 2, result=-ENODEV)
+    else:
+        read_whole(device)
+        read_event(REPLACED)
+    device.close()
+
+
+def write_container():
+    netlink = Netlink(EISDIR)
+    find_devices()
+    open_fabric(reads=2).close()
+    netlink.ask_family(EISDIR)
+    find_slices()
+    line("close", 1)
+
+
+def write_tenant(what):
+    netlink = Netlink()
+    if what not in ("monitor", "lost"):
+        netlink.list_fabrics(True)
+    if what in ("list", "show"):
+        netlink.refuse(DUMP, SLICE_GET, (1, 0))
+        find_slices()
+    if what == "show":
+        netlink.refuse(DO, SLICE_GET, (1, 0), (2, 2))
+        read_slice()
+        netlink.list_fabrics(True)
+    if what in ("show", "circuits"):
+        netlink.refuse(DUMP, CIRCUIT_GET, (1, 0), (2, 2))
+        find_devices()
+        read_slice()
+    if what == "why-not":
+        write_why_not(netlink)
+    if what in ("monitor", "lost"):
+        write_monitor(netlink, what == "lost")
+    line("close", 1)
+
+
+def main(cause, what):
+    if cause == "interface":
+        write_interface(int(what))
+    elif cause == "tenant":
+        write_tenant(what)
+    elif cause == "container":
+        write_container()
+    else:
+        write_absent(cause, int(what))
+
+
 if __name__ == "__main__":
-    if len(sys.argv) not in (2, 3) or sys.argv[1] not in ("module", "namespace", "fabric", "interface"):
+    if len(sys.argv) != 3:
         sys.exit(__doc__)
     main(*sys.argv[1:])

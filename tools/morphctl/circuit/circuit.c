@@ -17,7 +17,7 @@
 enum exit_code circuit_records(struct run *run, uint32_t fabric, uint32_t slice, json_t **records)
 {
 	struct morph_list *list = NULL;
-	int error = morph_admin_list(run->client->ctx, MORPH_OBJECT_CIRCUIT, fabric, slice, &list);
+	int error = client_read_list(run, MORPH_OBJECT_CIRCUIT, fabric, slice, &list);
 
 	*records = NULL;
 	if (error < 0)
@@ -38,7 +38,12 @@ enum exit_code circuit_list(struct run *run)
 		code = resolve_slice(run, fabric, run->argv[0], &slice);
 	if (!code)
 		code = circuit_records(run, fabric, slice, &records);
-	return code ? code : client_emit(run, MORPH_OBJECT_CIRCUIT, COLUMNS, records);
+	if (code)
+		return code;
+	code = client_emit(run, MORPH_OBJECT_CIRCUIT, COLUMNS, records);
+	if (slice == MORPH_ANY)
+		client_note_own(run);
+	return code;
 }
 
 enum exit_code circuit_show(struct run *run)
@@ -57,7 +62,7 @@ enum exit_code circuit_show(struct run *run)
 		code = resolve_slice(run, fabric, run->argv[0], &slice);
 	if (code)
 		return code;
-	error = morph_admin_get(run->client->ctx, MORPH_OBJECT_CIRCUIT, fabric, slice, id, &object);
+	error = client_read(run, MORPH_OBJECT_CIRCUIT, fabric, slice, id, &object);
 	code = client_reply(run, error, object, &record);
 	if (!code) {
 		view = client_view(run, MORPH_OBJECT_CIRCUIT, NULL);

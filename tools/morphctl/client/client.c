@@ -125,6 +125,19 @@ enum exit_code client_dump(struct run *run, uint32_t type, uint32_t fabric, json
 	return take_records(run, error, list, records);
 }
 
+enum exit_code client_slices(struct run *run, uint32_t fabric, json_t **records)
+{
+	struct morph_list *list = NULL;
+	enum exit_code code = client_open(run);
+	int error;
+
+	*records = NULL;
+	if (code)
+		return code;
+	error = client_read_list(run, MORPH_OBJECT_SLICE, fabric, MORPH_ANY, &list);
+	return take_records(run, error, list, records);
+}
+
 enum exit_code client_fabric_records(struct run *run, json_t **records)
 {
 	struct morph_list *list = NULL;

@@ -11,6 +11,7 @@
 struct client {
 	struct morph_ctx *ctx;
 	char *keys, *renamed; /* of the view in use */
+	bool own; /* some answers have only the caller's own slices */
 };
 
 /* client.c: a function that returns another status than EXIT_CODE_OK has printed a message. */
@@ -31,6 +32,19 @@ enum exit_code client_no_fabric(struct run *run);
 /* The directory of sysfs that has one directory for each loaded module. */
 const char *modules_directory(void);
 
+/*
+ * own.c: as morph_admin_list() and morph_admin_get(), for slices and circuits. Without
+ * CAP_NET_ADMIN or the netlink family, they read the slices whose nodes the caller may open.
+ */
+int client_read_list(struct run *run, uint32_t type, uint32_t fabric, uint32_t parent,
+		     struct morph_list **list);
+int client_read(struct run *run, uint32_t type, uint32_t fabric, uint32_t parent, uint32_t id,
+		struct morph_object **object);
+/* Whether a request failed because netlink is closed to the caller. */
+bool client_is_closed(struct run *run, int error);
+/* After a list for people: note that it has only the caller's own slices. */
+void client_note_own(const struct run *run);
+
 struct view client_view(struct run *run, uint32_t type, const char *columns);
 /* Before any change: check that objects of @type have the attributes that --fields names. */
 enum exit_code client_fields(const struct run *run, uint32_t type);
@@ -49,6 +63,8 @@ void record_keys(uint32_t type, char **keys, char **renamed);
 
 /* Read all objects of a type. @records belongs to the caller. */
 enum exit_code client_dump(struct run *run, uint32_t type, uint32_t fabric, json_t **records);
+/* Read the slices of a fabric, or those that the caller may read. */
+enum exit_code client_slices(struct run *run, uint32_t fabric, json_t **records);
 /* Evaluate the answer of a call. Frees the object; @result may be NULL. */
 enum exit_code client_reply(struct run *run, int error, struct morph_object *object,
 			    json_t **result);

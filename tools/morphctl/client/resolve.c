@@ -79,7 +79,8 @@ static enum exit_code find_id(struct run *run, uint32_t fabric, const char *text
 		*id = (uint32_t)number;
 		return EXIT_CODE_OK;
 	}
-	code = client_dump(run, type, fabric, records);
+	code = type == MORPH_OBJECT_SLICE ? client_slices(run, fabric, records) :
+					    client_dump(run, type, fabric, records);
 	if (code)
 		return code;
 	code = EXIT_CODE_NOT_FOUND;

@@ -35,12 +35,18 @@ typedef unsigned __int128 option_bits;
 	"PART is accelerator, laser, receiver, element, guide or edge. INDEX of a laser or " \
 	"receiver may be ACCELERATOR.PLANE."
 
-#define MONITOR                                                                                 \
-	"Each line is an object {\"name\": ..., \"msg\": ...}; the name is that of the "        \
-	"notification in the netlink specification. If notifications were lost, a line "        \
-	"{\"name\": \"resync\"} follows, and then the current state: lines whose names end in " \
-	"'-get'. With --once and --timeout the exit status is 6 if nothing happened in time. "  \
-	"Needs CAP_NET_ADMIN."
+#define OWN_SLICES                                                                                     \
+	"Without CAP_NET_ADMIN or netlink, the command finds the slices whose node /dev/morph/sliceN " \
+	"you may open."
+
+#define MONITOR                                                                                           \
+	"Each line is an object {\"name\": ..., \"msg\": ...}; the name is that of the "                  \
+	"notification in the netlink specification. If notifications were lost, a line "                  \
+	"{\"name\": \"resync\"} follows, and then the current state: lines whose names end in "           \
+	"'-get'. With --once and --timeout the exit status is 6 if nothing happened in time. "            \
+	"Without CAP_NET_ADMIN or netlink, the command prints the events of the slices whose node "       \
+	"/dev/morph/sliceN you may open, and ends with the last of these slices. It keeps them open, so " \
+	"that deleting one needs --force."
 
 #define APPLY                                                                                     \
 	"FILE is YAML or JSON; '-' reads standard input. It describes slices and their circuits:" \
@@ -93,14 +99,16 @@ typedef unsigned __int128 option_bits;
 	"and the slice is assigned to it. With --protect and --apply the slice may have any "   \
 	"spare, and the kernel prefers those of the protection."
 
-#define WHY_NOT                                                                                \
-	"With --count or --accelerators, and --transit, --ring without a number and --lanes, " \
-	"the kernel answers. All other requests are planned as by 'morphctl slice place'. If " \
-	"such a request does not fit, the command lifts one constraint at a time and names "   \
-	"the first without which it fits. The order is: transit, whole servers, bandwidth, "   \
-	"wavelengths and tier of the request; failed or cordoned hardware; spares; fibres "    \
-	"kept for failover; circuits of other slices; other slices. For a rack with too few "  \
-	"fibres, the answer names the set of servers with the worst shortage. Exit status 0 "  \
+#define WHY_NOT                                                                                    \
+	"With --count or --accelerators, and --transit, --ring without a number and --lanes, "     \
+	"the kernel answers. All other requests are planned as by 'morphctl slice place'. If "     \
+	"such a request does not fit, the command lifts one constraint at a time and names "       \
+	"the first without which it fits. The order is: transit, whole servers, bandwidth, "       \
+	"wavelengths and tier of the request; failed or cordoned hardware; spares; fibres "        \
+	"kept for failover; circuits of other slices; other slices. For a rack with too few "      \
+	"fibres, the answer names the set of servers with the worst shortage. "                    \
+	"Without CAP_NET_ADMIN or netlink, --count and --accelerators are tried through the node " \
+	"/dev/morph/fabricN, with your own quota and without --ring. Exit status 0 "               \
 	"when the request would be granted, 1 when not."
 
 #define DEFRAG                                                                                  \

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-/* morphctl monitor: notifications as JSON Lines */
+/* morphctl monitor: notifications as JSON Lines; for a tenant, the events of its slices */
 #include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "morphctl/client/client.h"
@@ -9,6 +11,8 @@
 struct follow {
 	struct run *run;
 	struct morph_monitor *monitor;
+	struct morph_slice **slices; /* of a tenant; NULL: the slice has ended */
+	size_t slices_count;
 	uint32_t fabric; /* MORPH_ANY: all fabrics */
 	int64_t deadline_ns; /* CLOCK_MONOTONIC; negative: none */
 	unsigned int printed;
@@ -114,6 +118,176 @@ static enum exit_code follow_on(struct follow *follow, bool once)
 	return EXIT_CODE_OK;
 }
 
+/* ----------------------------------------------------------------- as a tenant */
+
+static enum exit_code open_slices(struct follow *follow, const struct morph_list *list)
+{
+	size_t count = morph_list_count(list);
+
+	follow->slices = needed(calloc(count, sizeof(struct morph_slice *)));
+	for (size_t i = 0; i < count; i++) {
+		struct morph_slice *slice;
+		char number[16];
+		int error;
+
+		snprintf(number, sizeof(number), "%u",
+			 (uint32_t)morph_object_uint(morph_list_get(list, i), "id"));
+		error = morph_slice_open(follow->run->client->ctx, number, &slice);
+		/* It ended after the list was made. */
+		if (error == -ENOENT || error == -ENODEV)
+			continue;
+		if (error)
+			return client_error(follow->run, error);
+		follow->slices[follow->slices_count++] = slice;
+	}
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code write_own_state(struct follow *follow)
+{
+	struct morph_object *info;
+	struct morph_list *circuits;
+	json_t *record;
+	int error;
+
+	for (size_t i = 0; i < follow->slices_count; i++) {
+		if (!follow->slices[i])
+			continue;
+		error = morph_slice_read(follow->slices[i], &info, &circuits);
+		if (error == -ENODEV)
+			continue;
+		if (error)
+			return client_error(follow->run, error);
+		record = record_of(info);
+		write_line("slice-get", record);
+		json_decref(record);
+		for (size_t at = 0; at < morph_list_count(circuits); at++) {
+			record = record_of(morph_list_get(circuits, at));
+			write_line("circuit-get", record);
+			json_decref(record);
+		}
+		morph_object_free(info);
+		morph_list_free(circuits);
+	}
+	return EXIT_CODE_OK;
+}
+
+static enum exit_code write_event(struct follow *follow, const struct morph_object *event)
+{
+	json_t *record;
+
+	if (morph_object_uint(event, "type") == MORPH_EVENT_LOST) {
+		write_line("resync", NULL);
+		return write_own_state(follow);
+	}
+	record = record_of(event);
+	write_line("event-ntf", record);
+	json_decref(record);
+	follow->printed++;
+	return EXIT_CODE_OK;
+}
+
+/* Print the events of a slice, and close the slice if it has ended. */
+static enum exit_code read_events(struct follow *follow, struct morph_slice **slice, bool once)
+{
+	enum exit_code code = EXIT_CODE_OK;
+	struct morph_list *list;
+	int count = morph_slice_read_events(*slice, &list);
+
+	if (count == -ENODEV) {
+		morph_slice_close(*slice);
+		*slice = NULL;
+	} else if (count < 0 && count != -EAGAIN) {
+		code = client_error(follow->run, count);
+	}
+	for (int i = 0; i < count && !code && !(once && follow->printed); i++)
+		code = write_event(follow, morph_list_get(list, (size_t)i));
+	morph_list_free(list);
+	return code;
+}
+
+/* Wait for any slice: 1 if @ready[i] says which, 0 after @timeout_ns, or a negative errno. */
+static int wait_slices(struct follow *follow, int64_t timeout_ns, struct pollfd *ready)
+{
+	struct timespec timeout = { .tv_sec = timeout_ns / 1000000000,
+				    .tv_nsec = timeout_ns % 1000000000 };
+	int count;
+
+	for (size_t i = 0; i < follow->slices_count; i++) {
+		struct morph_slice *slice = follow->slices[i];
+
+		ready[i] = (struct pollfd){ .fd = slice ? morph_slice_get_fd(slice) : -1,
+					    .events = POLLIN };
+	}
+	/* The library's own wait can be recorded. */
+	if (follow->slices_count == 1) {
+		count = morph_slice_wait(follow->slices[0], timeout_ns);
+		ready[0].revents = count > 0 || count == -ENODEV ? POLLIN : 0;
+		return count == -ENODEV ? 1 : count;
+	}
+	count = ppoll(ready, follow->slices_count, timeout_ns < 0 ? NULL : &timeout, NULL);
+	return count < 0 ? -errno : count > 0;
+}
+
+/* Read each slice that is ready. @left: how many have not ended. */
+static enum exit_code read_ready(struct follow *follow, const struct pollfd *ready, bool once,
+				 size_t *left)
+{
+	enum exit_code code = EXIT_CODE_OK;
+
+	*left = 0;
+	for (size_t i = 0; i < follow->slices_count && !code; i++) {
+		if (ready[i].revents)
+			code = read_events(follow, &follow->slices[i], once);
+		*left += follow->slices[i] != NULL;
+	}
+	return code;
+}
+
+static enum exit_code follow_slices(struct follow *follow, bool once)
+{
+	struct pollfd *ready = needed(calloc(follow->slices_count, sizeof(*ready)));
+	enum exit_code code = EXIT_CODE_OK;
+	size_t left = follow->slices_count;
+
+	while (!code && left && !(once && follow->printed)) {
+		int64_t time_ns = follow->deadline_ns < 0 ? -1 : follow->deadline_ns - now_ns();
+		int woken;
+
+		if (follow->deadline_ns >= 0 && time_ns <= 0)
+			break;
+		woken = wait_slices(follow, time_ns, ready);
+		if (woken < 0 && woken != -EINTR)
+			code = client_error(follow->run, woken);
+		else if (woken > 0)
+			code = read_ready(follow, ready, once, &left);
+		if (!code && ferror(stdout))
+			code = EXIT_CODE_FAILED;
+	}
+	free(ready);
+	return code || !once || follow->printed ? code : EXIT_CODE_BUSY;
+}
+
+/* Follow the slices whose device nodes the caller may open. */
+static enum exit_code follow_own(struct follow *follow, const struct morph_list *list)
+{
+	bool once = given(follow->run, OPTION_ONCE);
+	enum exit_code code = open_slices(follow, list);
+
+	if (!code && given(follow->run, OPTION_BANNER))
+		write_line("ready", NULL);
+	if (!code && given(follow->run, OPTION_DUMP))
+		code = write_own_state(follow);
+	if (!code)
+		code = follow_slices(follow, once);
+	for (size_t i = 0; i < follow->slices_count; i++)
+		morph_slice_close(follow->slices[i]);
+	free(follow->slices);
+	return code;
+}
+
+/* ------------------------------------------------------------ as an administrator */
+
 static bool read_buffer(const struct run *run, struct morph_monitor_opts *opts)
 {
 	uint64_t bytes = 0;
@@ -133,6 +307,7 @@ enum exit_code monitor(struct run *run)
 	MORPH_OPTS(morph_monitor_opts, opts, .buffer_bytes = 0);
 	struct follow follow = { .run = run, .fabric = MORPH_ANY, .deadline_ns = -1 };
 	bool once = given(run, OPTION_ONCE);
+	struct morph_list *own = NULL;
 	enum exit_code code;
 	int64_t timeout_ns;
 	int error;
@@ -145,6 +320,12 @@ enum exit_code monitor(struct run *run)
 	if (code)
 		return code;
 	error = morph_monitor_new(run->client->ctx, &opts, &follow.monitor);
+	if (client_is_closed(run, error) &&
+	    !client_read_list(run, MORPH_OBJECT_SLICE, follow.fabric, MORPH_ANY, &own)) {
+		code = morph_list_count(own) ? follow_own(&follow, own) : client_error(run, error);
+		morph_list_free(own);
+		return code;
+	}
 	if (error < 0)
 		return client_error(run, error);
 	if (given(run, OPTION_BANNER))

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "morphctl/circuit/circuit.h"
 #include "morphctl/output/output.h"
 #include "morphctl/slice/slice.h"
 
@@ -13,12 +14,69 @@
 
 enum exit_code slice_list(struct run *run)
 {
-	return client_list(run, MORPH_OBJECT_SLICE, COLUMNS);
+	enum exit_code code;
+	uint32_t fabric;
+	json_t *records;
+
+	code = client_fabric(run, &fabric);
+	if (!code)
+		code = client_slices(run, fabric, &records);
+	if (code)
+		return code;
+	code = client_emit(run, MORPH_OBJECT_SLICE, COLUMNS, records);
+	client_note_own(run);
+	return code;
+}
+
+/* The circuits are read only for a degraded slice, because a large slice has many. */
+static enum exit_code add_reason(struct run *run, uint32_t fabric, uint32_t id, json_t *slice)
+{
+	json_t *fabrics = NULL, *circuits = NULL;
+	enum exit_code code = EXIT_CODE_OK;
+	char *reason;
+
+	if (key_is(slice, "state", "degraded")) {
+		code = client_fabric_records(run, &fabrics);
+		if (!code)
+			code = circuit_records(run, fabric, id, &circuits);
+	}
+	reason = code ? NULL : slice_reason(slice, fabrics, circuits);
+	if (reason)
+		/* The heading of "reason" says more than that of "text". */
+		json_object_set_new(slice,
+				    given(run, OPTION_JSON) || given(run, OPTION_FIELDS) ? "text" :
+											   "reason",
+				    json_string(reason));
+	free(reason);
+	json_decref(fabrics);
+	json_decref(circuits);
+	return code;
 }
 
 enum exit_code slice_show(struct run *run)
 {
-	return show_resolved(run, resolve_slice, MORPH_OBJECT_SLICE);
+	struct morph_object *object = NULL;
+	enum exit_code code;
+	uint32_t fabric, id;
+	struct view view;
+	json_t *record;
+	int error;
+
+	code = client_fabric(run, &fabric);
+	if (!code)
+		code = resolve_slice(run, fabric, run->argv[0], &id);
+	if (code)
+		return code;
+	error = client_read(run, MORPH_OBJECT_SLICE, fabric, MORPH_ANY, id, &object);
+	code = client_reply(run, error, object, &record);
+	if (!code)
+		code = add_reason(run, fabric, id, record);
+	if (!code) {
+		view = client_view(run, MORPH_OBJECT_SLICE, NULL);
+		code = emit_one(run, &view, record);
+	}
+	json_decref(record);
+	return code;
 }
 
 bool parse_mode(const char *text, uint32_t *mode)

@@ -231,7 +231,7 @@ void status_print(struct run *run, json_t *report)
 	print_fabrics(run, fabrics);
 	say("\n");
 	if (!slices)
-		say("slices hidden: needs CAP_NET_ADMIN\n");
+		say("slices hidden: needs CAP_NET_ADMIN; 'morphctl slice list' prints your own\n");
 	else if (!json_array_size(slices))
 		say("no slices\n");
 	else

@@ -1,0 +1,74 @@
+#!/usr/bin/env bats
+# SPDX-License-Identifier: GPL-2.0-or-later
+#
+# A user without CAP_NET_ADMIN reads its own slices through their device nodes. answers.py describes
+# what the kernel answers: slice 2 is the user's, slice 1 is not. A request that the recording does
+# not have causes SIGABRT (see libmorph/client/replay.c).
+
+load common
+
+note="morphctl: only slices whose device nodes you may open; CAP_NET_ADMIN lists all"
+
+setup() {
+	export MORPHCTL_REPLAY=$BATS_TEST_TMPDIR/answers
+}
+
+# as CAUSE ANSWERS STATUS ARGUMENTS...
+as() {
+	"$BATS_TEST_DIRNAME/answers.py" "$1" "$2" >"$MORPHCTL_REPLAY"
+	expect "$3" morphctl "${@:4}"
+}
+
+@test "slice list has the own slices, and people get a note" {
+	as tenant list 0 slice list
+	[[ $(wc -l <<<"$output") == 2 && $output =~ 2" "+mine" "+degraded && $stderr == "$note" ]]
+	as tenant list 0 slice list -n -o name
+	[[ $output == mine && -z $stderr ]]
+	as tenant list 0 slice list --json
+	[[ $(jq -c '[.[] | [.id, .name, (.ranks | length)]]' <<<"$output") == '[[2,"mine",2]]' && -z $stderr ]]
+}
+
+@test "without netlink, as in a container, slice list has the own slices" {
+	as container list 0 slice list
+	[[ $output =~ 2" "+mine" "+degraded && $stderr == "$note" ]]
+}
+
+@test "slice show of a degraded slice shows the reason" {
+	as tenant show 0 slice show mine
+	[[ $output =~ reason" "+"rank 1: accelerator 5 failed; no spare is left; 1 circuit dark" && -z $stderr ]]
+	as tenant show 0 slice show mine --json
+	[[ $(jq -r .text <<<"$output") == "rank 1: accelerator 5 failed; no spare is left; 1 circuit dark" ]]
+	as tenant show 0 slice show mine -n -o state,text
+	holds "$output" "accelerator 5 failed"
+}
+
+@test "circuit list of an own slice" {
+	as tenant circuits 0 circuit list 2 --json
+	[[ $(jq -c '[.[] | [.slice, .id, .state]]' <<<"$output") == '[[2,7,"failed"]]' && -z $stderr ]]
+	as tenant circuits 0 circuit list 2
+	[[ $output =~ 2" "+7" "+failed && -z $stderr ]]
+}
+
+@test "why-not names the shortage" {
+	as tenant why-not 1 slice why-not --count 9
+	[[ $output == $'blocked by accelerators: 9 requested, 6 available\ntoo few accelerators are free' && -z $stderr ]]
+	as tenant why-not 1 slice why-not --count 9 --json
+	[[ $(jq -c '[.reason, .have, .need]' <<<"$output") == '["accelerators",6,9]' ]]
+}
+
+@test "monitor prints the state and the events of own slices" {
+	as tenant monitor 0 monitor --once --dump
+	[[ $(jq -c '[.name, .msg.type // .msg.state]' <<<"$output" | tr '\n' ' ') == \
+		'["slice-get","degraded"] ["circuit-get","failed"] ["event-ntf","replaced"] ' ]]
+	[[ $(jq -c 'select(.name == "event-ntf") | [.msg.slice, .msg.rank, .msg."new-accelerator"]' <<<"$output") == '[2,1,9]' ]]
+}
+
+@test "monitor prints the state after lost events, and ends with the last slice" {
+	as tenant lost 0 monitor
+	[[ $(jq -c '[.name, .msg.type // .msg.state]' <<<"$output" | tr '\n' ' ') == \
+		'["resync",null] ["slice-get","degraded"] ["circuit-get","failed"] ' ]]
+}
+
+@test "the JSON is as its schema describes it" {
+	json_was_checked slice.list slice.show circuit.list slice.why-not monitor
+}
