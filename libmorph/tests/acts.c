@@ -387,6 +387,33 @@ static int hardware_set(struct morph_object **out)
 	return morph_admin_hardware_set(ctx, 3, MORPH_PART_GUIDE, 1, true, out);
 }
 
+static int own_slices(struct morph_list **out)
+{
+	return morph_admin_list(ctx, MORPH_OBJECT_SLICE | MORPH_OWN, MORPH_ANY, MORPH_ANY, out);
+}
+
+static int own_circuits(struct morph_list **out)
+{
+	return morph_admin_list(ctx, MORPH_OBJECT_CIRCUIT | MORPH_OWN, MORPH_ANY, 9, out);
+}
+
+static int own_slice(struct morph_object **out)
+{
+	return morph_admin_get(ctx, MORPH_OBJECT_SLICE | MORPH_OWN, MORPH_ANY, MORPH_ANY, 9, out);
+}
+
+static int own_circuit(struct morph_object **out)
+{
+	return morph_admin_get(ctx, MORPH_OBJECT_CIRCUIT | MORPH_OWN, MORPH_ANY, 9, 0, out);
+}
+
+static int own_why_not(struct morph_object **out)
+{
+	MORPH_OPTS(morph_why_not_opts, opts, .count = 3, .flags = MORPH_WHY_NOT_OWN);
+
+	return morph_admin_why_not(ctx, 3, &opts, out);
+}
+
 static int replace(struct morph_object **out)
 {
 	return morph_admin_replace(ctx, 3, 9, 0, MORPH_ANY, out);
@@ -605,6 +632,11 @@ const struct act acts[] = {
 	OBJECT(hardware_set),
 	OBJECT(replace),
 	OBJECT(why_not),
+	LIST(own_slices),
+	LIST(own_circuits),
+	OBJECT(own_slice),
+	OBJECT(own_circuit),
+	OBJECT(own_why_not),
 	OBJECT(quota_set),
 	OBJECT(controller_get),
 	OBJECT(controller_take),
