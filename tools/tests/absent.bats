@@ -7,10 +7,11 @@
 
 load common
 
-# Commands that choose a fabric, and commands that read lists of all fabrics.
+# Commands that choose a fabric, that open a slice, and that read lists of all fabrics.
 choosing=("accelerator list" "circuit list" "controller list" "edge list" "element list" "fabric show"
 	"guide list" "hardware list" "slice create x --count 1" "slice delete x" "slice list" "slice show x"
 	"slice why-not --count 1" "spare list" "stats" "topo" "txn list" "health --fabric x" "status --fabric x")
+opening=("schedule list x" "schedule show x 1" "schedule plan all-to-all --slice x")
 reading=("health" "status" "watch --timeout 0" "quota list")
 
 no_module='morphctl: the kernel has no netlink family "morph": the module morph is not loaded (no /sys/module/morph); run '"'modprobe morph'"
@@ -43,6 +44,8 @@ all_print() {
 	all_print "$no_module" "${choosing[@]}"
 	answers module 1
 	all_print "$no_module" "${reading[@]}"
+	answers slice module
+	all_print "$no_module" "${opening[@]}"
 }
 
 @test "in another network namespace, all commands print the same message" {
@@ -50,6 +53,8 @@ all_print() {
 	all_print "$namespace" "${choosing[@]}"
 	answers namespace 1
 	all_print "$namespace" "${reading[@]}"
+	answers slice namespace
+	all_print "$namespace" "${opening[@]}"
 }
 
 @test "without a provider, all commands print the same message" {

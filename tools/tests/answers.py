@@ -4,6 +4,7 @@
 that the recorded one does not have:
 
     answers.py module|namespace|fabric REQUESTS
+    answers.py slice module|namespace
     answers.py interface NUMBER
     answers.py tenant list|show|circuits|why-not|monitor|lost
     answers.py container list
@@ -11,6 +12,8 @@ that the recorded one does not have:
 module: the module is not loaded; namespace: it is, but another network namespace has its netlink
 family; fabric: the list of fabrics is empty. REQUESTS is how often the command requests this list;
 between the first two requests without the family, libmorph looks for device nodes.
+
+slice: the same for a command that opens a slice by its node, and then asks for the cause.
 
 interface: there is a node of a fabric, but no netlink family. The kernel has this version of the
 device interface. The recording answers 'morphctl version'.
@@ -60,9 +63,10 @@ def attribute(number, data):
 class Netlink:
     """The socket of requests, which has handle 1."""
 
-    def __init__(self, missing=0):
+    def __init__(self, missing=0, first=True):
         self.seq = 0
-        line("recording", text="libmorph", result=1)
+        if first:
+            line("recording", text="libmorph", result=1)
         line("netlink", text="requests", result=1)
         self.ask_family(missing)
 
@@ -177,8 +181,11 @@ def open_fabric(interface=1, reads=1):
 # ------------------------------------------------------------------------------ causes
 
 
+MISSING = {"module": ENOENT, "namespace": EISDIR, "fabric": 0}
+
+
 def write_absent(cause, requests):
-    missing = {"module": ENOENT, "namespace": EISDIR, "fabric": 0}[cause]
+    missing = MISSING[cause]
     netlink = Netlink(missing)
     for number in range(requests):
         if not missing:
@@ -187,6 +194,15 @@ def write_absent(cause, requests):
             if number == 0:
                 line("devices")
             netlink.ask_family(missing)
+    line("close", 1)
+
+
+def write_slice(missing):
+    line("recording", text="libmorph", result=1)
+    line("devices")
+    netlink = Netlink(missing, False)
+    line("devices")
+    netlink.ask_family(missing)
     line("close", 1)
 
 
@@ -202,7 +218,7 @@ def write_why_not(netlink):
     netlink.refuse(DO, WHY_NOT, (1, 0), (2, 9), (4, 0))
     device = open_fabric()
     asked = struct.pack("<QIIQII", 0, 9, 4, 0, 0, 4)
-    refusal = struct.pack("<IIIqq", 32, 0, ANY, 6, 9)
+    refusal = struct.pack("<IIIqq", 32, 1, ANY, 6, 9)
     device.call("MORPH_SLICE_CREATE", 144, asked, asked.ljust(80, b"\0") + struct.pack("<i", -1), result=-ENOSPC,
                 sentence=b"too few accelerators are free", flags=2, refusal=refusal)
     device.close()
@@ -265,7 +281,9 @@ def write_tenant(what):
 
 
 def main(cause, what):
-    if cause == "interface":
+    if cause == "slice":
+        write_slice(MISSING[what])
+    elif cause == "interface":
         write_interface(int(what))
     elif cause == "tenant":
         write_tenant(what)

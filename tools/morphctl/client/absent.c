@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* The reason why there is no fabric. All commands print the same message for the same reason. */
 #include <dirent.h>
+#include <errno.h>
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -59,4 +60,25 @@ enum exit_code client_no_fabric(struct run *run)
 			"no provider: the module morph is loaded, but no module that drives a fabric; run 'modprobe morph_sim profile=server8' or load that of the hardware");
 	warn_object(*provider ? "fabric" : "provider");
 	return EXIT_CODE_NOT_FOUND;
+}
+
+enum exit_code client_no_slice(struct run *run, int error)
+{
+	char *text = needed(strdup(morph_error_text(run->client->ctx)));
+	enum exit_code code = EXIT_CODE_OK;
+	json_t *fabrics = NULL;
+
+	if (error == -ENOENT)
+		code = client_fabric_records(run, &fabrics);
+	if (!code && fabrics && !json_array_size(fabrics)) {
+		code = client_no_fabric(run);
+	} else if (!code) {
+		/* The list of fabrics has cleared the first error. */
+		if (fabrics)
+			morph_error_set(run->client->ctx, -error, "%s", text);
+		code = client_error(run, error);
+	}
+	json_decref(fabrics);
+	free(text);
+	return code;
 }

@@ -29,6 +29,8 @@ enum exit_code client_error(struct run *run, int error);
  * the provider, or another network namespace. Returns the exit status.
  */
 enum exit_code client_no_fabric(struct run *run);
+/* After a failure to open a slice by its node: if there is no fabric, print the reason instead. */
+enum exit_code client_no_slice(struct run *run, int error);
 /* The directory of sysfs that has one directory for each loaded module. */
 const char *modules_directory(void);
 

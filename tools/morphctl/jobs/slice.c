@@ -38,7 +38,7 @@ enum exit_code lighting_open(struct lighting *lighting)
 				     &lighting->slice);
 
 	if (error)
-		return client_error(lighting->run, error);
+		return client_no_slice(lighting->run, error);
 	code = lighting_read(lighting);
 	if (code)
 		return code;

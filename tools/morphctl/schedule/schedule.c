@@ -18,7 +18,7 @@ static enum exit_code open_slice(struct run *run, struct morph_slice **slice)
 	if (code)
 		return code;
 	error = morph_slice_open(run->client->ctx, run->argv[0], slice);
-	return error ? client_error(run, error) : EXIT_CODE_OK;
+	return error ? client_no_slice(run, error) : EXIT_CODE_OK;
 }
 
 /* Print the state of a schedule, and the costs of its steps on request. */

@@ -61,8 +61,9 @@ enum exit_code target_open(struct run *run, struct target *target)
 	if (!given(run, OPTION_OF_SLICE))
 		return EXIT_CODE_OK;
 	error = morph_slice_open(run->client->ctx, run->option[OPTION_OF_SLICE], &target->slice);
-	if (!error)
-		error = morph_slice_read(target->slice, &info, NULL);
+	if (error)
+		return client_no_slice(run, error);
+	error = morph_slice_read(target->slice, &info, NULL);
 	if (error)
 		return client_error(run, error);
 	take_ranks(target, info);
