@@ -51,6 +51,11 @@ static char *profile = "server4";
 module_param(profile, charp, 0444);
 MODULE_PARM_DESC(profile, "profile of the fabric (server4)");
 
+/* A real driver reports false. Tests set 0, to see the rules for real hardware. */
+static bool simulated = true;
+module_param(simulated, bool, 0444);
+MODULE_PARM_DESC(simulated, "report the hardware as simulated (1)");
+
 /* ------------------------------------------------------------------- writes */
 
 static void request_work(struct work_struct *work)
@@ -308,7 +313,7 @@ static int null_bring_up(struct device *dev, struct null_device *null, const str
 		.uuid = { 0x6e, 0x75, 0x6c, 0x6c, [15] = 1 },
 		.profile = file->data,
 		.profile_bytes = file->size,
-		.simulated = true,
+		.simulated = simulated,
 	};
 	int ret;
 

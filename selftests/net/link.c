@@ -34,12 +34,12 @@
 
 /* --------------------------------------------------------------------- modules */
 
-int load_net(const char *parameters)
+static int load(const char *module, const char *parameters)
 {
 	char path[512];
 	int file, ret;
 
-	snprintf(path, sizeof(path), "%s/morph_net.ko", getenv("MORPH_KMOD"));
+	snprintf(path, sizeof(path), "%s/%s.ko", getenv("MORPH_KMOD"), module);
 	file = open(path, O_RDONLY | O_CLOEXEC);
 	if (file < 0)
 		return -errno;
@@ -48,9 +48,29 @@ int load_net(const char *parameters)
 	return ret == -EEXIST ? 0 : ret;
 }
 
+static int unload(const char *module)
+{
+	return syscall(SYS_delete_module, module, O_NONBLOCK) ? -errno : 0;
+}
+
+int load_net(const char *parameters)
+{
+	return load("morph_net", parameters);
+}
+
 int unload_net(void)
 {
-	return syscall(SYS_delete_module, "morph_net", O_NONBLOCK) ? -errno : 0;
+	return unload("morph_net");
+}
+
+int load_sample(const char *parameters)
+{
+	return load("kmod/samples/null_provider", parameters);
+}
+
+int unload_sample(void)
+{
+	return unload("null_provider");
 }
 
 /* ------------------------------------------------------------------- rtnetlink */
@@ -105,18 +125,37 @@ static void start(struct message *message, unsigned int type, unsigned int flags
 	add(message, IFLA_IFNAME, name, strlen(name) + 1);
 }
 
+char link_refusal[128];
+
+/* Copy the text of an answer that has no copy of the request. */
+static void keep_refusal(struct nlmsghdr *head)
+{
+	struct rtattr *attribute = (void *)((struct nlmsgerr *)NLMSG_DATA(head) + 1);
+	int left = head->nlmsg_len - NLMSG_LENGTH(sizeof(struct nlmsgerr));
+
+	link_refusal[0] = '\0';
+	for (; head->nlmsg_flags & NLM_F_ACK_TLVS && RTA_OK(attribute, left);
+	     attribute = RTA_NEXT(attribute, left))
+		if (attribute->rta_type == NLMSGERR_ATTR_MSG)
+			snprintf(link_refusal, sizeof(link_refusal), "%s",
+				 (char *)RTA_DATA(attribute));
+}
+
 /* Send a request. Return the error of the answer. */
 static int request(struct message *message)
 {
 	char answer[1024];
 	struct nlmsghdr *head = (void *)answer;
-	int file = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), ret;
+	int file = socket(AF_NETLINK, SOCK_RAW | SOCK_CLOEXEC, NETLINK_ROUTE), yes = 1, ret;
 
 	CHECK(file >= 0);
+	CHECK(!setsockopt(file, SOL_NETLINK, NETLINK_CAP_ACK, &yes, sizeof(yes)));
+	CHECK(!setsockopt(file, SOL_NETLINK, NETLINK_EXT_ACK, &yes, sizeof(yes)));
 	CHECK(send(file, message, message->head.nlmsg_len, 0) == (ssize_t)message->head.nlmsg_len);
 	CHECK(recv(file, answer, sizeof(answer), 0) > 0);
 	CHECK(head->nlmsg_type == NLMSG_ERROR);
 	ret = ((struct nlmsgerr *)NLMSG_DATA(head))->error;
+	keep_refusal(head);
 	close(file);
 	return ret;
 }

@@ -43,6 +43,12 @@ struct link_state {
 /* Load or unload morph_net.ko. */
 int load_net(const char *parameters);
 int unload_net(void);
+/* Load or unload the sample provider. */
+int load_sample(const char *parameters);
+int unload_sample(void);
+
+/* The text with which the driver refused the last request, or an empty string. */
+extern char link_refusal[128];
 
 /* Create a device in the current namespace, or in request->net. */
 int link_create(const struct link_request *request);
