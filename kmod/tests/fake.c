@@ -301,15 +301,20 @@ struct fake *fake_alloc(struct kunit *test, const struct fake_shape *shape)
 	return fake;
 }
 
-struct fake *fake_open(struct kunit *test, const struct fake_shape *shape)
+void fake_register(struct fake *fake)
 {
-	struct fake *fake = fake_alloc(test, shape);
-
-	KUNIT_ASSERT_EQ(test, 0, morph_fabric_register(fake->fabric, &fake->desc));
+	KUNIT_ASSERT_EQ(fake->test, 0, morph_fabric_register(fake->fabric, &fake->desc));
 	fake->registered = true;
 	/* Tests call periodic work themselves. */
 	cancel_delayed_work_sync(&recovery_of(fake->fabric)->patrol_work);
 	fake_clear(fake);
+}
+
+struct fake *fake_open(struct kunit *test, const struct fake_shape *shape)
+{
+	struct fake *fake = fake_alloc(test, shape);
+
+	fake_register(fake);
 	return fake;
 }
 

@@ -129,7 +129,9 @@ void fake_seal(struct fake *fake);
 
 /* Allocate a profile and a fabric that is not registered. Fails the test on an error. */
 struct fake *fake_alloc(struct kunit *test, const struct fake_shape *shape);
-/* Also register the fabric, wait until it is idle, and clear the log. */
+/* Register the fabric, wait until it is idle, and clear the log. */
+void fake_register(struct fake *fake);
+/* fake_alloc() and fake_register() */
 struct fake *fake_open(struct kunit *test, const struct fake_shape *shape);
 /* Free everything, also after a test that ended early. */
 void fake_close(struct fake *fake);

@@ -15,6 +15,7 @@ static struct kunit_suite * const suites[] = {
 	&morph_place_suite,
 	&morph_event_suite,
 	&morph_consumer_suite,
+	&morph_hint_suite,
 	&morph_hw_suite,
 	&morph_register_suite,
 	&morph_removal_suite,

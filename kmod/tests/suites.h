@@ -12,6 +12,7 @@ extern struct kunit_suite morph_claim_suite;
 extern struct kunit_suite morph_place_suite;
 extern struct kunit_suite morph_event_suite;
 extern struct kunit_suite morph_consumer_suite;
+extern struct kunit_suite morph_hint_suite;
 extern struct kunit_suite morph_hw_suite;
 extern struct kunit_suite morph_register_suite;
 extern struct kunit_suite morph_removal_suite;

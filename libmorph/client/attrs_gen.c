@@ -152,6 +152,8 @@ static const struct lm_word event_type_words[] = {
 	{ "fabric-gone", MORPH_EVENT_FABRIC_GONE },
 	{ "schedule", MORPH_EVENT_SCHEDULE },
 	{ "ring", MORPH_EVENT_RING },
+	{ "circuit-changing", MORPH_EVENT_CIRCUIT_CHANGING },
+	{ "circuit-lit", MORPH_EVENT_CIRCUIT_LIT },
 };
 
 static const struct lm_word controller_state_words[] = {
@@ -223,7 +225,7 @@ const struct lm_enum lm_enums[LM_ENUMS_COUNT] = {
 	[MORPH_ENUM_CHANGE_OP] = { change_op_words, 3 },
 	[MORPH_ENUM_OUTCOME] = { outcome_words, 9 },
 	[MORPH_ENUM_TXN_VERB] = { txn_verb_words, 5 },
-	[MORPH_ENUM_EVENT_TYPE] = { event_type_words, 12 },
+	[MORPH_ENUM_EVENT_TYPE] = { event_type_words, 14 },
 	[MORPH_ENUM_CONTROLLER_STATE] = { controller_state_words, 3 },
 	[MORPH_ENUM_GUIDE_TYPE] = { guide_type_words, 4 },
 	[MORPH_ENUM_GUIDE_END] = { guide_end_words, 4 },
@@ -1993,13 +1995,13 @@ static const struct lm_attr event_attrs[] = {
 		.name = "old-accelerator",
 		.number = MORPH_A_EVENT_OLD_ACCELERATOR,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Accelerator that failed.",
+		.doc = "Accelerator that failed, or that must pause.",
 	},
 	{
 		.name = "new-accelerator",
 		.number = MORPH_A_EVENT_NEW_ACCELERATOR,
 		.type = MORPH_ATTR_UINT,
-		.doc = "Accelerator in its place.",
+		.doc = "Accelerator in its place, or that may send.",
 	},
 	{
 		.name = "old-host",

@@ -1456,6 +1456,10 @@ enum morph_controller_state {
  * @MORPH_EVENT_SCHEDULE: schedule @txn has stopped at step @circuit (@outcome ROLLED_BACK or
  *                        BROKEN), or a repair has changed its paths (COMMITTED)
  * @MORPH_EVENT_RING: queue @txn has stopped at a malformed entry, its submission @circuit
+ * @MORPH_EVENT_CIRCUIT_CHANGING: a change or a repair darkens @circuit next, or its light is lost:
+ *                                @rank must pause. On fabrics that are not simulated only
+ * @MORPH_EVENT_CIRCUIT_LIT: the light of @circuit is verified: @rank may send. On fabrics that are
+ *                           not simulated only
  */
 enum morph_event_type {
 	MORPH_EVENT_LOST = 1,
@@ -1470,6 +1474,8 @@ enum morph_event_type {
 	MORPH_EVENT_FABRIC_GONE = 10,
 	MORPH_EVENT_SCHEDULE = 11,
 	MORPH_EVENT_RING = 12,
+	MORPH_EVENT_CIRCUIT_CHANGING = 13,
+	MORPH_EVENT_CIRCUIT_LIT = 14,
 };
 
 /**
@@ -1481,15 +1487,15 @@ enum morph_event_type {
  * @time_ns: time of the event, CLOCK_BOOTTIME
  * @slice: number of the slice
  * @state: enum morph_slice_state afterwards
- * @rank: affected rank, or MORPH_ANY
+ * @rank: affected rank, or MORPH_ANY; for CIRCUIT_CHANGING and CIRCUIT_LIT: the sending rank
  * @circuit: affected circuit, or MORPH_ANY; for SCHEDULE: step that has stopped or is lit
  * @txn: transaction, or 0; for SCHEDULE: number of the schedule
  * @outcome: enum morph_outcome; for FAILING: REVOKED if a failover took the lent spare of the rank;
  *	for DEGRADED: REVOKED as long as a rank of the slice lacks a lent spare for this reason
  * @part: enum morph_part of the failed part
  * @index: index of that part
- * @old_accelerator: for FAILING and REPLACED, else MORPH_ANY
- * @new_accelerator: for REPLACED, else MORPH_ANY
+ * @old_accelerator: for FAILING, REPLACED and CIRCUIT_CHANGING, else MORPH_ANY
+ * @new_accelerator: for REPLACED and CIRCUIT_LIT, else MORPH_ANY
  * @old_host: host of the old accelerator
  * @new_host: host of the new one
  * @old_pci: PCI address of the old accelerator

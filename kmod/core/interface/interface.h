@@ -56,6 +56,7 @@ struct morph_circuit_interface {
 	struct morph_circuit_scheduling scheduling;	/* first: structure of the layers below */
 	/* Last bandwidth that the state page and the consumers got; 0 while nobody watches. */
 	u64 reported_mbps;
+	bool hinted_lit;	/* the last hint was that it is lit */
 };
 
 static inline struct morph_circuit_interface *

@@ -86,6 +86,8 @@ static int created(struct morph_slice *slice, void *by_rank)
 	INIT_LIST_HEAD(&slice_interface(slice)->files);
 	INIT_LIST_HEAD(&slice_interface(slice)->queues);
 	INIT_LIST_HEAD(&slice_interface(slice)->consumers);
+	/* Files get changes of light as events. */
+	slice->watched = !slice->fabric->simulated;
 	return 0;
 }
 

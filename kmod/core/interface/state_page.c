@@ -3,7 +3,7 @@
  * The light of a slice, for programs and for consumers. Programs and their devices map and read the
  * state page, which has the bandwidth between ranks. Written under fabric->lock, like the write
  * side of a seqcount: readers compare the version before and after. Consumers get each circuit at
- * the same time: see consumer.c.
+ * the same time: see consumer.c. On a fabric that is not simulated, so do files, as events.
  */
 #include <linux/mm.h>
 #include <linux/vmalloc.h>
@@ -79,7 +79,32 @@ static void write_pair(struct morph_circuit *circuit, u64 before, u64 mbps)
 		pair->hops = 0;
 }
 
-static void state_circuit(struct morph_circuit *circuit)
+/*
+ * Network devices of the hardware carry the bytes of a fabric that is not simulated. Report to
+ * their libraries when the sender must pause, and when it may go on.
+ */
+static noinline_for_stack void send_hint(struct morph_circuit *circuit, bool lit)
+{
+	struct morph_slice *slice = circuit->slice;
+	u32 accelerator = optics_end_place(slice->fabric->graph, circuit->route->path.tx);
+	struct morph_event event;
+
+	/* A circuit that moves is lit when its new path is published. */
+	if (lit && circuit->route->role != MORPH_ROUTE_LIVE)
+		return;
+	circuit_interface(circuit)->hinted_lit = lit;
+	morph_event_init(&event, slice,
+			 lit ? MORPH_EVENT_CIRCUIT_LIT : MORPH_EVENT_CIRCUIT_CHANGING);
+	event.rank = circuit->src_rank;
+	event.circuit = circuit->id;
+	if (lit)
+		morph_event_fill_new(&event, slice->fabric, accelerator);
+	else
+		morph_event_fill_old(&event, slice->fabric, accelerator);
+	morph_event_queue(slice, &event);
+}
+
+static void state_circuit(struct morph_circuit *circuit, bool hints)
 {
 	struct morph_slice *slice = circuit->slice;
 	u64 before = circuit_interface(circuit)->reported_mbps, mbps = 0;
@@ -94,11 +119,15 @@ static void state_circuit(struct morph_circuit *circuit)
 		write_pair(circuit, before, mbps);
 	if (mbps || before || !circuit->listed)
 		morph_consumer_light(circuit);
+	if (hints && !slice->fabric->simulated && !!mbps != circuit_interface(circuit)->hinted_lit)
+		send_hint(circuit, mbps);
 }
 
 /* Write the light of a transaction's circuits: of all, or of those that have changed. */
 void morph_state_txn(struct morph_txn *txn, bool all)
 {
+	/* The steps of a schedule would flood the events; its readers use the state page. */
+	bool hints = !txn->kind->silent;
 	struct morph_circuit *circuit;
 	u32 i;
 
@@ -107,7 +136,7 @@ void morph_state_txn(struct morph_txn *txn, bool all)
 		if (circuit->slice == txn->slice || !(all || txn->items[i].light_changed))
 			continue;
 		state_begin(circuit->slice);
-		state_circuit(circuit);
+		state_circuit(circuit, hints);
 		state_end(circuit->slice);
 	}
 	if (!txn->slice->watched)
@@ -116,7 +145,7 @@ void morph_state_txn(struct morph_txn *txn, bool all)
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].circuit->slice == txn->slice &&
 		    (all || txn->items[i].light_changed))
-			state_circuit(txn->items[i].circuit);
+			state_circuit(txn->items[i].circuit, hints);
 	state_end(txn->slice);
 }
 
@@ -125,7 +154,7 @@ void morph_state_dark(struct morph_circuit *circuit)
 	if (!circuit_interface(circuit)->reported_mbps)
 		return;
 	state_begin(circuit->slice);
-	state_circuit(circuit);
+	state_circuit(circuit, true);
 	state_end(circuit->slice);
 }
 
@@ -139,7 +168,7 @@ void morph_state_all(struct morph_slice *slice)
 	state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit)
 		if (is_lit(circuit) != !!circuit_interface(circuit)->reported_mbps)
-			state_circuit(circuit);
+			state_circuit(circuit, true);
 	state_end(slice);
 }
 

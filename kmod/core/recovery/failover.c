@@ -358,25 +358,6 @@ u64 morph_txn_longest_dark(const struct morph_txn *txn)
 	return longest;
 }
 
-static void fill_event_chips(struct morph_fabric *fabric, struct morph_event *event, u32 old,
-			     u32 new)
-{
-	const struct optics_accelerator *places = fabric->graph->accelerators;
-
-	event->old_accelerator = old;
-	event->old_host = places[old].host;
-	memcpy(event->old_pci, ledger_of(fabric)->chips[old].identity.pci, sizeof(event->old_pci));
-	memcpy(event->old_uuid, ledger_of(fabric)->chips[old].identity.uuid,
-	       sizeof(event->old_uuid));
-	if (new == MORPH_ANY)
-		return;
-	event->new_accelerator = new;
-	event->new_host = places[new].host;
-	memcpy(event->new_pci, ledger_of(fabric)->chips[new].identity.pci, sizeof(event->new_pci));
-	memcpy(event->new_uuid, ledger_of(fabric)->chips[new].identity.uuid,
-	       sizeof(event->new_uuid));
-}
-
 void morph_repair_report_failing(struct morph_slice *slice, u32 rank, u32 accelerator, u32 outcome)
 {
 	struct morph_event event;
@@ -386,7 +367,7 @@ void morph_repair_report_failing(struct morph_slice *slice, u32 rank, u32 accele
 	event.outcome = outcome;
 	event.part = MORPH_PART_ACCELERATOR;
 	event.index = accelerator;
-	fill_event_chips(slice->fabric, &event, accelerator, MORPH_ANY);
+	morph_event_fill_old(&event, slice->fabric, accelerator);
 	morph_report_event(slice, &event);
 }
 
@@ -444,7 +425,8 @@ static void report_replaced(struct failover *failover, u32 rank, u32 old)
 	morph_event_init(&event, slice, MORPH_EVENT_REPLACED);
 	event.rank = rank;
 	event.dark_ns = morph_txn_longest_dark(failover->txn);
-	fill_event_chips(fabric, &event, old, new);
+	morph_event_fill_old(&event, fabric, old);
+	morph_event_fill_new(&event, fabric, new);
 	times->phase_ns[MORPH_PHASE_NOTIFY] = ktime_get_ns() - failover->published_ns;
 	event.times = *times;
 	recovery_of(fabric)->last_replaced = event;

@@ -460,3 +460,23 @@ void morph_event_init(struct morph_event *event, struct morph_slice *slice, u32 
 	event->new_host = MORPH_ANY;
 	event->bandwidth_mbps = morph_slice_bandwidth(slice);
 }
+
+void morph_event_fill_old(struct morph_event *event, const struct morph_fabric *fabric, u32 old)
+{
+	const struct morph_identity *identity = &ledger_of(fabric)->chips[old].identity;
+
+	event->old_accelerator = old;
+	event->old_host = fabric->graph->accelerators[old].host;
+	memcpy(event->old_pci, identity->pci, sizeof(event->old_pci));
+	memcpy(event->old_uuid, identity->uuid, sizeof(event->old_uuid));
+}
+
+void morph_event_fill_new(struct morph_event *event, const struct morph_fabric *fabric, u32 new)
+{
+	const struct morph_identity *identity = &ledger_of(fabric)->chips[new].identity;
+
+	event->new_accelerator = new;
+	event->new_host = fabric->graph->accelerators[new].host;
+	memcpy(event->new_pci, identity->pci, sizeof(event->new_pci));
+	memcpy(event->new_uuid, identity->uuid, sizeof(event->new_uuid));
+}

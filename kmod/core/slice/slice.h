@@ -200,6 +200,9 @@ void morph_circuit_fill_info(struct morph_circuit *circuit, struct morph_circuit
 u64 morph_slice_bandwidth(struct morph_slice *slice);
 /* Fill the common part of an event about a slice. Caller holds fabric->lock. */
 void morph_event_init(struct morph_event *event, struct morph_slice *slice, u32 type);
+/* Name an accelerator that is behind a rank no more, or one that is now. The same context. */
+void morph_event_fill_old(struct morph_event *event, const struct morph_fabric *fabric, u32 old);
+void morph_event_fill_new(struct morph_event *event, const struct morph_fabric *fabric, u32 new);
 /* Fill a change that moves a circuit, between the present accelerators of its ranks. */
 void morph_slice_fill_move(struct morph_item *item, const struct morph_circuit *circuit);
 
