@@ -59,10 +59,43 @@ struct morph_consumer_ops {
 	void (*end)(void *priv);
 };
 
+/**
+ * struct morph_consumer_rank - the accelerator behind a rank
+ * @accelerator: its number in the fabric
+ * @planes_count: its ports, each way
+ * @temperature: of the interposer, in millidegrees Celsius
+ */
+struct morph_consumer_rank {
+	u32 accelerator;
+	u32 planes_count;
+	s32 temperature;
+};
+
+/**
+ * struct morph_consumer_port - readings of the ports of an accelerator in one plane
+ * @sends: some of its lasers are commanded on
+ * @tx_fault: and the monitor diode of one of them reads dark or weak
+ * @receives: lanes of circuits lead to the receiver; without them, the next fields are zero
+ * @lit: all these lanes have light
+ * @locked: the receiver is locked to all of them
+ * @power_mdbm: lowest power among them
+ */
+struct morph_consumer_port {
+	bool sends;
+	bool tx_fault;
+	bool receives;
+	bool lit;
+	bool locked;
+	s32 power_mdbm;
+};
+
 int morph_consumer_find(u32 fabric, u32 slice, struct morph_consumer_slice *found);
 struct morph_consumer *morph_consumer_attach(u32 fabric, u32 slice,
 					     const struct morph_consumer_ops *ops, void *priv);
 void morph_consumer_replay(struct morph_consumer *consumer);
+int morph_consumer_read(struct morph_consumer *consumer, u32 rank,
+			struct morph_consumer_rank *found, struct morph_consumer_port *ports,
+			u32 count);
 void morph_consumer_detach(struct morph_consumer *consumer);
 
 #endif /* MORPH_CONSUMER_H */

@@ -198,6 +198,7 @@ static struct net_slice *slice_alloc(u32 fabric, u32 number,
 	slice->fabric = fabric;
 	slice->number = number;
 	slice->ranks_count = found->ranks_count;
+	slice->simulated = found->simulated;
 	hash = jhash(found->fabric_uuid, sizeof(found->fabric_uuid), number);
 	slice->mac[0] = 0x02;		/* locally administered, unicast */
 	slice->mac[1] = hash >> 16;

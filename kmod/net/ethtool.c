@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* ethtool: the speed of a device, and counters for each circuit. */
-#include <linux/ethtool.h>
 #include <linux/math64.h>
 #include <linux/rtnetlink.h>
 #include <linux/slab.h>
@@ -156,4 +155,5 @@ const struct ethtool_ops net_ethtool_ops = {
 	.get_strings = get_strings,
 	.get_ethtool_stats = get_ethtool_stats,
 	.get_ts_info = ethtool_op_get_ts_info,
+	.get_module_eeprom_by_page = net_get_module_eeprom,
 };

@@ -12,6 +12,7 @@
 #define MORPH_NET_NET_H
 
 #include <linux/etherdevice.h>
+#include <linux/ethtool.h>
 #include <linux/hrtimer.h>
 #include <linux/netdevice.h>
 #include <linux/skbuff.h>
@@ -79,6 +80,7 @@ struct net_slice {
 	u32 number;
 	u32 ranks_count;
 	u8 mac[4];			/* first bytes of the addresses of its devices */
+	bool simulated;			/* the hardware of the fabric */
 
 	struct list_head node;		/* head: net_slices; RTNL */
 	u32 ports_count;		/* RTNL */
@@ -167,6 +169,11 @@ void net_missing_check_arp(struct net_port *port, struct sk_buff *skb);
 /* --------------------------------------------------------------- ethtool.c */
 
 extern const struct ethtool_ops net_ethtool_ops;
+
+/* ---------------------------------------------------------------- module.c */
+
+int net_get_module_eeprom(struct net_device *dev, const struct ethtool_module_eeprom *page,
+			  struct netlink_ext_ack *extack);
 
 /* ------------------------------------------------------------------ link.c */
 

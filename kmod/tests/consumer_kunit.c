@@ -168,6 +168,77 @@ static void consumer_sees_a_failover_as_light(struct kunit *test)
 	morph_consumer_detach(consumer);
 }
 
+static void consumer_reads_the_ports_of_a_rank(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = dark_slice(fake);
+	struct morph_consumer_port ports[FAKE_PLANES];
+	struct morph_consumer_rank found;
+	struct record record = {};
+	struct morph_consumer *consumer = attach(fake, slice, &record);
+
+	fake_light(fake, slice, 0, 1, 0);
+	KUNIT_ASSERT_EQ(test, 0, morph_consumer_read(consumer, 0, &found, ports, FAKE_PLANES));
+	KUNIT_EXPECT_EQ(test, 0u, found.accelerator);
+	KUNIT_EXPECT_EQ(test, FAKE_PLANES, found.planes_count);
+	KUNIT_EXPECT_TRUE(test, ports[0].sends);
+	KUNIT_EXPECT_FALSE(test, ports[0].tx_fault);
+	KUNIT_EXPECT_FALSE(test, ports[0].receives);
+	KUNIT_EXPECT_FALSE(test, ports[1].sends);
+	KUNIT_ASSERT_EQ(test, 0, morph_consumer_read(consumer, 1, &found, ports, FAKE_PLANES));
+	KUNIT_EXPECT_EQ(test, 1u, found.accelerator);
+	KUNIT_EXPECT_FALSE(test, ports[0].sends);
+	KUNIT_EXPECT_TRUE(test, ports[0].receives && ports[0].lit && ports[0].locked);
+	KUNIT_EXPECT_FALSE(test, ports[1].receives || ports[1].lit || ports[1].locked);
+	morph_consumer_detach(consumer);
+}
+
+static void consumer_reads_missing_light(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = fake_joined(fake, MORPH_FAILOVER_NONE, MORPH_SPARES_HOST);
+	const struct optics_path *path = &fake_only_circuit(slice)->route->path;
+	u32 tx = path->tx % FAKE_PLANES, rx = path->rx % FAKE_PLANES;
+	struct morph_consumer_port ports[FAKE_PLANES];
+	struct morph_consumer_rank found;
+	struct record record = {};
+	struct morph_consumer *consumer = attach(fake, slice, &record);
+
+	fake->dim[path->tx] = path->lanes;
+	KUNIT_ASSERT_EQ(test, 0, morph_consumer_read(consumer, 0, &found, ports, FAKE_PLANES));
+	KUNIT_EXPECT_TRUE(test, ports[tx].sends && ports[tx].tx_fault);
+	KUNIT_ASSERT_EQ(test, 0, morph_consumer_read(consumer, 1, &found, ports, FAKE_PLANES));
+	KUNIT_EXPECT_TRUE(test, ports[rx].receives);
+	KUNIT_EXPECT_FALSE(test, ports[rx].lit || ports[rx].locked);
+	morph_consumer_detach(consumer);
+}
+
+static void consumer_gets_errors_of_readings(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = fake_joined(fake, MORPH_FAILOVER_NONE, MORPH_SPARES_HOST);
+	struct morph_consumer_port ports[FAKE_PLANES];
+	struct morph_consumer_rank found;
+	struct record record = {};
+	struct morph_consumer *consumer = attach(fake, slice, &record);
+
+	KUNIT_EXPECT_EQ(test, -ENOENT,
+			morph_consumer_read(consumer, slice->ranks_count, &found, ports,
+					    FAKE_PLANES));
+	fake_rule(fake, FAKE_GET_RECEIVERS, 0, FAKE_ERROR, -EREMOTEIO);
+	KUNIT_EXPECT_EQ(test, -EREMOTEIO,
+			morph_consumer_read(consumer, 1, &found, ports, FAKE_PLANES));
+	/* Without ports, the device is not asked. */
+	fake_clear(fake);
+	KUNIT_EXPECT_EQ(test, 0, morph_consumer_read(consumer, 1, &found, NULL, 0));
+	KUNIT_EXPECT_STREQ(test, "", fake->log);
+	morph_slice_delete(slice, true, NULL);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, -ENODEV,
+			morph_consumer_read(consumer, 1, &found, ports, FAKE_PLANES));
+	morph_consumer_detach(consumer);
+}
+
 static void consumer_gets_no_report_after_detaching(struct kunit *test)
 {
 	struct fake *fake = test->priv;
@@ -224,6 +295,9 @@ static struct kunit_case consumer_cases[] = {
 	KUNIT_CASE(consumer_gets_new_light),
 	KUNIT_CASE(consumer_gets_the_end_of_a_circuit),
 	KUNIT_CASE(consumer_sees_a_failover_as_light),
+	KUNIT_CASE(consumer_reads_the_ports_of_a_rank),
+	KUNIT_CASE(consumer_reads_missing_light),
+	KUNIT_CASE(consumer_gets_errors_of_readings),
 	KUNIT_CASE(consumer_gets_no_report_after_detaching),
 	KUNIT_CASE(consumer_gets_the_end_of_the_slice_once),
 	KUNIT_CASE(consumer_gets_the_end_of_the_fabric),

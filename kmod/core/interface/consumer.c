@@ -4,6 +4,7 @@
 #include <linux/slab.h>
 
 #include "core/base/base.h"
+#include "core/hardware/hardware.h"
 #include "core/interface/interface.h"
 #include "core/ledger/ledger.h"
 #include "core/slice/slice.h"
@@ -151,6 +152,107 @@ void morph_consumer_replay(struct morph_consumer *consumer)
 	mutex_unlock(&fabric->lock);
 }
 EXPORT_SYMBOL_GPL(morph_consumer_replay);
+
+/* What to read from the ports of an accelerator, then the readings. */
+struct port_reads {
+	u64 lasers_on[MORPH_MAX_PLANES];
+	struct morph_laser_reading lasers[MORPH_MAX_PLANES];
+	struct morph_receiver_reading receivers[MORPH_MAX_PLANES];
+	u32 receivers_count;	/* ports to which lanes of circuits lead */
+};
+
+/* Choose the first @count ports of an accelerator. Caller holds fabric->lock. */
+static void choose_ports(const struct morph_fabric *fabric, u32 accelerator,
+			 struct port_reads *reads, u32 count)
+{
+	u32 plane, port;
+	u64 lanes;
+
+	for (plane = 0; plane < count; plane++) {
+		port = accelerator * fabric->graph->params.planes + plane;
+		reads->lasers_on[plane] = hardware_of(fabric)->tx_on[port];
+		reads->lasers[plane].port = port;
+		lanes = ledger_of(fabric)->state->rx_lanes[port];
+		if (lanes)
+			reads->receivers[reads->receivers_count++] =
+				(struct morph_receiver_reading){ .port = port, .lanes = lanes };
+	}
+}
+
+static void fill_ports(const struct port_reads *reads, u32 planes,
+		       struct morph_consumer_port *ports, u32 count)
+{
+	const struct morph_receiver_reading *receiver;
+	struct morph_consumer_port *port;
+	u64 on;
+	u32 i;
+
+	for (i = 0; i < count; i++) {
+		on = reads->lasers_on[i];
+		ports[i] = (struct morph_consumer_port){
+			.sends = on,
+			.tx_fault = on & ~reads->lasers[i].lanes,
+		};
+	}
+	for (i = 0; i < reads->receivers_count; i++) {
+		receiver = &reads->receivers[i];
+		port = &ports[receiver->port % planes];
+		port->receives = true;
+		port->lit = !(receiver->lanes & ~receiver->lit);
+		port->locked = !(receiver->lanes & ~receiver->locked);
+		port->power_mdbm = receiver->min_mdbm;
+	}
+}
+
+/**
+ * morph_consumer_read() - ask the provider for readings of a rank's accelerator
+ * @consumer: from morph_consumer_attach()
+ * @rank: a rank of the slice
+ * @found: is filled
+ * @ports: is filled, by plane
+ * @count: length of @ports; 0: do not ask the device
+ *
+ * A change of the slice may run meanwhile, so readings of several ports need not fit together.
+ *
+ * Context: process context, takes fabric->lock. Waits for the device, at most for the deadlines of
+ * two operations.
+ * Return: 0; -ENODEV after the end of the slice; -ENOENT: no such rank; -ENOMEM; or an error of the
+ * provider.
+ */
+int morph_consumer_read(struct morph_consumer *consumer, u32 rank,
+			struct morph_consumer_rank *found, struct morph_consumer_port *ports,
+			u32 count)
+{
+	struct morph_slice *slice = consumer->slice;
+	struct morph_fabric *fabric = slice->fabric;
+	struct port_reads *reads;
+	int ret = 0;
+
+	if (rank >= slice->ranks_count)
+		return -ENOENT;
+	reads = kzalloc(sizeof(*reads), GFP_KERNEL);
+	if (!reads)
+		return -ENOMEM;
+	found->planes_count = fabric->graph->params.planes;
+	found->temperature = READ_ONCE(recovery_of(fabric)->temperature);
+	count = min(count, found->planes_count);
+	mutex_lock(&fabric->lock);
+	if (list_empty(&consumer->node))
+		ret = -ENODEV;
+	found->accelerator = slice->ranks[rank].accelerator;
+	choose_ports(fabric, found->accelerator, reads, count);
+	mutex_unlock(&fabric->lock);
+	if (!ret && count)
+		ret = morph_hw_get_lasers(fabric, NULL, reads->lasers, count);
+	if (!ret && reads->receivers_count)
+		ret = morph_hw_get_receivers(fabric, NULL, reads->receivers,
+					     reads->receivers_count);
+	if (!ret)
+		fill_ports(reads, found->planes_count, ports, count);
+	kfree(reads);
+	return ret;
+}
+EXPORT_SYMBOL_GPL(morph_consumer_read);
 
 /**
  * morph_consumer_detach() - stop following a slice
