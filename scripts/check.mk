@@ -157,6 +157,7 @@ campaign_on_fuzz := 6.1-kasan
 campaign_on_kunit := 6.1-kasan 6.12-kasan
 campaign_on_holds := 6.1 6.12
 campaign_on_churn := 6.1 6.1-kasan
+campaign_on_light := 6.1-kasan
 
 campaigns := $(patsubst campaign_on_%,%,$(filter campaign_on_%,$(.VARIABLES)))
 
