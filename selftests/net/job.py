@@ -182,8 +182,11 @@ def a_job_that_needs_missing_circuits_fails_at_once(job):
 
 def why_not():
     """Why no job can run here, or None."""
-    if not os.path.exists(PROGRAM):
-        return "there is no MPI"
+    return why_no_veth() if os.path.exists(PROGRAM) else "there is no MPI"
+
+
+def why_no_veth():
+    """Why no management network can be made here, or None."""
     if subprocess.run(["ip", "link", "add", "probe", "type", "veth"], capture_output=True, check=False).returncode:
         return "this kernel has no veth"
     ip("link", "delete", "probe")

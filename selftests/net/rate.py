@@ -19,10 +19,10 @@ RUNS = 3
 RATE_PERCENT, RATIO_PERCENT = 8, 5
 
 
-def measure():
-    """Rate of a stream from rank 0 to rank 1 in Mb/s, without headers."""
+def measure(address="10.0.0.2"):
+    """Rate of a stream from rank 0 to an address of rank 1 in Mb/s, without headers."""
     with subprocess.Popen(["ip", "netns", "exec", "rank1", "iperf3", "-s", "-1"], stdout=subprocess.DEVNULL) as server:
-        client = ["ip", "netns", "exec", "rank0", "iperf3", "-c", "10.0.0.2", "-J", "-t", "2", "-O", "1"]
+        client = ["ip", "netns", "exec", "rank0", "iperf3", "-c", address, "-J", "-t", "2", "-O", "1"]
         for _ in range(50):
             done = subprocess.run(client, capture_output=True, text=True, check=False)
             answer = json.loads(done.stdout)
