@@ -428,6 +428,21 @@ static int climb_to(struct morph_matchings *matchings, uint32_t count, uint64_t 
 }
 
 /*
+ * In a small fabric, search one round less and so on, as long as short searches find them. The exact
+ * search takes more of the budget for each number. Returns 0, or a noted error.
+ */
+static int descend_briefly(struct morph_matchings *matchings)
+{
+	const struct morph_matchings_answer *answer = &matchings->answer;
+	int found = lm_exact_applies(&matchings->rounds.mesh);
+
+	while (found > 0 && answer->rounds > answer->bound)
+		found = try_rounds(matchings, answer->rounds - 1,
+				   (uint64_t)FIRST_MOVES * answer->rounds);
+	return found < 0 ? found : 0;
+}
+
+/*
  * Search the number of rounds of the bound, then any. Decide small fabrics exactly. Then search
  * numbers between them, larger by an eighth after each failure, and one less than the best, as long
  * as the budget lasts.
@@ -463,7 +478,9 @@ static int climb(struct morph_matchings *matchings, const struct morph_matchings
 		if (matchings->rounds.choose) {
 			found = decide_ports(matchings, answer->rounds - 1, most);
 		} else {
-			found = lm_matchings_descend(matchings, most);
+			found = descend_briefly(matchings);
+			if (found >= 0)
+				found = lm_matchings_descend(matchings, most);
 			if (!found)
 				found = lm_matchings_decide(matchings, answer->rounds - 1, most);
 		}

@@ -160,6 +160,25 @@ static void small_meshes_are_decided(void **state)
 	morph_matchings_free(search);
 }
 
+/* Short searches find 18 rounds, before the exact search takes the budget for 19. */
+static void rounds_of_the_bound_take_few_moves(void **state)
+{
+	static const uint32_t ports[] = { 16, 7, 13, 9, 11, 3, 12, 2, 10, 0, 15 };
+	struct morph_matchings *search = morph_matchings_new(ctx);
+	struct morph_matchings_answer answer;
+	struct asked asked;
+
+	(void)state;
+	ask_mesh(&asked, MORPH_MATCHINGS_PAIRS, 1, 4, 11);
+	asked.problem.tx = ports;
+	asked.problem.moves = 20000;
+	find(search, &asked, &answer);
+	assert_int_equal(answer.rounds, 18);
+	assert_int_equal(answer.bound, 18);
+	accept_answer(&asked, &answer, (struct morph_check_bytes){ 0 });
+	morph_matchings_free(search);
+}
+
 static void draw_ports(struct asked *asked, uint32_t count, uint64_t *random)
 {
 	uint32_t ports[MORPH_MATCHINGS_MOST_ENDPOINTS] = { 0 }, i, other;
@@ -643,6 +662,7 @@ int main(int count, char **arguments)
 		cmocka_unit_test(each_kind_has_each_pair_once),
 		cmocka_unit_test(ports_are_chosen),
 		cmocka_unit_test(small_meshes_are_decided),
+		cmocka_unit_test(rounds_of_the_bound_take_few_moves),
 		cmocka_unit_test(small_meshes_have_the_fewest_rounds),
 		cmocka_unit_test(twenty_elements_have_the_fewest_rounds),
 		cmocka_unit_test(equal_seeds_give_equal_answers),
