@@ -11,6 +11,10 @@
 #define MOST_TRIES (1ULL << 32)
 #define MOST_WEIGHT (1U << 20)
 
+/* Tries for each round of a choice before it gets weights, and steps for each round to get them. */
+#define BRIEF 8
+#define BALANCE 64
+
 int ck_exhaust_wrong_memory(struct exhaust *exhaust)
 {
 	return ck_wrong(&exhaust->it->check, ENOMEM, "out of memory");
@@ -55,6 +59,8 @@ static size_t unite(struct key *list, size_t count)
 
 int ck_exhaust_spend(struct exhaust *exhaust, uint64_t tries)
 {
+	if (exhaust->reserve && tries + exhaust->reserve > exhaust->tries)
+		return -EAGAIN;
 	if (tries > exhaust->tries)
 		return ck_wrong(&exhaust->it->check, EBADMSG,
 				"too many tries to prove that %u rounds are too few",
@@ -220,6 +226,35 @@ static int try_first(struct exhaust *exhaust, size_t first, size_t count, const 
 	return ret;
 }
 
+/* No round has a pair, so it belongs to one endpoint, whose sender and receiver have no other. */
+static int try_own(struct exhaust *exhaust, size_t first, size_t count, uint32_t pair,
+		   const struct key *met, uint32_t left, uint64_t slack)
+{
+	bool *sender = &exhaust->own_sender[pair / exhaust->side];
+	bool *receiver = &exhaust->own_receiver[pair % exhaust->side];
+	uint64_t lacks = exhaust->own_most[pair / exhaust->side] -
+			 (exhaust->weights ? exhaust->weights[pair] : 1);
+	struct key all = *met;
+	size_t kept = 0;
+	int ret;
+
+	if (*sender || *receiver || lacks > slack)
+		return 0;
+	all.word[pair / 64] |= 1ULL << pair % 64;
+	ret = ck_exhaust_reserve(exhaust, &exhaust->live, first + 2 * count);
+	for (size_t from = first; from < first + count && !ret; from++) {
+		const struct key *key = &exhaust->live.list[from];
+
+		if (exhaust->heaviest - weigh_new(exhaust, key, &all) + lacks <= slack)
+			exhaust->live.list[first + count + kept++] = *key;
+	}
+	*sender = *receiver = true;
+	if (!ret)
+		ret = try_rounds(exhaust, first + count, kept, all, left, slack - lacks);
+	*sender = *receiver = false;
+	return ret;
+}
+
 /*
  * One of the next rounds has the rarest pair: try each key that has it. A key that was tried, or
  * that has no new pair besides those of one that was tried, need not be tried again. All rounds
@@ -245,7 +280,26 @@ static int try_rounds(struct exhaust *exhaust, size_t first, size_t count, struc
 		if (tried == at)
 			ret = try_first(exhaust, first + at, count - at, &met, left, slack);
 	}
+	if (!ret && exhaust->side)
+		ret = try_own(exhaust, first + front, count - front, pair, &met, left, slack);
 	return ret;
+}
+
+/* Set exhaust->own_most. Returns the most that all pairs weigh that the rounds may miss. */
+static uint64_t weigh_own(struct exhaust *exhaust)
+{
+	uint64_t sum = 0;
+
+	for (uint32_t sender = 0; sender < exhaust->side; sender++) {
+		uint64_t most = exhaust->weights ? 0 : 1;
+
+		for (uint32_t at = 0; at < exhaust->side && exhaust->weights; at++)
+			if (exhaust->weights[sender * exhaust->side + at] > most)
+				most = exhaust->weights[sender * exhaust->side + at];
+		exhaust->own_most[sender] = most;
+		sum += most;
+	}
+	return sum;
 }
 
 /* Set exhaust->heaviest. Returns the weight of all pairs. */
@@ -277,9 +331,10 @@ static int refute(struct exhaust *exhaust, const struct key *keys, size_t count)
 	size_t kept = 0;
 	int ret;
 
-	if (exhaust->rounds * exhaust->heaviest < sum)
+	slack = exhaust->rounds * exhaust->heaviest + weigh_own(exhaust);
+	if (slack < sum)
 		return 0;
-	slack = exhaust->rounds * exhaust->heaviest - sum;
+	slack -= sum;
 	ret = ck_exhaust_reserve(exhaust, &exhaust->live, count);
 	for (size_t at = 0; at < count && !ret; at++)
 		if (weigh_new(exhaust, &keys[at], &met) + slack >= exhaust->heaviest)
@@ -326,6 +381,55 @@ int ck_exhaust_refute(struct exhaust *exhaust, struct keys *keys)
 {
 	keys->count = unite(keys->list, keys->count);
 	return refute(exhaust, keys->list, keys->count);
+}
+
+/*
+ * Balance the weights of pairs: those of the heaviest round lose a sixteenth, many times. So no
+ * round is much heavier than the others in the end. Any weights are good for a proof.
+ */
+static int balance(struct exhaust *exhaust, const struct keys *keys)
+{
+	const struct key none = { { 0 } };
+	int ret = 0;
+
+	for (uint32_t pair = 0; pair < exhaust->pairs; pair++)
+		exhaust->balanced[pair] = MOST_WEIGHT - 1;
+	exhaust->weights = exhaust->balanced;
+	for (uint32_t time = 0; time < BALANCE * exhaust->rounds && !ret; time++) {
+		uint64_t most = 0;
+		size_t heaviest = 0;
+
+		for (size_t at = 0; at < keys->count; at++) {
+			uint64_t weight = weigh_new(exhaust, &keys->list[at], &none);
+
+			if (weight > most) {
+				most = weight;
+				heaviest = at;
+			}
+		}
+		for (uint32_t pair = 0; pair < exhaust->pairs && keys->count; pair++)
+			if (has(&keys->list[heaviest], pair))
+				exhaust->balanced[pair] -= exhaust->balanced[pair] / 16;
+		ret = ck_exhaust_spend(exhaust, keys->count);
+	}
+	return ret;
+}
+
+int ck_exhaust_refute_briefly(struct exhaust *exhaust, struct keys *keys)
+{
+	uint64_t brief = BRIEF * (keys->count + 1UL);
+	int ret;
+
+	exhaust->reserve = exhaust->tries > brief ? exhaust->tries - brief : 0;
+	ret = ck_exhaust_refute(exhaust, keys);
+	exhaust->reserve = 0;
+	if (ret != -EAGAIN)
+		return ret;
+	ret = balance(exhaust, keys);
+	if (!ret)
+		ret = ck_exhaust_refute(exhaust, keys);
+	exhaust->weights = NULL;
+	return ret;
 }
 
 static int refute_ports(struct exhaust *exhaust)

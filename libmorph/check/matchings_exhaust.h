@@ -23,8 +23,16 @@ struct exhaust {
 	struct matchings_check *it;
 	uint32_t rounds, pairs, full; /* full: most pairs of a round */
 	const uint32_t *weights; /* by pair; NULL: 1 each */
+	uint32_t balanced[MOST_PAIRS]; /* weights that suit the rounds of a choice */
 	uint64_t heaviest; /* the most that a round weighs */
-	uint64_t tries;
+	/*
+	 * If not 0: the number of senders and of receivers. Pair side * i + j is sender i to
+	 * receiver j, and each of them may miss one other: the port of its own endpoint.
+	 */
+	uint32_t side;
+	uint64_t own_most[MOST_PORTS]; /* by sender: the most that one of its pairs weighs */
+	bool own_sender[MOST_PORTS], own_receiver[MOST_PORTS]; /* those that miss one */
+	uint64_t tries, reserve; /* reserve: tries that a short attempt leaves */
 	uint32_t *state; /* by element, in the present setting */
 	uint32_t *owner; /* by receive port: the endpoint, or NONE */
 	uint32_t *arrival; /* by endpoint, in the present setting: where its light arrives */
@@ -41,7 +49,7 @@ static inline uint32_t ck_exhaust_pair(uint32_t low, uint32_t high)
 /* matchings_exhaust.c. Each returns 0 or a report. */
 int ck_exhaust_wrong_memory(struct exhaust *exhaust);
 int ck_exhaust_reserve(struct exhaust *exhaust, struct keys *keys, size_t count);
-/* Count tries, up to the limit. */
+/* Count tries, up to the limit. -EAGAIN in a short attempt. */
 int ck_exhaust_spend(struct exhaust *exhaust, uint64_t tries);
 /* List whom each port is joined to, a byte each, in all settings. */
 int ck_exhaust_list(struct exhaust *exhaust);
@@ -49,6 +57,8 @@ int ck_exhaust_list(struct exhaust *exhaust);
 struct key ck_exhaust_met(const struct exhaust *exhaust);
 /* No set of exhaust->rounds out of these keys joins all pairs. Sorts the keys. */
 int ck_exhaust_refute(struct exhaust *exhaust, struct keys *keys);
+/* Likewise, with weights of its own unless a short attempt is enough. */
+int ck_exhaust_refute_briefly(struct exhaust *exhaust, struct keys *keys);
 
 /*
  * matchings_full.c: no ports have the fewest rounds of pairs that the number of endpoints allows:

@@ -273,6 +273,28 @@ int lm_exact_list_matchings(struct exact *exact)
 	return result < 0 ? result : 0;
 }
 
+bool lm_exact_is_symmetry(const struct exact *exact, uint32_t map)
+{
+	uint32_t ends = exact->rounds->mesh.ends, matching, end;
+	uint8_t image[EXACT_MOST_ENDS];
+	uint64_t key[EXACT_KEY_WORDS];
+	const uint8_t *partner;
+
+	for (matching = 0; matching < exact->matchings.count; matching++) {
+		partner = exact_partners(exact, matching);
+		memset(image, EXACT_ALONE, sizeof(image));
+		for (end = 0; end < ends; end++) {
+			if (partner[end] != EXACT_ALONE)
+				image[exact_image(exact, map, end)] =
+					(uint8_t)exact_image(exact, map, partner[end]);
+		}
+		memcpy(key, image, sizeof(key));
+		if (!lm_exact_has(&exact->matchings, key))
+			return false;
+	}
+	return true;
+}
+
 /* ------------------------------------------------------------------ given ports */
 
 /* Number the circuits of a round. Returns MESH_NONE for a part of another circuit. */

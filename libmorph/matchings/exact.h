@@ -48,6 +48,14 @@ struct exact_cover {
 	uint32_t full; /* the most pairs of a round */
 	uint32_t weight[EXACT_MOST_PAIRS]; /* by pair */
 	uint32_t heaviest; /* the most that a candidate weighs */
+	/*
+	 * If not 0: the number of senders and of receivers. The pair of sender i and receiver j is
+	 * side * i + j, and each of them may miss one pair: its own.
+	 */
+	uint32_t side;
+	uint32_t own_most[EXACT_MOST_ENDS]; /* by sender: the most that a pair of it weighs */
+	uint8_t own_row[EXACT_MOST_ENDS]; /* by sender: the receiver of its own pair */
+	uint32_t own_columns; /* mask of the receivers that have an own pair */
 	uint64_t covered[EXACT_MOST_WORDS];
 	uint32_t chosen[EXACT_MOST_ROUNDS]; /* candidates */
 	uint32_t *live; /* lists of candidates that can still be chosen, one for each round */
@@ -133,6 +141,23 @@ int lm_exact_add_reached(struct exact *exact, uint32_t setting, uint32_t least);
 /* List the different matchings of all ports. 0, or a noted -ENOMEM. */
 int lm_exact_list_matchings(struct exact *exact);
 
+/* Number of maps of the ports that lm_exact_is_symmetry() tries; 0 leaves each port. */
+static inline uint32_t exact_maps(const struct exact *exact)
+{
+	return 2 * exact->rounds->mesh.ends;
+}
+
+/* The image of a port: a rotation of the rim, or a reflection. */
+static inline uint32_t exact_image(const struct exact *exact, uint32_t map, uint32_t end)
+{
+	uint32_t ends = exact->rounds->mesh.ends;
+
+	return map < ends ? (end + map) % ends : (map - end) % ends;
+}
+
+/* Whether the image of each matching is a matching. O(matchings * ports). */
+bool lm_exact_is_symmetry(const struct exact *exact, uint32_t map);
+
 /* The partner of each port in a matching. */
 static inline const uint8_t *exact_partners(const struct exact *exact, uint32_t matching)
 {
@@ -145,6 +170,8 @@ static inline const uint8_t *exact_partners(const struct exact *exact, uint32_t 
 int lm_exact_cover(struct exact *exact, uint32_t rounds);
 /* Likewise, with weights that suit the candidates. If refuted, they are exact->cover.weight. */
 int lm_exact_cover_weighed(struct exact *exact, uint32_t rounds);
+/* Likewise, with weights only if a short search without them does not decide. */
+int lm_exact_cover_briefly(struct exact *exact, uint32_t rounds);
 
 static inline uint32_t exact_pair(uint32_t low, uint32_t high)
 {

@@ -10,6 +10,11 @@
  *
  * The best weights solve a linear program, the dual of the fractional cover. lm_exact_weigh()
  * approximates them by multiplicative weights (Plotkin, Shmoys and Tardos, 1995), in integers.
+ *
+ * For directed circuits at any ports, exact_split.c chooses which ports send and which receive, but
+ * not yet which two ports an endpoint has. Then the pairs are all pairs of a sender and a receiver.
+ * Each sender may miss one receiver, and each receiver one sender: both are the ports of one
+ * endpoint. So a cover consists of the rounds and of these own pairs, one for each sender at most.
  */
 #include "exact.h"
 
@@ -21,10 +26,13 @@
 #define MOST_LENGTH (1u << 22)
 #define MOST_WEIGHT 1000
 
+/* Visits of each candidate, before a cover gets weights. */
+#define BRIEF 8
+
 /* Weights, and what they prove: at least sum / heaviest rounds. */
 struct weights {
 	uint32_t weight[EXACT_MOST_PAIRS]; /* by pair */
-	uint32_t sum, heaviest;
+	uint32_t sum, heaviest; /* sum: without the most that own pairs can weigh */
 };
 
 /* The sum of the weights of a candidate's pairs that are not covered. */
@@ -82,10 +90,29 @@ static uint32_t sum_weights(const struct exact_cover *cover)
 	return sum;
 }
 
-/* Make the pairs of a candidate lighter. */
-static void lighten(struct exact_cover *cover, uint32_t candidate, uint32_t shift)
+/*
+ * The most that own pairs can weigh: the heaviest pair of each sender. Sets cover->own_most, and
+ * these pairs in @key.
+ */
+static uint32_t weigh_own(struct exact_cover *cover, uint64_t *key)
 {
-	const uint64_t *key = key_of(cover, candidate);
+	uint32_t sum = 0, row, pair, best;
+
+	memset(key, 0, EXACT_MOST_WORDS * sizeof(*key));
+	for (row = 0; row < cover->side; row++) {
+		best = row * cover->side;
+		for (pair = best + 1; pair < (row + 1) * cover->side; pair++)
+			best = cover->weight[pair] > cover->weight[best] ? pair : best;
+		key[best / 64] |= 1ull << best % 64;
+		cover->own_most[row] = cover->weight[best];
+		sum += cover->weight[best];
+	}
+	return sum;
+}
+
+/* Make the pairs of a candidate lighter. */
+static void lighten(struct exact_cover *cover, const uint64_t *key, uint32_t shift)
+{
 	uint32_t most = 0, pair;
 
 	for (pair = 0; pair < cover->pairs; pair++) {
@@ -98,9 +125,10 @@ static void lighten(struct exact_cover *cover, uint32_t candidate, uint32_t shif
 }
 
 /* Whether the present weights prove more than the best so far. Then they become the best. */
-static bool keep_better(const struct exact_cover *cover, struct weights *best)
+static bool keep_better(struct exact_cover *cover, struct weights *best)
 {
-	uint32_t sum = sum_weights(cover);
+	uint64_t own[EXACT_MOST_WORDS];
+	uint32_t sum = sum_weights(cover) - weigh_own(cover, own);
 
 	if ((uint64_t)sum * best->heaviest <= (uint64_t)best->sum * cover->heaviest)
 		return false;
@@ -119,6 +147,7 @@ static void improve(struct exact *exact, struct weights *best, uint32_t shift)
 	struct exact_cover *cover = &exact->cover;
 	const uint32_t count = exact->candidates.count, period = 1u << (shift - 2);
 	uint32_t n = cover->rounds << shift, heavy = count, candidate, i;
+	uint64_t own[EXACT_MOST_WORDS];
 
 	memcpy(cover->weight, best->weight, sizeof(best->weight));
 	for (i = 0; i < n; i++) {
@@ -135,7 +164,11 @@ static void improve(struct exact *exact, struct weights *best, uint32_t shift)
 			exact->steps -= heavy;
 			candidate = find_heaviest(cover, &cover->live[count], heavy);
 		}
-		lighten(cover, candidate, shift);
+		lighten(cover, key_of(cover, candidate), shift);
+		if (cover->side && i % cover->rounds == 0) {
+			weigh_own(cover, own);
+			lighten(cover, own, shift);
+		}
 	}
 }
 
@@ -312,6 +345,35 @@ static int choose_first(struct exact *exact, size_t first, uint32_t count, uint3
 	return result;
 }
 
+/* No round has a pair: it is an own pair, if its sender and its receiver have no other one. */
+static int choose_own(struct exact *exact, size_t first, uint32_t count, uint32_t pair,
+		      uint32_t round, uint32_t slack)
+{
+	struct exact_cover *cover = &exact->cover;
+	uint32_t row = pair / cover->side, column = pair % cover->side;
+	uint32_t lacks = cover->own_most[row] - cover->weight[pair];
+	int64_t kept;
+	int result;
+
+	if (cover->own_row[row] != EXACT_ALONE || cover->own_columns >> column & 1 || lacks > slack)
+		return EXACT_REFUTED;
+	if (exact->steps <= count)
+		return EXACT_UNDECIDED;
+	exact->steps -= count;
+	cover->own_row[row] = (uint8_t)column;
+	cover->own_columns |= 1u << column;
+	cover->covered[pair / 64] |= 1ull << pair % 64;
+	kept = filter(exact, first, count, slack - lacks);
+	result = kept < 0 ? (int)kept :
+			    choose(exact, first + count, (uint32_t)kept, round, slack - lacks);
+	cover->covered[pair / 64] &= ~(1ull << pair % 64);
+	if (result == EXACT_FOUND)
+		return result;
+	cover->own_row[row] = EXACT_ALONE;
+	cover->own_columns &= ~(1u << column);
+	return result;
+}
+
 /*
  * Choose the candidate of a round and of the later ones: one of those that have the rarest pair. A
  * round that covers less than the heaviest candidate wastes the rest; all rounds waste @slack at
@@ -320,19 +382,20 @@ static int choose_first(struct exact *exact, size_t first, uint32_t count, uint3
 static int choose(struct exact *exact, size_t first, uint32_t count, uint32_t round, uint32_t slack)
 {
 	struct exact_cover *cover = &exact->cover;
-	uint32_t pair = rarest_pair(cover, &cover->live[first], count), front, i;
+	uint32_t pair = rarest_pair(cover, &cover->live[first], count), front = 0, i;
 	int result = EXACT_REFUTED;
 
 	if (pair == EXACT_MOST_PAIRS)
 		return EXACT_FOUND;
-	if (round == cover->rounds)
-		return EXACT_REFUTED;
-	front = gather(cover, &cover->live[first], count, pair);
+	if (round < cover->rounds)
+		front = gather(cover, &cover->live[first], count, pair);
 	for (i = 0; i < front && result == EXACT_REFUTED; i++) {
 		bring_heaviest(cover, &cover->live[first + i], front - i);
 		if (!is_last_redundant(cover, &cover->live[first], i))
 			result = choose_first(exact, first + i, count - i, round, slack);
 	}
+	if (result == EXACT_REFUTED && cover->side)
+		result = choose_own(exact, first + front, count - front, pair, round, slack);
 	return result;
 }
 
@@ -341,9 +404,11 @@ static int cover_all(struct exact *exact)
 {
 	struct exact_cover *cover = &exact->cover;
 	uint32_t total = sum_weights(cover), room = cover->rounds * cover->heaviest, i;
+	uint64_t own[EXACT_MOST_WORDS];
 	int64_t kept;
 	int error;
 
+	room += weigh_own(cover, own);
 	if (room < total)
 		return EXACT_REFUTED;
 	error = lm_exact_reserve(exact, &cover->live_block,
@@ -366,6 +431,8 @@ static void begin_cover(struct exact *exact, uint32_t rounds)
 	cover->words = exact->candidates.words;
 	cover->rounds = rounds;
 	memset(cover->covered, 0, sizeof(cover->covered));
+	memset(cover->own_row, EXACT_ALONE, sizeof(cover->own_row));
+	cover->own_columns = 0;
 }
 
 int lm_exact_cover(struct exact *exact, uint32_t rounds)
@@ -387,4 +454,19 @@ int lm_exact_cover_weighed(struct exact *exact, uint32_t rounds)
 	begin_cover(exact, rounds);
 	error = weigh(exact);
 	return error ? error : cover_all(exact);
+}
+
+/* Most covers are refuted soon. Weights cost more than that, but save steps of the others. */
+int lm_exact_cover_briefly(struct exact *exact, uint32_t rounds)
+{
+	uint64_t brief = (uint64_t)BRIEF * (exact->candidates.count + 1), reserve;
+	int result;
+
+	reserve = exact->steps > brief ? exact->steps - brief : 0;
+	exact->steps -= reserve;
+	result = lm_exact_cover(exact, rounds);
+	exact->steps += reserve;
+	if (result != EXACT_UNDECIDED || !reserve)
+		return result;
+	return lm_exact_cover_weighed(exact, rounds);
 }

@@ -57,35 +57,6 @@ struct choices {
 
 /* ------------------------------------------------------------------ symmetries */
 
-/* The image of a port: a rotation of the rim, or a reflection. */
-static uint32_t image_of(uint32_t ends, uint32_t symmetry, uint32_t end)
-{
-	return symmetry < ends ? (end + symmetry) % ends : (symmetry - end) % ends;
-}
-
-/* Whether the image of each matching is a matching. */
-static bool is_symmetry(const struct exact *exact, uint32_t symmetry)
-{
-	uint32_t ends = exact->rounds->mesh.ends, matching, end;
-	uint8_t image[EXACT_MOST_ENDS];
-	uint64_t key[EXACT_KEY_WORDS];
-	const uint8_t *partner;
-
-	for (matching = 0; matching < exact->matchings.count; matching++) {
-		partner = exact_partners(exact, matching);
-		memset(image, 0xff, sizeof(image));
-		for (end = 0; end < ends; end++) {
-			if (partner[end] != EXACT_ALONE)
-				image[image_of(ends, symmetry, end)] =
-					(uint8_t)image_of(ends, symmetry, partner[end]);
-		}
-		memcpy(key, image, sizeof(key));
-		if (!lm_exact_has(&exact->matchings, key))
-			return false;
-	}
-	return true;
-}
-
 static uint32_t *symmetry_half(const struct choices *it, uint32_t symmetry, uint32_t half)
 {
 	return &it->symmetry[(size_t)(2 * symmetry + half) * HALF_MASKS];
@@ -97,8 +68,8 @@ static void find_symmetries(struct choices *it)
 	uint32_t symmetry, half, mask, bit, end;
 	uint32_t *images;
 
-	for (symmetry = 1; symmetry < 2 * it->ends; symmetry++) {
-		if (!is_symmetry(it->exact, symmetry))
+	for (symmetry = 1; symmetry < exact_maps(it->exact); symmetry++) {
+		if (!lm_exact_is_symmetry(it->exact, symmetry))
 			continue;
 		for (half = 0; half < 2; half++) {
 			images = symmetry_half(it, it->symmetries, half);
@@ -107,7 +78,7 @@ static void find_symmetries(struct choices *it)
 				end = half * HALF_BITS + bit;
 				for (mask = 0; mask < HALF_MASKS && end < it->ends; mask++)
 					images[mask] |= (mask >> bit & 1)
-							<< image_of(it->ends, symmetry, end);
+							<< exact_image(it->exact, symmetry, end);
 			}
 		}
 		it->symmetries++;

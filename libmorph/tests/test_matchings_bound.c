@@ -523,6 +523,105 @@ static void proofs_for_any_ports_of_each_kind(void **state)
 	}
 }
 
+/* Some legal ports for each kind of circuits. */
+static void set_any_ports(void)
+{
+	bool pairs = mutant.in.kind == MORPH_CHECK_PAIRS;
+
+	for (uint32_t at = 0; at < mutant.in.endpoints; at++) {
+		mutant.tx[at] = pairs ? at : 2 * at;
+		mutant.rx[at] = mutant.tx[at] + !pairs;
+	}
+}
+
+/* A refusal of a number of rounds of some kind of circuits, for any ports. */
+static void ask_kind(const struct mesh *mesh, uint32_t kind, uint32_t endpoints, uint32_t rounds)
+{
+	ask_any_ports(mesh, endpoints);
+	mutant.in.kind = kind;
+	mutant.in.bound = rounds + 1;
+	mutant.in.limit = rounds;
+	set_any_ports();
+}
+
+/* Ten endpoints on two cells have 16 rounds. Five of duplex circuits have six. */
+static void hard_proofs_take_few_tries(void **state)
+{
+	(void)state;
+	ask_kind(&meshes[1], MORPH_CHECK_PAIRS, 10, 15);
+	mutant.in.tries = 8000000;
+	accepted(&mutant);
+	ask_kind(&meshes[1], MORPH_CHECK_PAIRS, 10, 16);
+	refused(&mutant, EBADMSG, "all pairs can meet in 16 rounds");
+	ask_kind(&meshes[1], MORPH_CHECK_DUPLEX, 5, 6);
+	refused(&mutant, EBADMSG, "all pairs can meet in 6 rounds");
+	ask_kind(&meshes[2], MORPH_CHECK_DIRECTED, 5, 4);
+	mutant.in.tries = 100000000;
+	refused(&mutant, EBADMSG, "all pairs can meet in 4 rounds");
+	mutant.in.tries = 200000;
+	refused(&mutant, EBADMSG, "too many tries to prove that 4 rounds are too few");
+}
+
+/* Whether the checker refutes the rounds at all ports, for endpoints from @count on. */
+static bool is_refuted(uint32_t count, uint32_t used)
+{
+	bool pairs = mutant.in.kind == MORPH_CHECK_PAIRS;
+
+	if (count == mutant.in.endpoints)
+		return !check(&mutant) || strstr(report, "has no route");
+	for (uint32_t tx = count ? mutant.tx[count - 1] + 1 : 0; tx < mutant.mesh->ports; tx++)
+		for (uint32_t rx = 0; rx < mutant.mesh->ports; rx++) {
+			if ((rx == tx) != pairs || (used >> tx | used >> rx) & 1)
+				continue;
+			mutant.tx[count] = tx;
+			mutant.rx[count] = rx;
+			if (!is_refuted(count + 1, used | 1U << tx | 1U << rx))
+				return false;
+		}
+	return true;
+}
+
+/* A refusal for any ports is right where it is right for all given ports, with each fault. */
+static void proofs_of_each_kind_agree_with_given_ports(void **state)
+{
+	static const struct {
+		uint32_t kind, endpoints, rounds;
+	} rows[] = {
+		{ MORPH_CHECK_DIRECTED, 2, 1 }, { MORPH_CHECK_DIRECTED, 3, 2 },
+		{ MORPH_CHECK_DIRECTED, 3, 3 }, { MORPH_CHECK_DIRECTED, 4, 3 },
+		{ MORPH_CHECK_DIRECTED, 4, 4 }, { MORPH_CHECK_DUPLEX, 2, 1 },
+		{ MORPH_CHECK_DUPLEX, 3, 3 },	{ MORPH_CHECK_DUPLEX, 4, 3 },
+		{ MORPH_CHECK_DUPLEX, 4, 4 },	{ MORPH_CHECK_PAIRS, 4, 4 },
+		{ MORPH_CHECK_PAIRS, 4, 5 },	{ MORPH_CHECK_PAIRS, 5, 6 },
+	};
+	const struct mesh *mesh = &meshes[0];
+	uint32_t refuted = 0, found = 0;
+
+	(void)state;
+	for (uint32_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++)
+		for (uint32_t fault = 0; fault < 3 * mesh->elements; fault++) {
+			bool all;
+			int ret;
+
+			ask_separated(mesh, fault);
+			mutant.in.kind = rows[row].kind;
+			mutant.in.endpoints = rows[row].endpoints;
+			mutant.in.bound = rows[row].rounds + 1;
+			mutant.in.bound_kind = MORPH_CHECK_EXHAUSTIVE;
+			mutant.in.limit = rows[row].rounds;
+			all = is_refuted(0, 0);
+			set_any_ports();
+			mutant.in.ports_chosen = true;
+			ret = check(&mutant);
+			assert_int_equal(ret, all ? 0 : -EBADMSG);
+			if (ret)
+				assert_non_null(strstr(report, "all pairs can meet in "));
+			refuted += all;
+			found += !all;
+		}
+	assert_true(refuted > 20 && found > 20);
+}
+
 static void proofs_have_limits(void **state)
 {
 	static const struct mesh large = { .width = 3, .height = 3 };
@@ -598,10 +697,14 @@ static void memory_of_proofs_can_run_out(void **state)
 	uint32_t failed = 0;
 
 	(void)state;
-	for (uint32_t chosen = 0; chosen < 4; chosen++) {
+	for (uint32_t chosen = 0; chosen < 6; chosen++) {
 		ask_any_ports(&meshes[chosen == 1], 4 + chosen % 2 * 2 + chosen / 2);
 		if (chosen == 3)
 			ask_odd(&meshes[1], 7);
+		if (chosen == 4)
+			ask_kind(&meshes[1], MORPH_CHECK_PAIRS, 10, 15);
+		if (chosen == 5)
+			ask_kind(&meshes[1], MORPH_CHECK_DIRECTED, 6, 5);
 		mutant.in.ports_chosen = chosen;
 		for (uint32_t nth = 1;; nth++) {
 			int ret;
@@ -664,6 +767,8 @@ int main(int argc, char **argv)
 		cmocka_unit_test(proofs_for_odd_numbers_of_endpoints),
 		cmocka_unit_test(proofs_for_odd_numbers_agree_with_given_ports),
 		cmocka_unit_test(proofs_for_any_ports_of_each_kind),
+		cmocka_unit_test(hard_proofs_take_few_tries),
+		cmocka_unit_test(proofs_of_each_kind_agree_with_given_ports),
 		cmocka_unit_test(proofs_have_limits),
 		cmocka_unit_test(proofs_for_given_ports),
 		cmocka_unit_test(memory_can_run_out),

@@ -46,6 +46,9 @@ static void small_meshes_have_the_fewest_rounds_for_each_kind(void **state)
 		{ MORPH_MATCHINGS_DUPLEX, 3, 1, 3, 3 },	  { MORPH_MATCHINGS_PAIRS, 1, 1, 3, 3 },
 		{ MORPH_MATCHINGS_PAIRS, 1, 2, 5, 5 },	  { MORPH_MATCHINGS_PAIRS, 3, 1, 5, 5 },
 		{ MORPH_MATCHINGS_PAIRS, 1, 2, 7, 8 },	  { MORPH_MATCHINGS_PAIRS, 1, 3, 7, 7 },
+		{ MORPH_MATCHINGS_PAIRS, 1, 2, 9, 12 },	  { MORPH_MATCHINGS_PAIRS, 1, 2, 10, 16 },
+		{ MORPH_MATCHINGS_DIRECTED, 3, 1, 4, 3 }, { MORPH_MATCHINGS_DIRECTED, 3, 1, 5, 4 },
+		{ MORPH_MATCHINGS_DUPLEX, 3, 1, 4, 3 },	  { MORPH_MATCHINGS_DUPLEX, 1, 2, 5, 6 },
 	};
 
 	(void)state;
@@ -96,6 +99,37 @@ static void an_odd_number_of_endpoints_is_refused_in_few_moves(void **state)
 		fail_msg("%s", report);
 }
 
+/* Symmetries and weights save moves: at most this number is enough. */
+static void rounds_of_each_kind_take_few_moves(void **state)
+{
+	static const struct {
+		uint32_t kind, width, height, endpoints, rounds, moves;
+	} rows[] = {
+		{ MORPH_MATCHINGS_PAIRS, 1, 2, 10, 16, 2000 },
+		{ MORPH_MATCHINGS_DUPLEX, 1, 2, 5, 6, 1000 },
+		{ MORPH_MATCHINGS_DUPLEX, 3, 1, 4, 3, 300 },
+		{ MORPH_MATCHINGS_DIRECTED, 3, 1, 4, 3, 100 },
+		{ MORPH_MATCHINGS_DIRECTED, 3, 1, 5, 4, 1000 },
+	};
+
+	(void)state;
+	for (size_t row = 0; row < sizeof(rows) / sizeof(rows[0]); row++) {
+		problem = (struct morph_matchings_problem){
+			.sz = sizeof(problem),
+			.kind = rows[row].kind,
+			.width = rows[row].width,
+			.height = rows[row].height,
+			.endpoints = rows[row].endpoints,
+			.seed = 1,
+			.moves = rows[row].moves,
+		};
+		assert_int_equal(morph_matchings_find(search, &problem, &answer), 0);
+		assert_int_equal(answer.verdict, MORPH_FEASIBLE);
+		assert_int_equal(answer.rounds, rows[row].rounds);
+		assert_int_equal(answer.bound, rows[row].rounds);
+	}
+}
+
 /* Six endpoints use all ports of the mesh. */
 static void too_few_rounds_of_directed_circuits_are_refused(void **state)
 {
@@ -109,19 +143,22 @@ static void too_few_rounds_of_directed_circuits_are_refused(void **state)
 static void a_warm_search_of_ports_allocates_nothing(void **state)
 {
 	(void)state;
-	for (uint32_t again = 0; again < 2; again++) {
-		allocations();
-		problem = (struct morph_matchings_problem){
-			.sz = sizeof(problem),
-			.kind = MORPH_MATCHINGS_PAIRS,
-			.width = 1,
-			.height = 1,
-			.endpoints = 5,
-			.seed = 1,
-		};
-		assert_int_equal(morph_matchings_find(search, &problem, &answer), 0);
+	for (uint32_t kind = 0; kind <= MORPH_MATCHINGS_PAIRS; kind++) {
+		for (uint32_t again = 0; again < 2; again++) {
+			allocations();
+			problem = (struct morph_matchings_problem){
+				.sz = sizeof(problem),
+				.kind = kind,
+				.width = 1,
+				.height = 1 + (kind != MORPH_MATCHINGS_PAIRS),
+				.endpoints = kind == MORPH_MATCHINGS_DIRECTED ? 6 : 5,
+				.seed = 1,
+				.moves = 1000,
+			};
+			assert_int_equal(morph_matchings_find(search, &problem, &answer), 0);
+		}
+		assert_int_equal(allocations(), 0);
 	}
-	assert_int_equal(allocations(), 0);
 }
 
 int main(void)
@@ -130,6 +167,7 @@ int main(void)
 		cmocka_unit_test(small_meshes_have_the_fewest_rounds_for_each_kind),
 		cmocka_unit_test(a_mesh_without_ports_for_all_pairs_is_refused),
 		cmocka_unit_test(an_odd_number_of_endpoints_is_refused_in_few_moves),
+		cmocka_unit_test(rounds_of_each_kind_take_few_moves),
 		cmocka_unit_test(too_few_rounds_of_directed_circuits_are_refused),
 		cmocka_unit_test(a_warm_search_of_ports_allocates_nothing),
 	};
