@@ -478,25 +478,51 @@ static int search(struct exact *exact)
 	return result == EXACT_FOUND ? search_ports(exact) : result;
 }
 
-int lm_exact_search(struct exact *exact, struct rounds *rounds, uint32_t hops, uint64_t *steps)
+/* Whether the search applies to the fabric and to these rounds. Sets their pairs. */
+static bool applies(struct exact *exact, const struct rounds *rounds)
 {
 	struct exact_cover *cover = &exact->cover;
 	uint32_t n = rounds->endpoints;
 	bool directed = rounds->kind == MORPH_MATCHINGS_DIRECTED;
-	int result;
 
 	cover->pairs = directed ? n * (n - 1) : n * (n - 1) / 2;
 	cover->full = directed ? n : n / 2;
-	if (rounds->targets || cover->pairs > EXACT_MOST_PAIRS ||
-	    rounds->rounds > EXACT_MOST_ROUNDS || !lm_exact_applies(&rounds->mesh))
-		return EXACT_UNDECIDED;
+	return !rounds->targets && cover->pairs <= EXACT_MOST_PAIRS &&
+	       rounds->rounds <= EXACT_MOST_ROUNDS && lm_exact_applies(&rounds->mesh);
+}
+
+/* Prepare a search with a number of steps. 0, or a noted -ENOMEM. */
+static int prepare(struct exact *exact, struct rounds *rounds, uint32_t hops, uint64_t steps)
+{
 	exact->rounds = rounds;
 	exact->hops = hops;
-	exact->steps = *steps;
+	exact->steps = steps;
 	exact->separated = false;
-	result = set_states(exact);
+	return set_states(exact);
+}
+
+int lm_exact_search(struct exact *exact, struct rounds *rounds, uint32_t hops, uint64_t *steps)
+{
+	int result;
+
+	if (!applies(exact, rounds))
+		return EXACT_UNDECIDED;
+	result = prepare(exact, rounds, hops, *steps);
 	if (!result)
 		result = search(exact);
+	*steps = exact->steps;
+	return result;
+}
+
+int lm_exact_join(struct exact *exact, struct rounds *rounds, uint32_t hops, uint64_t *steps)
+{
+	int result;
+
+	if (!applies(exact, rounds))
+		return EXACT_UNDECIDED;
+	result = prepare(exact, rounds, hops, *steps);
+	if (!result)
+		result = lm_exact_choose_joined(exact);
 	*steps = exact->steps;
 	return result;
 }

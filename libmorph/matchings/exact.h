@@ -109,6 +109,9 @@ uint32_t lm_exact_stride(const struct rounds *rounds, uint32_t limit);
  */
 int lm_exact_search(struct exact *exact, struct rounds *rounds, uint32_t hops, uint64_t *steps);
 
+/* Likewise, search ports that have routes for all pairs, with any rounds. Sets the ports. */
+int lm_exact_join(struct exact *exact, struct rounds *rounds, uint32_t hops, uint64_t *steps);
+
 void lm_exact_free(struct exact *exact);
 
 /* Begin with the first setting. */
@@ -194,6 +197,9 @@ int lm_exact_choose(struct exact *exact);
  * of rounds is enough. Uses 1 / exact->share of the budget at most.
  */
 int lm_exact_choose_any(struct exact *exact);
+
+/* Likewise, with as many rounds as pairs: the first ports that have routes for all pairs. */
+int lm_exact_choose_joined(struct exact *exact);
 
 /* Set exact->separated if no ports have routes for all pairs. The matchings are listed. */
 void lm_exact_find_separated(struct exact *exact);

@@ -362,20 +362,37 @@ static uint32_t count_idle(const struct exact *exact)
 	       (exact->rounds->kind == MORPH_MATCHINGS_DIRECTED ? least : 2 * least);
 }
 
-int lm_exact_choose_any(struct exact *exact)
+/* List the matchings of all ports for a search. EXACT_UNDECIDED if it does not apply. */
+static int begin_search(struct ports *ports, struct exact *exact)
 {
-	struct rounds *rounds = exact->rounds;
-	struct ports ports;
-	uint64_t reserve;
-	int result;
+	int error;
 
-	if (rounds->mesh.ends > EXACT_MOST_ENDS || exact->steps <= exact->settings)
+	if (exact->rounds->mesh.ends > EXACT_MOST_ENDS || exact->steps <= exact->settings)
 		return EXACT_UNDECIDED;
 	exact->steps -= exact->settings;
-	result = lm_exact_list_matchings(exact);
-	if (result)
+	error = lm_exact_list_matchings(exact);
+	if (error)
+		return error;
+	begin_ports(ports, exact);
+	return EXACT_FOUND;
+}
+
+static void keep_ports(const struct ports *ports)
+{
+	struct rounds *rounds = ports->exact->rounds;
+
+	memcpy(rounds->tx, ports->tx, rounds->endpoints * sizeof(*rounds->tx));
+	memcpy(rounds->rx, ports->rx, rounds->endpoints * sizeof(*rounds->rx));
+}
+
+int lm_exact_choose_any(struct exact *exact)
+{
+	struct ports ports;
+	uint64_t reserve;
+	int result = begin_search(&ports, exact);
+
+	if (result != EXACT_FOUND)
 		return result;
-	begin_ports(&ports, exact);
 	/* Another search uses what is left of the budget. */
 	reserve = exact->steps - exact->steps / exact->share;
 	exact->steps -= reserve;
@@ -383,10 +400,22 @@ int lm_exact_choose_any(struct exact *exact)
 	if (result == EXACT_REFUTED && !ports.complete)
 		exact->separated = is_separated(&ports);
 	exact->steps += reserve;
-	if (result == EXACT_FOUND) {
-		memcpy(rounds->tx, ports.tx, rounds->endpoints * sizeof(*rounds->tx));
-		memcpy(rounds->rx, ports.rx, rounds->endpoints * sizeof(*rounds->rx));
-	}
+	if (result == EXACT_FOUND)
+		keep_ports(&ports);
+	return result;
+}
+
+int lm_exact_choose_joined(struct exact *exact)
+{
+	struct ports ports;
+	int result = begin_search(&ports, exact);
+
+	if (result != EXACT_FOUND)
+		return result;
+	ports.first = true;
+	result = try_all(&ports, ports.endpoints);
+	if (result == EXACT_FOUND)
+		keep_ports(&ports);
 	return result;
 }
 

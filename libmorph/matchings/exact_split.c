@@ -126,6 +126,26 @@ static void give_ports(struct ports *ports)
 	}
 }
 
+/* Likewise, where the own pairs are those that no matching joins. */
+static int give_joined(struct ports *ports)
+{
+	struct exact_cover *cover = &ports->exact->cover;
+	uint32_t i, column;
+
+	memset(cover->own_row, EXACT_ALONE, sizeof(cover->own_row));
+	cover->own_columns = 0;
+	for (i = 0; i < ports->endpoints; i++) {
+		for (column = 0; column < ports->endpoints; column++) {
+			if (ports->joined[ports->tx[i]] >> ports->rx[column] & 1)
+				continue;
+			cover->own_row[i] = (uint8_t)column;
+			cover->own_columns |= 1u << column;
+		}
+	}
+	give_ports(ports);
+	return EXACT_FOUND;
+}
+
 /* Cover the pairs of all senders and receivers but one for each, and give the endpoints ports. */
 static int cover_split(struct ports *ports, struct list list)
 {
@@ -181,7 +201,7 @@ static int receive(struct ports *ports, struct list list, uint32_t first)
 		if (!is_first_split(ports))
 			return EXACT_REFUTED;
 		ports->complete = true;
-		return ports->first ? EXACT_FOUND : cover_split(ports, list);
+		return ports->first ? give_joined(ports) : cover_split(ports, list);
 	}
 	for (rx = first; rx < ports->ends && result == EXACT_REFUTED; rx++) {
 		senders = tx & ~ports->joined[rx];

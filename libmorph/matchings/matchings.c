@@ -428,8 +428,8 @@ static int climb_to(struct morph_matchings *matchings, uint32_t count, uint64_t 
 }
 
 /*
- * In a small fabric, search one round less and so on, as long as short searches find them. The exact
- * search takes more of the budget for each number. Returns 0, or a noted error.
+ * In a small fabric, search one round less and so on, as long as short searches find them. The
+ * exact search takes more of the budget for each number. Returns 0, or a noted error.
  */
 static int descend_briefly(struct morph_matchings *matchings)
 {
@@ -442,24 +442,43 @@ static int descend_briefly(struct morph_matchings *matchings)
 	return found < 0 ? found : 0;
 }
 
+/* Find a legal set at other ports than the first ones, which lack routes. As find_first(). */
+static int find_joined(struct morph_matchings *matchings)
+{
+	struct rounds *rounds = &matchings->rounds;
+	uint32_t limit = matchings->answer.hops_most, longest;
+	int found = lm_matchings_join_ports(matchings);
+
+	if (found <= 0 || !sum_distances(matchings, limit, &longest))
+		return found < 0 ? found : 0;
+	if (!limit)
+		rounds->router.most_hops = rounds->stride;
+	return find_first(matchings);
+}
+
+/* The first ports lack routes: decide numbers of rounds, unless any legal set is enough. */
+static int climb_elsewhere(struct morph_matchings *matchings, bool first, uint64_t most)
+{
+	int found = first ? find_joined(matchings) : 0;
+
+	if (!found)
+		found = decide_ports(matchings, EXACT_MOST_ROUNDS, most - most / 8);
+	if (found || first || matchings->answer.verdict == MORPH_INFEASIBLE)
+		return found;
+	return find_joined(matchings);
+}
+
 /*
  * Search the number of rounds of the bound, then any. Decide small fabrics exactly. Then search
- * numbers between them, larger by an eighth after each failure, and one less than the best, as long
- * as the budget lasts.
+ * numbers between them, larger by an eighth after each failure.
  */
-static int climb(struct morph_matchings *matchings, const struct morph_matchings_problem *problem)
+static int climb_first(struct morph_matchings *matchings,
+		       const struct morph_matchings_problem *problem, uint64_t most)
 {
 	struct morph_matchings_answer *answer = &matchings->answer;
-	uint64_t most = problem->moves ? problem->moves : DEFAULT_MOVES;
 	uint32_t count = problem->rounds ? problem->rounds : answer->bound;
 	int found = 0;
 
-	if (problem->rounds && !problem->targets)
-		return climb_to(matchings, count, most);
-	if (!matchings->joined) {
-		found = decide_ports(matchings, EXACT_MOST_ROUNDS, most);
-		return found < 0 ? found : 0;
-	}
 	if (problem->rounds || !problem->first)
 		found = try_rounds(matchings, count,
 				   problem->rounds ? most : (uint64_t)FIRST_MOVES * count);
@@ -467,31 +486,44 @@ static int climb(struct morph_matchings *matchings, const struct morph_matchings
 		prove_targets(matchings, problem);
 	if (!found && problem->rounds && answer->verdict == MORPH_UNDECIDED)
 		found = refuse_separated(matchings);
-	if (problem->rounds)
-		return found < 0 ? found : 0;
-	if (!found) {
-		found = find_first(matchings);
-		if (!found && matchings->rounds.choose)
-			found = decide_ports(matchings, EXACT_MOST_ROUNDS, most);
-		if (found <= 0 || problem->first)
-			return found < 0 ? found : 0;
-		if (matchings->rounds.choose) {
-			found = decide_ports(matchings, answer->rounds - 1, most);
-		} else {
-			found = descend_briefly(matchings);
-			if (found >= 0)
-				found = lm_matchings_descend(matchings, most);
-			if (!found)
-				found = lm_matchings_decide(matchings, answer->rounds - 1, most);
-		}
-		while (!found && matchings->rounds.moves < most) {
-			count += count / 8 + 1;
-			if (count >= answer->rounds)
-				break;
-			found = try_rounds(matchings, count, (uint64_t)FIRST_MOVES * count);
-		}
+	if (found || problem->rounds)
+		return found;
+	found = find_first(matchings);
+	if (!found && matchings->rounds.choose)
+		found = climb_elsewhere(matchings, problem->first, most);
+	if (found <= 0 || problem->first)
+		return found;
+	if (matchings->rounds.choose) {
+		found = decide_ports(matchings, answer->rounds - 1, most);
+	} else {
+		found = descend_briefly(matchings);
+		if (found >= 0)
+			found = lm_matchings_descend(matchings, most);
+		if (!found)
+			found = lm_matchings_decide(matchings, answer->rounds - 1, most);
 	}
-	while (found >= 0 && answer->rounds > answer->bound && matchings->rounds.moves < most) {
+	while (!found && matchings->rounds.moves < most) {
+		count += count / 8 + 1;
+		if (count >= answer->rounds)
+			break;
+		found = try_rounds(matchings, count, (uint64_t)FIRST_MOVES * count);
+	}
+	return found;
+}
+
+/* As long as the budget lasts, search one round less than the best. */
+static int climb(struct morph_matchings *matchings, const struct morph_matchings_problem *problem)
+{
+	struct morph_matchings_answer *answer = &matchings->answer;
+	uint64_t most = problem->moves ? problem->moves : DEFAULT_MOVES;
+	int found;
+
+	if (problem->rounds && !problem->targets)
+		return climb_to(matchings, problem->rounds, most);
+	found = matchings->joined ? climb_first(matchings, problem, most) :
+				    climb_elsewhere(matchings, problem->first, most);
+	while (found >= 0 && !problem->rounds && !problem->first &&
+	       answer->rounds > answer->bound && matchings->rounds.moves < most) {
 		found = try_rounds(matchings, answer->rounds - 1, most - matchings->rounds.moves);
 		if (!found)
 			break;

@@ -49,6 +49,12 @@ int lm_matchings_lay_rounds(struct morph_matchings *matchings);
  */
 int lm_matchings_decide(struct morph_matchings *matchings, uint32_t last, uint64_t most);
 
+/*
+ * Set ports that have routes for all pairs, as far as the exact search finds some. Returns 1, 0, or
+ * a noted error.
+ */
+int lm_matchings_join_ports(struct morph_matchings *matchings);
+
 /* Search one round less than the answer has, and so on. Likewise, but returns 0 at the bound. */
 int lm_matchings_descend(struct morph_matchings *matchings, uint64_t most);
 

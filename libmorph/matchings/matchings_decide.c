@@ -5,6 +5,9 @@
 /* Part of the budget for an exact search of one round less. */
 #define DESCENT_SHARE 8
 
+/* Steps for ports that have routes for all pairs, beside the budget. */
+#define JOIN_STEPS (1u << 24)
+
 /* Keep rounds that the exact search found, unless the driver's validator refuses one. */
 static int keep_exact(struct morph_matchings *matchings)
 {
@@ -80,6 +83,18 @@ int lm_matchings_decide(struct morph_matchings *matchings, uint32_t last, uint64
 	       answer->verdict != MORPH_INFEASIBLE)
 		result = decide_count(matchings, answer->bound, steps_left(matchings, most));
 	return result == EXACT_FOUND ? keep_exact(matchings) : result < 0 ? result : 0;
+}
+
+int lm_matchings_join_ports(struct morph_matchings *matchings)
+{
+	struct rounds *rounds = &matchings->rounds;
+	uint64_t left = JOIN_STEPS;
+	int result;
+
+	rounds->rounds = matchings->answer.bound;
+	result = lm_exact_join(&matchings->exact, rounds, matchings->answer.hops_most, &left);
+	rounds->moves += (JOIN_STEPS - left) / EXACT_STEPS;
+	return result < 0 ? result : result == EXACT_FOUND;
 }
 
 /* Far from the bound, rounds are mostly found soon or not at all: each search gets a part. */

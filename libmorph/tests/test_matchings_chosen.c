@@ -130,6 +130,39 @@ static void rounds_of_each_kind_take_few_moves(void **state)
 	}
 }
 
+/* Evenly spread ports lack routes, and the budget ends before the exact search. */
+static void other_ports_have_routes_for_all_pairs(void **state)
+{
+	static const struct {
+		uint32_t kind, width, height, endpoints;
+	} rows[] = {
+		{ MORPH_MATCHINGS_DUPLEX, 1, 3, 8 },
+		{ MORPH_MATCHINGS_DUPLEX, 3, 1, 7 },
+		{ MORPH_MATCHINGS_DIRECTED, 3, 1, 6 },
+	};
+	char report[256] = "";
+
+	(void)state;
+	for (size_t row = 0; row < 2 * sizeof(rows) / sizeof(rows[0]); row++) {
+		problem = (struct morph_matchings_problem){
+			.sz = sizeof(problem),
+			.kind = rows[row / 2].kind,
+			.width = rows[row / 2].width,
+			.height = rows[row / 2].height,
+			.endpoints = rows[row / 2].endpoints,
+			.seed = 1,
+			.moves = row % 2 ? 0 : 300,
+			.first = row % 2,
+		};
+		assert_int_equal(morph_matchings_find(search, &problem, &answer), 0);
+		assert_int_equal(answer.verdict, MORPH_FEASIBLE);
+		assert_true(answer.moves < 1000);
+		if (check_matchings(&problem, &answer, (struct morph_check_bytes){ 0 }, report,
+				    sizeof(report)))
+			fail_msg("%s", report);
+	}
+}
+
 /* Six endpoints use all ports of the mesh. */
 static void too_few_rounds_of_directed_circuits_are_refused(void **state)
 {
@@ -168,6 +201,7 @@ int main(void)
 		cmocka_unit_test(a_mesh_without_ports_for_all_pairs_is_refused),
 		cmocka_unit_test(an_odd_number_of_endpoints_is_refused_in_few_moves),
 		cmocka_unit_test(rounds_of_each_kind_take_few_moves),
+		cmocka_unit_test(other_ports_have_routes_for_all_pairs),
 		cmocka_unit_test(too_few_rounds_of_directed_circuits_are_refused),
 		cmocka_unit_test(a_warm_search_of_ports_allocates_nothing),
 	};
