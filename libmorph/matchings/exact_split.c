@@ -4,6 +4,7 @@
  * decides which two of them belong to one endpoint (exact_cover.c). A sender and a receiver that no
  * matching joins are such two ports, so each has one at most.
  */
+#include "../util/sort.h"
 #include "exact_any.h"
 
 /* A list of ports as a mask. */
@@ -230,6 +231,88 @@ static int receive(struct ports *ports, struct list list, uint32_t first)
 	return result;
 }
 
+/* Whether each sender misses one of the receivers at most, and each receiver one sender. */
+static bool can_own(const struct ports *ports)
+{
+	const uint32_t tx = mask_of(ports->tx, ports->count);
+	uint32_t missed = 0, senders = 0, i;
+
+	for (i = 0; i < ports->receivers && !(senders & (senders - 1)); i++) {
+		senders = tx & ~ports->joined[ports->rx[i]];
+		if (senders & missed)
+			return false;
+		missed |= senders;
+	}
+	return !(senders & (senders - 1));
+}
+
+/* Let the ports of a mask receive. */
+static int receive_mask(struct ports *ports, struct list list, uint32_t mask)
+{
+	int result = EXACT_REFUTED;
+	uint32_t left;
+
+	for (left = mask; left; left &= left - 1) {
+		ports->owner[__builtin_ctz(left)] = (uint8_t)ports->receivers;
+		ports->rx[ports->receivers++] = (uint32_t)__builtin_ctz(left);
+	}
+	if (can_own(ports) && is_first_split(ports)) {
+		ports->complete = true;
+		result = cover_split(ports, list);
+	}
+	if (result == EXACT_FOUND)
+		return result;
+	for (left = mask; left; left &= left - 1)
+		ports->owner[__builtin_ctz(left)] = EXACT_ALONE;
+	ports->receivers = 0;
+	return result;
+}
+
+static int by_number(const void *one, const void *other, void *context)
+{
+	const uint64_t *a = one, *b = other;
+
+	(void)context;
+	return *a < *b ? -1 : *a > *b;
+}
+
+/*
+ * If no endpoint may lack a circuit, each round joins all senders to all receivers. So the
+ * receivers are those of as many matchings as there are rounds.
+ */
+static int receive_all(struct ports *ports, struct list list)
+{
+	struct exact *exact = ports->exact;
+	uint32_t *live = &ports->live[list.first], mask, i, j;
+	int result = lm_exact_reserve(exact, &exact->seen_block, list.count * sizeof(uint64_t));
+	uint64_t *keys = exact->seen_block.memory;
+	const uint8_t *partner;
+
+	if (result)
+		return result;
+	if (!lm_exact_spend(ports, list.count))
+		return EXACT_UNDECIDED;
+	for (i = 0; i < list.count; i++) {
+		partner = exact_partners(exact, live[i]);
+		for (j = 0, mask = 0; j < ports->count; j++)
+			mask |= 1u << partner[ports->tx[j]];
+		keys[i] = (uint64_t)mask << 32 | live[i];
+	}
+	lm_sort(keys, list.count, sizeof(*keys), by_number, NULL);
+	for (i = 0; i < list.count; i++)
+		live[i] = (uint32_t)keys[i];
+	result = EXACT_REFUTED;
+	for (i = 0; i < list.count && result == EXACT_REFUTED; i = j) {
+		mask = (uint32_t)(keys[i] >> 32);
+		j = i + 1;
+		while (j < list.count && keys[j] >> 32 == mask)
+			j++;
+		if (j - i >= exact->rounds->rounds)
+			result = receive_mask(ports, (struct list){ list.first + i, j - i }, mask);
+	}
+	return result;
+}
+
 int lm_exact_send(struct ports *ports, struct list list, uint32_t first)
 {
 	int result = EXACT_REFUTED;
@@ -237,7 +320,7 @@ int lm_exact_send(struct ports *ports, struct list list, uint32_t first)
 	uint32_t tx, senders;
 
 	if (ports->count == ports->endpoints)
-		return receive(ports, list, 0);
+		return ports->most_idle ? receive(ports, list, 0) : receive_all(ports, list);
 	for (tx = first; tx < ports->ends && result == EXACT_REFUTED; tx++) {
 		ports->tx[ports->count++] = tx;
 		if (is_first_mask(ports)) {

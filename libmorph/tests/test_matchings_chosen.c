@@ -107,9 +107,9 @@ static void rounds_of_each_kind_take_few_moves(void **state)
 	} rows[] = {
 		{ MORPH_MATCHINGS_PAIRS, 1, 2, 10, 16, 2000 },
 		{ MORPH_MATCHINGS_DUPLEX, 1, 2, 5, 6, 1000 },
-		{ MORPH_MATCHINGS_DUPLEX, 3, 1, 4, 3, 300 },
-		{ MORPH_MATCHINGS_DIRECTED, 3, 1, 4, 3, 100 },
-		{ MORPH_MATCHINGS_DIRECTED, 3, 1, 5, 4, 1000 },
+		{ MORPH_MATCHINGS_DUPLEX, 3, 1, 4, 3, 100 },
+		{ MORPH_MATCHINGS_DIRECTED, 3, 1, 4, 3, 30 },
+		{ MORPH_MATCHINGS_DIRECTED, 3, 1, 5, 4, 200 },
 	};
 
 	(void)state;
