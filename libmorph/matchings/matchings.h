@@ -50,8 +50,8 @@ int lm_matchings_lay_rounds(struct morph_matchings *matchings);
 int lm_matchings_decide(struct morph_matchings *matchings, uint32_t last, uint64_t most);
 
 /*
- * Set ports that have routes for all pairs, as far as the exact search finds some. Returns 1, 0, or
- * a noted error.
+ * Set ports that have routes for all pairs, as far as the exact search finds some. Refuses all
+ * rounds if there are none. Returns 1, 0, or a noted error.
  */
 int lm_matchings_join_ports(struct morph_matchings *matchings);
 

@@ -37,9 +37,21 @@ static void keep_weights(struct morph_matchings *matchings)
 }
 
 /*
+ * No ports have routes for all pairs. More rounds than pairs are never necessary, so that a bound
+ * above this number refuses all.
+ */
+static void refuse_ports(struct morph_matchings *matchings)
+{
+	struct morph_matchings_answer *answer = &matchings->answer;
+
+	answer->bound = matchings->exact.cover.pairs + 1;
+	answer->bound_kind = MORPH_MATCHINGS_EXHAUSTIVE;
+	answer->verdict = MORPH_INFEASIBLE;
+}
+
+/*
  * Search @count rounds exactly, with @steps steps of the budget at most. Raises the bound if it
- * refutes them. More rounds than pairs are never necessary, so that a bound above this number
- * refuses all. Returns an exact_result, or a noted error.
+ * refutes them. Returns an exact_result, or a noted error.
  */
 static int decide_count(struct morph_matchings *matchings, uint32_t count, uint64_t steps)
 {
@@ -57,13 +69,11 @@ static int decide_count(struct morph_matchings *matchings, uint32_t count, uint6
 	if (result != EXACT_REFUTED)
 		return result;
 	answer->bound = count + 1;
-	if (matchings->exact.separated) {
-		answer->bound = matchings->exact.cover.pairs + 1;
-		answer->verdict = MORPH_INFEASIBLE;
-	}
 	answer->bound_kind = MORPH_MATCHINGS_EXHAUSTIVE;
 	keep_weights(matchings);
 	answer->cut_count = 0;
+	if (matchings->exact.separated)
+		refuse_ports(matchings);
 	return result;
 }
 
@@ -94,6 +104,8 @@ int lm_matchings_join_ports(struct morph_matchings *matchings)
 	rounds->rounds = matchings->answer.bound;
 	result = lm_exact_join(&matchings->exact, rounds, matchings->answer.hops_most, &left);
 	rounds->moves += (JOIN_STEPS - left) / EXACT_STEPS;
+	if (result == EXACT_REFUTED)
+		refuse_ports(matchings);
 	return result < 0 ? result : result == EXACT_FOUND;
 }
 

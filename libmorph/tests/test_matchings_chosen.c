@@ -130,6 +130,29 @@ static void rounds_of_each_kind_take_few_moves(void **state)
 	}
 }
 
+/* The refusal needs a search of ports only, of any number of rounds. */
+static void a_mesh_without_ports_for_all_pairs_is_refused_in_few_moves(void **state)
+{
+	char report[256] = "";
+
+	(void)state;
+	problem = (struct morph_matchings_problem){
+		.sz = sizeof(problem),
+		.kind = MORPH_MATCHINGS_PAIRS,
+		.width = 3,
+		.height = 1,
+		.endpoints = 9,
+		.seed = 1,
+		.moves = 2,
+	};
+	assert_int_equal(morph_matchings_find(search, &problem, &answer), 0);
+	assert_int_equal(answer.verdict, MORPH_INFEASIBLE);
+	assert_int_equal(answer.bound, 37);
+	if (check_matchings(&problem, &answer, (struct morph_check_bytes){ 0 }, report,
+			    sizeof(report)))
+		fail_msg("%s", report);
+}
+
 /* Evenly spread ports lack routes, and the budget ends before the exact search. */
 static void other_ports_have_routes_for_all_pairs(void **state)
 {
@@ -201,6 +224,7 @@ int main(void)
 		cmocka_unit_test(a_mesh_without_ports_for_all_pairs_is_refused),
 		cmocka_unit_test(an_odd_number_of_endpoints_is_refused_in_few_moves),
 		cmocka_unit_test(rounds_of_each_kind_take_few_moves),
+		cmocka_unit_test(a_mesh_without_ports_for_all_pairs_is_refused_in_few_moves),
 		cmocka_unit_test(other_ports_have_routes_for_all_pairs),
 		cmocka_unit_test(too_few_rounds_of_directed_circuits_are_refused),
 		cmocka_unit_test(a_warm_search_of_ports_allocates_nothing),
