@@ -544,7 +544,7 @@ static void ask_kind(const struct mesh *mesh, uint32_t kind, uint32_t endpoints,
 	set_any_ports();
 }
 
-/* Ten endpoints on two cells have 16 rounds. Five of duplex circuits have six. */
+/* Ten endpoints on two cells have 16 rounds. Five of duplex circuits and six of directed have 6. */
 static void hard_proofs_take_few_tries(void **state)
 {
 	(void)state;
@@ -553,7 +553,13 @@ static void hard_proofs_take_few_tries(void **state)
 	accepted(&mutant);
 	ask_kind(&meshes[1], MORPH_CHECK_PAIRS, 10, 16);
 	refused(&mutant, EBADMSG, "all pairs can meet in 16 rounds");
+	ask_kind(&meshes[1], MORPH_CHECK_DUPLEX, 5, 5);
+	accepted(&mutant);
 	ask_kind(&meshes[1], MORPH_CHECK_DUPLEX, 5, 6);
+	refused(&mutant, EBADMSG, "all pairs can meet in 6 rounds");
+	ask_kind(&meshes[1], MORPH_CHECK_DIRECTED, 6, 5);
+	accepted(&mutant);
+	ask_kind(&meshes[1], MORPH_CHECK_DIRECTED, 6, 6);
 	refused(&mutant, EBADMSG, "all pairs can meet in 6 rounds");
 	ask_kind(&meshes[2], MORPH_CHECK_DIRECTED, 5, 4);
 	mutant.in.tries = 100000000;
