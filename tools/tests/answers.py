@@ -20,8 +20,8 @@ device interface. The recording answers 'morphctl version'.
 
 tenant: the caller has no CAP_NET_ADMIN. It may open the nodes of the fabric and of slice 2, which
 is degraded, but not that of slice 1. The commands are 'slice list', 'slice show mine',
-'circuit list 2', 'slice why-not --count 9', 'monitor --once --dump' and 'monitor'. The last one loses
-events, and then the slice ends. container: the same without netlink.
+'circuit list 2', 'slice why-not --count 9', 'monitor --once --dump' and 'monitor'. The last one
+loses events, and then the slice ends. container: the same without netlink.
 """
 
 import json

@@ -274,9 +274,9 @@ static bool is_unturned(struct morph_fabric *fabric, u32 element, u8 expected, u
  * An element did not have the expected state. Other code may have turned it, and back, since the
  * reading. So read it again under a guard pin, which keeps its state.
  *
- * A pin does not stop the steps of a schedule that holds the element, nor a claim that wants another
- * state. The claim may be new, or that of a dark circuit, or of a prepared transaction. There, a
- * review reads the element, and reprograms it or records its state. No lock held.
+ * A pin does not stop the steps of a schedule that holds the element, nor a claim that wants
+ * another state. The claim may be new, or that of a dark circuit, or of a prepared transaction.
+ * There, a review reads the element, and reprograms it or records its state. No lock held.
  */
 static void patrol_moved(struct morph_fabric *fabric, u32 element, u8 expected)
 {
