@@ -281,6 +281,117 @@ static void cohorts_stay_within_capacities(void **state)
 	morph_jobs_free(jobs);
 }
 
+/* ------------------------------------------------------------ periods */
+
+static uint64_t order_size(const struct morph_jobs_view *view)
+{
+	return UINT64_MAX - view->workers * view->job->bytes;
+}
+
+static uint64_t value_saving(const struct morph_jobs_view *view)
+{
+	return (view->part->workers - 1) * view->part->left;
+}
+
+static uint64_t circuits_by_filling(const struct morph_jobs_view *view)
+{
+	(void)view;
+	return 0;
+}
+
+/* The rules of the policy grouped without cohorts. */
+static const struct morph_jobs_rules alone_rules = { MORPH_JOBS_FAIR, order_size, value_saving,
+						     circuits_by_filling };
+
+/* Bits of an iteration of a part. */
+static uint64_t bits_of(const struct small *small, const struct morph_jobs_decision *decision,
+			uint32_t job, uint32_t part)
+{
+	if (!small_flows(small, job, part))
+		return 0;
+	return 16 * small->jobs[job].bytes *
+	       (decision->flows[part].slot ? 1 : small->parts[part].workers);
+}
+
+/* Whether two parts send over the circuits of the same two sites. */
+static bool share_pair(const struct small *small, uint32_t job, uint32_t part, uint32_t other_job,
+		       uint32_t other)
+{
+	uint32_t one = small->parts[part].site, end = small->jobs[job].root;
+	uint32_t site = small->parts[other].site, root = small->jobs[other_job].root;
+
+	return (one == site && end == root) || (one == root && end == site);
+}
+
+/*
+ * The period of a job if all jobs start together. Parts with the same circuits have equal shares.
+ * While a part sends its bits, each other one sends as many, or all of its own.
+ */
+static uint64_t period_together(const struct small *small,
+				const struct morph_jobs_decision *decision, uint32_t job)
+{
+	uint64_t longest = 0;
+
+	for (uint32_t at = 0; at < small->jobs[job].parts; at++) {
+		uint32_t part = small->jobs[job].first + at;
+		uint64_t bits = bits_of(small, decision, job, part), sum = 0, time;
+
+		if (!bits)
+			continue;
+		for (uint32_t other = 0; other < small->problem.job_count; other++)
+			for (uint32_t its = 0; its < small->jobs[other].parts; its++) {
+				uint32_t number = small->jobs[other].first + its;
+				uint64_t more = bits_of(small, decision, other, number);
+
+				if (share_pair(small, job, part, other, number))
+					sum += more < bits ? more : bits;
+			}
+		time = sum * SECOND / decision->flows[part].circuits / small->problem.circuit_bps;
+		longest = time > longest ? time : longest;
+	}
+	return small->jobs[job].compute_ns + longest + 1;
+}
+
+/* Also where circuits change between the turns, which makes them dark. */
+static void no_job_has_a_longer_period_than_without_cohorts(void **state)
+{
+	const struct small_limits limits = { 3, 8, 2, 4, 2, 4, 0 };
+	struct small small = { .random = 11 };
+	MORPH_OPTS(morph_jobs_opts, opts, .policy = MORPH_JOBS_GROUPED);
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+	uint32_t grouped = 0, rewired = 0, shorter = 0;
+
+	(void)state;
+	for (uint32_t at = 0; at < 8 * INSTANCES; at++) {
+		uint64_t periods[SMALL_JOBS], together;
+		struct morph_jobs_decision decision;
+
+		small_draw(&small, &limits);
+		small.problem.dark_ns = mix_below(&small.random, 3) * SECOND / 20;
+		for (uint32_t job = 0; job < small.problem.job_count; job++)
+			small.jobs[job].compute_ns = mix_below(&small.random, 4) * SECOND;
+		opts.rules = NULL;
+		decision = decide(jobs, &small.problem, &opts);
+		rewired += decision.turn_count != 0;
+		for (uint32_t job = 0; job < small.problem.job_count; job++)
+			periods[job] = decision.jobs[job].period_ns;
+		opts.rules = &alone_rules;
+		decision = decide(jobs, &small.problem, &opts);
+		for (uint32_t job = 0; job < small.problem.job_count; job++) {
+			if (!periods[job])
+				continue;
+			together = period_together(&small, &decision, job);
+			assert_in_range(periods[job], 1, together);
+			grouped++;
+			shorter += periods[job] + 1 < together;
+		}
+	}
+	assert_in_range(grouped, INSTANCES / 10, 100 * INSTANCES);
+	assert_in_range(rewired, 10, 8 * INSTANCES);
+	assert_in_range(shorter, INSTANCES / 20, 100 * INSTANCES);
+	morph_jobs_free(jobs);
+}
+
 static void circuits_change_only_if_it_pays(void **state)
 {
 	MORPH_OPTS(morph_jobs_opts, opts, .gap_ns = SECOND);
@@ -471,6 +582,7 @@ int main(void)
 		cmocka_unit_test(decisions_stay_within_ports_and_capacities),
 		cmocka_unit_test(cohorts_have_the_period_of_the_formula),
 		cmocka_unit_test(cohorts_stay_within_capacities),
+		cmocka_unit_test(no_job_has_a_longer_period_than_without_cohorts),
 		cmocka_unit_test(circuits_change_only_if_it_pays),
 		cmocka_unit_test(jobs_that_wait_have_their_reason),
 		cmocka_unit_test(same_problem_has_the_same_decision_without_memory),

@@ -57,6 +57,48 @@ static void jobs_move_their_bytes_and_respect_bounds(void **state)
 	morph_jobs_free(jobs);
 }
 
+/*
+ * Jobs of 10 s and of 1 s, without common sites; the second one arrives after 5 s. Its circuit is
+ * dark for 50 ms. Under the paper's conditions the circuit of the first job is dark, too.
+ */
+static void only_changed_circuits_go_dark(void **state)
+{
+	static const uint64_t ends[] = { 10 * SECOND + SECOND / 20, 10 * SECOND + SECOND / 10 };
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+
+	(void)state;
+	for (uint32_t fabric = 0; fabric < 2; fabric++) {
+		MORPH_OPTS(morph_jobs_opts, opts, .flags = fabric ? MORPH_JOBS_DARK_FABRIC : 0);
+		struct morph_jobs_outcome outcome;
+
+		job_trace_draw(&trace, 4, 0, 0, 1);
+		trace.problem.circuit_bps = 8 * SECOND;
+		trace.problem.dark_ns = SECOND / 20;
+		trace.problem.job_count = 2;
+		trace.problem.part_count = 4;
+		for (uint32_t job = 0; job < 2; job++)
+			trace.jobs[job] = (struct morph_job){ .arrival_ns = job * 5 * SECOND,
+							      .bytes = SECOND / 2,
+							      .iterations = job ? 1 : 10,
+							      .root = 2 * job,
+							      .first = 2 * job,
+							      .parts = 2 };
+		for (uint32_t part = 0; part < 4; part++) {
+			trace.sites[part].ports = 1;
+			trace.parts[part] = (struct morph_jobs_part){
+				.site = part, .workers = 1, .left = (part < 2 ? 10 : 1) * SECOND
+			};
+		}
+		outcome = simulate(jobs, &trace.problem, &opts);
+		assert_int_equal(outcome.changes, 2);
+		assert_int_equal(outcome.set, 2);
+		assert_int_equal(outcome.dark_ns, (2 + fabric) * SECOND / 20);
+		assert_int_equal(outcome.ends_ns[0], ends[fabric]);
+		assert_int_equal(outcome.ends_ns[1], 6 * SECOND + SECOND / 20);
+	}
+	morph_jobs_free(jobs);
+}
+
 /* Two sites with one circuit: a large job, and small ones that arrive as fast as they end. */
 static uint64_t end_of_large_job(struct morph_jobs *jobs, uint64_t age_ns)
 {
@@ -331,6 +373,7 @@ int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(jobs_move_their_bytes_and_respect_bounds),
+		cmocka_unit_test(only_changed_circuits_go_dark),
 		cmocka_unit_test(ageing_prevents_starvation),
 		cmocka_unit_test(correct_beliefs_change_nothing),
 		cmocka_unit_test(wrong_beliefs_change_decisions_only),
