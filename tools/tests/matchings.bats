@@ -151,6 +151,15 @@ changed() {
 	[[ $(jq '.endpoints | length' <<<"$output") == 14 ]]
 }
 
+# The elements of tiles have more than two states.
+@test "tiles of an interposer" {
+	find_file --profile "$TOP/build/profiles/server8.bin" --at 0,1,2,3,4,5
+	[[ $first == "6 accelerators meet in 5 rounds (lower bound 5, by degree)" ]]
+	[[ $(jq '[.rounds[]."element-states"[] | select(. != null)] | max > 1' f.json) == true ]]
+	expect 0 morphctl matchings check f.json --profile "$TOP/build/profiles/server8.bin"
+	[[ $output == "correct: each pair of 6 endpoints meets in one of 5 rounds; 5 are necessary" ]]
+}
+
 # The shortest way of one pair passes an element in both states, and no other way is short enough.
 @test "a failed element separates accelerators" {
 	expect 1 morphctl matchings find --profile "$smartlight" --failed 7 --first --to-file f.json
@@ -309,6 +318,22 @@ unreadable() {
 	find_file --profile "$smartlight" --at 0,1,2,4,5,8
 	[[ $planned == "$(jq -c '[.rounds[].circuits | map([."src-endpoint", ."dst-endpoint"]) | sort]' f.json)" ]]
 	json_was_checked schedule.plan
+}
+
+# all_to_all RANKS: plan for the first accelerators of the device.
+all_to_all() {
+	expect 0 morphctl schedule plan all-to-all --ranks "$1" --profile "$smartlight" --lanes 1 --bandwidth 10000 --json
+	[[ $(jq -r .light.verdict <<<"$output") == feasible ]]
+}
+
+# No number of ranks is undecided. For 8 ranks, an algorithm that forwards has paths.
+@test "an all-to-all of 8 to 14 ranks of a device has rounds and a bound" {
+	all_to_all 8
+	[[ $(jq '."bound-ns" > 0' <<<"$output") == true ]]
+	for row in "9 10 10" "11 14 14" "14 21 20"; do
+		all_to_all "${row%% *}"
+		[[ $(jq -r '"\(."ranks-count") \(.rounds | length) \(."rounds-bound-count")"' <<<"$output") == "$row" ]]
+	done
 }
 
 # rejected TEXT OPTION...: a usage error with this text.
