@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "../../libmorph/bench/job_traces.h"
+#include "../../libmorph/bench/random.h"
 #include "repro.h"
 
 #define SITES 64
@@ -19,6 +20,7 @@
 #define SECOND 1000000000ULL
 #define CONDITION 320
 #define RATIOS 5
+#define ERROR 30 /* percent */
 
 /*
  * The policies, without and with slots. The paper's LJF rewires after the given number of slots.
@@ -51,6 +53,7 @@ struct inc {
 	struct run runs[SIZES][SEEDS][KINDS];
 	struct samples cohorts[RATIOS];
 	char approximation[CONDITION];
+	struct morph_job beliefs[TRACE_JOBS];
 };
 
 static struct job_trace trace;
@@ -439,6 +442,100 @@ static void cohort_rows(const struct repro *repro)
 		formula_row(ratios[at]);
 }
 
+/* ------------------------------------------------------------ errors */
+
+/* Policies, with the slots between two of their decisions as in the rows about auto. */
+static const struct {
+	const char *name;
+	uint32_t policy, gap; /* slots */
+} deciders[] = {
+	{ "auto", MORPH_JOBS_AUTO, GAP },
+	{ "back-filling", MORPH_JOBS_BACKFILL, 0 },
+	{ "large jobs first", MORPH_JOBS_LJF, GAP },
+	{ "cohorts", MORPH_JOBS_GROUPED, GAP },
+};
+
+#define DECIDERS (sizeof(deciders) / sizeof(deciders[0]))
+
+static uint64_t err(uint64_t number, uint64_t *random)
+{
+	return number * (100 - ERROR + random_below(random, 2 * ERROR + 1)) / 100;
+}
+
+/* Numbers of all jobs as the planner believes them. */
+static void draw_beliefs(uint64_t seed)
+{
+	for (uint32_t at = 0; at < trace.problem.job_count; at++) {
+		struct morph_job *job = &inc.beliefs[at];
+
+		*job = trace.jobs[at];
+		job->bytes = err(job->bytes, &seed);
+		job->compute_ns = err(job->compute_ns, &seed);
+	}
+}
+
+/* How many times as long as with exact numbers all jobs take to end, and one in the mean. */
+static void run_errors(size_t decider, bool computes, uint64_t seed, double *end, double *mean)
+{
+	MORPH_OPTS(morph_jobs_opts, opts, .policy = deciders[decider].policy,
+		   .gap_ns = deciders[decider].gap * SECOND);
+	struct morph_jobs_outcome exact, wrong;
+
+	set_conditions(false);
+	job_trace_draw(&trace, SITES, inc.jobs[0], SLOTS, seed);
+	if (computes)
+		set_computation(1);
+	draw_beliefs(seed);
+	exact = simulate(&opts);
+	*end = (double)exact.end_ns;
+	*mean = (double)exact.mean_ns;
+	opts.believed = inc.beliefs;
+	wrong = simulate(&opts);
+	*end = (double)wrong.end_ns / *end;
+	*mean = (double)wrong.mean_ns / *mean;
+}
+
+static void error_row(size_t decider, bool computes, const char *what,
+		      const struct samples *samples)
+{
+	char name[96], condition[CONDITION];
+	struct row row = { .name = name,
+			   .condition = condition,
+			   .unit = "times as long",
+			   .baseline_name = "exact numbers",
+			   .baseline = 1,
+			   .approximation = "traces as for our policy; errors are drawn evenly" };
+
+	snprintf(name, sizeof(name), "inc-errors/%s, %s%s", deciders[decider].name,
+		 computes ? "" : "no computation, ", what);
+	snprintf(condition, sizeof(condition),
+		 "%u jobs with aggregation; the planner errs by up to %d percent in sizes%s",
+		 inc.jobs[0], ERROR,
+		 computes ? " and in computation, which takes as long as push and pull of a worker "
+			    "over one circuit" :
+			    "");
+	samples_row(samples, &row);
+	row_print(&row);
+}
+
+static void error_rows(const struct repro *repro, bool computes)
+{
+	for (size_t decider = 0; decider < DECIDERS; decider++) {
+		struct samples ends = { 0 }, means = { 0 };
+
+		for (uint32_t seed = 0; seed < inc.seeds; seed++) {
+			uint64_t number = (repro->seed - 1) * SEEDS + seed + 1;
+			double end, mean;
+
+			run_errors(decider, computes, number, &end, &mean);
+			samples_add(&ends, end);
+			samples_add(&means, mean);
+		}
+		error_row(decider, computes, "mean time", &means);
+		error_row(decider, computes, "end of all", &ends);
+	}
+}
+
 /* ------------------------------------------------------------ all */
 
 int main(int argc, char **argv)
@@ -473,6 +570,8 @@ int main(int argc, char **argv)
 	overtaking_rows();
 	auto_rows();
 	cohort_rows(&repro);
+	error_rows(&repro, false);
+	error_rows(&repro, true);
 	morph_jobs_free(inc.planner);
 	morph_ctx_free(ctx);
 	return 0;

@@ -451,6 +451,14 @@ def test_two_equal_jobs_gain_what_the_formula_states(runs):
                                    if abs(row["ours"] / row["baseline"] - 1) > 0.02])
 
 
+def test_errors_of_the_planner_cost_less_than_they_are(runs):
+    """Errors of up to 30 % delay jobs by less than 15 %, and those of the policy auto at all."""
+    ours = {row["name"].partition("/")[2]: row["ours"] for row in runs.rows()
+            if row["figure"] == "inc-errors"}
+    return len(ours) == 16 and ours["auto, no computation, mean time"] > 1 and say(
+        [f"{name}: {value}" for name, value in ours.items() if not 0.9 < value < 1.15])
+
+
 def test_plans_across_racks_that_are_corrupted_are_refused(_):
     done = subprocess.run([os.path.join(os.environ["REPRO_PROGRAMS"], "mutants")], capture_output=True, text=True, check=False)
     return say(done.stdout.splitlines() if done.returncode else [])
