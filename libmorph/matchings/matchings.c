@@ -8,6 +8,8 @@
 #define FIRST_MOVES 32
 /* No further moves are made once routes exceed the shortest ones by this percentage. */
 #define ENOUGH 3
+/* The longest route gets shorter in attempts of this number of moves for each round. */
+#define LIMIT_MOVES 1
 
 /*
  * The size of a problem is rounds * endpoints^2. A small one is searched again while routes have
@@ -276,6 +278,43 @@ static bool search_rounds(struct rounds *rounds, uint64_t moves)
 }
 
 /*
+ * Shorten the longest route of the last answer as long as this succeeds. All routes together may
+ * exceed the shortest ones by ENOUGH percent. Returns 0, or a noted error.
+ */
+static int shorten_longest(struct morph_matchings *matchings, uint64_t enough)
+{
+	const struct morph_matchings_answer *answer = &matchings->answer;
+	struct rounds *rounds = &matchings->rounds;
+	uint64_t most = answer->distance + answer->distance * ENOUGH / 100;
+	uint32_t limit = rounds->router.most_hops;
+	int error = 0;
+
+	if (rounds->choose || rounds->targets || rounds->rounds < 2)
+		return 0;
+	while (!error && answer->longest > matchings->farthest) {
+		rounds->router.most_hops = answer->longest - 1;
+		if (!lm_rounds_limit(rounds, (uint64_t)LIMIT_MOVES * rounds->rounds))
+			break;
+		lm_rounds_shorten(rounds, enough, IMPROVE_MOVES * rounds->rounds);
+		if (lm_rounds_total(rounds) > most && lm_rounds_total(rounds) > answer->total)
+			break;
+		error = lm_matchings_answer(matchings);
+	}
+	rounds->router.most_hops = limit;
+	return error;
+}
+
+/* Whether the rounds have a shorter longest route than the answer, or else shorter routes. */
+static bool is_shorter(const struct rounds *rounds, const struct morph_matchings_answer *answer)
+{
+	uint32_t longest = lm_rounds_longest(rounds);
+
+	if (longest != answer->longest)
+		return longest < answer->longest;
+	return lm_rounds_total(rounds) < answer->total;
+}
+
+/*
  * Search a number of rounds. If routes have detours, search small problems again and keep the best.
  * Returns 1 if it found some, 0 if not, or a noted error.
  */
@@ -301,11 +340,13 @@ static int try_rounds(struct morph_matchings *matchings, uint32_t count, uint64_
 		return 0;
 	lm_rounds_shorten(rounds, enough, (more ? 1 : 4) * IMPROVE_MOVES * count);
 	error = lm_matchings_answer(matchings);
+	if (!error)
+		error = shorten_longest(matchings, enough);
 	for (; !error && more && answer->total > answer->distance; more--) {
 		if (!lm_rounds_search(rounds, (uint64_t)FIRST_MOVES * count))
 			continue;
 		lm_rounds_shorten(rounds, enough, IMPROVE_MOVES * count);
-		if (lm_rounds_total(rounds) < answer->total)
+		if (is_shorter(rounds, answer))
 			error = lm_matchings_answer(matchings);
 	}
 	return error ? error : 1;
@@ -581,6 +622,7 @@ MORPH_API int morph_matchings_find(struct morph_matchings *matchings,
 	if (limit && limit < rounds->router.lone_hops)
 		rounds->router.lone_hops = limit;
 	rounds->stride = lm_exact_stride(rounds, limit);
+	matchings->farthest = longest;
 	rounds->judge.graph = NULL;
 	if (given.model && !given.unjudged) {
 		error = lm_judge_lay(matchings->ctx, &rounds->judge, given.model, given.endpoints,

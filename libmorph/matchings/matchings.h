@@ -22,6 +22,7 @@ struct morph_matchings {
 	struct exact exact;
 	uint32_t weights[EXACT_MOST_PAIRS]; /* of a bound by exhaustive search */
 	bool joined; /* the first ports have routes for all pairs */
+	uint32_t farthest; /* elements on the longest of the shortest routes */
 	struct morph_matchings_answer answer; /* the best so far */
 	uint32_t *round_first;
 	struct morph_matchings_circuit *circuits;

@@ -392,15 +392,12 @@ static void route_again(struct rounds *rounds)
 	rounds->begin = 0;
 }
 
-bool lm_rounds_search(struct rounds *rounds, uint64_t moves)
+/* Exchange circuits of rounds that clash until all fit, in at most @moves moves. */
+static bool mend(struct rounds *rounds, uint64_t moves)
 {
 	uint32_t round, one, other, count, bits;
 	uint64_t move;
 
-	colour_pairs(rounds);
-	shuffle(rounds, SWAPS * rounds->rounds);
-	for (round = 0; round < rounds->rounds; round++)
-		lm_round_route(rounds, round);
 	for (move = 0;; move++) {
 		count = 0;
 		for (round = 0; round < rounds->rounds; round++)
@@ -426,6 +423,38 @@ bool lm_rounds_search(struct rounds *rounds, uint64_t moves)
 	}
 }
 
+bool lm_rounds_search(struct rounds *rounds, uint64_t moves)
+{
+	uint32_t round;
+
+	colour_pairs(rounds);
+	shuffle(rounds, SWAPS * rounds->rounds);
+	for (round = 0; round < rounds->rounds; round++)
+		lm_round_route(rounds, round);
+	return mend(rounds, moves);
+}
+
+bool lm_rounds_limit(struct rounds *rounds, uint64_t moves)
+{
+	uint32_t round, src;
+	size_t route;
+	bool longer;
+
+	for (round = 0; round < rounds->rounds; round++) {
+		longer = false;
+		for (src = 0; src < rounds->endpoints; src++) {
+			route = round_route(rounds, round, src);
+			if (rounds->counts[route] <= rounds->router.most_hops)
+				continue;
+			rounds->counts[route] = 0;
+			longer = true;
+		}
+		if (longer)
+			lm_round_route(rounds, round);
+	}
+	return mend(rounds, moves);
+}
+
 /* ------------------------------------------------------------------ improvement */
 
 /* Elements on all routes of a round, and on its longest one. */
@@ -449,6 +478,15 @@ uint32_t lm_rounds_total(const struct rounds *rounds)
 	for (round = 0; round < rounds->rounds; round++)
 		total += round_total(rounds, round, &longest);
 	return total;
+}
+
+uint32_t lm_rounds_longest(const struct rounds *rounds)
+{
+	uint32_t round, longest = 0;
+
+	for (round = 0; round < rounds->rounds; round++)
+		round_total(rounds, round, &longest);
+	return longest;
 }
 
 /* Replace each route of a round by the shortest one that the others leave free. Stays legal. */

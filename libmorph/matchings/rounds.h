@@ -208,6 +208,12 @@ void lm_round_route(struct rounds *rounds, uint32_t round);
  */
 bool lm_rounds_search(struct rounds *rounds, uint64_t moves);
 
+/*
+ * Replace the routes of legal rounds that are longer than most_hops, in at most @moves moves.
+ * Whether all rounds fit again.
+ */
+bool lm_rounds_limit(struct rounds *rounds, uint64_t moves);
+
 /* What the route of a circuit must join. */
 struct route_request lm_round_request(struct rounds *rounds, size_t route, uint32_t src,
 				      uint32_t dst);
@@ -243,8 +249,9 @@ bool lm_rounds_find_separated(struct rounds *rounds, uint32_t *src, uint32_t *ds
 
 /* ------------------------------------------------------------------ rounds.c again */
 
-/* Elements on all routes of all rounds. */
+/* Elements on all routes of all rounds, and on the longest one. */
 uint32_t lm_rounds_total(const struct rounds *rounds);
+uint32_t lm_rounds_longest(const struct rounds *rounds);
 
 /*
  * Shorten routes of legal rounds. Exchange circuits if this makes routes shorter, in at most @moves

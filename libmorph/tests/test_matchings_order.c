@@ -96,10 +96,28 @@ static void the_order_of_rounds_saves_writes(void **state)
 	expect_few_writes(&random);
 }
 
+/*
+ * A duplex set of 8 endpoints has 7 rounds and routes of at most 14 elements. It is a directed set,
+ * too. The search found 15 before it compared the longest routes of sets.
+ */
+static void the_longest_route_is_short_before_all_are(void **state)
+{
+	(void)state;
+	find(MORPH_MATCHINGS_DIRECTED, 5, 8);
+	assert_int_equal(answer.rounds, 7);
+	assert_in_range(answer.longest, 1, 14);
+	/* Two endpoints have no route of 14 elements. The search found routes of 17. */
+	find(MORPH_MATCHINGS_PAIRS, 5, 16);
+	assert_int_equal(answer.rounds, 15);
+	assert_int_equal(answer.longest, 15);
+	assert_in_range(answer.total, answer.distance, answer.distance * 103 / 100);
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_order_of_rounds_saves_writes),
+		cmocka_unit_test(the_longest_route_is_short_before_all_are),
 	};
 
 	return cmocka_run_group_tests(tests, begin_search, end_search);
