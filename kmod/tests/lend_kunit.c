@@ -42,6 +42,33 @@ static void lend_needs_the_flag(struct kunit *test)
 	KUNIT_EXPECT_EQ(test, -EBUSY, try_slice(fake, &params));
 }
 
+/* No other slice gets the reserved spare of a slice, and it is no spare of the fabric meanwhile. */
+static void lend_of_a_reserved_spare_is_refused(struct kunit *test)
+{
+	static const u32 accelerators[] = { 0, 1 }, reserved[] = { 2 };
+	struct fake *fake = test->priv;
+	const struct morph_slice_params owner = {
+		.accelerators = accelerators,
+		.count = ARRAY_SIZE(accelerators),
+		.spare_policy = MORPH_SPARES_ANY,
+		.reserved = true,
+		.user = fake->user,
+	};
+	struct morph_slice_params params = { .accelerators = reserved, .count = 1, .lend = true };
+	struct morph_slice *slice;
+
+	KUNIT_EXPECT_EQ(test, 0, try_slice(fake, &params));
+	slice = fake_slice_like(fake, &owner);
+	KUNIT_ASSERT_EQ(test, 2u, slice_tenancy(slice)->own_spare);
+	expect_counts(fake, 1, 0);
+	KUNIT_EXPECT_EQ(test, -EBUSY, try_slice(fake, &params));
+	mutex_lock(&fake->fabric->lock);
+	morph_slice_release(slice, 0);
+	mutex_unlock(&fake->fabric->lock);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, 0, try_slice(fake, &params));
+}
+
 /* The quota counts a lent spare, which is a spare again when the slice has ended. */
 static void lend_is_charged_and_ends_with_the_slice(struct kunit *test)
 {
@@ -472,6 +499,7 @@ static void lend_to_two_failovers_does_not_block(struct kunit *test)
 
 static struct kunit_case lend_cases[] = {
 	KUNIT_CASE(lend_needs_the_flag),
+	KUNIT_CASE(lend_of_a_reserved_spare_is_refused),
 	KUNIT_CASE(lend_is_charged_and_ends_with_the_slice),
 	KUNIT_CASE(lend_leaves_idle_spares_first),
 	KUNIT_CASE(lend_ends_for_a_failover),
