@@ -52,10 +52,10 @@ pair='circuits: [{src-rank: 0, dst-rank: 1}, {src-rank: 1, dst-rank: 0}]'
 	refused "step 0: must be a mapping" "$pair"$'\nsteps: [0]'
 }
 
-@test "a missing file, and a valid file without its slice" {
+@test "a missing file, and a valid file without a driver" {
 	expect 3 morphctl schedule load train "$BATS_TEST_TMPDIR/none.yaml"
 	holds "$stderr" "none.yaml"
-	refused "train" "$pair"$'\nsteps: [{circuits: [0], begin: time, after-ns: 5}, {circuits: []}]' 3
+	refused 'no netlink family "morph"' "$pair"$'\nsteps: [{circuits: [0], begin: time, after-ns: 5}, {circuits: []}]' 3
 	printf '%s\n' "$pair"$'\nsteps: [{circuits: [1]}]' >"$file"
 	run_split morphctl schedule load train - <"$file"
 	[[ $status == 3 ]]
