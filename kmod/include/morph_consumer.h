@@ -78,7 +78,7 @@ struct morph_consumer_rank {
  * @receives: lanes of circuits lead to the receiver; without them, the next fields are zero
  * @lit: all these lanes have light
  * @locked: the receiver is locked to all of them
- * @power_mdbm: lowest power among them
+ * @power_nw: lowest power among them, in nanowatts
  */
 struct morph_consumer_port {
 	bool sends;
@@ -86,7 +86,7 @@ struct morph_consumer_port {
 	bool receives;
 	bool lit;
 	bool locked;
-	s32 power_mdbm;
+	u32 power_nw;
 };
 
 int morph_consumer_find(u32 fabric, u32 slice, struct morph_consumer_slice *found);

@@ -5,7 +5,6 @@
  * (CMIS 5.0, OIF). Lane N of the module is plane N - 1 of the accelerator. Fields without a reading
  * are zero, and page 01h does not advertise them.
  */
-#include <linux/math64.h>
 #include <linux/rtnetlink.h>
 
 #include "net.h"
@@ -62,39 +61,6 @@
 #define LANE_RX_NO_LOCK	(148 - HALF_BYTES)
 #define LANE_RX_LOW	(150 - HALF_BYTES)	/* alarm: power is low */
 #define LANE_RX_POWER	(186 - HALF_BYTES)	/* 0.1 microwatts, 2 bytes for each lane */
-
-/* 10^(n/10) and 10^(n/100), in millionths. */
-static const u32 by_db[10] = {
-	1000000, 1258925, 1584893, 1995262, 2511886, 3162278, 3981072, 5011872, 6309573, 7943282,
-};
-
-static const u32 by_tenth_db[10] = {
-	1000000, 1023293, 1047129, 1071519, 1096478, 1122018, 1148154, 1174898, 1202264, 1230269,
-};
-
-#define LEAST_MDBM	(-40000)	/* 0.1 microwatts */
-#define MOST_MDBM	8165		/* 6.55 mW, the largest value of 16 bits */
-#define PER_MDB		233		/* of 10^(1/10000), in millionths */
-
-/* Convert a power to units of 0.1 microwatts, rounded. */
-static u16 to_tenths_uw(s32 mdbm)
-{
-	u32 rest, decades;
-	u64 power;
-
-	if (mdbm < LEAST_MDBM)
-		return 0;
-	if (mdbm > MOST_MDBM)
-		return U16_MAX;
-	rest = mdbm - LEAST_MDBM;
-	decades = rest / 10000;
-	rest %= 10000;
-	power = (u64)by_db[rest / 1000] * by_tenth_db[rest % 1000 / 100];
-	power = div_u64(power, 1000000) * (1000000 + rest % 100 * PER_MDB);
-	while (decades--)
-		power *= 10;
-	return min_t(u64, div64_u64(power + 500000000000ULL, 1000000000000ULL), U16_MAX);
-}
 
 static void put_be16(u8 *to, u16 value)
 {
@@ -169,7 +135,7 @@ static void fill_lane(u8 *bytes, u32 lane, const struct morph_consumer_port *por
 	if (!port->locked)
 		bytes[LANE_RX_NO_LOCK] |= BIT(lane);
 	if (port->receives)
-		put_be16(&bytes[LANE_RX_POWER + 2 * lane], to_tenths_uw(port->power_mdbm));
+		put_be16(&bytes[LANE_RX_POWER + 2 * lane], min(port->power_nw / 100, U16_MAX));
 }
 
 /* Fill the page of a rank. Caller holds RTNL. */

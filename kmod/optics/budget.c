@@ -30,6 +30,38 @@ s32 optics_power_sum(s32 a_mdbm, s32 b_mdbm)
 	return high > OPTICS_MAX_MDB ? high : high + gain;
 }
 
+#define NANOWATT_MDBM	(-60000)
+#define MOST_MDBM	36000	/* 4 W; 32 bits hold more nanowatts than that */
+#define MILLION		1000000u
+#define PER_MDB		233u	/* of 10^(1/10000), in millionths */
+
+/* 10^(n/10) and 10^(n/100), in millionths. */
+static const u32 by_db[] = {
+	1000000, 1258925, 1584893, 1995262, 2511886, 3162278, 3981072, 5011872, 6309573, 7943282,
+};
+
+static const u32 by_tenth_db[] = {
+	1000000, 1023293, 1047129, 1071519, 1096478, 1122018, 1148154, 1174898, 1202264, 1230269,
+};
+
+u32 optics_power_nw(s32 mdbm)
+{
+	u32 rest, decades;
+	u64 power;
+
+	if (mdbm < NANOWATT_MDBM)
+		return 0;
+	rest = (u32)((mdbm > MOST_MDBM ? MOST_MDBM : mdbm) - NANOWATT_MDBM);
+	decades = rest / 10000;
+	rest %= 10000;
+	power = (u64)by_db[rest / 1000] * by_tenth_db[rest % 1000 / 100];
+	power = div_u64(power, MILLION) * (MILLION + rest % 100 * PER_MDB);
+	power = div_u64(power, MILLION);
+	while (decades--)
+		power *= 10;
+	return (u32)div_u64(power + MILLION / 2, MILLION);
+}
+
 static const struct optics_kind *kind_of(const struct optics_graph *graph, u32 element)
 {
 	return &graph->kinds[graph->elements[element].kind];

@@ -508,6 +508,9 @@ int optics_route_continue(void *work, u32 effort, struct optics_path *path, u32 
 /* Sum of two powers in mdbm: 10 log10(10^(a/10) + 10^(b/10)), by table, within 5 mdb. */
 s32 optics_power_sum(s32 a_mdbm, s32 b_mdbm);
 
+/* A power in nanowatts, within 0.02 percent and rounding; at most 4 W. */
+u32 optics_power_nw(s32 mdbm);
+
 /* Total loss of the path's guides and elements, mdb. O(hops). */
 u32 optics_path_loss(const struct optics_graph *graph, const struct optics_path *path);
 

@@ -34,6 +34,26 @@ static void power_sum_is_within_five_mdb(void)
 	CHECK_EQUAL(optics_power_sum(-0x7fffffff - 1, 0x7fffffff), 0x7fffffff);
 }
 
+static void power_in_nanowatts_is_within_a_permille(void)
+{
+	double worst = 0;
+	s32 mdbm;
+
+	for (mdbm = -30000; mdbm <= 36000; mdbm += 7) {
+		double exact = to_milliwatts(mdbm) * 1e6;
+		double error = fabs(optics_power_nw(mdbm) - exact) / exact;
+
+		worst = error > worst ? error : worst;
+	}
+	printf("# worst error %.4f permille\n", worst * 1000);
+	CHECK(worst <= 1e-3);
+	CHECK_EQUAL(optics_power_nw(0), 1000000);
+	CHECK_EQUAL(optics_power_nw(-60000), 1);
+	CHECK_EQUAL(optics_power_nw(-60001), 0);
+	CHECK_EQUAL(optics_power_nw(-0x7fffffff - 1), 0);
+	CHECK_EQUAL(optics_power_nw(0x7fffffff), optics_power_nw(36000));
+}
+
 /* Two tenants in one cell: 0 -> 1 by the arm 0-1, 2 -> 3 by the arm 3-2. */
 struct pair {
 	struct fabric fabric;
@@ -474,6 +494,7 @@ int main(void)
 {
 	static const struct tap_test tests[] = {
 		TEST(power_sum_is_within_five_mdb),
+		TEST(power_in_nanowatts_is_within_a_permille),
 		TEST(isolation_of_lone_circuit_is_unlimited),
 		TEST(isolation_between_arms_is_extinction_less_loss),
 		TEST(isolation_poor_is_refused_with_its_numbers),

@@ -200,7 +200,7 @@ static void fill_ports(const struct port_reads *reads, u32 planes,
 		port->receives = true;
 		port->lit = !(receiver->lanes & ~receiver->lit);
 		port->locked = !(receiver->lanes & ~receiver->locked);
-		port->power_mdbm = receiver->min_mdbm;
+		port->power_nw = optics_power_nw(receiver->min_mdbm);
 	}
 }
 
