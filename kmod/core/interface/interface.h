@@ -11,6 +11,7 @@
 
 struct morph_controller;
 struct morph_file;
+struct morph_hwmon;
 struct morph_schedule;
 struct morph_slice_params;
 struct poll_table_struct;
@@ -25,6 +26,7 @@ struct morph_interface {
 	struct cdev cdev;
 	spinlock_t event_lock;		/* queues of files; see event.c */
 	struct dentry *debugfs;
+	struct morph_hwmon *hwmon;	/* NULL: none; hwmon.c */
 	wait_queue_head_t hangup;	/* of poll() on the fabric file */
 	bool hung_up;
 };
@@ -211,6 +213,12 @@ void morph_debugfs_init(void);
 void morph_debugfs_exit(void);
 void morph_debugfs_add(struct morph_fabric *fabric);
 void morph_debugfs_remove(struct morph_fabric *fabric);
+
+/* ------------------------------------------------------------------ hwmon.c */
+
+/* Sensors on the provider's device; without a device, or on an error, there are none. */
+void morph_hwmon_add(struct morph_fabric *fabric);
+void morph_hwmon_remove(struct morph_fabric *fabric);
 
 /* -------------------------------------------------------------------- pci.c */
 

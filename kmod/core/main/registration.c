@@ -356,6 +356,7 @@ int morph_fabric_register(struct morph_fabric *fabric, const struct morph_fabric
 	if (ret)
 		goto err_chardev;
 	morph_debugfs_add(fabric);
+	morph_hwmon_add(fabric);
 	mutex_lock(&fabric->lock);
 	morph_netlink_fabric(fabric);
 	mutex_unlock(&fabric->lock);
@@ -426,6 +427,7 @@ void morph_fabric_unregister(struct morph_fabric *fabric)
 	/* Cancel in this order, since recover_work queues protection_work. */
 	cancel_delayed_work_sync(&recovery_of(fabric)->recover_work);
 	cancel_delayed_work_sync(&slices_of(fabric)->protection_work);
+	morph_hwmon_remove(fabric);
 	morph_debugfs_remove(fabric);
 	morph_chardev_del_fabric(fabric);
 
