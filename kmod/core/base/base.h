@@ -7,6 +7,7 @@
  *   mm->mmap_lock           of the kernel: held while a program maps a queue or a state page
  *   node_lock               mutex in chardev.c: nodes of named slices
  *   morph_registry_lock     mutex: the table of fabrics
+ *   locks of devlink        of the kernel: held while it reads a dump: devlink.c
  *   hwmon->lock             mutex in hwmon.c: one reading of sensors at a time
  *   fabric->lock            mutex: ledger, slices, circuits, transactions, health
  *   user_lock               mutex in user.c: quotas

@@ -10,6 +10,7 @@
 #include "core/schedule/schedule.h"
 
 struct morph_controller;
+struct morph_devlink;
 struct morph_file;
 struct morph_hwmon;
 struct morph_schedule;
@@ -27,6 +28,7 @@ struct morph_interface {
 	spinlock_t event_lock;		/* queues of files; see event.c */
 	struct dentry *debugfs;
 	struct morph_hwmon *hwmon;	/* NULL: none; hwmon.c */
+	struct morph_devlink *devlink;	/* NULL: none; written under fabric->lock; devlink.c */
 	wait_queue_head_t hangup;	/* of poll() on the fabric file */
 	bool hung_up;
 };
@@ -213,6 +215,14 @@ void morph_debugfs_init(void);
 void morph_debugfs_exit(void);
 void morph_debugfs_add(struct morph_fabric *fabric);
 void morph_debugfs_remove(struct morph_fabric *fabric);
+
+/* ---------------------------------------------------------------- devlink.c */
+
+/* Health reporters on the provider's device; without a bound device there are none. */
+void morph_devlink_add(struct morph_fabric *fabric);
+void morph_devlink_remove(struct morph_fabric *fabric);
+/* The number of failed parts or of degraded slices may have changed. Caller holds fabric->lock. */
+void morph_devlink_update(struct morph_fabric *fabric);
 
 /* ------------------------------------------------------------------ hwmon.c */
 

@@ -79,6 +79,8 @@ int morph_nl_dump_lacks(struct netlink_callback *cb, int attr);
 void morph_nl_dump_seq(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		       struct morph_fabric *fabric);
 
+/* The fabric's first slice whose number is at least *number, with a reference; or NULL. */
+struct morph_slice *morph_nl_slice_from(struct morph_fabric *fabric, u32 *number);
 int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 			 struct morph_fabric *fabric, const struct nlattr *only,
 			 int (*dump)(struct morph_nl_to *to, struct morph_nl_cursor *cursor,

@@ -173,8 +173,7 @@ int morph_nl_slice_get_doit(struct sk_buff *skb, struct genl_info *info)
 	return ret;
 }
 
-/* The fabric's first slice whose number is at least *number, with a reference; or NULL. */
-static struct morph_slice *slice_from(struct morph_fabric *fabric, u32 *number)
+struct morph_slice *morph_nl_slice_from(struct morph_fabric *fabric, u32 *number)
 {
 	struct morph_slice *slice;
 	unsigned long index;
@@ -209,7 +208,7 @@ int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 
 	if (only && cursor->index < last)
 		cursor->index = last;
-	for (number = cursor->index; (slice = slice_from(fabric, &number)); number++) {
+	for (number = cursor->index; (slice = morph_nl_slice_from(fabric, &number)); number++) {
 		if (number > last) {
 			morph_slice_put(slice);
 			break;

@@ -54,6 +54,24 @@ static void published(struct morph_txn *txn)
 		morph_netlink_slice(txn->slice);
 }
 
+static void slice_changed(struct morph_slice *slice)
+{
+	morph_netlink_slice(slice);
+	morph_devlink_update(slice->fabric);
+}
+
+static void accelerator_changed(struct morph_fabric *fabric, u32 accelerator)
+{
+	morph_netlink_accelerator(fabric, accelerator);
+	morph_devlink_update(fabric);
+}
+
+static void hardware_changed(struct morph_fabric *fabric, u32 part, u32 index)
+{
+	morph_netlink_hardware(fabric, part, index);
+	morph_devlink_update(fabric);
+}
+
 /* Wake threads that wait on a slice which ends. Caller holds fabric->lock. */
 static void slice_dying(struct morph_slice *slice)
 {
@@ -69,9 +87,9 @@ static const struct morph_subscriber subscriber = {
 	.txn_ended = report_end,
 	.reverted = morph_netlink_slice,
 	.event = morph_event_queue,
-	.slice_changed = morph_netlink_slice,
-	.accelerator_changed = morph_netlink_accelerator,
-	.hardware_changed = morph_netlink_hardware,
+	.slice_changed = slice_changed,
+	.accelerator_changed = accelerator_changed,
+	.hardware_changed = hardware_changed,
 	.controller_changed = morph_netlink_controller,
 	.schedule_changed = morph_state_schedule,
 	.darkened = morph_state_dark,

@@ -357,6 +357,7 @@ int morph_fabric_register(struct morph_fabric *fabric, const struct morph_fabric
 		goto err_chardev;
 	morph_debugfs_add(fabric);
 	morph_hwmon_add(fabric);
+	morph_devlink_add(fabric);
 	mutex_lock(&fabric->lock);
 	morph_netlink_fabric(fabric);
 	mutex_unlock(&fabric->lock);
@@ -427,6 +428,7 @@ void morph_fabric_unregister(struct morph_fabric *fabric)
 	/* Cancel in this order, since recover_work queues protection_work. */
 	cancel_delayed_work_sync(&recovery_of(fabric)->recover_work);
 	cancel_delayed_work_sync(&slices_of(fabric)->protection_work);
+	morph_devlink_remove(fabric);
 	morph_hwmon_remove(fabric);
 	morph_debugfs_remove(fabric);
 	morph_chardev_del_fabric(fabric);
