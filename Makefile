@@ -86,7 +86,7 @@ profile-rack64: profile-%:
 build/linux/6.12:
 	@scripts/fetch-linux
 
-dep_groups := build demo training check bench repro fuzz deb check-deb
+dep_groups := build demo training check bench repro fuzz deb check-deb alarms
 
 deps: deps-check
 	@scripts/fetch-linux

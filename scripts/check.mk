@@ -158,6 +158,7 @@ campaign_on_kunit := 6.1-kasan 6.12-kasan
 campaign_on_holds := 6.1 6.12
 campaign_on_churn := 6.1 6.1-kasan
 campaign_on_light := 6.1-kasan
+campaign_on_alarms := 6.1 6.12
 
 campaigns := $(patsubst campaign_on_%,%,$(filter campaign_on_%,$(.VARIABLES)))
 
@@ -176,6 +177,13 @@ endef
 $(foreach campaign,$(campaigns),$(eval $(call campaign_rules,$(campaign))))
 
 $(campaign_on_kunit:%=run-kunit-%): run-kunit-%: modules-kunit-%
+
+check-alarms: deps-alarms
+
+$(campaign_on_alarms:%=run-alarms-%): alert-rules
+
+alert-rules:
+	@scripts/tap --stage alarms alert-rules promtool test rules tools/packaging/morph-alerts-test.yaml
 
 $(campaign_on_holds:%=run-holds-%): run-holds-%: modules-holds-%
 
@@ -238,7 +246,7 @@ $(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools vm-programs
 
 .PHONY: check check-all check-ci run-check $(stages:%=check-%) $(stages:%=run-%) $(long_checks:%=run-%) $(KERNELS:%=check-modules-%) \
 	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) $(unit_directories:%=check-%) \
-	sanitized-objects \
+	sanitized-objects alert-rules \
 	check-sanitize run-sanitize check-valgrind run-valgrind $(valgrind_directories:%=valgrind-%) check-model run-model check-compat run-compat \
 	$(campaigns:%=check-%) $(campaigns:%=run-%) $(campaign_runs) run-fuzzers check-debug $(DEBUG_KERNELS:%=check-debug-%) \
 	$(vm_kernels:%=run-vm-%) coverage check-coverage run-coverage count counted-library run-counted \
