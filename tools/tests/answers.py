@@ -6,7 +6,7 @@ that the recorded one does not have:
     answers.py module|namespace|fabric REQUESTS
     answers.py slice module|namespace
     answers.py interface NUMBER
-    answers.py tenant list|show|circuits|why-not|monitor|lost
+    answers.py tenant list|show|circuits|why-not|topo|monitor|lost
     answers.py container list
 
 module: the module is not loaded; namespace: it is, but another network namespace has its netlink
@@ -20,8 +20,8 @@ device interface. The recording answers 'morphctl version'.
 
 tenant: the caller has no CAP_NET_ADMIN. It may open the nodes of the fabric and of slice 2, which
 is degraded, but not that of slice 1. The commands are 'slice list', 'slice show mine',
-'circuit list 2', 'slice why-not --count 9', 'monitor --once --dump' and 'monitor'. The last one
-loses events, and then the slice ends. container: the same without netlink.
+'circuit list 2', 'slice why-not --count 9', 'topo', 'monitor --once --dump' and 'monitor'.
+The last one loses events, and then the slice ends. container: the same without netlink.
 """
 
 import json
@@ -31,7 +31,7 @@ import sys
 FAMILY, CONTROL = 32, 16
 GET, ERROR, DONE = 5, 2, 3
 DO, DUMP, MULTI, CAPPED = 0x5, 0x301, 2, 0x100
-FABRIC_GET, SLICE_GET, CIRCUIT_GET, WHY_NOT = 1, 8, 13, 24
+FABRIC_GET, ACCELERATOR_GET, SLICE_GET, CIRCUIT_GET, HARDWARE_GET, WHY_NOT = 1, 3, 8, 13, 21, 24
 EPERM, ENOENT, EACCES, EISDIR, ENOSPC = 1, 2, 13, 21, 28
 POLLIN, POLLHUP = 1, 16
 ENODEV = 19
@@ -99,6 +99,13 @@ class Netlink:
         fabric = attribute(1, 0) + attribute(3, b"sim0\0")
         reply = message(FAMILY, MULTI, self.seq, bytes((FABRIC_GET, 1, 0, 0)) + fabric) if present else b""
         self.receive(reply + message(DONE, MULTI, self.seq, bytes(4)))
+
+    def list_parts(self, command, *parts):
+        """Answer a dump of the parts of the fabric."""
+        self.send(FAMILY, DUMP, bytes((command, 1, 0, 0)) + attribute(1, 0))
+        for part in parts:
+            self.receive(message(FAMILY, MULTI, self.seq, bytes((command, 1, 0, 0)) + part))
+        self.receive(message(DONE, MULTI, self.seq, bytes(4)))
 
     def refuse(self, flags, command, *attributes):
         """A request that needs CAP_NET_ADMIN."""
@@ -249,6 +256,18 @@ def write_monitor(netlink, lost):
     device.close()
 
 
+def write_topo(netlink):
+    """Accelerators 4 and 5 are of slice 2, and 6 is of another one. The kernel does not say so."""
+    netlink.list_fabrics(True)
+    held = [b"".join(attribute(number, value) for number, value in
+                     ((1, 0), (2, place), (3, 0), (5, place - 4), (6, 0), (7, 0), (8, 2), (9, 0))) for place in (4, 5, 6)]
+    netlink.list_parts(ACCELERATOR_GET, *held)
+    netlink.list_parts(HARDWARE_GET)
+    for command in (SLICE_GET, CIRCUIT_GET):
+        netlink.refuse(DUMP, command, (1, 0))
+        find_slices()
+
+
 def write_container():
     netlink = Netlink(EISDIR)
     find_devices()
@@ -275,6 +294,8 @@ def write_tenant(what):
         read_slice()
     if what == "why-not":
         write_why_not(netlink)
+    if what == "topo":
+        write_topo(netlink)
     if what in ("monitor", "lost"):
         write_monitor(netlink, what == "lost")
     line("close", 1)

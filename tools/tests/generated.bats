@@ -52,7 +52,7 @@ complete_line() {
 	[[ $(complete_line slice cr) == create ]]
 	[[ $(complete_line slice create x --cou) == --count ]]
 	[[ $(complete_line slice create x --failover m) == manual ]]
-	[[ $(complete_line topo --format s) == svg ]]
+	[[ $(complete_line topo --format sv) == svg ]]
 	[[ $(complete_line hardware fail la) == laser ]]
 	[[ $(complete_line monitor --ban) == --banner ]]
 	[[ -z $(complete_line slice create x --no-such) ]]

@@ -56,6 +56,15 @@ as() {
 	[[ $(jq -c '[.reason, .have, .need]' <<<"$output") == '["accelerators",6,9]' ]]
 }
 
+@test "topo has the own slices, and says that others are missing" {
+	as tenant topo 0 topo --json
+	[[ $(jq -c '[.visible, [.slices[].name], [.circuits[].id]]' <<<"$output") == '["own",["mine"],[7]]' ]]
+	as tenant topo 0 topo -o svg
+	holds "$output" "Incomplete: shows only slices whose device nodes the caller may open"
+	holds "$output" "1 circuit, 2 lanes, 50 Gb/s, failed: 4 to 5"
+	[[ $(grep -c 'class="rank">mine<' <<<"$output") == 2 && $(grep -c 'class="rank">in use<' <<<"$output") == 1 ]]
+}
+
 @test "monitor prints the state and the events of own slices" {
 	as tenant monitor 0 monitor --once --dump
 	[[ $(jq -c '[.name, .msg.type // .msg.state]' <<<"$output" | tr '\n' ' ') == \
@@ -70,5 +79,5 @@ as() {
 }
 
 @test "the JSON is as its schema describes it" {
-	json_was_checked slice.list slice.show circuit.list slice.why-not monitor
+	json_was_checked slice.list slice.show circuit.list slice.why-not monitor topo
 }

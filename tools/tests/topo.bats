@@ -64,11 +64,142 @@ setup() {
 	holds "$output" "a&lt;b&gt;&amp;"
 }
 
-@test "no two tiles of a picture overlap" {
-	expect 0 morphctl topo --svg --input "$BATS_TEST_TMPDIR/rack.json"
-	grep -o '<rect x="[0-9.-]*" y="[0-9.-]*" width="58"' <<<"$output" | sort >"$BATS_TEST_TMPDIR/t"
-	[[ $(wc -l <"$BATS_TEST_TMPDIR/t") == 68 ]]
-	[[ $(uniq "$BATS_TEST_TMPDIR/t" | wc -l) == 68 ]]
+# draw NAME ARGUMENTS...: the picture of a document in $output and in a file.
+draw() {
+	python3 "$BATS_TEST_DIRNAME/topo_document.py" "$1" >"$BATS_TEST_TMPDIR/$1.json"
+	expect 0 morphctl topo -o svg --input "$BATS_TEST_TMPDIR/$1.json" "${@:2}"
+	printf '%s\n' "$output" >"$BATS_TEST_TMPDIR/$1.svg"
+}
+
+@test "tiles do not overlap, and arrows pass no tile, dead or not, and share no line" {
+	for name in server:5:4 rack:68:16 many:68:0 line:10:6; do
+		draw "${name%%:*}"
+		check=$("$BATS_TEST_DIRNAME/topo_picture.py" "$BATS_TEST_TMPDIR/${name%%:*}.svg") || { echo "$check"; false; }
+		[[ $check == "$(IFS=: read -r _ tiles arrows <<<"$name"; echo "$tiles tiles, $arrows arrows")" ]]
+	done
+}
+
+@test "names are whole, also those of 40 slices" {
+	draw many
+	for text in "slice 100" "slice 101" "job-39"; do
+		holds "$output" "class=\"rank\">$text<"
+	done
+	name=$(grep -A4 'class="id">2<' "$BATS_TEST_TMPDIR/many.svg" | sed -n 's/.*class="rank">\([^<]*\)<.*/\1/p' | tr -d '\n')
+	[[ $name == "inference-production-eu-west-1rank 0" ]]
+	holds "$output" "Several slices share a colour; tiles have their names."
+	draw line
+	[[ $output != *"share a colour"* ]]
+}
+
+@test "seven slices have different colours, which colour-blind readers distinguish from each other and from red" {
+	draw many
+	mapfile -t colors < <(sed -n 's/.*rx="7" fill="[^"]*" stroke="\([^"]*\)".*job-.*/\1/p' "$BATS_TEST_TMPDIR/many.svg" | sort -u)
+	((${#colors[@]} == 8)) # seven, and the red of a job on a failed accelerator
+	least=$("$BATS_TEST_DIRNAME/colors.py" "${colors[@]}")
+	((${least%% *} >= 20)) || { echo "$least"; false; }
+}
+
+@test "a slice keeps its colour when another one ends" {
+	color() { sed -n 's/.*rx="7" fill="[^"]*" stroke="\([^"]*\)".*job-5<.*/\1/p' <<<"$output"; }
+	document=$(python3 "$BATS_TEST_DIRNAME/topo_document.py" many)
+	jq '.slices |= [.[] | select(.id < 107)] | .accelerators |= [.[] | if .id > 6 then del(.slice) else . end]' \
+		<<<"$document" >"$BATS_TEST_TMPDIR/all.json"
+	jq '.slices |= [.[] | select(.id > 103)] | .accelerators |= [.[] | if .id < 4 then del(.slice) else . end]' \
+		"$BATS_TEST_TMPDIR/all.json" >"$BATS_TEST_TMPDIR/some.json"
+	expect 0 morphctl topo -o svg --input "$BATS_TEST_TMPDIR/all.json"
+	before=$(color)
+	expect 0 morphctl topo -o svg --input "$BATS_TEST_TMPDIR/some.json"
+	[[ -n $before && $(color) == "$before" ]]
+}
+
+@test "a picture shows the time at which it was taken" {
+	draw line
+	holds "$output" ">taken at 2025-11-28 23:10:00 UTC<"
+	draw rack
+	holds "$output" ">time of this state not recorded<"
+}
+
+@test "a picture by a caller without rights says what is missing" {
+	jq '. + {visible: "own"} | .circuits = [] | del(.accelerators[].slice) |
+		.slices[0].ranks = [{rank: 0, accelerator: 4}]' "$BATS_TEST_TMPDIR/rack.json" >"$BATS_TEST_TMPDIR/own.json"
+	note="Incomplete: shows only slices whose device nodes the caller may open, and their circuits."
+	expect 0 morphctl topo -o svg --input "$BATS_TEST_TMPDIR/own.json"
+	holds "${output//<\/text>*class=\"warning\">/}" "${note%%whose*}"
+	holds "$output" "in use by a slice that you may not open"
+	holds "$output" "accelerator 4: held, ok, train"
+	[[ $(grep -c '>in use<' <<<"$output") == 15 ]]
+	for format in matrix dot slurm-gres; do
+		expect 0 morphctl topo -o "$format" --input "$BATS_TEST_TMPDIR/own.json"
+		holds "$output" "$note"
+	done
+	draw line
+	[[ $output != *Incomplete* ]]
+}
+
+# A later state of the document "line".
+change() {
+	python3 "$BATS_TEST_DIRNAME/topo_document.py" line >"$BATS_TEST_TMPDIR/before.json"
+	jq '."taken-unix-ns" += 60000000000 | .accelerators[7].cordoned = true |
+		.accelerators[3] += {health: "failed"} | .slices[0].state = "degraded" |
+		.circuits[0].state = "failed" | .circuits |= (del(.[1]) | .[3]."dst-accelerator" = 6)' \
+		"$BATS_TEST_TMPDIR/before.json" >"$BATS_TEST_TMPDIR/after.json"
+}
+
+@test "--diff lists what changed" {
+	change
+	expect 0 morphctl topo --diff "$BATS_TEST_TMPDIR/before.json" --input "$BATS_TEST_TMPDIR/after.json"
+	[[ ${output##*fabric only} == *"Changes since 2025-11-28 23:10:00 UTC:
+accelerator 3: health failed, before ok
+accelerator 7: cordoned yes, before no
+slice train: state degraded, before ok
+circuits from 0 to 3, slice train: 1 circuit, 2 lanes, failed, before 1 circuit, 2 lanes, lit
+circuits from 9 to 6, slice train: 1 circuit, 2 lanes, lit, before none
+circuits from 3 to 1, slice train: removed, before 1 circuit, 2 lanes, lit
+circuits from 9 to 5, slice train: removed, before 1 circuit, 2 lanes, lit" ]]
+	expect 0 morphctl topo --diff "$BATS_TEST_TMPDIR/after.json" --input "$BATS_TEST_TMPDIR/after.json"
+	[[ ${output##*fabric only} == *"No changes since 2025-11-28 23:11:00 UTC" ]]
+}
+
+@test "--diff highlights what changed in the picture, with a caption" {
+	change
+	expect 0 morphctl topo -o svg --diff "$BATS_TEST_TMPDIR/before.json" --input "$BATS_TEST_TMPDIR/after.json"
+	xmllint --noout - <<<"$output"
+	holds "$output" "Changes since 2025-11-28 23:10:00 UTC"
+	[[ $(grep -c 'class="changed-tile"' <<<"$output") == 2 ]]
+	[[ $(grep -c '<path class="changed"' <<<"$output") == 4 ]]
+	[[ $(grep -c 'lit: 3 to 1\|removed: 3 to 1' <<<"$output") == 1 ]]
+	# Each number is in the list, and on what changed; that of the slice is in the list only.
+	for number in 1 2 3 4 5 6 7; do
+		[[ $(grep -c "class=\"badge\">$number<" <<<"$output") == $((number == 3 ? 1 : 2)) ]]
+	done
+	printf '%s\n' "$output" >"$BATS_TEST_TMPDIR/diff.svg"
+	"$BATS_TEST_DIRNAME/topo_picture.py" "$BATS_TEST_TMPDIR/diff.svg"
+	expect 2 morphctl topo -o json --diff "$BATS_TEST_TMPDIR/before.json"
+	holds "$stderr" "--diff requires --format matrix, svg or dot"
+}
+
+@test "the graph has a node for each accelerator and an edge for each arrow" {
+	expect 0 morphctl topo -o dot --input "$BATS_TEST_TMPDIR/server.json" --title 'x"y\z'
+	[[ $(grep -c '^	a[0-9]* \[pos=' <<<"$output") == 5 ]]
+	[[ $(grep -c '^	a[0-9]* -> a[0-9]* \[' <<<"$output") == 4 ]]
+	holds "$output" 'label="x\"y\\z\l'
+	if command -v dot >/dev/null; then
+		dot -Tsvg <<<"$output" | xmllint --noout -
+	fi
+}
+
+@test "slurm-gres has a device for each accelerator, with its lanes to the others of its server" {
+	expect 0 morphctl topo -o slurm-gres --input "$BATS_TEST_TMPDIR/server.json" --device '/dev/accel#x'
+	[[ $(grep -v '^#' <<<"$output") == "NodeName=server00 Name=gpu File=/dev/accel0x Links=-1,4,4,0,0
+NodeName=server00 Name=gpu File=/dev/accel1x Links=4,-1,0,4,0
+NodeName=server00 Name=gpu File=/dev/accel2x Links=4,0,-1,4,0
+NodeName=server00 Name=gpu File=/dev/accel3x Links=0,4,4,-1,0
+NodeName=server00 Name=gpu File=/dev/accel4x Links=0,0,0,0,-1" ]]
+	holds "$output" "# accelerator 4, the next line, is a spare"
+	expect 2 morphctl topo -o slurm-gres --device /dev/accel
+	holds "$stderr" "--device must contain #"
+	expect 2 morphctl topo --device '/dev/accel#'
+	holds "$stderr" "--device requires --format slurm-gres"
 }
 
 @test "a document goes through unchanged as JSON" {

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: GPL-2.0-or-later
-"""Documents as 'morphctl topo --format json' writes them: topo_document.py server|rack."""
+"""Documents as 'morphctl topo -o json' writes them: topo_document.py server|rack|many|line."""
 
 import json
 import sys
@@ -47,5 +47,28 @@ def rack():
     return document
 
 
+def many():
+    """40 slices. Two have no name, and one has a long one."""
+    document = rack()
+    document["slices"], document["circuits"] = [], []
+    for index in range(40):
+        name = {0: "", 1: "", 2: "inference-production-eu-west-1"}.get(index, f"job-{index}")
+        light(document, 100 + index, name, [index], 1)
+    document["circuits"] = []
+    return document
+
+
+def line():
+    """Five accelerators in a row. Circuits pass a failed one, and each other."""
+    tiles = [tile(index, 0, (index, 0, 0)) for index in range(5)]
+    tiles += [tile(5 + index, 1, (index, 1, 0)) for index in range(5)]
+    tiles[2]["health"] = "failed"
+    document = {"taken-unix-ns": 1764371400000000000, "visible": "all",
+                "fabrics": [{"id": 0, "name": "line", "free-count": 3, "spares-count": 0}],
+                "accelerators": tiles, "slices": [], "circuits": [], "hardware": []}
+    light(document, 3, "train", [0, 3, 1, 4, 9, 5], 2)
+    return document
+
+
 if __name__ == "__main__":
-    json.dump({"server": server, "rack": rack}[sys.argv[1]](), sys.stdout)
+    json.dump({"server": server, "rack": rack, "many": many, "line": line}[sys.argv[1]](), sys.stdout)

@@ -221,7 +221,7 @@ load common
 	expect 2 morphctl monitor --buffer 100
 	holds "$stderr" "from 4096 to 1073741823, not '100'"
 	expect 2 morphctl topo --format png
-	holds "$stderr" "matrix|svg|json"
+	holds "$stderr" "matrix|svg|dot|json|slurm-gres"
 }
 
 @test "unknown fields are reported before any change" {

@@ -57,6 +57,9 @@ struct amount {
 struct amount amount_ns(uint64_t ns);
 struct amount amount_bytes(uint64_t bytes);
 
+/* The wall clock, or MORPHCTL_BOOT_TIME for recordings of another machine. */
+int64_t wall_clock_ns(void);
+
 /* table.c: @names are the keys to show. */
 void table_print(const json_t *names, const json_t *records, bool headings);
 /* A line for each key. */

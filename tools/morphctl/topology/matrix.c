@@ -135,4 +135,10 @@ void topo_write_matrix(const struct topo *topo)
 	      "  HOST = Not lit; both share a host\n"
 	      "  FAB  = Not lit; both share the fabric only\n",
 	      stdout);
+	if (topo->own)
+		say("\n" INCOMPLETE "\n");
+	if (topo->caption)
+		say("\n%s%s\n", topo->caption, topo->changes_count ? ":" : "");
+	for (size_t i = 0; i < topo->changes_count; i++)
+		say("%s\n", topo->changes[i]);
 }
