@@ -71,7 +71,7 @@ static void write_node(FILE *stream, const struct topo *topo, const struct topo_
 		bad  ? COLOR_FAILED :
 		held ? color->strong :
 		       COLOR_FAINT,
-		!strcmp(tile->use, "spare") || tile->lent ? ",dashed" : "",
+		!strcmp(tile->use, "spare") || tile->lent ? ", dashed" : "",
 		tile->change ? ", peripheries=2" : "");
 }
 
