@@ -130,13 +130,20 @@ def planned(rack):
     rack.end("job")
 
 
+def separates(rack, element):
+    """Whether two of the accelerators have no route without the element."""
+    words = [MORPHCTL, "matchings", "find", "--at", ACCELERATORS, "--failed", str(element), "--first",
+             "--fabric", rack.name]
+    return subprocess.run(words, stdout=subprocess.DEVNULL, timeout=PATIENCE_S, check=False).returncode == 1
+
+
 def failed_element(rack):
     """Before a round that needs a failed element, the driver gives the circuits other paths, or it
     stops the schedule and keeps the present round lit. A new search avoids the element."""
     rack.do("slice", "create", "job", "--accelerators", ACCELERATORS)
     document = find(rack)
     used = [set(sum(routes(document, step).values(), [])) for step in range(2)]
-    element = min(used[1] - used[0])
+    element = min(element for element in used[1] - used[0] if not separates(rack, element))
     number = begin(rack, document)
     rack.do("element", "fail", element)
     done = advance(number, 1)
