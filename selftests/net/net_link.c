@@ -172,7 +172,8 @@ TEST_F(net, frame_without_a_circuit_is_dropped_with_a_reason)
 	place_send(&self->places[0], 2, 1);
 	ASSERT_EQ(0, place_state(&self->places[0], &after));
 	ASSERT_EQ(0, trace("events/skb/kfree_skb/enable", "0"));
-	EXPECT_EQ(before.dark + 1, after.dark);
+	/* The kernel may send frames of its own, too. */
+	EXPECT_LT(before.dark, after.dark);
 	EXPECT_TRUE(trace_has("reason: DEV_READY"));
 	EXPECT_EQ(-1, place_receive(&self->places[2], 0));
 }
@@ -250,7 +251,8 @@ TEST_F(net, dark_circuit_is_not_missing)
 	ASSERT_EQ(0, place_state(&self->places[0], &before));
 	place_send(&self->places[0], 1, 1);
 	ASSERT_EQ(0, place_state(&self->places[0], &after));
-	EXPECT_EQ(before.dark + 1, after.dark);
+	/* The kernel may send frames of its own, too. */
+	EXPECT_LT(before.dark, after.dark);
 	EXPECT_EQ(0, place_counter(&self->places[0], "tx_no_circuit"));
 }
 
