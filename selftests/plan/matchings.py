@@ -87,8 +87,8 @@ def routes(document, number):
 
 
 def check_round(rack, document, number):
-    """The circuits of the round are lit, on its routes. Each element has the state of the round. The
-    driver may light circuits of the next round ahead, but no other circuits."""
+    """The circuits of the round are lit, on its routes. Each element has the state of the round.
+    The driver may light circuits of the next round ahead, but no other circuits."""
     following = routes(document, number + 1) if number + 1 < document["rounds-count"] else {}
     circuits = lit(rack)
     assert routes(document, number).items() <= circuits.items(), (number, circuits)
