@@ -32,16 +32,21 @@ s32 optics_power_sum(s32 a_mdbm, s32 b_mdbm)
 
 #define NANOWATT_MDBM	(-60000)
 #define MOST_MDBM	36000	/* 4 W; 32 bits hold more nanowatts than that */
-#define MILLION		1000000u
-#define PER_MDB		233u	/* of 10^(1/10000), in millionths */
 
-/* 10^(n/10) and 10^(n/100), in millionths. */
+/* Fixed point, since a 32-bit machine has no 64-bit division: factors below 10, and below 2. */
+#define BITS_10		28
+#define BITS_2		31
+#define PER_MDB		500364u	/* of 10^(1/10000), less 1, with BITS_2 */
+
+/* 10^(n/10) with BITS_10, and 10^(n/100) with BITS_2. */
 static const u32 by_db[] = {
-	1000000, 1258925, 1584893, 1995262, 2511886, 3162278, 3981072, 5011872, 6309573, 7943282,
+	268435456, 337940217, 425441527, 535599149, 674279380,
+	848867446, 1068660799, 1345364236, 1693713225, 2132258619,
 };
 
 static const u32 by_tenth_db[] = {
-	1000000, 1023293, 1047129, 1071519, 1096478, 1122018, 1148154, 1174898, 1202264, 1230269,
+	2147483648, 2197504968, 2248691434, 2301070187, 2354668997,
+	2409516283, 2465641128, 2523073287, 2581843214, 2641982068,
 };
 
 u32 optics_power_nw(s32 mdbm)
@@ -54,12 +59,11 @@ u32 optics_power_nw(s32 mdbm)
 	rest = (u32)((mdbm > MOST_MDBM ? MOST_MDBM : mdbm) - NANOWATT_MDBM);
 	decades = rest / 10000;
 	rest %= 10000;
-	power = (u64)by_db[rest / 1000] * by_tenth_db[rest % 1000 / 100];
-	power = div_u64(power, MILLION) * (MILLION + rest % 100 * PER_MDB);
-	power = div_u64(power, MILLION);
+	power = (u64)by_db[rest / 1000] * by_tenth_db[rest % 1000 / 100] >> BITS_2;
+	power = power * ((1u << BITS_2) + rest % 100 * PER_MDB) >> BITS_2;
 	while (decades--)
 		power *= 10;
-	return (u32)div_u64(power + MILLION / 2, MILLION);
+	return (u32)((power + (1u << (BITS_10 - 1))) >> BITS_10);
 }
 
 static const struct optics_kind *kind_of(const struct optics_graph *graph, u32 element)

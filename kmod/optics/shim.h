@@ -58,16 +58,6 @@ typedef __s64 s64;
 #define le32_to_cpu(v)	le32toh(v)
 #define le64_to_cpu(v)	le64toh(v)
 
-static inline u64 div_u64(u64 dividend, u32 divisor)
-{
-	return dividend / divisor;
-}
-
-static inline s64 div_s64(s64 dividend, s32 divisor)
-{
-	return dividend / divisor;
-}
-
 static inline u32 optics_weight64(u64 mask)
 {
 	return (u32)__builtin_popcountll(mask);
