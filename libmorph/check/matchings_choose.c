@@ -185,11 +185,11 @@ static bool has_smaller(const struct choice *choice)
 {
 	uint32_t codes[2 * MOST_PORTS], images[2 * MOST_PORTS];
 	uint32_t count = choice->endpoints + choice->receivers;
-	bool turn = choice->kind == MORPH_CHECK_DUPLEX || choice->receivers == choice->all;
+	bool turns = choice->kind == MORPH_CHECK_DUPLEX || choice->receivers == choice->all;
 
 	write_codes(choice, 0, false, codes);
 	for (uint32_t at = 0; at < choice->maps; at++)
-		for (uint32_t turned = 0; turned <= turn; turned++) {
+		for (uint32_t turned = 0; turned < (turns ? 2 : 1); turned++) {
 			write_codes(choice, choice->map[at], turned, images);
 			if (precedes(images, codes, count))
 				return true;

@@ -30,7 +30,7 @@ static uint32_t number_join(uint32_t one, uint32_t other)
 /* Note which joins a matching has together. */
 static void set_together(struct ports *ports, const uint8_t *partner)
 {
-	uint32_t joins[EXACT_MOST_ENDS / 2], count = 0, end, i, word;
+	uint32_t joins[EXACT_MOST_ENDS / 2] = { 0 }, count = 0, end, i, word;
 	uint64_t mask[JOIN_WORDS] = { 0 };
 
 	for (end = 0; end < ports->ends; end++) {

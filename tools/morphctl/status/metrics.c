@@ -321,8 +321,7 @@ static enum exit_code write_file(const char *path, const char *text, size_t byte
 	FILE *file;
 
 	if (asprintf(&temporary, "%s.new", path) < 0)
-		temporary = NULL;
-	needed(temporary);
+		needed(NULL);
 	file = fopen(temporary, "we");
 	if (!file) {
 		code = fail_file(path, temporary);
