@@ -373,8 +373,8 @@ void bench_matchings(struct morph_ctx *ctx, const char *profile)
 	device.problem.moves = 300000;
 	measure_device(&device, "matchings of 14 accelerators, smartlight72", 3, 20, 60);
 	device.problem.unjudged = false;
+	measure_device(&device, "matchings of 14 accelerators, smartlight72, validated", 3, 22, 60);
 	device.problem.moves = 0;
-	measure_device(&device, "matchings of 14 accelerators, smartlight72, validated", 3, 22, 0);
 	measure_failures(&device);
 	measure_switch(&device);
 	device.problem.kind = MORPH_MATCHINGS_DUPLEX;

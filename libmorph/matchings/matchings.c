@@ -49,6 +49,7 @@ MORPH_API void morph_matchings_free(struct morph_matchings *matchings)
 	free(matchings->kept.block.memory);
 	lm_mesh_free(&matchings->rounds.mesh);
 	free(matchings->rounds.judge.block.memory);
+	free(matchings->namer.block.memory);
 	free(matchings->rounds.fixed.memory);
 	free(matchings->rounds.by_rounds.memory);
 	free(matchings->bound_block.memory);
@@ -624,9 +625,11 @@ MORPH_API int morph_matchings_find(struct morph_matchings *matchings,
 	rounds->stride = lm_exact_stride(rounds, limit);
 	matchings->farthest = longest;
 	rounds->judge.graph = NULL;
-	if (given.model && !given.unjudged) {
-		error = lm_judge_lay(matchings->ctx, &rounds->judge, given.model, given.endpoints,
-				     rounds->stride);
+	matchings->namer.graph = NULL;
+	if (given.model) {
+		error = lm_judge_lay(matchings->ctx,
+				     given.unjudged ? &matchings->namer : &rounds->judge,
+				     given.model, given.endpoints, rounds->stride);
 		if (error)
 			return error;
 	}

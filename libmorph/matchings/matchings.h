@@ -23,12 +23,14 @@ struct morph_matchings {
 	uint32_t weights[EXACT_MOST_PAIRS]; /* of a bound by exhaustive search */
 	bool joined; /* the first ports have routes for all pairs */
 	uint32_t farthest; /* elements on the longest of the shortest routes */
+	struct judge namer; /* of rounds that the validator refuses, if the search does not ask */
 	struct morph_matchings_answer answer; /* the best so far */
 	uint32_t *round_first;
 	struct morph_matchings_circuit *circuits;
 	struct morph_matchings_hop *hops;
 	uint16_t *states;
 	uint32_t *tx, *rx;
+	uint32_t *refused; /* rounds */
 	uint32_t *order; /* of rounds */
 	uint32_t *writes; /* by two rounds of the search; at most 2^16 rounds */
 	struct mesh_block bound_block, answer_block;

@@ -16,6 +16,7 @@ static int lay_answer(struct morph_matchings *matchings)
 		{ &matchings->writes, (size_t)rounds->rounds * rounds->rounds * sizeof(uint32_t) },
 		{ &matchings->states,
 		  (size_t)rounds->rounds * rounds->mesh.elements * sizeof(uint16_t) },
+		{ &matchings->refused, rounds->rounds * sizeof(uint32_t) },
 		{ &matchings->tx, rounds->endpoints * sizeof(uint32_t) },
 		{ &matchings->rx, rounds->endpoints * sizeof(uint32_t) },
 	};
@@ -198,6 +199,22 @@ static uint64_t sum_distances(const struct rounds *rounds)
 	return sum;
 }
 
+/* Name the rounds that the validator refuses. */
+static void list_refused(struct morph_matchings *matchings)
+{
+	struct morph_matchings_answer *answer = &matchings->answer;
+	const struct rounds *rounds = &matchings->rounds;
+	struct optics_refusal refusal;
+	uint32_t round;
+
+	answer->refused = matchings->refused;
+	answer->refused_count = 0;
+	for (round = 0; round < rounds->rounds && matchings->namer.graph; round++) {
+		if (lm_judge_refuses(&matchings->namer, rounds, matchings->order[round], &refusal))
+			matchings->refused[answer->refused_count++] = round;
+	}
+}
+
 int lm_matchings_answer(struct morph_matchings *matchings)
 {
 	struct morph_matchings_answer *answer = &matchings->answer;
@@ -233,5 +250,6 @@ int lm_matchings_answer(struct morph_matchings *matchings)
 	answer->total = hops;
 	answer->distance = sum_distances(rounds);
 	answer->writes = sum_writes(matchings);
+	list_refused(matchings);
 	return 0;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: LGPL-2.1-or-later
-/* The driver's judgement of a round: power, margin and isolation with all of its circuits lit. */
+/* Judge a round with all of its circuits lit: power, margin, and isolation. */
 #include "../model/model.h"
 #include "matchings.h"
 
 #define LANE 1u /* all circuits have the same wavelength, the worst case */
 #define OWNER 1u /* of all accelerators */
+
+/* Ignore light this far below the isolation that the weakest signal needs. */
+#define FLOOR_MDB 20000
 
 int lm_judge_lay(struct morph_ctx *ctx, struct judge *judge, const struct morph_model *model,
 		 uint32_t endpoints, uint32_t stride)
@@ -82,6 +85,49 @@ static void add_path(struct judge *judge, const struct rounds *rounds, uint32_t 
 	judge->count++;
 }
 
+/* Light of other circuits of the round at the receiver of a path. */
+struct stray {
+	const struct judge *judge;
+	const struct optics_path *path;
+	s32 sum_mdbm;
+};
+
+static void add_stray(void *context, const struct optics_leak *leak)
+{
+	struct stray *stray = context;
+
+	if (leak->tx != stray->path->tx && stray->judge->tx_lanes[leak->tx])
+		stray->sum_mdbm = optics_power_sum(stray->sum_mdbm, leak->power_mdbm);
+}
+
+/*
+ * The driver's validator isolates slices, but all circuits of a round may belong to one slice.
+ * Light of its other circuits disturbs a signal as much as light of other slices, so demand the
+ * same isolation.
+ */
+static bool is_disturbed(const struct judge *judge, const struct optics_path *path,
+			 struct optics_refusal *refusal)
+{
+	const struct optics_params *params = &judge->graph->params;
+	struct stray stray = { judge, path, -OPTICS_MAX_MDB };
+	s32 floor_mdbm = params->sensitivity_mdbm - (s32)params->isolation_mdb - FLOOR_MDB;
+	s32 isolation;
+
+	optics_leaks_at(judge->graph, judge->element_state, path->rx, path->lanes, floor_mdbm,
+			add_stray, &stray);
+	isolation = optics_path_power(judge->graph, path) - stray.sum_mdbm;
+	if (isolation >= (s32)params->isolation_mdb)
+		return false;
+	*refusal = (struct optics_refusal){
+		.reason = OPTICS_ISOLATION,
+		.part = OPTICS_PART_RECEIVER,
+		.index = path->rx,
+		.have = isolation,
+		.need = (s32)params->isolation_mdb,
+	};
+	return true;
+}
+
 bool lm_judge_refuses(struct judge *judge, const struct rounds *rounds, uint32_t round,
 		      struct optics_refusal *refusal)
 {
@@ -108,6 +154,8 @@ bool lm_judge_refuses(struct judge *judge, const struct rounds *rounds, uint32_t
 			add_path(judge, rounds, round, src);
 	}
 	refused = optics_validate(&view, judge->paths, judge->count, OWNER, false, NULL, refusal);
+	for (i = 0; i < judge->count && !refused; i++)
+		refused = is_disturbed(judge, &judge->paths[i], refusal);
 	for (i = 0; i < judge->count; i++) {
 		judge->tx_lanes[judge->paths[i].tx] = 0;
 		judge->rx_lanes[judge->paths[i].rx] = 0;

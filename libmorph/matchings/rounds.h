@@ -193,8 +193,9 @@ int lm_judge_lay(struct morph_ctx *ctx, struct judge *judge, const struct morph_
 		 uint32_t endpoints, uint32_t stride);
 
 /*
- * Whether the driver's validator refuses a legal round. Unused elements are parked. O(circuits *
- * elements of a route, and their stray light).
+ * Whether the driver's validator refuses a legal round, or a signal lacks isolation from the other
+ * circuits of the round. Unused elements are parked. O(circuits * elements of a route, and their
+ * stray light).
  */
 bool lm_judge_refuses(struct judge *judge, const struct rounds *rounds, uint32_t round,
 		      struct optics_refusal *refusal);

@@ -146,9 +146,21 @@ changed() {
 	expect 2 morphctl matchings check f.json --profile "$TOP/build/profiles/rack64.bin"
 	holds "$stderr" "give the right profile with --profile"
 	find_file --profile "$smartlight" --at 0,1,2,4 --no-validate
-	[[ $output != *validator* && $(jq .validated f.json) == false ]]
+	[[ $output == *"the driver's validator accepts "* && $(jq -c '[.validated, ."refused-rounds"]' f.json) == '[false,[]]' ]]
 	expect 0 morphctl matchings find --profile "$smartlight" --first --json
 	[[ $(jq '.endpoints | length' <<<"$output") == 14 ]]
+}
+
+# A profile of which light that leaks from other circuits of a round matters more.
+@test "the rounds in which circuits disturb each other are named" {
+	sed 's/isolation_mdb: 20000/isolation_mdb: 24000/' "$TOP/profiles/smartlight72.yaml" >noisy.yaml
+	python3 -B "$TOP/profiles/mkprofile.py" noisy.yaml noisy.bin
+	find_file --profile noisy.bin --at 0,1,2,3,4,5,6,7,8,9 --steps 1000 --no-validate
+	holds "$output" "the driver's validator refuses 1 round: 6"
+	[[ $(jq -c '[.validated, ."refused-rounds"]' f.json) == '[false,[6]]' ]]
+	expect 0 morphctl matchings check f.json --profile noisy.bin
+	find_file --profile noisy.bin --at 0,1,2,3,4,5,6,7,8,9 --steps 1000
+	holds "$output" "the driver's validator accepts power, margin and isolation of each round"
 }
 
 # The elements of tiles have more than two states.

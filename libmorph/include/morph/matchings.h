@@ -91,7 +91,9 @@ enum morph_matchings_bound {
  *	matchings that the exact search visits
  * @first: stop at the first legal set, with any number of rounds
  * @unjudged: do not ask the driver's validator whether power, margin and isolation suffice when all
- *	circuits of a round are lit. A mesh has no validator
+ *	circuits of a round are lit. Isolation is that of the profile, here between any two circuits
+ *	of a round. The answer then names the rounds that the validator refuses. A mesh has no
+ *	validator
  * @targets: for each endpoint, the endpoint that receives its light, or MORPH_ANY: none. The rounds
  *	then have these circuits only, as a switch does. Targets differ. For
  *	MORPH_MATCHINGS_DIRECTED with given ports; NULL: all pairs
@@ -189,6 +191,9 @@ struct morph_matchings_hop {
  *	down. @bound is the larger one. If there is one guide, @bound is 0, and both circuits of
  *	@src and @dst would need it in one round
  * @cut_count: number of @cut; 0 for other proofs
+ * @refused: with @unjudged of the problem, the rounds that the driver's validator refuses, since
+ *	power, margin or isolation do not suffice when all circuits of the round are lit
+ * @refused_count: number of @refused
  */
 struct morph_matchings_answer {
 	uint32_t verdict;
@@ -214,6 +219,8 @@ struct morph_matchings_answer {
 	uint64_t moves;
 	const uint32_t *cut;
 	size_t cut_count;
+	const uint32_t *refused;
+	size_t refused_count;
 };
 
 /**

@@ -164,6 +164,9 @@ static void add_rounds(const struct matchings_search *search, json_t *document)
 	add_number(document, "writes-count", answer->writes);
 	json_object_set_new(document, "validated",
 			    json_boolean(search->model && !search->problem.unjudged));
+	if (search->model && search->problem.unjudged)
+		json_object_set_new(document, "refused-rounds",
+				    numbers(answer->refused, answer->refused_count));
 	json_object_set_new(document, "rounds", round_records(answer));
 }
 

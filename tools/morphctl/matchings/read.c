@@ -16,7 +16,7 @@
 	"elements-count,failed-elements,stuck-elements,ports-chosen,endpoints,seed,"        \
 	"moves-count,rounds-limit,hops-limit,src-endpoint,dst-endpoint,rounds-bound-count," \
 	"bound-kind,bound-lengths,bound-elements,rounds-count,longest-hops-count,"          \
-	"hops-count,hops-bound-count,writes-count,validated,rounds"
+	"hops-count,hops-bound-count,writes-count,validated,refused-rounds,rounds"
 
 struct reader {
 	const char *path;
@@ -323,6 +323,11 @@ static enum exit_code read_rounds(struct reader *reader, const json_t *document)
 		return refuse(reader, "'validated' must be true or false");
 	if (!json_array_size(rounds))
 		return refuse(reader, "'rounds' must be a list of rounds, one at least");
+	if (json_object_get(document, "refused-rounds"))
+		code = check_numbers(reader, document, "refused-rounds",
+				     (uint32_t)json_array_size(rounds) - 1, false);
+	if (code)
+		return code;
 	json_array_foreach(rounds, i, it)
 	{
 		snprintf(reader->where, sizeof(reader->where), "round %zu: ", i);

@@ -84,6 +84,22 @@ static size_t count_circuits(const json_t *document)
 	return count;
 }
 
+/* The judgement of the validator, if the rounds are those of a fabric. */
+static void write_judgement(const json_t *document)
+{
+	const json_t *refused = json_object_get(document, "refused-rounds"), *it;
+	size_t count = json_array_size(refused), i;
+
+	if (flag_of(document, "validated") || (refused && !count))
+		say("the driver's validator accepts power, margin and isolation of each round\n");
+	if (!count)
+		return;
+	say("the driver's validator refuses %zu round%s:", count, PLURAL(count));
+	json_array_foreach(refused, i, it)
+		say("%s %lld", i ? "," : "", (long long)json_integer_value(it));
+	say("\n");
+}
+
 static void write_feasible(const json_t *document)
 {
 	uint32_t endpoints = (uint32_t)json_array_size(json_object_get(document, "endpoints"));
@@ -105,8 +121,7 @@ static void write_feasible(const json_t *document)
 	    (unsigned long long)wide_of(document, "hops-bound-count"));
 	say("a cycle of all rounds writes %llu elements\n",
 	    (unsigned long long)wide_of(document, "writes-count"));
-	if (flag_of(document, "validated"))
-		say("the driver's validator accepts power, margin and isolation of each round\n");
+	write_judgement(document);
 	if (flag_of(document, "ports-chosen"))
 		write_ports(document);
 }
