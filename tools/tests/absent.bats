@@ -10,9 +10,10 @@ load common
 # Commands that choose a fabric, that open a slice, and that read lists of all fabrics.
 choosing=("accelerator list" "circuit list" "controller list" "edge list" "element list" "fabric show"
 	"guide list" "hardware list" "slice create x --count 1" "slice delete x" "slice list" "slice show x"
-	"slice why-not --count 1" "spare list" "stats" "topo" "txn list" "health --fabric x" "status --fabric x")
+	"slice why-not --count 1" "spare list" "stats" "topo" "txn list" "health --fabric x" "status --fabric x"
+	"status" "watch --timeout 0")
 opening=("schedule list x" "schedule show x 1" "schedule plan all-to-all --slice x")
-reading=("health" "status" "watch --timeout 0" "quota list")
+reading=("health" "quota list")
 
 no_module='morphctl: the kernel has no netlink family "morph": the module morph is not loaded (no /sys/module/morph); run '"'modprobe morph'"
 namespace='morphctl: the module morph is loaded, but its netlink family "morph" is not visible in this network namespace; use the initial one, as with '"'nsenter --net=/proc/1/ns/net'"
@@ -60,13 +61,13 @@ all_print() {
 @test "without a provider, all commands print the same message" {
 	mkdir "$MORPHCTL_MODULES/morph/holders/morph_net"
 	answers fabric 2
-	all_print "$no_provider" "${choosing[@]}" status
+	all_print "$no_provider" "${choosing[@]}"
 }
 
 @test "without a fabric of the provider, all commands print the same message" {
 	mkdir "$MORPHCTL_MODULES/morph/holders/morph_"{net,sim}
 	answers fabric 2
-	all_print "$no_fabric" "${choosing[@]}" status
+	all_print "$no_fabric" "${choosing[@]}"
 }
 
 @test "the list of fabrics is empty, with the message" {

@@ -6,8 +6,8 @@ that the recorded one does not have:
     answers.py module|namespace|fabric REQUESTS
     answers.py slice module|namespace
     answers.py interface NUMBER
-    answers.py tenant list|show|circuits|why-not|topo|monitor|lost
-    answers.py container list
+    answers.py tenant list|show|circuits|why-not|topo|monitor|lost|status|denied
+    answers.py container list|status
 
 module: the module is not loaded; namespace: it is, but another network namespace has its netlink
 family; fabric: the list of fabrics is empty. REQUESTS is how often the command requests this list;
@@ -20,8 +20,9 @@ device interface. The recording answers 'morphctl version'.
 
 tenant: the caller has no CAP_NET_ADMIN. It may open the nodes of the fabric and of slice 2, which
 is degraded, but not that of slice 1. The commands are 'slice list', 'slice show mine',
-'circuit list 2', 'slice why-not --count 9', 'topo', 'monitor --once --dump' and 'monitor'.
-The last one loses events, and then the slice ends. container: the same without netlink.
+'circuit list 2', 'slice why-not --count 9', 'topo', 'monitor --once --dump', 'monitor', and
+'status' twice. 'lost' loses events, and then the slice ends. 'denied' may open no slice.
+container: 'slice list' and 'status' without netlink.
 """
 
 import json
@@ -32,6 +33,7 @@ FAMILY, CONTROL = 32, 16
 GET, ERROR, DONE = 5, 2, 3
 DO, DUMP, MULTI, CAPPED = 0x5, 0x301, 2, 0x100
 FABRIC_GET, ACCELERATOR_GET, SLICE_GET, CIRCUIT_GET, HARDWARE_GET, WHY_NOT = 1, 3, 8, 13, 21, 24
+STATS_GET = 27
 EPERM, ENOENT, EACCES, EISDIR, ENOSPC = 1, 2, 13, 21, 28
 POLLIN, POLLHUP = 1, 16
 ENODEV = 19
@@ -100,9 +102,9 @@ class Netlink:
         reply = message(FAMILY, MULTI, self.seq, bytes((FABRIC_GET, 1, 0, 0)) + fabric) if present else b""
         self.receive(reply + message(DONE, MULTI, self.seq, bytes(4)))
 
-    def list_parts(self, command, *parts):
-        """Answer a dump of the parts of the fabric."""
-        self.send(FAMILY, DUMP, bytes((command, 1, 0, 0)) + attribute(1, 0))
+    def list_parts(self, command, *parts, fabric=attribute(1, 0)):
+        """Answer a dump of the parts of the fabric, or of all fabrics."""
+        self.send(FAMILY, DUMP, bytes((command, 1, 0, 0)) + fabric)
         for part in parts:
             self.receive(message(FAMILY, MULTI, self.seq, bytes((command, 1, 0, 0)) + part))
         self.receive(message(DONE, MULTI, self.seq, bytes(4)))
@@ -268,12 +270,33 @@ def write_topo(netlink):
         find_slices()
 
 
-def write_container():
+def write_status(netlink, denied):
+    netlink.list_parts(HARDWARE_GET, fabric=b"")
+    netlink.refuse(DUMP, SLICE_GET)
+    if denied:
+        find_devices()
+        line("open", text=OTHER, result=-EACCES)
+        line("open", text=SLICE, result=-EACCES)
+    else:
+        find_slices()
+    netlink.list_parts(STATS_GET, attribute(1, 0), fabric=b"")
+    if not denied:
+        netlink.refuse(DUMP, CIRCUIT_GET)
+        find_slices()
+
+
+def write_container(what):
     netlink = Netlink(EISDIR)
     find_devices()
     open_fabric(reads=2).close()
+    if what == "status":
+        netlink.ask_family(EISDIR)
     netlink.ask_family(EISDIR)
     find_slices()
+    if what == "status":
+        for _ in range(2):
+            netlink.ask_family(EISDIR)
+        find_slices()
     line("close", 1)
 
 
@@ -298,6 +321,8 @@ def write_tenant(what):
         write_topo(netlink)
     if what in ("monitor", "lost"):
         write_monitor(netlink, what == "lost")
+    if what in ("status", "denied"):
+        write_status(netlink, what == "denied")
     line("close", 1)
 
 
@@ -309,7 +334,7 @@ def main(cause, what):
     elif cause == "tenant":
         write_tenant(what)
     elif cause == "container":
-        write_container()
+        write_container(what)
     else:
         write_absent(cause, int(what))
 

@@ -32,6 +32,7 @@ has() {
 	has 'morph_slice_unprotected_ranks{fabric="sim0",slice="9",name="unlucky"} 4'
 	has 'morph_slice_unprotected_ranks{fabric="sim0",slice="10",name="pair"} 0'
 	has 'morph_failovers_failed_total{fabric="sim0"} 1'
+	has "morph_slices_hidden 0"
 	[[ $output =~ 'morph_last_failover_seconds{fabric="sim0",phase="detect"} 0.000'[0-9]+ ]]
 }
 

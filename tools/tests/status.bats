@@ -30,6 +30,7 @@ replay() {
 	replay status-json status -j
 	[[ $(jq -c '[.slices[] | [.name, ."unprotected-ranks"]]' <<<"$output") == \
 		'[["unlucky",[0,1,2,3]],["pair",[]]]' ]]
+	jq -e '.visible == "all"' <<<"$output"
 	replay status status
 	[[ $output =~ unlucky" "+degraded" "+4" "+4" "+all ]]
 }

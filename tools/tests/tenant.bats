@@ -56,6 +56,45 @@ as() {
 	[[ $(jq -c '[.reason, .have, .need]' <<<"$output") == '["accelerators",6,9]' ]]
 }
 
+@test "status has the own slices with the reason, and says that others are missing" {
+	as tenant status 0 status
+	[[ $output =~ mine" "+degraded" "+2" "+1" "+"rank 1: accelerator 5 failed;" && -z $stderr ]]
+	holds "$output" "${note#morphctl: }"
+	page=$output
+	as tenant status 0
+	[[ $output == "$page" ]]
+	as tenant status 0 watch --timeout 0
+	[[ $(tail -n +2 <<<"$output") == "$page" ]]
+	as tenant status 0 status --json
+	[[ $(jq -c '[.visible, .slices[0].name, .slices[0].text, .state]' <<<"$output") == \
+		'["own","mine","rank 1: accelerator 5 failed; no spare is left; 1 circuit dark","degraded"]' ]]
+}
+
+@test "status without a slice that the caller may open says so" {
+	as tenant denied 0 status
+	holds "$output" $'no slices that you may open\n'"${note#morphctl: }"
+	as tenant denied 0 status --json
+	jq -e '.visible == "own" and .slices == []' <<<"$output"
+}
+
+@test "without netlink, status has the own slices, and no parts and counters" {
+	as container status 0 status
+	[[ $output =~ mine" "+degraded" "+2" "+1" "+"rank 1: accelerator 5 failed;" ]]
+	holds "$output" "unhealthy parts and failovers are visible in the initial network namespace only"
+	as container status 0 status --json
+	jq -e '.visible == "own" and (has("hardware") or has("stats") | not)' <<<"$output"
+}
+
+@test "metrics have the own slices, and say that others are missing" {
+	as tenant status 0 metrics
+	holds "$output" 'morph_slice_state{fabric="sim0",slice="2",name="mine",state="degraded"} 1'
+	holds "$output" $'\nmorph_slices_hidden 1\n'
+	[[ $output != *'morph_slice_bandwidth_bits_per_second{'* && $output == *'morph_unhealthy_parts{'* ]]
+	# Without netlink, nobody knows the number of failed parts.
+	as container status 0 metrics
+	[[ $output == *'morph_slices_hidden 1'* && $output != *'morph_unhealthy_parts{'* ]]
+}
+
 @test "topo has the own slices, and says that others are missing" {
 	as tenant topo 0 topo --json
 	[[ $(jq -c '[.visible, [.slices[].name], [.circuits[].id]]' <<<"$output") == '["own",["mine"],[7]]' ]]
@@ -79,5 +118,5 @@ as() {
 }
 
 @test "the JSON is as its schema describes it" {
-	json_was_checked slice.list slice.show circuit.list slice.why-not monitor topo
+	json_was_checked slice.list slice.show circuit.list slice.why-not monitor topo status
 }

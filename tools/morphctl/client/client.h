@@ -46,6 +46,7 @@ int client_read(struct run *run, uint32_t type, uint32_t fabric, uint32_t parent
 bool client_is_closed(struct run *run, int error);
 /* After a list for people: note that it has only the caller's own slices. */
 void client_note_own(const struct run *run);
+#define CLIENT_OWN_NOTE "only slices whose device nodes you may open; CAP_NET_ADMIN lists all"
 
 struct view client_view(struct run *run, uint32_t type, const char *columns);
 /* Before any change: check that objects of @type have the attributes that --fields names. */
@@ -154,6 +155,17 @@ extern const size_t state_kinds_count;
 
 /* As client_dump(), but without a message. Returns a negative errno on error. */
 int state_dump(struct run *run, const struct state_kind *kind, uint32_t fabric, json_t **records);
+/*
+ * As state_dump(), but with a message. Of a list for administrators, other callers get their own
+ * slices or circuits.
+ */
+enum exit_code state_read(struct run *run, const struct state_kind *kind, uint32_t fabric,
+			  json_t **records);
+/*
+ * Read a fabric, or all with MORPH_ANY. Without the netlink family, the fabrics whose nodes the
+ * caller may open.
+ */
+enum exit_code state_fabrics(struct run *run, uint32_t fabric, json_t **records);
 
 /* profile.c: the profile of a fabric, in the form that planners take. */
 

@@ -68,5 +68,5 @@ int client_read(struct run *run, uint32_t type, uint32_t fabric, uint32_t parent
 void client_note_own(const struct run *run)
 {
 	if (run->client->own && !given(run, OPTION_JSON) && !given(run, OPTION_NOHEADINGS))
-		warn_line("only slices whose device nodes you may open; CAP_NET_ADMIN lists all");
+		warn_line(CLIENT_OWN_NOTE);
 }

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* Read the parts of a status report. */
-#include <errno.h>
 #include <stdlib.h>
 
 #include "morphctl/slice/slice.h"
 #include "morphctl/status/status.h"
 
-/* Read all objects of a type. A list for administrators is NULL if the caller may not read it. */
-static enum exit_code read_list(struct run *run, uint32_t type, uint32_t fabric, bool admin,
-				json_t **records)
+/* Read slices or circuits. A caller without CAP_NET_ADMIN gets its own. */
+static enum exit_code read_list(struct run *run, uint32_t type, uint32_t fabric, json_t **records)
+{
+	const struct state_kind kind = { .type = type, .admin = true };
+
+	return state_read(run, &kind, fabric, records);
+}
+
+/*
+ * Read a list that has no node. *records becomes NULL if the caller's network namespace has no
+ * netlink family, as in a container.
+ */
+static enum exit_code read_netlink(struct run *run, uint32_t type, uint32_t fabric,
+				   json_t **records)
 {
 	const struct state_kind kind = { .type = type };
 	int error = state_dump(run, &kind, fabric, records);
@@ -17,8 +27,7 @@ static enum exit_code read_list(struct run *run, uint32_t type, uint32_t fabric,
 		return EXIT_CODE_OK;
 	json_decref(*records);
 	*records = NULL;
-	return admin && (error == -EPERM || error == -EACCES) ? EXIT_CODE_OK :
-								client_error(run, error);
+	return client_is_closed(run, error) ? EXIT_CODE_OK : client_error(run, error);
 }
 
 /* Hardware that is only cordoned is healthy: an administrator cordoned it on purpose. */
@@ -77,7 +86,7 @@ static enum exit_code summarize_slices(struct run *run, uint32_t fabric, const j
 
 	json_array_foreach(slices, i, slice) degraded |= key_is(slice, "state", "degraded");
 	if (degraded)
-		code = read_list(run, MORPH_OBJECT_CIRCUIT, fabric, true, &circuits);
+		code = read_list(run, MORPH_OBJECT_CIRCUIT, fabric, &circuits);
 	*summaries = json_array();
 	json_array_foreach(slices, i, slice)
 		json_array_append_new(*summaries, summarize_slice(slice, fabrics, circuits));
@@ -99,29 +108,36 @@ static const char *verdict(const json_t *report)
 	return json_array_size(json_object_get(report, "hardware")) ? "degraded" : "ok";
 }
 
+static void add_list(json_t *report, const char *key, json_t *records)
+{
+	if (records)
+		json_object_set(report, key, records);
+}
+
 enum exit_code status_gather(struct run *run, uint32_t fabric, json_t **report)
 {
 	json_t *fabrics, *hardware = NULL, *slices = NULL, *stats = NULL, *summaries = NULL;
-	enum exit_code code = read_list(run, MORPH_OBJECT_FABRIC, fabric, false, &fabrics);
+	enum exit_code code = state_fabrics(run, fabric, &fabrics);
 
 	if (!code && !json_array_size(fabrics))
 		code = client_no_fabric(run);
 	if (!code)
-		code = read_list(run, MORPH_OBJECT_HARDWARE, fabric, false, &hardware);
+		code = read_netlink(run, MORPH_OBJECT_HARDWARE, fabric, &hardware);
 	if (!code)
-		code = read_list(run, MORPH_OBJECT_SLICE, fabric, true, &slices);
+		code = read_list(run, MORPH_OBJECT_SLICE, fabric, &slices);
 	if (!code)
-		code = read_list(run, MORPH_OBJECT_STATS, fabric, false, &stats);
-	if (!code && slices)
+		code = read_netlink(run, MORPH_OBJECT_STATS, fabric, &stats);
+	if (!code)
 		code = summarize_slices(run, fabric, fabrics, slices, &summaries);
 	if (!code) {
 		drop_healthy(hardware);
 		*report = json_object();
 		json_object_set(*report, "fabrics", fabrics);
-		json_object_set(*report, "hardware", hardware);
-		if (summaries)
-			json_object_set(*report, "slices", summaries);
-		json_object_set(*report, "stats", stats);
+		add_list(*report, "hardware", hardware);
+		json_object_set(*report, "slices", summaries);
+		add_list(*report, "stats", stats);
+		json_object_set_new(*report, "visible",
+				    json_string(run->client->own ? "own" : "all"));
 		json_object_set_new(*report, "state", json_string(verdict(*report)));
 	}
 	json_decref(fabrics);

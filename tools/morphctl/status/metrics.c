@@ -24,7 +24,10 @@ struct metrics {
 	const json_t *report;
 };
 
-/* A number of each fabric, and its divisor that gives the unit of the metric. */
+/*
+ * A number of each fabric or slice, and its divisor that gives the unit of the metric. Device nodes
+ * do not report all of them.
+ */
 struct field {
 	const char *key, *name, *help;
 	double divisor;
@@ -168,6 +171,8 @@ static void write_fabrics(struct metrics *metrics)
 		write_family(metrics, field->name, "gauge", field->help);
 		json_array_foreach(fabrics, i, fabric)
 		{
+			if (!json_object_get(fabric, field->key))
+				continue;
 			begin_sample(metrics, field->name, number_of(fabric, "id", 0));
 			write_value(metrics, value_of(fabric, field));
 		}
@@ -231,10 +236,21 @@ static void write_slices(struct metrics *metrics)
 		write_family(metrics, slice_fields[s].name, "gauge", slice_fields[s].help);
 		json_array_foreach(slices, i, slice)
 		{
+			if (!json_object_get(slice, slice_fields[s].key))
+				continue;
 			begin_slice(metrics, slice_fields[s].name, slice);
 			write_value(metrics, value_of(slice, &slice_fields[s]));
 		}
 	}
+}
+
+/* Without rights some slices are missing, which differs from no other slices. */
+static void write_visible(struct metrics *metrics)
+{
+	write_family(metrics, "morph_slices_hidden", "gauge",
+		     "1: slices whose device nodes the reader may not open are missing.");
+	fprintf(metrics->out, "morph_slices_hidden %d\n",
+		key_is(metrics->report, "visible", "own"));
 }
 
 static void write_counters(struct metrics *metrics)
@@ -291,10 +307,11 @@ static void write_metrics(struct metrics *metrics, bool up)
 	fprintf(metrics->out, "morph_up %d\n", up);
 	if (up) {
 		write_fabrics(metrics);
-		write_parts(metrics);
-		/* Without rights there are no slices, which differs from zero slices. */
-		if (json_object_get(metrics->report, "slices"))
-			write_slices(metrics);
+		/* A container cannot see failed parts, which differs from zero failed parts. */
+		if (json_object_get(metrics->report, "hardware"))
+			write_parts(metrics);
+		write_slices(metrics);
+		write_visible(metrics);
 		write_counters(metrics);
 		write_failover(metrics);
 	}

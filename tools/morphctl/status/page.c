@@ -221,6 +221,20 @@ static void print_failover(const json_t *fabrics, const json_t *slices, const js
 	print_times(json_object_get(stats, "last-failover"));
 }
 
+/* The slices of the report, and which slices the caller cannot see. */
+static void print_visible(struct run *run, const json_t *report)
+{
+	const json_t *slices = json_object_get(report, "slices");
+	bool own = key_is(report, "visible", "own");
+
+	if (json_array_size(slices))
+		print_slices(run, json_object_get(report, "fabrics"), slices);
+	else
+		say("%s\n", own ? "no slices that you may open" : "no slices");
+	if (own)
+		say(CLIENT_OWN_NOTE "\n");
+}
+
 void status_print(struct run *run, json_t *report)
 {
 	const json_t *fabrics = json_object_get(report, "fabrics");
@@ -230,13 +244,10 @@ void status_print(struct run *run, json_t *report)
 	say("%s\n\n", text_of_key(report, "state"));
 	print_fabrics(run, fabrics);
 	say("\n");
-	if (!slices)
-		say("slices hidden: needs CAP_NET_ADMIN; 'morphctl slice list' prints your own\n");
-	else if (!json_array_size(slices))
-		say("no slices\n");
-	else
-		print_slices(run, fabrics, slices);
+	print_visible(run, report);
 	print_parts(run, fabrics, json_object_get(report, "hardware"));
+	if (!json_object_get(report, "stats"))
+		say("\nunhealthy parts and failovers are visible in the initial network namespace only\n");
 	json_array_foreach(json_object_get(report, "stats"), i, stats)
 		print_failover(fabrics, slices, stats);
 }

@@ -16,23 +16,6 @@ enum format {
 	SLURM_GRES
 };
 
-/* Read one kind of records. A caller without CAP_NET_ADMIN gets those of its own slices. */
-static enum exit_code read_kind(struct run *run, const struct state_kind *kind, uint32_t fabric,
-				json_t **records)
-{
-	struct morph_list *list = NULL;
-	int error;
-
-	if (kind->admin) {
-		error = client_read_list(run, kind->type, fabric, MORPH_ANY, &list);
-		*records = error < 0 ? json_array() : records_of(list);
-		morph_list_free(list);
-	} else {
-		error = state_dump(run, kind, fabric, records);
-	}
-	return error < 0 ? client_error(run, error) : EXIT_CODE_OK;
-}
-
 static enum exit_code gather(struct run *run, json_t **document)
 {
 	enum exit_code code;
@@ -45,7 +28,7 @@ static enum exit_code gather(struct run *run, json_t **document)
 	*document = json_object();
 	json_object_set_new(*document, "taken-unix-ns", json_integer(wall_clock_ns()));
 	for (size_t i = 0; i < state_kinds_count && !code; i++) {
-		code = read_kind(run, &state_kinds[i], fabric, &records);
+		code = state_read(run, &state_kinds[i], fabric, &records);
 		json_object_set_new(*document, state_kinds[i].key, records);
 	}
 	json_object_set_new(*document, "visible", json_string(run->client->own ? "own" : "all"));
