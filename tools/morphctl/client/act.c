@@ -75,6 +75,8 @@ enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, 
 	struct morph_list *list;
 	int error;
 
+	if (act->monitor && txn)
+		progress_begin("waiting for transaction %u", txn);
 	while (act->monitor && txn) {
 		error = morph_admin_get(run->client->ctx, MORPH_OBJECT_TXN, fabric, MORPH_ANY, txn,
 					&object);
@@ -98,6 +100,7 @@ enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, 
 		if (error > 0 && morph_monitor_read(act->monitor, &list) > 0)
 			morph_list_free(list);
 	}
+	progress_end();
 	return act_wait(run, act, fabric, "id", reply);
 }
 
@@ -112,7 +115,9 @@ enum exit_code act_wait(struct run *run, struct act *act, uint32_t fabric, const
 
 	if (!act->monitor || !txn)
 		return EXIT_CODE_OK;
+	progress_begin("waiting for transaction %u", txn);
 	error = morph_monitor_wait_txn(act->monitor, fabric, txn, act->timeout_ns, &object);
+	progress_end();
 	if (object)
 		end = record_of(object);
 	morph_object_free(object);
@@ -175,16 +180,19 @@ enum exit_code act_wait_slice(struct run *run, struct act *act, uint32_t fabric,
 	struct morph_object *object;
 	int error = 0;
 
+	if (act->monitor)
+		progress_begin("waiting for the end of slice %u", slice);
 	while (act->monitor && !error) {
 		error = morph_admin_get(run->client->ctx, MORPH_OBJECT_SLICE, fabric, MORPH_ANY,
 					slice, &object);
-		if (error == -ENOENT)
-			return EXIT_CODE_OK;
 		if (error)
 			break;
 		morph_object_free(object);
 		error = next_of_slice(act, fabric, slice, end);
 	}
+	progress_end();
+	if (error == -ENOENT)
+		return EXIT_CODE_OK;
 	if (error == -ETIMEDOUT) {
 		warn_line("slice %u is still dying; see 'morphctl slice show %u'", slice, slice);
 		return EXIT_CODE_BUSY;

@@ -149,6 +149,15 @@ void *needed(void *memory);
 char *format_text(const char *format, va_list arguments) __attribute__((format(printf, 1, 0)));
 
 /*
+ * progress.c: work that may take more than two seconds. From then on, the terminal of standard
+ * error shows the text and the seconds. progress_end() or a message erases it. With --json or
+ * without a terminal, nothing is shown. A second progress_begin() replaces the text. No output may
+ * come between begin and end.
+ */
+void progress_begin(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void progress_end(void);
+
+/*
  * text.c: text for people. Lines are at most as wide as the terminal, unless --wide is given. If
  * standard output is no terminal, lines may have any length, unless COLUMNS gives one.
  */

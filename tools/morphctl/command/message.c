@@ -72,6 +72,7 @@ void warn_line(const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
+	progress_end();
 	if (!collect(format, arguments)) {
 		fflush(stdout);
 		fputs("morphctl: ", stderr);
@@ -125,6 +126,7 @@ enum exit_code usage_error(const struct run *run, const char *format, ...)
 	va_list arguments;
 
 	va_start(arguments, format);
+	progress_end();
 	if (!collect(format, arguments)) {
 		fflush(stdout);
 		fprintf(stderr, "morphctl: %s: ", name);
@@ -180,6 +182,7 @@ void *needed(void *memory)
 {
 	if (memory)
 		return memory;
+	progress_end();
 	fflush(stdout);
 	/* This message needs no memory. */
 	if (messages.json)

@@ -16,8 +16,13 @@ static const char *const states[] = { "runs",  "ended", "future", "blocked",	"po
 
 enum exit_code jobs_decide(struct jobs_file *file, struct morph_jobs_decision *decision)
 {
+	int error;
+
 	*decision = (struct morph_jobs_decision){ .sz = sizeof(*decision) };
-	if (!morph_jobs_decide(file->planner, &file->problem, &file->opts, decision))
+	progress_begin("planning the jobs");
+	error = morph_jobs_decide(file->planner, &file->problem, &file->opts, decision);
+	progress_end();
+	if (!error)
 		return EXIT_CODE_OK;
 	warn_line("%s: %s", file->run->argv[0], morph_error_text(file->run->client->ctx));
 	return EXIT_CODE_USAGE;

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* morphctl jobs run: simulate the jobs of a file with one policy or with all */
-#include <unistd.h>
-
 #include "morphctl/jobs/jobs.h"
 
 #define COLUMNS                                                              \
@@ -10,20 +8,6 @@
 #define LOSSES                                                                     \
 	"policy,ended-jobs-count,ends-ns,wrong-ends-ns,ends-loss-percent,mean-ns," \
 	"wrong-mean-ns,mean-loss-percent"
-
-/* A simulation can take minutes. An interrupt ends the program, which has changed nothing. */
-static void show_progress(uint32_t policy)
-{
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\rsimulating %s (%u of %u)\033[K", jobs_policies[policy],
-			policy + 1, (uint32_t)MORPH_JOBS_POLICIES);
-}
-
-static void end_progress(void)
-{
-	if (isatty(STDERR_FILENO))
-		fprintf(stderr, "\r\033[K");
-}
 
 static json_t *outcome_record(const struct jobs_file *file, const struct morph_jobs_outcome *it)
 {
@@ -82,6 +66,12 @@ static enum exit_code simulate(struct jobs_file *file, uint32_t policy, json_t *
 	json_t *record;
 
 	file->opts.policy = policy;
+	/* An interrupt ends the program, which has changed nothing. */
+	if (given(file->run, OPTION_JOBS_POLICY))
+		progress_begin("simulating %s", jobs_policies[policy]);
+	else
+		progress_begin("simulating %s (%u of %u)", jobs_policies[policy], policy + 1,
+			       (uint32_t)MORPH_JOBS_POLICIES);
 	if (!simulate_once(file, NULL, &exact))
 		return EXIT_CODE_USAGE;
 	record = outcome_record(file, &exact);
@@ -99,12 +89,11 @@ static enum exit_code simulate_all(struct jobs_file *file, json_t *records)
 	enum exit_code code = EXIT_CODE_OK;
 
 	if (given(file->run, OPTION_JOBS_POLICY))
-		return simulate(file, file->opts.policy, records);
-	for (uint32_t policy = 0; policy < MORPH_JOBS_POLICIES && !code; policy++) {
-		show_progress(policy);
-		code = simulate(file, policy, records);
-	}
-	end_progress();
+		code = simulate(file, file->opts.policy, records);
+	else
+		for (uint32_t policy = 0; policy < MORPH_JOBS_POLICIES && !code; policy++)
+			code = simulate(file, policy, records);
+	progress_end();
 	return code;
 }
 

@@ -304,7 +304,9 @@ static enum exit_code solve(struct bandwidth *bandwidth)
 	if (!option_u64(bandwidth->run, OPTION_LANE_STEPS, &opts.steps))
 		return EXIT_CODE_USAGE;
 	bandwidth->result.sz = sizeof(bandwidth->result);
+	progress_begin("planning lanes");
 	error = morph_bandwidth_solve(bandwidth->problem, &opts, &bandwidth->result);
+	progress_end();
 	return error ? client_error(bandwidth->run, error) : EXIT_CODE_OK;
 }
 

@@ -136,8 +136,10 @@ static enum exit_code solve(struct traffic *traffic)
 	for (size_t i = 0; i < traffic->demands_count && ret >= 0; i++)
 		ret = add_demand(traffic, &traffic->demands[i], &paths);
 	traffic->result.sz = sizeof(traffic->result);
+	progress_begin("dividing lanes between the demands");
 	if (ret >= 0)
 		ret = morph_traffic_solve(traffic->problem, &opts, &traffic->result);
+	progress_end();
 	if (ret < 0)
 		return client_error(run, ret);
 	traffic->lanes = needed(calloc(paths + 1UL, sizeof(*traffic->lanes)));

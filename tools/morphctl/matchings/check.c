@@ -277,9 +277,11 @@ static enum exit_code answer(const struct checking *checking, bool correct)
 
 static enum exit_code check(struct checking *checking)
 {
-	int error =
-		morph_check_matchings(&checking->input, checking->report, sizeof(checking->report));
+	int error;
 
+	progress_begin("checking the rounds");
+	error = morph_check_matchings(&checking->input, checking->report, sizeof(checking->report));
+	progress_end();
 	if (!error || error == -EBADMSG)
 		return answer(checking, !error);
 	warn_line("%s: %s", checking->run->argv[0], checking->report);

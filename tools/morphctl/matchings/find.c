@@ -13,7 +13,9 @@ static enum exit_code find(struct matchings_search *search)
 	int error;
 
 	search->search = needed(morph_matchings_new(run->client->ctx));
+	progress_begin("searching for rounds");
 	error = morph_matchings_find(search->search, &search->problem, &search->answer);
+	progress_end();
 	if (error >= 0)
 		return EXIT_CODE_OK;
 	code = client_error(run, error);

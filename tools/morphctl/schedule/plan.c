@@ -394,12 +394,15 @@ static enum exit_code plan(struct planning *planning, enum format format)
 	code = target_open(planning->run, &planning->target);
 	if (!code)
 		code = ask(planning);
-	if (!code)
+	if (!code) {
+		progress_begin("planning the schedule");
 		code = solve(planning);
+	}
 	if (!code)
 		code = plan_light(planning);
 	if (!code)
 		code = plan_other(planning);
+	progress_end();
 	if (!code)
 		code = write_files(planning);
 	if (!code)

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 /* morphctl schedule: act on the schedules of a slice, through the slice's own file, as its owner */
+#include <inttypes.h>
+
 #include "morphctl/client/client.h"
 #include "morphctl/schedule/schedule.h"
 
@@ -188,7 +190,12 @@ enum exit_code schedule_arrive(struct run *run)
 
 static int wait_for(struct morph_slice *slice, uint32_t number, const struct where *where)
 {
-	return morph_slice_schedule_wait(slice, number, where->position);
+	int error;
+
+	progress_begin("waiting for position %" PRIu64, where->position);
+	error = morph_slice_schedule_wait(slice, number, where->position);
+	progress_end();
+	return error;
 }
 
 enum exit_code schedule_wait(struct run *run)

@@ -57,6 +57,7 @@ static enum exit_code solve(struct making *making)
 	struct morph_ctx *ctx = making->run->client->ctx;
 	enum exit_code code;
 
+	progress_begin("searching for circuits to move");
 	making->defrag = needed(morph_defrag_new(ctx));
 	making->result.sz = sizeof(making->result);
 	code = failed(making, morph_ledger_new(ctx, making->model, &making->ledger));
@@ -70,6 +71,7 @@ static enum exit_code solve(struct making *making)
 	if (!code && making->result.verdict == MORPH_FEASIBLE)
 		code = failed(making,
 			      morph_defrag_light(making->defrag, making->ledger, &making->result));
+	progress_end();
 	if (!code)
 		code = describe(making);
 	if (!code && making->result.verdict != MORPH_FEASIBLE)

@@ -140,8 +140,10 @@ static void try_other_transit(struct placing *placing)
 		plan = needed(morph_plan_new(placing->run->client->ctx));
 		opts.transit = any ? MORPH_TRANSIT_OWN : MORPH_TRANSIT_ANY;
 		error = morph_request_set_opts(placing->asked.request, &opts);
+		progress_begin("searching for a placement with the other transit policy");
 		if (!error)
 			error = morph_place(placing->ground.ledger, placing->asked.request, plan);
+		progress_end();
 		morph_request_set_opts(placing->asked.request, &placing->asked.opts);
 		verdict = place_info(plan).verdict;
 		morph_plan_free(plan);
@@ -179,6 +181,7 @@ static enum exit_code plan(struct placing *placing)
 
 	if (code)
 		return code;
+	progress_begin("searching for a placement");
 	placing->plan = needed(morph_plan_new(placing->run->client->ctx));
 	error = find_plan(placing);
 	code = error < 0 ? client_error(placing->run, error) : describe(placing);
@@ -427,6 +430,7 @@ enum exit_code slice_place(struct run *run)
 		code = request_given(run, placing.ground.model, &placing.asked);
 	if (!code)
 		code = plan(&placing);
+	progress_end();
 	if (!code && given(run, OPTION_CARRY_OUT))
 		code = carry_out(&placing, &wish);
 	if (!code)

@@ -431,6 +431,7 @@ static enum exit_code ask(struct asking *asking)
 	enum exit_code code = EXIT_CODE_OK;
 	int error;
 
+	progress_begin("searching for what blocks the request");
 	asking->plan = needed(morph_plan_new(ctx));
 	read_held(&asking->held, asking->ground.ledger);
 	error = morph_place(asking->ground.ledger, asking->asked.request, asking->plan);
@@ -440,7 +441,10 @@ static enum exit_code ask(struct asking *asking)
 					 "text", morph_error_text(ctx)));
 	else
 		code = error ? client_error(asking->run, error) : describe(asking);
-	return code || fits(asking->report) ? code : find_binding(asking);
+	if (!code && !fits(asking->report))
+		code = find_binding(asking);
+	progress_end();
+	return code;
 }
 
 static void write_answer(const json_t *report)
