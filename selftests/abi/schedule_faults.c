@@ -427,42 +427,73 @@ static bool starts(int slice, unsigned int schedule)
 	return !schedule_act(slice, schedule, MORPH_SCHEDULE_START, NULL);
 }
 
+/* Break paths until the schedule has none. */
+static bool lose_paths(const struct sim *sim, int slice, const struct morph_schedule_info *info)
+{
+	unsigned int tries;
+
+	for (tries = 0; tries < 64; tries++) {
+		if (break_first_guide(sim, slice, info->first_circuit) ||
+		    !slice_wait_state(slice, MORPH_SLICE_OK))
+			return false;
+		if (starts(slice, info->schedule)) {
+			if (schedule_act(slice, info->schedule, MORPH_SCHEDULE_STOP, NULL))
+				return false;
+		} else if (errno == EHOSTUNREACH) {
+			return true;
+		}
+	}
+	return false;
+}
+
+/* Return whether an event reports other paths of a schedule. */
+static bool reports_paths(int slice)
+{
+	struct morph_event event;
+
+	while (!wait_event(slice, MORPH_EVENT_SCHEDULE, 0, &event))
+		if (event.outcome == MORPH_OUTCOME_COMMITTED)
+			return true;
+	return false;
+}
+
+/*
+ * The driver cannot find the broken guide, and quarantines healthy ones instead. Each second the
+ * patrol tests some and returns them to use, so that the schedule may have a path again. Then lose
+ * it again.
+ */
 TEST_F(faults, schedule_regains_paths_when_hardware_recovers)
 {
 	struct morph_schedule_info info = { .head = HEAD(morph_schedule_info) };
 	struct morph_slice_info before, after;
 	struct morph_event event;
-	unsigned int tries;
+	bool quiet = false;
+	unsigned int round;
 
 	ASSERT_EQ(0, LOAD());
 	info.schedule = self->load.out_schedule;
 	ASSERT_EQ(0, ioctl(self->slice, MORPH_SCHEDULE_INFO, &info));
 	sim_refresh(&self->sim);
-	for (tries = 0; tries < 64; tries++) {
-		ASSERT_EQ(0, break_first_guide(&self->sim, self->slice, info.first_circuit));
-		ASSERT_TRUE(slice_wait_state(self->slice, MORPH_SLICE_OK));
-		if (starts(self->slice, info.schedule)) {
-			ASSERT_EQ(0, schedule_act(self->slice, info.schedule, MORPH_SCHEDULE_STOP,
-						  NULL));
-		} else if (errno == EHOSTUNREACH) {
-			break;
-		}
+	for (round = 0; round < 8 && !quiet; round++) {
+		ASSERT_TRUE(lose_paths(&self->sim, self->slice, &info))
+		TH_LOG("%s", last_detail);
+		/* The schedule was not running: the driver still notifies its owner. */
+		EXPECT_EQ(0, wait_event(self->slice, MORPH_EVENT_SCHEDULE, PATIENCE_MS, &event));
+		drain_events(self->slice);
+		/*
+		 * The driver notifies once. Hardware that other slices release does not help, and
+		 * causes no event.
+		 */
+		ASSERT_EQ(0, slice_info(self->slice, &before));
+		close(slice_create(self->sim.fd, 2));
+		EXPECT_TRUE(sim_wait_free(&self->sim, self->sim.info.free));
+		EXPECT_TRUE(WAIT_UNTIL(core_rests(&self->sim)));
+		ASSERT_EQ(0, slice_info(self->slice, &after));
+		EXPECT_EQ(MORPH_SLICE_OK, after.state);
+		quiet = before.generation == after.generation;
+		EXPECT_TRUE(quiet || reports_paths(self->slice));
 	}
-	ASSERT_GT(64, tries)
-	TH_LOG("%s", last_detail);
-	/* The schedule was not running: the driver still notifies its owner. */
-	EXPECT_EQ(0, wait_event(self->slice, MORPH_EVENT_SCHEDULE, PATIENCE_MS, &event));
-	/*
-	 * The driver notifies once. Hardware that other slices release does not help, and causes no
-	 * event.
-	 */
-	ASSERT_EQ(0, slice_info(self->slice, &before));
-	close(slice_create(self->sim.fd, 2));
-	EXPECT_TRUE(sim_wait_free(&self->sim, self->sim.info.free));
-	EXPECT_TRUE(WAIT_UNTIL(core_rests(&self->sim)));
-	ASSERT_EQ(0, slice_info(self->slice, &after));
-	EXPECT_EQ(before.generation, after.generation);
-	EXPECT_EQ(MORPH_SLICE_OK, after.state);
+	EXPECT_TRUE(quiet);
 	ASSERT_EQ(0, sim_control(&self->sim, "clear", "all"));
 	EXPECT_TRUE(WAIT_UNTIL(starts(self->slice, info.schedule)))
 	TH_LOG("%s", last_detail);
