@@ -199,27 +199,11 @@ int morph_nl_hardware_get_doit(struct sk_buff *skb, struct genl_info *info)
 
 /* --------------------------------------------------------------------- dump */
 
-static u32 parts_count(const struct optics_graph *graph, u32 part)
-{
-	switch (part) {
-	case MORPH_PART_ACCELERATOR:
-		return graph->accelerators_count;
-	case MORPH_PART_LASER:
-	case MORPH_PART_RECEIVER:
-		return graph->ports_count;
-	case MORPH_PART_ELEMENT:
-		return graph->elements_count;
-	case MORPH_PART_GUIDE:
-		return graph->guides_count;
-	}
-	return 0;
-}
-
 /* Examine at most DUMP_CHUNK parts of one kind under one hold of the lock. */
 static int dump_chunk(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		      struct morph_fabric *fabric)
 {
-	u32 end = min(parts_count(fabric->graph, cursor->index), cursor->sub + DUMP_CHUNK);
+	u32 end = min(morph_part_count(fabric, cursor->index), cursor->sub + DUMP_CHUNK);
 	int ret = 0;
 
 	mutex_lock(&fabric->lock);
@@ -252,7 +236,7 @@ static int dump_impaired(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		ret = dump_chunk(to, cursor, fabric);
 		if (ret)
 			return ret;
-		if (cursor->sub >= parts_count(fabric->graph, cursor->index)) {
+		if (cursor->sub >= morph_part_count(fabric, cursor->index)) {
 			cursor->index++;
 			cursor->sub = 0;
 		}
