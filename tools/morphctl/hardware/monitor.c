@@ -246,10 +246,14 @@ static enum exit_code read_ready(struct follow *follow, const struct pollfd *rea
 
 static enum exit_code follow_slices(struct follow *follow, bool once)
 {
-	struct pollfd *ready = needed(calloc(follow->slices_count, sizeof(*ready)));
 	enum exit_code code = EXIT_CODE_OK;
 	size_t left = follow->slices_count;
+	struct pollfd *ready;
 
+	/* All slices ended between the listing and the opening. */
+	if (!left)
+		return once ? EXIT_CODE_BUSY : EXIT_CODE_OK;
+	ready = needed(calloc(left, sizeof(*ready)));
 	while (!code && left && !(once && follow->printed)) {
 		int64_t time_ns = follow->deadline_ns < 0 ? -1 : follow->deadline_ns - now_ns();
 		int woken;
