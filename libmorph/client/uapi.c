@@ -205,6 +205,16 @@ static struct morph_object *from_rank(const struct morph_rank_info *info)
 	return end(&b);
 }
 
+static void put_tenancy(struct builder *b, const struct morph_slice_info *info)
+{
+	put(b, MORPH_A_SLICE_OWNER, info->owner);
+	if (*info->name)
+		put(b, MORPH_A_SLICE_MODE, info->mode);
+	put(b, MORPH_A_SLICE_FILES, info->files);
+	put(b, MORPH_A_SLICE_USED_REPLACEMENTS, info->used_replacements);
+	put(b, MORPH_A_SLICE_BANDWIDTH_MBPS, info->bandwidth_mbps);
+}
+
 struct morph_object *lm_from_slice(const struct morph_slice_info *info, uint32_t fabric)
 {
 	const struct morph_rank_info *ranks = (const void *)(uintptr_t)info->ranks.ptr;
@@ -223,6 +233,9 @@ struct morph_object *lm_from_slice(const struct morph_slice_info *info, uint32_t
 	put(&b, MORPH_A_SLICE_RANKS_COUNT, info->ranks.count);
 	put(&b, MORPH_A_SLICE_CIRCUITS_COUNT, info->circuits.count);
 	put(&b, LM_LOCAL_SLICE_EVENTS_LOST, info->events_lost);
+	/* Earlier kernels do not fill the fields from owner on. */
+	if (info->files)
+		put_tenancy(&b, info);
 	for (uint32_t rank = 0; ranks && rank < info->ranks.count; rank++)
 		put_object(&b, MORPH_A_SLICE_RANK, from_rank(&ranks[rank]));
 	return end(&b);

@@ -8,6 +8,7 @@
 
 static struct fake *fake;
 static struct morph_ctx *ctx;
+static uint32_t files; /* open files of the slice; 0: as an earlier kernel */
 
 static int read_slice(struct morph_slice_info *info)
 {
@@ -16,6 +17,11 @@ static int read_slice(struct morph_slice_info *info)
 
 	info->slice = 9;
 	strcpy(info->name, "job");
+	info->owner = 1000;
+	info->mode = 0640;
+	info->files = files;
+	info->used_replacements = 2;
+	info->bandwidth_mbps = 50000;
 	for (uint32_t at = 0; room && at < CIRCUITS; at++)
 		circuits[at].circuit = at;
 	info->ranks.count = 0;
@@ -72,6 +78,7 @@ static int begin(void **state)
 	fake->devices = "present fabric 3 /dev/morph/fabric3\npresent slice 8 /elsewhere/slice8\n"
 			"present slice 9 /dev/morph/slice9\n";
 	fake->state = MORPH_REASON_ACCELERATORS;
+	files = 1;
 	ctx = fake_ctx(&fake->transport);
 	return 0;
 }
@@ -146,6 +153,42 @@ static void one_object_is_read_by_its_number(void **state)
 	assert_null(object);
 }
 
+static struct morph_object *get_own_slice(void)
+{
+	struct morph_object *object;
+
+	assert_int_equal(
+		morph_admin_get(ctx, MORPH_OBJECT_SLICE | MORPH_OWN, 3, MORPH_ANY, 9, &object), 0);
+	return object;
+}
+
+static void slice_has_owner_mode_and_bandwidth(void **state)
+{
+	struct morph_object *object = get_own_slice();
+
+	(void)state;
+	assert_int_equal(morph_object_uint(object, "owner"), 1000);
+	assert_int_equal(morph_object_uint(object, "mode"), 0640);
+	assert_int_equal(morph_object_uint(object, "files"), 1);
+	assert_int_equal(morph_object_uint(object, "used-replacements"), 2);
+	assert_int_equal(morph_object_uint(object, "bandwidth-mbps"), 50000);
+	morph_object_free(object);
+}
+
+static void slice_of_an_earlier_kernel_has_no_owner(void **state)
+{
+	static const char *const keys[] = { "owner", "mode", "files", "used-replacements",
+					    "bandwidth-mbps" };
+	struct morph_object *object;
+
+	(void)state;
+	files = 0;
+	object = get_own_slice();
+	for (size_t at = 0; at < sizeof(keys) / sizeof(keys[0]); at++)
+		assert_int_equal(morph_object_values(object, keys[at]), 0);
+	morph_object_free(object);
+}
+
 static void other_types_are_refused(void **state)
 {
 	struct morph_object *object;
@@ -203,6 +246,9 @@ int main(void)
 						end),
 		cmocka_unit_test_setup_teardown(circuits_are_listed_in_order, begin, end),
 		cmocka_unit_test_setup_teardown(one_object_is_read_by_its_number, begin, end),
+		cmocka_unit_test_setup_teardown(slice_has_owner_mode_and_bandwidth, begin, end),
+		cmocka_unit_test_setup_teardown(slice_of_an_earlier_kernel_has_no_owner, begin,
+						end),
 		cmocka_unit_test_setup_teardown(other_types_are_refused, begin, end),
 		cmocka_unit_test_setup_teardown(a_request_is_tried_without_creating_a_slice, begin,
 						end),

@@ -25,7 +25,7 @@ SAME(morph_fabric_read, 80);
 SAME(morph_slice_create, 144);
 SAME(morph_slice_delete, 88);
 SAME(morph_grant_create, 88);
-SAME(morph_slice_info, 160);
+SAME(morph_slice_info, 184);
 SAME(morph_rank_info, 56);
 SAME(morph_circuit_info, 72);
 SAME(morph_circuit_path, 88);
@@ -64,14 +64,16 @@ FIXTURE_VARIANT(command)
 {
 	unsigned long number;
 	size_t bytes;
+	size_t least; /* bytes of the first version */
 	bool slice;
 };
 
-#define COMMAND(name, code, type, on_slice)                                      \
-	FIXTURE_VARIANT_ADD(command, name)                                       \
-	{                                                                        \
-		.number = code, .bytes = sizeof(struct type), .slice = on_slice, \
+#define GROWN(name, code, type, first, on_slice)                                                 \
+	FIXTURE_VARIANT_ADD(command, name)                                                       \
+	{                                                                                        \
+		.number = code, .bytes = sizeof(struct type), .least = first, .slice = on_slice, \
 	}
+#define COMMAND(name, code, type, on_slice) GROWN(name, code, type, sizeof(struct type), on_slice)
 
 COMMAND(fabric_info, MORPH_FABRIC_INFO, morph_fabric_info, false);
 COMMAND(accelerators, MORPH_FABRIC_READ_ACCELERATORS, morph_fabric_read, false);
@@ -84,7 +86,7 @@ COMMAND(grant_create, MORPH_GRANT_CREATE, morph_grant_create, false);
 COMMAND(fabric_info_by_slice, MORPH_FABRIC_INFO, morph_fabric_info, true);
 COMMAND(elements_by_slice, MORPH_FABRIC_READ_ELEMENTS, morph_fabric_read, true);
 COMMAND(edges_by_slice, MORPH_FABRIC_READ_EDGES, morph_fabric_read, true);
-COMMAND(slice_info, MORPH_SLICE_INFO, morph_slice_info, true);
+GROWN(slice_info, MORPH_SLICE_INFO, morph_slice_info, 160, true);
 COMMAND(circuit_path, MORPH_CIRCUIT_PATH, morph_circuit_path, true);
 COMMAND(txn_run, MORPH_TXN_RUN, morph_txn_run, true);
 COMMAND(txn_step, MORPH_TXN_STEP, morph_txn_step, true);
@@ -123,9 +125,24 @@ TEST_F(command, too_small)
 	EXPECT_EQ(EINVAL, RUN());
 	self->head->size = sizeof(*self->head) - 1;
 	EXPECT_EQ(EINVAL, RUN());
-	self->head->size = variant->bytes - 1;
+	self->head->size = variant->least - 1;
 	EXPECT_EQ(EINVAL, RUN());
 	EXPECT_EQ(MORPH_REASON_ARGUMENT, self->head->reason);
+}
+
+/* A program of the first version gets the same answer, and no byte behind its structure. */
+TEST_F(command, first_version_is_the_same)
+{
+	int exact = RUN();
+	size_t at;
+
+	memset(self->buffer, 0, variant->least);
+	memset(self->buffer + variant->least, 0xcc, variant->bytes - variant->least + 8);
+	self->head->size = variant->least;
+	EXPECT_EQ(exact, RUN());
+	EXPECT_EQ(variant->least, self->head->size);
+	for (at = variant->least; at < variant->bytes + 8; at++)
+		EXPECT_EQ(0xcc, self->buffer[at]);
 }
 
 TEST_F(command, longer_with_zeros_is_the_same)

@@ -210,6 +210,49 @@ TEST_F(rights, handed_on_file_works)
 	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
 }
 
+#define OVERFLOW_UID 65534
+
+static unsigned int owner_of(int slice)
+{
+	struct morph_slice_info info;
+
+	return slice_info(slice, &info) ? ~0u : info.owner;
+}
+
+/* The other user owns a slice, and reads the owner outside and inside of a user namespace. */
+static int read_own_id(const struct sim *sim)
+{
+	int fd = open_fabric(sim->number), slice = fd < 0 ? -1 : slice_create(fd, 2);
+	FILE *map;
+
+	if (slice < 0)
+		return 1;
+	if (owner_of(slice) != OTHER_UID)
+		return 2;
+	if (unshare(CLONE_NEWUSER))
+		return 98;
+	if (owner_of(slice) != OVERFLOW_UID)
+		return 3;
+	map = fopen("/proc/self/uid_map", "w");
+	if (!map || fprintf(map, "7 %d 1\n", OTHER_UID) < 0 || fclose(map))
+		return 97;
+	return owner_of(slice) == 7 ? 0 : 4;
+}
+
+TEST_F(rights, info_names_the_owner_in_the_namespace_of_the_reader)
+{
+	char path[64];
+	int seen;
+
+	snprintf(path, sizeof(path), "/dev/morph/fabric%u", self->sim.number);
+	ASSERT_EQ(0, chmod(path, 0666));
+	seen = AS(OTHER_UID, read_own_id(&self->sim));
+	if (seen == 98)
+		SKIP(return, "user namespaces are switched off");
+	EXPECT_EQ(0, seen);
+	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
+}
+
 TEST_F(rights, slice_file_is_close_on_exec)
 {
 	int slice = slice_create(self->sim.fd, 1);

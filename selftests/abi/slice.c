@@ -234,6 +234,47 @@ TEST_F(slice, named_stays_and_is_opened_by_node)
 	EXPECT_EQ(-1, open_node(info.slice));
 }
 
+TEST_F(slice, info_has_mode_files_and_bandwidth)
+{
+	struct morph_change changes[] = { change_add(0, 1), change_add(1, 0) };
+	struct morph_slice_info info;
+	int fd, again;
+
+	changes[1].lanes_count = 3;
+	strcpy(self->args.name, "told");
+	self->args.mode = 0640;
+	ASSERT_EQ(0, CREATE(NULL, 2));
+	fd = self->args.out_fd;
+	ASSERT_EQ(0, slice_info(fd, &info));
+	EXPECT_EQ(0640, info.mode);
+	EXPECT_EQ(1, info.files);
+	EXPECT_EQ(0, info.used_replacements);
+	EXPECT_EQ(0, info.bandwidth_mbps);
+	ASSERT_EQ(0, txn_run(fd, changes, 2, NULL));
+	again = open_node(info.slice);
+	ASSERT_LE(0, again);
+	ASSERT_EQ(0, slice_info(again, &info));
+	EXPECT_EQ(2, info.files);
+	EXPECT_EQ(4 * self->sim.info.lane_mbps, info.bandwidth_mbps);
+	close(again);
+	close(fd);
+	EXPECT_EQ(0, slice_delete(self->sim.fd, MORPH_ANY, "told", 0));
+	EXPECT_TRUE(sim_wait_free(&self->sim, 8));
+}
+
+/* A slice without a name has no node. */
+TEST_F(slice, info_of_an_unnamed_slice_has_no_mode)
+{
+	int fd = slice_create(self->sim.fd, 2);
+	struct morph_slice_info info;
+
+	ASSERT_LE(0, fd);
+	ASSERT_EQ(0, slice_info(fd, &info));
+	EXPECT_EQ(0, info.mode);
+	EXPECT_EQ(1, info.files);
+	close(fd);
+}
+
 TEST_F(slice, forced_deletion)
 {
 	struct pollfd pollfd = { .events = POLLIN };

@@ -142,8 +142,9 @@ class Device:
                             len(circuits or b"") // 72, strides[1])
         told = given[:8] + struct.pack("<I", 2) + given[12:24] + struct.pack("<I", 1) + given[28:]
         mine = struct.pack("<II32sIIIIQQQ", 2, 2, b"mine", 0, 0, 0, 0, 5, 77, 0)
+        tenancy = struct.pack("<IIIIQ", 2000001, 0o640, 3, 1, 25000)
         data = (ranks or b"") + (circuits or b"")
-        self.call("MORPH_SLICE_INFO", 160, bytes(80) + given, mine + told, (len(data), data))
+        self.call("MORPH_SLICE_INFO", 184, bytes(80) + given, mine + told + tenancy, (len(data), data))
 
     def close(self):
         line("close", self.handle)

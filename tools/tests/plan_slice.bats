@@ -66,7 +66,7 @@ guides() {
 	} > "$measured"
 	MORPHCTL_REPLAY=$measured expect 0 morphctl "${how[@]}" --json
 	# Of each of the four parts, the largest measured value.
-	[[ $(jq -c '[.measured."steps-count", .measured."change-ns" >= 1997254 + 220427 + 200128]' <<<"$output") == '[2,true]' ]]
+	[[ $(jq -c '[.measured."steps-count", .measured."change-ns" >= 1175800 + 307480 + 304867]' <<<"$output") == '[2,true]' ]]
 	[[ $(jq '.holds[0]."lit-at-ns" == .measured."change-ns"' <<<"$output") == true ]]
 	MORPHCTL_REPLAY=$measured expect 0 morphctl "${how[@]}"
 	holds "$output" "changes take the measured time of 2 steps of the slice: "

@@ -28,6 +28,13 @@ as() {
 	[[ $(jq -c '[.[] | [.id, .name, (.ranks | length)]]' <<<"$output") == '[[2,"mine",2]]' && -z $stderr ]]
 }
 
+@test "the columns of slice list are those of an administrator" {
+	as tenant list 0 slice list -n -o owner,mode,files-count,bandwidth-mbps
+	[[ $output =~ ^2000001" "+0640" "+3" "+25" "Gb/s$ ]]
+	as tenant show 0 slice show mine --json
+	[[ $(jq -c '[.owner, .mode, ."files-count", ."bandwidth-mbps", ."used-replacements-count"]' <<<"$output") == '[2000001,416,3,25000,1]' ]]
+}
+
 @test "without netlink, as in a container, slice list has the own slices" {
 	as container list 0 slice list
 	[[ $output =~ 2" "+mine" "+degraded && $stderr == "$note" ]]
@@ -89,7 +96,8 @@ as() {
 	as tenant status 0 metrics
 	holds "$output" 'morph_slice_state{fabric="sim0",slice="2",name="mine",state="degraded"} 1'
 	holds "$output" $'\nmorph_slices_hidden 1\n'
-	[[ $output != *'morph_slice_bandwidth_bits_per_second{'* && $output == *'morph_unhealthy_parts{'* ]]
+	holds "$output" 'morph_slice_bandwidth_bits_per_second{fabric="sim0",slice="2",name="mine"} 25000000000'
+	[[ $output == *'morph_unhealthy_parts{'* ]]
 	# Without netlink, nobody knows the number of failed parts.
 	as container status 0 metrics
 	[[ $output == *'morph_slices_hidden 1'* && $output != *'morph_unhealthy_parts{'* ]]

@@ -746,6 +746,13 @@ struct morph_circuit_info {
  * @events_lost: out: events lost on this file so far
  * @ranks: in/out: struct morph_rank_info, or ptr 0 to learn the count only
  * @circuits: in/out: struct morph_circuit_info, or ptr 0 to learn the count only
+ * @owner: out: user id of its owner, in the user namespace of the caller; an owner who has no id
+ *         there reads as the overflow id, as in stat(2)
+ * @mode: out: permissions of its node, or 0 without a name
+ * @files: out: number of its open files, at least 1; 0: the kernel fills neither this field nor
+ *         the other ones from @owner on
+ * @used_replacements: out: replacements that its owner asked for in this hour
+ * @bandwidth_mbps: out: of all its lit circuits
  */
 struct morph_slice_info {
 	struct morph_head head;
@@ -761,6 +768,11 @@ struct morph_slice_info {
 	__aligned_u64 events_lost;
 	struct morph_array ranks;
 	struct morph_array circuits;
+	__u32 owner;
+	__u32 mode;
+	__u32 files;
+	__u32 used_replacements;
+	__aligned_u64 bandwidth_mbps;
 };
 
 /**

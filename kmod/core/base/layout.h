@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: GPL-2.0-only */
 /*
- * The layout of every structure of the device ABI in its first published version. The layout is the
- * same for 32-bit and 64-bit programs. Later versions add fields only at the end, so a line here
- * never changes, although the structure may grow.
+ * The layout of every structure of the device ABI, with its size in the first published version.
+ * The layout is the same for 32-bit and 64-bit programs. Later versions add fields only at the end,
+ * so a line here never changes, although the structure may grow.
  *
  * The file that includes this header defines LAYOUT(type, bytes) and AT(type, field, offset). Each
  * structure is followed by all of its fields. The header may be included several times.
@@ -187,6 +187,11 @@ AT(morph_slice_info, seq, 112);
 AT(morph_slice_info, events_lost, 120);
 AT(morph_slice_info, ranks, 128);
 AT(morph_slice_info, circuits, 144);
+AT(morph_slice_info, owner, 160);
+AT(morph_slice_info, mode, 164);
+AT(morph_slice_info, files, 168);
+AT(morph_slice_info, used_replacements, 172);
+AT(morph_slice_info, bandwidth_mbps, 176);
 
 LAYOUT(morph_circuit_path, 88);
 AT(morph_circuit_path, head, 0);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Commands of the slice file except transactions: the slice, its ranks, its policy. */
+#include <linux/cred.h>
 #include <linux/slab.h>
+#include <linux/uidgid.h>
 
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
@@ -62,6 +64,18 @@ static int snapshot_alloc(struct morph_call *call, struct snapshot *snapshot)
 	return snapshot->ranks && snapshot->circuits ? 0 : -ENOMEM;
 }
 
+/* The fields behind those of the first version. Caller holds fabric->lock. */
+static void fill_tenancy(struct morph_slice *slice, struct morph_slice_info *info)
+{
+	const struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
+
+	info->owner = from_kuid_munged(current_user_ns(), tenancy->uid);
+	info->mode = tenancy->named ? tenancy->mode : 0;
+	info->files = tenancy->files_count;
+	info->used_replacements = morph_repair_replacements(slice);
+	info->bandwidth_mbps = morph_slice_bandwidth(slice);
+}
+
 /* Caller holds fabric->lock. */
 static void snapshot_fill(struct morph_call *call, struct snapshot *snapshot)
 {
@@ -83,6 +97,7 @@ static void snapshot_fill(struct morph_call *call, struct snapshot *snapshot)
 	snapshot->circuits_count = count;
 	morph_holds_count(call->fabric, snapshot->ranks_room + min(count, snapshot->circuits_room));
 	morph_slice_fill_info(slice, &call->slice_info);
+	fill_tenancy(slice, &call->slice_info);
 	spin_lock(&interface_of(call->fabric)->event_lock);
 	call->slice_info.events_lost = call->file->lost_total;
 	spin_unlock(&interface_of(call->fabric)->event_lock);
