@@ -106,7 +106,8 @@ static int open_slice(struct morph_ctx *ctx, uint32_t fabric, uint32_t number,
 		return error;
 	morph_slice_close(*slice);
 	*slice = NULL;
-	return lm_fail(ctx, ENOENT, "fabric %u has no slice %u", fabric, number);
+	lm_fail(ctx, ENOENT, "fabric %u has no slice %u", fabric, number);
+	return -ENOENT;
 }
 
 /* The circuit @id of a slice, with its path. */
