@@ -191,6 +191,9 @@ int lm_own_list(struct morph_ctx *ctx, uint32_t type, uint32_t fabric, uint32_t 
 		struct morph_list **out);
 int lm_own_get(struct morph_ctx *ctx, uint32_t type, uint32_t fabric, uint32_t parent, uint32_t id,
 	       struct morph_object **out);
+/* As morph_slice_check(), also with a circuit of @lanes from each rank to the next. 0: one lane. */
+int lm_slice_check_ring(struct morph_fabric *fabric, const struct morph_request *request,
+			uint32_t lanes);
 int lm_own_why_not(struct morph_ctx *ctx, uint32_t fabric, const struct morph_why_not_opts *opts,
 		   struct morph_object **out);
 

@@ -209,16 +209,15 @@ int lm_own_why_not(struct morph_ctx *ctx, uint32_t fabric, const struct morph_wh
 	struct morph_fabric *device;
 	int error;
 
-	if (opts->flags & MORPH_WHY_NOT_RING)
-		return lm_fail(ctx, EOPNOTSUPP,
-			       "the device node evaluates no ring of circuits; netlink does");
 	error = open_fabric(ctx, fabric, &device);
 	if (error)
 		return error;
 	request = morph_request_new(ctx);
 	error = request ? fill_request(request, opts) : lm_no_memory(ctx, "ask why not");
 	if (!error)
-		error = morph_slice_check(device, request);
+		error = opts->flags & MORPH_WHY_NOT_RING ?
+				lm_slice_check_ring(device, request, opts->lanes_count) :
+				morph_slice_check(device, request);
 	if (!error || is_answer(&ctx->error)) {
 		fill_answer(&ctx->error, fabric, out);
 		error = *out ? 0 : lm_no_memory(ctx, "ask why not");

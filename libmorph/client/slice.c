@@ -53,7 +53,7 @@ static int slice_new(struct morph_ctx *ctx, int fd, struct morph_slice **out)
 }
 
 static int create(struct morph_fabric *fabric, const struct morph_request *request, uint32_t flags,
-		  int *fd)
+		  uint32_t ring_lanes, int *fd)
 {
 	struct morph_slice_create create;
 	int error = lm_request_check(request);
@@ -73,6 +73,7 @@ static int create(struct morph_fabric *fabric, const struct morph_request *reque
 	create.transit = request->transit;
 	create.spare_policy = request->spare_policy;
 	create.mode = request->mode;
+	create.ring_lanes = ring_lanes;
 	memcpy(create.name, request->name, sizeof(create.name));
 	error = lm_ioctl(fabric->ctx, fabric->fd, MORPH_SLICE_CREATE, &create, sizeof(create),
 			 "create a slice of %u", request->ranks);
@@ -91,7 +92,7 @@ MORPH_API int morph_slice_create(struct morph_fabric *fabric, const struct morph
 	slice = slice_alloc(fabric->ctx);
 	if (!slice)
 		return -ENOMEM;
-	error = create(fabric, request, 0, &fd);
+	error = create(fabric, request, 0, 0, &fd);
 	if (!error)
 		return slice_start(slice, fd, out);
 	free(slice);
@@ -102,7 +103,15 @@ int morph_slice_check(struct morph_fabric *fabric, const struct morph_request *r
 {
 	int fd;
 
-	return create(fabric, request, MORPH_SLICE_DRY_RUN, &fd);
+	return create(fabric, request, MORPH_SLICE_DRY_RUN, 0, &fd);
+}
+
+int lm_slice_check_ring(struct morph_fabric *fabric, const struct morph_request *request,
+			uint32_t lanes)
+{
+	int fd;
+
+	return create(fabric, request, MORPH_SLICE_DRY_RUN | MORPH_SLICE_RING, lanes, &fd);
 }
 
 static int open_path(struct morph_ctx *ctx, const char *path, struct morph_slice **out)

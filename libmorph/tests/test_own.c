@@ -5,9 +5,11 @@
 
 #define CIRCUITS 3
 #define FREE 5 /* accelerators */
+#define LANES 3
 
 static struct fake *fake;
 static struct morph_ctx *ctx;
+static uint32_t rings; /* dry runs of a ring */
 static uint32_t files; /* open files of the slice; 0: as an earlier kernel */
 
 static int read_slice(struct morph_slice_info *info)
@@ -41,6 +43,8 @@ static int create(struct morph_slice_create *create)
 {
 	assert_true(create->head.flags & MORPH_SLICE_DRY_RUN);
 	assert_int_equal(create->transit, MORPH_TRANSIT_OWN);
+	assert_int_equal(create->ring_lanes, create->head.flags & MORPH_SLICE_RING ? LANES : 0);
+	rings += !!(create->head.flags & MORPH_SLICE_RING);
 	if (create->accelerators.count <= FREE)
 		return 0;
 	create->head.reason = fake->state;
@@ -79,6 +83,7 @@ static int begin(void **state)
 			"present slice 9 /dev/morph/slice9\n";
 	fake->state = MORPH_REASON_ACCELERATORS;
 	files = 1;
+	rings = 0;
 	ctx = fake_ctx(&fake->transport);
 	return 0;
 }
@@ -205,7 +210,8 @@ static void other_types_are_refused(void **state)
 static int ask(uint32_t count, uint32_t flags, struct morph_object **answer)
 {
 	MORPH_OPTS(morph_why_not_opts, opts, .count = count, .transit = MORPH_TRANSIT_OWN,
-		   .flags = MORPH_WHY_NOT_OWN | flags);
+		   .flags = MORPH_WHY_NOT_OWN | flags,
+		   .lanes_count = flags & MORPH_WHY_NOT_RING ? LANES : 0);
 
 	return morph_admin_why_not(ctx, 3, &opts, answer);
 }
@@ -234,9 +240,21 @@ static void a_refusal_without_a_rule_is_an_error(void **state)
 	fake->state = MORPH_REASON_NONE;
 	assert_int_equal(ask(FREE + 1, 0, &answer), -ENOSPC);
 	assert_null(answer);
-	assert_int_equal(ask(FREE, MORPH_WHY_NOT_RING, &answer), -EOPNOTSUPP);
-	assert_string_equal(morph_error_text(ctx),
-			    "the device node evaluates no ring of circuits; netlink does");
+}
+
+static void a_ring_is_tried_without_creating_a_slice(void **state)
+{
+	struct morph_object *answer;
+
+	(void)state;
+	assert_int_equal(ask(FREE, MORPH_WHY_NOT_RING, &answer), 0);
+	assert_int_equal(morph_object_uint(answer, "reason"), MORPH_REASON_NONE);
+	morph_object_free(answer);
+	fake->state = MORPH_REASON_LANES;
+	assert_int_equal(ask(FREE + 1, MORPH_WHY_NOT_RING, &answer), 0);
+	assert_int_equal(morph_object_uint(answer, "reason"), MORPH_REASON_LANES);
+	morph_object_free(answer);
+	assert_int_equal(rings, 2);
 }
 
 int main(void)
@@ -253,6 +271,8 @@ int main(void)
 		cmocka_unit_test_setup_teardown(a_request_is_tried_without_creating_a_slice, begin,
 						end),
 		cmocka_unit_test_setup_teardown(a_refusal_without_a_rule_is_an_error, begin, end),
+		cmocka_unit_test_setup_teardown(a_ring_is_tried_without_creating_a_slice, begin,
+						end),
 	};
 
 	return cmocka_run_group_tests(tests, NULL, NULL);

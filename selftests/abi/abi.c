@@ -22,7 +22,7 @@ SAME(morph_guide_info, 32);
 SAME(morph_element_info, 16);
 SAME(morph_edge_info, 88);
 SAME(morph_fabric_read, 80);
-SAME(morph_slice_create, 144);
+SAME(morph_slice_create, 152);
 SAME(morph_slice_delete, 88);
 SAME(morph_grant_create, 88);
 SAME(morph_slice_info, 184);
@@ -80,7 +80,7 @@ COMMAND(accelerators, MORPH_FABRIC_READ_ACCELERATORS, morph_fabric_read, false);
 COMMAND(guides, MORPH_FABRIC_READ_GUIDES, morph_fabric_read, false);
 COMMAND(elements, MORPH_FABRIC_READ_ELEMENTS, morph_fabric_read, false);
 COMMAND(edges, MORPH_FABRIC_READ_EDGES, morph_fabric_read, false);
-COMMAND(slice_create, MORPH_SLICE_CREATE, morph_slice_create, false);
+GROWN(slice_create, MORPH_SLICE_CREATE, morph_slice_create, 144, false);
 COMMAND(slice_delete, MORPH_SLICE_DELETE, morph_slice_delete, false);
 COMMAND(grant_create, MORPH_GRANT_CREATE, morph_grant_create, false);
 COMMAND(fabric_info_by_slice, MORPH_FABRIC_INFO, morph_fabric_info, true);
@@ -327,6 +327,7 @@ static const struct {
 	RESERVED(MORPH_FABRIC_READ_GUIDES, morph_fabric_read, false),
 	RESERVED(MORPH_FABRIC_READ_ELEMENTS, morph_fabric_read, true),
 	RESERVED(MORPH_FABRIC_READ_EDGES, morph_fabric_read, true),
+	RESERVED(MORPH_SLICE_CREATE, morph_slice_create, false),
 	RESERVED(MORPH_SLICE_DELETE, morph_slice_delete, false),
 	RESERVED(MORPH_GRANT_CREATE, morph_grant_create, false),
 	RESERVED(MORPH_CIRCUIT_PATH, morph_circuit_path, true),

@@ -169,6 +169,38 @@ TEST_F(slice, dry_run)
 	EXPECT_EQ(0, self->sim.info.slices);
 }
 
+TEST_F(slice, dry_run_of_a_ring)
+{
+	const uint32_t listed[] = { 0, 1, 5 };
+
+	self->args.head.flags = MORPH_SLICE_DRY_RUN | MORPH_SLICE_RING;
+	EXPECT_EQ(0, CREATE(NULL, 8));
+	EXPECT_EQ(0, CREATE(NULL, 1));
+	self->args.ring_lanes = 2;
+	EXPECT_EQ(0, CREATE(listed, 3));
+	EXPECT_EQ(-1, self->args.out_fd);
+	EXPECT_EQ(ENOSPC, CREATE(NULL, 9));
+	EXPECT_EQ(MORPH_REASON_ACCELERATORS, self->args.head.reason);
+	sim_refresh(&self->sim);
+	EXPECT_EQ(8, self->sim.info.free);
+	EXPECT_EQ(0, self->sim.info.slices);
+}
+
+TEST_F(slice, wrong_dry_runs_of_a_ring)
+{
+	self->args.head.flags = MORPH_SLICE_RING;
+	EXPECT_EQ(EINVAL, CREATE(NULL, 2));
+	self->args.head.flags = MORPH_SLICE_DRY_RUN | MORPH_SLICE_RING | MORPH_SLICE_RESERVED;
+	EXPECT_EQ(EINVAL, CREATE(NULL, 2));
+	self->args.head.flags = MORPH_SLICE_DRY_RUN | MORPH_SLICE_RING;
+	self->args.ring_lanes = self->sim.info.wavelengths + 1;
+	EXPECT_EQ(EINVAL, CREATE(NULL, 2));
+	EXPECT_EQ(MORPH_REASON_ARGUMENT, self->args.head.reason);
+	self->args.head.flags = MORPH_SLICE_DRY_RUN;
+	self->args.ring_lanes = 1;
+	EXPECT_EQ(EINVAL, CREATE(NULL, 2));
+}
+
 /* ----------------------------------------------------------------- placement */
 
 TEST_F(slice, ranks_as_listed)

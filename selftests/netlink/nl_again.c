@@ -97,7 +97,11 @@ TEST_F(again, one_transaction_is_dumped_alone)
 /* The accelerators are free, but cannot be connected: all lasers of one are dead. */
 TEST_F(again, ring_that_cannot_be_says_why_not)
 {
+	struct morph_slice_create ring = {
+		.head.flags = MORPH_SLICE_DRY_RUN | MORPH_SLICE_RING,
+	};
 	unsigned int plane, planes = self->sim.info.planes;
+	static const uint32_t listed[] = { 3, 2 };
 	struct nl *nl = &self->nl;
 
 	for (plane = 0; plane < planes; plane++) {
@@ -122,6 +126,15 @@ TEST_F(again, ring_that_cannot_be_says_why_not)
 	EXPECT_EQ(MORPH_REASON_UNUSABLE, REPLY_U32(nl, MORPH_A_WHY_NOT_REASON));
 	EXPECT_EQ(MORPH_PART_LASER, REPLY_U32(nl, MORPH_A_WHY_NOT_PART));
 	EXPECT_EQ(2, REPLY_U32(nl, MORPH_A_WHY_NOT_INDEX) / planes);
+
+	/* The device node says the same. */
+	EXPECT_GT(0, slice_create_with(self->sim.fd, &ring, listed, 2));
+	EXPECT_EQ(EIO, errno);
+	EXPECT_EQ(MORPH_REASON_UNUSABLE, ring.head.reason);
+	EXPECT_EQ(MORPH_PART_LASER, ring.head.part);
+	EXPECT_EQ(REPLY_U32(nl, MORPH_A_WHY_NOT_INDEX), ring.head.index);
+	ring.head.flags = MORPH_SLICE_DRY_RUN;
+	EXPECT_EQ(0, slice_create_with(self->sim.fd, &ring, listed, 2));
 }
 
 TEST_HARNESS_MAIN

@@ -221,6 +221,36 @@ TEST_F(quota, node_of_a_named_slice)
 	close(slice);
 }
 
+/* The least room in bytes, as a power of two, that permits a dry run of a slice of four. */
+static uint64_t room_of_dry_run(struct nl *nl, int fabric, unsigned int flags)
+{
+	uint64_t before = bytes_used(nl), room = 64;
+	struct morph_slice_create args;
+
+	for (; room < 1 << 30; room *= 2) {
+		args = (struct morph_slice_create){ .head.flags = MORPH_SLICE_DRY_RUN | flags };
+		if (set_limit(nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_BYTES, before + room) ||
+		    !slice_create_with(fabric, &args, NULL, 4))
+			break;
+		if (args.head.reason != MORPH_REASON_QUOTA || bytes_used(nl) != before)
+			return 0;
+	}
+	return bytes_used(nl) == before ? room : 0;
+}
+
+/* The trial needs memory for its searches and paths, which nothing keeps. */
+TEST_F(quota, dry_run_of_a_ring)
+{
+	uint64_t slice, ring;
+
+	slice = room_of_dry_run(&self->nl, self->fd, 0);
+	ring = room_of_dry_run(&self->nl, self->fd, MORPH_SLICE_RING);
+	EXPECT_LT(0, slice);
+	EXPECT_LT(slice, ring);
+	EXPECT_GT(1 << 30, ring);
+	ASSERT_EQ(0, set_limit(&self->nl, MORPH_A_QUOTA_UID, OWNER, MORPH_A_QUOTA_BYTES, 1 << 30));
+}
+
 FIXTURE(lit)
 {
 	struct sim sim;

@@ -149,6 +149,14 @@ static int create_dry(struct stage *stage)
 	return error;
 }
 
+static int create_ring_dry(struct stage *stage)
+{
+	int error = create(stage, MORPH_SLICE_DRY_RUN | MORPH_SLICE_RING, "");
+
+	stage->fd = -1;
+	return error;
+}
+
 static int create_named(struct stage *stage)
 {
 	return create(stage, 0, "swept");
@@ -406,6 +414,7 @@ const struct command abi_commands[] = {
 	{ "slice-create-listed", .act = create_listed, .undo = close_file },
 	{ "slice-create-reserved", .act = create_reserved, .undo = close_file },
 	{ "slice-create-dry", .act = create_dry },
+	{ "slice-create-dry-ring", .act = create_ring_dry },
 	{ "slice-create-named", .act = create_named, .undo = drop_named },
 	{ "slice-delete", .act = delete_named, .set = make_named, .undo = nothing,
 	  .unset = drop_named, .queued = true },

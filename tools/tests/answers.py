@@ -224,12 +224,24 @@ def write_interface(interface):
     line("close", 1)
 
 
+def write_ring(netlink):
+    """Of two accelerators, with two lanes: guide 17 has one free lane."""
+    netlink.refuse(DO, WHY_NOT, (1, 0), (2, 2), (4, 0), (5, b""), (6, 2))
+    device = open_fabric()
+    asked = struct.pack("<QIIQII", 0, 2, 4, 0, 0, 4).ljust(96, b"\0") + struct.pack("<I", 2)
+    refusal = struct.pack("<IIIqq", 7, 5, 17, 1, 2)
+    told = asked[:80] + struct.pack("<i", -1) + asked[84:]
+    device.call("MORPH_SLICE_CREATE", 152, asked, told, result=-ENOSPC, sentence=b"too few lanes are free", flags=10,
+                refusal=refusal)
+    device.close()
+
+
 def write_why_not(netlink):
     netlink.refuse(DO, WHY_NOT, (1, 0), (2, 9), (4, 0))
     device = open_fabric()
     asked = struct.pack("<QIIQII", 0, 9, 4, 0, 0, 4)
     refusal = struct.pack("<IIIqq", 32, 1, ANY, 6, 9)
-    device.call("MORPH_SLICE_CREATE", 144, asked, asked.ljust(80, b"\0") + struct.pack("<i", -1), result=-ENOSPC,
+    device.call("MORPH_SLICE_CREATE", 152, asked, asked.ljust(80, b"\0") + struct.pack("<i", -1), result=-ENOSPC,
                 sentence=b"too few accelerators are free", flags=2, refusal=refusal)
     device.close()
 
@@ -318,6 +330,8 @@ def write_tenant(what):
         read_slice()
     if what == "why-not":
         write_why_not(netlink)
+    if what == "ring":
+        write_ring(netlink)
     if what == "topo":
         write_topo(netlink)
     if what in ("monitor", "lost"):

@@ -63,6 +63,11 @@ as() {
 	[[ $(jq -c '[.reason, .have, .need]' <<<"$output") == '["accelerators",6,9]' ]]
 }
 
+@test "why-not of a ring names the part in the way" {
+	as tenant ring 1 slice why-not --count 2 --ring --lanes 2
+	[[ $output == $'blocked by lanes, guide 17: 2 requested, 1 available\ntoo few lanes are free' && -z $stderr ]]
+}
+
 @test "status has the own slices with the reason, and says that others are missing" {
 	as tenant status 0 status
 	[[ $output =~ mine" "+degraded" "+2" "+1" "+"rank 1: accelerator 5 failed;" && -z $stderr ]]

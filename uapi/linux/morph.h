@@ -533,10 +533,11 @@ enum morph_spares {
 #define MORPH_SLICE_RESERVED	0x1u	/* hold a spare and lanes for this slice alone */
 #define MORPH_SLICE_DRY_RUN	0x2u	/* only check whether it is possible; out_fd is -1 */
 #define MORPH_SLICE_LEND	0x4u	/* @accelerators may have spares, lent until a failover */
+#define MORPH_SLICE_RING	0x8u	/* with DRY_RUN only: also try a ring of circuits */
 
 /**
  * struct morph_slice_create - MORPH_SLICE_CREATE: create a slice
- * @head: flags: MORPH_SLICE_RESERVED, MORPH_SLICE_DRY_RUN, MORPH_SLICE_LEND
+ * @head: flags: MORPH_SLICE_RESERVED, MORPH_SLICE_DRY_RUN, MORPH_SLICE_LEND, MORPH_SLICE_RING
  * @accelerators: in: __u32 indices in the order of ranks; ptr 0: the kernel chooses
  *                @accelerators.count of them, close to each other
  * @spares: in: __u32 indices, for MORPH_SPARES_LIST; else ptr and count 0
@@ -548,6 +549,11 @@ enum morph_spares {
  * @out_fd: out: slice file, close-on-exec
  * @out_slice: out: number of the slice
  * @out_generation: out: its generation
+ * @ring_lanes: in: for MORPH_SLICE_RING: wavelengths of each circuit, 0: 1; else 0
+ * @reserved: must be 0
+ *
+ * MORPH_SLICE_RING goes with MORPH_SLICE_DRY_RUN and no other flag. It also tries a circuit from
+ * each rank to the next one, and from the last one to the first one.
  *
  * With MORPH_SLICE_LEND, listed spares become ranks. A failover of any slice takes idle spares
  * first, then lent ones. It removes the circuits of the borrower's rank, which gets the failed
@@ -568,6 +574,8 @@ struct morph_slice_create {
 	__s32 out_fd;
 	__u32 out_slice;
 	__aligned_u64 out_generation;
+	__u32 ring_lanes;
+	__u32 reserved;
 };
 
 #define MORPH_SLICE_FORCE	0x1u	/* even if open; its files then return ENODEV */

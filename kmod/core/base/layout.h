@@ -125,6 +125,8 @@ AT(morph_slice_create, name, 96);
 AT(morph_slice_create, out_fd, 128);
 AT(morph_slice_create, out_slice, 132);
 AT(morph_slice_create, out_generation, 136);
+AT(morph_slice_create, ring_lanes, 144);
+AT(morph_slice_create, reserved, 148);
 
 LAYOUT(morph_slice_delete, 88);
 AT(morph_slice_delete, head, 0);

@@ -237,8 +237,26 @@ void morph_pci_exit(void);
 
 /* ---------------------------------------------------------------- why_not.c */
 
-/* @chosen has @count entries; @ring: also try a ring of circuits. Takes fabric->lock. */
-int morph_why_not(struct morph_fabric *fabric, const u32 *accelerators, u32 count, u32 transit,
-		  bool ring, u32 lanes, u32 *chosen, struct morph_refusal *refusal);
+/**
+ * struct morph_question - a request for a slice to try
+ * @accelerators: accelerators in the order of ranks, or NULL: the kernel chooses
+ * @count: number of accelerators
+ * @transit: enum morph_transit
+ * @ring: also try a circuit from each rank to the next, and from the last to the first
+ * @lanes: lanes of each circuit of the ring; 0: 1
+ * @user: charged for the memory of the trial, or NULL: an administrator asks
+ */
+struct morph_question {
+	const u32 *accelerators;
+	u32 count;
+	u32 transit;
+	bool ring;
+	u32 lanes;
+	struct morph_user *user;
+};
+
+/* @chosen has @count entries. Takes fabric->lock. */
+int morph_why_not(struct morph_fabric *fabric, const struct morph_question *question, u32 *chosen,
+		  struct morph_refusal *refusal);
 
 #endif /* MORPH_CORE_INTERFACE_INTERFACE_H */

@@ -231,6 +231,44 @@ static kuid_t owner_of(const struct morph_call *call)
 	return call->user->grant ? current_euid() : call->user->uid;
 }
 
+/* The dry run of a ring is about circuits of a new slice, so it excludes other flags. */
+static int check_ring(struct morph_call *call)
+{
+	const struct morph_slice_create *args = &call->slice_create;
+
+	if (!(args->head.flags & MORPH_SLICE_RING))
+		return args->ring_lanes ?
+		       morph_refuse_field(call, -EINVAL,
+					  "ring_lanes is %u, must be 0 without MORPH_SLICE_RING",
+					  args->ring_lanes) : 0;
+	if (args->head.flags != (MORPH_SLICE_RING | MORPH_SLICE_DRY_RUN))
+		return morph_refuse_field(call, -EINVAL,
+					  "MORPH_SLICE_RING requires MORPH_SLICE_DRY_RUN, and no other flag");
+	return 0;
+}
+
+/* Try a ring of circuits in a slice that is possible. It charges the user like other trials. */
+static int try_ring(struct morph_call *call, const struct morph_slice_params *params)
+{
+	const struct morph_question question = {
+		.accelerators = params->accelerators,
+		.count = params->count,
+		.transit = params->transit,
+		.ring = true,
+		.lanes = call->slice_create.ring_lanes,
+		.user = params->user,
+	};
+	u32 *chosen;
+	int ret;
+
+	chosen = kvcalloc(params->count, sizeof(*chosen), GFP_KERNEL_ACCOUNT);
+	if (!chosen)
+		return -ENOMEM;
+	ret = morph_why_not(call->fabric, &question, chosen, &call->refusal);
+	kvfree(chosen);
+	return ret;
+}
+
 int morph_do_slice_create(struct morph_call *call)
 {
 	struct morph_slice_create *args = &call->slice_create;
@@ -256,11 +294,16 @@ int morph_do_slice_create(struct morph_call *call)
 		return morph_refuse_field(call, -EINVAL,
 					  "mode is 0%o, must have permission bits only",
 					  args->mode);
+	ret = check_ring(call);
+	if (ret)
+		return ret;
 	memcpy(params.name, args->name, sizeof(params.name));
 	ret = get_lists(call, &params);
 	if (!ret)
 		ret = morph_chardev_create_slice(call->fabric, &params, &slice,
 						 &call->refusal);
+	if (!ret && args->head.flags & MORPH_SLICE_RING)
+		ret = try_ring(call, &params);
 	free_lists(&params);
 	if (ret || !slice)
 		return ret;

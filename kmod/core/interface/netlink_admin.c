@@ -61,6 +61,13 @@ static u32 most_chosen(const struct morph_fabric *fabric, u32 count)
 static int ask(struct genl_info *info, struct morph_fabric *fabric, const u32 *accelerators,
 	       u32 count, u32 *chosen)
 {
+	const struct morph_question question = {
+		.accelerators = accelerators,
+		.count = count,
+		.transit = morph_nl_get_u32(info, MORPH_A_WHY_NOT_TRANSIT, MORPH_TRANSIT_ANY),
+		.ring = nla_get_flag(info->attrs[MORPH_A_WHY_NOT_RING]),
+		.lanes = morph_nl_get_u32(info, MORPH_A_WHY_NOT_LANES_COUNT, 1),
+	};
 	struct morph_refusal refusal = {};
 	struct morph_nl_to to;
 	int ret, status;
@@ -69,11 +76,7 @@ static int ask(struct genl_info *info, struct morph_fabric *fabric, const u32 *a
 				   nla_total_size(sizeof(u32)) * most_chosen(fabric, count));
 	if (ret)
 		return ret;
-	status = morph_why_not(fabric, accelerators, count,
-			       morph_nl_get_u32(info, MORPH_A_WHY_NOT_TRANSIT, MORPH_TRANSIT_ANY),
-			       nla_get_flag(info->attrs[MORPH_A_WHY_NOT_RING]),
-			       morph_nl_get_u32(info, MORPH_A_WHY_NOT_LANES_COUNT, 1), chosen,
-			       &refusal);
+	status = morph_why_not(fabric, &question, chosen, &refusal);
 	if (is_answer(status, &refusal)) {
 		ret = fill_answer(&to, fabric->id, &refusal, status, chosen, count);
 	} else {

@@ -36,6 +36,8 @@ struct trial {
 	u32 judged;			/* paths that are valid in the ledger of @seq */
 	u32 rejudges;			/* how often another change has made that obsolete */
 	u32 steps_left;			/* also bounds the searches that other changes repeat */
+	struct morph_user *user;	/* charged for the memory, or NULL */
+	size_t charged;			/* for paths and hops */
 };
 
 static u64 low_bits(u32 count)
@@ -220,10 +222,26 @@ static int trial_ring(struct trial *trial, struct morph_refusal *refusal)
 	return ret;
 }
 
-static int trial_alloc(struct trial *trial)
+static int trial_charge(struct trial *trial, struct morph_refusal *refusal)
 {
-	int ret = morph_path_search_alloc(&trial->search, NULL, NULL);
+	size_t bytes = array_size(trial->count, sizeof(*trial->paths) +
+						OPTICS_MAX_HOPS * sizeof(*trial->hops));
+	int ret;
 
+	if (!trial->user)
+		return 0;
+	ret = morph_user_charge(trial->user, MORPH_RES_BYTES, bytes, refusal);
+	if (!ret)
+		trial->charged = bytes;
+	return ret;
+}
+
+static int trial_alloc(struct trial *trial, struct morph_refusal *refusal)
+{
+	int ret = morph_path_search_alloc(&trial->search, trial->user, refusal);
+
+	if (!ret)
+		ret = trial_charge(trial, refusal);
 	if (ret)
 		return ret;
 	trial->paths = kvcalloc(trial->count, sizeof(*trial->paths), GFP_KERNEL_ACCOUNT);
@@ -236,6 +254,8 @@ static void trial_free(struct trial *trial)
 {
 	kvfree(trial->paths);
 	kvfree(trial->hops);
+	if (trial->charged)
+		morph_user_uncharge(trial->user, MORPH_RES_BYTES, trial->charged);
 	morph_path_search_free(&trial->search);
 }
 
@@ -259,42 +279,40 @@ static int check_question(struct morph_fabric *fabric, const struct trial *trial
 /**
  * morph_why_not() - check whether a slice is possible now, with the reason if not
  * @fabric: the fabric
- * @accelerators: accelerators in the order of ranks, or NULL: the kernel chooses
- * @count: number of accelerators
- * @transit: enum morph_transit
- * @ring: also try a circuit from each rank to the next, and from the last to the first
- * @lanes: lanes of each circuit of the ring; 0: 1
- * @chosen: space for @count entries, at most the number in the fabric; filled on success
+ * @question: the request
+ * @chosen: space for @question->count entries, at most the number in the fabric; filled on success
  * @refusal: filled on failure
  *
  * A ring needs two accelerators; with one it is empty, and always fits.
  *
  * Context: process context; takes fabric->lock.
- * Return: 0 or a negative errno; -EAGAIN when the search has used up its budget.
+ * Return: 0 or a negative errno; -EAGAIN when the search has used up its budget, -EDQUOT when the
+ * user may not have the memory.
  */
-int morph_why_not(struct morph_fabric *fabric, const u32 *accelerators, u32 count, u32 transit,
-		  bool ring, u32 lanes, u32 *chosen, struct morph_refusal *refusal)
+int morph_why_not(struct morph_fabric *fabric, const struct morph_question *question, u32 *chosen,
+		  struct morph_refusal *refusal)
 {
 	struct trial trial = {
 		.fabric = fabric,
 		.chosen = chosen,
-		.count = count,
-		.given = accelerators,
-		.lanes = lanes ? lanes : 1,
-		.transit_own = transit == MORPH_TRANSIT_OWN,
+		.count = question->count,
+		.given = question->accelerators,
+		.lanes = question->lanes ?: 1,
+		.transit_own = question->transit == MORPH_TRANSIT_OWN,
 		.steps_left = RING_STEPS,
+		.user = question->user,
 	};
+	bool ring = question->ring && question->count > 1;
 	int ret;
 
-	ret = check_question(fabric, &trial, transit, refusal);
+	ret = check_question(fabric, &trial, question->transit, refusal);
 	if (ret)
 		return ret;
-	ring = ring && count > 1;
-	ret = ring ? trial_alloc(&trial) : 0;
+	ret = ring ? trial_alloc(&trial, refusal) : 0;
 	if (ret)
 		goto out;
-	if (accelerators)
-		memcpy(chosen, accelerators, array_size(count, sizeof(*chosen)));
+	if (question->accelerators)
+		memcpy(chosen, question->accelerators, array_size(trial.count, sizeof(*chosen)));
 	mutex_lock(&fabric->lock);
 	ret = trial_place(&trial, refusal);
 	if (!ret && ring)

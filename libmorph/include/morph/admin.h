@@ -280,7 +280,7 @@ int morph_admin_replace(struct morph_ctx *ctx, uint32_t fabric, uint32_t slice, 
  * @accelerators_count: number of @accelerators
  * @count: number of accelerators, if @accelerators is NULL
  * @transit: enum morph_transit
- * @flags: MORPH_WHY_NOT_RING or MORPH_WHY_NOT_OWN
+ * @flags: MORPH_WHY_NOT_RING | MORPH_WHY_NOT_OWN
  * @lanes_count: wavelengths of each circuit of the ring, 0 for 1
  */
 struct morph_why_not_opts {
@@ -305,7 +305,7 @@ struct morph_why_not_opts {
  * caller's own quota, too, and names no accelerators.
  *
  * Return: 0 whatever the answer is, -EINVAL (neither count nor accelerators), -EOPNOTSUPP (both
- * flags), or another negative errno.
+ * flags, and the kernel is too old for that), or another negative errno.
  */
 int morph_admin_why_not(struct morph_ctx *ctx, uint32_t fabric,
 			const struct morph_why_not_opts *opts, struct morph_object **out);

@@ -62,6 +62,8 @@ static const struct field slice_create_fields[] = {
 	F(spare_policy),
 	F(mode),
 	{ "name", offsetof(struct THIS, name), MORPH_NAME_BYTES, NO_LIST, FORM_TEXT },
+	F(ring_lanes),
+	F(reserved),
 	NUMBERS(accelerators, 0),
 	NUMBERS(spares, 1),
 };

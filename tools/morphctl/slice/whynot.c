@@ -12,8 +12,8 @@ enum exit_code why_not_ask(struct run *run, uint32_t fabric, const struct morph_
 	struct morph_why_not_opts own = *opts;
 	int error = morph_admin_why_not(run->client->ctx, fabric, opts, &object);
 
-	/* A tenant asks through the node of the fabric, which evaluates no ring. */
-	if (client_is_closed(run, error) && !(opts->flags & MORPH_WHY_NOT_RING)) {
+	/* A tenant asks through the node of the fabric. */
+	if (client_is_closed(run, error)) {
 		own.flags |= MORPH_WHY_NOT_OWN;
 		error = morph_admin_why_not(run->client->ctx, fabric, &own, &object);
 	}
