@@ -220,4 +220,20 @@ TEST_F(rack, repairs_may_not_use_lanes_of_other_controllers)
 	EXPECT_EQ(0, wait_event(self->file, MORPH_EVENT_RECOVERED, PATIENCE_MS, NULL));
 }
 
+/* A loaded schedule holds lanes of circuits that are dark now. They are no other tenant's. */
+TEST_F(rack, controller_may_reserve_lanes_that_a_dark_schedule_holds)
+{
+	static const struct morph_schedule_circuit circuits[] = {
+		{ .dst_rank = 1, .lanes_count = 1 },
+		{ .src_rank = 1, .lanes_count = 1 },
+	};
+	struct nl *nl = &self->nl;
+	unsigned int i;
+
+	ASSERT_LT(0, schedule_in_turn(self->file, circuits, 2, NULL)) TH_LOG("%s", last_detail);
+	for (i = 0; i < self->fibres.count; i++)
+		EXPECT_EQ(0, reserve(nl, &self->sim, 1, self->fibres.guides[i], self->all, 0))
+		TH_LOG("%s", nl->text);
+}
+
 TEST_HARNESS_MAIN

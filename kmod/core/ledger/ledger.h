@@ -63,6 +63,7 @@ struct morph_ledger {
 	void *route_work;
 	struct optics_hop route_hops[OPTICS_MAX_HOPS];	/* of the path that the router is finding */
 	struct hlist_head *guide_routes; /* by guide: struct morph_link of routes and protections */
+	struct hlist_head *guide_holds;	/* by guide: struct morph_lanes_held */
 	struct morph_chip *chips;	/* by accelerator */
 	struct morph_host *hosts;	/* by host */
 	struct list_head *hosts_by_free; /* by number of free accelerators, 0 to hosts_max */
@@ -96,6 +97,16 @@ struct morph_link {
 	u64 lanes_held;			/* while shadowed or held: claimed lanes of this route */
 	bool element_held;
 	bool element_marked;		/* while held: this route has set OPTICS_HELD */
+};
+
+/*
+ * Lanes of a guide that a slice holds for circuits that may be dark now. A route of the slice may
+ * claim some of them, too. fabric->lock guards all fields.
+ */
+struct morph_lanes_held {
+	struct hlist_node node;		/* head: morph_ledger.guide_holds[guide] */
+	const struct morph_slice *slice;
+	u64 lanes;
 };
 
 enum morph_route_role {

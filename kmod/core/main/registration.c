@@ -32,6 +32,7 @@ static void fabric_free_tables(struct morph_fabric *fabric)
 	kvfree(ledger_of(fabric)->hosts_by_free);
 	kvfree(ledger_of(fabric)->hosts);
 	kvfree(ledger_of(fabric)->chips);
+	kvfree(ledger_of(fabric)->guide_holds);
 	kvfree(ledger_of(fabric)->guide_routes);
 	kvfree(hardware_of(fabric)->review_left);
 	morph_blames_free(fabric);
@@ -239,6 +240,8 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 		kvcalloc(graph->ports_count, sizeof(*recovery_of(fabric)->blames), GFP_KERNEL);
 	ledger_of(fabric)->guide_routes =
 		kvcalloc(graph->guides_count, sizeof(*ledger_of(fabric)->guide_routes), GFP_KERNEL);
+	ledger_of(fabric)->guide_holds =
+		kvcalloc(graph->guides_count, sizeof(*ledger_of(fabric)->guide_holds), GFP_KERNEL);
 	ledger_of(fabric)->chips =
 		kvcalloc(graph->accelerators_count, sizeof(*ledger_of(fabric)->chips), GFP_KERNEL);
 	ledger_of(fabric)->hosts =
@@ -247,8 +250,8 @@ static int fabric_alloc_tables(struct morph_fabric *fabric)
 	    !hardware_of(fabric)->tx_on || !hardware_of(fabric)->rx_blamed ||
 	    !hardware_of(fabric)->review_left || !recovery_of(fabric)->blames ||
 	    !recovery_of(fabric)->unparked ||
-	    !ledger_of(fabric)->guide_routes || !ledger_of(fabric)->chips ||
-	    !ledger_of(fabric)->hosts || morph_pending_alloc(fabric) ||
+	    !ledger_of(fabric)->guide_routes || !ledger_of(fabric)->guide_holds ||
+	    !ledger_of(fabric)->chips || !ledger_of(fabric)->hosts || morph_pending_alloc(fabric) ||
 	    morph_suspects_alloc(fabric))
 		return -ENOMEM;
 	for (i = 0; i < graph->accelerators_count; i++)

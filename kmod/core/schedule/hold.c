@@ -61,6 +61,28 @@ static void lanes_resume(struct morph_held_lanes *entries, u32 count, u64 *claim
 	}
 }
 
+/* List the lanes by guide, for those who ask which slice holds lanes of a guide. */
+static void list_lanes(struct morph_schedule *schedule)
+{
+	struct hlist_head *lists = ledger_of(schedule->slice->fabric)->guide_holds;
+	struct morph_hold *hold = &schedule->hold;
+	u32 i;
+
+	for (i = 0; i < hold->guides_count; i++) {
+		hold->listed[i].slice = schedule->slice;
+		hold->listed[i].lanes = hold->guides[i].lanes;
+		hlist_add_head(&hold->listed[i].node, &lists[hold->guides[i].index]);
+	}
+}
+
+static void unlist_lanes(struct morph_hold *hold)
+{
+	u32 i;
+
+	for (i = 0; i < hold->guides_count; i++)
+		hlist_del(&hold->listed[i].node);
+}
+
 /* ----------------------------------------------------------------- elements */
 
 /* The sweep has found no conflicting users, so another state comes from an earlier entry. */
@@ -160,6 +182,7 @@ static void hold_free(struct morph_schedule *schedule)
 	struct morph_hold *hold = &schedule->hold;
 
 	kvfree(hold->guides);
+	kvfree(hold->listed);
 	kvfree(hold->tx);
 	kvfree(hold->rx);
 	kvfree(hold->elements);
@@ -183,6 +206,7 @@ static int hold_alloc(struct morph_schedule *schedule, gfp_t gfp, struct morph_r
 	count = min_t(size_t, count, array_size(graph->ports_count, graph->params.wavelengths));
 	hold->bytes = size_add(array_size(guides + 2 * (size_t)count, sizeof(*hold->guides)),
 			       array_size(elements, sizeof(*hold->elements)));
+	hold->bytes = size_add(hold->bytes, array_size(guides, sizeof(*hold->listed)));
 	if (refusal)
 		ret = morph_user_charge(schedule->slice->user, MORPH_RES_BYTES, hold->bytes,
 					refusal);
@@ -193,10 +217,11 @@ static int hold_alloc(struct morph_schedule *schedule, gfp_t gfp, struct morph_r
 		return ret;
 	}
 	hold->guides = kvmalloc_array(guides, sizeof(*hold->guides), gfp);
+	hold->listed = kvmalloc_array(guides, sizeof(*hold->listed), gfp);
 	hold->tx = kvmalloc_array(count, sizeof(*hold->tx), gfp);
 	hold->rx = kvmalloc_array(count, sizeof(*hold->rx), gfp);
 	hold->elements = kvmalloc_array(elements, sizeof(*hold->elements), gfp);
-	if (hold->guides && hold->tx && hold->rx && hold->elements)
+	if (hold->guides && hold->listed && hold->tx && hold->rx && hold->elements)
 		return 0;
 	hold_free(schedule);
 	return -ENOMEM;
@@ -249,6 +274,7 @@ int morph_schedule_hold(struct morph_schedule *schedule, gfp_t gfp, struct morph
 	for (i = 0; i < schedule->circuits_count && !ret; i++)
 		ret = enter_route(schedule, schedule->circuits[i]->route, refusal);
 	settle_elements(fabric, hold);
+	list_lanes(schedule);
 	hold->taken = true;
 	if (ret) {
 		morph_schedule_unhold(schedule);
@@ -337,6 +363,7 @@ void morph_schedule_unhold(struct morph_schedule *schedule)
 	if (!hold->taken)
 		return;
 	morph_schedule_hold_suspend(schedule);
+	unlist_lanes(&schedule->hold);
 	for (i = 0; i < hold->elements_count; i++)
 		morph_park_later(fabric, hold->elements[i].element);
 	hold_free(schedule);

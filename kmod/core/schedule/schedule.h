@@ -117,6 +117,7 @@ struct morph_held_element {
 /* Resources that a schedule holds in the ledger. */
 struct morph_hold {
 	struct morph_held_lanes *guides, *tx, *rx;
+	struct morph_lanes_held *listed;	/* by entry of guides */
 	struct morph_held_element *elements;
 	u32 guides_count, tx_count, rx_count, elements_count;
 	size_t bytes;		/* charged bytes */

@@ -63,16 +63,43 @@ void morph_controller_yield(struct morph_fabric *fabric, struct morph_controller
 	xa_destroy(&controller->reservations);
 }
 
-/* Lanes that circuits of a controller's slices use on a guide. */
-static u64 lanes_lit(struct morph_fabric *fabric, u32 id, u32 guide)
+/* Lanes of a guide that a listed route claims. */
+static u64 lanes_claimed(const struct morph_link *link)
 {
-	struct morph_link *link;
+	switch (link->route->role) {
+	case MORPH_ROUTE_LIVE:
+		return link->route->path.lanes;
+	case MORPH_ROUTE_SHADOW:
+	case MORPH_ROUTE_HELD:
+		return link->lanes_held;
+	}
+	return 0;
+}
+
+/*
+ * Lanes of a guide that slices of a controller hold: for circuits, for reserved protections, and
+ * for dark circuits of schedules. O(routes and holds on the guide's lists).
+ */
+static u64 lanes_in_use(struct morph_fabric *fabric, u32 id, u32 guide)
+{
+	const struct morph_lanes_held *held;
+	const struct morph_link *link;
 	u64 lanes = 0;
 
-	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node)
-		if (link->route->role == MORPH_ROUTE_LIVE && link->route->circuit &&
-		    slice_tenancy(link->route->circuit->slice)->controller == id)
-			lanes |= link->route->path.lanes;
+	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node) {
+		const struct morph_route *route = link->route;
+		const struct morph_slice *slice = NULL;
+
+		if (route->circuit)
+			slice = route->circuit->slice;
+		else if (route->protection)
+			slice = route->protection->slice;
+		if (slice && slice_tenancy(slice)->controller == id)
+			lanes |= lanes_claimed(link);
+	}
+	hlist_for_each_entry(held, &ledger_of(fabric)->guide_holds[guide], node)
+		if (slice_tenancy(held->slice)->controller == id)
+			lanes |= held->lanes;
 	return lanes;
 }
 
@@ -122,15 +149,15 @@ static int refuse_conflict(struct morph_fabric *fabric, struct morph_controller 
 }
 
 /*
- * Choose lanes: first those already reserved, then those that circuits of its slices use, then the
- * lowest free ones. Return 0 if there are too few.
+ * Choose lanes: first those already reserved, then those that its slices hold, then the lowest free
+ * ones. Return 0 if there are too few.
  */
 static u64 choose(struct morph_fabric *fabric, const struct morph_lanes_wanted *wanted, u64 had,
 		  u32 *have)
 {
 	u64 others = ledger_of(fabric)->state->guide_reserved[wanted->guide] & ~had;
-	u64 lit = lanes_lit(fabric, wanted->controller, wanted->guide);
-	u64 taken = others | (ledger_of(fabric)->state->guide_lanes[wanted->guide] & ~(had | lit));
+	u64 used = lanes_in_use(fabric, wanted->controller, wanted->guide);
+	u64 taken = others | (ledger_of(fabric)->state->guide_lanes[wanted->guide] & ~(had | used));
 	u64 left = wanted->among & fabric->graph->all_lanes & ~taken;
 	u64 chosen;
 
@@ -138,7 +165,7 @@ static u64 choose(struct morph_fabric *fabric, const struct morph_lanes_wanted *
 	if (*have < wanted->count)
 		return 0;
 	chosen = lowest(left & had, wanted->count);
-	chosen |= lowest(left & lit & ~chosen, wanted->count - optics_weight64(chosen));
+	chosen |= lowest(left & used & ~chosen, wanted->count - optics_weight64(chosen));
 	chosen |= lowest(left & ~chosen, wanted->count - optics_weight64(chosen));
 	return chosen;
 }
