@@ -231,9 +231,10 @@ TEST_F(rack, controller_may_reserve_lanes_that_a_dark_schedule_holds)
 	unsigned int i;
 
 	ASSERT_LT(0, schedule_in_turn(self->file, circuits, 2, NULL)) TH_LOG("%s", last_detail);
-	for (i = 0; i < self->fibres.count; i++)
+	for (i = 0; i < self->fibres.count; i++) {
 		EXPECT_EQ(0, reserve(nl, &self->sim, 1, self->fibres.guides[i], self->all, 0))
 		TH_LOG("%s", nl->text);
+	}
 }
 
 TEST_HARNESS_MAIN
