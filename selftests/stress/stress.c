@@ -157,6 +157,7 @@ static void signal_all(struct scene *scene, int number)
 /* Remove the provider with all operations in progress, and add it again as another fabric. */
 static void pull(struct scene *scene)
 {
+	const struct morph_fabric_info start = scene->sim.info;
 	unsigned int i;
 	int old = scene->sim.fd;
 
@@ -165,6 +166,9 @@ static void pull(struct scene *scene)
 		waitpid(scene->tenants[i], NULL, 0);
 	close(old);
 	sim_replug(&scene->sim);
+	/* Operators can already hold accelerators of the new fabric. */
+	scene->sim.info.free = start.free;
+	scene->sim.info.spares = start.spares;
 	scene->pulls++;
 	for (i = 0; i < TENANTS; i++)
 		bear(scene, i);
