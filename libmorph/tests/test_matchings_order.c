@@ -64,15 +64,16 @@ static uint64_t count_writes(const uint32_t *order)
 /* The order of the answer writes at least a twentieth less than drawn orders in the mean. */
 static void expect_few_writes(uint64_t *random)
 {
+	const uint32_t rounds = answer.rounds;
 	uint32_t order[2 * MOST_ENDPOINTS];
 	uint64_t sum = 0;
 
-	assert_in_range(answer.rounds, 3, 2 * MOST_ENDPOINTS);
-	for (uint32_t at = 0; at < answer.rounds; at++)
+	assert_in_range(rounds, 3, 2 * MOST_ENDPOINTS);
+	for (uint32_t at = 0; at < rounds; at++)
 		order[at] = at;
 	assert_int_equal(answer.writes, count_writes(order));
 	for (uint32_t draw = 0; draw < ORDERS; draw++) {
-		for (uint32_t at = 0; at < answer.rounds; at++) {
+		for (uint32_t at = 0; at < rounds; at++) {
 			uint32_t other = mix_below(random, at + 1), kept = order[at];
 
 			order[at] = order[other];
