@@ -205,13 +205,16 @@ static int start_list(struct choice *choice, struct live list, struct live *behi
 	size_t need = list.from + 2 * (size_t)list.count;
 
 	*behind = (struct live){ list.from + list.count, 0 };
-	if (choice->room < need) {
-		uint32_t *grown = realloc(choice->live, 2 * need * sizeof(*grown));
+	if (!choice->live || choice->room < need) {
+		size_t room = 2 * need + 1;
+		uint32_t *grown = realloc(choice->live, room * sizeof(*grown));
 
-		if (!grown)
-			return ck_exhaust_wrong_memory(choice->exhaust);
+		if (!grown) {
+			ck_exhaust_wrong_memory(choice->exhaust);
+			return -ENOMEM;
+		}
 		choice->live = grown;
-		choice->room = 2 * need;
+		choice->room = room;
 	}
 	return ck_exhaust_spend(choice->exhaust, list.count + 1UL);
 }

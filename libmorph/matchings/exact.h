@@ -154,8 +154,9 @@ static inline uint32_t exact_maps(const struct exact *exact)
 static inline uint32_t exact_image(const struct exact *exact, uint32_t map, uint32_t end)
 {
 	uint32_t ends = exact->rounds->mesh.ends;
+	uint32_t image = map < ends ? map + end : map - end;
 
-	return map < ends ? (end + map) % ends : (map - end) % ends;
+	return image < ends ? image : image - ends;
 }
 
 /* Whether the image of each matching is a matching. O(matchings * ports). */

@@ -371,7 +371,7 @@ static int begin_search(struct ports *ports, struct exact *exact)
 		return EXACT_UNDECIDED;
 	exact->steps -= exact->settings;
 	error = lm_exact_list_matchings(exact);
-	if (error)
+	if (error < 0)
 		return error;
 	begin_ports(ports, exact);
 	return EXACT_FOUND;
