@@ -17,7 +17,7 @@ run-check: run-vm run-unit run-static
 # Stages that "make check" leaves out, and their minutes on two processors. The most important ones
 # are first.
 all_stages := run-vm-6.12:14 run-tidy:7 run-sanitize:10 run-coccicheck:3 run-model:3 run-sweep-6.1:5 run-stress-6.1:8 run-faults-6.1:25 \
-	run-valgrind:25 run-compat:23
+	run-valgrind:25 run-compat:27
 
 check-all: deps
 	+@scripts/check run-check $(foreach stage,$(all_stages),$(firstword $(subst :, ,$(stage))))
