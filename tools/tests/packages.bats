@@ -55,6 +55,25 @@ patterns_of() {
 		$(sed -n 's/^PACKAGE_VERSION="\(.*\)"/\1/p' "$TOP/dkms.conf") ]]
 }
 
+@test "systemd-sysusers creates the group that udev gives the nodes to" {
+	mkdir -p "$BATS_TEST_TMPDIR/root/etc"
+	systemd-sysusers --root="$BATS_TEST_TMPDIR/root" "$(realpath "$PACKAGING/morph.sysusers")"
+	cut -d: -f1 "$BATS_TEST_TMPDIR/root/etc/group" >"$BATS_TEST_TMPDIR/groups"
+	diff "$BATS_TEST_TMPDIR/groups" <(grep -ho 'GROUP="[^"]*"' "$PACKAGING"/*.rules | cut -d'"' -f2)
+}
+
+# A line of a unit that systemd does not know is a message, and the exit status is 0.
+@test "systemd finds no error in the units" {
+	cp "$PACKAGING"/morph-*.{service,timer} "$BATS_TEST_TMPDIR"
+	sed -i "s,^ExecStart=/usr/bin/morphctl ,ExecStart=$(realpath "$MORPHCTL") ,
+		s,^ExecStart=/usr/libexec/morph/,ExecStart=$(realpath "$PACKAGING")/," "$BATS_TEST_TMPDIR"/*.service
+	expect 0 systemd-analyze verify --man=no "$BATS_TEST_TMPDIR"/*.{service,timer}
+	[[ -z $output && -z $stderr ]] || { echo "$output$stderr"; return 1; }
+	sed -i 's/^NoNewPrivileges/&Typo/' "$BATS_TEST_TMPDIR/morph-metrics.service"
+	expect 0 systemd-analyze verify --man=no "$BATS_TEST_TMPDIR/morph-metrics.service"
+	holds "$stderr" "Unknown key 'NoNewPrivilegesTypo'"
+}
+
 # restore FABRIC: run morph-restore with a morphctl that notes its calls and knows two fabrics.
 restore() {
 	mkdir -p "$BATS_TEST_TMPDIR/bin" "$BATS_TEST_TMPDIR/slices.d"

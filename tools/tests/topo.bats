@@ -183,9 +183,20 @@ circuits from 9 to 5, slice train: removed, before 1 circuit, 2 lanes, lit" ]]
 	[[ $(grep -c '^	a[0-9]* \[pos=' <<<"$output") == 5 ]]
 	[[ $(grep -c '^	a[0-9]* -> a[0-9]* \[' <<<"$output") == 4 ]]
 	holds "$output" 'label="x\"y\\z\l'
-	if command -v dot >/dev/null; then
-		dot -Tsvg <<<"$output" | xmllint --noout -
-	fi
+}
+
+@test "Graphviz draws each node at its position, and each edge" {
+	local graph=$BATS_TEST_TMPDIR/server.dot
+	morphctl topo -o dot --input "$BATS_TEST_TMPDIR/server.json" >"$graph"
+	expect 0 dot -Tsvg "$graph"
+	[[ -z $stderr ]]
+	xmllint --noout - <<<"$output"
+	[[ $(grep -c 'class="node"' <<<"$output") == 5 && $(grep -c 'class="edge"' <<<"$output") == 4 ]]
+	# Positions are in points, from the first node. Graphviz prints inches.
+	diff <(dot -Tplain "$graph" | awk '$1 == "node" && !n++ { x = $3; y = $4 }
+			$1 == "node" { printf "%s %.0f %.0f\n", $2, 72 * ($3 - x), 72 * ($4 - y) }') \
+		<(sed -n 's/^\t\(a[0-9]*\) \[pos="\([^,]*\),\([^!]*\)!".*/\1 \2 \3/p' "$graph" | awk '!n++ { x = $2; y = $3 }
+			{ printf "%s %.0f %.0f\n", $1, $2 - x, $3 - y }')
 }
 
 @test "slurm-gres has a device for each accelerator, with its lanes to the others of its server" {
@@ -200,6 +211,54 @@ NodeName=server00 Name=gpu File=/dev/accel4x Links=0,0,0,0,-1" ]]
 	holds "$stderr" "--device must contain #"
 	expect 2 morphctl topo --device '/dev/accel#'
 	holds "$stderr" "--device requires --format slurm-gres"
+}
+
+# slurm_reads DOCUMENT SERVER: the devices that slurmd reads on this server of the document.
+slurm_reads() {
+	local directory=$BATS_TEST_TMPDIR/slurm count i
+	mkdir -p "$directory"
+	morphctl topo -o slurm-gres --input "$1" --device "$directory/accel#" >"$directory/gres.conf"
+	count=$(grep -c "^NodeName=$2 " "$directory/gres.conf")
+	for ((i = 0; i < count; i++)); do
+		ln -s /dev/null "$directory/accel$i"
+	done
+	cat >"$directory/slurm.conf" <<-END
+		ClusterName=morph
+		SlurmctldHost=localhost
+		SlurmUser=root
+		SlurmdUser=root
+		AuthType=auth/none
+		CredType=cred/none
+		ProctrackType=proctrack/linuxproc
+		TaskPlugin=task/none
+		SelectType=select/cons_tres
+		SwitchType=switch/none
+		JobAcctGatherType=jobacct_gather/none
+		AccountingStorageType=accounting_storage/none
+		SlurmdParameters=config_overrides
+		SlurmdSpoolDir=$directory
+		GresTypes=gpu
+		NodeName=$2 NodeHostname=localhost CPUs=8 Gres=gpu:$count
+		PartitionName=p Nodes=ALL
+	END
+	# slurmd writes to the standard error. Its exit status is always 0.
+	PATH=$PATH:/usr/sbin slurmd -G -f "$directory/slurm.conf" -N "$2" 2>&1 |
+		sed "s,^slurmd-$2: Gres Name=gpu Type=(null) Count=1 ,,; s,ID=[0-9]* File=$directory/,,"
+}
+
+@test "slurmd reads the lines of slurm-gres: devices, and lanes as Links" {
+	[[ $(slurm_reads "$BATS_TEST_TMPDIR/server.json" server00) == "Index=0 accel0 Links=-1,4,4,0,0
+Index=1 accel1 Links=4,-1,0,4,0
+Index=2 accel2 Links=4,0,-1,4,0
+Index=3 accel3 Links=0,4,4,-1,0
+Index=4 accel4 Links=0,0,0,0,-1" ]]
+}
+
+@test "slurmd reads the lines of its own server only" {
+	[[ $(slurm_reads "$BATS_TEST_TMPDIR/rack.json" server03) == "Index=0 accel0 Links=-1,2,0,0
+Index=1 accel1 Links=2,-1,2,0
+Index=2 accel2 Links=0,2,-1,2
+Index=3 accel3 Links=0,0,2,-1" ]]
 }
 
 @test "a document goes through unchanged as JSON" {
