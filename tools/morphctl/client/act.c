@@ -7,7 +7,7 @@
 #include "morphctl/output/output.h"
 
 #define DEFAULT_TIMEOUT_NS INT64_C(60000000000)
-#define STEP_LOOK_NS INT64_C(200000000) /* a refused step sends no notification */
+#define LOOK_NS INT64_C(200000000) /* a refused step sends no notification */
 
 enum exit_code act_begin(struct run *run, struct act *act)
 {
@@ -66,13 +66,25 @@ static bool has_status(const struct morph_object *txn)
 	return status.sint;
 }
 
+/* Wait until it is time to look again at what is awaited. */
+static int look_later(const struct act *act)
+{
+	int result = morph_monitor_wait(act->monitor, LOOK_NS);
+	struct morph_list *list;
+
+	if (result > 0)
+		result = morph_monitor_read(act->monitor, &list);
+	if (result > 0)
+		morph_list_free(list);
+	return result >= 0 || result == -EAGAIN || result == -EINTR ? 0 : result;
+}
+
 enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, uint32_t verb,
 			     json_t **reply)
 {
 	uint32_t txn = number_of(*reply, "id", 0);
 	int64_t end = now_ns() + act->timeout_ns;
 	struct morph_object *object;
-	struct morph_list *list;
 	int error;
 
 	if (act->monitor && txn)
@@ -96,9 +108,9 @@ enum exit_code act_wait_step(struct run *run, struct act *act, uint32_t fabric, 
 				  txn);
 			return EXIT_CODE_BUSY;
 		}
-		error = morph_monitor_wait(act->monitor, STEP_LOOK_NS);
-		if (error > 0 && morph_monitor_read(act->monitor, &list) > 0)
-			morph_list_free(list);
+		error = look_later(act);
+		if (error)
+			return client_error(run, error);
 	}
 	progress_end();
 	return act_wait(run, act, fabric, "id", reply);
@@ -135,45 +147,6 @@ enum exit_code act_wait(struct run *run, struct act *act, uint32_t fabric, const
 	return code;
 }
 
-/* Whether a notification can be that of the end: it names the slice, or some were lost. */
-static bool concerns_slice(const struct morph_list *list, uint32_t fabric, uint32_t slice)
-{
-	for (size_t at = 0; at < morph_list_count(list); at++) {
-		const struct morph_object *object = morph_list_get(list, at);
-		uint32_t type = morph_object_type(object);
-
-		if (type == MORPH_OBJECT_RESYNC ||
-		    (type == MORPH_OBJECT_SLICE && morph_object_uint(object, "fabric") == fabric &&
-		     morph_object_uint(object, "id") == slice))
-			return true;
-	}
-	return false;
-}
-
-/* Wait until a notification concerns the slice. Returns -ETIMEDOUT after @end. */
-static int next_of_slice(const struct act *act, uint32_t fabric, uint32_t slice, int64_t end)
-{
-	bool concerns = false;
-
-	while (!concerns) {
-		int64_t left = end - now_ns();
-		struct morph_list *list;
-		int result = left > 0 ? morph_monitor_wait(act->monitor, left) : 0;
-
-		if (!result)
-			return -ETIMEDOUT;
-		if (result > 0)
-			result = morph_monitor_read(act->monitor, &list);
-		if (result < 0 && result != -EAGAIN && result != -EINTR)
-			return result;
-		if (result < 0)
-			continue;
-		concerns = concerns_slice(list, fabric, slice);
-		morph_list_free(list);
-	}
-	return 0;
-}
-
 enum exit_code act_wait_slice(struct run *run, struct act *act, uint32_t fabric, uint32_t slice)
 {
 	int64_t end = now_ns() + act->timeout_ns;
@@ -182,13 +155,14 @@ enum exit_code act_wait_slice(struct run *run, struct act *act, uint32_t fabric,
 
 	if (act->monitor)
 		progress_begin("waiting for the end of slice %u", slice);
+	/* Ask for the slice. Drivers of the first ABI notify shortly before its number ends. */
 	while (act->monitor && !error) {
 		error = morph_admin_get(run->client->ctx, MORPH_OBJECT_SLICE, fabric, MORPH_ANY,
 					slice, &object);
 		if (error)
 			break;
 		morph_object_free(object);
-		error = next_of_slice(act, fabric, slice, end);
+		error = now_ns() < end ? look_later(act) : -ETIMEDOUT;
 	}
 	progress_end();
 	if (error == -ENOENT)
