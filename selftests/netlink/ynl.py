@@ -446,13 +446,17 @@ def notifications(machine):
     txn = machine.do("circuit-apply", slice=number, change=ring(4))
     machine.ended(txn["id"])
     end_slice(machine, number)
-    time.sleep(0.2)
-    listener.check_ntf()
-    heard = {}
-    for message in listener.async_msg_queue:
-        heard.setdefault(message["name"], []).append(message["msg"])
-    states = [message["state"] for message in heard["slice-ntf"] if message["id"] == number]
-    assert states[0] == "ok" and states[-1] == "dying", states
+    heard, states = {}, []
+    until = time.monotonic() + PATIENCE
+    while states[-1:] != ["dying"]:     # its notification comes after the accelerators are free
+        assert time.monotonic() < until, states
+        time.sleep(0.01)
+        listener.check_ntf()
+        heard = {}
+        for message in listener.async_msg_queue:
+            heard.setdefault(message["name"], []).append(message["msg"])
+        states = [message["state"] for message in heard.get("slice-ntf", []) if message["id"] == number]
+    assert states[0] == "ok", states
     assert [message["outcome"] for message in heard["txn-ntf"]] == ["committed"], heard["txn-ntf"]
     assert {"fabric", "seq", "generation", "slice", "txn"} <= heard["event-ntf"][0].keys()
     assert all(message["use"] == "free" for message in heard["accelerator-ntf"])
