@@ -71,6 +71,8 @@
 #define MORPH_MARK_TURNED	0x40u	/* the holder of fabric->lock has turned this element */
 #define MORPH_TEARDOWN_CHUNK	16u	/* circuits darkened at once on release: at most these, */
 #define MORPH_TEARDOWN_SETTINGS	128u	/* with paths of at most these elements in total */
+/* A loop over all parts of a fabric or a slice drops fabric->lock after this number of parts. */
+#define MORPH_HOLD_PARTS	64u
 
 /* A repair may wait for memory, but its result must not depend on a failed allocation. */
 #define MORPH_GFP_REPAIR	(GFP_KERNEL | __GFP_NOFAIL)
@@ -331,6 +333,15 @@ void morph_fabric_wait_released(void);
 bool morph_reads_as_number(const char *name);
 /* Return -ENODEV if the provider has unregistered. Caller holds fabric->lock. */
 int morph_fabric_check(struct morph_fabric *fabric);
+/* Drop fabric->lock for a moment, so that other threads get it. */
+void morph_fabric_pause(struct morph_fabric *fabric);
+/* The same after each MORPH_HOLD_PARTS parts of a loop that has handled @done parts. */
+static inline void morph_fabric_pause_after(struct morph_fabric *fabric, u32 done)
+{
+	if (done && !(done % MORPH_HOLD_PARTS))
+		morph_fabric_pause(fabric);
+}
+
 /* Return -ESTALE if changes were planned for another profile. @checksum 0 matches any profile. */
 int morph_fabric_check_profile(struct morph_fabric *fabric, u32 checksum,
 			       struct morph_refusal *refusal);

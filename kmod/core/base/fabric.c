@@ -57,6 +57,13 @@ int morph_fabric_check(struct morph_fabric *fabric)
 	return fabric->state == MORPH_FABRIC_READY ? 0 : -ENODEV;
 }
 
+void morph_fabric_pause(struct morph_fabric *fabric)
+{
+	mutex_unlock(&fabric->lock);
+	cond_resched();
+	mutex_lock(&fabric->lock);
+}
+
 int morph_fabric_check_profile(struct morph_fabric *fabric, u32 checksum,
 			       struct morph_refusal *refusal)
 {

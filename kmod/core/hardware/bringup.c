@@ -50,6 +50,7 @@ static int bringup_elements(struct morph_fabric *fabric, struct morph_element_se
 			return ret;
 		mutex_lock(&fabric->lock);
 		for (i = 0; i < n; i++) {
+			morph_fabric_pause_after(fabric, i);
 			hardware_of(fabric)->hw_state[first + i] = settings[i].state;
 			if (settings[i].state == optics_park_state(fabric->graph, first + i))
 				continue;
@@ -81,6 +82,7 @@ static int bringup_receivers(struct morph_fabric *fabric, struct morph_receiver_
 			return ret;
 		mutex_lock(&fabric->lock);
 		for (i = 0; i < n; i++) {
+			morph_fabric_pause_after(fabric, i);
 			if (!readings[i].lit)
 				continue;
 			culprit.index = first + i;
@@ -109,6 +111,7 @@ static int bringup_probe(struct morph_fabric *fabric, struct morph_probe *probes
 			return ret;
 		mutex_lock(&fabric->lock);
 		for (i = 0; i < n; i++) {
+			morph_fabric_pause_after(fabric, i);
 			culprit.index = first + i;
 			if (probes[i].alive)
 				morph_report_answer(fabric, first + i);

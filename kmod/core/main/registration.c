@@ -279,6 +279,7 @@ static int fabric_init_peers(struct morph_fabric *fabric, const struct morph_fab
 	return 0;
 }
 
+/* Caller holds fabric->lock; the function drops it at times. No other thread uses the chips yet. */
 static void fabric_init_chips(struct morph_fabric *fabric)
 {
 	const struct optics_graph *graph = fabric->graph;
@@ -296,6 +297,7 @@ static void fabric_init_chips(struct morph_fabric *fabric)
 		INIT_LIST_HEAD(&host->spares);
 		INIT_LIST_HEAD(&host->lent);
 		list_add_tail(&host->bucket, &ledger_of(fabric)->hosts_by_free[0]);
+		morph_fabric_pause_after(fabric, i + 1);
 	}
 	for (i = 0; i < graph->accelerators_count; i++) {
 		chip = &ledger_of(fabric)->chips[i];
@@ -307,6 +309,7 @@ static void fabric_init_chips(struct morph_fabric *fabric)
 			hardware_of(fabric)->ops->identify(fabric, i, &chip->identity);
 		chip->identity.pci[MORPH_PCI_BYTES - 1] = '\0';
 		morph_chip_update(fabric, i);
+		morph_fabric_pause_after(fabric, i + 1);
 	}
 }
 
@@ -380,27 +383,41 @@ err_gone:
 }
 EXPORT_SYMBOL_GPL(morph_fabric_register);
 
-/* Mark slices lost. Slices without open files end now. */
-static void fabric_lose_slices(struct morph_fabric *fabric)
+/* Mark a slice lost. One without open files ends now. */
+static void lose_slice(struct morph_slice *slice)
 {
-	struct morph_slice *slice, *next;
 	struct morph_event event;
 
-	list_for_each_entry_safe(slice, next, &ledger_of(fabric)->slices, node) {
-		slice_tenancy(slice)->state = MORPH_SLICE_LOST;
-		slice->generation++;
-		fabric->seq++;
-		morph_event_init(&event, slice, MORPH_EVENT_FABRIC_GONE);
-		morph_event_queue(slice, &event);
-		morph_event_hangup(slice);
-		wake_up_all(&slice->idle);
-		morph_state_lose(slice);
-		morph_schedule_wake(slice);
-		morph_queue_wake_slice(slice);
-		slice_tenancy(slice)->named = false;
-		if (!slice_tenancy(slice)->files_count && !slice->dying)
-			morph_slice_release(slice, 0);
+	slice_tenancy(slice)->lost = true;
+	slice_tenancy(slice)->state = MORPH_SLICE_LOST;
+	slice->generation++;
+	slice->fabric->seq++;
+	morph_event_init(&event, slice, MORPH_EVENT_FABRIC_GONE);
+	morph_event_queue(slice, &event);
+	morph_event_hangup(slice);
+	wake_up_all(&slice->idle);
+	morph_state_lose(slice);
+	morph_schedule_wake(slice);
+	morph_queue_wake_slice(slice);
+	slice_tenancy(slice)->named = false;
+	if (!slice_tenancy(slice)->files_count && !slice->dying)
+		morph_slice_release(slice, 0);
+}
+
+/* Mark some slices lost. Return whether there are more. The fabric gets no new ones. */
+static bool lose_some_slices(struct morph_fabric *fabric)
+{
+	struct morph_slice *slice;
+	u32 count = 0;
+
+	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
+		if (slice_tenancy(slice)->lost)
+			continue;
+		if (count++ == MORPH_HOLD_PARTS)
+			return true;
+		lose_slice(slice);
 	}
+	return false;
 }
 
 /**
@@ -437,7 +454,8 @@ void morph_fabric_unregister(struct morph_fabric *fabric)
 	morph_chardev_del_fabric(fabric);
 
 	mutex_lock(&fabric->lock);
-	fabric_lose_slices(fabric);
+	while (lose_some_slices(fabric))
+		morph_fabric_pause(fabric);
 	morph_netlink_fabric(fabric);
 	mutex_unlock(&fabric->lock);
 }
@@ -480,8 +498,10 @@ bool morph_fabric_is_lit(struct morph_fabric *fabric)
 	u32 i;
 
 	mutex_lock(&fabric->lock);
-	for (i = 0; i < fabric->graph->ports_count && !lit; i++)
+	for (i = 0; i < fabric->graph->ports_count && !lit; i++) {
+		morph_fabric_pause_after(fabric, i);
 		lit = hardware_of(fabric)->tx_on[i];
+	}
 	mutex_unlock(&fabric->lock);
 	return lit;
 }

@@ -136,6 +136,7 @@ struct morph_slice_tenancy {
 	u32 state;			/* enum morph_slice_state */
 	u32 failover, spare_policy;
 	bool reserved;
+	bool lost;			/* its fabric is gone, and its owner has the event */
 	u32 schedules_count;		/* loaded schedules; their circuits get no protection */
 	u32 controller;			/* controller that manages it, or 0 */
 	u32 own_spare;			/* reserved spare, or MORPH_ANY */
