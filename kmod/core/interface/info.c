@@ -47,7 +47,7 @@ void morph_accelerator_fill_info(struct morph_fabric *fabric, u32 index,
 	info->x = place->x;
 	info->y = place->y;
 	info->z = place->z;
-	info->use = chip->use;
+	info->use = morph_chip_use(chip);
 	info->health = chip->health;
 	info->cordoned = chip->cordoned;
 	memcpy(info->pci, chip->identity.pci, sizeof(info->pci));

@@ -48,7 +48,8 @@ static u8 list_of(struct morph_fabric *fabric, u32 accelerator)
 		return MORPH_LISTED_FREE;
 	if (chip->use == MORPH_USE_SPARE)
 		return MORPH_LISTED_SPARE;
-	return chip->use == MORPH_USE_HELD && chip->lent ? MORPH_LISTED_LENT : MORPH_LISTED_NOT;
+	return chip->lent && morph_chip_use(chip) == MORPH_USE_HELD ? MORPH_LISTED_LENT :
+								      MORPH_LISTED_NOT;
 }
 
 void morph_chip_update(struct morph_fabric *fabric, u32 accelerator)

@@ -96,7 +96,7 @@ static void find_affected(struct morph_fabric *fabric, const struct morph_culpri
 	case MORPH_PART_ACCELERATOR:
 		affected->count = 0;
 		chip = &ledger_of(fabric)->chips[index];
-		if (!chip->slice || chip->use != MORPH_USE_HELD || chip->rank == MORPH_ANY ||
+		if (morph_chip_use(chip) != MORPH_USE_HELD || chip->rank == MORPH_ANY ||
 		    chip->slice->ranks[chip->rank].accelerator != index)
 			break;
 		affected->slice = chip->slice;

@@ -27,7 +27,7 @@ struct morph_chip {
 	bool testing;			/* a test uses it; no slice may get it */
 	struct morph_slice *slice;	/* holder, without a reference; cleared before slice ends */
 	u32 rank;
-	u8 use;				/* enum morph_use */
+	u8 use;				/* enum morph_use, but not DRAINING: morph_chip_use() */
 	u8 health;			/* enum morph_health */
 	bool cordoned;
 	bool spare;			/* becomes a spare again on release */
@@ -364,6 +364,13 @@ void morph_route_unlist(struct morph_route *route);
 
 /* Add a chip to, or remove it from, the lists from which the core allocates accelerators. */
 void morph_chip_update(struct morph_fabric *fabric, u32 accelerator);
+/* Return enum morph_use: an accelerator of a slice that ends is DRAINING. Holds fabric->lock. */
+static inline u32 morph_chip_use(const struct morph_chip *chip)
+{
+	return chip->use == MORPH_USE_HELD && chip->slice && chip->slice->dying ?
+	       MORPH_USE_DRAINING : chip->use;
+}
+
 bool morph_chip_fit(struct morph_fabric *fabric, u32 accelerator);
 /* Add an accelerator to a slice before it gets a rank; remove it. Caller holds fabric->lock. */
 void morph_chip_hold(struct morph_slice *slice, u32 accelerator, u32 rank);

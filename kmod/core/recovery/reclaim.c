@@ -70,7 +70,7 @@ static bool enter_borrower(struct morph_slice *slice, const struct morph_chip *c
 	if (slice_recovery(borrower)->entered_by == slice)
 		return true;
 	kref_get(&borrower->kref);
-	if (!wait_for_change(borrower) || chip->slice != borrower ||
+	if (!wait_for_change(borrower) || borrower->dying || chip->slice != borrower ||
 	    chip->listed != MORPH_LISTED_LENT) {
 		morph_slice_put(borrower);
 		return false;
@@ -126,8 +126,6 @@ static void give_to_borrower(const struct morph_rank_recovery *exchange, u32 acc
 
 	chip->lent = true;
 	morph_slice_take_chip(borrower, accelerator, exchange->borrower_rank);
-	if (borrower->dying)
-		chip->use = MORPH_USE_DRAINING;
 	morph_chip_update(borrower->fabric, accelerator);
 	borrower->ranks[exchange->borrower_rank].accelerator = accelerator;
 	borrower->ranks[exchange->borrower_rank].failed =

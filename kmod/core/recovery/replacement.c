@@ -36,7 +36,7 @@ static int check_spare(struct morph_slice *slice, u32 rank, u32 spare, bool allo
 		return morph_refuse_index(refusal, MORPH_PART_ACCELERATOR, spare,
 					  fabric->graph->accelerators_count);
 	use = ledger_of(fabric)->chips[spare].use;
-	if (!morph_chip_fit(fabric, spare) || use == MORPH_USE_DRAINING ||
+	if (!morph_chip_fit(fabric, spare) ||
 	    (use == MORPH_USE_HELD && spare != slice_tenancy(slice)->own_spare))
 		return morph_refuse_numbers(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_UNFIT,
 					    MORPH_PART_ACCELERATOR, spare, 0, 0,

@@ -620,7 +620,7 @@ int morph_accelerator_set_use(struct morph_fabric *fabric, u32 accelerator, u32 
 		return morph_refuse_numbers(refusal, -EINVAL, MORPH_REASON_ARGUMENT, 0, 0, 0, use,
 					    "use may be set to 0 (free) or 1 (spare), not {need}");
 	mutex_lock(&fabric->lock);
-	if (chip->use == MORPH_USE_HELD || chip->use == MORPH_USE_DRAINING) {
+	if (chip->use == MORPH_USE_HELD) {
 		ret = morph_refuse_numbers(refusal, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
 					   MORPH_PART_ACCELERATOR, accelerator, 0, 0,
 					   "accelerator {index} belongs to a slice");

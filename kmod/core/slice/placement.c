@@ -275,7 +275,7 @@ static int check_one(struct morph_fabric *fabric, u32 accelerator, bool lend,
 	if (chip->use == MORPH_USE_SPARE && !lend)
 		return refuse_accelerator(accelerator, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
 					  "accelerator {index} is held back as a spare", refusal);
-	if (chip->use == MORPH_USE_DRAINING)
+	if (morph_chip_use(chip) == MORPH_USE_DRAINING)
 		return refuse_accelerator(accelerator, -EBUSY, MORPH_REASON_ACCELERATOR_HELD,
 					  "accelerator {index} was released and is not dark yet",
 					  refusal);

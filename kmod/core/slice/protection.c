@@ -209,6 +209,7 @@ void morph_protection_drop_slice(struct morph_slice *slice)
 
 	lockdep_assert_held(&slice->fabric->lock);
 	for (i = 0; i < slice->ranks_count; i++) {
+		morph_fabric_pause_after(slice->fabric, i);
 		list_del_init(&rank_protection(slice, i)->stale_node);
 		rank_protection(slice, i)->queued = false;
 		protection_clear(rank_protection(slice, i));
@@ -222,6 +223,10 @@ u32 morph_protection_spare(const struct morph_slice *slice, u32 rank)
 	lockdep_assert_held(&slice->fabric->lock);
 	if (protection->state != MORPH_PLAN_CURRENT || !protection->txn ||
 	    !morph_chip_fit(slice->fabric, protection->spare))
+		return MORPH_ANY;
+	/* The worker that ends a borrower marks it stale later. */
+	if (morph_chip_use(&ledger_of(slice->fabric)->chips[protection->spare]) ==
+	    MORPH_USE_DRAINING)
 		return MORPH_ANY;
 	return protection->spare;
 }

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The end of a slice. Dropping its last user marks it at once. A worker then darkens its circuits,
- * verifies that, and gives its accelerators back.
+ * verifies that, and gives its accelerators back. A slice may have thousands of ranks, so the
+ * worker drops fabric->lock at times. It has entered the slice, which is dying, so no other thread
+ * changes the slice meanwhile.
  */
 #include <linux/module.h>
 #include <linux/slab.h>
@@ -49,12 +51,34 @@ static u32 teardown_some(struct morph_slice *slice, bool *dark)
 	return count;
 }
 
+/* No failover takes a lent spare from a slice that ends: its protections need another one. */
+static void unlist_lent(struct morph_slice *slice)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	u32 i;
+
+	for (i = 0; i < slice->ranks_count; i++) {
+		u32 accelerator = slice->ranks[i].accelerator;
+
+		morph_fabric_pause_after(fabric, i);
+		if (!ledger_of(fabric)->chips[accelerator].lent)
+			continue;
+		morph_chip_update(fabric, accelerator);
+		morph_protection_touch_chip(fabric, accelerator);
+	}
+}
+
+/*
+ * Give an accelerator back. Uncharge it before the report, because a subscriber may request the
+ * same amount again.
+ */
 static void teardown_chip(struct morph_slice *slice, u32 accelerator, bool dark)
 {
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_culprit culprit = { MORPH_PART_ACCELERATOR, accelerator, 0 };
 
 	morph_chip_let_go(fabric, accelerator);
+	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, 1);
 	if (!dark)
 		morph_report_finding(fabric, &culprit, MORPH_HEALTH_QUARANTINED);
 	morph_protection_touch_chip(fabric, accelerator);
@@ -64,7 +88,6 @@ static void teardown_chip(struct morph_slice *slice, u32 accelerator, bool dark)
 void morph_slice_finish(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	u32 charged = slice->ranks_count + slice_tenancy(slice)->reserved;
 	bool dark = true;
 	u32 i;
 
@@ -72,22 +95,25 @@ void morph_slice_finish(struct morph_slice *slice)
 	mutex_lock(&fabric->lock);
 	morph_slice_enter(slice, true);
 	morph_txn_revoke_slice(slice);
+	unlist_lent(slice);
 	morph_report_slice_darkening(slice);
 	morph_protection_drop_slice(slice);
 	while (teardown_some(slice, &dark))
-		;
+		morph_fabric_pause(fabric);
 	if (slice_txns(slice)->comes_in && fabric->state == MORPH_FABRIC_READY) {
 		mutex_unlock(&fabric->lock);
 		dark &= !morph_half_verify_dark(slice);
 		mutex_lock(&fabric->lock);
 	}
-	for (i = 0; i < slice->ranks_count; i++)
+	for (i = 0; i < slice->ranks_count; i++) {
+		morph_fabric_pause_after(fabric, i);
 		teardown_chip(slice, slice->ranks[i].accelerator, dark);
+	}
 	if (slice_tenancy(slice)->own_spare != MORPH_ANY)
 		teardown_chip(slice, slice_tenancy(slice)->own_spare, true);
+	else if (slice_tenancy(slice)->reserved)	/* charged, although it has no spare now */
+		morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, 1);
 	morph_history_forget(slice);
-	/* Uncharge before the reports, because a subscriber may request the same amount again. */
-	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charged);
 	list_del_init(&slice->node);
 	ledger_of(fabric)->slices_count--;
 	morph_protection_unpause(fabric);
@@ -126,24 +152,11 @@ static void begin_release(struct morph_slice *slice, u32 event_type)
 {
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_event event;
-	struct morph_chip *chip;
-	u32 i;
 
 	lockdep_assert_held(&fabric->lock);
 	WRITE_ONCE(slice->dying, true);
 	morph_protection_pause(fabric);
 	slice_tenancy(slice)->state = MORPH_SLICE_DYING;
-	for (i = 0; i < slice->ranks_count; i++) {
-		chip = &ledger_of(fabric)->chips[slice->ranks[i].accelerator];
-		/* A failover of another slice may be taking a lent spare back: see reclaim.c. */
-		if (chip->slice != slice)
-			continue;
-		chip->use = MORPH_USE_DRAINING;
-		morph_chip_update(fabric, slice->ranks[i].accelerator);
-		/* Other slices may have protections that use a lent spare. */
-		if (chip->lent)
-			morph_protection_touch_chip(fabric, slice->ranks[i].accelerator);
-	}
 	if (event_type) {
 		morph_event_init(&event, slice, event_type);
 		morph_report_event(slice, &event);

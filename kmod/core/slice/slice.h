@@ -50,6 +50,10 @@ void morph_protection_await(struct morph_protection *protection);
 /* Rebuilds protections of a slice that has become idle. */
 extern struct morph_slice_waiter morph_protection_waiter;
 void morph_protection_resume(struct morph_slice *slice);
+/*
+ * Drop the protections of a slice that is dying, or that wants no failover. Caller holds
+ * fabric->lock; the function drops it at times.
+ */
 void morph_protection_drop_slice(struct morph_slice *slice);
 /* Return the spare of a rank's protection if both are usable now, or MORPH_ANY. */
 u32 morph_protection_spare(const struct morph_slice *slice, u32 rank);
