@@ -6,7 +6,7 @@ that the recorded one does not have:
     answers.py module|namespace|fabric REQUESTS
     answers.py slice module|namespace
     answers.py interface NUMBER
-    answers.py tenant list|show|circuits|why-not|topo|monitor|lost|status|denied
+    answers.py tenant list|show|circuits|why-not|topo|monitor|lost|status|denied|health
     answers.py container list|status
 
 module: the module is not loaded; namespace: it is, but another network namespace has its netlink
@@ -20,8 +20,8 @@ device interface. The recording answers 'morphctl version'.
 
 tenant: the caller has no CAP_NET_ADMIN. It may open the nodes of the fabric and of slice 2, which
 is degraded, but not that of slice 1. The commands are 'slice list', 'slice show mine',
-'circuit list 2', 'slice why-not --count 9', 'topo', 'monitor --once --dump', 'monitor', and
-'status' twice. 'lost' loses events, and then the slice ends. 'denied' may open no slice.
+'circuit list 2', 'slice why-not --count 9', 'topo', 'monitor --once --dump', 'monitor', 'status'
+twice, and 'health'. 'lost' loses events, and then the slice ends. 'denied' may open no slice.
 container: 'slice list' and 'status' without netlink.
 """
 
@@ -33,7 +33,7 @@ FAMILY, CONTROL = 32, 16
 GET, ERROR, DONE = 5, 2, 3
 DO, DUMP, MULTI, CAPPED = 0x5, 0x301, 2, 0x100
 FABRIC_GET, ACCELERATOR_GET, SLICE_GET, CIRCUIT_GET, HARDWARE_GET, WHY_NOT = 1, 3, 8, 13, 21, 24
-STATS_GET = 27
+STATS_GET, CONTROLLER_GET = 27, 30
 EPERM, ENOENT, EACCES, EISDIR, ENOSPC = 1, 2, 13, 21, 28
 POLLIN, POLLHUP = 1, 16
 ENODEV = 19
@@ -298,6 +298,14 @@ def write_status(netlink, denied):
         find_slices()
 
 
+def write_health(netlink):
+    netlink.list_parts(ACCELERATOR_GET, fabric=b"")
+    netlink.list_parts(HARDWARE_GET, fabric=b"")
+    netlink.refuse(DUMP, SLICE_GET)
+    find_slices()
+    netlink.refuse(DUMP, CONTROLLER_GET)
+
+
 def write_container(what):
     netlink = Netlink(EISDIR)
     find_devices()
@@ -338,6 +346,8 @@ def write_tenant(what):
         write_monitor(netlink, what == "lost")
     if what in ("status", "denied"):
         write_status(netlink, what == "denied")
+    if what == "health":
+        write_health(netlink)
     line("close", 1)
 
 

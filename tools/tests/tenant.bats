@@ -108,6 +108,14 @@ as() {
 	[[ $output == *'morph_slices_hidden 1'* && $output != *'morph_unhealthy_parts{'* ]]
 }
 
+@test "health has the own slices, and says that others are missing" {
+	as tenant health 7 health
+	[[ $output =~ degraded\ or\ lost\ slices:.*mine" "+degraded ]]
+	holds "$output" "other slices and controllers hidden: needs CAP_NET_ADMIN"
+	as tenant health 7 health --json
+	[[ $(jq -c '[.visible, [.slices[].name], has("controllers")]' <<<"$output") == '["own",["mine"],false]' ]]
+}
+
 @test "topo has the own slices, and says that others are missing" {
 	as tenant topo 0 topo --json
 	[[ $(jq -c '[.visible, [.slices[].name], [.circuits[].id]]' <<<"$output") == '["own",["mine"],[7]]' ]]
@@ -131,5 +139,5 @@ as() {
 }
 
 @test "the JSON is as its schema describes it" {
-	json_was_checked slice.list slice.show circuit.list slice.why-not monitor topo status
+	json_was_checked slice.list slice.show circuit.list slice.why-not monitor topo status health
 }

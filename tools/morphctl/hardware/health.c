@@ -12,29 +12,42 @@ static void keep_unwell(json_t *records, const char *key, const char *well)
 			json_array_remove(records, i);
 }
 
-/* The lists that a report is made of. A list that needs a capability may be absent. */
+/*
+ * Read the controllers, which need a capability and which drivers of the first ABI do not have:
+ * the report may lack them.
+ */
+static enum exit_code gather_controllers(struct run *run, uint32_t fabric, json_t *report)
+{
+	static const struct state_kind kind = { .type = MORPH_OBJECT_CONTROLLER };
+	json_t *records;
+	int error = state_dump(run, &kind, fabric, &records);
+
+	if (!error)
+		json_object_set(report, "controllers", records);
+	json_decref(records);
+	if (!error || error == -EPERM || error == -EACCES || error == -EOPNOTSUPP)
+		return EXIT_CODE_OK;
+	return client_error(run, error);
+}
+
+/* The lists that a report is made of. A caller without CAP_NET_ADMIN gets its own slices. */
 static enum exit_code gather(struct run *run, uint32_t fabric, json_t *report)
 {
-	static const struct state_kind controllers = { "controller-get", "controllers",
-						       MORPH_OBJECT_CONTROLLER, true };
 	enum exit_code code = EXIT_CODE_OK;
 
-	for (size_t i = 0; i <= state_kinds_count && !code; i++) {
-		const struct state_kind *kind = i < state_kinds_count ? &state_kinds[i] :
-									&controllers;
+	for (size_t i = 0; i < state_kinds_count && !code; i++) {
+		const struct state_kind *kind = &state_kinds[i];
 		json_t *records;
-		int error;
 
 		if (kind->type == MORPH_OBJECT_CIRCUIT)
 			continue;
-		error = state_dump(run, kind, fabric, &records);
-		if (error && !(kind->admin && (error == -EPERM || error == -EACCES)))
-			code = client_error(run, error);
-		if (!error)
+		code = state_read(run, kind, fabric, &records);
+		if (!code)
 			json_object_set(report, kind->key, records);
 		json_decref(records);
 	}
-	return code;
+	json_object_set_new(report, "visible", json_string(run->client->own ? "own" : "all"));
+	return code ? code : gather_controllers(run, fabric, report);
 }
 
 /*
@@ -96,7 +109,11 @@ static bool lacks_spare(const json_t *accelerators, const json_t *slice)
 	return false;
 }
 
-/* List the slices that lack a spare. Drop the accelerators, which are not part of the report. */
+/*
+ * List the slices that lack a spare. Device nodes do not give the state of protections, so the list
+ * is absent if the slices were read through them. Drop the accelerators, which are not part of the
+ * report.
+ */
 static void find_unprotected(json_t *report)
 {
 	const json_t *slices = json_object_get(report, "slices"), *slice;
@@ -108,7 +125,7 @@ static void find_unprotected(json_t *report)
 		if (lacks_spare(json_object_get(report, "accelerators"), slice))
 			json_array_append(unprotected, (json_t *)slice);
 	}
-	if (slices)
+	if (key_is(report, "visible", "all"))
 		json_object_set(report, "unprotected", unprotected);
 	json_decref(unprotected);
 	json_object_del(report, "accelerators");
@@ -178,8 +195,8 @@ static void write_text(struct run *run, json_t *report, const char *state)
 		say("\ncontrollers whose lease has run out:\n");
 		emit_table(run, "fabric,id,epoch,state,slices-count", controllers);
 	}
-	if (!slices)
-		say("\nslices and controllers hidden: needs CAP_NET_ADMIN\n");
+	if (key_is(report, "visible", "own"))
+		say("\nother slices and controllers hidden: needs CAP_NET_ADMIN\n");
 }
 
 enum exit_code health(struct run *run)
