@@ -6,6 +6,7 @@
  *
  * cc transaction.c $(pkg-config --cflags --libs libmorph)
  */
+#include <errno.h>
 #include <inttypes.h>
 #include <morph/morph.h>
 #include <stdio.h>
@@ -74,8 +75,8 @@ static int move(struct morph_slice *slice, struct morph_txn *txn, uint32_t circu
 	struct morph_object *out;
 	int error = morph_txn_set_opts(txn, &opts);
 
-	if (!error)
-		error = morph_txn_move(txn, circuit, &how);
+	if (!error && morph_txn_move(txn, circuit, &how) < 0)
+		error = -ENOMEM;
 	if (!error)
 		error = morph_txn_run(slice, txn, &out);
 	if (!error)
@@ -116,9 +117,12 @@ static int remove_all(struct morph_ctx *ctx, struct morph_slice *slice)
 	if (error)
 		goto free_txn;
 	morph_txn_set_generation(txn, morph_object_uint(info, "generation"));
-	for (size_t at = 0; !error && at < morph_list_count(circuits); at++)
-		error = morph_txn_remove(
-			txn, (uint32_t)morph_object_uint(morph_list_get(circuits, at), "id"));
+	for (size_t at = 0; !error && at < morph_list_count(circuits); at++) {
+		uint64_t id = morph_object_uint(morph_list_get(circuits, at), "id");
+
+		if (morph_txn_remove(txn, (uint32_t)id) < 0)
+			error = -ENOMEM;
+	}
 	morph_list_free(circuits);
 	morph_object_free(info);
 	if (!error)
