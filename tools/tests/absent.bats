@@ -7,11 +7,12 @@
 
 load common
 
-# Commands that choose a fabric, that open a slice, and that read lists of all fabrics.
-choosing=("accelerator list" "circuit list" "controller list" "edge list" "element list" "fabric show"
-	"guide list" "hardware list" "slice create x --count 1" "slice delete x" "slice list" "slice show x"
-	"slice why-not --count 1" "spare list" "stats" "topo" "txn list" "health --fabric x" "status --fabric x"
-	"status" "watch --timeout 0")
+# Commands that choose a fabric, that read slices, that open a slice, and that read lists of all
+# fabrics.
+choosing=("accelerator list" "controller list" "edge list" "element list" "fabric show" "guide list" "hardware list"
+	"slice create x --count 1" "slice delete x" "slice list --fabric x" "slice why-not --count 1" "spare list" "stats"
+	"topo" "txn list" "health --fabric x" "status --fabric x" "status" "watch --timeout 0")
+slices=("circuit list" "circuit show x 1" "slice list" "slice show x")
 opening=("schedule list x" "schedule show x 1" "schedule plan all-to-all --slice x")
 reading=("health" "quota list")
 
@@ -43,6 +44,8 @@ all_print() {
 @test "without the module, all commands print the same message" {
 	answers module 2
 	all_print "$no_module" "${choosing[@]}"
+	answers module own
+	all_print "$no_module" "${slices[@]}"
 	answers module 1
 	all_print "$no_module" "${reading[@]}"
 	answers slice module
@@ -52,6 +55,8 @@ all_print() {
 @test "in another network namespace, all commands print the same message" {
 	answers namespace 2
 	all_print "$namespace" "${choosing[@]}"
+	answers namespace own
+	all_print "$namespace" "${slices[@]}"
 	answers namespace 1
 	all_print "$namespace" "${reading[@]}"
 	answers slice namespace
@@ -62,12 +67,16 @@ all_print() {
 	mkdir "$MORPHCTL_MODULES/morph/holders/morph_net"
 	answers fabric 2
 	all_print "$no_provider" "${choosing[@]}"
+	answers fabric own
+	all_print "$no_provider" "${slices[@]}"
 }
 
 @test "without a fabric of the provider, all commands print the same message" {
 	mkdir "$MORPHCTL_MODULES/morph/holders/morph_"{net,sim}
 	answers fabric 2
 	all_print "$no_fabric" "${choosing[@]}"
+	answers fabric own
+	all_print "$no_fabric" "${slices[@]}"
 }
 
 @test "the list of fabrics is empty, with the message" {

@@ -3,15 +3,16 @@
 """Write answers of a kernel as a recording (libmorph/client/recording.h), for states of a machine
 that the recorded one does not have:
 
-    answers.py module|namespace|fabric REQUESTS
+    answers.py module|namespace|fabric REQUESTS|own
     answers.py slice module|namespace
     answers.py interface NUMBER
     answers.py tenant list|show|circuits|why-not|topo|monitor|lost|status|denied|health
-    answers.py container list|status
+    answers.py container list|status|nodes
 
 module: the module is not loaded; namespace: it is, but another network namespace has its netlink
 family; fabric: the list of fabrics is empty. REQUESTS is how often the command requests this list;
-between the first two requests without the family, libmorph looks for device nodes.
+between the first two requests without the family, libmorph looks for device nodes. own: the command
+requests it twice, and between them looks for nodes of slices.
 
 slice: the same for a command that opens a slice by its node, and then asks for the cause.
 
@@ -22,7 +23,8 @@ tenant: the caller has no CAP_NET_ADMIN. It may open the nodes of the fabric and
 is degraded, but not that of slice 1. The commands are 'slice list', 'slice show mine',
 'circuit list 2', 'slice why-not --count 9', 'topo', 'monitor --once --dump', 'monitor', 'status'
 twice, and 'health'. 'lost' loses events, and then the slice ends. 'denied' may open no slice.
-container: 'slice list' and 'status' without netlink.
+container: 'slice list' and 'status' without netlink. nodes: 'slice list' where only the node of
+slice 2 exists.
 """
 
 import json
@@ -195,14 +197,15 @@ MISSING = {"module": ENOENT, "namespace": EISDIR, "fabric": 0}
 
 
 def write_absent(cause, requests):
-    missing = MISSING[cause]
+    missing, own = MISSING[cause], requests == "own"
     netlink = Netlink(missing)
-    for number in range(requests):
+    for number in range(2 if own else int(requests)):
+        if number == 1:
+            for _ in range(bool(missing) + own):
+                line("devices")
         if not missing:
             netlink.list_fabrics(False)
-        elif number + 1 < requests:
-            if number == 0:
-                line("devices")
+        elif number:
             netlink.ask_family(missing)
     line("close", 1)
 
@@ -306,6 +309,19 @@ def write_health(netlink):
     netlink.refuse(DUMP, CONTROLLER_GET)
 
 
+def write_nodes():
+    netlink = Netlink(EISDIR)
+    find_devices()
+    line("open", text=FABRIC, result=-ENOENT)
+    for number in range(2):
+        if number:
+            netlink.ask_family(EISDIR)
+        find_devices()
+        line("open", text=OTHER, result=-ENOENT)
+        read_slice()
+    line("close", 1)
+
+
 def write_container(what):
     netlink = Netlink(EISDIR)
     find_devices()
@@ -358,10 +374,12 @@ def main(cause, what):
         write_interface(int(what))
     elif cause == "tenant":
         write_tenant(what)
+    elif what == "nodes":
+        write_nodes()
     elif cause == "container":
         write_container(what)
     else:
-        write_absent(cause, int(what))
+        write_absent(cause, what)
 
 
 if __name__ == "__main__":

@@ -40,6 +40,13 @@ as() {
 	[[ $output =~ 2" "+mine" "+degraded && $stderr == "$note" ]]
 }
 
+@test "without the node of a fabric, as in a container, slice list has the own slices" {
+	as container nodes 0 slice list
+	[[ $output =~ 2" "+mine" "+degraded && $stderr == "$note" ]]
+	as container nodes 0 slice list --json
+	[[ $(jq -c '[.[] | [.fabric, .id, .name]]' <<<"$output") == '[[0,2,"mine"]]' ]]
+}
+
 @test "slice show of a degraded slice shows the reason" {
 	as tenant show 0 slice show mine
 	[[ $output =~ reason" "+"rank 1: accelerator 5 failed; no spare is left; 1 circuit dark" && -z $stderr ]]

@@ -33,7 +33,7 @@ enum exit_code circuit_list(struct run *run)
 	enum exit_code code;
 	json_t *records;
 
-	code = client_fabric(run, &fabric);
+	code = client_fabric_of_slices(run, &fabric);
 	if (!code && run->argc)
 		code = resolve_slice(run, fabric, run->argv[0], &slice);
 	if (!code)
@@ -57,7 +57,7 @@ enum exit_code circuit_show(struct run *run)
 
 	code = resolve_number(run, "circuit", run->argv[1], &id);
 	if (!code)
-		code = client_fabric(run, &fabric);
+		code = client_fabric_of_slices(run, &fabric);
 	if (!code)
 		code = resolve_slice(run, fabric, run->argv[0], &slice);
 	if (code)

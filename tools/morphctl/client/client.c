@@ -226,6 +226,37 @@ enum exit_code client_fabric(struct run *run, uint32_t *fabric)
 	return client_fabric_named(run, run->option[OPTION_FABRIC], fabric);
 }
 
+/* Whether the caller may open the node of a slice, of any fabric. */
+static bool has_own_slices(struct run *run)
+{
+	struct morph_list *list = NULL;
+	bool found = !morph_admin_list(run->client->ctx, MORPH_OBJECT_SLICE | MORPH_OWN, MORPH_ANY,
+				       MORPH_ANY, &list) &&
+		     morph_list_count(list);
+
+	morph_list_free(list);
+	return found;
+}
+
+enum exit_code client_fabric_of_slices(struct run *run, uint32_t *fabric)
+{
+	const json_t *chosen = NULL;
+	json_t *records;
+	enum exit_code code = client_fabric_records(run, &records);
+
+	if (code)
+		return code;
+	if (!json_array_size(records) && !given(run, OPTION_FABRIC) && has_own_slices(run)) {
+		*fabric = MORPH_ANY;
+	} else {
+		code = choose(run, run->option[OPTION_FABRIC], records, &chosen);
+		if (!code)
+			*fabric = number_of(chosen, "id", NUMBER_NONE);
+	}
+	json_decref(records);
+	return code;
+}
+
 struct view client_view(struct run *run, uint32_t type, const char *columns)
 {
 	struct client *client = run->client;

@@ -19,6 +19,11 @@ enum exit_code client_open(struct run *run);
 void client_close(struct run *run);
 /* The fabric that --fabric names, or the only one. */
 enum exit_code client_fabric(struct run *run, uint32_t *fabric);
+/*
+ * As client_fabric(), to read slices. A container may have the nodes of slices, and none of a
+ * fabric: then MORPH_ANY.
+ */
+enum exit_code client_fabric_of_slices(struct run *run, uint32_t *fabric);
 /* Find a fabric by its number, name or UUID. */
 enum exit_code client_fabric_named(struct run *run, const char *which, uint32_t *fabric);
 enum exit_code client_fabric_records(struct run *run, json_t **records);

@@ -18,7 +18,7 @@ enum exit_code slice_list(struct run *run)
 	uint32_t fabric;
 	json_t *records;
 
-	code = client_fabric(run, &fabric);
+	code = client_fabric_of_slices(run, &fabric);
 	if (!code)
 		code = client_slices(run, fabric, &records);
 	if (code)
@@ -62,7 +62,7 @@ enum exit_code slice_show(struct run *run)
 	json_t *record;
 	int error;
 
-	code = client_fabric(run, &fabric);
+	code = client_fabric_of_slices(run, &fabric);
 	if (!code)
 		code = resolve_slice(run, fabric, run->argv[0], &id);
 	if (code)
