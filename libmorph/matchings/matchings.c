@@ -110,6 +110,7 @@ int lm_matchings_lay_rounds(struct morph_matchings *matchings)
 		{ &rounds->counts, routes * sizeof(uint32_t) },
 		{ &rounds->hops, routes * rounds->stride * sizeof(uint32_t) },
 		{ &rounds->bad, rounds->rounds * sizeof(uint32_t) },
+		{ &rounds->searched, rounds->rounds * sizeof(bool) },
 		{ &rounds->old_bad, rounds->rounds * sizeof(uint32_t) },
 		{ &rounds->old_mate, copies * rounds->vertices * sizeof(uint16_t) },
 		{ &rounds->old_counts, copies * rounds->endpoints * sizeof(uint32_t) },
@@ -596,6 +597,8 @@ MORPH_API int morph_matchings_find(struct morph_matchings *matchings,
 	rounds->targets = given.targets;
 	rounds->random = given.seed;
 	rounds->moves = 0;
+	rounds->arcs = 0;
+	rounds->large = !lm_exact_applies(&rounds->mesh);
 	memset(mine, 0, sizeof(*mine));
 	mine->elements = rounds->mesh.elements;
 	mine->tx = rounds->tx;

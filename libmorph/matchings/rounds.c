@@ -11,6 +11,14 @@
 #define MOST_HISTORY 1024
 /* The first division into rounds is shuffled by this number of exchanges for each round. */
 #define SWAPS 50
+/*
+ * The search of routes begins if at most this number of rounds clash, after this number of moves
+ * for each round or half of all moves: exchanges mend most rounds earlier, and take less time.
+ */
+#define LAST_ROUNDS 3
+#define LATE_MOVES 16
+/* A move pays for this number of arcs that such a search visits. */
+#define MOVE_ARCS 16384
 
 /* ------------------------------------------------------------------ one round */
 
@@ -104,6 +112,95 @@ void lm_round_route(struct rounds *rounds, uint32_t round)
 		rounds->bad[round] = lm_judge_refuses(&rounds->judge, rounds, round, &refusal);
 }
 
+/*
+ * List what the routes of a loaded round must join: those of the circuits that clash, or of the
+ * others. Returns the number of requests, ROUTES_ALONE + 1 if they are more.
+ */
+static uint32_t add_requests(struct rounds *rounds, uint32_t round, bool clash,
+			     struct route_request *requests, uint32_t count)
+{
+	uint32_t src, dst;
+	size_t route;
+
+	for (src = 0; src < rounds->endpoints && count <= ROUTES_ALONE; src++) {
+		dst = round_target(rounds, round, src);
+		route = round_route(rounds, round, src);
+		if (dst == ROUNDS_NONE ||
+		    clash != (!rounds->counts[route] ||
+			      lm_route_clashes(&rounds->router, round_turns(rounds, route),
+					       rounds->counts[route])))
+			continue;
+		if (count < ROUTES_ALONE)
+			requests[count] = lm_round_request(rounds, route, src, dst);
+		count++;
+	}
+	return count;
+}
+
+/* Take the routes of requests out of the router, or enter them. */
+static void remove_routes(struct router *router, const struct route_request *requests,
+			  uint32_t count)
+{
+	for (; count; count--, requests++)
+		lm_route_remove(router, requests->turns, *requests->count);
+}
+
+static void add_routes(struct router *router, const struct route_request *requests, uint32_t count)
+{
+	for (; count; count--, requests++)
+		lm_route_add(router, requests->turns, *requests->count);
+}
+
+/* Count arcs that a search has visited in moves. */
+static void count_arcs(struct rounds *rounds, uint32_t arcs)
+{
+	rounds->arcs += arcs;
+	rounds->moves += rounds->arcs / MOVE_ARCS;
+	rounds->arcs %= MOVE_ARCS;
+}
+
+/* Search routes for the circuits that clash, then for up to ROUTES_ALONE circuits of the round. */
+static bool search_routes(struct rounds *rounds, uint32_t round, uint32_t *effort)
+{
+	struct router *router = &rounds->router;
+	struct route_request requests[ROUTES_ALONE];
+	uint32_t clashing = add_requests(rounds, round, true, requests, 0), count;
+	bool found;
+
+	if (!clashing || clashing > ROUTES_ALONE)
+		return false;
+	count = add_requests(rounds, round, false, requests, clashing);
+	count = count < ROUTES_ALONE ? count : ROUTES_ALONE;
+	remove_routes(router, requests, clashing);
+	found = lm_route_find_alone(router, requests, clashing, effort);
+	if (!found && *effort && count > clashing) {
+		remove_routes(router, requests + clashing, count - clashing);
+		found = lm_route_find_alone(router, requests, count, effort);
+		add_routes(router, requests + clashing, count - clashing);
+	}
+	add_routes(router, requests, clashing);
+	return found;
+}
+
+bool lm_round_search_routes(struct rounds *rounds, uint32_t round)
+{
+	struct router *router = &rounds->router;
+	uint32_t lone_hops = router->lone_hops, effort = MOVE_ARCS;
+	struct optics_refusal refusal;
+	bool found;
+
+	load_round(rounds, round);
+	router->lone_hops = router->most_hops;
+	found = search_routes(rounds, round, &effort);
+	router->lone_hops = lone_hops;
+	lm_round_unload(rounds, round);
+	count_arcs(rounds, MOVE_ARCS - effort);
+	if (found)
+		rounds->bad[round] = rounds->judge.graph &&
+				     lm_judge_refuses(&rounds->judge, rounds, round, &refusal);
+	return !rounds->bad[round];
+}
+
 /* ------------------------------------------------------------------ exchanges */
 
 /*
@@ -187,7 +284,7 @@ static void keep_round(struct rounds *rounds, uint32_t round, uint32_t copy, boo
 }
 
 /*
- * Exchange one chain of two rounds and route both. Undo it unless it makes @accept smaller or the
+ * Exchange one chain of two rounds and route both. Undo it if the rounds clash more, unless the
  * random number allows it: each further clash halves the chance @bits times.
  */
 static void move_chain(struct rounds *rounds, uint32_t one, uint32_t other, uint32_t bits)
@@ -204,11 +301,12 @@ static void move_chain(struct rounds *rounds, uint32_t one, uint32_t other, uint
 	lm_round_route(rounds, one);
 	lm_round_route(rounds, other);
 	after = rounds->bad[one] + rounds->bad[other];
-	if (after <= before[0] + before[1])
+	worse = after > before[0] + before[1] ? (after - before[0] - before[1]) * bits : 0;
+	if (!worse || (worse < 32 && !(mix_next(&rounds->random) >> (64 - worse)))) {
+		rounds->searched[one] = false;
+		rounds->searched[other] = false;
 		return;
-	worse = (after - before[0] - before[1]) * bits;
-	if (worse < 32 && !(mix_next(&rounds->random) >> (64 - worse)))
-		return;
+	}
 	keep_round(rounds, one, COPY_ONE, true);
 	keep_round(rounds, other, COPY_OTHER, true);
 	rounds->bad[one] = before[0];
@@ -374,8 +472,10 @@ static void move_port(struct rounds *rounds, uint32_t bits)
 		after += rounds->bad[round];
 	}
 	worse = after > before ? (after - before) * bits : 0;
-	if (!worse || (worse < 32 && !(mix_next(&rounds->random) >> (64 - worse))))
+	if (!worse || (worse < 32 && !(mix_next(&rounds->random) >> (64 - worse)))) {
+		memset(rounds->searched, 0, rounds->rounds * sizeof(*rounds->searched));
 		return;
+	}
 	exchange_ports(rounds, to, from);
 	for (round = 0; round < rounds->rounds; round++) {
 		keep_round(rounds, round, COPY_ONE + round, true);
@@ -390,21 +490,46 @@ static void route_again(struct rounds *rounds)
 	rounds->begin = mix_below(&rounds->random, rounds->endpoints);
 	lm_round_route(rounds, 0);
 	rounds->begin = 0;
+	rounds->searched[0] = false;
+}
+
+/*
+ * Search the routes of the last rounds that clash, unless they are the same as in the last search.
+ * Returns the number of rounds that still clash.
+ */
+static uint32_t mend_last(struct rounds *rounds, uint32_t count)
+{
+	uint32_t round;
+
+	for (round = 0; round < rounds->rounds; round++) {
+		if (!rounds->bad[round] || rounds->searched[round])
+			continue;
+		rounds->searched[round] = true;
+		count -= lm_round_search_routes(rounds, round);
+	}
+	return count;
 }
 
 /* Exchange circuits of rounds that clash until all fit, in at most @moves moves. */
 static bool mend(struct rounds *rounds, uint64_t moves)
 {
-	uint32_t round, one, other, count, bits;
-	uint64_t move;
+	const uint64_t begin = rounds->moves;
+	uint32_t round, one, other, count, bits, exchanges;
+	uint64_t move, late = moves / 2;
 
-	for (move = 0;; move++) {
+	if (late > (uint64_t)LATE_MOVES * rounds->rounds)
+		late = (uint64_t)LATE_MOVES * rounds->rounds;
+	memset(rounds->searched, 0, rounds->rounds * sizeof(*rounds->searched));
+	for (exchanges = 0;; exchanges++) {
 		count = 0;
 		for (round = 0; round < rounds->rounds; round++)
 			count += rounds->bad[round] > 0;
+		if (rounds->large && count <= LAST_ROUNDS && rounds->moves - begin >= late)
+			count = mend_last(rounds, count);
 		if (!count)
 			return true;
-		if (move == moves)
+		move = rounds->moves - begin;
+		if (move >= moves)
 			return false;
 		rounds->moves++;
 		if (rounds->rounds < 2) {
@@ -412,7 +537,7 @@ static bool mend(struct rounds *rounds, uint64_t moves)
 			continue;
 		}
 		bits = 1 + (uint32_t)(move * 4 / moves);
-		if (rounds->choose && move % (4 * rounds->rounds) == 4 * rounds->rounds - 1) {
+		if (rounds->choose && exchanges % (4 * rounds->rounds) == 4 * rounds->rounds - 1) {
 			move_port(rounds, bits);
 			continue;
 		}

@@ -77,6 +77,7 @@ struct rounds {
 	uint32_t endpoints, vertices, rounds;
 	uint32_t stride; /* room for the turns of a route */
 	bool choose; /* the search chooses the ports */
+	bool large; /* the exact search of exact.h does not apply to the fabric */
 	const uint32_t *targets; /* by endpoint: that which receives its light; NULL: all pairs */
 	uint32_t *tx, *rx; /* by endpoint: where its light enters, and where it leaves */
 	uint16_t *togo; /* by column and arc: the least number of elements to the column's end */
@@ -87,11 +88,13 @@ struct rounds {
 	uint32_t *waiting; /* circuits without a round: src << 16 | dst; see rounds_first.c */
 	uint64_t random;
 	uint64_t moves;
+	uint32_t arcs; /* visited by lm_round_search_routes(), for which no move was counted yet */
 
 	uint16_t *mate; /* by round and vertex: the other vertex of its circuit, or ROUNDS_NONE */
 	uint32_t *counts; /* by round and endpoint: number of turns of its route; 0: no route */
 	uint32_t *hops; /* by round and endpoint: room for stride turns of its route */
 	uint32_t *bad; /* by round: number of clashes */
+	bool *searched; /* by round: lm_round_search_routes() failed since the last change */
 	/* Copies of these four; the first index is the copy instead of the round. */
 	uint16_t *old_mate;
 	uint32_t *old_counts, *old_hops, *old_bad;
@@ -110,7 +113,7 @@ struct route_request {
 	uint32_t *count; /* of turns */
 };
 
-#define ROUTES_ALONE 2 /* both of a duplex pair */
+#define ROUTES_ALONE 8
 
 /*
  * Find the cheapest route at the present prices: A* with exact distances (Hart, Nilsson and
@@ -120,11 +123,11 @@ struct route_request {
 uint32_t lm_route_find(struct router *router, const struct route_request *request);
 
 /*
- * Find a shortest route in an empty fabric, or ROUTES_ALONE beside each other. A search in depth
- * with iterative deepening (Korf, 1985) up to most_hops, then routes of at most lone_hops turns.
- * lm_route_find() does not see that a route needs two states of one element. Writes turns and
- * counts, but not of a route of more than most_hops. Returns the most turns of a route. Returns 0
- * if no such routes exist, or if @effort, the number of arcs to visit, has fallen to 0.
+ * Find a shortest route beside those in use, or up to ROUTES_ALONE beside each other. A search in
+ * depth with iterative deepening (Korf, 1985) up to most_hops, then routes of at most lone_hops
+ * turns. lm_route_find() does not see that a route needs two states of one element. Writes turns
+ * and counts, but not of a route of more than most_hops. Returns the most turns of a route. Returns
+ * 0 if no such routes exist, or if @effort, the number of arcs to visit, has fallen to 0.
  */
 uint32_t lm_route_find_alone(struct router *router, const struct route_request *requests,
 			     uint32_t count, uint32_t *effort);
@@ -204,8 +207,17 @@ bool lm_judge_refuses(struct judge *judge, const struct rounds *rounds, uint32_t
 void lm_round_route(struct rounds *rounds, uint32_t round);
 
 /*
+ * Search the routes of the circuits that clash in a round, beside those of the others: all routes
+ * of most_hops elements or fewer, for up to ROUTES_ALONE circuits. If there are none, likewise with
+ * other circuits up to this number. Whether the round is legal then. Visits arcs for one move at
+ * most, and counts them in moves.
+ */
+bool lm_round_search_routes(struct rounds *rounds, uint32_t round);
+
+/*
  * Divide all pairs into rounds at random, and exchange circuits until all rounds fit, in at most
- * @moves moves. Whether they fit. A move costs the routes of two rounds.
+ * @moves moves. Whether they fit. A move costs the routes of two rounds. If LAST_ROUNDS rounds or
+ * fewer clash in a large fabric, lm_round_search_routes() searches their routes, too.
  */
 bool lm_rounds_search(struct rounds *rounds, uint64_t moves);
 

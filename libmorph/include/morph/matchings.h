@@ -86,9 +86,10 @@ enum morph_matchings_bound {
  * @hops: limit of the elements of a route; 0: the loss budget of the fabric, or none in a mesh
  * @seed: of the random numbers. The answer depends on the arguments only
  * @moves: budget of the search, in moves; 0: the default. A move exchanges circuits of two rounds
- *	and routes both, or routes a single round in another order. In a fabric of at most 22
- *	elements with two states, it can instead count 16384 settings, choices of ports and
- *	matchings that the exact search visits
+ *	and routes both, or routes a single round in another order. It can instead count 16384 ports
+ *	of elements that the search of all routes of a round visits. In a fabric of at most 22
+ *	elements with two states, it can count 16384 settings, choices of ports and matchings that
+ *	the exact search visits
  * @first: stop at the first legal set, with any number of rounds
  * @unjudged: do not ask the driver's validator whether power, margin and isolation suffice when all
  *	circuits of a round are lit. Isolation is that of the profile, here between any two circuits
