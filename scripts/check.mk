@@ -16,7 +16,7 @@ run-check: run-vm run-unit run-static
 
 # Stages that "make check" leaves out, and their minutes on two processors. The most important ones
 # are first.
-all_stages := run-vm-6.12:14 run-tidy:7 run-sanitize:10 run-coccicheck:3 run-model:3 run-sweep-6.1:5 run-stress-6.1:8 run-faults-6.1:25 \
+all_stages := run-vm-6.12:14 run-tidy:7 run-sanitize:10 run-coccicheck:3 run-model:3 run-training:4 run-sweep-6.1:5 run-stress-6.1:8 run-faults-6.1:25 \
 	run-valgrind:25 run-compat:27
 
 check-all: deps
@@ -39,7 +39,7 @@ run-build: modules profiles lib tools vm-programs
 # --- static ---------------------------------------------------------------------------------------
 
 tree_checks := checkpatch cppcheck layers kernel-doc uapi optics-alone format generated attributes public syzkaller licences spelling shell \
-	versions docs names json-names prose uncovered tidy coccicheck
+	python versions docs names json-names prose uncovered tidy coccicheck
 # "make check" leaves this out.
 long_checks := tidy coccicheck
 cross_checks := cross-powerpc cross-i386
@@ -125,6 +125,11 @@ run-valgrind: $(valgrind_directories:%=valgrind-%)
 $(valgrind_directories:%=valgrind-%): valgrind-%: profiles lib tools
 	+@CMOCKA_MESSAGE_OUTPUT=TAP scripts/tap --stage valgrind --ktap --timeout 3600 valgrind-$* \
 		$(MAKE) --silent --output-sync=target -C $* valgrind
+
+# --- training: the demonstration, whose programs no other check runs together ---------------------
+
+run-training: modules-6.1 profiles tools trainer
+	@KERNEL=6.1 scripts/tap --stage vm demo-training selftests/training/run
 
 # --- vm: programs that need a virtual machine -----------------------------------------------------
 
@@ -248,7 +253,7 @@ $(vm_kernels:%=run-vm-%): run-vm-%: modules-% profiles lib tools vm-programs
 .PHONY: check check-all check-ci run-check $(stages:%=check-%) $(stages:%=run-%) $(long_checks:%=run-%) $(KERNELS:%=check-modules-%) \
 	$(tree_checks:%=check-%) $(cross_checks:%=check-%) $(kernel_checks:%=check-%) $(unit_directories:%=check-%) \
 	sanitized-objects alert-rules \
-	check-sanitize run-sanitize check-valgrind run-valgrind $(valgrind_directories:%=valgrind-%) check-model run-model check-compat run-compat \
+	check-sanitize run-sanitize check-valgrind run-valgrind $(valgrind_directories:%=valgrind-%) check-model run-model run-training check-compat run-compat \
 	$(campaigns:%=check-%) $(campaigns:%=run-%) $(campaign_runs) run-fuzzers check-debug $(DEBUG_KERNELS:%=check-debug-%) \
 	$(vm_kernels:%=run-vm-%) coverage check-coverage run-coverage count counted-library run-counted \
 	run-counted-campaigns

@@ -47,10 +47,10 @@ def rates_follow_the_lanes(pair):
         assert abs(rate / (lanes * rates[1]) - 1) <= RATIO_PERCENT / 100, rates
 
 
-def scale():
-    """The option with which a lane of the only fabric has the rate of the model."""
+def scale(lane_mbps=LANE_MBPS):
+    """The option of the module with which a lane of the only fabric has this rate."""
     said = subprocess.run([job.place.MORPHCTL, "fabric", "list", "--json"], capture_output=True, check=True).stdout
-    return (f"scale={int(json.loads(said)[0]['lane-mbps'] / LANE_MBPS)}",)
+    return (f"scale={int(json.loads(said)[0]['lane-mbps'] / lane_mbps)}",)
 
 
 if __name__ == "__main__":

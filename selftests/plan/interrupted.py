@@ -56,7 +56,7 @@ def apply_undone(rack):
                 assert time.monotonic() < until and process.poll() is None, process.communicate()
             process.send_signal(ending)
             said = end(process, ending)
-            assert f"SIG{ending.name[3:]} received" in said and "nothing was changed" in said, said
+            assert f"{signal.Signals(ending).name} received" in said and "nothing was changed" in said, said
             assert not names(rack) and {txn["outcome"] for txn in rack.ask("txn", "list")} <= {"rolled-back"}
         rack.ask("apply", file.name)
         assert names(rack) == set(SLICES) and not rack.ask("apply", file.name)["changes"]
