@@ -9,6 +9,8 @@
 #include "kselftest_harness.h"
 #include "runner.h"
 
+#define RANKS 6 /* of a slice beside that of the fixture */
+
 FIXTURE(faults)
 {
 	struct sim sim;
@@ -105,6 +107,77 @@ TEST_F(faults, guide_loses_light)
 	READ_SLICE();
 	EXPECT_EQ(MORPH_CIRCUIT_LIT, self->circuits[0].state);
 	EXPECT_NE(0, sim_lit_lanes(&self->sim, 1));
+}
+
+/* Whether the path of a circuit contains the guide. */
+static bool passes(int slice, unsigned int circuit, uint32_t guide)
+{
+	uint32_t guides[64];
+	int count = circuit_guides(slice, circuit, guides, 64);
+
+	while (count > 0)
+		if (guides[--count] == guide)
+			return true;
+	return false;
+}
+
+/* A guide of the circuit that no other circuit of the slice passes. */
+static uint32_t own_guide(int slice, const struct morph_circuit_info *circuits,
+			  unsigned int circuit)
+{
+	uint32_t guides[64];
+	int left = circuit_guides(slice, circuit, guides, 64);
+
+	while (left-- > 0) {
+		unsigned int users = 0, i;
+
+		for (i = 0; i < RANKS; i++)
+			users += passes(slice, circuits[i].circuit, guides[left]);
+		if (users == 1)
+			return guides[left];
+	}
+	return MORPH_ANY;
+}
+
+TEST_F(faults, guide_changes_only_the_circuits_on_it)
+{
+	struct morph_circuit_info before[RANKS], after[RANKS];
+	uint32_t guides[RANKS][64], now[64], broken;
+	struct morph_rank_info ranks[RANKS];
+	struct morph_slice_info info;
+	struct morph_event event;
+	int slice, counts[RANKS];
+	unsigned int i;
+
+	slice = slice_create(self->sim.fd, RANKS);
+	ASSERT_LE(0, slice);
+	ASSERT_EQ(0, light_ring(slice, RANKS));
+	ASSERT_EQ(0, slice_read(slice, &info, NULL, 0, before, RANKS));
+	ASSERT_EQ(RANKS, info.circuits.count);
+	for (i = 0; i < RANKS; i++)
+		counts[i] = circuit_guides(slice, before[i].circuit, guides[i], 64);
+	broken = own_guide(slice, before, before[1].circuit);
+	ASSERT_NE(MORPH_ANY, broken);
+
+	FAULT("guide_lossy %u mdb=60000", broken);
+	ASSERT_EQ(0, wait_event(slice, MORPH_EVENT_CIRCUIT_MOVED, PATIENCE_MS, &event));
+	EXPECT_EQ(before[1].circuit, event.circuit);
+	ASSERT_TRUE(slice_wait_state(slice, MORPH_SLICE_OK));
+	ASSERT_EQ(0, slice_read(slice, &info, ranks, RANKS, after, RANKS));
+	ASSERT_EQ(RANKS, info.circuits.count);
+	EXPECT_FALSE(passes(slice, before[1].circuit, broken));
+	for (i = 0; i < RANKS; i++) {
+		EXPECT_EQ(MORPH_HEALTH_OK, ranks[i].health);
+		EXPECT_EQ(before[i].circuit, after[i].circuit);
+		EXPECT_EQ(MORPH_CIRCUIT_LIT, after[i].state);
+		if (i == 1)
+			continue;
+		EXPECT_EQ(before[i].lanes, after[i].lanes);
+		EXPECT_EQ(before[i].dark_ns, after[i].dark_ns);
+		ASSERT_EQ(counts[i], circuit_guides(slice, after[i].circuit, now, 64));
+		EXPECT_EQ(0, memcmp(guides[i], now, counts[i] * sizeof(*now)));
+	}
+	close(slice);
 }
 
 /*
