@@ -14,6 +14,7 @@ import re
 import shlex
 import subprocess
 import sys
+import tempfile
 import time
 import traceback
 
@@ -171,6 +172,45 @@ def job_survives_the_failure_of_an_accelerator(job):
     job.fabric.fault()
 
 
+def description(job, lanes):
+    """The slice of the job as it is, and another slice with a ring of that many lanes."""
+    circuits = [{"src-rank": rank, "dst-rank": other} for rank in range(job.ranks) for other in sorted(job.neighbours(rank))]
+    return {"slices": [{"name": "job", "ranks-count": job.ranks, "circuits": circuits},
+                       {"name": "other", "ranks-count": 3, "ring": {"lanes-count": lanes}}]}
+
+
+def apply(job, lanes):
+    """The changes of morphctl apply with this description."""
+    with tempfile.NamedTemporaryFile("w", suffix=".json") as file:
+        json.dump(description(job, lanes), file)
+        file.flush()
+        return job.fabric.ask("apply", file.name)["changes"]
+
+
+def light(job):
+    """All that a change of another slice must not change."""
+    return [{key: circuit[key] for key in ("id", "state", "lane-mask", "guides", "dark-ns")}
+            for circuit in job.fabric.ask("circuit", "list", "job")]
+
+
+def descriptions_that_keep_the_slice_disturb_no_job(job):
+    """A description is applied during the job, changed, and applied again; each time twice."""
+    iterations, lit, changes = 100, light(job), []
+    process = job.start(RING, PROGRAM, iterations, 1 << 16)
+    times = 0
+    for line in process.stdout:
+        times += line.startswith("iteration")
+        if line.startswith(("iteration 2 ", "iteration 4 ")):
+            changes += [apply(job, 1 + len(changes) // 2) for _ in range(2)]
+            assert process.poll() is None, changes
+    status, _, errors = finish(process)
+    assert status == 0 and times == iterations, (status, times, errors)
+    assert changes[0] and not changes[1] and changes[2] and not changes[3], changes
+    assert all(change["slice-name"] == "other" for change in changes[0] + changes[2]), changes
+    assert light(job) == lit, (light(job), lit)
+    job.fabric.end("other")
+
+
 def a_job_that_needs_missing_circuits_fails_at_once(job):
     """Recursive doubling needs circuits between ranks that the ring does not join."""
     began = time.monotonic()
@@ -221,6 +261,7 @@ def run_tests(tests, ranks, reason, options=tuple):
 
 
 if __name__ == "__main__":
-    sys.exit(run_tests((sums_are_right_and_bytes_are_those_of_the_algorithm, job_survives_the_failure_of_an_accelerator,
+    sys.exit(run_tests((sums_are_right_and_bytes_are_those_of_the_algorithm,
+                        descriptions_that_keep_the_slice_disturb_no_job, job_survives_the_failure_of_an_accelerator,
                         a_job_that_needs_missing_circuits_fails_at_once),
                        int(sys.argv[1]) if len(sys.argv) > 1 else 4, why_not()))
