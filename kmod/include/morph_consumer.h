@@ -46,7 +46,8 @@ struct morph_consumer_light {
 
 /**
  * struct morph_consumer_ops - operations of a consumer
- * @light: the light of a circuit between two ranks of the slice may have changed
+ * @light: the light of a circuit between two ranks of the slice may have changed. A circuit that
+ *         moves without a dark time stays lit.
  * @end: the slice has ended, or its fabric is gone: all circuits are dark from now on. The core
  *       calls no operation afterwards. The consumer must still call morph_consumer_detach().
  *

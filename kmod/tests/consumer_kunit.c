@@ -145,6 +145,26 @@ static void consumer_gets_the_end_of_a_circuit(struct kunit *test)
 	morph_consumer_detach(consumer);
 }
 
+/* The new path is lit before the old one goes dark, so a sender need not pause. */
+static void consumer_sees_no_darkness_in_a_move_that_keeps_the_light(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = dark_slice(fake);
+	u32 circuit = fake_light(fake, slice, 0, 1, 0);
+	struct morph_change change = fake_move(circuit, 1);
+	struct record record = {};
+	struct morph_consumer *consumer = attach(fake, slice, &record);
+	struct morph_txn *txn;
+
+	expect_report(test, &record, circuit, true);
+	txn = fake_txn(fake, slice, &change, 1, 0);
+	KUNIT_EXPECT_EQ(test, 0, morph_txn_run(txn));
+	morph_txn_put(txn);
+	KUNIT_EXPECT_EQ(test, 0ULL, fake_circuit(slice, circuit)->dark_ns);
+	expect_report(test, &record, circuit, true);
+	morph_consumer_detach(consumer);
+}
+
 /* The accelerator of a rank changes, but the consumer sees only that light goes and returns. */
 static void consumer_sees_a_failover_as_light(struct kunit *test)
 {
@@ -294,6 +314,7 @@ static struct kunit_case consumer_cases[] = {
 	KUNIT_CASE(consumer_gets_light_that_precedes_it),
 	KUNIT_CASE(consumer_gets_new_light),
 	KUNIT_CASE(consumer_gets_the_end_of_a_circuit),
+	KUNIT_CASE(consumer_sees_no_darkness_in_a_move_that_keeps_the_light),
 	KUNIT_CASE(consumer_sees_a_failover_as_light),
 	KUNIT_CASE(consumer_reads_the_ports_of_a_rank),
 	KUNIT_CASE(consumer_reads_missing_light),

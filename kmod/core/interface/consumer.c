@@ -67,7 +67,7 @@ static void tell(const struct morph_consumer *consumer, const struct morph_circu
 		.src = circuit->src_rank,
 		.dst = circuit->dst_rank,
 		.removed = !circuit->listed,
-		.mbps = circuit_interface(circuit)->reported_mbps,
+		.mbps = circuit_interface(circuit)->consumer_mbps,
 	};
 
 	consumer->ops->light(consumer->priv, &light);
@@ -80,7 +80,7 @@ static void replay(const struct morph_consumer *consumer)
 	unsigned long index;
 
 	xa_for_each(&consumer->slice->circuits, index, circuit)
-		if (circuit_interface(circuit)->reported_mbps)
+		if (circuit_interface(circuit)->consumer_mbps)
 			tell(consumer, circuit);
 }
 

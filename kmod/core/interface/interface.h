@@ -58,8 +58,10 @@ static inline struct morph_slice_interface *slice_interface(const struct morph_s
 /* The interface layer's part of a circuit. fabric->lock guards all fields. */
 struct morph_circuit_interface {
 	struct morph_circuit_scheduling scheduling;	/* first: structure of the layers below */
-	/* Last bandwidth that the state page and the consumers got; 0 while nobody watches. */
+	/* Last bandwidth that the state page got; 0 while nobody watches. */
 	u64 reported_mbps;
+	/* The same for consumers. They do not see a move that keeps the light. */
+	u64 consumer_mbps;
 	bool hinted_lit;	/* the last hint was that it is lit */
 };
 
@@ -173,7 +175,7 @@ void *morph_shared_alloc(size_t bytes);
 /* Map it from its start for the size of the area, which the caller has checked. */
 int morph_shared_map(struct vm_area_struct *vma, void *memory);
 
-/* Keep reported_mbps of the slice's circuits current. Caller holds fabric->lock. */
+/* Keep the reported bandwidth of the slice's circuits current. Caller holds fabric->lock. */
 void morph_state_watch(struct morph_slice *slice);
 /* Map the slice's state page, which the first call allocates. */
 int morph_state_mmap(struct morph_slice *slice, struct vm_area_struct *vma);
@@ -193,7 +195,7 @@ void morph_state_schedule(const struct morph_schedule *schedule);
 
 /* --------------------------------------------------------------- consumer.c */
 
-/* Report reported_mbps of a circuit to the slice's consumers. Caller holds fabric->lock. */
+/* Report consumer_mbps of a circuit to the slice's consumers. Caller holds fabric->lock. */
 void morph_consumer_light(const struct morph_circuit *circuit);
 /* All light of the slice is lost; its consumers get no more reports. Caller holds fabric->lock. */
 void morph_consumer_end(struct morph_slice *slice);

@@ -104,7 +104,8 @@ static noinline_for_stack void send_hint(struct morph_circuit *circuit, bool lit
 	morph_event_queue(slice, &event);
 }
 
-static void state_circuit(struct morph_circuit *circuit, bool hints)
+/* @moves: the circuit keeps its light while it moves, so consumers may continue to send. */
+static void state_circuit(struct morph_circuit *circuit, bool hints, bool moves)
 {
 	struct morph_slice *slice = circuit->slice;
 	u64 before = circuit_interface(circuit)->reported_mbps, mbps = 0;
@@ -117,8 +118,10 @@ static void state_circuit(struct morph_circuit *circuit, bool hints)
 	circuit_interface(circuit)->reported_mbps = mbps;
 	if (mbps || before)
 		write_pair(circuit, before, mbps);
-	if (mbps || before || !circuit->listed)
+	if (!moves && (mbps || circuit_interface(circuit)->consumer_mbps || !circuit->listed)) {
+		circuit_interface(circuit)->consumer_mbps = mbps;
 		morph_consumer_light(circuit);
+	}
 	if (hints && !slice->fabric->simulated && !!mbps != circuit_interface(circuit)->hinted_lit)
 		send_hint(circuit, mbps);
 }
@@ -136,7 +139,7 @@ void morph_state_txn(struct morph_txn *txn, bool all)
 		if (circuit->slice == txn->slice || !(all || txn->items[i].light_changed))
 			continue;
 		state_begin(circuit->slice);
-		state_circuit(circuit, hints);
+		state_circuit(circuit, hints, false);
 		state_end(circuit->slice);
 	}
 	if (!txn->slice->watched)
@@ -145,16 +148,18 @@ void morph_state_txn(struct morph_txn *txn, bool all)
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].circuit->slice == txn->slice &&
 		    (all || txn->items[i].light_changed))
-			state_circuit(txn->items[i].circuit, hints);
+			state_circuit(txn->items[i].circuit, hints,
+				      !all && txn->items[i].light_moves);
 	state_end(txn->slice);
 }
 
 void morph_state_dark(struct morph_circuit *circuit)
 {
-	if (!circuit_interface(circuit)->reported_mbps)
+	/* Consumers still use a circuit that moves, after the page has lost it. */
+	if (!circuit_interface(circuit)->consumer_mbps)
 		return;
 	state_begin(circuit->slice);
-	state_circuit(circuit, true);
+	state_circuit(circuit, true, false);
 	state_end(circuit->slice);
 }
 
@@ -168,7 +173,7 @@ void morph_state_all(struct morph_slice *slice)
 	state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit)
 		if (is_lit(circuit) != !!circuit_interface(circuit)->reported_mbps)
-			state_circuit(circuit, true);
+			state_circuit(circuit, true, false);
 	state_end(slice);
 }
 
@@ -197,6 +202,7 @@ void morph_state_lose(struct morph_slice *slice)
 		if (before)
 			write_pair(circuit, before, 0);
 		circuit_interface(circuit)->reported_mbps = 0;
+		circuit_interface(circuit)->consumer_mbps = 0;
 	}
 	if (page) {
 		page->step = MORPH_ANY;

@@ -323,6 +323,7 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 			morph_circuit_set_state(item->circuit, MORPH_CIRCUIT_CHANGING);
 		/* Report circuits that go dark, so that ranks stop sending on them. */
 		item->light_changed = item->broken_first || item->change.op == MORPH_CHANGE_REMOVE;
+		item->light_moves = false;
 		if (item->new)
 			morph_route_list(txn->fabric, item->new);
 	}
@@ -340,8 +341,12 @@ static void report_moved(struct morph_txn *txn)
 
 	if (!exec_light_is_watched(txn))
 		return;
-	for (i = 0; i < txn->count; i++)
-		txn->items[i].light_changed = txn->items[i].old && txn->items[i].new;
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		item->light_changed = item->old && item->new;
+		item->light_moves = item->light_changed && !item->broken_first && !item->unlit;
+	}
 	morph_report_light(txn);
 }
 
@@ -507,6 +512,7 @@ int morph_exec_revert(struct morph_txn *txn)
 	/* Report that the new light goes out, so that no rank sends until the old light is back. */
 	for (i = 0; i < txn->count; i++) {
 		txn->items[i].light_changed = txn->items[i].new;
+		txn->items[i].light_moves = false;
 		if (txn->items[i].new)
 			morph_circuit_set_state(txn->items[i].circuit, MORPH_CIRCUIT_CHANGING);
 	}

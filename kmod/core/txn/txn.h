@@ -117,6 +117,7 @@ struct morph_item {
 	bool broken_first;		/* old must be dark before new can be lit */
 	bool dead;			/* old has lost its light: repair */
 	bool light_changed;		/* report that the circuit is lit or dark now */
+	bool light_moves;		/* new is lit, and old not dark yet */
 	bool unlit;			/* new stays dark: one of its ends has no accelerator */
 	u32 alarms;			/* alarms of the circuit at staging */
 	u64 dark_since_ns;
