@@ -309,6 +309,26 @@ void place_close(struct place *place)
 
 /* -------------------------------------------------------------------- devices */
 
+/* Find an attribute in the data of the kind, in IFLA_LINKINFO. Or return NULL. */
+static struct rtattr *find_inside(struct rtattr *outer, unsigned int type)
+{
+	struct rtattr *attribute = RTA_DATA(outer);
+	int left = RTA_PAYLOAD(outer);
+
+	for (; RTA_OK(attribute, left); attribute = RTA_NEXT(attribute, left))
+		if (attribute->rta_type == type)
+			return attribute;
+	return NULL;
+}
+
+static unsigned int read_delay(struct rtattr *info)
+{
+	struct rtattr *data = find_inside(info, IFLA_INFO_DATA), *delay;
+
+	delay = data ? find_inside(data, IFLA_MORPH_CARRIER_DELAY_MS) : NULL;
+	return delay ? *(uint32_t *)RTA_DATA(delay) : 0;
+}
+
 static int read_state(const char *name, struct link_state *state)
 {
 	char answer[16384];
@@ -342,6 +362,9 @@ static int read_state(const char *name, struct link_state *state)
 			break;
 		case IFLA_CARRIER_CHANGES:
 			state->carrier_changes = *(uint32_t *)RTA_DATA(attribute);
+			break;
+		case IFLA_LINKINFO:
+			state->delay_ms = read_delay(attribute);
 			break;
 		case IFLA_STATS64:
 			memcpy(&stats, RTA_DATA(attribute), sizeof(stats));
@@ -405,17 +428,46 @@ unsigned int place_speed(const struct place *place)
 
 /* ------------------------------------------------------------------- datagrams */
 
-int place_know(const struct place *place, unsigned int rank, const uint8_t *address)
+static struct arpreq arp_entry(const struct place *place, unsigned int rank)
 {
-	struct arpreq entry = { .arp_flags = ATF_COM | ATF_PERM };
+	struct arpreq entry = { .arp_ha.sa_family = ARPHRD_ETHER };
 	struct sockaddr_in *protocol = (void *)&entry.arp_pa;
 
 	protocol->sin_family = AF_INET;
 	protocol->sin_addr.s_addr = htonl(0x0a000001 + rank);
-	entry.arp_ha.sa_family = ARPHRD_ETHER;
-	memcpy(entry.arp_ha.sa_data, address, 6);
 	strcpy(entry.arp_dev, place->name);
+	return entry;
+}
+
+int place_know(const struct place *place, unsigned int rank, const uint8_t *address)
+{
+	struct arpreq entry = arp_entry(place, rank);
+
+	entry.arp_flags = ATF_COM | ATF_PERM;
+	memcpy(entry.arp_ha.sa_data, address, 6);
 	return ioctl(place->socket, SIOCSARP, &entry) ? -errno : 0;
+}
+
+int place_neighbour(const struct place *place, unsigned int rank, uint8_t *address)
+{
+	struct arpreq entry = arp_entry(place, rank);
+
+	if (ioctl(place->socket, SIOCGARP, &entry))
+		return -errno;
+	if (!(entry.arp_flags & ATF_COM))
+		return -ENXIO;
+	memcpy(address, entry.arp_ha.sa_data, 6);
+	return 0;
+}
+
+int place_socket(const struct place *place)
+{
+	int previous = enter(place->net), file;
+
+	file = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
+	CHECK(file >= 0);
+	leave(previous);
+	return file;
 }
 
 int place_send(const struct place *from, unsigned int to_rank, uint32_t number)

@@ -37,6 +37,7 @@ struct link_state {
 	uint8_t address[6];
 	bool carrier;
 	unsigned int carrier_changes;
+	unsigned int delay_ms; /* of the carrier */
 	unsigned long long dark; /* frames that were dropped for want of light */
 };
 
@@ -66,10 +67,14 @@ void place_close(struct place *place);
 int place_state(const struct place *place, struct link_state *state);
 /* Read a counter of ethtool -S by its name; -1: there is none. */
 int64_t place_counter(const struct place *place, const char *name);
-/* Read the speed in Mb/s. */
+/* Read the speed in Mb/s; UINT32_MAX: unknown. */
 unsigned int place_speed(const struct place *place);
 /* Make the place send to a rank without ARP. */
 int place_know(const struct place *place, unsigned int rank, const uint8_t *address);
+/* Read the address that the place knows for a rank. -ENXIO: none. */
+int place_neighbour(const struct place *place, unsigned int rank, uint8_t *address);
+/* Open another socket of the place, for another flow. */
+int place_socket(const struct place *place);
 /* Send one datagram to a rank's address. */
 int place_send(const struct place *from, unsigned int to_rank, uint32_t number);
 /* Receive one datagram: its number, or -1 after a timeout. */
