@@ -4,6 +4,7 @@
  *
  * NET_CYCLES and NET_ROUNDS in the environment set how often, and NET_SEED the moments.
  */
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <unistd.h>
@@ -25,6 +26,7 @@ FIXTURE(churn)
 	struct sim sim;
 	int slice;
 	unsigned int number;
+	unsigned int circuit; /* from 0 to 1 */
 	struct place places[RANKS];
 	struct traffic traffic;
 };
@@ -38,7 +40,10 @@ static int make_slice(FIXTURE_DATA(churn) * self)
 	if (self->slice < 0 || slice_info(self->slice, &info))
 		return -errno;
 	self->number = info.slice;
-	return txn_run(self->slice, changes, 3, NULL);
+	if (txn_run(self->slice, changes, 3, NULL))
+		return -errno;
+	self->circuit = changes[0].circuit;
+	return 0;
 }
 
 static bool make_place(FIXTURE_DATA(churn) * self, unsigned int rank)
@@ -123,6 +128,78 @@ TEST_F_TIMEOUT(churn, device_comes_and_goes_beside_traffic, TEST_SECONDS)
 	close_places(self);
 }
 
+/* -------------------------------------------------------------- changes beside a removal */
+
+enum act {
+	RELIGHT,
+	REPLACE,
+	CREATE,
+	ACTS
+};
+
+static const char *const act_names[ACTS] = { "light changes", "failovers", "devices" };
+
+/* A thread that changes the slice until it ends. A process would keep the slice. */
+struct changer {
+	FIXTURE_DATA(churn) * self;
+	pthread_t thread;
+	bool ends;
+	unsigned int seed;
+	unsigned int done[ACTS]; /* acts that succeeded */
+};
+
+/* Remove the circuit from rank 0 to rank 1, and light another one. */
+static bool relight(FIXTURE_DATA(churn) * self)
+{
+	struct morph_change change = change_remove(self->circuit);
+
+	if (txn_run(self->slice, &change, 1, NULL))
+		return false;
+	change = change_add(0, 1);
+	if (txn_run(self->slice, &change, 1, NULL))
+		return false;
+	self->circuit = change.circuit;
+	return true;
+}
+
+static bool act(FIXTURE_DATA(churn) * self, enum act act)
+{
+	switch (act) {
+	case RELIGHT:
+		return relight(self);
+	case REPLACE:
+		return !rank_act(self->slice, MORPH_RANK_REPLACE, 1, MORPH_ANY, NULL);
+	default:
+		return !create_and_delete(self);
+	}
+}
+
+/* The fabric, the slice and the module go while this thread uses them, so acts may fail. */
+static void *change_until_end(void *context)
+{
+	struct changer *changer = context;
+
+	while (!__atomic_load_n(&changer->ends, __ATOMIC_RELAXED)) {
+		enum act chosen = rand_r(&changer->seed) % ACTS;
+
+		changer->done[chosen] += act(changer->self, chosen);
+	}
+	return NULL;
+}
+
+static bool start_changing(FIXTURE_DATA(churn) * self, struct changer *changer)
+{
+	changer->self = self;
+	changer->ends = false;
+	return !pthread_create(&changer->thread, NULL, change_until_end, changer);
+}
+
+static void stop_changing(struct changer *changer)
+{
+	__atomic_store_n(&changer->ends, true, __ATOMIC_RELAXED);
+	pthread_join(changer->thread, NULL);
+}
+
 enum removal {
 	UNBIND,
 	UNLOAD,
@@ -185,8 +262,10 @@ static bool restore(FIXTURE_DATA(churn) * self, enum removal removal)
 	return !make_slice(self);
 }
 
-TEST_F_TIMEOUT(churn, devices_go_at_any_moment_beside_traffic, TEST_SECONDS)
+/* Also in the middle of the creation of a device, a change of light and a failover. */
+TEST_F_TIMEOUT(churn, devices_go_at_any_moment_beside_traffic_and_changes, TEST_SECONDS)
 {
+	struct changer changer = {};
 	unsigned int rounds = read_setting("NET_ROUNDS", 8), seed = read_setting("NET_SEED", 1), i,
 		     wait_ms;
 	enum removal removal;
@@ -194,16 +273,21 @@ TEST_F_TIMEOUT(churn, devices_go_at_any_moment_beside_traffic, TEST_SECONDS)
 
 	TH_LOG("NET_SEED=%u", seed);
 	srandom(seed);
+	changer.seed = seed;
 	for (i = 0; i < rounds; i++) {
 		removal = i % REMOVALS;
 		wait_ms = random() % MOST_WAIT_MS;
 		ASSERT_TRUE(make_places(self));
 		traffic_start(&self->traffic, self->places, 2);
+		ASSERT_TRUE(start_changing(self, &changer));
 		usleep(1000 * wait_ms);
 		done = remove_devices(self, removal);
+		stop_changing(&changer);
 		ASSERT_TRUE(restore(self, removal) && done)
 		TH_LOG("round %u: %s after %u ms", i, removal_names[removal], wait_ms);
 	}
+	for (i = 0; i < ACTS; i++)
+		EXPECT_LT(0, changer.done[i]) TH_LOG("no %s", act_names[i]);
 }
 
 TEST_HARNESS_MAIN
