@@ -164,6 +164,7 @@ campaign_on_kunit := 6.1-kasan 6.12-kasan
 campaign_on_holds := 6.1 6.12
 campaign_on_churn := 6.1 6.1-kasan
 campaign_on_light := 6.1-kasan
+campaign_on_rate := 6.1
 campaign_on_alarms := 6.1 6.12
 
 campaigns := $(patsubst campaign_on_%,%,$(filter campaign_on_%,$(.VARIABLES)))
