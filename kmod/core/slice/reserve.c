@@ -59,13 +59,14 @@ void morph_reserve_suspend(struct morph_slice *slice)
 			protection_unhold(rank_protection(slice, i));
 }
 
-void morph_reserve_resume(struct morph_slice *slice)
+bool morph_reserve_resume(struct morph_slice *slice)
 {
+	bool all = true;
 	u32 i;
 
 	lockdep_assert_held(&slice->fabric->lock);
 	if (!slice_tenancy(slice)->reserved)
-		return;
+		return true;
 	for (i = 0; i < slice->ranks_count; i++) {
 		struct morph_protection *protection = rank_protection(slice, i);
 
@@ -77,7 +78,9 @@ void morph_reserve_resume(struct morph_slice *slice)
 		 */
 		protection->held = false;
 		morph_protection_await(protection);
+		all = false;
 	}
+	return all;
 }
 
 void morph_reserve_drop(struct morph_protection *protection)

@@ -94,7 +94,7 @@ int morph_prepared_find_paths(struct morph_slice *slice, struct morph_txn *txn, 
  * take the resources. Does nothing for other slices.
  */
 void morph_reserve_suspend(struct morph_slice *slice);
-void morph_reserve_resume(struct morph_slice *slice);
+bool morph_reserve_resume(struct morph_slice *slice);
 /* Drop the claims of a protection that is used or freed. Caller holds fabric->lock. */
 void morph_reserve_drop(struct morph_protection *protection);
 /* Hold a new spare if the old one was used, or is not healthy any more. */

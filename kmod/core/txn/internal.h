@@ -106,7 +106,8 @@ int stage_resolve_existing(struct morph_txn *txn, u32 index);
 int stage_lift_reservations(struct morph_txn *txn);
 void stage_lower_reservations(struct morph_txn *txn);
 void morph_txn_suspend_holds(struct morph_txn *txn);
-void morph_txn_resume_holds(struct morph_txn *txn);
+/* Return whether all holds are as they were before they were suspended. */
+bool morph_txn_resume_holds(struct morph_txn *txn);
 
 /* ------------------------------------------------------------------- plan.c */
 

@@ -378,7 +378,7 @@ bool plan_continue(struct plan *plan, u32 steps)
 	struct morph_txn *txn = plan->txn;
 	struct morph_ledger *ledger = ledger_of(txn->fabric);
 	bool more, same = plan->seq == morph_ledger_seq(txn->fabric);
-	u64 light_seq;
+	u64 light_seq = ledger->light_seq, marks_seq = ledger->marks_seq;
 
 	lockdep_assert_held(&txn->fabric->lock);
 	if (!same)
@@ -387,7 +387,6 @@ bool plan_continue(struct plan *plan, u32 steps)
 		return false;
 	morph_path_search_resume(txn->fabric, &plan->search);
 	morph_txn_suspend_holds(txn);
-	light_seq = ledger->light_seq;
 	more = !release_old(plan);
 	if (more) {
 		if (same)
@@ -399,9 +398,11 @@ bool plan_continue(struct plan *plan, u32 steps)
 		unclaim_found(plan);
 	}
 	reclaim_old(plan);
-	/* No light has changed. */
-	ledger->light_seq = light_seq;
-	morph_txn_resume_holds(txn);
+	/* The ledger is as before, and searches of other threads may continue. */
+	if (morph_txn_resume_holds(txn)) {
+		ledger->light_seq = light_seq;
+		ledger->marks_seq = marks_seq;
+	}
 	stage_lower_reservations(txn);
 	morph_path_search_pause(txn->fabric, &plan->search);
 	plan->seq = morph_ledger_seq(txn->fabric);

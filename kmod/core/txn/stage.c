@@ -421,14 +421,13 @@ void morph_txn_suspend_holds(struct morph_txn *txn)
 		kind->suspend_holds(txn);
 }
 
-void morph_txn_resume_holds(struct morph_txn *txn)
+bool morph_txn_resume_holds(struct morph_txn *txn)
 {
 	const struct morph_txn_kind *kind = txn->kind;
 
 	if (kind->resume_first)
 		kind->resume_first(txn->slice);
-	if (kind->resume_holds)
-		kind->resume_holds(txn->slice);
+	return !kind->resume_holds || kind->resume_holds(txn->slice);
 }
 
 /* Undo the first @resolved items; the new routes of the first @claimed are claimed. */

@@ -85,11 +85,11 @@ struct morph_txn_kind {
 	/*
 	 * While the slice's claims change, protections and schedules release what they hold for it.
 	 * Afterwards they hold the free part: resume_first before elements are parked, the rest
-	 * later.
+	 * later. The last returns false if a protection holds nothing any more.
 	 */
 	void (*suspend_holds)(struct morph_txn *txn);
 	void (*resume_first)(struct morph_slice *slice);
-	void (*resume_holds)(struct morph_slice *slice);
+	bool (*resume_holds)(struct morph_slice *slice);
 	/* Return the claims of a new route to their previous holder. NULL: release them. */
 	void (*give_claims)(struct morph_circuit *circuit);
 	/* Its circuits are published: called before and after other readers see them. */
