@@ -88,7 +88,7 @@ static void hw_transaction_goes_on(struct kunit *test)
 	const struct answer_case *param = test->param_value;
 	struct morph_probe probe = { .accelerator = 1 };
 	struct fake *fake = test->priv;
-	struct morph_txn *txn = morph_txn_alloc_act(fake->fabric, GFP_KERNEL);
+	struct morph_txn *txn = morph_txn_alloc_bare(fake->fabric, 0, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, txn);
 	fake_rule(fake, FAKE_PROBE, 1, param->answer, param->error);
@@ -120,7 +120,7 @@ static void hw_late_completion_spares_the_next(struct kunit *test)
 {
 	struct morph_probe probe = { .accelerator = 1 };
 	struct fake *fake = test->priv;
-	struct morph_txn *txn = morph_txn_alloc_act(fake->fabric, GFP_KERNEL);
+	struct morph_txn *txn = morph_txn_alloc_bare(fake->fabric, 0, GFP_KERNEL);
 
 	KUNIT_ASSERT_NOT_ERR_OR_NULL(test, txn);
 	fake_rule(fake, FAKE_PROBE, 0, FAKE_SILENT, 0);
@@ -138,7 +138,7 @@ static void hw_cookies_only_rise(struct kunit *test)
 {
 	struct morph_probe probe = { .accelerator = 1 };
 	struct fake *fake = test->priv;
-	struct morph_txn *txn = morph_txn_alloc_act(fake->fabric, GFP_KERNEL);
+	struct morph_txn *txn = morph_txn_alloc_bare(fake->fabric, 0, GFP_KERNEL);
 	u64 first;
 	u32 i;
 

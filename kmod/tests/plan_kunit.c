@@ -27,7 +27,7 @@ static struct morph_txn *additions(struct fake *fake, u32 flags)
 }
 
 /* Drop the routes of a plan that no transaction runs. */
-static void drop_plan(struct fake *fake, struct plan *plan)
+static void drop_plan(struct fake *fake, struct morph_planning *plan)
 {
 	struct morph_txn *txn = plan->txn;
 	u32 i;
@@ -42,12 +42,12 @@ static void drop_plan(struct fake *fake, struct plan *plan)
 	morph_txn_put(txn);
 }
 
-static bool continue_plan(struct fake *fake, struct plan *plan)
+static bool continue_plan(struct fake *fake, struct morph_planning *plan)
 {
 	bool more;
 
 	mutex_lock(&fake->fabric->lock);
-	more = plan_continue(plan, 1);
+	more = morph_planning_continue(plan, 1);
 	mutex_unlock(&fake->fabric->lock);
 	return more;
 }
@@ -55,7 +55,7 @@ static bool continue_plan(struct fake *fake, struct plan *plan)
 static void plan_leaves_no_claims_between_holds(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct plan plan = { .txn = additions(fake, 0) };
+	struct morph_planning plan = { .txn = additions(fake, 0) };
 	u32 holds = 0, before = 0;
 
 	while (continue_plan(fake, &plan)) {
@@ -75,7 +75,7 @@ static void plan_leaves_no_claims_between_holds(struct kunit *test)
 static void plan_searches_again_after_a_conflict(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct plan plan = { .txn = additions(fake, 0) };
+	struct morph_planning plan = { .txn = additions(fake, 0) };
 	struct optics_state *ledger = ledger_of(fake->fabric)->state;
 	const struct morph_route *route;
 	u64 *taken, lanes;
@@ -102,7 +102,7 @@ static void plan_searches_again_after_a_conflict(struct kunit *test)
 static void plan_stops_after_many_conflicts(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct plan plan = { .txn = additions(fake, 0), .restarts = 4 };
+	struct morph_planning plan = { .txn = additions(fake, 0), .restarts = 4 };
 
 	KUNIT_EXPECT_FALSE(test, continue_plan(fake, &plan));
 	KUNIT_EXPECT_EQ(test, 0u, plan.found);
@@ -179,7 +179,7 @@ static struct morph_txn *impossible(struct fake *fake)
 }
 
 /* The pauses of a search, as plan_yield() uses them. */
-static bool pause_plan(struct kunit *test, struct fake *fake, struct plan *plan)
+static bool pause_plan(struct kunit *test, struct fake *fake, struct morph_planning *plan)
 {
 	bool more = continue_plan(fake, plan);
 
@@ -191,7 +191,7 @@ static bool pause_plan(struct kunit *test, struct fake *fake, struct plan *plan)
 	return more;
 }
 
-static int stage_plan(struct fake *fake, struct plan *plan)
+static int stage_plan(struct fake *fake, struct morph_planning *plan)
 {
 	int ret;
 
@@ -206,7 +206,7 @@ static int stage_plan(struct fake *fake, struct plan *plan)
 static void plan_pauses_a_long_search(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct plan plan = { .txn = impossible(fake), .effort = 1 };
+	struct morph_planning plan = { .txn = impossible(fake), .effort = 1 };
 	struct morph_txn *once = impossible(fake);
 	u32 holds = 0;
 	u64 steps;
@@ -236,7 +236,7 @@ static void plan_starts_a_search_again_after_a_change(struct kunit *test)
 {
 	struct fake *fake = test->priv;
 	struct morph_change change = fake_add(0, 1, 0, 1);
-	struct plan plan = { .effort = 1 };
+	struct morph_planning plan = { .effort = 1 };
 	u32 holds = 0;
 
 	plan.txn = fake_txn(fake, txn_slice(fake), &change, 1, 0);
@@ -256,7 +256,7 @@ static void plan_starts_a_search_again_after_a_change(struct kunit *test)
 static void plan_gives_up_a_search_that_changes_disturb(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct plan plan = { .txn = impossible(fake), .effort = 1 };
+	struct morph_planning plan = { .txn = impossible(fake), .effort = 1 };
 
 	while (pause_plan(test, fake, &plan))
 		ledger_of(fake->fabric)->marks_seq++;
@@ -272,7 +272,7 @@ static void plan_gives_up_a_search_that_changes_disturb(struct kunit *test)
 static void staging_ends_when_a_search_pauses(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct plan plan = { .txn = impossible(fake), .effort = 1 };
+	struct morph_planning plan = { .txn = impossible(fake), .effort = 1 };
 
 	KUNIT_EXPECT_EQ(test, -EINPROGRESS, stage_plan(fake, &plan));
 	KUNIT_EXPECT_NULL(test, plan.txn->items[0].circuit);
@@ -314,7 +314,7 @@ static void cordons_change_the_number_of_the_ledger(struct kunit *test)
 static void plan_validates_all_paths(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct plan plan = { .txn = additions(fake, 0) };
+	struct morph_planning plan = { .txn = additions(fake, 0) };
 
 	while (continue_plan(fake, &plan))
 		;
@@ -334,7 +334,7 @@ static void plan_validates_all_paths(struct kunit *test)
 static void staging_takes_the_verdict_of_planning(struct kunit *test)
 {
 	struct fake *fake = test->priv;
-	struct plan plan = { .txn = additions(fake, 0) };
+	struct morph_planning plan = { .txn = additions(fake, 0) };
 
 	while (continue_plan(fake, &plan))
 		;

@@ -51,6 +51,7 @@ static void fabric_release(struct device *dev)
 
 	morph_history_free(fabric);
 	morph_controller_free(fabric);
+	morph_prepared_free(&slices_of(fabric)->search);
 	fabric_free_tables(fabric);
 	xa_destroy(&txns_of(fabric)->txns);
 	cleanup_srcu_struct(&hardware_of(fabric)->programming);

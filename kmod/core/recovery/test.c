@@ -599,7 +599,7 @@ int morph_health_test(struct morph_fabric *fabric, u32 part, u32 index, bool acc
 	if (accept && part != MORPH_PART_ACCELERATOR)
 		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, part, index,
 				    "accept is only valid for accelerators: other parts have no identity");
-	txn = morph_txn_alloc_act(fabric, GFP_KERNEL_ACCOUNT);
+	txn = morph_txn_alloc_bare(fabric, 0, GFP_KERNEL_ACCOUNT);
 	if (!txn)
 		return -ENOMEM;
 	txn->kind = morph_txn_kinds[MORPH_TXN_TEST];

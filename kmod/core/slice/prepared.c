@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
  * The transaction of a protection: the circuits that a failover moves, their paths, and the
- * circuits of a borrower that it removes. Callers hold fabric->lock.
+ * circuits of a borrower that it removes.
+ *
+ * The search for its paths takes several holds of fabric->lock. Between them the ledger is as
+ * before, and the worker allocates memory. A change of the circuits or of the spare touches the
+ * search, which then begins again; a change that takes a found path makes it search that path
+ * again: see plan.c.
  *
  * Its first items move the circuits of the rank. If the spare is lent, items follow that remove the
  * circuits of the rank that has it. Both kinds are in the order of their numbers. So the choice of
@@ -99,78 +104,83 @@ static u32 fill_removals(const struct morph_rank *lent, struct morph_item *items
 	return n;
 }
 
-struct morph_txn *morph_prepared_alloc(struct morph_slice *slice, u32 rank, u32 spare)
+static u32 count_items(const struct morph_protection *protection, u32 spare)
 {
-	const struct morph_chip *chip = &ledger_of(slice->fabric)->chips[spare];
-	const struct morph_rank *entry = &slice->ranks[rank], *lent = borrower_rank(chip);
-	u32 count = morph_rank_circuits(entry) + (lent ? morph_rank_circuits(lent) : 0);
-	struct morph_txn *txn;
+	const struct morph_slice *slice = protection->slice;
+	const struct morph_rank *lent = borrower_rank(&ledger_of(slice->fabric)->chips[spare]);
 
-	lockdep_assert_held(&slice->fabric->lock);
-	txn = morph_txn_alloc(slice, NULL, NULL, count, 0, GFP_KERNEL_ACCOUNT);
-	if (!txn)
-		return NULL;
+	return morph_rank_circuits(&slice->ranks[protection->rank]) +
+	       (lent ? morph_rank_circuits(lent) : 0);
+}
+
+/* Fill the room with the items. Return 0, or -EINPROGRESS if it is too small. */
+static int fill_txn(struct morph_prepared_search *search)
+{
+	struct morph_slice *slice = search->protection->slice;
+	const struct morph_chip *chip = &ledger_of(slice->fabric)->chips[search->spare];
+	const struct morph_rank *entry = &slice->ranks[search->protection->rank];
+	const struct morph_rank *lent = borrower_rank(chip);
+	/* A rank without circuits has a protection, too. */
+	u32 count = max(count_items(search->protection, search->spare), 1u);
+	struct morph_txn *txn = search->room;
+
+	if (!txn || search->room_items < count) {
+		search->items_wanted = count;
+		return -EINPROGRESS;
+	}
+	search->room = NULL;
 	txn->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
+	txn->slice_number = slice->number;
 	/* Without the circuits that both ranks share, which are removed and not moved. */
-	txn->count = fill_moves(entry, chip, spare, txn->items);
+	txn->count = fill_moves(entry, chip, search->spare, txn->items);
 	if (lent)
 		txn->count += fill_removals(lent, txn->items + txn->count);
-	/*
-	 * A protection holds no slice reference, so that the slice can end; the slice frees it
-	 * then.
-	 */
-	morph_slice_put(txn->slice);
-	txn->slice = NULL;
-	return txn;
+	search->txn = txn;
+	search->plan.txn = txn;
+	return 0;
 }
 
 /* -------------------------------------------------------------------- paths */
 
-/* Find and claim one path after the other. Return the number of paths found. */
-static u32 claim_paths(struct morph_txn *txn, int *ret)
-{
-	struct optics_refusal why = {};
-	u32 claimed;
-
-	*ret = 0;
-	/* The moves are the first items. */
-	for (claimed = 0; claimed < txn->count; claimed++) {
-		struct morph_item *item = &txn->items[claimed];
-
-		if (item->change.op != MORPH_CHANGE_MOVE)
-			break;
-		*ret = morph_txn_find_path(txn, item, NULL, 0, &why);
-		if (!*ret)
-			*ret = morph_route_claim(txn->fabric, item->new, &why);
-		if (*ret)
-			break;
-	}
-	return claimed;
-}
-
 /* Number of circuit orders that are tried with one spare. */
 #define PREPARED_ORDERS	4u
 
-/* Release all paths, and move the circuit without a path to the front. */
-static void reorder(struct morph_txn *txn, u32 claimed)
+/* Forget all paths, and move the circuit without a path to the front. */
+static void reorder(struct morph_planning *plan)
 {
-	struct morph_item left;
-	u32 i;
+	struct morph_item *items = plan->txn->items, left = items[plan->found];
+	u32 found = plan->found;
 
-	for (i = 0; i < claimed; i++)
-		morph_route_release(txn->fabric, txn->items[i].new);
-	for (i = 0; i <= claimed; i++) {
-		if (txn->items[i].new)
-			morph_route_free(txn->items[i].new);
-		txn->items[i].new = NULL;
-	}
+	morph_planning_begin_again(plan);
 	/* Items may be reordered, since the kernel chooses the paths: no item points to guides. */
-	left = txn->items[claimed];
-	memmove(&txn->items[1], &txn->items[0], claimed * sizeof(left));
-	txn->items[0] = left;
+	memmove(&items[1], &items[0], found * sizeof(left));
+	items[0] = left;
 }
 
-/* The circuit that an item moves or removes. The borrower is idle, so none has ended. */
+/* Search as in a failover: with transit "own", no path may enter the tile of another slice. */
+static bool find_paths(struct morph_prepared_search *search, u32 steps)
+{
+	struct morph_slice *slice = search->protection->slice;
+	struct morph_ledger *ledger = ledger_of(slice->fabric);
+	u32 *owner = &ledger->state->owner[search->spare], holder = *owner, i;
+	struct morph_txn *txn = search->txn;
+	bool more;
+
+	for (i = 0; i < txn->count; i++)
+		if (txn->items[i].change.op == MORPH_CHANGE_REMOVE)
+			txn->items[i].borrower = ledger->chips[search->spare].slice;
+	txn->slice = slice;
+	*owner = slice->number;
+	more = morph_planning_continue(&search->plan, steps);
+	*owner = holder;
+	/* The protection has no reference to a slice, so that the slice can end. */
+	txn->slice = NULL;
+	for (i = 0; i < txn->count; i++)
+		txn->items[i].borrower = NULL;
+	return more;
+}
+
+/* The circuit that an item moves or removes. Planning has just resolved it, so it exists. */
 static struct morph_circuit *circuit_of(struct morph_slice *slice, const struct morph_item *item,
 					u32 spare)
 {
@@ -179,37 +189,139 @@ static struct morph_circuit *circuit_of(struct morph_slice *slice, const struct 
 	return xa_load(&slice->circuits, item->change.circuit);
 }
 
-int morph_prepared_find_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spare)
+/* Return 0 if the transaction has the memory for programming, or else -EINPROGRESS. */
+static int check_reserved(struct morph_prepared_search *search)
 {
-	struct morph_fabric *fabric = slice->fabric;
-	u32 *owner = &ledger_of(fabric)->state->owner[spare], holder = *owner;
-	u32 i, claimed, order;
+	struct morph_slice *slice = search->protection->slice;
+	struct morph_txn *txn = search->txn;
+	u32 settings = 0, i;
+
+	for (i = 0; i < txn->count; i++) {
+		const struct morph_item *item = &txn->items[i];
+
+		settings += circuit_of(slice, item, search->spare)->route->path.hops_count;
+		if (item->new)
+			settings += item->new->path.hops_count;
+	}
+	if (txn->reads && txn->settings_room >= settings)
+		return 0;
+	search->reserving = morph_txn_get(txn);
+	search->settings_wanted = settings;
+	return -EINPROGRESS;
+}
+
+/* Planning has ended without some path. Try another order, or return why there is none. */
+static int judge_failure(struct morph_prepared_search *search)
+{
+	struct morph_planning *plan = &search->plan;
+
+	if (plan->unresolved || plan->restarts > MORPH_MOST_RESTARTS ||
+	    (plan->error && plan->search.stale))
+		return -EAGAIN;
+	if (!plan->error)
+		return -ENOMEM;
+	if (++search->orders == PREPARED_ORDERS)
+		return -ENOSPC;
+	reorder(plan);
+	return -EINPROGRESS;
+}
+
+/* ------------------------------------------------------------------- search */
+
+void morph_prepared_begin(struct morph_prepared_search *search,
+			  struct morph_protection *protection, u32 spare)
+{
+	lockdep_assert_held(&protection->slice->fabric->lock);
+	search->protection = protection;
+	search->spare = spare;
+	search->orders = 0;
+	search->plan = (struct morph_planning){
+		.hint = true,
+		.effort = MORPH_HOLD_EFFORT,
+		.search.work = search->plan.search.work,
+		.search.bytes = search->plan.search.bytes,
+	};
+}
+
+int morph_prepared_continue(struct morph_prepared_search *search, u32 steps)
+{
 	int ret = 0;
 
-	lockdep_assert_held(&fabric->lock);
-	txn->slice = slice;
-	morph_controller_lift(fabric, slice_tenancy(slice)->controller);
-	/* As in a failover: with transit "own", no path may enter the tile of another slice. */
-	*owner = slice->number;
-	for (i = 0; i < txn->count; i++) {
-		txn->items[i].old = circuit_of(slice, &txn->items[i], spare)->route;
-		morph_route_release(fabric, txn->items[i].old);
+	lockdep_assert_held(&search->protection->slice->fabric->lock);
+	if (!search->txn)
+		ret = fill_txn(search);
+	if (ret)
+		return ret;
+	if (find_paths(search, steps))
+		return -EINPROGRESS;
+	if (!search->plan.unresolved && search->plan.found == search->txn->count)
+		return check_reserved(search);
+	return judge_failure(search);
+}
+
+void morph_prepared_drop(struct morph_prepared_search *search)
+{
+	struct morph_txn *txn = search->txn;
+	u32 i;
+
+	search->protection = NULL;
+	search->touched = false;
+	search->txn = NULL;
+	for (i = 0; txn && i < txn->count; i++) {
+		morph_route_free(txn->items[i].new);
+		txn->items[i].new = NULL;
 	}
-	claimed = claim_paths(txn, &ret);
-	for (order = 1; ret && ret != -ENOMEM && order < PREPARED_ORDERS; order++) {
-		reorder(txn, claimed);
-		claimed = claim_paths(txn, &ret);
-	}
-	if (!ret)
-		ret = morph_txn_reserve(txn);
-	while (claimed--)
-		morph_route_release(fabric, txn->items[claimed].new);
-	for (i = 0; i < txn->count; i++) {
-		morph_route_reclaim(fabric, txn->items[i].old);
-		txn->items[i].old = NULL;
-	}
-	*owner = holder;
-	morph_controller_lower(fabric);
-	txn->slice = NULL;
+	if (txn)
+		morph_txn_put(txn);
+}
+
+/* For routes, under the lock. The worker repeats a search that gets no memory for them. */
+#define PATH_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT)
+
+static int fetch_room(struct morph_fabric *fabric, struct morph_prepared_search *search)
+{
+	if (search->room)
+		morph_txn_put(search->room);
+	search->room = morph_txn_alloc_bare(fabric, search->items_wanted, GFP_KERNEL_ACCOUNT);
+	if (!search->room)
+		return -ENOMEM;
+	search->room->gfp = PATH_GFP;
+	search->room_items = search->items_wanted;
+	search->items_wanted = 0;
+	return 0;
+}
+
+static int fetch_reads(struct morph_prepared_search *search)
+{
+	struct morph_txn *txn = search->reserving;
+	int ret;
+
+	txn->gfp = GFP_KERNEL_ACCOUNT;
+	ret = morph_txn_reserve_for(txn, txn->count, search->settings_wanted);
+	txn->gfp = PATH_GFP;
+	search->reserving = NULL;
+	morph_txn_put(txn);
 	return ret;
+}
+
+int morph_prepared_fetch(struct morph_fabric *fabric, struct morph_prepared_search *search)
+{
+	int ret = 0;
+
+	if (search->items_wanted)
+		ret = fetch_room(fabric, search);
+	if (!ret && search->plan.needs_memory)
+		ret = morph_path_search_alloc(&search->plan.search, NULL, NULL);
+	search->plan.needs_memory = false;
+	if (!ret && search->reserving)
+		ret = fetch_reads(search);
+	return ret;
+}
+
+void morph_prepared_free(struct morph_prepared_search *search)
+{
+	if (search->room)
+		morph_txn_put(search->room);
+	search->room = NULL;
+	morph_path_search_free(&search->plan.search);
 }

@@ -19,6 +19,12 @@
  *     protection is stale then, and waits.
  *   - It also waits for an idle spare, and failover uses it only if there is still none.
  *
+ * The search for the paths of a protection may take several holds of fabric->lock: see prepared.c.
+ * Meanwhile the protection stays the first one on the worker's list, and the failover that it has
+ * prepared before stays until the new one is found. A change of its rank or of the spare touches
+ * the search, which begins again. After MORPH_MOST_RESTARTS the protection goes to the end of the
+ * list.
+ *
  * A change of a borrower's rank marks at most MOST_ON_LENT protections. Just after the loan there
  * are more: those that used the spare as an idle one, until the worker rebuilds them.
  */
@@ -47,21 +53,31 @@ static void protection_queue_work(struct morph_fabric *fabric)
 			   PROTECTION_DELAY);
 }
 
-void morph_protection_mark_stale(struct morph_protection *protection)
+/* The prepared failover is obsolete: rebuild it. */
+static void mark_stale(struct morph_protection *protection)
 {
 	struct morph_fabric *fabric = protection->slice->fabric;
 
 	lockdep_assert_held(&fabric->lock);
-	protection->tries = 0;
-	if (protection->queued)
-		return;			/* a commit may touch it once per guide */
 	if (protection->state == MORPH_PLAN_CURRENT)
 		protection->state = MORPH_PLAN_STALE;
+	if (protection->queued)
+		return;			/* a commit may touch it once per guide */
 	if (protection->slice->dying || fabric->state != MORPH_FABRIC_READY)
 		return;
 	protection->queued = true;
 	list_move_tail(&protection->stale_node, &slices_of(fabric)->stale_protections);
 	protection_queue_work(fabric);
+}
+
+void morph_protection_mark_stale(struct morph_protection *protection)
+{
+	struct morph_prepared_search *search = &slices_of(protection->slice->fabric)->search;
+
+	if (search->protection == protection)
+		search->touched = true;
+	protection->tries = 0;
+	mark_stale(protection);
 }
 
 void morph_protection_await(struct morph_protection *protection)
@@ -94,8 +110,9 @@ void morph_protection_touch_guide(struct morph_fabric *fabric, u32 guide)
 
 	lockdep_assert_held(&fabric->lock);
 	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node)
+		/* A search for its new paths finds this change in the ledger. */
 		if (link->route->role == MORPH_ROUTE_PROTECTION)
-			morph_protection_mark_stale(link->route->protection);
+			mark_stale(link->route->protection);
 }
 
 void morph_protection_touch_route(struct morph_fabric *fabric, const struct morph_route *route)
@@ -108,9 +125,12 @@ void morph_protection_touch_route(struct morph_fabric *fabric, const struct morp
 
 void morph_protection_touch_chip(struct morph_fabric *fabric, u32 accelerator)
 {
+	struct morph_prepared_search *search = &slices_of(fabric)->search;
 	struct morph_protection *protection;
 
 	lockdep_assert_held(&fabric->lock);
+	if (search->protection && search->spare == accelerator)
+		morph_protection_mark_stale(search->protection);
 	list_for_each_entry(protection, &ledger_of(fabric)->chips[accelerator].protections,
 			    spare_node)
 		morph_protection_mark_stale(protection);
@@ -149,7 +169,7 @@ void morph_protection_touch_slice(struct morph_slice *slice)
 static void resume_waiting(struct morph_protection *protection)
 {
 	if (protection->waiting)
-		morph_protection_mark_stale(protection);
+		mark_stale(protection);
 	protection->waiting = false;
 }
 
@@ -205,9 +225,12 @@ static void protection_clear(struct morph_protection *protection)
 
 void morph_protection_drop_slice(struct morph_slice *slice)
 {
+	struct morph_prepared_search *search = &slices_of(slice->fabric)->search;
 	u32 i;
 
 	lockdep_assert_held(&slice->fabric->lock);
+	if (search->protection && search->protection->slice == slice)
+		morph_prepared_drop(search);
 	for (i = 0; i < slice->ranks_count; i++) {
 		morph_fabric_pause_after(slice->fabric, i);
 		list_del_init(&rank_protection(slice, i)->stale_node);
@@ -368,57 +391,116 @@ static bool is_crowded(const struct morph_chip *chip)
 	return false;
 }
 
-/* Prepare the failover to a spare. Return 0, or an error if there are no paths or no memory. */
-static int protection_prepare(struct morph_protection *protection, u32 spare)
+/* Begin to search for the next spare. Return false if there is none, or none is needed. */
+static bool begin_search(struct morph_protection *protection, struct morph_prepared_search *search)
 {
-	struct morph_slice *slice = protection->slice;
+	u32 spare = MORPH_ANY;
 
-	protection->txn = morph_prepared_alloc(slice, protection->rank, spare);
-	if (!protection->txn)
-		return -ENOMEM;
-	return morph_prepared_find_paths(slice, protection->txn, spare);
+	if (keeps_lent_spare(protection))
+		return false;
+	if (protection->tries < PROTECTION_TRIES)
+		spare = choose_spare(protection, protection->tries);
+	if (spare == MORPH_ANY) {
+		protection_clear(protection);
+		morph_protection_await(protection);
+		return false;
+	}
+	morph_prepared_begin(search, protection, spare);
+	return true;
+}
+
+/* Replace the protection by the found one. */
+static void end_search(struct morph_protection *protection, struct morph_prepared_search *search)
+{
+	struct morph_txn *txn = search->txn;
+	u32 spare = search->spare;
+
+	search->txn = NULL;
+	morph_prepared_drop(search);
+	search->restarts = 0;
+	morph_reserve_suspend(protection->slice);
+	protection_clear(protection);
+	protection_publish(protection, txn, spare);
+	morph_reserve_resume(protection->slice);
 }
 
 /*
- * Try the next spare. If it cannot be reached, the next turn tries another one. Return 0, also if
- * there is no spare, or -ENOMEM. On -ENOMEM the protection stays stale and the next turn retries
- * the same spare first.
+ * Continue the search for a lent spare only while the borrower is idle. Return 0, -EBUSY, or
+ * -ENOSPC if too many other protections use the spare.
+ */
+static int check_lent(struct morph_protection *protection, u32 spare)
+{
+	const struct morph_chip *chip = &ledger_of(protection->slice->fabric)->chips[spare];
+
+	if (!chip->lent)
+		return 0;
+	if (protection->spare != spare && is_crowded(chip))
+		return -ENOSPC;
+	return is_changing(chip->slice) ? -EBUSY : 0;
+}
+
+/*
+ * Search for the next spare, in one hold of the lock. The present protection stays until the new
+ * one is found, so that a reserved one keeps its resources. If the spare cannot be reached, the
+ * next hold tries another one. Return 0, also if there is no spare, or -ENOMEM: the next hold
+ * retries.
  */
 static int protection_make(struct morph_protection *protection)
 {
-	struct morph_ledger *ledger = ledger_of(protection->slice->fabric);
-	u32 try = protection->tries++, spare = MORPH_ANY;
-	int ret = -ENOSPC;
-	bool lent;
+	struct morph_slices *slices = slices_of(protection->slice->fabric);
+	struct morph_prepared_search *search = &slices->search;
+	u32 spare;
+	int ret;
 
-	if (keeps_lent_spare(protection))
+	if (!search->protection && !begin_search(protection, search))
 		return 0;
-	protection_clear(protection);
-	if (try < PROTECTION_TRIES)
-		spare = choose_spare(protection, try);
-	if (spare == MORPH_ANY) {
-		morph_protection_await(protection);
-		return 0;
-	}
-	lent = ledger->chips[spare].lent;
-	if (!lent || !is_crowded(&ledger->chips[spare])) {
-		if (lent && is_changing(ledger->chips[spare].slice)) {
-			await_borrower(protection, spare);
-			return 0;
-		}
-		ret = protection_prepare(protection, spare);
-	}
+	spare = search->spare;
+	ret = check_lent(protection, spare);
+	if (!ret)
+		ret = morph_prepared_continue(search, MORPH_HOLD_STEPS);
 	if (!ret) {
-		protection_publish(protection, protection->txn, spare);
+		end_search(protection, search);
 		return 0;
 	}
-	protection_clear(protection);
-	list_add(&protection->stale_node, &slices_of(protection->slice->fabric)->stale_protections);
-	if (ret != -ENOMEM)
+	if (ret != -EINPROGRESS) {
+		morph_prepared_drop(search);
+		search->restarts = 0;
+	}
+	if (ret == -EBUSY) {
+		protection_clear(protection);
+		await_borrower(protection, spare);
 		return 0;
-	protection->tries = try;
-	protection->state = MORPH_PLAN_STALE;
-	return ret;
+	}
+	if (ret == -ENOSPC)
+		protection->tries++;
+	/* It stays the first one. If changes have disturbed the search, others have a turn. */
+	protection->queued = true;
+	if (ret == -EAGAIN)
+		list_add_tail(&protection->stale_node, &slices->stale_protections);
+	else
+		list_add(&protection->stale_node, &slices->stale_protections);
+	return ret == -ENOMEM ? ret : 0;
+}
+
+/*
+ * End a search that is for another protection, or that a change has touched. Return -EAGAIN if that
+ * has happened too often: other protections have a turn then.
+ */
+static int check_search(struct morph_protection *protection)
+{
+	struct morph_prepared_search *search = &slices_of(protection->slice->fabric)->search;
+
+	if (search->protection && search->protection != protection) {
+		morph_prepared_drop(search);
+		search->restarts = 0;
+	}
+	if (!search->touched)
+		return 0;
+	morph_prepared_drop(search);
+	if (search->restarts++ < MORPH_MOST_RESTARTS)
+		return 0;
+	search->restarts = 0;
+	return -EAGAIN;
 }
 
 /* Return whether it holds all reserved resources, or else uses the preferred or an idle spare. */
@@ -441,6 +523,11 @@ static int protection_renew(struct morph_protection *protection)
 	bool scheduled = slice_tenancy(slice)->schedules_count;
 	int ret = 0;
 
+	if (check_search(protection)) {
+		list_move_tail(&protection->stale_node,
+			       &slices_of(slice->fabric)->stale_protections);
+		return 0;
+	}
 	list_del_init(&protection->stale_node);
 	protection->queued = false;
 	if (slice->dying || slice_tenancy(slice)->failover == MORPH_FAILOVER_NONE)
@@ -463,14 +550,12 @@ static int protection_renew(struct morph_protection *protection)
 		morph_slice_wait(slice, &morph_protection_waiter);
 		return 0;
 	}
-	morph_reserve_suspend(slice);
 	morph_reserve_replenish(slice);
 	/* This protection need not react to the new spare. */
 	list_del_init(&protection->stale_node);
 	protection->queued = false;
 	if (!scheduled)
 		ret = protection_make(protection);
-	morph_reserve_resume(slice);
 	if (protection->state == MORPH_PLAN_CURRENT && !protection_is_best(protection))
 		morph_protection_await(protection);
 	return ret;
@@ -484,24 +569,38 @@ static bool protection_must_pause(struct morph_slices *slices)
 {
 	bool urgent = atomic_read(&slices->urgent) || READ_ONCE(slices->signal_count);
 
-	if (urgent && slices->protection_pauses++ < PROTECTION_PAUSES)
-		return true;
-	slices->protection_pauses = 0;
-	return false;
+	return urgent && slices->protection_pauses++ < PROTECTION_PAUSES;
+}
+
+/* One hold of protection_work. Return whether there was a protection; *ret is 0 or -ENOMEM. */
+static bool renew_first(struct morph_fabric *fabric, int *ret)
+{
+	struct morph_slices *slices = slices_of(fabric);
+	struct morph_protection *protection;
+
+	lockdep_assert_held(&fabric->lock);
+	protection = list_first_entry_or_null(&slices->stale_protections, struct morph_protection,
+					      stale_node);
+	if (!protection || fabric->state != MORPH_FABRIC_READY)
+		return false;
+	*ret = protection_renew(protection);
+	/* A try has ended: wait for urgent work again. */
+	if (!slices->search.protection)
+		slices->protection_pauses = 0;
+	return true;
 }
 
 /*
- * Rebuild stale protections, one spare at a time, so that the worker holds fabric->lock only for
- * one try. Pause while a slice is repaired or released, or signals are queued. Skip a slice with a
- * running change until it is idle.
+ * Rebuild stale protections. A search may take several holds of fabric->lock; meanwhile its
+ * protection stays the first one. Pause while a slice is repaired or released, or signals are
+ * queued. Skip a slice with a running change until it is idle.
  */
 void morph_protection_work(struct work_struct *work)
 {
 	struct morph_slices *slices = container_of(to_delayed_work(work), struct morph_slices,
 						     protection_work);
 	struct morph_fabric *fabric = &slices->txns.ledger.hardware.fabric;
-	struct morph_protection *protection;
-	bool more;
+	bool more, idle;
 	int ret = 0;
 
 	do {
@@ -510,15 +609,16 @@ void morph_protection_work(struct work_struct *work)
 			return;
 		}
 		mutex_lock(&fabric->lock);
-		protection = list_first_entry_or_null(&slices_of(fabric)->stale_protections,
-						      struct morph_protection, stale_node);
-		more = protection && fabric->state == MORPH_FABRIC_READY;
-		if (more)
-			ret = protection_renew(protection);
-		if (ret)
-			queue_delayed_work(system_unbound_wq, &slices_of(fabric)->protection_work,
-					   PROTECTION_PATIENCE);
+		more = renew_first(fabric, &ret);
+		idle = !slices->search.protection;
 		mutex_unlock(&fabric->lock);
+		if (!ret)
+			ret = morph_prepared_fetch(fabric, &slices->search);
 		cond_resched();
 	} while (more && !ret);
+	if (ret)
+		queue_delayed_work(system_unbound_wq, &slices->protection_work,
+				   PROTECTION_PATIENCE);
+	else if (idle)
+		morph_prepared_free(&slices->search);
 }

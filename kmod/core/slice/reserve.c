@@ -98,6 +98,7 @@ void morph_reserve_replenish(struct morph_slice *slice)
 	lockdep_assert_held(&fabric->lock);
 	if (!slice_tenancy(slice)->reserved || (old != MORPH_ANY && morph_chip_fit(fabric, old)))
 		return;
+	morph_reserve_suspend(slice);
 	slice_tenancy(slice)->own_spare = MORPH_ANY;
 	spare = morph_place_spare(slice, slice->ranks[0].accelerator, MORPH_ANY, 0);
 	if (old != MORPH_ANY) {
@@ -111,6 +112,7 @@ void morph_reserve_replenish(struct morph_slice *slice)
 		morph_report_accelerator_changed(fabric, spare);
 		morph_protection_touch_slice(slice);
 	}
+	morph_reserve_resume(slice);
 	if (old != slice_tenancy(slice)->own_spare)
 		fabric->seq++;
 }

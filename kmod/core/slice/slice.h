@@ -76,15 +76,48 @@ u32 morph_protection_state(const struct morph_protection *protection);
 /* Number of circuits at a rank: at most those that its ports can have. */
 u32 morph_rank_circuits(const struct morph_rank *rank);
 /*
- * Allocate a transaction, without paths, that moves the circuits of a rank to a spare and removes
- * those of the rank that borrows the spare. It has no reference to a slice. NULL: no memory.
+ * The search for the paths of a protection, in several holds of fabric->lock. A fabric has one,
+ * because one worker rebuilds its protections. fabric->lock guards the first fields, because a
+ * change may drop the search. The other fields belong to the worker.
  */
-struct morph_txn *morph_prepared_alloc(struct morph_slice *slice, u32 rank, u32 spare);
+struct morph_prepared_search {
+	struct morph_protection *protection;	/* NULL: no search has begun */
+	u32 spare;
+	bool touched;			/* a change has made the search obsolete */
+	struct morph_txn *txn;		/* without a slice; with the paths found so far; or NULL */
+
+	struct morph_planning plan;		/* for txn */
+	u32 orders;			/* how often another order of its circuits was tried */
+	u32 restarts;			/* how often a search for this protection was touched */
+	/* Memory that the worker allocates when it does not hold the lock. */
+	struct morph_txn *room;		/* the next txn, or NULL */
+	u32 room_items;
+	u32 items_wanted;		/* the room needs this number of items */
+	struct morph_txn *reserving;	/* needs memory for programming; with a reference */
+	u32 settings_wanted;		/* number of element settings of that */
+};
+
+/* Begin to search for a failover to a spare. The callers of these hold fabric->lock. */
+void morph_prepared_begin(struct morph_prepared_search *search,
+			  struct morph_protection *protection, u32 spare);
 /*
- * Find paths as if all these circuits were removed; the paths may not share lanes. Allocate the
- * memory for programming. Both slices are idle. Return 0 or an error; the ledger is as before.
+ * Continue for about @steps steps of the router. The search ignores the claims of the circuits that
+ * the failover moves and removes. Their slices are idle during the call. The ledger is as before.
+ *
+ * Return 0 when search->txn has all memory for the failover, and all paths, which are free now. Or:
+ *
+ *   -EINPROGRESS	call morph_prepared_fetch() without the lock, then continue
+ *   -EAGAIN		other changes have disturbed the search too often
+ *   -ENOMEM		no memory for a path
+ *   -ENOSPC		the spare has no paths
  */
-int morph_prepared_find_paths(struct morph_slice *slice, struct morph_txn *txn, u32 spare);
+int morph_prepared_continue(struct morph_prepared_search *search, u32 steps);
+/* End the search, and free its paths. */
+void morph_prepared_drop(struct morph_prepared_search *search);
+/* Allocate the memory that the search lacks. Return 0 or -ENOMEM. Only the worker; no lock held. */
+int morph_prepared_fetch(struct morph_fabric *fabric, struct morph_prepared_search *search);
+/* Free the memory between two searches. Only the worker, or when the fabric has none; no lock. */
+void morph_prepared_free(struct morph_prepared_search *search);
 
 /* ---------------------------------------------------------------- reserve.c */
 
@@ -120,6 +153,7 @@ struct morph_slices {
 	struct xarray controllers;	/* by number: controller.c */
 	u32 controllers_count;
 	u32 protection_pauses;		/* in turn; used by protection_work only */
+	struct morph_prepared_search search;	/* of protection_work */
 	struct hrtimer controller_timer; /* end of the next lease */
 	struct work_struct controller_work;
 };

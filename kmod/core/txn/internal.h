@@ -111,44 +111,6 @@ bool morph_txn_resume_holds(struct morph_txn *txn);
 
 /* ------------------------------------------------------------------- plan.c */
 
-/* The search for the paths of a transaction, in several holds of fabric->lock. */
-struct plan {
-	struct morph_txn *txn;
-	u32 found;		/* the items before this one have their routes */
-	u32 restarts;		/* how often another change took a path */
-	bool yielded;		/* has dropped fabric->lock */
-	u32 resolved, released;	/* items in one hold: resolved; without their old claims */
-	u64 end;		/* morph_route_steps() at which this hold ends */
-	u32 claims;		/* of new paths in this hold */
-
-	/* The search for item @found, if it takes more than one hold. */
-	struct morph_path_search search;
-	u32 effort;		/* of a search in one hold; 0: searches do not pause */
-	bool needs_memory;	/* a search takes more than one hold, and search.work is NULL */
-	bool staging;		/* staging must end in this hold */
-
-	/* Validation of the found paths, in the ledger of @seq. */
-	u64 seq;		/* morph_ledger_seq() at the end of the last hold */
-	struct optics_path *paths;	/* memory for all items; then the verdicts; or NULL */
-	struct optics_verdict *verdicts;
-	u32 judged;		/* paths without an error, in the order of the items */
-	u32 rejudges;		/* how often another change has made that obsolete */
-	int judge_error;	/* of path judge_why.item */
-	struct optics_refusal judge_why;
-	bool judged_all;	/* or up to the first error: staging takes the result */
-	bool needs_paths;	/* @paths is NULL, and the next pause allocates it */
-
-	/* The refusal of item @found, which staging takes instead of another search. */
-	int error;		/* 0: none */
-	struct optics_refusal why;
-	bool refused;		/* staging has taken it */
-};
-
-/*
- * Search in one hold of fabric->lock, for about @steps steps of the router. Return whether another
- * hold must follow. The ledger is as before.
- */
-bool plan_continue(struct plan *plan, u32 steps);
 /* Find the path of an item for staging. -EINPROGRESS: that takes more than one hold. */
 int plan_find_path(struct morph_txn *txn, u32 index, struct optics_refusal *why);
 /* Validate the @count new paths in txn->paths for staging, or take the result of planning. */

@@ -87,7 +87,7 @@ static void forget_refusal(struct morph_txn *txn)
 /* ---------------------------------------------------------------- one hold */
 
 /* Remove the claims of the circuits that the request moves or removes. */
-static int release_old(struct plan *plan)
+static int release_old(struct morph_planning *plan)
 {
 	struct morph_txn *txn = plan->txn;
 	int ret = 0;
@@ -111,7 +111,7 @@ static int release_old(struct plan *plan)
 	return ret;
 }
 
-static void reclaim_old(struct plan *plan)
+static void reclaim_old(struct morph_planning *plan)
 {
 	struct morph_txn *txn = plan->txn;
 
@@ -128,7 +128,7 @@ static void reclaim_old(struct plan *plan)
 	}
 }
 
-static void unclaim_found(struct plan *plan)
+static void unclaim_found(struct morph_planning *plan)
 {
 	struct morph_txn *txn = plan->txn;
 	u32 i;
@@ -139,7 +139,7 @@ static void unclaim_found(struct plan *plan)
 }
 
 /* Claim the paths that earlier holds have found, in the same ledger. */
-static void claim_again(struct plan *plan)
+static void claim_again(struct morph_planning *plan)
 {
 	struct morph_txn *txn = plan->txn;
 	u32 i;
@@ -150,7 +150,7 @@ static void claim_again(struct plan *plan)
 }
 
 /* The same in another ledger: forget the paths from the first conflict on. */
-static void claim_found(struct plan *plan)
+static void claim_found(struct morph_planning *plan)
 {
 	struct morph_txn *txn = plan->txn;
 	struct optics_refusal why;
@@ -168,12 +168,13 @@ static void claim_found(struct plan *plan)
 }
 
 /* Whether the found paths can be validated before staging, which takes edges for the slice. */
-static bool may_judge(const struct plan *plan)
+static bool may_judge(const struct morph_planning *plan)
 {
 	const struct morph_txn *txn = plan->txn;
 	u32 i;
 
-	if (plan->found < txn->count || plan->error || plan->rejudges > MORPH_MOST_RESTARTS)
+	if (plan->hint || plan->found < txn->count || plan->error ||
+	    plan->rejudges > MORPH_MOST_RESTARTS)
 		return false;
 	for (i = 0; i < txn->count; i++)
 		if (txn->items[i].new &&
@@ -182,7 +183,7 @@ static bool may_judge(const struct plan *plan)
 	return true;
 }
 
-static size_t judge_bytes(const struct plan *plan)
+static size_t judge_bytes(const struct morph_planning *plan)
 {
 	return array_size(plan->txn->count,
 			  sizeof(struct optics_path) + sizeof(struct optics_verdict));
@@ -192,7 +193,7 @@ static size_t judge_bytes(const struct plan *plan)
  * Validate some of the found paths, which are claimed. Return whether another hold must follow. A
  * refusal is left to staging.
  */
-static bool judge_some(struct plan *plan)
+static bool judge_some(struct morph_planning *plan)
 {
 	const struct optics_view view = optics_state_view(ledger_of(plan->txn->fabric)->state);
 	struct morph_txn *txn = plan->txn;
@@ -222,7 +223,7 @@ static bool judge_some(struct plan *plan)
 int plan_validate(struct morph_txn *txn, u32 count, struct optics_refusal *why)
 {
 	const struct optics_view view = optics_state_view(ledger_of(txn->fabric)->state);
-	const struct plan *plan = txn->plan;
+	const struct morph_planning *plan = txn->plan;
 
 	if (!plan || !plan->staging || !plan->judged_all)
 		return optics_validate(&view, txn->paths, count, txn->slice->number,
@@ -234,7 +235,7 @@ int plan_validate(struct morph_txn *txn, u32 count, struct optics_refusal *why)
 }
 
 /* The ledger has changed: what was found about it is obsolete. */
-static void forget_ledger(struct plan *plan)
+static void forget_ledger(struct morph_planning *plan)
 {
 	plan->rejudges += plan->judged > 0;
 	plan->judged = 0;
@@ -242,20 +243,30 @@ static void forget_ledger(struct plan *plan)
 	plan->judge_error = 0;
 }
 
-static void begin_hold(struct plan *plan, u64 steps)
+void morph_planning_begin_again(struct morph_planning *plan)
+{
+	forget_from(plan->txn, 0);
+	plan->found = 0;
+	plan->error = 0;
+	plan->refused = false;
+	plan->search.running = false;
+	forget_ledger(plan);
+}
+
+static void begin_hold(struct morph_planning *plan, u64 steps)
 {
 	plan->end = morph_route_steps(plan->txn->fabric) + steps;
 	plan->claims = 0;
 }
 
 /* The steps of this hold so far, with those that claims count for. */
-static u64 steps_now(const struct plan *plan)
+static u64 steps_now(const struct morph_planning *plan)
 {
 	return morph_route_steps(plan->txn->fabric) + (u64)MORPH_CLAIM_STEPS * plan->claims;
 }
 
 /* The effort of the next search in this hold; 0: it does not pause. */
-static u32 next_effort(const struct plan *plan)
+static u32 next_effort(const struct morph_planning *plan)
 {
 	u64 now = steps_now(plan);
 
@@ -267,14 +278,14 @@ static u32 next_effort(const struct plan *plan)
 }
 
 /* Staging takes this refusal of item @plan->found instead of a search. */
-static void refuse_path(struct plan *plan, int error, const struct optics_refusal *why)
+static void refuse_path(struct morph_planning *plan, int error, const struct optics_refusal *why)
 {
 	plan->error = error;
 	plan->why = *why;
 }
 
 /* Find the path of item @plan->found. */
-static int search_path(struct plan *plan)
+static int search_path(struct morph_planning *plan)
 {
 	struct morph_txn *txn = plan->txn;
 	struct optics_refusal why = {};
@@ -295,7 +306,7 @@ static int search_path(struct plan *plan)
 
 int plan_find_path(struct morph_txn *txn, u32 index, struct optics_refusal *why)
 {
-	struct plan *plan = txn->plan;
+	struct morph_planning *plan = txn->plan;
 
 	if (!plan)
 		return morph_txn_find_path(txn, &txn->items[index], NULL, 0, why);
@@ -308,7 +319,7 @@ int plan_find_path(struct morph_txn *txn, u32 index, struct optics_refusal *why)
 }
 
 /* Find and claim the path of item @plan->found. A refusal is left to staging. */
-static int find_one(struct plan *plan)
+static int find_one(struct morph_planning *plan)
 {
 	struct morph_txn *txn = plan->txn;
 	u32 index = plan->found;
@@ -324,7 +335,7 @@ static int find_one(struct plan *plan)
 			return ret;
 		item->new_src = morph_end_place(txn->slice, item->change.src_rank);
 		item->new_dst = morph_end_place(txn->slice, item->change.dst_rank);
-	} else {
+	} else if (!txn->kind->ends_given) {
 		item->new_src = morph_end_place(txn->slice, item->circuit->src_rank);
 		item->new_dst = morph_end_place(txn->slice, item->circuit->dst_rank);
 	}
@@ -336,13 +347,13 @@ static int find_one(struct plan *plan)
 		return 0;
 	forget_from(txn, index);
 	/* A path of several ledgers has met a claim. Staging must not search in one hold. */
-	if (plan->search.stale)
+	if (plan->search.stale || plan->hint)
 		refuse_path(plan, ret, &why);
 	return ret;
 }
 
 /* Find more paths. Return whether to continue in another hold. */
-static bool find_some(struct plan *plan, u64 steps)
+static bool find_some(struct morph_planning *plan, u64 steps)
 {
 	struct morph_txn *txn = plan->txn;
 	int ret;
@@ -361,7 +372,7 @@ static bool find_some(struct plan *plan, u64 steps)
 }
 
 /* Find paths, or validate them if all are found. Return whether to continue in another hold. */
-static bool work_on(struct plan *plan, u64 steps)
+static bool work_on(struct morph_planning *plan, u64 steps)
 {
 	u32 found = plan->found;
 
@@ -373,11 +384,11 @@ static bool work_on(struct plan *plan, u64 steps)
 	return may_judge(plan) && judge_some(plan);
 }
 
-bool plan_continue(struct plan *plan, u32 steps)
+bool morph_planning_continue(struct morph_planning *plan, u32 steps)
 {
 	struct morph_txn *txn = plan->txn;
 	struct morph_ledger *ledger = ledger_of(txn->fabric);
-	bool more, same = plan->seq == morph_ledger_seq(txn->fabric);
+	bool more = false, same = plan->seq == morph_ledger_seq(txn->fabric);
 	u64 light_seq = ledger->light_seq, marks_seq = ledger->marks_seq;
 
 	lockdep_assert_held(&txn->fabric->lock);
@@ -387,8 +398,8 @@ bool plan_continue(struct plan *plan, u32 steps)
 		return false;
 	morph_path_search_resume(txn->fabric, &plan->search);
 	morph_txn_suspend_holds(txn);
-	more = !release_old(plan);
-	if (more) {
+	plan->unresolved = release_old(plan);
+	if (!plan->unresolved) {
 		if (same)
 			claim_again(plan);
 		else
@@ -412,7 +423,7 @@ bool plan_continue(struct plan *plan, u32 steps)
 /* ----------------------------------------------------------------- all holds */
 
 /* Drop fabric->lock for a while. Allocate the memory of a search that has paused. */
-static int plan_yield(struct plan *plan)
+static int plan_yield(struct morph_planning *plan)
 {
 	struct morph_refusal refusal = { .item = MORPH_ANY };
 	struct morph_txn *txn = plan->txn;
@@ -440,11 +451,11 @@ static int plan_yield(struct plan *plan)
 }
 
 /* Find paths until all are known to be free, or until staging must decide. */
-static int find_all(struct plan *plan)
+static int find_all(struct morph_planning *plan)
 {
 	int ret = 0;
 
-	while (!ret && plan_continue(plan, MORPH_HOLD_STEPS))
+	while (!ret && morph_planning_continue(plan, MORPH_HOLD_STEPS))
 		ret = plan_yield(plan);
 	/* Staging searches the remaining paths, which takes long, or takes the present refusal. */
 	if (!ret && plan->found < plan->txn->count && !plan->error)
@@ -453,7 +464,7 @@ static int find_all(struct plan *plan)
 }
 
 /* Stage a transaction with few paths. -EINPROGRESS: its searches take more than one hold. */
-static int stage_few(struct plan *plan)
+static int stage_few(struct morph_planning *plan)
 {
 	int ret;
 
@@ -469,7 +480,7 @@ static int stage_few(struct plan *plan)
  * Staging can fail although planning has found free paths, for instance because a new slice owns a
  * part that they cross. If the surroundings have changed, plan again.
  */
-static int plan_and_stage(struct plan *plan)
+static int plan_and_stage(struct morph_planning *plan)
 {
 	struct morph_txn *txn = plan->txn;
 	u64 began, changed;
@@ -477,11 +488,7 @@ static int plan_and_stage(struct plan *plan)
 
 	for (;;) {
 		began = surroundings(txn);
-		plan->found = 0;
-		plan->error = 0;
-		plan->refused = false;
-		forget_ledger(plan);
-		plan->search.running = false;
+		morph_planning_begin_again(plan);
 		ret = find_all(plan);
 		if (ret)
 			break;
@@ -502,7 +509,7 @@ static int plan_and_stage(struct plan *plan)
 
 int morph_txn_plan_and_stage(struct morph_txn *txn)
 {
-	struct plan plan = { .txn = txn, .effort = MORPH_HOLD_EFFORT };
+	struct morph_planning plan = { .txn = txn, .effort = MORPH_HOLD_EFFORT };
 	int ret = -EINPROGRESS;
 
 	lockdep_assert_held(&txn->fabric->lock);

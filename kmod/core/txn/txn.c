@@ -33,11 +33,11 @@ static struct morph_txn *txn_init(struct morph_txn *txn, struct morph_fabric *fa
 	return txn;
 }
 
-struct morph_txn *morph_txn_alloc_act(struct morph_fabric *fabric, gfp_t gfp)
+struct morph_txn *morph_txn_alloc_bare(struct morph_fabric *fabric, u32 count, gfp_t gfp)
 {
-	struct morph_txn *txn = kvzalloc(sizeof(*txn), gfp);
+	struct morph_txn *txn = kvzalloc(struct_size(txn, items, count), gfp);
 
-	return txn ? txn_init(txn, fabric, 0, gfp) : NULL;
+	return txn ? txn_init(txn, fabric, count, gfp) : NULL;
 }
 
 /*

@@ -178,7 +178,7 @@ struct morph_txn {
 	u32 repeats;			/* number of the transaction that it repeats, or 0 */
 	size_t charged;			/* charged bytes, while kept: morph_txn_charge() */
 	void *context;			/* data of its kind */
-	struct plan *plan;		/* while its paths are searched, of the searching thread */
+	struct morph_planning *plan;	/* while its paths are searched; of that thread */
 
 	struct morph_item items[];	/* count entries */
 };
@@ -193,8 +193,8 @@ extern const struct morph_txn_kind *morph_txn_kinds[MORPH_TXN_KINDS];
  */
 struct morph_txn *morph_txn_alloc(struct morph_slice *slice, const struct morph_change *changes,
 				  u32 **guides, u32 count, u32 flags, gfp_t gfp);
-/* A transaction without a slice: an action on hardware. */
-struct morph_txn *morph_txn_alloc_act(struct morph_fabric *fabric, gfp_t gfp);
+/* A transaction without a slice: an action on hardware, or that of a protection. */
+struct morph_txn *morph_txn_alloc_bare(struct morph_fabric *fabric, u32 count, gfp_t gfp);
 /* Only while the module loads. */
 void morph_txn_register(void);
 /* Largest size of a slice's idle_txn. */
@@ -248,6 +248,54 @@ struct morph_txn *morph_txn_repeated(struct morph_slice *slice, u64 cookie);
  */
 int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item,
 			struct morph_path_search *search, u32 effort, struct optics_refusal *why);
+
+/* ------------------------------------------------------------------- plan.c */
+
+/*
+ * The search for the paths of a transaction, in several holds of fabric->lock. The searching thread
+ * owns all fields.
+ */
+struct morph_planning {
+	struct morph_txn *txn;
+	u32 found;		/* the items before this one have their routes */
+	u32 restarts;		/* how often another change took a path */
+	bool hint;		/* for a protection: its paths are neither validated nor staged */
+	bool yielded;		/* has dropped fabric->lock */
+	u32 resolved, released;	/* items in one hold: resolved; without their old claims */
+	int unresolved;		/* error of an item that could not be resolved in the last hold */
+	u64 end;		/* morph_route_steps() at which this hold ends */
+	u32 claims;		/* of new paths in this hold */
+
+	/* The search for item @found, if it takes more than one hold. */
+	struct morph_path_search search;
+	u32 effort;		/* of a search in one hold; 0: searches do not pause */
+	bool needs_memory;	/* a search takes more than one hold, and search.work is NULL */
+	bool staging;		/* staging must end in this hold */
+
+	/* Validation of the found paths, in the ledger of @seq. */
+	u64 seq;		/* morph_ledger_seq() at the end of the last hold */
+	struct optics_path *paths;	/* memory for all items; then the verdicts; or NULL */
+	struct optics_verdict *verdicts;
+	u32 judged;		/* paths without an error, in the order of the items */
+	u32 rejudges;		/* how often another change has made that obsolete */
+	int judge_error;	/* of path judge_why.item */
+	struct optics_refusal judge_why;
+	bool judged_all;	/* or up to the first error: staging takes the result */
+	bool needs_paths;	/* @paths is NULL, and the next pause allocates it */
+
+	/* The refusal of item @found, which staging takes instead of another search. */
+	int error;		/* 0: none */
+	struct optics_refusal why;
+	bool refused;		/* staging has taken it */
+};
+
+/*
+ * Search in one hold of fabric->lock, for about @steps steps of the router. Return whether another
+ * hold must follow. The ledger is as before.
+ */
+bool morph_planning_continue(struct morph_planning *plan, u32 steps);
+/* Forget the found paths, and search all of them again. */
+void morph_planning_begin_again(struct morph_planning *plan);
 
 /* Find, claim and validate the paths. Unstage undoes it. Caller holds fabric->lock. */
 int morph_txn_stage(struct morph_txn *txn);
