@@ -458,6 +458,9 @@ static int climb_to(struct morph_matchings *matchings, uint32_t count, uint64_t 
 	if (lm_exact_applies(&matchings->rounds.mesh)) {
 		if (joined)
 			found = try_rounds(matchings, count, (uint64_t)FIRST_MOVES * count);
+		if (!found && matchings->rounds.choose &&
+		    matchings->rounds.kind == MORPH_MATCHINGS_PAIRS)
+			found = lm_matchings_decide_at(matchings, count, most);
 		matchings->exact.share = joined ? 2 : 1;
 		if (!found)
 			found = lm_matchings_decide(matchings, count, most);

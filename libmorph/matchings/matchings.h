@@ -61,6 +61,12 @@ int lm_matchings_join_ports(struct morph_matchings *matchings);
 /* Search one round less than the answer has, and so on. Likewise, but returns 0 at the bound. */
 int lm_matchings_descend(struct morph_matchings *matchings, uint64_t most);
 
+/*
+ * Decide a number of rounds exactly, in half of the budget. Unlike lm_matchings_decide(), it does
+ * not decide smaller numbers first: a refutation refutes these, too. Likewise.
+ */
+int lm_matchings_decide_at(struct morph_matchings *matchings, uint32_t count, uint64_t most);
+
 /* ------------------------------------------------------------------ matchings_problem.c */
 
 /* Check what does not depend on the fabric. Returns 0, or a noted -EINVAL. O(endpoints). */

@@ -5,6 +5,9 @@
 /* Part of the budget for an exact search of one round less. */
 #define DESCENT_SHARE 8
 
+/* Part of the budget for one number of rounds above the bound, at any ports. */
+#define PORTS_SHARE 2
+
 /* Steps for ports that have routes for all pairs, beside the budget. */
 #define JOIN_STEPS (1u << 24)
 
@@ -107,6 +110,17 @@ int lm_matchings_join_ports(struct morph_matchings *matchings)
 	if (result == EXACT_REFUTED)
 		refuse_ports(matchings);
 	return result < 0 ? result : result == EXACT_FOUND;
+}
+
+int lm_matchings_decide_at(struct morph_matchings *matchings, uint32_t count, uint64_t most)
+{
+	int result;
+
+	if (count <= matchings->answer.bound)
+		return 0;
+	matchings->exact.share = 1;
+	result = decide_count(matchings, count, steps_left(matchings, most) / PORTS_SHARE);
+	return result == EXACT_FOUND ? keep_exact(matchings) : result < 0 ? result : 0;
 }
 
 /* Far from the bound, rounds are mostly found soon or not at all: each search gets a part. */

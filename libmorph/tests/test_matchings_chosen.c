@@ -196,6 +196,17 @@ static void too_few_rounds_of_directed_circuits_are_refused(void **state)
 	assert_int_equal(answer.bound, 6);
 }
 
+/* The bound of a number of rounds is searched without the bounds of smaller ones. */
+static void rounds_of_pairs_far_from_the_degree_are_decided(void **state)
+{
+	(void)state;
+	find(MORPH_MATCHINGS_PAIRS, 1, 3, 9, 10);
+	assert_int_equal(answer.verdict, MORPH_INFEASIBLE);
+	assert_int_equal(answer.bound, 11);
+	find(MORPH_MATCHINGS_PAIRS, 1, 3, 12, 18);
+	assert_int_equal(answer.verdict, MORPH_FEASIBLE);
+}
+
 static void a_warm_search_of_ports_allocates_nothing(void **state)
 {
 	(void)state;
@@ -227,6 +238,7 @@ int main(void)
 		cmocka_unit_test(a_mesh_without_ports_for_all_pairs_is_refused_in_few_moves),
 		cmocka_unit_test(other_ports_have_routes_for_all_pairs),
 		cmocka_unit_test(too_few_rounds_of_directed_circuits_are_refused),
+		cmocka_unit_test(rounds_of_pairs_far_from_the_degree_are_decided),
 		cmocka_unit_test(a_warm_search_of_ports_allocates_nothing),
 	};
 
