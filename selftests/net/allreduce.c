@@ -4,10 +4,12 @@
  *
  * 	allreduce ITERATIONS WORDS
  *
- * Rank 0 prints a line with the milliseconds of each iteration when it has ended.
+ * When an iteration has ended, rank 0 prints its milliseconds, and its begin and end in nanoseconds
+ * by the clock of the driver's events.
  */
 #include <stdio.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include <mpi.h>
 
@@ -24,6 +26,14 @@ static void check_sum(const int *sum, int words, int iteration)
 	}
 }
 
+static long long now_ns(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_BOOTTIME, &now);
+	return now.tv_sec * 1000000000LL + now.tv_nsec;
+}
+
 int main(int argc, char **argv)
 {
 	int iterations = argc > 1 ? atoi(argv[1]) : 1, words = argc > 2 ? atoi(argv[2]) : 1;
@@ -35,14 +45,16 @@ int main(int argc, char **argv)
 	MPI_Comm_rank(MPI_COMM_WORLD, &rank);
 	MPI_Comm_size(MPI_COMM_WORLD, &size);
 	for (int iteration = 0; iteration < iterations; iteration++) {
-		double begin = MPI_Wtime();
+		long long begin = now_ns(), end;
 
 		for (int i = 0; i < words; i++)
 			mine[i] = rank + iteration + i;
 		MPI_Allreduce(mine, sum, words, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
 		check_sum(sum, words, iteration);
 		if (!rank) {
-			printf("iteration %d %.0f\n", iteration, (MPI_Wtime() - begin) * 1000);
+			end = now_ns();
+			printf("iteration %d %lld %lld %lld\n", iteration, (end - begin) / 1000000,
+			       begin, end);
 			fflush(stdout);
 		}
 	}
