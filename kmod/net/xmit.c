@@ -70,7 +70,11 @@ int net_poll(struct napi_struct *napi, int budget)
 		if (!skb)
 			break;
 		dev_sw_netstats_rx_add(port->dev, skb->len + ETH_HLEN);
-		napi_gro_receive(napi, skb);
+		/*
+		 * No GRO: it changes the data of the frame, and a TCP sender keeps this data in
+		 * case that it must send it again.
+		 */
+		netif_receive_skb(skb);
 		done++;
 	}
 	if (done < budget)
