@@ -15,12 +15,12 @@
 
 #define RANKS 8
 #define MOST_CIRCUITS 64
-#define PLANES 6u /* of server8 */
+#define FAILING_PLANES 2u /* of six; a failed laser stays failed until somebody tests it */
 #define MOST_PAUSE_MS 20u
 #define TEST_SECONDS 3600
 /*
- * An accelerator that failed often waits for 51 s before it is tested, and the patrol tests few
- * parts a second.
+ * An accelerator that failed often waits for 51 s before it is tested. Then the patrol tests one
+ * after the other.
  */
 #define REPAIR_WAITS 8
 
@@ -107,7 +107,7 @@ static void add_or_remove(FIXTURE_DATA(light) * self, bool add)
 /* An accelerator dies now and then only, because the fabric has two spares. */
 static void break_hardware(FIXTURE_DATA(light) * self)
 {
-	unsigned int chip = random() % (RANKS + 2), plane = random() % PLANES;
+	unsigned int chip = random() % (RANKS + 2), plane = random() % FAILING_PLANES;
 
 	self->counts.faults++;
 	if (random() % 4)
