@@ -676,7 +676,8 @@ TEST_F(net, move_that_keeps_the_light_drops_no_frame)
 		sent = count_sent();
 		EXPECT_EQ(0, txn_run(self->slice, changes, 2, NULL)) TH_LOG("%s", last_detail);
 		EXPECT_EQ(0, changes[0].dark_ns | changes[1].dark_ns);
-		EXPECT_LT(sent, count_sent());
+		/* On a busy machine the sender may not run during this move, but during others. */
+		EXPECT_TRUE(WAIT_UNTIL(count_sent() > sent));
 	}
 	stop_sending();
 	ASSERT_EQ(0, place_state(&self->places[0], &after));
