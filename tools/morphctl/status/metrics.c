@@ -303,7 +303,7 @@ static void write_metrics(struct metrics *metrics, bool up)
 		     "When these metrics were read.");
 	fprintf(metrics->out, "morph_heartbeat_timestamp_seconds %lld.%03ld\n",
 		(long long)now.tv_sec, now.tv_nsec / 1000000);
-	write_family(metrics, "morph_up", "gauge", "1: the driver answered.");
+	write_family(metrics, "morph_up", "gauge", "1: the driver answered, and has a fabric.");
 	fprintf(metrics->out, "morph_up %d\n", up);
 	if (up) {
 		write_fabrics(metrics);
