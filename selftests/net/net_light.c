@@ -167,14 +167,16 @@ static bool all_receive(FIXTURE_DATA(light) * self)
 	return true;
 }
 
-/* Wait until the hardware is repaired, so that the slice is whole and both rings can be lit. */
+/*
+ * Wait until enough hardware is repaired for both rings. The slice itself may stay degraded, since
+ * failed lasers can leave no path for some of its random circuits.
+ */
 static bool wait_repair(FIXTURE_DATA(light) * self)
 {
 	unsigned int left = REPAIR_WAITS;
 
 	while (left-- > 0)
-		if (slice_wait_state(self->slice, MORPH_SLICE_OK) &&
-		    WAIT_UNTIL(light_both_rings(self)))
+		if (WAIT_UNTIL(light_both_rings(self)))
 			return true;
 	return false;
 }
