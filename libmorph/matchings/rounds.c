@@ -12,8 +12,8 @@
 /* The first division into rounds is shuffled by this number of exchanges for each round. */
 #define SWAPS 50
 /*
- * The search of routes begins if at most this number of rounds clash, after this number of moves
- * for each round or half of all moves: exchanges mend most rounds earlier, and take less time.
+ * The search of routes begins if at most this number of rounds clash. Exchanges take less time and
+ * mend most rounds, so they come first: this number of moves for each round, or half of all moves.
  */
 #define LAST_ROUNDS 3
 #define LATE_MOVES 16

@@ -4,9 +4,8 @@
  * circuits of a borrower that it removes.
  *
  * The search for its paths takes several holds of fabric->lock. Between them the ledger is as
- * before, and the worker allocates memory. A change of the circuits or of the spare touches the
- * search, which then begins again; a change that takes a found path makes it search that path
- * again: see plan.c.
+ * before, and the worker allocates memory. If the circuits or the spare change, the search begins
+ * again. If another change takes a found path, the search looks for that path again (plan.c).
  *
  * Its first items move the circuits of the rank. If the spare is lent, items follow that remove the
  * circuits of the rank that has it. Both kinds are in the order of their numbers. So the choice of

@@ -86,10 +86,10 @@ struct morph_prepared_search {
 	bool touched;			/* a change has made the search obsolete */
 	struct morph_txn *txn;		/* without a slice; with the paths found so far; or NULL */
 
-	struct morph_planning plan;		/* for txn */
-	u32 orders;			/* how often another order of its circuits was tried */
-	u32 restarts;			/* how often a search for this protection was touched */
-	/* Memory that the worker allocates when it does not hold the lock. */
+	struct morph_planning plan;	/* for txn */
+	u32 orders;			/* other orders of its circuits that were tried */
+	u32 restarts;			/* changes that made the search begin again */
+	/* The worker allocates this memory without the lock. */
 	struct morph_txn *room;		/* the next txn, or NULL */
 	u32 room_items;
 	u32 items_wanted;		/* the room needs this number of items */
@@ -106,10 +106,10 @@ void morph_prepared_begin(struct morph_prepared_search *search,
  *
  * Return 0 when search->txn has all memory for the failover, and all paths, which are free now. Or:
  *
- *   -EINPROGRESS	call morph_prepared_fetch() without the lock, then continue
- *   -EAGAIN		other changes have disturbed the search too often
- *   -ENOMEM		no memory for a path
- *   -ENOSPC		the spare has no paths
+ *   -EINPROGRESS	Call morph_prepared_fetch() without the lock, then continue.
+ *   -EAGAIN		Other changes have disturbed the search too often.
+ *   -ENOMEM		There is no memory for a path.
+ *   -ENOSPC		The spare has no paths.
  */
 int morph_prepared_continue(struct morph_prepared_search *search, u32 steps);
 /* End the search, and free its paths. */

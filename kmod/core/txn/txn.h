@@ -259,7 +259,7 @@ struct morph_planning {
 	struct morph_txn *txn;
 	u32 found;		/* the items before this one have their routes */
 	u32 restarts;		/* how often another change took a path */
-	bool hint;		/* for a protection: its paths are neither validated nor staged */
+	bool hint;		/* of a protection: paths are not validated or staged */
 	bool yielded;		/* has dropped fabric->lock */
 	u32 resolved, released;	/* items in one hold: resolved; without their old claims */
 	int unresolved;		/* error of an item that could not be resolved in the last hold */
