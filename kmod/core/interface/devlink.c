@@ -33,7 +33,7 @@ struct reporter {
 	struct morph_fabric *fabric;
 	enum reporter_kind kind;
 	struct devlink_health_reporter *handle;
-	u32 count;			/* at the last run of the work, which alone uses it */
+	u32 count;			/* at the last run of the work; under fabric->lock */
 };
 
 struct morph_devlink {
@@ -162,17 +162,22 @@ static void show_slices(struct morph_fabric *fabric, struct devlink_fmsg *fmsg, 
 	devlink_fmsg_arr_pair_nest_end(fmsg);
 }
 
+/* Caller holds fabric->lock. */
+static u32 problems_now(struct morph_fabric *fabric, enum reporter_kind kind)
+{
+	if (kind == REPORT_ACCELERATORS)
+		return ledger_of(fabric)->failed;
+	if (kind == REPORT_LIGHT)
+		return ledger_of(fabric)->impaired;
+	return recovery_of(fabric)->degraded;
+}
+
 static u32 count_problems(struct morph_fabric *fabric, enum reporter_kind kind)
 {
 	u32 count;
 
 	mutex_lock(&fabric->lock);
-	if (kind == REPORT_ACCELERATORS)
-		count = ledger_of(fabric)->failed;
-	else if (kind == REPORT_LIGHT)
-		count = ledger_of(fabric)->impaired;
-	else
-		count = recovery_of(fabric)->degraded;
+	count = problems_now(fabric, kind);
 	mutex_unlock(&fabric->lock);
 	return count;
 }
@@ -225,10 +230,15 @@ static const struct devlink_ops devlink_ops = {};
 
 static void report(struct reporter *reporter)
 {
-	u32 count = count_problems(reporter->fabric, reporter->kind), before = reporter->count;
+	struct morph_fabric *fabric = reporter->fabric;
+	u32 count, before;
 	char text[80];
 
+	mutex_lock(&fabric->lock);
+	count = problems_now(fabric, reporter->kind);
+	before = reporter->count;
 	reporter->count = count;
+	mutex_unlock(&fabric->lock);
 	if (count > before) {
 		snprintf(text, sizeof(text), "%u %s", count, problems[reporter->kind]);
 		devlink_health_report(reporter->handle, text, NULL);
@@ -249,9 +259,17 @@ static void report_work(struct work_struct *work)
 
 void morph_devlink_update(struct morph_fabric *fabric)
 {
+	struct morph_devlink *devlink = interface_of(fabric)->devlink;
+	u32 i;
+
 	lockdep_assert_held(&fabric->lock);
-	if (interface_of(fabric)->devlink)
-		queue_work(morph_wq, &interface_of(fabric)->devlink->work);
+	if (!devlink)
+		return;
+	for (i = 0; i < REPORT_KINDS; i++)
+		if (devlink->reporters[i].count != problems_now(fabric, i))
+			break;
+	if (i < REPORT_KINDS)
+		queue_work(morph_wq, &devlink->work);
 }
 
 /* ----------------------------------------------------------- add and remove */
