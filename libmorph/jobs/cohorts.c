@@ -374,6 +374,11 @@ static uint64_t dark_of(const struct morph_jobs *jobs, const struct jobs_compone
 	return component->rewired ? jobs->problem.dark_ns : 0;
 }
 
+uint64_t lm_jobs_offset(const struct morph_jobs *jobs, const struct jobs_component *component)
+{
+	return lm_sum(component->turn[0], dark_of(jobs, component));
+}
+
 /* The periods that a job can follow without becoming slower. */
 static void find_range(const struct morph_jobs *jobs, const struct jobs_member *member,
 		       uint64_t *from, uint64_t *until)
@@ -430,6 +435,27 @@ static uint32_t choose_period(struct morph_jobs *jobs, const struct jobs_member 
 	return has[1] && has[2] ? left : dissolve(jobs, members, count);
 }
 
+/*
+ * In the paper's mode, a change darkens the circuits of all jobs. So the circuits of a component
+ * change between its turns only if no other job sends.
+ */
+static uint32_t spare_others(struct morph_jobs *jobs, const struct jobs_member *members,
+			     uint32_t count)
+{
+	uint32_t others = 0;
+
+	if (!jobs->components.list[members->component].rewired)
+		return 0;
+	for (uint32_t at = 0; at < jobs->flows.count; at++)
+		others += pair_of(jobs, at)->circuits != 0;
+	for (uint32_t at = 0; at < count; at++) {
+		const struct jobs_state *state = &jobs->jobs.list[members[at].job];
+
+		others -= state->cohort ? state->flows : 0;
+	}
+	return others ? dissolve(jobs, members, count) : 0;
+}
+
 /* ------------------------------------------------------------ all components */
 
 /* Call @visit for the members of each component. Return the sum. */
@@ -460,7 +486,7 @@ static uint32_t answer(struct morph_jobs *jobs, const struct jobs_member *member
 		if (it->cohort)
 			it->period_ns = component->period;
 		if (it->cohort == 2)
-			it->offset_ns = component->turn[0] + dark_of(jobs, component);
+			it->offset_ns = lm_jobs_offset(jobs, component);
 	}
 	return 0;
 }
@@ -493,6 +519,8 @@ static void form_cohorts(struct morph_jobs *jobs, bool rewires)
 	}
 	if (left)
 		visit_components(jobs, dissolve);
+	else if (rewires && jobs->opts.flags & MORPH_JOBS_DARK_FABRIC)
+		visit_components(jobs, spare_others);
 	visit_components(jobs, answer);
 }
 

@@ -273,6 +273,8 @@ uint64_t lm_jobs_rate(const struct morph_jobs *jobs, const struct jobs_flow *flo
 /* components.c: unite the jobs of pairs without a period. cohorts.c: form cohorts. */
 void lm_jobs_unite(struct morph_jobs *jobs);
 void lm_jobs_group(struct morph_jobs *jobs);
+/* Start of the second turn of a component within its period. */
+uint64_t lm_jobs_offset(const struct morph_jobs *jobs, const struct jobs_component *component);
 
 /*
  * rotation.c: bytes of pairs in the turns of two cohorts; their circuits, changed or kept; and the

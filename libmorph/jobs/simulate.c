@@ -99,6 +99,67 @@ static void run(struct morph_jobs *jobs, uint64_t until, struct morph_jobs_outco
 	run_segment(jobs, until, out);
 }
 
+/* ------------------------------------------------------------ turns */
+
+/* How often a turn has begun before @time: at @first, and after each period. */
+static uint64_t count_begins(uint64_t time, uint64_t first, uint64_t period)
+{
+	return time > first ? (time - first - 1) / period + 1 : 0;
+}
+
+/* How often the turns of a component begin until @until. The first turn began at the start. */
+static void count_turns(const struct morph_jobs *jobs, const struct jobs_component *component,
+			uint64_t until, uint64_t begins[2])
+{
+	uint64_t period = component->rewired ? component->period : 0;
+	const uint64_t first[] = { period, lm_jobs_offset(jobs, component) };
+
+	for (uint32_t turn = 0; turn < 2; turn++) {
+		begins[turn] = 0;
+		if (period)
+			begins[turn] = count_begins(until, first[turn], period) -
+				       count_begins(jobs->now, first[turn], period);
+	}
+}
+
+/* Circuits without a flow, which go dark with the fabric. */
+static uint64_t count_idle(const struct morph_jobs *jobs)
+{
+	uint64_t idle = 0;
+
+	for (uint32_t at = 0; at < jobs->pairs.count; at++)
+		idle += jobs->pairs.list[at].count ? 0 : jobs->pairs.list[at].circuits;
+	return idle;
+}
+
+/* Count the circuits that turns of cohorts set and clear until @until. */
+static void rotate(const struct morph_jobs *jobs, uint64_t until, struct morph_jobs_outcome *out)
+{
+	bool fabric = jobs->opts.flags & MORPH_JOBS_DARK_FABRIC;
+	uint64_t begins[2], dark = 0, idle = fabric ? count_idle(jobs) : 0;
+
+	for (uint32_t at = 0; at < jobs->components.count; at++) {
+		count_turns(jobs, &jobs->components.list[at], until, begins);
+		out->changes += (uint32_t)(begins[0] + begins[1]);
+		dark += (begins[0] + begins[1]) * idle;
+	}
+	for (uint32_t at = 0; at < jobs->open.count; at++) {
+		const struct jobs_pair *pair = &jobs->pairs.list[jobs->open.list[at]];
+
+		count_turns(jobs, lm_jobs_component(jobs, pair), until, begins);
+		for (uint32_t turn = 0; turn < 2; turn++) {
+			uint32_t next = pair->turn_circuits[turn];
+			uint32_t last = pair->turn_circuits[!turn];
+			uint32_t set = next > last ? next - last : 0;
+
+			out->set += begins[turn] * set;
+			out->cleared += begins[turn] * (next < last ? last - next : 0);
+			dark += begins[turn] * (fabric ? next : set);
+		}
+	}
+	out->dark_ns = lm_sum(out->dark_ns, dark * jobs->problem.dark_ns);
+}
+
 /* ------------------------------------------------------------ decisions */
 
 /* Count a decision, and take its circuits as lit. */
@@ -232,6 +293,8 @@ MORPH_API int morph_jobs_simulate(struct morph_jobs *jobs, const struct morph_jo
 		apply(jobs, &outcome);
 		drop_ended(jobs);
 		time = find_next(jobs, next);
+		if (time != UINT64_MAX && jobs->turns.count)
+			rotate(jobs, time, &outcome);
 		if (time != UINT64_MAX)
 			run(jobs, time, &outcome);
 	}

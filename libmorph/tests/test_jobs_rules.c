@@ -224,6 +224,52 @@ static void cohorts_have_the_period_of_the_formula(void **state)
 	morph_jobs_free(jobs);
 }
 
+/*
+ * In the paper's mode, the turns of the two jobs would darken the circuit of a third one between
+ * other sites. Then they have no turns.
+ */
+static void turns_do_not_darken_other_jobs(void **state)
+{
+	MORPH_OPTS(morph_jobs_opts, opts, .policy = MORPH_JOBS_GROUPED);
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+	struct morph_jobs_site sites[5];
+	struct morph_jobs_part parts[6];
+	struct pair_of_jobs pair;
+	struct morph_job all[3];
+
+	(void)state;
+	make_turns(&pair, SECOND);
+	pair.problem.dark_ns = SECOND / 20;
+	memcpy(sites, pair.sites, sizeof(pair.sites));
+	sites[3] = sites[4] = (struct morph_jobs_site){ .ports = 1 };
+	memcpy(all, pair.jobs, sizeof(pair.jobs));
+	all[2] = all[0];
+	all[2].first = 4;
+	all[2].root = 3;
+	memcpy(parts, pair.parts, sizeof(pair.parts));
+	parts[4] = parts[5] = parts[0];
+	parts[4].site = 3;
+	parts[5].site = 4;
+	pair.problem.sites = sites;
+	pair.problem.site_count = 5;
+	pair.problem.jobs = all;
+	pair.problem.parts = parts;
+	for (uint32_t at = 0; at < 4; at++) {
+		uint32_t turns = at == 3 ? 0 : 2;
+		struct morph_jobs_decision decision;
+
+		pair.problem.job_count = 2 + at % 2;
+		pair.problem.part_count = 4 + 2 * (at % 2);
+		opts.flags = at < 2 ? 0 : MORPH_JOBS_DARK_FABRIC;
+		decision = decide(jobs, &pair.problem, &opts);
+		assert_int_equal(decision.turn_count, turns);
+		assert_int_equal(decision.jobs[0].cohort != 0, turns != 0);
+		assert_int_equal(decision.jobs[0].reason, MORPH_JOBS_RUNS);
+		assert_int_equal(decision.jobs[1].reason, MORPH_JOBS_RUNS);
+	}
+	morph_jobs_free(jobs);
+}
+
 /* Bit/s over whole iterations. */
 static uint64_t rate_of(const struct small *small, const struct morph_jobs_decision *decision,
 			uint32_t job, uint32_t part)
@@ -581,6 +627,7 @@ int main(void)
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(decisions_stay_within_ports_and_capacities),
 		cmocka_unit_test(cohorts_have_the_period_of_the_formula),
+		cmocka_unit_test(turns_do_not_darken_other_jobs),
 		cmocka_unit_test(cohorts_stay_within_capacities),
 		cmocka_unit_test(no_job_has_a_longer_period_than_without_cohorts),
 		cmocka_unit_test(circuits_change_only_if_it_pays),

@@ -318,6 +318,50 @@ static void interleaved_jobs_run_at_their_period(void **state)
 	morph_jobs_free(jobs);
 }
 
+/*
+ * Two jobs have both ports of site 0 in turn: each of 100 iterations takes 2.1 s, with a dark time
+ * of 50 ms before each turn. The decision sets a circuit for each job, and each turn after the
+ * first one sets two.
+ */
+static void turns_count_as_changes(void **state)
+{
+	struct morph_jobs *jobs = morph_jobs_new(ctx);
+
+	(void)state;
+	for (uint32_t fabric = 0; fabric < 2; fabric++) {
+		MORPH_OPTS(morph_jobs_opts, opts, .policy = MORPH_JOBS_GROUPED,
+			   .flags = fabric ? MORPH_JOBS_DARK_FABRIC : 0);
+		struct morph_jobs_outcome outcome;
+
+		job_trace_draw(&trace, 3, 0, 0, 1);
+		trace.problem.circuit_bps = 8 * SECOND;
+		trace.problem.dark_ns = SECOND / 20;
+		trace.problem.job_count = 2;
+		trace.problem.part_count = 4;
+		for (uint32_t site = 0; site < 3; site++)
+			trace.sites[site].ports = 2;
+		for (uint32_t job = 0; job < 2; job++)
+			trace.jobs[job] = (struct morph_job){ .bytes = SECOND,
+							      .iterations = 100,
+							      .compute_ns = SECOND,
+							      .first = 2 * job,
+							      .parts = 2 };
+		for (uint32_t part = 0; part < 4; part++)
+			trace.parts[part] =
+				(struct morph_jobs_part){ .site = part % 2 ? part / 2 + 1 : 0,
+							  .workers = 1,
+							  .left = 200 * SECOND };
+		outcome = simulate(jobs, &trace.problem, &opts);
+		assert_in_range(outcome.end_ns, 210 * SECOND + SECOND / 20,
+				210 * SECOND + SECOND / 20 + 1000);
+		assert_int_equal(outcome.changes, 1 + 200);
+		assert_int_equal(outcome.set, 2 + 2 * 200);
+		assert_int_equal(outcome.cleared, 2 * 200);
+		assert_int_equal(outcome.dark_ns, outcome.set * SECOND / 20);
+	}
+	morph_jobs_free(jobs);
+}
+
 /* ------------------------------------------------------------ the paper's conditions */
 
 struct sums {
@@ -380,6 +424,7 @@ int main(void)
 		cmocka_unit_test(order_follows_the_belief),
 		cmocka_unit_test(invalid_beliefs_are_rejected),
 		cmocka_unit_test(interleaved_jobs_run_at_their_period),
+		cmocka_unit_test(turns_count_as_changes),
 		cmocka_unit_test(auto_dominates_under_the_conditions_of_the_paper),
 	};
 

@@ -227,7 +227,8 @@ struct morph_jobs_rules {
 /**
  * enum morph_jobs_flags - conditions of decisions
  * @MORPH_JOBS_ALL_SLOTS: a job uses slots only if all its parts of several workers have one
- * @MORPH_JOBS_DARK_FABRIC: a change darkens all circuits, as in the paper; else only those it sets
+ * @MORPH_JOBS_DARK_FABRIC: a change darkens all circuits, as in the paper; else only those it sets.
+ *	Then circuits change between turns of cohorts only if no other job sends
  */
 enum morph_jobs_flags {
 	MORPH_JOBS_ALL_SLOTS = 1,
@@ -405,8 +406,8 @@ int morph_jobs_decide(struct morph_jobs *jobs, const struct morph_jobs_problem *
  * @ends_ns: end of each job; UINT64_MAX: it cannot end
  * @ended: number of jobs that ended
  * @decisions: number of decisions
- * @changes: number of decisions that set circuits
- * @set: circuits set
+ * @changes: number of decisions that set circuits, and of turns of cohorts that do
+ * @set: circuits set, also by turns
  * @cleared: circuits cleared
  * @dark_ns: dark time, summed over circuits
  * @moved: bytes that passed circuits
