@@ -142,6 +142,42 @@ static void failure_of_a_port_moves_the_other_circuit(void **state)
 	morph_jobs_free(online.planner);
 }
 
+/*
+ * A site loses the slot of a job, as when a lent spare fails or a failover takes it back. The job
+ * goes on with a CPU aggregator at its root, more slowly, and no circuit changes.
+ */
+static void loss_of_a_slot_leaves_a_cpu_aggregator(void **state)
+{
+	struct morph_jobs_decision decision;
+	struct morph_jobs_flow other;
+	struct online online;
+
+	(void)state;
+	set_up(&online, 1, (uint32_t[]){ 1, 2 }, (uint64_t[]){ 10, 2 });
+	online.sites[0].ports = 2;
+	online.sites[0].aggregators = 1;
+	online.sites[0].nic_bps = 16 * SECOND;
+	online.sites[1].slots = 1;
+	online.parts[1].workers = 2;
+	decision = decide(&online);
+	assert_true(decision.flows[1].slot);
+	assert_int_equal(decision.jobs[0].aggregators, 0);
+	assert_int_equal(decision.jobs[0].end_ns, 10 * SECOND);
+	light(&online, &decision);
+	other = decision.flows[3];
+	online.sites[1].slots = 0;
+	decision = decide(&online);
+	assert_int_equal(decision.jobs[0].reason, MORPH_JOBS_RUNS);
+	assert_false(decision.flows[1].slot);
+	assert_int_equal(decision.jobs[0].aggregators, 1);
+	assert_int_equal(decision.jobs[0].nic_bps, 16 * SECOND);
+	assert_int_equal(decision.jobs[0].end_ns, 20 * SECOND);
+	assert_false(decision.changed);
+	assert_int_equal(decision.set_count + decision.clear_count, 0);
+	assert_memory_equal(&other, &decision.flows[3], sizeof(other));
+	morph_jobs_free(online.planner);
+}
+
 static void progress_of_a_job_changes_the_order(void **state)
 {
 	struct morph_jobs_decision decision;
@@ -219,6 +255,7 @@ int main(void)
 		cmocka_unit_test(arrival_of_a_shorter_job_takes_the_circuit),
 		cmocka_unit_test(end_of_a_job_frees_its_circuit),
 		cmocka_unit_test(failure_of_a_port_moves_the_other_circuit),
+		cmocka_unit_test(loss_of_a_slot_leaves_a_cpu_aggregator),
 		cmocka_unit_test(progress_of_a_job_changes_the_order),
 		cmocka_unit_test(ageing_bounds_the_longest_time),
 	};
