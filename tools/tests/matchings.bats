@@ -342,7 +342,7 @@ all_to_all() {
 @test "an all-to-all of 8 to 14 ranks of a device has rounds and a bound" {
 	all_to_all 8
 	[[ $(jq '."bound-ns" > 0' <<<"$output") == true ]]
-	for row in "9 10 10" "11 14 14" "14 21 20"; do
+	for row in "9 10 10" "10 12 12" "11 14 14" "12 16 16" "13 18 17" "14 21 20"; do
 		all_to_all "${row%% *}"
 		[[ $(jq -r '"\(."ranks-count") \(.rounds | length) \(."rounds-bound-count")"' <<<"$output") == "$row" ]]
 	done
