@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* Slices whose first two ranks a circuit joins. */
+#include <linux/jhash.h>
+
 #include "fake.h"
 #include "joined.h"
 
@@ -39,6 +41,19 @@ struct morph_circuit *fake_only_circuit(struct morph_slice *slice)
 	unsigned long index = 0;
 
 	return xa_find(&slice->circuits, &index, ULONG_MAX, XA_PRESENT);
+}
+
+u32 fake_hash_claims(struct fake *fake)
+{
+	const struct optics_graph *graph = fake->fabric->graph;
+	const struct optics_state *state = ledger_of(fake->fabric)->state;
+	u32 hash;
+
+	hash = jhash(state->guide_lanes, array_size(graph->guides_count, sizeof(u64)), 0);
+	hash = jhash(state->element_pins, array_size(graph->elements_count, sizeof(u32)), hash);
+	hash = jhash(state->element_state, graph->elements_count, hash);
+	hash = jhash(state->owner, array_size(graph->accelerators_count, sizeof(u32)), hash);
+	return jhash(state->tx_lanes, array_size(graph->ports_count, sizeof(u64)), hash);
 }
 
 struct morph_slice *fake_pair(struct fake *fake, u32 first, u32 second, bool lend)

@@ -13,6 +13,8 @@ struct morph_slice *fake_joined_on_host(struct fake *fake, u32 host, u32 failove
 /* Accelerators 0 and 1 with a circuit. The spares are 2 on their host and 5 on the other one. */
 struct morph_slice *fake_joined(struct fake *fake, u32 failover, u32 spare_policy);
 struct morph_circuit *fake_only_circuit(struct morph_slice *slice);
+/* A number for all claims in the ledger. */
+u32 fake_hash_claims(struct fake *fake);
 /* Kill an accelerator and wait for the failover. */
 void fake_kill(struct fake *fake, u32 accelerator);
 /*

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /* The search for the paths of a protection, in several holds of the lock. */
-#include <linux/jhash.h>
-
 #include "fake.h"
 #include "joined.h"
 #include "suites.h"
@@ -44,19 +42,6 @@ static void pause(struct fake *fake, bool found)
 	KUNIT_EXPECT_EQ(fake->test, -EINPROGRESS, ret);
 }
 
-static u32 hash_of_claims(struct fake *fake)
-{
-	const struct optics_graph *graph = fake->fabric->graph;
-	const struct optics_state *state = ledger_of(fake->fabric)->state;
-	u32 hash;
-
-	hash = jhash(state->guide_lanes, array_size(graph->guides_count, sizeof(u64)), 0);
-	hash = jhash(state->element_pins, array_size(graph->elements_count, sizeof(u32)), hash);
-	hash = jhash(state->element_state, graph->elements_count, hash);
-	hash = jhash(state->owner, array_size(graph->accelerators_count, sizeof(u32)), hash);
-	return jhash(state->tx_lanes, array_size(graph->ports_count, sizeof(u64)), hash);
-}
-
 /* Whatever the pauses, the ledger is as before and the present protection stays. */
 static void expect_unchanged_between_holds(struct fake *fake, struct morph_slice *slice)
 {
@@ -69,12 +54,12 @@ static void expect_unchanged_between_holds(struct fake *fake, struct morph_slice
 
 	mutex_lock(&fake->fabric->lock);
 	KUNIT_EXPECT_NOT_NULL(fake->test, txn);
-	claims = hash_of_claims(fake);
+	claims = fake_hash_claims(fake);
 	seq = morph_ledger_seq(fake->fabric);
 	search = begin(fake, slice, protection->spare);
 	do {
 		ret = hold(fake);
-		KUNIT_EXPECT_EQ(fake->test, claims, hash_of_claims(fake));
+		KUNIT_EXPECT_EQ(fake->test, claims, fake_hash_claims(fake));
 		KUNIT_EXPECT_EQ(fake->test, seq, morph_ledger_seq(fake->fabric));
 		KUNIT_EXPECT_PTR_EQ(fake->test, txn, (const struct morph_txn *)protection->txn);
 		KUNIT_EXPECT_EQ(fake->test, state, morph_protection_state(protection));

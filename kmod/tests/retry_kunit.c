@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: GPL-2.0-only
-/* Retries of degraded slices: what wakes them, and what a try changes. */
+/*
+ * Retries of degraded slices: what wakes them, and what a try changes; their searches, and those of
+ * repairs, in several holds of the lock.
+ */
+#include "core/base/trace.h"
 #include "fake.h"
 #include "joined.h"
 #include "suites.h"
@@ -129,11 +133,179 @@ static void retry_searches_before_the_repair_begins(struct kunit *test)
 	fake_expect_light(fake);
 }
 
+/* ------------------------------------------------- searches in several holds */
+
+/* The test in the pauses of searches. No thread holds the lock then, and the test cannot sleep. */
+struct pauses {
+	struct fake *fake;
+	u32 count;
+	u32 disturbed;		/* number of first ones in which another change follows */
+	struct morph_slice *ends;	/* the slice ends in the third pause; or NULL */
+	u32 claims;		/* fake_hash_claims() in the first one, or 0 */
+	bool claimed;		/* the claims have changed since */
+};
+
+/* Another thread may search, too, and its claims do not count. */
+static void see_claims(struct pauses *pauses)
+{
+	u32 claims;
+
+	if (!mutex_trylock(&pauses->fake->fabric->lock))
+		return;
+	claims = fake_hash_claims(pauses->fake);
+	mutex_unlock(&pauses->fake->fabric->lock);
+	pauses->claimed |= pauses->claims && claims != pauses->claims;
+	pauses->claims = claims;
+}
+
+static void in_pause(void *data, u32 fabric, u32 slice, u32 found)
+{
+	struct pauses *pauses = data;
+
+	pauses->count++;
+	see_claims(pauses);
+	if (pauses->count <= pauses->disturbed)
+		ledger_of(pauses->fake->fabric)->marks_seq++;
+	if (pauses->ends && pauses->count == 3)
+		WRITE_ONCE(pauses->ends->dying, true);
+}
+
+static void pauses_begin(struct pauses *pauses, struct fake *fake)
+{
+	pauses->fake = fake;
+	txns_of(fake->fabric)->effort = 1;
+	KUNIT_EXPECT_EQ(fake->test, 0, register_trace_morph_search_pause(in_pause, pauses));
+}
+
+/* Wait until no search runs. */
+static void pauses_end(struct pauses *pauses)
+{
+	fake_settle(pauses->fake);
+	unregister_trace_morph_search_pause(in_pause, pauses);
+	tracepoint_synchronize_unregister();
+	txns_of(pauses->fake->fabric)->effort = MORPH_HOLD_EFFORT;
+}
+
+static void repair_reroutes_in_several_holds(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = fake_joined(fake, MORPH_FAILOVER_MANUAL, MORPH_SPARES_HOST);
+	const struct morph_route *route = fake_only_circuit(slice)->route;
+	struct pauses pauses = {};
+
+	pauses_begin(&pauses, fake);
+	fake_set_health(fake, MORPH_PART_GUIDE, route->hops[1].guide >> 1, MORPH_HEALTH_FAILED);
+	pauses_end(&pauses);
+	KUNIT_EXPECT_GT(test, pauses.count, 2u);
+	KUNIT_EXPECT_FALSE(test, pauses.claimed);
+	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_REROUTES));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
+	fake_expect_light(fake);
+}
+
+static void failover_searches_in_several_holds(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_refusal refusal = {};
+	struct morph_slice *slices[2];
+	struct pauses pauses = {};
+
+	degrade_for_want_of_a_spare(fake, slices);
+	pauses_begin(&pauses, fake);
+	morph_health_cordon(fake->fabric, MORPH_PART_ACCELERATOR, 2, false, &refusal);
+	pauses_end(&pauses);
+	KUNIT_EXPECT_GT(test, pauses.count, 2u);
+	KUNIT_EXPECT_EQ(test, 1ULL, fake_stat(fake, MORPH_STAT_FAILOVERS));
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slices[0])->state);
+	fake_expect_light(fake);
+}
+
+/* All lasers of rank 0 fail, so its circuit has no path. */
+static struct morph_circuit *degrade_for_want_of_a_path(struct fake *fake)
+{
+	struct morph_slice *slice = fake_joined(fake, MORPH_FAILOVER_MANUAL, MORPH_SPARES_HOST);
+	struct morph_culprit laser = { .part = MORPH_PART_LASER };
+
+	mutex_lock(&fake->fabric->lock);
+	for (; laser.index < FAKE_PLANES; laser.index++)
+		morph_health_set(fake->fabric, &laser, MORPH_HEALTH_FAILED, 0);
+	mutex_unlock(&fake->fabric->lock);
+	return fake_only_circuit(slice);
+}
+
+#define DISTURBED 12u	/* pauses: more than a search needs to begin again four times */
+
+/* A disturbed search proves nothing, so another one follows. */
+static void expect_searched_again(struct fake *fake, const struct pauses *pauses,
+				  const struct morph_circuit *circuit)
+{
+	KUNIT_EXPECT_GT(fake->test, pauses->count, DISTURBED);
+	KUNIT_EXPECT_TRUE(fake->test, morph_circuit_in_vain(circuit));
+	KUNIT_EXPECT_FALSE(fake->test, slice_recovery(circuit->slice)->woken);
+	KUNIT_EXPECT_EQ(fake->test, (u32)MORPH_SLICE_DEGRADED,
+			slice_tenancy(circuit->slice)->state);
+}
+
+static void retry_repeats_a_disturbed_try(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	const struct morph_circuit *circuit = degrade_for_want_of_a_path(fake);
+	struct pauses pauses = { .disturbed = DISTURBED };
+	u32 begun;
+
+	fake_settle(fake);
+	begun = recovery_of(fake->fabric)->repairs_begun;
+	pauses_begin(&pauses, fake);
+	mutex_lock(&fake->fabric->lock);
+	morph_repair_recover(fake->fabric, MORPH_FREED_PATHS);
+	mutex_unlock(&fake->fabric->lock);
+	pauses_end(&pauses);
+	expect_searched_again(fake, &pauses, circuit);
+	KUNIT_EXPECT_EQ(test, begun, recovery_of(fake->fabric)->repairs_begun);
+	KUNIT_EXPECT_EQ_MSG(test, msecs_to_jiffies(40), slice_recovery(circuit->slice)->retry.delay,
+			    "two tries");
+}
+
+static void retry_follows_a_disturbed_repair(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct pauses pauses = { .disturbed = DISTURBED };
+	const struct morph_circuit *circuit;
+
+	pauses_begin(&pauses, fake);
+	circuit = degrade_for_want_of_a_path(fake);
+	pauses_end(&pauses);
+	expect_searched_again(fake, &pauses, circuit);
+}
+
+static void retry_stops_when_its_slice_ends(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = degrade_for_want_of_a_path(fake)->slice;
+	struct pauses pauses = { .ends = slice };
+	u32 begun;
+
+	fake_settle(fake);
+	begun = recovery_of(fake->fabric)->repairs_begun;
+	pauses_begin(&pauses, fake);
+	fake_set_health(fake, MORPH_PART_LASER, 1, MORPH_HEALTH_OK);
+	pauses_end(&pauses);
+	KUNIT_EXPECT_EQ(test, 3u, pauses.count);
+	KUNIT_EXPECT_FALSE(test, slice->busy);
+	KUNIT_EXPECT_EQ(test, begun, recovery_of(fake->fabric)->repairs_begun);
+	WRITE_ONCE(slice->dying, false);
+}
+
 static struct kunit_case retry_cases[] = {
 	KUNIT_CASE(retry_needs_a_resource_that_the_slice_lacks),
 	KUNIT_CASE(retry_searches_before_the_repair_begins),
 	KUNIT_CASE(retry_searches_paths_of_a_spare),
 	KUNIT_CASE(retry_revokes_no_prepared_transaction),
+	KUNIT_CASE(repair_reroutes_in_several_holds),
+	KUNIT_CASE(failover_searches_in_several_holds),
+	KUNIT_CASE(retry_repeats_a_disturbed_try),
+	KUNIT_CASE(retry_follows_a_disturbed_repair),
+	KUNIT_CASE(retry_stops_when_its_slice_ends),
 	{}
 };
 

@@ -129,13 +129,27 @@ static u32 lanes_not_held(const struct morph_schedule *schedule)
 	return missing;
 }
 
+struct search_case {
+	const char *name;
+	u32 effort;		/* of a hold */
+};
+
+static const struct search_case search_cases[] = {
+	{ "one hold", MORPH_HOLD_EFFORT },
+	{ "several holds", 1 },
+};
+
+FAKE_CASE_DESC(search_cases, name);
+
 /* The search for another path of a lit circuit suspends what the schedule holds. */
 static void schedule_holds_all_lanes_after_a_search(struct kunit *test)
 {
+	const struct search_case *param = test->param_value;
 	struct fake *fake = fake_open(test, &fake_small);
 	struct morph_slice *slice = fake_joined(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
 	struct morph_schedule *schedule = start_schedule(fake, slice, 1, 0);
 
+	txns_of(fake->fabric)->effort = param->effort;
 	mutex_lock(&fake->fabric->lock);
 	KUNIT_EXPECT_EQ(test, 0u, lanes_not_held(schedule));
 	morph_reroute_possible(schedule->circuits[0]);
@@ -148,7 +162,7 @@ static void schedule_holds_all_lanes_after_a_search(struct kunit *test)
 static struct kunit_case schedule_cases[] = {
 	KUNIT_CASE(schedule_judges_no_step_twice_in_the_same_light),
 	KUNIT_CASE(schedule_parks_elements_that_a_repair_releases),
-	KUNIT_CASE(schedule_holds_all_lanes_after_a_search),
+	KUNIT_CASE_PARAM(schedule_holds_all_lanes_after_a_search, search_cases_gen_params),
 	{}
 };
 

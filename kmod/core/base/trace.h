@@ -68,6 +68,20 @@
 
 #endif /* MORPH_CORE_TRACE_NAMES */
 
+/* The search for paths pauses, so that other tasks can take the lock. @found: items with paths. */
+TRACE_EVENT(morph_search_pause,
+	    TP_PROTO(u32 fabric, u32 slice, u32 found),
+	    TP_ARGS(fabric, slice, found),
+	    TP_STRUCT__entry(__field(u32, fabric)
+			     __field(u32, slice)
+			     __field(u32, found)),
+	    TP_fast_assign(__entry->fabric = fabric;
+			   __entry->slice = slice;
+			   __entry->found = found;),
+	    TP_printk("fabric=%u slice=%u found=%u",
+		      __entry->fabric, __entry->slice, __entry->found)
+);
+
 /* The transaction is staged: the ledger has its claims. */
 TRACE_EVENT(morph_txn_stage,
 	    TP_PROTO(u32 fabric, u32 slice, u32 changes),

@@ -333,8 +333,8 @@ struct morph_path_request {
 /* path.c */
 
 /*
- * Allocate the memory of a search, and charge the user, if any, for it. With @refusal NULL, charge
- * beyond the limit if necessary. No lock held.
+ * Allocate the memory of a search, and charge the user, if any, for it. @user without @refusal: a
+ * repair, whose memory the limit does not refuse. No lock held.
  */
 int morph_path_search_alloc(struct morph_path_search *search, struct morph_user *user,
 			    struct morph_refusal *refusal);

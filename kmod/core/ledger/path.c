@@ -117,6 +117,7 @@ void morph_path_search_resume(struct morph_fabric *fabric, struct morph_path_sea
 int morph_path_search_alloc(struct morph_path_search *search, struct morph_user *user,
 			    struct morph_refusal *refusal)
 {
+	gfp_t gfp = user && !refusal ? MORPH_GFP_REPAIR : GFP_KERNEL_ACCOUNT;
 	size_t bytes = optics_route_bytes(MORPH_ROUTE_STEPS);
 	int ret = 0;
 
@@ -126,7 +127,7 @@ int morph_path_search_alloc(struct morph_path_search *search, struct morph_user 
 		morph_user_charge_anyway(user, MORPH_RES_BYTES, bytes);
 	if (ret)
 		return ret;
-	search->work = kvmalloc(bytes, GFP_KERNEL_ACCOUNT);
+	search->work = kvmalloc(bytes, gfp);
 	if (!search->work) {
 		if (user)
 			morph_user_uncharge(user, MORPH_RES_BYTES, bytes);

@@ -127,6 +127,7 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	spin_lock_init(&hardware_of(fabric)->op_lock);
 	INIT_LIST_HEAD(&ledger_of(fabric)->slices);
 	xa_init_flags(&txns_of(fabric)->txns, XA_FLAGS_ALLOC1);
+	txns_of(fabric)->effort = MORPH_HOLD_EFFORT;
 	morph_slices_init(fabric);
 	morph_health_init(fabric);
 	device_initialize(&fabric->dev);

@@ -336,8 +336,8 @@ static int failover_stage(struct failover *failover)
 	for (;;) {
 		failover_build(failover);
 		ret = morph_repair_stage(failover->txn, failover->dry);
-		failover->blocked |= ret == -EAGAIN;
-		if (!ret || !next_spare(failover))
+		failover->blocked |= ret == MORPH_REPAIR_BLOCKED;
+		if (!ret || ret == -ENODEV || !next_spare(failover))
 			return ret;
 		morph_repair_free_txn(failover->txn);
 		failover->txn = NULL;

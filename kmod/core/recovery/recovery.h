@@ -92,6 +92,7 @@ struct morph_slice_recovery {
 	bool crowded;			/* other repairs ran during its last one */
 	bool woken;			/* it waits for a try: retry.c */
 	bool woken_again;		/* another try must follow the present one */
+	bool disturbed;			/* other changes have disturbed a search of the last one */
 	bool schedules_woken;		/* its schedules wait for a try */
 	u32 retry_circuit;		/* circuits with smaller numbers have been searched */
 	struct morph_backoff retry;
@@ -264,8 +265,10 @@ void morph_repair_free_routes(struct morph_txn *txn);
 void morph_repair_free_txn(struct morph_txn *txn);
 /*
  * Stage; revoke other slices' prepared transactions if necessary. @dry: revoke none, but return
- * -EAGAIN if one is in the way. Caller holds fabric->lock.
+ * MORPH_REPAIR_BLOCKED if one is in the way. -ESTALE, -ENODEV: morph_txn_plan_and_stage(). Caller
+ * holds fabric->lock; the function drops it during long searches.
  */
+#define MORPH_REPAIR_BLOCKED	1
 int morph_repair_stage(struct morph_txn *txn, bool dry);
 /*
  * Send the event as soon as the failure of the rank's accelerator is noticed. @outcome is REVOKED
@@ -366,7 +369,8 @@ bool morph_circuit_in_vain(const struct morph_circuit *circuit);
 bool morph_light_may_return(struct morph_slice *slice);
 /*
  * Return whether a broken circuit has a path. A path that a prepared transaction holds counts, too,
- * because a repair may revoke it. Claims nothing. The slice is idle. Caller holds fabric->lock.
+ * because a repair may revoke it. Claims nothing. The slice is idle. Caller holds fabric->lock; the
+ * function drops it during a long search.
  */
 bool morph_reroute_possible(struct morph_circuit *circuit);
 /* Let other tasks take fabric->lock during a repair; return whether the repair may go on. */
@@ -376,7 +380,8 @@ bool morph_failover_has_spare(struct morph_slice *slice);
 /*
  * Return whether the circuits of a failed rank have paths to a free spare, if the policy permits to
  * replace it. Resources that another slice borrows or has prepared count as free. The slice is
- * idle. Caller holds fabric->lock; the function drops it after each failing search.
+ * idle. Caller holds fabric->lock; the function drops it during long searches and after each
+ * failing one.
  */
 bool morph_failover_possible(struct morph_slice *slice);
 

@@ -74,16 +74,18 @@ void morph_repair_free_txn(struct morph_txn *txn)
 
 int morph_repair_stage(struct morph_txn *txn, bool dry)
 {
+	struct morph_fabric *fabric = txn->fabric;
 	int ret;
 
 	for (;;) {
 		txn->refusal = (struct morph_refusal){ .item = MORPH_ANY };
-		ret = morph_txn_stage(txn);
-		if (ret && dry && morph_txn_has_holder(txn->fabric, txn->refusal.part,
-						       txn->refusal.index))
-			return -EAGAIN;
-		if (!ret || dry || !morph_txn_revoke_holder(txn->fabric, txn->refusal.part,
-							    txn->refusal.index))
+		ret = morph_txn_plan_and_stage(txn);
+		slice_recovery(txn->slice)->disturbed |= ret == -ESTALE;
+		if (!ret || ret == -ESTALE || ret == -ENODEV)
+			return ret;
+		if (dry && morph_txn_has_holder(fabric, txn->refusal.part, txn->refusal.index))
+			return MORPH_REPAIR_BLOCKED;
+		if (dry || !morph_txn_revoke_holder(fabric, txn->refusal.part, txn->refusal.index))
 			break;
 		/* Search again: the refused path need not be the best one now. */
 		morph_repair_free_routes(txn);
@@ -296,7 +298,7 @@ static int stage_reroute(struct morph_circuit *circuit, bool dry, struct morph_t
 		ret = morph_repair_stage(txn, dry);
 	}
 	circuit->searched = 0;
-	if (ret && ret != -EBUSY && ret != -EAGAIN)
+	if (ret && ret != -EBUSY && ret != -ESTALE && ret != -ENODEV && ret != MORPH_REPAIR_BLOCKED)
 		circuit->searched = recovery_of(txn->fabric)->paths_freed;
 	if (ret)
 		morph_repair_free_txn(txn);
@@ -319,7 +321,7 @@ bool morph_reroute_possible(struct morph_circuit *circuit)
 	}
 	morph_report_searched(slice);
 	morph_slice_leave(slice);
-	return !ret || ret == -EAGAIN;
+	return !ret || ret == MORPH_REPAIR_BLOCKED;
 }
 
 static int reroute(struct morph_slice *slice, struct morph_circuit *circuit)
@@ -513,6 +515,7 @@ void morph_repair_work(struct work_struct *work)
 	morph_slice_enter(slice, true);
 	slice_recovery(slice)->entered_by = slice;
 	morph_txn_revoke_slice(slice);
+	recovery->disturbed = false;
 	recoveries = recovery_of(fabric)->recoveries;
 	crowded = recovery_of(fabric)->repairs++;
 	begun = ++recovery_of(fabric)->repairs_begun;
@@ -537,12 +540,12 @@ void morph_repair_work(struct work_struct *work)
 	if (!work_pending(work))
 		repair_end(slice);
 	/*
-	 * A resource became free during the repair, when the slice did not count as degraded:
-	 * retry.
+	 * A resource became free during the repair, when the slice did not count as degraded, or
+	 * other changes have disturbed a search: retry.
 	 */
 	if (slice_tenancy(slice)->state == MORPH_SLICE_DEGRADED &&
 	    fabric->state == MORPH_FABRIC_READY &&
-	    recovery_of(fabric)->recoveries != recoveries)
+	    (recovery_of(fabric)->recoveries != recoveries || recovery->disturbed))
 		morph_retry_missed(slice);
 	recovery_of(fabric)->repairs--;
 	slice_recovery(slice)->crowded = crowded || recovery_of(fabric)->repairs_begun != begun;

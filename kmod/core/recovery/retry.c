@@ -3,8 +3,8 @@
  * Retries of degraded slices, which lack spares or paths. When hardware becomes free or healthy, a
  * worker tries these slices, and moves no circuit: is there a spare for a failed rank, or a path
  * for a circuit? Only then does a repair begin, and the owner's changes get EAGAIN. Each hold of
- * fabric->lock contains one search. After a try, the slice waits before the next one, each time
- * twice as long.
+ * fabric->lock contains at most one search. After a try, the slice waits before the next one, each
+ * time twice as long. If other changes have disturbed a search, another try follows.
  */
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
@@ -157,7 +157,7 @@ static struct morph_circuit *next_circuit(struct morph_slice *slice)
 /*
  * Search the path of one circuit, and leave the others for the next hold of the lock. At the end of
  * the try start the repair if it may help. A slice that lacks other resources does not wait longer.
- * The caller holds fabric->lock; the function drops it during the searches for a failover.
+ * The caller holds fabric->lock; the function drops it during the searches.
  */
 static void try_slice(struct morph_slice *slice)
 {
@@ -165,18 +165,21 @@ static void try_slice(struct morph_slice *slice)
 	struct morph_circuit *circuit = NULL;
 	bool first = !recovery->retry_circuit;
 	bool spare = first && morph_failover_has_spare(slice);
-	bool useful = first && (morph_slice_whole(slice) || morph_light_may_return(slice) ||
-				(spare && morph_failover_possible(slice)));
+	bool useful;
 
-	/* A failure meanwhile has begun a repair, which searches all paths. */
+	recovery->disturbed = false;
+	useful = first && (morph_slice_whole(slice) || morph_light_may_return(slice) ||
+			   (spare && morph_failover_possible(slice)));
 	if (!useful && !slice->repairing && !slice->dying)
 		circuit = next_circuit(slice);
 	if (circuit) {
 		recovery->retry_circuit = circuit->id + 1;
 		useful = morph_reroute_possible(circuit);
-		if (!useful)
-			return;
 	}
+	recovery->woken_again |= recovery->disturbed;
+	/* A failure meanwhile has begun a repair, which searches all paths. */
+	if (slice->repairing || slice->dying || (circuit && !useful))
+		return;
 	if (useful || spare || recovery->retry_circuit)
 		back_off(&recovery->retry);
 	recovery->woken = recovery->woken_again;

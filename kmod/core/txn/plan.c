@@ -24,11 +24,15 @@
  *
  * If a search fails, staging follows in the same hold and takes its refusal. So the refusal is that
  * of the present ledger.
+ *
+ * A repair runs the same searches. But it never searches in one hold: if other changes disturb it
+ * too often, it ends with -ESTALE, and the slice retries later.
  */
 #include <linux/mm.h>
 #include <linux/sched/signal.h>
 
 #include "core/base/base.h"
+#include "core/base/trace.h"
 #include "core/ledger/ledger.h"
 #include "core/txn/txn.h"
 #include "internal.h"
@@ -37,7 +41,9 @@
 
 static bool may_plan(const struct morph_txn *txn)
 {
-	return txn->kind->checked && txn->kind->charged && !txn->kind->ends_given;
+	const struct morph_txn_kind *kind = txn->kind;
+
+	return kind->recovers || (kind->checked && kind->charged && !kind->ends_given);
 }
 
 static bool has_many_paths(const struct morph_txn *txn)
@@ -270,7 +276,7 @@ static u32 next_effort(const struct morph_planning *plan)
 {
 	u64 now = steps_now(plan);
 
-	if (plan->staging)
+	if (plan->staging && !plan->txn->kind->recovers)
 		return 0;
 	if (now >= plan->end)
 		return min(plan->effort, 1u);
@@ -422,7 +428,19 @@ bool morph_planning_continue(struct morph_planning *plan, u32 steps)
 
 /* ----------------------------------------------------------------- all holds */
 
-/* Drop fabric->lock for a while. Allocate the memory of a search that has paused. */
+/* A repair ends only with its slice. */
+static int check_yielded(struct morph_txn *txn)
+{
+	if (txn->kind->recovers)
+		return morph_slice_check(txn->slice) == -ENODEV ? -ENODEV : 0;
+	return fatal_signal_pending(current) ? -EINTR :
+					       morph_txn_check_slice(txn->slice, &txn->refusal);
+}
+
+/*
+ * Drop fabric->lock for a while. Allocate the memory of a search that has paused. A repair gets it
+ * beyond the user's limit.
+ */
 static int plan_yield(struct morph_planning *plan)
 {
 	struct morph_refusal refusal = { .item = MORPH_ANY };
@@ -430,11 +448,13 @@ static int plan_yield(struct morph_planning *plan)
 	int ret = 0;
 
 	mutex_unlock(&txn->fabric->lock);
+	trace_morph_search_pause(txn->fabric->id, txn->slice->number, plan->found);
 	if (plan->needs_memory)
-		ret = morph_path_search_alloc(&plan->search, txn->slice->user, &refusal);
+		ret = morph_path_search_alloc(&plan->search, txn->slice->user,
+					      txn->kind->recovers ? NULL : &refusal);
 	plan->needs_memory = false;
 	if (!ret && plan->needs_paths)
-		plan->paths = kvmalloc(judge_bytes(plan), GFP_KERNEL_ACCOUNT);
+		plan->paths = kvmalloc(judge_bytes(plan), txn->gfp);
 	if (!ret && plan->needs_paths && !plan->paths)
 		ret = -ENOMEM;
 	plan->needs_paths = false;
@@ -446,8 +466,7 @@ static int plan_yield(struct morph_planning *plan)
 		txn->refusal.item = plan->found;
 		return ret;
 	}
-	return fatal_signal_pending(current) ? -EINTR :
-					       morph_txn_check_slice(txn->slice, &txn->refusal);
+	return check_yielded(txn);
 }
 
 /* Find paths until all are known to be free, or until staging must decide. */
@@ -476,6 +495,12 @@ static int stage_few(struct morph_planning *plan)
 	return plan_yield(plan) ?: -EINPROGRESS;
 }
 
+/* Return whether staging has failed because of other changes, so that a path may exist. */
+static bool is_disturbed(const struct morph_planning *plan, int error)
+{
+	return error == -EINPROGRESS || (error && plan->refused && plan->search.stale);
+}
+
 /*
  * Staging can fail although planning has found free paths, for instance because a new slice owns a
  * part that they cross. If the surroundings have changed, plan again.
@@ -494,6 +519,7 @@ static int plan_and_stage(struct morph_planning *plan)
 			break;
 		changed = surroundings(txn) - began;
 		forget_refusal(txn);
+		begin_hold(plan, MORPH_HOLD_STEPS);
 		plan->staging = true;
 		ret = morph_txn_stage(txn);
 		plan->staging = false;
@@ -504,12 +530,12 @@ static int plan_and_stage(struct morph_planning *plan)
 	}
 	if (ret)
 		forget_from(txn, 0);
-	return ret;
+	return txn->kind->recovers && is_disturbed(plan, ret) ? -ESTALE : ret;
 }
 
 int morph_txn_plan_and_stage(struct morph_txn *txn)
 {
-	struct morph_planning plan = { .txn = txn, .effort = MORPH_HOLD_EFFORT };
+	struct morph_planning plan = { .txn = txn, .effort = txns_of(txn->fabric)->effort };
 	int ret = -EINPROGRESS;
 
 	lockdep_assert_held(&txn->fabric->lock);

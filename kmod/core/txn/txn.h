@@ -20,6 +20,7 @@ struct morph_txns {
 	struct morph_txn *ended[MORPH_TXN_HISTORY];	/* ended ones; circular, references */
 	u32 ended_first, ended_count;
 	size_t ended_bytes;
+	u32 effort;			/* of a search in one hold; tests change it */
 };
 
 static inline struct morph_txns *txns_of(const struct morph_fabric *fabric)
@@ -300,8 +301,9 @@ void morph_planning_begin_again(struct morph_planning *plan);
 /* Find, claim and validate the paths. Unstage undoes it. Caller holds fabric->lock. */
 int morph_txn_stage(struct morph_txn *txn);
 /*
- * The same, but drop fabric->lock at times while the paths of a large transaction are searched. The
- * caller has entered the slice.
+ * The same, but drop fabric->lock at times while the paths are searched. The caller has entered the
+ * slice. For a repair: -ESTALE: other changes have disturbed the search; -ENODEV: the slice or the
+ * fabric ends.
  */
 int morph_txn_plan_and_stage(struct morph_txn *txn);
 /* Allocate the memory for validation and programming; later code does not allocate. */
