@@ -29,6 +29,36 @@ static u32 count_calls(const struct fake *fake, char call)
 	return count;
 }
 
+/* ---------------------------------------------------------------- failed lasers */
+
+/*
+ * One laser of a port fails, and all lanes of the other port are taken. Before a fix, the search
+ * visited ports without failed lanes only, so the circuit stayed dark beside free lasers.
+ */
+static void repair_uses_other_lasers_of_a_port(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_slice *slice = fake_joined(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	const struct morph_circuit *circuit = fake_only_circuit(slice);
+	struct morph_culprit laser = {
+		.part = MORPH_PART_LASER,
+		.index = circuit->route->path.tx,
+		.lanes = circuit->route->path.lanes,
+	};
+	u32 i;
+
+	for (i = 0; i < FAKE_LANES; i++)
+		fake_light(fake, slice, 0, 1, !(laser.index % FAKE_PLANES));
+	mutex_lock(&fake->fabric->lock);
+	KUNIT_EXPECT_EQ(test, 0, morph_health_set(fake->fabric, &laser, MORPH_HEALTH_FAILED, 0));
+	mutex_unlock(&fake->fabric->lock);
+	fake_settle(fake);
+	KUNIT_EXPECT_EQ(test, (u32)MORPH_SLICE_OK, slice_tenancy(slice)->state);
+	KUNIT_EXPECT_EQ(test, laser.index, circuit->route->path.tx);
+	KUNIT_EXPECT_EQ(test, 0ULL, laser.lanes & circuit->route->path.lanes);
+	fake_expect_light(fake);
+}
+
 /* --------------------------------------------------------------- protections */
 
 static void protection_is_made_for_all_ranks(struct kunit *test)
@@ -604,6 +634,7 @@ static void release_survives_one_error(struct kunit *test)
 }
 
 static struct kunit_case repair_cases[] = {
+	KUNIT_CASE(repair_uses_other_lasers_of_a_port),
 	KUNIT_CASE(protection_is_made_for_all_ranks),
 	KUNIT_CASE_PARAM(protection_follows_its_spare, spoil_cases_gen_params),
 	KUNIT_CASE(protection_follows_its_guides),

@@ -313,6 +313,7 @@ struct morph_path_search {
 	struct morph_user *user;	/* charged, with a reference of the caller; or NULL */
 	bool running;			/* has paused; false: a search starts */
 	bool stale;			/* the ledger has changed since it started */
+	bool all_planes;		/* the search over ports without failed lanes has failed */
 	u64 seq;			/* morph_ledger_seq() at the last pause */
 	u32 restarts;			/* how often another change has made it obsolete */
 	u32 steps;			/* steps that the statistics have counted */

@@ -9,9 +9,10 @@
 /*
  * The planes that a change may use at one end. A port with some failed lanes is likely to lose the
  * others. Therefore, if the kernel may choose, it takes ports without failed lanes if there are
- * any.
+ * any. @all: a search over these has found no path.
  */
-static u64 planes_mask(struct morph_fabric *fabric, u32 accelerator, u16 plane, const u64 *dead)
+static u64 planes_mask(struct morph_fabric *fabric, u32 accelerator, u16 plane, const u64 *dead,
+		       bool all)
 {
 	u32 planes = fabric->graph->params.planes, i;
 	u64 sound = 0;
@@ -20,7 +21,7 @@ static u64 planes_mask(struct morph_fabric *fabric, u32 accelerator, u16 plane, 
 		return 0;
 	if (plane != MORPH_PLANE_ANY)
 		return BIT_ULL(plane);
-	for (i = 0; i < planes; i++)
+	for (i = 0; i < planes && !all; i++)
 		if (!dead[accelerator * planes + i])
 			sound |= BIT_ULL(i);
 	if (sound)
@@ -35,26 +36,53 @@ static u32 lanes_wanted(const struct morph_change *change)
 	return change->lanes ? optics_weight64(change->lanes) : 1;
 }
 
+static void set_planes(const struct morph_path_request *request,
+		       struct optics_route_request *search, bool all)
+{
+	struct morph_fabric *fabric = request->slice->fabric;
+	const struct morph_change *change = request->change;
+
+	search->tx_planes = planes_mask(fabric, request->src, change->src_plane,
+					ledger_of(fabric)->state->tx_dead, all);
+	search->rx_planes = planes_mask(fabric, request->dst, change->dst_plane,
+					ledger_of(fabric)->state->rx_dead, all);
+}
+
+/*
+ * Search over ports without failed lanes, and then over all ports. A second search that pauses gets
+ * no more time in this hold.
+ */
 static int route_by_search(const struct morph_path_request *request,
 			   struct optics_path *path, struct optics_refusal *why)
 {
 	struct morph_fabric *fabric = request->slice->fabric;
 	const struct morph_change *change = request->change;
-	struct optics_route_request search = {
+	struct morph_path_search *kept = request->search;
+	bool all = kept && kept->running && kept->all_planes;
+	struct optics_route_request first, search = {
 		.tx_accelerator = request->src,
 		.rx_accelerator = request->dst,
-		.tx_planes = planes_mask(fabric, request->src, change->src_plane,
-					 ledger_of(fabric)->state->tx_dead),
-		.rx_planes = planes_mask(fabric, request->dst, change->dst_plane,
-					 ledger_of(fabric)->state->rx_dead),
 		.lanes_allowed = change->lanes ? change->lanes : fabric->graph->all_lanes,
 		.lanes_count = lanes_wanted(change),
 		.owner = request->slice->number,
 		.transit_own = request->slice->transit == MORPH_TRANSIT_OWN,
 		.steps = MORPH_ROUTE_STEPS,
 	};
+	int ret;
 
-	return morph_path_search_run(fabric, request->search, &search, request->effort, path, why);
+	set_planes(request, &search, all);
+	ret = morph_path_search_run(fabric, kept, &search, request->effort, path, why);
+	if (kept)
+		kept->all_planes = all;
+	if (!ret || ret == -EINPROGRESS || all)
+		return ret;
+	first = search;
+	set_planes(request, &search, true);
+	if (search.tx_planes == first.tx_planes && search.rx_planes == first.rx_planes)
+		return ret;
+	if (kept)
+		kept->all_planes = true;
+	return morph_path_search_run(fabric, kept, &search, min(request->effort, 1u), path, why);
 }
 
 /* The search has met several ledgers, so its failure is that of none of them. */
