@@ -37,7 +37,7 @@ guides() {
 	refused $EBUSY $GUIDE "$beside" 1
 	[[ $status == 0 && $output == "$(<"$recording.out")" ]]
 	refused $EBUSY $GUIDE "$beside" 31
-	[[ $status == 0 && $(jq .loaded.id <<<"$output") == 1 ]]
+	[[ $status == 0 && $(jq .loaded.id <<<"$output") == "$(jq .loaded.id "$recording.out")" ]]
 	# Paths that used it change, and the recording does not contain the new ones.
 	refused $EBUSY $GUIDE "$used" 1
 	holds "$stderr" "refused.jsonl, line "
