@@ -49,6 +49,27 @@ replay() {
 	(($(awk '{ if (length($0) > most) most = length($0) } END { print most }' <<<"$output") > 80))
 }
 
+@test "degraded slices come first, and each has its reason on a page of 80 columns" {
+	replay status-many status -f many
+	lines=$(sed -n '/^NAME .*REASON/,/^values/p' <<<"$output")
+	[[ $(awk '/degraded/ {print $1}' <<<"$lines" | tr '\n' ' ') == "job-13 job-14 " ]]
+	[[ $(awk 'NF > 4 && NR > 1 && $2 ~ /^(ok|degraded)$/ {print $2}' <<<"$lines" | uniq | tr '\n' ' ') == "degraded ok " ]]
+	holds "$output" "3 more slices, all ok and protected"
+	[[ $(tr -s '\n ' ' ' <<<"$lines") =~ job-13" degraded 2 1 - rank 1: accelerator "[0-9]+" failed; 1 circuit dark job-14 degraded" ]]
+	# Slices without protection precede protected ones.
+	[[ $(awk '$5 == "all" {print NR}' <<<"$lines") -lt $(awk '$1 == "job-1" {print NR}' <<<"$lines") ]]
+}
+
+@test "the page is no wider than the terminal, in any width" {
+	for recording in status status-ok status-many; do
+		for width in {20..100..5}; do
+			COLUMNS=$width replay "$recording" status $([[ $recording != status-many ]] || echo -f many)
+			(($(awk '{ if (length($0) > most) most = length($0) } END { print most }' <<<"$output") <= width)) ||
+				{ echo "wider than $width: $output"; return 1; }
+		done
+	done
+}
+
 @test "morphctl alone prints the page" {
 	replay status status
 	page=$output

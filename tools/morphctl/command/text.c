@@ -11,6 +11,7 @@
 #include "morphctl/command/command.h"
 
 #define NARROWEST 20 /* columns; on a narrower terminal, lines are wider than it */
+#define LEAST_LINE 10 /* columns of text, behind any indentation */
 #define HANGING 2 /* indentation of the lines that continue a sentence */
 
 static size_t known_width;
@@ -145,8 +146,8 @@ void text_wrap(FILE *stream, const char *text, size_t column, size_t indent, siz
 {
 	struct paragraph paragraph = { stream, column, indent, width, false };
 
-	if (paragraph.width < indent + NARROWEST)
-		paragraph.width = indent + NARROWEST;
+	if (paragraph.width < indent + LEAST_LINE)
+		paragraph.width = indent + LEAST_LINE;
 	while (*text) {
 		size_t length = strcspn(text, " ");
 

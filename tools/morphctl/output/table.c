@@ -14,6 +14,7 @@
 
 #define GAP 2 /* columns of the terminal between two columns of a table */
 #define DOTS "..."
+#define LEAST_WRAPPED 14 /* columns of the terminal */
 
 struct column {
 	const char *key;
@@ -92,49 +93,71 @@ static size_t narrow_width(void)
 	return quarter < 24 ? quarter : 24;
 }
 
-/* Headings cannot be cut. */
-static size_t least_width(const struct table *table, const struct column *column)
+/* Headings cannot be cut. @wraps: the values continue on further lines. */
+static size_t least_width(const struct table *table, const struct column *column, bool wraps)
 {
 	size_t heading = table->headings ? text_columns(column->heading) : 0;
-	size_t least = heading > narrow_width() ? heading : narrow_width();
+	size_t least = wraps && narrow_width() > LEAST_WRAPPED ? LEAST_WRAPPED : narrow_width();
 
+	if (least < heading)
+		least = heading;
 	return column->width < least ? column->width : least;
+}
+
+/* Values of the last column continue on further lines, numbers do not. */
+static bool wraps(const struct table *table, size_t column, size_t count)
+{
+	return column + 1 == count && !table->columns[column].number;
 }
 
 /* The number of columns that fit into @width, at least one. */
 static size_t columns_shown(const struct table *table, size_t width)
 {
-	size_t total = 0, count = 0;
+	size_t before = 0, count = 0;
 
 	while (count < table->columns_count) {
-		total += least_width(table, &table->columns[count]) + (count ? GAP : 0);
-		if (count && total > width)
+		const struct column *column = &table->columns[count];
+		bool as_last = wraps(table, count, count + 1);
+
+		if (count && before + least_width(table, column, as_last) > width)
 			break;
+		before += least_width(table, column, false) + GAP;
 		count++;
 	}
 	return count;
 }
 
-/* Narrow the widest of the first @count columns until they fit into @width. */
+/*
+ * Narrow the widest of the first @count columns until they fit into @width. Equally wide columns
+ * become narrower together.
+ */
 static void narrow(struct table *table, size_t count, size_t width)
 {
 	for (;;) {
-		size_t total = count ? GAP * (count - 1) : 0, excess, least;
+		size_t total = count ? GAP * (count - 1) : 0, second = 0, least = 0, step;
 		struct column *widest = NULL;
 
 		for (size_t i = 0; i < count; i++) {
 			struct column *column = &table->columns[i];
+			size_t limit = least_width(table, column, wraps(table, i, count));
 
 			total += column->width;
-			if (column->width > least_width(table, column) &&
-			    (!widest || column->width >= widest->width))
+			if (column->width <= limit)
+				continue;
+			if (!widest || column->width >= widest->width) {
+				second = widest ? widest->width : 0;
 				widest = column;
+				least = limit;
+			} else if (column->width > second) {
+				second = column->width;
+			}
 		}
 		if (total <= width || !widest)
 			return;
-		excess = total - width;
-		least = least_width(table, widest);
-		widest->width = widest->width - least > excess ? widest->width - excess : least;
+		if (least < second)
+			least = second < widest->width ? second : widest->width - 1;
+		step = total - width;
+		widest->width = widest->width - least > step ? widest->width - step : least;
 	}
 }
 
@@ -161,8 +184,8 @@ static char *wrapped(const char *text, size_t width)
 	return needed(result);
 }
 
-/* Cut the values of a column to its width, or wrap them if it is the last. Returns true if cut. */
-static bool fit_column(struct table *table, size_t column, bool last)
+/* Cut the values of a column to its width, or wrap them. Returns true if cut. */
+static bool fit_column(struct table *table, size_t column, bool wrap)
 {
 	size_t width = table->columns[column].width;
 	bool any = false;
@@ -172,8 +195,8 @@ static bool fit_column(struct table *table, size_t column, bool last)
 
 		if (text_columns(text) <= width)
 			continue;
-		*cell = last ? wrapped(text, width) : cut(text, width);
-		any = any || !last;
+		*cell = wrap ? wrapped(text, width) : cut(text, width);
+		any = any || !wrap;
 		free(text);
 	}
 	return any;
@@ -210,7 +233,7 @@ static void add_columns(struct libscols_table *into, const struct table *table, 
 {
 	for (size_t i = 0; i < shown; i++) {
 		const struct column *from = &table->columns[i];
-		bool last = i + 1 == shown && !from->number;
+		bool last = wraps(table, i, shown);
 		struct libscols_column *column = needed(scols_table_new_column(
 			into, from->heading, 0,
 			(from->number ? SCOLS_FL_RIGHT : 0) | (last ? SCOLS_FL_WRAP : 0)));
@@ -250,7 +273,7 @@ static void print(struct table *table, const char *const *keys)
 
 	narrow(table, shown, text_width());
 	for (size_t i = 0; i < shown; i++)
-		any_cut |= fit_column(table, i, i + 1 == shown && !table->columns[i].number);
+		any_cut |= fit_column(table, i, wraps(table, i, shown));
 	scols_table_enable_noheadings(out, !table->headings);
 	scols_table_enable_colors(out, colored());
 	done(scols_table_set_column_separator(out, "  "));

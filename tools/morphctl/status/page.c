@@ -42,10 +42,12 @@ static void print_fabrics(struct run *run, const json_t *fabrics)
 
 /* -------------------------------------------------------------------------- slices */
 
-static bool needs_attention(const json_t *slice)
+/* 2: the slice lacks light; 1: a rank has no protection; 0: neither. */
+static int severity(const json_t *slice)
 {
-	return !key_is(slice, "state", "ok") ||
-	       json_array_size(json_object_get(slice, "unprotected-ranks"));
+	if (!key_is(slice, "state", "ok"))
+		return 2;
+	return json_array_size(json_object_get(slice, "unprotected-ranks")) ? 1 : 0;
 }
 
 /* A short list of ranks, or their number. */
@@ -87,12 +89,12 @@ static void print_slices(struct run *run, const json_t *fabrics, const json_t *s
 	size_t count = json_array_size(slices), bad = 0, i;
 	char columns[128];
 
-	for (int attention = 1; attention >= 0; attention--)
+	for (int worst = 2; worst >= 0; worst--)
 		json_array_foreach(slices, i, slice)
 		{
-			if (needs_attention(slice) != attention)
+			if (severity(slice) != worst)
 				continue;
-			bad += needs_attention(slice);
+			bad += worst > 0;
 			if (json_array_size(lines) < SLICES_SHOWN)
 				json_array_append_new(lines, slice_line(fabrics, slice));
 		}
