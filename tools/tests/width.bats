@@ -126,6 +126,22 @@ simulator() {
 	holds "$output" "$(seq -s , 99)"
 }
 
+@test "messages are no wider than the terminal, unless --wide is given" {
+	messages() { script -qec "stty cols $1; '$MORPHCTL' ${*:2} >/dev/null" /dev/null | tr -d '\r'; }
+	[[ $(messages 50 slice lst) == $'morphctl: slice: unknown verb \'lst\'; did you mean\n  \'list\'? verbs:\n  list\n  show\n'* ]]
+	output=$(messages 50 slice list --none)
+	within 50
+	[[ $(wc -l <<<"$output") == 3 ]]
+	# A word that has no room on a line.
+	output=$(messages 60 slice "$(printf 'x%.0s' {1..300})" | head -n 6)
+	within 60
+	output=$(messages 50 slice show --wide none)
+	[[ $(head -n 1 <<<"$output") == *"run 'modprobe morph'" ]]
+	# Without a terminal, a message is one line.
+	COLUMNS=50 run_split morphctl slice lst
+	[[ $(head -1 <<<"$stderr") == *"verbs:" ]]
+}
+
 @test "each key has a heading" {
 	check=("$BATS_TEST_DIRNAME/headings.py" "$TOP/tools/morphctl/output/headings.def")
 	expect 0 "${check[@]}"

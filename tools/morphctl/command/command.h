@@ -122,8 +122,8 @@ void help_command(FILE *stream, const struct command *command);
 enum exit_code dump_commands(void);
 
 /*
- * message.c: diagnostics on stderr, one line each. With --json they become one JSON object, which
- * end_messages() prints: see Documentation/json.rst.
+ * message.c: diagnostics on stderr. Each is one line, or several on a narrow terminal. With --json
+ * they become one JSON object, which end_messages() prints: see Documentation/json.rst.
  */
 void begin_messages(const struct command *command, bool json);
 void end_messages(enum exit_code code);
@@ -164,6 +164,8 @@ void progress_end(void);
 #define ANY_WIDTH ((size_t)INT32_MAX)
 
 size_t text_width(void);
+/* The same for standard error. COLUMNS has no effect on it. */
+size_t text_width_of_messages(void);
 void text_set_wide(void);
 /* Make lines at most @width columns wide, on a wider terminal and without one, too. */
 void text_limit(size_t width);

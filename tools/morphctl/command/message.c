@@ -4,8 +4,13 @@
 #include <errno.h>
 #include <stdarg.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "morphctl/command/command.h"
+
+#define MESSAGE_BYTES 2048 /* a longer message is printed as one line */
+#define NAME "morphctl: "
+#define HANGING 2 /* indentation of the lines that continue a message */
 
 /* With --json, messages are collected, and end_messages() prints them as one object. */
 static struct {
@@ -67,18 +72,35 @@ static json_t *last_message(void)
 	return count ? json_array_get(messages.list, count - 1) : NULL;
 }
 
+/* Print a message behind @before, on lines as wide as the terminal. Needs no memory. */
+static void print_message(const char *before, const char *format, va_list arguments)
+{
+	size_t column = strlen(before), indent = strspn(before, " ") + HANGING;
+	char text[MESSAGE_BYTES];
+	va_list copy;
+	int length;
+
+	va_copy(copy, arguments);
+	length = vsnprintf(text, sizeof(text), format, copy);
+	va_end(copy);
+	fflush(stdout);
+	fputs(before, stderr);
+	if (length < 0 || length >= MESSAGE_BYTES ||
+	    column + text_columns(text) <= text_width_of_messages())
+		vfprintf(stderr, format, arguments);
+	else
+		text_wrap(stderr, text, column, indent, text_width_of_messages());
+	fputc('\n', stderr);
+}
+
 void warn_line(const char *format, ...)
 {
 	va_list arguments;
 
 	va_start(arguments, format);
 	progress_end();
-	if (!collect(format, arguments)) {
-		fflush(stdout);
-		fputs("morphctl: ", stderr);
-		vfprintf(stderr, format, arguments);
-		fputc('\n', stderr);
-	}
+	if (!collect(format, arguments))
+		print_message(NAME, format, arguments);
 	va_end(arguments);
 }
 
@@ -96,9 +118,7 @@ void warn_detail(const char *format, ...)
 		json_array_append_new(json_object_get(last, "details"), text_value(text));
 		free(text);
 	} else {
-		fputs("  ", stderr);
-		vfprintf(stderr, format, arguments);
-		fputc('\n', stderr);
+		print_message("  ", format, arguments);
 	}
 	va_end(arguments);
 }
@@ -123,15 +143,15 @@ void warn_facts(json_t *facts)
 enum exit_code usage_error(const struct run *run, const char *format, ...)
 {
 	const char *name = command_name(run->command);
+	char before[96];
 	va_list arguments;
 
 	va_start(arguments, format);
 	progress_end();
 	if (!collect(format, arguments)) {
-		fflush(stdout);
-		fprintf(stderr, "morphctl: %s: ", name);
-		vfprintf(stderr, format, arguments);
-		fprintf(stderr, "\nSee 'morphctl %s --help'.\n", name);
+		snprintf(before, sizeof(before), NAME "%s: ", name);
+		print_message(before, format, arguments);
+		fprintf(stderr, "See 'morphctl %s --help'.\n", name);
 	}
 	va_end(arguments);
 	return EXIT_CODE_USAGE;

@@ -7,6 +7,7 @@
 #include <errno.h>
 #include <pthread.h>
 #include <signal.h>
+#include <string.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -35,6 +36,17 @@ static time_t seconds(void)
 	return now.tv_sec - progress.began.tv_sec - (now.tv_nsec < progress.began.tv_nsec);
 }
 
+/* The terminal may be narrow, and a line on two lines of it would not be overwritten. */
+static void print_line(void)
+{
+	char time[24];
+	int most;
+
+	snprintf(time, sizeof(time), ": %lld s", (long long)seconds());
+	most = (int)(text_width_of_messages() - strlen(time) - 1);
+	dprintf(STDERR_FILENO, "\r%.*s%s\033[K", most, progress.text, time);
+}
+
 static void *print_lines(void *unused)
 {
 	struct timespec next = progress.began;
@@ -44,7 +56,7 @@ static void *print_lines(void *unused)
 	while (progress.working) {
 		if (pthread_cond_timedwait(&progress.ended, &progress.lock, &next) != ETIMEDOUT)
 			continue;
-		dprintf(STDERR_FILENO, "\r%s: %lld s\033[K", progress.text, (long long)seconds());
+		print_line();
 		progress.shown = true;
 		next.tv_sec = progress.began.tv_sec + seconds() + 1;
 	}

@@ -15,25 +15,37 @@
 #define HANGING 2 /* indentation of the lines that continue a sentence */
 
 static size_t known_width;
+static bool wide; /* --wide */
 
 static size_t at_least(size_t width)
 {
 	return width < NARROWEST ? NARROWEST : width;
 }
 
+static size_t width_of_terminal(int fd)
+{
+	struct winsize size;
+
+	if (!isatty(fd))
+		return ANY_WIDTH;
+	if (ioctl(fd, TIOCGWINSZ, &size) || !size.ws_col)
+		return 80;
+	return at_least(size.ws_col);
+}
+
 static size_t find_width(void)
 {
 	const char *columns = getenv("COLUMNS");
-	struct winsize size;
 	uint64_t given_width;
 
 	if (columns && parse_u64(columns, 1, UINT16_MAX, &given_width))
 		return at_least(given_width);
-	if (!isatty(STDOUT_FILENO))
-		return ANY_WIDTH;
-	if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) || !size.ws_col)
-		return 80;
-	return at_least(size.ws_col);
+	return width_of_terminal(STDOUT_FILENO);
+}
+
+size_t text_width_of_messages(void)
+{
+	return wide ? ANY_WIDTH : width_of_terminal(STDERR_FILENO);
 }
 
 void text_limit(size_t width)
@@ -52,34 +64,35 @@ size_t text_width(void)
 void text_set_wide(void)
 {
 	known_width = ANY_WIDTH;
+	wide = true;
 }
 
 /* Bytes and columns of the first character. libsmartcols prints an invalid byte as \xNN. */
 static size_t character(const char *text, size_t *columns)
 {
 	mbstate_t state = { 0 };
-	wchar_t wide;
-	size_t length = mbrtowc(&wide, text, strlen(text), &state);
+	wchar_t letter;
+	size_t length = mbrtowc(&letter, text, strlen(text), &state);
 
 	if (length == 0 || length > strlen(text)) {
 		*columns = 4;
 		return 1;
 	}
-	*columns = iswprint((wint_t)wide) ? (size_t)wcwidth(wide) : 4 * length;
+	*columns = iswprint((wint_t)letter) ? (size_t)wcwidth(letter) : 4 * length;
 	return length;
 }
 
 size_t text_fit(const char *text, size_t length, size_t room, size_t *columns)
 {
-	size_t bytes = 0, wide;
+	size_t bytes = 0, more;
 
 	*columns = 0;
 	while (bytes < length) {
-		size_t next = character(text + bytes, &wide);
+		size_t next = character(text + bytes, &more);
 
-		if (*columns + wide > room)
+		if (*columns + more > room)
 			break;
-		*columns += wide;
+		*columns += more;
 		bytes += next;
 	}
 	return bytes;
