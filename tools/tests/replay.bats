@@ -113,6 +113,13 @@ with_json() {
 	jq -e '.error == "permission" and .messages[0].errno == "EBADF"' <<<"$stderr"
 }
 
+@test "a command that changed nothing prints no empty list" {
+	replay "$RECORDINGS/guide-cordon-unknown"
+	[[ $status == 3 && -z $output && -n $stderr ]]
+	MORPHCTL_REPLAY=$RECORDINGS/guide-cordon-unknown.jsonl run_split morphctl guide cordon 99999 --json
+	[[ $status == 3 && $output == "[]" ]]
+}
+
 @test "a missing recording" {
 	MORPHCTL_REPLAY=$BATS_TEST_TMPDIR/none.jsonl run_split morphctl fabric list
 	[[ $status == 3 ]]

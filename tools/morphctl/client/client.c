@@ -340,6 +340,18 @@ enum exit_code tally_code(const struct tally *tally)
 	return tally->good ? EXIT_CODE_PARTIAL : tally->first;
 }
 
+enum exit_code tally_emit(const struct tally *tally, struct run *run, uint32_t type,
+			  const char *columns, json_t *records)
+{
+	enum exit_code code = EXIT_CODE_OK;
+
+	if (json_array_size(records) || given(run, OPTION_JSON))
+		code = client_emit(run, type, columns, records);
+	else
+		json_decref(records);
+	return code ? code : tally_code(tally);
+}
+
 const char *verdict_word(uint32_t verdict)
 {
 	return verdict == MORPH_FEASIBLE   ? "feasible" :

@@ -138,6 +138,9 @@ struct tally {
 
 void tally_add(struct tally *tally, enum exit_code code);
 enum exit_code tally_code(const struct tally *tally);
+/* Print the records of what succeeded, and free them. Failures have messages already. */
+enum exit_code tally_emit(const struct tally *tally, struct run *run, uint32_t type,
+			  const char *columns, json_t *records);
 
 /* Fabrics in tables. @lent: "lent-count," if slices have borrowed spares, else "". */
 #define FABRIC_COLUMNS(lent)                                             \

@@ -44,6 +44,7 @@ typedef unsigned __int128 option_bits;
 	"notification in the netlink specification. If notifications were lost, a line "                  \
 	"{\"name\": \"resync\"} follows, and then the current state: lines whose names end in "           \
 	"'-get'. With --once and --timeout the exit status is 6 if nothing happened in time. "            \
+	"Without a fabric, the command waits for one. "                                                   \
 	"Without CAP_NET_ADMIN or netlink, the command prints the events of the slices whose node "       \
 	"/dev/morph/sliceN you may open, and ends with the last of these slices. It keeps them open, so " \
 	"that deleting one needs --force."

@@ -51,8 +51,7 @@ static enum exit_code set_all(struct run *run, const struct morph_accelerator_op
 	records = json_array();
 	for (int i = 0; i < run->argc; i++)
 		tally_add(&tally, set_one(run, fabric, run->argv[i], opts, records));
-	code = client_emit(run, MORPH_OBJECT_ACCELERATOR, "id,use,health,pci", records);
-	return code ? code : tally_code(&tally);
+	return tally_emit(&tally, run, MORPH_OBJECT_ACCELERATOR, "id,use,health,pci", records);
 }
 
 enum exit_code accelerator_set(struct run *run)

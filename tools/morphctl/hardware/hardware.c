@@ -143,8 +143,7 @@ static enum exit_code act_on_list(struct run *run, uint32_t fabric, uint32_t par
 	for (size_t i = 0; i < count; i++)
 		tally_add(&tally, act_on(run, &act, fabric, part, indices[i], verb, records));
 	act_end(&act);
-	code = client_emit(run, MORPH_OBJECT_HARDWARE, HARDWARE_COLUMNS, records);
-	return code ? code : tally_code(&tally);
+	return tally_emit(&tally, run, MORPH_OBJECT_HARDWARE, HARDWARE_COLUMNS, records);
 }
 
 static enum exit_code act_on_arguments(struct run *run, uint32_t part, enum verb verb)

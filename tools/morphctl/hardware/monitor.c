@@ -3,6 +3,7 @@
 #include <errno.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <string.h>
 #include <time.h>
 
 #include "morphctl/client/client.h"
@@ -306,12 +307,44 @@ static bool read_buffer(const struct run *run, struct morph_monitor_opts *opts)
 	return true;
 }
 
+/* Without a fabric an administrator waits for one, and a tenant has nothing to wait for. */
+static enum exit_code note_fabrics(struct run *run)
+{
+	enum exit_code code;
+	json_t *fabrics;
+
+	code = client_fabric_records(run, &fabrics);
+	if (!code && !json_array_size(fabrics))
+		code = client_no_fabric(run);
+	json_decref(fabrics);
+	return code;
+}
+
+/* @error: why the caller cannot follow all fabrics. */
+static enum exit_code monitor_own(struct follow *follow, int error)
+{
+	char *text = needed(strdup(morph_error_text(follow->run->client->ctx)));
+	struct morph_list *own = NULL;
+	enum exit_code code = EXIT_CODE_OK;
+
+	if (client_read_list(follow->run, MORPH_OBJECT_SLICE, follow->fabric, MORPH_ANY, &own) ||
+	    !morph_list_count(own)) {
+		code = note_fabrics(follow->run);
+		morph_error_set(follow->run->client->ctx, -error, "%s", text);
+		code = code ? code : client_error(follow->run, error);
+	} else {
+		code = follow_own(follow, own);
+	}
+	morph_list_free(own);
+	free(text);
+	return code;
+}
+
 enum exit_code monitor(struct run *run)
 {
 	MORPH_OPTS(morph_monitor_opts, opts, .buffer_bytes = 0);
 	struct follow follow = { .run = run, .fabric = MORPH_ANY, .deadline_ns = -1 };
 	bool once = given(run, OPTION_ONCE);
-	struct morph_list *own = NULL;
 	enum exit_code code;
 	int64_t timeout_ns;
 	int error;
@@ -324,14 +357,12 @@ enum exit_code monitor(struct run *run)
 	if (code)
 		return code;
 	error = morph_monitor_new(run->client->ctx, &opts, &follow.monitor);
-	if (client_is_closed(run, error) &&
-	    !client_read_list(run, MORPH_OBJECT_SLICE, follow.fabric, MORPH_ANY, &own)) {
-		code = morph_list_count(own) ? follow_own(&follow, own) : client_error(run, error);
-		morph_list_free(own);
-		return code;
-	}
+	if (client_is_closed(run, error))
+		return monitor_own(&follow, error);
 	if (error < 0)
 		return client_error(run, error);
+	if (!given(run, OPTION_FABRIC) && note_fabrics(run) == EXIT_CODE_NOT_FOUND)
+		warn_line("waiting for a fabric");
 	if (given(run, OPTION_BANNER))
 		write_line("ready", NULL);
 	if (given(run, OPTION_DUMP))
