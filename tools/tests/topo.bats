@@ -123,6 +123,10 @@ draw() {
 	jq '. + {visible: "own"} | .circuits = [] | del(.accelerators[].slice) |
 		.slices[0].ranks = [{rank: 0, accelerator: 4}]' "$BATS_TEST_TMPDIR/rack.json" >"$BATS_TEST_TMPDIR/own.json"
 	note="Incomplete: shows only slices whose device nodes the caller may open, and their circuits."
+	# The note is wider than the picture of a server.
+	jq '. + {visible: "own"}' "$BATS_TEST_TMPDIR/server.json" >"$BATS_TEST_TMPDIR/small.json"
+	morphctl topo -o svg --input "$BATS_TEST_TMPDIR/small.json" >"$BATS_TEST_TMPDIR/small.svg"
+	expect 0 "$BATS_TEST_DIRNAME/topo_picture.py" "$BATS_TEST_TMPDIR/small.svg"
 	expect 0 morphctl topo -o svg --input "$BATS_TEST_TMPDIR/own.json"
 	holds "${output//<\/text>*class=\"warning\">/}" "${note%%whose*}"
 	holds "$output" "in use by a slice that you may not open"

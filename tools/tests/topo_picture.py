@@ -11,6 +11,22 @@ import xml.etree.ElementTree
 
 SVG = "{http://www.w3.org/2000/svg}"
 LEAST = 2  # pixels that two lines of one direction may share, where their corners are
+# Widths of the letters from the blank on in DejaVu Sans, the widest font of the pictures, in
+# thousandths of its size.
+WIDTHS = (
+    317, 400, 459, 837, 636, 950, 779, 274, 390, 390, 500, 837, 317, 360, 317, 336, 636, 636, 636, 636, 636, 636,
+    636, 636, 636, 636, 336, 336, 837, 837, 837, 530, 1000, 684, 686, 698, 770, 631, 575, 774, 751, 294, 294, 655,
+    557, 862, 748, 787, 603, 787, 694, 634, 610, 731, 684, 988, 685, 610, 685, 390, 336, 390, 837, 500, 500, 612,
+    634, 549, 634, 615, 352, 634, 633, 277, 277, 579, 277, 974, 633, 611, 634, 634, 411, 520, 392, 633, 591, 817,
+    591, 591, 524, 636, 336, 636, 837
+)
+BOLD = (
+    348, 456, 520, 837, 695, 1001, 872, 306, 457, 457, 522, 837, 379, 415, 379, 365, 695, 695, 695, 695, 695, 695,
+    695, 695, 695, 695, 399, 399, 837, 837, 837, 580, 1000, 773, 762, 733, 830, 683, 683, 820, 836, 372, 372, 774,
+    637, 995, 836, 850, 732, 850, 770, 720, 682, 812, 773, 1103, 770, 724, 725, 457, 365, 457, 837, 500, 500, 674,
+    715, 592, 715, 678, 435, 715, 711, 342, 342, 665, 342, 1041, 711, 687, 715, 715, 493, 595, 478, 711, 651, 923,
+    645, 651, 582, 711, 365, 711, 837
+)
 
 
 def title_of(element):
@@ -42,6 +58,25 @@ def meet(a, b):
     return overlap(a[0], a[2], b[0], b[2]), overlap(a[1], a[3], b[1], b[3])
 
 
+def read_styles(root):
+    """The declarations of each class of text."""
+    styles = {}
+    for selectors, rules in re.findall(r"([^{}]+){([^}]+)}", root.find(SVG + "style").text):
+        for selector in selectors.split(","):
+            declared = (rule.split(":") for rule in rules.split(";") if ":" in rule)
+            styles.setdefault(selector.strip(" .\n"), {}).update({key.strip(): value.strip() for key, value in declared})
+    return styles
+
+
+def ends(text, style):
+    """Where a line of text begins and ends, in a wide font."""
+    widths = BOLD if style.get("font-weight") == "bold" else WIDTHS
+    size = float(style.get("font-size", "11px")[:-2])
+    width = sum(widths[ord(letter) - ord(" ")] for letter in text.text) * size / 1000
+    left = float(text.get("x")) - width / 2 * (style.get("text-anchor") == "middle")
+    return left, left + width
+
+
 def main():
     root = xml.etree.ElementTree.parse(sys.argv[1]).getroot()
     tiles, arrows = [], []
@@ -68,8 +103,10 @@ def main():
                     shared = meet(line, beside)
                     if min(shared) >= 0 and max(shared) > LEAST:
                         sys.exit(f"{name} and {other} share a line")
+    styles = read_styles(root)
     for text in root.iter(SVG + "text"):
-        if not 0 <= float(text.get("y")) <= float(root.get("height")):
+        left, right = ends(text, styles.get(text.get("class"), {}))
+        if not 0 <= float(text.get("y")) <= float(root.get("height")) or left < 0 or right > float(root.get("width")):
             sys.exit(f"'{text.text}' is outside of the picture")
     print(f"{len(tiles)} tiles, {len(arrows)} arrows")
 

@@ -8,8 +8,7 @@
 
 #define LEAST_WIDTH 620.0
 #define LEFT 24.0
-#define TITLE_SIZE 20.0
-#define UNDER_SIZE 12.0
+#define BOLD 1.15 /* width of a bold letter, by that of another one */
 #define CHANGES_SHOWN 99
 
 void picture_write_text(FILE *stream, const char *text, size_t bytes)
@@ -49,17 +48,28 @@ void picture_write_badge(FILE *stream, double x, double y, size_t number)
 	picture_write_label(stream, x, y + 3, "badge", text, strlen(text));
 }
 
+/* The font of a paragraph, as in the style sheet. */
+struct font {
+	const char *class;
+	double size, width;
+};
+
+static const struct font font_title = { "title", 20, BOLD };
+static const struct font font_under = { "under", 12, 1 };
+static const struct font font_warning = { "warning", 12, BOLD };
+static const struct font font_change = { "change", 12, 1 };
+
 /* Write a paragraph in lines from @y on. Returns where the next one begins. */
-static double write_lines(FILE *stream, double x, double y, double width, const char *class,
-			  double size, const char *text)
+static double write_lines(FILE *stream, double x, double y, double width, const struct font *font,
+			  const char *text)
 {
 	size_t bytes;
 
 	for (; *text; text += bytes) {
-		y += size * 1.3;
-		bytes = label_fit(text, size, width);
+		y += font->size * 1.3;
+		bytes = label_fit(text, font->size * font->width, width);
 		if (stream)
-			picture_write_label(stream, x, y, class, text, bytes);
+			picture_write_label(stream, x, y, font->class, text, bytes);
 	}
 	return y;
 }
@@ -124,16 +134,16 @@ static double write_title(FILE *stream, const struct topo *topo, const char *tit
 	char *under = summarize(topo, title), *time = topo_time(topo->document), *line;
 	double y = 8, inner = width - 2 * LEFT;
 
-	y = write_lines(stream, LEFT, y, inner, "title", TITLE_SIZE,
+	y = write_lines(stream, LEFT, y, inner, &font_title,
 			title ? title :
 			*name ? name :
 				"fabric");
-	y = write_lines(stream, LEFT, y + 3, inner, "under", UNDER_SIZE, under);
+	y = write_lines(stream, LEFT, y + 3, inner, &font_under, under);
 	if (asprintf(&line, "%s%s", *time ? "taken at " : TIME_UNKNOWN, time) < 0)
 		line = NULL;
-	y = write_lines(stream, LEFT, y, inner, "under", UNDER_SIZE, needed(line));
+	y = write_lines(stream, LEFT, y, inner, &font_under, needed(line));
 	if (topo->own)
-		y = write_lines(stream, LEFT, y + 2, inner, "warning", UNDER_SIZE, INCOMPLETE);
+		y = write_lines(stream, LEFT, y + 2, inner, &font_warning, INCOMPLETE);
 	free(under);
 	free(time);
 	free(line);
@@ -149,9 +159,9 @@ static double write_changes(FILE *stream, const struct topo *topo, double y, dou
 
 	if (!topo->caption)
 		return y;
-	y = write_lines(stream, LEFT, y, inner, "warning", UNDER_SIZE, topo->caption);
+	y = write_lines(stream, LEFT, y, inner, &font_warning, topo->caption);
 	for (size_t i = 0; i < shown; i++) {
-		below = write_lines(stream, LEFT + 30, y + 4, inner - 30, "change", UNDER_SIZE,
+		below = write_lines(stream, LEFT + 30, y + 4, inner - 30, &font_change,
 				    topo->changes[i]);
 		if (stream)
 			picture_write_badge(stream, LEFT + 10, y + 15, i + 1);
@@ -159,7 +169,7 @@ static double write_changes(FILE *stream, const struct topo *topo, double y, dou
 	}
 	if (shown < topo->changes_count) {
 		snprintf(text, sizeof(text), "and %zu more changes", topo->changes_count - shown);
-		y = write_lines(stream, LEFT + 30, y + 4, inner, "change", UNDER_SIZE, text);
+		y = write_lines(stream, LEFT + 30, y + 4, inner, &font_change, text);
 	}
 	return y + 16;
 }
