@@ -194,6 +194,43 @@ def failed(rack):
         rack.do("accelerator", "test", before["ranks"][1]["accelerator"])
 
 
+def wait_state(rack, state):
+    """Wait for the state of the job's slice."""
+    until = time.monotonic() + PATIENCE_S
+    while (told := rack.ask("slice", "show", "job"))["state"] != state:
+        assert time.monotonic() < until, told
+        time.sleep(0.05)
+
+
+def reclaimed(rack):
+    """Rank 3 is a lent spare that reduces data. A failover of another slice takes it back. The job
+    goes on with a CPU aggregator, and its other circuits stay lit."""
+    chips = rack.ask("accelerator", "list")
+    free = [chip["id"] for chip in chips if chip["use"] == "free"]
+    lent, idle = (chip["id"] for chip in chips if chip["use"] == "spare")
+    rack.do("slice", "create", "job", "--accelerators", ",".join(map(str, (*free[:3], lent))), "--lend-spares")
+    rack.do("slice", "create", "other", "--accelerators", ",".join(map(str, free[3:5])), "--spares", "any")
+    one = job(0, 1)
+    one["parts"][1]["workers-count"] = 2
+    sites = SITES.replace("sites-count: 4, ports-count: 2",
+                          "sites-count: 3, ports-count: 1, aggregators-count: 1, slots-count: 1")
+    answer = apply(one, sites=sites)
+    assert "aggregators-count" not in answer["jobs"][0], answer["jobs"]
+    rack.do("circuit", "add", "job", 1, 3)
+    before = {number: pair for number, pair in lit(rack).items() if 3 not in pair}
+    assert sorted(before.values()) == both_ways((0, 1)) and len(lit(rack)) == 3, lit(rack)
+    for accelerator in (idle, free[3]):
+        rack.do("accelerator", "fail", accelerator)
+    wait_state(rack, "degraded")
+    assert lent in [rank["accelerator"] for rank in rack.ask("slice", "show", "other")["ranks"]]
+    assert lit(rack) == before, lit(rack)
+    answer = apply(one, sites=sites.replace("slots-count: 1", "slots-count: 0"))
+    assert counts(answer) == (0, 0, 2) and answer["jobs"][0]["job-state"] == "runs", answer
+    assert answer["jobs"][0]["aggregators-count"] == 1 and lit(rack) == before, answer["jobs"]
+    rack.end("job", "other")
+    rack.do("accelerator", "test", idle, free[3])
+
+
 def refused(rack):
     """A refusal names the site or the driver's reason, and sets nothing."""
     rack.do("slice", "create", "job", "--count", 4)
@@ -211,7 +248,7 @@ def refused(rack):
     rack.end("job")
 
 
-TESTS = (set_and_kept, dry_run, in_turn, not_in_turn, same_schedule, crashed, failed, refused)
+TESTS = (set_and_kept, dry_run, in_turn, not_in_turn, same_schedule, crashed, failed, reclaimed, refused)
 
 if __name__ == "__main__":
     sys.exit(run(TESTS, "server8"))
