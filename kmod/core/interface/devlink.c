@@ -21,6 +21,7 @@
 #define EXAMINED_AT_ONCE	2048u	/* parts, in one hold of fabric->lock */
 #define FOUND_AT_ONCE		8u	/* unhealthy parts, on the stack */
 #define MOST_SHOWN		64u	/* entries of a dump */
+#define REPORT_DELAY		(HZ / 50)	/* a failover does not wait for a report */
 
 enum reporter_kind {
 	REPORT_ACCELERATORS,
@@ -37,7 +38,7 @@ struct reporter {
 };
 
 struct morph_devlink {
-	struct work_struct work;
+	struct delayed_work work;
 	struct reporter reporters[REPORT_KINDS];
 };
 
@@ -250,7 +251,8 @@ static void report(struct reporter *reporter)
 
 static void report_work(struct work_struct *work)
 {
-	struct morph_devlink *devlink = container_of(work, struct morph_devlink, work);
+	struct morph_devlink *devlink = container_of(to_delayed_work(work),
+						     struct morph_devlink, work);
 	u32 i;
 
 	for (i = 0; i < REPORT_KINDS; i++)
@@ -269,7 +271,7 @@ void morph_devlink_update(struct morph_fabric *fabric)
 		if (devlink->reporters[i].count != problems_now(fabric, i))
 			break;
 	if (i < REPORT_KINDS)
-		queue_work(morph_wq, &devlink->work);
+		queue_delayed_work(morph_wq, &devlink->work, REPORT_DELAY);
 }
 
 /* ----------------------------------------------------------- add and remove */
@@ -313,7 +315,7 @@ void morph_devlink_add(struct morph_fabric *fabric)
 	if (!handle)
 		goto err;
 	devlink = devlink_priv(handle);
-	INIT_WORK(&devlink->work, report_work);
+	INIT_DELAYED_WORK(&devlink->work, report_work);
 	if (create_reporters(fabric, devlink))
 		goto err_free;
 	devlink_register(handle);
@@ -339,7 +341,7 @@ void morph_devlink_remove(struct morph_fabric *fabric)
 	mutex_lock(&fabric->lock);
 	interface_of(fabric)->devlink = NULL;
 	mutex_unlock(&fabric->lock);
-	cancel_work_sync(&devlink->work);
+	cancel_delayed_work_sync(&devlink->work);
 	devlink_unregister(priv_to_devlink(devlink));
 	destroy_reporters(devlink);
 	devlink_free(priv_to_devlink(devlink));
