@@ -24,6 +24,14 @@ static const u32 digits[4][10] = {
 	  268744682, 268806570, 268868472, 268930388, 268992319 },
 };
 
+/* 10^i */
+static const u64 decades[19] = {
+	1ULL, 10ULL, 100ULL, 1000ULL, 10000ULL, 100000ULL, 1000000ULL, 10000000ULL,
+	100000000ULL, 1000000000ULL, 10000000000ULL, 100000000000ULL, 1000000000000ULL,
+	10000000000000ULL, 100000000000000ULL, 1000000000000000ULL, 10000000000000000ULL,
+	100000000000000000ULL, 1000000000000000000ULL,
+};
+
 /* Missing power of a rising path: -10000 log10(1 - e^(-2.2 i / 64)); tau = settle / 2.2. */
 static const u32 rise_mdb[65] = {
 	SIM_OPAQUE_MDB, 14712, 11776, 10088, 8912, 8016, 7296, 6699, 6190, 5750,
@@ -40,27 +48,30 @@ static const u32 rise_mdb[65] = {
 /* Linear power; 0 below the scale. */
 u64 sim_linear(s32 mdbm)
 {
-	u64 factor, decade = 1;
+	u64 factor;
 	u32 x, rest;
 
 	if (mdbm < ZERO_MDBM)
 		return 0;
 	x = min(mdbm, MOST_MDBM) - ZERO_MDBM;
 	rest = x % 10000;
-	for (x /= 10000; x; x--)
-		decade *= 10;
 	factor = digits[0][rest / 1000];
 	factor = (factor * digits[1][rest / 100 % 10]) >> SCALE_SHIFT;
 	factor = (factor * digits[2][rest / 10 % 10]) >> SCALE_SHIFT;
 	factor = (factor * digits[3][rest % 10]) >> SCALE_SHIFT;
-	return mul_u64_u64_shr(decade, factor, SCALE_SHIFT);
+	return mul_u64_u64_shr(decades[x / 10000], factor, SCALE_SHIFT);
 }
 
 /* The greatest power in mdbm that does not exceed a linear one. */
 s32 sim_mdbm(u64 linear)
 {
 	s32 low = ZERO_MDBM, high = MOST_MDBM;
+	u32 decade = 0;
 
+	while (decade + 1 < ARRAY_SIZE(decades) && decades[decade + 1] <= linear)
+		decade++;
+	low += decade * 10000;
+	high = min(high, low + 9999);
 	while (low < high) {
 		s32 middle = high - (high - low) / 2;
 

@@ -285,7 +285,7 @@ static void read_receiver(struct sim_hardware *hw, struct morph_receiver_reading
 		most = max(most, power);
 	}
 	reading->max_mdbm = max(sim_mdbm(most), o->floor_mdbm);
-	reading->min_mdbm = max(sim_mdbm(min(least, most)), o->floor_mdbm);
+	reading->min_mdbm = least < most ? max(sim_mdbm(least), o->floor_mdbm) : reading->max_mdbm;
 }
 
 static int get_receivers(struct morph_fabric *fabric, u64 cookie,
