@@ -55,7 +55,7 @@ static void neighbour_without_space_is_read_in_the_next_batch(struct kunit *test
 	struct morph_refusal refusal = {};
 	struct morph_txn *txn;
 	struct exec exec;
-	u32 second;
+	u32 second, i;
 
 	second = fake_light(fake, his, 1, 0, 0);
 	txn = our_change(fake);
@@ -66,8 +66,10 @@ static void neighbour_without_space_is_read_in_the_next_batch(struct kunit *test
 	txn->reads_room = 2 * txn->count + 1;
 	txn->settings[0].element = 0;
 	txn->settings[1].element = 4;
-	txn->turned[0] = (struct morph_turned){ .route = fake_circuit(his, second - 1)->route };
-	txn->turned[1] = (struct morph_turned){ .route = fake_circuit(his, second)->route };
+	txn->turned[0].route = fake_circuit(his, second - 1)->route;
+	txn->turned[1].route = fake_circuit(his, second)->route;
+	for (i = 0; i < exec.early; i++)
+		txn->turned[i].hop = txn->turned[i].route->hops;
 	mutex_lock(&fake->fabric->lock);
 	exec_collect_neighbours(&exec);
 	mutex_unlock(&fake->fabric->lock);

@@ -22,25 +22,28 @@ static u32 collect_new(struct exec *exec, bool late, u32 first)
 {
 	const u8 *hw_state = hardware_of(exec->fabric)->hw_state;
 	u8 *marks = ledger_of(exec->fabric)->state->element_marks;
-	u32 n = first, i, h;
+	u32 n = first, i;
 
 	for (i = 0; i < exec->txn->count; i++) {
 		const struct morph_route *route = exec->txn->items[i].new;
-		u32 hops = route ? route->path.hops_count : 0;
+		const struct optics_hop *hop, *end;
 
-		for (h = 0; h < hops; h++) {
-			u32 element = route->hops[h].element;
+		if (!route)
+			continue;
+		end = route->hops + route->path.hops_count;
+		for (hop = route->hops; hop < end; hop++) {
+			u32 element = hop->element;
 
-			if (element == OPTICS_NONE || hw_state[element] == route->hops[h].state)
+			if (element == OPTICS_NONE || hw_state[element] == hop->state)
 				continue;
 			/* Routes may share the element in the same state. */
 			if (marks[element] & MORPH_MARK_TURNED || is_late(exec, element) != late)
 				continue;
 			marks[element] |= MORPH_MARK_TURNED;
 			exec->txn->turned[n].route = route;
-			exec->txn->turned[n].hop = h;
+			exec->txn->turned[n].hop = hop;
 			exec->txn->settings[n].element = element;
-			exec->txn->settings[n++].state = route->hops[h].state;
+			exec->txn->settings[n++].state = hop->state;
 		}
 	}
 	return n - first;

@@ -128,7 +128,7 @@ struct morph_item {
 /* The hop of a new route that needs a setting. */
 struct morph_turned {
 	const struct morph_route *route;
-	u32 hop;
+	const struct optics_hop *hop;
 };
 
 struct morph_txn {

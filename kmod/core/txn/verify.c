@@ -179,27 +179,26 @@ static bool goes_on(const struct optics_state *ledger, const struct optics_end *
 	       !(ledger->element_marks[end->index] & MORPH_MARK_TURNED);
 }
 
-/* Follow light through a guide, to the receiver if there is one. */
-static void follow(struct exec *exec, u32 code)
+/* Follow light from the end of a guide that it has passed, to the receiver if there is one. */
+static void follow(struct exec *exec, const struct optics_end *end)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
 	const struct optics_state *ledger = ledger_of(exec->fabric)->state;
-	u32 steps;
+	u32 steps, code;
+	u8 port;
 
-	for (steps = 0; steps < OPTICS_MAX_HOPS && code != OPTICS_NONE; steps++) {
-		const struct optics_end *end = far_end(graph, code);
-		u8 port;
-
-		if (end->type == MORPH_END_RX)
-			add_neighbour(exec, end->index * graph->params.planes + end->port);
-		if (!goes_on(ledger, end))
-			return;
+	for (steps = 0; steps < OPTICS_MAX_HOPS && goes_on(ledger, end); steps++) {
 		port = optics_joined(graph, end->index, ledger->element_state[end->index],
 				     end->port);
 		if (port == MORPH_PORT_NONE)
 			return;
 		code = graph->port_guide[graph->elements[end->index].first_port + port];
+		if (code == OPTICS_NONE)
+			return;
+		end = far_end(graph, code);
 	}
+	if (end->type == MORPH_END_RX)
+		add_neighbour(exec, end->index * graph->params.planes + end->port);
 }
 
 /*
@@ -209,9 +208,8 @@ static void follow(struct exec *exec, u32 code)
 static void collect_from(struct exec *exec, u32 setting)
 {
 	const struct optics_graph *graph = exec->fabric->graph;
-	const struct optics_state *ledger = ledger_of(exec->fabric)->state;
 	const struct morph_turned *turned = &exec->txn->turned[setting];
-	const struct optics_hop *hop = &turned->route->hops[turned->hop];
+	const struct optics_hop *hop = turned->hop;
 	const struct optics_element *place = &graph->elements[hop->element];
 	const u32 *code = &graph->port_guide[place->first_port];
 	const u32 *last = code + graph->kinds[place->kind].ports;
@@ -220,15 +218,9 @@ static void collect_from(struct exec *exec, u32 setting)
 	if ((!setting || turned[-1].route != turned->route) &&
 	    !morph_route_leaves(exec->fabric, turned->route))
 		add_neighbour(exec, turned->route->path.rx);
-	for (; code < last && !exec->full; code++) {
-		const struct optics_end *end;
-
-		if (*code == OPTICS_NONE || *code == back || *code == on)
-			continue;
-		end = far_end(graph, *code);
-		if (end->type == MORPH_END_RX || goes_on(ledger, end))
-			follow(exec, *code);
-	}
+	for (; code < last && !exec->full; code++)
+		if (*code != OPTICS_NONE && *code != back && *code != on)
+			follow(exec, far_end(graph, *code));
 }
 
 /*
