@@ -303,6 +303,22 @@ static void drop_old(struct morph_txn *txn)
 
 /* -------------------------------------------------------------- entry points */
 
+/* Report circuits that go dark, so that ranks stop sending on them. Caller holds fabric->lock. */
+static void report_darkening(struct morph_txn *txn)
+{
+	u32 i;
+
+	if (!exec_light_is_watched(txn))
+		return;
+	for (i = 0; i < txn->count; i++) {
+		struct morph_item *item = &txn->items[i];
+
+		item->light_changed = item->broken_first || item->change.op == MORPH_CHANGE_REMOVE;
+		item->light_moves = false;
+	}
+	morph_report_light(txn);
+}
+
 static void exec_begin(struct exec *exec, struct morph_txn *txn)
 {
 	u32 i;
@@ -321,13 +337,10 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 
 		if (item->old && !item->dead)
 			morph_circuit_set_state(item->circuit, MORPH_CIRCUIT_CHANGING);
-		/* Report circuits that go dark, so that ranks stop sending on them. */
-		item->light_changed = item->broken_first || item->change.op == MORPH_CHANGE_REMOVE;
-		item->light_moves = false;
 		if (item->new)
 			morph_route_list(txn->fabric, item->new);
 	}
-	exec_report_light(txn);
+	report_darkening(txn);
 }
 
 /*

@@ -27,10 +27,10 @@ struct exec {
 /* The lasers that are switched, and read back, at one point of an execution. */
 enum laser_step {
 	BREAK_OLD,	/* old circuits that must go dark first */
-	LIGHT_NEW,
 	DARKEN_OLD,	/* the other old circuits */
-	DARKEN_NEW,	/* new circuits, for a rollback */
 	RELIGHT_OLD,
+	LIGHT_NEW,	/* from here on new circuits */
+	DARKEN_NEW,	/* for a rollback */
 	VERIFY_NEW,		/* switches no lasers: reads the committed circuits again */
 };
 
@@ -39,21 +39,11 @@ static inline struct morph_route *exec_laser_route(const struct exec *exec,
 						   const struct morph_item *item,
 						   enum laser_step step)
 {
-	switch (step) {
-	case BREAK_OLD:
-		return item->broken_first ? item->old : NULL;
-	case DARKEN_OLD:
-		return item->broken_first ? NULL : item->old;
-	case LIGHT_NEW:
-	case DARKEN_NEW:
-	case VERIFY_NEW:
+	if (step >= LIGHT_NEW)
 		return item->unlit ? NULL : item->new;
-	case RELIGHT_OLD:
-		if (item->dead || !(item->broken_first || exec->relight_all))
-			return NULL;
-		return item->old;
-	}
-	return NULL;
+	if (step == RELIGHT_OLD)
+		return !item->dead && (item->broken_first || exec->relight_all) ? item->old : NULL;
+	return item->broken_first == (step == BREAK_OLD) ? item->old : NULL;
 }
 
 /*
