@@ -393,27 +393,27 @@ void morph_schedule_resume(struct morph_slice *slice)
  * Record a new state of an element, and update stance. Only the states change: the schedule holds
  * the lanes in all its steps. Caller holds fabric->lock.
  */
-static void turn(struct morph_schedule *schedule, u32 element, u8 state)
+static void turn(struct morph_schedule *schedule, struct morph_ledger *ledger, u32 element,
+		 u8 state)
 {
-	struct optics_state *ledger = ledger_of(schedule->slice->fabric)->state;
 	u64 factor = (element ^ schedule->dice) * GOLDEN_RATIO_64, change;
 
 	factor = (factor ^ factor >> 32) * GOLDEN_RATIO_64;
-	change = factor * ((u64)state - ledger->element_state[element]);
+	change = factor * ((u64)state - ledger->state->element_state[element]);
 	schedule->stance += change;
-	ledger_of(schedule->slice->fabric)->light_hash += change;
-	optics_set_state(ledger, element, state);
+	ledger->light_hash += change;
+	optics_set_state(ledger->state, element, state);
 }
 
 void morph_schedule_give(struct morph_circuit *circuit)
 {
 	struct morph_schedule *schedule = circuit_scheduling(circuit)->schedule;
 	struct morph_fabric *fabric = circuit->slice->fabric;
-	const struct optics_state *ledger = ledger_of(fabric)->state;
+	struct morph_ledger *ledger = ledger_of(fabric);
 	struct morph_route *route = circuit->route;
 	const struct optics_hop *hop = route->hops, *end = hop + route->path.hops_count;
-	const u8 *states = ledger->element_state;
-	u32 *pins = ledger->element_pins;
+	const u8 *states = ledger->state->element_state;
+	u32 *pins = ledger->state->element_pins;
 
 	lockdep_assert_held(&fabric->lock);
 	if (!schedule->hold.taken) {
@@ -424,7 +424,7 @@ void morph_schedule_give(struct morph_circuit *circuit)
 		if (hop->element == OPTICS_NONE)
 			continue;
 		if (states[hop->element] != hop->state)
-			turn(schedule, hop->element, hop->state);
+			turn(schedule, ledger, hop->element, hop->state);
 		pins[hop->element]++;
 	}
 	route->role = MORPH_ROUTE_LIVE;
@@ -502,7 +502,8 @@ void morph_schedule_stand(struct morph_schedule *schedule)
 				continue;
 			if (ledger->element_state[element] !=
 			    hardware_of(fabric)->hw_state[element])
-				turn(schedule, element, hardware_of(fabric)->hw_state[element]);
+				turn(schedule, ledger_of(fabric), element,
+				     hardware_of(fabric)->hw_state[element]);
 		}
 	}
 	mark_live(schedule->slice, false);
