@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/ioctl.h>
+#include <sys/wait.h>
 
 #include "fabric.h"
 #include "kselftest_harness.h"
@@ -509,6 +510,69 @@ TEST_F(rack, big_slices_take_as_few_hosts_as_there_need_be)
 	close(sixteen);
 	close(rest);
 	EXPECT_TRUE(sim_wait_free(&self->sim, 64));
+}
+
+FIXTURE(pod)
+{
+	struct sim sim;
+};
+
+FIXTURE_SETUP(pod)
+{
+	sim_start(&self->sim, "pod4096", "settle_ns=0 relock_ns=0 write_ns=0");
+}
+
+FIXTURE_TEARDOWN(pod)
+{
+	sim_stop(&self->sim);
+}
+
+#define ROUNDS 6
+#define CREATORS 4
+
+/* Create and close slices. Return whether each failure was a lack of accelerators. */
+static bool create_repeatedly(const struct sim *sim, unsigned int ranks)
+{
+	unsigned int round;
+	int slice;
+
+	for (round = 0; round < ROUNDS; round++) {
+		slice = slice_create(sim->fd, ranks);
+		if (slice < 0 && errno != ENOSPC)
+			return false;
+		if (slice >= 0)
+			close(slice);
+	}
+	return true;
+}
+
+/*
+ * The core takes many accelerators in several holds of its lock. Two big slices do not fit at once,
+ * and small ones take accelerators between the holds. A creation that fails gives all back.
+ */
+TEST_F_TIMEOUT(pod, big_slices_beside_others, 150)
+{
+	static const unsigned int ranks[CREATORS] = { 3072, 3072, 2, 2 };
+	pid_t children[CREATORS];
+	unsigned int all = self->sim.info.free, i;
+	int slice, status;
+
+	ASSERT_LT(ranks[0], all);
+	for (i = 0; i < CREATORS; i++) {
+		children[i] = fork();
+		if (!children[i])
+			_exit(!create_repeatedly(&self->sim, ranks[i]));
+	}
+	for (i = 0; i < CREATORS; i++) {
+		EXPECT_EQ(children[i], waitpid(children[i], &status, 0));
+		EXPECT_EQ(0, status) {
+			TH_LOG("%u ranks", ranks[i]);
+		}
+	}
+	EXPECT_TRUE(sim_wait_free(&self->sim, all));
+	slice = slice_create(self->sim.fd, all);
+	EXPECT_LE(0, slice);
+	close(slice);
 }
 
 TEST_HARNESS_MAIN

@@ -78,6 +78,28 @@ static void create_slices(struct scene *scene)
 		end_slice(scene, need_slice(scene, size, MORPH_FAILOVER_NONE));
 }
 
+/* A slice that may fail over, of all free accelerators in the opposite order. */
+static void create_listed(struct scene *scene)
+{
+	struct morph_rank_info *ranks = calloc(scene->all, sizeof(*ranks));
+	uint32_t *listed = calloc(scene->all, sizeof(*listed));
+	int slice = need_slice(scene, 0, MORPH_FAILOVER_NONE);
+	struct morph_slice_info info;
+	unsigned int i;
+
+	if (!ranks || !listed || slice_read(slice, &info, ranks, scene->all, NULL, 0))
+		stop("ranks");
+	for (i = 0; i < scene->all; i++)
+		listed[i] = ranks[scene->all - 1 - i].accelerator;
+	end_slice(scene, slice);
+	slice = slice_create_at(scene->sim.fd, listed, scene->all);
+	if (slice < 0)
+		stop("slice of listed accelerators");
+	free(ranks);
+	free(listed);
+	end_slice(scene, slice);
+}
+
 static void place_big(struct scene *scene)
 {
 	struct morph_slice_create create = { .head.flags = MORPH_SLICE_DRY_RUN };
@@ -214,6 +236,7 @@ const struct workload tenants[] = {
 	{ "dry run of 1,024 distant additions", add_distant },
 	{ "route searches that fail", search_in_vain },
 	{ "slices of all sizes", create_slices },
+	{ "slice of listed accelerators", create_listed },
 	{ "placement of big slices", place_big },
 	{ "load of a schedule", load_schedule },
 	{ "storm of opens and closes", open_and_close },

@@ -2,7 +2,8 @@
 /*
  * Placement: choose the accelerators of a slice. Each host lists its free accelerators, and hosts
  * are listed by their number of free accelerators. So the cost depends on the request, not on the
- * fabric. Callers hold fabric->lock.
+ * fabric. Callers hold fabric->lock. A placement on several hosts drops it at times, and begins
+ * again if another slice has taken some of its accelerators meanwhile.
  */
 #include <linux/slab.h>
 #include <linux/sort.h>
@@ -127,8 +128,8 @@ static struct window window_around(struct morph_fabric *fabric, u32 host, u32 co
 	return window;
 }
 
-/* Sort the hosts of the window with free accelerators by their distance to the seed. */
-static u32 sort_window(struct morph_fabric *fabric, struct window window, u32 seed,
+/* List the hosts of the window with free accelerators. */
+static u32 list_window(struct morph_fabric *fabric, struct window window, u32 seed,
 		       struct candidate *candidates)
 {
 	u32 host, count = 0;
@@ -144,7 +145,6 @@ static u32 sort_window(struct morph_fabric *fabric, struct window window, u32 se
 		candidates[count++].distance = grid_distance(fabric, seed,
 							     chip_index(fabric, chip));
 	}
-	sort(candidates, count, sizeof(*candidates), by_distance, NULL);
 	return count;
 }
 
@@ -167,7 +167,8 @@ static u32 take_from_rest(struct morph_fabric *fabric, struct window window, u32
 	return done;
 }
 
-static int place_on_hosts(struct morph_fabric *fabric, u32 count, u32 *chosen)
+/* @pause: drop fabric->lock at times, so that the chosen accelerators may be taken at the end. */
+static int place_on_hosts(struct morph_fabric *fabric, u32 count, u32 *chosen, bool pause)
 {
 	struct morph_host *seed_host = emptiest_host(fabric);
 	struct candidate *candidates;
@@ -181,10 +182,18 @@ static int place_on_hosts(struct morph_fabric *fabric, u32 count, u32 *chosen)
 				    GFP_KERNEL_ACCOUNT);
 	if (!candidates)
 		return -ENOMEM;
-	hosts = sort_window(fabric, window, seed, candidates);
-	for (i = 0; i < hosts && done < count; i++)
+	hosts = list_window(fabric, window, seed, candidates);
+	if (pause)
+		mutex_unlock(&fabric->lock);
+	sort(candidates, hosts, sizeof(*candidates), by_distance, NULL);
+	if (pause)
+		mutex_lock(&fabric->lock);
+	for (i = 0; i < hosts && done < count; i++) {
+		if (pause)
+			morph_fabric_pause_after(fabric, i);
 		done += take_from_host(fabric, &ledger_of(fabric)->hosts[candidates[i].host],
 				       chosen, done, count - done);
+	}
 	kvfree(candidates);
 	done = take_from_rest(fabric, window, chosen, done, count);
 	return done == count ? 0 : -ENOSPC;
@@ -206,22 +215,35 @@ int morph_place_possible(struct morph_fabric *fabric, u32 count, struct morph_re
 				    "not enough accelerators: {need} requested, the fabric has {have}");
 }
 
+static int place_once(struct morph_fabric *fabric, u32 count, u32 *chosen, bool pause)
+{
+	struct morph_host *host = best_fit(fabric, count);
+
+	if (!host)
+		return place_on_hosts(fabric, count, chosen, pause);
+	take_from_host(fabric, host, chosen, 0, count);
+	return 0;
+}
+
 int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
 		struct morph_refusal *refusal)
 {
-	struct morph_host *host;
+	struct morph_refusal why;
+	u32 restarts = 0;
+	int ret;
 
 	lockdep_assert_held(&fabric->lock);
-	if (count > ledger_of(fabric)->free)
-		return morph_refuse_numbers(refusal, -ENOSPC, MORPH_REASON_ACCELERATORS,
-					    MORPH_PART_ACCELERATOR, MORPH_ANY,
-					    ledger_of(fabric)->free, count,
-					    "not enough accelerators: {need} requested, {have} free");
-	host = best_fit(fabric, count);
-	if (!host)
-		return place_on_hosts(fabric, count, chosen);
-	take_from_host(fabric, host, chosen, 0, count);
-	return 0;
+	do {
+		if (count > ledger_of(fabric)->free)
+			return morph_refuse_numbers(refusal, -ENOSPC, MORPH_REASON_ACCELERATORS,
+						    MORPH_PART_ACCELERATOR, MORPH_ANY,
+						    ledger_of(fabric)->free, count,
+						    "not enough accelerators: {need} requested, {have} free");
+		ret = place_once(fabric, count, chosen, restarts < MORPH_MOST_RESTARTS);
+		if (!ret)
+			ret = morph_place_check_again(fabric, chosen, count, false, &why);
+	} while (ret && ret != -ENOMEM && restarts++ < MORPH_MOST_RESTARTS);
+	return ret;
 }
 
 /* ----------------------------------------------------------- an explicit list */
@@ -233,7 +255,7 @@ static int by_number(const void *a, const void *b)
 	return one < other ? -1 : one > other;
 }
 
-static int check_duplicates(const u32 *accelerators, u32 count, struct morph_refusal *refusal)
+int morph_place_distinct(const u32 *accelerators, u32 count, struct morph_refusal *refusal)
 {
 	u32 *sorted, i;
 	int ret = 0;
@@ -310,7 +332,7 @@ int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 
 {
 	int ret = morph_place_check_again(fabric, accelerators, count, lend, refusal);
 
-	return ret ? ret : check_duplicates(accelerators, count, refusal);
+	return ret ? ret : morph_place_distinct(accelerators, count, refusal);
 }
 
 /* ------------------------------------------------------------------- spares */

@@ -2,6 +2,9 @@
 /*
  * Slices: a tenant's accelerators, numbered by rank, from the creation of the slice until its
  * circuits are dark and its accelerators free again.
+ *
+ * The creation of a slice takes its accelerators in several holds of fabric->lock. Nobody can find
+ * the slice before it has all of them. The creating thread has entered it, so a repair waits.
  */
 #include <linux/ctype.h>
 #include <linux/module.h>
@@ -175,15 +178,12 @@ static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
 			    "no free spare to reserve for this slice");
 }
 
-/* Choose and take accelerators. Caller holds fabric->lock. */
-static int slice_take(struct morph_slice *slice, const struct morph_slice_params *params,
-		      u32 *chosen, struct morph_refusal *refusal)
+/* Check whether the fabric admits the slice. */
+static int check_fabric(struct morph_slice *slice, struct morph_refusal *refusal)
 {
 	struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
 	struct morph_fabric *fabric = slice->fabric;
 	struct morph_slice *other;
-	struct morph_chip *chip;
-	u32 i;
 	int ret;
 
 	ret = morph_fabric_check(fabric);
@@ -194,33 +194,112 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 		    !strcmp(slice_tenancy(other)->name, tenancy->name))
 			return morph_refuse(refusal, -EEXIST, MORPH_REASON_ARGUMENT, 0, 0,
 					    "another slice has this name");
-	if (params->controller) {
-		ret = PTR_ERR_OR_ZERO(morph_controller_find(fabric, params->controller, refusal));
-		if (ret)
-			return ret;
-	}
+	return tenancy->controller ?
+	       PTR_ERR_OR_ZERO(morph_controller_find(fabric, tenancy->controller, refusal)) : 0;
+}
+
+/* Choose the accelerators, which are all free afterwards. The function drops fabric->lock. */
+static int slice_choose(struct morph_slice *slice, const struct morph_slice_params *params,
+			u32 *chosen, struct morph_refusal *refusal)
+{
+	int ret;
+
 	if (params->accelerators) {
 		memcpy(chosen, params->accelerators, array_size(params->count, sizeof(u32)));
-		ret = morph_place_check(fabric, chosen, params->count, params->lend, refusal);
+		ret = morph_place_check_again(slice->fabric, chosen, params->count, params->lend,
+					      refusal);
 	} else {
-		ret = morph_place(fabric, params->count, chosen, refusal);
+		ret = morph_place(slice->fabric, params->count, chosen, refusal);
 	}
-	if (ret)
-		return ret;
-	if (tenancy->reserved)
+	if (!ret && slice_tenancy(slice)->reserved)
 		ret = choose_own_spare(slice, chosen, refusal);
-	if (ret || params->dry_run)
-		return ret;
-	for (i = 0; i < params->count; i++) {
-		slice->ranks[i].accelerator = chosen[i];
-		slice->ranks[i].first = chosen[i];
-		chip = &ledger_of(fabric)->chips[chosen[i]];
-		chip->lent = chip->spare;
-		morph_slice_take_chip(slice, chosen[i], i);
-		morph_protection_init(slice, i);
+	return ret;
+}
+
+static void take_rank(struct morph_slice *slice, u32 rank, u32 accelerator)
+{
+	struct morph_chip *chip = &ledger_of(slice->fabric)->chips[accelerator];
+
+	slice->ranks[rank].accelerator = accelerator;
+	slice->ranks[rank].first = accelerator;
+	slice->ranks[rank].failed = false;
+	chip->lent = chip->spare;
+	morph_slice_take_chip(slice, accelerator, rank);
+	morph_protection_init(slice, rank);
+}
+
+/* Give back the first @count ranks and the own spare of a slice that nobody has seen. */
+static void untake(struct morph_slice *slice, u32 count)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	u32 own_spare = slice_tenancy(slice)->own_spare, i;
+
+	for (i = 0; i < count; i++) {
+		morph_fabric_pause_after(fabric, i);
+		morph_chip_let_go(fabric, slice->ranks[i].accelerator);
+		morph_protection_touch_chip(fabric, slice->ranks[i].accelerator);
 	}
-	if (tenancy->own_spare != MORPH_ANY)
-		morph_slice_take_chip(slice, tenancy->own_spare, MORPH_ANY);
+	if (own_spare != MORPH_ANY) {
+		morph_chip_let_go(fabric, own_spare);
+		morph_protection_touch_chip(fabric, own_spare);
+	}
+	slice_tenancy(slice)->own_spare = MORPH_ANY;
+}
+
+/*
+ * Take the chosen accelerators. With @pause, the function drops fabric->lock at times, and fails if
+ * another slice has taken one meanwhile. So all or none are taken at the end.
+ */
+static int take_chosen(struct morph_slice *slice, const struct morph_slice_params *params,
+		       const u32 *chosen, bool pause, struct morph_refusal *refusal)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	u32 own_spare = slice_tenancy(slice)->own_spare, i;
+	int ret = 0;
+
+	if (own_spare != MORPH_ANY)
+		morph_slice_take_chip(slice, own_spare, MORPH_ANY);
+	for (i = 0; i < params->count; i++) {
+		if (pause)
+			morph_fabric_pause_after(fabric, i);
+		ret = morph_place_check_again(fabric, chosen + i, 1, params->lend, refusal);
+		if (ret)
+			break;
+		take_rank(slice, i, chosen[i]);
+	}
+	/* The fabric may have changed, too. */
+	if (!ret)
+		ret = check_fabric(slice, refusal);
+	if (ret)
+		untake(slice, i);
+	return ret;
+}
+
+/* Choose and take accelerators. A failure of one of them waits until the slice is left. */
+static int slice_take(struct morph_slice *slice, const struct morph_slice_params *params,
+		      u32 *chosen, struct morph_refusal *refusal)
+{
+	u32 restarts = 0;
+	int ret;
+
+	do {
+		*refusal = (struct morph_refusal){};
+		ret = check_fabric(slice, refusal);
+		if (!ret)
+			ret = slice_choose(slice, params, chosen, refusal);
+		if (ret || params->dry_run)
+			return ret;
+		ret = take_chosen(slice, params, chosen, restarts < MORPH_MOST_RESTARTS, refusal);
+	} while (ret && restarts++ < MORPH_MOST_RESTARTS);
+	return ret;
+}
+
+/* All accelerators are taken: show the slice. Caller holds fabric->lock. */
+static void slice_publish(struct morph_slice *slice)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	u32 i;
+
 	kref_get(&slice->kref);		/* reference of the list; the caller has the first one */
 	list_add_tail(&slice->node, &ledger_of(fabric)->slices);
 	ledger_of(fabric)->slices_count++;
@@ -228,9 +307,11 @@ static int slice_take(struct morph_slice *slice, const struct morph_slice_params
 	morph_stat(fabric, MORPH_STAT_PUBLISHES);
 	/* The number is reserved, so this does not allocate. */
 	xa_store(&morph_slices, slice->number, slice, GFP_KERNEL);
-	morph_protection_touch_slice(slice);
 	morph_report_slice_changed(slice);
-	return 0;
+	for (i = 0; i < slice->ranks_count; i++) {
+		morph_fabric_pause_after(fabric, i);
+		morph_protection_touch_rank(slice, i);
+	}
 }
 
 /* Perform all steps that may fail before fabric->lock is taken. */
@@ -278,17 +359,27 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_par
 	get_device(&fabric->dev);
 	morph_user_ref(slice->user);
 	chosen = kvmalloc_array(params->count, sizeof(u32), GFP_KERNEL_ACCOUNT);
-	ret = chosen ? slice_prepare(slice, params, refusal) : -ENOMEM;
+	ret = chosen ? 0 : -ENOMEM;
+	if (!ret && params->accelerators)
+		ret = morph_place_distinct(params->accelerators, params->count, refusal);
+	if (!ret)
+		ret = slice_prepare(slice, params, refusal);
 	if (ret)
 		goto err_put;
 	ret = morph_user_charge(slice->user, MORPH_RES_ACCELERATORS, charge, refusal);
 	if (ret)
 		goto err_number;
 	mutex_lock(&fabric->lock);
+	morph_slice_enter(slice, true);
 	do
 		ret = slice_take(slice, params, chosen, refusal);
 	while ((ret == -EAGAIN || ret == -ENOSPC) && params->may_wait &&
 	       morph_place_wait(fabric, &ret));
+	if (ret || params->dry_run)
+		WRITE_ONCE(slice->dying, true);	/* a repair may wait for it */
+	else
+		slice_publish(slice);
+	morph_slice_leave(slice);
 	mutex_unlock(&fabric->lock);
 	if (ret || params->dry_run)
 		goto err_uncharge;

@@ -253,7 +253,8 @@ void morph_slice_fill_move(struct morph_item *item, const struct morph_circuit *
 int morph_place_possible(struct morph_fabric *fabric, u32 count, struct morph_refusal *refusal);
 /*
  * Choose @count accelerators close to each other: best fit on one host, else on neighbouring hosts.
- * The cost depends on @count, not on the fabric. Caller holds fabric->lock.
+ * The cost depends on @count, not on the fabric. Caller holds fabric->lock; if one host is not
+ * enough, the function drops it at times. All chosen ones are free at the end.
  */
 int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
 		struct morph_refusal *refusal);
@@ -263,7 +264,9 @@ int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
  */
 int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 count, bool lend,
 		      struct morph_refusal *refusal);
-/* The same for a list whose accelerators are known to be distinct. */
+/* Only check that they are distinct. */
+int morph_place_distinct(const u32 *accelerators, u32 count, struct morph_refusal *refusal);
+/* The same as morph_place_check() for a list whose accelerators are known to be distinct. */
 int morph_place_check_again(struct morph_fabric *fabric, const u32 *accelerators, u32 count,
 			    bool lend, struct morph_refusal *refusal);
 /*
