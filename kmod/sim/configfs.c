@@ -172,6 +172,9 @@ struct words {
 
 static const struct words words_pci = { offsetof(struct sim_config, pci), SIM_PCI_BYTES };
 static const struct words words_peer = { offsetof(struct sim_config, peer), SIM_PEER_BYTES };
+static const struct words words_start_faults = {
+	offsetof(struct sim_config, start_faults), SIM_FAULTS_BYTES
+};
 
 static ssize_t words_show(struct config_item *item, const struct words *words, char *page)
 {
@@ -211,6 +214,7 @@ static ssize_t sim_##name##_store(struct config_item *item, const char *page,		\
 
 WORDS(pci)
 WORDS(peer)
+WORDS(start_faults)
 
 static ssize_t sim_uuid_show(struct config_item *item, char *page)
 {
@@ -349,6 +353,7 @@ static ssize_t sim_live_store(struct config_item *item, const char *page, size_t
 CONFIGFS_ATTR(sim_, profile);
 CONFIGFS_ATTR(sim_, pci);
 CONFIGFS_ATTR(sim_, peer);
+CONFIGFS_ATTR(sim_, start_faults);
 CONFIGFS_ATTR(sim_, uuid);
 CONFIGFS_ATTR(sim_, clock);
 CONFIGFS_ATTR(sim_, alarm_commanded);
@@ -366,6 +371,7 @@ static struct configfs_attribute *group_attributes[] = {
 	&sim_attr_uuid,
 	&sim_attr_pci,
 	&sim_attr_peer,
+	&sim_attr_start_faults,
 	&sim_attr_live,
 	NULL,
 };

@@ -225,6 +225,25 @@ static void free_hardware(struct sim_hardware *hw)
 	kfree(hw);
 }
 
+/* Inject the configured faults, so that the hardware is broken when the core first sees it. */
+static int break_hardware(struct sim_hardware *hw)
+{
+	char *text = kstrdup(hw->config->start_faults, GFP_KERNEL), *rest = text, *line;
+	int err = 0;
+
+	if (!text)
+		return -ENOMEM;
+	mutex_lock(&hw->control_mutex);
+	while (!err && (line = strsep(&rest, ";")))
+		if (*skip_spaces(line))
+			err = sim_fault_line(hw, line);
+	if (err)
+		dev_err(&hw->instance->dev, "start_faults: %s\n", hw->refusal.text);
+	mutex_unlock(&hw->control_mutex);
+	kfree(text);
+	return err;
+}
+
 static int power_up(struct sim_hardware *hw, const struct firmware *firmware)
 {
 	int err;
@@ -240,7 +259,7 @@ static int power_up(struct sim_hardware *hw, const struct firmware *firmware)
 	sim_power_on(hw);
 	sim_debugfs_add(hw);
 	sim_patrol_start(hw);
-	err = register_fabric(hw, firmware);
+	err = break_hardware(hw) ?: register_fabric(hw, firmware);
 	if (err) {
 		debugfs_remove_recursive(hw->debugfs);
 		sim_clock_stop(hw);

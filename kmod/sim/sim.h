@@ -32,6 +32,7 @@
 #define SIM_MAX_NS		(24ULL * 3600 * NSEC_PER_SEC)
 #define SIM_PCI_BYTES		4096
 #define SIM_PEER_BYTES		2048
+#define SIM_FAULTS_BYTES	256
 #define SIM_MAX_TOUCHED		MORPH_MAX_PLANES
 #define SIM_LOG_ENTRIES		512
 #define SIM_MAX_FAULTS		1024
@@ -56,6 +57,7 @@ struct sim_config {
 	uuid_t uuid;		/* null: derived from the name */
 	char pci[SIM_PCI_BYTES];	/* "accelerator=address ..." */
 	char peer[SIM_PEER_BYTES];	/* "uuid", "edge=uuid ..." */
+	char start_faults[SIM_FAULTS_BYTES];	/* lines of sim_fault_line(), with ';' between */
 };
 
 enum sim_event_type {

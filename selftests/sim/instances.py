@@ -3,6 +3,7 @@
 """Instances of the simulated provider: configfs, debugfs, faults, clocks, removal. Prints TAP."""
 
 import contextlib
+import errno
 import json
 import os
 import re
@@ -127,6 +128,36 @@ def bad_profiles():
         assert write(sim.config("live"), "1") and not sim.live()
         assert not write(sim.config("profile"), "server4")
         assert not write(sim.config("live"), "1") and sim.live()
+    finally:
+        os.rmdir(sim.config(""))
+
+
+def broken_from_the_start():
+    """A fabric whose hardware does not answer at its start never is ready, and the reason is in the
+    log. Broken parts do not keep a fabric from being ready; no slice gets them."""
+    for fault in ("query_error every=1", "reading_timeout every=1"):
+        sim = Instance("server8", start_faults=fault)
+        try:
+            error = write(sim.config("live"), "1")
+            assert error in (errno.EIO, errno.ETIMEDOUT) and not sim.live(), (fault, error)
+            done = subprocess.run([MORPHCTL, "status"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, check=False)
+            assert done.returncode == 3 and "no fabric" in done.stderr and not done.stdout, done
+            log = subprocess.run(["dmesg"], stdout=subprocess.PIPE, text=True, check=True).stdout
+            assert re.search(rf"{sim.name}: .*({errno.errorcode[error]}|-{error})", log), log[-800:]
+            assert not write(sim.config("start_faults"), "\n")
+            assert not write(sim.config("live"), "1") and sim.live()
+            assert morphctl(sim, "status")[1]["state"] == "ok"
+        finally:
+            os.rmdir(sim.config(""))
+    with Instance("server8", start_faults="accelerator_dead 1; element_stuck 5 state=1") as sim:
+        report = morphctl(sim, "status")[1]
+        assert report["state"] == "degraded" and report["fabrics"][0]["state"] == "ready", report
+        assert [(part["part"], part["index"]) for part in report["hardware"]] == [("accelerator", 1), ("element", 5)], report
+        ranks = morphctl(sim, "slice", "create", "rest", "--count", "7")[1]["ranks"]
+        assert 1 not in [rank["accelerator"] for rank in ranks], ranks
+    sim = Instance("server8", start_faults="laser_dead 99.0")
+    try:
+        assert write(sim.config("live"), "1") == errno.EINVAL and not sim.live()
     finally:
         os.rmdir(sim.config(""))
 
@@ -291,7 +322,7 @@ def drift():
 
 
 def main():
-    tests = (knobs, refusals, bad_profiles, repetition, randomness, flapping, drifting,
+    tests = (knobs, refusals, bad_profiles, broken_from_the_start, repetition, randomness, flapping, drifting,
              physical_state, removal, drift)
     failures = 0
     print(f"TAP version 13\n1..{len(tests)}")
