@@ -265,6 +265,44 @@ Index=2 accel2 Links=0,2,-1,2
 Index=3 accel3 Links=0,0,2,-1" ]]
 }
 
+# Convert a document to an instance of the YANG module, and let yanglint judge it.
+yang_accepts() {
+	jq -f "$TOP/Documentation/yang/topology.jq" "$1" >"$BATS_TEST_TMPDIR/instance.json"
+	yanglint -t data "$TOP/Documentation/yang/morph-topology.yang" "$BATS_TEST_TMPDIR/instance.json"
+}
+
+@test "yanglint accepts topologies as instances of the YANG module" {
+	RECORDINGS=$BATS_TEST_TMPDIR/recordings
+	"$BATS_TEST_DIRNAME/recordings.py" unpack "$RECORDINGS"
+	MORPHCTL_REPLAY=$RECORDINGS/topo-json.jsonl expect 0 morphctl topo -o json
+	printf '%s\n' "$output" >"$BATS_TEST_TMPDIR/topo.json"
+	yang_accepts "$BATS_TEST_TMPDIR/topo.json"
+	jq -e '."morph-topology:topology" | (.circuits | length == 5) and (.accelerators | length == 10)' \
+		"$BATS_TEST_TMPDIR/instance.json"
+	for name in server rack; do
+		yang_accepts "$BATS_TEST_TMPDIR/$name.json"
+	done
+}
+
+@test "yanglint rejects a circuit to an accelerator that does not exist" {
+	jq '.circuits[0]."dst-accelerator" = 77' "$BATS_TEST_TMPDIR/rack.json" >"$BATS_TEST_TMPDIR/wrong.json"
+	run yang_accepts "$BATS_TEST_TMPDIR/wrong.json"
+	[[ $status != 0 ]]
+	holds "$output" "dst-accelerator"
+}
+
+@test "the enumerations of the YANG module are those of the kernel" {
+	local module name words
+	module=$(tr -s ' \n' ' ' <"$TOP/Documentation/yang/morph-topology.yang")
+	for name in fabric-state use slice-state health part; do
+		words=$(python3 -c 'import sys, yaml
+spec = yaml.safe_load(open(sys.argv[1]))
+entries = next(one["entries"] for one in spec["definitions"] if one["name"] == sys.argv[2])
+print(*(f"enum {word};" for word in entries if word != "none"))' "$TOP/Documentation/netlink/specs/morph.yaml" "$name")
+		holds "$module" "{ $words }"
+	done
+}
+
 @test "a document goes through unchanged as JSON" {
 	expect 0 morphctl topo --json --input "$BATS_TEST_TMPDIR/rack.json"
 	[[ $(jq -S . <<<"$output") == "$(jq -S . "$BATS_TEST_TMPDIR/rack.json")" ]]
