@@ -146,6 +146,32 @@ static void load_schedule(struct scene *scene)
 	end_slice(scene, slice);
 }
 
+#define PREPARED 64
+#define ADDITIONS_EACH 16
+
+/* The slice ends with many prepared transactions; lanes limit their number. */
+static void revoke_prepared(struct scene *scene)
+{
+	static struct morph_change changes[ADDITIONS_EACH];
+	int slice = need_slice(scene, ranks_of(scene, RANKS), MORPH_FAILOVER_NONE);
+	unsigned int ranks = ranks_of(scene, RANKS), next = 0, n, i;
+
+	for (n = 0; n < PREPARED; n++) {
+		struct morph_txn_run run = {
+			.head.flags = MORPH_TXN_PREPARE,
+			.generation = GENERATION_ANY,
+			.lease_ns = 600000000000ULL,
+		};
+
+		for (i = 0; i < ADDITIONS_EACH; i++, next++)
+			changes[i] = change_add(next % ranks, (next + 1) % ranks);
+		if (txn_run(slice, changes, ADDITIONS_EACH, &run))
+			break;
+	}
+	printf("# %u prepared transactions\n", n);
+	end_slice(scene, slice);
+}
+
 static void open_and_close(struct scene *scene)
 {
 	unsigned int i;
@@ -239,6 +265,7 @@ const struct workload tenants[] = {
 	{ "slice of listed accelerators", create_listed },
 	{ "placement of big slices", place_big },
 	{ "load of a schedule", load_schedule },
+	{ "end of prepared transactions", revoke_prepared },
 	{ "storm of opens and closes", open_and_close },
 	{ "dumps of hardware and slices", dump_hardware },
 	{ "why-not of rings", ask_why_not },

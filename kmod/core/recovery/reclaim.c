@@ -78,7 +78,13 @@ static bool enter_borrower(struct morph_slice *slice, const struct morph_chip *c
 	morph_slice_enter(borrower, true);
 	slice_recovery(borrower)->entered_by = slice;
 	morph_txn_revoke_slice(borrower);
-	return true;
+	/* That may have dropped fabric->lock. */
+	if (!borrower->dying && chip->slice == borrower && chip->listed == MORPH_LISTED_LENT)
+		return true;
+	slice_recovery(borrower)->entered_by = NULL;
+	morph_slice_leave(borrower);
+	morph_slice_put(borrower);
+	return false;
 }
 
 /* Return whether the failover uses a slice as borrower. */

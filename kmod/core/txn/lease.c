@@ -445,7 +445,10 @@ static void settle_unconfirmed(struct morph_txn *txn)
 	morph_txn_end(txn, MORPH_OUTCOME_COMMITTED, 0);
 }
 
-/* Revoke a slice's prepared transactions before a failover or the end of the slice. */
+/*
+ * Revoke a slice's prepared transactions before a failover or the end of the slice. The caller has
+ * entered the slice, so no transaction is added. Other tasks get fabric->lock after each one.
+ */
 void morph_txn_revoke_slice(struct morph_slice *slice)
 {
 	struct morph_txn *txn;
@@ -459,6 +462,8 @@ void morph_txn_revoke_slice(struct morph_slice *slice)
 			settle_unconfirmed(txn);
 		else
 			end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
+		if (first_open(slice))
+			morph_fabric_pause(slice->fabric);
 	}
 }
 

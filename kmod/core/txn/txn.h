@@ -335,7 +335,7 @@ void morph_lease_start(struct morph_txn *txn, u64 lease_ns);
 bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index);
 /* Return whether there is such a transaction, and do not revoke it. */
 bool morph_txn_has_holder(struct morph_fabric *fabric, u32 part, u32 index);
-/* Release the prepared claims of a slice for a failover. Caller holds fabric->lock. */
+/* Release the prepared claims of a slice. Caller holds fabric->lock; the function may drop it. */
 void morph_txn_revoke_slice(struct morph_slice *slice);
 void morph_txn_end(struct morph_txn *txn, u32 outcome, int status);
 
