@@ -74,6 +74,9 @@
 /* A loop over all parts of a fabric or a slice drops fabric->lock after this number of parts. */
 #define MORPH_HOLD_PARTS	64u
 
+/* For allocations under fabric->lock or the user lock. They do not sleep, so they may fail. */
+#define MORPH_GFP_LOCKED	(GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT)
+
 /* A repair may wait for memory, but its result must not depend on a failed allocation. */
 #define MORPH_GFP_REPAIR	(GFP_KERNEL | __GFP_NOFAIL)
 
@@ -412,6 +415,8 @@ bool morph_turn_cancel(struct morph_turn *turn, struct morph_user *user);
 /* Let the next work item of the user run. */
 void morph_turn_end(struct morph_user *user);
 
+/* Let lockdep report what may sleep for memory under the user lock. */
+void morph_user_teach_lockdep(void);
 struct morph_user *morph_user_get(kuid_t uid);	/* NULL: out of memory */
 /*
  * The user of a program: its effective user, and the owners of all its user namespaces, who are

@@ -13,6 +13,7 @@
  */
 #include <linux/cred.h>
 #include <linux/hashtable.h>
+#include <linux/sched/mm.h>
 #include <linux/slab.h>
 #include <linux/user_namespace.h>
 
@@ -50,6 +51,14 @@ static bool charges_uid(const struct morph_user *user, kuid_t uid)
 		if (uid_eq(user->uid, uid))
 			return true;
 	return false;
+}
+
+/* An allocation that may sleep may enter reclaim, which here seems to need the lock. */
+void morph_user_teach_lockdep(void)
+{
+	fs_reclaim_acquire(GFP_KERNEL);
+	might_lock(&user_lock);
+	fs_reclaim_release(GFP_KERNEL);
 }
 
 static struct morph_user *user_find(kuid_t uid, const struct morph_user *parent)
@@ -204,7 +213,7 @@ void morph_user_put(struct morph_user *user)
 
 struct morph_user *morph_grant_create(const struct morph_limits *limits)
 {
-	static u32 next_number;		/* user_lock */
+	static u32 next_number;		/* lock of grants */
 	struct morph_user *grant;
 	int ret;
 
@@ -216,13 +225,11 @@ struct morph_user *morph_grant_create(const struct morph_limits *limits)
 	grant->uid = INVALID_UID;
 	grant->limits = *limits;
 	grant->has_limits = true;
-	mutex_lock(&user_lock);
 	/*
 	 * Numbers are allocated cyclically, so that an old number does not soon name another grant.
 	 */
 	ret = xa_alloc_cyclic(&grants, &grant->grant, grant, XA_LIMIT(1, 0x7fffffff),
 			      &next_number, GFP_KERNEL_ACCOUNT);
-	mutex_unlock(&user_lock);
 	if (ret >= 0)
 		return grant;
 	kfree(grant);

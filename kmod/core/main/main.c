@@ -68,6 +68,7 @@ static int __init morph_init(void)
 	if (!morph_step_wq)
 		goto err_act_wq;
 	register_layers();
+	morph_user_teach_lockdep();
 	morph_debugfs_init();
 	ret = morph_chardev_init();
 	if (ret)

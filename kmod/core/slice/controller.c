@@ -189,48 +189,55 @@ int morph_controller_permits(struct morph_slice *slice, const struct morph_token
 				    morph_controller_check(controller, token->epoch, refusal);
 }
 
-/* Add a controller, in an epoch that has not begun. Caller holds fabric->lock. */
-static struct morph_controller *controller_add(struct morph_fabric *fabric, u32 id,
-					       struct morph_refusal *refusal)
+/* A controller in an epoch that has not begun. */
+static struct morph_controller *controller_alloc(struct morph_fabric *fabric, u32 id)
 {
-	struct morph_controller *controller;
-	int ret = -ENOMEM;
+	struct morph_controller *controller = kzalloc(sizeof(*controller), GFP_KERNEL_ACCOUNT);
 
-	if (slices_of(fabric)->controllers_count == MORPH_MAX_CONTROLLERS)
-		return ERR_PTR(morph_refuse_numbers(refusal, -ENOSPC, MORPH_REASON_ARGUMENT, 0, id,
-						    MORPH_MAX_CONTROLLERS, 0,
-						    "no controller {index}: at most {have}"));
-	controller = kzalloc(sizeof(*controller), GFP_KERNEL_ACCOUNT);
 	if (!controller)
-		return ERR_PTR(-ENOMEM);
+		return NULL;
 	controller->id = id;
+	xa_init_flags(&controller->reservations, XA_FLAGS_ACCOUNT);
 	controller->lanes = kvcalloc(fabric->graph->guides_count, sizeof(*controller->lanes),
 				     GFP_KERNEL_ACCOUNT);
-	if (!controller->lanes)
-		goto err_free;
-	xa_init_flags(&controller->reservations, XA_FLAGS_ACCOUNT);
-	ret = xa_err(xa_store(&slices_of(fabric)->controllers, id, controller, GFP_KERNEL_ACCOUNT));
-	if (ret)
-		goto err_free;
-	slices_of(fabric)->controllers_count++;
-	return controller;
-
-err_free:
+	if (controller->lanes)
+		return controller;
 	controller_free(controller);
-	return ERR_PTR(ret);
+	return NULL;
 }
 
 /* Caller holds fabric->lock. */
+static int controller_add(struct morph_fabric *fabric, struct morph_controller *controller,
+			  struct morph_refusal *refusal)
+{
+	int ret;
+
+	if (slices_of(fabric)->controllers_count == MORPH_MAX_CONTROLLERS)
+		return morph_refuse_numbers(refusal, -ENOSPC, MORPH_REASON_ARGUMENT, 0,
+					    controller->id, MORPH_MAX_CONTROLLERS, 0,
+					    "no controller {index}: at most {have}");
+	ret = xa_err(xa_store(&slices_of(fabric)->controllers, controller->id, controller,
+			      MORPH_GFP_LOCKED));
+	if (!ret)
+		slices_of(fabric)->controllers_count++;
+	return ret;
+}
+
+/* A controller that does not exist yet becomes *spare. Caller holds fabric->lock. */
 static int take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns, bool force,
-		struct morph_refusal *refusal)
+		struct morph_controller **spare, struct morph_refusal *refusal)
 {
 	struct morph_controller *controller = xa_load(&slices_of(fabric)->controllers, id);
 	u64 left;
+	int ret;
 
 	if (!controller) {
-		controller = controller_add(fabric, id, refusal);
-		if (IS_ERR(controller))
-			return PTR_ERR(controller);
+		if (!*spare)
+			return -ENOMEM;
+		ret = controller_add(fabric, *spare, refusal);
+		if (ret)
+			return ret;
+		swap(controller, *spare);
 	}
 	if (epoch <= controller->epoch)
 		return refuse_epoch(controller, epoch, refusal);
@@ -248,13 +255,16 @@ static int take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns, bo
 int morph_controller_take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 lease_ns, bool force,
 			  struct morph_refusal *refusal)
 {
+	struct morph_controller *spare = controller_alloc(fabric, id);
 	int ret;
 
 	mutex_lock(&fabric->lock);
 	ret = morph_fabric_check(fabric);
 	if (!ret)
-		ret = take(fabric, id, epoch, lease_ns, force, refusal);
+		ret = take(fabric, id, epoch, lease_ns, force, &spare, refusal);
 	mutex_unlock(&fabric->lock);
+	if (spare)
+		controller_free(spare);
 	return ret;
 }
 

@@ -170,9 +170,10 @@ static u64 choose(struct morph_fabric *fabric, const struct morph_lanes_wanted *
 	return chosen;
 }
 
-/* Caller holds fabric->lock. */
+/* A new reservation takes *spare. Caller holds fabric->lock. */
 static int reserve(struct morph_fabric *fabric, struct morph_controller *controller,
-		   const struct morph_lanes_wanted *wanted, struct morph_refusal *refusal)
+		   const struct morph_lanes_wanted *wanted, struct morph_reservation **spare,
+		   struct morph_refusal *refusal)
 {
 	u64 had = controller->lanes[wanted->guide];
 	struct morph_reservation *reservation;
@@ -185,15 +186,14 @@ static int reserve(struct morph_fabric *fabric, struct morph_controller *control
 		return refuse_conflict(fabric, controller, wanted, have, refusal);
 	reservation = xa_load(&controller->reservations, wanted->guide);
 	if (!reservation) {
-		reservation = kzalloc(sizeof(*reservation), GFP_KERNEL_ACCOUNT);
+		reservation = *spare;
 		if (!reservation)
 			return -ENOMEM;
 		ret = xa_err(xa_store(&controller->reservations, wanted->guide, reservation,
-				      GFP_KERNEL_ACCOUNT));
-		if (ret) {
-			kfree(reservation);
+				      MORPH_GFP_LOCKED));
+		if (ret)
 			return ret;
-		}
+		*spare = NULL;
 	}
 	set_lanes(fabric, controller, wanted->guide, lanes);
 	controller->granted++;
@@ -209,9 +209,12 @@ static int reserve(struct morph_fabric *fabric, struct morph_controller *control
 int morph_controller_reserve(struct morph_fabric *fabric, const struct morph_lanes_wanted *wanted,
 			     struct morph_refusal *refusal)
 {
+	struct morph_reservation *spare = NULL;
 	struct morph_controller *controller;
 	int ret;
 
+	if (wanted->count)
+		spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
 	mutex_lock(&fabric->lock);
 	controller = morph_controller_find(fabric, wanted->controller, refusal);
 	ret = PTR_ERR_OR_ZERO(controller);
@@ -222,7 +225,7 @@ int morph_controller_reserve(struct morph_fabric *fabric, const struct morph_lan
 	if (!ret)
 		ret = check_wanted(fabric, wanted, refusal);
 	if (!ret && wanted->count) {
-		ret = reserve(fabric, controller, wanted, refusal);
+		ret = reserve(fabric, controller, wanted, &spare, refusal);
 	} else if (!ret) {
 		drop(fabric, controller, wanted->guide);
 		morph_report_freed(fabric, MORPH_FREED_PATHS);
@@ -230,6 +233,7 @@ int morph_controller_reserve(struct morph_fabric *fabric, const struct morph_lan
 	if (!ret)
 		fabric->seq++;
 	mutex_unlock(&fabric->lock);
+	kfree(spare);
 	return ret;
 }
 

@@ -274,9 +274,6 @@ void morph_prepared_drop(struct morph_prepared_search *search)
 		morph_txn_put(txn);
 }
 
-/* For routes, under the lock. The worker repeats a search that gets no memory for them. */
-#define PATH_GFP	(GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT)
-
 static int fetch_room(struct morph_fabric *fabric, struct morph_prepared_search *search)
 {
 	if (search->room)
@@ -284,7 +281,8 @@ static int fetch_room(struct morph_fabric *fabric, struct morph_prepared_search 
 	search->room = morph_txn_alloc_bare(fabric, search->items_wanted, GFP_KERNEL_ACCOUNT);
 	if (!search->room)
 		return -ENOMEM;
-	search->room->gfp = PATH_GFP;
+	/* For routes. The worker repeats a search that gets no memory for them. */
+	search->room->gfp = MORPH_GFP_LOCKED;
 	search->room_items = search->items_wanted;
 	search->items_wanted = 0;
 	return 0;
@@ -297,7 +295,7 @@ static int fetch_reads(struct morph_prepared_search *search)
 
 	txn->gfp = GFP_KERNEL_ACCOUNT;
 	ret = morph_txn_reserve_for(txn, txn->count, search->settings_wanted);
-	txn->gfp = PATH_GFP;
+	txn->gfp = MORPH_GFP_LOCKED;
 	search->reserving = NULL;
 	morph_txn_put(txn);
 	return ret;

@@ -207,8 +207,7 @@ static bool judge_some(struct morph_planning *plan)
 	u32 i, n = 0;
 
 	if (!plan->paths)
-		plan->paths = kvmalloc(judge_bytes(plan),
-				       GFP_NOWAIT | __GFP_NOWARN | __GFP_ACCOUNT);
+		plan->paths = kvmalloc(judge_bytes(plan), MORPH_GFP_LOCKED);
 	plan->needs_paths = !plan->paths;
 	if (!plan->paths)
 		return true;
