@@ -95,6 +95,10 @@ replay() {
 @test "no capacity, an exceeded quota and an invalid request have different exit statuses" {
 	replay create-no-capacity slice create big --count 9
 	[[ $status == 8 ]]
+	# More than the fabric has, so that the request never fits.
+	replay create-too-many slice create big --count 11
+	[[ $status == 10 ]]
+	holds "$stderr" "11 requested, the fabric has 10"
 	replay create-over-quota slice create third --count 1 --owner 0
 	[[ $status == 9 ]]
 	replay create-over-quota slice create third --count 1 --owner 0 --json

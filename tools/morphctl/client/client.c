@@ -90,6 +90,11 @@ enum exit_code client_error(struct run *run, int error)
 	/* The same request is valid in another state of the object. */
 	if (error == -EINVAL && details.code == EINVAL && details.reason == MORPH_REASON_STATE)
 		return EXIT_CODE_FAILED;
+	/* The kernel's errno does not distinguish a shortage from more than the fabric has. */
+	if (error == -ENOSPC && details.code == ENOSPC &&
+	    details.reason == MORPH_REASON_ACCELERATORS && run->accelerators &&
+	    details.need > run->accelerators)
+		return EXIT_CODE_INVALID;
 	return exit_of_errno(-error);
 }
 
@@ -216,6 +221,7 @@ enum exit_code client_fabric_named(struct run *run, const char *which, uint32_t 
 	if (!code) {
 		*fabric = number_of(chosen, "id", NUMBER_NONE);
 		run->planes = number_of(chosen, "planes-count", 0);
+		run->accelerators = number_of(chosen, "accelerators-count", 0);
 	}
 	json_decref(records);
 	return code;

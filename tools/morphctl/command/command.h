@@ -74,6 +74,7 @@ struct run {
 	char **argv;
 	struct client *client; /* opened on first use, see client.h */
 	uint32_t planes; /* of each accelerator of the chosen fabric; 0: not known */
+	uint32_t accelerators; /* of the fabric that the command has chosen, or 0 */
 };
 
 static inline bool given(const struct run *run, enum option_id id)
