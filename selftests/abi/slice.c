@@ -565,7 +565,8 @@ TEST_F_TIMEOUT(pod, big_slices_beside_others, 150)
 	}
 	for (i = 0; i < CREATORS; i++) {
 		EXPECT_EQ(children[i], waitpid(children[i], &status, 0));
-		EXPECT_EQ(0, status) {
+		EXPECT_EQ(0, status)
+		{
 			TH_LOG("%u ranks", ranks[i]);
 		}
 	}
