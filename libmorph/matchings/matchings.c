@@ -289,11 +289,13 @@ static int shorten_longest(struct morph_matchings *matchings, uint64_t enough)
 	struct rounds *rounds = &matchings->rounds;
 	uint64_t most = answer->distance + answer->distance * ENOUGH / 100;
 	uint32_t limit = rounds->router.most_hops;
+	/* Other ports have other distances. */
+	uint32_t farthest = rounds->choose ? 0 : matchings->farthest;
 	int error = 0;
 
-	if (rounds->choose || rounds->targets || rounds->rounds < 2)
+	if (rounds->targets || rounds->rounds < 2)
 		return 0;
-	while (!error && answer->longest > matchings->farthest) {
+	while (!error && answer->longest > farthest) {
 		rounds->router.most_hops = answer->longest - 1;
 		if (!lm_rounds_limit(rounds, (uint64_t)LIMIT_MOVES * rounds->rounds))
 			break;

@@ -114,11 +114,37 @@ static void the_longest_route_is_short_before_all_are(void **state)
 	assert_in_range(answer.total, answer.distance, answer.distance * 103 / 100);
 }
 
+/* The search found routes of 16 and 19 elements while it shortened all routes together only. */
+static void chosen_ports_have_a_short_longest_route(void **state)
+{
+	static const struct {
+		uint32_t width, height, longest;
+	} rows[] = { { 5, 5, 15 }, { 7, 3, 17 } };
+
+	(void)state;
+	for (uint32_t row = 0; row < 2; row++) {
+		problem = (struct morph_matchings_problem){
+			.sz = sizeof(problem),
+			.kind = MORPH_MATCHINGS_PAIRS,
+			.width = rows[row].width,
+			.height = rows[row].height,
+			.endpoints = 16,
+			.seed = 1,
+			.moves = 20000,
+		};
+		assert_int_equal(morph_matchings_find(search, &problem, &answer), 0);
+		assert_int_equal(answer.rounds, 15);
+		assert_in_range(answer.longest, 1, rows[row].longest);
+		assert_in_range(answer.total, answer.distance, answer.distance * 106 / 100);
+	}
+}
+
 int main(void)
 {
 	const struct CMUnitTest tests[] = {
 		cmocka_unit_test(the_order_of_rounds_saves_writes),
 		cmocka_unit_test(the_longest_route_is_short_before_all_are),
+		cmocka_unit_test(chosen_ports_have_a_short_longest_route),
 	};
 
 	return cmocka_run_group_tests(tests, begin_search, end_search);
