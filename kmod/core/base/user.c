@@ -19,18 +19,18 @@
 
 #include "core/base/base.h"
 
-#define NO_LIMITS		((struct morph_limits) {		\
-					.accelerators = MORPH_ANY,	\
-					.circuits = MORPH_ANY,		\
-					.lanes = MORPH_ANY,		\
-					.prepared = MORPH_ANY,		\
-					.replacements = MORPH_ANY,	\
-					.bytes = U64_MAX,		\
-				})
-
 static DEFINE_MUTEX(user_lock);
 static DEFINE_HASHTABLE(users, 6);
 static DEFINE_XARRAY_ALLOC1(grants);	/* by number */
+
+static const struct morph_limits no_limits = {
+	.accelerators = MORPH_ANY,
+	.circuits = MORPH_ANY,
+	.lanes = MORPH_ANY,
+	.prepared = MORPH_ANY,
+	.replacements = MORPH_ANY,
+	.bytes = U64_MAX,
+};
 
 /*
  * Defaults for users without own limits: enough for any one job, and a bound for faulty programs.
@@ -250,11 +250,12 @@ struct morph_user *morph_grant_find(u32 number)
 
 /* ------------------------------------------------------------------ charges */
 
-static struct morph_limits limits_of(const struct morph_user *user)
+/* Caller holds user_lock. */
+static const struct morph_limits *limits_of(const struct morph_user *user)
 {
 	if (user->has_limits)
-		return user->limits;
-	return uid_eq(user->uid, GLOBAL_ROOT_UID) ? NO_LIMITS : default_limits;
+		return &user->limits;
+	return uid_eq(user->uid, GLOBAL_ROOT_UID) ? &no_limits : &default_limits;
 }
 
 /* The first of a user and its parents that is charged, or NULL. */
@@ -345,14 +346,12 @@ int morph_user_charge(struct morph_user *user, enum morph_resource resource, u64
 		      struct morph_refusal *refusal)
 {
 	struct morph_user *each, *account;
-	struct morph_limits limits;
 	u64 limit, used, left = 0;
 
 	mutex_lock(&user_lock);
 	for (each = first_charged(user); each; each = first_charged(each->parent)) {
 		account = account_of(each);
-		limits = limits_of(account);
-		limit = limit_get(&limits, resource);
+		limit = limit_get(limits_of(account), resource);
 		used = use_get(account, resource);
 		left = used < limit ? limit - used : 0;
 		if (amount > left)
@@ -474,12 +473,12 @@ void morph_user_limits(struct morph_user *user, struct morph_limits *limits,
 		       struct morph_limits *used)
 {
 	mutex_lock(&user_lock);
-	*limits = limits_of(account_of(user));
+	*limits = *limits_of(account_of(user));
 	*used = account_of(user)->used;
 	/* Slices count replacements, so no charge of them reaches the parents. */
 	for (user = user->parent; user; user = user->parent)
 		limits->replacements = min(limits->replacements,
-					   limits_of(account_of(user)).replacements);
+					   limits_of(account_of(user))->replacements);
 	mutex_unlock(&user_lock);
 }
 
