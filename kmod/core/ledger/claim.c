@@ -203,11 +203,13 @@ void morph_path_park(struct morph_fabric *fabric, const struct optics_path *path
 	u32 i;
 
 	for (i = 0; i < path->hops_count; i++) {
-		u32 element = path->hops[i].element;
+		u32 element = path->hops[i].element, park;
 
-		if (element != OPTICS_NONE && !ledger->element_pins[element])
-			optics_set_state(ledger, element,
-					 optics_park_state(fabric->graph, element));
+		if (element == OPTICS_NONE || ledger->element_pins[element])
+			continue;
+		park = optics_park_state(fabric->graph, element);
+		if (ledger->element_state[element] != park)
+			optics_set_state(ledger, element, park);
 	}
 }
 
