@@ -228,21 +228,24 @@ static int place_once(struct morph_fabric *fabric, u32 count, u32 *chosen, bool 
 int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
 		struct morph_refusal *refusal)
 {
+	bool pause = count > MORPH_HOLD_PARTS;
 	struct morph_refusal why;
 	u32 restarts = 0;
 	int ret;
 
 	lockdep_assert_held(&fabric->lock);
 	do {
+		pause &= restarts < MORPH_MOST_RESTARTS;
 		if (count > ledger_of(fabric)->free)
 			return morph_refuse_numbers(refusal, -ENOSPC, MORPH_REASON_ACCELERATORS,
 						    MORPH_PART_ACCELERATOR, MORPH_ANY,
 						    ledger_of(fabric)->free, count,
 						    "not enough accelerators: {need} requested, {have} free");
-		ret = place_once(fabric, count, chosen, restarts < MORPH_MOST_RESTARTS);
-		if (!ret)
+		ret = place_once(fabric, count, chosen, pause);
+		if (!ret && pause)
 			ret = morph_place_check_again(fabric, chosen, count, false, &why);
-	} while (ret && ret != -ENOMEM && restarts++ < MORPH_MOST_RESTARTS);
+		restarts++;
+	} while (ret && ret != -ENOMEM && pause);
 	return ret;
 }
 

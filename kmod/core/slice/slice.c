@@ -3,8 +3,8 @@
  * Slices: a tenant's accelerators, numbered by rank, from the creation of the slice until its
  * circuits are dark and its accelerators free again.
  *
- * The creation of a slice takes its accelerators in several holds of fabric->lock. Nobody can find
- * the slice before it has all of them. The creating thread has entered it, so a repair waits.
+ * The creation of a big slice takes its accelerators in several holds of fabric->lock. Nobody can
+ * find the slice before it has all of them. The creating thread has entered it, so a repair waits.
  */
 #include <linux/ctype.h>
 #include <linux/module.h>
@@ -17,6 +17,8 @@
 #include "core/ledger/ledger.h"
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
+
+#define FEW_RANKS	16u	/* their accelerators need no memory while they are chosen */
 
 /* ----------------------------------------------------------------- lifetime */
 
@@ -178,22 +180,31 @@ static int choose_own_spare(struct morph_slice *slice, const u32 *chosen,
 			    "no free spare to reserve for this slice");
 }
 
+/* Return whether another slice has the name. */
+static bool name_is_taken(const struct morph_slice *slice)
+{
+	const char *name = slice_tenancy(slice)->name;
+	struct morph_slice *other;
+
+	list_for_each_entry(other, &ledger_of(slice->fabric)->slices, node)
+		if (!other->dying && !strcmp(slice_tenancy(other)->name, name))
+			return true;
+	return false;
+}
+
 /* Check whether the fabric admits the slice. */
 static int check_fabric(struct morph_slice *slice, struct morph_refusal *refusal)
 {
 	struct morph_slice_tenancy *tenancy = slice_tenancy(slice);
 	struct morph_fabric *fabric = slice->fabric;
-	struct morph_slice *other;
 	int ret;
 
 	ret = morph_fabric_check(fabric);
 	if (ret)
 		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0, "the fabric is gone");
-	list_for_each_entry(other, &ledger_of(fabric)->slices, node)
-		if (tenancy->named && !other->dying &&
-		    !strcmp(slice_tenancy(other)->name, tenancy->name))
-			return morph_refuse(refusal, -EEXIST, MORPH_REASON_ARGUMENT, 0, 0,
-					    "another slice has this name");
+	if (tenancy->named && name_is_taken(slice))
+		return morph_refuse(refusal, -EEXIST, MORPH_REASON_ARGUMENT, 0, 0,
+				    "another slice has this name");
 	return tenancy->controller ?
 	       PTR_ERR_OR_ZERO(morph_controller_find(fabric, tenancy->controller, refusal)) : 0;
 }
@@ -246,6 +257,12 @@ static void untake(struct morph_slice *slice, u32 count)
 	slice_tenancy(slice)->own_spare = MORPH_ANY;
 }
 
+/* Return whether the creation drops fabric->lock. */
+static bool is_big(const struct morph_slice_params *params)
+{
+	return params->count > MORPH_HOLD_PARTS;
+}
+
 /*
  * Take the chosen accelerators. With @pause, the function drops fabric->lock at times, and fails if
  * another slice has taken one meanwhile. So all or none are taken at the end.
@@ -260,37 +277,44 @@ static int take_chosen(struct morph_slice *slice, const struct morph_slice_param
 	if (own_spare != MORPH_ANY)
 		morph_slice_take_chip(slice, own_spare, MORPH_ANY);
 	for (i = 0; i < params->count; i++) {
-		if (pause)
+		if (pause) {
 			morph_fabric_pause_after(fabric, i);
-		ret = morph_place_check_again(fabric, chosen + i, 1, params->lend, refusal);
+			ret = morph_place_check_again(fabric, chosen + i, 1, params->lend, refusal);
+		}
 		if (ret)
 			break;
 		take_rank(slice, i, chosen[i]);
 	}
 	/* The fabric may have changed, too. */
-	if (!ret)
+	if (!ret && is_big(params))
 		ret = check_fabric(slice, refusal);
 	if (ret)
 		untake(slice, i);
 	return ret;
 }
 
-/* Choose and take accelerators. A failure of one of them waits until the slice is left. */
+/*
+ * Choose and take accelerators; those of a small slice in one hold. A failure of one of them waits
+ * until the slice is left.
+ */
 static int slice_take(struct morph_slice *slice, const struct morph_slice_params *params,
 		      u32 *chosen, struct morph_refusal *refusal)
 {
+	bool pause = is_big(params);
 	u32 restarts = 0;
 	int ret;
 
 	do {
-		*refusal = (struct morph_refusal){};
+		pause &= restarts < MORPH_MOST_RESTARTS;
+		if (restarts++)
+			*refusal = (struct morph_refusal){};
 		ret = check_fabric(slice, refusal);
 		if (!ret)
 			ret = slice_choose(slice, params, chosen, refusal);
 		if (ret || params->dry_run)
 			return ret;
-		ret = take_chosen(slice, params, chosen, restarts < MORPH_MOST_RESTARTS, refusal);
-	} while (ret && restarts++ < MORPH_MOST_RESTARTS);
+		ret = take_chosen(slice, params, chosen, pause, refusal);
+	} while (ret && pause);
 	return ret;
 }
 
@@ -340,8 +364,8 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_par
 		       struct morph_slice **result, struct morph_refusal *refusal)
 {
 	u32 charge = params->count + params->reserved;
+	u32 few[FEW_RANKS], *chosen = few;
 	struct morph_slice *slice;
-	u32 *chosen;
 	int ret;
 
 	*result = NULL;
@@ -358,7 +382,8 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_par
 	slice->owner_module = fabric->owner;
 	get_device(&fabric->dev);
 	morph_user_ref(slice->user);
-	chosen = kvmalloc_array(params->count, sizeof(u32), GFP_KERNEL_ACCOUNT);
+	if (params->count > ARRAY_SIZE(few))
+		chosen = kvmalloc_array(params->count, sizeof(u32), GFP_KERNEL_ACCOUNT);
 	ret = chosen ? 0 : -ENOMEM;
 	if (!ret && params->accelerators)
 		ret = morph_place_distinct(params->accelerators, params->count, refusal);
@@ -384,17 +409,18 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_par
 	if (ret || params->dry_run)
 		goto err_uncharge;
 	trace_morph_slice_create(fabric->id, slice->number, slice->ranks_count);
-	kvfree(chosen);
 	*result = slice;
-	return 0;
+	goto out;
 
 err_uncharge:
 	morph_user_uncharge(slice->user, MORPH_RES_ACCELERATORS, charge);
 err_number:
 	xa_erase(&morph_slices, slice->number);
 err_put:
-	kvfree(chosen);
 	morph_slice_put(slice);
+out:
+	if (chosen != few)
+		kvfree(chosen);
 	return ret;
 }
 
