@@ -369,6 +369,7 @@ void morph_health_init(struct morph_fabric *fabric)
 	INIT_WORK(&recovery_of(fabric)->review_work, review_work_fn);
 	INIT_WORK(&recovery_of(fabric)->park_work, morph_park_work);
 	INIT_DELAYED_WORK(&recovery_of(fabric)->patrol_work, patrol_work_fn);
+	morph_log_init(fabric);
 }
 
 void morph_health_start(struct morph_fabric *fabric)
@@ -390,4 +391,5 @@ void morph_health_stop(struct morph_fabric *fabric)
 	cancel_delayed_work_sync(&recovery_of(fabric)->patrol_work);
 	cancel_work_sync(&recovery_of(fabric)->review_work);
 	cancel_work_sync(&recovery_of(fabric)->park_work);
+	morph_log_stop(fabric);
 }

@@ -24,6 +24,14 @@ struct morph_search {
 	bool ended;			/* the pass has tried all accelerators in vain */
 };
 
+/* Lines of the kernel's log that are not printed yet: log.c. fabric->lock guards them. */
+struct morph_log {
+	struct morph_fabric *fabric;
+	struct delayed_work work;
+	u32 first, count;		/* circular */
+	struct morph_event lines[40];
+};
+
 /* The recovery layer's part of the fabric. fabric->lock guards the fields without other note. */
 struct morph_recovery {
 	struct morph_slices slices;	/* first: structure of the layers below */
@@ -51,6 +59,7 @@ struct morph_recovery {
 	struct delayed_work patrol_work; /* reads idle hardware in rounds: patrol.c */
 	struct work_struct review_work;	/* compares hardware with commands: patrol.c */
 	struct work_struct park_work;	/* parks released elements: park.c */
+	struct morph_log log;
 	unsigned long *unparked;	/* bit by element: park_work must park it */
 	u32 unparked_next;		/* where park_work continues */
 	bool review;			/* a review is needed; READ_ONCE, WRITE_ONCE */
@@ -180,7 +189,13 @@ void morph_blames_free(struct morph_fabric *fabric);
 void morph_health_diagnose(struct morph_fabric *fabric, const struct optics_path *path,
 			   u32 src_accelerator, struct morph_culprit *culprit);
 
-/* Log the failure of an accelerator. @slice: the slice that has it, or NULL. */
+void morph_log_init(struct morph_fabric *fabric);
+/* Print what is left. The fabric is gone, so later lines are printed at once. No lock held. */
+void morph_log_stop(struct morph_fabric *fabric);
+/*
+ * Log the failure of an accelerator. @slice: it has the accelerator, or NULL. Caller holds
+ * fabric->lock.
+ */
 void morph_log_failed(struct morph_fabric *fabric, u32 accelerator, const struct morph_slice *slice,
 		      u32 rank);
 /* Log replacements and degradations. Caller holds fabric->lock. */
