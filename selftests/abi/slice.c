@@ -561,7 +561,7 @@ TEST_F_TIMEOUT(pod, big_slices_beside_others, 150)
 	for (i = 0; i < CREATORS; i++) {
 		children[i] = fork();
 		if (!children[i])
-			_exit(!create_repeatedly(&self->sim, ranks[i]));
+			_exit(create_repeatedly(&self->sim, ranks[i]) ? 0 : 1);
 	}
 	for (i = 0; i < CREATORS; i++) {
 		EXPECT_EQ(children[i], waitpid(children[i], &status, 0));

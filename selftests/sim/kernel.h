@@ -24,6 +24,7 @@ typedef long long s64;
 
 #define U16_MAX UINT16_MAX
 #define U64_MAX UINT64_MAX
+#define ARRAY_SIZE(array) (sizeof(array) / sizeof((array)[0]))
 #define BIT(n) (1UL << (n))
 #define BIT_ULL(n) (1ULL << (n))
 #define GENMASK_ULL(high, low) ((~0ULL << (low)) & (~0ULL >> (63 - (high))))
