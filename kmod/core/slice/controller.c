@@ -200,10 +200,11 @@ static struct morph_controller *controller_alloc(struct morph_fabric *fabric, u3
 	xa_init_flags(&controller->reservations, XA_FLAGS_ACCOUNT);
 	controller->lanes = kvcalloc(fabric->graph->guides_count, sizeof(*controller->lanes),
 				     GFP_KERNEL_ACCOUNT);
-	if (controller->lanes)
-		return controller;
-	controller_free(controller);
-	return NULL;
+	if (!controller->lanes) {
+		controller_free(controller);
+		return NULL;
+	}
+	return controller;
 }
 
 /* Caller holds fabric->lock. */
