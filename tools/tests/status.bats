@@ -70,6 +70,18 @@ replay() {
 	done
 }
 
+@test "colours appear on a terminal only, and not with NO_COLOR or TERM=dumb" {
+	local colored=$'\e[1;33mdegraded\e[0m'
+	on_terminal() { MORPHCTL_REPLAY=$RECORDINGS/status.jsonl script -qec "$* '$MORPHCTL' status" /dev/null; }
+	holds "$(on_terminal TERM=xterm)" "$colored"
+	for setting in TERM=dumb "TERM=xterm NO_COLOR=1"; do
+		output=$(on_terminal "$setting")
+		[[ $output == *unlucky*degraded* && $output != *$'\e['* ]]
+	done
+	TERM=xterm replay status status
+	[[ $output == *unlucky*degraded* && $output != *$'\e['* ]]
+}
+
 @test "morphctl alone prints the page" {
 	replay status status
 	page=$output
