@@ -187,8 +187,6 @@ static int reserve(struct morph_fabric *fabric, struct morph_controller *control
 	reservation = xa_load(&controller->reservations, wanted->guide);
 	if (!reservation) {
 		reservation = *spare;
-		if (!reservation)
-			return -ENOMEM;
 		ret = xa_err(xa_store(&controller->reservations, wanted->guide, reservation,
 				      MORPH_GFP_LOCKED));
 		if (ret)
@@ -213,8 +211,11 @@ int morph_controller_reserve(struct morph_fabric *fabric, const struct morph_lan
 	struct morph_controller *controller;
 	int ret;
 
-	if (wanted->count)
+	if (wanted->count) {
 		spare = kzalloc(sizeof(*spare), GFP_KERNEL_ACCOUNT);
+		if (!spare)
+			return -ENOMEM;
+	}
 	mutex_lock(&fabric->lock);
 	controller = morph_controller_find(fabric, wanted->controller, refusal);
 	ret = PTR_ERR_OR_ZERO(controller);
