@@ -217,17 +217,25 @@ static bool trace_has(const char *text)
 	return found;
 }
 
+/* Create all devices, and let rank 0 send without ARP to rank 2, to which no circuit leads. */
+#define KNOW_WITHOUT_CIRCUIT()                                                \
+	({                                                                    \
+		struct link_state __far;                                      \
+                                                                              \
+		PLACE(0);                                                     \
+		PLACE(0);                                                     \
+		PLACE(0);                                                     \
+		LIGHT();                                                      \
+		ASSERT_TRUE(WAIT_UNTIL(has_carrier(&self->places[0])));       \
+		ASSERT_EQ(0, place_state(&self->places[2], &__far));          \
+		ASSERT_EQ(0, place_know(&self->places[0], 2, __far.address)); \
+	})
+
 TEST_F(net, frame_without_a_circuit_is_dropped_with_a_reason)
 {
-	struct link_state before, after, far;
+	struct link_state before, after;
 
-	PLACE(0);
-	PLACE(0);
-	PLACE(0);
-	LIGHT();
-	ASSERT_TRUE(WAIT_UNTIL(has_carrier(&self->places[0])));
-	ASSERT_EQ(0, place_state(&self->places[2], &far));
-	ASSERT_EQ(0, place_know(&self->places[0], 2, far.address));
+	KNOW_WITHOUT_CIRCUIT();
 	ASSERT_EQ(0, trace("trace", ""));
 	ASSERT_EQ(0, trace("events/skb/kfree_skb/enable", "1"));
 	ASSERT_EQ(0, place_state(&self->places[0], &before));
@@ -260,16 +268,9 @@ static int connect_to(const struct place *from, unsigned int rank)
 /* The driver reports the missing circuit, so that the connection does not wait for a timeout. */
 TEST_F(net, connection_to_a_rank_without_a_circuit_is_refused)
 {
-	struct link_state far;
 	long long began;
 
-	PLACE(0);
-	PLACE(0);
-	PLACE(0);
-	LIGHT();
-	ASSERT_TRUE(WAIT_UNTIL(has_carrier(&self->places[0])));
-	ASSERT_EQ(0, place_state(&self->places[2], &far));
-	ASSERT_EQ(0, place_know(&self->places[0], 2, far.address));
+	KNOW_WITHOUT_CIRCUIT();
 	EXPECT_EQ(0, place_counter(&self->places[0], "tx_no_circuit"));
 	began = now_ms();
 	EXPECT_EQ(-EHOSTUNREACH, connect_to(&self->places[0], 2));
