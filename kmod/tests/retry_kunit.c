@@ -139,8 +139,8 @@ static void retry_searches_before_the_repair_begins(struct kunit *test)
 struct pauses {
 	struct fake *fake;
 	u32 count;
-	u32 disturbed;		/* number of first ones in which another change follows */
-	struct morph_slice *ends;	/* the slice ends in the third pause; or NULL */
+	u32 disturbed;		/* the first pauses, up to this number, contain another change */
+	struct morph_slice *ends;	/* or NULL: this slice ends in the third pause */
 	u32 claims;		/* fake_hash_claims() in the first one, or 0 */
 	bool claimed;		/* the claims have changed since */
 };
