@@ -25,6 +25,19 @@ struct workload {
 extern const struct workload tenants[];
 extern const struct workload failures[];
 
+/* The longest delay of one of the tenant's calls. */
+struct delay {
+	const char *name;
+	unsigned long long ns; /* running time of the holds that it waited for */
+	unsigned int holds; /* their number */
+	unsigned int calls; /* that were measured */
+};
+
+#define DELAYED_CALLS 5u
+
+/* Measure the calls of a tenant beside hostile users; DELAYED_CALLS entries. */
+void measure_delays(struct scene *scene, struct delay *worst);
+
 void __attribute__((noreturn)) stop(const char *what);
 /* Make a slice, or end the program. 0 accelerators: all. */
 int need_slice(struct scene *scene, unsigned int accelerators, unsigned int failover);

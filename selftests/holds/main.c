@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 #include <sys/mount.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -22,6 +23,7 @@
 
 #define BOUND 1000u
 #define EACH 5u
+#define MOST_DELAY 5000u
 #define NULL_BATCH 16
 #define NULL_SAMPLES 200
 
@@ -198,6 +200,47 @@ static bool run_workload(struct scene *scene, const struct workload *workload)
 	return !status;
 }
 
+#define DELAYS "delay beside four hostile users"
+
+static bool ends_without_slices(struct scene *scene)
+{
+	return WAIT_UNTIL(sim_no_slices(&scene->sim));
+}
+
+/* Judge the delays of a tenant's calls, which another process measures. */
+static void run_delays(struct scene *scene, const char *profile)
+{
+	struct delay *worst;
+	unsigned int i;
+	int status;
+	pid_t child;
+
+	if (!strstr(DELAYS, only))
+		return;
+	worst = mmap(NULL, DELAYED_CALLS * sizeof(*worst), PROT_READ | PROT_WRITE,
+		     MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	if (worst == MAP_FAILED)
+		stop("mmap");
+	memset(worst, 0, DELAYED_CALLS * sizeof(*worst));
+	forget_holds(scene);
+	fflush(stdout);
+	child = fork();
+	if (!child) {
+		in_workload = true;
+		measure_delays(scene, worst);
+		exit(0);
+	}
+	if (child < 0 || waitpid(child, &status, 0) != child)
+		stop("process");
+	for (i = 0; i < DELAYED_CALLS; i++)
+		result(!status && (!judges || worst[i].ns / null_ns <= MOST_DELAY),
+		       "%s: " DELAYS ": %s: at most %.0f null ioctls, %u holds, in %u calls",
+		       profile, worst[i].name ?: "no call", worst[i].ns / null_ns, worst[i].holds,
+		       worst[i].calls);
+	judge_holds(scene, profile, DELAYS, !status && ends_without_slices(scene));
+	munmap(worst, DELAYED_CALLS * sizeof(*worst));
+}
+
 static void run_list(struct scene *scene, const char *profile, const struct workload *workload)
 {
 	for (; workload->name; workload++) {
@@ -223,6 +266,7 @@ static void run_profile(const char *profile)
 	judge_holds(&scene, profile, "bring-up", true);
 	run_list(&scene, profile, tenants);
 	run_list(&scene, profile, failures);
+	run_delays(&scene, profile);
 	nl_close(&scene.nl);
 	sim_stop(&scene.sim);
 }

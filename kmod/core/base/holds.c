@@ -4,7 +4,8 @@
  *
  * The length of a hold is the holder's own running time. A preempt notifier subtracts the time
  * when another task has the processor. Kernels without preempt notifiers record the time between
- * lock and unlock. Interrupts count as running time.
+ * lock and unlock. Interrupts count as running time. The file waits shows for how long one task has
+ * waited for the holds of other tasks.
  */
 #include <linux/debugfs.h>
 #include <linux/kstrtox.h>
@@ -138,19 +139,56 @@ static void begin(struct mutex *lock, const char *holder)
 	holds->began = ktime_get_mono_fast_ns();
 }
 
+/*
+ * The holds that end while a task waits for the lock delay it. Their length is their running time,
+ * so preemption of a holder does not count. The first one counts as a whole.
+ */
+struct wait {
+	struct morph_lock_holds *holds;	/* NULL: nobody watches the task */
+	u64 ran;
+	u32 ended;
+};
+
+static struct wait begin_wait(const struct mutex *lock)
+{
+	struct morph_fabric *fabric = fabric_of(lock);
+	struct wait wait = {};
+
+	if (fabric && READ_ONCE(fabric->holds.watched) == current) {
+		wait.holds = &fabric->holds;
+		wait.ran = READ_ONCE(wait.holds->ran);
+		wait.ended = READ_ONCE(wait.holds->ended);
+	}
+	return wait;
+}
+
+static void end_wait(const struct wait *wait)
+{
+	if (!wait->holds)
+		return;
+	wait->holds->waited += wait->holds->ran - wait->ran;
+	wait->holds->passed += wait->holds->ended - wait->ended;
+}
+
 void morph_holds_lock(struct mutex *lock, const char *holder)
 {
+	struct wait wait = begin_wait(lock);
+
 	morph_plain_lock(lock);
+	end_wait(&wait);
 	begin(lock, holder);
 }
 
 int morph_holds_lock_interruptible(struct mutex *lock, const char *holder)
 {
+	struct wait wait = begin_wait(lock);
 	int ret = morph_plain_lock_interruptible(lock);
 
-	if (!ret)
-		begin(lock, holder);
-	return ret;
+	if (ret)
+		return ret;
+	end_wait(&wait);
+	begin(lock, holder);
+	return 0;
 }
 
 void morph_holds_unlock(struct mutex *lock)
@@ -166,6 +204,8 @@ void morph_holds_unlock(struct mutex *lock)
 		holds->now.running =
 			ended - holds->began - holds->now.preempted - holds->now.slept;
 		keep(holds, &holds->now);
+		WRITE_ONCE(holds->ran, holds->ran + holds->now.running);
+		WRITE_ONCE(holds->ended, holds->ended + 1);
 		holds->now.holder = NULL;
 	}
 	mutex_unlock(lock);
@@ -252,9 +292,48 @@ static const struct file_operations holds_fops = {
 	.release = single_release,
 };
 
+/* Add up the waits of the task that writes, from now on. */
+static ssize_t waits_write(struct file *file, const char __user *text, size_t length, loff_t *at)
+{
+	struct morph_fabric *fabric = file->private_data;
+
+	fabric->holds.waited = 0;
+	fabric->holds.passed = 0;
+	WRITE_ONCE(fabric->holds.watched, current);
+	return length;
+}
+
+static ssize_t waits_read(struct file *file, char __user *buffer, size_t room, loff_t *at)
+{
+	struct morph_fabric *fabric = file->private_data;
+	char text[48];
+
+	scnprintf(text, sizeof(text), "%llu %u\n", fabric->holds.waited, fabric->holds.passed);
+	return simple_read_from_buffer(buffer, room, at, text, strlen(text));
+}
+
+/* Another task may get the address of one that has ended. */
+static int waits_release(struct inode *inode, struct file *file)
+{
+	struct morph_fabric *fabric = file->private_data;
+
+	WRITE_ONCE(fabric->holds.watched, NULL);
+	return 0;
+}
+
+static const struct file_operations waits_fops = {
+	.owner = THIS_MODULE,
+	.open = simple_open,
+	.read = waits_read,
+	.write = waits_write,
+	.llseek = default_llseek,
+	.release = waits_release,
+};
+
 void morph_holds_add_file(struct morph_fabric *fabric, struct dentry *directory)
 {
 	debugfs_create_file("holds", 0600, directory, fabric, &holds_fops);
+	debugfs_create_file("waits", 0600, directory, fabric, &waits_fops);
 }
 
 /* ------------------------------------------------------- fabrics come and go */

@@ -35,6 +35,14 @@ struct morph_lock_holds {
 	/* Ordered by running time without the time of records. */
 	struct morph_lock_hold longest[MORPH_HOLDS_LISTED];
 	struct morph_lock_hold preempted, slept;	/* the longest of each kind */
+	u64 ran;			/* running time of all holds that have ended; some readers
+					 * take no lock
+					 */
+	u32 ended;			/* their number; likewise */
+	/* A task whose waits are added up, and the sums, which only this task accesses. */
+	struct task_struct *watched;
+	u64 waited;			/* running time of the holds that it waited for */
+	u32 passed;			/* their number */
 #ifdef CONFIG_PREEMPT_NOTIFIERS
 	struct preempt_notifier notifier;
 #endif
