@@ -111,30 +111,21 @@ static inline u32 morph_hw_add_laser(struct morph_fabric *fabric,
 {
 	u64 *lit = &hardware_of(fabric)->tx_on[path->tx];
 
-	if (on)
-		*lit |= path->lanes;
-	else
-		*lit &= ~path->lanes;
+	/* Pairs with lasers_agree(). */
+	WRITE_ONCE(*lit, on ? *lit | path->lanes : *lit & ~path->lanes);
 	lasers[n].port = path->tx;
 	lasers[n].lanes = *lit;
 	return n + 1;
 }
 
-/* Update settings from tx_on; return whether any has changed. Caller holds fabric->lock. */
-static inline bool morph_hw_update_lasers(struct morph_fabric *fabric,
+/* Update settings from tx_on. Caller holds fabric->lock. */
+static inline void morph_hw_update_lasers(struct morph_fabric *fabric,
 					  struct morph_laser_setting *lasers, u32 n)
 {
-	const u64 *on = hardware_of(fabric)->tx_on;
-	bool changed = false;
 	u32 i;
 
-	for (i = 0; i < n; i++) {
-		if (lasers[i].lanes == on[lasers[i].port])
-			continue;
-		lasers[i].lanes = on[lasers[i].port];
-		changed = true;
-	}
-	return changed;
+	for (i = 0; i < n; i++)
+		lasers[i].lanes = hardware_of(fabric)->tx_on[lasers[i].port];
 }
 
 /* Switch the lasers of ports as in tx_on; the second reports doubt on errors. No lock held. */

@@ -176,8 +176,8 @@ static bool may_light(struct morph_fabric *fabric, const struct morph_laser_sett
 }
 
 /* Inside an SRCU read section, for which morph_hw_drain() waits. */
-static int submit(struct morph_fabric *fabric, const struct morph_fabric_ops *ops, enum call call,
-		  u64 cookie, void *array, u32 count)
+static __always_inline int submit(struct morph_fabric *fabric, const struct morph_fabric_ops *ops,
+				  enum call call, u64 cookie, void *array, u32 count)
 {
 	switch (call) {
 	case SET_ELEMENTS:
@@ -200,10 +200,10 @@ static int submit(struct morph_fabric *fabric, const struct morph_fabric_ops *op
 
 /*
  * Run one operation to its end. The SRCU section covers only the provider's function, so that
- * waiting threads do not delay the removal of the provider.
+ * waiting threads do not delay the removal of the provider. Inlined for each @call.
  */
-static int op_run(struct morph_fabric *fabric, struct morph_hw_session *session,
-		  struct morph_op *op, enum call call, void *array, u32 count)
+static __always_inline int op_run(struct morph_fabric *fabric, struct morph_hw_session *session,
+				  struct morph_op *op, enum call call, void *array, u32 count)
 {
 	u32 bytes = calls[call].bytes;
 	const struct morph_fabric_ops *ops;
@@ -238,8 +238,8 @@ static noinline_for_stack int op_run_alone(struct morph_fabric *fabric, enum cal
 	return ret;
 }
 
-static int run(struct morph_fabric *fabric, struct morph_hw_session *session, enum call call,
-	       void *array, u32 count)
+static __always_inline int run(struct morph_fabric *fabric, struct morph_hw_session *session,
+			       enum call call, void *array, u32 count)
 {
 	if (!count)
 		return 0;

@@ -151,6 +151,23 @@ int morph_hw_program(struct morph_fabric *fabric, struct morph_hw_session *sessi
 /* ------------------------------------------------------------------- lasers */
 
 /*
+ * Return whether the settings of an answered command are still those of tx_on. A thread whose
+ * change of tx_on is not seen here has not commanded the lasers yet: program_end() and
+ * program_begin() contain full barriers. No lock held.
+ */
+static bool lasers_agree(struct morph_fabric *fabric, const struct morph_laser_setting *lasers,
+			 u32 n)
+{
+	const u64 *on = hardware_of(fabric)->tx_on;
+	u32 i;
+
+	for (i = 0; i < n; i++)
+		if (lasers[i].lanes != READ_ONCE(on[lasers[i].port]))
+			return false;
+	return true;
+}
+
+/*
  * Switch the lasers of ports as in tx_on. A setting contains all lanes of its port, and a test by
  * light may change other lanes meanwhile. The device may also reorder commands. So repeat the
  * command until it matches tx_on. No lock held.
@@ -158,20 +175,22 @@ int morph_hw_program(struct morph_fabric *fabric, struct morph_hw_session *sessi
 int morph_hw_switch_lasers(struct morph_fabric *fabric, struct morph_hw_session *session,
 			   struct morph_laser_setting *lasers, u32 n)
 {
-	bool changed;
 	int srcu, ret;
 
 	if (!n)
 		return 0;
-	do {
+	for (;;) {
 		srcu = program_begin(fabric, REVIEW_LASERS, lasers, n);
 		ret = morph_hw_set_lasers(fabric, session, lasers, n);
 		program_end(fabric, srcu);
+		if (lasers_agree(fabric, lasers, n))
+			return ret;
 		mutex_lock(&fabric->lock);
-		changed = morph_hw_update_lasers(fabric, lasers, n);
+		morph_hw_update_lasers(fabric, lasers, n);
 		mutex_unlock(&fabric->lock);
-	} while (!ret && changed);
-	return ret;
+		if (ret)
+			return ret;
+	}
 }
 
 /*

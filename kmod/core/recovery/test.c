@@ -386,8 +386,7 @@ static int light_probe(struct morph_fabric *fabric, struct morph_route *route,
 	 * have not obeyed, the light would go astray.
 	 */
 	mutex_lock(&fabric->lock);
-	hardware_of(fabric)->tx_on[route->path.tx] |= route->path.lanes;
-	laser.lanes = hardware_of(fabric)->tx_on[route->path.tx];
+	morph_hw_add_laser(fabric, &laser, 0, &route->path, true);
 	mutex_unlock(&fabric->lock);
 	ret = morph_hw_submit_lasers(fabric, NULL, &laser, 1);
 	if (!ret)

@@ -59,8 +59,8 @@ u32 exec_first_wrong_half(struct exec *exec, enum laser_step step, bool lit)
 	u32 wrong = MORPH_ANY, i;
 	int ret;
 
-	/* Half circuits need edges. Before the laser is on there is no light to verify. */
-	if (!fabric->graph->edges_count || (step == LIGHT_NEW && !lit))
+	/* Before the laser is on there is no light to verify. */
+	if (step == LIGHT_NEW && !lit)
 		return MORPH_ANY;
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];

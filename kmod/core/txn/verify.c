@@ -76,7 +76,9 @@ int exec_verify(struct exec *exec, enum laser_step step, bool lit, u32 *wrong)
 		if (ret)
 			return ret;
 		/* Read all half circuits in any case, because their state is recorded. */
-		*wrong = min(exec_first_wrong_half(exec, step, lit), first_wrong(exec, step, lit));
+		*wrong = first_wrong(exec, step, lit);
+		if (exec->fabric->graph->edges_count)
+			*wrong = min(*wrong, exec_first_wrong_half(exec, step, lit));
 		if (*wrong == MORPH_ANY)
 			return 0;
 		ret = morph_hw_wait_more(exec->fabric, &patience);
