@@ -173,7 +173,7 @@ int optics_claim(struct optics_state *state, const struct optics_path *path,
 	return 0;
 }
 
-void optics_release(struct optics_state *state, const struct optics_path *path)
+static inline void release(struct optics_state *state, const struct optics_path *path, bool parks)
 {
 	const struct optics_hop *hop = path->hops, *end = hop + path->hops_count;
 	u64 *guide_lanes = state->guide_lanes, others = ~path->lanes;
@@ -181,10 +181,23 @@ void optics_release(struct optics_state *state, const struct optics_path *path)
 
 	for (; hop < end; hop++) {
 		guide_lanes[hop->guide >> 1] &= others;
-		if (hop->element != OPTICS_NONE)
-			pins[hop->element]--;
+		if (hop->element == OPTICS_NONE)
+			continue;
+		/* A path that passes the element twice parks it with its last pin. */
+		if (!--pins[hop->element] && parks)
+			optics_park(state, hop->element);
 	}
 	state->tx_lanes[path->tx] &= ~path->lanes;
 	state->rx_lanes[path->rx] &= ~path->lanes;
 	count_visit(state, path);
+}
+
+void optics_release(struct optics_state *state, const struct optics_path *path)
+{
+	release(state, path, false);
+}
+
+void optics_release_parked(struct optics_state *state, const struct optics_path *path)
+{
+	release(state, path, true);
 }

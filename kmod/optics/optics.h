@@ -356,7 +356,7 @@ static inline u64 optics_guide_taken(const struct optics_state *state, u32 guide
 	return state->guide_lanes[guide] | reserved;
 }
 
-/* Set the state of an element. Only this function writes optics_state.element_state. */
+/* Set the state of an element. Only the next two functions write optics_state.element_state. */
 static inline void optics_set_state(struct optics_state *state, u32 element, u32 to)
 {
 	const struct optics_element *at = &state->graph->elements[element];
@@ -365,6 +365,14 @@ static inline void optics_set_state(struct optics_state *state, u32 element, u32
 
 	state->standing[at->place / 2] += (u32)(joining >> to & 1) - (u32)(joining >> from & 1);
 	state->element_state[element] = (u8)to;
+}
+
+static inline void optics_park(struct optics_state *state, u32 element)
+{
+	const struct optics_kind *kind = &state->graph->kinds[state->graph->elements[element].kind];
+
+	if (state->element_state[element] != kind->park)
+		optics_set_state(state, element, kind->park);
 }
 
 /**
@@ -389,6 +397,8 @@ void optics_claim_again(struct optics_state *state, const struct optics_path *pa
 
 /* Release the claims of optics_claim(). Never fails. O(hops). */
 void optics_release(struct optics_state *state, const struct optics_path *path);
+/* The same, and park the elements that no other claim pins. */
+void optics_release_parked(struct optics_state *state, const struct optics_path *path);
 
 /* ---------------------------------------------------------------------- route */
 

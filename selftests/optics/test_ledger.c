@@ -125,6 +125,27 @@ static void element_shared_in_one_state_is_pinned_until_both_left(void)
 	fabric_close(&f);
 }
 
+static void element_is_parked_with_its_last_claim(void)
+{
+	struct fabric f;
+	struct route a, b;
+	void *before;
+
+	open_cell(&f);
+	before = snapshot(&f);
+	bar_path(&a, 0, 0x1);
+	bar_path(&b, 1, 0x1);
+	a.hops[0].state = b.hops[0].state = 1;
+	CHECK_EQUAL(optics_claim(f.state, &a.path, &a.refusal), 0);
+	CHECK_EQUAL(optics_claim(f.state, &b.path, &b.refusal), 0);
+	optics_release_parked(f.state, &a.path);
+	CHECK_EQUAL(f.state->element_state[0], 1);
+	optics_release_parked(f.state, &b.path);
+	CHECK(same(&f, before));
+	free(before);
+	fabric_close(&f);
+}
+
 static void element_pinned_in_another_state_is_refused(void)
 {
 	struct fabric f;
@@ -265,6 +286,7 @@ int main(void)
 		TEST(release_restores_every_byte),
 		TEST(second_claim_is_that_of_the_first),
 		TEST(element_shared_in_one_state_is_pinned_until_both_left),
+		TEST(element_is_parked_with_its_last_claim),
 		TEST(element_pinned_in_another_state_is_refused),
 		TEST(lanes_in_use_are_refused_and_nothing_is_claimed),
 		TEST(reserved_lanes_are_refused_and_stay_reserved),

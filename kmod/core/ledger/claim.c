@@ -177,23 +177,26 @@ void morph_route_shadow(struct morph_fabric *fabric, struct morph_route *route)
 	ledger_of(fabric)->marks_seq++;
 }
 
+/* Also park elements that no other claim pins. */
 static void release_shadow(struct morph_fabric *fabric, struct morph_route *route)
 {
 	struct optics_state *ledger = ledger_of(fabric)->state;
 	const struct optics_path *path = &route->path;
-	u32 i;
+	const struct optics_hop *hop = route->hops, *end = hop + path->hops_count;
+	struct morph_link *link = route->links;
 
 	ledger->tx_lanes[path->tx] &= ~route->tx_held;
 	ledger->rx_lanes[path->rx] &= ~route->rx_held;
-	for (i = 0; i < path->hops_count; i++) {
-		const struct optics_hop *hop = &path->hops[i];
-
-		ledger->guide_lanes[hop->guide >> 1] &= ~route->links[i].lanes_held;
-		if (route->links[i].element_held)
-			ledger->element_pins[hop->element]--;
-		if (route->links[i].element_marked)
+	for (; hop < end; hop++, link++) {
+		ledger->guide_lanes[hop->guide >> 1] &= ~link->lanes_held;
+		if (hop->element == OPTICS_NONE)
+			continue;
+		if (link->element_marked)
 			ledger->element_marks[hop->element] &= ~OPTICS_HELD;
-		route->links[i].element_marked = false;
+		link->element_marked = false;
+		ledger->element_pins[hop->element] -= link->element_held;
+		if (!ledger->element_pins[hop->element])
+			optics_park(ledger, hop->element);
 	}
 }
 
@@ -203,21 +206,17 @@ void morph_path_park(struct morph_fabric *fabric, const struct optics_path *path
 	u32 i;
 
 	for (i = 0; i < path->hops_count; i++) {
-		u32 element = path->hops[i].element, park;
+		u32 element = path->hops[i].element;
 
-		if (element == OPTICS_NONE || ledger->element_pins[element])
-			continue;
-		park = optics_park_state(fabric->graph, element);
-		if (ledger->element_state[element] != park)
-			optics_set_state(ledger, element, park);
+		if (element != OPTICS_NONE && !ledger->element_pins[element])
+			optics_park(ledger, element);
 	}
 }
 
 void morph_path_unclaim(struct morph_fabric *fabric, const struct optics_path *path)
 {
 	lockdep_assert_held(&fabric->lock);
-	optics_release(ledger_of(fabric)->state, path);
-	morph_path_park(fabric, path);
+	optics_release_parked(ledger_of(fabric)->state, path);
 }
 
 int morph_route_try(struct morph_fabric *fabric, const struct morph_route *route,
@@ -244,13 +243,12 @@ void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
 {
 	lockdep_assert_held(&fabric->lock);
 	if (route->role == MORPH_ROUTE_LIVE)
-		optics_release(ledger_of(fabric)->state, &route->path);
+		optics_release_parked(ledger_of(fabric)->state, &route->path);
 	else if (route->role == MORPH_ROUTE_SHADOW || route->role == MORPH_ROUTE_HELD)
 		release_shadow(fabric, route);
 	else
 		return;
 	own_edge(fabric, route);
-	morph_path_park(fabric, &route->path);
 	route->role = MORPH_ROUTE_IDLE;
 	ledger_of(fabric)->light_seq++;
 }

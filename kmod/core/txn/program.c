@@ -131,8 +131,7 @@ void morph_park_unguard(struct morph_fabric *fabric, u32 element)
 {
 	ledger_of(fabric)->marks_seq++;
 	if (!--ledger_of(fabric)->state->element_pins[element])
-		optics_set_state(ledger_of(fabric)->state, element,
-				 optics_park_state(fabric->graph, element));
+		optics_park(ledger_of(fabric)->state, element);
 }
 
 /*
