@@ -591,7 +591,7 @@ struct morph_circuit *fake_circuit(struct morph_slice *slice, u32 id)
 void fake_expect_light(struct fake *fake)
 {
 	struct morph_fabric *fabric = fake->fabric;
-	u64 sent[FAKE_PORTS] = {}, received[FAKE_PORTS] = {}, claimed = 0;
+	u64 sent[FAKE_PORTS] = {}, received[FAKE_PORTS] = {}, claimed = 0, lit = 0;
 	struct morph_circuit *circuit;
 	struct morph_slice *slice;
 	unsigned long index;
@@ -607,6 +607,7 @@ void fake_expect_light(struct fake *fake)
 			path = &circuit->route->path;
 			sent[path->tx] |= path->lanes;
 			received[path->rx] |= path->lanes;
+			lit += optics_weight64(path->lanes);
 		}
 	}
 	for (port = 0; port < fabric->graph->ports_count; port++) {
@@ -620,6 +621,7 @@ void fake_expect_light(struct fake *fake)
 		claimed |= ledger_of(fabric)->state->tx_lanes[port] & ~sent[port];
 	}
 	KUNIT_EXPECT_EQ_MSG(fake->test, 0ULL, claimed, "claimed without light");
+	KUNIT_EXPECT_EQ_MSG(fake->test, ledger_of(fabric)->lit_lanes, lit, "number of lit lanes");
 	mutex_unlock(&fabric->lock);
 }
 
@@ -642,6 +644,7 @@ void fake_expect_dark(struct fake *fake)
 		marks |= ledger->element_marks[i];
 	}
 	KUNIT_EXPECT_EQ_MSG(fake->test, 0ULL, lanes, "lanes are lit or claimed");
+	KUNIT_EXPECT_EQ_MSG(fake->test, 0ULL, ledger_of(fabric)->lit_lanes, "lanes count as lit");
 	KUNIT_EXPECT_EQ_MSG(fake->test, 0u, pins, "elements are pinned");
 	KUNIT_EXPECT_EQ_MSG(fake->test, 0u, turned, "elements are not parked");
 	KUNIT_EXPECT_EQ_MSG(fake->test, 0u, marks, "elements are marked");

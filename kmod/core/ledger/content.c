@@ -241,7 +241,10 @@ void morph_circuit_count(struct morph_circuit *circuit)
 	lockdep_assert_held(&circuit->slice->fabric->lock);
 	if (circuit->listed && circuit->state == MORPH_CIRCUIT_LIT)
 		lanes = optics_weight64(circuit->route->path.lanes);
+	if (lanes == circuit->lit_lanes)
+		return;
 	circuit->slice->lit_lanes += (s64)lanes - circuit->lit_lanes;
+	ledger_of(circuit->slice->fabric)->lit_lanes += (s64)lanes - circuit->lit_lanes;
 	circuit->lit_lanes = lanes;
 }
 

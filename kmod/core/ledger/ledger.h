@@ -71,6 +71,7 @@ struct morph_ledger {
 	u32 free, spares, lent, held, failed, impaired;
 	struct list_head slices;	/* of morph_slice.node */
 	u32 slices_count;
+	u64 lit_lanes;			/* of all slices */
 	u64 light_seq;			/* number of changes that may affect stray light */
 	u64 marks_seq;			/* number of other changes that may affect path searches */
 	u64 light_hash;			/* of the states that steps of schedules have turned */
@@ -447,7 +448,7 @@ void morph_circuit_list(struct morph_circuit *circuit);
 void morph_circuit_unlist(struct morph_circuit *circuit);
 /* Set the state. Caller holds fabric->lock. */
 void morph_circuit_set_state(struct morph_circuit *circuit, u32 state);
-/* Update slice->lit_lanes after a change of the state, the route or the listing of a circuit. */
+/* Update lit_lanes after a change of the state, the route or the listing of a circuit. */
 void morph_circuit_count(struct morph_circuit *circuit);
 /* Remove a circuit without claims from its slice. Caller holds fabric->lock. */
 void morph_circuit_drop(struct morph_circuit *circuit);

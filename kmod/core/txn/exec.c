@@ -329,9 +329,6 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 	txn->outcome = MORPH_OUTCOME_RUNNING;
 	for (i = 0; i < txn->count; i++)
 		exec->broken |= txn->items[i].broken_first;
-	exec_collect_new(exec);
-	exec_collect_neighbours(exec);
-	exec_unmark_turned(exec);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 
@@ -340,6 +337,9 @@ static void exec_begin(struct exec *exec, struct morph_txn *txn)
 		if (item->new)
 			morph_route_list(txn->fabric, item->new);
 	}
+	exec_collect_new(exec);
+	exec_collect_neighbours(exec);
+	exec_unmark_turned(exec);
 	report_darkening(txn);
 }
 
