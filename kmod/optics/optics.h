@@ -623,6 +623,7 @@ s32 optics_signal_at(const struct optics_graph *graph, const u8 *element_state, 
  * @tx_dead: by end: unusable lanes
  * @rx_dead: by end: unusable lanes
  * @owner: by accelerator, then by edge: the slice that holds it
+ * @alone: no other owner has lanes at any end, so no light leaks to or from one
  * @tx_judged: by end: lanes of several paths during their validation; otherwise 0
  *
  * Arrays have the layout of struct optics_state. The core passes those of the ledger, after
@@ -639,6 +640,7 @@ struct optics_view {
 	const u64 *tx_dead;
 	const u64 *rx_dead;
 	const u32 *owner;
+	bool alone;
 	u64 *tx_judged;
 };
 

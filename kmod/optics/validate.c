@@ -279,6 +279,8 @@ static int judge_isolation(struct judge *judge, struct optics_verdict *verdict)
 	int error;
 
 	verdict->isolation_mdb = OPTICS_MAX_MDB;
+	if (view->alone)
+		return 0;
 	error = judge_victim(judge, judge->path->rx, judge->path->lanes, verdict->power_mdbm,
 			     verdict);
 	while (!error) {

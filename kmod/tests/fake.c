@@ -645,6 +645,8 @@ void fake_expect_dark(struct fake *fake)
 	}
 	KUNIT_EXPECT_EQ_MSG(fake->test, 0ULL, lanes, "lanes are lit or claimed");
 	KUNIT_EXPECT_EQ_MSG(fake->test, 0ULL, ledger_of(fabric)->lit_lanes, "lanes count as lit");
+	KUNIT_EXPECT_EQ_MSG(fake->test, 0u, ledger_of(fabric)->ownerless,
+			    "paths of tests count as claimed");
 	KUNIT_EXPECT_EQ_MSG(fake->test, 0u, pins, "elements are pinned");
 	KUNIT_EXPECT_EQ_MSG(fake->test, 0u, turned, "elements are not parked");
 	KUNIT_EXPECT_EQ_MSG(fake->test, 0u, marks, "elements are marked");

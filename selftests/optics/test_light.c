@@ -122,6 +122,25 @@ static void isolation_of_lone_circuit_is_unlimited(void)
 	fabric_close(&p.fabric);
 }
 
+/* Both circuits are of one owner, so no light leaks to another one. */
+static void lone_owner_is_judged_as_without_the_hint(void)
+{
+	struct optics_verdict full, lone;
+	struct optics_view view;
+	struct pair p;
+
+	pair_open(&p, 15000, 100);
+	p.fabric.state->owner[2] = p.fabric.state->owner[3] = 1;
+	CHECK_EQUAL(claim(&p, &p.a), 0);
+	CHECK_EQUAL(claim(&p, &p.b), 0);
+	CHECK_EQUAL(judge(&p, &p.b, 1, &full), 0);
+	view = fabric_view(&p.fabric);
+	view.alone = true;
+	CHECK_EQUAL(optics_validate(&view, &p.b.path, 1, 1, false, &lone, &p.b.refusal), 0);
+	CHECK_EQUAL(memcmp(&full, &lone, sizeof(lone)), 0);
+	fabric_close(&p.fabric);
+}
+
 static void isolation_between_arms_is_extinction_less_loss(void)
 {
 	struct optics_verdict verdict;
@@ -496,6 +515,7 @@ int main(void)
 		TEST(power_sum_is_within_five_mdb),
 		TEST(power_in_nanowatts_is_within_a_permille),
 		TEST(isolation_of_lone_circuit_is_unlimited),
+		TEST(lone_owner_is_judged_as_without_the_hint),
 		TEST(isolation_between_arms_is_extinction_less_loss),
 		TEST(isolation_poor_is_refused_with_its_numbers),
 		TEST(foreign_victim_is_found_when_it_is_the_fainter_one),

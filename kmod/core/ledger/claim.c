@@ -127,6 +127,7 @@ int morph_route_claim(struct morph_fabric *fabric, struct morph_route *route,
 	if (ret)
 		return ret;
 	route->role = MORPH_ROUTE_LIVE;
+	ledger_of(fabric)->ownerless += !route->owner;
 	ledger_of(fabric)->light_seq++;
 	own_edge(fabric, route);
 	return 0;
@@ -138,6 +139,7 @@ void morph_route_reclaim(struct morph_fabric *fabric, struct morph_route *route)
 	optics_claim_again(ledger_of(fabric)->state, &route->path);
 	own_edge(fabric, route);
 	route->role = MORPH_ROUTE_LIVE;
+	ledger_of(fabric)->ownerless += !route->owner;
 	ledger_of(fabric)->light_seq++;
 }
 
@@ -242,12 +244,14 @@ void morph_route_try_end(struct morph_fabric *fabric, const struct morph_route *
 void morph_route_release(struct morph_fabric *fabric, struct morph_route *route)
 {
 	lockdep_assert_held(&fabric->lock);
-	if (route->role == MORPH_ROUTE_LIVE)
+	if (route->role == MORPH_ROUTE_LIVE) {
 		optics_release_parked(ledger_of(fabric)->state, &route->path);
-	else if (route->role == MORPH_ROUTE_SHADOW || route->role == MORPH_ROUTE_HELD)
+		ledger_of(fabric)->ownerless -= !route->owner;
+	} else if (route->role == MORPH_ROUTE_SHADOW || route->role == MORPH_ROUTE_HELD) {
 		release_shadow(fabric, route);
-	else
+	} else {
 		return;
+	}
 	own_edge(fabric, route);
 	route->role = MORPH_ROUTE_IDLE;
 	ledger_of(fabric)->light_seq++;

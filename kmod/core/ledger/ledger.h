@@ -71,6 +71,7 @@ struct morph_ledger {
 	u32 free, spares, lent, held, failed, impaired;
 	struct list_head slices;	/* of morph_slice.node */
 	u32 slices_count;
+	u32 ownerless;			/* live routes of no slice: tests by light */
 	u64 lit_lanes;			/* of all slices */
 	u64 light_seq;			/* number of changes that may affect stray light */
 	u64 marks_seq;			/* number of other changes that may affect path searches */
@@ -429,6 +430,14 @@ struct morph_slice *morph_slice_alloc(struct morph_fabric *fabric, struct morph_
 				      u32 ranks_count);
 void morph_slice_free(struct morph_slice *slice);
 void morph_slice_put(struct morph_slice *slice);
+/* Return whether no other slice and no test can have claims. Caller holds fabric->lock. */
+static inline bool morph_slice_is_alone(const struct morph_slice *slice)
+{
+	const struct morph_ledger *ledger = ledger_of(slice->fabric);
+
+	return ledger->slices_count == 1 && !list_empty(&slice->node) && !ledger->ownerless;
+}
+
 /* Admit one change at a time. Caller holds fabric->lock; the function drops it while it waits. */
 int morph_slice_enter(struct morph_slice *slice, bool repair);
 /* Return -ENODEV or -EAGAIN if no change of a tenant may begin or go on. Holds fabric->lock. */

@@ -478,6 +478,7 @@ static int judge(struct morph_schedule *schedule, const u32 *lit, u32 lit_count,
 	lift_marks(schedule, true);
 	/* Accept cordoned hardware: a schedule that was loaded before a cordon may continue. */
 	view.tolerated = OPTICS_CORDONED;
+	view.alone = morph_slice_is_alone(slice);
 	for (i = 0; i < count; i++)
 		txn->paths[i] = schedule->circuits[list[i]]->route->path;
 	ret = optics_validate(&view, txn->paths, count, slice->number,

@@ -201,7 +201,7 @@ static size_t judge_bytes(const struct morph_planning *plan)
  */
 static bool judge_some(struct morph_planning *plan)
 {
-	const struct optics_view view = optics_state_view(ledger_of(plan->txn->fabric)->state);
+	struct optics_view view = optics_state_view(ledger_of(plan->txn->fabric)->state);
 	struct morph_txn *txn = plan->txn;
 	bool began = plan->judged;
 	u32 i, n = 0;
@@ -215,6 +215,7 @@ static bool judge_some(struct morph_planning *plan)
 		if (txn->items[i].new)
 			plan->paths[n++] = txn->items[i].new->path;
 	plan->verdicts = (void *)(plan->paths + txn->count);
+	view.alone = morph_slice_is_alone(txn->slice);
 	plan->judge_error =
 		optics_validate_part(&view, plan->paths, n, &plan->judged,
 				     MORPH_JUDGE_EFFORT + MORPH_CLAIM_EFFORT * n,
@@ -227,9 +228,10 @@ static bool judge_some(struct morph_planning *plan)
 
 int plan_validate(struct morph_txn *txn, u32 count, struct optics_refusal *why)
 {
-	const struct optics_view view = optics_state_view(ledger_of(txn->fabric)->state);
+	struct optics_view view = optics_state_view(ledger_of(txn->fabric)->state);
 	const struct morph_planning *plan = txn->plan;
 
+	view.alone = morph_slice_is_alone(txn->slice);
 	if (!plan || !plan->staging || !plan->judged_all)
 		return optics_validate(&view, txn->paths, count, txn->slice->number,
 				       txn->slice->transit == MORPH_TRANSIT_OWN, txn->verdicts,
