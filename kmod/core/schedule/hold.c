@@ -19,24 +19,10 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/*
- * Only within one hold of fabric->lock. During morph_schedule_hold(): the element has an entry.
- * During morph_schedule_stand(): a lit circuit uses the element.
- */
-#define MARK_ENTERED	0x20u
+/* Only in one hold of fabric->lock, in morph_schedule_stand(): a lit circuit uses the element. */
+#define MARK_LIVE	0x20u
 
 /* -------------------------------------------------------------------- lanes */
-
-/* Add an entry for lanes that are in no earlier entry. */
-static void enter_lanes(struct morph_held_lanes *entries, u32 *count, u64 *claimed, u32 index,
-			u64 lanes)
-{
-	lanes &= ~claimed[index];
-	if (!lanes)
-		return;
-	claimed[index] |= lanes;
-	entries[(*count)++] = (struct morph_held_lanes){ index, lanes, lanes };
-}
 
 static void lanes_suspend(struct morph_held_lanes *entries, u32 count, u64 *claimed)
 {
@@ -61,92 +47,16 @@ static void lanes_resume(struct morph_held_lanes *entries, u32 count, u64 *claim
 	}
 }
 
-/* List the lanes by guide, for those who ask which slice holds lanes of a guide. */
-static void list_lanes(struct morph_schedule *schedule)
-{
-	struct hlist_head *lists = ledger_of(schedule->slice->fabric)->guide_holds;
-	struct morph_hold *hold = &schedule->hold;
-	u32 i;
-
-	for (i = 0; i < hold->guides_count; i++) {
-		hold->listed[i].slice = schedule->slice;
-		hold->listed[i].lanes = hold->guides[i].lanes;
-		hlist_add_head(&hold->listed[i].node, &lists[hold->guides[i].index]);
-	}
-}
-
-static void unlist_lanes(struct morph_hold *hold)
-{
-	u32 i;
-
-	for (i = 0; i < hold->guides_count; i++)
-		hlist_del(&hold->listed[i].node);
-}
-
 /* ----------------------------------------------------------------- elements */
 
-/* The sweep has found no conflicting users, so another state comes from an earlier entry. */
-static int enter_element(struct morph_fabric *fabric, struct morph_hold *hold,
-			 const struct optics_hop *hop, struct morph_refusal *refusal)
+static void element_suspend(struct morph_fabric *fabric, struct morph_held_element *entry)
 {
-	struct optics_state *ledger = ledger_of(fabric)->state;
-	u8 *marks = &ledger->element_marks[hop->element];
-
-	if (!(*marks & MARK_ENTERED)) {
-		hold->elements[hold->elements_count++] = (struct morph_held_element){
-			.element = hop->element,
-			.state = hop->state,
-			.pinned = true,
-		};
-		ledger->element_pins[hop->element]++;
-		optics_set_state(ledger, hop->element, hop->state);
-		*marks |= MARK_ENTERED;
-		return 0;
-	}
-	if (ledger->element_state[hop->element] == hop->state)
-		return 0;
-	if (ledger->element_pins[hop->element] > 1)
-		return morph_refuse(refusal, -EBUSY, MORPH_REASON_ELEMENT_PINNED,
-				    MORPH_PART_ELEMENT, hop->element,
-				    "the steps need several states of element %u, and other circuits use it",
-				    hop->element);
-	*marks |= OPTICS_HELD;
-	return 0;
-}
-
-/* All elements have entries. Set those with several states to their state in hardware. */
-static void settle_elements(struct morph_fabric *fabric, struct morph_hold *hold)
-{
-	u32 i;
-
-	for (i = 0; i < hold->elements_count; i++) {
-		struct morph_held_element *entry = &hold->elements[i];
-		u8 *marks = &ledger_of(fabric)->state->element_marks[entry->element];
-
-		*marks &= ~MARK_ENTERED;
-		entry->alone = *marks & OPTICS_HELD;
-		entry->marked = entry->alone;
-		if (entry->alone)
-			optics_set_state(ledger_of(fabric)->state, entry->element,
-					 hardware_of(fabric)->hw_state[entry->element]);
-	}
-}
-
-static void elements_suspend(struct morph_fabric *fabric, struct morph_hold *hold)
-{
-	struct optics_state *ledger = ledger_of(fabric)->state;
-	u32 i;
-
-	for (i = 0; i < hold->elements_count; i++) {
-		struct morph_held_element *entry = &hold->elements[i];
-
-		if (entry->marked)
-			ledger->element_marks[entry->element] &= ~OPTICS_HELD;
-		if (entry->pinned)
-			morph_park_unguard(fabric, entry->element);
-		entry->marked = false;
-		entry->pinned = false;
-	}
+	if (entry->marked)
+		ledger_of(fabric)->state->element_marks[entry->element] &= ~OPTICS_HELD;
+	if (entry->pinned)
+		morph_park_unguard(fabric, entry->element);
+	entry->marked = false;
+	entry->pinned = false;
 }
 
 /* Return false if another user now needs another state of an element. */
@@ -175,38 +85,26 @@ static bool elements_resume(struct morph_fabric *fabric, struct morph_hold *hold
 	return all;
 }
 
-/* --------------------------------------------------------------------- hold */
+/* ------------------------------------------------------------------- memory */
 
 static void hold_free(struct morph_schedule *schedule)
 {
 	struct morph_hold *hold = &schedule->hold;
 
 	kvfree(hold->guides);
-	kvfree(hold->listed);
-	kvfree(hold->tx);
-	kvfree(hold->rx);
-	kvfree(hold->elements);
 	morph_user_uncharge(schedule->slice->user, MORPH_RES_BYTES, hold->bytes);
 	*hold = (struct morph_hold){};
 }
 
-/* Allocate entries for the largest possible number; lanes bound them at each guide. */
-static int hold_alloc(struct morph_schedule *schedule, gfp_t gfp, struct morph_refusal *refusal)
+int morph_schedule_hold_alloc(struct morph_schedule *schedule, u32 guides, u32 elements, u32 ports,
+			      gfp_t gfp, struct morph_refusal *refusal)
 {
-	const struct optics_graph *graph = schedule->slice->fabric->graph;
 	struct morph_hold *hold = &schedule->hold;
-	u32 count = schedule->circuits_count, i;
-	size_t hops = 0, guides, elements;
 	int ret = 0;
 
-	for (i = 0; i < count; i++)
-		hops += schedule->circuits[i]->route->path.hops_count;
-	guides = min_t(size_t, hops, array_size(graph->guides_count, graph->params.wavelengths));
-	elements = min_t(size_t, hops, graph->elements_count);
-	count = min_t(size_t, count, array_size(graph->ports_count, graph->params.wavelengths));
-	hold->bytes = size_add(array_size(guides + 2 * (size_t)count, sizeof(*hold->guides)),
-			       array_size(elements, sizeof(*hold->elements)));
-	hold->bytes = size_add(hold->bytes, array_size(guides, sizeof(*hold->listed)));
+	hold->bytes = size_add(array_size(guides, sizeof(*hold->guides) + sizeof(*hold->listed)),
+			       array_size(ports, sizeof(*hold->tx) + sizeof(*hold->rx)));
+	hold->bytes = size_add(hold->bytes, array_size(elements, sizeof(*hold->elements)));
 	if (refusal)
 		ret = morph_user_charge(schedule->slice->user, MORPH_RES_BYTES, hold->bytes,
 					refusal);
@@ -216,76 +114,346 @@ static int hold_alloc(struct morph_schedule *schedule, gfp_t gfp, struct morph_r
 		hold->bytes = 0;
 		return ret;
 	}
-	hold->guides = kvmalloc_array(guides, sizeof(*hold->guides), gfp);
-	hold->listed = kvmalloc_array(guides, sizeof(*hold->listed), gfp);
-	hold->tx = kvmalloc_array(count, sizeof(*hold->tx), gfp);
-	hold->rx = kvmalloc_array(count, sizeof(*hold->rx), gfp);
-	hold->elements = kvmalloc_array(elements, sizeof(*hold->elements), gfp);
-	if (hold->guides && hold->listed && hold->tx && hold->rx && hold->elements)
-		return 0;
-	hold_free(schedule);
-	return -ENOMEM;
+	hold->guides = kvmalloc(hold->bytes, gfp);
+	if (!hold->guides) {
+		hold_free(schedule);
+		return -ENOMEM;
+	}
+	hold->tx = hold->guides + guides;
+	hold->rx = hold->tx + ports;
+	hold->listed = (void *)(hold->rx + ports);
+	hold->elements = (void *)(hold->listed + guides);
+	return 0;
 }
 
-static int enter_route(struct morph_schedule *schedule, const struct morph_route *route,
-		       struct morph_refusal *refusal)
+/* --------------------------------------------------------------------- hold */
+
+/* A resource that the schedule cannot get. */
+struct conflict {
+	u32 reason, part, index;	/* enum optics_reason, enum morph_part */
+	u64 taken;			/* lanes; of an element: any state */
+	u8 state;			/* of an element */
+};
+
+static int conflicts(struct conflict *conflict, u32 reason, u32 part, u32 index, u64 taken)
+{
+	*conflict = (struct conflict){
+		.reason = reason, .part = part, .index = index, .taken = taken,
+	};
+	return optics_reason_errno(reason);
+}
+
+/* The ledger has changed. With @pause, let other threads take fabric->lock if it is time. */
+static int hold_next(struct morph_schedule *schedule, bool pause, struct morph_refusal *refusal)
+{
+	if (!pause || schedule->work < MORPH_SCHEDULE_MOST_WORK)
+		return 0;
+	ledger_of(schedule->slice->fabric)->light_seq++;
+	schedule->own_light++;
+	return morph_schedule_yield(schedule, refusal);
+}
+
+/* The lanes are also listed by guide, for those who ask which slice holds lanes of a guide. */
+static int hold_guide(struct morph_schedule *schedule, u32 number, struct conflict *conflict)
+{
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	struct morph_held_lanes *entry = &schedule->hold.guides[number];
+	struct morph_lanes_held *listed = &schedule->hold.listed[number];
+	struct optics_state *ledger = ledger_of(fabric)->state;
+	u32 guide = entry->index;
+	u64 taken = optics_guide_taken(ledger, guide);
+
+	if (ledger->guide_marks[guide] & ~ledger->tolerated)
+		return conflicts(conflict, OPTICS_UNUSABLE, OPTICS_PART_GUIDE, guide, ~0ULL);
+	if (taken & entry->lanes)
+		return conflicts(conflict, OPTICS_LANES, OPTICS_PART_GUIDE, guide, taken);
+	entry->ours = entry->lanes;
+	ledger->guide_lanes[guide] |= entry->ours;
+	listed->slice = schedule->slice;
+	listed->lanes = entry->lanes;
+	hlist_add_head(&listed->node, &ledger_of(fabric)->guide_holds[guide]);
+	morph_protection_touch_guide(fabric, guide);
+	schedule->work += 2 * MORPH_HOP_WORK;
+	return 0;
+}
+
+static int hold_port(struct morph_schedule *schedule, struct morph_held_lanes *entry, bool tx,
+		     struct conflict *conflict)
+{
+	struct optics_state *ledger = ledger_of(schedule->slice->fabric)->state;
+	u64 *lanes = tx ? &ledger->tx_lanes[entry->index] : &ledger->rx_lanes[entry->index];
+	u64 dead = tx ? ledger->tx_dead[entry->index] : ledger->rx_dead[entry->index];
+	u32 part = tx ? OPTICS_PART_LASER : OPTICS_PART_RECEIVER;
+
+	if (dead & entry->lanes)
+		return conflicts(conflict, OPTICS_UNUSABLE, part, entry->index, dead);
+	if (*lanes & entry->lanes)
+		return conflicts(conflict, OPTICS_PORT_BUSY, part, entry->index, *lanes);
+	entry->ours = entry->lanes;
+	*lanes |= entry->ours;
+	schedule->work += MORPH_HOP_WORK;
+	return 0;
+}
+
+/*
+ * Pin an element. One with several states keeps its state in hardware, and no other path may join
+ * it.
+ */
+static int hold_element(struct morph_schedule *schedule, struct morph_held_element *entry,
+			struct conflict *conflict)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
 	struct optics_state *ledger = ledger_of(fabric)->state;
-	const struct optics_path *path = &route->path;
+	u32 element = entry->element;
+	u8 *marks = &ledger->element_marks[element];
+	u8 state = ledger->element_state[element];
+	bool used = ledger->element_pins[element];
+
+	if (*marks & ~(OPTICS_HELD | ledger->tolerated))
+		return conflicts(conflict, OPTICS_UNUSABLE, OPTICS_PART_ELEMENT, element, ~0ULL);
+	if (*marks & OPTICS_HELD || (used && (entry->alone || state != entry->state))) {
+		conflict->state = state;
+		return conflicts(conflict, OPTICS_ELEMENT_PINNED, OPTICS_PART_ELEMENT, element,
+				 *marks & OPTICS_HELD ? ~0ULL : 0);
+	}
+	ledger->element_pins[element]++;
+	entry->pinned = true;
+	entry->marked = entry->alone;
+	if (entry->alone)
+		*marks |= OPTICS_HELD;
+	optics_set_state(ledger, element, entry->alone ?
+			 hardware_of(fabric)->hw_state[element] : entry->state);
+	schedule->work += MORPH_HOP_WORK;
+	return 0;
+}
+
+static int hold_all(struct morph_schedule *schedule, bool pause, struct conflict *conflict,
+		    struct morph_refusal *refusal)
+{
 	struct morph_hold *hold = &schedule->hold;
-	u32 h;
+	u32 i;
 	int ret = 0;
 
-	enter_lanes(hold->tx, &hold->tx_count, ledger->tx_lanes, path->tx, path->lanes);
-	enter_lanes(hold->rx, &hold->rx_count, ledger->rx_lanes, path->rx, path->lanes);
-	for (h = 0; h < path->hops_count && !ret; h++) {
-		enter_lanes(hold->guides, &hold->guides_count, ledger->guide_lanes,
-			    path->hops[h].guide >> 1, path->lanes);
-		if (path->hops[h].element != OPTICS_NONE)
-			ret = enter_element(fabric, hold, &path->hops[h], refusal);
+	for (i = 0; i < hold->tx_count && !ret; i++) {
+		ret = hold_port(schedule, &hold->tx[i], true, conflict);
+		if (!ret)
+			ret = hold_next(schedule, pause, refusal);
+	}
+	for (i = 0; i < hold->rx_count && !ret; i++) {
+		ret = hold_port(schedule, &hold->rx[i], false, conflict);
+		if (!ret)
+			ret = hold_next(schedule, pause, refusal);
+	}
+	for (i = 0; i < hold->guides_count && !ret; i++) {
+		ret = hold_guide(schedule, i, conflict);
+		if (!ret)
+			ret = hold_next(schedule, pause, refusal);
+	}
+	for (i = 0; i < hold->elements_count && !ret; i++) {
+		ret = hold_element(schedule, &hold->elements[i], conflict);
+		if (!ret)
+			ret = hold_next(schedule, pause, refusal);
 	}
 	return ret;
 }
 
+/* Whether a path uses a resource that the schedule cannot get. */
+static bool meets(const struct optics_path *path, const struct conflict *conflict, u8 *state)
+{
+	bool lanes = path->lanes & conflict->taken;
+	u32 h;
+
+	if (conflict->part == OPTICS_PART_LASER)
+		return lanes && path->tx == conflict->index;
+	if (conflict->part == OPTICS_PART_RECEIVER)
+		return lanes && path->rx == conflict->index;
+	for (h = 0; h < path->hops_count; h++) {
+		const struct optics_hop *hop = &path->hops[h];
+
+		*state = hop->state;
+		if (conflict->part == OPTICS_PART_GUIDE && lanes &&
+		    hop->guide >> 1 == conflict->index)
+			return true;
+		if (conflict->part == OPTICS_PART_ELEMENT && hop->element == conflict->index &&
+		    (conflict->taken || hop->state != conflict->state))
+			return true;
+	}
+	return false;
+}
+
+/* Fill the refusal of the first circuit that needs the resource. O(circuits of all steps * path) */
+static void refuse_conflict(struct morph_schedule *schedule, const struct conflict *conflict,
+			    struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+{
+	struct optics_refusal why = {
+		.reason = conflict->reason,
+		.part = conflict->part,
+		.index = conflict->index,
+		.item = OPTICS_NONE,
+	};
+	const struct optics_path *path = NULL;
+	u32 step, i, index;
+	u8 state = 0;
+
+	for (step = 0; step < schedule->steps_count && !path; step++)
+		for (i = 0; i < schedule->steps[step].count && !path; i++) {
+			index = schedule->held[schedule->steps[step].held + i];
+			if (!meets(&schedule->circuits[index]->route->path, conflict, &state))
+				continue;
+			path = &schedule->circuits[index]->route->path;
+			*wrong = (struct morph_schedule_wrong){ step, index };
+		}
+	if (conflict->part == OPTICS_PART_LASER || conflict->part == OPTICS_PART_RECEIVER)
+		why.planes = schedule->slice->fabric->graph->params.planes;
+	if (conflict->reason == OPTICS_ELEMENT_PINNED) {
+		why.have = conflict->state;
+		why.need = state;
+	} else if (path && conflict->taken != ~0ULL) {
+		why.have = optics_weight64(path->lanes & ~conflict->taken);
+		why.need = optics_weight64(path->lanes);
+	}
+	morph_refuse_optics(refusal, 0, &why);
+}
+
 /**
  * morph_schedule_hold() - hold the resources of all circuits of a schedule
- * @schedule: all circuits have paths, and a sweep has checked each step
- * @gfp: flags for allocations
- * @refusal: filled on failure; NULL: charge memory beyond the limit if necessary
+ * @schedule: morph_schedule_list() has listed its resources
+ * @wrong: a step and its circuit whose resource is not free
+ * @refusal: filled on failure; NULL: a repair, which does not drop the lock
  *
  * No circuit may have claims; the caller gives lit circuits their claims afterwards. Protections
- * that use any of the resources are rebuilt. O(circuits * path).
+ * that use any of the resources are rebuilt. After a failure the caller must call
+ * morph_schedule_unhold(). O(listed resources).
  *
- * Context: fabric->lock held.
- * Return: 0, -EBUSY (another path uses an element with several states), -EDQUOT or -ENOMEM.
+ * Context: fabric->lock held; the function drops it at times.
+ * Return: 0, a conflict with another slice, or an error of morph_schedule_yield().
  */
-int morph_schedule_hold(struct morph_schedule *schedule, gfp_t gfp, struct morph_refusal *refusal)
+int morph_schedule_hold(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
+			struct morph_refusal *refusal)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
 	struct morph_hold *hold = &schedule->hold;
-	u32 i;
+	struct conflict conflict = {};
 	int ret;
 
 	lockdep_assert_held(&fabric->lock);
-	ret = hold_alloc(schedule, gfp, refusal);
-	if (ret)
-		return ret;
-	for (i = 0; i < schedule->circuits_count && !ret; i++)
-		ret = enter_route(schedule, schedule->circuits[i]->route, refusal);
-	settle_elements(fabric, hold);
-	list_lanes(schedule);
-	hold->taken = true;
-	if (ret) {
-		morph_schedule_unhold(schedule);
-		return ret;
-	}
-	for (i = 0; i < hold->guides_count; i++)
-		morph_protection_touch_guide(fabric, hold->guides[i].index);
+	hold->begun = true;
+	ret = hold_all(schedule, !!refusal, &conflict, refusal);
 	ledger_of(fabric)->light_seq++;
 	schedule->own_light++;
-	return 0;
+	hold->taken = !ret;
+	if (!conflict.reason || !refusal)
+		return ret;
+	mutex_unlock(&fabric->lock);
+	refuse_conflict(schedule, &conflict, wrong, refusal);
+	mutex_lock(&fabric->lock);
+	return ret;
 }
+
+/* ------------------------------------------------------------------- unhold */
+
+/* The lanes of a guide that lit circuits of the schedule use. */
+static u64 lit_in_guide(struct morph_schedule *schedule, u32 guide)
+{
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	const struct morph_link *link;
+	u64 lanes = 0;
+
+	hlist_for_each_entry(link, &ledger_of(fabric)->guide_routes[guide], node) {
+		const struct morph_route *route = link->route;
+
+		schedule->work++;
+		if (route->role == MORPH_ROUTE_LIVE && route->circuit &&
+		    circuit_scheduling(route->circuit)->schedule == schedule)
+			lanes |= route->path.lanes;
+	}
+	return lanes;
+}
+
+static u64 lit_at_port(struct morph_schedule *schedule, u32 port, bool tx)
+{
+	struct morph_slice *slice = schedule->slice;
+	u32 accelerator = port / slice->fabric->graph->params.planes;
+	const struct morph_chip *chip = &ledger_of(slice->fabric)->chips[accelerator];
+	const struct morph_circuit *circuit;
+	u64 lanes = 0;
+
+	if (chip->slice != slice || chip->rank >= slice->ranks_count)
+		return 0;
+	if (tx)
+		hlist_for_each_entry(circuit, &slice->ranks[chip->rank].sends, src_node)
+			if (circuit->route->role == MORPH_ROUTE_LIVE &&
+			    circuit->route->path.tx == port)
+				lanes |= circuit->route->path.lanes;
+	if (!tx)
+		hlist_for_each_entry(circuit, &slice->ranks[chip->rank].receives, dst_node)
+			if (circuit->route->role == MORPH_ROUTE_LIVE &&
+			    circuit->route->path.rx == port)
+				lanes |= circuit->route->path.lanes;
+	schedule->work += optics_weight64(lanes);
+	return lanes;
+}
+
+static void unhold_next(struct morph_schedule *schedule, bool pause)
+{
+	struct morph_ledger *ledger = ledger_of(schedule->slice->fabric);
+
+	schedule->work += MORPH_HOP_WORK;
+	if (!pause || schedule->work < MORPH_SCHEDULE_MOST_WORK)
+		return;
+	ledger->light_seq++;
+	schedule->own_light++;
+	morph_schedule_relock(schedule);
+	schedule->work = 0;
+}
+
+/*
+ * Lit circuits keep their claims. The hardware keeps the states of elements that no one holds any
+ * more. The caller may not wait for the device, so a worker parks those that are not held again.
+ */
+void morph_schedule_unhold(struct morph_schedule *schedule, bool pause)
+{
+	struct morph_fabric *fabric = schedule->slice->fabric;
+	struct optics_state *ledger = ledger_of(fabric)->state;
+	struct morph_hold *hold = &schedule->hold;
+	u32 i;
+
+	lockdep_assert_held(&fabric->lock);
+	if (!hold->begun) {
+		hold_free(schedule);
+		return;
+	}
+	hold->taken = false;
+	for (i = 0; i < hold->guides_count; i++) {
+		struct morph_held_lanes *entry = &hold->guides[i];
+
+		ledger->guide_lanes[entry->index] &=
+			~(entry->ours & ~lit_in_guide(schedule, entry->index));
+		hlist_del_init(&hold->listed[i].node);
+		unhold_next(schedule, pause);
+	}
+	for (i = 0; i < hold->tx_count; i++) {
+		ledger->tx_lanes[hold->tx[i].index] &=
+			~(hold->tx[i].ours & ~lit_at_port(schedule, hold->tx[i].index, true));
+		unhold_next(schedule, pause);
+	}
+	for (i = 0; i < hold->rx_count; i++) {
+		ledger->rx_lanes[hold->rx[i].index] &=
+			~(hold->rx[i].ours & ~lit_at_port(schedule, hold->rx[i].index, false));
+		unhold_next(schedule, pause);
+	}
+	for (i = 0; i < hold->elements_count; i++) {
+		element_suspend(fabric, &hold->elements[i]);
+		morph_park_later(fabric, hold->elements[i].element);
+		schedule->work += MORPH_HOP_WORK;
+		unhold_next(schedule, pause);
+	}
+	ledger_of(fabric)->light_seq++;
+	schedule->own_light++;
+	hold_free(schedule);
+}
+
+/* ------------------------------------------------------------------- repair */
 
 /* From now on only lit circuits have claims. Caller holds fabric->lock. */
 void morph_schedule_hold_suspend(struct morph_schedule *schedule)
@@ -299,7 +467,8 @@ void morph_schedule_hold_suspend(struct morph_schedule *schedule)
 	lanes_suspend(hold->guides, hold->guides_count, ledger->guide_lanes);
 	lanes_suspend(hold->tx, hold->tx_count, ledger->tx_lanes);
 	lanes_suspend(hold->rx, hold->rx_count, ledger->rx_lanes);
-	elements_suspend(fabric, hold);
+	for (i = 0; i < hold->elements_count; i++)
+		element_suspend(fabric, &hold->elements[i]);
 	for (i = 0; i < schedule->circuits_count; i++) {
 		const struct morph_route *route = schedule->circuits[i]->route;
 
@@ -348,25 +517,6 @@ void morph_schedule_hold_all(struct morph_slice *slice)
 		schedule->crossed = false;
 		morph_schedule_hold_restore(schedule);
 	}
-}
-
-/*
- * The hardware keeps the states of elements that no one holds any more. The caller may not wait for
- * the device, so a worker parks those that are not held again.
- */
-void morph_schedule_unhold(struct morph_schedule *schedule)
-{
-	struct morph_fabric *fabric = schedule->slice->fabric;
-	const struct morph_hold *hold = &schedule->hold;
-	u32 i;
-
-	if (!hold->taken)
-		return;
-	morph_schedule_hold_suspend(schedule);
-	unlist_lanes(&schedule->hold);
-	for (i = 0; i < hold->elements_count; i++)
-		morph_park_later(fabric, hold->elements[i].element);
-	hold_free(schedule);
 }
 
 void morph_schedule_suspend(struct morph_slice *slice)
@@ -467,9 +617,9 @@ static void mark_live(struct morph_slice *slice, bool on)
 				if (element == OPTICS_NONE)
 					continue;
 				if (on)
-					marks[element] |= MARK_ENTERED;
+					marks[element] |= MARK_LIVE;
 				else
-					marks[element] &= ~MARK_ENTERED;
+					marks[element] &= ~MARK_LIVE;
 			}
 		}
 }
@@ -497,7 +647,7 @@ void morph_schedule_stand(struct morph_schedule *schedule)
 			u32 element = route->hops[h].element;
 
 			if (element == OPTICS_NONE ||
-			    (ledger->element_marks[element] & (OPTICS_HELD | MARK_ENTERED)) !=
+			    (ledger->element_marks[element] & (OPTICS_HELD | MARK_LIVE)) !=
 			    OPTICS_HELD)
 				continue;
 			if (ledger->element_state[element] !=

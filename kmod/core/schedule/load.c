@@ -338,21 +338,26 @@ err_free:
 }
 
 /*
- * Drop fabric->lock for a while. The loading thread has entered the slice, so check for a waiting
- * repair or the end of the slice. Caller holds fabric->lock.
+ * The loading thread has taken fabric->lock again. It has entered the slice, so check for a waiting
+ * repair or the end of the slice.
  */
+static int check_yielded(struct morph_schedule *schedule, struct morph_refusal *refusal)
+{
+	int ret = morph_txn_check_slice(schedule->slice, refusal);
+
+	schedule->work = 0;
+	return !ret && signal_pending(current) ? -EINTR : ret;
+}
+
+/* Drop fabric->lock for a while. Caller holds it. */
 int morph_schedule_yield(struct morph_schedule *schedule, struct morph_refusal *refusal)
 {
-	struct morph_slice *slice = schedule->slice;
-	struct morph_fabric *fabric = slice->fabric;
-	int ret;
+	struct morph_fabric *fabric = schedule->slice->fabric;
 
 	morph_path_search_pause(fabric, schedule->search);
 	morph_schedule_relock(schedule);
 	morph_path_search_resume(fabric, schedule->search);
-	schedule->work = 0;
-	ret = morph_txn_check_slice(slice, refusal);
-	return !ret && signal_pending(current) ? -EINTR : ret;
+	return check_yielded(schedule, refusal);
 }
 
 /*
@@ -478,42 +483,23 @@ static int check_beginnings(const struct morph_schedule *schedule,
 }
 
 /*
- * Other slices may have taken resources since the sweep checked them. Conflicts between circuits of
- * the schedule have not changed. If @pause, the function drops fabric->lock at times.
+ * Allocate, list the resources, and check the steps, without fabric->lock. The thread has entered
+ * the slice, so no other one changes the circuits. Caller holds fabric->lock before and after.
  */
-static int check_all(struct morph_schedule *schedule, bool pause,
-		     struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+static int prepare(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
+		   struct morph_refusal *refusal)
 {
-	struct optics_refusal why;
-	u32 i;
-	int ret = 0;
+	struct morph_slice *slice = schedule->slice;
+	int ret;
 
-	for (i = 0; i < schedule->circuits_count && !ret; i++) {
-		ret = morph_schedule_room(schedule, schedule->circuits[i]->route, &why);
-		if (ret)
-			return blame(wrong, MORPH_ANY, i, morph_refuse_optics(refusal, ret, &why));
-		if (pause && schedule->work >= MORPH_SCHEDULE_MOST_WORK)
-			ret = morph_schedule_yield(schedule, refusal);
-	}
-	return ret;
-}
-
-/*
- * Check the resources until nobody changes the ledger meanwhile. @seq is its state when the sweep
- * checked them. Caller keeps fabric->lock until all resources are held.
- */
-static int check_room(struct morph_schedule *schedule, u64 seq, struct morph_schedule_wrong *wrong,
-		      struct morph_refusal *refusal)
-{
-	struct morph_fabric *fabric = schedule->slice->fabric;
-	u32 restarts = 0;
-	int ret = 0;
-
-	while (!ret && seq != morph_ledger_seq(fabric)) {
-		seq = morph_ledger_seq(fabric);
-		ret = check_all(schedule, restarts++ < MORPH_MOST_RESTARTS, wrong, refusal);
-	}
-	return ret;
+	mutex_unlock(&slice->fabric->lock);
+	ret = make_txn(schedule, refusal);
+	if (!ret)
+		ret = morph_schedule_list(schedule, wrong, refusal);
+	if (!ret)
+		ret = check_beginnings(schedule, wrong, refusal);
+	mutex_lock(&slice->fabric->lock);
+	return ret ? ret : check_yielded(schedule, refusal);
 }
 
 /* The caller has entered the slice and holds fabric->lock; the function drops it at times. */
@@ -521,9 +507,7 @@ static int load(struct morph_schedule *schedule, const struct morph_schedule_req
 		struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = schedule->slice;
-	struct optics_refusal why = {};
 	struct morph_txn *scratch;
-	u64 seq;
 	int ret;
 
 	if (request->generation != MORPH_GENERATION_ANY && request->generation != slice->generation)
@@ -540,21 +524,9 @@ static int load(struct morph_schedule *schedule, const struct morph_schedule_req
 		*refusal = scratch->refusal;
 	morph_txn_put(scratch);
 	if (!ret)
-		ret = make_txn(schedule, refusal);
-	if (ret)
-		return ret;
-	seq = morph_ledger_seq(slice->fabric);
-	ret = morph_schedule_sweep(schedule, wrong, &why, refusal);
-	if (ret)
-		return why.reason ? morph_refuse_optics(refusal, ret, &why) : ret;
-	/* Do not report claims that failed in an earlier attempt. */
-	*wrong = (struct morph_schedule_wrong){ MORPH_ANY, MORPH_ANY };
-	ret = check_beginnings(schedule, wrong, refusal);
+		ret = prepare(schedule, wrong, refusal);
 	if (!ret)
-		ret = check_room(schedule, seq, wrong, refusal);
-	if (ret)
-		return ret;
-	ret = morph_schedule_hold(schedule, GFP_KERNEL_ACCOUNT, refusal);
+		ret = morph_schedule_hold(schedule, wrong, refusal);
 	if (!ret)
 		ret = morph_schedule_yield(schedule, refusal);
 	if (ret)
@@ -617,7 +589,7 @@ static int load_entered(struct morph_schedule *schedule,
 		 * Repairs of other slices may have failed for lack of resources that the load
 		 * claimed.
 		 */
-		if (schedule->hold.taken)
+		if (schedule->hold.begun)
 			morph_repair_recover(slice->fabric, MORPH_FREED_PATHS);
 		morph_schedule_drop(schedule, true);
 		morph_protection_touch_slice(slice);

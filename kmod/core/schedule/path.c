@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-only
 /*
- * Paths of a schedule's circuits: find them, check that all steps have resources, and judge the
- * light of a step.
+ * Paths of a schedule's circuits: find them, and judge the light of a step.
  *
  * Circuits that share no step may use the same lanes, and the same elements in different states. So
  * a path search only considers the circuits that share a step with the new one. The search writes
@@ -15,9 +14,8 @@
 #include "core/slice/slice.h"
 #include "core/txn/txn.h"
 
-/* A step of the router and a claimed hop, in visited entries of schedules; see schedule->work. */
+/* A step of the router, in visited entries of schedules; see schedule->work. */
 #define STEP_WORK	(MORPH_SCHEDULE_MOST_WORK / MORPH_HOLD_STEPS)
-#define HOP_WORK	8u
 
 /* -------------------------------------------------------------- path search */
 
@@ -152,7 +150,7 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
 
 	lockdep_assert_held(&slice->fabric->lock);
 	room = write_others(schedule, index, NULL);
-	schedule->work += 2 * room;	/* written, and erased */
+	schedule->work += 6 * room;	/* written, and erased */
 	traces.entries = kvmalloc_array(max(room, 1u), sizeof(*traces.entries), scratch->gfp);
 	if (!traces.entries)
 		return -ENOMEM;
@@ -178,223 +176,15 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
 	return 0;
 }
 
-/* -------------------------------------------------------------------- sweep */
-
-struct sweep {
-	struct morph_schedule *schedule;
-	struct optics_state *ledger;
-	struct morph_schedule_wrong *wrong;
-	struct optics_refusal *why;
-	u32 mark;		/* stamp of circuits in the present step */
-	u32 first;		/* the first step with claims in this hold of fabric->lock */
-	u32 changes, ranks;	/* number of entries so far */
-};
-
-static int sweep_claim(struct sweep *sweep, u32 step, u32 index)
-{
-	struct morph_route *route = sweep->schedule->circuits[index]->route;
-	int ret;
-
-	sweep->schedule->work += HOP_WORK * route->path.hops_count;
-	ret = optics_claim(sweep->ledger, &route->path, sweep->why);
-	if (!ret)
-		route->role = MORPH_ROUTE_LIVE;
-	else
-		*sweep->wrong = (struct morph_schedule_wrong){ step, index };
-	return ret;
-}
-
-static void sweep_release(struct sweep *sweep, u32 index)
-{
-	struct morph_route *route = sweep->schedule->circuits[index]->route;
-
-	if (route->role != MORPH_ROUTE_LIVE)
-		return;
-	optics_release(sweep->ledger, &route->path);
-	route->role = MORPH_ROUTE_IDLE;
-}
-
-/* Add a rank with a changed circuit, once. */
-static void add_rank(struct sweep *sweep, struct morph_step *step, u32 rank)
-{
-	struct morph_schedule *schedule = sweep->schedule;
-
-	if (schedule->rank_stamps[rank] == sweep->mark)
-		return;
-	schedule->rank_stamps[rank] = sweep->mark;
-	schedule->ranks[sweep->ranks++] = rank;
-	step->ranks++;
-}
-
-static void add_change(struct sweep *sweep, struct morph_step *step, u32 index)
-{
-	const struct morph_circuit *circuit = sweep->schedule->circuits[index];
-
-	sweep->schedule->changes[sweep->changes++] = index;
-	add_rank(sweep, step, circuit->src_rank);
-	add_rank(sweep, step, circuit->dst_rank);
-}
-
-/* Compare a step with its predecessor, whose circuits have the stamp, and list the changes. */
-static void compare(struct sweep *sweep, const struct morph_step *before, struct morph_step *step)
-{
-	struct morph_schedule *schedule = sweep->schedule;
-	u32 i, index;
-
-	sweep->mark++;
-	step->rank = sweep->ranks;
-	step->ranks = 0;
-	step->light = sweep->changes;
-	for (i = 0; i < step->count; i++) {
-		index = schedule->held[step->held + i];
-		if (schedule->stamps[index] != sweep->mark - 1)
-			add_change(sweep, step, index);
-		schedule->stamps[index] = sweep->mark;
-	}
-	step->lights = sweep->changes - step->light;
-	step->drop = sweep->changes;
-	for (i = 0; i < before->count; i++) {
-		index = schedule->held[before->held + i];
-		if (schedule->stamps[index] != sweep->mark)
-			add_change(sweep, step, index);
-	}
-	step->drops = sweep->changes - step->drop;
-}
-
-/*
- * Sort the circuits that fit beside the previous step first: they can be lit ahead, while it runs.
- */
-static int sweep_step(struct sweep *sweep, u32 before, u32 number)
-{
-	struct morph_schedule *schedule = sweep->schedule;
-	struct morph_step *step = &schedule->steps[number];
-	u32 *light, i;
-	int ret = 0;
-
-	compare(sweep, &schedule->steps[before], step);
-	light = schedule->changes + step->light;
-	step->ahead = 0;
-	for (i = 0; i < step->lights; i++) {
-		if (sweep_claim(sweep, number, light[i]))
-			continue;
-		swap(light[i], light[step->ahead]);
-		step->ahead++;
-	}
-	for (i = 0; i < step->drops; i++)
-		sweep_release(sweep, schedule->changes[step->drop + i]);
-	for (i = step->ahead; i < step->lights && !ret; i++)
-		ret = sweep_claim(sweep, number, light[i]);
-	step->info.changes = step->lights + step->drops;
-	step->info.ahead = step->ahead;
-	return ret;
-}
-
-static int sweep_first(struct sweep *sweep)
-{
-	struct morph_schedule *schedule = sweep->schedule;
-	struct morph_step *step = &schedule->steps[0];
-	u32 i, index;
-	int ret = 0;
-
-	step->info.changes = step->count;
-	for (i = 0; i < step->count && !ret; i++) {
-		index = schedule->held[step->held + i];
-		schedule->stamps[index] = sweep->mark;
-		ret = sweep_claim(sweep, 0, index);
-	}
-	return ret;
-}
-
 int morph_schedule_room(struct morph_schedule *schedule, const struct morph_route *route,
 			struct optics_refusal *why)
 {
 	struct morph_fabric *fabric = schedule->slice->fabric;
 	int ret = optics_claim(ledger_of(fabric)->state, &route->path, why);
 
-	schedule->work += 2 * HOP_WORK * route->path.hops_count;
+	schedule->work += 2 * MORPH_HOP_WORK * route->path.hops_count;
 	if (!ret)
 		morph_path_unclaim(fabric, &route->path);
-	return ret;
-}
-
-/* Release the claims of a step, or only park the elements that its circuits leave unpinned. */
-static void sweep_leave(struct sweep *sweep, u32 number, bool park)
-{
-	struct morph_schedule *schedule = sweep->schedule;
-	const struct morph_step *step = &schedule->steps[number];
-	u32 i;
-
-	for (i = 0; i < step->count; i++) {
-		u32 index = schedule->held[step->held + i];
-
-		if (park)
-			morph_path_park(schedule->slice->fabric,
-					&schedule->circuits[index]->route->path);
-		else
-			sweep_release(sweep, index);
-	}
-}
-
-/*
- * Release what the sweep has claimed in this hold of fabric->lock. These are the circuits of the
- * steps up to @last. At the end of a loop, step 0 is claimed, too.
- */
-static void sweep_end(struct sweep *sweep, u32 last)
-{
-	u32 i, park;
-
-	for (park = 0; park < 2; park++) {
-		for (i = sweep->first; i <= last; i++)
-			sweep_leave(sweep, i, park);
-		if (sweep->first)
-			sweep_leave(sweep, 0, park);
-	}
-}
-
-/* Drop fabric->lock while no step is claimed, then claim the step and continue. */
-static int sweep_pause(struct sweep *sweep, u32 number, struct morph_refusal *refusal)
-{
-	struct morph_schedule *schedule = sweep->schedule;
-	const struct morph_step *step = &schedule->steps[number];
-	u32 i;
-	int ret;
-
-	sweep_end(sweep, number);
-	sweep->first = number;
-	/* A failure to light a circuit ahead is no reason for a refusal. */
-	*sweep->why = (struct optics_refusal){};
-	ret = morph_schedule_yield(schedule, refusal);
-	for (i = 0; i < step->count && !ret; i++)
-		ret = sweep_claim(sweep, number, schedule->held[step->held + i]);
-	return ret;
-}
-
-int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
-			 struct optics_refusal *why, struct morph_refusal *refusal)
-{
-	struct sweep sweep = {
-		.schedule = schedule,
-		.ledger = ledger_of(schedule->slice->fabric)->state,
-		.wrong = wrong,
-		.why = why,
-		.mark = 1,
-	};
-	u32 i;
-	int ret;
-
-	lockdep_assert_held(&schedule->slice->fabric->lock);
-	memset(schedule->stamps, 0, array_size(schedule->circuits_count, sizeof(u32)));
-	memset(schedule->rank_stamps, 0, array_size(schedule->slice->ranks_count, sizeof(u32)));
-	ret = sweep_first(&sweep);
-	for (i = 1; i < schedule->steps_count && !ret; i++) {
-		if (refusal && schedule->work >= MORPH_SCHEDULE_MOST_WORK)
-			ret = sweep_pause(&sweep, i - 1, refusal);
-		if (!ret)
-			ret = sweep_step(&sweep, i - 1, i);
-	}
-	if (!ret && schedule->flags & MORPH_SCHEDULE_LOOP)
-		ret = sweep_step(&sweep, schedule->steps_count - 1, 0);
-	sweep_end(&sweep, min(i, schedule->steps_count - 1));
 	return ret;
 }
 

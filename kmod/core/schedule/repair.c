@@ -95,9 +95,7 @@ static int reroute_astray(struct morph_schedule *schedule, struct morph_txn *scr
 static int reroute_all_astray(struct morph_schedule *schedule)
 {
 	struct optics_state *ledger = ledger_of(schedule->slice->fabric)->state;
-	struct morph_schedule_wrong wrong;
 	struct morph_txn *scratch;
-	struct optics_refusal why;
 	u32 i;
 	int ret = 0;
 
@@ -117,10 +115,17 @@ static int reroute_all_astray(struct morph_schedule *schedule)
 		if (circuit_scheduling(schedule->circuits[i])->astray)
 			ret = reroute_astray(schedule, scratch, i);
 	morph_txn_put(scratch);
-	if (ret)
-		return ret;
+	return ret ? ret : morph_schedule_list(schedule, NULL, NULL);
+}
+
+/* Existing paths may use cordoned hardware. */
+static int hold_again(struct morph_schedule *schedule)
+{
+	struct optics_state *ledger = ledger_of(schedule->slice->fabric)->state;
+	int ret;
+
 	ledger->tolerated = OPTICS_CORDONED;
-	ret = morph_schedule_sweep(schedule, &wrong, &why, NULL);
+	ret = morph_schedule_hold(schedule, NULL, NULL);
 	ledger->tolerated = 0;
 	return ret;
 }
@@ -171,13 +176,15 @@ static void mend(struct morph_schedule *schedule)
 	u32 moves = schedule->moves;
 	int ret;
 
-	morph_schedule_unhold(schedule);
+	morph_schedule_unhold(schedule, false);
 	release_lit(schedule);
 	morph_controller_lift(fabric, slice_tenancy(schedule->slice)->controller);
 	ret = reroute_all_astray(schedule);
-	morph_controller_lower(fabric);
 	if (!ret)
-		ret = morph_schedule_hold(schedule, MORPH_GFP_REPAIR, NULL);
+		ret = hold_again(schedule);
+	morph_controller_lower(fabric);
+	if (ret)
+		morph_schedule_unhold(schedule, false);
 	claim_lit(schedule);
 	make_room(schedule);
 	morph_schedule_unjudge(schedule);

@@ -92,7 +92,7 @@ void morph_schedule_drop(struct morph_schedule *schedule, bool pause)
 
 	lockdep_assert_held(&schedule->slice->fabric->lock);
 	morph_schedule_run_stop(schedule);
-	morph_schedule_unhold(schedule);
+	morph_schedule_unhold(schedule, pause);
 	/* Others must not find a schedule that lacks circuits. */
 	list_del_init(&schedule->node);
 	drop_circuits(schedule, pause);
@@ -112,7 +112,7 @@ void morph_schedule_drop_slice(struct morph_slice *slice)
 	struct morph_schedule *schedule, *next;
 
 	list_for_each_entry_safe(schedule, next, &slice_scheduling(slice)->schedules, node) {
-		morph_schedule_unhold(schedule);
+		morph_schedule_unhold(schedule, true);
 		if (slice->fabric->state == MORPH_FABRIC_READY)
 			morph_schedule_park(schedule);
 		morph_schedule_drop(schedule, false);

@@ -5,7 +5,8 @@
  *
  *   schedule.c  lifetime and queries
  *   load.c      conversion of a request to circuits with held resources
- *   path.c      paths of circuits, and the changes of each step
+ *   path.c      paths of circuits, and the light of each step
+ *   sweep.c     resources of circuits, and the changes of each step
  *   hold.c      resources held in the ledger
  *   step.c      one step as a transaction
  *   run.c       barriers, time, deadlines, lighting ahead, and execution of a step
@@ -109,19 +110,22 @@ struct morph_held_lanes {
 
 struct morph_held_element {
 	u32 element;
+	u32 users;		/* in the sweep: circuits that use it in state @now */
 	u8 state;		/* if the same in all steps */
+	u8 now;
 	bool alone;		/* has several states: no other user may join */
 	bool pinned, marked;	/* set by this schedule, now */
 };
 
-/* Resources that a schedule holds in the ledger. */
+/* Resources that a schedule holds in the ledger, each once. All arrays are in one block. */
 struct morph_hold {
 	struct morph_held_lanes *guides, *tx, *rx;
 	struct morph_lanes_held *listed;	/* by entry of guides */
 	struct morph_held_element *elements;
 	u32 guides_count, tx_count, rx_count, elements_count;
 	size_t bytes;		/* charged bytes */
-	bool taken;
+	bool begun;		/* some of them may be held */
+	bool taken;		/* all of them are held */
 };
 
 struct morph_schedule {
@@ -213,6 +217,7 @@ int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_r
 			struct morph_refusal *refusal);
 /* limit of schedule->work in one hold of fabric->lock, if the caller can drop it */
 #define MORPH_SCHEDULE_MOST_WORK	49152u
+#define MORPH_HOP_WORK		8u	/* of a hop that is claimed, and of an entry that is held */
 #define MORPH_SCHEDULE_DROPS	128u	/* circuits that one hold parks, or frees */
 /*
  * Drop fabric->lock for a while. Return 0, or the reason why loading must stop. Caller has entered
@@ -227,13 +232,6 @@ int morph_schedule_yield(struct morph_schedule *schedule, struct morph_refusal *
  * circuit gets the new path in place of its old one. Caller holds fabric->lock.
  */
 int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scratch, u32 circuit);
-/*
- * Check that all steps have resources, and find the circuits that can be lit ahead. Leaves no
- * claims; the schedule may have no claims and hold nothing. Caller holds fabric->lock. With
- * @refusal the function drops it at times, and fills @refusal if it must stop meanwhile.
- */
-int morph_schedule_sweep(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
-			 struct optics_refusal *why, struct morph_refusal *refusal);
 /* Check whether a path can be claimed now: 0 or a negative errno. Caller holds fabric->lock. */
 int morph_schedule_room(struct morph_schedule *schedule, const struct morph_route *route,
 			struct optics_refusal *why);
@@ -249,11 +247,25 @@ int morph_schedule_judge_again(struct morph_schedule *schedule, u32 step);
 int morph_schedule_judge_ahead(struct morph_schedule *schedule, u32 step);
 void morph_schedule_unjudge(struct morph_schedule *schedule);
 
+/* ------------------------------------------------------------------ sweep.c */
+
+/* List the resources of all circuits, and check each step for conflicts. */
+int morph_schedule_list(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
+			struct morph_refusal *refusal);
+
 /* ------------------------------------------------------------------- hold.c */
 
-/* Hold the resources of all circuits, which have no claims. After a sweep. Holds fabric->lock. */
-int morph_schedule_hold(struct morph_schedule *schedule, gfp_t gfp, struct morph_refusal *refusal);
-void morph_schedule_unhold(struct morph_schedule *schedule);
+/* Allocate and charge these numbers of entries. @refusal NULL: charge beyond the limit. */
+int morph_schedule_hold_alloc(struct morph_schedule *schedule, u32 guides, u32 elements, u32 ports,
+			      gfp_t gfp, struct morph_refusal *refusal);
+/* Hold the listed resources. With @refusal, the function drops fabric->lock at times. */
+int morph_schedule_hold(struct morph_schedule *schedule, struct morph_schedule_wrong *wrong,
+			struct morph_refusal *refusal);
+/*
+ * Release them, and free the list. @pause: the caller has entered the slice, and the function drops
+ * fabric->lock at times. Caller holds it.
+ */
+void morph_schedule_unhold(struct morph_schedule *schedule, bool pause);
 /*
  * For all schedules of a slice: release all that no lit circuit claims; later hold the free part.
  * The caller holds fabric->lock from one call to the other.
