@@ -11,6 +11,7 @@ static struct kunit_suite * const suites[] = {
 	&morph_layout_suite,
 	&morph_refusal_suite,
 	&morph_user_suite,
+	&morph_lock_suite,
 	&morph_claim_suite,
 	&morph_place_suite,
 	&morph_event_suite,

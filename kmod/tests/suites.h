@@ -8,6 +8,7 @@
 extern struct kunit_suite morph_layout_suite;
 extern struct kunit_suite morph_refusal_suite;
 extern struct kunit_suite morph_user_suite;
+extern struct kunit_suite morph_lock_suite;
 extern struct kunit_suite morph_claim_suite;
 extern struct kunit_suite morph_place_suite;
 extern struct kunit_suite morph_event_suite;

@@ -14,9 +14,13 @@
  *   event_lock              spinlock, in struct morph_interface: event queues
  *                           of all files of the fabric
  *
+ * Tasks of users take fabric->lock with morph_fabric_lock(), so that no user delays another for
+ * long. The kernel's own work takes it with mutex_lock().
+ *
  * signal_lock (struct morph_recovery), op_lock (struct morph_hardware) and turn_lock in
  * turn.c are leaf spinlocks. All are taken with interrupts off: the provider calls into
- * the core from any context, and timers queue work.
+ * the core from any context, and timers queue work. The spinlocks of lock.c are leaves, too, and
+ * only processes take them.
  * Readers of morph_slices (the table of slices) use RCU. The entry is erased before the last
  * reference to the slice is dropped.
  *
@@ -137,6 +141,27 @@ enum morph_stat {
 	MORPH_STAT_COUNT,
 };
 
+#define MORPH_LOCK_USERS	32u	/* waiting users that are told apart */
+
+/* A user whose tasks wait for fabric->lock, or have held it: lock.c. */
+struct morph_lock_user {
+	u64 key;
+	u32 waiting;		/* tasks; the admitted one included */
+	u64 held_ns;		/* times of its holds, since the entry exists */
+	struct list_head tasks;	/* in order, without the admitted one */
+};
+
+/* The order in which waiting tasks get fabric->lock. */
+struct morph_lock_order {
+	spinlock_t lock;	/* guards all fields */
+	u32 waiting;		/* tasks; some readers take no lock */
+	bool is_admitted;	/* one of them is the next to get fabric->lock */
+	struct morph_lock_user *holder;	/* of the last task that was admitted and got it, */
+	u64 since_ns;			/* at this time of the local clock */
+	u64 least_ns;			/* held_ns of the last admitted user; never decreases */
+	struct morph_lock_user users[MORPH_LOCK_USERS];
+};
+
 /*
  * The fabric has one structure for each layer. The structure of a layer begins with the structure
  * of the layer below, so hardware_of(), ledger_of() and the like are plain casts. A layer does not
@@ -156,6 +181,7 @@ struct morph_fabric {
 
 	/* fabric->lock */
 	struct mutex lock;
+	struct morph_lock_order lock_order;
 	u32 state;			/* enum morph_fabric_state; some readers take no lock */
 	u64 seq;			/* number of publications, starts at 1 */
 
@@ -205,6 +231,40 @@ static inline void morph_holds_stop(struct morph_fabric *fabric) { }
 static inline void morph_holds_add_file(struct morph_fabric *fabric, struct dentry *directory) { }
 static inline void morph_holds_count(struct morph_fabric *fabric, u32 records) { }
 #endif
+
+/* ------------------------------------------------------------------- lock.c */
+
+/* Once, before the first use of fabric->lock. */
+void morph_lock_order_init(struct morph_lock_order *order);
+/* Take fabric->lock when it is the caller's turn. */
+void morph_fabric_lock_in_order(struct morph_fabric *fabric);
+
+#ifdef MORPH_HOLDS
+void morph_holds_lock_in_order(struct morph_fabric *fabric, const char *holder);
+#define morph_fabric_lock(fabric) morph_holds_lock_in_order(fabric, __func__)
+#else
+/* Take fabric->lock for a user. A task waits only for short if other users have many tasks. */
+static inline void morph_fabric_lock(struct morph_fabric *fabric)
+{
+	might_lock(&fabric->lock);
+	if (READ_ONCE(fabric->lock_order.waiting) || !mutex_trylock(&fabric->lock))
+		morph_fabric_lock_in_order(fabric);
+}
+#endif
+
+/* A kernel thread that works for a user: lock.c. */
+struct morph_acting {
+	struct hlist_node node;
+	struct task_struct *thread;
+	u64 key;		/* of its user */
+};
+
+/*
+ * Until morph_act_end(), the thread that calls this waits for fabric->lock like the user's tasks.
+ * user NULL: like another user, for work of the kernel that may take long.
+ */
+void morph_act_for(struct morph_acting *entry, struct morph_user *user);
+void morph_act_end(struct morph_acting *entry);
 
 /* ----------------------------------------------------------------- report.c */
 
@@ -398,6 +458,8 @@ struct morph_token {
 /* A work item that is charged to a user: turn.c. */
 struct morph_turn {
 	struct work_struct work;
+	work_func_t run;		/* gets work */
+	struct morph_user *user;	/* since morph_turn_queue() */
 	struct list_head node;		/* head: morph_user.turns, while it waits; turn_lock */
 };
 

@@ -61,7 +61,7 @@ void morph_fabric_pause(struct morph_fabric *fabric)
 {
 	mutex_unlock(&fabric->lock);
 	cond_resched();
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 }
 
 int morph_fabric_check_profile(struct morph_fabric *fabric, u32 checksum,

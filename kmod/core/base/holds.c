@@ -19,6 +19,7 @@
 #undef mutex_lock
 #undef mutex_lock_interruptible
 #undef mutex_unlock
+#undef mutex_trylock
 
 #define MOST_FABRICS 16u	/* fabrics that are recorded */
 
@@ -177,6 +178,16 @@ void morph_holds_lock(struct mutex *lock, const char *holder)
 	morph_plain_lock(lock);
 	end_wait(&wait);
 	begin(lock, holder);
+}
+
+void morph_holds_lock_in_order(struct morph_fabric *fabric, const char *holder)
+{
+	struct wait wait = begin_wait(&fabric->lock);
+
+	if (READ_ONCE(fabric->lock_order.waiting) || !mutex_trylock(&fabric->lock))
+		morph_fabric_lock_in_order(fabric);
+	end_wait(&wait);
+	begin(&fabric->lock, holder);
 }
 
 int morph_holds_lock_interruptible(struct mutex *lock, const char *holder)

@@ -9,9 +9,21 @@
 /* Guards morph_turn.node, and turns and turns_running of all users. */
 static DEFINE_SPINLOCK(turn_lock);
 
+/* The function may free the turn and the user. */
+static void run_turn(struct work_struct *work)
+{
+	struct morph_turn *turn = container_of(work, struct morph_turn, work);
+	struct morph_acting acting;
+
+	morph_act_for(&acting, turn->user);
+	turn->run(work);
+	morph_act_end(&acting);
+}
+
 void morph_turn_init(struct morph_turn *turn, work_func_t run)
 {
-	INIT_WORK(&turn->work, run);
+	turn->run = run;
+	INIT_WORK(&turn->work, run_turn);
 	INIT_LIST_HEAD(&turn->node);
 }
 
@@ -19,6 +31,7 @@ void morph_turn_queue(struct morph_turn *turn, struct morph_user *user)
 {
 	unsigned long flags;
 
+	turn->user = user;
 	user = morph_user_payer(user);
 	spin_lock_irqsave(&turn_lock, flags);
 	if (user->turns_running < MORPH_USER_TURNS) {

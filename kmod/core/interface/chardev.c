@@ -309,7 +309,7 @@ static void slice_show_fdinfo(struct seq_file *m, struct file *filp)
 	struct morph_file *file = filp->private_data;
 	struct morph_slice *slice = file->slice;
 
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	seq_printf(m, "morph-fabric:\t%u\n", slice->fabric->id);
 	seq_printf(m, "morph-slice:\t%u\n", slice->number);
 	seq_printf(m, "morph-name:\t%s\n", slice_tenancy(slice)->name);
@@ -489,7 +489,7 @@ static bool slice_ends(struct morph_slice *slice)
 {
 	bool dying;
 
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	dying = slice->dying;
 	mutex_unlock(&slice->fabric->lock);
 	return dying;
@@ -509,7 +509,7 @@ static int slice_set_node(struct morph_slice *slice, kuid_t uid, umode_t mode)
 	had = slice_interface(slice)->node_dev;
 	ret = slice_ends(slice) ? -ENODEV : slice_node_add(slice, uid, mode);
 	if (!ret) {
-		mutex_lock(&slice->fabric->lock);
+		morph_fabric_lock(slice->fabric);
 		slice_tenancy(slice)->uid = uid;
 		slice_tenancy(slice)->mode = mode;
 		mutex_unlock(&slice->fabric->lock);
@@ -536,7 +536,7 @@ int morph_chardev_create_slice(struct morph_fabric *fabric, const struct morph_s
 	ret = slice_set_node(slice, slice_tenancy(slice)->uid, slice_tenancy(slice)->mode);
 	if (!ret)
 		return 0;
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	if (!slice->dying)
 		morph_slice_release(slice, 0);
 	mutex_unlock(&fabric->lock);
@@ -559,7 +559,7 @@ int morph_chardev_change_slice(struct morph_slice *slice, kuid_t uid, umode_t mo
 	ret = slice_set_node(slice, uid, mode);
 	if (ret)
 		return ret;
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	slice->fabric->seq++;
 	morph_netlink_slice(slice);
 	mutex_unlock(&slice->fabric->lock);

@@ -140,7 +140,7 @@ struct morph_file *morph_file_alloc(struct morph_slice *slice, struct morph_refu
 	mutex_init(&file->read_lock);
 	file->slice = slice;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	ret = slice->dying ? -ENODEV : morph_fabric_check(fabric);
 	if (!ret) {
 		kref_get(&slice->kref);
@@ -173,7 +173,7 @@ void morph_file_free(struct morph_file *file)
 	last = data_race(!slice_tenancy(slice)->named && slice_tenancy(slice)->files_count == 1);
 	if (last)
 		atomic_inc(&slices_of(fabric)->urgent);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	spin_lock(&interface_of(fabric)->event_lock);
 	list_del(&file->node);
 	spin_unlock(&interface_of(fabric)->event_lock);

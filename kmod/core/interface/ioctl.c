@@ -72,7 +72,7 @@ static void settle_new_file(struct morph_call *call, int ret)
 	if (!slice)
 		return;
 	if (ret) {
-		mutex_lock(&call->fabric->lock);
+		morph_fabric_lock(call->fabric);
 		if (!slice->dying)
 			morph_slice_release(slice, 0);
 		mutex_unlock(&call->fabric->lock);

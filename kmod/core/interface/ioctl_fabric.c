@@ -20,7 +20,7 @@ int morph_do_fabric_info(struct morph_call *call)
 	struct morph_fabric *fabric = call->fabric;
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	ret = morph_fabric_check(fabric);
 	if (!ret)
 		morph_fabric_fill_info(fabric, &call->fabric_info);
@@ -66,7 +66,7 @@ static int read_chunk(struct morph_call *call, const struct read_kind *kind, u32
 	int ret;
 
 	memset(buffer, 0, kind->bytes * count);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	ret = morph_fabric_check(fabric);
 	for (i = 0; i < count && !ret; i++)
 		kind->fill(fabric, first + i, buffer + kind->bytes * i);
@@ -209,7 +209,7 @@ static int park_file(struct morph_call *call, struct morph_slice *slice)
 
 	fd = morph_chardev_slice_fd(slice, &file, &call->refusal);
 	if (fd < 0) {
-		mutex_lock(&call->fabric->lock);
+		morph_fabric_lock(call->fabric);
 		if (!slice->dying)
 			morph_slice_release(slice, 0);
 		mutex_unlock(&call->fabric->lock);
@@ -307,7 +307,7 @@ int morph_do_slice_create(struct morph_call *call)
 	free_lists(&params);
 	if (ret || !slice)
 		return ret;
-	mutex_lock(&call->fabric->lock);
+	morph_fabric_lock(call->fabric);
 	args->out_slice = slice->number;
 	args->out_generation = slice->generation;
 	mutex_unlock(&call->fabric->lock);

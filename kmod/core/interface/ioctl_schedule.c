@@ -118,7 +118,7 @@ static struct morph_schedule *find(struct morph_call *call, u32 id)
 {
 	struct morph_schedule *schedule;
 
-	mutex_lock(&call->fabric->lock);
+	morph_fabric_lock(call->fabric);
 	schedule = morph_schedule_find(call->file->slice, id);
 	mutex_unlock(&call->fabric->lock);
 	if (!schedule)
@@ -242,7 +242,7 @@ int morph_do_schedule_act(struct morph_call *call)
 		return -ENOENT;
 	call->stands = true;
 	ret = act(call, schedule);
-	mutex_lock(&call->fabric->lock);
+	morph_fabric_lock(call->fabric);
 	args->out_position = schedule->position;
 	args->out_step = schedule->step;
 	args->out_state = schedule->state;
@@ -269,7 +269,7 @@ int morph_do_schedule_info(struct morph_call *call)
 					"steps");
 	if (ret)
 		return ret;
-	mutex_lock(&call->fabric->lock);
+	morph_fabric_lock(call->fabric);
 	schedule = morph_schedule_next(call->file->slice, args->schedule);
 	mutex_unlock(&call->fabric->lock);
 	if (!schedule)
@@ -283,7 +283,7 @@ int morph_do_schedule_info(struct morph_call *call)
 			ret = -ENOMEM;
 	}
 	if (!ret) {
-		mutex_lock(&call->fabric->lock);
+		morph_fabric_lock(call->fabric);
 		morph_schedule_fill_info(schedule, args);
 		for (i = 0; i < count && steps; i++)
 			steps[i] = schedule->steps[i].info;

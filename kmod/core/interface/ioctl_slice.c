@@ -114,13 +114,13 @@ static int snapshot_take(struct morph_call *call, struct snapshot *snapshot)
 	int ret;
 
 	for (;;) {
-		mutex_lock(&call->fabric->lock);
+		morph_fabric_lock(call->fabric);
 		snapshot_count(slice, snapshot);
 		mutex_unlock(&call->fabric->lock);
 		ret = snapshot_alloc(call, snapshot);
 		if (ret)
 			return ret;
-		mutex_lock(&call->fabric->lock);
+		morph_fabric_lock(call->fabric);
 		ret = slice_check(call);
 		if (!ret)
 			snapshot_fill(call, snapshot);
@@ -216,7 +216,7 @@ int morph_do_circuit_path(struct morph_call *call)
 	copy = kzalloc(sizeof(*copy), GFP_KERNEL_ACCOUNT);
 	if (!copy)
 		return -ENOMEM;
-	mutex_lock(&call->fabric->lock);
+	morph_fabric_lock(call->fabric);
 	ret = copy_path(call, copy);
 	mutex_unlock(&call->fabric->lock);
 	if (!ret) {

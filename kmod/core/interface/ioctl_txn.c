@@ -153,7 +153,7 @@ static int answer_run(struct morph_call *call, struct morph_txn *txn, int ret)
 	u32 i;
 	int put = 0;
 
-	mutex_lock(&call->fabric->lock);
+	morph_fabric_lock(call->fabric);
 	args->out_txn = 0;
 	if (args->head.flags & MORPH_TXN_PREPARE)
 		args->out_txn = txn->repeats ? txn->repeats : txn->id;
@@ -218,7 +218,7 @@ static struct morph_txn *find_txn(struct morph_call *call)
 	struct morph_slice *slice = call->file->slice;
 	struct morph_txn *txn;
 
-	mutex_lock(&call->fabric->lock);
+	morph_fabric_lock(call->fabric);
 	if (call->txn_step.txn)
 		txn = morph_txn_find(call->fabric, call->txn_step.txn);
 	else
@@ -258,7 +258,7 @@ int morph_do_txn_step(struct morph_call *call)
 	call->stands = args->verb != MORPH_TXN_QUERY;
 	if (call->stands)
 		ret = morph_txn_step(txn, args->verb, args->lease_ns, &call->refusal);
-	mutex_lock(&call->fabric->lock);
+	morph_fabric_lock(call->fabric);
 	args->out_outcome = txn->outcome;
 	args->out_seq = txn->seq;
 	args->out_lease_ns = morph_txn_lease_left(txn);

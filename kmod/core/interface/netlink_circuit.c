@@ -90,7 +90,7 @@ static int reply_circuit(struct genl_info *info, struct morph_slice *slice)
 	ret = morph_nl_reply_begin(&to, info, CIRCUIT_BYTES);
 	if (ret)
 		return ret;
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	circuit = xa_load(&slice->circuits, nla_get_u32(id));
 	if (circuit && morph_circuit_shown(circuit)) {
 		ret = fill_circuit(&to, circuit);

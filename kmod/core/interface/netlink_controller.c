@@ -64,7 +64,7 @@ static int send_controller(struct morph_nl_to *to, struct genl_info *info,
 	struct morph_refusal refusal = {};
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	controller = morph_controller_find(fabric, id, &refusal);
 	ret = PTR_ERR_OR_ZERO(controller);
 	if (!ret)
@@ -149,7 +149,7 @@ static int dump_controllers(struct morph_nl_to *to, struct morph_nl_cursor *curs
 	unsigned long id;
 	int ret = 0;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_nl_dump_seq(to, cursor, fabric);
 	xa_for_each_start(&slices_of(fabric)->controllers, id, controller, cursor->index) {
 		cursor->index = id;
@@ -238,7 +238,7 @@ static int drop_controller(struct genl_info *info, struct morph_fabric *fabric)
 	}
 	if (!echo.skb)
 		return 0;
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	ret = fill_controller(&echo, fabric, &last, MORPH_CONTROLLER_GONE);
 	mutex_unlock(&fabric->lock);
 	return morph_nl_reply_end(&echo, info, ret);
@@ -315,7 +315,7 @@ static int send_reservation(struct morph_nl_to *to, struct genl_info *info,
 	struct morph_controller *controller;
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	controller = morph_controller_find(fabric, id, &refusal);
 	ret = PTR_ERR_OR_ZERO(controller);
 	if (!ret)
@@ -428,7 +428,7 @@ static int dump_reservations(struct morph_nl_to *to, struct morph_nl_cursor *cur
 
 	if (only && cursor->index < last)
 		cursor->index = last;
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_nl_dump_seq(to, cursor, fabric);
 	xa_for_each_range(&slices_of(fabric)->controllers, id, controller, cursor->index, last) {
 		if (id != cursor->index)

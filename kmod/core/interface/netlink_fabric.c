@@ -71,7 +71,7 @@ int morph_nl_fabric_get_doit(struct sk_buff *skb, struct genl_info *info)
 		return PTR_ERR(fabric);
 	ret = morph_nl_reply_begin(&to, info, FABRIC_BYTES);
 	if (!ret) {
-		mutex_lock(&fabric->lock);
+		morph_fabric_lock(fabric);
 		ret = fill_fabric(&to, fabric);
 		mutex_unlock(&fabric->lock);
 		ret = morph_nl_reply_end(&to, info, ret);
@@ -85,7 +85,7 @@ static int dump_one_fabric(struct morph_nl_to *to, struct morph_nl_cursor *curso
 {
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_nl_dump_seq(to, cursor, fabric);
 	ret = fill_fabric(to, fabric);
 	mutex_unlock(&fabric->lock);
@@ -197,7 +197,7 @@ int morph_nl_stats_get_doit(struct sk_buff *skb, struct genl_info *info)
 	ret = morph_nl_reply_begin(&to, info, STATS_BYTES);
 	if (!ret) {
 		to.admin = netlink_capable(skb, CAP_NET_ADMIN);
-		mutex_lock(&fabric->lock);
+		morph_fabric_lock(fabric);
 		ret = fill_stats(&to, fabric);
 		mutex_unlock(&fabric->lock);
 		ret = morph_nl_reply_end(&to, info, ret);
@@ -211,7 +211,7 @@ static int dump_stats(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 {
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_nl_dump_seq(to, cursor, fabric);
 	ret = fill_stats(to, fabric);
 	mutex_unlock(&fabric->lock);

@@ -243,7 +243,7 @@ static int kind_send(const struct kind *kind, struct morph_nl_to *to, struct sk_
 	int ret;
 
 	to->admin = netlink_capable(skb, CAP_NET_ADMIN);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	ret = kind->fill(to, fabric, nla_get_u32(info->attrs[kind->id_attr]));
 	mutex_unlock(&fabric->lock);
 	return morph_nl_reply_end(to, info, ret);
@@ -279,7 +279,7 @@ static int fill_kind(const struct kind *kind, struct morph_nl_to *to,
 {
 	int ret = 0;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_nl_dump_seq(to, cursor, fabric);
 	for (; cursor->index < kind->count(fabric->graph); cursor->index++) {
 		ret = kind->fill(to, fabric, cursor->index);

@@ -74,7 +74,7 @@ static int send_hardware(struct morph_nl_to *to, struct genl_info *info,
 {
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	ret = fill_hardware(to, fabric, subject);
 	mutex_unlock(&fabric->lock);
 	return morph_nl_reply_end(to, info, ret);
@@ -120,7 +120,7 @@ static int act_on_part(struct genl_info *info, struct morph_fabric *fabric, act_
 	}
 	subject.part = nla_get_u32(info->attrs[MORPH_A_HARDWARE_PART]);
 	subject.index = nla_get_u32(info->attrs[MORPH_A_HARDWARE_INDEX]);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	ret = morph_health_check_part(fabric, subject.part, subject.index, &refusal);
 	mutex_unlock(&fabric->lock);
 	if (!ret)
@@ -157,7 +157,7 @@ static int act_fail(struct genl_info *info, struct morph_fabric *fabric,
 	struct morph_culprit culprit = { .part = subject->part, .index = subject->index };
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	ret = morph_fabric_check(fabric);
 	if (!ret)
 		ret = morph_health_set(fabric, &culprit, MORPH_HEALTH_FAILED, ktime_get_ns());
@@ -206,7 +206,7 @@ static int dump_chunk(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 	u32 end = min(morph_part_count(fabric, cursor->index), cursor->sub + DUMP_CHUNK);
 	int ret = 0;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_nl_dump_seq(to, cursor, fabric);
 	for (; cursor->sub < end; cursor->sub++) {
 		struct subject subject = { cursor->index, cursor->sub, 0 };

@@ -112,7 +112,7 @@ static int send_slice(struct morph_nl_to *to, struct genl_info *info, struct mor
 	u32 rank = 0;
 	int ret;
 
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	ret = fill_slice(to, slice, &rank, MORPH_NL_LIST_MAX);
 	mutex_unlock(&slice->fabric->lock);
 	return morph_nl_reply_end(to, info, ret);
@@ -216,7 +216,7 @@ int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		if (number != cursor->index)	/* the slice ended during its dump */
 			cursor->sub = 0;
 		cursor->index = number;
-		mutex_lock(&fabric->lock);
+		morph_fabric_lock(fabric);
 		morph_nl_dump_seq(to, cursor, fabric);
 		ret = dump(to, cursor, slice);
 		mutex_unlock(&fabric->lock);
@@ -227,7 +227,7 @@ int morph_nl_dump_slices(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 		cursor->sub = 0;
 	}
 	if (!ret) {	/* slices after the cursor may have ended */
-		mutex_lock(&fabric->lock);
+		morph_fabric_lock(fabric);
 		morph_nl_dump_seq(to, cursor, fabric);
 		mutex_unlock(&fabric->lock);
 	}

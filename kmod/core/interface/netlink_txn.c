@@ -175,7 +175,7 @@ static int reply_txn(struct morph_nl_to *to, struct genl_info *info, struct morp
 	u32 change = 0;
 	int ret;
 
-	mutex_lock(&txn->fabric->lock);
+	morph_fabric_lock(txn->fabric);
 	ret = fill_txn(to, txn, &change, MORPH_NL_LIST_MAX);
 	mutex_unlock(&txn->fabric->lock);
 	return morph_nl_reply_end(to, info, ret);
@@ -192,7 +192,7 @@ static struct morph_txn *find_txn(struct genl_info *info, struct morph_fabric *f
 		return ERR_PTR(-EINVAL);
 	}
 	id = nla_get_u32(info->attrs[MORPH_A_TXN_ID]);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	txn = morph_txn_find(fabric, id);
 	ended = txns_of(fabric)->ended_count;
 	mutex_unlock(&fabric->lock);
@@ -248,7 +248,7 @@ static int dump_txns(struct morph_nl_to *to, struct morph_nl_cursor *cursor,
 
 	if (only && cursor->index < last)
 		cursor->index = last;
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_nl_dump_seq(to, cursor, fabric);
 	xa_for_each_range(&txns_of(fabric)->txns, id, txn, cursor->index, last) {
 		if (id != cursor->index)	/* the history has dropped it */
@@ -533,7 +533,7 @@ static int dry_run(struct genl_info *info, struct morph_nl_to *to, struct morph_
 	u64 begin;
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	if (txn->slice->busy)
 		ret = morph_refuse(&txn->refusal, -EAGAIN, MORPH_REASON_STATE, 0, 0,
 				   "the slice is being changed; try again");
@@ -572,7 +572,7 @@ static int apply(struct genl_info *info, struct morph_slice *slice, struct order
 		return ret;
 	}
 	/* Refuse early what is known to fail; staging checks again. */
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	ret = morph_controller_permits(slice, &order->token, &refusal);
 	mutex_unlock(&slice->fabric->lock);
 	if (ret) {

@@ -213,7 +213,7 @@ static void report_stopped(struct morph_queue *queue)
 	struct morph_slice *slice = queue->slice;
 	struct morph_event event;
 
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	if (!slice->dying) {
 		morph_event_init(&event, slice, MORPH_EVENT_RING);
 		event.txn = queue->id;
@@ -366,8 +366,10 @@ static int queue_thread(void *data)
 {
 	struct morph_queue *queue = data;
 	u64 last_ns = ktime_get_ns();
+	struct morph_acting acting;
 	u32 looks = 0;
 
+	morph_act_for(&acting, queue->slice->user);
 	set_freezable();
 	while (!is_over(queue)) {
 		try_to_freeze();
@@ -387,6 +389,7 @@ static int queue_thread(void *data)
 	WRITE_ONCE(queue->state, MORPH_RING_GONE);
 	WRITE_ONCE(queue->page->state, MORPH_RING_GONE);
 	queue_put(queue);
+	morph_act_end(&acting);
 	module_put_and_kthread_exit(0);
 	return 0;
 }
@@ -496,7 +499,7 @@ static void queue_leave(struct morph_queue *queue)
 {
 	bool leaves;
 
-	mutex_lock(&queue->slice->fabric->lock);
+	morph_fabric_lock(queue->slice->fabric);
 	leaves = !list_empty(&queue->node);
 	list_del_init(&queue->node);
 	mutex_unlock(&queue->slice->fabric->lock);
@@ -528,7 +531,7 @@ int morph_queue_setup(struct morph_file *file, const struct morph_ring_setup *se
 		return PTR_ERR(queue);
 	}
 	queue->charge = charge;
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	ret = queue_enter(queue, file, setup->schedule, refusal);
 	mutex_unlock(&slice->fabric->lock);
 	if (ret) {
@@ -565,7 +568,7 @@ int morph_queue_act(struct morph_file *file, struct morph_ring_act *act,
 		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
 				    "verb must be 1 (wake), 2 (close) or 3 (query), not %u",
 				    act->verb);
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	queue = queue_find(slice, act->ring);
 	if (queue && act->verb == MORPH_RING_CLOSE) {
 		list_del_init(&queue->node);
@@ -597,7 +600,7 @@ int morph_queue_mmap(struct morph_file *file, u32 number, struct vm_area_struct 
 	struct morph_queue *queue;
 	int ret = -EINVAL;
 
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	list_for_each_entry(queue, &slice_interface(slice)->queues, node) {
 		if (queue->id != number)
 			continue;
@@ -619,7 +622,7 @@ void morph_queue_close_file(struct morph_file *file)
 	struct morph_queue *queue, *next;
 	LIST_HEAD(closed);
 
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	list_for_each_entry_safe(queue, next, &slice_interface(slice)->queues, node)
 		if (queue->file == file)
 			list_move(&queue->node, &closed);

@@ -283,7 +283,7 @@ static int state_make(struct morph_slice *slice)
 		return ret;
 	page = morph_shared_alloc(bytes);
 	ret = page ? 0 : -ENOMEM;
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	if (!ret && slice->dying)
 		ret = -ENODEV;
 	if (!ret && !slice_interface(slice)->state_page) {

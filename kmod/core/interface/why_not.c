@@ -194,7 +194,7 @@ static int trial_yield(struct trial *trial, struct morph_refusal *refusal)
 	morph_path_search_pause(fabric, &trial->search);
 	mutex_unlock(&fabric->lock);
 	cond_resched();
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_path_search_resume(fabric, &trial->search);
 	if (fatal_signal_pending(current))
 		return -EINTR;
@@ -313,7 +313,7 @@ int morph_why_not(struct morph_fabric *fabric, const struct morph_question *ques
 		goto out;
 	if (question->accelerators)
 		memcpy(chosen, question->accelerators, array_size(trial.count, sizeof(*chosen)));
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	ret = trial_place(&trial, refusal);
 	if (!ret && ring)
 		ret = trial_ring(&trial, refusal);

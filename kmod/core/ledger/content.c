@@ -154,7 +154,7 @@ int morph_slice_enter(struct morph_slice *slice, bool repair)
 			wait_event(slice->idle, !READ_ONCE(slice->busy));
 		else
 			ret = wait_event_interruptible(slice->idle, !READ_ONCE(slice->busy));
-		mutex_lock(&fabric->lock);
+		morph_fabric_lock(fabric);
 		if (ret)
 			return -EINTR;
 	}

@@ -121,6 +121,7 @@ struct morph_fabric *morph_fabric_alloc(struct device *parent, const struct morp
 	fabric->priv = priv;
 	fabric->seq = 1;
 	mutex_init(&fabric->lock);
+	morph_lock_order_init(&fabric->lock_order);
 	morph_holds_start(fabric);
 	init_waitqueue_head(&hardware_of(fabric)->review_end);
 	spin_lock_init(&interface_of(fabric)->event_lock);

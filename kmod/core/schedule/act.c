@@ -18,7 +18,7 @@ static int enter_locked(struct morph_schedule *schedule, struct morph_refusal *r
 	struct morph_slice *slice = schedule->slice;
 	int ret;
 
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	schedule->callers++;
 	ret = schedule->gone ? morph_run_refuse(schedule, refusal) :
 			       morph_schedule_enter(schedule, refusal);
@@ -283,7 +283,7 @@ int morph_schedule_wait(struct morph_schedule *waited, u64 position,
 	u32 starts;
 	int ret = 0;
 
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	starts = waited->starts;
 	if (waited->state == MORPH_SCHEDULE_LOADED)
 		ret = morph_run_refuse(waited, refusal);
@@ -293,7 +293,7 @@ int morph_schedule_wait(struct morph_schedule *waited, u64 position,
 	ret = wait_event_interruptible(waited->changed, is_over(waited, starts, position));
 	if (ret)
 		return -EINTR;
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	if (slice->dying || slice->fabric->state != MORPH_FABRIC_READY)
 		ret = morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
 				   "the slice or its fabric is gone");

@@ -346,7 +346,7 @@ int morph_schedule_hold(struct morph_schedule *schedule, struct morph_schedule_w
 		return ret;
 	mutex_unlock(&fabric->lock);
 	refuse_conflict(schedule, &conflict, wrong, refusal);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	return ret;
 }
 

@@ -371,7 +371,7 @@ static int yield_in_search(struct morph_schedule *schedule, struct morph_refusal
 	if (!schedule->search->work) {
 		mutex_unlock(&slice->fabric->lock);
 		ret = morph_path_search_alloc(schedule->search, slice->user, refusal);
-		mutex_lock(&slice->fabric->lock);
+		morph_fabric_lock(slice->fabric);
 	}
 	return ret ? ret : morph_schedule_yield(schedule, refusal);
 }
@@ -498,7 +498,7 @@ static int prepare(struct morph_schedule *schedule, struct morph_schedule_wrong 
 		ret = morph_schedule_list(schedule, wrong, refusal);
 	if (!ret)
 		ret = check_beginnings(schedule, wrong, refusal);
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	return ret ? ret : check_yielded(schedule, refusal);
 }
 
@@ -630,7 +630,7 @@ int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_r
 	if (ret)
 		goto out;
 	fill_uses(schedule, request);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	schedule->search = &search;
 	ret = morph_schedule_enter(schedule, refusal);
 	if (!ret) {

@@ -350,11 +350,14 @@ static void step_work_fn(struct work_struct *work)
 {
 	struct morph_schedule *schedule = container_of(work, struct morph_schedule, step_work);
 	struct morph_fabric *fabric = schedule->slice->fabric;
+	struct morph_acting acting;
 
-	mutex_lock(&fabric->lock);
+	morph_act_for(&acting, schedule->slice->user);
+	morph_fabric_lock(fabric);
 	if (is_wanted(schedule) && enter_now(schedule))
 		follow_entered(schedule);
 	mutex_unlock(&fabric->lock);
+	morph_act_end(&acting);
 	morph_schedule_put(schedule);
 }
 
@@ -363,13 +366,16 @@ static void time_work_fn(struct work_struct *work)
 {
 	struct morph_schedule *schedule = container_of(work, struct morph_schedule, time_work);
 	struct morph_fabric *fabric = schedule->slice->fabric;
+	struct morph_acting acting;
 
-	mutex_lock(&fabric->lock);
+	morph_act_for(&acting, schedule->slice->user);
+	morph_fabric_lock(fabric);
 	if (schedule->due_ns && ktime_get_ns() >= schedule->due_ns && !schedule->stepping)
 		schedule->wanted = schedule->position + 1;
 	if (is_wanted(schedule) && enter_now(schedule))
 		follow_entered(schedule);
 	mutex_unlock(&fabric->lock);
+	morph_act_end(&acting);
 	morph_schedule_put(schedule);
 }
 
@@ -377,8 +383,10 @@ static void deadline_work_fn(struct work_struct *work)
 {
 	struct morph_schedule *schedule = container_of(work, struct morph_schedule, deadline_work);
 	struct morph_fabric *fabric = schedule->slice->fabric;
+	struct morph_acting acting;
 
-	mutex_lock(&fabric->lock);
+	morph_act_for(&acting, schedule->slice->user);
+	morph_fabric_lock(fabric);
 	/* A step that is being lit is not late. During a repair no step can begin. */
 	if (schedule->gone || schedule->state != MORPH_SCHEDULE_RUNNING ||
 	    !schedule->deadline_ns || ktime_get_ns() < schedule->deadline_ns ||
@@ -398,6 +406,7 @@ static void deadline_work_fn(struct work_struct *work)
 	morph_run_stop_at(schedule, morph_run_next(schedule), -ETIME);
 out:
 	mutex_unlock(&fabric->lock);
+	morph_act_end(&acting);
 	morph_schedule_put(schedule);
 }
 
@@ -407,8 +416,10 @@ static void ahead_work_fn(struct work_struct *work)
 	struct morph_schedule *schedule = container_of(work, struct morph_schedule, ahead_work);
 	struct morph_fabric *fabric = schedule->slice->fabric;
 	const struct morph_step *step;
+	struct morph_acting acting;
 
-	mutex_lock(&fabric->lock);
+	morph_act_for(&acting, schedule->slice->user);
+	morph_fabric_lock(fabric);
 	if (schedule->gone || schedule->is_ahead ||
 	    schedule->state != MORPH_SCHEDULE_RUNNING || morph_run_next(schedule) == MORPH_ANY ||
 	    is_wanted(schedule) || !enter_now(schedule))
@@ -424,6 +435,7 @@ static void ahead_work_fn(struct work_struct *work)
 	morph_slice_leave(schedule->slice);
 out:
 	mutex_unlock(&fabric->lock);
+	morph_act_end(&acting);
 	morph_schedule_put(schedule);
 }
 
@@ -499,7 +511,7 @@ int morph_schedule_arrive(struct morph_schedule *schedule, u32 rank, u64 positio
 	if (rank >= slice->ranks_count)
 		return morph_refuse_numbers(refusal, -ENOENT, MORPH_REASON_ARGUMENT, 0, rank,
 					    slice->ranks_count, 0, "no rank {index} (0-{last})");
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	if (slice->fabric->state != MORPH_FABRIC_READY)
 		ret = morph_refuse(refusal, -ENODEV, MORPH_REASON_STATE, 0, 0,
 				   "the fabric is gone");

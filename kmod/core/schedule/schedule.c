@@ -73,7 +73,7 @@ void morph_schedule_relock(const struct morph_schedule *schedule)
 {
 	mutex_unlock(&schedule->slice->fabric->lock);
 	cond_resched();
-	mutex_lock(&schedule->slice->fabric->lock);
+	morph_fabric_lock(schedule->slice->fabric);
 }
 
 /* Drop the circuits, the last one first. @pause as of morph_schedule_drop(). */

@@ -77,7 +77,7 @@ static void controller_work_fn(struct work_struct *work)
 	struct morph_controller *controller;
 	unsigned long id;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	xa_for_each(&slices_of(fabric)->controllers, id, controller) {
 		if (controller->expiry_reported || morph_controller_lease_left(controller))
 			continue;
@@ -259,7 +259,7 @@ int morph_controller_take(struct morph_fabric *fabric, u32 id, u64 epoch, u64 le
 	struct morph_controller *spare = controller_alloc(fabric, id);
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	ret = morph_fabric_check(fabric);
 	if (!ret)
 		ret = take(fabric, id, epoch, lease_ns, force, &spare, refusal);
@@ -275,7 +275,7 @@ int morph_controller_renew(struct morph_fabric *fabric, u32 id, u64 epoch, u64 l
 	struct morph_controller *controller;
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	controller = morph_controller_find(fabric, id, refusal);
 	ret = PTR_ERR_OR_ZERO(controller);
 	if (!ret)
@@ -293,7 +293,7 @@ int morph_controller_drop(struct morph_fabric *fabric, u32 id, struct morph_cont
 	u32 slices;
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	controller = morph_controller_find(fabric, id, refusal);
 	ret = PTR_ERR_OR_ZERO(controller);
 	if (ret)
@@ -321,7 +321,7 @@ int morph_controller_assign(struct morph_slice *slice, u32 id, struct morph_refu
 	struct morph_fabric *fabric = slice->fabric;
 	int ret = 0;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	if (slice->dying || morph_fabric_check(fabric))
 		ret = -ENODEV;
 	else if (id)

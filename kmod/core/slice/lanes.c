@@ -216,7 +216,7 @@ int morph_controller_reserve(struct morph_fabric *fabric, const struct morph_lan
 		if (!spare)
 			return -ENOMEM;
 	}
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	controller = morph_controller_find(fabric, wanted->controller, refusal);
 	ret = PTR_ERR_OR_ZERO(controller);
 	if (!ret)
@@ -246,7 +246,7 @@ int morph_controller_settle(struct morph_fabric *fabric, u32 id, u64 epoch,
 	unsigned long guide;
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	controller = morph_controller_find(fabric, id, refusal);
 	ret = PTR_ERR_OR_ZERO(controller);
 	if (!ret)

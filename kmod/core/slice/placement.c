@@ -187,7 +187,7 @@ static int place_on_hosts(struct morph_fabric *fabric, u32 count, u32 *chosen, b
 		mutex_unlock(&fabric->lock);
 	sort(candidates, hosts, sizeof(*candidates), by_distance, NULL);
 	if (pause)
-		mutex_lock(&fabric->lock);
+		morph_fabric_lock(fabric);
 	for (i = 0; i < hosts && done < count; i++) {
 		if (pause)
 			morph_fabric_pause_after(fabric, i);
@@ -519,7 +519,7 @@ bool morph_place_wait(struct morph_fabric *fabric, int *ret)
 	mutex_unlock(&fabric->lock);
 	signalled = wait_event_interruptible(slices_of(fabric)->test_end,
 					     READ_ONCE(slices_of(fabric)->tests_ended) != ended);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	if (signalled)
 		*ret = -EINTR;
 	return !signalled;

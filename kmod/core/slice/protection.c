@@ -600,15 +600,17 @@ void morph_protection_work(struct work_struct *work)
 	struct morph_slices *slices = container_of(to_delayed_work(work), struct morph_slices,
 						     protection_work);
 	struct morph_fabric *fabric = &slices->txns.ledger.hardware.fabric;
+	struct morph_acting acting;
 	bool more, idle;
 	int ret = 0;
 
+	morph_act_for(&acting, NULL);
 	do {
 		if (protection_must_pause(slices)) {
 			protection_queue_work(fabric);
-			return;
+			goto out;
 		}
-		mutex_lock(&fabric->lock);
+		morph_fabric_lock(fabric);
 		more = renew_first(fabric, &ret);
 		idle = !slices->search.protection;
 		mutex_unlock(&fabric->lock);
@@ -621,4 +623,6 @@ void morph_protection_work(struct work_struct *work)
 				   PROTECTION_PATIENCE);
 	else if (idle)
 		morph_prepared_free(&slices->search);
+out:
+	morph_act_end(&acting);
 }

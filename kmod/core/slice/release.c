@@ -92,7 +92,7 @@ void morph_slice_finish(struct morph_slice *slice)
 	u32 i;
 
 	morph_report_slice_stopping(slice);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_slice_enter(slice, true);
 	morph_txn_revoke_slice(slice);
 	unlist_lent(slice);
@@ -103,7 +103,7 @@ void morph_slice_finish(struct morph_slice *slice)
 	if (slice_txns(slice)->comes_in && fabric->state == MORPH_FABRIC_READY) {
 		mutex_unlock(&fabric->lock);
 		dark &= !morph_half_verify_dark(slice);
-		mutex_lock(&fabric->lock);
+		morph_fabric_lock(fabric);
 	}
 	for (i = 0; i < slice->ranks_count; i++) {
 		morph_fabric_pause_after(fabric, i);
@@ -131,7 +131,7 @@ void morph_slice_finish(struct morph_slice *slice)
 	module_put(slice->owner_module);
 	slice->owner_module = NULL;
 	xa_erase(&morph_slices, slice->number);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_report_slice_changed(slice);
 	mutex_unlock(&fabric->lock);
 }
@@ -187,7 +187,7 @@ int morph_slice_delete(struct morph_slice *slice, bool force, struct morph_refus
 	struct morph_fabric *fabric = slice->fabric;
 	int ret = 0;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	if (slice->dying)
 		ret = morph_refuse(refusal, -ENOENT, MORPH_REASON_STATE, 0, 0,
 				   "the slice is already being deleted");

@@ -34,7 +34,7 @@ struct morph_slice *morph_slice_find(struct morph_fabric *fabric, u32 number, co
 		rcu_read_unlock();
 		return found;
 	}
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		if (slice->dying || !slice_tenancy(slice)->name[0] ||
 		    strcmp(slice_tenancy(slice)->name, name))
@@ -394,7 +394,7 @@ int morph_slice_create(struct morph_fabric *fabric, const struct morph_slice_par
 	ret = morph_user_charge(slice->user, MORPH_RES_ACCELERATORS, charge, refusal);
 	if (ret)
 		goto err_number;
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_slice_enter(slice, true);
 	do
 		ret = slice_take(slice, params, chosen, refusal);
@@ -435,7 +435,7 @@ int morph_slice_set_policy(struct morph_slice *slice, u32 failover, struct morph
 	if (failover > MORPH_FAILOVER_NONE)
 		return morph_refuse(refusal, -EOPNOTSUPP, MORPH_REASON_ARGUMENT, 0, 0,
 				    "failover must be 0 (automatic), 1 (manual) or 2 (none)");
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	if (slice->dying || fabric->state != MORPH_FABRIC_READY) {
 		ret = -ENODEV;
 	} else if (tenancy->failover != failover) {

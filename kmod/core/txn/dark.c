@@ -13,7 +13,7 @@
 /* Quarantine a part until it passes a test; patrol tests receivers. No lock held. */
 static void quarantine(struct morph_fabric *fabric, const struct morph_culprit *culprit)
 {
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	if (culprit->part == MORPH_PART_RECEIVER)
 		morph_report_suspect(fabric, culprit, MORPH_HEALTH_QUARANTINED);
 	else
@@ -123,7 +123,7 @@ void exec_see_broken_off(struct exec *exec)
 			break;
 		mutex_unlock(&fabric->lock);
 		ret = morph_hw_get_lasers(fabric, &exec->txn->session, reads, count);
-		mutex_lock(&fabric->lock);
+		morph_fabric_lock(fabric);
 		/*
 		 * The lasers acknowledged the command. If they cannot be read now, a review reads
 		 * them later.
@@ -209,7 +209,7 @@ int morph_exec_darken(struct morph_fabric *fabric, struct morph_route **routes, 
 	}
 	if (!ret && readings)
 		ret = see_receivers_dark(fabric, reads, readings);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	for (i = 0; i < count; i++)
 		morph_route_release(fabric, routes[i]);
 	for (i = 0; i < count; i++)

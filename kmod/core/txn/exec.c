@@ -75,7 +75,7 @@ static void blame(struct exec *exec, u32 index)
 
 	morph_report_dark(fabric, &item->new->path, item->new_src, &item->culprit);
 	exec->culprit = item->culprit;
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_report_finding(fabric, &item->culprit,
 			     item->culprit.part == MORPH_PART_GUIDE ? MORPH_HEALTH_QUARANTINED :
 								      MORPH_HEALTH_FAILED);
@@ -383,7 +383,7 @@ static int exec_run(struct exec *exec)
 	 * Step 5 reads the old receivers into the same array, so record the power of the new ones
 	 * first.
 	 */
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	exec_note_power(exec, LIGHT_NEW);
 	report_moved(txn);
 	mutex_unlock(&fabric->lock);
@@ -415,7 +415,7 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 	exec_begin(&exec, txn);
 	mutex_unlock(&fabric->lock);
 	ret = exec_run(&exec);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	if (ret) {
 		exec_roll_back(&exec);
 	} else {
@@ -444,7 +444,7 @@ static int refuse_unlit(struct exec *exec, u32 wrong)
 
 	mutex_unlock(&fabric->lock);
 	morph_report_dark(fabric, &item->new->path, item->new_src, &culprit);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	if (culprit.part == MORPH_PART_EDGE && morph_route_comes_in(fabric, item->new))
 		return morph_refuse(&exec->txn->refusal, -EAGAIN, MORPH_REASON_PEER, culprit.part,
 				    culprit.index, "change %u: no light comes in over edge %u",
@@ -463,7 +463,7 @@ int morph_exec_verify(struct morph_txn *txn)
 	lockdep_assert_held(&fabric->lock);
 	mutex_unlock(&fabric->lock);
 	ret = exec_verify(&exec, VERIFY_NEW, true, &wrong);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_hw_done(txn->fabric, &txn->session);
 	if (ret > 0) {
 		ret = refuse_unlit(&exec, wrong);
@@ -494,7 +494,7 @@ void morph_exec_confirm(struct morph_txn *txn)
 	txn->outcome = MORPH_OUTCOME_RUNNING;
 	mutex_unlock(&txn->fabric->lock);
 	exec_look_in(&exec, false);
-	mutex_lock(&txn->fabric->lock);
+	morph_fabric_lock(txn->fabric);
 	for (i = 0; i < txn->count; i++) {
 		struct morph_item *item = &txn->items[i];
 

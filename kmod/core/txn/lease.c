@@ -283,7 +283,7 @@ int morph_txn_step(struct morph_txn *txn, u32 verb, u64 lease_ns, struct morph_r
 	struct morph_fabric *fabric = txn->fabric;
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	ret = step_locked(txn, verb, lease_ns, &token, refusal);
 	mutex_unlock(&fabric->lock);
 	return ret;
@@ -305,7 +305,7 @@ static void step_work(struct work_struct *work)
 	struct morph_refusal refusal = {};
 	int ret;
 
-	mutex_lock(&step->fabric->lock);
+	morph_fabric_lock(step->fabric);
 	if (!unqueue(step->txn))
 		goto out;		/* it has been revoked or has expired meanwhile */
 	step->txn->stepping_from = step->txn->outcome;
@@ -339,7 +339,7 @@ int morph_txn_step_queue(struct morph_txn *txn, u32 verb, u64 lease_ns,
 	step = kzalloc(sizeof(*step), GFP_KERNEL_ACCOUNT);
 	if (!step)
 		return -ENOMEM;
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	repeated = step_repeated(txn, verb);
 	ret = repeated ? 0 : step_check(txn, verb, refusal);
 	if (!ret && !repeated)
@@ -381,7 +381,7 @@ static void lease_work_fn(struct work_struct *work)
 	struct morph_fabric *fabric = txn->fabric;
 	struct morph_slice *slice;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	slice = txn->slice;
 	if (!slice)
 		goto out;		/* the transaction ended while the timer fired */

@@ -461,7 +461,7 @@ static int plan_yield(struct morph_planning *plan)
 	plan->needs_paths = false;
 	plan->yielded = true;
 	cond_resched();
-	mutex_lock(&txn->fabric->lock);
+	morph_fabric_lock(txn->fabric);
 	if (ret) {
 		txn->refusal = refusal;
 		txn->refusal.item = plan->found;

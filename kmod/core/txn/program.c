@@ -153,7 +153,7 @@ void morph_park_run(struct morph_fabric *fabric, struct morph_hw_session *sessio
 		ret = morph_hw_program(fabric, session, settings, count);
 	if (ret && ret != -ENODEV)
 		morph_hw_read_back(fabric, session, settings, count, false);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	for (i = 0; i < count; i++)
 		morph_park_unguard(fabric, settings[i].element);
 }
@@ -168,7 +168,7 @@ int exec_set_lasers(struct exec *exec, enum laser_step step)
 	u64 now = 0;
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	/* After the wait for the lock, during which the old light was still on. */
 	if (on || step == BREAK_OLD)
 		now = ktime_get_ns();

@@ -23,7 +23,7 @@ static int relight(struct exec *exec)
 	u32 count, wrong;
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	count = exec_collect_old(exec);
 	mutex_unlock(&fabric->lock);
 	ret = morph_hw_program(fabric, &txn->session, txn->settings, count);
@@ -188,7 +188,7 @@ void exec_roll_back(struct exec *exec)
 	mutex_unlock(&fabric->lock);
 	whole = darken_new(exec);
 	relit = relight(exec);
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	whole &= restore(exec, relit);
 	txn->seq = ++fabric->seq;
 	if (!whole)

@@ -295,7 +295,7 @@ struct morph_txn *morph_txn_repeated(struct morph_slice *slice, u64 cookie)
 {
 	struct morph_txn *txn;
 
-	mutex_lock(&slice->fabric->lock);
+	morph_fabric_lock(slice->fabric);
 	txn = find_cookie(slice, cookie);
 	if (txn && txn != slice_txns(slice)->last_txn && txn->id)
 		morph_txn_get(txn);
@@ -477,7 +477,7 @@ static int run_one(struct morph_txn *txn)
 	struct morph_fabric *fabric = txn->fabric;
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	if (repeated(txn, &ret))
 		goto out;
 	ret = morph_txn_enter_slice(txn, &txn->refusal);
@@ -529,7 +529,7 @@ static bool each_repeated(struct morph_txn *txn, int *ret)
 {
 	bool yes;
 
-	mutex_lock(&txn->fabric->lock);
+	morph_fabric_lock(txn->fabric);
 	yes = repeated(txn, ret);
 	if (!yes) {
 		txn->outcome = MORPH_OUTCOME_RUNNING;
@@ -542,7 +542,7 @@ static bool each_repeated(struct morph_txn *txn, int *ret)
 
 static void each_end(struct morph_txn *txn, u32 outcome, int status)
 {
-	mutex_lock(&txn->fabric->lock);
+	morph_fabric_lock(txn->fabric);
 	list_del_init(&txn->node);
 	morph_slice_serve_waiters(txn->slice);
 	if (txn->id) {
@@ -601,7 +601,7 @@ int morph_txn_launch(struct morph_txn *txn, work_func_t run, u32 *id)
 	struct morph_fabric *fabric = txn->fabric;
 	int ret;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	ret = morph_fabric_check(fabric);
 	if (!ret)
 		ret = morph_txn_enter(txn);

@@ -256,7 +256,7 @@ static void keep_missing(struct exec *exec, struct morph_receiver_reading *reads
 {
 	u32 kept = 0, i;
 
-	mutex_lock(&exec->fabric->lock);
+	morph_fabric_lock(exec->fabric);
 	for (i = 0; i < exec->neighbours; i++) {
 		u64 lanes = reads[i].lanes & ~reads[i].locked;
 
@@ -299,7 +299,7 @@ static bool own_fault(struct exec *exec, u32 rx, u64 lanes)
 	struct morph_culprit culprit;
 	bool own;
 
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	route = steady_route(fabric, rx, lanes);
 	if (route) {
 		memcpy(hops, route->hops, array_size(route->path.hops_count, sizeof(*hops)));
@@ -313,7 +313,7 @@ static bool own_fault(struct exec *exec, u32 rx, u64 lanes)
 	      culprit.part != MORPH_PART_ELEMENT;
 	if (!own)
 		return false;
-	mutex_lock(&fabric->lock);
+	morph_fabric_lock(fabric);
 	morph_report_finding(fabric, &culprit, MORPH_HEALTH_FAILED);
 	mutex_unlock(&fabric->lock);
 	return true;
@@ -347,7 +347,7 @@ static bool collect_more(struct exec *exec)
 
 	if (exec->visited == total)
 		return false;
-	mutex_lock(&exec->fabric->lock);
+	morph_fabric_lock(exec->fabric);
 	for (i = 0; i < total; i++)
 		marks[exec->txn->settings[i].element] |= MORPH_MARK_TURNED;
 	exec_collect_neighbours(exec);
