@@ -26,9 +26,32 @@ struct frontier_table {
 u64 optics_table_bytes(u32 entries);
 void *optics_table_init(struct frontier_table *table, void *work, u32 entries);
 
-/* The slot of a key, in use or free; and the entry of a slot, or OPTICS_NONE. */
-u32 optics_table_slot(const struct frontier_table *table, u32 key);
-u32 optics_table_at(const struct frontier_table *table, u32 slot);
+#define FRONTIER_BLOCK_BITS	3u	/* neighbouring keys share a block of slots */
+
+/* The entry of a slot, or OPTICS_NONE. */
+static inline u32 optics_table_at(const struct frontier_table *table, u32 slot)
+{
+	u32 entry = table->slots[slot];
+
+	if (entry < table->count && table->names[entry].slot == slot)
+		return entry;
+	return OPTICS_NONE;
+}
+
+/* The slot of a key, in use or free. *entry: its entry, or OPTICS_NONE. */
+static inline u32 optics_table_find(const struct frontier_table *table, u32 key, u32 *entry)
+{
+	u32 shift = 32 - (table->bits - FRONTIER_BLOCK_BITS);
+	u32 block = (key >> FRONTIER_BLOCK_BITS) * 0x9e3779b1u >> shift;
+	u32 slot = block << FRONTIER_BLOCK_BITS | (key & ((1u << FRONTIER_BLOCK_BITS) - 1));
+
+	for (;;) {
+		*entry = optics_table_at(table, slot);
+		if (*entry == OPTICS_NONE || table->names[*entry].key == key)
+			return slot;
+		slot = (slot + 1) & ((1u << table->bits) - 1);
+	}
+}
 
 /* Add an entry for a key at its slot. The table must have room. */
 static inline u32 optics_table_put(struct frontier_table *table, u32 slot, u32 key)
@@ -51,7 +74,34 @@ struct frontier_heap {
 	u32 count;
 };
 
-void optics_heap_push(struct frontier_heap *heap, u64 key);
-u64 optics_heap_pop(struct frontier_heap *heap);
+static inline void optics_heap_push(struct frontier_heap *heap, u64 key)
+{
+	u64 *keys = heap->keys;
+	u32 at = heap->count++;
+
+	while (at && keys[(at - 1) / 2] > key) {
+		keys[at] = keys[(at - 1) / 2];
+		at = (at - 1) / 2;
+	}
+	keys[at] = key;
+}
+
+static inline u64 optics_heap_pop(struct frontier_heap *heap)
+{
+	u64 *keys = heap->keys;
+	u64 least = keys[0], last = keys[--heap->count];
+	u32 at = 0, child;
+
+	while ((child = 2 * at + 1) < heap->count) {
+		if (child + 1 < heap->count && keys[child + 1] < keys[child])
+			child++;
+		if (keys[child] >= last)
+			break;
+		keys[at] = keys[child];
+		at = child;
+	}
+	keys[at] = last;
+	return least;
+}
 
 #endif /* MORPH_OPTICS_FRONTIER_H */

@@ -147,7 +147,7 @@ static u64 passing_lanes(struct search *search, u32 code, const struct optics_en
  * Add a label for guide @code, unless it has one that is at least as good. A guide keeps one
  * label. If the dropped one had other lanes, the search is no longer exact.
  */
-static void relax(struct search *search, u32 code, struct search_label *next)
+static inline void relax(struct search *search, u32 code, struct search_label *next)
 {
 	const struct optics_end *end = optics_far_end(search->graph, code);
 	u32 left = 0, slot, old;
@@ -163,8 +163,7 @@ static void relax(struct search *search, u32 code, struct search_label *next)
 		return;
 	next->cost += optics_cost(search->graph->guides[code >> 1].loss_mdb, 0);
 	next->port = end->port;
-	slot = optics_table_slot(&search->guides, code);
-	old = optics_table_at(&search->guides, slot);
+	slot = optics_table_find(&search->guides, code, &old);
 	if (old != OPTICS_NONE) {
 		const struct search_label *other = &search->labels[old];
 		bool keep = other->cost <= next->cost;

@@ -80,8 +80,37 @@ void optics_search_init(struct search *search, void *work, u32 steps);
 void optics_tolls_start(struct search *search);
 bool optics_tolls_continue(struct search *search);
 
+/* The number of switched elements is unknown in a place with joined elements: ignore it. */
+static inline s32 optics_in_place(const struct search *search, u32 place, s32 cost)
+{
+	return search->state->standing[place / 2] ? optics_cost_without_changes(cost) : cost;
+}
+
 /* Lower bound of the remaining cost from the far @end, an element, of guide @code. */
-u32 optics_toll(const struct search *search, u32 code, const struct optics_end *end);
+static inline u32 optics_toll(const struct search *search, u32 code,
+			      const struct optics_end *end)
+{
+	const struct search_tolls *tolls = &search->tolls;
+	u32 place = optics_place_entered(search->graph, end);
+	s32 slack = search->graph->slack[code];
+	u32 entry, toll = OPTICS_NONE;
+	s64 left;
+
+	/* The bound exists only for receivers; a search to an edge runs without it. */
+	if (search->request->rx_accelerator & OPTICS_EDGE)
+		return 0;
+	if (slack == OPTICS_DEAD)
+		return OPTICS_NONE;
+	optics_table_find(&tolls->places, place, &entry);
+	if (entry != OPTICS_NONE)
+		toll = tolls->cost[entry];
+	if (tolls->cut && toll > tolls->reach)
+		toll = tolls->reach;
+	if (toll == OPTICS_NONE)
+		return OPTICS_NONE;
+	left = (s64)toll + optics_in_place(search, place, slack);
+	return left > 0 ? (u32)left : 0;
+}
 
 /*
  * Run the search. Continue returns false at a pause. At the end it sets search->arrived. A

@@ -32,6 +32,12 @@ static inline u32 optics_first64(u64 mask)
 	return __ffs64(mask);
 }
 
+/* Index of the highest bit of a mask that is not zero. */
+static inline u32 optics_last64(u64 mask)
+{
+	return fls64(mask) - 1;
+}
+
 #else /* user space */
 
 #include <assert.h>
@@ -66,6 +72,11 @@ static inline u32 optics_weight64(u64 mask)
 static inline u32 optics_first64(u64 mask)
 {
 	return (u32)__builtin_ctzll(mask);
+}
+
+static inline u32 optics_last64(u64 mask)
+{
+	return 63 - (u32)__builtin_clzll(mask);
 }
 
 #endif /* __KERNEL__ */

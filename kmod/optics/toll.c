@@ -9,12 +9,6 @@
 
 #define TOLL_MAX	0xffffff00u
 
-/* The number of switched elements is unknown in a place with joined elements: ignore it. */
-static s32 in_place(const struct search *search, u32 place, s32 cost)
-{
-	return search->state->standing[place / 2] ? optics_cost_without_changes(cost) : cost;
-}
-
 /* Record a chain from @place that costs @toll. */
 static void offer(struct search *search, u32 place, u64 toll)
 {
@@ -24,8 +18,7 @@ static void offer(struct search *search, u32 place, u64 toll)
 	search->effort++;
 	if (toll > TOLL_MAX)
 		toll = TOLL_MAX;
-	slot = optics_table_slot(&tolls->places, place);
-	old = optics_table_at(&tolls->places, slot);
+	slot = optics_table_find(&tolls->places, place, &old);
 	if (old != OPTICS_NONE && tolls->cost[old] <= toll)
 		return;
 	if (tolls->places.count == tolls->limit) {
@@ -52,7 +45,7 @@ static void offer_receivers(struct search *search)
 		if (end->type != MORPH_END_ELEMENT)
 			continue;
 		place = optics_place_left(graph, end);
-		offer(search, place, (u64)in_place(search, place, graph->slack[code ^ 1]));
+		offer(search, place, (u64)optics_in_place(search, place, graph->slack[code ^ 1]));
 	}
 }
 
@@ -70,9 +63,7 @@ static u64 without_reached(const struct search *search, u64 planes)
 
 		if (end->type != MORPH_END_ELEMENT)
 			continue;
-		entry = optics_table_at(&search->tolls.places,
-					optics_table_slot(&search->tolls.places,
-							  optics_place_entered(graph, end)));
+		optics_table_find(&search->tolls.places, optics_place_entered(graph, end), &entry);
 		if (entry == OPTICS_NONE || search->tolls.cost[entry] > search->tolls.reach)
 			break;
 	}
@@ -117,33 +108,9 @@ bool optics_tolls_continue(struct search *search)
 			const struct optics_arc *step = &search->graph->arcs[arc];
 
 			offer(search, step->from, (u64)((s64)tolls->cost[at] +
-				in_place(search, step->from, step->out) +
-				in_place(search, place, step->in)));
+				optics_in_place(search, step->from, step->out) +
+				optics_in_place(search, place, step->in)));
 		}
 	}
 	return true;
-}
-
-u32 optics_toll(const struct search *search, u32 code, const struct optics_end *end)
-{
-	const struct search_tolls *tolls = &search->tolls;
-	u32 place = optics_place_entered(search->graph, end);
-	s32 slack = search->graph->slack[code];
-	u32 entry, toll = OPTICS_NONE;
-	s64 left;
-
-	/* The bound exists only for receivers; a search to an edge runs without it. */
-	if (search->request->rx_accelerator & OPTICS_EDGE)
-		return 0;
-	if (slack == OPTICS_DEAD)
-		return OPTICS_NONE;
-	entry = optics_table_at(&tolls->places, optics_table_slot(&tolls->places, place));
-	if (entry != OPTICS_NONE)
-		toll = tolls->cost[entry];
-	if (tolls->cut && toll > tolls->reach)
-		toll = tolls->reach;
-	if (toll == OPTICS_NONE)
-		return OPTICS_NONE;
-	left = (s64)toll + in_place(search, place, slack);
-	return left > 0 ? (u32)left : 0;
 }
