@@ -2,6 +2,7 @@
 /*
  * Integer powers: thousandths of a dBm, and a linear scale for sums.
  */
+#include <linux/bitops.h>
 #include <linux/kernel.h>
 #include <linux/math64.h>
 #include <linux/minmax.h>
@@ -62,25 +63,53 @@ u64 sim_linear(s32 mdbm)
 	return mul_u64_u64_shr(decades[x / 10000], factor, SCALE_SHIFT);
 }
 
+/* The greatest decade that does not exceed a linear power above 0. */
+static u32 decade_of(u64 linear)
+{
+	u32 decade = fls64(linear) * 1233 >> 12;	/* log10(2) is 1233 / 4096 */
+
+	decade = min_t(u32, decade, ARRAY_SIZE(decades) - 1);
+	return decades[decade] > linear ? decade - 1 : decade;
+}
+
+/* log10 of a ratio from 1 to 10, times 10000: about, because each digit rounds the rest. */
+static u32 log_digits(u64 ratio)
+{
+	u32 value = 0, i, digit;
+
+	for (i = 0; i < ARRAY_SIZE(digits); i++) {
+		for (digit = 9; digits[i][digit] > ratio && digit;)
+			digit--;
+		ratio = div_u64(ratio << SCALE_SHIFT, digits[i][digit]);
+		value = value * 10 + digit;
+	}
+	return value;
+}
+
 /* The greatest power in mdbm that does not exceed a linear one. */
 s32 sim_mdbm(u64 linear)
 {
-	s32 low = ZERO_MDBM, high = MOST_MDBM;
-	u32 decade = 0;
+	s32 low, high, mdbm;
+	u64 above;
+	u32 decade;
 
-	while (decade + 1 < ARRAY_SIZE(decades) && decades[decade + 1] <= linear)
-		decade++;
-	low += decade * 10000;
-	high = min(high, low + 9999);
-	while (low < high) {
-		s32 middle = high - (high - low) / 2;
-
-		if (sim_linear(middle) <= linear)
-			low = middle;
-		else
-			high = middle - 1;
+	if (!linear)
+		return ZERO_MDBM;
+	decade = decade_of(linear);
+	low = ZERO_MDBM + (s32)decade * 10000;
+	high = min(MOST_MDBM, low + 9999);
+	/* sim_linear() rounds down, so the first power that exceeds this one is linear + 1. */
+	above = linear + 1;
+	if (decade > 9) {
+		above = div64_u64(above, decades[decade - 9]);
+		decade = 9;
 	}
-	return low;
+	mdbm = min(high, low + (s32)log_digits(div64_u64(above << SCALE_SHIFT, decades[decade])));
+	while (mdbm > low && sim_linear(mdbm) > linear)
+		mdbm--;
+	while (mdbm < high && sim_linear(mdbm + 1) <= linear)
+		mdbm++;
+	return mdbm;
 }
 
 /* Additional loss at time t of a path that reaches power in settle_ns. */

@@ -43,6 +43,8 @@ static s32 triangle(const struct sim_optics *o, s32 amplitude, u64 phase)
 /* An element's loss drifts with its temperature; its phase comes from the seed. */
 s32 sim_drift_mdb(const struct sim_optics *o, u32 element, u64 now)
 {
+	if (!o->drift_mdb)
+		return 0;
 	return triangle(o, o->drift_mdb, sim_mix(o->seed ^ sim_mix(element)) + now);
 }
 
@@ -53,26 +55,26 @@ s32 sim_temperature(const struct sim_optics *o, u64 now)
 }
 
 /*
- * Loss from port @in of an element to @out, which some state joins to it. While the
- * element changes, the path of the new state rises and the path of the old one fades.
+ * Loss of a step to port @out, which some state joins to its own. While the element changes, the
+ * path of the new state rises and the path of the old one fades.
  */
-static s32 crossing_mdb(const struct sim_optics *o, u32 index, u32 in, u32 out, u64 now,
-			bool settled, bool *leaks)
+static s32 crossing_mdb(const struct sim_step *step, u32 out, u64 now, bool settled, bool *leaks)
 {
-	const struct sim_element *e = &o->elements[index];
+	const struct sim_optics *o = step->o;
+	const struct sim_element *e = &o->elements[step->element];
 	const struct sim_kind *kind = &o->kinds[e->kind];
-	bool joined = sim_joined(o, e, e->state, in) == out;
-	bool was = sim_joined(o, e, e->previous, in) == out;
+	bool joined = step->joined == out, was = step->was == out;
 	s32 loss = kind->loss_mdb, extinction = kind->extinction_mdb;
-	u64 settle = o->settle_ns + e->slow_ns;
-	u64 t;
+	u64 settle, t;
 
-	if (joined || was)
-		loss += sim_drift_mdb(o, index, now);
 	*leaks = !joined;
+	if (!joined && !was)
+		return extinction;
+	loss += sim_drift_mdb(o, step->element, now);
 	if (settled || now >= e->settled_at || joined == was)
 		return joined ? loss : extinction;
 	*leaks = false;
+	settle = o->settle_ns + e->slow_ns;
 	t = settle - min(settle, e->settled_at - now);
 	loss += joined ? sim_rise_mdb(t, settle) : sim_fade_mdb(t, settle);
 	return min(loss, max(extinction, (s32)kind->loss_mdb));
@@ -137,6 +139,41 @@ static const struct sim_end *span(const struct sim_optics *o, sim_coded near, s3
 	return &guide->end[!(near & 1)];
 }
 
+static u32 port_bit(u32 port)
+{
+	return port == MORPH_PORT_NONE ? 0 : BIT(port);
+}
+
+/*
+ * Return whether a leak of this kind of element would end the path: it has leaked too often, or is
+ * too weak then. A guide of an edge may end in a fabric with another floor.
+ */
+static bool leak_ends(const struct sim_step *step, const struct sim_kind *kind)
+{
+	const struct sim_optics *o = step->o;
+	s32 power = o->laser_mdbm - step->loss_mdb - (s32)kind->extinction_mdb;
+
+	return step->leaks == SIM_MAX_LEAKS || (!o->edges_count && power < o->floor_mdbm);
+}
+
+/* Continue a step at a port of an element. */
+static void enter_element(struct sim_step *step, u32 index, u32 in)
+{
+	struct sim_optics *o = step->o;
+	const struct sim_element *e = &o->elements[index];
+	const struct sim_kind *kind = &o->kinds[e->kind];
+
+	o->visits++;
+	step->element = index;
+	step->todo = kind->leaks[in];
+	step->joined = sim_joined(o, e, e->state, in);
+	step->was = step->joined;
+	if (e->previous != e->state)
+		step->was = sim_joined(o, e, e->previous, in);
+	if (leak_ends(step, kind))
+		step->todo &= port_bit(step->joined) | port_bit(step->was);
+}
+
 /*
  * Cross the guide with the coded end @near. If it ends at a joined edge, also cross the
  * peer's guide, which never ends at an edge. Return true if an element is at the far end;
@@ -159,14 +196,11 @@ static bool cross_guide(struct sim_light *light, struct sim_optics *o, sim_coded
 		contribute(light, o, far->index * o->planes + far->port, lanes, loss_mdb, since);
 	if (far->type != MORPH_END_ELEMENT)
 		return false;
-	o->visits++;
 	next->o = o;
-	next->element = far->index;
-	next->in = far->port;
-	next->todo = o->kinds[o->elements[far->index].kind].leaks[far->port];
 	next->loss_mdb = loss_mdb;
 	next->leaks = leaks;
 	next->since = since;
+	enter_element(next, far->index, far->port);
 	return true;
 }
 
@@ -198,8 +232,7 @@ static void trace(struct sim_light *light, struct sim_optics *from, sim_coded gu
 		out = o->port_guide[e->first_port + port_out];
 		if (out == SIM_NONE)
 			continue;
-		loss = step->loss_mdb + crossing_mdb(o, step->element, step->in, port_out, now,
-						     settled, &leaks);
+		loss = step->loss_mdb + crossing_mdb(step, port_out, now, settled, &leaks);
 		if (depth == SIM_MAX_DEPTH || step->leaks + leaks > SIM_MAX_LEAKS)
 			continue;
 		if (cross_guide(light, o, out, loss, step->leaks + leaks,

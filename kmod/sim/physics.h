@@ -104,7 +104,7 @@ struct sim_step {
 	u32 element;
 	s32 loss_mdb;
 	u16 todo;
-	u8 in;
+	u8 joined, was;		/* ports that its states join to this one; or MORPH_PORT_NONE */
 	u8 leaks;
 };
 

@@ -55,6 +55,11 @@ static inline unsigned int __ffs64(u64 word)
 	return __builtin_ctzll(word);
 }
 
+static inline unsigned int fls64(u64 word)
+{
+	return word ? 64 - __builtin_clzll(word) : 0;
+}
+
 static inline u64 div_u64(u64 a, u32 b)
 {
 	return a / b;

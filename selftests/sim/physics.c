@@ -196,6 +196,27 @@ static void test_decibels(void)
 	CHECK_EQUAL(sim_mdbm(0), -150000);
 }
 
+/* A power in mdbm is the greatest one that does not exceed the linear power. */
+static void test_logarithm(void)
+{
+	u64 linear, step;
+	s32 mdbm;
+
+	for (linear = 1; linear < 1000000000000000000ULL; linear += step) {
+		step = linear / 777 + 1;
+		mdbm = sim_mdbm(linear);
+		CHECK(sim_linear(mdbm) <= linear);
+		CHECK(mdbm == 30000 || sim_linear(mdbm + 1) > linear);
+	}
+	for (mdbm = -150000; mdbm < 30000; mdbm++) {
+		linear = sim_linear(mdbm);
+		CHECK(sim_mdbm(linear) >= mdbm);
+		CHECK(sim_linear(sim_mdbm(linear)) == linear);
+		CHECK(sim_linear(sim_mdbm(linear - 1) + 1) >= linear);
+	}
+	CHECK_EQUAL(sim_mdbm(~0ULL), 30000);
+}
+
 /* Set the states of a path from port 0 of accelerator 0 to any receiver; return the receiver. */
 static u32 make_path(struct sim_optics *o, u32 *last)
 {
@@ -351,8 +372,8 @@ int main(int count, char **arguments)
 {
 	static const struct tap_test tests[] = {
 		TEST(test_header_rules), TEST(test_record_rules),      TEST(test_random_bytes),
-		TEST(test_decibels),	 TEST(test_settle_and_relock), TEST(test_what_locks),
-		TEST(test_drift),
+		TEST(test_decibels),	 TEST(test_logarithm),	       TEST(test_settle_and_relock),
+		TEST(test_what_locks),	 TEST(test_drift),
 	};
 
 	if (count == 3)
