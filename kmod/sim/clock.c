@@ -35,6 +35,15 @@ static void arm(struct sim_hardware *hw)
 		hrtimer_start(&hw->timer, first->expires, HRTIMER_MODE_ABS_SOFT);
 }
 
+/* After each change of the queue: let sim_run_due() see whether any event may be due. */
+static void note_first(struct sim_hardware *hw)
+{
+	struct timerqueue_node *first = timerqueue_getnext(&hw->queue);
+
+	lockdep_assert_held(hw->lock);
+	WRITE_ONCE(hw->first_due, first ? ktime_to_ns(first->expires) : U64_MAX);
+}
+
 /* Queue an event for a time, or move a queued one. */
 void sim_queue(struct sim_hardware *hw, struct sim_event *event, u64 due)
 {
@@ -43,6 +52,7 @@ void sim_queue(struct sim_hardware *hw, struct sim_event *event, u64 due)
 	event->node.expires = ns_to_ktime(due);
 	if (timerqueue_add(&hw->queue, &event->node))
 		arm(hw);
+	note_first(hw);
 }
 
 void sim_unqueue(struct sim_hardware *hw, struct sim_event *event)
@@ -50,6 +60,7 @@ void sim_unqueue(struct sim_hardware *hw, struct sim_event *event)
 	lockdep_assert_held(hw->lock);
 	if (!RB_EMPTY_NODE(&event->node.node))
 		timerqueue_del(&hw->queue, &event->node);
+	note_first(hw);
 }
 
 /* Execute a dequeued event. Returns whether there is anything to signal. */
@@ -106,6 +117,7 @@ static bool run_one(struct sim_hardware *hw, u64 until)
 		else
 			count += happen(hw, event, &signals[count]);
 	}
+	note_first(hw);
 	hw->counters.signals += count;
 	spin_unlock_irqrestore(hw->lock, flags);
 	if (count)
@@ -121,8 +133,10 @@ static bool run_one(struct sim_hardware *hw, u64 until)
  */
 void sim_run_due(struct sim_hardware *hw)
 {
-	while (run_one(hw, sim_now(hw)))
-		;
+	u64 now = sim_now(hw);
+
+	while (READ_ONCE(hw->first_due) <= now && run_one(hw, now))
+		now = sim_now(hw);
 }
 
 /**
@@ -144,13 +158,18 @@ void sim_advance_to(struct sim_hardware *hw, u64 until)
 
 static enum hrtimer_restart expired(struct hrtimer *timer)
 {
-	sim_run_due(container_of(timer, struct sim_hardware, timer));
+	struct sim_hardware *hw = container_of(timer, struct sim_hardware, timer);
+
+	/* Starts the timer again for the first event that is not due yet. */
+	while (run_one(hw, sim_now(hw)))
+		;
 	return HRTIMER_NORESTART;
 }
 
 void sim_clock_init(struct sim_hardware *hw)
 {
 	timerqueue_init_head(&hw->queue);
+	hw->first_due = U64_MAX;
 	hrtimer_init(&hw->timer, CLOCK_MONOTONIC, HRTIMER_MODE_ABS_SOFT);
 	hw->timer.function = expired;
 	hw->stepped_now = SIM_STEPPED_START;

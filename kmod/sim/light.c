@@ -146,7 +146,7 @@ static u32 port_bit(u32 port)
 
 /*
  * Return whether a leak of this kind of element would end the path: it has leaked too often, or is
- * too weak then. A guide of an edge may end in a fabric with another floor.
+ * too weak then. A guide of an edge may end in a fabric that sees weaker light.
  */
 static bool leak_ends(const struct sim_step *step, const struct sim_kind *kind)
 {
@@ -179,8 +179,9 @@ static void enter_element(struct sim_step *step, u32 index, u32 in)
  * peer's guide, which never ends at an edge. Return true if an element is at the far end;
  * @next is then its step.
  */
-static bool cross_guide(struct sim_light *light, struct sim_optics *o, sim_coded near,
-			s32 loss_mdb, u8 leaks, u64 since, u64 lanes, struct sim_step *next)
+static __always_inline bool cross_guide(struct sim_light *light, struct sim_optics *o,
+					sim_coded near, s32 loss_mdb, u8 leaks, u64 since,
+					u64 lanes, struct sim_step *next)
 {
 	const struct sim_end *far = span(o, near, &loss_mdb);
 

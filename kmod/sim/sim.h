@@ -164,6 +164,7 @@ struct sim_hardware {
 	u32 joined;			/* joined edges */
 	u8 uuid[16];			/* constant */
 	struct timerqueue_head queue;
+	u64 first_due;			/* of the first event, or U64_MAX; READ_ONCE, WRITE_ONCE */
 	struct hrtimer timer;
 	u64 stepped_now;
 	bool booting;			/* during registration: no alarms, a stepped clock skips */

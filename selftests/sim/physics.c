@@ -371,8 +371,8 @@ static int print(const char *path, const char *seed)
 int main(int count, char **arguments)
 {
 	static const struct tap_test tests[] = {
-		TEST(test_header_rules), TEST(test_record_rules),      TEST(test_random_bytes),
-		TEST(test_decibels),	 TEST(test_logarithm),	       TEST(test_settle_and_relock),
+		TEST(test_header_rules), TEST(test_record_rules), TEST(test_random_bytes),
+		TEST(test_decibels),	 TEST(test_logarithm),	  TEST(test_settle_and_relock),
 		TEST(test_what_locks),	 TEST(test_drift),
 	};
 
