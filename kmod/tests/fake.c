@@ -330,6 +330,7 @@ static void close_fabric(struct fake *fake)
 	if (fake->registered)
 		morph_fabric_unregister(fabric);
 	flush_workqueue(fake->queue);
+	flush_workqueue(morph_signal_wq);
 	flush_workqueue(morph_wq);
 	/* No other reference is left. */
 	KUNIT_EXPECT_EQ(fake->test, 1, kref_read(&fabric->dev.kobj.kref));

@@ -205,11 +205,15 @@ extern struct mutex morph_registry_lock;
 extern struct xarray morph_fabrics;	/* by id; guarded by morph_registry_lock */
 extern struct class *morph_class;
 /*
- * All queues are unbound and shared by all fabrics. Tenants cause most of the work, which waits for
- * devices. So morph_wq has only work of which each fabric has a constant number: signals, tests,
- * reviews.
+ * All fabrics share the queues. Tenants cause most of the work, which waits for devices. So
+ * morph_wq has only work of which each fabric has a constant number: tests, reviews.
+ *
+ * The queues of signals and repairs are bound to processors. A worker that handles signals then
+ * continues with the first repair that they cause, and wakes no other worker for it. Repairs are
+ * CPU intensive, so that signals do not wait for them. All other queues are unbound.
  */
 extern struct workqueue_struct *morph_wq;
+extern struct workqueue_struct *morph_signal_wq;	/* signals: one per fabric */
 extern struct workqueue_struct *morph_repair_wq;	/* repairs: one per slice */
 extern struct workqueue_struct *morph_turn_wq;	/* leases and releases: morph_turn_queue() */
 extern struct workqueue_struct *morph_step_wq;	/* steps of schedules, of which there may be many */

@@ -5,7 +5,8 @@
 #include "core/base/base.h"
 
 /* Allocated when the module loads, destroyed when it unloads. */
-struct workqueue_struct *morph_wq, *morph_act_wq, *morph_repair_wq, *morph_step_wq, *morph_turn_wq;
+struct workqueue_struct *morph_wq, *morph_act_wq, *morph_signal_wq, *morph_repair_wq;
+struct workqueue_struct *morph_step_wq, *morph_turn_wq;
 
 DEFINE_MUTEX(morph_registry_lock);	/* the table of fabrics */
 DEFINE_XARRAY_ALLOC(morph_fabrics);

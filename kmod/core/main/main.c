@@ -52,10 +52,14 @@ static int __init morph_init(void)
 	morph_wq = alloc_workqueue("morph", WQ_UNBOUND | WQ_HIGHPRI | WQ_FREEZABLE, 0);
 	if (!morph_wq)
 		return -ENOMEM;
-	morph_repair_wq = alloc_workqueue("morph-repair", WQ_UNBOUND | WQ_HIGHPRI | WQ_FREEZABLE,
+	morph_signal_wq = alloc_workqueue("morph-signal", WQ_HIGHPRI | WQ_FREEZABLE, 0);
+	if (!morph_signal_wq)
+		goto err_wq;
+	morph_repair_wq = alloc_workqueue("morph-repair",
+					  WQ_CPU_INTENSIVE | WQ_HIGHPRI | WQ_FREEZABLE,
 					  WQ_MAX_ACTIVE);
 	if (!morph_repair_wq)
-		goto err_wq;
+		goto err_signal_wq;
 	morph_turn_wq = alloc_workqueue("morph-turn", WQ_UNBOUND | WQ_HIGHPRI | WQ_FREEZABLE,
 					WQ_MAX_ACTIVE);
 	if (!morph_turn_wq)
@@ -94,6 +98,8 @@ err_turn_wq:
 	destroy_workqueue(morph_turn_wq);
 err_repair_wq:
 	destroy_workqueue(morph_repair_wq);
+err_signal_wq:
+	destroy_workqueue(morph_signal_wq);
 err_wq:
 	destroy_workqueue(morph_wq);
 	return ret;
@@ -107,6 +113,7 @@ static void __exit morph_exit(void)
 	destroy_workqueue(morph_act_wq);
 	destroy_workqueue(morph_step_wq);
 	destroy_workqueue(morph_turn_wq);
+	destroy_workqueue(morph_signal_wq);
 	destroy_workqueue(morph_repair_wq);
 	drain_workqueue(morph_wq);
 	morph_fabric_wait_released();

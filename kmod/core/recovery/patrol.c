@@ -375,7 +375,7 @@ void morph_health_init(struct morph_fabric *fabric)
 void morph_health_start(struct morph_fabric *fabric)
 {
 	/* Signals that came during bring-up are pending. */
-	queue_work(morph_wq, &recovery_of(fabric)->signal_work);
+	queue_work(morph_signal_wq, &recovery_of(fabric)->signal_work);
 	queue_delayed_work(morph_wq, &recovery_of(fabric)->patrol_work, MORPH_PATROL_PERIOD);
 }
 

@@ -37,7 +37,7 @@ void morph_fabric_signal(struct morph_fabric *fabric, const struct morph_signal 
 		else
 			morph_pending_add(fabric, &signals[i]);
 	}
-	queue_work(morph_wq, &recovery_of(fabric)->signal_work);
+	queue_work(morph_signal_wq, &recovery_of(fabric)->signal_work);
 	spin_unlock_irqrestore(&recovery_of(fabric)->signal_lock, flags);
 	for (i = 0; i < count; i++) {
 		morph_stat(fabric, MORPH_STAT_SIGNALS);
@@ -221,11 +221,11 @@ void morph_signal_work(struct work_struct *work)
 	struct morph_fabric *fabric = &recovery->slices.txns.ledger.hardware.fabric;
 	bool more;
 
-	do {
-		mutex_lock(&fabric->lock);
-		more = handle_signals(fabric);
-		morph_protection_wake(fabric);
-		mutex_unlock(&fabric->lock);
-		cond_resched();
-	} while (more);
+	mutex_lock(&fabric->lock);
+	more = handle_signals(fabric);
+	morph_protection_wake(fabric);
+	mutex_unlock(&fabric->lock);
+	/* The repairs that this processor has queued so far come first. */
+	if (more)
+		queue_work(morph_signal_wq, work);
 }
