@@ -128,9 +128,12 @@ static void forget_refusal(struct morph_txn *txn)
 	txn->status = 0;
 }
 
+/* The caller has entered the slice. */
 static void end_prepared(struct morph_txn *txn, u32 outcome, int status)
 {
-	morph_txn_unstage(txn);
+	/* RUNNING keeps other steps from being queued while the lock is dropped. */
+	txn->outcome = MORPH_OUTCOME_RUNNING;
+	morph_txn_unstage_in_parts(txn);
 	morph_txn_end(txn, outcome, status);
 }
 
@@ -530,9 +533,13 @@ bool morph_txn_revoke_holder(struct morph_fabric *fabric, u32 part, u32 index)
 	if (!txn)
 		return false;
 	slice = txn->slice;
+	kref_get(&slice->kref);
+	/* Does not wait, because no thread has entered the slice. */
+	morph_slice_enter(slice, true);
 	lease_stop(txn);
 	unqueue(txn);
 	end_prepared(txn, MORPH_OUTCOME_REVOKED, -ECANCELED);
-	morph_slice_serve_waiters(slice);
+	morph_slice_leave(slice);
+	morph_slice_put(slice);
 	return true;
 }

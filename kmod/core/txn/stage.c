@@ -430,39 +430,46 @@ bool morph_txn_resume_holds(struct morph_txn *txn)
 	return !kind->resume_holds || kind->resume_holds(txn->slice);
 }
 
+static void undo_claim(struct morph_txn *txn, struct morph_item *item)
+{
+	if (!item->new)
+		return;
+	morph_route_release(txn->fabric, item->new);
+	if (txn->kind->charged)
+		morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,
+				    optics_weight64(item->new->path.lanes));
+}
+
+/* @released: the old route has lost claims to new routes, which have released theirs now. */
+static void undo_resolve(struct morph_txn *txn, struct morph_item *item, bool released)
+{
+	if (item->old && released) {
+		morph_route_release(txn->fabric, item->old);
+		morph_route_reclaim(txn->fabric, item->old);
+	}
+	circuit_txns(item->circuit)->pending = NULL;
+	if (txn->kind->charged) {
+		morph_route_free(item->new);
+		item->new = NULL;
+	}
+	if (!item->circuit->listed) {
+		item->circuit->route = NULL;	/* circuit of a prepared transaction */
+		morph_circuit_drop(item->circuit);
+	}
+	item->circuit = NULL;
+	item->old = NULL;
+}
+
 /* Undo the first @resolved items; the new routes of the first @claimed are claimed. */
 static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool released)
 {
-	struct morph_item *item;
 	u32 i;
 
-	for (i = 0; i < claimed; i++) {
-		item = &txn->items[i];
-		if (!item->new)
-			continue;
-		morph_route_release(txn->fabric, item->new);
-		if (txn->kind->charged)
-			morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,
-					    optics_weight64(item->new->path.lanes));
-	}
-	for (i = 0; i < resolved; i++) {
-		item = &txn->items[i];
-		if (item->old && released) {
-			morph_route_release(txn->fabric, item->old);
-			morph_route_reclaim(txn->fabric, item->old);
-		}
-		circuit_txns(item->circuit)->pending = NULL;
-		if (txn->kind->charged) {
-			morph_route_free(item->new);
-			item->new = NULL;
-		}
-		if (!item->circuit->listed) {
-			item->circuit->route = NULL;	/* circuit of a prepared transaction */
-			morph_circuit_drop(item->circuit);
-		}
-		item->circuit = NULL;
-		item->old = NULL;
-	}
+	for (i = 0; i < claimed; i++)
+		undo_claim(txn, &txn->items[i]);
+	for (i = 0; i < resolved; i++)
+		if (txn->items[i].circuit)
+			undo_resolve(txn, &txn->items[i], released);
 	txn->staged = false;
 }
 
@@ -567,6 +574,31 @@ void morph_txn_unstage(struct morph_txn *txn)
 	mark_changing(txn, false);
 	undo_stage(txn, txn->count, txn->count, true);
 	morph_txn_resume_holds(txn);
+}
+
+/* Return whether no other item of the transaction needs the claims of this one. */
+static bool is_separate(const struct morph_item *item)
+{
+	return item->circuit && (!item->old || item->old->whole);
+}
+
+void morph_txn_unstage_in_parts(struct morph_txn *txn)
+{
+	u32 i, end;
+
+	lockdep_assert_held(&txn->fabric->lock);
+	for (i = 0; txn->count - i > MORPH_HOLD_PARTS; morph_fabric_pause(txn->fabric)) {
+		end = i + MORPH_HOLD_PARTS;
+		morph_txn_suspend_holds(txn);
+		for (; i < end; i++) {
+			if (!is_separate(&txn->items[i]))
+				continue;
+			undo_claim(txn, &txn->items[i]);
+			undo_resolve(txn, &txn->items[i], true);
+		}
+		morph_txn_resume_holds(txn);
+	}
+	morph_txn_unstage(txn);
 }
 
 /* Remove the marks of a staged transaction after its light has changed. */

@@ -315,6 +315,11 @@ int morph_txn_check_add(struct morph_txn *txn, u32 index);
 /* Size of that memory for @changes changes with @settings element settings. */
 size_t morph_txn_reads_bytes(u32 changes, u32 settings);
 void morph_txn_unstage(struct morph_txn *txn);
+/*
+ * The same for a prepared transaction. Drops fabric->lock at times; meanwhile other slices may take
+ * what it has released. The caller has entered the slice, and excludes steps of the transaction.
+ */
+void morph_txn_unstage_in_parts(struct morph_txn *txn);
 void morph_txn_unmark(struct morph_txn *txn);
 /* Assign a number for lookups. Caller holds fabric->lock. */
 int morph_txn_enter(struct morph_txn *txn);
