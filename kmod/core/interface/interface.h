@@ -189,7 +189,7 @@ void morph_state_dark(struct morph_circuit *circuit);
 /* Correct the light of each circuit in the page, and the generation. Caller holds fabric->lock. */
 void morph_state_all(struct morph_slice *slice);
 /* All light is lost: the slice ends, or its fabric unregisters. Caller holds fabric->lock. */
-void morph_state_lose(struct morph_slice *slice);
+void morph_state_lose(struct morph_slice *slice, bool pause);
 /* A schedule has lit a step, or changed its state. Caller holds fabric->lock. */
 void morph_state_schedule(const struct morph_schedule *schedule);
 

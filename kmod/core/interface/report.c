@@ -79,6 +79,11 @@ static void slice_dying(struct morph_slice *slice)
 	morph_queue_wake_slice(slice);
 }
 
+static void slice_darkening(struct morph_slice *slice)
+{
+	morph_state_lose(slice, true);
+}
+
 static const struct morph_subscriber subscriber = {
 	.light = light,
 	.published = published,
@@ -95,7 +100,7 @@ static const struct morph_subscriber subscriber = {
 	.darkened = morph_state_dark,
 	.light_reviewed = morph_state_all,
 	.slice_dying = slice_dying,
-	.slice_darkening = morph_state_lose,
+	.slice_darkening = slice_darkening,
 	.slice_gone = morph_chardev_del_slice,
 };
 

@@ -186,18 +186,29 @@ void morph_state_watch(struct morph_slice *slice)
 	morph_state_all(slice);
 }
 
-/* All light is lost, whatever circuits record: the slice ends, or its fabric unregisters. */
-void morph_state_lose(struct morph_slice *slice)
+/*
+ * All light is lost, whatever circuits record: the slice ends, or its fabric unregisters. Changes
+ * of its circuits, which may come during a pause, write no light either. @pause: drop fabric->lock
+ * at times.
+ */
+void morph_state_lose(struct morph_slice *slice, bool pause)
 {
 	struct morph_state_page *page = slice_interface(slice)->state_page;
 	struct morph_circuit *circuit;
 	unsigned long index;
+	u32 done = 0;
 	u64 before;
 
 	if (!slice->watched)
 		return;
 	state_begin(slice);
 	xa_for_each(&slice->circuits, index, circuit) {
+		if (pause && done && !(done % MORPH_HOLD_PARTS)) {
+			state_end(slice);
+			morph_fabric_pause(slice->fabric);
+			state_begin(slice);
+		}
+		done++;
 		before = circuit_interface(circuit)->reported_mbps;
 		if (before)
 			write_pair(circuit, before, 0);

@@ -386,7 +386,7 @@ err_gone:
 }
 EXPORT_SYMBOL_GPL(morph_fabric_register);
 
-/* Mark a slice lost. One without open files ends now. */
+/* Mark a slice lost. One without open files ends now. Drops fabric->lock at times. */
 static void lose_slice(struct morph_slice *slice)
 {
 	struct morph_event event;
@@ -399,7 +399,7 @@ static void lose_slice(struct morph_slice *slice)
 	morph_event_queue(slice, &event);
 	morph_event_hangup(slice);
 	wake_up_all(&slice->idle);
-	morph_state_lose(slice);
+	morph_state_lose(slice, true);
 	morph_schedule_wake(slice);
 	morph_queue_wake_slice(slice);
 	slice_tenancy(slice)->named = false;
@@ -407,20 +407,35 @@ static void lose_slice(struct morph_slice *slice)
 		morph_slice_release(slice, 0);
 }
 
-/* Mark some slices lost. Return whether there are more. The fabric gets no new ones. */
-static bool lose_some_slices(struct morph_fabric *fabric)
+/* Return a slice that is not marked lost, with a reference, or NULL. Caller holds fabric->lock. */
+static struct morph_slice *next_kept_slice(struct morph_fabric *fabric)
 {
 	struct morph_slice *slice;
-	u32 count = 0;
 
 	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
 		if (slice_tenancy(slice)->lost)
 			continue;
-		if (count++ == MORPH_HOLD_PARTS)
-			return true;
-		lose_slice(slice);
+		kref_get(&slice->kref);
+		return slice;
 	}
-	return false;
+	return NULL;
+}
+
+/* Mark all slices lost. The fabric gets no new ones. */
+static void lose_slices(struct morph_fabric *fabric)
+{
+	struct morph_slice *slice;
+
+	mutex_lock(&fabric->lock);
+	while ((slice = next_kept_slice(fabric))) {
+		lose_slice(slice);
+		mutex_unlock(&fabric->lock);
+		morph_slice_put(slice);
+		cond_resched();
+		mutex_lock(&fabric->lock);
+	}
+	morph_netlink_fabric(fabric);
+	mutex_unlock(&fabric->lock);
 }
 
 /**
@@ -456,11 +471,7 @@ void morph_fabric_unregister(struct morph_fabric *fabric)
 	morph_debugfs_remove(fabric);
 	morph_chardev_del_fabric(fabric);
 
-	mutex_lock(&fabric->lock);
-	while (lose_some_slices(fabric))
-		morph_fabric_pause(fabric);
-	morph_netlink_fabric(fabric);
-	mutex_unlock(&fabric->lock);
+	lose_slices(fabric);
 }
 EXPORT_SYMBOL_GPL(morph_fabric_unregister);
 
@@ -478,7 +489,7 @@ void morph_fabric_shutdown(struct morph_fabric *fabric)
 	mutex_lock(&fabric->lock);
 	WRITE_ONCE(fabric->state, MORPH_FABRIC_GONE);
 	list_for_each_entry(slice, &ledger_of(fabric)->slices, node) {
-		morph_state_lose(slice);
+		morph_state_lose(slice, false);
 		morph_schedule_wake(slice);
 		morph_queue_wake_slice(slice);
 	}
