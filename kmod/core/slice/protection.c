@@ -162,8 +162,10 @@ void morph_protection_touch_slice(struct morph_slice *slice)
 {
 	u32 i;
 
-	for (i = 0; i < slice->ranks_count; i++)
+	for (i = 0; i < slice->ranks_count; i++) {
+		morph_fabric_pause_after(slice->fabric, i);
 		morph_protection_touch_rank(slice, i);
+	}
 }
 
 static void resume_waiting(struct morph_protection *protection)

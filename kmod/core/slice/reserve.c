@@ -93,7 +93,7 @@ void morph_reserve_drop(struct morph_protection *protection)
 void morph_reserve_replenish(struct morph_slice *slice)
 {
 	struct morph_fabric *fabric = slice->fabric;
-	u32 old = slice_tenancy(slice)->own_spare, spare;
+	u32 old = slice_tenancy(slice)->own_spare, spare, i;
 
 	lockdep_assert_held(&fabric->lock);
 	if (!slice_tenancy(slice)->reserved || (old != MORPH_ANY && morph_chip_fit(fabric, old)))
@@ -110,7 +110,9 @@ void morph_reserve_replenish(struct morph_slice *slice)
 		slice_tenancy(slice)->own_spare = spare;
 		morph_slice_take_chip(slice, spare, MORPH_ANY);
 		morph_report_accelerator_changed(fabric, spare);
-		morph_protection_touch_slice(slice);
+		/* Without pauses, since the reserved claims are suspended. */
+		for (i = 0; i < slice->ranks_count; i++)
+			morph_protection_touch_rank(slice, i);
 	}
 	morph_reserve_resume(slice);
 	if (old != slice_tenancy(slice)->own_spare)

@@ -42,6 +42,7 @@ void morph_protection_touch_guide(struct morph_fabric *fabric, u32 guide);
 void morph_protection_touch_route(struct morph_fabric *fabric, const struct morph_route *route);
 void morph_protection_touch_chip(struct morph_fabric *fabric, u32 accelerator);
 void morph_protection_touch_rank(struct morph_slice *slice, u32 rank);
+/* The same for all ranks; drops fabric->lock at times. The caller has a reference to the slice. */
 void morph_protection_touch_slice(struct morph_slice *slice);
 /* A resource of a protection has changed: rebuild the protection. Caller holds fabric->lock. */
 void morph_protection_mark_stale(struct morph_protection *protection);
