@@ -204,8 +204,7 @@ static void failover_build(struct failover *failover)
 
 	while ((circuit = morph_loop_next(&loop)))
 		count += moves(failover, circuit);
-	failover->txn = morph_txn_alloc(slice, NULL, NULL, count, 0, MORPH_GFP_REPAIR);
-	failover->txn->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
+	failover->txn = morph_repair_alloc_txn(slice, count);
 	failover->txn->reclaims = removed;
 	n = morph_reclaim_fill(slice, failover->txn->items);
 	loop = morph_loop_listed(slice);

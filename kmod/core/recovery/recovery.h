@@ -276,6 +276,8 @@ void morph_repair_work(struct work_struct *work);
  * staging searches other ones. Caller holds fabric->lock.
  */
 void morph_repair_free_routes(struct morph_txn *txn);
+/* Caller holds fabric->lock; the function drops it if there is no memory. */
+struct morph_txn *morph_repair_alloc_txn(struct morph_slice *slice, u32 count);
 /* Free a repair's transaction that failed or has ended. Caller holds fabric->lock. */
 void morph_repair_free_txn(struct morph_txn *txn);
 /*

@@ -50,6 +50,25 @@ void morph_repair_kick(struct morph_slice *slice, u64 since_ns)
 	queue_work(morph_repair_wq, &slice_recovery(slice)->repair_work);
 }
 
+/*
+ * Allocate a repair's transaction. The allocation may wait for memory, and drops fabric->lock then.
+ * The caller has entered the slice, so its circuits stay.
+ */
+struct morph_txn *morph_repair_alloc_txn(struct morph_slice *slice, u32 count)
+{
+	struct morph_fabric *fabric = slice->fabric;
+	struct morph_txn *txn = morph_txn_alloc(slice, NULL, NULL, count, 0, MORPH_GFP_LOCKED);
+
+	if (!txn) {
+		mutex_unlock(&fabric->lock);
+		txn = morph_txn_alloc(slice, NULL, NULL, count, 0, MORPH_GFP_REPAIR);
+		mutex_lock(&fabric->lock);
+	}
+	txn->gfp = MORPH_GFP_REPAIR;
+	txn->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
+	return txn;
+}
+
 void morph_repair_free_routes(struct morph_txn *txn)
 {
 	u32 i;
@@ -99,9 +118,13 @@ struct morph_circuit *morph_loop_next(struct morph_listed_loop *loop)
 	struct morph_circuit *circuit;
 
 	while (loop->left) {
-		/* No circuit has number 0. */
-		circuit = xa_find_after(&loop->slice->circuits, &loop->number, ULONG_MAX,
-					XA_PRESENT);
+		/* No circuit has number 0. The next number is likely to exist, and found fast. */
+		circuit = xa_load(&loop->slice->circuits, loop->number + 1);
+		if (circuit)
+			loop->number++;
+		else
+			circuit = xa_find_after(&loop->slice->circuits, &loop->number, ULONG_MAX,
+						XA_PRESENT);
 		if (WARN_ON_ONCE(!circuit))
 			break;
 		if (!circuit->listed)
@@ -282,12 +305,9 @@ bool morph_circuit_in_vain(const struct morph_circuit *circuit)
  */
 static int stage_reroute(struct morph_circuit *circuit, bool dry, struct morph_txn **staged)
 {
-	struct morph_change change = {};
-	struct morph_txn *txn;
+	struct morph_txn *txn = morph_repair_alloc_txn(circuit->slice, 1);
 	int ret;
 
-	txn = morph_txn_alloc(circuit->slice, &change, NULL, 1, 0, MORPH_GFP_REPAIR);
-	txn->kind = morph_txn_kinds[MORPH_TXN_REPAIR];
 	morph_slice_fill_move(&txn->items[0], circuit);
 	ret = morph_repair_stage(txn, dry);
 	/* A circuit of a schedule stays on its planes if possible. */
