@@ -174,10 +174,12 @@ static void place_checks_a_list(struct kunit *test)
 	morph_health_set(fabric, &dead, MORPH_HEALTH_FAILED, 0);
 	ledger_of(fabric)->chips[6].testing = true;
 	ledger_of(fabric)->chips[7].use = MORPH_USE_DRAINING;
-	ret = morph_place_check(fabric, param->accelerators, 3, false, &refusal);
+	ret = morph_place_check_again(fabric, param->accelerators, 3, false, &refusal);
 	ledger_of(fabric)->chips[6].testing = false;
 	ledger_of(fabric)->chips[7].use = MORPH_USE_FREE;
 	mutex_unlock(&fabric->lock);
+	if (!ret)
+		ret = morph_place_distinct(param->accelerators, 3, &refusal);
 	KUNIT_EXPECT_EQ(test, param->error, ret);
 	KUNIT_EXPECT_STREQ(test, param->text, (const char *)refusal.text);
 	KUNIT_EXPECT_EQ(test, param->index, refusal.index);

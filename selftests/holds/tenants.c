@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/ioctl.h>
+#include <sys/mman.h>
 
 #include "holds.h"
 
@@ -11,6 +12,8 @@
 #define RANKS 64u
 #define MATCHINGS 126u
 #define STORM 64u
+#define LIT_RANKS 256u
+#define LIT_ROUNDS 4u
 #define EVENTS 80u /* more than the queue of a file holds */
 
 static unsigned int ranks_of(const struct scene *scene, unsigned int most)
@@ -172,6 +175,56 @@ static void revoke_prepared(struct scene *scene)
 	end_slice(scene, slice);
 }
 
+/* The slice ends with one prepared transaction of many additions. */
+static void revoke_big(struct scene *scene)
+{
+	static struct morph_change changes[ADDITIONS];
+	unsigned int ranks = ranks_of(scene, ADDITIONS), count, i;
+	int slice = need_slice(scene, ranks, MORPH_FAILOVER_NONE);
+
+	for (i = 0; i < ADDITIONS; i++)
+		changes[i] = change_add(i % ranks, (i + 1) % ranks);
+	for (count = ADDITIONS; count; count /= 2) {
+		struct morph_txn_run run = {
+			.head.flags = MORPH_TXN_PREPARE,
+			.generation = GENERATION_ANY,
+			.lease_ns = 600000000000ULL,
+		};
+
+		if (!txn_run(slice, changes, count, &run))
+			break;
+	}
+	printf("# %u additions in a prepared transaction\n", count);
+	end_slice(scene, slice);
+}
+
+/* The slice has many circuits and a state page. */
+static void end_lit(struct scene *scene)
+{
+	unsigned int ranks = ranks_of(scene, LIT_RANKS), lit;
+	int slice = need_slice(scene, ranks, MORPH_FAILOVER_NONE);
+	void *page = mmap(NULL, MORPH_STATE_BYTES(ranks * ranks), PROT_READ, MAP_SHARED, slice, 0);
+
+	if (page == MAP_FAILED)
+		stop("state page");
+	for (lit = 0; lit < LIT_ROUNDS && light_some(slice, ranks); lit++)
+		;
+	munmap(page, MORPH_STATE_BYTES(ranks * ranks));
+	end_slice(scene, slice);
+}
+
+/* All protections of a slice become obsolete at once. */
+static void change_policy(struct scene *scene)
+{
+	int slice = need_slice(scene, 0, MORPH_FAILOVER_NONE);
+	unsigned int i;
+
+	for (i = 0; i < 4; i++)
+		if (slice_policy(slice, i % 2 ? MORPH_FAILOVER_NONE : MORPH_FAILOVER_AUTOMATIC))
+			stop("policy");
+	end_slice(scene, slice);
+}
+
 static void open_and_close(struct scene *scene)
 {
 	unsigned int i;
@@ -266,6 +319,9 @@ const struct workload tenants[] = {
 	{ "placement of big slices", place_big },
 	{ "load of a schedule", load_schedule },
 	{ "end of prepared transactions", revoke_prepared },
+	{ "end of one big prepared transaction", revoke_big },
+	{ "end of a slice with many circuits", end_lit },
+	{ "policies of a big slice", change_policy },
 	{ "storm of opens and closes", open_and_close },
 	{ "dumps of hardware and slices", dump_hardware },
 	{ "why-not of rings", ask_why_not },

@@ -16,6 +16,9 @@
 /* Search steps for a whole ring; beyond this limit the result is "undecided". */
 #define RING_STEPS	(8 * OPTICS_ROUTE_STEPS)
 
+#define TRIAL_CLAIMS		4u
+#define TRIAL_LEAST_STEPS	32u
+
 /* Owner of the accelerators during the trial; no slice ever has this number. */
 #define TRIAL_OWNER	0xfffffffeu
 
@@ -89,15 +92,15 @@ static int trial_route(struct trial *trial, u32 from, struct optics_refusal *why
 	return ret;
 }
 
-/* Validate some of the paths. -EINPROGRESS: others remain. All of them after many changes. */
+/* Validate some of the paths. -EINPROGRESS: others remain. */
 static int trial_validate(struct trial *trial, struct optics_refusal *why)
 {
 	const struct optics_view view = optics_state_view(ledger_of(trial->fabric)->state);
-	u32 effort = MORPH_JUDGE_EFFORT + MORPH_CLAIM_EFFORT * trial->count;
+	u32 effort = MORPH_JUDGE_EFFORT / MORPH_HOLD_STEPS * hold_left(trial);
 	int ret;
 
-	if (trial->rejudges > MORPH_MOST_RESTARTS)
-		effort = U32_MAX;
+	if (!effort)
+		return -EINPROGRESS;
 	ret = optics_validate_part(&view, trial->paths, trial->count, &trial->judged, effort,
 				   TRIAL_OWNER, trial->transit_own, NULL, why);
 	return ret || trial->judged == trial->count ? ret : -EINPROGRESS;
@@ -127,8 +130,11 @@ static void trial_claim(struct trial *trial)
 		optics_claim_again(ledger, &trial->paths[i]);
 	if (same)
 		return;
-	trial->rejudges += trial->judged > 0;
-	trial->judged = 0;
+	/* After many changes, each path was valid at some time. */
+	if (trial->rejudges < MORPH_MOST_RESTARTS) {
+		trial->rejudges += trial->judged > 0;
+		trial->judged = 0;
+	}
 	for (i = 0; i < trial->paths_count; i++)
 		if (optics_claim(ledger, &trial->paths[i], &why))
 			break;
@@ -148,14 +154,24 @@ static void trial_unclaim(struct trial *trial)
 	trial->seq = morph_ledger_seq(trial->fabric);
 }
 
+/*
+ * Router steps of one hold. The hold claims all found paths, and releases them at its end; that
+ * takes as long as a step for TRIAL_CLAIMS paths, and leaves fewer steps.
+ */
+static u32 hold_steps(const struct trial *trial)
+{
+	u32 claims = trial->paths_count / TRIAL_CLAIMS;
+
+	return MORPH_HOLD_STEPS - min(claims, MORPH_HOLD_STEPS - TRIAL_LEAST_STEPS);
+}
+
 /* Find or validate more paths in one hold. Return -EINPROGRESS if another hold must follow. */
 static int trial_search(struct trial *trial, struct morph_refusal *refusal)
 {
 	struct optics_refusal why = {};
 	int ret = 0;
 
-	trial->end = morph_route_steps(trial->fabric) + MORPH_HOLD_STEPS +
-		     (u64)MORPH_CLAIM_STEPS * trial->paths_count;
+	trial->end = morph_route_steps(trial->fabric) + hold_steps(trial);
 	trial->claims = 0;
 	while (trial->paths_count < trial->count && !ret) {
 		if (!trial->steps_left)
@@ -182,7 +198,8 @@ static int trial_place(struct trial *trial, struct morph_refusal *refusal)
 	if (ret)
 		return morph_refuse(refusal, ret, MORPH_REASON_STATE, 0, 0, "the fabric is gone");
 	if (trial->given)
-		return morph_place_check(fabric, trial->chosen, trial->count, false, refusal);
+		return morph_place_check_again(fabric, trial->chosen, trial->count, false,
+					       refusal);
 	return morph_place(fabric, trial->count, trial->chosen, refusal);
 }
 
@@ -198,6 +215,9 @@ static int trial_yield(struct trial *trial, struct morph_refusal *refusal)
 	morph_path_search_resume(fabric, &trial->search);
 	if (fatal_signal_pending(current))
 		return -EINTR;
+	/* The ledger changes whenever a slice takes an accelerator or gives one back. */
+	if (!morph_fabric_check(fabric) && trial->seq == morph_ledger_seq(fabric))
+		return 0;
 	if (morph_fabric_check(fabric) ||
 	    morph_place_check_again(fabric, trial->chosen, trial->count, false, refusal)) {
 		*refusal = (struct morph_refusal){};
@@ -311,8 +331,12 @@ int morph_why_not(struct morph_fabric *fabric, const struct morph_question *ques
 	ret = ring ? trial_alloc(&trial, refusal) : 0;
 	if (ret)
 		goto out;
-	if (question->accelerators)
+	if (question->accelerators) {
 		memcpy(chosen, question->accelerators, array_size(trial.count, sizeof(*chosen)));
+		ret = morph_place_distinct(chosen, trial.count, refusal);
+		if (ret)
+			goto out;
+	}
 	morph_fabric_lock(fabric);
 	ret = trial_place(&trial, refusal);
 	if (!ret && ring)

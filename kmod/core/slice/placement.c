@@ -116,11 +116,17 @@ struct window {
 	u32 last;	/* first host behind the range */
 };
 
+static u32 window_reach(struct morph_fabric *fabric, u32 count)
+{
+	u32 reach = DIV_ROUND_UP(count, ledger_of(fabric)->hosts_max) * WINDOW_FACTOR +
+		    WINDOW_EXTRA;
+
+	return min(reach, fabric->graph->hosts_count);
+}
+
 static struct window window_around(struct morph_fabric *fabric, u32 host, u32 count)
 {
-	u32 hosts = fabric->graph->hosts_count;
-	u32 reach =
-		DIV_ROUND_UP(count, ledger_of(fabric)->hosts_max) * WINDOW_FACTOR + WINDOW_EXTRA;
+	u32 hosts = fabric->graph->hosts_count, reach = window_reach(fabric, count);
 	struct window window;
 
 	window.first = host > reach ? host - reach : 0;
@@ -167,21 +173,38 @@ static u32 take_from_rest(struct morph_fabric *fabric, struct window window, u32
 	return done;
 }
 
+/* Memory for the hosts of a window. May drop fabric->lock, so accelerators may be taken. */
+static struct candidate *alloc_candidates(struct morph_fabric *fabric, u32 hosts)
+{
+	struct candidate *candidates = kvmalloc_array(hosts, sizeof(*candidates), MORPH_GFP_LOCKED);
+
+	if (candidates)
+		return candidates;
+	mutex_unlock(&fabric->lock);
+	candidates = kvmalloc_array(hosts, sizeof(*candidates), GFP_KERNEL_ACCOUNT);
+	morph_fabric_lock(fabric);
+	return candidates;
+}
+
 /* @pause: drop fabric->lock at times, so that the chosen accelerators may be taken at the end. */
 static int place_on_hosts(struct morph_fabric *fabric, u32 count, u32 *chosen, bool pause)
 {
-	struct morph_host *seed_host = emptiest_host(fabric);
 	struct candidate *candidates;
+	struct morph_host *seed_host;
 	struct window window;
 	u32 seed, hosts, i, done = 0;
 
+	candidates = alloc_candidates(fabric, 2 * window_reach(fabric, count) + 1);
+	if (!candidates)
+		return -ENOMEM;
+	seed_host = emptiest_host(fabric);
+	if (!seed_host) {
+		kvfree(candidates);
+		return -EAGAIN;
+	}
 	seed = chip_index(fabric, list_first_entry(&seed_host->free, struct morph_chip,
 						   host_node));
 	window = window_around(fabric, seed_host->index, count);
-	candidates = kvmalloc_array(window.last - window.first, sizeof(*candidates),
-				    GFP_KERNEL_ACCOUNT);
-	if (!candidates)
-		return -ENOMEM;
 	hosts = list_window(fabric, window, seed, candidates);
 	if (pause)
 		mutex_unlock(&fabric->lock);
@@ -196,7 +219,7 @@ static int place_on_hosts(struct morph_fabric *fabric, u32 count, u32 *chosen, b
 	}
 	kvfree(candidates);
 	done = take_from_rest(fabric, window, chosen, done, count);
-	return done == count ? 0 : -ENOSPC;
+	return done == count ? 0 : -EAGAIN;
 }
 
 int morph_place_possible(struct morph_fabric *fabric, u32 count, struct morph_refusal *refusal)
@@ -245,7 +268,8 @@ int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
 		if (!ret && pause)
 			ret = morph_place_check_again(fabric, chosen, count, false, &why);
 		restarts++;
-	} while (ret && ret != -ENOMEM && pause);
+		/* Without a pause, -EAGAIN means that too few are free now. */
+	} while (ret && ret != -ENOMEM && (pause || ret == -EAGAIN));
 	return ret;
 }
 
@@ -328,14 +352,6 @@ int morph_place_check_again(struct morph_fabric *fabric, const u32 *accelerators
 	for (i = 0; i < count && !ret; i++)
 		ret = check_one(fabric, accelerators[i], lend, refusal);
 	return ret;
-}
-
-int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 count, bool lend,
-		      struct morph_refusal *refusal)
-{
-	int ret = morph_place_check_again(fabric, accelerators, count, lend, refusal);
-
-	return ret ? ret : morph_place_distinct(accelerators, count, refusal);
 }
 
 /* ------------------------------------------------------------------- spares */

@@ -259,15 +259,9 @@ int morph_place_possible(struct morph_fabric *fabric, u32 count, struct morph_re
  */
 int morph_place(struct morph_fabric *fabric, u32 count, u32 *chosen,
 		struct morph_refusal *refusal);
-/*
- * Check a list: accelerators exist, are distinct, free, healthy; spares only with @lend. Holds
- * fabric->lock.
- */
-int morph_place_check(struct morph_fabric *fabric, const u32 *accelerators, u32 count, bool lend,
-		      struct morph_refusal *refusal);
-/* Only check that they are distinct. */
+/* Check that the accelerators of a list are distinct. May sleep for memory: no lock held. */
 int morph_place_distinct(const u32 *accelerators, u32 count, struct morph_refusal *refusal);
-/* The same as morph_place_check() for a list whose accelerators are known to be distinct. */
+/* Check that they exist, are free and healthy; spares only with @lend. Holds fabric->lock. */
 int morph_place_check_again(struct morph_fabric *fabric, const u32 *accelerators, u32 count,
 			    bool lend, struct morph_refusal *refusal);
 /*
