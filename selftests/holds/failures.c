@@ -6,6 +6,8 @@
 
 #define STORM 32u
 #define RANKS 32u
+#define TESTED 8u /* accelerators whose receivers are tested */
+#define RECEIVERS 64u
 
 static void wait_for_rest(struct scene *scene)
 {
@@ -82,20 +84,51 @@ static void degrade_slices(struct scene *scene)
 	end_slice(scene, slice);
 }
 
-/* Deaf receivers whose tests find no light: the searches of patrol. */
+/* Receivers of the first accelerators, and the last element before each. */
+struct receivers {
+	unsigned int planes, count;
+	unsigned int receivers[RECEIVERS], elements[RECEIVERS];
+};
+
+static void add_receiver(const struct nlmsghdr *guide, void *context)
+{
+	struct receivers *list = context;
+	bool first = nl_get_u32(nl_find(guide, MORPH_A_GUIDE_A_TYPE)) == MORPH_GUIDE_END_RECEIVER;
+	unsigned int accelerator =
+		nl_get_u32(nl_find(guide, first ? MORPH_A_GUIDE_A_INDEX : MORPH_A_GUIDE_B_INDEX));
+	unsigned int plane =
+		nl_get_u32(nl_find(guide, first ? MORPH_A_GUIDE_A_PORT : MORPH_A_GUIDE_B_PORT));
+
+	if (!first && nl_get_u32(nl_find(guide, MORPH_A_GUIDE_B_TYPE)) != MORPH_GUIDE_END_RECEIVER)
+		return;
+	if (accelerator >= TESTED || list->count == RECEIVERS)
+		return;
+	list->elements[list->count] =
+		nl_get_u32(nl_find(guide, first ? MORPH_A_GUIDE_B_INDEX : MORPH_A_GUIDE_A_INDEX));
+	list->receivers[list->count++] = accelerator * list->planes + plane;
+}
+
+/* No path reaches these receivers, so that patrol and tests search each of them in vain. */
 static void fail_elements(struct scene *scene)
 {
-	unsigned int i, count = scene->sim.info.elements;
+	struct receivers list = { .planes = scene->sim.info.planes };
+	unsigned int i;
 
-	if (count > 4 * STORM)
-		count = 4 * STORM;
-	for (i = 0; i < count; i++)
-		fail_part(scene, MORPH_PART_ELEMENT, i);
-	for (i = 0; i < 8; i++)
-		test_part(scene, MORPH_PART_RECEIVER, i);
+	nl_begin(&scene->nl, MORPH_CMD_GUIDE_GET, 0);
+	if (nl_dump(&scene->nl, add_receiver, &list) || !list.count)
+		stop("guides of receivers");
+	for (i = 0; i < list.count; i++) {
+		fail_part(scene, MORPH_PART_ELEMENT, list.elements[i]);
+		fail_part(scene, MORPH_PART_RECEIVER, list.receivers[i]);
+	}
+	for (i = 0; i < list.count; i++)
+		test_part(scene, MORPH_PART_RECEIVER, list.receivers[i]);
 	wait_for_rest(scene);
-	for (i = 0; i < count; i++)
-		test_part(scene, MORPH_PART_ELEMENT, i);
+	for (i = 0; i < list.count; i++)
+		test_part(scene, MORPH_PART_ELEMENT, list.elements[i]);
+	wait_for_rest(scene);
+	for (i = 0; i < list.count; i++)
+		test_part(scene, MORPH_PART_RECEIVER, list.receivers[i]);
 	wait_for_rest(scene);
 }
 
