@@ -481,6 +481,27 @@ bool morph_turn_cancel(struct morph_turn *turn, struct morph_user *user);
 /* Let the next work item of the user run. */
 void morph_turn_end(struct morph_user *user);
 
+/* ------------------------------------------------------------------ stash.c */
+
+#define MORPH_STASH_BLOCK	4096u	/* size of a block: at least that of any route or circuit */
+
+/*
+ * Memory for allocations under fabric->lock, which must not sleep. If one fails, its caller drops
+ * the lock, fills the stash, and begins again. Owned by the thread that executes the request.
+ */
+struct morph_stash {
+	void *blocks;		/* each begins with the address of the next one */
+	bool wanted;		/* an allocation has failed since the last fill */
+};
+
+/* Allocate zeroed memory without sleeping, or take a block. NULL: fill the stash. kfree() frees. */
+void *morph_stash_zalloc(struct morph_stash *stash, size_t bytes);
+/* Add blocks. No lock held. Return 0 or -ENOMEM. */
+int morph_stash_fill(struct morph_stash *stash, u32 count, gfp_t gfp);
+void morph_stash_empty(struct morph_stash *stash);
+
+/* ------------------------------------------------------------------- user.c */
+
 /* Let lockdep report what may sleep for memory under the user lock. */
 void morph_user_teach_lockdep(void);
 struct morph_user *morph_user_get(kuid_t uid);	/* NULL: out of memory */

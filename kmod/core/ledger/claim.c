@@ -22,12 +22,11 @@ size_t morph_route_bytes(u32 capacity)
 	return size_add(links_at(capacity), array_size(capacity, sizeof(struct morph_link)));
 }
 
-struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp)
+/* @route: zeroed memory, or NULL. */
+static struct morph_route *init_route(struct morph_route *route, u32 capacity)
 {
-	struct morph_route *route;
 	u32 i;
 
-	route = kzalloc(morph_route_bytes(capacity), gfp);
 	if (!route)
 		return NULL;
 	route->links = (void *)route + links_at(capacity);
@@ -38,6 +37,16 @@ struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp)
 	route->capacity = capacity;
 	route->path.hops = route->hops;
 	return route;
+}
+
+struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp)
+{
+	return init_route(kzalloc(morph_route_bytes(capacity), gfp), capacity);
+}
+
+struct morph_route *morph_route_take(u32 capacity, struct morph_stash *stash)
+{
+	return init_route(morph_stash_zalloc(stash, morph_route_bytes(capacity)), capacity);
 }
 
 /*

@@ -196,12 +196,16 @@ void morph_slice_serve_waiters(struct morph_slice *slice)
 
 struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
 					  const struct morph_change *change,
+					  struct morph_stash *stash,
 					  struct morph_refusal *refusal)
 {
 	struct morph_circuit *circuit;
 	int ret;
 
-	circuit = kzalloc(circuit_size, GFP_KERNEL_ACCOUNT);
+	if (stash)
+		circuit = morph_stash_zalloc(stash, circuit_size);
+	else
+		circuit = kzalloc(circuit_size, GFP_KERNEL_ACCOUNT);
 	if (!circuit)
 		return ERR_PTR(-ENOMEM);
 	ret = morph_user_charge(slice->user, MORPH_RES_CIRCUITS, 1, refusal);

@@ -249,6 +249,8 @@ static inline void morph_slice_wait_cancel(struct morph_slice *slice,
 /* ------------------------------------------------------------------ claim.c */
 
 struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp);
+/* The same from a stash, without sleeping. */
+struct morph_route *morph_route_take(u32 capacity, struct morph_stash *stash);
 /* Charged bytes of a route. */
 size_t morph_route_bytes(u32 capacity);
 void morph_route_free(struct morph_route *route);
@@ -329,6 +331,7 @@ struct morph_path_request {
 	u32 src, dst;			/* accelerators, or OPTICS_EDGE | edge */
 	bool charged;			/* do not charge its memory beyond the user's limit */
 	gfp_t gfp;
+	struct morph_stash *stash;	/* allocate from it and do not sleep; NULL: use gfp */
 	u32 effort;			/* pause at it: optics_route_continue(); 0: do not pause */
 	struct morph_path_search *search;	/* keeps a search that has paused; NULL: drop it */
 };
@@ -447,9 +450,13 @@ void morph_slice_leave(struct morph_slice *slice);
 void morph_slice_serve_waiters(struct morph_slice *slice);
 /* First number of circuits of schedules. Their numbers are consecutive. */
 #define MORPH_SCHEDULE_FIRST_ID	0x1000000u
-/* Allocate and charge a circuit, in no table yet. Or ERR_PTR: -EDQUOT with @refusal, -ENOMEM. */
+/*
+ * Allocate and charge a circuit, in no table yet. Or ERR_PTR: -EDQUOT with @refusal, -ENOMEM.
+ * @stash NULL: the allocation may sleep.
+ */
 struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
 					  const struct morph_change *change,
+					  struct morph_stash *stash,
 					  struct morph_refusal *refusal);
 void morph_circuit_free(struct morph_circuit *circuit);
 /* The circuit is lit, or not any more: its slice and its ranks list it. Hold fabric->lock. */

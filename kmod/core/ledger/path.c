@@ -335,7 +335,10 @@ static struct morph_route *charged_route(const struct morph_path_request *reques
 	} else {
 		morph_user_charge_anyway(user, MORPH_RES_BYTES, bytes);
 	}
-	route = morph_route_alloc(hops, request->gfp);
+	if (request->stash)
+		route = morph_route_take(hops, request->stash);
+	else
+		route = morph_route_alloc(hops, request->gfp);
 	if (!route) {
 		morph_user_uncharge(user, MORPH_RES_BYTES, bytes);
 		return ERR_PTR(-ENOMEM);

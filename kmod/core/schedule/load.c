@@ -307,7 +307,7 @@ static int make_circuit(struct morph_schedule *schedule,
 		ret = check_lent(scratch, item->change.dst_rank);
 	if (ret)
 		return ret;
-	circuit = morph_circuit_alloc(slice, &item->change, &scratch->refusal);
+	circuit = morph_circuit_alloc(slice, &item->change, NULL, &scratch->refusal);
 	if (IS_ERR(circuit))
 		return PTR_ERR(circuit);
 	circuit->id = schedule->first_circuit + index;

@@ -99,6 +99,12 @@ void morph_txn_suspend_holds(struct morph_txn *txn);
 /* Return whether all holds are as they were before they were suspended. */
 bool morph_txn_resume_holds(struct morph_txn *txn);
 
+/* ----------------------------------------------------------------- memory.c */
+
+/* Put the circuit of an addition into the table of its slice, with a number. */
+int memory_number_circuit(struct morph_txn *txn, struct morph_item *item,
+			  struct morph_circuit *circuit);
+
 /* ------------------------------------------------------------------- plan.c */
 
 /* Find the path of an item for staging. -EINPROGRESS: that takes more than one hold. */

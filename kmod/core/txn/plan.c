@@ -459,6 +459,8 @@ static int plan_yield(struct morph_planning *plan)
 	if (!ret && plan->needs_paths && !plan->paths)
 		ret = -ENOMEM;
 	plan->needs_paths = false;
+	if (!ret && txn->memory)
+		ret = morph_txn_fetch_memory(txn);
 	plan->yielded = true;
 	cond_resched();
 	morph_fabric_lock(txn->fabric);
@@ -543,11 +545,13 @@ int morph_txn_plan_and_stage(struct morph_txn *txn)
 	if (!may_plan(txn))
 		return morph_txn_stage(txn);
 	txn->plan = &plan;
+	txn->memory = &plan.memory;
 	if (!has_many_paths(txn))
 		ret = stage_few(&plan);
 	if (ret == -EINPROGRESS)
 		ret = plan_and_stage(&plan);
 	txn->plan = NULL;
+	morph_txn_drop_memory(txn);
 	morph_path_search_free(&plan.search);
 	kvfree(plan.paths);
 	return ret;

@@ -141,13 +141,13 @@ static int resolve_add(struct morph_txn *txn, u32 index)
 	ret = morph_txn_check_add(txn, index);
 	if (ret)
 		return ret;
-	circuit = morph_circuit_alloc(slice, &item->change, &txn->refusal);
+	circuit = morph_circuit_alloc(slice, &item->change,
+				      txn->memory ? &txn->memory->stash : NULL, &txn->refusal);
 	if (IS_ERR(circuit)) {
 		txn->refusal.item = index;
 		return PTR_ERR(circuit);
 	}
-	ret = xa_alloc(&slice->circuits, &circuit->id, circuit,
-		       XA_LIMIT(0, MORPH_SCHEDULE_FIRST_ID - 1), GFP_KERNEL_ACCOUNT);
+	ret = memory_number_circuit(txn, item, circuit);
 	if (ret) {
 		morph_circuit_free(circuit);
 		txn->refusal.item = index;
@@ -237,6 +237,7 @@ int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item,
 		.dst = item->new_dst,
 		.charged = txn->kind->charged,
 		.gfp = txn->gfp,
+		.stash = txn->memory ? &txn->memory->stash : NULL,
 		.effort = effort,
 		.search = search,
 	};
@@ -375,13 +376,13 @@ size_t morph_txn_reads_bytes(u32 changes, u32 settings)
 			array_size(settings, sizeof(struct morph_turned)));
 }
 
-int morph_txn_reserve_for(struct morph_txn *txn, u32 changes, u32 settings)
+static int reserve(struct morph_txn *txn, u32 changes, u32 settings, gfp_t gfp)
 {
 	kvfree(txn->reads);
 	txn->settings_room = settings;
 	txn->reads_room = reads_room(changes, settings);
 	txn->reads_bytes = morph_txn_reads_bytes(changes, settings);
-	txn->reads = kvmalloc(txn->reads_bytes, txn->gfp);
+	txn->reads = kvmalloc(txn->reads_bytes, gfp);
 	if (!txn->reads)
 		return -ENOMEM;
 	txn->lasers = (void *)txn->reads + lasers_at(changes, settings);
@@ -390,6 +391,11 @@ int morph_txn_reserve_for(struct morph_txn *txn, u32 changes, u32 settings)
 	txn->settings = (void *)txn->reads + settings_at(changes, settings);
 	txn->turned = (void *)txn->reads + turned_at(changes, settings);
 	return 0;
+}
+
+int morph_txn_reserve_for(struct morph_txn *txn, u32 changes, u32 settings)
+{
+	return reserve(txn, changes, settings, txn->gfp);
 }
 
 int morph_txn_reserve(struct morph_txn *txn)
@@ -404,7 +410,12 @@ int morph_txn_reserve(struct morph_txn *txn)
 	}
 	if (txn->reads && txn->settings_room >= settings)
 		return 0;
-	return morph_txn_reserve_for(txn, txn->count, settings);
+	if (!txn->memory)
+		return morph_txn_reserve_for(txn, txn->count, settings);
+	if (!reserve(txn, txn->count, settings, MORPH_GFP_LOCKED))
+		return 0;
+	txn->memory->settings = settings;
+	return -ENOMEM;
 }
 
 /*

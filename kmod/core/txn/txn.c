@@ -165,17 +165,33 @@ struct morph_txn *morph_txn_find(struct morph_fabric *fabric, u32 id)
 	return txn ? morph_txn_get(txn) : NULL;
 }
 
-/* Assign a number for lookups. Caller holds fabric->lock. */
+static int take_number(struct morph_txn *txn, u32 *id, gfp_t gfp)
+{
+	struct morph_txns *txns = txns_of(txn->fabric);
+
+	/* The table's own lock guards txn_next. Until the number is used, it finds nothing. */
+	return xa_alloc_cyclic(&txns->txns, id, NULL, XA_LIMIT(1, 0x7fffffff), &txns->txn_next,
+			       gfp);
+}
+
 int morph_txn_enter(struct morph_txn *txn)
 {
 	struct morph_fabric *fabric = txn->fabric;
+	u32 id;
 	int ret;
 
 	lockdep_assert_held(&fabric->lock);
-	ret = xa_alloc_cyclic(&txns_of(fabric)->txns, &txn->id, txn, XA_LIMIT(1, 0x7fffffff),
-			      &txns_of(fabric)->txn_next, GFP_KERNEL);
+	ret = take_number(txn, &id, MORPH_GFP_LOCKED);
+	if (ret == -ENOMEM) {
+		mutex_unlock(&fabric->lock);
+		ret = take_number(txn, &id, GFP_KERNEL);
+		morph_fabric_lock(fabric);
+	}
 	if (ret < 0)
 		return ret;
+	/* The table has the memory for this entry. */
+	xa_store(&txns_of(fabric)->txns, id, txn, MORPH_GFP_LOCKED);
+	txn->id = id;
 	morph_txn_get(txn);		/* reference of the table */
 	return 0;
 }
@@ -602,12 +618,16 @@ int morph_txn_launch(struct morph_txn *txn, work_func_t run, u32 *id)
 	int ret;
 
 	morph_fabric_lock(fabric);
-	ret = morph_fabric_check(fabric);
+	ret = morph_txn_enter(txn);
 	if (!ret)
-		ret = morph_txn_enter(txn);
+		ret = morph_fabric_check(fabric);
 	if (!ret) {
 		txn->outcome = MORPH_OUTCOME_RUNNING;
 		*id = txn->id;
+	} else if (txn->id) {
+		xa_erase(&txns_of(fabric)->txns, txn->id);
+		txn->id = 0;
+		morph_txn_put(txn);
 	}
 	mutex_unlock(&fabric->lock);
 	if (ret)

@@ -110,6 +110,7 @@ struct morph_item {
 	u32 few_guides[MORPH_FEW_GUIDES];
 	u32 *many_guides;		/* allocated for the item, or NULL */
 	struct morph_slice *borrower;	/* for REMOVE of its circuit by another slice; or NULL */
+	u32 kept_number;		/* for the circuit of an ADD; or 0 */
 	struct morph_circuit *circuit;
 	struct morph_route *old;	/* REMOVE, MOVE; NULL for ADD */
 	struct morph_route *new;	/* ADD, MOVE; NULL for REMOVE */
@@ -148,6 +149,7 @@ struct morph_txn {
 	struct morph_slice *slice;	/* with a reference until the end, or NULL */
 	u32 slice_number;		/* kept after the end; 0: none */
 	gfp_t gfp;			/* flags for its allocations */
+	struct morph_txn_memory *memory;	/* for those under fabric->lock; NULL: use gfp */
 	/* Head: morph_slice_txns.txns, while prepared, unconfirmed, or running change by change. */
 	struct list_head node;
 	const struct morph_txn_kind *kind;	/* of morph_txn_kinds; initially a tenant's */
@@ -250,6 +252,25 @@ struct morph_txn *morph_txn_repeated(struct morph_slice *slice, u64 cookie);
 int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item,
 			struct morph_path_search *search, u32 effort, struct optics_refusal *why);
 
+/* ----------------------------------------------------------------- memory.c */
+
+/*
+ * Memory of a transaction that is staged. Staging does not sleep under fabric->lock. It ends with
+ * -ENOMEM and notes what it wants. Its caller drops the lock, fetches this, and stages again.
+ */
+struct morph_txn_memory {
+	struct morph_stash stash;	/* for circuits and routes */
+	u32 settings;			/* wanted in morph_txn_reserve_for(); 0: none */
+	bool numbers;			/* numbers for circuits are wanted */
+};
+
+/* Whether an allocation has failed since the last fetch. */
+bool morph_txn_wants_memory(const struct morph_txn *txn);
+/* Allocate what is wanted, if anything. No lock held. Return 0 or -ENOMEM. */
+int morph_txn_fetch_memory(struct morph_txn *txn);
+/* Free what the transaction did not use. */
+void morph_txn_drop_memory(struct morph_txn *txn);
+
 /* ------------------------------------------------------------------- plan.c */
 
 /*
@@ -283,6 +304,7 @@ struct morph_planning {
 	struct optics_refusal judge_why;
 	bool judged_all;	/* or up to the first error: staging takes the result */
 	bool needs_paths;	/* @paths is NULL, and the next pause allocates it */
+	struct morph_txn_memory memory;
 
 	/* The refusal of item @found, which staging takes instead of another search. */
 	int error;		/* 0: none */
@@ -306,7 +328,10 @@ int morph_txn_stage(struct morph_txn *txn);
  * fabric ends.
  */
 int morph_txn_plan_and_stage(struct morph_txn *txn);
-/* Allocate the memory for validation and programming; later code does not allocate. */
+/*
+ * Allocate the memory for validation and programming; later code does not allocate. If txn->memory
+ * is set, the function does not sleep.
+ */
 int morph_txn_reserve(struct morph_txn *txn);
 /* The same, for @changes changes with @settings element settings in total. */
 int morph_txn_reserve_for(struct morph_txn *txn, u32 changes, u32 settings);
