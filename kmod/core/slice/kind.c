@@ -56,7 +56,7 @@ static void paths_freed(struct morph_txn *txn)
 	u32 i;
 
 	for (i = 0; i < txn->count; i++)
-		if (txn->items[i].old)
+		if (txn->items[i].old && txn->items[i].old->role == MORPH_ROUTE_IDLE)
 			morph_protection_touch_route(txn->fabric, txn->items[i].old);
 }
 

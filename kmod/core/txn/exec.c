@@ -248,21 +248,16 @@ static void publish(struct exec *exec)
 		morph_report_light_lost(txn->slice);
 }
 
-/* Release old routes and removed circuits. Caller holds fabric->lock. */
-static void drop_old(struct morph_txn *txn)
+/* Release old routes and removed circuits of some items. Return whether there were any. */
+static bool drop_some(struct morph_txn *txn, u32 first, u32 end)
 {
 	const struct morph_txn_kind *kind = txn->kind;
 	struct morph_fabric *fabric = txn->fabric;
 	u32 parks = 0, i;
 	bool freed = false;
 
-	if (kind->settle) {
-		kind->settle(txn, true);
-		return;
-	}
 	morph_txn_suspend_holds(txn);
-	morph_txn_unmark(txn);
-	for (i = 0; i < txn->count; i++)
+	for (i = first; i < end; i++)
 		if (txn->items[i].old)
 			morph_route_release(fabric, txn->items[i].old);
 	morph_report_paths_freed(txn);
@@ -271,7 +266,7 @@ static void drop_old(struct morph_txn *txn)
 	 */
 	if (kind->resume_first)
 		kind->resume_first(txn->slice);
-	for (i = 0; i < txn->count; i++) {
+	for (i = first; i < end; i++) {
 		struct morph_item *item = &txn->items[i];
 
 		circuit_txns(item->circuit)->pending = NULL;
@@ -292,13 +287,33 @@ static void drop_old(struct morph_txn *txn)
 		}
 		item->old = NULL;
 	}
-	txn->staged = false;
 	if (kind->resume_holds)
 		kind->resume_holds(txn->slice);
 	morph_park_run(fabric, &txn->session, txn->settings, parks);
+	return freed;
+}
+
+/* The same for all items. Caller holds fabric->lock; the function drops it meanwhile. */
+static void drop_old(struct morph_txn *txn)
+{
+	u32 first, end;
+	bool freed = false;
+
+	if (txn->kind->settle) {
+		txn->kind->settle(txn, true);
+		return;
+	}
+	morph_txn_unmark(txn);
+	for (first = 0; first < txn->count; first = end) {
+		end = min(txn->count, first + MORPH_HOLD_PARTS);
+		if (first)
+			morph_fabric_pause(txn->fabric);
+		freed |= drop_some(txn, first, end);
+	}
+	txn->staged = false;
 	/* A change that only adds circuits frees nothing. */
 	if (freed)
-		morph_report_freed(fabric, MORPH_FREED_PATHS);
+		morph_report_freed(txn->fabric, MORPH_FREED_PATHS);
 }
 
 /* -------------------------------------------------------------- entry points */
@@ -451,6 +466,8 @@ int morph_exec_commit(struct morph_txn *txn, bool keep_old)
 		txn->keep_old = keep_old;
 		if (exec.broken)
 			exec_see_broken_off(&exec);
+		else if (txn->count > MORPH_HOLD_PARTS)
+			morph_fabric_pause(fabric);
 		if (!keep_old)
 			drop_old(txn);
 		/*

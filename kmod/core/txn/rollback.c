@@ -125,7 +125,30 @@ static bool restore(struct exec *exec, int relit)
 	return whole;
 }
 
-/* Park the elements of the new routes that were not used, and free the routes. */
+/* Free the new route of an item, and its circuit if that is new. */
+static void free_new(struct morph_txn *txn, struct morph_item *item)
+{
+	circuit_txns(item->circuit)->pending = NULL;
+	if (item->new) {
+		if (txn->kind->charged)
+			morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,
+					    optics_weight64(item->new->path.lanes));
+		morph_route_unlist(item->new);
+		morph_route_free(item->new);
+		item->new = NULL;
+	}
+	if (item->change.op == MORPH_CHANGE_ADD) {
+		item->circuit->route = NULL;
+		morph_circuit_drop(item->circuit);
+	}
+	item->circuit = NULL;
+	item->old = NULL;
+}
+
+/*
+ * Park the elements of the new routes that were not used, and free the routes. Caller holds
+ * fabric->lock; the function drops it meanwhile.
+ */
 static void drop_new(struct morph_txn *txn)
 {
 	const struct morph_txn_kind *kind = txn->kind;
@@ -147,23 +170,9 @@ static void drop_new(struct morph_txn *txn)
 		kind->resume_holds(txn->slice);
 	morph_park_run(fabric, &txn->session, txn->settings, parks);
 	for (i = 0; i < txn->count; i++) {
-		struct morph_item *item = &txn->items[i];
-
-		circuit_txns(item->circuit)->pending = NULL;
-		if (item->new) {
-			if (kind->charged)
-				morph_user_uncharge(txn->slice->user, MORPH_RES_LANES,
-						    optics_weight64(item->new->path.lanes));
-			morph_route_unlist(item->new);
-			morph_route_free(item->new);
-			item->new = NULL;
-		}
-		if (item->change.op == MORPH_CHANGE_ADD) {
-			item->circuit->route = NULL;
-			morph_circuit_drop(item->circuit);
-		}
-		item->circuit = NULL;
-		item->old = NULL;
+		if (i && !(i % MORPH_HOLD_PARTS))
+			morph_fabric_pause(fabric);
+		free_new(txn, &txn->items[i]);
 	}
 	txn->staged = false;
 	/*

@@ -6,6 +6,8 @@
 #include "internal.h"
 
 #define NEIGHBOUR_READINGS	3u
+#define VISITED_IN_A_HOLD	256u	/* settings whose neighbours are collected at once */
+#define MOST_NEIGHBOURS		128u	/* begin no setting with more; each is compared with all */
 
 /* ------------------------------------------------ circuits of the transaction */
 
@@ -227,10 +229,12 @@ static void collect_from(struct exec *exec, u32 setting)
 
 /*
  * Collect the lit receivers that turned elements reach; these elements are all marked. If there is
- * no space for those of an element, stop before it. Caller holds fabric->lock.
+ * no space for those of an element, stop before it. Also stop when this has taken long. Caller
+ * holds fabric->lock.
  */
 void exec_collect_neighbours(struct exec *exec)
 {
+	u32 end = min(exec->early + exec->late, exec->visited + VISITED_IN_A_HOLD);
 	u32 before;
 
 	exec->neighbours = 0;
@@ -239,7 +243,7 @@ void exec_collect_neighbours(struct exec *exec)
 		exec->visited = exec->early + exec->late;
 		return;
 	}
-	for (; exec->visited < exec->early + exec->late; exec->visited++) {
+	for (; exec->visited < end && exec->neighbours < MOST_NEIGHBOURS; exec->visited++) {
 		before = exec->neighbours;
 		exec->full = false;
 		collect_from(exec, exec->visited);
