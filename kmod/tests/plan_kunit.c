@@ -281,6 +281,54 @@ static void staging_ends_when_a_search_pauses(struct kunit *test)
 	drop_plan(fake, &plan);
 }
 
+/* Staging has found no memory: the next attempt uses what was fetched without the lock. */
+static void memory_that_staging_wanted_is_fetched_and_used(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_planning plan = { .txn = additions(fake, 0) };
+	struct morph_txn *txn = plan.txn;
+	u32 numbers[CHANGES], i;
+
+	txn->memory = &plan.memory;
+	KUNIT_EXPECT_FALSE(test, morph_txn_wants_memory(txn));
+	plan.memory = (struct morph_txn_memory){
+		.stash.wanted = true, .settings = 100, .numbers = true,
+	};
+	KUNIT_EXPECT_TRUE(test, morph_txn_wants_memory(txn));
+	KUNIT_ASSERT_EQ(test, 0, morph_txn_fetch_memory(txn));
+	KUNIT_EXPECT_FALSE(test, morph_txn_wants_memory(txn));
+	KUNIT_EXPECT_NOT_NULL(test, plan.memory.stash.blocks);
+	KUNIT_EXPECT_EQ(test, 100u, txn->settings_room);
+	for (i = 0; i < CHANGES; i++) {
+		numbers[i] = txn->items[i].kept_number;
+		KUNIT_EXPECT_NE(test, 0u, numbers[i]);
+		KUNIT_EXPECT_NULL(test, xa_load(&txn->slice->circuits, numbers[i]));
+	}
+	mutex_lock(&fake->fabric->lock);
+	KUNIT_ASSERT_EQ(test, 0, morph_txn_stage(txn));
+	for (i = 0; i < CHANGES; i++)
+		KUNIT_EXPECT_EQ(test, numbers[i], txn->items[i].circuit->id);
+	morph_txn_unstage(txn);
+	mutex_unlock(&fake->fabric->lock);
+	morph_txn_drop_memory(txn);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&txn_slice(fake)->circuits));
+	morph_txn_put(txn);
+}
+
+/* Numbers that no circuit got are free again. */
+static void numbers_that_were_fetched_in_vain_are_freed(struct kunit *test)
+{
+	struct fake *fake = test->priv;
+	struct morph_planning plan = { .txn = additions(fake, 0), .memory.numbers = true };
+
+	plan.txn->memory = &plan.memory;
+	KUNIT_ASSERT_EQ(test, 0, morph_txn_fetch_memory(plan.txn));
+	KUNIT_EXPECT_FALSE(test, xa_empty(&txn_slice(fake)->circuits));
+	morph_txn_drop_memory(plan.txn);
+	KUNIT_EXPECT_TRUE(test, xa_empty(&txn_slice(fake)->circuits));
+	morph_txn_put(plan.txn);
+}
+
 static void memory_of_a_search_is_charged(struct kunit *test)
 {
 	/* Not the slice's user, whom the worker charges for protections meanwhile. */
@@ -361,6 +409,8 @@ static struct kunit_case plan_cases[] = {
 	KUNIT_CASE(staging_ends_when_a_search_pauses),
 	KUNIT_CASE(plan_validates_all_paths),
 	KUNIT_CASE(staging_takes_the_verdict_of_planning),
+	KUNIT_CASE(memory_that_staging_wanted_is_fetched_and_used),
+	KUNIT_CASE(numbers_that_were_fetched_in_vain_are_freed),
 	KUNIT_CASE(memory_of_a_search_is_charged),
 	KUNIT_CASE(cordons_change_the_number_of_the_ledger),
 	{}

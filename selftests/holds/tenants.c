@@ -57,6 +57,43 @@ static void add_distant(struct scene *scene)
 	end_slice(scene, slice);
 }
 
+/* The same additions, lit, and then removed by one request. */
+static void light_and_remove(struct scene *scene)
+{
+	static struct morph_change changes[ADDITIONS];
+	int slice = need_slice(scene, 0, MORPH_FAILOVER_NONE);
+	unsigned int i, lit = ADDITIONS;
+
+	for (i = 0; i < ADDITIONS; i++)
+		changes[i] = change_add(i % scene->all, (i + 1) % scene->all);
+	while (lit && txn_run(slice, changes, lit, NULL))
+		lit /= 2;
+	printf("# %u circuits\n", lit);
+	for (i = 0; i < lit; i++)
+		changes[i] = change_remove(changes[i].circuit);
+	if (lit && txn_run(slice, changes, lit, NULL))
+		stop("removal of circuits");
+	end_slice(scene, slice);
+}
+
+/* The device fails to set elements, so the driver undoes all additions. */
+static void roll_back(struct scene *scene)
+{
+	static struct morph_change changes[ADDITIONS];
+	int slice = need_slice(scene, 0, MORPH_FAILOVER_NONE);
+	unsigned int i;
+
+	for (i = 0; i < ADDITIONS; i++)
+		changes[i] = change_add(i % scene->all, (i + 1) % scene->all);
+	if (sim_control(&scene->sim, "fault", "programming_error - every=1"))
+		stop("fault");
+	for (i = ADDITIONS; i >= ADDITIONS / 8; i /= 2)
+		txn_run(slice, changes, i, NULL);
+	if (sim_control(&scene->sim, "clear", "all"))
+		stop("clear");
+	end_slice(scene, slice);
+}
+
 /* Searches that fail: more lanes than the way to the most distant accelerators has. */
 static void search_in_vain(struct scene *scene)
 {
@@ -313,6 +350,8 @@ static void overflow_events(struct scene *scene)
 const struct workload tenants[] = {
 	{ "dry run of 1,024 additions to neighbours", add_neighbours },
 	{ "dry run of 1,024 distant additions", add_distant },
+	{ "1,024 circuits lit and removed", light_and_remove },
+	{ "1,024 circuits rolled back", roll_back },
 	{ "route searches that fail", search_in_vain },
 	{ "slices of all sizes", create_slices },
 	{ "slice of listed accelerators", create_listed },

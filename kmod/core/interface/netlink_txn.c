@@ -549,7 +549,7 @@ static int dry_run(struct genl_info *info, struct morph_nl_to *to, struct morph_
 	txn->session.times.phase_ns[MORPH_PHASE_PLAN] = ktime_get_ns() - begin;
 	txn->seq = fabric->seq;
 	ret = fill_txn(to, txn, &change, MORPH_NL_LIST_MAX);
-	morph_txn_unstage(txn);
+	morph_txn_unstage_in_parts(txn);
 	morph_slice_leave(txn->slice);
 	mutex_unlock(&fabric->lock);
 	return morph_nl_reply_end(to, info, ret);

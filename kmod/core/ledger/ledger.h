@@ -272,14 +272,13 @@ void morph_route_try_again(struct morph_fabric *fabric, const struct morph_route
 void morph_route_try_end(struct morph_fabric *fabric, const struct morph_route *route);
 /*
  * A long search drops fabric->lock after this number of steps of the router, or after this effort
- * of one search; see optics_route_continue(). It may make more steps for each claim that a hold
- * repeats, which takes as long as MORPH_CLAIM_STEPS. So all claims take at most as long as all
- * steps. On a pod of 4,096 accelerators a step takes as long as 2.4 ioctls on /dev/null.
+ * of one search; see optics_route_continue(). A new path counts as MORPH_CLAIM_STEPS. On a pod of
+ * 4,096 accelerators a step takes as long as 2.4 ioctls on /dev/null.
  */
 #define MORPH_HOLD_STEPS	256u
 #define MORPH_STEP_EFFORT	3u
 #define MORPH_HOLD_EFFORT	(MORPH_STEP_EFFORT * MORPH_HOLD_STEPS)
-#define MORPH_JUDGE_EFFORT	4096u	/* of optics_validate_part(), instead of these steps */
+#define MORPH_JUDGE_EFFORT	1536u	/* of optics_validate_part(), instead of these steps */
 #define MORPH_CLAIM_EFFORT	16u	/* the same for each claim that a hold repeats */
 #define MORPH_CLAIM_STEPS	8u
 #define MORPH_MOST_RESTARTS	3u	/* of a search that other changes have made obsolete */

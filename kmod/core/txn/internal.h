@@ -93,11 +93,29 @@ void exec_look_in(struct exec *exec, bool old);
 
 /* Resolve an item that moves or removes a circuit, and mark the circuit as pending. */
 int stage_resolve_existing(struct morph_txn *txn, u32 index);
+int stage_check_generation(struct morph_txn *txn);
 int stage_lift_reservations(struct morph_txn *txn);
 void stage_lower_reservations(struct morph_txn *txn);
 void morph_txn_suspend_holds(struct morph_txn *txn);
 /* Return whether all holds are as they were before they were suspended. */
 bool morph_txn_resume_holds(struct morph_txn *txn);
+
+/*
+ * Stage an addition or a removal alone, after -EINPROGRESS or -ENOMEM from where it stopped. @claim
+ * false, for dry runs: take the new route without claims.
+ */
+int stage_item(struct morph_txn *txn, u32 index, bool claim);
+void stage_undo_item(struct morph_txn *txn, u32 index, bool charged);
+/* Refuse an item for the reason @why. */
+int stage_refuse_path(struct morph_txn *txn, u32 index, int error,
+		      const struct optics_refusal *why);
+
+/* ------------------------------------------------------------------ parts.c */
+
+/* Whether a transaction with many changes can be staged change by change. */
+bool parts_possible(const struct morph_txn *txn);
+/* Stage it in several holds, from the result of planning. Like morph_txn_stage(). */
+int parts_stage(struct morph_planning *plan);
 
 /* ----------------------------------------------------------------- memory.c */
 
@@ -107,6 +125,14 @@ int memory_number_circuit(struct morph_txn *txn, struct morph_item *item,
 
 /* ------------------------------------------------------------------- plan.c */
 
+/* Begin a hold for about @steps steps of the router. */
+void plan_begin_hold(struct morph_planning *plan, u64 steps);
+/* The steps of this hold so far, with those that claims count for. */
+u64 plan_steps_now(const struct morph_planning *plan);
+/* Drop fabric->lock for a while, and get the memory that planning or staging wants. */
+int plan_yield(struct morph_planning *plan);
+/* Drop the reason why an attempt failed that will be repeated. */
+void plan_forget_refusal(struct morph_txn *txn);
 /* Find the path of an item for staging. -EINPROGRESS: that takes more than one hold. */
 int plan_find_path(struct morph_txn *txn, u32 index, struct optics_refusal *why);
 /* Validate the @count new paths in txn->paths for staging, or take the result of planning. */

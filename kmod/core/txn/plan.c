@@ -38,6 +38,8 @@
 #include "internal.h"
 
 #define PLAN_LEAST	5u	/* transactions with fewer paths are staged without a plan */
+#define PLAN_MOST_HOPS	3000u	/* of the paths that each hold claims again */
+#define STEP_HOPS	16u	/* a step of the router takes as long as these claims */
 
 static bool may_plan(const struct morph_txn *txn)
 {
@@ -74,8 +76,7 @@ static void forget_from(struct morph_txn *txn, u32 first)
 	}
 }
 
-/* Drop the reason why an attempt failed that will be repeated. */
-static void forget_refusal(struct morph_txn *txn)
+void plan_forget_refusal(struct morph_txn *txn)
 {
 	u32 i;
 
@@ -217,8 +218,7 @@ static bool judge_some(struct morph_planning *plan)
 	plan->verdicts = (void *)(plan->paths + txn->count);
 	view.alone = morph_slice_is_alone(txn->slice);
 	plan->judge_error =
-		optics_validate_part(&view, plan->paths, n, &plan->judged,
-				     MORPH_JUDGE_EFFORT + MORPH_CLAIM_EFFORT * n,
+		optics_validate_part(&view, plan->paths, n, &plan->judged, MORPH_JUDGE_EFFORT,
 				     txn->slice->number, txn->slice->transit == MORPH_TRANSIT_OWN,
 				     plan->verdicts, &plan->judge_why);
 	plan->judged_all = plan->judge_error || plan->judged == n;
@@ -256,18 +256,18 @@ void morph_planning_begin_again(struct morph_planning *plan)
 	plan->found = 0;
 	plan->error = 0;
 	plan->refused = false;
+	plan->failure = 0;
 	plan->search.running = false;
 	forget_ledger(plan);
 }
 
-static void begin_hold(struct morph_planning *plan, u64 steps)
+void plan_begin_hold(struct morph_planning *plan, u64 steps)
 {
 	plan->end = morph_route_steps(plan->txn->fabric) + steps;
 	plan->claims = 0;
 }
 
-/* The steps of this hold so far, with those that claims count for. */
-static u64 steps_now(const struct morph_planning *plan)
+u64 plan_steps_now(const struct morph_planning *plan)
 {
 	return morph_route_steps(plan->txn->fabric) + (u64)MORPH_CLAIM_STEPS * plan->claims;
 }
@@ -275,9 +275,9 @@ static u64 steps_now(const struct morph_planning *plan)
 /* The effort of the next search in this hold; 0: it does not pause. */
 static u32 next_effort(const struct morph_planning *plan)
 {
-	u64 now = steps_now(plan);
+	u64 now = plan_steps_now(plan);
 
-	if (plan->staging && !plan->txn->kind->recovers)
+	if (plan->staging && !plan->parts && !plan->txn->kind->recovers)
 		return 0;
 	if (now >= plan->end)
 		return min(plan->effort, 1u);
@@ -314,9 +314,18 @@ static int search_path(struct morph_planning *plan)
 int plan_find_path(struct morph_txn *txn, u32 index, struct optics_refusal *why)
 {
 	struct morph_planning *plan = txn->plan;
+	int ret;
 
 	if (!plan)
 		return morph_txn_find_path(txn, &txn->items[index], NULL, 0, why);
+	if (plan->parts) {
+		ret = morph_txn_find_path(txn, &txn->items[index],
+					  plan->search.work ? &plan->search : NULL,
+					  next_effort(plan), why);
+		if (ret == -EINPROGRESS)
+			plan->needs_memory = !plan->search.work;
+		return ret;
+	}
 	if (plan->error && plan->found == index) {
 		plan->refused = true;
 		*why = plan->why;
@@ -359,19 +368,37 @@ static int find_one(struct morph_planning *plan)
 	return ret;
 }
 
-/* Find more paths. Return whether to continue in another hold. */
-static bool find_some(struct morph_planning *plan, u64 steps)
+static u32 count_hops(const struct morph_planning *plan)
+{
+	u32 hops = 0, i;
+
+	for (i = 0; i < plan->found; i++)
+		if (plan->txn->items[i].new)
+			hops += plan->txn->items[i].new->path.hops_count;
+	return hops;
+}
+
+/*
+ * Find more paths. Return whether to continue in another hold. The claims of found paths shorten
+ * the search. If they take too long, staging claims them for good.
+ */
+static bool find_some(struct morph_planning *plan, u32 steps)
 {
 	struct morph_txn *txn = plan->txn;
+	u32 hops = count_hops(plan);
 	int ret;
 
-	if (plan->found == txn->count || plan->restarts > MORPH_MOST_RESTARTS)
+	if (plan->found == txn->count || plan->restarts > MORPH_MOST_RESTARTS ||
+	    (hops > PLAN_MOST_HOPS && parts_possible(txn)))
 		return false;
-	begin_hold(plan, steps);
-	while (plan->found < txn->count && steps_now(plan) < plan->end) {
+	plan_begin_hold(plan, steps - min(hops / STEP_HOPS, steps * 3 / 4));
+	while (plan->found < txn->count && plan_steps_now(plan) < plan->end) {
 		ret = find_one(plan);
+		if (ret == -EINPROGRESS || (ret && morph_txn_wants_memory(txn)))
+			return true;
+		plan->failure = ret;
 		if (ret)
-			return ret == -EINPROGRESS;
+			return false;
 		plan->claims += !!txn->items[plan->found].new;
 		plan->found++;
 	}
@@ -379,7 +406,7 @@ static bool find_some(struct morph_planning *plan, u64 steps)
 }
 
 /* Find paths, or validate them if all are found. Return whether to continue in another hold. */
-static bool work_on(struct morph_planning *plan, u64 steps)
+static bool work_on(struct morph_planning *plan, u32 steps)
 {
 	u32 found = plan->found;
 
@@ -411,8 +438,7 @@ bool morph_planning_continue(struct morph_planning *plan, u32 steps)
 			claim_again(plan);
 		else
 			claim_found(plan);
-		more = work_on(plan, steps + (u64)MORPH_CLAIM_STEPS *
-					     (plan->found + plan->released));
+		more = work_on(plan, steps);
 		unclaim_found(plan);
 	}
 	reclaim_old(plan);
@@ -442,7 +468,7 @@ static int check_yielded(struct morph_txn *txn)
  * Drop fabric->lock for a while. Allocate the memory of a search that has paused. A repair gets it
  * beyond the user's limit.
  */
-static int plan_yield(struct morph_planning *plan)
+int plan_yield(struct morph_planning *plan)
 {
 	struct morph_refusal refusal = { .item = MORPH_ANY };
 	struct morph_txn *txn = plan->txn;
@@ -480,9 +506,36 @@ static int find_all(struct morph_planning *plan)
 	while (!ret && morph_planning_continue(plan, MORPH_HOLD_STEPS))
 		ret = plan_yield(plan);
 	/* Staging searches the remaining paths, which takes long, or takes the present refusal. */
-	if (!ret && plan->found < plan->txn->count && !plan->error)
+	if (!ret && plan->found < plan->txn->count && !plan->failure)
 		ret = plan_yield(plan);
 	return ret;
+}
+
+/* Whether planning has found why item @found has no path. */
+static bool is_refused(const struct morph_planning *plan)
+{
+	return plan->failure && (plan->error || plan->txn->refusal.error);
+}
+
+/* Take a refusal of planning. */
+static int refuse_planned(struct morph_planning *plan)
+{
+	struct morph_txn *txn = plan->txn;
+
+	if (plan->error)
+		return stage_refuse_path(txn, plan->found, plan->error, &plan->why);
+	txn->refusal.item = plan->found;
+	return plan->failure;
+}
+
+/* Stage a transaction in parts, unless planning has found the reason of a refusal. */
+static int stage_or_refuse(struct morph_planning *plan)
+{
+	plan_forget_refusal(plan->txn);
+	if (plan->judged_all && plan->judge_error)
+		return stage_refuse_path(plan->txn, plan->judge_why.item, plan->judge_error,
+					 &plan->judge_why);
+	return parts_stage(plan);
 }
 
 /* Stage a transaction with few paths. -EINPROGRESS: its searches take more than one hold. */
@@ -490,11 +543,11 @@ static int stage_few(struct morph_planning *plan)
 {
 	int ret;
 
-	begin_hold(plan, MORPH_HOLD_STEPS);
+	plan_begin_hold(plan, MORPH_HOLD_STEPS);
 	ret = morph_txn_stage(plan->txn);
-	if (ret != -EINPROGRESS)
+	if (ret != -EINPROGRESS && !morph_txn_wants_memory(plan->txn))
 		return ret;
-	forget_refusal(plan->txn);
+	plan_forget_refusal(plan->txn);
 	return plan_yield(plan) ?: -EINPROGRESS;
 }
 
@@ -520,12 +573,23 @@ static int plan_and_stage(struct morph_planning *plan)
 		ret = find_all(plan);
 		if (ret)
 			break;
+		if (parts_possible(txn)) {
+			ret = is_refused(plan) ? refuse_planned(plan) : stage_or_refuse(plan);
+			break;
+		}
 		changed = surroundings(txn) - began;
-		forget_refusal(txn);
-		begin_hold(plan, MORPH_HOLD_STEPS);
+		plan_forget_refusal(txn);
+		plan_begin_hold(plan, MORPH_HOLD_STEPS);
 		plan->staging = true;
 		ret = morph_txn_stage(txn);
 		plan->staging = false;
+		if (ret && morph_txn_wants_memory(txn)) {
+			ret = plan_yield(plan);
+			if (ret)
+				break;
+			forget_from(txn, 0);
+			continue;
+		}
 		if (!ret || !changed || plan->refused || plan->restarts > MORPH_MOST_RESTARTS)
 			break;
 		forget_from(txn, 0);
@@ -546,7 +610,9 @@ int morph_txn_plan_and_stage(struct morph_txn *txn)
 		return morph_txn_stage(txn);
 	txn->plan = &plan;
 	txn->memory = &plan.memory;
-	if (!has_many_paths(txn))
+	if (parts_possible(txn) && txn->items[0].change.op == MORPH_CHANGE_REMOVE)
+		ret = parts_stage(&plan);
+	else if (!has_many_paths(txn))
 		ret = stage_few(&plan);
 	if (ret == -EINPROGRESS)
 		ret = plan_and_stage(&plan);

@@ -245,6 +245,19 @@ int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item,
 	return morph_path_find(&request, &item->new, &txn->refusal, why);
 }
 
+static int charge_lanes(struct morph_txn *txn, u32 index)
+{
+	int ret;
+
+	if (!txn->kind->charged)
+		return 0;
+	ret = morph_user_charge(txn->slice->user, MORPH_RES_LANES,
+				optics_weight64(txn->items[index].new->path.lanes), &txn->refusal);
+	if (ret)
+		txn->refusal.item = index;
+	return ret;
+}
+
 /* Find and claim the new route of one item. */
 static int claim_new(struct morph_txn *txn, u32 index)
 {
@@ -274,14 +287,9 @@ static int claim_new(struct morph_txn *txn, u32 index)
 	ret = morph_route_claim(txn->fabric, item->new, &why);
 	if (ret)
 		return refuse_item_optics(txn, index, ret, &why);
-	if (!txn->kind->charged)
-		return 0;
-	ret = morph_user_charge(txn->slice->user, MORPH_RES_LANES,
-				optics_weight64(item->new->path.lanes), &txn->refusal);
-	if (ret) {
+	ret = charge_lanes(txn, index);
+	if (ret)
 		morph_route_release(txn->fabric, item->new);
-		txn->refusal.item = index;
-	}
 	return ret;
 }
 
@@ -441,6 +449,33 @@ bool morph_txn_resume_holds(struct morph_txn *txn)
 	return !kind->resume_holds || kind->resume_holds(txn->slice);
 }
 
+int stage_item(struct morph_txn *txn, u32 index, bool claim)
+{
+	struct morph_item *item = &txn->items[index];
+	int ret = 0;
+
+	if (!item->circuit)
+		ret = resolve(txn, index);
+	if (ret)
+		return ret;
+	if (item->old) {
+		morph_route_release(txn->fabric, item->old);
+		morph_route_shadow(txn->fabric, item->old);
+		item->broken_first = item->dead || !item->old->whole;
+		return 0;
+	}
+	if (claim)
+		return claim_new(txn, index);
+	item->new->circuit = item->circuit;
+	return charge_lanes(txn, index);
+}
+
+int stage_refuse_path(struct morph_txn *txn, u32 index, int error,
+		      const struct optics_refusal *why)
+{
+	return refuse_item_optics(txn, index, error, why);
+}
+
 static void undo_claim(struct morph_txn *txn, struct morph_item *item)
 {
 	if (!item->new)
@@ -471,6 +506,16 @@ static void undo_resolve(struct morph_txn *txn, struct morph_item *item, bool re
 	item->old = NULL;
 }
 
+/* Undo an addition or a removal. @charged: its lanes are. */
+void stage_undo_item(struct morph_txn *txn, u32 index, bool charged)
+{
+	struct morph_item *item = &txn->items[index];
+
+	if (charged)
+		undo_claim(txn, item);
+	undo_resolve(txn, item, true);
+}
+
 /* Undo the first @resolved items; the new routes of the first @claimed are claimed. */
 static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool released)
 {
@@ -482,6 +527,16 @@ static void undo_stage(struct morph_txn *txn, u32 resolved, u32 claimed, bool re
 		if (txn->items[i].circuit)
 			undo_resolve(txn, &txn->items[i], released);
 	txn->staged = false;
+}
+
+int stage_check_generation(struct morph_txn *txn)
+{
+	u64 now = txn->slice->generation;
+
+	if (txn->generation == MORPH_GENERATION_ANY || txn->generation == now)
+		return 0;
+	return morph_refuse(&txn->refusal, -ESTALE, MORPH_REASON_GENERATION, 0, 0,
+			    "the slice is at generation %llu, not %llu", now, txn->generation);
 }
 
 /* Ask the kind whether the token permits the change, and which reservations it may use. */
@@ -524,11 +579,9 @@ int morph_txn_stage(struct morph_txn *txn)
 	int ret = 0;
 
 	lockdep_assert_held(&txn->fabric->lock);
-	if (txn->generation != MORPH_GENERATION_ANY && txn->generation != slice->generation)
-		return morph_refuse(&txn->refusal, -ESTALE, MORPH_REASON_GENERATION, 0, 0,
-				    "the slice is at generation %llu, not %llu", slice->generation,
-				    txn->generation);
-	ret = stage_lift_reservations(txn);
+	ret = stage_check_generation(txn);
+	if (!ret)
+		ret = stage_lift_reservations(txn);
 	if (ret)
 		return ret;
 	morph_txn_suspend_holds(txn);

@@ -416,7 +416,7 @@ err_uncharge_bytes:
 err_uncharge_prepared:
 	morph_user_uncharge(txn->slice->user, MORPH_RES_PREPARED, 1);
 err_unstage:
-	morph_txn_unstage(txn);
+	morph_txn_unstage_in_parts(txn);
 	return ret;
 }
 
@@ -439,7 +439,7 @@ static int run_staged(struct morph_txn *txn)
 	fill_results(txn);
 	txn->outcome = MORPH_OUTCOME_NONE;
 	if (txn->flags & MORPH_TXN_DRY_RUN) {
-		morph_txn_unstage(txn);
+		morph_txn_unstage_in_parts(txn);
 		return 0;
 	}
 	if (txn->flags & MORPH_TXN_PREPARE)

@@ -293,6 +293,7 @@ struct morph_planning {
 	u32 effort;		/* of a search in one hold; 0: searches do not pause */
 	bool needs_memory;	/* a search takes more than one hold, and search.work is NULL */
 	bool staging;		/* staging must end in this hold */
+	bool parts;		/* staging takes several holds */
 
 	/* Validation of the found paths, in the ledger of @seq. */
 	u64 seq;		/* morph_ledger_seq() at the end of the last hold */
@@ -310,6 +311,7 @@ struct morph_planning {
 	int error;		/* 0: none */
 	struct optics_refusal why;
 	bool refused;		/* staging has taken it */
+	int failure;		/* why item @found has no path, also without such a refusal; or 0 */
 };
 
 /*
@@ -341,12 +343,12 @@ int morph_txn_check_add(struct morph_txn *txn, u32 index);
 size_t morph_txn_reads_bytes(u32 changes, u32 settings);
 void morph_txn_unstage(struct morph_txn *txn);
 /*
- * The same for a prepared transaction. Drops fabric->lock at times; meanwhile other slices may take
- * what it has released. The caller has entered the slice, and excludes steps of the transaction.
+ * The same, but drop fabric->lock at times; meanwhile other slices may take what the function has
+ * released. The caller has entered the slice, and excludes steps of the transaction.
  */
 void morph_txn_unstage_in_parts(struct morph_txn *txn);
 void morph_txn_unmark(struct morph_txn *txn);
-/* Assign a number for lookups. Caller holds fabric->lock. */
+/* Assign a number for lookups. Caller holds fabric->lock; the function drops it to get memory. */
 int morph_txn_enter(struct morph_txn *txn);
 /* morph_slice_enter() for a tenant's change, with a reason if the change is not possible now. */
 int morph_txn_enter_slice(struct morph_txn *txn, struct morph_refusal *refusal);
