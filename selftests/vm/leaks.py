@@ -28,6 +28,11 @@ def read(path):
         return file.read()
 
 
+def write(path, text):
+    with open(path, "w", encoding="ascii") as file:
+        file.write(text)
+
+
 def allocations():
     """Descriptions of slab objects and vmalloc areas."""
     for path in glob.glob("/sys/kernel/debug/slab/*/alloc_traces"):
@@ -44,18 +49,17 @@ def unreferenced():
         return []
     time.sleep(KMEMLEAK_AGE_SECONDS)
     for _ in range(2):
-        with open(KMEMLEAK, "w", encoding="ascii") as file:
-            file.write("scan")
+        write(KMEMLEAK, "scan")
     return [entry for entry in read(KMEMLEAK).split("unreferenced object ") if entry]
 
 
 def validate_slabs():
     """Let the kernel check red zones and poison now instead of at the next allocation of an
-    object."""
+    object. A machine for measuring has neither."""
     for pattern in ("kmalloc-*", "morph*"):
         for path in glob.glob(f"/sys/kernel/slab/{pattern}/validate"):
-            with open(path, "w", encoding="ascii") as file:
-                file.write("1")
+            if read(os.path.join(os.path.dirname(path), "red_zone")).strip() == "1":
+                write(path, "1")
 
 
 def nameless():
