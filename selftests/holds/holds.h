@@ -21,9 +21,13 @@ struct workload {
 	void (*run)(struct scene *scene);
 };
 
-/* Workloads of tenants, and those of failing hardware. The last entry has no name. */
+/*
+ * Workloads of tenants, those of failing hardware, and those whose holders lose the processor. The
+ * last entry has no name.
+ */
 extern const struct workload tenants[];
 extern const struct workload failures[];
+extern const struct workload absences[];
 
 /* The longest delay of one of the tenant's calls. */
 struct delay {

@@ -110,6 +110,23 @@ static void forget_holds(const struct scene *scene)
 		stop(path);
 }
 
+/* Print the longest time without the processor of any holder. It has no bound. */
+static void print_absence(const char *profile, const char *workload, const char *line)
+{
+	unsigned long long running, preempted, slept;
+	unsigned int records;
+	char holder[80];
+
+	if (sscanf(line, "longest preempted: %llu %llu %llu %u %79s", &running, &preempted, &slept,
+		   &records, holder) == 5)
+		printf("# %s, %s: preempted for %.0f null ioctls: %s\n", profile, workload,
+		       preempted / null_ns, holder);
+	else if (sscanf(line, "longest asleep: %llu %llu %llu %u %79s", &running, &preempted,
+			&slept, &records, holder) == 5)
+		printf("# %s, %s: asleep for %.0f null ioctls: %s\n", profile, workload,
+		       slept / null_ns, holder);
+}
+
 /* Report the holds of a workload. One that did not run to its end has failed. */
 static void judge_holds(const struct scene *scene, const char *profile, const char *workload,
 			bool ended)
@@ -127,8 +144,7 @@ static void judge_holds(const struct scene *scene, const char *profile, const ch
 	while (fgets(line, sizeof(line), stream)) {
 		if (sscanf(line, "%llu %llu %llu %u %79s", &running, &preempted, &slept, &records,
 			   holder) != 5) {
-			if (!strncmp(line, "longest", 7))
-				printf("# %s, %s: %s", profile, workload, line);
+			print_absence(profile, workload, line);
 			continue;
 		}
 		nulls = running / null_ns;
@@ -266,6 +282,7 @@ static void run_profile(const char *profile)
 	judge_holds(&scene, profile, "bring-up", true);
 	run_list(&scene, profile, tenants);
 	run_list(&scene, profile, failures);
+	run_list(&scene, profile, absences);
 	run_delays(&scene, profile);
 	nl_close(&scene.nl);
 	sim_stop(&scene.sim);
