@@ -309,6 +309,7 @@ static int judge_path(struct judge *judge, const struct optics_path *path, bool 
 	int error;
 
 	judge->path = path;
+	judge->effort += path->hops_count;
 	error = judge_ends(judge);
 	if (!error)
 		error = judge_hops(judge);
