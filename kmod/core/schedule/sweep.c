@@ -85,9 +85,12 @@ static u32 list_path(struct listing *listing, const struct optics_path *path, u3
 	entries[n++] = list_lanes(&tables[RX], hold->rx, &hold->rx_count, path->rx, path->lanes);
 	for (h = 0; h < path->hops_count; h++) {
 		const struct optics_hop *hop = &path->hops[h];
+		u32 guide = list_lanes(&tables[GUIDES], hold->guides, &hold->guides_count,
+				       hop->guide >> 1, path->lanes);
 
-		entries[n++] = list_lanes(&tables[GUIDES], hold->guides, &hold->guides_count,
-					  hop->guide >> 1, path->lanes);
+		/* A hold that fails may not reach the guide, but its end removes it from a list. */
+		INIT_HLIST_NODE(&hold->listed[guide].node);
+		entries[n++] = guide;
 		entries[n++] = hop->element == OPTICS_NONE ? OPTICS_NONE :
 			       list_element(&tables[ELEMENTS], hold, hop);
 	}
