@@ -159,7 +159,31 @@ static void schedule_holds_all_lanes_after_a_search(struct kunit *test)
 	morph_schedule_put(schedule);
 }
 
+/*
+ * A load allocates circuits and routes before it takes fabric->lock. Paths without guides may be
+ * long, so the first chunk has room for both circuits.
+ */
+static void schedule_takes_circuits_and_routes_from_a_chunk(struct kunit *test)
+{
+	struct fake *fake = fake_open(test, &fake_small);
+	struct morph_slice *slice = fake_joined(fake, MORPH_FAILOVER_AUTOMATIC, MORPH_SPARES_HOST);
+	struct morph_schedule *schedule = start_schedule(fake, slice, 1, 0);
+	struct morph_chunk *chunk = schedule->circuits[0]->chunk;
+	u32 i;
+
+	KUNIT_EXPECT_NOT_NULL(test, chunk);
+	for (i = 0; i < schedule->circuits_count; i++) {
+		KUNIT_EXPECT_PTR_EQ(test, chunk, schedule->circuits[i]->chunk);
+		KUNIT_EXPECT_PTR_EQ(test, chunk, schedule->circuits[i]->route->chunk);
+		/* The slice finds it by its number. */
+		KUNIT_EXPECT_PTR_EQ(test, (void *)schedule->circuits[i],
+				    xa_load(&slice->circuits, schedule->first_circuit + i));
+	}
+	morph_schedule_put(schedule);
+}
+
 static struct kunit_case schedule_cases[] = {
+	KUNIT_CASE(schedule_takes_circuits_and_routes_from_a_chunk),
 	KUNIT_CASE(schedule_judges_no_step_twice_in_the_same_light),
 	KUNIT_CASE(schedule_parks_elements_that_a_repair_releases),
 	KUNIT_CASE_PARAM(schedule_holds_all_lanes_after_a_search, search_cases_gen_params),

@@ -49,6 +49,16 @@ struct morph_route *morph_route_take(u32 capacity, struct morph_stash *stash)
 	return init_route(morph_stash_zalloc(stash, morph_route_bytes(capacity)), capacity);
 }
 
+struct morph_route *morph_route_place(struct morph_chunk *chunk, u32 capacity)
+{
+	struct morph_route *route;
+
+	route = init_route(morph_chunk_take(chunk, morph_route_bytes(capacity)), capacity);
+	if (route)
+		route->chunk = chunk;
+	return route;
+}
+
 /*
  * A move allocates one route and drops another one, usually of the same length. The slice keeps the
  * last dropped route, which is on no list, for the next allocation.
@@ -82,7 +92,10 @@ void morph_route_free(struct morph_route *route)
 	if (route->user)
 		morph_user_uncharge(route->user, MORPH_RES_BYTES,
 				    morph_route_bytes(route->capacity));
-	kfree(route);
+	if (route->chunk)
+		morph_chunk_put(route->chunk);
+	else
+		kfree(route);
 }
 
 /* The edge that a route ends at, in the form of a circuit's end, or OPTICS_NONE. */

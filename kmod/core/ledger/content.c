@@ -194,6 +194,35 @@ void morph_slice_serve_waiters(struct morph_slice *slice)
 
 /* ------------------------------------------------------------------ circuits */
 
+static struct morph_circuit *init_circuit(struct morph_circuit *circuit, struct morph_slice *slice,
+					  const struct morph_change *change)
+{
+	circuit->slice = slice;
+	circuit->state = MORPH_CIRCUIT_CHANGING;
+	circuit->src_rank = change->src_rank;
+	circuit->dst_rank = change->dst_rank;
+	circuit->any_src_plane = change->src_plane == MORPH_PLANE_ANY;
+	circuit->any_dst_plane = change->dst_plane == MORPH_PLANE_ANY;
+	return circuit;
+}
+
+size_t morph_circuit_bytes(void)
+{
+	return circuit_size;
+}
+
+struct morph_circuit *morph_circuit_place(struct morph_slice *slice,
+					  const struct morph_change *change,
+					  struct morph_chunk *chunk)
+{
+	struct morph_circuit *circuit = morph_chunk_take(chunk, circuit_size);
+
+	if (!circuit)
+		return NULL;
+	circuit->chunk = chunk;
+	return init_circuit(circuit, slice, change);
+}
+
 struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
 					  const struct morph_change *change,
 					  struct morph_stash *stash,
@@ -214,13 +243,7 @@ struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
 	ret = morph_user_charge(slice->user, MORPH_RES_BYTES, circuit_size, refusal);
 	if (ret)
 		goto err_uncharge;
-	circuit->slice = slice;
-	circuit->state = MORPH_CIRCUIT_CHANGING;
-	circuit->src_rank = change->src_rank;
-	circuit->dst_rank = change->dst_rank;
-	circuit->any_src_plane = change->src_plane == MORPH_PLANE_ANY;
-	circuit->any_dst_plane = change->dst_plane == MORPH_PLANE_ANY;
-	return circuit;
+	return init_circuit(circuit, slice, change);
 
 err_uncharge:
 	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
@@ -233,8 +256,12 @@ void morph_circuit_free(struct morph_circuit *circuit)
 {
 	struct morph_slice *slice = circuit->slice;
 
-	morph_user_uncharge(slice->user, MORPH_RES_BYTES, circuit_size);
 	morph_user_uncharge(slice->user, MORPH_RES_CIRCUITS, 1);
+	if (circuit->chunk) {
+		morph_chunk_put(circuit->chunk);
+		return;
+	}
+	morph_user_uncharge(slice->user, MORPH_RES_BYTES, circuit_size);
 	kfree(circuit);
 }
 

@@ -92,6 +92,14 @@ static inline u64 morph_ledger_seq(const struct morph_fabric *fabric)
 	return ledger_of(fabric)->light_seq + ledger_of(fabric)->marks_seq;
 }
 
+/* Memory of several circuits and routes, which have a reference each. */
+struct morph_chunk {
+	struct kref kref;
+	struct morph_user *user;	/* charged for it; outlives it */
+	size_t bytes, left;		/* only the owner of the first reference takes memory */
+	u64 memory[];
+};
+
 /* Position of a route on one guide's list. */
 struct morph_link {
 	struct hlist_node node;		/* head: morph_ledger.guide_routes[guide] */
@@ -132,6 +140,7 @@ struct morph_route {
 	u64 lit_from_ns;		/* CLOCK_MONOTONIC: when its laser was switched on */
 	u32 capacity;
 	struct morph_user *user;	/* charged user of the slice, which outlives it; or NULL */
+	struct morph_chunk *chunk;	/* its memory, or NULL: its own */
 	struct morph_link *links;	/* capacity, behind the hops */
 	struct optics_hop hops[];	/* capacity */
 };
@@ -157,6 +166,7 @@ struct morph_circuit {
 	struct hlist_node src_node, dst_node;
 	bool scheduled;			/* a schedule lights it in some of its steps */
 	u32 searched;			/* by a repair, in vain: see morph_circuit_in_vain() */
+	struct morph_chunk *chunk;	/* its memory, or NULL: its own */
 	struct morph_route *route;	/* NULL only during setup */
 	s32 power_mdbm;
 	u64 dark_ns;
@@ -246,11 +256,22 @@ static inline void morph_slice_wait_cancel(struct morph_slice *slice,
 	slice->waiting &= ~waiter->bit;
 }
 
+/* ------------------------------------------------------------------ chunk.c */
+
+/* Allocate and charge it. ERR_PTR: -EDQUOT with @refusal, or -ENOMEM. No lock held. */
+struct morph_chunk *morph_chunk_alloc(struct morph_user *user, size_t bytes,
+				      struct morph_refusal *refusal);
+/* Take zeroed memory, with a reference to the chunk; or return NULL. */
+void *morph_chunk_take(struct morph_chunk *chunk, size_t bytes);
+void morph_chunk_put(struct morph_chunk *chunk);
+
 /* ------------------------------------------------------------------ claim.c */
 
 struct morph_route *morph_route_alloc(u32 capacity, gfp_t gfp);
 /* The same from a stash, without sleeping. */
 struct morph_route *morph_route_take(u32 capacity, struct morph_stash *stash);
+/* Make a route in the memory of a chunk; or return NULL. */
+struct morph_route *morph_route_place(struct morph_chunk *chunk, u32 capacity);
 /* Charged bytes of a route. */
 size_t morph_route_bytes(u32 capacity);
 void morph_route_free(struct morph_route *route);
@@ -331,6 +352,7 @@ struct morph_path_request {
 	bool charged;			/* do not charge its memory beyond the user's limit */
 	gfp_t gfp;
 	struct morph_stash *stash;	/* allocate from it and do not sleep; NULL: use gfp */
+	struct morph_chunk *chunk;	/* memory of the route; or NULL */
 	u32 effort;			/* pause at it: optics_route_continue(); 0: do not pause */
 	struct morph_path_search *search;	/* keeps a search that has paused; NULL: drop it */
 };
@@ -457,6 +479,12 @@ struct morph_circuit *morph_circuit_alloc(struct morph_slice *slice,
 					  const struct morph_change *change,
 					  struct morph_stash *stash,
 					  struct morph_refusal *refusal);
+/* Make a circuit in the memory of a chunk; or return NULL. The caller has charged the circuit. */
+struct morph_circuit *morph_circuit_place(struct morph_slice *slice,
+					  const struct morph_change *change,
+					  struct morph_chunk *chunk);
+/* Charged bytes of a circuit. */
+size_t morph_circuit_bytes(void);
 void morph_circuit_free(struct morph_circuit *circuit);
 /* The circuit is lit, or not any more: its slice and its ranks list it. Hold fabric->lock. */
 void morph_circuit_list(struct morph_circuit *circuit);

@@ -366,7 +366,10 @@ int morph_path_find(const struct morph_path_request *request, struct morph_route
 		ret = route_by_search(request, &path, why);
 	if (ret)
 		return ret;
-	route = charged_route(request, path.hops_count, refusal);
+	if (request->chunk)
+		route = morph_route_place(request->chunk, path.hops_count) ?: ERR_PTR(-ENOMEM);
+	else
+		route = charged_route(request, path.hops_count, refusal);
 	if (IS_ERR(route))
 		return PTR_ERR(route);
 	memcpy(route->hops, path.hops, array_size(path.hops_count, sizeof(*path.hops)));

@@ -3,6 +3,7 @@
 #include <linux/random.h>
 #include <linux/sched/signal.h>
 #include <linux/slab.h>
+#include <linux/xarray.h>
 
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
@@ -12,6 +13,9 @@
 #include "core/txn/txn.h"
 
 #define PATH_WORK	1024u	/* work to find a path, in visited entries of schedules */
+#define CHUNK_BYTES	32768u	/* memory for circuits that is allocated at once */
+#define LIKELY_HOPS	8u
+#define NUMBERS_AT_ONCE	256u
 #define MOST_SCHEDULES	64u	/* per slice: each may queue work items */
 #define LEAST_AFTER_NS	NSEC_PER_USEC
 #define LEAST_IDLE_NS	(100 * NSEC_PER_USEC)	/* minimum of a step that changes nothing */
@@ -289,54 +293,6 @@ static int check_lent(struct morph_txn *scratch, u32 rank)
 				    "rank {index} has a lent spare, which a schedule must not use");
 }
 
-/* Create a dark circuit with its path. Caller holds fabric->lock. */
-static int make_circuit(struct morph_schedule *schedule,
-			const struct morph_schedule_request *request,
-			struct morph_txn *scratch, u32 index)
-{
-	struct morph_slice *slice = schedule->slice;
-	struct morph_item *item = &scratch->items[0];
-	struct morph_circuit *circuit;
-	int ret;
-
-	fill_change(item, request, index);
-	ret = morph_txn_check_add(scratch, 0);
-	if (!ret)
-		ret = check_lent(scratch, item->change.src_rank);
-	if (!ret)
-		ret = check_lent(scratch, item->change.dst_rank);
-	if (ret)
-		return ret;
-	circuit = morph_circuit_alloc(slice, &item->change, NULL, &scratch->refusal);
-	if (IS_ERR(circuit))
-		return PTR_ERR(circuit);
-	circuit->id = schedule->first_circuit + index;
-	circuit->scheduled = true;
-	circuit_scheduling(circuit)->schedule = schedule;
-	schedule->circuits[index] = circuit;
-	ret = find_path(schedule, scratch, index);
-	if (ret)
-		goto err_free;
-	ret = morph_user_charge(slice->user, MORPH_RES_LANES, circuit->lanes_count,
-				&scratch->refusal);
-	if (ret)
-		goto err_route;
-	ret = xa_insert(&slice->circuits, circuit->id, circuit, GFP_KERNEL_ACCOUNT);
-	if (ret)
-		goto err_lanes;
-	schedule->circuits_count++;
-	return 0;
-
-err_lanes:
-	morph_user_uncharge(slice->user, MORPH_RES_LANES, circuit->lanes_count);
-err_route:
-	morph_route_free(circuit->route);
-err_free:
-	schedule->circuits[index] = NULL;
-	morph_circuit_free(circuit);
-	return ret;
-}
-
 /*
  * The loading thread has taken fabric->lock again. It has entered the slice, so check for a waiting
  * repair or the end of the slice.
@@ -360,35 +316,100 @@ int morph_schedule_yield(struct morph_schedule *schedule, struct morph_refusal *
 	return check_yielded(schedule, refusal);
 }
 
-/*
- * A search has paused. The first one that does gets memory for the next hold of fabric->lock.
- */
-static int yield_in_search(struct morph_schedule *schedule, struct morph_refusal *refusal)
+/* Allocate the memory that a path search lacks. No lock held. */
+static int search_alloc(struct morph_schedule *schedule, struct morph_refusal *refusal)
 {
-	struct morph_slice *slice = schedule->slice;
-	int ret = 0;
+	struct morph_traces *traces = &schedule->traces;
 
-	if (!schedule->search->work) {
-		mutex_unlock(&slice->fabric->lock);
-		ret = morph_path_search_alloc(schedule->search, slice->user, refusal);
-		morph_fabric_lock(slice->fabric);
+	if (traces->wanted > traces->room) {
+		kvfree(traces->entries);
+		traces->room = traces->wanted + traces->wanted / 2;
+		traces->entries = kvmalloc_array(traces->room, sizeof(*traces->entries),
+						 GFP_KERNEL_ACCOUNT);
+		return traces->entries ? 0 : -ENOMEM;
 	}
-	return ret ? ret : morph_schedule_yield(schedule, refusal);
+	/* A search has paused. The first one that does gets memory for the next hold. */
+	if (!schedule->search->work)
+		return morph_path_search_alloc(schedule->search, schedule->slice->user, refusal);
+	return 0;
 }
 
-static int make_circuit_in_holds(struct morph_schedule *schedule,
-				 const struct morph_schedule_request *request,
-				 struct morph_txn *scratch, u32 index)
+static int find_path_in_holds(struct morph_schedule *schedule, struct morph_txn *scratch,
+			      u32 index)
 {
+	struct morph_fabric *fabric = schedule->slice->fabric;
 	int ret;
 
 	do {
-		ret = make_circuit(schedule, request, scratch, index);
+		ret = find_path(schedule, scratch, index);
 		if (ret != -EINPROGRESS)
 			return ret;
-		ret = yield_in_search(schedule, &scratch->refusal);
+		mutex_unlock(&fabric->lock);
+		ret = search_alloc(schedule, &scratch->refusal);
+		morph_fabric_lock(fabric);
+		if (!ret)
+			ret = morph_schedule_yield(schedule, &scratch->refusal);
 	} while (!ret);
 	return ret;
+}
+
+/*
+ * Create a dark circuit with its path. After a failure it may have no path; morph_schedule_drop()
+ * frees it. Caller holds fabric->lock; the function drops it at times.
+ */
+static int make_circuit(struct morph_schedule *schedule,
+			const struct morph_schedule_request *request,
+			struct morph_txn *scratch, u32 index)
+{
+	struct morph_item *item = &scratch->items[0];
+	struct morph_circuit *circuit;
+	int ret;
+
+	fill_change(item, request, index);
+	ret = morph_txn_check_add(scratch, 0);
+	if (!ret)
+		ret = check_lent(scratch, item->change.src_rank);
+	if (!ret)
+		ret = check_lent(scratch, item->change.dst_rank);
+	if (ret)
+		return ret;
+	circuit = morph_circuit_place(schedule->slice, &item->change, scratch->chunk);
+	if (!circuit)
+		return -ENOMEM;
+	circuit->id = schedule->first_circuit + index;
+	circuit->scheduled = true;
+	circuit_scheduling(circuit)->schedule = schedule;
+	schedule->circuits[schedule->circuits_count++] = circuit;
+	return find_path_in_holds(schedule, scratch, index);
+}
+
+/* Memory of a circuit, at most, or as much as it will probably need. */
+static size_t circuit_bytes(const struct morph_schedule_request *request, u32 index, u32 hops)
+{
+	return ALIGN(morph_circuit_bytes(), sizeof(u64)) +
+	       morph_route_bytes(request->circuits[index].guides_count ?: hops);
+}
+
+/* Allocate memory for the next circuits. Caller holds fabric->lock; the function drops it. */
+static int next_chunk(struct morph_schedule *schedule,
+		      const struct morph_schedule_request *request, struct morph_txn *scratch,
+		      u32 index)
+{
+	size_t bytes = circuit_bytes(request, index, OPTICS_MAX_HOPS);
+	struct morph_slice *slice = schedule->slice;
+	struct morph_chunk *chunk;
+	u32 i;
+
+	for (i = index + 1; i < request->circuits_count && bytes < CHUNK_BYTES; i++)
+		bytes += circuit_bytes(request, i, LIKELY_HOPS);
+	mutex_unlock(&slice->fabric->lock);
+	chunk = morph_chunk_alloc(slice->user, bytes, &scratch->refusal);
+	morph_fabric_lock(slice->fabric);
+	if (IS_ERR(chunk))
+		return PTR_ERR(chunk);
+	morph_chunk_put(scratch->chunk);
+	scratch->chunk = chunk;
+	return check_yielded(schedule, &scratch->refusal);
 }
 
 /*
@@ -404,17 +425,79 @@ static int make_circuits(struct morph_schedule *schedule,
 
 	ret = take_ids(schedule->slice, request->circuits_count, &schedule->first_circuit);
 	for (i = 0; i < request->circuits_count && !ret; i++) {
-		if (schedule->work >= MORPH_SCHEDULE_MOST_WORK) {
+		if (!scratch->chunk ||
+		    scratch->chunk->left < circuit_bytes(request, i, OPTICS_MAX_HOPS))
+			ret = next_chunk(schedule, request, scratch, i);
+		else if (schedule->work >= MORPH_SCHEDULE_MOST_WORK)
 			ret = morph_schedule_yield(schedule, &scratch->refusal);
-			if (ret)
-				break;
-		}
+		if (ret)
+			break;
 		schedule->work += PATH_WORK;
-		ret = make_circuit_in_holds(schedule, request, scratch, i);
+		ret = make_circuit(schedule, request, scratch, i);
 		if (ret)
 			wrong->circuit = i;
 	}
 	return ret;
+}
+
+/* Charge for all circuits at once, and create them. Context as above. */
+static int make_charged_circuits(struct morph_schedule *schedule,
+				 const struct morph_schedule_request *request,
+				 struct morph_txn *scratch, struct morph_schedule_wrong *wrong)
+{
+	struct morph_user *user = schedule->slice->user;
+	int ret;
+
+	ret = morph_user_charge(user, MORPH_RES_CIRCUITS, request->circuits_count,
+				&scratch->refusal);
+	if (ret)
+		return ret;
+	ret = make_circuits(schedule, request, scratch, wrong);
+	if (ret)
+		morph_user_uncharge(user, MORPH_RES_CIRCUITS,
+				    request->circuits_count - schedule->circuits_count);
+	return ret;
+}
+
+/* Enter the circuits into the table of the slice, which has a lock of its own. */
+static int number_circuits(struct morph_schedule *schedule)
+{
+	XA_STATE(xas, &schedule->slice->circuits, schedule->first_circuit);
+	u32 i = 0, end;
+
+	while (i < schedule->circuits_count) {
+		end = min(i + NUMBERS_AT_ONCE, schedule->circuits_count);
+		xas_set(&xas, schedule->first_circuit + i);
+		xas_lock(&xas);
+		for (; i < end; i++) {
+			xas_store(&xas, schedule->circuits[i]);
+			if (xas_error(&xas))
+				break;
+			xas_clear_mark(&xas, XA_FREE_MARK);
+			xas_next(&xas);
+		}
+		xas_unlock(&xas);
+		if (!xas_nomem(&xas, GFP_KERNEL) && xas_error(&xas))
+			return xas_error(&xas);
+		cond_resched();
+	}
+	return 0;
+}
+
+/* Charge for the lanes of all circuits at once, and number them. */
+static int number_charged_circuits(struct morph_schedule *schedule, struct morph_refusal *refusal)
+{
+	u64 lanes = 0;
+	u32 i;
+	int ret;
+
+	for (i = 0; i < schedule->circuits_count; i++)
+		lanes += schedule->circuits[i]->lanes_count;
+	ret = morph_user_charge(schedule->slice->user, MORPH_RES_LANES, lanes, refusal);
+	if (ret)
+		return ret;
+	schedule->lanes_charged = true;
+	return number_circuits(schedule);
 }
 
 /*
@@ -493,7 +576,9 @@ static int prepare(struct morph_schedule *schedule, struct morph_schedule_wrong 
 	int ret;
 
 	mutex_unlock(&slice->fabric->lock);
-	ret = make_txn(schedule, refusal);
+	ret = number_charged_circuits(schedule, refusal);
+	if (!ret)
+		ret = make_txn(schedule, refusal);
 	if (!ret)
 		ret = morph_schedule_list(schedule, wrong, refusal);
 	if (!ret)
@@ -504,25 +589,21 @@ static int prepare(struct morph_schedule *schedule, struct morph_schedule_wrong 
 
 /* The caller has entered the slice and holds fabric->lock; the function drops it at times. */
 static int load(struct morph_schedule *schedule, const struct morph_schedule_request *request,
-		struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+		struct morph_txn *scratch, struct morph_schedule_wrong *wrong,
+		struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = schedule->slice;
-	struct morph_txn *scratch;
 	int ret;
 
 	if (request->generation != MORPH_GENERATION_ANY && request->generation != slice->generation)
 		return morph_refuse(refusal, -ESTALE, MORPH_REASON_GENERATION, 0, 0,
 				    "the slice is at generation %llu, not %llu", slice->generation,
 				    request->generation);
-	scratch = morph_txn_alloc(slice, NULL, NULL, 1, 0, GFP_KERNEL_ACCOUNT);
-	if (!scratch)
-		return -ENOMEM;
 	ret = morph_controller_permits(slice, &scratch->token, &scratch->refusal);
 	if (!ret)
-		ret = make_circuits(schedule, request, scratch, wrong);
+		ret = make_charged_circuits(schedule, request, scratch, wrong);
 	if (ret)
 		*refusal = scratch->refusal;
-	morph_txn_put(scratch);
 	if (!ret)
 		ret = prepare(schedule, wrong, refusal);
 	if (!ret)
@@ -559,7 +640,7 @@ static u32 held_count(const struct morph_slice *slice)
 }
 
 static int load_entered(struct morph_schedule *schedule,
-			const struct morph_schedule_request *request,
+			const struct morph_schedule_request *request, struct morph_txn *scratch,
 			struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
 {
 	struct morph_slice *slice = schedule->slice;
@@ -581,7 +662,7 @@ static int load_entered(struct morph_schedule *schedule,
 	slice_tenancy(slice)->schedules_count++;
 	/* A slice with schedules has no protections; their reservations must not block it. */
 	morph_protection_drop_slice(slice);
-	ret = load(schedule, request, wrong, refusal);
+	ret = load(schedule, request, scratch, wrong, refusal);
 	if (!ret && slice->dying)
 		ret = -ENODEV;
 	if (ret) {
@@ -602,13 +683,41 @@ static int load_entered(struct morph_schedule *schedule,
 	return 0;
 }
 
+/* Enter the slice and load. No lock held; all memory is allocated without one. */
+static int load_alone(struct morph_schedule *schedule, const struct morph_schedule_request *request,
+		      struct morph_schedule_wrong *wrong, struct morph_refusal *refusal)
+{
+	struct morph_slice *slice = schedule->slice;
+	struct morph_path_search search = {};
+	struct morph_txn *scratch;
+	int ret;
+
+	scratch = morph_txn_alloc(slice, NULL, NULL, 1, 0, GFP_KERNEL_ACCOUNT);
+	if (!scratch)
+		return -ENOMEM;
+	morph_fabric_lock(slice->fabric);
+	schedule->search = &search;
+	ret = morph_schedule_enter(schedule, refusal);
+	if (!ret) {
+		ret = load_entered(schedule, request, scratch, wrong, refusal);
+		morph_slice_leave(slice);
+	}
+	schedule->search = NULL;
+	mutex_unlock(&slice->fabric->lock);
+	kvfree(schedule->traces.entries);
+	schedule->traces = (struct morph_traces){};
+	morph_path_search_free(&search);
+	morph_chunk_put(scratch->chunk);
+	scratch->chunk = NULL;
+	morph_txn_put(scratch);
+	return ret;
+}
+
 int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_request *request,
 			struct morph_schedule **result, struct morph_schedule_wrong *wrong,
 			struct morph_refusal *refusal)
 {
 	size_t bytes = schedule_bytes(request, slice->ranks_count);
-	struct morph_fabric *fabric = slice->fabric;
-	struct morph_path_search search = {};
 	struct morph_schedule *schedule;
 	int ret;
 
@@ -627,20 +736,10 @@ int morph_schedule_load(struct morph_slice *slice, const struct morph_schedule_r
 	schedule->bytes = bytes;
 	memcpy(schedule->held, request->held, array_size(request->held_count, sizeof(u32)));
 	ret = fill_steps(schedule, request, wrong, refusal);
-	if (ret)
-		goto out;
-	fill_uses(schedule, request);
-	morph_fabric_lock(fabric);
-	schedule->search = &search;
-	ret = morph_schedule_enter(schedule, refusal);
 	if (!ret) {
-		ret = load_entered(schedule, request, wrong, refusal);
-		morph_slice_leave(slice);
+		fill_uses(schedule, request);
+		ret = load_alone(schedule, request, wrong, refusal);
 	}
-	schedule->search = NULL;
-	mutex_unlock(&fabric->lock);
-	morph_path_search_free(&search);
-out:
 	if (ret)
 		morph_schedule_put(schedule);
 	else

@@ -19,35 +19,20 @@
 
 /* -------------------------------------------------------------- path search */
 
-/* One entry written into the ledger for the router; undone in reverse order. */
-struct trace {
-	u64 *lanes;		/* NULL: the entry is for an element */
-	u64 bits;
-	u32 element;
-	u8 state;
-	bool marked;		/* element was marked, else pinned */
-};
-
-struct traces {
-	struct optics_state *ledger;
-	struct trace *entries;
-	u32 count;
-};
-
-static void write_lanes(struct traces *traces, u64 *lanes, u64 bits)
+static void write_lanes(struct morph_traces *traces, u64 *lanes, u64 bits)
 {
 	bits &= ~*lanes;
 	if (!bits)
 		return;
 	*lanes |= bits;
-	traces->entries[traces->count++] = (struct trace){ .lanes = lanes, .bits = bits };
+	traces->entries[traces->count++] = (struct morph_trace){ .lanes = lanes, .bits = bits };
 }
 
 /* Set the element to the state of the path, or exclude it if steps need several states. */
-static void write_element(struct traces *traces, const struct optics_hop *hop)
+static void write_element(struct morph_traces *traces, const struct optics_hop *hop)
 {
 	struct optics_state *ledger = traces->ledger;
-	struct trace trace = { .element = hop->element };
+	struct morph_trace trace = { .element = hop->element };
 
 	trace.state = ledger->element_state[hop->element];
 	trace.marked = ledger->element_pins[hop->element];
@@ -63,7 +48,7 @@ static void write_element(struct traces *traces, const struct optics_hop *hop)
 	traces->entries[traces->count++] = trace;
 }
 
-static void write_path(struct traces *traces, const struct optics_path *path)
+static void write_path(struct morph_traces *traces, const struct optics_path *path)
 {
 	struct optics_state *ledger = traces->ledger;
 	u32 h;
@@ -77,12 +62,12 @@ static void write_path(struct traces *traces, const struct optics_path *path)
 	}
 }
 
-static void erase(struct traces *traces)
+static void erase(struct morph_traces *traces)
 {
 	struct optics_state *ledger = traces->ledger;
 
-	while (traces->count--) {
-		const struct trace *trace = &traces->entries[traces->count];
+	while (traces->count) {
+		const struct morph_trace *trace = &traces->entries[--traces->count];
 
 		if (trace->lanes) {
 			*trace->lanes &= ~trace->bits;
@@ -93,14 +78,13 @@ static void erase(struct traces *traces)
 			optics_set_state(ledger, trace->element, trace->state);
 		}
 	}
-	kvfree(traces->entries);
 }
 
 /*
  * Write the paths of all circuits that share a step with one. The first call counts them; the
  * second has memory for the entries: two for each hop, and two for the ports.
  */
-static u32 write_others(struct morph_schedule *schedule, u32 circuit, struct traces *traces)
+static u32 write_others(struct morph_schedule *schedule, u32 circuit, struct morph_traces *traces)
 {
 	u32 mark = traces ? 2 : 1, room = 0, use, i;
 
@@ -135,12 +119,27 @@ static u32 next_effort(const struct morph_schedule *schedule)
 	return max_t(u32, (u32)left / STEP_WORK, 1) * MORPH_STEP_EFFORT;
 }
 
+/* Return whether there is memory for the entries. A repair allocates it under fabric->lock. */
+static bool has_room(struct morph_schedule *schedule, u32 room)
+{
+	struct morph_traces *traces = &schedule->traces;
+
+	traces->wanted = max(room, 1u);
+	if (traces->wanted <= traces->room)
+		return true;
+	if (schedule->search)
+		return false;
+	kvfree(traces->entries);
+	traces->room = traces->wanted;
+	traces->entries = kvmalloc_array(traces->room, sizeof(*traces->entries), MORPH_GFP_REPAIR);
+	return true;
+}
+
 int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scratch, u32 index)
 {
 	struct morph_circuit *circuit = schedule->circuits[index];
 	struct morph_slice *slice = schedule->slice;
 	struct morph_item *item = &scratch->items[0];
-	struct traces traces = { .ledger = ledger_of(slice->fabric)->state };
 	struct morph_path_search *search = schedule->search;
 	struct morph_route *old = circuit->route;
 	struct optics_refusal why = {};
@@ -151,10 +150,10 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
 	lockdep_assert_held(&slice->fabric->lock);
 	room = write_others(schedule, index, NULL);
 	schedule->work += 6 * room;	/* written, and erased */
-	traces.entries = kvmalloc_array(max(room, 1u), sizeof(*traces.entries), scratch->gfp);
-	if (!traces.entries)
-		return -ENOMEM;
-	write_others(schedule, index, &traces);
+	if (!has_room(schedule, room))
+		return -EINPROGRESS;
+	schedule->traces.ledger = ledger_of(slice->fabric)->state;
+	write_others(schedule, index, &schedule->traces);
 	item->new_src = morph_end_place(slice, circuit->src_rank);
 	item->new_dst = morph_end_place(slice, circuit->dst_rank);
 	item->new = NULL;
@@ -162,7 +161,7 @@ int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scra
 	ret = morph_txn_find_path(scratch, item, search && search->work ? search : NULL,
 				  search ? next_effort(schedule) : 0, &why);
 	schedule->work += STEP_WORK * (morph_route_steps(slice->fabric) - steps);
-	erase(&traces);
+	erase(&schedule->traces);
 	if (ret == -ENOMEM || ret == -EDQUOT || ret == -EINPROGRESS)
 		return ret;
 	if (ret)

@@ -5,6 +5,8 @@
  * from its present step. If some of them have no path, the schedule stops, holds nothing, and
  * retries after the next repair.
  */
+#include <linux/mm.h>
+
 #include "core/base/base.h"
 #include "core/ledger/ledger.h"
 #include "core/recovery/recovery.h"
@@ -115,6 +117,8 @@ static int reroute_all_astray(struct morph_schedule *schedule)
 		if (circuit_scheduling(schedule->circuits[i])->astray)
 			ret = reroute_astray(schedule, scratch, i);
 	morph_txn_put(scratch);
+	kvfree(schedule->traces.entries);
+	schedule->traces = (struct morph_traces){};
 	return ret ? ret : morph_schedule_list(schedule, NULL, NULL);
 }
 

@@ -61,12 +61,19 @@ struct morph_schedule *morph_schedule_find(struct morph_slice *slice, u32 id)
 }
 
 /* A lit circuit becomes a circuit without schedule; a dark one is freed. */
-static void drop_circuit(struct morph_circuit *circuit)
+static void drop_circuit(struct morph_schedule *schedule, struct morph_circuit *circuit)
 {
 	circuit->scheduled = false;
 	circuit_scheduling(circuit)->schedule = NULL;
-	if (!circuit->listed)
+	if (circuit->listed)
+		return;
+	if (schedule->lanes_charged) {
 		morph_circuit_drop(circuit);
+		return;
+	}
+	/* The load has failed before the slice had the circuit. */
+	morph_route_free(circuit->route);
+	morph_circuit_free(circuit);
 }
 
 void morph_schedule_relock(const struct morph_schedule *schedule)
@@ -80,7 +87,7 @@ void morph_schedule_relock(const struct morph_schedule *schedule)
 static void drop_circuits(struct morph_schedule *schedule, bool pause)
 {
 	while (schedule->circuits_count) {
-		drop_circuit(schedule->circuits[--schedule->circuits_count]);
+		drop_circuit(schedule, schedule->circuits[--schedule->circuits_count]);
 		if (pause && !(schedule->circuits_count % MORPH_SCHEDULE_DROPS))
 			morph_schedule_relock(schedule);
 	}

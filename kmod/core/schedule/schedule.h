@@ -128,6 +128,16 @@ struct morph_hold {
 	bool taken;		/* all of them are held */
 };
 
+struct morph_trace;
+
+/* Memory to undo what a path search writes into the ledger. */
+struct morph_traces {
+	struct optics_state *ledger;
+	struct morph_trace *entries;
+	u32 count, room;
+	u32 wanted;		/* a search needs this room */
+};
+
 struct morph_schedule {
 	struct kref kref;
 	struct morph_slice *slice;	/* work items and the transaction have references */
@@ -144,6 +154,8 @@ struct morph_schedule {
 	u32 *stamps, *rank_stamps;	/* by circuit, by rank: for the holder of the slice */
 	u64 work;			/* work since fabric->lock was last dropped */
 	struct morph_path_search *search;	/* while loading, for searches of several holds */
+	struct morph_traces traces;		/* while loading, of the same */
+	bool lanes_charged;
 	u32 first_circuit;		/* number within the slice */
 
 	/* Guarded by fabric->lock. */
@@ -227,9 +239,19 @@ int morph_schedule_yield(struct morph_schedule *schedule, struct morph_refusal *
 
 /* ------------------------------------------------------------------- path.c */
 
+/* One entry written into the ledger for the router; undone in reverse order. */
+struct morph_trace {
+	u64 *lanes;		/* NULL: the entry is for an element */
+	u64 bits;
+	u32 element;
+	u8 state;
+	bool marked;		/* element was marked, else pinned */
+};
+
 /*
  * Find a path for a circuit, considering all circuits that share a step with it. On success the
- * circuit gets the new path in place of its old one. Caller holds fabric->lock.
+ * circuit gets the new path in place of its old one. Caller holds fabric->lock. -EINPROGRESS, while
+ * loading: the search has paused, or schedule->traces has too little room.
  */
 int morph_schedule_route(struct morph_schedule *schedule, struct morph_txn *scratch, u32 circuit);
 /* Check whether a path can be claimed now: 0 or a negative errno. Caller holds fabric->lock. */

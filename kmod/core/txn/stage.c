@@ -238,6 +238,7 @@ int morph_txn_find_path(struct morph_txn *txn, struct morph_item *item,
 		.charged = txn->kind->charged,
 		.gfp = txn->gfp,
 		.stash = txn->memory ? &txn->memory->stash : NULL,
+		.chunk = txn->chunk,
 		.effort = effort,
 		.search = search,
 	};

@@ -150,6 +150,7 @@ struct morph_txn {
 	u32 slice_number;		/* kept after the end; 0: none */
 	gfp_t gfp;			/* flags for its allocations */
 	struct morph_txn_memory *memory;	/* for those under fabric->lock; NULL: use gfp */
+	struct morph_chunk *chunk;	/* memory of its routes, of the caller; or NULL */
 	/* Head: morph_slice_txns.txns, while prepared, unconfirmed, or running change by change. */
 	struct list_head node;
 	const struct morph_txn_kind *kind;	/* of morph_txn_kinds; initially a tenant's */
